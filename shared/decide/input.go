@@ -1,0 +1,99 @@
+// Package decide is the routing kernel: one pure function from a pinned
+// policy, a pinned catalog and what was looked up about the request to a plan
+// of upstream calls, with the account of why. It has no clock, randomness,
+// I/O or logging; live traffic, preview, explanation and replay call it alike.
+package decide
+
+import (
+	"time"
+
+	"github.com/signalbox-dev/signalbox/shared/catalog"
+	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/money"
+	"github.com/signalbox-dev/signalbox/shared/policy"
+)
+
+// Input is everything that a decision depends on.
+type Input struct {
+	Policy  *policy.View
+	Catalog *catalog.View
+	Health  Health
+	Facts   Facts
+	Seed    uint64 // of the draws; the record keeps it
+}
+
+// Health answers what is known of an endpoint. Implementations are frozen
+// values: a decision may ask twice and must get the same answer.
+type Health interface {
+	// Endpoint returns the view of the endpoint with this id.
+	Endpoint(endpointID string) EndpointHealth
+}
+
+// EndpointHealth is what routing reads of an endpoint's recent past. The zero
+// value means "nothing known", which is neutral.
+type EndpointHealth struct {
+	Calls        int64         // in the window
+	Success      float64       // share from 0 to 1, over Calls
+	FirstByte    time.Duration // median; 0 unknown
+	Throughput   float64       // output tokens per second, median; 0 unknown
+	Open         bool          // the breaker is open, or a cool-down runs
+	CoolingUntil time.Time
+}
+
+// Facts is what is known of the request.
+type Facts struct {
+	Now       time.Time
+	Request   id.Request
+	Surface   catalog.Surface
+	Key       KeyFacts
+	Model     string   // as the caller wrote it; "" when none
+	Models    []string // the caller's fallback models
+	Provider  Preferences
+	Routing   RoutingFields
+	SessionID string
+	Stream    bool
+
+	// Parameters are the body's parameters that an endpoint may or may not
+	// support, sorted; Needs are capabilities that the content requires.
+	Parameters []string
+	Needs      []catalog.Modality
+
+	InputTokens  int64 // estimate
+	OutputTokens int64 // requested cap; 0 when none was given
+}
+
+// KeyFacts is what routing reads of the caller's key.
+type KeyFacts struct {
+	ID     id.Key
+	Models []string // patterns; empty allows all
+	Scopes []string
+}
+
+// Preferences is the body's "provider" object. Only and Ignore are
+// restrictions, and so are the Require members, Region and MaxPrice; the
+// others are preferences.
+type Preferences struct {
+	Order          []string
+	Only           []string
+	Ignore         []string
+	AllowFallbacks *bool
+	Sort           policy.Mode // "" none; price, latency or throughput: a fixed order
+
+	RequireParameters bool
+	RequireZDR        bool
+	DenyTraining      bool
+	Region            string
+	MaxInputPrice     *money.PerMillion
+	MaxOutputPrice    *money.PerMillion
+
+	PreferredMaxLatency    time.Duration
+	PreferredMinThroughput float64
+	CacheAware             *bool
+}
+
+// RoutingFields is the body's "routing" object.
+type RoutingFields struct {
+	Mode            policy.Mode
+	SessionAffinity *bool
+	MaxAttempts     int // 0: the setting's
+}

@@ -1,0 +1,167 @@
+package decide
+
+import (
+	"time"
+
+	"github.com/signalbox-dev/signalbox/shared/meter"
+)
+
+// Bounds of a record.
+const (
+	MaxRecordBytes      = 16 << 10
+	MaxRecordCandidates = 128 // listed; the first MaxScoredCandidates with factors
+	MaxScoredCandidates = 16
+)
+
+// Record is the content-free account of why a request went where it went. It
+// holds no prompt, output, header value or upstream text. The first part is
+// written by Decide; the attempts and what follows are filled from what
+// happened.
+type Record struct {
+	RequestedModel string `json:"requested_model"`
+	DecidedModel   string `json:"decided_model,omitempty"`
+	ServedModel    string `json:"served_model,omitempty"` // as the upstream named it
+
+	DecidedProvider string       `json:"decided_provider,omitempty"`
+	ServedProvider  string       `json:"served_provider,omitempty"`
+	DecidedUpstream string       `json:"decided_upstream,omitempty"` // endpoint id
+	SwitchReason    SwitchReason `json:"routing_switch_reason,omitempty"`
+	Override        string       `json:"routing_override,omitempty"`
+	Degraded        []string     `json:"routing_degraded,omitempty"` // preferences that the target cannot express
+
+	PolicyRevision  int64  `json:"policy_revision"`
+	CatalogRevision int64  `json:"catalog_revision"`
+	Seed            uint64 `json:"seed,string"`
+
+	Route  *RouteTrace  `json:"route,omitempty"`
+	Preset *PresetTrace `json:"preset,omitempty"`
+
+	Policy     []ResolvedField   `json:"policy,omitempty"` // each resolved field with the rung it came from
+	Chain      []string          `json:"chain,omitempty"`  // models in order
+	Ordering   Ordering          `json:"ordering,omitempty"`
+	Candidates []RankedCandidate `json:"candidates,omitempty"`
+	Exclusions []Exclusion       `json:"exclusions,omitempty"`
+	Affinity   *AffinityTrace    `json:"affinity,omitempty"`
+
+	Limits   []LimitCheck    `json:"limits,omitempty"`
+	Attempts []AttemptRecord `json:"attempts,omitempty"`
+	Refusal  *RefusalRecord  `json:"refusal,omitempty"`
+	Usage    *meter.Usage    `json:"usage,omitempty"`
+	Cost     *meter.Cost     `json:"cost,omitempty"`
+
+	// Truncated counts the entries left out to stay within MaxRecordBytes.
+	Truncated int `json:"truncated,omitempty"`
+}
+
+// SwitchReason says why something other than the first choice served.
+type SwitchReason string
+
+// The switch reasons.
+const (
+	SwitchFallbackProvider SwitchReason = "fallback_provider"
+	SwitchFallbackModel    SwitchReason = "fallback_model"
+	SwitchDynamicRoute     SwitchReason = "dynamic_route"
+	SwitchRule             SwitchReason = "rule"
+	SwitchRetired          SwitchReason = "retired"
+	SwitchAuto             SwitchReason = "auto"
+	SwitchSessionPin       SwitchReason = "session_pin"
+	SwitchProviderAlias    SwitchReason = "provider_alias"
+)
+
+// Ordering says whether the candidates' order is the same for every seed.
+type Ordering string
+
+// The orderings.
+const (
+	Fixed   Ordering = "fixed"
+	Sampled Ordering = "sampled"
+)
+
+// RouteTrace is the dynamic route's part in a decision.
+type RouteTrace struct {
+	ID      string   `json:"id"`
+	Version int      `json:"version"`
+	Nodes   []string `json:"nodes"`
+}
+
+// PresetTrace is the preset's part in a decision.
+type PresetTrace struct {
+	Slug    string `json:"slug"`
+	Version int    `json:"version"`
+}
+
+// ResolvedField is one routing field with its rung of the ladder.
+type ResolvedField struct {
+	Field string `json:"field"`
+	Rung  string `json:"rung"` // platform, workspace, department, key, preset, request, route, suffix
+	Value string `json:"value"`
+}
+
+// RankedCandidate is one candidate with what went into its rank.
+type RankedCandidate struct {
+	Model    string   `json:"model"`
+	Endpoint string   `json:"endpoint"`
+	Provider string   `json:"provider"`
+	Rank     int      `json:"rank"`
+	Score    float64  `json:"score"` // lower is better
+	Share    float64  `json:"share,omitempty"`
+	Deranked bool     `json:"deranked,omitempty"`
+	Cooling  bool     `json:"cooling,omitempty"`
+	Factors  []Factor `json:"factors,omitempty"`
+}
+
+// Factor is one input of a score. Context factors are shown and did not count.
+type Factor struct {
+	Name         string  `json:"name"`
+	Input        float64 `json:"input"`
+	Unit         string  `json:"unit,omitempty"`
+	Weight       float64 `json:"weight,omitempty"`
+	Contribution float64 `json:"contribution"`
+	Context      bool    `json:"context,omitempty"`
+}
+
+// Exclusion is one endpoint that a filter dropped.
+type Exclusion struct {
+	Model    string `json:"model"`
+	Endpoint string `json:"endpoint"`
+	Stage    string `json:"stage"`
+	Reason   string `json:"reason"`
+}
+
+// AffinityTrace is the pin's part in a decision.
+type AffinityTrace struct {
+	Source string `json:"source"` // session, prompt_cache_key, opening
+	Hit    bool   `json:"hit"`
+	Break  string `json:"cache_break,omitempty"`
+}
+
+// LimitCheck is one gate's view at admission.
+type LimitCheck struct {
+	Scope string `json:"scope"`
+	ID    string `json:"id,omitempty"`
+	Used  int64  `json:"used"`
+	Limit int64  `json:"limit"`
+	OK    bool   `json:"ok"`
+}
+
+// AttemptRecord is one upstream call.
+type AttemptRecord struct {
+	Model      string        `json:"model"`
+	Provider   string        `json:"provider"`
+	Endpoint   string        `json:"endpoint"`
+	Credential string        `json:"credential"` // managed, byok or none
+	Started    time.Time     `json:"started_at"`
+	FirstByte  time.Duration `json:"first_byte_ns,omitempty"`
+	Duration   time.Duration `json:"duration_ns"`
+	Status     int           `json:"status,omitempty"`  // the upstream's; 0 when none came
+	Failure    string        `json:"failure,omitempty"` // class; "" for success
+	Retryable  bool          `json:"retryable,omitempty"`
+	Reason     string        `json:"reason"` // why this one was tried: first_choice, fallback_provider, retry …
+}
+
+// RefusalRecord is the error that the caller got.
+type RefusalRecord struct {
+	Code   string `json:"code"`
+	Reason string `json:"reason,omitempty"`
+	Stage  string `json:"stage,omitempty"` // the filter that emptied the pool
+}

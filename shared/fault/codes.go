@@ -1,0 +1,104 @@
+package fault
+
+// Code is one of the constants below; the set is closed.
+type Code string
+
+// Codes of both APIs.
+const (
+	InvalidJSON      Code = "invalid_json"
+	ValidationError  Code = "validation_error"
+	Unauthorized     Code = "unauthorized"
+	NotFound         Code = "not_found"
+	MethodNotAllowed Code = "method_not_allowed"
+	PayloadTooLarge  Code = "payload_too_large"
+	GatewayError     Code = "gateway_error"
+)
+
+// Codes of the inference API.
+const (
+	NoDefaultModel             Code = "no_default_model"
+	ModelNotFound              Code = "model_not_found"
+	UnsupportedModelOrEndpoint Code = "unsupported_model_or_endpoint"
+	ContextLengthExceeded      Code = "context_length_exceeded"
+	UpstreamRejected           Code = "upstream_rejected"
+	SubmissionUnknown          Code = "submission_unknown"
+	InsufficientFunds          Code = "insufficient_funds"
+	GuardrailBlocked           Code = "guardrail_blocked"
+	ModelRegionUnavailable     Code = "model_region_unavailable"
+	ModelRetired               Code = "model_retired"
+	KeyLimitExceeded           Code = "key_limit_exceeded"
+	RateLimitExceeded          Code = "rate_limit_exceeded"
+	UpstreamRateLimited        Code = "upstream_rate_limited"
+	UpstreamServerError        Code = "upstream_server_error"
+	UpstreamUnreachable        Code = "upstream_unreachable"
+	UpstreamCredentialRejected Code = "upstream_credential_rejected"
+	UpstreamUndetermined       Code = "upstream_undetermined"
+	QuotaUnavailable           Code = "quota_unavailable"
+	UpstreamTimeout            Code = "upstream_timeout"
+	ClientClosed               Code = "client_closed" // never sent: the caller has gone; recorded only
+)
+
+// Codes of the management API.
+const (
+	Forbidden            Code = "forbidden"
+	InsufficientScope    Code = "insufficient_scope"
+	Conflict             Code = "conflict"
+	PreconditionFailed   Code = "precondition_failed"
+	IdempotencyConflict  Code = "idempotency_conflict"
+	UnsupportedMediaType Code = "unsupported_media_type"
+	Unavailable          Code = "unavailable" // a store that the call needs is away; nothing was half-done
+)
+
+// All lists every code, for the tests that walk them.
+func All() []Code {
+	return []Code{
+		InvalidJSON, ValidationError, Unauthorized, NotFound, MethodNotAllowed, PayloadTooLarge, GatewayError,
+		NoDefaultModel, ModelNotFound, UnsupportedModelOrEndpoint, ContextLengthExceeded, UpstreamRejected,
+		SubmissionUnknown, InsufficientFunds, GuardrailBlocked, ModelRegionUnavailable, ModelRetired,
+		KeyLimitExceeded, RateLimitExceeded, UpstreamRateLimited, UpstreamServerError, UpstreamUnreachable,
+		UpstreamCredentialRejected, UpstreamUndetermined, QuotaUnavailable, UpstreamTimeout, ClientClosed,
+		Forbidden, InsufficientScope, Conflict, PreconditionFailed, IdempotencyConflict, UnsupportedMediaType,
+		Unavailable,
+	}
+}
+
+// Reason refines a code.
+type Reason string
+
+// Reasons of unauthorized (and ip_not_allowed of forbidden).
+const (
+	MissingCredentials        Reason = "missing_credentials"
+	ConflictingCredentials    Reason = "conflicting_credentials"
+	InvalidKeyFormat          Reason = "invalid_key_format"
+	InvalidKey                Reason = "invalid_key"
+	KeyRevoked                Reason = "key_revoked"
+	KeyPaused                 Reason = "key_paused"
+	KeyExpired                Reason = "key_expired"
+	ManagementKeyNotValidHere Reason = "management_key_not_valid_here"
+	InferenceKeyNotValidHere  Reason = "inference_key_not_valid_here"
+	IPNotAllowed              Reason = "ip_not_allowed"
+	TokenExpired              Reason = "token_expired"
+	TokenInvalid              Reason = "token_invalid"
+)
+
+// Reasons of validation_error and unsupported_model_or_endpoint that routing gives.
+const (
+	InvalidProviderSlug              Reason = "invalid_provider_slug"
+	UnknownProviderSlug              Reason = "unknown_provider_slug"
+	ProviderQualifiedModelConflict   Reason = "provider_qualified_model_conflict"
+	QualifiedProviderUnavailable     Reason = "qualified_provider_unavailable"
+	QualifiedFreeProviderUnavailable Reason = "qualified_free_provider_unavailable"
+	ProfileProviderDisabled          Reason = "profile_provider_disabled"
+	ModelNotAllowed                  Reason = "model_not_allowed"
+	SurfaceNotAllowed                Reason = "surface_not_allowed"
+	UnknownField                     Reason = "unknown_field"
+)
+
+// Reasons of upstream_timeout and of cut streams: which limit ran out.
+const (
+	FirstByteTimeout Reason = "first_byte_timeout"
+	StreamIdle       Reason = "stream_idle_timeout"
+	ReplyTimeout     Reason = "reply_timeout"
+	RequestTimeout   Reason = "request_timeout"
+	StreamCut        Reason = "stream_cut"
+)

@@ -1,0 +1,46 @@
+package policy
+
+import (
+	"time"
+
+	"github.com/signalbox-dev/signalbox/shared/catalog"
+	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/secret"
+)
+
+// Key is the document of one API key. It is published by itself, so that
+// revoking a key touches one small document.
+type Key struct {
+	Schema    int          `json:"schema"`
+	KID       string       `json:"kid"`
+	ID        id.Key       `json:"id"`
+	Workspace id.Workspace `json:"workspace"`
+	CreatedBy id.User      `json:"created_by,omitempty"`
+	Status    KeyStatus    `json:"status"`
+
+	SecretHash secret.Hash `json:"secret_hash"`
+	// PreviousHash is accepted until PreviousUntil: the grace of a rotation.
+	PreviousHash  secret.Hash `json:"previous_hash,omitzero"`
+	PreviousUntil *time.Time  `json:"previous_until,omitempty"`
+	ExpiresAt     *time.Time  `json:"expires_at,omitempty"`
+
+	Models   []string          `json:"models,omitempty"`   // exact ids or patterns with *; empty allows all
+	Surfaces []catalog.Surface `json:"surfaces,omitempty"` // empty allows all
+	Scopes   []string          `json:"scopes,omitempty"`
+
+	// Revision is the workspace revision at which this document was compiled;
+	// a document never replaces one of a later revision.
+	Revision int64 `json:"revision"`
+	// MinRevision: no request of this key uses an older snapshot.
+	MinRevision int64 `json:"min_revision"`
+}
+
+// KeyStatus says whether a key may be used.
+type KeyStatus string
+
+// The key states. Expired is derived from ExpiresAt, never stored.
+const (
+	KeyActive  KeyStatus = "active"
+	KeyPaused  KeyStatus = "paused"
+	KeyRevoked KeyStatus = "revoked"
+)

@@ -1,0 +1,65 @@
+// Package wire owns every name and message that crosses NATS: subjects,
+// buckets, streams, headers and the types of their bodies. It knows nothing
+// of connections; natsconn has the settings that streams and buckets need.
+package wire
+
+import "github.com/signalbox-dev/signalbox/shared/id"
+
+// KV buckets and the object store.
+const (
+	BucketPolicy    = "POLICY"
+	BucketKeys      = "KEYS"
+	BucketCatalog   = "CATALOG"
+	BucketPins      = "PINS"
+	ObjectSnapshots = "SNAPSHOTS"
+)
+
+// Streams.
+const (
+	StreamRate  = "RATE"
+	StreamSpend = "SPEND"
+	StreamCells = "CELLS"
+	StreamUsage = "USAGE"
+)
+
+// Subjects of the streams.
+const (
+	SubjectRate  = "rate"
+	SubjectSpend = "spend"
+	SubjectCells = "cells"
+	SubjectUsage = "usage" // usage.<gateway id>
+)
+
+// ConsumerUsage is the durable consumer that all control planes share.
+const ConsumerUsage = "usage-writer"
+
+// Core subjects. Pushes are RePublish destinations of their buckets: the last
+// token is the bucket key.
+const (
+	SubjectPushPolicy  = "push.policy"  // push.policy.<key>
+	SubjectPushKeys    = "push.keys"    // push.keys.<kid>
+	SubjectPushCatalog = "push.catalog" // push.catalog.<key>
+	SubjectHeartbeat   = "gateway.heartbeat"
+	SubjectReceipt     = "gateway.receipt"
+	SubjectHealth      = "gateway.health"
+	// SubjectMarks is a request subject: a gateway asks, any control plane
+	// answers with the gateway's committed usage mark.
+	SubjectMarks = "usage-marks"
+)
+
+// CatalogPointer is the key of the catalog's pointer in BucketCatalog.
+const CatalogPointer = "current"
+
+// PolicyPointer is the key of a workspace's pointer in BucketPolicy.
+func PolicyPointer(ws id.Workspace) string { return "ws." + ws.String() }
+
+// PolicyBody is the write-once name of a snapshot's body, in the KV bucket or
+// the object store. The digest keeps two compilations of one revision apart.
+func PolicyBody(ws id.Workspace, digest string) string { return "body." + ws.String() + "." + digest }
+
+// CatalogBody is the write-once name of a catalog's body.
+func CatalogBody(digest string) string { return "body." + digest }
+
+// MaxKVBody is the largest body kept in KV, in bytes; larger ones go to the
+// object store.
+const MaxKVBody = 512 << 10

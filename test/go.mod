@@ -1,0 +1,33 @@
+module github.com/signalbox-dev/signalbox/test
+
+go 1.26.6
+
+require (
+	github.com/signalbox-dev/signalbox/cmd/signalbox v0.0.0
+	github.com/signalbox-dev/signalbox/controlplane v0.0.0
+	github.com/signalbox-dev/signalbox/dataplane v0.0.0
+	github.com/signalbox-dev/signalbox/migrations v0.0.0
+	github.com/signalbox-dev/signalbox/shared v0.0.0
+	github.com/signalbox-dev/signalbox/shared/testkit v0.0.0
+)
+
+require (
+	github.com/coder/websocket v1.8.15 // indirect
+	github.com/openai/openai-go/v3 v3.98.0 // indirect
+	github.com/tidwall/gjson v1.20.3 // indirect
+	github.com/tidwall/match v1.1.1 // indirect
+	github.com/tidwall/pretty v1.3.0 // indirect
+	github.com/tidwall/sjson v1.2.9 // indirect
+)
+
+replace github.com/signalbox-dev/signalbox/shared => ../shared
+
+replace github.com/signalbox-dev/signalbox/shared/testkit => ../shared/testkit
+
+replace github.com/signalbox-dev/signalbox/migrations => ../migrations
+
+replace github.com/signalbox-dev/signalbox/controlplane => ../controlplane
+
+replace github.com/signalbox-dev/signalbox/dataplane => ../dataplane
+
+replace github.com/signalbox-dev/signalbox/cmd/signalbox => ../cmd/signalbox

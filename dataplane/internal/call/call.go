@@ -1,0 +1,62 @@
+// Package call holds the values that one request hands down the pipeline:
+// Call from the surface, Principal from auth, Pinned from snapshot, Grant from
+// limits, Reply from attempt, Outcome from stream. Types only: it knows no
+// stage and does no I/O. A value is frozen once it was handed on.
+package call
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/signalbox-dev/signalbox/shared/catalog"
+	"github.com/signalbox-dev/signalbox/shared/decide"
+	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/policy"
+	"github.com/signalbox-dev/signalbox/shared/secret"
+)
+
+// Call is a request as its surface read it.
+type Call struct {
+	ID       id.Request
+	Surface  catalog.Surface
+	Received time.Time
+
+	Token   secret.Token // the credential, well-formed but not yet believed
+	Remote  string       // the caller's IP address
+	Header  http.Header  // the caller's; provider takes only what its allow-list names
+	Body    []byte       // read whole, at most the surface's cap
+	Request Request
+}
+
+// Request is what the gateway understood of the body and headers.
+type Request struct {
+	Model    string
+	Models   []string
+	Provider decide.Preferences
+	Routing  decide.RoutingFields
+
+	Stream      bool
+	StreamUsage bool // the caller asked for the usage chunk itself
+
+	SessionID       string
+	EndUser         string
+	ClientRequestID string
+	Metadata        map[string]any // primitives; only ever compared against
+
+	FirstByte    time.Duration // 0: the server's default
+	Parameters   []string      // the body's parameters that endpoints may or may not support, sorted
+	Needs        []catalog.Modality
+	InputTokens  int64 // estimate
+	OutputTokens int64 // requested cap; 0 when none
+}
+
+// Principal is who calls, believed.
+type Principal struct {
+	Key policy.Key
+}
+
+// Pinned is the one revision that a request is decided under.
+type Pinned struct {
+	Policy  *policy.View
+	Catalog *catalog.View
+}

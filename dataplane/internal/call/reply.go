@@ -1,0 +1,90 @@
+package call
+
+import (
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/signalbox-dev/signalbox/shared/decide"
+	"github.com/signalbox-dev/signalbox/shared/fault"
+	"github.com/signalbox-dev/signalbox/shared/meter"
+)
+
+// Reply is an upstream's answer whose first content has arrived, so that no
+// fallback may follow. Body still has everything, held events included;
+// closing it ends the upstream call.
+type Reply struct {
+	Step      decide.Step
+	Candidate decide.Candidate
+	Status    int
+	Header    http.Header // only what may reach the caller
+	Stream    bool        // Body is server-sent events in the caller's format
+	Body      io.ReadCloser
+	Meter     Meter // fills while Body is read
+	FirstByte time.Duration
+	Attempts  []decide.AttemptRecord // all upstream calls so far, this one last and still open
+}
+
+// Meter tells what was seen in a reply's body. It is read after the body's
+// last byte, by the goroutine that read the body.
+type Meter interface {
+	// Seen returns the usage, the upstream's own model name, and whether a
+	// finish reason came.
+	Seen() Seen
+}
+
+// Seen is what a Meter saw.
+type Seen struct {
+	Usage       meter.Usage // Estimated when the upstream reported none
+	ServedModel string
+	Finished    bool
+	// ZeroOutput: the reply had neither text nor tool calls.
+	ZeroOutput bool
+}
+
+// Head is the start of a response.
+type Head struct {
+	Status int
+	Header http.Header
+}
+
+// Sink takes the response. The surface supplies it; stages only push into it.
+// A Sink is used by one goroutine.
+type Sink interface {
+	// Start sends status and headers, once.
+	Start(Head) error
+	// Write sends body bytes and flushes them. An error means that the caller
+	// has gone.
+	Write(p []byte) error
+	// Fail ends the response with an error in the surface's own format: an
+	// envelope before Start, a protocol-native error frame after it, without
+	// the terminal marker.
+	Fail(failure *fault.Error, header http.Header)
+	// Started reports whether Start was called.
+	Started() bool
+}
+
+// Outcome is how a request ended, for record.
+type Outcome struct {
+	Failure   *fault.Error // nil for success
+	Status    int          // what the caller got; 499 when it had left
+	Canceled  bool         // the caller left
+	Reply     *Reply       // nil when no upstream answered
+	Seen      Seen
+	Cost      meter.Cost
+	Attempts  []decide.AttemptRecord
+	Record    decide.Record // as decided; record completes it
+	Upstream  time.Duration // spent waiting for upstreams
+	FirstByte time.Duration // from receipt to the first byte to the caller
+	Finished  time.Time
+}
+
+// Grant is an admission; it is settled exactly once, by record.
+type Grant interface {
+	// Header returns the rate-limit headers for the response, or nil.
+	Header() http.Header
+	// Checks are the gates' views, for the record.
+	Checks() []decide.LimitCheck
+	// Settle gives back what was not used. It does not block on the network.
+	Settle(used meter.Usage, cost meter.Cost)
+}

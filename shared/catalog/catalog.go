@@ -36,6 +36,17 @@ const (
 	OpenAICompatible ProviderType = "openai-compatible"
 )
 
+// ProviderTypes lists every provider type.
+func ProviderTypes() []ProviderType {
+	return []ProviderType{OpenAI, Anthropic, Google, Azure, Bedrock, Vertex, OpenAICompatible}
+}
+
+// Bounds of what an operator may set.
+const (
+	MaxRetry  = 3 // retries at the same provider
+	MaxDerank = 3
+)
+
 // Provider is a company or server that runs models.
 type Provider struct {
 	Slug       string       `json:"slug"` // lower case, [a-z0-9-]

@@ -10,6 +10,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/decide"
+	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 	"github.com/signalbox-dev/signalbox/shared/secret"
@@ -26,6 +27,11 @@ type Call struct {
 	Header  http.Header  // the caller's; provider takes only what its allow-list names
 	Body    []byte       // read whole, at most the surface's cap
 	Request Request
+
+	// Malformed says what was wrong with the body or headers. Such a call is
+	// authenticated and recorded like any other, and goes no further, so that
+	// only a caller with a valid key learns more than that the key is bad.
+	Malformed *fault.Error
 }
 
 // Request is what the gateway understood of the body and headers.

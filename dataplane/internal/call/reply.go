@@ -62,6 +62,8 @@ type Sink interface {
 	Fail(failure *fault.Error, header http.Header)
 	// Started reports whether Start was called.
 	Started() bool
+	// Status is the HTTP status that was sent, by Start or Fail; 0 before.
+	Status() int
 }
 
 // Outcome is how a request ended, for record.

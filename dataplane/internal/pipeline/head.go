@@ -1,0 +1,95 @@
+package pipeline
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/signalbox-dev/signalbox/shared/decide"
+)
+
+// The response headers that the pipeline knows. They are written in canonical
+// form, so that setting one is a map write.
+const (
+	headerProvider  = "X-Signalbox-Provider"
+	headerModel     = "X-Signalbox-Model"
+	headerRetries   = "X-Signalbox-Retry-Count"
+	headerFallbacks = "X-Signalbox-Attempted-Fallbacks"
+	headerRevision  = "X-Signalbox-Policy-Revision"
+	headerTiming    = "Server-Timing"
+)
+
+// head is the header of a response that an upstream gave.
+func (r *run) head() http.Header {
+	reply := r.outcome.Reply
+	h := r.commonHead(8)
+	h[headerProvider] = []string{reply.Candidate.Provider.Slug}
+	h[headerModel] = []string{reply.Step.Model.ID}
+	if failed := failedProviders(r.outcome.Attempts, reply.Candidate.Provider.Slug); len(failed) > 0 {
+		h[headerFallbacks] = []string{strings.Join(failed, ",")}
+	}
+	return h
+}
+
+// failHead is the header of an error: every provider that was tried, and none
+// that served. When a reply had begun, its head is out already.
+func (r *run) failHead() http.Header {
+	h := r.commonHead(6)
+	if tried := failedProviders(r.outcome.Attempts, ""); len(tried) > 0 {
+		h[headerFallbacks] = []string{strings.Join(tried, ",")}
+	}
+	return h
+}
+
+func (r *run) commonHead(size int) http.Header {
+	h := make(http.Header, size)
+	if r.grant != nil {
+		for name, values := range r.grant.Header() {
+			h[name] = values
+		}
+	}
+	if r.pin.Policy != nil {
+		h[headerRevision] = []string{strconv.FormatInt(r.pin.Policy.Revision(), 10)}
+	}
+	h[headerRetries] = []string{strconv.Itoa(max(0, len(r.outcome.Attempts)-1))}
+	h[headerTiming] = []string{r.timing()}
+	return h
+}
+
+// timing splits the time until now into the gateway's and the upstreams', in
+// milliseconds (https://www.w3.org/TR/server-timing/).
+func (r *run) timing() string {
+	now := r.pipeline.now()
+	var up time.Duration
+	for i, a := range r.outcome.Attempts {
+		if a.Duration == 0 && i == len(r.outcome.Attempts)-1 {
+			up += now.Sub(a.Started)
+			continue
+		}
+		up += a.Duration
+	}
+	up = max(up, 0)
+	buf := make([]byte, 0, 40)
+	buf = append(buf, "gw;dur="...)
+	buf = appendMillis(buf, max(0, now.Sub(r.call.Received)-up))
+	buf = append(buf, ", up;dur="...)
+	return string(appendMillis(buf, up))
+}
+
+func appendMillis(buf []byte, d time.Duration) []byte {
+	return strconv.AppendFloat(buf, float64(d.Microseconds())/1000, 'f', 3, 64)
+}
+
+// failedProviders lists the providers of failed attempts in order, each once,
+// without the one that served.
+func failedProviders(attempts []decide.AttemptRecord, served string) []string {
+	var out []string
+	for _, a := range attempts {
+		if a.Provider != served && !slices.Contains(out, a.Provider) {
+			out = append(out, a.Provider)
+		}
+	}
+	return out
+}

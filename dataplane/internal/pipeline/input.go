@@ -1,0 +1,32 @@
+package pipeline
+
+import (
+	"github.com/signalbox-dev/signalbox/shared/decide"
+)
+
+// input gathers what the decision depends on.
+func (r *run) input() decide.Input {
+	q, key := r.call.Request, r.principal.Key
+	return decide.Input{
+		Policy:  r.pin.Policy,
+		Catalog: r.pin.Catalog,
+		Health:  r.pipeline.steps.Health.View(),
+		Seed:    r.pipeline.seed(),
+		Facts: decide.Facts{
+			Now:          r.call.Received,
+			Request:      r.call.ID,
+			Surface:      r.call.Surface,
+			Key:          decide.KeyFacts{ID: key.ID, Models: key.Models, Scopes: key.Scopes},
+			Model:        q.Model,
+			Models:       q.Models,
+			Provider:     q.Provider,
+			Routing:      q.Routing,
+			SessionID:    q.SessionID,
+			Stream:       q.Stream,
+			Parameters:   q.Parameters,
+			Needs:        q.Needs,
+			InputTokens:  q.InputTokens,
+			OutputTokens: q.OutputTokens,
+		},
+	}
+}

@@ -1,0 +1,148 @@
+// Package pipeline names the steps of a request in their order. It declares
+// what each step must do and knows nothing of how: no stage, no HTTP server,
+// no transport.
+package pipeline
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
+	"github.com/signalbox-dev/signalbox/shared/catalog"
+	"github.com/signalbox-dev/signalbox/shared/decide"
+	"github.com/signalbox-dev/signalbox/shared/fault"
+	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/policy"
+)
+
+// Authenticator believes the credential of a call.
+type Authenticator interface {
+	Authenticate(ctx context.Context, c call.Call) (call.Principal, error)
+}
+
+// Policies pins the policy of a workspace at minRevision or later.
+type Policies interface {
+	Pin(ctx context.Context, ws id.Workspace, minRevision int64) (*policy.View, error)
+}
+
+// Catalogs has the present catalog; nil before the first one arrived.
+type Catalogs interface {
+	Catalog() *catalog.View
+}
+
+// Decider is the routing kernel, decide.Decide.
+type Decider func(decide.Input) decide.Plan
+
+// Health has a frozen view of what is known of the endpoints.
+type Health interface {
+	View() decide.Health
+}
+
+// Admitter runs the gates between the decision and the first attempt.
+type Admitter interface {
+	Admit(ctx context.Context, c call.Call, p call.Principal, pin call.Pinned, plan decide.Plan) (call.Grant, error)
+}
+
+// Beginner notes, before the first upstream call, that a request is under way,
+// so that it is accounted for even when the process dies.
+type Beginner interface {
+	Begin(c call.Call, p call.Principal, plan decide.Plan) error
+}
+
+// Attempter calls upstreams along the plan until one answers.
+type Attempter interface {
+	Attempt(ctx context.Context, c call.Call, p call.Principal, pin call.Pinned, plan decide.Plan) (*call.Reply, []decide.AttemptRecord, error)
+}
+
+// Deliverer sends a reply to the caller.
+type Deliverer interface {
+	Deliver(ctx context.Context, c call.Call, r *call.Reply, head http.Header, sink call.Sink) (call.Seen, error)
+}
+
+// Recorder accounts for a request of a known caller, once.
+type Recorder interface {
+	Record(ctx context.Context, c call.Call, p call.Principal, grant call.Grant, o call.Outcome)
+}
+
+// Rejecter notes a request whose caller was not believed.
+type Rejecter interface {
+	Reject(ctx context.Context, c call.Call, failure *fault.Error)
+}
+
+// Steps are the stages that a Pipeline runs.
+type Steps struct {
+	Auth     Authenticator
+	Policies Policies
+	Catalogs Catalogs
+	Health   Health
+	Decide   Decider
+	Admit    Admitter
+	Begin    Beginner
+	Attempt  Attempter
+	Deliver  Deliverer
+	Record   Recorder
+	Reject   Rejecter
+}
+
+// RecordTimeout bounds the recording of one request, which goes on after the
+// caller has left.
+const RecordTimeout = 5 * time.Second
+
+// Pipeline runs requests through the steps.
+type Pipeline struct {
+	steps Steps
+	now   func() time.Time
+	seed  func() uint64
+}
+
+// New returns a Pipeline. seed gives each decision its draws.
+func New(steps Steps, now func() time.Time, seed func() uint64) *Pipeline {
+	return &Pipeline{steps: steps, now: now, seed: seed}
+}
+
+// Serve takes one call down all steps: authenticate, pin, decide, admit,
+// begin, attempt, deliver, and, whatever happened, record. A fault at one step
+// is answered through the sink and skips the steps between it and record.
+func (p *Pipeline) Serve(ctx context.Context, c call.Call, sink call.Sink) {
+	principal, err := p.steps.Auth.Authenticate(ctx, c)
+	if err != nil {
+		failure := fault.Of(err)
+		sink.Fail(failure, nil)
+		p.steps.Reject.Reject(ctx, c, failure)
+		return
+	}
+	r := &run{pipeline: p, call: c, principal: principal, sink: sink}
+	defer r.finish(ctx)
+	r.fail(ctx, r.steps(ctx))
+}
+
+// Identify takes a call as far as pinning. The discovery calls use it: they
+// reach no upstream and are not usage.
+func (p *Pipeline) Identify(ctx context.Context, c call.Call) (call.Principal, call.Pinned, error) {
+	principal, err := p.steps.Auth.Authenticate(ctx, c)
+	if err != nil {
+		p.steps.Reject.Reject(ctx, c, fault.Of(err))
+		return call.Principal{}, call.Pinned{}, err
+	}
+	pin, err := p.pin(ctx, principal)
+	return principal, pin, err
+}
+
+// pin fixes the one revision of policy and catalog that the request sees.
+func (p *Pipeline) pin(ctx context.Context, principal call.Principal) (call.Pinned, error) {
+	view, err := p.steps.Policies.Pin(ctx, principal.Key.Workspace, principal.Key.MinRevision)
+	if err != nil {
+		return call.Pinned{}, err
+	}
+	if !view.Active() {
+		return call.Pinned{}, fault.New(fault.Unauthorized,
+			"The API key was revoked. Use another one.").Because(fault.KeyRevoked)
+	}
+	cat := p.steps.Catalogs.Catalog()
+	if cat == nil {
+		return call.Pinned{}, fault.New(fault.UpstreamUndetermined,
+			"This gateway has no model catalog yet. Try again shortly.").From(fault.Gateway).After(time.Second)
+	}
+	return call.Pinned{Policy: view, Catalog: cat}, nil
+}

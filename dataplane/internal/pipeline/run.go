@@ -1,0 +1,148 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
+	"github.com/signalbox-dev/signalbox/shared/decide"
+	"github.com/signalbox-dev/signalbox/shared/fault"
+)
+
+// statusClientClosed is recorded, never sent, when the caller left before the
+// response was complete.
+const statusClientClosed = 499
+
+// run is one request on its way down.
+type run struct {
+	pipeline  *Pipeline
+	call      call.Call
+	principal call.Principal
+	sink      call.Sink
+
+	pin     call.Pinned
+	grant   call.Grant
+	plan    decide.Plan
+	outcome call.Outcome
+}
+
+// steps is the order of a request. Each returns the fault that ends it.
+func (r *run) steps(ctx context.Context) error {
+	do := r.pipeline.steps
+	var err error
+	if r.pin, err = r.pipeline.pin(ctx, r.principal); err != nil {
+		return err
+	}
+	if r.call.Malformed != nil {
+		return r.call.Malformed
+	}
+	r.plan = do.Decide(r.input())
+	if r.plan.Refusal != nil {
+		return r.plan.Refusal
+	}
+	if r.grant, err = do.Admit.Admit(ctx, r.call, r.principal, r.pin, r.plan); err != nil {
+		return err
+	}
+	if err = do.Begin.Begin(r.call, r.principal, r.plan); err != nil {
+		return unaccountable(err)
+	}
+	reply, attempts, err := do.Attempt.Attempt(ctx, r.call, r.principal, r.pin, r.plan)
+	r.outcome.Attempts = attempts
+	if err != nil {
+		return err
+	}
+	r.outcome.Reply, r.outcome.Attempts = reply, reply.Attempts
+	r.outcome.FirstByte = r.elapsed()
+	r.outcome.Seen, err = do.Deliver.Deliver(ctx, r.call, reply, r.head(), r.sink)
+	return err
+}
+
+// unaccountable refuses a request that could not be noted: what is not
+// accounted for must not be answered.
+func unaccountable(cause error) *fault.Error {
+	return fault.Wrap(cause, fault.QuotaUnavailable,
+		"This gateway cannot account for requests at the moment. Try again.").From(fault.Gateway).After(time.Second)
+}
+
+// fail answers a fault and notes it. A caller who has left gets nothing; when
+// the gateway itself ended the context, its cause is the answer.
+func (r *run) fail(ctx context.Context, err error) {
+	if err == nil {
+		r.outcome.Status = r.sink.Status()
+		return
+	}
+	failure := fault.Of(err)
+	if ctx.Err() != nil {
+		failure = fault.Wrap(err, fault.ClientClosed, "The caller left before the response was complete.")
+		if stop, ok := errors.AsType[*fault.Error](context.Cause(ctx)); ok {
+			failure = stop
+		}
+	}
+	r.outcome.Failure = failure
+	if failure.Code == fault.ClientClosed {
+		r.outcome.Canceled = true
+		r.outcome.Status = statusClientClosed
+		return
+	}
+	r.sink.Fail(failure, r.failHead())
+	r.outcome.Status = r.sink.Status()
+}
+
+// finish records the request under a context of its own, which neither the
+// caller's leaving nor a panic takes away.
+func (r *run) finish(ctx context.Context) {
+	if cause := recover(); cause != nil {
+		r.fail(ctx, fault.Of(&panicked{value: cause, stack: debug.Stack()}))
+	}
+	r.outcome.Finished = r.pipeline.now()
+	r.outcome.Record = r.record()
+	r.outcome.Upstream = upstreamTime(r.outcome)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), RecordTimeout)
+	defer cancel()
+	r.pipeline.steps.Record.Record(ctx, r.call, r.principal, r.grant, r.outcome)
+}
+
+// record is the decision's record, or for a request refused before it was
+// decided what is known without one.
+func (r *run) record() decide.Record {
+	record := r.plan.Record
+	if record.RequestedModel == "" {
+		record.RequestedModel = r.call.Request.Model
+	}
+	if r.pin.Policy != nil {
+		record.PolicyRevision = r.pin.Policy.Revision()
+		record.CatalogRevision = r.pin.Catalog.Revision()
+	}
+	if r.grant != nil {
+		record.Limits = r.grant.Checks()
+	}
+	return record
+}
+
+func (r *run) elapsed() time.Duration { return r.pipeline.now().Sub(r.call.Received) }
+
+// upstreamTime is what the attempts took. The attempt that answered is still
+// open in its record: it lasted until the end.
+func upstreamTime(o call.Outcome) time.Duration {
+	var total time.Duration
+	for i, a := range o.Attempts {
+		if o.Reply != nil && i == len(o.Attempts)-1 && a.Duration == 0 {
+			total += o.Finished.Sub(a.Started)
+			continue
+		}
+		total += a.Duration
+	}
+	return total
+}
+
+// panicked carries a bug to the log, where its stack belongs.
+type panicked struct {
+	value any
+	stack []byte
+}
+
+// Error implements error.
+func (p *panicked) Error() string { return fmt.Sprintf("panic: %v\n%s", p.value, p.stack) }

@@ -72,8 +72,8 @@ isolated: ## Build every module alone, without the workspace
 
 .PHONY: gen
 gen: bin/oapi-codegen ## Regenerate code and reference documents
-	bin/oapi-codegen -config docs/api/server.codegen.yaml docs/api/management.yaml
-	bin/oapi-codegen -config docs/api/client.codegen.yaml docs/api/management.yaml
+	bin/oapi-codegen -config docs/api/server.cfg.yaml docs/api/management.yaml
+	bin/oapi-codegen -config docs/api/client.cfg.yaml docs/api/management.yaml
 	go test ./controlplane/internal/authz ./cmd/signalbox/internal/cli -run TestReference -update
 
 .PHONY: gen-check

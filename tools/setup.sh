@@ -52,17 +52,19 @@ cc() {
 	have cc || have gcc || install "gcc libc6-dev" gcc "a C compiler is missing: the race detector needs one (apt-get install gcc libc6-dev)"
 }
 
-node_major() { node --version 2>/dev/null | sed 's/^v\([0-9]*\).*/\1/'; }
+# node_fits is true for Node.js 20.19 or later, which the dashboard's build needs.
+node_fits() {
+	have node && have npm &&
+		node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 20 || (a === 20 && b >= 19) ? 0 : 1)'
+}
 
 # A Node of the distribution may be too old for the clients under test; then
 # npm brings a newer one into .tools, which the Makefile puts on its PATH.
 nodejs() {
 	PATH="$root/.tools/node_modules/.bin:$PATH"
-	major=$(node_major)
-	[ "${major:-0}" -ge 20 ] && have npm && return
-	have npm || install "nodejs npm" node "Node.js 20 or later and npm are missing: install them"
-	major=$(node_major)
-	[ "${major:-0}" -ge 20 ] && return
+	node_fits && return
+	have npm || install "nodejs npm" node "Node.js 20.19 or later and npm are missing: install them"
+	node_fits && return
 	say "installing Node.js 20 into .tools with npm"
 	npm install --prefix "$root/.tools" --no-save --no-audit --no-fund --loglevel=error node@20 >&2
 }

@@ -1,29 +1,59 @@
 package id
 
-// The marker types are exported only because generic aliases name them.
+// The marker types of the identifier kinds. They are exported only because the
+// generic aliases below name them.
 type (
-	WorkspaceKind     struct{}
-	UserKind          struct{}
-	KeyKind           struct{}
+	// WorkspaceKind marks identifiers of a tenant.
+	WorkspaceKind struct{}
+	// UserKind marks identifiers of a person.
+	UserKind struct{}
+	// KeyKind marks identifiers of an API key.
+	KeyKind struct{}
+	// ManagementKeyKind marks identifiers of a management key.
 	ManagementKeyKind struct{}
-	RouteKind         struct{}
-	PublicationKind   struct{}
-	AuditEventKind    struct{}
-	RequestKind       struct{}
-	AttemptKind       struct{}
-	GatewayKind       struct{}
+	// RouteKind marks identifiers of a dynamic route.
+	RouteKind struct{}
+	// PublicationKind marks identifiers of a publication.
+	PublicationKind struct{}
+	// AuditEventKind marks identifiers of an audit event.
+	AuditEventKind struct{}
+	// RequestKind marks identifiers of an inference request.
+	RequestKind struct{}
+	// AttemptKind marks identifiers of an upstream call.
+	AttemptKind struct{}
+	// GatewayKind marks identifiers of a gateway.
+	GatewayKind struct{}
 )
 
-func (WorkspaceKind) Prefix() string     { return "ws" }
-func (UserKind) Prefix() string          { return "user" }
-func (KeyKind) Prefix() string           { return "key" }
+// Prefix implements Kind.
+func (WorkspaceKind) Prefix() string { return "ws" }
+
+// Prefix implements Kind.
+func (UserKind) Prefix() string { return "user" }
+
+// Prefix implements Kind.
+func (KeyKind) Prefix() string { return "key" }
+
+// Prefix implements Kind.
 func (ManagementKeyKind) Prefix() string { return "mk" }
-func (RouteKind) Prefix() string         { return "route" }
-func (PublicationKind) Prefix() string   { return "pub" }
-func (AuditEventKind) Prefix() string    { return "audit" }
-func (RequestKind) Prefix() string       { return "req" }
-func (AttemptKind) Prefix() string       { return "att" }
-func (GatewayKind) Prefix() string       { return "gw" }
+
+// Prefix implements Kind.
+func (RouteKind) Prefix() string { return "route" }
+
+// Prefix implements Kind.
+func (PublicationKind) Prefix() string { return "pub" }
+
+// Prefix implements Kind.
+func (AuditEventKind) Prefix() string { return "audit" }
+
+// Prefix implements Kind.
+func (RequestKind) Prefix() string { return "req" }
+
+// Prefix implements Kind.
+func (AttemptKind) Prefix() string { return "att" }
+
+// Prefix implements Kind.
+func (GatewayKind) Prefix() string { return "gw" }
 
 type (
 	// Workspace identifies a tenant.

@@ -7,7 +7,7 @@ import "log/slog"
 
 const redacted = "[redacted]"
 
-// String is text that redacts itself when logged, printed or marshalled. A
+// String is text that redacts itself when logged, printed or marshaled. A
 // LogValue method alone leaks when the value is nested in a logged struct, so
 // every way out is covered. Only Reveal gives the text.
 type String struct{ text string }

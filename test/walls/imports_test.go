@@ -1,0 +1,137 @@
+// Package walls checks, over the whole dependency graph, the walls that the
+// linter checks file by file: what a package reaches through others counts too.
+package walls
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const module = "github.com/signalbox-dev/signalbox/"
+
+// wall says that no package under Inside may reach a package under Never,
+// directly or through others, except through the packages under But.
+type wall struct {
+	Inside string
+	Never  string
+	But    []string
+	Reason string
+}
+
+var walls = []wall{
+	{Inside: "shared/", Never: module + "controlplane", Reason: "shared imports neither plane"},
+	{Inside: "shared/", Never: module + "dataplane", Reason: "shared imports neither plane"},
+	{Inside: "dataplane/", Never: module + "controlplane", Reason: "the planes meet in shared and on the wire"},
+	{Inside: "controlplane/", Never: module + "dataplane", Reason: "the planes meet in shared and on the wire"},
+	{Inside: "dataplane/", Never: "gorm.io", Reason: "a gateway has no database"},
+	{Inside: "dataplane/", Never: "github.com/jackc/pgx", Reason: "a gateway has no database"},
+	{Inside: "dataplane/internal/pipeline", Never: "github.com/gin-gonic", Reason: "gin stops at the surface"},
+	{Inside: "dataplane/internal/attempt", Never: "github.com/gin-gonic", Reason: "gin stops at the surface"},
+	{Inside: "dataplane/internal/attempt", Never: module + "dataplane/internal/provider", Reason: "stages never import each other"},
+	{Inside: "dataplane/internal/attempt", Never: module + "dataplane/internal/translate", Reason: "stages never import each other"},
+	{Inside: "dataplane/internal/stream", Never: module + "dataplane/internal/translate", Reason: "stages never import each other"},
+	{Inside: "dataplane/internal/auth", Never: module + "dataplane/internal/snapshot", Reason: "stages never import each other"},
+	{Inside: "dataplane/internal/pipeline", Never: module + "dataplane/internal/attempt", Reason: "pipeline names the order; app plugs the stages in"},
+	{Inside: "dataplane/internal/pipeline", Never: module + "dataplane/internal/auth", Reason: "pipeline names the order; app plugs the stages in"},
+	{Inside: "dataplane/internal/call", Never: "github.com/nats-io", Reason: "the values handed down know no transport"},
+	{Inside: "shared/decide", Never: "github.com/nats-io", Reason: "the kernel is pure"},
+	{Inside: "shared/decide", Never: "net/http", Reason: "the kernel is pure"},
+	{Inside: "shared/decide", Never: "log/slog", But: []string{module + "shared/secret"}, Reason: "the kernel returns a record; it does not log"},
+	{Inside: "shared/policy", Never: "github.com/nats-io", Reason: "the published language knows no transport"},
+	{Inside: "shared/catalog", Never: "github.com/nats-io", Reason: "the published language knows no transport"},
+	{Inside: "controlplane/internal/apikey", Never: "gorm.io", Reason: "gorm stops at postgres"},
+	{Inside: "controlplane/internal/workspace", Never: "gorm.io", Reason: "gorm stops at postgres"},
+	{Inside: "controlplane/internal/settings", Never: "gorm.io", Reason: "gorm stops at postgres"},
+	{Inside: "controlplane/internal/managementkey", Never: "gorm.io", Reason: "gorm stops at postgres"},
+	{Inside: "controlplane/internal/api", Never: module + "controlplane/internal/postgres", Reason: "the edge speaks to services, never to the store"},
+	{Inside: "controlplane/internal/postgres", Never: "github.com/gin-gonic", Reason: "the store knows no HTTP"},
+}
+
+// graph maps an import path to its direct imports, over every module of the
+// workspace.
+func graph(t *testing.T) map[string][]string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-json=ImportPath,Imports", "work")
+	cmd.Dir = "../.."
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	require.NoError(t, err, stderr.String())
+	imports := make(map[string][]string)
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p struct {
+			ImportPath string
+			Imports    []string
+		}
+		if err := dec.Decode(&p); err == io.EOF {
+			break
+		} else {
+			require.NoError(t, err)
+		}
+		imports[p.ImportPath] = p.Imports
+	}
+	require.NotEmpty(t, imports)
+	return imports
+}
+
+// TestWalls walks from each package inside a wall and fails with the chain of
+// imports that crosses it.
+func TestWalls(t *testing.T) {
+	imports := graph(t)
+	for _, w := range walls {
+		t.Run(w.Inside+" never "+w.Never, func(t *testing.T) {
+			found := false
+			for pkg := range imports {
+				if !strings.HasPrefix(pkg, module+w.Inside) || strings.HasPrefix(pkg, module+"shared/testkit") {
+					continue
+				}
+				found = true
+				if chain := reach(imports, pkg, w); chain != nil {
+					t.Errorf("%s:\n  %s", w.Reason, strings.Join(chain, "\n  imports "))
+				}
+			}
+			require.True(t, found, "the wall guards nothing: %s is gone", w.Inside)
+		})
+	}
+}
+
+// reach returns the shortest chain of imports from pkg across the wall, or nil.
+func reach(imports map[string][]string, pkg string, w wall) []string {
+	type step struct {
+		path string
+		from *step
+	}
+	seen := map[string]bool{pkg: true}
+	for queue := []*step{{path: pkg}}; len(queue) > 0; queue = queue[1:] {
+		at := queue[0]
+		if at.path != pkg && (at.path == w.Never || strings.HasPrefix(at.path, w.Never+"/") || strings.HasPrefix(at.path, w.Never+".")) {
+			var chain []string
+			for s := at; s != nil; s = s.from {
+				chain = append([]string{s.path}, chain...)
+			}
+			return chain
+		}
+		for _, next := range imports[at.path] {
+			if !seen[next] && !under(next, w.But) && strings.Contains(next, ".") || next == w.Never {
+				seen[next] = true
+				queue = append(queue, &step{path: next, from: at})
+			}
+		}
+	}
+	return nil
+}
+
+func under(path string, roots []string) bool {
+	for _, r := range roots {
+		if path == r || strings.HasPrefix(path, r+"/") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,77 @@
+package authz
+
+// Audience says which kind of caller an operation is for.
+type Audience string
+
+// The audiences.
+const (
+	ForWorkspace Audience = "workspace" // management keys
+	ForOperator  Audience = "operator"  // the platform operator's token
+	ForAnyone    Audience = "anyone"    // any valid credential
+)
+
+// Rule says who may call one operation. A role that is in none of Roles, Own
+// and Masked may not call it.
+type Rule struct {
+	Operation string // operationId of the OpenAPI file
+	Audience  Audience
+	Scope     string // what a management key needs; "" for nothing
+	Roles     []Role // may call it
+	Own       []Role // may call it for what they created themselves
+	Masked    []Role // may call it and see no identities in the answer
+}
+
+var (
+	ownerOnly  = []Role{Owner}
+	admins     = []Role{Owner, Admin}
+	everyone   = []Role{Owner, Admin, Member, Viewer}
+	ownMembers = []Role{Member}
+	notViewer  = []Role{Owner, Admin, Member}
+	viewers    = []Role{Viewer}
+)
+
+// table is the one source of the checks, the documentation and the exhaustive
+// test. Its order is that of the documentation.
+var table = []Rule{
+	{Operation: "getWhoami", Audience: ForAnyone, Roles: everyone},
+
+	{Operation: "listWorkspaces", Audience: ForWorkspace, Scope: "workspaces:read", Roles: everyone},
+	{Operation: "getWorkspace", Audience: ForWorkspace, Scope: "workspaces:read", Roles: everyone},
+	{Operation: "updateWorkspace", Audience: ForWorkspace, Scope: "workspaces:write", Roles: admins},
+	{Operation: "deleteWorkspace", Audience: ForWorkspace, Scope: "workspaces:delete", Roles: ownerOnly},
+	{Operation: "listMembers", Audience: ForWorkspace, Scope: "members:read", Roles: everyone},
+	{Operation: "getMember", Audience: ForWorkspace, Scope: "members:read", Roles: everyone},
+
+	{Operation: "listKeys", Audience: ForWorkspace, Scope: "keys:read", Roles: everyone},
+	{Operation: "createKey", Audience: ForWorkspace, Scope: "keys:write", Roles: notViewer},
+	{Operation: "getKey", Audience: ForWorkspace, Scope: "keys:read", Roles: everyone},
+	{Operation: "updateKey", Audience: ForWorkspace, Scope: "keys:write", Roles: admins, Own: ownMembers},
+	{Operation: "revokeKey", Audience: ForWorkspace, Scope: "keys:write", Roles: admins, Own: ownMembers},
+	{Operation: "rotateKey", Audience: ForWorkspace, Scope: "keys:write", Roles: admins, Own: ownMembers},
+	{Operation: "pauseKey", Audience: ForWorkspace, Scope: "keys:write", Roles: admins, Own: ownMembers},
+	{Operation: "resumeKey", Audience: ForWorkspace, Scope: "keys:write", Roles: admins, Own: ownMembers},
+
+	{Operation: "listManagementKeys", Audience: ForWorkspace, Scope: "management_keys:read", Roles: admins},
+	{Operation: "createManagementKey", Audience: ForWorkspace, Scope: "management_keys:write", Roles: admins},
+	{Operation: "getManagementKey", Audience: ForWorkspace, Scope: "management_keys:read", Roles: admins},
+	{Operation: "revokeManagementKey", Audience: ForWorkspace, Scope: "management_keys:write", Roles: admins},
+	{Operation: "rotateManagementKey", Audience: ForWorkspace, Scope: "management_keys:write", Roles: admins},
+
+	{Operation: "getSettings", Audience: ForWorkspace, Scope: "settings:read", Roles: everyone},
+	{Operation: "updateSettings", Audience: ForWorkspace, Scope: "settings:write", Roles: admins},
+
+	{Operation: "listAuditEvents", Audience: ForWorkspace, Scope: "audit:read", Roles: admins},
+	{Operation: "listLogs", Audience: ForWorkspace, Scope: "logs:read", Roles: notViewer, Masked: viewers},
+	{Operation: "getLog", Audience: ForWorkspace, Scope: "logs:read", Roles: notViewer, Masked: viewers},
+	{Operation: "getUsage", Audience: ForWorkspace, Scope: "usage:read", Roles: everyone},
+
+	{Operation: "listPublications", Audience: ForWorkspace, Scope: "publications:read", Roles: everyone},
+	{Operation: "getPublication", Audience: ForWorkspace, Scope: "publications:read", Roles: everyone},
+	{Operation: "listGateways", Audience: ForWorkspace, Scope: "gateways:read", Roles: everyone},
+
+	{Operation: "listPlatformWorkspaces", Audience: ForOperator},
+	{Operation: "createPlatformWorkspace", Audience: ForOperator},
+}
+
+// Rules returns the table in the order of the documentation.
+func Rules() []Rule { return table }

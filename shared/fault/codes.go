@@ -92,6 +92,11 @@ const (
 	ModelNotAllowed                  Reason = "model_not_allowed"
 	SurfaceNotAllowed                Reason = "surface_not_allowed"
 	UnknownField                     Reason = "unknown_field"
+	BodyTimeout                      Reason = "body_timeout" // the body did not arrive in time
+	InvalidModelName                 Reason = "invalid_model_name"
+	PresetNotFound                   Reason = "preset_not_found"
+	AutoNotSupported                 Reason = "auto_not_supported"
+	NoFreeModel                      Reason = "no_free_model"
 )
 
 // Reasons of upstream_timeout and of cut streams: which limit ran out.
@@ -101,4 +106,11 @@ const (
 	ReplyTimeout     Reason = "reply_timeout"
 	RequestTimeout   Reason = "request_timeout"
 	StreamCut        Reason = "stream_cut"
+	EventTooLarge    Reason = "event_too_large"
+)
+
+// Reasons of upstream_rejected.
+const (
+	// ContentPolicy: the provider refused what was said, not how.
+	ContentPolicy Reason = "content_policy"
 )

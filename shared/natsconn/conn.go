@@ -1,0 +1,178 @@
+package natsconn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Options are the parts of a connection that come from code.
+type Options struct {
+	// InProcess connects to an embedded server without a network; Config.URL
+	// is then ignored.
+	InProcess nats.InProcessConnProvider
+	Log       *slog.Logger
+}
+
+// ErrNotConnected is returned at once by Ready when the server is away, where
+// a JetStream call would wait for its whole deadline.
+var ErrNotConnected = errors.New("nats is not connected")
+
+const (
+	reconnectWait   = 200 * time.Millisecond
+	reconnectJitter = 100 * time.Millisecond
+	pingInterval    = 5 * time.Second
+	requestTimeout  = 5 * time.Second
+	drainTimeout    = 5 * time.Second
+)
+
+// Conn is a connection that outlives its servers: it is usable at once, even
+// when no server answers, and reconnects for ever.
+type Conn struct {
+	nc *nats.Conn
+	js jetstream.JetStream
+
+	mu        sync.Mutex
+	listeners map[int]func()
+	nextID    int
+
+	closing sync.Once
+	closed  chan struct{}
+}
+
+// Connect returns a connection without waiting for a server: starting while
+// NATS is away is no failure. Only wrong settings are. The context is not
+// kept; Close ends the connection.
+func Connect(_ context.Context, cfg Config, opts Options) (*Conn, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, fmt.Errorf("nats settings: %w", err)
+	}
+	c := &Conn{listeners: make(map[int]func()), closed: make(chan struct{})}
+	nc, err := nats.Connect(cfg.URL, c.options(cfg, opts)...)
+	if err != nil {
+		return nil, fmt.Errorf("connect to nats: %w", err)
+	}
+	js, err := jetstream.New(nc, jetstream.WithDefaultTimeout(requestTimeout))
+	if err != nil {
+		nc.Close()
+		return nil, fmt.Errorf("open jetstream: %w", err)
+	}
+	c.nc, c.js = nc, js
+	return c, nil
+}
+
+func (c *Conn) options(cfg Config, opts Options) []nats.Option {
+	log := opts.Log
+	list := []nats.Option{
+		nats.Name(cfg.Name),
+		nats.RetryOnFailedConnect(true),
+		nats.MaxReconnects(-1),
+		nats.ReconnectWait(reconnectWait),
+		nats.ReconnectJitter(reconnectJitter, reconnectJitter),
+		// A publish while disconnected fails instead of being sent much later:
+		// callers keep what matters in a store of their own.
+		nats.ReconnectBufSize(-1),
+		nats.PingInterval(pingInterval),
+		nats.MaxPingsOutstanding(2),
+		nats.DrainTimeout(drainTimeout),
+		// A server that comes back may refuse for a moment while it loads its
+		// accounts; giving up for ever would need a restart by hand.
+		nats.IgnoreAuthErrorAbort(),
+		nats.ConnectHandler(func(*nats.Conn) { log.Info("nats connected"); c.connected() }),
+		nats.ReconnectHandler(func(*nats.Conn) { log.Info("nats reconnected"); c.connected() }),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { log.Warn("nats disconnected", "error", err) }),
+		nats.ClosedHandler(func(*nats.Conn) { close(c.closed) }),
+		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) {
+			if sub != nil {
+				log.Error("nats subscription failed", "subject", sub.Subject, "error", err)
+				return
+			}
+			log.Error("nats failed", "error", err)
+		}),
+	}
+	return append(list, credentials(cfg, opts)...)
+}
+
+func credentials(cfg Config, opts Options) []nats.Option {
+	var list []nats.Option
+	if opts.InProcess != nil {
+		list = append(list, nats.InProcessServer(opts.InProcess))
+	}
+	if cfg.CredsFile != "" {
+		list = append(list, nats.UserCredentials(cfg.CredsFile))
+	}
+	if cfg.User != "" {
+		list = append(list, nats.UserInfo(cfg.User, cfg.Password.Reveal()))
+	}
+	if !cfg.Token.IsZero() {
+		list = append(list, nats.Token(cfg.Token.Reveal()))
+	}
+	if cfg.CAFile != "" {
+		list = append(list, nats.RootCAs(cfg.CAFile))
+	}
+	if cfg.CertFile != "" {
+		list = append(list, nats.ClientCert(cfg.CertFile, cfg.KeyFile))
+	}
+	return list
+}
+
+// NATS is the plain connection, for core subjects.
+func (c *Conn) NATS() *nats.Conn { return c.nc }
+
+// JetStream is the connection's JetStream API.
+func (c *Conn) JetStream() jetstream.JetStream { return c.js }
+
+// Connected reports whether a server is reachable now.
+func (c *Conn) Connected() bool { return c.nc.IsConnected() }
+
+// Ready is nil when a server is reachable, else ErrNotConnected.
+func (c *Conn) Ready() error {
+	if c.Connected() {
+		return nil
+	}
+	return ErrNotConnected
+}
+
+// OnConnect calls fn after the first connect and after every reconnect, until
+// cancel is called. fn must not block: it holds up other listeners.
+func (c *Conn) OnConnect(fn func()) (cancel func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	key := c.nextID
+	c.nextID++
+	c.listeners[key] = fn
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.listeners, key)
+	}
+}
+
+func (c *Conn) connected() {
+	c.mu.Lock()
+	fns := make([]func(), 0, len(c.listeners))
+	for _, fn := range c.listeners {
+		fns = append(fns, fn)
+	}
+	c.mu.Unlock()
+	for _, fn := range fns {
+		fn()
+	}
+}
+
+// Close hands over what is in flight, for a bounded time, and disconnects. It
+// returns when the connection's goroutines have ended.
+func (c *Conn) Close() {
+	c.closing.Do(func() {
+		if err := c.nc.Drain(); err != nil {
+			c.nc.Close()
+		}
+	})
+	<-c.closed
+}

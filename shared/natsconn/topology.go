@@ -1,0 +1,158 @@
+package natsconn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/signalbox-dev/signalbox/shared/wire"
+)
+
+// Topology is how the buckets and streams are kept.
+type Topology struct {
+	Replicas int // 1 or 3; 0 is 1
+	// UsageBytes caps the usage stream, so that a long outage of Postgres fills
+	// the gateways' spools instead of the servers' disk; 0 is 8 GiB.
+	UsageBytes int64
+}
+
+const (
+	deleteMarkers    = time.Hour // removed documents leave no trace after this
+	pinMarkers       = time.Minute
+	duplicates       = 2 * time.Minute
+	rateAge          = 2 * time.Minute
+	cellAge          = time.Hour
+	spendAge         = 40 * 24 * time.Hour
+	usageBytes       = 8 << 30
+	ensureRetryFirst = 100 * time.Millisecond
+	ensureRetryMax   = 5 * time.Second
+)
+
+// Ensure creates what is missing and updates what differs. It changes nothing
+// when all is as it should be, and may run in any number of processes.
+func Ensure(ctx context.Context, js jetstream.JetStream, t Topology) error {
+	t = t.withDefaults()
+	for _, bucket := range buckets(t) {
+		if _, err := js.CreateOrUpdateKeyValue(ctx, bucket); err != nil {
+			return fmt.Errorf("ensure bucket %s: %w", bucket.Bucket, err)
+		}
+	}
+	object := jetstream.ObjectStoreConfig{
+		Bucket: wire.ObjectSnapshots, Storage: jetstream.FileStorage, Replicas: t.Replicas,
+		Description: "bodies too large for a bucket",
+	}
+	if _, err := js.CreateOrUpdateObjectStore(ctx, object); err != nil {
+		return fmt.Errorf("ensure object store %s: %w", object.Bucket, err)
+	}
+	for _, stream := range streams(t) {
+		if _, err := js.CreateOrUpdateStream(ctx, stream); err != nil {
+			return fmt.Errorf("ensure stream %s: %w", stream.Name, err)
+		}
+	}
+	return nil
+}
+
+// Keep ensures the topology now and after every reconnect, as memory streams
+// vanish with a single server's restart, until ctx ends. It tries again with
+// growing pauses when the servers are not ready.
+func Keep(ctx context.Context, c *Conn, t Topology, log *slog.Logger) error {
+	again := make(chan struct{}, 1)
+	cancel := c.OnConnect(func() {
+		select {
+		case again <- struct{}{}:
+		default:
+		}
+	})
+	defer cancel()
+	pause := ensureRetryFirst
+	for {
+		err := c.Ready()
+		if err == nil {
+			err = Ensure(ctx, c.js, t)
+		}
+		var retry <-chan time.Time
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err == nil:
+			pause = ensureRetryFirst
+		default:
+			if !errors.Is(err, ErrNotConnected) {
+				log.Warn("nats topology is not ready", "error", err, "retry_in", pause)
+			}
+			retry = time.After(pause)
+			pause = min(2*pause, ensureRetryMax)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-again:
+		case <-retry:
+		}
+	}
+}
+
+func (t Topology) withDefaults() Topology {
+	t.Replicas = max(t.Replicas, 1)
+	if t.UsageBytes == 0 {
+		t.UsageBytes = usageBytes
+	}
+	return t
+}
+
+func buckets(t Topology) []jetstream.KeyValueConfig {
+	// Only what moves is pushed: a policy body would reach every gateway,
+	// needed or not.
+	return []jetstream.KeyValueConfig{
+		{
+			Bucket: wire.BucketPolicy, Storage: jetstream.FileStorage, Replicas: t.Replicas, LimitMarkerTTL: deleteMarkers,
+			Description: "workspace snapshots and their pointers",
+			RePublish:   &jetstream.RePublish{Source: "$KV." + wire.BucketPolicy + ".ws.>", Destination: wire.SubjectPushPolicy + ".ws.>"},
+		},
+		{
+			Bucket: wire.BucketKeys, Storage: jetstream.FileStorage, Replicas: t.Replicas, LimitMarkerTTL: deleteMarkers,
+			Description: "API key documents",
+			RePublish:   &jetstream.RePublish{Source: "$KV." + wire.BucketKeys + ".>", Destination: wire.SubjectPushKeys + ".>"},
+		},
+		{
+			Bucket: wire.BucketCatalog, Storage: jetstream.FileStorage, Replicas: t.Replicas, LimitMarkerTTL: deleteMarkers,
+			Description: "catalog bodies and their pointer",
+			RePublish: &jetstream.RePublish{
+				Source:      "$KV." + wire.BucketCatalog + "." + wire.CatalogPointer,
+				Destination: wire.SubjectPushCatalog + "." + wire.CatalogPointer,
+			},
+		},
+		{
+			Bucket: wire.BucketPins, Storage: jetstream.MemoryStorage, Replicas: t.Replicas, LimitMarkerTTL: pinMarkers,
+			Description: "conversation affinity",
+		},
+	}
+}
+
+func streams(t Topology) []jetstream.StreamConfig {
+	return []jetstream.StreamConfig{
+		{
+			Name: wire.StreamRate, Subjects: []string{wire.SubjectRate + ".>"}, Storage: jetstream.MemoryStorage, Replicas: t.Replicas,
+			MaxMsgsPerSubject: 1, MaxAge: rateAge, AllowDirect: true, AllowMsgCounter: true,
+		},
+		{
+			Name: wire.StreamSpend, Subjects: []string{wire.SubjectSpend + ".>"}, Storage: jetstream.FileStorage, Replicas: t.Replicas,
+			MaxMsgsPerSubject: 1, MaxAge: spendAge, AllowDirect: true, AllowMsgCounter: true, Duplicates: duplicates,
+		},
+		{
+			// No direct reads: a replica may lag, and cells are compared and set.
+			Name: wire.StreamCells, Subjects: []string{wire.SubjectCells + ".>"}, Storage: jetstream.MemoryStorage, Replicas: t.Replicas,
+			MaxMsgsPerSubject: 1, MaxAge: cellAge,
+		},
+		{
+			// Refusing new records when full makes gateways spool; dropping old
+			// ones would lose usage.
+			Name: wire.StreamUsage, Subjects: []string{wire.SubjectUsage + ".>"}, Storage: jetstream.FileStorage, Replicas: t.Replicas,
+			Retention: jetstream.WorkQueuePolicy, Discard: jetstream.DiscardNew, MaxBytes: t.UsageBytes, Duplicates: duplicates,
+		},
+	}
+}

@@ -37,9 +37,13 @@ bin/signalbox:
 	go build -ldflags '$(LDFLAGS)' -o bin/ ./cmd/signalbox
 
 .PHONY: web
-web: ## Build the dashboard into the control plane
+web: web/node_modules ## Build the dashboard into the control plane
+	cd web && npm run --silent build
+
+web/node_modules: web/package-lock.json
 	tools/setup.sh node
-	cd web && npm ci --no-audit --no-fund --loglevel=error && npm run --silent build
+	cd web && npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
 
 .PHONY: web-test
 web-test: web ## Check types and run the dashboard's tests
@@ -71,14 +75,15 @@ isolated: ## Build every module alone, without the workspace
 	@for m in $(MODULES); do echo "GOWORK=off go build ./$$m/..."; (cd $$m && GOWORK=off go build ./...) || exit 1; done
 
 .PHONY: gen
-gen: bin/oapi-codegen ## Regenerate code and reference documents
+gen: bin/oapi-codegen web/node_modules ## Regenerate code and reference documents
 	bin/oapi-codegen -config docs/api/server.cfg.yaml docs/api/management.yaml
 	bin/oapi-codegen -config docs/api/client.cfg.yaml docs/api/management.yaml
+	cd web && npm run --silent gen
 	go test ./controlplane/internal/authz ./cmd/signalbox/internal/cli -run TestReference -update
 
 .PHONY: gen-check
 gen-check: gen ## Fail when generated files differ from their sources
-	@git diff --exit-code -- docs controlplane/internal/api/gen cmd/signalbox/internal/client || \
+	@git diff --exit-code -- docs controlplane/internal/api/gen cmd/signalbox/internal/client web/src/api || \
 		{ echo "generated files have drifted: run 'make gen' and commit"; exit 1; }
 
 .PHONY: chart

@@ -1,0 +1,128 @@
+// Package body owns getting a request's body into memory: its size before and
+// after inflation, its content encodings, and the time it may take. It knows
+// nothing of what a body says.
+package body
+
+import (
+	"bytes"
+	"compress/zlib"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/signalbox-dev/signalbox/shared/fault"
+)
+
+// Limits bound a body.
+type Limits struct {
+	MaxBytes int64         // after inflation
+	Time     time.Duration // from the first read to the last byte
+}
+
+// Read returns the whole body, inflated. It refuses a declared length over the
+// limit before it reads anything, and a body that turns out longer as soon as
+// it does. The deadline is lifted again, so that it does not end the response.
+func Read(w http.ResponseWriter, r *http.Request, limits Limits) ([]byte, *fault.Error) {
+	if r.ContentLength > limits.MaxBytes {
+		return nil, tooLarge(limits.MaxBytes)
+	}
+	if r.ContentLength == 0 {
+		return nil, nil
+	}
+	deadline := http.NewResponseController(w)
+	if limits.Time > 0 && deadline.SetReadDeadline(time.Now().Add(limits.Time)) == nil {
+		defer func() { _ = deadline.SetReadDeadline(time.Time{}) }()
+	}
+	encoding := strings.ToLower(strings.TrimSpace(r.Header.Get("Content-Encoding")))
+	if encoding == "" || encoding == "identity" {
+		return readAll(r.Body, r.ContentLength, limits.MaxBytes)
+	}
+	inflated, refusal := inflate(r.Body, encoding)
+	if refusal != nil {
+		return nil, refusal
+	}
+	defer func() { _ = inflated.Close() }()
+	data, refusal := readAll(inflated, -1, limits.MaxBytes)
+	if refusal != nil && refusal.Code == fault.ValidationError && refusal.Reason == "" {
+		refusal.Message = "The body is not valid " + encoding + ", as its content-encoding says."
+	}
+	return data, refusal
+}
+
+// trusted is the declared length up to which memory is taken before the bytes
+// are there; beyond it memory grows as they arrive.
+const trusted = 1 << 20
+
+// readAll reads up to limit bytes; size is what was declared, or -1.
+func readAll(r io.Reader, size, limit int64) ([]byte, *fault.Error) {
+	if size >= 0 && size <= trusted {
+		data := make([]byte, size)
+		if _, err := io.ReadFull(r, data); err != nil {
+			return nil, unreadable(err)
+		}
+		return data, nil
+	}
+	var buf bytes.Buffer
+	n, err := buf.ReadFrom(io.LimitReader(r, limit+1))
+	if n > limit {
+		return nil, tooLarge(limit)
+	}
+	if err == nil && n < size {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	return buf.Bytes(), nil
+}
+
+// inflate opens one of the encodings that clients use. Stacked encodings are
+// refused: no client sends them, and each layer multiplies.
+func inflate(r io.Reader, encoding string) (io.ReadCloser, *fault.Error) {
+	var out io.ReadCloser
+	var err error
+	switch encoding {
+	case "gzip", "x-gzip":
+		out, err = gzip.NewReader(r)
+	case "deflate":
+		out, err = zlib.NewReader(r)
+	case "br":
+		out = io.NopCloser(brotli.NewReader(r))
+	case "zstd":
+		var decoder *zstd.Decoder
+		// One goroutine and a bounded window: a frame may ask for gigabytes.
+		decoder, err = zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(64<<20), zstd.WithDecoderMaxWindow(8<<20))
+		if err == nil {
+			out = decoder.IOReadCloser()
+		}
+	default:
+		return nil, fault.New(fault.UnsupportedMediaType,
+			"This content-encoding is not supported. Use identity, gzip, deflate, br or zstd, and only one of them.")
+	}
+	if err != nil {
+		return nil, fault.Wrap(err, fault.ValidationError, "The body is not valid "+encoding+", as its content-encoding says.")
+	}
+	return out, nil
+}
+
+func tooLarge(limit int64) *fault.Error {
+	return fault.Newf(fault.PayloadTooLarge, "The body is larger than %d MiB.", limit>>20).With("limit_bytes", limit)
+}
+
+// unreadable sorts the ways in which a body does not arrive.
+func unreadable(err error) *fault.Error {
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return fault.Wrap(err, fault.ValidationError, "The body did not arrive in time.").Because(fault.BodyTimeout)
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return fault.Wrap(err, fault.ValidationError, "The body ended before its declared length.")
+	}
+	return fault.Wrap(err, fault.ValidationError, "The body could not be read.")
+}

@@ -1,0 +1,172 @@
+package envelope
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"github.com/signalbox-dev/signalbox/shared/fault"
+)
+
+// Format is a native error form.
+type Format int
+
+// The native error forms.
+const (
+	OpenAI    Format = iota // {"error":{message,type,code,param,…}}
+	Anthropic               // {"type":"error","error":{type,message,…},"request_id"}
+	Gemini                  // {"error":{code,status,message,details,…}}
+)
+
+// Body is a failure as the surface's own clients read it, with the gateway's
+// own members inside "error".
+func (f Format) Body(e *fault.Error, requestID string) []byte {
+	status := Status(e)
+	inner := members(e, status, requestID)
+	var whole any
+	switch f {
+	case Anthropic:
+		inner["type"] = anthropicType(status)
+		inner["message"] = e.Message
+		whole = map[string]any{"type": "error", "error": inner, "request_id": requestID}
+	case Gemini:
+		// The SDKs want a number in "code", so ours stands beside it.
+		inner["error_code"] = e.Code
+		inner["code"] = status
+		inner["status"] = geminiStatus(status)
+		inner["message"] = e.Message
+		whole = map[string]any{"error": inner}
+	default:
+		if _, kept := inner["type"]; !kept {
+			inner["type"] = openAIType(status)
+		}
+		if _, kept := inner["param"]; !kept {
+			inner["param"] = param(e)
+		}
+		inner["message"] = e.Message
+		whole = map[string]any{"error": inner}
+	}
+	body, err := json.Marshal(whole)
+	if err != nil {
+		// Only a Fields member that is no JSON value can do this.
+		return []byte(`{"error":{"message":"Something went wrong on our side.","code":"gateway_error"}}`)
+	}
+	return body
+}
+
+// Frame is a failure as the server-sent event that ends a stream of the
+// surface. The terminal marker does not follow it.
+func (f Format) Frame(e *fault.Error, requestID string) []byte {
+	body := f.Body(e, requestID)
+	frame := make([]byte, 0, len(body)+32)
+	if f == Anthropic {
+		frame = append(frame, "event: error\n"...)
+	}
+	frame = append(frame, "data: "...)
+	frame = append(frame, body...)
+	return append(frame, "\n\n"...)
+}
+
+// members are the gateway's own, and those that the code calls for.
+func members(e *fault.Error, status int, requestID string) map[string]any {
+	m := make(map[string]any, 10+len(e.Fields))
+	for name, value := range e.Fields {
+		m[name] = value
+	}
+	m["code"] = e.Code
+	if e.Reason != "" {
+		m["reason"] = e.Reason
+	}
+	m["origin"] = origin(e, status)
+	m["request_id"] = requestID
+	m["retryable"] = e.Retryable
+	if len(e.Violations) > 0 {
+		details := make([]map[string]string, len(e.Violations))
+		for i, v := range e.Violations {
+			details[i] = map[string]string{"path": v.Path, "message": v.Message}
+			if v.Code != "" {
+				details[i]["code"] = v.Code
+			}
+		}
+		m["details"] = details
+	}
+	return m
+}
+
+// param is the first wrong place, as OpenAI clients know it.
+func param(e *fault.Error) any {
+	if len(e.Violations) > 0 && e.Violations[0].Path != "" {
+		return e.Violations[0].Path
+	}
+	return nil
+}
+
+func openAIType(status int) string {
+	switch status {
+	case http.StatusUnauthorized:
+		return "authentication_error"
+	case http.StatusPaymentRequired:
+		return "insufficient_quota"
+	case http.StatusForbidden:
+		return "permission_error"
+	case http.StatusTooManyRequests:
+		return "rate_limit_error"
+	}
+	if status < http.StatusInternalServerError {
+		return "invalid_request_error"
+	}
+	return "server_error"
+}
+
+func anthropicType(status int) string {
+	switch status {
+	case http.StatusUnauthorized:
+		return "authentication_error"
+	case http.StatusPaymentRequired:
+		return "billing_error"
+	case http.StatusForbidden:
+		return "permission_error"
+	case http.StatusNotFound:
+		return "not_found_error"
+	case http.StatusRequestEntityTooLarge:
+		return "request_too_large"
+	case http.StatusTooManyRequests:
+		return "rate_limit_error"
+	case http.StatusServiceUnavailable:
+		return "overloaded_error"
+	case http.StatusGatewayTimeout:
+		return "timeout_error"
+	}
+	if status < http.StatusInternalServerError {
+		return "invalid_request_error"
+	}
+	return "api_error"
+}
+
+// geminiStatus names the google.rpc.Code of an HTTP status
+// (https://github.com/googleapis/googleapis/blob/master/google/rpc/code.proto).
+func geminiStatus(status int) string {
+	switch status {
+	case http.StatusUnauthorized:
+		return "UNAUTHENTICATED"
+	case http.StatusForbidden:
+		return "PERMISSION_DENIED"
+	case http.StatusNotFound:
+		return "NOT_FOUND"
+	case http.StatusConflict:
+		return "ABORTED"
+	case http.StatusPaymentRequired, http.StatusGone, http.StatusPreconditionFailed:
+		return "FAILED_PRECONDITION"
+	case http.StatusTooManyRequests:
+		return "RESOURCE_EXHAUSTED"
+	case http.StatusBadGateway, http.StatusServiceUnavailable:
+		return "UNAVAILABLE"
+	case http.StatusGatewayTimeout:
+		return "DEADLINE_EXCEEDED"
+	case StatusClientClosed:
+		return "CANCELLED"
+	}
+	if status < http.StatusInternalServerError {
+		return "INVALID_ARGUMENT"
+	}
+	return "INTERNAL"
+}

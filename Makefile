@@ -89,7 +89,8 @@ gen-check: gen ## Fail when generated files differ from their sources
 .PHONY: chart
 chart: bin/helm ## Lint and render the Helm chart
 	bin/helm lint --strict charts/signalbox
-	bin/helm template signalbox charts/signalbox >/dev/null
+	bin/helm template signalbox charts/signalbox --kube-version 1.31.0 >/dev/null
+	bin/helm template signalbox charts/signalbox --kube-version 1.31.0 -f charts/signalbox/ci/full.yaml >/dev/null
 
 ##@ The longer ones
 

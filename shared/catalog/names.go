@@ -1,6 +1,9 @@
 package catalog
 
-import "strings"
+import (
+	"strings"
+	"time"
+)
 
 // FreeSuffix ends the canonical id of a model that costs nothing.
 const FreeSuffix = ":free"
@@ -22,6 +25,19 @@ func (m *Model) Free() bool { return strings.HasSuffix(m.ID, FreeSuffix) }
 func (m *Model) BareName() string {
 	_, name, _ := strings.Cut(m.ID, "/")
 	return name
+}
+
+// StateAt is the model's lifecycle state at a time: a model past its
+// retirement date is retired, whatever its state says.
+func (m *Model) StateAt(now time.Time) LifecycleState {
+	l := &m.Lifecycle
+	switch {
+	case l.State == Retired, l.RetiresAt != nil && !now.IsZero() && !now.Before(*l.RetiresAt):
+		return Retired
+	case l.State == Deprecated, l.DeprecatedAt != nil && !now.IsZero() && !now.Before(*l.DeprecatedAt):
+		return Deprecated
+	}
+	return Active
 }
 
 // EndpointID is the id of a model's endpoint at a provider, in a region or in

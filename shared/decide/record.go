@@ -3,6 +3,7 @@ package decide
 import (
 	"time"
 
+	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/meter"
 )
 
@@ -28,6 +29,10 @@ type Record struct {
 	SwitchReason    SwitchReason `json:"routing_switch_reason,omitempty"`
 	Override        string       `json:"routing_override,omitempty"`
 	Degraded        []string     `json:"routing_degraded,omitempty"` // preferences that the target cannot express
+
+	// Lifecycle is the decided model's state unless it is active: a deprecated
+	// model's reply carries a deprecation header.
+	Lifecycle catalog.LifecycleState `json:"model_lifecycle,omitempty"`
 
 	PolicyRevision  int64  `json:"policy_revision"`
 	CatalogRevision int64  `json:"catalog_revision"`

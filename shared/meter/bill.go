@@ -15,7 +15,7 @@ func Bill(p *catalog.Price, u Usage) Cost {
 	if p == nil {
 		return Cost{Unpriced: !u.IsZero()}
 	}
-	r := rates(p, u.InputTotal())
+	r := Rates(p, u.InputTotal())
 	var c Cost
 	c.add("input", u.Input, r.Input)
 	c.add("cached_read", u.CachedRead, first(r.CachedInput, r.Input))
@@ -49,8 +49,9 @@ func (c *Cost) add(meter string, units int64, price *money.PerMillion) {
 	c.Total = c.Total.Add(cost)
 }
 
-// rates lays the tier for input over the base prices, field by field.
-func rates(p *catalog.Price, input int64) catalog.Price {
+// Rates are the prices that hold for a request with input tokens in all: the
+// highest tier below it laid over the base prices, field by field.
+func Rates(p *catalog.Price, input int64) catalog.Price {
 	r := *p
 	for _, tier := range p.Tiers {
 		if input <= tier.Above {

@@ -1,0 +1,124 @@
+package decide
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/shared/catalog"
+	"github.com/signalbox-dev/signalbox/shared/fault"
+	"github.com/signalbox-dev/signalbox/shared/policy"
+)
+
+// MaxModels is how many fallback models a request may name.
+const MaxModels = 25
+
+// link is one name of the chain before it is resolved.
+type link struct {
+	name   string
+	reason SwitchReason // why this one is not what the caller asked for first
+	rung   string
+}
+
+// The rungs of the ladder that this version has.
+const (
+	rungPlatform  = "platform"
+	rungWorkspace = "workspace"
+	rungRequest   = "request"
+	rungSuffix    = "suffix"
+)
+
+// links are the names to try: the request's model, its models, then the
+// workspace's fallback models. Duplicates are left out.
+func (d *decision) links() ([]link, *fault.Error) {
+	f := &d.in.Facts
+	if len(f.Models) > 0 {
+		if refusal := d.checkModels(); refusal != nil {
+			return nil, refusal
+		}
+	}
+	links := make([]link, 0, 1+len(f.Models)+len(d.settings.FallbackModels))
+	switch {
+	case f.Model != "":
+		links = append(links, link{name: f.Model, rung: rungRequest})
+	case len(f.Models) > 0: // checkModels has let it through: the first one is the model
+	case d.settings.DefaultModel != "":
+		links = append(links, link{name: d.settings.DefaultModel, rung: rungWorkspace})
+		d.field("default_model", rungWorkspace, d.settings.DefaultModel)
+	default:
+		e := fault.New(fault.NoDefaultModel, "The request names no model, and the workspace has no default model.")
+		e.Violations = []fault.Violation{{Path: "model", Code: "required", Message: "is required"}}
+		return nil, e
+	}
+	for _, name := range f.Models {
+		links = addLink(links, name, rungRequest)
+	}
+	for _, name := range d.settings.FallbackModels {
+		links = addLink(links, name, rungWorkspace)
+	}
+	if len(d.settings.FallbackModels) > 0 {
+		d.field("fallback_models", rungWorkspace, strings.Join(d.settings.FallbackModels, ","))
+	}
+	return links, nil
+}
+
+func addLink(links []link, name, rung string) []link {
+	if name == "" || slices.ContainsFunc(links, func(l link) bool { return l.name == name }) {
+		return links
+	}
+	l := link{name: name, rung: rung}
+	if len(links) > 0 {
+		l.reason = SwitchFallbackModel
+	}
+	return append(links, l)
+}
+
+// checkModels refuses a list that breaks the rules for models.
+func (d *decision) checkModels() *fault.Error {
+	f := &d.in.Facts
+	invalid := func(path, code, message string) *fault.Error {
+		return fault.Invalid(fault.Violation{Path: path, Code: code, Message: message})
+	}
+	switch f.Surface {
+	case catalog.Batches, catalog.Files, catalog.Realtime:
+		return invalid("models", "not_supported", "is not supported here")
+	}
+	if len(f.Models) > MaxModels {
+		return invalid("models", "too_many", "takes 1 to 25 models")
+	}
+	if f.Model == "" && d.settings.ModelsWithoutModel != policy.ModelsUseFirst {
+		return invalid("model", "required", "is required beside models")
+	}
+	if isAuto(f.Model) {
+		return invalid("models", "not_supported", "cannot be combined with signalbox/auto")
+	}
+	for i, name := range f.Models {
+		if isAuto(name) {
+			return invalid("models["+strconv.Itoa(i)+"]", "not_supported", "signalbox/auto cannot be a fallback")
+		}
+	}
+	return nil
+}
+
+// isAuto also finds signalbox/auto behind a qualifier or before a suffix.
+func isAuto(name string) bool {
+	if !strings.Contains(name, catalog.AutoModel) {
+		return false
+	}
+	n, refusal := ParseName(name)
+	return refusal == nil && n.Model == catalog.AutoModel
+}
+
+// withReplacement puts the replacement of a retired first model after the
+// request's own models, where the workspace wants that.
+func (d *decision) withReplacement(links []link, m *catalog.Model) []link {
+	if m == nil || !d.settings.RetiredRouting || m.Lifecycle.Replacement == "" ||
+		m.StateAt(d.in.Facts.Now) != catalog.Retired {
+		return links
+	}
+	at := 1
+	for at < len(links) && links[at].rung == rungRequest {
+		at++
+	}
+	return slices.Insert(links, at, link{name: m.Lifecycle.Replacement, reason: SwitchRetired, rung: rungWorkspace})
+}

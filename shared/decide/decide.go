@@ -1,0 +1,208 @@
+package decide
+
+import (
+	"github.com/signalbox-dev/signalbox/shared/catalog"
+	"github.com/signalbox-dev/signalbox/shared/fault"
+	"github.com/signalbox-dev/signalbox/shared/policy"
+)
+
+// Decide answers which model, which endpoints in which order, and why. Equal
+// inputs give equal plans.
+func Decide(in Input) Plan {
+	d := decision{in: &in}
+	d.plan.Record.RequestedModel = clip(in.Facts.Model)
+	d.plan.Record.Seed = in.Seed
+	if in.Policy == nil || in.Catalog == nil {
+		return d.refuse(fault.New(fault.UpstreamUndetermined,
+			"This gateway has not received its policy yet. Try again in a moment."), StageNone)
+	}
+	d.settings = in.Policy.Settings()
+	d.plan.Record.PolicyRevision = in.Policy.Revision()
+	d.plan.Record.CatalogRevision = in.Catalog.Revision()
+	if refusal := d.resolveRestrictions(); refusal != nil {
+		return d.refuse(refusal, StageNone)
+	}
+	links, refusal := d.links()
+	if refusal != nil {
+		return d.refuse(refusal, StageNone)
+	}
+	return d.walk(links)
+}
+
+// decision is the state of one Decide call.
+type decision struct {
+	in       *Input
+	settings policy.Settings
+	plan     Plan
+
+	only, ignore, order      []*catalog.Provider
+	requireZDR, denyTraining bool
+
+	// dropped is the highest stage that dropped an endpoint of the model at
+	// hand: the one that emptied the pool, if it is empty.
+	dropped       Stage
+	droppedReason string
+	omitted       int // exclusions left out of the record
+}
+
+// walk builds the chain: each link that something serves becomes a step. The
+// first link's refusal stands when nothing serves any.
+func (d *decision) walk(links []link) Plan {
+	var first *fault.Error
+	var firstStage Stage
+	limit := d.settings.MaxModels
+	if limit <= 0 {
+		limit = policy.DefaultSettings().MaxModels
+	}
+	for i := 0; i < len(links) && len(d.plan.Chain) < limit; i++ {
+		t, refusal := d.target(links[i].name)
+		if refusal != nil {
+			if i == 0 {
+				return d.refuse(refusal, StageNone) // a mistake in the request, not a lack of endpoints
+			}
+			d.exclude1(clip(links[i].name), "", "model", reasonUnresolvable)
+			continue
+		}
+		before := len(d.plan.Chain)
+		refusal, stage := d.serve(t, limit)
+		if refusal != nil && i == 0 {
+			first, firstStage = refusal, stage
+			links = d.withReplacement(links, t.model)
+		}
+		if before == 0 && len(d.plan.Chain) > 0 {
+			d.decided(links[i], t)
+		}
+	}
+	if len(d.plan.Chain) == 0 {
+		return d.refuse(first, firstStage)
+	}
+	d.finish()
+	return d.plan
+}
+
+// serve adds the steps of one target, or says why there are none.
+func (d *decision) serve(t target, limit int) (*fault.Error, Stage) {
+	if t.anyFree {
+		return d.serveFree(limit)
+	}
+	pool := d.pool(&t)
+	if len(pool) == 0 {
+		return d.emptied(&t), d.dropped
+	}
+	d.add(&t, pool)
+	return nil, StageNone
+}
+
+// pool filters the target's endpoints, recording each drop.
+func (d *decision) pool(t *target) []ranked {
+	d.dropped, d.droppedReason = StageNone, ""
+	offers := d.in.Catalog.Offers(t.model)
+	pool := make([]ranked, 0, len(offers))
+	for i := range offers {
+		o := &offers[i]
+		stage, reason := d.exclude(t, o)
+		if reason == "" && d.inChain(o.Endpoint) {
+			// Not a filter: the endpoint is there, only earlier in the chain.
+			d.exclude1(t.model.ID, o.Endpoint.ID, "chain", reasonAlreadyTried)
+			continue
+		}
+		if reason != "" {
+			if stage > d.dropped {
+				d.dropped, d.droppedReason = stage, reason
+			}
+			d.exclude1(t.model.ID, o.Endpoint.ID, stage.String(), reason)
+			continue
+		}
+		pool = append(pool, ranked{offer: o})
+	}
+	if len(offers) == 0 {
+		d.exclude1(t.model.ID, "", "model", reasonNoEndpoints)
+	}
+	return pool
+}
+
+func (d *decision) inChain(e *catalog.Endpoint) bool {
+	for i := range d.plan.Chain {
+		for j := range d.plan.Chain[i].Candidates {
+			if d.plan.Chain[i].Candidates[j].Endpoint == e {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// add ranks a pool and appends it to the chain and the record.
+func (d *decision) add(t *target, pool []ranked) {
+	how := d.how(t)
+	sampled := d.rank(pool, how)
+	if allow := d.in.Facts.Provider.AllowFallbacks; allow != nil && !*allow {
+		for i := range pool[1:] {
+			d.exclude1(t.model.ID, pool[1+i].offer.Endpoint.ID, "allow_fallbacks", reasonFallbacksOff)
+		}
+		pool = pool[:1]
+	}
+	step := Step{Model: t.model, Candidates: make([]Candidate, len(pool))}
+	for i := range pool {
+		step.Candidates[i] = Candidate{Endpoint: pool[i].offer.Endpoint, Provider: pool[i].offer.Provider, Rank: i}
+	}
+	d.plan.Chain = append(d.plan.Chain, step)
+	d.record(t.model, pool, how)
+	if sampled {
+		d.plan.Record.Ordering = Sampled
+	}
+}
+
+// decided notes the first choice.
+func (d *decision) decided(l link, t target) {
+	r, step := &d.plan.Record, &d.plan.Chain[0]
+	r.DecidedModel = step.Model.ID
+	r.DecidedProvider = step.Candidates[0].Provider.Slug
+	r.DecidedUpstream = step.Candidates[0].Endpoint.ID
+	r.SwitchReason = l.reason
+	if l.reason == "" && t.providerAlias {
+		r.SwitchReason = SwitchProviderAlias
+	}
+	if state := step.Model.StateAt(d.in.Facts.Now); state != catalog.Active {
+		r.Lifecycle = state
+	}
+}
+
+// finish writes what is known once the chain stands.
+func (d *decision) finish() {
+	r := &d.plan.Record
+	r.Chain = make([]string, len(d.plan.Chain))
+	for i := range d.plan.Chain {
+		r.Chain[i] = d.plan.Chain[i].Model.ID
+	}
+	if r.Ordering == "" {
+		r.Ordering = Fixed
+	}
+	d.plan.MaxAttempts = d.settings.MaxAttempts
+	if d.plan.MaxAttempts <= 0 {
+		d.plan.MaxAttempts = policy.DefaultSettings().MaxAttempts
+	}
+	if own := d.in.Facts.Routing.MaxAttempts; own > 0 {
+		d.plan.MaxAttempts = min(d.plan.MaxAttempts, own)
+	}
+	d.bound()
+}
+
+func (d *decision) refuse(refusal *fault.Error, stage Stage) Plan {
+	d.plan.Chain, d.plan.Refusal = nil, refusal
+	d.plan.Record.Refusal = &RefusalRecord{
+		Code: string(refusal.Code), Reason: string(refusal.Reason), Stage: stage.String(),
+	}
+	d.bound()
+	return d.plan
+}
+
+// exclude1 records a drop; more than are ever kept are only counted.
+func (d *decision) exclude1(model, endpoint, stage, reason string) {
+	if len(d.plan.Record.Exclusions) >= maxExclusions {
+		d.omitted++
+		return
+	}
+	d.plan.Record.Exclusions = append(d.plan.Record.Exclusions,
+		Exclusion{Model: model, Endpoint: endpoint, Stage: stage, Reason: reason})
+}

@@ -1,0 +1,234 @@
+package decide
+
+import (
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/shared/catalog"
+	"github.com/signalbox-dev/signalbox/shared/meter"
+	"github.com/signalbox-dev/signalbox/shared/money"
+)
+
+// exclude runs the filters over one endpoint in their fixed order and returns
+// the first that drops it.
+func (d *decision) exclude(t *target, o *catalog.Offer) (Stage, string) {
+	if stage, reason := d.excludeByCaller(t, o); reason != "" {
+		return stage, reason
+	}
+	if stage, reason := d.excludeByOperator(o); reason != "" {
+		return stage, reason
+	}
+	if reason := cannotServe(&d.in.Facts, o); reason != "" {
+		return StageCapability, reason
+	}
+	if d.tooLong(o) {
+		return StageContext, reasonContext
+	}
+	if reason := d.wrongRegion(o); reason != "" {
+		return StageRegion, reason
+	}
+	if reason := d.wrongDataPolicy(o); reason != "" {
+		return StageDataPolicy, reason
+	}
+	if stage, reason := d.wrongPrice(o); reason != "" {
+		return stage, reason
+	}
+	switch p := o.Provider; {
+	case p.Credential.IsZero() && !p.Keyless:
+		return StageCredential, reasonNoCredential
+	case p.BaseURL == "":
+		return StageCredential, reasonNoAddress
+	}
+	return StageNone, ""
+}
+
+// excludeByCaller covers the qualifier, only, ignore and the key's models.
+func (d *decision) excludeByCaller(t *target, o *catalog.Offer) (Stage, string) {
+	p := o.Provider
+	if t.provider != nil && t.provider != p {
+		return StageQualifier, reasonOtherProvider
+	}
+	if len(d.only) > 0 && !holds(d.only, p) {
+		return StageOnly, reasonNotInOnly
+	}
+	if len(d.ignore) > 0 {
+		if holds(d.ignore, p) {
+			return StageIgnore, reasonIgnored
+		}
+		// An aggregator picks a provider of its own, and may pick the ignored one.
+		if p.Aggregator {
+			return StageIgnore, reasonAggregator
+		}
+	}
+	if !t.allowed {
+		return StageModelPolicy, reasonModelNotAllowed
+	}
+	return StageNone, ""
+}
+
+// excludeByOperator covers provider policy, channel and rollout status.
+func (d *decision) excludeByOperator(o *catalog.Offer) (Stage, string) {
+	if o.Provider.Disabled {
+		return StageProviderPolicy, reasonProviderDisabled
+	}
+	switch o.Endpoint.Channel {
+	case catalog.Beta:
+		if !d.settings.BetaChannel {
+			return StageChannel, reasonBetaOff
+		}
+	case catalog.Alpha:
+		if !d.settings.BetaChannel || !d.settings.AlphaChannel {
+			return StageChannel, reasonAlphaOff
+		}
+	}
+	if o.Endpoint.Disabled {
+		return StageRollout, reasonEndpointDisabled
+	}
+	return StageNone, ""
+}
+
+func (d *decision) tooLong(o *catalog.Offer) bool {
+	limit := o.Endpoint.Context
+	if limit == 0 {
+		limit = o.Model.Context
+	}
+	f := &d.in.Facts
+	return limit > 0 && (f.InputTokens > limit || f.OutputTokens > limit-f.InputTokens)
+}
+
+// wrongRegion asks that the endpoint certainly runs in the required region:
+// it says so itself, or its provider has no other.
+func (d *decision) wrongRegion(o *catalog.Offer) string {
+	want := d.in.Facts.Provider.Region
+	switch {
+	case want == "":
+		return ""
+	case o.Endpoint.Region != "":
+		if inRegion(o.Endpoint.Region, want) {
+			return ""
+		}
+		return reasonRegion
+	case o.Provider.Aggregator:
+		return reasonAggregator
+	case len(o.Provider.Regions) == 0:
+		return reasonRegionUnknown
+	}
+	for _, region := range o.Provider.Regions {
+		if !inRegion(region, want) {
+			return reasonRegion
+		}
+	}
+	return ""
+}
+
+// inRegion: eu holds eu and eu-west-1.
+func inRegion(region, want string) bool {
+	rest, ok := strings.CutPrefix(region, want)
+	return ok && (rest == "" || rest[0] == '-')
+}
+
+func (d *decision) wrongDataPolicy(o *catalog.Offer) string {
+	policy := &o.Provider.DataPolicy
+	if d.requireZDR && (policy.ZeroDataRetention == nil || !*policy.ZeroDataRetention) {
+		return reasonZDR
+	}
+	if d.denyTraining && (policy.Trains == nil || *policy.Trains) {
+		return reasonTraining
+	}
+	return ""
+}
+
+func (d *decision) wrongPrice(o *catalog.Offer) (Stage, string) {
+	if o.Model.Free() && !costsNothing(o.Endpoint.Price) {
+		return StagePricePresent, reasonNotFree
+	}
+	want := &d.in.Facts.Provider
+	if want.MaxInputPrice == nil && want.MaxOutputPrice == nil {
+		return StageNone, ""
+	}
+	if o.Endpoint.Price == nil {
+		return StagePricePresent, reasonPriceUnknown
+	}
+	rates := meter.Rates(o.Endpoint.Price, d.in.Facts.InputTokens)
+	stage := StageNone
+	for _, c := range [...]struct{ limit, price *money.PerMillion }{
+		{want.MaxInputPrice, rates.Input}, {want.MaxOutputPrice, rates.Output},
+	} {
+		switch {
+		case c.limit == nil:
+		case c.price == nil:
+			return StagePricePresent, reasonPriceUnknown
+		case *c.price > *c.limit:
+			stage = StageMaxPrice
+		}
+	}
+	if stage == StageMaxPrice {
+		return StageMaxPrice, reasonTooDear
+	}
+	return StageNone, ""
+}
+
+// costsNothing: input and output prices are there and every price is zero.
+func costsNothing(p *catalog.Price) bool {
+	if p == nil || p.Input == nil || p.Output == nil || p.Request != 0 {
+		return false
+	}
+	for _, price := range [...]*money.PerMillion{
+		p.Input, p.Output, p.CachedInput, p.CacheWrite5m, p.CacheWrite1h, p.Reasoning, p.Image, p.Audio,
+	} {
+		if price != nil && *price != 0 {
+			return false
+		}
+	}
+	return len(p.Tiers) == 0
+}
+
+func holds(set []*catalog.Provider, p *catalog.Provider) bool {
+	for _, member := range set {
+		if member == p {
+			return true
+		}
+	}
+	return false
+}
+
+// allows matches a model against a key's patterns. A pattern without a slash
+// is about the bare name; * stands for any text.
+func allows(patterns []string, m *catalog.Model) bool {
+	if len(patterns) == 0 {
+		return true
+	}
+	for _, pattern := range patterns {
+		subject := m.ID
+		if strings.IndexByte(pattern, '/') < 0 {
+			subject = m.BareName()
+		}
+		if matches(pattern, subject) {
+			return true
+		}
+	}
+	return false
+}
+
+// matches is linear in the subject for each star: after a mismatch only the
+// last star is widened.
+func matches(pattern, subject string) bool {
+	p, s, star, mark := 0, 0, -1, 0
+	for s < len(subject) {
+		switch {
+		case p < len(pattern) && pattern[p] == '*':
+			star, mark = p, s
+			p++
+		case p < len(pattern) && pattern[p] == subject[s]:
+			p, s = p+1, s+1
+		case star >= 0:
+			mark++
+			p, s = star+1, mark
+		default:
+			return false
+		}
+	}
+	for p < len(pattern) && pattern[p] == '*' {
+		p++
+	}
+	return p == len(pattern)
+}

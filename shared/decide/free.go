@@ -1,0 +1,54 @@
+package decide
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/signalbox-dev/signalbox/shared/fault"
+)
+
+// serveFree adds the free models that can serve, in an order drawn by the
+// seed so that no one of them takes all: those with a healthy endpoint first.
+func (d *decision) serveFree(limit int) (*fault.Error, Stage) {
+	type option struct {
+		target  target
+		pool    []ranked
+		cooling bool
+		draw    uint64
+	}
+	var options []option
+	highest, reason := StageNone, ""
+	for _, m := range d.in.Catalog.FreeModels() {
+		t := target{model: m, allowed: allows(d.in.Facts.Key.Models, m)}
+		pool := d.pool(&t)
+		if d.dropped > highest {
+			highest, reason = d.dropped, d.droppedReason
+		}
+		if len(pool) == 0 {
+			continue
+		}
+		o := option{target: t, pool: pool, cooling: true, draw: draw(d.in.Seed, m.ID)}
+		for i := range pool {
+			d.measure(&pool[i])
+			o.cooling = o.cooling && pool[i].cooling
+		}
+		options = append(options, o)
+	}
+	if len(options) == 0 {
+		d.dropped, d.droppedReason = highest, reason
+		return d.noFreeModel(), highest
+	}
+	slices.SortFunc(options, func(a, b option) int {
+		if a.cooling != b.cooling {
+			return before(b.cooling)
+		}
+		return cmp.Compare(a.draw, b.draw)
+	})
+	for i := 0; i < len(options) && len(d.plan.Chain) < limit; i++ {
+		d.add(&options[i].target, options[i].pool)
+	}
+	if len(options) > 1 {
+		d.plan.Record.Ordering = Sampled
+	}
+	return nil, StageNone
+}

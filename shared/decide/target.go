@@ -1,0 +1,115 @@
+package decide
+
+import (
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/shared/catalog"
+	"github.com/signalbox-dev/signalbox/shared/fault"
+	"github.com/signalbox-dev/signalbox/shared/policy"
+)
+
+// target is one entry of the chain, resolved: a model, perhaps at one
+// provider, perhaps in a mode of its own.
+type target struct {
+	model         *catalog.Model
+	provider      *catalog.Provider // of the qualifier; nil when there is none
+	providerAlias bool              // the qualifier named the provider by an alias
+	mode          policy.Mode       // of the suffix
+	allowed       bool              // by the key's patterns
+	anyFree       bool              // signalbox/free; model is nil
+}
+
+// target resolves a name. The refusal is about the name itself: that nothing
+// serves the model is found out later.
+func (d *decision) target(text string) (target, *fault.Error) {
+	name, refusal := ParseName(text)
+	if refusal != nil {
+		return target{}, refusal
+	}
+	switch {
+	case name.Preset != "":
+		return target{}, notFound("There is no preset with this name.").Because(fault.PresetNotFound)
+	case name.Model == catalog.AutoModel:
+		return target{}, fault.New(fault.UnsupportedModelOrEndpoint,
+			"signalbox/auto is not supported by this version. Name a model.").Because(fault.AutoNotSupported)
+	}
+	t := target{mode: name.Mode, anyFree: name.Model == catalog.FreeModel}
+	if name.Provider != "" {
+		if refusal := d.qualify(&t, name.Provider); refusal != nil {
+			return target{}, refusal
+		}
+	}
+	if t.anyFree {
+		if t.provider != nil {
+			return target{}, badName("signalbox/free takes no provider")
+		}
+		return t, nil
+	}
+	t.model, refusal = d.model(name.Model)
+	if refusal != nil {
+		return target{}, refusal
+	}
+	t.allowed = allows(d.in.Facts.Key.Models, t.model)
+	return t, nil
+}
+
+// model resolves a canonical id, an alias or a bare name.
+func (d *decision) model(name string) (*catalog.Model, *fault.Error) {
+	if m, ok := d.in.Catalog.Model(name); ok {
+		return m, nil
+	}
+	found := d.in.Catalog.Resolve(name)
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return nil, d.unknownModel(name)
+	}
+	ids := make([]string, 0, maxNamed)
+	for _, m := range found[:min(len(found), maxNamed)] {
+		ids = append(ids, m.ID)
+	}
+	return nil, notFound("Several models have this name: " + strings.Join(ids, ", ") + ". Write the one you mean with its author.")
+}
+
+// maxNamed bounds the models that an error names.
+const maxNamed = 8
+
+func (d *decision) unknownModel(name string) *fault.Error {
+	text := "There is no model with this id."
+	if unknownSuffix(name) {
+		text = "There is no model with this id; the suffixes are :free, :nitro, :cheap and :fast."
+		if i := strings.IndexByte(name, ':'); i > 0 && strings.IndexByte(name[:i], '/') > 0 {
+			name = name[:i]
+		}
+	}
+	if near := d.in.Catalog.Suggest(name); len(near) > 0 {
+		text += " Did you mean " + strings.Join(near, ", ") + "?"
+	} else {
+		text += " GET /v1/models lists those that your key may use."
+	}
+	return notFound(text)
+}
+
+func notFound(message string) *fault.Error {
+	e := fault.New(fault.ModelNotFound, message)
+	e.Violations = []fault.Violation{{Path: "model", Code: string(fault.ModelNotFound), Message: message}}
+	return e
+}
+
+// qualify resolves the provider of a qualified name. Naming one that the
+// request itself excludes is a contradiction, not an empty pool.
+func (d *decision) qualify(t *target, slug string) *fault.Error {
+	p, ok := d.in.Catalog.Provider(slug)
+	if !ok {
+		return refuseName(fault.UnknownProviderSlug,
+			"no provider has the name before the colon. GET /v1/providers lists them.")
+	}
+	if len(d.only) > 0 && !holds(d.only, p) || holds(d.ignore, p) {
+		return refuseName(fault.ProviderQualifiedModelConflict,
+			"provider.only or provider.ignore excludes the provider that the model names. Remove one of them.").
+			With("provider", p.Slug)
+	}
+	t.provider, t.providerAlias = p, !strings.EqualFold(slug, p.Slug)
+	return nil
+}

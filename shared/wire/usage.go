@@ -69,3 +69,20 @@ const (
 	Canceled Outcome = "canceled" // the caller left
 	Unknown  Outcome = "unknown"  // the gateway died before it could say
 )
+
+// Headers of a usage message. HeaderUsageSequence repeats the sequence outside
+// the body, so that a body nobody can read still counts as received.
+// HeaderUsageLost says that the body is a UsageLost.
+const (
+	HeaderUsageSequence = "Signalbox-Sequence"
+	HeaderUsageLost     = "Signalbox-Lost"
+)
+
+// UsageLost says that the gateway's spool has lost records: a run of sequences,
+// both ends included, for which no event will come.
+type UsageLost struct {
+	Gateway id.Gateway `json:"gateway"`
+	First   uint64     `json:"first"`
+	Last    uint64     `json:"last"`
+	Reason  string     `json:"reason"`
+}

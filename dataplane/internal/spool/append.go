@@ -1,0 +1,219 @@
+package spool
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/signalbox-dev/signalbox/shared/fault"
+	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/wire"
+)
+
+// completionReserve is the room kept for the completion of each open intent
+// when the bound is checked: an ordinary event with its decision record.
+const completionReserve = 4 << 10
+
+var errClosed = errors.New("the spool is closed")
+
+// Intent writes down that a model attempt is about to be made. It fails with
+// fault.Unavailable, to be tried again a second later, when the spool is at its
+// bound or the disk refuses writes: then the attempt must not be made.
+func (s *Spool) Intent(i Intent) error {
+	ev := i.event(s.gateway)
+	body, err := json.Marshal(ev)
+	if err != nil {
+		return fmt.Errorf("encode usage intent: %w", err)
+	}
+	req := i.ID.UUID()
+
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return unavailable(errClosed)
+	}
+	s.writeHeld()
+	if err := s.room(int64(len(body))); err != nil {
+		s.counts.intentsRefused++
+		return unavailable(err)
+	}
+	s.buf = appendFrame(s.buf[:0], kindIntent, req[:], body)
+	if err := s.write(s.buf); err != nil {
+		s.counts.intentsRefused++
+		return unavailable(err)
+	}
+	s.setOpen(i.ID, body)
+	return nil
+}
+
+// Complete writes down how model attempts ended, several of one request in one
+// write. It fills in Gateway and Sequence. The events are on record when it
+// returns nil: on disk, or, while the disk refuses writes, in memory until it
+// takes them. An error means that an event is not on record: it cannot be
+// encoded, the spool is closed, or it is a refusal by the gateway itself while
+// there is no room.
+func (s *Spool) Complete(events ...wire.UsageEvent) error {
+	list := make([]encoded, 0, len(events))
+	for _, ev := range events {
+		ev.Gateway, ev.Sequence = s.gateway, 0
+		e, err := encode(&ev)
+		if err != nil {
+			return err
+		}
+		list = append(list, e)
+	}
+
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return unavailable(errClosed)
+	}
+	s.writeHeld()
+	var turnedAway error
+	kept := list[:0]
+	for _, e := range list {
+		if err := s.room(int64(e.size())); err != nil && e.refusal {
+			s.counts.refusalsDropped++
+			turnedAway = unavailable(err)
+			continue
+		}
+		kept = append(kept, e)
+	}
+	if len(kept) > 0 && (len(s.held) > 0 || s.writeEvents(kept) != nil) {
+		s.held = append(s.held, kept...)
+	}
+	return turnedAway
+}
+
+func unavailable(cause error) error {
+	return fault.Wrap(cause, fault.Unavailable, "The gateway cannot record usage at the moment.").
+		From(fault.Gateway).After(time.Second)
+}
+
+// room says whether n more bytes may be written. s.mu is held.
+func (s *Spool) room(n int64) error {
+	if len(s.held) > 0 {
+		return errors.New("the spool's disk refuses writes")
+	}
+	if s.bytes+n+int64(len(s.open))*completionReserve > s.opts.MaxBytes {
+		return errors.New("the spool is at its byte bound")
+	}
+	return nil
+}
+
+// setOpen notes that req is open with its newest copy in the active segment.
+// s.mu is held.
+func (s *Spool) setOpen(req id.Request, body []byte) {
+	if old, ok := s.open[req]; ok {
+		old.segment.intents--
+	}
+	s.open[req] = openIntent{body: body, segment: s.active()}
+	s.active().intents++
+}
+
+// writeEvents gives events their sequences and writes them in one go. On
+// failure nothing has changed. s.mu is held.
+func (s *Spool) writeEvents(list []encoded) error {
+	s.buf = s.buf[:0]
+	for i, e := range list {
+		s.buf = e.appendFrame(s.buf, s.next+uint64(i))
+	}
+	if err := s.write(s.buf); err != nil {
+		return err
+	}
+	s.next += uint64(len(list))
+	s.active().last = s.next - 1
+	for _, e := range list {
+		if in, ok := s.open[e.id]; ok {
+			in.segment.intents--
+			delete(s.open, e.id)
+		}
+	}
+	s.counts.events += uint64(len(list))
+	notify(s.wake)
+	return nil
+}
+
+// writeHeld tries again what the disk refused. s.mu is held.
+func (s *Spool) writeHeld() {
+	for len(s.held) > 0 {
+		n := min(len(s.held), 64)
+		if s.writeEvents(s.held[:n]) != nil {
+			return
+		}
+		s.held = s.held[n:]
+	}
+	s.held = nil
+}
+
+// write appends p to the active segment, which is exchanged first when it is
+// full. After a failed write the file is as before. s.mu is held.
+func (s *Spool) write(p []byte) error {
+	if s.active().size >= s.opts.SegmentBytes {
+		// A failure is no reason to refuse the record: the old segment grows.
+		if err := s.rotate(); err != nil {
+			s.counts.writeErrors++
+		}
+	}
+	seg := s.active()
+	if _, err := s.writeAt(seg.file, p, seg.size); err != nil {
+		s.counts.writeErrors++
+		_ = seg.file.Truncate(seg.size)
+		return fmt.Errorf("write spool segment: %w", err)
+	}
+	seg.size += int64(len(p))
+	s.bytes += int64(len(p))
+	return nil
+}
+
+// encoded is an event as JSON, split where its sequence belongs.
+type encoded struct {
+	id             id.Request
+	unknown        bool
+	refusal        bool // by the gateway, without an upstream call
+	prefix, suffix []byte
+}
+
+var sequenceField = []byte(`"sequence":0`)
+
+// encode writes e as JSON. A decision record that would make it too large for
+// one message is left out.
+func encode(e *wire.UsageEvent) (encoded, error) {
+	body, err := json.Marshal(e)
+	if err == nil && len(body) > maxPayload-eventHead-20 {
+		slim := *e
+		slim.Decision = nil
+		body, err = json.Marshal(slim)
+	}
+	if err != nil {
+		return encoded{}, fmt.Errorf("encode usage event: %w", err)
+	}
+	if len(body) > maxPayload-eventHead-20 {
+		return encoded{}, errors.New("encode usage event: it is too large without its decision record")
+	}
+	// Only numbers and ids stand before the sequence, so the first match is it.
+	at := bytes.Index(body, sequenceField)
+	if at < 0 {
+		return encoded{}, errors.New("encode usage event: it has no sequence field")
+	}
+	at += len(sequenceField) - 1
+	return encoded{
+		id:      e.ID,
+		unknown: e.Outcome == wire.Unknown,
+		refusal: e.Outcome == wire.Refused,
+		prefix:  body[:at], suffix: body[at+1:],
+	}, nil
+}
+
+func (e encoded) size() int { return frameHead + eventHead + len(e.prefix) + 20 + len(e.suffix) }
+
+func (e encoded) appendFrame(dst []byte, seq uint64) []byte {
+	var head [eventHead]byte
+	var digits [20]byte
+	return appendFrame(dst, kindEvent,
+		appendEventHead(head[:0], seq, e.id, e.unknown),
+		e.prefix, strconv.AppendUint(digits[:0], seq, 10), e.suffix)
+}

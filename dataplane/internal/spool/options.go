@@ -1,0 +1,53 @@
+package spool
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/signalbox-dev/signalbox/shared/id"
+)
+
+// Options are a Spool's surroundings and bounds. Zero bounds mean the defaults.
+type Options struct {
+	// NATS is where Run ships to. Nil means that records stay on disk.
+	NATS *nats.Conn
+	Log  *slog.Logger
+	Now  func() time.Time
+	IDs  *id.Source
+
+	MaxBytes     int64         // of all segments; default 1 GiB
+	SegmentBytes int64         // a segment of this size is closed; default 8 MiB
+	SegmentAge   time.Duration // and one of this age that holds records; default 10 min
+	Window       int           // unacknowledged publishes; default 512
+	AckTimeout   time.Duration // of one publish; default 5 s
+	MarkEvery    time.Duration // between questions for the committed mark; default 2 s
+	StallAfter   time.Duration // without an advance of the mark before a partial loss is suspected; default 2 min
+}
+
+func (o Options) withDefaults() Options {
+	o.MaxBytes = or(o.MaxBytes, 1<<30)
+	o.SegmentBytes = or(o.SegmentBytes, 8<<20)
+	o.SegmentAge = or(o.SegmentAge, 10*time.Minute)
+	o.Window = or(o.Window, 512)
+	o.AckTimeout = or(o.AckTimeout, 5*time.Second)
+	o.MarkEvery = or(o.MarkEvery, 2*time.Second)
+	o.StallAfter = or(o.StallAfter, 2*time.Minute)
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.IDs == nil {
+		o.IDs = id.SystemSource()
+	}
+	return o
+}
+
+func or[T int | int64 | time.Duration](v, fallback T) T {
+	if v > 0 {
+		return v
+	}
+	return fallback
+}

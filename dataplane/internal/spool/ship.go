@@ -1,0 +1,219 @@
+package spool
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/signalbox-dev/signalbox/shared/wire"
+)
+
+// Run ships records to the usage stream, asks for the committed mark and tends
+// the directory until ctx ends. It survives every outage of NATS and of the
+// control plane, and returns an error only when it could not begin.
+func (s *Spool) Run(ctx context.Context) error {
+	var js jetstream.JetStream
+	if s.opts.NATS != nil {
+		var err error
+		js, err = jetstream.New(s.opts.NATS,
+			jetstream.WithPublishAsyncMaxPending(4*s.opts.Window),
+			jetstream.WithPublishAsyncTimeout(s.opts.AckTimeout))
+		if err != nil {
+			return fmt.Errorf("prepare to ship usage: %w", err)
+		}
+		defer js.CleanupPublisher()
+	}
+	var wg sync.WaitGroup
+	if js != nil {
+		wg.Go(func() { s.ship(ctx, js) })
+	}
+	wg.Go(func() { s.watch(ctx, js) })
+	wg.Wait()
+	return nil
+}
+
+// Flush waits until the stream has everything that was completed before, or ctx
+// ends. Run must be running.
+func (s *Spool) Flush(ctx context.Context) error {
+	for {
+		s.mu.Lock()
+		left := s.next - 1 - s.acked + uint64(len(s.held))
+		progress := s.progress
+		s.mu.Unlock()
+		if left == 0 {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%d usage records stay in the spool: %w", left, ctx.Err())
+		case <-progress:
+		}
+	}
+}
+
+// flight is a publish without an answer yet.
+type flight struct {
+	future jetstream.PubAckFuture
+	last   uint64   // sequence
+	after  position // where to go on when it is stored
+}
+
+// shipper is the state of one ship loop.
+type shipper struct {
+	s      *Spool
+	js     jetstream.JetStream
+	cursor cursor
+	stored position // everything before is stored
+	flying []flight // oldest first
+}
+
+// Bounds of the pause after a failed publish.
+const (
+	minPause = 100 * time.Millisecond
+	maxPause = 5 * time.Second
+)
+
+func (s *Spool) ship(ctx context.Context, js jetstream.JetStream) {
+	sh := &shipper{s: s, js: js, cursor: cursor{s: s}}
+	defer sh.cursor.close()
+	pause := minPause
+	for ctx.Err() == nil {
+		progressed, err := sh.step(ctx)
+		if progressed {
+			pause = minPause
+		}
+		if err == nil || ctx.Err() != nil {
+			continue
+		}
+		s.failed(err)
+		sh.back(sh.stored)
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
+		}
+		pause = min(2*pause, maxPause)
+	}
+}
+
+// back forgets what is in flight and reads again from at.
+func (sh *shipper) back(at position) {
+	sh.flying, sh.stored = nil, at
+	sh.cursor.seek(at)
+}
+
+// step publishes while the window has room, then waits for one thing to happen.
+// It reports whether the stream stored something.
+func (sh *shipper) step(ctx context.Context) (bool, error) {
+	if !sh.s.opts.NATS.IsConnected() {
+		return false, errNotConnected
+	}
+	for len(sh.flying) < sh.s.opts.Window {
+		e, ok, err := sh.cursor.next()
+		if err != nil {
+			return false, err
+		}
+		if !ok {
+			break
+		}
+		if e.last <= sh.s.mark() {
+			continue
+		}
+		future, err := sh.js.PublishMsgAsync(sh.s.message(e))
+		if err != nil {
+			return false, fmt.Errorf("publish usage: %w", err)
+		}
+		sh.flying = append(sh.flying, flight{future: future, last: e.last, after: sh.cursor.at})
+	}
+	return sh.wait(ctx)
+}
+
+var errNotConnected = errors.New("NATS is not connected")
+
+func (sh *shipper) wait(ctx context.Context) (bool, error) {
+	var ok <-chan *jetstream.PubAck
+	var failed <-chan error
+	wake := sh.s.wake
+	if len(sh.flying) > 0 {
+		ok, failed = sh.flying[0].future.Ok(), sh.flying[0].future.Err()
+	}
+	if len(sh.flying) >= sh.s.opts.Window {
+		wake = nil // more to read does not help
+	}
+	select {
+	case <-ctx.Done():
+		return false, ctx.Err()
+	case <-sh.s.rewind:
+		sh.back(position{})
+		return false, nil
+	case <-wake:
+		return false, nil
+	case ack := <-ok:
+		sh.s.storedAt(sh.flying[0].last, ack.Sequence)
+		sh.stored = sh.flying[0].after
+		sh.flying = sh.flying[1:]
+		return true, nil
+	case err := <-failed:
+		return false, fmt.Errorf("publish usage: %w", err)
+	}
+}
+
+// message is e as the usage stream takes it. The message id lets the stream
+// drop a repeat; an unknown event has one of its own, so that it does not hide
+// a completion.
+func (s *Spool) message(e event) *nats.Msg {
+	msg := nats.NewMsg(wire.SubjectUsage + "." + s.gateway.String())
+	msg.Header.Set(wire.HeaderUsageSequence, strconv.FormatUint(e.seq, 10))
+	switch {
+	case e.lost:
+		body, err := json.Marshal(wire.UsageLost{Gateway: s.gateway, First: e.seq, Last: e.last, Reason: string(e.body)})
+		if err != nil {
+			panic("spool: a lost run cannot be encoded: " + err.Error())
+		}
+		msg.Data = body
+		msg.Header.Set(wire.HeaderUsageLost, "1")
+		msg.Header.Set(jetstream.MsgIDHeader, "lost."+s.gateway.String()+"."+strconv.FormatUint(e.seq, 10))
+	case e.unknown:
+		msg.Data = e.body
+		msg.Header.Set(jetstream.MsgIDHeader, e.id.String()+".unknown")
+	default:
+		msg.Data = e.body
+		msg.Header.Set(jetstream.MsgIDHeader, e.id.String())
+	}
+	return msg
+}
+
+func (s *Spool) mark() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.committed
+}
+
+// storedAt notes that the stream stored a sequence as its message at.
+func (s *Spool) storedAt(seq, at uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.acked = max(s.acked, seq)
+	s.streamSeq = at
+	s.failing = false
+	s.counts.published++
+	s.signal()
+}
+
+// failed counts a failed publish and logs the first of a row.
+func (s *Spool) failed(err error) {
+	s.mu.Lock()
+	first := !s.failing
+	s.failing = true
+	s.counts.publishErrors++
+	s.mu.Unlock()
+	if first {
+		s.opts.Log.Warn("usage is not shipped and waits on disk", slog.Any("error", err))
+	}
+}

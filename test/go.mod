@@ -14,10 +14,12 @@ require (
 require (
 	github.com/coder/websocket v1.8.15 // indirect
 	github.com/openai/openai-go/v3 v3.98.0 // indirect
+	github.com/stretchr/testify v1.12.1 // indirect
 	github.com/tidwall/gjson v1.20.3 // indirect
 	github.com/tidwall/match v1.1.1 // indirect
 	github.com/tidwall/pretty v1.3.0 // indirect
 	github.com/tidwall/sjson v1.2.9 // indirect
+	go.uber.org/goleak v1.3.0 // indirect
 )
 
 replace github.com/signalbox-dev/signalbox/shared => ../shared

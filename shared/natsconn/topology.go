@@ -20,8 +20,10 @@ type Topology struct {
 	UsageBytes int64
 }
 
+// DeleteMarkers is how long a removed document leaves a trace.
+const DeleteMarkers = time.Hour
+
 const (
-	deleteMarkers    = time.Hour // removed documents leave no trace after this
 	pinMarkers       = time.Minute
 	duplicates       = 2 * time.Minute
 	rateAge          = 2 * time.Minute
@@ -109,17 +111,17 @@ func buckets(t Topology) []jetstream.KeyValueConfig {
 	// needed or not.
 	return []jetstream.KeyValueConfig{
 		{
-			Bucket: wire.BucketPolicy, Storage: jetstream.FileStorage, Replicas: t.Replicas, LimitMarkerTTL: deleteMarkers,
+			Bucket: wire.BucketPolicy, Storage: jetstream.FileStorage, Replicas: t.Replicas, LimitMarkerTTL: DeleteMarkers,
 			Description: "workspace snapshots and their pointers",
 			RePublish:   &jetstream.RePublish{Source: "$KV." + wire.BucketPolicy + ".ws.>", Destination: wire.SubjectPushPolicy + ".ws.>"},
 		},
 		{
-			Bucket: wire.BucketKeys, Storage: jetstream.FileStorage, Replicas: t.Replicas, LimitMarkerTTL: deleteMarkers,
+			Bucket: wire.BucketKeys, Storage: jetstream.FileStorage, Replicas: t.Replicas, LimitMarkerTTL: DeleteMarkers,
 			Description: "API key documents",
 			RePublish:   &jetstream.RePublish{Source: "$KV." + wire.BucketKeys + ".>", Destination: wire.SubjectPushKeys + ".>"},
 		},
 		{
-			Bucket: wire.BucketCatalog, Storage: jetstream.FileStorage, Replicas: t.Replicas, LimitMarkerTTL: deleteMarkers,
+			Bucket: wire.BucketCatalog, Storage: jetstream.FileStorage, Replicas: t.Replicas, LimitMarkerTTL: DeleteMarkers,
 			Description: "catalog bodies and their pointer",
 			RePublish: &jetstream.RePublish{
 				Source:      "$KV." + wire.BucketCatalog + "." + wire.CatalogPointer,

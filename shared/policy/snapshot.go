@@ -94,6 +94,13 @@ type Pointer struct {
 	Where     Where     `json:"where"`
 	Name      string    `json:"name"` // key or object name
 	Published time.Time `json:"published_at"`
+	Previous  []Body    `json:"previous,omitempty"` // older bodies that are still kept, newest first
+}
+
+// Body names a stored body.
+type Body struct {
+	Where Where  `json:"where"`
+	Name  string `json:"name"`
 }
 
 // Where says which store holds a body.

@@ -23,7 +23,22 @@ type Heartbeat struct {
 	KeysHeld        int              `json:"keys_held"`
 	SpoolPending    int64            `json:"spool_pending"`   // usage records not yet committed
 	Stale           bool             `json:"stale,omitempty"` // serving from disk, NATS not reached yet
+
+	// How far the gateway has followed each bucket.
+	Keys    Position `json:"keys,omitzero"`
+	Policy  Position `json:"policy,omitzero"`
+	Catalog Position `json:"catalog,omitzero"`
 }
+
+// Position is a place in a bucket's stream. A gateway that states one has
+// applied, or does not hold, every document up to there.
+type Position struct {
+	Stream   int64  `json:"stream"` // creation time in Unix ns: tells a stream that was made anew
+	Sequence uint64 `json:"sequence"`
+}
+
+// Covers reports whether a gateway at p has passed what was written at q.
+func (p Position) Covers(q Position) bool { return p.Stream == q.Stream && p.Sequence >= q.Sequence }
 
 // MaxMarks bounds Heartbeat.Workspaces; a gateway that holds more leaves out
 // the ones that were applied longest ago.

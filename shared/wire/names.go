@@ -47,6 +47,11 @@ const (
 	SubjectMarks = "usage-marks"
 )
 
+// KeysComplete is a key of BucketKeys that exists once every API key has been
+// published there. Without it a missing key document proves nothing: the
+// bucket may have lost its data and be filling again. No kid has this form.
+const KeysComplete = "complete"
+
 // CatalogPointer is the key of the catalog's pointer in BucketCatalog.
 const CatalogPointer = "current"
 

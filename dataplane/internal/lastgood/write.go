@@ -1,0 +1,123 @@
+package lastgood
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Run writes what was queued until ctx ends, and then what is left.
+func (s *Store) Run(ctx context.Context) error {
+	s.prune()
+	for {
+		select {
+		case <-ctx.Done():
+			s.flush()
+			return nil
+		case <-s.wake:
+			s.flush()
+		}
+	}
+}
+
+func (s *Store) flush() {
+	s.mu.Lock()
+	queue := s.queue
+	s.queue, s.queued = make(map[place]order), 0
+	s.mu.Unlock()
+	touched := make(map[Kind]bool, 3)
+	for p, o := range queue {
+		var err error
+		if o.remove {
+			if err = os.Remove(s.path(p)); errors.Is(err, fs.ErrNotExist) {
+				err = nil
+			}
+		} else {
+			err = s.write(p, encode(o.body))
+		}
+		if err != nil {
+			s.failed.Add(1)
+			s.log.Error("last-known-good document was not written", "kind", string(p.kind), "name", p.name, "error", err)
+			continue
+		}
+		touched[p.kind] = true
+		s.written.Add(1)
+	}
+	for kind := range touched {
+		if err := syncDir(filepath.Join(s.dir, string(kind))); err != nil {
+			s.log.Error("last-known-good directory was not synced", "kind", string(kind), "error", err)
+		}
+	}
+}
+
+// write replaces a file so that a crash leaves the old one or the new one.
+func (s *Store) write(p place, data []byte) (err error) {
+	path := s.path(p)
+	f, err := os.OpenFile(path+temporary, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(path+temporary, path)
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// prune deletes the oldest files beyond the bound, and unfinished ones: every
+// start may have held other documents than the one before.
+func (s *Store) prune() {
+	for _, kind := range []Kind{Keys, Workspaces, Catalog} {
+		if err := s.pruneKind(filepath.Join(s.dir, string(kind))); err != nil {
+			s.log.Warn("last-known-good directory was not pruned", "kind", string(kind), "error", err)
+		}
+	}
+}
+
+func (s *Store) pruneKind(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("list: %w", err)
+	}
+	type file struct {
+		path string
+		at   time.Time
+	}
+	files := make([]file, 0, len(entries))
+	var failed []error
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		if strings.HasSuffix(path, temporary) {
+			failed = append(failed, os.Remove(path))
+			continue
+		}
+		if info, err := e.Info(); err == nil {
+			files = append(files, file{path, info.ModTime()})
+		}
+	}
+	if len(files) > s.max {
+		slices.SortFunc(files, func(a, b file) int { return cmp.Compare(b.at.UnixNano(), a.at.UnixNano()) })
+		for _, f := range files[s.max:] {
+			failed = append(failed, os.Remove(f.path))
+		}
+	}
+	return errors.Join(failed...)
+}

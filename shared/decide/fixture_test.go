@@ -1,0 +1,155 @@
+package decide_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signalbox-dev/signalbox/shared/catalog"
+	"github.com/signalbox-dev/signalbox/shared/decide"
+	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/money"
+	"github.com/signalbox-dev/signalbox/shared/policy"
+	"github.com/signalbox-dev/signalbox/shared/secret"
+)
+
+var now = time.Date(2026, 10, 1, 12, 0, 0, 0, time.UTC)
+
+// world is a catalog, a workspace and what is known of endpoints.
+type world struct {
+	catalog  catalog.Catalog
+	settings policy.Settings
+	health   health
+}
+
+type health map[string]decide.EndpointHealth
+
+func (h health) Endpoint(endpointID string) decide.EndpointHealth { return h[endpointID] }
+
+// newWorld has acme/small at north, south and east (an aggregator), acme/big
+// at north, acme/tiny:free at north and south, and acme/vec for embeddings.
+func newWorld() *world {
+	return &world{
+		settings: policy.DefaultSettings(),
+		health:   health{},
+		catalog: catalog.Catalog{
+			Schema: catalog.Schema, Revision: 7,
+			Providers: []catalog.Provider{
+				provider("north", func(p *catalog.Provider) {
+					p.Aliases, p.Regions = []string{"nord"}, []string{"eu"}
+					p.DataPolicy = catalog.DataPolicy{Trains: ptr(false), ZeroDataRetention: ptr(true)}
+				}),
+				provider("south", func(p *catalog.Provider) { p.Regions = []string{"us-east", "us-west"} }),
+				provider("east", func(p *catalog.Provider) { p.Aggregator = true }),
+				provider("anthropic", func(p *catalog.Provider) { p.Type = catalog.Anthropic }),
+			},
+			Models: []catalog.Model{
+				model("acme/small", "north 1 4", "south 2 8", "east 3 9"),
+				model("acme/big", "north 10 40"),
+				model("acme/tiny:free", "north 0 0", "south 0 0"),
+				model("acme/tiny", "north 0.1 0.2"),
+				model("zeta/small", "south 1 1"),
+				model("acme/vec", "north 0.01 0"),
+			},
+		},
+	}
+}
+
+func provider(slug string, change func(*catalog.Provider)) catalog.Provider {
+	p := catalog.Provider{
+		Slug: slug, Type: catalog.OpenAICompatible, BaseURL: "https://" + slug + ".example/v1",
+		Credential: secret.Sealed("sealed"),
+	}
+	if change != nil {
+		change(&p)
+	}
+	return p
+}
+
+// model takes endpoints as "provider input output", prices in USD per million.
+func model(modelID string, endpoints ...string) catalog.Model {
+	author, name, _ := cut(modelID, '/')
+	m := catalog.Model{ID: modelID, Author: author, Context: 100_000}
+	if name == "vec" {
+		m.Output = []catalog.Modality{catalog.Embedding}
+	}
+	for _, text := range endpoints {
+		slug, prices, _ := cut(text, ' ')
+		in, out, _ := cut(prices, ' ')
+		m.Endpoints = append(m.Endpoints, catalog.Endpoint{
+			ID: catalog.EndpointID(slug, modelID, ""), Provider: slug, UpstreamModel: name + "-v1",
+			Price: &catalog.Price{Input: perMillion(in), Output: perMillion(out)},
+		})
+	}
+	return m
+}
+
+func cut(text string, at byte) (before, after string, ok bool) {
+	for i := range len(text) {
+		if text[i] == at {
+			return text[:i], text[i+1:], true
+		}
+	}
+	return text, "", false
+}
+
+func perMillion(usd string) *money.PerMillion {
+	p, err := money.ParsePerMillion(usd)
+	if err != nil {
+		panic(err)
+	}
+	return &p
+}
+
+func ptr[T any](v T) *T { return &v }
+
+// model gives the world's model for changing.
+func (w *world) model(modelID string) *catalog.Model {
+	for i := range w.catalog.Models {
+		if w.catalog.Models[i].ID == modelID {
+			return &w.catalog.Models[i]
+		}
+	}
+	panic("no model " + modelID)
+}
+
+func (w *world) provider(slug string) *catalog.Provider {
+	for i := range w.catalog.Providers {
+		if w.catalog.Providers[i].Slug == slug {
+			return &w.catalog.Providers[i]
+		}
+	}
+	panic("no provider " + slug)
+}
+
+func (w *world) input(t require.TestingT, facts decide.Facts) decide.Input {
+	view, err := catalog.Compile(w.catalog)
+	require.NoError(t, err)
+	pol, err := policy.Compile(policy.Snapshot{
+		Schema: policy.Schema, Workspace: id.MustParse[id.WorkspaceKind]("ws_01kb7n0z1v8q5r2m3t4w5x6y7z"),
+		Revision: 3, Status: policy.WorkspaceActive, Settings: w.settings,
+	})
+	require.NoError(t, err)
+	if facts.Surface == "" {
+		facts.Surface = catalog.Chat
+	}
+	facts.Now = now
+	return decide.Input{Policy: pol, Catalog: view, Health: w.health, Facts: facts, Seed: 42}
+}
+
+func (w *world) decide(t testing.TB, facts decide.Facts) decide.Plan {
+	t.Helper()
+	return decide.Decide(w.input(t, facts))
+}
+
+// order is the plan's chain as endpoint ids.
+func order(p decide.Plan) []string {
+	var ids []string
+	for _, step := range p.Chain {
+		for _, c := range step.Candidates {
+			ids = append(ids, c.Endpoint.ID)
+		}
+	}
+	return ids
+}

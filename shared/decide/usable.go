@@ -1,0 +1,28 @@
+package decide
+
+import (
+	"github.com/signalbox-dev/signalbox/shared/catalog"
+)
+
+// Usable returns the endpoints of a model of in.Catalog that could serve a
+// request with these facts, in the catalog's order: those that every filter
+// lets pass. Discovery lists what it returns for a request that asks for
+// nothing in particular.
+func Usable(in Input, m *catalog.Model) []catalog.Offer {
+	if in.Policy == nil || in.Catalog == nil {
+		return nil
+	}
+	d := decision{in: &in, settings: in.Policy.Settings()}
+	if d.resolveRestrictions() != nil {
+		return nil
+	}
+	t := target{model: m, allowed: allows(in.Facts.Key.Models, m)}
+	var out []catalog.Offer
+	offers := in.Catalog.Offers(m)
+	for i := range offers {
+		if _, reason := d.exclude(&t, &offers[i]); reason == "" {
+			out = append(out, offers[i])
+		}
+	}
+	return out
+}

@@ -19,7 +19,8 @@ import (
 // Call is a request as its surface read it.
 type Call struct {
 	ID       id.Request
-	Surface  catalog.Surface
+	Surface  catalog.Surface // "" for calls that reach no upstream, such as discovery
+	Route    string          // method and path pattern, as in "POST /v1/chat/completions"
 	Received time.Time
 
 	Token   secret.Token // the credential, well-formed but not yet believed

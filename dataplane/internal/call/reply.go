@@ -20,9 +20,21 @@ type Reply struct {
 	Header    http.Header // only what may reach the caller
 	Stream    bool        // Body is server-sent events in the caller's format
 	Body      io.ReadCloser
-	Meter     Meter // fills while Body is read
+	Events    Events // Body of a stream, taken apart; nil otherwise. Use one or the other
+	Meter     Meter  // fills while Body is read
 	FirstByte time.Duration
-	Attempts  []decide.AttemptRecord // all upstream calls so far, this one last and still open
+	// Attempts are all upstream calls so far, this one last and still open: its
+	// duration and failure are filled in when Body ends or is closed.
+	Attempts []decide.AttemptRecord
+}
+
+// Events is a stream, event by event, for one goroutine.
+type Events interface {
+	// Next returns one event in the caller's format, terminator included; the
+	// bytes hold until the next call. io.EOF means that the stream is complete.
+	// Every other error is a *fault.Error: the stream broke off, fell silent,
+	// carried an error, or the caller has gone.
+	Next() ([]byte, error)
 }
 
 // Meter tells what was seen in a reply's body. It is read after the body's
@@ -40,6 +52,8 @@ type Seen struct {
 	Finished    bool
 	// ZeroOutput: the reply had neither text nor tool calls.
 	ZeroOutput bool
+	// Malformed counts the stream events that were not JSON and were left out.
+	Malformed int
 }
 
 // Head is the start of a response.
@@ -71,9 +85,9 @@ type Outcome struct {
 	Failure   *fault.Error // nil for success
 	Status    int          // what the caller got; 499 when it had left
 	Canceled  bool         // the caller left
+	Begun     bool         // noted as under way: it must be completed
 	Reply     *Reply       // nil when no upstream answered
 	Seen      Seen
-	Cost      meter.Cost
 	Attempts  []decide.AttemptRecord
 	Record    decide.Record // as decided; record completes it
 	Upstream  time.Duration // spent waiting for upstreams

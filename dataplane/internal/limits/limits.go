@@ -26,8 +26,8 @@ func (Open) Admit(context.Context, call.Call, call.Principal, call.Pinned, decid
 
 type unlimited struct{}
 
-func (unlimited) Header() http.Header              { return nil }
-func (unlimited) Checks() []decide.LimitCheck      { return nil }
+func (unlimited) Header() http.Header            { return nil }
+func (unlimited) Checks() []decide.LimitCheck    { return nil }
 func (unlimited) Settle(meter.Usage, meter.Cost) {}
 
 var _ call.Grant = unlimited{}

@@ -65,9 +65,10 @@ type Recorder interface {
 	Record(ctx context.Context, c call.Call, p call.Principal, grant call.Grant, o call.Outcome)
 }
 
-// Rejecter notes a request whose caller was not believed.
-type Rejecter interface {
-	Reject(ctx context.Context, c call.Call, failure *fault.Error)
+// AccessLog writes the one line of a request that is not recorded, such as one
+// whose caller was not believed. The principal is zero then.
+type AccessLog interface {
+	Access(ctx context.Context, c call.Call, p call.Principal, status int, failure *fault.Error)
 }
 
 // Steps are the stages that a Pipeline runs.
@@ -82,7 +83,7 @@ type Steps struct {
 	Attempt  Attempter
 	Deliver  Deliverer
 	Record   Recorder
-	Reject   Rejecter
+	Access   AccessLog
 }
 
 // RecordTimeout bounds the recording of one request, which goes on after the
@@ -109,7 +110,7 @@ func (p *Pipeline) Serve(ctx context.Context, c call.Call, sink call.Sink) {
 	if err != nil {
 		failure := fault.Of(err)
 		sink.Fail(failure, nil)
-		p.steps.Reject.Reject(ctx, c, failure)
+		p.steps.Access.Access(ctx, c, call.Principal{}, sink.Status(), failure)
 		return
 	}
 	r := &run{pipeline: p, call: c, principal: principal, sink: sink}
@@ -118,11 +119,10 @@ func (p *Pipeline) Serve(ctx context.Context, c call.Call, sink call.Sink) {
 }
 
 // Identify takes a call as far as pinning. The discovery calls use it: they
-// reach no upstream and are not usage.
+// reach no upstream, are not usage, and write their access line themselves.
 func (p *Pipeline) Identify(ctx context.Context, c call.Call) (call.Principal, call.Pinned, error) {
 	principal, err := p.steps.Auth.Authenticate(ctx, c)
 	if err != nil {
-		p.steps.Reject.Reject(ctx, c, fault.Of(err))
 		return call.Principal{}, call.Pinned{}, err
 	}
 	pin, err := p.pin(ctx, principal)

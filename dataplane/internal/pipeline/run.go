@@ -49,6 +49,7 @@ func (r *run) steps(ctx context.Context) error {
 	if err = do.Begin.Begin(r.call, r.principal, r.plan); err != nil {
 		return unaccountable(err)
 	}
+	r.outcome.Begun = true
 	reply, attempts, err := do.Attempt.Attempt(ctx, r.call, r.principal, r.pin, r.plan)
 	r.outcome.Attempts = attempts
 	if err != nil {

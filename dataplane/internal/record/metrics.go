@@ -1,0 +1,97 @@
+package record
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
+	"github.com/signalbox-dev/signalbox/shared/fault"
+)
+
+// Metrics are the request metrics of a gateway. No label holds anything that a
+// caller wrote: surfaces, outcomes, codes and catalog providers only.
+type Metrics struct {
+	requests *prometheus.CounterVec
+	duration *prometheus.HistogramVec
+	gateway  *prometheus.HistogramVec
+	first    *prometheus.HistogramVec
+	attempts *prometheus.CounterVec
+	tokens   *prometheus.CounterVec
+	cost     prometheus.Counter
+	lost     prometheus.Counter
+}
+
+// NewMetrics registers the request metrics.
+func NewMetrics(registry prometheus.Registerer) *Metrics {
+	m := &Metrics{
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "signalbox_requests_total",
+			Help: "Requests by surface, outcome and fault code. A rise of outcome error with codes upstream_* is a provider's, with gateway_error ours.",
+		}, []string{"surface", "outcome", "code"}),
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "signalbox_request_duration_seconds",
+			Help:    "From receipt to the last byte, whole streams included.",
+			Buckets: []float64{.005, .025, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 180, 300},
+		}, []string{"surface"}),
+		gateway: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "signalbox_gateway_duration_seconds",
+			Help:    "Time of a request not spent waiting for upstreams. Values above a few milliseconds mean that the gateway is short of CPU or its disk is slow.",
+			Buckets: []float64{.00005, .0001, .00025, .0005, .001, .0025, .005, .01, .05, .25, 1},
+		}, []string{"surface"}),
+		first: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "signalbox_first_byte_seconds",
+			Help:    "From receipt to the first content of the reply.",
+			Buckets: []float64{.005, .025, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
+		}, []string{"surface"}),
+		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "signalbox_attempts_total",
+			Help: "Upstream calls by provider and failure class; an empty class is success.",
+		}, []string{"provider", "failure"}),
+		tokens: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "signalbox_tokens_total",
+			Help: "Tokens used, by direction.",
+		}, []string{"direction"}),
+		cost: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "signalbox_cost_usd_total",
+			Help: "Cost of all requests in USD. For trends; the books are in Postgres.",
+		}),
+		lost: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "signalbox_usage_records_lost_total",
+			Help: "Usage records that could not be kept. Anything but refusals while the disk is full is a bug.",
+		}),
+	}
+	registry.MustRegister(m.requests, m.duration, m.gateway, m.first, m.attempts, m.tokens, m.cost, m.lost)
+	return m
+}
+
+func (m *Metrics) observe(c *call.Call, o *call.Outcome, b billing) {
+	surface, code := string(c.Surface), ""
+	if o.Failure != nil {
+		code = string(o.Failure.Code)
+	}
+	m.requests.WithLabelValues(surface, string(outcome(o)), code).Inc()
+	m.duration.WithLabelValues(surface).Observe(o.Finished.Sub(c.Received).Seconds())
+	m.gateway.WithLabelValues(surface).Observe(gatewayTime(c, o).Seconds())
+	if o.FirstByte > 0 {
+		m.first.WithLabelValues(surface).Observe(o.FirstByte.Seconds())
+	}
+	for i := range o.Attempts {
+		m.attempts.WithLabelValues(o.Attempts[i].Provider, o.Attempts[i].Failure).Inc()
+	}
+	if in := o.Seen.Usage.InputTotal(); in > 0 {
+		m.tokens.WithLabelValues("input").Add(float64(in))
+	}
+	if out := o.Seen.Usage.OutputTotal(); out > 0 {
+		m.tokens.WithLabelValues("output").Add(float64(out))
+	}
+	if b.cost.Total > 0 {
+		m.cost.Add(float64(b.cost.Total) / 1e9)
+	}
+}
+
+func (m *Metrics) unrecorded(c *call.Call, failure *fault.Error) {
+	outcome, code := "success", ""
+	if failure != nil {
+		outcome, code = "refused", string(failure.Code)
+	}
+	m.requests.WithLabelValues(string(c.Surface), outcome, code).Inc()
+}

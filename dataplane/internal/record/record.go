@@ -1,0 +1,183 @@
+// Package record owns the account of a request: the intent before its first
+// upstream call, and after its end the usage events, the settlement, the one
+// access line, the metrics and the recent generations. It knows nothing of how
+// a request was decided or sent.
+package record
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/spool"
+	"github.com/signalbox-dev/signalbox/shared/decide"
+	"github.com/signalbox-dev/signalbox/shared/fault"
+	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/meter"
+	"github.com/signalbox-dev/signalbox/shared/wire"
+)
+
+// Spool keeps usage records until they are in the control plane's hands.
+type Spool interface {
+	Intent(spool.Intent) error
+	Complete(events ...wire.UsageEvent) error
+}
+
+// Recorder accounts for requests.
+type Recorder struct {
+	spool   Spool
+	ids     *id.Source
+	access  *slog.Logger
+	log     *slog.Logger
+	metrics *Metrics
+	recent  *Recent
+}
+
+// Deps are what a Recorder works with.
+type Deps struct {
+	Spool   Spool
+	IDs     *id.Source
+	Access  *slog.Logger // gets one line for each request
+	Log     *slog.Logger // gets bugs and losses
+	Metrics *Metrics
+	Recent  *Recent
+}
+
+// New returns a Recorder.
+func New(d Deps) *Recorder {
+	return &Recorder{spool: d.Spool, ids: d.IDs, access: d.Access, log: d.Log, metrics: d.Metrics, recent: d.Recent}
+}
+
+// Begin notes that the first model of the plan is about to be tried. When it
+// fails the request must not go on: it could not be accounted for.
+func (r *Recorder) Begin(c call.Call, p call.Principal, plan decide.Plan) error {
+	usage := meter.Usage{Input: c.Request.InputTokens, Estimated: true}
+	intent := spool.Intent{
+		ID:              c.ID,
+		Workspace:       p.Key.Workspace,
+		Key:             p.Key.ID,
+		User:            p.Key.CreatedBy,
+		Surface:         c.Surface,
+		Stream:          c.Request.Stream,
+		ClientRequestID: c.Request.ClientRequestID,
+		SessionID:       c.Request.SessionID,
+		EndUser:         c.Request.EndUser,
+		StartedAt:       c.Received,
+		RequestedModel:  plan.Record.RequestedModel,
+		DecidedModel:    plan.Record.DecidedModel,
+		Usage:           usage,
+		PolicyRevision:  plan.Record.PolicyRevision,
+		CatalogRevision: plan.Record.CatalogRevision,
+	}
+	if len(plan.Chain) > 0 && len(plan.Chain[0].Candidates) > 0 {
+		first := plan.Chain[0].Candidates[0]
+		intent.Provider, intent.Endpoint = first.Provider.Slug, first.Endpoint.ID
+		intent.Cost = meter.Bill(first.Endpoint.Price, usage)
+	}
+	return r.spool.Intent(intent)
+}
+
+// Record accounts for a request of a known caller, exactly once: grant is
+// settled, nil when there is none.
+func (r *Recorder) Record(ctx context.Context, c call.Call, p call.Principal, grant call.Grant, o call.Outcome) {
+	b := bill(o)
+	if grant != nil {
+		grant.Settle(o.Seen.Usage, b.cost)
+	}
+	complete(&o, b)
+	events := r.events(&c, &p, &o, b)
+	if err := r.spool.Complete(events...); err != nil {
+		r.metrics.lost.Inc()
+		level := slog.LevelError
+		if events[0].Outcome == wire.Refused {
+			level = slog.LevelWarn // the spool is full; nothing was used
+		}
+		r.log.Log(ctx, level, "usage record not kept", "request_id", c.ID.String(), "error", err)
+	}
+	r.recent.add(events)
+	r.metrics.observe(&c, &o, b)
+	r.line(ctx, &c, &p, &o, b)
+	r.bug(ctx, &c, o.Failure)
+}
+
+// Access writes the line of a request that is not recorded.
+func (r *Recorder) Access(ctx context.Context, c call.Call, p call.Principal, status int, failure *fault.Error) {
+	r.metrics.unrecorded(&c, failure)
+	r.shortLine(ctx, &c, &p, status, failure)
+	r.bug(ctx, &c, failure)
+}
+
+// bug logs what the caller is not told: the chain of causes of a gateway_error.
+func (r *Recorder) bug(ctx context.Context, c *call.Call, failure *fault.Error) {
+	if failure != nil && failure.Code == fault.GatewayError {
+		r.log.ErrorContext(ctx, "request failed by a bug", "request_id", c.ID.String(), "route", c.Route, "error", failure)
+	}
+}
+
+// billing is what a request costs and whether it was let off.
+type billing struct {
+	cost       meter.Cost
+	suppressed bool
+}
+
+// bill prices what was used at the pinned price of the endpoint that served. A
+// failed attempt costs nothing and neither does a reply without any output; a
+// caller who left pays for what was produced until then.
+func bill(o call.Outcome) billing {
+	switch {
+	case o.Reply == nil || o.Failure != nil && !o.Canceled:
+		return billing{}
+	case o.Seen.ZeroOutput:
+		return billing{suppressed: !o.Seen.Usage.IsZero()}
+	}
+	return billing{cost: meter.Bill(o.Reply.Candidate.Endpoint.Price, o.Seen.Usage)}
+}
+
+// complete fills the part of the decision record that only the end knows.
+func complete(o *call.Outcome, b billing) {
+	rec := &o.Record
+	rec.Attempts = closeAttempts(o)
+	if o.Failure != nil {
+		stage := ""
+		if rec.Refusal != nil {
+			stage = rec.Refusal.Stage
+		}
+		rec.Refusal = &decide.RefusalRecord{Code: string(o.Failure.Code), Reason: string(o.Failure.Reason), Stage: stage}
+	}
+	if o.Reply == nil {
+		return
+	}
+	rec.ServedModel = o.Seen.ServedModel
+	rec.ServedProvider = o.Reply.Candidate.Provider.Slug
+	rec.Usage, rec.Cost = &o.Seen.Usage, &b.cost
+	if rec.SwitchReason != "" {
+		return
+	}
+	switch {
+	case rec.DecidedModel != "" && rec.DecidedModel != o.Reply.Step.Model.ID:
+		rec.SwitchReason = decide.SwitchFallbackModel
+	case rec.DecidedProvider != "" && rec.DecidedProvider != rec.ServedProvider:
+		rec.SwitchReason = decide.SwitchFallbackProvider
+	}
+}
+
+// closeAttempts ends the attempt whose reply was delivered: it lasted until
+// the last byte, and failed if the delivery did by the upstream's fault.
+func closeAttempts(o *call.Outcome) []decide.AttemptRecord {
+	attempts := o.Attempts
+	if o.Reply == nil || len(attempts) == 0 {
+		return attempts
+	}
+	last := &attempts[len(attempts)-1]
+	if last.Duration == 0 {
+		last.Duration = max(time.Nanosecond, o.Finished.Sub(last.Started))
+	}
+	if o.Failure != nil && !o.Canceled && last.Failure == "" {
+		last.Failure = string(o.Failure.Reason)
+		if last.Failure == "" {
+			last.Failure = string(o.Failure.Code)
+		}
+	}
+	return attempts
+}

@@ -68,7 +68,7 @@ func recovery(o Options) gin.HandlerFunc {
 				panic(v) // net/http's own way to cut a connection
 			}
 			o.Log.ErrorContext(c.Request.Context(), "handler panicked",
-				"panic", panicText(v), "route", c.FullPath(), "stack", string(debug.Stack()))
+				slog.String("panic", panicText(v)), slog.String("route", c.FullPath()), slog.String("stack", string(debug.Stack())))
 			if c.Writer.Written() {
 				panic(http.ErrAbortHandler) // half an answer must not look whole
 			}

@@ -98,7 +98,7 @@ func Serve(ctx context.Context, listener net.Listener, c Config, handler http.Ha
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.DrainTimeout)
 	defer cancel()
 	if err := server.Shutdown(drain); err != nil {
-		log.WarnContext(ctx, "requests cut at the end of the drain timeout", "address", listener.Addr().String())
+		log.WarnContext(ctx, "requests cut at the end of the drain timeout", slog.String("address", listener.Addr().String()))
 		_ = server.Close()
 	}
 	<-failed

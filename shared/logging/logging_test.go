@@ -19,7 +19,7 @@ func TestContextAttributesReachTheRecord(t *testing.T) {
 	require.NoError(t, err)
 	ctx := logging.With(context.Background(), slog.String("request_id", "req_1"))
 	ctx = logging.With(ctx, slog.String("workspace", "ws_1"))
-	log.With("component", "api").InfoContext(ctx, "request served", "status", 200)
+	log.With(slog.String("component", "api")).InfoContext(ctx, "request served", slog.Int("status", 200))
 
 	var record map[string]any
 	require.NoError(t, json.Unmarshal(out.Bytes(), &record))
@@ -35,7 +35,7 @@ func TestLevelAndFormat(t *testing.T) {
 	log, err := logging.New(&out, logging.Config{Level: "warn", Format: "text"})
 	require.NoError(t, err)
 	log.Info("not written")
-	log.Warn("written", "secret", struct{ Token secret.String }{secret.NewString("canary")})
+	log.Warn("written", slog.Any("secret", struct{ Token secret.String }{secret.NewString("canary")}))
 	require.NotContains(t, out.String(), "not written")
 	require.Contains(t, out.String(), "msg=written")
 	require.NotContains(t, out.String(), "canary")

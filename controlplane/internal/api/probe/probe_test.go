@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
-	"github.com/signalbox-dev/signalbox/controlplane/internal/probe"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/api/probe"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

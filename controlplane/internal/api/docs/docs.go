@@ -1,7 +1,7 @@
-// Package apidocs owns the page that shows the OpenAPI file to people. It is
+// Package docs owns the page that shows the OpenAPI file to people. It is
 // rendered once, on the server, without scripts, so that it works offline. It
 // knows nothing of who may read it.
-package apidocs
+package docs
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package apidocs_test
+package docs_test
 
 import (
 	"strings"
@@ -7,13 +7,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/api/gen"
-	"github.com/signalbox-dev/signalbox/controlplane/internal/apidocs"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/api/docs"
 )
 
 func TestPageShowsEveryOperationAndNeedsNothingElse(t *testing.T) {
 	doc, err := gen.GetSpec()
 	require.NoError(t, err)
-	page, err := apidocs.Render(doc)
+	page, err := docs.Render(doc)
 	require.NoError(t, err)
 	html := string(page.HTML)
 	for path, item := range doc.Paths.Map() {

@@ -9,7 +9,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/stretchr/testify/require"
 
-	"github.com/signalbox-dev/signalbox/controlplane/internal/site"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/api/site"
 )
 
 func TestServe(t *testing.T) {

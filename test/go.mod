@@ -13,6 +13,9 @@ require (
 
 require (
 	github.com/coder/websocket v1.8.15 // indirect
+	github.com/jackc/pgpassfile v1.0.0 // indirect
+	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
+	github.com/jackc/pgx/v5 v5.13.0 // indirect
 	github.com/openai/openai-go/v3 v3.98.0 // indirect
 	github.com/stretchr/testify v1.12.1 // indirect
 	github.com/tidwall/gjson v1.20.3 // indirect
@@ -20,6 +23,7 @@ require (
 	github.com/tidwall/pretty v1.3.0 // indirect
 	github.com/tidwall/sjson v1.2.9 // indirect
 	go.uber.org/goleak v1.3.0 // indirect
+	golang.org/x/text v0.44.0 // indirect
 )
 
 replace github.com/signalbox-dev/signalbox/shared => ../shared

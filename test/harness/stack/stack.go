@@ -1,0 +1,240 @@
+// Package stack runs a whole platform as processes: a private Postgres, a NATS
+// server, a control plane and gateways from the built binaries. It is for what
+// must be killed or measured from outside; tests that need neither use package
+// harness.
+package stack
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // the database/sql driver for migrations
+
+	"github.com/signalbox-dev/signalbox/migrations"
+	"github.com/signalbox-dev/signalbox/shared/pgcluster"
+	"github.com/signalbox-dev/signalbox/test/harness/client"
+	"github.com/signalbox-dev/signalbox/test/harness/process"
+)
+
+// Options say what to run.
+type Options struct {
+	Bin      string // directory with controlplane and gateway; "make build" fills it
+	Dir      string // for everything that is stored; empty at first
+	Gateways int
+	Catalog  string // catalog.yaml
+	// GatewayEnv is added to the gateways' environment.
+	GatewayEnv []string
+}
+
+// Stack is a running platform.
+type Stack struct {
+	client.Platform
+	NATS         *process.Process
+	ControlPlane *process.Process
+	GatewayProcs []*process.Process
+
+	options   Options
+	postgres  *pgcluster.Cluster
+	natsURL   string
+	natsStore string
+	keyring   string
+}
+
+const (
+	operatorToken = "operator-token-of-the-test-platform"
+	database      = "postgres"
+	readyWithin   = time.Minute
+	stopWithin    = 20 * time.Second
+)
+
+// Start runs everything and returns when all of it is ready. What started is
+// stopped again when something fails.
+func Start(ctx context.Context, o Options) (*Stack, error) {
+	s := &Stack{options: o, natsStore: filepath.Join(o.Dir, "nats"), keyring: filepath.Join(o.Dir, "keyring.json")}
+	s.HTTP = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
+	s.Operator = operatorToken
+	if err := s.start(ctx); err != nil {
+		return nil, errors.Join(err, s.Stop())
+	}
+	return s, nil
+}
+
+func (s *Stack) start(ctx context.Context) error {
+	if err := os.WriteFile(s.catalogFile(), []byte(s.options.Catalog), 0o600); err != nil {
+		return fmt.Errorf("write the catalog: %w", err)
+	}
+	if err := s.StartPostgres(ctx); err != nil {
+		return err
+	}
+	if err := s.migrate(ctx); err != nil {
+		return err
+	}
+	if err := s.startNATS(ctx); err != nil {
+		return err
+	}
+	if err := s.startControlPlane(); err != nil {
+		return err
+	}
+	if err := s.AwaitControlPlane(ctx); err != nil {
+		return err
+	}
+	for range s.options.Gateways {
+		if err := s.AddGateway(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Stack) catalogFile() string { return filepath.Join(s.options.Dir, "catalog.yaml") }
+
+// StartPostgres starts the database server, also after StopPostgres.
+func (s *Stack) StartPostgres(ctx context.Context) (err error) {
+	s.postgres, err = pgcluster.Start(ctx, pgcluster.Options{DataDir: filepath.Join(s.options.Dir, "postgres"), Durable: true})
+	return err
+}
+
+// StopPostgres stops the database server and keeps its data.
+func (s *Stack) StopPostgres() error { return s.postgres.Stop() }
+
+// DatabaseURL connects as the superuser.
+func (s *Stack) DatabaseURL() string { return s.postgres.URL(database) }
+
+func (s *Stack) migrate(ctx context.Context) error {
+	db, err := sql.Open("pgx", s.DatabaseURL())
+	if err != nil {
+		return fmt.Errorf("open database: %w", err)
+	}
+	return errors.Join(migrations.Up(ctx, db), db.Close())
+}
+
+func (s *Stack) startNATS(ctx context.Context) error {
+	binary := filepath.Join(s.options.Dir, "natsd")
+	build := exec.CommandContext(ctx, "go", "build", "-o", binary, "github.com/signalbox-dev/signalbox/test/cmd/natsd")
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("build natsd: %w: %s", err, out)
+	}
+	addr, err := freeAddr(ctx)
+	if err != nil {
+		return err
+	}
+	s.natsURL = "nats://" + addr
+	s.NATS, err = process.Start(process.Spec{
+		Name: "natsd", Path: binary, Args: []string{"-store", s.natsStore, "-listen", addr},
+	})
+	return err
+}
+
+// WipeNATS removes what NATS stored; NATS must be stopped.
+func (s *Stack) WipeNATS() error {
+	if err := os.RemoveAll(s.natsStore); err != nil {
+		return fmt.Errorf("wipe nats: %w", err)
+	}
+	return nil
+}
+
+func (s *Stack) startControlPlane() error {
+	addr, err := freeAddr(context.Background())
+	if err != nil {
+		return err
+	}
+	s.Control = "http://" + addr
+	s.ControlPlane, err = process.Start(process.Spec{
+		Name: "controlplane", Path: filepath.Join(s.options.Bin, "controlplane"), Dir: s.options.Dir,
+		Env: []string{
+			"SIGNALBOX_LISTEN=" + addr, "SIGNALBOX_DATABASE_URL=" + s.DatabaseURL(), "SIGNALBOX_NATS_URL=" + s.natsURL,
+			"SIGNALBOX_KEYRING_FILE=" + s.keyring, "SIGNALBOX_OPERATOR_TOKEN=" + operatorToken,
+			"SIGNALBOX_CATALOG_FILES=" + s.catalogFile(),
+		},
+	})
+	return err
+}
+
+// AwaitControlPlane waits until the control plane is ready.
+func (s *Stack) AwaitControlPlane(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, readyWithin)
+	defer cancel()
+	if err := s.AwaitReady(ctx, s.Control+"/readyz"); err != nil {
+		return fmt.Errorf("%w\n%s", err, s.ControlPlane.Log())
+	}
+	return nil
+}
+
+// AddGateway starts one more gateway and waits for it.
+func (s *Stack) AddGateway(ctx context.Context) error {
+	addr, err := freeAddr(ctx)
+	if err != nil {
+		return err
+	}
+	n := strconv.Itoa(len(s.GatewayProcs))
+	dir := filepath.Join(s.options.Dir, "gateway-"+n)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("make the gateway's directory: %w", err)
+	}
+	p, err := process.Start(process.Spec{
+		Name: "gateway " + n, Path: filepath.Join(s.options.Bin, "gateway"), Dir: dir,
+		Env: append([]string{
+			"SIGNALBOX_LISTEN=" + addr, "SIGNALBOX_DATA_DIR=" + dir, "SIGNALBOX_NATS_URL=" + s.natsURL,
+			"SIGNALBOX_KEYRING_FILE=" + s.keyring,
+		}, s.options.GatewayEnv...),
+	})
+	if err != nil {
+		return err
+	}
+	s.GatewayProcs = append(s.GatewayProcs, p)
+	s.Gateways = append(s.Gateways, "http://"+addr)
+	return s.AwaitGateway(ctx, len(s.Gateways)-1)
+}
+
+// AwaitGateway waits until a gateway is ready.
+func (s *Stack) AwaitGateway(ctx context.Context, i int) error {
+	ctx, cancel := context.WithTimeout(ctx, readyWithin)
+	defer cancel()
+	if err := s.AwaitReady(ctx, s.Gateways[i]+"/readyz"); err != nil {
+		return fmt.Errorf("%w\n%s", err, s.GatewayProcs[i].Log())
+	}
+	return nil
+}
+
+// Stop ends everything, the servers last.
+func (s *Stack) Stop() error {
+	var failed error
+	for _, p := range append(append([]*process.Process{}, s.GatewayProcs...), s.ControlPlane, s.NATS) {
+		if p != nil {
+			failed = errors.Join(failed, p.Stop(stopWithin))
+		}
+	}
+	s.HTTP.CloseIdleConnections()
+	if s.postgres != nil {
+		failed = errors.Join(failed, s.postgres.Stop())
+	}
+	return failed
+}
+
+// freeAddr finds a loopback address that nothing listens on, below the range
+// from which outgoing connections take theirs: a server that comes back must
+// find its port free, and a client that dials while it is away must not meet
+// itself there.
+func freeAddr(ctx context.Context) (string, error) {
+	const lowest, count, tries = 15000, 15000, 100
+	var failed error
+	for range tries {
+		addr := "127.0.0.1:" + strconv.Itoa(lowest+rand.IntN(count)) //nolint:gosec // not a secret
+		ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
+		if err == nil {
+			return addr, ln.Close()
+		}
+		failed = err
+	}
+	return "", fmt.Errorf("find a free port: %w", failed)
+}

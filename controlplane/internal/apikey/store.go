@@ -1,0 +1,30 @@
+package apikey
+
+import (
+	"context"
+	"time"
+
+	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
+	"github.com/signalbox-dev/signalbox/shared/id"
+)
+
+// Store keeps keys. Every method is called inside a transaction of ws and
+// sees nothing else.
+type Store interface {
+	Create(ctx context.Context, ws id.Workspace, k Key) error
+	// Get fails with not_found.
+	Get(ctx context.Context, ws id.Workspace, key id.Key) (Key, error)
+	// List is newest first; the effective status is that at now.
+	List(ctx context.Context, ws id.Workspace, q page.Query, f Filter, now time.Time) (page.Result[Key], error)
+	// Update replaces the changeable fields where the stored version is one
+	// less; else precondition_failed, or not_found.
+	Update(ctx context.Context, ws id.Workspace, k Key) error
+}
+
+// Mutator runs fn in the transaction that raises the workspace's revision, and
+// records and publishes the change.
+type Mutator interface {
+	Mutate(ctx context.Context, ws id.Workspace, change *deploy.Change, fn func(ctx context.Context, revision int64) error) (publication.Publication, error)
+}

@@ -1,0 +1,100 @@
+package apikey
+
+import (
+	"slices"
+	"time"
+
+	"github.com/signalbox-dev/signalbox/controlplane/internal/rule"
+	"github.com/signalbox-dev/signalbox/shared/catalog"
+)
+
+const (
+	maxModels       = 256
+	maxModelLength  = 200
+	maxSurfaces     = 32
+	maxScopes       = 64
+	maxScopeLength  = 64
+	maxSurfaceChars = 64
+)
+
+// Validate reports every violation.
+func (n NewKey) Validate(now time.Time) error {
+	var v rule.Violations
+	v.Name("name", n.Name)
+	v.Future("expires_at", n.ExpiresAt, now)
+	checkScopes(&v, n.Models, n.Surfaces, n.Scopes)
+	return v.Err()
+}
+
+// Validate reports every violation.
+func (p Patch) Validate(now time.Time) error {
+	var v rule.Violations
+	if p.Name != nil {
+		v.Name("name", *p.Name)
+	}
+	if p.SetExpiry {
+		v.Future("expires_at", p.ExpiresAt, now)
+	}
+	checkScopes(&v, deref(p.Models), deref(p.Surfaces), deref(p.Scopes))
+	return v.Err()
+}
+
+// Validate reports every violation.
+func (r Rotation) Validate() error {
+	var v rule.Violations
+	if r.Grace < 0 || r.Grace > MaxGrace {
+		v.Add("grace_seconds", rule.OutOfRange, "must be from 0 to 604800 seconds")
+	}
+	return v.Err()
+}
+
+func (p Patch) apply(k Key) Key {
+	if p.Name != nil {
+		k.Name = *p.Name
+	}
+	if p.SetExpiry {
+		k.ExpiresAt = micro(p.ExpiresAt)
+	}
+	if p.Models != nil {
+		k.Models = *p.Models
+	}
+	if p.Surfaces != nil {
+		k.Surfaces = *p.Surfaces
+	}
+	if p.Scopes != nil {
+		k.Scopes = *p.Scopes
+	}
+	return k
+}
+
+func checkScopes(v *rule.Violations, models []string, surfaces []catalog.Surface, scopes []string) {
+	v.Strings("models", models, maxModels, maxModelLength, rule.ModelPattern)
+	v.Strings("surfaces", texts(surfaces), maxSurfaces, maxSurfaceChars, func(s string) bool {
+		return slices.Contains(catalog.Surfaces(), catalog.Surface(s))
+	})
+	v.Strings("scopes", scopes, maxScopes, maxScopeLength, rule.ModelPattern)
+}
+
+func texts(surfaces []catalog.Surface) []string {
+	list := make([]string, len(surfaces))
+	for i, s := range surfaces {
+		list[i] = string(s)
+	}
+	return list
+}
+
+func deref[T any](list *[]T) []T {
+	if list == nil {
+		return nil
+	}
+	return *list
+}
+
+// micro gives a moment the precision of the database.
+func micro(t *time.Time) *time.Time {
+	if t == nil {
+		return nil
+	}
+	u := t.UTC().Truncate(time.Microsecond)
+	return &u
+}

@@ -1,0 +1,49 @@
+package audit
+
+import (
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Diff collects the fields that changed.
+type Diff []Change
+
+// Text notes a text field.
+func (d *Diff) Text(path, before, after string) {
+	if before != after {
+		*d = append(*d, Change{Path: path, Before: before, After: after})
+	}
+}
+
+// List notes a list of texts.
+func (d *Diff) List(path string, before, after []string) {
+	d.Text(path, strings.Join(before, ", "), strings.Join(after, ", "))
+}
+
+// Bool notes a switch.
+func (d *Diff) Bool(path string, before, after bool) {
+	d.Text(path, strconv.FormatBool(before), strconv.FormatBool(after))
+}
+
+// Int notes a number.
+func (d *Diff) Int(path string, before, after int) {
+	d.Text(path, strconv.Itoa(before), strconv.Itoa(after))
+}
+
+// Time notes a moment that may be absent.
+func (d *Diff) Time(path string, before, after *time.Time) {
+	d.Text(path, moment(before), moment(after))
+}
+
+// Secret notes that a secret was replaced, and nothing of it.
+func (d *Diff) Secret(path string) {
+	*d = append(*d, Change{Path: path, After: "changed"})
+}
+
+func moment(t *time.Time) string {
+	if t == nil {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}

@@ -1,0 +1,88 @@
+package managementkey
+
+import (
+	"slices"
+
+	"github.com/signalbox-dev/signalbox/shared/fault"
+)
+
+// The scopes.
+const (
+	WorkspacesRead      = "workspaces:read"
+	WorkspacesWrite     = "workspaces:write"
+	WorkspacesDelete    = "workspaces:delete"
+	MembersRead         = "members:read"
+	KeysRead            = "keys:read"
+	KeysWrite           = "keys:write"
+	ManagementKeysRead  = "management_keys:read"
+	ManagementKeysWrite = "management_keys:write"
+	SettingsRead        = "settings:read"
+	SettingsWrite       = "settings:write"
+	AuditRead           = "audit:read"
+	PublicationsRead    = "publications:read"
+	GatewaysRead        = "gateways:read"
+	LogsRead            = "logs:read"
+	UsageRead           = "usage:read"
+	ModelsRead          = "models:read"
+	RoutingRead         = "routing:read"
+	RoutingWrite        = "routing:write"
+	RoutingDeploy       = "routing:deploy"
+)
+
+// Template is a named bundle of scopes.
+type Template string
+
+// The templates, each a superset of the one before.
+const (
+	ReadOnly    Template = "read-only"
+	ReadWrite   Template = "read-write"
+	FullControl Template = "full-control"
+)
+
+// Scopes lists every scope, sorted.
+func Scopes() []string {
+	list := append(readWrite(), WorkspacesDelete, ManagementKeysWrite)
+	slices.Sort(list)
+	return list
+}
+
+// Scopes are those of the template, sorted; nil for an unknown one.
+func (t Template) Scopes() []string {
+	var list []string
+	switch t {
+	case ReadOnly:
+		list = readOnly()
+	case ReadWrite:
+		list = readWrite()
+	case FullControl:
+		return Scopes()
+	}
+	slices.Sort(list)
+	return list
+}
+
+func readOnly() []string {
+	return []string{
+		WorkspacesRead, MembersRead, KeysRead, ManagementKeysRead, SettingsRead, AuditRead, PublicationsRead,
+		GatewaysRead, LogsRead, UsageRead, ModelsRead, RoutingRead,
+	}
+}
+
+func readWrite() []string {
+	return append(readOnly(), WorkspacesWrite, KeysWrite, SettingsWrite, RoutingWrite, RoutingDeploy)
+}
+
+// mayGrant refuses scopes that the granter lacks, and names them.
+func mayGrant(granter, wanted []string) error {
+	var lacking []string
+	for _, s := range wanted {
+		if !slices.Contains(granter, s) {
+			lacking = append(lacking, s)
+		}
+	}
+	if len(lacking) == 0 {
+		return nil
+	}
+	return fault.New(fault.InsufficientScope, "A management key cannot be given scopes that its creator lacks.").
+		With("missing_scopes", lacking)
+}

@@ -1,0 +1,112 @@
+// Package rule owns the rules for input that several resources share, as
+// violations to collect. Messages never repeat a submitted value. It knows
+// nothing of any resource.
+package rule
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/signalbox-dev/signalbox/shared/fault"
+)
+
+// Codes of the violations made here.
+const (
+	Required   = "required"
+	TooLong    = "too_long"
+	OutOfRange = "out_of_range"
+	Malformed  = "malformed"
+	NotAllowed = "not_allowed"
+	InThePast  = "in_the_past"
+	Duplicate  = "duplicate"
+)
+
+// MaxName is the longest name, in characters.
+const MaxName = 100
+
+// Violations collects what is wrong with an input.
+type Violations struct{ list []fault.Violation }
+
+// Add notes one violation.
+func (v *Violations) Add(path, code, message string) {
+	v.list = append(v.list, fault.Violation{Path: path, Code: code, Message: message})
+}
+
+// Err is nil, or one validation_error over everything noted.
+func (v *Violations) Err() error {
+	if len(v.list) == 0 {
+		return nil
+	}
+	return fault.Invalid(v.list...)
+}
+
+// Name checks a display name.
+func (v *Violations) Name(path, name string) {
+	switch {
+	case strings.TrimSpace(name) == "":
+		v.Add(path, Required, "must not be empty")
+	case name != strings.TrimSpace(name):
+		v.Add(path, Malformed, "must not begin or end with white space")
+	default:
+		v.Text(path, name, MaxName)
+	}
+}
+
+// Text checks one line of text that may be empty.
+func (v *Violations) Text(path, text string, longest int) {
+	switch {
+	case !utf8.ValidString(text), strings.ContainsFunc(text, unicode.IsControl):
+		v.Add(path, Malformed, "must be UTF-8 without control characters")
+	case utf8.RuneCountInString(text) > longest:
+		v.Add(path, TooLong, fmt.Sprintf("must have at most %d characters", longest))
+	}
+}
+
+// Future checks an expiry; nil means that there is none.
+func (v *Violations) Future(path string, at *time.Time, now time.Time) {
+	if at != nil && !at.After(now) {
+		v.Add(path, InThePast, "must be in the future")
+	}
+}
+
+// Between checks a number.
+func (v *Violations) Between(path string, n, low, high int) {
+	if n < low || n > high {
+		v.Add(path, OutOfRange, fmt.Sprintf("must be from %d to %d", low, high))
+	}
+}
+
+// Strings checks a list: its length, the length of its members, that none is
+// empty or twice there, and what ok says of each (nil for anything).
+func (v *Violations) Strings(path string, list []string, most, longest int, ok func(string) bool) {
+	if len(list) > most {
+		v.Add(path, TooLong, fmt.Sprintf("must have at most %d entries", most))
+		return
+	}
+	seen := make(map[string]bool, len(list))
+	for i, s := range list {
+		at := fmt.Sprintf("%s[%d]", path, i)
+		switch {
+		case s == "":
+			v.Add(at, Required, "must not be empty")
+		case len(s) > longest:
+			v.Add(at, TooLong, fmt.Sprintf("must have at most %d characters", longest))
+		case seen[s]:
+			v.Add(at, Duplicate, "is in the list already")
+		case ok != nil && !ok(s):
+			v.Add(at, NotAllowed, "is not a value that is known here")
+		}
+		seen[s] = true
+	}
+}
+
+// ModelPattern reports whether text can name models: an id such as
+// "openai/gpt-5", or a pattern with *.
+func ModelPattern(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool {
+		return r <= ' ' || r > '~' || strings.ContainsRune(`"'\,;`, r)
+	})
+}

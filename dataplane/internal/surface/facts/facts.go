@@ -60,7 +60,7 @@ type reader struct {
 	userHeader    string
 	textBytes     int64
 	mediaTokens   int64
-	newCap        bool // max_completion_tokens was there
+	newCap        bool           // max_completion_tokens was there
 	metadata      map[string]any // the body's
 }
 

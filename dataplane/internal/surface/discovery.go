@@ -1,0 +1,141 @@
+package surface
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
+	"github.com/signalbox-dev/signalbox/shared/catalog"
+	"github.com/signalbox-dev/signalbox/shared/decide"
+	"github.com/signalbox-dev/signalbox/shared/fault"
+	"github.com/signalbox-dev/signalbox/shared/id"
+)
+
+// discovery adds the calls that tell a caller what there is. They pin policy
+// and catalog like every request and reach no upstream.
+func (e *Edge) discovery() {
+	e.answer("/v1/models", e.listModels)
+	e.answer("/v1/models/:author", e.getModel)
+	e.answer("/v1/models/:author/:slug", e.getModel)
+	e.answer("/v1/models/:author/:slug/endpoints", e.listEndpoints)
+	e.answer("/v1/providers", e.listProviders)
+	e.answer("/v1/key", e.getKey)
+	e.answer("/v1/generations/:id", e.getGeneration)
+}
+
+// asked is a discovery call of a known caller.
+type asked struct {
+	gin       *gin.Context
+	call      *call.Call
+	principal call.Principal
+	pin       call.Pinned
+	health    Health
+}
+
+// answer serves a GET with what fn returns, as JSON.
+func (e *Edge) answer(path string, fn func(asked) (any, error)) {
+	route := http.MethodGet + " " + path
+	e.engine.GET(path, func(g *gin.Context) {
+		ctx := g.Request.Context()
+		c := e.newCall(g.Request, route)
+		s := newSink(g.Writer, formOf(g.Request), &c, e.options.WriteStall)
+		var principal call.Principal
+		var value any
+		var err error
+		token, refusal := credential(g.Request)
+		if refusal != nil {
+			err = refusal
+		} else {
+			var pin call.Pinned
+			c.Token = token
+			if principal, pin, err = e.deps.Pipeline.Identify(ctx, c); err == nil {
+				value, err = fn(asked{gin: g, call: &c, principal: principal, pin: pin, health: e.deps.Health})
+			}
+		}
+		failure := e.send(s, value, err)
+		e.deps.Access.Access(ctx, c, principal, s.Status(), failure)
+	})
+}
+
+func (e *Edge) send(s *sink, value any, err error) *fault.Error {
+	var body []byte
+	if err == nil {
+		body, err = json.Marshal(value)
+	}
+	if err != nil {
+		failure := fault.Of(err)
+		s.Fail(failure, nil)
+		return failure
+	}
+	if s.Start(call.Head{Status: http.StatusOK, Header: http.Header{headerType: {typeJSON}}}) == nil {
+		_ = s.Write(body) // a caller who has left needs no answer
+	}
+	s.end()
+	return nil
+}
+
+// surfaces are the surfaces that the key may use and this gateway serves.
+func (a asked) surfaces() []catalog.Surface {
+	allowed := a.principal.Key.Surfaces
+	var out []catalog.Surface
+	for i := range table {
+		s := table[i].surface
+		if len(allowed) == 0 || slices.Contains(allowed, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// offers are the endpoints of a model that the key may use, and the surfaces
+// on which it can.
+func (a asked) offers(m *catalog.Model, surfaces []catalog.Surface) (offers []catalog.Offer, on []catalog.Surface) {
+	key := a.principal.Key
+	in := decide.Input{
+		Policy: a.pin.Policy, Catalog: a.pin.Catalog, Health: a.health.View(),
+		Facts: decide.Facts{
+			Now: a.call.Received, Request: a.call.ID,
+			Key: decide.KeyFacts{ID: key.ID, Models: key.Models, Scopes: key.Scopes},
+		},
+	}
+	for _, s := range surfaces {
+		in.Facts.Surface = s
+		found := decide.Usable(in, m)
+		if len(found) == 0 {
+			continue
+		}
+		on = append(on, s)
+		for _, o := range found {
+			if !slices.Contains(offers, o) {
+				offers = append(offers, o)
+			}
+		}
+	}
+	return offers, on
+}
+
+// getKey tells a key about itself. Its limits are listed once it has some.
+func (e *Edge) getKey(a asked) (any, error) {
+	k := a.principal.Key
+	return data{Data: keyView{
+		ID: k.ID, Workspace: k.Workspace, CreatedBy: k.CreatedBy, Status: string(k.Status),
+		ExpiresAt: k.ExpiresAt, Models: list(k.Models), Surfaces: list(k.Surfaces), Scopes: list(k.Scopes),
+		Limits: []decide.LimitCheck{}, PolicyRevision: a.pin.Policy.Revision(),
+	}}, nil
+}
+
+// getGeneration looks a recent request up. Older ones, and those of other
+// gateways, are in the control plane.
+func (e *Edge) getGeneration(a asked) (any, error) {
+	request, err := id.Parse[id.RequestKind](a.gin.Param("id"))
+	if err == nil {
+		if events, ok := e.deps.Generations.Generation(a.principal.Key.Workspace, request); ok {
+			return data{Data: generationOf(events)}, nil
+		}
+	}
+	return nil, fault.New(fault.NotFound,
+		"This gateway does not hold this generation: it keeps only its latest. The management API's logs have every one.")
+}

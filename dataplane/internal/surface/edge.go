@@ -1,0 +1,190 @@
+// Package surface owns the gateway's HTTP edge: the routes, the one table of
+// inference surfaces, reading a request into a call.Call, the native error
+// forms, and the sink that a response is pushed into. gin is its mux and is
+// seen nowhere else in the data plane. It knows the pipeline's entry and none
+// of its stages.
+package surface
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/surface/envelope"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/surface/facts"
+	"github.com/signalbox-dev/signalbox/shared/decide"
+	"github.com/signalbox-dev/signalbox/shared/fault"
+	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/wire"
+)
+
+// Pipeline takes a call down all stages.
+type Pipeline interface {
+	Serve(ctx context.Context, c call.Call, sink call.Sink)
+	// Identify authenticates and pins, for the calls that reach no upstream.
+	Identify(ctx context.Context, c call.Call) (call.Principal, call.Pinned, error)
+}
+
+// AccessLog writes the one line of a request that the pipeline did not record.
+type AccessLog interface {
+	Access(ctx context.Context, c call.Call, p call.Principal, status int, failure *fault.Error)
+}
+
+// Generations finds this gateway's recent requests; it keeps workspaces apart.
+type Generations interface {
+	Generation(ws id.Workspace, request id.Request) ([]wire.UsageEvent, bool)
+}
+
+// Health has a frozen view of what is known of the endpoints.
+type Health interface {
+	View() decide.Health
+}
+
+// Options are the limits of the edge.
+type Options struct {
+	MaxJSON      int64         // bytes of a JSON body after inflation
+	BodyTime     time.Duration // for a body to arrive
+	MaxFirstByte time.Duration // the most that a caller may allow for the first byte
+	WriteStall   time.Duration // a caller that takes nothing for so long has gone
+}
+
+// DefaultOptions are those of the specification.
+func DefaultOptions() Options {
+	return Options{MaxJSON: 16 << 20, BodyTime: time.Minute, MaxFirstByte: 5 * time.Minute, WriteStall: time.Minute}
+}
+
+// Deps are what an Edge works with.
+type Deps struct {
+	Pipeline    Pipeline
+	Access      AccessLog
+	Generations Generations
+	Health      Health
+	IDs         *id.Source
+	Now         func() time.Time
+	Log         *slog.Logger // gets bugs
+}
+
+// Edge serves the inference API.
+type Edge struct {
+	deps    Deps
+	options Options
+	engine  *gin.Engine
+}
+
+// New returns an Edge with all routes of the inference API.
+func New(deps Deps, options Options) *Edge {
+	e := &Edge{deps: deps, options: options, engine: gin.New()}
+	e.engine.HandleMethodNotAllowed = true
+	e.engine.RedirectTrailingSlash = false
+	e.engine.RedirectFixedPath = false
+	e.engine.ForwardedByClientIP = false
+	e.engine.Use(e.recovered)
+	for i := range table {
+		e.engine.Handle(table[i].method, table[i].path, e.infer(&table[i]))
+	}
+	e.discovery()
+	e.engine.NoRoute(e.refuse(fault.NotFound, "There is nothing at this path. The inference API begins with /v1."))
+	e.engine.NoMethod(e.refuse(fault.MethodNotAllowed, "This path does not take this method."))
+	return e
+}
+
+// Handle adds a handler of the process to the same listener, such as a probe.
+func (e *Edge) Handle(method, path string, h http.Handler) {
+	e.engine.Handle(method, path, gin.WrapH(h))
+}
+
+// ServeHTTP implements http.Handler.
+func (e *Edge) ServeHTTP(w http.ResponseWriter, r *http.Request) { e.engine.ServeHTTP(w, r) }
+
+// recovered answers a bug above the pipeline, which sees to its own. Half a
+// response cannot be mended: it cuts the connection.
+func (e *Edge) recovered(g *gin.Context) {
+	defer func() {
+		v := recover()
+		if v == nil {
+			return
+		}
+		if err, ok := v.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+			panic(v)
+		}
+		e.deps.Log.ErrorContext(g.Request.Context(), "handler panicked", "route", g.FullPath(), "panic", v, "stack", string(debug.Stack()))
+		if g.Writer.Written() {
+			panic(http.ErrAbortHandler)
+		}
+		c := e.newCall(g.Request, g.Request.Method+" "+g.FullPath())
+		failure := fault.Of(errPanicked)
+		s := newSink(g.Writer, formOf(g.Request), &c, e.options.WriteStall)
+		s.Fail(failure, nil)
+		e.deps.Access.Access(g.Request.Context(), c, call.Principal{}, s.Status(), failure)
+	}()
+	g.Next()
+}
+
+var errPanicked = errors.New("handler panicked")
+
+// infer serves one row of the table.
+func (e *Edge) infer(row *row) gin.HandlerFunc {
+	route := row.method + " " + row.path
+	return func(g *gin.Context) {
+		ctx := g.Request.Context()
+		c := e.newCall(g.Request, route)
+		c.Surface = row.surface
+		s := newSink(g.Writer, row.envelope, &c, e.options.WriteStall)
+		var refusal *fault.Error
+		if c.Token, refusal = credential(g.Request); refusal != nil {
+			s.Fail(refusal, nil)
+			e.deps.Access.Access(ctx, c, call.Principal{}, s.Status(), refusal)
+			return
+		}
+		e.read(g, row, &c)
+		e.deps.Pipeline.Serve(ctx, c, s)
+		s.end()
+	}
+}
+
+// newCall has what is known of a request before anything of it is believed.
+func (e *Edge) newCall(r *http.Request, route string) call.Call {
+	c := call.Call{
+		ID:       id.New[id.RequestKind](e.deps.IDs),
+		Route:    route,
+		Received: e.deps.Now(),
+		Remote:   r.RemoteAddr,
+		Header:   r.Header,
+	}
+	if host, _, err := net.SplitHostPort(r.RemoteAddr); err == nil {
+		c.Remote = host
+	}
+	c.Request.ClientRequestID = facts.ClientRequestID(r.Header)
+	return c
+}
+
+// refuse answers what no route takes. An SDK that was given the wrong base URL
+// meets this first, so it comes in the form of the SDK.
+func (e *Edge) refuse(code fault.Code, message string) gin.HandlerFunc {
+	return func(g *gin.Context) {
+		route := g.Request.Method + " (no route)"
+		c := e.newCall(g.Request, route)
+		failure := fault.New(code, message)
+		s := newSink(g.Writer, formOf(g.Request), &c, e.options.WriteStall)
+		s.Fail(failure, nil)
+		e.deps.Access.Access(g.Request.Context(), c, call.Principal{}, s.Status(), failure)
+	}
+}
+
+// formOf guesses the caller's native error form where no row names one.
+func formOf(r *http.Request) envelope.Format {
+	switch {
+	case len(r.Header["Anthropic-Version"]) > 0:
+		return envelope.Anthropic
+	case len(r.Header["X-Goog-Api-Key"]) > 0:
+		return envelope.Gemini
+	}
+	return envelope.OpenAI
+}

@@ -1,0 +1,168 @@
+package surface
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/surface/envelope"
+	"github.com/signalbox-dev/signalbox/shared/fault"
+)
+
+// The response headers that the edge writes, in canonical form.
+const (
+	headerRequestID       = "X-Signalbox-Request-Id"
+	headerClientRequestID = "X-Request-Id"
+	headerRetryAfter      = "Retry-After"
+	headerType            = "Content-Type"
+	headerLength          = "Content-Length"
+)
+
+const (
+	typeJSON = "application/json"
+	typeSSE  = "text/event-stream"
+)
+
+// largeWrite is how much may be written without a deadline: it fits into the
+// socket's buffers.
+const largeWrite = 32 << 10
+
+// sink writes one response over HTTP. It implements call.Sink.
+type sink struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+	form    envelope.Format
+	call    *call.Call
+	stall   time.Duration
+
+	status  int
+	started bool
+	stream  bool      // flushed at every write
+	cut     bool      // the response is incomplete and cannot say so itself
+	armed   time.Time // when the write deadline was set last
+}
+
+// unwrapper is gin's writer: flushing past it is the only way to see whether
+// the flush failed.
+type unwrapper interface{ Unwrap() http.ResponseWriter }
+
+func newSink(w http.ResponseWriter, form envelope.Format, c *call.Call, stall time.Duration) *sink {
+	s := &sink{w: w, form: form, call: c, stall: stall}
+	inner := w
+	if u, ok := w.(unwrapper); ok {
+		inner = u.Unwrap()
+	}
+	s.control = http.NewResponseController(inner)
+	return s
+}
+
+// Start implements call.Sink.
+func (s *sink) Start(head call.Head) error {
+	s.begin(head.Status, head.Header)
+	kind := s.w.Header().Get(headerType)
+	// What has no declared length may take long to come and is wanted early.
+	s.stream = strings.HasPrefix(kind, typeSSE) || !strings.HasPrefix(kind, typeJSON)
+	if strings.HasPrefix(kind, typeSSE) {
+		h := s.w.Header()
+		h["Cache-Control"] = []string{"no-cache"}
+		h["X-Accel-Buffering"] = []string{"no"} // nginx would hold events back
+	}
+	s.w.WriteHeader(head.Status)
+	return nil
+}
+
+// Write implements call.Sink.
+func (s *sink) Write(p []byte) error {
+	if s.stream || len(p) > largeWrite {
+		s.arm()
+	}
+	if _, err := s.w.Write(p); err != nil {
+		return gone(err)
+	}
+	if !s.stream {
+		return nil
+	}
+	if err := s.control.Flush(); err != nil {
+		return gone(err)
+	}
+	return nil
+}
+
+// Fail implements call.Sink.
+func (s *sink) Fail(failure *fault.Error, header http.Header) {
+	id := s.call.ID.String()
+	if s.started {
+		if !s.stream || !strings.HasPrefix(s.w.Header().Get(headerType), typeSSE) {
+			s.cut = true
+			return
+		}
+		_ = s.Write(s.form.Frame(failure, id)) // nobody is left to tell when it fails
+		return
+	}
+	body := s.form.Body(failure, id)
+	s.begin(envelope.Status(failure), header)
+	h := s.w.Header()
+	h[headerType] = []string{typeJSON}
+	h[headerLength] = []string{strconv.Itoa(len(body))}
+	if failure.RetryAfter > 0 {
+		seconds := int64((failure.RetryAfter + time.Second - 1) / time.Second)
+		h[headerRetryAfter] = []string{strconv.FormatInt(seconds, 10)}
+	}
+	if failure.Code == fault.PayloadTooLarge || failure.Reason == fault.BodyTimeout {
+		h["Connection"] = []string{"close"} // the rest of the body is not read
+	}
+	s.w.WriteHeader(s.status)
+	_, _ = s.w.Write(body) // nobody is left to tell when it fails
+}
+
+// Started implements call.Sink.
+func (s *sink) Started() bool { return s.started }
+
+// Status implements call.Sink.
+func (s *sink) Status() int { return s.status }
+
+// end leaves the connection as the next request expects it. A response that is
+// incomplete without saying so ends the connection instead: to the caller it
+// must not look whole.
+func (s *sink) end() {
+	if s.cut {
+		panic(http.ErrAbortHandler)
+	}
+	if !s.armed.IsZero() {
+		_ = s.control.SetWriteDeadline(time.Time{})
+	}
+}
+
+// begin writes the header that every response has.
+func (s *sink) begin(status int, header http.Header) {
+	s.started, s.status = true, status
+	h := s.w.Header()
+	for name, values := range header {
+		h[name] = values
+	}
+	own := s.call.ID.String()
+	h[headerRequestID] = []string{own}
+	// SDKs show x-request-id in their exceptions: the caller's own, or ours.
+	if client := s.call.Request.ClientRequestID; client != "" {
+		own = client
+	}
+	h[headerClientRequestID] = []string{own}
+}
+
+// arm sets the deadline for the caller to take something, again at most once
+// in a quarter of its length: setting one for every event would cost more than
+// the write.
+func (s *sink) arm() {
+	now := time.Now()
+	if s.stall <= 0 || now.Sub(s.armed) < s.stall/4 {
+		return
+	}
+	s.armed = now
+	_ = s.control.SetWriteDeadline(now.Add(s.stall + s.stall/4)) // a recorder in tests has none
+}
+
+func gone(err error) error {
+	return fault.Wrap(err, fault.ClientClosed, "The caller closed the connection.")
+}

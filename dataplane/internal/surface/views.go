@@ -1,0 +1,152 @@
+package surface
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/signalbox-dev/signalbox/shared/catalog"
+	"github.com/signalbox-dev/signalbox/shared/decide"
+	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/meter"
+	"github.com/signalbox-dev/signalbox/shared/money"
+	"github.com/signalbox-dev/signalbox/shared/wire"
+)
+
+// data is the envelope of the gateway's own answers.
+type data struct {
+	Data any `json:"data"`
+}
+
+// list is v, as [] rather than null when it is empty.
+func list[T any](v []T) []T {
+	if v == nil {
+		return []T{}
+	}
+	return v
+}
+
+type keyView struct {
+	ID             id.Key              `json:"id"`
+	Workspace      id.Workspace        `json:"workspace_id"`
+	CreatedBy      id.User             `json:"created_by,omitzero"`
+	Status         string              `json:"status"`
+	ExpiresAt      *time.Time          `json:"expires_at"`
+	Models         []string            `json:"models"`   // empty: all
+	Surfaces       []catalog.Surface   `json:"surfaces"` // empty: all
+	Scopes         []string            `json:"scopes"`
+	Limits         []decide.LimitCheck `json:"limits"`
+	PolicyRevision int64               `json:"policy_revision"`
+}
+
+type providerView struct {
+	Slug       string               `json:"slug"`
+	Name       string               `json:"name,omitempty"`
+	Aliases    []string             `json:"aliases"`
+	Type       catalog.ProviderType `json:"type"`
+	Regions    []string             `json:"regions"`
+	DataPolicy catalog.DataPolicy   `json:"data_policy"`
+}
+
+// usd is a price in USD per million units, as a decimal string.
+func usd(p *money.PerMillion) *string {
+	if p == nil {
+		return nil
+	}
+	text := p.String()
+	return &text
+}
+
+// priceView is a price in USD per million units; a missing one is unknown.
+type priceView struct {
+	Input        *string    `json:"input,omitempty"`
+	Output       *string    `json:"output,omitempty"`
+	CachedInput  *string    `json:"cached_input,omitempty"`
+	CacheWrite5m *string    `json:"cache_write_5m,omitempty"`
+	CacheWrite1h *string    `json:"cache_write_1h,omitempty"`
+	Reasoning    *string    `json:"reasoning,omitempty"`
+	Image        *string    `json:"image,omitempty"`
+	Audio        *string    `json:"audio,omitempty"`
+	Request      string     `json:"request,omitempty"` // USD for each request
+	Tiers        []tierView `json:"tiers,omitempty"`
+}
+
+type tierView struct {
+	Above int64      `json:"above_input_tokens"`
+	Price *priceView `json:"price"`
+}
+
+func priceOf(p *catalog.Price) *priceView {
+	if p == nil {
+		return nil
+	}
+	v := &priceView{
+		Input: usd(p.Input), Output: usd(p.Output), CachedInput: usd(p.CachedInput),
+		CacheWrite5m: usd(p.CacheWrite5m), CacheWrite1h: usd(p.CacheWrite1h),
+		Reasoning: usd(p.Reasoning), Image: usd(p.Image), Audio: usd(p.Audio),
+	}
+	if p.Request != 0 {
+		v.Request = p.Request.String()
+	}
+	for i := range p.Tiers {
+		v.Tiers = append(v.Tiers, tierView{Above: p.Tiers[i].Above, Price: priceOf(&p.Tiers[i].Price)})
+	}
+	return v
+}
+
+// generationView is one request: the decision, and each model that was tried.
+type generationView struct {
+	ID              id.Request      `json:"id"`
+	CreatedAt       time.Time       `json:"created_at"`
+	Surface         catalog.Surface `json:"surface"`
+	Stream          bool            `json:"stream"`
+	Outcome         wire.Outcome    `json:"outcome"`
+	Status          int             `json:"status"`
+	Code            string          `json:"code,omitempty"`
+	Reason          string          `json:"reason,omitempty"`
+	ClientRequestID string          `json:"client_request_id,omitempty"`
+	SessionID       string          `json:"session_id,omitempty"`
+	RequestedModel  string          `json:"requested_model"`
+	Model           string          `json:"model"`
+	ServedModel     string          `json:"served_model,omitempty"`
+	Provider        string          `json:"provider,omitempty"`
+	DurationMS      float64         `json:"duration_ms"`
+	FirstByteMS     float64         `json:"first_byte_ms,omitempty"`
+	Usage           meter.Usage     `json:"usage"`
+	CostUSD         string          `json:"cost_usd"`
+	Cost            meter.Cost      `json:"cost"`
+	Suppressed      bool            `json:"billing_suppressed,omitempty"`
+	Models          []modelTry      `json:"models"`
+	Decision        json.RawMessage `json:"decision,omitempty"`
+}
+
+type modelTry struct {
+	ID       id.Request   `json:"id"`
+	Model    string       `json:"model"`
+	Outcome  wire.Outcome `json:"outcome"`
+	Status   int          `json:"status"`
+	Reason   string       `json:"reason,omitempty"`
+	Attempts int          `json:"attempts"`
+}
+
+// generationOf joins the events of a request: the primary's decision, and the
+// end of the last.
+func generationOf(events []wire.UsageEvent) generationView {
+	first, last := &events[0], &events[len(events)-1]
+	v := generationView{
+		ID: first.ID, CreatedAt: first.StartedAt, Surface: first.Surface, Stream: first.Stream,
+		Outcome: last.Outcome, Status: last.Status, Code: last.Code, Reason: last.Reason,
+		ClientRequestID: first.ClientRequestID, SessionID: first.SessionID,
+		RequestedModel: first.RequestedModel, Model: last.DecidedModel, ServedModel: last.ServedModel, Provider: last.Provider,
+		DurationMS:  milliseconds(last.StartedAt.Add(last.Duration).Sub(first.StartedAt)),
+		FirstByteMS: milliseconds(last.FirstByte),
+		Usage:       last.Usage, CostUSD: last.Cost.Total.String(), Cost: last.Cost, Suppressed: last.Suppressed,
+		Decision: first.Decision,
+	}
+	for i := range events {
+		e := &events[i]
+		v.Models = append(v.Models, modelTry{ID: e.ID, Model: e.DecidedModel, Outcome: e.Outcome, Status: e.Status, Reason: e.Reason, Attempts: e.Attempts})
+	}
+	return v
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/decide"
 )
 
@@ -19,6 +20,9 @@ const (
 	headerFallbacks = "X-Signalbox-Attempted-Fallbacks"
 	headerRevision  = "X-Signalbox-Policy-Revision"
 	headerTiming    = "Server-Timing"
+	// RFC 9745 and RFC 8594: when a model was deprecated, and when it goes.
+	headerDeprecation = "Deprecation"
+	headerSunset      = "Sunset"
 )
 
 // head is the header of a response that an upstream gave.
@@ -30,7 +34,22 @@ func (r *run) head() http.Header {
 	if failed := failedProviders(r.outcome.Attempts, reply.Candidate.Provider.Slug); len(failed) > 0 {
 		h[headerFallbacks] = []string{strings.Join(failed, ",")}
 	}
+	lifecycle(h, &reply.Step.Model.Lifecycle, r.call.Received)
 	return h
+}
+
+// lifecycle warns of a model that will not stay.
+func lifecycle(h http.Header, l *catalog.Lifecycle, now time.Time) {
+	if l.DeprecatedAt != nil && !now.Before(*l.DeprecatedAt) || l.State == catalog.Deprecated || l.State == catalog.Retired {
+		since := now
+		if l.DeprecatedAt != nil {
+			since = *l.DeprecatedAt
+		}
+		h[headerDeprecation] = []string{"@" + strconv.FormatInt(since.Unix(), 10)}
+		if l.RetiresAt != nil {
+			h[headerSunset] = []string{l.RetiresAt.UTC().Format(http.TimeFormat)}
+		}
+	}
 }
 
 // failHead is the header of an error: every provider that was tried, and none

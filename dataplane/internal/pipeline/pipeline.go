@@ -5,6 +5,7 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
@@ -133,7 +134,11 @@ func (p *Pipeline) Identify(ctx context.Context, c call.Call) (call.Principal, c
 func (p *Pipeline) pin(ctx context.Context, principal call.Principal) (call.Pinned, error) {
 	view, err := p.steps.Policies.Pin(ctx, principal.Key.Workspace, principal.Key.MinRevision)
 	if err != nil {
-		return call.Pinned{}, err
+		if _, known := errors.AsType[*fault.Error](err); known {
+			return call.Pinned{}, err
+		}
+		return call.Pinned{}, fault.Wrap(err, fault.UpstreamUndetermined,
+			"The workspace's policy cannot be read at the moment. Try again shortly.").From(fault.Gateway).After(time.Second)
 	}
 	if !view.Active() {
 		return call.Pinned{}, fault.New(fault.Unauthorized,

@@ -1,0 +1,338 @@
+package pipeline_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/pipeline"
+	"github.com/signalbox-dev/signalbox/shared/catalog"
+	"github.com/signalbox-dev/signalbox/shared/decide"
+	"github.com/signalbox-dev/signalbox/shared/fault"
+	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/meter"
+	"github.com/signalbox-dev/signalbox/shared/policy"
+)
+
+var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// fakes is every step at once. Each notes its name; fail makes one of them
+// fail, and boom makes one of them panic.
+type fakes struct {
+	t        *testing.T
+	order    []string
+	fail     string
+	boom     string
+	err      error
+	inactive bool
+	noCat    bool
+	cancel   context.CancelCauseFunc
+	cause    error
+
+	outcome  call.Outcome
+	settled  bool
+	recorded context.Context
+	access   *fault.Error
+	head     http.Header
+	minRev   int64
+	input    decide.Input
+}
+
+func (f *fakes) step(name string) error {
+	f.order = append(f.order, name)
+	if f.boom == name {
+		panic("boom")
+	}
+	if f.fail == name {
+		if f.cancel != nil {
+			f.cancel(f.cause)
+		}
+		return f.err
+	}
+	return nil
+}
+
+var key = policy.Key{
+	ID: id.MustParse[id.KeyKind]("key_00000000000000000000000001"), Workspace: id.MustParse[id.WorkspaceKind]("ws_00000000000000000000000001"),
+	Models: []string{"acme/*"}, MinRevision: 7,
+}
+
+func (f *fakes) Authenticate(context.Context, call.Call) (call.Principal, error) {
+	return call.Principal{Key: key}, f.step("authenticate")
+}
+
+func (f *fakes) Pin(_ context.Context, ws id.Workspace, minRevision int64) (*policy.View, error) {
+	f.minRev = minRevision
+	if err := f.step("pin"); err != nil {
+		return nil, err
+	}
+	s := policy.Snapshot{Workspace: ws, Revision: 9, Status: policy.WorkspaceActive}
+	if f.inactive {
+		s.Status = policy.WorkspaceDeleted
+	}
+	return policy.Compile(s)
+}
+
+func (f *fakes) Catalog() *catalog.View {
+	if f.noCat {
+		return nil
+	}
+	v, err := catalog.Compile(catalog.Catalog{Schema: catalog.Schema, Revision: 3})
+	require.NoError(f.t, err)
+	return v
+}
+
+func (f *fakes) View() decide.Health { return nil }
+
+var (
+	north = &catalog.Provider{Slug: "north"}
+
+	small = &catalog.Model{ID: "acme/small"}
+)
+
+func (f *fakes) decide(in decide.Input) decide.Plan {
+	f.input = in
+	plan := decide.Plan{Record: decide.Record{DecidedModel: "acme/small"}}
+	if err := f.step("decide"); err != nil {
+		plan.Refusal = fault.Of(err)
+	}
+	return plan
+}
+
+func (f *fakes) Admit(context.Context, call.Call, call.Principal, call.Pinned, decide.Plan) (call.Grant, error) {
+	if err := f.step("admit"); err != nil {
+		return nil, err
+	}
+	return grant{f}, nil
+}
+
+type grant struct{ f *fakes }
+
+func (grant) Header() http.Header              { return http.Header{"X-Ratelimit-Limit-Requests": {"60"}} }
+func (grant) Checks() []decide.LimitCheck      { return []decide.LimitCheck{{Scope: "key", OK: true}} }
+func (g grant) Settle(meter.Usage, meter.Cost) { g.f.settled = true }
+
+func (f *fakes) Begin(call.Call, call.Principal, decide.Plan) error { return f.step("begin") }
+
+func (f *fakes) Attempt(context.Context, call.Call, call.Principal, call.Pinned, decide.Plan) (*call.Reply, []decide.AttemptRecord, error) {
+	attempts := []decide.AttemptRecord{
+		{Provider: "south", Started: start, Duration: 20 * time.Millisecond, Failure: "server_error"},
+		{Provider: "north", Started: start.Add(20 * time.Millisecond)},
+	}
+	if err := f.step("attempt"); err != nil {
+		attempts[1].Duration = time.Millisecond
+		return nil, attempts, err
+	}
+	return &call.Reply{
+		Step: decide.Step{Model: small}, Candidate: decide.Candidate{Provider: north, Endpoint: &catalog.Endpoint{}},
+		Status: 200, Attempts: attempts,
+	}, attempts, nil
+}
+
+func (f *fakes) Deliver(_ context.Context, _ call.Call, _ *call.Reply, head http.Header, sink call.Sink) (call.Seen, error) {
+	f.head = head
+	_ = sink.Start(call.Head{Status: 200, Header: head})
+	return call.Seen{Usage: meter.Usage{Output: 3}}, f.step("deliver")
+}
+
+func (f *fakes) Record(ctx context.Context, _ call.Call, p call.Principal, g call.Grant, o call.Outcome) {
+	f.order = append(f.order, "record")
+	require.Equal(f.t, key.ID, p.Key.ID)
+	require.NoError(f.t, ctx.Err())
+	_, bounded := ctx.Deadline()
+	require.True(f.t, bounded)
+	f.outcome = o
+	if g != nil {
+		g.Settle(o.Seen.Usage, meter.Cost{})
+	}
+}
+
+func (f *fakes) Access(_ context.Context, _ call.Call, _ call.Principal, _ int, failure *fault.Error) {
+	f.order = append(f.order, "access")
+	f.access = failure
+}
+
+type sink struct {
+	status  int
+	started bool
+	failure *fault.Error
+	header  http.Header
+}
+
+func (s *sink) Start(h call.Head) error { s.started, s.status = true, h.Status; return nil }
+func (s *sink) Write([]byte) error      { return nil }
+func (s *sink) Started() bool           { return s.started }
+func (s *sink) Status() int             { return s.status }
+func (s *sink) Fail(f *fault.Error, h http.Header) {
+	s.failure, s.header = f, h
+	if !s.started {
+		s.status = 418
+	}
+}
+
+func serve(t *testing.T, f *fakes, c call.Call) *sink {
+	t.Helper()
+	f.t = t
+	p := pipeline.New(pipeline.Steps{
+		Auth: f, Policies: f, Catalogs: f, Health: f, Decide: f.decide, Admit: f,
+		Begin: f, Attempt: f, Deliver: f, Record: f, Access: f,
+	}, func() time.Time { return start.Add(50 * time.Millisecond) }, func() uint64 { return 42 })
+	s := &sink{}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	if f.cancel != nil {
+		f.cancel = cancel
+	}
+	c.Received = start
+	p.Serve(ctx, c, s)
+	return s
+}
+
+var whole = []string{"authenticate", "pin", "decide", "admit", "begin", "attempt", "deliver", "record"}
+
+func TestOrder(t *testing.T) {
+	f := &fakes{}
+	s := serve(t, f, call.Call{Request: call.Request{Model: "acme/small"}})
+	require.Equal(t, whole, f.order)
+	require.Nil(t, s.failure)
+	require.EqualValues(t, 7, f.minRev)
+	require.Equal(t, []string{"acme/*"}, f.input.Facts.Key.Models)
+	require.EqualValues(t, 42, f.input.Seed)
+	require.Equal(t, start, f.input.Facts.Now)
+
+	require.Equal(t, 200, f.outcome.Status)
+	require.True(t, f.outcome.Begun)
+	require.EqualValues(t, 9, f.outcome.Record.PolicyRevision)
+	require.EqualValues(t, 3, f.outcome.Record.CatalogRevision)
+	require.Len(t, f.outcome.Record.Limits, 1)
+	require.Equal(t, 50*time.Millisecond, f.outcome.Upstream)
+	require.True(t, f.settled)
+}
+
+func TestHeadOfAnAnswer(t *testing.T) {
+	f := &fakes{}
+	serve(t, f, call.Call{})
+	require.Equal(t, http.Header{
+		"X-Signalbox-Provider": {"north"}, "X-Signalbox-Model": {"acme/small"}, "X-Signalbox-Retry-Count": {"1"},
+		"X-Signalbox-Attempted-Fallbacks": {"south"}, "X-Signalbox-Policy-Revision": {"9"},
+		"Server-Timing": {"gw;dur=0.000, up;dur=50.000"}, "X-Ratelimit-Limit-Requests": {"60"},
+	}, f.head)
+}
+
+func TestHeadOfAFailureListsAllThatWereTried(t *testing.T) {
+	f := &fakes{fail: "attempt", err: fault.New(fault.UpstreamServerError, "x")}
+	s := serve(t, f, call.Call{})
+	require.Equal(t, []string{"south,north"}, s.header["X-Signalbox-Attempted-Fallbacks"])
+	require.NotContains(t, s.header, "X-Signalbox-Provider")
+	require.Equal(t, []string{"1"}, s.header["X-Signalbox-Retry-Count"])
+	require.Equal(t, []string{"gw;dur=29.000, up;dur=21.000"}, s.header["Server-Timing"])
+}
+
+// A fault at step N runs nothing after N but record, and settles only what was
+// granted.
+func TestFaultAtEachStep(t *testing.T) {
+	for i, name := range whole[:len(whole)-1] {
+		t.Run(name, func(t *testing.T) {
+			f := &fakes{fail: name, err: fault.New(fault.RateLimitExceeded, "x")}
+			s := serve(t, f, call.Call{})
+			last := "record"
+			if name == "authenticate" {
+				last = "access"
+			}
+			require.Equal(t, append(slices.Clone(whole[:i+1]), last), f.order)
+			require.NotNil(t, s.failure)
+			require.Equal(t, i > slices.Index(whole, "admit"), f.settled)
+			if name == "authenticate" {
+				require.Equal(t, fault.RateLimitExceeded, f.access.Code)
+				return
+			}
+			require.Equal(t, s.failure, f.outcome.Failure)
+			require.Equal(t, s.status, f.outcome.Status)
+			require.Equal(t, i > slices.Index(whole, "begin"), f.outcome.Begun)
+		})
+	}
+}
+
+func TestPanicAtEachStepIsAnsweredAndRecorded(t *testing.T) {
+	for i, name := range whole[1 : len(whole)-1] {
+		t.Run(name, func(t *testing.T) {
+			f := &fakes{boom: name}
+			s := serve(t, f, call.Call{})
+			require.Equal(t, append(slices.Clone(whole[:i+2]), "record"), f.order)
+			require.Equal(t, fault.GatewayError, s.failure.Code)
+			require.NotContains(t, s.failure.Message, "boom")
+			require.ErrorContains(t, s.failure, "boom")
+			require.ErrorContains(t, s.failure, "pipeline_test.go", "the stack is for the log")
+		})
+	}
+}
+
+func TestCallerGoneIsRecordedAndNotAnswered(t *testing.T) {
+	for _, name := range []string{"pin", "attempt", "deliver"} {
+		f := &fakes{fail: name, err: errors.New("context canceled"), cancel: func(error) {}, cause: context.Canceled}
+		s := serve(t, f, call.Call{})
+		require.Nil(t, s.failure, name)
+		require.True(t, f.outcome.Canceled)
+		require.Equal(t, 499, f.outcome.Status)
+		require.Equal(t, fault.ClientClosed, f.outcome.Failure.Code)
+	}
+	f := &fakes{fail: "deliver", err: fault.New(fault.ClientClosed, "x")}
+	s := serve(t, f, call.Call{})
+	require.Nil(t, s.failure)
+	require.True(t, f.outcome.Canceled)
+	require.EqualValues(t, 3, f.outcome.Seen.Usage.Output)
+}
+
+func TestGatewayStoppingIsAnswered(t *testing.T) {
+	stopping := fault.New(fault.UpstreamUndetermined, "The gateway is stopping.")
+	f := &fakes{fail: "deliver", err: errors.New("context canceled"), cancel: func(error) {}, cause: stopping}
+	s := serve(t, f, call.Call{})
+	require.Equal(t, stopping, s.failure)
+	require.False(t, f.outcome.Canceled)
+	require.Equal(t, 200, f.outcome.Status, "the head was out already")
+}
+
+func TestMalformedCallIsRefusedOnceTheCallerIsKnown(t *testing.T) {
+	f := &fakes{}
+	bad := fault.New(fault.InvalidJSON, "x")
+	s := serve(t, f, call.Call{Malformed: bad, Request: call.Request{Model: "m"}})
+	require.Equal(t, []string{"authenticate", "pin", "record"}, f.order)
+	require.Equal(t, bad, s.failure)
+	require.Equal(t, "m", f.outcome.Record.RequestedModel)
+	require.EqualValues(t, 9, f.outcome.Record.PolicyRevision)
+}
+
+func TestPinRefusals(t *testing.T) {
+	f := &fakes{inactive: true}
+	s := serve(t, f, call.Call{})
+	require.Equal(t, fault.KeyRevoked, s.failure.Reason, "a deleted workspace's keys are revoked")
+
+	f = &fakes{noCat: true}
+	s = serve(t, f, call.Call{})
+	require.Equal(t, fault.UpstreamUndetermined, s.failure.Code)
+
+	f = &fakes{fail: "pin", err: errors.New("nats is away")}
+	s = serve(t, f, call.Call{})
+	require.Equal(t, fault.UpstreamUndetermined, s.failure.Code)
+	require.True(t, s.failure.Retryable)
+
+	f = &fakes{fail: "begin", err: errors.New("disk full")}
+	s = serve(t, f, call.Call{})
+	require.Equal(t, fault.QuotaUnavailable, s.failure.Code)
+}
+
+func TestIdentify(t *testing.T) {
+	f := &fakes{t: t}
+	p := pipeline.New(pipeline.Steps{Auth: f, Policies: f, Catalogs: f}, time.Now, nil)
+	principal, pin, err := p.Identify(t.Context(), call.Call{})
+	require.NoError(t, err)
+	require.Equal(t, key.ID, principal.Key.ID)
+	require.EqualValues(t, 9, pin.Policy.Revision())
+	require.Equal(t, []string{"authenticate", "pin"}, f.order)
+}

@@ -1,0 +1,181 @@
+package usage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/natsconn"
+	"github.com/signalbox-dev/signalbox/shared/wire"
+)
+
+// Writer is where usage goes.
+type Writer interface {
+	// WriteUsage stores b in one transaction, each entry exactly once whatever
+	// was stored before: a repeat changes nothing, and a completed entry takes
+	// the place of an unknown one with its id. It fails with ErrRejected when
+	// the database will never take b as it is; any other failure may pass.
+	WriteUsage(ctx context.Context, b Batch) (Written, error)
+	// UsageMark returns the last sequence of gw up to which everything is
+	// stored.
+	UsageMark(ctx context.Context, gw id.Gateway) (uint64, error)
+}
+
+// ErrRejected says that the database refuses the data itself.
+var ErrRejected = errors.New("usage was rejected by the database")
+
+// Bounds of a consumer.
+const (
+	batchSize  = 500
+	linger     = 50 * time.Millisecond // for a batch to fill
+	fetchWait  = 2 * time.Second
+	ackWait    = time.Minute
+	ackPending = 20_000 // over all consumers
+	finishIn   = 15 * time.Second
+	minPause   = 100 * time.Millisecond
+	maxPause   = 10 * time.Second
+)
+
+// Consumer moves usage events from the stream into the database. Any number
+// may run in any number of processes: they share one durable consumer, and what
+// two of them get is stored once.
+type Consumer struct {
+	conn    *natsconn.Conn
+	writer  Writer
+	log     *slog.Logger
+	workers int
+	counts  counts
+}
+
+// NewConsumer returns a Consumer that works with so many batches at a time.
+func NewConsumer(conn *natsconn.Conn, w Writer, workers int, log *slog.Logger) *Consumer {
+	return &Consumer{conn: conn, writer: w, log: log, workers: max(workers, 1)}
+}
+
+// Run consumes and answers gateways' questions for their mark until ctx ends.
+// It outlives every outage of NATS and the database. A batch in hand when ctx
+// ends is still finished.
+func (c *Consumer) Run(ctx context.Context) error {
+	stop, err := c.answerMarks(ctx)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	var wg sync.WaitGroup
+	for range c.workers {
+		wg.Go(func() { c.work(ctx) })
+	}
+	wg.Wait()
+	return nil
+}
+
+func (c *Consumer) work(ctx context.Context) {
+	pause := minPause
+	for {
+		progress, err := c.consume(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		if progress {
+			pause = minPause
+		}
+		if err != nil {
+			c.counts.failures.Add(1)
+			if !errors.Is(err, natsconn.ErrNotConnected) {
+				c.log.Warn("usage consumption is interrupted", slog.Any("error", err), slog.Duration("retry_in", pause))
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+		pause = min(2*pause, maxPause)
+	}
+}
+
+// consume stores batches until something fails, and reports whether any was
+// stored.
+func (c *Consumer) consume(ctx context.Context) (progress bool, err error) {
+	if err := c.conn.Ready(); err != nil {
+		return false, err
+	}
+	source, err := c.conn.JetStream().CreateOrUpdateConsumer(ctx, wire.StreamUsage, jetstream.ConsumerConfig{
+		Durable:       wire.ConsumerUsage,
+		Description:   "moves usage events into Postgres",
+		AckPolicy:     jetstream.AckExplicitPolicy,
+		AckWait:       ackWait,
+		MaxAckPending: ackPending,
+		MaxDeliver:    -1, // an event is never given up on
+	})
+	if err != nil {
+		return false, fmt.Errorf("attach to the usage stream: %w", err)
+	}
+	for ctx.Err() == nil {
+		stored, err := c.fetch(ctx, source)
+		progress = progress || stored
+		if err != nil {
+			return progress, err
+		}
+	}
+	return progress, nil
+}
+
+// fetch asks for one batch and stores what comes, in parts when it trickles in.
+func (c *Consumer) fetch(ctx context.Context, source jetstream.Consumer) (stored bool, err error) {
+	fetchCtx, cancel := context.WithTimeout(ctx, fetchWait)
+	defer cancel()
+	incoming, err := source.Fetch(batchSize, jetstream.FetchContext(fetchCtx))
+	if err != nil {
+		return false, fmt.Errorf("fetch usage: %w", err)
+	}
+	for {
+		part, more := gather(incoming.Messages())
+		if len(part) > 0 {
+			// Not cut off by ctx: what was delivered is best stored.
+			finish, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishIn)
+			err := c.store(finish, part)
+			cancel()
+			if err != nil {
+				return stored, err
+			}
+			stored = true
+		}
+		if !more {
+			break
+		}
+	}
+	if err := incoming.Error(); err != nil && fetchCtx.Err() == nil {
+		return stored, fmt.Errorf("fetch usage: %w", err)
+	}
+	return stored, nil
+}
+
+// gather returns what arrives within linger of the first message, and whether
+// there may be more.
+func gather(in <-chan jetstream.Msg) ([]jetstream.Msg, bool) {
+	first, ok := <-in
+	if !ok {
+		return nil, false
+	}
+	part := append(make([]jetstream.Msg, 0, batchSize), first)
+	timer := time.NewTimer(linger)
+	defer timer.Stop()
+	for {
+		select {
+		case msg, ok := <-in:
+			if !ok {
+				return part, false
+			}
+			part = append(part, msg)
+		case <-timer.C:
+			return part, true
+		}
+	}
+}

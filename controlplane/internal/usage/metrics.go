@@ -1,0 +1,46 @@
+package usage
+
+import "github.com/prometheus/client_golang/prometheus"
+
+func desc(name, help string) *prometheus.Desc {
+	return prometheus.NewDesc("signalbox_usage_"+name, help, nil, nil)
+}
+
+var (
+	descInserted = desc("inserted_total", "Usage events stored.")
+	descUpgraded = desc("upgraded_total", "Usage events that took the place of an estimate.")
+	descRepeated = desc("repeated_total", "Usage events that were stored already.")
+	descDead     = desc("dead_letters_total", "Usage messages kept as dead letters; each wants a person's look.")
+	descBatches  = desc("batches_total", "Transactions of usage events.")
+	descFailures = desc("failures_total", "Interruptions of usage consumption; events wait in the stream.")
+	descMarks    = desc("mark_questions_total", "Questions of gateways for their committed mark.")
+	descDeleted  = desc("expired_entries_total", "Request log entries deleted past their retention.")
+	descDropped  = desc("dropped_partitions_total", "Request log partitions dropped past every retention.")
+)
+
+// Describe implements prometheus.Collector.
+func (c *Consumer) Describe(out chan<- *prometheus.Desc) { prometheus.DescribeByCollect(c, out) }
+
+// Collect implements prometheus.Collector.
+func (c *Consumer) Collect(out chan<- prometheus.Metric) {
+	total(out, descInserted, c.counts.inserted.Load())
+	total(out, descUpgraded, c.counts.upgraded.Load())
+	total(out, descRepeated, c.counts.repeated.Load())
+	total(out, descDead, c.counts.dead.Load())
+	total(out, descBatches, c.counts.batches.Load())
+	total(out, descFailures, c.counts.failures.Load())
+	total(out, descMarks, c.counts.marks.Load())
+}
+
+// Describe implements prometheus.Collector.
+func (k *Keeper) Describe(out chan<- *prometheus.Desc) { prometheus.DescribeByCollect(k, out) }
+
+// Collect implements prometheus.Collector.
+func (k *Keeper) Collect(out chan<- prometheus.Metric) {
+	total(out, descDeleted, k.deleted.Load())
+	total(out, descDropped, k.dropped.Load())
+}
+
+func total(out chan<- prometheus.Metric, d *prometheus.Desc, v uint64) {
+	out <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v))
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/signalbox-dev/signalbox/test/harness/process"
+)
+
+const devWithin = 2 * time.Minute
+
+// measureDev times "signalbox dev" from its start until dev.json says that
+// everything is ready, first with an empty data directory, then again.
+func measureDev(ctx context.Context, o options) (err error) {
+	dir, err := os.MkdirTemp("", "signalbox-bench-")
+	if err != nil {
+		return fmt.Errorf("make a directory: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	binary, err := filepath.Abs(filepath.Join(o.bin, "signalbox"))
+	if err != nil {
+		return fmt.Errorf("find the binary: %w", err)
+	}
+	first, err := devReady(ctx, binary, dir)
+	if err != nil {
+		return err
+	}
+	second, err := devReady(ctx, binary, dir)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("| signalbox dev | ready after |\n|---|---|\n| first start | %.1f s |\n| second start | %.1f s |\n\n",
+		first.Seconds(), second.Seconds())
+	return nil
+}
+
+func devReady(ctx context.Context, binary, dir string) (time.Duration, error) {
+	ctx, cancel := context.WithTimeout(ctx, devWithin)
+	defer cancel()
+	ready := filepath.Join(dir, "data", "dev.json")
+	if err := os.Remove(ready); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return 0, fmt.Errorf("remove what the last start wrote: %w", err)
+	}
+	began := time.Now()
+	p, err := process.Start(process.Spec{
+		Name: "signalbox dev", Path: binary, Dir: dir,
+		Args: []string{"dev", "--data", filepath.Join(dir, "data"), "--gateway-listen", "127.0.0.1:0", "--control-listen", "127.0.0.1:0"},
+	})
+	if err != nil {
+		return 0, err
+	}
+	const every = 5 * time.Millisecond
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		if _, err := os.Stat(ready); err == nil {
+			return time.Since(began), p.Stop(time.Minute)
+		}
+		select {
+		case <-tick.C:
+		case <-p.Ended():
+			return 0, fmt.Errorf("signalbox dev ended: %s", p.Log())
+		case <-ctx.Done():
+			return 0, errors.Join(fmt.Errorf("signalbox dev was not ready within %s: %s", devWithin, p.Log()), p.Kill())
+		}
+	}
+}

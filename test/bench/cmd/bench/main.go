@@ -1,0 +1,75 @@
+// Command bench measures a gateway against a direct call and a bare reverse
+// proxy, all as processes of their own on loopback, and prints a table. It
+// runs the binaries in ./bin ("make build").
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+// options are the command line.
+type options struct {
+	bin     string
+	runs    int
+	each    time.Duration // of one measurement
+	callers int
+	keys    int // published for the publication figures
+	quick   bool
+	only    string // "", proxy, publication or dev
+
+	role string // re-executed parts: upstream or bare
+	to   string // the bare proxy's upstream
+}
+
+func parse() options {
+	var o options
+	flag.StringVar(&o.bin, "bin", "bin", "directory of the built binaries")
+	flag.IntVar(&o.runs, "runs", 3, "interleaved runs of each measurement")
+	flag.DurationVar(&o.each, "each", 5*time.Second, "length of one measurement")
+	flag.IntVar(&o.callers, "callers", 16, "callers of the throughput measurements")
+	flag.IntVar(&o.keys, "keys", 200, "keys created for the publication figures")
+	flag.BoolVar(&o.quick, "quick", false, "one short run, under a minute")
+	flag.StringVar(&o.only, "only", "", "measure one part: proxy, publication or dev")
+	flag.StringVar(&o.role, "role", "", "internal: run as upstream or bare")
+	flag.StringVar(&o.to, "to", "", "internal: the bare proxy's upstream")
+	flag.Parse()
+	if o.quick {
+		o.runs, o.each, o.keys = 1, time.Second, 30
+	}
+	return o
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, parse()); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		stop()
+		os.Exit(1) //nolint:gocritic // stop has run
+	}
+}
+
+func run(ctx context.Context, o options) error {
+	if o.role != "" {
+		return serveRole(ctx, o.role, o.to)
+	}
+	describe(os.Stdout)
+	for _, part := range []struct {
+		name string
+		run  func(context.Context, options) error
+	}{{"proxy", measureProxy}, {"publication", measurePublication}, {"dev", measureDev}} {
+		if o.only != "" && o.only != part.name {
+			continue
+		}
+		if err := part.run(ctx, o); err != nil {
+			return fmt.Errorf("%s: %w", part.name, err)
+		}
+	}
+	return nil
+}

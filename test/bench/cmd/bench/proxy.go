@@ -1,0 +1,186 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/signalbox-dev/signalbox/test/bench/load"
+	"github.com/signalbox-dev/signalbox/test/harness/client"
+	"github.com/signalbox-dev/signalbox/test/harness/process"
+	"github.com/signalbox-dev/signalbox/test/harness/stack"
+)
+
+// subject is one server under measurement.
+type subject struct {
+	name  string
+	addr  string
+	key   string
+	model func(string) string // the name of a model there
+	proc  *process.Process
+	// lossy subjects may fail now and then: a plain ReverseProxy truncates a
+	// few streams in ten thousand (golang/go#40747).
+	lossy bool
+}
+
+// rig is everything that the proxy figures need.
+type rig struct {
+	subjects []subject
+	close    func() error
+}
+
+const benchCatalog = `providers:
+  - {slug: bench, type: openai-compatible, base_url: "http://%s/v1", keyless: true}
+models:
+  - id: bench/small
+    context: 128000
+    endpoints: [{provider: bench, upstream_model: small, price: {input: "0.10", output: "0.40"}}]
+  - id: bench/small-delay-60ms
+    context: 128000
+    endpoints: [{provider: bench, upstream_model: small-delay-60ms, price: {input: "0.10", output: "0.40"}}]
+`
+
+func buildRig(ctx context.Context, o options) (r *rig, err error) {
+	var closers []func() error
+	r = &rig{close: func() error {
+		var failed error
+		for i := len(closers) - 1; i >= 0; i-- {
+			failed = errors.Join(failed, closers[i]())
+		}
+		return failed
+	}}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, r.close())
+		}
+	}()
+	upstream, at, err := startRole(ctx, "upstream", "")
+	if err != nil {
+		return nil, err
+	}
+	closers = append(closers, upstream.Kill)
+	bare, bareAt, err := startRole(ctx, "bare", "http://"+at)
+	if err != nil {
+		return nil, err
+	}
+	closers = append(closers, bare.Kill)
+
+	dir, err := os.MkdirTemp("", "signalbox-bench-")
+	if err != nil {
+		return nil, fmt.Errorf("make a directory: %w", err)
+	}
+	closers = append(closers, func() error { return os.RemoveAll(dir) })
+	platform, err := stack.Start(ctx, stack.Options{
+		Bin: o.bin, Dir: dir, Gateways: 1, Catalog: fmt.Sprintf(benchCatalog, at),
+	})
+	if err != nil {
+		return nil, err
+	}
+	closers = append(closers, platform.Stop)
+	w, err := platform.CreateWorkspace(ctx, "bench")
+	if err != nil {
+		return nil, err
+	}
+	key, _, err := w.CreateKey(ctx, client.NewKey{Name: "bench"}, publishWithin)
+	if err != nil {
+		return nil, err
+	}
+	plain := func(m string) string { return m }
+	r.subjects = []subject{
+		{name: "direct", addr: at, model: plain, proc: upstream},
+		{name: "bare proxy", addr: bareAt, key: bareKey, model: plain, proc: bare, lossy: true},
+		{
+			name: "gateway", addr: strings.TrimPrefix(platform.Gateways[0], "http://"), key: key.Secret,
+			model: func(m string) string { return "bench/" + m }, proc: platform.GatewayProcs[0],
+		},
+	}
+	return r, nil
+}
+
+// publishWithin is how long the figures wait for the gateways.
+const publishWithin = 10 * time.Second
+
+// measurement is one column of the table.
+type measurement struct {
+	model   string
+	stream  bool
+	callers int
+	every   time.Duration
+}
+
+func measurements(o options) map[string]measurement {
+	return map[string]measurement{
+		"one":    {model: "small", callers: 1},
+		"many":   {model: "small", callers: o.callers},
+		"stream": {model: "small", stream: true, callers: o.callers},
+		"slow":   {model: "small-delay-60ms", callers: o.callers},
+	}
+}
+
+// order is the order in which a run measures.
+var order = []string{"one", "many", "stream", "slow"}
+
+// sample is one measurement of one subject.
+type sample struct {
+	load.Result
+	cpu time.Duration // of the subject, for one request; 0 unknown
+	rss int64         // of the subject afterwards; 0 unknown
+}
+
+// samples holds the runs by measurement and subject.
+type samples map[string]map[string][]sample
+
+func measureProxy(ctx context.Context, o options) (err error) {
+	r, err := buildRig(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.close()) }()
+	all := samples{}
+	for _, name := range order {
+		all[name] = map[string][]sample{}
+	}
+	plans := measurements(o)
+	for _, s := range r.subjects { // connections, caches, the key's first look-up
+		if _, err := s.measure(ctx, plans["many"], min(o.each, time.Second)); err != nil {
+			return fmt.Errorf("warm %s: %w", s.name, err)
+		}
+	}
+	for range o.runs {
+		for _, name := range order {
+			for _, s := range r.subjects {
+				got, err := s.measure(ctx, plans[name], o.each)
+				if err != nil {
+					return fmt.Errorf("%s of %s: %w", name, s.name, err)
+				}
+				all[name][s.name] = append(all[name][s.name], got)
+			}
+		}
+	}
+	reportProxy(os.Stdout, r.subjects, all)
+	return nil
+}
+
+func (s subject) measure(ctx context.Context, m measurement, d time.Duration) (sample, error) {
+	body := client.ChatBody(s.model(m.model), "Say hello to the bench.", m.stream)
+	before, known := process.CPU(s.proc.PID())
+	got, err := load.Run(ctx, load.Plan{
+		Addr: s.addr, Callers: m.callers, For: d, Every: m.every,
+		Request: load.Request{Path: "/v1/chat/completions", Key: s.key, Body: string(body)},
+	})
+	if err != nil {
+		return sample{}, err
+	}
+	if got.Failures > 0 && !s.lossy {
+		return sample{}, fmt.Errorf("%d of %d requests failed", got.Failures, got.Requests+got.Failures)
+	}
+	out := sample{Result: got}
+	if after, ok := process.CPU(s.proc.PID()); ok && known {
+		out.cpu = (after - before) / time.Duration(got.Requests)
+	}
+	out.rss, _ = process.RSS(s.proc.PID())
+	return out, nil
+}

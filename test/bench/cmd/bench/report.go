@@ -1,0 +1,104 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+)
+
+// describe says where the figures come from.
+func describe(w io.Writer) {
+	commit := "unknown"
+	if out, err := exec.Command("git", "describe", "--always", "--dirty").Output(); err == nil { //nolint:noctx // local and short
+		commit = strings.TrimSpace(string(out))
+	}
+	fmt.Fprintf(w, "commit %s, %s, %s/%s, %d processors shared by load, upstream and subject, %s\n\n",
+		commit, runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), time.Now().UTC().Format(time.DateOnly))
+}
+
+func reportProxy(w io.Writer, subjects []subject, all samples) {
+	fmt.Fprintln(w, "| | requests/s | CPU per request | p50, 1 caller | p99, 1 caller | streams/s | p50 at 60 ms | p99 at 60 ms | RSS | failed |")
+	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|---|")
+	for _, s := range subjects {
+		one, many, stream, slow := all["one"][s.name], all["many"][s.name], all["stream"][s.name], all["slow"][s.name]
+		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %d |\n", s.name,
+			figure(many, sample.rate, perSecond), figure(many, sample.cpuOf, micros),
+			figure(one, sample.p50, micros), figure(one, sample.p99, micros),
+			figure(stream, sample.rate, perSecond),
+			figure(slow, sample.p50, millis), figure(slow, sample.p99, millis), figure(stream, sample.rssOf, mebibytes),
+			failures(one, many, stream, slow))
+	}
+	fmt.Fprintln(w, "\nMedian of the runs, with the lowest and the highest. Replies of 400 bytes; streams of 20 content events.")
+	reportAdded(w, subjects, all)
+}
+
+// reportAdded prints the figures that the goals are written in.
+func reportAdded(w io.Writer, subjects []subject, all samples) {
+	if len(subjects) < 3 {
+		return
+	}
+	direct, bare, gateway := subjects[0].name, subjects[1].name, subjects[2].name
+	added := func(over string, value func(sample) float64) time.Duration {
+		return time.Duration(median(all["one"][gateway], value) - median(all["one"][over], value))
+	}
+	fmt.Fprintf(w, "\n- added latency over a direct call: p50 %s, p99 %s; over the bare proxy: p50 %s, p99 %s\n",
+		micros(float64(added(direct, sample.p50))), micros(float64(added(direct, sample.p99))),
+		micros(float64(added(bare, sample.p50))), micros(float64(added(bare, sample.p99))))
+	fmt.Fprintf(w, "- of the bare proxy's requests per second: %.2f; of its streams per second: %.2f\n\n",
+		median(all["many"][gateway], sample.rate)/median(all["many"][bare], sample.rate),
+		median(all["stream"][gateway], sample.rate)/median(all["stream"][bare], sample.rate))
+}
+
+func failures(all ...[]sample) int {
+	n := 0
+	for _, s := range slices.Concat(all...) {
+		n += s.Failures
+	}
+	return n
+}
+
+func (s sample) rate() float64  { return s.PerSecond() }
+func (s sample) cpuOf() float64 { return float64(s.cpu) }
+func (s sample) p50() float64   { return float64(s.P50) }
+func (s sample) p99() float64   { return float64(s.P99) }
+func (s sample) rssOf() float64 { return float64(s.rss) }
+
+func median[T any](runs []T, value func(T) float64) float64 {
+	values := sorted(runs, value)
+	if len(values) == 0 {
+		return 0
+	}
+	return values[len(values)/2]
+}
+
+func sorted[T any](runs []T, value func(T) float64) []float64 {
+	values := make([]float64, 0, len(runs))
+	for _, r := range runs {
+		values = append(values, value(r))
+	}
+	slices.SortFunc(values, cmp.Compare[float64])
+	return values
+}
+
+// figure is a median with its spread.
+func figure(runs []sample, value func(sample) float64, unit func(float64) string) string {
+	values := sorted(runs, value)
+	if len(values) == 0 || values[len(values)-1] == 0 {
+		return "not known"
+	}
+	text := unit(values[len(values)/2])
+	if len(values) > 1 {
+		text += fmt.Sprintf(" (%s–%s)", unit(values[0]), unit(values[len(values)-1]))
+	}
+	return text
+}
+
+func perSecond(v float64) string { return fmt.Sprintf("%.0f", v) }
+func micros(v float64) string    { return fmt.Sprintf("%.0f µs", v/float64(time.Microsecond)) }
+func millis(v float64) string    { return fmt.Sprintf("%.1f ms", v/float64(time.Millisecond)) }
+func mebibytes(v float64) string { return fmt.Sprintf("%.0f MiB", v/(1<<20)) }

@@ -20,7 +20,7 @@ type Reply struct {
 	Header    http.Header // only what may reach the caller
 	Stream    bool        // Body is server-sent events in the caller's format
 	Body      io.ReadCloser
-	Events    Events // Body of a stream, taken apart; nil otherwise. Use one or the other
+	Pieces    Pieces // Body in the pieces in which it is to be sent. Use one or the other
 	Meter     Meter  // fills while Body is read
 	FirstByte time.Duration
 	// Attempts are all upstream calls so far, this one last and still open: its
@@ -28,10 +28,11 @@ type Reply struct {
 	Attempts []decide.AttemptRecord
 }
 
-// Events is a stream, event by event, for one goroutine.
-type Events interface {
-	// Next returns one event in the caller's format, terminator included; the
-	// bytes hold until the next call. io.EOF means that the stream is complete.
+// Pieces is a body in the caller's format: a stream event by event, a plain
+// body in one. It is for one goroutine.
+type Pieces interface {
+	// Next returns the next piece, a stream's event with its terminator; the
+	// bytes hold until the next call. io.EOF means that the body is complete.
 	// Every other error is a *fault.Error: the stream broke off, fell silent,
 	// carried an error, or the caller has gone.
 	Next() ([]byte, error)

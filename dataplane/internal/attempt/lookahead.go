@@ -1,0 +1,71 @@
+package attempt
+
+import (
+	"sync"
+	"time"
+
+	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
+)
+
+// lookahead reads a stream in a goroutine of its own until the first content,
+// so that the caller's head can go out after a while although a read still
+// waits. Only one goroutine ever reads: whoever needs the stream while the
+// lookahead runs waits for it to be ready.
+type lookahead struct {
+	ready chan struct{} // closed when the goroutine has ended
+
+	mu       sync.Mutex
+	released bool // the head goes out: stop after the event that is being read
+	held     []byte
+	content  bool
+	end      *ending
+}
+
+// hold reads ahead. It returns at the first content, at the end of the stream,
+// when the bounds are reached, or when Hold has passed since the head; in the
+// last case the lookahead goes on until an event comes.
+func (l *live) hold(limits Limits) {
+	a := &lookahead{ready: make(chan struct{})}
+	go func() {
+		defer close(a.ready)
+		for n := 1; !a.take(l.step, n, limits); n++ {
+		}
+	}()
+	timer := time.NewTimer(limits.Hold)
+	defer timer.Stop()
+	select {
+	case <-a.ready:
+		l.held, l.content, l.end = a.held, a.content, a.end
+	case <-timer.C:
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.released = true
+		l.held, l.content, l.end = a.held, a.content, a.end
+		a.held = nil
+		l.ahead = a
+	}
+}
+
+// take keeps the n-th event and reports whether the lookahead is over.
+func (a *lookahead) take(step func() (upstream.Piece, *ending), n int, limits Limits) bool {
+	piece, end := step()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.held = append(a.held, piece.Bytes...)
+	a.content = a.content || piece.Content
+	a.end = end
+	return a.released || a.content || end != nil || n >= limits.HoldEvents || len(a.held) >= limits.HoldBytes
+}
+
+// catchUp waits for the lookahead that the head overtook, after what it had
+// held until then was handed on.
+func (l *live) catchUp() {
+	if len(l.held) > 0 {
+		return
+	}
+	l.flight.watch.arm(l.flight.runner.limits.Idle, upstream.IdleTimeout)
+	<-l.ahead.ready
+	l.flight.watch.off()
+	l.held, l.end = l.ahead.held, l.ahead.end
+	l.ahead = nil
+}

@@ -1,0 +1,166 @@
+// Package attempt owns the upstream calls of one request: the order in which
+// candidates are tried, what moves on and what is returned at once, retries,
+// every time limit, and the look-ahead after which no fallback may follow. It
+// knows neither formats nor transport; what it needs of both are the two
+// interfaces below.
+package attempt
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/health"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
+	"github.com/signalbox-dev/signalbox/shared/decide"
+)
+
+// Translator writes requests in a provider's format and reads its answers.
+type Translator interface {
+	Request(c call.Call, to decide.Candidate) (upstream.Request, *upstream.Failure)
+	Codec(c call.Call, model string, to decide.Candidate) upstream.Codec
+}
+
+// Provider makes one upstream call and returns when the head has arrived. The
+// context ends the call and its body.
+type Provider interface {
+	Call(ctx context.Context, r upstream.Request) (upstream.Response, *upstream.Failure)
+}
+
+// Health hears how each upstream call ended.
+type Health interface {
+	Observe(o health.Observation)
+}
+
+// Limits are the bounds of an attempt and of a request.
+type Limits struct {
+	FirstByte    time.Duration // to the first byte, of a stream to the first content
+	FirstByteMin time.Duration // least that a request may ask for
+	FirstByteMax time.Duration // most that a request may ask for
+	Reply        time.Duration // a whole plain reply
+	Idle         time.Duration // silence between a stream's events
+	Request      time.Duration // the request with all its attempts
+	Hold         time.Duration // from a stream's head until it goes out without content
+	HoldBytes    int           // of a stream held back
+	HoldEvents   int
+	ReplyBytes   int64 // of a plain reply, after inflation
+	Attempts     int   // upstream calls, when the plan does not say
+}
+
+// DefaultLimits are those of the product's specification.
+func DefaultLimits() Limits {
+	return Limits{
+		FirstByte: 60 * time.Second, FirstByteMin: time.Second, FirstByteMax: 300 * time.Second,
+		Reply: 180 * time.Second, Idle: 60 * time.Second, Request: 300 * time.Second,
+		Hold: 10 * time.Second, HoldBytes: 64 << 10, HoldEvents: 16,
+		ReplyBytes: 32 << 20, Attempts: 8,
+	}
+}
+
+// Deps are what a Runner needs of the world.
+type Deps struct {
+	Translator Translator
+	Provider   Provider
+	Health     Health
+	Log        *slog.Logger
+	Now        func() time.Time
+	Rand       func() float64 // uniform in [0, 1), for the jitter of retries
+}
+
+// Runner makes the upstream calls of requests. It is safe for concurrent use.
+type Runner struct {
+	deps   Deps
+	limits Limits
+}
+
+// New returns a Runner.
+func New(deps Deps, limits Limits) *Runner { return &Runner{deps: deps, limits: limits} }
+
+// Attempt calls upstreams along the plan until one answers. ctx bounds the
+// whole exchange, the reading of the reply's body included, so it must live
+// until that is closed. Without a reply the error is a *fault.Error: what
+// happened last, except that a rate limit is told only when every attempt
+// ended in one.
+func (r *Runner) Attempt(ctx context.Context, c call.Call, _ call.Principal, _ call.Pinned, plan decide.Plan) (*call.Reply, []decide.AttemptRecord, error) {
+	q := newQuery(r, c, plan)
+	reply := r.chain(ctx, q)
+	if reply != nil {
+		reply.Attempts = q.records
+		return reply, q.records, nil
+	}
+	return nil, q.records, q.verdict(ctx)
+}
+
+// chain walks the models. A model of which everything failed is followed by
+// the next one only when its failure is of the gateway's or the providers'
+// making; an input too long for it, by the next with a larger window.
+func (r *Runner) chain(ctx context.Context, q *query) *call.Reply {
+	for i, step := range q.plan.Chain {
+		if q.tooLong > 0 && step.Model.Context <= q.tooLong {
+			continue
+		}
+		q.step = i
+		reply, last := r.candidates(ctx, q, step)
+		switch {
+		case reply != nil:
+			return reply
+		case q.over(ctx):
+			return nil
+		case last == nil: // nothing of this model could be tried
+		case last.Class == upstream.ContextLength && step.Model.Context > 0:
+			q.tooLong = step.Model.Context
+		case !movesModel(last):
+			return nil
+		default:
+			q.tooLong = 0
+		}
+	}
+	return nil
+}
+
+// candidates tries the endpoints of one model in order. The failure is the
+// last one, nil when no upstream was called.
+func (r *Runner) candidates(ctx context.Context, q *query, step decide.Step) (*call.Reply, *upstream.Failure) {
+	var last *upstream.Failure
+	for i := range step.Candidates {
+		reply, failure := r.candidate(ctx, q, step, i)
+		if reply != nil {
+			return reply, nil
+		}
+		if failure.Class != upstream.CannotCarry {
+			last = failure
+		}
+		if !rules[failure.Class].moves || q.over(ctx) {
+			return nil, failure
+		}
+	}
+	return nil, last
+}
+
+// candidate tries one endpoint, again for as long as its provider's retries
+// and the failure allow.
+func (r *Runner) candidate(ctx context.Context, q *query, step decide.Step, i int) (*call.Reply, *upstream.Failure) {
+	to := step.Candidates[i]
+	reason := q.reason(i)
+	timeouts := 0
+	for n := 0; ; n++ {
+		reply, failure := r.try(ctx, q, target{step: step, candidate: to, reason: reason})
+		if reply != nil {
+			return reply, nil
+		}
+		q.note(failure)
+		if rules[failure.Class].timeout {
+			timeouts++
+		}
+		if n >= to.Provider.Retry.Max || q.over(ctx) || !q.mayRetry(failure, timeouts) {
+			return nil, failure
+		}
+		wait := r.backoff(n, failure.RetryAfter)
+		alone := i == len(step.Candidates)-1
+		if !q.fits(r.deps.Now(), wait, alone) || !sleep(ctx, wait) {
+			return nil, failure
+		}
+		reason = reasonRetry
+	}
+}

@@ -1,0 +1,181 @@
+package attempt
+
+import (
+	"errors"
+	"io"
+	"time"
+
+	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/sse"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
+)
+
+// stream holds a stream back until its first content, so that an error before
+// that can still be replaced by another provider's answer.
+func (r *Runner) stream(f *flight, reply *call.Reply, response upstream.Response, codec upstream.Codec) *upstream.Failure {
+	if failure := r.notStream(f, response, codec); failure != nil {
+		return failure
+	}
+	l := &live{flight: f, body: response.Body, events: sse.NewReader(response.Body, sse.MaxEvent), codec: codec}
+	l.hold(r.limits)
+	if l.end != nil && !l.content {
+		return l.failed()
+	}
+	f.arrived()
+	f.watch.off()
+	reply.Stream = true
+	reply.Header["Content-Type"] = []string{eventStream}
+	reply.Body, reply.Pieces = l, l
+	return nil
+}
+
+// notStream recognises a plain JSON answer, which is an error told with a 200,
+// or the work of a provider that does not stream. Other types are read as a
+// stream whatever they call themselves: what counts is what comes.
+func (r *Runner) notStream(f *flight, response upstream.Response, codec upstream.Codec) *upstream.Failure {
+	if response.MediaType != jsonType {
+		return nil
+	}
+	body, failure := r.read(f, response)
+	if failure != nil {
+		return failure
+	}
+	if _, failure = codec.Whole(body); failure != nil {
+		return failure
+	}
+	return upstream.Fail(upstream.WrongType, errNotStream)
+}
+
+// live is a stream whose head went out or is about to.
+type live struct {
+	flight *flight
+	body   io.Closer
+	events *sse.Reader
+	codec  upstream.Codec
+
+	held    []byte
+	content bool
+	last    bool // the terminal marker was handed on
+	end     *ending
+	ahead   *lookahead // still waiting for the first content; nil otherwise
+	unread  []byte     // of Read
+}
+
+// ending is how a stream ended: failure is nil when it is complete.
+type ending struct{ failure *upstream.Failure }
+
+// failed is the failure of a stream that ended without content.
+func (l *live) failed() *upstream.Failure {
+	if l.end.failure != nil {
+		return l.end.failure
+	}
+	return upstream.Fail(upstream.EmptyReply, nil)
+}
+
+// step reads one event and returns what the caller gets of it.
+func (l *live) step() (upstream.Piece, *ending) {
+	if l.last {
+		l.drain()
+		return upstream.Piece{}, &ending{}
+	}
+	event, err := l.events.Next()
+	if err != nil {
+		return l.finish(err)
+	}
+	piece, failure := l.codec.Event(event)
+	if failure != nil {
+		failure.Status = l.flight.status
+		return upstream.Piece{}, &ending{failure: failure}
+	}
+	l.last = piece.Last
+	return piece, nil
+}
+
+// finish judges the end of the bytes. A stream that said all it had to is
+// complete even if the connection then broke.
+func (l *live) finish(err error) (upstream.Piece, *ending) {
+	if errors.Is(err, sse.ErrTooLarge) {
+		return upstream.Piece{}, &ending{failure: upstream.Fail(upstream.EventTooLarge, err)}
+	}
+	missing, failure := l.codec.End()
+	if failure == nil {
+		l.last = true
+		return upstream.Piece{Bytes: missing}, &ending{}
+	}
+	if !errors.Is(err, io.EOF) {
+		failure = l.flight.watch.failure(err, failure.Class)
+	}
+	failure.Status = l.flight.status
+	return upstream.Piece{}, &ending{failure: failure}
+}
+
+const (
+	drainFor    = 100 * time.Millisecond
+	drainEvents = 8
+)
+
+// drain reads what follows the terminal marker, so that the connection can be
+// used again. A provider that keeps it open is not waited for.
+func (l *live) drain() {
+	l.flight.watch.arm(drainFor, upstream.IdleTimeout)
+	for range drainEvents {
+		if _, err := l.events.Next(); err != nil {
+			return
+		}
+	}
+}
+
+// Next implements call.Pieces.
+func (l *live) Next() ([]byte, error) {
+	if l.ahead != nil {
+		l.catchUp()
+	}
+	if len(l.held) > 0 {
+		held := l.held
+		l.held = nil
+		return held, nil
+	}
+	watch := l.flight.watch
+	for l.end == nil {
+		watch.arm(l.flight.runner.limits.Idle, upstream.IdleTimeout)
+		var piece upstream.Piece
+		piece, l.end = l.step()
+		watch.off()
+		if len(piece.Bytes) > 0 {
+			return piece.Bytes, nil
+		}
+	}
+	l.flight.settle(l.end.failure, l.codec.Seen())
+	if l.end.failure != nil {
+		return nil, l.end.failure.Fault
+	}
+	return nil, io.EOF
+}
+
+// Read implements io.Reader over the pieces.
+func (l *live) Read(p []byte) (int, error) {
+	if len(l.unread) == 0 {
+		piece, err := l.Next()
+		if err != nil {
+			return 0, err
+		}
+		l.unread = piece
+	}
+	n := copy(p, l.unread)
+	l.unread = l.unread[n:]
+	return n, nil
+}
+
+// Close implements io.Closer. A stream that is closed before its end was left
+// by the caller.
+func (l *live) Close() error {
+	l.flight.watch.end()
+	if l.ahead != nil {
+		<-l.ahead.ready
+		l.ahead = nil
+	}
+	if !l.flight.settled {
+		l.flight.settle(upstream.Fail(upstream.CallerGone, nil), l.codec.Seen())
+	}
+	return l.body.Close()
+}

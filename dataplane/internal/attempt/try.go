@@ -1,0 +1,133 @@
+package attempt
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/health"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
+	"github.com/signalbox-dev/signalbox/shared/decide"
+)
+
+// target is whom one upstream call goes to, and why.
+type target struct {
+	step      decide.Step
+	candidate decide.Candidate
+	reason    string
+}
+
+// try makes one upstream call: a reply whose first content has arrived, or the
+// failure.
+func (r *Runner) try(ctx context.Context, q *query, to target) (*call.Reply, *upstream.Failure) {
+	request, failure := r.deps.Translator.Request(q.call, to.candidate)
+	if failure != nil {
+		return nil, failure
+	}
+	f := r.take(ctx, q, to)
+	f.watch.arm(q.firstByte, upstream.FirstByteTimeout)
+	response, failure := r.deps.Provider.Call(f.watch.ctx, request)
+	if failure != nil {
+		if f.watch.ctx.Err() != nil {
+			failure = f.watch.failure(failure, failure.Class)
+		}
+		f.settle(failure, call.Seen{})
+		return nil, failure
+	}
+	f.status = response.Status
+	codec := r.deps.Translator.Codec(q.call, to.step.Model.ID, to.candidate)
+	reply := &call.Reply{
+		Step: to.step, Candidate: to.candidate, Status: response.Status, Header: response.Header, Meter: codec,
+	}
+	if request.Stream {
+		failure = r.stream(f, reply, response, codec)
+	} else {
+		failure = r.whole(f, reply, response, codec)
+	}
+	if failure != nil {
+		failure.Status = response.Status
+		_ = response.Body.Close() // its failure is known already
+		f.settle(failure, codec.Seen())
+		return nil, failure
+	}
+	reply.FirstByte = f.firstByte
+	return reply, nil
+}
+
+// flight is one upstream call from its start to the end of its body. One
+// goroutine at a time uses it.
+type flight struct {
+	runner    *Runner
+	query     *query
+	watch     *watch
+	to        target
+	record    int // index in the query's records
+	started   time.Time
+	firstByte time.Duration
+	status    int
+	settled   bool
+}
+
+func (r *Runner) take(ctx context.Context, q *query, to target) *flight {
+	now := r.deps.Now()
+	f := &flight{
+		runner: r, query: q, to: to, started: now, record: len(q.records),
+		watch: newWatch(ctx, q.deadline),
+	}
+	credential := "managed"
+	if to.candidate.Provider.Credential.IsZero() {
+		credential = "none"
+	}
+	q.records = append(q.records, decide.AttemptRecord{
+		Model: to.step.Model.ID, Provider: to.candidate.Provider.Slug, Endpoint: to.candidate.Endpoint.ID,
+		Credential: credential, Started: now, Reason: to.reason,
+	})
+	return f
+}
+
+// arrived notes the time to the first byte.
+func (f *flight) arrived() { f.firstByte = f.runner.deps.Now().Sub(f.started) }
+
+// settle ends the call: its record is closed, its endpoint's health hears of
+// it, and its context is over. failure is nil for a complete answer. Only the
+// first call counts.
+func (f *flight) settle(failure *upstream.Failure, seen call.Seen) {
+	if f.settled {
+		return
+	}
+	f.settled = true
+	f.watch.end()
+	now := f.runner.deps.Now()
+	record := &f.query.records[f.record]
+	record.FirstByte, record.Duration, record.Status = f.firstByte, max(now.Sub(f.started), 1), f.status
+	seenBy := health.Observation{
+		Endpoint: f.to.candidate.Endpoint.ID, At: now, Verdict: health.Succeeded,
+		FirstByte: f.firstByte, Generation: now.Sub(f.started) - f.firstByte, OutputTokens: seen.Usage.OutputTotal(),
+	}
+	if failure != nil {
+		rule := rules[failure.Class]
+		record.Failure, record.Retryable = string(failure.Class), rule.moves
+		if failure.Status != 0 {
+			record.Status = failure.Status
+		}
+		seenBy.Verdict, seenBy.RetryAfter = rule.verdict, failure.RetryAfter
+		f.log(failure)
+	}
+	f.runner.deps.Health.Observe(seenBy)
+}
+
+// log tells the operator what the caller is not told.
+func (f *flight) log(failure *upstream.Failure) {
+	level := slog.LevelInfo
+	if rules[failure.Class].verdict == health.Failed {
+		level = slog.LevelWarn
+	}
+	f.runner.deps.Log.LogAttrs(f.watch.ctx, level, "upstream call failed",
+		slog.String("request_id", f.query.call.ID.String()),
+		slog.String("provider", f.to.candidate.Provider.Slug),
+		slog.String("endpoint", f.to.candidate.Endpoint.ID),
+		slog.String("class", string(failure.Class)),
+		slog.Int("status", failure.Status),
+		slog.Any("error", failure))
+}

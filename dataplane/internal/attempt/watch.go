@@ -1,0 +1,94 @@
+package attempt
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
+)
+
+// ranOut is the cause with which a limit ends an upstream call.
+type ranOut struct{ class upstream.Class }
+
+// Error implements error.
+func (e *ranOut) Error() string { return "limit ran out: " + string(e.class) }
+
+// watch ends one upstream call when the limit that is running, or the
+// request's budget, is out. At most one limit runs at a time.
+type watch struct {
+	ctx      context.Context //nolint:containedctx // the call's own, ended here
+	cancel   context.CancelCauseFunc
+	deadline time.Time // of the request
+
+	mu    sync.Mutex
+	timer *time.Timer
+	at    time.Time // zero: no limit runs
+	class upstream.Class
+}
+
+func newWatch(ctx context.Context, deadline time.Time) *watch {
+	w := &watch{deadline: deadline}
+	w.ctx, w.cancel = context.WithCancelCause(ctx)
+	return w
+}
+
+// arm starts a limit in place of the one that ran.
+func (w *watch) arm(d time.Duration, class upstream.Class) {
+	now := time.Now()
+	at := now.Add(d)
+	if w.deadline.Before(at) {
+		at, class = w.deadline, upstream.RequestTimeout
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.at, w.class = at, class
+	if w.timer == nil {
+		w.timer = time.AfterFunc(at.Sub(now), w.fire)
+		return
+	}
+	w.timer.Reset(at.Sub(now))
+}
+
+// off stops the limit that runs.
+func (w *watch) off() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.at = time.Time{}
+	if w.timer != nil {
+		w.timer.Stop()
+	}
+}
+
+// fire ends the call, unless the limit was replaced while the timer ran out.
+func (w *watch) fire() {
+	w.mu.Lock()
+	out := !w.at.IsZero() && !time.Now().Before(w.at)
+	class := w.class
+	w.mu.Unlock()
+	if out {
+		w.cancel(&ranOut{class: class})
+	}
+}
+
+// end releases everything. The call's context is over after it.
+func (w *watch) end() {
+	w.off()
+	w.cancel(context.Canceled)
+}
+
+// failure says why reading or calling failed with err: a limit of ours, the
+// caller who left, or what err itself says; otherwise is the class of all else.
+func (w *watch) failure(err error, otherwise upstream.Class) *upstream.Failure {
+	if w.ctx.Err() != nil {
+		if limit, ok := errors.AsType[*ranOut](context.Cause(w.ctx)); ok {
+			return upstream.Fail(limit.class, err)
+		}
+		return upstream.Fail(upstream.CallerGone, err)
+	}
+	if f, ok := errors.AsType[*upstream.Failure](err); ok {
+		return f
+	}
+	return upstream.Fail(otherwise, err)
+}

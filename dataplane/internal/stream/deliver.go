@@ -1,0 +1,98 @@
+// Package stream owns the way of a reply to the caller: each piece as it
+// comes, one write and flush for each, nothing gathered. It knows neither
+// formats nor limits: the reply's body ends itself when an upstream does not
+// keep to them.
+package stream
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+
+	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
+	"github.com/signalbox-dev/signalbox/shared/fault"
+)
+
+// Deliverer sends replies to callers. It has no state.
+type Deliverer struct{}
+
+// New returns a Deliverer.
+func New() *Deliverer { return &Deliverer{} }
+
+// Deliver pushes the reply's body into sink and closes it. head is the
+// gateway's part of the response header. Seen is what was seen until the end,
+// whichever way it came. The error is a *fault.Error: client_closed when the
+// caller has gone, else the upstream's failure after the head went out, which
+// the caller of Deliver tells through sink.Fail; nothing that reads as the
+// end of a complete stream was sent then. A slow caller slows the upstream,
+// since nothing is read ahead of what was written.
+func (d *Deliverer) Deliver(ctx context.Context, _ call.Call, r *call.Reply, head http.Header, sink call.Sink) (call.Seen, error) {
+	err := send(ctx, r, head, sink)
+	_ = r.Body.Close() // ends the upstream call; what mattered of the body was read
+	return r.Meter.Seen(), err
+}
+
+func send(ctx context.Context, r *call.Reply, head http.Header, sink call.Sink) error {
+	if !r.Stream {
+		return sendPlain(ctx, r, head, sink)
+	}
+	if err := sink.Start(call.Head{Status: r.Status, Header: merged(r, head, -1)}); err != nil {
+		return gone(ctx, err)
+	}
+	for {
+		piece, err := r.Pieces.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case ctx.Err() != nil:
+			return gone(ctx, ctx.Err())
+		case err != nil:
+			return err
+		}
+		if err := sink.Write(piece); err != nil {
+			return gone(ctx, err)
+		}
+	}
+}
+
+// sendPlain sends a body that is there in full, with its length.
+func sendPlain(ctx context.Context, r *call.Reply, head http.Header, sink call.Sink) error {
+	piece, err := r.Pieces.Next()
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if err := sink.Start(call.Head{Status: r.Status, Header: merged(r, head, len(piece))}); err != nil {
+		return gone(ctx, err)
+	}
+	if err := sink.Write(piece); err != nil {
+		return gone(ctx, err)
+	}
+	return nil
+}
+
+// merged lays the gateway's header over what the upstream's may show.
+func merged(r *call.Reply, head http.Header, length int) http.Header {
+	h := make(http.Header, len(r.Header)+len(head)+2)
+	for name, values := range r.Header {
+		h[name] = values
+	}
+	if length >= 0 {
+		h["Content-Length"] = []string{strconv.Itoa(length)}
+	} else {
+		h["Cache-Control"] = []string{"no-cache"}
+		h["X-Accel-Buffering"] = []string{"no"} // nginx would gather events
+	}
+	for name, values := range head {
+		h[name] = values
+	}
+	return h
+}
+
+func gone(ctx context.Context, err error) *fault.Error {
+	if cause := context.Cause(ctx); cause != nil {
+		err = errors.Join(err, cause)
+	}
+	return fault.Wrap(err, fault.ClientClosed, "The caller closed the connection.")
+}

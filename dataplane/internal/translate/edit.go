@@ -1,0 +1,113 @@
+package translate
+
+import (
+	"errors"
+
+	"github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
+)
+
+var errNotObject = errors.New("body is not one sound JSON object")
+
+// edits says what becomes of a request's body.
+type edits struct {
+	model    string // of the upstream
+	provider string // slug: of provider_options only its own part goes on
+	usage    bool   // usage in the stream is asked for
+}
+
+// gatewayOnly are the members that no upstream sees.
+var gatewayOnly = []string{"models", "provider", "routing", "session_id", "preset"}
+
+const (
+	askUsage     = `"stream_options":{"include_usage":true}`
+	askUsageObj  = `{"include_usage":true}`
+	askUsageTrue = `"include_usage":true`
+)
+
+// edit returns a copy of body with the edits made. Everything else keeps its
+// bytes: white space, order, spelling of numbers and strings. A member that
+// stands twice is edited twice, since the upstream may believe either.
+func edit(body []byte, want edits) ([]byte, error) {
+	model := rawjson.Quote(want.model)
+	var s splices
+	var hasModel, hasUsage bool
+	o := rawjson.NewObject(body)
+	kept, open := 0, -1 // open: start of removed members before the first kept one
+	lastEnd := 0
+	for o.Next() {
+		if open >= 0 {
+			s.cut(open, o.KeyStart())
+			open = -1
+		}
+		start, end := o.ValueSpan()
+		lastEnd = end
+		keep := true
+		switch {
+		case o.Is("model"):
+			hasModel = true
+			s.replace(start, end, model)
+		case want.usage && o.Is("stream_options"):
+			hasUsage = true
+			s.usage(body, start, end)
+		case o.Is("provider_options"):
+			own := ownOptions(o.Value(), want.provider)
+			if keep = own != nil; keep {
+				s.replace(start, end, own)
+			}
+		default:
+			keep = !isGatewayOnly(&o)
+		}
+		switch {
+		case keep:
+			kept++
+		case kept == 0:
+			open = o.KeyStart()
+		default:
+			s.cut(o.Comma(), end)
+		}
+	}
+	if !o.Whole() {
+		return nil, errNotObject
+	}
+	if open >= 0 {
+		s.cut(open, lastEnd)
+	}
+	var front []byte
+	if !hasModel {
+		front = append(append(front, `"model":`...), model...)
+	}
+	if want.usage && !hasUsage {
+		if len(front) > 0 {
+			front = append(front, ',')
+		}
+		front = append(front, askUsage...)
+	}
+	if len(front) > 0 && kept > 0 {
+		front = append(front, ',')
+	}
+	return s.apply(body, front, o.Start()+1), nil
+}
+
+func isGatewayOnly(o *rawjson.Object) bool {
+	for _, name := range gatewayOnly {
+		if o.Is(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// ownOptions keeps of provider_options what is for slug, nil when nothing is.
+func ownOptions(value []byte, slug string) []byte {
+	o := rawjson.NewObject(value)
+	var own []byte
+	for o.Next() {
+		if !o.Is(slug) {
+			continue
+		}
+		own = append(own[:0], '{')
+		own = append(append(append(own, '"'), o.Key()...), `":`...)
+		own = append(append(own, o.Value()...), '}')
+	}
+	return own
+}

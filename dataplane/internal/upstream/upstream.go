@@ -1,0 +1,55 @@
+// Package upstream owns the words that the stages under attempt share: one
+// call to a provider, its answer, the classes in which such a call fails, and
+// how an OpenAI-style error is read into a failure that is safe to show. It
+// knows no stage, opens no connection and holds no state.
+package upstream
+
+import (
+	"io"
+	"net/http"
+
+	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/sse"
+	"github.com/signalbox-dev/signalbox/shared/catalog"
+)
+
+// Request is one upstream call, ready to be sent. Nothing in it changes once
+// it was made, since a retry sends it again.
+type Request struct {
+	Provider *catalog.Provider
+	Path     string      // follows the provider's base URL: "/chat/completions"
+	Header   http.Header // the caller's; provider takes what its allow-list names
+	Body     []byte
+	Stream   bool // server-sent events are asked for
+}
+
+// Response is a 2xx answer whose body is still to be read. Closing Body ends
+// the upstream call and may be done while a Read waits.
+type Response struct {
+	Status    int
+	Header    http.Header // only what may reach the caller
+	MediaType string      // lower case, without parameters; "" when none was given
+	Length    int64       // as the provider said, before inflation; -1 unknown
+	Body      io.ReadCloser
+}
+
+// Codec reads one upstream answer and writes it in the caller's format, with
+// usage, finish reasons and errors seen on the side. One goroutine uses it.
+type Codec interface {
+	call.Meter
+	// Whole turns a complete plain body. The result may share memory with body.
+	Whole(body []byte) ([]byte, *Failure)
+	// Event turns one event of a stream. The piece shares memory with e and
+	// holds until the next call.
+	Event(e sse.Event) (Piece, *Failure)
+	// End is asked once, after the last event: it returns what the upstream
+	// left out of a complete stream, or the failure that the stream was cut.
+	End() ([]byte, *Failure)
+}
+
+// Piece is one event in the caller's format.
+type Piece struct {
+	Bytes   []byte // empty when the caller gets nothing of this event
+	Content bool   // text, reasoning, a tool call, a refusal or a finish reason
+	Last    bool   // the terminal marker: nothing that counts comes after it
+}

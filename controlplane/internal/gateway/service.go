@@ -1,0 +1,44 @@
+package gateway
+
+import (
+	"cmp"
+	"context"
+	"slices"
+)
+
+// Service lists gateways.
+type Service struct{ registry *Registry }
+
+// NewService returns a Service over registry.
+func NewService(registry *Registry) *Service { return &Service{registry: registry} }
+
+// List returns every gateway of the last days, live ones first, then by id. It
+// fails with unavailable while Postgres is away: what one control plane heard
+// itself may not be all.
+func (s *Service) List(ctx context.Context) ([]Gateway, error) {
+	if err := s.registry.Load(ctx); err != nil {
+		return nil, err
+	}
+	return s.registry.list(), nil
+}
+
+func (r *Registry) list() []Gateway {
+	now := r.now()
+	r.mu.Lock()
+	list := make([]Gateway, 0, len(r.known))
+	for _, e := range r.known {
+		list = append(list, e.at(now))
+	}
+	r.mu.Unlock()
+	slices.SortFunc(list, func(a, b Gateway) int {
+		return cmp.Or(cmp.Compare(rank(a.State), rank(b.State)), cmp.Compare(a.ID.String(), b.ID.String()))
+	})
+	return list
+}
+
+func rank(s State) int {
+	if s == Live {
+		return 0
+	}
+	return 1
+}

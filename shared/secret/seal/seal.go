@@ -1,0 +1,140 @@
+// Package seal owns the keyring that seals secrets for storage and transport:
+// AES-256-GCM by Tink, a key id in every ciphertext, so that keys rotate
+// while old ciphertext still opens. It knows nothing of what the secrets are.
+package seal
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/tink-crypto/tink-go/v2/aead"
+	"github.com/tink-crypto/tink-go/v2/keyset"
+	"github.com/tink-crypto/tink-go/v2/tink"
+
+	"github.com/signalbox-dev/signalbox/shared/secret"
+)
+
+// Failures. Their texts hold neither plaintext nor key material.
+var (
+	// ErrOpen: the ciphertext was changed, was sealed for other associated
+	// data, or by a key that the keyring does not have.
+	ErrOpen = errors.New("cannot open the sealed value with this keyring")
+	// ErrKeyring: the text or file is not a keyring.
+	ErrKeyring = errors.New("not a keyring")
+)
+
+// Keyring seals with its primary key and opens with any of its keys. It is
+// frozen and safe for concurrent use.
+type Keyring struct {
+	handle *keyset.Handle
+	aead   tink.AEAD
+}
+
+// New returns a keyring with one fresh key.
+func New() (*Keyring, error) {
+	handle, err := keyset.NewHandle(aead.AES256GCMKeyTemplate())
+	if err != nil {
+		return nil, fmt.Errorf("make a keyring: %w", err)
+	}
+	return fromHandle(handle)
+}
+
+func fromHandle(handle *keyset.Handle) (*Keyring, error) {
+	primitive, err := aead.New(handle)
+	if err != nil {
+		return nil, fmt.Errorf("%w: no usable keys for authenticated encryption", ErrKeyring)
+	}
+	return &Keyring{handle: handle, aead: primitive}, nil
+}
+
+// Seal encrypts plain. The same associated data, in the same order, must be
+// given to Open: it binds the ciphertext to what it is for, so that one
+// provider's credential cannot be passed off as another's.
+func (k *Keyring) Seal(plain secret.String, associated ...string) (secret.Sealed, error) {
+	sealed, err := k.aead.Encrypt([]byte(plain.Reveal()), bind(associated))
+	if err != nil {
+		return nil, fmt.Errorf("seal a secret: %w", err)
+	}
+	return sealed, nil
+}
+
+// Open decrypts what Seal made.
+func (k *Keyring) Open(sealed secret.Sealed, associated ...string) (secret.String, error) {
+	plain, err := k.aead.Decrypt(sealed, bind(associated))
+	if err != nil {
+		return secret.String{}, ErrOpen
+	}
+	return secret.NewString(string(plain)), nil
+}
+
+// Keys is how many keys the keyring has.
+func (k *Keyring) Keys() int { return k.handle.Len() }
+
+// PrimaryID is the id of the key that seals; it is no secret.
+func (k *Keyring) PrimaryID() uint32 {
+	entry, err := k.handle.Primary()
+	if err != nil {
+		return 0 // cannot be: fromHandle asked for a primary
+	}
+	return entry.KeyID()
+}
+
+// Append returns the keyring with a fresh key that opens and does not seal
+// yet. Give it to every process before Promote.
+func (k *Keyring) Append() (*Keyring, error) {
+	manager := keyset.NewManagerFromHandle(k.handle)
+	if _, err := manager.Add(aead.AES256GCMKeyTemplate()); err != nil {
+		return nil, fmt.Errorf("add a key to the keyring: %w", err)
+	}
+	return fromManager(manager)
+}
+
+// Promote returns the keyring with the newest key as the one that seals.
+func (k *Keyring) Promote() (*Keyring, error) {
+	newest, err := k.handle.Entry(k.handle.Len() - 1)
+	if err != nil {
+		return nil, fmt.Errorf("find the newest key: %w", err)
+	}
+	manager := keyset.NewManagerFromHandle(k.handle)
+	if err := manager.SetPrimary(newest.KeyID()); err != nil {
+		return nil, fmt.Errorf("promote the newest key: %w", err)
+	}
+	return fromManager(manager)
+}
+
+// Rotate is Append and Promote, for a keyring that one process holds.
+func (k *Keyring) Rotate() (*Keyring, error) {
+	appended, err := k.Append()
+	if err != nil {
+		return nil, err
+	}
+	return appended.Promote()
+}
+
+func fromManager(manager *keyset.Manager) (*Keyring, error) {
+	handle, err := manager.Handle()
+	if err != nil {
+		return nil, fmt.Errorf("read the changed keyring: %w", err)
+	}
+	return fromHandle(handle)
+}
+
+// String names the keyring without its keys.
+func (k *Keyring) String() string {
+	return fmt.Sprintf("keyring of %d key(s), primary %d", k.Keys(), k.PrimaryID())
+}
+
+// GoString is String: %#v would print key material.
+func (k *Keyring) GoString() string { return k.String() }
+
+// bind writes each part with its length, so that ("a", "bc") and ("ab", "c")
+// differ.
+func bind(parts []string) []byte {
+	var out []byte
+	for _, part := range parts {
+		out = binary.AppendUvarint(out, uint64(len(part)))
+		out = append(out, part...)
+	}
+	return out
+}

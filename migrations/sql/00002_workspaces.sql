@@ -43,6 +43,11 @@ BEGIN
     IF NEW.revision <= OLD.revision THEN
         RAISE EXCEPTION 'a workspace revision only rises' USING ERRCODE = 'integrity_constraint_violation';
     END IF;
+    -- Every change raises the revision first, so this is where a change that
+    -- was waiting for the deletion of its workspace ends.
+    IF EXISTS (SELECT FROM workspaces w WHERE w.id = NEW.workspace_id AND w.status = 'deleted') THEN
+        RAISE EXCEPTION 'the workspace is deleted' USING ERRCODE = 'SB404';
+    END IF;
     RETURN NEW;
 END
 $$;

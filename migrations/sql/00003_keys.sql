@@ -37,6 +37,8 @@ CREATE TABLE management_keys (
     suffix       text        NOT NULL CONSTRAINT management_keys_suffix_check CHECK (length(suffix) = 4),
     status       text        NOT NULL CONSTRAINT management_keys_status_check CHECK (status IN ('active', 'revoked')),
     secret_hash  bytea       NOT NULL CONSTRAINT management_keys_secret_hash_check CHECK (octet_length(secret_hash) = 32),
+    previous_hash  bytea     CONSTRAINT management_keys_previous_hash_check CHECK (octet_length(previous_hash) = 32),
+    previous_until timestamptz,
     created_by   uuid        NOT NULL REFERENCES users (id),
     template     text        NOT NULL CONSTRAINT management_keys_template_check
                              CHECK (template IN ('', 'read-only', 'read-write', 'full-control')),
@@ -45,7 +47,8 @@ CREATE TABLE management_keys (
     last_used_at timestamptz,
     version      bigint      NOT NULL CONSTRAINT management_keys_version_check CHECK (version >= 1),
     created_at   timestamptz NOT NULL,
-    updated_at   timestamptz NOT NULL
+    updated_at   timestamptz NOT NULL,
+    CONSTRAINT management_keys_previous_check CHECK ((previous_hash IS NULL) = (previous_until IS NULL))
 );
 CREATE INDEX management_keys_workspace_id_idx ON management_keys (workspace_id, id);
 

@@ -1,0 +1,140 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"gorm.io/gorm"
+
+	"github.com/signalbox-dev/signalbox/controlplane/internal/rule"
+	"github.com/signalbox-dev/signalbox/shared/fault"
+)
+
+// SQLSTATE codes (PostgreSQL documentation, appendix A) and our own.
+const (
+	uniqueViolation      = "23505"
+	checkViolation       = "23514"
+	serializationFailure = "40001"
+	deadlockDetected     = "40P01"
+	tooManyConnections   = "53300"
+	workspaceDeleted     = "SB404" // raised by the trigger on workspace_revisions
+)
+
+// place is what a constraint says about the input.
+type place struct {
+	path    string
+	message string
+}
+
+// places names the input field of each constraint that input can violate. The
+// services check first; these hold when two calls race, or a check was forgotten.
+var places = map[string]place{
+	"workspaces_slug_key":                 {"slug", "is taken by another workspace"},
+	"workspaces_name_check":               {"name", "must have 1 to 100 characters"},
+	"workspaces_slug_check":               {"slug", "must be 1 to 63 lower-case letters, digits and inner hyphens"},
+	"users_email_key":                     {"owner.email", "belongs to another user"},
+	"users_email_check":                   {"owner.email", "must be an e-mail address"},
+	"users_name_check":                    {"owner.name", "must have at most 100 characters"},
+	"members_pkey":                        {"user_id", "is a member already"},
+	"members_role_check":                  {"role", "must be owner, admin, member or viewer"},
+	"api_keys_name_check":                 {"name", "must have 1 to 100 characters"},
+	"management_keys_name_check":          {"name", "must have 1 to 100 characters"},
+	"management_keys_scopes_check":        {"scopes", "must have at least one scope"},
+	"management_keys_template_check":      {"template", "must be read-only, read-write or full-control"},
+	"settings_routing_mode_check":         {"routing_mode", "must be balanced, price, latency or throughput"},
+	"settings_fallback_models_check":      {"fallback_models", "must have at most 8 entries"},
+	"settings_models_without_model_check": {"models_without_model", "must be reject or use_first"},
+	"settings_max_attempts_check":         {"max_attempts", "must be from 1 to 20"},
+	"settings_max_models_check":           {"max_models", "must be from 1 to 34"},
+	"settings_log_retention_days_check":   {"log_retention_days", "must be from 1 to 3650"},
+	"settings_alpha_channel_check":        {"alpha_channel", "needs beta_channel"},
+}
+
+// translate turns a driver error into a fault, or wraps it with what was being
+// done. A fault passes through. what is for the log: the caller of the API
+// sees none of it.
+func translate(err error, what string) error {
+	if err == nil {
+		return nil
+	}
+	if known, ok := errors.AsType[*fault.Error](err); ok {
+		return known
+	}
+	wrapped := fmt.Errorf("%s: %w", what, err)
+	if errors.Is(err, gorm.ErrRecordNotFound) || errors.Is(err, sql.ErrNoRows) {
+		return fault.Wrap(wrapped, fault.NotFound, "There is no such thing here.")
+	}
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return translateServer(pg, wrapped)
+	}
+	if connectionLost(err) {
+		return unavailable(wrapped)
+	}
+	return wrapped
+}
+
+func translateServer(pg *pgconn.PgError, wrapped error) error {
+	switch {
+	case pg.Code == uniqueViolation:
+		return placed(fault.Wrap(wrapped, fault.Conflict, "It conflicts with something that exists."), pg.ConstraintName, "taken")
+	case pg.Code == checkViolation:
+		if _, ok := places[pg.ConstraintName]; !ok {
+			return wrapped // no input can do this: a mistake of ours
+		}
+		return placed(fault.Wrap(wrapped, fault.ValidationError, "The request has invalid fields."), pg.ConstraintName, rule.NotAllowed)
+	case pg.Code == workspaceDeleted:
+		return fault.Wrap(wrapped, fault.NotFound, "The workspace does not exist.")
+	case collided(pg), pg.Code == tooManyConnections, strings.HasPrefix(pg.Code, "08"), strings.HasPrefix(pg.Code, "57P"):
+		return unavailable(wrapped)
+	default:
+		return wrapped
+	}
+}
+
+func placed(e *fault.Error, constraint, code string) *fault.Error {
+	if p, ok := places[constraint]; ok {
+		e.Message = p.path + ": " + p.message
+		e.Violations = []fault.Violation{{Path: p.path, Code: code, Message: p.message}}
+	}
+	return e
+}
+
+func unavailable(cause error) *fault.Error {
+	return fault.Wrap(cause, fault.Unavailable, "The database cannot be reached right now. Nothing was changed; try again.").After(time.Second)
+}
+
+// collided reports whether another transaction got in the way, so that running
+// the same work again can succeed.
+func collided(err error) bool {
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && (pg.Code == serializationFailure || pg.Code == deadlockDetected)
+}
+
+// refusal reports whether the server will refuse every connection until an
+// operator changes something: authorization (class 28), no such database
+// (3D000), no such role or one that may not be assumed (22023, 42501, 42704).
+func refusal(code string) bool {
+	switch code {
+	case "3D000", "22023", "42501", "42704":
+		return true
+	}
+	return strings.HasPrefix(code, "28")
+}
+
+func connectionLost(err error) bool {
+	if errors.Is(err, context.Canceled) {
+		return false // the caller went away
+	}
+	_, connecting := errors.AsType[*pgconn.ConnectError](err)
+	_, network := errors.AsType[net.Error](err)
+	return connecting || network || pgconn.SafeToRetry(err) || errors.Is(err, driver.ErrBadConn) ||
+		errors.Is(err, sql.ErrConnDone) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+}

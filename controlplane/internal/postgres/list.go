@@ -1,0 +1,36 @@
+package postgres
+
+import (
+	"github.com/google/uuid"
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
+)
+
+// fresh starts a new chain from a prepared one, so that conditions added to
+// one use do not show in the next.
+var fresh = &gorm.Session{}
+
+// newestFirst orders by a UUIDv7 column and takes the page that q asks for,
+// with one row more so that the last page is known.
+func newestFirst(db *gorm.DB, column string, q page.Query) (*gorm.DB, error) {
+	after, err := q.After()
+	if err != nil {
+		return nil, err
+	}
+	if after != uuid.Nil {
+		db = db.Where(clause.Lt{Column: clause.Column{Name: column}, Value: after})
+	}
+	return db.Order(clause.OrderByColumn{Column: clause.Column{Name: column}, Desc: true}).Limit(q.Size() + 1), nil
+}
+
+// cut makes the page of domain values.
+func cut[R, T any](rows []R, q page.Query, key func(R) uuid.UUID, domain func(R) T) page.Result[T] {
+	rowPage := page.Cut(rows, q.Size(), key)
+	items := make([]T, len(rowPage.Items))
+	for i, r := range rowPage.Items {
+		items[i] = domain(r)
+	}
+	return page.Result[T]{Items: items, Next: rowPage.Next}
+}

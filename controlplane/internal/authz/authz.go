@@ -7,19 +7,20 @@ import (
 	"slices"
 	"time"
 
+	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/id"
 )
 
 // Role is a member's standing in a workspace.
-type Role string
+type Role = workspace.Role
 
 // The roles, from the one that may do everything.
 const (
-	Owner  Role = "owner"
-	Admin  Role = "admin"
-	Member Role = "member"
-	Viewer Role = "viewer"
+	Owner  = workspace.Owner
+	Admin  = workspace.Admin
+	Member = workspace.Ordinary
+	Viewer = workspace.Viewer
 )
 
 // Roles lists the roles in the order of the documentation.
@@ -62,7 +63,7 @@ func Check(p Principal, operation string) (Grant, error) {
 	}
 	if rule.Scope != "" && !slices.Contains(p.Scopes, rule.Scope) {
 		return Grant{}, fault.Newf(fault.InsufficientScope, "This management key lacks the scope %s.", rule.Scope).
-			With("missing_scope", rule.Scope)
+			With("missing_scopes", []string{rule.Scope})
 	}
 	switch {
 	case slices.Contains(rule.Roles, p.Role):

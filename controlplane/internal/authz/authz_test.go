@@ -70,7 +70,7 @@ func TestEveryRoleWithAndWithoutScope(t *testing.T) {
 			if scope != "" {
 				_, err = authz.Check(authz.Principal{Role: role, Scopes: []string{"other:read"}}, operation)
 				require.True(t, fault.Is(err, fault.InsufficientScope), "%s by %s without scope", operation, role)
-				require.Equal(t, scope, fault.Of(err).Fields["missing_scope"])
+				require.Equal(t, []string{scope}, fault.Of(err).Fields["missing_scopes"])
 			}
 			_, err = authz.Check(authz.Principal{Role: "stranger", Scopes: []string{scope}}, operation)
 			require.Error(t, err, "%s by an unknown role", operation)

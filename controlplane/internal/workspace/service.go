@@ -35,16 +35,17 @@ type Service struct{ d Deps }
 // NewService returns a Service over d.
 func NewService(d Deps) *Service { return &Service{d: d} }
 
-// Create adds a workspace with its owner, settings and first revision. It is
-// for operators. It fails with validation_error, conflict (path "slug") or
-// unavailable.
-func (s *Service) Create(ctx context.Context, by audit.By, n NewWorkspace) (Created, publication.Publication, error) {
+// Create adds a workspace with its owner, settings and first revision, and
+// what the steps add in the same transaction; a step may run more than once.
+// It is for operators. It fails with validation_error, conflict (path "slug")
+// or unavailable, or as a step does.
+func (s *Service) Create(ctx context.Context, by audit.By, n NewWorkspace, steps ...Step) (Created, publication.Publication, error) {
 	n = n.normalised()
 	if err := n.Validate(); err != nil {
 		return Created{}, publication.Publication{}, err
 	}
 	for attempt := 0; ; attempt++ {
-		created, pub, err := s.create(ctx, by, n)
+		created, pub, err := s.create(ctx, by, n, steps)
 		// Another call created the user in between: now it can be found.
 		if attempt == 0 && conflictsAt(err, "owner.email") {
 			continue
@@ -53,7 +54,7 @@ func (s *Service) Create(ctx context.Context, by audit.By, n NewWorkspace) (Crea
 	}
 }
 
-func (s *Service) create(ctx context.Context, by audit.By, n NewWorkspace) (Created, publication.Publication, error) {
+func (s *Service) create(ctx context.Context, by audit.By, n NewWorkspace, steps []Step) (Created, publication.Publication, error) {
 	user, newUser, err := s.findUser(ctx, n.Owner.Email)
 	if err != nil {
 		return Created{}, publication.Publication{}, err
@@ -82,8 +83,15 @@ func (s *Service) create(ctx context.Context, by audit.By, n NewWorkspace) (Crea
 			return err
 		}
 		// Joins this transaction; raises the revision row that Create added.
-		pub, err = s.d.Mutator.Mutate(ctx, w.ID, change, func(context.Context, int64) error { return nil })
-		return err
+		if pub, err = s.d.Mutator.Mutate(ctx, w.ID, change, func(context.Context, int64) error { return nil }); err != nil {
+			return err
+		}
+		for _, step := range steps {
+			if err := step(ctx, created); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	return created, pub, err
 }

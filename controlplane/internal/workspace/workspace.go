@@ -4,6 +4,7 @@
 package workspace
 
 import (
+	"context"
 	"time"
 
 	"github.com/signalbox-dev/signalbox/shared/id"
@@ -63,6 +64,9 @@ type Created struct {
 	Workspace Workspace
 	Owner     Member
 }
+
+// Step adds something to a new workspace inside the transaction that creates it.
+type Step func(ctx context.Context, c Created) error
 
 // Patch changes a workspace; nil fields stay.
 type Patch struct {

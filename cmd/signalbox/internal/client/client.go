@@ -312,6 +312,33 @@ func (e WorkspaceStatus) Valid() bool {
 	}
 }
 
+// Defines values for ListLogsParamsStatus.
+const (
+	N1Xx ListLogsParamsStatus = "1xx"
+	N2Xx ListLogsParamsStatus = "2xx"
+	N3Xx ListLogsParamsStatus = "3xx"
+	N4Xx ListLogsParamsStatus = "4xx"
+	N5Xx ListLogsParamsStatus = "5xx"
+)
+
+// Valid indicates whether the value is a known member of the ListLogsParamsStatus enum.
+func (e ListLogsParamsStatus) Valid() bool {
+	switch e {
+	case N1Xx:
+		return true
+	case N2Xx:
+		return true
+	case N3Xx:
+		return true
+	case N4Xx:
+		return true
+	case N5Xx:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for GetUsageParamsGroupBy.
 const (
 	GetUsageParamsGroupByKey      GetUsageParamsGroupBy = "key"
@@ -366,10 +393,10 @@ type ActorKind string
 type Attempt struct {
 	// Credential managed, byok or none
 	Credential  string   `json:"credential"`
-	DurationMs  float32  `json:"duration_ms"`
+	DurationMs  float64  `json:"duration_ms"`
 	Endpoint    string   `json:"endpoint"`
 	Failure     *string  `json:"failure,omitempty"`
-	FirstByteMs *float32 `json:"first_byte_ms,omitempty"`
+	FirstByteMs *float64 `json:"first_byte_ms,omitempty"`
 	Model       string   `json:"model"`
 	Provider    string   `json:"provider"`
 
@@ -606,23 +633,26 @@ type KeyStatus string
 // Log defines model for Log.
 type Log struct {
 	// AttemptCount Upstream calls.
-	AttemptCount    int     `json:"attempt_count"`
-	CatalogRevision int64   `json:"catalog_revision"`
-	ClientRequestID *string `json:"client_request_id,omitempty"`
-	Code            *string `json:"code,omitempty"`
+	AttemptCount int `json:"attempt_count"`
+
+	// BillingSuppressed A reply without output
+	BillingSuppressed bool    `json:"billing_suppressed"`
+	CatalogRevision   int64   `json:"catalog_revision"`
+	ClientRequestID   *string `json:"client_request_id,omitempty"`
+	Code              *string `json:"code,omitempty"`
 
 	// CostNanos The billed total.
 	CostNanos    int64    `json:"cost_nanos"`
 	CostUsd      string   `json:"cost_usd"`
 	DecidedModel *string  `json:"decided_model,omitempty"`
-	DurationMs   float32  `json:"duration_ms"`
+	DurationMs   float64  `json:"duration_ms"`
 	EndUser      *string  `json:"end_user,omitempty"`
 	Endpoint     *string  `json:"endpoint,omitempty"`
-	FirstByteMs  *float32 `json:"first_byte_ms,omitempty"`
+	FirstByteMs  *float64 `json:"first_byte_ms,omitempty"`
 	GatewayID    string   `json:"gateway_id"`
 
 	// GatewayMs Time not spent waiting for upstreams.
-	GatewayMs      *float32 `json:"gateway_ms,omitempty"`
+	GatewayMs      *float64 `json:"gateway_ms,omitempty"`
 	ID             string   `json:"id"`
 	KeyID          *string  `json:"key_id,omitempty"`
 	Outcome        Outcome  `json:"outcome"`
@@ -652,12 +682,15 @@ type Log struct {
 // LogDetail defines model for LogDetail.
 type LogDetail struct {
 	// AttemptCount Upstream calls.
-	AttemptCount    int        `json:"attempt_count"`
-	Attempts        []Attempt  `json:"attempts"`
-	CatalogRevision int64      `json:"catalog_revision"`
-	ClientRequestID *string    `json:"client_request_id,omitempty"`
-	Code            *string    `json:"code,omitempty"`
-	CostLines       []CostLine `json:"cost_lines"`
+	AttemptCount int       `json:"attempt_count"`
+	Attempts     []Attempt `json:"attempts"`
+
+	// BillingSuppressed A reply without output
+	BillingSuppressed bool       `json:"billing_suppressed"`
+	CatalogRevision   int64      `json:"catalog_revision"`
+	ClientRequestID   *string    `json:"client_request_id,omitempty"`
+	Code              *string    `json:"code,omitempty"`
+	CostLines         []CostLine `json:"cost_lines"`
 
 	// CostNanos The billed total.
 	CostNanos    int64   `json:"cost_nanos"`
@@ -665,19 +698,19 @@ type LogDetail struct {
 	DecidedModel *string `json:"decided_model,omitempty"`
 
 	// Decision The decision record.
-	Decision    *map[string]interface{} `json:"decision,omitempty"`
-	DurationMs  float32                 `json:"duration_ms"`
-	EndUser     *string                 `json:"end_user,omitempty"`
-	Endpoint    *string                 `json:"endpoint,omitempty"`
-	FirstByteMs *float32                `json:"first_byte_ms,omitempty"`
-	GatewayID   string                  `json:"gateway_id"`
+	Decision    json.RawMessage `json:"decision,omitempty"`
+	DurationMs  float64         `json:"duration_ms"`
+	EndUser     *string         `json:"end_user,omitempty"`
+	Endpoint    *string         `json:"endpoint,omitempty"`
+	FirstByteMs *float64        `json:"first_byte_ms,omitempty"`
+	GatewayID   string          `json:"gateway_id"`
 
 	// GatewayMs Time not spent waiting for upstreams.
-	GatewayMs *float32 `json:"gateway_ms,omitempty"`
+	GatewayMs *float64 `json:"gateway_ms,omitempty"`
 	ID        string   `json:"id"`
 	KeyID     *string  `json:"key_id,omitempty"`
 
-	// Models The models tried for this request
+	// Models The other models tried for this request, each with its own account, oldest first.
 	Models         []Log   `json:"models"`
 	Outcome        Outcome `json:"outcome"`
 	PolicyRevision int64   `json:"policy_revision"`
@@ -817,7 +850,9 @@ type NewOwner struct {
 type NewWorkspace struct {
 	Name  string   `json:"name"`
 	Owner NewOwner `json:"owner"`
-	Slug  string   `json:"slug"`
+
+	// Slug Unique; made from the name when absent.
+	Slug *string `json:"slug,omitempty"`
 }
 
 // NextCursor Ask for the next page with this; null on the last page.
@@ -837,8 +872,8 @@ type Problem struct {
 	// Detail What was wrong and what to do.
 	Detail string `json:"detail"`
 
-	// MissingScope The scope that the management key lacks.
-	MissingScope *string `json:"missing_scope,omitempty"`
+	// MissingScopes The scopes that the management key lacks.
+	MissingScopes *[]string `json:"missing_scopes,omitempty"`
 
 	// Reason Refines the code where it has several reasons.
 	Reason *string `json:"reason,omitempty"`
@@ -896,8 +931,8 @@ type Receipts struct {
 	Gateways int `json:"gateways"`
 
 	// P50Ms From the commit to the gateways' receipts.
-	P50Ms           float32  `json:"p50_ms"`
-	P99Ms           float32  `json:"p99_ms"`
+	P50Ms           float64  `json:"p50_ms"`
+	P99Ms           float64  `json:"p99_ms"`
 	Pending         int      `json:"pending"`
 	PendingGateways []string `json:"pending_gateways"`
 }
@@ -991,19 +1026,36 @@ type TokenUsage struct {
 // Usage defines model for Usage.
 type Usage struct {
 	Rows   []UsageRow   `json:"rows"`
-	Since  time.Time    `json:"since"`
+	Since  *time.Time   `json:"since,omitempty"`
 	Totals UsageFigures `json:"totals"`
-	Until  time.Time    `json:"until"`
+	Until  *time.Time   `json:"until,omitempty"`
 }
 
 // UsageFigures defines model for UsageFigures.
 type UsageFigures struct {
-	CostNanos    int64  `json:"cost_nanos"`
-	CostUsd      string `json:"cost_usd"`
-	Errors       int64  `json:"errors"`
-	InputTokens  int64  `json:"input_tokens"`
-	OutputTokens int64  `json:"output_tokens"`
-	Requests     int64  `json:"requests"`
+	Canceled  int64  `json:"canceled"`
+	CostNanos int64  `json:"cost_nanos"`
+	CostUsd   string `json:"cost_usd"`
+
+	// Errors Model attempts that failed upstream or in the gateway.
+	Errors int64 `json:"errors"`
+
+	// Estimated Model attempts whose usage is an estimate.
+	Estimated int64 `json:"estimated"`
+
+	// ModelAttempts Models tried for them.
+	ModelAttempts int64 `json:"model_attempts"`
+	Refused       int64 `json:"refused"`
+
+	// Requests Calls of the inference API.
+	Requests int64 `json:"requests"`
+
+	// Tokens Token counts that do not overlap.
+	Tokens UsageTokens `json:"tokens"`
+
+	// Unknown Estimated
+	Unknown       int64 `json:"unknown"`
+	UpstreamCalls int64 `json:"upstream_calls"`
 }
 
 // UsageOne defines model for UsageOne.
@@ -1013,18 +1065,47 @@ type UsageOne struct {
 
 // UsageRow defines model for UsageRow.
 type UsageRow struct {
+	Canceled  int64  `json:"canceled"`
 	CostNanos int64  `json:"cost_nanos"`
 	CostUsd   string `json:"cost_usd"`
-	Errors    int64  `json:"errors"`
+
+	// Errors Model attempts that failed upstream or in the gateway.
+	Errors int64 `json:"errors"`
+
+	// Estimated Model attempts whose usage is an estimate.
+	Estimated int64 `json:"estimated"`
 
 	// Group The model
-	Group        *string `json:"group,omitempty"`
-	InputTokens  int64   `json:"input_tokens"`
-	OutputTokens int64   `json:"output_tokens"`
-	Requests     int64   `json:"requests"`
+	Group *string `json:"group,omitempty"`
+
+	// ModelAttempts Models tried for them.
+	ModelAttempts int64 `json:"model_attempts"`
+	Refused       int64 `json:"refused"`
+
+	// Requests Calls of the inference API.
+	Requests int64 `json:"requests"`
 
 	// Start The beginning of the hour or day.
 	Start *time.Time `json:"start,omitempty"`
+
+	// Tokens Token counts that do not overlap.
+	Tokens UsageTokens `json:"tokens"`
+
+	// Unknown Estimated
+	Unknown       int64 `json:"unknown"`
+	UpstreamCalls int64 `json:"upstream_calls"`
+}
+
+// UsageTokens Token counts that do not overlap.
+type UsageTokens struct {
+	AudioInput  int64 `json:"audio_input"`
+	AudioOutput int64 `json:"audio_output"`
+	CacheWrite  int64 `json:"cache_write"`
+	CachedRead  int64 `json:"cached_read"`
+	Image       int64 `json:"image"`
+	Input       int64 `json:"input"`
+	Output      int64 `json:"output"`
+	Reasoning   int64 `json:"reasoning"`
 }
 
 // Violation defines model for Violation.
@@ -1033,7 +1114,7 @@ type Violation struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 
-	// Path Where, dotted, such as `models.0`; empty for the whole input.
+	// Path Where, dotted, such as `models[0]`; empty for the whole input.
 	Path string `json:"path"`
 }
 
@@ -1263,21 +1344,24 @@ type ListLogsParams struct {
 	// KeyID Only requests of this API key.
 	KeyID *string `form:"key_id,omitempty" json:"key_id,omitempty"`
 
-	// Model Only requests that asked for, were decided for, or were served by this model.
+	// Model Only requests that were decided for this model.
 	Model *string `form:"model,omitempty" json:"model,omitempty"`
 
 	// Provider Only requests that this provider served.
 	Provider *string `form:"provider,omitempty" json:"provider,omitempty"`
 
-	// Status Only requests answered with this HTTP status.
-	Status *int `form:"status,omitempty" json:"status,omitempty"`
+	// Status Only requests answered with a status of this class.
+	Status *ListLogsParamsStatus `form:"status,omitempty" json:"status,omitempty"`
 
 	// Outcome Only requests that ended so.
 	Outcome *Outcome `form:"outcome,omitempty" json:"outcome,omitempty"`
 
-	// Surface Only requests to this inference surface.
-	Surface *Surface `form:"surface,omitempty" json:"surface,omitempty"`
+	// SessionID Only requests of this session.
+	SessionID *string `form:"session_id,omitempty" json:"session_id,omitempty"`
 }
+
+// ListLogsParamsStatus defines parameters for ListLogs.
+type ListLogsParamsStatus string
 
 // ListManagementKeysParams defines parameters for ListManagementKeys.
 type ListManagementKeysParams struct {
@@ -3339,7 +3423,7 @@ func NewListLogsRequest(server string, params *ListLogsParams) (*http.Request, e
 
 		if params.Status != nil {
 
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "status", *params.Status, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "status", *params.Status, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -3361,9 +3445,9 @@ func NewListLogsRequest(server string, params *ListLogsParams) (*http.Request, e
 
 		}
 
-		if params.Surface != nil {
+		if params.SessionID != nil {
 
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "surface", *params.Surface, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "session_id", *params.SessionID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {

@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signalbox-dev/signalbox/controlplane/internal/api/gen"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/api/docs"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/api/gen"
 )
 
 func TestPageShowsEveryOperationAndNeedsNothingElse(t *testing.T) {

@@ -317,6 +317,33 @@ func (e WorkspaceStatus) Valid() bool {
 	}
 }
 
+// Defines values for ListLogsParamsStatus.
+const (
+	N1Xx ListLogsParamsStatus = "1xx"
+	N2Xx ListLogsParamsStatus = "2xx"
+	N3Xx ListLogsParamsStatus = "3xx"
+	N4Xx ListLogsParamsStatus = "4xx"
+	N5Xx ListLogsParamsStatus = "5xx"
+)
+
+// Valid indicates whether the value is a known member of the ListLogsParamsStatus enum.
+func (e ListLogsParamsStatus) Valid() bool {
+	switch e {
+	case N1Xx:
+		return true
+	case N2Xx:
+		return true
+	case N3Xx:
+		return true
+	case N4Xx:
+		return true
+	case N5Xx:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for GetUsageParamsGroupBy.
 const (
 	GetUsageParamsGroupByKey      GetUsageParamsGroupBy = "key"
@@ -371,10 +398,10 @@ type ActorKind string
 type Attempt struct {
 	// Credential managed, byok or none
 	Credential  string   `json:"credential"`
-	DurationMs  float32  `json:"duration_ms"`
+	DurationMs  float64  `json:"duration_ms"`
 	Endpoint    string   `json:"endpoint"`
 	Failure     *string  `json:"failure,omitempty"`
-	FirstByteMs *float32 `json:"first_byte_ms,omitempty"`
+	FirstByteMs *float64 `json:"first_byte_ms,omitempty"`
 	Model       string   `json:"model"`
 	Provider    string   `json:"provider"`
 
@@ -611,23 +638,26 @@ type KeyStatus string
 // Log defines model for Log.
 type Log struct {
 	// AttemptCount Upstream calls.
-	AttemptCount    int     `json:"attempt_count"`
-	CatalogRevision int64   `json:"catalog_revision"`
-	ClientRequestID *string `json:"client_request_id,omitempty"`
-	Code            *string `json:"code,omitempty"`
+	AttemptCount int `json:"attempt_count"`
+
+	// BillingSuppressed A reply without output
+	BillingSuppressed bool    `json:"billing_suppressed"`
+	CatalogRevision   int64   `json:"catalog_revision"`
+	ClientRequestID   *string `json:"client_request_id,omitempty"`
+	Code              *string `json:"code,omitempty"`
 
 	// CostNanos The billed total.
 	CostNanos    int64    `json:"cost_nanos"`
 	CostUsd      string   `json:"cost_usd"`
 	DecidedModel *string  `json:"decided_model,omitempty"`
-	DurationMs   float32  `json:"duration_ms"`
+	DurationMs   float64  `json:"duration_ms"`
 	EndUser      *string  `json:"end_user,omitempty"`
 	Endpoint     *string  `json:"endpoint,omitempty"`
-	FirstByteMs  *float32 `json:"first_byte_ms,omitempty"`
+	FirstByteMs  *float64 `json:"first_byte_ms,omitempty"`
 	GatewayID    string   `json:"gateway_id"`
 
 	// GatewayMs Time not spent waiting for upstreams.
-	GatewayMs      *float32 `json:"gateway_ms,omitempty"`
+	GatewayMs      *float64 `json:"gateway_ms,omitempty"`
 	ID             string   `json:"id"`
 	KeyID          *string  `json:"key_id,omitempty"`
 	Outcome        Outcome  `json:"outcome"`
@@ -657,12 +687,15 @@ type Log struct {
 // LogDetail defines model for LogDetail.
 type LogDetail struct {
 	// AttemptCount Upstream calls.
-	AttemptCount    int        `json:"attempt_count"`
-	Attempts        []Attempt  `json:"attempts"`
-	CatalogRevision int64      `json:"catalog_revision"`
-	ClientRequestID *string    `json:"client_request_id,omitempty"`
-	Code            *string    `json:"code,omitempty"`
-	CostLines       []CostLine `json:"cost_lines"`
+	AttemptCount int       `json:"attempt_count"`
+	Attempts     []Attempt `json:"attempts"`
+
+	// BillingSuppressed A reply without output
+	BillingSuppressed bool       `json:"billing_suppressed"`
+	CatalogRevision   int64      `json:"catalog_revision"`
+	ClientRequestID   *string    `json:"client_request_id,omitempty"`
+	Code              *string    `json:"code,omitempty"`
+	CostLines         []CostLine `json:"cost_lines"`
 
 	// CostNanos The billed total.
 	CostNanos    int64   `json:"cost_nanos"`
@@ -670,19 +703,19 @@ type LogDetail struct {
 	DecidedModel *string `json:"decided_model,omitempty"`
 
 	// Decision The decision record.
-	Decision    *map[string]interface{} `json:"decision,omitempty"`
-	DurationMs  float32                 `json:"duration_ms"`
-	EndUser     *string                 `json:"end_user,omitempty"`
-	Endpoint    *string                 `json:"endpoint,omitempty"`
-	FirstByteMs *float32                `json:"first_byte_ms,omitempty"`
-	GatewayID   string                  `json:"gateway_id"`
+	Decision    json.RawMessage `json:"decision,omitempty"`
+	DurationMs  float64         `json:"duration_ms"`
+	EndUser     *string         `json:"end_user,omitempty"`
+	Endpoint    *string         `json:"endpoint,omitempty"`
+	FirstByteMs *float64        `json:"first_byte_ms,omitempty"`
+	GatewayID   string          `json:"gateway_id"`
 
 	// GatewayMs Time not spent waiting for upstreams.
-	GatewayMs *float32 `json:"gateway_ms,omitempty"`
+	GatewayMs *float64 `json:"gateway_ms,omitempty"`
 	ID        string   `json:"id"`
 	KeyID     *string  `json:"key_id,omitempty"`
 
-	// Models The models tried for this request
+	// Models The other models tried for this request, each with its own account, oldest first.
 	Models         []Log   `json:"models"`
 	Outcome        Outcome `json:"outcome"`
 	PolicyRevision int64   `json:"policy_revision"`
@@ -822,7 +855,9 @@ type NewOwner struct {
 type NewWorkspace struct {
 	Name  string   `json:"name"`
 	Owner NewOwner `json:"owner"`
-	Slug  string   `json:"slug"`
+
+	// Slug Unique; made from the name when absent.
+	Slug *string `json:"slug,omitempty"`
 }
 
 // NextCursor Ask for the next page with this; null on the last page.
@@ -842,8 +877,8 @@ type Problem struct {
 	// Detail What was wrong and what to do.
 	Detail string `json:"detail"`
 
-	// MissingScope The scope that the management key lacks.
-	MissingScope *string `json:"missing_scope,omitempty"`
+	// MissingScopes The scopes that the management key lacks.
+	MissingScopes *[]string `json:"missing_scopes,omitempty"`
 
 	// Reason Refines the code where it has several reasons.
 	Reason *string `json:"reason,omitempty"`
@@ -901,8 +936,8 @@ type Receipts struct {
 	Gateways int `json:"gateways"`
 
 	// P50Ms From the commit to the gateways' receipts.
-	P50Ms           float32  `json:"p50_ms"`
-	P99Ms           float32  `json:"p99_ms"`
+	P50Ms           float64  `json:"p50_ms"`
+	P99Ms           float64  `json:"p99_ms"`
 	Pending         int      `json:"pending"`
 	PendingGateways []string `json:"pending_gateways"`
 }
@@ -996,19 +1031,36 @@ type TokenUsage struct {
 // Usage defines model for Usage.
 type Usage struct {
 	Rows   []UsageRow   `json:"rows"`
-	Since  time.Time    `json:"since"`
+	Since  *time.Time   `json:"since,omitempty"`
 	Totals UsageFigures `json:"totals"`
-	Until  time.Time    `json:"until"`
+	Until  *time.Time   `json:"until,omitempty"`
 }
 
 // UsageFigures defines model for UsageFigures.
 type UsageFigures struct {
-	CostNanos    int64  `json:"cost_nanos"`
-	CostUsd      string `json:"cost_usd"`
-	Errors       int64  `json:"errors"`
-	InputTokens  int64  `json:"input_tokens"`
-	OutputTokens int64  `json:"output_tokens"`
-	Requests     int64  `json:"requests"`
+	Canceled  int64  `json:"canceled"`
+	CostNanos int64  `json:"cost_nanos"`
+	CostUsd   string `json:"cost_usd"`
+
+	// Errors Model attempts that failed upstream or in the gateway.
+	Errors int64 `json:"errors"`
+
+	// Estimated Model attempts whose usage is an estimate.
+	Estimated int64 `json:"estimated"`
+
+	// ModelAttempts Models tried for them.
+	ModelAttempts int64 `json:"model_attempts"`
+	Refused       int64 `json:"refused"`
+
+	// Requests Calls of the inference API.
+	Requests int64 `json:"requests"`
+
+	// Tokens Token counts that do not overlap.
+	Tokens UsageTokens `json:"tokens"`
+
+	// Unknown Estimated
+	Unknown       int64 `json:"unknown"`
+	UpstreamCalls int64 `json:"upstream_calls"`
 }
 
 // UsageOne defines model for UsageOne.
@@ -1018,18 +1070,47 @@ type UsageOne struct {
 
 // UsageRow defines model for UsageRow.
 type UsageRow struct {
+	Canceled  int64  `json:"canceled"`
 	CostNanos int64  `json:"cost_nanos"`
 	CostUsd   string `json:"cost_usd"`
-	Errors    int64  `json:"errors"`
+
+	// Errors Model attempts that failed upstream or in the gateway.
+	Errors int64 `json:"errors"`
+
+	// Estimated Model attempts whose usage is an estimate.
+	Estimated int64 `json:"estimated"`
 
 	// Group The model
-	Group        *string `json:"group,omitempty"`
-	InputTokens  int64   `json:"input_tokens"`
-	OutputTokens int64   `json:"output_tokens"`
-	Requests     int64   `json:"requests"`
+	Group *string `json:"group,omitempty"`
+
+	// ModelAttempts Models tried for them.
+	ModelAttempts int64 `json:"model_attempts"`
+	Refused       int64 `json:"refused"`
+
+	// Requests Calls of the inference API.
+	Requests int64 `json:"requests"`
 
 	// Start The beginning of the hour or day.
 	Start *time.Time `json:"start,omitempty"`
+
+	// Tokens Token counts that do not overlap.
+	Tokens UsageTokens `json:"tokens"`
+
+	// Unknown Estimated
+	Unknown       int64 `json:"unknown"`
+	UpstreamCalls int64 `json:"upstream_calls"`
+}
+
+// UsageTokens Token counts that do not overlap.
+type UsageTokens struct {
+	AudioInput  int64 `json:"audio_input"`
+	AudioOutput int64 `json:"audio_output"`
+	CacheWrite  int64 `json:"cache_write"`
+	CachedRead  int64 `json:"cached_read"`
+	Image       int64 `json:"image"`
+	Input       int64 `json:"input"`
+	Output      int64 `json:"output"`
+	Reasoning   int64 `json:"reasoning"`
 }
 
 // Violation defines model for Violation.
@@ -1038,7 +1119,7 @@ type Violation struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 
-	// Path Where, dotted, such as `models.0`; empty for the whole input.
+	// Path Where, dotted, such as `models[0]`; empty for the whole input.
 	Path string `json:"path"`
 }
 
@@ -1268,21 +1349,24 @@ type ListLogsParams struct {
 	// KeyID Only requests of this API key.
 	KeyID *string `form:"key_id,omitempty" json:"key_id,omitempty"`
 
-	// Model Only requests that asked for, were decided for, or were served by this model.
+	// Model Only requests that were decided for this model.
 	Model *string `form:"model,omitempty" json:"model,omitempty"`
 
 	// Provider Only requests that this provider served.
 	Provider *string `form:"provider,omitempty" json:"provider,omitempty"`
 
-	// Status Only requests answered with this HTTP status.
-	Status *int `form:"status,omitempty" json:"status,omitempty"`
+	// Status Only requests answered with a status of this class.
+	Status *ListLogsParamsStatus `form:"status,omitempty" json:"status,omitempty"`
 
 	// Outcome Only requests that ended so.
 	Outcome *Outcome `form:"outcome,omitempty" json:"outcome,omitempty"`
 
-	// Surface Only requests to this inference surface.
-	Surface *Surface `form:"surface,omitempty" json:"surface,omitempty"`
+	// SessionID Only requests of this session.
+	SessionID *string `form:"session_id,omitempty" json:"session_id,omitempty"`
 }
+
+// ListLogsParamsStatus defines parameters for ListLogs.
+type ListLogsParamsStatus string
 
 // ListManagementKeysParams defines parameters for ListManagementKeys.
 type ListManagementKeysParams struct {
@@ -2220,7 +2304,7 @@ func (siw *ServerInterfaceWrapper) ListLogs(c *gin.Context) {
 
 	// ------------- Optional query parameter "status" -------------
 
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "status", c.Request.URL.Query(), &params.Status, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "status", c.Request.URL.Query(), &params.Status, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
 	if err != nil {
 		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter status: %w", err), http.StatusBadRequest)
 		return
@@ -2234,11 +2318,11 @@ func (siw *ServerInterfaceWrapper) ListLogs(c *gin.Context) {
 		return
 	}
 
-	// ------------- Optional query parameter "surface" -------------
+	// ------------- Optional query parameter "session_id" -------------
 
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "surface", c.Request.URL.Query(), &params.Surface, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "session_id", c.Request.URL.Query(), &params.SessionID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
 	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter surface: %w", err), http.StatusBadRequest)
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter session_id: %w", err), http.StatusBadRequest)
 		return
 	}
 
@@ -5929,138 +6013,142 @@ func (sh *strictHandler) GetMember(ctx *gin.Context, workspaceID WorkspaceID, us
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7H3rctw2lvCr4OM3VUkc6mo7G1u1NeM4yYw2duyync0PS9ONJk93Y0QCDACq3WNra59mH2yfZAs3EiRB",
-	"NltqWU7GP2ZiNUng4Nxwbjh4HyUsLxgFKkX0+H20BJwC1//84Q1eqP+mIBJOCkkYjR5Hb5aALoELwihi",
-	"c7RaYolWWCAOsuQU0hjNGUfT0/necyyT5XQ/iiMOv5WEQxo9lryEOBLJEnKsxpbrAqLHkZCc0EV0dXUV",
-	"RwXmOAdpgXhacsF4GIwphXdykug3pgoYuQRU4AWgGcwZBzU1US//VgJfR3FEca5mM19EPhw5fvcM6EIu",
-	"o8cPj47jKCfU/X0Ud6CMo9MU8oJJoMn6J1h3wXsFBWBJ6AJhlOAsQysilxo+gXNAF7DWvxCKjh+gJSu5",
-	"QAtyCUK/MidcSISpWAFHeIEJjfXbrJSoyDChEt5JJCDhIEW1SEO5epUeiHsKxp7lHh1/215ugaUErsb8",
-	"+9v/t/df51//KWrjII7e7S0JldHjKC+FRDNAR0gydHT8LbokgswyQE9ePz09RckSc5xocmrEzTVbdDH2",
-	"dInpAhCj2RqtlkCRXBKBiEBCkizTeElKzoFKpBizf9mW8frW+82DgeV+eXZ278NZ9PZw79H512fRV6MW",
-	"rkBTICkOxBQB5hlRhNP0i5EokyXCAp1F98+iGDGO7mlM/ATr0++7eHhC0ZOXp5pDSBqj6QWsJ//73/8z",
-	"rRZcYLmsl6sek3RQxlqL7zLzM5IT2YXkb2yFckzXCKjkBATCRriWLEsFwhLlTMgT9PDQ0AvPBFDZJ3OZ",
-	"nqMFFsnLPHp8/PBQk8T8VYub4vMFcA3ic0zxAnKgsg9tClT7So28/GIId/UXk12g8WU5y0iCFUBhCIv6",
-	"BQNeUc6G4PPevzFwr+C3EoQMAaZV6bs9QRYUZzP2bo+bd/dIOrU8TegcONAEkH0WoymH34aAty/eGPDX",
-	"hCbQBfpnJq2WN4pCkrxX3ws9hD/rnPEcKxlOsYQ99W0UmvsXKknWnfu7kfOW+vPrzCuAh1moFMAN76h/",
-	"DeFfP78p8n/FIcWgfjWrzxhdxE4VoPuHIkZ60Qguga9RRi4BLbCEFV6jJRYIF0VGIDXaXCv8PtytcFdd",
-	"OFi/bepsra0/vD06Pjf/un/4lfjTB/v7+6P4wVX98P2Dqw/3Dw8PD7/KxSjljjWFKyX+UCgF/vDwMBeN",
-	"dRtsMX4hCpxAmHYr99gQcCWGyFe9fEMaXqlvRcGoAG1PveRslkGu/pkwKoFq+mq6GE1zUJg3vv6HUHC/",
-	"96b6E4d59Dj6/we1yXhgnooDN66esatftA00xySD9AS9+vEpevTg4b8hOxVKQWKSiX2NRTuimvBJIo3t",
-	"V3BWAJfErIGkAdMxji4I1Q+Aqn3kbUu9R3GkxsDSWH5rISGPYi0m0XncHc3QITCNE6yA9erT6a2Bpx6a",
-	"zf4BiVQjPJES8kJ2F5ZwSIFKggNKx6wmjdFszS4UE1JGA9ojjtKSmy0jFx6MtMxnai+NI6BpwYihe+dj",
-	"RaKShxeuzdLJbC2hb+icpZAFvy04uyTKTgs95IAtr7X0zHJt1AyjoH0MZYak+6FFc5B8jWeZD/mMsQww",
-	"VY+FxFxCOsFyrBbW38jSX6dvj/h0Nqv21ujhOPZp2oCjSagKCUF+KVMif7i0stpkGZwYZAXQip30DMmt",
-	"ETH19haoScl8rgVRguGEoRl+JJClxrpX39rBMOd4rf7uEWbPfAg/Vl6GWXgFM6HymwdR136MI4n5AnoH",
-	"s0/N75ukWqtjTT+D39iRoDmOP6dFWNy2iewShkn+jIgA2VMs8WgKePwTIIDnRG8a6Gd4J61D3kaLBqg5",
-	"WGhdT5mQzwiFgO5jQk4opkyMpKn+oBRhkuoAQo8mIgmYiSYF8ElOsmw8I5WUyHEAtpWEBsgN0A+Gt67Y",
-	"x0kQmRywhLQyO7pIbW2BG8h7KkQJacPVUtOwFYWNrPEc3Caw8sEZ+qSGu42segg3e9xeyhh8WKXTKzxD",
-	"wHVwq1in9sc2mkP1q69g3ict/oChBX0PGUhIAyuoH3Q3uzG2idFKdpSBqW+CQgf9XWDO33S6e+a8TzkY",
-	"jzKsN5R5vhGv1oi348R2qhCEfzVuUQC6NOUgRBCIBEucscVky+2vZ98jVEgc9K4N5oSJWhpfTpsuQdsr",
-	"w0JOBADdzrwqGMsmBdBU/dCB4BeBF4A4JIynAskllghzQJRJJCTjkKI1aHBGLF9InAUWeSqRAH4JAs05",
-	"yxGRAqVEXCBMU+2sqrk44GQJKfr5yZvXbsbdmZfguyvKWY7iaGHMeiFZUTRks/7Uht9HSnlF5frDuGIy",
-	"B0fLNG2QNMB2DqdtMg4w+g7sGCcyd23EmH3Sxv1xlr2YR4/fDk9qttL26i9CqQPlLldR/n30RIdVXUgc",
-	"XFqACMR1jgFSnXDBFLUC/vvB0FJrMef+cm6i7Guc3IW6D1kuo2nTNng+ZSo1YL05vTq23kennKVUJw6C",
-	"t9Wn7ptZD7F05HS1ZMi+iEh4N4N3BeEgtpq7NyCV9jCORgoqMJcubVmHCfr32FJsiRMdmRBdGJ6r3xFJ",
-	"dTDThlLtZn/P7LVEohyvFdJOEOSFXCOcZWwl1H90xNLp664z3dbMfXG0Qu0mrBQTk8iclOFgu8KXeaOO",
-	"9wNS+ECcSZtMEQgnCRSKrCb+LJdAG9bByFDPBh3+2ryoPinnc/IuDK4Gbs5K7iU/HZ3NUoI0FiWf4wQC",
-	"9Hptn2xJm6HF2CFDFCuLdEvpC5kdF/r/NfUrbFWYrljTW3Xsi30Dih69cRP1d4fqbgeGkIX+To2gn2D9",
-	"gt4E+6FpeyZ66UoGcJoShVucvfQmneNMgE4h+78exS3Impq9KWG0zDIk8YWtwNCvrhFe4fUGLfK2zh2p",
-	"MaLzhtodNDvUWy+t8vU1pV+ccXi4oRalqTZGSPzrhBUgQlaGRvXrShU6vwQn0ngmBVYbkIlcsgv9L4PS",
-	"sJfyjC0Czq1JfUwSVtIAGX4phOSAc50vEvvhuN/1fOAkI0DlZENcOWEp9Dzww5NdnT8jWQYpkkyaHfym",
-	"AcwUEpJCOulPqYzI80x0div08XASaGOix+Z0+7DoHuchZJHcuvGFtpgx0WVSyjouLfV9wtdz9hlZ0AsG",
-	"K2XC8o1xyBf2NbUfsIwk621Zq+Akx9yB0eUNy3Nm99YJrRlkjC4EkuwEpWQ+VwaCCUIYP2GOs2yGkwtk",
-	"VEnQXBhMqRUlL5iADem2vqzLIN/pmMnwC0LYkpXg453m4tQzxTM9eT9r5QTzuFTH4NOeMosU6ZA9WuIU",
-	"UYb0uyfGVGdCapMTZUw5eTNW0jQcGCoFXmzkvzfsAqiOd22VXtb2lcd6g9lFh4gKXbV0eEZZUzs78PtS",
-	"Eh4Ku5ITDBp5aiO00z9ji+91JcB4311tMl2P3a5DjM+Q2Yx8wKjSC84IhfGjVUmuwHBKrzvVErZmTIFH",
-	"V4u4L21Q1GO4GoN9Dp/63jwzOXStZLQmshKv9nKcLI0PSKRAbEWVT2W2aWXZjPQrDEGiKm1PaJKVKaT7",
-	"bpQmQlo87SE7rqlYres8GBl5xhY7sKkd4HdpUz9ji2vb1LXwjLasO/GyjxeFEYA4y0D5sjiRJvbwhw/H",
-	"bB8KGbk7GpPe5/SNYZlPI+ShBDyzeZDRIdo37qOPFauw+N0uQLGzSO3dx2gbEOxA1XZWdKdKtwHNtdVv",
-	"a03XUsFvPGlw3jcHnO4xmq1NiVi6t+JE5+vmZZbtJYxKzrKg/20rMnai1iG3Vtl4nabU+yakvVLvbGPz",
-	"1kXNBqJKaPVsDQENYlujZBccXFW73C3rajCuz7N2FaOZtRGx8nHlhayOR4Sscvzu1Hx6/PCbLg71POJX",
-	"c+LpufMza4nQ8GiumehQRZD9f4aVywIOBQ3HhwhPTWZvXsqSw0l1IEuXwpsTXSkDUzVghhmff/i9BAx9",
-	"LtGTh7jkZ1h1E7FDJGii+a/kEhAQuQSOMHIGAmIcmW14P/pEiHZd7HeNtcHTaQPCY1+2fx11BemG5tUW",
-	"FH/hagS3ETa3qfja42ETAfebpxH/fnYm/nL+9V/cP8Yd4aAI9tRcyFW9XJd6LYSYBfRgpFGVuQVWrslW",
-	"o4o0K0IpPszKxTZHI9/ivX8e7j06/9L+Y+/8nvvpqz+PooOOlu0lWADKQI0rYpSSBZFCl1wRSoGj5bpY",
-	"Au1RNxZqt9ow5qtNtRvXExc28AFIba3mOKM9mUvECdJZIEbrDLN6YX8w1/OijjG7DUqUSWJqq4BzXSHO",
-	"YW5TJwmmCWT6nyW9oGxFg5uXd0qnXSWdBirZXlDQB/VQkjEBKRIgT5AAkyqXeJYBwkbjSVYEHTF7tHbi",
-	"lZb1H/vWcWx3zhalJNX6M1d/jUx9pFWYr33iw54mX3FGF5ot9AFzyVDKgoDnRAhCFxOtVnuqB9QjF3yH",
-	"9jnRDCcXoudMSfhYyiuYE2oThYoeaLUErkMZSyyQgEvgOEPm676R/SRUa8fScYc5cRPgLEPEsiRbiGue",
-	"fumNnksiMxiIGHRj47+8OjXIVCJpgLwgNFUMaM9zBWG8JCzTLub4OOp/uk+6hnZLO7gjF3oxnudu+czm",
-	"9RqIDymPl03PuiV6piZ2uzDLdZytnvCV9tLFshqsLTlAFQv6BavjbRkOCRAbMB902Nx72x7BCUVd/FyB",
-	"xW0rxFKBtYFYO/DofNLftVvnwXJt366xnrEOXitcNPbgZW8R9zPv/K8tXlriS5P+dUeBiWzVVXvKaZcs",
-	"NlSi/Mpj/1YmyUAZ1p1uZeMWzrK07pZiGD4NL7t4eBhMnf/IWW53nTwneldUf7l5vkBOXoL58+LRo750",
-	"vkfAADTm4cRf7VgF2KJJNURcIbaevFp3BWpg7iD1bKTJ2V/uxBBOc6Ion5swh9qCYNVz2veVLSXc0lhf",
-	"cJzAREDCaCrCHTQyZcgoMin620JGIRVbXOKMpCeo0z6jw+lVp4xvDh98e+g3yzgMikEAQ6UkdPHcGo8O",
-	"UTOcKXM0dcfRdOG/rkxW/LPkrFwsizIcXnkNUg0ZEpmsWOKJYnDaKBDwDJIZyE1vrNnFxFVBTIAq46bn",
-	"uFOiNrwJXmEOE24WGn4xhTkuM1lXLrRPnEBqSVFVbBgThzKTPB32BFKg64nkmNBeCKoF1QGf8aaEyaVL",
-	"ZR0yOkmtJHblNcfvJn4CPPxGDUHguX42scGSGl8bg1PNmJ0W/iLD68klzkoQYZxY/TD5J3A2UTtTvci+",
-	"D6TSJwasYYrbh/rVzbHoWkbaeqsxTpuRumRtMXjcEok+7u5bWg9BWpRukDUsFW16BHlqmCJtNg/pY6ca",
-	"bpL0qtTLXeS73OTXNr5q6MdaXu6L3VS6dlRwq3cOQCqQz6Ph6qVPUk17lbpEVhW6YxIQt6C0r533+Has",
-	"fq/2/vvfbGqT1VX9dYutUZ/WC6xnfbDxw8+bRUie68JDZ20lS+vTum48yjIVAhu/dwEKzTpSkRcZmEBJ",
-	"HCnTNU21LjGo5tg94sAxvYjiiOR2DP2PCaSmw4AoAHQbPMkxrSRIuB+yaiCWcF3dzYXZ3EyZmdAGcwq6",
-	"0C8vBUnUxqXUk55rTjKwbUsyHVUIGomNDNJYV9w7mlILzP3jrsR4hZPdwJ96hnT9mnXAUqb9TnYJPMNF",
-	"N42Ey5SwCaHK4h1X92u+YKUc/4nRgjqHPzlaXuOjh/k2H6UTDjgd+QUISXLc31Ygt4gec+B8CyxuhT8T",
-	"VbUyvHVIQEPVRE0Hux0aVRD6szt0xA22abGEj9LQpl+xbpMROVuNFxY9xiu2CtZ4udZ544KA+uzCuAl/",
-	"JIuSgzBl1FvUqrUI4hrzuUZ5FoLYoKAXZW72W+4ho7M3YhuOn0ildcRWjL/dN9YxvVYLmurbamktsNsg",
-	"bdOLRhPm2gazrX4fay1XTD+6TrzFte87cRxWFgNl0153L8S47S/qTl/qmAFlFNo1zq0zDz0Hh2BBqNIp",
-	"rlxyyUo9Sbrx7NmGE+N1+mRkGlFn3y4ITeumtVObpZzMCWTpNJyCM1bMYNeUTrKCQ4xSJiX4k9nTLodT",
-	"h1qXrV0tdbGwYtb9jVrF9mCxKR8HXYiPfl0ynJMueq5TdDy+++B50DNot6IdKrYLcGkjqfmF0JGrcK5w",
-	"i7q86xQWuyNnWzaLGt9RsQKrn6LX1kOWIUYrooHWWzvM/PXWWLoajmseaK+gr2u8JV6Ezp+DRLM1KjIs",
-	"1UKQY2WxXSuA3RRrNytBqlSvhny7Eu2dNAq72w5h1ew7SIE2VnKnCdAKkusLcm9vuc2yvJsY3HULzPrh",
-	"Gjia3e3k5o0oICk5kevXCjd9fQGHu6nHaCpmk/xicnlUNS3WqNY+ImCu82t26qWUhbZvrZYw5mRvC52m",
-	"SvlCIP26OQ5rkp26xl29SuELof6eK0NOC8UIQK60dT5nYQDaoz95efq47tRsKtPkEghHJo0oYteeX8Qt",
-	"JIkYCRvGjU0ToDIlEmVsEZ9RT5BFXKVs4yrTlLGFmUyfudw/o2f03r2n1SkksX/vHpo+KeWScfJPPcxj",
-	"9J1eL2pQBn2JW2B9pa0o3cRNLpWdSSjC9RJPzmjPuGfl4eH9xBHGkEX/BlNzx8fB5dGBI+CBZgt0WjWK",
-	"VwjRLdts8RtSNp9d13csJaCX9B+vX/ys73zYR78YSxNpS9Piwv6ke4Oj+mKQxrjVzRpK4pQRDThZ7p/R",
-	"F1S3aFcLFmj6Xsn91TRGGGXEnN81v8XI00ZX05PWrSJE9FQFntE3JAcDyqsfn6L79+8/Uqj95c3TffSc",
-	"UeUiCIT1sc0cZ8gIpH7j9ffmPg/TWV87a+p35Vzt/fL6ezQDQVJARDo2MNUxCl8/6F58pnpAjV8VBbWL",
-	"AfbRm7oNVV2p5V9BYKeZKixMTW30GZ3+eYWJ/PeHYlqXn5mrXQRiiq4bOrsTqa+40Ms7Pjw2zpFgOWhE",
-	"mbs8bFb/jOruiLYyj+Swj14DTdG01SJrqtY2A6TrGCWzHbXcxSoCzyEznoK7SiXWzFNfQWOXptYz/eEN",
-	"Xkyri2vWrEQccGpnkCxL0ZcPjo6/quFmFBBkwvWr1wUrOWC6WpLM8fMP2p2+d69ihlB388fq3Q/IGCzo",
-	"gykd/GAm+nBGP+zt7VX/Uy8+ODxEH9CUUF0nMPmHYHQao6n+y5zs1l78FH3QlJqxdI0STKm+GEGv6qSS",
-	"JQ62ovJLfcqXUDSt6/GmXyE74ZGasKTYqgNI1eCUeachY9N5XGFfA4IYhRM0NYGxKRJ4LdBqSZKlG/K+",
-	"GnLO+IykKegFEKpP2CW6HYc25d0S9IlQ6/GZos2qOF93ODJlFIWNgbsZHqgZKJOTOSupg1i7lMoRtACb",
-	"Hyr9p48n1/347UgP1Ug5yCVLJ2pAPalBgrlZSC4RvCNCihM0faIeTq1oESmQ+VC4wR6pwdRelZFE6nXX",
-	"XD2pfrdD6yaM7dUSafoNeB+ai4OwMA0KFM8rFjXL0kxqJj86VpMXXNelaBNmYnrvq/k8uSBmOv9uHVvj",
-	"G1sqEqGZpVUePHXzaOoWeJ0xnE4kY5MM8wU0WJIIHXI32pPkRLpvHxpmE2VRMN22IIeUYN09uz2AAnLq",
-	"31GghcEM9NCIiWstUMkERjqNqERd6YQT9FvJpKmIntZloNUg9y3rX2KSKUVjhtCtRrUeX+H1iYJDo9qr",
-	"4IordaR12fQVSL7ee6L+0GNHcZSRBKjpxUFccS9XRlaBkyXsHe8f1tc+eL/VxbnRa3c1i7+1P3l56rX0",
-	"fBwd7R+ar1gBFBckehzd3z/SgyvO1Xaf2rG1VbIHl+7GrwVox6GSq9NUX9cjZN02XETNa7l6gm31KwfO",
-	"/o83vmkuH1IvtmvaM9v93/RXr8NEF7DeN25e3+UhVUf2kTdAdWzmPmDowp5qJgKpj5pA9UDTbAu/a5CE",
-	"gWvD5KY/yC6nXlXNbFoF9YybU/4pSQfow/hNYdrAV+beoBEvmkt+rs5bF6UcHx4OXJKy3eUorW7+gTtS",
-	"npizKGxunQYjnvtePUTfHBXQ3hUscSTKPMd8bZ2c2hFBFFbK3TDnJl28521kGy1H5+pjpSX8as9eDfHX",
-	"up7z1nDntw8OIM4YxM4Sla6+dgmYp8aHzLCEbL0rVFZFvfXZlCWsTSNpH58sy1gpa3wqd2gQlz/B+s7U",
-	"rPbVnFmkbZHeq7TqnghjiOf1j7hVAXN9CQYlS61yV2xQ2Y4mZGDd/x7h0rQ/1+3FhNzQSthZXMop279Q",
-	"zo/bb9x9kDRFlJkjR8rk269SC46bzN5ornzcjp30dV8jmKl1+6UhrTapvmPpemdUtUe4r5ohPMlLuOrw",
-	"0tHOZm23w+650cpd4alt/7oTdBSHrlANzWdfO9Dv6EmOD4//AKu4oXSZizcQrq7B7AqSp1IP3pt02VV9",
-	"K0ZXvZp+lR9TIEZ8Ye9BvW21uJn8WBdSai9r9cmw78eF/IYs+0rzl8ey2jNfMJaGNoGgBbAAafjzNnnh",
-	"BR1C511i8AWFfnHfVmjNDbFKsAqXyWki26QFP2V9sPu9tOqiPGo3/ayCfmcqyN6eve2ueaB7OusU63VF",
-	"zJq0TQnTw37ecD9z+21tuPNSNDZcc+uDAY6DKHNIR0qAeXv3ImDG/SwDn2XgdmTgib7wRN/Jr5NBThLw",
-	"AhM6lveZu4TsprzfxVX4uHNV0alPTqMCOGGpyVVTWO00DGIW969l5VXH2D+ylfc5ZiLvdj8sMiVOdbdd",
-	"nUnYbAxmbDEclX7GFh8nKr3jbE44zu1OQFTKxOKnL9ptS7F3nDmroDC3WooLk8qP0UopM3vxh/mFcfOj",
-	"uXMBzWzGr+pGEALaHVgIwnw8ogRxBNAaiupEhIGuDx7vWvQgSEc3BslsCXUpGBHob2/evLSlNlukMqpj",
-	"rw8fPfLPvR4G+2yMwBNQRUrB+mDw7mAYpaGqq0o2zs4MHkhVj2e7fvZio74gYhQk1SHNW7UlXWv/wbyO",
-	"X0K5i/zOK2+88QlT9fbB+7qy5KpXry5AqdXodtE2EOuzMO4CVS9oNVyMVsu1Mo1X9iJM0xJP/WXq8XSf",
-	"x7pbRReR224zlk7aErVEqEsR9jYmXBtNTz/CJnebctLt0D4oMa265dtIinZKo3vkqPXeQJr0Z+ZKHJXz",
-	"QJXr0+zsaHo5Gmdi9/nUZk/j339mtd2w/g5yrKErEnp0VqvG6JN3Ij6Zpe0oG9uGUlfWNNtz28J6NkfV",
-	"fRn9Qh7W1wfvO+cgRyR270YyP5Fo2/UZ7ZMMwX0Cy9lRMrgjMd2UcGjv67MY20z+cRhqwIpsAn/XyeMm",
-	"NJvsi60URAMhA8ZmSHldO8LanbQ3z6Bn+H3owD9awPOzAfPJGzA9odFtFIYV9+qkY306dNC/fGnf/7V+",
-	"/XftYzaPmg/6lzWGbuBa2lPLGk/to8Rvz9VSayqbKvBqWo+cjmob6m9bPLzEAs3LLHPHg0+aDG2dyuu4",
-	"kR2u+AO4kv5h+4/qRhrvJG33cejRUxV7xO6GU0s3uVtzZpfK+NNc4e0LdOV31oc0/atp7bKwCSf1K3NP",
-	"+p0W987hD6tv/8XfteJuX5QwqLp9/NxGXLDZB6EvuN4+PeN/dfDe+2tToN2/BuHjoHjAZfLg3lXw3T/P",
-	"74Ls1a0ZIYRuy8neynzfR3jt3/twX3VBvkXE+62ae7DuQL1LK7QtBaJGjSNR9ZOh0UDhsofXfxU3r9ke",
-	"+yP7eq1+5hvYDGFhkhGYwycVWrvDZeymuFluJURWUZWuNWGfljKtJ7cVpRvXo7wuMnsJ5dx0pXTFHX0J",
-	"et2icjJbNzL0VbPBVpPKKI6UIXQ+opRCqyaSyqXxizlbadeG5M3rMhkF/Sxhl7oBT9Zbf6JcJH6JsyCg",
-	"S1Yq4FIcBO42raCqQWkP41sy7LCAQMSmZ5I5K5wwIW0nDNvqrq+SYFV1pezjWdum8Dad/aqPYg+6Epxl",
-	"wHfk3rfbkb09V3y6yUeowTDujuf96E4yCuudVJTpwCHXHrrHhXM+h3F2aQOJ+j5GQ0Kd1xfgC4ZHmACx",
-	"Dt77vUNbacJQjwDdm2Le3EXMcQHTR8w1nKOI0djEdpTSIzTJytSUtzW5wkw3EMgZcNBth9YYwTucyGwd",
-	"q/0Wo0WJeWpKuIVEegJir48y/Zt0l+Gw3tV98Xg+cTeiN+yjG9Xe/bEzqN+b3okjIyuKY2y3RS0Uu7TQ",
-	"bgbJDcXTTO5HXPpEsT9J6cvC7Suwgd2pgveu85IjkLmlD+c+HnPE9eMHme/eVWy1cf3IvuK2gdpPswrj",
-	"7lZxY8tbNwEdocQ22RMHtt3rcAmpfef3XTuqFzGiaNQsdlemoB3OeJ23rCbHEvvgfSmAb4opP3f3id4y",
-	"SYaKb/QLuwoiVxek7h71IwIkArgh0givUPl/wC8dJCXPosfRgZYPC3v3qgmm9JJyMmyXPBemcI5gOCQi",
-	"geoaYxtTr5i/+t7DUXcE1xKqOu5Yn8N48vJ0v3HCKPS91/jZDmEOK3lftusUAiGmFdG3dXn3Dzfv02hY",
-	"Se4cSH3xYmdRrotc/baLXVRbebuPtbkRpTuWn12rMpTNC5OV+KzV77kHnktkdEf8kfHABQWmt7R3GMkl",
-	"BK/Or/4vAAD//w==",
+	"7H39ctw28uCr4HhbtYmX+rSdS6S6+v28TrLnWzt22c7tH5Z2BiJ7ZhCRAAOAGs3avrqnuQe7J7lCA+An",
+	"OMORRpad9R+btYYk0Gh0N/oL3e+jROSF4MC1ik7eRwugKUj8509v6dz8fwoqkazQTPDoJHq7AHIFUjHB",
+	"iZiR5YJqsqSKSNCl5JDGZCYkmT6b7b2gOllM96M4kvB7ySSk0YmWJcSRShaQUzO2XhUQnURKS8bn0ceP",
+	"H+OooJLmoB0QT0uphAyDMeVwrScJvjE1wOgFkILOgVzATEgwUzPz8u8lyFUUR5zmZjb7RdSEI6fXz4HP",
+	"9SI6eXx0HEc54/7vo7gHZRw9SyEvhAaerP4Oqz54r6EAqhmfE0oSmmVkyfQC4VM0B3IJK/yFcXL8iCxE",
+	"KRWZsytQ+MqMSaUJ5WoJktA5ZTzGt0WpSZFRxjVca6IgkaBVtUi7c/UqGyDuGRgHlnt0/H13uQXVGqQZ",
+	"85/v/sve/z7/y5+iLg7i6HpvwbiOTqK8VJpcADkiWpCj4+/JFVPsIgPy5M3TZ89IsqCSJridiLgZkkUf",
+	"Y08XlM+BCJ6tyHIBnOgFU4QpojTLMsRLUkoJXBNDmMPLdoQ3tN7vHq1Z7jdnZw8+nEXvDvd+OP/LWfTt",
+	"qIUb0AxIhgIpJ0BlxszG4f7FRJXJglBFzqKHZ1FMhCQPEBN/h9WzH/t4eMLJk1fPkEJYGpPpJawm/+//",
+	"/N9pteCC6kW9XPOYpWt5rLP4PjE/ZznTfUj+h1iSnPIVAa4lA0WoZa6FyFJFqCa5UPqUPD60+0UvFHA9",
+	"xHMZztEBi+VlHp0cPz7ELbF/1exm6HwOEkF8QTmdQw5cD6HNgOpeqZGXX67DXf3FZBdofFVeZCyhBqAw",
+	"hEX9ggWvKC/Wwdd4/9bAvYbfS1A6BBiK0us9xeacZhfiek/ad/dYOnU0zfgMJPAEiHsWk6mE39cB7168",
+	"NeBvGE+gD/QvQjspbwWFZvmgvFc4RHPWmZA5NTycUg175tsoNPevXLOsP/dfR85b4uc3mVeBDJNQqUBa",
+	"2jH/Wod/fH5b5P+DhgSD+dWuPhN8HntRQB4eqpjgoglcgVyRjF0BmVMNS7oiC6oILYqMQWqlOQr8Idwt",
+	"aV9ceFi/b8tslNYf3h0dn9t/PTz8Vv3pg/v9/VH86GP98P2jjx8eHh4eHn6bq1HCneIOV0L8sTIC/PHh",
+	"Ya5a67bYEvJSFTSB8N4t/WO7gUu1bvuql2+5hx/Nt6oQXAHqU6+kuMggN/9MBNfAcX9xX6ykOSjsG3/5",
+	"TRm43zem+pOEWXQS/deDWmU8sE/VgR8XZ+zLF9SBZpRlkJ6S1z8/JT88evzfiJuKpKApy9Q+YtGNaCZ8",
+	"kmir+xVSFCA1s2tgaUB1jKNLxvEBcHOOvOuI9yiOzBhUW81vpTTkUYxsEp3H/dHsPgSm8YwV0F6b+/TO",
+	"wlMPLS5+g0SbEZ5oDXmh+wtLJKTANaMBoWNXk8bkYiUuDRFywQPSI47SUtojI1dtkSPKi6zxBS/zC3O6",
+	"xhHwtBDMUkJvOLNppQyjAhXVycVKw/jJcpFCFhytkOKKGV0u9FACdfTYkUWLlRVFggPaIUZVSfdDiJGg",
+	"5YoasOoJLoTIgHLzWGkqNaQTqsdKavxGl6oxXlNnadKCXXVjjQ2sx819b8HR3swKCUGaKlOmf7py/Nwm",
+	"K5pYZAXQSj2HreNty4bm7S1Qk7LZDJlVg6WNdTP8zCBLrQVgvnWDUSnpyvw9wPANFSP82FgiduEVzIzr",
+	"7x5FfR0zjjSVcxgczD21v2/ifBTZuH8Wv7HfgvY4zTkdwuKu3uSWsH7LnzMV2PaUajp6Bxr0E9iAhqG9",
+	"aaBf4Fo7o72LFgSoPVhoXU+F0s8Zh4B8FEpPOOVCjdxT/KBU4S1FJ8OAJGIJ2IkmBchJzrJsPCGVnOlx",
+	"AHaFBALkBxgGo7GuuImTIDIlUA1ppZr0kdo5Jjds7zOlSkhb5piZRiw5bCSNF+APgWUTnHWf1HB3kVUP",
+	"4WePu0sZgw8ndAaZZx1wPdwa0qltto0qU/3qa5gNcUtzwNCCfoQMNKSBFdQP+ofdGP3FSiU3ypqpb4NC",
+	"D/19YK556PTPzNmQcLBWZ1huGBV+I16dou/Gid1UIQj/Zk2nAHRpKkGpIBAJ1TQT88mWx9/Auce40jRo",
+	"gVvMKevZtPYeqi5B3SujSk8UAN9OvSqEyCYF8NT80IPgV0XnQCQkQqaK6AXVhEogXGiitJCQkhUgOCOW",
+	"rzTNAot8pokCeQWKzKTICdOKpExdEspTNGjNXBJosoCU/PLk7Rs/4+7US2iaNMagjuJoblV/pUVRtHiz",
+	"/tS56EdyebXL9YdxRWQejo5q2trSANl5nHa3cQ2h70CP8Sxz30qMPSddbIBm2ctZdPJu/aT2KO2u/jIU",
+	"XjAmdRUJ2CdP0PXq3ebgQwdMEYlxCEgxKEM56QQF9oPup85izpvLuY2wr3FyH+I+pLmM3puuwvM571IL",
+	"1tvvV0/X++Q753aq5yuh28pT/83FwGahd3W5EMS9SFj4NIPrgklQW8096LRKBwgHkUIKKrUPbdZuguEz",
+	"tlRb4gQ9E6oPwwvzO2EpOjydu9Ud9g/sWcs0yenKIO2UQF7oFaFZJpbK/B96Nb287hvTXck85GsrzGki",
+	"SjWxwc5JGXbIG3zZN+qYABCDDyKFdgEXRWiSQGG21fqo9QJ4SzsY6erZIMPf2BfNJ+Vsxq7D4CJwM1HK",
+	"RoDU77NdSnCPVSlnNIHAfr1xT7bcm3WLcUOGdqws0i25L6R2XOJ/cfcrbFWYrkizseq4yfYtKAbkxm3E",
+	"3z2Kux0oQg76e1WC/g6rl/w22A9NOzDRK59WQNOUGdzS7FVj0hnNFGCYufnrUdyBrC3Z2xzGyywjml66",
+	"LA18dUXokq42SJF3dXzJjBGdt8TuWrXDvPXKCd+mpGwmcBwebshXaYuNERz/JhEFqJCWgah+U4lCb5fQ",
+	"RFvLpKDmALKeS3GJ/7IoDVspz8U8YNza8MgkESUPbMOvhdISaI4xJbUftOYuWJYxPp+osiiMDQNpKCAn",
+	"ochWVWaNKHVR6r7tFkfLBUsW5gAx1p4R13NI96MTs5c3t7eTjAHXkw0+7ESkMPCg6Qrtny8GA5ASLbTV",
+	"Fm7rLE0hYSmkk+HwzY3iThOMv4WGWx+UukHgycWhhzDtH+chhLLcuRUK1OApw9Quo62XjhpVWwYMQjGk",
+	"BsIgYKLUicg3ekpfutfMiSUylqy2JchCspxKD0afohylWv0CQ24XkAk+V0SLU5Ky2cyoMNZNYi2ZGc2y",
+	"C5pcEivsggrN2qBfUcpCKNgQEByKC62lVvTqrH9BKZd4E3y802iheWaoaCAy6fSwYDSaY5QgHUgWSQkG",
+	"FciCpoQLgu+eWmNCKI1KMcmEMUMvRMnTsOuqVHS+kf7eikvg6JHbKkiOGmCD9NbGPz0iKnTV3NFQG9vn",
+	"hwd/KGjSQGHw3OizU9DX1ZAuIQXluZj/iEkO410O5mzsOxrc4tT4wJ5LNgjogoiFjHEYP1oVmwsMZ44I",
+	"L2/CSpjNXemLFv+l8+U2qNBhMI6u9+Ziz/34mxJ8/zVdvgDltrZ6uqcuWbEnCjv3Hp4gRriYmdcYuwYI",
+	"oRcgnaiyWQQoxFDSVVlvQJOFNYKZVkQsuTEqDZ3FRGSpEY94NI02sewmd1DZYZHGNsX1/leLOQ+6gp6L",
+	"+Q6MiCB4n9iIeC7mNzYiarYbbUr0HISfzu2kgEiRgTHeaaKts+UP73/a3vcz8rC1NkyT0jf6oT4PH49h",
+	"8MwFfkb7pN/6jz6Vc8bhdzuPzM5c0/fvlG5BsANR21vRvQrdFjQ3Fr+dNd1IBL9tcIN3N0ig6Z7g2crm",
+	"xKV7S8kwQDkrs2wvEVxLkQUdDi4FZSdiHXKnz42XaUa8b0Laa/PONip0neltIaqYFmdrMWgQ24iSXVBw",
+	"ld5zv6SLYNycZt0qRhNry0XXxFXDR3c8wkeX0+tn9tPjx9/1cYjzqH9YZ9ULb7bWHOH05FLBBFXQIPn/",
+	"Aksf9lznJR3vE31mQ5mzUpcSTitfGt4PsNfcUgHWcWaHGR9w+VI8pE0qwclDVPILLPuR53Vb0Ebz39gV",
+	"EGBooVDiFQQiJLHH8H70mWzaTbHfV9bWXtlbwzzuZffXUZ+RbqlebbHjL31S5DbM5g+VpvR43EbAw/YV",
+	"zX+enan/PP/Lf/p/jLvXwgnsmbmIT/O56e51EGIXMICRVhrqFli5IVmNykqtNsrQYVaG8sw4+72EU5LT",
+	"FKyD0/CJgal787FJtA/XXaule/863Pvh/Bv3j73zB/6nb/9j1P6h024voQpIBmZcFZOUzZlWmJvGOAdJ",
+	"FqtiAXxATHn0hLeqOoX7fkV16RwjQMxZbC+FuvvNTJ0SjJMJXsfgzQv7a6NhL2sftz/RVJkkNvsMpMQc",
+	"egkzF1xKKE8gw3+W/JKLJQ+edo27Tt088jSQ6/eSA153JEkmFKREgT4lCmwygaYXGRBqRaQWRdBycxeU",
+	"J43ku+HL8+hH97eVScpSFLi5+WtkwCatPIrdOzHuTv5SCj5HesBr+lqQVAQBz5lS6Pes5HAgwQKfefc/",
+	"dO/bZjS5VNulfQzd6XkNM8ZdlNVsleEyiW6RBVVEwRVImhH7tRq46tOMqnVOP/RhzJifgGYZYY5axVzd",
+	"8OrQoGNfM53BGnT03fa/vn5msWzY1AJ5yXhqaNNdmAvCeMVEhubqeG/u//KfbPRB+vsquJiGF8CRoAtU",
+	"thAfkiuv2lZ6hyttQvF2LpubGG4DrjC0+NWiGqzLVMANCTazfcfrRRISYM5tv9b48+9te38p5MFpRiwc",
+	"bjvumgqsDZu1A+uwufX3bSI2YLmxndhaz1hjseN6GnuzdTAD/nnjgrUTzQt6ZWPV/q41052k9IZw2iWJ",
+	"rcvvft0g/048y0IZlp1+ZeMWLrK0LkdjCT4NL7t4fBiM8//sdbtE5DnDA9P85ef5M/H8MjLYX/zww/j8",
+	"hMYmByC2DydNjIwVkp19q4aIK+TXk1e4qYAPzB3cYefZ8uqbv5JF05wZ6sitW8UcU7AcuHL92uVqbmkc",
+	"zCVNYKIgETxV4TImmdGDzFYaGnGZokob0rmiGUtPSa+GSY8bqnIl3x0++v6wWbHkMMgqAQyVmvH5C6d7",
+	"ekRd0Mxos6m/74c3KzD12xDJQopyvijKsDvnDWgzZIitsmJBJ4YJeCu/oaG0XIDe9MZKXE58EscEuFGA",
+	"Bu6TJeZQnNAllTCRdqHhF1OY0TLTdeJF90oPpG4rqoQTqwZxYWOz6w2JFPhqoiVlfBCCakG1g2m8umGj",
+	"/tpokIJPUseJfX7N6fWkGaoPv1FDEHiOzybOOVPja6MzrO0jROYvMrqaXNGsBBXGiZMPk3+BFBNzetWL",
+	"HPpAG3liwVq/4+4hvrrZ913zSFdutcbpElJ/WzsEHndYYoi6h5Y2sCGdnW5ta5gruvsRpKn1O9Il85A8",
+	"9qLhNkG2SrzcR3zNT35jBa2Gfqx25r/YTSpxTwR3ChgBpIo0aTScfPVZiulGKjTTVQr0mIDHHQjtG8dZ",
+	"vh8r36uz/+F3m2qV9UV/Xeds1Kf1AutZH2388OthEeLnOm/Sa1vJwtm9viSS0Uwxi8z8cw4GzejNyIsM",
+	"rDMljozqmqYoSyyqJfWPJEjKL6M4YrkbA/8xgdSWcFAFANYi1JLyioOU/yGrBhKJxPR5qezhZhPiFCrM",
+	"KWCeYl4qlpiDy4gnnGvGMnB1YTL0PASVxFbEaqy53rj7UzPMw+M+xzTyPvtuQ/OMYH6cM9JSgbapuAKZ",
+	"0aIftqJlysSEcaPxjktbtl+45P2RqfcoBTFnYHK0uMFHj/NtPkonEmg68gtQmuV0uG5D7hA95kb/Fljc",
+	"Cn/W8+p4eGu3Abe3LJqo6WG3t0cVhM3ZPTriFtl0SKKJ0tChX5FumxClWI5nFhzjtVgGc8p8/cJxjkK8",
+	"sDFuwp/ZvJSgbBb4FrlxXdeunTG2Sx5EkZ+t77b1wZgtSvLsrIYPxoYGb6/6Y9jKHlt+rrqxQYT0fn/n",
+	"2RgZdmmx6NppbU4n5p9jqj0n/tuRU9kTs6lNBOZrZyvb6MAoLrbhtLE8j8Z4AIanNMuqtMa6UOiTV89G",
+	"AqLNKTGO5N/aVz/Wcb+T99EFJLRU0NxJkrLqilY3l+KnavtGQefJZYLXzW4i8SrU9fazN3pF0BuinU0i",
+	"rBC4TVkoxOaNTSt3zWOsXVWJx9F3Hzry7X3P4yfKIhyl7BbaM1xuywH7i9DoXeKCQ0Uf4cs9A/fqYM64",
+	"OX08xS9EiZOkG6+Bbije0CTwL1CTujON6N9A5bmFehPitzqsOzLzARMGLhlP62rlUydqJjMGWToNZw24",
+	"+zfrSmH1gqgSYpIKraE5mbVf3x2eTz2X+gyT5QJvRJil729UZVxlLReL9uCFUPSPhaA56+PnJjcrxted",
+	"PQ+6I7pFyNdlFAcEXisN488K3eXhJIYtko9vcnvCX+XdsgTg+Fq6FVjDO3rjI80RxOgzbU1BxR2mJAwm",
+	"kvtEtRuWKamgry+yaDoPVRUBTS5WpMioNgshnpS3zPTZzY0UfxfFrL2Rg4KQb3cPZSflH++37mM1+w5y",
+	"M1orudfMjAqSmzPyYMXQzby8G8f/TbNoh+FaU3CjX5+zMaKCpJRMr94Y3AxVe13fRyMmU3UxyS8nV0dV",
+	"uXpENTqmgEoM6rupF1oXqFo5KTFBy2SwMFpbpPxZEXy9zrB1F3nMqxz+rMzfM2MTIFOMAOQjaoQzEQag",
+	"O/qTV89O6hr9No1WL4BJYnMXVOwbs6i4gyQVE+ViR7Et7VamTJNMzOMz3mBkFVe5JHEV3s7E3E6GfoL9",
+	"M37GHzx4Wl21VPsPHpDpk1IvhGT/wmFOyF9xvaS1M+Qb2gHrW9SisDSnXhiThXFC6yWenvGBcc/Kw8OH",
+	"id8Yuy34G0xtd6eDq6MDv4EHSBbkWWX5G4RgIU5nwhKj9Ll1/VWkDHBJ//PNy1+w288++dWqmgRVTYcL",
+	"9xN2hSB1S6jWuFVPJUzFFjO8nb1/xl9ybM5hFqzI9L3h+4/TmFCSMVvzwP4Wk4Y0+jg97fSTYmogk/mM",
+	"v2U5WFBe//yUPHz48AeD2l/fPt0nLwQ31qYiFG+15zQjliHxjTc/2k5OtqcKWgvmd2On7/365kdyAYql",
+	"QJj2ZGDT9gy+fsIKqzatyYxfZSt2s5T2ydu6uGCdQtpsPuOmmRosTO0FkDM+/Y8lZfq/P1bTOi/WNvVS",
+	"RJh93dDTg2lsboTLOz48tna2EjkgomwXJ5dKdMax5q3LJWY57JM3wFMy7RQ+nJq1XQDB3GstXJ1E31JL",
+	"0Rlk1lLwTbRiJJ66+ZhbmlnP9Ke3dD6tWpatREmMIeZm0CJLyTePjo6/reEWHAhkyncqwUy6HChfLljm",
+	"6fkndNc8eFARQ6ivxYl59wOxCgv5YHOaP9iJPpzxD3t7e9X/zIuPDg/JBzJlHJOTJr8pwacxmeJfthoG",
+	"eomm5APu1IVIVyShnGNLHFzVacVLElwW+DdYuoBxMq0ThaffEjfhkZmw5NSJA0jN4Fw0rnzHtueEwT4C",
+	"QgSHUzK15uqUKLpSxBZKckM+NEPOhLxgaQq4AMbxGnGChY9QlfdLwGvvzuLDB/UNJKxbZ3O3Chd48zM8",
+	"MjNwoSczUXIPMdqUxhB0ANsfKvmH5RzqTixupMdmpBz0QqQTMyBOapFge8rpBYFrprQ6JdMn5uHUsRbT",
+	"itgPlR/sBzOYOasylmhcd03Vk+p3NzSW1u2ulmlbo6XxoW0ZR5Ut6mJo3pCoXRYSqZ386NhMXkhMhkMV",
+	"ZmLd3ma+Bl+4YlbNrmruXkJMqnJXhlg6Vxqmfh7c3YKuMkHTiRZiklE5hxZJMoXeKSs9Wc60//axJTZV",
+	"FoXAUi85pIxiT4TuAAbIabM7DTKDHeixZRNfeaXiCUowd8GwupEJp+T3UmjrHp7W+enVIA8d6V9RlhlB",
+	"Y4fAAtIox5d0dWrgQFQ3UkvjShyhLJu+Bi1Xe0/MHzh2FEcZS4Db+kXM3zqQRskqaLKAveP9w7rhT+O3",
+	"+tZA9MY35Woe7U9ePWsUaj6JjvYP7VeiAE4LFp1ED/ePcHBDuaj3mRMbtZI9uPK9HueAhkPFV89SbNSm",
+	"dN0MQkXthowDftv6lQOv/8cb37Rt58yL3Xs4mevpYrtm1H6iS1jtWzNvqG1U1WdjZO+/ns48BAyfuxgH",
+	"U8R81AZqAJp2s49dg6QsXBsmtzWVdjn1sioA1rkCJKQtZZKydM3+CHlbmDbQle0YN+JF297t43mnRdbx",
+	"4eGa9ljbtcXq9GgJdMd6Yu/PiZkzGix77jeSsIbmqIBuNN+KI1XmOZUrZ+TUhgjhsKzqE3mvCUansHx+",
+	"dG4+NlKimWI+KCH+VieR3xnumkXhA4izCrHXRLVP/F8Alam1ITOqIVvtCpXVbYP6Pt0CVrY9QBOfIstE",
+	"qWt8GnNoLS7/Dqt7E7Noq3m1CHWRwSaKdeGXMZvXKJJzpwzmi6+s5Syzyl2RQaU7WpeBM/8HmAv3/hxL",
+	"Miq9oUC817iMUbZ/aYwff974TsA8JVzYu5BG5duvQguemuzZaJv9bkdO2OhxBDF1+h7brUWV6q8iXe1s",
+	"V12dio9tF54r4tahpaOdzdptcjDQy9A3b0bdv67vH8Wh5tmh+dxrB/gOTnJ8ePwHWMUtucu2UyK0aoDc",
+	"Z6SGSD14b8NlH+teR33xaqsQf0qGGPGF64B912Jx8/ZTzN5GK2v52ZDvp4X8liT7GumrQbJomc+FSEOH",
+	"QFADmIO29HmXtPCSr0PnfWLwJYdhdt+WaW1vcMNYhY/ktJFtw4KfszzY/Vla1cYfdZp+FUFfmAiykG59",
+	"ah5gpX4Msd6UxZxK2+YwHPbrgfuV2u/qwJ2VqnXg2l4+FjgJqswhHckB9u3ds4Ad9ysPfOWBu+GBJ9jG",
+	"ilBim61UnEDnlPGxtC98a8nb0n6gkHqwxkKV0YnlGkgBkonUxqo5LHfqBrGL+/fS8qraGZ9Yy/vqM9H3",
+	"ex4WmWGnuqQ4RhI2K4OZmK/3Sj8X80/jld5xNCfs5/Z3cCph4vAz5O12qdg7jpxVUNhohZFgrq9S3Wqi",
+	"KnISAsvfbglCdTwiyXAEWAhFdX3G9skZgqfq3jMA0tGtQbJC3yd7UZ9E47cxyahSW4QsfP7k0fV1FEfH",
+	"+N+H+N9H+N/H19fBVMoReANu9lGJIWganWpGyaSqodNYknYdiwaxUTc0GiKgx99t2q27VB99y5K1oZxm",
+	"1uQuQjqvG+ONj5Gatw/e18kkHwdF6RyMJI3uFm1r3HsOxl2g6iWHuhHOcrEy2vDSdTS25TnNXzYFD+vQ",
+	"1tcc+4jc9mRx+4TKp9uEOvtgb2OMtVXM+ROca3fJJ/3OE2s5ppOqfBdx0F429AAfdd5bExn9RfisRmMv",
+	"cGPt2LxAXQXeM5pcWvth9yHUdq32Lz+Y2m3EcQ9h1VDrlwGZ1Ukr+uzths9maTsKwHahxGSadtsBl0sv",
+	"ZqTqAzTM5GF5ffC+d/VxRCz3fjjzM3Gw3ZzQPkuv22ewnB3Ff3sc048Ch86+IY2xS+SfhqDWaJFt4O87",
+	"XtyGZpN+sZWAaCFkjbIZEl43dqr2Jx0MLeAMX4YM/KP5OL8qMJ+9AjPgDd1GYDh2ry431hdC19qXr9z7",
+	"/6hf/6JtzPbt8rX2ZY2hW5iW7qIy4ql7e/jduVlqvcs28buatrGdftc2pNx2aHhBFZmVWeZvBJ+2CdoZ",
+	"lTcxI3tU8QcwJZv36z+pGWmtk7RbumFATlXkEftOzW7f9G7VmV0K489zhXfP0JXdWd/LbLbYdsui1p00",
+	"LMwb3O+leOPq/Xrx3Xzxixbc3aYta0V3Ez934Rdslz4Ycq53L8w0vzp43/hrk6O92ZLl06B4jcnUgHtX",
+	"zvfmFX7vZK86+IQQui0lN1bWtH1Uo83EEO6raut3iPhmSfgBrHtQ71ML7XKBqlHjt6j6ye7RmlzlBl7/",
+	"Xcy8dhn+T2zrdfombCAzQpUNRlAJn5Vr7R6XsZt8Zr0VEzlBVfpyhENSyhYu3ZaVbp2C8qbIXHPdma1p",
+	"Si7sDe6hWD0WOJ1crIK5C90Sp1EcGUVoTNoCiiaW6oW1i6VYomnD8nYbYMEBnyXiCmvuZIMJKcZEklc0",
+	"CwK6EKUBLqVB4O5SC6rK2w4QvtuGHSYQqNiWSbLXgxOhtCt+4arbDWUSLKtClEM06yoT3qWxX5VOHEBX",
+	"QrMM5I7M+24Fsnfnhk432Qg1GNbcaVg/WDzGYL0XirJFN/Sqge5x7pyvbpxd6kCNprF2CzGur6DJGI2N",
+	"CWzWwftmudBOmDBUFgDLUczap4i9IWBLh/kac5wIHlvfjhF6jCdZmdp8tzZV2OnWOHLWGOiuKGtM4Jom",
+	"OlvF5rylZF5SmdqsbaUJTsBcmzpbsglrVIflLpbCk/nElcRs60e3Ssb7Y0dQf7TlEkd6VgzFuAKLyBS7",
+	"1NBuB8kt2dNO3vS4DLHicJCyyQt3L8DWnE4VvPcdlxyBzC1tOP/xmFutn97JfP+mYqdy6ye2Fbd11H6e",
+	"WRj3t4pba95Y93OEENukTxy4Cq/rU0jdO1927iguYkTSqF3srlRBN5y1Ou9YTI7d7IP3pQK5yaf8wvct",
+	"vuMtWZd8gy/syolcNWLePepHOEgUSLtJI6xCY/+BvPKQlDKLTqID5A8He7+9hDByyRgZrjCed1N4QzDs",
+	"EtHAMcfY+dQr4q++b+CoP4KvAlXdcOw1QaovFYW+b9R6rq8Btb/s5ikEXExLhl0BG73Q2y00WlpSdSWk",
+	"avDaW5QvHFe/7X0X1VHeLV1t++n0x2pG16oIZbt5u2GfVdW9yk/oAhn9EX8WMtCTwJaTbtxO8gHBj+cf",
+	"/38AAAD//w==",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

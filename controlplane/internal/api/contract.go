@@ -1,0 +1,132 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+	"github.com/gin-gonic/gin"
+
+	"github.com/signalbox-dev/signalbox/controlplane/internal/api/gen"
+	"github.com/signalbox-dev/signalbox/shared/fault"
+)
+
+// contract is the OpenAPI file, indexed by the route patterns of gin.
+type contract struct {
+	json   []byte
+	doc    *openapi3.T
+	routes map[string]*routers.Route // "GET /v1/keys/:key_id"
+}
+
+func loadContract() (*contract, error) {
+	raw, err := gen.GetSpecJSON()
+	if err != nil {
+		return nil, fmt.Errorf("read the embedded contract: %w", err)
+	}
+	doc, err := gen.GetSpec()
+	if err != nil {
+		return nil, fmt.Errorf("load the embedded contract: %w", err)
+	}
+	c := &contract{json: raw, doc: doc, routes: make(map[string]*routers.Route)}
+	for path, item := range doc.Paths.Map() {
+		for method, operation := range item.Operations() {
+			c.routes[method+" "+ginPath(path)] = &routers.Route{
+				Spec: doc, Path: path, PathItem: item, Method: method, Operation: operation,
+			}
+		}
+	}
+	return c, nil
+}
+
+var pathParameter = regexp.MustCompile(`\{([^}]+)\}`)
+
+func ginPath(path string) string { return pathParameter.ReplaceAllString(path, ":$1") }
+
+// route is the operation that gin matched, nil outside the contract.
+func (k *contract) route(c *gin.Context) *routers.Route {
+	return k.routes[c.Request.Method+" "+c.FullPath()]
+}
+
+var validation = &openapi3filter.Options{
+	MultiError:          true,
+	SkipSettingDefaults: true,
+	AuthenticationFunc:  openapi3filter.NoopAuthenticationFunc, // authn has run
+}
+
+// validate checks parameters and body against the contract and returns every
+// violation at once.
+func (k *contract) validate(c *gin.Context, route *routers.Route) error {
+	query, err := url.ParseQuery(c.Request.URL.RawQuery)
+	if err != nil {
+		return fault.Invalid(fault.Violation{Code: "malformed_query", Message: "the query string cannot be read"})
+	}
+	violations := unknownParameters(route, query)
+	params := make(map[string]string, len(c.Params))
+	for _, p := range c.Params {
+		params[p.Key] = p.Value
+	}
+	err = openapi3filter.ValidateRequest(c.Request.Context(), &openapi3filter.RequestValidationInput{
+		Request: c.Request, PathParams: params, QueryParams: query, Route: route, Options: validation,
+	})
+	violations = append(violations, violationsOf(err)...)
+	if len(violations) > 0 {
+		return fault.Invalid(violations...)
+	}
+	return nil
+}
+
+// unknownParameters names the query parameters that the operation does not
+// have, and those given more than once.
+func unknownParameters(route *routers.Route, query url.Values) []fault.Violation {
+	var violations []fault.Violation
+	for name, values := range query {
+		switch {
+		case parameter(route, name) == nil:
+			violations = append(violations, fault.Violation{
+				Path: shownName(name), Code: "unknown_parameter", Message: "unknown query parameter",
+			})
+		case len(values) > 1:
+			violations = append(violations, fault.Violation{
+				Path: name, Code: "repeated_parameter", Message: "give this parameter once",
+			})
+		}
+	}
+	return violations
+}
+
+func parameter(route *routers.Route, name string) *openapi3.Parameter {
+	if p := route.Operation.Parameters.GetByInAndName(openapi3.ParameterInQuery, name); p != nil {
+		return p
+	}
+	return route.PathItem.Parameters.GetByInAndName(openapi3.ParameterInQuery, name)
+}
+
+// isMutation reports whether method changes something.
+func isMutation(method string) bool {
+	return method != http.MethodGet && method != http.MethodHead
+}
+
+// takesBody reports whether the operation reads a body.
+func takesBody(route *routers.Route) bool { return route.Operation.RequestBody != nil }
+
+// shownName is a name from the input that is safe to repeat: short, and plain.
+func shownName(name string) string {
+	const longest = 64
+	var b strings.Builder
+	for i, r := range name {
+		if i >= longest {
+			b.WriteString("…")
+			break
+		}
+		if r < ' ' || r == 0x7f || r == '\ufffd' {
+			r = '?'
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}

@@ -28,7 +28,7 @@ func Check(c Catalog) Problems {
 		k.models[c.Models[i].ID] = true
 	}
 	for i := range c.Models {
-		k.claim(fmt.Sprintf("models[%d].id", i), c.Models[i].ID)
+		k.claim(fmt.Sprintf("models[%d].id", i), c.Models[i].ID, c.Models[i].ID)
 	}
 	for i := range c.Models {
 		k.model(fmt.Sprintf("models[%d]", i), &c.Models[i])
@@ -39,17 +39,17 @@ func Check(c Catalog) Problems {
 type checker struct {
 	Problems
 	providers map[string]bool
-	names     map[string]string // ids and aliases of models to the path that claimed them
-	endpoints map[string]string
+	names     map[string]string // ids and aliases of models to the id of who has them
+	endpoints map[string]string // ids to paths
 	models    map[string]bool
 }
 
-func (k *checker) claim(path, name string) {
+func (k *checker) claim(path, name, owner string) {
 	if other, taken := k.names[name]; taken {
-		k.addf(path, "the same name is already at %s", other)
+		k.addf(path, "the model %s has this name already", other)
 		return
 	}
-	k.names[name] = path
+	k.names[name] = owner
 }
 
 func (k *checker) provider(path string, p *Provider, slugs map[string]string) {
@@ -66,10 +66,10 @@ func (k *checker) provider(path string, p *Provider, slugs map[string]string) {
 			}
 		}
 		if other, taken := slugs[strings.ToLower(name)]; taken {
-			k.addf(at, "the same name is already at %s", other)
+			k.addf(at, "the provider %s has this name already", other)
 			continue
 		}
-		slugs[strings.ToLower(name)] = at
+		slugs[strings.ToLower(name)] = p.Slug
 	}
 	if !slices.Contains(ProviderTypes(), p.Type) {
 		k.addf(path+".type", "want one of %s", listed(ProviderTypes()))
@@ -124,7 +124,7 @@ func (k *checker) model(path string, m *Model) {
 		if !validAlias(alias) || alias == AutoModel || alias == FreeModel {
 			k.addf(at, "want a model name in lower-case letters, digits, dots, hyphens and underscores")
 		}
-		k.claim(at, alias)
+		k.claim(at, alias, m.ID)
 	}
 	if m.Context < 0 || m.MaxOutput < 0 {
 		k.addf(path+".context", "want token counts of zero or more")

@@ -54,7 +54,7 @@ var envKeys = sync.OnceValue(func() map[string][]string {
 			continue
 		}
 		slug := slugOf(&p)
-		if name, ok := strings.CutPrefix(p.APIKey, "$"); ok && !slices.Contains(keys[slug], name) {
+		if name, ok := strings.CutPrefix(p.APIKey, "$"); ok && !s.ownEnv && !slices.Contains(keys[slug], name) {
 			keys[slug] = append(keys[slug], name)
 		}
 		for _, name := range s.env {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -44,6 +45,7 @@ func Overlaid(base Catalog, r io.Reader, filename string, env func(string) (stri
 	}
 	merged := Merge(base, l.over)
 	problems := append(l.problems, l.over.locate(filename, merged, Check(merged))...)
+	slices.SortStableFunc(problems, func(a, b Problem) int { return a.Line - b.Line })
 	if len(problems) > 0 {
 		return Catalog{}, Overlay{}, l.warnings, problems
 	}
@@ -106,7 +108,7 @@ func (l *loader) document(at place) {
 func (l *loader) provider(at place) {
 	var p ProviderPatch
 	var key *place
-	l.mapping(at,
+	if !l.mapping(at,
 		field{"slug", func(at place) { p.Slug = deref(l.text(at)) }},
 		field{"name", func(at place) { p.Name = l.text(at) }},
 		field{"aliases", func(at place) { p.Aliases = texts[string](&l.yamlReader, at) }},
@@ -121,7 +123,9 @@ func (l *loader) provider(at place) {
 		}},
 		field{"disabled", func(at place) { p.Disabled = l.flag(at) }},
 		field{"aggregator", func(at place) { p.Aggregator = l.flag(at) }},
-	)
+	) {
+		return
+	}
 	if !l.claim(at, "slug", p.Slug, "provider "+p.Slug) {
 		return
 	}
@@ -187,7 +191,7 @@ func (l *loader) apiKey(at place) (secret.String, bool) {
 
 func (l *loader) model(at place) {
 	var m ModelPatch
-	l.mapping(at,
+	if !l.mapping(at,
 		field{"id", func(at place) { m.ID = deref(l.text(at)) }},
 		field{"name", func(at place) { m.Name = l.text(at) }},
 		field{"aliases", func(at place) { m.Aliases = texts[string](&l.yamlReader, at) }},
@@ -202,7 +206,9 @@ func (l *loader) model(at place) {
 		field{"rules", func(at place) {
 			l.list(at, func(at place) { l.refuse(at, "model rules are not supported by this version; leave the list empty") })
 		}},
-	)
+	) {
+		return
+	}
 	if !l.claim(at, "id", m.ID, "model "+m.ID) {
 		return
 	}
@@ -258,7 +264,7 @@ func (l *loader) benchmarks(at place) *[]Benchmark {
 
 func (l *loader) endpoint(at place, m *ModelPatch) {
 	var e EndpointPatch
-	l.mapping(at,
+	if !l.mapping(at,
 		field{"provider", func(at place) { e.Provider = deref(l.text(at)) }},
 		field{"region", func(at place) { e.Region = deref(l.text(at)) }},
 		field{"upstream_model", func(at place) { e.UpstreamModel = l.text(at) }},
@@ -270,7 +276,9 @@ func (l *loader) endpoint(at place, m *ModelPatch) {
 		field{"channel", func(at place) { e.Channel = (*Channel)(l.text(at)) }},
 		field{"derank", func(at place) { e.Derank = l.small(at) }},
 		field{"disabled", func(at place) { e.Disabled = l.flag(at) }},
-	)
+	) {
+		return
+	}
 	parent := at.path[:strings.LastIndex(at.path, ".endpoints[")]
 	if l.claim(at, "provider", e.Provider, "endpoint "+EndpointID(e.Provider, parent, e.Region)) {
 		m.Endpoints = append(m.Endpoints, e)
@@ -302,14 +310,14 @@ func (l *loader) tier(at place) Tier {
 
 func (l *loader) priceFields(p *Price, request **money.Nanos) []field {
 	one := func(name string, to **money.PerMillion) field {
-		return field{name, func(at place) { *to = l.price(at) }}
+		return field{name, func(at place) { *to = l.price(at, "million") }}
 	}
 	return []field{
 		one("input", &p.Input), one("output", &p.Output), one("cached_input", &p.CachedInput),
 		one("cache_write_5m", &p.CacheWrite5m), one("cache_write_1h", &p.CacheWrite1h),
 		one("reasoning", &p.Reasoning), one("image", &p.Image), one("audio", &p.Audio),
 		{"request", func(at place) {
-			if v := l.price(at); v != nil {
+			if v := l.price(at, "request"); v != nil {
 				n := money.Nanos(*v)
 				*request = &n
 			}

@@ -12,6 +12,7 @@ type source struct {
 	aggregator bool
 	skip       string   // why the provider is left out
 	env        []string // further variables that may hold its key
+	ownEnv     bool     // env instead of the library's variable, which another provider has too
 }
 
 // sources is by the library's id. A provider that is not here is taken as it
@@ -32,20 +33,21 @@ var sources = map[string]source{
 	"atlascloud":     {aliases: []string{"atlas-cloud"}},
 	"zai":            {aliases: []string{"z-ai"}, baseURL: "https://api.z.ai/api/paas/v4"},
 	"minimax":        {baseURL: "https://api.minimax.io/v1", kind: OpenAICompatible},
-	"minimax-china":  {baseURL: "https://api.minimaxi.com/v1", kind: OpenAICompatible},
-	"openrouter":     {aggregator: true},
-	"vercel":         {aliases: []string{"vercel-ai-gateway"}, aggregator: true, env: []string{"AI_GATEWAY_API_KEY"}},
-	"huggingface":    {aggregator: true},
-	"aihubmix":       {aggregator: true},
-	"cortecs":        {aggregator: true, kind: OpenAICompatible},
-	"venice":         {aggregator: true},
-	"pioneer":        {aggregator: true},
-	"qiniucloud":     {aggregator: true},
-	"copilot":        {skip: "takes no API key"},
-	"kimi-coding":    {skip: droppedPlan},
-	"zhipu-coding":   {skip: droppedPlan},
-	"opencode-go":    {skip: droppedPlan},
-	"opencode-zen":   {skip: "speaks another format for each model"},
+	"minimax-china": {baseURL: "https://api.minimaxi.com/v1", kind: OpenAICompatible,
+		env: []string{"MINIMAX_CHINA_API_KEY"}, ownEnv: true},
+	"openrouter":   {aggregator: true},
+	"vercel":       {aliases: []string{"vercel-ai-gateway"}, aggregator: true, env: []string{"AI_GATEWAY_API_KEY"}},
+	"huggingface":  {aggregator: true},
+	"aihubmix":     {aggregator: true},
+	"cortecs":      {aggregator: true, kind: OpenAICompatible},
+	"venice":       {aggregator: true},
+	"pioneer":      {aggregator: true},
+	"qiniucloud":   {aggregator: true},
+	"copilot":      {skip: "takes no API key"},
+	"kimi-coding":  {skip: droppedPlan},
+	"zhipu-coding": {skip: droppedPlan},
+	"opencode-go":  {skip: droppedPlan},
+	"opencode-zen": {skip: "speaks another format for each model"},
 }
 
 // EnvKeys are the environment variables that by custom hold the API key of a

@@ -28,12 +28,15 @@ func (v *View) Suggest(name string) []string {
 	var found []match
 	for i := range v.catalog.Models {
 		m := &v.catalog.Models[i]
-		edits := distance(name, m.ID, editBound(name))
-		if bare != "" {
+		bound := editBound(name)
+		edits := distance(name, m.ID, bound)
+		if within := editBound(bare) - 1; bare != "" && edits > 1 {
 			// A wrong author counts as one edit, so that the right one wins.
-			edits = min(edits, 1+distance(bare, m.BareName(), editBound(bare)-1))
+			if d := distance(bare, m.BareName(), within); d <= within {
+				edits = min(edits, 1+d)
+			}
 		}
-		if edits <= editBound(name) {
+		if edits <= bound {
 			found = append(found, match{id: m.ID, edits: edits})
 		}
 	}

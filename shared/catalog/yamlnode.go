@@ -60,15 +60,16 @@ type field struct {
 	read func(place)
 }
 
-// mapping reads the known members of a mapping and refuses others.
-func (r *yamlReader) mapping(at place, fields ...field) {
+// mapping reads the known members of a mapping and refuses others. It is
+// false for what is no mapping.
+func (r *yamlReader) mapping(at place, fields ...field) bool {
 	at, ok := r.resolve(at)
 	if !ok {
-		return
+		return false
 	}
 	if at.node.Kind != yaml.MappingNode {
 		r.refuse(at, "want a mapping")
-		return
+		return false
 	}
 	r.depth++
 	defer func() { r.depth-- }()
@@ -91,6 +92,7 @@ func (r *yamlReader) mapping(at place, fields ...field) {
 		}
 		seen[name] = true
 	}
+	return true
 }
 
 // printableName keeps text that is no field name, such as a key that slipped
@@ -197,8 +199,9 @@ func (r *yamlReader) decimal(at place, want string) (string, bool) {
 	return r.scalar(at, want, "!!str", "!!int", "!!float")
 }
 
-func (r *yamlReader) price(at place) *money.PerMillion {
-	const want = "USD per million as a decimal of zero or more with at most 9 decimals, such as \"0.10\""
+// price reads a decimal amount of USD; unit says for what.
+func (r *yamlReader) price(at place, unit string) *money.PerMillion {
+	want := "USD per " + unit + " as a decimal of zero or more with at most 9 decimals, such as \"0.10\""
 	v, ok := r.decimal(at, want)
 	if !ok {
 		return nil

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/tidwall/gjson"
 
+	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/testkit/simulator"
 )
 
@@ -114,9 +115,19 @@ func TestStructuredOutput(t *testing.T) {
 	require.Equal(t, "hi", gjson.Get(object.Get("choices.0.message.content").Str, "answer").Str)
 }
 
-func TestCatalogNamesTheProviderAndItsModels(t *testing.T) {
+func TestCatalogIsGood(t *testing.T) {
 	text := simulator.Catalog("http://127.0.0.1:9101/v1")
-	for _, want := range []string{"slug: sim\n", "http://127.0.0.1:9101/v1", "signalbox-sim/small", "signalbox-sim/large", "keyless: true"} {
-		require.Contains(t, text, want)
+	merged, _, warnings, err := catalog.Overlaid(catalog.Catalog{Schema: catalog.Schema}, strings.NewReader(text), "catalog.yaml", nil)
+	require.NoError(t, err)
+	require.Empty(t, warnings)
+	view, err := catalog.Compile(merged)
+	require.NoError(t, err)
+	for _, id := range []string{"signalbox-sim/small", "signalbox-sim/large", "signalbox-sim/flaky"} {
+		_, ok := view.Model(id)
+		require.True(t, ok, id)
 	}
+	p, ok := view.Provider(simulator.Provider)
+	require.True(t, ok)
+	require.True(t, p.Keyless)
+	require.Equal(t, "http://127.0.0.1:9101/v1", p.BaseURL)
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/txn"
-	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/id"
 )
 
@@ -19,10 +18,8 @@ import (
 // transaction of ws.
 type Store interface {
 	// Bump locks the workspace's revision until the transaction ends, raises it
-	// and returns it. It fails with not_found where there is none yet.
+	// and returns it. It fails with not_found where there is no such workspace.
 	Bump(ctx context.Context, ws id.Workspace) (int64, error)
-	// Begin gives a workspace that was just made its first revision.
-	Begin(ctx context.Context, ws id.Workspace, revision int64) error
 	// Record adds p, its outbox row and the signal that wakes the publisher.
 	Record(ctx context.Context, p publication.Publication) error
 }
@@ -46,8 +43,6 @@ func New(runner txn.Runner, store Store, auditor Auditor, ids *id.Source, now fu
 	return &Mutator{runner: runner, store: store, auditor: auditor, ids: ids, now: now}
 }
 
-const firstRevision = 1
-
 // Mutate runs fn as the change c of ws, all or nothing, and returns its
 // publication. fn gets the revision that the change makes; it may complete c.
 // Changes of one workspace happen one after the other, in the order of their
@@ -59,20 +54,11 @@ func (m *Mutator) Mutate(
 	var p publication.Publication
 	err := m.runner.InTx(ctx, ws, func(ctx context.Context) error {
 		revision, err := m.store.Bump(ctx, ws)
-		isNew := fault.Is(err, fault.NotFound)
-		if isNew {
-			revision, err = firstRevision, nil
-		}
 		if err != nil {
 			return err
 		}
 		if err := fn(ctx, revision); err != nil {
 			return err
-		}
-		if isNew {
-			if err := m.store.Begin(ctx, ws, revision); err != nil {
-				return err
-			}
 		}
 		if err := m.auditor.Append(ctx, ws, m.event(ws, c, revision)); err != nil {
 			return err

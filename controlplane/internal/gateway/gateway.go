@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/signalbox-dev/signalbox/shared/id"
-	"github.com/signalbox-dev/signalbox/shared/wire"
 )
 
 // Gateway is a gateway as its heartbeats describe it.
@@ -33,11 +32,3 @@ const (
 	Gone    State = "gone"
 	Stopped State = "stopped"
 )
-
-// at derives the state from the age of the last heartbeat.
-func (g Gateway) at(now time.Time) Gateway {
-	if g.State == Live && now.Sub(g.LastSeenAt) > wire.GatewayGoneAfter {
-		g.State = Gone
-	}
-	return g
-}

@@ -29,12 +29,14 @@ type Registry struct {
 
 	mu    sync.Mutex
 	known map[id.Gateway]*entry
+	deaf  time.Time // since when nothing can be heard; zero: hearing
 }
 
 type entry struct {
 	Gateway
 	keys, policy wire.Position
-	changed      bool // since it was stored
+	changed      bool      // since it was stored
+	spared       time.Time // its silence counts from here at the earliest
 }
 
 const (
@@ -77,14 +79,53 @@ func (r *Registry) Heard(h wire.Heartbeat) {
 	}
 }
 
-// Live lists the gateways that publications wait for.
-func (r *Registry) Live() []publication.Standing {
-	now := r.now()
+// Hearing says whether heartbeats can reach this control plane at all. While
+// they cannot, the silence of a gateway proves nothing: who lived then counts
+// as living, and gets time to speak up afterwards.
+func (r *Registry) Hearing(yes bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	switch now := r.now(); {
+	case !yes && r.deaf.IsZero():
+		r.deaf = now
+	case yes && !r.deaf.IsZero():
+		for _, e := range r.known {
+			if e.state(r.deaf) == Live {
+				e.spared = now
+			}
+		}
+		r.deaf = time.Time{}
+	}
+}
+
+// clock is the moment by which silence is judged. The caller holds mu.
+func (r *Registry) clock() time.Time {
+	if r.deaf.IsZero() {
+		return r.now()
+	}
+	return r.deaf
+}
+
+// state says whether the gateway serves.
+func (e *entry) state(now time.Time) State {
+	heard := e.LastSeenAt
+	if e.spared.After(heard) {
+		heard = e.spared
+	}
+	if e.State == Live && now.Sub(heard) > wire.GatewayGoneAfter {
+		return Gone
+	}
+	return e.State
+}
+
+// Live lists the gateways that publications wait for.
+func (r *Registry) Live() []publication.Standing {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.clock()
 	list := make([]publication.Standing, 0, len(r.known))
 	for _, e := range r.known {
-		if e.at(now).State == Live {
+		if e.state(now) == Live {
 			list = append(list, publication.Standing{Gateway: e.ID, Keys: e.keys, Policy: e.policy})
 		}
 	}
@@ -101,10 +142,10 @@ func (r *Registry) Load(ctx context.Context) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	now := r.now()
+	now := r.clock()
 	for _, g := range stored {
 		// What is heard here itself is more: it has the positions too.
-		if e, ok := r.known[g.ID]; !ok || (e.at(now).State != Live && e.LastSeenAt.Before(g.LastSeenAt)) {
+		if e, ok := r.known[g.ID]; !ok || (e.state(now) != Live && e.LastSeenAt.Before(g.LastSeenAt)) {
 			r.known[g.ID] = &entry{Gateway: g}
 		}
 	}

@@ -23,11 +23,13 @@ func (s *Service) List(ctx context.Context) ([]Gateway, error) {
 }
 
 func (r *Registry) list() []Gateway {
-	now := r.now()
 	r.mu.Lock()
+	now := r.clock()
 	list := make([]Gateway, 0, len(r.known))
 	for _, e := range r.known {
-		list = append(list, e.at(now))
+		g := e.Gateway
+		g.State = e.state(now)
+		list = append(list, g)
 	}
 	r.mu.Unlock()
 	slices.SortFunc(list, func(a, b Gateway) int {

@@ -76,6 +76,13 @@ func (t *Tracker) closeLocked(p Publication) {
 	t.open[p.Workspace] = kept
 }
 
+// Signal wakes who waits for receipts: a gateway came, went or moved on.
+func (t *Tracker) Signal() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.signal()
+}
+
 func (t *Tracker) signal() {
 	close(t.changed)
 	t.changed = make(chan struct{})

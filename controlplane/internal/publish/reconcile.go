@@ -1,0 +1,277 @@
+package publish
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/natsconn/document"
+	"github.com/signalbox-dev/signalbox/shared/policy"
+	"github.com/signalbox-dev/signalbox/shared/wire"
+)
+
+// Ledger is what Postgres holds, for comparing it with NATS.
+type Ledger interface {
+	// KeyRanges and PolicyRanges sum up all key documents and all workspaces.
+	KeyRanges(ctx context.Context) (Sums, error)
+	PolicyRanges(ctx context.Context) (Sums, error)
+	// Keys lists the key documents of one range, Policies the workspaces with
+	// their revisions.
+	Keys(ctx context.Context, r string) ([]policy.Key, error)
+	Policies(ctx context.Context, r string) (map[id.Workspace]int64, error)
+}
+
+const (
+	compareEvery  = 30 * time.Second // by counts
+	compareFully  = 15 * time.Minute // by hashes over ranges, which reads every document
+	compareRetry  = time.Second
+	compareWithin = 10 * time.Minute
+	healers       = 16
+)
+
+// reconcile compares NATS with Postgres at the start of a term, after every
+// connect and periodically, and heals what differs.
+func (l *leader) reconcile(ctx context.Context) {
+	var last comparison
+	for {
+		pause := compareEvery
+		next, err := l.compare(ctx, last)
+		if err != nil {
+			pause = compareRetry
+			if ctx.Err() == nil && l.d.Conn.Connected() {
+				l.d.Log.Warn("comparing NATS with the database failed, it is tried again", "error", err)
+			}
+		} else {
+			last = next
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-l.comparing:
+			last = comparison{}
+		case <-timer.C:
+		}
+		timer.Stop()
+	}
+}
+
+// comparison is what the last full one found.
+type comparison struct {
+	at             time.Time
+	keys, policies int64 // the streams' creation times
+}
+
+// compare does the cheap comparison, and the full one where that is due or the
+// cheap one found a difference.
+func (l *leader) compare(ctx context.Context, last comparison) (comparison, error) {
+	ctx, cancel := context.WithTimeout(ctx, compareWithin)
+	defer cancel()
+	keys, err := l.read.State(ctx, wire.BucketKeys)
+	if err != nil {
+		return last, err
+	}
+	policies, err := l.read.State(ctx, wire.BucketPolicy)
+	if err != nil {
+		return last, err
+	}
+	now := comparison{at: l.d.Now(), keys: keys.End.Stream, policies: policies.End.Stream}
+	same := last.keys == now.keys && last.policies == now.policies && now.at.Sub(last.at) < compareFully
+	if same {
+		if same, err = l.sameCount(ctx, keys); err != nil || same {
+			return last, err
+		}
+	}
+	if err := l.compareKeys(ctx); err != nil {
+		return last, fmt.Errorf("compare keys: %w", err)
+	}
+	if err := l.comparePolicies(ctx); err != nil {
+		return last, fmt.Errorf("compare policies: %w", err)
+	}
+	l.metrics.reconciled.Add(1)
+	return now, nil
+}
+
+// sameCount compares the number of key documents; markers of removed ones
+// count until they expire, so a surplus proves nothing.
+func (l *leader) sameCount(ctx context.Context, keys document.State) (bool, error) {
+	sums, err := l.d.Ledger.KeyRanges(ctx)
+	if err != nil {
+		return false, err
+	}
+	var want uint64 = 1 // wire.KeysComplete
+	for _, s := range sums {
+		want += uint64(s.Count) //nolint:gosec // counts are not negative
+	}
+	return keys.Documents >= want, nil
+}
+
+// compareKeys reads every key document, then the database: a document that
+// only NATS has by then is one that the database does not know.
+func (l *leader) compareKeys(ctx context.Context) error {
+	sums := make(Sums)
+	err := l.read.Since(ctx, wire.BucketKeys, document.KeyFilter, 0, func(e document.Entry) error {
+		if document.IsKey(e.Key) && !e.Deleted {
+			sums.Add(KeyRange(e.Key), e.Key, revisionOf(e))
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	known, err := l.d.Ledger.KeyRanges(ctx)
+	if err != nil {
+		return err
+	}
+	if differ := sums.Differ(known); len(differ) > 0 {
+		if err := l.healKeys(ctx, differ); err != nil {
+			return err
+		}
+	}
+	return l.write.Mark(ctx, wire.BucketKeys, wire.KeysComplete, []byte("{}"))
+}
+
+func revisionOf(e document.Entry) int64 {
+	var d struct {
+		Revision int64 `json:"revision"`
+	}
+	if json.Unmarshal(e.Data, &d) != nil {
+		return -1 // differs from any
+	}
+	return d.Revision
+}
+
+type found struct {
+	revision int64
+	sequence uint64
+}
+
+// healKeys makes the differing ranges what the database holds.
+func (l *leader) healKeys(ctx context.Context, differ map[string]bool) error {
+	there := make(map[string]found)
+	err := l.read.Since(ctx, wire.BucketKeys, document.KeyFilter, 0, func(e document.Entry) error {
+		if document.IsKey(e.Key) && !e.Deleted && differ[KeyRange(e.Key)] {
+			there[e.Key] = found{revisionOf(e), e.Sequence}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(healers)
+	for r := range differ {
+		keys, err := l.d.Ledger.Keys(ctx, r)
+		if err != nil {
+			return errors.Join(err, group.Wait())
+		}
+		for _, k := range keys {
+			if at, ok := there[k.KID]; !ok || at.revision < k.Revision {
+				group.Go(func() error { return l.healKey(ctx, k) })
+			}
+			delete(there, k.KID)
+		}
+	}
+	for kid, at := range there {
+		group.Go(func() error { return l.remove(ctx, wire.BucketKeys, kid, at.sequence) })
+	}
+	return group.Wait()
+}
+
+func (l *leader) healKey(ctx context.Context, k policy.Key) error {
+	_, err := l.write.Key(ctx, k)
+	if err == nil {
+		l.metrics.healed.Add(1)
+	}
+	return err
+}
+
+func (l *leader) remove(ctx context.Context, bucket, key string, sequence uint64) error {
+	err := l.write.Remove(ctx, bucket, key, sequence)
+	if err == nil {
+		l.metrics.removed.Add(1)
+		l.d.Log.Warn("document that the database does not know was removed from NATS", "bucket", bucket, "key", key)
+	}
+	return err
+}
+
+// comparePolicies is compareKeys for the pointers of workspaces.
+func (l *leader) comparePolicies(ctx context.Context) error {
+	sums := make(Sums)
+	there := make(map[id.Workspace]found)
+	var foreign []document.Entry
+	err := l.read.Since(ctx, wire.BucketPolicy, document.PointerFilter, 0, func(e document.Entry) error {
+		if e.Deleted {
+			return nil
+		}
+		ws, err := workspaceOf(e.Key)
+		if err != nil {
+			foreign = append(foreign, e)
+			return nil
+		}
+		there[ws] = found{revisionOf(e), e.Sequence}
+		sums.Add(PolicyRange(ws), ws.UUID().String(), revisionOf(e))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, e := range foreign {
+		if err := l.remove(ctx, wire.BucketPolicy, e.Key, e.Sequence); err != nil {
+			return err
+		}
+	}
+	known, err := l.d.Ledger.PolicyRanges(ctx)
+	if err != nil {
+		return err
+	}
+	return l.healPolicies(ctx, sums.Differ(known), there)
+}
+
+func (l *leader) healPolicies(ctx context.Context, differ map[string]bool, there map[id.Workspace]found) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(healers)
+	unknown := make(map[id.Workspace]found)
+	for ws, at := range there {
+		if differ[PolicyRange(ws)] {
+			unknown[ws] = at
+		}
+	}
+	for r := range differ {
+		list, err := l.d.Ledger.Policies(ctx, r)
+		if err != nil {
+			return errors.Join(err, group.Wait())
+		}
+		for ws, revision := range list {
+			at, ok := unknown[ws]
+			delete(unknown, ws)
+			switch {
+			case !ok || at.revision < revision:
+				group.Go(func() error { return l.healPolicy(ctx, ws) })
+			case at.revision > revision:
+				// Only a database that was set back can be behind. Gateways
+				// refuse to go back; the workspace's next changes catch up.
+				l.d.Log.Error("NATS is ahead of the database", "workspace_id", ws.String(),
+					"published_revision", at.revision, "revision", revision)
+			}
+		}
+	}
+	for ws, at := range unknown {
+		group.Go(func() error { return l.remove(ctx, wire.BucketPolicy, wire.PolicyPointer(ws), at.sequence) })
+	}
+	return group.Wait()
+}
+
+func (l *leader) healPolicy(ctx context.Context, ws id.Workspace) error {
+	err := l.publish(ctx, ws)
+	if err == nil {
+		l.metrics.healed.Add(1)
+	}
+	return err
+}

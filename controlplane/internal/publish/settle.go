@@ -1,0 +1,62 @@
+package publish
+
+import (
+	"context"
+	"time"
+)
+
+const (
+	settleEvery = 500 * time.Millisecond
+	openAtStart = 10_000
+	pruneEvery  = time.Minute
+	pruneLimit  = 1_000
+	keepSettled = 30 * 24 * time.Hour
+)
+
+// settle closes the accounts of publications that every live gateway applied.
+func (l *leader) settle(ctx context.Context) {
+	tick := time.NewTicker(settleEvery)
+	defer tick.Stop()
+	opened := false
+	var pruned time.Time
+	for {
+		if !opened {
+			opened = l.reopen(ctx)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if list := l.d.Tracker.Settled(l.d.Now()); len(list) > 0 {
+			if err := l.d.Accounts.Settle(ctx, list, l.d.Now().UTC()); err == nil {
+				l.d.Tracker.Close(list...)
+			} else if ctx.Err() == nil {
+				l.d.Log.Warn("receipts were not stored", "error", err)
+			}
+		}
+		if now := l.d.Now(); opened && now.Sub(pruned) > pruneEvery {
+			pruned = now
+			if err := l.d.Accounts.Prune(ctx, now.Add(-keepSettled), pruneLimit); err != nil && ctx.Err() == nil {
+				l.d.Log.Warn("old publications were not deleted", "error", err)
+			}
+		}
+	}
+}
+
+// reopen takes over what the leader before left open. Nothing is settled
+// before the gateways that live are known.
+func (l *leader) reopen(ctx context.Context) bool {
+	if l.d.Registry.Load(ctx) != nil {
+		return false
+	}
+	open, err := l.d.Accounts.Open(ctx, openAtStart)
+	if err != nil {
+		return false
+	}
+	for _, r := range open {
+		l.d.Tracker.Open(r.Publication)
+		l.d.Tracker.Published(r.Workspace, r.Revision, *r.PublishedAt, r.Keys, r.Policy)
+	}
+	return true
+}

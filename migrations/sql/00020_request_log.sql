@@ -93,14 +93,12 @@ CREATE TABLE usage_hourly (
 );
 
 -- Which of a gateway's sequences are stored: all up to committed, and the runs
--- [ahead_first, ahead_last] beyond a gap.
+-- [[first, last], …] beyond a gap.
 CREATE TABLE usage_marks (
-    gateway_id  uuid        PRIMARY KEY,
-    committed   bigint      NOT NULL CONSTRAINT usage_marks_committed_check CHECK (committed >= 0),
-    ahead_first bigint[]    NOT NULL,
-    ahead_last  bigint[]    NOT NULL,
-    updated_at  timestamptz NOT NULL,
-    CONSTRAINT usage_marks_ahead_check CHECK (cardinality(ahead_first) = cardinality(ahead_last))
+    gateway_id uuid        PRIMARY KEY,
+    committed  bigint      NOT NULL CONSTRAINT usage_marks_committed_check CHECK (committed >= 0),
+    ahead      jsonb       NOT NULL CONSTRAINT usage_marks_ahead_check CHECK (jsonb_typeof(ahead) = 'array'),
+    updated_at timestamptz NOT NULL
 );
 
 -- Messages that could not become rows.

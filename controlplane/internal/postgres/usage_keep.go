@@ -1,0 +1,103 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/signalbox-dev/signalbox/controlplane/internal/usage"
+	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/policy"
+)
+
+const day = 24 * time.Hour
+
+// UsageEnsureDays implements usage.Upkeep. Each day has a transaction of its
+// own, so that writers wait for one at most.
+func (s *UsageStore) UsageEnsureDays(ctx context.Context, first, last time.Time) (int, error) {
+	made := 0
+	for d := first.UTC(); !d.After(last); d = d.Add(day) {
+		var fresh bool
+		err := s.system.InTx(ctx, func(ctx context.Context) error {
+			err := system(ctx).Raw("SELECT request_log_ensure_day(?::date)", d.Format(time.DateOnly)).Scan(&fresh).Error
+			return translate(err, "make a request log partition")
+		})
+		if err != nil {
+			return made, err
+		}
+		if fresh {
+			made++
+		}
+	}
+	return made, nil
+}
+
+// UsageDropDays implements usage.Upkeep.
+func (s *UsageStore) UsageDropDays(ctx context.Context, before time.Time) (int, error) {
+	var dropped int
+	err := s.system.InTx(ctx, func(ctx context.Context) error {
+		err := system(ctx).Raw("SELECT request_log_drop_days(?::date)", before.UTC().Format(time.DateOnly)).Scan(&dropped).Error
+		return translate(err, "drop request log partitions")
+	})
+	return dropped, err
+}
+
+// UsageRetention implements usage.Upkeep.
+func (s *UsageStore) UsageRetention(ctx context.Context) (int, error) {
+	days := policy.DefaultSettings().LogRetentionDays
+	err := s.system.Read(ctx, func(ctx context.Context) error {
+		err := system(ctx).Raw(
+			`SELECT COALESCE(max(COALESCE(s.log_retention_days, ?)), ?)
+			 FROM workspaces w LEFT JOIN settings s ON s.workspace_id = w.id`, days, days).Scan(&days).Error
+		return translate(err, "read the longest retention")
+	})
+	return days, err
+}
+
+// expiredAtOnce bounds the workspaces that one look finds.
+const expiredAtOnce = 100
+
+// UsageExpired implements usage.Upkeep.
+func (s *UsageStore) UsageExpired(ctx context.Context, now time.Time) ([]usage.Expired, error) {
+	var found []struct {
+		ID   uuid.UUID
+		Days int
+	}
+	err := s.system.Read(ctx, func(ctx context.Context) error {
+		err := system(ctx).Raw(
+			`SELECT r.id, r.days
+			 FROM (SELECT w.id, COALESCE(s.log_retention_days, ?) AS days
+			       FROM workspaces w LEFT JOIN settings s ON s.workspace_id = w.id) r
+			 WHERE EXISTS (SELECT FROM request_log l
+			               WHERE l.workspace_id = r.id AND l.started_at < ?::timestamptz - r.days * interval '24 hours')
+			 LIMIT ?`, policy.DefaultSettings().LogRetentionDays, now, expiredAtOnce).Scan(&found).Error
+		return translate(err, "find expired request log entries")
+	})
+	list := make([]usage.Expired, len(found))
+	for i, f := range found {
+		list[i] = usage.Expired{Workspace: id.FromUUID[id.WorkspaceKind](f.ID), Before: now.Add(-time.Duration(f.Days) * day)}
+	}
+	return list, err
+}
+
+// UsageDelete implements usage.Upkeep.
+func (s *UsageStore) UsageDelete(ctx context.Context, ws id.Workspace, cutoff time.Time, limit int) (int, error) {
+	var deleted int64
+	err := s.system.InTx(ctx, func(ctx context.Context) error {
+		done := system(ctx).Exec(
+			`DELETE FROM request_log l
+			 USING (SELECT id, started_at FROM request_log WHERE workspace_id = ? AND started_at < ? ORDER BY id LIMIT ?) old
+			 WHERE l.workspace_id = ? AND l.started_at < ? AND l.id = old.id AND l.started_at = old.started_at`,
+			ws.UUID(), cutoff, limit, ws.UUID(), cutoff)
+		deleted = done.RowsAffected
+		return translate(done.Error, "delete expired request log entries")
+	})
+	return int(deleted), err
+}
+
+var (
+	_ usage.Writer = (*UsageStore)(nil)
+	_ usage.Reader = (*UsageStore)(nil)
+	_ usage.Upkeep = (*UsageStore)(nil)
+)

@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 )
@@ -44,7 +46,18 @@ func (r *Recorder) line(ctx context.Context, c *call.Call, p *call.Principal, o 
 		slog.Int64("policy_revision", o.Record.PolicyRevision),
 		slog.Int64("catalog_revision", o.Record.CatalogRevision),
 	)
-	r.access.LogAttrs(ctx, slog.LevelInfo, accessMessage, attrs...)
+	r.write(ctx, o.Finished, attrs)
+}
+
+// write hands a line to the handler. A record made here has no source
+// position, which would cost a walk of the stack.
+func (r *Recorder) write(ctx context.Context, at time.Time, attrs []slog.Attr) {
+	if span := trace.SpanContextFromContext(ctx); span.IsValid() {
+		attrs = append(attrs, slog.String("trace_id", span.TraceID().String()))
+	}
+	record := slog.NewRecord(at.UTC(), slog.LevelInfo, accessMessage, 0)
+	record.AddAttrs(attrs...)
+	_ = r.access.Handle(ctx, record) // a log that cannot be written has nowhere to say so
 }
 
 // shortLine writes the access line of a request that is not recorded.
@@ -60,7 +73,7 @@ func (r *Recorder) shortLine(ctx context.Context, c *call.Call, p *call.Principa
 		}
 		attrs = append(attrs, slog.String("kid", c.Token.KID))
 	}
-	r.access.LogAttrs(ctx, slog.LevelInfo, accessMessage, attrs...)
+	r.write(ctx, c.Received, attrs)
 }
 
 // start has the attributes of every access line.

@@ -28,7 +28,7 @@ type Spool interface {
 type Recorder struct {
 	spool   Spool
 	ids     *id.Source
-	access  *slog.Logger
+	access  slog.Handler
 	log     *slog.Logger
 	metrics *Metrics
 	recent  *Recent
@@ -38,7 +38,7 @@ type Recorder struct {
 type Deps struct {
 	Spool   Spool
 	IDs     *id.Source
-	Access  *slog.Logger // gets one line for each request
+	Access  slog.Handler // gets one line for each request
 	Log     *slog.Logger // gets bugs and losses
 	Metrics *Metrics
 	Recent  *Recent
@@ -93,7 +93,7 @@ func (r *Recorder) Record(ctx context.Context, c call.Call, p call.Principal, gr
 		if events[0].Outcome == wire.Refused {
 			level = slog.LevelWarn // the spool is full; nothing was used
 		}
-		r.log.Log(ctx, level, "usage record not kept", "request_id", c.ID.String(), "error", err)
+		r.log.LogAttrs(ctx, level, "usage record not kept", slog.String("request_id", c.ID.String()), slog.Any("error", err))
 	}
 	r.recent.add(events)
 	r.metrics.observe(&c, &o, b)
@@ -111,7 +111,8 @@ func (r *Recorder) Access(ctx context.Context, c call.Call, p call.Principal, st
 // bug logs what the caller is not told: the chain of causes of a gateway_error.
 func (r *Recorder) bug(ctx context.Context, c *call.Call, failure *fault.Error) {
 	if failure != nil && failure.Code == fault.GatewayError {
-		r.log.ErrorContext(ctx, "request failed by a bug", "request_id", c.ID.String(), "route", c.Route, "error", failure)
+		r.log.ErrorContext(ctx, "request failed by a bug",
+			slog.String("request_id", c.ID.String()), slog.String("route", c.Route), slog.Any("error", failure))
 	}
 }
 

@@ -12,9 +12,12 @@ import (
 	"net"
 	"net/http"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/gin-gonic/gin"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/surface/envelope"
@@ -22,6 +25,7 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/telemetry"
 	"github.com/signalbox-dev/signalbox/shared/wire"
 )
 
@@ -69,6 +73,7 @@ type Deps struct {
 	IDs         *id.Source
 	Now         func() time.Time
 	Log         *slog.Logger // gets bugs
+	Tracer      trace.Tracer // nil: no spans
 }
 
 // Edge serves the inference API.
@@ -78,8 +83,11 @@ type Edge struct {
 	engine  *gin.Engine
 }
 
+var quiet sync.Once
+
 // New returns an Edge with all routes of the inference API.
 func New(deps Deps, options Options) *Edge {
+	quiet.Do(func() { gin.SetMode(gin.ReleaseMode) })
 	e := &Edge{deps: deps, options: options, engine: gin.New()}
 	e.engine.HandleMethodNotAllowed = true
 	e.engine.RedirectTrailingSlash = false
@@ -114,7 +122,8 @@ func (e *Edge) recovered(g *gin.Context) {
 		if err, ok := v.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 			panic(v)
 		}
-		e.deps.Log.ErrorContext(g.Request.Context(), "handler panicked", "route", g.FullPath(), "panic", v, "stack", string(debug.Stack()))
+		e.deps.Log.ErrorContext(g.Request.Context(), "handler panicked",
+			slog.String("route", g.FullPath()), slog.Any("panic", v), slog.String("stack", string(debug.Stack())))
 		if g.Writer.Written() {
 			panic(http.ErrAbortHandler)
 		}
@@ -133,9 +142,10 @@ var errPanicked = errors.New("handler panicked")
 func (e *Edge) infer(row *row) gin.HandlerFunc {
 	route := row.method + " " + row.path
 	return func(g *gin.Context) {
-		ctx := g.Request.Context()
 		c := e.newCall(g.Request, route)
 		c.Surface = row.surface
+		ctx, end := e.trace(g.Request, &c)
+		defer end()
 		s := newSink(g.Writer, row.envelope, &c, e.options.WriteStall)
 		var refusal *fault.Error
 		if c.Token, refusal = credential(g.Request); refusal != nil {
@@ -147,6 +157,17 @@ func (e *Edge) infer(row *row) gin.HandlerFunc {
 		e.deps.Pipeline.Serve(ctx, c, s)
 		s.end()
 	}
+}
+
+// trace begins the span of a request, joined to the caller's trace.
+func (e *Edge) trace(r *http.Request, c *call.Call) (context.Context, func()) {
+	ctx := r.Context()
+	if e.deps.Tracer == nil {
+		return ctx, func() {}
+	}
+	ctx, span := e.deps.Tracer.Start(telemetry.Extract(ctx, r.Header), c.Route, trace.WithSpanKind(trace.SpanKindServer),
+		trace.WithAttributes(attribute.String("signalbox.request_id", c.ID.String())))
+	return ctx, func() { span.End() }
 }
 
 // newCall has what is known of a request before anything of it is believed.

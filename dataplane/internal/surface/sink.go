@@ -64,11 +64,6 @@ func (s *sink) Start(head call.Head) error {
 	kind := s.w.Header().Get(headerType)
 	// What has no declared length may take long to come and is wanted early.
 	s.stream = strings.HasPrefix(kind, typeSSE) || !strings.HasPrefix(kind, typeJSON)
-	if strings.HasPrefix(kind, typeSSE) {
-		h := s.w.Header()
-		h["Cache-Control"] = []string{"no-cache"}
-		h["X-Accel-Buffering"] = []string{"no"} // nginx would hold events back
-	}
 	s.w.WriteHeader(head.Status)
 	return nil
 }

@@ -1,0 +1,63 @@
+package app
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// Access lines are gathered, because a system call for each request would show
+// in the request path. At most this much or this long is lost with the process.
+const (
+	accessBuffer = 64 << 10
+	accessEvery  = 200 * time.Millisecond
+)
+
+// accessLog is a buffered writer of access lines.
+type accessLog struct {
+	mu  sync.Mutex
+	buf *bufio.Writer
+}
+
+func newAccessLog(w io.Writer) *accessLog {
+	return &accessLog{buf: bufio.NewWriterSize(w, accessBuffer)}
+}
+
+// handler writes lines as JSON, or nothing when access lines are off.
+func (l *accessLog) handler(on bool) slog.Handler {
+	if !on {
+		return slog.DiscardHandler
+	}
+	return slog.NewJSONHandler(l, nil)
+}
+
+// Write implements io.Writer.
+func (l *accessLog) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(p) //nolint:wrapcheck // slog drops it
+}
+
+func (l *accessLog) flush() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_ = l.buf.Flush() // a log that cannot be written has nowhere to say so
+}
+
+// run flushes until ctx ends, and a last time then.
+func (l *accessLog) run(ctx context.Context) {
+	tick := time.NewTicker(accessEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			l.flush()
+			return
+		case <-tick.C:
+			l.flush()
+		}
+	}
+}

@@ -1,0 +1,200 @@
+// Package app wires a gateway: it builds every part from the configuration, in
+// order, in one place, and runs them. It decides nothing about requests.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/signalbox-dev/signalbox/dataplane/internal/attempt"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/auth"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/feed"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/health"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/keyring"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/lastgood"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/limits"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/pipeline"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/provider"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/record"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/snapshot"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/spool"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/stream"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/surface"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate"
+	"github.com/signalbox-dev/signalbox/shared/decide"
+	"github.com/signalbox-dev/signalbox/shared/httpserver"
+	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/natsconn"
+	"github.com/signalbox-dev/signalbox/shared/secret/seal"
+	"github.com/signalbox-dev/signalbox/shared/telemetry"
+)
+
+// Deps are what a gateway takes from its process.
+type Deps struct {
+	Log     *slog.Logger
+	Now     func() time.Time
+	Version string
+	// InProcessNATS connects to an embedded server; nats.url is then ignored.
+	InProcessNATS nats.InProcessConnProvider
+	// AccessLog gets one JSON line for each request; nil is standard error.
+	AccessLog io.Writer
+}
+
+// App is one gateway.
+type App struct {
+	cfg      Config
+	deps     Deps
+	listener net.Listener
+	ops      net.Listener // nil when the probes are served beside inference
+
+	nats     *natsconn.Conn
+	spool    *spool.Spool
+	policies *snapshot.Store
+	feed     *feed.Feed
+	provider *provider.Client
+	edge     *surface.Edge
+	access   *accessLog
+	tracing  *telemetry.Tracing
+	registry *prometheus.Registry
+	server   *server
+}
+
+// New builds a gateway and takes what it must have for itself: the addresses
+// and the data directory. Its errors name the configuration keys that could be
+// changed. Run must follow: it gives everything back.
+func New(ctx context.Context, cfg Config, deps Deps) (a *App, err error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, fmt.Errorf("configuration: %w", err)
+	}
+	if deps.AccessLog == nil {
+		deps.AccessLog = os.Stderr
+	}
+	a = &App{cfg: cfg, deps: deps, registry: telemetry.NewRegistry("gateway", deps.Version), access: newAccessLog(deps.AccessLog)}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, a.release(context.WithoutCancel(ctx)))
+		}
+	}()
+	if err := a.listen(ctx); err != nil {
+		return nil, err
+	}
+	if err := a.open(ctx); err != nil {
+		return nil, err
+	}
+	if err := a.wire(); err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+// Addr is the address that inference is served on.
+func (a *App) Addr() string { return a.listener.Addr().String() }
+
+// OpsAddr is the address of the probes and metrics.
+func (a *App) OpsAddr() string {
+	if a.ops == nil {
+		return a.Addr()
+	}
+	return a.ops.Addr().String()
+}
+
+func (a *App) listen(ctx context.Context) (err error) {
+	if a.listener, err = httpserver.Listen(ctx, a.cfg.Listen, "listen"); err != nil {
+		return err
+	}
+	if a.cfg.OpsListen != "" {
+		a.ops, err = httpserver.Listen(ctx, a.cfg.OpsListen, "ops_listen")
+	}
+	return err
+}
+
+// open takes the data directory and begins to connect to NATS, which may be
+// away.
+func (a *App) open(ctx context.Context) (err error) {
+	a.nats, err = natsconn.Connect(ctx, a.cfg.NATS.Config, natsconn.Options{InProcess: a.deps.InProcessNATS, Log: a.deps.Log})
+	if err != nil {
+		return err
+	}
+	a.spool, err = spool.Open(filepath.Join(a.cfg.DataDir, "spool"), spool.Options{NATS: a.nats.NATS(), Log: a.deps.Log, Now: a.deps.Now})
+	if err != nil {
+		return fmt.Errorf("data_dir %s: %w", a.cfg.DataDir, err)
+	}
+	a.tracing, err = telemetry.StartTracing(ctx, a.cfg.Telemetry, "gateway", a.deps.Version)
+	return err
+}
+
+// wire builds the stages, from the state beneath them to the edge above.
+func (a *App) wire() error {
+	log, now := a.deps.Log, a.deps.Now
+	opener, err := a.opener()
+	if err != nil {
+		return err
+	}
+	disk, err := lastgood.Open(filepath.Join(a.cfg.DataDir, "last-known-good"), lastgood.Options{Log: log})
+	if err != nil {
+		return fmt.Errorf("data_dir %s: %w", a.cfg.DataDir, err)
+	}
+	source := feed.NewSource(a.nats)
+	keys := keyring.New(keyring.Options{Source: source, Disk: disk, Now: now, Log: log})
+	a.policies = snapshot.New(snapshot.Options{Source: source, Disk: disk, Now: now, Log: log})
+	a.feed = feed.New(feed.Options{
+		Conn: a.nats, Keys: keys, Policies: a.policies, Disk: disk, Log: log, Now: now,
+		Self: a.self(), SpoolPending: func() int64 { return a.spool.Status().Pending },
+	})
+	known := health.New(now, rand.Uint64)
+	a.provider = provider.New(opener, provider.Options{UserAgent: "signalbox/" + a.deps.Version, Now: now})
+	ids := id.SystemSource()
+	recent := record.NewRecent(a.cfg.RecentGenerations)
+	recorder := record.New(record.Deps{
+		Spool: a.spool, IDs: ids, Access: a.access.handler(a.cfg.AccessLog), Log: log,
+		Metrics: record.NewMetrics(a.registry), Recent: recent,
+	})
+	runner := attempt.New(attempt.Deps{
+		Translator: translate.New(), Provider: a.provider, Health: known, Log: log, Now: now, Rand: rand.Float64,
+	}, a.cfg.limits())
+	line := pipeline.New(pipeline.Steps{
+		Auth: auth.New(keys, now), Policies: a.policies, Catalogs: a.policies, Health: known, Decide: decide.Decide,
+		Admit: limits.NewOpen(), Begin: recorder, Attempt: runner, Deliver: stream.New(), Record: recorder, Access: recorder,
+	}, now, rand.Uint64)
+	edge := surface.Deps{Pipeline: line, Access: recorder, Generations: recent, Health: known, IDs: ids, Now: now, Log: log}
+	if a.tracing.Enabled() {
+		edge.Tracer = a.tracing.Tracer("gateway")
+	}
+	a.edge = surface.New(edge, a.cfg.edge())
+	a.registry.MustRegister(a.spool, newStatus(a.feed))
+	a.server = newServer(a)
+	return nil
+}
+
+func (a *App) self() feed.Self {
+	address := a.cfg.Advertise
+	if address == "" {
+		address = a.Addr()
+	}
+	return feed.Self{
+		Gateway: a.spool.GatewayID(), Instance: id.SystemSource().UUID().String(), Version: a.deps.Version,
+		Address: address, StartedAt: a.deps.Now(),
+	}
+}
+
+func (a *App) opener() (provider.Opener, error) {
+	if a.cfg.KeyringFile == "" {
+		return noKeyring{}, nil
+	}
+	ring, err := seal.LoadFile(a.cfg.KeyringFile)
+	if err != nil {
+		return nil, fmt.Errorf("keyring_file: %w", err)
+	}
+	return ring, nil
+}

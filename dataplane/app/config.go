@@ -1,0 +1,161 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/signalbox-dev/signalbox/dataplane/internal/attempt"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/surface"
+	"github.com/signalbox-dev/signalbox/shared/logging"
+	"github.com/signalbox-dev/signalbox/shared/natsconn"
+	"github.com/signalbox-dev/signalbox/shared/telemetry"
+)
+
+// Config is a gateway's process settings. Whatever a tenant can change is
+// policy and comes over NATS.
+type Config struct {
+	// Listen is where inference is served, host:port.
+	Listen string `mapstructure:"listen"`
+	// OpsListen moves /healthz, /readyz and /metrics to a listener of their
+	// own. Empty: they are served beside inference.
+	OpsListen string `mapstructure:"ops_listen"`
+	// Advertise is the address that the control plane shows for this gateway,
+	// host:port. Empty: the address that Listen was bound to.
+	Advertise string `mapstructure:"advertise"`
+	// DataDir holds the usage spool, the gateway's identity and the
+	// last-known-good policy. Two gateways cannot share one.
+	DataDir string `mapstructure:"data_dir"`
+	// KeyringFile opens the platform's provider credentials. Empty: only
+	// providers that take no key can be used.
+	KeyringFile string `mapstructure:"keyring_file"`
+	// RecentGenerations is how many requests /v1/generations knows.
+	RecentGenerations int `mapstructure:"recent_generations"`
+	// AccessLog turns the one line for each request on.
+	AccessLog bool `mapstructure:"access_log"`
+
+	NATS      NATS             `mapstructure:"nats"`
+	HTTP      HTTP             `mapstructure:"http"`
+	Upstream  Upstream         `mapstructure:"upstream"`
+	Log       logging.Config   `mapstructure:"log"`
+	Telemetry telemetry.Config `mapstructure:"telemetry"`
+}
+
+// NATS says where NATS is.
+type NATS struct {
+	natsconn.Config `mapstructure:",squash"`
+	// Replicas makes the gateway keep the streams and buckets as the control
+	// plane does, with so many replicas: 1 or 3. 0 leaves them to the control
+	// plane.
+	Replicas int `mapstructure:"replicas"`
+}
+
+// HTTP is how callers are served.
+type HTTP struct {
+	HeaderTimeout time.Duration `mapstructure:"header_timeout"` // for the request's head
+	BodyTimeout   time.Duration `mapstructure:"body_timeout"`   // for the request's body
+	IdleTimeout   time.Duration `mapstructure:"idle_timeout"`   // of a kept connection between requests
+	WriteTimeout  time.Duration `mapstructure:"write_timeout"`  // a caller that takes nothing for so long has gone
+	DrainTimeout  time.Duration `mapstructure:"drain_timeout"`  // for the streams in flight at the end
+	MaxJSON       int64         `mapstructure:"max_json"`       // bytes of a JSON body, after inflation
+}
+
+// Upstream bounds the calls to providers.
+type Upstream struct {
+	FirstByte    time.Duration `mapstructure:"first_byte"`     // of an attempt; of a stream, to the first content
+	FirstByteMax time.Duration `mapstructure:"first_byte_max"` // the most that x-signalbox-timeout-ms may ask for
+	Reply        time.Duration `mapstructure:"reply"`          // a whole reply that is not streamed
+	Idle         time.Duration `mapstructure:"idle"`           // silence between the events of a stream
+	Request      time.Duration `mapstructure:"request"`        // a request with all its attempts
+}
+
+// Default is a gateway beside a NATS server on the same machine.
+func Default() Config {
+	edge, limits := surface.DefaultOptions(), attempt.DefaultLimits()
+	return Config{
+		Listen:            ":8080",
+		DataDir:           "gateway-data",
+		RecentGenerations: 2048,
+		AccessLog:         true,
+		NATS:              NATS{Config: natsconn.Config{URL: "nats://127.0.0.1:4222", Name: "signalbox-gateway"}},
+		HTTP: HTTP{
+			HeaderTimeout: 10 * time.Second, BodyTimeout: edge.BodyTime, IdleTimeout: 2 * time.Minute,
+			WriteTimeout: edge.WriteStall, DrainTimeout: 30 * time.Second, MaxJSON: edge.MaxJSON,
+		},
+		Upstream: Upstream{
+			FirstByte: limits.FirstByte, FirstByteMax: limits.FirstByteMax, Reply: limits.Reply, Idle: limits.Idle, Request: limits.Request,
+		},
+		Log:       logging.Default(),
+		Telemetry: telemetry.Default(),
+	}
+}
+
+// Validate reports everything that is wrong with c, by its keys.
+func (c Config) Validate() error {
+	var errs []error
+	address := func(key, value string, optional bool) {
+		if value == "" && optional {
+			return
+		}
+		if _, _, err := net.SplitHostPort(value); err != nil {
+			errs = append(errs, fmt.Errorf("%s: want host:port, such as 127.0.0.1:8080 or :8080", key))
+		}
+	}
+	address("listen", c.Listen, false)
+	address("ops_listen", c.OpsListen, true)
+	address("advertise", c.Advertise, true)
+	if c.DataDir == "" {
+		errs = append(errs, errors.New("data_dir: want a directory"))
+	}
+	if c.RecentGenerations < 1 || c.RecentGenerations > 1<<20 {
+		errs = append(errs, errors.New("recent_generations: want 1 to 1048576"))
+	}
+	if c.NATS.Replicas < 0 || c.NATS.Replicas > 5 {
+		errs = append(errs, errors.New("nats.replicas: want 0, 1, 3 or 5"))
+	}
+	if c.HTTP.MaxJSON < 1<<10 {
+		errs = append(errs, errors.New("http.max_json: want at least 1024 bytes"))
+	}
+	for _, d := range []struct {
+		key   string
+		value time.Duration
+	}{
+		{"http.header_timeout", c.HTTP.HeaderTimeout},
+		{"http.body_timeout", c.HTTP.BodyTimeout},
+		{"http.idle_timeout", c.HTTP.IdleTimeout},
+		{"http.write_timeout", c.HTTP.WriteTimeout},
+		{"http.drain_timeout", c.HTTP.DrainTimeout},
+		{"upstream.first_byte", c.Upstream.FirstByte},
+		{"upstream.first_byte_max", c.Upstream.FirstByteMax},
+		{"upstream.reply", c.Upstream.Reply},
+		{"upstream.idle", c.Upstream.Idle},
+		{"upstream.request", c.Upstream.Request},
+	} {
+		if d.value <= 0 {
+			errs = append(errs, fmt.Errorf("%s: want a positive duration", d.key))
+		}
+	}
+	errs = append(errs, prefixed("nats", c.NATS.Validate()), prefixed("log", c.Log.Validate()), prefixed("telemetry", c.Telemetry.Validate()))
+	return errors.Join(errs...)
+}
+
+func prefixed(key string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", key, err)
+}
+
+func (c Config) edge() surface.Options {
+	return surface.Options{
+		MaxJSON: c.HTTP.MaxJSON, BodyTime: c.HTTP.BodyTimeout, MaxFirstByte: c.Upstream.FirstByteMax, WriteStall: c.HTTP.WriteTimeout,
+	}
+}
+
+func (c Config) limits() attempt.Limits {
+	l := attempt.DefaultLimits()
+	l.FirstByte, l.FirstByteMax = c.Upstream.FirstByte, c.Upstream.FirstByteMax
+	l.Reply, l.Idle, l.Request = c.Upstream.Reply, c.Upstream.Idle, c.Upstream.Request
+	return l
+}

@@ -14,7 +14,7 @@ type anthropicFormat struct{}
 func (anthropicFormat) read(_ *http.Request, body gjson.Result) (*prompt, *refusal) {
 	for _, field := range []string{"model", "messages"} {
 		if !body.Get(field).Exists() {
-			return nil, refuse(http.StatusBadRequest, field, "%s: Field required", field)
+			return nil, refuse(field, "%s: Field required", field)
 		}
 	}
 	p := &prompt{
@@ -92,7 +92,7 @@ func (p *prompt) anthropicMessage(i int, m gjson.Result, names map[string]string
 			}
 		}
 	default:
-		return refuse(http.StatusBadRequest, "", "messages.%d.role: Input should be 'user' or 'assistant'", i)
+		return refuse("", "messages.%d.role: Input should be 'user' or 'assistant'", i)
 	}
 	return nil
 }

@@ -47,13 +47,13 @@ func (chatFormat) read(_ *http.Request, body gjson.Result) (*prompt, *refusal) {
 // openAIBasics checks what both of OpenAI's formats refuse.
 func openAIBasics(body gjson.Result, input string) *refusal {
 	if body.Get("model").Type != gjson.String {
-		return refuse(http.StatusBadRequest, "model", "you must provide a model parameter")
+		return refuse("model", "you must provide a model parameter")
 	}
 	if in := body.Get(input); !in.Exists() || (in.IsArray() && len(in.Array()) == 0) {
-		return refuse(http.StatusBadRequest, input, "Missing required parameter: '%s'.", input)
+		return refuse(input, "Missing required parameter: '%s'.", input)
 	}
 	if t := body.Get("temperature"); t.Exists() && (t.Num < 0 || t.Num > 2) {
-		return refuse(http.StatusBadRequest, "temperature", "Invalid 'temperature': expected a value from 0 to 2.")
+		return refuse("temperature", "Invalid 'temperature': expected a value from 0 to 2.")
 	}
 	return nil
 }
@@ -97,7 +97,7 @@ func (p *prompt) chatMessage(i int, m gjson.Result) *refusal {
 		name := firstText(m.Get("name"), m.Get("tool_call_id"))
 		p.results = append(p.results, toolResult{name: name, text: text.String()})
 	default:
-		return refuse(http.StatusBadRequest, "messages", "Invalid value for 'messages[%d].role'.", i)
+		return refuse("messages", "Invalid value for 'messages[%d].role'.", i)
 	}
 	return nil
 }

@@ -47,8 +47,9 @@ type refusal struct {
 	code    string
 }
 
-func refuse(status int, param, format string, args ...any) *refusal {
-	return &refusal{status: status, param: param, message: fmt.Sprintf(format, args...)}
+// refuse is a bad request.
+func refuse(param, format string, args ...any) *refusal {
+	return &refusal{status: http.StatusBadRequest, param: param, message: fmt.Sprintf(format, args...)}
 }
 
 // obj is a JSON object with its members in the written order: names and

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"hash/fnv"
 	"math"
-	"net/http"
 
 	"github.com/tidwall/gjson"
 )
@@ -21,7 +20,7 @@ const (
 func embeddings(body gjson.Result) (json.RawMessage, *refusal) {
 	in := body.Get("input")
 	if body.Get("model").Type != gjson.String || !in.Exists() {
-		return nil, refuse(http.StatusBadRequest, "input", "Missing required parameter: 'input'.")
+		return nil, refuse("input", "Missing required parameter: 'input'.")
 	}
 	inputs := []gjson.Result{in}
 	if all := in.Array(); in.IsArray() && len(all) > 0 && all[0].Type != gjson.Number {
@@ -32,7 +31,7 @@ func embeddings(body gjson.Result) (json.RawMessage, *refusal) {
 		dimensions = int(d.Int())
 	}
 	if dimensions < 1 || dimensions > maxDimensions || len(inputs) > maxInputs {
-		return nil, refuse(http.StatusBadRequest, "dimensions", "Invalid value for 'dimensions'.")
+		return nil, refuse("dimensions", "Invalid value for 'dimensions'.")
 	}
 	var data []json.RawMessage
 	tokens := 0

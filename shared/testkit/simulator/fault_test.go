@@ -82,7 +82,7 @@ func TestFaultsBeforeTheHead(t *testing.T) {
 	require.False(t, gjson.ValidBytes(raw))
 
 	for _, model := range []string{"fault-reset", "fault-short", "fault-cut"} {
-		resp, err := http.Post(r.url+chatPath, "application/json", strings.NewReader(chat(model, "x", ""))) //nolint:noctx // the test's own server
+		resp, err := http.Post(r.url+chatPath, "application/json", strings.NewReader(chat(model, "x", "")))
 		if err == nil {
 			_, err = io.ReadAll(resp.Body)
 			_ = resp.Body.Close()
@@ -178,7 +178,7 @@ func TestStaleClosesReusedConnections(t *testing.T) {
 	one := &http.Client{Transport: &http.Transport{MaxConnsPerHost: 1}}
 	t.Cleanup(one.CloseIdleConnections)
 	send := func() error {
-		resp, err := one.Post(r.url+chatPath, "application/json", strings.NewReader(chat("m", "x", ""))) //nolint:noctx // the test's own server
+		resp, err := one.Post(r.url+chatPath, "application/json", strings.NewReader(chat("m", "x", "")))
 		if err != nil {
 			return err
 		}

@@ -30,7 +30,7 @@ func geminiCall(path string) (model, method string, ok bool) {
 func (geminiFormat) read(r *http.Request, body gjson.Result) (*prompt, *refusal) {
 	model, method, _ := geminiCall(r.URL.EscapedPath())
 	if len(body.Get("contents").Array()) == 0 {
-		return nil, refuse(http.StatusBadRequest, "contents", "* GenerateContentRequest.contents: contents is not specified")
+		return nil, refuse("contents", "* GenerateContentRequest.contents: contents is not specified")
 	}
 	config := either(body, "generationConfig", "generation_config")
 	p := &prompt{

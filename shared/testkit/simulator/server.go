@@ -127,7 +127,7 @@ func (s *Server) serve(x *exchange) {
 	case kind == pathUnknown:
 		write(x.w, http.StatusNotFound, openAIFailure(refusal{status: http.StatusNotFound, message: "Unknown path " + x.r.URL.Path + "."}))
 		return
-	case !s.authorised(x.r):
+	case !s.authorized(x.r):
 		x.refuse(d, &refusal{status: http.StatusUnauthorized, message: "Incorrect API key provided.", code: "invalid_api_key"})
 		return
 	case kind == pathModels:
@@ -194,7 +194,7 @@ func formatOf(r *http.Request) (dialect, pathKind) {
 	return chatFormat{}, pathUnknown
 }
 
-func (s *Server) authorised(r *http.Request) bool {
+func (s *Server) authorized(r *http.Request) bool {
 	key := s.options.Key
 	return key == "" || r.Header.Get("Authorization") == "Bearer "+key ||
 		r.Header.Get("X-Api-Key") == key || r.Header.Get("X-Goog-Api-Key") == key

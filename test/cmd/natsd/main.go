@@ -31,7 +31,7 @@ func run(store, listen string) error {
 		return err
 	}
 	defer srv.Shutdown()
-	fmt.Println("natsd: ready at", srv.URL())
+	fmt.Fprintln(os.Stderr, "natsd: ready at", srv.URL())
 	<-ctx.Done()
 	return nil
 }

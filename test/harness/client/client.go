@@ -59,7 +59,7 @@ func (p Platform) Do(ctx context.Context, c Call) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }()
 	body, err := io.ReadAll(resp.Body)
 	answer := Answer{Status: resp.StatusCode, Header: resp.Header, Body: body}
 	if err != nil {

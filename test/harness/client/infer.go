@@ -71,7 +71,7 @@ func (p Platform) Stream(ctx context.Context, gateway int, key string, body []by
 	if err != nil {
 		return Stream{}, err
 	}
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }()
 	s := Stream{Answer: Answer{Status: resp.StatusCode, Header: resp.Header}}
 	s.Body, s.Err = io.ReadAll(resp.Body)
 	if s.Err != nil && !errors.Is(s.Err, io.ErrUnexpectedEOF) {

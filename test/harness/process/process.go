@@ -43,7 +43,7 @@ func Start(spec Spec) (*Process, error) {
 func (p *Process) Restart() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	cmd := exec.Command(p.spec.Path, p.spec.Args...) //nolint:gosec,noctx // the caller names the binary and ends it
+	cmd := exec.Command(p.spec.Path, p.spec.Args...)
 	cmd.Dir = p.spec.Dir
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "TMPDIR=" + os.TempDir()}, p.spec.Env...)
 	cmd.Stdout, cmd.Stderr = &p.log, &p.log

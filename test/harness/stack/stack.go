@@ -9,8 +9,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -22,7 +20,9 @@ import (
 
 	"github.com/signalbox-dev/signalbox/migrations"
 	"github.com/signalbox-dev/signalbox/shared/pgcluster"
+	"github.com/signalbox-dev/signalbox/shared/secret/seal"
 	"github.com/signalbox-dev/signalbox/test/harness/client"
+	"github.com/signalbox-dev/signalbox/test/harness/loopback"
 	"github.com/signalbox-dev/signalbox/test/harness/process"
 )
 
@@ -72,6 +72,9 @@ func Start(ctx context.Context, o Options) (*Stack, error) {
 func (s *Stack) start(ctx context.Context) error {
 	if err := os.WriteFile(s.catalogFile(), []byte(s.options.Catalog), 0o600); err != nil {
 		return fmt.Errorf("write the catalog: %w", err)
+	}
+	if _, err := seal.LoadOrCreateFile(s.keyring); err != nil {
+		return fmt.Errorf("make the keyring: %w", err)
 	}
 	if err := s.StartPostgres(ctx); err != nil {
 		return err
@@ -124,7 +127,7 @@ func (s *Stack) startNATS(ctx context.Context) error {
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("build natsd: %w: %s", err, out)
 	}
-	addr, err := freeAddr(ctx)
+	addr, err := loopback.Free(ctx)
 	if err != nil {
 		return err
 	}
@@ -144,7 +147,7 @@ func (s *Stack) WipeNATS() error {
 }
 
 func (s *Stack) startControlPlane() error {
-	addr, err := freeAddr(context.Background())
+	addr, err := loopback.Free(context.Background())
 	if err != nil {
 		return err
 	}
@@ -172,7 +175,7 @@ func (s *Stack) AwaitControlPlane(ctx context.Context) error {
 
 // AddGateway starts one more gateway and waits for it.
 func (s *Stack) AddGateway(ctx context.Context) error {
-	addr, err := freeAddr(ctx)
+	addr, err := loopback.Free(ctx)
 	if err != nil {
 		return err
 	}
@@ -219,22 +222,4 @@ func (s *Stack) Stop() error {
 		failed = errors.Join(failed, s.postgres.Stop())
 	}
 	return failed
-}
-
-// freeAddr finds a loopback address that nothing listens on, below the range
-// from which outgoing connections take theirs: a server that comes back must
-// find its port free, and a client that dials while it is away must not meet
-// itself there.
-func freeAddr(ctx context.Context) (string, error) {
-	const lowest, count, tries = 15000, 15000, 100
-	var failed error
-	for range tries {
-		addr := "127.0.0.1:" + strconv.Itoa(lowest+rand.IntN(count)) //nolint:gosec // not a secret
-		ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
-		if err == nil {
-			return addr, ln.Close()
-		}
-		failed = err
-	}
-	return "", fmt.Errorf("find a free port: %w", failed)
 }

@@ -34,9 +34,9 @@ func measureDev(ctx context.Context, o options) (err error) {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("| signalbox dev | ready after |\n|---|---|\n| first start | %.1f s |\n| second start | %.1f s |\n\n",
+	_, err = fmt.Fprintf(o.out, "| signalbox dev | ready after |\n|---|---|\n| first start | %.1f s |\n| second start | %.1f s |\n\n",
 		first.Seconds(), second.Seconds())
-	return nil
+	return err
 }
 
 func devReady(ctx context.Context, binary, dir string) (time.Duration, error) {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -23,12 +24,13 @@ type options struct {
 	quick   bool
 	only    string // "", proxy, publication or dev
 
+	out  io.Writer
 	role string // re-executed parts: upstream or bare
 	to   string // the bare proxy's upstream
 }
 
 func parse() options {
-	var o options
+	o := options{out: os.Stdout}
 	flag.StringVar(&o.bin, "bin", "bin", "directory of the built binaries")
 	flag.IntVar(&o.runs, "runs", 3, "interleaved runs of each measurement")
 	flag.DurationVar(&o.each, "each", 5*time.Second, "length of one measurement")
@@ -57,9 +59,11 @@ func main() {
 
 func run(ctx context.Context, o options) error {
 	if o.role != "" {
-		return serveRole(ctx, o.role, o.to)
+		return serveRole(ctx, o)
 	}
-	describe(os.Stdout)
+	if err := describe(ctx, o.out); err != nil {
+		return err
+	}
 	for _, part := range []struct {
 		name string
 		run  func(context.Context, options) error

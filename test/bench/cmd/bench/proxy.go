@@ -160,8 +160,7 @@ func measureProxy(ctx context.Context, o options) (err error) {
 			}
 		}
 	}
-	reportProxy(os.Stdout, r.subjects, all)
-	return nil
+	return reportProxy(o.out, r.subjects, all)
 }
 
 func (s subject) measure(ctx context.Context, m measurement, d time.Duration) (sample, error) {

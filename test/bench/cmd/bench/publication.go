@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/signalbox-dev/signalbox/test/bench/load"
@@ -49,8 +51,7 @@ func measurePublication(ctx context.Context, o options) (err error) {
 			return err
 		}
 	}
-	p.report()
-	return nil
+	return p.report(o.out)
 }
 
 // publisher collects the times.
@@ -118,10 +119,11 @@ func (p *publisher) expect(ctx context.Context, gateway int, key string, status 
 	}
 }
 
-func (p *publisher) report() {
+func (p *publisher) report(w io.Writer) error {
+	var b strings.Builder
 	slices.Sort(p.waited)
 	slices.Sort(p.revoked)
-	fmt.Printf("| publication to %d gateways, %d changes | p50 | p99 |\n|---|---|---|\n", publicationGateways, len(p.waited))
+	fmt.Fprintf(&b, "| publication to %d gateways, %d changes | p50 | p99 |\n|---|---|---|\n", publicationGateways, len(p.waited))
 	for _, row := range []struct {
 		name  string
 		times []time.Duration
@@ -129,8 +131,10 @@ func (p *publisher) report() {
 		{"key created with ?wait=, until the call returned", p.waited},
 		{"key revoked, until the last gateway refused it", p.revoked},
 	} {
-		fmt.Printf("| %s | %s | %s |\n", row.name,
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", row.name,
 			millis(float64(load.Percentile(row.times, 50))), millis(float64(load.Percentile(row.times, 99))))
 	}
-	fmt.Println()
+	b.WriteByte('\n')
+	_, err := io.WriteString(w, b.String())
+	return err
 }

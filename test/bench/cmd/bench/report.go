@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"os/exec"
@@ -12,33 +13,37 @@ import (
 )
 
 // describe says where the figures come from.
-func describe(w io.Writer) {
+func describe(ctx context.Context, w io.Writer) error {
 	commit := "unknown"
-	if out, err := exec.Command("git", "describe", "--always", "--dirty").Output(); err == nil { //nolint:noctx // local and short
+	if out, err := exec.CommandContext(ctx, "git", "describe", "--always", "--dirty").Output(); err == nil {
 		commit = strings.TrimSpace(string(out))
 	}
-	fmt.Fprintf(w, "commit %s, %s, %s/%s, %d processors shared by load, upstream and subject, %s\n\n",
+	_, err := fmt.Fprintf(w, "commit %s, %s, %s/%s, %d processors shared by load, upstream and subject, %s\n\n",
 		commit, runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), time.Now().UTC().Format(time.DateOnly))
+	return err
 }
 
-func reportProxy(w io.Writer, subjects []subject, all samples) {
-	fmt.Fprintln(w, "| | requests/s | CPU per request | p50, 1 caller | p99, 1 caller | streams/s | p50 at 60 ms | p99 at 60 ms | RSS | failed |")
-	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|---|")
+func reportProxy(w io.Writer, subjects []subject, all samples) error {
+	var b strings.Builder
+	fmt.Fprintln(&b, "| | requests/s | CPU per request | p50, 1 caller | p99, 1 caller | streams/s | p50 at 60 ms | p99 at 60 ms | RSS | failed |")
+	fmt.Fprintln(&b, "|---|---|---|---|---|---|---|---|---|---|")
 	for _, s := range subjects {
 		one, many, stream, slow := all["one"][s.name], all["many"][s.name], all["stream"][s.name], all["slow"][s.name]
-		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %d |\n", s.name,
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %d |\n", s.name,
 			figure(many, sample.rate, perSecond), figure(many, sample.cpuOf, micros),
 			figure(one, sample.p50, micros), figure(one, sample.p99, micros),
 			figure(stream, sample.rate, perSecond),
 			figure(slow, sample.p50, millis), figure(slow, sample.p99, millis), figure(stream, sample.rssOf, mebibytes),
 			failures(one, many, stream, slow))
 	}
-	fmt.Fprintln(w, "\nMedian of the runs, with the lowest and the highest. Replies of 400 bytes; streams of 20 content events.")
-	reportAdded(w, subjects, all)
+	fmt.Fprintln(&b, "\nMedian of the runs, with the lowest and the highest. Replies of 400 bytes; streams of 20 content events.")
+	reportAdded(&b, subjects, all)
+	_, err := io.WriteString(w, b.String())
+	return err
 }
 
 // reportAdded prints the figures that the goals are written in.
-func reportAdded(w io.Writer, subjects []subject, all samples) {
+func reportAdded(b *strings.Builder, subjects []subject, all samples) {
 	if len(subjects) < 3 {
 		return
 	}
@@ -46,10 +51,10 @@ func reportAdded(w io.Writer, subjects []subject, all samples) {
 	added := func(over string, value func(sample) float64) time.Duration {
 		return time.Duration(median(all["one"][gateway], value) - median(all["one"][over], value))
 	}
-	fmt.Fprintf(w, "\n- added latency over a direct call: p50 %s, p99 %s; over the bare proxy: p50 %s, p99 %s\n",
+	fmt.Fprintf(b, "\n- added latency over a direct call: p50 %s, p99 %s; over the bare proxy: p50 %s, p99 %s\n",
 		micros(float64(added(direct, sample.p50))), micros(float64(added(direct, sample.p99))),
 		micros(float64(added(bare, sample.p50))), micros(float64(added(bare, sample.p99))))
-	fmt.Fprintf(w, "- of the bare proxy's requests per second: %.2f; of its streams per second: %.2f\n\n",
+	fmt.Fprintf(b, "- of the bare proxy's requests per second: %.2f; of its streams per second: %.2f\n\n",
 		median(all["many"][gateway], sample.rate)/median(all["many"][bare], sample.rate),
 		median(all["stream"][gateway], sample.rate)/median(all["stream"][bare], sample.rate))
 }

@@ -22,10 +22,10 @@ const bareKey = "the-one-key-that-the-bare-proxy-knows"
 const listening = "bench: listening on "
 
 // serveRole is the re-executed program: one of the servers to compare with.
-func serveRole(ctx context.Context, role, to string) error {
+func serveRole(ctx context.Context, o options) error {
 	handler := target.Upstream()
-	if role == "bare" {
-		upstream, err := url.Parse(to)
+	if o.role == "bare" {
+		upstream, err := url.Parse(o.to)
 		if err != nil {
 			return fmt.Errorf("upstream: %w", err)
 		}
@@ -40,7 +40,9 @@ func serveRole(ctx context.Context, role, to string) error {
 		<-ctx.Done()
 		_ = hs.Close()
 	}()
-	fmt.Println(listening + ln.Addr().String())
+	if _, err := fmt.Fprintln(o.out, listening+ln.Addr().String()); err != nil {
+		return fmt.Errorf("say where it listens: %w", err)
+	}
 	if err := hs.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve: %w", err)
 	}

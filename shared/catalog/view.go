@@ -66,6 +66,7 @@ func (v *View) addModel(m *Model) {
 	if m.Free() {
 		v.free = append(v.free, m)
 	}
+	m.Endpoints = slices.Clone(m.Endpoints)
 	name := m.BareName()
 	v.bare[name] = append(v.bare[name], m)
 	offers := make([]Offer, len(m.Endpoints))

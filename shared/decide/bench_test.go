@@ -1,0 +1,50 @@
+package decide_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signalbox-dev/signalbox/shared/catalog"
+	"github.com/signalbox-dev/signalbox/shared/decide"
+	"github.com/signalbox-dev/signalbox/shared/policy"
+)
+
+// BenchmarkDecide is one model at n endpoints, all healthy and known.
+func BenchmarkDecide(b *testing.B) {
+	for _, n := range []int{1, 5, 50, 500} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) { benchmark(b, n, decide.Facts{Model: "acme/m", InputTokens: 900}) })
+	}
+	b.Run("5-refused", func(b *testing.B) {
+		benchmark(b, 5, decide.Facts{Model: "acme/m", InputTokens: 1 << 40})
+	})
+	b.Run("5-restricted", func(b *testing.B) {
+		benchmark(b, 5, decide.Facts{Model: "acme/m", Provider: decide.Preferences{
+			Only: []string{"p0", "p1", "p2"}, Order: []string{"p2"}, RequireZDR: false, MaxInputPrice: perMillion("100"),
+		}})
+	})
+}
+
+func benchmark(b *testing.B, n int, f decide.Facts) {
+	w := &world{settings: policy.DefaultSettings(), health: health{}, catalog: catalog.Catalog{Schema: catalog.Schema}}
+	m := catalog.Model{ID: "acme/m", Author: "acme", Context: 1_000_000}
+	for i := range n {
+		slug := fmt.Sprintf("p%d", i)
+		w.catalog.Providers = append(w.catalog.Providers, provider(slug, nil))
+		e := catalog.Endpoint{
+			ID: catalog.EndpointID(slug, m.ID, ""), Provider: slug, UpstreamModel: "x",
+			Price: &catalog.Price{Input: perMillion(fmt.Sprint(1 + i%7)), Output: perMillion("4")},
+		}
+		m.Endpoints = append(m.Endpoints, e)
+		w.health[e.ID] = decide.EndpointHealth{Calls: 40, Success: 0.99, FirstByte: 1e8, Throughput: 60}
+	}
+	w.catalog.Models = []catalog.Model{m}
+	in := w.input(b, f)
+	plan := decide.Decide(in)
+	require.Equal(b, f.InputTokens < 1<<30, plan.Refusal == nil)
+	b.ReportAllocs()
+	for b.Loop() {
+		decide.Decide(in)
+	}
+}

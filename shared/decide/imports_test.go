@@ -1,0 +1,53 @@
+package decide_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestDecideIsPure holds the package to values: no clock, randomness, I/O,
+// logging or concurrency can enter by an import or a time function.
+func TestDecideIsPure(t *testing.T) {
+	allowed := map[string]bool{
+		"bytes": true, "cmp": true, "encoding/json": true, "errors": true, "fmt": true, "math": true, "slices": true,
+		"strconv": true, "strings": true, "time": true,
+		"github.com/signalbox-dev/signalbox/shared/catalog": true, "github.com/signalbox-dev/signalbox/shared/fault": true,
+		"github.com/signalbox-dev/signalbox/shared/id": true, "github.com/signalbox-dev/signalbox/shared/meter": true,
+		"github.com/signalbox-dev/signalbox/shared/money": true, "github.com/signalbox-dev/signalbox/shared/policy": true,
+	}
+	entries, err := os.ReadDir(".")
+	require.NoError(t, err)
+	files := 0
+	for _, entry := range entries {
+		if !strings.HasSuffix(entry.Name(), ".go") || strings.HasSuffix(entry.Name(), "_test.go") {
+			continue
+		}
+		files++
+		file, err := parser.ParseFile(token.NewFileSet(), entry.Name(), nil, 0)
+		require.NoError(t, err)
+		for _, spec := range file.Imports {
+			path, err := strconv.Unquote(spec.Path.Value)
+			require.NoError(t, err)
+			require.True(t, allowed[path], "%s imports %s", entry.Name(), path)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if s, ok := n.(*ast.SelectorExpr); ok {
+				if x, ok := s.X.(*ast.Ident); ok {
+					called := x.Name + "." + s.Sel.Name
+					require.NotContains(t, []string{"time.Now", "time.Since", "time.Until", "time.Sleep", "time.After", "fmt.Print", "fmt.Println", "fmt.Printf"}, called, entry.Name())
+				}
+			}
+			_, concurrent := n.(*ast.GoStmt)
+			require.False(t, concurrent, entry.Name())
+			return true
+		})
+	}
+	require.NotZero(t, files)
+}

@@ -2,10 +2,14 @@ package postgres
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
+	"sync"
 
+	gormpostgres "gorm.io/driver/postgres"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
+	"gorm.io/gorm/logger"
 
 	"github.com/signalbox-dev/signalbox/shared/id"
 )
@@ -44,9 +48,36 @@ func system(ctx context.Context) *gorm.DB {
 	return t.db.WithContext(ctx)
 }
 
-// broken is a gorm.DB on which every call fails with err.
+// broken is a gorm.DB on which every call fails with err before it reaches a
+// connection.
 func broken(err error) *gorm.DB {
-	db := &gorm.DB{Config: &gorm.Config{}, Error: err}
-	db.Statement = &gorm.Statement{DB: db, Clauses: map[string]clause.Clause{}}
+	db := unconnected().Session(&gorm.Session{NewDB: true})
+	_ = db.AddError(err)
 	return db
 }
+
+// unconnected is gorm over no database.
+var unconnected = sync.OnceValue(func() *gorm.DB {
+	db, err := gorm.Open(gormpostgres.New(gormpostgres.Config{Conn: noConn{}}), &gorm.Config{
+		DisableAutomaticPing: true, SkipDefaultTransaction: true, Logger: logger.Discard,
+	})
+	if err != nil {
+		panic("postgres: gorm refuses to open nothing: " + err.Error())
+	}
+	return db
+})
+
+// noConn implements gorm.ConnPool by refusing.
+type noConn struct{}
+
+func (noConn) PrepareContext(context.Context, string) (*sql.Stmt, error) { return nil, errScope }
+
+func (noConn) ExecContext(context.Context, string, ...any) (sql.Result, error) {
+	return nil, errScope
+}
+
+func (noConn) QueryContext(context.Context, string, ...any) (*sql.Rows, error) {
+	return nil, errScope
+}
+
+func (noConn) QueryRowContext(context.Context, string, ...any) *sql.Row { return nil }

@@ -1,0 +1,135 @@
+package postgres
+
+import (
+	"context"
+	"slices"
+
+	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/publish"
+	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/policy"
+)
+
+// Compiler reads the committed policy of one workspace as the tenant sees it,
+// so that row-level security stands between tenants here too.
+type Compiler struct{ runner *Runner }
+
+// NewCompiler returns a compiler over db.
+func NewCompiler(db *DB) *Compiler { return &Compiler{runner: db.Runner()} }
+
+// Compile implements publish.Compiler.
+func (c *Compiler) Compile(ctx context.Context, ws id.Workspace) (publish.Compiled, error) {
+	var compiled publish.Compiled
+	err := c.runner.Read(ctx, ws, func(ctx context.Context) (err error) {
+		if compiled.Snapshot, err = compilePolicy(ctx, ws); err != nil {
+			return err
+		}
+		compiled.Keys, err = changedKeys(ctx, ws)
+		return err
+	})
+	return compiled, err
+}
+
+func compilePolicy(ctx context.Context, ws id.Workspace) (policy.Snapshot, error) {
+	var own workspaceRow
+	if err := tenant(ctx, ws).Where("id = ?", ws.UUID()).Take(&own).Error; err != nil {
+		return policy.Snapshot{}, translate(err, "compile the workspace")
+	}
+	var revision revisionRow
+	if err := scoped(ctx, ws).Take(&revision).Error; err != nil {
+		return policy.Snapshot{}, translate(err, "compile the revision")
+	}
+	settings, err := NewSettingsStore().Get(ctx, ws)
+	if err != nil {
+		return policy.Snapshot{}, err
+	}
+	w := own.workspace()
+	return policy.Snapshot{
+		Schema: policy.Schema, Workspace: ws, Revision: revision.Revision, Status: w.Status,
+		Tags: slices.Sorted(slices.Values(w.Tags)), Settings: settings.Settings,
+	}, nil
+}
+
+// changedKeys are the documents that changed since the workspace was last
+// published.
+func changedKeys(ctx context.Context, ws id.Workspace) ([]policy.Key, error) {
+	var rows []apiKeyRow
+	err := scoped(ctx, ws).Where(`revision > coalesce((SELECT revision FROM published_policies WHERE workspace_id = ?), 0)`,
+		ws.UUID()).Order("revision, id").Find(&rows).Error
+	return documentsOf(rows), translate(err, "compile keys")
+}
+
+func documentsOf(rows []apiKeyRow) []policy.Key {
+	list := make([]policy.Key, len(rows))
+	for i, r := range rows {
+		list[i] = apikey.Document(r.key())
+	}
+	return list
+}
+
+// Ledger sums up what should be in NATS, as the system role.
+type Ledger struct{ system *System }
+
+// NewLedger returns a ledger over db.
+func NewLedger(db *DB) *Ledger { return &Ledger{system: db.System()} }
+
+type sumRow struct {
+	Part    string `gorm:"column:part"`
+	Count   int64  `gorm:"column:count"`
+	Highest int64  `gorm:"column:highest"`
+	Hash    int64  `gorm:"column:hash"`
+}
+
+// KeyRanges implements publish.Ledger; the formulas are publish.Sums's.
+func (l *Ledger) KeyRanges(ctx context.Context) (publish.Sums, error) {
+	return l.sums(ctx, `SELECT left(kid, 2) AS part, count(*) AS count, max(revision) AS highest,
+			bit_xor(('x' || left(md5(kid || ':' || revision), 16))::bit(64)::bigint) AS hash
+		FROM api_keys GROUP BY 1`)
+}
+
+// PolicyRanges implements publish.Ledger.
+func (l *Ledger) PolicyRanges(ctx context.Context) (publish.Sums, error) {
+	return l.sums(ctx, `SELECT right(workspace_id::text, 2) AS part, count(*) AS count, max(revision) AS highest,
+			bit_xor(('x' || left(md5(workspace_id::text || ':' || revision), 16))::bit(64)::bigint) AS hash
+		FROM workspace_revisions WHERE revision > 0 GROUP BY 1`)
+}
+
+func (l *Ledger) sums(ctx context.Context, query string) (publish.Sums, error) {
+	var rows []sumRow
+	err := l.system.Read(ctx, func(ctx context.Context) error {
+		return translate(system(ctx).Raw(query).Scan(&rows).Error, "sum up what is published")
+	})
+	sums := make(publish.Sums, len(rows))
+	for _, r := range rows {
+		sums[r.Part] = publish.Sum{Count: r.Count, Highest: r.Highest, Hash: r.Hash}
+	}
+	return sums, err
+}
+
+// Keys implements publish.Ledger.
+func (l *Ledger) Keys(ctx context.Context, part string) ([]policy.Key, error) {
+	var rows []apiKeyRow
+	err := l.system.Read(ctx, func(ctx context.Context) error {
+		return translate(system(ctx).Where("starts_with(kid, ?)", part).Find(&rows).Error, "read keys of a range")
+	})
+	return documentsOf(rows), err
+}
+
+// Policies implements publish.Ledger.
+func (l *Ledger) Policies(ctx context.Context, part string) (map[id.Workspace]int64, error) {
+	var rows []revisionRow
+	err := l.system.Read(ctx, func(ctx context.Context) error {
+		return translate(system(ctx).Where("revision > 0 AND right(workspace_id::text, 2) = ?", part).Find(&rows).Error,
+			"read workspaces of a range")
+	})
+	list := make(map[id.Workspace]int64, len(rows))
+	for _, r := range rows {
+		list[id.FromUUID[id.WorkspaceKind](r.WorkspaceID)] = r.Revision
+	}
+	return list, err
+}
+
+var (
+	_ publish.Compiler = (*Compiler)(nil)
+	_ publish.Ledger   = (*Ledger)(nil)
+)

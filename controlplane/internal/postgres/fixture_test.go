@@ -1,0 +1,96 @@
+package postgres
+
+import (
+	"context"
+	"crypto/rand"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/managementkey"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
+	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/policy"
+	"github.com/signalbox-dev/signalbox/shared/secret"
+	"github.com/signalbox-dev/signalbox/shared/testkit/fill"
+	"github.com/signalbox-dev/signalbox/shared/testkit/pgtest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var (
+	testIDs = id.SystemSource()
+	// epoch is a moment that Postgres keeps exactly.
+	epoch = time.Date(2030, 1, 2, 3, 4, 5, 678000, time.UTC)
+)
+
+func openTest(t *testing.T) *DB {
+	t.Helper()
+	return openAt(t, pgtest.New(t).URL)
+}
+
+func openAt(t *testing.T, url string) *DB {
+	t.Helper()
+	db, err := Open(t.Context(), Config{URL: secret.NewString(url), MaxConns: 8})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	return db
+}
+
+// in runs fn in a transaction of ws and expects it to succeed.
+func in(t *testing.T, db *DB, ws id.Workspace, fn func(ctx context.Context) error) {
+	t.Helper()
+	require.NoError(t, db.Runner().InTx(t.Context(), ws, fn))
+}
+
+// newWorkspace stores a workspace with its owner and settings.
+func newWorkspace(t *testing.T, db *DB) (workspace.Workspace, workspace.Member) {
+	t.Helper()
+	ws := id.New[id.WorkspaceKind](testIDs)
+	w := workspace.Workspace{
+		ID: ws, Name: "Acme", Slug: "acme-" + ws.String()[20:], Status: policy.WorkspaceActive, Tags: []string{"a", "b,{\"}"},
+		Version: 1, CreatedAt: epoch, UpdatedAt: epoch.Add(time.Second),
+	}
+	owner := workspace.Member{
+		Workspace: ws, User: id.New[id.UserKind](testIDs), Email: ws.String() + "@example.com", Name: "Ada",
+		Role: workspace.Owner, CreatedAt: epoch,
+	}
+	in(t, db, ws, func(ctx context.Context) error {
+		if err := NewWorkspaceStore().Create(ctx, w, owner, true); err != nil {
+			return err
+		}
+		return NewSettingsStore().Create(ctx, ws, settings.Settings{Settings: policy.DefaultSettings(), Version: 1, UpdatedAt: epoch})
+	})
+	return w, owner
+}
+
+func newToken(t *testing.T, kind secret.TokenKind) secret.Token {
+	t.Helper()
+	token, err := secret.NewToken(rand.Reader, kind)
+	require.NoError(t, err)
+	return token
+}
+
+// filledKey is a key with every field set to what the constraints allow.
+func filledKey(t *testing.T, owner workspace.Member, seed int) apikey.Key {
+	k := fill.Value[apikey.Key](seed)
+	token := newToken(t, secret.Inference)
+	k.ID, k.Workspace, k.CreatedBy = id.New[id.KeyKind](testIDs), owner.Workspace, owner.User
+	k.KID, k.Suffix, k.Status = token.KID, token.Suffix(), policy.KeyPaused
+	k.Version, k.MinRevision, k.Revision = 1, int64(seed), int64(seed+1)
+	require.Empty(t, fill.Zero(k))
+	return k
+}
+
+func filledManagementKey(t *testing.T, owner workspace.Member, seed int) managementkey.Key {
+	k := fill.Value[managementkey.Key](seed)
+	token := newToken(t, secret.Management)
+	k.ID, k.Workspace, k.CreatedBy = id.New[id.ManagementKeyKind](testIDs), owner.Workspace, owner.User
+	k.KID, k.Suffix, k.Status, k.Template, k.Version = token.KID, token.Suffix(), policy.KeyActive, managementkey.ReadOnly, 1
+	require.Empty(t, fill.Zero(k))
+	return k
+}

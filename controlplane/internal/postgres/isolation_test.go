@@ -1,0 +1,217 @@
+package postgres
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
+	"github.com/signalbox-dev/signalbox/shared/fault"
+	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/policy"
+)
+
+// Everything that workspace A has is invisible and untouchable under B, in
+// every method of every store.
+func TestStoresShowNothingOfOthers(t *testing.T) {
+	db := openTest(t)
+	a, ownerA := newWorkspace(t, db)
+	b, _ := newWorkspace(t, db)
+	key, mk := filledKey(t, ownerA, 1), filledManagementKey(t, ownerA, 1)
+	event := auditEvent(a.ID)
+	in(t, db, a.ID, func(ctx context.Context) error {
+		require.NoError(t, NewAPIKeyStore().Create(ctx, a.ID, key))
+		require.NoError(t, NewManagementKeyStore().Create(ctx, a.ID, mk))
+		return NewAuditStore().Append(ctx, a.ID, event)
+	})
+	notFound := func(err error) { t.Helper(); require.True(t, fault.Is(err, fault.NotFound), "%v", err) }
+
+	in(t, db, b.ID, func(ctx context.Context) error {
+		_, err := NewAPIKeyStore().Get(ctx, b.ID, key.ID)
+		notFound(err)
+		stolen := key
+		stolen.Version++
+		notFound(NewAPIKeyStore().Update(ctx, b.ID, stolen))
+		keys, err := NewAPIKeyStore().List(ctx, b.ID, page.Query{}, apikey.Filter{}, epoch)
+		require.NoError(t, err)
+		require.Empty(t, keys.Items)
+		byKID, err := NewAPIKeyStore().ByKIDs(ctx, b.ID, []string{key.KID})
+		require.NoError(t, err)
+		require.Empty(t, byKID)
+		kids, err := NewAPIKeyStore().RevokeAll(ctx, b.ID, 9, epoch)
+		require.NoError(t, err)
+		require.Empty(t, kids)
+
+		_, err = NewManagementKeyStore().Get(ctx, b.ID, mk.ID)
+		notFound(err)
+		stolenMK := mk
+		stolenMK.Version++
+		notFound(NewManagementKeyStore().Update(ctx, b.ID, stolenMK))
+		mks, err := NewManagementKeyStore().List(ctx, b.ID, page.Query{})
+		require.NoError(t, err)
+		require.Empty(t, mks.Items)
+		_, err = NewManagementKeyStore().RevokeAll(ctx, b.ID, 9, epoch)
+		require.NoError(t, err)
+
+		_, err = NewWorkspaceStore().Member(ctx, b.ID, ownerA.User)
+		notFound(err)
+		members, err := NewWorkspaceStore().Members(ctx, b.ID, page.Query{})
+		require.NoError(t, err)
+		require.Len(t, members.Items, 1)
+
+		events, err := NewAuditStore().List(ctx, b.ID, page.Query{}, audit.Filter{})
+		require.NoError(t, err)
+		require.Empty(t, events.Items)
+		return nil
+	})
+
+	in(t, db, a.ID, func(ctx context.Context) error {
+		got, err := NewAPIKeyStore().Get(ctx, a.ID, key.ID)
+		require.NoError(t, err)
+		require.Equal(t, key, got, "nothing done under B reached it")
+		gotMK, err := NewManagementKeyStore().Get(ctx, a.ID, mk.ID)
+		require.Equal(t, mk, gotMK)
+		return err
+	})
+}
+
+// Writing a row of A under B is refused by the database, whatever a store does.
+func TestWritesForOthersAreRefused(t *testing.T) {
+	db := openTest(t)
+	a, ownerA := newWorkspace(t, db)
+	b, _ := newWorkspace(t, db)
+	writes := map[string]func(ctx context.Context) error{
+		"api key": func(ctx context.Context) error { return NewAPIKeyStore().Create(ctx, b.ID, filledKey(t, ownerA, 1)) },
+		"management key": func(ctx context.Context) error {
+			return NewManagementKeyStore().Create(ctx, b.ID, filledManagementKey(t, ownerA, 1))
+		},
+		"audit event": func(ctx context.Context) error { return NewAuditStore().Append(ctx, b.ID, auditEvent(a.ID)) },
+		"revision": func(ctx context.Context) error {
+			return tenant(ctx, b.ID).Create(&revisionRow{WorkspaceID: id.New[id.WorkspaceKind](testIDs).UUID()}).Error
+		},
+	}
+	for name, write := range writes {
+		t.Run(name, func(t *testing.T) {
+			require.ErrorContains(t, db.Runner().InTx(t.Context(), b.ID, write), "row-level security")
+		})
+	}
+}
+
+// A store called in another workspace's transaction, or in none, does nothing.
+func TestStoresRefuseOtherScopes(t *testing.T) {
+	db := openTest(t)
+	a, ownerA := newWorkspace(t, db)
+	b, _ := newWorkspace(t, db)
+	key, mk := filledKey(t, ownerA, 1), filledManagementKey(t, ownerA, 1)
+	calls := map[string]func(ctx context.Context) error{
+		"apikey.Create": func(ctx context.Context) error { return NewAPIKeyStore().Create(ctx, a.ID, key) },
+		"apikey.Get":    func(ctx context.Context) error { _, err := NewAPIKeyStore().Get(ctx, a.ID, key.ID); return err },
+		"apikey.List": func(ctx context.Context) error {
+			_, err := NewAPIKeyStore().List(ctx, a.ID, page.Query{}, apikey.Filter{}, epoch)
+			return err
+		},
+		"apikey.Update": func(ctx context.Context) error { return NewAPIKeyStore().Update(ctx, a.ID, key) },
+		"apikey.ByKIDs": func(ctx context.Context) error {
+			_, err := NewAPIKeyStore().ByKIDs(ctx, a.ID, []string{key.KID})
+			return err
+		},
+		"apikey.RevokeAll": func(ctx context.Context) error { _, err := NewAPIKeyStore().RevokeAll(ctx, a.ID, 1, epoch); return err },
+		"mk.Create":        func(ctx context.Context) error { return NewManagementKeyStore().Create(ctx, a.ID, mk) },
+		"mk.Get":           func(ctx context.Context) error { _, err := NewManagementKeyStore().Get(ctx, a.ID, mk.ID); return err },
+		"mk.List": func(ctx context.Context) error {
+			_, err := NewManagementKeyStore().List(ctx, a.ID, page.Query{})
+			return err
+		},
+		"mk.Update": func(ctx context.Context) error { return NewManagementKeyStore().Update(ctx, a.ID, mk) },
+		"mk.RevokeAll": func(ctx context.Context) error {
+			_, err := NewManagementKeyStore().RevokeAll(ctx, a.ID, 1, epoch)
+			return err
+		},
+		"mk.ByKID": func(ctx context.Context) error {
+			_, _, err := NewManagementKeyDirectory().ByKID(ctx, mk.KID)
+			return err
+		},
+		"mk.Touch":  func(ctx context.Context) error { return NewManagementKeyDirectory().Touch(ctx, mk.ID, epoch) },
+		"ws.Create": func(ctx context.Context) error { return NewWorkspaceStore().Create(ctx, a, ownerA, true) },
+		"ws.Get":    func(ctx context.Context) error { _, err := NewWorkspaceStore().Get(ctx, a.ID); return err },
+		"ws.Update": func(ctx context.Context) error { return NewWorkspaceStore().Update(ctx, a) },
+		"ws.Members": func(ctx context.Context) error {
+			_, err := NewWorkspaceStore().Members(ctx, a.ID, page.Query{})
+			return err
+		},
+		"ws.Member": func(ctx context.Context) error {
+			_, err := NewWorkspaceStore().Member(ctx, a.ID, ownerA.User)
+			return err
+		},
+		"ws.List": func(ctx context.Context) error { _, err := NewWorkspaceDirectory().List(ctx, page.Query{}); return err },
+		"ws.UserByEmail": func(ctx context.Context) error {
+			_, err := NewWorkspaceDirectory().UserByEmail(ctx, ownerA.Email)
+			return err
+		},
+		"settings.Create": func(ctx context.Context) error { return NewSettingsStore().Create(ctx, a.ID, settings.Settings{}) },
+		"settings.Get":    func(ctx context.Context) error { _, err := NewSettingsStore().Get(ctx, a.ID); return err },
+		"settings.Update": func(ctx context.Context) error { return NewSettingsStore().Update(ctx, a.ID, settings.Settings{}) },
+		"audit.Append":    func(ctx context.Context) error { return NewAuditStore().Append(ctx, a.ID, auditEvent(a.ID)) },
+		"audit.List": func(ctx context.Context) error {
+			_, err := NewAuditStore().List(ctx, a.ID, page.Query{}, audit.Filter{})
+			return err
+		},
+	}
+	for name, call := range calls {
+		t.Run(name, func(t *testing.T) {
+			require.ErrorIs(t, call(t.Context()), errScope, "without a transaction")
+			require.ErrorIs(t, db.Runner().InTx(t.Context(), b.ID, call), errScope, "in another workspace's")
+		})
+	}
+}
+
+// Raw SQL as the application role, without a workspace chosen, sees no row of
+// any table, and so does a pooled connection after a transaction.
+func TestNothingIsSeenWithoutAWorkspace(t *testing.T) {
+	db := openTest(t)
+	w, owner := newWorkspace(t, db)
+	in(t, db, w.ID, func(ctx context.Context) error {
+		require.NoError(t, NewAPIKeyStore().Create(ctx, w.ID, filledKey(t, owner, 1)))
+		require.NoError(t, NewManagementKeyStore().Create(ctx, w.ID, filledManagementKey(t, owner, 1)))
+		return NewAuditStore().Append(ctx, w.ID, auditEvent(w.ID))
+	})
+	tables := []string{"workspaces", "users", "members", "workspace_revisions", "api_keys", "management_keys", "settings", "audit_events"}
+	for _, table := range tables {
+		var n int
+		require.NoError(t, db.app.sql.QueryRowContext(t.Context(), "SELECT count(*) FROM "+table).Scan(&n)) //nolint:gosec // from the list above
+		require.Zero(t, n, table)
+		in(t, db, w.ID, func(ctx context.Context) error {
+			return tenant(ctx, w.ID).Raw("SELECT count(*) FROM " + table).Scan(&n).Error
+		})
+		require.Positive(t, n, table)
+	}
+	_, err := db.app.sql.ExecContext(t.Context(), "SET row_security = off; SELECT * FROM api_keys")
+	require.Error(t, err)
+	_, err = db.app.sql.ExecContext(t.Context(), "ALTER TABLE api_keys DISABLE ROW LEVEL SECURITY")
+	require.ErrorContains(t, err, "must be owner")
+}
+
+// The system role reads what it was granted and nothing else, and writes less.
+func TestTheSystemRoleIsConfined(t *testing.T) {
+	db := openTest(t)
+	for _, statement := range []string{
+		"SELECT * FROM audit_events", "DELETE FROM workspaces", "UPDATE workspaces SET name = 'x'",
+		"UPDATE api_keys SET status = 'active'", "UPDATE management_keys SET secret_hash = ''",
+		"INSERT INTO members (workspace_id, user_id, role, created_at) VALUES (gen_random_uuid(), gen_random_uuid(), 'owner', now())",
+	} {
+		_, err := db.system.sql.ExecContext(t.Context(), statement)
+		require.ErrorContains(t, err, "permission denied", statement)
+	}
+}
+
+func auditEvent(ws id.Workspace) audit.Event {
+	return audit.Event{
+		ID: id.New[id.AuditEventKind](testIDs), Workspace: ws, At: epoch, Actor: audit.Actor{Kind: audit.Operator, Name: "operator"},
+		Action: "key.create", TargetType: "key", TargetID: "key_x", Diff: []audit.Change{{Path: "status", After: string(policy.KeyActive)}},
+		RequestID: "req", Revision: 1,
+	}
+}

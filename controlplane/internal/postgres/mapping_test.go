@@ -1,0 +1,90 @@
+package postgres
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/managementkey"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
+	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/testkit/fill"
+)
+
+// A domain value goes to its row and back without losing a field, and the row
+// has no column that is not set.
+func TestRowsRoundTrip(t *testing.T) {
+	for seed := 1; seed <= 2; seed++ { // both values of every bool
+		w := fill.Value[workspace.Workspace](seed)
+		require.Equal(t, w, workspaceRowOf(w).workspace())
+		k := fill.Value[apikey.Key](seed)
+		require.Equal(t, k, apiKeyRowOf(k).key())
+		m := fill.Value[managementkey.Key](seed)
+		require.Equal(t, m, managementKeyRowOf(m).key())
+		s := fill.Value[settings.Settings](seed)
+		require.Equal(t, s, settingsRowOf(fill.Value[id.Workspace](1), s).settings())
+		e := fill.Value[audit.Event](seed)
+		require.Equal(t, e, auditRowOf(e).event())
+	}
+	require.Empty(t, fill.Zero(workspaceRowOf(fill.Value[workspace.Workspace](1))))
+	require.Empty(t, fill.Zero(apiKeyRowOf(fill.Value[apikey.Key](1))))
+	require.Empty(t, fill.Zero(managementKeyRowOf(fill.Value[managementkey.Key](1))))
+	require.Empty(t, fill.Zero(settingsRowOf(fill.Value[id.Workspace](1), fill.Value[settings.Settings](1))))
+	require.Empty(t, fill.Zero(auditRowOf(fill.Value[audit.Event](1))))
+}
+
+func TestMembersRoundTrip(t *testing.T) {
+	m := fill.Value[workspace.Member](1)
+	user, member := userRowOf(m), memberRowOf(m)
+	require.Equal(t, m, personRow{
+		WorkspaceID: member.WorkspaceID, UserID: user.ID, Email: user.Email, Name: user.Name, Role: member.Role, CreatedAt: member.CreatedAt,
+	}.member())
+}
+
+// An update writes every column but those that must never change.
+func TestUpdatesWriteEveryColumn(t *testing.T) {
+	cases := map[string]struct {
+		row        any
+		changeable map[string]any
+		fixed      []string
+	}{
+		"workspace":      {workspaceRow{}, workspaceRow{}.changeable(), []string{"id", "created_at"}},
+		"api key":        {apiKeyRow{}, apiKeyRow{}.changeable(), []string{"id", "workspace_id", "kid", "created_by", "created_at", "last_used_at"}},
+		"management key": {managementKeyRow{}, managementKeyRow{}.changeable(), []string{"id", "workspace_id", "kid", "created_by", "created_at", "last_used_at"}},
+		"settings":       {settingsRow{}, settingsRow{}.changeable(), []string{"workspace_id"}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			var written []string
+			for column := range c.changeable {
+				written = append(written, column)
+			}
+			require.ElementsMatch(t, columnsOf(c.row), append(written, c.fixed...))
+		})
+	}
+}
+
+func columnsOf(row any) []string {
+	var list []string
+	for f := range reflect.TypeOf(row).Fields() {
+		_, rest, _ := strings.Cut(f.Tag.Get("gorm"), "column:")
+		name, _, _ := strings.Cut(rest, ";")
+		list = append(list, name)
+	}
+	return list
+}
+
+func TestTextArrayKeepsAwkwardText(t *testing.T) {
+	for _, list := range [][]string{nil, {"a"}, {"", "NULL", `q"uo\te`, "br{ace}", "com,ma", "日本", " "}} {
+		value, err := textArray(list).Value()
+		require.NoError(t, err)
+		var back textArray
+		require.NoError(t, back.Scan(value))
+		require.Equal(t, list, back.list())
+	}
+}

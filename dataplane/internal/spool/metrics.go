@@ -12,6 +12,7 @@ type counts struct {
 	published       uint64
 	publishErrors   uint64
 	republishes     uint64
+	marks           uint64 // answers to the question for the mark
 	recovered       uint64 // intents that became unknown events
 	lost            uint64 // sequences that damage destroyed
 	quarantined     uint64

@@ -52,7 +52,11 @@ func (s *Spool) restore() error {
 	}
 	s.segments = append(old, active)
 	if err := s.rewrite(&r); err != nil {
-		_ = active.seal()
+		for _, seg := range s.segments {
+			if seg.file != nil {
+				_ = seg.file.Close()
+			}
+		}
 		return err
 	}
 	return s.quarantine(r.damaged)

@@ -33,11 +33,16 @@ func (s *Spool) tend() {
 	s.sealing = nil
 	s.mu.Unlock()
 
-	for _, seg := range sealing {
-		if err := seg.seal(); err != nil {
+	for _, seg := range sealing { // nobody else touches the file of a segment in here
+		if err := seal(seg.file); err != nil {
 			s.opts.Log.Warn("a spool segment could not be synced", slog.Any("error", err))
 		}
 	}
+	s.mu.Lock()
+	for _, seg := range sealing {
+		seg.file = nil
+	}
+	s.mu.Unlock()
 	s.drop()
 }
 

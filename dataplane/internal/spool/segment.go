@@ -65,16 +65,12 @@ func listSegments(dir string) ([]*segment, error) {
 	return list, nil
 }
 
-// seal ends writing to s and puts it on the disk for good.
-func (s *segment) seal() error {
-	if s.file == nil {
-		return nil
-	}
-	err := s.file.Sync()
-	if closeErr := s.file.Close(); err == nil {
+// seal puts the file of a segment on the disk for good and closes it.
+func seal(f *os.File) error {
+	err := f.Sync()
+	if closeErr := f.Close(); err == nil {
 		err = closeErr
 	}
-	s.file = nil
 	if err != nil {
 		return fmt.Errorf("seal spool segment: %w", err)
 	}

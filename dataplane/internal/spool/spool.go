@@ -101,7 +101,8 @@ func (s *Spool) Close() error {
 		errs = append(errs, fmt.Errorf("%d usage records could not be written; they will be recorded as unknown", n))
 	}
 	for _, seg := range append(s.sealing, s.active()) {
-		errs = append(errs, seg.seal())
+		errs = append(errs, seal(seg.file))
+		seg.file = nil
 	}
 	errs = append(errs, s.lock.Close())
 	return errors.Join(errs...)

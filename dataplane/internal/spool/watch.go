@@ -64,6 +64,9 @@ func (w *watcher) follow(ctx context.Context) {
 		w.mark, w.moved = mark, now
 	}
 	s.commit(mark)
+	s.mu.Lock()
+	s.counts.marks++
+	s.mu.Unlock()
 	if infoErr != nil {
 		s.opts.Log.Debug("the usage stream was not looked at", slog.Any("error", infoErr))
 		return

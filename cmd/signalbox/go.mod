@@ -18,6 +18,8 @@ require (
 	github.com/oapi-codegen/runtime v1.9.0 // indirect
 	github.com/spf13/cobra v1.10.2 // indirect
 	github.com/spf13/pflag v1.0.10 // indirect
+	github.com/stretchr/testify v1.12.1 // indirect
+	go.yaml.in/yaml/v3 v3.0.5 // indirect
 )
 
 replace github.com/signalbox-dev/signalbox/shared => ../../shared

@@ -1,0 +1,141 @@
+// Package cli owns the command line: it turns arguments into calls of the
+// management API and of a gateway, and their answers into tables, JSON or
+// YAML. It knows nothing of how those are implemented; the commands that run a
+// process get it as a function.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/spf13/cobra"
+)
+
+// Deps are what the command line needs of the process that it runs in.
+type Deps struct {
+	Stdout io.Writer
+	Stderr io.Writer
+	Getenv func(string) string
+	// Dir is where the search for dev.json begins.
+	Dir     string
+	HTTP    *http.Client
+	Version string
+	Run     Processes
+}
+
+// Processes are the commands that run something in this process. Each reads
+// the configuration file, "" for environment and defaults alone, and returns
+// when ctx ends.
+type Processes struct {
+	ControlPlane func(ctx context.Context, configFile string) error
+	Gateway      func(ctx context.Context, configFile string) error
+	// Migrate does what action says (up or status) and writes what it did.
+	Migrate func(ctx context.Context, configFile, action string, out io.Writer) error
+}
+
+// app is one invocation.
+type app struct {
+	Deps
+	controlURL string
+	gatewayURL string
+	output     string
+}
+
+// New returns the root command with every command below it, and with extra
+// ones that other packages own.
+func New(d Deps, extra ...*cobra.Command) *cobra.Command {
+	a := &app{Deps: d}
+	root := &cobra.Command{
+		Use:   "signalbox",
+		Short: "Run and manage the Signalbox inference gateway",
+		Long: `Run and manage the Signalbox inference gateway.
+
+Where the control plane and the gateway are, and which credential is used, comes from the flags, else from the
+environment, else from the dev.json that "signalbox dev" writes, found in .signalbox of this directory or of one
+above it. Credentials are never given on a command line:
+
+  SIGNALBOX_CONTROL_URL                          the control plane
+  SIGNALBOX_GATEWAY_URL                          the gateway, for models
+  SIGNALBOX_MANAGEMENT_KEY, …_KEY_FILE           a management key, or a file that holds it
+  SIGNALBOX_OPERATOR_TOKEN, …_TOKEN_FILE         the operator token, for workspaces create and list --all
+  SIGNALBOX_API_KEY, …_KEY_FILE                  an API key, for models`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Version:       d.Version,
+		Args:          cobra.NoArgs,
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+		PersistentPreRunE: func(*cobra.Command, []string) error {
+			return oneOf("--output", a.output, "table", "json", "yaml")
+		},
+	}
+	root.SetOut(d.Stdout)
+	root.SetErr(d.Stderr)
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	flags := root.PersistentFlags()
+	flags.StringVar(&a.controlURL, "control-url", "", "URL of the control plane")
+	flags.StringVar(&a.gatewayURL, "gateway-url", "", "URL of a gateway")
+	flags.StringVarP(&a.output, "output", "o", "table", "how to show the answer: table, json or yaml")
+	root.AddCommand(
+		a.whoami(), a.workspaces(), a.keys(), a.managementKeys(), a.settings(), a.models(),
+		a.logs(), a.explain(), a.usage(), a.audit(), a.publications(), a.gateways(),
+		a.controlPlane(), a.gateway(), a.migrate(), a.version(),
+	)
+	root.AddCommand(extra...)
+	wrapArgs(root)
+	return root
+}
+
+// Execute runs the command that args name and returns the exit code. A
+// failure is told on Stderr in one line.
+func Execute(ctx context.Context, d Deps, args []string, extra ...*cobra.Command) int {
+	root := New(d, extra...)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	code := exitCode(ctx, err)
+	if err != nil && code != ExitInterrupted {
+		_, _ = fmt.Fprintln(d.Stderr, "signalbox:", err)
+		var usage usageError
+		if errors.As(err, &usage) {
+			_, _ = fmt.Fprintln(d.Stderr, `Try "signalbox --help", or --help after a command.`)
+		}
+	}
+	return code
+}
+
+// wrapArgs makes wrong arguments usage errors, like wrong flags.
+func wrapArgs(c *cobra.Command) {
+	if check := c.Args; check != nil {
+		c.Args = func(c *cobra.Command, args []string) error {
+			if err := check(c, args); err != nil {
+				return usageError{err}
+			}
+			return nil
+		}
+	}
+	for _, child := range c.Commands() {
+		wrapArgs(child)
+	}
+}
+
+// group is a command that only holds others.
+func group(use, short string, children ...*cobra.Command) *cobra.Command {
+	c := &cobra.Command{
+		Use: use, Short: short, Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(children...)
+	return c
+}
+
+func (a *app) version() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Show the version", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintln(a.Stdout, "signalbox", a.Version)
+			return err
+		},
+	}
+}

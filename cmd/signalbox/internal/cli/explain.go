@@ -1,0 +1,233 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/client"
+	"github.com/signalbox-dev/signalbox/shared/decide"
+	"github.com/signalbox-dev/signalbox/shared/money"
+)
+
+func (a *app) explain() *cobra.Command {
+	return &cobra.Command{
+		Use: "explain REQUEST_ID", Short: "Tell why a request went where it went", Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			api, err := a.management()
+			if err != nil {
+				return err
+			}
+			r, err := api.GetLogWithResponse(c.Context(), args[0])
+			if err := done(r, err); err != nil {
+				return err
+			}
+			if a.output != "table" {
+				return a.show(r, nil)
+			}
+			return explain(a.Stdout, r.JSON200.Data)
+		},
+	}
+}
+
+// explain tells the decision record as a story: what was asked, which
+// candidates there were, what was tried, and what it cost.
+func explain(w io.Writer, l client.LogDetail) error {
+	var record decide.Record
+	if len(l.Decision) > 0 {
+		if err := json.Unmarshal(l.Decision, &record); err != nil {
+			return fmt.Errorf("the decision record is not readable: %w", err)
+		}
+	}
+	s := &story{w: w}
+	s.asked(l)
+	if len(l.Decision) == 0 {
+		s.line("No decision was recorded for it.")
+		return s.err
+	}
+	s.policy(record)
+	s.candidates(record)
+	s.exclusions(record)
+	s.attempts(l, record)
+	s.cost(l)
+	return s.err
+}
+
+// story writes lines and keeps the first failure.
+type story struct {
+	w   io.Writer
+	err error
+}
+
+func (s *story) line(format string, args ...any) {
+	if s.err == nil {
+		_, s.err = fmt.Fprintf(s.w, format+"\n", args...)
+	}
+}
+
+func (s *story) table(fill func(t *table)) {
+	if s.err != nil {
+		return
+	}
+	t := newTable(s.w)
+	fill(t)
+	s.err = t.flush()
+}
+
+func (s *story) asked(l client.LogDetail) {
+	model := "no model"
+	if l.RequestedModel != nil {
+		model = clean(*l.RequestedModel)
+	}
+	s.line("%s asked for %s on %s at %s.", l.ID, model, clean(l.Surface), moment(l.StartedAt))
+	switch {
+	case l.Provider != nil:
+		s.line("It was answered with status %d by %s in %.0f ms (%s).", l.Status, clean(*l.Provider), l.DurationMs, l.Outcome)
+	case l.Code != nil:
+		reason := ""
+		if l.Reason != nil {
+			reason = ", " + clean(*l.Reason)
+		}
+		s.line("It was answered with status %d: %s%s (%s).", l.Status, clean(*l.Code), reason, l.Outcome)
+	default:
+		s.line("It ended with status %d (%s).", l.Status, l.Outcome)
+	}
+}
+
+func (s *story) policy(r decide.Record) {
+	s.line("\nDecided under policy revision %d and catalog revision %d.", r.PolicyRevision, r.CatalogRevision)
+	if r.Route != nil {
+		s.line("The dynamic route %s, version %d, was walked: %s.", clean(r.Route.ID), r.Route.Version, clean(strings.Join(r.Route.Nodes, " → ")))
+	}
+	if r.Preset != nil {
+		s.line("The preset @%s, version %d, was applied.", clean(r.Preset.Slug), r.Preset.Version)
+	}
+	if len(r.Chain) > 1 {
+		s.line("Models, in the order in which they are tried: %s.", clean(strings.Join(r.Chain, " → ")))
+	}
+	if r.SwitchReason != "" {
+		s.line("Something other than the first choice served, because of: %s.", clean(string(r.SwitchReason)))
+	}
+	if len(r.Policy) == 0 {
+		return
+	}
+	s.line("\nRules that applied")
+	s.table(func(t *table) {
+		for _, p := range r.Policy {
+			t.row("  "+p.Field, p.Value, "from the "+p.Rung)
+		}
+	})
+}
+
+func (s *story) candidates(r decide.Record) {
+	if len(r.Candidates) == 0 {
+		s.line("\nNo candidate was left.")
+		return
+	}
+	s.line("\nCandidates, best first (a lower score is better)")
+	s.table(func(t *table) {
+		t.row("  #", "MODEL", "PROVIDER", "ENDPOINT", "SCORE", "BECAUSE")
+		for _, c := range r.Candidates {
+			t.row(fmt.Sprintf("  %d", c.Rank+1), c.Model, c.Provider, c.Endpoint, fmt.Sprintf("%.4g", c.Score), factors(c))
+		}
+	})
+}
+
+// factors words what went into a score.
+func factors(c decide.RankedCandidate) string {
+	var parts []string
+	for _, f := range c.Factors {
+		text := fmt.Sprintf("%s %.4g", f.Name, f.Input)
+		if f.Unit != "" {
+			text += " " + f.Unit
+		}
+		if !f.Context {
+			text += fmt.Sprintf(" (%+.4g)", f.Contribution)
+		}
+		parts = append(parts, text)
+	}
+	if c.Deranked {
+		parts = append(parts, "put last by the rules")
+	}
+	if c.Cooling {
+		parts = append(parts, "cooling after failures")
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (s *story) exclusions(r decide.Record) {
+	if len(r.Exclusions) > 0 {
+		s.line("\nExcluded")
+		s.table(func(t *table) {
+			for _, e := range r.Exclusions {
+				t.row("  "+e.Endpoint, e.Model, e.Reason, "("+e.Stage+")")
+			}
+		})
+	}
+	if r.Truncated > 0 {
+		s.line("  and %d entries that the record had no room for", r.Truncated)
+	}
+	if r.Refusal != nil {
+		stage := ""
+		if r.Refusal.Stage != "" {
+			stage = ", at the stage " + clean(r.Refusal.Stage)
+		}
+		s.line("\nRefused: %s %s%s.", clean(r.Refusal.Code), clean(r.Refusal.Reason), stage)
+	}
+}
+
+// attempts shows the upstream calls on one time line that begins with the
+// request.
+func (s *story) attempts(l client.LogDetail, r decide.Record) {
+	if len(r.Attempts) == 0 {
+		s.line("\nNo upstream was called.")
+		return
+	}
+	s.line("\nAttempts")
+	s.table(func(t *table) {
+		t.row("  AT", "TOOK", "FIRST BYTE", "PROVIDER", "MODEL", "RESULT", "WHY")
+		for _, at := range r.Attempts {
+			t.row("  +"+short(at.Started.Sub(l.StartedAt)), short(at.Duration), short(at.FirstByte),
+				at.Provider, at.Model, result(at), at.Reason)
+		}
+	})
+}
+
+func result(a decide.AttemptRecord) string {
+	text := "ok"
+	if a.Failure != "" {
+		text = a.Failure
+	}
+	if a.Status != 0 {
+		text = fmt.Sprintf("%d %s", a.Status, text)
+	}
+	return text
+}
+
+func (s *story) cost(l client.LogDetail) {
+	s.line("\nCost: %s USD", l.CostUsd)
+	s.table(func(t *table) {
+		for _, c := range l.CostLines {
+			t.row("  "+c.Meter, fmt.Sprintf("%d × %s USD per million", c.Units, nanos(c.PriceNanosPerMillion)), c.CostUsd+" USD")
+		}
+	})
+	if l.Unpriced {
+		s.line("  A meter that was used has no price; the cost is a lower bound.")
+	}
+	if l.BillingSuppressed {
+		s.line("  Not charged: the reply had no output.")
+	}
+}
+
+func short(d time.Duration) string {
+	if d == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%d ms", max(d, 0).Milliseconds())
+}
+
+func nanos(n int64) string { return money.PerMillion(n).String() }

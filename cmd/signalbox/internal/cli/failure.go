@@ -1,0 +1,156 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/client"
+)
+
+// The exit codes.
+const (
+	ExitOK          = 0
+	ExitFailure     = 1   // anything without a code of its own
+	ExitUsage       = 2   // wrong command, flag, argument or input
+	ExitRefused     = 3   // no credential, or one that may not do this
+	ExitNotFound    = 4   // no such thing
+	ExitConflict    = 5   // the state does not allow it, or it changed meanwhile
+	ExitUnavailable = 6   // the server cannot be reached, or failed
+	ExitPending     = 7   // done, but some gateways had not applied it in time
+	ExitInterrupted = 130 // Ctrl-C
+)
+
+// ExitCodes explains the codes for the reference page, in order.
+func ExitCodes() []struct {
+	Code    int
+	Meaning string
+} {
+	return []struct {
+		Code    int
+		Meaning string
+	}{
+		{ExitOK, "Done."},
+		{ExitFailure, "It failed in a way that has no code of its own."},
+		{ExitUsage, "A wrong command, flag or argument, or input that the server refused as invalid."},
+		{ExitRefused, "There is no credential, it is not valid, or it may not do this."},
+		{ExitNotFound, "There is no such thing."},
+		{ExitConflict, "The state does not allow it, or it was changed meanwhile."},
+		{ExitUnavailable, "The server cannot be reached, or it failed."},
+		{ExitPending, "The change is made, but some gateways had not applied it when `--wait` ran out."},
+		{ExitInterrupted, "Interrupted."},
+	}
+}
+
+// usageError is a mistake in how the command was called.
+type usageError struct{ cause error }
+
+func (e usageError) Error() string { return e.cause.Error() }
+func (e usageError) Unwrap() error { return e.cause }
+
+// misuse returns a usage error.
+func misuse(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+func oneOf(name, text string, allowed ...string) error {
+	if slices.Contains(allowed, text) {
+		return nil
+	}
+	return misuse("%s must be %s", name, strings.Join(allowed, ", "))
+}
+
+// errPending says that gateways lag behind a change that was made.
+var errPending = errors.New("the change is saved, but some gateways have not applied it yet; follow it with: signalbox publications list")
+
+// errNoCredential says that a call needs a credential that nothing gives.
+type errNoCredential struct{ what, variable string }
+
+func (e errNoCredential) Error() string {
+	return fmt.Sprintf("no %s: set %s or %s_FILE, or run this where `signalbox dev` keeps its data", e.what, e.variable, e.variable)
+}
+
+// unreachable is a server that gave no answer.
+type unreachable struct{ cause error }
+
+func (e unreachable) Error() string { return "the server cannot be reached: " + e.cause.Error() }
+func (e unreachable) Unwrap() error { return e.cause }
+
+// refusal is an answer that says why not.
+type refusal struct {
+	status  int
+	problem client.Problem
+}
+
+func (e refusal) Error() string {
+	var b strings.Builder
+	b.WriteString(e.problem.Detail)
+	if e.problem.Violations != nil && len(*e.problem.Violations) > 1 {
+		for _, v := range *e.problem.Violations {
+			fmt.Fprintf(&b, "\n  %s: %s", v.Path, v.Message)
+		}
+	}
+	fmt.Fprintf(&b, " (%s", e.problem.Code)
+	if e.problem.Reason != nil {
+		b.WriteString(", " + *e.problem.Reason)
+	}
+	if e.problem.RequestID != "" {
+		b.WriteString(", request " + e.problem.RequestID)
+	}
+	b.WriteByte(')')
+	return b.String()
+}
+
+// refused reads the problem of an answer that is not 2xx.
+func refused(status int, body []byte) error {
+	e := refusal{status: status}
+	if json.Unmarshal(body, &e.problem) != nil || e.problem.Code == "" {
+		e.problem.Code = fmt.Sprintf("status %d", status)
+		e.problem.Detail = "The server answered " + http.StatusText(status) + ". Is this the URL of a Signalbox control plane?"
+	}
+	return e
+}
+
+func exitCode(ctx context.Context, err error) int {
+	var usage usageError
+	var missing errNoCredential
+	var away unreachable
+	var no refusal
+	switch {
+	case err == nil:
+		return ExitOK
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		return ExitInterrupted
+	case errors.As(err, &usage):
+		return ExitUsage
+	case strings.HasPrefix(err.Error(), "unknown command"): // cobra has no type for it
+		return ExitUsage
+	case errors.As(err, &missing):
+		return ExitRefused
+	case errors.Is(err, errPending):
+		return ExitPending
+	case errors.As(err, &away):
+		return ExitUnavailable
+	case errors.As(err, &no):
+		return codeOf(no.status)
+	}
+	return ExitFailure
+}
+
+func codeOf(status int) int {
+	switch {
+	case status == http.StatusBadRequest:
+		return ExitUsage
+	case status == http.StatusUnauthorized, status == http.StatusForbidden:
+		return ExitRefused
+	case status == http.StatusNotFound:
+		return ExitNotFound
+	case status == http.StatusConflict, status == http.StatusPreconditionFailed:
+		return ExitConflict
+	case status >= http.StatusInternalServerError:
+		return ExitUnavailable
+	}
+	return ExitFailure
+}

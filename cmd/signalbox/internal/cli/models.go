@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+
+	"github.com/spf13/cobra"
+)
+
+// maxModels bounds how much of a gateway's answer is read, in bytes.
+const maxModels = 64 << 20
+
+func (a *app) models() *cobra.Command {
+	c := &cobra.Command{Use: "models", Short: "List the models that an API key may use, as its gateway says", Args: cobra.NoArgs}
+	surface := c.Flags().String("surface", "", "only models that serve this surface, such as chat")
+	author := c.Flags().String("author", "", "only models of this author")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		query := url.Values{}
+		for name, text := range map[string]string{"surface": *surface, "author": *author} {
+			if text != "" {
+				query.Set(name, text)
+			}
+		}
+		body, err := a.gatewayGet(c.Context(), "/v1/models", query)
+		if err != nil {
+			return err
+		}
+		var list struct {
+			Data []struct {
+				ID      string `json:"id"`
+				OwnedBy string `json:"owned_by"`
+			} `json:"data"`
+		}
+		if err := json.Unmarshal(body, &list); err != nil {
+			return fmt.Errorf("the gateway's answer is not a list of models: %w", err)
+		}
+		return a.showBody(body, func(t *table) {
+			t.row("MODEL", "AUTHOR")
+			for _, m := range list.Data {
+				t.row(m.ID, m.OwnedBy)
+			}
+		})
+	}
+	return c
+}
+
+// gatewayGet calls the inference API with the API key.
+func (a *app) gatewayGet(ctx context.Context, path string, query url.Values) ([]byte, error) {
+	base, key, err := a.inference()
+	if err != nil {
+		return nil, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, base+path+"?"+query.Encode(), http.NoBody)
+	if err != nil {
+		return nil, misuse("the URL of the gateway cannot be used")
+	}
+	request.Header.Set("Authorization", "Bearer "+key.Reveal())
+	request.Header.Set("User-Agent", "signalbox/"+a.Version)
+	response, err := a.HTTP.Do(request)
+	if err != nil {
+		return nil, unreachable{err}
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxModels))
+	if err != nil {
+		return nil, unreachable{err}
+	}
+	if response.StatusCode != http.StatusOK {
+		return nil, gatewayRefusal(response.StatusCode, body)
+	}
+	return body, nil
+}
+
+// gatewayRefusal reads the OpenAI-style envelope of the inference API.
+func gatewayRefusal(status int, body []byte) error {
+	var envelope struct {
+		Error struct {
+			Message   string  `json:"message"`
+			Code      string  `json:"code"`
+			Reason    *string `json:"reason"`
+			RequestID string  `json:"request_id"`
+		} `json:"error"`
+	}
+	if json.Unmarshal(body, &envelope) != nil || envelope.Error.Code == "" {
+		return refused(status, nil)
+	}
+	e := refusal{status: status}
+	e.problem.Detail, e.problem.Code = envelope.Error.Message, envelope.Error.Code
+	e.problem.Reason, e.problem.RequestID = envelope.Error.Reason, envelope.Error.RequestID
+	return e
+}

@@ -73,27 +73,18 @@ type App struct {
 // New builds a gateway and takes what it must have for itself: the addresses
 // and the data directory. Its errors name the configuration keys that could be
 // changed. Run must follow: it gives everything back.
-func New(ctx context.Context, cfg Config, deps Deps) (a *App, err error) {
+func New(ctx context.Context, cfg Config, deps Deps) (*App, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("configuration: %w", err)
 	}
 	if deps.AccessLog == nil {
 		deps.AccessLog = os.Stderr
 	}
-	a = &App{cfg: cfg, deps: deps, registry: telemetry.NewRegistry("gateway", deps.Version), access: newAccessLog(deps.AccessLog)}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, a.release(context.WithoutCancel(ctx)))
+	a := &App{cfg: cfg, deps: deps, registry: telemetry.NewRegistry("gateway", deps.Version), access: newAccessLog(deps.AccessLog)}
+	for _, step := range []func(context.Context) error{a.listen, a.open, a.wire} {
+		if err := step(ctx); err != nil {
+			return nil, errors.Join(err, a.release(context.WithoutCancel(ctx)))
 		}
-	}()
-	if err := a.listen(ctx); err != nil {
-		return nil, err
-	}
-	if err := a.open(ctx); err != nil {
-		return nil, err
-	}
-	if err := a.wire(); err != nil {
-		return nil, err
 	}
 	return a, nil
 }
@@ -135,7 +126,7 @@ func (a *App) open(ctx context.Context) (err error) {
 }
 
 // wire builds the stages, from the state beneath them to the edge above.
-func (a *App) wire() error {
+func (a *App) wire(context.Context) error {
 	log, now := a.deps.Log, a.deps.Now
 	opener, err := a.opener()
 	if err != nil {

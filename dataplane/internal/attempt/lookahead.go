@@ -42,7 +42,7 @@ func (l *live) hold(limits Limits) {
 		a.released = true
 		l.held, l.content, l.end = a.held, a.content, a.end
 		a.held = nil
-		l.ahead = a
+		l.ahead, l.overtaken = a, true
 	}
 }
 
@@ -57,12 +57,8 @@ func (a *lookahead) take(step func() (upstream.Piece, *ending), n int, limits Li
 	return a.released || a.content || end != nil || n >= limits.HoldEvents || len(a.held) >= limits.HoldBytes
 }
 
-// catchUp waits for the lookahead that the head overtook, after what it had
-// held until then was handed on.
+// catchUp waits for the lookahead that the head overtook.
 func (l *live) catchUp() {
-	if len(l.held) > 0 {
-		return
-	}
 	l.flight.watch.arm(l.flight.runner.limits.Idle, upstream.IdleTimeout)
 	<-l.ahead.ready
 	l.flight.watch.off()

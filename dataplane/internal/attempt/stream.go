@@ -53,12 +53,13 @@ type live struct {
 	events *sse.Reader
 	codec  upstream.Codec
 
-	held    []byte
-	content bool
-	last    bool // the terminal marker was handed on
-	end     *ending
-	ahead   *lookahead // still waiting for the first content; nil otherwise
-	unread  []byte     // of Read
+	held      []byte
+	content   bool
+	last      bool // the terminal marker was handed on
+	end       *ending
+	ahead     *lookahead // still waiting for the first content; nil otherwise
+	overtaken bool       // the head goes out before the lookahead is over
+	unread    []byte     // of Read
 }
 
 // ending is how a stream ended: failure is nil when it is complete.
@@ -127,6 +128,13 @@ func (l *live) drain() {
 
 // Next implements call.Pieces.
 func (l *live) Next() ([]byte, error) {
+	if l.overtaken {
+		// The head goes out now, with what there is, which may be nothing.
+		l.overtaken = false
+		held := l.held
+		l.held = nil
+		return held, nil
+	}
 	if l.ahead != nil {
 		l.catchUp()
 	}
@@ -154,7 +162,7 @@ func (l *live) Next() ([]byte, error) {
 
 // Read implements io.Reader over the pieces.
 func (l *live) Read(p []byte) (int, error) {
-	if len(l.unread) == 0 {
+	for len(l.unread) == 0 {
 		piece, err := l.Next()
 		if err != nil {
 			return 0, err

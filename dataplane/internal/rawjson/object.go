@@ -26,7 +26,8 @@ type Object struct {
 
 	keyAt, keyEnd int // quotes excluded
 	valAt, valEnd int
-	comma         int // offset of the comma before the member, -1 for the first
+	escaped       bool // the name has an escape
+	comma         int  // offset of the comma before the member, -1 for the first
 }
 
 type state uint8
@@ -82,6 +83,7 @@ func (o *Object) member() bool {
 		return o.fail()
 	}
 	o.keyAt, o.keyEnd = o.i+1, end-1
+	o.escaped = bytes.IndexByte(o.b[o.keyAt:o.keyEnd], '\\') >= 0
 	i := space(o.b, end)
 	if i >= len(o.b) || o.b[i] != ':' {
 		return o.fail()
@@ -108,9 +110,8 @@ func (o *Object) Whole() bool { return o.state == done && space(o.b, o.i) == len
 
 // Is reports whether the member's name is name, however it is escaped.
 func (o *Object) Is(name string) bool {
-	key := o.b[o.keyAt:o.keyEnd]
-	if bytes.IndexByte(key, '\\') < 0 {
-		return string(key) == name
+	if !o.escaped {
+		return string(o.b[o.keyAt:o.keyEnd]) == name
 	}
 	var plain string
 	return json.Unmarshal(o.b[o.keyAt-1:o.keyEnd+1], &plain) == nil && plain == name

@@ -59,7 +59,7 @@ func IsNull(value []byte) bool { return len(value) == 0 || value[0] == 'n' }
 
 // String returns the text of a string value, and "" for any other.
 func String(value []byte) string {
-	if !IsString(value) {
+	if str(value, 0) != len(value) {
 		return ""
 	}
 	if bytes.IndexByte(value, '\\') < 0 {

@@ -61,19 +61,18 @@ func parse(raw []byte, first bool, scratch []byte) (Event, []byte) {
 	if first {
 		rest = bytes.TrimPrefix(rest, bom)
 	}
-	lines := 0
+	lines, begun := 0, false
 	for len(rest) > 0 {
 		at := len(raw) - len(rest)
 		var line []byte
 		line, rest = cutLine(rest)
 		name, value := field(line)
 		switch {
-		case len(line) == 0 || line[0] == ':':
-		case isBare(line):
-			if lines == 0 && e.Name == nil {
-				e.Data, e.Bare, e.dataAt = line, true, at
-				lines++
-			}
+		case len(line) == 0:
+			continue
+		case isBare(line) && !begun:
+			e.Data, e.Bare, e.dataAt = line, true, at
+			return e, scratch
 		case string(name) == "event":
 			e.Name = value
 		case string(name) == "data":
@@ -88,6 +87,7 @@ func parse(raw []byte, first bool, scratch []byte) (Event, []byte) {
 			}
 			lines++
 		}
+		begun = true
 	}
 	return e, scratch
 }

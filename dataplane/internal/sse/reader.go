@@ -63,6 +63,7 @@ func (r *Reader) rest(first bool) (Event, error) {
 		return e, nil
 	}
 	r.buf, r.start, r.fill = nil, 0, 0
+	r.scan.reset(false)
 	return Event{}, r.err
 }
 

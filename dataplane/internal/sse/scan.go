@@ -8,6 +8,7 @@ type scanner struct {
 	at      int  // everything before it was looked at; a line starts here
 	looked  int  // no line end in [at, looked)
 	content bool // the block has a line that is not blank
+	fields  bool // and one that is no comment
 	bare    bool // the block is one line of JSON
 	first   bool // the block is the stream's first
 	cr      bool // the last line ended in a lone CR
@@ -34,11 +35,17 @@ func (s *scanner) end(b []byte, eof bool) int {
 		i := indexLineEnd(b[s.looked:])
 		if i < 0 {
 			s.looked = len(b)
+			if eof && s.content && !s.fields && isBare(b[s.at:]) {
+				return s.at
+			}
 			return 0
 		}
 		end := s.looked + i
 		blank := end == s.at
-		if !s.content && !blank && isBare(b[s.at:end]) {
+		if !s.fields && isBare(b[s.at:end]) {
+			if s.content {
+				return s.at // comments stand by themselves
+			}
 			s.bare = true
 		}
 		next := end + 1
@@ -52,6 +59,7 @@ func (s *scanner) end(b []byte, eof bool) int {
 				next, cr = next+1, false
 			}
 		}
+		s.fields = s.fields || (!blank && b[s.at] != ':')
 		s.at, s.looked, s.cr = next, next, cr
 		if s.bare || (blank && s.content) {
 			return next

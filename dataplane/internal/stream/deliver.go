@@ -74,15 +74,12 @@ func sendPlain(ctx context.Context, r *call.Reply, head http.Header, sink call.S
 
 // merged lays the gateway's header over what the upstream's may show.
 func merged(r *call.Reply, head http.Header, length int) http.Header {
-	h := make(http.Header, len(r.Header)+len(head)+2)
+	h := make(http.Header, len(r.Header)+len(head)+1)
 	for name, values := range r.Header {
 		h[name] = values
 	}
 	if length >= 0 {
 		h["Content-Length"] = []string{strconv.Itoa(length)}
-	} else {
-		h["Cache-Control"] = []string{"no-cache"}
-		h["X-Accel-Buffering"] = []string{"no"} // nginx would gather events
 	}
 	for name, values := range head {
 		h[name] = values

@@ -15,7 +15,7 @@ const MaxErrorBody = 64 << 10
 // MaxErrorBody bytes count. retryAfter is what the provider asked for, 0 when
 // it did not.
 func Refused(status int, retryAfter time.Duration, body []byte) *Failure {
-	d := detailOf(body)
+	d := detailOf(body, maxNested)
 	f := Fail(classOf(status, &d), nil)
 	f.Status = status
 	switch f.Class {
@@ -34,7 +34,7 @@ func Refused(status int, retryAfter time.Duration, body []byte) *Failure {
 // ErrorInReply or ErrorInStream. value is the member "error" or the whole
 // body or event; text that is not JSON is kept as the message.
 func InBand(inBand Class, status int, value []byte) *Failure {
-	d := detailOf(value)
+	d := detailOf(value, maxNested)
 	class := inBand
 	switch {
 	case d.isContextLength():
@@ -106,9 +106,12 @@ type detail struct {
 	message, kind, code, param string
 }
 
+// maxNested is how many "error" members inside each other are followed.
+const maxNested = 2
+
 // detailOf reads {"error":{…}}, {"error":"…"}, {"message":…}, {"detail":…},
 // a list of one of these, or plain text.
-func detailOf(body []byte) detail {
+func detailOf(body []byte, deeper int) detail {
 	value := body
 	if list := rawjson.NewArray(value); list.Next() {
 		value = list.Value()
@@ -135,8 +138,8 @@ func detailOf(body []byte) detail {
 		return detail{message: plainText(value)}
 	case rawjson.IsString(inner):
 		d.message = rawjson.String(inner)
-	case !rawjson.IsNull(inner):
-		nested := detailOf(inner)
+	case !rawjson.IsNull(inner) && deeper > 0:
+		nested := detailOf(inner, deeper-1)
 		if nested.message == "" {
 			nested.message = d.message
 		}

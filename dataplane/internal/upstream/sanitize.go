@@ -11,7 +11,7 @@ import (
 const maxMessage = 2 << 10
 
 var (
-	urls = regexp.MustCompile(`(?i)\b[a-z][a-z0-9+.-]{1,20}://[^\s"'<>)\]}]+`)
+	urls = regexp.MustCompile(`(?i)[a-z0-9+.-]*://[^\s"'<>)\]}]*`)
 	// Host names with a port, and addresses: what a proxy's error page tells of
 	// its insides.
 	hosts = regexp.MustCompile(`(?i)\b(?:\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?|[a-z0-9-]+(?:\.[a-z0-9-]+)+:\d{2,5}|[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:internal|local|svc|cluster|corp|lan)\b)`)

@@ -34,7 +34,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // platform is what a gateway needs around it: NATS with published policy, and
 // a provider. The publisher's part is played by the test.
 type platform struct {
-	t     *testing.T
+	t     testing.TB
 	nats  *natstest.Server
 	write *document.Writer
 	sim   *simulator.Server
@@ -46,7 +46,7 @@ type platform struct {
 	token     string
 }
 
-func newPlatform(t *testing.T) *platform {
+func newPlatform(t testing.TB) *platform {
 	t.Helper()
 	p := &platform{t: t, nats: natstest.New(t), sim: simulator.New(simulator.Options{}), ids: id.SystemSource()}
 	upstream := httptest.NewServer(p.sim)
@@ -128,7 +128,7 @@ func (p *platform) publish(bucket, key, name string, body []byte, pointer policy
 
 // gateway is a running gateway.
 type gateway struct {
-	t    *testing.T
+	t    testing.TB
 	app  *app.App
 	url  string
 	log  *lines

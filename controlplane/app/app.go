@@ -1,0 +1,199 @@
+// Package app wires a control plane: it builds every part from the
+// configuration, in order, in one place, and runs them. It decides nothing.
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/signalbox-dev/signalbox/controlplane/internal/api"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/authn"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/gateway"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/idempotency"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/managementkey"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/offer"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/postgres"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/publish"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/usage"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
+	"github.com/signalbox-dev/signalbox/shared/fault"
+	"github.com/signalbox-dev/signalbox/shared/httpserver"
+	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/natsconn"
+	"github.com/signalbox-dev/signalbox/shared/secret/seal"
+	"github.com/signalbox-dev/signalbox/shared/telemetry"
+)
+
+// Deps are what a control plane takes from its process.
+type Deps struct {
+	Log     *slog.Logger
+	Now     func() time.Time
+	Version string
+	// InProcessNATS connects to an embedded server; nats.url is then ignored.
+	InProcessNATS nats.InProcessConnProvider
+	// Env looks up the variables that catalog files name. nil is the process's
+	// environment.
+	Env func(name string) (string, bool)
+	// Web is the dashboard; nil when this binary has none.
+	Web fs.FS
+}
+
+// App is one control plane.
+type App struct {
+	cfg      Config
+	deps     Deps
+	listener net.Listener
+	ops      net.Listener // nil when the probes are served beside the API
+
+	db       *postgres.DB
+	migrated atomic.Bool
+	nats     *natsconn.Conn
+
+	publisher *publish.Publisher
+	consumer  *usage.Consumer
+	keeper    *usage.Keeper
+	sweeper   *idempotency.Sweeper
+	api       *api.Server
+}
+
+// New builds a control plane and takes the addresses. Postgres and NATS may be
+// away; a database that refuses is an error, and so is a broken catalog file.
+// Run must follow: it gives everything back.
+func New(ctx context.Context, cfg Config, deps Deps) (*App, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, fmt.Errorf("configuration: %w", err)
+	}
+	if deps.Env == nil {
+		deps.Env = os.LookupEnv
+	}
+	a := &App{cfg: cfg, deps: deps}
+	for _, step := range []func(context.Context) error{a.listen, a.open, a.wire} {
+		if err := step(ctx); err != nil {
+			return nil, errors.Join(err, a.release())
+		}
+	}
+	return a, nil
+}
+
+// Addr is the address that the API is served on.
+func (a *App) Addr() string { return a.listener.Addr().String() }
+
+// OpsAddr is the address of the probes and metrics.
+func (a *App) OpsAddr() string {
+	if a.ops == nil {
+		return a.Addr()
+	}
+	return a.ops.Addr().String()
+}
+
+func (a *App) listen(ctx context.Context) (err error) {
+	if a.listener, err = httpserver.Listen(ctx, a.cfg.Listen, "listen"); err != nil {
+		return err
+	}
+	if a.cfg.OpsListen != "" {
+		a.ops, err = httpserver.Listen(ctx, a.cfg.OpsListen, "ops_listen")
+	}
+	return err
+}
+
+// open migrates before it connects: the roles that the pools work as come from
+// the migrations.
+func (a *App) open(ctx context.Context) (err error) {
+	if err := a.migrate(ctx); err != nil && !fault.Is(err, fault.Unavailable) {
+		return err
+	}
+	if a.db, err = postgres.Open(ctx, a.cfg.Database.settings()); err != nil {
+		return err
+	}
+	a.nats, err = natsconn.Connect(ctx, a.cfg.NATS.Config, natsconn.Options{InProcess: a.deps.InProcessNATS, Log: a.deps.Log})
+	return err
+}
+
+// wire builds the services, from the stores beneath them to the API above.
+func (a *App) wire(context.Context) error {
+	log, now, ids := a.deps.Log, a.deps.Now, id.SystemSource()
+	runner, system := a.db.Runner(), a.db.System()
+	offered, err := a.offer()
+	if err != nil {
+		return err
+	}
+
+	registry := gateway.NewRegistry(postgres.NewGatewayStore(a.db), now, log)
+	tracker := publication.NewTracker(registry)
+	publications, events := postgres.NewPublicationStore(), postgres.NewAuditStore()
+	mutator := deploy.New(runner, publications, events, ids, now)
+	keyStore, managementKeyStore, settingsStore := postgres.NewAPIKeyStore(), postgres.NewManagementKeyStore(), postgres.NewSettingsStore()
+	records := postgres.NewUsageStore(a.db, now)
+	claims := postgres.NewIdempotencyStore(a.db, ids, now)
+
+	managementKeys := managementkey.NewService(managementkey.Deps{
+		Runner: runner, System: system, Store: managementKeyStore, Directory: postgres.NewManagementKeyDirectory(),
+		Mutator: mutator, IDs: ids, Rand: rand.Reader, Now: now, Log: log,
+	})
+	outbox := postgres.NewOutbox(a.db)
+	a.publisher = publish.New(publish.Deps{
+		Conn: a.nats, Topology: natsconn.Topology{Replicas: a.cfg.NATS.Replicas}, Elector: postgres.NewElector(a.db, log),
+		Outbox: outbox, Compiler: postgres.NewCompiler(a.db), Ledger: postgres.NewLedger(a.db),
+		Catalog: offered, Revisions: postgres.NewCatalogRevisions(a.db), Accounts: outbox,
+		Tracker: tracker, Registry: registry, Now: now, Log: log,
+	})
+	a.consumer = usage.NewConsumer(a.nats, records, a.cfg.Usage.Workers, log)
+	a.keeper = usage.NewKeeper(records, now, log)
+	a.sweeper = idempotency.NewSweeper(claims, log)
+
+	metrics := telemetry.NewRegistry("controlplane", a.deps.Version)
+	metrics.MustRegister(a.consumer, a.keeper)
+	metrics.MustRegister(publisherMetrics(a.publisher)...)
+	a.api, err = api.New(api.Services{
+		Workspaces: workspace.NewService(workspace.Deps{
+			Runner: runner, System: system, Store: postgres.NewWorkspaceStore(), Directory: postgres.NewWorkspaceDirectory(),
+			Settings: settings.NewSeeder(settingsStore), Revokers: []workspace.Revoker{keyStore, managementKeyStore},
+			Mutator: mutator, IDs: ids, Now: now,
+		}),
+		Keys: apikey.NewService(apikey.Deps{
+			Runner: runner, Store: keyStore, Mutator: mutator, IDs: ids, Rand: rand.Reader, Now: now,
+		}),
+		ManagementKeys: managementKeys,
+		Settings:       settings.NewService(runner, settingsStore, mutator, now),
+		Audit:          audit.NewLog(runner, events),
+		Publications:   publication.NewService(runner, publications, tracker, now),
+		Gateways:       gateway.NewService(registry),
+		Usage:          usage.NewQuery(runner, records),
+		Idempotency:    claims,
+	}, api.Options{
+		Authenticator: authn.New(managementKeys, a.cfg.OperatorToken), Log: log, Metrics: metrics, IDs: ids, Now: now,
+		Limits: a.cfg.server(a.cfg.Listen), Checks: a.checks(), Web: a.deps.Web, OpsElsewhere: a.ops != nil,
+	})
+	return err
+}
+
+func (a *App) offer() (*offer.Offer, error) {
+	options := offer.Options{Files: a.cfg.Catalog.Files, KeysFromEnv: a.cfg.Catalog.KeysFromEnv, Env: a.deps.Env}
+	if a.cfg.KeyringFile != "" {
+		keyring, err := seal.LoadFile(a.cfg.KeyringFile)
+		if err != nil {
+			return nil, fmt.Errorf("keyring_file: %w", err)
+		}
+		options.Sealer = keyring
+	}
+	offered, warnings, err := offer.New(options)
+	for _, w := range warnings {
+		a.deps.Log.Warn("catalog file", slog.String("problem", w.String()))
+	}
+	return offered, err
+}

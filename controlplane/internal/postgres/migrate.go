@@ -1,0 +1,58 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+
+	"github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/signalbox-dev/signalbox/migrations"
+)
+
+// Migrate applies what the database lacks, over the direct connection. It
+// fails with unavailable when the server cannot be reached.
+func Migrate(ctx context.Context, c Config) error {
+	return direct(c, func(db *sql.DB) error { return translateMigration(ctx, db, migrations.Up(ctx, db)) })
+}
+
+// MigrationStatus lists every migration of this build.
+func MigrationStatus(ctx context.Context, c Config) (list []migrations.Migration, err error) {
+	err = direct(c, func(db *sql.DB) (err error) {
+		list, err = migrations.Status(ctx, db)
+		return translateMigration(ctx, db, err)
+	})
+	return list, err
+}
+
+// SchemaVersion returns the schema's version and the newest of this build.
+func (db *DB) SchemaVersion(ctx context.Context) (have, newest int64, err error) {
+	if newest, err = migrations.Latest(); err != nil {
+		return 0, 0, err
+	}
+	conn := db.DirectSQL()
+	defer func() { _ = conn.Close() }()
+	have, err = migrations.Version(ctx, conn)
+	return have, newest, translateMigration(ctx, conn, err)
+}
+
+func direct(c Config, fn func(db *sql.DB) error) error {
+	conf, err := connConfig(c, firstOf(c.DirectURL, c.URL))
+	if err != nil {
+		return err
+	}
+	db := stdlib.OpenDB(*conf)
+	defer func() { _ = db.Close() }()
+	return fn(db)
+}
+
+// translateMigration tells a server that is away from a migration that failed:
+// goose hides which it was.
+func translateMigration(ctx context.Context, db *sql.DB, err error) error {
+	if err == nil {
+		return nil
+	}
+	if away := translate(db.PingContext(ctx), "reach the database"); away != nil {
+		return away
+	}
+	return err
+}

@@ -13,22 +13,19 @@ import (
 const (
 	lookAtCatalog = 10 * time.Second
 	catalogWithin = 30 * time.Second
-	retryCatalog  = 500 * time.Millisecond
+	retryCatalog  = 200 * time.Millisecond
 )
 
 // catalog publishes the catalog now, when its source gives another one, and
 // after NATS came back.
 func (l *leader) catalog(ctx context.Context) {
 	published := ""
+	trouble := trouble{log: l.d.Log, what: "publishing the catalog fails"}
 	for {
 		pause := lookAtCatalog
 		digest, err := l.publishCatalog(ctx, published)
-		if err != nil {
+		if trouble.met(ctx, l.d.Now(), err) {
 			pause = retryCatalog
-			if ctx.Err() == nil && l.d.Conn.Connected() {
-				l.metrics.failed.Add(1)
-				l.d.Log.Warn("publishing the catalog failed, it is tried again", "error", err)
-			}
 		} else {
 			published = digest
 		}

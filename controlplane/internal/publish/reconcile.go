@@ -29,7 +29,7 @@ type Ledger interface {
 const (
 	compareEvery  = 30 * time.Second // by counts
 	compareFully  = 15 * time.Minute // by hashes over ranges, which reads every document
-	compareRetry  = time.Second
+	compareRetry  = 200 * time.Millisecond
 	compareWithin = 10 * time.Minute
 	healers       = 16
 )
@@ -38,14 +38,12 @@ const (
 // connect and periodically, and heals what differs.
 func (l *leader) reconcile(ctx context.Context) {
 	var last comparison
+	trouble := trouble{log: l.d.Log, what: "comparing NATS with the database fails"}
 	for {
 		pause := compareEvery
 		next, err := l.compare(ctx, last)
-		if err != nil {
+		if trouble.met(ctx, l.d.Now(), err) {
 			pause = compareRetry
-			if ctx.Err() == nil && l.d.Conn.Connected() {
-				l.d.Log.Warn("comparing NATS with the database failed, it is tried again", "error", err)
-			}
 		} else {
 			last = next
 		}

@@ -1,0 +1,65 @@
+// Command gateway runs one data-plane gateway. Its settings come from a YAML
+// file and from SIGNALBOX_ variables; see docs/.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/signalbox-dev/signalbox/dataplane/app"
+	"github.com/signalbox-dev/signalbox/shared/config"
+	"github.com/signalbox-dev/signalbox/shared/logging"
+)
+
+// version is set by the linker.
+var version = "dev"
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "gateway:", err)
+		os.Exit(1)
+	}
+}
+
+// run serves until ctx ends.
+func run(ctx context.Context, args []string, out, log io.Writer) error {
+	flags := flag.NewFlagSet("gateway", flag.ContinueOnError)
+	flags.SetOutput(out)
+	file := flags.String("config", "", "YAML file with settings")
+	show := flags.Bool("version", false, "print the version and end")
+	if err := flags.Parse(args); err != nil {
+		return err //nolint:wrapcheck // flag says what is wrong
+	}
+	if flags.NArg() > 0 {
+		return errors.New("takes no arguments")
+	}
+	if *show {
+		_, err := fmt.Fprintln(out, version)
+		return err //nolint:wrapcheck // a closed standard output
+	}
+	cfg, err := config.Load(config.Options[app.Config]{Default: app.Default(), File: *file})
+	if err != nil {
+		return err //nolint:wrapcheck // it says which settings
+	}
+	logger, err := logging.New(log, cfg.Log)
+	if err != nil {
+		return fmt.Errorf("log: %w", err)
+	}
+	gateway, err := app.New(ctx, cfg, app.Deps{Log: logger, Now: time.Now, Version: version, AccessLog: log})
+	if err != nil {
+		return err //nolint:wrapcheck // it names the setting
+	}
+	return gateway.Run(ctx) //nolint:wrapcheck // as above
+}

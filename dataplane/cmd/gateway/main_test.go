@@ -1,0 +1,51 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestRunServesUntilTheContextEnds(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "gateway.yaml")
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	address := free.Addr().String()
+	require.NoError(t, free.Close())
+	// Nothing answers at the NATS address: a gateway starts all the same.
+	require.NoError(t, os.WriteFile(file, []byte("listen: "+address+"\ndata_dir: "+t.TempDir()+"\nnats:\n  url: nats://127.0.0.1:1\nhttp:\n  drain_timeout: 1s\n"), 0o600))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- run(ctx, []string{"--config", file}, io.Discard, io.Discard) }()
+	require.Eventually(t, func() bool {
+		conn, err := net.DialTimeout("tcp", address, time.Second)
+		if err == nil {
+			_ = conn.Close()
+		}
+		return err == nil
+	}, 10*time.Second, 10*time.Millisecond)
+	cancel()
+	require.NoError(t, <-done)
+}
+
+func TestWrongSettingsAreNamed(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "gateway.yaml")
+	require.NoError(t, os.WriteFile(file, []byte("listn: :1\n"), 0o600))
+	require.ErrorContains(t, run(t.Context(), []string{"--config", file}, io.Discard, io.Discard), "listn")
+	t.Setenv("SIGNALBOX_NATS_REPLICAS", "many")
+	require.ErrorContains(t, run(t.Context(), nil, io.Discard, io.Discard), "replicas")
+}
+
+func TestVersion(t *testing.T) {
+	var out bytes.Buffer
+	require.NoError(t, run(t.Context(), []string{"--version"}, &out, io.Discard))
+	require.Equal(t, "dev\n", out.String())
+}

@@ -69,44 +69,43 @@ func (c *Consumer) Run(ctx context.Context) error {
 	defer stop()
 	var wg sync.WaitGroup
 	for range c.workers {
-		wg.Go(func() { c.work(ctx) })
+		wg.Go(func() { (&worker{Consumer: c, pause: minPause}).work(ctx) })
 	}
 	wg.Wait()
 	return nil
 }
 
-func (c *Consumer) work(ctx context.Context) {
-	pause := minPause
+// worker is one loop of a Consumer.
+type worker struct {
+	*Consumer
+	pause time.Duration // after the next failure; grows while they follow each other
+}
+
+func (w *worker) work(ctx context.Context) {
 	for {
-		progress, err := c.consume(ctx)
+		err := w.consume(ctx)
 		if ctx.Err() != nil {
 			return
 		}
-		if progress {
-			pause = minPause
-		}
-		if err != nil {
-			c.counts.failures.Add(1)
-			if !errors.Is(err, natsconn.ErrNotConnected) {
-				c.log.Warn("usage consumption is interrupted", slog.Any("error", err), slog.Duration("retry_in", pause))
-			}
+		w.counts.failures.Add(1)
+		if !errors.Is(err, natsconn.ErrNotConnected) {
+			w.log.Warn("usage consumption is interrupted", slog.Any("error", err), slog.Duration("retry_in", w.pause))
 		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(pause):
+		case <-time.After(w.pause):
 		}
-		pause = min(2*pause, maxPause)
+		w.pause = min(2*w.pause, maxPause)
 	}
 }
 
-// consume stores batches until something fails, and reports whether any was
-// stored.
-func (c *Consumer) consume(ctx context.Context) (progress bool, err error) {
-	if err := c.conn.Ready(); err != nil {
-		return false, err
+// consume stores batches until something fails or ctx ends.
+func (w *worker) consume(ctx context.Context) error {
+	if err := w.conn.Ready(); err != nil {
+		return err
 	}
-	source, err := c.conn.JetStream().CreateOrUpdateConsumer(ctx, wire.StreamUsage, jetstream.ConsumerConfig{
+	source, err := w.conn.JetStream().CreateOrUpdateConsumer(ctx, wire.StreamUsage, jetstream.ConsumerConfig{
 		Durable:       wire.ConsumerUsage,
 		Description:   "moves usage events into Postgres",
 		AckPolicy:     jetstream.AckExplicitPolicy,
@@ -115,46 +114,62 @@ func (c *Consumer) consume(ctx context.Context) (progress bool, err error) {
 		MaxDeliver:    -1, // an event is never given up on
 	})
 	if err != nil {
-		return false, fmt.Errorf("attach to the usage stream: %w", err)
+		return fmt.Errorf("attach to the usage stream: %w", err)
 	}
 	for ctx.Err() == nil {
-		stored, err := c.fetch(ctx, source)
-		progress = progress || stored
-		if err != nil {
-			return progress, err
+		if err := w.fetch(ctx, source); err != nil {
+			return err
 		}
 	}
-	return progress, nil
+	return ctx.Err()
 }
 
 // fetch asks for one batch and stores what comes, in parts when it trickles in.
-func (c *Consumer) fetch(ctx context.Context, source jetstream.Consumer) (stored bool, err error) {
+func (w *worker) fetch(ctx context.Context, source jetstream.Consumer) error {
 	fetchCtx, cancel := context.WithTimeout(ctx, fetchWait)
 	defer cancel()
 	incoming, err := source.Fetch(batchSize, jetstream.FetchContext(fetchCtx))
 	if err != nil {
-		return false, fmt.Errorf("fetch usage: %w", err)
+		return fmt.Errorf("fetch usage: %w", err)
 	}
-	for {
-		part, more := gather(incoming.Messages())
-		if len(part) > 0 {
-			// Not cut off by ctx: what was delivered is best stored.
-			finish, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishIn)
-			err := c.store(finish, part)
-			cancel()
-			if err != nil {
-				return stored, err
-			}
-			stored = true
-		}
-		if !more {
+	for more := true; more; {
+		var part []jetstream.Msg
+		if part, more = gather(incoming.Messages()); len(part) == 0 {
 			break
 		}
+		// Not cut off by ctx: what was delivered is best stored.
+		finish, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishIn)
+		err := w.store(finish, part)
+		cancel()
+		if err != nil {
+			w.putBack(part, incoming.Messages())
+			return err
+		}
+		w.pause = minPause
 	}
 	if err := incoming.Error(); err != nil && fetchCtx.Err() == nil {
-		return stored, fmt.Errorf("fetch usage: %w", err)
+		return fmt.Errorf("fetch usage: %w", err)
 	}
-	return stored, nil
+	return nil
+}
+
+// putBack has messages redelivered after the pause that the failure calls for,
+// to whoever asks first. Without it the server would wait for ackWait.
+func (w *worker) putBack(part []jetstream.Msg, rest <-chan jetstream.Msg) {
+	for _, msg := range part {
+		_ = msg.NakWithDelay(w.pause)
+	}
+	for {
+		select {
+		case msg, ok := <-rest:
+			if !ok {
+				return
+			}
+			_ = msg.NakWithDelay(w.pause)
+		default:
+			return
+		}
+	}
 }
 
 // gather returns what arrives within linger of the first message, and whether

@@ -46,8 +46,12 @@ func (m Mark) Add(runs ...Run) Mark {
 		}
 		merged = append(merged, r)
 	}
+	var next Mark
 	if len(merged) > 0 && merged[0].First == 1 {
-		return Mark{Committed: merged[0].Last, Ahead: slices.Clip(merged[1:])}
+		next.Committed, merged = merged[0].Last, merged[1:]
 	}
-	return Mark{Ahead: merged}
+	if len(merged) > 0 {
+		next.Ahead = merged
+	}
+	return next
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"sync/atomic"
-	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -17,9 +16,6 @@ import (
 type counts struct {
 	inserted, upgraded, repeated, dead, batches, failures, marks atomic.Uint64
 }
-
-// redeliverAfter is how long a message of a failed batch stays away.
-const redeliverAfter = 2 * time.Second
 
 // store writes messages and acknowledges them, in that order: a crash between
 // the two only brings repeats.
@@ -38,10 +34,6 @@ func (c *Consumer) store(ctx context.Context, msgs []jetstream.Msg) error {
 	}
 	written, err := c.write(ctx, list)
 	if err != nil {
-		for _, msg := range msgs {
-			// Without an answer the server waits for ackWait and redelivers too.
-			_ = msg.NakWithDelay(redeliverAfter)
-		}
 		return fmt.Errorf("store usage: %w", err)
 	}
 	c.counts.batches.Add(1)

@@ -47,7 +47,7 @@ func Parse[K Kind](text string) (ID[K], error) {
 		return ID[K]{}, fmt.Errorf("%w: want %s_ and %d characters", ErrMalformed, prefix, encodedLen)
 	}
 	u, ok := decode(rest)
-	if !ok {
+	if !ok || u == uuid.Nil { // "none" is written as the empty string
 		return ID[K]{}, fmt.Errorf("%w: want %s_ and %d base32 characters", ErrMalformed, prefix, encodedLen)
 	}
 	return ID[K]{u: u}, nil

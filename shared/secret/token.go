@@ -46,7 +46,7 @@ type Hash [sha256.Size]byte
 type Token struct {
 	Kind   TokenKind
 	KID    string
-	secret string
+	secret String
 }
 
 // NewToken makes a credential from 336 random bits of rnd.
@@ -62,7 +62,7 @@ func NewToken(rnd io.Reader, kind TokenKind) (Token, error) {
 	if _, err := io.ReadFull(rnd, raw[:]); err != nil {
 		return Token{}, fmt.Errorf("read randomness for a secret: %w", err)
 	}
-	return Token{Kind: kind, KID: string(kid[:]), secret: base62(raw)}, nil
+	return Token{Kind: kind, KID: string(kid[:]), secret: NewString(base62(raw))}, nil
 }
 
 // Renewed keeps the kid and replaces the secret, as rotation does.
@@ -92,7 +92,7 @@ func ParseToken(text string) (Token, error) {
 	if !only(kid, kidAlphabet) || !only(sec, secretAlphabet) {
 		return Token{}, ErrTokenFormat
 	}
-	return Token{Kind: kind, KID: kid, secret: sec}, nil
+	return Token{Kind: kind, KID: kid, secret: NewString(sec)}, nil
 }
 
 // ValidKID reports whether text has the form of a kid, so that it is safe as
@@ -105,14 +105,17 @@ func (t Token) Plaintext() String {
 	if t.Kind == Management {
 		prefix = managementPrefix
 	}
-	return NewString(prefix + t.KID + "_" + t.secret)
+	return NewString(prefix + t.KID + "_" + t.secret.Reveal())
 }
 
 // Hash is what is stored.
-func (t Token) Hash() Hash { return sha256.Sum256([]byte(t.secret)) }
+func (t Token) Hash() Hash { return sha256.Sum256([]byte(t.secret.Reveal())) }
 
 // Suffix is the last four characters, enough for a person to tell keys apart.
-func (t Token) Suffix() string { return t.secret[len(t.secret)-4:] }
+func (t Token) Suffix() string {
+	text := t.secret.Reveal()
+	return text[max(0, len(text)-4):]
+}
 
 // Matches compares in constant time.
 func (t Token) Matches(h Hash) bool {
@@ -122,6 +125,9 @@ func (t Token) Matches(h Hash) bool {
 
 // String redacts the secret part and keeps the kid, which is not secret.
 func (t Token) String() string { return t.KID + "_" + redacted }
+
+// Format implements fmt.Formatter by redacting under every verb.
+func (t Token) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, t.String()) }
 
 // GoString redacts like String.
 func (t Token) GoString() string { return t.String() }

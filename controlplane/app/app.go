@@ -183,7 +183,7 @@ func (a *App) wire(context.Context) error {
 }
 
 func (a *App) offer() (*offer.Offer, error) {
-	options := offer.Options{Files: a.cfg.Catalog.Files, KeysFromEnv: a.cfg.Catalog.KeysFromEnv, Env: a.deps.Env}
+	options := offer.Options{Files: a.cfg.CatalogFiles, Env: a.deps.Env}
 	if a.cfg.KeyringFile != "" {
 		keyring, err := seal.LoadFile(a.cfg.KeyringFile)
 		if err != nil {

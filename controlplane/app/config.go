@@ -26,10 +26,11 @@ type Config struct {
 	// KeyringFile seals the platform's provider keys before they are published;
 	// the gateways have the same file. Empty: no provider key may be given.
 	KeyringFile string `mapstructure:"keyring_file"`
+	// CatalogFiles are laid over the embedded catalog, each over the ones before.
+	CatalogFiles []string `mapstructure:"catalog_files"`
 
 	Database Database       `mapstructure:"database"`
 	NATS     NATS           `mapstructure:"nats"`
-	Catalog  Catalog        `mapstructure:"catalog"`
 	HTTP     HTTP           `mapstructure:"http"`
 	Usage    Usage          `mapstructure:"usage"`
 	Log      logging.Config `mapstructure:"log"`
@@ -54,16 +55,6 @@ type NATS struct {
 	natsconn.Config `mapstructure:",squash"`
 	// Replicas of streams and buckets: 1, 3 or 5.
 	Replicas int `mapstructure:"replicas"`
-}
-
-// Catalog says what is offered.
-type Catalog struct {
-	// Files are catalog files, each laid over the ones before and the first
-	// over the embedded default.
-	Files []string `mapstructure:"files"`
-	// KeysFromEnv takes provider keys from the customary variables too, such
-	// as OPENAI_API_KEY.
-	KeysFromEnv bool `mapstructure:"keys_from_env"`
 }
 
 // HTTP is how callers are served.

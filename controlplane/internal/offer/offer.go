@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"strings"
 
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/secret"
@@ -22,11 +21,9 @@ type Sealer interface {
 // Options say what the offer is made of.
 type Options struct {
 	Files []string // catalog files, each laid over the ones before
-	// KeysFromEnv also takes provider keys from the variables that are
-	// customary, such as OPENAI_API_KEY.
-	KeysFromEnv bool
-	Env         func(name string) (string, bool)
-	Sealer      Sealer // nil when there is no keyring
+	// Env looks up the variables that files name in place of keys.
+	Env    func(name string) (string, bool)
+	Sealer Sealer // nil when there is no keyring
 }
 
 // Offer is a catalog ready to publish.
@@ -48,9 +45,6 @@ func New(o Options) (*Offer, catalog.Warnings, error) {
 		return nil, nil, err
 	}
 	keys := make(map[string]secret.String)
-	if o.KeysFromEnv {
-		fromEnv(c, o.Env, keys)
-	}
 	var warnings catalog.Warnings
 	for _, name := range o.Files {
 		var found catalog.Warnings
@@ -68,10 +62,10 @@ func New(o Options) (*Offer, catalog.Warnings, error) {
 func overlay(base catalog.Catalog, name string, env func(string) (string, bool), keys map[string]secret.String) (catalog.Catalog, catalog.Warnings, error) {
 	file, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return base, nil, fmt.Errorf("catalog.files: there is no file %s", name)
+		return base, nil, fmt.Errorf("catalog_files: there is no file %s", name)
 	}
 	if err != nil {
-		return base, nil, fmt.Errorf("catalog.files: %w", err)
+		return base, nil, fmt.Errorf("catalog_files: %w", err)
 	}
 	defer func() { _ = file.Close() }()
 	merged, over, warnings, err := catalog.Overlaid(base, file, name, env)
@@ -82,17 +76,6 @@ func overlay(base catalog.Catalog, name string, env func(string) (string, bool),
 		keys[slug] = key
 	}
 	return merged, warnings, nil
-}
-
-func fromEnv(c catalog.Catalog, env func(string) (string, bool), keys map[string]secret.String) {
-	for _, p := range c.Providers {
-		for _, name := range catalog.EnvKeys(p.Slug) {
-			if text, ok := env(name); ok && strings.TrimSpace(text) != "" {
-				keys[p.Slug] = secret.NewString(strings.TrimSpace(text))
-				break
-			}
-		}
-	}
 }
 
 func seal(c catalog.Catalog, keys map[string]secret.String, sealer Sealer) error {

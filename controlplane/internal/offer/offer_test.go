@@ -18,10 +18,10 @@ const canary = "canary-provider-key-3141"
 func TestKeysAreSealedForTheirProvider(t *testing.T) {
 	keyring, err := seal.New()
 	require.NoError(t, err)
-	file := write(t, "providers:\n  - slug: groq\n    api_key: ${MY_GROQ}\n")
+	file := write(t, "providers:\n  - slug: groq\n    api_key: ${MY_GROQ}\n  - slug: openai\n    api_key: ${OPENAI_API_KEY}\n")
 	made, _, err := offer.New(offer.Options{
-		Files: []string{file}, KeysFromEnv: true, Sealer: keyring,
-		Env: env(map[string]string{"MY_GROQ": canary + "-file", "OPENAI_API_KEY": canary + "-env\n"}),
+		Files: []string{file}, Sealer: keyring,
+		Env: env(map[string]string{"MY_GROQ": canary + "-file", "OPENAI_API_KEY": canary + "-env"}),
 	})
 	require.NoError(t, err)
 	for slug, want := range map[string]string{"groq": canary + "-file", "openai": canary + "-env"} {
@@ -37,18 +37,12 @@ func TestKeysAreSealedForTheirProvider(t *testing.T) {
 	require.NotContains(t, string(body), canary)
 }
 
-func TestEnvironmentIsLeftAloneUnlessAskedFor(t *testing.T) {
-	made, _, err := offer.New(offer.Options{Env: env(map[string]string{"OPENAI_API_KEY": canary})})
-	require.NoError(t, err)
-	require.True(t, provider(t, made.Catalog(), "openai").Credential.IsZero())
-}
-
 func TestMistakesAreNamed(t *testing.T) {
 	cases := map[string]struct {
 		options offer.Options
 		says    []string
 	}{
-		"no such file": {offer.Options{Files: []string{"/nowhere/catalog.yaml"}}, []string{"catalog.files", "/nowhere/catalog.yaml"}},
+		"no such file": {offer.Options{Files: []string{"/nowhere/catalog.yaml"}}, []string{"catalog_files", "/nowhere/catalog.yaml"}},
 		"broken file":  {offer.Options{Files: []string{write(t, "providers:\n  - slug: UPPER\n    colour: red\n")}}, []string{"catalog.yaml:2", "catalog.yaml:3"}},
 		"no keyring": {
 			offer.Options{Files: []string{write(t, "providers:\n  - slug: groq\n    api_key: "+canary+"\n")}},

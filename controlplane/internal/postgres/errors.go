@@ -91,7 +91,7 @@ func translateServer(pg *pgconn.PgError, wrapped error) error {
 		}
 		return placed(fault.Wrap(wrapped, fault.ValidationError, "The request has invalid fields."), pg.ConstraintName, rule.NotAllowed)
 	case pg.Code == workspaceDeleted:
-		return fault.Wrap(wrapped, fault.Conflict, "The workspace is deleted.")
+		return fault.Wrap(wrapped, fault.NotFound, "The workspace does not exist.")
 	case collided(pg), pg.Code == tooManyConnections, strings.HasPrefix(pg.Code, "08"), strings.HasPrefix(pg.Code, "57P"):
 		return unavailable(wrapped)
 	default:

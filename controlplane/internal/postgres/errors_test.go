@@ -117,6 +117,6 @@ func TestTheDatabaseKeepsWhatIsFinal(t *testing.T) {
 	require.NoError(t, exec("UPDATE workspace_revisions SET revision = revision + 1"))
 	require.NoError(t, exec("UPDATE workspaces SET status = 'deleted'"))
 	err := exec("UPDATE workspace_revisions SET revision = revision + 1")
-	require.True(t, fault.Is(translate(err, "bump"), fault.Conflict), "%v", err)
+	require.True(t, fault.Is(translate(err, "bump"), fault.NotFound), "%v", err)
 	require.ErrorContains(t, errors.Unwrap(translate(err, "bump")), "deleted")
 }

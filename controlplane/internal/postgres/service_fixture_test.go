@@ -1,0 +1,102 @@
+package postgres
+
+import (
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/managementkey"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
+	"github.com/signalbox-dev/signalbox/shared/id"
+)
+
+// clock is the services' time, moved by hand.
+type clock struct{ at atomic.Int64 }
+
+func (c *clock) now() time.Time          { return time.UnixMicro(c.at.Load()).UTC() }
+func (c *clock) advance(d time.Duration) { c.at.Add(d.Microseconds()) }
+
+// services are the aggregates over a real database, wired as the app does.
+type services struct {
+	db         *DB
+	clock      *clock
+	workspaces *workspace.Service
+	keys       *apikey.Service
+	management *managementkey.Service
+	settings   *settings.Service
+	audit      *audit.Log
+}
+
+var operator = audit.By{Actor: audit.Actor{Kind: audit.Operator, Name: "operator"}, RequestID: "req_1"}
+
+func openServices(t *testing.T) *services {
+	t.Helper()
+	db := openTest(t)
+	c := &clock{}
+	c.at.Store(epoch.UnixMicro())
+	runner, system := db.Runner(), db.System()
+	mutator := deploy.New(runner, NewPublicationStore(), NewAuditStore(), testIDs, c.now)
+	return &services{
+		db: db, clock: c,
+		workspaces: workspace.NewService(workspace.Deps{
+			Runner: runner, System: system, Store: NewWorkspaceStore(), Directory: NewWorkspaceDirectory(),
+			Settings: settings.NewSeeder(NewSettingsStore()), Revokers: []workspace.Revoker{NewAPIKeyStore(), NewManagementKeyStore()},
+			Mutator: mutator, IDs: testIDs, Now: c.now,
+		}),
+		keys: apikey.NewService(apikey.Deps{
+			Runner: runner, Store: NewAPIKeyStore(), Mutator: mutator, IDs: testIDs, Rand: rand.Reader, Now: c.now,
+		}),
+		management: managementkey.NewService(managementkey.Deps{
+			Runner: runner, System: system, Store: NewManagementKeyStore(), Directory: NewManagementKeyDirectory(), Mutator: mutator,
+			IDs: testIDs, Rand: rand.Reader, Now: c.now, Log: slog.New(slog.DiscardHandler),
+		}),
+		settings: settings.NewService(runner, NewSettingsStore(), mutator, c.now),
+		audit:    audit.NewLog(runner, NewAuditStore()),
+	}
+}
+
+func (s *services) create(t *testing.T, slug string) workspace.Created {
+	t.Helper()
+	created, _, err := s.workspaces.Create(t.Context(), operator, workspace.NewWorkspace{
+		Name: "Acme", Slug: slug, Owner: workspace.NewOwner{Email: slug + "@example.com", Name: "Ada"},
+	})
+	require.NoError(t, err)
+	return created
+}
+
+// lastEvent is the newest audit event of the workspace.
+func (s *services) lastEvent(t *testing.T, ws id.Workspace) audit.Event {
+	t.Helper()
+	events, err := s.audit.List(t.Context(), ws, page.Query{Limit: 1}, audit.Filter{})
+	require.NoError(t, err)
+	require.NotEmpty(t, events.Items)
+	return events.Items[0]
+}
+
+// stored reads a publication back.
+func (s *services) stored(t *testing.T, p publication.Publication) publication.Publication {
+	t.Helper()
+	var r publication.Record
+	in(t, s.db, p.Workspace, func(ctx context.Context) (err error) {
+		r, err = NewPublicationStore().Get(ctx, p.Workspace, p.ID)
+		return err
+	})
+	return r.Publication
+}
+
+func byMember(m workspace.Member) audit.By {
+	return audit.By{Actor: audit.Actor{Kind: audit.ManagementKey, ID: "mk_test", User: m.User, Name: "ci"}, RequestID: "req_2"}
+}
+
+func ptr[T any](v T) *T { return &v }

@@ -57,6 +57,7 @@ type Self struct {
 const (
 	defaultPoll = 5 * time.Second
 	pollWithin  = 30 * time.Second
+	retryFirst  = 200 * time.Millisecond
 	workers     = 8 // bodies read at once
 )
 
@@ -143,23 +144,32 @@ func (f *Feed) catchUpSoon() {
 
 // follow catches up after every connect and every few seconds.
 func (f *Feed) follow(ctx context.Context) {
-	tick := time.NewTicker(f.o.PollEvery)
-	defer tick.Stop()
-	f.catchUp(ctx)
+	pause := retryFirst
 	for {
+		next := f.o.PollEvery
+		if f.catchUp(ctx) {
+			pause = retryFirst
+		} else {
+			next = min(pause, f.o.PollEvery)
+			pause *= 2
+		}
+		timer := time.NewTimer(next)
 		select {
 		case <-ctx.Done():
-			return
 		case <-f.kick:
-		case <-tick.C:
+		case <-timer.C:
 		}
-		f.catchUp(ctx)
+		timer.Stop()
+		if ctx.Err() != nil {
+			return
+		}
 	}
 }
 
-func (f *Feed) catchUp(ctx context.Context) {
+// catchUp reports whether the gateway stands where NATS does now.
+func (f *Feed) catchUp(ctx context.Context) bool {
 	if !f.o.Conn.Connected() {
-		return
+		return true // the connect will wake it
 	}
 	ctx, cancel := context.WithTimeout(ctx, pollWithin)
 	defer cancel()
@@ -169,11 +179,12 @@ func (f *Feed) catchUp(ctx context.Context) {
 			f.failures.Add(1)
 			f.o.Log.Warn("catching up with the published documents failed", "error", err)
 		}
-		return
+		return false
 	}
 	f.mu.Lock()
 	f.caughtUp = f.o.Now()
 	f.mu.Unlock()
+	return true
 }
 
 // Status is the feed's state for health pages and metrics.

@@ -56,9 +56,9 @@ func (k *Keyring) fetch(ctx context.Context, kid string) (policy.Key, error) {
 	const tries = 3 // each further one means that the subscription broke meanwhile
 	for range tries {
 		k.mu.Lock()
-		epoch := k.epoch
+		epoch, atLeader := k.epoch, k.o.Now().Before(k.leaders)
 		k.mu.Unlock()
-		doc, err := k.read(ctx, kid)
+		doc, err := k.read(ctx, kid, atLeader)
 		k.mu.Lock()
 		same := epoch == k.epoch
 		k.mu.Unlock()
@@ -74,10 +74,13 @@ func (k *Keyring) fetch(ctx context.Context, kid string) (policy.Key, error) {
 
 // read asks any replica first. Absence and a document older than one that was
 // pushed are settled by the leader.
-func (k *Keyring) read(ctx context.Context, kid string) (policy.Key, error) {
-	doc, err := k.o.Source.Key(ctx, kid)
-	pushed, _ := k.recent.Get(kid)
-	if fault.Is(err, fault.NotFound) || (err == nil && doc.Revision < pushed) {
+func (k *Keyring) read(ctx context.Context, kid string, atLeader bool) (doc policy.Key, err error) {
+	if !atLeader {
+		doc, err = k.o.Source.Key(ctx, kid)
+		pushed, _ := k.recent.Get(kid)
+		atLeader = fault.Is(err, fault.NotFound) || (err == nil && doc.Revision < pushed)
+	}
+	if atLeader {
 		doc, err = k.o.Source.KeyAtLeader(ctx, kid)
 	}
 	if fault.Is(err, fault.NotFound) {

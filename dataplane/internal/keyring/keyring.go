@@ -65,6 +65,7 @@ const (
 	defaultLookupBurst = 1_000
 	defaultFetchWithin = 2 * time.Second
 	recentPushes       = 16_384
+	leadersFor         = 5 * time.Second
 )
 
 // Keyring holds key documents. A look-up of a held one is a map access: no
@@ -82,6 +83,9 @@ type Keyring struct {
 	mu      sync.Mutex // orders installs against pushes; never held across I/O
 	flights map[string]*flight
 	epoch   int64 // counts gaps in the pushes; see Renew
+	// Replicas may lag behind what was pushed during a gap, and nothing here
+	// remembers it: first uses ask leaders until then.
+	leaders time.Time
 
 	fetched  atomic.Int64
 	unknown  atomic.Int64
@@ -169,6 +173,7 @@ func (k *Keyring) Renew() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.epoch++
+	k.leaders = k.o.Now().Add(leadersFor)
 	k.absent.Each(func(kid string, _ time.Time) { k.absent.Remove(kid) })
 }
 

@@ -118,10 +118,10 @@ func (s *Store) read(ctx context.Context, ws id.Workspace, minRevision int64) er
 	err := errors.New("the subscription keeps breaking")
 	for range tries {
 		s.mu.Lock()
-		epoch := s.epoch
+		epoch, atLeader := s.epoch, s.o.Now().Before(s.leaders)
 		s.mu.Unlock()
 		var next *held
-		next, err = s.readOnce(ctx, ws, minRevision)
+		next, err = s.readOnce(ctx, ws, minRevision, atLeader)
 		s.mu.Lock()
 		if epoch != s.epoch {
 			s.mu.Unlock()
@@ -145,12 +145,8 @@ func (s *Store) read(ctx context.Context, ws id.Workspace, minRevision int64) er
 
 // readOnce asks any replica first; absence and a pointer older than what is
 // wanted or was pushed are settled by the leader.
-func (s *Store) readOnce(ctx context.Context, ws id.Workspace, minRevision int64) (*held, error) {
-	p, err := s.o.Source.Policy(ctx, ws)
-	pushed, _ := s.recent.Get(ws)
-	if fault.Is(err, fault.NotFound) || (err == nil && p.Revision < max(minRevision, pushed)) {
-		p, err = s.o.Source.PolicyAtLeader(ctx, ws)
-	}
+func (s *Store) readOnce(ctx context.Context, ws id.Workspace, minRevision int64, atLeader bool) (*held, error) {
+	p, err := s.pointer(ctx, ws, minRevision, atLeader)
 	if err != nil {
 		return nil, err
 	}
@@ -170,6 +166,18 @@ func (s *Store) readOnce(ctx context.Context, ws id.Workspace, minRevision int64
 	}
 	s.o.Disk.Save(lastgood.Workspaces, ws.String(), body)
 	return &held{view: view, digest: p.Digest}, nil
+}
+
+func (s *Store) pointer(ctx context.Context, ws id.Workspace, minRevision int64, atLeader bool) (p policy.Pointer, err error) {
+	if !atLeader {
+		p, err = s.o.Source.Policy(ctx, ws)
+		pushed, _ := s.recent.Get(ws)
+		atLeader = fault.Is(err, fault.NotFound) || (err == nil && p.Revision < max(minRevision, pushed))
+	}
+	if atLeader {
+		p, err = s.o.Source.PolicyAtLeader(ctx, ws)
+	}
+	return p, err
 }
 
 // newer reports whether p names something to put in the place of h. An equal

@@ -58,6 +58,7 @@ const (
 	defaultPinWithin  = 2 * time.Second
 	defaultLoadWithin = 2 * time.Second
 	recentPushes      = 16_384
+	leadersFor        = 5 * time.Second
 )
 
 // Store holds views. Pinning a held one is a map access: no allocation, no
@@ -71,6 +72,7 @@ type Store struct {
 	flights map[id.Workspace]*flight
 	waiting map[id.Workspace]chan struct{} // closed at the next install
 	epoch   int64                          // counts gaps in the pushes
+	leaders time.Time                      // first reads ask leaders until then; see keyring.Keyring
 
 	catalog      atomic.Pointer[heldCatalog]
 	catalogStale atomic.Bool
@@ -150,6 +152,7 @@ func (s *Store) Renew() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.epoch++
+	s.leaders = s.o.Now().Add(leadersFor)
 }
 
 // Held lists the workspaces held; stale limits the list to unconfirmed ones.

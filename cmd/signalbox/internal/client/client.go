@@ -635,7 +635,7 @@ type Log struct {
 	// AttemptCount Upstream calls.
 	AttemptCount int `json:"attempt_count"`
 
-	// BillingSuppressed A reply without output
+	// BillingSuppressed A reply without output, which is not charged.
 	BillingSuppressed bool    `json:"billing_suppressed"`
 	CatalogRevision   int64   `json:"catalog_revision"`
 	ClientRequestID   *string `json:"client_request_id,omitempty"`
@@ -685,7 +685,7 @@ type LogDetail struct {
 	AttemptCount int       `json:"attempt_count"`
 	Attempts     []Attempt `json:"attempts"`
 
-	// BillingSuppressed A reply without output
+	// BillingSuppressed A reply without output, which is not charged.
 	BillingSuppressed bool       `json:"billing_suppressed"`
 	CatalogRevision   int64      `json:"catalog_revision"`
 	ClientRequestID   *string    `json:"client_request_id,omitempty"`
@@ -1053,7 +1053,7 @@ type UsageFigures struct {
 	// Tokens Token counts that do not overlap.
 	Tokens UsageTokens `json:"tokens"`
 
-	// Unknown Estimated
+	// Unknown Estimated, because the gateway died.
 	Unknown       int64 `json:"unknown"`
 	UpstreamCalls int64 `json:"upstream_calls"`
 }
@@ -1075,7 +1075,7 @@ type UsageRow struct {
 	// Estimated Model attempts whose usage is an estimate.
 	Estimated int64 `json:"estimated"`
 
-	// Group The model
+	// Group The model, provider or key id; empty when none.
 	Group *string `json:"group,omitempty"`
 
 	// ModelAttempts Models tried for them.
@@ -1091,7 +1091,7 @@ type UsageRow struct {
 	// Tokens Token counts that do not overlap.
 	Tokens UsageTokens `json:"tokens"`
 
-	// Unknown Estimated
+	// Unknown Estimated, because the gateway died.
 	Unknown       int64 `json:"unknown"`
 	UpstreamCalls int64 `json:"upstream_calls"`
 }

@@ -1,0 +1,293 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+	"github.com/getkin/kin-openapi/routers/legacy"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signalbox-dev/signalbox/controlplane/app"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/api/gen"
+	"github.com/signalbox-dev/signalbox/shared/logging"
+	"github.com/signalbox-dev/signalbox/shared/secret"
+	"github.com/signalbox-dev/signalbox/shared/testkit/natstest"
+	"github.com/signalbox-dev/signalbox/shared/testkit/pgtest"
+)
+
+const operatorToken = "operator-token-of-the-tests-0123456789"
+
+// plane is a whole control plane over real Postgres and NATS. Every answer is
+// held against the contract.
+type plane struct {
+	t      *testing.T
+	url    string
+	db     pgtest.Database
+	nats   *natstest.Server
+	log    *lockedBuffer
+	router routers.Router
+	seen   map[string]bool // "operation status", for the coverage test
+}
+
+// lockedBuffer is a log that is written while it is read.
+type lockedBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}
+
+func newPlane(t *testing.T) *plane {
+	t.Helper()
+	p := &plane{t: t, db: pgtest.New(t), nats: natstest.New(t), log: &lockedBuffer{}, seen: make(map[string]bool)}
+	p.start()
+	p.router = contractRouter(t)
+	return p
+}
+
+// start runs an app and waits until it is ready.
+func (p *plane) start() {
+	p.t.Helper()
+	log, err := logging.New(p.log, logging.Config{Level: "debug", Format: "json"})
+	require.NoError(p.t, err)
+	cfg := app.Default()
+	cfg.Listen = "127.0.0.1:0"
+	cfg.Database.URL = secret.NewString(p.db.URL)
+	cfg.NATS.URL = p.nats.URL()
+	cfg.OperatorToken = secret.NewString(operatorToken)
+	cfg.HTTP.MaxBody = 16 << 10
+	a, err := app.New(p.t.Context(), cfg, app.Deps{Log: log, Now: time.Now, Version: "test", Env: func(string) (string, bool) { return "", false }})
+	require.NoError(p.t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- a.Run(ctx) }()
+	p.t.Cleanup(func() {
+		cancel()
+		require.NoError(p.t, <-done)
+		http.DefaultClient.CloseIdleConnections()
+	})
+	p.url = "http://" + a.Addr()
+	require.Eventually(p.t, func() bool {
+		response, err := http.Get(p.url + "/readyz")
+		if err != nil {
+			return false
+		}
+		defer response.Body.Close()
+		return response.StatusCode == http.StatusOK
+	}, 20*time.Second, 20*time.Millisecond, "it did not become ready")
+}
+
+func contractRouter(t *testing.T) routers.Router {
+	t.Helper()
+	doc, err := gen.GetSpec()
+	require.NoError(t, err)
+	router, err := legacy.NewRouter(doc)
+	require.NoError(t, err)
+	return router
+}
+
+// call is one request to make.
+type call struct {
+	method, path string
+	token        string
+	body         string
+	header       http.Header
+}
+
+// answer is what came back.
+type answer struct {
+	t      *testing.T
+	status int
+	header http.Header
+	body   string
+}
+
+// do makes the call and holds the answer against the contract.
+func (p *plane) do(c call) answer {
+	p.t.Helper()
+	a := p.raw(c)
+	request, err := http.NewRequest(c.method, p.url+c.path, strings.NewReader(c.body))
+	require.NoError(p.t, err)
+	route, params, err := p.router.FindRoute(request)
+	if err != nil {
+		return a // not in the contract: the test looks at the problem itself
+	}
+	p.seen[fmt.Sprintf("%s %d", route.Operation.OperationID, a.status)] = true
+	input := &openapi3filter.ResponseValidationInput{
+		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: request, PathParams: params, Route: route},
+		Status:                 a.status, Header: a.header, Body: io.NopCloser(strings.NewReader(a.body)),
+		Options: &openapi3filter.Options{IncludeResponseStatus: true, MultiError: true},
+	}
+	require.NoError(p.t, openapi3filter.ValidateResponse(p.t.Context(), input), "%s %s answered %d: %s", c.method, c.path, a.status, a.body)
+	return a
+}
+
+func (p *plane) raw(c call) answer {
+	p.t.Helper()
+	request, err := http.NewRequestWithContext(p.t.Context(), c.method, p.url+c.path, strings.NewReader(c.body))
+	require.NoError(p.t, err)
+	if c.token != "" {
+		request.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	if c.body != "" {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	for name, values := range c.header {
+		request.Header[name] = values
+	}
+	response, err := http.DefaultClient.Do(request)
+	require.NoError(p.t, err)
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	require.NoError(p.t, err)
+	return answer{t: p.t, status: response.StatusCode, header: response.Header, body: string(body)}
+}
+
+// data is the answer's data.
+func (a answer) data() map[string]any {
+	a.t.Helper()
+	return a.json()["data"].(map[string]any)
+}
+
+func (a answer) json() map[string]any {
+	a.t.Helper()
+	var v map[string]any
+	require.NoError(a.t, json.Unmarshal([]byte(a.body), &v), a.body)
+	return v
+}
+
+// is checks the status and returns the answer for more.
+func (a answer) is(status int) answer {
+	a.t.Helper()
+	require.Equal(a.t, status, a.status, a.body)
+	return a
+}
+
+// problem checks that the answer is a problem with the code.
+func (a answer) problem(status int, code string) gen.Problem {
+	a.t.Helper()
+	a.is(status)
+	require.Equal(a.t, "application/problem+json", a.header.Get("Content-Type"))
+	var p gen.Problem
+	require.NoError(a.t, json.Unmarshal([]byte(a.body), &p))
+	require.Equal(a.t, code, p.Code, a.body)
+	require.Equal(a.t, status, p.Status)
+	require.NotEmpty(a.t, p.Detail)
+	require.Equal(a.t, a.header.Get("X-Signalbox-Request-Id"), p.RequestID)
+	return p
+}
+
+// tenant is a workspace with its full-control key.
+type tenant struct {
+	id, user, key string
+	keyID         string
+}
+
+func (p *plane) tenant(slug string) tenant {
+	p.t.Helper()
+	made := p.do(call{
+		method: "POST", path: "/v1/platform/workspaces", token: operatorToken,
+		body: fmt.Sprintf(`{"name":"Workspace %s","slug":"%s","owner":{"email":"%s@example.com","name":"Owner"}}`, slug, slug, slug),
+	}).is(http.StatusCreated).data()
+	key := made["management_key"].(map[string]any)
+	return tenant{
+		id: made["workspace"].(map[string]any)["id"].(string), user: made["owner"].(map[string]any)["user_id"].(string),
+		key: key["key"].(string), keyID: key["id"].(string),
+	}
+}
+
+// newKey creates an API key and returns its id and plaintext.
+func (p *plane) newKey(who tenant, name string) (id, plaintext string) {
+	p.t.Helper()
+	made := p.do(call{method: "POST", path: "/v1/keys", token: who.key, body: fmt.Sprintf(`{"name":%q}`, name)}).is(http.StatusCreated).data()
+	return made["id"].(string), made["key"].(string)
+}
+
+// scoped makes a management key with those scopes.
+func (p *plane) scoped(who tenant, scopes ...string) string {
+	p.t.Helper()
+	list, err := json.Marshal(scopes)
+	require.NoError(p.t, err)
+	made := p.do(call{
+		method: "POST", path: "/v1/management-keys", token: who.key, body: fmt.Sprintf(`{"name":"scoped","scopes":%s}`, list),
+	}).is(http.StatusCreated).data()
+	return made["key"].(string)
+}
+
+// operations lists the contract's operations with a path in which every
+// parameter is filled from ids.
+func operations(t *testing.T, ids map[string]string) []call {
+	t.Helper()
+	doc, err := gen.GetSpec()
+	require.NoError(t, err)
+	var list []call
+	for path, item := range doc.Paths.Map() {
+		for method, op := range item.Operations() {
+			filled := path
+			for name, id := range ids {
+				filled = strings.ReplaceAll(filled, "{"+name+"}", id)
+			}
+			require.NotContains(t, filled, "{", "no id for a parameter")
+			c := call{method: method, path: filled}
+			query := url.Values{}
+			for _, parameter := range op.Parameters {
+				if parameter.Value.In == openapi3.ParameterInQuery && parameter.Value.Required {
+					query.Set(parameter.Value.Name, "x")
+				}
+			}
+			if len(query) > 0 {
+				c.path += "?" + query.Encode()
+			}
+			if op.RequestBody != nil {
+				c.body = bodies[op.OperationID]
+				require.NotEmpty(t, c.body, "no valid body for %s", op.OperationID)
+			}
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// bodies are valid bodies for the operations that take one.
+var bodies = map[string]string{
+	"updateWorkspace":         `{"name":"Renamed"}`,
+	"createKey":               `{"name":"a key"}`,
+	"updateKey":               `{"name":"renamed"}`,
+	"rotateKey":               `{}`,
+	"createManagementKey":     `{"name":"another","template":"read-only"}`,
+	"rotateManagementKey":     `{}`,
+	"updateSettings":          `{"max_attempts":3}`,
+	"createPlatformWorkspace": `{"name":"Made","owner":{"email":"made@example.com"}}`,
+}
+
+// repositoryFile reads a file by its path from the root of the repository.
+func repositoryFile(t *testing.T, parts ...string) []byte {
+	t.Helper()
+	body, err := os.ReadFile(filepath.Join(append([]string{"..", "..", ".."}, parts...)...))
+	require.NoError(t, err)
+	return body
+}

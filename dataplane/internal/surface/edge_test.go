@@ -1,0 +1,502 @@
+package surface_test
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"compress/zlib"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/zstd"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/surface"
+	"github.com/signalbox-dev/signalbox/shared/catalog"
+	"github.com/signalbox-dev/signalbox/shared/decide"
+	"github.com/signalbox-dev/signalbox/shared/fault"
+	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/policy"
+	"github.com/signalbox-dev/signalbox/shared/secret"
+	"github.com/signalbox-dev/signalbox/shared/wire"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// world is everything beneath the edge.
+type world struct {
+	mu       sync.Mutex
+	calls    []call.Call
+	access   []int
+	failures []*fault.Error
+
+	serve func(ctx context.Context, c call.Call, s call.Sink)
+	pin   call.Pinned
+	key   policy.Key
+	err   error
+}
+
+func (w *world) Serve(ctx context.Context, c call.Call, s call.Sink) {
+	w.mu.Lock()
+	w.calls = append(w.calls, c)
+	w.mu.Unlock()
+	switch {
+	case w.serve != nil:
+		w.serve(ctx, c, s)
+	case c.Malformed != nil:
+		s.Fail(c.Malformed, nil)
+	default:
+		_ = s.Start(call.Head{Status: 200, Header: http.Header{"Content-Type": {"application/json"}}})
+		_ = s.Write([]byte(`{"ok":true}`))
+	}
+}
+
+func (w *world) Identify(context.Context, call.Call) (call.Principal, call.Pinned, error) {
+	return call.Principal{Key: w.key}, w.pin, w.err
+}
+
+func (w *world) Access(_ context.Context, _ call.Call, _ call.Principal, status int, f *fault.Error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.access, w.failures = append(w.access, status), append(w.failures, f)
+}
+
+func (w *world) Generation(id.Workspace, id.Request) ([]wire.UsageEvent, bool) { return nil, false }
+func (w *world) View() decide.Health                                            { return noHealth{} }
+
+type noHealth struct{}
+
+func (noHealth) Endpoint(string) decide.EndpointHealth { return decide.EndpointHealth{} }
+
+func (w *world) last(t *testing.T) call.Call {
+	t.Helper()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	require.NotEmpty(t, w.calls, "the pipeline was not reached")
+	return w.calls[len(w.calls)-1]
+}
+
+func start(t *testing.T, w *world, change func(*surface.Options)) string {
+	t.Helper()
+	options := surface.DefaultOptions()
+	options.MaxJSON = 1 << 20
+	if change != nil {
+		change(&options)
+	}
+	edge := surface.New(surface.Deps{
+		Pipeline: w, Access: w, Generations: w, Health: w, IDs: id.SystemSource(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
+	}, options)
+	server := httptest.NewServer(edge)
+	t.Cleanup(func() { server.Close(); http.DefaultClient.CloseIdleConnections() })
+	return server.URL
+}
+
+func newToken(t *testing.T, kind secret.TokenKind) string {
+	t.Helper()
+	token, err := secret.NewToken(rand.Reader, kind)
+	require.NoError(t, err)
+	return token.Plaintext().Reveal()
+}
+
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+func (a answer) fault(t *testing.T) map[string]any {
+	t.Helper()
+	var v struct {
+		Error map[string]any `json:"error"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(a.body), &v), a.body)
+	require.NotNil(t, v.Error, a.body)
+	return v.Error
+}
+
+func send(t *testing.T, method, url string, body io.Reader, header ...string) answer {
+	t.Helper()
+	request, err := http.NewRequest(method, url, body)
+	require.NoError(t, err)
+	for i := 0; i+1 < len(header); i += 2 {
+		request.Header.Add(header[i], header[i+1])
+	}
+	response, err := http.DefaultClient.Do(request)
+	require.NoError(t, err)
+	defer response.Body.Close()
+	data, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	return answer{response.StatusCode, response.Header, string(data)}
+}
+
+const chat = "/v1/chat/completions"
+
+func TestCredentials(t *testing.T) {
+	key, other, management := newToken(t, secret.Inference), newToken(t, secret.Inference), newToken(t, secret.Management)
+	cases := map[string]struct {
+		query  string
+		header []string
+		status int
+		reason string
+	}{
+		"bearer":               {"", []string{"Authorization", "Bearer " + key}, 200, ""},
+		"bearer, lower case":   {"", []string{"Authorization", "bearer " + key}, 200, ""},
+		"x-api-key":            {"", []string{"x-api-key", key}, 200, ""},
+		"x-goog-api-key":       {"", []string{"x-goog-api-key", key}, 200, ""},
+		"query":                {"?key=" + key, nil, 200, ""},
+		"the same twice":       {"", []string{"Authorization", "Bearer " + key, "x-api-key", key}, 200, ""},
+		"two different":        {"", []string{"Authorization", "Bearer " + key, "x-api-key", other}, 400, "conflicting_credentials"},
+		"header and query":     {"?key=" + other, []string{"x-api-key", key}, 400, "conflicting_credentials"},
+		"two authorizations":   {"", []string{"Authorization", "Bearer " + key, "Authorization", "Bearer " + other}, 400, "conflicting_credentials"},
+		"other scheme, header": {"", []string{"Authorization", "Basic abc", "x-api-key", key}, 200, ""},
+		"none":                 {"", nil, 401, "missing_credentials"},
+		"empty bearer":         {"", []string{"Authorization", "Bearer "}, 401, "missing_credentials"},
+		"other scheme":         {"", []string{"Authorization", "Basic abc"}, 401, "missing_credentials"},
+		"nonsense":             {"", []string{"Authorization", "Bearer sk-canary"}, 401, "invalid_key_format"},
+		"management":           {"", []string{"Authorization", "Bearer " + management}, 401, "management_key_not_valid_here"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			w := &world{}
+			got := send(t, http.MethodPost, start(t, w, nil)+chat+c.query, strings.NewReader(`{}`), c.header...)
+			require.Equal(t, c.status, got.status, got.body)
+			if c.reason == "" {
+				require.Equal(t, key, w.last(t).Token.Plaintext().Reveal())
+				require.Empty(t, w.access, "the pipeline writes the line")
+				return
+			}
+			require.Equal(t, c.reason, got.fault(t)["reason"])
+			require.NotContains(t, got.body, "canary")
+			require.Empty(t, w.calls)
+			require.Equal(t, []int{c.status}, w.access)
+		})
+	}
+}
+
+func compress(t *testing.T, encoding string, data []byte) []byte {
+	t.Helper()
+	var buf bytes.Buffer
+	var w io.WriteCloser
+	switch encoding {
+	case "gzip":
+		w = gzip.NewWriter(&buf)
+	case "deflate":
+		w = zlib.NewWriter(&buf)
+	case "br":
+		w = brotli.NewWriter(&buf)
+	case "zstd":
+		var err error
+		w, err = zstd.NewWriter(&buf)
+		require.NoError(t, err)
+	}
+	_, err := w.Write(data)
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	return buf.Bytes()
+}
+
+func TestBodies(t *testing.T) {
+	auth := []string{"x-api-key", newToken(t, secret.Inference)}
+	with := func(header ...string) []string { return append(append([]string{}, auth...), header...) }
+	small := []byte(`{"model":"acme/small","x":1e400}`)
+	big := []byte(`{"model":"` + strings.Repeat("a", 2<<20) + `"}`)
+	chunked := func(p []byte) io.Reader { return io.MultiReader(bytes.NewReader(p)) }
+	cases := map[string]struct {
+		body   io.Reader
+		header []string
+		status int
+		code   string
+	}{
+		"declared":              {bytes.NewReader(small), auth, 200, ""},
+		"chunked":               {chunked(small), auth, 200, ""},
+		"with a charset":        {bytes.NewReader(small), with("Content-Type", "application/json; charset=utf-8"), 200, ""},
+		"curl's default":        {bytes.NewReader(small), with("Content-Type", "application/x-www-form-urlencoded"), 200, ""},
+		"gzip":                  {bytes.NewReader(compress(t, "gzip", small)), with("Content-Encoding", "gzip"), 200, ""},
+		"deflate":               {bytes.NewReader(compress(t, "deflate", small)), with("Content-Encoding", "deflate"), 200, ""},
+		"brotli":                {bytes.NewReader(compress(t, "br", small)), with("Content-Encoding", "br"), 200, ""},
+		"zstd":                  {bytes.NewReader(compress(t, "zstd", small)), with("Content-Encoding", "zstd"), 200, ""},
+		"empty":                 {nil, auth, 400, "invalid_json"},
+		"too large, declared":   {bytes.NewReader(big), auth, 413, "payload_too_large"},
+		"too large, chunked":    {chunked(big), auth, 413, "payload_too_large"},
+		"bomb":                  {bytes.NewReader(compress(t, "gzip", big)), with("Content-Encoding", "gzip"), 413, "payload_too_large"},
+		"zstd bomb":             {bytes.NewReader(compress(t, "zstd", big)), with("Content-Encoding", "zstd"), 413, "payload_too_large"},
+		"not gzip":              {bytes.NewReader(small), with("Content-Encoding", "gzip"), 400, "validation_error"},
+		"cut gzip":              {bytes.NewReader(compress(t, "gzip", small)[:20]), with("Content-Encoding", "gzip"), 400, "validation_error"},
+		"unknown encoding":      {bytes.NewReader(small), with("Content-Encoding", "lzma"), 415, "unsupported_media_type"},
+		"stacked encodings":     {bytes.NewReader(small), with("Content-Encoding", "gzip, br"), 415, "unsupported_media_type"},
+		"multipart":             {bytes.NewReader(small), with("Content-Type", "multipart/form-data; boundary=x"), 415, "unsupported_media_type"},
+		"deep":                  {strings.NewReader(`{"a":` + strings.Repeat("[", 300) + strings.Repeat("]", 300) + `}`), auth, 400, "invalid_json"},
+		"wrong member":          {strings.NewReader(`{"stream":1}`), auth, 400, "validation_error"},
+		"wrong metadata header": {strings.NewReader(`{}`), with("x-signalbox-metadata", "{"), 400, "validation_error"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			w := &world{}
+			got := send(t, http.MethodPost, start(t, w, nil)+chat, c.body, c.header...)
+			require.Equal(t, c.status, got.status, got.body)
+			last := w.last(t)
+			if c.code == "" {
+				require.Nil(t, last.Malformed)
+				require.Equal(t, small, last.Body)
+				require.Equal(t, "acme/small", last.Request.Model)
+				return
+			}
+			require.Equal(t, c.code, got.fault(t)["code"])
+			require.Equal(t, c.code, string(last.Malformed.Code), "the caller is authenticated before he is told")
+		})
+	}
+}
+
+// The server must answer a body that is declared too large before it is sent.
+func TestTooLargeIsRefusedUnread(t *testing.T) {
+	w := &world{}
+	address := strings.TrimPrefix(start(t, w, nil), "http://")
+	conn, err := net.Dial("tcp", address)
+	require.NoError(t, err)
+	defer conn.Close()
+	_, err = io.WriteString(conn, "POST "+chat+" HTTP/1.1\r\nHost: x\r\nX-Api-Key: "+newToken(t, secret.Inference)+"\r\nContent-Length: 999999999\r\n\r\n")
+	require.NoError(t, err)
+	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	require.NoError(t, err)
+	defer response.Body.Close()
+	require.Equal(t, http.StatusRequestEntityTooLarge, response.StatusCode)
+}
+
+func TestSlowBodyIsCut(t *testing.T) {
+	w := &world{}
+	address := strings.TrimPrefix(start(t, w, func(o *surface.Options) { o.BodyTime = 50 * time.Millisecond }), "http://")
+	conn, err := net.Dial("tcp", address)
+	require.NoError(t, err)
+	defer conn.Close()
+	_, err = io.WriteString(conn, "POST "+chat+" HTTP/1.1\r\nHost: x\r\nX-Api-Key: "+newToken(t, secret.Inference)+"\r\nContent-Length: 100\r\n\r\n{")
+	require.NoError(t, err)
+	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	require.NoError(t, err)
+	defer response.Body.Close()
+	require.Equal(t, http.StatusRequestTimeout, response.StatusCode)
+	require.Equal(t, fault.BodyTimeout, w.last(t).Malformed.Reason)
+}
+
+// The deadline for the body must not end the response.
+func TestBodyDeadlineIsLifted(t *testing.T) {
+	w := &world{}
+	started := make(chan struct{})
+	w.serve = func(ctx context.Context, _ call.Call, s call.Sink) {
+		close(started)
+		timer := time.NewTimer(150 * time.Millisecond)
+		defer timer.Stop()
+		select {
+		case <-ctx.Done():
+			s.Fail(fault.New(fault.ClientClosed, "x"), nil)
+		case <-timer.C:
+			_ = s.Start(call.Head{Status: 200, Header: http.Header{"Content-Type": {"application/json"}}})
+		}
+	}
+	got := send(t, http.MethodPost, start(t, w, func(o *surface.Options) { o.BodyTime = 50 * time.Millisecond })+chat,
+		strings.NewReader(`{}`), "x-api-key", newToken(t, secret.Inference))
+	<-started
+	require.Equal(t, 200, got.status)
+}
+
+func TestNoRouteAndWrongMethodInTheCallersForm(t *testing.T) {
+	w := &world{}
+	url := start(t, w, nil)
+	got := send(t, http.MethodPost, url+"/v1/nothing", nil)
+	require.Equal(t, 404, got.status)
+	require.Equal(t, "not_found", got.fault(t)["code"])
+	require.Regexp(t, "^req_", got.header.Get("x-signalbox-request-id"))
+	got = send(t, http.MethodGet, url+chat, nil)
+	require.Equal(t, 405, got.status)
+	require.Equal(t, "method_not_allowed", got.fault(t)["code"])
+	got = send(t, http.MethodPost, url+"/v1/messages/batches", nil, "anthropic-version", "2023-06-01")
+	require.Equal(t, "not_found_error", got.fault(t)["type"])
+	require.Contains(t, got.body, `"type":"error"`)
+	got = send(t, http.MethodPost, url+"/v1beta/x", nil, "x-goog-api-key", "x")
+	require.Equal(t, "NOT_FOUND", got.fault(t)["status"])
+	require.Equal(t, []int{404, 405, 404, 404}, w.access)
+}
+
+func TestHeadersOnEveryAnswer(t *testing.T) {
+	w := &world{}
+	url, key := start(t, w, nil), newToken(t, secret.Inference)
+	for _, body := range []string{`{}`, `{`} {
+		got := send(t, http.MethodPost, url+chat, strings.NewReader(body), "x-api-key", key, "x-request-id", "mine")
+		require.Equal(t, w.last(t).ID.String(), got.header.Get("x-signalbox-request-id"))
+		require.Equal(t, "mine", got.header.Get("x-request-id"))
+		got = send(t, http.MethodPost, url+chat, strings.NewReader(body), "x-api-key", key, "x-request-id", strings.Repeat("x", 200))
+		require.Equal(t, got.header.Get("x-signalbox-request-id"), got.header.Get("x-request-id"))
+	}
+}
+
+func TestFailBeforeTheHead(t *testing.T) {
+	w := &world{serve: func(_ context.Context, _ call.Call, s call.Sink) {
+		s.Fail(fault.New(fault.RateLimitExceeded, "x").After(1500*time.Millisecond), http.Header{"X-Ratelimit-Limit-Requests": {"60"}})
+		if s.Status() != 429 || !s.Started() {
+			panic("the sink must know what it sent")
+		}
+	}}
+	got := send(t, http.MethodPost, start(t, w, nil)+chat, strings.NewReader(`{}`), "x-api-key", newToken(t, secret.Inference))
+	require.Equal(t, 429, got.status)
+	require.Equal(t, "2", got.header.Get("retry-after"))
+	require.Equal(t, "60", got.header.Get("x-ratelimit-limit-requests"))
+	require.Equal(t, true, got.fault(t)["retryable"])
+}
+
+func TestStreamIsFlushedAtEveryWriteAndFailsInBand(t *testing.T) {
+	more := make(chan struct{})
+	w := &world{serve: func(_ context.Context, _ call.Call, s call.Sink) {
+		_ = s.Start(call.Head{Status: 200, Header: http.Header{"Content-Type": {"text/event-stream"}}})
+		_ = s.Write([]byte("data: 1\n\n"))
+		<-more
+		s.Fail(fault.New(fault.UpstreamServerError, "Broke off.").Because(fault.StreamCut).From(fault.Upstream), nil)
+	}}
+	request, err := http.NewRequest(http.MethodPost, start(t, w, nil)+chat, strings.NewReader(`{"stream":true}`))
+	require.NoError(t, err)
+	request.Header.Set("x-api-key", newToken(t, secret.Inference))
+	response, err := http.DefaultClient.Do(request)
+	require.NoError(t, err)
+	defer response.Body.Close()
+	reader := bufio.NewReader(response.Body)
+	first, err := reader.ReadString('\n')
+	require.NoError(t, err)
+	require.Equal(t, "data: 1\n", first, "it must arrive before there is more")
+	close(more)
+	rest, err := io.ReadAll(reader)
+	require.NoError(t, err, "the body must end cleanly")
+	require.Regexp(t, `(?s)^\ndata: \{"error":\{.*"reason":"stream_cut".*\}\}\n\n$`, string(rest))
+}
+
+func TestHalfAPlainBodyMustNotLookWhole(t *testing.T) {
+	w := &world{serve: func(_ context.Context, _ call.Call, s call.Sink) {
+		_ = s.Start(call.Head{Status: 200, Header: http.Header{"Content-Type": {"application/json"}}})
+		_ = s.Write([]byte(`{"half":`))
+		s.Fail(fault.New(fault.UpstreamServerError, "x"), nil)
+	}}
+	request, err := http.NewRequest(http.MethodPost, start(t, w, nil)+chat, strings.NewReader(`{}`))
+	require.NoError(t, err)
+	request.Header.Set("x-api-key", newToken(t, secret.Inference))
+	response, err := http.DefaultClient.Do(request)
+	if err == nil {
+		defer response.Body.Close()
+		_, err = io.ReadAll(response.Body)
+	}
+	require.Error(t, err)
+}
+
+func TestCallerWhoTakesNothingIsGone(t *testing.T) {
+	ended := make(chan error, 1)
+	w := &world{serve: func(_ context.Context, _ call.Call, s call.Sink) {
+		_ = s.Start(call.Head{Status: 200, Header: http.Header{"Content-Type": {"text/event-stream"}}})
+		event := append(append([]byte("data: "), bytes.Repeat([]byte("x"), 1<<20)...), "\n\n"...)
+		var err error
+		for err == nil {
+			err = s.Write(event)
+		}
+		ended <- err
+	}}
+	address := strings.TrimPrefix(start(t, w, func(o *surface.Options) { o.WriteStall = 100 * time.Millisecond }), "http://")
+	conn, err := net.Dial("tcp", address)
+	require.NoError(t, err)
+	defer conn.Close()
+	_, err = io.WriteString(conn, "POST "+chat+" HTTP/1.1\r\nHost: x\r\nX-Api-Key: "+newToken(t, secret.Inference)+"\r\nContent-Length: 2\r\n\r\n{}")
+	require.NoError(t, err)
+	require.Equal(t, fault.ClientClosed, fault.CodeOf(<-ended))
+}
+
+func TestPanicAboveThePipelineIsAnswered(t *testing.T) {
+	w := &world{serve: func(context.Context, call.Call, call.Sink) { panic("canary") }}
+	got := send(t, http.MethodPost, start(t, w, nil)+chat, strings.NewReader(`{}`), "x-api-key", newToken(t, secret.Inference))
+	require.Equal(t, 500, got.status)
+	require.Equal(t, "gateway_error", got.fault(t)["code"])
+	require.NotContains(t, got.body, "canary")
+}
+
+func TestModels(t *testing.T) {
+	provider := func(slug string) catalog.Provider {
+		return catalog.Provider{Slug: slug, Type: catalog.OpenAICompatible, BaseURL: "http://" + slug + ".internal/v1", Keyless: true}
+	}
+	model := func(name string) catalog.Model {
+		return catalog.Model{
+			ID: "acme/" + name, Author: "acme", Aliases: []string{name + "-latest"},
+			Endpoints: []catalog.Endpoint{{ID: "north:acme/" + name, Provider: "north", UpstreamModel: name}},
+		}
+	}
+	off := provider("south")
+	off.Disabled = true
+	hidden := model("hidden")
+	hidden.Endpoints[0].Provider, hidden.Endpoints[0].ID = "south", "south:acme/hidden"
+	cat, err := catalog.Compile(catalog.Catalog{
+		Schema: catalog.Schema, Revision: 1, Providers: []catalog.Provider{provider("north"), off},
+		Models: []catalog.Model{model("a"), model("b"), model("c"), hidden},
+	})
+	require.NoError(t, err)
+	pol, err := policy.Compile(policy.Snapshot{Workspace: id.New[id.WorkspaceKind](id.SystemSource()), Revision: 1, Settings: policy.DefaultSettings()})
+	require.NoError(t, err)
+	w := &world{pin: call.Pinned{Policy: pol, Catalog: cat}}
+	url, key := start(t, w, nil), newToken(t, secret.Inference)
+	get := func(path string, header ...string) map[string]any {
+		t.Helper()
+		got := send(t, http.MethodGet, url+path, nil, append([]string{"x-api-key", key}, header...)...)
+		require.Equal(t, 200, got.status, got.body)
+		require.NotContains(t, got.body, "internal", "addresses of providers are not for callers")
+		var v map[string]any
+		require.NoError(t, json.Unmarshal([]byte(got.body), &v))
+		return v
+	}
+	ids := func(v map[string]any) (out []string) {
+		for _, m := range v["data"].([]any) {
+			out = append(out, m.(map[string]any)["id"].(string))
+		}
+		return out
+	}
+
+	all := get("/v1/models")
+	require.Equal(t, "list", all["object"])
+	require.Equal(t, []string{"acme/a", "acme/b", "acme/c"}, ids(all), "what no provider serves is not listed")
+	first := all["data"].([]any)[0].(map[string]any)
+	require.Equal(t, "model", first["object"])
+	require.Equal(t, "acme", first["owned_by"])
+	require.Contains(t, first, "created")
+
+	page := get("/v1/models?limit=2")
+	require.Equal(t, []string{"acme/a", "acme/b"}, ids(page))
+	require.Equal(t, true, page["has_more"])
+	require.Equal(t, []string{"acme/c"}, ids(get("/v1/models?limit=2&after="+page["last_id"].(string))))
+	require.Empty(t, ids(get("/v1/models?author=nobody")))
+	require.Empty(t, ids(get("/v1/models?surface=embeddings")))
+	require.Equal(t, 400, send(t, http.MethodGet, url+"/v1/models?surface=x", nil, "x-api-key", key).status)
+	require.Equal(t, 400, send(t, http.MethodGet, url+"/v1/models?limit=0", nil, "x-api-key", key).status)
+
+	anthropic := get("/v1/models?limit=1&after_id=acme/a", "anthropic-version", "2023-06-01")
+	require.Equal(t, []string{"acme/b"}, ids(anthropic))
+	entry := anthropic["data"].([]any)[0].(map[string]any)
+	require.Equal(t, "model", entry["type"])
+	require.NotEmpty(t, entry["display_name"])
+	require.NotEmpty(t, entry["created_at"])
+	require.Equal(t, "acme/b", anthropic["first_id"])
+
+	require.Equal(t, "acme/a", get("/v1/models/acme/a")["id"])
+	require.Equal(t, "acme/a", get("/v1/models/acme%2Fa")["id"])
+	require.Equal(t, "acme/a", get("/v1/models/a-latest")["id"])
+	require.Len(t, get("/v1/models/acme/a/endpoints")["data"].(map[string]any)["endpoints"], 1)
+	require.Equal(t, 404, send(t, http.MethodGet, url+"/v1/models/acme/hidden", nil, "x-api-key", key).status)
+	require.Len(t, get("/v1/providers")["data"], 1)
+	require.Equal(t, []any{}, get("/v1/key")["data"].(map[string]any)["limits"])
+
+	w.err = fault.New(fault.Unauthorized, "x").Because(fault.InvalidKey)
+	require.Equal(t, 401, send(t, http.MethodGet, url+"/v1/models", nil, "x-api-key", key).status)
+	require.Equal(t, 401, w.access[len(w.access)-1])
+}

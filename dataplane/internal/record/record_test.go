@@ -1,0 +1,307 @@
+package record_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/record"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/spool"
+	"github.com/signalbox-dev/signalbox/shared/catalog"
+	"github.com/signalbox-dev/signalbox/shared/decide"
+	"github.com/signalbox-dev/signalbox/shared/fault"
+	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/meter"
+	"github.com/signalbox-dev/signalbox/shared/money"
+	"github.com/signalbox-dev/signalbox/shared/policy"
+	"github.com/signalbox-dev/signalbox/shared/wire"
+)
+
+var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+type disk struct {
+	intents []spool.Intent
+	events  []wire.UsageEvent
+	err     error
+}
+
+func (d *disk) Intent(i spool.Intent) error {
+	d.intents = append(d.intents, i)
+	return d.err
+}
+
+func (d *disk) Complete(events ...wire.UsageEvent) error {
+	d.events = append(d.events, events...)
+	return d.err
+}
+
+type fixture struct {
+	*record.Recorder
+	disk     *disk
+	log      bytes.Buffer
+	access   bytes.Buffer
+	registry *prometheus.Registry
+	recent   *record.Recent
+}
+
+func newFixture() *fixture {
+	f := &fixture{disk: &disk{}, registry: prometheus.NewRegistry(), recent: record.NewRecent(2)}
+	f.Recorder = record.New(record.Deps{
+		Spool: f.disk, IDs: id.SystemSource(), Access: slog.NewJSONHandler(&f.access, nil),
+		Log: slog.New(slog.NewJSONHandler(&f.log, nil)), Metrics: record.NewMetrics(f.registry), Recent: f.recent,
+	})
+	return f
+}
+
+// counter reads a metric without labels.
+func (f *fixture) counter(t *testing.T, name string) float64 {
+	t.Helper()
+	families, err := f.registry.Gather()
+	require.NoError(t, err)
+	for _, family := range families {
+		if family.GetName() == name {
+			return family.GetMetric()[0].GetCounter().GetValue()
+		}
+	}
+	require.Fail(t, "no such metric", name)
+	return 0
+}
+
+var (
+	ids       = id.SystemSource()
+	principal = call.Principal{Key: policy.Key{ID: id.New[id.KeyKind](ids), Workspace: id.New[id.WorkspaceKind](ids), CreatedBy: id.New[id.UserKind](ids)}}
+	dollar    = money.PerMillion(money.USD)
+	north     = decide.Candidate{
+		Provider: &catalog.Provider{Slug: "north"},
+		Endpoint: &catalog.Endpoint{ID: "north:acme/small", Price: &catalog.Price{Input: &dollar, Output: &dollar}},
+	}
+	small = decide.Step{Model: &catalog.Model{ID: "acme/small"}, Candidates: []decide.Candidate{north}}
+)
+
+func newCall() call.Call {
+	return call.Call{ID: id.New[id.RequestKind](ids), Surface: catalog.Chat, Route: "POST /v1/chat/completions", Received: start}
+}
+
+// served is a request that north answered.
+func served(change func(*call.Outcome)) call.Outcome {
+	o := call.Outcome{
+		Status: 200, Begun: true, Finished: start.Add(time.Second), FirstByte: 100 * time.Millisecond, Upstream: 900 * time.Millisecond,
+		Reply:    &call.Reply{Step: small, Candidate: north},
+		Seen:     call.Seen{Usage: meter.Usage{Input: 10, Output: 5}, ServedModel: "small-v1", Finished: true},
+		Attempts: []decide.AttemptRecord{{Model: "acme/small", Provider: "north", Started: start.Add(100 * time.Millisecond)}},
+		Record:   decide.Record{RequestedModel: "small", DecidedModel: "acme/small", DecidedProvider: "north", PolicyRevision: 3, CatalogRevision: 4},
+	}
+	if change != nil {
+		change(&o)
+	}
+	return o
+}
+
+func TestIntent(t *testing.T) {
+	f := newFixture()
+	c := newCall()
+	c.Request.InputTokens = 100
+	plan := decide.Plan{Chain: []decide.Step{small}, Record: decide.Record{RequestedModel: "small", DecidedModel: "acme/small", PolicyRevision: 3, CatalogRevision: 4}}
+	require.NoError(t, f.Begin(c, principal, plan))
+	i := f.disk.intents[0]
+	require.Equal(t, c.ID, i.ID)
+	require.Equal(t, principal.Key.Workspace, i.Workspace)
+	require.Equal(t, "north", i.Provider)
+	require.True(t, i.Usage.Estimated)
+	require.EqualValues(t, 100_000, i.Cost.Total)
+	require.EqualValues(t, 4, i.CatalogRevision)
+
+	f.disk.err = errors.New("disk full")
+	require.Error(t, f.Begin(c, principal, plan))
+}
+
+func TestBilling(t *testing.T) {
+	broke := fault.New(fault.UpstreamServerError, "x").Because(fault.StreamCut)
+	cases := map[string]struct {
+		change     func(*call.Outcome)
+		outcome    wire.Outcome
+		cost       money.Nanos
+		suppressed bool
+	}{
+		"success":     {nil, wire.Success, 15_000, false},
+		"caller left": {func(o *call.Outcome) { o.Canceled, o.Failure = true, fault.New(fault.ClientClosed, "x") }, wire.Canceled, 15_000, false},
+		"caller left early": {func(o *call.Outcome) {
+			o.Canceled, o.Failure, o.Seen.ZeroOutput = true, fault.New(fault.ClientClosed, "x"), true
+		}, wire.Canceled, 0, true},
+		"broke off":          {func(o *call.Outcome) { o.Failure = broke }, wire.Failed, 0, false},
+		"no output":          {func(o *call.Outcome) { o.Seen.ZeroOutput = true }, wire.Success, 0, true},
+		"no output, no use":  {func(o *call.Outcome) { o.Seen = call.Seen{ZeroOutput: true} }, wire.Success, 0, false},
+		"all attempts fail":  {func(o *call.Outcome) { o.Reply, o.Failure = nil, broke }, wire.Failed, 0, false},
+		"refused":            {func(o *call.Outcome) { o.Reply, o.Attempts, o.Begun, o.Failure = nil, nil, false, broke }, wire.Refused, 0, false},
+		"bug after it began": {func(o *call.Outcome) { o.Reply, o.Attempts, o.Failure = nil, nil, fault.Of(errors.New("x")) }, wire.Failed, 0, false},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture()
+			o := served(c.change)
+			g := &grant{}
+			request := newCall()
+			f.Record(t.Context(), request, principal, g, o)
+			require.Len(t, f.disk.events, 1)
+			e := f.disk.events[0]
+			require.Equal(t, request.ID, e.ID)
+			require.Equal(t, request.ID, e.PrimaryID)
+			require.Equal(t, c.outcome, e.Outcome)
+			require.Equal(t, c.cost, e.Cost.Total)
+			require.Equal(t, c.suppressed, e.Suppressed)
+			require.Equal(t, []money.Nanos{c.cost}, g.settled)
+			require.LessOrEqual(t, len(e.Decision), decide.MaxRecordBytes)
+		})
+	}
+}
+
+type grant struct {
+	call.Grant
+	settled []money.Nanos
+}
+
+func (g *grant) Settle(_ meter.Usage, cost meter.Cost) { g.settled = append(g.settled, cost.Total) }
+
+func decision(t *testing.T, e wire.UsageEvent) decide.Record {
+	t.Helper()
+	var r decide.Record
+	require.NoError(t, json.Unmarshal(e.Decision, &r))
+	return r
+}
+
+func TestDecisionIsCompleted(t *testing.T) {
+	f := newFixture()
+	f.Record(t.Context(), newCall(), principal, nil, served(nil))
+	r := decision(t, f.disk.events[0])
+	require.Equal(t, "small-v1", r.ServedModel)
+	require.Equal(t, "north", r.ServedProvider)
+	require.EqualValues(t, 15_000, r.Cost.Total)
+	require.Equal(t, 900*time.Millisecond, r.Attempts[0].Duration)
+	require.Empty(t, r.SwitchReason)
+	require.Nil(t, r.Refusal)
+
+	for want, change := range map[decide.SwitchReason]func(*call.Outcome){
+		decide.SwitchFallbackProvider: func(o *call.Outcome) { o.Record.DecidedProvider = "south" },
+		decide.SwitchFallbackModel:    func(o *call.Outcome) { o.Record.DecidedModel = "acme/large" },
+		decide.SwitchRetired: func(o *call.Outcome) {
+			o.Record.DecidedModel, o.Record.SwitchReason = "acme/large", decide.SwitchRetired
+		},
+	} {
+		f.Record(t.Context(), newCall(), principal, nil, served(change))
+		require.Equal(t, want, decision(t, f.disk.events[len(f.disk.events)-1]).SwitchReason)
+	}
+
+	f.Record(t.Context(), newCall(), principal, nil, served(func(o *call.Outcome) {
+		o.Failure = fault.New(fault.UpstreamServerError, "x").Because(fault.StreamCut)
+	}))
+	r = decision(t, f.disk.events[len(f.disk.events)-1])
+	require.Equal(t, &decide.RefusalRecord{Code: "upstream_server_error", Reason: "stream_cut"}, r.Refusal)
+	require.Equal(t, "stream_cut", r.Attempts[0].Failure)
+}
+
+func TestEachModelIsAnEvent(t *testing.T) {
+	f := newFixture()
+	c := newCall()
+	f.Record(t.Context(), c, principal, nil, served(func(o *call.Outcome) {
+		o.Attempts = []decide.AttemptRecord{
+			{Model: "acme/large", Provider: "north", Started: start, Duration: time.Millisecond, Failure: "server_error", Status: 500},
+			{Model: "acme/large", Provider: "south", Started: start, Duration: 2 * time.Millisecond, Failure: "rate_limited", Status: 429},
+			{Model: "acme/small", Provider: "north", Started: start.Add(3 * time.Millisecond)},
+		}
+	}))
+	first, second := f.disk.events[0], f.disk.events[1]
+	require.Equal(t, c.ID, first.ID)
+	require.NotEqual(t, c.ID, second.ID)
+	require.Equal(t, c.ID, second.PrimaryID)
+	require.Equal(t, []int{2, 1}, []int{first.Attempts, second.Attempts})
+	require.Equal(t, []string{"acme/large", "acme/small"}, []string{first.DecidedModel, second.DecidedModel})
+	require.Equal(t, []wire.Outcome{wire.Failed, wire.Success}, []wire.Outcome{first.Outcome, second.Outcome})
+	require.Equal(t, []any{429, "rate_limited", 2 * time.Millisecond}, []any{first.Status, first.Reason, first.Duration})
+	require.Equal(t, start.Add(3*time.Millisecond), second.StartedAt)
+	require.NotEmpty(t, first.Decision)
+	require.Empty(t, second.Decision)
+	require.Zero(t, first.Cost.Total)
+	require.EqualValues(t, 15_000, second.Cost.Total)
+}
+
+func TestLostRecordsAreCountedAndLogged(t *testing.T) {
+	f := newFixture()
+	f.disk.err = errors.New("closed")
+	f.Record(t.Context(), newCall(), principal, nil, served(nil))
+	require.Contains(t, f.log.String(), "usage record not kept")
+	require.Contains(t, f.log.String(), `"level":"ERROR"`)
+	require.InDelta(t, 1, f.counter(t, "signalbox_usage_records_lost_total"), 0)
+	require.NotEmpty(t, f.access.String(), "the access line is written all the same")
+}
+
+func TestBugsAreLoggedWithTheirCause(t *testing.T) {
+	f := newFixture()
+	f.Record(t.Context(), newCall(), principal, nil, served(func(o *call.Outcome) { o.Failure = fault.Of(errors.New("the cause")) }))
+	require.Contains(t, f.log.String(), "the cause")
+	require.NotContains(t, f.access.String(), "the cause")
+}
+
+// The access line must never have a member that nobody has thought about.
+func TestAccessLineFields(t *testing.T) {
+	f := newFixture()
+	c := newCall()
+	c.Request.ClientRequestID = "mine"
+	f.Record(t.Context(), c, principal, nil, served(func(o *call.Outcome) { o.Failure = fault.New(fault.UpstreamServerError, "x") }))
+	var line map[string]any
+	require.NoError(t, json.Unmarshal(f.access.Bytes(), &line))
+	keys := []string{}
+	for key := range line {
+		keys = append(keys, key)
+	}
+	require.ElementsMatch(t, []string{
+		"time", "level", "msg", "request_id", "route", "remote", "status", "workspace_id", "key_id", "client_request_id", "code", "reason",
+		"surface", "outcome", "requested_model", "model", "stream", "attempts", "provider", "endpoint", "duration_ms", "gateway_ms",
+		"upstream_ms", "first_byte_ms", "input_tokens", "output_tokens", "cost_nano_usd", "policy_revision", "catalog_revision",
+	}, keys)
+	require.InDelta(t, 100, line["gateway_ms"], 0)
+}
+
+func TestRecentForgetsTheOldestAndKeepsWorkspacesApart(t *testing.T) {
+	f := newFixture()
+	calls := []call.Call{newCall(), newCall(), newCall()}
+	for _, c := range calls {
+		f.Record(t.Context(), c, principal, nil, served(nil))
+	}
+	ws := principal.Key.Workspace
+	_, ok := f.recent.Generation(ws, calls[0].ID)
+	require.False(t, ok)
+	events, ok := f.recent.Generation(ws, calls[2].ID)
+	require.True(t, ok)
+	require.Equal(t, calls[2].ID, events[0].ID)
+	_, ok = f.recent.Generation(id.New[id.WorkspaceKind](ids), calls[2].ID)
+	require.False(t, ok)
+}
+
+func BenchmarkRecord(b *testing.B) {
+	f := newFixture()
+	f.Recorder = record.New(record.Deps{
+		Spool: nowhere{}, IDs: id.SystemSource(), Access: slog.NewJSONHandler(discard{}, nil),
+		Log: slog.New(slog.DiscardHandler), Metrics: record.NewMetrics(prometheus.NewRegistry()), Recent: record.NewRecent(64),
+	})
+	c, o := newCall(), served(nil)
+	b.ReportAllocs()
+	for b.Loop() {
+		f.Record(b.Context(), c, principal, nil, o)
+	}
+}
+
+type nowhere struct{}
+
+func (nowhere) Intent(spool.Intent) error         { return nil }
+func (nowhere) Complete(...wire.UsageEvent) error { return nil }
+
+type discard struct{}
+
+func (discard) Write(p []byte) (int, error) { return len(p), nil }

@@ -50,7 +50,8 @@ func (q Query) After() (uuid.UUID, error) {
 	raw, err := base64.RawURLEncoding.DecodeString(q.Cursor)
 	if err == nil {
 		var u uuid.UUID
-		if u, err = uuid.FromBytes(raw); err == nil && u != uuid.Nil {
+		// Compared again because base64 has several spellings of the same bytes.
+		if u, err = uuid.FromBytes(raw); err == nil && u != uuid.Nil && Cursor(u) == q.Cursor {
 			return u, nil
 		}
 	}

@@ -1,0 +1,53 @@
+package apikey_test
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
+	"github.com/signalbox-dev/signalbox/shared/policy"
+	"github.com/signalbox-dev/signalbox/shared/testkit/fill"
+)
+
+// Every field of the document is set, each from the field of the same name.
+func TestDocumentForgetsNothing(t *testing.T) {
+	k := fill.Value[apikey.Key](1)
+	d := apikey.Document(k)
+	require.Empty(t, fill.Zero(d))
+	from, to := reflect.ValueOf(k), reflect.ValueOf(d)
+	for i := range to.NumField() {
+		name := to.Type().Field(i).Name
+		if name == "Schema" {
+			require.Equal(t, policy.Schema, d.Schema)
+			continue
+		}
+		require.Equal(t, from.FieldByName(name).Interface(), to.Field(i).Interface(), name)
+	}
+	body, _, err := policy.Encode(d)
+	require.NoError(t, err)
+	back, err := policy.DecodeKey(body)
+	require.NoError(t, err)
+	require.Equal(t, d, back)
+}
+
+func TestEffective(t *testing.T) {
+	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	past, future := now.Add(-1), now.Add(1)
+	cases := []struct {
+		status  policy.KeyStatus
+		expires *time.Time
+		want    policy.KeyStatus
+	}{
+		{policy.KeyActive, nil, policy.KeyActive},
+		{policy.KeyActive, &future, policy.KeyActive},
+		{policy.KeyActive, &now, apikey.Expired},
+		{policy.KeyPaused, &past, apikey.Expired},
+		{policy.KeyRevoked, &past, policy.KeyRevoked},
+	}
+	for _, c := range cases {
+		require.Equal(t, c.want, apikey.Key{Status: c.status, ExpiresAt: c.expires}.Effective(now))
+	}
+}

@@ -1,0 +1,65 @@
+package rule_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signalbox-dev/signalbox/controlplane/internal/rule"
+	"github.com/signalbox-dev/signalbox/shared/fault"
+)
+
+func codes(check func(v *rule.Violations)) []string {
+	var v rule.Violations
+	check(&v)
+	var list []string
+	if err := v.Err(); err != nil {
+		for _, one := range fault.Of(err).Violations {
+			list = append(list, one.Path+" "+one.Code)
+		}
+	}
+	return list
+}
+
+func TestRules(t *testing.T) {
+	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	later := now.Add(1)
+	known := func(s string) bool { return s != "x" }
+	cases := map[string]struct {
+		check func(v *rule.Violations)
+		want  []string
+	}{
+		"name":             {func(v *rule.Violations) { v.Name("p", "Söhne 北京 🙂") }, nil},
+		"no name":          {func(v *rule.Violations) { v.Name("p", " \t") }, []string{"p required"}},
+		"padded name":      {func(v *rule.Violations) { v.Name("p", "a ") }, []string{"p malformed"}},
+		"longest name":     {func(v *rule.Violations) { v.Name("p", strings.Repeat("ö", 100)) }, nil},
+		"long name":        {func(v *rule.Violations) { v.Name("p", strings.Repeat("ö", 101)) }, []string{"p too_long"}},
+		"control in name":  {func(v *rule.Violations) { v.Name("p", "a\x00b") }, []string{"p malformed"}},
+		"broken UTF-8":     {func(v *rule.Violations) { v.Text("p", "\xff", 9) }, []string{"p malformed"}},
+		"no expiry":        {func(v *rule.Violations) { v.Future("p", nil, now) }, nil},
+		"future":           {func(v *rule.Violations) { v.Future("p", &later, now) }, nil},
+		"now":              {func(v *rule.Violations) { v.Future("p", &now, now) }, []string{"p in_the_past"}},
+		"edges":            {func(v *rule.Violations) { v.Between("p", 1, 1, 2); v.Between("p", 2, 1, 2) }, nil},
+		"beyond the edges": {func(v *rule.Violations) { v.Between("p", 0, 1, 2); v.Between("q", 3, 1, 2) }, []string{"p out_of_range", "q out_of_range"}},
+		"list":             {func(v *rule.Violations) { v.Strings("p", []string{"a", "b"}, 2, 1, known) }, nil},
+		"bad list": {
+			func(v *rule.Violations) { v.Strings("p", []string{"a", "", "a", "x", "long"}, 9, 3, known) },
+			[]string{"p[1] required", "p[2] duplicate", "p[3] not_allowed", "p[4] too_long"},
+		},
+		"long list": {func(v *rule.Violations) { v.Strings("p", []string{"", ""}, 1, 1, nil) }, []string{"p too_long"}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) { require.Equal(t, c.want, codes(c.check)) })
+	}
+}
+
+func TestModelPattern(t *testing.T) {
+	for _, good := range []string{"openai/gpt-5", "openai/*", "*:free", "@preset", "a/b:1.0"} {
+		require.True(t, rule.ModelPattern(good), good)
+	}
+	for _, bad := range []string{"a b", "a,b", "a\n", `a"`, "ä", "a;b", `a\b`} {
+		require.False(t, rule.ModelPattern(bad), bad)
+	}
+}

@@ -2,6 +2,7 @@ package decide_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 	"time"
 
@@ -351,4 +352,28 @@ func TestFallbackModelIsNoted(t *testing.T) {
 func TestNothingPinnedYet(t *testing.T) {
 	plan := decide.Decide(decide.Input{Facts: decide.Facts{Model: "acme/big"}})
 	require.Equal(t, fault.UpstreamUndetermined, plan.Refusal.Code)
+}
+
+func TestEmbeddingsHaveNoOutputToPay(t *testing.T) {
+	w := newWorld()
+	w.catalog.Models = append(w.catalog.Models, model("zeta/vec", "north 1 9", "south 2 0"))
+	plan := w.decide(t, decide.Facts{Model: "zeta/vec", Surface: catalog.Embeddings})
+	require.Equal(t, []string{"north:zeta/vec", "south:zeta/vec"}, order(plan))
+}
+
+func TestALongRecordLosesFactorsBeforeCandidates(t *testing.T) {
+	w := newWorld()
+	m := model("zeta/wide")
+	for i := range 40 {
+		slug := fmt.Sprintf("wide-%d", i)
+		w.catalog.Providers = append(w.catalog.Providers, provider(slug, nil))
+		m.Endpoints = append(m.Endpoints, model("zeta/wide", slug+" 1 1").Endpoints...)
+		w.health[catalog.EndpointID(slug, m.ID, "")] = decide.EndpointHealth{Calls: 5, Success: 1, FirstByte: time.Second, Throughput: 9}
+	}
+	w.catalog.Models = append(w.catalog.Models, m)
+	r := w.decide(t, decide.Facts{Model: "zeta/wide"}).Record
+	require.Len(t, r.Candidates, 40)
+	require.Zero(t, r.Truncated)
+	require.NotEmpty(t, r.Candidates[0].Factors)
+	require.Empty(t, r.Candidates[39].Factors)
 }

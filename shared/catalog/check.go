@@ -190,9 +190,14 @@ func (k *checker) price(path string, p *Price) {
 		name  string
 		price *money.PerMillion
 	}{
-		{"input", p.Input}, {"output", p.Output}, {"cached_input", p.CachedInput},
-		{"cache_write_5m", p.CacheWrite5m}, {"cache_write_1h", p.CacheWrite1h},
-		{"reasoning", p.Reasoning}, {"image", p.Image}, {"audio", p.Audio},
+		{"input", p.Input},
+		{"output", p.Output},
+		{"cached_input", p.CachedInput},
+		{"cache_write_5m", p.CacheWrite5m},
+		{"cache_write_1h", p.CacheWrite1h},
+		{"reasoning", p.Reasoning},
+		{"image", p.Image},
+		{"audio", p.Audio},
 	} {
 		if part.price != nil && *part.price < 0 {
 			k.addf(path+"."+part.name, "want a price of zero or more")

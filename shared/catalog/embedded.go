@@ -137,8 +137,9 @@ func typeOf(p *catwalk.Provider, s source) ProviderType {
 		return Bedrock
 	case catwalk.TypeVertexAI:
 		return Vertex
+	default:
+		return OpenAICompatible
 	}
-	return OpenAICompatible
 }
 
 // baseURL leaves out the library's variables: they are the user's to set.

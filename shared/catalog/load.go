@@ -184,8 +184,10 @@ func (l *loader) apiKey(at place) (secret.String, bool) {
 		l.refuse(at, "want ${NAME} of an environment variable and nothing around it")
 		return secret.String{}, false
 	}
-	l.warnings = append(l.warnings, Problem{File: l.file, Line: at.node.Line, Path: at.path,
-		Message: "the key stands in the file; write ${NAME} and set it in the environment"})
+	l.warnings = append(l.warnings, Problem{
+		File: l.file, Line: at.node.Line, Path: at.path,
+		Message: "the key stands in the file; write ${NAME} and set it in the environment",
+	})
 	return secret.NewString(text), true
 }
 

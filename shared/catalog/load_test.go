@@ -2,7 +2,6 @@ package catalog_test
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -124,7 +123,7 @@ func TestEveryProblemAtOnce(t *testing.T) {
 			}
 			var problems catalog.Problems
 			if err != nil {
-				require.True(t, errors.As(err, &problems), "%v", err)
+				require.ErrorAs(t, err, &problems)
 			}
 			for _, p := range problems {
 				fmt.Fprintf(&out, "%s\n", p)

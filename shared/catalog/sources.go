@@ -20,8 +20,10 @@ type source struct {
 var sources = map[string]source{
 	"openai":    {baseURL: "https://api.openai.com/v1"},
 	"anthropic": {baseURL: "https://api.anthropic.com"},
-	"gemini": {slug: "google", aliases: []string{"gemini", "google-ai-studio"},
-		baseURL: "https://generativelanguage.googleapis.com/v1beta", env: []string{"GOOGLE_API_KEY"}},
+	"gemini": {
+		slug: "google", aliases: []string{"gemini", "google-ai-studio"},
+		baseURL: "https://generativelanguage.googleapis.com/v1beta", env: []string{"GOOGLE_API_KEY"},
+	},
 	"vertexai":       {slug: "vertex", aliases: []string{"vertexai", "google-vertex"}},
 	"azure":          {aliases: []string{"azure-openai"}},
 	"bedrock":        {aliases: []string{"amazon-bedrock", "aws-bedrock"}, regions: []string{"eu", "us"}},
@@ -33,8 +35,10 @@ var sources = map[string]source{
 	"atlascloud":     {aliases: []string{"atlas-cloud"}},
 	"zai":            {aliases: []string{"z-ai"}, baseURL: "https://api.z.ai/api/paas/v4"},
 	"minimax":        {baseURL: "https://api.minimax.io/v1", kind: OpenAICompatible},
-	"minimax-china": {baseURL: "https://api.minimaxi.com/v1", kind: OpenAICompatible,
-		env: []string{"MINIMAX_CHINA_API_KEY"}, ownEnv: true},
+	"minimax-china": {
+		baseURL: "https://api.minimaxi.com/v1", kind: OpenAICompatible,
+		env: []string{"MINIMAX_CHINA_API_KEY"}, ownEnv: true,
+	},
 	"openrouter":   {aggregator: true},
 	"vercel":       {aliases: []string{"vercel-ai-gateway"}, aggregator: true, env: []string{"AI_GATEWAY_API_KEY"}},
 	"huggingface":  {aggregator: true},

@@ -149,8 +149,10 @@ func TestCompileReportsEveryProblem(t *testing.T) {
 		catalog.Model{ID: "Bad Id", Author: "y", Aliases: []string{"tiny", "A"}, Context: -1},
 		catalog.Model{ID: "signalbox/auto", Author: "signalbox"},
 		catalog.Model{ID: "acme/x", Author: "acme", Lifecycle: catalog.Lifecycle{State: "gone", Replacement: "acme/none"}, Endpoints: []catalog.Endpoint{
-			{ID: "wrong", Provider: "nowhere", Channel: "gamma", Derank: 4, Context: -1, Region: "E U", Surfaces: []catalog.Surface{"fax"},
-				Price: &catalog.Price{Input: &price, Request: -1, Tiers: []catalog.Tier{{Above: 5}, {Above: 5, Price: catalog.Price{Output: &price}}}}},
+			{
+				ID: "wrong", Provider: "nowhere", Channel: "gamma", Derank: 4, Context: -1, Region: "E U", Surfaces: []catalog.Surface{"fax"},
+				Price: &catalog.Price{Input: &price, Request: -1, Tiers: []catalog.Tier{{Above: 5}, {Above: 5, Price: catalog.Price{Output: &price}}}},
+			},
 			{ID: "north:acme/x", Provider: "north", UpstreamModel: "x"},
 			{ID: "north:acme/x", Provider: "north", UpstreamModel: "x"},
 		}},

@@ -25,8 +25,9 @@ func produces(s catalog.Surface) catalog.Modality {
 		return catalog.Text
 	case catalog.Embeddings:
 		return catalog.Embedding
+	default:
+		return ""
 	}
-	return ""
 }
 
 // cannotServe gives the reason why an endpoint cannot serve the surface or

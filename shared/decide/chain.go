@@ -79,8 +79,7 @@ func (d *decision) checkModels() *fault.Error {
 	invalid := func(path, code, message string) *fault.Error {
 		return fault.Invalid(fault.Violation{Path: path, Code: code, Message: message})
 	}
-	switch f.Surface {
-	case catalog.Batches, catalog.Files, catalog.Realtime:
+	if slices.Contains([]catalog.Surface{catalog.Batches, catalog.Files, catalog.Realtime}, f.Surface) {
 		return invalid("models", "not_supported", "is not supported here")
 	}
 	if len(f.Models) > MaxModels {

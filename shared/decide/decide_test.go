@@ -42,51 +42,99 @@ func TestOrder(t *testing.T) {
 		{"throughput by suffix beats the request's sort", func(w *world) {
 			w.health[north], w.health[south], w.health[east] = slow, slow, quick
 		}, decide.Facts{Model: "acme/small:nitro", Provider: decide.Preferences{Sort: policy.Price}}, []string{east, north, south}},
-		{"sort by latency", func(w *world) { w.health[north], w.health[south] = slow, quick },
-			decide.Facts{Model: "acme/small", Provider: decide.Preferences{Sort: policy.Latency}}, []string{south, east, north}},
+		{
+			"sort by latency", func(w *world) { w.health[north], w.health[south] = slow, quick },
+			decide.Facts{Model: "acme/small", Provider: decide.Preferences{Sort: policy.Latency}},
+			[]string{south, east, north},
+		},
 		{"workspace mode", func(w *world) {
 			w.health[north], w.health[south] = slow, quick
 			w.settings.RoutingMode = policy.Latency
 		}, decide.Facts{Model: "acme/small"}, []string{south, east, north}},
-		{"listed first, then ranked", nil,
-			decide.Facts{Model: "acme/small", Provider: decide.Preferences{Order: []string{"EAST"}}}, []string{east, north, south}},
-		{"order by alias", nil,
-			decide.Facts{Model: "acme/small", Provider: decide.Preferences{Order: []string{"south", "nord"}}}, []string{south, north, east}},
-		{"an open endpoint comes last, under order too", func(w *world) { w.health[north] = decide.EndpointHealth{Open: true} },
-			decide.Facts{Model: "acme/small", Provider: decide.Preferences{Order: []string{"north"}}}, []string{south, east, north}},
+		{
+			"listed first, then ranked", nil,
+			decide.Facts{Model: "acme/small", Provider: decide.Preferences{Order: []string{"EAST"}}},
+			[]string{east, north, south},
+		},
+		{
+			"order by alias", nil,
+			decide.Facts{Model: "acme/small", Provider: decide.Preferences{Order: []string{"south", "nord"}}},
+			[]string{south, north, east},
+		},
+		{
+			"an open endpoint comes last, under order too", func(w *world) { w.health[north] = decide.EndpointHealth{Open: true} },
+			decide.Facts{Model: "acme/small", Provider: decide.Preferences{Order: []string{"north"}}},
+			[]string{south, east, north},
+		},
 		{"a cooling endpoint comes last until its time", func(w *world) {
 			w.health[north] = decide.EndpointHealth{CoolingUntil: now.Add(time.Second)}
 			w.health[south] = decide.EndpointHealth{CoolingUntil: now.Add(-time.Second)}
 		}, decide.Facts{Model: "acme/small:cheap"}, []string{south, east, north}},
-		{"alone and open is tried", func(w *world) { w.health[big] = decide.EndpointHealth{Open: true} },
-			decide.Facts{Model: "acme/big"}, []string{big}},
-		{"deranked after others", func(w *world) { w.model("acme/small").Endpoints[0].Derank = 1 },
-			decide.Facts{Model: "acme/small"}, []string{south, east, north}},
-		{"a missed latency preference", func(w *world) { w.health[north] = slow },
-			decide.Facts{Model: "acme/small", Provider: decide.Preferences{PreferredMaxLatency: time.Second}}, []string{south, east, north}},
-		{"an unknown price is neutral", func(w *world) { w.model("acme/small").Endpoints[0].Price = nil },
-			decide.Facts{Model: "acme/small:cheap"}, []string{north, south, east}},
-		{"no fallbacks", nil,
-			decide.Facts{Model: "acme/small", Provider: decide.Preferences{AllowFallbacks: ptr(false)}}, []string{north}},
+		{
+			"alone and open is tried", func(w *world) { w.health[big] = decide.EndpointHealth{Open: true} },
+			decide.Facts{Model: "acme/big"},
+			[]string{big},
+		},
+		{
+			"deranked after others", func(w *world) { w.model("acme/small").Endpoints[0].Derank = 1 },
+			decide.Facts{Model: "acme/small"},
+			[]string{south, east, north},
+		},
+		{
+			"a missed latency preference", func(w *world) { w.health[north] = slow },
+			decide.Facts{Model: "acme/small", Provider: decide.Preferences{PreferredMaxLatency: time.Second}},
+			[]string{south, east, north},
+		},
+		{
+			"an unknown price is neutral", func(w *world) { w.model("acme/small").Endpoints[0].Price = nil },
+			decide.Facts{Model: "acme/small:cheap"},
+			[]string{north, south, east},
+		},
+		{
+			"no fallbacks", nil,
+			decide.Facts{Model: "acme/small", Provider: decide.Preferences{AllowFallbacks: ptr(false)}},
+			[]string{north},
+		},
 		{"qualified", nil, decide.Facts{Model: "South:acme/small"}, []string{south}},
 		{"qualified by alias with suffix", nil, decide.Facts{Model: "NORD:acme/small:nitro"}, []string{north}},
 		{"bare name", nil, decide.Facts{Model: "big"}, []string{big}},
 		{"bare name with suffix", nil, decide.Facts{Model: "big:cheap"}, []string{big}},
-		{"chain", nil, decide.Facts{Model: "acme/big", Models: []string{"acme/big", "acme/small", "acme/small"}},
-			[]string{big, north, south, east}},
-		{"the same endpoint is not tried twice", nil, decide.Facts{Model: "acme/small", Models: []string{"north:acme/small", "small-alias"}},
-			[]string{north, south, east}},
-		{"workspace fallbacks follow the request's", func(w *world) { w.settings.FallbackModels = []string{"zeta/small"} },
-			decide.Facts{Model: "acme/big", Models: []string{"acme/tiny"}}, []string{big, "north:acme/tiny", "south:zeta/small"}},
+		{
+			"chain", nil,
+			decide.Facts{Model: "acme/big", Models: []string{"acme/big", "acme/small", "acme/small"}},
+			[]string{big, north, south, east},
+		},
+		{
+			"the same endpoint is not tried twice", nil,
+			decide.Facts{Model: "acme/small", Models: []string{"north:acme/small", "small-alias"}},
+			[]string{north, south, east},
+		},
+		{
+			"workspace fallbacks follow the request's", func(w *world) { w.settings.FallbackModels = []string{"zeta/small"} },
+			decide.Facts{Model: "acme/big", Models: []string{"acme/tiny"}},
+			[]string{big, "north:acme/tiny", "south:zeta/small"},
+		},
 		{"default model", func(w *world) { w.settings.DefaultModel = "acme/big" }, decide.Facts{}, []string{big}},
-		{"models without model", func(w *world) { w.settings.ModelsWithoutModel = policy.ModelsUseFirst },
-			decide.Facts{Models: []string{"acme/big", "acme/tiny"}}, []string{big, "north:acme/tiny"}},
-		{"max_models cuts", func(w *world) { w.settings.MaxModels = 1 },
-			decide.Facts{Model: "acme/big", Models: []string{"acme/tiny"}}, []string{big}},
-		{"a fallback serves when the primary cannot", func(w *world) { w.model("acme/big").Endpoints[0].Disabled = true },
-			decide.Facts{Model: "acme/big", Models: []string{"nothing/here", "acme/tiny"}}, []string{"north:acme/tiny"}},
-		{"retired but served", func(w *world) { w.model("acme/big").Lifecycle.State = catalog.Retired },
-			decide.Facts{Model: "acme/big"}, []string{big}},
+		{
+			"models without model", func(w *world) { w.settings.ModelsWithoutModel = policy.ModelsUseFirst },
+			decide.Facts{Models: []string{"acme/big", "acme/tiny"}},
+			[]string{big, "north:acme/tiny"},
+		},
+		{
+			"max_models cuts", func(w *world) { w.settings.MaxModels = 1 },
+			decide.Facts{Model: "acme/big", Models: []string{"acme/tiny"}},
+			[]string{big},
+		},
+		{
+			"a fallback serves when the primary cannot", func(w *world) { w.model("acme/big").Endpoints[0].Disabled = true },
+			decide.Facts{Model: "acme/big", Models: []string{"nothing/here", "acme/tiny"}},
+			[]string{"north:acme/tiny"},
+		},
+		{
+			"retired but served", func(w *world) { w.model("acme/big").Lifecycle.State = catalog.Retired },
+			decide.Facts{Model: "acme/big"},
+			[]string{big},
+		},
 		{"retired routing goes after the request's models", func(w *world) {
 			m := w.model("acme/big")
 			m.Endpoints, m.Lifecycle = nil, catalog.Lifecycle{State: catalog.Retired, Replacement: "zeta/small"}
@@ -94,9 +142,11 @@ func TestOrder(t *testing.T) {
 		}, decide.Facts{Model: "acme/big", Models: []string{"acme/tiny"}}, []string{"north:acme/tiny", "south:zeta/small"}},
 		{"embeddings", nil, decide.Facts{Model: "acme/vec", Surface: catalog.Embeddings}, []string{"north:acme/vec"}},
 		{"key patterns", nil, decide.Facts{Model: "acme/big", Key: decide.KeyFacts{Models: []string{"zeta/*", "acme/b*g"}}}, []string{big}},
-		{"max_price keeps what is cheap enough", nil,
+		{
+			"max_price keeps what is cheap enough", nil,
 			decide.Facts{Model: "acme/small", Provider: decide.Preferences{MaxInputPrice: perMillion("2"), MaxOutputPrice: perMillion("8")}},
-			[]string{north, south}},
+			[]string{north, south},
+		},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -134,62 +184,103 @@ func TestRefusals(t *testing.T) {
 		{"models on batches", nil, decide.Facts{Model: "acme/big", Models: []string{"acme/tiny"}, Surface: catalog.Batches}, fault.ValidationError, "", ""},
 		{"invalid provider", nil, decide.Facts{Model: "no rth:acme/big"}, fault.ValidationError, fault.InvalidProviderSlug, ""},
 		{"unknown provider", nil, decide.Facts{Model: "west:acme/big"}, fault.ValidationError, fault.UnknownProviderSlug, ""},
-		{"qualifier against only", nil, decide.Facts{Model: "north:acme/big", Provider: decide.Preferences{Only: []string{"south"}}},
-			fault.ValidationError, fault.ProviderQualifiedModelConflict, ""},
-		{"qualifier against ignore", nil, decide.Facts{Model: "north:acme/big", Provider: decide.Preferences{Ignore: []string{"NORD"}}},
-			fault.ValidationError, fault.ProviderQualifiedModelConflict, ""},
-		{"qualified provider lacks the model", nil, decide.Facts{Model: "south:acme/big"},
-			fault.ValidationError, fault.QualifiedProviderUnavailable, "qualifier"},
-		{"qualified and not free", func(w *world) { w.model("acme/tiny:free").Endpoints[0].Price.CachedInput = perMillion("1") },
-			decide.Facts{Model: "north:acme/tiny:free"}, fault.ValidationError, fault.QualifiedFreeProviderUnavailable, "price_present"},
+		{
+			"qualifier against only", nil,
+			decide.Facts{Model: "north:acme/big", Provider: decide.Preferences{Only: []string{"south"}}},
+			fault.ValidationError, fault.ProviderQualifiedModelConflict, "",
+		},
+		{
+			"qualifier against ignore", nil,
+			decide.Facts{Model: "north:acme/big", Provider: decide.Preferences{Ignore: []string{"NORD"}}},
+			fault.ValidationError, fault.ProviderQualifiedModelConflict, "",
+		},
+		{
+			"qualified provider lacks the model", nil,
+			decide.Facts{Model: "south:acme/big"},
+			fault.ValidationError, fault.QualifiedProviderUnavailable, "qualifier",
+		},
+		{
+			"qualified and not free", func(w *world) { w.model("acme/tiny:free").Endpoints[0].Price.CachedInput = perMillion("1") },
+			decide.Facts{Model: "north:acme/tiny:free"},
+			fault.ValidationError, fault.QualifiedFreeProviderUnavailable, "price_present",
+		},
 		{"unknown in only", nil, prefs(decide.Preferences{Only: []string{"north", "west"}}), fault.ValidationError, fault.UnknownProviderSlug, ""},
 		{"only", nil, prefs(decide.Preferences{Only: []string{"south"}}), fault.UnsupportedModelOrEndpoint, "not_in_only", "only"},
 		{"ignore", nil, prefs(decide.Preferences{Ignore: []string{"north"}}), fault.UnsupportedModelOrEndpoint, "ignored", "ignore"},
-		{"key's models", nil, decide.Facts{Model: "acme/big", Key: decide.KeyFacts{Models: []string{"acme/small", "zeta/*"}}},
-			fault.UnsupportedModelOrEndpoint, fault.ModelNotAllowed, "model_policy"},
-		{"provider off", func(w *world) { w.provider("north").Disabled = true }, prefs(decide.Preferences{}),
-			fault.UnsupportedModelOrEndpoint, "provider_disabled", "provider_policy"},
-		{"beta", func(w *world) { w.model("acme/big").Endpoints[0].Channel = catalog.Beta }, prefs(decide.Preferences{}),
-			fault.UnsupportedModelOrEndpoint, "beta_channel_off", "channel"},
+		{
+			"key's models", nil,
+			decide.Facts{Model: "acme/big", Key: decide.KeyFacts{Models: []string{"acme/small", "zeta/*"}}},
+			fault.UnsupportedModelOrEndpoint, fault.ModelNotAllowed, "model_policy",
+		},
+		{
+			"provider off", func(w *world) { w.provider("north").Disabled = true }, prefs(decide.Preferences{}),
+			fault.UnsupportedModelOrEndpoint, "provider_disabled", "provider_policy",
+		},
+		{
+			"beta", func(w *world) { w.model("acme/big").Endpoints[0].Channel = catalog.Beta }, prefs(decide.Preferences{}),
+			fault.UnsupportedModelOrEndpoint, "beta_channel_off", "channel",
+		},
 		{"alpha needs beta", func(w *world) {
 			w.model("acme/big").Endpoints[0].Channel = catalog.Alpha
 			w.settings.AlphaChannel = true
 		}, prefs(decide.Preferences{}), fault.UnsupportedModelOrEndpoint, "alpha_channel_off", "channel"},
-		{"endpoint off", func(w *world) { w.model("acme/big").Endpoints[0].Disabled = true }, prefs(decide.Preferences{}),
-			fault.UnsupportedModelOrEndpoint, "endpoint_disabled", "rollout"},
+		{
+			"endpoint off", func(w *world) { w.model("acme/big").Endpoints[0].Disabled = true }, prefs(decide.Preferences{}),
+			fault.UnsupportedModelOrEndpoint, "endpoint_disabled", "rollout",
+		},
 		{"surface", nil, decide.Facts{Model: "acme/big", Surface: catalog.Videos}, fault.UnsupportedModelOrEndpoint, "format_not_supported", "capability"},
 		{"chat with an embedding model", nil, decide.Facts{Model: "acme/vec"}, fault.UnsupportedModelOrEndpoint, "surface_not_supported", "capability"},
-		{"modality", func(w *world) { w.model("acme/big").Input = []catalog.Modality{catalog.Text} },
-			decide.Facts{Model: "acme/big", Needs: []catalog.Modality{catalog.Image}}, fault.UnsupportedModelOrEndpoint, "modality_not_supported", "capability"},
-		{"parameters", func(w *world) { w.model("acme/big").Endpoints[0].Parameters = []string{"temperature"} },
+		{
+			"modality", func(w *world) { w.model("acme/big").Input = []catalog.Modality{catalog.Text} },
+			decide.Facts{Model: "acme/big", Needs: []catalog.Modality{catalog.Image}},
+			fault.UnsupportedModelOrEndpoint, "modality_not_supported", "capability",
+		},
+		{
+			"parameters", func(w *world) { w.model("acme/big").Endpoints[0].Parameters = []string{"temperature"} },
 			decide.Facts{Model: "acme/big", Parameters: []string{"logprobs"}, Provider: decide.Preferences{RequireParameters: true}},
-			fault.UnsupportedModelOrEndpoint, "parameter_not_supported", "capability"},
+			fault.UnsupportedModelOrEndpoint, "parameter_not_supported", "capability",
+		},
 		{"context", nil, decide.Facts{Model: "acme/big", InputTokens: 90_000, OutputTokens: 10_001}, fault.ContextLengthExceeded, "", "context_length"},
 		{"region", nil, prefs(decide.Preferences{Region: "us"}), fault.ModelRegionUnavailable, "", "region"},
-		{"training", func(w *world) { w.provider("north").DataPolicy.Trains = nil }, prefs(decide.Preferences{DenyTraining: true}),
-			fault.UnsupportedModelOrEndpoint, "training_not_ruled_out", "data_policy"},
+		{
+			"training", func(w *world) { w.provider("north").DataPolicy.Trains = nil }, prefs(decide.Preferences{DenyTraining: true}),
+			fault.UnsupportedModelOrEndpoint, "training_not_ruled_out", "data_policy",
+		},
 		{"workspace ZDR", func(w *world) {
 			w.provider("north").DataPolicy.ZeroDataRetention = nil
 			w.settings.RequireZDR = true
 		}, prefs(decide.Preferences{}), fault.UnsupportedModelOrEndpoint, "zero_data_retention_not_known", "data_policy"},
-		{"price unknown", func(w *world) { w.model("acme/big").Endpoints[0].Price = nil },
-			prefs(decide.Preferences{MaxInputPrice: perMillion("100")}), fault.UnsupportedModelOrEndpoint, "price_unknown", "price_present"},
+		{
+			"price unknown", func(w *world) { w.model("acme/big").Endpoints[0].Price = nil },
+			prefs(decide.Preferences{MaxInputPrice: perMillion("100")}), fault.UnsupportedModelOrEndpoint, "price_unknown", "price_present",
+		},
 		{"too dear", nil, prefs(decide.Preferences{MaxOutputPrice: perMillion("39.999999999")}), fault.UnsupportedModelOrEndpoint, "above_max_price", "max_price"},
-		{"no credential", func(w *world) { w.provider("north").Credential = nil }, prefs(decide.Preferences{}),
-			fault.UnsupportedModelOrEndpoint, "no_credential", "credential"},
-		{"no endpoints", func(w *world) { w.model("acme/big").Endpoints = nil }, prefs(decide.Preferences{}),
-			fault.UnsupportedModelOrEndpoint, "no_endpoints", ""},
+		{
+			"no credential", func(w *world) { w.provider("north").Credential = nil }, prefs(decide.Preferences{}),
+			fault.UnsupportedModelOrEndpoint, "no_credential", "credential",
+		},
+		{
+			"no endpoints", func(w *world) { w.model("acme/big").Endpoints = nil }, prefs(decide.Preferences{}),
+			fault.UnsupportedModelOrEndpoint, "no_endpoints", "",
+		},
 		{"retired", func(w *world) {
 			w.model("acme/big").Endpoints[0].Disabled = true
 			w.model("acme/big").Lifecycle.RetiresAt = ptr(now.Add(-time.Hour))
 		}, prefs(decide.Preferences{}), fault.ModelRetired, "", "rollout"},
-		{"retired, but the caller's limit is what emptied it", func(w *world) { w.model("acme/big").Lifecycle.State = catalog.Retired },
-			prefs(decide.Preferences{Only: []string{"south"}}), fault.UnsupportedModelOrEndpoint, "not_in_only", "only"},
-		{"a fallback's refusal does not replace the primary's", nil,
+		{
+			"retired, but the caller's limit is what emptied it", func(w *world) { w.model("acme/big").Lifecycle.State = catalog.Retired },
+			prefs(decide.Preferences{Only: []string{"south"}}), fault.UnsupportedModelOrEndpoint, "not_in_only", "only",
+		},
+		{
+			"a fallback's refusal does not replace the primary's", nil,
 			decide.Facts{Model: "acme/big", Models: []string{"zeta/small", "west:x/y"}, Provider: decide.Preferences{Region: "asia"}},
-			fault.ModelRegionUnavailable, "", "region"},
-		{"no free model", nil, decide.Facts{Model: "signalbox/free", Provider: decide.Preferences{Only: []string{"east"}}},
-			fault.UnsupportedModelOrEndpoint, fault.NoFreeModel, "only"},
+			fault.ModelRegionUnavailable, "", "region",
+		},
+		{
+			"no free model", nil,
+			decide.Facts{Model: "signalbox/free", Provider: decide.Preferences{Only: []string{"east"}}},
+			fault.UnsupportedModelOrEndpoint, fault.NoFreeModel, "only",
+		},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -332,7 +423,7 @@ func TestRecord(t *testing.T) {
 	require.Contains(t, r.Policy, decide.ResolvedField{Field: "provider.order", Rung: "request", Value: "north"})
 	require.Len(t, r.Candidates, 1)
 	require.Equal(t, "spend", r.Candidates[0].Factors[0].Name)
-	require.InDelta(t, r.Candidates[0].Factors[0].Input, 3e6, 1, "1000 tokens at 1 and 500 at 4 USD per million, in nano-USD")
+	require.InDelta(t, 3e6, r.Candidates[0].Factors[0].Input, 1, "1000 tokens at 1 and 500 at 4 USD per million, in nano-USD")
 	require.Len(t, r.Exclusions, 2)
 	body, err := r.Encode()
 	require.NoError(t, err)

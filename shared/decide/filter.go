@@ -79,6 +79,7 @@ func (d *decision) excludeByOperator(o *catalog.Offer) (Stage, string) {
 		if !d.settings.BetaChannel || !d.settings.AlphaChannel {
 			return StageChannel, reasonAlphaOff
 		}
+	default: // stable
 	}
 	if o.Endpoint.Disabled {
 		return StageRollout, reasonEndpointDisabled

@@ -20,7 +20,7 @@ const (
 )
 
 // ParsePreferences reads the body's "provider" object. Every unknown member
-// is a violation: a misspelt restriction must not be ignored. Absent, empty
+// is a violation: a misspelled restriction must not be ignored. Absent, empty
 // and null input mean no preferences.
 func ParsePreferences(raw json.RawMessage) (Preferences, []fault.Violation) {
 	var p Preferences

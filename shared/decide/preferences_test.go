@@ -50,12 +50,12 @@ func TestRoutingFields(t *testing.T) {
 	require.Equal(t, decide.RoutingFields{Mode: policy.Price, SessionAffinity: ptr(false), MaxAttempts: 3}, f)
 }
 
-// TestBadPreferencesAreNamedByPath holds that a misspelt or mistyped
+// TestBadPreferencesAreNamedByPath holds that a misspelled or mistyped
 // restriction is never ignored, and that values are not repeated.
 func TestBadPreferencesAreNamedByPath(t *testing.T) {
 	cases := map[string][]string{
-		`{"onyl": ["a"], "zdr": "canary"}`:                        {"provider.onyl", "provider.zdr"},
-		`{"onyl": null}`:                                          {"provider.onyl"},
+		`{"only_": ["a"], "zdr": "canary"}`:                       {"provider.only_", "provider.zdr"},
+		`{"only_": null}`:                                         {"provider.only_"},
 		`{"max_price": {"inptu": 1, "output": -1, "input": 1e3}}`: {"provider.max_price.inptu", "provider.max_price.output", "provider.max_price.input"},
 		`{"max_price": 3}`:                                        {"provider.max_price"},
 		`{"max_price": {"input": "canary"}}`:                      {"provider.max_price.input"},

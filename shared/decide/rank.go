@@ -131,8 +131,9 @@ func score(r *ranked, mode policy.Mode) float64 {
 			return math.NaN()
 		}
 		return 1 / r.health.Throughput
+	default: // balanced
+		return r.spend / success(&r.health)
 	}
-	return r.spend / success(&r.health)
 }
 
 // fillNeutral replaces what is not known by the median of what is, or by zero

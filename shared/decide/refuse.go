@@ -44,8 +44,9 @@ func (d *decision) operatorEmptied() bool {
 	switch d.dropped {
 	case StageNone, StageProviderPolicy, StageRollout, StageCredential:
 		return true
+	default:
+		return false
 	}
-	return false
 }
 
 func (d *decision) qualifiedEmptied(t *target) *fault.Error {

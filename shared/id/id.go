@@ -5,6 +5,7 @@
 package id
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"strings"
@@ -83,9 +84,18 @@ func (v ID[K]) String() string {
 	var k K
 	prefix := k.Prefix()
 	buf := make([]byte, 0, len(prefix)+1+encodedLen)
-	buf = append(buf, prefix...)
-	buf = append(buf, '_')
-	return string(appendEncoded(buf, v.u))
+	return string(v.AppendTo(buf))
+}
+
+// AppendTo appends the written form, nothing for the zero value.
+func (v ID[K]) AppendTo(dst []byte) []byte {
+	if v.IsZero() {
+		return dst
+	}
+	var k K
+	dst = append(dst, k.Prefix()...)
+	dst = append(dst, '_')
+	return appendEncoded(dst, v.u)
 }
 
 // MarshalText writes the written form.
@@ -105,21 +115,17 @@ func (v *ID[K]) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// appendEncoded takes five bits at a time from the right; the first digit gets
+// the three that are left. Ids are written several times for each request.
 func appendEncoded(dst []byte, u uuid.UUID) []byte {
-	// 130 bits are read from the top with two leading zero bits.
-	for i := range encodedLen {
-		var digit byte
-		for b := range 5 {
-			pos := i*5 + b - 2
-			if pos < 0 {
-				continue
-			}
-			bit := u[pos/8] >> (7 - pos%8) & 1
-			digit |= bit << (4 - b)
-		}
-		dst = append(dst, alphabet[digit])
+	hi, lo := binary.BigEndian.Uint64(u[:8]), binary.BigEndian.Uint64(u[8:])
+	var digits [encodedLen]byte
+	for i := encodedLen - 1; i >= 0; i-- {
+		digits[i] = alphabet[lo&31]
+		lo = lo>>5 | hi<<59
+		hi >>= 5
 	}
-	return dst
+	return append(dst, digits[:]...)
 }
 
 func decode(text string) (uuid.UUID, bool) {

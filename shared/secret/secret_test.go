@@ -70,9 +70,9 @@ func TestNothingPrintsASecret(t *testing.T) {
 	fmt.Fprintln(&out, errors.Join(fmt.Errorf("%v %w", n.Key, io.EOF)))
 	for _, h := range []slog.Handler{slog.NewTextHandler(&out, nil), slog.NewJSONHandler(&out, nil)} {
 		log := slog.New(h)
-		log.Info("flat", "key", n.Key, "token", n.Deep.Token, "pointer", n.Ptr)
-		log.Info("nested", "all", n, "pointer", &n, slog.Group("g", "key", n.Key, "map", n.Map))
-		log.With("key", n.Key).WithGroup("x").Info("with", slog.Any("list", n.List))
+		log.Info("flat", slog.Any("key", n.Key), slog.Any("token", n.Deep.Token), slog.Any("pointer", n.Ptr))
+		log.Info("nested", slog.Any("all", n), slog.Any("pointer", &n), slog.Group("g", slog.Any("key", n.Key), slog.Any("map", n.Map)))
+		log.With(slog.Any("key", n.Key)).WithGroup("x").Info("with", slog.Any("list", n.List))
 	}
 	body, err := json.Marshal(n)
 	require.NoError(t, err)

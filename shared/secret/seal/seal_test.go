@@ -29,8 +29,14 @@ func TestSealedOpensOnlyForWhatItWasSealedFor(t *testing.T) {
 	require.Equal(t, canary, plain.Reveal())
 
 	for _, other := range [][]string{
-		nil, {"platform"}, {"platform", "anthropic"}, {"openai", "platform"}, {"platformopenai"},
-		{"platformo", "penai"}, {"platform", "openai", ""}, {"", "platform", "openai"},
+		nil,
+		{"platform"},
+		{"platform", "anthropic"},
+		{"openai", "platform"},
+		{"platformopenai"},
+		{"platformo", "penai"},
+		{"platform", "openai", ""},
+		{"", "platform", "openai"},
 	} {
 		_, err := k.Open(sealed, other...)
 		require.ErrorIs(t, err, seal.ErrOpen, "%q", other)
@@ -160,9 +166,9 @@ func TestKeyringPrintsWithoutItsKeys(t *testing.T) {
 	require.NoError(t, err)
 	text, err := k.Text()
 	require.NoError(t, err)
-	marshalled, err := json.Marshal(struct{ K *seal.Keyring }{k})
+	marshaled, err := json.Marshal(struct{ K *seal.Keyring }{k})
 	require.NoError(t, err)
-	for _, shown := range []string{fmt.Sprint(k), fmt.Sprintf("%+v", k), fmt.Sprintf("%#v", k), fmt.Sprintf("%v", struct{ K *seal.Keyring }{k}), string(marshalled)} {
+	for _, shown := range []string{fmt.Sprint(k), fmt.Sprintf("%+v", k), fmt.Sprintf("%#v", k), fmt.Sprintf("%v", struct{ K *seal.Keyring }{k}), string(marshaled)} {
 		require.NotContains(t, shown, text.Reveal())
 		require.NotContains(t, shown, "keyData")
 	}

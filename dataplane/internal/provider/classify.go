@@ -59,7 +59,7 @@ func isBadHead(err error) bool {
 	text := err.Error()
 	return strings.Contains(text, "malformed") ||
 		strings.Contains(text, "response headers exceeded") ||
-		strings.Contains(text, "bad Content-Length") ||
+		strings.Contains(text, "Content-Length") ||
 		strings.Contains(text, "unsupported transfer encoding") ||
 		strings.Contains(text, "too many 1xx")
 }

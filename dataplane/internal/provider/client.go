@@ -25,13 +25,13 @@ type Client struct {
 
 // Options are the limits of a Client. Zero members take the defaults.
 type Options struct {
-	Connect       time.Duration // to resolve and connect, and again for the TLS handshake; default 10 s
-	ErrorBody     time.Duration // to read an error's body; default 5 s
-	IdlePerHost   int           // connections kept for each host; default 512
-	IdleTimeout   time.Duration // of a kept connection; default 90 s
-	UserAgent     string        // default "signalbox"
-	Now           func() time.Time
-	DialTransport func(*http.Transport) // adjusts both transports before their first use; may be nil
+	Connect     time.Duration // to resolve and connect, and again for the TLS handshake; default 10 s
+	ErrorBody   time.Duration // to read an error's body; default 5 s
+	IdlePerHost int           // connections kept for each host; default 512
+	IdleTimeout time.Duration // of a kept connection; default 90 s
+	UserAgent   string        // default "signalbox"
+	Now         func() time.Time
+	Adjust      func(*http.Transport) // changes both transports before their first use; may be nil
 }
 
 // New returns a Client that opens sealed credentials with opener.
@@ -39,9 +39,9 @@ func New(opener Opener, opts Options) *Client {
 	opts = opts.withDefaults()
 	pooled, fresh := newTransport(opts), newTransport(opts)
 	fresh.DisableKeepAlives = true
-	if opts.DialTransport != nil {
-		opts.DialTransport(pooled)
-		opts.DialTransport(fresh)
+	if opts.Adjust != nil {
+		opts.Adjust(pooled)
+		opts.Adjust(fresh)
 	}
 	return &Client{pooled: pooled, fresh: fresh, creds: newCredentials(opener), opts: opts}
 }

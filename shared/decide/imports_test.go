@@ -19,7 +19,7 @@ func TestDecideIsPure(t *testing.T) {
 		"bytes": true, "cmp": true, "encoding/json": true, "errors": true, "fmt": true, "math": true, "slices": true,
 		"strconv": true, "strings": true, "time": true,
 		"github.com/signalbox-dev/signalbox/shared/catalog": true, "github.com/signalbox-dev/signalbox/shared/fault": true,
-		"github.com/signalbox-dev/signalbox/shared/id": true, "github.com/signalbox-dev/signalbox/shared/meter": true,
+		"github.com/signalbox-dev/signalbox/shared/id": true, "github.com/signalbox-dev/signalbox/shared/jsonappend": true, "github.com/signalbox-dev/signalbox/shared/meter": true,
 		"github.com/signalbox-dev/signalbox/shared/money": true, "github.com/signalbox-dev/signalbox/shared/policy": true,
 	}
 	entries, err := os.ReadDir(".")

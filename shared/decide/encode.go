@@ -1,0 +1,199 @@
+package decide
+
+import (
+	"strconv"
+
+	"github.com/signalbox-dev/signalbox/shared/jsonappend"
+)
+
+// AppendJSON writes r as encoding/json would. Every request does it.
+func (r *Record) AppendJSON(b *jsonappend.Buffer) {
+	b.Open('{')
+	b.String("requested_model", r.RequestedModel)
+	b.StringIf("decided_model", r.DecidedModel)
+	b.StringIf("served_model", r.ServedModel)
+	b.StringIf("decided_provider", r.DecidedProvider)
+	b.StringIf("served_provider", r.ServedProvider)
+	b.StringIf("decided_upstream", r.DecidedUpstream)
+	b.StringIf("routing_switch_reason", string(r.SwitchReason))
+	b.StringIf("routing_override", r.Override)
+	b.Strings("routing_degraded", r.Degraded)
+	b.StringIf("model_lifecycle", string(r.Lifecycle))
+	b.Int("policy_revision", r.PolicyRevision)
+	b.Int("catalog_revision", r.CatalogRevision)
+	b.String("seed", strconv.FormatUint(r.Seed, 10))
+	r.appendTraces(b)
+	r.appendChoice(b)
+	r.appendEnd(b)
+	b.Close('}')
+}
+
+func (r *Record) appendTraces(b *jsonappend.Buffer) {
+	if t := r.Route; t != nil {
+		b.Name("route")
+		b.Open('{')
+		b.String("id", t.ID)
+		b.Int("version", int64(t.Version))
+		b.Name("nodes")
+		if t.Nodes == nil {
+			*b = append(*b, "null"...)
+		} else {
+			b.Open('[')
+			for _, n := range t.Nodes {
+				b.Next()
+				*b = jsonappend.AppendString(*b, n)
+			}
+			b.Close(']')
+		}
+		b.Close('}')
+	}
+	if t := r.Preset; t != nil {
+		b.Name("preset")
+		b.Open('{')
+		b.String("slug", t.Slug)
+		b.Int("version", int64(t.Version))
+		b.Close('}')
+	}
+	if len(r.Policy) > 0 {
+		b.Name("policy")
+		b.Open('[')
+		for i := range r.Policy {
+			f := &r.Policy[i]
+			b.Next()
+			b.Open('{')
+			b.String("field", f.Field)
+			b.String("rung", f.Rung)
+			b.String("value", f.Value)
+			b.Close('}')
+		}
+		b.Close(']')
+	}
+}
+
+func (r *Record) appendChoice(b *jsonappend.Buffer) {
+	b.Strings("chain", r.Chain)
+	b.StringIf("ordering", string(r.Ordering))
+	if len(r.Candidates) > 0 {
+		b.Name("candidates")
+		b.Open('[')
+		for i := range r.Candidates {
+			b.Next()
+			r.Candidates[i].appendJSON(b)
+		}
+		b.Close(']')
+	}
+	if len(r.Exclusions) > 0 {
+		b.Name("exclusions")
+		b.Open('[')
+		for i := range r.Exclusions {
+			e := &r.Exclusions[i]
+			b.Next()
+			b.Open('{')
+			b.String("model", e.Model)
+			b.String("endpoint", e.Endpoint)
+			b.String("stage", e.Stage)
+			b.String("reason", e.Reason)
+			b.Close('}')
+		}
+		b.Close(']')
+	}
+	if a := r.Affinity; a != nil {
+		b.Name("affinity")
+		b.Open('{')
+		b.String("source", a.Source)
+		b.Bool("hit", a.Hit)
+		b.StringIf("cache_break", a.Break)
+		b.Close('}')
+	}
+}
+
+func (c *RankedCandidate) appendJSON(b *jsonappend.Buffer) {
+	b.Open('{')
+	b.String("model", c.Model)
+	b.String("endpoint", c.Endpoint)
+	b.String("provider", c.Provider)
+	b.Int("rank", int64(c.Rank))
+	b.Float("score", c.Score)
+	b.FloatIf("share", c.Share)
+	b.BoolIf("deranked", c.Deranked)
+	b.BoolIf("cooling", c.Cooling)
+	if len(c.Factors) > 0 {
+		b.Name("factors")
+		b.Open('[')
+		for i := range c.Factors {
+			f := &c.Factors[i]
+			b.Next()
+			b.Open('{')
+			b.String("name", f.Name)
+			b.Float("input", f.Input)
+			b.StringIf("unit", f.Unit)
+			b.FloatIf("weight", f.Weight)
+			b.Float("contribution", f.Contribution)
+			b.BoolIf("context", f.Context)
+			b.Close('}')
+		}
+		b.Close(']')
+	}
+	b.Close('}')
+}
+
+func (r *Record) appendEnd(b *jsonappend.Buffer) {
+	if len(r.Limits) > 0 {
+		b.Name("limits")
+		b.Open('[')
+		for i := range r.Limits {
+			l := &r.Limits[i]
+			b.Next()
+			b.Open('{')
+			b.String("scope", l.Scope)
+			b.StringIf("id", l.ID)
+			b.Int("used", l.Used)
+			b.Int("limit", l.Limit)
+			b.Bool("ok", l.OK)
+			b.Close('}')
+		}
+		b.Close(']')
+	}
+	if len(r.Attempts) > 0 {
+		b.Name("attempts")
+		b.Open('[')
+		for i := range r.Attempts {
+			b.Next()
+			r.Attempts[i].appendJSON(b)
+		}
+		b.Close(']')
+	}
+	if f := r.Refusal; f != nil {
+		b.Name("refusal")
+		b.Open('{')
+		b.String("code", f.Code)
+		b.StringIf("reason", f.Reason)
+		b.StringIf("stage", f.Stage)
+		b.Close('}')
+	}
+	if r.Usage != nil {
+		b.Name("usage")
+		r.Usage.AppendJSON(b)
+	}
+	if r.Cost != nil {
+		b.Name("cost")
+		r.Cost.AppendJSON(b)
+	}
+	b.IntIf("truncated", int64(r.Truncated))
+}
+
+func (a *AttemptRecord) appendJSON(b *jsonappend.Buffer) {
+	b.Open('{')
+	b.String("model", a.Model)
+	b.String("provider", a.Provider)
+	b.String("endpoint", a.Endpoint)
+	b.String("credential", a.Credential)
+	b.Time("started_at", a.Started)
+	b.IntIf("first_byte_ns", int64(a.FirstByte))
+	b.Int("duration_ns", int64(a.Duration))
+	b.IntIf("status", int64(a.Status))
+	b.StringIf("failure", a.Failure)
+	b.BoolIf("retryable", a.Retryable)
+	b.String("reason", a.Reason)
+	b.Close('}')
+}

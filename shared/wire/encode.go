@@ -1,0 +1,65 @@
+package wire
+
+import (
+	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/jsonappend"
+)
+
+// AppendJSON writes e as encoding/json would, members in the same order. Every
+// request does it, so it does not go through reflection.
+func (e *UsageEvent) AppendJSON(b *jsonappend.Buffer) {
+	b.Open('{')
+	b.Int("schema", int64(e.Schema))
+	appendID(b, "id", e.ID)
+	appendID(b, "primary_id", e.PrimaryID)
+	appendID(b, "workspace", e.Workspace)
+	if !e.Key.IsZero() {
+		appendID(b, "key", e.Key)
+	}
+	if !e.User.IsZero() {
+		appendID(b, "user", e.User)
+	}
+	appendID(b, "gateway", e.Gateway)
+	b.Uint("sequence", e.Sequence)
+
+	b.String("surface", string(e.Surface))
+	b.StringIf("purpose", e.Purpose)
+	b.BoolIf("stream", e.Stream)
+	b.StringIf("client_request_id", e.ClientRequestID)
+	b.StringIf("session_id", e.SessionID)
+	b.StringIf("end_user", e.EndUser)
+
+	b.Time("started_at", e.StartedAt)
+	b.Int("duration_ns", int64(e.Duration))
+	b.IntIf("first_byte_ns", int64(e.FirstByte))
+	b.IntIf("gateway_ns", int64(e.GatewayDur))
+
+	b.String("outcome", string(e.Outcome))
+	b.Int("status", int64(e.Status))
+	b.StringIf("code", e.Code)
+	b.StringIf("reason", e.Reason)
+
+	b.StringIf("requested_model", e.RequestedModel)
+	b.StringIf("decided_model", e.DecidedModel)
+	b.StringIf("served_model", e.ServedModel)
+	b.StringIf("provider", e.Provider)
+	b.StringIf("endpoint", e.Endpoint)
+	b.Int("attempts", int64(e.Attempts))
+
+	b.Name("usage")
+	e.Usage.AppendJSON(b)
+	b.Name("cost")
+	e.Cost.AppendJSON(b)
+	b.BoolIf("billing_suppressed", e.Suppressed)
+	b.Int("policy_revision", e.PolicyRevision)
+	b.Int("catalog_revision", e.CatalogRevision)
+	b.Raw("decision", e.Decision)
+	b.Close('}')
+}
+
+func appendID[K id.Kind](b *jsonappend.Buffer, name string, v id.ID[K]) {
+	b.Name(name)
+	*b = append(*b, '"')
+	*b = v.AppendTo(*b)
+	*b = append(*b, '"')
+}

@@ -11,11 +11,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-	"time"
 
 	"github.com/signalbox-dev/signalbox/dataplane/app"
-	"github.com/signalbox-dev/signalbox/shared/config"
-	"github.com/signalbox-dev/signalbox/shared/logging"
 )
 
 // version is set by the linker.
@@ -49,17 +46,5 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 		_, err := fmt.Fprintln(out, version)
 		return err //nolint:wrapcheck // a closed standard output
 	}
-	cfg, err := config.Load(config.Options[app.Config]{Default: app.Default(), File: *file})
-	if err != nil {
-		return err //nolint:wrapcheck // it says which settings
-	}
-	logger, err := logging.New(log, cfg.Log)
-	if err != nil {
-		return fmt.Errorf("log: %w", err)
-	}
-	gateway, err := app.New(ctx, cfg, app.Deps{Log: logger, Now: time.Now, Version: version, AccessLog: log})
-	if err != nil {
-		return err //nolint:wrapcheck // it names the setting
-	}
-	return gateway.Run(ctx) //nolint:wrapcheck // as above
+	return app.Main(ctx, app.Process{ConfigFile: *file, Version: version, Log: log}) //nolint:wrapcheck // it says which setting
 }

@@ -1,0 +1,45 @@
+package dev
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// banner tells a person what runs and what to try. The curl line works as it
+// stands.
+func banner(w io.Writer, a Access, o Options, gateways, providers []string) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\nSignalbox is ready.\n\n")
+	fmt.Fprintf(&b, "  Inference    %s/v1\n", a.GatewayURL)
+	for _, url := range gateways[1:] {
+		fmt.Fprintf(&b, "               %s/v1\n", url)
+	}
+	fmt.Fprintf(&b, "  Management   %s/v1   (reference: %s/docs)\n", a.ControlURL, a.ControlURL)
+	fmt.Fprintf(&b, "  Dashboard    %s\n", a.DashboardURL)
+	fmt.Fprintf(&b, "  API key      %s\n", a.APIKey)
+	fmt.Fprintf(&b, "  Management   %s\n", a.ManagementKey)
+	fmt.Fprintf(&b, "  Data         %s   (%s is there while this runs)\n", o.Data, accessFile)
+	if len(providers) > 0 {
+		fmt.Fprintf(&b, "  Providers    %s   (keys from the environment)\n", strings.Join(providers, ", "))
+	}
+	if model := tryModel(o); model != "" {
+		fmt.Fprintf(&b, "\nTry it:\n\n")
+		fmt.Fprintf(&b, "  curl %s/v1/chat/completions -H 'Authorization: Bearer %s' \\\n", a.GatewayURL, a.APIKey)
+		fmt.Fprintf(&b, "    -H 'Content-Type: application/json' \\\n")
+		fmt.Fprintf(&b, "    -d '{\"model\": \"%s\", \"messages\": [{\"role\": \"user\", \"content\": \"Hello\"}]}'\n", model)
+		fmt.Fprintf(&b, "\nAdd \"stream\": true to see it stream. ")
+	} else {
+		fmt.Fprintf(&b, "\n")
+	}
+	fmt.Fprintf(&b, "`signalbox models` lists what this key may use. Ctrl-C stops everything.\n\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func tryModel(o Options) string {
+	if o.NoSimulator {
+		return ""
+	}
+	return "signalbox-sim/small"
+}

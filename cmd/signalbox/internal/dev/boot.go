@@ -1,0 +1,155 @@
+package dev
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	controlplane "github.com/signalbox-dev/signalbox/controlplane/app"
+	"github.com/signalbox-dev/signalbox/controlplane/dashboard"
+	dataplane "github.com/signalbox-dev/signalbox/dataplane/app"
+	"github.com/signalbox-dev/signalbox/shared/natsserver"
+	"github.com/signalbox-dev/signalbox/shared/secret"
+	"github.com/signalbox-dev/signalbox/shared/secret/seal"
+	"github.com/signalbox-dev/signalbox/shared/testkit/simulator"
+)
+
+// boot starts every part, the ones that others need first. It does not wait
+// for them to be ready.
+func boot(ctx context.Context, o Options, log *slog.Logger, operatorToken string, started *stack, failed chan<- error) (addresses, []string, error) {
+	var urls addresses
+	listeners, err := o.gatewayAddresses()
+	if err != nil {
+		return urls, nil, err
+	}
+	databaseURL, stopDatabase, err := database(ctx, o, log)
+	if err != nil {
+		return urls, nil, err
+	}
+	started.push(stopDatabase)
+
+	nats, err := natsserver.Start(natsserver.Options{StoreDir: filepath.Join(o.Data, "nats"), Listen: o.NATSListen})
+	if err != nil {
+		return urls, nil, fmt.Errorf("start NATS (--nats-listen): %w", err)
+	}
+	started.push(func() error { nats.Shutdown(); return nil })
+
+	simulatorURL, err := startSimulator(ctx, o, started)
+	if err != nil {
+		return urls, nil, err
+	}
+	overlay, providers, err := writeCatalog(o.Data, simulatorURL, os.Getenv)
+	if err != nil {
+		return urls, nil, err
+	}
+	keyring := filepath.Join(o.Data, "keyring.json")
+	if _, err := seal.LoadOrCreateFile(keyring); err != nil {
+		return urls, nil, err
+	}
+
+	control := controlConfig(o, databaseURL, keyring, operatorToken, overlay)
+	plane, err := controlplane.New(ctx, control, controlplane.Deps{
+		Log: log.With(slog.String("process", "controlplane")), Now: time.Now, Version: o.Version,
+		InProcessNATS: nats, Web: dashboard.Files(),
+	})
+	if err != nil {
+		return urls, nil, err
+	}
+	started.push(run(ctx, "control plane", plane.Run, failed))
+	urls.control = "http://" + plane.Addr()
+
+	for i, listen := range listeners {
+		gateway, err := dataplane.New(ctx, gatewayConfig(o, listen, keyring, i), dataplane.Deps{
+			Log: log.With(slog.String("process", "gateway-"+strconv.Itoa(i+1))), Now: time.Now, Version: o.Version,
+			InProcessNATS: nats, AccessLog: o.Log,
+		})
+		if err != nil {
+			return urls, nil, err
+		}
+		started.push(run(ctx, "gateway "+strconv.Itoa(i+1), gateway.Run, failed))
+		urls.gateways = append(urls.gateways, "http://"+gateway.Addr())
+	}
+	return urls, providers, nil
+}
+
+func controlConfig(o Options, databaseURL, keyring, operatorToken, overlay string) controlplane.Config {
+	cfg := controlplane.Default()
+	cfg.Listen = o.ControlListen
+	cfg.Database.URL = secret.NewString(databaseURL)
+	cfg.KeyringFile = keyring
+	cfg.OperatorToken = secret.NewString(operatorToken)
+	cfg.CatalogFiles = []string{overlay}
+	if o.Catalog != "" {
+		cfg.CatalogFiles = append(cfg.CatalogFiles, o.Catalog)
+	}
+	return cfg
+}
+
+func gatewayConfig(o Options, listen, keyring string, index int) dataplane.Config {
+	cfg := dataplane.Default()
+	cfg.Listen = listen
+	cfg.DataDir = filepath.Join(o.Data, "gateway-"+strconv.Itoa(index+1))
+	cfg.KeyringFile = keyring
+	cfg.AccessLog = o.LogLevel == "debug" || o.LogLevel == "info"
+	return cfg
+}
+
+// run runs a part and returns the function that ends it and waits for its end.
+// Parts do not end with ctx: they are ended one after the other, so that a
+// gateway can still deliver its usage.
+func run(ctx context.Context, name string, part func(context.Context) error, failed chan<- error) (stop func() error) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	ended := make(chan error, 1)
+	go func() {
+		err := part(ctx)
+		if ctx.Err() == nil { // it was not asked to
+			if err == nil {
+				err = errors.New("it ended by itself")
+			}
+			select {
+			case failed <- fmt.Errorf("%s: %w", name, err):
+			default: // another part was first
+			}
+		}
+		ended <- err
+	}()
+	return func() error {
+		cancel()
+		if err := <-ended; err != nil {
+			return fmt.Errorf("stop the %s: %w", name, err)
+		}
+		return nil
+	}
+}
+
+// startSimulator serves the simulated provider on a free loopback port and
+// returns its base URL, or "" when it is switched off.
+func startSimulator(ctx context.Context, o Options, started *stack) (baseURL string, err error) {
+	if o.NoSimulator {
+		return "", nil
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", fmt.Errorf("start the simulated provider: %w", err)
+	}
+	provider := simulator.New(simulator.Options{TokensPerSecond: 60})
+	server := &http.Server{Handler: provider, ReadHeaderTimeout: 10 * time.Second}
+	provider.Attach(server)
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(listener) }()
+	started.push(func() error {
+		err := server.Close()
+		if served := <-ended; !errors.Is(served, http.ErrServerClosed) {
+			err = errors.Join(err, served)
+		}
+		return err
+	})
+	return "http://" + listener.Addr().String() + "/v1", nil
+}

@@ -7,6 +7,7 @@ import (
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
 	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/jsonappend"
 	"github.com/signalbox-dev/signalbox/shared/wire"
 )
 
@@ -51,11 +52,16 @@ func (r *Recorder) events(c *call.Call, p *call.Principal, o *call.Outcome, b bi
 		}
 		ended(e, o, b)
 	}
-	if decision, err := json.Marshal(&o.Record); err == nil && len(decision) <= decide.MaxRecordBytes {
-		events[0].Decision = decision
+	decision := make(jsonappend.Buffer, 0, decisionSize)
+	o.Record.AppendJSON(&decision)
+	if len(decision) <= decide.MaxRecordBytes {
+		events[0].Decision = json.RawMessage(decision)
 	}
 	return events
 }
+
+// decisionSize is what a usual decision record takes.
+const decisionSize = 2 << 10
 
 // byModel cuts the attempts where the model changes; there is always one group.
 func byModel(attempts []decide.AttemptRecord) [][]decide.AttemptRecord {

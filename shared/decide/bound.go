@@ -18,7 +18,7 @@ const (
 )
 
 // record appends the candidates of a model to the record.
-func (d *decision) record(m *catalog.Model, pool []ranked, how order) {
+func (d *decision) record(m *catalog.Model, pool []*ranked, how order) {
 	r := &d.plan.Record
 	room := MaxRecordCandidates - len(r.Candidates)
 	if len(pool) > room {
@@ -28,7 +28,7 @@ func (d *decision) record(m *catalog.Model, pool []ranked, how order) {
 	scored := min(len(pool), max(0, MaxScoredCandidates-len(r.Candidates)))
 	factors := make([]Factor, 0, scored*maxFactors)
 	for i := range pool {
-		c := &pool[i]
+		c := pool[i]
 		entry := RankedCandidate{
 			Model: m.ID, Endpoint: c.offer.Endpoint.ID, Provider: c.offer.Provider.Slug, Rank: i,
 			Score: c.score, Share: c.share, Deranked: c.offer.Endpoint.Derank > 0, Cooling: c.cooling,

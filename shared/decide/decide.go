@@ -94,10 +94,12 @@ func (d *decision) serve(t target, limit int) (*fault.Error, Stage) {
 }
 
 // pool filters the target's endpoints, recording each drop.
-func (d *decision) pool(t *target) []ranked {
+func (d *decision) pool(t *target) []*ranked {
 	d.dropped, d.droppedReason = StageNone, ""
 	offers := d.in.Catalog.Offers(t.model)
-	pool := make([]ranked, 0, len(offers))
+	// Ranking moves pointers; what they point to stays in one block.
+	block := make([]ranked, len(offers))
+	pool := make([]*ranked, 0, len(offers))
 	for i := range offers {
 		o := &offers[i]
 		stage, reason := d.exclude(t, o)
@@ -113,7 +115,8 @@ func (d *decision) pool(t *target) []ranked {
 			d.exclude1(t.model.ID, o.Endpoint.ID, stage.String(), reason)
 			continue
 		}
-		pool = append(pool, ranked{offer: o})
+		block[i].offer = o
+		pool = append(pool, &block[i])
 	}
 	if len(offers) == 0 {
 		d.exclude1(t.model.ID, "", "model", reasonNoEndpoints)
@@ -133,7 +136,7 @@ func (d *decision) inChain(e *catalog.Endpoint) bool {
 }
 
 // add ranks a pool and appends it to the chain and the record.
-func (d *decision) add(t *target, pool []ranked) {
+func (d *decision) add(t *target, pool []*ranked) {
 	how := d.how(t)
 	sampled := d.rank(pool, how)
 	if allow := d.in.Facts.Provider.AllowFallbacks; allow != nil && !*allow {

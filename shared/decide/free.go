@@ -12,7 +12,7 @@ import (
 func (d *decision) serveFree(limit int) (*fault.Error, Stage) {
 	type option struct {
 		target  target
-		pool    []ranked
+		pool    []*ranked
 		cooling bool
 		draw    uint64
 	}
@@ -29,7 +29,7 @@ func (d *decision) serveFree(limit int) (*fault.Error, Stage) {
 		}
 		o := option{target: t, pool: pool, cooling: true, draw: draw(d.in.Seed, m.ID)}
 		for i := range pool {
-			d.measure(&pool[i])
+			d.measure(pool[i])
 			o.cooling = o.cooling && pool[i].cooling
 		}
 		options = append(options, o)

@@ -24,17 +24,17 @@ type ranked struct {
 
 // rank puts the pool in the order in which it is tried and reports whether a
 // draw had a part in it.
-func (d *decision) rank(pool []ranked, how order) (sampled bool) {
+func (d *decision) rank(pool []*ranked, how order) (sampled bool) {
 	for i := range pool {
-		d.measure(&pool[i])
+		d.measure(pool[i])
 	}
 	fillNeutral(pool, func(r *ranked) *float64 { return &r.spend })
 	for i := range pool {
-		pool[i].score = score(&pool[i], how.mode)
+		pool[i].score = score(pool[i], how.mode)
 	}
 	fillNeutral(pool, func(r *ranked) *float64 { return &r.score })
-	slices.SortFunc(pool, func(a, b ranked) int {
-		if c := compare(&a, &b); c != 0 {
+	slices.SortFunc(pool, func(a, b *ranked) int {
+		if c := compare(a, b); c != 0 {
 			return c
 		}
 		return cmp.Compare(a.offer.Endpoint.ID, b.offer.Endpoint.ID)
@@ -70,15 +70,15 @@ func before(first bool) int {
 
 // drawTies orders equals by the seed, unless the order has to be the same for
 // every seed.
-func (d *decision) drawTies(pool []ranked, fixed bool) (sampled bool) {
+func (d *decision) drawTies(pool []*ranked, fixed bool) (sampled bool) {
 	for start := 0; start < len(pool); {
 		end := start + 1
-		for end < len(pool) && compare(&pool[start], &pool[end]) == 0 {
+		for end < len(pool) && compare(pool[start], pool[end]) == 0 {
 			end++
 		}
 		if group := pool[start:end]; len(group) > 1 && !fixed {
 			sampled = true
-			slices.SortFunc(group, func(a, b ranked) int {
+			slices.SortFunc(group, func(a, b *ranked) int {
 				return cmp.Compare(draw(d.in.Seed, a.offer.Endpoint.ID), draw(d.in.Seed, b.offer.Endpoint.ID))
 			})
 			if start == 0 {
@@ -138,11 +138,11 @@ func score(r *ranked, mode policy.Mode) float64 {
 
 // fillNeutral replaces what is not known by the median of what is, or by zero
 // when nothing is.
-func fillNeutral(pool []ranked, at func(*ranked) *float64) {
+func fillNeutral(pool []*ranked, at func(*ranked) *float64) {
 	var storage [32]float64
 	known, missing := storage[:0], false
 	for i := range pool {
-		if v := *at(&pool[i]); math.IsNaN(v) {
+		if v := *at(pool[i]); math.IsNaN(v) {
 			missing = true
 		} else {
 			known = append(known, v)
@@ -157,7 +157,7 @@ func fillNeutral(pool []ranked, at func(*ranked) *float64) {
 		median = known[(len(known)-1)/2]
 	}
 	for i := range pool {
-		if v := at(&pool[i]); math.IsNaN(*v) {
+		if v := at(pool[i]); math.IsNaN(*v) {
 			*v = median
 		}
 	}

@@ -36,7 +36,7 @@ function show() {
   );
 }
 
-const ready = { body: { status: "ready", checks: [{ name: "postgres", status: "ok", detail: "15.18" }] } };
+const ready = { body: { ready: true, checks: [{ name: "postgres", ok: true, detail: "reached" }] } };
 
 beforeEach(() => sessionStorage.clear());
 afterEach(() => {
@@ -48,7 +48,7 @@ test("shows each readiness check, a failed one too", async () => {
   serve({
     "/readyz": {
       status: 503,
-      body: { status: "not_ready", checks: [{ name: "nats", status: "failed", detail: "not connected" }] },
+      body: { ready: false, checks: [{ name: "nats", ok: false, detail: "not connected" }] },
     },
   });
   show();

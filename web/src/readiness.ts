@@ -11,8 +11,8 @@ export interface Readiness {
 }
 
 interface ReadyzBody {
-  status?: string;
-  checks?: { name: string; status: string; detail?: string }[];
+  ready?: boolean;
+  checks?: { name: string; ok: boolean; detail?: string }[];
 }
 
 /** Asks the control plane whether it is ready; a 503 is an answer, not a failure. */
@@ -21,8 +21,8 @@ export async function fetchReadiness(fetch: typeof globalThis.fetch = globalThis
   const body: ReadyzBody = await response.json();
   const checks = (body.checks ?? []).map((c) => ({
     name: c.name,
-    ok: c.status === "ok",
+    ok: c.ok,
     detail: c.detail ?? "",
   }));
-  return { ready: response.ok, checks };
+  return { ready: body.ready ?? response.ok, checks };
 }

@@ -71,7 +71,7 @@ func failing(body []byte) string {
 	var answer struct {
 		Checks []struct {
 			Name   string `json:"name"`
-			Status string `json:"status"`
+			OK     bool   `json:"ok"`
 			Detail string `json:"detail"`
 		} `json:"checks"`
 	}
@@ -80,7 +80,7 @@ func failing(body []byte) string {
 	}
 	var missing []string
 	for _, c := range answer.Checks {
-		if c.Status != "ok" {
+		if !c.OK {
 			missing = append(missing, strings.TrimSpace(c.Name+" "+c.Detail))
 		}
 	}

@@ -210,7 +210,7 @@ func TestUsageBreaksDown(t *testing.T) {
 			require.EqualValues(t, c.total, report.Totals.Cost)
 		})
 	}
-	_, err := b.query.Usage(t.Context(), b.ws, usage.UsageFilter{GroupBy: "colour", Interval: "week"})
+	_, err := b.query.Usage(t.Context(), b.ws, usage.UsageFilter{GroupBy: "region", Interval: "week"})
 	require.True(t, fault.Is(err, fault.ValidationError))
 	require.Len(t, fault.Of(err).Violations, 2)
 }

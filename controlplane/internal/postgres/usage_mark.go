@@ -49,7 +49,7 @@ func (s *UsageStore) advanceMarks(ctx context.Context, conn gorm.ConnPool, arriv
 	for i, u := range gateways {
 		gw := id.FromUUID[id.GatewayKind](u)
 		mark := before[gw].Add(runs[gw]...)
-		committed[i] = int64(mark.Committed) //nolint:gosec // sequences end far below
+		committed[i] = int64(mark.Committed)
 		if ahead[i], err = encodeRuns(mark.Ahead); err != nil {
 			return nil, err
 		}
@@ -134,7 +134,7 @@ func (s *UsageStore) keepDead(
 			`INSERT INTO usage_dead_letters
 			   (fingerprint, gateway_id, sequence_first, sequence_last, subject, reason, body, received_at)
 			 VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING`,
-			d.Fingerprint[:], d.Gateway.UUID(), int64(d.Run.First), int64(d.Run.Last), d.Subject, d.Reason, body, s.now()) //nolint:gosec // bounded when decoded
+			d.Fingerprint[:], d.Gateway.UUID(), int64(d.Run.First), int64(d.Run.Last), d.Subject, d.Reason, body, s.now())
 		if err != nil {
 			return kept, err
 		}

@@ -57,7 +57,7 @@ func firstID(t time.Time) uuid.UUID {
 	ms := max(t.UnixMilli(), 0)
 	var u uuid.UUID
 	for i := range 6 {
-		u[i] = byte(ms >> (8 * (5 - i))) //nolint:gosec // cut on purpose
+		u[i] = byte(ms >> (8 * (5 - i)))
 	}
 	return u
 }

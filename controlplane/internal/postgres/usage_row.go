@@ -129,13 +129,13 @@ func usageNames(columns []usageColumn, prefix string) string {
 func usageRowOf(e *usage.Entry) (usageRow, error) {
 	r := usageRow{
 		workspace: e.Workspace.UUID(), id: e.ID.UUID(), primary: e.PrimaryID.UUID(), key: e.Key.UUID(), user: e.User.UUID(),
-		gateway: e.Gateway.UUID(), startedAt: e.StartedAt, sequence: int64(e.Sequence), //nolint:gosec // sequences end far below
+		gateway: e.Gateway.UUID(), startedAt: e.StartedAt, sequence: int64(e.Sequence),
 		surface: string(e.Surface), purpose: e.Purpose, stream: e.Stream,
 		clientRequestID: e.ClientRequestID, sessionID: e.SessionID, endUser: e.EndUser,
 		duration: int64(e.Duration), firstByte: int64(e.FirstByte), overhead: int64(e.Overhead),
-		outcome: string(e.Outcome), status: int32(e.Status), code: e.Code, reason: e.Reason, //nolint:gosec // three digits
+		outcome: string(e.Outcome), status: int32(e.Status), code: e.Code, reason: e.Reason,
 		requested: e.RequestedModel, decided: e.DecidedModel, served: e.ServedModel,
-		provider: e.Provider, endpoint: e.Endpoint, attempts: int32(e.Attempts), //nolint:gosec // bounded when decoded
+		provider: e.Provider, endpoint: e.Endpoint, attempts: int32(e.Attempts),
 		input: e.Usage.Input, cachedRead: e.Usage.CachedRead, cacheWrite5m: e.Usage.CacheWrite5m, cacheWrite1h: e.Usage.CacheWrite1h,
 		output: e.Usage.Output, reasoning: e.Usage.Reasoning, image: e.Usage.Image,
 		audioInput: e.Usage.AudioInput, audioOutput: e.Usage.AudioOutput, estimated: e.Usage.Estimated,
@@ -160,7 +160,7 @@ func (r *usageRow) entry() (usage.Entry, error) {
 		ID: id.FromUUID[id.RequestKind](r.id), PrimaryID: id.FromUUID[id.RequestKind](r.primary),
 		Workspace: id.FromUUID[id.WorkspaceKind](r.workspace), Key: id.FromUUID[id.KeyKind](r.key),
 		User: id.FromUUID[id.UserKind](r.user), Gateway: id.FromUUID[id.GatewayKind](r.gateway),
-		Sequence: uint64(r.sequence), //nolint:gosec // never negative
+		Sequence: uint64(r.sequence),
 		Surface:  catalog.Surface(r.surface), Purpose: r.purpose, Stream: r.stream,
 		ClientRequestID: r.clientRequestID, SessionID: r.sessionID, EndUser: r.endUser,
 		StartedAt: r.startedAt.UTC(),

@@ -35,7 +35,7 @@ const (
 	batchSize  = 500
 	linger     = 50 * time.Millisecond // for a batch to fill
 	fetchWait  = 2 * time.Second
-	ackWait    = time.Minute
+	ackWait    = 30 * time.Second
 	ackPending = 20_000 // over all consumers
 	finishIn   = 15 * time.Second
 	minPause   = 100 * time.Millisecond

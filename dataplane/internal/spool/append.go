@@ -2,14 +2,15 @@ package spool
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/jsonappend"
 	"github.com/signalbox-dev/signalbox/shared/wire"
 )
 
@@ -24,10 +25,8 @@ var errClosed = errors.New("the spool is closed")
 // bound or the disk refuses writes: then the attempt must not be made.
 func (s *Spool) Intent(i Intent) error {
 	ev := i.event(s.gateway)
-	body, err := json.Marshal(ev)
-	if err != nil {
-		return fmt.Errorf("encode usage intent: %w", err)
-	}
+	var body jsonappend.Buffer
+	ev.AppendJSON(&body)
 	req := i.ID.UUID()
 
 	s.mu.Lock()
@@ -59,7 +58,7 @@ func (s *Spool) Complete(events ...wire.UsageEvent) error {
 	list := make([]encoded, 0, len(events))
 	for _, ev := range events {
 		ev.Gateway, ev.Sequence = s.gateway, 0
-		e, err := encode(&ev)
+		e, err := encode(ev)
 		if err != nil {
 			return err
 		}
@@ -169,29 +168,30 @@ func (s *Spool) write(p []byte) error {
 	return nil
 }
 
-// encoded is an event as JSON, split where its sequence belongs.
+// encoded is an event as JSON, in the parts that its sequence goes between.
 type encoded struct {
 	id             id.Request
 	unknown        bool
 	refusal        bool // by the gateway, without an upstream call
 	prefix, suffix []byte
+	decision       []byte // with the name before it and the brace after it; nil without one
 }
 
-var sequenceField = []byte(`"sequence":0`)
+var (
+	sequenceField = []byte(`"sequence":0`)
+	decisionField = []byte(`,"decision":`)
+)
 
-// encode writes e as JSON. A decision record that would make it too large for
-// one message is left out.
-func encode(e *wire.UsageEvent) (encoded, error) {
-	body, err := json.Marshal(e)
-	if err == nil && len(body) > maxPayload-eventHead-20 {
-		slim := *e
-		slim.Decision = nil
-		body, err = json.Marshal(slim)
-	}
-	if err != nil {
-		return encoded{}, fmt.Errorf("encode usage event: %w", err)
-	}
-	if len(body) > maxPayload-eventHead-20 {
+// encode writes e as JSON. The decision record is JSON already and large: it is
+// put in as it is, where encoding/json would check and compact it once more. A
+// record that would make the event too large for one message is left out.
+func encode(e wire.UsageEvent) (encoded, error) {
+	decision := e.Decision
+	e.Decision = nil
+	var body jsonappend.Buffer
+	e.AppendJSON(&body)
+	const room = maxPayload - eventHead - 20 // digits of the sequence
+	if len(body) > room {
 		return encoded{}, errors.New("encode usage event: it is too large without its decision record")
 	}
 	// Only numbers and ids stand before the sequence, so the first match is it.
@@ -200,20 +200,27 @@ func encode(e *wire.UsageEvent) (encoded, error) {
 		return encoded{}, errors.New("encode usage event: it has no sequence field")
 	}
 	at += len(sequenceField) - 1
-	return encoded{
+	out := encoded{
 		id:      e.ID,
 		unknown: e.Outcome == wire.Unknown,
 		refusal: e.Outcome == wire.Refused,
 		prefix:  body[:at], suffix: body[at+1:],
-	}, nil
+	}
+	if len(decision) > 0 && len(body)+len(decisionField)+len(decision) <= room {
+		out.suffix = out.suffix[:len(out.suffix)-1]
+		out.decision = slices.Concat(decisionField, decision, []byte("}"))
+	}
+	return out, nil
 }
 
-func (e encoded) size() int { return frameHead + eventHead + len(e.prefix) + 20 + len(e.suffix) }
+func (e encoded) size() int {
+	return frameHead + eventHead + len(e.prefix) + 20 + len(e.suffix) + len(e.decision)
+}
 
 func (e encoded) appendFrame(dst []byte, seq uint64) []byte {
 	var head [eventHead]byte
 	var digits [20]byte
 	return appendFrame(dst, kindEvent,
 		appendEventHead(head[:0], seq, e.id, e.unknown),
-		e.prefix, strconv.AppendUint(digits[:0], seq, 10), e.suffix)
+		e.prefix, strconv.AppendUint(digits[:0], seq, 10), e.suffix, e.decision)
 }

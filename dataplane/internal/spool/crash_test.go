@@ -17,21 +17,21 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/wire"
 )
 
-// childEnv makes the test binary a gateway that records requests in the named
+// childEnv makes the test binary a gateway that records requests in its working
 // directory and says on its output what was answered, until it is killed.
-const childEnv = "SPOOL_CHILD_DIR"
+const childEnv = "SPOOL_CHILD"
 
-func child(dir string) {
-	s, err := Open(dir, Options{SegmentBytes: 16 << 10})
+func child() {
+	s, err := Open(".", Options{SegmentBytes: 16 << 10})
 	if err != nil {
-		fmt.Println("failed", err)
+		fmt.Fprintln(os.Stdout, "failed", err)
 		os.Exit(1)
 	}
 	var out sync.Mutex
 	say := func(what string, req id.Request) {
 		out.Lock()
 		defer out.Unlock()
-		fmt.Println(what, req) // one write(2): the pipe has it when the process dies
+		fmt.Fprintln(os.Stdout, what, req) // one write(2): the pipe has it when the process dies
 	}
 	for range 4 {
 		go func() {
@@ -79,8 +79,10 @@ func TestKillLosesNothing(t *testing.T) {
 // runChild runs one child for a random number of answers and kills it.
 func runChild(t *testing.T, dir string, started, completed map[string]bool) {
 	t.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), childEnv+"="+dir)
+	self, err := os.Executable()
+	require.NoError(t, err)
+	cmd := exec.CommandContext(t.Context(), self)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), childEnv+"=1")
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())

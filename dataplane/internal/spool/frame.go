@@ -6,6 +6,7 @@ import (
 	"hash/crc32"
 
 	"github.com/google/uuid"
+
 	"github.com/signalbox-dev/signalbox/shared/id"
 )
 

@@ -17,8 +17,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if dir := os.Getenv(childEnv); dir != "" {
-		child(dir)
+	if os.Getenv(childEnv) != "" {
+		child()
 		return
 	}
 	goleak.VerifyTestMain(m)

@@ -115,7 +115,7 @@ func (c *Cluster) start(ctx context.Context, durable bool) error {
 		return err
 	}
 	if c.bin, err = findBinaries(ctx, major); err != nil {
-		return err
+		return fmt.Errorf("%w (data directory %s)", err, c.home.dir)
 	}
 	if err := c.home.clearLeftOver(ctx, c.log); err != nil {
 		return err

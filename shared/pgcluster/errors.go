@@ -40,13 +40,12 @@ func (h *home) diagnose(logFrom int64) error {
 		return errOrphans
 	case contains("lock file \"postmaster.pid\" already exists", "is already in use"):
 		return fmt.Errorf("%w: %s: %s", ErrInUse, h.dir, last)
-	case contains("incompatible with server"):
-		return fmt.Errorf("%w: %s: %s", ErrVersion, h.dir, last)
 	case contains("Permission denied", "has wrong ownership", "has invalid permissions"):
 		return fmt.Errorf("%w: %s: %s", ErrPermission, h.dir, last)
 	case contains("No space left on device"):
 		return fmt.Errorf("%w: the disk of %s is full: %s", ErrStart, h.dir, last)
-	case contains("checkpoint record", "pg_control", "PANIC", "No such file or directory", "is not a valid data directory",
+	// The major version was compared before, so an incompatible control file is a damaged one.
+	case contains("incompatible with server", "control file", "checkpoint record", "pg_control", "PANIC", "No such file or directory", "is not a valid data directory",
 		"invalid magic number", "invalid page", "unrecognized configuration parameter", "configuration file"):
 		return fmt.Errorf("%w: %s: %s; %s", ErrCorrupt, h.dir, last, restoreHint)
 	default:

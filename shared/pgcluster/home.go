@@ -170,11 +170,16 @@ func (h *home) logPath() string { return filepath.Join(h.dir, "postgres.log") }
 
 // major is the version that made the data directory, or 0 when there is none.
 func (h *home) major() (int, error) {
+	switch info, err := os.Stat(h.data()); {
+	case errors.Is(err, os.ErrNotExist):
+		return 0, nil
+	case err != nil:
+		return 0, fmt.Errorf("%w: %w", ErrPermission, err)
+	case !info.IsDir():
+		return 0, fmt.Errorf("%w: %s is not a directory; %s", ErrCorrupt, h.data(), restoreHint)
+	}
 	text, err := os.ReadFile(filepath.Join(h.data(), "PG_VERSION"))
 	if errors.Is(err, os.ErrNotExist) {
-		if _, err := os.Stat(h.data()); errors.Is(err, os.ErrNotExist) {
-			return 0, nil
-		}
 		return 0, fmt.Errorf("%w: %s has no PG_VERSION; %s", ErrCorrupt, h.data(), restoreHint)
 	}
 	if err != nil {

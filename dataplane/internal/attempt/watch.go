@@ -38,7 +38,7 @@ func newWatch(ctx context.Context, deadline time.Time) *watch {
 func (w *watch) arm(d time.Duration, class upstream.Class) {
 	now := time.Now()
 	at := now.Add(d)
-	if w.deadline.Before(at) {
+	if !at.Before(w.deadline) {
 		at, class = w.deadline, upstream.RequestTimeout
 	}
 	w.mu.Lock()

@@ -1,0 +1,372 @@
+package attempt_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signalbox-dev/signalbox/dataplane/internal/health"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
+	"github.com/signalbox-dev/signalbox/shared/fault"
+)
+
+func TestRetryWaits(t *testing.T) {
+	for name, c := range map[string]struct {
+		jitter  float64
+		answers []answer
+		retries int
+		others  []string
+		waits   time.Duration
+		calls   int
+	}{
+		"full jitter doubles":       {1, []answer{refuse(500, 0)}, 3, nil, (250 + 500 + 1000) * time.Millisecond, 4},
+		"down to nothing":           {0, []answer{refuse(500, 0)}, 2, nil, 0, 3},
+		"retry-after is kept":       {0, []answer{refuse(429, 7*time.Second), good(plainCall())}, 1, nil, 7 * time.Second, 2},
+		"unless it does not fit":    {0, []answer{refuse(429, 301*time.Second)}, 1, nil, 0, 1},
+		"or others can be asked":    {0, []answer{refuse(429, 7*time.Second)}, 1, []string{"south"}, 0, 2},
+		"a short one is waited for": {0, []answer{refuse(429, 2*time.Second), good(plainCall())}, 1, []string{"south"}, 2 * time.Second, 2},
+		"one retry after a timeout": {0, []answer{hang}, 3, nil, 120 * time.Second, 2},
+		"a timeout, then an error":  {0, []answer{hang, refuse(500, 0), good(plainCall())}, 3, nil, 60 * time.Second, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.jitter = c.jitter
+				w.model("acme/a", 0, append([]string{"north"}, c.others...)...)
+				w.retries(c.retries)
+				w.on("north", c.answers...)
+				w.on("south", good(plainCall()))
+				began := time.Now()
+				w.attempt(t.Context(), plainCall())
+				require.Equal(t, c.waits, time.Since(began))
+				require.Len(t, w.calls, c.calls)
+			})
+		})
+	}
+}
+
+func TestLimits(t *testing.T) {
+	slow := func(d time.Duration) answer {
+		return func(ctx context.Context) (upstream.Response, *upstream.Failure) {
+			select {
+			case <-time.After(d):
+				return plain(okPlain)(ctx)
+			case <-ctx.Done():
+				return hang(ctx)
+			}
+		}
+	}
+	for name, c := range map[string]struct {
+		answer answer
+		stream bool
+		asked  time.Duration
+		reason fault.Reason
+		after  time.Duration
+	}{
+		"no head":                    {hang, false, 0, fault.FirstByteTimeout, 60 * time.Second},
+		"no head, stream":            {hang, true, 0, fault.FirstByteTimeout, 60 * time.Second},
+		"asked for less":             {hang, false, 2 * time.Second, fault.FirstByteTimeout, 2 * time.Second},
+		"asked for too little":       {hang, false, time.Millisecond, fault.FirstByteTimeout, time.Second},
+		"asked for more":             {hang, false, 100 * time.Second, fault.FirstByteTimeout, 100 * time.Second},
+		"asked for too much":         {hang, false, time.Hour, fault.RequestTimeout, 300 * time.Second},
+		"head in time":               {slow(59 * time.Second), false, 0, "", 59 * time.Second},
+		"plain body hangs":           {ok("application/json", step{data: okPlain[:10]}, step{hang: true}), false, 0, fault.ReplyTimeout, 180 * time.Second},
+		"plain body in time":         {ok("application/json", step{data: okPlain[:10]}, step{pause: 179 * time.Second}, step{data: okPlain[10:]}), false, 0, "", 179 * time.Second},
+		"head, then no content":      {stream(step{data: role}, step{hang: true}), true, 5 * time.Second, fault.FirstByteTimeout, 5 * time.Second},
+		"JSON in place of a stream":  {ok("application/json", step{hang: true}), true, 0, fault.FirstByteTimeout, 60 * time.Second},
+		"content in time":            {stream(step{pause: 9 * time.Second}, step{data: hello}), true, 0, "", 9 * time.Second},
+		"no content, head goes out":  {stream(step{data: role}, step{hang: true}), true, 0, "", 10 * time.Second},
+		"head goes out even if bare": {stream(step{hang: true}), true, 0, "", 10 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.model("acme/a", 0, "north")
+				w.on("north", c.answer)
+				in := plainCall()
+				in.Request.Stream, in.Request.FirstByte = c.stream, c.asked
+				reply, _, failure := w.attempt(t.Context(), in)
+				require.Equal(t, c.after, time.Since(in.Received))
+				if c.reason == "" {
+					require.Nil(t, failure)
+					require.NoError(t, reply.Body.Close())
+				} else {
+					require.Equal(t, fault.UpstreamTimeout, failure.Code)
+					require.Equal(t, c.reason, failure.Reason)
+					require.Equal(t, []health.Verdict{health.Failed}, w.verdicts())
+				}
+				require.Zero(t, w.unfinished())
+			})
+		})
+	}
+}
+
+func TestOneBudgetForAllAttempts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.model("acme/a", 0, "a", "b", "c", "d", "e", "f", "g")
+		for _, slug := range []string{"a", "b", "c", "d", "e", "f", "g"} {
+			w.on(slug, hang)
+		}
+		began := time.Now()
+		_, records, failure := w.attempt(t.Context(), plainCall())
+		require.Equal(t, 300*time.Second, time.Since(began))
+		require.Len(t, records, 5)
+		require.Equal(t, fault.UpstreamTimeout, failure.Code)
+	})
+}
+
+func TestATimeoutAskedForTurnsTheRetryOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for asked, calls := range map[time.Duration]int{0: 2, 5 * time.Second: 1, 90 * time.Second: 2} {
+			w := newWorld(t)
+			w.model("acme/a", 0, "north")
+			w.retries(1)
+			w.on("north", hang)
+			c := plainCall()
+			c.Request.FirstByte = asked
+			w.attempt(t.Context(), c)
+			require.Len(t, w.calls, calls, asked)
+		}
+	})
+}
+
+// A late success wins over a limit that another attempt ran into.
+func TestSuccessAfterATimeoutWins(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.model("acme/a", 0, "north", "south")
+		w.on("north", hang)
+		w.on("south", good(plainCall()))
+		reply, records, failure := w.attempt(t.Context(), plainCall())
+		require.Nil(t, failure)
+		require.Equal(t, "south", reply.Candidate.Provider.Slug)
+		require.Equal(t, "first_byte_timeout", records[0].Failure)
+		require.Equal(t, 60*time.Second, records[0].Duration)
+	})
+}
+
+func TestStreamsThatStop(t *testing.T) {
+	trickle := []step{{data: hello}}
+	for range 20 {
+		trickle = append(trickle, step{pause: 59 * time.Second}, step{data: hello})
+	}
+	for name, c := range map[string]struct {
+		steps  []step
+		text   string
+		code   fault.Code
+		reason fault.Reason
+		after  time.Duration
+	}{
+		"silence":            {[]step{{data: hello}, {hang: true}}, hello, fault.UpstreamTimeout, fault.StreamIdle, 60 * time.Second},
+		"half an event":      {[]step{{data: hello + hello[:20]}, {hang: true}}, hello, fault.UpstreamTimeout, fault.StreamIdle, 60 * time.Second},
+		"cut":                {say(hello, hello), hello + hello, fault.UpstreamServerError, fault.StreamCut, 0},
+		"cut in an event":    {say(hello, hello[:20]), hello, fault.UpstreamServerError, fault.StreamCut, 0},
+		"reset":              {[]step{{data: hello}, {err: errors.New("reset")}}, hello, fault.UpstreamServerError, fault.StreamCut, 0},
+		"error event":        {say(hello, failed, done), hello, fault.UpstreamServerError, "", 0},
+		"rate limit":         {say(hello, limited), hello, fault.UpstreamRateLimited, "", 0},
+		"a huge event":       {say(hello, "data: "+strings.Repeat("x", 9<<20)), hello, fault.UpstreamServerError, fault.EventTooLarge, 0},
+		"for too long":       {trickle, strings.Repeat(hello, 6), fault.UpstreamTimeout, fault.RequestTimeout, 300 * time.Second},
+		"silence at first":   {[]step{{data: role}, {hang: true}}, role, fault.UpstreamTimeout, fault.StreamIdle, 70 * time.Second},
+		"error after a wait": {[]step{{data: role}, {pause: 11 * time.Second}, {data: failed}}, role, fault.UpstreamServerError, "", 11 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.model("acme/a", 0, "north", "south")
+				w.on("north", stream(c.steps...))
+				reply, _, failure := w.attempt(t.Context(), streamCall())
+				require.Nil(t, failure)
+				began := reply.Attempts[0].Started
+				text, failure := read(t, reply)
+				require.Equal(t, strings.ReplaceAll(c.text, `"up"`, `"acme/a"`), text)
+				require.NotContains(t, text, "[DONE]")
+				require.Equal(t, c.code, failure.Code)
+				require.Equal(t, c.reason, failure.Reason)
+				require.Equal(t, c.after, time.Since(began))
+				require.NotEmpty(t, reply.Attempts[0].Failure)
+				require.Equal(t, []string{"north"}, w.calls, "what was sent cannot be taken back")
+				require.Len(t, w.verdicts(), 1)
+				require.NotEqual(t, health.Succeeded, w.verdicts()[0])
+				require.Zero(t, w.unfinished())
+			})
+		})
+	}
+}
+
+func TestStreamsThatAreComplete(t *testing.T) {
+	for name, c := range map[string]struct {
+		steps []step
+		text  string
+		after time.Duration
+	}{
+		"in order":                {say(role, hello, finish, done), role + hello + finish + done, 0},
+		"no marker":               {say(hello, finish), hello + finish + done, 0},
+		"reset after the finish":  {[]step{{data: hello + finish}, {err: io.ErrUnexpectedEOF}}, hello + finish + done, 0},
+		"no last newline":         {say(hello, finish, "data: [DONE]"), hello + finish + done, 0},
+		"open after the marker":   {[]step{{data: hello + finish + done}, {hang: true}}, hello + finish + done, 100 * time.Millisecond},
+		"more after the marker":   {say(hello, finish, done, hello, hello), hello + finish + done, 0},
+		"first content is late":   {[]step{{data: role}, {pause: 30 * time.Second}, {data: hello + finish + done}}, role + hello + finish + done, 30 * time.Second},
+		"nothing until too late":  {[]step{{pause: 30 * time.Second}, {data: hello + finish + done}}, hello + finish + done, 30 * time.Second},
+		"malformed in the middle": {say(hello, "data: {\"ch\n\n", finish, done), hello + finish + done, 0},
+		"sixteen without content": {append(say(strings.Repeat(": a\n\n", 16)), step{pause: time.Second}, step{data: hello + finish + done}), strings.Repeat(": a\n\n", 16) + hello + finish + done, time.Second},
+		"byte by byte":            {say(strings.Split(hello+finish+done, "")...), hello + finish + done, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.model("acme/a", 0, "north", "south")
+				w.on("north", stream(c.steps...))
+				reply, _, failure := w.attempt(t.Context(), streamCall())
+				require.Nil(t, failure)
+				require.True(t, reply.Stream)
+				began := reply.Attempts[0].Started
+				text, failure := read(t, reply)
+				require.Nil(t, failure)
+				require.Equal(t, strings.ReplaceAll(c.text, `"up"`, `"acme/a"`), text)
+				require.Equal(t, c.after, time.Since(began))
+				require.Empty(t, reply.Attempts[0].Failure)
+				require.Positive(t, reply.Attempts[0].Duration)
+				require.Equal(t, []health.Verdict{health.Succeeded}, w.verdicts())
+				require.Zero(t, w.unfinished())
+			})
+		})
+	}
+}
+
+// The look-ahead is bounded: what is too much goes out, and then no fallback
+// may follow.
+func TestLookAheadIsBounded(t *testing.T) {
+	big := ": " + strings.Repeat("x", 33<<10) + "\n\n"
+	for name, c := range map[string]struct {
+		steps []step
+		held  int
+	}{
+		"bytes":  {say(big, big, failed), 2 * len(big)},
+		"events": {say(strings.Repeat(": a\n\n", 20), failed), 16 * len(": a\n\n")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.model("acme/a", 0, "north", "south")
+				w.on("north", stream(c.steps...))
+				reply, _, failure := w.attempt(t.Context(), streamCall())
+				require.Nil(t, failure)
+				piece, err := reply.Pieces.Next()
+				require.NoError(t, err)
+				require.Len(t, piece, c.held)
+				_, failure = read(t, reply)
+				require.Equal(t, fault.UpstreamServerError, failure.Code)
+			})
+		})
+	}
+}
+
+func TestCallerLeaves(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer answer
+		stream bool
+	}{
+		"before the head":        {hang, false},
+		"before the head, sse":   {hang, true},
+		"in a plain body":        {ok("application/json", step{data: okPlain[:10]}, step{hang: true}), false},
+		"before the content":     {stream(step{data: role}, step{hang: true}), true},
+		"while a retry is due":   {refuse(429, 100*time.Second), false},
+		"in an error-body wait ": {refuse(500, 250*time.Second), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.model("acme/a", 0, "north")
+				w.retries(1)
+				w.on("north", c.answer)
+				ctx, leave := context.WithCancel(t.Context())
+				time.AfterFunc(3*time.Second, leave)
+				in := plainCall()
+				in.Request.Stream = c.stream
+				_, _, failure := w.attempt(ctx, in)
+				require.Equal(t, fault.ClientClosed, failure.Code)
+				require.Equal(t, 3*time.Second, time.Since(in.Received), "at once")
+				require.Len(t, w.calls, 1, "nobody else is asked")
+				require.Zero(t, w.unfinished())
+				require.NotContains(t, w.verdicts()[len(w.verdicts())-1:], health.Succeeded)
+				if !strings.Contains(name, "retry") && !strings.Contains(name, "wait") {
+					require.Equal(t, []health.Verdict{health.Neutral}, w.verdicts())
+				}
+			})
+		})
+	}
+}
+
+func TestCallerLeavesAStream(t *testing.T) {
+	for name, steps := range map[string][]step{
+		"between events":     {{data: hello}, {hang: true}},
+		"in an event":        {{data: hello + hello[:10]}, {hang: true}},
+		"before any content": {{data: role}, {hang: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.model("acme/a", 0, "north")
+				w.on("north", stream(steps...))
+				ctx, leave := context.WithCancel(t.Context())
+				reply, _, failure := w.attempt(ctx, streamCall())
+				require.Nil(t, failure)
+				time.AfterFunc(time.Second, leave)
+				began := time.Now()
+				_, failure = read(t, reply)
+				require.Equal(t, fault.ClientClosed, failure.Code)
+				require.Equal(t, time.Second, time.Since(began))
+				require.Equal(t, []health.Verdict{health.Neutral}, w.verdicts())
+				require.Equal(t, "caller_gone", reply.Attempts[0].Failure)
+				require.True(t, reply.Meter.Seen().Usage.Estimated, "billed for what was seen")
+				require.Zero(t, w.unfinished())
+			})
+		})
+	}
+}
+
+func TestClosingAStreamEndsTheUpstreamCall(t *testing.T) {
+	for name, steps := range map[string][]step{
+		"after content":  {{data: hello}, {hang: true}},
+		"without any":    {{data: role}, {hang: true}},
+		"with more left": say(hello, hello, hello),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.model("acme/a", 0, "north")
+				w.on("north", stream(steps...))
+				reply, _, failure := w.attempt(t.Context(), streamCall())
+				require.Nil(t, failure)
+				buf := make([]byte, 7)
+				_, err := io.ReadFull(reply.Body, buf)
+				require.NoError(t, err)
+				require.NoError(t, reply.Body.Close())
+				require.Zero(t, w.unfinished())
+				require.Equal(t, []health.Verdict{health.Neutral}, w.verdicts())
+				require.NoError(t, reply.Body.Close(), "closing twice is allowed")
+				require.Len(t, w.verdicts(), 1)
+			})
+		})
+	}
+}
+
+func TestShutdownCauseIsTheAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.model("acme/a", 0, "north")
+		w.on("north", hang)
+		ctx, stop := context.WithCancelCause(t.Context())
+		time.AfterFunc(time.Second, func() { stop(fault.New(fault.GatewayError, "shutting down")) })
+		_, _, failure := w.attempt(ctx, plainCall())
+		require.Equal(t, fault.GatewayError, failure.Code)
+		require.Equal(t, []health.Verdict{health.Neutral}, w.verdicts())
+	})
+}

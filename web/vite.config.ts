@@ -12,5 +12,5 @@ export default defineConfig({
     modulePreload: false,
   },
   server: { proxy: { "/v1": "http://127.0.0.1:8081", "/readyz": "http://127.0.0.1:8081" } },
-  test: { environment: "jsdom", globals: true, setupFiles: ["./src/setup.test-env.ts"] },
+  test: { environment: "jsdom", globals: true, testTimeout: 60_000, setupFiles: ["./src/setup.test-env.ts"] },
 });

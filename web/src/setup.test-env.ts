@@ -1,3 +1,8 @@
+import { configure } from "@testing-library/react";
+
+// A busy machine is slow, not wrong.
+configure({ asyncUtilTimeout: 20_000 });
+
 // jsdom lacks what Mantine asks of a browser.
 window.matchMedia ??= (query: string) =>
   ({

@@ -45,7 +45,7 @@ func TestChatIsServedRecordedAndFoundAgain(t *testing.T) {
 	} {
 		require.Equal(t, want, line[key], key)
 	}
-	for _, key := range []string{"time", "duration_ms", "gateway_ms", "upstream_ms", "first_byte_ms", "input_tokens", "output_tokens", "cost_nano_usd"} {
+	for _, key := range []string{"time", "duration_us", "gateway_us", "upstream_us", "first_byte_us", "input_tokens", "output_tokens", "cost_nano_usd"} {
 		require.Contains(t, line, key)
 	}
 	require.Greater(t, line["cost_nano_usd"], 0.0)

@@ -10,6 +10,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -123,6 +124,7 @@ func drive(b *testing.B, at, token, body string) {
 	b.SetParallelism(benchCallers)
 	b.ReportAllocs()
 	b.ResetTimer()
+	before := cpu(b)
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
 			if err := one(); err != nil {
@@ -132,7 +134,17 @@ func drive(b *testing.B, at, token, body string) {
 		}
 	})
 	b.StopTimer()
+	b.ReportMetric(float64((cpu(b)-before).Microseconds())/float64(b.N), "cpu-µs/req")
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "req/s")
+}
+
+// cpu is what the process has used. Under load from elsewhere it says more than
+// the time that passed.
+func cpu(b *testing.B) time.Duration {
+	b.Helper()
+	var u syscall.Rusage
+	require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 func BenchmarkChat(b *testing.B) {

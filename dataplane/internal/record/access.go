@@ -36,10 +36,10 @@ func (r *Recorder) line(ctx context.Context, c *call.Call, p *call.Principal, o 
 			slog.String("endpoint", o.Reply.Candidate.Endpoint.ID))
 	}
 	attrs = append(attrs,
-		millis("duration_ms", o.Finished.Sub(c.Received)),
-		millis("gateway_ms", gatewayTime(c, o)),
-		millis("upstream_ms", o.Upstream),
-		millis("first_byte_ms", o.FirstByte),
+		micros("duration_us", o.Finished.Sub(c.Received)),
+		micros("gateway_us", gatewayTime(c, o)),
+		micros("upstream_us", o.Upstream),
+		micros("first_byte_us", o.FirstByte),
 		slog.Int64("input_tokens", o.Seen.Usage.InputTotal()),
 		slog.Int64("output_tokens", o.Seen.Usage.OutputTotal()),
 		slog.Int64("cost_nano_usd", int64(b.cost.Total)),
@@ -100,6 +100,6 @@ func start(attrs []slog.Attr, c *call.Call, p *call.Principal, status int, failu
 	return attrs
 }
 
-func millis(key string, d time.Duration) slog.Attr {
-	return slog.Float64(key, float64(d.Microseconds())/1000)
-}
+// micros is a duration in whole microseconds: slog writes integers without
+// reflection.
+func micros(key string, d time.Duration) slog.Attr { return slog.Int64(key, d.Microseconds()) }

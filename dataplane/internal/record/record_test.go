@@ -262,10 +262,10 @@ func TestAccessLineFields(t *testing.T) {
 	}
 	require.ElementsMatch(t, []string{
 		"time", "level", "msg", "request_id", "route", "remote", "status", "workspace_id", "key_id", "client_request_id", "code", "reason",
-		"surface", "outcome", "requested_model", "model", "stream", "attempts", "provider", "endpoint", "duration_ms", "gateway_ms",
-		"upstream_ms", "first_byte_ms", "input_tokens", "output_tokens", "cost_nano_usd", "policy_revision", "catalog_revision",
+		"surface", "outcome", "requested_model", "model", "stream", "attempts", "provider", "endpoint", "duration_us", "gateway_us",
+		"upstream_us", "first_byte_us", "input_tokens", "output_tokens", "cost_nano_usd", "policy_revision", "catalog_revision",
 	}, keys)
-	require.InDelta(t, 100, line["gateway_ms"], 0)
+	require.InDelta(t, 100_000, line["gateway_us"], 0)
 }
 
 func TestRecentForgetsTheOldestAndKeepsWorkspacesApart(t *testing.T) {

@@ -118,12 +118,13 @@ func TestStreamBytesSurvive(t *testing.T) {
 		"a comment":            {": keep-alive\n\n" + content("a") + finished + done, ""},
 		"CR LF":                {strings.ReplaceAll(content("a")+finished+done, "\n", "\r\n"), ""},
 		"no space":             {strings.ReplaceAll(content("a")+finished+done, "data: ", "data:"), ""},
-		"one broken event":     {content("a") + "data: {\"id\": \n\n" + content("b") + finished + done, ""},
-		"no final newline":     {content("a") + finished + "data: [DONE]", content("a") + finished + done},
-		"no [DONE]":            {content("a") + finished, content("a") + finished + done},
-		"200 KB in a line":     {content(strings.Repeat("x", 200<<10)) + finished + done, ""},
-		"3 MB in a line":       {content(strings.Repeat("x", 3<<20)) + finished + done, ""},
-		"unknown members":      {`data: {"x_new":1e400,"model":"sim/exact","choices":[{"index":3,"delta":{"content":"a","x":null},"finish_reason":null}]}` + "\n\n" + finished + done, ""},
+		// A client would choke on it, and the rest of the stream is good.
+		"a broken event goes": {content("a") + "data: {\"id\": \n\n" + content("b") + finished + done, content("a") + content("b") + finished + done},
+		"no final newline":    {content("a") + finished + "data: [DONE]", content("a") + finished + done},
+		"no [DONE]":           {content("a") + finished, content("a") + finished + done},
+		"200 KB in a line":    {content(strings.Repeat("x", 200<<10)) + finished + done, ""},
+		"3 MB in a line":      {content(strings.Repeat("x", 3<<20)) + finished + done, ""},
+		"unknown members":     {`data: {"x_new":1e400,"model":"sim/exact","choices":[{"index":3,"delta":{"content":"a","x":null},"finish_reason":null}]}` + "\n\n" + finished + done, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			reply(p, "text/event-stream", []byte(tc.sent))

@@ -103,7 +103,7 @@ func New(services Services, o Options) (*Server, error) {
 		c.Data(http.StatusOK, "text/html; charset=utf-8", page.HTML)
 	})
 	operations := s.engine.Group("", s.identify, s.check, s.replay)
-	strict := gen.NewStrictHandlerWithOptions(s, nil, gen.StrictGinServerOptions{
+	strict := gen.NewStrictHandlerWithOptions(s, []gen.StrictMiddlewareFunc{unpooled}, gen.StrictGinServerOptions{
 		RequestErrorHandlerFunc: s.unbindable, HandlerErrorFunc: s.fail, ResponseErrorHandlerFunc: s.fail,
 	})
 	gen.RegisterHandlersWithOptions(operations, strict, gen.GinServerOptions{
@@ -117,6 +117,12 @@ func New(services Services, o Options) (*Server, error) {
 	})
 	s.engine.NoMethod(s.noMethod)
 	return s, nil
+}
+
+// unpooled hands operations a copy of gin's context. gin gives its own to the
+// next request, while database/sql may still be looking at it.
+func unpooled(next gen.StrictHandlerFunc, _ string) gen.StrictHandlerFunc {
+	return func(c *gin.Context, request any) (any, error) { return next(c.Copy(), request) }
 }
 
 // Handler serves the API.

@@ -101,7 +101,7 @@ func (p Pair) Catalog(extra ...string) string {
 	}
 	b.WriteString("models:\n")
 	model := func(id string, endpoints ...string) {
-		fmt.Fprintf(&b, "  - id: %s\n    context: 128000\n    max_output: 16384\n    capabilities: [tools, structured_output, vision]\n", id)
+		fmt.Fprintf(&b, "  - id: %s\n    context: 4000000\n    max_output: 16384\n    capabilities: [tools, structured_output, vision]\n", id)
 		b.WriteString("    input_modalities: [text, image]\n    endpoints:\n")
 		for _, e := range endpoints {
 			b.WriteString("      - " + e + "\n")

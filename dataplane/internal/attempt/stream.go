@@ -54,6 +54,7 @@ type live struct {
 	codec  upstream.Codec
 
 	held      []byte
+	together  []byte // events that arrived in one read, gathered
 	content   bool
 	last      bool // the terminal marker was handed on
 	end       *ending
@@ -150,7 +151,7 @@ func (l *live) Next() ([]byte, error) {
 		piece, l.end = l.step()
 		watch.off()
 		if len(piece.Bytes) > 0 {
-			return piece.Bytes, nil
+			return l.gather(piece), nil
 		}
 	}
 	l.flight.settle(l.end.failure, l.codec.Seen())
@@ -158,6 +159,24 @@ func (l *live) Next() ([]byte, error) {
 		return nil, l.end.failure.Fault
 	}
 	return nil, io.EOF
+}
+
+// gatherMost bounds what goes out in one write.
+const gatherMost = 16 << 10
+
+// gather joins a piece with the events that arrived together with it: each
+// write is a system call, and none of them can be any earlier.
+func (l *live) gather(first upstream.Piece) []byte {
+	if l.last || !l.events.Ready() {
+		return first.Bytes
+	}
+	l.together = append(l.together[:0], first.Bytes...)
+	for l.end == nil && !l.last && len(l.together) < gatherMost && l.events.Ready() {
+		var piece upstream.Piece
+		piece, l.end = l.step()
+		l.together = append(l.together, piece.Bytes...)
+	}
+	return l.together
 }
 
 // Read implements io.Reader over the pieces.

@@ -31,10 +31,10 @@ type Reply struct {
 // Pieces is a body in the caller's format: a stream event by event, a plain
 // body in one. It is for one goroutine.
 type Pieces interface {
-	// Next returns the next piece, a stream's event with its terminator; the
-	// bytes hold until the next call. io.EOF means that the body is complete.
-	// Every other error is a *fault.Error: the stream broke off, fell silent,
-	// carried an error, or the caller has gone.
+	// Next returns the next piece, a stream's event with its terminator or
+	// several that arrived together; the bytes hold until the next call. io.EOF
+	// means that the body is complete. Every other error is a *fault.Error: the
+	// stream broke off, fell silent, carried an error, or the caller has gone.
 	Next() ([]byte, error)
 }
 

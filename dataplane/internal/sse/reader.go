@@ -22,6 +22,7 @@ type Reader struct {
 	start   int // of what was not yet returned, in buf
 	fill    int // end of what was read, in buf
 	scan    scanner
+	found   int // end of the next event, when Ready has looked for it
 	scratch []byte
 	err     error // of src, sticky
 	tail    bool  // the partial block was returned
@@ -40,7 +41,10 @@ func NewReader(src io.Reader, max int) *Reader {
 func (r *Reader) Next() (Event, error) {
 	first := r.start == 0 && r.fill == 0 && r.buf == nil
 	for {
-		n := r.scan.end(r.buf[r.start:r.fill], r.err != nil)
+		n := r.found
+		if r.found = 0; n == 0 {
+			n = r.scan.end(r.buf[r.start:r.fill], r.err != nil)
+		}
 		switch {
 		case n > r.max, n == 0 && r.fill-r.start > r.max:
 			r.err, r.tail = ErrTooLarge, true
@@ -52,6 +56,15 @@ func (r *Reader) Next() (Event, error) {
 		}
 		r.read()
 	}
+}
+
+// Ready reports whether Next has a whole event at hand, so that it returns
+// without reading.
+func (r *Reader) Ready() bool {
+	if r.found == 0 {
+		r.found = r.scan.end(r.buf[r.start:r.fill], r.err != nil)
+	}
+	return r.found > 0 && r.found <= r.max
 }
 
 // rest returns the partial block once, then the error.

@@ -20,6 +20,7 @@ type shape struct {
 	Timeout  time.Duration     `mapstructure:"timeout"`
 	Origins  []string          `mapstructure:"origins"`
 	Labels   map[string]string `mapstructure:"labels"`
+	Peers    []peer            `mapstructure:"peers"`
 	Database database          `mapstructure:"database"`
 	Squashed `mapstructure:",squash"`
 	internal string
@@ -29,6 +30,10 @@ type database struct {
 	URL     secret.String `mapstructure:"url"`
 	Pool    int           `mapstructure:"pool"`
 	Timeout time.Duration `mapstructure:"timeout"`
+}
+
+type peer struct {
+	Name string `mapstructure:"name"`
 }
 
 type Squashed struct {
@@ -49,6 +54,7 @@ func (s shape) Validate() error {
 func defaults() shape {
 	return shape{
 		Listen: ":8080", Verbose: true, Workers: 4, Timeout: 5 * time.Second, Origins: []string{"a", "b", "c"},
+		Labels:   map[string]string{"default": "1"},
 		Database: database{URL: secret.NewString("default"), Pool: 10, Timeout: time.Second}, Squashed: Squashed{Region: "eu"}, internal: "x",
 	}
 }
@@ -77,12 +83,14 @@ workers: 7
 timeout: 1m
 origins: [x]
 labels: {team: core}
+peers: [{name: p}]
 region: us
 database: {pool: 3}
 `, "SIGNALBOX_WORKERS=9", "SIGNALBOX_DATABASE_TIMEOUT=250ms", "SIGNALBOX_DATABASE_URL=postgres://x", "SIGNALBOX_PG_BIN=/x")
 	require.NoError(t, err)
 	want := shape{
 		Listen: ":1", Workers: 9, Timeout: time.Minute, Origins: []string{"x"}, Labels: map[string]string{"team": "core"},
+		Peers:    []peer{{Name: "p"}},
 		Database: database{URL: secret.NewString("postgres://x"), Pool: 3, Timeout: 250 * time.Millisecond},
 		Squashed: Squashed{Region: "us"}, internal: "x",
 	}
@@ -124,12 +132,13 @@ listen: ":1"
 workers: canary-a
 tiemout: canary-b
 database: {url: canary-c, poool: canary-d}
+peers: [{name: a, nmae: canary-i}]
 labels: {fine: "1"}
 `, "SIGNALBOX_TIMEOUT=canary-e", "SIGNALBOX_VERBOSE=canary-f", "SIGNALBOX_DATABSE_URL=canary-g", "SIGNALBOX_DATABASE_POOL=canary-h")
 	require.Error(t, err)
 	for _, want := range []string{
 		"workers (SIGNALBOX_WORKERS): want a whole number", "tiemout: there is no such setting",
-		"database.poool: there is no such setting", "database.url: a secret comes from SIGNALBOX_DATABASE_URL",
+		"database.poool: there is no such setting", "peers (SIGNALBOX_PEERS): want a list", "database.url: a secret comes from SIGNALBOX_DATABASE_URL",
 		"timeout (SIGNALBOX_TIMEOUT): want a duration", "verbose (SIGNALBOX_VERBOSE): want true or false",
 		"SIGNALBOX_DATABSE_URL: there is no such setting", "database.pool (SIGNALBOX_DATABASE_POOL): want a whole number",
 	} {

@@ -1,30 +1,37 @@
 package api
 
 import (
-	"encoding/json"
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
-	"github.com/santhosh-tekuri/jsonschema/v6"
-	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"github.com/signalbox-dev/signalbox/shared/fault"
 )
 
-// violationsOf turns the validator's errors into violations. The validator's
-// own text repeats the submitted values, so every message here is made from
-// the schema and the place alone.
+// violationsOf turns the validator's errors into violations, ordered by place.
+// The validator's own text repeats the submitted values, so every message here
+// is made from the schema and the place alone.
 func violationsOf(err error) []fault.Violation {
-	switch e := err.(type) {
+	found := collect(err)
+	slices.SortFunc(found, func(a, b fault.Violation) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Code, b.Code))
+	})
+	return slices.Compact(found)
+}
+
+func collect(err error) []fault.Violation {
+	switch e := err.(type) { //nolint:errorlint // each level is unwrapped on purpose: they hold different parts of the place
 	case nil:
 		return nil
 	case openapi3.MultiError:
 		var all []fault.Violation
 		for _, inner := range e {
-			all = append(all, violationsOf(inner)...)
+			all = append(all, collect(inner)...)
 		}
 		return all
 	case *openapi3filter.RequestError:
@@ -33,7 +40,7 @@ func violationsOf(err error) []fault.Violation {
 		return ofSchema(e)
 	}
 	if inner := errors.Unwrap(err); inner != nil {
-		return violationsOf(inner)
+		return collect(inner)
 	}
 	return []fault.Violation{{Code: "invalid", Message: "does not match the contract"}}
 }
@@ -43,95 +50,113 @@ func ofRequest(e *openapi3filter.RequestError) []fault.Violation {
 		if errors.Is(e.Err, openapi3filter.ErrInvalidRequired) {
 			return []fault.Violation{{Code: "required", Message: "a JSON body is required"}}
 		}
-		return violationsOf(e.Err)
+		return collect(e.Err)
 	}
 	name := e.Parameter.Name
-	var schema *openapi3.SchemaError
 	switch {
 	case errors.Is(e.Err, openapi3filter.ErrInvalidRequired):
 		return []fault.Violation{{Path: name, Code: "required", Message: "is required"}}
 	case errors.Is(e.Err, openapi3filter.ErrInvalidEmptyValue):
 		return []fault.Violation{{Path: name, Code: "empty", Message: "must not be empty"}}
-	case errors.As(e.Err, &schema):
-		list := violationsOf(e.Err)
+	case isSchemaError(e.Err):
+		list := collect(e.Err)
 		for i := range list {
 			list[i].Path = name
 		}
 		return list
 	}
-	message := "cannot be read"
-	if s := e.Parameter.Schema; s != nil && s.Value != nil && s.Value.Type != nil {
-		message = "must be " + article(strings.Join(s.Value.Type.Slice(), " or "))
-	}
-	return []fault.Violation{{Path: name, Code: "type", Message: message}}
+	return []fault.Violation{{Path: name, Code: "type", Message: typeMessage(e.Parameter.Schema.Value)}}
+}
+
+func isSchemaError(err error) bool {
+	var schema *openapi3.SchemaError
+	return errors.As(err, &schema)
 }
 
 // ofSchema descends to the innermost causes: those say what is wrong, the
 // others only group them.
 func ofSchema(e *openapi3.SchemaError) []fault.Violation {
-	if e.Origin != nil {
-		if inner := errors.Unwrap(e.Origin); inner != nil {
-			return violationsOf(inner)
+	if e.Origin != nil && isSchemaError(e.Origin) {
+		return collect(e.Origin)
+	}
+	tokens := e.JSONPointer()
+	switch e.SchemaField {
+	case "properties", "additionalProperties":
+		return unknownFields(e, tokens)
+	case "required":
+		return missingFields(e, tokens)
+	}
+	code, message := explain(e)
+	return []fault.Violation{{Path: place(tokens), Code: code, Message: message}}
+}
+
+func unknownFields(e *openapi3.SchemaError, tokens []string) []fault.Violation {
+	object, _ := e.Value.(map[string]any)
+	var list []fault.Violation
+	for name := range object {
+		if e.Schema != nil && e.Schema.Properties[name] == nil {
+			list = append(list, fault.Violation{
+				Path: join(place(tokens), shownName(name)), Code: string(fault.UnknownField), Message: "unknown field",
+			})
 		}
 	}
-	var cause *jsonschema.ValidationError
-	if !errors.As(error(e), &cause) {
-		return []fault.Violation{{Path: place(e.JSONPointer()), Code: e.SchemaField, Message: "does not match the contract"}}
+	return list
+}
+
+// missingFields reads both shapes of the error: at the object, for all that it
+// lacks, and at the one field.
+func missingFields(e *openapi3.SchemaError, tokens []string) []fault.Violation {
+	object, isObject := e.Value.(map[string]any)
+	if e.Schema == nil || !isObject {
+		return []fault.Violation{{Path: place(tokens), Code: "required", Message: "is required"}}
 	}
-	path := place(cause.InstanceLocation)
-	switch k := cause.ErrorKind.(type) {
-	case *kind.AdditionalProperties:
-		list := make([]fault.Violation, len(k.Properties))
-		for i, name := range k.Properties {
-			list[i] = fault.Violation{Path: join(path, shownName(name)), Code: string(fault.UnknownField), Message: "unknown field"}
-		}
-		return list
-	case *kind.Required:
-		list := make([]fault.Violation, len(k.Missing))
-		for i, name := range k.Missing {
-			list[i] = fault.Violation{Path: join(path, name), Code: "required", Message: "is required"}
-		}
-		return list
+	if last := len(tokens) - 1; last >= 0 && slices.Contains(e.Schema.Required, tokens[last]) {
+		tokens = tokens[:last]
 	}
-	code, message := explain(cause.ErrorKind, hint(e.Schema))
-	return []fault.Violation{{Path: path, Code: code, Message: message}}
+	var list []fault.Violation
+	for _, name := range e.Schema.Required {
+		if _, given := object[name]; !given {
+			list = append(list, fault.Violation{Path: join(place(tokens), name), Code: "required", Message: "is required"})
+		}
+	}
+	return list
 }
 
 // explain words a failure from the schema's side of it.
-func explain(k jsonschema.ErrorKind, hint string) (code, message string) {
-	switch k := k.(type) {
-	case *kind.Type:
-		return "type", "must be " + article(strings.Join(k.Want, " or "))
-	case *kind.Enum:
-		words := make([]string, 0, len(k.Want))
-		for _, w := range k.Want {
-			words = append(words, fmt.Sprint(w))
-		}
-		return "enum", "must be one of " + strings.Join(words, ", ")
-	case *kind.MinLength:
-		if k.Want == 1 {
+func explain(e *openapi3.SchemaError) (code, message string) {
+	s := e.Schema
+	if s == nil {
+		s = openapi3.NewSchema()
+	}
+	switch e.SchemaField {
+	case "type", "nullable":
+		return "type", typeMessage(s)
+	case "enum":
+		return "enum", "must be one of " + words(s.Enum)
+	case "minLength":
+		if s.MinLength == 1 {
 			return "min_length", "must not be empty"
 		}
-		return "min_length", fmt.Sprintf("must have at least %d characters", k.Want)
-	case *kind.MaxLength:
-		return "max_length", fmt.Sprintf("must have at most %d characters", k.Want)
-	case *kind.MinItems:
-		return "min_items", fmt.Sprintf("must have at least %d items", k.Want)
-	case *kind.MaxItems:
-		return "max_items", fmt.Sprintf("must have at most %d items", k.Want)
-	case *kind.MinProperties:
+		return "min_length", fmt.Sprintf("must have at least %d characters", s.MinLength)
+	case "maxLength":
+		return "max_length", atMost(s.MaxLength, "characters")
+	case "minItems":
+		return "min_items", fmt.Sprintf("must have at least %d items", s.MinItems)
+	case "maxItems":
+		return "max_items", atMost(s.MaxItems, "items")
+	case "minProperties":
 		return "min_properties", "must name at least one field"
-	case *kind.Minimum:
-		return "minimum", "must be at least " + k.Want.RatString()
-	case *kind.Maximum:
-		return "maximum", "must be at most " + k.Want.RatString()
-	case *kind.Format:
-		if k.Want == "date-time" {
+	case "minimum":
+		return "minimum", fmt.Sprintf("must be at least %.0f", value(s.Min))
+	case "maximum":
+		return "maximum", fmt.Sprintf("must be at most %.0f", value(s.Max))
+	case "format":
+		if s.Format == "date-time" {
 			return "format", "must be a time such as 2030-01-31T12:00:00Z"
 		}
-		return "format", "must be " + article(k.Want)
-	case *kind.Pattern:
-		if hint != "" {
+		return "format", "must fit in the format " + s.Format
+	case "pattern":
+		if hint, ok := s.Extensions["x-hint"].(string); ok {
 			return "pattern", hint
 		}
 		return "pattern", "has the wrong form"
@@ -139,21 +164,23 @@ func explain(k jsonschema.ErrorKind, hint string) (code, message string) {
 	return "invalid", "does not match the contract"
 }
 
-// hint is the wording that the contract gives for a pattern.
-func hint(schema *openapi3.Schema) string {
-	if schema == nil {
-		return ""
+func typeMessage(s *openapi3.Schema) string {
+	if s == nil || s.Type == nil {
+		return "has the wrong type"
 	}
-	switch text := schema.Extensions["x-hint"].(type) {
-	case string:
-		return text
-	case json.RawMessage:
-		var s string
-		if json.Unmarshal(text, &s) == nil {
-			return s
-		}
+	return "must be " + article(strings.Join(s.Type.Slice(), " or "))
+}
+
+func atMost(limit *uint64, what string) string {
+	return fmt.Sprintf("must have at most %d %s", value(limit), what)
+}
+
+func words(list []any) string {
+	texts := make([]string, len(list))
+	for i, w := range list {
+		texts[i] = fmt.Sprint(w)
 	}
-	return ""
+	return strings.Join(texts, ", ")
 }
 
 // place writes a location as "models[0].name".
@@ -164,7 +191,7 @@ func place(tokens []string) string {
 			path += "[" + token + "]"
 			continue
 		}
-		path = join(path, token)
+		path = join(path, shownName(token))
 	}
 	return path
 }

@@ -111,6 +111,16 @@ func unavailable(cause error) *fault.Error {
 	return fault.Wrap(cause, fault.Unavailable, "The database cannot be reached right now. Nothing was changed; try again.").After(time.Second)
 }
 
+// uncertain is the failure of a commit whose answer did not come: the change
+// may have been made.
+func uncertain(err error) error {
+	if !connectionLost(err) {
+		return translate(err, "commit")
+	}
+	return fault.Wrap(fmt.Errorf("commit: %w", err), fault.Unavailable,
+		"The connection to the database was lost while the change was being saved, so it may have been made. Read it again before you repeat the call.")
+}
+
 // collided reports whether another transaction got in the way, so that running
 // the same work again can succeed.
 func collided(err error) bool {
@@ -136,5 +146,5 @@ func connectionLost(err error) bool {
 	_, connecting := errors.AsType[*pgconn.ConnectError](err)
 	_, network := errors.AsType[net.Error](err)
 	return connecting || network || pgconn.SafeToRetry(err) || errors.Is(err, driver.ErrBadConn) ||
-		errors.Is(err, sql.ErrConnDone) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+		errors.Is(err, pgconn.ErrConnClosed) || errors.Is(err, sql.ErrConnDone) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }

@@ -138,7 +138,7 @@ func (p *pool) begin(ctx context.Context, t tx, o *sql.TxOptions, fn func(ctx co
 	}
 	open = false
 	if err := t.db.Commit().Error; err != nil {
-		return translate(err, "commit")
+		return uncertain(err)
 	}
 	return nil
 }

@@ -1,0 +1,273 @@
+package api_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// canary is put wherever a caller can put a value; it must come back from
+// nowhere.
+const canary = "canary-2718281828"
+
+// TestBadInput sends every kind of bad input, each with the canary in its
+// value, and expects the place to be named and the value not to be repeated.
+func TestBadInput(t *testing.T) {
+	p := newPlane(t)
+	w := p.tenant("bad")
+	key, _ := p.newKey(w, "target")
+	deep := strings.Repeat(`{"a":`, 40) + "1" + strings.Repeat("}", 40)
+	cases := map[string]struct {
+		call
+		status int
+		code   string
+		paths  []string
+		kinds  []string
+	}{
+		"not JSON":             {post("/v1/keys", `{"name":"`+canary), 400, "invalid_json", nil, nil},
+		"two values":           {post("/v1/keys", `{"name":"`+canary+`"} {}`), 400, "invalid_json", nil, nil},
+		"not UTF-8":            {post("/v1/keys", "{\"name\":\"\xff"+canary+"\"}"), 400, "invalid_json", nil, nil},
+		"too deep":             {post("/v1/keys", deep), 400, "invalid_json", nil, nil},
+		"no body":              {post("/v1/keys", ""), 400, "validation_error", []string{""}, []string{"required"}},
+		"not an object":        {post("/v1/keys", `["`+canary+`"]`), 400, "validation_error", []string{""}, []string{"type"}},
+		"null":                 {post("/v1/keys", `null`), 400, "validation_error", []string{""}, []string{"type"}},
+		"missing field":        {post("/v1/keys", `{}`), 400, "validation_error", []string{"name"}, []string{"required"}},
+		"unknown field":        {post("/v1/keys", `{"name":"x","colour":"`+canary+`"}`), 400, "validation_error", []string{"colour"}, []string{"unknown_field"}},
+		"other letter case":    {post("/v1/keys", `{"name":"x","Models":["`+canary+`"]}`), 400, "validation_error", []string{"Models"}, []string{"unknown_field"}},
+		"unknown nested field": {operator(`{"name":"x","owner":{"email":"a@example.com","vip":"` + canary + `"}}`), 400, "validation_error", []string{"owner.vip"}, []string{"unknown_field"}},
+		"repeated field":       {post("/v1/keys", `{"name":"x","name":"`+canary+`"}`), 400, "validation_error", []string{"name"}, []string{"repeated_field"}},
+		"wrong type":           {post("/v1/keys", `{"name":{"deep":"`+canary+`"}}`), 400, "validation_error", []string{"name"}, []string{"type"}},
+		"several at once": {
+			post("/v1/keys", `{"name":"","surfaces":["chat","`+canary+`"],"expires_at":"`+canary+`","x":1}`), 400, "validation_error",
+			[]string{"expires_at", "name", "surfaces[1]", "x"}, []string{"format", "min_length", "enum", "unknown_field"},
+		},
+		"too long":                 {post("/v1/keys", `{"name":"`+canary+strings.Repeat("x", 100)+`"}`), 400, "validation_error", []string{"name"}, []string{"max_length"}},
+		"only blanks":              {post("/v1/keys", `{"name":"   "}`), 400, "validation_error", []string{"name"}, []string{"required"}},
+		"expiry in past":           {post("/v1/keys", `{"name":"x","expires_at":"2001-01-01T00:00:00Z"}`), 400, "validation_error", []string{"expires_at"}, []string{"in_the_past"}},
+		"impossible date":          {post("/v1/keys", `{"name":"x","expires_at":"2030-02-31T00:00:00Z"}`), 400, "validation_error", nil, nil},
+		"year beyond":              {post("/v1/keys", `{"name":"x","expires_at":"99999-01-01T00:00:00Z"}`), 400, "validation_error", []string{"expires_at"}, nil},
+		"null where it may not be": {post("/v1/keys", `{"name":"x","models":null}`), 400, "validation_error", []string{"models"}, []string{"type"}},
+		"empty patch":              {patch("/v1/keys/"+key, `{}`), 400, "validation_error", []string{""}, []string{"min_properties"}},
+		"out of range":             {patch("/v1/settings", `{"max_attempts":271828}`), 400, "validation_error", []string{"max_attempts"}, []string{"maximum"}},
+		"beyond 64 bits":           {post("/v1/keys/"+key+"/rotate", `{"grace_seconds":18446744073709551617}`), 400, "validation_error", nil, nil},
+		"not whole":                {patch("/v1/settings", `{"max_attempts":2.5}`), 400, "validation_error", []string{"max_attempts"}, []string{"type"}},
+		"long grace":               {post("/v1/keys/"+key+"/rotate", `{"grace_seconds":604801}`), 400, "validation_error", []string{"grace_seconds"}, []string{"maximum"}},
+		"bad slug":                 {operator(`{"name":"x","slug":"` + strings.ToUpper(canary) + `","owner":{"email":"a@example.com"}}`), 400, "validation_error", []string{"slug"}, []string{"pattern"}},
+		"bad e-mail":               {operator(`{"name":"x","owner":{"email":"` + canary + `"}}`), 400, "validation_error", []string{"owner.email"}, []string{"pattern"}},
+		"unexpected body":          {post("/v1/keys/"+key+"/pause", `{"x":"`+canary+`"}`), 400, "validation_error", []string{""}, []string{"unexpected_body"}},
+		"body on a read":           {call{method: "GET", path: "/v1/keys", body: `{"x":"` + canary + `"}`}, 400, "validation_error", []string{""}, []string{"unexpected_body"}},
+		"unknown parameter":        {get("/v1/keys?colour=" + canary), 400, "validation_error", []string{"colour"}, []string{"unknown_parameter"}},
+		"repeated parameter":       {get("/v1/keys?limit=1&limit=2"), 400, "validation_error", []string{"limit"}, []string{"repeated_parameter"}},
+		"malformed query":          {get("/v1/keys?limit=%zz" + canary), 400, "validation_error", []string{""}, []string{"malformed_query"}},
+		"limit no number":          {get("/v1/keys?limit=" + canary), 400, "validation_error", []string{"limit"}, []string{"type"}},
+		"limit 0":                  {get("/v1/keys?limit=0"), 400, "validation_error", []string{"limit"}, []string{"minimum"}},
+		"limit 251":                {get("/v1/keys?limit=251"), 400, "validation_error", []string{"limit"}, []string{"maximum"}},
+		"empty parameter":          {get("/v1/keys?status="), 400, "validation_error", []string{"status"}, nil},
+		"bad enum":                 {get("/v1/keys?status=" + canary), 400, "validation_error", []string{"status"}, []string{"enum"}},
+		"bad cursor":               {get("/v1/keys?cursor=" + canary), 400, "validation_error", []string{"cursor"}, nil},
+		"bad cursor of one":        {get("/v1/workspaces?cursor=" + canary), 400, "validation_error", []string{"cursor"}, nil},
+		"bad time":                 {get("/v1/logs?since=" + canary), 400, "validation_error", []string{"since"}, nil},
+		"times reversed":           {get("/v1/logs?since=2026-01-02T00:00:00Z&until=2026-01-01T00:00:00Z"), 400, "validation_error", []string{"until"}, nil},
+		"bad id in filter":         {get("/v1/logs?key_id=" + canary), 400, "validation_error", []string{"key_id"}, []string{"malformed"}},
+		"bad wait":                 {call{method: "POST", path: "/v1/keys?wait=" + canary, body: `{"name":"x"}`}, 400, "validation_error", []string{"wait"}, nil},
+		"bad If-Match":             {header(patch("/v1/keys/"+key, `{"name":"x"}`), "If-Match", canary), 400, "validation_error", []string{"If-Match"}, []string{"pattern"}},
+		"huge If-Match":            {header(patch("/v1/keys/"+key, `{"name":"x"}`), "If-Match", `"99999999999999999999999"`), 400, "validation_error", []string{"If-Match"}, nil},
+		"bad Idempotency":          {header(patch("/v1/keys/"+key, `{"name":"x"}`), "Idempotency-Key", "two words "+canary), 400, "validation_error", []string{"Idempotency-Key"}, []string{"pattern"}},
+		"form":                     {header(post("/v1/keys", "name="+canary), "Content-Type", "application/x-www-form-urlencoded"), 415, "unsupported_media_type", nil, nil},
+		"no content type":          {header(post("/v1/keys", `{"name":"`+canary+`"}`), "Content-Type"), 415, "unsupported_media_type", nil, nil},
+		"other charset":            {header(post("/v1/keys", `{"name":"x"}`), "Content-Type", "application/json; charset=latin1"), 415, "unsupported_media_type", nil, nil},
+		"too large":                {post("/v1/keys", `{"name":"`+canary+strings.Repeat("x", 20<<10)+`"}`), 413, "payload_too_large", nil, nil},
+		"malformed id":             {get("/v1/keys/" + canary), 404, "not_found", nil, nil},
+		"id of another kind":       {get("/v1/keys/" + w.id), 404, "not_found", nil, nil},
+		"unknown path":             {get("/v1/" + canary), 404, "not_found", nil, nil},
+		"trailing slash":           {get("/v1/keys/"), 404, "not_found", nil, nil},
+		"wrong method":             {call{method: "PUT", path: "/v1/keys"}, 405, "method_not_allowed", nil, nil},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			inner := *p
+			inner.t = t
+			if c.token == "" {
+				c.token = w.key
+			}
+			got := inner.do(c.call)
+			problem := got.problem(c.status, c.code)
+			require.NotContains(t, strings.ToLower(strings.ReplaceAll(got.body, "/v1/", "")), canary)
+			require.NotContains(t, got.body, "271828\"")
+			if c.paths == nil {
+				return
+			}
+			var paths, kinds []string
+			for _, v := range *problem.Violations {
+				paths, kinds = append(paths, v.Path), append(kinds, v.Code)
+				require.NotEmpty(t, v.Message)
+			}
+			require.ElementsMatch(t, c.paths, paths, got.body)
+			if c.kinds != nil {
+				require.ElementsMatch(t, c.kinds, kinds, got.body)
+			}
+		})
+	}
+	require.NotContains(t, strings.ToLower(p.log.String()), canary, "a submitted value is in the log")
+	require.NotContains(t, p.log.String(), "handler panicked")
+}
+
+func post(path, body string) call  { return call{method: "POST", path: path, body: body} }
+func patch(path, body string) call { return call{method: "PATCH", path: path, body: body} }
+func get(path string) call         { return call{method: "GET", path: path} }
+
+func operator(body string) call {
+	return call{method: "POST", path: "/v1/platform/workspaces", token: operatorToken, body: body}
+}
+
+func header(c call, name string, values ...string) call {
+	c.header = http.Header{name: values}
+	return c
+}
+
+func TestWrongMethodSaysWhichAreAllowed(t *testing.T) {
+	p := newPlane(t)
+	got := p.do(call{method: "PUT", path: "/v1/keys", token: "x"})
+	got.problem(http.StatusMethodNotAllowed, "method_not_allowed")
+	require.Contains(t, got.header.Get("Allow"), "GET")
+	require.Contains(t, got.header.Get("Allow"), "POST")
+}
+
+func TestCredentials(t *testing.T) {
+	p := newPlane(t)
+	w := p.tenant("auth")
+	_, inference := p.newKey(w, "inference")
+	last := w.key[len(w.key)-1]
+	wrongSecret := w.key[:len(w.key)-1] + string('A'+(last-'A'+1)%26)
+	cases := map[string]struct {
+		header []string
+		reason string
+	}{
+		"none":             {nil, "missing_credentials"},
+		"no scheme":        {[]string{w.key}, "missing_credentials"},
+		"basic":            {[]string{"Basic " + w.key}, "missing_credentials"},
+		"empty":            {[]string{"Bearer "}, "missing_credentials"},
+		"two":              {[]string{"Bearer " + w.key, "Bearer " + w.key}, "conflicting_credentials"},
+		"nonsense":         {[]string{"Bearer " + canary}, "invalid_key_format"},
+		"cut off":          {[]string{"Bearer " + w.key[:len(w.key)-1]}, "invalid_key_format"},
+		"inference key":    {[]string{"Bearer " + inference}, "inference_key_not_valid_here"},
+		"wrong secret":     {[]string{"Bearer " + wrongSecret}, "invalid_key"},
+		"unknown kid":      {[]string{"Bearer sb_mk_v1_0000000000000000_" + strings.Repeat("a", 43)}, "invalid_key"},
+		"longer operator":  {[]string{"Bearer " + operatorToken + "x"}, "invalid_key_format"},
+		"shorter operator": {[]string{"Bearer " + operatorToken[:30]}, "invalid_key_format"},
+	}
+	var texts []string
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			inner := *p
+			inner.t = t
+			got := inner.do(call{method: "GET", path: "/v1/keys", header: http.Header{"Authorization": c.header}})
+			problem := got.problem(http.StatusUnauthorized, "unauthorized")
+			require.Equal(t, c.reason, *problem.Reason)
+			require.Contains(t, got.header.Get("WWW-Authenticate"), "Bearer")
+			if c.reason == "invalid_key" {
+				texts = append(texts, problem.Detail)
+			}
+			for _, h := range c.header {
+				if len(h) > 12 {
+					require.NotContains(t, got.body, strings.TrimPrefix(h, "Bearer "))
+				}
+			}
+		})
+	}
+	require.Len(t, texts, 2)
+	require.Equal(t, texts[0], texts[1], "an unknown kid and a wrong secret are told apart")
+
+	p.do(call{method: "GET", path: "/v1/keys", token: operatorToken}).problem(http.StatusForbidden, "forbidden")
+	p.do(call{method: "GET", path: "/v1/platform/workspaces", token: w.key}).problem(http.StatusForbidden, "forbidden")
+	// Nothing about the request is looked at before the caller is known.
+	p.do(call{method: "POST", path: "/v1/keys", body: "{"}).problem(http.StatusUnauthorized, "unauthorized")
+	for _, text := range []string{w.key, inference, wrongSecret, operatorToken, canary} {
+		require.NotContains(t, p.log.String(), text)
+	}
+}
+
+// TestOtherTenantsThingsAreNotThere walks every operation of the contract with
+// the ids of another tenant.
+func TestOtherTenantsThingsAreNotThere(t *testing.T) {
+	p := newPlane(t)
+	mine, theirs := p.tenant("mine"), p.tenant("theirs")
+	key, _ := p.newKey(theirs, "theirs")
+	publication := p.do(call{method: "GET", path: "/v1/publications", token: theirs.key}).is(http.StatusOK).json()["data"].([]any)[0].(map[string]any)["id"].(string)
+	request := p.served(theirs, key, "theirs-session").ID.String()
+	ids := map[string]string{
+		"workspace_id": theirs.id, "user_id": theirs.user, "key_id": key, "management_key_id": theirs.keyID,
+		"publication_id": publication, "request_id": request,
+	}
+	snapshot := func() string {
+		var all strings.Builder
+		for _, path := range []string{"/v1/keys", "/v1/management-keys", "/v1/settings", "/v1/workspaces", "/v1/audit-events", "/v1/publications"} {
+			all.WriteString(still(p.do(call{method: "GET", path: path, token: theirs.key}).is(http.StatusOK).body))
+		}
+		return all.String()
+	}
+	before := snapshot()
+	for _, c := range operations(t, ids) {
+		c.token = mine.key
+		switch named := strings.Count(c.path, "_") > 0; {
+		case strings.HasPrefix(c.path, "/v1/platform/"):
+			p.do(c).problem(http.StatusForbidden, "forbidden")
+		case named:
+			p.do(c).problem(http.StatusNotFound, "not_found")
+		default: // a list or a creation: it works, on one's own
+			got := p.do(c)
+			require.Less(t, got.status, 300, "%s %s: %s", c.method, c.path, got.body)
+			for _, id := range ids {
+				require.NotContains(t, got.body, id, "%s %s shows another tenant's id", c.method, c.path)
+			}
+		}
+	}
+	// A member path with one's own workspace and another's user.
+	p.do(call{method: "GET", path: "/v1/workspaces/" + mine.id + "/members/" + theirs.user, token: mine.key}).problem(http.StatusNotFound, "not_found")
+	require.Equal(t, before, snapshot(), "something of the other tenant changed")
+	for path, want := range map[string]int{"/v1/logs?key_id=" + key: 0, "/v1/logs": 0} {
+		require.Len(t, p.do(call{method: "GET", path: path, token: mine.key}).is(http.StatusOK).json()["data"], want)
+	}
+}
+
+func TestOwnWorkspaceWorksWithEveryOperation(t *testing.T) {
+	p := newPlane(t)
+	w := p.tenant("own")
+	for _, c := range operations(t, map[string]string{
+		"workspace_id": w.id, "user_id": w.user, "key_id": "", "management_key_id": "", "publication_id": "", "request_id": "",
+	}) {
+		if c.method == "DELETE" || strings.Contains(c.path, "//") || strings.HasSuffix(c.path, "/") {
+			continue // needs a thing of its own; other tests have one
+		}
+		c.token = w.key
+		if strings.HasPrefix(c.path, "/v1/platform/") {
+			c.token = operatorToken
+		}
+		got := p.do(c)
+		require.Less(t, got.status, 300, fmt.Sprintf("%s %s: %s", c.method, c.path, got.body))
+	}
+}
+
+func TestEveryOperationChecksCallerAndScope(t *testing.T) {
+	p := newPlane(t)
+	w := p.tenant("scope")
+	narrow := p.scoped(w, "models:read") // which no operation here asks for
+	for _, c := range operations(t, map[string]string{
+		"workspace_id": w.id, "user_id": w.user, "key_id": "key_x", "management_key_id": "mk_x", "publication_id": "pub_x", "request_id": "req_x",
+	}) {
+		p.do(c).problem(http.StatusUnauthorized, "unauthorized")
+		c.token = narrow
+		got := p.do(c)
+		switch {
+		case c.path == "/v1/whoami":
+			got.is(http.StatusOK)
+		case strings.HasPrefix(c.path, "/v1/platform/"):
+			got.problem(http.StatusForbidden, "forbidden")
+		default:
+			got.problem(http.StatusForbidden, "insufficient_scope")
+		}
+	}
+}

@@ -79,6 +79,25 @@ func TestFullDiskHoldsCompletionsInMemory(t *testing.T) {
 	require.Zero(t, s.counts.quarantined)
 }
 
+func TestFailedWriteLeavesNoTrace(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir, Options{})
+	write := s.writeAt
+	s.writeAt = func(f *os.File, p []byte, off int64) (int, error) {
+		n, _ := write(f, p[:len(p)-1], off)
+		return n, syscall.ENOSPC
+	}
+	long := intentOf(newRequest())
+	long.EndUser = "a name that makes this record longer than the one that takes its place"
+	require.Error(t, s.Intent(long))
+	s.writeAt = write
+	require.NoError(t, s.Intent(intentOf(newRequest())))
+	require.NoError(t, s.Close())
+	s = open(t, dir, Options{})
+	require.Zero(t, s.counts.quarantined)
+	require.Len(t, stored(t, s), 1)
+}
+
 func TestOversizedDecisionIsLeftOut(t *testing.T) {
 	s := open(t, t.TempDir(), Options{})
 	ev := eventOf(newRequest())

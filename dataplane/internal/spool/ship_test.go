@@ -257,15 +257,41 @@ func TestUncommittedRecordsStayWhileTheConsumerIsAway(t *testing.T) {
 	sh.settles()
 }
 
+// smallStream makes the usage stream with room for so many messages.
+func smallStream(t *testing.T, conn *natsconn.Conn, messages int64) jetstream.Stream {
+	t.Helper()
+	require.Eventually(t, conn.Connected, 10*time.Second, 5*time.Millisecond)
+	stream, err := conn.JetStream().CreateStream(t.Context(), jetstream.StreamConfig{
+		Name: wire.StreamUsage, Subjects: []string{wire.SubjectUsage + ".>"}, Retention: jetstream.WorkQueuePolicy,
+		Discard: jetstream.DiscardNew, MaxMsgs: messages, Duplicates: 100 * time.Millisecond,
+	})
+	require.NoError(t, err)
+	return stream
+}
+
+func TestRecordsThatVanishFromTheStreamAreShippedAgain(t *testing.T) {
+	server := natstest.New(t)
+	conn := server.Connect()
+	stream := smallStream(t, conn, 1000)
+	sh := startShipping(t, server, t.TempDir())
+	sh.complete(30)
+	sh.flush()
+	require.NoError(t, stream.Purge(t.Context())) // the stream itself stays
+	db := newDatabase(t, conn)
+	db.takes(30)
+	sh.settles()
+
+	sh.complete(30)
+	sh.flush()
+	require.NoError(t, stream.Purge(t.Context(), jetstream.WithPurgeKeep(7))) // only some
+	db.takes(60)
+	sh.settles()
+}
+
 func TestFullStreamWaits(t *testing.T) {
 	server := natstest.New(t)
 	conn := server.Connect()
-	require.Eventually(t, conn.Connected, 10*time.Second, 5*time.Millisecond)
-	_, err := conn.JetStream().CreateStream(t.Context(), jetstream.StreamConfig{
-		Name: wire.StreamUsage, Subjects: []string{wire.SubjectUsage + ".>"}, Retention: jetstream.WorkQueuePolicy,
-		Discard: jetstream.DiscardNew, MaxMsgs: 25,
-	})
-	require.NoError(t, err)
+	smallStream(t, conn, 25)
 	db := newDatabase(t, conn)
 	sh := startShipping(t, server, t.TempDir())
 	sh.complete(120)

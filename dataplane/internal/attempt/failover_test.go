@@ -70,21 +70,21 @@ func TestAnErrorBeforeTheFirstContentFallsBack(t *testing.T) {
 		first answer
 		class upstream.Class
 	}{
-		"first event":             {stream(say(failed)...), upstream.ErrorInStream},
-		"rate limit, first event": {stream(say(limited)...), upstream.RateLimited},
-		"event: error":            {stream(say("event: error\n" + failed)...), upstream.ErrorInStream},
-		"text, no JSON":           {stream(say("event: error\ndata: exploded\n\n")...), upstream.ErrorInStream},
-		"after the role":          {stream(say(role, failed)...), upstream.ErrorInStream},
-		"after comments":          {stream(say(": a\n\n", big, role, failed)...), upstream.ErrorInStream},
-		"bare JSON":               {stream(say(`{"error":{"message":"boom"}}` + "\n")...), upstream.ErrorInStream},
+		"first event":             {sse(say(failed)...), upstream.ErrorInStream},
+		"rate limit, first event": {sse(say(limited)...), upstream.RateLimited},
+		"event: error":            {sse(say("event: error\n" + failed)...), upstream.ErrorInStream},
+		"text, no JSON":           {sse(say("event: error\ndata: exploded\n\n")...), upstream.ErrorInStream},
+		"after the role":          {sse(say(role, failed)...), upstream.ErrorInStream},
+		"after comments":          {sse(say(": a\n\n", big, role, failed)...), upstream.ErrorInStream},
+		"bare JSON":               {sse(say(`{"error":{"message":"boom"}}` + "\n")...), upstream.ErrorInStream},
 		"JSON body":               {plain(`{"error":{"message":"boom"}}`), upstream.ErrorInReply},
 		"a whole plain reply":     {plain(okPlain), upstream.WrongType},
-		"cut at once":             {stream(), upstream.StreamCut},
-		"cut after the role":      {stream(say(role)...), upstream.StreamCut},
-		"broken after the role":   {stream(step{data: role}, step{err: io.ErrUnexpectedEOF}), upstream.StreamCut},
-		"only done":               {stream(say(done)...), upstream.EmptyReply},
-		"garbage":                 {stream(say("\x00\x01garbage\n\n")...), upstream.StreamCut},
-		"a huge event":            {stream(say("data: " + strings.Repeat("x", 9<<20))...), upstream.EventTooLarge},
+		"cut at once":             {sse(), upstream.StreamCut},
+		"cut after the role":      {sse(say(role)...), upstream.StreamCut},
+		"broken after the role":   {sse(step{data: role}, step{err: io.ErrUnexpectedEOF}), upstream.StreamCut},
+		"only done":               {sse(say(done)...), upstream.EmptyReply},
+		"garbage":                 {sse(say("\x00\x01garbage\n\n")...), upstream.StreamCut},
+		"a huge event":            {sse(say("data: " + strings.Repeat("x", 9<<20))...), upstream.EventTooLarge},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -118,7 +118,7 @@ func TestABadPlainReplyFallsBack(t *testing.T) {
 		"empty":             {plain(" \n"), upstream.EmptyReply},
 		"broken connection": {ok("application/json", step{data: okPlain[:30]}, step{err: io.ErrUnexpectedEOF}), upstream.TruncatedReply},
 		"bad encoding":      {ok("application/json", step{err: upstream.Fail(upstream.BadEncoding, nil)}), upstream.BadEncoding},
-		"a stream":          {stream(say(hello)...), upstream.WrongType},
+		"a stream":          {sse(say(hello)...), upstream.WrongType},
 		"too large":         {plain(`{"x":"` + strings.Repeat("x", 2000) + `"}`), upstream.ReplyTooLarge},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -231,11 +231,11 @@ func ok(media string, steps ...step) answer {
 	}
 }
 
-func plain(text string) answer    { return ok("application/json", say(text)...) }
-func stream(steps ...step) answer { return ok("text/event-stream", steps...) }
+func plain(text string) answer { return ok("application/json", say(text)...) }
+func sse(steps ...step) answer { return ok("text/event-stream", steps...) }
 func good(c call.Call) answer {
 	if c.Request.Stream {
-		return stream(say(role, hello, finish, done)...)
+		return sse(say(role, hello, finish, done)...)
 	}
 	return plain(okPlain)
 }

@@ -167,8 +167,11 @@ const gatherMost = 16 << 10
 // gather joins a piece with the events that arrived together with it: each
 // write is a system call, and none of them can be any earlier.
 func (l *live) gather(first upstream.Piece) []byte {
-	if l.last || !l.events.Ready() {
+	if l.last || len(first.Bytes) >= gatherMost || !l.events.Ready() {
 		return first.Bytes
+	}
+	if cap(l.together) > 2*gatherMost {
+		l.together = nil // one large event must not be carried for the whole stream
 	}
 	l.together = append(l.together[:0], first.Bytes...)
 	for l.end == nil && !l.last && len(l.together) < gatherMost && l.events.Ready() {

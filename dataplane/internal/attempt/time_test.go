@@ -78,11 +78,11 @@ func TestLimits(t *testing.T) {
 		"head in time":               {slow(59 * time.Second), false, 0, "", 59 * time.Second},
 		"plain body hangs":           {ok("application/json", step{data: okPlain[:10]}, step{hang: true}), false, 0, fault.ReplyTimeout, 180 * time.Second},
 		"plain body in time":         {ok("application/json", step{data: okPlain[:10]}, step{pause: 179 * time.Second}, step{data: okPlain[10:]}), false, 0, "", 179 * time.Second},
-		"head, then no content":      {stream(step{data: role}, step{hang: true}), true, 5 * time.Second, fault.FirstByteTimeout, 5 * time.Second},
+		"head, then no content":      {sse(step{data: role}, step{hang: true}), true, 5 * time.Second, fault.FirstByteTimeout, 5 * time.Second},
 		"JSON in place of a stream":  {ok("application/json", step{hang: true}), true, 0, fault.FirstByteTimeout, 60 * time.Second},
-		"content in time":            {stream(step{pause: 9 * time.Second}, step{data: hello}), true, 0, "", 9 * time.Second},
-		"no content, head goes out":  {stream(step{data: role}, step{hang: true}), true, 0, "", 10 * time.Second},
-		"head goes out even if bare": {stream(step{hang: true}), true, 0, "", 10 * time.Second},
+		"content in time":            {sse(step{pause: 9 * time.Second}, step{data: hello}), true, 0, "", 9 * time.Second},
+		"no content, head goes out":  {sse(step{data: role}, step{hang: true}), true, 0, "", 10 * time.Second},
+		"head goes out even if bare": {sse(step{hang: true}), true, 0, "", 10 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -180,7 +180,7 @@ func TestStreamsThatStop(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t)
 				w.model("acme/a", 0, "north", "south")
-				w.on("north", stream(c.steps...))
+				w.on("north", sse(c.steps...))
 				reply, _, failure := w.attempt(t.Context(), streamCall())
 				require.Nil(t, failure)
 				began := reply.Attempts[0].Started
@@ -222,7 +222,7 @@ func TestStreamsThatAreComplete(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t)
 				w.model("acme/a", 0, "north", "south")
-				w.on("north", stream(c.steps...))
+				w.on("north", sse(c.steps...))
 				reply, _, failure := w.attempt(t.Context(), streamCall())
 				require.Nil(t, failure)
 				require.True(t, reply.Stream)
@@ -255,7 +255,7 @@ func TestLookAheadIsBounded(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t)
 				w.model("acme/a", 0, "north", "south")
-				w.on("north", stream(c.steps...))
+				w.on("north", sse(c.steps...))
 				reply, _, failure := w.attempt(t.Context(), streamCall())
 				require.Nil(t, failure)
 				piece, err := reply.Pieces.Next()
@@ -276,7 +276,7 @@ func TestCallerLeaves(t *testing.T) {
 		"before the head":        {hang, false},
 		"before the head, sse":   {hang, true},
 		"in a plain body":        {ok("application/json", step{data: okPlain[:10]}, step{hang: true}), false},
-		"before the content":     {stream(step{data: role}, step{hang: true}), true},
+		"before the content":     {sse(step{data: role}, step{hang: true}), true},
 		"while a retry is due":   {refuse(429, 100*time.Second), false},
 		"in an error-body wait ": {refuse(500, 250*time.Second), false},
 	} {
@@ -314,7 +314,7 @@ func TestCallerLeavesAStream(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t)
 				w.model("acme/a", 0, "north")
-				w.on("north", stream(steps...))
+				w.on("north", sse(steps...))
 				ctx, leave := context.WithCancel(t.Context())
 				reply, _, failure := w.attempt(ctx, streamCall())
 				require.Nil(t, failure)
@@ -342,7 +342,7 @@ func TestClosingAStreamEndsTheUpstreamCall(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t)
 				w.model("acme/a", 0, "north")
-				w.on("north", stream(steps...))
+				w.on("north", sse(steps...))
 				reply, _, failure := w.attempt(t.Context(), streamCall())
 				require.Nil(t, failure)
 				buf := make([]byte, 7)
@@ -368,5 +368,25 @@ func TestShutdownCauseIsTheAnswer(t *testing.T) {
 		_, _, failure := w.attempt(ctx, plainCall())
 		require.Equal(t, fault.GatewayError, failure.Code)
 		require.Equal(t, []health.Verdict{health.Neutral}, w.verdicts())
+	})
+}
+
+func TestEventsThatArriveTogetherGoOutTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.model("acme/a", 0, "north")
+		w.on("north", sse(step{data: hello}, step{data: hello + finish + hello[:20]}, step{pause: time.Second}, step{data: hello[20:] + finish + failed}))
+		reply, _, failure := w.attempt(t.Context(), streamCall())
+		require.Nil(t, failure)
+		began := time.Now()
+		named := strings.NewReplacer(`"up"`, `"acme/a"`)
+		for _, want := range []string{hello, hello + finish, hello + finish} {
+			piece, err := reply.Pieces.Next()
+			require.NoError(t, err)
+			require.Equal(t, named.Replace(want), string(piece))
+		}
+		require.Equal(t, time.Second, time.Since(began), "what was whole did not wait for what was not")
+		_, failure = read(t, reply)
+		require.Equal(t, "boom", failure.Message)
 	})
 }

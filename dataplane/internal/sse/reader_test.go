@@ -102,6 +102,41 @@ func TestNextDoesNotWaitForMore(t *testing.T) {
 	}
 }
 
+// Asking whether an event is ready must not change what comes, and what is
+// ready must come without a read.
+func TestReady(t *testing.T) {
+	part := rapid.SampledFrom([]string{"data: a", ": c", "\n", "\r", "\r\n", "{}", "data"})
+	rapid.Check(t, func(t *rapid.T) {
+		text := []byte(strings.Join(rapid.SliceOf(part).Draw(t, "parts"), ""))
+		sizes := rapid.SliceOf(rapid.IntRange(1, 9)).Draw(t, "sizes")
+		want, _ := readAll(t, bytes.NewReader(text), 64)
+		src := &counting{src: &pieces{rest: text, sizes: sizes}}
+		r := sse.NewReader(src, 64)
+		var got []seen
+		for {
+			ready, reads := r.Ready(), src.reads
+			require.Equal(t, ready, r.Ready())
+			e, err := r.Next()
+			if err != nil {
+				require.False(t, ready)
+				break
+			}
+			if ready {
+				require.Equal(t, reads, src.reads)
+			}
+			got = append(got, seen{string(e.Raw), string(e.Name), string(e.Data), e.Bare, e.Partial})
+		}
+		require.Equal(t, want, got)
+	})
+}
+
+type counting struct {
+	src   io.Reader
+	reads int
+}
+
+func (c *counting) Read(p []byte) (int, error) { c.reads++; return c.src.Read(p) }
+
 type failing struct{ t *testing.T }
 
 func (f failing) Read([]byte) (int, error) {

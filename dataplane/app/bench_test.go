@@ -154,8 +154,11 @@ func BenchmarkChat(b *testing.B) {
 	const plain = `{"model":"acme/small","messages":[{"role":"user","content":"How tall is the highest mountain of the world, and where is it?"}],"temperature":0.2}`
 	const streamed = `{"model":"acme/small","stream":true,"messages":[{"role":"user","content":"How tall is the highest mountain of the world, and where is it?"}]}`
 	for _, c := range []struct{ name, at, body string }{
-		{"Plain/Direct", upstream, plain}, {"Plain/BareProxy", bare, plain}, {"Plain/Gateway", gateway, plain},
-		{"Stream/BareProxy", bare, streamed}, {"Stream/Gateway", gateway, streamed},
+		{"Plain/Direct", upstream, plain},
+		{"Plain/BareProxy", bare, plain},
+		{"Plain/Gateway", gateway, plain},
+		{"Stream/BareProxy", bare, streamed},
+		{"Stream/Gateway", gateway, streamed},
 	} {
 		b.Run(c.name, func(b *testing.B) { drive(b, c.at, token, c.body) })
 	}

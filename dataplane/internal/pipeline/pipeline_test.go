@@ -35,13 +35,12 @@ type fakes struct {
 	cancel   context.CancelCauseFunc
 	cause    error
 
-	outcome  call.Outcome
-	settled  bool
-	recorded context.Context
-	access   *fault.Error
-	head     http.Header
-	minRev   int64
-	input    decide.Input
+	outcome call.Outcome
+	settled bool
+	access  *fault.Error
+	head    http.Header
+	minRev  int64
+	input   decide.Input
 }
 
 func (f *fakes) step(name string) error {
@@ -114,7 +113,8 @@ func (f *fakes) Admit(context.Context, call.Call, call.Principal, call.Pinned, d
 
 type grant struct{ f *fakes }
 
-func (grant) Header() http.Header              { return http.Header{"X-Ratelimit-Limit-Requests": {"60"}} }
+func (grant) Header() http.Header { return http.Header{"X-Ratelimit-Limit-Requests": {"60"}} }
+
 func (grant) Checks() []decide.LimitCheck      { return []decide.LimitCheck{{Scope: "key", OK: true}} }
 func (g grant) Settle(meter.Usage, meter.Cost) { g.f.settled = true }
 

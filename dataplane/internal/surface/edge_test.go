@@ -75,7 +75,7 @@ func (w *world) Access(_ context.Context, _ call.Call, _ call.Principal, status 
 }
 
 func (w *world) Generation(id.Workspace, id.Request) ([]wire.UsageEvent, bool) { return nil, false }
-func (w *world) View() decide.Health                                            { return noHealth{} }
+func (w *world) View() decide.Health                                           { return noHealth{} }
 
 type noHealth struct{}
 

@@ -33,10 +33,9 @@ var table = []row{
 	},
 }
 
-// bodyCaps are the body caps by kind, in bytes.
+// bodyCap is the cap of a kind of body, in bytes.
 func (o Options) bodyCap(kind bodyKind) int64 {
-	switch kind {
-	case jsonBody:
+	if kind == jsonBody {
 		return o.MaxJSON
 	}
 	return 0

@@ -162,8 +162,6 @@ func geminiStatus(status int) string {
 		return "UNAVAILABLE"
 	case http.StatusGatewayTimeout:
 		return "DEADLINE_EXCEEDED"
-	case StatusClientClosed:
-		return "CANCELLED"
 	}
 	if status < http.StatusInternalServerError {
 		return "INVALID_ARGUMENT"

@@ -85,7 +85,7 @@ func TestWrongMembersAreNamed(t *testing.T) {
 		"max tokens zero":  {`{"max_tokens":0}`, "max_tokens"},
 		"max tokens float": {`{"max_completion_tokens":1.5}`, "max_completion_tokens"},
 		"messages":         {`{"messages":{}}`, "messages"},
-		"provider":         {`{"provider":{"onyl":["a"]}}`, "provider.onyl"},
+		"provider":         {`{"provider":{"ony":["a"]}}`, "provider.ony"},
 		"routing":          {`{"routing":{"mode":"best"}}`, "routing.mode"},
 	}
 	for name, c := range cases {

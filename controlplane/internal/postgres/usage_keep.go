@@ -65,12 +65,19 @@ func (s *UsageStore) UsageExpired(ctx context.Context, now time.Time) ([]usage.E
 		Days int
 	}
 	err := s.system.Read(ctx, func(ctx context.Context) error {
+		// One look into the index for each workspace: the LIMIT keeps the
+		// planner from reading the whole log, the bound on the id stops the
+		// look where the oldest entry is young enough.
 		err := system(ctx).Raw(
 			`SELECT r.id, r.days
 			 FROM (SELECT w.id, COALESCE(s.log_retention_days, ?) AS days
 			       FROM workspaces w LEFT JOIN settings s ON s.workspace_id = w.id) r
-			 WHERE EXISTS (SELECT FROM request_log l
-			               WHERE l.workspace_id = r.id AND l.started_at < ?::timestamptz - r.days * interval '24 hours')
+			 CROSS JOIN LATERAL (SELECT ?::timestamptz - r.days * interval '24 hours' AS at) cutoff
+			 CROSS JOIN LATERAL (
+			       SELECT FROM request_log l
+			       WHERE l.workspace_id = r.id AND l.started_at < cutoff.at
+			         AND l.id < (lpad(to_hex(ceil(extract(epoch FROM cutoff.at) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid
+			       ORDER BY l.id LIMIT 1) old
 			 LIMIT ?`, policy.DefaultSettings().LogRetentionDays, now, expiredAtOnce).Scan(&found).Error
 		return translate(err, "find expired request log entries")
 	})
@@ -85,11 +92,20 @@ func (s *UsageStore) UsageExpired(ctx context.Context, now time.Time) ([]usage.E
 func (s *UsageStore) UsageDelete(ctx context.Context, ws id.Workspace, cutoff time.Time, limit int) (int, error) {
 	var deleted int64
 	err := s.system.InTx(ctx, func(ctx context.Context) error {
-		done := system(ctx).Exec(
-			`DELETE FROM request_log l
-			 USING (SELECT id, started_at FROM request_log WHERE workspace_id = ? AND started_at < ? ORDER BY id LIMIT ?) old
-			 WHERE l.workspace_id = ? AND l.started_at < ? AND l.id = old.id AND l.started_at = old.started_at`,
-			ws.UUID(), cutoff, limit, ws.UUID(), cutoff)
+		deleted = 0
+		// A range of ids, so that every batch reads only what it deletes.
+		var ids []uuid.UUID
+		err := system(ctx).Raw(
+			`SELECT max(id::text)::uuid FROM (
+			   SELECT id FROM request_log WHERE workspace_id = ? AND id < ? AND started_at < ? ORDER BY id LIMIT ?) oldest
+			 HAVING count(*) > 0`,
+			ws.UUID(), firstID(cutoff.Add(time.Millisecond)), cutoff, limit).Scan(&ids).Error
+		if err != nil || len(ids) == 0 {
+			return translate(err, "find expired request log entries")
+		}
+		last := id.FromUUID[id.RequestKind](ids[0])
+		done := system(ctx).Exec("DELETE FROM request_log WHERE workspace_id = ? AND id <= ? AND started_at <= ? AND started_at < ?",
+			ws.UUID(), last.UUID(), last.Time(), cutoff)
 		deleted = done.RowsAffected
 		return translate(done.Error, "delete expired request log entries")
 	})

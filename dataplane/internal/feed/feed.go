@@ -18,6 +18,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/keyring"
@@ -72,6 +73,7 @@ type Feed struct {
 	jobs     *jobs
 
 	mu       sync.Mutex
+	subs     []*nats.Subscription
 	marks    marks
 	caughtUp time.Time
 
@@ -104,13 +106,8 @@ func New(o Options) *Feed {
 func (f *Feed) Run(ctx context.Context) error {
 	f.o.Policies.LoadCatalog()
 	defer f.o.Conn.OnConnect(f.catchUpSoon)()
-	subs, err := f.subscribe()
-	defer func() {
-		for _, s := range subs {
-			_ = s.Unsubscribe() // fails only on a connection that is closed already
-		}
-	}()
-	if err != nil {
+	defer f.unsubscribe()
+	if err := f.subscribe(); err != nil {
 		return err
 	}
 	// The disk outlives the rest, so that what was applied last is kept too.
@@ -129,7 +126,7 @@ func (f *Feed) Run(ctx context.Context) error {
 	for range workers {
 		group.Go(func() error { f.work(ctx); return nil })
 	}
-	err = group.Wait()
+	err := group.Wait()
 	stopDisk()
 	written.Wait()
 	return err

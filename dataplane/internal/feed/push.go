@@ -23,8 +23,9 @@ const (
 
 // subscribe opens one plain subscription for each bucket. They survive
 // reconnects; while NATS is away they wait for the connect.
-func (f *Feed) subscribe() ([]*nats.Subscription, error) {
-	var subs []*nats.Subscription
+func (f *Feed) subscribe() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	for subject, handle := range map[string]nats.MsgHandler{
 		wire.SubjectPushKeys + ".>":    f.pushedKey,
 		wire.SubjectPushPolicy + ".>":  f.pushedPolicy,
@@ -32,14 +33,23 @@ func (f *Feed) subscribe() ([]*nats.Subscription, error) {
 	} {
 		sub, err := f.o.Conn.NATS().Subscribe(subject, handle)
 		if err != nil {
-			return subs, err
+			return err
 		}
-		subs = append(subs, sub)
+		f.subs = append(f.subs, sub)
 		if err := sub.SetPendingLimits(pendingMessages, pendingBytes); err != nil {
-			return subs, err
+			return err
 		}
 	}
-	return subs, nil
+	return nil
+}
+
+func (f *Feed) unsubscribe() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, s := range f.subs {
+		_ = s.Unsubscribe() // fails only on a connection that is closed already
+	}
+	f.subs = nil
 }
 
 func (f *Feed) pushedKey(msg *nats.Msg) {

@@ -16,6 +16,10 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/wire"
 )
 
+// requestWithin bounds one question to NATS. One that a restart swallowed is
+// never answered, so it must not wait for the caller's whole deadline.
+const requestWithin = 2 * time.Second
+
 // Reader reads documents. Every call fails at once while NATS is away.
 type Reader struct{ conn *natsconn.Conn }
 
@@ -31,6 +35,8 @@ func (r *Reader) Any(ctx context.Context, bucket, key string) (Entry, error) {
 	if err := r.conn.Ready(); err != nil {
 		return Entry{}, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, requestWithin)
+	defer cancel()
 	to := "$JS.API.DIRECT.GET." + stream(bucket) + "." + subject(bucket) + key
 	msg, err := r.conn.NATS().RequestWithContext(ctx, to, nil)
 	if err != nil {
@@ -77,6 +83,8 @@ func (r *Reader) Leader(ctx context.Context, bucket, key string) (Entry, error) 
 	if err != nil {
 		return Entry{}, fmt.Errorf("ask for a document: %w", err)
 	}
+	ctx, cancel := context.WithTimeout(ctx, requestWithin)
+	defer cancel()
 	msg, err := r.conn.NATS().RequestWithContext(ctx, "$JS.API.STREAM.MSG.GET."+stream(bucket), ask)
 	if err != nil {
 		return Entry{}, fmt.Errorf("read document of %s at its leader: %w", bucket, err)
@@ -116,6 +124,8 @@ func (r *Reader) State(ctx context.Context, bucket string) (State, error) {
 	if err := r.conn.Ready(); err != nil {
 		return State{}, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, requestWithin)
+	defer cancel()
 	s, err := r.conn.JetStream().Stream(ctx, stream(bucket))
 	if err != nil {
 		return State{}, fmt.Errorf("state of %s: %w", bucket, err)
@@ -130,7 +140,6 @@ func (r *Reader) State(ctx context.Context, bucket string) (State, error) {
 const (
 	batchMessages = 1000
 	batchBytes    = 4 << 20
-	batchIdle     = 5 * time.Second
 )
 
 // Since hands fn every document of bucket that matches filter and was written
@@ -170,7 +179,7 @@ func (r *Reader) batch(ctx context.Context, bucket, filter string, after uint64,
 		return 0, false, err
 	}
 	for {
-		msg, err := nextWithin(ctx, sub, batchIdle)
+		msg, err := nextWithin(ctx, sub)
 		if err != nil {
 			return 0, false, err
 		}
@@ -195,8 +204,8 @@ func (r *Reader) batch(ctx context.Context, bucket, filter string, after uint64,
 	}
 }
 
-func nextWithin(ctx context.Context, sub *nats.Subscription, idle time.Duration) (*nats.Msg, error) {
-	ctx, cancel := context.WithTimeout(ctx, idle)
+func nextWithin(ctx context.Context, sub *nats.Subscription) (*nats.Msg, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestWithin)
 	defer cancel()
 	return sub.NextMsgWithContext(ctx)
 }

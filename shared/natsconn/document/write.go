@@ -202,6 +202,8 @@ func (w *Writer) publish(ctx context.Context, bucket, key string, data []byte, e
 	if err := w.conn.Ready(); err != nil {
 		return 0, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, requestWithin)
+	defer cancel()
 	ack, err := w.conn.JetStream().Publish(ctx, subject(bucket)+key, data, jetstream.WithExpectLastSequencePerSubject(expected))
 	if err != nil {
 		return 0, err
@@ -214,6 +216,8 @@ func (w *Writer) purge(ctx context.Context, bucket, key string, expected *uint64
 	if err := w.conn.Ready(); err != nil {
 		return err
 	}
+	ctx, cancel := context.WithTimeout(ctx, requestWithin)
+	defer cancel()
 	msg := nats.NewMsg(subject(bucket) + key)
 	msg.Header.Set(headerOperation, "PURGE")
 	msg.Header.Set("Nats-Rollup", "sub")

@@ -55,7 +55,7 @@ func newQuery(r *Runner, c call.Call, plan decide.Plan) *query {
 		from = r.deps.Now()
 	}
 	q.deadline = from.Add(r.limits.Request)
-	q.records = make([]decide.AttemptRecord, 0, min(q.most, 4))
+	q.records = make([]decide.AttemptRecord, 0, min(q.most, 2))
 	return q
 }
 

@@ -63,6 +63,23 @@ func TestOnlyTheAllowListReachesTheProvider(t *testing.T) {
 	require.Equal(t, "application/json", response.MediaType)
 }
 
+func TestPathFollowsTheBaseURL(t *testing.T) {
+	var got string
+	url := strings.TrimSuffix(serve(t, func(w http.ResponseWriter, r *http.Request) {
+		got = r.RequestURI
+		_, _ = io.WriteString(w, "{}")
+	}), "/v1")
+	client := newClient(t, provider.Options{})
+	for base, want := range map[string]string{
+		"": "/chat/completions", "/": "/chat/completions", "/v1": "/v1/chat/completions", "/v1/": "/v1/chat/completions",
+		"/a%2Fb/v1": "/a%2Fb/v1/chat/completions", "/v1?api-version=2": "/v1/chat/completions?api-version=2",
+	} {
+		_, failure := post(t, client, url+base)
+		require.Nil(t, failure, base)
+		require.Equal(t, want, got, base)
+	}
+}
+
 func TestKeylessProviderGetsNoCredential(t *testing.T) {
 	var got http.Header
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -118,6 +135,7 @@ func TestStatuses(t *testing.T) {
 		"rate limit":           {429, map[string]string{"Retry-After": "7"}, `{"error":{"message":"slow"}}`, upstream.RateLimited, 7 * time.Second},
 		"rate limit by date":   {429, map[string]string{"Retry-After": "Fri, 02 Jan 2026 03:04:35 GMT"}, `{}`, upstream.RateLimited, 30 * time.Second},
 		"a wait in the past":   {429, map[string]string{"Retry-After": "Fri, 02 Jan 2026 03:03:35 GMT"}, `{}`, upstream.RateLimited, 0},
+		"a date too far away":  {429, map[string]string{"Retry-After": "Sun, 04 Jan 2026 03:04:35 GMT"}, `{}`, upstream.RateLimited, 0},
 		"too long a wait":      {429, map[string]string{"Retry-After": "86401"}, `{}`, upstream.RateLimited, 0},
 		"no number":            {429, map[string]string{"Retry-After": "soon"}, `{}`, upstream.RateLimited, 0},
 		"negative":             {429, map[string]string{"Retry-After": "-5"}, `{}`, upstream.RateLimited, 0},

@@ -102,6 +102,9 @@ func (b *bases) target(base, path string) (*url.URL, error) {
 	if err != nil {
 		return nil, err
 	}
+	if parsed.Path == "" {
+		parsed.Path = "/" // JoinPath keeps a URL without a path relative
+	}
 	u := parsed.JoinPath(path)
 	b.known.Store(k, u)
 	return u, nil

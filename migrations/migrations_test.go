@@ -8,10 +8,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/stretchr/testify/require"
-
-	"github.com/jackc/pgx/v5"
 
 	"github.com/signalbox-dev/signalbox/migrations"
 	"github.com/signalbox-dev/signalbox/shared/pgcluster"
@@ -112,7 +111,7 @@ func TestTenantTablesAreForced(t *testing.T) {
 			AND (c.relname IN ('workspaces', 'users') OR EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'workspace_id'))
 		ORDER BY 1`)
 	require.NoError(t, err)
-	defer rows.Close() //nolint:errcheck // the test is over
+	defer func() { require.NoError(t, rows.Close()) }()
 	seen := map[string]bool{}
 	for rows.Next() {
 		var table, policy string
@@ -208,7 +207,7 @@ func schema(t *testing.T, db *sql.DB) []string {
 			WHERE table_schema = 'public' AND grantee LIKE 'signalbox\_%'
 		ORDER BY 1`)
 	require.NoError(t, err)
-	defer rows.Close() //nolint:errcheck // the test is over
+	defer func() { require.NoError(t, rows.Close()) }()
 	var lines []string
 	for rows.Next() {
 		var line string

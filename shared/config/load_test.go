@@ -132,7 +132,7 @@ listen: ":1"
 workers: canary-a
 tiemout: canary-b
 database: {url: canary-c, poool: canary-d}
-peers: [{name: a, nmae: canary-i}]
+peers: [{name: a, naam: canary-i}]
 labels: {fine: "1"}
 `, "SIGNALBOX_TIMEOUT=canary-e", "SIGNALBOX_VERBOSE=canary-f", "SIGNALBOX_DATABSE_URL=canary-g", "SIGNALBOX_DATABASE_POOL=canary-h")
 	require.Error(t, err)

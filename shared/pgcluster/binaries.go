@@ -172,6 +172,6 @@ func installLine(goos string, exists func(string) bool) string {
 }
 
 func fileExists(path string) bool {
-	_, err := os.Stat(path)
+	_, err := os.Stat(path) //nolint:gosec // only whether a program is there
 	return err == nil
 }

@@ -124,7 +124,7 @@ func (c *Cluster) start(ctx context.Context, durable bool) error {
 		return err
 	}
 	if major == 0 {
-		if err := c.home.initialise(ctx, c.bin, durable); err != nil {
+		if err := c.home.initialize(ctx, c.bin, durable); err != nil {
 			return err
 		}
 	}
@@ -155,7 +155,7 @@ func (c *Cluster) spawn(ctx context.Context, durable bool) (logFrom int64, err e
 	if err != nil {
 		return 0, err
 	}
-	defer logFile.Close()
+	defer closeQuietly(logFile) // the postmaster has a copy
 	if info, err := logFile.Stat(); err == nil {
 		logFrom = info.Size()
 	}

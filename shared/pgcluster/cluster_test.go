@@ -35,7 +35,7 @@ func homeDir(t *testing.T) string {
 	t.Helper()
 	parent, err := os.MkdirTemp("/tmp", "sbpg-test-")
 	require.NoError(t, err)
-	require.NoError(t, os.Chmod(parent, 0o755)) //nolint:gosec // see above
+	require.NoError(t, os.Chmod(parent, 0o755))
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(parent)) })
 	return filepath.Join(parent, "pg")
 }
@@ -44,7 +44,7 @@ func query(t *testing.T, c *Cluster, sql string) string {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), c.URL("postgres"))
 	require.NoError(t, err)
-	defer conn.Close(context.WithoutCancel(t.Context())) //nolint:errcheck // read already
+	defer conn.Close(context.WithoutCancel(t.Context()))
 	var text string
 	require.NoError(t, conn.QueryRow(t.Context(), sql).Scan(&text))
 	return text
@@ -59,7 +59,7 @@ func mark(t *testing.T, c *Cluster) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), c.URL("postgres"))
 	require.NoError(t, err)
-	defer conn.Close(context.WithoutCancel(t.Context())) //nolint:errcheck // written already
+	defer conn.Close(context.WithoutCancel(t.Context()))
 	_, err = conn.Exec(t.Context(), createMark)
 	require.NoError(t, err)
 }
@@ -115,7 +115,7 @@ func TestAStalePidOfAnotherProgram(t *testing.T) {
 	mark(t, c)
 	require.NoError(t, c.Stop())
 	pidFile := filepath.Join(dir, "data", "postmaster.pid")
-	require.NoError(t, os.WriteFile(pidFile, []byte(itoa(os.Getpid())+"\n"+dir+"/data\n"), 0o644)) //nolint:gosec // as Postgres writes it
+	require.NoError(t, os.WriteFile(pidFile, []byte(itoa(os.Getpid())+"\n"+dir+"/data\n"), 0o644))
 
 	c = start(t, Options{DataDir: dir})
 	require.Equal(t, "kept", query(t, c, readMark))
@@ -123,15 +123,15 @@ func TestAStalePidOfAnotherProgram(t *testing.T) {
 
 func TestAnInterruptedInitdb(t *testing.T) {
 	dir := homeDir(t)
-	require.NoError(t, os.MkdirAll(filepath.Join(dir, "data.new", "base"), 0o755))                        //nolint:gosec // test
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "data.new", "PG_VERSION"), []byte("15\n"), 0o644)) //nolint:gosec // test
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "data.new", "base"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "data.new", "PG_VERSION"), []byte("15\n"), 0o644))
 	start(t, Options{DataDir: dir})
 	require.NoDirExists(t, filepath.Join(dir, "data.new"))
 }
 
 func TestLongPathsHaveTheirSocketElsewhere(t *testing.T) {
 	dir := filepath.Join(homeDir(t), strings.Repeat("long", 30))
-	require.NoError(t, os.MkdirAll(filepath.Dir(dir), 0o755)) //nolint:gosec // the Postgres user must pass through
+	require.NoError(t, os.MkdirAll(filepath.Dir(dir), 0o755))
 	c := start(t, Options{DataDir: dir})
 	require.Equal(t, "1", query(t, c, "SELECT '1'"))
 	socket := c.home.socket
@@ -144,7 +144,7 @@ func TestLongPathsHaveTheirSocketElsewhere(t *testing.T) {
 // whoever runs this; root's Postgres lives elsewhere and is found again.
 func TestAPrivateParent(t *testing.T) {
 	dir := homeDir(t)
-	require.NoError(t, os.Chmod(filepath.Dir(dir), 0o700)) //nolint:gosec // a directory
+	require.NoError(t, os.Chmod(filepath.Dir(dir), 0o700))
 	c := start(t, Options{DataDir: dir})
 	mark(t, c)
 	if os.Geteuid() == 0 {

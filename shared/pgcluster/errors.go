@@ -10,12 +10,12 @@ import (
 
 // What Start can fail with. The text around them says what to do.
 var (
-	ErrNoBinaries = errors.New("Postgres 15 or newer is not installed")
+	ErrNoBinaries = errors.New("no Postgres 15 or newer is installed")
 	ErrCorrupt    = errors.New("the Postgres data directory is damaged")
 	ErrInUse      = errors.New("the Postgres data directory is in use")
 	ErrVersion    = errors.New("the Postgres data directory belongs to another version")
 	ErrPermission = errors.New("the Postgres data directory cannot be used with the present permissions")
-	ErrStart      = errors.New("Postgres did not start")
+	ErrStart      = errors.New("private Postgres did not start")
 )
 
 // errOrphans means that the start may be tried again in a moment.
@@ -53,12 +53,15 @@ func (h *home) diagnose(logFrom int64) error {
 	}
 }
 
+// closeQuietly closes what was only read, or is open elsewhere too.
+func closeQuietly(c io.Closer) { _ = c.Close() }
+
 func (h *home) logSince(from int64) string {
 	f, err := os.Open(h.logPath())
 	if err != nil {
 		return ""
 	}
-	defer f.Close()
+	defer closeQuietly(f)
 	if _, err := f.Seek(from, io.SeekStart); err != nil {
 		return ""
 	}

@@ -30,7 +30,7 @@ func TestDamagedDirectories(t *testing.T) {
 		{"version is no number", func() error { return os.WriteFile(filepath.Join(data, "PG_VERSION"), []byte("x"), 0o600) }, ErrCorrupt, "PG_VERSION"},
 		{"no version", func() error { return os.Remove(filepath.Join(data, "PG_VERSION")) }, ErrCorrupt, "no PG_VERSION"},
 		{"control file overwritten", func() error {
-			if err := os.WriteFile(filepath.Join(data, "PG_VERSION"), version, 0o644); err != nil { //nolint:gosec // whoever Postgres runs as reads it
+			if err := os.WriteFile(filepath.Join(data, "PG_VERSION"), version, 0o644); err != nil {
 				return err
 			}
 			return overwrite(control, make([]byte, len(intact)))
@@ -55,7 +55,7 @@ func TestDamagedDirectories(t *testing.T) {
 
 // overwrite keeps the owner, whom Postgres checks.
 func overwrite(path string, body []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_TRUNC, 0) //nolint:gosec // test
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_TRUNC, 0)
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func TestMissingBinaries(t *testing.T) {
 	old := t.TempDir()
 	for _, name := range []string{"initdb", "postgres"} {
 		script := "#!/bin/sh\necho 'postgres (PostgreSQL) 14.9'\n"
-		require.NoError(t, os.WriteFile(filepath.Join(old, name), []byte(script), 0o755)) //nolint:gosec // a program
+		require.NoError(t, os.WriteFile(filepath.Join(old, name), []byte(script), 0o755))
 	}
 	t.Setenv(EnvBinaries, old)
 	_, err = Start(t.Context(), Options{})

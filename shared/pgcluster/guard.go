@@ -45,13 +45,13 @@ func startGuard(h *home) (*guard, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrStart, err)
 	}
-	defer r.Close()
+	defer closeQuietly(r)
 	signal, remove := "INT", ""
 	if h.temporary {
 		signal, remove = "QUIT", h.dir
 	}
 	// No context: the guard must outlive whatever ends this process.
-	cmd := exec.Command("/bin/sh", "-c", guardScript, "signalbox-pg-guard", signal, remove) //nolint:noctx,gosec // see above
+	cmd := exec.Command("/bin/sh", "-c", guardScript, "signalbox-pg-guard", signal, remove) //nolint:noctx // see above
 	cmd.Stdin = r
 	cmd.Dir = "/"
 	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C"}

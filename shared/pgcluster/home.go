@@ -128,7 +128,7 @@ func moveHome(dir string) (string, error) {
 // kernel gives the lock up when the process ends, however it ends.
 func (h *home) takeLock() error {
 	path := filepath.Join(h.dir, "lock")
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // the home is the operator's choice
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrPermission, err)
 	}
@@ -195,9 +195,9 @@ func (h *home) major() (int, error) {
 	return major, nil
 }
 
-// initialise runs initdb aside and moves the result into place, so that an
+// initialize runs initdb aside and moves the result into place, so that an
 // interrupted run leaves nothing that looks like a cluster.
-func (h *home) initialise(ctx context.Context, bin binaries, durable bool) error {
+func (h *home) initialize(ctx context.Context, bin binaries, durable bool) error {
 	fresh := h.data() + ".new"
 	if err := os.RemoveAll(fresh); err != nil {
 		return fmt.Errorf("%w: %w", ErrPermission, err)

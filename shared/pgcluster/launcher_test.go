@@ -18,7 +18,7 @@ const envLauncher = "PGCLUSTER_TEST_LAUNCH"
 
 func launch(t *testing.T, dir string) launcher {
 	t.Helper()
-	cmd := exec.Command(os.Args[0]) //nolint:noctx,gosec // ourselves; killed by the test
+	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), envLauncher+"="+dir)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
@@ -48,7 +48,7 @@ func launchAndWait(dir string) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	fmt.Println(c.cmd.Process.Pid, c.guard.cmd.Process.Pid, c.Dir())
+	_, _ = fmt.Fprintln(os.Stdout, c.cmd.Process.Pid, c.guard.cmd.Process.Pid, c.Dir())
 	select {}
 }
 

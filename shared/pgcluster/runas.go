@@ -39,7 +39,7 @@ func (w identity) credential() *syscall.Credential {
 	if !w.switched {
 		return nil
 	}
-	return &syscall.Credential{Uid: uint32(w.uid), Gid: uint32(w.gid)} //nolint:gosec // both come from the user database
+	return &syscall.Credential{Uid: uint32(w.uid), Gid: uint32(w.gid)}
 }
 
 // own gives a path to the user.

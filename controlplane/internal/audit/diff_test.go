@@ -23,7 +23,11 @@ func TestDiffKeepsWhatChanged(t *testing.T) {
 	d.List("models", []string{"a"}, []string{"a", "b"})
 	d.Secret("secret")
 	require.Equal(t, audit.Diff{
-		{Path: "name", Before: "a", After: "b"}, {Path: "on", Before: "false", After: "true"}, {Path: "n", Before: "1", After: "2"},
-		{Path: "until", After: "2030-01-02T02:04:05Z"}, {Path: "models", Before: "a", After: "a, b"}, {Path: "secret", After: "changed"},
+		{Path: "name", Before: "a", After: "b"},
+		{Path: "on", Before: "false", After: "true"},
+		{Path: "n", Before: "1", After: "2"},
+		{Path: "until", After: "2030-01-02T02:04:05Z"},
+		{Path: "models", Before: "a", After: "a, b"},
+		{Path: "secret", After: "changed"},
 	}, d)
 }

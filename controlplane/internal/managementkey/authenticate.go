@@ -2,6 +2,7 @@ package managementkey
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
@@ -13,7 +14,7 @@ import (
 // TouchEvery bounds how often the use of a key is written.
 const TouchEvery = time.Minute
 
-// Authenticate recognises a presented credential and returns the key and the
+// Authenticate recognizes a presented credential and returns the key and the
 // membership that it acts with. It fails with unauthorized and a reason. An
 // unknown kid and a wrong secret are alike in text and in the work done;
 // revoked and expired are said only when the secret matched. When the look-up
@@ -56,7 +57,7 @@ func (s *Service) touched(ctx context.Context, k Key, now time.Time) Key {
 	}
 	err := s.d.System.InTx(ctx, func(ctx context.Context) error { return s.d.Directory.Touch(ctx, k.ID, now) })
 	if err != nil {
-		s.d.Log.WarnContext(ctx, "the use of a management key was not noted", "error", err)
+		s.d.Log.WarnContext(ctx, "the use of a management key was not noted", slog.Any("error", err))
 		return k
 	}
 	k.LastUsedAt = &now

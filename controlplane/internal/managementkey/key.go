@@ -1,5 +1,5 @@
 // Package managementkey owns the credentials of the management API: their
-// life, the scopes they carry, and how a presented one is recognised. It knows
+// life, the scopes they carry, and how a presented one is recognized. It knows
 // nothing of SQL or HTTP, and not which operation needs which scope.
 package managementkey
 

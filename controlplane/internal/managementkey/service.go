@@ -31,7 +31,7 @@ type Deps struct {
 	Log       *slog.Logger
 }
 
-// Service creates, recognises and revokes management keys. Its failures are
+// Service creates, recognizes and revokes management keys. Its failures are
 // validation_error, insufficient_scope, unauthorized, not_found, conflict (a
 // revoked key is final), precondition_failed and unavailable.
 type Service struct{ d Deps }

@@ -49,7 +49,7 @@ func TestTranslate(t *testing.T) {
 func TestConstraintsNameTheirFields(t *testing.T) {
 	db := openTest(t)
 	owned := db.DirectSQL()
-	defer owned.Close() //nolint:errcheck // the test is over
+	defer owned.Close()
 	for name := range places {
 		var exists bool
 		err := owned.QueryRowContext(t.Context(), `SELECT EXISTS (SELECT FROM pg_constraint WHERE conname = $1)

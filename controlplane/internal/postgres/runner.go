@@ -151,7 +151,7 @@ func retried(ctx context.Context, work func() error) error {
 			return err
 		}
 		wait := time.Duration(n*n) * 5 * time.Millisecond
-		t := time.NewTimer(wait + rand.N(wait)) //nolint:gosec // spreads retries, protects nothing
+		t := time.NewTimer(wait + rand.N(wait))
 		select {
 		case <-ctx.Done():
 			t.Stop()

@@ -142,7 +142,7 @@ func TestOpenTellsRefusedFromAway(t *testing.T) {
 	require.NotContains(t, err.Error(), "hunter2")
 
 	empty := pgtest.Empty(t).URL
-	_, err = Open(t.Context(), Config{URL: secret.NewString(empty[:len(empty)] + "&dbname=no_such_database")})
+	_, err = Open(t.Context(), Config{URL: secret.NewString(empty[:] + "&dbname=no_such_database")})
 	require.ErrorContains(t, err, "does not exist")
 
 	db, err := Open(t.Context(), Config{URL: secret.NewString("postgres://u:hunter2@127.0.0.1:1/x?sslmode=disable")})
@@ -169,7 +169,7 @@ func TestPoolsWorkAsTheirRoles(t *testing.T) {
 
 	conn, err := db.Direct(t.Context())
 	require.NoError(t, err)
-	defer conn.Close(t.Context()) //nolint:errcheck // the test is over
+	defer conn.Close(t.Context())
 	_, err = conn.Exec(t.Context(), "LISTEN something")
 	require.NoError(t, err)
 }

@@ -121,7 +121,7 @@ func TestAuditEventsAreStoredWholeAndForGood(t *testing.T) {
 		return err
 	})
 	owned := db.DirectSQL()
-	defer owned.Close() //nolint:errcheck // the test is over
+	defer owned.Close()
 	for _, statement := range []string{"UPDATE audit_events SET actor_name = 'x'", "DELETE FROM audit_events", "TRUNCATE audit_events"} {
 		_, err := owned.ExecContext(t.Context(), statement)
 		require.ErrorContains(t, err, "append-only", statement)

@@ -33,9 +33,9 @@ func (f *filler) set(v reflect.Value, name string) {
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
 		v.SetInt(int64(at))
 	case reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uint:
-		v.SetUint(uint64(at)) //nolint:gosec // positive
+		v.SetUint(uint64(at))
 	case reflect.Uint8:
-		v.SetUint(uint64(at%255 + 1)) //nolint:gosec // 1 to 255
+		v.SetUint(uint64(at%255 + 1))
 	case reflect.Float64:
 		v.SetFloat(float64(at))
 	case reflect.Pointer:
@@ -71,7 +71,7 @@ func (f *filler) fields(v reflect.Value, at int) {
 	for i := range v.NumField() {
 		field := v.Field(i)
 		if !field.CanSet() {
-			field = reflect.NewAt(field.Type(), unsafe.Pointer(field.UnsafeAddr())).Elem() //nolint:gosec // test data only
+			field = reflect.NewAt(field.Type(), unsafe.Pointer(field.UnsafeAddr())).Elem()
 		}
 		f.set(field, v.Type().Field(i).Name)
 	}

@@ -47,7 +47,7 @@ func TestExternalServersAreShared(t *testing.T) {
 
 	conn, err := pgx.Connect(t.Context(), s.url("clone"))
 	require.NoError(t, err)
-	defer conn.Close(context.WithoutCancel(t.Context())) //nolint:errcheck // the test is over
+	defer conn.Close(context.WithoutCancel(t.Context()))
 	var names []string
 	rows, err := conn.Query(t.Context(), `SELECT datname FROM pg_database WHERE datname LIKE 'sb%' ORDER BY 1`)
 	require.NoError(t, err)

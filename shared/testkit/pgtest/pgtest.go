@@ -20,6 +20,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/signalbox-dev/signalbox/shared/pgcluster"
 )
 
 // EnvURL names the variable that points at a running server.
@@ -70,6 +72,9 @@ func Empty(t testing.TB) Database {
 type server struct {
 	admin    string // URL of a database that always exists
 	template string
+	// cluster is kept for its lock and its guard's pipe, which must stay open
+	// as long as the process lives; nil for a server that runs anyway.
+	cluster *pgcluster.Cluster
 }
 
 // theServer is made once for the process and has no end of its own: there is

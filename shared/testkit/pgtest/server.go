@@ -16,17 +16,12 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/pgcluster"
 )
 
-// running keeps the cluster reachable: its lock and its guard's pipe must stay
-// open as long as the process lives.
-var running *pgcluster.Cluster
-
 func private(ctx context.Context) (*server, error) {
 	cluster, err := pgcluster.Start(ctx, pgcluster.Options{})
 	if err != nil {
 		return nil, err
 	}
-	running = cluster
-	s := &server{admin: cluster.URL("postgres"), template: "sb_template"}
+	s := &server{admin: cluster.URL("postgres"), template: "sb_template", cluster: cluster}
 	if err := s.exec(ctx, "CREATE DATABASE "+s.template+" TEMPLATE template0"); err != nil {
 		return nil, fmt.Errorf("create the template: %w", err)
 	}

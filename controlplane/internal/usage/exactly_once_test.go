@@ -21,7 +21,7 @@ func TestTotalsAreThoseOfTheDistinctEvents(t *testing.T) {
 	b := newBench(t)
 	for range 2 {
 		b.consume(&flaky{UsageStore: b.writer, after: func() error {
-			if rand.IntN(4) == 0 {
+			if rand.IntN(10) == 0 {
 				return errAway
 			}
 			return nil

@@ -18,6 +18,9 @@ import (
 // when the bound is checked: an ordinary event with its decision record.
 const completionReserve = 4 << 10
 
+// usualEvent is what an event takes without its decision record.
+const usualEvent = 1 << 10
+
 var errClosed = errors.New("the spool is closed")
 
 // Intent writes down that a model attempt is about to be made. It fails with
@@ -25,7 +28,7 @@ var errClosed = errors.New("the spool is closed")
 // bound or the disk refuses writes: then the attempt must not be made.
 func (s *Spool) Intent(i Intent) error {
 	ev := i.event(s.gateway)
-	var body jsonappend.Buffer
+	body := make(jsonappend.Buffer, 0, usualEvent)
 	ev.AppendJSON(&body)
 	req := i.ID.UUID()
 
@@ -188,7 +191,7 @@ var (
 func encode(e wire.UsageEvent) (encoded, error) {
 	decision := e.Decision
 	e.Decision = nil
-	var body jsonappend.Buffer
+	body := make(jsonappend.Buffer, 0, usualEvent)
 	e.AppendJSON(&body)
 	const room = maxPayload - eventHead - 20 // digits of the sequence
 	if len(body) > room {

@@ -132,7 +132,7 @@ func (s *story) candidates(r decide.Record) {
 	s.table(func(t *table) {
 		t.row("  #", "MODEL", "PROVIDER", "ENDPOINT", "SCORE", "BECAUSE")
 		for _, c := range r.Candidates {
-			t.row(fmt.Sprintf("  %d", c.Rank+1), c.Model, c.Provider, c.Endpoint, fmt.Sprintf("%.4g", c.Score), factors(c))
+			t.row(fmt.Sprintf("  %d", c.Rank+1), c.Model, c.Provider, c.Endpoint, number(c.Score), factors(c))
 		}
 	})
 }
@@ -141,12 +141,9 @@ func (s *story) candidates(r decide.Record) {
 func factors(c decide.RankedCandidate) string {
 	var parts []string
 	for _, f := range c.Factors {
-		text := fmt.Sprintf("%s %.4g", f.Name, f.Input)
-		if f.Unit != "" {
-			text += " " + f.Unit
-		}
+		text := f.Name + " " + measured(f.Input, f.Unit)
 		if !f.Context {
-			text += fmt.Sprintf(" (%+.4g)", f.Contribution)
+			text += fmt.Sprintf(" (counts %s)", number(f.Contribution))
 		}
 		parts = append(parts, text)
 	}
@@ -157,6 +154,25 @@ func factors(c decide.RankedCandidate) string {
 		parts = append(parts, "cooling after failures")
 	}
 	return strings.Join(parts, ", ")
+}
+
+// measured shows an input in the unit that people use.
+func measured(v float64, unit string) string {
+	switch unit {
+	case "nano_usd":
+		return fmt.Sprintf("%.6g USD", v/float64(money.USD))
+	case "":
+		return number(v)
+	}
+	return number(v) + " " + unit
+}
+
+// number avoids exponents where they only hide the size.
+func number(v float64) string {
+	if v >= 1000 || v <= -1000 {
+		return fmt.Sprintf("%.0f", v)
+	}
+	return fmt.Sprintf("%.4g", v)
 }
 
 func (s *story) exclusions(r decide.Record) {
@@ -227,7 +243,7 @@ func short(d time.Duration) string {
 	if d == 0 {
 		return "–"
 	}
-	return fmt.Sprintf("%d ms", max(d, 0).Milliseconds())
+	return fmt.Sprintf("%.4g ms", max(float64(d)/float64(time.Millisecond), 0))
 }
 
 func nanos(n int64) string { return money.PerMillion(n).String() }

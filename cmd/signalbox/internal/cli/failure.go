@@ -125,8 +125,8 @@ func exitCode(ctx context.Context, err error) int {
 		return ExitInterrupted
 	case errors.As(err, &usage):
 		return ExitUsage
-	case strings.HasPrefix(err.Error(), "unknown command"): // cobra has no type for it
-		return ExitUsage
+	case strings.HasPrefix(err.Error(), "unknown command"), strings.HasPrefix(err.Error(), "required flag"):
+		return ExitUsage // cobra has no types for these
 	case errors.As(err, &missing):
 		return ExitRefused
 	case errors.Is(err, errPending):

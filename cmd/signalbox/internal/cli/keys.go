@@ -269,7 +269,7 @@ func plaintextRow(t *table, plaintext *string) {
 		return
 	}
 	t.row("KEY", *plaintext)
-	t.row("", "Keep it now; it is not shown again.")
+	t.row("NOTE", "Keep the key now; it is not shown again.")
 }
 
 func surfaceNames(list []client.Surface) []string {

@@ -101,30 +101,31 @@ const (
 	// followBack is how far each look goes back: records arrive out of order,
 	// and late when a gateway had to spool them.
 	followBack = 2 * time.Minute
+	// followFirst is how many earlier requests are shown to begin with.
+	followFirst = 10
 )
 
-// follow shows requests as their records arrive.
+// follow shows the latest requests and then new ones as their records arrive.
 func (a *app) follow(ctx context.Context, api *client.ClientWithResponses, params client.ListLogsParams) error {
 	seen := make(map[string]time.Time)
-	begun := time.Now()
 	tick := time.NewTicker(followEvery)
 	defer tick.Stop()
 	for first := true; ; first = false {
 		since := time.Now().Add(-followBack)
-		if since.Before(begun) {
-			since = begun
-		}
 		params.Since = &since
 		fresh, err := a.unseen(ctx, api, params, seen)
 		if err != nil {
 			return err
 		}
+		if first && len(fresh) > followFirst {
+			fresh = fresh[len(fresh)-followFirst:]
+		}
 		if err := a.showNew(fresh, first); err != nil {
 			return err
 		}
 		for id, at := range seen {
-			if at.Before(since.Add(-followBack)) {
-				delete(seen, id)
+			if at.Before(since) {
+				delete(seen, id) // later looks do not go back so far
 			}
 		}
 		select {

@@ -1,0 +1,387 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/cli"
+	"github.com/signalbox-dev/signalbox/controlplane/app"
+	"github.com/signalbox-dev/signalbox/shared/decide"
+	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/logging"
+	"github.com/signalbox-dev/signalbox/shared/meter"
+	"github.com/signalbox-dev/signalbox/shared/secret"
+	"github.com/signalbox-dev/signalbox/shared/testkit/natstest"
+	"github.com/signalbox-dev/signalbox/shared/testkit/pgtest"
+	"github.com/signalbox-dev/signalbox/shared/wire"
+)
+
+const operatorToken = "operator-token-of-the-tests-0123456789"
+
+// terminal is a person at a shell, with a control plane to talk to.
+type terminal struct {
+	t    *testing.T
+	env  map[string]string
+	dir  string
+	nats *natstest.Server
+}
+
+// result is what a command left on the screen.
+type result struct {
+	t        *testing.T
+	code     int
+	out, err string
+}
+
+func newTerminal(t *testing.T) *terminal {
+	t.Helper()
+	term := &terminal{t: t, dir: t.TempDir(), nats: natstest.New(t), env: map[string]string{"SIGNALBOX_OPERATOR_TOKEN": operatorToken}}
+	cfg := app.Default()
+	cfg.Listen = "127.0.0.1:0"
+	cfg.Database.URL = secret.NewString(pgtest.New(t).URL)
+	cfg.NATS.URL = term.nats.URL()
+	cfg.OperatorToken = secret.NewString(operatorToken)
+	a, err := app.New(t.Context(), cfg, app.Deps{Log: logging.Discard(), Now: time.Now, Version: "test"})
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- a.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		require.NoError(t, <-done)
+		http.DefaultClient.CloseIdleConnections()
+	})
+	term.env["SIGNALBOX_CONTROL_URL"] = "http://" + a.Addr()
+	require.Eventually(t, func() bool {
+		response, err := http.Get("http://" + a.Addr() + "/readyz")
+		if err != nil {
+			return false
+		}
+		defer response.Body.Close()
+		return response.StatusCode == http.StatusOK
+	}, 20*time.Second, 20*time.Millisecond)
+	return term
+}
+
+// signIn creates a workspace with the command line and uses its key from then on.
+func (term *terminal) signIn() (workspace string) {
+	term.t.Helper()
+	made := term.run("workspaces", "create", "--name", "Acme", "--owner-email", "ada@example.com", "-o", "json").is(cli.ExitOK).json()["data"].(map[string]any)
+	term.env["SIGNALBOX_MANAGEMENT_KEY"] = made["management_key"].(map[string]any)["key"].(string)
+	return made["workspace"].(map[string]any)["id"].(string)
+}
+
+func (term *terminal) deps(out, errs io.Writer) cli.Deps {
+	return cli.Deps{
+		Stdout: out, Stderr: errs, Getenv: func(name string) string { return term.env[name] }, Dir: term.dir,
+		HTTP: http.DefaultClient, Version: "test",
+	}
+}
+
+func (term *terminal) run(args ...string) result {
+	term.t.Helper()
+	var out, errs bytes.Buffer
+	code := cli.Execute(term.t.Context(), term.deps(&out, &errs), args)
+	return result{t: term.t, code: code, out: out.String(), err: errs.String()}
+}
+
+func (r result) is(code int) result {
+	r.t.Helper()
+	require.Equal(r.t, code, r.code, "%s%s", r.out, r.err)
+	return r
+}
+
+func (r result) json() map[string]any {
+	r.t.Helper()
+	var v map[string]any
+	require.NoError(r.t, json.Unmarshal([]byte(r.out), &v), r.out)
+	return v
+}
+
+func (r result) shows(parts ...string) result {
+	r.t.Helper()
+	for _, part := range parts {
+		require.Contains(r.t, r.out, part)
+	}
+	return r
+}
+
+func TestKeysFromCreationToRevocation(t *testing.T) {
+	term := newTerminal(t)
+	term.signIn()
+	made := term.run("keys", "create", "--name", "ci", "--models", "openai/*,acme/small", "--surfaces", "chat", "--expires", "24h", "--wait", "10s").
+		is(cli.ExitOK).shows("NAME", "ci", "openai/*,acme/small", "active", "not shown again")
+	require.Regexp(t, `KEY +sb_v1_`, made.out)
+	list := term.run("keys", "list", "-o", "json").is(cli.ExitOK).json()
+	require.Nil(t, list["next_cursor"])
+	key := list["data"].([]any)[0].(map[string]any)["id"].(string)
+
+	term.run("keys", "update", key, "--name", "renamed", "--no-expiry", "--models", "").is(cli.ExitOK).shows("renamed")
+	got := term.run("keys", "get", key, "-o", "json").is(cli.ExitOK).json()["data"].(map[string]any)
+	require.NotContains(t, got, "expires_at")
+	require.Empty(t, got["models"])
+	require.Equal(t, []any{"chat"}, got["surfaces"], "a flag that was not given changed something")
+	term.run("keys", "pause", key).is(cli.ExitOK).shows("paused")
+	term.run("keys", "list", "--status", "paused").is(cli.ExitOK).shows(key)
+	term.run("keys", "resume", key).is(cli.ExitOK).shows("active")
+	term.run("keys", "rotate", key, "--grace", "1h").is(cli.ExitOK).shows("OLD SECRET UNTIL", "sb_v1_")
+	term.run("keys", "revoke", key).is(cli.ExitOK).shows("revoked")
+	refused := term.run("keys", "resume", key).is(cli.ExitConflict)
+	require.Contains(t, refused.err, "final")
+	require.Contains(t, refused.err, "req_")
+	term.run("audit", "--action", "key.revoke").is(cli.ExitOK).shows("key.revoke", key, "status: active → revoked")
+}
+
+func TestPagesAreFollowed(t *testing.T) {
+	term := newTerminal(t)
+	term.signIn()
+	for range 5 {
+		term.run("keys", "create", "--name", "many").is(cli.ExitOK)
+	}
+	require.Len(t, term.run("keys", "list", "--limit", "3", "-o", "json").is(cli.ExitOK).json()["data"], 3)
+	require.Len(t, term.run("keys", "list", "--limit", "0", "-o", "json").is(cli.ExitOK).json()["data"], 5)
+}
+
+func TestWorkspaceSettingsAndRollout(t *testing.T) {
+	term := newTerminal(t)
+	ws := term.signIn()
+	term.run("whoami").is(cli.ExitOK).shows(ws, "ada@example.com", "owner", "keys:write")
+	term.run("workspaces", "list").is(cli.ExitOK).shows(ws, "acme")
+	term.run("workspaces", "list", "--all").is(cli.ExitOK).shows(ws)
+	term.run("workspaces", "get", ws).is(cli.ExitOK).shows("Acme")
+	term.run("workspaces", "members", ws).is(cli.ExitOK).shows("ada@example.com", "owner")
+	term.run("settings", "set", "routing_mode=price", "max_attempts=3", "beta_channel=true", "fallback_models=a/b,c/d", "default_model=e/f").
+		is(cli.ExitOK).shows("price", "a/b,c/d", "e/f")
+	term.run("settings", "set", "default_model=null", "fallback_models=").is(cli.ExitOK)
+	got := term.run("settings", "get", "-o", "json").is(cli.ExitOK).json()["data"].(map[string]any)
+	require.Nil(t, got["default_model"])
+	require.Empty(t, got["fallback_models"])
+	require.Equal(t, 3.0, got["max_attempts"])
+	for _, pair := range []string{"max_attempts", "max_attempts=many", "beta_channel=perhaps", "colour=red"} {
+		term.run("settings", "set", pair).is(cli.ExitUsage)
+	}
+	require.Contains(t, term.run("settings", "set", "max_attempts=999").is(cli.ExitUsage).err, "max_attempts: must be at most 20")
+
+	publication := term.run("publications", "list", "-o", "json").is(cli.ExitOK).json()["data"].([]any)[0].(map[string]any)["id"].(string)
+	term.run("publications", "get", publication).is(cli.ExitOK).shows("settings.update", "gateways")
+	term.run("gateways").is(cli.ExitOK).shows("STATE")
+	term.run("usage", "--by", "model", "--since", "24h").is(cli.ExitOK).shows("total", "0.00")
+
+	term.run("management-keys", "create", "--name", "x").is(cli.ExitUsage)
+	made := term.run("management-keys", "create", "--name", "reader", "--template", "read-only", "-o", "json").is(cli.ExitOK).json()["data"].(map[string]any)
+	term.run("management-keys", "create", "--name", "narrow", "--scopes", "keys:read,logs:read").is(cli.ExitOK).shows("keys:read,logs:read", "sb_mk_v1_")
+	term.run("management-keys", "list").is(cli.ExitOK).shows("reader", "narrow")
+	term.run("management-keys", "get", made["id"].(string)).is(cli.ExitOK).shows("read-only")
+	term.run("management-keys", "rotate", made["id"].(string)).is(cli.ExitOK).shows("sb_mk_v1_")
+	term.run("management-keys", "revoke", made["id"].(string)).is(cli.ExitOK).shows("revoked")
+
+	term.nats.Stop()
+	pending := term.run("settings", "set", "max_attempts=4", "--wait", "50ms").is(cli.ExitPending)
+	require.Contains(t, pending.out, "max_attempts", "the answer is shown all the same")
+	require.Contains(t, pending.err, "publications")
+	term.run("workspaces", "delete", ws, "--confirm-name", "Acme").is(cli.ExitOK).shows("DELETED")
+	term.run("whoami").is(cli.ExitRefused)
+}
+
+func TestOutputForms(t *testing.T) {
+	term := newTerminal(t)
+	term.signIn()
+	term.run("keys", "create", "--name", "yes: [it] \"is\"").is(cli.ExitOK)
+	var fromYAML struct {
+		Data []struct{ Name, Status string }
+	}
+	require.NoError(t, yaml.Unmarshal([]byte(term.run("keys", "list", "-o", "yaml").is(cli.ExitOK).out), &fromYAML))
+	require.Equal(t, `yes: [it] "is"`, fromYAML.Data[0].Name)
+	term.run("keys", "list", "-o", "xml").is(cli.ExitUsage)
+}
+
+func TestWhereTheConnectionComesFrom(t *testing.T) {
+	term := newTerminal(t)
+	term.signIn()
+	key, control := term.env["SIGNALBOX_MANAGEMENT_KEY"], term.env["SIGNALBOX_CONTROL_URL"]
+	delete(term.env, "SIGNALBOX_MANAGEMENT_KEY")
+	delete(term.env, "SIGNALBOX_CONTROL_URL")
+	require.Contains(t, term.run("whoami").is(cli.ExitRefused).err, "SIGNALBOX_MANAGEMENT_KEY")
+
+	file := filepath.Join(t.TempDir(), "key")
+	require.NoError(t, os.WriteFile(file, []byte(key+"\n"), 0o600))
+	term.env["SIGNALBOX_MANAGEMENT_KEY_FILE"] = file
+	require.Contains(t, term.run("whoami").is(cli.ExitUsage).err, "--control-url")
+	term.run("whoami", "--control-url", control).is(cli.ExitOK)
+	term.run("whoami", "--control-url", "ftp://nowhere").is(cli.ExitUsage)
+	delete(term.env, "SIGNALBOX_MANAGEMENT_KEY_FILE")
+
+	require.NoError(t, os.MkdirAll(filepath.Join(term.dir, ".signalbox"), 0o755))
+	dev, err := json.Marshal(map[string]string{"control_url": control, "management_key": key})
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(term.dir, ".signalbox", "dev.json"), dev, 0o600))
+	term.dir = filepath.Join(term.dir, "below", "that")
+	require.NoError(t, os.MkdirAll(term.dir, 0o755))
+	term.run("whoami").is(cli.ExitOK)
+
+	away := term.run("whoami", "--control-url", "http://127.0.0.1:1").is(cli.ExitUnavailable)
+	require.NotContains(t, away.err, key)
+}
+
+func TestMistakesHaveExitCodes(t *testing.T) {
+	term := newTerminal(t)
+	term.signIn()
+	for _, c := range []struct {
+		args []string
+		code int
+	}{
+		{[]string{"bogus"}, cli.ExitUsage},
+		{[]string{"keys", "list", "--bogus"}, cli.ExitUsage},
+		{[]string{"keys", "get"}, cli.ExitUsage},
+		{[]string{"keys", "create"}, cli.ExitUsage},
+		{[]string{"keys", "create", "--name", ""}, cli.ExitUsage},
+		{[]string{"keys", "create", "--name", "x", "--expires", "tomorrow"}, cli.ExitUsage},
+		{[]string{"keys", "create", "--name", "x", "--wait", "31s"}, cli.ExitUsage},
+		{[]string{"keys", "update", "key_x"}, cli.ExitUsage},
+		{[]string{"keys", "get", "key_x"}, cli.ExitNotFound},
+		{[]string{"explain", "req_x"}, cli.ExitNotFound},
+		{[]string{"usage", "--by", "colour"}, cli.ExitUsage},
+		{[]string{"version"}, cli.ExitOK},
+		{[]string{"--help"}, cli.ExitOK},
+		{[]string{"keys"}, cli.ExitOK},
+		{[]string{"completion", "bash"}, cli.ExitOK},
+	} {
+		got := term.run(c.args...)
+		require.Equal(t, c.code, got.code, "%v: %s%s", c.args, got.out, got.err)
+		require.Equal(t, c.code == cli.ExitOK, got.err == "", "%v: %s", c.args, got.err)
+	}
+	same := []string{"keys", "create", "--name", "once", "--idempotency-key", "k"}
+	term.run(same...).is(cli.ExitOK)
+	term.run(same...).is(cli.ExitOK).shows("not shown again: it was in the first answer")
+	term.run("keys", "create", "--name", "other", "--idempotency-key", "k").is(cli.ExitConflict)
+}
+
+func TestModelsComeFromTheGateway(t *testing.T) {
+	term := newTerminal(t)
+	gateway := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer sb_v1_test" {
+			w.WriteHeader(http.StatusUnauthorized)
+			_, _ = io.WriteString(w, `{"error":{"message":"The key is not valid.","code":"unauthorized","reason":"invalid_key","request_id":"req_7"}}`)
+			return
+		}
+		require.Equal(t, "chat", r.URL.Query().Get("surface"))
+		_, _ = io.WriteString(w, `{"object":"list","data":[{"id":"acme/small","owned_by":"acme"}]}`)
+	}))
+	defer gateway.Close()
+	term.env["SIGNALBOX_GATEWAY_URL"], term.env["SIGNALBOX_API_KEY"] = gateway.URL+"/", "sb_v1_test"
+	term.run("models", "--surface", "chat").is(cli.ExitOK).shows("acme/small")
+	term.env["SIGNALBOX_API_KEY"] = "sb_v1_other"
+	refused := term.run("models").is(cli.ExitRefused)
+	require.Contains(t, refused.err, "invalid_key")
+	require.Contains(t, refused.err, "req_7")
+}
+
+func TestLogsAndExplain(t *testing.T) {
+	term := newTerminal(t)
+	ws := term.signIn()
+	first := term.served(ws, 1)
+	require.Eventually(t, func() bool { return term.run("logs", "get", first).code == cli.ExitOK }, 15*time.Second, 50*time.Millisecond)
+	for _, args := range [][]string{{"logs"}, {"logs", "list", "--outcome", "success"}, {"logs", "--status", "2xx"}} {
+		term.run(args...).is(cli.ExitOK).shows(first, "acme/small", "north", "1234.567890123")
+	}
+	require.NotContains(t, term.run("logs", "--outcome", "refused").is(cli.ExitOK).out, first)
+	term.run("logs", "get", first).is(cli.ExitOK).shows("POLICY REVISION")
+	term.run("explain", first).is(cli.ExitOK).shows(
+		"asked for acme/small", "answered with status 200 by north", "policy revision 3", "from the workspace",
+		"south:acme/small", "east:acme/small", "zdr_required", "503 server_error", "+1000 ms", "fallback_provider",
+		"1000 × 0.000000003 USD per million", "1234.567890123 USD", "0.02 USD",
+	)
+	require.Equal(t, first, term.run("explain", first, "-o", "json").is(cli.ExitOK).json()["data"].(map[string]any)["id"])
+}
+
+func TestFollowShowsRequestsAsTheyArrive(t *testing.T) {
+	term := newTerminal(t)
+	ws := term.signIn()
+	var out lockedBuffer
+	ctx, interrupt := context.WithCancel(context.Background())
+	defer interrupt()
+	done := make(chan int, 1)
+	go func() {
+		done <- cli.Execute(ctx, term.deps(&out, io.Discard), []string{"logs", "--follow", "-o", "json"})
+	}()
+	first, second := term.served(ws, 1), term.served(ws, 2)
+	require.Eventually(t, func() bool {
+		text := out.String()
+		return strings.Contains(text, first) && strings.Contains(text, second)
+	}, 15*time.Second, 20*time.Millisecond)
+	third := term.served(ws, 3)
+	require.Eventually(t, func() bool { return strings.Contains(out.String(), third) }, 15*time.Second, 20*time.Millisecond)
+	interrupt()
+	require.Equal(t, cli.ExitInterrupted, <-done)
+	require.Equal(t, 1, strings.Count(out.String(), `"id":"`+first), "a request was shown twice")
+	require.Len(t, strings.Split(strings.TrimSpace(out.String()), "\n"), 3)
+}
+
+// lockedBuffer is a screen that is read while it is written.
+type lockedBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}
+
+var ids = id.SystemSource()
+
+// served puts a request on the usage stream, as a gateway does.
+func (term *terminal) served(ws string, sequence uint64) string {
+	term.t.Helper()
+	started := time.Now().UTC().Truncate(time.Millisecond)
+	decision, err := json.Marshal(decide.Record{
+		RequestedModel: "acme/small", DecidedModel: "acme/small", PolicyRevision: 3, CatalogRevision: 2,
+		SwitchReason: decide.SwitchFallbackProvider, Chain: []string{"acme/small"},
+		Policy: []decide.ResolvedField{{Field: "routing_mode", Rung: "workspace", Value: "price"}},
+		Candidates: []decide.RankedCandidate{
+			{Model: "acme/small", Endpoint: "south:acme/small", Provider: "south", Score: 12, Factors: []decide.Factor{{Name: "spend", Input: 2e7, Unit: "nano_usd", Contribution: 12}}},
+			{Model: "acme/small", Endpoint: "north:acme/small", Provider: "north", Rank: 1, Score: 4_000_000},
+		},
+		Exclusions: []decide.Exclusion{{Model: "acme/small", Endpoint: "east:acme/small", Stage: "data_policy", Reason: "zdr_required"}},
+		Attempts: []decide.AttemptRecord{
+			{Model: "acme/small", Provider: "south", Endpoint: "south:acme/small", Started: started, Duration: time.Second, Status: 503, Failure: "server_error", Reason: "first_choice"},
+			{Model: "acme/small", Provider: "north", Endpoint: "north:acme/small", Started: started.Add(time.Second), FirstByte: time.Millisecond, Duration: 20 * time.Millisecond, Status: 200, Reason: "fallback_provider"},
+		},
+	})
+	require.NoError(term.t, err)
+	request, gateway := id.New[id.RequestKind](ids), id.New[id.GatewayKind](ids)
+	body, err := json.Marshal(wire.UsageEvent{
+		Schema: wire.UsageSchema, ID: request, PrimaryID: request, Workspace: id.MustParse[id.WorkspaceKind](ws), Gateway: gateway, Sequence: sequence,
+		Surface: "chat", StartedAt: started, Duration: 1020 * time.Millisecond, Outcome: wire.Success, Status: 200,
+		RequestedModel: "acme/small", DecidedModel: "acme/small", Provider: "north", Endpoint: "north:acme/small", Attempts: 2,
+		Usage: meter.Usage{Input: 1000, Output: 500},
+		Cost: meter.Cost{Total: 1_234_567_890_123, Lines: []meter.Line{
+			{Meter: "input", Units: 1000, Price: 3, Cost: 1_234_567_890_123},
+		}},
+		PolicyRevision: 3, CatalogRevision: 2, Decision: decision,
+	})
+	require.NoError(term.t, err)
+	_, err = term.nats.Ready().JetStream().Publish(term.t.Context(), wire.SubjectUsage+"."+gateway.String(), body)
+	require.NoError(term.t, err)
+	return request.String()
+}

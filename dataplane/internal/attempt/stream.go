@@ -29,7 +29,7 @@ func (r *Runner) stream(f *flight, reply *call.Reply, response upstream.Response
 	return nil
 }
 
-// notStream recognises a plain JSON answer, which is an error told with a 200,
+// notStream recognizes a plain JSON answer, which is an error told with a 200,
 // or the work of a provider that does not stream. Other types are read as a
 // stream whatever they call themselves: what counts is what comes.
 func (r *Runner) notStream(f *flight, response upstream.Response, codec upstream.Codec) *upstream.Failure {

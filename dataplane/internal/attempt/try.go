@@ -65,6 +65,7 @@ type flight struct {
 	record    int // index in the query's records
 	started   time.Time
 	firstByte time.Duration
+	answered  bool
 	status    int
 	settled   bool
 }
@@ -87,7 +88,7 @@ func (r *Runner) take(ctx context.Context, q *query, to target) *flight {
 }
 
 // arrived notes the time to the first byte.
-func (f *flight) arrived() { f.firstByte = f.runner.deps.Now().Sub(f.started) }
+func (f *flight) arrived() { f.firstByte, f.answered = f.runner.deps.Now().Sub(f.started), true }
 
 // settle ends the call: its record is closed, its endpoint's health hears of
 // it, and its context is over. failure is nil for a complete answer. Only the
@@ -112,6 +113,9 @@ func (f *flight) settle(failure *upstream.Failure, seen call.Seen) {
 			record.Status = failure.Status
 		}
 		seenBy.Verdict, seenBy.RetryAfter = rule.verdict, failure.RetryAfter
+		if failure.Class == upstream.RequestTimeout && f.answered {
+			seenBy.Verdict = health.Neutral // it was answering: the budget ended, not the endpoint
+		}
 		f.log(failure)
 	}
 	f.runner.deps.Health.Observe(seenBy)

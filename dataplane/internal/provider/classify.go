@@ -53,7 +53,7 @@ func isTLS(err error) bool {
 	return strings.Contains(text, "TLS handshake") || strings.Contains(text, "tls: ")
 }
 
-// isBadHead recognises answers that are not HTTP. net/http has no types for
+// isBadHead recognizes answers that are not HTTP. net/http has no types for
 // these; the texts are its own since its first release.
 func isBadHead(err error) bool {
 	text := err.Error()
@@ -64,7 +64,7 @@ func isBadHead(err error) bool {
 		strings.Contains(text, "too many 1xx")
 }
 
-// isClosed recognises a connection that the other side closed.
+// isClosed recognizes a connection that the other side closed.
 func isClosed(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, net.ErrClosed) ||

@@ -89,11 +89,13 @@ func TestKeylessProviderGetsNoCredential(t *testing.T) {
 	r := request(url)
 	r.Provider = north(url, "")
 	r.Stream = true
+	r.Header = http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
 	response, failure := newClient(t, provider.Options{}).Call(t.Context(), r)
 	require.Nil(t, failure)
 	require.NoError(t, response.Body.Close())
 	require.NotContains(t, got, "Authorization")
 	require.Equal(t, "text/event-stream", got.Get("Accept"))
+	require.Equal(t, "application/json", got.Get("Content-Type"))
 }
 
 func TestCredentialIsOpenedOnce(t *testing.T) {

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
@@ -154,9 +153,4 @@ func closedPort(t *testing.T) string {
 	require.NoError(t, err)
 	require.NoError(t, listener.Close())
 	return "http://" + listener.Addr().String() + "/v1"
-}
-
-func eventually(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	require.Eventually(t, is, 5*time.Second, time.Millisecond, what)
 }

@@ -24,7 +24,9 @@ func outbound(caller http.Header, stream bool) http.Header {
 			h[name] = values[:1:1]
 		}
 	}
-	if h["Content-Type"] == nil {
+	// The body was read as JSON, whatever the caller called it: curl, for one,
+	// calls it a form.
+	if !strings.Contains(strings.ToLower(h.Get("Content-Type")), "json") {
 		h["Content-Type"] = []string{"application/json"}
 	}
 	if h["Accept"] == nil {
@@ -54,7 +56,7 @@ func mediaType(h http.Header) string {
 	return strings.ToLower(strings.TrimSpace(media))
 }
 
-// isMarkup recognises the pages that proxies send in place of an answer.
+// isMarkup recognizes the pages that proxies send in place of an answer.
 func isMarkup(media string) bool {
 	switch media {
 	case "text/html", "application/xhtml+xml", "text/xml", "application/xml":

@@ -50,7 +50,7 @@ func (s *scanner) end(b []byte, eof bool) int {
 		}
 		next := end + 1
 		cr := b[end] == '\r'
-		if cr && !(blank && s.content && s.cr) {
+		if cr && (!blank || !s.content || !s.cr) {
 			if next == len(b) && !eof {
 				s.looked = end
 				return 0 // an LF may follow

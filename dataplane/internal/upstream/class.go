@@ -22,8 +22,8 @@ const (
 
 	Rejected           Class = "rejected"            // 400, 422 and the 4xx not named below
 	TooLarge           Class = "too_large"           // 413
-	ContextLength      Class = "context_length"      // recognised by its wording
-	ContentPolicy      Class = "content_policy"      // recognised by its wording
+	ContextLength      Class = "context_length"      // recognized by its wording
+	ContentPolicy      Class = "content_policy"      // recognized by its wording
 	CredentialRejected Class = "credential_rejected" // 401, 403
 	GeoBlocked         Class = "geo_blocked"         // 403 for where we are
 	PaymentRequired    Class = "payment_required"    // 402

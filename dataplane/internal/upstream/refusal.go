@@ -182,12 +182,12 @@ func (d *detail) show(f *fault.Error) {
 		f.Message = message
 	}
 	if code := sanitizeWord(d.code); code != "" {
-		f.With("upstream_code", code)
+		_ = f.With("upstream_code", code)
 	}
 	if kind := sanitizeWord(d.kind); kind != "" {
-		f.With("upstream_type", kind)
+		_ = f.With("type", kind)
 	}
 	if param := sanitizeWord(d.param); param != "" {
-		f.With("param", param)
+		_ = f.With("param", param)
 	}
 }

@@ -78,7 +78,7 @@ func TestRefused(t *testing.T) {
 func TestRefusedKeepsTheUpstreamsWords(t *testing.T) {
 	f := Refused(400, 0, []byte(`{"error":{"message":"Bad 'x', see https://provider.example/docs?key=1","type":"invalid_request_error","param":"messages[0].role","code":"unsupported_value"}}`))
 	require.Equal(t, "Bad 'x', see [url removed]", f.Fault.Message)
-	require.Equal(t, map[string]any{"upstream_code": "unsupported_value", "upstream_type": "invalid_request_error", "param": "messages[0].role"}, f.Fault.Fields)
+	require.Equal(t, map[string]any{"upstream_code": "unsupported_value", "type": "invalid_request_error", "param": "messages[0].role"}, f.Fault.Fields)
 	require.False(t, f.Fault.Retryable)
 
 	for body, want := range map[string]string{

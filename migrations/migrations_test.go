@@ -159,24 +159,34 @@ func TestRolesAreConfined(t *testing.T) {
 	require.Zero(t, n)
 }
 
-// A migrating role need not be a superuser.
+// A migrating role need not be a superuser, whether it makes the roles itself
+// or finds them made by another, who lets it grant them.
 func TestUpAsAnOrdinaryOwner(t *testing.T) {
-	c, err := cluster()
+	own, err := pgcluster.Start(t.Context(), pgcluster.Options{})
 	require.NoError(t, err)
-	admin := open(t, c.URL("postgres"))
-	for _, statement := range []string{"CREATE ROLE ordinary LOGIN CREATEROLE", "CREATE DATABASE owned OWNER ordinary TEMPLATE template0"} {
-		_, err := admin.ExecContext(t.Context(), statement)
-		require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, own.Stop()) })
+	admin := open(t, own.URL("postgres"))
+	exec := func(statements ...string) {
+		t.Helper()
+		for _, s := range statements {
+			_, err := admin.ExecContext(t.Context(), s)
+			require.NoError(t, err, s)
+		}
 	}
-	require.NoError(t, migrations.Up(t.Context(), empty(t, "makes_the_roles")))
-	for _, role := range []string{"signalbox_app", "signalbox_system"} {
-		_, err := admin.ExecContext(t.Context(), "GRANT "+role+" TO ordinary WITH ADMIN OPTION")
-		require.NoError(t, err)
+	for _, owner := range []string{"first", "second"} {
+		exec("CREATE ROLE "+owner+" LOGIN CREATEROLE", "CREATE DATABASE of_"+owner+" OWNER "+owner+" TEMPLATE template0")
+		if owner == "second" {
+			exec("GRANT signalbox_app, signalbox_system TO second WITH ADMIN OPTION")
+		}
+		db := open(t, strings.Replace(own.URL("of_"+owner), "signalbox@", owner+"@", 1))
+		require.NoError(t, migrations.Up(t.Context(), db))
+		for _, role := range []string{"signalbox_app", "signalbox_system"} {
+			_, err = db.ExecContext(t.Context(), "SET ROLE "+role)
+			require.NoError(t, err, owner)
+			_, err = db.ExecContext(t.Context(), "RESET ROLE")
+			require.NoError(t, err)
+		}
 	}
-	db := open(t, strings.Replace(c.URL("owned"), "signalbox@", "ordinary@", 1))
-	require.NoError(t, migrations.Up(t.Context(), db))
-	_, err = db.ExecContext(t.Context(), "SET ROLE signalbox_app")
-	require.NoError(t, err)
 }
 
 // The numbers of the files rise and none is used twice.

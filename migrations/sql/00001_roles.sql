@@ -16,6 +16,8 @@ DO $$
 DECLARE
     wanted text;
     tries  int;
+    -- Since 16 being a member does not imply being allowed to work as the role.
+    may    text := CASE WHEN current_setting('server_version_num')::int >= 160000 THEN 'SET' ELSE 'MEMBER' END;
 BEGIN
     FOREACH wanted IN ARRAY ARRAY['signalbox_app', 'signalbox_system'] LOOP
         IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = wanted) THEN
@@ -29,9 +31,9 @@ BEGIN
             RAISE EXCEPTION 'role % can bypass row-level security', wanted
                 USING HINT = format('ALTER ROLE %I NOSUPERUSER NOBYPASSRLS', wanted);
         END IF;
-        -- A migrating role that is no superuser must be a member to work as the role.
+        -- A migrating role that is no superuser must be granted the role to work as it.
         tries := 0;
-        WHILE NOT pg_has_role(current_user, wanted, 'MEMBER') LOOP
+        WHILE NOT pg_has_role(current_user, wanted, may) LOOP
             BEGIN
                 EXECUTE format('GRANT %I TO %I', wanted, current_user);
             EXCEPTION WHEN unique_violation OR internal_error THEN

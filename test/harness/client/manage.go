@@ -99,21 +99,19 @@ func (w Workspace) Log(ctx context.Context, request string) (gjson.Result, error
 	return answer.Get("data"), err
 }
 
-// LogIDs reads the ids of every logged request, newest first.
-func (w Workspace) LogIDs(ctx context.Context) ([]string, error) {
-	var ids []string
+// Logs reads the entry of every logged request, newest first.
+func (w Workspace) Logs(ctx context.Context) ([]gjson.Result, error) {
+	var entries []gjson.Result
 	query := url.Values{"limit": {"250"}}
 	for {
 		answer, err := w.manage(ctx, w.ManagementKey, http.MethodGet, "/v1/logs?"+query.Encode(), nil)
 		if err != nil {
 			return nil, err
 		}
-		for _, entry := range answer.Get("data").Array() {
-			ids = append(ids, entry.Get("id").Str)
-		}
+		entries = append(entries, answer.Get("data").Array()...)
 		next := answer.Get("next_cursor").Str
 		if next == "" {
-			return ids, nil
+			return entries, nil
 		}
 		query.Set("cursor", next)
 	}

@@ -36,7 +36,10 @@ type Process struct {
 // Start runs the program.
 func Start(spec Spec) (*Process, error) {
 	p := &Process{spec: spec}
-	return p, p.Restart()
+	if err := p.Restart(); err != nil {
+		return nil, err
+	}
+	return p, nil
 }
 
 // Restart runs the program again after Stop or Kill.

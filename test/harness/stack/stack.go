@@ -59,7 +59,10 @@ const (
 
 // Start runs everything and returns when all of it is ready. What started is
 // stopped again when something fails.
-func Start(ctx context.Context, o Options) (*Stack, error) {
+func Start(ctx context.Context, o Options) (_ *Stack, err error) {
+	if o.Bin, err = filepath.Abs(o.Bin); err != nil { // the programs run in directories of their own
+		return nil, fmt.Errorf("find the binaries: %w", err)
+	}
 	s := &Stack{options: o, natsStore: filepath.Join(o.Dir, "nats"), keyring: filepath.Join(o.Dir, "keyring.json")}
 	s.HTTP = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
 	s.Operator = operatorToken

@@ -1,0 +1,249 @@
+package reference_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/stretchr/testify/require"
+
+	controlplane "github.com/signalbox-dev/signalbox/controlplane/app"
+	dataplane "github.com/signalbox-dev/signalbox/dataplane/app"
+	"github.com/signalbox-dev/signalbox/shared/logging"
+	"github.com/signalbox-dev/signalbox/shared/natsconn"
+	"github.com/signalbox-dev/signalbox/shared/natsconn/document"
+	"github.com/signalbox-dev/signalbox/shared/policy"
+	"github.com/signalbox-dev/signalbox/shared/secret"
+	"github.com/signalbox-dev/signalbox/shared/testkit/pgtest"
+	"github.com/signalbox-dev/signalbox/shared/testkit/simulator"
+	"github.com/signalbox-dev/signalbox/shared/wire"
+	"github.com/signalbox-dev/signalbox/test/harness/client"
+	"github.com/signalbox-dev/signalbox/test/harness/upstream"
+	"github.com/signalbox-dev/signalbox/test/reference"
+)
+
+const (
+	soon          = 20 * time.Second
+	often         = 20 * time.Millisecond
+	operatorToken = "operator-token-of-the-test-platform"
+)
+
+// TestDeployPermissions runs the platform on the NATS configuration that the
+// deployment guide shows, and tries what a gateway must not do.
+func TestDeployPermissions(t *testing.T) {
+	url := guidedNATS(t)
+	refused := &violations{}
+	control, gateway := processConfigs(t, url)
+	p, again := start(t, control, gateway, refused)
+	p.Gateways = []string{again()}
+
+	w, err := p.CreateWorkspace(t.Context(), "acme")
+	require.NoError(t, err)
+	key, publication, err := w.CreateKey(t.Context(), client.NewKey{Name: "k"}, soon)
+	require.NoError(t, err)
+	require.Zero(t, publication.Pending, "the gateway heard of the key and its receipt came back")
+	answer, err := w.Chat(t.Context(), 0, key.Secret, upstream.Small, "Say hello")
+	require.NoError(t, err)
+	require.Equal(t, http.StatusOK, answer.Status, "%s", answer.Body)
+	require.Eventually(t, func() bool {
+		_, err := w.Log(t.Context(), answer.Header.Get(client.HeaderRequestID))
+		return err == nil
+	}, soon, often, "the request is in the log")
+	require.Eventually(t, func() bool {
+		ready, err := w.Do(t.Context(), client.Call{Method: http.MethodGet, URL: w.Gateways[0] + "/readyz?verbose"})
+		return err == nil && strings.Contains(string(ready.Body), "\nspool_pending: 0\n")
+	}, soon, often, "the gateway was told that its usage is in Postgres")
+	// A gateway that was away reads what it missed.
+	w.Gateways[0] = again(func() {
+		_, err := w.RevokeKey(t.Context(), key.ID, 0)
+		require.NoError(t, err)
+	})
+	require.Eventually(t, func() bool {
+		answer, err := w.Chat(t.Context(), 0, key.Secret, upstream.Small, "Say hello")
+		return err == nil && answer.Get("error.reason").Str == "key_revoked"
+	}, soon, often, "the restarted gateway refuses the key")
+
+	gatewayReads(t, control.NATS.Config, gateway.NATS.Config)
+	require.Empty(t, refused.list(), "everything that the processes do is allowed")
+
+	for _, subject := range []string{
+		"$KV.POLICY.ws.x", "$KV.KEYS.x", "$KV.CATALOG.current", "$O.SNAPSHOTS.C.x", "push.keys.x",
+		"$JS.API.STREAM.UPDATE.KV_POLICY", "$JS.API.STREAM.PURGE.KV_KEYS", "$JS.API.STREAM.DELETE.USAGE",
+		"$JS.API.STREAM.MSG.GET.USAGE", "$JS.API.CONSUMER.CREATE.USAGE", "_INBOX_CONTROLPLANE.x",
+	} {
+		require.True(t, denied(t, gateway.NATS.Config, func(nc *nats.Conn) error { return nc.Publish(subject, []byte("{}")) }), "publish to %s", subject)
+	}
+	for _, subject := range []string{"usage.>", "_INBOX_CONTROLPLANE.>", "gateway.>", "$KV.>", ">"} {
+		require.True(t, denied(t, gateway.NATS.Config, func(nc *nats.Conn) error {
+			_, err := nc.SubscribeSync(subject)
+			return err
+		}), "subscribe to %s", subject)
+	}
+	require.True(t, denied(t, control.NATS.Config, func(nc *nats.Conn) error { return nc.Publish("usage.x", nil) }), "the control plane makes usage up")
+}
+
+// guidedNATS runs a server with the configuration of the deployment guide.
+func guidedNATS(t *testing.T) (url string) {
+	t.Helper()
+	blocks, err := reference.Blocks(filepath.Join(root, "docs", "guides", "deploy.md"), "conf")
+	require.NoError(t, err)
+	require.Len(t, blocks, 1)
+	t.Setenv("SIGNALBOX_NATS_CONTROLPLANE", "control-password")
+	t.Setenv("SIGNALBOX_NATS_GATEWAY", "gateway-password")
+	path := filepath.Join(t.TempDir(), "nats.conf")
+	require.NoError(t, os.WriteFile(path, []byte(blocks[0].Text), 0o600))
+	options, err := server.ProcessConfigFile(path)
+	require.NoError(t, err)
+	options.Host, options.Port = "127.0.0.1", server.RANDOM_PORT
+	options.StoreDir = t.TempDir()
+	options.NoLog, options.NoSigs = true, true
+	s, err := server.NewServer(options)
+	require.NoError(t, err)
+	s.Start()
+	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+	require.True(t, s.ReadyForConnections(soon))
+	return s.ClientURL()
+}
+
+func processConfigs(t *testing.T, url string) (controlplane.Config, dataplane.Config) {
+	t.Helper()
+	providers, err := upstream.Start(simulator.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, providers.Close()) })
+	catalog := filepath.Join(t.TempDir(), "catalog.yaml")
+	require.NoError(t, os.WriteFile(catalog, []byte(providers.Catalog()), 0o600))
+
+	control := controlplane.Default()
+	control.Listen = "127.0.0.1:0"
+	control.Database.URL = secret.NewString(pgtest.New(t).URL)
+	control.NATS.URL, control.NATS.User, control.NATS.Password = url, "controlplane", secret.NewString("control-password")
+	control.OperatorToken = secret.NewString(operatorToken)
+	control.CatalogFiles = []string{catalog}
+	gateway := dataplane.Default()
+	gateway.Listen = "127.0.0.1:0"
+	gateway.DataDir = t.TempDir()
+	gateway.NATS.URL, gateway.NATS.User, gateway.NATS.Password = url, "gateway", secret.NewString("gateway-password")
+	return control, gateway
+}
+
+// start runs a control plane, and returns what runs the gateway and says where
+// it is. Called again it stops the gateway first, and does what it is given
+// while there is none.
+func start(t *testing.T, control controlplane.Config, gateway dataplane.Config, logged io.Writer) (client.Platform, func(...func()) string) {
+	t.Helper()
+	log := slog.New(slog.NewTextHandler(logged, nil))
+	c, err := controlplane.New(t.Context(), control, controlplane.Deps{Log: log, Now: time.Now, Version: "test"})
+	require.NoError(t, err)
+	t.Cleanup(serve(t, c.Run))
+	p := client.Platform{Control: "http://" + c.Addr(), Operator: operatorToken, HTTP: &http.Client{Transport: &http.Transport{}}}
+	ready := func(url string) string {
+		ctx, cancel := context.WithTimeout(t.Context(), soon)
+		defer cancel()
+		require.NoError(t, p.AwaitReady(ctx, url+"/readyz"))
+		return url
+	}
+	ready(p.Control)
+	stop := func() {}
+	t.Cleanup(func() { stop() })
+	return p, func(between ...func()) string {
+		p.HTTP.CloseIdleConnections()
+		stop()
+		for _, do := range between {
+			do()
+		}
+		g, err := dataplane.New(t.Context(), gateway, dataplane.Deps{Log: log, Now: time.Now, Version: "test", AccessLog: io.Discard})
+		require.NoError(t, err)
+		stop = serve(t, g.Run)
+		return ready("http://" + g.Addr())
+	}
+}
+
+// serve runs an app until the function that it returns is called.
+func serve(t *testing.T, run func(context.Context) error) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	ended := make(chan error, 1)
+	go func() { ended <- run(ctx) }()
+	return sync.OnceFunc(func() {
+		cancel()
+		require.NoError(t, <-ended)
+	})
+}
+
+// gatewayReads has the control plane's user write a body that does not fit into
+// a bucket, and the gateway's user read it, and what was missed in a gap.
+func gatewayReads(t *testing.T, control, gateway natsconn.Config) {
+	t.Helper()
+	body := bytes.Repeat([]byte("policy "), wire.MaxKVBody/4)
+	sum := sha256.Sum256(body)
+	name := wire.CatalogBody(hex.EncodeToString(sum[:]))
+	connected := func(c natsconn.Config) *natsconn.Conn {
+		conn, err := natsconn.Connect(t.Context(), c, natsconn.Options{Log: logging.Discard()})
+		require.NoError(t, err)
+		t.Cleanup(conn.Close)
+		require.Eventually(t, conn.Connected, soon, often)
+		return conn
+	}
+	where, err := document.NewWriter(connected(control)).Body(t.Context(), wire.BucketCatalog, name, body)
+	require.NoError(t, err)
+	require.Equal(t, policy.InObject, where)
+	reader := document.NewReader(connected(gateway))
+	read, err := reader.Body(t.Context(), wire.BucketCatalog, policy.Pointer{Name: name, Where: where})
+	require.NoError(t, err)
+	require.Equal(t, body, read)
+
+	// What a gateway asks for after a gap.
+	for bucket, filter := range map[string]string{wire.BucketKeys: document.KeyFilter, wire.BucketPolicy: document.PointerFilter} {
+		found := 0
+		require.NoError(t, reader.Since(t.Context(), bucket, filter, 0, func(document.Entry) error { found++; return nil }))
+		require.Positive(t, found, bucket)
+	}
+}
+
+// denied tries something with a user's credentials and reports whether the
+// server refused it for want of permission.
+func denied(t *testing.T, c natsconn.Config, try func(*nats.Conn) error) bool {
+	t.Helper()
+	nc, err := nats.Connect(c.URL, nats.UserInfo(c.User, c.Password.Reveal()),
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})) // LastError has it
+	require.NoError(t, err)
+	defer nc.Close()
+	require.NoError(t, try(nc))
+	require.NoError(t, nc.Flush())
+	// The refusal is written before the answer to the flush.
+	return errors.Is(nc.LastError(), nats.ErrPermissionViolation)
+}
+
+// violations keeps the log lines that tell of a refusal by NATS.
+type violations struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (v *violations) Write(line []byte) (int, error) {
+	if strings.Contains(strings.ToLower(string(line)), "permissions violation") {
+		v.mu.Lock()
+		v.lines = append(v.lines, string(line))
+		v.mu.Unlock()
+	}
+	return len(line), nil
+}
+
+func (v *violations) list() []string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.lines
+}

@@ -14,6 +14,8 @@ import (
 	"github.com/signalbox-dev/signalbox/dataplane/internal/lastgood"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/snapshot"
 	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/natsconn"
+	"github.com/signalbox-dev/signalbox/shared/natsconn/document"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 	"github.com/signalbox-dev/signalbox/shared/wire"
 )
@@ -135,6 +137,33 @@ func TestHeldKeysSurviveALossOfData(t *testing.T) {
 	w.complete()
 	g.eventually(func() bool { return g.status(kid) == policy.KeyRevoked }, "the healed document must be followed")
 	g.eventually(func() bool { return g.revision(w.ws) == 4 }, "the healed policy must be followed")
+}
+
+// A stream that was made anew may be longer than the one before, so that the
+// old position looks like one in it.
+func TestANewStreamIsToldFromTheOldOne(t *testing.T) {
+	w := newWorld(t)
+	reports := w.listen(nil)
+	g := w.gateway(t.TempDir(), func(o *feed.Options) { o.PollEvery = 50 * time.Millisecond }).following()
+	kid := newKID(t)
+	w.key(kid, 1, policy.KeyActive)
+	w.policy(1, 0)
+	g.status(kid)
+	g.revision(w.ws)
+	g.eventually(func() bool { h := reports.beat(g); return h.Keys.Sequence > 1 && h.Policy.Sequence > 1 }, "it must have a position")
+	w.nats.Replace(func(conn *natsconn.Conn) {
+		fill := &world{t: t, nats: w.nats, write: document.NewWriter(conn), ws: w.ws}
+		fill.complete()
+		fill.key(kid, 2, policy.KeyRevoked)
+		fill.policy(2, 0)
+		for range 20 {
+			fill.ws = id.New[id.WorkspaceKind](ids)
+			fill.key(newKID(t), 1, policy.KeyActive)
+			fill.policy(1, 0)
+		}
+	})
+	g.eventually(func() bool { return g.status(kid) == policy.KeyRevoked }, "the key must be read again")
+	g.eventually(func() bool { return g.revision(w.ws) == 2 }, "the policy must be read again")
 }
 
 func TestChangesMadeWhileDisconnectedAreFound(t *testing.T) {

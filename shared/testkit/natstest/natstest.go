@@ -78,6 +78,26 @@ func (s *Server) Wipe() {
 	s.Start()
 }
 
+// Replace is Wipe with other data: fill writes it through a connection of its
+// own before clients can come back.
+func (s *Server) Replace(fill func(*natsconn.Conn)) {
+	s.t.Helper()
+	s.Stop()
+	dir := s.t.TempDir()
+	srv, err := natsserver.Start(natsserver.Options{StoreDir: dir})
+	require.NoError(s.t, err)
+	conn, err := natsconn.Connect(context.Background(), natsconn.Config{}, natsconn.Options{InProcess: srv, Log: Discard()})
+	require.NoError(s.t, err)
+	s.Ensure(conn)
+	fill(conn)
+	conn.Close()
+	srv.Shutdown()
+	s.mu.Lock()
+	s.dir = dir
+	s.mu.Unlock()
+	s.Start()
+}
+
 // URL is the server's address.
 func (s *Server) URL() string {
 	s.mu.Lock()

@@ -38,13 +38,13 @@ type Config struct {
 
 // Database says where Postgres is. URL alone is enough.
 type Database struct {
-	URL       secret.String `mapstructure:"url"`
-	AppURL    secret.String `mapstructure:"app_url"`    // for poolers: logs in as a member of signalbox_app
-	SystemURL secret.String `mapstructure:"system_url"` // for poolers: logs in as a member of signalbox_system
-	DirectURL secret.String `mapstructure:"direct_url"` // goes past the pooler: locks, LISTEN, migrations
+	URL       secret.String `mapstructure:"url"`        // postgres://USER:PASSWORD@HOST:PORT/DATABASE; required
+	AppURL    secret.String `mapstructure:"app_url"`    // for poolers: logs in as a member of signalbox_app; url when absent
+	SystemURL secret.String `mapstructure:"system_url"` // for poolers: logs in as a member of signalbox_system; url when absent
+	DirectURL secret.String `mapstructure:"direct_url"` // goes past the pooler: locks, LISTEN, migrations; url when absent
 	// MaxConns is for each of the two pools.
 	MaxConns       int           `mapstructure:"max_conns"`
-	ConnectTimeout time.Duration `mapstructure:"connect_timeout"`
+	ConnectTimeout time.Duration `mapstructure:"connect_timeout"` // for one connection to be made
 	// Migrate applies missing migrations at the start. Several control planes
 	// may do so at once.
 	Migrate bool `mapstructure:"migrate"`
@@ -68,6 +68,7 @@ type HTTP struct {
 
 // Usage is how usage records are taken in.
 type Usage struct {
+	// Workers take batches from the stream side by side, 1 to 64.
 	Workers int `mapstructure:"workers"`
 }
 
@@ -77,7 +78,7 @@ func Default() Config {
 	return Config{
 		Listen:   ":8081",
 		Database: Database{MaxConns: 16, ConnectTimeout: 5 * time.Second, Migrate: true},
-		NATS:     NATS{Config: natsconn.Config{URL: "nats://127.0.0.1:4222", Name: "signalbox-controlplane"}, Replicas: 1},
+		NATS:     NATS{Config: natsconn.Config{URL: "nats://127.0.0.1:4222", Name: "signalbox-controlplane", InboxPrefix: "_INBOX_CONTROLPLANE"}, Replicas: 1},
 		HTTP: HTTP{
 			HeaderTimeout: h.HeaderTimeout, BodyTimeout: h.BodyTimeout, IdleTimeout: h.IdleTimeout,
 			// Longer than the longest ?wait, so that no answer is cut.

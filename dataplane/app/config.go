@@ -78,7 +78,7 @@ func Default() Config {
 		DataDir:           "gateway-data",
 		RecentGenerations: 2048,
 		AccessLog:         true,
-		NATS:              NATS{Config: natsconn.Config{URL: "nats://127.0.0.1:4222", Name: "signalbox-gateway"}},
+		NATS:              NATS{Config: natsconn.Config{URL: "nats://127.0.0.1:4222", Name: "signalbox-gateway", InboxPrefix: "_INBOX_GATEWAY"}},
 		HTTP: HTTP{
 			HeaderTimeout: 10 * time.Second, BodyTimeout: edge.BodyTime, IdleTimeout: 2 * time.Minute,
 			WriteTimeout: edge.WriteStall, DrainTimeout: 30 * time.Second, MaxJSON: edge.MaxJSON,

@@ -13,15 +13,19 @@ import (
 // Config says where NATS is and who connects. At most one kind of credential
 // is given: a creds file, a token, or user and password.
 type Config struct {
-	URL       string        `mapstructure:"url"` // one or several, separated by commas
-	CredsFile string        `mapstructure:"creds_file"`
-	User      string        `mapstructure:"user"`
-	Password  secret.String `mapstructure:"password"`
-	Token     secret.String `mapstructure:"token"`
-	Name      string        `mapstructure:"name"` // shown in the server's connection list
-	CAFile    string        `mapstructure:"ca_file"`
-	CertFile  string        `mapstructure:"cert_file"`
-	KeyFile   string        `mapstructure:"key_file"`
+	URL       string        `mapstructure:"url"`        // one server or several, separated by commas, without credentials
+	CredsFile string        `mapstructure:"creds_file"` // a .creds file with a user's JWT and seed
+	User      string        `mapstructure:"user"`       // a user of the server's configuration
+	Password  secret.String `mapstructure:"password"`   // of user
+	Token     secret.String `mapstructure:"token"`      // instead of a user
+	Name      string        `mapstructure:"name"`       // shown in the server's connection list
+	CAFile    string        `mapstructure:"ca_file"`    // PEM certificates that the server's must lead to; the machine's when absent
+	CertFile  string        `mapstructure:"cert_file"`  // PEM certificate that the client shows
+	KeyFile   string        `mapstructure:"key_file"`   // PEM key of cert_file
+	// InboxPrefix begins the subjects that answers come on. Each kind of
+	// process has its own, so that permissions can keep gateways from reading
+	// what is sent to the control plane.
+	InboxPrefix string `mapstructure:"inbox_prefix"`
 }
 
 // Validate reports every contradiction in the configuration, by its key.
@@ -44,6 +48,9 @@ func (c Config) Validate() error {
 	}
 	if strings.Contains(c.URL, "@") {
 		found = append(found, errors.New("url: must not hold credentials, use user and password or token"))
+	}
+	if strings.ContainsAny(c.InboxPrefix, "*> \t") || strings.HasSuffix(c.InboxPrefix, ".") {
+		found = append(found, errors.New("inbox_prefix: want a subject without wildcards"))
 	}
 	return errors.Join(found...)
 }

@@ -96,6 +96,9 @@ func (c *Conn) options(cfg Config, opts Options) []nats.Option {
 			log.Error("nats failed", "error", err)
 		}),
 	}
+	if cfg.InboxPrefix != "" {
+		list = append(list, nats.CustomInboxPrefix(cfg.InboxPrefix))
+	}
 	return append(list, credentials(cfg, opts)...)
 }
 

@@ -109,6 +109,7 @@ func TestConfigValidate(t *testing.T) {
 		"two credentials":    {natsconn.Config{User: "u", CredsFile: "f"}, "exclude"},
 		"password alone":     {natsconn.Config{Password: secret.NewString("p")}, "needs user"},
 		"certificate alone":  {natsconn.Config{CertFile: "f"}, "belong together"},
+		"inbox of all":       {natsconn.Config{InboxPrefix: "_INBOX.>"}, "without wildcards"},
 		"credentials in url": {natsconn.Config{URL: "nats://u:p@a:4222"}, "must not hold"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -22,7 +22,6 @@ import (
 
 	controlplane "github.com/signalbox-dev/signalbox/controlplane/app"
 	dataplane "github.com/signalbox-dev/signalbox/dataplane/app"
-	"github.com/signalbox-dev/signalbox/shared/logging"
 	"github.com/signalbox-dev/signalbox/shared/natsconn"
 	"github.com/signalbox-dev/signalbox/shared/natsconn/document"
 	"github.com/signalbox-dev/signalbox/shared/policy"
@@ -76,7 +75,7 @@ func TestDeployPermissions(t *testing.T) {
 		return err == nil && answer.Get("error.reason").Str == "key_revoked"
 	}, soon, often, "the restarted gateway refuses the key")
 
-	gatewayReads(t, control.NATS.Config, gateway.NATS.Config)
+	gatewayReads(t, control.NATS.Config, gateway.NATS.Config, refused)
 	require.Empty(t, refused.list(), "everything that the processes do is allowed")
 
 	for _, subject := range []string{
@@ -185,22 +184,25 @@ func serve(t *testing.T, run func(context.Context) error) (stop func()) {
 
 // gatewayReads has the control plane's user write a body that does not fit into
 // a bucket, and the gateway's user read it, and what was missed in a gap.
-func gatewayReads(t *testing.T, control, gateway natsconn.Config) {
+func gatewayReads(t *testing.T, control, gateway natsconn.Config, logged io.Writer) {
 	t.Helper()
-	body := bytes.Repeat([]byte("policy "), wire.MaxKVBody/4)
+	body := bytes.Repeat([]byte("policy "), 4*wire.MaxKVBody)
+	log := slog.New(slog.NewTextHandler(logged, nil))
 	sum := sha256.Sum256(body)
 	name := wire.CatalogBody(hex.EncodeToString(sum[:]))
 	connected := func(c natsconn.Config) *natsconn.Conn {
-		conn, err := natsconn.Connect(t.Context(), c, natsconn.Options{Log: logging.Discard()})
+		conn, err := natsconn.Connect(t.Context(), c, natsconn.Options{Log: log})
 		require.NoError(t, err)
-		t.Cleanup(conn.Close)
 		require.Eventually(t, conn.Connected, soon, often)
 		return conn
 	}
-	where, err := document.NewWriter(connected(control)).Body(t.Context(), wire.BucketCatalog, name, body)
+	writing, reading := connected(control), connected(gateway)
+	defer writing.Close()
+	defer reading.Close()
+	where, err := document.NewWriter(writing).Body(t.Context(), wire.BucketCatalog, name, body)
 	require.NoError(t, err)
 	require.Equal(t, policy.InObject, where)
-	reader := document.NewReader(connected(gateway))
+	reader := document.NewReader(reading)
 	read, err := reader.Body(t.Context(), wire.BucketCatalog, policy.Pointer{Name: name, Where: where})
 	require.NoError(t, err)
 	require.Equal(t, body, read)

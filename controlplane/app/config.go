@@ -38,7 +38,7 @@ type Config struct {
 
 // Database says where Postgres is. URL alone is enough.
 type Database struct {
-	URL       secret.String `mapstructure:"url"`        // postgres://USER:PASSWORD@HOST:PORT/DATABASE; required
+	URL       secret.String `mapstructure:"url"`        // required: postgres://USER:PASSWORD@HOST:PORT/DATABASE
 	AppURL    secret.String `mapstructure:"app_url"`    // for poolers: logs in as a member of signalbox_app; url when absent
 	SystemURL secret.String `mapstructure:"system_url"` // for poolers: logs in as a member of signalbox_system; url when absent
 	DirectURL secret.String `mapstructure:"direct_url"` // goes past the pooler: locks, LISTEN, migrations; url when absent
@@ -63,7 +63,7 @@ type HTTP struct {
 	BodyTimeout   time.Duration `mapstructure:"body_timeout"`   // for the request's body
 	IdleTimeout   time.Duration `mapstructure:"idle_timeout"`   // of a kept connection between requests
 	DrainTimeout  time.Duration `mapstructure:"drain_timeout"`  // for the calls in flight at the end
-	MaxBody       int64         `mapstructure:"max_body"`       // bytes
+	MaxBody       int64         `mapstructure:"max_body"`       // bytes of a request's body
 }
 
 // Usage is how usage records are taken in.

@@ -14,8 +14,8 @@ import (
 
 // Config is the part of a process's configuration that concerns its log.
 type Config struct {
-	Level  string // debug, info, warn or error
-	Format string // json or text
+	Level  string // the least that is logged: debug, info, warn or error
+	Format string // of a line: json or text
 }
 
 // Default logs from info on as JSON.

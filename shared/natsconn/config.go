@@ -16,9 +16,9 @@ type Config struct {
 	URL       string        `mapstructure:"url"`        // one server or several, separated by commas, without credentials
 	CredsFile string        `mapstructure:"creds_file"` // a .creds file with a user's JWT and seed
 	User      string        `mapstructure:"user"`       // a user of the server's configuration
-	Password  secret.String `mapstructure:"password"`   // of user
+	Password  secret.String `mapstructure:"password"`   // the user's
 	Token     secret.String `mapstructure:"token"`      // instead of a user
-	Name      string        `mapstructure:"name"`       // shown in the server's connection list
+	Name      string        `mapstructure:"name"`       // what the server's list of connections shows
 	CAFile    string        `mapstructure:"ca_file"`    // PEM certificates that the server's must lead to; the machine's when absent
 	CertFile  string        `mapstructure:"cert_file"`  // PEM certificate that the client shows
 	KeyFile   string        `mapstructure:"key_file"`   // PEM key of cert_file

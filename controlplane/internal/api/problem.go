@@ -40,6 +40,13 @@ var statuses = map[fault.Code]int{
 	fault.Unavailable:          http.StatusServiceUnavailable,
 }
 
+// StatusOf is the HTTP status of a code, and whether the management API
+// answers with it at all.
+func StatusOf(code fault.Code) (status int, known bool) {
+	status, known = statuses[code]
+	return status, known
+}
+
 // retryUnavailable is said with a 503 whose cause gives no time of its own.
 const retryUnavailable = 2 * time.Second
 
@@ -51,7 +58,7 @@ func (s *Server) fail(c *gin.Context, err error) {
 		c.AbortWithStatus(statusClientGone) // nobody reads an answer
 		return
 	}
-	status, known := statuses[f.Code]
+	status, known := StatusOf(f.Code)
 	if !known {
 		f = fault.Of(errors.New("code outside the management API: " + f.Error()))
 		status = http.StatusInternalServerError

@@ -290,25 +290,57 @@ func TestSlowBodyIsCut(t *testing.T) {
 	require.Equal(t, fault.BodyTimeout, w.last(t).Malformed.Reason)
 }
 
-// The deadline for the body must not end the response.
-func TestBodyDeadlineIsLifted(t *testing.T) {
-	w := &world{}
-	started := make(chan struct{})
-	w.serve = func(ctx context.Context, _ call.Call, s call.Sink) {
-		close(started)
-		timer := time.NewTimer(150 * time.Millisecond)
-		defer timer.Stop()
-		select {
-		case <-ctx.Done():
-			s.Fail(fault.New(fault.ClientClosed, "x"), nil)
-		case <-timer.C:
-			_ = s.Start(call.Head{Status: 200, Header: http.Header{"Content-Type": {"application/json"}}})
-		}
+// The deadline for the body must not end the response, and a caller who leaves
+// must be noticed, whichever way the body came.
+func TestAfterTheBody(t *testing.T) {
+	body := []byte(`{"model":"acme/small"}`)
+	for _, encoding := range []string{"", "gzip", "deflate", "br", "zstd"} {
+		t.Run("encoding "+encoding, func(t *testing.T) {
+			sent := body
+			if encoding != "" {
+				sent = compress(t, encoding, body)
+			}
+			w := &world{serve: func(ctx context.Context, _ call.Call, s call.Sink) {
+				timer := time.NewTimer(100 * time.Millisecond)
+				defer timer.Stop()
+				select {
+				case <-ctx.Done():
+					s.Fail(fault.New(fault.ClientClosed, "x"), nil)
+				case <-timer.C:
+					_ = s.Start(call.Head{Status: 200, Header: http.Header{"Content-Type": {"application/json"}}})
+				}
+			}}
+			key := newToken(t, secret.Inference)
+			url := start(t, w, func(o *surface.Options) { o.BodyTime = 50 * time.Millisecond })
+			got := send(t, http.MethodPost, url+chat, io.MultiReader(bytes.NewReader(sent)), "x-api-key", key, "Content-Encoding", encoding)
+			require.Equal(t, 200, got.status)
+
+			left := make(chan struct{})
+			w.serve = func(ctx context.Context, _ call.Call, _ call.Sink) {
+				<-ctx.Done()
+				close(left)
+			}
+			ctx, leave := context.WithCancel(t.Context())
+			request, err := http.NewRequestWithContext(ctx, http.MethodPost, url+chat, io.MultiReader(bytes.NewReader(sent))) // chunked
+			require.NoError(t, err)
+			request.Header.Set("x-api-key", key)
+			request.Header.Set("Content-Encoding", encoding)
+			reached := len(w.calls)
+			go func() {
+				response, err := http.DefaultClient.Do(request)
+				if err == nil {
+					_ = response.Body.Close()
+				}
+			}()
+			require.Eventually(t, func() bool { w.mu.Lock(); defer w.mu.Unlock(); return len(w.calls) > reached }, 5*time.Second, time.Millisecond)
+			leave()
+			select {
+			case <-left:
+			case <-time.After(5 * time.Second):
+				require.Fail(t, "nobody noticed that the caller left")
+			}
+		})
 	}
-	got := send(t, http.MethodPost, start(t, w, func(o *surface.Options) { o.BodyTime = 50 * time.Millisecond })+chat,
-		strings.NewReader(`{}`), "x-api-key", newToken(t, secret.Inference))
-	<-started
-	require.Equal(t, 200, got.status)
 }
 
 func TestNoRouteAndWrongMethodInTheCallersForm(t *testing.T) {

@@ -28,7 +28,7 @@ type Limits struct {
 
 // Read returns the whole body, inflated. It refuses a declared length over the
 // limit before it reads anything, and a body that turns out longer as soon as
-// it does. The deadline is lifted again, so that it does not end the response.
+// it does. net/http lifts the deadline itself once a body was read to its end.
 func Read(w http.ResponseWriter, r *http.Request, limits Limits) ([]byte, *fault.Error) {
 	if r.ContentLength > limits.MaxBytes {
 		return nil, tooLarge(limits.MaxBytes)
@@ -36,9 +36,9 @@ func Read(w http.ResponseWriter, r *http.Request, limits Limits) ([]byte, *fault
 	if r.ContentLength == 0 {
 		return nil, nil
 	}
-	deadline := http.NewResponseController(w)
-	if limits.Time > 0 && deadline.SetReadDeadline(time.Now().Add(limits.Time)) == nil {
-		defer func() { _ = deadline.SetReadDeadline(time.Time{}) }()
+	if limits.Time > 0 {
+		// A recorder in tests has no deadlines, and no slow callers either.
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(limits.Time))
 	}
 	encoding := strings.ToLower(strings.TrimSpace(r.Header.Get("Content-Encoding")))
 	if encoding == "" || encoding == "identity" {
@@ -50,6 +50,11 @@ func Read(w http.ResponseWriter, r *http.Request, limits Limits) ([]byte, *fault
 	}
 	defer func() { _ = inflated.Close() }()
 	data, refusal := readAll(inflated, -1, limits.MaxBytes)
+	if refusal == nil {
+		// A decoder may stop short of the end of the body, without which net/http
+		// neither lifts the deadline nor notices a caller who leaves.
+		_, _ = io.CopyN(io.Discard, r.Body, 1)
+	}
 	if refusal != nil && refusal.Code == fault.ValidationError && refusal.Reason == "" {
 		refusal.Message = "The body is not valid " + encoding + ", as its content-encoding says."
 	}

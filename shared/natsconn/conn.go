@@ -86,14 +86,14 @@ func (c *Conn) options(cfg Config, opts Options) []nats.Option {
 		nats.IgnoreAuthErrorAbort(),
 		nats.ConnectHandler(func(*nats.Conn) { log.Info("nats connected"); c.connected() }),
 		nats.ReconnectHandler(func(*nats.Conn) { log.Info("nats reconnected"); c.connected() }),
-		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { log.Warn("nats disconnected", "error", err) }),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { log.Warn("nats disconnected", slog.Any("error", err)) }),
 		nats.ClosedHandler(func(*nats.Conn) { close(c.closed) }),
 		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) {
 			if sub != nil {
-				log.Error("nats subscription failed", "subject", sub.Subject, "error", err)
+				log.Error("nats subscription failed", slog.String("subject", sub.Subject), slog.Any("error", err))
 				return
 			}
-			log.Error("nats failed", "error", err)
+			log.Error("nats failed", slog.Any("error", err))
 		}),
 	}
 	if cfg.InboxPrefix != "" {

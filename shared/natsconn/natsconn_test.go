@@ -38,7 +38,7 @@ func TestConnectDoesNotWaitForAServer(t *testing.T) {
 	cancel()
 	s.Restart()
 	require.Eventually(t, c.Connected, soon, tick)
-	require.Empty(t, connected, "a cancelled listener must not be called")
+	require.Empty(t, connected, "a canceled listener must not be called")
 }
 
 func TestPublishingWhileAwayFailsAtOnce(t *testing.T) {

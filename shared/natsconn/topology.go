@@ -84,7 +84,7 @@ func Keep(ctx context.Context, c *Conn, t Topology, log *slog.Logger) error {
 			pause = ensureRetryFirst
 		default:
 			if !errors.Is(err, ErrNotConnected) {
-				log.Warn("nats topology is not ready", "error", err, "retry_in", pause)
+				log.Warn("nats topology is not ready", slog.Any("error", err), slog.Duration("retry_in", pause))
 			}
 			retry = time.After(pause)
 			pause = min(2*pause, ensureRetryMax)

@@ -168,7 +168,7 @@ func (r *Registry) Run(ctx context.Context) error {
 			loaded = r.Load(ctx) == nil
 		}
 		if err := r.save(ctx); err != nil && ctx.Err() == nil {
-			r.log.Warn("gateways were not stored", "error", err)
+			r.log.Warn("gateways were not stored", slog.Any("error", err))
 		}
 		if now := r.now(); now.Sub(pruned) > pruneEvery {
 			pruned = now
@@ -202,6 +202,6 @@ func (r *Registry) prune(ctx context.Context, before time.Time) {
 	}
 	r.mu.Unlock()
 	if err := r.store.Prune(ctx, before); err != nil && ctx.Err() == nil {
-		r.log.Warn("old gateways were not deleted", "error", err)
+		r.log.Warn("old gateways were not deleted", slog.Any("error", err))
 	}
 }

@@ -38,7 +38,7 @@ func (e *Elector) Lead(ctx context.Context, work func(ctx context.Context, wake 
 	for ctx.Err() == nil {
 		err := e.term(ctx, work)
 		if err != nil && ctx.Err() == nil && !errors.Is(err, errNotElected) {
-			e.log.Warn("leading publication ended", "error", err)
+			e.log.Warn("leading publication ended", slog.Any("error", err))
 		}
 		pause := time.NewTimer(electEvery)
 		select {

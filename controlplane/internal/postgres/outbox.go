@@ -57,7 +57,7 @@ func (o *Outbox) Done(ctx context.Context, d outbox.Done) error {
 		err := system(ctx).Exec(`UPDATE publications
 			SET published_at = ?, keys_stream = ?, keys_sequence = ?, policy_stream = ?, policy_sequence = ?
 			WHERE workspace_id = ? AND revision <= ? AND published_at IS NULL`,
-			d.At, d.Keys.Stream, int64(d.Keys.Sequence), d.Policy.Stream, int64(d.Policy.Sequence), //nolint:gosec // see publicationRowOf
+			d.At, d.Keys.Stream, int64(d.Keys.Sequence), d.Policy.Stream, int64(d.Policy.Sequence),
 			d.Workspace.UUID(), d.Revision).Error
 		if err != nil {
 			return translate(err, "mark publications published")

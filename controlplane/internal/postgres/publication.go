@@ -40,8 +40,8 @@ func publicationRowOf(r publication.Record) publicationRow {
 	return publicationRow{
 		ID: r.ID.UUID(), WorkspaceID: r.Workspace.UUID(), Revision: r.Revision, Changes: r.Changes, KIDs: r.KIDs,
 		CreatedAt: r.CreatedAt, PublishedAt: r.PublishedAt,
-		KeysStream: r.Keys.Stream, KeysSequence: int64(r.Keys.Sequence), //nolint:gosec // a stream does not live that long
-		PolicyStream: r.Policy.Stream, PolicySequence: int64(r.Policy.Sequence), //nolint:gosec // as above
+		KeysStream: r.Keys.Stream, KeysSequence: int64(r.Keys.Sequence),
+		PolicyStream: r.Policy.Stream, PolicySequence: int64(r.Policy.Sequence),
 		SettledAt: r.SettledAt, Gateways: r.Receipts.Gateways, Applied: r.Receipts.Applied,
 		Pending: gatewayTexts(r.Receipts.PendingGateways),
 		P50us:   r.Receipts.P50.Microseconds(), P99us: r.Receipts.P99.Microseconds(),
@@ -59,8 +59,8 @@ func (r publicationRow) record() publication.Record {
 				P50: time.Duration(r.P50us) * time.Microsecond, P99: time.Duration(r.P99us) * time.Microsecond,
 			},
 		},
-		Keys:      wire.Position{Stream: r.KeysStream, Sequence: uint64(r.KeysSequence)},     //nolint:gosec // written by us
-		Policy:    wire.Position{Stream: r.PolicyStream, Sequence: uint64(r.PolicySequence)}, //nolint:gosec // written by us
+		Keys:      wire.Position{Stream: r.KeysStream, Sequence: uint64(r.KeysSequence)},
+		Policy:    wire.Position{Stream: r.PolicyStream, Sequence: uint64(r.PolicySequence)},
 		SettledAt: utc(r.SettledAt),
 	}
 }

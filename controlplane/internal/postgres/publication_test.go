@@ -165,8 +165,10 @@ func TestTheOutboxMarksRowsOneByOne(t *testing.T) {
 	require.Equal(t, done.Keys, open[0].Keys)
 	require.Equal(t, done.Policy, open[0].Policy)
 	settled := open[0].Publication
-	settled.Receipts = publication.Receipts{Gateways: 3, Applied: 2, Pending: 1, P50: time.Millisecond, P99: time.Second,
-		PendingGateways: []id.Gateway{id.New[id.GatewayKind](testIDs)}}
+	settled.Receipts = publication.Receipts{
+		Gateways: 3, Applied: 2, Pending: 1, P50: time.Millisecond, P99: time.Second,
+		PendingGateways: []id.Gateway{id.New[id.GatewayKind](testIDs)},
+	}
 	require.NoError(t, o.Settle(t.Context(), []publication.Publication{settled}, epoch))
 	in(t, db, a.ID, func(ctx context.Context) error {
 		got, err := NewPublicationStore().Get(ctx, a.ID, settled.ID)

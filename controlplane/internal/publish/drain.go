@@ -2,6 +2,7 @@ package publish
 
 import (
 	"context"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -102,7 +103,7 @@ func (l *leader) start(ctx context.Context, running *sync.WaitGroup) {
 	batches, err := l.d.Outbox.Pending(ctx, pendingLimit, l.skipped())
 	if err != nil {
 		if ctx.Err() == nil {
-			l.d.Log.Warn("outbox was not read", "error", err)
+			l.d.Log.Warn("outbox was not read", slog.Any("error", err))
 		}
 		return
 	}
@@ -163,7 +164,7 @@ func (l *leader) serve(ctx context.Context, b outbox.Batch) {
 	l.mu.Unlock()
 	if err != nil && ctx.Err() == nil {
 		l.metrics.failed.Add(1)
-		l.d.Log.Warn("publishing failed, it is tried again", "workspace_id", b.Workspace.String(), "error", err, "retry_in", d.pause)
+		l.d.Log.Warn("publishing failed, it is tried again", slog.String("workspace_id", b.Workspace.String()), slog.Any("error", err), slog.Duration("retry_in", d.pause))
 	}
 }
 

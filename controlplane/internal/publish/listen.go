@@ -2,6 +2,7 @@ package publish
 
 import (
 	"encoding/json"
+	"log/slog"
 	"strings"
 
 	"github.com/nats-io/nats.go"
@@ -64,5 +65,5 @@ func sender(msg *nats.Msg, g id.Gateway) bool {
 
 func (p *Publisher) unreadable(msg *nats.Msg) {
 	p.metrics.unreadable.Add(1)
-	p.d.Log.Warn("report of a gateway is not readable", "subject", msg.Subject)
+	p.d.Log.Warn("report of a gateway is not readable", slog.String("subject", msg.Subject))
 }

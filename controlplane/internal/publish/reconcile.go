@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -105,7 +106,7 @@ func (l *leader) sameCount(ctx context.Context, keys document.State) (bool, erro
 	}
 	var want uint64 = 1 // wire.KeysComplete
 	for _, s := range sums {
-		want += uint64(s.Count) //nolint:gosec // counts are not negative
+		want += uint64(s.Count)
 	}
 	return keys.Documents >= want, nil
 }
@@ -194,7 +195,7 @@ func (l *leader) remove(ctx context.Context, bucket, key string, sequence uint64
 	err := l.write.Remove(ctx, bucket, key, sequence)
 	if err == nil {
 		l.metrics.removed.Add(1)
-		l.d.Log.Warn("document that the database does not know was removed from NATS", "bucket", bucket, "key", key)
+		l.d.Log.Warn("document that the database does not know was removed from NATS", slog.String("bucket", bucket), slog.String("key", key))
 	}
 	return err
 }
@@ -255,8 +256,7 @@ func (l *leader) healPolicies(ctx context.Context, differ map[string]bool, there
 			case at.revision > revision:
 				// Only a database that was set back can be behind. Gateways
 				// refuse to go back; the workspace's next changes catch up.
-				l.d.Log.Error("NATS is ahead of the database", "workspace_id", ws.String(),
-					"published_revision", at.revision, "revision", revision)
+				l.d.Log.Error("NATS is ahead of the database", slog.String("workspace_id", ws.String()), slog.Int64("published_revision", at.revision), slog.Int64("revision", revision))
 			}
 		}
 	}

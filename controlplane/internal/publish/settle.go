@@ -2,6 +2,7 @@ package publish
 
 import (
 	"context"
+	"log/slog"
 	"time"
 )
 
@@ -32,13 +33,13 @@ func (l *leader) settle(ctx context.Context) {
 			if err := l.d.Accounts.Settle(ctx, list, l.d.Now().UTC()); err == nil {
 				l.d.Tracker.Close(list...)
 			} else if ctx.Err() == nil {
-				l.d.Log.Warn("receipts were not stored", "error", err)
+				l.d.Log.Warn("receipts were not stored", slog.Any("error", err))
 			}
 		}
 		if now := l.d.Now(); opened && now.Sub(pruned) > pruneEvery {
 			pruned = now
 			if err := l.d.Accounts.Prune(ctx, now.Add(-keepSettled), pruneLimit); err != nil && ctx.Err() == nil {
-				l.d.Log.Warn("old publications were not deleted", "error", err)
+				l.d.Log.Warn("old publications were not deleted", slog.Any("error", err))
 			}
 		}
 	}

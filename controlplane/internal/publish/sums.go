@@ -27,7 +27,7 @@ func (s Sums) Add(r, name string, revision int64) {
 	sum := s[r]
 	sum.Count++
 	sum.Highest = max(sum.Highest, revision)
-	sum.Hash ^= int64(binary.BigEndian.Uint64(digest[:8])) //nolint:gosec // the bits count
+	sum.Hash ^= int64(binary.BigEndian.Uint64(digest[:8]))
 	s[r] = sum
 }
 

@@ -32,7 +32,7 @@ func (t *trouble) met(ctx context.Context, now time.Time, err error) bool {
 	}
 	if ctx.Err() == nil && now.Sub(t.since) > patience && now.Sub(t.logged) > relog {
 		t.logged = now
-		t.log.Warn("publication is in trouble and keeps trying", "trouble", t.what, "since", t.since, "error", err)
+		t.log.Warn("publication is in trouble and keeps trying", slog.String("trouble", t.what), slog.Time("since", t.since), slog.Any("error", err))
 	}
 	return true
 }

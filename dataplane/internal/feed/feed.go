@@ -6,7 +6,7 @@
 // connection or a slow moment may have swallowed is found by following each
 // bucket's stream from the last position known to be complete, after every
 // connect and every few seconds. A stream that was made anew, because NATS
-// lost its data, is recognised by its creation time: everything held is read
+// lost its data, is recognized by its creation time: everything held is read
 // again then, and what is missing there stays as it is.
 package feed
 
@@ -117,7 +117,7 @@ func (f *Feed) Run(ctx context.Context) error {
 	var written sync.WaitGroup
 	written.Go(func() {
 		if err := f.o.Disk.Run(disk); err != nil {
-			f.o.Log.Error("last-known-good directory failed", "error", err)
+			f.o.Log.Error("last-known-good directory failed", slog.Any("error", err))
 		}
 	})
 	group.Go(func() error { f.follow(ctx); return nil })
@@ -174,7 +174,7 @@ func (f *Feed) catchUp(ctx context.Context) bool {
 	if err != nil {
 		if ctx.Err() == nil {
 			f.failures.Add(1)
-			f.o.Log.Warn("catching up with the published documents failed", "error", err)
+			f.o.Log.Warn("catching up with the published documents failed", slog.Any("error", err))
 		}
 		return false
 	}

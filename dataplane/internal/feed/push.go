@@ -2,6 +2,7 @@ package feed
 
 import (
 	"context"
+	"log/slog"
 	"strings"
 	"sync"
 	"time"
@@ -130,7 +131,7 @@ func (f *Feed) pushedCatalog(msg *nats.Msg) {
 
 func (f *Feed) reject(what string, err error) {
 	f.unreadable.Add(1)
-	f.o.Log.Error("published document is not readable", "document", what, "error", err)
+	f.o.Log.Error("published document is not readable", slog.String("document", what), slog.Any("error", err))
 }
 
 // jobs are the pointers whose bodies are to be read; a later pointer of a
@@ -223,7 +224,7 @@ func (f *Feed) install(ctx context.Context, ws id.Workspace, p policy.Pointer) {
 	err := f.apply(ctx, ws, p)
 	if err != nil && ctx.Err() == nil {
 		f.failures.Add(1)
-		f.o.Log.Warn("pushed policy was not applied", "workspace_id", ws.String(), "revision", p.Revision, "error", err)
+		f.o.Log.Warn("pushed policy was not applied", slog.String("workspace_id", ws.String()), slog.Int64("revision", p.Revision), slog.Any("error", err))
 	}
 }
 

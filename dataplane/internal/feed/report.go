@@ -3,6 +3,7 @@ package feed
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -98,7 +99,7 @@ func (f *Feed) send(subject string, message any) {
 		err = f.o.Conn.NATS().Publish(subject+"."+f.o.Self.Gateway.String(), data)
 	}
 	if err != nil && f.o.Conn.Connected() {
-		f.o.Log.Warn("report to the control plane was not sent", "subject", subject, "error", err)
+		f.o.Log.Warn("report to the control plane was not sent", slog.String("subject", subject), slog.Any("error", err))
 	}
 }
 

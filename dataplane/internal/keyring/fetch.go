@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/lastgood"
 	"github.com/signalbox-dev/signalbox/shared/fault"
@@ -135,7 +136,7 @@ func (k *Keyring) fromDisk(kid string) (policy.Key, error) {
 	}
 	doc, err := policy.DecodeKey(body)
 	if err != nil {
-		k.o.Log.Warn("last-known-good key document is not usable", "kid", kid, "error", err)
+		k.o.Log.Warn("last-known-good key document is not usable", slog.String("kid", kid), slog.Any("error", err))
 		return policy.Key{}, err
 	}
 	if doc.KID != kid {
@@ -161,7 +162,7 @@ func (k *Keyring) install(doc policy.Key, stale bool) {
 	if evicted {
 		// Its file stays until the directory is pruned: should NATS be away at
 		// the next use, it is better than nothing.
-		k.o.Log.Debug("key document let go", "kid", gone)
+		k.o.Log.Debug("key document let go", slog.String("kid", gone))
 	}
 	if stale || (before != nil && before.key.Revision == doc.Revision && !before.stale) {
 		return

@@ -94,7 +94,7 @@ func (s *Store) Load(kind Kind, name string) ([]byte, error) {
 	body, ok := decode(raw)
 	if !ok {
 		s.corrupt.Add(1)
-		s.log.Warn("last-known-good document is damaged and ignored", "kind", string(kind), "name", name)
+		s.log.Warn("last-known-good document is damaged and ignored", slog.String("kind", string(kind)), slog.String("name", name))
 		return nil, ErrNone
 	}
 	return body, nil

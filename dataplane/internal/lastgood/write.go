@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -44,7 +45,7 @@ func (s *Store) flush() {
 		}
 		if err != nil {
 			s.failed.Add(1)
-			s.log.Error("last-known-good document was not written", "kind", string(p.kind), "name", p.name, "error", err)
+			s.log.Error("last-known-good document was not written", slog.String("kind", string(p.kind)), slog.String("name", p.name), slog.Any("error", err))
 			continue
 		}
 		touched[p.kind] = true
@@ -52,7 +53,7 @@ func (s *Store) flush() {
 	}
 	for kind := range touched {
 		if err := syncDir(filepath.Join(s.dir, string(kind))); err != nil {
-			s.log.Error("last-known-good directory was not synced", "kind", string(kind), "error", err)
+			s.log.Error("last-known-good directory was not synced", slog.String("kind", string(kind)), slog.Any("error", err))
 		}
 	}
 }
@@ -87,7 +88,7 @@ func syncDir(dir string) error {
 func (s *Store) prune() {
 	for _, kind := range []Kind{Keys, Workspaces, Catalog} {
 		if err := s.pruneKind(filepath.Join(s.dir, string(kind))); err != nil {
-			s.log.Warn("last-known-good directory was not pruned", "kind", string(kind), "error", err)
+			s.log.Warn("last-known-good directory was not pruned", slog.String("kind", string(kind)), slog.Any("error", err))
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/lastgood"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
@@ -84,8 +85,7 @@ func (s *Store) compile(ws id.Workspace, p policy.Pointer, body []byte) (*policy
 	}
 	if err != nil {
 		s.rejected.Add(1)
-		s.o.Log.Error("policy was rejected, the last good one stays",
-			"workspace_id", ws.String(), "revision", p.Revision, "error", err)
+		s.o.Log.Error("policy was rejected, the last good one stays", slog.String("workspace_id", ws.String()), slog.Int64("revision", p.Revision), slog.Any("error", err))
 		return nil, fmt.Errorf("policy at revision %d: %w", p.Revision, err)
 	}
 	return view, nil
@@ -111,7 +111,7 @@ func (s *Store) fromDisk(ws id.Workspace) {
 	view, err := freeze(digest, body)
 	if err != nil || view.Workspace() != ws {
 		s.rejected.Add(1)
-		s.o.Log.Warn("last-known-good policy is not usable", "workspace_id", ws.String(), "error", err)
+		s.o.Log.Warn("last-known-good policy is not usable", slog.String("workspace_id", ws.String()), slog.Any("error", err))
 		return
 	}
 	s.swap(&held{view: view, digest: digest, stale: true})
@@ -145,7 +145,7 @@ func (s *Store) ApplyCatalog(ctx context.Context, p policy.Pointer) error {
 	}
 	if err != nil {
 		s.rejected.Add(1)
-		s.o.Log.Error("catalog was rejected, the last good one stays", "revision", p.Revision, "error", err)
+		s.o.Log.Error("catalog was rejected, the last good one stays", slog.Int64("revision", p.Revision), slog.Any("error", err))
 		return fmt.Errorf("catalog at revision %d: %w", p.Revision, err)
 	}
 	s.swapCatalog(&heldCatalog{view: view, digest: p.Digest}, false)
@@ -166,7 +166,7 @@ func (s *Store) LoadCatalog() {
 	view, err := freezeCatalog(digest, body)
 	if err != nil {
 		s.rejected.Add(1)
-		s.o.Log.Warn("last-known-good catalog is not usable", "error", err)
+		s.o.Log.Warn("last-known-good catalog is not usable", slog.Any("error", err))
 		return
 	}
 	s.swapCatalog(&heldCatalog{view: view, digest: digest}, true)

@@ -29,7 +29,9 @@ func open(t *testing.T) (*document.Reader, *document.Writer) {
 	return document.NewReader(c), document.NewWriter(c)
 }
 
-func key(revision int64) policy.Key { return policy.Key{Schema: policy.Schema, KID: kid, Revision: revision} }
+func key(revision int64) policy.Key {
+	return policy.Key{Schema: policy.Schema, KID: kid, Revision: revision}
+}
 
 func revision(t *testing.T, e document.Entry) int64 {
 	var d struct {

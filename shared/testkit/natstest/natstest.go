@@ -5,7 +5,6 @@ package natstest
 
 import (
 	"context"
-	"io"
 	"log/slog"
 	"strings"
 	"sync"
@@ -139,4 +138,4 @@ func (s *Server) Ensure(c *natsconn.Conn) {
 }
 
 // Discard is a logger for tests that do not read the log.
-func Discard() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
+func Discard() *slog.Logger { return slog.New(slog.DiscardHandler) }

@@ -71,12 +71,12 @@ func publisherMetrics(p *publish.Publisher) []prometheus.Collector {
 			}),
 		gauge("signalbox_publications_open", "Publications whose receipts still come in. A rise means that gateways lag behind.",
 			func(s publish.Status) int64 { return int64(s.Open) }),
-		counter("signalbox_published_total", "Workspaces published, bursts as one.", func(s publish.Status) int64 { return s.Published }),
+		counter("signalbox_published_total", "Workspaces published, bursts as one. No rise while changes are made means that they do not go out.", func(s publish.Status) int64 { return s.Published }),
 		counter("signalbox_publish_failures_total", "Tries that failed and are made again. A steady rise points at NATS.", func(s publish.Status) int64 { return s.Failed }),
-		counter("signalbox_published_documents_total", "Key documents written.", func(s publish.Status) int64 { return s.Documents }),
-		counter("signalbox_reconciled_total", "Comparisons of NATS with Postgres.", func(s publish.Status) int64 { return s.Reconciled }),
+		counter("signalbox_published_documents_total", "Key documents written. A rise without changes of keys means that NATS had lost some.", func(s publish.Status) int64 { return s.Documents }),
+		counter("signalbox_reconciled_total", "Comparisons of NATS with Postgres. No rise for minutes on the leader means that losses are not noticed.", func(s publish.Status) int64 { return s.Reconciled }),
 		counter("signalbox_healed_total", "Documents that a comparison wrote. Any rise means that NATS had lost some.", func(s publish.Status) int64 { return s.Healed }),
-		counter("signalbox_removed_total", "Documents in NATS that Postgres did not know.", func(s publish.Status) int64 { return s.Removed }),
+		counter("signalbox_removed_total", "Documents in NATS that Postgres did not know. Any rise means that something else writes there, or that the database was restored from a backup.", func(s publish.Status) int64 { return s.Removed }),
 		counter("signalbox_unreadable_reports_total", "Reports of gateways that could not be read: a version that does not fit.", func(s publish.Status) int64 { return s.Unreadable }),
 	}
 }

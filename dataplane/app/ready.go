@@ -77,15 +77,15 @@ func gauge(name, help string) *prometheus.Desc {
 }
 
 var (
-	descConnected  = gauge("nats_connected", "1 while NATS is reachable.")
-	descStale      = gauge("policy_stale", "1 while something is served from disk that NATS has not confirmed.")
-	descCatalog    = gauge("catalog_revision", "Revision of the catalog that is served; 0 is none.")
-	descWorkspaces = gauge("workspaces_held", "Workspaces whose policy is held.")
-	descKeys       = gauge("keys_held", "Key documents that are held.")
+	descConnected  = gauge("nats_connected", "1 while NATS is reachable. At 0 the gateway serves what it holds and refuses keys that it does not.")
+	descStale      = gauge("policy_stale", "1 while something is served from disk that NATS has not confirmed. For more than seconds after a start it means that NATS is away.")
+	descCatalog    = gauge("catalog_revision", "Revision of the catalog that is served. 0 is none, and nothing is served; gateways that differ for long miss pushes.")
+	descWorkspaces = gauge("workspaces_held", "Workspaces whose policy is held. At its bound the least used are dropped and fetched again.")
+	descKeys       = gauge("keys_held", "Key documents that are held. At its bound the least used are dropped and fetched again.")
 	descBehind     = gauge("feed_behind_total", "Documents that only the poll brought; a steady rise means that pushes get lost.")
-	descFailures   = gauge("feed_failures_total", "Polls of the published documents that failed.")
-	descRejected   = gauge("policy_rejected_total", "Published bodies that were damaged or invalid; the last good one stayed.")
-	descUnknown    = gauge("keys_unknown_total", "First uses of a kid that does not exist.")
+	descFailures   = gauge("feed_failures_total", "Polls of the published documents that failed. A steady rise points at NATS or at permissions.")
+	descRejected   = gauge("policy_rejected_total", "Published bodies that were damaged or invalid; the last good one stayed. Any rise means that the control plane is newer than this gateway, or that NATS lost parts.")
+	descUnknown    = gauge("keys_unknown_total", "First uses of a kid that does not exist. A rise means that somebody guesses, or that an application kept a deleted key.")
 	descRefused    = gauge("key_lookups_refused_total", "First uses that the look-up budget held back: somebody guesses kids.")
 	descUndecided  = gauge("undetermined_total", "Keys and policies that could not be determined; each was a 503.")
 )

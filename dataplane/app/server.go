@@ -39,7 +39,7 @@ type server struct {
 
 func newServer(a *App) *server {
 	s := &server{app: a, requests: prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "signalbox_requests_in_flight", Help: "Requests that are being served, streams included.",
+		Name: "signalbox_requests_in_flight", Help: "Requests that are being served, streams included. A rise without more requests means that providers are slow or callers hang.",
 	})}
 	s.base, s.stop = context.WithCancelCause(context.Background())
 	a.registry.MustRegister(s.requests)

@@ -17,7 +17,7 @@ func NewRegistry(component, version string) *prometheus.Registry {
 	registry := prometheus.NewRegistry()
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name:        "signalbox_build_info",
-		Help:        "Always 1. The labels say what runs.",
+		Help:        "Always 1. The labels say what runs; processes that differ for long are a half-done upgrade.",
 		ConstLabels: prometheus.Labels{"component": component, "version": version},
 	})
 	info.Set(1)

@@ -7,15 +7,15 @@ func desc(name, help string) *prometheus.Desc {
 }
 
 var (
-	descInserted = desc("inserted_total", "Usage events stored.")
-	descUpgraded = desc("upgraded_total", "Usage events that took the place of an estimate.")
-	descRepeated = desc("repeated_total", "Usage events that were stored already.")
-	descDead     = desc("dead_letters_total", "Usage messages kept as dead letters; each wants a person's look.")
-	descBatches  = desc("batches_total", "Transactions of usage events.")
-	descFailures = desc("failures_total", "Interruptions of usage consumption; events wait in the stream.")
-	descMarks    = desc("mark_questions_total", "Questions of gateways for their committed mark.")
-	descDeleted  = desc("expired_entries_total", "Request log entries deleted past their retention.")
-	descDropped  = desc("dropped_partitions_total", "Request log partitions dropped past every retention.")
+	descInserted = desc("inserted_total", "Usage events stored. No rise while gateways serve means that usage waits in the stream or the spools.")
+	descUpgraded = desc("upgraded_total", "Usage events that took the place of an estimate, such as after a gateway died and came back.")
+	descRepeated = desc("repeated_total", "Usage events that were stored already; counted once all the same. A steady rise means that acknowledgements get lost.")
+	descDead     = desc("dead_letters_total", "Usage messages that could not be read and are kept as dead letters. Any rise is a bug or a version that does not fit, and wants a person's look.")
+	descBatches  = desc("batches_total", "Transactions of usage events. Many with few events each mean little traffic, not trouble.")
+	descFailures = desc("failures_total", "Interruptions of usage consumption; events wait in the stream. A steady rise points at Postgres or NATS.")
+	descMarks    = desc("mark_questions_total", "Questions of gateways for their committed mark. No rise while gateways run means that they do not reach the control plane over NATS, and their spools grow.")
+	descDeleted  = desc("expired_entries_total", "Request log entries deleted past their retention. No rise for days means that the log only grows.")
+	descDropped  = desc("dropped_partitions_total", "Request log partitions dropped past every retention. No rise for months means that the log only grows.")
 )
 
 // Describe implements prometheus.Collector.

@@ -29,7 +29,7 @@ func NewMetrics(registry prometheus.Registerer) *Metrics {
 		}, []string{"surface", "outcome", "code"}),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "signalbox_request_duration_seconds",
-			Help:    "From receipt to the last byte, whole streams included.",
+			Help:    "From receipt to the last byte, whole streams included. Compare with the first byte: long streams are no trouble, a late first byte is.",
 			Buckets: []float64{.005, .025, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 180, 300},
 		}, []string{"surface"}),
 		gateway: prometheus.NewHistogramVec(prometheus.HistogramOpts{
@@ -39,20 +39,20 @@ func NewMetrics(registry prometheus.Registerer) *Metrics {
 		}, []string{"surface"}),
 		first: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "signalbox_first_byte_seconds",
-			Help:    "From receipt to the first content of the reply.",
+			Help:    "From receipt to the first content of the reply. A rise with a flat gateway time is the providers'.",
 			Buckets: []float64{.005, .025, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
 		}, []string{"surface"}),
 		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "signalbox_attempts_total",
-			Help: "Upstream calls by provider and failure class; an empty class is success.",
+			Help: "Upstream calls by provider and failure class; an empty class is success. A rise of one provider's failures is that provider's, of credential_rejected ours.",
 		}, []string{"provider", "failure"}),
 		tokens: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "signalbox_tokens_total",
-			Help: "Tokens used, by direction.",
+			Help: "Tokens used, by direction. For trends; the books are in Postgres.",
 		}, []string{"direction"}),
 		cost: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "signalbox_cost_usd_total",
-			Help: "Cost of all requests in USD. For trends; the books are in Postgres.",
+			Help: "Cost of all requests in USD. For trends; the books are in Postgres. A jump without one in requests is a change of models or prices.",
 		}),
 		lost: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "signalbox_usage_records_lost_total",

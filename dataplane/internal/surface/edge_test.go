@@ -8,6 +8,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -531,4 +532,35 @@ func TestModels(t *testing.T) {
 	w.err = fault.New(fault.Unauthorized, "x").Because(fault.InvalidKey)
 	require.Equal(t, 401, send(t, http.MethodGet, url+"/v1/models", nil, "x-api-key", key).status)
 	require.Equal(t, 401, w.access[len(w.access)-1])
+}
+
+// A decoder that has all it needs does not ask for the end of the body; the
+// edge must, or nobody watches the connection.
+func TestEndOfABodyIsReadAfterItsDecoder(t *testing.T) {
+	reached, left := make(chan struct{}), make(chan struct{})
+	w := &world{serve: func(ctx context.Context, _ call.Call, _ call.Sink) {
+		close(reached)
+		<-ctx.Done()
+		close(left)
+	}}
+	conn, err := net.Dial("tcp", strings.TrimPrefix(start(t, w, nil), "http://"))
+	require.NoError(t, err)
+	defer conn.Close()
+	data := compress(t, "deflate", []byte(`{}`))
+	_, err = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\nX-Api-Key: %s\r\nContent-Encoding: deflate\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n",
+		chat, newToken(t, secret.Inference), len(data), data)
+	require.NoError(t, err)
+	select {
+	case <-reached: // without the end of the body
+	case <-time.After(100 * time.Millisecond):
+	}
+	_, err = io.WriteString(conn, "0\r\n\r\n")
+	require.NoError(t, err)
+	<-reached
+	require.NoError(t, conn.Close())
+	select {
+	case <-left:
+	case <-time.After(5 * time.Second):
+		require.Fail(t, "nobody noticed that the caller left")
+	}
 }

@@ -5,10 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"time"
 
+	"github.com/tidwall/gjson"
+
+	"github.com/signalbox-dev/signalbox/test/harness/client"
 	"github.com/signalbox-dev/signalbox/test/harness/process"
 )
 
@@ -58,8 +62,9 @@ func devReady(ctx context.Context, binary, dir string) (time.Duration, error) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
-		if _, err := os.Stat(ready); err == nil {
-			return time.Since(began), p.Stop(time.Minute)
+		if raw, err := os.ReadFile(ready); err == nil {
+			took := time.Since(began)
+			return took, errors.Join(devAnswers(ctx, raw), p.Stop(time.Minute))
 		}
 		select {
 		case <-tick.C:
@@ -69,4 +74,15 @@ func devReady(ctx context.Context, binary, dir string) (time.Duration, error) {
 			return 0, errors.Join(fmt.Errorf("signalbox dev was not ready within %s: %s", devWithin, p.Log()), p.Kill())
 		}
 	}
+}
+
+// devAnswers checks that dev.json told the truth: its key gets an answer.
+func devAnswers(ctx context.Context, devJSON []byte) error {
+	p := client.Platform{HTTP: &http.Client{}, Gateways: []string{gjson.GetBytes(devJSON, "gateway_url").Str}}
+	defer p.HTTP.CloseIdleConnections()
+	answer, err := p.Chat(ctx, 0, gjson.GetBytes(devJSON, "api_key").Str, "signalbox-sim/small", "hi")
+	if err == nil && answer.Status != http.StatusOK {
+		err = fmt.Errorf("signalbox dev answered %d when it said that it was ready: %s", answer.Status, answer.Body)
+	}
+	return err
 }

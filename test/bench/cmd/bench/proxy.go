@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"strings"
 	"time"
@@ -28,6 +29,7 @@ type subject struct {
 
 // rig is everything that the proxy figures need.
 type rig struct {
+	platform *stack.Stack
 	subjects []subject
 	close    func() error
 }
@@ -89,6 +91,7 @@ func buildRig(ctx context.Context, o options) (r *rig, err error) {
 		return nil, err
 	}
 	plain := func(m string) string { return m }
+	r.platform = platform
 	r.subjects = []subject{
 		{name: "direct", addr: at, model: plain, proc: upstream},
 		{name: "bare proxy", addr: bareAt, key: bareKey, model: plain, proc: bare, lossy: true},
@@ -98,6 +101,27 @@ func buildRig(ctx context.Context, o options) (r *rig, err error) {
 		},
 	}
 	return r, nil
+}
+
+// drained waits until Postgres has every usage record, or storing them would
+// be measured with the next subject.
+func drained(ctx context.Context, p client.Platform) error {
+	const every, within = 100 * time.Millisecond, 2 * time.Minute
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		answer, err := p.Do(ctx, client.Call{Method: http.MethodGet, URL: p.Gateways[0] + "/readyz?verbose"})
+		if err == nil && strings.Contains(string(answer.Body), "spool_pending: 0\n") {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return fmt.Errorf("usage records are not stored within %s: %s", within, answer.Body)
+		}
+	}
 }
 
 // publishWithin is how long the figures wait for the gateways.
@@ -133,25 +157,64 @@ type sample struct {
 // samples holds the runs by measurement and subject.
 type samples map[string]map[string][]sample
 
+// measureProxy measures the three subjects in turn while the control plane is
+// stopped, as if it and Postgres were elsewhere; then the gateway again with
+// all of it at work on the same processors.
 func measureProxy(ctx context.Context, o options) (err error) {
 	r, err := buildRig(ctx, o)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.close()) }()
-	all := samples{}
-	for _, name := range order {
-		all[name] = map[string][]sample{}
+	if err := r.warm(ctx, o); err != nil {
+		return err
 	}
-	plans := measurements(o)
-	for _, s := range r.subjects { // connections, caches, the key's first look-up
-		if _, err := s.measure(ctx, plans["many"], min(o.each, time.Second)); err != nil {
+	if err := r.platform.ControlPlane.Stop(time.Minute); err != nil {
+		return err
+	}
+	all := samples{}
+	if err := all.take(ctx, o, r.subjects, nil); err != nil {
+		return err
+	}
+	if !o.quick {
+		if err := r.platform.ControlPlane.Restart(); err != nil {
+			return err
+		}
+		whole := r.subjects[len(r.subjects)-1]
+		whole.name = "gateway, with everything behind it"
+		settle := func() error { return drained(ctx, r.platform.Platform) }
+		if err := all.take(ctx, o, []subject{whole}, settle); err != nil {
+			return err
+		}
+		r.subjects = append(r.subjects, whole)
+	}
+	return reportProxy(o.out, r.subjects, all)
+}
+
+// warm makes connections, fills caches and looks the key up.
+func (r *rig) warm(ctx context.Context, o options) error {
+	for _, s := range r.subjects {
+		if _, err := s.measure(ctx, measurements(o)["many"], min(o.each, time.Second)); err != nil {
 			return fmt.Errorf("warm %s: %w", s.name, err)
 		}
 	}
+	return drained(ctx, r.platform.Platform)
+}
+
+// take measures the subjects in turn; settle, when given, runs before each.
+func (all samples) take(ctx context.Context, o options, subjects []subject, settle func() error) error {
+	plans := measurements(o)
 	for range o.runs {
 		for _, name := range order {
-			for _, s := range r.subjects {
+			if all[name] == nil {
+				all[name] = map[string][]sample{}
+			}
+			for _, s := range subjects {
+				if settle != nil {
+					if err := settle(); err != nil {
+						return err
+					}
+				}
 				got, err := s.measure(ctx, plans[name], o.each)
 				if err != nil {
 					return fmt.Errorf("%s of %s: %w", name, s.name, err)
@@ -160,7 +223,7 @@ func measureProxy(ctx context.Context, o options) (err error) {
 			}
 		}
 	}
-	return reportProxy(o.out, r.subjects, all)
+	return nil
 }
 
 func (s subject) measure(ctx context.Context, m measurement, d time.Duration) (sample, error) {

@@ -37,6 +37,8 @@ func reportProxy(w io.Writer, subjects []subject, all samples) error {
 			failures(one, many, stream, slow))
 	}
 	fmt.Fprintln(&b, "\nMedian of the runs, with the lowest and the highest. Replies of 400 bytes; streams of 20 content events.")
+	fmt.Fprintln(&b, "The gateway has authentication, decision and recording on and ships its records to NATS on the same machine; the control")
+	fmt.Fprintln(&b, "plane, which stores them in Postgres, is stopped meanwhile. In the last row, when there, all of it shares the processors.")
 	reportAdded(&b, subjects, all)
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -101,6 +101,8 @@ func Serve(ctx context.Context, listener net.Listener, c Config, handler http.Ha
 		log.WarnContext(ctx, "requests cut at the end of the drain timeout", slog.String("address", listener.Addr().String()))
 		_ = server.Close()
 	}
-	<-failed
+	if err := <-failed; !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve on %s: %w", listener.Addr(), err)
+	}
 	return nil
 }

@@ -31,8 +31,10 @@ func TestKeysLiveAndDie(t *testing.T) {
 	require.Equal(t, created.header.Get("ETag"), got.header.Get("ETag"))
 	require.NotContains(t, got.body, key["key"])
 
-	updated := p.do(call{method: "PATCH", path: "/v1/keys/" + id, token: w.key,
-		body: `{"name":"second","expires_at":null,"models":[],"surfaces":["chat"]}`}).is(http.StatusOK)
+	updated := p.do(call{
+		method: "PATCH", path: "/v1/keys/" + id, token: w.key,
+		body: `{"name":"second","expires_at":null,"models":[],"surfaces":["chat"]}`,
+	}).is(http.StatusOK)
 	require.Equal(t, "second", updated.data()["name"])
 	require.NotContains(t, updated.data(), "expires_at")
 	require.Empty(t, updated.data()["models"])
@@ -129,10 +131,14 @@ func TestWorkspaces(t *testing.T) {
 	gone := p.do(call{method: "GET", path: "/v1/workspaces/" + w.id, token: w.key}).problem(http.StatusUnauthorized, "unauthorized")
 	require.Equal(t, "key_revoked", *gone.Reason)
 
-	p.do(call{method: "POST", path: "/v1/platform/workspaces", token: operatorToken,
-		body: `{"name":"A","slug":"again","owner":{"email":"a@example.com"}}`}).is(http.StatusCreated)
-	taken := p.do(call{method: "POST", path: "/v1/platform/workspaces", token: operatorToken,
-		body: `{"name":"B","slug":"again","owner":{"email":"a@example.com"}}`}).problem(http.StatusConflict, "conflict")
+	p.do(call{
+		method: "POST", path: "/v1/platform/workspaces", token: operatorToken,
+		body: `{"name":"A","slug":"again","owner":{"email":"a@example.com"}}`,
+	}).is(http.StatusCreated)
+	taken := p.do(call{
+		method: "POST", path: "/v1/platform/workspaces", token: operatorToken,
+		body: `{"name":"B","slug":"again","owner":{"email":"a@example.com"}}`,
+	}).problem(http.StatusConflict, "conflict")
 	require.Equal(t, "slug", (*taken.Violations)[0].Path)
 	all := p.do(call{method: "GET", path: "/v1/platform/workspaces", token: operatorToken}).is(http.StatusOK).json()["data"].([]any)
 	require.Len(t, all, 2, "a refused creation left something behind")
@@ -184,7 +190,7 @@ func TestWaitForReceipts(t *testing.T) {
 	p.do(call{method: "PATCH", path: "/v1/settings?wait=20s", token: w.key, body: `{"max_attempts":2}`}).is(http.StatusOK)
 	p.nats.Stop()
 	waited := p.do(call{method: "PATCH", path: "/v1/settings?wait=50ms", token: w.key, body: `{"max_attempts":4}`}).is(http.StatusAccepted)
-	require.Equal(t, 4.0, waited.data()["max_attempts"], "the body is the same, only the status differs")
+	require.EqualValues(t, 4, waited.data()["max_attempts"], "the body is the same, only the status differs")
 	p.do(call{method: "PATCH", path: "/v1/settings", token: w.key, body: `{"max_attempts":5}`}).is(http.StatusOK)
 	for _, wait := range []string{"31s", "5", "-1s", "1h", "999999ms"} {
 		p.do(call{method: "PATCH", path: "/v1/settings?wait=" + wait, token: w.key, body: `{"max_attempts":6}`}).problem(http.StatusBadRequest, "validation_error")

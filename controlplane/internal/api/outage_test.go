@@ -39,8 +39,10 @@ func newCable(t *testing.T, database string) (c *cable, through string) {
 		c.set(true)
 		c.done.Wait()
 	})
-	u := url.URL{Scheme: "postgres", User: url.UserPassword(config.User, config.Password), Host: c.listener.Addr().String(),
-		Path: config.Database, RawQuery: "sslmode=disable"}
+	u := url.URL{
+		Scheme: "postgres", User: url.UserPassword(config.User, config.Password), Host: c.listener.Addr().String(),
+		Path: config.Database, RawQuery: "sslmode=disable",
+	}
 	return c, u.String()
 }
 

@@ -64,7 +64,7 @@ func TestLogsTellARequest(t *testing.T) {
 
 	got := p.do(call{method: "GET", path: "/v1/logs/" + event.ID.String(), token: w.key}).is(http.StatusOK)
 	log := got.data()
-	require.Equal(t, 1_234_567_890_123.0, log["cost_nanos"])
+	require.EqualValues(t, 1_234_567_890_123, log["cost_nanos"])
 	require.Contains(t, got.body, `"cost_nanos":1234567890123`)
 	require.Equal(t, "1234.567890123", log["cost_usd"])
 	require.Contains(t, got.body, `"seed":"18446744073709551615"`, "the record lost precision")
@@ -73,7 +73,7 @@ func TestLogsTellARequest(t *testing.T) {
 	require.Len(t, log["cost_lines"], 2)
 	require.Equal(t, key, log["key_id"])
 	require.Equal(t, "end-user-7", log["end_user"])
-	require.Equal(t, 1020.0, log["duration_ms"])
+	require.EqualValues(t, 1020, log["duration_ms"])
 
 	for query, want := range map[string]int{
 		"?key_id=" + key: 1, "?model=acme/small": 1, "?model=other/model": 0, "?provider=north": 1, "?status=2xx": 1, "?status=5xx": 0,
@@ -85,8 +85,8 @@ func TestLogsTellARequest(t *testing.T) {
 	usage := p.do(call{method: "GET", path: "/v1/usage?group_by=key", token: w.key}).is(http.StatusOK).data()
 	row := usage["rows"].([]any)[0].(map[string]any)
 	require.Equal(t, key, row["group"])
-	require.Equal(t, 1.0, row["requests"])
-	require.Equal(t, 1000.0, row["tokens"].(map[string]any)["input"])
+	require.EqualValues(t, 1, row["requests"])
+	require.EqualValues(t, 1000, row["tokens"].(map[string]any)["input"])
 	require.Equal(t, "1234.567890123", usage["totals"].(map[string]any)["cost_usd"])
 	require.Contains(t, p.do(call{method: "GET", path: "/v1/usage?interval=hour", token: w.key}).is(http.StatusOK).data()["rows"].([]any)[0], "start")
 }
@@ -133,8 +133,11 @@ func TestMembersTouchOnlyTheirOwnKeys(t *testing.T) {
 	p.become(w, "member")
 	own, _ := p.newKey(w, "own")
 	for _, c := range []call{
-		{method: "PATCH", path: "/v1/keys/%", body: `{"name":"x"}`}, {method: "POST", path: "/v1/keys/%/pause"},
-		{method: "POST", path: "/v1/keys/%/resume"}, {method: "POST", path: "/v1/keys/%/rotate", body: `{}`}, {method: "DELETE", path: "/v1/keys/%"},
+		{method: "PATCH", path: "/v1/keys/%", body: `{"name":"x"}`},
+		{method: "POST", path: "/v1/keys/%/pause"},
+		{method: "POST", path: "/v1/keys/%/resume"},
+		{method: "POST", path: "/v1/keys/%/rotate", body: `{}`},
+		{method: "DELETE", path: "/v1/keys/%"},
 	} {
 		pattern := c.path
 		c.token = w.key

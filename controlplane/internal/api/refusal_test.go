@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -35,14 +34,15 @@ func TestBadInput(t *testing.T) {
 		"not an object":        {post("/v1/keys", `["`+canary+`"]`), 400, "validation_error", []string{""}, []string{"type"}},
 		"null":                 {post("/v1/keys", `null`), 400, "validation_error", []string{""}, []string{"type"}},
 		"missing field":        {post("/v1/keys", `{}`), 400, "validation_error", []string{"name"}, []string{"required"}},
-		"unknown field":        {post("/v1/keys", `{"name":"x","colour":"`+canary+`"}`), 400, "validation_error", []string{"colour"}, []string{"unknown_field"}},
+		"unknown field":        {post("/v1/keys", `{"name":"x","shade":"`+canary+`"}`), 400, "validation_error", []string{"shade"}, []string{"unknown_field"}},
 		"other letter case":    {post("/v1/keys", `{"name":"x","Models":["`+canary+`"]}`), 400, "validation_error", []string{"Models"}, []string{"unknown_field"}},
 		"unknown nested field": {operator(`{"name":"x","owner":{"email":"a@example.com","vip":"` + canary + `"}}`), 400, "validation_error", []string{"owner.vip"}, []string{"unknown_field"}},
 		"repeated field":       {post("/v1/keys", `{"name":"x","name":"`+canary+`"}`), 400, "validation_error", []string{"name"}, []string{"repeated_field"}},
 		"wrong type":           {post("/v1/keys", `{"name":{"deep":"`+canary+`"}}`), 400, "validation_error", []string{"name"}, []string{"type"}},
 		"several at once": {
 			post("/v1/keys", `{"name":"","surfaces":["chat","`+canary+`"],"expires_at":"`+canary+`","x":1}`), 400, "validation_error",
-			[]string{"expires_at", "name", "surfaces[1]", "x"}, []string{"format", "min_length", "enum", "unknown_field"},
+			[]string{"expires_at", "name", "surfaces[1]", "x"},
+			[]string{"format", "min_length", "enum", "unknown_field"},
 		},
 		"too long":                 {post("/v1/keys", `{"name":"`+canary+strings.Repeat("x", 100)+`"}`), 400, "validation_error", []string{"name"}, []string{"max_length"}},
 		"only blanks":              {post("/v1/keys", `{"name":"   "}`), 400, "validation_error", []string{"name"}, []string{"required"}},
@@ -59,7 +59,7 @@ func TestBadInput(t *testing.T) {
 		"bad e-mail":               {operator(`{"name":"x","owner":{"email":"` + canary + `"}}`), 400, "validation_error", []string{"owner.email"}, []string{"pattern"}},
 		"unexpected body":          {post("/v1/keys/"+key+"/pause", `{"x":"`+canary+`"}`), 400, "validation_error", []string{""}, []string{"unexpected_body"}},
 		"body on a read":           {call{method: "GET", path: "/v1/keys", body: `{"x":"` + canary + `"}`}, 400, "validation_error", []string{""}, []string{"unexpected_body"}},
-		"unknown parameter":        {get("/v1/keys?colour=" + canary), 400, "validation_error", []string{"colour"}, []string{"unknown_parameter"}},
+		"unknown parameter":        {get("/v1/keys?shade=" + canary), 400, "validation_error", []string{"shade"}, []string{"unknown_parameter"}},
 		"repeated parameter":       {get("/v1/keys?limit=1&limit=2"), 400, "validation_error", []string{"limit"}, []string{"repeated_parameter"}},
 		"malformed query":          {get("/v1/keys?limit=%zz" + canary), 400, "validation_error", []string{""}, []string{"malformed_query"}},
 		"limit no number":          {get("/v1/keys?limit=" + canary), 400, "validation_error", []string{"limit"}, []string{"type"}},
@@ -247,7 +247,7 @@ func TestOwnWorkspaceWorksWithEveryOperation(t *testing.T) {
 			c.token = operatorToken
 		}
 		got := p.do(c)
-		require.Less(t, got.status, 300, fmt.Sprintf("%s %s: %s", c.method, c.path, got.body))
+		require.Less(t, got.status, 300, "%s %s: %s", c.method, c.path, got.body)
 	}
 }
 

@@ -43,7 +43,7 @@ func TestMistakesAreNamed(t *testing.T) {
 		says    []string
 	}{
 		"no such file": {offer.Options{Files: []string{"/nowhere/catalog.yaml"}}, []string{"catalog_files", "/nowhere/catalog.yaml"}},
-		"broken file":  {offer.Options{Files: []string{write(t, "providers:\n  - slug: UPPER\n    colour: red\n")}}, []string{"catalog.yaml:2", "catalog.yaml:3"}},
+		"broken file":  {offer.Options{Files: []string{write(t, "providers:\n  - slug: UPPER\n    shade: red\n")}}, []string{"catalog.yaml:2", "catalog.yaml:3"}},
 		"no keyring": {
 			offer.Options{Files: []string{write(t, "providers:\n  - slug: groq\n    api_key: "+canary+"\n")}},
 			[]string{"keyring_file", "groq"},

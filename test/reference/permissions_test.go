@@ -2,7 +2,6 @@ package reference_test
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -14,19 +13,15 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/stretchr/testify/require"
 
-	controlplane "github.com/signalbox-dev/signalbox/controlplane/app"
-	dataplane "github.com/signalbox-dev/signalbox/dataplane/app"
 	"github.com/signalbox-dev/signalbox/shared/natsconn"
 	"github.com/signalbox-dev/signalbox/shared/natsconn/document"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 	"github.com/signalbox-dev/signalbox/shared/secret"
-	"github.com/signalbox-dev/signalbox/shared/testkit/pgtest"
 	"github.com/signalbox-dev/signalbox/shared/testkit/simulator"
 	"github.com/signalbox-dev/signalbox/shared/wire"
 	"github.com/signalbox-dev/signalbox/test/harness/client"
@@ -34,18 +29,17 @@ import (
 	"github.com/signalbox-dev/signalbox/test/reference"
 )
 
-const (
-	soon          = 20 * time.Second
-	often         = 20 * time.Millisecond
-	operatorToken = "operator-token-of-the-test-platform"
-)
-
 // TestDeployPermissions runs the platform on the NATS configuration that the
 // deployment guide shows, and tries what a gateway must not do.
 func TestDeployPermissions(t *testing.T) {
 	url := guidedNATS(t)
 	refused := &violations{}
-	control, gateway := processConfigs(t, url)
+	providers, err := upstream.Start(simulator.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, providers.Close()) })
+	control, gateway := processConfigs(t, url, providers.Catalog())
+	control.NATS.User, control.NATS.Password = "controlplane", secret.NewString("control-password")
+	gateway.NATS.User, gateway.NATS.Password = "gateway", secret.NewString("gateway-password")
 	p, again := start(t, control, gateway, refused)
 	p.Gateways = []string{again()}
 
@@ -115,71 +109,6 @@ func guidedNATS(t *testing.T) (url string) {
 	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
 	require.True(t, s.ReadyForConnections(soon))
 	return s.ClientURL()
-}
-
-func processConfigs(t *testing.T, url string) (controlplane.Config, dataplane.Config) {
-	t.Helper()
-	providers, err := upstream.Start(simulator.Options{})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, providers.Close()) })
-	catalog := filepath.Join(t.TempDir(), "catalog.yaml")
-	require.NoError(t, os.WriteFile(catalog, []byte(providers.Catalog()), 0o600))
-
-	control := controlplane.Default()
-	control.Listen = "127.0.0.1:0"
-	control.Database.URL = secret.NewString(pgtest.New(t).URL)
-	control.NATS.URL, control.NATS.User, control.NATS.Password = url, "controlplane", secret.NewString("control-password")
-	control.OperatorToken = secret.NewString(operatorToken)
-	control.CatalogFiles = []string{catalog}
-	gateway := dataplane.Default()
-	gateway.Listen = "127.0.0.1:0"
-	gateway.DataDir = t.TempDir()
-	gateway.NATS.URL, gateway.NATS.User, gateway.NATS.Password = url, "gateway", secret.NewString("gateway-password")
-	return control, gateway
-}
-
-// start runs a control plane, and returns what runs the gateway and says where
-// it is. Called again it stops the gateway first, and does what it is given
-// while there is none.
-func start(t *testing.T, control controlplane.Config, gateway dataplane.Config, logged io.Writer) (client.Platform, func(...func()) string) {
-	t.Helper()
-	log := slog.New(slog.NewTextHandler(logged, nil))
-	c, err := controlplane.New(t.Context(), control, controlplane.Deps{Log: log, Now: time.Now, Version: "test"})
-	require.NoError(t, err)
-	t.Cleanup(serve(t, c.Run))
-	p := client.Platform{Control: "http://" + c.Addr(), Operator: operatorToken, HTTP: &http.Client{Transport: &http.Transport{}}}
-	ready := func(url string) string {
-		ctx, cancel := context.WithTimeout(t.Context(), soon)
-		defer cancel()
-		require.NoError(t, p.AwaitReady(ctx, url+"/readyz"))
-		return url
-	}
-	ready(p.Control)
-	stop := func() {}
-	t.Cleanup(func() { stop() })
-	return p, func(between ...func()) string {
-		p.HTTP.CloseIdleConnections()
-		stop()
-		for _, do := range between {
-			do()
-		}
-		g, err := dataplane.New(t.Context(), gateway, dataplane.Deps{Log: log, Now: time.Now, Version: "test", AccessLog: io.Discard})
-		require.NoError(t, err)
-		stop = serve(t, g.Run)
-		return ready("http://" + g.Addr())
-	}
-}
-
-// serve runs an app until the function that it returns is called.
-func serve(t *testing.T, run func(context.Context) error) (stop func()) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-	ended := make(chan error, 1)
-	go func() { ended <- run(ctx) }()
-	return sync.OnceFunc(func() {
-		cancel()
-		require.NoError(t, <-ended)
-	})
 }
 
 // gatewayReads has the control plane's user write a body that does not fit into

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/tink-crypto/tink-go/v2/insecurecleartextkeyset"
 	"github.com/tink-crypto/tink-go/v2/keyset"
@@ -61,7 +62,9 @@ func (k *Keyring) json() ([]byte, error) {
 	return body.Bytes(), nil
 }
 
-// LoadFile reads a keyring file. One that others can read is refused.
+// LoadFile reads a keyring file. One that others can read is refused; when it
+// belongs to another user, as secrets that Kubernetes mounts do, the group may
+// read it, because that is how this process can.
 func LoadFile(path string) (*Keyring, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -72,7 +75,7 @@ func LoadFile(path string) (*Keyring, error) {
 	if err != nil {
 		return nil, fmt.Errorf("look at keyring file: %w", err)
 	}
-	if info.Mode().Perm()&0o077 != 0 {
+	if stat, ok := info.Sys().(*syscall.Stat_t); exposed(info.Mode(), ok && int(stat.Uid) != os.Geteuid()) {
 		return nil, fmt.Errorf("keyring file %s is open to others (mode %04o): chmod 600 it", path, info.Mode().Perm())
 	}
 	body, err := io.ReadAll(io.LimitReader(f, maxFileBytes))
@@ -84,6 +87,15 @@ func LoadFile(path string) (*Keyring, error) {
 		return nil, fmt.Errorf("keyring file %s: %w", path, err)
 	}
 	return k, nil
+}
+
+// exposed reports whether a file's mode lets in more than the process that
+// reads it.
+func exposed(mode fs.FileMode, foreign bool) bool {
+	if foreign {
+		return mode.Perm()&0o037 != 0
+	}
+	return mode.Perm()&0o077 != 0
 }
 
 // CreateFile makes a keyring and writes it to a new file of mode 0600. When

@@ -81,7 +81,7 @@ above it. Credentials are never given on a command line:
 	root.AddCommand(
 		a.whoami(), a.workspaces(), a.keys(), a.managementKeys(), a.settings(), a.models(),
 		a.logs(), a.explain(), a.usage(), a.audit(), a.publications(), a.gateways(),
-		a.controlPlane(), a.gateway(), a.migrate(), a.version(),
+		a.controlPlane(), a.gateway(), a.migrate(), a.keyring(), a.version(),
 	)
 	root.AddCommand(extra...)
 	wrapArgs(root)

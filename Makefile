@@ -75,11 +75,11 @@ isolated: ## Build every module alone, without the workspace
 	@for m in $(MODULES); do echo "GOWORK=off go build ./$$m/..."; (cd $$m && GOWORK=off go build ./...) || exit 1; done
 
 .PHONY: gen
-gen: bin/oapi-codegen web/node_modules ## Regenerate code and reference documents
+gen: setup-test bin/oapi-codegen web/node_modules ## Regenerate code and reference documents
 	bin/oapi-codegen -config docs/api/server.cfg.yaml docs/api/management.yaml
 	bin/oapi-codegen -config docs/api/client.cfg.yaml docs/api/management.yaml
 	cd web && npm run --silent gen
-	go test ./controlplane/internal/authz ./cmd/signalbox/internal/cli -run TestReference -update
+	go test -count=1 ./controlplane/internal/authz ./cmd/signalbox ./test/reference -run TestReference -update
 
 .PHONY: gen-check
 gen-check: gen ## Fail when generated files differ from their sources

@@ -57,7 +57,7 @@ func TestDeployPermissions(t *testing.T) {
 	}, soon, often, "the request is in the log")
 	require.Eventually(t, func() bool {
 		ready, err := w.Do(t.Context(), client.Call{Method: http.MethodGet, URL: w.Gateways[0] + "/readyz?verbose"})
-		return err == nil && strings.Contains(string(ready.Body), "\nspool_pending: 0\n")
+		return err == nil && strings.Contains(string(ready.Body), `"spool_pending":0`)
 	}, soon, often, "the gateway was told that its usage is in Postgres")
 	// A gateway that was away reads what it missed.
 	w.Gateways[0] = again(func() {

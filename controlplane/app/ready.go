@@ -48,6 +48,16 @@ func (a *App) checks() []probe.Check {
 			}
 			return true, "does not lead"
 		}},
+		{Name: "catalog", Run: func(context.Context) (bool, string) {
+			st := a.publisher.Status()
+			switch {
+			case !st.Leading:
+				return true, "is published by the leader"
+			case st.Catalog == 0:
+				return false, "is not published yet"
+			}
+			return true, fmt.Sprintf("revision %d is published", st.Catalog)
+		}},
 	}
 }
 

@@ -230,7 +230,7 @@ func TestNotReadyWithoutACatalogAndServedFromDiskWithoutNATS(t *testing.T) {
 	p.publishCatalog()
 	g.awaitReady()
 	require.Equal(t, http.StatusOK, g.chat(p.token, hello).status)
-	require.Contains(t, g.probe("/readyz?verbose").body, "policy: fresh")
+	require.Contains(t, g.probe("/readyz?verbose").body, `"detail":"fresh"`)
 	require.NoError(t, g.stop())
 
 	p.nats.Stop()
@@ -239,8 +239,8 @@ func TestNotReadyWithoutACatalogAndServedFromDiskWithoutNATS(t *testing.T) {
 	got := g.chat(p.token, hello)
 	require.Equal(t, http.StatusOK, got.status, got.body)
 	verbose := g.probe("/readyz?verbose").body
-	require.Contains(t, verbose, "nats: away")
-	require.Contains(t, verbose, "policy: stale")
+	require.Contains(t, verbose, `"detail":"away"`)
+	require.Contains(t, verbose, `"detail":"stale: served`)
 	require.Contains(t, g.probe("/metrics").body, "signalbox_gateway_policy_stale 1")
 
 	_, stranger := p.newKey()

@@ -1,14 +1,15 @@
 package app
 
 import (
+	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
-	"strings"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/feed"
+	"github.com/signalbox-dev/signalbox/shared/httpserver"
 )
 
 var errDraining = errors.New("the gateway is stopping")
@@ -22,40 +23,63 @@ func (a *App) Ready() error {
 	return a.policies.Ready()
 }
 
-func (s *server) readyz(w http.ResponseWriter, r *http.Request) {
-	status, text := http.StatusOK, "ok\n"
-	if err := s.app.Ready(); err != nil {
-		status, text = http.StatusServiceUnavailable, "not ready: "+err.Error()+"\n"
-	}
-	if r.URL.Query().Has("verbose") {
-		text += s.app.describe()
-	}
-	plain(w, status, text)
+// readiness is what /readyz?verbose answers: what the gateway serves and how
+// fresh it is.
+type readiness struct {
+	httpserver.Readiness
+	Gateway         string     `json:"gateway"`
+	Version         string     `json:"version"`
+	CatalogRevision int64      `json:"catalog_revision"`
+	WorkspacesHeld  int        `json:"workspaces_held"`
+	WorkspacesStale int        `json:"workspaces_stale"`
+	KeysHeld        int        `json:"keys_held"`
+	KeysStale       int        `json:"keys_stale"`
+	CaughtUpAt      *time.Time `json:"caught_up_at"` // null: not since the start
+	SpoolPending    int64      `json:"spool_pending"`
+	SpoolBytes      int64      `json:"spool_bytes"`
+	SpoolHeld       int64      `json:"spool_held"` // records that the disk refused and memory keeps
 }
 
-// describe says what the gateway serves and how fresh it is.
-func (a *App) describe() string {
-	st, sp := a.feed.Status(), a.spool.Status()
-	var b strings.Builder
-	line := func(key string, value any) { fmt.Fprintf(&b, "%s: %v\n", key, value) }
-	line("gateway", a.spool.GatewayID())
-	line("version", a.deps.Version)
-	line("nats", word(st.Connected, "connected", "away"))
-	line("policy", word(st.Stale(), "stale: served from the last-known-good copy, not confirmed by NATS", "fresh"))
-	line("catalog_revision", st.Policies.CatalogRevision)
-	line("workspaces_held", st.Policies.Workspaces)
-	line("workspaces_stale", st.Policies.Stale)
-	line("keys_held", st.Keys.Held)
-	line("keys_stale", st.Keys.Stale)
-	caught := "never"
-	if !st.CaughtUpAt.IsZero() {
-		caught = st.CaughtUpAt.UTC().Format("2006-01-02T15:04:05.000Z")
+func (s *server) readyz(w http.ResponseWriter, r *http.Request) {
+	err := s.app.Ready()
+	status, word := http.StatusOK, "ready\n"
+	if err != nil {
+		status, word = http.StatusServiceUnavailable, "not ready: "+err.Error()+"\n"
 	}
-	line("caught_up_at", caught)
-	line("spool_pending", sp.Pending)
-	line("spool_bytes", sp.Bytes)
-	line("spool_held_by_disk", sp.Held)
-	return b.String()
+	if !r.URL.Query().Has("verbose") {
+		plain(w, status, word)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(s.app.readiness(err)) // a caller that left needs no answer
+}
+
+func (a *App) readiness(err error) readiness {
+	st, sp := a.feed.Status(), a.spool.Status()
+	serving := httpserver.CheckResult{Name: "serving", OK: err == nil, Required: true, Detail: "has a catalog and can look keys up"}
+	if err != nil {
+		serving.Detail = err.Error()
+	}
+	r := readiness{
+		Readiness: httpserver.Readiness{Ready: err == nil, Checks: []httpserver.CheckResult{
+			serving,
+			{Name: "nats", OK: st.Connected, Detail: word(st.Connected, "connected", "away")},
+			{Name: "policy", OK: !st.Stale(), Detail: word(st.Stale(), "stale: served from the last-known-good copy, not confirmed by NATS", "fresh")},
+			{Name: "spool", OK: sp.Held == 0, Detail: word(sp.Held == 0, "takes usage", "the disk refuses usage; memory keeps it")},
+		}},
+		Gateway: a.spool.GatewayID().String(), Version: a.deps.Version,
+		CatalogRevision: st.Policies.CatalogRevision,
+		WorkspacesHeld:  int(st.Policies.Workspaces), WorkspacesStale: int(st.Policies.Stale),
+		KeysHeld: int(st.Keys.Held), KeysStale: int(st.Keys.Stale),
+		SpoolPending: int64(sp.Pending), SpoolBytes: int64(sp.Bytes), SpoolHeld: int64(sp.Held),
+	}
+	if !st.CaughtUpAt.IsZero() {
+		at := st.CaughtUpAt.UTC()
+		r.CaughtUpAt = &at
+	}
+	return r
 }
 
 func word(condition bool, yes, no string) string {

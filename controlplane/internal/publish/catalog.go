@@ -76,5 +76,8 @@ func (l *leader) publishCatalog(ctx context.Context, published string) (string, 
 		Schema: policy.Schema, Revision: c.Revision, Digest: digest, Size: len(body), Where: where, Name: name,
 		Published: l.d.Now().UTC(),
 	})
+	if err == nil {
+		l.metrics.catalog.Store(c.Revision)
+	}
 	return content, err
 }

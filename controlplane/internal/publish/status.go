@@ -4,6 +4,7 @@ import "sync/atomic"
 
 type counters struct {
 	leading atomic.Bool
+	catalog atomic.Int64
 
 	published  atomic.Int64
 	failed     atomic.Int64
@@ -18,6 +19,7 @@ type counters struct {
 // are totals since the start.
 type Status struct {
 	Leading    bool
+	Catalog    int64 // revision of the catalog that this leader has published; 0 when it has not
 	Published  int64 // workspaces published, bursts as one
 	Failed     int64 // tries that failed and are made again
 	Documents  int64 // key documents written
@@ -32,7 +34,7 @@ type Status struct {
 func (p *Publisher) Status() Status {
 	m := &p.metrics
 	return Status{
-		Leading: m.leading.Load(), Published: m.published.Load(), Failed: m.failed.Load(), Documents: m.documents.Load(),
+		Leading: m.leading.Load(), Catalog: m.catalog.Load(), Published: m.published.Load(), Failed: m.failed.Load(), Documents: m.documents.Load(),
 		Reconciled: m.reconciled.Load(), Healed: m.healed.Load(), Removed: m.removed.Load(), Unreadable: m.unreadable.Load(),
 		Open: p.d.Tracker.Len(),
 	}

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -18,7 +16,6 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/natsserver"
 	"github.com/signalbox-dev/signalbox/shared/secret"
 	"github.com/signalbox-dev/signalbox/shared/secret/seal"
-	"github.com/signalbox-dev/signalbox/shared/testkit/simulator"
 )
 
 // boot starts every part, the ones that others need first. It does not wait
@@ -127,29 +124,4 @@ func run(ctx context.Context, name string, part func(context.Context) error, fai
 		}
 		return nil
 	}
-}
-
-// startSimulator serves the simulated provider on a free loopback port and
-// returns its base URL, or "" when it is switched off.
-func startSimulator(ctx context.Context, o Options, started *stack) (baseURL string, err error) {
-	if o.NoSimulator {
-		return "", nil
-	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", fmt.Errorf("start the simulated provider: %w", err)
-	}
-	provider := simulator.New(simulator.Options{TokensPerSecond: 60})
-	server := &http.Server{Handler: provider, ReadHeaderTimeout: 10 * time.Second}
-	provider.Attach(server)
-	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(listener) }()
-	started.push(func() error {
-		err := server.Close()
-		if served := <-ended; !errors.Is(served, http.ErrServerClosed) {
-			err = errors.Join(err, served)
-		}
-		return err
-	})
-	return "http://" + listener.Addr().String() + "/v1", nil
 }

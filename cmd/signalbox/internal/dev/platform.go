@@ -40,7 +40,7 @@ func Run(ctx context.Context, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := awaitReadyOrFailure(ctx, failed, urls.control); err != nil {
+	if err := unlessFailed(ctx, failed, func(ctx context.Context) error { return awaitReady(ctx, urls.control) }); err != nil {
 		return err
 	}
 	if credentials, err = bootstrap(ctx, urls.control, credentials); err != nil {
@@ -49,7 +49,9 @@ func Run(ctx context.Context, o Options) (err error) {
 	if err := writeJSON(filepath.Join(o.Data, credentialsFile), credentials); err != nil {
 		return err
 	}
-	if err := awaitReadyOrFailure(ctx, failed, urls.gateways...); err != nil {
+	if err := unlessFailed(ctx, failed, func(ctx context.Context) error {
+		return errors.Join(awaitReady(ctx, urls.gateways...), awaitKey(ctx, credentials.APIKey, urls.gateways...))
+	}); err != nil {
 		return err
 	}
 	access := accessTo(urls, credentials)
@@ -103,18 +105,18 @@ func keptCredentials(dir string) (credentials, error) {
 	return kept, err
 }
 
-// awaitReadyOrFailure is awaitReady that ends early when a part has ended.
-func awaitReadyOrFailure(ctx context.Context, failed <-chan error, urls ...string) error {
+// unlessFailed waits for something, and gives up when a part has ended.
+func unlessFailed(ctx context.Context, failed <-chan error, wait func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	ready := make(chan error, 1)
-	go func() { ready <- awaitReady(ctx, urls...) }()
+	waited := make(chan error, 1)
+	go func() { waited <- wait(ctx) }()
 	select {
-	case err := <-ready:
+	case err := <-waited:
 		return err
 	case err := <-failed:
 		cancel()
-		<-ready
+		<-waited
 		return err
 	}
 }

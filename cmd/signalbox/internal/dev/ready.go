@@ -8,31 +8,50 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/signalbox-dev/signalbox/shared/httpserver"
 )
 
 // readyWithin bounds the start; a process that needs longer is stuck.
 const readyWithin = 60 * time.Second
 
-// awaitReady returns once every URL answers /readyz with 200. When that does
-// not happen in time, the error says what each missing process still lacks.
+// awaitReady returns once every URL answers /readyz with 200 and no check
+// fails, not even one that production can do without: on one machine there is
+// no reason to begin with an old catalog. When that does not happen in time, the
+// error says what is missing.
 func awaitReady(ctx context.Context, urls ...string) error {
-	ctx, cancel := context.WithTimeout(ctx, readyWithin)
-	defer cancel()
 	for _, url := range urls {
-		if err := awaitOne(ctx, url); err != nil {
+		if err := await(ctx, url, func(ctx context.Context) (bool, string) { return probe(ctx, url+"/readyz?verbose", "") }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func awaitOne(ctx context.Context, url string) error {
+// awaitKey returns once every gateway accepts the key, which is shortly after
+// its publication.
+func awaitKey(ctx context.Context, key string, gateways ...string) error {
+	for _, url := range gateways {
+		if err := await(ctx, url, func(ctx context.Context) (bool, string) {
+			ok, _ := probe(ctx, url+"/v1/key", key)
+			return ok, "it does not accept the API key yet"
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// await asks again and again until ready says so.
+func await(ctx context.Context, url string, ready func(context.Context) (ok bool, detail string)) error {
+	ctx, cancel := context.WithTimeout(ctx, readyWithin)
+	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	last := "it does not answer"
 	for {
-		ready, detail := probe(ctx, url)
-		if ready {
+		ok, detail := ready(ctx)
+		if ok {
 			return nil
 		}
 		if detail != "" {
@@ -47,12 +66,15 @@ func awaitOne(ctx context.Context, url string) error {
 }
 
 // probe asks once and tells which checks fail.
-func probe(ctx context.Context, url string) (ready bool, detail string) {
+func probe(ctx context.Context, url, key string) (ok bool, detail string) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/readyz?verbose", nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return false, err.Error()
+	}
+	if key != "" {
+		request.Header.Set("Authorization", "Bearer "+key)
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
@@ -63,18 +85,13 @@ func probe(ctx context.Context, url string) (ready bool, detail string) {
 	if err != nil {
 		return false, ""
 	}
-	return response.StatusCode == http.StatusOK, failing(body)
+	detail = failing(body)
+	return response.StatusCode == http.StatusOK && detail == "", detail
 }
 
 // failing names the checks of a readiness answer that are not ok.
 func failing(body []byte) string {
-	var answer struct {
-		Checks []struct {
-			Name   string `json:"name"`
-			OK     bool   `json:"ok"`
-			Detail string `json:"detail"`
-		} `json:"checks"`
-	}
+	var answer httpserver.Readiness
 	if json.Unmarshal(body, &answer) != nil {
 		return ""
 	}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/gin-gonic/gin"
+
+	"github.com/signalbox-dev/signalbox/shared/httpserver"
 )
 
 // Check is one thing that readiness looks at.
@@ -23,14 +25,6 @@ type Check struct {
 
 // patience bounds a check, so that a hanging store reads as a failing one.
 const patience = 2 * time.Second
-
-// Result is a check's outcome as ?verbose shows it.
-type Result struct {
-	Name     string `json:"name"`
-	OK       bool   `json:"ok"`
-	Required bool   `json:"required"`
-	Detail   string `json:"detail"`
-}
 
 // Live answers 200 while the process can answer at all.
 func Live(c *gin.Context) { c.String(http.StatusOK, "ok\n") }
@@ -48,12 +42,12 @@ func Ready(checks ...Check) gin.HandlerFunc {
 			c.String(status, word+"\n")
 			return
 		}
-		c.JSON(status, gin.H{"ready": ready, "checks": results})
+		c.JSON(status, httpserver.Readiness{Ready: ready, Checks: results})
 	}
 }
 
-func run(ctx context.Context, checks []Check) ([]Result, bool) {
-	results := make([]Result, len(checks))
+func run(ctx context.Context, checks []Check) ([]httpserver.CheckResult, bool) {
+	results := make([]httpserver.CheckResult, len(checks))
 	done := make(chan struct{})
 	for i, check := range checks {
 		go func() {
@@ -61,7 +55,7 @@ func run(ctx context.Context, checks []Check) ([]Result, bool) {
 			limited, cancel := context.WithTimeout(ctx, patience)
 			defer cancel()
 			ok, detail := check.Run(limited)
-			results[i] = Result{Name: check.Name, OK: ok, Required: check.Required, Detail: detail}
+			results[i] = httpserver.CheckResult{Name: check.Name, OK: ok, Required: check.Required, Detail: detail}
 		}()
 	}
 	for range checks {

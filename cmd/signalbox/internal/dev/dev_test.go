@@ -1,0 +1,237 @@
+package dev_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/dev"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// output is a writer that may be read while it is written.
+type output struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.String()
+}
+
+func options(dir string) dev.Options {
+	o := dev.Default()
+	o.Data, o.GatewayListen, o.ControlListen = dir, "127.0.0.1:0", "127.0.0.1:0"
+	o.Version, o.Out, o.Log = "test", io.Discard, io.Discard
+	return o
+}
+
+// start runs the platform until stop is called, and waits for dev.json.
+func start(t *testing.T, o dev.Options) (access dev.Access, stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	ended := make(chan error, 1)
+	go func() { ended <- dev.Run(ctx, o) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		require.NoError(t, <-ended)
+		http.DefaultClient.CloseIdleConnections()
+	})
+	t.Cleanup(stop)
+	path := filepath.Join(o.Data, "dev.json")
+	require.Eventually(t, func() bool {
+		select {
+		case err := <-ended:
+			ended <- err
+			t.Fatalf("dev ended: %v", err)
+		default:
+		}
+		raw, err := os.ReadFile(path)
+		return err == nil && json.Unmarshal(raw, &access) == nil
+	}, 60*time.Second, 10*time.Millisecond)
+	return access, stop
+}
+
+func chat(t *testing.T, access dev.Access, body string) (int, string) {
+	t.Helper()
+	request, err := http.NewRequest(http.MethodPost, access.GatewayURL+"/v1/chat/completions", strings.NewReader(body))
+	require.NoError(t, err)
+	request.Header.Set("Authorization", "Bearer "+access.APIKey)
+	request.Header.Set("Content-Type", "application/json")
+	response, err := http.DefaultClient.Do(request)
+	require.NoError(t, err)
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	return response.StatusCode, string(text)
+}
+
+const hello = `{"model": "signalbox-sim/small", "messages": [{"role": "user", "content": "Hello"}]}`
+
+func TestEverythingRunsAndASecondStartFindsIt(t *testing.T) {
+	o := options(t.TempDir())
+	o.Gateways = 2
+	var out output
+	o.Out = &out
+	first, stop := start(t, o)
+	require.Contains(t, out.String(), first.APIKey)
+
+	status, text := chat(t, first, hello)
+	require.Equal(t, http.StatusOK, status, text)
+	require.Contains(t, text, "You wrote")
+	status, text = chat(t, first, strings.Replace(hello, `{"model"`, `{"stream": true, "model"`, 1))
+	require.Equal(t, http.StatusOK, status, text)
+	require.True(t, strings.HasSuffix(text, "data: [DONE]\n\n"), text)
+
+	info, err := os.Stat(filepath.Join(o.Data, "dev.json"))
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm(), "it holds credentials")
+	stop()
+	require.NoFileExists(t, filepath.Join(o.Data, "dev.json"), "it is there only while everything is ready")
+
+	second, _ := start(t, o)
+	require.Equal(t, first.APIKey, second.APIKey)
+	require.Equal(t, first.ManagementKey, second.ManagementKey)
+	require.Equal(t, first.WorkspaceID, second.WorkspaceID)
+	status, text = chat(t, second, hello)
+	require.Equal(t, http.StatusOK, status, text)
+}
+
+func TestThePrintedCurlLineIsTheOneThatWorks(t *testing.T) {
+	var out output
+	o := options(t.TempDir())
+	o.Out = &out
+	access, _ := start(t, o)
+	require.Eventually(t, func() bool { return strings.Contains(out.String(), "Ctrl-C") }, 5*time.Second, time.Millisecond)
+	_, body, ok := strings.Cut(out.String(), "-d '")
+	require.True(t, ok, out.String())
+	body, _, _ = strings.Cut(body, "'")
+	status, text := chat(t, access, body)
+	require.Equal(t, http.StatusOK, status, text)
+}
+
+func TestProviderKeysOfTheEnvironmentOpenThatProvidersModels(t *testing.T) {
+	t.Setenv("OPENAI_API_KEY", "sk-canary-of-the-test")
+	o := options(t.TempDir())
+	var out, log output
+	o.Out, o.Log, o.LogLevel = &out, &log, "debug"
+	access, stop := start(t, o)
+	require.Contains(t, out.String(), "openai")
+	request, err := http.NewRequest(http.MethodGet, access.GatewayURL+"/v1/models?author=openai", nil)
+	require.NoError(t, err)
+	request.Header.Set("Authorization", "Bearer "+access.APIKey)
+	response, err := http.DefaultClient.Do(request)
+	require.NoError(t, err)
+	text, err := io.ReadAll(response.Body)
+	require.NoError(t, response.Body.Close())
+	require.NoError(t, err)
+	require.Contains(t, string(text), `"openai/gpt-`)
+	stop()
+	require.NotContains(t, log.String(), "sk-canary")
+	require.NoError(t, filepath.WalkDir(filepath.Join(o.Data, "gateway-1"), func(path string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		raw, err := os.ReadFile(path)
+		require.NotContains(t, string(raw), "sk-canary", path)
+		return err
+	}))
+}
+
+func TestAUsersCatalogGoesOverEverything(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "mine.yaml")
+	require.NoError(t, os.WriteFile(file, []byte("models:\n  - id: acme/mine\n    endpoints:\n      - {provider: sim, upstream_model: small}\n"), 0o600))
+	o := options(filepath.Join(dir, "data"))
+	o.Catalog = file
+	access, _ := start(t, o)
+	status, text := chat(t, access, strings.Replace(hello, "signalbox-sim/small", "acme/mine", 1))
+	require.Equal(t, http.StatusOK, status, text)
+	require.Contains(t, text, `"model":"acme/mine"`)
+}
+
+func TestStartsThatCannotSucceedSayWhy(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { require.NoError(t, taken.Close()) }()
+	broken := filepath.Join(t.TempDir(), "broken.yaml")
+	require.NoError(t, os.WriteFile(broken, []byte("models:\n  - id: no slash\n  - idd: a/b\n"), 0o600))
+
+	cases := map[string]struct {
+		change func(*dev.Options)
+		want   []string
+	}{
+		"occupied gateway port": {func(o *dev.Options) { o.GatewayListen = taken.Addr().String() }, []string{taken.Addr().String(), "in use"}},
+		"occupied control port": {func(o *dev.Options) { o.ControlListen = taken.Addr().String() }, []string{taken.Addr().String(), "in use"}},
+		"occupied NATS port":    {func(o *dev.Options) { o.NATSListen = taken.Addr().String() }, []string{"--nats-listen"}},
+		"broken catalog":        {func(o *dev.Options) { o.Catalog = broken }, []string{"broken.yaml:2", "broken.yaml:3", "idd"}},
+		"missing catalog":       {func(o *dev.Options) { o.Catalog = "/nowhere.yaml" }, []string{"/nowhere.yaml"}},
+		"unreachable database":  {func(o *dev.Options) { o.DatabaseURL = "postgres://nobody@127.0.0.1:1/none" }, []string{"DATABASE_URL", "127.0.0.1:1"}},
+		"malformed database":    {func(o *dev.Options) { o.DatabaseURL = "not a url" }, []string{"DATABASE_URL"}},
+		"no gateway":            {func(o *dev.Options) { o.Gateways = 0 }, []string{"--gateways"}},
+		"bad address":           {func(o *dev.Options) { o.GatewayListen = "nonsense" }, []string{"--gateway-listen", "host:port"}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			o := options(t.TempDir())
+			c.change(&o)
+			ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+			defer cancel()
+			err := dev.Run(ctx, o)
+			require.NotErrorIs(t, ctx.Err(), context.DeadlineExceeded, "it hung")
+			for _, want := range c.want {
+				require.ErrorContains(t, err, want)
+			}
+			require.NoFileExists(t, filepath.Join(o.Data, "dev.json"))
+		})
+	}
+}
+
+func TestDamagedFoldersSayWhatToDo(t *testing.T) {
+	t.Run("credentials", func(t *testing.T) {
+		o := options(t.TempDir())
+		require.NoError(t, os.WriteFile(filepath.Join(o.Data, "credentials.json"), []byte("{"), 0o600))
+		require.ErrorContains(t, dev.Run(t.Context(), o), "remove it")
+	})
+	t.Run("postgres", func(t *testing.T) {
+		o := options(t.TempDir())
+		// The folders above must be open to the user that Postgres runs as.
+		for dir := o.Data; dir != os.TempDir(); dir = filepath.Dir(dir) {
+			require.NoError(t, os.Chmod(dir, 0o755))
+		}
+		data := filepath.Join(o.Data, "postgres", "data")
+		require.NoError(t, os.MkdirAll(data, 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(data, "something"), []byte("else"), 0o644))
+		require.ErrorContains(t, dev.Run(t.Context(), o), "damaged")
+	})
+	t.Run("a second dev on one folder", func(t *testing.T) {
+		o := options(t.TempDir())
+		start(t, o)
+		require.ErrorContains(t, dev.Run(t.Context(), o), "--data")
+	})
+	t.Run("no Postgres binaries", func(t *testing.T) {
+		t.Setenv("SIGNALBOX_PG_BIN", t.TempDir())
+		require.ErrorContains(t, dev.Run(t.Context(), options(t.TempDir())), "Postgres")
+	})
+}

@@ -51,7 +51,7 @@ func exists(t *testing.T, path, line string) {
 	d.Stdout, d.Stderr = io.Discard, io.Discard
 	root := cli.New(d, devCommand())
 	command, rest, err := root.Find(strings.Fields(line))
-	assert.NoError(t, err, "%s: signalbox %s", path, line)
+	require.NoError(t, err, "%s: signalbox %s", path, line)
 	assert.True(t, command == root || command.Runnable() || len(rest) == 0, "%s: signalbox %s", path, line)
 	assert.NotEqual(t, root, command, "%s: signalbox %s", path, line)
 	for _, word := range rest {

@@ -59,7 +59,7 @@ func TestDocsNameFilesThatExist(t *testing.T) {
 				continue // not of the repository, such as a media type
 			}
 			_, err := os.Stat(filepath.Join(root, name))
-			assert.NoError(t, err, "%s names %s", page, name)
+			require.NoError(t, err, "%s names %s", page, name)
 		}
 	}
 }

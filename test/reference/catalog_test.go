@@ -50,7 +50,7 @@ func TestReferenceCatalogFiles(t *testing.T) {
 		page, err := os.ReadFile(catalogPage)
 		require.NoError(t, err)
 		written := strings.Replace(string(page), "```text\n"+report[0].Text, "```text\n"+refusal.Error()+"\n", 1)
-		require.NoError(t, os.WriteFile(catalogPage, []byte(written), 0o600))
+		require.NoError(t, os.WriteFile(catalogPage, []byte(written), 0o644))
 		return
 	}
 	require.Equal(t, refusal.Error()+"\n", report[0].Text)

@@ -19,7 +19,7 @@ func current(t *testing.T, name, page string) {
 	t.Helper()
 	path := filepath.Join(root, "docs", "reference", name)
 	if *update {
-		require.NoError(t, os.WriteFile(path, []byte(page), 0o600))
+		require.NoError(t, os.WriteFile(path, []byte(page), 0o644))
 	}
 	have, err := os.ReadFile(path)
 	require.NoError(t, err)

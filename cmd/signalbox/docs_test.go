@@ -53,7 +53,7 @@ func exists(t *testing.T, path, line string) {
 	command, rest, err := root.Find(strings.Fields(line))
 	require.NoError(t, err, "%s: signalbox %s", path, line)
 	assert.True(t, command == root || command.Runnable() || len(rest) == 0, "%s: signalbox %s", path, line)
-	assert.NotEqual(t, root, command, "%s: signalbox %s", path, line)
+	assert.NotSame(t, root, command, "%s: signalbox %s", path, line)
 	for _, word := range rest {
 		if name, _, _ := strings.Cut(strings.TrimPrefix(word, "--"), "="); strings.HasPrefix(word, "--") {
 			assert.True(t, command.Flags().Lookup(name) != nil || command.InheritedFlags().Lookup(name) != nil || name == "help", "%s: signalbox %s", path, line)

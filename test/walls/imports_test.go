@@ -71,11 +71,11 @@ func graph(t *testing.T) map[string][]string {
 			ImportPath string
 			Imports    []string
 		}
-		if err := dec.Decode(&p); err == io.EOF {
+		err := dec.Decode(&p)
+		if err == io.EOF {
 			break
-		} else {
-			require.NoError(t, err)
 		}
+		require.NoError(t, err)
 		imports[p.ImportPath] = p.Imports
 	}
 	require.NotEmpty(t, imports)

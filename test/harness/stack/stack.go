@@ -6,7 +6,6 @@ package stack
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"net/http"
@@ -16,9 +15,6 @@ import (
 	"strconv"
 	"time"
 
-	_ "github.com/jackc/pgx/v5/stdlib" // the database/sql driver for migrations
-
-	"github.com/signalbox-dev/signalbox/migrations"
 	"github.com/signalbox-dev/signalbox/shared/pgcluster"
 	"github.com/signalbox-dev/signalbox/shared/secret/seal"
 	"github.com/signalbox-dev/signalbox/test/harness/client"
@@ -82,9 +78,6 @@ func (s *Stack) start(ctx context.Context) error {
 	if err := s.StartPostgres(ctx); err != nil {
 		return err
 	}
-	if err := s.migrate(ctx); err != nil {
-		return err
-	}
 	if err := s.startNATS(ctx); err != nil {
 		return err
 	}
@@ -115,14 +108,6 @@ func (s *Stack) StopPostgres() error { return s.postgres.Stop() }
 
 // DatabaseURL connects as the superuser.
 func (s *Stack) DatabaseURL() string { return s.postgres.URL(database) }
-
-func (s *Stack) migrate(ctx context.Context) error {
-	db, err := sql.Open("pgx", s.DatabaseURL())
-	if err != nil {
-		return fmt.Errorf("open database: %w", err)
-	}
-	return errors.Join(migrations.Up(ctx, db), db.Close())
-}
 
 func (s *Stack) startNATS(ctx context.Context) error {
 	binary := filepath.Join(s.options.Dir, "natsd")
@@ -168,12 +153,7 @@ func (s *Stack) startControlPlane() error {
 
 // AwaitControlPlane waits until the control plane is ready.
 func (s *Stack) AwaitControlPlane(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, readyWithin)
-	defer cancel()
-	if err := s.AwaitReady(ctx, s.Control+"/readyz"); err != nil {
-		return fmt.Errorf("%w\n%s", err, s.ControlPlane.Log())
-	}
-	return nil
+	return s.await(ctx, s.ControlPlane, s.Control)
 }
 
 // AddGateway starts one more gateway and waits for it.
@@ -204,10 +184,24 @@ func (s *Stack) AddGateway(ctx context.Context) error {
 
 // AwaitGateway waits until a gateway is ready.
 func (s *Stack) AwaitGateway(ctx context.Context, i int) error {
+	return s.await(ctx, s.GatewayProcs[i], s.Gateways[i])
+}
+
+// await waits until a program is ready, has ended or took too long.
+func (s *Stack) await(ctx context.Context, p *process.Process, url string) error {
 	ctx, cancel := context.WithTimeout(ctx, readyWithin)
 	defer cancel()
-	if err := s.AwaitReady(ctx, s.Gateways[i]+"/readyz"); err != nil {
-		return fmt.Errorf("%w\n%s", err, s.GatewayProcs[i].Log())
+	ready := make(chan error, 1)
+	go func() { ready <- s.AwaitReady(ctx, url+"/readyz") }()
+	var err error
+	select {
+	case err = <-ready:
+	case <-p.Ended():
+		cancel()
+		err = errors.Join(errors.New("the program ended"), <-ready)
+	}
+	if err != nil {
+		return fmt.Errorf("%w\n%s", err, p.Log())
 	}
 	return nil
 }

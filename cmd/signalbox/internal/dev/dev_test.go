@@ -95,7 +95,7 @@ func TestEverythingRunsAndASecondStartFindsIt(t *testing.T) {
 	var out output
 	o.Out = &out
 	first, stop := start(t, o)
-	require.Contains(t, out.String(), first.APIKey)
+	require.Eventually(t, func() bool { return strings.Contains(out.String(), first.APIKey) }, 5*time.Second, time.Millisecond)
 
 	status, text := chat(t, first, hello)
 	require.Equal(t, http.StatusOK, status, text)
@@ -137,7 +137,7 @@ func TestProviderKeysOfTheEnvironmentOpenThatProvidersModels(t *testing.T) {
 	var out, log output
 	o.Out, o.Log, o.LogLevel = &out, &log, "debug"
 	access, stop := start(t, o)
-	require.Contains(t, out.String(), "openai")
+	require.Eventually(t, func() bool { return strings.Contains(out.String(), "Providers    openai") }, 5*time.Second, time.Millisecond)
 	request, err := http.NewRequest(http.MethodGet, access.GatewayURL+"/v1/models?author=openai", nil)
 	require.NoError(t, err)
 	request.Header.Set("Authorization", "Bearer "+access.APIKey)

@@ -116,7 +116,7 @@ func unlessFailed(ctx context.Context, failed <-chan error, wait func(context.Co
 		return err
 	case err := <-failed:
 		cancel()
-		<-waited
+		_ = <-waited // it was cut short
 		return err
 	}
 }

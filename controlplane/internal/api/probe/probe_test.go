@@ -36,7 +36,7 @@ func TestReadiness(t *testing.T) {
 		"optional fails": {
 			checks: []probe.Check{{Name: "nats", Run: says(false, "away")}},
 			path:   "/readyz?verbose", status: http.StatusOK,
-			body: `{"checks":[{"name":"nats","ok":false,"required":false,"detail":"away"}],"ready":true}`,
+			body: `{"ready":true,"checks":[{"name":"nats","ok":false,"required":false,"detail":"away"}]}`,
 		},
 	}
 	for name, c := range cases {

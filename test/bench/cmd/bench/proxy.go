@@ -47,16 +47,16 @@ models:
 
 func buildRig(ctx context.Context, o options) (r *rig, err error) {
 	var closers []func() error
-	r = &rig{close: func() error {
+	closeAll := func() error {
 		var failed error
 		for i := len(closers) - 1; i >= 0; i-- {
 			failed = errors.Join(failed, closers[i]())
 		}
 		return failed
-	}}
+	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, r.close())
+			err = errors.Join(err, closeAll())
 		}
 	}()
 	upstream, at, err := startRole(ctx, "upstream", "")
@@ -91,7 +91,7 @@ func buildRig(ctx context.Context, o options) (r *rig, err error) {
 		return nil, err
 	}
 	plain := func(m string) string { return m }
-	r.platform = platform
+	r = &rig{platform: platform, close: closeAll}
 	r.subjects = []subject{
 		{name: "direct", addr: at, model: plain, proc: upstream},
 		{name: "bare proxy", addr: bareAt, key: bareKey, model: plain, proc: bare, lossy: true},

@@ -1,6 +1,7 @@
 package dev
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -116,8 +117,7 @@ func unlessFailed(ctx context.Context, failed <-chan error, wait func(context.Co
 		return err
 	case err := <-failed:
 		cancel()
-		_ = <-waited // it was cut short
-		return err
+		return cmp.Or(err, <-waited)
 	}
 }
 

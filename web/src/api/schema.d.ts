@@ -460,12 +460,12 @@ export interface components {
              * @description The version that If-Match did not match.
              */
             current_version?: number;
-            /** @description The scope that the management key lacks. */
-            missing_scope?: string;
+            /** @description The scopes that the management key lacks. */
+            missing_scopes?: string[];
             violations?: components["schemas"]["Violation"][];
         };
         Violation: {
-            /** @description Where, dotted, such as `models.0`; empty for the whole input. */
+            /** @description Where, dotted, such as `models[0]`; empty for the whole input. */
             path: string;
             /** @description What kind, such as `unknown_field`. */
             code: string;
@@ -528,7 +528,8 @@ export interface components {
         };
         NewWorkspace: {
             name: string;
-            slug: string;
+            /** @description Unique; made from the name when absent. */
+            slug?: string;
             owner: components["schemas"]["NewOwner"];
         };
         NewOwner: {
@@ -784,8 +785,12 @@ export interface components {
             gateways: number;
             applied: number;
             pending: number;
-            /** @description From the commit to the gateways' receipts. */
+            /**
+             * Format: double
+             * @description From the commit to the gateways' receipts.
+             */
             p50_ms: number;
+            /** Format: double */
             p99_ms: number;
             pending_gateways: string[];
         };
@@ -866,9 +871,14 @@ export interface components {
             primary_id: string;
             /** Format: date-time */
             started_at: string;
+            /** Format: double */
             duration_ms: number;
+            /** Format: double */
             first_byte_ms?: number;
-            /** @description Time not spent waiting for upstreams. */
+            /**
+             * Format: double
+             * @description Time not spent waiting for upstreams.
+             */
             gateway_ms?: number;
             surface: string;
             purpose?: string;
@@ -893,6 +903,8 @@ export interface components {
             cost_nanos: number;
             /** @description A used meter had no price; the cost is a lower bound. */
             unpriced: boolean;
+            /** @description A reply without output, which is not charged. */
+            billing_suppressed: boolean;
             key_id?: string;
             user_id?: string;
             gateway_id: string;
@@ -922,7 +934,9 @@ export interface components {
             credential: string;
             /** Format: date-time */
             started_at: string;
+            /** Format: double */
             first_byte_ms?: number;
+            /** Format: double */
             duration_ms: number;
             status?: number;
             failure?: string;
@@ -937,7 +951,7 @@ export interface components {
                 [key: string]: unknown;
             };
             attempts: components["schemas"]["Attempt"][];
-            /** @description The models tried for this request */
+            /** @description The other models tried for this request, each with its own account, oldest first. */
             models: components["schemas"]["Log"][];
         };
         LogOne: {
@@ -947,15 +961,58 @@ export interface components {
             data: components["schemas"]["Log"][];
             next_cursor: components["schemas"]["NextCursor"];
         };
+        /** @description Token counts that do not overlap. */
+        UsageTokens: {
+            /** Format: int64 */
+            input: number;
+            /** Format: int64 */
+            cached_read: number;
+            /** Format: int64 */
+            cache_write: number;
+            /** Format: int64 */
+            output: number;
+            /** Format: int64 */
+            reasoning: number;
+            /** Format: int64 */
+            image: number;
+            /** Format: int64 */
+            audio_input: number;
+            /** Format: int64 */
+            audio_output: number;
+        };
         UsageFigures: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Calls of the inference API.
+             */
             requests: number;
+            /**
+             * Format: int64
+             * @description Models tried for them.
+             */
+            model_attempts: number;
             /** Format: int64 */
+            upstream_calls: number;
+            /**
+             * Format: int64
+             * @description Model attempts that failed upstream or in the gateway.
+             */
             errors: number;
             /** Format: int64 */
-            input_tokens: number;
+            refused: number;
             /** Format: int64 */
-            output_tokens: number;
+            canceled: number;
+            /**
+             * Format: int64
+             * @description Estimated, because the gateway died.
+             */
+            unknown: number;
+            /**
+             * Format: int64
+             * @description Model attempts whose usage is an estimate.
+             */
+            estimated: number;
+            tokens: components["schemas"]["UsageTokens"];
             cost_usd: string;
             /** Format: int64 */
             cost_nanos: number;
@@ -966,14 +1023,14 @@ export interface components {
              * @description The beginning of the hour or day.
              */
             start?: string;
-            /** @description The model */
+            /** @description The model, provider or key id; empty when none. */
             group?: string;
         };
         Usage: {
             /** Format: date-time */
-            since: string;
+            since?: string;
             /** Format: date-time */
-            until: string;
+            until?: string;
             totals: components["schemas"]["UsageFigures"];
             rows: components["schemas"]["UsageRow"][];
         };
@@ -1935,16 +1992,16 @@ export interface operations {
                 until?: components["parameters"]["Until"];
                 /** @description Only requests of this API key. */
                 key_id?: string;
-                /** @description Only requests that asked for, were decided for, or were served by this model. */
+                /** @description Only requests that were decided for this model. */
                 model?: string;
                 /** @description Only requests that this provider served. */
                 provider?: string;
-                /** @description Only requests answered with this HTTP status. */
-                status?: number;
+                /** @description Only requests answered with a status of this class. */
+                status?: "1xx" | "2xx" | "3xx" | "4xx" | "5xx";
                 /** @description Only requests that ended so. */
                 outcome?: components["schemas"]["Outcome"];
-                /** @description Only requests to this inference surface. */
-                surface?: components["schemas"]["Surface"];
+                /** @description Only requests of this session. */
+                session_id?: string;
             };
             header?: never;
             path?: never;

@@ -56,7 +56,7 @@ clean: ## Remove what was built
 ##@ Checks
 
 .PHONY: ci
-ci: lint gen-check vet isolated test web-test chart ## What .ci/run runs
+ci: lint gen-check vet isolated test e2e web-test chart ## What .ci/run runs
 
 .PHONY: lint
 lint: bin/golangci-lint ## Lint every module

@@ -3,53 +3,43 @@ package rawjson
 // Array walks the elements of the array at the start of a text, as Object
 // walks members.
 type Array struct {
-	b             []byte
-	i             int
+	s             scanner
 	state         state
 	valAt, valEnd int
 }
 
 // NewArray starts at the first byte of text that is not white space.
-func NewArray(text []byte) Array { return Array{b: text, i: space(text, 0)} }
+func NewArray(text []byte) Array {
+	a := Array{s: scanner{b: text}}
+	a.s.space()
+	return a
+}
 
 // Next moves to the next element.
 func (a *Array) Next() bool {
+	s := &a.s
+	var more bool
 	switch a.state {
 	case fresh:
-		if a.i >= len(a.b) || a.b[a.i] != '[' {
-			a.state = broken
-			return false
-		}
-		a.i = space(a.b, a.i+1)
-		if a.i < len(a.b) && a.b[a.i] == ']' {
-			a.state = done
-			return false
-		}
-		a.state = inside
+		more = s.at('[') || s.fail("expected a JSON array")
+		more = more && s.enter(']')
 	case inside:
-		if a.i < len(a.b) && a.b[a.i] == ']' {
-			a.state = done
-			return false
-		}
-		if a.i >= len(a.b) || a.b[a.i] != ',' {
-			a.state = broken
-			return false
-		}
-		a.i = space(a.b, a.i+1)
-	default:
+		more = s.more(']')
+	case over:
 		return false
 	}
-	a.valAt = a.i
-	if a.valEnd = Skip(a.b, a.i); a.valEnd < 0 {
-		a.state = broken
+	a.valAt = s.i
+	if !more || !s.value() {
+		a.state = over
 		return false
 	}
-	a.i = space(a.b, a.valEnd)
+	a.valEnd = s.i
+	a.state = inside
 	return true
 }
 
 // Value returns the element as it is written.
-func (a *Array) Value() []byte { return a.b[a.valAt:a.valEnd] }
+func (a *Array) Value() []byte { return a.s.b[a.valAt:a.valEnd] }
 
 // OK reports, after Next returned false, that the array was sound.
-func (a *Array) OK() bool { return a.state == done }
+func (a *Array) OK() bool { return a.state == over && a.s.want == "" }

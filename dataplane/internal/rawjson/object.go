@@ -1,17 +1,18 @@
 // Package rawjson owns the reading of JSON by offsets: the members of an
 // object and the elements of an array where they stand in the text, so that
 // one value can be replaced and every other byte kept. It checks the grammar
-// (RFC 8259) as it goes and never builds values. It knows nothing of what the
-// JSON means.
+// (RFC 8259) and the depth as it goes, says where a text breaks them, and
+// never builds values. It knows nothing of what the JSON means.
 package rawjson
 
 import (
 	"bytes"
-	"encoding/json"
+	"unicode/utf8"
 )
 
-// Object walks the members of the object at the start of a text. The zero
-// value has no members. It is a value, so that walking allocates nothing:
+// Object walks the members of the object at the start of a text, in order; a
+// name that stands twice comes twice. The zero value has no members. It is a
+// value, so that walking allocates nothing:
 //
 //	o := rawjson.NewObject(text)
 //	for o.Next() {
@@ -19,8 +20,7 @@ import (
 //	}
 //	if !o.OK() { … not an object, or broken … }
 type Object struct {
-	b     []byte
-	i     int
+	s     scanner
 	begin int // of the object
 	state state
 
@@ -35,94 +35,113 @@ type state uint8
 const (
 	fresh state = iota
 	inside
-	done
-	broken
+	over
 )
 
 // NewObject starts at the first byte of text that is not white space.
 func NewObject(text []byte) Object {
-	at := space(text, 0)
-	return Object{b: text, i: at, begin: at, comma: -1}
+	o := Object{s: scanner{b: text}, comma: -1}
+	o.s.space()
+	o.begin = o.s.i
+	return o
 }
 
 // Next moves to the next member. It returns false after the last one and on
 // broken JSON; OK tells which.
 func (o *Object) Next() bool {
+	s := &o.s
+	var more bool
 	switch o.state {
 	case fresh:
-		if o.i >= len(o.b) || o.b[o.i] != '{' {
-			return o.fail()
-		}
-		o.i = space(o.b, o.i+1)
-		if o.i < len(o.b) && o.b[o.i] == '}' {
-			o.i++
-			o.state = done
-			return false
-		}
-		o.state = inside
+		more = s.at('{') || s.fail("expected a JSON object")
+		more = more && s.enter('}')
 	case inside:
-		if o.i < len(o.b) && o.b[o.i] == '}' {
-			o.i++
-			o.state = done
-			return false
-		}
-		if o.i >= len(o.b) || o.b[o.i] != ',' {
-			return o.fail()
-		}
-		o.comma = o.i
-		o.i = space(o.b, o.i+1)
-	default:
+		s.space()
+		o.comma = s.i
+		more = s.more('}')
+	case over:
 		return false
 	}
-	return o.member()
-}
-
-func (o *Object) member() bool {
-	end := str(o.b, o.i)
-	if end < 0 {
-		return o.fail()
+	if !more || !o.member() {
+		o.state = over
+		return false
 	}
-	o.keyAt, o.keyEnd = o.i+1, end-1
-	o.escaped = bytes.IndexByte(o.b[o.keyAt:o.keyEnd], '\\') >= 0
-	i := space(o.b, end)
-	if i >= len(o.b) || o.b[i] != ':' {
-		return o.fail()
-	}
-	o.valAt = space(o.b, i+1)
-	if o.valEnd = Skip(o.b, o.valAt); o.valEnd < 0 {
-		return o.fail()
-	}
-	o.i = space(o.b, o.valEnd)
+	o.state = inside
 	return true
 }
 
-func (o *Object) fail() bool { o.state = broken; return false }
+func (o *Object) member() bool {
+	s := &o.s
+	o.keyAt = s.i + 1
+	if !s.text() {
+		return false
+	}
+	o.keyEnd = s.i - 1
+	o.escaped = bytes.IndexByte(o.Key(), '\\') >= 0
+	if !s.colon() {
+		return false
+	}
+	o.valAt = s.i
+	ok := s.value()
+	o.valEnd = s.i
+	return ok
+}
 
 // OK reports, after Next returned false, that the whole object was read and
 // was sound.
-func (o *Object) OK() bool { return o.state == done }
+func (o *Object) OK() bool { return o.state == over && o.s.want == "" }
 
 // Start returns the offset of the opening brace.
 func (o *Object) Start() int { return o.begin }
 
 // Whole reports that the text was one sound object and white space.
-func (o *Object) Whole() bool { return o.state == done && space(o.b, o.i) == len(o.b) }
+func (o *Object) Whole() bool {
+	rest := o.s
+	rest.space()
+	return o.OK() && rest.i == len(rest.b)
+}
+
+// Err says, after Next returned false, what keeps the text from being one
+// object in UTF-8 and nothing else. It is nil when it is that.
+func (o *Object) Err() *SyntaxError {
+	end := o.s
+	if end.want == "" {
+		end.space()
+		if end.i < len(end.b) {
+			end.fail("unexpected text after the JSON object")
+		} else if !utf8.Valid(end.b) {
+			end.i = firstInvalid(end.b)
+			end.fail("invalid UTF-8")
+		}
+	}
+	if end.want == "" {
+		return nil
+	}
+	return end.syntaxError()
+}
 
 // Is reports whether the member's name is name, however it is escaped.
 func (o *Object) Is(name string) bool {
 	if !o.escaped {
-		return string(o.b[o.keyAt:o.keyEnd]) == name
+		return string(o.Key()) == name
 	}
-	var plain string
-	return json.Unmarshal(o.b[o.keyAt-1:o.keyEnd+1], &plain) == nil && plain == name
+	return o.Name() == name
+}
+
+// Name returns the member's name, "" when its escapes make no text.
+func (o *Object) Name() string {
+	if !o.escaped {
+		return string(o.Key())
+	}
+	return String(o.s.b[o.keyAt-1 : o.keyEnd+1])
 }
 
 // Key returns the member's name as it is written, quotes excluded. Most
 // callers compare with Is.
-func (o *Object) Key() []byte { return o.b[o.keyAt:o.keyEnd] }
+func (o *Object) Key() []byte { return o.s.b[o.keyAt:o.keyEnd] }
 
 // Value returns the member's value as it is written.
-func (o *Object) Value() []byte { return o.b[o.valAt:o.valEnd] }
+func (o *Object) Value() []byte { return o.s.b[o.valAt:o.valEnd] }
 
 // ValueSpan returns where the value stands.
 func (o *Object) ValueSpan() (start, end int) { return o.valAt, o.valEnd }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -45,7 +46,7 @@ func TestBroken(t *testing.T) {
 		}
 		require.False(t, o.OK(), text)
 		require.False(t, o.Next(), text)
-		require.Nil(t, rawjson.Member([]byte(text), "a"), text)
+		require.NotNil(t, o.Err(), text)
 	}
 	o := rawjson.NewObject([]byte(`{"a":1} x`))
 	for o.Next() {
@@ -82,27 +83,73 @@ func TestValues(t *testing.T) {
 	require.True(t, rawjson.IsNull([]byte("null")))
 	require.False(t, rawjson.IsNull([]byte("0")))
 	require.Equal(t, `"a\"b"`, string(rawjson.Quote(`a"b`)))
-	require.Equal(t, "2", string(rawjson.Member([]byte(`{"a":1,"\u0061":2}`), "a")), "the last one counts")
+	_, ok := rawjson.Text([]byte("null"))
+	require.False(t, ok)
 }
 
-// The grammar is that of encoding/json.
-func agrees(t require.TestingT, text []byte) {
-	end := rawjson.Skip(text, 0)
-	if end >= 0 {
-		require.True(t, json.Valid(text[:end]), "%q", text)
+func TestErrNamesThePlace(t *testing.T) {
+	cases := map[string]struct {
+		body         string
+		want         string
+		line, column int
+	}{
+		"empty":          {"", "expected a JSON object", 1, 1},
+		"array":          {"[1]", "expected a JSON object", 1, 1},
+		"trailing comma": {"{\"a\":1,\n}", "expected a member name in double quotes", 2, 1},
+		"no colon":       {`{"a" 1}`, "expected ':'", 1, 6},
+		"bare word":      {`{"a":nope}`, "expected a value", 1, 6},
+		"cut":            {`{"a":"long enough text`, "unexpected end inside a string", 1, 23},
+		"control":        {"{\"a\":\"0123456789\x01\"}", "unescaped control character in a string", 1, 17},
+		"escape":         {`{"a":"\x"}`, "invalid escape in a string", 1, 7},
+		"leading zero":   {`{"a":01}`, "expected ',' or '}'", 1, 7},
+		"in an array":    {`{"a":[1 2]}`, "expected ',' or ']'", 1, 9},
+		"two values":     {`{} {}`, "unexpected text after the JSON object", 1, 4},
+		"utf8":           {"{\"a\":\"\xff\"}", "invalid UTF-8", 1, 7},
+		"depth":          {`{"a":` + strings.Repeat("[", rawjson.MaxDepth) + "}", "nesting deeper than 256 levels", 1, 261},
 	}
-	sound := end >= 0 && len(strings.TrimLeft(string(text[end:]), " \t\r\n")) == 0
-	if c := text; len(c) > 0 && !strings.ContainsRune(" \t\r\n", rune(c[0])) && strings.Count(string(c), "[")+strings.Count(string(c), "{") < rawjson.MaxDepth {
-		require.Equal(t, json.Valid(text), sound, "%q", text)
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			o := rawjson.NewObject([]byte(c.body))
+			for o.Next() {
+			}
+			err := o.Err()
+			require.NotNil(t, err)
+			require.Equal(t, c.want, err.Want)
+			require.Equal(t, []int{c.line, c.column}, []int{err.Line, err.Column})
+		})
 	}
-	var members map[string]json.RawMessage
-	if json.Unmarshal(text, &members) != nil || members == nil {
-		return
-	}
-	o := rawjson.NewObject(text)
+}
+
+func TestDepthLimitIsExact(t *testing.T) {
+	inner := rawjson.MaxDepth - 1
+	o := rawjson.NewObject([]byte(`{"a":` + strings.Repeat("[", inner) + strings.Repeat("]", inner) + "}"))
 	for o.Next() {
 	}
-	require.True(t, o.Whole(), "%q", text)
+	require.Nil(t, o.Err())
+}
+
+// The grammar is that of encoding/json, with bounded depth, and UTF-8 is
+// demanded where the whole text is judged.
+func agrees(t require.TestingT, text []byte) {
+	o := rawjson.NewObject(text)
+	for o.Next() {
+		require.True(t, json.Valid(o.Value()), "%q", text)
+	}
+	err := o.Err()
+	if err != nil && strings.HasPrefix(err.Want, "nesting") {
+		return
+	}
+	sound := json.Valid(text) && strings.HasPrefix(strings.TrimLeft(string(text), " \t\r\n"), "{")
+	require.Equal(t, sound, o.Whole(), "%q", text)
+	require.Equal(t, sound && utf8.Valid(text), err == nil, "%q", text)
+
+	a := rawjson.NewArray(append(append([]byte("["), text...), ']'))
+	for a.Next() {
+		require.True(t, json.Valid(a.Value()), "%q", text)
+	}
+	if sound {
+		require.True(t, a.OK(), "%q", text)
+	}
 }
 
 func TestAgreesWithEncodingJSON(t *testing.T) {
@@ -110,12 +157,13 @@ func TestAgreesWithEncodingJSON(t *testing.T) {
 		"{", "}", "[", "]", ",", ":", `"a"`, `"\u0062"`, `"\`, "1", "-0", "1e400", "0.5", "01", "true", "null", " ", "\n", `"é"`, "x",
 	})
 	rapid.Check(t, func(t *rapid.T) {
-		agrees(t, []byte(strings.Join(rapid.SliceOfN(part, 0, 12).Draw(t, "parts"), "")))
+		agrees(t, []byte("{"+strings.Join(rapid.SliceOfN(part, 0, 12).Draw(t, "parts"), "")+"}"))
+		agrees(t, []byte(strings.Join(rapid.SliceOfN(part, 0, 12).Draw(t, "bare"), "")))
 	})
 }
 
-func FuzzSkip(f *testing.F) {
-	for _, text := range []string{`{"a":[1,{"b":-0.5e+3}],"\u0061":null}`, `[[],{},"\ud83d"]`, `{"a":tru}`, `-`, `"\"`} {
+func FuzzObject(f *testing.F) {
+	for _, text := range []string{`{"a":[1,{"b":-0.5e+3}],"\u0061":null}`, `[[],{},"\ud83d"]`, `{"a":tru}`, `-`, `"\"`, "{\"12345678\x1f\":1}", `{"a":.5}`} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) { agrees(t, text) })
@@ -129,6 +177,20 @@ func BenchmarkObject(b *testing.B) {
 		o := rawjson.NewObject(text)
 		for o.Next() {
 			_ = o.Is("model")
+		}
+	}
+}
+
+func BenchmarkLongText(b *testing.B) {
+	text := []byte(`{"model":"acme/small","messages":[{"role":"user","content":"` + strings.Repeat("lorem ipsum dolor ", 700) + `"}]}`)
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		o := rawjson.NewObject(text)
+		for o.Next() {
+		}
+		if o.Err() != nil {
+			b.Fatal(o.Err())
 		}
 	}
 }

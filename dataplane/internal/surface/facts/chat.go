@@ -6,6 +6,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/fault"
@@ -84,13 +85,13 @@ func (r *reader) common(key string, value []byte) bool {
 // parameter notes a member that an endpoint may or may not support. A null
 // asks for nothing.
 func (r *reader) parameter(key string, value []byte) {
-	if !isNull(value) {
+	if !rawjson.IsNull(value) {
 		r.request.Parameters = append(r.request.Parameters, key)
 	}
 }
 
 func (r *reader) names(value []byte) []string {
-	if isNull(value) {
+	if rawjson.IsNull(value) {
 		return nil
 	}
 	if value[0] != '[' {

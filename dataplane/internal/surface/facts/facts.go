@@ -5,13 +5,12 @@
 package facts
 
 import (
-	"errors"
 	"net/http"
 	"slices"
 	"time"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
-	"github.com/signalbox-dev/signalbox/dataplane/internal/surface/jsonscan"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 )
@@ -39,8 +38,11 @@ type Format func(r *reader, key string, value []byte)
 func Read(format Format, body []byte, h http.Header, o Options) (call.Request, *fault.Error) {
 	var r reader
 	r.headers(h, o)
-	err := jsonscan.Object(body, func(key, value []byte) { format(&r, name(key), value) })
-	if syntax, ok := errors.AsType[*jsonscan.SyntaxError](err); ok {
+	members := rawjson.NewObject(body)
+	for members.Next() {
+		format(&r, members.Name(), members.Value())
+	}
+	if syntax := members.Err(); syntax != nil {
 		return r.request, fault.Newf(fault.InvalidJSON, "The body is not valid JSON: %s.", syntax)
 	}
 	r.finish()

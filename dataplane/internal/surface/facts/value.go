@@ -1,11 +1,12 @@
 package facts
 
 import (
-	"bytes"
 	"encoding/json"
 	"strconv"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
 )
 
 // The kinds of violation.
@@ -15,40 +16,12 @@ const (
 	outOfSet  = "out_of_range"
 )
 
-// name decodes a member name; the usual one has no escapes.
-func name(key []byte) string {
-	if bytes.IndexByte(key, '\\') < 0 {
-		return string(key)
-	}
-	quoted := make([]byte, 0, len(key)+2)
-	quoted = append(append(append(quoted, '"'), key...), '"')
-	text, _ := unquote(quoted)
-	return text
-}
-
-func isNull(value []byte) bool { return len(value) == 4 && value[0] == 'n' }
-
-// unquote decodes a JSON string.
-func unquote(value []byte) (string, bool) {
-	if len(value) < 2 || value[0] != '"' {
-		return "", false
-	}
-	if inner := value[1 : len(value)-1]; bytes.IndexByte(inner, '\\') < 0 {
-		return string(inner), true
-	}
-	var text string
-	if json.Unmarshal(value, &text) != nil {
-		return "", false
-	}
-	return text, true
-}
-
 // text reads an optional string of at most limit bytes.
 func (r *reader) text(path string, value []byte, limit int) string {
-	if isNull(value) {
+	if rawjson.IsNull(value) {
 		return ""
 	}
-	text, ok := unquote(value)
+	text, ok := rawjson.Text(value)
 	switch {
 	case !ok:
 		r.wrong(path, wrongType, "must be a string")
@@ -74,7 +47,7 @@ func (r *reader) flag(path string, value []byte) bool {
 
 // count reads an optional whole number of at least 1.
 func (r *reader) count(path string, value []byte) int64 {
-	if isNull(value) {
+	if rawjson.IsNull(value) {
 		return 0
 	}
 	n, err := strconv.ParseInt(string(value), 10, 64)
@@ -92,7 +65,7 @@ func (r *reader) count(path string, value []byte) int64 {
 // object reports whether an optional member is an object that is there.
 func (r *reader) object(path string, value []byte) bool {
 	switch {
-	case isNull(value):
+	case rawjson.IsNull(value):
 		return false
 	case value[0] != '{':
 		r.wrong(path, wrongType, "must be an object")

@@ -168,9 +168,9 @@ func (f *Feed) catchUp(ctx context.Context) bool {
 	if !f.o.Conn.Connected() {
 		return true // the connect will wake it
 	}
-	ctx, cancel := context.WithTimeout(ctx, pollWithin)
+	within, cancel := context.WithTimeout(ctx, pollWithin)
 	defer cancel()
-	err := errors.Join(f.catchUpKeys(ctx), f.catchUpPolicies(ctx), f.catchUpCatalog(ctx))
+	err := errors.Join(f.catchUpKeys(within), f.catchUpPolicies(within), f.catchUpCatalog(within))
 	if err != nil {
 		if ctx.Err() == nil {
 			f.failures.Add(1)

@@ -219,9 +219,9 @@ func (f *Feed) work(ctx context.Context) {
 // install puts a pushed pointer's body in place and acknowledges it. On
 // failure catching up tries again; the mark is not advanced before.
 func (f *Feed) install(ctx context.Context, ws id.Workspace, p policy.Pointer) {
-	ctx, cancel := context.WithTimeout(ctx, bodyWithin)
+	within, cancel := context.WithTimeout(ctx, bodyWithin)
 	defer cancel()
-	err := f.apply(ctx, ws, p)
+	err := f.apply(within, ws, p)
 	if err != nil && ctx.Err() == nil {
 		f.failures.Add(1)
 		f.o.Log.Warn("pushed policy was not applied", slog.String("workspace_id", ws.String()), slog.Int64("revision", p.Revision), slog.Any("error", err))

@@ -22,13 +22,6 @@ type Process struct {
 	Web        fs.FS // the dashboard; nil when there is none
 }
 
-// clientVariables are read by the command line, which may run in the same
-// environment.
-var clientVariables = []string{
-	"SIGNALBOX_CONTROL_URL", "SIGNALBOX_GATEWAY_URL",
-	"SIGNALBOX_MANAGEMENT_KEY", "SIGNALBOX_MANAGEMENT_KEY_FILE", "SIGNALBOX_API_KEY", "SIGNALBOX_API_KEY_FILE",
-}
-
 // Main reads the configuration and runs a control plane until ctx ends.
 func Main(ctx context.Context, p Process) error {
 	cfg, err := load(p.ConfigFile)
@@ -90,5 +83,5 @@ func reachable(err error) error {
 }
 
 func load(file string) (Config, error) {
-	return config.Load(config.Options[Config]{Default: Default(), File: file, Known: clientVariables})
+	return config.Load(config.Options[Config]{Default: Default(), File: file})
 }

@@ -1,13 +1,12 @@
 package app
 
 import (
-	"errors"
-	"fmt"
-	"net"
+	"slices"
 	"time"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/attempt"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/surface"
+	"github.com/signalbox-dev/signalbox/shared/config"
 	"github.com/signalbox-dev/signalbox/shared/logging"
 	"github.com/signalbox-dev/signalbox/shared/natsconn"
 	"github.com/signalbox-dev/signalbox/shared/telemetry"
@@ -46,7 +45,7 @@ type Config struct {
 type NATS struct {
 	natsconn.Config `mapstructure:",squash"`
 	// Replicas makes the gateway keep the streams and buckets as the control
-	// plane does, with so many replicas: 1 or 3. 0 leaves them to the control
+	// plane does, with so many replicas: 1, 3 or 5. 0 leaves them to the control
 	// plane.
 	Replicas int `mapstructure:"replicas"`
 }
@@ -93,58 +92,32 @@ func Default() Config {
 
 // Validate reports everything that is wrong with c, by its keys.
 func (c Config) Validate() error {
-	var errs []error
-	address := func(key, value string, optional bool) {
-		if value == "" && optional {
-			return
-		}
-		if _, _, err := net.SplitHostPort(value); err != nil {
-			errs = append(errs, fmt.Errorf("%s: want host:port, such as 127.0.0.1:8080 or :8080", key))
-		}
+	var checks config.Checks
+	checks.Address("listen", c.Listen)
+	if c.OpsListen != "" {
+		checks.Address("ops_listen", c.OpsListen)
 	}
-	address("listen", c.Listen, false)
-	address("ops_listen", c.OpsListen, true)
-	address("advertise", c.Advertise, true)
-	if c.DataDir == "" {
-		errs = append(errs, errors.New("data_dir: want a directory"))
+	if c.Advertise != "" {
+		checks.Address("advertise", c.Advertise)
 	}
-	if c.RecentGenerations < 1 || c.RecentGenerations > 1<<20 {
-		errs = append(errs, errors.New("recent_generations: want 1 to 1048576"))
-	}
-	if c.NATS.Replicas < 0 || c.NATS.Replicas > 5 {
-		errs = append(errs, errors.New("nats.replicas: want 0, 1, 3 or 5"))
-	}
-	if c.HTTP.MaxJSON < 1<<10 {
-		errs = append(errs, errors.New("http.max_json: want at least 1024 bytes"))
-	}
-	for _, d := range []struct {
-		key   string
-		value time.Duration
-	}{
-		{"http.header_timeout", c.HTTP.HeaderTimeout},
-		{"http.body_timeout", c.HTTP.BodyTimeout},
-		{"http.idle_timeout", c.HTTP.IdleTimeout},
-		{"http.write_timeout", c.HTTP.WriteTimeout},
-		{"http.drain_timeout", c.HTTP.DrainTimeout},
-		{"upstream.first_byte", c.Upstream.FirstByte},
-		{"upstream.first_byte_max", c.Upstream.FirstByteMax},
-		{"upstream.reply", c.Upstream.Reply},
-		{"upstream.idle", c.Upstream.Idle},
-		{"upstream.request", c.Upstream.Request},
-	} {
-		if d.value <= 0 {
-			errs = append(errs, fmt.Errorf("%s: want a positive duration", d.key))
-		}
-	}
-	errs = append(errs, prefixed("nats", c.NATS.Validate()), prefixed("log", c.Log.Validate()), prefixed("telemetry", c.Telemetry.Validate()))
-	return errors.Join(errs...)
-}
-
-func prefixed(key string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%s: %w", key, err)
+	checks.Want(c.DataDir != "", "data_dir", "a directory")
+	checks.Want(c.RecentGenerations >= 1 && c.RecentGenerations <= 1<<20, "recent_generations", "1 to 1048576")
+	checks.Want(slices.Contains([]int{0, 1, 3, 5}, c.NATS.Replicas), "nats.replicas", "0, 1, 3 or 5")
+	checks.Want(c.HTTP.MaxJSON >= 1<<10, "http.max_json", "at least 1024 bytes")
+	checks.Positive("http.header_timeout", c.HTTP.HeaderTimeout)
+	checks.Positive("http.body_timeout", c.HTTP.BodyTimeout)
+	checks.Positive("http.idle_timeout", c.HTTP.IdleTimeout)
+	checks.Positive("http.write_timeout", c.HTTP.WriteTimeout)
+	checks.Positive("http.drain_timeout", c.HTTP.DrainTimeout)
+	checks.Positive("upstream.first_byte", c.Upstream.FirstByte)
+	checks.Positive("upstream.first_byte_max", c.Upstream.FirstByteMax)
+	checks.Positive("upstream.reply", c.Upstream.Reply)
+	checks.Positive("upstream.idle", c.Upstream.Idle)
+	checks.Positive("upstream.request", c.Upstream.Request)
+	checks.Under("nats", c.NATS.Validate())
+	checks.Under("log", c.Log.Validate())
+	checks.Under("telemetry", c.Telemetry.Validate())
+	return checks.Err()
 }
 
 func (c Config) edge() surface.Options {

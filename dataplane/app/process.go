@@ -17,17 +17,9 @@ type Process struct {
 	Log        io.Writer // for log and access lines
 }
 
-// clientVariables are read by the command line, which may run in the same
-// environment.
-var clientVariables = []string{
-	"SIGNALBOX_CONTROL_URL", "SIGNALBOX_GATEWAY_URL",
-	"SIGNALBOX_MANAGEMENT_KEY", "SIGNALBOX_MANAGEMENT_KEY_FILE", "SIGNALBOX_API_KEY", "SIGNALBOX_API_KEY_FILE",
-	"SIGNALBOX_OPERATOR_TOKEN", "SIGNALBOX_OPERATOR_TOKEN_FILE",
-}
-
 // Main reads the configuration and runs a gateway until ctx ends.
 func Main(ctx context.Context, p Process) error {
-	cfg, err := config.Load(config.Options[Config]{Default: Default(), File: p.ConfigFile, Known: clientVariables})
+	cfg, err := config.Load(config.Options[Config]{Default: Default(), File: p.ConfigFile})
 	if err != nil {
 		return err
 	}

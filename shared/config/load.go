@@ -1,6 +1,8 @@
 // Package config owns how process settings are read: defaults, one YAML file,
 // the environment, in this order, strictly. It is the only package that knows
-// viper. It knows no particular setting. Its errors list every problem and
+// viper. It knows no particular setting, only the variables that are none. A
+// variable with the prefix that names nothing is refused, because it is a
+// typing error that would pass in silence. Its errors list every problem and
 // name keys and variables, never values.
 //
 // The variable of a key is the prefix and the key in upper case with
@@ -28,10 +30,6 @@ type Options[T any] struct {
 	Default T
 	File    string   // YAML; "" for none
 	Environ []string // "NAME=value"; nil means the process's
-	// Known are variables with the prefix that something else reads. Any other
-	// that names no setting is refused, because it is a typing error that would
-	// pass in silence.
-	Known []string
 }
 
 // Load reads the settings.
@@ -50,7 +48,7 @@ func Load[T any](o Options[T]) (T, error) {
 	if environ == nil {
 		environ = os.Environ()
 	}
-	problems.add(readEnvironment(v, environ, leaves, o.Known)...)
+	problems.add(readEnvironment(v, environ, leaves)...)
 	for _, l := range leaves {
 		problems.add(l.check(v))
 	}

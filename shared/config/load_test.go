@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox-dev/signalbox/shared/config"
+	"github.com/signalbox-dev/signalbox/shared/pgcluster"
 	"github.com/signalbox-dev/signalbox/shared/secret"
 )
 
@@ -61,7 +62,7 @@ func defaults() shape {
 
 func load(t *testing.T, yaml string, env ...string) (shape, error) {
 	t.Helper()
-	o := config.Options[shape]{Default: defaults(), Environ: append([]string{"PATH=/bin", "OTHER_X=1"}, env...), Known: []string{"SIGNALBOX_PG_BIN"}}
+	o := config.Options[shape]{Default: defaults(), Environ: append([]string{"PATH=/bin", "OTHER_X=1"}, env...)}
 	if yaml != "" {
 		o.File = filepath.Join(t.TempDir(), "c.yaml")
 		require.NoError(t, os.WriteFile(o.File, []byte(yaml), 0o600))
@@ -86,7 +87,7 @@ labels: {team: core}
 peers: [{name: p}]
 region: us
 database: {pool: 3}
-`, "SIGNALBOX_WORKERS=9", "SIGNALBOX_DATABASE_TIMEOUT=250ms", "SIGNALBOX_DATABASE_URL=postgres://x", "SIGNALBOX_PG_BIN=/x")
+`, "SIGNALBOX_WORKERS=9", "SIGNALBOX_DATABASE_TIMEOUT=250ms", "SIGNALBOX_DATABASE_URL=postgres://x", pgcluster.EnvBinaries+"=/x", config.EnvAPIKey+"_FILE=/no/such")
 	require.NoError(t, err)
 	want := shape{
 		Listen: ":1", Workers: 9, Timeout: time.Minute, Origins: []string{"x"}, Labels: map[string]string{"team": "core"},

@@ -58,7 +58,7 @@ func settingOf(key string, leaves []leaf) (leaf, bool) {
 }
 
 // readEnvironment overlays the variables and refuses those that name no setting.
-func readEnvironment(v *viper.Viper, environ []string, leaves []leaf, known []string) []error {
+func readEnvironment(v *viper.Viper, environ []string, leaves []leaf) []error {
 	env := make(map[string]string)
 	var names []string
 	for _, entry := range environ {
@@ -77,13 +77,13 @@ func readEnvironment(v *viper.Viper, environ []string, leaves []leaf, known []st
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
 		l, isSetting := settings[name]
-		file, isFile := settings[strings.TrimSuffix(name, fileSuffix)]
+		file, isFile := settings[strings.TrimSuffix(name, FileSuffix)]
 		switch {
 		case isSetting:
 			v.Set(l.key, env[name])
 		case isFile && file.secret():
 			problems.add(readSecret(v, file, name, env))
-		case slices.Contains(known, name), inKubernetes && serviceLink.MatchString(name):
+		case passes(name), inKubernetes && serviceLink.MatchString(name):
 		default:
 			problems.add(fmt.Errorf("%s: there is no such setting", name))
 		}
@@ -91,7 +91,8 @@ func readEnvironment(v *viper.Viper, environ []string, leaves []leaf, known []st
 	return problems
 }
 
-const fileSuffix = "_FILE"
+// FileSuffix ends the name of a variable that names a file with the value.
+const FileSuffix = "_FILE"
 
 // serviceLink matches the variables that Kubernetes adds for every service of
 // the namespace, ours among them.

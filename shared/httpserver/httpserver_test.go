@@ -199,11 +199,3 @@ func TestBodyLimits(t *testing.T) {
 	require.ErrorAs(t, <-read, &timeout)
 	require.True(t, timeout.Timeout())
 }
-
-func TestConfigReportsEverything(t *testing.T) {
-	err := httpserver.Config{Listen: "nonsense"}.Validate()
-	for _, part := range []string{"listen", "header_timeout", "body_timeout", "idle_timeout", "drain_timeout", "max_body"} {
-		require.ErrorContains(t, err, part)
-	}
-	require.NoError(t, httpserver.Default(":0").Validate())
-}

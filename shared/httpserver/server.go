@@ -37,26 +37,6 @@ func Default(listen string) Config {
 	}
 }
 
-// Validate reports everything that is wrong with c.
-func (c Config) Validate() error {
-	var errs []error
-	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
-		errs = append(errs, errors.New("listen: want host:port, such as 127.0.0.1:8081 or :8081"))
-	}
-	for name, d := range map[string]time.Duration{
-		"header_timeout": c.HeaderTimeout, "body_timeout": c.BodyTimeout,
-		"idle_timeout": c.IdleTimeout, "drain_timeout": c.DrainTimeout,
-	} {
-		if d <= 0 {
-			errs = append(errs, fmt.Errorf("%s: want a positive duration", name))
-		}
-	}
-	if c.MaxBody <= 0 {
-		errs = append(errs, errors.New("max_body: want a positive number of bytes"))
-	}
-	return errors.Join(errs...)
-}
-
 // maxHeader bounds the request head; the default of net/http is 1 MiB.
 const maxHeader = 64 << 10
 

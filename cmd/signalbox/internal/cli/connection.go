@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/client"
+	"github.com/signalbox-dev/signalbox/shared/config"
 	"github.com/signalbox-dev/signalbox/shared/secret"
 )
 
@@ -25,15 +26,6 @@ type devFile struct {
 	OperatorToken secret.String `json:"operator_token"`
 }
 
-// Names of the environment.
-const (
-	envControlURL    = "SIGNALBOX_CONTROL_URL"
-	envGatewayURL    = "SIGNALBOX_GATEWAY_URL"
-	envManagementKey = "SIGNALBOX_MANAGEMENT_KEY"
-	envOperatorToken = "SIGNALBOX_OPERATOR_TOKEN"
-	envAPIKey        = "SIGNALBOX_API_KEY"
-)
-
 // management returns a client of the control plane that acts with the
 // management key.
 func (a *app) management() (*client.ClientWithResponses, error) {
@@ -41,7 +33,7 @@ func (a *app) management() (*client.ClientWithResponses, error) {
 	if err != nil {
 		return nil, err
 	}
-	key, err := a.credential("management key", envManagementKey, dev.ManagementKey)
+	key, err := a.credential("management key", config.EnvManagementKey, dev.ManagementKey)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +46,7 @@ func (a *app) operator() (*client.ClientWithResponses, error) {
 	if err != nil {
 		return nil, err
 	}
-	token, err := a.credential("operator token", envOperatorToken, dev.OperatorToken)
+	token, err := a.credential("operator token", config.EnvOperatorToken, dev.OperatorToken)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +54,7 @@ func (a *app) operator() (*client.ClientWithResponses, error) {
 }
 
 func (a *app) connect(dev devFile, credential secret.String) (*client.ClientWithResponses, error) {
-	base, err := address("control plane", "--control-url", envControlURL, a.controlURL, a.Getenv(envControlURL), dev.ControlURL)
+	base, err := address("control plane", "--control-url", config.EnvControlURL, a.controlURL, a.Getenv(config.EnvControlURL), dev.ControlURL)
 	if err != nil {
 		return nil, err
 	}
@@ -80,15 +72,16 @@ func (a *app) inference() (string, secret.String, error) {
 	if err != nil {
 		return "", secret.String{}, err
 	}
-	base, err := address("gateway", "--gateway-url", envGatewayURL, a.gatewayURL, a.Getenv(envGatewayURL), dev.GatewayURL)
+	base, err := address("gateway", "--gateway-url", config.EnvGatewayURL, a.gatewayURL, a.Getenv(config.EnvGatewayURL), dev.GatewayURL)
 	if err != nil {
 		return "", secret.String{}, err
 	}
-	key, err := a.credential("API key", envAPIKey, dev.APIKey)
+	key, err := a.credential("API key", config.EnvAPIKey, dev.APIKey)
 	return base, key, err
 }
 
-// address is the first candidate that is given.
+// address is the first candidate that is given. The /v1 of a base URL, as SDKs
+// want it, is let pass.
 func address(what, flag, variable string, candidates ...string) (string, error) {
 	for _, text := range candidates {
 		if text == "" {
@@ -98,7 +91,7 @@ func address(what, flag, variable string, candidates ...string) (string, error) 
 		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
 			return "", misuse("the URL of the %s must be like http://HOST:PORT", what)
 		}
-		return strings.TrimSuffix(text, "/"), nil
+		return strings.TrimSuffix(strings.TrimSuffix(text, "/"), "/v1"), nil
 	}
 	return "", misuse("where is the %s? Give %s or set %s, or run this where `signalbox dev` keeps its data", what, flag, variable)
 }
@@ -109,7 +102,7 @@ func (a *app) credential(what, variable string, dev secret.String) (secret.Strin
 	if text := a.Getenv(variable); text != "" {
 		return secret.NewString(text), nil
 	}
-	if path := a.Getenv(variable + "_FILE"); path != "" {
+	if path := a.Getenv(variable + config.FileSuffix); path != "" {
 		body, err := os.ReadFile(path)
 		if err != nil {
 			return secret.String{}, fmt.Errorf("read the %s that %s_FILE names: %w", what, variable, err)

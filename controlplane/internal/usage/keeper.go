@@ -98,23 +98,30 @@ func (k *Keeper) expire(ctx context.Context, today time.Time) error {
 		if err != nil || len(list) == 0 {
 			return err
 		}
+		total := 0
 		for _, expired := range list {
-			if err := k.empty(ctx, expired); err != nil {
+			n, err := k.empty(ctx, expired)
+			if err != nil {
 				return err
 			}
+			total += n
+		}
+		if total == 0 {
+			return nil // another keeper is at it
 		}
 	}
 }
 
-func (k *Keeper) empty(ctx context.Context, expired Expired) error {
+func (k *Keeper) empty(ctx context.Context, expired Expired) (total int, err error) {
 	for {
 		n, err := k.store.UsageDelete(ctx, expired.Workspace, expired.Before, deleteBatch)
 		if err != nil {
-			return err
+			return total, err
 		}
 		k.deleted.Add(uint64(n))
+		total += n
 		if n < deleteBatch {
-			return nil
+			return total, nil
 		}
 	}
 }

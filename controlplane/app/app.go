@@ -146,13 +146,14 @@ func (a *App) wire(context.Context) error {
 		Mutator: mutator, IDs: ids, Rand: rand.Reader, Now: now, Log: log,
 	})
 	outbox := postgres.NewOutbox(a.db)
+	topology := natsconn.NewKeeper(a.nats, natsconn.Topology{Replicas: a.cfg.NATS.Replicas}, log)
 	a.publisher = publish.New(publish.Deps{
-		Conn: a.nats, Topology: natsconn.Topology{Replicas: a.cfg.NATS.Replicas}, Elector: postgres.NewElector(a.db, log),
+		Conn: a.nats, Topology: topology, Elector: postgres.NewElector(a.db, log),
 		Outbox: outbox, Compiler: postgres.NewCompiler(a.db), Ledger: postgres.NewLedger(a.db),
 		Catalog: offered, Revisions: postgres.NewCatalogRevisions(a.db), Accounts: outbox,
-		Tracker: tracker, Registry: registry, Now: now, Log: log,
+		Tracker: tracker, Registry: registry, AllowMassRemoval: a.cfg.Publish.AllowMassRemoval, Now: now, Log: log,
 	})
-	a.consumer = usage.NewConsumer(a.nats, records, a.cfg.Usage.Workers, log)
+	a.consumer = usage.NewConsumer(a.nats, topology, records, a.cfg.Usage.Workers, log)
 	a.keeper = usage.NewKeeper(records, now, log)
 	a.sweeper = idempotency.NewSweeper(claims, log)
 

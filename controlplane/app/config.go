@@ -1,12 +1,12 @@
 package app
 
 import (
-	"errors"
 	"fmt"
-	"net"
+	"slices"
 	"time"
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/postgres"
+	"github.com/signalbox-dev/signalbox/shared/config"
 	"github.com/signalbox-dev/signalbox/shared/httpserver"
 	"github.com/signalbox-dev/signalbox/shared/logging"
 	"github.com/signalbox-dev/signalbox/shared/natsconn"
@@ -32,6 +32,7 @@ type Config struct {
 	Database Database       `mapstructure:"database"`
 	NATS     NATS           `mapstructure:"nats"`
 	HTTP     HTTP           `mapstructure:"http"`
+	Publish  Publish        `mapstructure:"publish"`
 	Usage    Usage          `mapstructure:"usage"`
 	Log      logging.Config `mapstructure:"log"`
 }
@@ -66,6 +67,14 @@ type HTTP struct {
 	MaxBody       int64         `mapstructure:"max_body"`       // bytes of a request's body
 }
 
+// Publish is how policy reaches NATS.
+type Publish struct {
+	// AllowMassRemoval confirms that the database is the right one although it
+	// does not know most of what is published; what it does not know is then
+	// removed from NATS at the next start.
+	AllowMassRemoval bool `mapstructure:"allow_mass_removal"`
+}
+
 // Usage is how usage records are taken in.
 type Usage struct {
 	// Workers take batches from the stream side by side, 1 to 64.
@@ -95,58 +104,26 @@ const shortestToken = 24
 
 // Validate reports everything that is wrong with c, by its keys.
 func (c Config) Validate() error {
-	var errs []error
-	address := func(key, value string, optional bool) {
-		if value == "" && optional {
-			return
-		}
-		if _, _, err := net.SplitHostPort(value); err != nil {
-			errs = append(errs, fmt.Errorf("%s: want host:port, such as 127.0.0.1:8081 or :8081", key))
-		}
+	var checks config.Checks
+	checks.Address("listen", c.Listen)
+	if c.OpsListen != "" {
+		checks.Address("ops_listen", c.OpsListen)
 	}
-	address("listen", c.Listen, false)
-	address("ops_listen", c.OpsListen, true)
-	if !c.OperatorToken.IsZero() && len(c.OperatorToken.Reveal()) < shortestToken {
-		errs = append(errs, fmt.Errorf("operator_token: want at least %d characters, such as from: openssl rand -hex 32", shortestToken))
-	}
-	if c.Database.URL.IsZero() {
-		errs = append(errs, errors.New("database.url: want postgres://USER:PASSWORD@HOST:PORT/DATABASE"))
-	}
-	if c.Database.MaxConns < 2 {
-		errs = append(errs, errors.New("database.max_conns: want at least 2"))
-	}
-	if c.NATS.Replicas != 1 && c.NATS.Replicas != 3 && c.NATS.Replicas != 5 {
-		errs = append(errs, errors.New("nats.replicas: want 1, 3 or 5"))
-	}
-	if c.Usage.Workers < 1 || c.Usage.Workers > 64 {
-		errs = append(errs, errors.New("usage.workers: want 1 to 64"))
-	}
-	if c.HTTP.MaxBody < 1<<10 {
-		errs = append(errs, errors.New("http.max_body: want at least 1024 bytes"))
-	}
-	for _, d := range []struct {
-		key   string
-		value time.Duration
-	}{
-		{"database.connect_timeout", c.Database.ConnectTimeout},
-		{"http.header_timeout", c.HTTP.HeaderTimeout},
-		{"http.body_timeout", c.HTTP.BodyTimeout},
-		{"http.idle_timeout", c.HTTP.IdleTimeout},
-		{"http.drain_timeout", c.HTTP.DrainTimeout},
-	} {
-		if d.value <= 0 {
-			errs = append(errs, fmt.Errorf("%s: want a positive duration", d.key))
-		}
-	}
-	errs = append(errs, prefixed("nats", c.NATS.Validate()), prefixed("log", c.Log.Validate()))
-	return errors.Join(errs...)
-}
-
-func prefixed(key string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%s: %w", key, err)
+	checks.Want(c.OperatorToken.IsZero() || len(c.OperatorToken.Reveal()) >= shortestToken, "operator_token",
+		fmt.Sprintf("at least %d characters, such as from: openssl rand -hex 32", shortestToken))
+	checks.Want(!c.Database.URL.IsZero(), "database.url", "postgres://USER:PASSWORD@HOST:PORT/DATABASE")
+	checks.Want(c.Database.MaxConns >= 2, "database.max_conns", "at least 2")
+	checks.Want(slices.Contains([]int{1, 3, 5}, c.NATS.Replicas), "nats.replicas", "1, 3 or 5")
+	checks.Want(c.Usage.Workers >= 1 && c.Usage.Workers <= 64, "usage.workers", "1 to 64")
+	checks.Want(c.HTTP.MaxBody >= 1<<10, "http.max_body", "at least 1024 bytes")
+	checks.Positive("database.connect_timeout", c.Database.ConnectTimeout)
+	checks.Positive("http.header_timeout", c.HTTP.HeaderTimeout)
+	checks.Positive("http.body_timeout", c.HTTP.BodyTimeout)
+	checks.Positive("http.idle_timeout", c.HTTP.IdleTimeout)
+	checks.Positive("http.drain_timeout", c.HTTP.DrainTimeout)
+	checks.Under("nats", c.NATS.Validate())
+	checks.Under("log", c.Log.Validate())
+	return checks.Err()
 }
 
 func (d Database) settings() postgres.Config {

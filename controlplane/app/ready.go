@@ -87,6 +87,7 @@ func publisherMetrics(p *publish.Publisher) []prometheus.Collector {
 		counter("signalbox_reconciled_total", "Comparisons of NATS with Postgres. No rise for minutes on the leader means that losses are not noticed.", func(s publish.Status) int64 { return s.Reconciled }),
 		counter("signalbox_healed_total", "Documents that a comparison wrote. Any rise means that NATS had lost some.", func(s publish.Status) int64 { return s.Healed }),
 		counter("signalbox_removed_total", "Documents in NATS that Postgres did not know. Any rise means that something else writes there, or that the database was restored from a backup.", func(s publish.Status) int64 { return s.Removed }),
+		gauge("signalbox_removal_refused", "Documents in NATS that Postgres does not know and that are kept, because there are suspiciously many. Not 0 means that the database is the wrong one, or that publish.allow_mass_removal must confirm it.", func(s publish.Status) int64 { return s.Kept }),
 		counter("signalbox_unreadable_reports_total", "Reports of gateways that could not be read: a version that does not fit.", func(s publish.Status) int64 { return s.Unreadable }),
 	}
 }

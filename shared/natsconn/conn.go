@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -42,7 +43,7 @@ type Conn struct {
 	listeners map[int]func()
 	nextID    int
 
-	closing sync.Once
+	closing atomic.Bool // Close was called: a lost connection is no news
 	closed  chan struct{}
 }
 
@@ -86,7 +87,7 @@ func (c *Conn) options(cfg Config, opts Options) []nats.Option {
 		nats.IgnoreAuthErrorAbort(),
 		nats.ConnectHandler(func(*nats.Conn) { log.Info("nats connected"); c.connected() }),
 		nats.ReconnectHandler(func(*nats.Conn) { log.Info("nats reconnected"); c.connected() }),
-		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { log.Warn("nats disconnected", slog.Any("error", err)) }),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { c.disconnected(log, err) }),
 		nats.ClosedHandler(func(*nats.Conn) { close(c.closed) }),
 		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) {
 			if sub != nil {
@@ -157,6 +158,14 @@ func (c *Conn) OnConnect(fn func()) (cancel func()) {
 	}
 }
 
+func (c *Conn) disconnected(log *slog.Logger, err error) {
+	if c.closing.Load() {
+		log.Debug("nats connection is closed")
+		return
+	}
+	log.Warn("nats disconnected", slog.Any("error", err))
+}
+
 func (c *Conn) connected() {
 	c.mu.Lock()
 	fns := make([]func(), 0, len(c.listeners))
@@ -172,10 +181,10 @@ func (c *Conn) connected() {
 // Close hands over what is in flight, for a bounded time, and disconnects. It
 // returns when the connection's goroutines have ended.
 func (c *Conn) Close() {
-	c.closing.Do(func() {
+	if !c.closing.Swap(true) {
 		if err := c.nc.Drain(); err != nil {
 			c.nc.Close()
 		}
-	})
+	}
 	<-c.closed
 }

@@ -2,9 +2,7 @@ package natsconn
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -24,14 +22,12 @@ type Topology struct {
 const DeleteMarkers = time.Hour
 
 const (
-	pinMarkers       = time.Minute
-	duplicates       = 2 * time.Minute
-	rateAge          = 2 * time.Minute
-	cellAge          = time.Hour
-	spendAge         = 40 * 24 * time.Hour
-	usageBytes       = 8 << 30
-	ensureRetryFirst = 100 * time.Millisecond
-	ensureRetryMax   = 5 * time.Second
+	pinMarkers = time.Minute
+	duplicates = 2 * time.Minute
+	rateAge    = 2 * time.Minute
+	cellAge    = time.Hour
+	spendAge   = 40 * 24 * time.Hour
+	usageBytes = 8 << 30
 )
 
 // Ensure creates what is missing and updates what differs. It changes nothing
@@ -56,46 +52,6 @@ func Ensure(ctx context.Context, js jetstream.JetStream, t Topology) error {
 		}
 	}
 	return nil
-}
-
-// Keep ensures the topology now and after every reconnect, as memory streams
-// vanish with a single server's restart, until ctx ends. It tries again with
-// growing pauses when the servers are not ready.
-func Keep(ctx context.Context, c *Conn, t Topology, log *slog.Logger) error {
-	again := make(chan struct{}, 1)
-	cancel := c.OnConnect(func() {
-		select {
-		case again <- struct{}{}:
-		default:
-		}
-	})
-	defer cancel()
-	pause := ensureRetryFirst
-	for {
-		err := c.Ready()
-		if err == nil {
-			err = Ensure(ctx, c.js, t)
-		}
-		var retry <-chan time.Time
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case err == nil:
-			pause = ensureRetryFirst
-		default:
-			if !errors.Is(err, ErrNotConnected) {
-				log.Warn("nats topology is not ready", slog.Any("error", err), slog.Duration("retry_in", pause))
-			}
-			retry = time.After(pause)
-			pause = min(2*pause, ensureRetryMax)
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-again:
-		case <-retry:
-		}
-	}
 }
 
 func (t Topology) withDefaults() Topology {

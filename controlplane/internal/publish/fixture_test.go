@@ -91,7 +91,7 @@ func (w *world) start(change func(*publish.Deps)) *plane {
 	registry := gateway.NewRegistry(postgres.NewGatewayStore(db), time.Now, natstest.Discard())
 	tracker := publication.NewTracker(registry)
 	deps := publish.Deps{
-		Conn: conn, Elector: postgres.NewElector(db, natstest.Discard()),
+		Conn: conn, Topology: natsconn.NewKeeper(conn, natsconn.Topology{}, natstest.Discard()), Elector: postgres.NewElector(db, natstest.Discard()),
 		Outbox: postgres.NewOutbox(db), Accounts: postgres.NewOutbox(db), Compiler: postgres.NewCompiler(db),
 		Ledger: postgres.NewLedger(db), Catalog: sourceFunc(anyCatalog), Revisions: postgres.NewCatalogRevisions(db),
 		Tracker: tracker, Registry: registry, Now: time.Now, Log: natstest.Discard(),

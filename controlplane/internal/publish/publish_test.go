@@ -207,6 +207,7 @@ func TestTheOutboxWaitsWhileNATSIsAway(t *testing.T) {
 	p := w.start(nil)
 	ws := w.workspace()
 	w.published(ws, 1)
+	w.eventually(func() bool { return w.waiting() == 0 }, "the first publication must be marked")
 	w.nats.Stop()
 	pub := w.touch(ws, "acme/small")
 	got, err := p.service.Wait(t.Context(), ws, pub.ID, 200*time.Millisecond)

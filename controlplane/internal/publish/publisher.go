@@ -82,7 +82,7 @@ type Accounts interface {
 // Deps are what a Publisher works with.
 type Deps struct {
 	Conn      *natsconn.Conn
-	Topology  natsconn.Topology
+	Topology  *natsconn.Keeper
 	Elector   Elector
 	Outbox    Outbox
 	Compiler  Compiler
@@ -92,8 +92,12 @@ type Deps struct {
 	Accounts  Accounts
 	Tracker   *publication.Tracker
 	Registry  *gateway.Registry
-	Now       func() time.Time
-	Log       *slog.Logger
+	// AllowMassRemoval confirms that the database is the right one although it
+	// does not know most of what is published.
+	AllowMassRemoval bool
+
+	Now func() time.Time
+	Log *slog.Logger
 }
 
 // Publisher publishes while it leads, and hears receipts always.
@@ -114,7 +118,7 @@ func (p *Publisher) Run(ctx context.Context) error {
 		return err
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return natsconn.Keep(ctx, p.d.Conn, p.d.Topology, p.d.Log) })
+	group.Go(func() error { return p.d.Topology.Run(ctx) })
 	group.Go(func() error { return p.d.Registry.Run(ctx) })
 	group.Go(func() error { p.sweep(ctx); return nil })
 	group.Go(func() error { return p.d.Elector.Lead(ctx, p.lead) })

@@ -87,11 +87,16 @@ func (l *leader) compare(ctx context.Context, last comparison) (comparison, erro
 			return last, err
 		}
 	}
-	if err := l.compareKeys(ctx); err != nil {
+	surplusKeys, err := l.compareKeys(ctx)
+	if err != nil {
 		return last, fmt.Errorf("compare keys: %w", err)
 	}
-	if err := l.comparePolicies(ctx); err != nil {
+	surplusPolicies, err := l.comparePolicies(ctx)
+	if err != nil {
 		return last, fmt.Errorf("compare policies: %w", err)
+	}
+	if err := l.removeAll(ctx, surplusKeys, surplusPolicies); err != nil {
+		return last, fmt.Errorf("remove what the database does not know: %w", err)
 	}
 	l.metrics.reconciled.Add(1)
 	return now, nil
@@ -111,29 +116,33 @@ func (l *leader) sameCount(ctx context.Context, keys document.State) (bool, erro
 	return keys.Documents >= want, nil
 }
 
-// compareKeys reads every key document, then the database: a document that
-// only NATS has by then is one that the database does not know.
-func (l *leader) compareKeys(ctx context.Context) error {
+// compareKeys reads every key document, then the database, writes what NATS
+// lacks, and returns the rest: a document that only NATS has by then is one
+// that the database does not know.
+func (l *leader) compareKeys(ctx context.Context) (surplus, error) {
 	sums := make(Sums)
+	extra := surplus{bucket: wire.BucketKeys}
 	err := l.read.Since(ctx, wire.BucketKeys, document.KeyFilter, 0, func(e document.Entry) error {
 		if document.IsKey(e.Key) && !e.Deleted {
 			sums.Add(KeyRange(e.Key), e.Key, revisionOf(e))
+			extra.held++
 		}
 		return nil
 	})
 	if err != nil {
-		return err
+		return extra, err
 	}
 	known, err := l.d.Ledger.KeyRanges(ctx)
 	if err != nil {
-		return err
+		return extra, err
 	}
+	extra.known = known.documents()
 	if differ := sums.Differ(known); len(differ) > 0 {
-		if err := l.healKeys(ctx, differ); err != nil {
-			return err
+		if extra.documents, err = l.healKeys(ctx, differ); err != nil {
+			return extra, err
 		}
 	}
-	return l.write.Mark(ctx, wire.BucketKeys, wire.KeysComplete, []byte("{}"))
+	return extra, l.write.Mark(ctx, wire.BucketKeys, wire.KeysComplete, []byte("{}"))
 }
 
 func revisionOf(e document.Entry) int64 {
@@ -151,8 +160,9 @@ type found struct {
 	sequence uint64
 }
 
-// healKeys makes the differing ranges what the database holds.
-func (l *leader) healKeys(ctx context.Context, differ map[string]bool) error {
+// healKeys gives the differing ranges what the database holds, and returns the
+// documents that it does not know, by sequence.
+func (l *leader) healKeys(ctx context.Context, differ map[string]bool) (map[string]uint64, error) {
 	there := make(map[string]found)
 	err := l.read.Since(ctx, wire.BucketKeys, document.KeyFilter, 0, func(e document.Entry) error {
 		if document.IsKey(e.Key) && !e.Deleted && differ[KeyRange(e.Key)] {
@@ -161,14 +171,14 @@ func (l *leader) healKeys(ctx context.Context, differ map[string]bool) error {
 		return nil
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(healers)
 	for r := range differ {
 		keys, err := l.d.Ledger.Keys(ctx, r)
 		if err != nil {
-			return errors.Join(err, group.Wait())
+			return nil, errors.Join(err, group.Wait())
 		}
 		for _, k := range keys {
 			if at, ok := there[k.KID]; !ok || at.revision < k.Revision {
@@ -177,10 +187,11 @@ func (l *leader) healKeys(ctx context.Context, differ map[string]bool) error {
 			delete(there, k.KID)
 		}
 	}
+	unknown := make(map[string]uint64, len(there))
 	for kid, at := range there {
-		group.Go(func() error { return l.remove(ctx, wire.BucketKeys, kid, at.sequence) })
+		unknown[kid] = at.sequence
 	}
-	return group.Wait()
+	return unknown, group.Wait()
 }
 
 func (l *leader) healKey(ctx context.Context, k policy.Key) error {
@@ -191,27 +202,19 @@ func (l *leader) healKey(ctx context.Context, k policy.Key) error {
 	return err
 }
 
-func (l *leader) remove(ctx context.Context, bucket, key string, sequence uint64) error {
-	err := l.write.Remove(ctx, bucket, key, sequence)
-	if err == nil {
-		l.metrics.removed.Add(1)
-		l.d.Log.Warn("document that the database does not know was removed from NATS", slog.String("bucket", bucket), slog.String("key", key))
-	}
-	return err
-}
-
 // comparePolicies is compareKeys for the pointers of workspaces.
-func (l *leader) comparePolicies(ctx context.Context) error {
+func (l *leader) comparePolicies(ctx context.Context) (surplus, error) {
 	sums := make(Sums)
 	there := make(map[id.Workspace]found)
-	var foreign []document.Entry
+	extra := surplus{bucket: wire.BucketPolicy, documents: make(map[string]uint64)}
 	err := l.read.Since(ctx, wire.BucketPolicy, document.PointerFilter, 0, func(e document.Entry) error {
 		if e.Deleted {
 			return nil
 		}
+		extra.held++
 		ws, err := workspaceOf(e.Key)
-		if err != nil {
-			foreign = append(foreign, e)
+		if err != nil { // no workspace of any database
+			extra.documents[e.Key] = e.Sequence
 			return nil
 		}
 		there[ws] = found{revisionOf(e), e.Sequence}
@@ -219,21 +222,21 @@ func (l *leader) comparePolicies(ctx context.Context) error {
 		return nil
 	})
 	if err != nil {
-		return err
-	}
-	for _, e := range foreign {
-		if err := l.remove(ctx, wire.BucketPolicy, e.Key, e.Sequence); err != nil {
-			return err
-		}
+		return extra, err
 	}
 	known, err := l.d.Ledger.PolicyRanges(ctx)
 	if err != nil {
-		return err
+		return extra, err
 	}
-	return l.healPolicies(ctx, sums.Differ(known), there)
+	extra.known = known.documents()
+	unknown, err := l.healPolicies(ctx, sums.Differ(known), there)
+	for ws, at := range unknown {
+		extra.documents[wire.PolicyPointer(ws)] = at.sequence
+	}
+	return extra, err
 }
 
-func (l *leader) healPolicies(ctx context.Context, differ map[string]bool, there map[id.Workspace]found) error {
+func (l *leader) healPolicies(ctx context.Context, differ map[string]bool, there map[id.Workspace]found) (map[id.Workspace]found, error) {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(healers)
 	unknown := make(map[id.Workspace]found)
@@ -245,7 +248,7 @@ func (l *leader) healPolicies(ctx context.Context, differ map[string]bool, there
 	for r := range differ {
 		list, err := l.d.Ledger.Policies(ctx, r)
 		if err != nil {
-			return errors.Join(err, group.Wait())
+			return nil, errors.Join(err, group.Wait())
 		}
 		for ws, revision := range list {
 			at, ok := unknown[ws]
@@ -260,10 +263,7 @@ func (l *leader) healPolicies(ctx context.Context, differ map[string]bool, there
 			}
 		}
 	}
-	for ws, at := range unknown {
-		group.Go(func() error { return l.remove(ctx, wire.BucketPolicy, wire.PolicyPointer(ws), at.sequence) })
-	}
-	return group.Wait()
+	return unknown, group.Wait()
 }
 
 func (l *leader) healPolicy(ctx context.Context, ws id.Workspace) error {

@@ -12,6 +12,7 @@ type counters struct {
 	reconciled atomic.Int64
 	healed     atomic.Int64
 	removed    atomic.Int64
+	kept       atomic.Int64
 	unreadable atomic.Int64
 }
 
@@ -26,6 +27,7 @@ type Status struct {
 	Reconciled int64 // comparisons of NATS with Postgres
 	Healed     int64 // documents that a comparison wrote
 	Removed    int64 // documents that Postgres does not know
+	Kept       int64 // documents that Postgres does not know, whose removal is refused: a gauge
 	Unreadable int64 // reports of gateways that could not be read
 	Open       int   // publications whose receipts still come in
 }
@@ -35,7 +37,7 @@ func (p *Publisher) Status() Status {
 	m := &p.metrics
 	return Status{
 		Leading: m.leading.Load(), Catalog: m.catalog.Load(), Published: m.published.Load(), Failed: m.failed.Load(), Documents: m.documents.Load(),
-		Reconciled: m.reconciled.Load(), Healed: m.healed.Load(), Removed: m.removed.Load(), Unreadable: m.unreadable.Load(),
+		Reconciled: m.reconciled.Load(), Healed: m.healed.Load(), Removed: m.removed.Load(), Kept: m.kept.Load(), Unreadable: m.unreadable.Load(),
 		Open: p.d.Tracker.Len(),
 	}
 }

@@ -31,6 +31,15 @@ func (s Sums) Add(r, name string, revision int64) {
 	s[r] = sum
 }
 
+// documents is how many documents s is over.
+func (s Sums) documents() int64 {
+	var n int64
+	for _, sum := range s {
+		n += sum.Count
+	}
+	return n
+}
+
 // Differ lists the ranges in which s and other are not the same.
 func (s Sums) Differ(other Sums) map[string]bool {
 	differ := make(map[string]bool)

@@ -46,7 +46,7 @@ func BenchmarkConsumer(b *testing.B) {
 	<-js.PublishAsyncComplete()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	c := usage.NewConsumer(bench.server.Connect(), bench.writer, 2, natstest.Discard())
+	c := usage.NewConsumer(bench.server.Connect(), there{}, bench.writer, 2, natstest.Discard())
 	b.ResetTimer()
 	start := time.Now()
 	go func() { done <- c.Run(ctx) }()

@@ -15,6 +15,12 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/wire"
 )
 
+// Topology is what Run attaches to.
+type Topology interface {
+	// Await returns once the usage stream is there, or with ctx's error.
+	Await(ctx context.Context) error
+}
+
 // Writer is where usage goes.
 type Writer interface {
 	// WriteUsage stores b in one transaction, each entry exactly once whatever
@@ -46,16 +52,17 @@ const (
 // may run in any number of processes: they share one durable consumer, and what
 // two of them get is stored once.
 type Consumer struct {
-	conn    *natsconn.Conn
-	writer  Writer
-	log     *slog.Logger
-	workers int
-	counts  counts
+	conn     *natsconn.Conn
+	topology Topology
+	writer   Writer
+	log      *slog.Logger
+	workers  int
+	counts   counts
 }
 
 // NewConsumer returns a Consumer that works with so many batches at a time.
-func NewConsumer(conn *natsconn.Conn, w Writer, workers int, log *slog.Logger) *Consumer {
-	return &Consumer{conn: conn, writer: w, log: log, workers: max(workers, 1)}
+func NewConsumer(conn *natsconn.Conn, topology Topology, w Writer, workers int, log *slog.Logger) *Consumer {
+	return &Consumer{conn: conn, topology: topology, writer: w, log: log, workers: max(workers, 1)}
 }
 
 // Run consumes and answers gateways' questions for their mark until ctx ends.
@@ -103,6 +110,9 @@ func (w *worker) work(ctx context.Context) {
 // consume stores batches until something fails or ctx ends.
 func (w *worker) consume(ctx context.Context) error {
 	if err := w.conn.Ready(); err != nil {
+		return err
+	}
+	if err := w.topology.Await(ctx); err != nil {
 		return err
 	}
 	source, err := w.conn.JetStream().CreateOrUpdateConsumer(ctx, wire.StreamUsage, jetstream.ConsumerConfig{

@@ -56,11 +56,16 @@ func newBench(t testing.TB) *bench {
 	}
 }
 
+// there is a topology that the test has made.
+type there struct{}
+
+func (there) Await(context.Context) error { return nil }
+
 // consume runs a consumer over w until the test ends or stop is called.
 func (b *bench) consume(w usage.Writer) (stop func()) {
 	b.t.Helper()
 	conn := b.server.Connect()
-	c := usage.NewConsumer(conn, w, 1, natstest.Discard())
+	c := usage.NewConsumer(conn, there{}, w, 1, natstest.Discard())
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- c.Run(ctx) }()

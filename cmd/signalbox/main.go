@@ -70,7 +70,7 @@ and credentials, and is there exactly while everything is ready.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			o.DatabaseURL, o.Version = os.Getenv("DATABASE_URL"), version
-			o.Out, o.Log = c.OutOrStdout(), c.ErrOrStderr()
+			o.Out, o.Log, o.Program = c.OutOrStdout(), c.ErrOrStderr(), os.Args[0]
 			return dev.Run(c.Context(), o)
 		},
 	}

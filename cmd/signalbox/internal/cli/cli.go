@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -98,7 +99,7 @@ func Execute(ctx context.Context, d Deps, args []string, extra ...*cobra.Command
 	if err != nil && code != ExitInterrupted {
 		_, _ = fmt.Fprintln(d.Stderr, "signalbox:", err)
 		var usage usageError
-		if errors.As(err, &usage) {
+		if errors.As(err, &usage) || code == ExitUsage && isCobra(err) {
 			_, _ = fmt.Fprintln(d.Stderr, `Try "signalbox --help", or --help after a command.`)
 		}
 	}
@@ -109,15 +110,28 @@ func Execute(ctx context.Context, d Deps, args []string, extra ...*cobra.Command
 func wrapArgs(c *cobra.Command) {
 	if check := c.Args; check != nil {
 		c.Args = func(c *cobra.Command, args []string) error {
-			if err := check(c, args); err != nil {
-				return usageError{err}
+			err := check(c, args)
+			if err == nil {
+				return nil
 			}
-			return nil
+			return usageError{suggest(c, args, err)}
 		}
 	}
 	for _, child := range c.Commands() {
 		wrapArgs(child)
 	}
+}
+
+// suggest names the commands that a mistyped one is like.
+func suggest(c *cobra.Command, args []string, err error) error {
+	if len(args) == 0 {
+		return err
+	}
+	c.SuggestionsMinimumDistance = 2
+	if like := c.SuggestionsFor(args[0]); len(like) > 0 {
+		return fmt.Errorf("%w; did you mean %s?", err, strings.Join(like, " or "))
+	}
+	return err
 }
 
 // group is a command that only holds others.

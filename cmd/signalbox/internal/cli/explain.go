@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
+	"strconv"
 	"strings"
 	"time"
 
@@ -160,11 +162,20 @@ func factors(c decide.RankedCandidate) string {
 func measured(v float64, unit string) string {
 	switch unit {
 	case "nano_usd":
-		return fmt.Sprintf("%.6g USD", v/float64(money.USD))
+		return dollars(v/float64(money.USD)) + " USD"
 	case "":
 		return number(v)
 	}
 	return number(v) + " " + unit
+}
+
+// dollars shows four digits of an amount, and no exponent however small it is.
+func dollars(v float64) string {
+	if v == 0 {
+		return "0"
+	}
+	decimals := max(3-int(math.Floor(math.Log10(math.Abs(v)))), 2)
+	return strings.TrimRight(strings.TrimRight(strconv.FormatFloat(v, 'f', decimals, 64), "0"), ".")
 }
 
 // number avoids exponents where they only hide the size.
@@ -192,7 +203,11 @@ func (s *story) exclusions(r decide.Record) {
 		if r.Refusal.Stage != "" {
 			stage = ", at the stage " + clean(r.Refusal.Stage)
 		}
-		s.line("\nRefused: %s %s%s.", clean(r.Refusal.Code), clean(r.Refusal.Reason), stage)
+		reason := ""
+		if r.Refusal.Reason != "" {
+			reason = ", " + clean(r.Refusal.Reason)
+		}
+		s.line("\nRefused: %s%s%s.", clean(r.Refusal.Code), reason, stage)
 	}
 }
 
@@ -243,7 +258,11 @@ func short(d time.Duration) string {
 	if d == 0 {
 		return "–"
 	}
-	return fmt.Sprintf("%.4g ms", max(float64(d)/float64(time.Millisecond), 0))
+	ms := max(float64(d)/float64(time.Millisecond), 0)
+	if ms >= 100 {
+		return fmt.Sprintf("%.0f ms", ms)
+	}
+	return fmt.Sprintf("%.2g ms", ms)
 }
 
 func nanos(n int64) string { return money.PerMillion(n).String() }

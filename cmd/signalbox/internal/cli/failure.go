@@ -125,8 +125,8 @@ func exitCode(ctx context.Context, err error) int {
 		return ExitInterrupted
 	case errors.As(err, &usage):
 		return ExitUsage
-	case strings.HasPrefix(err.Error(), "unknown command"), strings.HasPrefix(err.Error(), "required flag"):
-		return ExitUsage // cobra has no types for these
+	case isCobra(err):
+		return ExitUsage
 	case errors.As(err, &missing):
 		return ExitRefused
 	case errors.Is(err, errPending):
@@ -137,6 +137,11 @@ func exitCode(ctx context.Context, err error) int {
 		return codeOf(no.status)
 	}
 	return ExitFailure
+}
+
+// isCobra tells usage errors that cobra has no types for.
+func isCobra(err error) bool {
+	return strings.HasPrefix(err.Error(), "unknown command") || strings.HasPrefix(err.Error(), "required flag")
 }
 
 func codeOf(status int) int {

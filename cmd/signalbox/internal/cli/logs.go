@@ -169,10 +169,10 @@ func (a *app) showNew(fresh []json.RawMessage, head bool) error {
 		}
 		t := newTable(a.Stdout)
 		if head {
-			t.row(logHeads()...)
+			t.row(wide(logHeads())...)
 		}
 		for _, l := range found {
-			t.row(logCells(l)...)
+			t.row(wide(logCells(l))...)
 		}
 		return t.flush()
 	}
@@ -191,6 +191,18 @@ func (a *app) showNew(fresh []json.RawMessage, head bool) error {
 		}
 	}
 	return nil
+}
+
+// followWidths are those of the columns, so that lines that come one by one stay
+// below each other unless something is long.
+var followWidths = []int{30, 20, 10, 6, 8, 28, 12, 6, 6, 0}
+
+func wide(cells []any) []any {
+	padded := make([]any, len(cells))
+	for i, c := range cells {
+		padded[i] = fmt.Sprintf("%-*s", followWidths[i], cell(c))
+	}
+	return padded
 }
 
 func logHeads() []any {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 
 	"github.com/spf13/cobra"
 )
@@ -31,21 +32,34 @@ func (a *app) models() *cobra.Command {
 		}
 		var list struct {
 			Data []struct {
-				ID      string `json:"id"`
-				OwnedBy string `json:"owned_by"`
+				ID        string   `json:"id"`
+				Context   int      `json:"context_length"`
+				Providers []string `json:"providers"`
 			} `json:"data"`
 		}
 		if err := json.Unmarshal(body, &list); err != nil {
 			return fmt.Errorf("the gateway's answer is not a list of models: %w", err)
 		}
 		return a.showBody(body, func(t *table) {
-			t.row("MODEL", "AUTHOR")
+			if len(list.Data) == 0 {
+				t.row("No models: this key, or the filter, allows none, or no provider of the catalog has a key.")
+				return
+			}
+			t.row("MODEL", "CONTEXT", "PROVIDERS")
 			for _, m := range list.Data {
-				t.row(m.ID, m.OwnedBy)
+				t.row(m.ID, tokens(m.Context), m.Providers)
 			}
 		})
 	}
 	return c
+}
+
+// tokens shows a length that may be unknown.
+func tokens(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
 }
 
 // gatewayGet calls the inference API with the API key.

@@ -96,7 +96,7 @@ func optional(text string) *string {
 // timeFlag reads an RFC 3339 time, or a duration from now such as 720h.
 func timeFlag(name, text string, now time.Time, sign int) (*time.Time, error) {
 	if text == "" {
-		return nil, nil //nolint:nilnil // absent is no error
+		return nil, nil // absent is no error
 	}
 	if d, err := time.ParseDuration(text); err == nil {
 		at := now.Add(time.Duration(sign) * d).UTC().Truncate(time.Second)

@@ -118,7 +118,7 @@ func settingValue(name string, kind settingKind, text string) (any, error) {
 	switch kind {
 	case nullableSetting:
 		if text == "null" || text == "" {
-			return nil, nil //nolint:nilnil // null is the value
+			return nil, nil // null is the value
 		}
 	case listSetting:
 		if text == "" {
@@ -126,7 +126,7 @@ func settingValue(name string, kind settingKind, text string) (any, error) {
 		}
 		return strings.Split(text, ","), nil
 	case boolSetting:
-		v, err := strconv.ParseBool(text)
+		v, err := strconv.ParseBool(yesNo(text))
 		if err != nil {
 			return nil, misuse("%s must be true or false", name)
 		}
@@ -164,4 +164,15 @@ func settingsTable(t *table, body []byte) {
 			t.row(name, v)
 		}
 	}
+}
+
+// yesNo reads a setting as the table shows it.
+func yesNo(text string) string {
+	switch text {
+	case "yes":
+		return "true"
+	case "no":
+		return "false"
+	}
+	return text
 }

@@ -18,21 +18,21 @@ func banner(w io.Writer, a Access, o Options, gateways, providers []string) erro
 	fmt.Fprintf(&b, "  Management   %s/v1   (reference: %s/docs)\n", a.ControlURL, a.ControlURL)
 	fmt.Fprintf(&b, "  Dashboard    %s\n", a.DashboardURL)
 	fmt.Fprintf(&b, "  API key      %s\n", a.APIKey)
-	fmt.Fprintf(&b, "  Management   %s\n", a.ManagementKey)
-	fmt.Fprintf(&b, "  Data         %s   (%s is there while this runs)\n", o.Data, accessFile)
+	fmt.Fprintf(&b, "  Admin key    %s   (management API, dashboard)\n", a.ManagementKey)
+	fmt.Fprintf(&b, "  Data         %s   (%s in it has all of this while it runs)\n", o.Data, accessFile)
 	if len(providers) > 0 {
 		fmt.Fprintf(&b, "  Providers    %s   (keys from the environment)\n", strings.Join(providers, ", "))
 	}
+	fmt.Fprintf(&b, "\nTry it in another terminal:\n\n")
+	fmt.Fprintf(&b, "  export SIGNALBOX_API_KEY=%s\n", a.APIKey)
 	if model := tryModel(o); model != "" {
-		fmt.Fprintf(&b, "\nTry it:\n\n")
-		fmt.Fprintf(&b, "  curl %s/v1/chat/completions -H 'Authorization: Bearer %s' \\\n", a.GatewayURL, a.APIKey)
-		fmt.Fprintf(&b, "    -H 'Content-Type: application/json' \\\n")
+		fmt.Fprintf(&b, "  curl %s/v1/chat/completions \\\n", a.GatewayURL)
+		fmt.Fprintf(&b, "    -H \"Authorization: Bearer $SIGNALBOX_API_KEY\" \\\n")
+		fmt.Fprintf(&b, "    -H \"Content-Type: application/json\" \\\n")
 		fmt.Fprintf(&b, "    -d '{\"model\": \"%s\", \"messages\": [{\"role\": \"user\", \"content\": \"Hello\"}]}'\n", model)
-		fmt.Fprintf(&b, "\nAdd \"stream\": true to see it stream. ")
-	} else {
-		fmt.Fprintf(&b, "\n")
 	}
-	fmt.Fprintf(&b, "`signalbox models` lists what this key may use. Ctrl-C stops everything.\n\n")
+	fmt.Fprintf(&b, "\nHere or in a folder below, the CLI finds everything by itself: %s models, logs -f, explain, keys.\n", o.Program)
+	fmt.Fprintf(&b, "Ctrl-C stops everything, and the next start goes on with the same keys.\n\n")
 	_, err := io.WriteString(w, b.String())
 	return err
 }

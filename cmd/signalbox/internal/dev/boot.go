@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"syscall"
 	"time"
 
 	controlplane "github.com/signalbox-dev/signalbox/controlplane/app"
@@ -57,7 +58,7 @@ func boot(ctx context.Context, o Options, log *slog.Logger, operatorToken string
 		InProcessNATS: nats, Web: dashboard.Files(),
 	})
 	if err != nil {
-		return urls, nil, err
+		return urls, nil, occupied(err, o.ControlListen, "--control-listen")
 	}
 	started.push(run(ctx, "control plane", plane.Run, failed))
 	urls.control = "http://" + plane.Addr()
@@ -68,12 +69,20 @@ func boot(ctx context.Context, o Options, log *slog.Logger, operatorToken string
 			InProcessNATS: nats, AccessLog: o.Log,
 		})
 		if err != nil {
-			return urls, nil, err
+			return urls, nil, occupied(err, listen, "--gateway-listen")
 		}
 		started.push(run(ctx, "gateway "+strconv.Itoa(i+1), gateway.Run, failed))
 		urls.gateways = append(urls.gateways, "http://"+gateway.Addr())
 	}
 	return urls, providers, nil
+}
+
+// occupied words a taken port for who has flags and not the settings of a plane.
+func occupied(err error, address, flag string) error {
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("%w: %s; stop what listens there, or choose another with %s", syscall.EADDRINUSE, address, flag)
+	}
+	return err
 }
 
 func controlConfig(o Options, databaseURL, keyring, operatorToken, overlay string) controlplane.Config {

@@ -182,8 +182,8 @@ func TestStartsThatCannotSucceedSayWhy(t *testing.T) {
 		change func(*dev.Options)
 		want   []string
 	}{
-		"occupied gateway port": {func(o *dev.Options) { o.GatewayListen = taken.Addr().String() }, []string{taken.Addr().String(), "in use"}},
-		"occupied control port": {func(o *dev.Options) { o.ControlListen = taken.Addr().String() }, []string{taken.Addr().String(), "in use"}},
+		"occupied gateway port": {func(o *dev.Options) { o.GatewayListen = taken.Addr().String() }, []string{taken.Addr().String(), "in use", "--gateway-listen"}},
+		"occupied control port": {func(o *dev.Options) { o.ControlListen = taken.Addr().String() }, []string{taken.Addr().String(), "in use", "--control-listen"}},
 		"occupied NATS port":    {func(o *dev.Options) { o.NATSListen = taken.Addr().String() }, []string{"--nats-listen"}},
 		"broken catalog":        {func(o *dev.Options) { o.Catalog = broken }, []string{"broken.yaml:2", "broken.yaml:3", "idd"}},
 		"missing catalog":       {func(o *dev.Options) { o.Catalog = "/nowhere.yaml" }, []string{"/nowhere.yaml"}},
@@ -234,4 +234,18 @@ func TestDamagedFoldersSayWhatToDo(t *testing.T) {
 		t.Setenv("SIGNALBOX_PG_BIN", t.TempDir())
 		require.ErrorContains(t, dev.Run(t.Context(), options(t.TempDir())), "Postgres")
 	})
+}
+
+// Under a deleted data folder nothing can work; it says so and ends.
+func TestADeletedDataFolderEndsIt(t *testing.T) {
+	o := options(t.TempDir())
+	ended := make(chan error, 1)
+	go func() { ended <- dev.Run(context.WithoutCancel(t.Context()), o) }()
+	require.Eventually(t, func() bool {
+		_, err := os.Stat(filepath.Join(o.Data, "dev.json"))
+		return err == nil
+	}, 60*time.Second, 10*time.Millisecond)
+	require.NoError(t, os.Remove(filepath.Join(o.Data, "lock")))
+	require.ErrorContains(t, <-ended, "was deleted while this ran")
+	http.DefaultClient.CloseIdleConnections()
 }

@@ -33,7 +33,10 @@ type credentials struct {
 	APIKey        string `json:"api_key,omitempty"`
 }
 
-const credentialsFile = "credentials.json"
+const (
+	credentialsFile = "credentials.json"
+	lockFile        = "lock"
+)
 
 // readCredentials returns what an earlier start kept, or the zero value.
 func readCredentials(dir string) (credentials, error) {
@@ -84,7 +87,7 @@ func writeFile(path string, content []byte) error {
 // lockFolder makes sure that one process uses dir. The lock goes with the
 // process, however it ends.
 func lockFolder(dir string) (*os.File, error) {
-	path := filepath.Join(dir, "lock")
+	path := filepath.Join(dir, lockFile)
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)

@@ -25,6 +25,7 @@ type Options struct {
 
 	DatabaseURL string    // "" starts a private Postgres
 	Version     string    // of this build
+	Program     string    // how the person called it
 	Out         io.Writer // for the person
 	Log         io.Writer // for log lines
 }

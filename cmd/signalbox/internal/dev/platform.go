@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/signalbox-dev/signalbox/shared/logging"
 )
@@ -64,11 +65,26 @@ func Run(ctx context.Context, o Options) (err error) {
 	if err := banner(o.Out, access, o, urls.gateways, providers); err != nil {
 		return err
 	}
-	select {
-	case <-ctx.Done():
-		return nil
-	case err := <-failed:
-		return err
+	return serve(ctx, o, failed)
+}
+
+// serve waits until it is asked to stop, a part has ended, or somebody deleted
+// the data folder, under which a database would only fail again and again.
+func serve(ctx context.Context, o Options, failed <-chan error) error {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			_, _ = fmt.Fprintln(o.Log, "signalbox: stopping")
+			return nil
+		case err := <-failed:
+			return err
+		case <-tick.C:
+			if _, err := os.Stat(filepath.Join(o.Data, lockFile)); errors.Is(err, fs.ErrNotExist) {
+				return fmt.Errorf("%s was deleted while this ran; start again for a fresh one", o.Data)
+			}
+		}
 	}
 }
 

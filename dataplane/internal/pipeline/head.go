@@ -81,15 +81,7 @@ func (r *run) commonHead(size int) http.Header {
 // milliseconds (https://www.w3.org/TR/server-timing/).
 func (r *run) timing() string {
 	now := r.pipeline.now()
-	var up time.Duration
-	for i, a := range r.outcome.Attempts {
-		if a.Duration == 0 && i == len(r.outcome.Attempts)-1 {
-			up += now.Sub(a.Started)
-			continue
-		}
-		up += a.Duration
-	}
-	up = max(up, 0)
+	up := max(0, upstreamTime(r.outcome.Attempts, now))
 	buf := make([]byte, 0, 40)
 	buf = append(buf, "gw;dur="...)
 	buf = appendMillis(buf, max(0, now.Sub(r.call.Received)-up))

@@ -100,7 +100,7 @@ func (r *run) finish(ctx context.Context) {
 	}
 	r.outcome.Finished = r.pipeline.now()
 	r.outcome.Record = r.record()
-	r.outcome.Upstream = upstreamTime(r.outcome)
+	r.outcome.Upstream = upstreamTime(r.outcome.Attempts, r.outcome.Finished)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), RecordTimeout)
 	defer cancel()
 	r.pipeline.steps.Record.Record(ctx, r.call, r.principal, r.grant, r.outcome)
@@ -125,13 +125,13 @@ func (r *run) record() decide.Record {
 
 func (r *run) elapsed() time.Duration { return r.pipeline.now().Sub(r.call.Received) }
 
-// upstreamTime is what the attempts took. The attempt that answered is still
-// open in its record: it lasted until the end.
-func upstreamTime(o call.Outcome) time.Duration {
+// upstreamTime is what the attempts have taken until now. An attempt that
+// answers is open in its record until the end of the reply.
+func upstreamTime(attempts []decide.AttemptRecord, now time.Time) time.Duration {
 	var total time.Duration
-	for i, a := range o.Attempts {
-		if o.Reply != nil && i == len(o.Attempts)-1 && a.Duration == 0 {
-			total += o.Finished.Sub(a.Started)
+	for i, a := range attempts {
+		if i == len(attempts)-1 && a.Duration == 0 {
+			total += now.Sub(a.Started)
 			continue
 		}
 		total += a.Duration

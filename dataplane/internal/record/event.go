@@ -50,7 +50,7 @@ func (r *Recorder) events(c *call.Call, p *call.Principal, o *call.Outcome, b bi
 			failed(e, group)
 			continue
 		}
-		ended(e, o, b)
+		ended(e, c, o, b)
 	}
 	decision := make(jsonappend.Buffer, 0, decisionSize)
 	o.Record.AppendJSON(&decision)
@@ -83,12 +83,13 @@ func failed(e *wire.UsageEvent, group []decide.AttemptRecord) {
 	e.Duration = last.Started.Add(last.Duration).Sub(e.StartedAt)
 }
 
-// ended describes the model that the request ended with.
-func ended(e *wire.UsageEvent, o *call.Outcome, b billing) {
+// ended describes the model that the request ended with. What the gateway
+// itself took, for all models, is told with it.
+func ended(e *wire.UsageEvent, c *call.Call, o *call.Outcome, b billing) {
 	e.Outcome, e.Status = outcome(o), o.Status
 	e.Duration = o.Finished.Sub(e.StartedAt)
 	e.FirstByte = o.FirstByte
-	e.GatewayDur = max(0, o.Finished.Sub(e.StartedAt)-o.Upstream)
+	e.GatewayDur = gatewayTime(c, o)
 	if f := o.Failure; f != nil {
 		e.Code, e.Reason = string(f.Code), string(f.Reason)
 	}

@@ -225,6 +225,8 @@ func TestEachModelIsAnEvent(t *testing.T) {
 	require.Equal(t, []wire.Outcome{wire.Failed, wire.Success}, []wire.Outcome{first.Outcome, second.Outcome})
 	require.Equal(t, []any{429, "rate_limited", 2 * time.Millisecond}, []any{first.Status, first.Reason, first.Duration})
 	require.Equal(t, start.Add(3*time.Millisecond), second.StartedAt)
+	require.Zero(t, first.GatewayDur)
+	require.Equal(t, 100*time.Millisecond, second.GatewayDur, "what the gateway took is of the whole request")
 	require.NotEmpty(t, first.Decision)
 	require.Empty(t, second.Decision)
 	require.Zero(t, first.Cost.Total)

@@ -38,7 +38,7 @@ func (l *accessLog) handler(on bool) slog.Handler {
 func (l *accessLog) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.buf.Write(p) //nolint:wrapcheck // slog drops it
+	return l.buf.Write(p)
 }
 
 func (l *accessLog) flush() {

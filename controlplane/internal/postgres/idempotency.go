@@ -88,7 +88,7 @@ func (s *IdempotencyStore) Reserve(ctx context.Context, r idempotency.Request) (
 func (row idempotencyRow) verdict(r idempotency.Request, now time.Time) (*idempotency.Answer, error) {
 	switch {
 	case !now.Before(row.ExpiresAt):
-		return nil, nil //nolint:nilnil // documented above
+		return nil, nil
 	case string(row.RequestHash) != string(r.Hash[:]):
 		return nil, idempotency.Mismatch()
 	case row.Status != nil:
@@ -98,7 +98,7 @@ func (row idempotencyRow) verdict(r idempotency.Request, now time.Time) (*idempo
 	case row.ExecutedAt != nil:
 		return nil, idempotency.Lost()
 	default:
-		return nil, nil //nolint:nilnil // documented above
+		return nil, nil
 	}
 }
 

@@ -37,14 +37,14 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 	file := flags.String("config", "", "YAML file with settings")
 	show := flags.Bool("version", false, "print the version and end")
 	if err := flags.Parse(args); err != nil {
-		return err //nolint:wrapcheck // flag says what is wrong
+		return err
 	}
 	if flags.NArg() > 0 {
 		return errors.New("takes no arguments")
 	}
 	if *show {
 		_, err := fmt.Fprintln(out, version)
-		return err //nolint:wrapcheck // a closed standard output
+		return err
 	}
-	return app.Main(ctx, app.Process{ConfigFile: *file, Version: version, Log: log}) //nolint:wrapcheck // it says which setting
+	return app.Main(ctx, app.Process{ConfigFile: *file, Version: version, Log: log})
 }

@@ -18,7 +18,7 @@ func (e *ranOut) Error() string { return "limit ran out: " + string(e.class) }
 // watch ends one upstream call when the limit that is running, or the
 // request's budget, is out. At most one limit runs at a time.
 type watch struct {
-	ctx      context.Context //nolint:containedctx // the call's own, ended here
+	ctx      context.Context // the call's own, ended here
 	cancel   context.CancelCauseFunc
 	deadline time.Time // of the request
 

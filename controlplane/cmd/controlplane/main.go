@@ -21,6 +21,10 @@ func main() {
 	config := flag.String("config", "", "YAML file with the configuration; the environment goes over it")
 	show := flag.Bool("version", false, "show the version and exit")
 	flag.Parse()
+	if flag.NArg() > 0 {
+		_, _ = fmt.Fprintln(os.Stderr, "controlplane: takes no arguments")
+		os.Exit(2)
+	}
 	if *show {
 		_, _ = fmt.Fprintln(os.Stdout, "controlplane", version)
 		return

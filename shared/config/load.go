@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"strings"
 
 	"github.com/go-viper/mapstructure/v2"
 	"github.com/spf13/viper"
@@ -62,7 +63,7 @@ func Load[T any](o Options[T]) (T, error) {
 	}
 	if valid, ok := any(c).(interface{ Validate() error }); ok {
 		if err := valid.Validate(); err != nil {
-			return none, fmt.Errorf("invalid settings:\n%w", err)
+			return none, fmt.Errorf("invalid settings:\n%w", named{err, leaves})
 		}
 	}
 	return c, nil
@@ -80,6 +81,26 @@ func decoding(c *mapstructure.DecoderConfig) {
 	c.ErrorUnused = true
 	c.ZeroFields = true // a list given replaces a default list, it does not overlay it
 }
+
+// named says behind each problem of a setting which variable sets it: who
+// configures by the environment has never seen the key.
+type named struct {
+	cause  error
+	leaves []leaf
+}
+
+func (n named) Error() string {
+	lines := strings.Split(n.cause.Error(), "\n")
+	for i, line := range lines {
+		key, _, _ := strings.Cut(line, ":")
+		if l, known := settingOf(key, n.leaves); known {
+			lines[i] += " (" + l.variable() + ")"
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (n named) Unwrap() error { return n.cause }
 
 // problems collects what is wrong.
 type problems []error

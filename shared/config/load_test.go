@@ -151,7 +151,7 @@ labels: {fine: "1"}
 func TestValidateRunsLast(t *testing.T) {
 	_, err := load(t, "workers: -1", "SIGNALBOX_DATABASE_POOL=0")
 	require.ErrorContains(t, err, "workers: want zero or more")
-	require.ErrorContains(t, err, "database.pool: want at least 1")
+	require.ErrorContains(t, err, "database.pool: want at least 1 (SIGNALBOX_DATABASE_POOL)", "who sets variables knows no keys")
 }
 
 func TestBrokenFiles(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"time"
 
@@ -98,8 +99,10 @@ func New(deps Deps, options Options) *Edge {
 		e.engine.Handle(table[i].method, table[i].path, e.infer(&table[i]))
 	}
 	e.discovery()
-	e.engine.NoRoute(e.refuse(fault.NotFound, "There is nothing at this path. The inference API begins with /v1."))
-	e.engine.NoMethod(e.refuse(fault.MethodNotAllowed, "This path does not take this method."))
+	e.engine.NoRoute(e.refuse(fault.NotFound, nowhere))
+	e.engine.NoMethod(e.refuse(fault.MethodNotAllowed, func(string) string {
+		return "This path does not take this method; the Allow header names what it takes."
+	}))
 	return e
 }
 
@@ -188,15 +191,31 @@ func (e *Edge) newCall(r *http.Request, route string) call.Call {
 
 // refuse answers what no route takes. An SDK that was given the wrong base URL
 // meets this first, so it comes in the form of the SDK.
-func (e *Edge) refuse(code fault.Code, message string) gin.HandlerFunc {
+func (e *Edge) refuse(code fault.Code, message func(path string) string) gin.HandlerFunc {
 	return func(g *gin.Context) {
 		route := g.Request.Method + " (no route)"
 		c := e.newCall(g.Request, route)
-		failure := fault.New(code, message)
+		failure := fault.New(code, message(g.Request.URL.Path))
 		s := newSink(g.Writer, formOf(g.Request), &c, e.options.WriteStall)
 		s.Fail(failure, nil)
 		e.deps.Access.Access(g.Request.Context(), c, call.Principal{}, s.Status(), failure)
 	}
+}
+
+// nowhere says what is wrong with a path, which is mostly the base URL. It
+// repeats nothing of it.
+func nowhere(path string) string {
+	switch {
+	case strings.HasPrefix(path, "/v1/v1/"):
+		return "There is nothing at this path: it has /v1 twice. The base URL ends in one /v1, and the client adds what follows."
+	case !strings.HasPrefix(path, "/v1/"):
+		return "There is nothing at this path. The inference API begins with /v1: the base URL of an SDK ends in it."
+	}
+	served := make([]string, len(table))
+	for i, r := range table {
+		served[i] = r.path
+	}
+	return "There is nothing at this path. Inference is served at " + strings.Join(served, ", ") + "; GET /v1/models lists models."
 }
 
 // formOf guesses the caller's native error form where no row names one.

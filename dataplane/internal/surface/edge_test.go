@@ -351,15 +351,19 @@ func TestNoRouteAndWrongMethodInTheCallersForm(t *testing.T) {
 	require.Equal(t, 404, got.status)
 	require.Equal(t, "not_found", got.fault(t)["code"])
 	require.Regexp(t, "^req_", got.header.Get("x-signalbox-request-id"))
+	require.Contains(t, got.body, "served at /v1/chat/completions")
 	got = send(t, http.MethodGet, url+chat, nil)
 	require.Equal(t, 405, got.status)
+	require.Equal(t, "POST", got.header.Get("Allow"))
 	require.Equal(t, "method_not_allowed", got.fault(t)["code"])
 	got = send(t, http.MethodPost, url+"/v1/messages/batches", nil, "anthropic-version", "2023-06-01")
 	require.Equal(t, "not_found_error", got.fault(t)["type"])
 	require.Contains(t, got.body, `"type":"error"`)
 	got = send(t, http.MethodPost, url+"/v1beta/x", nil, "x-goog-api-key", "x")
 	require.Equal(t, "NOT_FOUND", got.fault(t)["status"])
-	require.Equal(t, []int{404, 405, 404, 404}, w.access)
+	require.Contains(t, send(t, http.MethodPost, url+"/v1/v1/chat/completions", nil).body, "/v1 twice")
+	require.Contains(t, send(t, http.MethodPost, url+"/chat/completions", nil).body, "base URL of an SDK ends in it")
+	require.Equal(t, []int{404, 405, 404, 404, 404, 404}, w.access)
 }
 
 func TestHeadersOnEveryAnswer(t *testing.T) {

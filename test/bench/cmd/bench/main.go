@@ -53,7 +53,7 @@ func main() {
 	if err := run(ctx, parse()); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		stop()
-		os.Exit(1) //nolint:gocritic // stop has run
+		os.Exit(1)
 	}
 }
 

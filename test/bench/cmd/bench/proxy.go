@@ -111,15 +111,19 @@ func drained(ctx context.Context, p client.Platform) error {
 	defer cancel()
 	tick := time.NewTicker(every)
 	defer tick.Stop()
+	var last client.Answer
 	for {
 		answer, err := p.Do(ctx, client.Call{Method: http.MethodGet, URL: p.Gateways[0] + "/readyz?verbose"})
-		if err == nil && strings.Contains(string(answer.Body), "spool_pending: 0\n") {
+		if err == nil {
+			last = answer
+		}
+		if pending := last.Get("spool_pending"); pending.Exists() && pending.Int() == 0 {
 			return nil
 		}
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return fmt.Errorf("usage records are not stored within %s: %s", within, answer.Body)
+			return fmt.Errorf("usage records are not stored within %s: %s", within, last.Body)
 		}
 	}
 }

@@ -127,7 +127,7 @@ func onPanic(c *gin.Context) {
 }
 
 func (s *Server) noRoute(c *gin.Context) {
-	s.fail(c, fault.New(fault.NotFound, "No such path. The API is described at /docs."))
+	s.fail(c, fault.New(fault.NotFound, "No such path. This is the management API, described at /docs; inference is served by the gateways."))
 }
 
 func (s *Server) noMethod(c *gin.Context) {

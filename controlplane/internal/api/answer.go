@@ -54,8 +54,8 @@ func ifMatch(header *gen.IfMatch) (*int64, error) {
 }
 
 // paging reads the query parameters that every list has.
-func paging(cursor *gen.Cursor, limit *gen.Limit) page.Query {
-	return page.Query{Cursor: value(cursor), Limit: value(limit)}
+func paging(ctx context.Context, cursor *gen.Cursor, limit *gen.Limit) page.Query {
+	return page.Query{List: callerOf(ctx).operation, Cursor: value(cursor), Limit: value(limit)}
 }
 
 func nextCursor(next string) nullable.Nullable[gen.NextCursor] {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/signalbox-dev/signalbox/controlplane/internal/api/site"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/authz"
 	"github.com/signalbox-dev/signalbox/shared/fault"
@@ -52,6 +53,7 @@ func (c caller) mayTouch(creator id.User) error {
 // identify finds out who calls and whether they may, before anything of the
 // request is looked at.
 func (s *Server) identify(c *gin.Context) {
+	site.Data(c)
 	route := s.contract.route(c)
 	if route == nil {
 		s.noRoute(c)

@@ -5,7 +5,9 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
@@ -65,7 +67,7 @@ func (k *contract) validate(c *gin.Context, route *routers.Route) error {
 	if err != nil {
 		return fault.Invalid(fault.Violation{Code: "malformed_query", Message: "the query string cannot be read"})
 	}
-	violations := unknownParameters(route, query)
+	violations := append(unknownParameters(route, query), unstorable(query)...)
 	params := make(map[string]string, len(c.Params))
 	for _, p := range c.Params {
 		params[p.Key] = p.Value
@@ -93,6 +95,20 @@ func unknownParameters(route *routers.Route, query url.Values) []fault.Violation
 		case len(values) > 1:
 			violations = append(violations, fault.Violation{
 				Path: name, Code: "repeated_parameter", Message: "give this parameter once",
+			})
+		}
+	}
+	return violations
+}
+
+// unstorable names the query parameters whose value is no text: what is not
+// UTF-8 or has a NUL can be nothing's name, and Postgres refuses it.
+func unstorable(query url.Values) []fault.Violation {
+	var violations []fault.Violation
+	for name, values := range query {
+		if slices.ContainsFunc(values, func(v string) bool { return !utf8.ValidString(v) || strings.ContainsRune(v, 0) }) {
+			violations = append(violations, fault.Violation{
+				Path: shownName(name), Code: "malformed", Message: "must be UTF-8 without control characters",
 			})
 		}
 	}

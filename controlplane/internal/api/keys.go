@@ -15,7 +15,7 @@ import (
 // ListKeys implements the operation.
 func (s *Server) ListKeys(ctx context.Context, r gen.ListKeysRequestObject) (gen.ListKeysResponseObject, error) {
 	filter := apikey.Filter{Status: policy.KeyStatus(value(r.Params.Status))}
-	found, err := s.services.Keys.List(ctx, callerOf(ctx).Workspace, paging(r.Params.Cursor, r.Params.Limit), filter)
+	found, err := s.services.Keys.List(ctx, callerOf(ctx).Workspace, paging(ctx, r.Params.Cursor, r.Params.Limit), filter)
 	if err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ func (s *Server) ListLogs(ctx context.Context, r gen.ListLogsRequestObject) (gen
 	if c.grant.Masked && (q.KeyID != nil || q.SessionID != nil) {
 		return nil, fault.New(fault.Forbidden, "The role of the key's creator does not show who made a request, so it cannot filter by that.")
 	}
-	found, err := s.services.Usage.Logs(ctx, c.Workspace, paging(q.Cursor, q.Limit), filter)
+	found, err := s.services.Usage.Logs(ctx, c.Workspace, paging(ctx, q.Cursor, q.Limit), filter)
 	if err != nil {
 		return nil, err
 	}

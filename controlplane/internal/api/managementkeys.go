@@ -11,7 +11,7 @@ import (
 
 // ListManagementKeys implements the operation.
 func (s *Server) ListManagementKeys(ctx context.Context, r gen.ListManagementKeysRequestObject) (gen.ListManagementKeysResponseObject, error) {
-	found, err := s.services.ManagementKeys.List(ctx, callerOf(ctx).Workspace, paging(r.Params.Cursor, r.Params.Limit))
+	found, err := s.services.ManagementKeys.List(ctx, callerOf(ctx).Workspace, paging(ctx, r.Params.Cursor, r.Params.Limit))
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (s *Server) RotateManagementKey(ctx context.Context, r gen.RotateManagement
 		return nil, err
 	}
 	k, plaintext, pub, err := s.services.ManagementKeys.Rotate(ctx, c.Workspace, key, c.by(),
-		managementkey.Rotation{Grace: grace(r.Body), IfMatch: match})
+		managementkey.Rotation{Grace: grace(r.Body), IfMatch: match}, c.Scopes)
 	if err != nil {
 		return nil, err
 	}

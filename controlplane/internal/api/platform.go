@@ -15,7 +15,7 @@ const firstKeyName = "first key"
 
 // ListPlatformWorkspaces implements the operation.
 func (s *Server) ListPlatformWorkspaces(ctx context.Context, r gen.ListPlatformWorkspacesRequestObject) (gen.ListPlatformWorkspacesResponseObject, error) {
-	found, err := s.services.Workspaces.ListAll(ctx, paging(r.Params.Cursor, r.Params.Limit))
+	found, err := s.services.Workspaces.ListAll(ctx, paging(ctx, r.Params.Cursor, r.Params.Limit))
 	if err != nil {
 		return nil, err
 	}

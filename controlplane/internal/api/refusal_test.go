@@ -69,6 +69,8 @@ func TestBadInput(t *testing.T) {
 		"bad enum":                 {get("/v1/keys?status=" + canary), 400, "validation_error", []string{"status"}, []string{"enum"}},
 		"bad cursor":               {get("/v1/keys?cursor=" + canary), 400, "validation_error", []string{"cursor"}, nil},
 		"bad cursor of one":        {get("/v1/workspaces?cursor=" + canary), 400, "validation_error", []string{"cursor"}, nil},
+		"NUL":                      {get("/v1/logs?model=" + canary + "%00"), 400, "validation_error", []string{"model"}, []string{"malformed"}},
+		"query not UTF-8":          {get("/v1/audit-events?target_id=" + canary + "%ff"), 400, "validation_error", []string{"target_id"}, []string{"malformed"}},
 		"bad time":                 {get("/v1/logs?since=" + canary), 400, "validation_error", []string{"since"}, nil},
 		"times reversed":           {get("/v1/logs?since=2026-01-02T00:00:00Z&until=2026-01-01T00:00:00Z"), 400, "validation_error", []string{"until"}, nil},
 		"bad id in filter":         {get("/v1/logs?key_id=" + canary), 400, "validation_error", []string{"key_id"}, []string{"malformed"}},

@@ -12,7 +12,7 @@ import (
 
 // ListPublications implements the operation.
 func (s *Server) ListPublications(ctx context.Context, r gen.ListPublicationsRequestObject) (gen.ListPublicationsResponseObject, error) {
-	found, err := s.services.Publications.List(ctx, callerOf(ctx).Workspace, paging(r.Params.Cursor, r.Params.Limit))
+	found, err := s.services.Publications.List(ctx, callerOf(ctx).Workspace, paging(ctx, r.Params.Cursor, r.Params.Limit))
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func (s *Server) ListGateways(ctx context.Context, _ gen.ListGatewaysRequestObje
 // ListAuditEvents implements the operation.
 func (s *Server) ListAuditEvents(ctx context.Context, r gen.ListAuditEventsRequestObject) (gen.ListAuditEventsResponseObject, error) {
 	q := r.Params
-	found, err := s.services.Audit.List(ctx, callerOf(ctx).Workspace, paging(q.Cursor, q.Limit), audit.Filter{
+	found, err := s.services.Audit.List(ctx, callerOf(ctx).Workspace, paging(ctx, q.Cursor, q.Limit), audit.Filter{
 		Action: value(q.Action), TargetType: value(q.TargetType), TargetID: value(q.TargetID), Actor: value(q.ActorID),
 		Since: value(q.Since), Until: value(q.Until),
 	})

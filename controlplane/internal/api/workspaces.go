@@ -11,7 +11,7 @@ import (
 
 // ListWorkspaces implements the operation. A management key sees its own.
 func (s *Server) ListWorkspaces(ctx context.Context, r gen.ListWorkspacesRequestObject) (gen.ListWorkspacesResponseObject, error) {
-	if _, err := paging(r.Params.Cursor, r.Params.Limit).After(); err != nil {
+	if _, err := paging(ctx, r.Params.Cursor, r.Params.Limit).After(); err != nil {
 		return nil, err
 	}
 	w, err := s.services.Workspaces.Get(ctx, callerOf(ctx).Workspace)
@@ -87,7 +87,7 @@ func (s *Server) ListMembers(ctx context.Context, r gen.ListMembersRequestObject
 	if err != nil {
 		return nil, err
 	}
-	found, err := s.services.Workspaces.Members(ctx, ws, paging(r.Params.Cursor, r.Params.Limit))
+	found, err := s.services.Workspaces.Members(ctx, ws, paging(ctx, r.Params.Cursor, r.Params.Limit))
 	if err != nil {
 		return nil, err
 	}

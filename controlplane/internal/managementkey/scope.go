@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/signalbox-dev/signalbox/shared/fault"
+	"github.com/signalbox-dev/signalbox/shared/id"
 )
 
 // The scopes.
@@ -83,6 +84,15 @@ func mayGrant(granter, wanted []string) error {
 	if len(lacking) == 0 {
 		return nil
 	}
-	return fault.New(fault.InsufficientScope, "A management key cannot be given scopes that its creator lacks.").
+	return fault.New(fault.InsufficientScope, "Nobody can have a management key with scopes that the calling key lacks.").
 		With("missing_scopes", lacking)
+}
+
+// mayHold refuses to hand the secret of k to someone who could not have made
+// it: it speaks for its creator, with their role and its scopes.
+func mayHold(user id.User, scopes []string, k Key) error {
+	if user != k.CreatedBy {
+		return fault.New(fault.Forbidden, "Only its creator may have a management key's new secret. Revoke the key, and create one of your own.")
+	}
+	return mayGrant(scopes, k.Scopes)
 }

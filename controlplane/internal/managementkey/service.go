@@ -100,16 +100,16 @@ func (s *Service) List(ctx context.Context, ws id.Workspace, q page.Query) (page
 
 // Revoke ends the key for good, its previous secret included.
 func (s *Service) Revoke(ctx context.Context, ws id.Workspace, key id.ManagementKey, by audit.By, ifMatch *int64) (Key, publication.Publication, error) {
-	return s.change(ctx, ws, changeOf(by, "management_key.revoke", key), target{key, ifMatch}, func(k Key) Key {
+	return s.change(ctx, ws, changeOf(by, "management_key.revoke", key), target{key, ifMatch}, func(k Key) (Key, error) {
 		k.PreviousHash, k.PreviousUntil = secret.Hash{}, nil
 		k.Status = policy.KeyRevoked
-		return k
+		return k, nil
 	})
 }
 
 // Rotate replaces the secret and returns the new plaintext, which is not kept.
 // The old secret stays valid for r.Grace; one that was still in its grace ends.
-func (s *Service) Rotate(ctx context.Context, ws id.Workspace, key id.ManagementKey, by audit.By, r Rotation) (Key, secret.String, publication.Publication, error) {
+func (s *Service) Rotate(ctx context.Context, ws id.Workspace, key id.ManagementKey, by audit.By, r Rotation, granter []string) (Key, secret.String, publication.Publication, error) {
 	if err := r.Validate(); err != nil {
 		return Key{}, secret.String{}, publication.Publication{}, err
 	}
@@ -117,14 +117,17 @@ func (s *Service) Rotate(ctx context.Context, ws id.Workspace, key id.Management
 	if err != nil {
 		return Key{}, secret.String{}, publication.Publication{}, err
 	}
-	k, pub, err := s.change(ctx, ws, changeOf(by, "management_key.rotate", key), target{key, r.IfMatch}, func(k Key) Key {
+	k, pub, err := s.change(ctx, ws, changeOf(by, "management_key.rotate", key), target{key, r.IfMatch}, func(k Key) (Key, error) {
+		if err := mayHold(by.User, granter, k); err != nil {
+			return k, err
+		}
 		k.PreviousHash, k.PreviousUntil = secret.Hash{}, nil
 		if r.Grace > 0 {
 			until := s.now().Add(r.Grace)
 			k.PreviousHash, k.PreviousUntil = k.SecretHash, &until
 		}
 		k.SecretHash, k.Suffix = fresh.Hash(), fresh.Suffix()
-		return k
+		return k, nil
 	})
 	if err != nil {
 		return Key{}, secret.String{}, publication.Publication{}, err
@@ -140,7 +143,7 @@ type target struct {
 }
 
 // change runs the shape that every mutation of an existing key has.
-func (s *Service) change(ctx context.Context, ws id.Workspace, c *deploy.Change, t target, edit func(Key) Key) (Key, publication.Publication, error) {
+func (s *Service) change(ctx context.Context, ws id.Workspace, c *deploy.Change, t target, edit func(Key) (Key, error)) (Key, publication.Publication, error) {
 	var after Key
 	pub, err := s.d.Mutator.Mutate(ctx, ws, c, func(ctx context.Context, _ int64) error {
 		before, err := s.d.Store.Get(ctx, ws, t.key)
@@ -153,7 +156,9 @@ func (s *Service) change(ctx context.Context, ws id.Workspace, c *deploy.Change,
 		if before.Status == policy.KeyRevoked {
 			return fault.New(fault.Conflict, "The management key is revoked, which is final. Create another one.")
 		}
-		after = edit(before)
+		if after, err = edit(before); err != nil {
+			return err
+		}
 		after.Version, after.UpdatedAt = before.Version+1, s.now()
 		c.Diff = diff(before, after)
 		return s.d.Store.Update(ctx, ws, after)

@@ -4,6 +4,7 @@
 package page
 
 import (
+	"crypto/sha256"
 	"encoding/base64"
 
 	"github.com/google/uuid"
@@ -19,6 +20,7 @@ const (
 
 // Query asks for one page.
 type Query struct {
+	List   string // which list this is: another list's cursors are refused
 	Cursor string // Result.Next of the page before; "" for the first
 	Limit  int    // 1 to MaxLimit; 0 means DefaultLimit
 }
@@ -42,16 +44,17 @@ func (q Query) Size() int {
 }
 
 // After is the id that the page before ended with, uuid.Nil for the first
-// page. A cursor that was not made here is a validation_error.
+// page. A cursor that was not made for this list is a validation_error.
 func (q Query) After() (uuid.UUID, error) {
 	if q.Cursor == "" {
 		return uuid.Nil, nil
 	}
 	raw, err := base64.RawURLEncoding.DecodeString(q.Cursor)
-	if err == nil {
-		var u uuid.UUID
-		// Compared again because base64 has several spellings of the same bytes.
-		if u, err = uuid.FromBytes(raw); err == nil && u != uuid.Nil && Cursor(u) == q.Cursor {
+	if err == nil && len(raw) >= len(uuid.Nil) {
+		u := uuid.UUID(raw[:len(uuid.Nil)])
+		// Compared whole, for the list, and because base64 has several
+		// spellings of the same bytes.
+		if u != uuid.Nil && q.cursor(u) == q.Cursor {
 			return u, nil
 		}
 	}
@@ -60,15 +63,21 @@ func (q Query) After() (uuid.UUID, error) {
 	})
 }
 
-// Cursor is the cursor of the page after last.
-func Cursor(last uuid.UUID) string { return base64.RawURLEncoding.EncodeToString(last[:]) }
+// cursor is the cursor of the page after last. It ends with a mark of its list.
+func (q Query) cursor(last uuid.UUID) string {
+	const mark = 4
+	list := sha256.Sum256([]byte(q.List))
+	return base64.RawURLEncoding.EncodeToString(append(last[:], list[:mark]...))
+}
 
-// Cut makes a page of rows, which were read with one more than size so that
-// the last page is known. key is what After compares with.
-func Cut[T any](rows []T, size int, key func(T) uuid.UUID) Result[T] {
+// Cut makes the page that q asks for of rows, which were read with one more
+// than its size so that the last page is known. key is what After compares
+// with.
+func Cut[T any](rows []T, q Query, key func(T) uuid.UUID) Result[T] {
+	size := q.Size()
 	if len(rows) <= size {
 		return Result[T]{Items: rows}
 	}
 	rows = rows[:size:size]
-	return Result[T]{Items: rows, Next: Cursor(key(rows[size-1]))}
+	return Result[T]{Items: rows, Next: q.cursor(key(rows[size-1]))}
 }

@@ -27,7 +27,7 @@ func newestFirst(db *gorm.DB, column string, q page.Query) (*gorm.DB, error) {
 
 // cut makes the page of domain values.
 func cut[R, T any](rows []R, q page.Query, key func(R) uuid.UUID, domain func(R) T) page.Result[T] {
-	rowPage := page.Cut(rows, q.Size(), key)
+	rowPage := page.Cut(rows, q, key)
 	items := make([]T, len(rowPage.Items))
 	for i, r := range rowPage.Items {
 		items[i] = domain(r)

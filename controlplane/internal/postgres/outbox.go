@@ -52,13 +52,16 @@ func (o *Outbox) Pending(ctx context.Context, limit int, skip []id.Workspace) ([
 // Done implements publish.Outbox. Changes of one workspace commit in the order
 // of their revisions, because the revision row is locked first; so every row
 // up to the revision that was compiled was seen by the compilation.
-func (o *Outbox) Done(ctx context.Context, d outbox.Done) error {
-	return o.system.InTx(ctx, func(ctx context.Context) error {
-		err := system(ctx).Exec(`UPDATE publications
+func (o *Outbox) Done(ctx context.Context, d outbox.Done) ([]publication.Publication, error) {
+	var rows []publicationRow
+	err := o.system.InTx(ctx, func(ctx context.Context) error {
+		rows = nil
+		err := system(ctx).Raw(`UPDATE publications
 			SET published_at = ?, keys_stream = ?, keys_sequence = ?, policy_stream = ?, policy_sequence = ?
-			WHERE workspace_id = ? AND revision <= ? AND published_at IS NULL`,
+			WHERE workspace_id = ? AND revision <= ? AND published_at IS NULL
+			RETURNING *`,
 			d.At, d.Keys.Stream, int64(d.Keys.Sequence), d.Policy.Stream, int64(d.Policy.Sequence),
-			d.Workspace.UUID(), d.Revision).Error
+			d.Workspace.UUID(), d.Revision).Scan(&rows).Error
 		if err != nil {
 			return translate(err, "mark publications published")
 		}
@@ -72,6 +75,14 @@ func (o *Outbox) Done(ctx context.Context, d outbox.Done) error {
 			d.Workspace.UUID(), d.Revision, d.At).Error
 		return translate(err, "note the published revision")
 	})
+	if err != nil {
+		return nil, err
+	}
+	covered := make([]publication.Publication, len(rows))
+	for i, row := range rows {
+		covered[i] = row.record().Publication
+	}
+	return covered, nil
 }
 
 // Open implements publish.Accounts.

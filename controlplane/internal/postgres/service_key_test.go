@@ -213,7 +213,7 @@ func TestAuthenticate(t *testing.T) {
 	require.Equal(t, fault.Of(errUnknown).Message, fault.Of(errWrong).Message)
 	require.Equal(t, fault.InferenceKeyNotValidHere, refused(newToken(t, secret.Inference)))
 
-	k, plain, _, err = s.management.Rotate(t.Context(), ws, k.ID, by, managementkey.Rotation{Grace: time.Minute})
+	k, plain, _, err = s.management.Rotate(t.Context(), ws, k.ID, by, managementkey.Rotation{Grace: time.Minute}, managementkey.Scopes())
 	require.NoError(t, err)
 	_, _, err = s.management.Authenticate(t.Context(), token)
 	require.NoError(t, err, "in its grace")

@@ -53,8 +53,8 @@ type applied struct {
 // entry is an open publication and who has applied which part of it.
 type entry struct {
 	p            Publication
-	keys, policy wire.Position // zero until published
-	parts        map[id.Gateway]map[string]time.Time
+	keys, policy wire.Position                       // zero until published
+	parts        map[id.Gateway]map[string]time.Time // a zero time is unknown
 }
 
 // The bounds of a tracker. Beyond them the oldest is forgotten, and the
@@ -93,8 +93,12 @@ func (t *Tracker) openLocked(p Publication) *entry {
 	}
 	e := &entry{p: p, parts: make(map[id.Gateway]map[string]time.Time)}
 	for m, a := range t.marks[p.Workspace] {
-		if a.revision >= p.Revision {
+		switch {
+		case a.revision < p.Revision:
+		case a.revision == p.Revision, p.PublishedAt == nil:
 			e.apply(m.gateway, m.kid, a.at)
+		default: // long published: the mark is of a later receipt, and the first one's time is forgotten
+			e.apply(m.gateway, m.kid, time.Time{})
 		}
 	}
 	t.open[p.Workspace] = slices.Insert(list, at, e)
@@ -182,7 +186,7 @@ func (e *entry) apply(g id.Gateway, kid string, at time.Time) {
 	}
 }
 
-// by says when g had applied every part.
+// by says when g had applied every part; a zero time is unknown.
 func (e *entry) by(g id.Gateway) (time.Time, bool) {
 	parts := e.parts[g]
 	if len(parts) <= len(e.p.KIDs) { // the policy and every key
@@ -190,6 +194,9 @@ func (e *entry) by(g id.Gateway) (time.Time, bool) {
 	}
 	var last time.Time
 	for _, at := range parts {
+		if at.IsZero() {
+			return time.Time{}, true
+		}
 		if at.After(last) {
 			last = at
 		}
@@ -226,7 +233,7 @@ func (e *entry) account(live []Standing) Publication {
 	var latencies []time.Duration
 	count := func(g id.Gateway, passed bool) {
 		at, ok := e.by(g)
-		if ok {
+		if ok && !at.IsZero() {
 			latencies = append(latencies, max(0, at.Sub(p.CreatedAt)))
 		}
 		if ok || passed {

@@ -224,3 +224,18 @@ func TestPercentileIsTheNearestRank(t *testing.T) {
 	require.EqualValues(t, 7, percentile([]time.Duration{7}, 99))
 	require.Zero(t, percentile(nil, 50))
 }
+
+// TestALateLookInventsNoLatency opens a publication that was published long
+// ago, when only later receipts are remembered.
+func TestALateLookInventsNoLatency(t *testing.T) {
+	tr := NewTracker(living(a))
+	ack(tr, a, "", 5, time.Second)
+	ack(tr, a, "", 9, 20*time.Second)
+	old, last := pub(5), pub(9)
+	published := start.Add(10 * time.Millisecond)
+	old.PublishedAt, last.PublishedAt = &published, &published
+	tr.Open(old)
+	tr.Open(last)
+	require.Equal(t, Receipts{Gateways: 1, Applied: 1}, receipts(t, tr, old))
+	require.Equal(t, 20*time.Second, receipts(t, tr, last).P99, "its own receipt is remembered")
+}

@@ -191,7 +191,13 @@ func (l *leader) publish(ctx context.Context, ws id.Workspace) error {
 	done.At = l.d.Now().UTC()
 	l.d.Tracker.Published(ws, done.Revision, done.At, done.Keys, done.Policy)
 	l.metrics.published.Add(1)
-	return l.d.Outbox.Done(ctx, done)
+	covered, err := l.d.Outbox.Done(ctx, done)
+	for _, p := range covered {
+		p.PublishedAt = nil // just now, as is noted below
+		l.d.Tracker.Open(p)
+	}
+	l.d.Tracker.Published(ws, done.Revision, done.At, done.Keys, done.Policy)
+	return err
 }
 
 func (l *leader) keys(ctx context.Context, keys []policy.Key) (wire.Position, error) {

@@ -39,8 +39,10 @@ type Outbox interface {
 	// Pending lists what waits for at most limit workspaces, longest first,
 	// leaving out those in skip.
 	Pending(ctx context.Context, limit int, skip []id.Workspace) ([]outbox.Batch, error)
-	// Done marks the rows that d covers, one by one, and the publications.
-	Done(ctx context.Context, d outbox.Done) error
+	// Done marks the rows that d covers, one by one, and returns their
+	// publications: a change may have been committed after Pending and before
+	// the compilation, which then covers it.
+	Done(ctx context.Context, d outbox.Done) ([]publication.Publication, error)
 }
 
 // Compiler reads committed policy.

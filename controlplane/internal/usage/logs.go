@@ -29,7 +29,7 @@ func (q *Query) Logs(ctx context.Context, ws id.Workspace, p page.Query, f LogFi
 	if err != nil {
 		return page.Result[Entry]{}, err
 	}
-	return page.Cut(entries, p.Size(), func(e Entry) uuid.UUID { return e.ID.UUID() }), nil
+	return page.Cut(entries, p, func(e Entry) uuid.UUID { return e.ID.UUID() }), nil
 }
 
 // Log returns one entry with its decision and the other model attempts of its

@@ -71,6 +71,14 @@ func Harden(c *gin.Context, contentPolicy string) {
 	c.Header("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
 }
 
+// Data sets the headers of an answer that is for programs: it may hold a
+// credential or a tenant's records, so nothing between may keep it, and nothing
+// may take it for a page.
+func Data(c *gin.Context) {
+	c.Header("Cache-Control", "no-store")
+	c.Header("X-Content-Type-Options", "nosniff")
+}
+
 func (s *Site) read(name string) ([]byte, error) {
 	if s.files == nil {
 		if name == indexFile {

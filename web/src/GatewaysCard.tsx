@@ -1,4 +1,4 @@
-import { Badge, Card, Table, Text, Title } from "@mantine/core";
+import { Badge, Card, Code, Table, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { Gateway, ManagementClient } from "./api/client";
 import { Failure } from "./Failure";
@@ -17,7 +17,11 @@ export function GatewaysCard({ client }: { client: ManagementClient }) {
         Gateways
       </Title>
       <Failure error={error} />
-      {data?.length === 0 && <Text c="dimmed">No gateway has reported yet. Start one with `signalbox gateway`.</Text>}
+      {data?.length === 0 && (
+        <Text c="dimmed">
+          No gateway has reported yet. Start one with <Code>signalbox gateway</Code>.
+        </Text>
+      )}
       {data && data.length > 0 && (
         <Table.ScrollContainer minWidth={500}>
           <Table>

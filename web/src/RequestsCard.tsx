@@ -11,6 +11,12 @@ const colors: Record<Log["outcome"], string> = {
   unknown: "yellow",
 };
 
+/** The time of today's requests, date and time of older ones. */
+function when(moment: string) {
+  const at = new Date(moment);
+  return at.toDateString() === new Date().toDateString() ? at.toLocaleTimeString() : at.toLocaleString();
+}
+
 /** The latest requests of the workspace. */
 export function RequestsCard({ client }: { client: ManagementClient }) {
   const { data, error } = useQuery({
@@ -24,13 +30,10 @@ export function RequestsCard({ client }: { client: ManagementClient }) {
       </Title>
       <Failure error={error} />
       {data?.length === 0 && (
-        <Text c="dimmed">
-          Nothing yet. Send a request to the gateway with an API key; it shows up here within seconds. Then{" "}
-          <Code>signalbox explain REQUEST_ID</Code> tells why it went where it went.
-        </Text>
+        <Text c="dimmed">Nothing yet. Send a request to the gateway with an API key; it shows up here within seconds.</Text>
       )}
       {data && data.length > 0 && (
-        <Table.ScrollContainer minWidth={700}>
+        <Table.ScrollContainer minWidth={960}>
           <Table>
             <Table.Thead>
               <Table.Tr>
@@ -46,9 +49,9 @@ export function RequestsCard({ client }: { client: ManagementClient }) {
             <Table.Tbody>
               {data.map((log) => (
                 <Table.Tr key={log.id}>
-                  <Table.Td>{new Date(log.started_at).toLocaleTimeString()}</Table.Td>
-                  <Table.Td>{log.decided_model || log.requested_model}</Table.Td>
-                  <Table.Td>{log.provider}</Table.Td>
+                  <Table.Td>{when(log.started_at)}</Table.Td>
+                  <Table.Td>{log.decided_model || log.requested_model || "–"}</Table.Td>
+                  <Table.Td>{log.provider || "–"}</Table.Td>
                   <Table.Td>
                     <Badge variant="light" color={colors[log.outcome]}>
                       {log.code || log.outcome}
@@ -65,6 +68,9 @@ export function RequestsCard({ client }: { client: ManagementClient }) {
           </Table>
         </Table.ScrollContainer>
       )}
+      <Text c="dimmed" size="sm">
+        <Code>signalbox explain REQUEST_ID</Code> tells why a request went where it went.
+      </Text>
     </Card>
   );
 }

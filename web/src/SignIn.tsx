@@ -1,4 +1,4 @@
-import { Button, Card, Group, PasswordInput, Text, Title } from "@mantine/core";
+import { Button, Card, Code, Group, PasswordInput, Text, Title } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 
 const shape = /^sb_mk_v1_[0-9a-z]{16}_[0-9A-Za-z]{43}$/;
@@ -22,8 +22,8 @@ export function SignIn({ onKey }: { onKey: (key: string) => void }) {
         See gateways and requests
       </Title>
       <Text c="dimmed" size="sm" mb="sm">
-        Enter a management key of your workspace. `signalbox dev` prints one and writes it to dev.json. The key stays in
-        this tab.
+        Enter a management key of your workspace. <Code>signalbox dev</Code> prints one and writes it to{" "}
+        <Code>.signalbox/dev.json</Code>. The key stays in this tab.
       </Text>
       <form onSubmit={submit}>
         <Group align="flex-start">

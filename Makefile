@@ -14,13 +14,13 @@ export GOFLAGS ?= -buildvcs=false
 
 .PHONY: help
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^##@ / {part = substr($$0, 5)} /^[a-z0-9-]+:.*## / {if (part) print "\n" part; part = ""; printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 ##@ The two doors
 
 .PHONY: dev
-dev: setup-dev web bin/signalbox ## Run everything: Postgres, NATS, both planes, a simulated provider
-	@exec bin/signalbox dev
+dev: setup-dev web bin/signalbox ## Run everything on this machine; FLAGS='--gateways 3' passes flags on
+	@exec bin/signalbox dev $(FLAGS)
 
 .PHONY: test
 test: setup-test ## Run all tests with the race detector

@@ -171,12 +171,26 @@ func (a *App) wire(context.Context) error {
 func (a *App) self() feed.Self {
 	address := a.cfg.Advertise
 	if address == "" {
-		address = a.Addr()
+		address = reachable(a.Addr(), os.Hostname)
 	}
 	return feed.Self{
 		Gateway: a.spool.GatewayID(), Instance: id.SystemSource().UUID().String(), Version: a.deps.Version,
 		Address: address, StartedAt: a.deps.Now(),
 	}
+}
+
+// reachable puts the machine's name where a listener is bound to every address,
+// which tells nobody where that is.
+func reachable(address string, hostname func() (string, error)) string {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil || !net.ParseIP(host).IsUnspecified() {
+		return address
+	}
+	name, err := hostname()
+	if err != nil {
+		return address
+	}
+	return net.JoinHostPort(name, port)
 }
 
 func (a *App) opener() (provider.Opener, error) {

@@ -21,7 +21,8 @@ type Config struct {
 	// own. Empty: they are served beside inference.
 	OpsListen string `mapstructure:"ops_listen"`
 	// Advertise is the address that the control plane shows for this gateway,
-	// host:port. Empty: the address that Listen was bound to.
+	// host:port. Empty: the address that Listen was bound to, with the
+	// machine's name where that is every address.
 	Advertise string `mapstructure:"advertise"`
 	// DataDir holds the usage spool, the gateway's identity and the
 	// last-known-good policy. Two gateways cannot share one.

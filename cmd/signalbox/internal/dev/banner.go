@@ -11,17 +11,17 @@ import (
 func banner(w io.Writer, a Access, o Options, gateways, providers []string) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\nSignalbox is ready.\n\n")
-	fmt.Fprintf(&b, "  Inference    %s/v1\n", a.GatewayURL)
+	fmt.Fprintf(&b, "  Inference API   %s/v1\n", a.GatewayURL)
 	for _, url := range gateways[1:] {
-		fmt.Fprintf(&b, "               %s/v1\n", url)
+		fmt.Fprintf(&b, "                  %s/v1\n", url)
 	}
-	fmt.Fprintf(&b, "  Management   %s/v1   (reference: %s/docs)\n", a.ControlURL, a.ControlURL)
-	fmt.Fprintf(&b, "  Dashboard    %s\n", a.DashboardURL)
-	fmt.Fprintf(&b, "  API key      %s\n", a.APIKey)
-	fmt.Fprintf(&b, "  Admin key    %s   (management API, dashboard)\n", a.ManagementKey)
-	fmt.Fprintf(&b, "  Data         %s   (%s in it has all of this while it runs)\n", o.Data, accessFile)
+	fmt.Fprintf(&b, "  Management API  %s/v1   (reference: %s/docs)\n", a.ControlURL, a.ControlURL)
+	fmt.Fprintf(&b, "  Dashboard       %s\n", a.DashboardURL)
+	fmt.Fprintf(&b, "  API key         %s\n", a.APIKey)
+	fmt.Fprintf(&b, "  Management key  %s\n", a.ManagementKey)
+	fmt.Fprintf(&b, "  Data            %s   (%s in it has all of this while it runs)\n", o.Data, accessFile)
 	if len(providers) > 0 {
-		fmt.Fprintf(&b, "  Providers    %s   (keys from the environment)\n", strings.Join(providers, ", "))
+		fmt.Fprintf(&b, "  Providers       %s   (keys from the environment)\n", strings.Join(providers, ", "))
 	}
 	fmt.Fprintf(&b, "\nTry it in another terminal:\n\n")
 	fmt.Fprintf(&b, "  export SIGNALBOX_API_KEY=%s\n", a.APIKey)

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -131,13 +132,15 @@ func TestThePrintedCurlLineIsTheOneThatWorks(t *testing.T) {
 	require.Equal(t, http.StatusOK, status, text)
 }
 
+var providersLine = regexp.MustCompile(`Providers +openai`)
+
 func TestProviderKeysOfTheEnvironmentOpenThatProvidersModels(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "sk-canary-of-the-test")
 	o := options(t.TempDir())
 	var out, log output
 	o.Out, o.Log, o.LogLevel = &out, &log, "debug"
 	access, stop := start(t, o)
-	require.Eventually(t, func() bool { return strings.Contains(out.String(), "Providers    openai") }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return providersLine.MatchString(out.String()) }, 5*time.Second, time.Millisecond)
 	request, err := http.NewRequest(http.MethodGet, access.GatewayURL+"/v1/models?author=openai", nil)
 	require.NoError(t, err)
 	request.Header.Set("Authorization", "Bearer "+access.APIKey)

@@ -42,7 +42,7 @@ web: web/node_modules ## Build the dashboard into the control plane
 
 web/node_modules: web/package-lock.json
 	tools/setup.sh node
-	cd web && npm ci --no-audit --no-fund --loglevel=error
+	cd web && npm ci --no-audit --no-fund --no-progress --loglevel=error
 	@touch $@
 
 .PHONY: web-test
@@ -97,7 +97,7 @@ chart: bin/helm ## Lint and render the Helm chart
 .PHONY: e2e
 e2e: setup-test ## Official SDKs against a whole platform
 	tools/setup.sh node
-	cd test/e2e/npm && npm ci --no-audit --no-fund --loglevel=error
+	cd test/e2e/npm && npm ci --no-audit --no-fund --no-progress --loglevel=error
 	go test -race -count=1 -timeout 10m -tags e2e ./test/e2e/...
 
 .PHONY: chaos

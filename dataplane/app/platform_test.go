@@ -1,7 +1,6 @@
 package app_test
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -26,6 +25,7 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/secret"
 	"github.com/signalbox-dev/signalbox/shared/testkit/natstest"
 	"github.com/signalbox-dev/signalbox/shared/testkit/simulator"
+	"github.com/signalbox-dev/signalbox/shared/testkit/transcript"
 	"github.com/signalbox-dev/signalbox/shared/wire"
 )
 
@@ -131,7 +131,7 @@ type gateway struct {
 	t    testing.TB
 	app  *app.App
 	url  string
-	log  *lines
+	log  *transcript.Buffer
 	stop func() error
 }
 
@@ -143,7 +143,7 @@ func (p *platform) config() app.Config {
 
 func (p *platform) start(cfg app.Config) *gateway {
 	p.t.Helper()
-	g := &gateway{t: p.t, log: &lines{}}
+	g := &gateway{t: p.t, log: &transcript.Buffer{}}
 	var err error
 	g.app, err = app.New(p.t.Context(), cfg, app.Deps{Log: logging.Discard(), Now: time.Now, Version: "v1", AccessLog: g.log})
 	require.NoError(p.t, err)
@@ -231,9 +231,9 @@ func (g *gateway) line(requestID string) map[string]any {
 	g.t.Helper()
 	var found map[string]any
 	require.Eventually(g.t, func() bool {
-		for _, l := range g.log.all() {
+		for l := range strings.SplitSeq(g.log.String(), "\n") {
 			var v map[string]any
-			if json.Unmarshal(l, &v) == nil && v["request_id"] == requestID {
+			if json.Unmarshal([]byte(l), &v) == nil && v["request_id"] == requestID {
 				require.Nil(g.t, found, "a second access line")
 				found = v
 			}
@@ -268,24 +268,6 @@ func (p *platform) events(requestID string, n int) []wire.UsageEvent {
 	}, 10*time.Second, 20*time.Millisecond, "usage events of %s", requestID)
 	require.Len(p.t, out, n)
 	return out
-}
-
-// lines is a log that the gateway writes while the test reads.
-type lines struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.Write(p)
-}
-
-func (l *lines) all() [][]byte {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return bytes.Split(bytes.Clone(l.buf.Bytes()), []byte("\n"))
 }
 
 func newWorkspace(p *platform) id.Workspace { return id.New[id.WorkspaceKind](p.ids) }

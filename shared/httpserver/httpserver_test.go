@@ -1,7 +1,6 @@
 package httpserver_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -18,32 +17,15 @@ import (
 
 	"github.com/signalbox-dev/signalbox/shared/httpserver"
 	"github.com/signalbox-dev/signalbox/shared/logging"
+	"github.com/signalbox-dev/signalbox/shared/testkit/transcript"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// lockedBuffer is a log that handlers write while the test reads.
-type lockedBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
-}
-
 // start serves routes and returns the base URL and a function that ends it.
-func start(t *testing.T, change func(*httpserver.Config), routes func(*gin.Engine)) (url string, stop func() error, log *lockedBuffer) {
+func start(t *testing.T, change func(*httpserver.Config), routes func(*gin.Engine)) (url string, stop func() error, log *transcript.Buffer) {
 	t.Helper()
-	log = &lockedBuffer{}
+	log = &transcript.Buffer{}
 	logger, err := logging.New(log, logging.Default())
 	require.NoError(t, err)
 	config := httpserver.Default("127.0.0.1:0")

@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"flag"
@@ -28,6 +27,7 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/secret"
 	"github.com/signalbox-dev/signalbox/shared/testkit/natstest"
 	"github.com/signalbox-dev/signalbox/shared/testkit/pgtest"
+	"github.com/signalbox-dev/signalbox/shared/testkit/transcript"
 )
 
 // exercised collects "operation class" over all tests, so that TestMain can
@@ -78,26 +78,8 @@ type plane struct {
 	url    string
 	db     pgtest.Database
 	nats   *natstest.Server
-	log    *lockedBuffer
+	log    *transcript.Buffer
 	router routers.Router
-}
-
-// lockedBuffer is a log that is written while it is read.
-type lockedBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
 }
 
 func newPlane(t *testing.T) *plane {
@@ -109,7 +91,7 @@ func newPlane(t *testing.T) *plane {
 
 func newUnstartedPlane(t *testing.T) *plane {
 	t.Helper()
-	return &plane{t: t, db: pgtest.New(t), nats: natstest.New(t), log: &lockedBuffer{}, router: contractRouter(t)}
+	return &plane{t: t, db: pgtest.New(t), nats: natstest.New(t), log: &transcript.Buffer{}, router: contractRouter(t)}
 }
 
 // start runs an app and waits until it is ready.

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -26,6 +25,7 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/secret"
 	"github.com/signalbox-dev/signalbox/shared/testkit/natstest"
 	"github.com/signalbox-dev/signalbox/shared/testkit/pgtest"
+	"github.com/signalbox-dev/signalbox/shared/testkit/transcript"
 	"github.com/signalbox-dev/signalbox/shared/wire"
 )
 
@@ -314,7 +314,7 @@ func TestLogsAndExplain(t *testing.T) {
 func TestFollowShowsRequestsAsTheyArrive(t *testing.T) {
 	term := newTerminal(t)
 	ws := term.signIn()
-	var out lockedBuffer
+	var out transcript.Buffer
 	ctx, interrupt := context.WithCancel(context.Background())
 	defer interrupt()
 	done := make(chan int, 1)
@@ -332,24 +332,6 @@ func TestFollowShowsRequestsAsTheyArrive(t *testing.T) {
 	require.Equal(t, cli.ExitInterrupted, <-done)
 	require.Equal(t, 1, strings.Count(out.String(), `"id":"`+first), "a request was shown twice")
 	require.Len(t, strings.Split(strings.TrimSpace(out.String()), "\n"), 3)
-}
-
-// lockedBuffer is a screen that is read while it is written.
-type lockedBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
 }
 
 var ids = id.SystemSource()

@@ -1,7 +1,6 @@
 package dev_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"io"
@@ -19,27 +18,10 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/dev"
+	"github.com/signalbox-dev/signalbox/shared/testkit/transcript"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// output is a writer that may be read while it is written.
-type output struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buf.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buf.String()
-}
 
 func options(dir string) dev.Options {
 	o := dev.Default()
@@ -93,7 +75,7 @@ const hello = `{"model": "signalbox-sim/small", "messages": [{"role": "user", "c
 func TestEverythingRunsAndASecondStartFindsIt(t *testing.T) {
 	o := options(t.TempDir())
 	o.Gateways = 2
-	var out output
+	var out transcript.Buffer
 	o.Out = &out
 	first, stop := start(t, o)
 	require.Eventually(t, func() bool { return strings.Contains(out.String(), first.APIKey) }, 5*time.Second, time.Millisecond)
@@ -120,7 +102,7 @@ func TestEverythingRunsAndASecondStartFindsIt(t *testing.T) {
 }
 
 func TestThePrintedCurlLineIsTheOneThatWorks(t *testing.T) {
-	var out output
+	var out transcript.Buffer
 	o := options(t.TempDir())
 	o.Out = &out
 	access, _ := start(t, o)
@@ -137,7 +119,7 @@ var providersLine = regexp.MustCompile(`Providers +openai`)
 func TestProviderKeysOfTheEnvironmentOpenThatProvidersModels(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "sk-canary-of-the-test")
 	o := options(t.TempDir())
-	var out, log output
+	var out, log transcript.Buffer
 	o.Out, o.Log, o.LogLevel = &out, &log, "debug"
 	access, stop := start(t, o)
 	require.Eventually(t, func() bool { return providersLine.MatchString(out.String()) }, 5*time.Second, time.Millisecond)

@@ -46,6 +46,9 @@ func (s *UsageStore) WriteUsage(ctx context.Context, b usage.Batch) (usage.Writt
 		if err := addTotals(ctx, conn, usage.Rollups(added, removed)); err != nil {
 			return translate(err, "add to the hourly totals")
 		}
+		if err := touchKeys(ctx, conn, added); err != nil {
+			return translate(err, "note the use of keys")
+		}
 		before, err := s.advanceMarks(ctx, conn, b.Arrivals)
 		if err != nil {
 			return translate(err, "advance the usage marks")

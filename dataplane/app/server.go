@@ -96,10 +96,14 @@ func (s *server) http(h http.Handler) *http.Server {
 	return &http.Server{
 		Handler:           h,
 		ReadHeaderTimeout: s.app.cfg.HTTP.HeaderTimeout,
-		IdleTimeout:       s.app.cfg.HTTP.IdleTimeout,
-		MaxHeaderBytes:    maxHeader,
-		BaseContext:       func(net.Listener) context.Context { return s.base },
-		ErrorLog:          slog.NewLogLogger(s.app.deps.Log.Handler(), slog.LevelDebug),
+		// The edge sets narrower deadlines for what it reads and writes; these
+		// are for what net/http does by itself.
+		ReadTimeout:    s.app.cfg.HTTP.HeaderTimeout + s.app.cfg.HTTP.BodyTimeout,
+		WriteTimeout:   s.app.cfg.Upstream.Request + s.app.cfg.HTTP.WriteTimeout,
+		IdleTimeout:    s.app.cfg.HTTP.IdleTimeout,
+		MaxHeaderBytes: maxHeader,
+		BaseContext:    func(net.Listener) context.Context { return s.base },
+		ErrorLog:       slog.NewLogLogger(s.app.deps.Log.Handler(), slog.LevelDebug),
 	}
 }
 

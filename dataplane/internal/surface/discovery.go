@@ -8,6 +8,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/surface/body"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/fault"
@@ -42,6 +43,7 @@ func (e *Edge) answer(path string, fn func(asked) (any, error)) {
 		ctx := g.Request.Context()
 		c := e.newCall(g.Request, route)
 		s := newSink(g.Writer, formOf(g.Request), &c, e.options.WriteStall)
+		body.Skip(g.Writer, g.Request)
 		var principal call.Principal
 		var value any
 		var err error
@@ -61,9 +63,9 @@ func (e *Edge) answer(path string, fn func(asked) (any, error)) {
 }
 
 func (e *Edge) send(s *sink, value any, err error) *fault.Error {
-	var body []byte
+	var text []byte
 	if err == nil {
-		body, err = json.Marshal(value)
+		text, err = json.Marshal(value)
 	}
 	if err != nil {
 		failure := fault.Of(err)
@@ -71,7 +73,7 @@ func (e *Edge) send(s *sink, value any, err error) *fault.Error {
 		return failure
 	}
 	if s.Start(call.Head{Status: http.StatusOK, Header: http.Header{headerType: {typeJSON}}}) == nil {
-		_ = s.Write(body) // a caller who has left needs no answer
+		_ = s.Write(text) // a caller who has left needs no answer
 	}
 	s.end()
 	return nil

@@ -21,6 +21,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/surface/body"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/surface/envelope"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/surface/facts"
 	"github.com/signalbox-dev/signalbox/shared/decide"
@@ -108,7 +109,10 @@ func New(deps Deps, options Options) *Edge {
 
 // Handle adds a handler of the process to the same listener, such as a probe.
 func (e *Edge) Handle(method, path string, h http.Handler) {
-	e.engine.Handle(method, path, gin.WrapH(h))
+	e.engine.Handle(method, path, func(g *gin.Context) {
+		body.Skip(g.Writer, g.Request)
+		h.ServeHTTP(g.Writer, g.Request)
+	})
 }
 
 // ServeHTTP implements http.Handler.
@@ -152,6 +156,7 @@ func (e *Edge) infer(row *row) gin.HandlerFunc {
 		s := newSink(g.Writer, row.envelope, &c, e.options.WriteStall)
 		var refusal *fault.Error
 		if c.Token, refusal = credential(g.Request); refusal != nil {
+			body.Skip(g.Writer, g.Request)
 			s.Fail(refusal, nil)
 			e.deps.Access.Access(ctx, c, call.Principal{}, s.Status(), refusal)
 			return
@@ -196,6 +201,7 @@ func (e *Edge) refuse(code fault.Code, message func(path string) string) gin.Han
 		route := g.Request.Method + " (no route)"
 		c := e.newCall(g.Request, route)
 		failure := fault.New(code, message(g.Request.URL.Path))
+		body.Skip(g.Writer, g.Request)
 		s := newSink(g.Writer, formOf(g.Request), &c, e.options.WriteStall)
 		s.Fail(failure, nil)
 		e.deps.Access.Access(g.Request.Context(), c, call.Principal{}, s.Status(), failure)

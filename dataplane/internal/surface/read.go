@@ -15,6 +15,7 @@ import (
 // call's Malformed and is answered once the caller is known.
 func (e *Edge) read(g *gin.Context, row *row, c *call.Call) {
 	if refusal := checkType(g.Request.Header["Content-Type"]); refusal != nil {
+		body.Skip(g.Writer, g.Request)
 		c.Malformed = refusal
 		return
 	}

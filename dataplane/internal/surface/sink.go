@@ -25,9 +25,9 @@ const (
 	typeSSE  = "text/event-stream"
 )
 
-// largeWrite is how much may be written without a deadline: it fits into the
-// socket's buffers.
-const largeWrite = 32 << 10
+// mostWritten is how much is written under one deadline: a caller who takes a
+// large answer slowly is slow, not gone.
+const mostWritten = 256 << 10
 
 // sink writes one response over HTTP. It implements call.Sink.
 type sink struct {
@@ -70,11 +70,13 @@ func (s *sink) Start(head call.Head) error {
 
 // Write implements call.Sink.
 func (s *sink) Write(p []byte) error {
-	if s.stream || len(p) > largeWrite {
+	for first := true; first || len(p) > 0; first = false {
+		part := p[:min(len(p), mostWritten)]
+		p = p[len(part):]
 		s.arm()
-	}
-	if _, err := s.w.Write(p); err != nil {
-		return gone(err)
+		if _, err := s.w.Write(part); err != nil {
+			return gone(err)
+		}
 	}
 	if !s.stream {
 		return nil
@@ -118,21 +120,23 @@ func (s *sink) Started() bool { return s.started }
 // Status implements call.Sink.
 func (s *sink) Status() int { return s.status }
 
-// end leaves the connection as the next request expects it. A response that is
-// incomplete without saying so ends the connection instead: to the caller it
-// must not look whole.
+// end is called when nothing more is written. A response that is incomplete
+// without saying so ends the connection: to the caller it must not look whole.
+// That goes for one that never began too, which net/http would make an empty
+// 200 of: a caller who only closed the sending half would believe it. What
+// net/http still holds of a response goes out under the deadline, which it
+// lifts then.
 func (s *sink) end() {
-	if s.cut {
+	if s.cut || !s.started {
 		panic(http.ErrAbortHandler)
 	}
-	if !s.armed.IsZero() {
-		_ = s.control.SetWriteDeadline(time.Time{})
-	}
+	s.arm()
 }
 
 // begin writes the header that every response has.
 func (s *sink) begin(status int, header http.Header) {
 	s.started, s.status = true, status
+	s.arm() // the smallest answer waits when earlier ones, which nobody took, fill the buffers
 	h := s.w.Header()
 	for name, values := range header {
 		h[name] = values

@@ -59,9 +59,16 @@ func (a *lookahead) take(step func() (upstream.Piece, *ending), n int, limits Li
 
 // catchUp waits for the lookahead that the head overtook.
 func (l *live) catchUp() {
-	l.flight.watch.arm(l.flight.runner.limits.Idle, upstream.IdleTimeout)
+	over := l.arm()
+	if over != nil {
+		l.flight.watch.end()
+	}
 	<-l.ahead.ready
 	l.flight.watch.off()
 	l.held, l.end = l.ahead.held, l.ahead.end
+	l.noted(l.ahead.content)
 	l.ahead = nil
+	if over != nil {
+		l.end = over
+	}
 }

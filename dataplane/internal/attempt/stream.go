@@ -23,6 +23,9 @@ func (r *Runner) stream(f *flight, reply *call.Reply, response upstream.Response
 	}
 	f.arrived()
 	f.watch.off()
+	if !l.content {
+		l.due = f.started.Add(f.query.firstByte)
+	}
 	reply.Stream = true
 	reply.Header["Content-Type"] = []string{eventStream}
 	reply.Body, reply.Pieces = l, l
@@ -56,7 +59,8 @@ type live struct {
 	held      []byte
 	together  []byte // events that arrived in one read, gathered
 	content   bool
-	last      bool // the terminal marker was handed on
+	due       time.Time // when the first content must be here; zero: it is
+	last      bool      // the terminal marker was handed on
 	end       *ending
 	ahead     *lookahead // still waiting for the first content; nil otherwise
 	overtaken bool       // the head goes out before the lookahead is over
@@ -144,12 +148,14 @@ func (l *live) Next() ([]byte, error) {
 		l.held = nil
 		return held, nil
 	}
-	watch := l.flight.watch
 	for l.end == nil {
-		watch.arm(l.flight.runner.limits.Idle, upstream.IdleTimeout)
+		if l.end = l.arm(); l.end != nil {
+			break
+		}
 		var piece upstream.Piece
 		piece, l.end = l.step()
-		watch.off()
+		l.flight.watch.off()
+		l.noted(piece.Content)
 		if len(piece.Bytes) > 0 {
 			return l.gather(piece), nil
 		}
@@ -159,6 +165,34 @@ func (l *live) Next() ([]byte, error) {
 		return nil, l.end.failure.Fault
 	}
 	return nil, io.EOF
+}
+
+// arm starts the limit on the next event, or says that its time is over: what
+// was read already comes without waiting, so no timer ends a flood. The limit
+// on the first content goes on when the head went out without any, since a
+// provider that gives signs of life and nothing else has not answered.
+func (l *live) arm() *ending {
+	limit, class := l.flight.runner.limits.Idle, upstream.IdleTimeout
+	now := l.flight.runner.deps.Now()
+	if left := l.due.Sub(now); !l.due.IsZero() && left < limit {
+		limit, class = left, upstream.FirstByteTimeout
+	}
+	if left := l.flight.query.deadline.Sub(now); left < limit {
+		limit, class = left, upstream.RequestTimeout
+	}
+	if limit <= 0 {
+		return &ending{failure: upstream.Fail(class, nil)}
+	}
+	l.flight.watch.arm(limit, class)
+	return nil
+}
+
+// noted ends the wait for the first content.
+func (l *live) noted(content bool) {
+	if content && !l.due.IsZero() {
+		l.due = time.Time{}
+		l.flight.arrived()
+	}
 }
 
 // gatherMost bounds what goes out in one write.
@@ -177,6 +211,7 @@ func (l *live) gather(first upstream.Piece) []byte {
 	for l.end == nil && !l.last && len(l.together) < gatherMost && l.events.Ready() {
 		var piece upstream.Piece
 		piece, l.end = l.step()
+		l.noted(piece.Content)
 		l.together = append(l.together, piece.Bytes...)
 	}
 	return l.together

@@ -173,7 +173,9 @@ func TestStreamsThatStop(t *testing.T) {
 		"rate limit":         {say(hello, limited), hello, fault.UpstreamRateLimited, "", 0},
 		"a huge event":       {say(hello, "data: "+strings.Repeat("x", 9<<20)), hello, fault.UpstreamServerError, fault.EventTooLarge, 0},
 		"for too long":       {trickle, strings.Repeat(hello, 6), fault.UpstreamTimeout, fault.RequestTimeout, 300 * time.Second},
-		"silence at first":   {[]step{{data: role}, {hang: true}}, role, fault.UpstreamTimeout, fault.StreamIdle, 70 * time.Second},
+		"silence at first":   {[]step{{data: role}, {hang: true}}, role, fault.UpstreamTimeout, fault.FirstByteTimeout, 60 * time.Second},
+		"signs of life only": {signs(25 * time.Second), strings.Repeat(": a\n\n", 3), fault.UpstreamTimeout, fault.FirstByteTimeout, 60 * time.Second},
+		"many of them":       {signs(1400 * time.Millisecond), strings.Repeat(": a\n\n", 43), fault.UpstreamTimeout, fault.FirstByteTimeout, 60 * time.Second},
 		"error after a wait": {[]step{{data: role}, {pause: 11 * time.Second}, {data: failed}}, role, fault.UpstreamServerError, "", 11 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -201,6 +203,47 @@ func TestStreamsThatStop(t *testing.T) {
 					want = health.Neutral
 				}
 				require.Equal(t, want, w.verdicts()[0])
+				require.Zero(t, w.unfinished())
+			})
+		})
+	}
+}
+
+// signs is a stream that never falls silent and never says anything.
+func signs(every time.Duration) []step {
+	var out []step
+	for range 600 {
+		out = append(out, step{data: ": a\n\n"}, step{pause: every})
+	}
+	return out
+}
+
+// What was read already comes without waiting for it, so no timer would end a
+// flood.
+func TestAFloodEndsInTime(t *testing.T) {
+	for name, c := range map[string]struct {
+		event  string
+		reason fault.Reason
+		after  time.Duration
+	}{
+		"of signs of life": {": a\n\n", fault.FirstByteTimeout, 60 * time.Second},
+		"of content":       {hello, fault.RequestTimeout, 300 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.model("acme/a", 0, "north")
+				w.on("north", sse(say(strings.Repeat(c.event, 100_000))...))
+				reply, _, failure := w.attempt(t.Context(), streamCall())
+				require.Nil(t, failure)
+				var err error
+				for err == nil {
+					_, err = reply.Pieces.Next()
+					<-time.After(time.Second) // a slow caller: reading itself never waits
+				}
+				require.NoError(t, reply.Body.Close())
+				require.Equal(t, c.reason, fault.Of(err).Reason)
+				require.WithinDuration(t, reply.Attempts[0].Started.Add(c.after), time.Now(), 2*time.Second)
 				require.Zero(t, w.unfinished())
 			})
 		})

@@ -136,6 +136,22 @@ func (o *Object) Name() string {
 	return String(o.s.b[o.keyAt-1 : o.keyEnd+1])
 }
 
+// Resembles reports whether the member's name is one of names but for the case
+// of its letters (Unicode simple folding), however it is escaped. A name that
+// is one of them does not resemble it.
+func (o *Object) Resembles(names [][]byte) bool {
+	key := o.Key()
+	if o.escaped {
+		key = []byte(o.Name())
+	}
+	for _, name := range names {
+		if bytes.EqualFold(key, name) {
+			return !bytes.Equal(key, name)
+		}
+	}
+	return false
+}
+
 // Key returns the member's name as it is written, quotes excluded. Most
 // callers compare with Is.
 func (o *Object) Key() []byte { return o.s.b[o.keyAt:o.keyEnd] }

@@ -18,6 +18,14 @@ type edits struct {
 // gatewayOnly are the members that no upstream sees.
 var gatewayOnly = []string{"models", "provider", "routing", "session_id", "preset"}
 
+// believed are the members that the gateway reads and that decide what an
+// upstream does. Some upstreams compare names without case (Go's encoding/json
+// does), and would believe a "Model" beside the "model" that the gateway read.
+var believed = [][]byte{
+	[]byte("model"), []byte("stream"), []byte("stream_options"), []byte("provider_options"),
+	[]byte("models"), []byte("provider"), []byte("routing"), []byte("session_id"), []byte("preset"),
+}
+
 const (
 	askUsage     = `"stream_options":{"include_usage":true}`
 	askUsageObj  = `{"include_usage":true}`
@@ -55,7 +63,7 @@ func edit(body []byte, want edits) ([]byte, error) {
 				s.replace(start, end, own)
 			}
 		default:
-			keep = !isGatewayOnly(&o)
+			keep = !isGatewayOnly(&o) && !o.Resembles(believed)
 		}
 		switch {
 		case keep:

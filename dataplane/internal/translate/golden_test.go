@@ -129,3 +129,11 @@ func seen(m call.Meter) string {
 	}
 	return string(text) + "\n"
 }
+
+func TestRepliesWithoutChoices(t *testing.T) {
+	for _, in := range []string{`{"choices":5}`, `{"choices":null}`, `{"choices":{}}`, `{"choices":"x"}`, `{"id":"x"}`} {
+		_, failure := translate.New().Codec(chat("{}"), canonical, north).Whole([]byte(in))
+		require.NotNil(t, failure, in)
+		require.Equal(t, upstream.MalformedReply, failure.Class, in)
+	}
+}

@@ -23,7 +23,7 @@ func (c *codec) Whole(body []byte) ([]byte, *upstream.Failure) {
 		return nil, upstream.Fail(upstream.MalformedReply, err)
 	case r.failure != nil:
 		return nil, r.failure
-	case r.choices == nil:
+	case len(r.choices) == 0 || r.choices[0] != '[':
 		return nil, upstream.Fail(upstream.MalformedReply, errNoChoices)
 	}
 	return c.renamed(make([]byte, 0, len(body)+len(c.model)), body, body, &r, func(i int) int { return i }), nil

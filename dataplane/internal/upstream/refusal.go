@@ -67,7 +67,7 @@ func classOf(status int, d *detail) Class {
 		return ServerError
 	case status == http.StatusTooManyRequests:
 		return RateLimited
-	case status == http.StatusUnauthorized:
+	case status == http.StatusUnauthorized, status == http.StatusProxyAuthRequired: // of a proxy on our side
 		return CredentialRejected
 	case status == http.StatusForbidden:
 		return forbidden(d)

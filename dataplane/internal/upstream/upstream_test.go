@@ -37,6 +37,7 @@ func TestRefused(t *testing.T) {
 		"bad request":             {400, openAI, Rejected, fault.UpstreamRejected, 400},
 		"unprocessable":           {422, openAI, Rejected, fault.UpstreamRejected, 422},
 		"another 4xx":             {409, openAI, Rejected, fault.UpstreamRejected, 409},
+		"a proxy of ours refuses": {407, `{}`, CredentialRejected, fault.UpstreamCredentialRejected, 0},
 		"unauthorized":            {401, `{"error":{"message":"Incorrect API key provided: sk-abc"}}`, CredentialRejected, fault.UpstreamCredentialRejected, 0},
 		"forbidden":               {403, `{"error":"no"}`, CredentialRejected, fault.UpstreamCredentialRejected, 0},
 		"forbidden for where":     {403, `{"error":{"code":"unsupported_country_region_territory","message":"x"}}`, GeoBlocked, fault.UpstreamServerError, 0},

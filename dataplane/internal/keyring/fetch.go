@@ -50,7 +50,9 @@ func (k *Keyring) first(ctx context.Context, kid string) (policy.Key, error) {
 
 // fetch reads, installs and ends the flight of kid.
 func (k *Keyring) fetch(ctx context.Context, kid string) (policy.Key, error) {
-	if !k.budget.take(k.o.Now()) {
+	// A key that was pushed lately exists: looking it up is no guess, and must
+	// not wait behind those who guess.
+	if _, exists := k.recent.Get(kid); !exists && !k.budget.take(k.o.Now()) {
 		k.refused.Add(1)
 		return k.land(kid, policy.Key{}, fmt.Errorf("%w: too many look-ups of keys not in use", ErrUndetermined))
 	}

@@ -262,6 +262,21 @@ func TestKnownKeysDoNotUseTheBudgetUp(t *testing.T) {
 	}
 }
 
+// Whoever guesses uses the budget up; a key that was just published exists for
+// certain and is looked up all the same.
+func TestAGuesserDoesNotKeepNewKeysOut(t *testing.T) {
+	s := &source{any: gives(policy.Key{}, errAbsent), leader: gives(policy.Key{}, errAbsent)}
+	k, _, _ := newRing(t, s, func(o *Options) { o.LookupRate, o.LookupBurst = 1, 5 })
+	for range 10 {
+		_, err := k.Lookup(t.Context(), randomKID())
+		require.Error(t, err)
+	}
+	require.False(t, k.Apply(doc(1, policy.KeyActive)), "nobody has asked for it")
+	s.any = gives(doc(1, policy.KeyActive), nil)
+	_, err := k.Lookup(t.Context(), kid)
+	require.NoError(t, err)
+}
+
 func randomKID() string { return fmt.Sprintf("%016x", rand.Uint64()) }
 
 func TestCallersOfOneKidShareOneFetch(t *testing.T) {

@@ -203,7 +203,7 @@ func TestBadRequests(t *testing.T) {
 		"stream a string":  {`{"model":"sim/small","stream":"yes","messages":[]}`, 400, "validation_error"},
 		"unknown model":    {`{"model":"sim/smal","messages":[{"role":"user","content":"x"}]}`, 404, "model_not_found"},
 		"unknown provider": {`{"model":"nowhere:sim/small","messages":[{"role":"user","content":"x"}]}`, 400, "validation_error"},
-		"misspelled":       {`{"model":"sim/small","provider":{"onyl":["north"]},"messages":[{"role":"user","content":"x"}]}`, 400, "validation_error"},
+		"misspelled":       {`{"model":"sim/small","provider":{"onlyy":["north"]},"messages":[{"role":"user","content":"x"}]}`, 400, "validation_error"},
 		"models, no model": {`{"models":["sim/small"],"messages":[{"role":"user","content":"x"}]}`, 400, "validation_error"},
 		"empty":            {``, 400, "invalid_json"},
 	} {

@@ -62,8 +62,9 @@ func devCommand() *cobra.Command {
 		Long: `Run Postgres, NATS, the control plane, gateways and a simulated provider in one
 process, and set up a workspace with an API key.
 
-Postgres is a private cluster of the machine's binaries, or the database that
-DATABASE_URL names. Provider keys in the environment, such as OPENAI_API_KEY,
+Postgres is a private cluster of the machine's binaries (SIGNALBOX_PG_BIN names
+their folder where it is not found), or the database that DATABASE_URL names, as
+its owner with CREATEROLE. Provider keys in the environment, such as OPENAI_API_KEY,
 are used for that provider's models. Everything that is kept lies in the data
 folder; a second start finds it again. dev.json in that folder names the URLs
 and credentials, and is there exactly while everything is ready.`,

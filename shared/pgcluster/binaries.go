@@ -71,7 +71,7 @@ func namedBinaries(ctx context.Context, dir string, major int) (binaries, error)
 	b, ok := inspect(ctx, dir)
 	switch {
 	case !ok:
-		return binaries{}, fmt.Errorf("%w: %s names %s, which has no working initdb and postgres", ErrNoBinaries, EnvBinaries, dir)
+		return binaries{}, fmt.Errorf("%w: %s names %s, which has no working initdb and postgres; name another directory, or unset it", ErrNoBinaries, EnvBinaries, dir)
 	case b.major < oldest:
 		return binaries{}, fmt.Errorf("%w: %s names Postgres %s", ErrNoBinaries, EnvBinaries, b.version)
 	case major != 0 && b.major != major:

@@ -68,6 +68,7 @@ func TestDocsNameFilesThatExist(t *testing.T) {
 func TestDocsNameVariablesThatExist(t *testing.T) {
 	known := map[string]bool{
 		"SIGNALBOX_CONTROL_URL": true, "SIGNALBOX_GATEWAY_URL": true,
+		"SIGNALBOX_PG_BIN": true, // of signalbox dev and the tests
 		// Those of the NATS server's own configuration in the deployment guide.
 		"SIGNALBOX_NATS_CONTROLPLANE": true, "SIGNALBOX_NATS_GATEWAY": true,
 	}

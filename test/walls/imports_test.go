@@ -29,7 +29,7 @@ var stages = []string{"surface", "auth", "snapshot", "limits", "attempt", "trans
 
 // aggregates are the packages of the control plane that the store serves.
 var aggregates = []string{
-	"apikey", "audit", "authn", "authz", "deploy", "gateway", "idempotency", "managementkey", "outbox", "page", "publication",
+	"apikey", "audit", "authn", "authz", "credential", "deploy", "gateway", "idempotency", "managementkey", "outbox", "page", "publication",
 	"publish", "settings", "usage", "workspace",
 }
 

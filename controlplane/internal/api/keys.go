@@ -6,6 +6,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/api/gen"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/credential"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/policy"
@@ -146,7 +147,7 @@ func (s *Server) RotateKey(ctx context.Context, r gen.RotateKeyRequestObject) (g
 		return nil, err
 	}
 	k, plaintext, pub, err := s.services.Keys.Rotate(ctx, t.Workspace, t.key, t.by(),
-		apikey.Rotation{Grace: grace(r.Body), IfMatch: t.ifMatch})
+		credential.Rotation{Grace: grace(r.Body), IfMatch: t.ifMatch})
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/api/gen"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/credential"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/managementkey"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/secret"
@@ -91,7 +92,7 @@ func (s *Server) RotateManagementKey(ctx context.Context, r gen.RotateManagement
 		return nil, err
 	}
 	k, plaintext, pub, err := s.services.ManagementKeys.Rotate(ctx, c.Workspace, key, c.by(),
-		managementkey.Rotation{Grace: grace(r.Body), IfMatch: match}, c.Scopes)
+		credential.Rotation{Grace: grace(r.Body), IfMatch: match}, c.Scopes)
 	if err != nil {
 		return nil, err
 	}

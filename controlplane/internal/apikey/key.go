@@ -7,17 +7,12 @@ package apikey
 import (
 	"time"
 
+	"github.com/signalbox-dev/signalbox/controlplane/internal/credential"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 	"github.com/signalbox-dev/signalbox/shared/secret"
 )
-
-// Expired is the status of a key whose time is up. It is derived, never stored.
-const Expired policy.KeyStatus = "expired"
-
-// MaxGrace is the longest time that a rotated secret stays valid.
-const MaxGrace = 7 * 24 * time.Hour
 
 // Key is an API key without its secret.
 type Key struct {
@@ -47,12 +42,9 @@ type Key struct {
 }
 
 // Effective is the status at now: a key that is not revoked and whose time is
-// up is Expired.
+// up is credential.Expired.
 func (k Key) Effective(now time.Time) policy.KeyStatus {
-	if k.Status != policy.KeyRevoked && k.ExpiresAt != nil && !now.Before(*k.ExpiresAt) {
-		return Expired
-	}
-	return k.Status
+	return credential.Effective(k.Status, k.ExpiresAt, now)
 }
 
 // NewKey is what a caller gives.
@@ -73,12 +65,6 @@ type Patch struct {
 	Surfaces  *[]catalog.Surface
 	Scopes    *[]string
 	IfMatch   *int64
-}
-
-// Rotation says how a secret is replaced.
-type Rotation struct {
-	Grace   time.Duration // how long the old secret stays valid, 0 to MaxGrace
-	IfMatch *int64
 }
 
 // Filter narrows a list.

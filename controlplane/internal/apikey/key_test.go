@@ -3,7 +3,6 @@ package apikey_test
 import (
 	"reflect"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -31,23 +30,4 @@ func TestDocumentForgetsNothing(t *testing.T) {
 	back, err := policy.DecodeKey(body)
 	require.NoError(t, err)
 	require.Equal(t, d, back)
-}
-
-func TestEffective(t *testing.T) {
-	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
-	past, future := now.Add(-1), now.Add(1)
-	cases := []struct {
-		status  policy.KeyStatus
-		expires *time.Time
-		want    policy.KeyStatus
-	}{
-		{policy.KeyActive, nil, policy.KeyActive},
-		{policy.KeyActive, &future, policy.KeyActive},
-		{policy.KeyActive, &now, apikey.Expired},
-		{policy.KeyPaused, &past, apikey.Expired},
-		{policy.KeyRevoked, &past, policy.KeyRevoked},
-	}
-	for _, c := range cases {
-		require.Equal(t, c.want, apikey.Key{Status: c.status, ExpiresAt: c.expires}.Effective(now))
-	}
 }

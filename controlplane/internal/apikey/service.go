@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/credential"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
@@ -46,7 +47,7 @@ func (s *Service) Create(ctx context.Context, ws id.Workspace, by audit.By, n Ne
 	}
 	k := Key{
 		ID: id.New[id.KeyKind](s.d.IDs), Workspace: ws, KID: token.KID, Name: n.Name, Suffix: token.Suffix(),
-		Status: policy.KeyActive, CreatedBy: by.User, SecretHash: token.Hash(), ExpiresAt: micro(n.ExpiresAt),
+		Status: policy.KeyActive, CreatedBy: by.User, SecretHash: token.Hash(), ExpiresAt: credential.Moment(n.ExpiresAt),
 		Models: n.Models, Surfaces: n.Surfaces, Scopes: n.Scopes, Version: 1, CreatedAt: now, UpdatedAt: now,
 	}
 	c := changeOf(by, "key.create", k.ID)
@@ -110,7 +111,7 @@ func (s *Service) Revoke(ctx context.Context, ws id.Workspace, key id.Key, by au
 
 // Rotate replaces the secret and returns the new plaintext, which is not kept.
 // The old secret stays valid for r.Grace; one that was still in its grace ends.
-func (s *Service) Rotate(ctx context.Context, ws id.Workspace, key id.Key, by audit.By, r Rotation) (Key, secret.String, publication.Publication, error) {
+func (s *Service) Rotate(ctx context.Context, ws id.Workspace, key id.Key, by audit.By, r credential.Rotation) (Key, secret.String, publication.Publication, error) {
 	if err := r.Validate(); err != nil {
 		return Key{}, secret.String{}, publication.Publication{}, err
 	}
@@ -119,11 +120,7 @@ func (s *Service) Rotate(ctx context.Context, ws id.Workspace, key id.Key, by au
 		return Key{}, secret.String{}, publication.Publication{}, err
 	}
 	k, pub, err := s.change(ctx, ws, changeOf(by, "key.rotate", key), target{key, r.IfMatch}, func(k Key) Key {
-		k.PreviousHash, k.PreviousUntil = secret.Hash{}, nil
-		if r.Grace > 0 {
-			until := s.now().Add(r.Grace)
-			k.PreviousHash, k.PreviousUntil = k.SecretHash, &until
-		}
+		k.PreviousHash, k.PreviousUntil = r.Retire(k.SecretHash, s.now())
 		k.SecretHash, k.Suffix = fresh.Hash(), fresh.Suffix()
 		return k
 	})

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/signalbox-dev/signalbox/controlplane/internal/credential"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/rule"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 )
@@ -39,21 +40,12 @@ func (p Patch) Validate(now time.Time) error {
 	return v.Err()
 }
 
-// Validate reports every violation.
-func (r Rotation) Validate() error {
-	var v rule.Violations
-	if r.Grace < 0 || r.Grace > MaxGrace {
-		v.Add("grace_seconds", rule.OutOfRange, "must be from 0 to 604800 seconds")
-	}
-	return v.Err()
-}
-
 func (p Patch) apply(k Key) Key {
 	if p.Name != nil {
 		k.Name = *p.Name
 	}
 	if p.SetExpiry {
-		k.ExpiresAt = micro(p.ExpiresAt)
+		k.ExpiresAt = credential.Moment(p.ExpiresAt)
 	}
 	if p.Models != nil {
 		k.Models = *p.Models
@@ -88,13 +80,4 @@ func deref[T any](list *[]T) []T {
 		return nil
 	}
 	return *list
-}
-
-// micro gives a moment the precision of the database.
-func micro(t *time.Time) *time.Time {
-	if t == nil {
-		return nil
-	}
-	u := t.UTC().Truncate(time.Microsecond)
-	return &u
 }

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/signalbox-dev/signalbox/controlplane/internal/credential"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/policy"
@@ -44,7 +45,7 @@ func (s *Service) Authenticate(ctx context.Context, token secret.Token) (Key, wo
 	switch {
 	case k.Status == policy.KeyRevoked, m.User.IsZero():
 		return Key{}, workspace.Member{}, refuse(fault.KeyRevoked, "The management key was revoked.")
-	case k.Effective(now) == Expired:
+	case k.Effective(now) == credential.Expired:
 		return Key{}, workspace.Member{}, refuse(fault.KeyExpired, "The management key has expired.")
 	}
 	return s.touched(ctx, k, now), m, nil

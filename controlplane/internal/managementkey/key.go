@@ -6,16 +6,11 @@ package managementkey
 import (
 	"time"
 
+	"github.com/signalbox-dev/signalbox/controlplane/internal/credential"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 	"github.com/signalbox-dev/signalbox/shared/secret"
 )
-
-// Expired is the status of a key whose time is up. It is derived, never stored.
-const Expired policy.KeyStatus = "expired"
-
-// MaxGrace is the longest time that a rotated secret stays valid.
-const MaxGrace = 7 * 24 * time.Hour
 
 // Key is a management key without its secret.
 type Key struct {
@@ -42,12 +37,9 @@ type Key struct {
 }
 
 // Effective is the status at now: a key that is not revoked and whose time is
-// up is Expired.
+// up is credential.Expired.
 func (k Key) Effective(now time.Time) policy.KeyStatus {
-	if k.Status != policy.KeyRevoked && k.ExpiresAt != nil && !now.Before(*k.ExpiresAt) {
-		return Expired
-	}
-	return k.Status
+	return credential.Effective(k.Status, k.ExpiresAt, now)
 }
 
 // NewKey is what a caller gives: either a template or scopes.
@@ -60,10 +52,4 @@ type NewKey struct {
 	// person behind the actor. Only operators may name someone else: the edge
 	// decides that.
 	Owner id.User
-}
-
-// Rotation says how a secret is replaced.
-type Rotation struct {
-	Grace   time.Duration // how long the old secret stays valid, 0 to MaxGrace
-	IfMatch *int64
 }

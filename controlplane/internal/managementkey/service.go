@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/credential"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
@@ -64,7 +65,7 @@ func (s *Service) Create(ctx context.Context, ws id.Workspace, by audit.By, n Ne
 	}
 	k := Key{
 		ID: id.New[id.ManagementKeyKind](s.d.IDs), Workspace: ws, KID: token.KID, Name: n.Name, Suffix: token.Suffix(),
-		Status: policy.KeyActive, CreatedBy: owner, SecretHash: token.Hash(), ExpiresAt: micro(n.ExpiresAt),
+		Status: policy.KeyActive, CreatedBy: owner, SecretHash: token.Hash(), ExpiresAt: credential.Moment(n.ExpiresAt),
 		Template: n.Template, Scopes: n.granted(), Version: 1, CreatedAt: now, UpdatedAt: now,
 	}
 	c := changeOf(by, "management_key.create", k.ID)
@@ -109,7 +110,7 @@ func (s *Service) Revoke(ctx context.Context, ws id.Workspace, key id.Management
 
 // Rotate replaces the secret and returns the new plaintext, which is not kept.
 // The old secret stays valid for r.Grace; one that was still in its grace ends.
-func (s *Service) Rotate(ctx context.Context, ws id.Workspace, key id.ManagementKey, by audit.By, r Rotation, granter []string) (Key, secret.String, publication.Publication, error) {
+func (s *Service) Rotate(ctx context.Context, ws id.Workspace, key id.ManagementKey, by audit.By, r credential.Rotation, granter []string) (Key, secret.String, publication.Publication, error) {
 	if err := r.Validate(); err != nil {
 		return Key{}, secret.String{}, publication.Publication{}, err
 	}
@@ -121,11 +122,7 @@ func (s *Service) Rotate(ctx context.Context, ws id.Workspace, key id.Management
 		if err := mayHold(by.User, granter, k); err != nil {
 			return k, err
 		}
-		k.PreviousHash, k.PreviousUntil = secret.Hash{}, nil
-		if r.Grace > 0 {
-			until := s.now().Add(r.Grace)
-			k.PreviousHash, k.PreviousUntil = k.SecretHash, &until
-		}
+		k.PreviousHash, k.PreviousUntil = r.Retire(k.SecretHash, s.now())
 		k.SecretHash, k.Suffix = fresh.Hash(), fresh.Suffix()
 		return k, nil
 	})

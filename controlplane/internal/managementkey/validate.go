@@ -29,28 +29,10 @@ func (n NewKey) Validate(now time.Time) error {
 	return v.Err()
 }
 
-// Validate reports every violation.
-func (r Rotation) Validate() error {
-	var v rule.Violations
-	if r.Grace < 0 || r.Grace > MaxGrace {
-		v.Add("grace_seconds", rule.OutOfRange, "must be from 0 to 604800 seconds")
-	}
-	return v.Err()
-}
-
 // granted are the scopes that the key will carry.
 func (n NewKey) granted() []string {
 	if n.Template != "" {
 		return n.Template.Scopes()
 	}
 	return slices.Sorted(slices.Values(n.Scopes))
-}
-
-// micro gives a moment the precision of the database.
-func micro(t *time.Time) *time.Time {
-	if t == nil {
-		return nil
-	}
-	u := t.UTC().Truncate(time.Microsecond)
-	return &u
 }

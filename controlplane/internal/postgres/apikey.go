@@ -8,6 +8,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/credential"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
@@ -112,7 +113,7 @@ func withStatus(db *gorm.DB, status policy.KeyStatus, now time.Time) *gorm.DB {
 		return db
 	case policy.KeyRevoked:
 		return db.Where("status = ?", string(status))
-	case apikey.Expired:
+	case credential.Expired:
 		return db.Where("status <> ? AND expires_at <= ?", string(policy.KeyRevoked), now)
 	default:
 		return db.Where("status = ? AND (expires_at IS NULL OR expires_at > ?)", string(status), now)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/credential"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/managementkey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
@@ -59,14 +60,14 @@ func TestAPIKeyLife(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, policy.KeyActive, k.Status)
 
-	k, plain, _, err = s.keys.Rotate(t.Context(), ws, k.ID, by, apikey.Rotation{Grace: time.Hour})
+	k, plain, _, err = s.keys.Rotate(t.Context(), ws, k.ID, by, credential.Rotation{Grace: time.Hour})
 	require.NoError(t, err)
 	second := parse(t, plain)
 	require.Equal(t, first.KID, second.KID)
 	require.True(t, second.Matches(k.SecretHash))
 	require.True(t, first.Matches(k.PreviousHash))
 	require.Equal(t, s.clock.now().Add(time.Hour), *k.PreviousUntil)
-	k, plain, _, err = s.keys.Rotate(t.Context(), ws, k.ID, by, apikey.Rotation{})
+	k, plain, _, err = s.keys.Rotate(t.Context(), ws, k.ID, by, credential.Rotation{})
 	require.NoError(t, err)
 	require.True(t, k.PreviousHash.IsZero())
 	require.Nil(t, k.PreviousUntil)
@@ -125,7 +126,7 @@ func TestAPIKeyRefusals(t *testing.T) {
 	})
 	require.Len(t, fault.Of(err).Violations, 4)
 	require.NotContains(t, fmt.Sprint(fault.Of(err).Violations), "canary")
-	_, _, _, err = s.keys.Rotate(t.Context(), ws, filledKey(t, created.Owner, 1).ID, by, apikey.Rotation{Grace: 8 * 24 * time.Hour})
+	_, _, _, err = s.keys.Rotate(t.Context(), ws, filledKey(t, created.Owner, 1).ID, by, credential.Rotation{Grace: 8 * 24 * time.Hour})
 	require.True(t, fault.Is(err, fault.ValidationError))
 	_, _, err = s.keys.Pause(t.Context(), ws, filledKey(t, created.Owner, 1).ID, by, nil)
 	require.True(t, fault.Is(err, fault.NotFound))
@@ -213,7 +214,7 @@ func TestAuthenticate(t *testing.T) {
 	require.Equal(t, fault.Of(errUnknown).Message, fault.Of(errWrong).Message)
 	require.Equal(t, fault.InferenceKeyNotValidHere, refused(newToken(t, secret.Inference)))
 
-	k, plain, _, err = s.management.Rotate(t.Context(), ws, k.ID, by, managementkey.Rotation{Grace: time.Minute}, managementkey.Scopes())
+	k, plain, _, err = s.management.Rotate(t.Context(), ws, k.ID, by, credential.Rotation{Grace: time.Minute}, managementkey.Scopes())
 	require.NoError(t, err)
 	_, _, err = s.management.Authenticate(t.Context(), token)
 	require.NoError(t, err, "in its grace")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/credential"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/managementkey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
@@ -257,7 +258,7 @@ func TestListByEffectiveStatus(t *testing.T) {
 		expires *time.Time
 	}{
 		policy.KeyActive: {policy.KeyActive, &future}, policy.KeyPaused: {policy.KeyPaused, nil},
-		policy.KeyRevoked: {policy.KeyRevoked, &past}, apikey.Expired: {policy.KeyActive, &past},
+		policy.KeyRevoked: {policy.KeyRevoked, &past}, credential.Expired: {policy.KeyActive, &past},
 	} {
 		k := filledKey(t, owner, 1)
 		k.Status, k.ExpiresAt = shape.stored, shape.expires

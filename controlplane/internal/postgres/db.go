@@ -9,6 +9,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -48,6 +49,12 @@ type DB struct {
 	system *pool
 	direct *pgx.ConnConfig
 }
+
+// stalledFor is how long the server keeps a transaction whose process is
+// silent. Transactions do nothing but talk to the database, so one that is
+// silent belongs to a process that is frozen or cut off, and holds the lock of
+// its workspace. Behind a pooler the server's own setting does the same.
+const stalledFor = 10 * time.Second
 
 type pool struct {
 	gorm *gorm.DB
@@ -115,6 +122,7 @@ func openPool(c Config, own secret.String, role string) (*pool, error) {
 	}
 	if own.IsZero() {
 		conf.RuntimeParams["role"] = role
+		conf.RuntimeParams["idle_in_transaction_session_timeout"] = strconv.FormatInt(stalledFor.Milliseconds(), 10)
 	}
 	conf.RuntimeParams["application_name"] = role
 	db := stdlib.OpenDB(*conf)

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -19,6 +20,10 @@ const (
 	electEvery  = 500 * time.Millisecond
 	electWithin = 5 * time.Second
 	proveEvery  = 2 * time.Second
+	// silentFor is how long the server keeps the lock of a process that does
+	// not prove itself. One that is frozen, or cut off, keeps its connection
+	// for hours otherwise, and nobody would publish.
+	silentFor = 10 * time.Second
 )
 
 // Elector makes one process the publication leader by an advisory lock of a
@@ -26,12 +31,15 @@ const (
 // whose connection breaks stops to lead at once. The connection also listens
 // for new outbox rows.
 type Elector struct {
-	db  *DB
-	log *slog.Logger
+	db      *DB
+	log     *slog.Logger
+	silence time.Duration // silentFor, less in tests
 }
 
 // NewElector returns an elector over db.
-func NewElector(db *DB, log *slog.Logger) *Elector { return &Elector{db: db, log: log} }
+func NewElector(db *DB, log *slog.Logger) *Elector {
+	return &Elector{db: db, log: log, silence: silentFor}
+}
 
 // Lead implements publish.Elector.
 func (e *Elector) Lead(ctx context.Context, work func(ctx context.Context, wake <-chan struct{}) error) error {
@@ -54,7 +62,7 @@ var errNotElected = errors.New("another process leads")
 
 // term connects, waits for the lock as long as the connection lives, and leads.
 func (e *Elector) term(ctx context.Context, work func(ctx context.Context, wake <-chan struct{}) error) error {
-	conn, err := e.db.Direct(ctx)
+	conn, err := e.stand(ctx)
 	if err != nil {
 		return err
 	}
@@ -79,6 +87,18 @@ func (e *Elector) term(ctx context.Context, work func(ctx context.Context, wake 
 		case <-pause.C:
 		}
 	}
+}
+
+// stand opens a connection that the server ends when it is silent for too long.
+func (e *Elector) stand(ctx context.Context) (*pgx.Conn, error) {
+	conn, err := e.db.Direct(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := conn.Exec(ctx, fmt.Sprintf("SET idle_session_timeout = %d", e.silence.Milliseconds())); err != nil {
+		return nil, errors.Join(translate(err, "limit the leader's silence"), conn.Close(ctx))
+	}
+	return conn, nil
 }
 
 func try(ctx context.Context, conn *pgx.Conn) (elected bool, err error) {
@@ -109,8 +129,9 @@ func (e *Elector) serve(ctx context.Context, conn *pgx.Conn, work func(ctx conte
 // and so the lock, is still there. It returns when ctx ends or the connection
 // is lost.
 func listen(ctx context.Context, conn *pgx.Conn, wake chan<- struct{}) error {
+	due := time.Now().Add(proveEvery) // however busy the notifications are
 	for {
-		within, cancel := context.WithTimeout(ctx, proveEvery)
+		within, cancel := context.WithDeadline(ctx, due)
 		_, err := conn.WaitForNotification(within)
 		timedOut := within.Err() != nil
 		cancel()
@@ -128,6 +149,7 @@ func listen(ctx context.Context, conn *pgx.Conn, wake chan<- struct{}) error {
 			if err := prove(ctx, conn); err != nil {
 				return err
 			}
+			due = time.Now().Add(proveEvery)
 		}
 	}
 }

@@ -189,15 +189,18 @@ func (l *leader) publish(ctx context.Context, ws id.Workspace) error {
 		return err
 	}
 	done.At = l.d.Now().UTC()
-	l.d.Tracker.Published(ws, done.Revision, done.At, done.Keys, done.Policy)
 	l.metrics.published.Add(1)
 	covered, err := l.d.Outbox.Done(ctx, done)
+	if err != nil {
+		return err
+	}
 	for _, p := range covered {
 		p.PublishedAt = nil // just now, as is noted below
 		l.d.Tracker.Open(p)
 	}
+	// Not before the database says so: an account is closed only once.
 	l.d.Tracker.Published(ws, done.Revision, done.At, done.Keys, done.Policy)
-	return err
+	return nil
 }
 
 func (l *leader) keys(ctx context.Context, keys []policy.Key) (wire.Position, error) {

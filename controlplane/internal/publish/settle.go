@@ -9,6 +9,7 @@ import (
 const (
 	settleEvery = 500 * time.Millisecond
 	openAtStart = 10_000
+	reopenEvery = 30 * time.Second
 	pruneEvery  = time.Minute
 	pruneLimit  = 1_000
 	keepSettled = 30 * 24 * time.Hour
@@ -19,10 +20,13 @@ func (l *leader) settle(ctx context.Context) {
 	tick := time.NewTicker(settleEvery)
 	defer tick.Stop()
 	opened := false
-	var pruned time.Time
+	var reopened, pruned time.Time
 	for {
-		if !opened {
-			opened = l.reopen(ctx)
+		// Again every now and then: what another leader committed at its end
+		// may come after the look at the term's start.
+		if now := l.d.Now(); now.Sub(reopened) > reopenEvery || !opened {
+			reopened = now
+			opened = l.reopen(ctx) || opened
 		}
 		select {
 		case <-ctx.Done():

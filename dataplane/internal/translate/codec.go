@@ -2,6 +2,7 @@ package translate
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
@@ -110,9 +111,20 @@ func (c *codec) read(text []byte, inBand upstream.Class) (reading, error) {
 		r.content = c.readChoices(r.choices, &r, inBand)
 	}
 	if r.models > 0 && c.served == "" {
-		c.served = rawjson.String(text[r.modelAt:r.modelEnd])
+		c.served = bounded(rawjson.String(text[r.modelAt:r.modelEnd]))
 	}
 	return r, nil
+}
+
+// maxServed is how much of a model's name is kept, in bytes: what a provider
+// calls its model goes into the account of every request.
+const maxServed = 256
+
+func bounded(name string) string {
+	if len(name) <= maxServed {
+		return name
+	}
+	return strings.ToValidUTF8(name[:maxServed], "")
 }
 
 // isProblem reports an "error" member that says something.

@@ -12,9 +12,13 @@ type counts struct {
 	cacheWrite                           int64
 }
 
+// mostTokens is what one request can have used, by far: a provider that counts
+// more is mistaken, and an account of it would be too.
+const mostTokens = 100_000_000
+
 // readUsage reads a usage object. The second result is false for null, for
-// what is no object, and for one that counts nothing: some providers send
-// zeros until the end.
+// what is no object, for one that counts nothing, since some providers send
+// zeros until the end, and for one that nobody can have used.
 func readUsage(value []byte) (meter.Usage, bool) {
 	var c counts
 	o := rawjson.NewObject(value)
@@ -34,11 +38,15 @@ func readUsage(value []byte) (meter.Usage, bool) {
 			c.cached = max(c.cached, rawjson.Int(o.Value()))
 		}
 	}
-	if !o.OK() {
+	if !o.OK() || c.highest() > mostTokens {
 		return meter.Usage{}, false
 	}
 	u := c.usage()
 	return u, !u.IsZero()
+}
+
+func (c *counts) highest() int64 {
+	return max(c.prompt, c.completion, c.cached, c.audioIn, c.reasoning, c.audioOut, c.cacheWrite)
 }
 
 func (c *counts) input(value []byte) {

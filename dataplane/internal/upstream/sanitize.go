@@ -18,7 +18,9 @@ var (
 	// Known prefixes of keys, headers that carry one, and any long run that mixes
 	// letters and digits as only generated text does.
 	keys = regexp.MustCompile(`(?i)\b(?:bearer|basic)\s+\S+|\b(?:sk|pk|rk|gsk|xai|sb|key|api|ghp|hf|AIza|AKIA|ya29|eyJ)[-_.]?[A-Za-z0-9*_.-]{12,}`)
-	runs = regexp.MustCompile(`[A-Za-z0-9_+/=*-]{28,}`)
+	// What stands behind the name of a secret is one, whatever it looks like.
+	named = regexp.MustCompile(`(?i)\b((?:api|access|secret|private|subscription)[-_ ]?key|(?:access|auth|api|refresh|session)[-_ ]?token|client[-_ ]?secret|secret|passw(?:or)?d)(["'\x60]?\s*[:=]\s*["'\x60]?)[^\s"'\x60,;&)}\]]{6,}`)
+	runs  = regexp.MustCompile(`[A-Za-z0-9_+/=*-]{28,}`)
 )
 
 // Sanitize makes an upstream's message safe to show: URLs, hosts, key-like
@@ -39,6 +41,7 @@ func Sanitize(message string) string {
 	}, message)
 	message = urls.ReplaceAllString(message, "[url removed]")
 	message = keys.ReplaceAllString(message, "[removed]")
+	message = named.ReplaceAllString(message, "$1$2[removed]")
 	message = runs.ReplaceAllStringFunc(message, func(run string) string {
 		if generated(run) {
 			return "[removed]"

@@ -87,6 +87,7 @@ func (c *Conn) options(cfg Config, opts Options) []nats.Option {
 		nats.IgnoreAuthErrorAbort(),
 		nats.ConnectHandler(func(*nats.Conn) { log.Info("nats connected"); c.connected() }),
 		nats.ReconnectHandler(func(*nats.Conn) { log.Info("nats reconnected"); c.connected() }),
+		nats.ReconnectErrHandler(unreached(log)),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { c.disconnected(log, err) }),
 		nats.ClosedHandler(func(*nats.Conn) { close(c.closed) }),
 		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) {
@@ -101,6 +102,32 @@ func (c *Conn) options(cfg Config, opts Options) []nats.Option {
 		list = append(list, nats.CustomInboxPrefix(cfg.InboxPrefix))
 	}
 	return append(list, credentials(cfg, opts)...)
+}
+
+const (
+	// unreachedEvery is after how many failed attempts the reasons are said
+	// again: half a minute, when servers refuse at once.
+	unreachedEvery = 120
+	// unreachedReasons is how many are said until then: each server of a cluster
+	// may have its own.
+	unreachedReasons = 8
+)
+
+// unreached says why no server is reached, a wrong password above all, without
+// a line for each attempt. The client calls it from one goroutine.
+func unreached(log *slog.Logger) nats.ConnErrHandler {
+	said := make(map[string]bool)
+	var attempts int
+	return func(_ *nats.Conn, err error) {
+		if attempts%unreachedEvery == 0 {
+			clear(said)
+		}
+		attempts++
+		if text := err.Error(); !said[text] && len(said) < unreachedReasons {
+			said[text] = true
+			log.Warn("nats is not reached", slog.Any("error", err))
+		}
+	}
 }
 
 func credentials(cfg Config, opts Options) []nats.Option {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -53,4 +55,34 @@ func TestAClosedConnectionIsNoWarning(t *testing.T) {
 	require.Eventually(t, c.Connected, soon, tick)
 	c.Close()
 	require.Empty(t, log.String())
+}
+
+// A wrong password must not look like a server that is merely slow.
+func TestAServerThatRefusesIsSaid(t *testing.T) {
+	s := natstest.New(t)
+	s.Stop()
+	var log lines
+	c, err := natsconn.Connect(t.Context(), s.Config(), natsconn.Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
+	require.NoError(t, err)
+	defer c.Close()
+	require.Eventually(t, func() bool { return strings.Contains(log.text(), "connection refused") }, soon, tick)
+	require.Contains(t, log.text(), "nats is not reached")
+}
+
+// lines may be read while they are written.
+type lines struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(p)
+}
+
+func (l *lines) text() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
 }

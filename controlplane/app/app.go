@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"net"
 	"os"
 	"sync/atomic"
 	"time"
@@ -55,10 +54,9 @@ type Deps struct {
 
 // App is one control plane.
 type App struct {
-	cfg      Config
-	deps     Deps
-	listener net.Listener
-	ops      net.Listener // nil when the probes are served beside the API
+	cfg       Config
+	deps      Deps
+	listeners httpserver.Listeners
 
 	db       *postgres.DB
 	migrated atomic.Bool
@@ -91,23 +89,13 @@ func New(ctx context.Context, cfg Config, deps Deps) (*App, error) {
 }
 
 // Addr is the address that the API is served on.
-func (a *App) Addr() string { return a.listener.Addr().String() }
+func (a *App) Addr() string { return a.listeners.Addr() }
 
 // OpsAddr is the address of the probes and metrics.
-func (a *App) OpsAddr() string {
-	if a.ops == nil {
-		return a.Addr()
-	}
-	return a.ops.Addr().String()
-}
+func (a *App) OpsAddr() string { return a.listeners.OpsAddr() }
 
 func (a *App) listen(ctx context.Context) (err error) {
-	if a.listener, err = httpserver.Listen(ctx, a.cfg.Listen, "listen"); err != nil {
-		return err
-	}
-	if a.cfg.OpsListen != "" {
-		a.ops, err = httpserver.Listen(ctx, a.cfg.OpsListen, "ops_listen")
-	}
+	a.listeners, err = httpserver.ListenAll(ctx, a.cfg.Listen, a.cfg.OpsListen)
 	return err
 }
 
@@ -178,7 +166,7 @@ func (a *App) wire(context.Context) error {
 		Idempotency:    claims,
 	}, api.Options{
 		Authenticator: authn.New(managementKeys, a.cfg.OperatorToken), Log: log, Metrics: metrics, IDs: ids, Now: now,
-		Limits: a.cfg.server(a.cfg.Listen), Checks: a.checks(), Web: a.deps.Web, OpsElsewhere: a.ops != nil,
+		Limits: a.cfg.server(), Checks: a.checks(), Web: a.deps.Web, OpsElsewhere: a.listeners.Ops != nil,
 	})
 	return err
 }

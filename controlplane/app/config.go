@@ -83,7 +83,7 @@ type Usage struct {
 
 // Default is a control plane beside Postgres and NATS on the same machine.
 func Default() Config {
-	h := httpserver.Default("")
+	h := httpserver.Default()
 	return Config{
 		Listen:   ":8081",
 		Database: Database{MaxConns: 16, ConnectTimeout: 5 * time.Second, Migrate: true},
@@ -133,9 +133,9 @@ func (d Database) settings() postgres.Config {
 	}
 }
 
-func (c Config) server(listen string) httpserver.Config {
+func (c Config) server() httpserver.Config {
 	return httpserver.Config{
-		Listen: listen, HeaderTimeout: c.HTTP.HeaderTimeout, BodyTimeout: c.HTTP.BodyTimeout,
+		HeaderTimeout: c.HTTP.HeaderTimeout, BodyTimeout: c.HTTP.BodyTimeout,
 		IdleTimeout: c.HTTP.IdleTimeout, DrainTimeout: c.HTTP.DrainTimeout, MaxBody: c.HTTP.MaxBody,
 	}
 }

@@ -43,12 +43,12 @@ func (a *App) serve(ctx, background context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	listen := func(listener net.Listener, handler http.Handler) {
 		group.Go(func() error {
-			return httpserver.Serve(ctx, listener, a.cfg.server(listener.Addr().String()), handler, a.deps.Log)
+			return httpserver.Serve(ctx, listener, a.cfg.server(), handler, a.deps.Log)
 		})
 	}
-	listen(a.listener, a.api.Handler())
-	if a.ops != nil {
-		listen(a.ops, a.api.Ops())
+	listen(a.listeners.API, a.api.Handler())
+	if a.listeners.Ops != nil {
+		listen(a.listeners.Ops, a.api.Ops())
 	}
 	return group.Wait()
 }
@@ -95,11 +95,7 @@ func (a *App) migrateLater(ctx context.Context) error {
 
 // release gives back what New took. It serves a New that failed half-way too.
 func (a *App) release() error {
-	for _, l := range []net.Listener{a.listener, a.ops} {
-		if l != nil {
-			_ = l.Close() // closed already when it was served
-		}
-	}
+	a.listeners.Close()
 	if a.nats != nil {
 		a.nats.Close()
 	}

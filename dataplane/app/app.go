@@ -53,10 +53,9 @@ type Deps struct {
 
 // App is one gateway.
 type App struct {
-	cfg      Config
-	deps     Deps
-	listener net.Listener
-	ops      net.Listener // nil when the probes are served beside inference
+	cfg       Config
+	deps      Deps
+	listeners httpserver.Listeners
 
 	nats     *natsconn.Conn
 	spool    *spool.Spool
@@ -90,23 +89,13 @@ func New(ctx context.Context, cfg Config, deps Deps) (*App, error) {
 }
 
 // Addr is the address that inference is served on.
-func (a *App) Addr() string { return a.listener.Addr().String() }
+func (a *App) Addr() string { return a.listeners.Addr() }
 
 // OpsAddr is the address of the probes and metrics.
-func (a *App) OpsAddr() string {
-	if a.ops == nil {
-		return a.Addr()
-	}
-	return a.ops.Addr().String()
-}
+func (a *App) OpsAddr() string { return a.listeners.OpsAddr() }
 
 func (a *App) listen(ctx context.Context) (err error) {
-	if a.listener, err = httpserver.Listen(ctx, a.cfg.Listen, "listen"); err != nil {
-		return err
-	}
-	if a.cfg.OpsListen != "" {
-		a.ops, err = httpserver.Listen(ctx, a.cfg.OpsListen, "ops_listen")
-	}
+	a.listeners, err = httpserver.ListenAll(ctx, a.cfg.Listen, a.cfg.OpsListen)
 	return err
 }
 

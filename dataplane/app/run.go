@@ -66,11 +66,7 @@ func (a *App) Run(ctx context.Context) error {
 // release gives back what New took. It serves a New that failed half-way too.
 func (a *App) release(ctx context.Context) error {
 	var errs []error
-	for _, l := range []interface{ Close() error }{a.listener, a.ops} {
-		if l != nil {
-			_ = l.Close() // closed already when it was served
-		}
-	}
+	a.listeners.Close()
 	if a.provider != nil {
 		a.provider.Close()
 	}

@@ -68,16 +68,16 @@ func (s *server) run(ctx context.Context) error {
 		accepting.Go(func() { failed <- h.Serve(l) })
 	}
 	probes := s.probes()
-	if s.app.ops != nil {
+	if s.app.listeners.Ops != nil {
 		ops := s.http(probes)
 		servers = append(servers, ops)
-		serve(ops, s.app.ops)
+		serve(ops, s.app.listeners.Ops)
 	} else {
 		for _, path := range probePaths {
 			s.app.edge.Handle(http.MethodGet, path, probes)
 		}
 	}
-	serve(main, s.app.listener)
+	serve(main, s.app.listeners.API)
 	var err error
 	select {
 	case err = <-failed:

@@ -28,7 +28,7 @@ func start(t *testing.T, change func(*httpserver.Config), routes func(*gin.Engin
 	log = &transcript.Buffer{}
 	logger, err := logging.New(log, logging.Default())
 	require.NoError(t, err)
-	config := httpserver.Default("127.0.0.1:0")
+	config := httpserver.Default()
 	if change != nil {
 		change(&config)
 	}
@@ -38,7 +38,7 @@ func start(t *testing.T, change func(*httpserver.Config), routes func(*gin.Engin
 		OnPanic:      func(c *gin.Context) { c.String(http.StatusInternalServerError, "sorry "+httpserver.RequestID(c)) },
 	})
 	routes(engine)
-	listener, err := httpserver.Listen(t.Context(), config.Listen, "listen")
+	listener, err := httpserver.Listen(t.Context(), "127.0.0.1:0", "listen")
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)

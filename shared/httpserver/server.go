@@ -15,9 +15,8 @@ import (
 	"time"
 )
 
-// Config is the part of a process's configuration that concerns one listener.
+// Config is the part of a process's configuration that concerns its listeners.
 type Config struct {
-	Listen        string        // host:port
 	HeaderTimeout time.Duration // for the whole request head
 	BodyTimeout   time.Duration // for the whole request body
 	IdleTimeout   time.Duration // of a keep-alive connection between requests
@@ -26,9 +25,8 @@ type Config struct {
 }
 
 // Default has limits that fit an API of small bodies.
-func Default(listen string) Config {
+func Default() Config {
 	return Config{
-		Listen:        listen,
 		HeaderTimeout: 10 * time.Second,
 		BodyTimeout:   30 * time.Second,
 		IdleTimeout:   2 * time.Minute,

@@ -165,7 +165,7 @@ func TestWorkspaceSettingsAndRollout(t *testing.T) {
 	term.run("workspaces", "members", ws).is(cli.ExitOK).shows("ada@example.com", "owner")
 	term.run("settings", "set", "routing_mode=price", "max_attempts=3", "beta_channel=true", "fallback_models=a/b,c/d", "default_model=e/f").
 		is(cli.ExitOK).shows("price", "a/b,c/d", "e/f")
-	term.run("settings", "set", "default_model=null", "fallback_models=").is(cli.ExitOK)
+	term.run("settings", "set", "default_model=null", "fallback_models=", "beta_channel=no").is(cli.ExitOK)
 	got := term.run("settings", "get", "-o", "json").is(cli.ExitOK).json()["data"].(map[string]any)
 	require.Nil(t, got["default_model"])
 	require.Empty(t, got["fallback_models"])
@@ -263,6 +263,10 @@ func TestMistakesHaveExitCodes(t *testing.T) {
 		require.Equal(t, c.code, got.code, "%v: %s%s", c.args, got.out, got.err)
 		require.Equal(t, c.code == cli.ExitOK, got.err == "", "%v: %s", c.args, got.err)
 	}
+	for _, c := range [][]string{{"kyes", "did you mean keys?"}, {"keys", "lst", "get or list"}, {"keys", "create", "--help after a command"}} {
+		require.Contains(t, term.run(c[:len(c)-1]...).err, c[len(c)-1])
+	}
+	term.run("whoami", "--control-url", term.env["SIGNALBOX_CONTROL_URL"]+"/v1").is(cli.ExitOK)
 	same := []string{"keys", "create", "--name", "once", "--idempotency-key", "k"}
 	term.run(same...).is(cli.ExitOK)
 	term.run(same...).is(cli.ExitOK).shows("not shown again: it was in the first answer")
@@ -272,6 +276,7 @@ func TestMistakesHaveExitCodes(t *testing.T) {
 func TestModelsComeFromTheGateway(t *testing.T) {
 	term := newTerminal(t)
 	var surface string
+	models := `{"id":"acme/small","context_length":128000,"providers":["north","south"]},{"id":"acme/odd"}`
 	gateway := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		surface = r.URL.Query().Get("surface")
 		if r.Header.Get("Authorization") != "Bearer sb_v1_test" {
@@ -279,12 +284,14 @@ func TestModelsComeFromTheGateway(t *testing.T) {
 			_, _ = io.WriteString(w, `{"error":{"message":"The key is not valid.","code":"unauthorized","reason":"invalid_key","request_id":"req_7"}}`)
 			return
 		}
-		_, _ = io.WriteString(w, `{"object":"list","data":[{"id":"acme/small","owned_by":"acme"}]}`)
+		_, _ = io.WriteString(w, `{"object":"list","data":[`+models+`]}`)
 	}))
 	defer gateway.Close()
 	term.env["SIGNALBOX_GATEWAY_URL"], term.env["SIGNALBOX_API_KEY"] = gateway.URL+"/", "sb_v1_test"
-	term.run("models", "--surface", "chat").is(cli.ExitOK).shows("acme/small")
+	term.run("models", "--surface", "chat").is(cli.ExitOK).shows("acme/small  128000   north,south", "acme/odd    –        –")
 	require.Equal(t, "chat", surface)
+	models = ""
+	term.run("models").is(cli.ExitOK).shows("No models: ")
 	term.env["SIGNALBOX_API_KEY"] = "sb_v1_other"
 	refused := term.run("models").is(cli.ExitRefused)
 	require.Contains(t, refused.err, "invalid_key")

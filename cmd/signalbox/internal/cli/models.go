@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -47,7 +48,7 @@ func (a *app) models() *cobra.Command {
 			}
 			t.row("MODEL", "CONTEXT", "PROVIDERS")
 			for _, m := range list.Data {
-				t.row(m.ID, tokens(m.Context), m.Providers)
+				t.row(m.ID, tokens(m.Context), strings.Join(m.Providers, ","))
 			}
 		})
 	}

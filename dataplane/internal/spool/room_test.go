@@ -32,7 +32,6 @@ func TestByteBoundRefusesIntentsAndTakesCompletions(t *testing.T) {
 	}
 	refused := eventOf(newRequest())
 	refused.Outcome = wire.Refused
-	refused.Decision = make([]byte, 0)
 	refused.Decision = nil
 	for s.Complete(refused) == nil {
 	}

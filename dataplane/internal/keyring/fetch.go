@@ -62,15 +62,16 @@ func (k *Keyring) fetch(ctx context.Context, kid string) (policy.Key, error) {
 		epoch, atLeader := k.epoch, k.o.Now().Before(k.leaders)
 		k.mu.Unlock()
 		doc, err := k.read(ctx, kid, atLeader)
-		k.mu.Lock()
-		same := epoch == k.epoch
-		k.mu.Unlock()
 		if err != nil && !errors.Is(err, ErrUnknown) {
 			return k.fallBack(kid, err)
 		}
-		if same {
-			return k.land(kid, doc, err)
+		k.mu.Lock()
+		if epoch == k.epoch { // and stays so until it has landed: a gap must not come in between
+			doc, err = k.landLocked(kid, doc, err)
+			k.mu.Unlock()
+			return doc, err
 		}
+		k.mu.Unlock()
 	}
 	return k.fallBack(kid, errors.New("the subscription keeps breaking"))
 }
@@ -97,6 +98,10 @@ func (k *Keyring) read(ctx context.Context, kid string, atLeader bool) (doc poli
 func (k *Keyring) land(kid string, doc policy.Key, err error) (policy.Key, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	return k.landLocked(kid, doc, err)
+}
+
+func (k *Keyring) landLocked(kid string, doc policy.Key, err error) (policy.Key, error) {
 	delete(k.flights, kid)
 	if err == nil {
 		k.budget.refund() // only look-ups that find nothing are dear
@@ -143,6 +148,9 @@ func (k *Keyring) fromDisk(kid string) (policy.Key, error) {
 	}
 	if doc.KID != kid {
 		return policy.Key{}, errors.New("last-known-good key document has another kid")
+	}
+	if pushed, _ := k.recent.Get(kid); doc.Revision < pushed {
+		return policy.Key{}, errors.New("last-known-good key document is out of date")
 	}
 	return doc, nil
 }

@@ -6,6 +6,7 @@ package keyring
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"sync"
@@ -38,6 +39,7 @@ type Source interface {
 type Disk interface {
 	Load(kind lastgood.Kind, name string) ([]byte, error)
 	Save(kind lastgood.Kind, name string, body []byte)
+	Refresh(kind lastgood.Kind, name string, body []byte)
 	Remove(kind lastgood.Kind, name string)
 }
 
@@ -141,7 +143,8 @@ func (k *Keyring) Lookup(ctx context.Context, kid string) (policy.Key, error) {
 }
 
 // Apply takes a pushed or re-read document. It reports whether the keyring
-// holds kid at that revision or a later one now; what is not held is dropped.
+// holds kid at that revision or a later one now; what is not held is dropped,
+// but for the disk, which may have it from an earlier use.
 func (k *Keyring) Apply(doc policy.Key) (holds bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -149,6 +152,9 @@ func (k *Keyring) Apply(doc policy.Key) (holds bool) {
 	k.recent.Update(doc.KID, func(old int64, _ bool) (int64, bool) { return doc.Revision, doc.Revision > old })
 	_, holds = k.held.Get(doc.KID)
 	if _, wanted := k.flights[doc.KID]; !holds && !wanted {
+		if body, err := json.Marshal(doc); err == nil {
+			k.o.Disk.Refresh(lastgood.Keys, doc.KID, body)
+		}
 		return false
 	}
 	k.install(doc, false)

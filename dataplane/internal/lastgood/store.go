@@ -44,10 +44,11 @@ type Store struct {
 	log *slog.Logger
 	max int
 
-	mu     sync.Mutex
-	queue  map[place]order
-	queued int
-	wake   chan struct{}
+	mu      sync.Mutex
+	queue   map[place]order
+	writing map[place]order // taken from queue, on its way to the disk
+	queued  int
+	wake    chan struct{}
 
 	written, failed, dropped, corrupt atomic.Int64
 }
@@ -58,8 +59,9 @@ type place struct {
 }
 
 type order struct {
-	body   []byte
-	remove bool
+	body    []byte
+	remove  bool
+	refresh bool // only in the place of a file that is there
 }
 
 // Options bound the store.
@@ -82,8 +84,15 @@ func Open(dir string, o Options) (*Store, error) {
 	return &Store{dir: dir, log: o.Log, max: o.Kept, queue: make(map[place]order), wake: make(chan struct{}, 1)}, nil
 }
 
-// Load reads a document. A damaged file is reported, counted and ignored.
+// Load reads a document as it was saved or removed last, whether that is on
+// the disk already or not. A damaged file is reported, counted and ignored.
 func (s *Store) Load(kind Kind, name string) ([]byte, error) {
+	if o, ok := s.underWay(place{kind, name}); ok {
+		if o.remove {
+			return nil, ErrNone
+		}
+		return o.body, nil
+	}
 	raw, err := os.ReadFile(s.path(place{kind, name}))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, ErrNone
@@ -106,18 +115,42 @@ func (s *Store) Save(kind Kind, name string, body []byte) {
 	s.enqueue(place{kind, name}, order{body: body})
 }
 
+// Refresh queues a document to be written where an older one is on the disk,
+// and only there: what is not used now must not take room, and what is there
+// must not outlive a change.
+func (s *Store) Refresh(kind Kind, name string, body []byte) {
+	s.enqueue(place{kind, name}, order{body: body, refresh: true})
+}
+
+func (s *Store) underWay(p place) (order, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if o, ok := s.queue[p]; ok {
+		return o, true
+	}
+	o, ok := s.writing[p]
+	return o, ok
+}
+
 // Remove queues a document to be deleted.
 func (s *Store) Remove(kind Kind, name string) { s.enqueue(place{kind, name}, order{remove: true}) }
 
 func (s *Store) enqueue(p place, o order) {
 	s.mu.Lock()
-	size := s.queued - len(s.queue[p].body) + len(o.body)
+	before, waits := s.queue[p]
+	if waits && o.refresh {
+		o.refresh, o.remove = before.refresh, before.remove
+	}
+	if o.remove {
+		o.body = nil
+	}
+	size := s.queued - len(before.body) + len(o.body)
 	if size > maxQueued && !o.remove {
-		// The disk cannot follow. What is on it stays good; a document that
-		// could not be saved is only missing after the next start.
-		s.mu.Unlock()
+		// The disk cannot follow. What it has of this document is out of date:
+		// none is better, and only missing after the next start.
 		s.dropped.Add(1)
-		return
+		size -= len(o.body)
+		o = order{remove: true}
 	}
 	s.queue[p], s.queued = o, size
 	s.mu.Unlock()

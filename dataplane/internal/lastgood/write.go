@@ -31,19 +31,19 @@ func (s *Store) Run(ctx context.Context) error {
 func (s *Store) flush() {
 	s.mu.Lock()
 	queue := s.queue
-	s.queue, s.queued = make(map[place]order), 0
+	s.queue, s.writing, s.queued = make(map[place]order), queue, 0
 	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		s.writing = nil
+		s.mu.Unlock()
+	}()
 	touched := make(map[Kind]bool, 3)
 	for p, o := range queue {
-		var err error
-		if o.remove {
-			if err = os.Remove(s.path(p)); errors.Is(err, fs.ErrNotExist) {
-				err = nil
-			}
-		} else {
-			err = s.write(p, encode(o.body))
+		if o.refresh && !s.has(p) {
+			continue
 		}
-		if err != nil {
+		if err := s.carryOut(p, o); err != nil {
 			s.failed.Add(1)
 			s.log.Error("last-known-good document was not written", slog.String("kind", string(p.kind)), slog.String("name", p.name), slog.Any("error", err))
 			continue
@@ -56,6 +56,27 @@ func (s *Store) flush() {
 			s.log.Error("last-known-good directory was not synced", slog.String("kind", string(kind)), slog.Any("error", err))
 		}
 	}
+}
+
+func (s *Store) has(p place) bool {
+	_, err := os.Lstat(s.path(p))
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// carryOut writes or removes a file. What cannot be replaced is removed, which
+// a full disk allows too: it is out of date.
+func (s *Store) carryOut(p place, o order) error {
+	var err error
+	if !o.remove {
+		if err = s.write(p, encode(o.body)); err == nil {
+			return nil
+		}
+	}
+	gone := os.Remove(s.path(p))
+	if errors.Is(gone, fs.ErrNotExist) {
+		gone = nil
+	}
+	return errors.Join(err, gone)
 }
 
 // write replaces a file so that a crash leaves the old one or the new one.

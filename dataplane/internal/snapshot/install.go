@@ -114,6 +114,9 @@ func (s *Store) fromDisk(ws id.Workspace) {
 		s.o.Log.Warn("last-known-good policy is not usable", slog.String("workspace_id", ws.String()), slog.Any("error", err))
 		return
 	}
+	if pushed, _ := s.recent.Get(ws); view.Revision() < pushed {
+		return // it was acknowledged that this is over
+	}
 	s.swap(&held{view: view, digest: digest, stale: true})
 }
 

@@ -295,3 +295,19 @@ func TestPinOfAHeldWorkspaceDoesNotAllocate(t *testing.T) {
 	ctx := t.Context()
 	require.Zero(t, testing.AllocsPerRun(100, func() { _, _ = s.Pin(ctx, ws, 3) }))
 }
+
+// What was pushed while nobody used the workspace has been acknowledged: the
+// disk must not bring the older policy back.
+func TestTheDiskDoesNotBringAnOlderPolicyBack(t *testing.T) {
+	src := newSource()
+	src.publish(t, 1)
+	s, disk := newStore(t, src, nil)
+	_, err := s.Pin(t.Context(), ws, 0)
+	require.NoError(t, err)
+
+	again, _ := newStore(t, src, disk)
+	require.False(t, again.Wants(ws, src.body(t, 2)))
+	src.with(func() { src.away = true })
+	_, err = again.Pin(t.Context(), ws, 0)
+	require.ErrorIs(t, err, ErrUndetermined)
+}

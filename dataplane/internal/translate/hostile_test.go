@@ -34,6 +34,7 @@ func TestTheServedModelsNameIsBounded(t *testing.T) {
 	codec := translate.New().Codec(chat("{}"), canonical, north)
 	out, failure := codec.Whole(fmt.Appendf(nil, `{"model":"%s","choices":[]}`, strings.Repeat("模", 1<<20)))
 	require.Nil(t, failure)
-	require.Equal(t, fmt.Sprintf(`{"model":%q,"choices":[]}`, canonical), string(out))
+	want := fmt.Sprintf(`{"model":%q,"choices":[]}`, canonical)
+	require.Equal(t, want, string(out))
 	require.Equal(t, strings.Repeat("模", 85), codec.Seen().ServedModel)
 }

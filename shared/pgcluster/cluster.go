@@ -71,6 +71,9 @@ func Start(ctx context.Context, o Options) (*Cluster, error) {
 	}
 	c := &Cluster{home: h, log: log}
 	if err := c.start(ctx, o.Durable); err != nil {
+		if ctx.Err() != nil { // what was under way was ended with it, and has no fault of its own to tell
+			err = fmt.Errorf("the start of the private Postgres was interrupted: %w", context.Cause(ctx))
+		}
 		return nil, errors.Join(err, c.abandon())
 	}
 	log.InfoContext(ctx, "private postgres started",

@@ -24,7 +24,7 @@ const sharedHomes = "/var/lib/signalbox"
 const longestSocketDir = 80
 
 // home is the directory of one cluster: data/, postgres.log, lock, and the
-// socket directory when the path is short enough.
+// socket directory when the path is short and plain enough.
 type home struct {
 	dir       string
 	socket    string
@@ -142,7 +142,7 @@ func (h *home) takeLock() error {
 
 func (h *home) makeSocketDir() error {
 	h.socket = filepath.Join(h.dir, "s")
-	if len(h.socket) > longestSocketDir {
+	if len(h.socket) > longestSocketDir || !plain(h.socket) {
 		// The name is derived, so that a restart uses the same directory again.
 		sum := sha256.Sum256([]byte(h.dir))
 		h.socket = filepath.Join("/tmp", "signalbox-pg-"+strconv.Itoa(os.Geteuid())+"-"+hex.EncodeToString(sum[:6]))
@@ -163,6 +163,15 @@ func (h *home) makeSocketDir() error {
 		return fmt.Errorf("%w: %w", ErrPermission, err)
 	}
 	return nil
+}
+
+// plain reports whether a path means the same to Postgres, whose setting is a
+// list with commas and quotes, and to every driver that reads it from a URL.
+func plain(path string) bool {
+	return !strings.ContainsFunc(path, func(r rune) bool {
+		letter := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
+		return !letter && !strings.ContainsRune("/._-", r)
+	})
 }
 
 func (h *home) data() string    { return filepath.Join(h.dir, "data") }

@@ -22,8 +22,8 @@ const (
 	followFloor  = 5_000
 )
 
-// gap decides how to close the gap between mark and end.
-func gap(mark, end wire.Position, held int) (follow bool) {
+// follows decides how to close the gap between mark and end.
+func follows(mark, end wire.Position, held int) (follow bool) {
 	if mark.Stream != end.Stream || end.Sequence < mark.Sequence {
 		return false
 	}
@@ -39,13 +39,14 @@ func (f *Feed) catchUpKeys(ctx context.Context) error {
 	}
 	mark := f.position(func(m *marks) *wire.Position { return &m.keys })
 	held := f.o.Keys.Held(false)
-	if !gap(mark, state.End, len(held)) {
+	if !follows(mark, state.End, len(held)) {
 		f.o.Keys.Renew()
 		held = f.o.Keys.Held(false) // what landed before Renew is in here, what lands later is new
 		if err := f.rereadKeys(ctx, held); err != nil {
 			return err
 		}
 		f.advance(func(m *marks) *wire.Position { return &m.keys }, state.End)
+		f.gap()
 		return nil
 	}
 	if state.End.Sequence > mark.Sequence {
@@ -96,12 +97,13 @@ func (f *Feed) catchUpPolicies(ctx context.Context) error {
 		return err
 	}
 	mark := f.position(func(m *marks) *wire.Position { return &m.policy })
-	if !gap(mark, state.End, len(f.o.Policies.Held(false))) {
+	if !follows(mark, state.End, len(f.o.Policies.Held(false))) {
 		f.o.Policies.Renew()
 		if err := f.rereadPolicies(ctx, f.o.Policies.Held(false)); err != nil {
 			return err
 		}
 		f.advance(func(m *marks) *wire.Position { return &m.policy }, state.End)
+		f.gap()
 		return nil
 	}
 	if state.End.Sequence > mark.Sequence {

@@ -69,6 +69,7 @@ type Feed struct {
 	reader *document.Reader
 
 	kick     chan struct{} // catch up now
+	gaps     chan struct{} // pushes may have been missed
 	receipts *receipts
 	jobs     *jobs
 
@@ -96,6 +97,7 @@ func New(o Options) *Feed {
 		source:   NewSource(o.Conn),
 		reader:   document.NewReader(o.Conn),
 		kick:     make(chan struct{}, 1),
+		gaps:     make(chan struct{}, 1),
 		receipts: newReceipts(o.Self.Gateway, o.Now),
 		jobs:     newJobs(),
 	}
@@ -121,6 +123,7 @@ func (f *Feed) Run(ctx context.Context) error {
 		}
 	})
 	group.Go(func() error { f.follow(ctx); return nil })
+	group.Go(func() error { f.review(ctx); return nil })
 	group.Go(func() error { f.beat(ctx); return nil })
 	group.Go(func() error { f.acknowledge(ctx); return nil })
 	for range workers {

@@ -183,6 +183,12 @@ func (k *Keyring) Renew() {
 	k.absent.Each(func(kid string, _ time.Time) { k.absent.Remove(kid) })
 }
 
+// Holds reports whether kid is held.
+func (k *Keyring) Holds(kid string) bool {
+	_, ok := k.held.Get(kid)
+	return ok
+}
+
 // Held lists the kids held; stale limits the list to unconfirmed ones.
 func (k *Keyring) Held(stale bool) []string {
 	var kids []string

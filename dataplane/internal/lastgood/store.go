@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -107,6 +108,21 @@ func (s *Store) Load(kind Kind, name string) ([]byte, error) {
 		return nil, ErrNone
 	}
 	return body, nil
+}
+
+// Names lists the documents of a kind that are on the disk.
+func (s *Store) Names(kind Kind) ([]string, error) {
+	entries, err := os.ReadDir(filepath.Join(s.dir, string(kind)))
+	if err != nil {
+		return nil, fmt.Errorf("list last-known-good documents: %w", err)
+	}
+	names := make([]string, 0, len(entries))
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), temporary) {
+			names = append(names, e.Name())
+		}
+	}
+	return names, nil
 }
 
 // Save queues a document to be written. A later Save of the same name replaces

@@ -52,6 +52,24 @@ func (s *Store) Apply(ctx context.Context, ws id.Workspace, p policy.Pointer) er
 	return nil
 }
 
+// Refresh puts what p names in the place of what the disk has of a workspace
+// that is not held.
+func (s *Store) Refresh(ctx context.Context, ws id.Workspace, p policy.Pointer) error {
+	have, err := s.o.Disk.Load(lastgood.Workspaces, ws.String())
+	if err != nil || policy.Digest(have) == p.Digest {
+		return nil // nothing there to be out of date
+	}
+	body, err := s.o.Source.PolicyBody(ctx, p)
+	if err != nil {
+		return fmt.Errorf("read body: %w", err)
+	}
+	if _, err := s.compile(ws, p, body); err != nil {
+		return err
+	}
+	s.o.Disk.Refresh(lastgood.Workspaces, ws.String(), body)
+	return nil
+}
+
 func (s *Store) swap(next *held) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

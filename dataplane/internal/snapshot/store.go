@@ -37,6 +37,7 @@ type Source interface {
 type Disk interface {
 	Load(kind lastgood.Kind, name string) ([]byte, error)
 	Save(kind lastgood.Kind, name string, body []byte)
+	Refresh(kind lastgood.Kind, name string, body []byte)
 	Remove(kind lastgood.Kind, name string)
 }
 

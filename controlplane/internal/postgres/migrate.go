@@ -3,7 +3,10 @@ package postgres
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"fmt"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/signalbox-dev/signalbox/migrations"
@@ -45,6 +48,14 @@ func direct(c Config, fn func(db *sql.DB) error) error {
 	return fn(db)
 }
 
+// insufficientPrivilege is what Postgres calls a statement that the user may
+// not run.
+const insufficientPrivilege = "42501"
+
+// permissionHint says what the user of the URL is missing.
+const permissionHint = `The user that migrates must own the database, and either may create roles (ALTER ROLE the_user CREATEROLE) or has been given both by an administrator:
+  CREATE ROLE signalbox_app NOLOGIN; CREATE ROLE signalbox_system NOLOGIN; GRANT signalbox_app, signalbox_system TO the_user;`
+
 // translateMigration tells a server that is away from a migration that failed:
 // goose hides which it was.
 func translateMigration(ctx context.Context, db *sql.DB, err error) error {
@@ -53,6 +64,9 @@ func translateMigration(ctx context.Context, db *sql.DB, err error) error {
 	}
 	if away := translate(db.PingContext(ctx), "reach the database"); away != nil {
 		return away
+	}
+	if refused, ok := errors.AsType[*pgconn.PgError](err); ok && refused.Code == insufficientPrivilege {
+		return fmt.Errorf("%w\n%s", err, permissionHint)
 	}
 	return err
 }

@@ -3,9 +3,12 @@
 package natsserver
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net"
 	"strconv"
+	"syscall"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -45,6 +48,9 @@ func Start(o Options) (*Server, error) {
 			return nil, fmt.Errorf("nats listen port: %w", err)
 		}
 		opts.Host = host
+		if err := vacant(o.Listen); err != nil {
+			return nil, err
+		}
 		if opts.Port == 0 {
 			opts.Port = server.RANDOM_PORT
 		}
@@ -64,6 +70,20 @@ func Start(o Options) (*Server, error) {
 		return nil, fmt.Errorf("nats server runs without jetstream: store directory unusable")
 	}
 	return s, nil
+}
+
+// vacant tells at once what the server itself keeps for its log, and would
+// leave to a timeout.
+func vacant(address string) error {
+	var config net.ListenConfig
+	listener, err := config.Listen(context.Background(), "tcp", address)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("address already in use: %s; stop what listens there, or choose another", address)
+	}
+	if err != nil {
+		return fmt.Errorf("nats listen address: %w", err)
+	}
+	return listener.Close()
 }
 
 // InProcessConn opens a connection without a network.

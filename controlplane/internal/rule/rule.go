@@ -58,11 +58,25 @@ func (v *Violations) Name(path, name string) {
 // Text checks one line of text that may be empty.
 func (v *Violations) Text(path, text string, longest int) {
 	switch {
-	case !utf8.ValidString(text), strings.ContainsFunc(text, unicode.IsControl):
+	case !utf8.ValidString(text), strings.ContainsFunc(text, unprintable):
 		v.Add(path, Malformed, "must be UTF-8 without control characters")
 	case utf8.RuneCountInString(text) > longest:
 		v.Add(path, TooLong, fmt.Sprintf("must have at most %d characters", longest))
 	}
+}
+
+// unprintable reports what a name on a page, in a table or in a log must not
+// have: control characters, line separators, what turns the direction of the
+// text after it, and the mark that stands where a character was lost, such as
+// half of a surrogate pair.
+func unprintable(r rune) bool {
+	switch {
+	case unicode.IsControl(r), r == '\u2028', r == '\u2029', r == unicode.ReplacementChar:
+		return true
+	case '\u202a' <= r && r <= '\u202e', '\u2066' <= r && r <= '\u2069':
+		return true
+	}
+	return false
 }
 
 // Future checks an expiry; nil means that there is none.

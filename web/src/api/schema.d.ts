@@ -265,7 +265,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Replace the secret of a management key */
+        /**
+         * Replace the secret of a management key
+         * @description For the key's creator only, with a key that has all of its scopes. Anyone else revokes it and creates one of their own.
+         */
         post: operations["rotateManagementKey"];
         delete?: never;
         options?: never;

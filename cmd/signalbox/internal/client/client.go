@@ -1738,12 +1738,16 @@ type ClientInterface interface {
 
 	// RotateManagementKeyWithBody Replace the secret of a management key
 	//
+	// For the key's creator only, with a key that has all of its scopes. Anyone else revokes it and creates one of their own.
+	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /v1/management-keys/{management_key_id}/rotate (the `RotateManagementKey` operationId).
 	RotateManagementKeyWithBody(ctx context.Context, managementKeyID ManagementKeyID, params *RotateManagementKeyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RotateManagementKey Replace the secret of a management key
+	//
+	// For the key's creator only, with a key that has all of its scopes. Anyone else revokes it and creates one of their own.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -2184,6 +2188,8 @@ func (c *Client) GetManagementKey(ctx context.Context, managementKeyID Managemen
 
 // RotateManagementKeyWithBody Replace the secret of a management key
 //
+// For the key's creator only, with a key that has all of its scopes. Anyone else revokes it and creates one of their own.
+//
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /v1/management-keys/{management_key_id}/rotate (the `RotateManagementKey` operationId).
@@ -2200,6 +2206,8 @@ func (c *Client) RotateManagementKeyWithBody(ctx context.Context, managementKeyI
 }
 
 // RotateManagementKey Replace the secret of a management key
+//
+// For the key's creator only, with a key that has all of its scopes. Anyone else revokes it and creates one of their own.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4966,12 +4974,16 @@ type ClientWithResponsesInterface interface {
 
 	// RotateManagementKeyWithBodyWithResponse Replace the secret of a management key
 	//
+	// For the key's creator only, with a key that has all of its scopes. Anyone else revokes it and creates one of their own.
+	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v1/management-keys/{management_key_id}/rotate (the `RotateManagementKey` operationId).
 	RotateManagementKeyWithBodyWithResponse(ctx context.Context, managementKeyID ManagementKeyID, params *RotateManagementKeyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RotateManagementKeyResponse, error)
 
 	// RotateManagementKeyWithResponse Replace the secret of a management key
+	//
+	// For the key's creator only, with a key that has all of its scopes. Anyone else revokes it and creates one of their own.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -7153,6 +7165,8 @@ func (c *ClientWithResponses) GetManagementKeyWithResponse(ctx context.Context, 
 
 // RotateManagementKeyWithBodyWithResponse Replace the secret of a management key
 //
+// For the key's creator only, with a key that has all of its scopes. Anyone else revokes it and creates one of their own.
+//
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /v1/management-keys/{management_key_id}/rotate (the `RotateManagementKey` operationId).
@@ -7165,6 +7179,8 @@ func (c *ClientWithResponses) RotateManagementKeyWithBodyWithResponse(ctx contex
 }
 
 // RotateManagementKeyWithResponse Replace the secret of a management key
+//
+// For the key's creator only, with a key that has all of its scopes. Anyone else revokes it and creates one of their own.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

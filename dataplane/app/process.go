@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
+	"runtime"
 	"time"
 
 	"github.com/signalbox-dev/signalbox/shared/config"
@@ -27,9 +29,28 @@ func Main(ctx context.Context, p Process) error {
 	if err != nil {
 		return fmt.Errorf("log: %w", err)
 	}
+	spare := heapHeadroom()
+	defer runtime.KeepAlive(spare)
 	gateway, err := New(ctx, cfg, Deps{Log: log, Now: time.Now, Version: p.Version, AccessLog: p.Log})
 	if err != nil {
 		return err
 	}
 	return gateway.Run(ctx)
+}
+
+// headroom is how much more garbage than the heap's live part may gather
+// between two collections. A gateway keeps little and allocates much: by itself
+// the collector would run twenty times a second under load, at a tenth of the
+// CPU and with pauses in the slowest requests.
+const headroom = 32 << 20
+
+// heapHeadroom returns memory that is never touched, so never resident, and
+// that the collector counts as live. Unlike a larger GOGC, it adds the same to
+// a heap of ten thousand streams as to an idle one. Whoever tunes the collector
+// by its own variables gets none.
+func heapHeadroom() []byte {
+	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
+		return nil
+	}
+	return make([]byte, headroom)
 }

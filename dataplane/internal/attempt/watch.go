@@ -16,7 +16,9 @@ type ranOut struct{ class upstream.Class }
 func (e *ranOut) Error() string { return "limit ran out: " + string(e.class) }
 
 // watch ends one upstream call when the limit that is running, or the
-// request's budget, is out. At most one limit runs at a time.
+// request's budget, is out. At most one limit runs at a time. Limits come and go
+// with every event of a stream, so the timer is left to run and looks, when it
+// wakes, at what is due by then.
 type watch struct {
 	ctx      context.Context // the call's own, ended here
 	cancel   context.CancelCauseFunc
@@ -24,6 +26,7 @@ type watch struct {
 
 	mu    sync.Mutex
 	timer *time.Timer
+	wakes time.Time // when the timer does; zero: it does not run
 	at    time.Time // zero: no limit runs
 	class upstream.Class
 }
@@ -44,11 +47,19 @@ func (w *watch) arm(d time.Duration, class upstream.Class) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.at, w.class = at, class
+	if w.wakes.IsZero() || at.Before(w.wakes) {
+		w.wake(at, at.Sub(now))
+	}
+}
+
+// wake has the timer run out at the time at, in d. w.mu is held.
+func (w *watch) wake(at time.Time, d time.Duration) {
+	w.wakes = at
 	if w.timer == nil {
-		w.timer = time.AfterFunc(at.Sub(now), w.fire)
+		w.timer = time.AfterFunc(d, w.fire)
 		return
 	}
-	w.timer.Reset(at.Sub(now))
+	w.timer.Reset(d)
 }
 
 // off stops the limit that runs.
@@ -56,25 +67,33 @@ func (w *watch) off() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.at = time.Time{}
-	if w.timer != nil {
-		w.timer.Stop()
-	}
 }
 
-// fire ends the call, unless the limit was replaced while the timer ran out.
+// fire ends the call when the limit that runs is out, and else waits for that.
 func (w *watch) fire() {
 	w.mu.Lock()
-	out := !w.at.IsZero() && !time.Now().Before(w.at)
+	now := time.Now()
+	w.wakes = time.Time{}
+	running := !w.at.IsZero()
+	if running && now.Before(w.at) {
+		w.wake(w.at, w.at.Sub(now))
+		running = false
+	}
 	class := w.class
 	w.mu.Unlock()
-	if out {
+	if running {
 		w.cancel(&ranOut{class: class})
 	}
 }
 
 // end releases everything. The call's context is over after it.
 func (w *watch) end() {
-	w.off()
+	w.mu.Lock()
+	w.at = time.Time{}
+	if w.timer != nil {
+		w.timer.Stop()
+	}
+	w.mu.Unlock()
 	w.cancel(context.Canceled)
 }
 

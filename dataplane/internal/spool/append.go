@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
 
@@ -175,14 +174,15 @@ func (s *Spool) write(p []byte) error {
 type encoded struct {
 	id             id.Request
 	unknown        bool
-	refusal        bool // by the gateway, without an upstream call
-	prefix, suffix []byte
-	decision       []byte // with the name before it and the brace after it; nil without one
+	refusal        bool   // by the gateway, without an upstream call
+	prefix, suffix []byte // the suffix without its closing brace
+	decision       []byte // nil without one
 }
 
 var (
 	sequenceField = []byte(`"sequence":0`)
 	decisionField = []byte(`,"decision":`)
+	closing       = []byte(`}`)
 )
 
 // encode writes e as JSON. The decision record is JSON already and large: it is
@@ -207,23 +207,26 @@ func encode(e wire.UsageEvent) (encoded, error) {
 		id:      e.ID,
 		unknown: e.Outcome == wire.Unknown,
 		refusal: e.Outcome == wire.Refused,
-		prefix:  body[:at], suffix: body[at+1:],
+		prefix:  body[:at], suffix: body[at+1 : len(body)-1],
 	}
 	if len(decision) > 0 && len(body)+len(decisionField)+len(decision) <= room {
-		out.suffix = out.suffix[:len(out.suffix)-1]
-		out.decision = slices.Concat(decisionField, decision, []byte("}"))
+		out.decision = decision
 	}
 	return out, nil
 }
 
 func (e encoded) size() int {
-	return frameHead + eventHead + len(e.prefix) + 20 + len(e.suffix) + len(e.decision)
+	return frameHead + eventHead + len(e.prefix) + 20 + len(e.suffix) + len(decisionField) + len(e.decision) + len(closing)
 }
 
 func (e encoded) appendFrame(dst []byte, seq uint64) []byte {
 	var head [eventHead]byte
 	var digits [20]byte
+	name := decisionField
+	if e.decision == nil {
+		name = nil
+	}
 	return appendFrame(dst, kindEvent,
 		appendEventHead(head[:0], seq, e.id, e.unknown),
-		e.prefix, strconv.AppendUint(digits[:0], seq, 10), e.suffix, e.decision)
+		e.prefix, strconv.AppendUint(digits[:0], seq, 10), e.suffix, name, e.decision, closing)
 }

@@ -159,12 +159,29 @@ func (sh *shipper) wait(ctx context.Context) (bool, error) {
 		sh.reading = true
 		return false, gather(ctx)
 	case ack := <-ok:
-		sh.s.storedAt(sh.flying[0].last, ack.Sequence)
-		sh.stored = sh.flying[0].after
-		sh.flying = sh.flying[1:]
+		sh.acked(ack)
 		return true, nil
 	case err := <-failed:
 		return false, fmt.Errorf("publish usage: %w", err)
+	}
+}
+
+// acked takes the answer to the oldest publish, and those behind it that came
+// with it.
+func (sh *shipper) acked(ack *jetstream.PubAck) {
+	for n := uint64(1); ; n++ {
+		oldest := sh.flying[0]
+		sh.flying = sh.flying[1:]
+		if len(sh.flying) > 0 {
+			select {
+			case ack = <-sh.flying[0].future.Ok():
+				continue
+			default:
+			}
+		}
+		sh.stored = oldest.after
+		sh.s.storedAt(oldest.last, ack.Sequence, n)
+		return
 	}
 }
 
@@ -215,14 +232,15 @@ func (s *Spool) mark() uint64 {
 	return s.committed
 }
 
-// storedAt notes that the stream stored a sequence as its message at.
-func (s *Spool) storedAt(seq, at uint64) {
+// storedAt notes that the stream stored a sequence as its message at, the last
+// of n messages.
+func (s *Spool) storedAt(seq, at, n uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.acked = max(s.acked, seq)
 	s.streamSeq = at
 	s.failing = false
-	s.counts.published++
+	s.counts.published += n
 	s.signal()
 }
 

@@ -109,7 +109,7 @@ func isBare(line []byte) bool { return len(line) > 0 && (line[0] == '{' || line[
 
 // cutLine returns the first line without its end, and what follows the end.
 func cutLine(b []byte) (line, rest []byte) {
-	i := bytes.IndexAny(b, "\r\n")
+	i := indexLineEnd(b)
 	if i < 0 {
 		return b, nil
 	}

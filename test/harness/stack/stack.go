@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"strconv"
 	"time"
 
@@ -99,6 +100,9 @@ func (s *Stack) catalogFile() string { return filepath.Join(s.options.Dir, "cata
 
 // StartPostgres starts the database server, also after StopPostgres.
 func (s *Stack) StartPostgres(ctx context.Context) (err error) {
+	if err := Reachable(s.options.Dir); err != nil {
+		return err
+	}
 	s.postgres, err = pgcluster.Start(ctx, pgcluster.Options{DataDir: filepath.Join(s.options.Dir, "postgres"), Durable: true})
 	return err
 }
@@ -219,4 +223,17 @@ func (s *Stack) Stop() error {
 		failed = errors.Join(failed, s.postgres.Stop())
 	}
 	return failed
+}
+
+// Reachable opens a temporary folder, and those above it, to the user that
+// Postgres runs as under root. In a closed one the cluster would move to the
+// machine's state directory and stay there.
+func Reachable(dir string) error {
+	root := filepath.Clean(os.TempDir())
+	for at := filepath.Clean(dir); strings.HasPrefix(at, root+string(filepath.Separator)); at = filepath.Dir(at) {
+		if err := os.Chmod(at, 0o755); err != nil {
+			return fmt.Errorf("open the temporary folder: %w", err)
+		}
+	}
+	return nil
 }

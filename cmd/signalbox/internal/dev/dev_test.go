@@ -23,6 +23,17 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// folder is a temporary folder that the user that Postgres runs as can reach;
+// a cluster in any other moves to the machine's state directory and stays there.
+func folder(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for at := dir; at != os.TempDir() && at != "/"; at = filepath.Dir(at) {
+		require.NoError(t, os.Chmod(at, 0o755))
+	}
+	return dir
+}
+
 func options(dir string) dev.Options {
 	o := dev.Default()
 	o.Data, o.GatewayListen, o.ControlListen = dir, "127.0.0.1:0", "127.0.0.1:0"
@@ -73,7 +84,7 @@ func chat(t *testing.T, access dev.Access, body string) (int, string) {
 const hello = `{"model": "signalbox-sim/small", "messages": [{"role": "user", "content": "Hello"}]}`
 
 func TestEverythingRunsAndASecondStartFindsIt(t *testing.T) {
-	o := options(t.TempDir())
+	o := options(folder(t))
 	o.Gateways = 2
 	var out transcript.Buffer
 	o.Out = &out
@@ -103,7 +114,7 @@ func TestEverythingRunsAndASecondStartFindsIt(t *testing.T) {
 
 func TestThePrintedCurlLineIsTheOneThatWorks(t *testing.T) {
 	var out transcript.Buffer
-	o := options(t.TempDir())
+	o := options(folder(t))
 	o.Out = &out
 	access, _ := start(t, o)
 	require.Eventually(t, func() bool { return strings.Contains(out.String(), "Ctrl-C") }, 5*time.Second, time.Millisecond)
@@ -118,7 +129,7 @@ var providersLine = regexp.MustCompile(`Providers +openai`)
 
 func TestProviderKeysOfTheEnvironmentOpenThatProvidersModels(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "sk-canary-of-the-test")
-	o := options(t.TempDir())
+	o := options(folder(t))
 	var out, log transcript.Buffer
 	o.Out, o.Log, o.LogLevel = &out, &log, "debug"
 	access, stop := start(t, o)
@@ -145,7 +156,7 @@ func TestProviderKeysOfTheEnvironmentOpenThatProvidersModels(t *testing.T) {
 }
 
 func TestAUsersCatalogGoesOverEverything(t *testing.T) {
-	dir := t.TempDir()
+	dir := folder(t)
 	file := filepath.Join(dir, "mine.yaml")
 	require.NoError(t, os.WriteFile(file, []byte("models:\n  - id: acme/mine\n    endpoints:\n      - {provider: sim, upstream_model: small}\n"), 0o600))
 	o := options(filepath.Join(dir, "data"))
@@ -179,7 +190,7 @@ func TestStartsThatCannotSucceedSayWhy(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			o := options(t.TempDir())
+			o := options(folder(t))
 			c.change(&o)
 			ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 			defer cancel()
@@ -195,35 +206,31 @@ func TestStartsThatCannotSucceedSayWhy(t *testing.T) {
 
 func TestDamagedFoldersSayWhatToDo(t *testing.T) {
 	t.Run("credentials", func(t *testing.T) {
-		o := options(t.TempDir())
+		o := options(folder(t))
 		require.NoError(t, os.WriteFile(filepath.Join(o.Data, "credentials.json"), []byte("{"), 0o600))
 		require.ErrorContains(t, dev.Run(t.Context(), o), "remove it")
 	})
 	t.Run("postgres", func(t *testing.T) {
-		o := options(t.TempDir())
-		// The folders above must be open to the user that Postgres runs as.
-		for dir := o.Data; dir != os.TempDir(); dir = filepath.Dir(dir) {
-			require.NoError(t, os.Chmod(dir, 0o755))
-		}
+		o := options(folder(t))
 		data := filepath.Join(o.Data, "postgres", "data")
 		require.NoError(t, os.MkdirAll(data, 0o755))
 		require.NoError(t, os.WriteFile(filepath.Join(data, "something"), []byte("else"), 0o644))
 		require.ErrorContains(t, dev.Run(t.Context(), o), "damaged")
 	})
 	t.Run("a second dev on one folder", func(t *testing.T) {
-		o := options(t.TempDir())
+		o := options(folder(t))
 		start(t, o)
 		require.ErrorContains(t, dev.Run(t.Context(), o), "--data")
 	})
 	t.Run("no Postgres binaries", func(t *testing.T) {
 		t.Setenv("SIGNALBOX_PG_BIN", t.TempDir())
-		require.ErrorContains(t, dev.Run(t.Context(), options(t.TempDir())), "Postgres")
+		require.ErrorContains(t, dev.Run(t.Context(), options(folder(t))), "Postgres")
 	})
 }
 
 // Under a deleted data folder nothing can work; it says so and ends.
 func TestADeletedDataFolderEndsIt(t *testing.T) {
-	o := options(t.TempDir())
+	o := options(folder(t))
 	ended := make(chan error, 1)
 	go func() { ended <- dev.Run(context.WithoutCancel(t.Context()), o) }()
 	require.Eventually(t, func() bool {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/test/harness/client"
 	"github.com/signalbox-dev/signalbox/test/harness/process"
+	"github.com/signalbox-dev/signalbox/test/harness/stack"
 )
 
 const devWithin = 2 * time.Minute
@@ -26,6 +27,9 @@ func measureDev(ctx context.Context, o options) (err error) {
 		return fmt.Errorf("make a directory: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	if err := stack.Reachable(dir); err != nil {
+		return err
+	}
 	binary, err := filepath.Abs(filepath.Join(o.bin, "signalbox"))
 	if err != nil {
 		return fmt.Errorf("find the binary: %w", err)

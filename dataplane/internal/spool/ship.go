@@ -169,7 +169,9 @@ func (sh *shipper) wait(ctx context.Context) (bool, error) {
 // acked takes the answer to the oldest publish, and those behind it that came
 // with it.
 func (sh *shipper) acked(ack *jetstream.PubAck) {
-	for n := uint64(1); ; n++ {
+	var got answers
+	for {
+		got.add(ack)
 		oldest := sh.flying[0]
 		sh.flying = sh.flying[1:]
 		if len(sh.flying) > 0 {
@@ -180,8 +182,23 @@ func (sh *shipper) acked(ack *jetstream.PubAck) {
 			}
 		}
 		sh.stored = oldest.after
-		sh.s.storedAt(oldest.last, ack.Sequence, n)
+		sh.s.storedAt(oldest.last, got)
 		return
+	}
+}
+
+// answers are the stream's to publishes that follow each other. low and last
+// are its own numbers of the messages; those of repeats, which it had before,
+// are left out.
+type answers struct{ n, low, last uint64 }
+
+func (a *answers) add(ack *jetstream.PubAck) {
+	a.n++
+	if ack.Duplicate {
+		return
+	}
+	if a.last = ack.Sequence; a.low == 0 || a.last < a.low {
+		a.low = a.last
 	}
 }
 
@@ -232,15 +249,20 @@ func (s *Spool) mark() uint64 {
 	return s.committed
 }
 
-// storedAt notes that the stream stored a sequence as its message at, the last
-// of n messages.
-func (s *Spool) storedAt(seq, at, n uint64) {
+// storedAt notes that the stream stored everything up to a sequence. A stream
+// whose numbers fell has lost what came between: it was made anew or restored,
+// perhaps between two looks of the watcher, which would see nothing of it once
+// the numbers have caught up.
+func (s *Spool) storedAt(seq uint64, got answers) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.acked = max(s.acked, seq)
-	s.streamSeq = at
+	if got.low > 0 {
+		s.wentBack = s.wentBack || got.low <= s.streamSeq
+		s.streamSeq = got.last
+	}
 	s.failing = false
-	s.counts.published += n
+	s.counts.published += got.n
 	s.signal()
 }
 

@@ -112,10 +112,15 @@ type shipping struct {
 
 func startShipping(t *testing.T, server *natstest.Server, dir string) *shipping {
 	t.Helper()
+	return startLooking(t, server, dir, 20*time.Millisecond)
+}
+
+func startLooking(t *testing.T, server *natstest.Server, dir string, every time.Duration) *shipping {
+	t.Helper()
 	conn := server.Connect()
 	s, err := Open(dir, Options{
-		NATS: conn.NATS(), SegmentBytes: 8 << 10, Window: 16, AckTimeout: time.Second, MarkEvery: 20 * time.Millisecond,
-		StallAfter: 200 * time.Millisecond,
+		NATS: conn.NATS(), SegmentBytes: 8 << 10, Window: 16, AckTimeout: time.Second, MarkEvery: every,
+		StallAfter: 10 * every,
 	})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())

@@ -31,6 +31,7 @@ type Spool struct {
 	ages      []age      // when sequences were reached, oldest first
 	sealing   []*segment // no longer active, not yet synced
 	streamSeq uint64     // stream sequence of the newest acknowledgement
+	wentBack  bool       // it fell since everything above committed was published
 	failing   bool       // the last publish failed
 	buf       []byte
 	counts    counts

@@ -72,19 +72,28 @@ func (w *watcher) follow(ctx context.Context) {
 		s.opts.Log.Debug("the usage stream was not looked at", slog.Any("error", infoErr))
 		return
 	}
-	if mark < acked && w.lost(info, acked-mark, streamSeq) {
+	anew := !w.created.IsZero() && !info.created.Equal(w.created)
+	if s.regressed(mark, anew) || mark < acked && w.lost(info, acked-mark, streamSeq) {
 		w.moved = now
 		s.republish(mark)
 	}
 	w.created = info.created
 }
 
+// regressed says whether the stream is another or an older one than that which
+// took what is above mark, or some of it. What was acknowledged since the
+// stream was looked at counts: the old one may have done it.
+func (s *Spool) regressed(mark uint64, anew bool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.wentBack = (s.wentBack || anew) && mark < s.acked
+	return s.wentBack
+}
+
 // lost says whether records that the stream acknowledged, and that are above
 // the mark, are gone from it.
 func (w *watcher) lost(info streamInfo, missing, streamSeq uint64) bool {
 	switch {
-	case !w.created.IsZero() && !info.created.Equal(w.created): // made anew
-		return true
 	case info.last < streamSeq: // restored from an older state
 		return true
 	case info.mine == 0:
@@ -145,7 +154,7 @@ func (s *Spool) republish(mark uint64) {
 	s.opts.Log.Warn("the usage stream lost records; they are published again",
 		slog.Uint64("committed", mark), slog.Uint64("acknowledged", s.acked))
 	s.acked = mark
-	s.streamSeq = 0
+	s.streamSeq, s.wentBack = 0, false
 	s.counts.republishes++
 	s.mu.Unlock()
 	notify(s.rewind)

@@ -41,7 +41,8 @@ const (
 	batchSize  = 500
 	linger     = 50 * time.Millisecond // for a batch to fill
 	fetchWait  = 2 * time.Second
-	ackWait    = 30 * time.Second
+	ackWait    = 10 * time.Second // what a dead control plane had in hand waits for so long
+	stillEvery = ackWait / 3
 	ackPending = 20_000 // over all consumers
 	finishIn   = 15 * time.Second
 	minPause   = 100 * time.Millisecond
@@ -76,7 +77,7 @@ func (c *Consumer) Run(ctx context.Context) error {
 	defer stop()
 	var wg sync.WaitGroup
 	for range c.workers {
-		wg.Go(func() { (&worker{Consumer: c, pause: minPause}).work(ctx) })
+		wg.Go(func() { c.newWorker().work(ctx) })
 	}
 	wg.Wait()
 	return nil
@@ -86,9 +87,24 @@ func (c *Consumer) Run(ctx context.Context) error {
 type worker struct {
 	*Consumer
 	pause time.Duration // after the next failure; grows while they follow each other
+	still time.Duration // between words to the server that a batch is in hand
+	back  chan struct{} // NATS is reached again
+}
+
+func (c *Consumer) newWorker() *worker {
+	return &worker{Consumer: c, pause: minPause, still: stillEvery, back: make(chan struct{}, 1)}
+}
+
+// connected ends the pause, which may have grown long while NATS was away.
+func (w *worker) connected() {
+	select {
+	case w.back <- struct{}{}:
+	default:
+	}
 }
 
 func (w *worker) work(ctx context.Context) {
+	defer w.conn.OnConnect(w.connected)()
 	for {
 		err := w.consume(ctx)
 		if ctx.Err() != nil {
@@ -101,6 +117,9 @@ func (w *worker) work(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
+		case <-w.back:
+			w.pause = minPause
+			continue
 		case <-time.After(w.pause):
 		}
 		w.pause = min(2*w.pause, maxPause)
@@ -147,11 +166,7 @@ func (w *worker) fetch(ctx context.Context, source jetstream.Consumer) error {
 		if part, more = gather(incoming.Messages()); len(part) == 0 {
 			break
 		}
-		// Not cut off by ctx: what was delivered is best stored.
-		finish, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishIn)
-		err := w.store(finish, part)
-		cancel()
-		if err != nil {
+		if err := w.finish(ctx, part); err != nil {
 			w.putBack(part, incoming.Messages())
 			return err
 		}
@@ -161,6 +176,31 @@ func (w *worker) fetch(ctx context.Context, source jetstream.Consumer) error {
 		return fmt.Errorf("fetch usage: %w", err)
 	}
 	return nil
+}
+
+// finish stores part. It is not cut off by ctx: what was delivered is best
+// stored. The server is told from time to time that part is in hand, so that a
+// slow database does not have it delivered again on top.
+func (w *worker) finish(ctx context.Context, part []jetstream.Msg) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishIn)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		tick := time.NewTicker(w.still)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			for _, msg := range part {
+				_ = msg.InProgress() // a word that is lost brings repeats at worst
+			}
+		}
+	})
+	defer wg.Wait()
+	defer cancel()
+	return w.store(ctx, part)
 }
 
 // putBack has messages redelivered after the pause that the failure calls for,

@@ -3,8 +3,6 @@ package attempt
 import (
 	"sync"
 	"time"
-
-	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
 )
 
 // lookahead reads a stream in a goroutine of its own until the first content,
@@ -28,7 +26,7 @@ func (l *live) hold(limits Limits) {
 	a := &lookahead{ready: make(chan struct{})}
 	go func() {
 		defer close(a.ready)
-		for n := 1; !a.take(l.step, n, limits); n++ {
+		for !a.take(l, limits) {
 		}
 	}()
 	timer := time.NewTimer(limits.Hold)
@@ -46,15 +44,15 @@ func (l *live) hold(limits Limits) {
 	}
 }
 
-// take keeps the n-th event and reports whether the lookahead is over.
-func (a *lookahead) take(step func() (upstream.Piece, *ending), n int, limits Limits) bool {
-	piece, end := step()
+// take keeps the next event and reports whether the lookahead is over.
+func (a *lookahead) take(l *live, limits Limits) bool {
+	piece, end := l.step()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.held = append(a.held, piece.Bytes...)
 	a.content = a.content || piece.Content
 	a.end = end
-	return a.released || a.content || end != nil || n >= limits.HoldEvents || len(a.held) >= limits.HoldBytes
+	return a.released || a.content || end != nil || l.said >= limits.HoldEvents || len(a.held) >= limits.HoldBytes
 }
 
 // catchUp waits for the lookahead that the head overtook.

@@ -59,6 +59,7 @@ type live struct {
 	held      []byte
 	together  []byte // events that arrived in one read, gathered
 	content   bool
+	said      int       // events that carried data; comments only say that somebody is there
 	due       time.Time // when the first content must be here; zero: it is
 	last      bool      // the terminal marker was handed on
 	end       *ending
@@ -87,6 +88,9 @@ func (l *live) step() (upstream.Piece, *ending) {
 	event, err := l.events.Next()
 	if err != nil {
 		return l.finish(err)
+	}
+	if event.Data != nil {
+		l.said++
 	}
 	piece, failure := l.codec.Event(event)
 	if failure != nil {

@@ -250,14 +250,34 @@ func TestAFloodEndsInTime(t *testing.T) {
 	}
 }
 
+// Some providers send comments several times a second until a model answers,
+// or does not: they are no events, and must not use up the chance of another
+// provider.
+func TestCommentsDoNotForceTheHeadOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.model("acme/a", 0, "north", "south")
+		w.on("north", sse(append(signs(200 * time.Millisecond)[:80], step{data: failed})...)) // 8 s of them
+		w.on("south", good(streamCall()))
+		reply, _, failure := w.attempt(t.Context(), streamCall())
+		require.Nil(t, failure)
+		require.Equal(t, "south", reply.Candidate.Provider.Slug)
+		require.NoError(t, reply.Body.Close())
+	})
+}
+
 func TestStreamsThatAreComplete(t *testing.T) {
 	for name, c := range map[string]struct {
 		steps []step
 		text  string
 		after time.Duration
 	}{
-		"in order":                {say(role, hello, finish, done), role + hello + finish + done, 0},
-		"no marker":               {say(hello, finish), hello + finish + done, 0},
+		"in order":  {say(role, hello, finish, done), role + hello + finish + done, 0},
+		"no marker": {say(hello, finish), hello + finish + done, 0},
+		"after long thought": {
+			append(signs(2 * time.Second)[:56], say(role, hello, finish, done)...),
+			strings.Repeat(": a\n\n", 28) + role + hello + finish + done, 56 * time.Second,
+		},
 		"reset after the finish":  {[]step{{data: hello + finish}, {err: io.ErrUnexpectedEOF}}, hello + finish + done, 0},
 		"no last newline":         {say(hello, finish, "data: [DONE]"), hello + finish + done, 0},
 		"open after the marker":   {[]step{{data: hello + finish + done}, {hang: true}}, hello + finish + done, 100 * time.Millisecond},
@@ -299,7 +319,7 @@ func TestLookAheadIsBounded(t *testing.T) {
 		held  int
 	}{
 		"bytes":  {say(big, big, failed), 2 * len(big)},
-		"events": {say(strings.Repeat(": a\n\n", 20), failed), 16 * len(": a\n\n")},
+		"events": {say(strings.Repeat(role, 20), failed), 16 * len(strings.ReplaceAll(role, `"up"`, `"acme/a"`))},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

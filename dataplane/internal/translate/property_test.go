@@ -22,7 +22,7 @@ var (
 	})
 	anyValue = rapid.SampledFrom([]string{
 		`1`, `-0`, `1e400`, `12345678901234567890`, `0.10`, `null`, `true`, `""`, `"北京🙂"`, `"\u00e9\/"`, `[]`, `{}`,
-		`{"model":"inner","models":[1]}`, `[ {"a" : 1} , 2 ]`, `"}\"]"`,
+		`{"model":"inner","models":[1]}`, `{"Model":"inner","Stream":1,"PROVIDER":{}}`, `[{"properties":{"Models":{}}}]`, `[ {"a" : 1} , 2 ]`, `"}\"]"`,
 	})
 	anySpace = rapid.SampledFrom([]string{"", "", "", " ", "\n\t", "\r\n  "})
 )

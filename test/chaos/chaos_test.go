@@ -108,11 +108,13 @@ func TestChaos(t *testing.T) {
 
 	t.Run("NATS comes back empty", func(t *testing.T) {
 		load := begin(t, s.Platform, "nats-wiped")
-		load.more(t, 300)
-		require.NoError(t, s.NATS.Stop(outage))
-		require.NoError(t, s.WipeNATS())
-		load.more(t, 300)
-		require.NoError(t, s.NATS.Restart())
+		for _, meanwhile := range []int{300, 1, 100, 300} { // requests; also sooner than anyone looks
+			load.more(t, 300)
+			require.NoError(t, s.NATS.Stop(outage))
+			require.NoError(t, s.WipeNATS())
+			load.more(t, meanwhile)
+			require.NoError(t, s.NATS.Restart())
+		}
 		load.more(t, 300)
 		load.settle(t, settleTime)
 		load.unharmed(t, none)

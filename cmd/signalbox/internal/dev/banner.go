@@ -23,13 +23,11 @@ func banner(w io.Writer, a Access, o Options, gateways, providers []string) erro
 	if len(providers) > 0 {
 		fmt.Fprintf(&b, "  Providers       %s   (keys from the environment)\n", strings.Join(providers, ", "))
 	}
-	fmt.Fprintf(&b, "\nTry it in another terminal:\n\n")
-	fmt.Fprintf(&b, "  export SIGNALBOX_API_KEY=%s\n", a.APIKey)
 	if model := tryModel(o); model != "" {
-		fmt.Fprintf(&b, "  curl %s/v1/chat/completions \\\n", a.GatewayURL)
-		fmt.Fprintf(&b, "    -H \"Authorization: Bearer $SIGNALBOX_API_KEY\" \\\n")
-		fmt.Fprintf(&b, "    -H \"Content-Type: application/json\" \\\n")
-		fmt.Fprintf(&b, "    -d '{\"model\": \"%s\", \"messages\": [{\"role\": \"user\", \"content\": \"Hello\"}]}'\n", model)
+		// One line with the key in it, so that it works wherever it is pasted.
+		fmt.Fprintf(&b, "\nTry it in another terminal, and with \"stream\": true:\n\n")
+		fmt.Fprintf(&b, "  curl %s/v1/chat/completions -H 'Authorization: Bearer %s' -H 'Content-Type: application/json'", a.GatewayURL, a.APIKey)
+		fmt.Fprintf(&b, " -d '{\"model\": \"%s\", \"messages\": [{\"role\": \"user\", \"content\": \"Hello\"}]}'\n", model)
 	}
 	fmt.Fprintf(&b, "\nHere or in a folder below, the CLI finds everything by itself: %s models, logs -f, explain, keys.\n", o.Program)
 	fmt.Fprintf(&b, "Ctrl-C stops everything, and the next start goes on with the same keys.\n\n")

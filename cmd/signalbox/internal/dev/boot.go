@@ -19,62 +19,71 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/secret/seal"
 )
 
-// boot starts every part, the ones that others need first. It does not wait
-// for them to be ready.
-func boot(ctx context.Context, o Options, log *slog.Logger, operatorToken string, started *stack, failed chan<- error) (addresses, []string, error) {
-	var urls addresses
-	listeners, err := o.gatewayAddresses()
-	if err != nil {
-		return urls, nil, err
-	}
-	databaseURL, stopDatabase, err := database(ctx, o, log)
-	if err != nil {
-		return urls, nil, err
+// ground is what both planes stand on.
+type ground struct {
+	databaseURL string
+	nats        *natsserver.Server
+	catalog     string // path of the overlay of this machine
+	keyring     string // path
+	providers   []string
+}
+
+// prepare starts what both planes need: Postgres, NATS and the simulated
+// provider, and writes the catalog and the keyring.
+func prepare(ctx context.Context, o Options, log *slog.Logger, started *stack) (g ground, err error) {
+	var stopDatabase func() error
+	if g.databaseURL, stopDatabase, err = database(ctx, o, log); err != nil {
+		return g, err
 	}
 	started.push(stopDatabase)
-
-	nats, err := natsserver.Start(natsserver.Options{StoreDir: filepath.Join(o.Data, "nats"), Listen: o.NATSListen})
-	if err != nil {
-		return urls, nil, fmt.Errorf("start NATS (--nats-listen): %w", err)
+	if g.nats, err = natsserver.Start(natsserver.Options{StoreDir: filepath.Join(o.Data, "nats"), Listen: o.NATSListen}); err != nil {
+		return g, fmt.Errorf("start NATS (--nats-listen): %w", err)
 	}
-	started.push(func() error { nats.Shutdown(); return nil })
-
+	started.push(func() error { g.nats.Shutdown(); return nil })
 	simulatorURL, err := startSimulator(ctx, o, started)
 	if err != nil {
-		return urls, nil, err
+		return g, err
 	}
-	overlay, providers, err := writeCatalog(o.Data, simulatorURL, os.Getenv)
-	if err != nil {
-		return urls, nil, err
+	if g.catalog, g.providers, err = writeCatalog(o.Data, simulatorURL, os.Getenv); err != nil {
+		return g, err
 	}
-	keyring := filepath.Join(o.Data, "keyring.json")
-	if _, err := seal.LoadOrCreateFile(keyring); err != nil {
-		return urls, nil, err
-	}
+	g.keyring = filepath.Join(o.Data, "keyring.json")
+	_, err = seal.LoadOrCreateFile(g.keyring)
+	return g, err
+}
 
-	control := controlConfig(o, databaseURL, keyring, operatorToken, overlay)
-	plane, err := controlplane.New(ctx, control, controlplane.Deps{
+// startControl runs the control plane and returns its URL.
+func startControl(ctx context.Context, o Options, log *slog.Logger, g ground, operatorToken string, parts *parts) (string, error) {
+	plane, err := controlplane.New(ctx, controlConfig(o, g, operatorToken), controlplane.Deps{
 		Log: log.With(slog.String("process", "controlplane")), Now: time.Now, Version: o.Version,
-		InProcessNATS: nats, Web: dashboard.Files(),
+		InProcessNATS: g.nats, Web: dashboard.Files(),
 	})
 	if err != nil {
-		return urls, nil, occupied(err, o.ControlListen, "--control-listen")
+		return "", occupied(err, o.ControlListen, "--control-listen")
 	}
-	started.push(run(ctx, "control plane", plane.Run, failed))
-	urls.control = "http://" + plane.Addr()
+	parts.run(ctx, "control plane", plane.Run)
+	return "http://" + plane.Addr(), nil
+}
 
+// startGateways runs the gateways and returns their URLs.
+func startGateways(ctx context.Context, o Options, log *slog.Logger, g ground, parts *parts) ([]string, error) {
+	listeners, err := o.gatewayAddresses()
+	if err != nil {
+		return nil, err
+	}
+	var urls []string
 	for i, listen := range listeners {
-		gateway, err := dataplane.New(ctx, gatewayConfig(o, listen, keyring, i), dataplane.Deps{
+		gateway, err := dataplane.New(ctx, gatewayConfig(o, listen, g.keyring, i), dataplane.Deps{
 			Log: log.With(slog.String("process", "gateway-"+strconv.Itoa(i+1))), Now: time.Now, Version: o.Version,
-			InProcessNATS: nats, AccessLog: o.Log,
+			InProcessNATS: g.nats, AccessLog: o.Log,
 		})
 		if err != nil {
-			return urls, nil, occupied(err, listen, "--gateway-listen")
+			return nil, occupied(err, listen, "--gateway-listen")
 		}
-		started.push(run(ctx, "gateway "+strconv.Itoa(i+1), gateway.Run, failed))
-		urls.gateways = append(urls.gateways, "http://"+gateway.Addr())
+		parts.run(ctx, "gateway "+strconv.Itoa(i+1), gateway.Run)
+		urls = append(urls, "http://"+gateway.Addr())
 	}
-	return urls, providers, nil
+	return urls, nil
 }
 
 // occupied words a taken port for who has flags and not the settings of a plane.
@@ -85,13 +94,13 @@ func occupied(err error, address, flag string) error {
 	return err
 }
 
-func controlConfig(o Options, databaseURL, keyring, operatorToken, overlay string) controlplane.Config {
+func controlConfig(o Options, g ground, operatorToken string) controlplane.Config {
 	cfg := controlplane.Default()
 	cfg.Listen = o.ControlListen
-	cfg.Database.URL = secret.NewString(databaseURL)
-	cfg.KeyringFile = keyring
+	cfg.Database.URL = secret.NewString(g.databaseURL)
+	cfg.KeyringFile = g.keyring
 	cfg.OperatorToken = secret.NewString(operatorToken)
-	cfg.CatalogFiles = []string{overlay}
+	cfg.CatalogFiles = []string{g.catalog}
 	if o.Catalog != "" {
 		cfg.CatalogFiles = append(cfg.CatalogFiles, o.Catalog)
 	}
@@ -105,32 +114,4 @@ func gatewayConfig(o Options, listen, keyring string, index int) dataplane.Confi
 	cfg.KeyringFile = keyring
 	cfg.AccessLog = o.LogLevel == "debug" || o.LogLevel == "info"
 	return cfg
-}
-
-// run runs a part and returns the function that ends it and waits for its end.
-// Parts do not end with ctx: they are ended one after the other, so that a
-// gateway can still deliver its usage.
-func run(ctx context.Context, name string, part func(context.Context) error, failed chan<- error) (stop func() error) {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	ended := make(chan error, 1)
-	go func() {
-		err := part(ctx)
-		if ctx.Err() == nil { // it was not asked to
-			if err == nil {
-				err = errors.New("it ended by itself")
-			}
-			select {
-			case failed <- fmt.Errorf("%s: %w", name, err):
-			default: // another part was first
-			}
-		}
-		ended <- err
-	}()
-	return func() error {
-		cancel()
-		if err := <-ended; err != nil {
-			return fmt.Errorf("stop the %s: %w", name, err)
-		}
-		return nil
-	}
 }

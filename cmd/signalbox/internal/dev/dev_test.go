@@ -118,10 +118,14 @@ func TestThePrintedCurlLineIsTheOneThatWorks(t *testing.T) {
 	o.Out = &out
 	access, _ := start(t, o)
 	require.Eventually(t, func() bool { return strings.Contains(out.String(), "Ctrl-C") }, 5*time.Second, time.Millisecond)
-	_, body, ok := strings.Cut(out.String(), "-d '")
+	_, line, ok := strings.Cut(out.String(), "\n  curl ")
 	require.True(t, ok, out.String())
-	body, _, _ = strings.Cut(body, "'")
-	status, text := chat(t, access, body)
+	line, _, _ = strings.Cut(line, "\n")
+	require.NotContains(t, line, "$", "it needs no variable")
+	require.Contains(t, line, access.GatewayURL+"/v1/chat/completions")
+	require.Contains(t, line, "'Authorization: Bearer "+access.APIKey+"'")
+	_, body, _ := strings.Cut(line, "-d '")
+	status, text := chat(t, access, strings.TrimSuffix(body, "'"))
 	require.Equal(t, http.StatusOK, status, text)
 }
 

@@ -1,11 +1,11 @@
 package dev
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
@@ -32,28 +32,9 @@ func Run(ctx context.Context, o Options) (err error) {
 
 	var started stack
 	defer func() { err = errors.Join(err, started.stop()) }()
-	failed := make(chan error, 1) // the first part that ended by itself
-
-	credentials, err := keptCredentials(o.Data)
+	planes := newParts(&started)
+	urls, credentials, providers, err := start(ctx, o, log, planes)
 	if err != nil {
-		return err
-	}
-	urls, providers, err := boot(ctx, o, log, credentials.OperatorToken, &started, failed)
-	if err != nil {
-		return err
-	}
-	if err := unlessFailed(ctx, failed, func(ctx context.Context) error { return awaitReady(ctx, urls.control) }); err != nil {
-		return err
-	}
-	if credentials, err = bootstrap(ctx, urls.control, credentials); err != nil {
-		return err
-	}
-	if err := writeJSON(filepath.Join(o.Data, credentialsFile), credentials); err != nil {
-		return err
-	}
-	if err := unlessFailed(ctx, failed, func(ctx context.Context) error {
-		return errors.Join(awaitReady(ctx, urls.gateways...), awaitKey(ctx, credentials.APIKey, urls.gateways...))
-	}); err != nil {
 		return err
 	}
 	access := accessTo(urls, credentials)
@@ -65,7 +46,38 @@ func Run(ctx context.Context, o Options) (err error) {
 	if err := banner(o.Out, access, o, urls.gateways, providers); err != nil {
 		return err
 	}
-	return serve(ctx, o, failed)
+	return serve(ctx, o, planes.failed)
+}
+
+// start brings everything up in the order in which the parts need each other,
+// and returns when all of it is ready. The gateways come after the control
+// plane, which makes what they read.
+func start(ctx context.Context, o Options, log *slog.Logger, planes *parts) (urls addresses, kept credentials, providers []string, err error) {
+	if kept, err = keptCredentials(o.Data); err != nil {
+		return urls, kept, nil, err
+	}
+	g, err := prepare(ctx, o, log, planes.started)
+	if err != nil {
+		return urls, kept, nil, err
+	}
+	if urls.control, err = startControl(ctx, o, log, g, kept.OperatorToken, planes); err != nil {
+		return urls, kept, nil, err
+	}
+	if err := planes.await(ctx, func(ctx context.Context) error { return awaitReady(ctx, urls.control) }); err != nil {
+		return urls, kept, nil, err
+	}
+	if urls.gateways, err = startGateways(ctx, o, log, g, planes); err != nil {
+		return urls, kept, nil, err
+	}
+	if kept, err = bootstrap(ctx, urls.control, kept); err != nil {
+		return urls, kept, nil, err
+	}
+	if err := writeJSON(filepath.Join(o.Data, credentialsFile), kept); err != nil {
+		return urls, kept, nil, err
+	}
+	return urls, kept, g.providers, planes.await(ctx, func(ctx context.Context) error {
+		return errors.Join(awaitReady(ctx, urls.gateways...), awaitKey(ctx, kept.APIKey, urls.gateways...))
+	})
 }
 
 // serve waits until it is asked to stop, a part has ended, or somebody deleted
@@ -122,21 +134,6 @@ func keptCredentials(dir string) (credentials, error) {
 	return kept, err
 }
 
-// unlessFailed waits for something, and gives up when a part has ended.
-func unlessFailed(ctx context.Context, failed <-chan error, wait func(context.Context) error) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	waited := make(chan error, 1)
-	go func() { waited <- wait(ctx) }()
-	select {
-	case err := <-waited:
-		return err
-	case err := <-failed:
-		cancel()
-		return cmp.Or(err, <-waited)
-	}
-}
-
 func accessTo(urls addresses, c credentials) Access {
 	return Access{
 		GatewayURL: urls.gateways[0], ControlURL: urls.control, DashboardURL: urls.control + "/",
@@ -148,18 +145,4 @@ func accessTo(urls addresses, c credentials) Access {
 type addresses struct {
 	control  string
 	gateways []string
-}
-
-// stack stops what was started, last first.
-type stack struct{ stops []func() error }
-
-func (s *stack) push(stop func() error) { s.stops = append(s.stops, stop) }
-
-func (s *stack) stop() error {
-	var problems []error
-	for i := len(s.stops) - 1; i >= 0; i-- {
-		problems = append(problems, s.stops[i]())
-	}
-	s.stops = nil
-	return errors.Join(problems...)
 }

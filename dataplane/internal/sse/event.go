@@ -28,6 +28,9 @@ type Event struct {
 
 	dataAt int  // offset of the first data line's value in Raw
 	joined bool // Data has several lines and is a copy
+	// linesAt is where the lines begin in Raw: behind the byte order mark of the
+	// stream's first event. A mark anywhere else is part of a field's name.
+	linesAt int
 }
 
 // RawOffset returns where the byte Data[i] stands in Raw.
@@ -35,13 +38,13 @@ func (e *Event) RawOffset(i int) int {
 	if !e.joined {
 		return e.dataAt + i
 	}
-	rest, begun := e.Raw, 0
+	rest, begun := e.Raw[e.linesAt:], 0
 	for len(rest) > 0 {
 		at := len(e.Raw) - len(rest)
 		var line []byte
 		line, rest = cutLine(rest)
 		name, value := field(line)
-		if string(bytes.TrimPrefix(name, bom)) != "data" {
+		if string(name) != "data" {
 			continue
 		}
 		if i <= begun+len(value) {
@@ -60,6 +63,7 @@ func parse(raw []byte, first bool, scratch []byte) (Event, []byte) {
 	rest := raw
 	if first {
 		rest = bytes.TrimPrefix(rest, bom)
+		e.linesAt = len(raw) - len(rest)
 	}
 	lines, begun := 0, false
 	for len(rest) > 0 {

@@ -195,6 +195,14 @@ func TestAnySplitGivesTheSameEvents(t *testing.T) {
 	})
 }
 
+// A byte order mark is one at the start of the stream only; elsewhere it makes
+// another field of the one behind it, and the offsets must agree.
+func TestAMarkInsideAnEventIsPartOfAName(t *testing.T) {
+	checkSplit(t, []byte("data: a\n\xef\xbb\xbfdata: b\ndata: c\ndata: d\n\n"), nil, 64)
+	checkSplit(t, []byte("data: a\n\n\xef\xbb\xbfdata: b\ndata: c\ndata: d\n\n"), nil, 64)
+	checkSplit(t, []byte("\xef\xbb\xbfdata: b\ndata: c\ndata: d\n\n"), nil, 64)
+}
+
 func checkSplit(t require.TestingT, text []byte, sizes []int, limit int) {
 	whole, wholeErr := readAll(t, bytes.NewReader(text), limit)
 	split, splitErr := readAll(t, &pieces{rest: text, sizes: sizes}, limit)

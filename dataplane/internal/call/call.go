@@ -6,6 +6,7 @@ package call
 
 import (
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/signalbox-dev/signalbox/shared/catalog"
@@ -26,13 +27,39 @@ type Call struct {
 	Token   secret.Token // the credential, well-formed but not yet believed
 	Remote  string       // the caller's IP address
 	Header  http.Header  // the caller's; provider takes only what its allow-list names
-	Body    []byte       // read whole, at most the surface's cap
+	Query   url.Values   // the caller's, without credentials; nil for most
+	Body    []byte       // read whole, at most the surface's cap; in Store when that is set
+	Form    string       // boundary of a multipart body; "" for any other
+	Store   Storage      // holds a large Body; nil when memory does
+	Action  Action       // what is asked of the surface
+	Object  string       // the caller's id of the job or file that a call is about; "" for most
 	Request Request
 
 	// Malformed says what was wrong with the body or headers. Such a call is
 	// authenticated and recorded like any other, and goes no further, so that
 	// only a caller with a valid key learns more than that the key is bad.
 	Malformed *fault.Error
+}
+
+// Action is what a call asks of its surface.
+type Action string
+
+// The actions. Most surfaces have Generate only.
+const (
+	Generate Action = "" // an answer, or a job or file to be made
+	Count    Action = "count"
+	Get      Action = "get"
+	List     Action = "list"
+	Content  Action = "content"
+	Cancel   Action = "cancel"
+	Delete   Action = "delete"
+)
+
+// Storage holds a body that is too large for memory, until everyone who reads
+// it has released it. The edge retains it for the length of the request.
+type Storage interface {
+	Retain()
+	Release()
 }
 
 // Request is what the gateway understood of the body and headers.

@@ -5,7 +5,6 @@
 package provider
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"net/http"
@@ -67,7 +66,7 @@ func (c *Client) Call(ctx context.Context, r upstream.Request) (upstream.Respons
 	response, err := c.pooled.RoundTrip(request.WithContext(traced)) //nolint:bodyclose // closed by answer or by the caller
 	if err != nil && ctx.Err() == nil && seen.stale(err) {
 		again := request.WithContext(ctx)
-		again.Body = io.NopCloser(bytes.NewReader(r.Body))
+		again.Body = r.Body.Open()
 		response, err = c.fresh.RoundTrip(again) //nolint:bodyclose // as above
 	}
 	if err != nil {
@@ -90,13 +89,12 @@ func (c *Client) request(r upstream.Request) (*http.Request, *upstream.Failure) 
 	if !key.IsZero() {
 		header["Authorization"] = []string{"Bearer " + key.Reveal()}
 	}
-	body := r.Body
 	return &http.Request{
 		Method: http.MethodPost, URL: target, Host: target.Host, Header: header,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		ContentLength: int64(len(body)),
-		Body:          io.NopCloser(bytes.NewReader(body)),
-		GetBody:       func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil },
+		ContentLength: r.Body.Len(),
+		Body:          r.Body.Open(),
+		GetBody:       func() (io.ReadCloser, error) { return r.Body.Open(), nil },
 	}, nil
 }
 

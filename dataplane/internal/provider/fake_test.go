@@ -52,7 +52,7 @@ func newClient(t *testing.T, opts provider.Options) *provider.Client {
 }
 
 func request(baseURL string) upstream.Request {
-	return upstream.Request{Provider: north(baseURL, "key-1"), Path: "/chat/completions", Body: []byte(`{"model":"m"}`)}
+	return upstream.Request{Provider: north(baseURL, "key-1"), Path: "/chat/completions", Body: upstream.Bytes([]byte(`{"model":"m"}`))}
 }
 
 // post makes one call and reads the whole body.

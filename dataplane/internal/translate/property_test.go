@@ -75,7 +75,7 @@ func TestEditChangesNothingElse(t *testing.T) {
 		text, renamed, members := drawObject(t)
 		r, failure := translate.New().Request(chat(text), north)
 		require.Nil(t, failure)
-		require.True(t, json.Valid(r.Body), "%s", r.Body)
+		require.True(t, json.Valid(r.Body.Join()), "%s", r.Body.Join())
 
 		var want []member
 		hasModel, gone := false, false
@@ -96,9 +96,9 @@ func TestEditChangesNothingElse(t *testing.T) {
 		if !hasModel {
 			want = append([]member{{`"model"`, `"small-v1"`}}, want...)
 		}
-		require.Equal(t, want, membersOf(t, r.Body))
+		require.Equal(t, want, membersOf(t, r.Body.Join()))
 		if !gone && hasModel {
-			require.Equal(t, renamed, string(r.Body), "white space and order stay")
+			require.Equal(t, renamed, string(r.Body.Join()), "white space and order stay")
 		}
 	})
 }
@@ -133,8 +133,8 @@ func FuzzRequest(f *testing.F) {
 		if failure != nil {
 			return
 		}
-		require.Equal(t, json.Valid(body), json.Valid(r.Body), "%q gave %q", body, r.Body)
-		for _, m := range membersOf(t, r.Body) {
+		require.Equal(t, json.Valid(body), json.Valid(r.Body.Join()), "%q gave %q", body, r.Body.Join())
+		for _, m := range membersOf(t, r.Body.Join()) {
 			var name string
 			if json.Unmarshal([]byte(m.key), &name) == nil {
 				require.NotContains(t, []string{"models", "provider", "routing", "session_id", "preset"}, name)

@@ -52,7 +52,7 @@ func (t *Translator) Request(c call.Call, to decide.Candidate) (upstream.Request
 		return upstream.Request{}, f
 	}
 	return upstream.Request{
-		Provider: to.Provider, Path: r.path, Header: c.Header, Body: body, Stream: c.Request.Stream,
+		Provider: to.Provider, Path: r.path, Header: c.Header, Body: upstream.Bytes(body), Stream: c.Request.Stream,
 	}, nil
 }
 

@@ -17,11 +17,27 @@ import (
 // it was made, since a retry sends it again.
 type Request struct {
 	Provider *catalog.Provider
-	Path     string      // follows the provider's base URL: "/chat/completions"
+	Region   string      // of the endpoint; "" when it has none
+	Method   string      // "" is POST
+	Path     string      // escaped; follows the provider's base URL: "/chat/completions"
+	Query    string      // encoded, without "?"
 	Header   http.Header // the caller's; provider takes what its allow-list names
-	Body     []byte
-	Stream   bool // server-sent events are asked for
+	Set      http.Header // what the format itself demands, such as anthropic-version; laid over
+	Type     string      // of the body; "" is application/json
+	Body     Body
+	Stream   bool // a stream is asked for
+	Framing  Framing
+	Opaque   bool // a reply that is neither JSON nor events is passed on as it comes
 }
+
+// Framing is how the events of a stream are told apart.
+type Framing int
+
+// The framings.
+const (
+	ServerSent  Framing = iota // text/event-stream
+	EventStream                // application/vnd.amazon.eventstream
+)
 
 // Response is a 2xx answer whose body is still to be read. Closing Body ends
 // the upstream call and may be done while a Read waits.

@@ -27,7 +27,7 @@ func (r *Runner) stream(f *flight, reply *call.Reply, response upstream.Response
 		l.due = f.started.Add(f.query.firstByte)
 	}
 	reply.Stream = true
-	reply.Header["Content-Type"] = []string{eventStream}
+	reply.Header["Content-Type"] = isEvents
 	reply.Body, reply.Pieces = l, l
 	return nil
 }

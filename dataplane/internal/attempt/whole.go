@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
@@ -16,6 +17,12 @@ const (
 	// sizeHint is how far a provider's own word on a body's length is believed
 	// before the body is there.
 	sizeHint = 1 << 20
+)
+
+// Content types as header values, shared and never written to.
+var (
+	isJSON   = []string{jsonType}
+	isEvents = []string{eventStream}
 )
 
 // whole reads a plain reply to its end before it counts as one, so that a
@@ -35,8 +42,9 @@ func (r *Runner) whole(f *flight, reply *call.Reply, response upstream.Response,
 		return failure
 	}
 	_ = response.Body.Close() // read to its end
-	reply.Header["Content-Type"] = []string{jsonType}
-	plain := &plain{Reader: bytes.NewReader(out), rest: out}
+	reply.Header["Content-Type"] = isJSON
+	plain := &plain{rest: out}
+	plain.Reset(out)
 	reply.Body, reply.Pieces = plain, plain
 	f.settle(nil, codec.Seen())
 	return nil
@@ -44,23 +52,28 @@ func (r *Runner) whole(f *flight, reply *call.Reply, response upstream.Response,
 
 // read reads a body to its end, within the limit on replies.
 func (r *Runner) read(f *flight, response upstream.Response) ([]byte, *upstream.Failure) {
-	var buf bytes.Buffer
-	buf.Grow(int(min(max(response.Length, 0), sizeHint)) + bytes.MinRead)
-	n, err := buf.ReadFrom(io.LimitReader(response.Body, r.limits.ReplyBytes+1))
-	switch {
-	case err != nil:
-		return nil, f.watch.failure(err, upstream.TruncatedReply)
-	case n > r.limits.ReplyBytes:
-		return nil, upstream.Fail(upstream.ReplyTooLarge, nil)
-	case len(bytes.TrimSpace(buf.Bytes())) == 0:
-		return nil, upstream.Fail(upstream.EmptyReply, nil)
+	body := make([]byte, 0, int(min(max(response.Length, 0), sizeHint))+bytes.MinRead)
+	for {
+		n, err := response.Body.Read(body[len(body):cap(body)])
+		body = body[:len(body)+n]
+		switch {
+		case int64(len(body)) > r.limits.ReplyBytes:
+			return nil, upstream.Fail(upstream.ReplyTooLarge, nil)
+		case err == io.EOF && len(bytes.TrimSpace(body)) == 0:
+			return nil, upstream.Fail(upstream.EmptyReply, nil)
+		case err == io.EOF:
+			return body, nil
+		case err != nil:
+			return nil, f.watch.failure(err, upstream.TruncatedReply)
+		case len(body) == cap(body):
+			body = slices.Grow(body, len(body))
+		}
 	}
-	return buf.Bytes(), nil
 }
 
 // plain is a reply that is there in full.
 type plain struct {
-	*bytes.Reader
+	bytes.Reader
 	rest []byte
 }
 

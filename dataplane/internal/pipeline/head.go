@@ -29,8 +29,9 @@ const (
 func (r *run) head() http.Header {
 	reply := r.outcome.Reply
 	h := r.commonHead(8)
-	h[headerProvider] = []string{reply.Candidate.Provider.Slug}
-	h[headerModel] = []string{reply.Step.Model.ID}
+	names := []string{reply.Candidate.Provider.Slug, reply.Step.Model.ID} // one array, for each its part
+	h[headerProvider] = names[0:1:1]
+	h[headerModel] = names[1:2:2]
 	if failed := failedProviders(r.outcome.Attempts, reply.Candidate.Provider.Slug); len(failed) > 0 {
 		h[headerFallbacks] = []string{strings.Join(failed, ",")}
 	}
@@ -69,11 +70,15 @@ func (r *run) commonHead(size int) http.Header {
 			h[name] = values
 		}
 	}
+	values := make([]string, 3) // one array, for each header its part
 	if r.pin.Policy != nil {
-		h[headerRevision] = []string{strconv.FormatInt(r.pin.Policy.Revision(), 10)}
+		values[0] = strconv.FormatInt(r.pin.Policy.Revision(), 10)
+		h[headerRevision] = values[0:1:1]
 	}
-	h[headerRetries] = []string{strconv.Itoa(max(0, len(r.outcome.Attempts)-1))}
-	h[headerTiming] = []string{r.timing()}
+	values[1] = strconv.Itoa(max(0, len(r.outcome.Attempts)-1))
+	h[headerRetries] = values[1:2:2]
+	values[2] = r.timing()
+	h[headerTiming] = values[2:3:3]
 	return h
 }
 

@@ -19,6 +19,7 @@ type Client struct {
 	fresh  *http.Transport // one connection for each call
 	creds  *credentials
 	bases  bases
+	agent  []string // the User-Agent header
 	opts   Options
 }
 
@@ -42,7 +43,7 @@ func New(opener Opener, opts Options) *Client {
 		opts.Adjust(pooled)
 		opts.Adjust(fresh)
 	}
-	return &Client{pooled: pooled, fresh: fresh, creds: newCredentials(opener), opts: opts}
+	return &Client{pooled: pooled, fresh: fresh, creds: newCredentials(opener), agent: []string{opts.UserAgent}, opts: opts}
 }
 
 // Close closes the connections that are not in use.
@@ -58,7 +59,7 @@ func (c *Client) Close() {
 // A kept connection that the provider had closed in the meantime is replaced
 // by a fresh one, once and without a trace, when not a byte came back on it.
 func (c *Client) Call(ctx context.Context, r upstream.Request) (upstream.Response, *upstream.Failure) {
-	request, failure := c.request(r)
+	request, failure := c.request(&r) // a value, so that WithContext makes the only copy
 	if failure != nil {
 		return upstream.Response{}, failure
 	}
@@ -75,26 +76,27 @@ func (c *Client) Call(ctx context.Context, r upstream.Request) (upstream.Respons
 	return c.answer(response)
 }
 
-func (c *Client) request(r upstream.Request) (*http.Request, *upstream.Failure) {
+func (c *Client) request(r *upstream.Request) (http.Request, *upstream.Failure) {
 	target, err := c.bases.target(r.Provider.BaseURL, r.Path)
 	if err != nil {
-		return nil, upstream.Fail(upstream.Internal, err)
+		return http.Request{}, upstream.Fail(upstream.Internal, err)
 	}
 	key, err := c.creds.of(r.Provider)
 	if err != nil {
-		return nil, upstream.Fail(upstream.CredentialFault, err)
+		return http.Request{}, upstream.Fail(upstream.CredentialFault, err)
 	}
 	header := outbound(r.Header, r.Stream)
-	header["User-Agent"] = []string{c.opts.UserAgent}
+	header["User-Agent"] = c.agent
 	if !key.IsZero() {
 		header["Authorization"] = []string{"Bearer " + key.Reveal()}
 	}
-	return &http.Request{
+	body := r.Body
+	return http.Request{
 		Method: http.MethodPost, URL: target, Host: target.Host, Header: header,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		ContentLength: r.Body.Len(),
-		Body:          r.Body.Open(),
-		GetBody:       func() (io.ReadCloser, error) { return r.Body.Open(), nil },
+		ContentLength: body.Len(),
+		Body:          body.Open(),
+		GetBody:       func() (io.ReadCloser, error) { return body.Open(), nil },
 	}, nil
 }
 

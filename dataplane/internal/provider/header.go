@@ -15,6 +15,13 @@ var passed = []string{"Content-Type", "Accept", "Openai-Beta"}
 // returned are the provider's headers that reach the caller.
 var returned = []string{"Content-Type", "Content-Disposition"}
 
+// Values that every call sends. They are shared and never written to.
+var (
+	wantsJSON   = []string{"application/json"}
+	wantsEvents = []string{"text/event-stream"}
+	identity    = []string{"identity"}
+)
+
 // outbound picks what goes to the provider. Compression is declined: streams
 // would be held back by it, and replies are small.
 func outbound(caller http.Header, stream bool) http.Header {
@@ -27,16 +34,16 @@ func outbound(caller http.Header, stream bool) http.Header {
 	// The body was read as JSON, whatever the caller called it: curl, for one,
 	// calls it a form.
 	if !strings.Contains(strings.ToLower(h.Get("Content-Type")), "json") {
-		h["Content-Type"] = []string{"application/json"}
+		h["Content-Type"] = wantsJSON
 	}
 	if h["Accept"] == nil {
 		if stream {
-			h["Accept"] = []string{"text/event-stream"}
+			h["Accept"] = wantsEvents
 		} else {
-			h["Accept"] = []string{"application/json"}
+			h["Accept"] = wantsJSON
 		}
 	}
-	h["Accept-Encoding"] = []string{"identity"}
+	h["Accept-Encoding"] = identity
 	return h
 }
 

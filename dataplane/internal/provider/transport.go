@@ -7,6 +7,7 @@ import (
 	"net/http/httptrace"
 	"net/url"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -57,35 +58,30 @@ func newTransport(o Options) *http.Transport {
 	}
 }
 
-// sighting is what was seen of the connection of one call.
+// sighting is what was seen of the connection of one call. The transport's
+// goroutines write it.
 type sighting struct {
-	mu       sync.Mutex
-	reused   bool
-	answered bool
+	trace    httptrace.ClientTrace
+	reused   atomic.Bool
+	answered atomic.Bool
 }
 
 // trace watches the connection that a call gets.
 func trace(ctx context.Context) (context.Context, *sighting) {
 	s := &sighting{}
-	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+	s.trace = httptrace.ClientTrace{
 		GotConn: func(info httptrace.GotConnInfo) {
-			s.mu.Lock()
-			s.reused, s.answered = info.Reused, false
-			s.mu.Unlock()
+			s.reused.Store(info.Reused)
+			s.answered.Store(false)
 		},
-		GotFirstResponseByte: func() {
-			s.mu.Lock()
-			s.answered = true
-			s.mu.Unlock()
-		},
-	}), s
+		GotFirstResponseByte: func() { s.answered.Store(true) },
+	}
+	return httptrace.WithClientTrace(ctx, &s.trace), s
 }
 
 // stale reports that err came on a kept connection before any byte.
 func (s *sighting) stale(err error) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.reused && !s.answered && isClosed(err)
+	return s.reused.Load() && !s.answered.Load() && isClosed(err)
 }
 
 // bases keeps the URLs that calls go to. There is one for each base URL of the

@@ -22,7 +22,7 @@ type Deliverer struct{}
 func New() *Deliverer { return &Deliverer{} }
 
 // Deliver pushes the reply's body into sink and closes it. head is the
-// gateway's part of the response header. Seen is what was seen until the end,
+// gateway's part of the response header, which Deliver may write to. Seen is what was seen until the end,
 // whichever way it came. The error is a *fault.Error: client_closed when the
 // caller has gone, else the upstream's failure after the head went out, which
 // the caller of Deliver tells through sink.Fail; nothing that reads as the
@@ -72,19 +72,21 @@ func sendPlain(ctx context.Context, r *call.Reply, head http.Header, sink call.S
 	return nil
 }
 
-// merged lays the gateway's header over what the upstream's may show.
+// merged puts what the upstream's header may show under the gateway's. It fills
+// head, which was made for this reply: a third map would be a copy for nothing.
 func merged(r *call.Reply, head http.Header, length int) http.Header {
-	h := make(http.Header, len(r.Header)+len(head)+1)
+	if head == nil {
+		head = make(http.Header, len(r.Header)+1)
+	}
 	for name, values := range r.Header {
-		h[name] = values
+		if _, own := head[name]; !own {
+			head[name] = values
+		}
 	}
-	if length >= 0 {
-		h["Content-Length"] = []string{strconv.Itoa(length)}
+	if _, own := head["Content-Length"]; !own && length >= 0 {
+		head["Content-Length"] = []string{strconv.Itoa(length)}
 	}
-	for name, values := range head {
-		h[name] = values
-	}
-	return h
+	return head
 }
 
 func gone(ctx context.Context, err error) *fault.Error {

@@ -141,13 +141,13 @@ func (s *sink) begin(status int, header http.Header) {
 	for name, values := range header {
 		h[name] = values
 	}
-	own := s.call.ID.String()
-	h[headerRequestID] = []string{own}
+	own := []string{s.call.ID.String()}
+	h[headerRequestID] = own
 	// SDKs show x-request-id in their exceptions: the caller's own, or ours.
 	if client := s.call.Request.ClientRequestID; client != "" {
-		own = client
+		own = []string{client}
 	}
-	h[headerClientRequestID] = []string{own}
+	h[headerClientRequestID] = own
 }
 
 // arm sets the deadline for the caller to take something, again at most once

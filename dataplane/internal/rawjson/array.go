@@ -41,5 +41,8 @@ func (a *Array) Next() bool {
 // Value returns the element as it is written.
 func (a *Array) Value() []byte { return a.s.b[a.valAt:a.valEnd] }
 
+// ValueSpan returns where the element stands.
+func (a *Array) ValueSpan() (start, end int) { return a.valAt, a.valEnd }
+
 // OK reports, after Next returned false, that the array was sound.
 func (a *Array) OK() bool { return a.state == over && a.s.want == "" }

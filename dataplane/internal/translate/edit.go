@@ -10,9 +10,14 @@ var errNotObject = errors.New("body is not one sound JSON object")
 
 // edits says what becomes of a request's body.
 type edits struct {
-	model    string // of the upstream
-	provider string // slug: of provider_options only its own part goes on
-	usage    bool   // usage in the stream is asked for
+	model    string    // of the upstream; "" when the body does not name it
+	provider string    // slug: of provider_options only its own part goes on
+	usage    bool      // usage in the stream is asked for
+	drop     []string  // further members that this upstream does not see
+	userOnly bool      // of metadata only user_id goes on: the format has no more
+	add      string    // members put in front, as they are written
+	rename   [2]string // a member's name, and what the upstream calls it
+	role     [2]string // a role of messages, and what the upstream calls it
 }
 
 // gatewayOnly are the members that no upstream sees.
@@ -36,7 +41,6 @@ const (
 // bytes: white space, order, spelling of numbers and strings. A member that
 // stands twice is edited twice, since the upstream may believe either.
 func edit(body []byte, want edits) ([]byte, error) {
-	model := rawjson.Quote(want.model)
 	var s splices
 	var hasModel, hasUsage bool
 	o := rawjson.NewObject(body)
@@ -51,9 +55,9 @@ func edit(body []byte, want edits) ([]byte, error) {
 		lastEnd = end
 		keep := true
 		switch {
-		case o.Is("model"):
+		case o.Is("model") && want.model != "":
 			hasModel = true
-			s.replace(start, end, model)
+			s.replace(start, end, rawjson.Quote(want.model))
 		case want.usage && o.Is("stream_options"):
 			hasUsage = true
 			s.usage(body, start, end)
@@ -62,8 +66,17 @@ func edit(body []byte, want edits) ([]byte, error) {
 			if keep = own != nil; keep {
 				s.replace(start, end, own)
 			}
+		case want.userOnly && o.Is("metadata"):
+			own := userOf(o.Value())
+			if keep = own != nil; keep {
+				s.replace(start, end, own)
+			}
+		case want.rename[0] != "" && o.Is(want.rename[0]):
+			s.replace(o.KeyStart(), o.KeyStart()+len(o.Key())+2, rawjson.Quote(want.rename[1]))
+		case want.role[0] != "" && o.Is("messages"):
+			s.roles(o.Value(), start, want.role)
 		default:
-			keep = !isGatewayOnly(&o) && !o.Resembles(believed)
+			keep = !isGatewayOnly(&o) && !isOne(&o, want.drop) && !o.Resembles(believed)
 		}
 		switch {
 		case keep:
@@ -80,29 +93,56 @@ func edit(body []byte, want edits) ([]byte, error) {
 	if open >= 0 {
 		s.cut(open, lastEnd)
 	}
-	var front []byte
-	if !hasModel {
-		front = append(append(front, `"model":`...), model...)
-	}
-	if want.usage && !hasUsage {
-		if len(front) > 0 {
-			front = append(front, ',')
-		}
-		front = append(front, askUsage...)
-	}
+	front := want.front(hasModel, hasUsage)
 	if len(front) > 0 && kept > 0 {
 		front = append(front, ',')
 	}
 	return s.apply(body, front, o.Start()+1), nil
 }
 
-func isGatewayOnly(o *rawjson.Object) bool {
-	for _, name := range gatewayOnly {
+// front is what the body lacks.
+func (e *edits) front(hasModel, hasUsage bool) []byte {
+	var front []byte
+	put := func(member string) {
+		if len(front) > 0 {
+			front = append(front, ',')
+		}
+		front = append(front, member...)
+	}
+	if e.add != "" {
+		put(e.add)
+	}
+	if e.model != "" && !hasModel {
+		put(`"model":` + string(rawjson.Quote(e.model)))
+	}
+	if e.usage && !hasUsage {
+		put(askUsage)
+	}
+	return front
+}
+
+func isGatewayOnly(o *rawjson.Object) bool { return isOne(o, gatewayOnly) }
+
+func isOne(o *rawjson.Object, names []string) bool {
+	for _, name := range names {
 		if o.Is(name) {
 			return true
 		}
 	}
 	return false
+}
+
+// userOf keeps of metadata what says who the end user is, nil when nothing
+// does.
+func userOf(value []byte) []byte {
+	o := rawjson.NewObject(value)
+	var own []byte
+	for o.Next() {
+		if o.Is("user_id") {
+			own = append(append(append(own[:0], `{"user_id":`...), o.Value()...), '}')
+		}
+	}
+	return own
 }
 
 // ownOptions keeps of provider_options what is for slug, nil when nothing is.

@@ -36,7 +36,7 @@ var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // framed gives an event what it lacks to be one: the "data:" before a bare
 // line of JSON, and the blank line that the end of the stream cut off.
-func (c *codec) framed(e sse.Event, raw []byte) []byte {
+func framed(e sse.Event, raw []byte) []byte {
 	raw = bytes.TrimPrefix(raw, byteOrderMark)
 	if !e.Bare && !e.Partial {
 		return raw

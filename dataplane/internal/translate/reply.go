@@ -45,7 +45,7 @@ func (c *codec) Event(e sse.Event) (upstream.Piece, *upstream.Failure) {
 		return upstream.Piece{Bytes: e.Raw}, nil
 	case string(data) == doneData:
 		c.done = true
-		return upstream.Piece{Bytes: c.framed(e, e.Raw), Last: true}, nil
+		return upstream.Piece{Bytes: framed(e, e.Raw), Last: true}, nil
 	}
 	r, err := c.read(e.Data, upstream.ErrorInStream)
 	switch {
@@ -66,7 +66,7 @@ func (c *codec) Event(e sse.Event) (upstream.Piece, *upstream.Failure) {
 		c.out = c.renamed(c.out[:0], e.Raw, e.Data, &r, e.RawOffset)
 		raw = c.out
 	}
-	return upstream.Piece{Bytes: c.framed(e, raw), Content: r.content}, nil
+	return upstream.Piece{Bytes: framed(e, raw), Content: r.content}, nil
 }
 
 // End implements upstream.Codec.

@@ -62,3 +62,19 @@ func (s *splices) apply(text, front []byte, at int) []byte {
 	}
 	return append(out, text[at:]...)
 }
+
+// roles gives the messages at offset at of the text, whose role is the first
+// of names, the second.
+func (s *splices) roles(messages []byte, at int, names [2]string) {
+	a := rawjson.NewArray(messages)
+	for a.Next() {
+		from, _ := a.ValueSpan()
+		o := rawjson.NewObject(a.Value())
+		for o.Next() {
+			if o.Is("role") && rawjson.String(o.Value()) == names[0] {
+				start, end := o.ValueSpan()
+				s.replace(at+from+start, at+from+end, rawjson.Quote(names[1]))
+			}
+		}
+	}
+}

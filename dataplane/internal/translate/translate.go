@@ -1,67 +1,148 @@
 // Package translate owns the difference between the caller's format and a
 // provider's. Same format in and out is an edit of the bytes: what the gateway
 // must change is changed where it stands, and all else passes as it was
-// written. It does no I/O and knows nothing of routing or retries.
+// written. Different formats meet in the neutral conversation. It does no I/O
+// and knows nothing of routing or retries.
 package translate
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
-	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/decide"
+	"github.com/signalbox-dev/signalbox/shared/fault"
 )
-
-// route is how one surface travels to a provider of the OpenAI kind.
-type route struct {
-	path string
-	// streamUsage: usage in a stream must be asked for.
-	streamUsage bool
-}
-
-// routes are the surfaces that such providers serve in the caller's own format.
-var routes = map[catalog.Surface]route{
-	catalog.Chat:        {path: "/chat/completions", streamUsage: true},
-	catalog.Completions: {path: "/completions", streamUsage: true},
-}
 
 // Translator writes upstream requests and makes the codecs that read the
 // answers. It has no state.
-type Translator struct{}
+type Translator struct{ codecs map[format]dialect.Codec }
 
-// New returns a Translator.
-func New() *Translator { return &Translator{} }
+// New returns a Translator of all formats.
+func New() *Translator { return &Translator{codecs: codecs()} }
 
 // Request writes the request for one candidate. A failure means that the
-// candidate cannot carry it.
+// candidate cannot carry it, or that nobody can.
 func (t *Translator) Request(c call.Call, to decide.Candidate) (upstream.Request, *upstream.Failure) {
-	r, ok := routes[c.Surface]
-	if !ok || !speaksOpenAI(to.Provider.Type) {
+	own, conversation := callerFormats[c.Surface]
+	if !conversation {
+		return plainRequest(c, to)
+	}
+	spoken := spokenTo(c.Surface, to)
+	switch {
+	case spoken == noFormat:
 		return upstream.Request{}, upstream.Fail(upstream.CannotCarry, nil)
+	case c.Action == call.Count:
+		return t.countRequest(c, to, own, spoken)
+	case own == spoken:
+		return passRequest(c, to, own)
 	}
-	body, err := edit(c.Body, edits{
-		model:    to.Endpoint.UpstreamModel,
-		provider: to.Provider.Slug,
-		usage:    c.Request.Stream && r.streamUsage,
-	})
-	if err != nil {
-		f := upstream.Fail(upstream.Rejected, err)
-		f.Fault.Message = "The body is not a JSON object that can be sent on."
-		f.Fault.Status = http.StatusBadRequest
-		return upstream.Request{}, f
-	}
-	return upstream.Request{
-		Provider: to.Provider, Path: r.path, Header: c.Header, Body: upstream.Bytes(body), Stream: c.Request.Stream,
-	}, nil
+	return t.translated(c, to, own, spoken)
 }
 
 // Codec returns a reader for the answer to a request made for to. model is the
 // canonical id that the caller is told.
-func (t *Translator) Codec(c call.Call, model string, _ decide.Candidate) upstream.Codec {
-	return newCodec(c, model)
+func (t *Translator) Codec(c call.Call, model string, to decide.Candidate) upstream.Codec {
+	own, conversation := callerFormats[c.Surface]
+	if !conversation {
+		return plainCodec(c, model)
+	}
+	spoken := spokenTo(c.Surface, to)
+	switch {
+	case c.Action == call.Count:
+		return &counted{own: own, spoken: spoken}
+	case own == spoken:
+		if own == chatFormat {
+			return newCodec(c, model)
+		}
+		return newPass(t.codecs[own].Observe(), c, model)
+	}
+	told := dialect.Told{Model: model, ID: bare(c.ID.String()), Created: c.Received, Usage: c.Request.StreamUsage}
+	return newPair(t.codecs[spoken], t.codecs[own], told, inputOf(c))
 }
 
-func speaksOpenAI(t catalog.ProviderType) bool {
-	return t == catalog.OpenAI || t == catalog.OpenAICompatible
+// passRequest edits a body for an upstream of the same format.
+func passRequest(c call.Call, to decide.Candidate, own format) (upstream.Request, *upstream.Failure) {
+	want := passEdits(c, to, own)
+	body, err := edit(c.Body, want)
+	if err != nil {
+		return upstream.Request{}, notAnObject(err)
+	}
+	at := placeOf(to, own, c.Request.Stream)
+	return upstream.Request{
+		Provider: to.Provider, Region: to.Endpoint.Region, Path: at.path, Query: at.query,
+		Header: c.Header, Set: demanded(own, c.Header),
+		Body: upstream.Bytes(body), Stream: c.Request.Stream,
+	}, nil
+}
+
+// translated decodes a body and writes it in the upstream's format.
+func (t *Translator) translated(c call.Call, to decide.Candidate, own, spoken format) (upstream.Request, *upstream.Failure) {
+	encoded, failure := t.encode(c, to, own, spoken)
+	if failure != nil {
+		return upstream.Request{}, failure
+	}
+	at := placeOf(to, spoken, c.Request.Stream)
+	request := upstream.Request{
+		Provider: to.Provider, Region: to.Endpoint.Region, Path: at.path, Query: at.query,
+		Set: demanded(spoken, nil), Body: upstream.Bytes(encoded.Body), Stream: c.Request.Stream,
+		Degraded: encoded.Degraded,
+	}
+	if spoken == converseFormat {
+		request.Framing = upstream.EventStream
+	}
+	return request, nil
+}
+
+func (t *Translator) encode(c call.Call, to decide.Candidate, own, spoken format) (dialect.Encoded, *upstream.Failure) {
+	request, wrong := t.codecs[own].DecodeRequest(c.Body)
+	if len(wrong) > 0 {
+		f := upstream.Fail(upstream.Rejected, nil)
+		f.Fault = fault.Invalid(wrong...)
+		return dialect.Encoded{}, f
+	}
+	request.Stream = c.Request.Stream
+	encoded, err := t.codecs[spoken].EncodeRequest(request, targetOf(to))
+	if err != nil {
+		return dialect.Encoded{}, cannotCarry(err.Error())
+	}
+	if len(encoded.Degraded) > 0 && c.Request.Provider.RequireParameters {
+		return dialect.Encoded{}, cannotCarry("the format of the remaining providers has no place for " + strings.Join(encoded.Degraded, ", "))
+	}
+	if isVertexClaude(to) {
+		if encoded.Body, err = edit(encoded.Body, edits{drop: []string{"model", "stream"}, add: vertexVersion}); err != nil {
+			return dialect.Encoded{}, upstream.Fail(upstream.Internal, err)
+		}
+	}
+	return encoded, nil
+}
+
+// cannotCarry says what keeps a candidate from being asked.
+func cannotCarry(what string) *upstream.Failure {
+	f := upstream.Fail(upstream.CannotCarry, nil)
+	f.Fault.Message = "No endpoint of the model can carry this request: " + what + "."
+	return f
+}
+
+func notAnObject(err error) *upstream.Failure {
+	f := upstream.Fail(upstream.Rejected, err)
+	f.Fault.Message = "The body is not a JSON object that can be sent on."
+	f.Fault.Status = http.StatusBadRequest
+	return f
+}
+
+// bare is a request's id without its kind's prefix.
+func bare(id string) string {
+	_, rest, _ := strings.Cut(id, "_")
+	return rest
+}
+
+// inputOf is the estimate of a request's tokens.
+func inputOf(c call.Call) int64 {
+	if c.Request.InputTokens > 0 {
+		return c.Request.InputTokens
+	}
+	return int64(len(c.Body)) / bytesPerToken
 }

@@ -28,6 +28,12 @@ type Request struct {
 	Stream   bool // a stream is asked for
 	Framing  Framing
 	Opaque   bool // a reply that is neither JSON nor events is passed on as it comes
+	// Degraded lists what the caller asked for and this upstream's format has no
+	// place for.
+	Degraded []string
+	// Answer, when it is set, is the reply itself, in the caller's format:
+	// nothing has to be sent to know it.
+	Answer []byte
 }
 
 // Framing is how the events of a stream are told apart.

@@ -1,0 +1,15 @@
+package translate
+
+import (
+	"errors"
+
+	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
+)
+
+var errNoCount = errors.New("reply has no count")
+
+func codecs() map[format]dialect.Codec { return map[format]dialect.Codec{} }
+
+func plainCodec(c call.Call, model string) upstream.Codec { return newCodec(c, model) }

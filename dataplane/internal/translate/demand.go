@@ -1,0 +1,75 @@
+package translate
+
+import (
+	"net/http"
+
+	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect"
+	"github.com/signalbox-dev/signalbox/shared/catalog"
+	"github.com/signalbox-dev/signalbox/shared/decide"
+)
+
+const (
+	headerVersion = "Anthropic-Version"
+	// anthropicVersion is the only version of Anthropic's API since 2023
+	// (https://docs.anthropic.com/en/api/versioning).
+	anthropicVersion = "2023-06-01"
+	// vertexVersion takes the model's place in a body for Vertex
+	// (https://docs.anthropic.com/en/api/claude-on-vertex-ai).
+	vertexVersion = `"anthropic_version":"vertex-2023-10-16"`
+)
+
+// demanded are the headers that a format must have and the caller did not
+// send.
+func demanded(spoken format, caller http.Header) http.Header {
+	if spoken != messagesFormat || len(caller[headerVersion]) > 0 {
+		return nil
+	}
+	return http.Header{headerVersion: {anthropicVersion}}
+}
+
+func isVertexClaude(to decide.Candidate) bool {
+	return to.Provider.Type == catalog.Vertex && isClaude(to.Endpoint.UpstreamModel)
+}
+
+// passEdits says what becomes of a body that stays in its format.
+func passEdits(c call.Call, to decide.Candidate, own format) edits {
+	want := edits{model: to.Endpoint.UpstreamModel, provider: to.Provider.Slug}
+	switch own {
+	case chatFormat:
+		quirks := quirksOf(to.Provider)
+		want.usage = c.Request.Stream && !quirks.NoStreamUsage
+		want.rename = tokenLimit(quirks)
+		if quirks.SystemRole == "system" {
+			want.role = [2]string{"developer", "system"}
+		}
+	case messagesFormat:
+		want.userOnly = true
+		if isVertexClaude(to) {
+			want.model, want.drop, want.add = "", []string{"model", "stream"}, vertexVersion
+		}
+	case geminiFormat:
+		// The model and the kind of reply stand in the path.
+		want.model, want.drop = "", []string{"model", "stream", "metadata"}
+	default:
+	}
+	return want
+}
+
+// tokenLimit renames the limit on the output to what the provider calls it.
+func tokenLimit(q dialect.Quirks) [2]string {
+	switch q.TokenLimit {
+	case "max_tokens":
+		return [2]string{"max_completion_tokens", "max_tokens"}
+	case "max_completion_tokens":
+		return [2]string{"max_tokens", "max_completion_tokens"}
+	}
+	return [2]string{}
+}
+
+func quirksOf(*catalog.Provider) dialect.Quirks { return dialect.Quirks{} }
+
+// targetOf is the candidate as codecs know it.
+func targetOf(to decide.Candidate) dialect.Target {
+	return dialect.Target{Model: to.Endpoint.UpstreamModel, Quirks: quirksOf(to.Provider), MaxOutput: to.Endpoint.MaxOutput}
+}

@@ -3,6 +3,7 @@ package attempt
 import (
 	"context"
 	"log/slog"
+	"net/http"
 	"time"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
@@ -25,6 +26,9 @@ func (r *Runner) try(ctx context.Context, q *query, to target) (*call.Reply, *up
 	if failure != nil {
 		return nil, failure
 	}
+	if request.Answer != nil {
+		return known(to, request), nil
+	}
 	f := r.take(ctx, q, to)
 	f.watch.arm(q.firstByte, upstream.FirstByteTimeout)
 	response, failure := r.deps.Provider.Call(f.watch.ctx, request)
@@ -39,6 +43,7 @@ func (r *Runner) try(ctx context.Context, q *query, to target) (*call.Reply, *up
 	codec := r.deps.Translator.Codec(q.call, to.step.Model.ID, to.candidate)
 	reply := &call.Reply{
 		Step: to.step, Candidate: to.candidate, Status: response.Status, Header: response.Header, Meter: codec,
+		Degraded: request.Degraded,
 	}
 	if request.Stream {
 		failure = r.stream(f, reply, response, codec)
@@ -54,6 +59,22 @@ func (r *Runner) try(ctx context.Context, q *query, to target) (*call.Reply, *up
 	reply.FirstByte = f.firstByte
 	return reply, nil
 }
+
+// known is the reply to a request whose answer needed no upstream.
+func known(to target, request upstream.Request) *call.Reply {
+	whole := &plain{rest: request.Answer}
+	whole.Reset(request.Answer)
+	return &call.Reply{
+		Step: to.step, Candidate: to.candidate, Status: http.StatusOK, Header: http.Header{"Content-Type": isJSON},
+		Body: whole, Pieces: whole, Meter: unmetered{},
+	}
+}
+
+// unmetered is the meter of a reply that used nothing.
+type unmetered struct{}
+
+// Seen implements call.Meter.
+func (unmetered) Seen() call.Seen { return call.Seen{Finished: true} }
 
 // flight is one upstream call from its start to the end of its body. One
 // goroutine at a time uses it.

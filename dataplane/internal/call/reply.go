@@ -23,6 +23,7 @@ type Reply struct {
 	Pieces    Pieces // Body in the pieces in which it is to be sent. Use one or the other
 	Meter     Meter  // fills while Body is read
 	FirstByte time.Duration
+	Degraded  []string // what the caller asked for and the upstream's format has no place for
 	// Attempts are all upstream calls so far, this one last and still open: its
 	// duration and failure are filled in when Body ends or is closed.
 	Attempts []decide.AttemptRecord

@@ -131,7 +131,7 @@ func (f *fakes) Attempt(context.Context, call.Call, call.Principal, call.Pinned,
 	}
 	return &call.Reply{
 		Step: decide.Step{Model: small}, Candidate: decide.Candidate{Provider: north, Endpoint: &catalog.Endpoint{}},
-		Status: 200, Attempts: attempts,
+		Status: 200, Attempts: attempts, Degraded: []string{"seed"},
 	}, attempts, nil
 }
 
@@ -223,6 +223,12 @@ func TestHeadOfAnAnswer(t *testing.T) {
 		"X-Signalbox-Attempted-Fallbacks": {"south"}, "X-Signalbox-Policy-Revision": {"9"},
 		"Server-Timing": {"gw;dur=0.000, up;dur=50.000"}, "X-Ratelimit-Limit-Requests": {"60"},
 	}, f.head)
+}
+
+func TestTheRecordSaysWhatWasDegraded(t *testing.T) {
+	f := &fakes{}
+	serve(t, f, call.Call{})
+	require.Equal(t, []string{"seed"}, f.outcome.Record.Degraded)
 }
 
 func TestHeadOfAFailureListsAllThatWereTried(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
@@ -116,6 +117,9 @@ func (r *run) record() decide.Record {
 	if r.pin.Policy != nil {
 		record.PolicyRevision = r.pin.Policy.Revision()
 		record.CatalogRevision = r.pin.Catalog.Revision()
+	}
+	if reply := r.outcome.Reply; reply != nil && len(reply.Degraded) > 0 {
+		record.Degraded = slices.Concat(record.Degraded, reply.Degraded)
 	}
 	if r.grant != nil {
 		record.Limits = r.grant.Checks()

@@ -19,6 +19,9 @@ func Decide(in Input) Plan {
 	d.settings = in.Policy.Settings()
 	d.plan.Record.PolicyRevision = in.Policy.Revision()
 	d.plan.Record.CatalogRevision = in.Catalog.Revision()
+	if in.Facts.Owner != "" {
+		return d.owned()
+	}
 	if refusal := d.resolveRestrictions(); refusal != nil {
 		return d.refuse(refusal, StageNone)
 	}

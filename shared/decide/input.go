@@ -42,10 +42,13 @@ type EndpointHealth struct {
 
 // Facts is what is known of the request.
 type Facts struct {
-	Now       time.Time
-	Request   id.Request
-	Surface   catalog.Surface
-	Key       KeyFacts
+	Now     time.Time
+	Request id.Request
+	Surface catalog.Surface
+	Key     KeyFacts
+	// Owner is the id of the endpoint that keeps the job or file which the call
+	// is about; "" for most. Model and routing preferences do not count then.
+	Owner     string
 	Model     string   // as the caller wrote it; "" when none
 	Models    []string // the caller's fallback models
 	Provider  Preferences

@@ -6,16 +6,30 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 )
 
-// spoken lists the surfaces that the gateway can serve from a provider of
-// each type: those whose format the provider speaks itself. A surface that
-// needs translation joins a type's row when its codec lands.
-var spoken = map[catalog.ProviderType][]catalog.Surface{
-	catalog.OpenAI:           openAIFormat,
-	catalog.OpenAICompatible: openAIFormat,
-	catalog.Azure:            openAIFormat,
+// conversation are the surfaces that carry a conversation. A request of any
+// of them can be written in the format of any other, so that a provider that
+// speaks one serves them all.
+var conversation = []catalog.Surface{catalog.Chat, catalog.Responses, catalog.Messages, catalog.Gemini}
+
+// native are the surfaces whose format is OpenAI's, or was made in its
+// likeness. They pass as they are, to providers that speak it.
+var native = []catalog.Surface{
+	catalog.Completions, catalog.Embeddings, catalog.Moderations, catalog.Rerank, catalog.Images, catalog.ImageEdits,
+	catalog.Speech, catalog.Transcriptions, catalog.Translations, catalog.OCR, catalog.Parse, catalog.Decisions,
+	catalog.Videos, catalog.Music, catalog.Batches, catalog.Files, catalog.Realtime,
 }
 
-var openAIFormat = []catalog.Surface{catalog.Chat, catalog.Embeddings}
+// speaks reports whether the gateway can carry a surface to providers of a
+// type.
+func speaks(t catalog.ProviderType, s catalog.Surface) bool {
+	switch t {
+	case catalog.OpenAI, catalog.Azure, catalog.OpenAICompatible:
+		return slices.Contains(conversation, s) || slices.Contains(native, s)
+	case catalog.Anthropic, catalog.Google, catalog.Vertex, catalog.Bedrock:
+		return slices.Contains(conversation, s)
+	}
+	return false
+}
 
 // produces is what a model must put out to serve a surface, where that is one
 // kind of content.
@@ -25,21 +39,73 @@ func produces(s catalog.Surface) catalog.Modality {
 		return catalog.Text
 	case catalog.Embeddings:
 		return catalog.Embedding
+	case catalog.Images, catalog.ImageEdits:
+		return catalog.Image
+	case catalog.Speech, catalog.Music:
+		return catalog.Audio
+	case catalog.Videos:
+		return catalog.Video
 	default:
 		return ""
+	}
+}
+
+// Serves reports whether an endpoint has a surface. One that lists surfaces
+// has those; of chat, responses, messages and gemini, each stands for all
+// four, since they are translated into each other. One that lists none has
+// what its model's modalities imply:
+//
+//   - text out, or nothing said: chat, responses, messages and gemini, unless
+//     it is known to take no text;
+//   - audio in and no text, text out: transcriptions;
+//   - embedding out: embeddings;
+//   - image, audio or video out and no text: images, speech or videos. A model
+//     that also puts out text does so within a conversation.
+//
+// Everything else is there only where it is listed. A listed surface whose
+// output the model is known not to have is not served all the same.
+func Serves(o *catalog.Offer, s catalog.Surface) bool {
+	if !speaks(o.Provider.Type, s) {
+		return false
+	}
+	m := o.Model
+	if out := produces(s); out != "" && len(m.Output) > 0 && !slices.Contains(m.Output, out) {
+		return false
+	}
+	if listed := o.Endpoint.Surfaces; len(listed) > 0 {
+		return slices.Contains(listed, s) ||
+			slices.Contains(conversation, s) && slices.ContainsFunc(listed, isConversation)
+	}
+	return implied(m, s)
+}
+
+func isConversation(s catalog.Surface) bool { return slices.Contains(conversation, s) }
+
+// implied reports whether a model's modalities say that it has a surface. The
+// output that the surface needs is there, or not known.
+func implied(m *catalog.Model, s catalog.Surface) bool {
+	takesText := len(m.Input) == 0 || slices.Contains(m.Input, catalog.Text)
+	switch s {
+	case catalog.Chat, catalog.Responses, catalog.Messages, catalog.Gemini:
+		return takesText
+	case catalog.Embeddings:
+		return len(m.Output) > 0
+	case catalog.Images, catalog.Speech, catalog.Videos:
+		return len(m.Output) > 0 && !slices.Contains(m.Output, catalog.Text)
+	case catalog.Transcriptions:
+		return !takesText && slices.Contains(m.Input, catalog.Audio) && slices.Contains(m.Output, catalog.Text)
+	default:
+		return false
 	}
 }
 
 // cannotServe gives the reason why an endpoint cannot serve the surface or
 // what the request needs, or "".
 func cannotServe(f *Facts, o *catalog.Offer) string {
-	if !slices.Contains(spoken[o.Provider.Type], f.Surface) {
+	if !speaks(o.Provider.Type, f.Surface) {
 		return reasonFormat
 	}
-	if len(o.Endpoint.Surfaces) > 0 && !slices.Contains(o.Endpoint.Surfaces, f.Surface) {
-		return reasonSurface
-	}
-	if out := produces(f.Surface); out != "" && len(o.Model.Output) > 0 && !slices.Contains(o.Model.Output, out) {
+	if !Serves(o, f.Surface) {
 		return reasonSurface
 	}
 	if len(o.Model.Input) > 0 {

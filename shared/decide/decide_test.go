@@ -228,7 +228,8 @@ func TestRefusals(t *testing.T) {
 			"endpoint off", func(w *world) { w.model("acme/big").Endpoints[0].Disabled = true }, prefs(decide.Preferences{}),
 			fault.UnsupportedModelOrEndpoint, "endpoint_disabled", "rollout",
 		},
-		{"surface", nil, decide.Facts{Model: "acme/big", Surface: catalog.Videos}, fault.UnsupportedModelOrEndpoint, "format_not_supported", "capability"},
+		{"surface", nil, decide.Facts{Model: "acme/big", Surface: catalog.Videos}, fault.UnsupportedModelOrEndpoint, "surface_not_supported", "capability"},
+		{"format", func(w *world) { w.provider("north").Type = catalog.Anthropic }, decide.Facts{Model: "acme/vec", Surface: catalog.Embeddings}, fault.UnsupportedModelOrEndpoint, "format_not_supported", "capability"},
 		{"chat with an embedding model", nil, decide.Facts{Model: "acme/vec"}, fault.UnsupportedModelOrEndpoint, "surface_not_supported", "capability"},
 		{
 			"modality", func(w *world) { w.model("acme/big").Input = []catalog.Modality{catalog.Text} },
@@ -382,14 +383,6 @@ func TestAnthropicGoesToAnthropicFirst(t *testing.T) {
 	require.Equal(t, "north:anthropic/claude", first(decide.Preferences{Only: []string{"north", "anthropic"}}))
 	require.Equal(t, "north:anthropic/claude", first(decide.Preferences{Ignore: []string{"anthropic"}}))
 	require.Equal(t, "anthropic:anthropic/claude", first(decide.Preferences{Ignore: []string{"south"}}))
-}
-
-func TestFormatsWithoutCodecAreExcluded(t *testing.T) {
-	w := newWorld()
-	w.catalog.Models = append(w.catalog.Models, model("anthropic/claude", "anthropic 9 9", "north 1 1"))
-	plan := w.decide(t, decide.Facts{Model: "anthropic/claude"})
-	require.Equal(t, []string{"north:anthropic/claude"}, order(plan))
-	require.Equal(t, "format_not_supported", plan.Record.Exclusions[0].Reason)
 }
 
 func TestRecord(t *testing.T) {

@@ -35,7 +35,7 @@ func (d *decision) exclude(t *target, o *catalog.Offer) (Stage, string) {
 	switch p := o.Provider; {
 	case p.Credential.IsZero() && !p.Keyless:
 		return StageCredential, reasonNoCredential
-	case p.BaseURL == "":
+	case !p.Addressed(o.Endpoint.Region):
 		return StageCredential, reasonNoAddress
 	}
 	return StageNone, ""

@@ -34,8 +34,6 @@ func (d *decision) unreachable(t *target, o *catalog.Offer) (Stage, string) {
 		return StageProviderPolicy, reasonProviderDisabled
 	case p.Credential.IsZero() && !p.Keyless:
 		return StageCredential, reasonNoCredential
-	case p.BaseURL == "":
-		return StageCredential, reasonNoAddress
 	}
 	return StageNone, ""
 }

@@ -37,7 +37,6 @@ func TestAnOwnedCallIsRefused(t *testing.T) {
 		"key not allowed":   {owner: south, key: []string{"acme/big"}, reason: fault.ModelNotAllowed},
 		"provider disabled": {owner: south, change: func(w *world) { w.catalog.Providers[1].Disabled = true }, reason: "provider_disabled"},
 		"no credential":     {owner: south, change: func(w *world) { w.catalog.Providers[1].Credential = nil }, reason: "no_credential"},
-		"no address":        {owner: south, change: func(w *world) { w.catalog.Providers[1].BaseURL = "" }, reason: "no_base_url"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld()

@@ -60,6 +60,9 @@ func anyEndpoint(t *rapid.T, w *world, slug, modelID string) catalog.Endpoint {
 		Channel: rapid.SampledFrom([]catalog.Channel{"", "", catalog.Beta, catalog.Alpha}).Draw(t, "channel"),
 		Derank:  rapid.IntRange(0, 3).Draw(t, "derank"),
 	}
+	e.Surfaces = rapid.SampledFrom([][]catalog.Surface{
+		nil, nil, {catalog.Responses}, {catalog.Rerank, catalog.Embeddings}, {catalog.Embeddings, catalog.Chat},
+	}).Draw(t, "surfaces")
 	e.ID = catalog.EndpointID(slug, modelID, e.Region)
 	if rapid.IntRange(0, 4).Draw(t, "priced") > 0 {
 		in := money.PerMillion(rapid.Int64Range(0, 4).Draw(t, "input")) * 1e9
@@ -82,7 +85,8 @@ func anyFacts(t *rapid.T, w *world) decide.Facts {
 		return out
 	}
 	f := decide.Facts{
-		Surface: catalog.Chat, InputTokens: rapid.Int64Range(0, 2000).Draw(t, "tokens"),
+		Surface:     rapid.SampledFrom([]catalog.Surface{catalog.Chat, catalog.Messages, catalog.Embeddings}).Draw(t, "surface"),
+		InputTokens: rapid.Int64Range(0, 2000).Draw(t, "tokens"),
 		Model: rapid.SampledFrom(w.catalog.Models).Draw(t, "model").ID,
 		Provider: decide.Preferences{
 			Order: slugs("order"), Only: slugs("only"), Ignore: slugs("ignore"),
@@ -123,8 +127,10 @@ func violated(w *world, f *decide.Facts, m *catalog.Model, c decide.Candidate) s
 		return "status"
 	case e.Channel == catalog.Alpha, e.Channel == catalog.Beta && !w.settings.BetaChannel:
 		return "channel"
-	case p.Type != catalog.OpenAI && p.Type != catalog.OpenAICompatible && p.Type != catalog.Azure:
-		return "format"
+	case f.Surface == catalog.Embeddings && (!speaksOpenAI(p.Type) || !slices.Contains(e.Surfaces, catalog.Embeddings)):
+		return "format or surface"
+	case f.Surface != catalog.Embeddings && slices.Contains(e.Surfaces, catalog.Rerank):
+		return "surface"
 	case m.Context > 0 && f.InputTokens > m.Context:
 		return "context"
 	case f.Provider.Region != "" && e.Region != "" && !inside(e.Region),
@@ -138,6 +144,10 @@ func violated(w *world, f *decide.Facts, m *catalog.Model, c decide.Candidate) s
 		return "price"
 	}
 	return ""
+}
+
+func speaksOpenAI(t catalog.ProviderType) bool {
+	return t == catalog.OpenAI || t == catalog.OpenAICompatible || t == catalog.Azure
 }
 
 func TestNoCandidateViolatesARestrictionAndNoneIsLost(t *testing.T) {

@@ -53,12 +53,22 @@ type Provider struct {
 	Name       string       `json:"name,omitempty"`
 	Aliases    []string     `json:"aliases,omitempty"`
 	Type       ProviderType `json:"type"`
-	BaseURL    string       `json:"base_url"` // precedes the format's own path; openai kinds end in /v1
+	BaseURL    string       `json:"base_url"` // see Address; openai kinds end in /v1
 	Regions    []string     `json:"regions,omitempty"`
 	DataPolicy DataPolicy   `json:"data_policy"`
 	Retry      Retry        `json:"retry"`
 	Disabled   bool         `json:"disabled,omitempty"`
 	Aggregator bool         `json:"aggregator,omitempty"` // routes further itself
+	Quirks     *Quirks      `json:"quirks,omitempty"`     // of the openai kinds; nil: none
+
+	// APIVersion turns azure to the paths of deployments, which take one:
+	// "2024-10-21".
+	APIVersion string `json:"api_version,omitempty"`
+	// Project is Google Cloud's, for vertex.
+	Project string `json:"project,omitempty"`
+	// Location is the cloud's region that endpoints without one of their own are
+	// called in, for vertex and bedrock. See Address.
+	Location string `json:"location,omitempty"`
 
 	// Credential is the platform's own key for the provider, sealed with the
 	// associated data "platform" and the slug. Empty: the provider cannot be

@@ -79,17 +79,17 @@ func (k *checker) provider(path string, p *Provider, slugs map[string]string) {
 		if problem := checkBaseURL(p.BaseURL); problem != "" {
 			k.addf(path+".base_url", "%s", problem)
 		}
-	case p.Keyless || !accountAddressed(p.Type):
+	case p.Type == Vertex && p.Keyless && p.Project == "":
+		k.addf(path+".project", "is required, or base_url")
+	case !accountAddressed(p.Type), p.Keyless && p.Type != Vertex && p.Location == "":
 		k.addf(path+".base_url", "is required")
 	}
+	k.account(path, p)
+	k.quirks(path+".quirks", p)
 	if p.Retry.Max < 0 || p.Retry.Max > MaxRetry {
 		k.addf(path+".retry.max", "want 0 to %d", MaxRetry)
 	}
 }
-
-// accountAddressed providers have no address of their own: it is that of the
-// customer's account, and until it is set no endpoint of theirs is tried.
-func accountAddressed(t ProviderType) bool { return t == Azure || t == Bedrock || t == Vertex }
 
 // checkBaseURL says what is wrong with a provider's address, without
 // repeating it: addresses have been seen to hold passwords.

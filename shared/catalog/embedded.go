@@ -47,7 +47,7 @@ func EmbeddedDropped() []Dropped {
 
 // envKeys is made once: the library parses its files at each call.
 var envKeys = sync.OnceValue(func() map[string][]string {
-	keys := map[string][]string{"mistral": {"MISTRAL_API_KEY"}}
+	keys := map[string][]string{"mistral": {"MISTRAL_API_KEY"}, "jina": {"JINA_API_KEY"}}
 	for _, p := range embedded.GetAll() {
 		s := sources[string(p.ID)]
 		if s.skip != "" {

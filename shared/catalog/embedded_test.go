@@ -1,7 +1,9 @@
 package catalog_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,14 +28,24 @@ func TestEmbeddedListing(t *testing.T) {
 	require.NoError(t, err)
 	var out strings.Builder
 	for _, p := range c.Providers {
-		fmt.Fprintf(&out, "%s %s %s env=%s aliases=%s aggregator=%t\n", p.Slug, p.Type, p.BaseURL,
-			strings.Join(catalog.EnvKeys(p.Slug), ","), strings.Join(p.Aliases, ","), p.Aggregator)
+		quirks := ""
+		if p.Quirks != nil {
+			text, err := json.Marshal(p.Quirks)
+			require.NoError(t, err)
+			quirks = " quirks=" + string(text)
+		}
+		fmt.Fprintf(&out, "%s %s %s env=%s aliases=%s aggregator=%t%s\n", p.Slug, p.Type, p.BaseURL,
+			strings.Join(catalog.EnvKeys(p.Slug), ","), strings.Join(p.Aliases, ","), p.Aggregator, quirks)
 	}
 	for i := range c.Models {
 		m := &c.Models[i]
 		fmt.Fprintf(&out, "\n%s context=%d in=%v out=%v aliases=%s\n", m.ID, m.Context, m.Input, m.Output, strings.Join(m.Aliases, ","))
 		for _, e := range m.Endpoints {
-			fmt.Fprintf(&out, "  %s = %s %s\n", strings.TrimSuffix(e.ID, ":"+m.ID), e.UpstreamModel, priced(e.Price))
+			surfaces := ""
+			if len(e.Surfaces) > 0 {
+				surfaces = fmt.Sprintf(" surfaces=%v", e.Surfaces)
+			}
+			fmt.Fprintf(&out, "  %s = %s %s%s\n", strings.TrimSuffix(e.ID, ":"+m.ID), e.UpstreamModel, priced(e.Price), surfaces)
 		}
 	}
 	golden(t, "testdata/embedded.golden", out.String())
@@ -55,6 +67,12 @@ func priced(p *catalog.Price) string {
 	}
 	if p.CacheWrite5m != nil {
 		text += " write " + p.CacheWrite5m.String()
+	}
+	if p.Image != nil {
+		text += " image " + p.Image.String()
+	}
+	if p.Audio != nil {
+		text += " audio " + p.Audio.String()
 	}
 	return text
 }
@@ -93,9 +111,11 @@ func TestEmbeddedPricesAreHonest(t *testing.T) {
 			}
 			require.NotNil(t, e.Price.Input, e.ID)
 			require.NotNil(t, e.Price.Output, e.ID)
-			if !m.Free() {
+			switch {
+			case slices.Equal(e.Surfaces, []catalog.Surface{catalog.Moderations}): // OpenAI's are free
+			case !m.Free():
 				require.False(t, *e.Price.Input == 0 && *e.Price.Output == 0, "%s: 0/0 is not a price", e.ID)
-			} else {
+			default:
 				require.Zero(t, *e.Price.Input+*e.Price.Output, e.ID)
 			}
 			if e.Price.CachedInput != nil {

@@ -123,6 +123,15 @@ func (l *loader) provider(at place) {
 		}},
 		field{"disabled", func(at place) { p.Disabled = l.flag(at) }},
 		field{"aggregator", func(at place) { p.Aggregator = l.flag(at) }},
+		field{"quirks", func(at place) { l.quirks(at, &p.Quirks) }},
+		field{"api_version", func(at place) {
+			// Unquoted, most versions are dates to YAML.
+			if v, ok := l.scalar(at, "text", "!!str", "!!timestamp"); ok {
+				p.APIVersion = &v
+			}
+		}},
+		field{"project", func(at place) { p.Project = l.text(at) }},
+		field{"location", func(at place) { p.Location = l.text(at) }},
 	) {
 		return
 	}
@@ -161,6 +170,16 @@ func (l *loader) dataPolicy(at place, p *DataPolicy) {
 		field{"trains", func(at place) { p.Trains = l.flag(at) }},
 		field{"retains", func(at place) { p.Retains = l.flag(at) }},
 		field{"zero_data_retention", func(at place) { p.ZeroDataRetention = l.flag(at) }},
+	)
+}
+
+func (l *loader) quirks(at place, q *Quirks) {
+	l.mapping(at,
+		field{"token_limit", func(at place) { q.TokenLimit = deref(l.text(at)) }},
+		field{"system_role", func(at place) { q.SystemRole = deref(l.text(at)) }},
+		field{"stream_usage", func(at place) { q.StreamUsage = l.flag(at) }},
+		field{"reasoning_field", func(at place) { q.ReasoningField = deref(l.text(at)) }},
+		field{"cache_control", func(at place) { q.CacheControl = l.flag(at) }},
 	)
 }
 

@@ -34,6 +34,10 @@ type ProviderPatch struct {
 	Disabled   *bool
 	Aggregator *bool
 	Keyless    *bool
+	Quirks     Quirks // member by member
+	APIVersion *string
+	Project    *string
+	Location   *string
 }
 
 // ModelPatch overrides the members that are not nil. Endpoints are joined by
@@ -124,6 +128,10 @@ func (p *ProviderPatch) apply(to *Provider) {
 	set(&to.Disabled, p.Disabled)
 	set(&to.Aggregator, p.Aggregator)
 	set(&to.Keyless, p.Keyless)
+	set(&to.APIVersion, p.APIVersion)
+	set(&to.Project, p.Project)
+	set(&to.Location, p.Location)
+	to.Quirks = p.Quirks.over(to.Quirks)
 	to.DataPolicy.Trains = first(p.DataPolicy.Trains, to.DataPolicy.Trains)
 	to.DataPolicy.Retains = first(p.DataPolicy.Retains, to.DataPolicy.Retains)
 	to.DataPolicy.ZeroDataRetention = first(p.DataPolicy.ZeroDataRetention, to.DataPolicy.ZeroDataRetention)

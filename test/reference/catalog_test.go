@@ -66,6 +66,7 @@ func TestReferenceCatalogFields(t *testing.T) {
 		"Document":    "zzz: 1",
 		"Provider":    "providers: [{zzz: 1}]",
 		"Data policy": "providers: [{slug: a, data_policy: {zzz: 1}}]",
+		"Quirks":      "providers: [{slug: a, quirks: {zzz: 1}}]",
 		"Retry":       "providers: [{slug: a, retry: {zzz: 1}}]",
 		"Model":       "models: [{zzz: 1}]",
 		"Lifecycle":   model("lifecycle: {zzz: 1}"),

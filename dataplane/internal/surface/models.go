@@ -7,6 +7,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/surface/envelope"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
+	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 )
 
@@ -192,10 +193,8 @@ func (a asked) endpoint(m *catalog.Model, o catalog.Offer) endpointView {
 	ep := o.Endpoint
 	v := endpointView{
 		ID: ep.ID, Provider: o.Provider.Slug, Region: ep.Region, Price: priceOf(ep.Price),
-		Context: ep.Context, MaxOutput: ep.MaxOutput, Parameters: list(ep.Parameters), Surfaces: list(on), Channel: ep.Channel, Derank: ep.Derank,
-	}
-	if len(ep.Surfaces) > 0 {
-		v.Surfaces = slices.DeleteFunc(slices.Clone(v.Surfaces), func(s catalog.Surface) bool { return !slices.Contains(ep.Surfaces, s) })
+		Context: ep.Context, MaxOutput: ep.MaxOutput, Parameters: list(ep.Parameters), Channel: ep.Channel, Derank: ep.Derank,
+		Surfaces: list(slices.DeleteFunc(on, func(s catalog.Surface) bool { return !decide.Serves(&o, s) })),
 	}
 	if v.Context == 0 {
 		v.Context = m.Context

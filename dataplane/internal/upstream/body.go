@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"bytes"
 	"io"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
@@ -41,12 +42,20 @@ func (b Body) Join() []byte {
 	return out
 }
 
+// smallBody is the size up to which pieces are joined to be sent.
+const smallBody = 64 << 10
+
 // Open returns a reader from the start. It must be closed: until then the
 // storage is kept, also after the request is over, because net/http may still
 // read a body whose answer came early.
 func (b Body) Open() io.ReadCloser {
 	if b.store != nil {
 		b.store.Retain()
+	} else if len(b.pieces) == 1 || b.Len() <= smallBody {
+		// Of a reader that it knows to be in memory net/http sends the start together
+		// with the head. Before any other it flushes the head: a system call, and a
+		// packet, for each request.
+		return io.NopCloser(bytes.NewReader(b.Join()))
 	}
 	return &bodyReader{pieces: b.pieces, store: b.store}
 }

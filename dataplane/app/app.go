@@ -21,6 +21,7 @@ import (
 	"github.com/signalbox-dev/signalbox/dataplane/internal/auth"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/feed"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/health"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/job"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/keyring"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/lastgood"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/limits"
@@ -117,7 +118,7 @@ func (a *App) open(ctx context.Context) (err error) {
 // wire builds the stages, from the state beneath them to the edge above.
 func (a *App) wire(context.Context) error {
 	log, now := a.deps.Log, a.deps.Now
-	opener, err := a.opener()
+	opener, names, err := a.keyring()
 	if err != nil {
 		return err
 	}
@@ -141,10 +142,10 @@ func (a *App) wire(context.Context) error {
 		Metrics: record.NewMetrics(a.registry), Recent: recent,
 	})
 	runner := attempt.New(attempt.Deps{
-		Translator: translate.New(), Provider: a.provider, Health: known, Log: log, Now: now, Rand: rand.Float64,
+		Translator: translate.New(names), Provider: a.provider, Health: known, Log: log, Now: now, Rand: rand.Float64,
 	}, a.cfg.limits())
 	line := pipeline.New(pipeline.Steps{
-		Auth: auth.New(keys, now), Policies: a.policies, Catalogs: a.policies, Health: known, Decide: decide.Decide,
+		Auth: auth.New(keys, now), Policies: a.policies, Catalogs: a.policies, Objects: names, Health: known, Decide: decide.Decide,
 		Admit: limits.NewOpen(), Begin: recorder, Attempt: runner, Deliver: stream.New(), Record: recorder, Access: recorder,
 	}, now, rand.Uint64)
 	edge := surface.Deps{Pipeline: line, Access: recorder, Generations: recent, Health: known, IDs: ids, Now: now, Log: log}
@@ -182,13 +183,18 @@ func reachable(address string, hostname func() (string, error)) string {
 	return net.JoinHostPort(name, port)
 }
 
-func (a *App) opener() (provider.Opener, error) {
+// keyring opens credentials and names what providers keep.
+func (a *App) keyring() (provider.Opener, *job.Names, error) {
 	if a.cfg.KeyringFile == "" {
-		return noKeyring{}, nil
+		return noKeyring{}, job.NewNames(nil), nil
 	}
 	ring, err := seal.LoadFile(a.cfg.KeyringFile)
 	if err != nil {
-		return nil, fmt.Errorf("keyring_file: %w", err)
+		return nil, nil, fmt.Errorf("keyring_file: %w", err)
 	}
-	return ring, nil
+	identifiers, err := ring.Identifiers()
+	if err != nil {
+		return nil, nil, fmt.Errorf("keyring_file: %w", err)
+	}
+	return ring, job.NewNames(identifiers), nil
 }

@@ -240,7 +240,7 @@ func TestWhatCannotBeCarriedIsSkipped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.model("acme/a", 0, "north", "south")
-		w.plan.Chain[0].Candidates[1].Provider.Type = "bedrock"
+		w.plan.Chain[0].Candidates[1].Provider.Type = "none"
 		w.on("north", refuse(500, 0))
 		_, records, failure := w.attempt(t.Context(), plainCall())
 		require.Equal(t, fault.UpstreamServerError, failure.Code, "it does not replace the failure")

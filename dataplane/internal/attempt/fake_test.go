@@ -117,7 +117,7 @@ func (w *world) unfinished() int {
 
 func (w *world) runner() *attempt.Runner {
 	return attempt.New(attempt.Deps{
-		Translator: translate.New(), Provider: w, Health: w, Log: slog.New(slog.DiscardHandler),
+		Translator: translate.New(nil), Provider: w, Health: w, Log: slog.New(slog.DiscardHandler),
 		Now: time.Now, Rand: func() float64 { return w.jitter },
 	}, w.limits)
 }

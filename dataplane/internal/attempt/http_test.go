@@ -67,7 +67,7 @@ func (l *line) ask(ctx context.Context, c call.Call, s *collector, models ...str
 		})
 	}
 	runner := attempt.New(attempt.Deps{
-		Translator: translate.New(), Provider: l.client, Health: l.health, Log: slog.New(slog.DiscardHandler),
+		Translator: translate.New(nil), Provider: l.client, Health: l.health, Log: slog.New(slog.DiscardHandler),
 		Now: time.Now, Rand: func() float64 { return 0 },
 	}, l.limits)
 	reply, _, err := runner.Attempt(ctx, c, call.Principal{}, call.Pinned{}, decide.Plan{Chain: []decide.Step{step}})

@@ -55,6 +55,8 @@ var rules = map[upstream.Class]rule{
 	upstream.EventTooLarge:  {moves: true, verdict: health.Failed},
 	upstream.StreamCut:      {moves: true, retry: true, verdict: health.Failed},
 
+	upstream.Unknown:         {verdict: health.Failed},
+	upstream.Gone:            {verdict: health.Neutral},
 	upstream.CannotCarry:     {moves: true, verdict: health.Neutral},
 	upstream.CallerGone:      {verdict: health.Neutral},
 	upstream.CredentialFault: {moves: true, verdict: health.Neutral},

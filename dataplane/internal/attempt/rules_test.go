@@ -57,6 +57,8 @@ var consequences = map[upstream.Class]consequence{
 	upstream.EventTooLarge:  {true, false, health.Failed, true},
 	upstream.StreamCut:      {true, true, health.Failed, true},
 
+	upstream.Unknown:         {false, false, health.Failed, false},
+	upstream.Gone:            {false, false, health.Neutral, false},
 	upstream.CannotCarry:     {true, false, health.Neutral, true},
 	upstream.CallerGone:      {false, false, health.Neutral, false},
 	upstream.CredentialFault: {true, false, health.Neutral, true},

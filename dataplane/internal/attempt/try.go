@@ -36,8 +36,9 @@ func (r *Runner) try(ctx context.Context, q *query, to target) (*call.Reply, *up
 		if f.watch.ctx.Err() != nil {
 			failure = f.watch.failure(failure, failure.Class)
 		}
+		failure = meant(&q.call, failure)
 		f.settle(failure, call.Seen{})
-		return nil, failure
+		return nil, judged(&q.call, failure)
 	}
 	f.status = response.Status
 	codec := r.deps.Translator.Codec(q.call, to.step.Model.ID, to.candidate)
@@ -54,7 +55,7 @@ func (r *Runner) try(ctx context.Context, q *query, to target) (*call.Reply, *up
 		failure.Status = response.Status
 		_ = response.Body.Close() // its failure is known already
 		f.settle(failure, codec.Seen())
-		return nil, failure
+		return nil, judged(&q.call, failure)
 	}
 	reply.FirstByte = f.firstByte
 	return reply, nil

@@ -24,16 +24,22 @@ type Call struct {
 	Route    string          // method and path pattern, as in "POST /v1/chat/completions"
 	Received time.Time
 
-	Token   secret.Token // the credential, well-formed but not yet believed
-	Remote  string       // the caller's IP address
-	Header  http.Header  // the caller's; provider takes only what its allow-list names
-	Query   url.Values   // the caller's, without credentials; nil for most
-	Body    []byte       // read whole, at most the surface's cap; in Store when that is set
-	Form    string       // boundary of a multipart body; "" for any other
-	Store   Storage      // holds a large Body; nil when memory does
-	Action  Action       // what is asked of the surface
-	Object  string       // the caller's id of the job or file that a call is about; "" for most
+	Token   secret.Token    // the credential, well-formed but not yet believed
+	Remote  string          // the caller's IP address
+	Header  http.Header     // the caller's; provider takes only what its allow-list names
+	Query   url.Values      // the caller's, without credentials; nil for most
+	Body    []byte          // read whole, at most the surface's cap; in Store when that is set
+	Form    string          // boundary of a multipart body; "" for any other
+	Store   Storage         // holds a large Body; nil when memory does
+	Action  Action          // what is asked of the surface
+	Object  string          // the caller's id of the job or file that a call is about; "" for most
+	Kept    catalog.Surface // whose things Object is one of
 	Request Request
+
+	// Workspace is the caller's, once the caller is believed, and Owned what
+	// Object stands for.
+	Workspace id.Workspace
+	Owned     Owned
 
 	// Malformed says what was wrong with the body or headers. Such a call is
 	// authenticated and recorded like any other, and goes no further, so that
@@ -54,6 +60,12 @@ const (
 	Cancel   Action = "cancel"
 	Delete   Action = "delete"
 )
+
+// Owned is something that a provider keeps for a workspace: a job or a file.
+type Owned struct {
+	Endpoint string // id of the endpoint that has it
+	ID       string // the provider's own id
+}
 
 // Storage holds a body that is too large for memory, until everyone who reads
 // it has released it. The edge retains it for the length of the request.

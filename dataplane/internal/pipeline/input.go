@@ -17,6 +17,7 @@ func (r *run) input() decide.Input {
 			Request:      r.call.ID,
 			Surface:      r.call.Surface,
 			Key:          decide.KeyFacts{ID: key.ID, Models: key.Models, Scopes: key.Scopes},
+			Owner:        r.call.Owned.Endpoint,
 			Model:        q.Model,
 			Models:       q.Models,
 			Provider:     q.Provider,

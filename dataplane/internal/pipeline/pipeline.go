@@ -32,6 +32,13 @@ type Catalogs interface {
 	Catalog() *catalog.View
 }
 
+// Objects finds what a caller's name of a job or file stands for.
+type Objects interface {
+	// Ready says why nothing can be made on a surface; nil when it can.
+	Ready(s catalog.Surface) *fault.Error
+	Find(ws id.Workspace, s catalog.Surface, name string) (call.Owned, error)
+}
+
 // Decider is the routing kernel, decide.Decide.
 type Decider func(decide.Input) decide.Plan
 
@@ -77,6 +84,7 @@ type Steps struct {
 	Auth     Authenticator
 	Policies Policies
 	Catalogs Catalogs
+	Objects  Objects
 	Health   Health
 	Decide   Decider
 	Admit    Admitter
@@ -114,6 +122,7 @@ func (p *Pipeline) Serve(ctx context.Context, c call.Call, sink call.Sink) {
 		p.steps.Access.Access(ctx, c, call.Principal{}, sink.Status(), failure)
 		return
 	}
+	c.Workspace = principal.Key.Workspace
 	r := &run{pipeline: p, call: c, principal: principal, sink: sink}
 	defer r.finish(ctx)
 	r.fail(ctx, r.steps(ctx))

@@ -87,6 +87,22 @@ func (f *fakes) Catalog() *catalog.View {
 	return v
 }
 
+func (f *fakes) Ready(s catalog.Surface) *fault.Error {
+	if s == catalog.Videos && f.fail == "ready" {
+		return fault.Of(f.err)
+	}
+	return nil
+}
+
+func (f *fakes) Find(ws id.Workspace, s catalog.Surface, name string) (call.Owned, error) {
+	require.Equal(f.t, key.Workspace, ws)
+	f.order = append(f.order, "find "+string(s)+" "+name)
+	if f.fail == "find" {
+		return call.Owned{}, f.err
+	}
+	return call.Owned{Endpoint: "north:acme/film", ID: "up-1"}, nil
+}
+
 func (f *fakes) View() decide.Health { return nil }
 
 var (
@@ -180,7 +196,7 @@ func serve(t *testing.T, f *fakes, c call.Call) *sink {
 	t.Helper()
 	f.t = t
 	p := pipeline.New(pipeline.Steps{
-		Auth: f, Policies: f, Catalogs: f, Health: f, Decide: f.decide, Admit: f,
+		Auth: f, Policies: f, Catalogs: f, Objects: f, Health: f, Decide: f.decide, Admit: f,
 		Begin: f, Attempt: f, Deliver: f, Record: f, Access: f,
 	}, func() time.Time { return start.Add(50 * time.Millisecond) }, func() uint64 { return 42 })
 	s := &sink{}
@@ -223,6 +239,24 @@ func TestHeadOfAnAnswer(t *testing.T) {
 		"X-Signalbox-Attempted-Fallbacks": {"south"}, "X-Signalbox-Policy-Revision": {"9"},
 		"Server-Timing": {"gw;dur=0.000, up;dur=50.000"}, "X-Ratelimit-Limit-Requests": {"60"},
 	}, f.head)
+}
+
+func TestWhatACallIsAboutIsFoundBeforeItIsDecided(t *testing.T) {
+	f := &fakes{}
+	about := call.Call{Surface: catalog.Batches, Object: "file-1", Kept: catalog.Files}
+	serve(t, f, about)
+	require.Equal(t, "find files file-1", f.order[2])
+	require.Equal(t, "north:acme/film", f.input.Facts.Owner)
+
+	f = &fakes{fail: "find", err: fault.New(fault.NotFound, "not there")}
+	s := serve(t, f, about)
+	require.Equal(t, fault.NotFound, s.failure.Code)
+	require.NotContains(t, f.order, "decide")
+
+	f = &fakes{fail: "ready", err: fault.New(fault.UpstreamUndetermined, "no keyring")}
+	s = serve(t, f, call.Call{Surface: catalog.Videos})
+	require.Equal(t, fault.UpstreamUndetermined, s.failure.Code, "nothing is made that cannot be found again")
+	require.NotContains(t, f.order, "decide")
 }
 
 func TestTheRecordSaysWhatWasDegraded(t *testing.T) {

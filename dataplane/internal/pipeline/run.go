@@ -40,6 +40,9 @@ func (r *run) steps(ctx context.Context) error {
 	if r.call.Malformed != nil {
 		return r.call.Malformed
 	}
+	if err = r.find(); err != nil {
+		return err
+	}
 	r.plan = do.Decide(r.input())
 	if r.plan.Refusal != nil {
 		return r.plan.Refusal
@@ -59,6 +62,20 @@ func (r *run) steps(ctx context.Context) error {
 	r.outcome.Reply, r.outcome.Attempts = reply, reply.Attempts
 	r.outcome.FirstByte = r.elapsed()
 	r.outcome.Seen, err = do.Deliver.Deliver(ctx, r.call, reply, r.head(), r.sink)
+	return err
+}
+
+// find looks up the job or file that the call is about, and makes sure that one
+// which the call makes can be found again.
+func (r *run) find() error {
+	if r.call.Object == "" {
+		if failure := r.pipeline.steps.Objects.Ready(r.call.Surface); failure != nil {
+			return failure
+		}
+		return nil
+	}
+	var err error
+	r.call.Owned, err = r.pipeline.steps.Objects.Find(r.call.Workspace, r.call.Kept, r.call.Object)
 	return err
 }
 

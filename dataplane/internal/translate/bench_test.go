@@ -15,7 +15,7 @@ func BenchmarkRequest(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			c := chat(`{"model":"acme/small","messages":[{"role":"user","content":"` + strings.Repeat("x", size) + `"}],"temperature":0.7,"stream":true}`)
 			c.Request.Stream = true
-			tr := translate.New()
+			tr := translate.New(nil)
 			b.SetBytes(int64(len(c.Body)))
 			b.ReportAllocs()
 			for b.Loop() {
@@ -32,7 +32,7 @@ func BenchmarkWhole(b *testing.B) {
 	b.SetBytes(int64(len(body)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, failure := translate.New().Codec(chat("{}"), canonical, north).Whole(body); failure != nil {
+		if _, failure := translate.New(nil).Codec(chat("{}"), canonical, north).Whole(body); failure != nil {
 			b.Fatal(failure)
 		}
 	}
@@ -48,7 +48,7 @@ func BenchmarkStreamEvent(b *testing.B) {
 	for done < b.N {
 		c := chat("{}")
 		c.Request.Stream = true
-		codec := translate.New().Codec(c, canonical, north)
+		codec := translate.New(nil).Codec(c, canonical, north)
 		r := sse.NewReader(strings.NewReader(stream), sse.MaxEvent)
 		for ; done < b.N; done++ {
 			e, err := r.Next()

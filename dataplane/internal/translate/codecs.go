@@ -8,7 +8,10 @@ import (
 	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
 )
 
-var errNoCount = errors.New("reply has no count")
+var (
+	errNoCount = errors.New("reply has no count")
+	errNoID    = errors.New("reply has no id")
+)
 
 func codecs() map[format]dialect.Codec { return map[format]dialect.Codec{} }
 

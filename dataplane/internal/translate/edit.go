@@ -17,6 +17,7 @@ type edits struct {
 	userOnly bool      // of metadata only user_id goes on: the format has no more
 	add      string    // members put in front, as they are written
 	rename   [2]string // a member's name, and what the upstream calls it
+	file     string    // the upstream's id of the file that input_file_id means
 	role     [2]string // a role of messages, and what the upstream calls it
 }
 
@@ -71,6 +72,8 @@ func edit(body []byte, want edits) ([]byte, error) {
 			if keep = own != nil; keep {
 				s.replace(start, end, own)
 			}
+		case want.file != "" && o.Is("input_file_id"):
+			s.replace(start, end, rawjson.Quote(want.file))
 		case want.rename[0] != "" && o.Is(want.rename[0]):
 			s.replace(o.KeyStart(), o.KeyStart()+len(o.Key())+2, rawjson.Quote(want.rename[1]))
 		case want.role[0] != "" && o.Is("messages"):

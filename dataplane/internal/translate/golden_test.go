@@ -62,7 +62,7 @@ func TestRequests(t *testing.T) {
 	cases(t, "request", func(t *testing.T, name, in string) string {
 		c := chat(in)
 		c.Request.Stream = strings.HasPrefix(name, "stream")
-		r, failure := translate.New().Request(c, north)
+		r, failure := translate.New(nil).Request(c, north)
 		require.Nil(t, failure)
 		require.Equal(t, "/chat/completions", r.Path)
 		require.Equal(t, c.Request.Stream, r.Stream)
@@ -74,7 +74,7 @@ func TestRequests(t *testing.T) {
 
 func TestReplies(t *testing.T) {
 	cases(t, "reply", func(t *testing.T, _, in string) string {
-		codec := translate.New().Codec(chat(strings.Repeat("x", 40)), canonical, north)
+		codec := translate.New(nil).Codec(chat(strings.Repeat("x", 40)), canonical, north)
 		out, failure := codec.Whole([]byte(in))
 		require.Nil(t, failure)
 		return string(out) + "\n-- " + seen(codec)
@@ -85,7 +85,7 @@ func TestStreams(t *testing.T) {
 	cases(t, "stream", func(t *testing.T, name, in string) string {
 		c := chat(strings.Repeat("x", 40))
 		c.Request.Stream, c.Request.StreamUsage = true, name == "usage_wanted"
-		codec := translate.New().Codec(c, canonical, north)
+		codec := translate.New(nil).Codec(c, canonical, north)
 		out, failure := run(t, codec, in)
 		verdict := "complete"
 		if failure != nil {
@@ -132,7 +132,7 @@ func seen(m call.Meter) string {
 
 func TestRepliesWithoutChoices(t *testing.T) {
 	for _, in := range []string{`{"choices":5}`, `{"choices":null}`, `{"choices":{}}`, `{"choices":"x"}`, `{"id":"x"}`} {
-		_, failure := translate.New().Codec(chat("{}"), canonical, north).Whole([]byte(in))
+		_, failure := translate.New(nil).Codec(chat("{}"), canonical, north).Whole([]byte(in))
 		require.NotNil(t, failure, in)
 		require.Equal(t, upstream.MalformedReply, failure.Class, in)
 	}

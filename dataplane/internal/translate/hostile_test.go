@@ -19,7 +19,7 @@ func TestUsageThatCannotBeIsNotBelieved(t *testing.T) {
 		"in the details":     `{"prompt_tokens":5,"completion_tokens":1,"completion_tokens_details":{"reasoning_tokens":4000000000}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			codec := translate.New().Codec(chat(strings.Repeat("x", 40)), canonical, north)
+			codec := translate.New(nil).Codec(chat(strings.Repeat("x", 40)), canonical, north)
 			_, failure := codec.Whole(fmt.Appendf(nil, `{"choices":[{"message":{"content":"12345678"}}],"usage":%s}`, usage))
 			require.Nil(t, failure, "the answer itself is good")
 			seen := codec.Seen()
@@ -31,7 +31,7 @@ func TestUsageThatCannotBeIsNotBelieved(t *testing.T) {
 }
 
 func TestTheServedModelsNameIsBounded(t *testing.T) {
-	codec := translate.New().Codec(chat("{}"), canonical, north)
+	codec := translate.New(nil).Codec(chat("{}"), canonical, north)
 	out, failure := codec.Whole(fmt.Appendf(nil, `{"model":"%s","choices":[]}`, strings.Repeat("模", 1<<20)))
 	require.Nil(t, failure)
 	want := fmt.Sprintf(`{"model":%q,"choices":[]}`, canonical)

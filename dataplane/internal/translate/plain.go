@@ -13,6 +13,7 @@ type plain struct {
 	path        string
 	streamUsage bool // usage in a stream must be asked for
 	opaque      bool // the reply may be something else than JSON
+	metadata    bool // the format has metadata of its own
 }
 
 var plains = map[catalog.Surface]plain{
@@ -28,6 +29,10 @@ var plains = map[catalog.Surface]plain{
 	catalog.OCR:            {path: "/ocr"},
 	catalog.Parse:          {path: "/parse", opaque: true},
 	catalog.Decisions:      {path: "/decisions"},
+	catalog.Videos:         {path: kept[catalog.Videos]},
+	catalog.Music:          {path: kept[catalog.Music]},
+	catalog.Batches:        {path: kept[catalog.Batches], metadata: true},
+	catalog.Files:          {path: kept[catalog.Files]},
 }
 
 // plainRequest edits a body, JSON or a form, for an upstream.
@@ -42,8 +47,15 @@ func plainRequest(c call.Call, to decide.Candidate) (upstream.Request, *upstream
 		Stream: c.Request.Stream, Opaque: p.opaque,
 	}
 	want := edits{
-		model: to.Endpoint.UpstreamModel, provider: to.Provider.Slug, drop: []string{"metadata"},
+		model: to.Endpoint.UpstreamModel, provider: to.Provider.Slug,
 		usage: c.Request.Stream && p.streamUsage && !quirksOf(to.Provider).NoStreamUsage,
+	}
+	if !p.metadata {
+		want.drop = []string{"metadata"}
+	}
+	if c.Surface == catalog.Batches {
+		// The models stand in the file.
+		want.model, want.drop, want.file = "", []string{"model"}, c.Owned.ID
 	}
 	body, err := edit(c.Body, want)
 	if err != nil {

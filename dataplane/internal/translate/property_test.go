@@ -73,7 +73,7 @@ func membersOf(t require.TestingT, text []byte) []member {
 func TestEditChangesNothingElse(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text, renamed, members := drawObject(t)
-		r, failure := translate.New().Request(chat(text), north)
+		r, failure := translate.New(nil).Request(chat(text), north)
 		require.Nil(t, failure)
 		require.True(t, json.Valid(r.Body.Join()), "%s", r.Body.Join())
 
@@ -115,7 +115,7 @@ func TestEveryEventKeepsItsBytes(t *testing.T) {
 		}
 		c := chat("{}")
 		c.Request.Stream = true
-		codec := translate.New().Codec(c, canonical, north)
+		codec := translate.New(nil).Codec(c, canonical, north)
 		n := rapid.IntRange(1, 4).Draw(t, "events")
 		got, _ := run(t, codec, strings.Repeat(event("small-v1"), n))
 		require.Equal(t, strings.Repeat(event(canonical), n), strings.Replace(got, "-- first content\n", "", 1))
@@ -129,7 +129,7 @@ func FuzzRequest(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte, stream bool) {
 		c := chat(string(body))
 		c.Request.Stream = stream
-		r, failure := translate.New().Request(c, north)
+		r, failure := translate.New(nil).Request(c, north)
 		if failure != nil {
 			return
 		}
@@ -153,7 +153,7 @@ func FuzzStream(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in []byte) {
 		c := chat("{}")
 		c.Request.Stream = true
-		codec := translate.New().Codec(c, canonical, north)
+		codec := translate.New(nil).Codec(c, canonical, north)
 		out, failure := run(t, codec, string(in))
 		if failure == nil {
 			require.Contains(t, out, "[DONE]", "a complete stream has its marker")
@@ -170,7 +170,7 @@ func FuzzWhole(f *testing.F) {
 	f.Add([]byte(`{"error":{"message":"x"}}`))
 	f.Add([]byte(`{"model":1,"model":2,"choices":null}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		out, failure := translate.New().Codec(chat("{}"), canonical, north).Whole(body)
+		out, failure := translate.New(nil).Codec(chat("{}"), canonical, north).Whole(body)
 		if failure == nil {
 			require.True(t, json.Valid(body))
 			require.True(t, json.Valid(out), "%q gave %q", body, out)

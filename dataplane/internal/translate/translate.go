@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
 	"github.com/signalbox-dev/signalbox/shared/decide"
@@ -18,16 +19,22 @@ import (
 
 // Translator writes upstream requests and makes the codecs that read the
 // answers. It has no state.
-type Translator struct{ codecs map[format]dialect.Codec }
+type Translator struct {
+	codecs map[format]dialect.Codec
+	namer  Namer
+}
 
-// New returns a Translator of all formats.
-func New() *Translator { return &Translator{codecs: codecs()} }
+// New returns a Translator of all formats. namer names jobs and files.
+func New(namer Namer) *Translator { return &Translator{codecs: codecs(), namer: namer} }
 
 // Request writes the request for one candidate. A failure means that the
 // candidate cannot carry it, or that nobody can.
 func (t *Translator) Request(c call.Call, to decide.Candidate) (upstream.Request, *upstream.Failure) {
 	own, conversation := callerFormats[c.Surface]
-	if !conversation {
+	switch {
+	case c.Owned.ID != "" && c.Action != call.Generate:
+		return aboutKept(c, to)
+	case !conversation:
 		return plainRequest(c, to)
 	}
 	spoken := spokenTo(c.Surface, to)
@@ -46,6 +53,9 @@ func (t *Translator) Request(c call.Call, to decide.Candidate) (upstream.Request
 // canonical id that the caller is told.
 func (t *Translator) Codec(c call.Call, model string, to decide.Candidate) upstream.Codec {
 	own, conversation := callerFormats[c.Surface]
+	if kept[c.Surface] != "" {
+		return &keeper{call: c, to: to, model: rawjson.Quote(model), namer: t.namer}
+	}
 	if !conversation {
 		return plainCodec(c, model)
 	}

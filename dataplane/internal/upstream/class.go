@@ -45,6 +45,11 @@ const (
 	EventTooLarge  Class = "event_too_large"    // one event over 8 MiB
 	StreamCut      Class = "stream_cut"         // ended without a finish reason
 
+	// Unknown is a submission that may or may not have been taken: what failed
+	// left no way to tell, and to ask again could make the job twice.
+	Unknown Class = "submission_unknown"
+
+	Gone            Class = "gone"                // 404 for a job or file that the provider kept
 	CannotCarry     Class = "cannot_carry"        // the endpoint has no form for the request
 	CallerGone      Class = "caller_gone"         // nobody's fault
 	CredentialFault Class = "credential_unusable" // our sealed key cannot be opened
@@ -59,6 +64,6 @@ func Classes() []Class {
 		Rejected, TooLarge, ContextLength, ContentPolicy, CredentialRejected, GeoBlocked, PaymentRequired,
 		NotFound, StatusTimeout, UnsupportedMedia, RateLimited, ServerError, Redirected,
 		ErrorInReply, ErrorInStream, WrongType, EmptyReply, MalformedReply, TruncatedReply, BadEncoding,
-		ReplyTooLarge, EventTooLarge, StreamCut, CannotCarry, CallerGone, CredentialFault, Internal,
+		ReplyTooLarge, EventTooLarge, StreamCut, Unknown, Gone, CannotCarry, CallerGone, CredentialFault, Internal,
 	}
 }

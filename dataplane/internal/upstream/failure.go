@@ -77,6 +77,9 @@ var sayings = map[Class]saying{
 	EventTooLarge:  {fault.UpstreamServerError, fault.EventTooLarge, "One event of the provider's stream was larger than 8 MiB.", false},
 	StreamCut:      {fault.UpstreamServerError, fault.StreamCut, "The provider's stream broke off before its end.", true},
 
+	Unknown: {fault.SubmissionUnknown, "", "The provider may or may not have taken the job. Look for it at the provider before you submit it again.", false},
+
+	Gone:            {fault.NotFound, "", "The provider does not have this any more.", false},
 	CannotCarry:     {fault.UnsupportedModelOrEndpoint, "", "No endpoint of the model can carry this request.", false},
 	CallerGone:      {fault.ClientClosed, "", "The caller closed the connection.", false},
 	CredentialFault: {fault.UpstreamCredentialRejected, "", "The gateway cannot use its credential for the provider. Your own key is fine; tell the operator.", false},

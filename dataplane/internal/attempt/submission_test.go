@@ -1,0 +1,78 @@
+package attempt_test
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/health"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
+	"github.com/signalbox-dev/signalbox/shared/catalog"
+	"github.com/signalbox-dev/signalbox/shared/fault"
+)
+
+func job(action call.Action) call.Call {
+	c := plainCall()
+	c.Surface, c.Action, c.Owned = catalog.Videos, action, call.Owned{ID: "up-1"}
+	return c
+}
+
+// TestAJobIsNotMadeTwice: after each of these nobody can tell whether the
+// provider took the job, so nobody else is asked.
+func TestAJobIsNotMadeTwice(t *testing.T) {
+	for class, reason := range map[upstream.Class]fault.Reason{
+		upstream.Reset: "", upstream.BadHead: "", upstream.TruncatedReply: "", upstream.MalformedReply: "",
+		upstream.EmptyReply: "", upstream.WrongType: "", upstream.BadEncoding: "", upstream.ReplyTooLarge: "",
+		upstream.FirstByteTimeout: fault.ReplyTimeout, upstream.ReplyTimeout: fault.ReplyTimeout,
+		upstream.StatusTimeout: fault.ReplyTimeout, upstream.RequestTimeout: fault.ReplyTimeout,
+	} {
+		t.Run(string(class), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.model("acme/film", 0, "north", "south")
+				w.model("acme/other", 0, "east")
+				w.retries(3)
+				w.on("north", fail(class))
+				_, records, failure := w.attempt(t.Context(), job(call.Generate))
+				require.Equal(t, []string{"north"}, w.calls)
+				require.Equal(t, fault.SubmissionUnknown, failure.Code)
+				require.Equal(t, reason, failure.Reason)
+				require.False(t, failure.Retryable)
+				require.Equal(t, string(class), records[0].Failure, "the record says what happened")
+			})
+		})
+	}
+}
+
+func TestAJobThatWasRefusedIsMadeElsewhere(t *testing.T) {
+	for name, refused := range map[string]answer{
+		"no connection": fail(upstream.ConnectFailed), "rate limit": refuse(429, 0), "overloaded": refuse(503, 0),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.model("acme/film", 0, "north", "south")
+				w.on("north", refused)
+				w.on("south", refuse(400, 0))
+				_, _, failure := w.attempt(t.Context(), job(call.Generate))
+				require.Equal(t, []string{"north", "south"}, w.calls)
+				require.Equal(t, fault.UpstreamRejected, failure.Code)
+			})
+		})
+	}
+}
+
+func TestAskingForAJobMayBeRepeated(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.model("acme/film", 0, "north")
+		w.retries(1)
+		w.on("north", fail(upstream.Reset), refuse(404, 0))
+		_, _, failure := w.attempt(t.Context(), job(call.Get))
+		require.Equal(t, []string{"north", "north"}, w.calls)
+		require.Equal(t, fault.NotFound, failure.Code)
+		require.Equal(t, health.Neutral, w.verdicts()[1], "the endpoint is fine")
+	})
+}

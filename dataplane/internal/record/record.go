@@ -73,7 +73,9 @@ func (r *Recorder) Begin(c call.Call, p call.Principal, plan decide.Plan) error 
 	if len(plan.Chain) > 0 && len(plan.Chain[0].Candidates) > 0 {
 		first := plan.Chain[0].Candidates[0]
 		intent.Provider, intent.Endpoint = first.Provider.Slug, first.Endpoint.ID
-		intent.Cost = meter.Bill(first.Endpoint.Price, usage)
+		if c.Action == call.Generate {
+			intent.Cost = meter.Bill(first.Endpoint.Price, usage)
+		}
 	}
 	return r.spool.Intent(intent)
 }
@@ -81,7 +83,7 @@ func (r *Recorder) Begin(c call.Call, p call.Principal, plan decide.Plan) error 
 // Record accounts for a request of a known caller, exactly once: grant is
 // settled, nil when there is none.
 func (r *Recorder) Record(ctx context.Context, c call.Call, p call.Principal, grant call.Grant, o call.Outcome) {
-	b := bill(o)
+	b := bill(&c, &o)
 	if grant != nil {
 		grant.Settle(o.Seen.Usage, b.cost)
 	}
@@ -124,10 +126,11 @@ type billing struct {
 
 // bill prices what was used at the pinned price of the endpoint that served. A
 // failed attempt costs nothing and neither does a reply without any output; a
-// caller who left pays for what was produced until then.
-func bill(o call.Outcome) billing {
+// caller who left pays for what was produced until then. Only what produces
+// anything is paid for: counting tokens and looking after a job are not.
+func bill(c *call.Call, o *call.Outcome) billing {
 	switch {
-	case o.Reply == nil || o.Failure != nil && !o.Canceled:
+	case c.Action != call.Generate || o.Reply == nil || o.Failure != nil && !o.Canceled:
 		return billing{}
 	case o.Seen.ZeroOutput:
 		return billing{suppressed: !o.Seen.Usage.IsZero()}

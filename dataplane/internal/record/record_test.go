@@ -162,6 +162,19 @@ func TestBilling(t *testing.T) {
 	}
 }
 
+func TestOnlyWhatIsGeneratedIsPaidFor(t *testing.T) {
+	for _, action := range []call.Action{call.Count, call.Get, call.Content, call.Cancel, call.Delete} {
+		f := newFixture()
+		c := newCall()
+		c.Action = action
+		require.NoError(t, f.Begin(c, principal, decide.Plan{Chain: []decide.Step{small}}))
+		require.Zero(t, f.disk.intents[0].Cost.Total, action)
+		f.Record(t.Context(), c, principal, nil, served(nil))
+		require.Zero(t, f.disk.events[0].Cost.Total, action)
+		require.False(t, f.disk.events[0].Suppressed, action)
+	}
+}
+
 type grant struct {
 	call.Grant
 	settled []money.Nanos

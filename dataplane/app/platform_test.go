@@ -259,9 +259,15 @@ func (p *platform) events(requestID string, n int) []wire.UsageEvent {
 			if err != nil {
 				continue
 			}
-			var e wire.UsageEvent
-			if json.Unmarshal(msg.Data, &e) == nil && e.PrimaryID.String() == requestID {
-				out = append(out, e)
+			records := [][]byte{msg.Data}
+			if msg.Header.Get(wire.HeaderUsageBatch) != "" {
+				records, _ = wire.UsageRecords(msg.Data)
+			}
+			for _, record := range records {
+				var e wire.UsageEvent
+				if json.Unmarshal(record, &e) == nil && e.PrimaryID.String() == requestID {
+					out = append(out, e)
+				}
 			}
 		}
 		return len(out) >= n

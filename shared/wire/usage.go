@@ -13,8 +13,9 @@ import (
 const UsageSchema = 1
 
 // UsageEvent is the account of one model attempt of one request, published
-// once on SubjectUsage.<gateway id> with the message id ID. It is content-free:
-// no prompt, output, header value or upstream text.
+// on SubjectUsage.<gateway id> in a message of its own or in a batch. It may
+// come more than once: its ID tells a repeat. It is content-free: no prompt,
+// output, header value or upstream text.
 type UsageEvent struct {
 	Schema    int          `json:"schema"`
 	ID        id.Request   `json:"id"`         // of this model attempt; the row's identity

@@ -38,7 +38,8 @@ var ErrRejected = errors.New("usage was rejected by the database")
 
 // Bounds of a consumer.
 const (
-	batchSize  = 500
+	batchSize  = 500                   // records in one transaction, but for what comes with the last of them
+	fetchMost  = 64                    // messages, of up to wire.MaxUsageBatch records, in hand at a time
 	linger     = 50 * time.Millisecond // for a batch to fill
 	fetchWait  = 2 * time.Second
 	ackWait    = 10 * time.Second // what a dead control plane had in hand waits for so long
@@ -157,7 +158,7 @@ func (w *worker) consume(ctx context.Context) error {
 func (w *worker) fetch(ctx context.Context, source jetstream.Consumer) error {
 	fetchCtx, cancel := context.WithTimeout(ctx, fetchWait)
 	defer cancel()
-	incoming, err := source.Fetch(batchSize, jetstream.FetchContext(fetchCtx))
+	incoming, err := source.Fetch(fetchMost, jetstream.FetchContext(fetchCtx))
 	if err != nil {
 		return fmt.Errorf("fetch usage: %w", err)
 	}
@@ -222,25 +223,28 @@ func (w *worker) putBack(part []jetstream.Msg, rest <-chan jetstream.Msg) {
 	}
 }
 
-// gather returns what arrives within linger of the first message, and whether
-// there may be more.
+// gather returns what arrives within linger of the first message, or until that
+// is a batch, and whether there may be more.
 func gather(in <-chan jetstream.Msg) ([]jetstream.Msg, bool) {
 	first, ok := <-in
 	if !ok {
 		return nil, false
 	}
-	part := append(make([]jetstream.Msg, 0, batchSize), first)
+	part := append(make([]jetstream.Msg, 0, fetchMost), first)
+	records := recordsIn(first)
 	timer := time.NewTimer(linger)
 	defer timer.Stop()
-	for {
+	for records < batchSize {
 		select {
 		case msg, ok := <-in:
 			if !ok {
 				return part, false
 			}
 			part = append(part, msg)
+			records += recordsIn(msg)
 		case <-timer.C:
 			return part, true
 		}
 	}
+	return part, true
 }

@@ -25,10 +25,10 @@ const (
 	maxCost     = 1_000_000 * money.USD
 )
 
-// message is a usage message as it came.
+// message is one record of a usage message as it came.
 type message struct {
 	subject  string
-	sequence string // HeaderUsageSequence
+	sequence string // HeaderUsageSequence, or what follows from it in a batch
 	lost     bool   // HeaderUsageLost
 	body     []byte
 }
@@ -46,11 +46,7 @@ type decoded struct {
 // header say whose message it is even when the body does not.
 func decode(m message) decoded {
 	d := decoded{raw: m}
-	if token, ok := strings.CutPrefix(m.subject, wire.SubjectUsage+"."); ok {
-		if gw, err := id.Parse[id.GatewayKind](token); err == nil {
-			d.Gateway = gw
-		}
-	}
+	d.Gateway = gatewayOf(m.subject)
 	if seq, err := strconv.ParseUint(m.sequence, 10, 63); err == nil && seq > 0 {
 		d.Run = Run{seq, seq}
 	}
@@ -65,6 +61,16 @@ func decode(m message) decoded {
 		d.dead.Lost = m.lost
 	}
 	return d
+}
+
+// gatewayOf is the gateway that a subject names, zero without one.
+func gatewayOf(subject string) id.Gateway {
+	token, _ := strings.CutPrefix(subject, wire.SubjectUsage+".")
+	gw, err := id.Parse[id.GatewayKind](token)
+	if err != nil {
+		return id.Gateway{}
+	}
+	return gw
 }
 
 // dead keeps m for a person to look at.

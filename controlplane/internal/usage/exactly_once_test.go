@@ -1,6 +1,7 @@
 package usage_test
 
 import (
+	"encoding/json"
 	"math/rand/v2"
 	"testing"
 
@@ -12,6 +13,17 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/money"
 	"github.com/signalbox-dev/signalbox/shared/wire"
 )
+
+func encoded(t *testing.T, events []wire.UsageEvent) [][]byte {
+	t.Helper()
+	list := make([][]byte, len(events))
+	for i := range list {
+		var err error
+		list[i], err = json.Marshal(events[i])
+		require.NoError(t, err)
+	}
+	return list
+}
 
 // TestTotalsAreThoseOfTheDistinctEvents sends events in any order, any number
 // of times, some with an estimate before or after, to two consumers that die
@@ -55,7 +67,16 @@ func TestTotalsAreThoseOfTheDistinctEvents(t *testing.T) {
 				}
 			}
 		}
-		b.publish(rapid.Permutation(deliveries).Draw(r, "order")...)
+		deliveries = rapid.Permutation(deliveries).Draw(r, "order")
+		for len(deliveries) > 0 { // alone and in batches of any boundaries
+			n := rapid.IntRange(1, min(5, len(deliveries))).Draw(r, "together")
+			if n == 1 {
+				b.publish(deliveries[0])
+			} else {
+				b.sendBatch(1, encoded(t, deliveries[:n])...)
+			}
+			deliveries = deliveries[n:]
+		}
 		b.drained()
 		got := b.totals()
 		require.Equal(r, want.Requests, got.Requests)

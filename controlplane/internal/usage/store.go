@@ -8,8 +8,6 @@ import (
 	"sync/atomic"
 
 	"github.com/nats-io/nats.go/jetstream"
-
-	"github.com/signalbox-dev/signalbox/shared/wire"
 )
 
 // counts are totals since the start.
@@ -20,14 +18,11 @@ type counts struct {
 // store writes messages and acknowledges them, in that order: a crash between
 // the two only brings repeats.
 func (c *Consumer) store(ctx context.Context, msgs []jetstream.Msg) error {
-	list := make([]decoded, len(msgs))
-	for i, msg := range msgs {
-		list[i] = decode(message{
-			subject:  msg.Subject(),
-			sequence: msg.Headers().Get(wire.HeaderUsageSequence),
-			lost:     msg.Headers().Get(wire.HeaderUsageLost) != "",
-			body:     msg.Data(),
-		})
+	var list []decoded
+	for _, msg := range msgs {
+		list = append(list, unpack(msg)...)
+	}
+	for i := range list {
 		if dead := list[i].dead; dead != nil {
 			c.log.Error("usage message kept as dead letter", slog.String("subject", dead.Subject), slog.String("reason", dead.Reason))
 		}

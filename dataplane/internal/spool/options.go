@@ -7,6 +7,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/wire"
 )
 
 // Options are a Spool's surroundings and bounds. Zero bounds mean the defaults.
@@ -20,17 +21,24 @@ type Options struct {
 	MaxBytes     int64         // of all segments; default 1 GiB
 	SegmentBytes int64         // a segment of this size is closed; default 8 MiB
 	SegmentAge   time.Duration // and one of this age that holds records; default 10 min
-	Window       int           // unacknowledged publishes; default 512
-	AckTimeout   time.Duration // of one publish; default 5 s
-	MarkEvery    time.Duration // between questions for the committed mark; default 2 s
-	StallAfter   time.Duration // without an advance of the mark before a partial loss is suspected; default 2 min
+	Window       int           // unacknowledged messages; default 64
+	// Bounds of a message with several records. A record that is larger travels
+	// alone, and so does what is more than the server's max_payload allows.
+	MessageBytes   int // default 192 KiB
+	MessageRecords int // default 64
+
+	AckTimeout time.Duration // of one publish; default 5 s
+	MarkEvery  time.Duration // between questions for the committed mark; default 2 s
+	StallAfter time.Duration // without an advance of the mark before a partial loss is suspected; default 2 min
 }
 
 func (o Options) withDefaults() Options {
 	o.MaxBytes = or(o.MaxBytes, 1<<30)
 	o.SegmentBytes = or(o.SegmentBytes, 8<<20)
 	o.SegmentAge = or(o.SegmentAge, 10*time.Minute)
-	o.Window = or(o.Window, 512)
+	o.Window = or(o.Window, 64)
+	o.MessageBytes = or(o.MessageBytes, 192<<10)
+	o.MessageRecords = min(or(o.MessageRecords, 64), wire.MaxUsageBatch)
 	o.AckTimeout = or(o.AckTimeout, 5*time.Second)
 	o.MarkEvery = or(o.MarkEvery, 2*time.Second)
 	o.StallAfter = or(o.StallAfter, 2*time.Minute)

@@ -80,6 +80,7 @@ func (s *Spool) commit(mark uint64) {
 	if mark > s.committed {
 		s.committed = mark
 		s.acked = max(s.acked, mark)
+		s.forgetTaken()
 		for len(s.ages) > 0 && s.ages[0].seq <= mark {
 			s.ages = s.ages[1:]
 		}

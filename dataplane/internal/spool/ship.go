@@ -2,18 +2,13 @@ package spool
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
-	"strconv"
 	"sync"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
-
-	"github.com/signalbox-dev/signalbox/shared/wire"
 )
 
 // Run ships records to the usage stream, asks for the committed mark and tends
@@ -62,6 +57,7 @@ func (s *Spool) Flush(ctx context.Context) error {
 // flight is a publish without an answer yet.
 type flight struct {
 	future jetstream.PubAckFuture
+	n      uint64   // records
 	last   uint64   // sequence
 	after  position // where to go on when it is stored
 }
@@ -74,6 +70,8 @@ type shipper struct {
 	stored  position // everything before is stored
 	flying  []flight // oldest first
 	reading bool     // there may be more to read
+	most    int      // bytes of a message with several records
+	packing
 }
 
 // Bounds of the pause after a failed publish.
@@ -83,7 +81,7 @@ const (
 )
 
 func (s *Spool) ship(ctx context.Context, js jetstream.JetStream) {
-	sh := &shipper{s: s, js: js, cursor: cursor{s: s}, reading: true}
+	sh := &shipper{s: s, js: js, cursor: cursor{s: s}, reading: true, most: s.opts.MessageBytes}
 	defer sh.cursor.close()
 	pause := minPause
 	for ctx.Err() == nil {
@@ -107,6 +105,7 @@ func (s *Spool) ship(ctx context.Context, js jetstream.JetStream) {
 // back forgets what is in flight and reads again from at.
 func (sh *shipper) back(at position) {
 	sh.flying, sh.stored, sh.reading = nil, at, true
+	sh.isAhead = false
 	sh.cursor.seek(at)
 }
 
@@ -116,8 +115,9 @@ func (sh *shipper) step(ctx context.Context) (bool, error) {
 	if !sh.s.opts.NATS.IsConnected() {
 		return false, errNotConnected
 	}
+	sh.most = min(sh.s.opts.MessageBytes, int(sh.s.opts.NATS.MaxPayload())-headerRoom)
 	for sh.reading && len(sh.flying) < sh.s.opts.Window {
-		e, ok, err := sh.cursor.next()
+		events, after, ok, err := sh.pack()
 		if err != nil {
 			return false, err
 		}
@@ -125,17 +125,17 @@ func (sh *shipper) step(ctx context.Context) (bool, error) {
 			sh.reading = false
 			break
 		}
-		if e.last <= sh.s.mark() {
-			continue
-		}
-		future, err := sh.js.PublishMsgAsync(sh.s.message(e))
+		future, err := sh.js.PublishMsgAsync(sh.s.message(events))
 		if err != nil {
 			return false, fmt.Errorf("publish usage: %w", err)
 		}
-		sh.flying = append(sh.flying, flight{future: future, last: e.last, after: sh.cursor.at})
+		sh.flying = append(sh.flying, flight{future: future, n: uint64(len(events)), last: events[len(events)-1].last, after: after})
 	}
 	return sh.wait(ctx)
 }
+
+// headerRoom is what a message's headers may take of the server's max_payload.
+const headerRoom = 1 << 10
 
 var errNotConnected = errors.New("NATS is not connected")
 
@@ -171,8 +171,8 @@ func (sh *shipper) wait(ctx context.Context) (bool, error) {
 func (sh *shipper) acked(ack *jetstream.PubAck) {
 	var got answers
 	for {
-		got.add(ack)
 		oldest := sh.flying[0]
+		got.add(ack, oldest)
 		sh.flying = sh.flying[1:]
 		if len(sh.flying) > 0 {
 			select {
@@ -190,10 +190,14 @@ func (sh *shipper) acked(ack *jetstream.PubAck) {
 // answers are the stream's to publishes that follow each other. low and last
 // are its own numbers of the messages; those of repeats, which it had before,
 // are left out.
-type answers struct{ n, low, last uint64 }
+type answers struct {
+	n, low, last uint64   // n counts records
+	ends         []uint64 // the last sequence of each message
+}
 
-func (a *answers) add(ack *jetstream.PubAck) {
-	a.n++
+func (a *answers) add(ack *jetstream.PubAck, f flight) {
+	a.n += f.n
+	a.ends = append(a.ends, f.last)
 	if ack.Duplicate {
 		return
 	}
@@ -218,31 +222,6 @@ func gather(ctx context.Context) error {
 	}
 }
 
-// message is e as the usage stream takes it. The message id lets the stream
-// drop a repeat; an unknown event has one of its own, so that it does not hide
-// a completion.
-func (s *Spool) message(e event) *nats.Msg {
-	msg := nats.NewMsg(wire.SubjectUsage + "." + s.gateway.String())
-	msg.Header.Set(wire.HeaderUsageSequence, strconv.FormatUint(e.seq, 10))
-	switch {
-	case e.lost:
-		body, err := json.Marshal(wire.UsageLost{Gateway: s.gateway, First: e.seq, Last: e.last, Reason: string(e.body)})
-		if err != nil {
-			panic("spool: a lost run cannot be encoded: " + err.Error())
-		}
-		msg.Data = body
-		msg.Header.Set(wire.HeaderUsageLost, "1")
-		msg.Header.Set(jetstream.MsgIDHeader, "lost."+s.gateway.String()+"."+strconv.FormatUint(e.seq, 10))
-	case e.unknown:
-		msg.Data = e.body
-		msg.Header.Set(jetstream.MsgIDHeader, e.id.String()+".unknown")
-	default:
-		msg.Data = e.body
-		msg.Header.Set(jetstream.MsgIDHeader, e.id.String())
-	}
-	return msg
-}
-
 func (s *Spool) mark() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -261,6 +240,7 @@ func (s *Spool) storedAt(seq uint64, got answers) {
 		s.wentBack = s.wentBack || got.low <= s.streamSeq
 		s.streamSeq = got.last
 	}
+	s.noteTaken(got.ends)
 	s.failing = false
 	s.counts.published += got.n
 	s.signal()

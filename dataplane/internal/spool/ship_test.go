@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -29,6 +30,8 @@ type database struct {
 	rows map[string]wire.UsageEvent
 	seqs map[uint64]bool
 	lost []wire.UsageLost
+
+	batches int
 }
 
 func newDatabase(t *testing.T, conn *natsconn.Conn) *database {
@@ -72,23 +75,39 @@ func (d *database) take(n int) {
 		return
 	}
 	for msg := range batch.Messages() {
-		d.mu.Lock()
-		if msg.Headers().Get(wire.HeaderUsageLost) != "" {
-			var lost wire.UsageLost
-			require.NoError(d.t, json.Unmarshal(msg.Data(), &lost))
-			d.lost = append(d.lost, lost)
-			for seq := lost.First; seq <= lost.Last; seq++ {
-				d.seqs[seq] = true
-			}
-		} else {
-			var ev wire.UsageEvent
-			require.NoError(d.t, json.Unmarshal(msg.Data(), &ev))
-			require.True(d.t, strings.HasSuffix(msg.Subject(), ev.Gateway.String()))
-			d.rows[ev.ID.String()] = ev
-			d.seqs[ev.Sequence] = true
-		}
-		d.mu.Unlock()
+		d.store(msg)
 		require.NoError(d.t, msg.Ack())
+	}
+}
+
+func (d *database) store(msg jetstream.Msg) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if msg.Headers().Get(wire.HeaderUsageLost) != "" {
+		var lost wire.UsageLost
+		require.NoError(d.t, json.Unmarshal(msg.Data(), &lost))
+		d.lost = append(d.lost, lost)
+		for seq := lost.First; seq <= lost.Last; seq++ {
+			d.seqs[seq] = true
+		}
+		return
+	}
+	records := [][]byte{msg.Data()}
+	if n := msg.Headers().Get(wire.HeaderUsageBatch); n != "" {
+		var rest []byte
+		records, rest = wire.UsageRecords(msg.Data())
+		require.Empty(d.t, rest)
+		require.Equal(d.t, n, strconv.Itoa(len(records)))
+		d.batches++
+	}
+	first := msg.Headers().Get(wire.HeaderUsageSequence)
+	for i, record := range records {
+		var ev wire.UsageEvent
+		require.NoError(d.t, json.Unmarshal(record, &ev))
+		require.True(d.t, strings.HasSuffix(msg.Subject(), ev.Gateway.String()))
+		require.Equal(d.t, first, strconv.FormatUint(ev.Sequence-uint64(i), 10), "the header must tell each record's sequence")
+		d.rows[ev.ID.String()] = ev
+		d.seqs[ev.Sequence] = true
 	}
 }
 
@@ -119,7 +138,7 @@ func startLooking(t *testing.T, server *natstest.Server, dir string, every time.
 	t.Helper()
 	conn := server.Connect()
 	s, err := Open(dir, Options{
-		NATS: conn.NATS(), SegmentBytes: 8 << 10, Window: 16, AckTimeout: time.Second, MarkEvery: every,
+		NATS: conn.NATS(), SegmentBytes: 8 << 10, Window: 16, MessageRecords: 8, AckTimeout: time.Second, MarkEvery: every,
 		StallAfter: 10 * every,
 	})
 	require.NoError(t, err)
@@ -173,6 +192,8 @@ func TestRunShipsAndFreesWhatIsCommitted(t *testing.T) {
 	db.takes(203)
 	sh.settles()
 	require.EqualValues(t, 203, db.mark())
+	require.NotZero(t, db.batches)
+	require.Empty(t, sh.spool.taken, "nothing must be kept of what is committed")
 }
 
 func TestFlushGivesUpWithItsContext(t *testing.T) {
@@ -288,7 +309,7 @@ func TestRecordsThatVanishFromTheStreamAreShippedAgain(t *testing.T) {
 
 	sh.complete(30)
 	sh.flush()
-	require.NoError(t, stream.Purge(t.Context(), jetstream.WithPurgeKeep(7))) // only some
+	require.NoError(t, stream.Purge(t.Context(), jetstream.WithPurgeKeep(2))) // only some
 	db.takes(60)
 	sh.settles()
 }
@@ -296,7 +317,7 @@ func TestRecordsThatVanishFromTheStreamAreShippedAgain(t *testing.T) {
 func TestFullStreamWaits(t *testing.T) {
 	server := natstest.New(t)
 	conn := server.Connect()
-	smallStream(t, conn, 25)
+	smallStream(t, conn, 5)
 	db := newDatabase(t, conn)
 	sh := startShipping(t, server, t.TempDir())
 	sh.complete(120)

@@ -26,6 +26,7 @@ type Spool struct {
 	next      uint64     // sequence of the next event
 	committed uint64     // every sequence up to here is in Postgres
 	acked     uint64     // every sequence up to here was stored by the stream, once
+	taken     []uint64   // last sequences of the messages that the stream took, as far as not committed
 	open      map[id.Request]openIntent
 	held      []encoded  // completions that the disk refused, oldest first
 	ages      []age      // when sequences were reached, oldest first

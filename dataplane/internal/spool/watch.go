@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -46,7 +47,7 @@ func (w *watcher) follow(ctx context.Context) {
 	s := w.s
 	s.mu.Lock()
 	pending := s.next-1 > s.committed
-	acked, streamSeq := s.acked, s.streamSeq
+	acked, streamSeq, taken := s.acked, s.streamSeq, slices.Clone(s.taken)
 	s.mu.Unlock()
 	if !pending || !s.opts.NATS.IsConnected() {
 		return
@@ -73,7 +74,7 @@ func (w *watcher) follow(ctx context.Context) {
 		return
 	}
 	anew := !w.created.IsZero() && !info.created.Equal(w.created)
-	if s.regressed(mark, anew) || mark < acked && w.lost(info, acked-mark, streamSeq) {
+	if s.regressed(mark, anew) || mark < acked && w.lost(info, above(taken, mark), streamSeq) {
 		w.moved = now
 		s.republish(mark)
 	}
@@ -90,8 +91,9 @@ func (s *Spool) regressed(mark uint64, anew bool) bool {
 	return s.wentBack
 }
 
-// lost says whether records that the stream acknowledged, and that are above
-// the mark, are gone from it.
+// lost says whether some of the messages that the stream took, and that have
+// records above the mark, are gone from it. A message leaves it once all its
+// records are committed, so it must still have each of them.
 func (w *watcher) lost(info streamInfo, missing, streamSeq uint64) bool {
 	switch {
 	case info.last < streamSeq: // restored from an older state
@@ -153,7 +155,7 @@ func (s *Spool) republish(mark uint64) {
 	s.mu.Lock()
 	s.opts.Log.Warn("the usage stream lost records; they are published again",
 		slog.Uint64("committed", mark), slog.Uint64("acknowledged", s.acked))
-	s.acked = mark
+	s.acked, s.taken = mark, nil
 	s.streamSeq, s.wentBack = 0, false
 	s.counts.republishes++
 	s.mu.Unlock()

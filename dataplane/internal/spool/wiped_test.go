@@ -80,12 +80,12 @@ func TestRepeatsSayNothingOfTheStream(t *testing.T) {
 	s := open(t, t.TempDir(), Options{})
 	s.storedAt(10, answers{n: 10, low: 1, last: 10})
 	var repeats answers
-	repeats.add(&jetstream.PubAck{Sequence: 4, Duplicate: true})
+	repeats.add(&jetstream.PubAck{Sequence: 4, Duplicate: true}, flight{n: 1, last: 12})
 	s.storedAt(12, repeats)
 	require.False(t, s.regressed(0, false))
 	var fallen answers
-	fallen.add(&jetstream.PubAck{Sequence: 2})
-	fallen.add(&jetstream.PubAck{Sequence: 400})
+	fallen.add(&jetstream.PubAck{Sequence: 2}, flight{n: 1, last: 13})
+	fallen.add(&jetstream.PubAck{Sequence: 400}, flight{n: 1, last: 14})
 	s.storedAt(14, fallen)
 	require.True(t, s.regressed(0, false), "the numbers have caught up, and still fell")
 }

@@ -6,17 +6,32 @@ import (
 	"time"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/eventstream"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/sse"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
 )
 
+// events tells the events of a stream apart.
+type events interface {
+	Next() (sse.Event, error)
+	// Ready reports whether Next would not have to wait.
+	Ready() bool
+}
+
+func eventsOf(framing upstream.Framing, body io.Reader) events {
+	if framing == upstream.EventStream {
+		return eventstream.NewReader(body, sse.MaxEvent)
+	}
+	return sse.NewReader(body, sse.MaxEvent)
+}
+
 // stream holds a stream back until its first content, so that an error before
 // that can still be replaced by another provider's answer.
-func (r *Runner) stream(f *flight, reply *call.Reply, response upstream.Response, codec upstream.Codec) *upstream.Failure {
+func (r *Runner) stream(f *flight, reply *call.Reply, framing upstream.Framing, response upstream.Response, codec upstream.Codec) *upstream.Failure {
 	if failure := r.notStream(f, response, codec); failure != nil {
 		return failure
 	}
-	l := &live{flight: f, body: response.Body, events: sse.NewReader(response.Body, sse.MaxEvent), codec: codec}
+	l := &live{flight: f, body: response.Body, events: eventsOf(framing, response.Body), codec: codec}
 	l.hold(r.limits)
 	if l.end != nil && !l.content {
 		return l.failed()
@@ -53,7 +68,7 @@ func (r *Runner) notStream(f *flight, response upstream.Response, codec upstream
 type live struct {
 	flight *flight
 	body   io.Closer
-	events *sse.Reader
+	events events
 	codec  upstream.Codec
 
 	held      []byte

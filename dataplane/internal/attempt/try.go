@@ -47,7 +47,7 @@ func (r *Runner) try(ctx context.Context, q *query, to target) (*call.Reply, *up
 		Degraded: request.Degraded,
 	}
 	if request.Stream {
-		failure = r.stream(f, reply, response, codec)
+		failure = r.stream(f, reply, request.Framing, response, codec)
 	} else {
 		failure = r.whole(f, reply, response, codec)
 	}

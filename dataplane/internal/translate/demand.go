@@ -67,7 +67,18 @@ func tokenLimit(q dialect.Quirks) [2]string {
 	return [2]string{}
 }
 
-func quirksOf(*catalog.Provider) dialect.Quirks { return dialect.Quirks{} }
+// quirksOf are a provider's quirks as codecs know them.
+func quirksOf(p *catalog.Provider) dialect.Quirks {
+	q := p.Quirks
+	if q == nil {
+		return dialect.Quirks{}
+	}
+	return dialect.Quirks{
+		TokenLimit: q.TokenLimit, SystemRole: q.SystemRole, ReasoningField: q.ReasoningField,
+		NoStreamUsage: q.StreamUsage != nil && !*q.StreamUsage,
+		CacheControl:  q.CacheControl != nil && *q.CacheControl,
+	}
+}
 
 // targetOf is the candidate as codecs know it.
 func targetOf(to decide.Candidate) dialect.Target {

@@ -137,7 +137,9 @@ func (k *keeper) Event(sse.Event) (upstream.Piece, *upstream.Failure) {
 }
 
 // End implements upstream.Codec.
-func (k *keeper) End() ([]byte, *upstream.Failure) { return nil, upstream.Fail(upstream.WrongType, nil) }
+func (k *keeper) End() ([]byte, *upstream.Failure) {
+	return nil, upstream.Fail(upstream.WrongType, nil)
+}
 
 // Seen implements call.Meter. What a job uses is not known when it is
 // submitted, and asking for it costs nothing.

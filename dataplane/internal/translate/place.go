@@ -51,8 +51,26 @@ func countPlace(to decide.Candidate, spoken format) (place, bool) {
 	return place{}, false
 }
 
-// openAIPlace is a path of the OpenAI API at a candidate that has it.
-func openAIPlace(_ decide.Candidate, path string) place { return place{path: path} }
+// openAIPlace is a path of the OpenAI API at a candidate that has it. The older
+// form of Azure has the deployment in the path where a model is asked, and the
+// version in the query
+// (https://learn.microsoft.com/azure/ai-foundry/openai/reference).
+func openAIPlace(to decide.Candidate, path string) place {
+	if to.Provider.Type != catalog.Azure || to.Provider.APIVersion == "" {
+		return place{path: path}
+	}
+	at := place{path: path, query: url.Values{"api-version": {to.Provider.APIVersion}}.Encode()}
+	for _, own := range deploymentless {
+		if rest, ok := strings.CutPrefix(path, own); ok && (rest == "" || rest[0] == '/') {
+			return at
+		}
+	}
+	at.path = "/deployments/" + url.PathEscape(to.Endpoint.UpstreamModel) + path
+	return at
+}
+
+// deploymentless are the paths that are not about one model.
+var deploymentless = []string{"/responses", "/files", "/batches", "/videos"}
 
 // versioned is what stands between a base URL and a path of Anthropic's API:
 // operators write the base with and without the version.

@@ -1,7 +1,11 @@
 package translate
 
 import (
+	"mime"
+	"slices"
+
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/rawform"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/decide"
@@ -57,11 +61,32 @@ func plainRequest(c call.Call, to decide.Candidate) (upstream.Request, *upstream
 		// The models stand in the file.
 		want.model, want.drop, want.file = "", []string{"model"}, c.Owned.ID
 	}
+	if c.Form != "" {
+		return formRequest(c, request, want)
+	}
 	body, err := edit(c.Body, want)
 	if err != nil {
 		return upstream.Request{}, notAnObject(err)
 	}
 	request.Body = upstream.Bytes(body)
+	return request, nil
+}
+
+// formRequest edits a form. Its files stay where they are.
+func formRequest(c call.Call, request upstream.Request, want edits) (upstream.Request, *upstream.Failure) {
+	changes := rawform.Edits{Drop: func(p *rawform.Part) bool {
+		name := p.Base()
+		return slices.Contains(gatewayOnly, name) || slices.Contains(want.drop, name) || name == "provider_options"
+	}}
+	if want.model != "" {
+		changes.Set = append(changes.Set, rawform.Field{Name: "model", Value: want.model})
+	}
+	pieces, err := rawform.Edit(c.Body, c.Form, changes)
+	if err != nil {
+		return upstream.Request{}, notAnObject(err)
+	}
+	request.Type = mime.FormatMediaType("multipart/form-data", map[string]string{"boundary": c.Form})
+	request.Body = upstream.Pieces(c.Store, pieces...)
 	return request, nil
 }
 

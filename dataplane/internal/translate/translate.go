@@ -138,7 +138,7 @@ func cannotCarry(what string) *upstream.Failure {
 
 func notAnObject(err error) *upstream.Failure {
 	f := upstream.Fail(upstream.Rejected, err)
-	f.Fault.Message = "The body is not a JSON object that can be sent on."
+	f.Fault.Message = "The body cannot be sent on: it is not what its content type says."
 	f.Fault.Status = http.StatusBadRequest
 	return f
 }

@@ -51,6 +51,7 @@ type Quirks struct {
 	TokenLimit     string // the member that limits the output: max_completion_tokens or max_tokens
 	SystemRole     string // of instructions: system or developer
 	NoStreamUsage  bool   // refuses stream_options
+	CacheControl   bool   // parts of content may carry Anthropic's cache_control
 	ReasoningField string // of thoughts in a reply: reasoning_content or reasoning
 }
 

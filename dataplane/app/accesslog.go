@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"io"
-	"log/slog"
 	"sync"
 	"time"
 )
@@ -26,12 +25,12 @@ func newAccessLog(w io.Writer) *accessLog {
 	return &accessLog{buf: bufio.NewWriterSize(w, accessBuffer)}
 }
 
-// handler writes lines as JSON, or nothing when access lines are off.
-func (l *accessLog) handler(on bool) slog.Handler {
+// writer is where lines go; nil when access lines are off.
+func (l *accessLog) writer(on bool) io.Writer {
 	if !on {
-		return slog.DiscardHandler
+		return nil
 	}
-	return slog.NewJSONHandler(l, nil)
+	return l
 }
 
 // Write implements io.Writer.

@@ -138,7 +138,7 @@ func (a *App) wire(context.Context) error {
 	ids := id.SystemSource()
 	recent := record.NewRecent(a.cfg.RecentGenerations)
 	recorder := record.New(record.Deps{
-		Spool: a.spool, IDs: ids, Access: a.access.handler(a.cfg.AccessLog), Log: log,
+		Spool: a.spool, IDs: ids, Access: a.access.writer(a.cfg.AccessLog), Log: log,
 		Metrics: record.NewMetrics(a.registry), Recent: recent,
 	})
 	runner := attempt.New(attempt.Deps{

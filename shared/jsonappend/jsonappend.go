@@ -102,6 +102,15 @@ func (b *Buffer) Time(name string, v time.Time) {
 	*b = append(*b, '"')
 }
 
+// Text writes a member whose text appends itself and needs no escapes, such as
+// an id.
+func Text[T interface{ AppendTo(dst []byte) []byte }](b *Buffer, name string, v T) {
+	b.Name(name)
+	*b = append(*b, '"')
+	*b = v.AppendTo(*b)
+	*b = append(*b, '"')
+}
+
 // Strings writes an array of strings unless it is empty.
 func (b *Buffer) Strings(name string, v []string) {
 	if len(v) == 0 {

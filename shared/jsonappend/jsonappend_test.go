@@ -29,12 +29,18 @@ func TestMembersAndCommas(t *testing.T) {
 	b.Time("at", time.Date(2026, 3, 1, 12, 0, 0, 5, time.UTC))
 	b.Strings("l", []string{"a", "b"})
 	b.Raw("r", []byte(`{"x":1}`))
+	jsonappend.Text(&b, "id", word("w"))
 	b.Name("o")
 	b.Open('{')
 	b.Close('}')
 	b.Close('}')
-	require.JSONEq(t, `{"s":"x","i":-5,"u":18446744073709551615,"f":0.25,"nan":0,"t":true,"at":"2026-03-01T12:00:00.000000005Z","l":["a","b"],"r":{"x":1},"o":{}}`, string(b))
+	require.JSONEq(t, `{"s":"x","i":-5,"u":18446744073709551615,"f":0.25,"nan":0,"t":true,"at":"2026-03-01T12:00:00.000000005Z","l":["a","b"],"r":{"x":1},"id":"w","o":{}}`, string(b))
 }
+
+// word appends itself.
+type word string
+
+func (w word) AppendTo(dst []byte) []byte { return append(dst, w...) }
 
 func FuzzString(f *testing.F) {
 	for _, seed := range []string{"", "plain", "quote\" slash\\ line\n tab\t nul\x00", "北京🙂é", "bad \xff\xc0 utf8", "\u2028<>&"} {

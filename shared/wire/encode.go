@@ -1,25 +1,22 @@
 package wire
 
-import (
-	"github.com/signalbox-dev/signalbox/shared/id"
-	"github.com/signalbox-dev/signalbox/shared/jsonappend"
-)
+import "github.com/signalbox-dev/signalbox/shared/jsonappend"
 
 // AppendJSON writes e as encoding/json would, members in the same order. Every
 // request does it, so it does not go through reflection.
 func (e *UsageEvent) AppendJSON(b *jsonappend.Buffer) {
 	b.Open('{')
 	b.Int("schema", int64(e.Schema))
-	appendID(b, "id", e.ID)
-	appendID(b, "primary_id", e.PrimaryID)
-	appendID(b, "workspace", e.Workspace)
+	jsonappend.Text(b, "id", e.ID)
+	jsonappend.Text(b, "primary_id", e.PrimaryID)
+	jsonappend.Text(b, "workspace", e.Workspace)
 	if !e.Key.IsZero() {
-		appendID(b, "key", e.Key)
+		jsonappend.Text(b, "key", e.Key)
 	}
 	if !e.User.IsZero() {
-		appendID(b, "user", e.User)
+		jsonappend.Text(b, "user", e.User)
 	}
-	appendID(b, "gateway", e.Gateway)
+	jsonappend.Text(b, "gateway", e.Gateway)
 	b.Uint("sequence", e.Sequence)
 
 	b.String("surface", string(e.Surface))
@@ -55,11 +52,4 @@ func (e *UsageEvent) AppendJSON(b *jsonappend.Buffer) {
 	b.Int("catalog_revision", e.CatalogRevision)
 	b.Raw("decision", e.Decision)
 	b.Close('}')
-}
-
-func appendID[K id.Kind](b *jsonappend.Buffer, name string, v id.ID[K]) {
-	b.Name(name)
-	*b = append(*b, '"')
-	*b = v.AppendTo(*b)
-	*b = append(*b, '"')
 }

@@ -1,10 +1,13 @@
 package record
 
 import (
+	"sync"
+
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
 	"github.com/signalbox-dev/signalbox/shared/fault"
+	"github.com/signalbox-dev/signalbox/shared/wire"
 )
 
 // Metrics are the request metrics of a gateway. No label holds anything that a
@@ -18,6 +21,19 @@ type Metrics struct {
 	tokens   *prometheus.CounterVec
 	cost     prometheus.Counter
 	lost     prometheus.Counter
+
+	// What nearly every request counts, looked up once: a look-up by labels costs
+	// more than the counting.
+	surfaces sync.Map // of surface to *series
+	served   sync.Map // of provider to prometheus.Counter: attempts without a failure
+	input    prometheus.Counter
+	output   prometheus.Counter
+}
+
+// series are the metrics of one surface.
+type series struct {
+	success                  prometheus.Counter // requests without a code
+	duration, gateway, first prometheus.Observer
 }
 
 // NewMetrics registers the request metrics.
@@ -59,6 +75,7 @@ func NewMetrics(registry prometheus.Registerer) *Metrics {
 			Help: "Usage records that could not be kept. Anything but refusals while the disk is full is a bug.",
 		}),
 	}
+	m.input, m.output = m.tokens.WithLabelValues("input"), m.tokens.WithLabelValues("output")
 	registry.MustRegister(m.requests, m.duration, m.gateway, m.first, m.attempts, m.tokens, m.cost, m.lost)
 	return m
 }
@@ -68,24 +85,54 @@ func (m *Metrics) observe(c *call.Call, o *call.Outcome, b billing) {
 	if o.Failure != nil {
 		code = string(o.Failure.Code)
 	}
-	m.requests.WithLabelValues(surface, string(outcome(o)), code).Inc()
-	m.duration.WithLabelValues(surface).Observe(o.Finished.Sub(c.Received).Seconds())
-	m.gateway.WithLabelValues(surface).Observe(gatewayTime(c, o).Seconds())
+	of := m.of(surface)
+	if how := outcome(o); how == wire.Success && code == "" {
+		of.success.Inc()
+	} else {
+		m.requests.WithLabelValues(surface, string(how), code).Inc()
+	}
+	of.duration.Observe(o.Finished.Sub(c.Received).Seconds())
+	of.gateway.Observe(gatewayTime(c, o).Seconds())
 	if o.FirstByte > 0 {
-		m.first.WithLabelValues(surface).Observe(o.FirstByte.Seconds())
+		of.first.Observe(o.FirstByte.Seconds())
 	}
 	for i := range o.Attempts {
-		m.attempts.WithLabelValues(o.Attempts[i].Provider, o.Attempts[i].Failure).Inc()
+		m.attempt(o.Attempts[i].Provider, o.Attempts[i].Failure).Inc()
 	}
 	if in := o.Seen.Usage.InputTotal(); in > 0 {
-		m.tokens.WithLabelValues("input").Add(float64(in))
+		m.input.Add(float64(in))
 	}
 	if out := o.Seen.Usage.OutputTotal(); out > 0 {
-		m.tokens.WithLabelValues("output").Add(float64(out))
+		m.output.Add(float64(out))
 	}
 	if b.cost.Total > 0 {
 		m.cost.Add(float64(b.cost.Total) / 1e9)
 	}
+}
+
+func (m *Metrics) of(surface string) *series {
+	if known, ok := m.surfaces.Load(surface); ok {
+		return known.(*series)
+	}
+	known, _ := m.surfaces.LoadOrStore(surface, &series{
+		success:  m.requests.WithLabelValues(surface, string(wire.Success), ""),
+		duration: m.duration.WithLabelValues(surface),
+		gateway:  m.gateway.WithLabelValues(surface),
+		first:    m.first.WithLabelValues(surface),
+	})
+	return known.(*series)
+}
+
+func (m *Metrics) attempt(provider, failure string) prometheus.Counter {
+	if failure != "" {
+		return m.attempts.WithLabelValues(provider, failure)
+	}
+	if known, ok := m.served.Load(provider); ok {
+		return known.(prometheus.Counter)
+	}
+	counter := m.attempts.WithLabelValues(provider, "")
+	m.served.Store(provider, counter)
+	return counter
 }
 
 func (m *Metrics) unrecorded(c *call.Call, failure *fault.Error) {

@@ -6,6 +6,7 @@ package record
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"time"
 
@@ -28,7 +29,7 @@ type Spool interface {
 type Recorder struct {
 	spool   Spool
 	ids     *id.Source
-	access  slog.Handler
+	access  io.Writer
 	log     *slog.Logger
 	metrics *Metrics
 	recent  *Recent
@@ -38,7 +39,7 @@ type Recorder struct {
 type Deps struct {
 	Spool   Spool
 	IDs     *id.Source
-	Access  slog.Handler // gets one line for each request
+	Access  io.Writer    // gets one line for each request, in one write; nil: none
 	Log     *slog.Logger // gets bugs and losses
 	Metrics *Metrics
 	Recent  *Recent

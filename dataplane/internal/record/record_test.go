@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"io"
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -54,7 +56,7 @@ type fixture struct {
 func newFixture() *fixture {
 	f := &fixture{disk: &disk{}, registry: prometheus.NewRegistry(), recent: record.NewRecent(2)}
 	f.Recorder = record.New(record.Deps{
-		Spool: f.disk, IDs: id.SystemSource(), Access: slog.NewJSONHandler(&f.access, nil),
+		Spool: f.disk, IDs: id.SystemSource(), Access: &f.access,
 		Log: slog.New(slog.NewJSONHandler(&f.log, nil)), Metrics: record.NewMetrics(f.registry), Recent: f.recent,
 	})
 	return f
@@ -283,6 +285,81 @@ func TestAccessLineFields(t *testing.T) {
 	require.InDelta(t, 100_000, line["gateway_us"], 0)
 }
 
+// What a caller or an upstream wrote must end neither the line nor its strings.
+func TestAccessLineIsOneLineOfJSON(t *testing.T) {
+	f := newFixture()
+	const hostile = "a\",\"status\":1,\"x\":\"\n\x00\xff\u2028</script>\\"
+	f.Record(t.Context(), newCall(), principal, nil, served(func(o *call.Outcome) { o.Record.RequestedModel = hostile }))
+	f.Access(t.Context(), newCall(), call.Principal{}, 404, nil)
+	lines := bytes.SplitAfter(f.access.Bytes(), []byte("\n"))
+	require.Len(t, lines, 3)
+	require.Empty(t, lines[2])
+	var line struct {
+		Time   time.Time
+		Level  string
+		Msg    string
+		Status int
+		Model  string `json:"requested_model"`
+	}
+	require.NoError(t, json.Unmarshal(lines[0], &line))
+	require.Equal(t, strings.ToValidUTF8(hostile, "\uFFFD"), line.Model)
+	require.Equal(t, start.Add(time.Second), line.Time)
+	require.Equal(t, []any{"INFO", "request", 200}, []any{line.Level, line.Msg, line.Status})
+	require.NoError(t, json.Unmarshal(lines[1], &line))
+	require.Equal(t, 404, line.Status)
+}
+
+func TestNoAccessLinesWithoutAWriter(t *testing.T) {
+	f := newFixture()
+	quiet := record.New(record.Deps{
+		Spool: f.disk, IDs: id.SystemSource(), Log: slog.New(slog.DiscardHandler), Metrics: record.NewMetrics(prometheus.NewRegistry()),
+		Recent: f.recent,
+	})
+	quiet.Record(t.Context(), newCall(), principal, nil, served(nil))
+	quiet.Access(t.Context(), newCall(), call.Principal{}, 404, nil)
+	require.Len(t, f.disk.events, 1)
+}
+
+// The metrics that are looked up once must be those that the labels name.
+func TestRequestsAreCountedByTheirLabels(t *testing.T) {
+	f := newFixture()
+	broke := func(o *call.Outcome) {
+		o.Failure = fault.New(fault.UpstreamServerError, "x").Because(fault.StreamCut)
+	}
+	for _, change := range []func(*call.Outcome){nil, broke, nil, nil} {
+		f.Record(t.Context(), newCall(), principal, nil, served(change))
+	}
+	other := newCall()
+	other.Surface = catalog.Completions
+	f.Record(t.Context(), other, principal, nil, served(nil))
+	families, err := f.registry.Gather()
+	require.NoError(t, err)
+	got := map[string]float64{}
+	for _, family := range families {
+		for _, m := range family.GetMetric() {
+			name := family.GetName()
+			for _, l := range m.GetLabel() {
+				name += "/" + l.GetValue()
+			}
+			got[name] = m.GetCounter().GetValue() + float64(m.GetHistogram().GetSampleCount())
+		}
+	}
+	for name, want := range map[string]float64{
+		"signalbox_requests_total//success/chat":                    3,
+		"signalbox_requests_total/upstream_server_error/error/chat": 1,
+		"signalbox_requests_total//success/completions":             1,
+		"signalbox_attempts_total//north":                           4,
+		"signalbox_attempts_total/stream_cut/north":                 1,
+		"signalbox_tokens_total/input":                              50,
+		"signalbox_tokens_total/output":                             25,
+		"signalbox_request_duration_seconds/chat":                   4,
+		"signalbox_gateway_duration_seconds/completions":            1,
+		"signalbox_first_byte_seconds/chat":                         4,
+	} {
+		require.InDelta(t, want, got[name], 0, "%s in %v", name, got)
+	}
+}
+
 func TestRecentForgetsTheOldestAndKeepsWorkspacesApart(t *testing.T) {
 	f := newFixture()
 	calls := []call.Call{newCall(), newCall(), newCall()}
@@ -302,7 +379,7 @@ func TestRecentForgetsTheOldestAndKeepsWorkspacesApart(t *testing.T) {
 func BenchmarkRecord(b *testing.B) {
 	f := newFixture()
 	f.Recorder = record.New(record.Deps{
-		Spool: nowhere{}, IDs: id.SystemSource(), Access: slog.NewJSONHandler(discard{}, nil),
+		Spool: nowhere{}, IDs: id.SystemSource(), Access: io.Discard,
 		Log: slog.New(slog.DiscardHandler), Metrics: record.NewMetrics(prometheus.NewRegistry()), Recent: record.NewRecent(64),
 	})
 	c, o := newCall(), served(nil)
@@ -316,7 +393,3 @@ type nowhere struct{}
 
 func (nowhere) Intent(spool.Intent) error         { return nil }
 func (nowhere) Complete(...wire.UsageEvent) error { return nil }
-
-type discard struct{}
-
-func (discard) Write(p []byte) (int, error) { return len(p), nil }

@@ -13,6 +13,9 @@ type Edits struct {
 	// Drop reports parts that are left out, unless Set names them. It may be
 	// nil.
 	Drop func(p *Part) bool
+	// Rewrite gives a part's value another form, in pieces; nil leaves it as it
+	// is. It may be nil.
+	Rewrite func(p *Part) [][]byte
 }
 
 // Field is a name and its value.
@@ -47,6 +50,11 @@ func Edit(body []byte, boundary string, e Edits) ([][]byte, error) {
 			pieces = append(pieces, []byte(e.Set[set].Value))
 		case e.Drop != nil && e.Drop(p):
 			cut(p.at, p.End+len(crlf))
+		case e.Rewrite != nil:
+			if value := e.Rewrite(p); value != nil {
+				cut(p.Start, p.End)
+				pieces = append(pieces, value...)
+			}
 		}
 	}
 	pieces = append(pieces, body[done:])

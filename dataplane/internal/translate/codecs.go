@@ -5,7 +5,9 @@ import (
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect/plain"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
+	"github.com/signalbox-dev/signalbox/shared/catalog"
 )
 
 var (
@@ -15,4 +17,9 @@ var (
 
 func codecs() map[format]dialect.Codec { return map[format]dialect.Codec{} }
 
-func plainCodec(c call.Call, model string) upstream.Codec { return newCodec(c, model) }
+func plainCodec(c call.Call, model string) upstream.Codec {
+	if c.Surface == catalog.Completions {
+		return newCodec(c, model)
+	}
+	return newPass(plain.Observe(c.Surface == catalog.Speech), c, model)
+}

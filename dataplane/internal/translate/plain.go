@@ -9,18 +9,19 @@ import (
 	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/decide"
+	"github.com/signalbox-dev/signalbox/shared/fault"
 )
 
-// plain is how a surface that carries no conversation travels: its format is
+// route is how a surface that carries no conversation travels: its format is
 // the same everywhere, so that only its bytes are edited.
-type plain struct {
+type route struct {
 	path        string
 	streamUsage bool // usage in a stream must be asked for
 	opaque      bool // the reply may be something else than JSON
 	metadata    bool // the format has metadata of its own
 }
 
-var plains = map[catalog.Surface]plain{
+var routes = map[catalog.Surface]route{
 	catalog.Completions:    {path: "/completions", streamUsage: true},
 	catalog.Embeddings:     {path: "/embeddings"},
 	catalog.Moderations:    {path: "/moderations"},
@@ -41,7 +42,7 @@ var plains = map[catalog.Surface]plain{
 
 // plainRequest edits a body, JSON or a form, for an upstream.
 func plainRequest(c call.Call, to decide.Candidate) (upstream.Request, *upstream.Failure) {
-	p, ok := plains[c.Surface]
+	p, ok := routes[c.Surface]
 	if !ok || !speaksOpenAI(to.Provider.Type) {
 		return upstream.Request{}, upstream.Fail(upstream.CannotCarry, nil)
 	}
@@ -76,18 +77,41 @@ func plainRequest(c call.Call, to decide.Candidate) (upstream.Request, *upstream
 func formRequest(c call.Call, request upstream.Request, want edits) (upstream.Request, *upstream.Failure) {
 	changes := rawform.Edits{Drop: func(p *rawform.Part) bool {
 		name := p.Base()
-		return slices.Contains(gatewayOnly, name) || slices.Contains(want.drop, name) || name == "provider_options"
+		return slices.Contains(gatewayOnly, name) || slices.Contains(want.drop, name) || name == "provider_options" ||
+			name == "model" && c.Surface == catalog.Files
 	}}
-	if want.model != "" {
+	var wrong *fault.Error
+	if c.Surface == catalog.Files && isBatch(c) {
+		changes.Rewrite = func(p *rawform.Part) (lines [][]byte) {
+			if p.Name == "file" && wrong == nil {
+				lines, wrong = batchFile(p.Value(c.Body), c.Request.Model, want.model)
+			}
+			return lines
+		}
+	}
+	if want.model != "" && c.Surface != catalog.Files {
 		changes.Set = append(changes.Set, rawform.Field{Name: "model", Value: want.model})
 	}
 	pieces, err := rawform.Edit(c.Body, c.Form, changes)
-	if err != nil {
+	switch {
+	case err != nil:
 		return upstream.Request{}, notAnObject(err)
+	case wrong != nil:
+		f := upstream.Fail(upstream.Rejected, nil)
+		f.Fault = wrong
+		return upstream.Request{}, f
 	}
 	request.Type = mime.FormatMediaType("multipart/form-data", map[string]string{"boundary": c.Form})
 	request.Body = upstream.Pieces(c.Store, pieces...)
 	return request, nil
+}
+
+// isBatch reports whether a file is a batch's input.
+func isBatch(c call.Call) bool {
+	parts, _ := rawform.Parse(c.Body, c.Form)
+	return slices.ContainsFunc(parts, func(p rawform.Part) bool {
+		return p.Name == "purpose" && string(p.Value(c.Body)) == "batch"
+	})
 }
 
 func speaksOpenAI(t catalog.ProviderType) bool {

@@ -109,18 +109,24 @@ func (d *drawer) steps(choice, index int, p *conversation.Part) []conversation.E
 	return append(out, at)
 }
 
-// thought draws a thought's steps: hidden ones are whole when they open, a
-// proof follows the text that it proves.
+// thought draws a thought's steps: what is hidden is there when it opens, or
+// comes last; a proof follows the text that it proves.
 func (d *drawer) thought(open conversation.Event, t *conversation.Thinking) []conversation.Event {
-	open.Part.Thought = &conversation.Thinking{ID: t.ID, Summary: t.Summary, Data: t.Data, Origin: t.Origin}
+	last := conversation.Thinking{Signature: t.Signature, Origin: t.Origin}
+	open.Part.Thought = &conversation.Thinking{ID: t.ID, Summary: t.Summary, Origin: t.Origin}
+	if t.Text != "" && d.yes("hidden last") {
+		last.Data = t.Data
+	} else {
+		open.Part.Thought.Data = t.Data
+	}
 	out := []conversation.Event{open}
 	for _, piece := range d.split(t.Text) {
 		out = append(out, conversation.Event{Kind: conversation.Added, Choice: open.Choice, Index: open.Index, Text: piece})
 	}
-	if t.Signature != "" {
+	if last.Signature != "" || last.Data != "" {
 		out = append(out, conversation.Event{
 			Kind: conversation.Signed, Choice: open.Choice, Index: open.Index,
-			Part: conversation.Part{Kind: conversation.Thought, Thought: &conversation.Thinking{Signature: t.Signature, Origin: t.Origin}},
+			Part: conversation.Part{Kind: conversation.Thought, Thought: &last},
 		})
 	}
 	return out

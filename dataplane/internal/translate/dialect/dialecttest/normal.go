@@ -3,6 +3,7 @@ package dialecttest
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/conversation"
 )
@@ -19,7 +20,8 @@ import (
 //   - a call's arguments: "" is "{}" where the format has an object there;
 //   - a thought's Origin, when there is neither Signature nor Data;
 //   - of logprobs only "content" counts, of a reply neither ID nor Model;
-//   - "none" as Effort and Off.
+//   - "none" as Effort and Off;
+//   - the Finish Stop and Refused of an answer with a refusal in it.
 
 // NormalRequest returns the request in the form that two equal ones share.
 func NormalRequest(r *conversation.Request, s *Supports) *conversation.Request {
@@ -65,6 +67,9 @@ func NormalReply(r *conversation.Reply, s *Supports) *conversation.Reply {
 	for _, c := range r.Choices {
 		c.Parts = joined(normalParts(c.Parts, s))
 		c.Logprobs = rated(c.Logprobs)
+		if c.Finish == conversation.Stop && slices.ContainsFunc(c.Parts, isRefusal) {
+			c.Finish = conversation.Refused
+		}
 		out.Choices = append(out.Choices, c)
 	}
 	return &out
@@ -101,6 +106,8 @@ func normalParts(parts []conversation.Part, s *Supports) []conversation.Part {
 	}
 	return out
 }
+
+func isRefusal(p conversation.Part) bool { return p.Kind == conversation.Refusal }
 
 // joined makes one part of texts that follow each other.
 func joined(parts []conversation.Part) []conversation.Part {

@@ -1,0 +1,132 @@
+package chat
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/conversation"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
+)
+
+// Observer watches an answer of chat completions, or of the legacy
+// completions. It implements dialect.Observer. An event costs no allocation.
+type Observer struct {
+	wantUsage bool
+
+	models   [1]dialect.Span // of the last object, with room for what is usual
+	usage    conversation.Usage
+	served   string
+	open     uint64 // choices that began, by index
+	finished uint64 // choices that have a finish reason
+	done     bool   // [DONE] came
+	text     int64  // bytes of output
+	output   bool   // text or a tool call came
+}
+
+// NewObserver returns an Observer. usage says that the caller asked for the
+// chunk that holds only the usage.
+func NewObserver(usage bool) *Observer { return &Observer{wantUsage: usage} }
+
+// Event implements dialect.Observer.
+func (o *Observer) Event(name, data []byte) (dialect.Sight, error) {
+	trimmed := bytes.TrimSpace(data)
+	switch {
+	case string(name) == "error":
+		return dialect.Sight{Failure: upstream.InBand(upstream.ErrorInStream, 0, trimmed)}, nil
+	case string(trimmed) == doneData:
+		o.done = true
+		return dialect.Sight{Last: true}, nil
+	}
+	sight, choices, hasUsage, err := o.look(data, upstream.ErrorInStream)
+	sight.Drop = err == nil && sight.Failure == nil && hasUsage && !o.wantUsage && isBlank(choices)
+	return sight, err
+}
+
+// Whole implements dialect.Observer.
+func (o *Observer) Whole(body []byte) (dialect.Sight, error) {
+	sight, choices, _, err := o.look(body, upstream.ErrorInReply)
+	if err == nil && sight.Failure == nil && (len(choices) == 0 || choices[0] != '[') {
+		err = errNoChoices
+	}
+	return sight, err
+}
+
+// Seen implements dialect.Observer.
+func (o *Observer) Seen() dialect.Seen {
+	return dialect.Seen{
+		Usage: o.usage, ServedModel: o.served, Finished: o.complete(), Output: o.output, Text: dialect.Bytes(o.text),
+	}
+}
+
+// Terminal implements dialect.Observer.
+func (o *Observer) Terminal() ([]byte, bool) {
+	switch {
+	case o.done:
+		return nil, true
+	case o.complete():
+		return []byte(doneEvent), true
+	}
+	return nil, false
+}
+
+// complete reports that every choice that began has its finish reason.
+func (o *Observer) complete() bool { return o.open != 0 && o.open == o.finished }
+
+// look walks a chunk or a reply.
+func (o *Observer) look(text []byte, inBand upstream.Class) (sight dialect.Sight, choices []byte, hasUsage bool, err error) {
+	var problem, kind []byte
+	loose := false
+	sight.Models = o.models[:0]
+	members := rawjson.NewObject(text)
+	for members.Next() {
+		switch {
+		case members.Is("model"):
+			start, end := members.ValueSpan()
+			sight.Models = append(sight.Models, dialect.Span{Start: start, End: end})
+		case members.Is("choices"):
+			choices = members.Value()
+		case members.Is("usage"):
+			hasUsage = o.count(members.Value())
+		case members.Is("error"):
+			problem = members.Value()
+		case members.Is("object"), members.Is("type"):
+			kind = members.Value()
+		case members.Is("message"), members.Is("detail"):
+			loose = true
+		}
+	}
+	if !members.Whole() {
+		return dialect.Sight{}, nil, false, dialect.ErrMalformed
+	}
+	if isError(problem, choices, kind, loose) {
+		sight.Failure = upstream.InBand(inBand, 0, text)
+	} else {
+		o.choices(choices, &sight, inBand)
+	}
+	if n := len(sight.Models); n > 0 && o.served == "" {
+		last := sight.Models[n-1]
+		o.served = bounded(rawjson.String(text[last.Start:last.End]))
+	}
+	return sight, choices, hasUsage, nil
+}
+
+// maxServed is how much of a model's name is kept, in bytes: what a provider
+// calls its model goes into the account of every request.
+const maxServed = 256
+
+func bounded(name string) string {
+	if len(name) <= maxServed {
+		return name
+	}
+	return strings.ToValidUTF8(name[:maxServed], "")
+}
+
+// count takes a usage value in and reports whether there was one.
+func (o *Observer) count(value []byte) bool {
+	if u, ok := readUsage(value); ok {
+		o.usage = conversation.Usage{Usage: u, Known: true}
+	}
+	return !rawjson.IsNull(value)
+}

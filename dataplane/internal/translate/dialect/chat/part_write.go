@@ -1,0 +1,156 @@
+package chat
+
+import (
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/conversation"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect"
+)
+
+// kindNames are for messages to people.
+var kindNames = map[conversation.Kind]string{
+	conversation.Text:    "a text",
+	conversation.Refusal: "a refusal",
+	conversation.Thought: "a thought",
+	conversation.Image:   "an image",
+	conversation.Audio:   "a sound",
+	conversation.Video:   "a video",
+	conversation.File:    "a file",
+	conversation.Call:    "a tool call",
+	conversation.Result:  "a tool's result",
+}
+
+func (w *requestWriter) unable(kind conversation.Kind) error {
+	return &dialect.Unable{What: kindNames[kind] + " in " + w.path}
+}
+
+// content writes the member of that name: one text as a string, anything else
+// as parts.
+func (w *requestWriter) content(parts []conversation.Part) error {
+	for i := range parts {
+		if parts[i].Cache != "" {
+			w.degrade("cache_control")
+		}
+	}
+	switch {
+	case len(parts) == 0:
+		w.String("content", "")
+		return nil
+	case len(parts) == 1 && parts[0].Kind == conversation.Text:
+		w.String("content", parts[0].Text)
+		return nil
+	}
+	w.Name("content")
+	w.Open('[')
+	for i := range parts {
+		if err := w.part(&parts[i]); err != nil {
+			return err
+		}
+	}
+	w.Close(']')
+	return nil
+}
+
+func (w *requestWriter) part(p *conversation.Part) error {
+	switch {
+	case p.Kind == conversation.Text:
+		w.textPart(p.Text)
+		return nil
+	case p.Media == nil:
+		return w.unable(p.Kind)
+	case p.Kind == conversation.Image:
+		return w.image(p.Media)
+	case p.Kind == conversation.Audio:
+		return w.sound(p.Media)
+	case p.Kind == conversation.File:
+		return w.file(p.Media)
+	}
+	return w.unable(p.Kind)
+}
+
+func (w *requestWriter) textPart(text string) {
+	w.Next()
+	w.Open('{')
+	w.String("type", "text")
+	w.String("text", text)
+	w.Close('}')
+}
+
+func (w *requestWriter) image(m *conversation.Media) error {
+	url := m.URL
+	if m.Data != "" {
+		url = dataURL(m)
+	}
+	if url == "" {
+		return &dialect.Unable{What: "an image by file id in " + w.path}
+	}
+	w.openPart("image_url")
+	w.String("url", url)
+	w.StringIf("detail", m.Detail)
+	w.closePart()
+	return nil
+}
+
+func (w *requestWriter) sound(m *conversation.Media) error {
+	format := soundFormat(m.MIME)
+	switch {
+	case m.Data == "":
+		return &dialect.Unable{What: "a sound that is not inline in " + w.path}
+	case format == "":
+		return &dialect.Unable{What: "a sound that is neither WAV nor MP3 in " + w.path}
+	}
+	w.openPart("input_audio")
+	w.String("data", m.Data)
+	w.String("format", format)
+	w.closePart()
+	return nil
+}
+
+// file writes a document. One that is plain text is a text, under its name.
+func (w *requestWriter) file(m *conversation.Media) error {
+	switch {
+	case m.Text != "" && m.Name != "":
+		w.textPart(m.Name + "\n\n" + m.Text)
+	case m.Text != "":
+		w.textPart(m.Text)
+	case m.Data != "":
+		name := m.Name
+		if name == "" {
+			name = fileName(m.MIME)
+		}
+		w.openPart("file")
+		w.String("filename", name)
+		w.String("file_data", dataURL(m))
+		w.closePart()
+	case m.FileID != "":
+		w.openPart("file")
+		w.StringIf("filename", m.Name)
+		w.String("file_id", m.FileID)
+		w.closePart()
+	default:
+		return &dialect.Unable{What: "a file by URL in " + w.path}
+	}
+	return nil
+}
+
+// fileName is what a file without a name is called: the format demands one.
+func fileName(mime string) string {
+	switch mime {
+	case "application/pdf":
+		return "file.pdf"
+	case "text/plain":
+		return "file.txt"
+	}
+	return "file"
+}
+
+func (w *requestWriter) openPart(kind string) {
+	w.Next()
+	w.Open('{')
+	w.String("type", kind)
+	w.Name(kind)
+	w.Open('{')
+}
+
+func (w *requestWriter) closePart() {
+	w.Close('}')
+	w.Close('}')
+}

@@ -27,7 +27,7 @@ func (d *drawer) param(r *conversation.Request, name string) {
 	case "stop":
 		r.Stop = rapid.SliceOfN(rapid.SampledFrom([]string{"END", "\n\n", "北京", `"`}), 1, 4).Draw(d.T, name)
 	case "n":
-		r.Choices = rapid.Int64Range(1, 8).Draw(d.T, name)
+		r.Choices = rapid.Int64Range(2, 8).Draw(d.T, name) // one is what every format gives
 	case "logprobs":
 		r.Logprobs = true
 	case "top_logprobs":

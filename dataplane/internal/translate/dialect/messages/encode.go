@@ -1,0 +1,203 @@
+package messages
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/conversation"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect/claude"
+	"github.com/signalbox-dev/signalbox/shared/jsonappend"
+)
+
+// maxUserID is how long metadata.user_id may be, in bytes.
+const maxUserID = 256
+
+// writer writes one request.
+type writer struct {
+	b        jsonappend.Buffer
+	degraded []string
+	version  claude.Version
+	thinking claude.Thinking
+}
+
+// EncodeRequest implements dialect.Codec. A limit of the output has to be
+// there: without one of the caller's it is Target.MaxOutput, else 8192, and
+// room for thinking on top. A target without a model is one whose path names
+// it.
+func (Codec) EncodeRequest(r *conversation.Request, to dialect.Target) (dialect.Encoded, error) {
+	w := &writer{version: claude.VersionOf(to.Model)}
+	w.plan(r, to.MaxOutput)
+	w.b.Open('{')
+	w.b.StringIf("model", to.Model)
+	w.b.Int("max_tokens", w.limit(r.MaxTokens, to.MaxOutput))
+	if err := w.conversation(r.Messages); err != nil {
+		return dialect.Encoded{}, err
+	}
+	w.settings(r)
+	w.sampling(r)
+	if r.Stream {
+		w.b.Bool("stream", true)
+	}
+	w.b.Close('}')
+	return w.encoded(r), nil
+}
+
+// EncodeCount writes the body of a request to count tokens, which has no place
+// for what only an answer needs.
+func (Codec) EncodeCount(r *conversation.Request, to dialect.Target) (dialect.Encoded, error) {
+	w := &writer{version: claude.VersionOf(to.Model)}
+	w.plan(r, to.MaxOutput)
+	w.b.Open('{')
+	w.b.StringIf("model", to.Model)
+	if err := w.conversation(r.Messages); err != nil {
+		return dialect.Encoded{}, err
+	}
+	w.settings(r)
+	w.b.Close('}')
+	return w.encoded(r), nil
+}
+
+// encoded lists what of the request has no place in this format at all.
+func (w *writer) encoded(r *conversation.Request) dialect.Encoded {
+	for _, p := range []struct {
+		name string
+		said bool
+	}{
+		{"seed", r.Seed != ""},
+		{"frequency_penalty", r.FrequencyPenalty != ""},
+		{"presence_penalty", r.PresencePenalty != ""},
+		{"n", r.Choices > 1},
+		{"logprobs", r.Logprobs},
+		{"top_logprobs", r.TopLogprobs != ""},
+		{"verbosity", r.Verbosity != ""},
+		{"prompt_cache_key", r.CacheKey != ""},
+	} {
+		if p.said {
+			w.lose(p.name)
+		}
+	}
+	w.lose(r.Other...)
+	slices.Sort(w.degraded)
+	return dialect.Encoded{Body: w.b, Degraded: slices.Compact(w.degraded)}
+}
+
+func (w *writer) lose(names ...string) { w.degraded = append(w.degraded, names...) }
+
+// plan settles whether the model thinks, since much else depends on it.
+func (w *writer) plan(r *conversation.Request, most int64) {
+	w.thinking = claude.Think(w.version, r.Reasoning, claude.Limits{Asked: r.MaxTokens, Most: most})
+	if w.thinking.Budget && goesOnUnproved(r.Messages) {
+		w.thinking = claude.Thinking{Limit: r.MaxTokens, Degraded: true}
+	}
+	if w.thinking.Degraded {
+		w.lose("reasoning")
+	}
+}
+
+// goesOnUnproved reports that the model is to go on with a turn in which it
+// called tools, and that the thoughts with which a thinking model has to begin
+// such a turn are not there: another model made it, or the caller left them out.
+func goesOnUnproved(messages []conversation.Message) bool {
+	results := false
+	for i := len(messages) - 1; i >= 0; i-- {
+		switch m := &messages[i]; m.Role {
+		case conversation.ToolRole:
+			results = true
+		case conversation.Assistant:
+			return results && !(len(m.Parts) > 0 && isOurs(m.Parts[0].Thought))
+		default:
+		}
+	}
+	return false
+}
+
+// isOurs reports a thought that this family proves.
+func isOurs(t *conversation.Thinking) bool {
+	return t != nil && t.Origin == home && (t.Signature != "" || t.Data != "")
+}
+
+func (w *writer) limit(asked, most int64) int64 {
+	limit := w.thinking.Limit
+	if limit == 0 {
+		limit = claude.DefaultLimit
+		if most > 0 {
+			limit = most
+		}
+	}
+	if most > 0 && asked > most {
+		w.lose("max_tokens")
+		return most
+	}
+	return limit
+}
+
+// settings writes the tools, and what says how to think and in which form to
+// answer.
+func (w *writer) settings(r *conversation.Request) {
+	w.tools(r)
+	w.b.Raw("thinking", w.thinking.Config)
+	schema := w.schema(r.Output)
+	if schema == nil && w.thinking.Effort == "" {
+		return
+	}
+	w.b.Name("output_config")
+	w.b.Open('{')
+	w.b.StringIf("effort", w.thinking.Effort)
+	if schema != nil {
+		w.b.Name("format")
+		w.b.Open('{')
+		w.b.String("type", "json_schema")
+		w.b.Raw("schema", schema)
+		w.b.Close('}')
+	}
+	w.b.Close('}')
+}
+
+// schema is what the answer has to keep to, nil when there is none or the
+// model knows none.
+func (w *writer) schema(o *conversation.Output) []byte {
+	switch {
+	case o == nil || o.Kind == conversation.PlainText:
+		return nil
+	case o.Kind != conversation.JSONSchema || len(o.Schema) == 0 || !w.version.HasSchemas():
+		w.lose("response_format")
+		return nil
+	}
+	return o.Schema
+}
+
+func (w *writer) sampling(r *conversation.Request) {
+	s, lost := claude.Sample(w.version, w.thinking.On, claude.Sampling{Temperature: r.Temperature, TopP: r.TopP, TopK: r.TopK})
+	w.lose(lost...)
+	w.b.Raw("temperature", []byte(s.Temperature))
+	w.b.Raw("top_p", []byte(s.TopP))
+	w.b.Raw("top_k", []byte(s.TopK))
+	var stops []string
+	for _, stop := range r.Stop {
+		if strings.TrimSpace(stop) == "" {
+			w.lose("stop") // refused: there must be more than white space
+			continue
+		}
+		stops = append(stops, stop)
+	}
+	w.b.Strings("stop_sequences", stops)
+	switch {
+	case len(r.User) > maxUserID:
+		w.lose("user")
+	case r.User != "":
+		w.b.Name("metadata")
+		w.b.Open('{')
+		w.b.String("user_id", r.User)
+		w.b.Close('}')
+	}
+	switch r.ServiceTier {
+	case "":
+	case "auto":
+		w.b.String("service_tier", "auto")
+	case "default", "standard_only":
+		w.b.String("service_tier", "standard_only")
+	default:
+		w.lose("service_tier")
+	}
+}

@@ -38,6 +38,19 @@ type Request struct {
 	// "logit_bias": every codec but that of the same format must list them as
 	// degraded.
 	Other []string
+	// State names what of the conversation the caller left with a provider and
+	// only refers to, such as "previous_response_id": no other provider can know
+	// it. A request with any can only pass as it was written.
+	State []string
+}
+
+// Unable names what no codec can write of the request, for a *dialect.Unable;
+// "" when all of it is here.
+func (r *Request) Unable() string {
+	if len(r.State) == 0 {
+		return ""
+	}
+	return "what only another provider holds: " + r.State[0]
 }
 
 // Number is a JSON number as it was written; "" when there was none.

@@ -17,8 +17,10 @@ import (
 type Client struct {
 	pooled *http.Transport // keeps connections
 	fresh  *http.Transport // one connection for each call
+	aside  *http.Transport // to the metadata server, through no proxy
 	creds  *credentials
-	bases  bases
+	tasks  *tasks
+	places places
 	agent  []string // the User-Agent header
 	opts   Options
 }
@@ -31,7 +33,7 @@ type Options struct {
 	IdleTimeout time.Duration // of a kept connection; default 90 s
 	UserAgent   string        // default "signalbox"
 	Now         func() time.Time
-	Adjust      func(*http.Transport) // changes both transports before their first use; may be nil
+	Adjust      func(*http.Transport) // changes the transports to providers before their first use; may be nil
 }
 
 // New returns a Client that opens sealed credentials with opener.
@@ -43,13 +45,23 @@ func New(opener Opener, opts Options) *Client {
 		opts.Adjust(pooled)
 		opts.Adjust(fresh)
 	}
-	return &Client{pooled: pooled, fresh: fresh, creds: newCredentials(opener), agent: []string{opts.UserAgent}, opts: opts}
+	aside := newTransport(opts)
+	aside.Proxy = nil // another machine's metadata server would hand out another's account
+	c := &Client{pooled: pooled, fresh: fresh, aside: aside, tasks: newTasks(), places: newPlaces(), agent: []string{opts.UserAgent}, opts: opts}
+	c.creds = &credentials{
+		opener: opener, now: opts.Now, tasks: c.tasks, opened: make(map[string]opened),
+		exchange: pooled, metadata: aside,
+	}
+	return c
 }
 
-// Close closes the connections that are not in use.
+// Close ends the fetching of tokens and closes the connections that are not in
+// use.
 func (c *Client) Close() {
+	c.tasks.close()
 	c.pooled.CloseIdleConnections()
 	c.fresh.CloseIdleConnections()
+	c.aside.CloseIdleConnections()
 }
 
 // Call sends r and returns the answer as soon as its head has arrived. The
@@ -59,7 +71,7 @@ func (c *Client) Close() {
 // A kept connection that the provider had closed in the meantime is replaced
 // by a fresh one, once and without a trace, when not a byte came back on it.
 func (c *Client) Call(ctx context.Context, r upstream.Request) (upstream.Response, *upstream.Failure) {
-	request, failure := c.request(&r) // a value, so that WithContext makes the only copy
+	request, with, failure := c.request(ctx, &r) // a value, so that WithContext makes the only copy
 	if failure != nil {
 		return upstream.Response{}, failure
 	}
@@ -67,41 +79,54 @@ func (c *Client) Call(ctx context.Context, r upstream.Request) (upstream.Respons
 	response, err := c.pooled.RoundTrip(request.WithContext(traced)) //nolint:bodyclose // closed by answer or by the caller
 	if err != nil && ctx.Err() == nil && seen.stale(err) {
 		again := request.WithContext(ctx)
-		again.Body = r.Body.Open()
+		if request.ContentLength > 0 {
+			again.Body = r.Body.Open()
+		}
 		response, err = c.fresh.RoundTrip(again) //nolint:bodyclose // as above
 	}
 	if err != nil {
 		return upstream.Response{}, upstream.Fail(classify(err), err)
 	}
-	return c.answer(response)
+	if response.StatusCode == http.StatusUnauthorized {
+		with.refused(&request)
+	}
+	return c.answer(&r, response)
 }
 
-func (c *Client) request(r *upstream.Request) (http.Request, *upstream.Failure) {
-	target, err := c.bases.target(r.Provider.BaseURL, r.Path)
+func (c *Client) request(ctx context.Context, r *upstream.Request) (http.Request, authorizer, *upstream.Failure) {
+	target, err := c.places.target(r)
 	if err != nil {
-		return http.Request{}, upstream.Fail(upstream.Internal, err)
+		return http.Request{}, nil, upstream.Fail(upstream.Internal, err)
 	}
-	key, err := c.creds.of(r.Provider)
+	with, err := c.creds.of(r.Provider)
 	if err != nil {
-		return http.Request{}, upstream.Fail(upstream.CredentialFault, err)
+		return http.Request{}, nil, upstream.Fail(upstream.CredentialFault, err)
 	}
-	header := outbound(r.Header, r.Stream)
-	header["User-Agent"] = c.agent
-	if !key.IsZero() {
-		header["Authorization"] = []string{"Bearer " + key.Reveal()}
-	}
-	body := r.Body
-	return http.Request{
-		Method: http.MethodPost, URL: target, Host: target.Host, Header: header,
+	request := http.Request{
+		Method: r.Method, URL: target, Host: target.Host, Header: outbound(r),
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		ContentLength: body.Len(),
-		Body:          body.Open(),
-		GetBody:       func() (io.ReadCloser, error) { return body.Open(), nil },
-	}, nil
+		ContentLength: r.Body.Len(),
+	}
+	if request.Method == "" {
+		request.Method = http.MethodPost
+	}
+	request.Header["User-Agent"] = c.agent
+	if err := with.authorize(ctx, &request, r.Body, r.Region); err != nil {
+		if ctx.Err() != nil {
+			return http.Request{}, nil, upstream.Fail(upstream.CallerGone, err)
+		}
+		return http.Request{}, nil, upstream.Fail(upstream.CredentialFault, err)
+	}
+	if request.ContentLength > 0 {
+		body := r.Body
+		request.Body = body.Open()
+		request.GetBody = func() (io.ReadCloser, error) { return body.Open(), nil }
+	}
+	return request, with, nil
 }
 
 // answer reads a head.
-func (c *Client) answer(response *http.Response) (upstream.Response, *upstream.Failure) {
+func (c *Client) answer(r *upstream.Request, response *http.Response) (upstream.Response, *upstream.Failure) {
 	media := mediaType(response.Header)
 	body, failure := inflated(response)
 	switch status := response.StatusCode; {
@@ -112,7 +137,7 @@ func (c *Client) answer(response *http.Response) (upstream.Response, *upstream.F
 		failure = c.refused(response, body)
 	case status == http.StatusNoContent, status == http.StatusResetContent, response.ContentLength == 0:
 		failure = upstream.Fail(upstream.EmptyReply, nil)
-	case isMarkup(media):
+	case isMarkup(media) && !isFile(r, response):
 		failure = upstream.Fail(upstream.WrongType, nil)
 	}
 	if failure != nil {
@@ -121,7 +146,7 @@ func (c *Client) answer(response *http.Response) (upstream.Response, *upstream.F
 		return upstream.Response{}, failure
 	}
 	return upstream.Response{
-		Status: response.StatusCode, Header: inbound(response.Header), MediaType: media,
+		Status: response.StatusCode, Header: inbound(response.Header, c.opts.Now()), MediaType: media,
 		Length: response.ContentLength, Body: body,
 	}, nil
 }

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"net/http"
 	"sync"
+	"time"
 
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/secret"
@@ -21,44 +23,69 @@ const sealedFor = "platform"
 
 var errNoCredential = errors.New("provider has no credential and is not keyless")
 
-// credentials keeps opened keys. An entry holds for as long as the catalog has
-// the same ciphertext, so that a new revision with a new key is seen at once
-// and one without is not opened again.
+// credentials keeps opened keys with the tokens that were got for them. An
+// entry holds for as long as the catalog has the same ciphertext, type and
+// location, so that a new revision with a new key is seen at once and one
+// without is not opened again.
 type credentials struct {
-	opener Opener
+	opener   Opener
+	now      func() time.Time
+	tasks    *tasks
+	exchange http.RoundTripper // to token endpoints
+	metadata http.RoundTripper // to the metadata server
+
 	mu     sync.RWMutex
 	opened map[string]opened // by provider slug
 }
 
 type opened struct {
-	sealed secret.Sealed
-	key    secret.String
+	sealed   secret.Sealed
+	kind     catalog.ProviderType
+	location string
+	with     authorizer
 }
 
-func newCredentials(opener Opener) *credentials {
-	return &credentials{opener: opener, opened: make(map[string]opened)}
+func (o *opened) fits(p *catalog.Provider) bool {
+	return o.with != nil && o.kind == p.Type && o.location == p.Location && bytes.Equal(o.sealed, p.Credential)
 }
 
-// of returns the provider's key, zero for a keyless provider.
-func (c *credentials) of(p *catalog.Provider) (secret.String, error) {
+// of returns what authorizes requests to a provider.
+func (c *credentials) of(p *catalog.Provider) (authorizer, error) {
+	c.mu.RLock()
+	had := c.opened[p.Slug]
+	c.mu.RUnlock()
+	if had.fits(p) {
+		return had.with, nil
+	}
+	// Under the lock, or each of many first requests would fetch a token of its
+	// own.
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if had = c.opened[p.Slug]; had.fits(p) {
+		return had.with, nil
+	}
+	with, err := c.open(p)
+	if err != nil {
+		return nil, err
+	}
+	c.opened[p.Slug] = opened{sealed: p.Credential, kind: p.Type, location: p.Location, with: with}
+	return with, nil
+}
+
+func (c *credentials) open(p *catalog.Provider) (authorizer, error) {
 	if p.Credential.IsZero() {
 		if p.Keyless {
-			return secret.String{}, nil
+			return c.keyless(p), nil
 		}
-		return secret.String{}, errNoCredential
-	}
-	c.mu.RLock()
-	had, ok := c.opened[p.Slug]
-	c.mu.RUnlock()
-	if ok && bytes.Equal(had.sealed, p.Credential) {
-		return had.key, nil
+		return nil, errNoCredential
 	}
 	key, err := c.opener.Open(p.Credential, sealedFor, p.Slug)
 	if err != nil {
-		return secret.String{}, fmt.Errorf("open the managed credential of provider %s: %w", p.Slug, err)
+		return nil, fmt.Errorf("open the managed credential of provider %s: %w", p.Slug, err)
 	}
-	c.mu.Lock()
-	c.opened[p.Slug] = opened{sealed: p.Credential, key: key}
-	c.mu.Unlock()
-	return key, nil
+	with, err := c.authorizerOf(p, key)
+	if err != nil {
+		return nil, fmt.Errorf("managed credential of provider %s: %w", p.Slug, err)
+	}
+	return with, nil
 }

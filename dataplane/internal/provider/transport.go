@@ -5,8 +5,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
-	"net/url"
-	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -82,26 +80,4 @@ func trace(ctx context.Context) (context.Context, *sighting) {
 // stale reports that err came on a kept connection before any byte.
 func (s *sighting) stale(err error) bool {
 	return s.reused.Load() && !s.answered.Load() && isClosed(err)
-}
-
-// bases keeps the URLs that calls go to. There is one for each base URL of the
-// catalog and path of the surface table.
-type bases struct{ known sync.Map }
-
-func (b *bases) target(base, path string) (*url.URL, error) {
-	type key struct{ base, path string }
-	k := key{base, path}
-	if u, ok := b.known.Load(k); ok {
-		return u.(*url.URL), nil
-	}
-	parsed, err := url.Parse(base)
-	if err != nil {
-		return nil, err
-	}
-	if parsed.Path == "" {
-		parsed.Path = "/" // JoinPath keeps a URL without a path relative
-	}
-	u := parsed.JoinPath(path)
-	b.known.Store(k, u)
-	return u, nil
 }

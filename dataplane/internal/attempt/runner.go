@@ -41,6 +41,7 @@ type Limits struct {
 	Reply        time.Duration // a whole plain reply
 	Idle         time.Duration // silence between a stream's events
 	Request      time.Duration // the request with all its attempts
+	Session      time.Duration // a two-way conversation
 	Hold         time.Duration // from a stream's head until it goes out without content
 	HoldBytes    int           // of a stream held back
 	HoldEvents   int
@@ -52,7 +53,7 @@ type Limits struct {
 func DefaultLimits() Limits {
 	return Limits{
 		FirstByte: 60 * time.Second, FirstByteMin: time.Second, FirstByteMax: 300 * time.Second,
-		Reply: 180 * time.Second, Idle: 60 * time.Second, Request: 300 * time.Second,
+		Reply: 180 * time.Second, Idle: 60 * time.Second, Request: 300 * time.Second, Session: time.Hour,
 		Hold: 10 * time.Second, HoldBytes: 64 << 10, HoldEvents: 16,
 		ReplyBytes: 32 << 20, Attempts: 8,
 	}

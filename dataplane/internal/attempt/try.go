@@ -30,6 +30,9 @@ func (r *Runner) try(ctx context.Context, q *query, to target) (*call.Reply, *up
 		return known(to, request), nil
 	}
 	f := r.take(ctx, q, to)
+	if request.Upgrade {
+		f.watch.deadline = f.started.Add(r.limits.Session)
+	}
 	f.watch.arm(q.firstByte, upstream.FirstByteTimeout)
 	response, failure := r.deps.Provider.Call(f.watch.ctx, request)
 	if failure != nil {
@@ -46,9 +49,12 @@ func (r *Runner) try(ctx context.Context, q *query, to target) (*call.Reply, *up
 		Step: to.step, Candidate: to.candidate, Status: response.Status, Header: response.Header, Meter: codec,
 		Degraded: request.Degraded,
 	}
-	if request.Stream {
+	switch {
+	case request.Upgrade:
+		f.talk(reply, response, codec)
+	case request.Stream:
 		failure = r.stream(f, reply, request.Framing, response, codec)
-	} else {
+	default:
 		failure = r.whole(f, reply, response, codec)
 	}
 	if failure != nil {

@@ -22,6 +22,7 @@ type Reply struct {
 	Body      io.ReadCloser
 	Pieces    Pieces // Body in the pieces in which it is to be sent. Use one or the other
 	Meter     Meter  // fills while Body is read
+	Frames    Frames // the provider's side of a two-way conversation, which then takes the place of Pieces
 	FirstByte time.Duration
 	Degraded  []string // what the caller asked for and the upstream's format has no place for
 	// Attempts are all upstream calls so far, this one last and still open: its

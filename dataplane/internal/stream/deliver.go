@@ -29,13 +29,16 @@ func New() *Deliverer { return &Deliverer{} }
 // end of a complete stream was sent then. A slow caller slows the upstream,
 // since nothing is read ahead of what was written.
 func (d *Deliverer) Deliver(ctx context.Context, _ call.Call, r *call.Reply, head http.Header, sink call.Sink) (call.Seen, error) {
-	err := send(ctx, r, head, sink)
+	err := deliver(ctx, r, head, sink)
 	_ = r.Body.Close() // ends the upstream call; what mattered of the body was read
 	return r.Meter.Seen(), err
 }
 
-func send(ctx context.Context, r *call.Reply, head http.Header, sink call.Sink) error {
-	if !r.Stream {
+func deliver(ctx context.Context, r *call.Reply, head http.Header, sink call.Sink) error {
+	switch {
+	case r.Frames != nil:
+		return talk(ctx, r, head, sink)
+	case !r.Stream:
 		return sendPlain(ctx, r, head, sink)
 	}
 	if err := sink.Start(call.Head{Status: r.Status, Header: merged(r, head, -1)}); err != nil {

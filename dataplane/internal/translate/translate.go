@@ -13,6 +13,7 @@ import (
 	"github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
+	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 )
@@ -34,6 +35,8 @@ func (t *Translator) Request(c call.Call, to decide.Candidate) (upstream.Request
 	switch {
 	case c.Owned.ID != "" && c.Action != call.Generate:
 		return aboutKept(c, to)
+	case c.Surface == catalog.Realtime:
+		return realtimeRequest(c, to)
 	case !conversation:
 		return plainRequest(c, to)
 	}
@@ -55,6 +58,9 @@ func (t *Translator) Codec(c call.Call, model string, to decide.Candidate) upstr
 	own, conversation := callerFormats[c.Surface]
 	if kept[c.Surface] != "" {
 		return &keeper{call: c, to: to, model: rawjson.Quote(model), namer: t.namer}
+	}
+	if c.Surface == catalog.Realtime {
+		return newRealtime(model, to)
 	}
 	if !conversation {
 		return plainCodec(c, model)

@@ -28,6 +28,7 @@ type Request struct {
 	Stream   bool // a stream is asked for
 	Framing  Framing
 	Opaque   bool // a reply that is neither JSON nor events is passed on as it comes
+	Upgrade  bool // a two-way conversation is asked for
 	// Degraded lists what the caller asked for and this upstream's format has no
 	// place for.
 	Degraded []string
@@ -53,6 +54,7 @@ type Response struct {
 	MediaType string      // lower case, without parameters; "" when none was given
 	Length    int64       // as the provider said, before inflation; -1 unknown
 	Body      io.ReadCloser
+	Frames    call.Frames // of an upgraded connection; Body is nil then
 }
 
 // Codec reads one upstream answer and writes it in the caller's format, with
@@ -67,6 +69,15 @@ type Codec interface {
 	// End is asked once, after the last event: it returns what the upstream
 	// left out of a complete stream, or the failure that the stream was cut.
 	End() ([]byte, *Failure)
+}
+
+// Speaker is a Codec of two-way conversations. What the provider says comes
+// through Event, a frame for each.
+type Speaker interface {
+	Codec
+	// Said returns a caller's frame in the provider's words. It may be called
+	// while other methods are.
+	Said(frame []byte) []byte
 }
 
 // Piece is one event in the caller's format.

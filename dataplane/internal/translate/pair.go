@@ -1,12 +1,10 @@
 package translate
 
 import (
-	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/sse"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/conversation"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
-	"github.com/signalbox-dev/signalbox/shared/meter"
 )
 
 // pair reads one answer in the upstream's format and writes it in the
@@ -112,79 +110,4 @@ func (p *pair) end() {
 		p.out = p.writer.Encode(p.out, &conversation.Event{Kind: conversation.Metered, Usage: p.reported()})
 	}
 	p.out = p.writer.End(p.out)
-}
-
-// gauge measures a reply on its way through.
-type gauge struct {
-	input     int64 // estimate of the request, in tokens
-	usage     conversation.Usage
-	served    string
-	text      int64 // bytes of output
-	ended     bool  // a choice has a finish reason
-	output    bool
-	malformed int
-}
-
-func (g *gauge) event(e *conversation.Event) {
-	switch e.Kind {
-	case conversation.Began:
-		g.served = bounded(e.Model)
-	case conversation.Metered:
-		if e.Usage.Known {
-			g.usage = e.Usage
-		}
-	case conversation.Opened:
-		g.part(&e.Part)
-	case conversation.Added:
-		g.text += int64(len(e.Text))
-		g.output = g.output || e.Text != ""
-	case conversation.Stopped:
-		g.ended = true
-	default:
-	}
-}
-
-func (g *gauge) reply(r *conversation.Reply) {
-	g.served = bounded(r.Model)
-	g.usage = r.Usage
-	for i := range r.Choices {
-		for j := range r.Choices[i].Parts {
-			g.part(&r.Choices[i].Parts[j])
-		}
-		g.ended = g.ended || r.Choices[i].Finish != ""
-	}
-}
-
-func (g *gauge) part(p *conversation.Part) {
-	g.text += int64(len(p.Text))
-	switch p.Kind {
-	case conversation.Text, conversation.Refusal:
-		g.output = g.output || p.Text != ""
-	case conversation.Thought:
-		g.text += int64(len(p.Thought.Text))
-	case conversation.Call:
-		g.text += int64(len(p.Call.Arguments))
-		g.output = true
-	default:
-		g.output = true
-	}
-}
-
-// reported is the upstream's word on the usage, or an estimate, which callers
-// are told as if it were one: their SDKs have no word for it.
-func (g *gauge) reported() conversation.Usage {
-	if g.usage.Known {
-		return g.usage
-	}
-	return conversation.Usage{Known: true, Usage: meter.Usage{
-		Input: g.input, Output: (g.text + bytesPerToken - 1) / bytesPerToken, Estimated: true,
-	}}
-}
-
-// Seen implements call.Meter.
-func (g *gauge) Seen() call.Seen {
-	return call.Seen{
-		Usage: g.reported().Usage, ServedModel: g.served, Finished: g.ended,
-		ZeroOutput: !g.output, Malformed: g.malformed,
-	}
 }

@@ -111,3 +111,12 @@ func (p *pass) renamed(dst, raw []byte, models []dialect.Span, at func(int) int)
 	}
 	return append(dst, raw[done:]...)
 }
+
+// maxOutKept is the size up to which the buffer for edited events is kept.
+const maxOutKept = 32 << 10
+
+// isProblem reports an "error" member that says something.
+func isProblem(v []byte) bool { return len(v) > 2 && (v[0] == '{' || v[0] == '"' || v[0] == '[') }
+
+// isBlank reports null, "", [] and {}.
+func isBlank(v []byte) bool { return rawjson.IsNull(v) || len(v) == 2 }

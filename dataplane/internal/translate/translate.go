@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect/chat"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/decide"
@@ -70,13 +71,17 @@ func (t *Translator) Codec(c call.Call, model string, to decide.Candidate) upstr
 	case c.Action == call.Count:
 		return &counted{own: own, spoken: spoken}
 	case own == spoken:
-		if own == chatFormat {
-			return newCodec(c, model)
-		}
-		return newPass(t.codecs[own].Observe(), c, model)
+		return newPass(t.observer(own, c), c, model)
 	}
 	told := dialect.Told{Model: model, ID: bare(c.ID.String()), Created: c.Received, Usage: c.Request.StreamUsage}
 	return newPair(t.codecs[spoken], t.codecs[own], told, inputOf(c))
+}
+
+func (t *Translator) observer(own format, c call.Call) dialect.Observer {
+	if own == chatFormat {
+		return chat.NewObserver(c.Request.StreamUsage)
+	}
+	return t.codecs[own].Observe()
 }
 
 // passRequest edits a body for an upstream of the same format.

@@ -198,6 +198,9 @@ func (r *reader) call(path string, v []byte) *conversation.ToolCall {
 			r.callee(path+"."+o.Name(), v, call)
 		}
 	}
+	if call.Name == "" {
+		r.wrong(path+".function.name", missing, "must name the tool")
+	}
 	return call
 }
 
@@ -212,9 +215,6 @@ func (r *reader) callee(path string, v []byte, call *conversation.ToolCall) {
 		case o.Is("arguments"), o.Is("input"):
 			call.Arguments = argumentsOf(v)
 		}
-	}
-	if call.Name == "" {
-		r.wrong(path+".name", missing, "must name the tool")
 	}
 }
 

@@ -49,9 +49,16 @@ func (r *reader) count(path string, v []byte) int64 {
 	if rawjson.IsNull(v) {
 		return 0
 	}
-	n := rawjson.Int(v)
-	if !isNumber(v) || n == 0 && string(v) != "0" {
+	n, err := strconv.ParseInt(string(v), 10, 64)
+	if err != nil { // such as 1e3
+		f, err := strconv.ParseFloat(string(v), 64)
+		if n = int64(f); err != nil || float64(n) != f {
+			n = -1
+		}
+	}
+	if n < 0 {
 		r.wrong(path, wrongType, "must be a whole number")
+		return 0
 	}
 	return n
 }

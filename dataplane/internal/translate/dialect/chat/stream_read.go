@@ -51,7 +51,8 @@ func (s *streamReader) Decode(e sse.Event, out []conversation.Event) ([]conversa
 	if chunk.isError() {
 		return out, upstream.InBand(upstream.ErrorInStream, 0, data), nil
 	}
-	if !s.began {
+	// Azure sends the filters' results first, in a chunk that names no model.
+	if !s.began && (!isBlank(chunk.model) || !isBlank(chunk.choices)) {
 		s.began = true
 		out = append(out, conversation.Event{Kind: conversation.Began, ID: rawjson.String(chunk.id), Model: rawjson.String(chunk.model)})
 	}

@@ -1,6 +1,8 @@
 package chat
 
 import (
+	"bytes"
+	"encoding/json"
 	"strconv"
 	"unicode/utf8"
 
@@ -106,7 +108,7 @@ func (s *streamWriter) open(b *jsonappend.Buffer, choice int) {
 func (s *streamWriter) close(b *jsonappend.Buffer, logprobs []byte, finish string) {
 	*b = append(*b, `},"logprobs":`...)
 	if len(logprobs) > 0 {
-		*b = append(*b, logprobs...)
+		*b = append(*b, oneLine(logprobs)...)
 	} else {
 		*b = append(*b, "null"...)
 	}
@@ -120,6 +122,18 @@ func (s *streamWriter) close(b *jsonappend.Buffer, logprobs []byte, finish strin
 		*b = append(*b, `,"usage":null`...)
 	}
 	*b = append(*b, "}\n\n"...)
+}
+
+// oneLine is raw JSON without line ends, which would end the event's data.
+func oneLine(raw []byte) []byte {
+	if bytes.IndexByte(raw, '\n') < 0 && bytes.IndexByte(raw, '\r') < 0 {
+		return raw
+	}
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return []byte("null")
+	}
+	return b.Bytes()
 }
 
 // text writes a chunk whose delta is one text.

@@ -64,7 +64,7 @@ func (d *drawer) ratings(c *conversation.Choice) []conversation.Event {
 	}
 	var out []conversation.Event
 	for _, token := range read.Content {
-		raw := json.RawMessage(`{"content":[` + string(token) + `]}`)
+		raw := json.RawMessage("{\"content\":\r\n[" + string(token) + "]}") // as a provider may have spread it over lines
 		out = append(out, conversation.Event{Kind: conversation.Rated, Choice: c.Index, Logprobs: raw})
 	}
 	return out

@@ -3,7 +3,6 @@ package spool
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -148,26 +147,6 @@ func (s *Spool) writeHeld() {
 		s.held = s.held[n:]
 	}
 	s.held = nil
-}
-
-// write appends p to the active segment, which is exchanged first when it is
-// full. After a failed write the file is as before. s.mu is held.
-func (s *Spool) write(p []byte) error {
-	if s.active().size >= s.opts.SegmentBytes {
-		// A failure is no reason to refuse the record: the old segment grows.
-		if err := s.rotate(); err != nil {
-			s.counts.writeErrors++
-		}
-	}
-	seg := s.active()
-	if _, err := s.writeAt(seg.file, p, seg.size); err != nil {
-		s.counts.writeErrors++
-		_ = seg.file.Truncate(seg.size)
-		return fmt.Errorf("write spool segment: %w", err)
-	}
-	seg.size += int64(len(p))
-	s.bytes += int64(len(p))
-	return nil
 }
 
 // encoded is an event as JSON, in the parts that its sequence goes between.

@@ -22,7 +22,10 @@ import (
 const childEnv = "SPOOL_CHILD"
 
 func child() {
-	s, err := Open(".", Options{SegmentBytes: 16 << 10})
+	// With room in the journal for most of a segment, for a few records, for less
+	// than one, and without a journal.
+	sizes := []int{8 << 10, 2 << 10, 100, -1}
+	s, err := Open(".", Options{SegmentBytes: 16 << 10, JournalBytes: sizes[rand.IntN(len(sizes))]})
 	if err != nil {
 		fmt.Fprintln(os.Stdout, "failed", err)
 		os.Exit(1)
@@ -55,7 +58,7 @@ func child() {
 func TestKillLosesNothing(t *testing.T) {
 	dir := t.TempDir()
 	started, completed := map[string]bool{}, map[string]bool{}
-	for range 6 {
+	for range 12 {
 		runChild(t, dir, started, completed)
 	}
 	s := open(t, dir, Options{})

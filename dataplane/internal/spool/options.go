@@ -19,6 +19,7 @@ type Options struct {
 	IDs  *id.Source
 
 	MaxBytes     int64         // of all segments; default 1 GiB
+	JournalBytes int           // of records that are not in a segment yet; default 256 KiB, negative: no journal
 	SegmentBytes int64         // a segment of this size is closed; default 8 MiB
 	SegmentAge   time.Duration // and one of this age that holds records; default 10 min
 	Window       int           // unacknowledged messages; default 64
@@ -34,6 +35,9 @@ type Options struct {
 
 func (o Options) withDefaults() Options {
 	o.MaxBytes = or(o.MaxBytes, 1<<30)
+	if o.JournalBytes == 0 {
+		o.JournalBytes = 256 << 10
+	}
 	o.SegmentBytes = or(o.SegmentBytes, 8<<20)
 	o.SegmentAge = or(o.SegmentAge, 10*time.Minute)
 	o.Window = or(o.Window, 64)

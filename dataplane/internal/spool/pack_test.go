@@ -13,6 +13,7 @@ import (
 
 // packer reads what s holds, with bounds for a message.
 func packer(s *Spool, records, bytes int) *shipper {
+	s.flush()
 	s.opts.MessageRecords = records
 	return &shipper{s: s, cursor: cursor{s: s}, most: bytes}
 }
@@ -49,7 +50,7 @@ func TestMessagesAreBounded(t *testing.T) {
 	require.Equal(t, [][]uint64{{1, 2, 3}, {4, 5, 6}, {7}}, runs(t, packer(s, 3, 1<<20)))
 	require.Equal(t, [][]uint64{{1}, {2}, {3}, {4}, {5}, {6}, {7}}, runs(t, packer(s, 1, 1<<20)))
 	one := len(storedBody(t, s)) + 4
-	require.Equal(t, [][]uint64{{1, 2}, {3, 4}, {5, 6}, {7}}, runs(t, packer(s, 10, 3*one-1)))
+	require.Equal(t, [][]uint64{{1, 2}, {3, 4}, {5, 6}, {7}}, runs(t, packer(s, 10, 3*one-20)))
 	require.Equal(t, [][]uint64{{1}, {2}, {3}, {4}, {5}, {6}, {7}}, runs(t, packer(s, 10, -5)), "what is too large travels alone")
 	s.commit(4)
 	require.Equal(t, [][]uint64{{5, 6, 7}}, runs(t, packer(s, 3, 1<<20)), "what is committed is not sent again")
@@ -120,6 +121,7 @@ func TestAfterAFailureNothingIsLeftOut(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, events, 1)
 	complete(t, s, 2)
+	s.flush()
 	sh.back(sh.stored)
 	require.Equal(t, [][]uint64{{3, 4}, {5}}, runs(t, sh))
 	sh = packer(s, 2, 1<<20)

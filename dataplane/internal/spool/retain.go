@@ -7,6 +7,9 @@ import (
 
 // rotate starts a new active segment. s.mu is held.
 func (s *Spool) rotate() error {
+	if err := s.flushTail(); err != nil {
+		return err
+	}
 	old := s.active()
 	fresh, err := createSegment(s.dir, old.number+1, s.next, s.opts.Now())
 	if err != nil {
@@ -14,6 +17,7 @@ func (s *Spool) rotate() error {
 	}
 	s.segments = append(s.segments, fresh)
 	s.sealing = append(s.sealing, old)
+	s.beginJournal()
 	return nil
 }
 
@@ -22,6 +26,7 @@ func (s *Spool) rotate() error {
 func (s *Spool) tend() {
 	s.mu.Lock()
 	s.writeHeld()
+	_ = s.flushTail() // counted, and tried again here
 	now := s.opts.Now()
 	if a := s.active(); a.size > 0 && now.Sub(a.created) >= s.opts.SegmentAge {
 		if err := s.rotate(); err != nil {

@@ -45,7 +45,7 @@ func TestByteBoundRefusesIntentsAndTakesCompletions(t *testing.T) {
 
 func TestFullDiskHoldsCompletionsInMemory(t *testing.T) {
 	dir := t.TempDir()
-	s := open(t, dir, Options{})
+	s := open(t, dir, Options{JournalBytes: -1})
 	write, full := s.writeAt, false
 	s.writeAt = func(f *os.File, p []byte, off int64) (int, error) {
 		if full { // as a full disk does: a part of it, then the error
@@ -80,7 +80,7 @@ func TestFullDiskHoldsCompletionsInMemory(t *testing.T) {
 
 func TestFailedWriteLeavesNoTrace(t *testing.T) {
 	dir := t.TempDir()
-	s := open(t, dir, Options{})
+	s := open(t, dir, Options{JournalBytes: -1})
 	write := s.writeAt
 	s.writeAt = func(f *os.File, p []byte, off int64) (int, error) {
 		n, _ := write(f, p[:len(p)-1], off)

@@ -12,6 +12,7 @@ import (
 // may hold, so that the sequence goes on when every older file is gone.
 type segment struct {
 	number  uint64
+	base    uint64 // the first sequence it may hold
 	path    string
 	created time.Time
 
@@ -30,7 +31,7 @@ func createSegment(dir string, number, base uint64, now time.Time) (*segment, er
 	if err != nil {
 		return nil, fmt.Errorf("create spool segment: %w", err)
 	}
-	return &segment{number: number, path: path, created: now, file: f, last: base - 1}, nil
+	return &segment{number: number, base: base, path: path, created: now, file: f, last: base - 1}, nil
 }
 
 // listSegments returns the directory's segments, oldest first, as their names
@@ -52,7 +53,7 @@ func listSegments(dir string) ([]*segment, error) {
 			return nil, fmt.Errorf("look at spool segment: %w", err)
 		}
 		list = append(list, &segment{
-			number: number, path: filepath.Join(dir, entry.Name()),
+			number: number, base: base, path: filepath.Join(dir, entry.Name()),
 			created: info.ModTime(), size: info.Size(), last: base - 1,
 		})
 	}

@@ -156,8 +156,10 @@ func (sh *shipper) wait(ctx context.Context) (bool, error) {
 		sh.back(position{})
 		return false, nil
 	case <-wake:
+		err := gather(ctx)
+		sh.s.flush()
 		sh.reading = true
-		return false, gather(ctx)
+		return false, err
 	case ack := <-ok:
 		sh.acked(ack)
 		return true, nil

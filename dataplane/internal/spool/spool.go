@@ -22,7 +22,10 @@ type Spool struct {
 	mu        sync.Mutex
 	closed    bool
 	segments  []*segment // oldest first, the active one last
-	bytes     int64      // of all segments
+	bytes     int64      // of all segments, with what is still to be written to the active one
+	journal   *journal   // nil where there is none
+	tail      []byte     // what the journal holds
+	jammed    bool       // the disk refused it
 	next      uint64     // sequence of the next event
 	committed uint64     // every sequence up to here is in Postgres
 	acked     uint64     // every sequence up to here was stored by the stream, once
@@ -76,12 +79,16 @@ func Open(dir string, opts Options) (*Spool, error) {
 	}
 	s.gateway, err = identity(dir, opts.IDs)
 	if err == nil {
+		err = replay(dir)
+	}
+	if err == nil {
 		err = s.restore()
 	}
 	if err != nil {
 		_ = lock.Close()
 		return nil, err
 	}
+	s.startJournal()
 	return s, nil
 }
 
@@ -99,6 +106,13 @@ func (s *Spool) Close() error {
 	s.writeHeld()
 	s.closed = true
 	var errs []error
+	if s.flushTail() != nil {
+		s.opts.Log.Warn("usage records stay in the spool's journal until the next start")
+	}
+	if s.journal != nil {
+		errs = append(errs, s.journal.close())
+		s.journal = nil
+	}
 	if n := len(s.held); n > 0 {
 		errs = append(errs, fmt.Errorf("%d usage records could not be written; they will be recorded as unknown", n))
 	}

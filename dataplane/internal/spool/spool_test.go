@@ -57,6 +57,7 @@ func eventOf(req id.Request) wire.UsageEvent {
 // stored reads every event of the directory, as the shipper does.
 func stored(t *testing.T, s *Spool) []wire.UsageEvent {
 	t.Helper()
+	s.flush()
 	c := cursor{s: s}
 	defer c.close()
 	var list []wire.UsageEvent

@@ -152,7 +152,9 @@ func (a *App) wire(context.Context) error {
 	if a.tracing.Enabled() {
 		edge.Tracer = a.tracing.Tracer("gateway")
 	}
-	a.edge = surface.New(edge, a.cfg.edge())
+	if a.edge, err = surface.New(edge, a.cfg.edge()); err != nil {
+		return fmt.Errorf("data_dir %s: %w", a.cfg.DataDir, err)
+	}
 	a.registry.MustRegister(a.spool, newStatus(a.feed))
 	a.server = newServer(a)
 	return nil

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -24,8 +25,9 @@ type Config struct {
 	// host:port. Empty: the address that Listen was bound to, with the
 	// machine's name where that is every address.
 	Advertise string `mapstructure:"advertise"`
-	// DataDir holds the usage spool, the gateway's identity and the
-	// last-known-good policy. Two gateways cannot share one.
+	// DataDir holds the usage spool, the gateway's identity, the
+	// last-known-good policy, and request bodies over 1 MiB while they are
+	// served. Two gateways cannot share one.
 	DataDir string `mapstructure:"data_dir"`
 	// KeyringFile opens the platform's provider credentials. Empty: only
 	// providers that take no key can be used.
@@ -59,6 +61,7 @@ type HTTP struct {
 	WriteTimeout  time.Duration `mapstructure:"write_timeout"`  // a caller that takes nothing for so long has gone
 	DrainTimeout  time.Duration `mapstructure:"drain_timeout"`  // for the streams in flight at the end
 	MaxJSON       int64         `mapstructure:"max_json"`       // bytes of a JSON body, after inflation
+	MaxMultipart  int64         `mapstructure:"max_multipart"`  // bytes of a form, after inflation
 }
 
 // Upstream bounds the calls to providers.
@@ -81,7 +84,8 @@ func Default() Config {
 		NATS:              NATS{Config: natsconn.Config{URL: "nats://127.0.0.1:4222", Name: "signalbox-gateway", InboxPrefix: "_INBOX_GATEWAY"}},
 		HTTP: HTTP{
 			HeaderTimeout: 10 * time.Second, BodyTimeout: edge.BodyTime, IdleTimeout: 2 * time.Minute,
-			WriteTimeout: edge.WriteStall, DrainTimeout: 30 * time.Second, MaxJSON: edge.MaxJSON,
+			WriteTimeout: edge.WriteStall, DrainTimeout: 30 * time.Second,
+			MaxJSON: edge.MaxJSON, MaxMultipart: edge.MaxMultipart,
 		},
 		Upstream: Upstream{
 			FirstByte: limits.FirstByte, FirstByteMax: limits.FirstByteMax, Reply: limits.Reply, Idle: limits.Idle, Request: limits.Request,
@@ -105,6 +109,7 @@ func (c Config) Validate() error {
 	checks.Want(c.RecentGenerations >= 1 && c.RecentGenerations <= 1<<20, "recent_generations", "1 to 1048576")
 	checks.Want(slices.Contains([]int{0, 1, 3, 5}, c.NATS.Replicas), "nats.replicas", "0, 1, 3 or 5")
 	checks.Want(c.HTTP.MaxJSON >= 1<<10, "http.max_json", "at least 1024 bytes")
+	checks.Want(c.HTTP.MaxMultipart >= 1<<10, "http.max_multipart", "at least 1024 bytes")
 	checks.Positive("http.header_timeout", c.HTTP.HeaderTimeout)
 	checks.Positive("http.body_timeout", c.HTTP.BodyTimeout)
 	checks.Positive("http.idle_timeout", c.HTTP.IdleTimeout)
@@ -122,9 +127,10 @@ func (c Config) Validate() error {
 }
 
 func (c Config) edge() surface.Options {
-	return surface.Options{
-		MaxJSON: c.HTTP.MaxJSON, BodyTime: c.HTTP.BodyTimeout, MaxFirstByte: c.Upstream.FirstByteMax, WriteStall: c.HTTP.WriteTimeout,
-	}
+	o := surface.DefaultOptions()
+	o.MaxJSON, o.MaxMultipart, o.BodyDir = c.HTTP.MaxJSON, c.HTTP.MaxMultipart, filepath.Join(c.DataDir, "bodies")
+	o.BodyTime, o.MaxFirstByte, o.WriteStall = c.HTTP.BodyTimeout, c.Upstream.FirstByteMax, c.HTTP.WriteTimeout
+	return o
 }
 
 func (c Config) limits() attempt.Limits {

@@ -23,7 +23,7 @@ import (
 func TestBodies(t *testing.T) {
 	auth := []string{"x-api-key", newToken(t, secret.Inference)}
 	with := func(header ...string) []string { return append(append([]string{}, auth...), header...) }
-	small := []byte(`{"model":"acme/small","x":1e400}`)
+	small := []byte(`{"messages":[],"model":"acme/small","x":1e400}`)
 	big := []byte(`{"model":"` + strings.Repeat("a", 2<<20) + `"}`)
 	chunked := func(p []byte) io.Reader { return io.MultiReader(bytes.NewReader(p)) }
 	cases := map[string]struct {

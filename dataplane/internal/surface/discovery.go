@@ -22,6 +22,8 @@ func (e *Edge) discovery() {
 	e.answer("/v1/models/:author", e.getModel)
 	e.answer("/v1/models/:author/:slug", e.getModel)
 	e.answer("/v1/models/:author/:slug/endpoints", e.listEndpoints)
+	e.answer("/v1beta/models", e.listGeminiModels)
+	e.answer("/v1beta/models/*name", e.getGeminiModel)
 	e.answer("/v1/providers", e.listProviders)
 	e.answer("/v1/key", e.getKey)
 	e.answer("/v1/generations/:id", e.getGeneration)
@@ -85,7 +87,7 @@ func (a asked) surfaces() []catalog.Surface {
 	var out []catalog.Surface
 	for i := range table {
 		s := table[i].surface
-		if len(allowed) == 0 || slices.Contains(allowed, s) {
+		if (len(allowed) == 0 || slices.Contains(allowed, s)) && !slices.Contains(out, s) {
 			out = append(out, s)
 		}
 	}

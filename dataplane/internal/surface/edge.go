@@ -12,7 +12,6 @@ import (
 	"net"
 	"net/http"
 	"runtime/debug"
-	"strings"
 	"sync"
 	"time"
 
@@ -22,7 +21,6 @@ import (
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/surface/body"
-	"github.com/signalbox-dev/signalbox/dataplane/internal/surface/envelope"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/surface/facts"
 	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/fault"
@@ -56,6 +54,9 @@ type Health interface {
 // Options are the limits of the edge.
 type Options struct {
 	MaxJSON      int64         // bytes of a JSON body after inflation
+	MaxMultipart int64         // bytes of a form after inflation
+	BodyDir      string        // for bodies over 1 MiB; emptied. "": memory holds them
+	BodyRoom     int64         // bytes of all bodies in BodyDir at once
 	BodyTime     time.Duration // for a body to arrive
 	MaxFirstByte time.Duration // the most that a caller may allow for the first byte
 	WriteStall   time.Duration // a caller that takes nothing for so long has gone
@@ -63,7 +64,10 @@ type Options struct {
 
 // DefaultOptions are those of the specification.
 func DefaultOptions() Options {
-	return Options{MaxJSON: 16 << 20, BodyTime: time.Minute, MaxFirstByte: 5 * time.Minute, WriteStall: time.Minute}
+	return Options{
+		MaxJSON: 16 << 20, MaxMultipart: 32 << 20, BodyRoom: 4 << 30,
+		BodyTime: time.Minute, MaxFirstByte: 5 * time.Minute, WriteStall: time.Minute,
+	}
 }
 
 // Deps are what an Edge works with.
@@ -82,29 +86,35 @@ type Deps struct {
 type Edge struct {
 	deps    Deps
 	options Options
+	bodies  *body.Spool // nil: memory holds every body
 	engine  *gin.Engine
 }
 
 var quiet sync.Once
 
-// New returns an Edge with all routes of the inference API.
-func New(deps Deps, options Options) *Edge {
+// New returns an Edge with all routes of the inference API. The error is of
+// the directory for large bodies.
+func New(deps Deps, options Options) (*Edge, error) {
 	quiet.Do(func() { gin.SetMode(gin.ReleaseMode) })
 	e := &Edge{deps: deps, options: options, engine: gin.New()}
+	if options.BodyDir != "" {
+		var err error
+		if e.bodies, err = body.OpenSpool(options.BodyDir, options.BodyRoom); err != nil {
+			return nil, err
+		}
+	}
 	e.engine.HandleMethodNotAllowed = true
 	e.engine.RedirectTrailingSlash = false
 	e.engine.RedirectFixedPath = false
 	e.engine.ForwardedByClientIP = false
 	e.engine.Use(e.recovered)
-	for i := range table {
-		e.engine.Handle(table[i].method, table[i].path, e.infer(&table[i]))
-	}
+	e.routes()
 	e.discovery()
 	e.engine.NoRoute(e.refuse(fault.NotFound, nowhere))
 	e.engine.NoMethod(e.refuse(fault.MethodNotAllowed, func(string) string {
 		return "This path does not take this method; the Allow header names what it takes."
 	}))
-	return e
+	return e, nil
 }
 
 // Handle adds a handler of the process to the same listener, such as a probe.
@@ -145,10 +155,11 @@ func (e *Edge) recovered(g *gin.Context) {
 
 var errPanicked = errors.New("handler panicked")
 
-// infer serves one row of the table.
-func (e *Edge) infer(row *row) gin.HandlerFunc {
+// infer serves one row of the table. A model that the path names is handed to
+// what it returns.
+func (e *Edge) infer(row *row) func(g *gin.Context, model string) {
 	route := row.method + " " + row.path
-	return func(g *gin.Context) {
+	return func(g *gin.Context, model string) {
 		c := e.newCall(g.Request, route)
 		c.Surface = row.surface
 		ctx, end := e.trace(g.Request, &c)
@@ -161,7 +172,10 @@ func (e *Edge) infer(row *row) gin.HandlerFunc {
 			e.deps.Access.Access(ctx, c, call.Principal{}, s.Status(), refusal)
 			return
 		}
-		e.read(g, row, &c)
+		e.read(g, row, &c, model)
+		if c.Store != nil {
+			defer c.Store.Release()
+		}
 		e.deps.Pipeline.Serve(ctx, c, s)
 		s.end()
 	}
@@ -206,31 +220,4 @@ func (e *Edge) refuse(code fault.Code, message func(path string) string) gin.Han
 		s.Fail(failure, nil)
 		e.deps.Access.Access(g.Request.Context(), c, call.Principal{}, s.Status(), failure)
 	}
-}
-
-// nowhere says what is wrong with a path, which is mostly the base URL. It
-// repeats nothing of it.
-func nowhere(path string) string {
-	switch {
-	case strings.HasPrefix(path, "/v1/v1/"):
-		return "There is nothing at this path: it has /v1 twice. The base URL ends in one /v1, and the client adds what follows."
-	case !strings.HasPrefix(path, "/v1/"):
-		return "There is nothing at this path. The inference API begins with /v1: the base URL of an SDK ends in it."
-	}
-	served := make([]string, len(table))
-	for i, r := range table {
-		served[i] = r.path
-	}
-	return "There is nothing at this path. Inference is served at " + strings.Join(served, ", ") + "; GET /v1/models lists models."
-}
-
-// formOf guesses the caller's native error form where no row names one.
-func formOf(r *http.Request) envelope.Format {
-	switch {
-	case len(r.Header["Anthropic-Version"]) > 0:
-		return envelope.Anthropic
-	case len(r.Header["X-Goog-Api-Key"]) > 0:
-		return envelope.Gemini
-	}
-	return envelope.OpenAI
 }

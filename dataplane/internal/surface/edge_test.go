@@ -96,9 +96,10 @@ func start(t *testing.T, w *world, change func(*surface.Options)) string {
 	if change != nil {
 		change(&options)
 	}
-	edge := surface.New(surface.Deps{
+	edge, err := surface.New(surface.Deps{
 		Pipeline: w, Access: w, Generations: w, Health: w, IDs: id.SystemSource(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
 	}, options)
+	require.NoError(t, err)
 	server := httptest.NewServer(edge)
 	t.Cleanup(func() { server.Close(); http.DefaultClient.CloseIdleConnections() })
 	return server.URL
@@ -171,7 +172,7 @@ func TestCredentials(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			w := &world{}
-			got := send(t, http.MethodPost, start(t, w, nil)+chat+c.query, strings.NewReader(`{}`), c.header...)
+			got := send(t, http.MethodPost, start(t, w, nil)+chat+c.query, strings.NewReader(`{"messages":[]}`), c.header...)
 			require.Equal(t, c.status, got.status, got.body)
 			if c.reason == "" {
 				require.Equal(t, key, w.last(t).Token.Plaintext().Reveal())

@@ -110,7 +110,7 @@ func (e *Edge) listModels(a asked) (any, error) {
 }
 
 func (e *Edge) getModel(a asked) (any, error) {
-	m, err := a.find()
+	m, err := a.find(a.named())
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func (e *Edge) getModel(a asked) (any, error) {
 }
 
 func (e *Edge) listEndpoints(a asked) (any, error) {
-	m, err := a.find()
+	m, err := a.find(a.named())
 	if err != nil {
 		return nil, err
 	}
@@ -149,12 +149,17 @@ func (e *Edge) listProviders(a asked) (any, error) {
 	return data{Data: views}, nil
 }
 
-// find resolves the path's model; one that the key may not use is not there.
-func (a asked) find() (*catalog.Model, error) {
+// named is the model's name in the path.
+func (a asked) named() string {
 	name := a.gin.Param("author")
 	if slug := a.gin.Param("slug"); slug != "" {
 		name += "/" + slug
 	}
+	return name
+}
+
+// find resolves a model; one that the key may not use is not there.
+func (a asked) find(name string) (*catalog.Model, error) {
 	if found := a.pin.Catalog.Resolve(name); len(found) == 1 {
 		if offers, _ := a.offers(found[0], a.surfaces()); len(offers) > 0 {
 			return found[0], nil

@@ -2,6 +2,9 @@ package surface
 
 import (
 	"mime"
+	"net/http"
+	"net/url"
+	"strings"
 
 	"github.com/gin-gonic/gin"
 
@@ -11,41 +14,102 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/fault"
 )
 
-// read fills the call from the body. What is wrong with it goes along as the
-// call's Malformed and is answered once the caller is known.
-func (e *Edge) read(g *gin.Context, row *row, c *call.Call) {
-	if refusal := checkType(g.Request.Header["Content-Type"]); refusal != nil {
+// read fills the call from the request; model is the path's, "" when the body
+// names it. What is wrong goes along as the call's Malformed and is answered
+// once the caller is known.
+func (e *Edge) read(g *gin.Context, row *row, c *call.Call, model string) {
+	c.Surface, c.Action, c.Object = row.surface, row.action, g.Param("id")
+	c.Query = queryOf(g.Request)
+	o := facts.Options{MaxFirstByte: e.options.MaxFirstByte, Model: model, Stream: row.streams}
+	boundary, refusal := row.boundary(c.Header["Content-Type"])
+	if refusal == nil && row.streams && c.Query.Get("alt") != "sse" {
+		refusal = fault.Invalid(fault.Violation{Path: "alt", Code: "required", Message: "must be sse: a stream is server-sent events, as in ?alt=sse"})
+	}
+	if refusal != nil || row.body == noBody {
 		body.Skip(g.Writer, g.Request)
-		c.Malformed = refusal
+		if c.Malformed = refusal; refusal == nil {
+			c.Request, c.Malformed = facts.ReadHead(c.Header, o)
+		}
 		return
 	}
-	data, refusal := body.Read(g.Writer, g.Request, body.Limits{MaxBytes: e.options.bodyCap(row.body), Time: e.options.BodyTime})
+	data, refusal := body.Read(g.Writer, g.Request, e.limits(boundary))
 	if refusal != nil {
 		c.Malformed = refusal
 		return
 	}
-	c.Body = data
-	c.Request, c.Malformed = facts.Read(row.facts, data, c.Header, facts.Options{MaxFirstByte: e.options.MaxFirstByte})
-	if c.Malformed != nil {
-		return
+	c.Body, c.Form = data.Bytes, boundary
+	if data.Held != nil {
+		c.Store = data.Held
 	}
-	switch {
-	case len(c.Request.Models) > 0 && !row.models:
-		c.Malformed = fault.Invalid(fault.Violation{Path: "models", Code: "not_supported", Message: "this surface takes one model"})
-	case c.Request.Stream && !row.stream:
-		c.Malformed = fault.Invalid(fault.Violation{Path: "stream", Code: "not_supported", Message: "this surface does not stream"})
+	if boundary != "" {
+		c.Request, c.Malformed = facts.ReadForm(row.facts, data.Bytes, boundary, c.Header, o)
+	} else {
+		c.Request, c.Malformed = facts.Read(row.facts, data.Bytes, c.Header, o)
+	}
+	if c.Malformed == nil {
+		c.Malformed = row.unsupported(&c.Request)
 	}
 }
 
-// checkType refuses bodies that are certainly of another kind. A missing or
-// careless content-type, such as curl's default, is no reason to refuse JSON.
-func checkType(values []string) *fault.Error {
-	if len(values) == 0 || values[0] == "application/json" {
-		return nil
+// limits bound a body, which is a form when it has a boundary.
+func (e *Edge) limits(boundary string) body.Limits {
+	l := body.Limits{MaxBytes: e.options.MaxJSON, Time: e.options.BodyTime, Spool: e.bodies}
+	if boundary != "" {
+		l.MaxBytes = e.options.MaxMultipart
 	}
-	kind, _, err := mime.ParseMediaType(values[0])
-	if err == nil && kind == "multipart/form-data" {
-		return fault.New(fault.UnsupportedMediaType, "This surface takes a JSON body. Send content-type: application/json.")
+	return l
+}
+
+// unsupported refuses what the surface does not have.
+func (r *row) unsupported(q *call.Request) *fault.Error {
+	switch {
+	case len(q.Models) > 0 && !r.models:
+		return fault.Invalid(fault.Violation{Path: "models", Code: "not_supported", Message: "this surface takes one model"})
+	case q.Stream && !r.stream:
+		return fault.Invalid(fault.Violation{Path: "stream", Code: "not_supported", Message: "this surface does not stream"})
 	}
 	return nil
+}
+
+const formType = "multipart/form-data"
+
+// boundary is that of a form, "" for a JSON body. Bodies that are certainly of
+// a kind that the surface does not take are refused. A missing or careless
+// content-type, such as curl's default, is no reason to refuse JSON.
+func (r *row) boundary(values []string) (string, *fault.Error) {
+	if len(values) == 0 || values[0] == typeJSON {
+		return "", r.takesJSON()
+	}
+	kind, parameters, err := mime.ParseMediaType(values[0])
+	switch {
+	case kind != formType && !strings.HasPrefix(strings.ToLower(values[0]), formType):
+		return "", r.takesJSON()
+	case r.body == jsonBody:
+		return "", fault.New(fault.UnsupportedMediaType, "This surface takes a JSON body. Send content-type: application/json.")
+	case r.body == noBody:
+		return "", nil
+	case err != nil || parameters["boundary"] == "":
+		return "", fault.New(fault.ValidationError, "The content-type of a form must name its boundary, as in multipart/form-data; boundary=….")
+	}
+	return parameters["boundary"], nil
+}
+
+func (r *row) takesJSON() *fault.Error {
+	if r.body == formBody {
+		return fault.New(fault.UnsupportedMediaType, "This surface takes a form. Send content-type: multipart/form-data, with a boundary.")
+	}
+	return nil
+}
+
+// queryOf is the caller's query without the credential.
+func queryOf(r *http.Request) url.Values {
+	if r.URL.RawQuery == "" {
+		return nil
+	}
+	query, _ := url.ParseQuery(r.URL.RawQuery) // what of it cannot be read is not there
+	delete(query, "key")
+	if len(query) == 0 {
+		return nil
+	}
+	return query
 }

@@ -1,6 +1,7 @@
 package surface
 
 import (
+	"bytes"
 	"net/http"
 	"strconv"
 	"strings"
@@ -42,6 +43,7 @@ type sink struct {
 	stream  bool      // flushed at every write
 	cut     bool      // the response is incomplete and cannot say so itself
 	armed   time.Time // when the write deadline was set last
+	next    int64     // number of the next event, where events have one
 }
 
 // unwrapper is gin's writer: flushing past it is the only way to see whether
@@ -81,6 +83,9 @@ func (s *sink) Write(p []byte) error {
 	if !s.stream {
 		return nil
 	}
+	if s.form == envelope.Responses {
+		s.count(p)
+	}
 	if err := s.control.Flush(); err != nil {
 		return gone(err)
 	}
@@ -95,7 +100,7 @@ func (s *sink) Fail(failure *fault.Error, header http.Header) {
 			s.cut = true
 			return
 		}
-		_ = s.Write(s.form.Frame(failure, id)) // nobody is left to tell when it fails
+		_ = s.Write(s.form.Frame(failure, id, s.next)) // nobody is left to tell when it fails
 		return
 	}
 	body := s.form.Body(failure, id)
@@ -107,11 +112,31 @@ func (s *sink) Fail(failure *fault.Error, header http.Header) {
 		seconds := int64((failure.RetryAfter + time.Second - 1) / time.Second)
 		h[headerRetryAfter] = []string{strconv.FormatInt(seconds, 10)}
 	}
-	if failure.Code == fault.PayloadTooLarge || failure.Reason == fault.BodyTimeout {
+	if failure.Code == fault.PayloadTooLarge || failure.Code == fault.Unavailable || failure.Reason == fault.BodyTimeout {
 		h["Connection"] = []string{"close"} // the rest of the body is not read
 	}
 	s.w.WriteHeader(s.status)
 	_, _ = s.w.Write(body) // nobody is left to tell when it fails
+}
+
+var sequence = []byte(`"sequence_number":`)
+
+// count notes the number of the last event that was sent. Its own member is the
+// outermost and, in what OpenAI sends, also the last or first; one in the text
+// of a message is escaped.
+func (s *sink) count(p []byte) {
+	i := bytes.LastIndex(p, sequence)
+	if i < 0 {
+		return
+	}
+	digits := bytes.TrimLeft(p[i+len(sequence):], " ")
+	end := 0
+	for end < len(digits) && '0' <= digits[end] && digits[end] <= '9' {
+		end++
+	}
+	if n, err := strconv.ParseInt(string(digits[:end]), 10, 64); err == nil {
+		s.next = n + 1
+	}
 }
 
 // Started implements call.Sink.

@@ -3,6 +3,7 @@ package surface
 import (
 	"net/http"
 
+	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/surface/envelope"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/surface/facts"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
@@ -11,32 +12,107 @@ import (
 // bodyKind is what a surface's body is made of.
 type bodyKind int
 
-const jsonBody bodyKind = iota
+const (
+	jsonBody   bodyKind = iota
+	formBody            // multipart/form-data
+	eitherBody          // as its content-type says
+	noBody
+)
 
 // row is everything in which the inference surfaces differ. Adding a surface
-// is adding a row, and a facts.Format where the body's format is new.
+// is adding its rows, and a facts.Format where the body's format is new.
 type row struct {
-	surface  catalog.Surface
-	method   string
+	surface catalog.Surface
+	action  call.Action
+	method  string
+	// path may hold {id}, the caller's id of the job or file that the call is
+	// about, or end in {model} and a colon with a verb.
 	path     string
 	body     bodyKind
 	facts    facts.Format    // the native body format
 	models   bool            // whether the body may name fallback models
 	stream   bool            // whether the reply may be server-sent events
+	streams  bool            // the path itself asks for them
 	envelope envelope.Format // the native error form
 }
 
-var table = []row{
-	{
-		surface: catalog.Chat, method: http.MethodPost, path: "/v1/chat/completions",
-		body: jsonBody, facts: facts.Chat, models: true, stream: true, envelope: envelope.OpenAI,
-	},
+var table = append(append(conversations(), plain()...), append(gemini("/v1beta"), gemini("/v1")...)...)
+
+// conversations are the surfaces whose formats are translated into each other,
+// but for Gemini's.
+func conversations() []row {
+	return []row{
+		{
+			surface: catalog.Chat, method: http.MethodPost, path: "/v1/chat/completions",
+			facts: facts.Chat, models: true, stream: true,
+		},
+		{
+			surface: catalog.Responses, method: http.MethodPost, path: "/v1/responses",
+			facts: facts.Responses, models: true, stream: true, envelope: envelope.Responses,
+		},
+		{
+			surface: catalog.Messages, method: http.MethodPost, path: "/v1/messages",
+			facts: facts.Messages, models: true, stream: true, envelope: envelope.Anthropic,
+		},
+		{
+			surface: catalog.Messages, action: call.Count, method: http.MethodPost, path: "/v1/messages/count_tokens",
+			facts: facts.MessagesCount, models: true, envelope: envelope.Anthropic,
+		},
+	}
 }
 
-// bodyCap is the cap of a kind of body, in bytes.
-func (o Options) bodyCap(kind bodyKind) int64 {
-	if kind == jsonBody {
-		return o.MaxJSON
+// gemini are the rows of Gemini's surface under one version of its API. Where
+// its paths name a model, ours may have slashes and colons.
+func gemini(version string) []row {
+	at := version + "/models/{model}:"
+	return []row{
+		{
+			surface: catalog.Gemini, method: http.MethodPost, path: at + "generateContent",
+			facts: facts.Gemini, models: true, envelope: envelope.Gemini,
+		},
+		{
+			surface: catalog.Gemini, method: http.MethodPost, path: at + "streamGenerateContent",
+			facts: facts.Gemini, models: true, stream: true, streams: true, envelope: envelope.Gemini,
+		},
+		{
+			surface: catalog.Gemini, action: call.Count, method: http.MethodPost, path: at + "countTokens",
+			facts: facts.GeminiCount, models: true, envelope: envelope.Gemini,
+		},
 	}
-	return 0
+}
+
+// plain are the surfaces whose format is the same at every provider.
+func plain() []row {
+	return []row{
+		{
+			surface: catalog.Completions, method: http.MethodPost, path: "/v1/completions",
+			facts: facts.Completions, models: true, stream: true,
+		},
+		{surface: catalog.Embeddings, method: http.MethodPost, path: "/v1/embeddings", facts: facts.Embeddings, models: true},
+		{surface: catalog.Moderations, method: http.MethodPost, path: "/v1/moderations", facts: facts.Moderations, models: true},
+		{surface: catalog.Rerank, method: http.MethodPost, path: "/v1/rerank", facts: facts.Rerank, models: true},
+		{
+			surface: catalog.Images, method: http.MethodPost, path: "/v1/images/generations",
+			facts: facts.Images, models: true, stream: true,
+		},
+		{
+			surface: catalog.ImageEdits, method: http.MethodPost, path: "/v1/images/edits",
+			body: formBody, facts: facts.ImageEdits, models: true,
+		},
+		{
+			surface: catalog.Speech, method: http.MethodPost, path: "/v1/audio/speech",
+			facts: facts.Speech, models: true, stream: true,
+		},
+		{
+			surface: catalog.Transcriptions, method: http.MethodPost, path: "/v1/audio/transcriptions",
+			body: formBody, facts: facts.Transcriptions, models: true, stream: true,
+		},
+		{
+			surface: catalog.Translations, method: http.MethodPost, path: "/v1/audio/translations",
+			body: formBody, facts: facts.Transcriptions, models: true, stream: true,
+		},
+		{surface: catalog.OCR, method: http.MethodPost, path: "/v1/ocr", body: eitherBody, facts: facts.OCR, models: true},
+		{surface: catalog.Parse, method: http.MethodPost, path: "/v1/parse", body: eitherBody, facts: facts.Parse, models: true},
+		{surface: catalog.Decisions, method: http.MethodPost, path: "/v1/decisions", body: eitherBody, facts: facts.Decisions, models: true},
+	}
 }

@@ -3,6 +3,7 @@ package upstream
 import (
 	"bytes"
 	"io"
+	"sync"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
 )
@@ -60,7 +61,10 @@ func (b Body) Open() io.ReadCloser {
 	return &bodyReader{pieces: b.pieces, store: b.store}
 }
 
+// bodyReader may be closed while it is read, as HTTP/2 does it: its memory must
+// not be let go of under a copy.
 type bodyReader struct {
+	mu     sync.Mutex
 	pieces [][]byte
 	at     int // in the first piece
 	store  call.Storage
@@ -69,6 +73,8 @@ type bodyReader struct {
 
 // Read implements io.Reader.
 func (r *bodyReader) Read(p []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if r.closed {
 		return 0, io.ErrClosedPipe
 	}
@@ -87,6 +93,8 @@ func (r *bodyReader) Read(p []byte) (int, error) {
 
 // Close implements io.Closer.
 func (r *bodyReader) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if !r.closed && r.store != nil {
 		r.store.Release()
 	}

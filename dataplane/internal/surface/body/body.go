@@ -1,6 +1,7 @@
-// Package body owns getting a request's body into memory: its size before and
-// after inflation, its content encodings, and the time it may take. It knows
-// nothing of what a body says.
+// Package body owns getting a request's body where it can be read as bytes, in
+// memory or beyond a size in a mapped file: its size before and after inflation,
+// its content encodings, and the time it may take. It knows nothing of what a
+// body says.
 package body
 
 import (
@@ -24,10 +25,25 @@ import (
 type Limits struct {
 	MaxBytes int64         // after inflation
 	Time     time.Duration // from the first read to the last byte
+	Spool    *Spool        // for what is larger than InMemory; nil: memory holds every body
 }
 
-// leftover is how long the rest of a body may take that nobody will look at.
-const leftover = time.Second
+// InMemory is the size up to which memory holds a body, in bytes. Up to it the
+// declared length is believed before the bytes are there.
+const InMemory = 1 << 20
+
+// Body is a body that was read whole.
+type Body struct {
+	Bytes []byte
+	Held  *Held // where Bytes are when memory does not hold them; to be released. Else nil
+}
+
+const (
+	// leftover is how long the rest of a body may take that nobody will look at.
+	leftover = time.Second
+	// retryIn is when a gateway without room may have some again.
+	retryIn = time.Second
+)
 
 // Skip is for a request that is answered without its body, or before the end
 // of it. net/http reads on behind the answer's back, and waits for a caller who
@@ -42,7 +58,7 @@ func Skip(w http.ResponseWriter, r *http.Request) {
 // Read returns the whole body, inflated. It refuses a declared length over the
 // limit before it reads anything, and a body that turns out longer as soon as
 // it does. net/http lifts the deadline itself once a body was read to its end.
-func Read(w http.ResponseWriter, r *http.Request, limits Limits) ([]byte, *fault.Error) {
+func Read(w http.ResponseWriter, r *http.Request, limits Limits) (Body, *fault.Error) {
 	data, refusal := read(w, r, limits)
 	if refusal != nil {
 		Skip(w, r)
@@ -50,12 +66,12 @@ func Read(w http.ResponseWriter, r *http.Request, limits Limits) ([]byte, *fault
 	return data, refusal
 }
 
-func read(w http.ResponseWriter, r *http.Request, limits Limits) ([]byte, *fault.Error) {
+func read(w http.ResponseWriter, r *http.Request, limits Limits) (Body, *fault.Error) {
 	if r.ContentLength > limits.MaxBytes {
-		return nil, tooLarge(limits.MaxBytes)
+		return Body{}, tooLarge(limits.MaxBytes)
 	}
 	if r.ContentLength == 0 {
-		return nil, nil
+		return Body{}, nil
 	}
 	if limits.Time > 0 {
 		// A recorder in tests has no deadlines, and no slow callers either.
@@ -63,19 +79,20 @@ func read(w http.ResponseWriter, r *http.Request, limits Limits) ([]byte, *fault
 	}
 	encoding := strings.ToLower(strings.TrimSpace(r.Header.Get("Content-Encoding")))
 	if encoding == "" || encoding == "identity" {
-		return readAll(r.Body, r.ContentLength, limits.MaxBytes)
+		return readAll(r.Body, r.ContentLength, limits)
 	}
 	// What goes in is bounded as what comes out: a stream of empty members
 	// inflates to nothing for as long as it lasts.
 	packed := &io.LimitedReader{R: r.Body, N: limits.MaxBytes + 1}
 	inflated, refusal := inflate(packed, encoding)
 	if refusal != nil {
-		return nil, refusal
+		return Body{}, refusal
 	}
 	defer func() { _ = inflated.Close() }()
-	data, refusal := readAll(inflated, -1, limits.MaxBytes)
+	data, refusal := readAll(inflated, -1, limits)
 	if packed.N <= 0 {
-		return nil, tooLarge(limits.MaxBytes)
+		data.drop()
+		return Body{}, tooLarge(limits.MaxBytes)
 	}
 	if refusal == nil {
 		// A decoder may stop short of the end of the body, without which net/http
@@ -88,31 +105,44 @@ func read(w http.ResponseWriter, r *http.Request, limits Limits) ([]byte, *fault
 	return data, refusal
 }
 
-// trusted is the declared length up to which memory is taken before the bytes
-// are there; beyond it memory grows as they arrive.
-const trusted = 1 << 20
+// drop lets go of a body that is of no use.
+func (b *Body) drop() {
+	if b.Held != nil {
+		b.Held.Release()
+	}
+}
 
-// readAll reads up to limit bytes; size is what was declared, or -1.
-func readAll(r io.Reader, size, limit int64) ([]byte, *fault.Error) {
-	if size >= 0 && size <= trusted {
+// readAll reads a body; size is what was declared, or -1.
+func readAll(r io.Reader, size int64, limits Limits) (Body, *fault.Error) {
+	limit := limits.MaxBytes
+	switch {
+	case size > InMemory && limits.Spool != nil:
+		return limits.Spool.keep(nil, r, size, limit)
+	case size >= 0 && size <= InMemory:
 		data := make([]byte, size)
 		if _, err := io.ReadFull(r, data); err != nil {
-			return nil, unreadable(err)
+			return Body{}, unreadable(err)
 		}
-		return data, nil
+		return Body{Bytes: data}, nil
+	}
+	most := limit
+	if limits.Spool != nil {
+		most = min(limit, InMemory)
 	}
 	var buf bytes.Buffer
-	n, err := buf.ReadFrom(io.LimitReader(r, limit+1))
-	if n > limit {
-		return nil, tooLarge(limit)
-	}
-	if err == nil && n < size {
+	n, err := buf.ReadFrom(io.LimitReader(r, most+1))
+	switch {
+	case n > limit:
+		return Body{}, tooLarge(limit)
+	case n > most:
+		return limits.Spool.keep(buf.Bytes(), r, size, limit)
+	case err == nil && n < size:
 		err = io.ErrUnexpectedEOF
 	}
 	if err != nil {
-		return nil, unreadable(err)
+		return Body{}, unreadable(err)
 	}
-	return buf.Bytes(), nil
+	return Body{Bytes: buf.Bytes()}, nil
 }
 
 // inflate opens one of the encodings that clients use. Stacked encodings are

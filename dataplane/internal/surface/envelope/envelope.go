@@ -3,6 +3,7 @@ package envelope
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 
 	"github.com/signalbox-dev/signalbox/shared/fault"
 )
@@ -15,6 +16,7 @@ const (
 	OpenAI    Format = iota // {"error":{message,type,code,param,…}}
 	Anthropic               // {"type":"error","error":{type,message,…},"request_id"}
 	Gemini                  // {"error":{code,status,message,details,…}}
+	Responses               // OpenAI's, with an event of its own in a stream
 )
 
 // Body is a failure as the surface's own clients read it, with the gateway's
@@ -53,17 +55,40 @@ func (f Format) Body(e *fault.Error, requestID string) []byte {
 	return body
 }
 
-// Frame is a failure as the server-sent event that ends a stream of the
-// surface. The terminal marker does not follow it.
-func (f Format) Frame(e *fault.Error, requestID string) []byte {
+// Frame is a failure as what ends a stream of the surface; sequence is the
+// number of the event, where the surface's events have one. The terminal marker
+// does not follow it.
+func (f Format) Frame(e *fault.Error, requestID string, sequence int64) []byte {
 	body := f.Body(e, requestID)
-	frame := make([]byte, 0, len(body)+32)
-	if f == Anthropic {
-		frame = append(frame, "event: error\n"...)
+	switch f {
+	case Gemini:
+		// Google's SDKs know a failure in a stream by its not being an event: a
+		// line of bare JSON, which is all of the last read.
+		return append(body, '\n')
+	case Responses:
+		return slices.Concat([]byte("event: error\ndata: "), responsesEvent(e, body, sequence), []byte("\n\n"))
+	case Anthropic:
+		return slices.Concat([]byte("event: error\ndata: "), body, []byte("\n\n"))
 	}
-	frame = append(frame, "data: "...)
-	frame = append(frame, body...)
-	return append(frame, "\n\n"...)
+	return slices.Concat([]byte("data: "), body, []byte("\n\n"))
+}
+
+// responsesEvent is the "error" event of the responses API
+// (https://platform.openai.com/docs/api-reference/responses-streaming/error).
+// OpenAI's SDKs raise only for a member "error", which stands there too.
+func responsesEvent(e *fault.Error, body []byte, sequence int64) []byte {
+	event, err := json.Marshal(struct {
+		Type     string `json:"type"`
+		Code     string `json:"code"`
+		Message  string `json:"message"`
+		Param    any    `json:"param"`
+		Sequence int64  `json:"sequence_number"`
+	}{"error", string(e.Code), e.Message, param(e), sequence})
+	if err != nil { // strings and numbers always marshal
+		return body
+	}
+	// body is an object with one member.
+	return append(append(event[:len(event)-1], ','), body[1:]...)
 }
 
 // members are the gateway's own, and those that the code calls for.

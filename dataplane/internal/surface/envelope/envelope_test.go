@@ -2,6 +2,7 @@ package envelope_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -45,7 +46,7 @@ func TestStatusByReason(t *testing.T) {
 // Every code in every form must have the members that the form's SDK reads and
 // the gateway's own, all inside "error".
 func TestBodyOfEveryCode(t *testing.T) {
-	for _, format := range []envelope.Format{envelope.OpenAI, envelope.Anthropic, envelope.Gemini} {
+	for _, format := range []envelope.Format{envelope.OpenAI, envelope.Anthropic, envelope.Gemini, envelope.Responses} {
 		for _, code := range fault.All() {
 			e := fault.Wrap(errSecret{}, code, "What was wrong.").Because("why").With("policy_id", "p1")
 			var whole struct {
@@ -63,7 +64,7 @@ func TestBodyOfEveryCode(t *testing.T) {
 			require.Equal(t, false, whole.Error["retryable"])
 			require.NotEmpty(t, whole.Error["origin"])
 			switch format {
-			case envelope.OpenAI:
+			case envelope.OpenAI, envelope.Responses:
 				require.Equal(t, string(code), whole.Error["code"])
 				require.NotEmpty(t, whole.Error["type"])
 				require.Contains(t, whole.Error, "param")
@@ -94,8 +95,17 @@ func TestBodyKeepsPlacesAndUpstreamWords(t *testing.T) {
 
 func TestFrameIsOneEvent(t *testing.T) {
 	e := fault.New(fault.UpstreamServerError, "Broke off.").Because(fault.StreamCut)
-	require.Regexp(t, `^data: \{"error":\{.*\}\}\n\n$`, string(envelope.OpenAI.Frame(e, "r")))
-	require.Regexp(t, `^event: error\ndata: \{.*"type":"error".*\}\n\n$`, string(envelope.Anthropic.Frame(e, "r")))
+	require.Regexp(t, `^data: \{"error":\{.*\}\}\n\n$`, string(envelope.OpenAI.Frame(e, "r", 0)))
+	require.Regexp(t, `^event: error\ndata: \{.*"type":"error".*\}\n\n$`, string(envelope.Anthropic.Frame(e, "r", 0)))
+	require.Regexp(t, `^\{"error":\{[^\n]*\}\}\n$`, string(envelope.Gemini.Frame(e, "r", 0)), "Google's SDKs want bare JSON")
+
+	name, data, ok := strings.Cut(string(envelope.Responses.Frame(e, "r", 7)), "\n")
+	require.True(t, ok)
+	require.Equal(t, "event: error", name)
+	require.JSONEq(t, `{"type":"error","code":"upstream_server_error","message":"Broke off.","param":null,"sequence_number":7,
+		"error":{"message":"Broke off.","type":"server_error","code":"upstream_server_error","param":null,"reason":"stream_cut","origin":"gateway","request_id":"r","retryable":false}}`,
+		strings.TrimPrefix(data, "data: "))
+	require.True(t, strings.HasSuffix(data, "}\n\n"))
 }
 
 type errSecret struct{}

@@ -23,33 +23,69 @@ const (
 	MaxMetadata      = 32  // entries, header and body together
 	MaxMetadataBytes = 4 << 10
 	MaxRequestID     = 128
+
+	// maxViolations bounds what a caller is told of one body: members may stand
+	// in it any number of times.
+	maxViolations = 64
 )
 
-// Options are the server's part in reading a request.
+// Options are what is known of a request beside its body and headers.
 type Options struct {
 	MaxFirstByte time.Duration // the most that x-signalbox-timeout-ms may ask for
+	Model        string        // from the path; "" when the body names it
+	Stream       bool          // the path asks for a stream
 }
 
-// Format reads the members of one body format.
-type Format func(r *reader, key string, value []byte)
+// Format is one body format: what of it is read, and what must be there. The
+// gateway looks no deeper than it needs; the rest is the upstream's to judge.
+type Format struct {
+	member   func(r *reader, key string, value []byte) // of a JSON body
+	field    func(r *reader, f *field)                 // of a form; nil: the format has none
+	required []required
+}
+
+// required is a member without which a request means nothing.
+type required struct {
+	names    []string // any of them
+	accepted string   // "must be an array of messages"
+}
 
 // Read returns the facts of a JSON body in a format. The fault lists every
 // wrong member at once.
 func Read(format Format, body []byte, h http.Header, o Options) (call.Request, *fault.Error) {
 	var r reader
-	r.headers(h, o)
+	r.begin(h, o)
+	there := 0
 	members := rawjson.NewObject(body)
 	for members.Next() {
-		format(&r, members.Name(), members.Value())
+		key, value := members.Name(), members.Value()
+		if !rawjson.IsNull(value) {
+			there |= format.marks(key)
+		}
+		format.member(&r, key, value)
 	}
 	if syntax := members.Err(); syntax != nil {
 		return r.request, fault.Newf(fault.InvalidJSON, "The body is not valid JSON: %s.", syntax)
 	}
-	r.finish()
-	if len(r.violations) > 0 {
-		return r.request, fault.Invalid(r.violations...)
+	r.missing(format, there)
+	return r.finish()
+}
+
+// ReadHead returns the facts of a request that has no body.
+func ReadHead(h http.Header, o Options) (call.Request, *fault.Error) {
+	var r reader
+	r.begin(h, o)
+	return r.finish()
+}
+
+// marks has the bits of what is required and given by a member of this name.
+func (f *Format) marks(name string) (bits int) {
+	for i := range f.required {
+		if slices.Contains(f.required[i].names, name) {
+			bits |= 1 << i
+		}
 	}
-	return r.request, nil
+	return bits
 }
 
 // reader gathers the facts of one request. Members that come twice overwrite:
@@ -60,20 +96,38 @@ type reader struct {
 
 	sessionHeader string
 	userHeader    string
+	session       string // the client's own, found inside something else
+	identifier    string // safety_identifier, which "user" wins over
 	textBytes     int64
-	mediaTokens   int64
+	tokens        int64          // of media, and of text that came as tokens
 	newCap        bool           // max_completion_tokens was there
 	metadata      map[string]any // the body's
+	once          []string       // the fields of a form that may stand once, and did
 }
 
-func (r *reader) finish() {
+func (r *reader) begin(h http.Header, o Options) {
+	r.headers(h, o)
+	r.request.Stream = o.Stream
+	if len(o.Model) > MaxNameBytes {
+		r.wrong("model", tooLong, "must have at most 256 bytes")
+		return
+	}
+	r.request.Model = o.Model
+}
+
+// missing lists what is required and not there.
+func (r *reader) missing(format Format, there int) {
+	for i, q := range format.required {
+		if there&(1<<i) == 0 {
+			r.wrong(q.names[0], "required", "is required and "+q.accepted)
+		}
+	}
+}
+
+func (r *reader) finish() (call.Request, *fault.Error) {
 	q := &r.request
-	if q.SessionID == "" {
-		q.SessionID = r.sessionHeader
-	}
-	if q.EndUser == "" {
-		q.EndUser = r.userHeader
-	}
+	q.SessionID = firstOf(q.SessionID, r.sessionHeader, r.session)
+	q.EndUser = firstOf(q.EndUser, r.identifier, r.userHeader)
 	for key, value := range r.metadata {
 		if q.Metadata == nil {
 			q.Metadata = make(map[string]any, len(r.metadata))
@@ -88,7 +142,21 @@ func (r *reader) finish() {
 	slices.Sort(q.Needs)
 	// Four bytes a token is what English text takes, and an underestimate for
 	// most else: an overestimate would drop endpoints that could serve.
-	q.InputTokens = r.textBytes/4 + r.mediaTokens
+	q.InputTokens = max(r.textBytes, 0)/4 + r.tokens
+	if len(r.violations) > 0 {
+		return r.request, fault.Invalid(r.violations...)
+	}
+	return r.request, nil
+}
+
+// firstOf is the first text that is not empty.
+func firstOf(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
 }
 
 func (r *reader) need(m catalog.Modality) {
@@ -98,5 +166,10 @@ func (r *reader) need(m catalog.Modality) {
 }
 
 func (r *reader) wrong(path, code, message string) {
-	r.violations = append(r.violations, fault.Violation{Path: path, Code: code, Message: message})
+	r.add(fault.Violation{Path: path, Code: code, Message: message})
+}
+
+func (r *reader) add(violations ...fault.Violation) {
+	room := maxViolations - len(r.violations)
+	r.violations = append(r.violations, violations[:min(len(violations), room)]...)
 }

@@ -33,6 +33,43 @@ func (r *reader) text(path string, value []byte, limit int) string {
 	return ""
 }
 
+// string reports whether an optional member is a string that is there, of any
+// length.
+func (r *reader) string(path string, value []byte) bool {
+	switch {
+	case rawjson.IsNull(value):
+		return false
+	case value[0] != '"':
+		r.wrong(path, wrongType, "must be a string")
+		return false
+	}
+	return true
+}
+
+// array reports whether an optional member is an array that is there.
+func (r *reader) array(path string, value []byte) bool {
+	switch {
+	case rawjson.IsNull(value):
+		return false
+	case value[0] != '[':
+		r.wrong(path, wrongType, "must be an array")
+		return false
+	}
+	return true
+}
+
+// textOrArray is for what may be written as one string or in parts.
+func (r *reader) textOrArray(path string, value []byte) bool {
+	switch {
+	case rawjson.IsNull(value):
+		return false
+	case value[0] != '"' && value[0] != '[':
+		r.wrong(path, wrongType, "must be a string or an array")
+		return false
+	}
+	return true
+}
+
 // flag reads an optional boolean.
 func (r *reader) flag(path string, value []byte) bool {
 	switch string(value) {

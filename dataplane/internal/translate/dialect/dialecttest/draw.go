@@ -99,7 +99,7 @@ func Request(t *rapid.T, s *Supports) *conversation.Request {
 	if s.MaxStops > 0 && len(r.Stop) > s.MaxStops {
 		r.Stop = r.Stop[:s.MaxStops]
 	}
-	r.Stream = d.yes("stream")
+	r.Stream = !s.InPath && d.yes("stream")
 	return r
 }
 

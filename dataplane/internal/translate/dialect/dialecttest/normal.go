@@ -21,6 +21,7 @@ import (
 //   - a thought's Origin, when there is neither Signature nor Data;
 //   - of logprobs only "content" counts, of a reply neither ID nor Model;
 //   - "none" as Effort and Off;
+//   - Required with one tool allowed, and One;
 //   - the Finish Stop and Refused of an answer with a refusal in it.
 
 // NormalRequest returns the request in the form that two equal ones share.
@@ -53,6 +54,9 @@ func NormalRequest(r *conversation.Request, s *Supports) *conversation.Request {
 	}
 	if len(r.ToolChoice.Allowed) == 0 {
 		out.ToolChoice.Allowed = nil
+	}
+	if c := r.ToolChoice; c.Mode == conversation.Required && len(c.Allowed) == 1 {
+		out.ToolChoice = conversation.ToolChoice{Mode: conversation.One, Name: c.Allowed[0]}
 	}
 	if r.Reasoning.Effort == "none" {
 		out.Reasoning.Effort, out.Reasoning.Off = "", true

@@ -20,6 +20,9 @@ func (d *drawer) param(r *conversation.Request, name string) {
 		r.TopK = anyNumber.Draw(d.T, name)
 	case "seed":
 		r.Seed = anyNumber.Draw(d.T, name)
+		if d.s.Seeds != nil {
+			r.Seed = rapid.SampledFrom(d.s.Seeds).Draw(d.T, name+" taken")
+		}
 	case "frequency_penalty":
 		r.FrequencyPenalty = anyNumber.Draw(d.T, name)
 	case "presence_penalty":

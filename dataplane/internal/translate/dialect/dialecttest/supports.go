@@ -22,6 +22,10 @@ type Supports struct {
 
 	// Params are the names of Params() that the format has a member for.
 	Params []string
+	// Seeds are the seeds that it takes, nil for any number.
+	Seeds []conversation.Number
+	// InPath: the model and whether to stream are not in the body.
+	InPath bool
 	// MaxStops is the most stop sequences it takes, 0 for any number.
 	MaxStops int
 	// NeedsLimit: a request without a limit of the output is never drawn.

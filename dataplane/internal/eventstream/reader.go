@@ -18,6 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/sse"
+	"github.com/signalbox-dev/signalbox/shared/jsonappend"
 )
 
 // MediaType is the type of an answer in this framing.
@@ -59,8 +60,9 @@ func NewReader(src io.Reader, max int) *Reader {
 }
 
 // Next returns the next frame as an event: Raw is the frame, Name its
-// :event-type, :exception-type or :error-code, Data its payload. All of them
-// hold until the next call. A frame over the limit is sse.ErrTooLarge, one that
+// :event-type or :exception-type, Data its payload. A frame of the type error,
+// which has no payload, is named so and has its code and message as Data. All
+// of them hold until the next call. A frame over the limit is sse.ErrTooLarge, one that
 // is broken ErrCorrupt; the end of the bytes is io.EOF between frames and
 // ErrTruncated inside one.
 func (r *Reader) Next() (sse.Event, error) {
@@ -141,18 +143,32 @@ func (r *Reader) event(raw []byte) (sse.Event, error) {
 		r.payload = m.Payload
 	}
 	e := sse.Event{Raw: raw, Data: m.Payload}
+	var code, message string
 	for _, h := range m.Headers {
 		switch h.Name {
-		case ":event-type", ":exception-type", ":error-code":
+		case ":event-type", ":exception-type":
 			e.Name = []byte(h.Value.String())
+		case ":error-code":
+			code = h.Value.String()
 		case ":error-message":
-			// Such a frame has no payload; what it says stands in the header.
-			if len(e.Data) == 0 {
-				e.Data = []byte(h.Value.String())
-			}
+			message = h.Value.String()
 		}
 	}
+	if code != "" {
+		// Such a frame has no payload: what it says stands in its headers.
+		e.Name, e.Data = []byte("error"), errorData(code, message)
+	}
 	return e, nil
+}
+
+// errorData says what an error frame says in the way of error events.
+func errorData(code, message string) []byte {
+	var b jsonappend.Buffer
+	b.Open('{')
+	b.String("code", code)
+	b.String("message", message)
+	b.Close('}')
+	return b
 }
 
 // read makes room and reads once.

@@ -67,7 +67,7 @@ func TestNext(t *testing.T) {
 		},
 		"error": {
 			frame(t, "", ":message-type", "error", ":error-code", "InternalError", ":error-message", "it broke"),
-			[]seen{{"InternalError", "it broke"}},
+			[]seen{{"error", `{"code":"InternalError","message":"it broke"}`}},
 		},
 		"larger than the buffer": {
 			append(event(t, "a", strings.Repeat("x", 200<<10)), event(t, "b", "y")...),

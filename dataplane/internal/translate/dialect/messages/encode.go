@@ -2,11 +2,11 @@ package messages
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/conversation"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect/claude"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect/turns"
 	"github.com/signalbox-dev/signalbox/shared/jsonappend"
 )
 
@@ -60,24 +60,7 @@ func (Codec) EncodeCount(r *conversation.Request, to dialect.Target) (dialect.En
 
 // encoded lists what of the request has no place in this format at all.
 func (w *writer) encoded(r *conversation.Request) dialect.Encoded {
-	for _, p := range []struct {
-		name string
-		said bool
-	}{
-		{"seed", r.Seed != ""},
-		{"frequency_penalty", r.FrequencyPenalty != ""},
-		{"presence_penalty", r.PresencePenalty != ""},
-		{"n", r.Choices > 1},
-		{"logprobs", r.Logprobs},
-		{"top_logprobs", r.TopLogprobs != ""},
-		{"verbosity", r.Verbosity != ""},
-		{"prompt_cache_key", r.CacheKey != ""},
-	} {
-		if p.said {
-			w.lose(p.name)
-		}
-	}
-	w.lose(r.Other...)
+	w.lose(turns.Lost(r)...)
 	slices.Sort(w.degraded)
 	return dialect.Encoded{Body: w.b, Degraded: slices.Compact(w.degraded)}
 }
@@ -87,34 +70,12 @@ func (w *writer) lose(names ...string) { w.degraded = append(w.degraded, names..
 // plan settles whether the model thinks, since much else depends on it.
 func (w *writer) plan(r *conversation.Request, most int64) {
 	w.thinking = claude.Think(w.version, r.Reasoning, claude.Limits{Asked: r.MaxTokens, Most: most})
-	if w.thinking.Budget && goesOnUnproved(r.Messages) {
+	if w.thinking.Budget && turns.GoesOnUnproved(r.Messages, home) {
 		w.thinking = claude.Thinking{Limit: r.MaxTokens, Degraded: true}
 	}
 	if w.thinking.Degraded {
 		w.lose("reasoning")
 	}
-}
-
-// goesOnUnproved reports that the model is to go on with a turn in which it
-// called tools, and that the thoughts with which a thinking model has to begin
-// such a turn are not there: another model made it, or the caller left them out.
-func goesOnUnproved(messages []conversation.Message) bool {
-	results := false
-	for i := len(messages) - 1; i >= 0; i-- {
-		switch m := &messages[i]; m.Role {
-		case conversation.ToolRole:
-			results = true
-		case conversation.Assistant:
-			return results && !(len(m.Parts) > 0 && isOurs(m.Parts[0].Thought))
-		default:
-		}
-	}
-	return false
-}
-
-// isOurs reports a thought that this family proves.
-func isOurs(t *conversation.Thinking) bool {
-	return t != nil && t.Origin == home && (t.Signature != "" || t.Data != "")
 }
 
 func (w *writer) limit(asked, most int64) int64 {
@@ -173,13 +134,9 @@ func (w *writer) sampling(r *conversation.Request) {
 	w.b.Raw("temperature", []byte(s.Temperature))
 	w.b.Raw("top_p", []byte(s.TopP))
 	w.b.Raw("top_k", []byte(s.TopK))
-	var stops []string
-	for _, stop := range r.Stop {
-		if strings.TrimSpace(stop) == "" {
-			w.lose("stop") // refused: there must be more than white space
-			continue
-		}
-		stops = append(stops, stop)
+	stops, cut := turns.Stops(r.Stop)
+	if cut {
+		w.lose("stop")
 	}
 	w.b.Strings("stop_sequences", stops)
 	switch {

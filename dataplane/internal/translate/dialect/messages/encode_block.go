@@ -5,18 +5,13 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/conversation"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect/turns"
 	"github.com/signalbox-dev/signalbox/shared/jsonappend"
 )
 
-func appendText(b jsonappend.Buffer, text string) jsonappend.Buffer {
-	return jsonappend.AppendString(b, text)
-}
-
 // block writes a part as a block of content.
-func (w *writer) block(p *conversation.Part, where string) error {
+func (w *writer) block(p turns.Part) error {
 	b := &w.b
 	switch p.Kind {
 	case conversation.Text, conversation.Refusal:
@@ -29,17 +24,17 @@ func (w *writer) block(p *conversation.Part, where string) error {
 		openBlock(b, typeToolUse)
 		b.String("id", callID(p.Call.ID))
 		b.String("name", p.Call.Name)
-		b.Raw("input", input(p.Call.Arguments))
+		b.Raw("input", turns.Object(p.Call.Arguments))
 	case conversation.Result:
-		return w.result(p, where)
+		return w.result(p)
 	case conversation.Image:
-		return w.image(p, where)
+		return w.image(p)
 	case conversation.File:
-		return w.document(p, where)
+		return w.document(p)
 	case conversation.Audio:
-		return unable("audio", where)
+		return p.Unable("audio")
 	default:
-		return unable("video", where)
+		return p.Unable("video")
 	}
 	appendCache(b, p.Cache)
 	b.Close('}')
@@ -52,31 +47,16 @@ func openBlock(b *jsonappend.Buffer, kind string) {
 	b.String("type", kind)
 }
 
-func (w *writer) result(p *conversation.Part, where string) error {
-	r := p.Result
+func (w *writer) result(p turns.Part) error {
 	openBlock(&w.b, "tool_result")
-	w.b.String("tool_use_id", callID(r.CallID))
-	var inner []placed
-	for i := range r.Parts {
-		if q := &r.Parts[i]; q.Kind != conversation.Text || q.Text != "" {
-			inner = append(inner, placed{part: q})
-		}
-	}
-	switch {
-	case len(inner) == 0:
-	case len(inner) == 1 && inner[0].part.Kind == conversation.Text && inner[0].part.Cache == "":
-		w.b.String("content", inner[0].part.Text)
-	default:
+	w.b.String("tool_use_id", callID(p.Result.CallID))
+	if inner := p.Inner(); len(inner) > 0 {
 		w.b.Name("content")
-		w.b.Open('[')
-		for _, q := range inner {
-			if err := w.block(q.part, where); err != nil {
-				return err
-			}
+		if err := w.blocks(inner); err != nil {
+			return err
 		}
-		w.b.Close(']')
 	}
-	if r.IsError {
+	if p.Result.IsError {
 		w.b.Bool("is_error", true)
 	}
 	appendCache(&w.b, p.Cache)
@@ -84,16 +64,16 @@ func (w *writer) result(p *conversation.Part, where string) error {
 	return nil
 }
 
-func (w *writer) image(p *conversation.Part, where string) error {
+func (w *writer) image(p turns.Part) error {
 	m := p.Media
 	if m.Detail != "" && m.Detail != "auto" {
 		w.lose("detail")
 	}
 	if m.Data != "" && m.Type() == "" {
-		return unable("an image of an unknown type", where)
+		return p.Unable("an image of an unknown type")
 	}
 	if m.Data == "" && m.URL == "" && m.FileID == "" {
-		return unable("an image without its data", where)
+		return p.Unable("an image without its data")
 	}
 	openBlock(&w.b, "image")
 	appendSource(&w.b, m, m.Type())
@@ -105,15 +85,15 @@ func (w *writer) image(p *conversation.Part, where string) error {
 const pdf = "application/pdf"
 
 // document writes a file: a PDF, or a text in whatever type it is written.
-func (w *writer) document(p *conversation.Part, where string) error {
+func (w *writer) document(p turns.Part) error {
 	m := *p.Media
 	switch {
 	case m.Data == "" && m.Text == "" && m.URL == "" && m.FileID == "":
-		return unable("a file without its content", where)
+		return p.Unable("a file without its content")
 	case m.Data != "" && m.Type() != pdf:
 		decoded, err := base64.StdEncoding.DecodeString(m.Data)
 		if err != nil || !isText(m.MIME) || !utf8.Valid(decoded) || len(decoded) == 0 {
-			return unable("a file that is neither a PDF nor text", where)
+			return p.Unable("a file that is neither a PDF nor text")
 		}
 		m.Data, m.Text = "", string(decoded)
 	}
@@ -158,17 +138,6 @@ func appendSource(b *jsonappend.Buffer, m *conversation.Media, mime string) {
 		b.String("file_id", m.FileID)
 	}
 	b.Close('}')
-}
-
-// input is a call's arguments as the object that the format wants.
-func input(arguments string) []byte {
-	if strings.TrimSpace(arguments) == "" {
-		return []byte("{}")
-	}
-	if gjson.Valid(arguments) && gjson.Parse(arguments).IsObject() {
-		return []byte(arguments)
-	}
-	return append(jsonappend.AppendString([]byte(`{"arguments":`), arguments), '}')
 }
 
 // callID keeps an id in the letters that the API takes; what other providers

@@ -1,45 +1,32 @@
 package messages
 
 import (
-	"encoding/json"
-	"slices"
-	"strconv"
-
-	"github.com/tidwall/gjson"
-
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/conversation"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect/turns"
 	"github.com/signalbox-dev/signalbox/shared/jsonappend"
 )
 
-// tools writes the definitions and the choice. There is no word for only some
-// of the tools: the others are left out, which comes to the same but for the
-// place that the definitions have in the prompt, and so in its cache.
+// tools writes the definitions and the choice, which is refused without tools.
 func (w *writer) tools(r *conversation.Request) {
-	choice := r.ToolChoice
-	if len(choice.Allowed) > 0 {
-		w.lose("tool_choice.allowed")
+	sent, lost := turns.Tools(r, isWritable)
+	w.lose(lost...)
+	mode, changed := turns.Choice(r.ToolChoice, sent, w.thinking.On)
+	if changed {
+		w.lose("tool_choice")
 	}
-	open := false
-	names := make([]string, 0, len(r.Tools))
-	for i := range r.Tools {
-		t := &r.Tools[i]
-		if !isWritable(t) || len(choice.Allowed) > 0 && !slices.Contains(choice.Allowed, t.Name) {
-			w.lose("tools." + strconv.Itoa(i))
-			continue
-		}
-		if !open {
-			w.b.Name("tools")
-			w.b.Open('[')
-			open = true
-		}
-		names = append(names, t.Name)
+	if len(sent) == 0 {
+		return
+	}
+	w.b.Name("tools")
+	w.b.Open('[')
+	for _, t := range sent {
 		w.b.Next()
 		appendTool(&w.b, t)
 	}
-	if open {
-		w.b.Close(']')
+	w.b.Close(']')
+	if mode != "" || r.ParallelTools != nil {
+		w.choice(mode, r.ToolChoice.Name, r.ParallelTools)
 	}
-	w.choice(choice, r.ParallelTools, names)
 }
 
 // isWritable: of the tools that others run, and those that take text, this
@@ -56,7 +43,7 @@ func appendTool(b *jsonappend.Buffer, t *conversation.Tool) {
 	b.Open('{')
 	b.String("name", t.Name)
 	b.StringIf("description", t.Description)
-	b.Raw("input_schema", objectSchema(t.Parameters))
+	b.Raw("input_schema", turns.Schema(t.Parameters))
 	if t.Strict != nil {
 		b.Bool("strict", *t.Strict)
 	}
@@ -64,49 +51,7 @@ func appendTool(b *jsonappend.Buffer, t *conversation.Tool) {
 	b.Close('}')
 }
 
-// objectSchema is a schema as it is written, with the type that the API
-// demands of it and that callers leave out when a function takes nothing.
-func objectSchema(schema json.RawMessage) []byte {
-	root := gjson.ParseBytes(schema)
-	switch {
-	case !root.IsObject():
-		return []byte(`{"type":"object","properties":{}}`)
-	case root.Get("type").Exists():
-		return schema
-	}
-	inner := []byte(root.Raw)[1:]
-	out := []byte(`{"type":"object"`)
-	if !isEmptyObject(root) {
-		out = append(out, ',')
-	}
-	return append(out, inner...)
-}
-
-func isEmptyObject(v gjson.Result) bool {
-	empty := true
-	v.ForEach(func(_, _ gjson.Result) bool {
-		empty = false
-		return false
-	})
-	return empty
-}
-
-// choice writes which of the named tools are to be called. The API refuses a
-// choice without tools, and one that forces a call while the model thinks.
-func (w *writer) choice(c conversation.ToolChoice, parallel *bool, names []string) {
-	mode := c.Mode
-	if mode == conversation.One && !slices.Contains(names, c.Name) {
-		mode = ""
-		w.lose("tool_choice")
-	}
-	forced := mode == conversation.Required || mode == conversation.One
-	if forced && (w.thinking.On || len(names) == 0) {
-		mode, forced = conversation.Auto, false
-		w.lose("tool_choice")
-	}
-	if len(names) == 0 || mode == "" && parallel == nil {
-		return
-	}
+func (w *writer) choice(mode conversation.ToolMode, name string, parallel *bool) {
 	w.b.Name("tool_choice")
 	w.b.Open('{')
 	switch mode {
@@ -117,7 +62,7 @@ func (w *writer) choice(c conversation.ToolChoice, parallel *bool, names []strin
 		w.b.String("type", "any")
 	case conversation.One:
 		w.b.String("type", "tool")
-		w.b.String("name", c.Name)
+		w.b.String("name", name)
 	default:
 		w.b.String("type", "auto")
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/conversation"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect/turns"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
 	"github.com/signalbox-dev/signalbox/shared/jsonappend"
 )
@@ -159,7 +160,7 @@ func appendSaid(b *jsonappend.Buffer, p *conversation.Part) {
 		openBlock(b, typeToolUse)
 		b.String("id", p.Call.ID)
 		b.String("name", p.Call.Name)
-		b.Raw("input", input(p.Call.Arguments))
+		b.Raw("input", turns.Object(p.Call.Arguments))
 		b.Raw("caller", directly)
 		b.Close('}')
 	case conversation.Result:

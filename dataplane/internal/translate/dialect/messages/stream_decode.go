@@ -8,6 +8,7 @@ import (
 	"github.com/signalbox-dev/signalbox/dataplane/internal/sse"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/conversation"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect/turns"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
 )
 
@@ -98,7 +99,7 @@ func (d *decoder) start(index int64, v gjson.Result, out []conversation.Event) [
 	d.opened++
 	if b.call {
 		// The input of a call that is still to come is an empty object.
-		b.begun = !isEmptyObject(gjson.Parse(part.Call.Arguments))
+		b.begun = !turns.IsEmpty(gjson.Parse(part.Call.Arguments))
 		if !b.begun {
 			part.Call.Arguments = ""
 		}

@@ -187,8 +187,9 @@ func reachable(address string, hostname func() (string, error)) string {
 
 // keyring opens credentials and names what providers keep.
 func (a *App) keyring() (provider.Opener, *job.Names, error) {
+	index, log := job.NewIndex(a.nats), a.deps.Log
 	if a.cfg.KeyringFile == "" {
-		return noKeyring{}, job.NewNames(nil), nil
+		return noKeyring{}, job.NewNames(nil, index, log), nil
 	}
 	ring, err := seal.LoadFile(a.cfg.KeyringFile)
 	if err != nil {
@@ -198,5 +199,5 @@ func (a *App) keyring() (provider.Opener, *job.Names, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("keyring_file: %w", err)
 	}
-	return ring, job.NewNames(identifiers), nil
+	return ring, job.NewNames(identifiers, index, log), nil
 }

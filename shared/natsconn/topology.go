@@ -27,6 +27,7 @@ const (
 	rateAge    = 2 * time.Minute
 	cellAge    = time.Hour
 	spendAge   = 40 * 24 * time.Hour
+	jobAge     = 30 * 24 * time.Hour
 	usageBytes = 8 << 30
 )
 
@@ -87,6 +88,10 @@ func buckets(t Topology) []jetstream.KeyValueConfig {
 		{
 			Bucket: wire.BucketPins, Storage: jetstream.MemoryStorage, Replicas: t.Replicas, LimitMarkerTTL: pinMarkers,
 			Description: "conversation affinity",
+		},
+		{
+			Bucket: wire.BucketJobs, Storage: jetstream.FileStorage, Replicas: t.Replicas, TTL: jobAge, LimitMarkerTTL: DeleteMarkers,
+			Description: "jobs and files that providers keep for workspaces",
 		},
 	}
 }

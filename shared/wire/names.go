@@ -11,6 +11,7 @@ const (
 	BucketKeys      = "KEYS"
 	BucketCatalog   = "CATALOG"
 	BucketPins      = "PINS"
+	BucketJobs      = "JOBS" // what providers keep for workspaces, for listing
 	ObjectSnapshots = "SNAPSHOTS"
 )
 

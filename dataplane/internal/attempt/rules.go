@@ -41,6 +41,7 @@ var rules = map[upstream.Class]rule{
 	upstream.StatusTimeout:      {moves: true, retry: true, timeout: true, verdict: health.Failed},
 	upstream.UnsupportedMedia:   {moves: true, verdict: health.Neutral},
 	upstream.RateLimited:        {moves: true, retry: true, verdict: health.RateLimited},
+	upstream.Overloaded:         {moves: true, retry: true, verdict: health.Failed},
 	upstream.ServerError:        {moves: true, retry: true, verdict: health.Failed},
 	upstream.Redirected:         {moves: true, verdict: health.Failed},
 

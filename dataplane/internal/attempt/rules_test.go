@@ -43,6 +43,7 @@ var consequences = map[upstream.Class]consequence{
 	upstream.StatusTimeout:      {true, true, health.Failed, true},
 	upstream.UnsupportedMedia:   {true, false, health.Neutral, false},
 	upstream.RateLimited:        {true, true, health.RateLimited, true},
+	upstream.Overloaded:         {true, true, health.Failed, true},
 	upstream.ServerError:        {true, true, health.Failed, true},
 	upstream.Redirected:         {true, false, health.Failed, true},
 

@@ -196,13 +196,18 @@ func (l *live) arm() *ending {
 	if left := l.due.Sub(now); !l.due.IsZero() && left < limit {
 		limit, class = left, upstream.FirstByteTimeout
 	}
-	if left := l.flight.query.deadline.Sub(now); left < limit {
+	return l.flight.allow(now, limit, class)
+}
+
+// allow starts a limit on the next read, or says that the time is over.
+func (f *flight) allow(now time.Time, limit time.Duration, class upstream.Class) *ending {
+	if left := f.query.deadline.Sub(now); left < limit {
 		limit, class = left, upstream.RequestTimeout
 	}
 	if limit <= 0 {
 		return &ending{failure: upstream.Fail(class, nil)}
 	}
-	l.flight.watch.arm(limit, class)
+	f.watch.arm(limit, class)
 	return nil
 }
 

@@ -7,18 +7,9 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/fault"
 )
 
-// submits reports whether a call makes a job, which must not be made twice.
-func submits(c *call.Call) bool {
-	if c.Action != call.Generate {
-		return false
-	}
-	switch c.Surface {
-	case catalog.Videos, catalog.Music, catalog.Batches:
-		return true
-	default:
-		return false
-	}
-}
+// submits reports whether a call makes a job, which must not be made twice. A
+// file that is there twice harms nobody.
+func submits(c *call.Call) bool { return c.Makes() && c.Surface != catalog.Files }
 
 // untold are the failures after which nobody can tell whether the provider
 // took what it was sent. Every error status is an answer, and so is a

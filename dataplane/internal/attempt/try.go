@@ -52,6 +52,8 @@ func (r *Runner) try(ctx context.Context, q *query, to target) (*call.Reply, *up
 	switch {
 	case request.Upgrade:
 		f.talk(reply, response, codec)
+	case request.Opaque:
+		failure = r.open(f, reply, request.Framing, response, codec)
 	case request.Stream:
 		failure = r.stream(f, reply, request.Framing, response, codec)
 	default:

@@ -67,6 +67,19 @@ type Owned struct {
 	ID       string // the provider's own id
 }
 
+// Makes reports whether the call makes something that the provider keeps.
+func (c *Call) Makes() bool {
+	if c.Action != Generate {
+		return false
+	}
+	switch c.Surface {
+	case catalog.Videos, catalog.Music, catalog.Batches, catalog.Files:
+		return true
+	default:
+		return false
+	}
+}
+
 // Storage holds a body that is too large for memory, until everyone who reads
 // it has released it. The edge retains it for the length of the request.
 type Storage interface {

@@ -19,6 +19,7 @@ type Reply struct {
 	Status    int
 	Header    http.Header // only what may reach the caller
 	Stream    bool        // Body is server-sent events in the caller's format
+	Opaque    bool        // Body is of a type of its own, and is passed on as it comes
 	Body      io.ReadCloser
 	Pieces    Pieces // Body in the pieces in which it is to be sent. Use one or the other
 	Meter     Meter  // fills while Body is read
@@ -55,6 +56,8 @@ type Seen struct {
 	Finished    bool
 	// ZeroOutput: the reply had neither text nor tool calls.
 	ZeroOutput bool
+	// Kept is the caller's name of the job or file that was made.
+	Kept string
 	// Malformed counts the stream events that were not JSON and were left out.
 	Malformed int
 }

@@ -6,8 +6,11 @@ package job
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"log/slog"
 	"strings"
+	"time"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
@@ -32,12 +35,25 @@ var prefixes = map[catalog.Surface]string{
 // maxName bounds what is read, in bytes: paths are longer than names.
 const maxName = 1 << 10
 
-// Names names things and finds them again. The zero value has no keys: it
-// names nothing.
-type Names struct{ sealer Sealer }
+// Names names things and finds them again.
+type Names struct {
+	sealer Sealer
+	list   Lister
+	log    *slog.Logger
+}
 
-// NewNames returns Names. A nil sealer is that of a gateway without a keyring.
-func NewNames(sealer Sealer) *Names { return &Names{sealer: sealer} }
+// Lister keeps the list of what each workspace has made. *Index is one.
+type Lister interface {
+	Put(ctx context.Context, ws id.Workspace, s catalog.Surface, name string) error
+	Drop(ctx context.Context, ws id.Workspace, s catalog.Surface, name string) error
+	List(ctx context.Context, ws id.Workspace, s catalog.Surface) ([]string, error)
+}
+
+// NewNames returns Names. A nil sealer is that of a gateway without a keyring:
+// it names nothing.
+func NewNames(sealer Sealer, list Lister, log *slog.Logger) *Names {
+	return &Names{sealer: sealer, list: list, log: log}
+}
 
 // ready refuses to make what could not be found again.
 func (n *Names) ready() *fault.Error {
@@ -98,6 +114,41 @@ func (n *Names) Find(ws id.Workspace, s catalog.Surface, name string) (call.Owne
 		return call.Owned{}, notThere(errBroken)
 	}
 	return call.Owned{Endpoint: string(members[1]), ID: string(members[2])}, nil
+}
+
+// listTime bounds the keeping of the list, for which callers wait.
+const listTime = 2 * time.Second
+
+// Keep puts a name on the workspace's list.
+func (n *Names) Keep(ctx context.Context, ws id.Workspace, s catalog.Surface, name string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), listTime)
+	defer cancel()
+	if err := n.list.Put(ctx, ws, s, name); err != nil {
+		n.log.WarnContext(ctx, "a job or file is missing from its workspace's list",
+			slog.String("workspace", ws.String()), slog.String("surface", string(s)), slog.Any("error", err))
+	}
+}
+
+// Forget takes a name off the workspace's list.
+func (n *Names) Forget(ctx context.Context, ws id.Workspace, s catalog.Surface, name string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), listTime)
+	defer cancel()
+	if err := n.list.Drop(ctx, ws, s, name); err != nil {
+		n.log.WarnContext(ctx, "a deleted job or file is still on its workspace's list",
+			slog.String("workspace", ws.String()), slog.String("surface", string(s)), slog.Any("error", err))
+	}
+}
+
+// List returns the names of what a workspace has made, the newest first.
+func (n *Names) List(ctx context.Context, ws id.Workspace, s catalog.Surface) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, listTime)
+	defer cancel()
+	names, err := n.list.List(ctx, ws, s)
+	if err != nil {
+		return nil, fault.Wrap(err, fault.UpstreamUndetermined,
+			"The list cannot be read at the moment. Try again shortly.").From(fault.Gateway).After(time.Second)
+	}
+	return names, nil
 }
 
 func notThere(cause error) *fault.Error {

@@ -26,7 +26,7 @@ func names(t *testing.T) *job.Names {
 	require.NoError(t, err)
 	identifiers, err := ring.Identifiers()
 	require.NoError(t, err)
-	return job.NewNames(identifiers)
+	return job.NewNames(identifiers, nil, nil)
 }
 
 func TestANameFindsItsThing(t *testing.T) {
@@ -68,7 +68,7 @@ func TestNobodyElseFindsIt(t *testing.T) {
 }
 
 func TestWithoutAKeyringNothingIsMade(t *testing.T) {
-	n := job.NewNames(nil)
+	n := job.NewNames(nil, nil, nil)
 	require.Equal(t, fault.UpstreamUndetermined, n.Ready(catalog.Videos).Code)
 	require.Nil(t, n.Ready(catalog.Chat))
 	_, err := n.Name(ours, catalog.Videos, video)

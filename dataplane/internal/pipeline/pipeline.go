@@ -37,6 +37,10 @@ type Objects interface {
 	// Ready says why nothing can be made on a surface; nil when it can.
 	Ready(s catalog.Surface) *fault.Error
 	Find(ws id.Workspace, s catalog.Surface, name string) (call.Owned, error)
+	// Keep and Forget put a name on the workspace's list and take it off. What
+	// is not listed is found all the same, so that they have no error.
+	Keep(ctx context.Context, ws id.Workspace, s catalog.Surface, name string)
+	Forget(ctx context.Context, ws id.Workspace, s catalog.Surface, name string)
 }
 
 // Decider is the routing kernel, decide.Decide.

@@ -39,6 +39,7 @@ type fakes struct {
 	settled bool
 	access  *fault.Error
 	head    http.Header
+	listed  []string
 	minRev  int64
 	input   decide.Input
 }
@@ -103,6 +104,17 @@ func (f *fakes) Find(ws id.Workspace, s catalog.Surface, name string) (call.Owne
 	return call.Owned{Endpoint: "north:acme/film", ID: "up-1"}, nil
 }
 
+func (f *fakes) Keep(_ context.Context, _ id.Workspace, s catalog.Surface, name string) {
+	f.listed = append(f.listed, "+"+string(s)+" "+name)
+}
+
+func (f *fakes) Forget(_ context.Context, _ id.Workspace, s catalog.Surface, name string) {
+	f.listed = append(f.listed, "-"+string(s)+" "+name)
+}
+
+// Seen implements call.Meter.
+func (f *fakes) Seen() call.Seen { return call.Seen{Kept: "video_1"} }
+
 func (f *fakes) View() decide.Health { return nil }
 
 var (
@@ -147,7 +159,7 @@ func (f *fakes) Attempt(context.Context, call.Call, call.Principal, call.Pinned,
 	}
 	return &call.Reply{
 		Step: decide.Step{Model: small}, Candidate: decide.Candidate{Provider: north, Endpoint: &catalog.Endpoint{}},
-		Status: 200, Attempts: attempts, Degraded: []string{"seed"},
+		Status: 200, Attempts: attempts, Degraded: []string{"seed"}, Meter: f,
 	}, attempts, nil
 }
 
@@ -257,6 +269,25 @@ func TestWhatACallIsAboutIsFoundBeforeItIsDecided(t *testing.T) {
 	s = serve(t, f, call.Call{Surface: catalog.Videos})
 	require.Equal(t, fault.UpstreamUndetermined, s.failure.Code, "nothing is made that cannot be found again")
 	require.NotContains(t, f.order, "decide")
+}
+
+func TestTheListOfJobsIsKept(t *testing.T) {
+	for _, c := range []struct {
+		call call.Call
+		want []string
+	}{
+		{call.Call{Surface: catalog.Videos}, []string{"+videos video_1"}},
+		{call.Call{Surface: catalog.Chat}, nil},
+		{call.Call{Surface: catalog.Videos, Action: call.Get, Object: "video_1", Kept: catalog.Videos}, nil},
+		{call.Call{Surface: catalog.Videos, Action: call.Delete, Object: "video_1", Kept: catalog.Videos}, []string{"-videos video_1"}},
+	} {
+		f := &fakes{}
+		serve(t, f, c.call)
+		require.Equal(t, c.want, f.listed)
+	}
+	f := &fakes{fail: "attempt", err: fault.New(fault.UpstreamServerError, "x")}
+	serve(t, f, call.Call{Surface: catalog.Videos})
+	require.Empty(t, f.listed)
 }
 
 func TestTheRecordSaysWhatWasDegraded(t *testing.T) {

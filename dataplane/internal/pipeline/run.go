@@ -61,6 +61,7 @@ func (r *run) steps(ctx context.Context) error {
 	}
 	r.outcome.Reply, r.outcome.Attempts = reply, reply.Attempts
 	r.outcome.FirstByte = r.elapsed()
+	r.list(ctx, reply)
 	r.outcome.Seen, err = do.Deliver.Deliver(ctx, r.call, reply, r.head(), r.sink)
 	return err
 }
@@ -77,6 +78,18 @@ func (r *run) find() error {
 	var err error
 	r.call.Owned, err = r.pipeline.steps.Objects.Find(r.call.Workspace, r.call.Kept, r.call.Object)
 	return err
+}
+
+// list keeps the workspace's list of jobs and files.
+func (r *run) list(ctx context.Context, reply *call.Reply) {
+	switch {
+	case r.call.Makes():
+		if name := reply.Meter.Seen().Kept; name != "" {
+			r.pipeline.steps.Objects.Keep(ctx, r.call.Workspace, r.call.Surface, name)
+		}
+	case r.call.Action == call.Delete:
+		r.pipeline.steps.Objects.Forget(ctx, r.call.Workspace, r.call.Kept, r.call.Object)
+	}
 }
 
 // unaccountable refuses a request that could not be noted: what is not

@@ -64,6 +64,7 @@ type keeper struct {
 	to    decide.Candidate
 	model []byte // the canonical id, as JSON
 	namer Namer
+	made  string // the name of what the call made
 	done  bool
 }
 
@@ -111,7 +112,9 @@ func (k *keeper) own(upstreamID string) ([]byte, *upstream.Failure) {
 	if k.call.Action != call.Generate && upstreamID == k.call.Owned.ID {
 		return rawjson.Quote(k.call.Object), nil
 	}
-	return k.name(k.call.Surface, upstreamID)
+	name, failure := k.name(k.call.Surface, upstreamID)
+	k.made = rawjson.String(name)
+	return name, failure
 }
 
 func (k *keeper) name(s catalog.Surface, upstreamID string) ([]byte, *upstream.Failure) {
@@ -143,4 +146,4 @@ func (k *keeper) End() ([]byte, *upstream.Failure) {
 
 // Seen implements call.Meter. What a job uses is not known when it is
 // submitted, and asking for it costs nothing.
-func (k *keeper) Seen() call.Seen { return call.Seen{Finished: k.done} }
+func (k *keeper) Seen() call.Seen { return call.Seen{Finished: k.done, Kept: k.made} }

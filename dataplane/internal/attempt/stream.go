@@ -80,7 +80,7 @@ type live struct {
 	end       *ending
 	ahead     *lookahead // still waiting for the first content; nil otherwise
 	overtaken bool       // the head goes out before the lookahead is over
-	unread    []byte     // of Read
+	unread    leftover   // of Read
 }
 
 // ending is how a stream ended: failure is nil when it is complete.
@@ -125,7 +125,8 @@ func (l *live) finish(err error) (upstream.Piece, *ending) {
 	missing, failure := l.codec.End()
 	if failure == nil {
 		l.last = true
-		return upstream.Piece{Bytes: missing}, &ending{}
+		// Formats without a terminal marker tell why they ended at the end alone.
+		return upstream.Piece{Bytes: missing, Content: len(missing) > 0}, &ending{}
 	}
 	if !errors.Is(err, io.EOF) {
 		failure = l.flight.watch.failure(err, failure.Class)
@@ -242,16 +243,21 @@ func (l *live) gather(first upstream.Piece) []byte {
 }
 
 // Read implements io.Reader over the pieces.
-func (l *live) Read(p []byte) (int, error) {
-	for len(l.unread) == 0 {
-		piece, err := l.Next()
+func (l *live) Read(p []byte) (int, error) { return l.unread.read(p, l) }
+
+// leftover is what a reader of pieces has not taken of the last one.
+type leftover []byte
+
+func (u *leftover) read(p []byte, from call.Pieces) (int, error) {
+	for len(*u) == 0 {
+		piece, err := from.Next()
 		if err != nil {
 			return 0, err
 		}
-		l.unread = piece
+		*u = piece
 	}
-	n := copy(p, l.unread)
-	l.unread = l.unread[n:]
+	n := copy(p, *u)
+	*u = (*u)[n:]
 	return n, nil
 }
 

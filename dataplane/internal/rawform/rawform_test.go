@@ -103,6 +103,15 @@ func TestEdit(t *testing.T) {
 			"--x", `Content-Disposition: form-data; name="model"`, "", "small",
 			"--x", `Content-Disposition: form-data; name="file"; filename="a"`, "", "RIFF",
 			"--x", `Content-Disposition: form-data; name="model"`, "", "small", "--x--", "")},
+		"rewritten": {rawform.Edits{Drop: gone, Rewrite: func(p *rawform.Part) [][]byte {
+			if !p.File {
+				return nil
+			}
+			return [][]byte{[]byte("R"), []byte("X")}
+		}}, form(
+			"--x", `Content-Disposition: form-data; name="model"`, "", "acme/small",
+			"--x", `Content-Disposition: form-data; name="file"; filename="a"`, "", "RX",
+			"--x", `Content-Disposition: form-data; name="model"`, "", "again", "--x--", "")},
 		"everything dropped": {rawform.Edits{Drop: func(*rawform.Part) bool { return true }}, form("--x--", "")},
 	} {
 		t.Run(name, func(t *testing.T) {

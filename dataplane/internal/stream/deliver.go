@@ -38,7 +38,7 @@ func deliver(ctx context.Context, r *call.Reply, head http.Header, sink call.Sin
 	switch {
 	case r.Frames != nil:
 		return talk(ctx, r, head, sink)
-	case !r.Stream:
+	case !r.Stream && !r.Opaque:
 		return sendPlain(ctx, r, head, sink)
 	}
 	if err := sink.Start(call.Head{Status: r.Status, Header: merged(r, head, -1)}); err != nil {

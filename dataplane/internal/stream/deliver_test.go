@@ -100,6 +100,19 @@ func TestStreamGoesOutPieceByPiece(t *testing.T) {
 	require.Equal(t, 1, b.closed)
 }
 
+func TestOpaqueReplyGoesOutPieceByPieceWithoutALength(t *testing.T) {
+	s := &sink{}
+	b := &body{pieces: []string{"a", "b"}}
+	b.before = func(n int) { require.Len(t, s.log, n+1, "each piece is out before the next one is asked for") }
+	r := reply(b, false)
+	r.Opaque = true
+	_, err := stream.New().Deliver(t.Context(), call.Call{}, r, nil, s)
+	require.NoError(t, err)
+	require.Equal(t, []string{"start", "a", "b"}, s.log)
+	require.Equal(t, "x/y", s.head.Header.Get("Content-Type"))
+	require.Empty(t, s.head.Header.Get("Content-Length"), "nobody knows it yet")
+}
+
 func TestPlainReplyGoesOutAtOnceWithItsLength(t *testing.T) {
 	s := &sink{}
 	b := &body{pieces: []string{"hello"}}

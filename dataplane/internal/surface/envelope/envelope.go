@@ -69,8 +69,9 @@ func (f Format) Frame(e *fault.Error, requestID string, sequence int64) []byte {
 		return slices.Concat([]byte("event: error\ndata: "), responsesEvent(e, body, sequence), []byte("\n\n"))
 	case Anthropic:
 		return slices.Concat([]byte("event: error\ndata: "), body, []byte("\n\n"))
+	default:
+		return slices.Concat([]byte("data: "), body, []byte("\n\n"))
 	}
-	return slices.Concat([]byte("data: "), body, []byte("\n\n"))
 }
 
 // responsesEvent is the "error" event of the responses API

@@ -180,7 +180,7 @@ func TestOverHTTPWhatIsOnlyOddIsDelivered(t *testing.T) {
 
 func TestOverHTTPWhatBreaksInTheMiddleIsSaid(t *testing.T) {
 	for name, want := range map[string]fault.Reason{
-		"fault-cut-3": fault.StreamCut, "fault-hang-3": fault.StreamIdle, "fault-error-mid": "", "fault-cut-3-gzip": fault.StreamCut,
+		"fault-cut-3": fault.StreamCut, "fault-hang-3": fault.StreamIdle, "fault-error-mid": "overloaded", "fault-cut-3-gzip": fault.StreamCut,
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLine(t)

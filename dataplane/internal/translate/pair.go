@@ -10,8 +10,8 @@ import (
 // pair reads one answer in the upstream's format and writes it in the
 // caller's. It implements upstream.Codec.
 type pair struct {
-	from dialect.Codec // the upstream's
-	to   dialect.Codec // the caller's
+	from dialect.Upstream
+	to   dialect.Caller
 	told dialect.Told
 	gauge
 
@@ -21,7 +21,7 @@ type pair struct {
 	out    []byte
 }
 
-func newPair(from, to dialect.Codec, told dialect.Told, input int64) *pair {
+func newPair(from dialect.Upstream, to dialect.Caller, told dialect.Told, input int64) *pair {
 	return &pair{from: from, to: to, told: told, gauge: gauge{input: input}}
 }
 

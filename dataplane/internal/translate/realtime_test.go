@@ -13,7 +13,7 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/meter"
 )
 
-func conversation() (call.Call, upstream.Speaker) {
+func talking() (call.Call, upstream.Speaker) {
 	c := call.Call{Surface: catalog.Realtime}
 	return c, translate.New(nil).Codec(c, canonical, north).(upstream.Speaker)
 }
@@ -26,7 +26,7 @@ func say(t *testing.T, codec upstream.Codec, frame string) string {
 }
 
 func TestARealtimeConversationIsOpened(t *testing.T) {
-	c, _ := conversation()
+	c, _ := talking()
 	r, failure := translate.New(nil).Request(c, north)
 	require.Nil(t, failure)
 	require.True(t, r.Upgrade)
@@ -36,7 +36,7 @@ func TestARealtimeConversationIsOpened(t *testing.T) {
 }
 
 func TestFramesPassButForTheModel(t *testing.T) {
-	_, codec := conversation()
+	_, codec := talking()
 	require.Equal(t, `{"type":"session.created","session":{"model":"acme/small","x":1e400}}`,
 		say(t, codec, `{"type":"session.created","session":{"model":"small-v1-0613","x":1e400}}`))
 	delta := `{"type":"response.output_text.delta","delta":"model \"small-v1\""}`
@@ -58,7 +58,7 @@ func TestFramesPassButForTheModel(t *testing.T) {
 
 // TestResponsesOfAConversationAddUp has the usage as the API writes it.
 func TestResponsesOfAConversationAddUp(t *testing.T) {
-	_, codec := conversation()
+	_, codec := talking()
 	const first = `{"type":"response.done","response":{"id":"r","output":[{"type":"message"}],"usage":{"total_tokens":253,"input_tokens":132,"output_tokens":121,` +
 		`"input_token_details":{"text_tokens":119,"audio_tokens":13,"image_tokens":0,"cached_tokens":64,"cached_tokens_details":{"text_tokens":60,"audio_tokens":4}},` +
 		`"output_token_details":{"text_tokens":30,"audio_tokens":91}}}}`

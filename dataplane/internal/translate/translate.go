@@ -22,12 +22,15 @@ import (
 // Translator writes upstream requests and makes the codecs that read the
 // answers. It has no state.
 type Translator struct {
-	codecs map[format]dialect.Codec
-	namer  Namer
+	codecs    map[format]dialect.Codec
+	upstreams map[format]dialect.Upstream
+	namer     Namer
 }
 
 // New returns a Translator of all formats. namer names jobs and files.
-func New(namer Namer) *Translator { return &Translator{codecs: codecs(), namer: namer} }
+func New(namer Namer) *Translator {
+	return &Translator{codecs: codecs(), upstreams: upstreams(), namer: namer}
+}
 
 // Request writes the request for one candidate. A failure means that the
 // candidate cannot carry it, or that nobody can.
@@ -74,7 +77,7 @@ func (t *Translator) Codec(c call.Call, model string, to decide.Candidate) upstr
 		return newPass(t.observer(own, c), c, model)
 	}
 	told := dialect.Told{Model: model, ID: bare(c.ID.String()), Created: c.Received, Usage: c.Request.StreamUsage}
-	return newPair(t.codecs[spoken], t.codecs[own], told, inputOf(c))
+	return newPair(t.upstreams[spoken], t.codecs[own], told, inputOf(c))
 }
 
 func (t *Translator) observer(own format, c call.Call) dialect.Observer {
@@ -125,7 +128,7 @@ func (t *Translator) encode(c call.Call, to decide.Candidate, own, spoken format
 		return dialect.Encoded{}, f
 	}
 	request.Stream = c.Request.Stream
-	encoded, err := t.codecs[spoken].EncodeRequest(request, targetOf(to))
+	encoded, err := t.upstreams[spoken].EncodeRequest(request, targetOf(to))
 	if err != nil {
 		return dialect.Encoded{}, cannotCarry(err.Error())
 	}

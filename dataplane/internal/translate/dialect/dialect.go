@@ -13,27 +13,35 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/fault"
 )
 
-// Codec is one wire format, both ways. Implementations have no state.
+// Codec is a wire format that both callers and upstreams speak. Implementations
+// have no state.
 type Codec interface {
+	Caller
+	Upstream
+	// Observe reads an answer that passes as it is.
+	Observe() Observer
+}
+
+// Caller is a wire format as callers speak it.
+type Caller interface {
 	// DecodeRequest reads a caller's body, whose JSON is known to be sound.
 	// Every member that is wrong is listed with its path.
 	DecodeRequest(body []byte) (*conversation.Request, []fault.Violation)
-	// EncodeRequest writes a body for an upstream. The error is a *Unable: the
-	// content of the conversation cannot be said in this format.
-	EncodeRequest(r *conversation.Request, to Target) (Encoded, error)
-
-	// DecodeReply reads an upstream's complete answer.
-	DecodeReply(body []byte) (*conversation.Reply, *upstream.Failure)
-	// EncodeReply writes a complete answer for a caller.
+	// EncodeReply writes a complete answer.
 	EncodeReply(r *conversation.Reply, as Told) []byte
-
-	// DecodeStream reads one streamed answer of an upstream.
-	DecodeStream() StreamDecoder
-	// EncodeStream writes one streamed answer for a caller.
+	// EncodeStream writes one streamed answer.
 	EncodeStream(as Told) StreamEncoder
+}
 
-	// Observe reads an answer that passes as it is.
-	Observe() Observer
+// Upstream is a wire format as upstreams speak it.
+type Upstream interface {
+	// EncodeRequest writes a body. The error is a *Unable: the content of the
+	// conversation cannot be said in this format.
+	EncodeRequest(r *conversation.Request, to Target) (Encoded, error)
+	// DecodeReply reads a complete answer.
+	DecodeReply(body []byte) (*conversation.Reply, *upstream.Failure)
+	// DecodeStream reads one streamed answer.
+	DecodeStream() StreamDecoder
 }
 
 // Target is the upstream that a request is written for.

@@ -75,6 +75,9 @@ func (c *Client) Call(ctx context.Context, r upstream.Request) (upstream.Respons
 	if failure != nil {
 		return upstream.Response{}, failure
 	}
+	if r.Upgrade {
+		return c.dial(ctx, &request, with)
+	}
 	traced, seen := trace(ctx)
 	response, err := c.pooled.RoundTrip(request.WithContext(traced)) //nolint:bodyclose // closed by answer or by the caller
 	if err != nil && ctx.Err() == nil && seen.stale(err) {

@@ -17,7 +17,7 @@ var explained = map[fault.Code]explanation{
 	fault.Unauthorized:     {"", "no", "There is no credential, or it is not valid here.", "See the reason; use another key."},
 	fault.NotFound:         {"", "no", "There is no such path or thing, or not in your workspace.", "Check the id and the path."},
 	fault.MethodNotAllowed: {"", "no", "The path does not take this method.", "Use one that it takes."},
-	fault.PayloadTooLarge:  {"", "no", "The body is larger than the server takes, after inflation.", "Send less; the operator can raise `http.max_json`."},
+	fault.PayloadTooLarge:  {"", "no", "The body is larger than the server takes, after inflation.", "Send less; the operator can raise `http.max_json` and `http.max_multipart`."},
 	fault.GatewayError:     {"", "no", "A fault of ours. It is logged under the request id.", "Tell the operator the request id."},
 
 	fault.NoDefaultModel:             {"", "no", "The request names no model and nothing sets a default.", "Name a model."},
@@ -47,7 +47,7 @@ var explained = map[fault.Code]explanation{
 	fault.PreconditionFailed:   {"", "no", "`If-Match` names another version than `current_version`.", "Read again, then change."},
 	fault.IdempotencyConflict:  {"", "no", "The `Idempotency-Key` was used for another request.", "Use a fresh key."},
 	fault.UnsupportedMediaType: {"", "no", "The body is of another kind than the path takes.", "Send `content-type: application/json`."},
-	fault.Unavailable:          {"", "yes", "Postgres is away. Nothing was half-done.", "Repeat, with the same `Idempotency-Key` where one was sent."},
+	fault.Unavailable:          {"", "yes", "Postgres is away, or a gateway has no room for a large body. Nothing was half-done.", "Repeat, with the same `Idempotency-Key` where one was sent."},
 }
 
 // reasoning says what a reason means, and of which code it is.
@@ -92,6 +92,7 @@ var reasoned = map[fault.Reason]reasoning{
 	fault.RequestTimeout:   {fault.UpstreamTimeout, "The request with all its attempts took too long."},
 	fault.StreamCut:        {fault.UpstreamServerError, "The stream broke off before its end."},
 	fault.EventTooLarge:    {fault.UpstreamServerError, "One event of the stream was larger than 8 MiB."},
+	fault.Overloaded:       {fault.UpstreamServerError, "The provider has more to do than it can."},
 	fault.ContentPolicy:    {fault.UpstreamRejected, "The provider refused what was said, not how."},
 }
 

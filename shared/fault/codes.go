@@ -109,6 +109,10 @@ const (
 	EventTooLarge    Reason = "event_too_large"
 )
 
+// Overloaded is the reason of upstream_server_error when the provider has more
+// to do than it can.
+const Overloaded Reason = "overloaded"
+
 // Reasons of upstream_rejected.
 const (
 	// ContentPolicy: the provider refused what was said, not how.

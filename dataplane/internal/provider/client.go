@@ -78,15 +78,7 @@ func (c *Client) Call(ctx context.Context, r upstream.Request) (upstream.Respons
 	if r.Upgrade {
 		return c.dial(ctx, &request, with)
 	}
-	traced, seen := trace(ctx)
-	response, err := c.pooled.RoundTrip(request.WithContext(traced)) //nolint:bodyclose // closed by answer or by the caller
-	if err != nil && ctx.Err() == nil && seen.stale(err) {
-		again := request.WithContext(ctx)
-		if request.ContentLength > 0 {
-			again.Body = r.Body.Open()
-		}
-		response, err = c.fresh.RoundTrip(again) //nolint:bodyclose // as above
-	}
+	response, err := c.send(ctx, &r, &request) //nolint:bodyclose // closed by answer or by the caller
 	if err != nil {
 		return upstream.Response{}, upstream.Fail(classify(err), err)
 	}
@@ -94,6 +86,25 @@ func (c *Client) Call(ctx context.Context, r upstream.Request) (upstream.Respons
 		with.refused(&request)
 	}
 	return c.answer(&r, response)
+}
+
+// send makes the round trip. What must not be sent twice goes on a fresh
+// connection: on a kept one that was closed meanwhile nobody can tell whether
+// it arrived, and net/http itself may send it again.
+func (c *Client) send(ctx context.Context, r *upstream.Request, request *http.Request) (*http.Response, error) {
+	if r.Once {
+		return c.fresh.RoundTrip(request.WithContext(ctx))
+	}
+	traced, seen := trace(ctx)
+	response, err := c.pooled.RoundTrip(request.WithContext(traced))
+	if err == nil || ctx.Err() != nil || !seen.stale(err) {
+		return response, err
+	}
+	again := request.WithContext(ctx)
+	if request.ContentLength > 0 {
+		again.Body = r.Body.Open()
+	}
+	return c.fresh.RoundTrip(again)
 }
 
 func (c *Client) request(ctx context.Context, r *upstream.Request) (http.Request, authorizer, *upstream.Failure) {
@@ -167,5 +178,5 @@ func (c *Client) refused(response *http.Response, body io.Reader) *upstream.Fail
 	if body != nil {
 		text, _ = io.ReadAll(io.LimitReader(body, upstream.MaxErrorBody)) // a broken error body still has its status
 	}
-	return upstream.Refused(response.StatusCode, wait, text)
+	return upstream.RefusedAs(response.Header.Get("X-Amzn-Errortype"), response.StatusCode, wait, text)
 }

@@ -26,11 +26,12 @@ const (
 	ContentPolicy      Class = "content_policy"      // recognized by its wording
 	CredentialRejected Class = "credential_rejected" // 401, 403
 	GeoBlocked         Class = "geo_blocked"         // 403 for where we are
-	PaymentRequired    Class = "payment_required"    // 402
+	PaymentRequired    Class = "payment_required"    // 402, and a 429 or 400 for want of money, which no waiting helps
 	NotFound           Class = "not_found"           // 404: the upstream model or path
 	StatusTimeout      Class = "upstream_timed_out"  // 408, 504
 	UnsupportedMedia   Class = "unsupported_media"   // 415
 	RateLimited        Class = "rate_limited"        // 429
+	Overloaded         Class = "overloaded"          // 529, and others whose words say so
 	ServerError        Class = "server_error"        // 500 and above
 	Redirected         Class = "redirected"          // 3xx: never followed
 
@@ -62,7 +63,7 @@ func Classes() []Class {
 		DNSFailed, ConnectFailed, ConnectTimeout, TLSFailed, Reset, BadHead,
 		FirstByteTimeout, ReplyTimeout, RequestTimeout, IdleTimeout,
 		Rejected, TooLarge, ContextLength, ContentPolicy, CredentialRejected, GeoBlocked, PaymentRequired,
-		NotFound, StatusTimeout, UnsupportedMedia, RateLimited, ServerError, Redirected,
+		NotFound, StatusTimeout, UnsupportedMedia, RateLimited, Overloaded, ServerError, Redirected,
 		ErrorInReply, ErrorInStream, WrongType, EmptyReply, MalformedReply, TruncatedReply, BadEncoding,
 		ReplyTooLarge, EventTooLarge, StreamCut, Unknown, Gone, CannotCarry, CallerGone, CredentialFault, Internal,
 	}

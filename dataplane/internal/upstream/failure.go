@@ -63,6 +63,7 @@ var sayings = map[Class]saying{
 	StatusTimeout:      {fault.UpstreamTimeout, "", "The provider gave up on the request. Try again.", true},
 	UnsupportedMedia:   {fault.UpstreamRejected, "", "The provider cannot read this kind of content.", false},
 	RateLimited:        {fault.UpstreamRateLimited, "", "The provider is rate-limiting the gateway. Try again later, or allow other providers.", true},
+	Overloaded:         {fault.UpstreamServerError, fault.Overloaded, "The provider is overloaded. Try again, or allow other providers.", true},
 	ServerError:        {fault.UpstreamServerError, "", "The provider failed to answer. Try again.", true},
 	Redirected:         {fault.UpstreamServerError, "", "The provider answered with a redirect, which is never followed.", false},
 

@@ -2,27 +2,39 @@ package upstream
 
 import (
 	"net/http"
+	"strings"
 	"time"
-
-	"github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
-	"github.com/signalbox-dev/signalbox/shared/fault"
 )
 
 // MaxErrorBody is how much of an error body is read.
 const MaxErrorBody = 64 << 10
 
 // Refused classifies an error status with its body, of which at most
-// MaxErrorBody bytes count. retryAfter is what the provider asked for, 0 when
-// it did not.
+// MaxErrorBody bytes count. retryAfter is what the provider asked for in its
+// head, 0 when it did not.
 func Refused(status int, retryAfter time.Duration, body []byte) *Failure {
+	return RefusedAs("", status, retryAfter, body)
+}
+
+// RefusedAs is Refused for an error that its provider also names in the head,
+// as AWS does: "ValidationException:http://…".
+func RefusedAs(name string, status int, retryAfter time.Duration, body []byte) *Failure {
 	d := detailOf(body, maxNested)
+	name, _, _ = strings.Cut(name, ":")
+	d.hint(name)
+	if d.kind == "" {
+		d.kind = name
+	}
 	f := Fail(classOf(status, &d), nil)
 	f.Status = status
+	if retryAfter == 0 {
+		retryAfter = d.wait
+	}
 	switch f.Class {
 	case Rejected, TooLarge, ContextLength, ContentPolicy, UnsupportedMedia:
-		f.Fault.Status = status
+		f.Fault.Status = callers(status)
 		d.show(f.Fault)
-	case RateLimited, ServerError, StatusTimeout:
+	case RateLimited, Overloaded, ServerError, StatusTimeout:
 		f.RetryAfter = retryAfter
 		f.Fault.RetryAfter = retryAfter
 	default:
@@ -35,159 +47,111 @@ func Refused(status int, retryAfter time.Duration, body []byte) *Failure {
 // body or event; text that is not JSON is kept as the message.
 func InBand(inBand Class, status int, value []byte) *Failure {
 	d := detailOf(value, maxNested)
-	class := inBand
-	switch {
-	case d.isContextLength():
-		class = ContextLength
-	case d.isContentPolicy():
-		class = ContentPolicy
-	case d.isRateLimit():
-		class = RateLimited
-	case d.isCredential():
-		class = CredentialRejected
-	}
+	class := inBandClass(&d, inBand)
 	f := Fail(class, nil)
 	f.Status = status
-	if class != RateLimited && class != CredentialRejected {
+	switch class {
+	case Rejected, TooLarge, ContextLength, ContentPolicy, UnsupportedMedia:
+		f.Fault.Status = callers(d.status)
 		d.show(f.Fault)
-	}
-	if class == ContentPolicy {
-		f.Fault.Status = http.StatusBadRequest
+	case ErrorInReply, ErrorInStream:
+		d.show(f.Fault)
+	case RateLimited, Overloaded, StatusTimeout:
+		f.RetryAfter, f.Fault.RetryAfter = d.wait, d.wait
+	default:
 	}
 	return f
 }
 
+// callers is the status that the caller gets for a refusal of the request
+// itself: some say it with a 5xx, or with a 200.
+func callers(status int) int {
+	if status >= 400 && status < 500 {
+		return status
+	}
+	return http.StatusBadRequest
+}
+
+func inBandClass(d *detail, otherwise Class) Class {
+	class := d.named()
+	if class == "" && d.status != 0 {
+		class = classOf(d.status, d)
+	}
+	if class == "" {
+		class = d.worded(everyWording)
+	}
+	if class == "" && requestNames[strings.ToLower(d.kind)] {
+		class = Rejected
+	}
+	switch class {
+	case "", ServerError:
+		return otherwise
+	default:
+		return class
+	}
+}
+
+// classOf is by the status first, then by the names that the error has, then
+// by its wording, where the status leaves it open.
 func classOf(status int, d *detail) Class {
+	named := d.named()
 	switch {
 	case status >= 300 && status < 400:
 		return Redirected
 	case status == http.StatusGatewayTimeout, status == http.StatusRequestTimeout, status == 524: // Cloudflare's own
 		return StatusTimeout
+	case status == 529: // Anthropic's own
+		return Overloaded
 	case status >= 500 || status < 200:
-		return ServerError
+		return serverClass(status, named, d)
 	case status == http.StatusTooManyRequests:
-		return RateLimited
+		return limitedClass(named, d)
 	case status == http.StatusUnauthorized, status == http.StatusProxyAuthRequired: // of a proxy on our side
 		return CredentialRejected
 	case status == http.StatusForbidden:
-		return forbidden(d)
+		return forbiddenClass(named, d)
 	case status == http.StatusPaymentRequired:
 		return PaymentRequired
 	case status == http.StatusNotFound:
 		return NotFound
 	case status == http.StatusUnsupportedMediaType:
 		return UnsupportedMedia
-	case d.isContextLength():
-		return ContextLength
-	case d.isContentPolicy():
-		return ContentPolicy
 	case status == http.StatusRequestEntityTooLarge:
-		return TooLarge
-	case status == http.StatusBadRequest && d.isCredential():
-		return CredentialRejected
+		return either(named, either(d.worded(contentWording), TooLarge), RateLimited, ContextLength)
 	}
-	return Rejected
+	return either(named, either(d.worded(requestWording), Rejected))
 }
 
-func forbidden(d *detail) Class {
-	switch {
-	case d.isGeographic():
-		return GeoBlocked
-	case d.isContentPolicy():
-		return ContentPolicy
+// serverClass: a few servers answer with 500 to what is too long for them.
+func serverClass(status int, named Class, d *detail) Class {
+	if status == http.StatusInternalServerError && either(named, d.worded(contentWording)) == ContextLength {
+		return ContextLength
 	}
-	return CredentialRejected
+	return either(named, either(d.worded(overloadWording), ServerError), Overloaded)
 }
 
-// detail is what an error body says, in the spellings that providers of the
-// OpenAI kind use. The members are the upstream's own words: nothing of them
-// is shown before it went through show.
-type detail struct {
-	message, kind, code, param string
+// limitedClass: no words of content here, as "too many tokens" is a rate.
+func limitedClass(named Class, d *detail) Class {
+	return either(named, either(d.worded(limitWording), RateLimited), Overloaded, PaymentRequired)
 }
 
-// maxNested is how many "error" members inside each other are followed.
-const maxNested = 2
+func forbiddenClass(named Class, d *detail) Class {
+	return either(named, either(d.worded(forbiddenWording), CredentialRejected), GeoBlocked, ContentPolicy, PaymentRequired)
+}
 
-// detailOf reads {"error":{…}}, {"error":"…"}, {"message":…}, {"detail":…},
-// a list of one of these, or plain text.
-func detailOf(body []byte, deeper int) detail {
-	value := body
-	if list := rawjson.NewArray(value); list.Next() {
-		value = list.Value()
+// either is class when it is one of allowed, or any where none are named;
+// else otherwise.
+func either(class, otherwise Class, allowed ...Class) Class {
+	if class == "" {
+		return otherwise
 	}
-	o := rawjson.NewObject(value)
-	var d detail
-	var inner []byte
-	for o.Next() {
-		switch {
-		case o.Is("error"):
-			inner = o.Value()
-		case o.Is("message"), o.Is("detail"):
-			d.message = firstText(d.message, o.Value())
-		case o.Is("type"):
-			d.kind = rawjson.String(o.Value())
-		case o.Is("code"), o.Is("status"):
-			d.code = firstText(d.code, o.Value())
-		case o.Is("param"):
-			d.param = rawjson.String(o.Value())
+	if len(allowed) == 0 {
+		return class
+	}
+	for _, a := range allowed {
+		if class == a {
+			return class
 		}
 	}
-	switch {
-	case !o.OK():
-		return detail{message: plainText(value)}
-	case rawjson.IsString(inner):
-		d.message = rawjson.String(inner)
-	case !rawjson.IsNull(inner) && deeper > 0:
-		nested := detailOf(inner, deeper-1)
-		if nested.message == "" {
-			nested.message = d.message
-		}
-		return nested
-	}
-	return d
-}
-
-// firstText keeps had, else reads a string, or a number as it is written.
-func firstText(had string, value []byte) string {
-	if had != "" || len(value) == 0 {
-		return had
-	}
-	if c := value[0]; c >= '0' && c <= '9' {
-		return string(value)
-	}
-	return rawjson.String(value)
-}
-
-// plainText is the body when it may be read by a person: no markup.
-func plainText(body []byte) string {
-	for _, c := range body {
-		switch c {
-		case ' ', '\t', '\r', '\n':
-			continue
-		case '<', '{', '[':
-			return ""
-		}
-		break
-	}
-	if rawjson.IsString(body) {
-		return rawjson.String(body)
-	}
-	return string(body)
-}
-
-// show puts the safe part of d into f.
-func (d *detail) show(f *fault.Error) {
-	if message := Sanitize(d.message); message != "" {
-		f.Message = message
-	}
-	if code := sanitizeWord(d.code); code != "" {
-		_ = f.With("upstream_code", code)
-	}
-	if kind := sanitizeWord(d.kind); kind != "" {
-		_ = f.With("type", kind)
-	}
-	if param := sanitizeWord(d.param); param != "" {
-		_ = f.With("param", param)
-	}
+	return otherwise
 }

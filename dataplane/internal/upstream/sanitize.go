@@ -12,12 +12,15 @@ const maxMessage = 2 << 10
 
 var (
 	urls = regexp.MustCompile(`(?i)[a-z0-9+.-]*://[^\s"'<>)\]}]*`)
+	// The names that clouds have for what an account owns, and addresses of mail,
+	// which service accounts have.
+	resources = regexp.MustCompile(`(?i)\barn:aws[a-z-]*:[^\s"'<>)\]}]+|\bprojects/[a-z0-9.:_-]+|\borg-[A-Za-z0-9]{8,}|[a-z0-9._%+-]+@[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,}`)
 	// Host names with a port, and addresses: what a proxy's error page tells of
 	// its insides.
 	hosts = regexp.MustCompile(`(?i)\b(?:\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?|[a-z0-9-]+(?:\.[a-z0-9-]+)+:\d{2,5}|[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:internal|local|svc|cluster|corp|lan)\b)`)
 	// Known prefixes of keys, headers that carry one, and any long run that mixes
 	// letters and digits as only generated text does.
-	keys = regexp.MustCompile(`(?i)\b(?:bearer|basic)\s+\S+|\b(?:sk|pk|rk|gsk|xai|sb|key|api|ghp|hf|AIza|AKIA|ya29|eyJ)[-_.]?[A-Za-z0-9*_.-]{12,}`)
+	keys = regexp.MustCompile(`(?i)\b(?:bearer|basic)\s+\S+|\b(?:sk|pk|rk|gsk|xai|sb|key|api|ghp|hf|AIza|AKIA|ASIA|ABSK|ya29|eyJ)[-_.]?[A-Za-z0-9*_.-]{12,}`)
 	// What stands behind the name of a secret is one, whatever it looks like.
 	named = regexp.MustCompile(`(?i)\b((?:api|access|secret|private|subscription)[-_ ]?key|(?:access|auth|api|refresh|session)[-_ ]?token|client[-_ ]?secret|secret|passw(?:or)?d)(["'\x60]?\s*[:=]\s*["'\x60]?)[^\s"'\x60,;&)}\]]{6,}`)
 	runs  = regexp.MustCompile(`[A-Za-z0-9_+/=*-]{28,}`)
@@ -40,6 +43,7 @@ func Sanitize(message string) string {
 		return r
 	}, message)
 	message = urls.ReplaceAllString(message, "[url removed]")
+	message = resources.ReplaceAllString(message, "[name removed]")
 	message = keys.ReplaceAllString(message, "[removed]")
 	message = named.ReplaceAllString(message, "$1$2[removed]")
 	message = runs.ReplaceAllStringFunc(message, func(run string) string {

@@ -28,6 +28,7 @@ type Request struct {
 	Stream   bool // a stream is asked for
 	Framing  Framing
 	Opaque   bool // a reply that is neither JSON nor events is passed on as it comes
+	Once     bool // it must not be sent twice
 	Upgrade  bool // a two-way conversation is asked for
 	// Degraded lists what the caller asked for and this upstream's format has no
 	// place for.

@@ -21,7 +21,7 @@ func (r *requestReader) generation(at string, v []byte) {
 		if rawjson.IsNull(value) {
 			continue
 		}
-		name := at + "." + o.Name()
+		name := at + "." + nameOf(&o)
 		switch {
 		case is(&o, "stopSequences"):
 			q.Stop = r.texts(name, value)
@@ -88,11 +88,11 @@ func (r *requestReader) responseFormat(at string, v []byte, f *outputForm) {
 	}
 	for o := rawjson.NewObject(v); o.Next(); {
 		if !o.Is("text") {
-			r.other(at + "." + o.Name())
+			r.other(at + "." + nameOf(&o))
 			continue
 		}
 		for text := rawjson.NewObject(o.Value()); text.Next(); {
-			name := at + ".text." + text.Name()
+			name := at + ".text." + nameOf(&text)
 			switch {
 			case is(&text, "mimeType"):
 				f.mime, f.mimeAt = r.text(name, text.Value()), name
@@ -136,7 +136,7 @@ func (r *requestReader) thinking(at string, v []byte) {
 	}
 	var said conversation.Reasoning
 	for o := rawjson.NewObject(v); o.Next(); {
-		value, name := o.Value(), at+"."+o.Name()
+		value, name := o.Value(), at+"."+nameOf(&o)
 		switch {
 		case rawjson.IsNull(value):
 		case is(&o, "includeThoughts"):

@@ -16,9 +16,9 @@ func (r *requestReader) part(at string, v []byte) []conversation.Part {
 	p := scanPart(v, func(o *rawjson.Object) {
 		switch {
 		case is(o, "toolCall"), is(o, "toolResponse"):
-			r.wrong(at+"."+o.Name(), notSupported, "calls of Google's own tools can only be sent to Google")
+			r.wrong(at+"."+nameOf(o), notSupported, "calls of Google's own tools can only be sent to Google")
 		default:
-			r.other(at + "." + o.Name())
+			r.other(at + "." + nameOf(o))
 		}
 	})
 	signature := r.text(at+".thoughtSignature", p.signature)

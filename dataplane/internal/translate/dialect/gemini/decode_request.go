@@ -54,7 +54,7 @@ func (r *requestReader) body(body []byte) {
 		case is(&o, "generationConfig"):
 			r.generation("generationConfig", value)
 		case !isAny(&o, gatewayOnly):
-			r.other(o.Name())
+			r.other(nameOf(&o))
 		}
 	}
 	if !o.OK() {
@@ -157,10 +157,12 @@ func (r *requestReader) append(role conversation.Role, parts []conversation.Part
 	}
 	all := r.request.Messages
 	if n := len(all); n > 0 && all[n-1].Role == role {
-		all[n-1].Parts = append(all[n-1].Parts, parts...)
-		if role == conversation.Assistant {
-			all[n-1].Parts = joinThoughts(all[n-1].Parts)
+		before := all[n-1].Parts
+		if last := &before[len(before)-1]; role == conversation.Assistant && isPlainText(last) && isPlainText(&parts[0]) {
+			last.Text += parts[0].Text
+			parts = parts[1:]
 		}
+		all[n-1].Parts = joinThoughts(append(before, parts...))
 		return
 	}
 	r.request.Messages = append(all, conversation.Message{Role: role, Parts: parts})
@@ -181,6 +183,8 @@ func joinThoughts(parts []conversation.Part) []conversation.Part {
 	}
 	return out
 }
+
+func isPlainText(p *conversation.Part) bool { return p.Kind == conversation.Text }
 
 func isOpenThought(p *conversation.Part) bool {
 	return p.Thought != nil && p.Thought.Text != "" && p.Thought.Signature == "" && p.Thought.Data == ""

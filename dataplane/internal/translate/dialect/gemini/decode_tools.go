@@ -19,7 +19,7 @@ func (r *requestReader) tool(at string, v []byte) {
 		case is(&o, "functionDeclarations"):
 			r.each(at+".functionDeclarations", o.Value(), r.function)
 		default:
-			name := o.Name()
+			name := nameOf(&o)
 			var raw jsonappend.Buffer
 			raw.Open('{')
 			raw.Next()
@@ -54,7 +54,7 @@ func (r *requestReader) function(at string, v []byte) {
 				t.Parameters = jsonSchema(value)
 			}
 		default:
-			r.other(at + "." + o.Name())
+			r.other(at + "." + nameOf(&o))
 		}
 	}
 	if t.Name == "" {
@@ -73,7 +73,7 @@ func (r *requestReader) toolConfig(at string, v []byte) {
 		case is(&o, "functionCallingConfig"):
 			r.calling(at+".functionCallingConfig", o.Value())
 		default:
-			r.other(at + "." + o.Name())
+			r.other(at + "." + nameOf(&o))
 		}
 	}
 }
@@ -93,7 +93,7 @@ func (r *requestReader) calling(at string, v []byte) {
 			allowed = r.texts(at+".allowedFunctionNames", o.Value())
 		case is(&o, "streamFunctionCallArguments"): // how calls come, not which
 		default:
-			r.other(at + "." + o.Name())
+			r.other(at + "." + nameOf(&o))
 		}
 	}
 	choice := conversation.ToolChoice{Allowed: allowed}

@@ -111,7 +111,7 @@ func (w *partWriter) media(p *conversation.Part) {
 		w.open()
 		w.b.Name("fileData")
 		w.b.Open('{')
-		w.b.String("mimeType", typeOf(p.Kind, m))
+		w.b.StringIf("mimeType", typeOf(p.Kind, m))
 		w.b.String("fileUri", m.URL)
 		w.b.Close('}')
 		w.close()

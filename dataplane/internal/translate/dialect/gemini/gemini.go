@@ -7,6 +7,8 @@
 package gemini
 
 import (
+	"strings"
+
 	"github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect"
 )
@@ -40,6 +42,17 @@ func is(o *rawjson.Object, name string) bool {
 		at++
 	}
 	return at == len(name)
+}
+
+// nameOf is a member's name as JSON has it, however it was spelled.
+func nameOf(o *rawjson.Object) string {
+	words := strings.Split(o.Name(), "_")
+	for i, word := range words[1:] {
+		if word != "" && word[0] >= 'a' && word[0] <= 'z' {
+			words[i+1] = strings.ToUpper(word[:1]) + word[1:]
+		}
+	}
+	return strings.Join(words, "")
 }
 
 // isAny reports whether a member is one of names.

@@ -48,10 +48,10 @@ func typeOfName(name string) string {
 	return guess
 }
 
-// usual is the type of media of which nothing else is known. Vertex demands
-// one, and looks at the bytes itself.
+// usual is the type of media of which nothing else is known: Vertex demands
+// one, and looks at the bytes itself. Of a file there is nothing usual.
 var usual = map[conversation.Kind]string{
-	conversation.Image: "image/jpeg", conversation.Audio: "audio/wav", conversation.Video: "video/mp4", conversation.File: "application/pdf",
+	conversation.Image: "image/jpeg", conversation.Audio: "audio/wav", conversation.Video: "video/mp4",
 }
 
 // typeOf is the media type that is written: what was said, or what the name,
@@ -69,7 +69,7 @@ func typeOf(kind conversation.Kind, m *conversation.Media) string {
 	head := m.Data[:min(len(m.Data), 684)&^3] // of 512 bytes, which is what is sniffed
 	if raw, err := base64.StdEncoding.DecodeString(head); err == nil && len(raw) > 0 {
 		sniffed, _, _ := strings.Cut(http.DetectContentType(raw), ";")
-		if sniffed == "application/pdf" || kindOf(sniffed) == kind && kind != conversation.File {
+		if kind == conversation.File || kindOf(sniffed) == kind {
 			return sniffed
 		}
 	}

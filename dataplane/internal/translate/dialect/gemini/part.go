@@ -1,6 +1,8 @@
 package gemini
 
 import (
+	"bytes"
+	"encoding/json"
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
@@ -107,12 +109,25 @@ func scanCall(v []byte) wireCall {
 	return c
 }
 
-// arguments are a call's arguments as the model wrote them.
+// arguments are a call's arguments as the model wrote them. Google indents
+// whole replies, which is not the model's doing.
 func (c wireCall) arguments() string {
 	if len(c.args) == 0 || c.args[0] != '{' {
 		return "{}"
 	}
-	return string(c.args)
+	return oneLine(string(c.args))
+}
+
+// oneLine is JSON without white space between its tokens.
+func oneLine(text string) string {
+	if !strings.ContainsAny(text, " \t\r\n") {
+		return text
+	}
+	var out bytes.Buffer
+	if json.Compact(&out, []byte(text)) != nil {
+		return text
+	}
+	return out.String()
 }
 
 // codeText is code that a model ran, as text: no other format has a part for

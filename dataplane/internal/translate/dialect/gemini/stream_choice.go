@@ -160,6 +160,8 @@ func (c *choiceWriter) advance(dst []byte) []byte {
 func (c *choiceWriter) closed(dst []byte, p *openPart) []byte {
 	switch {
 	case p.call != nil:
+		// An event's data is one line.
+		p.call.Arguments = oneLine(p.call.Arguments)
 		return c.event(dst, &p.lead, func(w *partWriter) { w.call(p.call) })
 	case p.kind == conversation.Thought:
 		t := p.proof

@@ -143,6 +143,9 @@ func writeUsage(b *jsonappend.Buffer, u conversation.Usage) {
 }
 
 func writeModalities(b *jsonappend.Buffer, name string, all, audio, image int64) {
+	if all == 0 {
+		return
+	}
 	b.Name(name)
 	b.Open('[')
 	for _, m := range [...]struct {

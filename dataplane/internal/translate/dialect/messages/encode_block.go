@@ -92,7 +92,7 @@ func (w *writer) document(p turns.Part) error {
 		return p.Unable("a file without its content")
 	case m.Data != "" && m.Type() != pdf:
 		decoded, err := base64.StdEncoding.DecodeString(m.Data)
-		if err != nil || !isText(m.MIME) || !utf8.Valid(decoded) || len(decoded) == 0 {
+		if err != nil || !isText(m.Type()) || !utf8.Valid(decoded) || len(decoded) == 0 {
 			return p.Unable("a file that is neither a PDF nor text")
 		}
 		m.Data, m.Text = "", string(decoded)

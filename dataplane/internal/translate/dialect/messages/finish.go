@@ -20,11 +20,25 @@ func finishOf(reason string) conversation.Finish {
 	}
 }
 
-// stopReason writes one. Callers run tools when it says so, and some providers
-// say nothing but "stop" of an answer that calls them. There is none for a
-// model that broke off: the answer ends where it does.
-func stopReason(finish conversation.Finish, sequence string, calls bool) string {
-	switch finish {
+// ending is what a stop_reason is made of.
+type ending struct {
+	finish         conversation.Finish
+	sequence       string
+	calls, refuses bool // what the answer holds
+}
+
+// saw notes what a part of the answer tells of its end.
+func (e *ending) saw(k conversation.Kind) {
+	e.calls = e.calls || k == conversation.Call
+	e.refuses = e.refuses || k == conversation.Refusal
+}
+
+// reason writes a stop_reason. Callers run tools when it says so, and some
+// providers say nothing but "stop" of an answer that calls them; OpenAI says
+// it of one that refuses. There is no word for a model that broke off: the
+// answer ends where it does.
+func (e *ending) reason() string {
+	switch e.finish {
 	case conversation.Length:
 		return "max_tokens"
 	case conversation.ToolCalls:
@@ -33,13 +47,16 @@ func stopReason(finish conversation.Finish, sequence string, calls bool) string 
 		return "refusal"
 	case conversation.Paused:
 		return "pause_turn"
-	default:
+	case conversation.Stop:
 		switch {
-		case calls && finish == conversation.Stop:
+		case e.refuses:
+			return "refusal"
+		case e.calls:
 			return typeToolUse
-		case sequence != "":
+		case e.sequence != "":
 			return "stop_sequence"
 		}
-		return "end_turn"
+	default:
 	}
+	return "end_turn"
 }

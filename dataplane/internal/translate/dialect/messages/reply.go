@@ -115,13 +115,13 @@ func (Codec) EncodeReply(r *conversation.Reply, as dialect.Told) []byte {
 	appendHead(&b, as)
 	b.Name("content")
 	b.Open('[')
-	calls := false
+	end := ending{finish: choice.Finish, sequence: choice.Stop}
 	for i := range choice.Parts {
 		appendSaid(&b, &choice.Parts[i])
-		calls = calls || choice.Parts[i].Kind == conversation.Call
+		end.saw(choice.Parts[i].Kind)
 	}
 	b.Close(']')
-	appendStop(&b, stopReason(choice.Finish, choice.Stop, calls), choice.Stop)
+	appendStop(&b, end.reason(), choice.Stop)
 	appendUsage(&b, r.Usage.Usage, r.ServiceTier)
 	b.Close('}')
 	return b

@@ -25,9 +25,7 @@ type encoder struct {
 	parts  []*outgoing
 	held   int // bytes in parts that are not on the wire
 	loose  bool
-	calls  bool
-	finish conversation.Finish
-	stop   string
+	ending ending
 	usage  conversation.Usage
 }
 
@@ -65,7 +63,7 @@ func (s *encoder) Encode(dst []byte, e *conversation.Event) []byte {
 		}
 		return s.advance(dst)
 	case conversation.Stopped:
-		s.finish, s.stop = e.Finish, e.Text
+		s.ending.finish, s.ending.sequence = e.Finish, e.Text
 	default:
 	}
 	return dst
@@ -82,7 +80,7 @@ func (s *encoder) End(dst []byte) []byte {
 	b.Name("delta")
 	b.Open('{')
 	b.Raw("container", null)
-	appendStop(&b, stopReason(s.finish, s.stop, s.calls), s.stop)
+	appendStop(&b, s.ending.reason(), s.ending.sequence)
 	b.Close('}')
 	b.Name("usage")
 	b.Open('{')
@@ -128,10 +126,10 @@ func (s *encoder) opened(dst []byte, e *conversation.Event) []byte {
 		p.special = t.Data != ""
 	case e.Part.Call != nil:
 		p.text = []byte(e.Part.Call.Arguments)
-		s.calls = true
 	default:
 		p.text = []byte(spoken(&e.Part))
 	}
+	s.ending.saw(e.Part.Kind)
 	s.parts = append(s.parts, p)
 	s.held += len(p.text)
 	return s.advance(dst)
@@ -224,7 +222,7 @@ func (s *encoder) finished(dst []byte, p *outgoing) []byte {
 	whole := p.proof
 	whole.Text = string(p.text)
 	if p.wire >= 0 {
-		whole.Text = "shown already"
+		whole.Text = "what was shown" // that there is a text is all that counts
 	}
 	text, signature, data := thoughtBlocks(&whole)
 	if text != "" || signature != "" {

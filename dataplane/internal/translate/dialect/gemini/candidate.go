@@ -67,7 +67,7 @@ func (c *candidate) continues(kind conversation.Kind) bool { return c.open >= 0 
 
 func (c *candidate) part(v []byte) {
 	c.wire = append(c.wire, wired{})
-	p := scanPart(v, nil)
+	p := scanPart(v)
 	signature := rawjson.String(p.signature)
 	if p.text != nil && p.thought {
 		c.thought(rawjson.String(p.text), signature)

@@ -13,14 +13,10 @@ func (r *requestReader) part(at string, v []byte) []conversation.Part {
 	if !r.element(at, v) {
 		return nil
 	}
-	p := scanPart(v, func(o *rawjson.Object) {
-		switch {
-		case is(o, "toolCall"), is(o, "toolResponse"):
-			r.wrong(at+"."+nameOf(o), notSupported, "calls of Google's own tools can only be sent to Google")
-		default:
-			r.other(at + "." + nameOf(o))
-		}
-	})
+	p := scanPart(v)
+	if p.more {
+		r.moreOfPart(at, v)
+	}
 	signature := r.text(at+".thoughtSignature", p.signature)
 	if p.held > 1 {
 		r.wrong(at, outOfRange, "must hold only one of text, inlineData, fileData, functionCall, functionResponse")
@@ -45,6 +41,24 @@ func (r *requestReader) part(at string, v []byte) []conversation.Part {
 		r.wrong(at, required, "must hold text, inlineData, fileData, functionCall or functionResponse")
 	}
 	return out
+}
+
+// partMembers are those that scanPart knows.
+var partMembers = []string{
+	"text", "inlineData", "fileData", "functionCall", "functionResponse", "executableCode", "codeExecutionResult",
+	"thought", "thoughtSignature", "mediaResolution",
+}
+
+func (r *requestReader) moreOfPart(at string, v []byte) {
+	for o := rawjson.NewObject(v); o.Next(); {
+		switch {
+		case isAny(&o, partMembers), rawjson.IsNull(o.Value()):
+		case is(&o, "toolCall"), is(&o, "toolResponse"):
+			r.wrong(at+"."+nameOf(&o), notSupported, "calls of Google's own tools can only be sent to Google")
+		default:
+			r.other(at + "." + nameOf(&o))
+		}
+	}
 }
 
 // held reads the one thing that a part is; false when there is none, or it
@@ -183,7 +197,7 @@ func (r *requestReader) result(at string, v []byte) conversation.Part {
 		}
 	}
 	r.each(at+".parts", parts, func(at string, v []byte) {
-		if p := scanPart(v, nil); p.inline != nil || p.file != nil {
+		if p := scanPart(v); p.inline != nil || p.file != nil {
 			result.Parts = append(result.Parts, r.part(at, v)...)
 			return
 		}

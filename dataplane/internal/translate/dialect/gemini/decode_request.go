@@ -173,7 +173,7 @@ func (r *requestReader) append(role conversation.Role, parts []conversation.Part
 func joinThoughts(parts []conversation.Part) []conversation.Part {
 	out := parts[:0]
 	for _, p := range parts {
-		if n := len(out); n > 0 && isOpenThought(&out[n-1]) && p.Thought != nil && (p.Thought.Text != "" || p.Thought.Signature != "") {
+		if n := len(out); n > 0 && isOpenThought(&out[n-1]) && continuesThought(p.Thought) {
 			joined := *p.Thought
 			joined.Text = out[n-1].Thought.Text + joined.Text
 			out[n-1].Thought = &joined
@@ -182,6 +182,12 @@ func joinThoughts(parts []conversation.Part) []conversation.Part {
 		out = append(out, p)
 	}
 	return out
+}
+
+// continuesThought tells the rest of a thought from the proof that belongs to
+// the next part. OpenAI's proofs are always of thoughts.
+func continuesThought(t *conversation.Thinking) bool {
+	return t != nil && (t.Text != "" || t.Signature != "" || t.Origin == conversation.OpenAI)
 }
 
 func isPlainText(p *conversation.Part) bool { return p.Kind == conversation.Text }

@@ -139,7 +139,7 @@ func (o *observer) candidate(v []byte) (content bool) {
 }
 
 func (o *observer) part(v []byte) (content bool) {
-	p := scanPart(v, nil)
+	p := scanPart(v)
 	if p.text != nil {
 		if len(p.text) <= 2 {
 			return p.signature != nil

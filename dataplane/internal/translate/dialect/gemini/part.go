@@ -15,12 +15,12 @@ type wirePart struct {
 	thought                                          bool
 	signature                                        []byte
 	resolution                                       []byte
-	held                                             int // how many of the first seven there are
+	held                                             int  // how many of the first seven there are
+	more                                             bool // there are members that no other format has
 }
 
-// scanPart reads a part's members without looking into them. It calls other
-// for members that it does not know, if other is not nil; o stands on them.
-func scanPart(v []byte, other func(o *rawjson.Object)) wirePart {
+// scanPart reads a part's members without looking into them.
+func scanPart(v []byte) wirePart {
 	var p wirePart
 	o := rawjson.NewObject(v)
 	for o.Next() {
@@ -49,8 +49,8 @@ func scanPart(v []byte, other func(o *rawjson.Object)) wirePart {
 			p.signature = value
 		case is(&o, "mediaResolution"):
 			p.resolution = value
-		case other != nil:
-			other(&o)
+		default:
+			p.more = true
 		}
 	}
 	for _, held := range [...][]byte{p.text, p.inline, p.file, p.call, p.response, p.code, p.output} {

@@ -247,6 +247,29 @@ func TestStaleConnectionIsReplacedOnce(t *testing.T) {
 	}
 }
 
+// TestOnceIsOnce: a submission neither goes on a connection that may be stale
+// nor is it sent again.
+func TestOnceIsOnce(t *testing.T) {
+	s := serveRaw(t, func(conn, n int) string {
+		if conn == 1 && n == 1 || conn == 2 {
+			return good
+		}
+		return ""
+	})
+	client := newClient(t, provider.Options{})
+	_, failure := post(t, client, s.url)
+	require.Nil(t, failure)
+	once := request(s.url)
+	once.Once = true
+	response, failure := client.Call(t.Context(), once)
+	require.Nil(t, failure)
+	require.NoError(t, response.Body.Close())
+	require.EqualValues(t, 2, s.conns.Load(), "on a connection of its own")
+	_, failure = client.Call(t.Context(), once)
+	require.Equal(t, upstream.Reset, failure.Class)
+	require.EqualValues(t, 3, s.conns.Load())
+}
+
 func TestFreshConnectionIsNotRetried(t *testing.T) {
 	s := serveRaw(t, func(conn, n int) string {
 		if conn == 1 && n == 1 {

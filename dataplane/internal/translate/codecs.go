@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect/gemini"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect/messages"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect/plain"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect/responses"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 )
@@ -22,7 +23,9 @@ var (
 
 // codecs are the formats that callers speak.
 func codecs() map[format]dialect.Codec {
-	return map[format]dialect.Codec{chatFormat: chat.New(), messagesFormat: messages.New(), geminiFormat: gemini.New()}
+	return map[format]dialect.Codec{
+		chatFormat: chat.New(), responsesFormat: responses.New(), messagesFormat: messages.New(), geminiFormat: gemini.New(),
+	}
 }
 
 // upstreams are the formats that upstreams speak.

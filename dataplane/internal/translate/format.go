@@ -48,7 +48,7 @@ func spokenTo(surface catalog.Surface, to decide.Candidate) format {
 		if surface == catalog.Responses && lists(to.Endpoint, catalog.Responses, true) {
 			return responsesFormat
 		}
-		if surface != catalog.Chat && !lists(to.Endpoint, catalog.Chat, true) {
+		if !lists(to.Endpoint, catalog.Chat, false) && lists(to.Endpoint, catalog.Responses, false) {
 			return responsesFormat // a model that is there on this surface alone
 		}
 		return chatFormat

@@ -22,6 +22,7 @@ import (
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect/dialecttest"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect/gemini"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect/messages"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect/responses"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/decide"
@@ -35,6 +36,7 @@ var callers = []struct {
 	codec   dialect.Codec
 }{
 	{"chat", catalog.Chat, chatdialect.New()},
+	{"responses", catalog.Responses, responses.New()},
 	{"messages", catalog.Messages, messages.New()},
 	{"gemini", catalog.Gemini, gemini.New()},
 }
@@ -46,6 +48,7 @@ var spoken = []struct {
 	only []catalog.Surface
 }{
 	{"chat", catalog.OpenAICompatible, nil},
+	{"responses", catalog.OpenAI, []catalog.Surface{catalog.Responses}},
 	{"messages", catalog.Anthropic, nil},
 	{"gemini", catalog.Google, nil},
 	{"converse", catalog.Bedrock, nil},

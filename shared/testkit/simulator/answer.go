@@ -19,16 +19,23 @@ type answer struct {
 	finish    finish
 	usage     *usage // nil: left out
 	whole     bool   // stream the text as one event
+	refusal   string // in place of the text
+	stopped   string // the stop sequence that ended the text
 }
 
 type toolCall struct {
-	id   string // hexadecimal, to be prefixed
-	name string
-	args json.RawMessage
+	id     string // hexadecimal, to be prefixed
+	name   string
+	args   json.RawMessage // JSON, or for a custom tool text
+	custom bool
 }
 
+// usage is in tokens. Cached reads, cache writes, audio and images are part of
+// the input, and reasoning of the output.
 type usage struct {
 	input, output, reasoning int
+	cached, write5m, write1h int
+	audio, images, spoken    int // spoken is audio in the output
 }
 
 func (u usage) total() int { return u.input + u.output }
@@ -39,6 +46,7 @@ const (
 	finishStop finish = iota
 	finishLength
 	finishTools
+	finishRefused
 )
 
 // maxQuote bounds what the reply repeats of the prompt.
@@ -57,9 +65,15 @@ func answerTo(p *prompt, body []byte) answer {
 		if !t.schema.Exists() {
 			call.args = json.RawMessage(`{}`)
 		}
+		if t.custom {
+			call.custom, call.args = true, json.RawMessage("run "+quote(p.user))
+		}
 		a.calls = append(a.calls, call)
 	}
-	if len(a.calls) == 0 {
+	switch {
+	case p.terms["refuse"]:
+		a.finish, a.calls, a.refusal = finishRefused, nil, "I am sorry, but the simulated provider refuses to help with that."
+	case len(a.calls) == 0:
 		a.text = textFor(p, hints)
 		a.shorten(p)
 	}
@@ -88,6 +102,12 @@ func textFor(p *prompt, hints []string) string {
 	if p.images > 0 {
 		text += " I received " + count(p.images, "image") + "."
 	}
+	if p.audios > 0 {
+		text += " I heard " + count(p.audios, "recording") + "."
+	}
+	if p.documents > 0 {
+		text += " I read " + count(p.documents, "document") + "."
+	}
 	if p.system != "" {
 		text += " My instructions are " + count(len(pieces(p.system)), "word") + " long."
 	}
@@ -98,18 +118,27 @@ func textFor(p *prompt, hints []string) string {
 func (a *answer) shorten(p *prompt) {
 	for _, s := range p.stops {
 		if at := strings.Index(a.text, s); s != "" && at >= 0 {
-			a.text = a.text[:at]
+			a.text, a.stopped = a.text[:at], s
 		}
 	}
 	words := pieces(a.text)
 	if p.maxTokens > 0 && len(words) > p.maxTokens {
 		a.text = strings.Join(words[:p.maxTokens], "")
-		a.finish = finishLength
+		a.finish, a.stopped = finishLength, ""
 	}
 }
 
 func (a *answer) count(p *prompt) {
-	u := usage{input: p.input, output: len(pieces(a.text)), reasoning: len(pieces(a.reasoning))}
+	u := usage{
+		input: p.input, output: len(pieces(a.text + a.refusal)), reasoning: len(pieces(a.reasoning)),
+		audio: p.audios * audioTokens, images: p.images * imageTokens,
+	}
+	if p.terms["cached"] {
+		u.cached = u.input / 2
+	}
+	if p.speaks {
+		u.spoken = u.output
+	}
 	for _, c := range a.calls {
 		u.output += 1 + (len(c.args)+3)/4
 	}

@@ -2,210 +2,264 @@ package simulator
 
 import (
 	"encoding/json"
-	"net/http"
-	"strings"
+	"regexp"
+	"slices"
 
 	"github.com/tidwall/gjson"
 )
 
-// anthropicFormat is Anthropic's messages.
+// anthropicFormat is Anthropic's messages
+// (https://docs.anthropic.com/en/api/messages).
 type anthropicFormat struct{}
 
-func (anthropicFormat) read(_ *http.Request, body gjson.Result) (*prompt, *refusal) {
-	for _, field := range []string{"model", "messages"} {
-		if !body.Get(field).Exists() {
-			return nil, refuse(field, "%s: Field required", field)
-		}
+var (
+	anthropicMembers = set(`model messages max_tokens system stop_sequences stream temperature top_k top_p tools tool_choice
+		thinking metadata service_tier container context_management mcp_servers output_config cache_control inference_geo`)
+	countMembers = set(`model messages system tools tool_choice thinking output_config cache_control context_management mcp_servers`)
+)
+
+func (anthropicFormat) knows(x *exchange) map[string]bool {
+	if x.route.path == "/messages/count_tokens" {
+		return countMembers
 	}
+	return anthropicMembers
+}
+
+func (anthropicFormat) unknown(path string) *refusal {
+	return refuse(path, "%s: Extra inputs are not permitted", path)
+}
+
+func (anthropicFormat) counted(p *prompt) json.RawMessage { return obj("input_tokens", p.input) }
+
+func (anthropicFormat) read(x *exchange) (*prompt, *refusal) {
+	body := x.json
 	p := &prompt{
-		model:     body.Get("model").String(),
+		model:     x.model,
+		terms:     termsOf(x.model),
 		stream:    body.Get("stream").Bool(),
 		usage:     true,
 		stops:     strs(body.Get("stop_sequences")),
 		reasoning: body.Get("thinking.type").Str == "enabled" || body.Get("thinking.type").Str == "adaptive",
 		serial:    body.Get("tool_choice.disable_parallel_tool_use").Bool(),
 		maxTokens: int(body.Get("max_tokens").Int()),
+		repeats:   x.platform != compatible,
 	}
-	p.system = p.anthropicText(body.Get("system"))
-	names := map[string]string{} // tool_use id to tool
-	for i, m := range body.Get("messages").Array() {
-		if refused := p.anthropicMessage(i, m, names); refused != nil {
+	p.reasoning = p.reasoning || p.terms["reason"]
+	r := &anthropicReader{prompt: p, body: body, strict: x.platform != compatible, marks: newMarks()}
+	for _, check := range []func() *refusal{
+		func() *refusal { return r.required(x) }, r.settings, r.thinking, r.declared, r.choose, r.output, r.system, r.history, r.last,
+	} {
+		if refused := check(); refused != nil {
 			return nil, refused
 		}
 	}
-	for _, t := range body.Get("tools").Array() {
-		p.tools = append(p.tools, tool{name: t.Get("name").Str, schema: t.Get("input_schema")})
-	}
-	switch body.Get("tool_choice.type").Str {
-	case "any":
-		p.choice.mode = choiceRequired
-	case "none":
-		p.choice.mode = choiceNone
-	case "tool":
-		p.choice = toolChoice{mode: choiceRequired, name: body.Get("tool_choice.name").Str}
-	}
-	if format := body.Get("output_config.format"); format.Get("type").Str == "json_schema" {
-		p.schema = format.Get("schema")
-	}
+	p.marks = r.marks.list
 	return p, nil
 }
 
-// anthropicText joins the text of a string or of text blocks.
-func (p *prompt) anthropicText(content gjson.Result) string {
-	if content.Type == gjson.String {
-		return p.add(content.Str)
-	}
-	var text strings.Builder
-	for _, block := range content.Array() {
-		switch block.Get("type").Str {
-		case "text":
-			text.WriteString(p.add(block.Get("text").Str))
-		case "image":
-			p.addImage()
-		}
-	}
-	return text.String()
+// anthropicReader takes one request apart.
+type anthropicReader struct {
+	*prompt
+	body   gjson.Result
+	strict bool
+	marks  *marks
 }
 
-func (p *prompt) anthropicMessage(i int, m gjson.Result, names map[string]string) *refusal {
-	p.input += 3 // the frame of a message
-	text := p.anthropicText(m.Get("content"))
-	switch m.Get("role").Str {
-	case "user":
-		var results []toolResult
-		for _, block := range m.Get("content").Array() {
-			if block.Get("type").Str == "tool_result" {
-				results = append(results, toolResult{
-					name: names[block.Get("tool_use_id").Str], text: p.anthropicText(block.Get("content")),
-				})
-			}
-		}
-		if len(results) > 0 {
-			p.results = results
-		} else {
-			p.addUser(text)
-		}
-	case "assistant":
-		for _, block := range m.Get("content").Array() {
-			if block.Get("type").Str == "tool_use" {
-				names[block.Get("id").Str] = block.Get("name").Str
-			}
-		}
-	default:
-		return refuse("", "messages.%d.role: Input should be 'user' or 'assistant'", i)
+func (r *anthropicReader) required(x *exchange) *refusal {
+	named := x.route.model == nil // the body, and not the path, says which model
+	switch {
+	case named && r.body.Get("model").Type != gjson.String:
+		return refuse("model", "model: Field required")
+	case !named && r.body.Get("model").Exists() && !x.counts():
+		return anthropicFormat{}.unknown("model")
+	case !named && r.body.Get("anthropic_version").Str != "vertex-2023-10-16":
+		return refuse("anthropic_version", "anthropic_version: Field required")
+	case !r.body.Get("messages").IsArray():
+		return refuse("messages", "messages: Field required")
+	case len(r.body.Get("messages").Array()) == 0:
+		return refuse("messages", "messages: at least one message is required")
+	case x.counts():
+		return nil
+	case r.body.Get("max_tokens").Type != gjson.Number:
+		return refuse("max_tokens", "max_tokens: Field required")
+	case r.body.Get("max_tokens").Int() < 1:
+		return refuse("max_tokens", "max_tokens: Input should be greater than or equal to 1")
 	}
 	return nil
 }
 
-// signature stands for the opaque proof of a thinking block.
-const signature = "c2ltdWxhdGVk"
-
-func (anthropicFormat) plain(_ *prompt, a answer) json.RawMessage {
-	var content []json.RawMessage
-	if a.reasoning != "" {
-		content = append(content, obj("type", "thinking", "thinking", a.reasoning, "signature", signature))
-	}
-	if a.text != "" || len(a.calls) == 0 {
-		content = append(content, obj("type", "text", "text", a.text))
-	}
-	for _, c := range a.calls {
-		content = append(content, obj("type", "tool_use", "id", "toolu_"+c.id, "name", c.name, "input", c.args))
-	}
-	return obj("id", "msg_"+a.id, "type", "message", "role", "assistant", "model", a.model, "content", content,
-		"stop_reason", anthropicStop(a.finish), "stop_sequence", nil, "usage", anthropicUsage(a.usage))
+// counts reports whether only the tokens are asked for.
+func (x *exchange) counts() bool {
+	return x.route.path == "/messages/count_tokens" || x.id == vertexCount
 }
 
-func (anthropicFormat) frames(_ *prompt, a answer) []frame {
-	s := &anthropicStream{}
-	opening := any(omitted)
-	if a.usage != nil {
-		opening = anthropicUsage(&usage{input: a.usage.input, output: 1})
-	}
-	s.push("message_start", frameOther, "message", obj("id", "msg_"+a.id, "type", "message", "role", "assistant",
-		"model", a.model, "content", list[int](), "stop_reason", nil, "stop_sequence", nil, "usage", opening))
-	s.push("ping", frameOther)
-	if a.reasoning != "" {
-		deltas := append(asDeltas("thinking_delta", "thinking", pieces(a.reasoning)),
-			obj("type", "signature_delta", "signature", signature))
-		s.block(obj("type", "thinking", "thinking", "", "signature", ""), deltas)
-	}
-	if a.text != "" || len(a.calls) == 0 {
-		s.block(obj("type", "text", "text", ""), asDeltas("text_delta", "text", a.deltas()))
-	}
-	for _, c := range a.calls {
-		start := obj("type", "tool_use", "id", "toolu_"+c.id, "name", c.name, "input", obj())
-		s.block(start, asDeltas("input_json_delta", "partial_json", c.argChunks()))
-	}
-	closing := any(omitted)
-	if a.usage != nil {
-		closing = obj("output_tokens", a.usage.output)
-	}
-	s.push("message_delta", frameOther, "delta", obj("stop_reason", anthropicStop(a.finish), "stop_sequence", nil),
-		"usage", closing)
-	s.push("message_stop", frameTerminal)
-	return s.out
-}
-
-// anthropicStream numbers the content blocks.
-type anthropicStream struct {
-	out    []frame
-	blocks int
-}
-
-func (s *anthropicStream) push(event string, kind frameKind, pairs ...any) {
-	data := obj(append([]any{"type", event}, pairs...)...)
-	s.out = append(s.out, frame{event: event, data: string(data), kind: kind})
-}
-
-func (s *anthropicStream) block(start json.RawMessage, deltas []json.RawMessage) {
-	s.push("content_block_start", frameOther, "index", s.blocks, "content_block", start)
-	for _, d := range deltas {
-		s.push("content_block_delta", frameContent, "index", s.blocks, "delta", d)
-	}
-	s.push("content_block_stop", frameOther, "index", s.blocks)
-	s.blocks++
-}
-
-func asDeltas(kind, member string, texts []string) []json.RawMessage {
-	out := make([]json.RawMessage, 0, len(texts))
-	for _, t := range texts {
-		out = append(out, obj("type", kind, member, t))
-	}
-	return out
-}
-
-func (anthropicFormat) failure(e refusal) json.RawMessage {
-	kind, known := map[int]string{
-		http.StatusUnauthorized:          "authentication_error",
-		http.StatusForbidden:             "permission_error",
-		http.StatusNotFound:              "not_found_error",
-		http.StatusRequestEntityTooLarge: "request_too_large",
-		http.StatusTooManyRequests:       "rate_limit_error",
-		529:                              "overloaded_error",
-	}[e.status]
-	if !known {
-		kind = "invalid_request_error"
-		if e.status >= http.StatusInternalServerError {
-			kind = "api_error"
+func (r *anthropicReader) settings() *refusal {
+	for name, most := range map[string]float64{"temperature": 1, "top_p": 1} {
+		v := r.body.Get(name)
+		if v.Exists() && (v.Type != gjson.Number || v.Num < 0 || v.Num > most) {
+			return refuse(name, "%s: range: 0..%g", name, most)
 		}
 	}
-	return obj("type", "error", "error", obj("type", kind, "message", e.message), "request_id", "req_simulated")
-}
-
-func (f anthropicFormat) failureFrame(e refusal) frame {
-	e.status = 529
-	return frame{event: "error", data: string(f.failure(e)), kind: frameOther}
-}
-
-func anthropicStop(f finish) string {
-	return map[finish]string{finishStop: "end_turn", finishLength: "max_tokens", finishTools: "tool_use"}[f]
-}
-
-func anthropicUsage(u *usage) any {
-	if u == nil {
-		return omitted
+	if name := unknownIn(r.body.Get("metadata"), set("user_id")); name != "" {
+		return anthropicFormat{}.unknown("metadata." + name)
 	}
-	return obj("input_tokens", u.input, "cache_creation_input_tokens", 0, "cache_read_input_tokens", 0,
-		"cache_creation", obj("ephemeral_5m_input_tokens", 0, "ephemeral_1h_input_tokens", 0),
-		"output_tokens", u.output, "service_tier", "standard")
+	for _, s := range r.stops {
+		if s == "" {
+			return refuse("stop_sequences", "stop_sequences: each stop sequence must contain non-whitespace")
+		}
+	}
+	return nil
+}
+
+func (r *anthropicReader) thinking() *refusal {
+	t := r.body.Get("thinking")
+	budget := t.Get("budget_tokens")
+	switch kind := t.Get("type").Str; kind {
+	case "enabled":
+		switch {
+		case budget.Type != gjson.Number:
+			return refuse("thinking", "thinking.enabled.budget_tokens: Field required")
+		case budget.Int() < 1024:
+			return refuse("thinking", "thinking.enabled.budget_tokens: Input should be greater than or equal to 1024")
+		case r.maxTokens > 0 && budget.Int() >= int64(r.maxTokens):
+			return refuse("max_tokens", "`max_tokens` must be greater than `thinking.budget_tokens`. Please consult our documentation at "+
+				"https://docs.claude.com/en/docs/build-with-claude/extended-thinking#max-tokens-and-context-window-size")
+		}
+	case "adaptive", "disabled":
+		if budget.Exists() {
+			return anthropicFormat{}.unknown("thinking." + kind + ".budget_tokens")
+		}
+	default:
+		if t.Exists() {
+			return refuse("thinking", "thinking: Input tag '%s' found using 'type' does not match any of the expected tags: 'adaptive', 'disabled', 'enabled'", kind)
+		}
+	}
+	if t.Get("type").Str != "enabled" && t.Get("type").Str != "adaptive" {
+		return nil
+	}
+	switch temperature, forced := r.body.Get("temperature"), r.body.Get("tool_choice.type").Str; {
+	case temperature.Exists() && temperature.Num != 1:
+		return refuse("temperature", "`temperature` may only be set to 1 when thinking is enabled or in adaptive mode.")
+	case r.body.Get("top_k").Exists():
+		return refuse("top_k", "`top_k` must be unset when thinking is enabled or in adaptive mode.")
+	case r.body.Get("top_p").Exists() && r.body.Get("top_p").Num < 0.95:
+		return refuse("top_p", "`top_p` must be greater than or equal to 0.95 or unset when thinking is enabled or in adaptive mode.")
+	case forced == "any" || forced == "tool":
+		return refuse("tool_choice", "Thinking may not be enabled when tool_choice forces tool use.")
+	}
+	return nil
+}
+
+var (
+	anthropicToolName    = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,128}$`)
+	anthropicToolMembers = set(`type name description input_schema cache_control strict defer_loading eager_input_streaming input_examples allowed_callers`)
+)
+
+func (r *anthropicReader) declared() *refusal {
+	for i, t := range r.body.Get("tools").Array() {
+		name, schema := t.Get("name").Str, t.Get("input_schema")
+		at := "tools." + itoa(i) + ".custom."
+		own := t.Get("type").Str == "" || t.Get("type").Str == "custom" // the others run at Anthropic
+		switch extra := unknownIn(t, anthropicToolMembers); {
+		case !anthropicToolName.MatchString(name):
+			return refuse("tools", "%sname: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'", at)
+		case r.has(name):
+			return refuse("tools", "tools: Tool names must be unique.")
+		case !own:
+		case extra != "" && r.strict:
+			return anthropicFormat{}.unknown(at + extra)
+		case !schema.IsObject():
+			return refuse("tools", "%sinput_schema: Field required", at)
+		case schema.Get("type").Str != "object":
+			return refuse("tools", "%sinput_schema.type: Input should be 'object'", at)
+		case t.Get("strict").Bool() && !closed(schema):
+			return refuse("tools", "%sFor 'object' type, 'additionalProperties' must be explicitly set to false", at)
+		}
+		if own {
+			r.tools = append(r.tools, tool{name: name, schema: schema})
+		}
+		r.input += len(t.Raw) / 4
+		if refused := r.marks.block(r.prompt, "tools."+itoa(i), t); refused != nil {
+			return refused
+		}
+	}
+	return nil
+}
+
+// closed reports whether every object of a schema rules out other members.
+func closed(s gjson.Result) bool {
+	good := typeOf(s) != "object" || s.Get("additionalProperties").Type == gjson.False
+	s.Get("properties").ForEach(func(_, sub gjson.Result) bool {
+		good = good && closed(sub)
+		return good
+	})
+	return good && (!s.Get("items").IsObject() || closed(s.Get("items")))
+}
+
+func (r *anthropicReader) choose() *refusal {
+	choice := r.body.Get("tool_choice")
+	if !choice.Exists() {
+		return nil
+	}
+	if len(r.body.Get("tools").Array()) == 0 {
+		return refuse("tool_choice", "tool_choice: tool_choice may only be specified while providing tools.")
+	}
+	switch kind, name := choice.Get("type").Str, choice.Get("name").Str; kind {
+	case "auto":
+	case "any":
+		r.choice.mode = choiceRequired
+	case "none":
+		r.choice.mode = choiceNone
+	case "tool":
+		if !r.has(name) {
+			return refuse("tool_choice", "Tool '%s' not found in provided tools", name)
+		}
+		r.choice = toolChoice{mode: choiceRequired, only: []string{name}}
+	default:
+		return refuse("tool_choice", "tool_choice: Input tag '%s' found using 'type' does not match any of the expected tags: 'any', 'auto', 'none', 'tool'", kind)
+	}
+	return nil
+}
+
+func (r *anthropicReader) output() *refusal {
+	config := r.body.Get("output_config")
+	if effort := config.Get("effort"); effort.Exists() && !set("low medium high xhigh max")[effort.Str] {
+		return refuse("output_config", "output_config.effort: Input should be 'low', 'medium', 'high', 'xhigh' or 'max'")
+	}
+	format := config.Get("format")
+	switch {
+	case !format.Exists(), format.Type == gjson.Null:
+		return nil
+	case format.Get("type").Str != "json_schema":
+		return refuse("output_config", "output_config.format.type: Input should be 'json_schema'")
+	case !format.Get("schema").IsObject():
+		return refuse("output_config", "output_config.format.schema: Field required")
+	case unknownIn(format, set("type schema")) != "":
+		return anthropicFormat{}.unknown("output_config.format." + unknownIn(format, set("type schema")))
+	case !closed(format.Get("schema")):
+		return refuse("output_config", "output_config.format.schema: For 'object' type, 'additionalProperties' must be explicitly set to false")
+	}
+	r.schema = format.Get("schema")
+	return nil
+}
+
+// last checks how the conversation ends, and marks all of it when the request
+// asks for that.
+func (r *anthropicReader) last() *refusal {
+	if refused := r.marks.top(r.prompt, r.body.Get("cache_control")); refused != nil {
+		return refused
+	}
+	messages := r.body.Get("messages").Array()
+	final := messages[len(messages)-1]
+	if final.Get("role").Str != "assistant" {
+		return nil
+	}
+	text := final.Get("content")
+	if blocks := text.Array(); text.IsArray() && len(blocks) > 0 {
+		text = blocks[len(blocks)-1].Get("text")
+	}
+	if text.Str != "" && slices.Contains([]string{" ", "\n", "\t"}, text.Str[len(text.Str)-1:]) {
+		return refuse("messages", "messages: final assistant content cannot end with trailing whitespace")
+	}
+	return nil
 }

@@ -5,14 +5,13 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-
-	"github.com/tidwall/gjson"
 )
 
 // dialect is one wire format.
 type dialect interface {
-	// read takes a request apart. The body is valid JSON.
-	read(r *http.Request, body gjson.Result) (*prompt, *refusal)
+	strict
+	// read takes a request apart. The body is a JSON object.
+	read(x *exchange) (*prompt, *refusal)
 	// plain is the reply in one piece.
 	plain(p *prompt, a answer) json.RawMessage
 	// frames is the reply as a stream.
@@ -21,13 +20,26 @@ type dialect interface {
 	failure(e refusal) json.RawMessage
 	// failureFrame is an error inside a stream.
 	failureFrame(e refusal) frame
+	// worded is an error in the words that its provider is known for.
+	worded(t trouble) refusal
 }
+
+// trouble is an error that every provider words differently.
+type trouble string
+
+const (
+	troubleQuota   trouble = "quota"
+	troubleContext trouble = "context"
+	troublePolicy  trouble = "policy"
+	troubleAuth    trouble = "auth"
+)
 
 // frame is one event of a stream.
 type frame struct {
-	event string // "" for none
-	data  string
-	kind  frameKind
+	event     string // "" for none
+	data      string
+	kind      frameKind
+	exception bool // an error, where frames say so themselves
 }
 
 type frameKind int
@@ -45,6 +57,7 @@ type refusal struct {
 	message string
 	param   string
 	code    string
+	kind    string // the format's name of the error, where the status does not say it
 }
 
 // refuse is a bad request.

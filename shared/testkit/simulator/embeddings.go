@@ -17,10 +17,13 @@ const (
 )
 
 // embeddings answers OpenAI's /v1/embeddings.
-func embeddings(body gjson.Result) (json.RawMessage, *refusal) {
+func embeddings(body gjson.Result, model string) (json.RawMessage, *refusal) {
 	in := body.Get("input")
-	if body.Get("model").Type != gjson.String || !in.Exists() {
+	if model == "" || !in.Exists() || in.IsArray() && len(in.Array()) == 0 {
 		return nil, refuse("input", "Missing required parameter: 'input'.")
+	}
+	if f := body.Get("encoding_format"); f.Exists() && f.Str != "float" && f.Str != "base64" {
+		return nil, oneOf("encoding_format", f.String(), "float base64")
 	}
 	inputs := []gjson.Result{in}
 	if all := in.Array(); in.IsArray() && len(all) > 0 && all[0].Type != gjson.Number {
@@ -43,7 +46,7 @@ func embeddings(body gjson.Result) (json.RawMessage, *refusal) {
 		}
 		data = append(data, obj("object", "embedding", "index", i, "embedding", v))
 	}
-	return obj("object", "list", "data", data, "model", body.Get("model").Str,
+	return obj("object", "list", "data", data, "model", model,
 		"usage", obj("prompt_tokens", tokens, "total_tokens", tokens)), nil
 }
 
@@ -75,3 +78,5 @@ func base64Of(v []float32) string {
 	}
 	return base64.StdEncoding.EncodeToString(raw)
 }
+
+func base64Text(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }

@@ -16,6 +16,7 @@ type Fault struct {
 	Hang       bool          // no byte, until the caller goes
 	HangAfter  int           // stream: silent after this many content events; 0 off
 	Trickle    bool          // one byte a write
+	Split      int           // this many bytes a write; 0 off
 	Pause      time.Duration // between the bytes of Trickle
 	CutAfter   int           // end the connection after this many content events; 0 off
 	Garbage    bool          // a 200 whose body is not of the format
@@ -25,14 +26,20 @@ type Fault struct {
 	NoUsage    bool
 	NoDone     bool // stream: no terminal marker
 	HTML       bool
-	Gzip       bool
+	Encoding   string // gzip, br, zstd or deflate, whatever was accepted
 	Redirect   bool
-	Short      bool // Content-Length lies
-	Stale      bool // re-used connections are closed without a byte
-	CRLF       bool // stream: lines end in CR LF
-	NoSpace    bool // stream: no space after "data:"
-	Comments   bool // stream: a comment before each event
-	LongKiB    int  // reply text of this size in one event
+	Short      bool   // Content-Length lies
+	Stale      bool   // re-used connections are closed without a byte
+	CRLF       bool   // stream: lines end in CR LF
+	NoSpace    bool   // stream: no space after "data:"
+	Comments   bool   // stream: a comment before each event
+	LongKiB    int    // reply text of this size in one event
+	Early      bool   // 103 Early Hints before the head
+	Trailer    bool   // trailers after the body
+	WrongType  bool   // a Content-Type that is not the body's
+	GoAway     bool   // end the connection after the answer: GOAWAY over HTTP/2
+	FailJob    bool   // a job ends as failed
+	Trouble    string // quota, context, policy or auth, in the provider's own words
 	TPS        float64
 	Times      int // misbehave this many times for a model, then be good; 0 always
 }
@@ -83,6 +90,10 @@ func (f *Fault) take(words []string) ([]string, error) {
 		*flag = true
 		return rest, nil
 	}
+	if text := f.text(term); text != nil {
+		*text = term
+		return rest, nil
+	}
 	if number := f.number(term); number != nil {
 		if len(rest) == 0 {
 			return nil, fmt.Errorf("the fault term %q needs a number, such as %s-3", term, term)
@@ -108,14 +119,27 @@ func (f *Fault) check(term string) error {
 
 func (f *Fault) flag(term string) *bool {
 	return map[string]*bool{
-		"reset": &f.Reset, "garbage": &f.Garbage, "html": &f.HTML, "gzip": &f.Gzip, "redirect": &f.Redirect,
+		"reset": &f.Reset, "garbage": &f.Garbage, "html": &f.HTML, "redirect": &f.Redirect,
 		"short": &f.Short, "stale": &f.Stale, "crlf": &f.CRLF, "nospace": &f.NoSpace, "comments": &f.Comments,
+		"early": &f.Early, "trailer": &f.Trailer, "wrongtype": &f.WrongType, "goaway": &f.GoAway, "failjob": &f.FailJob,
 	}[term]
+}
+
+// text is where a term is kept that is one of several.
+func (f *Fault) text(term string) *string {
+	switch term {
+	case "gzip", "br", "zstd", "deflate":
+		return &f.Encoding
+	case string(troubleQuota), string(troubleContext), string(troublePolicy), string(troubleAuth):
+		return &f.Trouble
+	}
+	return nil
 }
 
 func (f *Fault) number(term string) *int {
 	return map[string]*int{
 		"status": &f.Status, "retry": &f.RetryAfter, "malformed": &f.Malformed, "long": &f.LongKiB, "times": &f.Times,
+		"split": &f.Split,
 	}[term]
 }
 

@@ -25,7 +25,7 @@ func TestFaultOf(t *testing.T) {
 		"fault-trickle-no-done-no-usage":    {Trickle: true, NoDone: true, NoUsage: true},
 		"fault-error-first-times-2":         {ErrorFirst: true, Times: 2},
 		"fault-long-3000-tps-0.5":           {LongKiB: 3000, TPS: 0.5},
-		"fault-malformed-2-gzip-short-html": {Malformed: 2, Gzip: true, Short: true, HTML: true},
+		"fault-malformed-2-gzip-short-html": {Malformed: 2, Encoding: "gzip", Short: true, HTML: true},
 		"fault-reset-garbage-redirect":      {Reset: true, Garbage: true, Redirect: true},
 		"fault-stale-comments":              {Stale: true, Comments: true},
 	} {

@@ -65,7 +65,7 @@ func TestAnthropic(t *testing.T) {
 
 func TestGemini(t *testing.T) {
 	r := start(t, simulator.Options{})
-	ask := `{"contents":[{"role":"user","parts":[{"text":"Say hello"},{"inlineData":{"mimeType":"image/png","data":"AA"}}]}]}`
+	ask := `{"contents":[{"role":"user","parts":[{"text":"Say hello"},{"inlineData":{"mimeType":"image/png","data":"AAAA"}}]}]}`
 	plain := r.ask("/v1beta/models/m:generateContent", ask)
 	text := plain.Get("candidates.0.content.parts.0.text").Str
 	require.Contains(t, text, "Say hello")

@@ -1,9 +1,6 @@
 package simulator
 
 import (
-	"bytes"
-	"compress/gzip"
-	"encoding/json"
 	"io"
 	"net"
 	"net/http"
@@ -97,18 +94,29 @@ func (s *Server) faultSource(x *exchange) (Fault, error) {
 			return f, nil
 		}
 	}
+	if x.r.Method != http.MethodPost && !x.upgrades() {
+		return Fault{}, nil // what a name asks for came with the submission
+	}
 	f, _, err := FaultOf(x.model)
 	return f, err
 }
 
 // before does what goes wrong before the head; true means that it answered.
-func (x *exchange) before(d dialect) bool {
+func (x *exchange) before() bool {
 	f := x.fault
 	if f.Stale && x.reused {
 		panic(http.ErrAbortHandler)
 	}
 	if f.Latency > 0 && !x.sleep(f.Latency) {
 		return true
+	}
+	if f.Early {
+		x.w.Header().Set("Link", "</style.css>; rel=preload")
+		x.w.WriteHeader(http.StatusEarlyHints)
+		x.w.Header().Del("Link")
+	}
+	if f.GoAway {
+		x.w.Header().Set("Connection", "close")
 	}
 	switch {
 	case f.Hang:
@@ -126,8 +134,11 @@ func (x *exchange) before(d dialect) bool {
 	case f.Redirect:
 		x.w.Header().Set("Location", "/moved"+x.r.URL.Path)
 		x.w.WriteHeader(http.StatusFound)
+	case f.Trouble != "":
+		e := x.format().worded(trouble(f.Trouble))
+		x.refuse(&e)
 	case f.Status != 0 && f.Status != http.StatusOK:
-		x.refuse(d, &refusal{status: f.Status, message: "The simulated provider fails with status " + strconv.Itoa(f.Status) + " on request."})
+		x.refuse(&refusal{status: f.Status, message: "The simulated provider fails with status " + strconv.Itoa(f.Status) + " on request."})
 	case f.Garbage:
 		x.w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(x.w, "\x00\xff{\"id\": garbage, <<<")
@@ -158,58 +169,6 @@ func (x *exchange) sleep(d time.Duration) bool {
 		return true
 	case <-x.r.Context().Done():
 		return false
-	}
-}
-
-// plain writes a reply in one piece.
-func (x *exchange) plain(body json.RawMessage) {
-	f, raw := x.fault, []byte(body)
-	x.w.Header().Set("Content-Type", "application/json")
-	if f.Gzip {
-		raw = gzipped(raw)
-		x.w.Header().Set("Content-Encoding", "gzip")
-	}
-	length := len(raw)
-	if f.Short {
-		length += 100
-	}
-	x.w.Header().Set("Content-Length", strconv.Itoa(length))
-	x.w.WriteHeader(http.StatusOK)
-	if f.CutAfter > 0 {
-		_, _ = x.w.Write(raw[:len(raw)/2])
-		x.flush()
-		panic(http.ErrAbortHandler)
-	}
-	if f.Trickle {
-		x.trickle(x.w, raw)
-	} else {
-		_, _ = x.w.Write(raw) // the caller may have gone
-	}
-	if f.Short {
-		x.flush()
-		panic(http.ErrAbortHandler)
-	}
-}
-
-func gzipped(raw []byte) []byte {
-	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
-	_, _ = z.Write(raw) // a buffer takes everything
-	_ = z.Close()
-	return b.Bytes()
-}
-
-func (x *exchange) flush() { _ = http.NewResponseController(x.w).Flush() }
-
-func (x *exchange) trickle(w io.Writer, raw []byte) {
-	for i := range raw {
-		if _, err := w.Write(raw[i : i+1]); err != nil || x.r.Context().Err() != nil {
-			return
-		}
-		x.flush()
-		if x.fault.Pause > 0 && !x.sleep(x.fault.Pause) {
-			return
-		}
 	}
 }
 

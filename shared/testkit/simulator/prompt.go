@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -10,12 +11,16 @@ import (
 // prompt is a request of any format, reduced to what an answer depends on.
 type prompt struct {
 	model     string
+	terms     map[string]bool // of the model's name
 	stream    bool
 	usage     bool // stream: the caller wants the usage event
 	system    string
 	user      string // text of the last user turn
 	results   []toolResult
 	images    int
+	audios    int
+	documents int
+	names     map[string]string // tools by the ids of their calls
 	tools     []tool
 	choice    toolChoice
 	serial    bool         // one tool call at most
@@ -25,13 +30,24 @@ type prompt struct {
 	stops     []string
 	choices   int
 	reasoning bool
+	exact     bool // the platform is as strict as OpenAI
+	hidden    bool // thoughts are counted and not shown
+	speaks    bool // the answer is audio
+	request   gjson.Result
+	sealed    bool // thoughts are given out encrypted
+	draws     bool // the answer has an image
+	stored    int  // tokens of the input that a cache of its own holds
+	repeats   bool // the last usage of a stream says all of it again
 	logprobs  bool
+	top       int // alternatives for each token
+	marks     []cacheMark
 	input     int // tokens
 }
 
 type tool struct {
 	name   string
 	schema gjson.Result
+	custom bool // takes text in place of JSON
 }
 
 type toolResult struct {
@@ -49,11 +65,48 @@ const (
 
 type toolChoice struct {
 	mode choiceMode
-	name string // of the one demanded tool
+	only []string // the tools that may be called; none is all
 }
 
-// imageTokens is what an image counts for.
-const imageTokens = 85
+// What content other than text counts for, in tokens.
+const (
+	imageTokens    = 85
+	audioTokens    = 50
+	documentTokens = 250
+)
+
+// termsOf are the words of a model's name, up to those of its fault. A quirk
+// is one term with the word after it.
+func termsOf(model string) map[string]bool {
+	if terms, ok := faultTerms(model); ok {
+		model = strings.TrimSuffix(model, faultMark+terms)
+	}
+	words := strings.FieldsFunc(model, func(r rune) bool { return strings.ContainsRune("-/:.@", r) })
+	out := map[string]bool{}
+	for i, w := range words {
+		out[w] = true
+		if i > 0 && words[i-1] == "quirk" {
+			out["quirk-"+w] = true
+		}
+	}
+	return out
+}
+
+// name notes which tool a call was for.
+func (p *prompt) name(id, tool string) {
+	if p.names == nil {
+		p.names = map[string]string{}
+	}
+	p.names[id] = tool
+}
+
+// named is the tool of a call, or the call's id.
+func (p *prompt) named(id string) string {
+	if name := p.names[id]; name != "" {
+		return name
+	}
+	return id
+}
 
 // add counts text towards the input and returns it.
 func (p *prompt) add(text string) string {
@@ -64,6 +117,16 @@ func (p *prompt) add(text string) string {
 func (p *prompt) addImage() {
 	p.images++
 	p.input += imageTokens
+}
+
+func (p *prompt) addAudio() {
+	p.audios++
+	p.input += audioTokens
+}
+
+func (p *prompt) addDocument() {
+	p.documents++
+	p.input += documentTokens
 }
 
 // addUser begins a new user turn: tool results before it are history.
@@ -81,23 +144,20 @@ func (p *prompt) wanted() []tool {
 	if len(p.tools) == 0 || len(p.results) > 0 || p.choice.mode == choiceNone {
 		return nil
 	}
-	if p.choice.name != "" {
-		for _, t := range p.tools {
-			if t.name == p.choice.name {
-				return []tool{t}
-			}
-		}
+	allowed := p.tools
+	if len(p.choice.only) > 0 {
+		allowed = slices.DeleteFunc(slices.Clone(p.tools), func(t tool) bool { return !slices.Contains(p.choice.only, t.name) })
 	}
 	text := strings.ToLower(p.user)
 	var named []tool
-	for _, t := range p.tools {
+	for _, t := range allowed {
 		name := strings.ToLower(t.name)
 		if strings.Contains(text, name) || strings.Contains(text, strings.ReplaceAll(name, "_", " ")) {
 			named = append(named, t)
 		}
 	}
-	if len(named) == 0 && (p.choice.mode == choiceRequired || strings.Contains(text, "tool")) {
-		named = p.tools[:1]
+	if len(named) == 0 && len(allowed) > 0 && (p.choice.mode == choiceRequired || strings.Contains(text, "tool")) {
+		named = allowed[:1]
 	}
 	if len(named) == 1 && strings.Contains(text, "parallel") {
 		named = append(named, named[0])

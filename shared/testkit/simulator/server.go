@@ -1,14 +1,12 @@
 package simulator
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"io"
 	"net"
 	"net/http"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,23 +17,34 @@ import (
 // Options are the parts of a Server that a caller may set; the zero value
 // answers at once and asks for no key.
 type Options struct {
-	// Now is the clock of the "created" members; nil is time.Now.
+	// Now is the clock of the "created" members and of what expires; nil is
+	// time.Now.
 	Now func() time.Time
 	// TokensPerSecond paces streams; 0 does not.
 	TokensPerSecond float64
 	// Key, when not empty, must come as a bearer token, x-api-key or
-	// x-goog-api-key.
+	// x-goog-api-key on the paths that stand for no particular provider.
 	Key string
 	// Keep is how many requests are remembered, and KeepBytes how much of
 	// each body; 0 is 256 requests and 1 MiB.
 	Keep, KeepBytes int
+	// Polls is how many times a job is asked about before it is complete; 0
+	// is 2.
+	Polls int
+	// TokenLife is how long an access token of the token endpoints is good
+	// for; 0 is an hour.
+	TokenLife time.Duration
 }
 
 // Server is the provider. It is an http.Handler and safe for concurrent use.
 type Server struct {
 	options Options
+	routes  []route
 	record  recorder
 	open    atomic.Int64 // connections
+	stored  store
+	cached  prefixes
+	tokens  tokens
 
 	mu       sync.Mutex
 	faults   map[string]Fault // by model; "" is every model
@@ -55,8 +64,14 @@ func New(o Options) *Server {
 	if o.KeepBytes == 0 {
 		o.KeepBytes = 1 << 20
 	}
+	if o.Polls == 0 {
+		o.Polls = 2
+	}
+	if o.TokenLife == 0 {
+		o.TokenLife = time.Hour
+	}
 	return &Server{
-		options: o, record: recorder{keep: o.Keep},
+		options: o, routes: routes(), record: recorder{keep: o.Keep},
 		faults: map[string]Fault{}, times: map[string]int{}, handlers: map[string]http.Handler{},
 	}
 }
@@ -91,23 +106,20 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		write(w, http.StatusRequestEntityTooLarge, openAIFailure(refusal{status: 413, message: "the body is too large"}))
 		return
 	}
-	reused := false
+	x := &exchange{server: s, w: w, r: r, body: body}
 	if uses, ok := r.Context().Value(connUses{}).(*atomic.Int64); ok {
-		reused = uses.Add(1) > 1
+		x.reused = uses.Add(1) > 1
 	}
-	model := gjson.GetBytes(body, "model").String()
-	if named, _, ok := geminiCall(r.URL.EscapedPath()); ok {
-		model = named
-	}
-	entry := s.record.begin(r, model, clip(body, s.options.KeepBytes), s.options.Now())
+	x.target, x.missing = s.find(r)
+	x.take()
+	entry := s.record.begin(r, x.model, clip(body, s.options.KeepBytes), s.options.Now())
 	defer func() { s.record.end(entry, r.Context().Err() != nil) }()
 
-	if h := s.handler(model); h != nil {
-		r.Body = io.NopCloser(bytes.NewReader(body))
-		h.ServeHTTP(w, r)
+	if h := s.handler(x.model); h != nil {
+		h.ServeHTTP(w, x.unread())
 		return
 	}
-	s.serve(&exchange{server: s, w: w, r: r, body: body, model: model, reused: reused})
+	x.serve()
 }
 
 // exchange is one request with what its answer needs.
@@ -116,138 +128,56 @@ type exchange struct {
 	w      http.ResponseWriter
 	r      *http.Request
 	body   []byte
-	model  string
 	reused bool
 	fault  Fault
+
+	target
+	missing int // the status when no route has the path
+
+	model string
+	json  gjson.Result // of a JSON body
+	form  *form        // of a multipart body
+	bad   string       // what is wrong with the body
+	owner string       // the credential: it alone sees what it stored
 }
 
-func (s *Server) serve(x *exchange) {
-	d, kind := formatOf(x.r)
-	switch {
-	case kind == pathUnknown:
-		write(x.w, http.StatusNotFound, openAIFailure(refusal{status: http.StatusNotFound, message: "Unknown path " + x.r.URL.Path + "."}))
-		return
-	case !s.authorized(x.r):
-		x.refuse(d, &refusal{status: http.StatusUnauthorized, message: "Incorrect API key provided.", code: "invalid_api_key"})
-		return
-	case kind == pathModels:
-		write(x.w, http.StatusOK, modelList())
-		return
-	case !gjson.ValidBytes(x.body) || !gjson.ParseBytes(x.body).IsObject():
-		x.refuse(d, &refusal{status: http.StatusBadRequest, message: "We could not parse the JSON body of your request."})
+// serve goes through what a provider checks, in its order.
+func (x *exchange) serve() {
+	if x.missing != 0 {
+		x.refuse(x.unknownPath(x.missing))
 		return
 	}
-	fault, err := s.faultFor(x)
+	for _, check := range []func() *refusal{x.checkLead, x.authorize, x.checkHeader, x.checkBody, x.checkMembers} {
+		if refused := check(); refused != nil {
+			x.refuse(refused)
+			return
+		}
+	}
+	fault, err := x.server.faultFor(x)
 	if err != nil {
-		x.refuse(d, &refusal{status: http.StatusNotFound, param: "model", code: "model_not_found", message: err.Error()})
+		x.refuse(&refusal{status: http.StatusNotFound, param: "model", code: "model_not_found", message: err.Error()})
 		return
 	}
 	x.fault = fault
-	if x.before(d) {
+	if x.before() {
 		return
 	}
-	x.answer(d, kind)
+	x.route.serve(x)
 }
 
-type pathKind int
-
-const (
-	pathUnknown pathKind = iota
-	pathGenerate
-	pathCount
-	pathEmbeddings
-	pathModels
-)
-
-// formatOf goes by the end of the path, so that one server can stand for
-// several providers under several prefixes.
-func formatOf(r *http.Request) (dialect, pathKind) {
-	path := strings.TrimSuffix(r.URL.EscapedPath(), "/")
-	if r.Method == http.MethodGet {
-		if strings.HasSuffix(path, "/models") {
-			return chatFormat{}, pathModels
-		}
-		return chatFormat{}, pathUnknown
-	}
-	if _, method, ok := geminiCall(path); ok && r.Method == http.MethodPost {
-		switch method {
-		case "generateContent", "streamGenerateContent":
-			return geminiFormat{}, pathGenerate
-		case "countTokens":
-			return geminiFormat{}, pathCount
-		}
-	}
-	for suffix, at := range map[string]struct {
-		dialect
-		pathKind
-	}{
-		"/chat/completions":      {chatFormat{}, pathGenerate},
-		"/responses":             {responsesFormat{}, pathGenerate},
-		"/messages":              {anthropicFormat{}, pathGenerate},
-		"/messages/count_tokens": {anthropicFormat{}, pathCount},
-		"/embeddings":            {chatFormat{}, pathEmbeddings},
-	} {
-		if r.Method == http.MethodPost && strings.HasSuffix(path, suffix) {
-			return at.dialect, at.pathKind
-		}
-	}
-	return chatFormat{}, pathUnknown
-}
-
-func (s *Server) authorized(r *http.Request) bool {
-	key := s.options.Key
-	return key == "" || r.Header.Get("Authorization") == "Bearer "+key ||
-		r.Header.Get("X-Api-Key") == key || r.Header.Get("X-Goog-Api-Key") == key
-}
-
-// answer writes the good reply, or as much of it as the fault leaves.
-func (x *exchange) answer(d dialect, kind pathKind) {
-	body := gjson.ParseBytes(x.body)
-	if kind == pathEmbeddings {
-		reply, refused := embeddings(body)
-		if refused != nil {
-			x.refuse(d, refused)
-			return
-		}
-		x.plain(reply)
-		return
-	}
-	p, refused := d.read(x.r, body)
-	if refused != nil {
-		x.refuse(d, refused)
-		return
-	}
-	if kind == pathCount {
-		name := "input_tokens"
-		if _, ok := d.(geminiFormat); ok {
-			name = "totalTokens"
-		}
-		x.plain(obj(name, p.input))
-		return
-	}
-	a := answerTo(p, x.body)
-	a.created = x.server.options.Now()
-	if text := x.r.Header.Get("X-Sim-Text"); text != "" {
-		a.text, a.calls, a.finish = text, nil, finishStop
-	}
-	if x.fault.LongKiB > 0 {
-		a.text, a.whole = strings.Repeat("long ", x.fault.LongKiB<<10/5), true
-	}
-	if x.fault.NoUsage {
-		a.usage = nil
-	}
-	if p.stream {
-		x.stream(d, d.frames(p, a))
-		return
-	}
-	x.plain(d.plain(p, a))
-}
-
-func (x *exchange) refuse(d dialect, e *refusal) {
+func (x *exchange) refuse(e *refusal) {
 	if x.fault.RetryAfter > 0 {
 		x.w.Header().Set("Retry-After", strconv.Itoa(x.fault.RetryAfter))
 	}
-	write(x.w, e.status, d.failure(*e))
+	if named, ok := x.format().(headed); ok {
+		named.head(x.w.Header(), *e)
+	}
+	write(x.w, e.status, x.format().failure(*e))
+}
+
+// headed formats name an error in a header too.
+type headed interface {
+	head(h http.Header, e refusal)
 }
 
 func write(w http.ResponseWriter, status int, body json.RawMessage) {
@@ -260,7 +190,7 @@ func write(w http.ResponseWriter, status int, body json.RawMessage) {
 // clip copies what is kept, so that the rest of a large body can go.
 func clip(b []byte, n int) []byte {
 	if len(b) > n {
-		return bytes.Clone(b[:n])
+		return append([]byte(nil), b[:n]...)
 	}
 	return b
 }

@@ -1,30 +1,44 @@
 package simulator
 
 import (
-	"compress/gzip"
 	"io"
 	"net/http"
 	"time"
 )
 
+// framing is how the events of a stream are spelled.
+type framing interface {
+	media() string
+	spell(f Fault, fr frame) []byte
+	end() []byte
+}
+
+// framed formats have a framing of their own; the others are server-sent
+// events.
+type framed interface {
+	framing(x *exchange) framing
+}
+
 // stream writes a reply event by event.
-func (x *exchange) stream(d dialect, frames []frame) {
-	if _, ok := d.(geminiFormat); ok && x.r.URL.Query().Get("alt") != "sse" {
-		x.array(frames)
-		return
+func (x *exchange) stream(frames []frame) {
+	var how framing = events{}
+	if own, ok := x.format().(framed); ok {
+		how = own.framing(x)
 	}
-	x.w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+	x.streamAs(how, frames)
+}
+
+func (x *exchange) streamAs(how framing, frames []frame) {
+	x.head(how.media())
 	x.w.Header().Set("Cache-Control", "no-cache")
-	s := &eventWriter{exchange: x, out: x.w, began: time.Now()}
-	if x.fault.Gzip {
-		x.w.Header().Set("Content-Encoding", "gzip")
-		s.zip = gzip.NewWriter(x.w)
-		s.out = s.zip
+	s := &eventWriter{exchange: x, out: x.w, how: how, began: time.Now()}
+	if z := newCompressor(x.fault.Encoding, x.w); z != nil {
+		s.zip, s.out = z, z
 	}
 	x.w.WriteHeader(http.StatusOK)
 	x.flush()
 	if x.fault.ErrorFirst {
-		s.send(d.failureFrame(midStream))
+		s.send(x.format().failureFrame(midStream))
 		s.close()
 		return
 	}
@@ -32,7 +46,7 @@ func (x *exchange) stream(d dialect, frames []frame) {
 		if x.fault.NoDone && fr.kind == frameTerminal {
 			continue
 		}
-		if !s.step(d, fr) {
+		if !s.step(fr) {
 			return
 		}
 	}
@@ -48,15 +62,16 @@ const errorMidAfter = 2
 // eventWriter counts the content events, which faults go by.
 type eventWriter struct {
 	*exchange
+	how     framing
 	out     io.Writer
-	zip     *gzip.Writer
+	zip     compressor
 	began   time.Time
 	content int
 }
 
 // step writes one frame and what the fault puts behind it; false ends the
 // stream.
-func (s *eventWriter) step(d dialect, fr frame) bool {
+func (s *eventWriter) step(fr frame) bool {
 	f := s.fault
 	if fr.kind == frameContent && !s.pace() {
 		return false
@@ -77,7 +92,7 @@ func (s *eventWriter) step(d dialect, fr frame) bool {
 	case s.content == f.Malformed:
 		return s.send(frame{data: `{"id": "unfinished`})
 	case f.ErrorMid && s.content == errorMidAfter:
-		s.send(d.failureFrame(midStream))
+		s.send(s.format().failureFrame(midStream))
 		s.close()
 		return false
 	}
@@ -94,38 +109,26 @@ func (s *eventWriter) pace() bool {
 }
 
 func (s *eventWriter) send(fr frame) bool {
-	raw := s.fault.spelled(fr)
-	if s.fault.Trickle {
-		s.trickle(s.out, []byte(raw))
-		return s.r.Context().Err() == nil
-	}
-	if _, err := io.WriteString(s.out, raw); err != nil {
+	if !s.put(s.out, s.how.spell(s.fault, fr)) {
 		return false
-	}
-	if s.zip != nil {
-		_ = s.zip.Flush()
 	}
 	s.flush()
 	return s.r.Context().Err() == nil
 }
 
 func (s *eventWriter) close() {
+	s.put(s.out, s.how.end())
 	if s.zip != nil {
 		_ = s.zip.Close()
 	}
+	s.tail()
 }
 
-// array is Gemini's stream without alt=sse: one JSON array.
-func (x *exchange) array(frames []frame) {
-	x.w.Header().Set("Content-Type", "application/json")
-	x.w.WriteHeader(http.StatusOK)
-	sep := "["
-	for _, fr := range frames {
-		if _, err := io.WriteString(x.w, sep+fr.data); err != nil {
-			return
-		}
-		x.flush()
-		sep = ",\n"
-	}
-	_, _ = io.WriteString(x.w, "]") // the caller may have gone
-}
+// events are server-sent events.
+type events struct{}
+
+func (events) media() string { return "text/event-stream; charset=utf-8" }
+
+func (events) spell(f Fault, fr frame) []byte { return []byte(f.spelled(fr)) }
+
+func (events) end() []byte { return nil }

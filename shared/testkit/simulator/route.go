@@ -1,0 +1,182 @@
+package simulator
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// platform is whose API a path stands for: its first segment says so.
+type platform int
+
+const (
+	compatible platform = iota // no prefix: a server that has every surface
+	openAI
+	anthropic
+	google
+	azure
+	vertex
+	bedrock
+)
+
+// platforms are the prefixes of paths, and what has to stand between them and
+// a route's own path.
+var platforms = map[string]struct {
+	platform platform
+	lead     *regexp.Regexp
+}{
+	"as-openai":    {openAI, regexp.MustCompile(`^/v1$`)},
+	"as-anthropic": {anthropic, regexp.MustCompile(`^/v1$`)},
+	"as-google":    {google, regexp.MustCompile(`^/v1(beta)?$`)},
+	"as-azure":     {azure, regexp.MustCompile(`^/openai(/v1|/deployments/[^/]+)?$`)},
+	"as-vertex":    {vertex, regexp.MustCompile(`^(/v1/projects/[a-z][a-z0-9-]+/locations/[a-z0-9-]+/publishers/(google|anthropic))?$`)},
+	"as-bedrock":   {bedrock, regexp.MustCompile(`^$`)},
+}
+
+// bodyKind is what a route takes.
+type bodyKind int
+
+const (
+	noBody bodyKind = iota
+	jsonBody
+	formBody   // multipart
+	eitherBody // JSON or multipart
+	rawBody    // whatever the route reads itself
+)
+
+// route is one method and path.
+type route struct {
+	method string
+	path   string // the end of the path; {id} is any one segment
+	format dialect
+	body   bodyKind
+	serve  func(x *exchange)
+	on     []platform               // besides compatible
+	open   bool                     // takes no credential
+	model  func(x *exchange) string // where the model is not a member of the body
+}
+
+// target is a request's path, taken apart.
+type target struct {
+	route      *route
+	platform   platform
+	prefix     string
+	lead       string // between the prefix and the route's path
+	id         string // of an object or a model, unescaped
+	deployment string // Azure's classic paths
+}
+
+func routes() []route {
+	return slices.Concat(conversationRoutes(), openAIRoutes(), mediaRoutes(), storedRoutes(), geminiRoutes(), bedrockRoutes(), tokenRoutes())
+}
+
+func conversationRoutes() []route {
+	both := []platform{openAI, azure}
+	return []route{
+		{method: http.MethodPost, path: "/chat/completions", format: chatFormat{}, body: jsonBody, serve: (*exchange).generate, on: both},
+		{method: http.MethodPost, path: "/responses", format: responsesFormat{}, body: jsonBody, serve: (*exchange).generate, on: both},
+		{method: http.MethodPost, path: "/messages", format: anthropicFormat{}, body: jsonBody, serve: (*exchange).generate, on: []platform{anthropic}},
+		{method: http.MethodPost, path: "/messages/count_tokens", format: anthropicFormat{}, body: jsonBody, serve: (*exchange).countTokens, on: []platform{anthropic}},
+		{method: http.MethodGet, path: "/models", format: chatFormat{}, serve: func(x *exchange) { x.plain(modelList()) }, on: both},
+	}
+}
+
+// find goes by the end of the path, so that one server can stand for several
+// providers under several prefixes. The status is 0 when there is a route.
+func (s *Server) find(r *http.Request) (target, int) {
+	path := strings.TrimSuffix(r.URL.EscapedPath(), "/")
+	t := target{}
+	first, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	if p, ok := platforms[first]; ok {
+		t.platform, t.prefix, path = p.platform, first, "/"+rest
+	}
+	status := http.StatusNotFound
+	for i := range s.routes {
+		one := &s.routes[i]
+		lead, id, ok := match(one.path, path)
+		switch {
+		case !ok, t.platform != compatible && !slices.Contains(one.on, t.platform):
+		case one.method != r.Method:
+			status = http.StatusMethodNotAllowed
+		default:
+			t.route, t.lead, t.id = one, lead, id
+			if _, after, ok := strings.Cut(lead, "/openai/deployments/"); ok {
+				t.deployment, _ = url.PathUnescape(after)
+			}
+			return t, 0
+		}
+	}
+	return t, status
+}
+
+// match reports whether path ends as pattern says.
+func match(pattern, path string) (lead, id string, ok bool) {
+	if method, found := strings.CutPrefix(pattern, "/models/{model}:"); found {
+		lead, id, called, ok := modelCall(path)
+		return lead, id, ok && called == method
+	}
+	want, have := strings.Split(pattern, "/")[1:], strings.Split(path, "/")
+	if len(have) < len(want)+1 {
+		return "", "", false
+	}
+	lead, have = strings.Join(have[:len(have)-len(want)], "/"), have[len(have)-len(want):]
+	for i, segment := range want {
+		if segment != "{id}" {
+			if segment != have[i] {
+				return "", "", false
+			}
+			continue
+		}
+		unescaped, err := url.PathUnescape(have[i])
+		if err != nil || unescaped == "" {
+			return "", "", false
+		}
+		id = unescaped
+	}
+	return lead, id, true
+}
+
+// modelCall takes a path such as /v1beta/models/NAME:generateContent apart.
+func modelCall(path string) (lead, model, method string, ok bool) {
+	lead, rest, ok := strings.Cut(path, "/models/")
+	at := strings.LastIndexByte(rest, ':')
+	if !ok || at < 0 {
+		return "", "", "", false
+	}
+	model, err := url.PathUnescape(rest[:at])
+	return lead, model, rest[at+1:], err == nil
+}
+
+// checkLead refuses paths that only look right from their end.
+func (x *exchange) checkLead() *refusal {
+	if x.platform == compatible || platforms[x.prefix].lead.MatchString(x.lead) {
+		return nil
+	}
+	return x.unknownPath(http.StatusNotFound)
+}
+
+func (x *exchange) unknownPath(status int) *refusal {
+	return &refusal{status: status, message: "Invalid URL (" + x.r.Method + " " + x.r.URL.Path + ")"}
+}
+
+// format is that of the route; errors without one are in the platform's.
+func (x *exchange) format() dialect {
+	if x.route != nil && x.platform == azure {
+		return azureFormat{x.route.format}
+	}
+	if x.route != nil {
+		return x.route.format
+	}
+	switch x.platform {
+	case anthropic:
+		return anthropicFormat{}
+	case google, vertex:
+		return geminiFormat{}
+	case bedrock:
+		return converseFormat{}
+	case compatible, openAI, azure:
+	}
+	return chatFormat{}
+}

@@ -332,7 +332,9 @@ func TestPanicAboveThePipelineIsAnswered(t *testing.T) {
 	require.NotContains(t, got.body, "canary")
 }
 
-func TestModels(t *testing.T) {
+// pinned has the models a, b and c, and one that no provider serves.
+func pinned(t *testing.T) call.Pinned {
+	t.Helper()
 	provider := func(slug string) catalog.Provider {
 		return catalog.Provider{Slug: slug, Type: catalog.OpenAICompatible, BaseURL: "http://" + slug + ".internal/v1", Keyless: true}
 	}
@@ -353,7 +355,11 @@ func TestModels(t *testing.T) {
 	require.NoError(t, err)
 	pol, err := policy.Compile(policy.Snapshot{Workspace: id.New[id.WorkspaceKind](id.SystemSource()), Revision: 1, Settings: policy.DefaultSettings()})
 	require.NoError(t, err)
-	w := &world{pin: call.Pinned{Policy: pol, Catalog: cat}}
+	return call.Pinned{Policy: pol, Catalog: cat}
+}
+
+func TestModels(t *testing.T) {
+	w := &world{pin: pinned(t)}
 	url, key := start(t, w, nil), newToken(t, secret.Inference)
 	get := func(path string, header ...string) map[string]any {
 		t.Helper()

@@ -8,7 +8,7 @@ import (
 
 // tools writes the definitions and the choice, which is refused without tools.
 func (w *writer) tools(r *conversation.Request) {
-	sent, lost := turns.Tools(r, isWritable)
+	sent, lost := turns.Tools(r, w.version.HasSchemas(), isWritable)
 	w.lose(lost...)
 	mode, changed := turns.Choice(r.ToolChoice, sent, w.thinking.On)
 	if changed {

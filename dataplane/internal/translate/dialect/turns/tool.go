@@ -8,10 +8,10 @@ import (
 )
 
 // Tools returns the tools that are sent, and the neutral names of what is
-// lost. There is no word for only some of the tools: the others are left out,
+// lost; schemas says that the model can be held to one. There is no word for only some of the tools: the others are left out,
 // which comes to the same but for the place that the definitions have in the
 // prompt, and so in its cache.
-func Tools(r *conversation.Request, writable func(*conversation.Tool) bool) (sent []*conversation.Tool, lost []string) {
+func Tools(r *conversation.Request, schemas bool, writable func(*conversation.Tool) bool) (sent []*conversation.Tool, lost []string) {
 	allowed := r.ToolChoice.Allowed
 	if len(allowed) > 0 {
 		lost = append(lost, "tool_choice.allowed")
@@ -21,6 +21,14 @@ func Tools(r *conversation.Request, writable func(*conversation.Tool) bool) (sen
 		if !writable(t) || len(allowed) > 0 && !slices.Contains(allowed, t.Name) {
 			lost = append(lost, "tools."+strconv.Itoa(i))
 			continue
+		}
+		if !schemas && t.Strict != nil {
+			loose := *t
+			loose.Strict = nil
+			if *t.Strict {
+				lost = append(lost, "tools."+strconv.Itoa(i)+".strict")
+			}
+			t = &loose
 		}
 		sent = append(sent, t)
 	}

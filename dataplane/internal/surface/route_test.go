@@ -101,7 +101,8 @@ func TestModelsForGemini(t *testing.T) {
 	get := func(path string) (out struct {
 		Models []map[string]any `json:"models"`
 		Next   string           `json:"nextPageToken"`
-	}) {
+	},
+	) {
 		t.Helper()
 		got := send(t, http.MethodGet, url+path, nil, "x-goog-api-key", key)
 		require.Equal(t, 200, got.status, got.body)

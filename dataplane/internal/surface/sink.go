@@ -72,6 +72,9 @@ func (s *sink) Start(head call.Head) error {
 
 // Write implements call.Sink.
 func (s *sink) Write(p []byte) error {
+	if s.stream && s.form == envelope.Responses {
+		s.count(p)
+	}
 	for first := true; first || len(p) > 0; first = false {
 		part := p[:min(len(p), mostWritten)]
 		p = p[len(part):]
@@ -82,9 +85,6 @@ func (s *sink) Write(p []byte) error {
 	}
 	if !s.stream {
 		return nil
-	}
-	if s.form == envelope.Responses {
-		s.count(p)
 	}
 	if err := s.control.Flush(); err != nil {
 		return gone(err)

@@ -91,16 +91,15 @@ func (r *response) blames() string {
 
 // DecodeReply implements dialect.Codec.
 func (Codec) DecodeReply(body []byte) (*conversation.Reply, *upstream.Failure) {
-	body = bytes.TrimSpace(body)
-	if list := rawjson.NewArray(body); list.Next() { // an error may stand in a list of one
-		body = list.Value()
+	if failure := listedFailure(body); failure != nil {
+		return nil, failure
 	}
 	r, err := scanResponse(body)
 	if err != nil {
 		return nil, upstream.Fail(upstream.MalformedReply, err)
 	}
 	if status, failed := r.failed(); failed {
-		return nil, upstream.InBand(upstream.ErrorInReply, status, body)
+		return nil, upstream.InBand(upstream.ErrorInReply, status, bytes.TrimSpace(body))
 	}
 	a := &answer{whole: true}
 	a.read(&r)
@@ -113,6 +112,23 @@ func (Codec) DecodeReply(body []byte) (*conversation.Reply, *upstream.Failure) {
 		folder.Add(e)
 	}
 	return folder.Reply(), nil
+}
+
+// listedFailure is the failure of a whole reply whose error stands in a list
+// of one, which is how Google answers a stream without alt=sse.
+func listedFailure(body []byte) *upstream.Failure {
+	list := rawjson.NewArray(body)
+	if !list.Next() {
+		return nil
+	}
+	r, err := scanResponse(list.Value())
+	if err != nil {
+		return nil
+	}
+	if status, failed := r.failed(); failed {
+		return upstream.InBand(upstream.ErrorInReply, status, list.Value())
+	}
+	return nil
 }
 
 // read appends what a response means.

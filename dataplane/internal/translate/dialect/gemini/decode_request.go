@@ -2,6 +2,7 @@ package gemini
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/conversation"
@@ -125,10 +126,15 @@ func (r *requestReader) content(at string, v []byte) {
 	var read []conversation.Part
 	r.each(at+".parts", parts, func(at string, v []byte) { read = append(read, r.part(at, v)...) })
 	if name == "model" {
-		r.append(conversation.Assistant, joinThoughts(read))
+		r.append(conversation.Assistant, joinThoughts(spoken(read)))
 		return
 	}
 	r.user(read)
+}
+
+// spoken leaves out texts that say nothing, with which Google ends streams.
+func spoken(parts []conversation.Part) []conversation.Part {
+	return slices.DeleteFunc(parts, func(p conversation.Part) bool { return isPlainText(&p) && p.Text == "" })
 }
 
 // user appends what is not the model's: results are a message of their own,

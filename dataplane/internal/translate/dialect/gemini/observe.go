@@ -32,14 +32,8 @@ func (o *observer) Event(name, data []byte) (dialect.Sight, error) {
 // Whole implements dialect.Observer. A reply without a candidate is not one of
 // the format, unless it says that the prompt was refused.
 func (o *observer) Whole(body []byte) (dialect.Sight, error) {
-	inside := body
-	if list := rawjson.NewArray(body); list.Next() { // an error may stand in a list of one
-		inside = list.Value()
-		if r, err := scanResponse(inside); err == nil {
-			if status, failed := r.failed(); failed {
-				return dialect.Sight{Failure: upstream.InBand(upstream.ErrorInReply, status, inside)}, nil
-			}
-		}
+	if failure := listedFailure(body); failure != nil {
+		return dialect.Sight{Failure: failure}, nil
 	}
 	sight, err := o.look(body, upstream.ErrorInReply)
 	if err == nil && sight.Failure == nil && o.open == 0 && !o.blocked {

@@ -13,6 +13,7 @@ type choiceWriter struct {
 	index   int
 	parts   []*openPart // in the order of opening
 	proof   string      // belongs to the next part
+	said    bool        // there was an event
 	refuses bool
 	stopped bool
 	finish  conversation.Finish
@@ -189,6 +190,7 @@ func (c *choiceWriter) lone(dst []byte, proof *string) []byte {
 // event writes one event with what write puts into the candidate's parts. The
 // proof is used up.
 func (c *choiceWriter) event(dst []byte, proof *string, write func(w *partWriter)) []byte {
+	c.said = true
 	w := c.begin(dst)
 	w.proof, *proof = *proof, ""
 	w.b = append(w.b, `{"content":{"parts":[`...)
@@ -197,10 +199,12 @@ func (c *choiceWriter) event(dst []byte, proof *string, write func(w *partWriter
 	return c.ended(w)
 }
 
-// candidate writes one event with other members of the candidate.
+// candidate writes one event with other members of the candidate. It has an
+// empty text for the sake of clients that take a piece without parts for
+// broken.
 func (c *choiceWriter) candidate(dst []byte, write func(w *partWriter)) []byte {
 	w := c.begin(dst)
-	w.b = append(w.b, `{"content":{"parts":[],"role":"model"}`...)
+	w.b = append(w.b, `{"content":{"parts":[{"text":""}],"role":"model"}`...)
 	write(w)
 	return c.ended(w)
 }

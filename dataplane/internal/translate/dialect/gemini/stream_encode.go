@@ -53,8 +53,10 @@ func (s *encoder) End(dst []byte) []byte {
 		w.b.Open('{')
 		w.b.Name("parts")
 		w.b.Open('[')
-		w.proof = c.proof
-		w.loneProof()
+		if c.proof != "" || c.said {
+			w.proof = c.proof
+			w.text("") // Google's clients forget a turn of which a piece has no parts
+		}
 		w.b.Close(']')
 		w.b.String("role", "model")
 		w.b.Close('}')

@@ -63,6 +63,7 @@ func (r *reader) part(path string, v []byte) (conversation.Part, bool) {
 		p.Kind, p.Media = conversation.File, r.file(inner, value)
 	case "thinking": // Mistral's, in replies and in what follows them
 		p.Kind, p.Thought = conversation.Thought, &conversation.Thinking{Text: r.joined(inner, value)}
+		return p, p.Thought.Text != ""
 	default:
 		r.wrong(path+".type", unknownValue, "must be text, image_url, input_audio, file, video_url or refusal")
 		return p, false

@@ -197,13 +197,18 @@ func closeDetail(b *jsonappend.Buffer, t *conversation.Thinking, index int) {
 	b.Close('}')
 }
 
+// saysAny reports whether there is anything to write of a thought.
+func saysAny(t *conversation.Thinking) bool {
+	return t != nil && (t.Text != "" || t.Signature != "" || t.Data != "" || t.ID != "")
+}
+
 // writeThoughts writes the members of a whole message: the text alone under
 // name, for readers that know no more, and the details.
 func writeThoughts(b *jsonappend.Buffer, parts []conversation.Part, name string) {
 	var text strings.Builder
 	index := 0
 	for i := range parts {
-		if t := parts[i].Thought; t != nil {
+		if t := parts[i].Thought; saysAny(t) {
 			text.WriteString(t.Text)
 			index++
 		}
@@ -216,7 +221,7 @@ func writeThoughts(b *jsonappend.Buffer, parts []conversation.Part, name string)
 	b.Open('[')
 	index = 0
 	for i := range parts {
-		if t := parts[i].Thought; t != nil {
+		if t := parts[i].Thought; saysAny(t) {
 			writeDetails(b, t, index)
 			index++
 		}

@@ -1,6 +1,7 @@
 package dialecttest
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"testing"
@@ -37,6 +38,7 @@ func RunStreams(t *testing.T, codec StreamCodec, s Supports) {
 			require.Nil(t, failure, "%s", text)
 			require.Equal(t, Told.Model, back.Model, "%s", text)
 			require.Equal(t, NormalReply(r, &s), NormalReply(back, &s), "%s", text)
+			garbled(t, codec, text)
 		})
 	})
 	t.Run("cut", func(t *testing.T) {
@@ -70,23 +72,31 @@ func RunStreams(t *testing.T, codec StreamCodec, s Supports) {
 	})
 }
 
-// garbled decodes what may be no stream and writes what was understood.
+// garbled decodes what may be no stream, up to a failure, and writes what was
+// understood: the events are in order, and what is written are whole
+// server-sent events, whatever came.
 func garbled(t *rapid.T, codec StreamCodec, text []byte) {
 	decoder, encoder := codec.DecodeStream(), codec.EncodeStream(Told)
-	var events []conversation.Event
-	var folder conversation.Folder
-	var out []byte
-	r := sse.NewReader(inChunks(t, text), sse.MaxEvent)
-	for e, err := r.Next(); err == nil; e, err = r.Next() {
-		events, _, _ = decoder.Decode(e, events[:0])
+	var events, all []conversation.Event
+	var failure *upstream.Failure
+	write := func() {
 		for i := range events {
-			folder.Add(events[i])
-			out = encoder.Encode(out, &events[i])
+			out := encoder.Encode(nil, &events[i])
+			require.True(t, len(out) == 0 || bytes.HasSuffix(out, []byte("\n\n")), "%q", out)
 		}
+		all = append(all, events...)
 	}
-	_, _ = decoder.End(events[:0])
-	_ = encoder.End(out)
-	_ = folder.Reply()
+	r := sse.NewReader(inChunks(t, text), sse.MaxEvent)
+	for e, err := r.Next(); err == nil && failure == nil; e, err = r.Next() {
+		events, failure, _ = decoder.Decode(e, events[:0])
+		write()
+	}
+	if failure == nil {
+		events, failure = decoder.End(events[:0])
+		write()
+	}
+	require.NoError(t, Sound(all, failure == nil), "%s", text)
+	_ = encoder.End(nil)
 }
 
 func streamed(t *rapid.T, s *Supports) *conversation.Reply {

@@ -60,7 +60,9 @@ func produces(s catalog.Surface) catalog.Modality {
 //   - audio in and no text, text out: transcriptions;
 //   - embedding out: embeddings;
 //   - image, audio or video out and no text: images, speech or videos. A model
-//     that also puts out text does so within a conversation.
+//     that also puts out text does so within a conversation;
+//   - at OpenAI itself and on Azure, for what has chat or embeddings: batches,
+//     and the files for them.
 //
 // Everything else is there only where it is listed. A listed surface whose
 // output the model is known not to have is not served all the same.
@@ -69,14 +71,27 @@ func Serves(o *catalog.Offer, s catalog.Surface) bool {
 		return false
 	}
 	m := o.Model
-	if out := produces(s); out != "" && len(m.Output) > 0 && !slices.Contains(m.Output, out) {
+	if !mayProduce(m, s) {
 		return false
 	}
 	if listed := o.Endpoint.Surfaces; len(listed) > 0 {
 		return slices.Contains(listed, s) ||
 			slices.Contains(conversation, s) && slices.ContainsFunc(listed, isConversation)
 	}
+	if s == catalog.Batches || s == catalog.Files {
+		return o.Provider.Type != catalog.OpenAICompatible && (has(m, catalog.Chat) || has(m, catalog.Embeddings))
+	}
 	return implied(m, s)
+}
+
+// has reports whether a model's modalities give it a surface.
+func has(m *catalog.Model, s catalog.Surface) bool { return mayProduce(m, s) && implied(m, s) }
+
+// mayProduce is false for a model that is known not to put out what the
+// surface needs.
+func mayProduce(m *catalog.Model, s catalog.Surface) bool {
+	out := produces(s)
+	return out == "" || len(m.Output) == 0 || slices.Contains(m.Output, out)
 }
 
 func isConversation(s catalog.Surface) bool { return slices.Contains(conversation, s) }

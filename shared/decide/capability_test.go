@@ -74,6 +74,12 @@ func TestServes(t *testing.T) {
 				if speaksOpenAI(kind) {
 					want = c.openAI
 				}
+				// What has chat or embeddings by itself has batches of them.
+				batched := len(c.lists) == 0 && kind != catalog.OpenAICompatible && speaksOpenAI(kind) &&
+					(slices.Contains(want, catalog.Chat) || slices.Contains(want, catalog.Embeddings))
+				if batched {
+					want = slices.Concat(want, []catalog.Surface{catalog.Batches, catalog.Files})
+				}
 				o := catalog.Offer{
 					Model:    &catalog.Model{Input: c.in, Output: c.out},
 					Endpoint: &catalog.Endpoint{Surfaces: c.lists},

@@ -50,6 +50,12 @@ func (x *exchange) authorize() *refusal {
 	if len(sent) > 1 {
 		return refuse("", "More than one credential was sent: %s.", strings.Join(sent, " and "))
 	}
+	if x.keyless {
+		if len(sent) > 0 {
+			return refuse("", "A credential was sent where none is needed: %s.", sent[0])
+		}
+		return nil
+	}
 	good := true
 	switch x.platform {
 	case bedrock:
@@ -62,6 +68,9 @@ func (x *exchange) authorize() *refusal {
 	case openAI, anthropic, google, azure:
 		want := keyed[x.platform]
 		good = strings.HasPrefix(x.r.Header.Get(want.header), want.scheme+want.key)
+		if x.platform == azure && !good { // Entra's tokens
+			good = x.server.tokens.valid(bearer(x.r.Header), x.server.options.Now())
+		}
 	}
 	switch {
 	case good:

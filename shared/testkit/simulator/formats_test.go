@@ -8,6 +8,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/signalbox-dev/signalbox/shared/catalog"
+	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/testkit/simulator"
 )
 
@@ -130,4 +131,38 @@ func TestCatalogIsGood(t *testing.T) {
 	require.True(t, ok)
 	require.True(t, p.Keyless)
 	require.Equal(t, "http://127.0.0.1:9101/v1", p.BaseURL)
+	_, ok = view.Provider(simulator.AtVertex)
+	require.False(t, ok, "nothing can be asked of Vertex without a key")
+}
+
+func TestCatalogNamesAKeyForEachProviderThatTakesOne(t *testing.T) {
+	const url = "http://127.0.0.1:9101/v1"
+	text := simulator.CatalogWithKeys(url, func(slug string) string { return "${" + strings.ReplaceAll(slug, "-", "_") + "}" })
+	keys := simulator.Keys(url)
+	env := func(name string) (string, bool) { v, ok := keys[strings.ReplaceAll(name, "_", "-")]; return v, ok }
+	merged, _, warnings, err := catalog.Overlaid(catalog.Catalog{Schema: catalog.Schema}, strings.NewReader(text), "catalog.yaml", env)
+	require.NoError(t, err)
+	require.Empty(t, warnings)
+	view, err := catalog.Compile(merged)
+	require.NoError(t, err)
+	for slug, base := range map[string]string{
+		simulator.AtOpenAI: "/as-openai/v1", simulator.AtAnthropic: "/as-anthropic", simulator.AtGoogle: "/as-google/v1beta",
+		simulator.AtAzure: "/as-azure/openai/v1", simulator.AtBedrock: "/as-bedrock",
+		simulator.AtVertex: "/as-vertex/v1/projects/simulated-project/locations/global",
+	} {
+		p, ok := view.Provider(slug)
+		require.True(t, ok, slug)
+		require.False(t, p.Keyless, slug)
+		require.Equal(t, "http://127.0.0.1:9101"+base, p.Address(""), slug)
+	}
+	for _, s := range catalog.Surfaces() {
+		served := false
+		for _, m := range merged.Models {
+			for i := range m.Endpoints {
+				p, _ := view.Provider(m.Endpoints[i].Provider)
+				served = served || decide.Serves(&catalog.Offer{Endpoint: &m.Endpoints[i], Provider: p, Model: &m}, s)
+			}
+		}
+		require.True(t, served, "no model for %s", s)
+	}
 }

@@ -22,9 +22,12 @@ func (x *exchange) checkHeader() *refusal {
 		if personal[lower] || strings.HasPrefix(lower, "x-forwarded-") || strings.HasPrefix(lower, "x-signalbox-") {
 			return refuse("", "Unexpected header: %s. It is the caller's own affair.", lower)
 		}
-		if x.platform != compatible && !usual[lower] {
+		if x.platform != compatible && !x.route.open && !usual[lower] {
 			return refuse("", "Unexpected header: %s.", lower)
 		}
+	}
+	if x.route.open {
+		return nil
 	}
 	version := x.r.Header.Get("Anthropic-Version")
 	switch {

@@ -30,10 +30,13 @@ var platforms = map[string]struct {
 	"as-openai":    {openAI, regexp.MustCompile(`^/v1$`)},
 	"as-anthropic": {anthropic, regexp.MustCompile(`^/v1$`)},
 	"as-google":    {google, regexp.MustCompile(`^/v1(beta)?$`)},
-	"as-azure":     {azure, regexp.MustCompile(`^/openai(/v1|/deployments/[^/]+)?$`)},
+	"as-azure":     {azure, regexp.MustCompile(`^(/openai(/v1|/deployments/[^/]+)?)?$`)},
 	"as-vertex":    {vertex, regexp.MustCompile(`^(/v1/projects/[a-z][a-z0-9-]+/locations/[a-z0-9-]+/publishers/(google|anthropic))?$`)},
 	"as-bedrock":   {bedrock, regexp.MustCompile(`^$`)},
 }
+
+// keylessPrefix before another prefix turns its credential off.
+const keylessPrefix = "keyless"
 
 // bodyKind is what a route takes.
 type bodyKind int
@@ -63,6 +66,7 @@ type target struct {
 	route      *route
 	platform   platform
 	prefix     string
+	keyless    bool   // no credential is expected, and none is welcome
 	lead       string // between the prefix and the route's path
 	id         string // of an object or a model, unescaped
 	deployment string // Azure's classic paths
@@ -88,6 +92,9 @@ func conversationRoutes() []route {
 func (s *Server) find(r *http.Request) (target, int) {
 	path := strings.TrimSuffix(r.URL.EscapedPath(), "/")
 	t := target{}
+	if rest, ok := strings.CutPrefix(path, "/"+keylessPrefix+"/"); ok {
+		t.keyless, path = true, "/"+rest
+	}
 	first, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	if p, ok := platforms[first]; ok {
 		t.platform, t.prefix, path = p.platform, first, "/"+rest
@@ -163,7 +170,7 @@ func (x *exchange) unknownPath(status int) *refusal {
 
 // format is that of the route; errors without one are in the platform's.
 func (x *exchange) format() dialect {
-	if x.route != nil && x.platform == azure {
+	if x.route != nil && x.platform == azure && !x.route.open {
 		return azureFormat{x.route.format}
 	}
 	if x.route != nil {

@@ -85,7 +85,7 @@ func (s *Server) ExpireTokens() {
 }
 
 func tokenRoutes() []route {
-	on := []platform{vertex}
+	on := []platform{vertex, azure}
 	const metadata = "/computeMetadata/v1"
 	return []route{
 		{method: http.MethodPost, path: "/token", format: oauthFormat{}, body: rawBody, serve: (*exchange).exchangeAssertion, on: on, open: true},
@@ -114,6 +114,8 @@ func (x *exchange) exchangeAssertion() {
 	switch {
 	case err != nil || !strings.HasPrefix(x.r.Header.Get("Content-Type"), "application/x-www-form-urlencoded"):
 		x.refuse(refuse("", "The body is not a form."))
+	case form.Get("grant_type") == "client_credentials":
+		x.exchangeSecret(form)
 	case form.Get("grant_type") != "urn:ietf:params:oauth:grant-type:jwt-bearer":
 		x.refuse(&refusal{status: 400, code: "unsupported_grant_type", message: "Invalid grant_type: " + form.Get("grant_type")})
 	default:
@@ -121,6 +123,26 @@ func (x *exchange) exchangeAssertion() {
 			x.refuse(&refusal{status: 400, code: "invalid_grant", message: problem})
 			return
 		}
+		x.giveToken()
+	}
+}
+
+// The application that Azure knows.
+const (
+	EntraTenant = "00000000-0000-4000-8000-0000000000aa"
+	EntraClient = "00000000-0000-4000-8000-0000000000bb"
+	EntraSecret = "simulated-client-secret"
+)
+
+// exchangeSecret is Entra's client credentials
+// (https://learn.microsoft.com/entra/identity-platform/v2-oauth2-client-creds-grant-flow).
+func (x *exchange) exchangeSecret(form url.Values) {
+	switch {
+	case form.Get("client_id") != EntraClient || form.Get("client_secret") != EntraSecret:
+		x.refuse(&refusal{status: 401, code: "invalid_client", message: "AADSTS7000215: Invalid client secret provided."})
+	case !strings.HasSuffix(form.Get("scope"), "/.default"):
+		x.refuse(&refusal{status: 400, code: "invalid_scope", message: "AADSTS1002012: The provided value for scope is not valid."})
+	default:
 		x.giveToken()
 	}
 }

@@ -20,6 +20,9 @@ func banner(w io.Writer, a Access, o Options, gateways, providers []string) erro
 	fmt.Fprintf(&b, "  API key         %s\n", a.APIKey)
 	fmt.Fprintf(&b, "  Management key  %s\n", a.ManagementKey)
 	fmt.Fprintf(&b, "  Data            %s   (%s in it has all of this while it runs)\n", o.Data, accessFile)
+	if !o.NoSimulator {
+		fmt.Fprintf(&b, "  Simulated       signalbox-sim/small, claude, gemini, gpt, embed, image, voice, … (%s models lists them)\n", o.Program)
+	}
 	if len(providers) > 0 {
 		fmt.Fprintf(&b, "  Providers       %s   (keys from the environment)\n", strings.Join(providers, ", "))
 	}

@@ -25,6 +25,7 @@ type ground struct {
 	nats        *natsserver.Server
 	catalog     string // path of the overlay of this machine
 	keyring     string // path
+	env         func(string) (string, bool)
 	providers   []string
 }
 
@@ -44,6 +45,7 @@ func prepare(ctx context.Context, o Options, log *slog.Logger, started *stack) (
 	if err != nil {
 		return g, err
 	}
+	g.env = environment(simulatorURL, os.LookupEnv)
 	if g.catalog, g.providers, err = writeCatalog(o.Data, simulatorURL, os.Getenv); err != nil {
 		return g, err
 	}
@@ -56,7 +58,7 @@ func prepare(ctx context.Context, o Options, log *slog.Logger, started *stack) (
 func startControl(ctx context.Context, o Options, log *slog.Logger, g ground, operatorToken string, parts *parts) (string, error) {
 	plane, err := controlplane.New(ctx, controlConfig(o, g, operatorToken), controlplane.Deps{
 		Log: log.With(slog.String("process", "controlplane")), Now: time.Now, Version: o.Version,
-		InProcessNATS: g.nats, Web: dashboard.Files(),
+		InProcessNATS: g.nats, Web: dashboard.Files(), Env: g.env,
 	})
 	if err != nil {
 		return "", occupied(err, o.ControlListen, "--control-listen")

@@ -9,6 +9,33 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/testkit/simulator"
 )
 
+// simulatedKey precedes the name of a simulated provider in the variable that
+// the catalog names for its key. No such variable is set: the control plane is
+// told the keys by environment, so that they are in no file.
+const simulatedKey = "SIGNALBOX_KEY_OF_"
+
+func reference(slug string) string { return "${" + variableOf(slug) + "}" }
+
+func variableOf(slug string) string {
+	return simulatedKey + strings.ToUpper(strings.ReplaceAll(slug, "-", "_"))
+}
+
+// environment is where the control plane looks up what the catalog names.
+func environment(simulatorURL string, lookup func(string) (string, bool)) func(string) (string, bool) {
+	keys := map[string]string{}
+	if simulatorURL != "" {
+		for slug, key := range simulator.Keys(simulatorURL) {
+			keys[variableOf(slug)] = key
+		}
+	}
+	return func(name string) (string, bool) {
+		if key, ok := keys[name]; ok {
+			return key, true
+		}
+		return lookup(name)
+	}
+}
+
 // writeCatalog puts the overlay of this machine into the data folder: the
 // simulated provider, and every provider of the embedded catalog whose key is
 // in the environment. It returns the file's path and those providers' slugs.
@@ -20,7 +47,7 @@ func writeCatalog(dir, simulatorURL string, getenv func(string) string) (path st
 	}
 	text := "# Written by signalbox dev at every start.\nproviders:\n"
 	if simulatorURL != "" {
-		text = "# Written by signalbox dev at every start.\n" + simulator.Catalog(simulatorURL)
+		text = "# Written by signalbox dev at every start.\n" + simulator.CatalogWithKeys(simulatorURL, reference)
 	}
 	var keyed strings.Builder
 	for _, p := range embedded.Providers {

@@ -53,7 +53,9 @@ func TestFinishes(t *testing.T) {
 		require.Equal(t, c.back, back.Choices[0].Finish)
 		stream := writeStream([]conversation.Event{
 			{Kind: conversation.Opened, Part: conversation.Part{Kind: c.part.Kind, Call: c.part.Call}},
-			{Kind: conversation.Added, Text: c.part.Text}, {Kind: conversation.Closed}, {Kind: conversation.Stopped, Finish: c.finish},
+			{Kind: conversation.Added, Text: c.part.Text},
+			{Kind: conversation.Closed},
+			{Kind: conversation.Stopped, Finish: c.finish},
 		})
 		require.Contains(t, stream, `"finishReason":"`+c.reason+`"`)
 	}
@@ -187,12 +189,14 @@ func TestOverlappingCalls(t *testing.T) {
 		return conversation.Event{Kind: conversation.Added, Index: i, Text: s}
 	}
 	events := eventsOf(t, writeStream([]conversation.Event{
-		open(0, "a"), open(1, "b"), add(1, "{}"), {Kind: conversation.Closed, Index: 1}, add(0, "{\n \"x\" :"), add(0, " \"1 2\"\r\n}"),
+		open(0, "a"), open(1, "b"), add(1, "{}"),
+		{Kind: conversation.Closed, Index: 1},
+		add(0, "{\n \"x\" :"), add(0, " \"1 2\"\r\n}"),
 		{Kind: conversation.Stopped, Finish: conversation.ToolCalls}, // and no end of the first
 	}))
 	require.Len(t, events, 3)
-	require.Equal(t, `{"id":"a","name":"a","args":{"x":"1 2"}}`, gjson.Get(events[0], "candidates.0.content.parts.0.functionCall").Raw)
-	require.Equal(t, `{"id":"b","name":"b","args":{}}`, gjson.Get(events[1], "candidates.0.content.parts.0.functionCall").Raw)
+	require.JSONEq(t, `{"id":"a","name":"a","args":{"x":"1 2"}}`, gjson.Get(events[0], "candidates.0.content.parts.0.functionCall").Raw)
+	require.JSONEq(t, `{"id":"b","name":"b","args":{}}`, gjson.Get(events[1], "candidates.0.content.parts.0.functionCall").Raw)
 	require.Equal(t, "STOP", gjson.Get(events[2], "candidates.0.finishReason").String())
 }
 

@@ -207,11 +207,11 @@ func TestInstructions(t *testing.T) {
 	body, _ := encode(t, "gemini-3-flash", &conversation.Request{Messages: []conversation.Message{
 		said(conversation.System, text("A"), text("")), said(conversation.User, text("x")), said(conversation.Developer, text("B")),
 	}})
-	require.Equal(t, `{"parts":[{"text":"A"},{"text":"B"}]}`, body.Get("systemInstruction").Raw)
-	require.Equal(t, `[{"role":"user","parts":[{"text":"x"}]}]`, body.Get("contents").Raw)
+	require.JSONEq(t, `{"parts":[{"text":"A"},{"text":"B"}]}`, body.Get("systemInstruction").Raw)
+	require.JSONEq(t, `[{"role":"user","parts":[{"text":"x"}]}]`, body.Get("contents").Raw)
 
 	body, _ = encode(t, "gemini-3-flash", &conversation.Request{Messages: []conversation.Message{said(conversation.System, text("A"))}})
-	require.Equal(t, `{"contents":[{"role":"user","parts":[{"text":"A"}]}]}`, body.Raw)
+	require.JSONEq(t, `{"contents":[{"role":"user","parts":[{"text":"A"}]}]}`, body.Raw)
 }
 
 func TestDegraded(t *testing.T) {
@@ -221,7 +221,9 @@ func TestDegraded(t *testing.T) {
 	_, degraded := encode(t, "gemini-3-flash", &conversation.Request{
 		Messages: []conversation.Message{m},
 		Tools: []conversation.Tool{
-			{Name: "f", Strict: &yes}, {Name: "g", Strict: &no}, {Name: "h", Kind: conversation.Custom},
+			{Name: "f", Strict: &yes},
+			{Name: "g", Strict: &no},
+			{Name: "h", Kind: conversation.Custom},
 			{Kind: conversation.Builtin, Name: "web_search", Raw: json.RawMessage(`{"type":"web_search"}`), Origin: conversation.OpenAI},
 		},
 		ParallelTools: &no, Verbosity: "low", ServiceTier: "flex", User: "u", CacheKey: "k", Other: []string{"store"},

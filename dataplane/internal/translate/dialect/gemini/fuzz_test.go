@@ -110,15 +110,3 @@ func FuzzStream(f *testing.F) {
 		}
 	})
 }
-
-// An array is sound whatever events it was made of, as long as their data is.
-func FuzzArray(f *testing.F) {
-	seeds(f, "../../testdata/conversations/*/stream.gemini.sse")
-	f.Fuzz(func(t *testing.T, stream []byte) {
-		var whole, pieces gemini.ArrayFramer
-		at := len(stream) / 2
-		want := whole.End(whole.Append(nil, stream))
-		got := pieces.End(pieces.Append(pieces.Append(nil, stream[:at]), stream[at:]))
-		require.Equal(t, string(want), string(got))
-	})
-}

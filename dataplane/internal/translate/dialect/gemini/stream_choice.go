@@ -212,5 +212,5 @@ func (c *choiceWriter) candidate(dst []byte, write func(w *partWriter)) []byte {
 func (c *choiceWriter) ended(w *partWriter) []byte {
 	w.b = strconv.AppendInt(append(w.b, `,"index":`...), int64(c.index), 10)
 	w.b = append(w.b, "}]"...)
-	return c.encoder.end(w)
+	return c.end(w)
 }

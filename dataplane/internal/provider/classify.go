@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -57,11 +58,34 @@ func isTLS(err error) bool {
 // these; the texts are its own since its first release.
 func isBadHead(err error) bool {
 	text := err.Error()
-	return strings.Contains(text, "malformed") ||
-		strings.Contains(text, "response headers exceeded") ||
-		strings.Contains(text, "Content-Length") ||
-		strings.Contains(text, "unsupported transfer encoding") ||
-		strings.Contains(text, "too many 1xx")
+	if strings.Contains(text, "received from peer") || strings.Contains(text, "GOAWAY") {
+		return false // it is the server that complains
+	}
+	return slices.ContainsFunc(badHeads, func(words string) bool { return strings.Contains(text, words) })
+}
+
+var badHeads = []string{
+	"malformed", "response headers exceeded", "Content-Length", "unsupported transfer encoding", "too many 1xx",
+	"PROTOCOL_ERROR", "FRAME_SIZE_ERROR", "COMPRESSION_ERROR", "frame too large", // of HTTP/2
+}
+
+// unquoted is the cause of a bad head, for the log: net/http quotes what it
+// could not read.
+type unquoted struct{ error }
+
+// Error implements error.
+func (u unquoted) Error() string { return upstream.Sanitize(u.error.Error()) }
+
+// Unwrap returns the cause itself.
+func (u unquoted) Unwrap() error { return u.error }
+
+// failed is the failure of a call that got no head.
+func failed(err error) *upstream.Failure {
+	class := classify(err)
+	if class == upstream.BadHead {
+		err = unquoted{err}
+	}
+	return upstream.Fail(class, err)
 }
 
 // isClosed recognizes a connection that the other side closed.

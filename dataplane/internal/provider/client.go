@@ -68,8 +68,9 @@ func (c *Client) Close() {
 // context ends the call, the body included. Every answer that is not a 2xx
 // with a body is a failure.
 //
-// A kept connection that the provider had closed in the meantime is replaced
-// by a fresh one, once and without a trace, when not a byte came back on it.
+// A kept connection that the provider had closed in the meantime, or on which
+// there was something left from before, is replaced by a fresh one, once and
+// without a trace, when not a byte came back to this request.
 func (c *Client) Call(ctx context.Context, r upstream.Request) (upstream.Response, *upstream.Failure) {
 	request, with, failure := c.request(ctx, &r) // a value, so that WithContext makes the only copy
 	if failure != nil {
@@ -80,7 +81,7 @@ func (c *Client) Call(ctx context.Context, r upstream.Request) (upstream.Respons
 	}
 	response, err := c.send(ctx, &r, &request) //nolint:bodyclose // closed by answer or by the caller
 	if err != nil {
-		return upstream.Response{}, upstream.Fail(classify(err), err)
+		return upstream.Response{}, failed(err)
 	}
 	if response.StatusCode == http.StatusUnauthorized {
 		with.refused(&request)
@@ -97,6 +98,10 @@ func (c *Client) send(ctx context.Context, r *upstream.Request, request *http.Re
 	}
 	traced, seen := trace(ctx)
 	response, err := c.pooled.RoundTrip(request.WithContext(traced))
+	if err == nil && seen.strange.Load() {
+		_ = response.Body.Close() // it answers nothing, or what another asked
+		response, err = nil, errStrange
+	}
 	if err == nil || ctx.Err() != nil || !seen.stale(err) {
 		return response, err
 	}

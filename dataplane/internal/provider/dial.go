@@ -24,7 +24,7 @@ func (c *Client) dial(ctx context.Context, request *http.Request, with authorize
 		}, nil
 	}
 	if response == nil {
-		return upstream.Response{}, upstream.Fail(classify(err), err)
+		return upstream.Response{}, failed(err)
 	}
 	if response.StatusCode == http.StatusUnauthorized {
 		with.refused(request)

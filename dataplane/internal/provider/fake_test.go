@@ -132,10 +132,11 @@ func talk(conn net.Conn, reply func(n int) string) {
 			_ = conn.(*net.TCPConn).SetLinger(0)
 			return
 		}
+		text, last := strings.CutSuffix(text, "\x00close")
 		if text == "" {
 			return
 		}
-		if _, err = io.WriteString(conn, text); err != nil {
+		if _, err = io.WriteString(conn, text); err != nil || last {
 			return
 		}
 		if strings.Contains(text, "Connection: close") {

@@ -19,26 +19,45 @@ import (
 // maxZstdWindow bounds what one compressed answer may make us hold.
 const maxZstdWindow = 8 << 20
 
-// inflated returns the body as it was before the provider compressed it,
-// asked or not. The size after inflation is bounded by whoever reads.
+// maxStacked bounds how many encodings lie over each other: each holds a window.
+const maxStacked = 3
+
+type opening func(io.Reader) (io.Reader, error)
+
+// openings are the encodings that can be read (RFC 9110, section 8.4.1, RFC
+// 7932, RFC 8878). Those that are nil are no encodings: some servers name the
+// charset here, or that there is none.
+var openings = map[string]opening{
+	"": nil, "identity": nil, "none": nil, "utf-8": nil,
+	"gzip":    func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) },
+	"x-gzip":  func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) },
+	"deflate": openDeflate,
+	"br":      func(r io.Reader) (io.Reader, error) { return brotli.NewReader(r), nil },
+	"zstd":    openZstd,
+}
+
+// inflated returns the body as it was before the provider compressed it, asked
+// or not, once or several times over. The size after inflation is bounded by
+// whoever reads.
 func inflated(response *http.Response) (io.ReadCloser, *upstream.Failure) {
-	encoding := strings.ToLower(strings.TrimSpace(strings.Join(response.Header["Content-Encoding"], ",")))
-	var open func(io.Reader) (io.Reader, error)
-	switch encoding {
-	case "", "identity":
+	said := response.Header["Content-Encoding"]
+	if len(said) == 0 {
 		return response.Body, nil
-	case "gzip", "x-gzip":
-		open = func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }
-	case "deflate":
-		open = openDeflate
-	case "br":
-		open = func(r io.Reader) (io.Reader, error) { return brotli.NewReader(r), nil }
-	case "zstd":
-		open = openZstd
-	default:
-		return nil, upstream.Fail(upstream.BadEncoding, errors.New("unknown content encoding"))
 	}
-	return &inflating{source: &remembering{r: response.Body}, body: response.Body, open: open}, nil
+	var stack []opening // in the order in which they were applied
+	for name := range strings.SplitSeq(strings.Join(said, ","), ",") {
+		open, known := openings[strings.ToLower(strings.TrimSpace(name))]
+		if !known || len(stack) == maxStacked {
+			return nil, upstream.Fail(upstream.BadEncoding, errors.New("unknown content encoding, or too many"))
+		}
+		if open != nil {
+			stack = append(stack, open)
+		}
+	}
+	if len(stack) == 0 {
+		return response.Body, nil
+	}
+	return &inflating{source: &remembering{r: response.Body}, body: response.Body, stack: stack}, nil
 }
 
 // openDeflate reads what RFC 9110 calls deflate, a zlib stream, and the bare
@@ -62,7 +81,7 @@ func openZstd(r io.Reader) (io.Reader, error) {
 type inflating struct {
 	source *remembering
 	body   io.ReadCloser
-	open   func(io.Reader) (io.Reader, error)
+	stack  []opening
 	plain  io.Reader
 	err    error
 }
@@ -74,8 +93,8 @@ func (i *inflating) Read(p []byte) (int, error) {
 		return 0, i.err
 	}
 	if i.plain == nil {
-		if i.plain, i.err = i.open(i.source); i.err != nil {
-			i.err = i.failed(i.err)
+		if err := i.open(); err != nil {
+			i.err = i.failed(err)
 			return 0, i.err
 		}
 	}
@@ -84,6 +103,18 @@ func (i *inflating) Read(p []byte) (int, error) {
 		i.err = i.failed(err)
 	}
 	return n, i.err
+}
+
+// open undoes the encodings, the last one first.
+func (i *inflating) open() (err error) {
+	plain := io.Reader(i.source)
+	for n := len(i.stack) - 1; n >= 0; n-- {
+		if plain, err = i.stack[n](plain); err != nil {
+			return err
+		}
+	}
+	i.plain = plain
+	return nil
 }
 
 func (i *inflating) failed(err error) error {

@@ -2,6 +2,7 @@ package provider
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"net/http/httptrace"
@@ -43,9 +44,16 @@ func (o Options) withDefaults() Options {
 // the provider sent.
 func newTransport(o Options) *http.Transport {
 	dialer := &net.Dialer{Timeout: o.Connect, KeepAlive: keepAlive}
+	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dialer.DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return &line{Conn: conn}, nil
+	}
 	return &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
-		DialContext:            dialer.DialContext,
+		DialContext:            dial,
 		TLSHandshakeTimeout:    o.Connect,
 		ForceAttemptHTTP2:      true,
 		HTTP2:                  &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingAfter},
@@ -56,12 +64,16 @@ func newTransport(o Options) *http.Transport {
 	}
 }
 
+var errStrange = errors.New("what came on the connection was there before the request")
+
 // sighting is what was seen of the connection of one call. The transport's
 // goroutines write it.
 type sighting struct {
 	trace    httptrace.ClientTrace
 	reused   atomic.Bool
 	answered atomic.Bool
+	strange  atomic.Bool          // what came was there before the request
+	line     atomic.Pointer[line] // nil when it cannot be told
 }
 
 // trace watches the connection that a call gets.
@@ -69,15 +81,31 @@ func trace(ctx context.Context) (context.Context, *sighting) {
 	s := &sighting{}
 	s.trace = httptrace.ClientTrace{
 		GotConn: func(info httptrace.GotConnInfo) {
+			l := lineOf(info.Conn)
+			if l != nil {
+				l.take()
+			}
+			s.line.Store(l)
 			s.reused.Store(info.Reused)
 			s.answered.Store(false)
+			s.strange.Store(false)
 		},
-		GotFirstResponseByte: func() { s.answered.Store(true) },
+		GotFirstResponseByte: func() {
+			if l := s.line.Load(); l != nil && !l.answered() {
+				s.strange.Store(true)
+				return
+			}
+			s.answered.Store(true)
+		},
 	}
 	return httptrace.WithClientTrace(ctx, &s.trace), s
 }
 
-// stale reports that err came on a kept connection before any byte.
+// stale reports that err came on a kept connection before any byte that can be
+// an answer.
 func (s *sighting) stale(err error) bool {
+	if s.strange.Load() {
+		return true
+	}
 	return s.reused.Load() && !s.answered.Load() && isClosed(err)
 }

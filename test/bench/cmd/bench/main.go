@@ -32,17 +32,17 @@ type options struct {
 func parse() options {
 	o := options{out: os.Stdout}
 	flag.StringVar(&o.bin, "bin", "bin", "directory of the built binaries")
-	flag.IntVar(&o.runs, "runs", 3, "interleaved runs of each measurement")
-	flag.DurationVar(&o.each, "each", 5*time.Second, "length of one measurement")
+	flag.IntVar(&o.runs, "runs", 15, "interleaved runs of each measurement")
+	flag.DurationVar(&o.each, "each", time.Second, "length of one measurement")
 	flag.IntVar(&o.callers, "callers", 16, "callers of the throughput measurements")
 	flag.IntVar(&o.keys, "keys", 200, "keys created for the publication figures")
-	flag.BoolVar(&o.quick, "quick", false, "one short run, under a minute")
+	flag.BoolVar(&o.quick, "quick", false, "a few short runs, under a minute")
 	flag.StringVar(&o.only, "only", "", "measure one part: proxy, publication or dev")
 	flag.StringVar(&o.role, "role", "", "internal: run as upstream or bare")
 	flag.StringVar(&o.to, "to", "", "internal: the bare proxy's upstream")
 	flag.Parse()
 	if o.quick {
-		o.runs, o.each, o.keys = 1, time.Second, 30
+		o.runs, o.each, o.keys = 3, 400*time.Millisecond, 30
 	}
 	return o
 }

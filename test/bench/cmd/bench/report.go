@@ -36,7 +36,7 @@ func reportProxy(w io.Writer, subjects []subject, all samples) error {
 			figure(slow, sample.p50, millis), figure(slow, sample.p99, millis), figure(stream, sample.rssOf, mebibytes),
 			failures(one, many, stream, slow))
 	}
-	fmt.Fprintln(&b, "\nMedian of the runs, with the lowest and the highest. Replies of 400 bytes; streams of 20 content events.")
+	fmt.Fprintln(&b, "\nMedian of the runs, with the quartiles; ratios are taken within each run. Replies of 400 bytes; streams of 20 content events.")
 	fmt.Fprintln(&b, "The gateway has authentication, decision and recording on and ships its records to NATS on the same machine; the control")
 	fmt.Fprintln(&b, "plane, which stores them in Postgres, is stopped meanwhile. In the last row, when there, all of it shares the processors.")
 	reportAdded(&b, subjects, all)
@@ -56,9 +56,23 @@ func reportAdded(b *strings.Builder, subjects []subject, all samples) {
 	fmt.Fprintf(b, "\n- added latency over a direct call: p50 %s, p99 %s; over the bare proxy: p50 %s, p99 %s\n",
 		micros(float64(added(direct, sample.p50))), micros(float64(added(direct, sample.p99))),
 		micros(float64(added(bare, sample.p50))), micros(float64(added(bare, sample.p99))))
-	fmt.Fprintf(b, "- of the bare proxy's requests per second: %.2f; of its streams per second: %.2f\n\n",
-		median(all["many"][gateway], sample.rate)/median(all["many"][bare], sample.rate),
-		median(all["stream"][gateway], sample.rate)/median(all["stream"][bare], sample.rate))
+	of := func(name string, value func(sample) float64) string {
+		return figure(ratios(all[name][gateway], all[name][bare], value), func(v float64) float64 { return v }, hundredths)
+	}
+	fmt.Fprintf(b, "- of the bare proxy's requests per second: %s; of its streams per second: %s; of its CPU per request: %s\n\n",
+		of("many", sample.rate), of("stream", sample.rate), of("many", sample.cpuOf))
+}
+
+// ratios compares two subjects run by run: what else the machine does changes
+// from one run to the next, and hardly within one.
+func ratios(subject, other []sample, value func(sample) float64) []float64 {
+	var list []float64
+	for i := range min(len(subject), len(other)) {
+		if base := value(other[i]); base > 0 {
+			list = append(list, value(subject[i])/base)
+		}
+	}
+	return list
 }
 
 func failures(all ...[]sample) int {
@@ -92,20 +106,22 @@ func sorted[T any](runs []T, value func(T) float64) []float64 {
 	return values
 }
 
-// figure is a median with its spread.
-func figure(runs []sample, value func(sample) float64, unit func(float64) string) string {
+// figure is a median with its quartiles: of many short runs on a machine that
+// does other things too, the extremes tell of those.
+func figure[T any](runs []T, value func(T) float64, unit func(float64) string) string {
 	values := sorted(runs, value)
 	if len(values) == 0 || values[len(values)-1] == 0 {
 		return "not known"
 	}
 	text := unit(values[len(values)/2])
 	if len(values) > 1 {
-		text += fmt.Sprintf(" (%s–%s)", unit(values[0]), unit(values[len(values)-1]))
+		text += fmt.Sprintf(" (%s–%s)", unit(values[len(values)/4]), unit(values[len(values)-1-len(values)/4]))
 	}
 	return text
 }
 
-func perSecond(v float64) string { return fmt.Sprintf("%.0f", v) }
-func micros(v float64) string    { return fmt.Sprintf("%.0f µs", v/float64(time.Microsecond)) }
-func millis(v float64) string    { return fmt.Sprintf("%.1f ms", v/float64(time.Millisecond)) }
-func mebibytes(v float64) string { return fmt.Sprintf("%.0f MiB", v/(1<<20)) }
+func perSecond(v float64) string  { return fmt.Sprintf("%.0f", v) }
+func micros(v float64) string     { return fmt.Sprintf("%.0f µs", v/float64(time.Microsecond)) }
+func millis(v float64) string     { return fmt.Sprintf("%.1f ms", v/float64(time.Millisecond)) }
+func hundredths(v float64) string { return fmt.Sprintf("%.2f", v) }
+func mebibytes(v float64) string  { return fmt.Sprintf("%.0f MiB", v/(1<<20)) }

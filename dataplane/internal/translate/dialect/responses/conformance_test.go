@@ -2,6 +2,8 @@ package responses_test
 
 import (
 	"encoding/json"
+	"strconv"
+	"sync/atomic"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -50,8 +52,8 @@ func supports() dialecttest.Supports {
 
 func anyThought(t *rapid.T) conversation.Thinking {
 	return rapid.SampledFrom([]conversation.Thinking{
-		{ID: "rs_1", Text: "Hm, 北京\n\n.", Summary: true, Data: "gAAAA==", Origin: conversation.OpenAI},
-		{ID: "rs_2", Data: "gAAAA==", Origin: conversation.OpenAI},
+		{ID: itemID(), Text: "Hm, 北京\n\n.", Summary: true, Data: "gAAAA==", Origin: conversation.OpenAI},
+		{ID: itemID(), Data: "gAAAA==", Origin: conversation.OpenAI},
 	}).Draw(t, "thought")
 }
 
@@ -60,14 +62,19 @@ func anyThought(t *rapid.T) conversation.Thinking {
 func anyProof(t *rapid.T) conversation.Thinking {
 	origin := rapid.SampledFrom([]conversation.Origin{conversation.Anthropic, conversation.Google}).Draw(t, "origin")
 	return rapid.SampledFrom([]conversation.Thinking{
-		{ID: "rs_1", Text: "Hm.", Summary: true, Signature: "sig==", Origin: origin},
-		{ID: "rs_1", Signature: "sig==", Origin: origin},
-		{ID: "rs_1", Data: "hidden==", Origin: origin},
-		{ID: "rs_1", Text: "Hm.", Summary: true, Data: "d.x", Origin: origin},
-		{ID: "rs_1", Text: "Hm.", Summary: true},
+		{ID: itemID(), Text: "Hm.", Summary: true, Signature: "sig==", Origin: origin},
+		{ID: itemID(), Signature: "sig==", Origin: origin},
+		{ID: itemID(), Data: "hidden==", Origin: origin},
+		{ID: itemID(), Text: "Hm.", Summary: true, Data: "d.x", Origin: origin},
+		{ID: itemID(), Text: "Hm.", Summary: true},
 		anyThought(t),
 	}).Draw(t, "proof")
 }
+
+var items atomic.Int64
+
+// itemID is an id of its own: two items with one id are one to clients.
+func itemID() string { return "rs_" + strconv.FormatInt(items.Add(1), 10) }
 
 func anyCitation(t *rapid.T) conversation.Citation {
 	return conversation.Citation{

@@ -1,6 +1,7 @@
 package responses
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -57,8 +58,8 @@ func (o *output) place(p *conversation.Part) (i *outItem, at int, isNew bool) {
 			i.thought = *p.Thought
 			i.thought.Text = ""
 			i.pieces = []piece{{text: []byte(p.Thought.Text)}}
-			if p.Thought.ID != "" {
-				i.id = p.Thought.ID
+			if id := p.Thought.ID; id != "" && !o.has(id) {
+				i.id = id // which a proof may be bound to
 			}
 		}
 	case conversation.Call:
@@ -77,6 +78,10 @@ func (o *output) place(p *conversation.Part) (i *outItem, at int, isNew bool) {
 		i.pieces = make([]piece, 1)
 	}
 	return i, 0, true
+}
+
+func (o *output) has(id string) bool {
+	return slices.ContainsFunc(o.items, func(i *outItem) bool { return i.id == id })
 }
 
 func (o *output) call(c *conversation.ToolCall) *outItem {

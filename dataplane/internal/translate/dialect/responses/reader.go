@@ -59,7 +59,7 @@ func (r *reader) count(path string, v []byte) int64 {
 		return 0
 	}
 	n := rawjson.Int(v)
-	if !isNumber(v) || n == 0 && string(v) != "0" {
+	if f, err := strconv.ParseFloat(string(v), 64); err != nil || f != float64(n) {
 		r.wrong(path, wrongType, "must be a whole number")
 	}
 	return n

@@ -87,7 +87,7 @@ func anyFacts(t *rapid.T, w *world) decide.Facts {
 	f := decide.Facts{
 		Surface:     rapid.SampledFrom([]catalog.Surface{catalog.Chat, catalog.Messages, catalog.Embeddings}).Draw(t, "surface"),
 		InputTokens: rapid.Int64Range(0, 2000).Draw(t, "tokens"),
-		Model: rapid.SampledFrom(w.catalog.Models).Draw(t, "model").ID,
+		Model:       rapid.SampledFrom(w.catalog.Models).Draw(t, "model").ID,
 		Provider: decide.Preferences{
 			Order: slugs("order"), Only: slugs("only"), Ignore: slugs("ignore"),
 			Region: rapid.SampledFrom([]string{"", "", "eu", "us"}).Draw(t, "want region"), RequireZDR: rapid.Bool().Draw(t, "want zdr"),

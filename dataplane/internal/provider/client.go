@@ -79,7 +79,7 @@ func (c *Client) Call(ctx context.Context, r upstream.Request) (upstream.Respons
 	if r.Upgrade {
 		return c.dial(ctx, &request, with)
 	}
-	response, err := c.send(ctx, &r, &request) //nolint:bodyclose // closed by answer or by the caller
+	response, err := c.send(ctx, &r, &request)
 	if err != nil {
 		return upstream.Response{}, failed(err)
 	}

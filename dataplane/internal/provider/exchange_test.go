@@ -333,13 +333,14 @@ func TestCloseEndsTheFetch(t *testing.T) {
 	i.hold = make(chan struct{})
 	c := provider.New(&vault{}, provider.Options{})
 	done := make(chan *upstream.Failure)
+	r := vertexAt(e.url, serviceAccount(t, i.url))
 	go func() {
-		_, failure := c.Call(context.Background(), vertexAt(e.url, serviceAccount(t, i.url)))
+		_, failure := c.Call(context.Background(), r)
 		done <- failure
 	}()
 	require.Eventually(t, func() bool { return i.asked.Load() == 1 }, 5*time.Second, time.Millisecond)
 	c.Close()
 	require.Equal(t, upstream.CredentialFault, (<-done).Class)
-	_, failure := c.Call(t.Context(), vertexAt(e.url, serviceAccount(t, i.url)))
+	_, failure := c.Call(t.Context(), r)
 	require.Equal(t, upstream.CredentialFault, failure.Class)
 }

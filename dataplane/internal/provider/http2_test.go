@@ -253,7 +253,7 @@ func TestFramesOfBrokenServers(t *testing.T) {
 			url, conns, adjust := frames(t, c.answer)
 			client := newClient(t, provider.Options{Adjust: adjust})
 			response, failure := client.Call(t.Context(), request(url))
-			require.EqualValues(t, max(c.end.conns, 1), conns.Load())
+			require.Equal(t, max(c.end.conns, 1), conns.Load())
 			if c.end.class != "" {
 				require.NotNil(t, failure)
 				require.Equal(t, c.end.class, failure.Class, "%v", failure)

@@ -20,8 +20,8 @@ type places struct {
 }
 
 type place struct {
-	kind                       catalog.ProviderType
-	base, path, query, version string
+	kind              catalog.ProviderType
+	base, path, query string
 }
 
 func newPlaces() places { return places{bounded.New[place, *url.URL](maxPlaces)} }
@@ -34,7 +34,7 @@ var (
 // target is where a request goes. The result is shared and must not be
 // changed.
 func (p places) target(r *upstream.Request) (*url.URL, error) {
-	at := place{kind: r.Provider.Type, base: r.Provider.Address(r.Region), path: r.Path, query: r.Query, version: r.Provider.APIVersion}
+	at := place{kind: r.Provider.Type, base: r.Provider.Address(r.Region), path: r.Path, query: r.Query}
 	if u, ok := p.known.Get(at); ok {
 		return u, nil
 	}
@@ -66,7 +66,10 @@ func (p place) url() (*url.URL, error) {
 		return nil, errBadPath
 	}
 	base.Path, base.RawPath = plain, raw
-	base.RawQuery = joinedQuery(base.RawQuery, p.query, p.version)
+	if base.RawQuery != "" && p.query != "" {
+		base.RawQuery += "&"
+	}
+	base.RawQuery += p.query
 	return base, nil
 }
 
@@ -78,17 +81,4 @@ func wanders(path string) bool {
 		}
 	}
 	return false
-}
-
-func joinedQuery(base, query, version string) string {
-	if version != "" {
-		version = "api-version=" + url.QueryEscape(version)
-	}
-	parts := make([]string, 0, 3)
-	for _, part := range []string{base, query, version} {
-		if part != "" {
-			parts = append(parts, part)
-		}
-	}
-	return strings.Join(parts, "&")
 }

@@ -22,7 +22,7 @@ type Options struct {
 	JournalBytes int           // of records that are not in a segment yet; default 256 KiB, negative: no journal
 	SegmentBytes int64         // a segment of this size is closed; default 8 MiB
 	SegmentAge   time.Duration // and one of this age that holds records; default 10 min
-	Window       int           // unacknowledged messages; default 64
+	Window       int           // unacknowledged messages; default 16, some 3 MiB on a slow line
 	// Bounds of a message with several records. A record that is larger travels
 	// alone, and so does what is more than the server's max_payload allows.
 	MessageBytes   int // default 192 KiB
@@ -40,7 +40,7 @@ func (o Options) withDefaults() Options {
 	}
 	o.SegmentBytes = or(o.SegmentBytes, 8<<20)
 	o.SegmentAge = or(o.SegmentAge, 10*time.Minute)
-	o.Window = or(o.Window, 64)
+	o.Window = or(o.Window, 16)
 	o.MessageBytes = or(o.MessageBytes, 192<<10)
 	o.MessageRecords = min(or(o.MessageRecords, 64), wire.MaxUsageBatch)
 	o.AckTimeout = or(o.AckTimeout, 5*time.Second)

@@ -169,13 +169,19 @@ func TestOpaqueRepliesWaitForTheCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.model("acme/a", 0, "north")
-		w.on("north", ok("audio/mpeg", say("a", "b")...))
+		w.on("north", ok("audio/mpeg", say("a", "b", "c")...))
 		reply, _, failure := w.attempt(t.Context(), speechCall())
 		require.Nil(t, failure)
-		<-time.After(100 * time.Second)
+		for _, want := range []string{"a", "b"} {
+			<-time.After(70 * time.Second)
+			piece, err := reply.Pieces.Next()
+			require.NoError(t, err)
+			require.Equal(t, want, string(piece))
+		}
+		<-time.After(70 * time.Second)
 		text, failure := read(t, reply)
 		require.Nil(t, failure)
-		require.Equal(t, "ab", text)
+		require.Equal(t, "c", text)
 	})
 }
 

@@ -32,6 +32,9 @@ func credential(r *http.Request) (secret.Token, *fault.Error) {
 			}
 		}
 	}
+	if found, refusal = pick(found, protocolKey(r.Header[headerProtocol])); refusal != nil {
+		return secret.Token{}, refusal
+	}
 	if found == "" {
 		return secret.Token{}, fault.New(fault.Unauthorized,
 			"No API key. Send it as \"Authorization: Bearer sb_v1_…\" or in x-api-key.").Because(fault.MissingCredentials)

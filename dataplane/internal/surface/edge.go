@@ -22,6 +22,8 @@ import (
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/surface/body"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/surface/facts"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/surface/jsonarray"
+	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/id"
@@ -76,6 +78,7 @@ type Deps struct {
 	Access      AccessLog
 	Generations Generations
 	Health      Health
+	Kept        Kept
 	IDs         *id.Source
 	Now         func() time.Time
 	Log         *slog.Logger // gets bugs
@@ -172,11 +175,18 @@ func (e *Edge) infer(row *row) func(g *gin.Context, model string) {
 			e.deps.Access.Access(ctx, c, call.Principal{}, s.Status(), refusal)
 			return
 		}
+		if row.surface == catalog.Realtime {
+			s.request = g.Request
+		}
+		if row.surface == catalog.Gemini && row.streams && g.Query("alt") != "sse" {
+			s.array = &jsonarray.Framer{}
+		}
 		e.read(g, row, &c, model)
 		if c.Store != nil {
 			defer c.Store.Release()
 		}
 		e.deps.Pipeline.Serve(ctx, c, s)
+		s.cut = s.cut || s.framing && ctx.Err() != nil // an array that was left must not look whole
 		s.end()
 	}
 }

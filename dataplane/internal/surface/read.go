@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/surface/body"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/surface/facts"
+	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 )
 
@@ -18,12 +19,18 @@ import (
 // names it. What is wrong goes along as the call's Malformed and is answered
 // once the caller is known.
 func (e *Edge) read(g *gin.Context, row *row, c *call.Call, model string) {
-	c.Surface, c.Action, c.Object = row.surface, row.action, g.Param("id")
+	c.Surface, c.Action = row.surface, row.action
+	if c.Object = g.Param("id"); c.Object != "" {
+		c.Kept = row.surface
+	}
 	c.Query = queryOf(g.Request)
 	o := facts.Options{MaxFirstByte: e.options.MaxFirstByte, Model: model, Stream: row.streams}
+	if row.surface == catalog.Realtime {
+		o.Model = c.Query.Get("model")
+	}
 	boundary, refusal := row.boundary(c.Header["Content-Type"])
-	if refusal == nil && row.streams && c.Query.Get("alt") != "sse" {
-		refusal = fault.Invalid(fault.Violation{Path: "alt", Code: "required", Message: "must be sse: a stream is server-sent events, as in ?alt=sse"})
+	if refusal == nil && row.surface == catalog.Realtime {
+		refusal = upgrades(g.Request)
 	}
 	if refusal != nil || row.body == noBody {
 		body.Skip(g.Writer, g.Request)
@@ -48,6 +55,9 @@ func (e *Edge) read(g *gin.Context, row *row, c *call.Call, model string) {
 	}
 	if c.Malformed == nil {
 		c.Malformed = row.unsupported(&c.Request)
+	}
+	if file := c.Request.InputFile; file != "" {
+		c.Object, c.Kept = file, catalog.Files
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/surface/envelope"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 )
@@ -23,6 +24,10 @@ func (e *Edge) routes() {
 	for i := range table {
 		row := &table[i]
 		path, verb, ok := strings.Cut(row.path, beforeVerb)
+		if row.action == call.List {
+			e.answer(row.path, e.listKept(row))
+			continue
+		}
 		if !ok {
 			handler := e.infer(row)
 			e.engine.Handle(row.method, strings.ReplaceAll(row.path, "{id}", ":id"), func(g *gin.Context) { handler(g, "") })

@@ -51,10 +51,7 @@ func TestModelsInPaths(t *testing.T) {
 		require.Equal(t, "NOT_FOUND", got.fault(t)["status"], path)
 		require.Contains(t, got.body, "{model}:countTokens")
 	}
-	got := send(t, http.MethodPost, url+"/v1beta/models/small:streamGenerateContent", strings.NewReader(`{"contents":[]}`), "x-goog-api-key", key)
-	require.Equal(t, 400, got.status)
-	require.Contains(t, got.body, "?alt=sse")
-	got = send(t, http.MethodGet, url+"/v1beta/models/small:generateContent", nil, "x-goog-api-key", key)
+	got := send(t, http.MethodGet, url+"/v1beta/models/small:generateContent", nil, "x-goog-api-key", key)
 	require.Equal(t, 405, got.status, got.body)
 	require.Equal(t, "POST", got.header.Get("Allow"))
 	require.Equal(t, "INVALID_ARGUMENT", got.fault(t)["status"])

@@ -9,6 +9,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/surface/envelope"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/surface/jsonarray"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 )
 
@@ -40,10 +41,16 @@ type sink struct {
 
 	status  int
 	started bool
-	stream  bool      // flushed at every write
-	cut     bool      // the response is incomplete and cannot say so itself
-	armed   time.Time // when the write deadline was set last
-	next    int64     // number of the next event, where events have one
+	stream  bool          // flushed at every write
+	array   *jsonarray.Framer // set where a stream goes out as a JSON array
+	framing bool              // it does
+	framed  []byte
+	ending  []byte        // the failure in which the array ends
+	request *http.Request // set where the sink may be upgraded
+	talk    *told         // the two-way conversation, once it is one
+	cut     bool          // the response is incomplete and cannot say so itself
+	armed   time.Time     // when the write deadline was set last
+	next    int64         // number of the next event, where events have one
 }
 
 // unwrapper is gin's writer: flushing past it is the only way to see whether
@@ -62,16 +69,30 @@ func newSink(w http.ResponseWriter, form envelope.Format, c *call.Call, stall ti
 
 // Start implements call.Sink.
 func (s *sink) Start(head call.Head) error {
+	if s.array != nil && strings.HasPrefix(head.Header.Get(headerType), typeSSE) {
+		s.framing = true
+	}
 	s.begin(head.Status, head.Header)
+	if s.framing {
+		s.w.Header()[headerType] = []string{typeJSON}
+	}
 	kind := s.w.Header().Get(headerType)
 	// What has no declared length may take long to come and is wanted early.
-	s.stream = strings.HasPrefix(kind, typeSSE) || !strings.HasPrefix(kind, typeJSON)
+	s.stream = s.framing || strings.HasPrefix(kind, typeSSE) || !strings.HasPrefix(kind, typeJSON)
 	s.w.WriteHeader(head.Status)
 	return nil
 }
 
 // Write implements call.Sink.
 func (s *sink) Write(p []byte) error {
+	if s.framing {
+		s.framed = s.array.Append(s.framed[:0], p)
+		p = s.framed
+	}
+	return s.write(p)
+}
+
+func (s *sink) write(p []byte) error {
 	if s.stream && s.form == envelope.Responses {
 		s.count(p)
 	}
@@ -95,6 +116,14 @@ func (s *sink) Write(p []byte) error {
 // Fail implements call.Sink.
 func (s *sink) Fail(failure *fault.Error, header http.Header) {
 	id := s.call.ID.String()
+	if s.talk != nil {
+		s.talk.fail(s.request.Context(), s.form.Event(failure, id))
+		return
+	}
+	if s.framing {
+		s.ending = s.form.Body(failure, id) // the array's last element
+		return
+	}
 	if s.started {
 		if !s.stream || !strings.HasPrefix(s.w.Header().Get(headerType), typeSSE) {
 			s.cut = true
@@ -152,6 +181,13 @@ func (s *sink) Status() int { return s.status }
 // net/http still holds of a response goes out under the deadline, which it
 // lifts then.
 func (s *sink) end() {
+	if s.talk != nil {
+		return
+	}
+	if s.framing && !s.cut {
+		s.framed = s.array.End(s.framed[:0], s.ending)
+		_ = s.write(s.framed) // nobody is left to tell when it fails
+	}
 	if s.cut || !s.started {
 		panic(http.ErrAbortHandler)
 	}

@@ -2,6 +2,7 @@ package surface
 
 import (
 	"net/http"
+	"slices"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/surface/envelope"
@@ -36,7 +37,7 @@ type row struct {
 	envelope envelope.Format // the native error form
 }
 
-var table = append(append(conversations(), plain()...), append(gemini("/v1beta"), gemini("/v1")...)...)
+var table = slices.Concat(conversations(), plain(), kept(), gemini("/v1beta"), gemini("/v1"))
 
 // conversations are the surfaces whose formats are translated into each other,
 // but for Gemini's.
@@ -115,4 +116,34 @@ func plain() []row {
 		{surface: catalog.Parse, method: http.MethodPost, path: "/v1/parse", body: eitherBody, facts: facts.Parse, models: true},
 		{surface: catalog.Decisions, method: http.MethodPost, path: "/v1/decisions", body: eitherBody, facts: facts.Decisions, models: true},
 	}
+}
+
+// kept are the surfaces of what providers keep, jobs and files, and of
+// two-way conversations.
+func kept() []row {
+	rows := []row{
+		{
+			surface: catalog.Videos, method: http.MethodPost, path: "/v1/videos",
+			body: eitherBody, facts: facts.Videos, models: true,
+		},
+		{surface: catalog.Music, method: http.MethodPost, path: "/v1/music", body: eitherBody, facts: facts.Music, models: true},
+		{surface: catalog.Batches, method: http.MethodPost, path: "/v1/batches", facts: facts.Batches},
+		{surface: catalog.Files, method: http.MethodPost, path: "/v1/files", body: formBody, facts: facts.Files},
+		{surface: catalog.Realtime, method: http.MethodGet, path: "/v1/realtime", body: noBody, stream: true, streams: true},
+	}
+	about := func(s catalog.Surface, a call.Action, method, path string) {
+		rows = append(rows, row{surface: s, action: a, method: method, path: path, body: noBody})
+	}
+	about(catalog.Videos, call.Get, http.MethodGet, "/v1/videos/{id}")
+	about(catalog.Videos, call.Content, http.MethodGet, "/v1/videos/{id}/content")
+	about(catalog.Videos, call.Delete, http.MethodDelete, "/v1/videos/{id}")
+	about(catalog.Music, call.Get, http.MethodGet, "/v1/music/{id}")
+	about(catalog.Batches, call.List, http.MethodGet, "/v1/batches")
+	about(catalog.Batches, call.Get, http.MethodGet, "/v1/batches/{id}")
+	about(catalog.Batches, call.Cancel, http.MethodPost, "/v1/batches/{id}/cancel")
+	about(catalog.Files, call.List, http.MethodGet, "/v1/files")
+	about(catalog.Files, call.Get, http.MethodGet, "/v1/files/{id}")
+	about(catalog.Files, call.Content, http.MethodGet, "/v1/files/{id}/content")
+	about(catalog.Files, call.Delete, http.MethodDelete, "/v1/files/{id}")
+	return rows
 }

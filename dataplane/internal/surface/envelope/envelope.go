@@ -74,6 +74,12 @@ func (f Format) Frame(e *fault.Error, requestID string, sequence int64) []byte {
 	}
 }
 
+// Event is a failure as the event that ends a two-way conversation
+// (https://platform.openai.com/docs/api-reference/realtime-server-events/error).
+func (f Format) Event(e *fault.Error, requestID string) []byte {
+	return append([]byte(`{"type":"error","event_id":"`+requestID+`",`), f.Body(e, requestID)[1:]...)
+}
+
 // responsesEvent is the "error" event of the responses API
 // (https://platform.openai.com/docs/api-reference/responses-streaming/error).
 // OpenAI's SDKs raise only for a member "error", which stands there too.

@@ -102,6 +102,8 @@ type reader struct {
 	tokens        int64          // of media, and of text that came as tokens
 	newCap        bool           // max_completion_tokens was there
 	metadata      map[string]any // the body's
+	purpose       string         // of an uploaded file
+	batchModel    string         // which the first request of an uploaded file names
 	once          []string       // the fields of a form that may stand once, and did
 }
 
@@ -126,6 +128,9 @@ func (r *reader) missing(format Format, there int) {
 
 func (r *reader) finish() (call.Request, *fault.Error) {
 	q := &r.request
+	if q.Model == "" && r.isBatch() {
+		q.Model = r.batchModel
+	}
 	q.SessionID = firstOf(q.SessionID, r.sessionHeader, r.session)
 	q.EndUser = firstOf(q.EndUser, r.identifier, r.userHeader)
 	for key, value := range r.metadata {

@@ -1,0 +1,156 @@
+package surface
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
+	"github.com/signalbox-dev/signalbox/shared/catalog"
+	"github.com/signalbox-dev/signalbox/shared/fault"
+	"github.com/signalbox-dev/signalbox/shared/id"
+)
+
+// Kept lists what a workspace has made, the newest first.
+type Kept interface {
+	List(ctx context.Context, ws id.Workspace, s catalog.Surface) ([]string, error)
+}
+
+const (
+	listDefault = 20
+	listMost    = 100
+	// listAtOnce is how many entries of one page are asked for at a time.
+	listAtOnce = 4
+)
+
+// keptPage is one page of a list, as OpenAI's clients read it.
+type keptPage struct {
+	Object  string            `json:"object"`
+	Data    []json.RawMessage `json:"data"`
+	FirstID *string           `json:"first_id"`
+	LastID  *string           `json:"last_id"`
+	HasMore bool              `json:"has_more"`
+}
+
+// listKept answers with a page of what the workspace made on a surface. The
+// provider's own list shows what everybody made with its credential, so each
+// entry is asked for by itself, like any other call about it.
+func (e *Edge) listKept(row *row) func(asked) (any, error) {
+	one := e.oneOf(row)
+	return func(a asked) (any, error) {
+		if allowed := a.principal.Key.Surfaces; len(allowed) > 0 && !slices.Contains(allowed, row.surface) {
+			return nil, fault.New(fault.Unauthorized, "This API key may not use this surface.").Because(fault.SurfaceNotAllowed)
+		}
+		limit, err := listLimit(a.gin.Query("limit"))
+		if err != nil {
+			return nil, err
+		}
+		ctx := a.gin.Request.Context()
+		names, err := e.deps.Kept.List(ctx, a.principal.Key.Workspace, row.surface)
+		if err != nil {
+			return nil, err
+		}
+		if after := a.gin.Query("after"); after != "" {
+			i := slices.Index(names, after)
+			if i < 0 {
+				return nil, fault.Invalid(fault.Violation{Path: "after", Code: "unknown", Message: "must be an id from the list"})
+			}
+			names = names[i+1:]
+		}
+		page := keptPage{Object: "list", HasMore: len(names) > limit}
+		names = names[:min(limit, len(names))]
+		page.Data = e.entries(ctx, a, one, names)
+		if len(names) > 0 {
+			page.FirstID, page.LastID = &names[0], &names[len(names)-1]
+		}
+		return page, nil
+	}
+}
+
+// oneOf is the row that gets one entry of a list.
+func (e *Edge) oneOf(list *row) *row {
+	for i := range table {
+		if table[i].surface == list.surface && table[i].action == call.Get {
+			return &table[i]
+		}
+	}
+	return list
+}
+
+// entries asks for all entries of a page. One that is gone is left out; one
+// that cannot be had now is there with its id alone.
+func (e *Edge) entries(ctx context.Context, a asked, one *row, names []string) []json.RawMessage {
+	found := make([]json.RawMessage, len(names))
+	slots := make(chan struct{}, listAtOnce)
+	var asking sync.WaitGroup
+	for i, name := range names {
+		slots <- struct{}{}
+		asking.Go(func() {
+			defer func() { <-slots }()
+			found[i] = e.entry(ctx, a, one, name)
+		})
+	}
+	asking.Wait()
+	return slices.DeleteFunc(found, func(entry json.RawMessage) bool { return entry == nil })
+}
+
+func (e *Edge) entry(ctx context.Context, a asked, one *row, name string) json.RawMessage {
+	c := e.newCall(a.gin.Request, one.method+" "+one.path)
+	c.Token, c.Surface, c.Action, c.Object, c.Kept = a.call.Token, one.surface, call.Get, name, one.surface
+	kept := &keptSink{}
+	e.deps.Pipeline.Serve(ctx, c, kept)
+	switch {
+	case kept.status == http.StatusNotFound:
+		return nil
+	case kept.status == http.StatusOK && json.Valid(kept.body):
+		return kept.body
+	}
+	entry, err := json.Marshal(struct {
+		ID     string `json:"id"`
+		Status string `json:"status"`
+	}{name, "unknown"})
+	if err != nil { // strings always marshal
+		return nil
+	}
+	return entry
+}
+
+func listLimit(text string) (int, error) {
+	if text == "" {
+		return listDefault, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > listMost {
+		return 0, fault.Invalid(fault.Violation{Path: "limit", Code: "out_of_range", Message: "must be a whole number from 1 to 100"})
+	}
+	return n, nil
+}
+
+// keptSink takes one entry of a list. It implements call.Sink.
+type keptSink struct {
+	status int
+	body   []byte
+}
+
+// Start implements call.Sink.
+func (k *keptSink) Start(head call.Head) error { k.status = head.Status; return nil }
+
+// Write implements call.Sink.
+func (k *keptSink) Write(p []byte) error { k.body = append(k.body, p...); return nil }
+
+// Fail implements call.Sink.
+func (k *keptSink) Fail(failure *fault.Error, _ http.Header) {
+	k.status = http.StatusBadGateway
+	if failure.Code == fault.NotFound {
+		k.status = http.StatusNotFound
+	}
+}
+
+// Started implements call.Sink.
+func (k *keptSink) Started() bool { return k.status != 0 }
+
+// Status implements call.Sink.
+func (k *keptSink) Status() int { return k.status }

@@ -185,6 +185,7 @@ func TestMedia(t *testing.T) {
 		{media(conversation.Image, conversation.Media{Data: "iVBORw0KGgo="}), `{"inlineData":{"mimeType":"image/png","data":"iVBORw0KGgo="}}`},
 		{media(conversation.File, conversation.Media{Data: "JVBERi0xLjQ="}), `{"inlineData":{"mimeType":"application/pdf","data":"JVBERi0xLjQ="}}`},
 		{media(conversation.File, conversation.Media{Data: "AAAA", Name: "a.CSV"}), `{"inlineData":{"mimeType":"text/csv","data":"AAAA"}}`},
+		{media(conversation.File, conversation.Media{Data: "iVBORw0KGgo="}), `{"inlineData":{"mimeType":"image/png","data":"iVBORw0KGgo="}}`},
 		{media(conversation.Audio, conversation.Media{Data: "AAAA"}), `{"inlineData":{"mimeType":"audio/wav","data":"AAAA"}}`},
 		{media(conversation.File, conversation.Media{Text: "Once.", Name: "a.txt"}), `{"text":"a.txt:\u000aOnce."}`},
 		{media(conversation.File, conversation.Media{Text: "Once."}), `{"text":"Once."}`},

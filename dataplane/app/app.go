@@ -148,7 +148,7 @@ func (a *App) wire(context.Context) error {
 		Auth: auth.New(keys, now), Policies: a.policies, Catalogs: a.policies, Objects: names, Health: known, Decide: decide.Decide,
 		Admit: limits.NewOpen(), Begin: recorder, Attempt: runner, Deliver: stream.New(), Record: recorder, Access: recorder,
 	}, now, rand.Uint64)
-	edge := surface.Deps{Pipeline: line, Access: recorder, Generations: recent, Health: known, IDs: ids, Now: now, Log: log}
+	edge := surface.Deps{Pipeline: line, Access: recorder, Generations: recent, Health: known, Kept: names, IDs: ids, Now: now, Log: log}
 	if a.tracing.Enabled() {
 		edge.Tracer = a.tracing.Tracer("gateway")
 	}

@@ -95,7 +95,8 @@ type Request struct {
 	Routing  decide.RoutingFields
 
 	Stream      bool
-	StreamUsage bool // the caller asked for the usage chunk itself
+	StreamUsage bool   // the caller asked for the usage chunk itself
+	InputFile   string // the caller's id of the file that the call works on; "" for most
 
 	SessionID       string
 	EndUser         string

@@ -96,12 +96,14 @@ func TestDecodeStream(t *testing.T) {
 		"stopped twice":     {named("contentBlockDelta", hello, "messageStop", stop, "messageStop", `{"stopReason":"max_tokens"}`), text("hello"), ""},
 		"tools of Amazon's": {named("contentBlockStart", `{"contentBlockIndex":0,"start":{"toolUse":{"toolUseId":"a","name":"b","type":"server_tool_use"}}}`, "contentBlockDelta", `{"contentBlockIndex":0,"delta":{"toolUse":{"input":"{}"}}}`, "contentBlockStop", `{"contentBlockIndex":0}`, "contentBlockDelta", `{"contentBlockIndex":1,"delta":{"text":"hello"}}`, "messageStop", stop), text("hello"), ""},
 		"hidden thoughts": {
-			named("contentBlockDelta", `{"contentBlockIndex":0,"delta":{"reasoningContent":{"redactedContent":"ZA=="}}}`, "messageStop", stop),
-			[]conversation.Part{{Kind: conversation.Thought, Thought: &conversation.Thinking{Data: "ZA==", Origin: conversation.Anthropic}}}, "",
+			in: named("contentBlockDelta", `{"contentBlockIndex":0,"delta":{"reasoningContent":{"redactedContent":"ZA=="}}}`, "messageStop", stop),
+			parts: []conversation.Part{
+				{Kind: conversation.Thought, Thought: &conversation.Thinking{Data: "ZA==", Origin: conversation.Anthropic}},
+			},
 		},
 		"unproved thoughts": {
-			named("contentBlockDelta", `{"contentBlockIndex":0,"delta":{"reasoningContent":{"text":"t"}}}`, "messageStop", stop),
-			[]conversation.Part{{Kind: conversation.Thought, Thought: &conversation.Thinking{Text: "t"}}}, "",
+			in:    named("contentBlockDelta", `{"contentBlockIndex":0,"delta":{"reasoningContent":{"text":"t"}}}`, "messageStop", stop),
+			parts: []conversation.Part{{Kind: conversation.Thought, Thought: &conversation.Thinking{Text: "t"}}},
 		},
 		"citations": {
 			named("contentBlockDelta", hello, "contentBlockDelta", `{"contentBlockIndex":0,"delta":{"citation":{"title":"T","sourceContent":[{"text":"quo"},{"text":"te"}],"location":{"web":{"url":"https://a.example","domain":"a.example"}}}}}`, "messageStop", stop),

@@ -114,7 +114,7 @@ func (r *reader) serverResult(path string, v gjson.Result) conversation.Part {
 	return conversation.Part{Kind: conversation.Result, Result: out, Cache: r.cache(path+".cache_control", v.Get("cache_control"))}
 }
 
-// thought is a thinking block. A proof of another family travelled in the
+// thought is a thinking block. A proof of another family traveled in the
 // place of a signature.
 func thought(text, signature string) conversation.Part {
 	t := &conversation.Thinking{Text: text}

@@ -1,7 +1,6 @@
 package provider
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"strings"
@@ -13,9 +12,9 @@ import (
 
 // authorizer puts one credential on requests. It is safe for concurrent use.
 type authorizer interface {
-	// authorize comes last: the request is complete but for it. region is the
-	// endpoint's. An error never holds a secret.
-	authorize(ctx context.Context, r *http.Request, body upstream.Body, region string) error
+	// authorize comes last: the request is complete but for it and for its body.
+	// region is the endpoint's. An error never holds a secret.
+	authorize(r *http.Request, body upstream.Body, region string) error
 	// refused hears that the provider answered a request with 401.
 	refused(r *http.Request)
 }
@@ -68,8 +67,8 @@ func (c *credentials) keyless(p *catalog.Provider) authorizer {
 
 type nobody struct{}
 
-func (nobody) authorize(context.Context, *http.Request, upstream.Body, string) error { return nil }
-func (nobody) refused(*http.Request)                                                 {}
+func (nobody) authorize(*http.Request, upstream.Body, string) error { return nil }
+func (nobody) refused(*http.Request)                                {}
 
 // fixed is a header that never changes. Its value is shared by all requests.
 type fixed struct {
@@ -86,7 +85,7 @@ func keyIn(name, before, key string) (authorizer, error) {
 	return fixed{name: name, value: []string{before + key}}, nil
 }
 
-func (f fixed) authorize(_ context.Context, r *http.Request, _ upstream.Body, _ string) error {
+func (f fixed) authorize(r *http.Request, _ upstream.Body, _ string) error {
 	r.Header[f.name] = f.value
 	return nil
 }
@@ -99,8 +98,8 @@ func isJWT(key string) bool { return strings.HasPrefix(key, "eyJ") && strings.Co
 // refreshed is a bearer token that is fetched and kept fresh.
 type refreshed struct{ tokens *tokens }
 
-func (f refreshed) authorize(ctx context.Context, r *http.Request, _ upstream.Body, _ string) error {
-	value, err := f.tokens.get(ctx)
+func (f refreshed) authorize(r *http.Request, _ upstream.Body, _ string) error {
+	value, err := f.tokens.get(r.Context())
 	if err == nil {
 		r.Header["Authorization"] = value
 	}

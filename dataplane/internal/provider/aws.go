@@ -1,7 +1,6 @@
 package provider
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -53,7 +52,7 @@ func (c *credentials) awsAccount(text string, p *catalog.Provider) (authorizer, 
 	}, nil
 }
 
-func (s *signed) authorize(ctx context.Context, r *http.Request, body upstream.Body, region string) error {
+func (s *signed) authorize(r *http.Request, body upstream.Body, region string) error {
 	where := s.provider.Region(region)
 	if where == "" {
 		where = s.region
@@ -70,7 +69,7 @@ func (s *signed) authorize(ctx context.Context, r *http.Request, body upstream.B
 	}
 	u := *r.URL // shared by all calls to it, and the signer sorts its query
 	r.URL = &u
-	return s.signer.SignHTTP(ctx, s.credentials, r, sum, awsService, where, s.now())
+	return s.signer.SignHTTP(r.Context(), s.credentials, r, sum, awsService, where, s.now())
 }
 
 func (*signed) refused(*http.Request) {}

@@ -72,32 +72,35 @@ func (c *Client) Close() {
 // there was something left from before, is replaced by a fresh one, once and
 // without a trace, when not a byte came back to this request.
 func (c *Client) Call(ctx context.Context, r upstream.Request) (upstream.Response, *upstream.Failure) {
-	request, with, failure := c.request(ctx, &r) // a value, so that WithContext makes the only copy
+	traced, seen := ctx, (*sighting)(nil)
+	if !r.Once && !r.Upgrade {
+		traced, seen = trace(ctx)
+	}
+	request, with, failure := c.request(traced, &r)
 	if failure != nil {
 		return upstream.Response{}, failure
 	}
 	if r.Upgrade {
-		return c.dial(ctx, &request, with)
+		return c.dial(ctx, request, with)
 	}
-	response, err := c.send(ctx, &r, &request)
+	response, err := c.send(ctx, &r, request, seen)
 	if err != nil {
 		return upstream.Response{}, failed(err)
 	}
 	if response.StatusCode == http.StatusUnauthorized {
-		with.refused(&request)
+		with.refused(request)
 	}
 	return c.answer(&r, response)
 }
 
-// send makes the round trip. What must not be sent twice goes on a fresh
-// connection: on a kept one that was closed meanwhile nobody can tell whether
-// it arrived, and net/http itself may send it again.
-func (c *Client) send(ctx context.Context, r *upstream.Request, request *http.Request) (*http.Response, error) {
+// send makes the round trip, which seen watches. What must not be sent twice
+// goes on a fresh connection: on a kept one that was closed meanwhile nobody
+// can tell whether it arrived, and net/http itself may send it again.
+func (c *Client) send(ctx context.Context, r *upstream.Request, request *http.Request, seen *sighting) (*http.Response, error) {
 	if r.Once {
-		return c.fresh.RoundTrip(request.WithContext(ctx))
+		return c.fresh.RoundTrip(request)
 	}
-	traced, seen := trace(ctx)
-	response, err := c.pooled.RoundTrip(request.WithContext(traced))
+	response, err := c.pooled.RoundTrip(request)
 	if err == nil && seen.strange.Load() {
 		_ = response.Body.Close() // it answers nothing, or what another asked
 		response, err = nil, errStrange
@@ -112,29 +115,32 @@ func (c *Client) send(ctx context.Context, r *upstream.Request, request *http.Re
 	return c.fresh.RoundTrip(again)
 }
 
-func (c *Client) request(ctx context.Context, r *upstream.Request) (http.Request, authorizer, *upstream.Failure) {
+// blank is never written to: the copy that WithContext makes of it is the only
+// way to a request with a context that does not parse its URL.
+var blank http.Request
+
+func (c *Client) request(ctx context.Context, r *upstream.Request) (*http.Request, authorizer, *upstream.Failure) {
 	target, err := c.places.target(r)
 	if err != nil {
-		return http.Request{}, nil, upstream.Fail(upstream.Internal, err)
+		return nil, nil, upstream.Fail(upstream.Internal, err)
 	}
 	with, err := c.creds.of(r.Provider)
 	if err != nil {
-		return http.Request{}, nil, upstream.Fail(upstream.CredentialFault, err)
+		return nil, nil, upstream.Fail(upstream.CredentialFault, err)
 	}
-	request := http.Request{
-		Method: r.Method, URL: target, Host: target.Host, Header: outbound(r),
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		ContentLength: r.Body.Len(),
-	}
+	request := blank.WithContext(ctx)
+	request.Method, request.URL, request.Host, request.Header = r.Method, target, target.Host, outbound(r)
+	request.Proto, request.ProtoMajor, request.ProtoMinor = "HTTP/1.1", 1, 1
+	request.ContentLength = r.Body.Len()
 	if request.Method == "" {
 		request.Method = http.MethodPost
 	}
 	request.Header["User-Agent"] = c.agent
-	if err := with.authorize(ctx, &request, r.Body, r.Region); err != nil {
+	if err := with.authorize(request, r.Body, r.Region); err != nil {
 		if ctx.Err() != nil {
-			return http.Request{}, nil, upstream.Fail(upstream.CallerGone, err)
+			return nil, nil, upstream.Fail(upstream.CallerGone, err)
 		}
-		return http.Request{}, nil, upstream.Fail(upstream.CredentialFault, err)
+		return nil, nil, upstream.Fail(upstream.CredentialFault, err)
 	}
 	if request.ContentLength > 0 {
 		body := r.Body

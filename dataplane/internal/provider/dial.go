@@ -17,7 +17,7 @@ const realtimeProtocol = "realtime"
 // dial opens a two-way conversation on a connection of its own. The context
 // ends the dialing; the conversation ends by itself.
 func (c *Client) dial(ctx context.Context, request *http.Request, with authorizer) (upstream.Response, *upstream.Failure) {
-	frames, response, err := socket.Dial(ctx, c.fresh, request.WithContext(ctx), realtimeProtocol, sse.MaxEvent) //nolint:bodyclose // memory, or none
+	frames, response, err := socket.Dial(ctx, c.fresh, request, realtimeProtocol, sse.MaxEvent) //nolint:bodyclose // memory, or none
 	if err == nil {
 		return upstream.Response{
 			Status: http.StatusSwitchingProtocols, Header: inbound(nil, time.Time{}), Length: -1, Frames: frames,

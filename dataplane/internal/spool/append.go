@@ -119,7 +119,7 @@ func (s *Spool) setOpen(req id.Request, body []byte) {
 func (s *Spool) writeEvents(list []encoded) error {
 	s.buf = s.buf[:0]
 	for i, e := range list {
-		s.buf = e.appendFrame(s.buf, s.next+uint64(i))
+		s.buf = e.appendFrame(s.buf, s.next+uint64(i), &s.scratch)
 	}
 	if err := s.write(s.buf); err != nil {
 		return err
@@ -194,18 +194,16 @@ func encode(e wire.UsageEvent) (encoded, error) {
 	return out, nil
 }
 
-func (e encoded) size() int {
+func (e *encoded) size() int {
 	return frameHead + eventHead + len(e.prefix) + 20 + len(e.suffix) + len(decisionField) + len(e.decision) + len(closing)
 }
 
-func (e encoded) appendFrame(dst []byte, seq uint64) []byte {
-	var head [eventHead]byte
-	var digits [20]byte
+func (e *encoded) appendFrame(dst []byte, seq uint64, scratch *[eventHead + 20]byte) []byte {
 	name := decisionField
 	if e.decision == nil {
 		name = nil
 	}
 	return appendFrame(dst, kindEvent,
-		appendEventHead(head[:0], seq, e.id, e.unknown),
-		e.prefix, strconv.AppendUint(digits[:0], seq, 10), e.suffix, name, e.decision, closing)
+		appendEventHead(scratch[:0:eventHead], seq, e.id, e.unknown),
+		e.prefix, strconv.AppendUint(scratch[eventHead:eventHead], seq, 10), e.suffix, name, e.decision, closing)
 }

@@ -38,6 +38,7 @@ type Spool struct {
 	wentBack  bool       // it fell since everything above committed was published
 	failing   bool       // the last publish failed
 	buf       []byte
+	scratch   [eventHead + 20]byte // for the parts of a frame, which would not stay on the stack
 	counts    counts
 
 	wake     chan struct{} // something was appended

@@ -47,6 +47,7 @@ type world struct {
 	pin   call.Pinned
 	key   policy.Key
 	err   error
+	kept  surface.Kept
 }
 
 func (w *world) Serve(ctx context.Context, c call.Call, s call.Sink) {
@@ -97,7 +98,7 @@ func start(t *testing.T, w *world, change func(*surface.Options)) string {
 		change(&options)
 	}
 	edge, err := surface.New(surface.Deps{
-		Pipeline: w, Access: w, Generations: w, Health: w, IDs: id.SystemSource(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Pipeline: w, Access: w, Generations: w, Health: w, Kept: w.kept, IDs: id.SystemSource(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
 	}, options)
 	require.NoError(t, err)
 	server := httptest.NewServer(edge)

@@ -32,6 +32,7 @@ import (
 
 // arrived is what the upstream got.
 type arrived struct {
+	method string
 	path   string
 	header http.Header
 	body   []byte
@@ -68,7 +69,7 @@ func newLine(t *testing.T, kind catalog.ProviderType, handlers ...http.HandlerFu
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			body, _ := io.ReadAll(r.Body)
 			l.mu.Lock()
-			l.got = append(l.got, arrived{path: r.URL.Path, header: r.Header, body: body})
+			l.got = append(l.got, arrived{method: r.Method, path: r.URL.Path, header: r.Header, body: body})
 			l.mu.Unlock()
 			handle(w, r)
 		}))
@@ -91,6 +92,9 @@ func (l *line) through(ctx context.Context, c call.Call, s call.Sink) {
 	if c.Malformed != nil {
 		s.Fail(c.Malformed, nil)
 		return
+	}
+	if c.Object != "" {
+		c.Owned = call.Owned{Endpoint: l.upstreams[0], ID: "up-" + c.Object}
 	}
 	step := decide.Step{Model: &catalog.Model{ID: "acme/small"}}
 	for _, url := range l.upstreams {

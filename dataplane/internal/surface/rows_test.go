@@ -17,8 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/surface"
-	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/surface/envelope"
+	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/secret"
 )
 
@@ -433,6 +433,46 @@ func TestALargeFormReachesTheUpstream(t *testing.T) {
 	require.Equal(t, sha256.Sum256(file), sha256.Sum256([]byte(have["file"])))
 }
 
+// S8 for bytes: what came is with the caller before there is more.
+func TestOpaqueAnswersAreFlushed(t *testing.T) {
+	s := samples["speech"]
+	took := make(chan struct{})
+	l := newLine(t, s.kind, func(w http.ResponseWriter, q *http.Request) {
+		w.Header().Set("Content-Type", s.media)
+		for _, piece := range []string{"one", "two"} {
+			_, _ = io.WriteString(w, piece)
+			_ = http.NewResponseController(w).Flush()
+			select {
+			case <-took:
+			case <-q.Context().Done():
+				return
+			}
+		}
+	})
+	response := l.do(t, s.ask(t, rowOf(t, "speech"), false, false))
+	for _, want := range []string{"one", "two"} {
+		got := make([]byte, 3)
+		_, err := io.ReadFull(response.Body, got)
+		require.NoError(t, err)
+		require.Equal(t, want, string(got))
+		took <- struct{}{}
+	}
+	rest, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	require.Empty(t, rest)
+}
+
+func rowOf(t *testing.T, name catalog.Surface) surface.Row {
+	t.Helper()
+	for _, r := range surface.Rows() {
+		if r.Surface == name {
+			return r
+		}
+	}
+	require.Fail(t, "no such surface")
+	return surface.Row{}
+}
+
 // A binary answer that breaks off must not look whole.
 func TestHalfAnOpaqueAnswerMustNotLookWhole(t *testing.T) {
 	s := samples["speech"]
@@ -442,14 +482,10 @@ func TestHalfAnOpaqueAnswerMustNotLookWhole(t *testing.T) {
 		_ = http.NewResponseController(w).Flush()
 		panic(http.ErrAbortHandler)
 	})
-	for _, r := range surface.Rows() {
-		if r.Surface == "speech" {
-			response := l.do(t, s.ask(t, r, false, false))
-			require.Equal(t, 200, response.StatusCode)
-			_, err := io.ReadAll(response.Body)
-			require.ErrorIs(t, err, io.ErrUnexpectedEOF)
-		}
-	}
+	response := l.do(t, s.ask(t, rowOf(t, "speech"), false, false))
+	require.Equal(t, 200, response.StatusCode)
+	_, err := io.ReadAll(response.Body)
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 	require.Eventually(t, func() bool { l.mu.Lock(); defer l.mu.Unlock(); return len(l.tried) == 1 }, patience, time.Millisecond)
 	require.Equal(t, "truncated_reply", l.tried[0][0].Failure)
 }

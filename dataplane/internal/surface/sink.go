@@ -41,7 +41,7 @@ type sink struct {
 
 	status  int
 	started bool
-	stream  bool          // flushed at every write
+	stream  bool              // flushed at every write
 	array   *jsonarray.Framer // set where a stream goes out as a JSON array
 	framing bool              // it does
 	framed  []byte

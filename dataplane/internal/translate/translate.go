@@ -127,6 +127,9 @@ func (t *Translator) encode(c call.Call, to decide.Candidate, own, spoken format
 		f.Fault = fault.Invalid(wrong...)
 		return dialect.Encoded{}, f
 	}
+	if what := request.Unable(); what != "" {
+		return dialect.Encoded{}, cannotCarry(what)
+	}
 	request.Stream = c.Request.Stream
 	encoded, err := t.upstreams[spoken].EncodeRequest(request, targetOf(to))
 	if err != nil {

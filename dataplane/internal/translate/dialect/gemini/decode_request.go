@@ -54,6 +54,8 @@ func (r *requestReader) body(body []byte) {
 			r.toolConfig("toolConfig", value)
 		case is(&o, "generationConfig"):
 			r.generation("generationConfig", value)
+		case is(&o, "cachedContent"):
+			r.request.State = append(r.request.State, "cachedContent")
 		case !isAny(&o, gatewayOnly):
 			r.other(nameOf(&o))
 		}

@@ -230,22 +230,27 @@ func TestStackedEncodings(t *testing.T) {
 // bombs inflate to endless zeros.
 func bombs(t *testing.T) map[string]func(io.Writer) io.WriteCloser {
 	t.Helper()
+	fast := func(w io.Writer) io.WriteCloser {
+		z, err := gzip.NewWriterLevel(w, gzip.BestSpeed)
+		require.NoError(t, err)
+		return z
+	}
 	return map[string]func(io.Writer) io.WriteCloser{
-		"gzip": func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) },
+		"gzip": fast,
 		"br":   func(w io.Writer) io.WriteCloser { return brotli.NewWriterLevel(w, 1) },
 		"zstd": func(w io.Writer) io.WriteCloser {
 			z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
 			require.NoError(t, err)
 			return z
 		},
-		"gzip, br": func(w io.Writer) io.WriteCloser { return gzip.NewWriter(brotli.NewWriterLevel(w, 1)) },
+		"gzip, br": func(w io.Writer) io.WriteCloser { return fast(brotli.NewWriterLevel(w, 1)) },
 	}
 }
 
 // What is read of a bomb is what is asked for, through windows of a few
 // megabytes; the rest is never inflated.
 func TestBombsStayBounded(t *testing.T) {
-	const size = 64 << 20
+	const size = 24 << 20
 	for encoding, pack := range bombs(t) {
 		t.Run(encoding, func(t *testing.T) {
 			var packed bytes.Buffer
@@ -273,12 +278,12 @@ func TestBombsStayBounded(t *testing.T) {
 					require.Equal(t, upstream.Rejected, failure.Class)
 				} else {
 					require.Nil(t, failure)
-					n, err := io.CopyN(struct{ io.Writer }{io.Discard}, response.Body, size/2)
-					require.EqualValues(t, size/2, n, err)
+					n, err := io.CopyN(struct{ io.Writer }{io.Discard}, response.Body, size*2/3)
+					require.EqualValues(t, size*2/3, n, err)
 					require.NoError(t, response.Body.Close())
 				}
 				runtime.ReadMemStats(&after)
-				require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(24<<20), "all that was allocated, not what was held at once")
+				require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(size/2), "all that was allocated, not what was held at once")
 			}
 		})
 	}

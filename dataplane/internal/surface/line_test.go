@@ -354,7 +354,9 @@ func (s sample) ask(t *testing.T, r surface.Row, asForm, streams bool, more ...s
 	if strings.Contains(path, ":stream") {
 		path += "?alt=sse"
 	}
-	request, err := http.NewRequestWithContext(t.Context(), r.Method, path, strings.NewReader(body))
+	within, cancel := context.WithTimeout(t.Context(), patience) // what is not flushed must not hang the test
+	t.Cleanup(cancel)
+	request, err := http.NewRequestWithContext(within, r.Method, path, strings.NewReader(body))
 	require.NoError(t, err)
 	request.Header.Set("Content-Type", kind)
 	request.Header.Set("x-api-key", newToken(t, secret.Inference))

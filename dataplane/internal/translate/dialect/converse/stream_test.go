@@ -106,12 +106,14 @@ func TestDecodeStream(t *testing.T) {
 			parts: []conversation.Part{{Kind: conversation.Thought, Thought: &conversation.Thinking{Text: "t"}}},
 		},
 		"citations": {
-			named("contentBlockDelta", hello, "contentBlockDelta", `{"contentBlockIndex":0,"delta":{"citation":{"title":"T","sourceContent":[{"text":"quo"},{"text":"te"}],"location":{"web":{"url":"https://a.example","domain":"a.example"}}}}}`, "messageStop", stop),
-			[]conversation.Part{{Kind: conversation.Text, Text: "hello", Citations: []conversation.Citation{{URL: "https://a.example", Title: "T", Quote: "quote"}}}}, "",
+			in: named("contentBlockDelta", hello, "contentBlockDelta", `{"contentBlockIndex":0,"delta":{"citation":{"title":"T","sourceContent":[{"text":"quo"},{"text":"te"}],"location":{"web":{"url":"https://a.example","domain":"a.example"}}}}}`, "messageStop", stop),
+			parts: []conversation.Part{{
+				Kind: conversation.Text, Text: "hello", Citations: []conversation.Citation{{URL: "https://a.example", Title: "T", Quote: "quote"}},
+			}},
 		},
 		"a picture": {
-			named("contentBlockStart", `{"contentBlockIndex":0,"start":{"image":{"format":"png"}}}`, "contentBlockDelta", `{"contentBlockIndex":0,"delta":{"image":{"source":{"bytes":"AAAA"}}}}`, "messageStop", stop),
-			[]conversation.Part{{Kind: conversation.Image, Media: &conversation.Media{MIME: "image/png", Data: "AAAA"}}}, "",
+			in:    named("contentBlockStart", `{"contentBlockIndex":0,"start":{"image":{"format":"png"}}}`, "contentBlockDelta", `{"contentBlockIndex":0,"delta":{"image":{"source":{"bytes":"AAAA"}}}}`, "messageStop", stop),
+			parts: []conversation.Part{{Kind: conversation.Image, Media: &conversation.Media{MIME: "image/png", Data: "AAAA"}}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -146,23 +148,28 @@ func TestReplies(t *testing.T) {
 		"window is full": {`{"output":{"message":{"content":[{"text":"a"}]}},"stopReason":"model_context_window_exceeded"}`, []conversation.Part{say("a")}, conversation.Length},
 		"guarded":        {`{"output":{"message":{"content":[{"text":"a"},{"new":{}}]}},"stopReason":"guardrail_intervened"}`, []conversation.Part{say("a")}, conversation.ContentFilter},
 		"hidden": {
-			`{"output":{"message":{"content":[{"reasoningContent":{"redactedContent":"ZA=="}},{"reasoningContent":{"reasoningText":{"text":"t"}}}]}},"stopReason":"end_turn"}`,
-			[]conversation.Part{
+			body: `{"output":{"message":{"content":[{"reasoningContent":{"redactedContent":"ZA=="}},{"reasoningContent":{"reasoningText":{"text":"t"}}}]}},"stopReason":"end_turn"}`,
+			parts: []conversation.Part{
 				{Kind: conversation.Thought, Thought: &conversation.Thinking{Data: "ZA==", Origin: conversation.Anthropic}},
 				{Kind: conversation.Thought, Thought: &conversation.Thinking{Text: "t"}},
-			}, conversation.Stop,
+			},
+			finish: conversation.Stop,
 		},
 		"cited": {
-			`{"output":{"message":{"content":[{"citationsContent":{"content":[{"text":"a"},{"text":"b"}],"citations":[{"title":"T","source":"S","sourceContent":[{"text":"q"}]}]}}]}},"stopReason":"end_turn"}`,
-			[]conversation.Part{{Kind: conversation.Text, Text: "ab", Citations: []conversation.Citation{{URL: "S", Title: "T", Quote: "q"}}}}, conversation.Stop,
+			body: `{"output":{"message":{"content":[{"citationsContent":{"content":[{"text":"a"},{"text":"b"}],"citations":[{"title":"T","source":"S","sourceContent":[{"text":"q"}]}]}}]}},"stopReason":"end_turn"}`,
+			parts: []conversation.Part{{
+				Kind: conversation.Text, Text: "ab", Citations: []conversation.Citation{{URL: "S", Title: "T", Quote: "q"}},
+			}},
+			finish: conversation.Stop,
 		},
 		"media": {
-			`{"output":{"message":{"content":[{"image":{"format":"png","source":{"bytes":"AAAA"}}},{"audio":{"format":"wav","source":{"bytes":"BBBB"}}},{"video":{"format":"mp4","source":{"s3Location":{"uri":"s3://b/v"}}}}]}},"stopReason":"end_turn"}`,
-			[]conversation.Part{
+			body: `{"output":{"message":{"content":[{"image":{"format":"png","source":{"bytes":"AAAA"}}},{"audio":{"format":"wav","source":{"bytes":"BBBB"}}},{"video":{"format":"mp4","source":{"s3Location":{"uri":"s3://b/v"}}}}]}},"stopReason":"end_turn"}`,
+			parts: []conversation.Part{
 				{Kind: conversation.Image, Media: &conversation.Media{MIME: "image/png", Data: "AAAA"}},
 				{Kind: conversation.Audio, Media: &conversation.Media{MIME: "audio/wav", Data: "BBBB"}},
 				{Kind: conversation.Video, Media: &conversation.Media{MIME: "video/mp4", URL: "s3://b/v"}},
-			}, conversation.Stop,
+			},
+			finish: conversation.Stop,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -2,7 +2,7 @@ package messages
 
 import (
 	"encoding/json"
-	"strings"
+	"slices"
 
 	"github.com/tidwall/gjson"
 
@@ -10,28 +10,14 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/fault"
 )
 
-// DecodeRequest implements dialect.Codec.
+// DecodeRequest implements dialect.Codec. Whether max_tokens has to be there is
+// not for it to say: a request to count tokens has none.
 func (Codec) DecodeRequest(body []byte) (*conversation.Request, []fault.Violation) {
-	return decode(body, true)
-}
-
-// DecodeCount reads the body of a request to count tokens, which is that of a
-// request without the members that only an answer needs.
-//
-// https://docs.anthropic.com/en/api/messages-count-tokens
-func (Codec) DecodeCount(body []byte) (*conversation.Request, []fault.Violation) {
-	return decode(body, false)
-}
-
-func decode(body []byte, answer bool) (*conversation.Request, []fault.Violation) {
 	r := &reader{request: &conversation.Request{}}
 	root := gjson.ParseBytes(body)
 	if !root.IsObject() {
 		r.wrong("", wrongType, "must be a JSON object")
 		return nil, r.violations
-	}
-	if answer && root.Get("max_tokens").Type == gjson.Null {
-		r.wrong("max_tokens", required, "is required: the most tokens that the answer may have")
 	}
 	r.conversation(root)
 	root.ForEach(func(key, v gjson.Result) bool {
@@ -104,9 +90,21 @@ func (r *reader) member(name string, v gjson.Result) {
 			q.Stream = *yes
 		}
 	default:
-		if v.Type != gjson.Null {
-			q.Other = append(q.Other, name)
+		if !slices.Contains(gatewayOnly, name) {
+			r.other(name, v)
 		}
+	}
+}
+
+// gatewayOnly are members that the gateway itself reads.
+var gatewayOnly = []string{"models", "provider", "routing", "session_id", "preset", "provider_options"}
+
+// other notes a member that has no neutral form, when it says anything.
+func (r *reader) other(path string, v gjson.Result) {
+	switch {
+	case v.Type == gjson.Null, v.Type == gjson.False, len(v.Raw) == 2:
+	default:
+		r.request.Other = append(r.request.Other, path)
 	}
 }
 
@@ -163,9 +161,7 @@ func (r *reader) outputConfig(path string, v gjson.Result) {
 				r.wrong(inner, outOfSet, "must be low, medium, high, xhigh or max")
 			}
 		default:
-			if v.Type != gjson.Null {
-				r.request.Other = append(r.request.Other, inner)
-			}
+			r.other(inner, v)
 		}
 		return true
 	})
@@ -234,9 +230,7 @@ func (r *reader) tool(path string, v gjson.Result) {
 		switch key.Str {
 		case "name", "type", "input_schema", "description", "strict", "cache_control":
 		default:
-			if v.Type != gjson.Null {
-				r.request.Other = append(r.request.Other, strings.Join([]string{path, key.Str}, "."))
-			}
+			r.other(path+"."+key.Str, v)
 		}
 		return true
 	})

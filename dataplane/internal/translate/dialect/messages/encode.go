@@ -43,21 +43,6 @@ func (Codec) EncodeRequest(r *conversation.Request, to dialect.Target) (dialect.
 	return w.encoded(r), nil
 }
 
-// EncodeCount writes the body of a request to count tokens, which has no place
-// for what only an answer needs.
-func (Codec) EncodeCount(r *conversation.Request, to dialect.Target) (dialect.Encoded, error) {
-	w := &writer{version: claude.VersionOf(to.Model)}
-	w.plan(r, to.MaxOutput)
-	w.b.Open('{')
-	w.b.StringIf("model", to.Model)
-	if err := w.conversation(r.Messages); err != nil {
-		return dialect.Encoded{}, err
-	}
-	w.settings(r)
-	w.b.Close('}')
-	return w.encoded(r), nil
-}
-
 // encoded lists what of the request has no place in this format at all.
 func (w *writer) encoded(r *conversation.Request) dialect.Encoded {
 	w.lose(turns.Lost(r)...)

@@ -9,8 +9,7 @@ import (
 )
 
 // Observe implements dialect.Codec. The observer allocates nothing for an
-// event. Of an answer to a request to count tokens it makes no usage: to count
-// uses none.
+// event.
 func (Codec) Observe() dialect.Observer { return &observer{} }
 
 type observer struct {
@@ -30,7 +29,7 @@ const terminal = "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n"
 // members are those of an event or a reply that matter.
 type members struct {
 	kind, message, block, delta, usage, problem []byte
-	content, model, stopReason, inputTokens     []byte
+	content, model, stopReason                  []byte
 	messageAt                                   int
 }
 
@@ -87,8 +86,6 @@ func (o *observer) Whole(body []byte) (dialect.Sight, error) {
 		return dialect.Sight{}, dialect.ErrMalformed
 	case string(m.kind) == `"error"`, isSaid(m.problem):
 		return dialect.Sight{Failure: upstream.InBand(upstream.ErrorInReply, 0, body)}, nil
-	case m.content == nil && m.inputTokens != nil:
-		return dialect.Sight{}, nil
 	case len(m.content) == 0 || m.content[0] != '[':
 		return dialect.Sight{}, dialect.ErrMalformed
 	}
@@ -128,8 +125,6 @@ func (o *observer) read(value []byte, base int) (members, bool) {
 			m.content = v
 		case w.Is("stop_reason"):
 			m.stopReason = v
-		case w.Is("input_tokens"):
-			m.inputTokens = v
 		case w.Is("model"):
 			m.model = v
 			if start, end := w.ValueSpan(); rawjson.IsString(v) {

@@ -162,15 +162,6 @@ func TestObservedFailures(t *testing.T) {
 	require.ErrorIs(t, err, dialect.ErrMalformed)
 }
 
-// To count tokens uses none.
-func TestObservedCount(t *testing.T) {
-	o := messages.New().Observe()
-	s, err := o.Whole([]byte(`{"input_tokens":2095}`))
-	require.NoError(t, err)
-	require.Equal(t, dialect.Sight{}, s)
-	require.Equal(t, dialect.Seen{}, o.Seen())
-}
-
 // Every place of the model's name is renamed, and its escapes are understood.
 func TestObservedModels(t *testing.T) {
 	o := messages.New().Observe()

@@ -2,7 +2,6 @@ package messages
 
 import (
 	"errors"
-	"strconv"
 
 	"github.com/tidwall/gjson"
 
@@ -13,10 +12,7 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/jsonappend"
 )
 
-var (
-	errNotMessage = errors.New("reply is no message")
-	errNotCount   = errors.New("reply is no count of tokens")
-)
+var errNotMessage = errors.New("reply is no message")
 
 // DecodeReply implements dialect.Codec. Blocks of Anthropic's own tools are
 // left out: the text that was made of them stands beside them.
@@ -83,24 +79,6 @@ func said(v gjson.Result) (conversation.Part, bool) {
 		return conversation.Part{Kind: conversation.Call, Call: call}, true
 	}
 	return conversation.Part{}, false
-}
-
-// DecodeCountReply reads how many tokens a request has.
-func (Codec) DecodeCountReply(body []byte) (int64, *upstream.Failure) {
-	root, failure := replyOf(body)
-	if failure != nil {
-		return 0, failure
-	}
-	n := root.Get("input_tokens")
-	if n.Type != gjson.Number {
-		return 0, upstream.Fail(upstream.MalformedReply, errNotCount)
-	}
-	return n.Int(), nil
-}
-
-// EncodeCountReply writes how many tokens a request has.
-func (Codec) EncodeCountReply(tokens int64) []byte {
-	return append(strconv.AppendInt([]byte(`{"input_tokens":`), tokens, 10), '}')
 }
 
 // EncodeReply implements dialect.Codec. The format has one choice: of several

@@ -19,7 +19,7 @@ import (
 func TestViolations(t *testing.T) {
 	for name, c := range map[string]struct{ body, want string }{
 		"no object":            {`[]`, ": wrong_type"},
-		"nothing":              {`{}`, "max_tokens: required|messages: required"},
+		"nothing":              {`{}`, "messages: required"},
 		"no messages":          {`{"max_tokens":1,"messages":[]}`, "messages: required"},
 		"messages is text":     {`{"max_tokens":1,"messages":"SECRET"}`, "messages: wrong_type"},
 		"message is text":      {`{"max_tokens":1,"messages":["SECRET"]}`, "messages.0: wrong_type"},
@@ -243,18 +243,17 @@ func TestUnable(t *testing.T) {
 	}
 }
 
-func TestCount(t *testing.T) {
-	r, violations := messages.New().DecodeCount([]byte(`{"model":"m","messages":[{"role":"user","content":"x"}]}`))
+// Members that say nothing, and those of the gateway, are not missed.
+func TestOther(t *testing.T) {
+	r, violations := messages.New().DecodeRequest([]byte(with(`"models":["a"],"provider":{"order":["x"]},"session_id":"s","preset":"p","routing":{"a":1},"provider_options":{"x":1},"mcp_servers":[],"container":null,"x":false,"speed":"fast","inference_geo":"us"`)))
 	require.Empty(t, violations)
-	encoded, err := messages.New().EncodeCount(r, dialect.Target{Model: "up"})
-	require.NoError(t, err)
-	require.JSONEq(t, `{"model":"up","messages":[{"role":"user","content":"x"}]}`, string(encoded.Body))
-	require.JSONEq(t, `{"input_tokens":12}`, string(messages.New().EncodeCountReply(12)))
-	n, failure := messages.New().DecodeCountReply([]byte(`{"input_tokens":12}`))
-	require.Nil(t, failure)
-	require.EqualValues(t, 12, n)
-	_, failure = messages.New().DecodeCountReply([]byte(`{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`))
-	require.NotNil(t, failure)
-	_, failure = messages.New().DecodeCountReply([]byte(`{}`))
-	require.NotNil(t, failure)
+	require.Equal(t, []string{"speed", "inference_geo"}, r.Other)
+}
+
+// A request to count tokens has no limit; whether one has to be there is told
+// by what is asked.
+func TestNoLimit(t *testing.T) {
+	r, violations := messages.New().DecodeRequest([]byte(`{"messages":[{"role":"user","content":"x"}]}`))
+	require.Empty(t, violations)
+	require.Zero(t, r.MaxTokens)
 }

@@ -66,8 +66,7 @@ func TestOf(t *testing.T) {
 			[]conversation.Message{message(
 				conversation.Assistant, thought(mine), thought(conversation.Thinking{Data: "h", Origin: conversation.Anthropic}),
 				thought(conversation.Thinking{Text: "u"}), thought(conversation.Thinking{Data: "g", Origin: conversation.Google}), text("x"),
-			)},
-			"", []string{"assistant (m)(h)x"},
+			)}, "", []string{"assistant (m)(h)x"},
 		},
 		"refusals": {[]conversation.Message{message(conversation.Assistant, conversation.Part{Kind: conversation.Refusal, Text: "no"}, conversation.Part{Kind: conversation.Refusal})}, "", []string{"assistant no"}},
 	} {

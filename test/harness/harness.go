@@ -27,6 +27,12 @@ type Options struct {
 	// Models are further models, each sim/NAME with the upstream model NAME
 	// at North.
 	Models []string
+	// Simulator adds the simulator's own catalog: a provider of every type,
+	// all of them North, and models for every surface.
+	Simulator bool
+	// Everywhere are models of every upstream format, with Simulator: each is
+	// upstream.Via(format, name) for every one of upstream.Formats().
+	Everywhere []string
 	// Configure changes the gateways' configuration.
 	Configure func(*dataplane.Config)
 }
@@ -58,7 +64,11 @@ func Start(t testing.TB, o Options) *Platform {
 
 	p := &Platform{t: t, North: providers.North, South: providers.South, configure: o.Configure}
 	p.HTTP = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64, DisableCompression: true}}
-	p.parts = newParts(t, providers.Catalog(o.Models...))
+	catalogs := []string{providers.Catalog(o.Models...)}
+	if o.Simulator {
+		catalogs = append(catalogs, providers.Simulated(), providers.Everywhere(o.Everywhere...))
+	}
+	p.parts = newParts(t, catalogs)
 	p.Operator = operatorToken
 	t.Cleanup(p.stop)
 	p.StartNATS()

@@ -29,8 +29,8 @@ const operatorToken = "operator-token-of-the-test-platform"
 type parts struct {
 	dir      string
 	database string
-	catalog  string // path
-	keyring  string // path
+	catalogs []string // paths
+	keyring  string   // path
 	log      *slog.Logger
 	natsAddr string
 
@@ -46,17 +46,21 @@ type running struct {
 	ended  chan error
 }
 
-func newParts(t testing.TB, catalog string) *parts {
+func newParts(t testing.TB, catalogs []string) *parts {
 	t.Helper()
 	dir := t.TempDir()
 	p := &parts{
-		dir: dir, database: pgtest.New(t).URL, catalog: filepath.Join(dir, "catalog.yaml"),
+		dir: dir, database: pgtest.New(t).URL,
 		keyring: filepath.Join(dir, "keyring.json"), log: logging.Discard(), gateways: map[int]*running{},
 	}
 	if os.Getenv("HARNESS_LOG") != "" { // for a person who looks for a fault
 		p.log = slog.New(slog.NewTextHandler(os.Stderr, nil))
 	}
-	require.NoError(t, os.WriteFile(p.catalog, []byte(catalog), 0o600))
+	for i, text := range catalogs {
+		path := filepath.Join(dir, "catalog-"+strconv.Itoa(i)+".yaml")
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		p.catalogs = append(p.catalogs, path)
+	}
 	_, err := seal.LoadOrCreateFile(p.keyring)
 	require.NoError(t, err)
 	p.natsAddr, err = loopback.Free(t.Context())
@@ -89,7 +93,7 @@ func (p *Platform) StartControlPlane() {
 	cfg.NATS.URL = "nats://" + p.parts.natsAddr
 	cfg.KeyringFile = p.parts.keyring
 	cfg.OperatorToken = secret.NewString(operatorToken)
-	cfg.CatalogFiles = []string{p.parts.catalog}
+	cfg.CatalogFiles = p.parts.catalogs
 	app, err := controlplane.New(context.WithoutCancel(p.t.Context()), cfg, controlplane.Deps{Log: p.parts.log, Now: time.Now, Version: "test"})
 	require.NoError(p.t, err)
 	p.parts.control = run(app.Addr(), app.Run)

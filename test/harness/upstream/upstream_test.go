@@ -26,6 +26,30 @@ func TestTheCatalogIsGood(t *testing.T) {
 	}
 }
 
+func TestEveryFormatHasItsModels(t *testing.T) {
+	p, err := upstream.Start(simulator.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, p.Close()) })
+	merged := catalog.Catalog{Schema: catalog.Schema}
+	for _, text := range []string{p.Simulated(), p.Everywhere("small", "fault-cut-3")} {
+		merged, _, _, err = catalog.Overlaid(merged, strings.NewReader(text), "catalog.yaml", nil)
+		require.NoError(t, err)
+	}
+	view, err := catalog.Compile(merged)
+	require.NoError(t, err)
+	types := map[catalog.ProviderType]bool{}
+	for _, format := range upstream.Formats() {
+		for _, name := range []string{"small", "fault-cut-3"} {
+			m, ok := view.Model(upstream.Via(format, name))
+			require.True(t, ok, format)
+			provider, ok := view.Provider(m.Endpoints[0].Provider)
+			require.True(t, ok, format)
+			types[provider.Type] = true
+		}
+	}
+	require.Len(t, types, len(catalog.ProviderTypes()), "a type of provider without a format")
+}
+
 func models() []string {
 	var ids []string
 	for _, terms := range upstream.Terms() {

@@ -15,7 +15,7 @@ var prices = [...]price{
 	space:       {},
 	tab:         {first: 500, more: 500, free: 1},
 	line:        {},
-	punctuation: {first: 1000, more: 220, free: 1},
+	punctuation: {first: 1000, more: 160, free: 1},
 	cyrillic:    {first: 1000, more: 240, free: 4},
 	greek:       {first: 1000, more: 450, free: 3},
 	arabic:      {first: 1000, more: 330, free: 3},
@@ -106,9 +106,9 @@ func (c *Counter) perLetter() int64 {
 	foreign := int64(190)
 	switch {
 	case marks > 480:
-		foreign = 380
+		foreign = 440
 	case marks > 250, 10*c.excess > 37*c.words:
-		foreign = 320
+		foreign = 370
 	case marks > 50:
 		foreign = 140
 	}

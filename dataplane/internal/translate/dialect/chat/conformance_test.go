@@ -54,6 +54,7 @@ func anyThought(t *rapid.T) conversation.Thinking {
 		{Data: "hidden==", Origin: origin},
 		{ID: "rs_1", Text: "In short.", Summary: true},
 		{ID: "rs_1", Text: "In short.", Summary: true, Data: "hidden==", Origin: origin},
+		{Text: "In short.", Summary: true, Signature: "sig==", Origin: origin},
 		{Signature: "sig==", Origin: origin},
 	}).Draw(t, "thought")
 }

@@ -1,6 +1,8 @@
 package chat
 
 import (
+	"encoding/base64"
+	"net/url"
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
@@ -82,45 +84,52 @@ func (r *reader) joined(path string, v []byte) string {
 
 // url reads {"url":…,"detail":…}, or a bare URL.
 func (r *reader) url(path string, v []byte) *conversation.Media {
-	var url, detail string
+	var address, detail string
 	if rawjson.IsString(v) {
-		url = r.text(path, v)
+		address = r.text(path, v)
 	} else {
 		o := r.object(path, v)
 		for o.Next() {
 			switch {
 			case o.Is("url"):
-				url = r.text(path+".url", o.Value())
+				address = r.text(path+".url", o.Value())
 			case o.Is("detail"):
 				detail = r.text(path+".detail", o.Value())
 			}
 		}
 	}
-	if url == "" {
+	if address == "" {
 		r.wrong(path+".url", missing, "must be a URL")
 	}
-	m := located(url)
+	m := located(address)
 	m.Detail = detail
 	return m
 }
 
 // located is media by URL, or what a data URL holds
 // (https://www.rfc-editor.org/rfc/rfc2397).
-func located(url string) *conversation.Media {
-	rest, ok := strings.CutPrefix(url, "data:")
+func located(address string) *conversation.Media {
+	rest, ok := strings.CutPrefix(address, "data:")
 	if !ok {
-		return &conversation.Media{URL: url}
+		return &conversation.Media{URL: address}
 	}
 	kind, data, ok := strings.Cut(rest, ",")
+	if !ok {
+		return &conversation.Media{URL: address}
+	}
 	mime, isBase64 := strings.CutSuffix(kind, ";base64")
-	if !ok || !isBase64 {
-		return &conversation.Media{URL: url}
+	if !isBase64 {
+		plain, err := url.PathUnescape(data)
+		if err != nil {
+			return &conversation.Media{URL: address}
+		}
+		data = base64.StdEncoding.EncodeToString([]byte(plain))
 	}
 	return &conversation.Media{MIME: mime, Data: data}
 }
 
 func dataURL(m *conversation.Media) string {
-	mime := m.MIME
+	mime := m.Type()
 	if mime == "" {
 		mime = "application/octet-stream"
 	}

@@ -90,7 +90,7 @@ func (w *requestWriter) image(m *conversation.Media) error {
 }
 
 func (w *requestWriter) sound(m *conversation.Media) error {
-	format := soundFormat(m.MIME)
+	format := soundFormat(m.Type())
 	switch {
 	case m.Data == "":
 		return &dialect.Unable{What: "a sound that is not inline in " + w.path}
@@ -114,7 +114,7 @@ func (w *requestWriter) file(m *conversation.Media) error {
 	case m.Data != "":
 		name := m.Name
 		if name == "" {
-			name = fileName(m.MIME)
+			name = fileName(m.Type())
 		}
 		w.openPart("file")
 		w.String("filename", name)

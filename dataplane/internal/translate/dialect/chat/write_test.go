@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signalbox-dev/signalbox/dataplane/internal/sse"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/conversation"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect/chat"
@@ -126,6 +127,22 @@ func TestWritten(t *testing.T) {
 			in:   &conversation.Request{Messages: []conversation.Message{user}, Output: &conversation.Output{Kind: conversation.JSONSchema, Schema: raw(`{"b":1,"a":2}`)}},
 			want: `{"messages":[{"role":"user","content":"hi"}],"response_format":{"type":"json_schema","json_schema":{"name":"output","schema":{"b":1,"a":2}}}}`,
 		},
+		"cache marks": {
+			in: &conversation.Request{
+				Messages: []conversation.Message{says(conversation.ToolRole, conversation.Part{
+					Kind: conversation.Result, Cache: conversation.Cache5m, Result: &conversation.ToolResult{CallID: "a", Parts: []conversation.Part{text("x")}},
+				})},
+			},
+			want:     `{"messages":[{"role":"tool","tool_call_id":"a","content":"x"}]}`,
+			degraded: []string{"cache_control"},
+		},
+		"cache marks on tools": {
+			in: &conversation.Request{
+				Messages: []conversation.Message{user}, Tools: []conversation.Tool{{Name: "f", Cache: conversation.Cache1h}},
+			},
+			want:     `{"messages":[{"role":"user","content":"hi"}],"tools":[{"type":"function","function":{"name":"f"}}]}`,
+			degraded: []string{"cache_control"},
+		},
 		"no reasoning": {
 			in:   &conversation.Request{Messages: []conversation.Message{user}, Reasoning: conversation.Reasoning{Off: true}},
 			want: `{"messages":[{"role":"user","content":"hi"}],"reasoning_effort":"none"}`,
@@ -227,8 +244,32 @@ func TestUsageIsToldWhenAskedFor(t *testing.T) {
 		out = encoder.End(out)
 		require.Equal(t, asked, strings.Contains(string(out), `"choices":[],"usage":{"prompt_tokens":7,"completion_tokens":0,"total_tokens":7,`))
 		require.Equal(t, asked, strings.Contains(string(out), `"usage":null`))
+		require.Equal(t, asked, strings.Contains(string(out), `"cache_write_tokens":4`))
 		chunks := strings.Split(string(out), "\n\n")
 		require.Contains(t, chunks[0], `"delta":{"role":"assistant","content":"","refusal":null}`, "the role comes first")
 		require.True(t, strings.HasSuffix(string(out), "data: [DONE]\n\n"))
 	}
+}
+
+func TestImagesAreCounted(t *testing.T) {
+	encoder := chat.New().EncodeStream(dialecttest.Told)
+	var out []byte
+	for i := range 2 {
+		image := conversation.Part{Kind: conversation.Image, Media: &conversation.Media{MIME: "image/png", Data: "AA=="}}
+		out = encoder.Encode(out, &conversation.Event{Kind: conversation.Opened, Index: i, Part: image})
+	}
+	require.Contains(t, string(out), `"images":[{"type":"image_url","index":1,"image_url":{"url":"data:image/png;base64,AA=="}}]`)
+}
+
+// Providers that report the usage in every chunk do not make every chunk news.
+func TestUsageIsNewsOnce(t *testing.T) {
+	decoder := chat.New().DecodeStream()
+	metered := 0
+	for _, n := range []string{"1", "1", "2"} {
+		events, failure, err := decoder.Decode(sse.Event{Data: []byte(`{"choices":[],"usage":{"prompt_tokens":` + n + `}}`)}, nil)
+		require.Nil(t, failure)
+		require.NoError(t, err)
+		metered += len(events)
+	}
+	require.Equal(t, 2, metered)
 }

@@ -16,7 +16,7 @@ import (
 func (Codec) EncodeStream(as dialect.Told) dialect.StreamEncoder { return &encoder{as: as} }
 
 // maxHeld is how many bytes of held parts are kept.
-const maxHeld = 256 << 10
+const maxHeld = 48 << 10
 
 type encoder struct {
 	as     dialect.Told

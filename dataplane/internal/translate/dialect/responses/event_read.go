@@ -72,7 +72,7 @@ func (e *event) failure(kind, name, data []byte) *upstream.Failure {
 			data = e.problem
 		}
 		return upstream.InBand(upstream.ErrorInStream, 0, data)
-	case "response.failed", "response.cancelled":
+	case "response.failed":
 		var r response
 		r.read(e.response)
 		if failure := r.failure(upstream.ErrorInStream, e.response); failure != nil {

@@ -8,6 +8,7 @@ const (
 	incomplete = "incomplete"
 	inProgress = "in_progress"
 	failed     = "failed"
+	calledOff  = "cancelled" //nolint:misspell // OpenAI's spelling
 )
 
 // The values of "incomplete_details.reason". The last is none of OpenAI's own:

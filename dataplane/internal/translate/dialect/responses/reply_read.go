@@ -57,7 +57,7 @@ func (r *response) failure(inBand upstream.Class, body []byte) *upstream.Failure
 	switch {
 	case isProblem(r.problem):
 		return upstream.InBand(inBand, 0, r.problem)
-	case status == failed, status == "cancelled":
+	case status == failed, status == calledOff:
 		return upstream.InBand(inBand, 0, nil)
 	case r.isError && r.output == nil:
 		return upstream.InBand(inBand, 0, body)

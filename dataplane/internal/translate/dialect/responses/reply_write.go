@@ -84,10 +84,9 @@ func (o *output) write(b *jsonappend.Buffer, as dialect.Told, end *ending) {
 	b.Int("created_at", as.Created.Unix())
 	b.String("status", status)
 	*b = append(*b, `,"completed_at":null,"background":false`...)
-	switch {
-	case status == failed:
+	if status == failed {
 		*b = append(*b, `,"error":{"code":"server_error","message":"The model broke off in the middle of its answer."}`...)
-	default:
+	} else {
 		*b = append(*b, `,"error":null`...)
 	}
 	if reason == "" {

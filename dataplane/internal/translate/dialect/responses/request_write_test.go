@@ -30,7 +30,7 @@ func TestInstructions(t *testing.T) {
 	user := said(conversation.User, conversation.Part{Kind: conversation.Text, Text: "hi"})
 	body, _ := encode(t, &conversation.Request{Messages: []conversation.Message{said(conversation.System, text), user}}, dialect.Target{Model: "up"})
 	require.Equal(t, "Be brief.", body.Get("instructions").Str)
-	require.Equal(t, `[{"type":"message","role":"user","content":"hi"}]`, body.Get("input").Raw)
+	require.JSONEq(t, `[{"type":"message","role":"user","content":"hi"}]`, body.Get("input").Raw)
 	require.Equal(t, "up", body.Get("model").Str)
 
 	for name, r := range map[string]*conversation.Request{
@@ -65,10 +65,10 @@ func TestProofsAreAskedForWhereThereIsReasoning(t *testing.T) {
 	r := &conversation.Request{Messages: []conversation.Message{said(conversation.Assistant, thought)}}
 	require.True(t, asks(r))
 	body, _ := encode(t, r, dialect.Target{})
-	require.Equal(t, `[{"type":"reasoning","id":"rs_1","summary":[],"content":[{"type":"reasoning_text","text":"Hm."}],"encrypted_content":"x"}]`, body.Get("input").Raw)
+	require.JSONEq(t, `[{"type":"reasoning","id":"rs_1","summary":[],"content":[{"type":"reasoning_text","text":"Hm."}],"encrypted_content":"x"}]`, body.Get("input").Raw)
 
 	body, _ = encode(t, &conversation.Request{Reasoning: conversation.Reasoning{Budget: 5000, Summary: "auto"}}, dialect.Target{})
-	require.Equal(t, `{"effort":"low","summary":"auto"}`, body.Get("reasoning").Raw)
+	require.JSONEq(t, `{"effort":"low","summary":"auto"}`, body.Get("reasoning").Raw)
 }
 
 // A thought of another family, or one that nobody proved, is no content for
@@ -88,7 +88,9 @@ func TestToolsAreStrictOnlyWhenTheySayIt(t *testing.T) {
 	yes := true
 	schema := json.RawMessage(`{"type":"object", "b":1e400,"a":{"$ref":"#/$defs/x"}}`)
 	body, degraded := encode(t, &conversation.Request{Tools: []conversation.Tool{
-		{Name: "a", Parameters: schema}, {Name: "b", Strict: &yes}, {Kind: conversation.Builtin, Name: "c", Raw: json.RawMessage(`{"type":"c"}`), Origin: conversation.Anthropic},
+		{Name: "a", Parameters: schema},
+		{Name: "b", Strict: &yes},
+		{Kind: conversation.Builtin, Name: "c", Raw: json.RawMessage(`{"type":"c"}`), Origin: conversation.Anthropic},
 		{Kind: conversation.Custom, Name: "d", Raw: json.RawMessage(`{"type":"grammar","grammar":{"syntax":"lark","definition":"x"}}`), Origin: conversation.OpenAI},
 		{Kind: conversation.Custom, Name: "e", Raw: json.RawMessage(`{}`), Origin: conversation.Google},
 	}}, dialect.Target{})
@@ -100,7 +102,8 @@ func TestToolsAreStrictOnlyWhenTheySayIt(t *testing.T) {
 
 func TestToolChoice(t *testing.T) {
 	tools := []conversation.Tool{
-		{Name: "f"}, {Kind: conversation.Custom, Name: "c"},
+		{Name: "f"},
+		{Kind: conversation.Custom, Name: "c"},
 		{Kind: conversation.Builtin, Name: "web_search", Raw: json.RawMessage(`{"type":"web_search"}`), Origin: conversation.OpenAI},
 	}
 	for _, c := range []struct {
@@ -114,7 +117,8 @@ func TestToolChoice(t *testing.T) {
 		{conversation.ToolChoice{Mode: conversation.One, Name: "x"}, ``, []string{"tool_choice"}},
 		{
 			conversation.ToolChoice{Mode: conversation.Auto, Allowed: []string{"f", "web_search", "x"}},
-			`{"type":"allowed_tools","mode":"auto","tools":[{"type":"function","name":"f"},{"type":"web_search"}]}`, []string{"tool_choice.allowed"},
+			`{"type":"allowed_tools","mode":"auto","tools":[{"type":"function","name":"f"},{"type":"web_search"}]}`,
+			[]string{"tool_choice.allowed"},
 		},
 		{conversation.ToolChoice{Mode: conversation.Auto, Allowed: []string{"x"}}, ``, []string{"tool_choice.allowed"}},
 	} {

@@ -105,7 +105,6 @@ func TestStreamsThatLeaveThingsOut(t *testing.T) {
 			`{"type":"response.output_item.added","output_index":0,"item":{"type":"reasoning","id":"rs_1","summary":[]}}`,
 			`{"type":"response.reasoning_summary_text.delta","output_index":0,"summary_index":0,"delta":"On"}`,
 			`{"type":"response.reasoning_summary_text.done","output_index":0,"summary_index":0,"text":"One."}`,
-			`{"type":"response.reasoning_summary_text.delta","output_index":0,"summary_index":1,"delta":"T"}`,
 			`{"type":"response.reasoning_summary_text.done","output_index":0,"summary_index":1,"text":"Two."}`, whole,
 		},
 		"annotations and logprobs": {
@@ -173,6 +172,19 @@ func TestThoughtsThemselves(t *testing.T) {
 	require.Equal(t, []conversation.Part{{Kind: conversation.Thought, Thought: &conversation.Thinking{ID: "rs_1", Text: "Hm."}}}, folded(events).Choices[0].Parts)
 }
 
+// The last event may repeat nothing.
+func TestParagraphsOfASummary(t *testing.T) {
+	events, failure, _ := decoded(t, sseOf(
+		`{"type":"response.output_item.added","output_index":0,"item":{"type":"reasoning","id":"rs_1","summary":[]}}`,
+		`{"type":"response.reasoning_summary_text.delta","output_index":0,"summary_index":0,"delta":"First."}`,
+		`{"type":"response.reasoning_summary_text.done","output_index":0,"summary_index":0,"text":"First."}`,
+		`{"type":"response.reasoning_summary_text.done","output_index":0,"summary_index":1,"text":"Two."}`,
+		`{"type":"response.completed","response":{"status":"completed","output":null}}`,
+	))
+	require.Nil(t, failure)
+	require.Equal(t, "First.\n\nTwo.", folded(events).Choices[0].Parts[0].Thought.Text)
+}
+
 func TestStreamsThatFail(t *testing.T) {
 	const delta = `{"type":"response.output_text.delta","output_index":0,"delta":"x"}`
 	for name, c := range map[string]struct {
@@ -190,7 +202,7 @@ func TestStreamsThatFail(t *testing.T) {
 		"by name":            {"event: error\ndata: exploded\n\n", upstream.ErrorInStream},
 		"by name, as JSON":   {"event: error\ndata: {\"message\":\"x\",\"code\":\"rate_limit_exceeded\"}\n\n", upstream.RateLimited},
 		"without a type":     {sseOf(`{"error":{"code":"rate_limit_exceeded","message":"x"}}`), upstream.RateLimited},
-		"canceled":           {sseOf(created, `{"type":"response.completed","response":{"status":"cancelled"}}`), upstream.ErrorInStream},
+		"canceled":           {sseOf(created, `{"type":"response.completed","response":{"status":"cancelled"}}`), upstream.ErrorInStream}, //nolint:misspell // OpenAI's spelling
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, failure, _ := decoded(t, c.text)
@@ -244,7 +256,7 @@ func TestRepliesThatAreNone(t *testing.T) {
 	for body, class := range map[string]upstream.Class{
 		`{"id":"resp_1","status":"failed","error":{"code":"server_error","message":"x"},"output":[]}`: upstream.ErrorInReply,
 		`{"status":"failed","error":null,"output":[]}`:                                                upstream.ErrorInReply,
-		`{"status":"cancelled","output":[]}`:                                                          upstream.ErrorInReply,
+		`{"status":"cancelled","output":[]}`:                                                          upstream.ErrorInReply, //nolint:misspell // OpenAI's spelling
 		`{"error":{"code":"rate_limit_exceeded","message":"x"}}`:                                      upstream.RateLimited,
 		`{"error":"context_length_exceeded"}`:                                                         upstream.ContextLength,
 		`{"detail":"x"}`:                                                                              upstream.ErrorInReply,

@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"encoding/json"
+	"maps"
 	"regexp"
 	"slices"
 
@@ -19,8 +20,13 @@ var (
 )
 
 func (anthropicFormat) knows(x *exchange) map[string]bool {
-	if x.route.path == "/messages/count_tokens" {
+	switch {
+	case x.route.path == "/messages/count_tokens":
 		return countMembers
+	case x.route.model != nil:
+		known := maps.Clone(anthropicMembers)
+		known["anthropic_version"], known["anthropic_beta"] = true, true
+		return known
 	}
 	return anthropicMembers
 }

@@ -66,7 +66,7 @@ func (r *anthropicReader) history() *refusal {
 			return refuse("messages", "messages: first message must use the \"user\" role")
 		case !content.Exists():
 			return refuse("messages", "%s.content: Field required", at)
-		case content.Str == "" && len(content.Array()) == 0:
+		case content.Type == gjson.String && content.Str == "", content.IsArray() && len(content.Array()) == 0:
 			return refuse("messages", "%s: all messages must have non-empty content except for the optional final assistant message", at)
 		}
 		blocks := content.Array()

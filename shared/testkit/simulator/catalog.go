@@ -67,18 +67,18 @@ type endpointEntry struct {
 func offered() []modelEntry {
 	const basic, rich = "tools, structured_output", "tools, structured_output, reasoning, vision"
 	return []modelEntry{
-		{id: "signalbox-sim/small", caps: basic, endpoints: at(Provider, "small", "0.10", "0.40")},
+		{id: "signalbox-sim/small", caps: basic, endpoints: alone("small", "0.10", "0.40")},
 		{id: "signalbox-sim/large", caps: rich, endpoints: []endpointEntry{
 			{provider: Provider, upstream: "large", input: "1.00", output: "4.00"}, {provider: Backup, upstream: "large", input: "1.20", output: "4.80"},
 		}},
-		{id: "signalbox-sim/slow", caps: basic, endpoints: at(Provider, "slow-fault-latency-800ms-tps-20", "0.05", "0.20")},
+		{id: "signalbox-sim/slow", caps: basic, endpoints: alone("slow-fault-latency-800ms-tps-20", "0.05", "0.20")},
 		{id: "signalbox-sim/flaky", caps: basic, endpoints: []endpointEntry{
 			{provider: Provider, upstream: "flaky-fault-status-503", input: "0.01", output: "0.04"},
 			{provider: Backup, upstream: "flaky", input: "2.00", output: "8.00"},
 		}},
-		{id: "signalbox-sim/limited", caps: basic, endpoints: at(Provider, "limited-fault-status-429-retry-7", "0.01", "0.04")},
-		{id: "signalbox-sim/cut", caps: basic, endpoints: at(Provider, "cut-fault-cut-5", "0.01", "0.04")},
-		{id: "signalbox-sim/reason", caps: rich, endpoints: at(Provider, "reason", "0.50", "2.00")},
+		{id: "signalbox-sim/limited", caps: basic, endpoints: alone("limited-fault-status-429-retry-7", "0.01", "0.04")},
+		{id: "signalbox-sim/cut", caps: basic, endpoints: alone("cut-fault-cut-5", "0.01", "0.04")},
+		{id: "signalbox-sim/reason", caps: rich, endpoints: alone("reason", "0.50", "2.00")},
 		{id: "signalbox-sim/claude", caps: rich, endpoints: []endpointEntry{
 			{provider: AtAnthropic, upstream: "claude-sim-1", input: "3.00", output: "15.00"},
 			{provider: AtBedrock, upstream: "anthropic.claude-sim-1-v1:0", input: "3.10", output: "15.50"},
@@ -109,8 +109,9 @@ func offered() []modelEntry {
 	}
 }
 
-func at(provider, upstream, input, output string) []endpointEntry {
-	return []endpointEntry{{provider: provider, upstream: upstream, input: input, output: output}}
+// alone is the one endpoint of a model.
+func alone(upstream, input, output string) []endpointEntry {
+	return []endpointEntry{{provider: Provider, upstream: upstream, input: input, output: output}}
 }
 
 // special is a model that is for one thing. Its name is the upstream's.

@@ -126,8 +126,10 @@ func (s *realtimeSession) delta(event string, pairs ...any) {
 		_ = s.conn.CloseNow()
 		s.gone = true
 	case s.content == f.HangAfter:
-		<-s.ctx.Done()
-		s.gone = true
+		for !s.gone { // the context does not end with a connection that was taken over
+			_, _, err := s.conn.Read(s.ctx)
+			s.gone = err != nil
+		}
 	case s.content == f.Malformed:
 		s.write([]byte(`{"id": "unfinished`))
 	case f.ErrorMid && s.content == errorMidAfter:

@@ -143,6 +143,12 @@ func TestSanitize(t *testing.T) {
 		"bad \xff\xfe utf8":                                       "bad  utf8",
 		"max_completion_tokens_is_not_supported_here":             "max_completion_tokens_is_not_supported_here",
 		"北京 ok": "北京 ok",
+		"User: arn:aws:iam::123456789012:role/gw may not":    "User: [name removed] may not",
+		"svc@p-1.iam.gserviceaccount.com lacks it":           "[name removed] lacks it",
+		"Project projects/p-1 has no quota":                  "Project [name removed] has no quota",
+		"in organization org-AbCdEfGh12345678 on tokens":     "in organization [name removed] on tokens",
+		"claude-sonnet-4-5@20250929 is no model of projects": "claude-sonnet-4-5@20250929 is no model of projects",
+		"access key ASIAABCDEFGHIJKLMNOP is not valid":       "access key [removed] is not valid",
 	} {
 		require.Equal(t, want, Sanitize(in), in)
 	}

@@ -5,6 +5,8 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"path/filepath"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -70,6 +72,21 @@ func TestChatIsServedRecordedAndFoundAgain(t *testing.T) {
 	require.Contains(t, metrics, `signalbox_attempts_total{failure="",provider="north"} 1`)
 	require.Contains(t, metrics, "signalbox_gateway_policy_stale 0")
 	require.NotContains(t, metrics, p.key.ID.String())
+}
+
+func TestLargeBodiesStayInTheDataDirectoryWhileTheyAreServed(t *testing.T) {
+	p := newPlatform(t)
+	p.publishCatalog()
+	cfg := p.config()
+	g := p.start(cfg)
+	g.awaitReady()
+	got := g.chat(p.token, strings.Replace(hello, "{", `{"x_large":"`+strings.Repeat("x", 2<<20)+`",`, 1))
+	require.Equal(t, http.StatusOK, got.status, got.body)
+	left, err := os.ReadDir(filepath.Join(cfg.DataDir, "bodies"))
+	require.NoError(t, err)
+	require.Empty(t, left)
+	cfg.HTTP.MaxMultipart = 0
+	require.ErrorContains(t, cfg.Validate(), "http.max_multipart")
 }
 
 func TestGenerationsOfAnotherWorkspaceAreNotThere(t *testing.T) {

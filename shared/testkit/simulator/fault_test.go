@@ -28,6 +28,10 @@ func TestFaultOf(t *testing.T) {
 		"fault-malformed-2-gzip-short-html": {Malformed: 2, Encoding: "gzip", Short: true, HTML: true},
 		"fault-reset-garbage-redirect":      {Reset: true, Garbage: true, Redirect: true},
 		"fault-stale-comments":              {Stale: true, Comments: true},
+		"fault-br-split-1-early":            {Encoding: "br", Split: 1, Early: true},
+		"fault-zstd-trailer-wrongtype":      {Encoding: "zstd", Trailer: true, WrongType: true},
+		"fault-deflate-goaway-failjob":      {Encoding: "deflate", GoAway: true, FailJob: true},
+		"fault-quota-retry-3":               {Trouble: "quota", RetryAfter: 3},
 	} {
 		t.Run(model, func(t *testing.T) {
 			got, ok, err := simulator.FaultOf(model)
@@ -36,7 +40,7 @@ func TestFaultOf(t *testing.T) {
 			require.Equal(t, want, got)
 		})
 	}
-	for _, model := range []string{"fault-", "fault-nonsense", "fault-status", "fault-status-42", "fault-latency-soon", "fault-no-thing", "fault-tps-0"} {
+	for _, model := range []string{"fault-", "fault-nonsense", "fault-status", "fault-status-42", "fault-latency-soon", "fault-no-thing", "fault-tps-0", "fault-split", "fault-split-x"} {
 		_, ok, err := simulator.FaultOf(model)
 		require.True(t, ok, model)
 		require.Error(t, err, model)

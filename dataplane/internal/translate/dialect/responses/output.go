@@ -142,6 +142,8 @@ func (i *outItem) write(b *jsonappend.Buffer, status string) {
 		}
 		b.Close(']')
 	case typeReasoning:
+		// Thoughts are told as a summary, whatever they are: of this format's
+		// clients most show nothing else (the AI SDK and LangChain among them).
 		b.String("type", typeReasoning)
 		b.String("status", status)
 		writeTexts(b, "summary", summaryText, string(i.pieces[0].text))

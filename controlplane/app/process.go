@@ -32,6 +32,7 @@ func Main(ctx context.Context, p Process) error {
 	if err != nil {
 		return err
 	}
+	logging.TakeStandard(log)
 	a, err := New(ctx, cfg, Deps{Log: log, Now: time.Now, Version: p.Version, Web: p.Web})
 	if err != nil {
 		return err

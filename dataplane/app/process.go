@@ -29,6 +29,7 @@ func Main(ctx context.Context, p Process) error {
 	if err != nil {
 		return fmt.Errorf("log: %w", err)
 	}
+	logging.TakeStandard(log)
 	spare := heapHeadroom()
 	defer runtime.KeepAlive(spare)
 	gateway, err := New(ctx, cfg, Deps{Log: log, Now: time.Now, Version: p.Version, AccessLog: p.Log})

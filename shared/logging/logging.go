@@ -1,6 +1,6 @@
 // Package logging owns how processes write logs: one slog handler in JSON or
 // text, and attributes that travel in the context, such as the request id and
-// the workspace. It sets no global logger.
+// the workspace. Only TakeStandard sets anything global.
 package logging
 
 import (

@@ -29,6 +29,7 @@ func Run(ctx context.Context, o Options) (err error) {
 	if err != nil {
 		return err
 	}
+	logging.TakeStandard(log)
 
 	var started stack
 	defer func() { err = errors.Join(err, started.stop()) }()

@@ -28,6 +28,9 @@ func (f Format) Body(e *fault.Error, requestID string) []byte {
 	switch f {
 	case Anthropic:
 		inner["type"] = anthropicType(status)
+		if e.Reason == fault.Overloaded {
+			inner["type"] = "overloaded_error" // for which clients wait longer
+		}
 		inner["message"] = e.Message
 		whole = map[string]any{"type": "error", "error": inner, "request_id": requestID}
 	case Gemini:

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/conversation"
@@ -83,7 +85,7 @@ func (Codec) DecodeReply(body []byte) (*conversation.Reply, *upstream.Failure) {
 		if c.isError() {
 			return nil, upstream.InBand(upstream.ErrorInReply, 0, c.problem)
 		}
-		out.Choices = append(out.Choices, c.whole(len(out.Choices)))
+		out.Choices = append(out.Choices, c.whole(out.ID, len(out.Choices)))
 	}
 	return out, nil
 }
@@ -135,8 +137,8 @@ func word(v []byte) string {
 // isError reports a choice that is an error and no answer.
 func (c *choice) isError() bool { return c.finish == failed || isProblem(c.problem) }
 
-// whole reads the choice of a reply; at is its place.
-func (c *choice) whole(at int) conversation.Choice {
+// whole reads the choice of a reply with an id; at is its place.
+func (c *choice) whole(reply string, at int) conversation.Choice {
 	out := conversation.Choice{Index: at}
 	if c.indexed && c.index < maxChoices {
 		out.Index = int(c.index)
@@ -148,7 +150,7 @@ func (c *choice) whole(at int) conversation.Choice {
 	}
 	var tolerant reader
 	out.Parts = said.parts(&tolerant, "")
-	nameCalls(out.Parts)
+	nameCalls(out.Parts, reply, out.Index)
 	cite(out.Parts, said.annotations)
 	out.Finish, out.Stop = c.ended(slices.ContainsFunc(out.Parts, isRefusal))
 	if !isBlank(c.logprobs) && c.logprobs[0] == '{' {
@@ -171,13 +173,38 @@ func (c *choice) ended(refusal bool) (conversation.Finish, string) {
 
 func isRefusal(p conversation.Part) bool { return p.Kind == conversation.Refusal }
 
+// callID makes up the id of a call that has none. It is made from that of the
+// reply, since the ids of all turns meet in the next request.
+func callID(reply string, choice, position int) string {
+	id := "call_"
+	if reply = strings.TrimPrefix(reply, idPrefix); isWord(reply) {
+		id += reply + "_"
+	}
+	if choice > 0 {
+		id += strconv.Itoa(choice) + "_"
+	}
+	return id + strconv.Itoa(position)
+}
+
+// isWord reports an id that every format takes as a part of a call's.
+func isWord(id string) bool {
+	for i := 0; i < len(id); i++ {
+		switch c := id[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '_', c == '-':
+		default:
+			return false
+		}
+	}
+	return len(id) > 0 && len(id) <= 30 // OpenAI's calls have ids of at most 40
+}
+
 // nameCalls gives calls that came without an id one from their place.
-func nameCalls(parts []conversation.Part) {
+func nameCalls(parts []conversation.Part, reply string, choice int) {
 	n := 0
 	for i := range parts {
 		if c := parts[i].Call; c != nil {
 			if c.ID == "" {
-				c.ID = callID(n)
+				c.ID = callID(reply, choice, n)
 			}
 			n++
 		}

@@ -1,8 +1,6 @@
 package chat
 
 import (
-	"strconv"
-
 	"github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/conversation"
 )
@@ -142,9 +140,6 @@ type call struct {
 	arguments string // what came before the name
 }
 
-// callID names a call that came without an id.
-func callID(n int) string { return "call_" + strconv.Itoa(n) }
-
 // allCalls reads the calls of a delta, the deprecated function_call included.
 func (l *lane) allCalls(said *body, out []conversation.Event) []conversation.Event {
 	if !isBlank(said.calls) && said.calls[0] == '[' {
@@ -240,7 +235,7 @@ func (l *lane) openCall(c *call, out []conversation.Event) []conversation.Event 
 		return out
 	}
 	if c.id == "" {
-		c.id = callID(l.placeOf(c))
+		c.id = callID(l.reply, l.choice, l.placeOf(c))
 	}
 	out = l.open(&c.part, conversation.Part{
 		Kind: conversation.Call, Call: &conversation.ToolCall{ID: c.id, Name: c.name, Custom: c.custom},

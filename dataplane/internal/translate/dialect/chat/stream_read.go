@@ -25,6 +25,7 @@ const maxChoices = 128
 // finish reason.
 type streamReader struct {
 	began, done, ended bool
+	id                 string // of the reply
 	usage              conversation.Usage
 	lanes              []*lane // in the order in which they began
 }
@@ -53,8 +54,8 @@ func (s *streamReader) Decode(e sse.Event, out []conversation.Event) ([]conversa
 	}
 	// Azure sends the filters' results first, in a chunk that names no model.
 	if !s.began && (!isBlank(chunk.model) || !isBlank(chunk.choices)) {
-		s.began = true
-		out = append(out, conversation.Event{Kind: conversation.Began, ID: rawjson.String(chunk.id), Model: rawjson.String(chunk.model)})
+		s.began, s.id = true, rawjson.String(chunk.id)
+		out = append(out, conversation.Event{Kind: conversation.Began, ID: s.id, Model: rawjson.String(chunk.model)})
 	}
 	out, failure := s.choices(chunk.choices, out)
 	if failure != nil {
@@ -97,7 +98,7 @@ func (s *streamReader) lane(index int64) *lane {
 	if index >= maxChoices {
 		return nil
 	}
-	l := &lane{choice: int(index), text: closed, refusal: closed, thought: closed, audio: closed}
+	l := &lane{reply: s.id, choice: int(index), text: closed, refusal: closed, thought: closed, audio: closed}
 	s.lanes = append(s.lanes, l)
 	return l
 }
@@ -120,6 +121,7 @@ func (s *streamReader) End(out []conversation.Event) ([]conversation.Event, *ups
 // lane is one choice of a stream. Its fields are the event indexes of the
 // parts that are open.
 type lane struct {
+	reply                         string // id of
 	choice                        int
 	next                          int // index of the next part
 	text, refusal, thought, audio int

@@ -105,8 +105,9 @@ chaos: setup-test build ## Kill, stop and wipe things under load, then count
 	go test -count=1 -timeout 20m -tags chaos -v ./test/chaos/...
 
 .PHONY: bench
-bench: setup-test build ## Measure against a direct call and a bare reverse proxy
+bench: setup-test build ## Measure against a direct call and a bare reverse proxy, and every codec
 	go run ./test/bench/cmd/bench
+	go test -run '^$$' -bench . -benchmem -timeout 20m ./dataplane/internal/translate/... ./dataplane/internal/eventstream ./dataplane/internal/rawform
 
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for FUZZTIME

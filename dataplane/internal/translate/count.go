@@ -27,14 +27,14 @@ func (t *Translator) countRequest(c call.Call, to decide.Candidate, own, spoken 
 		return upstream.Request{Provider: to.Provider, Answer: writeCount(own, inputOf(c))}, nil
 	}
 	request := upstream.Request{
-		Provider: to.Provider, Region: to.Endpoint.Region, Path: at.path, Query: at.query, Set: demanded(spoken, nil),
+		Provider: to.Provider, Region: to.Endpoint.Region, Path: at.path, Query: at.query, Set: demanded(spoken, to, nil),
 	}
 	if own == spoken {
 		body, err := edit(c.Body, passEdits(c, to, own))
 		if err != nil {
 			return upstream.Request{}, notAnObject(err)
 		}
-		request.Header, request.Set, request.Body = c.Header, demanded(spoken, c.Header), upstream.Bytes(body)
+		request.Header, request.Set, request.Body = carried(to, c.Header), demanded(spoken, to, c.Header), upstream.Bytes(body)
 		return request, nil
 	}
 	encoded, failure := t.encode(c, to, own, spoken)

@@ -1,6 +1,7 @@
 package translate
 
 import (
+	"maps"
 	"net/http"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
@@ -20,12 +21,22 @@ const (
 )
 
 // demanded are the headers that a format must have and the caller did not
-// send.
-func demanded(spoken format, caller http.Header) http.Header {
-	if spoken != messagesFormat || len(caller[headerVersion]) > 0 {
+// send. Vertex has the version in the body, and nowhere else.
+func demanded(spoken format, to decide.Candidate, caller http.Header) http.Header {
+	if spoken != messagesFormat || len(caller[headerVersion]) > 0 || isVertexClaude(to) {
 		return nil
 	}
 	return http.Header{headerVersion: {anthropicVersion}}
+}
+
+// carried are the caller's headers that go on to a candidate.
+func carried(to decide.Candidate, caller http.Header) http.Header {
+	if !isVertexClaude(to) || len(caller[headerVersion]) == 0 {
+		return caller
+	}
+	out := maps.Clone(caller)
+	delete(out, headerVersion)
+	return out
 }
 
 func isVertexClaude(to decide.Candidate) bool {

@@ -97,7 +97,7 @@ func passRequest(c call.Call, to decide.Candidate, own format) (upstream.Request
 	at := placeOf(to, own, c.Request.Stream)
 	return upstream.Request{
 		Provider: to.Provider, Region: to.Endpoint.Region, Path: at.path, Query: at.query,
-		Header: c.Header, Set: demanded(own, c.Header),
+		Header: carried(to, c.Header), Set: demanded(own, to, c.Header),
 		Body: upstream.Bytes(body), Stream: c.Request.Stream,
 	}, nil
 }
@@ -111,7 +111,7 @@ func (t *Translator) translated(c call.Call, to decide.Candidate, own, spoken fo
 	at := placeOf(to, spoken, c.Request.Stream)
 	request := upstream.Request{
 		Provider: to.Provider, Region: to.Endpoint.Region, Path: at.path, Query: at.query,
-		Set: demanded(spoken, nil), Body: upstream.Bytes(encoded.Body), Stream: c.Request.Stream,
+		Set: demanded(spoken, to, nil), Body: upstream.Bytes(encoded.Body), Stream: c.Request.Stream,
 		Degraded: encoded.Degraded,
 	}
 	if spoken == converseFormat {

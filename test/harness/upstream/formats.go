@@ -13,21 +13,21 @@ import (
 // provider of the simulator's catalog, and what its models are called there.
 type format struct {
 	provider string
-	prefix   string // of the upstream's names; families are told by it
+	prefix   string // of the upstream's names, which tells formats and families apart
 	surfaces string // those that the provider's type does not imply
 }
 
 // formats are all of them, by the word that names them in a model's id.
 var formats = map[string]format{
 	"compatible":       {provider: simulator.Provider},
-	"openai-chat":      {provider: simulator.AtOpenAI, surfaces: "chat"},
-	"openai-responses": {provider: simulator.AtOpenAI, surfaces: "responses"},
-	"azure":            {provider: simulator.AtAzure, surfaces: "chat"},
+	"openai-chat":      {provider: simulator.AtOpenAI, prefix: "gpt-chat-", surfaces: "chat"},
+	"openai-responses": {provider: simulator.AtOpenAI, prefix: "gpt-responses-", surfaces: "responses"},
+	"azure":            {provider: simulator.AtAzure, prefix: "gpt-azure-", surfaces: "chat"},
 	"anthropic":        {provider: simulator.AtAnthropic, prefix: "claude-"},
 	"bedrock":          {provider: simulator.AtBedrock, prefix: "anthropic.claude-"},
 	"google":           {provider: simulator.AtGoogle, prefix: "gemini-"},
-	"vertex":           {provider: simulator.AtVertex, prefix: "gemini-"},
-	"vertex-claude":    {provider: simulator.AtVertex, prefix: "claude-"},
+	"vertex":           {provider: simulator.AtVertex, prefix: "gemini-vertex-"},
+	"vertex-claude":    {provider: simulator.AtVertex, prefix: "claude-vertex-"},
 }
 
 // Formats are the words for the formats that upstreams speak, sorted.

@@ -5,12 +5,12 @@ import (
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/conversation"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/tokens"
 	"github.com/signalbox-dev/signalbox/shared/meter"
 )
 
 const (
-	// bytesPerToken is the rule by which usage is estimated when the provider
-	// reports none.
+	// bytesPerToken estimates a request of which nothing but its size is known.
 	bytesPerToken = 4
 	// mostTokens is what one request can have used, by far: a provider that
 	// counts more is mistaken, and an account of it would be too.
@@ -39,8 +39,8 @@ type gauge struct {
 	input     int64 // estimate of the request, in tokens
 	usage     conversation.Usage
 	served    string
-	text      int64 // bytes of output
-	ended     bool  // a choice has a finish reason
+	said      tokens.Counter
+	ended     bool // a choice has a finish reason
 	output    bool
 	malformed int
 }
@@ -56,7 +56,7 @@ func (g *gauge) event(e *conversation.Event) {
 	case conversation.Opened:
 		g.part(&e.Part)
 	case conversation.Added:
-		g.text += int64(len(e.Text))
+		g.say(e.Text)
 		g.output = g.output || e.Text != ""
 	case conversation.Stopped:
 		g.ended = true
@@ -76,19 +76,21 @@ func (g *gauge) reply(r *conversation.Reply) {
 }
 
 func (g *gauge) part(p *conversation.Part) {
-	g.text += int64(len(p.Text))
+	g.say(p.Text)
 	switch p.Kind {
 	case conversation.Text, conversation.Refusal:
 		g.output = g.output || p.Text != ""
 	case conversation.Thought:
-		g.text += int64(len(p.Thought.Text))
+		g.say(p.Thought.Text)
 	case conversation.Call:
-		g.text += int64(len(p.Call.Arguments))
+		g.say(p.Call.Arguments)
 		g.output = true
 	default:
 		g.output = true
 	}
 }
+
+func (g *gauge) say(text string) { g.said.AddString(text) }
 
 // reported is the upstream's word on the usage, or an estimate, which callers
 // are told as if it were one: their SDKs have no word for it.
@@ -97,7 +99,7 @@ func (g *gauge) reported() conversation.Usage {
 		return g.usage
 	}
 	return conversation.Usage{Known: true, Usage: meter.Usage{
-		Input: g.input, Output: (g.text + bytesPerToken - 1) / bytesPerToken, Estimated: true,
+		Input: g.input, Output: g.said.Tokens(), Estimated: true,
 	}}
 }
 

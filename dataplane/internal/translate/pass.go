@@ -95,7 +95,7 @@ func (p *pass) Seen() call.Seen {
 	}
 	if !o.Usage.Known {
 		seen.Usage = meter.Usage{
-			Input: p.input, Output: (int64(o.Text) + bytesPerToken - 1) / bytesPerToken, Estimated: true,
+			Input: p.input, Output: o.Tokens, Estimated: true,
 		}
 	}
 	return seen

@@ -142,11 +142,8 @@ type Seen struct {
 	ServedModel string
 	Finished    bool
 	Output      bool  // text or a tool call
-	Text        Bytes // how much came out, for an estimate
+	Tokens      int64 // estimate of what came out
 }
-
-// Bytes counts bytes of text.
-type Bytes int64
 
 // ErrMalformed says that JSON is not of the format at all.
 var ErrMalformed = malformed{}

@@ -69,6 +69,9 @@ func Of(text string) int64 {
 // Add takes the next piece of the text. A piece may end inside a character.
 func (c *Counter) Add(text []byte) { add(c, text) }
 
+// AddString is Add for a string.
+func (c *Counter) AddString(text string) { add(c, text) }
+
 // Tokens returns the estimate for what was added so far.
 func (c *Counter) Tokens() int64 {
 	done := *c

@@ -21,8 +21,9 @@ type Observer struct {
 	open     uint64 // choices that began, by index
 	finished uint64 // choices that have a finish reason
 	done     bool   // [DONE] came
-	text     int64  // bytes of output
-	output   bool   // text or a tool call came
+	said     dialect.Said
+	uncount  bool // a whole reply that tells its usage needs no estimate
+	output   bool // text or a tool call came
 }
 
 // NewObserver returns an Observer. usage says that the caller asked for the
@@ -46,7 +47,12 @@ func (o *Observer) Event(name, data []byte) (dialect.Sight, error) {
 
 // Whole implements dialect.Observer.
 func (o *Observer) Whole(body []byte) (dialect.Sight, error) {
+	o.uncount = true
 	sight, choices, _, err := o.look(body, upstream.ErrorInReply)
+	if o.uncount = false; err == nil && sight.Failure == nil && !o.usage.Known {
+		again := dialect.Sight{}
+		o.choices(choices, &again, upstream.ErrorInReply)
+	}
 	if err == nil && sight.Failure == nil && (len(choices) == 0 || choices[0] != '[') {
 		err = errNoChoices
 	}
@@ -56,7 +62,7 @@ func (o *Observer) Whole(body []byte) (dialect.Sight, error) {
 // Seen implements dialect.Observer.
 func (o *Observer) Seen() dialect.Seen {
 	return dialect.Seen{
-		Usage: o.usage, ServedModel: o.served, Finished: o.complete(), Output: o.output, Text: dialect.Bytes(o.text),
+		Usage: o.usage, ServedModel: o.served, Finished: o.complete(), Output: o.output, Tokens: o.said.Tokens(),
 	}
 }
 

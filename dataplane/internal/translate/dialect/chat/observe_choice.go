@@ -49,7 +49,7 @@ func (o *Observer) message(value []byte) (content bool) {
 			content = o.emit(v) || content
 		case members.Is("reasoning_content"), members.Is("reasoning"), members.Is("reasoning_details"), members.Is("thinking"):
 			if !isBlank(v) {
-				o.text += int64(len(v))
+				o.estimate(v)
 				content = true
 			}
 		}
@@ -62,11 +62,13 @@ func (o *Observer) emit(v []byte) bool {
 	if isBlank(v) {
 		return false
 	}
-	size := len(v)
-	if rawjson.IsString(v) {
-		size -= 2
-	}
-	o.text += int64(size)
+	o.estimate(v)
 	o.output = true
 	return true
+}
+
+func (o *Observer) estimate(v []byte) {
+	if !o.uncount {
+		o.said.Add(v)
+	}
 }

@@ -12,6 +12,7 @@ import (
 // for the usage of none.
 type observer struct {
 	seen     dialect.Seen
+	said     dialect.Said
 	open     uint64 // candidates that began, by index
 	finished uint64 // candidates that have a finish reason
 	blocked  bool
@@ -44,7 +45,11 @@ func (o *observer) Whole(body []byte) (dialect.Sight, error) {
 }
 
 // Seen implements dialect.Observer.
-func (o *observer) Seen() dialect.Seen { return o.seen }
+func (o *observer) Seen() dialect.Seen {
+	seen := o.seen
+	seen.Tokens = o.said.Tokens()
+	return seen
+}
 
 // Terminal implements dialect.Observer. The format has no terminal marker.
 func (o *observer) Terminal() ([]byte, bool) { return nil, o.complete() }
@@ -138,12 +143,12 @@ func (o *observer) part(v []byte) (content bool) {
 		if len(p.text) <= 2 {
 			return p.signature != nil
 		}
-		o.seen.Text += dialect.Bytes(len(p.text) - 2)
+		o.said.Add(p.text)
 		o.seen.Output = o.seen.Output || !p.thought
 		return true
 	}
 	if p.call != nil {
-		o.seen.Text += dialect.Bytes(len(p.call))
+		o.said.Add(p.call)
 	}
 	if p.held > 0 {
 		o.seen.Output = true

@@ -18,7 +18,7 @@ type observer struct {
 	finished bool
 	last     bool
 	output   bool
-	text     int64
+	text     dialect.Said
 	spans    []dialect.Span
 	room     [2]dialect.Span // that spans begins in
 }
@@ -169,6 +169,7 @@ func (o *observer) block(value []byte) bool {
 		case w.Is("text"), w.Is("thinking"), w.Is("data"), w.Is("input"), w.Is("name"):
 			if isSaid(v) {
 				said += len(v) - 2
+				o.text.Add(v)
 			}
 		}
 	}
@@ -178,10 +179,8 @@ func (o *observer) block(value []byte) bool {
 	case `"thinking"`, `"redacted_thinking"`:
 	default:
 		o.output = true
-		o.text += int64(said)
 		return len(kind) > 0
 	}
-	o.text += int64(said)
 	return said > 0
 }
 
@@ -197,7 +196,7 @@ func (o *observer) delta(value []byte) bool {
 			o.output = true
 			fallthrough
 		case w.Is("thinking"):
-			o.text += int64(len(v) - 2)
+			o.text.Add(v)
 			content = true
 		}
 	}
@@ -210,7 +209,7 @@ func isSaid(v []byte) bool { return !rawjson.IsNull(v) && len(v) > 2 }
 // Seen implements dialect.Observer.
 func (o *observer) Seen() dialect.Seen {
 	return dialect.Seen{
-		Usage: o.usage.usage(), ServedModel: o.served, Finished: o.finished, Output: o.output, Text: dialect.Bytes(o.text),
+		Usage: o.usage.usage(), ServedModel: o.served, Finished: o.finished, Output: o.output, Tokens: o.text.Tokens(),
 	}
 }
 

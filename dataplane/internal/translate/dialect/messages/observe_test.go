@@ -68,7 +68,7 @@ func TestObserverAgreesWithTheDecoder(t *testing.T) {
 				require.True(t, seen.Finished)
 				refused := len(said) == 1 && said[0].Kind == conversation.Refusal
 				require.Equal(t, !refused, seen.Output)
-				require.Equal(t, !refused, seen.Text > 0)
+				require.Equal(t, !refused, seen.Tokens > 0)
 			}
 			end, complete := stream.Terminal()
 			require.True(t, complete)

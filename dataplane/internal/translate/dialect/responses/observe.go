@@ -13,6 +13,7 @@ import (
 // allocates nothing.
 type observer struct {
 	seen  dialect.Seen
+	said  dialect.Said
 	spans [2]dialect.Span
 }
 
@@ -61,11 +62,7 @@ func (o *observer) grown(delta []byte) bool {
 		return false
 	}
 	o.seen.Output = true
-	size := len(delta)
-	if rawjson.IsString(delta) {
-		size -= len(`""`)
-	}
-	o.seen.Text += dialect.Bytes(size)
+	o.said.Add(delta)
 	return true
 }
 
@@ -119,7 +116,7 @@ func (o *observer) count(r *response) {
 	if usage := readUsage(r.usage); usage.Known {
 		o.seen.Usage = usage
 	}
-	if o.seen.Text > 0 || isBlank(r.output) || r.output[0] != '[' {
+	if o.said.Any() || isBlank(r.output) || r.output[0] != '[' {
 		return
 	}
 	a := rawjson.NewArray(r.output)
@@ -132,7 +129,7 @@ func (o *observer) count(r *response) {
 			case m.Is("content") && !isBlank(m.Value()):
 				o.texts(m.Value())
 			case m.Is("summary") && !isBlank(m.Value()):
-				o.seen.Text += dialect.Bytes(len(m.Value()))
+				o.said.Add(m.Value())
 			case m.Is("name"):
 				o.seen.Output = true
 			}
@@ -177,7 +174,11 @@ func (o *observer) Whole(body []byte) (dialect.Sight, error) {
 }
 
 // Seen implements dialect.Observer.
-func (o *observer) Seen() dialect.Seen { return o.seen }
+func (o *observer) Seen() dialect.Seen {
+	seen := o.seen
+	seen.Tokens = o.said.Tokens()
+	return seen
+}
 
 // Terminal implements dialect.Observer. The last event has the whole response:
 // nobody else can make it up.

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
 	"pgregory.net/rapid"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/conversation"
@@ -92,3 +94,27 @@ func TestRequests(t *testing.T) {
 func TestReplies(t *testing.T) { dialecttest.RunReplies(t, chat.New(), supports()) }
 
 func TestStreams(t *testing.T) { dialecttest.RunStreams(t, chat.New(), supports()) }
+
+// TestMarksForProvidersThatTakeThem: OpenRouter and its like take Anthropic's
+// cache marks on texts; on anything else they are still degraded.
+func TestMarksForProvidersThatTakeThem(t *testing.T) {
+	r := &conversation.Request{Messages: []conversation.Message{
+		{Role: conversation.System, Parts: []conversation.Part{{Text: "Be brief.", Cache: conversation.Cache5m}}},
+		{Role: conversation.User, Parts: []conversation.Part{
+			{Text: "a", Cache: conversation.Cache1h}, {Text: "b"},
+			{Kind: conversation.Image, Media: &conversation.Media{URL: "https://x.example/a.png"}, Cache: conversation.Cache5m},
+		}},
+	}}
+	out, err := chat.New().EncodeRequest(r, dialect.Target{Model: "m", Quirks: dialect.Quirks{CacheControl: true}})
+	require.NoError(t, err)
+	require.JSONEq(t, `[
+		{"role":"system","content":[{"type":"text","text":"Be brief.","cache_control":{"type":"ephemeral"}}]},
+		{"role":"user","content":[{"type":"text","text":"a","cache_control":{"type":"ephemeral","ttl":"1h"}},{"type":"text","text":"b"},
+			{"type":"image_url","image_url":{"url":"https://x.example/a.png"}}]}]`, gjson.GetBytes(out.Body, "messages").Raw)
+	require.Equal(t, []string{"cache_control"}, out.Degraded)
+
+	plain, err := chat.New().EncodeRequest(r, dialect.Target{Model: "m"})
+	require.NoError(t, err)
+	require.NotContains(t, string(plain.Body), "cache_control")
+	require.Equal(t, []string{"cache_control"}, plain.Degraded)
+}

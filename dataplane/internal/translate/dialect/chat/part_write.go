@@ -25,16 +25,20 @@ func (w *requestWriter) unable(kind conversation.Kind) error {
 // content writes the member of that name: one text as a string, anything else
 // as parts.
 func (w *requestWriter) content(parts []conversation.Part) error {
+	marked := false
 	for i := range parts {
-		if parts[i].Cache != "" {
-			w.degrade("cache_control")
+		if p := &parts[i]; p.Cache != "" {
+			marks := w.quirks.CacheControl && p.Kind == conversation.Text
+			if marked = marked || marks; !marks {
+				w.degrade("cache_control")
+			}
 		}
 	}
 	switch {
 	case len(parts) == 0:
 		w.String("content", "")
 		return nil
-	case len(parts) == 1 && parts[0].Kind == conversation.Text:
+	case len(parts) == 1 && parts[0].Kind == conversation.Text && !marked:
 		w.String("content", parts[0].Text)
 		return nil
 	}
@@ -52,7 +56,7 @@ func (w *requestWriter) content(parts []conversation.Part) error {
 func (w *requestWriter) part(p *conversation.Part) error {
 	switch {
 	case p.Kind == conversation.Text:
-		w.textPart(p.Text)
+		w.textPart(p)
 		return nil
 	case p.Media == nil:
 		return w.unable(p.Kind)
@@ -66,11 +70,22 @@ func (w *requestWriter) part(p *conversation.Part) error {
 	return w.unable(p.Kind)
 }
 
-func (w *requestWriter) textPart(text string) {
+// textPart writes a text, with its cache mark where the provider takes
+// Anthropic's (https://openrouter.ai/docs/features/prompt-caching).
+func (w *requestWriter) textPart(p *conversation.Part) {
 	w.Next()
 	w.Open('{')
 	w.String("type", "text")
-	w.String("text", text)
+	w.String("text", p.Text)
+	if p.Cache != "" && w.quirks.CacheControl {
+		w.Name("cache_control")
+		w.Open('{')
+		w.String("type", "ephemeral")
+		if p.Cache == conversation.Cache1h {
+			w.String("ttl", string(p.Cache))
+		}
+		w.Close('}')
+	}
 	w.Close('}')
 }
 
@@ -108,9 +123,9 @@ func (w *requestWriter) sound(m *conversation.Media) error {
 func (w *requestWriter) file(m *conversation.Media) error {
 	switch {
 	case m.Text != "" && m.Name != "":
-		w.textPart(m.Name + "\n\n" + m.Text)
+		w.textPart(&conversation.Part{Text: m.Name + "\n\n" + m.Text})
 	case m.Text != "":
-		w.textPart(m.Text)
+		w.textPart(&conversation.Part{Text: m.Text})
 	case m.Data != "":
 		name := m.Name
 		if name == "" {

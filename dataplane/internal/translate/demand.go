@@ -57,7 +57,7 @@ func passEdits(c call.Call, to decide.Candidate, own format) edits {
 	case messagesFormat:
 		want.userOnly = true
 		if isVertexClaude(to) {
-			want.model, want.drop, want.add = "", []string{"model", "stream"}, vertexVersion
+			want.model, want.drop, want.add = "", []string{"model"}, vertexVersion
 		}
 	case geminiFormat:
 		// The model and the kind of reply stand in the path.

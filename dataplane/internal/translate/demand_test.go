@@ -12,8 +12,10 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/decide"
 )
 
-// Anthropic wants its version in a header, and Vertex in the body alone.
-func TestWhereAnthropicsVersionStands(t *testing.T) {
+// Anthropic wants its version in a header, and Vertex in the body alone, where
+// the model is not, but whether to stream is
+// (https://docs.cloud.google.com/vertex-ai/generative-ai/docs/partner-models/claude/use-claude).
+func TestClaudeOnVertex(t *testing.T) {
 	const version = "Anthropic-Version"
 	at := func(kind catalog.ProviderType) decide.Candidate {
 		return decide.Candidate{
@@ -21,10 +23,11 @@ func TestWhereAnthropicsVersionStands(t *testing.T) {
 			Provider: &catalog.Provider{Slug: "p", Type: kind, BaseURL: "http://p.example", Project: "q", Location: "global"},
 		}
 	}
-	body := []byte(`{"model":"a/b","max_tokens":10,"messages":[{"role":"user","content":"x"}]}`)
+	body := []byte(`{"model":"a/b","stream":true,"max_tokens":10,"messages":[{"role":"user","content":"x"}]}`)
 	for _, surface := range []catalog.Surface{catalog.Messages, catalog.Chat} {
 		for _, sent := range []http.Header{{}, {version: {"2023-06-01"}, "Anthropic-Beta": {"b"}}} {
 			c := call.Call{Surface: surface, Body: body, Header: sent}
+			c.Request.Stream = true
 			count := len(sent)
 
 			there, failure := translate.New(nil).Request(c, at(catalog.Anthropic))
@@ -35,6 +38,8 @@ func TestWhereAnthropicsVersionStands(t *testing.T) {
 			require.Nil(t, failure)
 			require.Empty(t, vertex.Set.Get(version)+vertex.Header.Get(version))
 			require.Contains(t, string(vertex.Body.Join()), `"anthropic_version":"vertex-2023-10-16"`)
+			require.Contains(t, string(vertex.Body.Join()), `"stream":true`, "the path alone makes no stream of it")
+			require.NotContains(t, string(vertex.Body.Join()), `"model"`)
 			if surface == catalog.Messages {
 				require.Equal(t, sent.Get("Anthropic-Beta"), vertex.Header.Get("Anthropic-Beta"))
 			}

@@ -139,7 +139,7 @@ func (t *Translator) encode(c call.Call, to decide.Candidate, own, spoken format
 		return dialect.Encoded{}, cannotCarry("the format of the remaining providers has no place for " + strings.Join(encoded.Degraded, ", "))
 	}
 	if isVertexClaude(to) {
-		if encoded.Body, err = edit(encoded.Body, edits{drop: []string{"model", "stream"}, add: vertexVersion}); err != nil {
+		if encoded.Body, err = edit(encoded.Body, edits{drop: []string{"model"}, add: vertexVersion}); err != nil {
 			return dialect.Encoded{}, upstream.Fail(upstream.Internal, err)
 		}
 	}

@@ -143,8 +143,8 @@ func (d *decision) add(t *target, pool []*ranked) {
 	how := d.how(t)
 	sampled := d.rank(pool, how)
 	if allow := d.in.Facts.Provider.AllowFallbacks; allow != nil && !*allow {
-		for i := range pool[1:] {
-			d.exclude1(t.model.ID, pool[1+i].offer.Endpoint.ID, "allow_fallbacks", reasonFallbacksOff)
+		for _, other := range pool[1:] {
+			d.exclude1(t.model.ID, other.offer.Endpoint.ID, "allow_fallbacks", reasonFallbacksOff)
 		}
 		pool = pool[:1]
 	}

@@ -53,13 +53,15 @@ func TestNobodyElseFindsIt(t *testing.T) {
 	require.NoError(t, err)
 	for what, find := range map[string]func() (call.Owned, error){
 		"another workspace": func() (call.Owned, error) { return n.Find(theirs, catalog.Videos, name) },
-		"another surface":   func() (call.Owned, error) { return n.Find(ours, catalog.Music, "music_"+strings.TrimPrefix(name, "video_")) },
-		"another keyring":   func() (call.Owned, error) { return n.Find(ours, catalog.Videos, foreign) },
-		"an upstream's id":  func() (call.Owned, error) { return n.Find(ours, catalog.Videos, video.ID) },
-		"no prefix":         func() (call.Owned, error) { return n.Find(ours, catalog.Videos, strings.TrimPrefix(name, "video_")) },
-		"nothing":           func() (call.Owned, error) { return n.Find(ours, catalog.Videos, "") },
-		"cut":               func() (call.Owned, error) { return n.Find(ours, catalog.Videos, name[:len(name)-1]) },
-		"endless":           func() (call.Owned, error) { return n.Find(ours, catalog.Videos, "video_"+strings.Repeat("A", 1<<20)) },
+		"another surface": func() (call.Owned, error) {
+			return n.Find(ours, catalog.Music, "music_"+strings.TrimPrefix(name, "video_"))
+		},
+		"another keyring":  func() (call.Owned, error) { return n.Find(ours, catalog.Videos, foreign) },
+		"an upstream's id": func() (call.Owned, error) { return n.Find(ours, catalog.Videos, video.ID) },
+		"no prefix":        func() (call.Owned, error) { return n.Find(ours, catalog.Videos, strings.TrimPrefix(name, "video_")) },
+		"nothing":          func() (call.Owned, error) { return n.Find(ours, catalog.Videos, "") },
+		"cut":              func() (call.Owned, error) { return n.Find(ours, catalog.Videos, name[:len(name)-1]) },
+		"endless":          func() (call.Owned, error) { return n.Find(ours, catalog.Videos, "video_"+strings.Repeat("A", 1<<20)) },
 	} {
 		_, err := find()
 		require.Equal(t, fault.NotFound, fault.Of(err).Code, what)

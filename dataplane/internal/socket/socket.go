@@ -61,6 +61,7 @@ func (s *Socket) Receive(ctx context.Context) (call.Frame, error) {
 	switch websocket.CloseStatus(err) {
 	case websocket.StatusNormalClosure, websocket.StatusGoingAway, websocket.StatusNoStatusRcvd:
 		return call.Frame{}, io.EOF
+	default:
 	}
 	if errors.Is(err, websocket.ErrMessageTooBig) {
 		return call.Frame{}, ErrTooBig

@@ -75,11 +75,11 @@ func (u *upgradable) Upgrade(h call.Head) (call.Frames, error) {
 	u.header = h.Header
 	return u.side, u.refuses
 }
-func (u *upgradable) Start(call.Head) error             { panic("not a plain answer") }
-func (u *upgradable) Write([]byte) error                { panic("not a plain answer") }
+func (u *upgradable) Start(call.Head) error              { panic("not a plain answer") }
+func (u *upgradable) Write([]byte) error                 { panic("not a plain answer") }
 func (u *upgradable) Fail(f *fault.Error, _ http.Header) { u.failure = f }
-func (u *upgradable) Started() bool                     { return true }
-func (u *upgradable) Status() int                       { return http.StatusSwitchingProtocols }
+func (u *upgradable) Started() bool                      { return true }
+func (u *upgradable) Status() int                        { return http.StatusSwitchingProtocols }
 
 // talking delivers a conversation and returns what Deliver returned.
 func talking(ctx context.Context, t *testing.T, caller *upgradable, provider *side) <-chan error {
@@ -132,15 +132,19 @@ func TestHowAConversationEnds(t *testing.T) {
 		why     call.Ending
 	}{
 		"the provider ends it": {func(_ *upgradable, p *side, _ context.CancelCauseFunc) { p.fails <- io.EOF }, "", false, call.Complete},
-		"the provider breaks off": {func(_ *upgradable, p *side, _ context.CancelCauseFunc) { p.fails <- errors.New("reset") },
-			fault.UpstreamServerError, true, call.Broken},
+		"the provider breaks off": {
+			func(_ *upgradable, p *side, _ context.CancelCauseFunc) { p.fails <- errors.New("reset") },
+			fault.UpstreamServerError, true, call.Broken,
+		},
 		"its time is over": {func(_ *upgradable, p *side, _ context.CancelCauseFunc) { p.fails <- late }, fault.UpstreamTimeout, true, call.Broken},
 		"the provider hears nothing": {func(u *upgradable, p *side, _ context.CancelCauseFunc) {
 			p.deaf = true
 			u.says <- call.Frame{Text: true}
 		}, fault.UpstreamServerError, true, call.Broken},
-		"the caller breaks off": {func(u *upgradable, _ *side, _ context.CancelCauseFunc) { u.fails <- errors.New("reset") },
-			fault.ClientClosed, false, call.Broken},
+		"the caller breaks off": {
+			func(u *upgradable, _ *side, _ context.CancelCauseFunc) { u.fails <- errors.New("reset") },
+			fault.ClientClosed, false, call.Broken,
+		},
 		"the caller says too much": {func(u *upgradable, _ *side, _ context.CancelCauseFunc) {
 			u.fails <- fault.New(fault.PayloadTooLarge, "too big")
 		}, fault.PayloadTooLarge, true, call.TooBig},

@@ -59,7 +59,7 @@ func TestCallsAboutWhatIsKept(t *testing.T) {
 		{"DELETE", "/v1/videos/video_9", "DELETE", "/v1/videos/up-video_9", `{"id":"up-video_9","deleted":true}`},
 		{"GET", "/v1/music/music_9", "GET", "/v1/music/up-music_9", `{"id":"up-music_9","status":"completed"}`},
 		{"GET", "/v1/batches/batch_9", "GET", "/v1/batches/up-batch_9", `{"id":"up-batch_9","output_file_id":"file-7","errors":null}`},
-		{"POST", "/v1/batches/batch_9/cancel", "POST", "/v1/batches/up-batch_9/cancel", `{"id":"up-batch_9","status":"cancelling"}`},
+		{"POST", "/v1/batches/batch_9/cancel", "POST", "/v1/batches/up-batch_9/cancel", `{"id":"up-batch_9","status":"canceling"}`},
 		{"GET", "/v1/files/file-9", "GET", "/v1/files/up-file-9", `{"id":"up-file-9","bytes":9007199254740993}`},
 		{"DELETE", "/v1/files/file-9", "DELETE", "/v1/files/up-file-9", `{"id":"up-file-9","deleted":true}`},
 	} {
@@ -131,9 +131,9 @@ func TestAListIsOfTheWorkspacesOwn(t *testing.T) {
 	const three, broken, one = `{"id":"file-3","bytes":9007199254740993}`, `{"id":"file-broken","status":"unknown"}`, `{"id":"file-1","bytes":9007199254740993}`
 	got := get("/v1/files")
 	require.Equal(t, 200, got.status, got.body)
-	require.Equal(t, `{"object":"list","data":[`+three+","+broken+","+one+`],"first_id":"file-3","last_id":"file-1","has_more":false}`, got.body)
-	require.Equal(t, `{"object":"list","data":[`+three+`],"first_id":"file-3","last_id":"file-3","has_more":true}`, get("/v1/files?limit=1").body)
-	require.Equal(t, `{"object":"list","data":[`+one+`],"first_id":"file-1","last_id":"file-1","has_more":false}`, get("/v1/files?limit=5&after=file-broken").body)
+	exactly(t, `{"object":"list","data":[`+three+","+broken+","+one+`],"first_id":"file-3","last_id":"file-1","has_more":false}`, got.body)
+	exactly(t, `{"object":"list","data":[`+three+`],"first_id":"file-3","last_id":"file-3","has_more":true}`, get("/v1/files?limit=1").body)
+	exactly(t, `{"object":"list","data":[`+one+`],"first_id":"file-1","last_id":"file-1","has_more":false}`, get("/v1/files?limit=5&after=file-broken").body)
 	for _, path := range []string{"/v1/files?limit=0", "/v1/files?limit=101", "/v1/files?limit=x", "/v1/files?after=file-other"} {
 		require.Equal(t, 400, get(path).status, path)
 	}
@@ -165,7 +165,7 @@ func TestRealtime(t *testing.T) {
 	request.Header.Set("Authorization", "Bearer "+key)
 	transport := &http.Transport{}
 	defer transport.CloseIdleConnections()
-	talk, response, err := socket.Dial(t.Context(), transport, request, "realtime", 1<<20) //nolint:bodyclose // upgraded
+	talk, response, err := socket.Dial(t.Context(), transport, request, "realtime", 1<<20)
 	require.NoError(t, err)
 	require.NotEmpty(t, response.Header.Get("X-Signalbox-Request-Id"))
 	hear := func() string {
@@ -173,9 +173,9 @@ func TestRealtime(t *testing.T) {
 		require.NoError(t, err)
 		return string(frame.Data)
 	}
-	require.Equal(t, `{"type":"session.created","session":{"model":"acme/small"}}`, hear())
+	exactly(t, `{"type":"session.created","session":{"model":"acme/small"}}`, hear())
 	require.NoError(t, talk.Send(t.Context(), call.Frame{Text: true, Data: []byte(`{"type":"session.update","session":{"model":"acme/small"}}`)}))
-	require.Equal(t, `{"type":"echo","heard":{"type":"session.update","session":{"model":"up-small"}}}`, hear())
+	exactly(t, `{"type":"echo","heard":{"type":"session.update","session":{"model":"up-small"}}}`, hear())
 	require.Contains(t, hear(), "response.done")
 	problem := hear()
 	require.Contains(t, problem, `"type":"error"`)
@@ -211,14 +211,16 @@ func TestGeminiStreamsAsAnArray(t *testing.T) {
 		"whole": {strings.Join(s.events, ""), `"finishReason":"STOP"`},
 		"cut":   {s.events[0], `"stream_cut"`},
 	} {
+		var asked string
 		l := newLine(t, catalog.Google, func(w http.ResponseWriter, r *http.Request) {
-			require.Equal(t, "sse", r.URL.Query().Get("alt"))
+			asked = r.URL.Query().Get("alt")
 			w.Header().Set("Content-Type", "text/event-stream")
 			_, _ = io.WriteString(w, c.events)
 		})
 		got := send(t, http.MethodPost, l.url+"/v1beta/models/acme/small:streamGenerateContent", strings.NewReader(s.json),
 			"x-goog-api-key", newToken(t, secret.Inference))
 		require.Equal(t, 200, got.status, got.body)
+		require.Equal(t, "sse", asked, "of the upstream, whose events are told apart")
 		require.Equal(t, media, got.header.Get("Content-Type"), name)
 		elements := arrayOf(t, got.body)
 		require.Contains(t, elements[len(elements)-1], c.last)
@@ -236,4 +238,10 @@ func arrayOf(t *testing.T, text string) []string {
 		out[i] = string(e)
 	}
 	return out
+}
+
+// exactly compares JSON byte by byte: numbers and order must survive.
+func exactly(t *testing.T, want, got string) {
+	t.Helper()
+	require.Equal(t, want, got)
 }

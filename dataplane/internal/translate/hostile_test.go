@@ -26,7 +26,7 @@ func TestUsageThatCannotBeIsNotBelieved(t *testing.T) {
 			seen := codec.Seen()
 			require.True(t, seen.Usage.Estimated)
 			require.EqualValues(t, 10, seen.Usage.Input)
-			require.EqualValues(t, tokens.Of("12345678"), seen.Usage.Output)
+			require.Equal(t, tokens.Of("12345678"), seen.Usage.Output)
 		})
 	}
 }

@@ -31,7 +31,9 @@ var references = []struct {
 	member string
 	of     catalog.Surface
 }{
-	{"input_file_id", catalog.Files}, {"output_file_id", catalog.Files}, {"error_file_id", catalog.Files},
+	{"input_file_id", catalog.Files},
+	{"output_file_id", catalog.Files},
+	{"error_file_id", catalog.Files},
 	{"remixed_from_video_id", catalog.Videos},
 }
 

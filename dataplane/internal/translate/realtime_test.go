@@ -37,7 +37,7 @@ func TestARealtimeConversationIsOpened(t *testing.T) {
 
 func TestFramesPassButForTheModel(t *testing.T) {
 	_, codec := talking()
-	require.Equal(t, `{"type":"session.created","session":{"model":"acme/small","x":1e400}}`,
+	exactly(t, `{"type":"session.created","session":{"model":"acme/small","x":1e400}}`,
 		say(t, codec, `{"type":"session.created","session":{"model":"small-v1-0613","x":1e400}}`))
 	delta := `{"type":"response.output_text.delta","delta":"model \"small-v1\""}`
 	require.Equal(t, delta, say(t, codec, delta))
@@ -45,7 +45,7 @@ func TestFramesPassButForTheModel(t *testing.T) {
 	require.Equal(t, problem, say(t, codec, problem), "an error is an answer")
 	require.Empty(t, say(t, codec, `not JSON`))
 
-	require.Equal(t, `{"type":"session.update","session":{"model":"small-v1"}}`,
+	exactly(t, `{"type":"session.update","session":{"model":"small-v1"}}`,
 		string(codec.Said([]byte(`{"type":"session.update","session":{"model":"acme/small"}}`))))
 	for _, same := range []string{`{"type":"session.update","session":{"model":"other"}}`, `{"item":{"model":"acme/small"}}`, `{`, ``} {
 		require.Equal(t, same, string(codec.Said([]byte(same))))
@@ -62,7 +62,7 @@ func TestResponsesOfAConversationAddUp(t *testing.T) {
 	const first = `{"type":"response.done","response":{"id":"r","output":[{"type":"message"}],"usage":{"total_tokens":253,"input_tokens":132,"output_tokens":121,` +
 		`"input_token_details":{"text_tokens":119,"audio_tokens":13,"image_tokens":0,"cached_tokens":64,"cached_tokens_details":{"text_tokens":60,"audio_tokens":4}},` +
 		`"output_token_details":{"text_tokens":30,"audio_tokens":91}}}}`
-	require.Equal(t, first, say(t, codec, first))
+	exactly(t, first, say(t, codec, first))
 	want := meter.Usage{Input: 59, CachedRead: 64, AudioInput: 9, Output: 30, AudioOutput: 91}
 	require.Equal(t, want, codec.Seen().Usage)
 	require.EqualValues(t, 132, want.InputTotal())
@@ -72,4 +72,10 @@ func TestResponsesOfAConversationAddUp(t *testing.T) {
 	want.Input, want.Output = 60, 32
 	require.Equal(t, want, codec.Seen().Usage)
 	require.False(t, codec.Seen().ZeroOutput)
+}
+
+// exactly compares JSON byte by byte: numbers and order must survive.
+func exactly(t *testing.T, want, got string) {
+	t.Helper()
+	require.Equal(t, want, got)
 }

@@ -4,11 +4,10 @@ import (
 	"crypto/hkdf"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 
 	"github.com/tink-crypto/tink-go/v2/daead/subtle"
-	"github.com/tink-crypto/tink-go/v2/insecurecleartextkeyset"
-	"github.com/tink-crypto/tink-go/v2/keyset"
 )
 
 // Identifiers turns what an identifier stands for into the identifier: text
@@ -21,16 +20,32 @@ type Identifiers struct{ keys []*subtle.AESSIV } // the primary first
 // derived from the keyring.
 const identifierPurpose = "signalbox identifiers 1"
 
+// keyMaterial is what is read of a keyset's JSON form
+// (https://github.com/tink-crypto/tink/blob/master/proto/tink.proto).
+type keyMaterial struct {
+	Primary uint32 `json:"primaryKeyId"`
+	Keys    []struct {
+		ID   uint32 `json:"keyId"`
+		Data struct {
+			Value []byte `json:"value"`
+		} `json:"keyData"`
+	} `json:"key"`
+}
+
 // Identifiers derives the keys. After a rotation, identifiers that were made
 // before are still read.
 func (k *Keyring) Identifiers() (*Identifiers, error) {
-	memory := &keyset.MemReaderWriter{}
-	if err := insecurecleartextkeyset.Write(k.handle, memory); err != nil {
-		return nil, fmt.Errorf("read the keyring: %w", err)
+	text, err := k.json()
+	if err != nil {
+		return nil, err
+	}
+	var set keyMaterial
+	if err := json.Unmarshal(text, &set); err != nil {
+		return nil, ErrKeyring // the error could quote keys
 	}
 	out := &Identifiers{}
-	for _, key := range memory.Keyset.GetKey() {
-		derived, err := hkdf.Key(sha256.New, key.GetKeyData().GetValue(), nil, identifierPurpose, subtle.AESSIVKeySize)
+	for _, key := range set.Keys {
+		derived, err := hkdf.Key(sha256.New, key.Data.Value, nil, identifierPurpose, subtle.AESSIVKeySize)
 		if err != nil {
 			return nil, fmt.Errorf("derive a key: %w", err)
 		}
@@ -38,7 +53,7 @@ func (k *Keyring) Identifiers() (*Identifiers, error) {
 		if err != nil {
 			return nil, fmt.Errorf("use a derived key: %w", err)
 		}
-		if key.GetKeyId() == memory.Keyset.GetPrimaryKeyId() {
+		if key.ID == set.Primary {
 			out.keys = append([]*subtle.AESSIV{siv}, out.keys...)
 		} else {
 			out.keys = append(out.keys, siv)

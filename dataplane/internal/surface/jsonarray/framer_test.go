@@ -57,9 +57,9 @@ func TestArrayInPieces(t *testing.T) {
 func TestAFailureIsTheLastElement(t *testing.T) {
 	var f jsonarray.Framer
 	out := f.Append(nil, []byte("data: {\"a\":1}\n\ndata: {\"cut"))
-	require.Equal(t, "[{\"a\":1},\r\n{\"error\":{}}]\n", string(f.End(out, []byte(`{"error":{}}`))))
+	exactly(t, "[{\"a\":1},\r\n{\"error\":{}}]\n", string(f.End(out, []byte(`{"error":{}}`))))
 	var empty jsonarray.Framer
-	require.Equal(t, "[{\"error\":{}}]\n", string(empty.End(nil, []byte(`{"error":{}}`))))
+	exactly(t, "[{\"error\":{}}]\n", string(empty.End(nil, []byte(`{"error":{}}`))))
 }
 
 // FuzzFramer: it makes no difference where a stream is cut.
@@ -72,4 +72,10 @@ func FuzzFramer(f *testing.F) {
 		got := pieces.End(pieces.Append(pieces.Append(nil, stream[:at]), stream[at:]), nil)
 		require.Equal(t, string(want), string(got))
 	})
+}
+
+// exactly compares JSON byte by byte: numbers and order must survive.
+func exactly(t *testing.T, want, got string) {
+	t.Helper()
+	require.Equal(t, want, got)
 }

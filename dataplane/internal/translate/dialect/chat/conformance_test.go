@@ -101,7 +101,8 @@ func TestMarksForProvidersThatTakeThem(t *testing.T) {
 	r := &conversation.Request{Messages: []conversation.Message{
 		{Role: conversation.System, Parts: []conversation.Part{{Text: "Be brief.", Cache: conversation.Cache5m}}},
 		{Role: conversation.User, Parts: []conversation.Part{
-			{Text: "a", Cache: conversation.Cache1h}, {Text: "b"},
+			{Text: "a", Cache: conversation.Cache1h},
+			{Text: "b"},
 			{Kind: conversation.Image, Media: &conversation.Media{URL: "https://x.example/a.png"}, Cache: conversation.Cache5m},
 		}},
 	}}

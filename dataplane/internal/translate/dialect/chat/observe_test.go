@@ -129,7 +129,7 @@ func TestObservedSeen(t *testing.T) {
 	require.Equal(t, strings.Repeat("é", 128), seen.ServedModel, "of the first, and bounded")
 	require.False(t, seen.Usage.Known, "zeros say nothing")
 	require.False(t, seen.Output, "thoughts are none")
-	require.EqualValues(t, tokens.Of("abc"), seen.Tokens, "but they are output")
+	require.Equal(t, tokens.Of("abc"), seen.Tokens, "but they are output")
 
 	_, err := o.Event(nil, []byte(`{"choices":[{"index":0,"delta":{"content":"hello"}}],"usage":{"prompt_tokens":30,"completion_tokens":5,"total_tokens":35,"prompt_tokens_details":{"cached_tokens":10,"image_tokens":4}}}`))
 	require.NoError(t, err)

@@ -163,7 +163,7 @@ func chatHistory(messages []gjson.Result) *refusal {
 }
 
 var (
-	chatMessageMembers = set(`role content name tool_calls tool_call_id refusal audio annotations parsed function_call`) // what the SDK adds to a reply and sends back, too
+	chatMessageMembers = set(`role content name tool_calls tool_call_id refusal audio function_call annotations`)
 	chatPartMembers    = set(`type text image_url input_audio file refusal`)
 )
 

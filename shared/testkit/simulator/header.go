@@ -35,7 +35,7 @@ func (x *exchange) checkHeader() *refusal {
 		return refuse("", "anthropic-version: header is required")
 	case x.platform == anthropic && version != "2023-06-01":
 		return refuse("", "anthropic-version: \"%s\" is not a valid version", version)
-	case x.platform != anthropic && x.platform != compatible && version != "":
+	case version != "" && x.platform != anthropic && x.platform != vertex && x.platform != compatible:
 		return refuse("", "Unexpected header: anthropic-version.")
 	case x.platform == azure && !strings.HasSuffix(x.lead, "/v1") && x.r.URL.Query().Get("api-version") == "":
 		return &refusal{status: 404, code: "404", message: "Resource not found"}

@@ -38,7 +38,26 @@ func finishOf(status, reason string, calls, refused bool) conversation.Finish {
 	return conversation.Stop
 }
 
-// statusOf writes why a choice ended.
+// ended writes why a choice ended. A refusal shows in the output; one without
+// words of its own is told as a filter's, or it would look like an answer.
+func (o *output) ended(f conversation.Finish) (status, reason string) {
+	if f == conversation.Refused && !o.refuses() {
+		f = conversation.ContentFilter
+	}
+	return statusOf(f)
+}
+
+func (o *output) refuses() bool {
+	for _, i := range o.items {
+		for at := range i.pieces {
+			if i.pieces[at].refusal {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 func statusOf(f conversation.Finish) (status, reason string) {
 	switch f {
 	case conversation.Length:

@@ -74,7 +74,7 @@ type ending struct {
 // write writes the response object. What it repeats of the request is not
 // known here: it is null, or what holds when a request says nothing of it.
 func (o *output) write(b *jsonappend.Buffer, as dialect.Told, end *ending) {
-	status, reason := statusOf(end.finish)
+	status, reason := o.ended(end.finish)
 	if end.begun {
 		status = inProgress
 	}

@@ -61,7 +61,7 @@ func (w *streamWriter) End(dst []byte) []byte {
 	w.b = dst
 	w.begin()
 	w.over = true
-	status, _ := statusOf(w.end.finish)
+	status, _ := w.out.ended(w.end.finish)
 	for _, i := range w.out.items {
 		w.finish(i, w.out.status(i, status))
 	}

@@ -1,26 +1,28 @@
 package attempt
 
 import (
+	"net/http"
+
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
-	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 )
 
-// submits reports whether a call makes a job, which must not be made twice. A
-// file that is there twice harms nobody.
-func submits(c *call.Call) bool { return c.Makes() && c.Surface != catalog.Files }
-
-// untold are the failures after which nobody can tell whether the provider
-// took what it was sent. Every error status is an answer, and so is a
-// connection that never stood.
-var untold = map[upstream.Class]bool{
-	upstream.Reset: true, upstream.BadHead: true, upstream.FirstByteTimeout: true, upstream.ReplyTimeout: true,
-	upstream.RequestTimeout: true, upstream.StatusTimeout: true, upstream.EmptyReply: true, upstream.WrongType: true,
-	upstream.MalformedReply: true, upstream.TruncatedReply: true, upstream.BadEncoding: true, upstream.ReplyTooLarge: true,
+// untouched are the failures in which the provider certainly got nothing, and
+// those that have nothing to do with it.
+var untouched = map[upstream.Class]bool{
+	upstream.DNSFailed: true, upstream.ConnectFailed: true, upstream.ConnectTimeout: true, upstream.TLSFailed: true,
+	upstream.CannotCarry: true, upstream.CredentialFault: true, upstream.CallerGone: true, upstream.Internal: true,
 }
 
-// overdue are those of them in which time ran out.
+// taken reports whether the provider may have taken what it was sent: unless it
+// got nothing, it must have said that it did not, by a 4xx or a 503.
+func taken(f *upstream.Failure) bool {
+	refused := f.Status >= 400 && f.Status < 500 || f.Status == http.StatusServiceUnavailable
+	return !untouched[f.Class] && !refused
+}
+
+// overdue are the failures in which time ran out.
 var overdue = map[upstream.Class]bool{
 	upstream.FirstByteTimeout: true, upstream.ReplyTimeout: true, upstream.RequestTimeout: true, upstream.StatusTimeout: true,
 }
@@ -28,7 +30,7 @@ var overdue = map[upstream.Class]bool{
 // judged is a failure as it counts for the call: a submission of which nobody
 // can tell whether it was taken is not made again, here or elsewhere.
 func judged(c *call.Call, f *upstream.Failure) *upstream.Failure {
-	if !untold[f.Class] || !submits(c) {
+	if !c.Makes() || !taken(f) {
 		return f
 	}
 	unknown := upstream.Fail(upstream.Unknown, f)

@@ -27,6 +27,7 @@ func TestAJobIsNotMadeTwice(t *testing.T) {
 		upstream.EmptyReply: "", upstream.WrongType: "", upstream.BadEncoding: "", upstream.ReplyTooLarge: "",
 		upstream.FirstByteTimeout: fault.ReplyTimeout, upstream.ReplyTimeout: fault.ReplyTimeout,
 		upstream.StatusTimeout: fault.ReplyTimeout, upstream.RequestTimeout: fault.ReplyTimeout,
+		upstream.ServerError: "", upstream.ErrorInReply: "", upstream.Redirected: "",
 	} {
 		t.Run(string(class), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -43,6 +44,28 @@ func TestAJobIsNotMadeTwice(t *testing.T) {
 				require.Equal(t, string(class), records[0].Failure, "the record says what happened")
 			})
 		})
+	}
+}
+
+// TestWhichStatusesSayThatNothingWasTaken: a 4xx and a 503 do.
+func TestWhichStatusesSayThatNothingWasTaken(t *testing.T) {
+	for status, moves := range map[int]bool{
+		401: true, 404: true, 408: true, 429: true, 503: true,
+		302: false, 500: false, 502: false, 504: false, 529: false,
+	} {
+		for _, s := range []catalog.Surface{catalog.Videos, catalog.Music, catalog.Batches, catalog.Files} {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.model("acme/film", 0, "north", "south")
+				w.on("north", refuse(status, 0))
+				w.on("south", refuse(400, 0))
+				c := job(call.Generate)
+				c.Surface = s
+				_, _, failure := w.attempt(t.Context(), c)
+				require.Equal(t, moves, len(w.calls) == 2, "%s after %d", s, status)
+				require.Equal(t, !moves, failure.Code == fault.SubmissionUnknown, "%s after %d", s, status)
+			})
+		}
 	}
 }
 

@@ -49,7 +49,7 @@ func plainRequest(c call.Call, to decide.Candidate) (upstream.Request, *upstream
 	at := openAIPlace(to, p.path)
 	request := upstream.Request{
 		Provider: to.Provider, Region: to.Endpoint.Region, Path: at.path, Query: at.query, Header: c.Header,
-		Stream: c.Request.Stream, Opaque: p.opaque, Once: c.Makes() && c.Surface != catalog.Files,
+		Stream: c.Request.Stream, Opaque: p.opaque, Once: c.Makes(),
 	}
 	want := edits{
 		model: to.Endpoint.UpstreamModel, provider: to.Provider.Slug,

@@ -60,7 +60,7 @@ func TestWhichStatusesSayThatNothingWasTaken(t *testing.T) {
 				w.on("north", refuse(status, 0))
 				w.on("south", refuse(400, 0))
 				c := job(call.Generate)
-				c.Surface = s
+				c.Surface, c.Owned = s, call.Owned{}
 				_, _, failure := w.attempt(t.Context(), c)
 				require.Equal(t, moves, len(w.calls) == 2, "%s after %d", s, status)
 				require.Equal(t, !moves, failure.Code == fault.SubmissionUnknown, "%s after %d", s, status)

@@ -59,6 +59,8 @@ type route struct {
 	on     []platform               // besides compatible
 	open   bool                     // takes no credential
 	model  func(x *exchange) string // where the model is not a member of the body
+
+	segments []string // of path
 }
 
 // target is a request's path, taken apart.
@@ -73,7 +75,11 @@ type target struct {
 }
 
 func routes() []route {
-	return slices.Concat(conversationRoutes(), openAIRoutes(), mediaRoutes(), storedRoutes(), geminiRoutes(), bedrockRoutes(), tokenRoutes())
+	all := slices.Concat(conversationRoutes(), openAIRoutes(), mediaRoutes(), storedRoutes(), geminiRoutes(), bedrockRoutes(), tokenRoutes())
+	for i := range all {
+		all[i].segments = strings.Split(all[i].path, "/")[1:]
+	}
+	return all
 }
 
 func conversationRoutes() []route {
@@ -99,10 +105,10 @@ func (s *Server) find(r *http.Request) (target, int) {
 	if p, ok := platforms[first]; ok {
 		t.platform, t.prefix, path = p.platform, first, "/"+rest
 	}
-	status := http.StatusNotFound
+	status, have := http.StatusNotFound, strings.Split(path, "/")
 	for i := range s.routes {
 		one := &s.routes[i]
-		lead, id, ok := match(one.path, path)
+		lead, id, ok := one.match(path, have)
 		switch {
 		case !ok, t.platform != compatible && !slices.Contains(one.on, t.platform):
 		case one.method != r.Method:
@@ -118,31 +124,29 @@ func (s *Server) find(r *http.Request) (target, int) {
 	return t, status
 }
 
-// match reports whether path ends as pattern says.
-func match(pattern, path string) (lead, id string, ok bool) {
-	if method, found := strings.CutPrefix(pattern, "/models/{model}:"); found {
+// match reports whether path, whose segments are have, ends as the route's.
+func (r *route) match(path string, have []string) (lead, id string, ok bool) {
+	if method, found := strings.CutPrefix(r.path, "/models/{model}:"); found {
 		lead, id, called, ok := modelCall(path)
 		return lead, id, ok && called == method
 	}
-	want, have := strings.Split(pattern, "/")[1:], strings.Split(path, "/")
-	if len(have) < len(want)+1 {
+	before := len(have) - len(r.segments)
+	if before < 1 {
 		return "", "", false
 	}
-	lead, have = strings.Join(have[:len(have)-len(want)], "/"), have[len(have)-len(want):]
-	for i, segment := range want {
-		if segment != "{id}" {
-			if segment != have[i] {
-				return "", "", false
-			}
-			continue
+	for i, segment := range r.segments {
+		if segment != have[before+i] && segment != "{id}" {
+			return "", "", false
 		}
-		unescaped, err := url.PathUnescape(have[i])
+	}
+	if at := slices.Index(r.segments, "{id}"); at >= 0 {
+		unescaped, err := url.PathUnescape(have[before+at])
 		if err != nil || unescaped == "" {
 			return "", "", false
 		}
 		id = unescaped
 	}
-	return lead, id, true
+	return strings.Join(have[:before], "/"), id, true
 }
 
 // modelCall takes a path such as /v1beta/models/NAME:generateContent apart.

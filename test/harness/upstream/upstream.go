@@ -120,9 +120,10 @@ func (p Pair) Catalog(extra ...string) string {
 }
 
 func at(slug, upstream string) string {
-	price := `{input: "0.10", output: "0.40"}`
+	rest := `price: {input: "0.10", output: "0.40"}`
 	if slug == South {
-		price = `{input: "1.00", output: "4.00"}`
+		// Dearer, and whatever routing draws after North.
+		rest = `price: {input: "1.00", output: "4.00"}, derank: 1`
 	}
-	return fmt.Sprintf("{provider: %s, upstream_model: %q, price: %s}", slug, upstream, price)
+	return fmt.Sprintf("{provider: %s, upstream_model: %q, %s}", slug, upstream, rest)
 }

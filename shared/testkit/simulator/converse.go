@@ -170,7 +170,13 @@ func (r *converseReader) cachePoint(at string, point gjson.Result) *refusal {
 
 func (r *converseReader) choose() *refusal {
 	choice := r.body.Get("toolConfig.toolChoice")
-	if !choice.Exists() {
+	own := r.body.Get("additionalModelRequestFields.tool_choice") // Claude's, which is in its own words
+	switch {
+	case choice.Exists() && own.Exists():
+		return modelRefuses("tool_choice: the choice is there twice")
+	case own.Exists():
+		return r.claudeChoice(own)
+	case !choice.Exists():
 		return nil
 	}
 	count := 0
@@ -189,6 +195,24 @@ func (r *converseReader) choose() *refusal {
 		r.choice = toolChoice{mode: choiceRequired, only: []string{name}}
 	default:
 		return converseFormat{}.unknown("toolConfig.toolChoice")
+	}
+	return nil
+}
+
+func (r *converseReader) claudeChoice(own gjson.Result) *refusal {
+	switch name := own.Get("name").Str; own.Get("type").Str {
+	case "auto":
+	case "none":
+		r.choice.mode = choiceNone
+	case "any":
+		r.choice.mode = choiceRequired
+	case "tool":
+		if !r.has(name) {
+			return modelRefuses("tool_choice: Tool '" + name + "' not found in provided tools")
+		}
+		r.choice = toolChoice{mode: choiceRequired, only: []string{name}}
+	default:
+		return modelRefuses("tool_choice: Input tag '" + own.Get("type").Str + "' does not match any of the expected tags: 'any', 'auto', 'none', 'tool'")
 	}
 	return nil
 }

@@ -33,7 +33,7 @@ func (x *exchange) checkHeader() *refusal {
 	switch {
 	case x.platform == anthropic && version == "":
 		return refuse("", "anthropic-version: header is required")
-	case x.platform == anthropic && version != "2023-06-01":
+	case x.platform == anthropic && !anthropicVersions[version]:
 		return refuse("", "anthropic-version: \"%s\" is not a valid version", version)
 	case version != "" && x.platform != anthropic && x.platform != vertex && x.platform != compatible:
 		return refuse("", "Unexpected header: anthropic-version.")
@@ -42,6 +42,10 @@ func (x *exchange) checkHeader() *refusal {
 	}
 	return nil
 }
+
+// anthropicVersions are what https://docs.anthropic.com/en/api/versioning
+// lists, and Anthropic's own clients send.
+var anthropicVersions = set(`2023-06-01 2026-10-21`)
 
 func set(words string) map[string]bool {
 	out := map[string]bool{}

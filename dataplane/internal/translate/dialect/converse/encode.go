@@ -116,7 +116,7 @@ func (w *writer) output(o *conversation.Output) {
 		inner.Open('{')
 		inner.Name("jsonSchema")
 		inner.Open('{')
-		inner.String("schema", string(o.Schema))
+		inner.String("schema", string(claude.Closed(o.Schema)))
 		inner.StringIf("name", o.Name)
 		inner.StringIf("description", o.Description)
 		inner = append(inner, "}}}"...)

@@ -110,7 +110,7 @@ func (w *writer) schema(o *conversation.Output) []byte {
 		w.lose("response_format")
 		return nil
 	}
-	return o.Schema
+	return claude.Closed(o.Schema)
 }
 
 func (w *writer) sampling(r *conversation.Request) {

@@ -44,8 +44,11 @@ func isVertexClaude(to decide.Candidate) bool {
 }
 
 // passEdits says what becomes of a body that stays in its format.
-func passEdits(c call.Call, to decide.Candidate, own format) edits {
-	want := edits{model: to.Endpoint.UpstreamModel, provider: to.Provider.Slug}
+func passEdits(c call.Call, to decide.Candidate, own format) *edits {
+	want := &edits{model: to.Endpoint.UpstreamModel, provider: to.Provider.Slug}
+	if mayBeForeign(c.Body, own) {
+		want.foreign = own
+	}
 	switch own {
 	case chatFormat:
 		quirks := quirksOf(to.Provider)
@@ -54,18 +57,26 @@ func passEdits(c call.Call, to decide.Candidate, own format) edits {
 		if quirks.SystemRole == "system" {
 			want.role = [2]string{"developer", "system"}
 		}
+		want.strict = isOpenAI(to.Provider)
 	case messagesFormat:
 		want.userOnly = true
+		want.unthink = want.foreign == own && goesOnForeign(c.Body)
 		if isVertexClaude(to) {
 			want.model, want.drop, want.add = "", []string{"model"}, vertexVersion
 		}
 	case geminiFormat:
 		// The model and the kind of reply stand in the path.
 		want.model, want.drop = "", []string{"model", "stream", "metadata"}
+		want.noIDs = to.Provider.Type == catalog.Vertex
 	default:
 	}
 	return want
 }
+
+// isOpenAI reports a provider whose chat knows OpenAI's own members of messages
+// and refuses any other. The many that copied the format differ in that, and get
+// what the caller wrote.
+func isOpenAI(p *catalog.Provider) bool { return p.Type == catalog.OpenAI || p.Type == catalog.Azure }
 
 // tokenLimit renames the limit on the output to what the provider calls it.
 func tokenLimit(q dialect.Quirks) [2]string {
@@ -93,5 +104,8 @@ func quirksOf(p *catalog.Provider) dialect.Quirks {
 
 // targetOf is the candidate as codecs know it.
 func targetOf(to decide.Candidate) dialect.Target {
-	return dialect.Target{Model: to.Endpoint.UpstreamModel, Quirks: quirksOf(to.Provider), MaxOutput: to.Endpoint.MaxOutput}
+	return dialect.Target{
+		Model: to.Endpoint.UpstreamModel, Quirks: quirksOf(to.Provider), MaxOutput: to.Endpoint.MaxOutput,
+		NoCallIDs: to.Provider.Type == catalog.Vertex,
+	}
 }

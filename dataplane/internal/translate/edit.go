@@ -2,6 +2,7 @@ package translate
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
 )
@@ -19,6 +20,12 @@ type edits struct {
 	rename   [2]string // a member's name, and what the upstream calls it
 	file     string    // the upstream's id of the file that input_file_id means
 	role     [2]string // a role of messages, and what the upstream calls it
+	strict   bool      // members of messages and tools that it does not know are refused
+	noIDs    bool      // calls and results of the Gemini format have no ids
+	foreign  format    // of which there may be thoughts that its family cannot check
+	unthink  bool      // the model cannot think on a budget
+
+	lost []string // set by edit: the neutral names of what was left out
 }
 
 // gatewayOnly are the members that no upstream sees.
@@ -41,19 +48,14 @@ const (
 // edit returns a copy of body with the edits made. Everything else keeps its
 // bytes: white space, order, spelling of numbers and strings. A member that
 // stands twice is edited twice, since the upstream may believe either.
-func edit(body []byte, want edits) ([]byte, error) {
+func edit(body []byte, want *edits) ([]byte, error) {
 	var s splices
 	var hasModel, hasUsage bool
 	o := rawjson.NewObject(body)
-	kept, open := 0, -1 // open: start of removed members before the first kept one
-	lastEnd := 0
+	cut := newCutter(&s, 0)
 	for o.Next() {
-		if open >= 0 {
-			s.cut(open, o.KeyStart())
-			open = -1
-		}
+		cut.next(&o)
 		start, end := o.ValueSpan()
-		lastEnd = end
 		keep := true
 		switch {
 		case o.Is("model") && want.model != "":
@@ -76,28 +78,30 @@ func edit(body []byte, want edits) ([]byte, error) {
 			s.replace(start, end, rawjson.Quote(want.file))
 		case want.rename[0] != "" && o.Is(want.rename[0]):
 			s.replace(o.KeyStart(), o.KeyStart()+len(o.Key())+2, rawjson.Quote(want.rename[1]))
-		case want.role[0] != "" && o.Is("messages"):
-			s.roles(o.Value(), start, want.role)
+		case o.Is("messages") && (want.role[0] != "" || want.strict):
+			s.messages(o.Value(), start, want)
+		case o.Is("tools") && want.strict:
+			want.unmark(&s, o.Value(), start)
+		case o.Is("messages") && want.foreign == messagesFormat:
+			s.dropBlocks(o.Value(), start)
+		case o.Is("input") && want.foreign == responsesFormat:
+			s.dropItems(o.Value(), start)
+		case o.Is("contents"):
+			s.contents(o.Value(), start, want)
+		case o.Is("thinking") && want.unthink && hasType(o.Value(), "enabled"):
+			keep = false
+			want.lose("reasoning")
 		default:
 			keep = !isGatewayOnly(&o) && !isOne(&o, want.drop) && !o.Resembles(believed)
 		}
-		switch {
-		case keep:
-			kept++
-		case kept == 0:
-			open = o.KeyStart()
-		default:
-			s.cut(o.Comma(), end)
-		}
+		cut.done(&o, keep)
 	}
 	if !o.Whole() {
 		return nil, errNotObject
 	}
-	if open >= 0 {
-		s.cut(open, lastEnd)
-	}
+	cut.end()
 	front := want.front(hasModel, hasUsage)
-	if len(front) > 0 && kept > 0 {
+	if len(front) > 0 && cut.kept > 0 {
 		front = append(front, ',')
 	}
 	return s.apply(body, front, o.Start()+1), nil
@@ -122,6 +126,12 @@ func (e *edits) front(hasModel, hasUsage bool) []byte {
 		put(askUsage)
 	}
 	return front
+}
+
+func (e *edits) lose(name string) {
+	if !slices.Contains(e.lost, name) {
+		e.lost = append(e.lost, name)
+	}
 }
 
 func isGatewayOnly(o *rawjson.Object) bool { return isOne(o, gatewayOnly) }

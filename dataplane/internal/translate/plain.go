@@ -65,7 +65,7 @@ func plainRequest(c call.Call, to decide.Candidate) (upstream.Request, *upstream
 	if c.Form != "" {
 		return formRequest(c, request, want)
 	}
-	body, err := edit(c.Body, want)
+	body, err := edit(c.Body, &want)
 	if err != nil {
 		return upstream.Request{}, notAnObject(err)
 	}

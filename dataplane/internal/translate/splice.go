@@ -1,6 +1,10 @@
 package translate
 
-import "github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
+import (
+	"slices"
+
+	"github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
+)
 
 // splice replaces text[start:end] by with.
 type splice struct {
@@ -24,6 +28,11 @@ func (s *splices) replace(start, end int, with []byte) {
 }
 
 func (s *splices) cut(start, end int) { s.replace(start, end, nil) }
+
+// sort puts edits of the same stretch of text in order.
+func (s *splices) sort() {
+	slices.SortStableFunc(s.list, func(a, b splice) int { return a.start - b.start })
+}
 
 // usage makes the stream options at body[start:end] ask for usage, whatever
 // else they ask for.
@@ -61,20 +70,4 @@ func (s *splices) apply(text, front []byte, at int) []byte {
 		at = e.end
 	}
 	return append(out, text[at:]...)
-}
-
-// roles gives the messages at offset at of the text, whose role is the first
-// of names, the second.
-func (s *splices) roles(messages []byte, at int, names [2]string) {
-	a := rawjson.NewArray(messages)
-	for a.Next() {
-		from, _ := a.ValueSpan()
-		o := rawjson.NewObject(a.Value())
-		for o.Next() {
-			if o.Is("role") && rawjson.String(o.Value()) == names[0] {
-				start, end := o.ValueSpan()
-				s.replace(at+from+start, at+from+end, rawjson.Quote(names[1]))
-			}
-		}
-	}
 }

@@ -7,6 +7,7 @@ package translate
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
@@ -94,11 +95,15 @@ func passRequest(c call.Call, to decide.Candidate, own format) (upstream.Request
 	if err != nil {
 		return upstream.Request{}, notAnObject(err)
 	}
+	slices.Sort(want.lost)
+	if failure := required(c, want.lost); failure != nil {
+		return upstream.Request{}, failure
+	}
 	at := placeOf(to, own, c.Request.Stream)
 	return upstream.Request{
 		Provider: to.Provider, Region: to.Endpoint.Region, Path: at.path, Query: at.query,
 		Header: carried(to, c.Header), Set: demanded(own, to, c.Header),
-		Body: upstream.Bytes(body), Stream: c.Request.Stream,
+		Body: upstream.Bytes(body), Stream: c.Request.Stream, Degraded: want.lost,
 	}, nil
 }
 
@@ -135,15 +140,23 @@ func (t *Translator) encode(c call.Call, to decide.Candidate, own, spoken format
 	if err != nil {
 		return dialect.Encoded{}, cannotCarry(err.Error())
 	}
-	if len(encoded.Degraded) > 0 && c.Request.Provider.RequireParameters {
-		return dialect.Encoded{}, cannotCarry("the format of the remaining providers has no place for " + strings.Join(encoded.Degraded, ", "))
+	if failure := required(c, encoded.Degraded); failure != nil {
+		return dialect.Encoded{}, failure
 	}
 	if isVertexClaude(to) {
-		if encoded.Body, err = edit(encoded.Body, edits{drop: []string{"model"}, add: vertexVersion}); err != nil {
+		if encoded.Body, err = edit(encoded.Body, &edits{drop: []string{"model"}, add: vertexVersion}); err != nil {
 			return dialect.Encoded{}, upstream.Fail(upstream.Internal, err)
 		}
 	}
 	return encoded, nil
+}
+
+// required is the failure of a request of which nothing may be left out.
+func required(c call.Call, degraded []string) *upstream.Failure {
+	if len(degraded) == 0 || !c.Request.Provider.RequireParameters {
+		return nil
+	}
+	return cannotCarry("the format of the remaining providers has no place for " + strings.Join(degraded, ", "))
 }
 
 // cannotCarry says what keeps a candidate from being asked.

@@ -15,6 +15,12 @@ func Seal(value string, of, home Origin) string {
 	return sealed + string(of) + "." + value
 }
 
+// IsSealed reports what Seal wrote for a format of another family.
+func IsSealed(value string) bool {
+	_, of := Unseal(value, "")
+	return of != ""
+}
+
 // Unseal reads what Seal wrote; anything else is of the family home.
 func Unseal(value string, home Origin) (string, Origin) {
 	rest, ok := strings.CutPrefix(value, sealed)

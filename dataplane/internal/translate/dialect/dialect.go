@@ -51,6 +51,9 @@ type Target struct {
 	// MaxOutput is the most tokens that the endpoint puts out, 0 unknown: what
 	// formats that demand a limit are given when the caller set none.
 	MaxOutput int64
+	// NoCallIDs is true where calls and results may have no ids and go by their
+	// name and order: Vertex refuses ids in the Gemini format.
+	NoCallIDs bool
 }
 
 // Quirks are the spellings in which providers of one format differ. The zero

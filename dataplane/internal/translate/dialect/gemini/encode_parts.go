@@ -7,16 +7,17 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/jsonappend"
 )
 
-// anyProof is what Google says to send with a call that another model made,
+// AnyProof is what Google says to send with a call that another model made,
 // where it demands a proof
 // (https://ai.google.dev/gemini-api/docs/thought-signatures).
-const anyProof = "skip_thought_signature_validator"
+const AnyProof = "skip_thought_signature_validator"
 
 // partWriter writes parts of requests and replies.
 type partWriter struct {
 	b           jsonappend.Buffer
 	proof       string // belongs to the next part; as it is written
 	demandProof bool   // the next call needs a proof
+	noIDs       bool   // calls and results have no ids
 }
 
 func (w *partWriter) open() {
@@ -72,18 +73,24 @@ func (w *partWriter) keepProof(data string, of conversation.Origin) {
 
 func (w *partWriter) call(c *conversation.ToolCall) {
 	if w.demandProof && w.proof == "" {
-		w.proof = anyProof
+		w.proof = AnyProof
 	}
 	w.demandProof = false // of calls made at once only the first carries one
 	w.open()
 	w.b.Name("functionCall")
 	w.b.Open('{')
-	w.b.StringIf("id", c.ID)
+	w.id(c.ID)
 	w.b.String("name", c.Name)
 	w.b.Name("args")
 	w.arguments(c.Arguments)
 	w.b.Close('}')
 	w.close()
+}
+
+func (w *partWriter) id(id string) {
+	if !w.noIDs {
+		w.b.StringIf("id", id)
+	}
 }
 
 // arguments writes what the model wrote as the object that it has to be.

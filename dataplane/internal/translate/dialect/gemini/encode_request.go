@@ -14,12 +14,14 @@ type requestWriter struct {
 	model    generation
 	degraded []string
 	names    map[string]string // of calls, by id
+	order    map[string]int    // of calls, by id
 }
 
 // EncodeRequest implements dialect.Codec. The model and the kind of reply
 // stand in the path and are not written.
 func (Codec) EncodeRequest(r *conversation.Request, to dialect.Target) (dialect.Encoded, error) {
-	w := &requestWriter{model: generationOf(to.Model), names: make(map[string]string)}
+	w := &requestWriter{model: generationOf(to.Model), names: make(map[string]string), order: make(map[string]int)}
+	w.noIDs = to.NoCallIDs
 	w.b.Open('{')
 	if err := w.messages(r.Messages); err != nil {
 		return dialect.Encoded{}, err
@@ -149,12 +151,16 @@ func (w *requestWriter) parts(i int, m *conversation.Message) error {
 	if m.Name != "" {
 		w.degrade("messages." + strconv.Itoa(i) + ".name")
 	}
-	for j := range m.Parts {
-		p := &m.Parts[j]
+	parts := m.Parts
+	if m.Role == conversation.ToolRole && w.noIDs {
+		parts = w.inOrder(parts)
+	}
+	for j := range parts {
+		p := &parts[j]
 		if p.Cache != "" {
 			w.degrade("cache_control")
 		}
-		if p.Kind == conversation.Text && p.Text == "" && len(m.Parts) > 1 {
+		if p.Kind == conversation.Text && p.Text == "" && len(parts) > 1 {
 			continue // refused, and says nothing
 		}
 		if err := w.requestPart(i, j, p); err != nil {
@@ -176,7 +182,7 @@ func (w *requestWriter) requestPart(i, j int, p *conversation.Part) error {
 		if p.Call == nil {
 			return nil
 		}
-		w.names[p.Call.ID] = p.Call.Name
+		w.names[p.Call.ID], w.order[p.Call.ID] = p.Call.Name, len(w.order)
 		w.call(p.Call)
 	case conversation.Result:
 		if p.Result == nil {
@@ -240,7 +246,7 @@ func (w *requestWriter) result(at string, r *conversation.ToolResult) error {
 	w.b.Open('{')
 	w.b.Name("functionResponse")
 	w.b.Open('{')
-	w.b.StringIf("id", r.CallID)
+	w.id(r.CallID)
 	w.b.String("name", name)
 	w.b.Name("response")
 	writeOutcome(&w.b, out)
@@ -258,6 +264,23 @@ func (w *requestWriter) result(at string, r *conversation.ToolResult) error {
 		return w.beside(at, others)
 	}
 	return nil
+}
+
+// inOrder are results in the order of their calls, which is all that tells
+// them apart without ids.
+func (w *requestWriter) inOrder(results []conversation.Part) []conversation.Part {
+	at := func(p *conversation.Part) int {
+		if p.Result == nil {
+			return len(w.order)
+		}
+		if n, ok := w.order[p.Result.CallID]; ok {
+			return n
+		}
+		return len(w.order)
+	}
+	sorted := slices.Clone(results)
+	slices.SortStableFunc(sorted, func(a, b conversation.Part) int { return at(&a) - at(&b) })
+	return sorted
 }
 
 func (w *requestWriter) beside(at string, parts []*conversation.Part) error {

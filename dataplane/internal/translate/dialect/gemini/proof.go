@@ -18,6 +18,12 @@ func sealProof(value string, of conversation.Origin) string {
 	return base64.StdEncoding.EncodeToString([]byte(conversation.Seal(value, of, conversation.Google)))
 }
 
+// IsForeign reports a signature that the gateway made of another family's proof.
+func IsForeign(signature string) bool {
+	_, of := unsealProof(signature)
+	return of != conversation.Google
+}
+
 // unsealProof reads what a caller sends back.
 func unsealProof(signature string) (string, conversation.Origin) {
 	standard, ok := standardBase64(signature)

@@ -283,7 +283,7 @@ func TestEncodeRequest(t *testing.T) {
 		},
 		"schema": {
 			r:  conversation.Request{Output: &conversation.Output{Kind: conversation.JSONSchema, Name: "n", Schema: json.RawMessage(`{"type": "object"}`)}},
-			to: dialect.Target{Model: llama}, want: []string{"outputConfig.textFormat.type=json_schema", `outputConfig.textFormat.structure.jsonSchema.schema={"type": "object"}`, "outputConfig.textFormat.structure.jsonSchema.name=n"},
+			to: dialect.Target{Model: llama}, want: []string{"outputConfig.textFormat.type=json_schema", `outputConfig.textFormat.structure.jsonSchema.schema={"type": "object","additionalProperties":false}`, "outputConfig.textFormat.structure.jsonSchema.name=n"},
 		},
 		"an old model is not strict": {
 			r:  conversation.Request{Tools: []conversation.Tool{{Name: "a", Strict: &yes}, {Name: "b", Strict: &no}}},

@@ -241,6 +241,9 @@ func TestHeadersOnEveryAnswer(t *testing.T) {
 		require.Equal(t, "mine", got.header.Get("x-request-id"))
 		got = send(t, http.MethodPost, url+chat, strings.NewReader(body), "x-api-key", key, "x-request-id", strings.Repeat("x", 200))
 		require.Equal(t, got.header.Get("x-signalbox-request-id"), got.header.Get("x-request-id"))
+		require.Empty(t, got.header.Get("request-id"))
+		got = send(t, http.MethodPost, url+"/v1/messages", strings.NewReader(body), "x-api-key", key, "x-request-id", "mine")
+		require.Equal(t, "mine", got.header.Get("request-id"), "where Anthropic's SDK looks")
 	}
 }
 

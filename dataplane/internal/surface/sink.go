@@ -17,6 +17,7 @@ import (
 const (
 	headerRequestID       = "X-Signalbox-Request-Id"
 	headerClientRequestID = "X-Request-Id"
+	headerAnthropicID     = "Request-Id"
 	headerRetryAfter      = "Retry-After"
 	headerType            = "Content-Type"
 	headerLength          = "Content-Length"
@@ -204,11 +205,15 @@ func (s *sink) begin(status int, header http.Header) {
 	}
 	own := []string{s.call.ID.String()}
 	h[headerRequestID] = own
-	// SDKs show x-request-id in their exceptions: the caller's own, or ours.
+	// SDKs show x-request-id in their exceptions, Anthropic's request-id: the
+	// caller's own, or ours.
 	if client := s.call.Request.ClientRequestID; client != "" {
 		own = []string{client}
 	}
 	h[headerClientRequestID] = own
+	if s.form == envelope.Anthropic {
+		h[headerAnthropicID] = own
+	}
 }
 
 // arm sets the deadline for the caller to take something, again at most once

@@ -22,24 +22,6 @@ type Input struct {
 	Seed    uint64 // of the draws; the record keeps it
 }
 
-// Health answers what is known of an endpoint. Implementations are frozen
-// values: a decision may ask twice and must get the same answer.
-type Health interface {
-	// Endpoint returns the view of the endpoint with this id.
-	Endpoint(endpointID string) EndpointHealth
-}
-
-// EndpointHealth is what routing reads of an endpoint's recent past. The zero
-// value means "nothing known", which is neutral.
-type EndpointHealth struct {
-	Calls        int64         // in the window
-	Success      float64       // share from 0 to 1, over Calls
-	FirstByte    time.Duration // median; 0 unknown
-	Throughput   float64       // output tokens per second, median; 0 unknown
-	Open         bool          // the breaker is open, or a cool-down runs
-	CoolingUntil time.Time
-}
-
 // Facts is what is known of the request.
 type Facts struct {
 	Now     time.Time

@@ -1,0 +1,56 @@
+package decide
+
+import "time"
+
+// Health answers what is known of an endpoint. Implementations are frozen
+// values: a decision may ask twice and must get the same answer.
+type Health interface {
+	// Endpoint returns the view of the endpoint with this id.
+	Endpoint(endpointID string) EndpointHealth
+}
+
+// RecentWindow is the stretch that EndpointHealth's Errors and RateLimited
+// cover. The window of the other fields (30 minutes) is too long to leave an
+// endpoint that has begun to fail, and to come back to one that has recovered.
+const RecentWindow = 2 * time.Minute
+
+// EndpointHealth is what routing reads of an endpoint's recent past. The zero
+// value of each field means "nothing known", which is neutral: weights.go says
+// what stands in for it. A value that cannot be (NaN, negative, a share above
+// one) counts as not known.
+type EndpointHealth struct {
+	// Calls are those in the window that succeeded or failed: neither rate
+	// limits nor anything else that says nothing about uptime. Success is the
+	// share of them that succeeded, from 0 to 1. Both are as measured: ranking
+	// smooths them itself.
+	Calls   int64
+	Success float64
+
+	// FirstByte is the median time to the first byte of the answered calls in
+	// the window, and FirstByteP95 its 95th percentile: nine in ten and a half
+	// were faster. For a reply that is not streamed, the first byte of the body.
+	FirstByte    time.Duration
+	FirstByteP95 time.Duration
+	Throughput   float64 // output tokens per second after the first byte, median
+
+	// InputTokens and OutputTokens are the mean sizes of the answered calls in
+	// the window: all input (meter.Usage.InputTotal, cached or not) and all
+	// output (OutputTotal, reasoning included), rounded, at least 1 once a call
+	// was measured. Ranking joins those of a model's candidates, by Calls, to
+	// the model's typical sizes. CacheHit is the share, from 0 to 1, of those
+	// input tokens that the provider read from its cache (Usage.CachedRead).
+	InputTokens  int64
+	OutputTokens int64
+	CacheHit     float64
+
+	// Recent counts the calls of the last RecentWindow that succeeded, failed
+	// or were rate limited. Errors is the share of them that failed and
+	// RateLimited the share that was answered with 429, each from 0 to 1. With
+	// Recent 0 neither counts.
+	Recent      int64
+	Errors      float64
+	RateLimited float64
+
+	Open         bool // the breaker is open, or a cool-down runs
+	CoolingUntil time.Time
+}

@@ -47,7 +47,7 @@ var adapters = []string{
 // everywhere are the models that the adapters want at every kind of upstream.
 func everywhere() []string {
 	names := []string{
-		"small", "refuse-1", "cached-1", "fault-status-400", "fault-status-401", "fault-status-500", "fault-status-503",
+		"small", "refuse-1", "cached-1", "redacted-reason-1", "fault-status-400", "fault-status-401", "fault-status-500", "fault-status-503",
 		"fault-status-429-retry-7", "fault-error-first", "fault-error-mid", "fault-cut-3", "fault-reset", "fault-context",
 	}
 	for _, adapter := range adapters {

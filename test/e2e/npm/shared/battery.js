@@ -67,6 +67,7 @@ const usual = {
   retries: true,
   timeout: true,
   argumentPieces: true, // a stream shows them
+  inTurn: false,        // its format has one call after the other
 };
 
 const both = 'get_weather for “Paris” and get_time';
@@ -200,10 +201,11 @@ function calling({ client, can, format, model }) {
     const reply = await client.stream(model('small'), { prompt: 'get_weather in parallel for “Paris” and “Rome”', tools: ['get_weather'] });
     assert.deepEqual(reply.calls.map((c) => c.input.city), ['Paris', 'Rome']);
     if (!can.argumentPieces) return;
-    for (const call of reply.calls) {
+    for (const [i, call] of reply.calls.entries()) {
       const pieces = reply.argumentPieces.get(call.id);
       assert.deepEqual(JSON.parse(pieces.join('')), call.input);
-      if (format.pieces) assert.ok(pieces.filter((p) => p !== '').length >= 3, `${pieces.length} pieces`);
+      // Of calls that an upstream makes at once, the later ones wait where the format has one after the other.
+      if (format.pieces && (i === 0 || !can.inTurn)) assert.ok(pieces.filter((p) => p !== '').length >= 3, `${pieces.length} pieces`);
     }
   });
 

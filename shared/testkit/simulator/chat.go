@@ -163,7 +163,8 @@ func chatHistory(messages []gjson.Result) *refusal {
 }
 
 var (
-	chatMessageMembers = set(`role content name tool_calls tool_call_id refusal audio function_call annotations`)
+	// annotations and parsed are what the SDK keeps of a reply and sends back.
+	chatMessageMembers = set(`role content name tool_calls tool_call_id refusal audio function_call annotations parsed`)
 	chatPartMembers    = set(`type text image_url input_audio file refusal`)
 )
 

@@ -104,10 +104,16 @@ func (r *converseReader) settings() *refusal {
 		return modelRefuses("`max_tokens` must be greater than `thinking.budget_tokens`.")
 	case inference.Get("temperature").Exists() && inference.Get("temperature").Num != 1:
 		return modelRefuses("`temperature` may only be set to 1 when thinking is enabled.")
-	case r.body.Get("toolConfig.toolChoice.any").Exists() || r.body.Get("toolConfig.toolChoice.tool").Exists():
+	case r.forced():
 		return modelRefuses("Thinking may not be enabled when tool_choice forces tool use.")
 	}
 	return nil
+}
+
+// forced reports whether a tool has to be called, in Bedrock's words or Claude's.
+func (r *converseReader) forced() bool {
+	choice, own := r.body.Get("toolConfig.toolChoice"), r.body.Get("additionalModelRequestFields.tool_choice.type").Str
+	return choice.Get("any").Exists() || choice.Get("tool").Exists() || own == "any" || own == "tool"
 }
 
 func constraint(path, value, words string) *refusal {

@@ -193,28 +193,33 @@ func drive(t *testing.T, codec upstream.Codec, frames []sse.Event) string {
 
 func streamOf(t *testing.T, dir, format string) (string, []sse.Event) {
 	t.Helper()
+	file := "stream." + format + ".sse"
 	if format == "converse" {
-		text, err := os.ReadFile(filepath.Join(dir, "stream.converse.json"))
-		if err != nil {
-			return "", nil
-		}
-		var frames []sse.Event
-		gjson.ParseBytes(text).ForEach(func(_, frame gjson.Result) bool {
-			frames = append(frames, sse.Event{Name: []byte(frame.Get("event").String()), Data: []byte(frame.Get("data").Raw)})
-			return true
-		})
-		return format, frames
+		file = "stream.converse.json"
 	}
-	text, err := os.ReadFile(filepath.Join(dir, "stream."+format+".sse"))
+	stream, err := os.ReadFile(filepath.Join(dir, file))
 	if err != nil {
 		return "", nil
 	}
-	reader := sse.NewReader(bytes.NewReader(text), sse.MaxEvent)
+	return format, framesOf(t, string(stream))
+}
+
+// framesOf are the events of a stream: server-sent, or Bedrock's in a list.
+func framesOf(t *testing.T, stream string) []sse.Event {
+	t.Helper()
 	var frames []sse.Event
+	if json.Valid([]byte(stream)) {
+		gjson.Parse(stream).ForEach(func(_, frame gjson.Result) bool {
+			frames = append(frames, sse.Event{Name: []byte(frame.Get("event").String()), Data: []byte(frame.Get("data").Raw)})
+			return true
+		})
+		return frames
+	}
+	reader := sse.NewReader(strings.NewReader(stream), sse.MaxEvent)
 	for {
 		e, err := reader.Next()
 		if err != nil {
-			return format, frames
+			return frames
 		}
 		e.Raw, e.Data, e.Name = bytes.Clone(e.Raw), bytes.Clone(e.Data), bytes.Clone(e.Name)
 		frames = append(frames, e)

@@ -35,7 +35,7 @@ func readUsage(value []byte) (meter.Usage, bool) {
 			c.input(o.Value())
 		case o.Is("completion_tokens_details"), o.Is("output_tokens_details"):
 			c.output(o.Value())
-		case o.Is("prompt_cache_hit_tokens"): // DeepSeek
+		case o.Is("prompt_cache_hit_tokens"), o.Is("cached_tokens"): // DeepSeek, Moonshot
 			c.cached = max(c.cached, rawjson.Int(o.Value()))
 		}
 	}

@@ -67,7 +67,7 @@ func (c *counts) take(to *int64, value []byte) {
 		c.unbelievable = true
 		return
 	}
-	*to = n
+	*to = max(*to, n) // totals only grow; some who copied the format send zeros at one end
 }
 
 // usage takes the numbers apart: a write that is not split is of five minutes,

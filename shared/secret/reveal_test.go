@@ -24,7 +24,7 @@ var revealers = map[string]string{
 	"controlplane/internal/api/managementkeys.go": "shows a new key once",
 	"cmd/signalbox/internal/cli/models.go":        "sends the caller's key",
 	"cmd/signalbox/internal/cli/connection.go":    "sends the caller's key",
-	"dataplane/internal/provider/client.go":       "sends the provider's key",
+	"dataplane/internal/provider/authorize.go":    "reads the credential that a provider takes, once for each",
 }
 
 // TestWhoReveals fails for a new caller of Reveal: add it above with the

@@ -173,11 +173,9 @@ func spoken(p *conversation.Part) string {
 	return p.Media.Text
 }
 
+// appendCitations writes an array even of none: Anthropic's types allow null
+// there, and the readers of the AI SDK do not.
 func appendCitations(b *jsonappend.Buffer, cited []conversation.Citation) {
-	if len(cited) == 0 {
-		*b = append(*b, null...)
-		return
-	}
 	b.Open('[')
 	for i := range cited {
 		b.Next()

@@ -265,7 +265,8 @@ func (p *outgoing) start(dst []byte) []byte {
 	default:
 		b.String("type", typeText)
 		b.String("text", "")
-		b.Raw("citations", null)
+		b.Name("citations")
+		appendCitations(&b, nil)
 	}
 	b.Close('}')
 	return closed(b)

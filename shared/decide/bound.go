@@ -3,22 +3,22 @@ package decide
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/signalbox-dev/signalbox/shared/catalog"
-	"github.com/signalbox-dev/signalbox/shared/policy"
 )
 
 // Bounds of the parts that Decide writes. What comes later (attempts, usage,
 // cost, limits) has the rest of MaxRecordBytes.
 const (
-	maxDecidedBytes = 11 << 10
+	maxDecidedBytes = 12 << 10
 	maxExclusions   = 128
 	maxFieldValue   = 200
 	maxClip         = 128
 )
 
 // record appends the candidates of a model to the record.
-func (d *decision) record(m *catalog.Model, pool []*ranked, how order) {
+func (d *decision) record(m *catalog.Model, pool []*ranked, how *scale) {
 	r := &d.plan.Record
 	room := MaxRecordCandidates - len(r.Candidates)
 	if len(pool) > room {
@@ -26,49 +26,27 @@ func (d *decision) record(m *catalog.Model, pool []*ranked, how order) {
 		pool = pool[:room]
 	}
 	scored := min(len(pool), max(0, MaxScoredCandidates-len(r.Candidates)))
+	if scored > 0 {
+		r.Rankings = append(r.Rankings, how.trace(m.ID))
+	}
 	factors := make([]Factor, 0, scored*maxFactors)
-	for i := range pool {
-		c := pool[i]
+	r.Candidates = slices.Grow(r.Candidates, len(pool))
+	for i, c := range pool {
 		entry := RankedCandidate{
-			Model: m.ID, Endpoint: c.offer.Endpoint.ID, Provider: c.offer.Provider.Slug, Rank: i,
-			Score: c.score, Share: c.share, Deranked: c.offer.Endpoint.Derank > 0, Cooling: c.cooling,
+			Model: m.ID, Endpoint: c.offer.Endpoint.ID, Provider: c.offer.Provider.Slug, Rank: i, Score: rounded(c.score),
+			Listed: c.listed < len(d.order), Deranked: c.offer.Endpoint.Derank > 0, Cooling: c.cooling,
+			FirstParty: c.firstParty, Missed: c.missed,
+		}
+		if c.tier == pool[0].tier {
+			entry.Share = rounded(c.share)
 		}
 		if i < scored {
 			start := len(factors)
-			factors = appendFactors(factors, c, how.mode)
+			factors = how.appendFactors(factors, c)
 			entry.Factors = factors[start:len(factors):len(factors)]
 		}
 		r.Candidates = append(r.Candidates, entry)
 	}
-}
-
-const maxFactors = 4
-
-// appendFactors lists what the score was made of, and beside it what was
-// known and did not count.
-func appendFactors(to []Factor, c *ranked, mode policy.Mode) []Factor {
-	priced := mode == policy.Balanced || mode == policy.Price
-	to = append(to, Factor{Name: "spend", Input: c.spend, Unit: "nano_usd", Contribution: counted(c.spend, priced), Context: !priced})
-	if c.health.Calls > 0 {
-		used := mode == policy.Balanced
-		to = append(to, Factor{Name: "success", Input: success(&c.health), Unit: "share", Contribution: counted(c.score-c.spend, used), Context: !used})
-	}
-	if c.health.FirstByte > 0 {
-		used := mode == policy.Latency
-		to = append(to, Factor{Name: "first_byte", Input: c.health.FirstByte.Seconds(), Unit: "s", Contribution: counted(c.score, used), Context: !used})
-	}
-	if c.health.Throughput > 0 {
-		used := mode == policy.Throughput
-		to = append(to, Factor{Name: "throughput", Input: c.health.Throughput, Unit: "tokens/s", Contribution: counted(c.score, used), Context: !used})
-	}
-	return to
-}
-
-func counted(value float64, used bool) float64 {
-	if used {
-		return value
-	}
-	return 0
 }
 
 // bound drops the least telling entries until the record fits: factors of
@@ -85,7 +63,7 @@ func (d *decision) bound() {
 		size += candidateSize(&r.Candidates[i])
 	}
 	for i := len(r.Candidates) - 1; i > 0 && size > maxDecidedBytes; i-- {
-		size -= len(r.Candidates[i].Factors) * factorSize
+		size -= factorsSize(r.Candidates[i].Factors)
 		r.Candidates[i].Factors = nil
 	}
 	for n := len(r.Exclusions); n > 8 && size > maxDecidedBytes; n-- {
@@ -99,15 +77,54 @@ func (d *decision) bound() {
 }
 
 // Upper estimates: member names, punctuation and numbers of each entry. Ids
-// and slugs need no escapes.
+// and slugs need no escapes, and rounded numbers have few digits.
 const (
-	factorSize    = 190
-	entrySize     = 170
+	numberSize    = 14
+	factorBase    = 24 + numberSize // name and input
+	entrySize     = 140             // without the flags that are rarely set
+	flagSize      = 25
+	rankingSize   = 230
 	exclusionBase = 60
 )
 
 func candidateSize(c *RankedCandidate) int {
-	return entrySize + len(c.Model) + len(c.Endpoint) + len(c.Provider) + len(c.Factors)*factorSize
+	size := entrySize + len(c.Model) + len(c.Endpoint) + len(c.Provider) + factorsSize(c.Factors)
+	for _, set := range [...]bool{c.Listed, c.Deranked, c.Cooling, c.FirstParty, c.Missed} {
+		if set {
+			size += flagSize
+		}
+	}
+	return size
+}
+
+func factorsSize(factors []Factor) int {
+	size := 0
+	for i := range factors {
+		f := &factors[i]
+		size += factorBase + len(f.Name)
+		if f.Unit != "" {
+			size += len(`,"unit":""`) + len(f.Unit)
+		}
+		if f.Weight != 0 {
+			size += len(`,"weight":`) + numberSize
+		}
+		if f.Contribution != 0 {
+			size += len(`,"contribution":`) + numberSize
+		}
+		if f.Multiplier != 0 {
+			size += len(`,"multiplier":`) + numberSize
+		}
+		if f.Surcharge != 0 {
+			size += len(`,"surcharge":`) + numberSize
+		}
+		if f.Context {
+			size += len(`,"context":true`)
+		}
+		if f.Assumed {
+			size += len(`,"assumed":true`)
+		}
+	}
+	return size
 }
 
 func exclusionSize(x *Exclusion) int {
@@ -121,6 +138,9 @@ func fixedSize(r *Record) int {
 	}
 	for _, id := range r.Chain {
 		size += 3 + len(id)
+	}
+	for i := range r.Rankings {
+		size += rankingSize + len(r.Rankings[i].Model)
 	}
 	for _, text := range r.Degraded {
 		size += 3 + len(text)

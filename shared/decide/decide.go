@@ -140,8 +140,7 @@ func (d *decision) inChain(e *catalog.Endpoint) bool {
 
 // add ranks a pool and appends it to the chain and the record.
 func (d *decision) add(t *target, pool []*ranked) {
-	how := d.how(t)
-	sampled := d.rank(pool, how)
+	how, sampled := d.rank(pool, d.how(t))
 	if allow := d.in.Facts.Provider.AllowFallbacks; allow != nil && !*allow {
 		for _, other := range pool[1:] {
 			d.exclude1(t.model.ID, other.offer.Endpoint.ID, "allow_fallbacks", reasonFallbacksOff)
@@ -153,7 +152,7 @@ func (d *decision) add(t *target, pool []*ranked) {
 		step.Candidates[i] = Candidate{Endpoint: pool[i].offer.Endpoint, Provider: pool[i].offer.Provider, Rank: i}
 	}
 	d.plan.Chain = append(d.plan.Chain, step)
-	d.record(t.model, pool, how)
+	d.record(t.model, pool, &how)
 	if sampled {
 		d.plan.Record.Ordering = Sampled
 	}

@@ -29,10 +29,17 @@ func TestOrder(t *testing.T) {
 		facts decide.Facts
 		want  []string
 	}{
-		{"cheapest first", nil, decide.Facts{Model: "acme/small"}, []string{north, south, east}},
-		{"a failing endpoint costs more", func(w *world) {
-			w.health[north] = decide.EndpointHealth{Calls: 100, Success: 0.2}
-		}, decide.Facts{Model: "acme/small"}, []string{south, east, north}},
+		{"cheapest first by suffix", nil, decide.Facts{Model: "acme/small:cheap"}, []string{north, south, east}},
+		{
+			"equal prices go by the whole cost", func(w *world) {
+				m := w.model("acme/small")
+				m.Endpoints[1].Price, m.Endpoints[2].Price = m.Endpoints[0].Price, m.Endpoints[0].Price
+				w.health[north] = decide.EndpointHealth{Calls: 100, Success: 0.2}
+				w.health[east] = quick
+			},
+			decide.Facts{Model: "acme/small:cheap"},
+			[]string{east, south, north},
+		},
 		{"price mode looks at the price only", func(w *world) {
 			w.health[north] = decide.EndpointHealth{Calls: 100, Success: 0.2}
 		}, decide.Facts{Model: "acme/small:cheap"}, []string{north, south, east}},
@@ -47,13 +54,13 @@ func TestOrder(t *testing.T) {
 			decide.Facts{Model: "acme/small", Provider: decide.Preferences{Sort: policy.Latency}},
 			[]string{south, east, north},
 		},
-		{"workspace mode", func(w *world) {
+		{"a suffix beats the workspace's mode", func(w *world) {
 			w.health[north], w.health[south] = slow, quick
-			w.settings.RoutingMode = policy.Latency
-		}, decide.Facts{Model: "acme/small"}, []string{south, east, north}},
+			w.settings.RoutingMode = policy.Price
+		}, decide.Facts{Model: "acme/small:fast"}, []string{south, east, north}},
 		{
 			"listed first, then ranked", nil,
-			decide.Facts{Model: "acme/small", Provider: decide.Preferences{Order: []string{"EAST"}}},
+			decide.Facts{Model: "acme/small", Provider: decide.Preferences{Order: []string{"EAST"}, Sort: policy.Price}},
 			[]string{east, north, south},
 		},
 		{
@@ -63,7 +70,7 @@ func TestOrder(t *testing.T) {
 		},
 		{
 			"an open endpoint comes last, under order too", func(w *world) { w.health[north] = decide.EndpointHealth{Open: true} },
-			decide.Facts{Model: "acme/small", Provider: decide.Preferences{Order: []string{"north"}}},
+			decide.Facts{Model: "acme/small", Provider: decide.Preferences{Order: []string{"north"}, Sort: policy.Price}},
 			[]string{south, east, north},
 		},
 		{"a cooling endpoint comes last until its time", func(w *world) {
@@ -77,12 +84,12 @@ func TestOrder(t *testing.T) {
 		},
 		{
 			"deranked after others", func(w *world) { w.model("acme/small").Endpoints[0].Derank = 1 },
-			decide.Facts{Model: "acme/small"},
+			decide.Facts{Model: "acme/small:cheap"},
 			[]string{south, east, north},
 		},
 		{
 			"a missed latency preference", func(w *world) { w.health[north] = slow },
-			decide.Facts{Model: "acme/small", Provider: decide.Preferences{PreferredMaxLatency: time.Second}},
+			decide.Facts{Model: "acme/small:cheap", Provider: decide.Preferences{PreferredMaxLatency: time.Second}},
 			[]string{south, east, north},
 		},
 		{
@@ -92,7 +99,7 @@ func TestOrder(t *testing.T) {
 		},
 		{
 			"no fallbacks", nil,
-			decide.Facts{Model: "acme/small", Provider: decide.Preferences{AllowFallbacks: ptr(false)}},
+			decide.Facts{Model: "acme/small:cheap", Provider: decide.Preferences{AllowFallbacks: ptr(false)}},
 			[]string{north},
 		},
 		{"qualified", nil, decide.Facts{Model: "South:acme/small"}, []string{south}},
@@ -101,12 +108,12 @@ func TestOrder(t *testing.T) {
 		{"bare name with suffix", nil, decide.Facts{Model: "big:cheap"}, []string{big}},
 		{
 			"chain", nil,
-			decide.Facts{Model: "acme/big", Models: []string{"acme/big", "acme/small", "acme/small"}},
+			decide.Facts{Model: "acme/big", Models: []string{"acme/big", "acme/small:cheap", "acme/small"}},
 			[]string{big, north, south, east},
 		},
 		{
 			"the same endpoint is not tried twice", nil,
-			decide.Facts{Model: "acme/small", Models: []string{"north:acme/small", "small-alias"}},
+			decide.Facts{Model: "acme/small:cheap", Models: []string{"north:acme/small", "small-alias"}},
 			[]string{north, south, east},
 		},
 		{
@@ -144,7 +151,7 @@ func TestOrder(t *testing.T) {
 		{"key patterns", nil, decide.Facts{Model: "acme/big", Key: decide.KeyFacts{Models: []string{"zeta/*", "acme/b*g"}}}, []string{big}},
 		{
 			"max_price keeps what is cheap enough", nil,
-			decide.Facts{Model: "acme/small", Provider: decide.Preferences{MaxInputPrice: perMillion("2"), MaxOutputPrice: perMillion("8")}},
+			decide.Facts{Model: "acme/small:cheap", Provider: decide.Preferences{MaxInputPrice: perMillion("2"), MaxOutputPrice: perMillion("8")}},
 			[]string{north, south},
 		},
 	}
@@ -348,34 +355,12 @@ func TestFreeModelsNeedNoNameAndAreDrawn(t *testing.T) {
 	require.Greater(t, firsts["zeta/mini:free"], 50)
 }
 
-func TestEqualsAreDrawnAndMarkedUnlessTheOrderIsFixed(t *testing.T) {
-	w := newWorld()
-	w.model("acme/small").Endpoints[1].Price = w.model("acme/small").Endpoints[0].Price
-	in := w.input(t, decide.Facts{Model: "acme/small"})
-	firsts := map[string]int{}
-	for seed := range uint64(400) {
-		in.Seed = seed
-		plan := decide.Decide(in)
-		require.Equal(t, decide.Sampled, plan.Record.Ordering)
-		require.InDelta(t, 0.5, plan.Record.Candidates[0].Share, 1e-9)
-		firsts[order(plan)[0]]++
-		require.Equal(t, east, order(plan)[2])
-	}
-	require.InDelta(t, 200, firsts[north], 60)
-	in.Facts.Model = "acme/small:cheap"
-	for seed := range uint64(50) {
-		in.Seed = seed
-		plan := decide.Decide(in)
-		require.Equal(t, decide.Fixed, plan.Record.Ordering)
-		require.Equal(t, north, order(plan)[0])
-	}
-}
-
 func TestAnthropicGoesToAnthropicFirst(t *testing.T) {
 	w := newWorld()
 	w.provider("anthropic").Type = catalog.OpenAICompatible // only the place in the order is of interest
 	w.catalog.Models = append(w.catalog.Models, model("anthropic/claude", "north 1 1", "anthropic 9 9"))
 	first := func(p decide.Preferences) string {
+		p.Sort = policy.Price // north where nothing puts Anthropic first
 		return order(w.decide(t, decide.Facts{Model: "anthropic/claude", Provider: p}))[0]
 	}
 	require.Equal(t, "anthropic:anthropic/claude", first(decide.Preferences{}))
@@ -415,7 +400,7 @@ func TestRecord(t *testing.T) {
 	require.Contains(t, r.Policy, decide.ResolvedField{Field: "provider.max_price.input", Rung: "request", Value: "5.00"})
 	require.Contains(t, r.Policy, decide.ResolvedField{Field: "provider.order", Rung: "request", Value: "north"})
 	require.Len(t, r.Candidates, 1)
-	require.Equal(t, "spend", r.Candidates[0].Factors[0].Name)
+	require.Equal(t, decide.FactorTokens, r.Candidates[0].Factors[0].Name)
 	require.InDelta(t, 3e6, r.Candidates[0].Factors[0].Input, 1, "1000 tokens at 1 and 500 at 4 USD per million, in nano-USD")
 	require.Len(t, r.Exclusions, 2)
 	body, err := r.Encode()
@@ -441,7 +426,7 @@ func TestNothingPinnedYet(t *testing.T) {
 func TestEmbeddingsHaveNoOutputToPay(t *testing.T) {
 	w := newWorld()
 	w.catalog.Models = append(w.catalog.Models, model("zeta/vec", "north 1 9", "south 2 0"))
-	plan := w.decide(t, decide.Facts{Model: "zeta/vec", Surface: catalog.Embeddings})
+	plan := w.decide(t, decide.Facts{Model: "zeta/vec:cheap", Surface: catalog.Embeddings})
 	require.Equal(t, []string{"north:zeta/vec", "south:zeta/vec"}, order(plan))
 }
 

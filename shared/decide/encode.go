@@ -73,6 +73,15 @@ func (r *Record) appendTraces(b *jsonappend.Buffer) {
 func (r *Record) appendChoice(b *jsonappend.Buffer) {
 	b.Strings("chain", r.Chain)
 	b.StringIf("ordering", string(r.Ordering))
+	if len(r.Rankings) > 0 {
+		b.Name("rankings")
+		b.Open('[')
+		for i := range r.Rankings {
+			b.Next()
+			r.Rankings[i].appendJSON(b)
+		}
+		b.Close(']')
+	}
 	if len(r.Candidates) > 0 {
 		b.Name("candidates")
 		b.Open('[')
@@ -107,6 +116,19 @@ func (r *Record) appendChoice(b *jsonappend.Buffer) {
 	}
 }
 
+func (r *Ranking) appendJSON(b *jsonappend.Buffer) {
+	b.Open('{')
+	b.String("model", r.Model)
+	b.String("mode", r.Mode)
+	b.StringIf("unit", r.Unit)
+	b.Int("input_tokens", r.InputTokens)
+	b.IntIf("output_tokens", r.OutputTokens)
+	b.String("sizes", string(r.Sizes))
+	b.FloatIf("concentration", r.Concentration)
+	b.FloatIf("floor", r.Floor)
+	b.Close('}')
+}
+
 func (c *RankedCandidate) appendJSON(b *jsonappend.Buffer) {
 	b.Open('{')
 	b.String("model", c.Model)
@@ -115,6 +137,9 @@ func (c *RankedCandidate) appendJSON(b *jsonappend.Buffer) {
 	b.Int("rank", int64(c.Rank))
 	b.Float("score", c.Score)
 	b.FloatIf("share", c.Share)
+	b.BoolIf("listed", c.Listed)
+	b.BoolIf("first_party", c.FirstParty)
+	b.BoolIf("missed_preference", c.Missed)
 	b.BoolIf("deranked", c.Deranked)
 	b.BoolIf("cooling", c.Cooling)
 	if len(c.Factors) > 0 {
@@ -128,8 +153,11 @@ func (c *RankedCandidate) appendJSON(b *jsonappend.Buffer) {
 			b.Float("input", f.Input)
 			b.StringIf("unit", f.Unit)
 			b.FloatIf("weight", f.Weight)
-			b.Float("contribution", f.Contribution)
+			b.FloatIf("contribution", f.Contribution)
+			b.FloatIf("multiplier", f.Multiplier)
+			b.FloatIf("surcharge", f.Surcharge)
 			b.BoolIf("context", f.Context)
+			b.BoolIf("assumed", f.Assumed)
 			b.Close('}')
 		}
 		b.Close(']')

@@ -40,7 +40,7 @@ func (d *decision) serveFree(limit int) (*fault.Error, Stage) {
 	}
 	slices.SortFunc(options, func(a, b option) int {
 		if a.cooling != b.cooling {
-			return before(b.cooling)
+			return cmp.Compare(bit(a.cooling), bit(b.cooling))
 		}
 		return cmp.Compare(a.draw, b.draw)
 	})

@@ -2,11 +2,9 @@ package decide
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"github.com/signalbox-dev/signalbox/shared/catalog"
-	"github.com/signalbox-dev/signalbox/shared/policy"
 )
 
 // ranked is a candidate with what its place depends on.
@@ -17,86 +15,94 @@ type ranked struct {
 	listed     int  // place in provider.order, or its length
 	missed     bool // a stated latency or throughput preference is known to be missed
 	firstParty bool
-	spend      float64 // nano-USD expected
+	tier       uint32  // those of a lower one are tried first
+	spend      float64 // tokens(e), nano-USD expected
+	unpriced   bool    // spend is a stand-in
 	score      float64 // lower is better
-	share      float64 // of being first among its equals
+	tie        float64 // decides between equal scores in a fixed order
+	share      float64 // of being first in its tier
+	arrival    float64 // in the draw
 }
 
-// rank puts the pool in the order in which it is tried and reports whether a
-// draw had a part in it.
-func (d *decision) rank(pool []*ranked, how order) (sampled bool) {
-	for i := range pool {
-		d.measure(pool[i])
+// rank puts the pool in the order in which it is tried, and reports by what
+// scale and whether a draw had a part in it. Tiers come first: what is open or
+// cooling goes last, then provider.order, deranked endpoints, the first-party
+// rule and stated preferences decide, and only then the score.
+func (d *decision) rank(pool []*ranked, how order) (s scale, sampled bool) {
+	for _, r := range pool {
+		d.measure(r)
 	}
-	fillNeutral(pool, func(r *ranked) *float64 { return &r.spend })
-	for i := range pool {
-		pool[i].score = score(pool[i], how.mode)
+	f := &d.in.Facts
+	s = scale{order: how, surface: f.Surface, sizes: d.sizesOf(pool), request: f.InputTokens}
+	d.priceAll(s.sizes, pool)
+	s.cheapest = cheapest(pool)
+	drawn := s
+	drawn.fixed = false
+	for _, r := range pool {
+		r.score = s.score(r)
+		if how.fixed {
+			r.tie = drawn.score(r)
+		}
 	}
-	fillNeutral(pool, func(r *ranked) *float64 { return &r.score })
-	slices.SortFunc(pool, func(a, b *ranked) int {
-		if c := compare(a, b); c != 0 {
-			return c
+	slices.SortFunc(pool, byScore)
+	s.tied = tied(pool)
+	for rest := pool; len(rest) > 0; {
+		group := rest[:tied(rest)]
+		rest = rest[len(group):]
+		if how.fixed {
+			group[0].share = 1
+			continue
+		}
+		shares(group)
+		if len(group) > 1 {
+			sampled = true
+			d.draw(group)
+		}
+	}
+	return s, sampled
+}
+
+// tied counts the candidates in the tier of the first.
+func tied(pool []*ranked) int {
+	n := 1
+	for n < len(pool) && pool[n].tier == pool[0].tier {
+		n++
+	}
+	return n
+}
+
+// byScore orders by tier and score, and equals by id, so that nothing depends
+// on the order of the catalog.
+func byScore(a, b *ranked) int {
+	switch {
+	case a.tier != b.tier:
+		return cmp.Compare(a.tier, b.tier)
+	case a.score != b.score:
+		return cmp.Compare(a.score, b.score)
+	case a.tie != b.tie:
+		return cmp.Compare(a.tie, b.tie)
+	}
+	return cmp.Compare(a.offer.Endpoint.ID, b.offer.Endpoint.ID)
+}
+
+// draw puts a group in the order of their arrivals.
+func (d *decision) draw(group []*ranked) {
+	for _, r := range group {
+		r.arrival = arrival(d.in.Seed, r.offer.Endpoint.ID, r.share)
+	}
+	slices.SortFunc(group, func(a, b *ranked) int {
+		if a.arrival != b.arrival {
+			return cmp.Compare(a.arrival, b.arrival)
 		}
 		return cmp.Compare(a.offer.Endpoint.ID, b.offer.Endpoint.ID)
 	})
-	return d.drawTies(pool, how.fixed)
-}
-
-// compare orders by everything but the draw.
-func compare(a, b *ranked) int {
-	switch {
-	case a.cooling != b.cooling:
-		return before(b.cooling)
-	case a.listed != b.listed:
-		return a.listed - b.listed
-	case a.offer.Endpoint.Derank != b.offer.Endpoint.Derank:
-		return a.offer.Endpoint.Derank - b.offer.Endpoint.Derank
-	case a.firstParty != b.firstParty:
-		return before(a.firstParty)
-	case a.missed != b.missed:
-		return before(b.missed)
-	case a.score != b.score:
-		return cmp.Compare(a.score, b.score)
-	}
-	return cmp.Compare(a.spend, b.spend)
-}
-
-func before(first bool) int {
-	if first {
-		return -1
-	}
-	return 1
-}
-
-// drawTies orders equals by the seed, unless the order has to be the same for
-// every seed.
-func (d *decision) drawTies(pool []*ranked, fixed bool) (sampled bool) {
-	for start := 0; start < len(pool); {
-		end := start + 1
-		for end < len(pool) && compare(pool[start], pool[end]) == 0 {
-			end++
-		}
-		if group := pool[start:end]; len(group) > 1 && !fixed {
-			sampled = true
-			slices.SortFunc(group, func(a, b *ranked) int {
-				return cmp.Compare(draw(d.in.Seed, a.offer.Endpoint.ID), draw(d.in.Seed, b.offer.Endpoint.ID))
-			})
-			if start == 0 {
-				for i := range group {
-					group[i].share = 1 / float64(len(group))
-				}
-			}
-		}
-		start = end
-	}
-	return sampled
 }
 
 // measure looks up all that ranking reads of one candidate.
 func (d *decision) measure(r *ranked) {
 	f := &d.in.Facts
 	if d.in.Health != nil {
-		r.health = d.in.Health.Endpoint(r.offer.Endpoint.ID)
+		r.health = believable(d.in.Health.Endpoint(r.offer.Endpoint.ID))
 	}
 	r.cooling = r.health.Open || r.health.CoolingUntil.After(f.Now)
 	r.listed = len(d.order)
@@ -107,7 +113,14 @@ func (d *decision) measure(r *ranked) {
 	late := f.Provider.PreferredMaxLatency > 0 && r.health.FirstByte > f.Provider.PreferredMaxLatency
 	slow := r.health.Throughput > 0 && r.health.Throughput < f.Provider.PreferredMinThroughput
 	r.missed = late || slow
-	r.spend = spend(f, r.offer.Endpoint.Price)
+	r.tier = bit(r.cooling)<<24 | uint32(r.listed)<<8 | uint32(r.offer.Endpoint.Derank)<<2 | bit(!r.firstParty)<<1 | bit(r.missed)
+}
+
+func bit(b bool) uint32 {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // firstParty: an Anthropic model goes to Anthropic first, unless the caller
@@ -117,48 +130,13 @@ func (d *decision) firstParty(o *catalog.Offer) bool {
 	return o.Model.Author == author && o.Provider.Slug == author && len(d.order) == 0 && len(d.only) == 0
 }
 
-func score(r *ranked, mode policy.Mode) float64 {
-	switch mode {
-	case policy.Price:
-		return r.spend
-	case policy.Latency:
-		if r.health.FirstByte <= 0 {
-			return math.NaN()
-		}
-		return r.health.FirstByte.Seconds()
-	case policy.Throughput:
-		if r.health.Throughput <= 0 {
-			return math.NaN()
-		}
-		return 1 / r.health.Throughput
-	default: // balanced
-		return r.spend / success(&r.health)
-	}
-}
-
-// fillNeutral replaces what is not known by the median of what is, or by zero
-// when nothing is.
-func fillNeutral(pool []*ranked, at func(*ranked) *float64) {
-	var storage [32]float64
-	known, missing := storage[:0], false
-	for i := range pool {
-		if v := *at(pool[i]); math.IsNaN(v) {
-			missing = true
-		} else {
-			known = append(known, v)
+// cheapest is the least that a priced candidate is expected to cost.
+func cheapest(pool []*ranked) float64 {
+	least, found := 0.0, false
+	for _, r := range pool {
+		if !r.unpriced && (!found || r.spend < least) {
+			least, found = r.spend, true
 		}
 	}
-	if !missing {
-		return
-	}
-	median := 0.0
-	if len(known) > 0 {
-		slices.Sort(known)
-		median = known[(len(known)-1)/2]
-	}
-	for i := range pool {
-		if v := at(pool[i]); math.IsNaN(*v) {
-			*v = median
-		}
-	}
+	return least
 }

@@ -44,6 +44,7 @@ type Record struct {
 	Policy     []ResolvedField   `json:"policy,omitempty"` // each resolved field with the rung it came from
 	Chain      []string          `json:"chain,omitempty"`  // models in order
 	Ordering   Ordering          `json:"ordering,omitempty"`
+	Rankings   []Ranking         `json:"rankings,omitempty"` // one for each model of the chain whose candidates have factors
 	Candidates []RankedCandidate `json:"candidates,omitempty"`
 	Exclusions []Exclusion       `json:"exclusions,omitempty"`
 	Affinity   *AffinityTrace    `json:"affinity,omitempty"`
@@ -104,25 +105,22 @@ type ResolvedField struct {
 
 // RankedCandidate is one candidate with what went into its rank.
 type RankedCandidate struct {
-	Model    string   `json:"model"`
-	Endpoint string   `json:"endpoint"`
-	Provider string   `json:"provider"`
-	Rank     int      `json:"rank"`
-	Score    float64  `json:"score"` // lower is better
-	Share    float64  `json:"share,omitempty"`
-	Deranked bool     `json:"deranked,omitempty"`
-	Cooling  bool     `json:"cooling,omitempty"`
-	Factors  []Factor `json:"factors,omitempty"`
-}
-
-// Factor is one input of a score. Context factors are shown and did not count.
-type Factor struct {
-	Name         string  `json:"name"`
-	Input        float64 `json:"input"`
-	Unit         string  `json:"unit,omitempty"`
-	Weight       float64 `json:"weight,omitempty"`
-	Contribution float64 `json:"contribution"`
-	Context      bool    `json:"context,omitempty"`
+	Model    string  `json:"model"`
+	Endpoint string  `json:"endpoint"`
+	Provider string  `json:"provider"`
+	Rank     int     `json:"rank"`
+	Score    float64 `json:"score"` // lower is better, in the unit of the model's Ranking
+	// Share is how often a request like this one tries the candidate first: the
+	// shares of a model add up to 1. Those that are there for failures only
+	// have none.
+	Share float64 `json:"share,omitempty"`
+	// What puts a candidate before or behind others whatever its score.
+	Listed     bool     `json:"listed,omitempty"` // in provider.order
+	FirstParty bool     `json:"first_party,omitempty"`
+	Missed     bool     `json:"missed_preference,omitempty"` // of latency or throughput
+	Deranked   bool     `json:"deranked,omitempty"`
+	Cooling    bool     `json:"cooling,omitempty"` // or its breaker is open
+	Factors    []Factor `json:"factors,omitempty"`
 }
 
 // Exclusion is one endpoint that a filter dropped.

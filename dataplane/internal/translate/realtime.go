@@ -29,7 +29,6 @@ func realtimeRequest(c call.Call, to decide.Candidate) (upstream.Request, *upstr
 // one JSON event. It implements upstream.Speaker.
 type realtime struct {
 	model         []byte // the canonical id, as JSON
-	canonical     string
 	upstreamModel []byte // as JSON
 	usage         meter.Usage
 	served        string
@@ -39,7 +38,7 @@ type realtime struct {
 }
 
 func newRealtime(model string, to decide.Candidate) *realtime {
-	return &realtime{model: rawjson.Quote(model), canonical: model, upstreamModel: rawjson.Quote(to.Endpoint.UpstreamModel)}
+	return &realtime{model: rawjson.Quote(model), upstreamModel: rawjson.Quote(to.Endpoint.UpstreamModel)}
 }
 
 // Event implements upstream.Codec. An error event is the provider's answer to a
@@ -93,8 +92,9 @@ func (r *realtime) count(value []byte) {
 	r.usage.AudioOutput += u.AudioOutput
 }
 
-// Said implements upstream.Speaker: a session that the caller configures by
-// the model's canonical id is configured by the provider's.
+// Said implements upstream.Speaker. The model that was decided on stays the
+// conversation's, whatever name the caller configures it by: another one would
+// be neither what the key may use nor what it pays for.
 func (r *realtime) Said(frame []byte) []byte {
 	var s splices
 	o := rawjson.NewObject(frame)
@@ -105,7 +105,7 @@ func (r *realtime) Said(frame []byte) []byte {
 		at, _ := o.ValueSpan()
 		inner := rawjson.NewObject(o.Value())
 		for inner.Next() {
-			if inner.Is("model") && rawjson.String(inner.Value()) == r.canonical {
+			if inner.Is("model") {
 				from, to := inner.ValueSpan()
 				s.replace(at+from, at+to, r.upstreamModel)
 			}

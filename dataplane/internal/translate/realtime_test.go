@@ -47,7 +47,12 @@ func TestFramesPassButForTheModel(t *testing.T) {
 
 	exactly(t, `{"type":"session.update","session":{"model":"small-v1"}}`,
 		string(codec.Said([]byte(`{"type":"session.update","session":{"model":"acme/small"}}`))))
-	for _, same := range []string{`{"type":"session.update","session":{"model":"other"}}`, `{"item":{"model":"acme/small"}}`, `{`, ``} {
+	for _, named := range []string{`"other"`, `5`, `null`, `"acme/small","mod\u0065l":"other"`} {
+		said := string(codec.Said([]byte(`{"type":"session.update","session":{"model":` + named + `}}`)))
+		require.NotContains(t, said, "other", "the conversation keeps its model")
+		require.Contains(t, said, `"small-v1"`)
+	}
+	for _, same := range []string{`{"type":"session.update","session":{"voice":"other"}}`, `{"item":{"model":"acme/small"}}`, `{`, ``} {
 		require.Equal(t, same, string(codec.Said([]byte(same))))
 	}
 	seen := codec.Seen()

@@ -23,15 +23,15 @@ func (r *Runner) open(f *flight, reply *call.Reply, framing upstream.Framing, re
 	case media == eventStream:
 		return r.stream(f, reply, framing, response, codec)
 	case media == jsonType, strings.HasSuffix(media, "+json"):
-		return r.whole(f, reply, response, codec)
+		return r.whole(f, reply, false, response, codec)
 	}
-	return r.opaque(f, reply, response, codec)
+	return r.opaque(f, reply, false, response, codec)
 }
 
 // opaque hands an answer on piece by piece. Its first bytes are here before it
 // counts as one, so that an empty or broken reply can still be replaced by
-// another provider's.
-func (r *Runner) opaque(f *flight, reply *call.Reply, response upstream.Response, codec upstream.Codec) *upstream.Failure {
+// another provider's. blank says that it may be empty.
+func (r *Runner) opaque(f *flight, reply *call.Reply, blank bool, response upstream.Response, codec upstream.Codec) *upstream.Failure {
 	p := &passing{flight: f, body: response.Body, codec: codec, buf: make([]byte, passedAtOnce)}
 	for p.n == 0 && p.err == nil {
 		p.n, p.err = p.body.Read(p.buf)
@@ -39,7 +39,7 @@ func (r *Runner) opaque(f *flight, reply *call.Reply, response upstream.Response
 	switch {
 	case p.err != nil && !errors.Is(p.err, io.EOF):
 		return f.watch.failure(p.err, upstream.TruncatedReply)
-	case p.n == 0:
+	case p.n == 0 && !blank:
 		return upstream.Fail(upstream.EmptyReply, nil)
 	}
 	f.arrived()

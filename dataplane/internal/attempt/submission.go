@@ -44,7 +44,7 @@ func judged(c *call.Call, f *upstream.Failure) *upstream.Failure {
 // meant is a failure as it reads for the call: what a provider does not know of
 // its own job or file is gone; the endpoint is fine.
 func meant(c *call.Call, f *upstream.Failure) *upstream.Failure {
-	if f.Class != upstream.NotFound || c.Owned.ID == "" {
+	if c.Owned.ID == "" || f.Class != upstream.NotFound && f.Status != http.StatusGone {
 		return f
 	}
 	gone := upstream.Fail(upstream.Gone, f)

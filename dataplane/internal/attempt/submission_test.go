@@ -92,10 +92,12 @@ func TestAskingForAJobMayBeRepeated(t *testing.T) {
 		w := newWorld(t)
 		w.model("acme/film", 0, "north")
 		w.retries(1)
-		w.on("north", fail(upstream.Reset), refuse(404, 0))
-		_, _, failure := w.attempt(t.Context(), job(call.Get))
-		require.Equal(t, []string{"north", "north"}, w.calls)
-		require.Equal(t, fault.NotFound, failure.Code)
-		require.Equal(t, health.Neutral, w.verdicts()[1], "the endpoint is fine")
+		w.on("north", fail(upstream.Reset), refuse(404, 0), refuse(410, 0))
+		for range 2 { // not there, and no longer
+			_, _, failure := w.attempt(t.Context(), job(call.Get))
+			require.Equal(t, fault.NotFound, failure.Code)
+		}
+		require.Equal(t, []string{"north", "north", "north"}, w.calls)
+		require.Equal(t, []health.Verdict{health.Failed, health.Neutral, health.Neutral}, w.verdicts(), "the endpoint is fine")
 	})
 }

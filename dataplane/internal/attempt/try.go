@@ -52,12 +52,14 @@ func (r *Runner) try(ctx context.Context, q *query, to target) (*call.Reply, *up
 	switch {
 	case request.Upgrade:
 		f.talk(reply, response, codec)
+	case request.File:
+		failure = r.opaque(f, reply, true, response, codec)
 	case request.Opaque:
 		failure = r.open(f, reply, request.Framing, response, codec)
 	case request.Stream:
 		failure = r.stream(f, reply, request.Framing, response, codec)
 	default:
-		failure = r.whole(f, reply, response, codec)
+		failure = r.whole(f, reply, request.Blank, response, codec)
 	}
 	if failure != nil {
 		failure.Status = response.Status

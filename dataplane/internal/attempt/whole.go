@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"net/http"
 	"slices"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
@@ -26,15 +27,19 @@ var (
 )
 
 // whole reads a plain reply to its end before it counts as one, so that a
-// reply which breaks off can still be replaced by another provider's.
-func (r *Runner) whole(f *flight, reply *call.Reply, response upstream.Response, codec upstream.Codec) *upstream.Failure {
+// reply which breaks off can still be replaced by another provider's. blank says
+// that it may be empty; the codec then knows what to say.
+func (r *Runner) whole(f *flight, reply *call.Reply, blank bool, response upstream.Response, codec upstream.Codec) *upstream.Failure {
 	f.arrived()
 	f.watch.arm(r.limits.Reply-f.firstByte, upstream.ReplyTimeout)
 	if response.MediaType == eventStream {
 		return upstream.Fail(upstream.WrongType, nil)
 	}
 	body, failure := r.read(f, response)
-	if failure != nil {
+	switch {
+	case failure != nil && failure.Class == upstream.EmptyReply && blank:
+		reply.Status = http.StatusOK // a 204 has no body, and the caller gets one
+	case failure != nil:
 		return failure
 	}
 	out, failure := codec.Whole(body)

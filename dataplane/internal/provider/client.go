@@ -160,7 +160,7 @@ func (c *Client) answer(r *upstream.Request, response *http.Response) (upstream.
 		failure = upstream.Fail(upstream.BadHead, nil)
 	case status < 200 || status >= 300:
 		failure = c.refused(response, body)
-	case status == http.StatusNoContent, status == http.StatusResetContent, response.ContentLength == 0:
+	case isBlank(response) && !r.Blank && !r.File:
 		failure = upstream.Fail(upstream.EmptyReply, nil)
 	case isMarkup(media) && !isFile(r, response):
 		failure = upstream.Fail(upstream.WrongType, nil)
@@ -174,6 +174,14 @@ func (c *Client) answer(r *upstream.Request, response *http.Response) (upstream.
 		Status: response.StatusCode, Header: inbound(response.Header, c.opts.Now()), MediaType: media,
 		Length: response.ContentLength, Body: body,
 	}, nil
+}
+
+func isBlank(response *http.Response) bool {
+	switch response.StatusCode {
+	case http.StatusNoContent, http.StatusResetContent:
+		return true
+	}
+	return response.ContentLength == 0
 }
 
 // refused reads an error's body, bounded in size and time. What arrived in

@@ -58,7 +58,7 @@ func TestCallsAboutWhatIsKept(t *testing.T) {
 		{"GET", "/v1/videos/video_9", "GET", "/v1/videos/up-video_9", `{"id":"up-video_9","model":"up-small","error":{"code":"x","message":"went wrong"}}`},
 		{"DELETE", "/v1/videos/video_9", "DELETE", "/v1/videos/up-video_9", `{"id":"up-video_9","deleted":true}`},
 		{"GET", "/v1/music/music_9", "GET", "/v1/music/up-music_9", `{"id":"up-music_9","status":"completed"}`},
-		{"GET", "/v1/batches/batch_9", "GET", "/v1/batches/up-batch_9", `{"id":"up-batch_9","output_file_id":"file-7","errors":null}`},
+		{"GET", "/v1/batches/batch_9", "GET", "/v1/batches/up-batch_9", `{"id":"up-batch_9","output_file_id":"file-7","error_file_id":"","errors":null}`},
 		{"POST", "/v1/batches/batch_9/cancel", "POST", "/v1/batches/up-batch_9/cancel", `{"id":"up-batch_9","status":"canceling"}`},
 		{"GET", "/v1/files/file-9", "GET", "/v1/files/up-file-9", `{"id":"up-file-9","bytes":9007199254740993}`},
 		{"DELETE", "/v1/files/file-9", "DELETE", "/v1/files/up-file-9", `{"id":"up-file-9","deleted":true}`},
@@ -99,6 +99,75 @@ func TestContentPassesAsItComes(t *testing.T) {
 		require.Equal(t, "video/mp4", got.header.Get("Content-Type"))
 		require.NotEmpty(t, got.header.Get("Content-Disposition"))
 	}
+}
+
+// A file is its owner's: whatever is in it, it is neither read nor replaced.
+func TestFilesPassAsTheyAre(t *testing.T) {
+	for _, path := range []string{"/v1/videos/video_9/content", "/v1/files/file-9/content"} {
+		for _, c := range []struct{ media, text string }{
+			{media, `{"id":"up-file-9","model":"up-small","error":{"message":"mine"}}`},
+			{media, `[1,2`},
+			{"application/geo+json", ` {"no":"id"}`},
+			{"text/event-stream", "data: x\n\n"},
+			{"text/plain", ""},
+			{media, ""},
+		} {
+			l := newLine(t, catalog.OpenAI, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", c.media)
+				_, _ = io.WriteString(w, c.text)
+			})
+			got := send(t, http.MethodGet, l.url+path, nil, "x-api-key", newToken(t, secret.Inference))
+			require.Equal(t, 200, got.status, got.body)
+			require.Equal(t, c.text, got.body)
+			require.Equal(t, c.media, got.header.Get("Content-Type"))
+		}
+	}
+}
+
+// Some providers say with an empty answer that a thing was deleted; SDKs want
+// to read it.
+func TestADeletionThatIsToldWithoutABody(t *testing.T) {
+	for path, want := range map[string]string{
+		"/v1/files/file-9":   `{"id":"file-9","object":"file","deleted":true}`,
+		"/v1/videos/video_9": `{"id":"video_9","object":"video.deleted","deleted":true}`,
+	} {
+		for _, status := range []int{200, 202, 204} {
+			l := newLine(t, catalog.OpenAI, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
+			key := newToken(t, secret.Inference)
+			got := send(t, http.MethodDelete, l.url+path, nil, "x-api-key", key)
+			require.Equal(t, 200, got.status, got.body)
+			exactly(t, want, got.body)
+			require.Equal(t, media, got.header.Get("Content-Type"))
+			got = send(t, http.MethodGet, l.url+path, nil, "x-api-key", key)
+			require.Equal(t, 502, got.status, "elsewhere nothing is no answer")
+		}
+	}
+}
+
+// Names are made only of what can be asked about later.
+func TestIDsThatCannotBeAskedAbout(t *testing.T) {
+	for _, upstreamID := range []string{``, `.`, `..`, `a\u0000b`, `a\nb`, strings.Repeat("x", 513)} {
+		l := newLine(t, catalog.OpenAI, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", media)
+			_, _ = io.WriteString(w, `{"id":"`+upstreamID+`"}`)
+		})
+		got := send(t, http.MethodPost, l.url+"/v1/videos", strings.NewReader(samples[catalog.Videos].json), "x-api-key", newToken(t, secret.Inference))
+		require.Equal(t, 502, got.status, got.body)
+		require.Equal(t, "submission_unknown", got.fault(t)["code"])
+	}
+}
+
+// A provider that compares names without case would believe the second one.
+func TestABatchNamesOneFile(t *testing.T) {
+	l := newLine(t, catalog.OpenAI, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", media)
+		_, _ = io.WriteString(w, samples[catalog.Batches].reply)
+	})
+	body := `{"input_file_id":"file-1","Input_File_ID":"file-theirs","endpoint":"/v1/chat/completions","completion_window":"24h"}`
+	got := send(t, http.MethodPost, l.url+"/v1/batches", strings.NewReader(body), "x-api-key", newToken(t, secret.Inference))
+	require.Equal(t, 200, got.status, got.body)
+	up, _ := l.last(t)
+	exactly(t, `{"input_file_id":"up-file-1","endpoint":"/v1/chat/completions","completion_window":"24h"}`, string(up.body))
 }
 
 // listed is a list in memory.
@@ -197,10 +266,24 @@ func TestRealtimeIsRefused(t *testing.T) {
 	got := send(t, http.MethodGet, url+"/v1/realtime?model=m", nil, "x-api-key", key)
 	require.Equal(t, 400, got.status, got.body)
 	require.Contains(t, got.body, "WebSocket")
-	got = send(t, http.MethodGet, url+"/v1/realtime?model=m", nil, "Upgrade", "websocket", "Connection", "Upgrade",
-		"Sec-WebSocket-Protocol", "realtime, openai-insecure-api-key."+key)
+	sound := []string{
+		"Upgrade", "websocket", "Connection", "keep-alive, Upgrade", "Sec-WebSocket-Version", "13",
+		"Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Protocol", "realtime, openai-insecure-api-key." + key,
+	}
+	got = send(t, http.MethodGet, url+"/v1/realtime?model=m", nil, sound...)
 	require.Equal(t, 200, got.status, "the key is found")
 	require.Equal(t, key, w.last(t).Token.Plaintext().Reveal())
+	// What cannot be upgraded is told before a provider is asked for its side.
+	for header, wrong := range map[int][]string{1: {"h2c"}, 3: {"keep-alive", "close"}, 5: {"12", ""}, 7: {"", "AA==", "no base64"}} {
+		for _, value := range wrong {
+			broken := slices.Clone(sound)
+			broken[header] = value
+			got = send(t, http.MethodGet, url+"/v1/realtime?model=m", nil, broken...)
+			require.Equal(t, 400, got.status, broken)
+			require.Equal(t, "validation_error", got.fault(t)["code"])
+			require.NotNil(t, w.last(t).Malformed)
+		}
+	}
 }
 
 // TestGeminiStreamsAsAnArray: without alt=sse the events are the elements of

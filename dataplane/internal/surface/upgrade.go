@@ -2,6 +2,7 @@ package surface
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"net/http"
 	"strings"
@@ -29,12 +30,40 @@ const headerProtocol = "Sec-Websocket-Protocol"
 // failTime bounds the last words of a conversation.
 const failTime = 5 * time.Second
 
-// upgrades refuses what cannot become a two-way conversation.
+// upgrades refuses what cannot become a two-way conversation (RFC 6455, section
+// 4.2.1), before a provider is asked for its side of one.
 func upgrades(r *http.Request) *fault.Error {
-	if !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
+	switch {
+	case !hasToken(r.Header["Upgrade"], "websocket"):
 		return fault.New(fault.ValidationError, "This surface is a WebSocket: connect with ws:// or wss:// and the model in the query, as in /v1/realtime?model=….")
+	case !r.ProtoAtLeast(1, 1) || !hasToken(r.Header["Connection"], "upgrade"):
+		return fault.New(fault.ValidationError, "The WebSocket handshake lacks connection: Upgrade over HTTP/1.1. A proxy on the way may have taken it out.")
+	case r.Header.Get("Sec-Websocket-Version") != "13":
+		return fault.New(fault.ValidationError, "The WebSocket handshake must have sec-websocket-version: 13.")
+	case !isNonce(r.Header["Sec-Websocket-Key"]):
+		return fault.New(fault.ValidationError, "The WebSocket handshake must have one sec-websocket-key of 16 bytes in base64.")
 	}
 	return nil
+}
+
+// hasToken finds a token in a list that may be spread over several headers.
+func hasToken(values []string, token string) bool {
+	for _, value := range values {
+		for t := range strings.SplitSeq(value, ",") {
+			if strings.EqualFold(strings.TrimSpace(t), token) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func isNonce(values []string) bool {
+	if len(values) != 1 {
+		return false
+	}
+	nonce, err := base64.StdEncoding.DecodeString(strings.TrimSpace(values[0]))
+	return err == nil && len(nonce) == 16
 }
 
 // protocolKey is the key that a caller offers as a subprotocol.

@@ -37,6 +37,7 @@ var gatewayOnly = []string{"models", "provider", "routing", "session_id", "prese
 var believed = [][]byte{
 	[]byte("model"), []byte("stream"), []byte("stream_options"), []byte("provider_options"),
 	[]byte("models"), []byte("provider"), []byte("routing"), []byte("session_id"), []byte("preset"),
+	[]byte("input_file_id"),
 }
 
 const (
@@ -85,7 +86,7 @@ func edit(body []byte, want *edits) ([]byte, error) {
 		case o.Is("messages") && want.foreign == messagesFormat:
 			s.dropBlocks(o.Value(), start)
 		case o.Is("input") && want.foreign == responsesFormat:
-			s.dropItems(o.Value(), start)
+			s.dropItems(o.Value(), start, want.strict)
 		case o.Is("contents"):
 			s.contents(o.Value(), start, want)
 		case o.Is("thinking") && want.unthink && hasType(o.Value(), "enabled"):

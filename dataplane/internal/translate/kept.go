@@ -2,6 +2,10 @@ package translate
 
 import (
 	"net/url"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
@@ -42,7 +46,8 @@ func aboutKept(c call.Call, to decide.Candidate) (upstream.Request, *upstream.Fa
 	at := openAIPlace(to, kept[c.Surface]+"/"+url.PathEscape(c.Owned.ID)+suffixes[c.Action])
 	request := upstream.Request{
 		Provider: to.Provider, Region: to.Endpoint.Region, Method: methods[c.Action], Path: at.path,
-		Query: joined(at.query, c.Query.Encode()), Opaque: c.Action == call.Content,
+		Query:  joined(at.query, c.Query.Encode()),
+		Opaque: c.Action == call.Content, File: c.Action == call.Content, Blank: c.Action == call.Delete,
 	}
 	return request, nil
 }
@@ -59,6 +64,11 @@ func joined(a, b string) string {
 	return a + "&" + b
 }
 
+// gone is what OpenAI says of a thing that was deleted, for providers that say
+// it with a 204 (https://platform.openai.com/docs/api-reference/files/delete,
+// https://platform.openai.com/docs/api-reference/videos/delete).
+var gone = map[catalog.Surface]string{catalog.Files: "file", catalog.Videos: "video.deleted"}
+
 // keeper reads a reply about a job or file and puts the workspace's names in
 // place of the provider's. It implements upstream.Codec.
 type keeper struct {
@@ -72,6 +82,11 @@ type keeper struct {
 
 // Whole implements upstream.Codec.
 func (k *keeper) Whole(body []byte) ([]byte, *upstream.Failure) {
+	if k.call.Action == call.Delete && len(body) == 0 {
+		k.done = true
+		return slices.Concat([]byte(`{"id":`), rawjson.Quote(k.call.Object), []byte(`,"object":`),
+			rawjson.Quote(gone[k.call.Surface]), []byte(`,"deleted":true}`)), nil
+	}
 	var s splices
 	named := false
 	o := rawjson.NewObject(body)
@@ -90,7 +105,7 @@ func (k *keeper) Whole(body []byte) ([]byte, *upstream.Failure) {
 				return nil, failure
 			}
 			s.replace(start, end, name)
-		case of != "" && rawjson.IsString(value):
+		case of != "" && rawjson.IsString(value) && rawjson.String(value) != "":
 			name, failure := k.name(of, rawjson.String(value))
 			if failure != nil {
 				return nil, failure
@@ -120,11 +135,28 @@ func (k *keeper) own(upstreamID string) ([]byte, *upstream.Failure) {
 }
 
 func (k *keeper) name(s catalog.Surface, upstreamID string) ([]byte, *upstream.Failure) {
+	if !isID(upstreamID) {
+		return nil, upstream.Fail(upstream.MalformedReply, errNoID)
+	}
 	name, err := k.namer.Name(k.call.Workspace, s, call.Owned{Endpoint: k.to.Endpoint.ID, ID: upstreamID})
 	if err != nil {
 		return nil, upstream.Fail(upstream.Internal, err)
 	}
 	return rawjson.Quote(name), nil
+}
+
+// maxID bounds a provider's id, in bytes: its name here must fit into a path.
+const maxID = 512
+
+// isID reports whether a provider's id can be asked about. Some texts in its
+// place in a path would name something else: nothing names the list of what
+// everybody made, and dots the folder above.
+func isID(id string) bool {
+	switch {
+	case id == "", id == ".", id == "..", len(id) > maxID, !utf8.ValidString(id):
+		return false
+	}
+	return !strings.ContainsFunc(id, unicode.IsControl)
 }
 
 func referenced(o *rawjson.Object) catalog.Surface {

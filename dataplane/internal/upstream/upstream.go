@@ -30,6 +30,8 @@ type Request struct {
 	Opaque   bool // a reply that is neither JSON nor events is passed on as it comes
 	Once     bool // it must not be sent twice
 	Upgrade  bool // a two-way conversation is asked for
+	File     bool // the reply is somebody's file: of whatever type, empty too, it passes as it comes
+	Blank    bool // success may be told without a body
 	// Degraded lists what the caller asked for and this upstream's format has no
 	// place for.
 	Degraded []string

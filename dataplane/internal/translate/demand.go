@@ -49,6 +49,7 @@ func passEdits(c call.Call, to decide.Candidate, own format) *edits {
 	if mayBeForeign(c.Body, own) {
 		want.foreign = own
 	}
+	want.strict = isOpenAI(to.Provider) // the only formats that they are asked in are theirs
 	switch own {
 	case chatFormat:
 		quirks := quirksOf(to.Provider)
@@ -57,7 +58,6 @@ func passEdits(c call.Call, to decide.Candidate, own format) *edits {
 		if quirks.SystemRole == "system" {
 			want.role = [2]string{"developer", "system"}
 		}
-		want.strict = isOpenAI(to.Provider)
 	case messagesFormat:
 		want.userOnly = true
 		want.unthink = want.foreign == own && goesOnForeign(c.Body)

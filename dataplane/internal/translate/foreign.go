@@ -21,7 +21,7 @@ func mayBeForeign(body []byte, own format) bool {
 	case messagesFormat:
 		return bytes.Contains(body, []byte(`"sb1.`)) || bytes.Contains(body, []byte(`"signature":""`)) || bytes.Contains(body, []byte(`"signature": ""`))
 	case responsesFormat:
-		return bytes.Contains(body, []byte(`"sb1.`)) || bytes.Contains(body, []byte(`"rs_`))
+		return bytes.Contains(body, []byte(`"sb1.`)) || bytes.Contains(body, []byte(`"rs_`)) || bytes.Contains(body, []byte(`"reasoning_text"`))
 	case geminiFormat:
 		return bytes.Contains(body, []byte(`"c2IxL`)) // base64 of the seal
 	}
@@ -48,11 +48,12 @@ func foreignBlock(block []byte) bool {
 // have none.
 var ours = regexp.MustCompile(`^rs_[0-9A-HJKMNP-TV-Z]{26}_[0-9]+$`)
 
-// foreignItem reports an item of OpenAI's Responses that holds thoughts of
-// another family, or of a model that proves nothing, and that OpenAI would look
-// for in vain.
-func foreignItem(item []byte) bool {
+// foreignItem reports an item of Responses that holds thoughts of another
+// family, or of a model that proves nothing, for which OpenAI would look in vain.
+// OpenAI, which is strict, takes no thoughts in full text either.
+func foreignItem(item []byte, strict bool) bool {
 	var kind, id, proof string
+	told := false
 	o := rawjson.NewObject(item)
 	for o.Next() {
 		switch {
@@ -62,17 +63,19 @@ func foreignItem(item []byte) bool {
 			id = rawjson.String(o.Value())
 		case o.Is("encrypted_content"):
 			proof = rawjson.String(o.Value())
+		case o.Is("content"):
+			told = !isBlank(o.Value())
 		}
 	}
-	return kind == "reasoning" && (conversation.IsSealed(proof) || proof == "" && ours.MatchString(id))
+	return kind == "reasoning" && (conversation.IsSealed(proof) || proof == "" && (ours.MatchString(id) || told && strict))
 }
 
 // dropItems leaves foreign items out of the input at offset at of the text.
-func (s *splices) dropItems(input []byte, at int) {
+func (s *splices) dropItems(input []byte, at int, strict bool) {
 	cut := newListCutter(s, at)
 	a := rawjson.NewArray(input)
 	for a.Next() {
-		cut.next(&a, !foreignItem(a.Value()))
+		cut.next(&a, !foreignItem(a.Value(), strict))
 	}
 	cut.end()
 }

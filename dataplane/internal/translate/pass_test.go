@@ -73,8 +73,8 @@ func TestWhatPassesIsWhatTheProviderTakes(t *testing.T) {
 		"foreign thoughts to OpenAI's responses": {
 			surface: catalog.Responses, to: at(catalog.OpenAI, "u", catalog.Responses),
 			in: `{"model":"m","input":[{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"sb1.anthropic.s.sig"},{"type":"reasoning","id":"rs_0abc","summary":[]},` +
-				`{"type":"reasoning","id":"rs_00000000000000000000000001_0","summary":[]} , {"type":"message","role":"user","content":"rs_00000000000000000000000001_0"},{"type":"reasoning","id":"rs_2","encrypted_content":"gAAA","summary":[]}]}`,
-			want: `{"model":"u","input":[{"type":"reasoning","id":"rs_0abc","summary":[]} , {"type":"message","role":"user","content":"rs_00000000000000000000000001_0"},{"type":"reasoning","id":"rs_2","encrypted_content":"gAAA","summary":[]}]}`,
+				`{"type":"reasoning","id":"rs_00000000000000000000000001_0","summary":[]} ,{"type":"reasoning","id":"rs_3","summary":[],"content":[{"type":"reasoning_text","text":"t"}]}, {"type":"message","role":"user","content":"rs_00000000000000000000000001_0"},{"type":"reasoning","id":"rs_2","encrypted_content":"gAAA","summary":[]}]}`,
+			want: `{"model":"u","input":[{"type":"reasoning","id":"rs_0abc","summary":[]}, {"type":"message","role":"user","content":"rs_00000000000000000000000001_0"},{"type":"reasoning","id":"rs_2","encrypted_content":"gAAA","summary":[]}]}`,
 		},
 		"foreign thoughts to Google": {
 			surface: catalog.Gemini, to: at(catalog.Google, "u"),

@@ -2,6 +2,7 @@ package chat_test
 
 import (
 	"bytes"
+	"errors"
 	"encoding/json"
 	"flag"
 	"os"
@@ -159,6 +160,9 @@ func TestConversationsStreamedAndPlain(t *testing.T) {
 		plain, failure := chat.New().DecodeReply(in)
 		require.Nil(t, failure)
 		stream, err := os.ReadFile(filepath.Join(filepath.Dir(file), "stream.chat.sse"))
+		if errors.Is(err, os.ErrNotExist) {
+			return // a case of the whole reply alone
+		}
 		require.NoError(t, err)
 		streamed, failure := dialecttest.Fold(chat.New(), bytes.NewReader(stream))
 		require.Nil(t, failure)

@@ -138,16 +138,19 @@ func writeImage(b *jsonappend.Buffer, m *conversation.Media, index int) {
 // writeAudio writes a spoken answer. One without an id cannot be referred to,
 // which is what an expired one is like.
 func writeAudio(b *jsonappend.Buffer, p *conversation.Part, as dialect.Told) {
-	id := p.Media.ID
-	if id == "" {
-		id = "audio_" + as.ID
-	}
 	b.Open('{')
-	b.String("id", id)
+	b.String("id", audioID(p.Media, as))
 	b.String("data", p.Media.Data)
 	b.Int("expires_at", as.Created.Unix())
 	b.String("transcript", p.Text)
 	b.Close('}')
+}
+
+func audioID(m *conversation.Media, as dialect.Told) string {
+	if m.ID == "" {
+		return "audio_" + as.ID
+	}
+	return m.ID
 }
 
 func writeAnnotations(b *jsonappend.Buffer, parts []conversation.Part) {

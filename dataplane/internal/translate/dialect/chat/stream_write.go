@@ -35,8 +35,9 @@ type writerPart struct {
 	kind    conversation.Kind
 	at      int // among those of its kind in the choice
 	custom  bool
-	thought conversation.Thinking // ID, Summary, Origin, and Data that was not written yet
-	from    int                   // of a text: where it begins in the content
+	thought conversation.Thinking   // ID, Summary, Origin, and Data that was not written yet
+	from    int                     // of a text: where it begins in the content
+	cited   []conversation.Citation // of all of a text, which is told when it is whole
 }
 
 func newStreamWriter(as dialect.Told) *streamWriter {
@@ -163,7 +164,7 @@ func (s *streamWriter) part(b *jsonappend.Buffer, l *writerLane, e *conversation
 	case p.kind == conversation.Image:
 		s.image(b, l, e.Part.Media)
 	case p.kind == conversation.Audio && e.Part.Media != nil:
-		s.audio(b, l, e.Part.Media.ID, e.Part.Text, e.Part.Media.Data)
+		s.audio(b, l, audioID(e.Part.Media, s.as), e.Part.Text, e.Part.Media.Data)
 	case p.kind == conversation.Refusal:
 		l.refused = true
 		s.text(b, l, "refusal", e.Part.Text)
@@ -191,6 +192,7 @@ func (s *streamWriter) more(b *jsonappend.Buffer, l *writerLane, p *writerPart, 
 			hidden.Text, hidden.Signature, p.thought.Data = "", "", ""
 			s.thought(b, l, p.at, &hidden)
 		}
+		s.annotate(b, l, p, p.cited)
 	case e.Kind == conversation.Cited:
 		s.citations(b, l, p, e.Part.Citations)
 	case e.Kind == conversation.Sounded:

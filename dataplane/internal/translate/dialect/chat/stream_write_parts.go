@@ -79,7 +79,21 @@ func (s *streamWriter) image(b *jsonappend.Buffer, l *writerLane, m *conversatio
 	l.images++
 }
 
+// citations writes those of a passage, and keeps those of the whole text, whose
+// length is not known before its end: Anthropic cites first and speaks then.
 func (s *streamWriter) citations(b *jsonappend.Buffer, l *writerLane, p *writerPart, citations []conversation.Citation) {
+	var placed []conversation.Citation
+	for i := range citations {
+		if citations[i].End == 0 {
+			p.cited = append(p.cited, citations[i])
+		} else {
+			placed = append(placed, citations[i])
+		}
+	}
+	s.annotate(b, l, p, placed)
+}
+
+func (s *streamWriter) annotate(b *jsonappend.Buffer, l *writerLane, p *writerPart, citations []conversation.Citation) {
 	if !hasURL(citations) {
 		return
 	}

@@ -59,8 +59,8 @@ func (w *writer) tool(t *conversation.Tool) {
 	w.b.Open('{')
 	w.b.Raw("json", turns.Schema(t.Parameters))
 	w.b.Close('}')
-	if t.Strict != nil {
-		w.b.Bool("strict", *t.Strict)
+	if t.Strict != nil && *t.Strict { // else it is what holds anyway
+		w.b.Bool("strict", true)
 	}
 	w.b.Close('}')
 	w.b.Close('}')

@@ -201,6 +201,9 @@ func TestConversations(t *testing.T) {
 			_, violations := gemini.New().DecodeRequest(request)
 			require.Empty(t, violations)
 			plain, err := os.ReadFile(filepath.Join(folder, "reply.gemini.json"))
+			if errors.Is(err, os.ErrNotExist) {
+				return // a case of the request alone
+			}
 			require.NoError(t, err)
 			stream, err := os.ReadFile(filepath.Join(folder, "stream.gemini.sse"))
 			require.NoError(t, err)
@@ -212,5 +215,5 @@ func TestConversations(t *testing.T) {
 			require.True(t, reply.Usage.Known)
 		})
 	}
-	require.Equal(t, 12, seen)
+	require.GreaterOrEqual(t, seen, 12)
 }

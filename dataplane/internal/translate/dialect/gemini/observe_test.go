@@ -78,7 +78,7 @@ func TestSpans(t *testing.T) {
 func TestObserverAgreesWithDecoder(t *testing.T) {
 	streams, err := filepath.Glob("../../testdata/conversations/*/stream.gemini.sse")
 	require.NoError(t, err)
-	require.Len(t, streams, 12)
+	require.GreaterOrEqual(t, len(streams), 12)
 	for _, name := range streams {
 		stream, err := os.ReadFile(name)
 		require.NoError(t, err)

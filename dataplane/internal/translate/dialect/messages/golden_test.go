@@ -117,6 +117,9 @@ func TestConversations(t *testing.T) {
 			want := filepath.Join("testdata", "conversations", filepath.Base(dir))
 			r, violations := messages.New().DecodeRequest(read(t, filepath.Join(dir, "request.messages.json")))
 			require.Empty(t, violations)
+			if _, err := os.Stat(filepath.Join(dir, "reply.messages.json")); err != nil {
+				return // of a request in which turns meet that Anthropic's own would not have
+			}
 			encoded, err := messages.New().EncodeRequest(r, dialect.Target{Model: r.Model})
 			require.NoError(t, err)
 			require.Empty(t, encoded.Degraded)

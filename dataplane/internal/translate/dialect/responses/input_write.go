@@ -122,14 +122,9 @@ func (w *requestWriter) thought(t *conversation.Thinking) {
 	w.Open('{')
 	w.String("type", typeReasoning)
 	w.StringIf("id", t.ID)
-	text := t.Text
-	if !t.Summary {
-		text = ""
-	}
-	writeTexts(&w.Buffer, "summary", summaryText, text)
-	if !t.Summary && t.Text != "" {
-		writeTexts(&w.Buffer, "content", thoughtText, t.Text)
-	}
+	// What is shown is a summary: "content" must be empty in the input ("array too
+	// long. Expected an array with maximum length 0").
+	writeTexts(&w.Buffer, "summary", summaryText, t.Text)
 	w.String("encrypted_content", t.Data)
 	w.Close('}')
 }

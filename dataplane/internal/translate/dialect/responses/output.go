@@ -144,8 +144,8 @@ func (i *outItem) write(b *jsonappend.Buffer, status string) {
 	case typeReasoning:
 		// Thoughts are told as a summary, whatever they are: of this format's
 		// clients most show nothing else (the AI SDK and LangChain among them).
+		// There is no status: OpenAI has none, and refuses one that comes back.
 		b.String("type", typeReasoning)
-		b.String("status", status)
 		writeTexts(b, "summary", summaryText, string(i.pieces[0].text))
 		b.StringIf("encrypted_content", proofOf(&i.thought))
 	case typeImage:

@@ -65,7 +65,7 @@ func TestProofsAreAskedForWhereThereIsReasoning(t *testing.T) {
 	r := &conversation.Request{Messages: []conversation.Message{said(conversation.Assistant, thought)}}
 	require.True(t, asks(r))
 	body, _ := encode(t, r, dialect.Target{})
-	require.JSONEq(t, `[{"type":"reasoning","id":"rs_1","summary":[],"content":[{"type":"reasoning_text","text":"Hm."}],"encrypted_content":"x"}]`, body.Get("input").Raw)
+	require.JSONEq(t, `[{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"Hm."}],"encrypted_content":"x"}]`, body.Get("input").Raw)
 
 	body, _ = encode(t, &conversation.Request{Reasoning: conversation.Reasoning{Budget: 5000, Summary: "auto"}}, dialect.Target{})
 	require.JSONEq(t, `{"effort":"low","summary":"auto"}`, body.Get("reasoning").Raw)

@@ -133,9 +133,7 @@ func (w *streamWriter) opened(e *conversation.Event) {
 		w.partAdded(i, at)
 	}
 	w.add(i, at, text)
-	for n := range part.Citations {
-		w.cited(i, at, n)
-	}
+	w.citedFrom(i, at, 0)
 }
 
 // textOf is the text that a part has when it opens.
@@ -162,9 +160,7 @@ func (w *streamWriter) extend(i *outItem, at int, e *conversation.Event) {
 	case conversation.Cited:
 		first := len(p.citations)
 		p.citations = append(p.citations, e.Part.Citations...)
-		for n := first; n < len(p.citations) && i.kind == typeMessage; n++ {
-			w.cited(i, at, n)
-		}
+		w.citedFrom(i, at, first)
 	case conversation.Closed:
 		if i.kind == typeCall && len(p.text) == 0 {
 			w.add(i, at, string(argumentsOf(&i.call, nil)))

@@ -94,6 +94,11 @@ func (w *streamWriter) pieceDone(i *outItem, at int) {
 	if i.kind == typeImage || i.kind == typeReasoning && !p.begun {
 		return
 	}
+	for n := range p.citations {
+		if i.kind == typeMessage && !isPlaced(&p.citations[n]) {
+			w.cited(i, at, n)
+		}
+	}
 	n := namesOf(i, p)
 	w.openAt(n.done, i)
 	if n.index != "" {
@@ -131,6 +136,21 @@ func (w *streamWriter) summary(name string, i *outItem, text string) {
 	w.b.Close('}')
 	w.close()
 }
+
+// citedFrom tells of the annotations from the first that is new. One of the
+// whole text, whose length is not known before its end, is told there: Anthropic
+// cites first and speaks then.
+func (w *streamWriter) citedFrom(i *outItem, at, first int) {
+	p := &i.pieces[at]
+	for n := first; n < len(p.citations) && i.kind == typeMessage; n++ {
+		if isPlaced(&p.citations[n]) {
+			w.cited(i, at, n)
+		}
+	}
+}
+
+// isPlaced reports a citation that says where the cited text ends.
+func isPlaced(c *conversation.Citation) bool { return c.End > 0 || c.URL == "" }
 
 // cited tells of an annotation.
 func (w *streamWriter) cited(i *outItem, at, n int) {

@@ -27,6 +27,7 @@ type openPart struct {
 	call   *conversation.ToolCall // collected
 	proof  conversation.Thinking  // of a thought: what proves it, collected
 	said   bool                   // of a thought: it has text
+	held   string                 // of a thought: the newest piece, which its proof may go with
 	media  conversation.Media     // of audio: its type, and what is not yet written
 	text   measure
 	closed bool
@@ -99,8 +100,12 @@ func (c *choiceWriter) added(dst []byte, p *openPart, text string) []byte {
 		p.call.Arguments += text
 		return dst
 	case p.kind == conversation.Thought:
+		// One piece is held: Google's clients forget a piece without text, and
+		// the proof with it.
 		p.said = true
-		return c.event(dst, &c.proof, func(w *partWriter) { w.thoughtText(text, "") })
+		dst = c.thought(dst, p, "")
+		p.held = text
+		return dst
 	}
 	p.text.add(text)
 	return c.event(dst, &p.lead, func(w *partWriter) { w.text(text) })
@@ -167,9 +172,7 @@ func (c *choiceWriter) closed(dst []byte, p *openPart) []byte {
 	case p.kind == conversation.Thought:
 		t := p.proof
 		signature, data := proofs(&t, p.said)
-		if signature != "" {
-			dst = c.event(dst, &c.proof, func(w *partWriter) { w.thoughtText("", sealProof(signature, t.Origin)) })
-		}
+		dst = c.thought(dst, p, sealProof(signature, t.Origin))
 		if data != "" {
 			dst = c.lone(dst, &c.proof)
 			c.proof = sealProof(data, t.Origin)
@@ -177,6 +180,16 @@ func (c *choiceWriter) closed(dst []byte, p *openPart) []byte {
 		return dst
 	}
 	return c.lone(dst, &p.lead)
+}
+
+// thought writes the piece that is held, and the proof if that is known.
+func (c *choiceWriter) thought(dst []byte, p *openPart, proof string) []byte {
+	if p.held == "" && proof == "" {
+		return dst
+	}
+	text := p.held
+	p.held = ""
+	return c.event(dst, &c.proof, func(w *partWriter) { w.thoughtText(text, proof) })
 }
 
 // lone writes a proof whose part never had anything in it.

@@ -25,8 +25,8 @@ var formats = map[string]format{
 	"azure":            {provider: simulator.AtAzure, prefix: "gpt-azure-", surfaces: "chat"},
 	"anthropic":        {provider: simulator.AtAnthropic, prefix: "claude-"},
 	"bedrock":          {provider: simulator.AtBedrock, prefix: "anthropic.claude-"},
-	"google":           {provider: simulator.AtGoogle, prefix: "gemini-"},
-	"vertex":           {provider: simulator.AtVertex, prefix: "gemini-vertex-"},
+	"google":           {provider: simulator.AtGoogle, prefix: "gemini-3-"},
+	"vertex":           {provider: simulator.AtVertex, prefix: "gemini-3-vertex-"},
 	"vertex-claude":    {provider: simulator.AtVertex, prefix: "claude-vertex-"},
 }
 

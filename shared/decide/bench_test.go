@@ -26,7 +26,29 @@ func BenchmarkDecide(b *testing.B) {
 	})
 }
 
+// TestAllocationsDoNotGrowWithTheCandidates: a decision takes blocks, not one
+// allocation for each endpoint.
+func TestAllocationsDoNotGrowWithTheCandidates(t *testing.T) {
+	allocations := func(n int) float64 {
+		in := wide(t, n).input(t, decide.Facts{Model: "acme/m", InputTokens: 900})
+		return testing.AllocsPerRun(50, func() { decide.Decide(in) })
+	}
+	require.LessOrEqual(t, allocations(50), allocations(5)+2)
+}
+
 func benchmark(b *testing.B, n int, f decide.Facts) {
+	in := wide(b, n).input(b, f)
+	plan := decide.Decide(in)
+	require.Equal(b, f.InputTokens < 1<<30, plan.Refusal == nil)
+	b.ReportAllocs()
+	for b.Loop() {
+		decide.Decide(in)
+	}
+}
+
+// wide is acme/m at n endpoints of which all is known.
+func wide(t testing.TB, n int) *world {
+	t.Helper()
 	w := &world{settings: policy.DefaultSettings(), health: health{}, catalog: catalog.Catalog{Schema: catalog.Schema}}
 	m := catalog.Model{ID: "acme/m", Author: "acme", Context: 1_000_000}
 	for i := range n {
@@ -37,14 +59,11 @@ func benchmark(b *testing.B, n int, f decide.Facts) {
 			Price: &catalog.Price{Input: perMillion(fmt.Sprint(1 + i%7)), Output: perMillion("4")},
 		}
 		m.Endpoints = append(m.Endpoints, e)
-		w.health[e.ID] = decide.EndpointHealth{Calls: 40, Success: 0.99, FirstByte: 1e8, Throughput: 60}
+		w.health[e.ID] = decide.EndpointHealth{
+			Calls: 40, Success: 0.99, FirstByte: 1e8, FirstByteP95: 4e8, Throughput: 60,
+			InputTokens: 1200, OutputTokens: 300, CacheHit: 0.2, Recent: 9, Errors: 0.1,
+		}
 	}
 	w.catalog.Models = []catalog.Model{m}
-	in := w.input(b, f)
-	plan := decide.Decide(in)
-	require.Equal(b, f.InputTokens < 1<<30, plan.Refusal == nil)
-	b.ReportAllocs()
-	for b.Loop() {
-		decide.Decide(in)
-	}
+	return w
 }

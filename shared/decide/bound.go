@@ -49,9 +49,10 @@ func (d *decision) record(m *catalog.Model, pool []*ranked, how *scale) {
 	}
 }
 
-// bound drops the least telling entries until the record fits: factors of
-// the last candidates first, then exclusions, then candidates. Sizes are
-// upper estimates of the JSON, so that nothing is encoded twice.
+// bound drops the least telling entries until the record fits: first what did
+// not count, of the last candidates, then their factors, then exclusions, then
+// candidates. Sizes are upper estimates of the JSON, so that nothing is encoded
+// twice.
 func (d *decision) bound() {
 	r := &d.plan.Record
 	r.Truncated = d.omitted
@@ -61,6 +62,15 @@ func (d *decision) bound() {
 	}
 	for i := range r.Candidates {
 		size += candidateSize(&r.Candidates[i])
+	}
+	for i := len(r.Candidates) - 1; i > 0 && size > maxDecidedBytes; i-- {
+		c := &r.Candidates[i]
+		counted := len(c.Factors)
+		for counted > 0 && c.Factors[counted-1].Context {
+			counted--
+		}
+		size -= factorsSize(c.Factors[counted:])
+		c.Factors = c.Factors[:counted]
 	}
 	for i := len(r.Candidates) - 1; i > 0 && size > maxDecidedBytes; i-- {
 		size -= factorsSize(r.Candidates[i].Factors)
@@ -77,11 +87,9 @@ func (d *decision) bound() {
 }
 
 // Upper estimates: member names, punctuation and numbers of each entry. Ids
-// and slugs need no escapes, and rounded numbers have few digits.
+// and slugs need no escapes.
 const (
-	numberSize    = 14
-	factorBase    = 24 + numberSize // name and input
-	entrySize     = 140             // without the flags that are rarely set
+	entrySize     = 130 // without the flags that are rarely set
 	flagSize      = 25
 	rankingSize   = 230
 	exclusionBase = 60
@@ -101,21 +109,18 @@ func factorsSize(factors []Factor) int {
 	size := 0
 	for i := range factors {
 		f := &factors[i]
-		size += factorBase + len(f.Name)
-		if f.Unit != "" {
-			size += len(`,"unit":""`) + len(f.Unit)
-		}
+		size += len(`{"name":"","input":,"unit":""},`) + len(f.Name) + len(f.Unit) + numberSize(f.Input)
 		if f.Weight != 0 {
-			size += len(`,"weight":`) + numberSize
+			size += len(`,"weight":`) + numberSize(f.Weight)
 		}
 		if f.Contribution != 0 {
-			size += len(`,"contribution":`) + numberSize
+			size += len(`,"contribution":`) + numberSize(f.Contribution)
 		}
 		if f.Multiplier != 0 {
-			size += len(`,"multiplier":`) + numberSize
+			size += len(`,"multiplier":`) + numberSize(f.Multiplier)
 		}
 		if f.Surcharge != 0 {
-			size += len(`,"surcharge":`) + numberSize
+			size += len(`,"surcharge":`) + numberSize(f.Surcharge)
 		}
 		if f.Context {
 			size += len(`,"context":true`)
@@ -125,6 +130,21 @@ func factorsSize(factors []Factor) int {
 		}
 	}
 	return size
+}
+
+// numberSize is of a rounded number that is not negative.
+func numberSize(v float64) int {
+	switch {
+	case v == float64(int(v)) && v < 1000:
+		return 3
+	case v < 1000:
+		return len("999.999999")
+	}
+	n := 4
+	for ; v >= 10_000; v /= 10 {
+		n++
+	}
+	return n
 }
 
 func exclusionSize(x *Exclusion) int {

@@ -244,7 +244,10 @@ func TestRecordIsBounded(t *testing.T) {
 			for _, p := range w.catalog.Providers {
 				e := catalog.Endpoint{ID: catalog.EndpointID(p.Slug, m.ID, ""), Provider: p.Slug, UpstreamModel: "x"}
 				m.Endpoints = append(m.Endpoints, e)
-				w.health[e.ID] = decide.EndpointHealth{Calls: 9, Success: 1.0 / 3, FirstByte: time.Second / 3, Throughput: 1.0 / 7}
+				w.health[e.ID] = decide.EndpointHealth{
+					Calls: 9, Success: 1.0 / 3, FirstByte: time.Second / 3, FirstByteP95: 2 * time.Second / 3, Throughput: 1.0 / 7,
+					InputTokens: 123_456, OutputTokens: 7_890, CacheHit: 1.0 / 3, Recent: 7, Errors: 2.0 / 7, RateLimited: 3.0 / 7,
+				}
 			}
 			w.catalog.Models = append(w.catalog.Models, m)
 			f.Models = append(f.Models, m.ID)

@@ -2,8 +2,8 @@ package chat_test
 
 import (
 	"bytes"
-	"errors"
 	"encoding/json"
+	"errors"
 	"flag"
 	"os"
 	"path/filepath"

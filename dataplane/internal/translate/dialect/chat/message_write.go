@@ -168,7 +168,8 @@ func (w *requestWriter) thoughts(parts []conversation.Part) {
 	w.StringIf(name, text)
 }
 
-// writeCalls writes the member tool_calls.
+// writeCalls writes the member tool_calls. A call without arguments has those of
+// a function that takes none: readers parse them as JSON.
 func writeCalls(b *jsonappend.Buffer, calls []*conversation.ToolCall) {
 	if len(calls) == 0 {
 		return
@@ -176,6 +177,9 @@ func writeCalls(b *jsonappend.Buffer, calls []*conversation.ToolCall) {
 	b.Name("tool_calls")
 	b.Open('[')
 	for _, c := range calls {
+		if c.Arguments == "" && !c.Custom {
+			c = &conversation.ToolCall{ID: c.ID, Name: c.Name, Arguments: "{}"}
+		}
 		b.Next()
 		b.Open('{')
 		b.String("id", c.ID)

@@ -1,6 +1,10 @@
 package chat
 
 import (
+	"encoding/base64"
+	"strings"
+	"unicode/utf8"
+
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/conversation"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect"
 )
@@ -126,6 +130,13 @@ func (w *requestWriter) file(m *conversation.Media) error {
 		w.textPart(&conversation.Part{Text: m.Name + "\n\n" + m.Text})
 	case m.Text != "":
 		w.textPart(&conversation.Part{Text: m.Text})
+	case m.Data != "" && strings.HasPrefix(m.Type(), "text/"):
+		// OpenAI's chat reads PDFs alone.
+		text, err := base64.StdEncoding.DecodeString(m.Data)
+		if err != nil || !utf8.Valid(text) {
+			return &dialect.Unable{What: "a text that is not UTF-8 in " + w.path}
+		}
+		return w.file(&conversation.Media{Name: m.Name, Text: string(text)})
 	case m.Data != "":
 		name := m.Name
 		if name == "" {

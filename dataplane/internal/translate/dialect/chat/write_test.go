@@ -89,11 +89,11 @@ func TestWritten(t *testing.T) {
 		},
 		"calls without text have null": {
 			in:   &conversation.Request{Messages: []conversation.Message{says(conversation.Assistant, conversation.Part{Kind: conversation.Call, Call: &conversation.ToolCall{ID: "a", Name: "f"}})}},
-			want: `{"messages":[{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":""}}]}]}`,
+			want: `{"messages":[{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]}]}`,
 		},
 		"calls with empty text have it": {
 			in:   &conversation.Request{Messages: []conversation.Message{says(conversation.Assistant, text(""), conversation.Part{Kind: conversation.Call, Call: &conversation.ToolCall{ID: "a", Name: "f"}})}},
-			want: `{"messages":[{"role":"assistant","content":"","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":""}}]}]}`,
+			want: `{"messages":[{"role":"assistant","content":"","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]}]}`,
 		},
 		"a document of text is a text": {
 			in: &conversation.Request{Messages: []conversation.Message{says(conversation.User,

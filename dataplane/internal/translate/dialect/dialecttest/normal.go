@@ -93,10 +93,12 @@ func normalParts(parts []conversation.Part, s *Supports) []conversation.Part {
 			thought.Origin = ""
 			p.Thought = &thought
 		}
-		if p.Call != nil && !p.Call.Custom && s.ObjectArguments {
+		if p.Call != nil && !p.Call.Custom {
 			call := *p.Call
-			call.Arguments = string(compact(json.RawMessage(call.Arguments)))
-			if call.Arguments == "" {
+			if s.ObjectArguments {
+				call.Arguments = string(compact(json.RawMessage(call.Arguments)))
+			}
+			if call.Arguments == "" { // those of a function that takes none
 				call.Arguments = "{}"
 			}
 			p.Call = &call

@@ -29,7 +29,7 @@ func (Codec) EncodeRequest(r *conversation.Request, to dialect.Target) (dialect.
 	if len(r.Tools) > 0 {
 		w.tools(r.Tools)
 	}
-	w.toolChoice(r.ToolChoice)
+	w.toolChoice(r)
 	w.config(r)
 	w.b.Close('}')
 	w.unsaid(r)
@@ -160,7 +160,7 @@ func (w *requestWriter) parts(i int, m *conversation.Message) error {
 		if p.Cache != "" {
 			w.degrade("cache_control")
 		}
-		if p.Kind == conversation.Text && p.Text == "" && len(parts) > 1 {
+		if p.Kind == conversation.Text && p.Text == "" && (len(parts) > 1 || m.Role == conversation.Assistant) {
 			continue // refused, and says nothing
 		}
 		if err := w.requestPart(i, j, p); err != nil {

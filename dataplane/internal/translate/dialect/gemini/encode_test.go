@@ -248,8 +248,20 @@ func TestToolChoices(t *testing.T) {
 	} {
 		body, degraded := encode(t, "gemini-3-flash", &conversation.Request{
 			Messages: []conversation.Message{said(conversation.User, text("x"))}, ToolChoice: choice,
+			Tools: []conversation.Tool{{Name: "f"}, {Name: "g"}},
 		})
 		require.Equal(t, want, body.Get("toolConfig.functionCallingConfig").Raw)
 		require.Empty(t, degraded)
+	}
+	for lost, choice := range map[string]conversation.ToolChoice{
+		"tool_choice":         {Mode: conversation.One, Name: "f"},
+		"tool_choice.allowed": {Mode: conversation.Auto, Allowed: []string{"f"}},
+	} {
+		body, degraded := encode(t, "gemini-3-flash", &conversation.Request{
+			Messages: []conversation.Message{said(conversation.User, text("x"))}, ToolChoice: choice,
+			Tools: []conversation.Tool{{Kind: conversation.Custom, Name: "f"}},
+		})
+		require.False(t, body.Get("toolConfig").Exists(), "a choice of functions that are not there is refused")
+		require.Contains(t, degraded, lost)
 	}
 }

@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/conversation"
@@ -65,10 +66,25 @@ func (w *requestWriter) functions(tools []conversation.Tool) {
 }
 
 // toolChoice writes which functions are to be called. VALIDATED is AUTO with
-// a list; AUTO itself takes none.
-func (w *requestWriter) toolChoice(c conversation.ToolChoice) {
-	mode := ""
-	allowed := c.Allowed
+// a list; AUTO itself takes none. Functions that are not there cannot be called
+// for, and without any there is no choice.
+func (w *requestWriter) toolChoice(r *conversation.Request) {
+	c, mode := r.ToolChoice, ""
+	declared := func(name string) bool {
+		return slices.ContainsFunc(r.Tools, func(t conversation.Tool) bool { return t.Kind == conversation.Function && t.Name == name })
+	}
+	allowed := slices.DeleteFunc(slices.Clone(c.Allowed), func(name string) bool { return !declared(name) })
+	none := !slices.ContainsFunc(r.Tools, func(t conversation.Tool) bool { return t.Kind == conversation.Function })
+	switch {
+	case len(allowed) < len(c.Allowed):
+		w.degrade("tool_choice.allowed")
+	case c.Mode == conversation.One && !declared(c.Name), c.Mode == conversation.Required && none:
+		w.degrade("tool_choice")
+		return
+	}
+	if none {
+		return
+	}
 	switch c.Mode {
 	case conversation.Auto:
 		mode = "AUTO"

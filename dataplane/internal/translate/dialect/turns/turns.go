@@ -36,7 +36,7 @@ func (p Part) Unable(what string) error {
 // Of parts a conversation into the instructions, which stand in front wherever
 // they stood, and the turns. In a turn results come first. Empty texts are left
 // out, since they are refused, and so are thoughts that the family of origin
-// did not prove: they are not for its models. A conversation of instructions
+// did not prove: they are not for its models. No two calls have one id. A conversation of instructions
 // alone is what the user says. names are the places of participants' names,
 // which have none.
 func Of(messages []conversation.Message, origin conversation.Origin) (instructions []Part, turns []Turn, names []string) {
@@ -57,6 +57,7 @@ func Of(messages []conversation.Message, origin conversation.Origin) (instructio
 	if len(turns) == 0 && len(instructions) > 0 {
 		return nil, []Turn{{Role: User, Parts: instructions}}, names
 	}
+	distinct(turns)
 	return instructions, turns, names
 }
 

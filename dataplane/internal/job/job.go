@@ -1,7 +1,7 @@
 // Package job owns the names by which callers know what providers keep for
 // them: jobs and files. A name carries, sealed, whom the thing belongs to and
-// where it is, so that every gateway finds it and nobody else can. It knows no
-// format and no transport, and keeps nothing.
+// where it is, so that every gateway finds it and nobody else can; beside that
+// a list is kept, on which nothing depends. It knows no format and no provider.
 package job
 
 import (

@@ -9,10 +9,16 @@ type Health interface {
 	Endpoint(endpointID string) EndpointHealth
 }
 
-// RecentWindow is the stretch that EndpointHealth's Errors and RateLimited
-// cover. The window of the other fields (30 minutes) is too long to leave an
-// endpoint that has begun to fail, and to come back to one that has recovered.
+// RecentWindow is the stretch that EndpointHealth's times, Throughput, Errors
+// and RateLimited cover. The window of the other fields (30 minutes) is too
+// long for them: it would take a quarter of an hour of slow answers to move a
+// median, as long again to come back to a provider that has recovered, and
+// `make bench-routing` shows what that costs.
 const RecentWindow = 2 * time.Minute
+
+// FewRecent answers in RecentWindow, or fewer, say too little about times: the
+// whole window is taken then.
+const FewRecent = 10
 
 // EndpointHealth is what routing reads of an endpoint's recent past. The zero
 // value of each field means "nothing known", which is neutral: weights.go says
@@ -26,12 +32,15 @@ type EndpointHealth struct {
 	Calls   int64
 	Success float64
 
-	// FirstByte is the median time to the first byte of the answered calls in
-	// the window, and FirstByteP95 its 95th percentile: nine in ten and a half
-	// were faster. For a reply that is not streamed, the first byte of the body.
+	// FirstByte is the median time to the first byte of the calls answered in
+	// the last RecentWindow, or in the whole window when those are at most
+	// FewRecent, and FirstByteP95 the 95th percentile of the same calls. For a
+	// reply that is not streamed, the first byte of the body. Throughput is
+	// the median, over the same calls, of output tokens per second after the
+	// first byte.
 	FirstByte    time.Duration
 	FirstByteP95 time.Duration
-	Throughput   float64 // output tokens per second after the first byte, median
+	Throughput   float64
 
 	// InputTokens and OutputTokens are the mean sizes of the answered calls in
 	// the window: all input (meter.Usage.InputTotal, cached or not) and all

@@ -54,7 +54,7 @@ func TestBalancedCost(t *testing.T) {
 	// Sizes of the model are the means of 90 and 10 calls: 2800 in, 380 out.
 	require.Equal(t, []decide.Ranking{{
 		Model: "acme/small", Mode: "balanced", Unit: "nano_usd", InputTokens: 2800, OutputTokens: 380, Sizes: decide.SizesMeasured,
-		Concentration: 4, Floor: 0.02,
+		Concentration: 6, Floor: 0.02,
 	}}, plan.Record.Rankings)
 	tokens := 1400*1000.0 + 1400*100.0 + 380*4000.0
 	wait := 500_000 * (2 + 0.25*(2+3.8))

@@ -24,10 +24,11 @@ func TestShares(t *testing.T) {
 		"alone and free":    {[]float64{0}, []float64{1}},
 		"equal":             {[]float64{3, 3}, []float64{0.5, 0.5}},
 		"all free":          {[]float64{0, 0}, []float64{0.5, 0.5}},
-		"twice the cost":    {[]float64{1, 2}, []float64{16. / 17, 1. / 17}},
+		"twice the cost":    {[]float64{1, 2}, []float64{0.98, 0.02}},
+		"a tenth more":      {[]float64{10, 11}, []float64{1.771561 / 2.771561, 1 / 2.771561}},
 		"far":               {[]float64{1, 1000}, []float64{0.98, 0.02}},
 		"free beside dear":  {[]float64{0, 1000}, []float64{0.98, 0.02}},
-		"a lift lifts more": {[]float64{1, 2.64, 9, 9}, []float64{0.94, 0.02, 0.02, 0.02}},
+		"a lift lifts more": {[]float64{1, 1.9034, 9, 9}, []float64{0.94, 0.02, 0.02, 0.02}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect"
 )
 
 var errNotObject = errors.New("body is not one sound JSON object")
@@ -28,16 +29,19 @@ type edits struct {
 	lost []string // set by edit: the neutral names of what was left out
 }
 
-// gatewayOnly are the members that no upstream sees.
-var gatewayOnly = []string{"models", "provider", "routing", "session_id", "preset"}
-
 // believed are the members that the gateway reads and that decide what an
 // upstream does. Some upstreams compare names without case (Go's encoding/json
 // does), and would believe a "Model" beside the "model" that the gateway read.
-var believed = [][]byte{
-	[]byte("model"), []byte("stream"), []byte("stream_options"), []byte("provider_options"),
-	[]byte("models"), []byte("provider"), []byte("routing"), []byte("session_id"), []byte("preset"),
-	[]byte("input_file_id"),
+var believed = believedNames()
+
+func believedNames() [][]byte {
+	names := [][]byte{
+		[]byte("model"), []byte("stream"), []byte("stream_options"), []byte(dialect.ProviderOptions), []byte("input_file_id"),
+	}
+	for _, name := range dialect.GatewayOnly {
+		names = append(names, []byte(name))
+	}
+	return names
 }
 
 const (
@@ -65,7 +69,7 @@ func edit(body []byte, want *edits) ([]byte, error) {
 		case want.usage && o.Is("stream_options"):
 			hasUsage = true
 			s.usage(body, start, end)
-		case o.Is("provider_options"):
+		case o.Is(dialect.ProviderOptions):
 			own := ownOptions(o.Value(), want.provider)
 			if keep = own != nil; keep {
 				s.replace(start, end, own)
@@ -135,7 +139,7 @@ func (e *edits) lose(name string) {
 	}
 }
 
-func isGatewayOnly(o *rawjson.Object) bool { return isOne(o, gatewayOnly) }
+func isGatewayOnly(o *rawjson.Object) bool { return isOne(o, dialect.GatewayOnly) }
 
 func isOne(o *rawjson.Object, names []string) bool {
 	for _, name := range names {

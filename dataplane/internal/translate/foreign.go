@@ -24,8 +24,9 @@ func mayBeForeign(body []byte, own format) bool {
 		return bytes.Contains(body, []byte(`"sb1.`)) || bytes.Contains(body, []byte(`"rs_`)) || bytes.Contains(body, []byte(`"reasoning_text"`))
 	case geminiFormat:
 		return bytes.Contains(body, []byte(`"c2IxL`)) // base64 of the seal
+	default:
+		return false
 	}
-	return false
 }
 
 // foreignBlock reports a block of a message in Anthropic's format that holds

@@ -1,38 +1,15 @@
 package translate
 
 import (
-	"strings"
-
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/conversation"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/tokens"
 	"github.com/signalbox-dev/signalbox/shared/meter"
 )
 
-const (
-	// bytesPerToken estimates a request of which nothing but its size is known.
-	bytesPerToken = 4
-	// mostTokens is what one request can have used, by far: a provider that
-	// counts more is mistaken, and an account of it would be too.
-	mostTokens = 100_000_000
-	// maxServed is how much of a model's name is kept, in bytes: what a provider
-	// calls its model goes into the account of every request.
-	maxServed = 256
-)
-
-func bounded(name string) string {
-	if len(name) <= maxServed {
-		return name
-	}
-	return strings.ToValidUTF8(name[:maxServed], "")
-}
-
-// take moves at most n from what is left.
-func take(left *int64, n int64) int64 {
-	n = min(n, *left)
-	*left -= n
-	return n
-}
+// bytesPerToken estimates a request of which nothing but its size is known.
+const bytesPerToken = 4
 
 // gauge measures a reply on its way through.
 type gauge struct {
@@ -48,7 +25,7 @@ type gauge struct {
 func (g *gauge) event(e *conversation.Event) {
 	switch e.Kind {
 	case conversation.Began:
-		g.served = bounded(e.Model)
+		g.served = dialect.Served(e.Model)
 	case conversation.Metered:
 		if e.Usage.Known {
 			g.usage = e.Usage
@@ -65,7 +42,7 @@ func (g *gauge) event(e *conversation.Event) {
 }
 
 func (g *gauge) reply(r *conversation.Reply) {
-	g.served = bounded(r.Model)
+	g.served = dialect.Served(r.Model)
 	g.usage = r.Usage
 	for i := range r.Choices {
 		for j := range r.Choices[i].Parts {

@@ -90,7 +90,7 @@ func (p *pass) End() ([]byte, *upstream.Failure) {
 func (p *pass) Seen() call.Seen {
 	o := p.observer.Seen()
 	seen := call.Seen{
-		Usage: o.Usage.Usage, ServedModel: bounded(o.ServedModel), Finished: o.Finished,
+		Usage: o.Usage.Usage, ServedModel: dialect.Served(o.ServedModel), Finished: o.Finished,
 		ZeroOutput: !o.Output, Malformed: p.malformed,
 	}
 	if !o.Usage.Known {
@@ -119,4 +119,4 @@ const maxOutKept = 32 << 10
 func isProblem(v []byte) bool { return len(v) > 2 && (v[0] == '{' || v[0] == '"' || v[0] == '[') }
 
 // isBlank reports null, "", [] and {}.
-func isBlank(v []byte) bool { return rawjson.IsNull(v) || len(v) == 2 }
+func isBlank(v []byte) bool { return rawjson.IsNull(v) || len(v) == 2 && (v[0] < '0' || v[0] > '9') }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/rawform"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/decide"
@@ -77,7 +78,7 @@ func plainRequest(c call.Call, to decide.Candidate) (upstream.Request, *upstream
 func formRequest(c call.Call, request upstream.Request, want edits) (upstream.Request, *upstream.Failure) {
 	changes := rawform.Edits{Drop: func(p *rawform.Part) bool {
 		name := p.Base()
-		return slices.Contains(gatewayOnly, name) || slices.Contains(want.drop, name) || name == "provider_options" ||
+		return dialect.IsGatewayOnly(name) || slices.Contains(want.drop, name) ||
 			name == "model" && c.Surface == catalog.Files
 	}}
 	var wrong *fault.Error

@@ -6,6 +6,7 @@ import (
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/sse"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
 	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/meter"
@@ -56,7 +57,7 @@ func (r *realtime) Event(e sse.Event) (upstream.Piece, *upstream.Failure) {
 			switch {
 			case inner.Is("model") && rawjson.IsString(inner.Value()):
 				if r.served == "" {
-					r.served = bounded(rawjson.String(inner.Value()))
+					r.served = dialect.Served(rawjson.String(inner.Value()))
 				}
 				from, to := inner.ValueSpan()
 				s.replace(at+from, at+to, r.model)
@@ -164,17 +165,17 @@ func realtimeUsage(value []byte) (meter.Usage, bool) {
 			audioOut = memberInt(o.Value(), "audio_tokens")
 		}
 	}
-	if !o.OK() || max(in, out, cached, audioIn, image, audioOut) > mostTokens {
+	if !o.OK() || max(in, out, cached, audioIn, image, audioOut) > dialect.MostTokens {
 		return meter.Usage{}, false
 	}
 	left := in
 	var u meter.Usage
-	u.CachedRead = take(&left, cached)
-	u.AudioInput = take(&left, max(0, audioIn-cachedAudio))
-	u.Image = take(&left, image)
+	u.CachedRead = dialect.Take(&left, cached)
+	u.AudioInput = dialect.Take(&left, max(0, audioIn-cachedAudio))
+	u.Image = dialect.Take(&left, image)
 	u.Input = left
 	left = out
-	u.AudioOutput = take(&left, audioOut)
+	u.AudioOutput = dialect.Take(&left, audioOut)
 	u.Output = left
 	return u, true
 }

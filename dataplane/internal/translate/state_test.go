@@ -42,6 +42,20 @@ func TestRequiredParametersExclude(t *testing.T) {
 	require.Contains(t, failure.Fault.Message, "logprobs, seed")
 }
 
+// TestNumbersAreNotNothing: a parameter of two digits says as much as any other.
+func TestNumbersAreNotNothing(t *testing.T) {
+	to := decide.Candidate{Endpoint: north.Endpoint, Provider: &catalog.Provider{Slug: "g", Type: catalog.Google, BaseURL: "http://g.example"}}
+	for surface, body := range map[catalog.Surface]string{
+		catalog.Chat:      `{"model":"m","messages":[{"role":"user","content":"hi"}],"best_of":12,"logit_bias":{},"store":false}`,
+		catalog.Responses: `{"model":"m","input":"hi","best_of":12,"safety":[]}`,
+		catalog.Messages:  `{"model":"m","max_tokens":5,"messages":[{"role":"user","content":"hi"}],"best_of":12,"container":""}`,
+	} {
+		r, failure := translate.New(nil).Request(call.Call{Surface: surface, Body: []byte(body)}, to)
+		require.Nil(t, failure)
+		require.Equal(t, []string{"best_of"}, r.Degraded, surface)
+	}
+}
+
 func TestWhatIsWrongIsNamedBeforeAnybodyIsAsked(t *testing.T) {
 	c := call.Call{Surface: catalog.Chat, Body: []byte(`{"model":"m","messages":[{"role":"user","content":[{"type":"smell"}]},{"role":5}]}`)}
 	to := decide.Candidate{Endpoint: north.Endpoint, Provider: &catalog.Provider{Slug: "a", Type: catalog.Anthropic, BaseURL: "http://a.example"}}

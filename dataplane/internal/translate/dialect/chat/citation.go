@@ -3,20 +3,21 @@ package chat
 import (
 	"github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/conversation"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect/openai"
 	"github.com/signalbox-dev/signalbox/shared/jsonappend"
 )
 
 // readCitations reads the member "annotations", whose offsets are in
 // characters of the message's content.
 func readCitations(v []byte) []conversation.Citation {
-	if isBlank(v) || v[0] != '[' {
+	if openai.IsBlank(v) || v[0] != '[' {
 		return nil
 	}
 	var out []conversation.Citation
 	a := rawjson.NewArray(v)
 	for a.Next() {
 		var c conversation.Citation
-		o := rawjson.NewObject(member(a.Value(), "url_citation"))
+		o := rawjson.NewObject(openai.Member(a.Value(), "url_citation"))
 		for o.Next() {
 			switch {
 			case o.Is("url"):

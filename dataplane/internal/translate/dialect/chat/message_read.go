@@ -5,15 +5,16 @@ import (
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/conversation"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect/openai"
 )
 
 func (r *requestReader) messages(v []byte) {
 	r.custom, r.legacy = make(map[string]bool), make(map[string]string)
 	if rawjson.IsNull(v) || v[0] != '[' {
-		r.wrong("messages", wrongType, "must be an array of messages")
+		r.Wrong("messages", openai.WrongType, "must be an array of messages")
 		return
 	}
-	r.each("messages", v, func(path string, v []byte) {
+	r.Each("messages", v, func(path string, v []byte) {
 		var m message
 		m.read(r, path, v)
 		r.message(path, &m)
@@ -27,16 +28,16 @@ type message struct {
 }
 
 func (m *message) read(r *requestReader, path string, v []byte) {
-	o := r.object(path, v)
+	o := r.Object(path, v)
 	for o.Next() {
 		v := o.Value()
 		switch {
 		case o.Is("role"):
-			m.role = r.text(path+".role", v)
+			m.role = r.Text(path+".role", v)
 		case o.Is("name"):
-			m.name = r.text(path+".name", v)
+			m.name = r.Text(path+".name", v)
 		case o.Is("tool_call_id"):
-			m.callID = r.text(path+".tool_call_id", v)
+			m.callID = r.Text(path+".tool_call_id", v)
 		default:
 			m.member(&o)
 		}
@@ -55,7 +56,7 @@ func (r *requestReader) message(path string, m *message) {
 		r.result(path, m)
 		return
 	default:
-		r.wrong(path+".role", unknownValue, "must be system, developer, user, assistant or tool")
+		r.Wrong(path+".role", openai.UnknownValue, "must be system, developer, user, assistant or tool")
 		return
 	}
 	r.out.Messages = append(r.out.Messages, out)
@@ -87,7 +88,7 @@ func (r *requestReader) result(path string, m *message) {
 	result := &conversation.ToolResult{CallID: m.callID, Name: m.name}
 	if m.callID == "" {
 		if result.CallID = r.legacy[m.name]; result.CallID == "" {
-			r.wrong(path+".tool_call_id", missing, "must name the call that is answered")
+			r.Wrong(path+".tool_call_id", openai.Missing, "must name the call that is answered")
 		}
 	}
 	result.Custom = r.custom[result.CallID]
@@ -147,21 +148,21 @@ func (b *body) member(o *rawjson.Object) {
 func (b *body) parts(r *reader, path string) []conversation.Part {
 	parts := b.thinking(r, path)
 	parts = append(parts, r.content(path+".content", b.content)...)
-	if refusal := r.text(path+".refusal", b.refusal); refusal != "" {
+	if refusal := r.Text(path+".refusal", b.refusal); refusal != "" {
 		parts = append(parts, conversation.Part{Kind: conversation.Refusal, Text: refusal})
 	}
-	if !isBlank(b.audio) {
+	if !openai.IsBlank(b.audio) {
 		parts = append(parts, r.spoken(path+".audio", b.audio))
 	}
-	r.each(path+".images", b.images, func(path string, v []byte) {
+	r.Each(path+".images", b.images, func(path string, v []byte) {
 		if p, ok := r.part(path, v); ok {
 			parts = append(parts, p)
 		}
 	})
-	r.each(path+".tool_calls", b.calls, func(path string, v []byte) {
+	r.Each(path+".tool_calls", b.calls, func(path string, v []byte) {
 		parts = append(parts, conversation.Part{Kind: conversation.Call, Call: r.call(path, v)})
 	})
-	if !isBlank(b.call) {
+	if !openai.IsBlank(b.call) {
 		call := &conversation.ToolCall{}
 		r.callee(path+".function_call", b.call, call)
 		parts = append(parts, conversation.Part{Kind: conversation.Call, Call: call})
@@ -171,15 +172,15 @@ func (b *body) parts(r *reader, path string) []conversation.Part {
 
 func (r *reader) spoken(path string, v []byte) conversation.Part {
 	p := conversation.Part{Kind: conversation.Audio, Media: &conversation.Media{}}
-	o := r.object(path, v)
+	o := r.Object(path, v)
 	for o.Next() {
 		switch {
 		case o.Is("id"):
-			p.Media.ID = r.text(path+".id", o.Value())
+			p.Media.ID = r.Text(path+".id", o.Value())
 		case o.Is("data"):
-			p.Media.Data = r.text(path+".data", o.Value())
+			p.Media.Data = r.Text(path+".data", o.Value())
 		case o.Is("transcript"):
-			p.Text = r.text(path+".transcript", o.Value())
+			p.Text = r.Text(path+".transcript", o.Value())
 		}
 	}
 	return p
@@ -187,19 +188,19 @@ func (r *reader) spoken(path string, v []byte) conversation.Part {
 
 func (r *reader) call(path string, v []byte) *conversation.ToolCall {
 	call := &conversation.ToolCall{}
-	o := r.object(path, v)
+	o := r.Object(path, v)
 	for o.Next() {
 		v := o.Value()
 		switch {
 		case o.Is("id"):
-			call.ID = r.text(path+".id", v)
+			call.ID = r.Text(path+".id", v)
 		case o.Is("function"), o.Is("custom"):
 			call.Custom = o.Is("custom")
 			r.callee(path+"."+o.Name(), v, call)
 		}
 	}
 	if call.Name == "" {
-		r.wrong(path+".function.name", missing, "must name the tool")
+		r.Wrong(path+".function.name", openai.Missing, "must name the tool")
 	}
 	return call
 }
@@ -207,11 +208,11 @@ func (r *reader) call(path string, v []byte) *conversation.ToolCall {
 // callee reads what is called, and with what. Arguments that are no text but
 // an object, as some providers have them, are kept as they are written.
 func (r *reader) callee(path string, v []byte, call *conversation.ToolCall) {
-	o := r.object(path, v)
+	o := r.Object(path, v)
 	for o.Next() {
 		switch v := o.Value(); {
 		case o.Is("name"):
-			call.Name = r.text(path+".name", v)
+			call.Name = r.Text(path+".name", v)
 		case o.Is("arguments"), o.Is("input"):
 			call.Arguments = argumentsOf(v)
 		}

@@ -2,11 +2,11 @@ package chat
 
 import (
 	"bytes"
-	"strings"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/conversation"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect/openai"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
 )
 
@@ -15,15 +15,14 @@ import (
 type Observer struct {
 	wantUsage bool
 
-	models   [1]dialect.Span // of the last object, with room for what is usual
-	usage    conversation.Usage
-	served   string
-	open     uint64 // choices that began, by index
-	finished uint64 // choices that have a finish reason
-	done     bool   // [DONE] came
-	said     dialect.Said
-	uncount  bool // a whole reply that tells its usage needs no estimate
-	output   bool // text or a tool call came
+	models  [1]dialect.Span // of the last object, with room for what is usual
+	usage   conversation.Usage
+	served  string
+	lanes   dialect.Choices
+	done    bool // [DONE] came
+	said    dialect.Said
+	uncount bool // a whole reply that tells its usage needs no estimate
+	output  bool // text or a tool call came
 }
 
 // NewObserver returns an Observer. usage says that the caller asked for the
@@ -41,7 +40,7 @@ func (o *Observer) Event(name, data []byte) (dialect.Sight, error) {
 		return dialect.Sight{Last: true}, nil
 	}
 	sight, choices, hasUsage, err := o.look(data, upstream.ErrorInStream)
-	sight.Drop = err == nil && sight.Failure == nil && hasUsage && !o.wantUsage && isBlank(choices)
+	sight.Drop = err == nil && sight.Failure == nil && hasUsage && !o.wantUsage && openai.IsBlank(choices)
 	return sight, err
 }
 
@@ -78,7 +77,7 @@ func (o *Observer) Terminal() ([]byte, bool) {
 }
 
 // complete reports that every choice that began has its finish reason.
-func (o *Observer) complete() bool { return o.open != 0 && o.open == o.finished }
+func (o *Observer) complete() bool { return o.lanes.Complete() }
 
 // look walks a chunk or a reply.
 func (o *Observer) look(text []byte, inBand upstream.Class) (sight dialect.Sight, choices []byte, hasUsage bool, err error) {
@@ -113,26 +112,15 @@ func (o *Observer) look(text []byte, inBand upstream.Class) (sight dialect.Sight
 	}
 	if n := len(sight.Models); n > 0 && o.served == "" {
 		last := sight.Models[n-1]
-		o.served = bounded(rawjson.String(text[last.Start:last.End]))
+		o.served = dialect.Served(rawjson.String(text[last.Start:last.End]))
 	}
 	return sight, choices, hasUsage, nil
 }
 
-// maxServed is how much of a model's name is kept, in bytes: what a provider
-// calls its model goes into the account of every request.
-const maxServed = 256
-
-func bounded(name string) string {
-	if len(name) <= maxServed {
-		return name
-	}
-	return strings.ToValidUTF8(name[:maxServed], "")
-}
-
 // count takes a usage value in and reports whether there was one.
 func (o *Observer) count(value []byte) bool {
-	if u, ok := readUsage(value); ok {
-		o.usage = conversation.Usage{Usage: u, Known: true}
+	if u := openai.ReadUsage(value); u.Known {
+		o.usage = u
 	}
 	return !rawjson.IsNull(value)
 }

@@ -3,6 +3,7 @@ package chat
 import (
 	"github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect/openai"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
 )
 
@@ -26,10 +27,9 @@ func (o *Observer) choices(value []byte, sight *dialect.Sight, inBand upstream.C
 			}
 		}
 		sight.Content = o.emit(text) || sight.Content
-		bit := uint64(1) << (index & 63)
-		o.open |= bit
+		o.lanes.Begin(index)
 		if rawjson.IsString(finish) && len(finish) > 2 {
-			o.finished |= bit
+			o.lanes.End(index)
 			sight.Content = true
 		}
 		if string(finish) == `"error"` {
@@ -48,7 +48,7 @@ func (o *Observer) message(value []byte) (content bool) {
 			members.Is("audio"), members.Is("images"):
 			content = o.emit(v) || content
 		case members.Is("reasoning_content"), members.Is("reasoning"), members.Is("reasoning_details"), members.Is("thinking"):
-			if !isBlank(v) {
+			if !openai.IsBlank(v) {
 				o.estimate(v)
 				content = true
 			}
@@ -59,7 +59,7 @@ func (o *Observer) message(value []byte) (content bool) {
 
 // emit counts a value that is output, and reports whether it holds anything.
 func (o *Observer) emit(v []byte) bool {
-	if isBlank(v) {
+	if openai.IsBlank(v) {
 		return false
 	}
 	o.estimate(v)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/conversation"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect/openai"
 )
 
 // kindNames are for messages to people.
@@ -96,7 +97,7 @@ func (w *requestWriter) textPart(p *conversation.Part) {
 func (w *requestWriter) image(m *conversation.Media) error {
 	url := m.URL
 	if m.Data != "" {
-		url = dataURL(m)
+		url = openai.DataURL(m)
 	}
 	if url == "" {
 		return &dialect.Unable{What: "an image by file id in " + w.path}
@@ -109,7 +110,7 @@ func (w *requestWriter) image(m *conversation.Media) error {
 }
 
 func (w *requestWriter) sound(m *conversation.Media) error {
-	format := soundFormat(m.Type())
+	format := openai.SoundFormat(m.Type())
 	switch {
 	case m.Data == "":
 		return &dialect.Unable{What: "a sound that is not inline in " + w.path}
@@ -138,13 +139,9 @@ func (w *requestWriter) file(m *conversation.Media) error {
 		}
 		return w.file(&conversation.Media{Name: m.Name, Text: string(text)})
 	case m.Data != "":
-		name := m.Name
-		if name == "" {
-			name = fileName(m.Type())
-		}
 		w.openPart("file")
-		w.String("filename", name)
-		w.String("file_data", dataURL(m))
+		w.String("filename", openai.FileName(m))
+		w.String("file_data", openai.DataURL(m))
 		w.closePart()
 	case m.FileID != "":
 		w.openPart("file")
@@ -155,17 +152,6 @@ func (w *requestWriter) file(m *conversation.Media) error {
 		return &dialect.Unable{What: "a file by URL in " + w.path}
 	}
 	return nil
-}
-
-// fileName is what a file without a name is called: the format demands one.
-func fileName(mime string) string {
-	switch mime {
-	case "application/pdf":
-		return "file.pdf"
-	case "text/plain":
-		return "file.txt"
-	}
-	return "file"
 }
 
 func (w *requestWriter) openPart(kind string) {

@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/conversation"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect/openai"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
 )
 
@@ -56,11 +57,8 @@ func (e *envelope) read(text []byte) bool {
 func (e *envelope) isError() bool { return isError(e.problem, e.choices, e.kind, e.loose) }
 
 func isError(problem, choices, kind []byte, loose bool) bool {
-	return isProblem(problem) || choices == nil && (loose || string(kind) == `"error"`)
+	return openai.IsProblem(problem) || choices == nil && (loose || string(kind) == `"error"`)
 }
-
-// isProblem reports an "error" member that says something.
-func isProblem(v []byte) bool { return len(v) > 2 && (v[0] == '{' || v[0] == '"' || v[0] == '[') }
 
 // DecodeReply implements dialect.Codec.
 func (Codec) DecodeReply(body []byte) (*conversation.Reply, *upstream.Failure) {
@@ -70,14 +68,14 @@ func (Codec) DecodeReply(body []byte) (*conversation.Reply, *upstream.Failure) {
 		return nil, upstream.Fail(upstream.MalformedReply, dialect.ErrMalformed)
 	case e.isError():
 		return nil, upstream.InBand(upstream.ErrorInReply, 0, body)
-	case len(e.choices) == 0 || e.choices[0] != '[' || isBlank(e.choices):
+	case len(e.choices) == 0 || e.choices[0] != '[' || openai.IsBlank(e.choices):
 		return nil, upstream.Fail(upstream.MalformedReply, errNoChoices)
 	}
 	out := &conversation.Reply{
 		ID: rawjson.String(e.id), Model: rawjson.String(e.model),
 		ServiceTier: rawjson.String(e.tier), Fingerprint: rawjson.String(e.fingerprint),
 	}
-	out.Usage.Usage, out.Usage.Known = readUsage(e.usage)
+	out.Usage = openai.ReadUsage(e.usage)
 	a := rawjson.NewArray(e.choices)
 	for a.Next() {
 		var c choice
@@ -106,7 +104,7 @@ func (c *choice) read(v []byte) {
 		v := o.Value()
 		switch {
 		case o.Is("index"):
-			c.index, c.indexed = rawjson.Int(v), isNumber(v)
+			c.index, c.indexed = rawjson.Int(v), openai.IsNumber(v)
 		case o.Is("delta"), o.Is("message"):
 			c.message = v
 		case o.Is("finish_reason"):
@@ -135,12 +133,12 @@ func word(v []byte) string {
 }
 
 // isError reports a choice that is an error and no answer.
-func (c *choice) isError() bool { return c.finish == failed || isProblem(c.problem) }
+func (c *choice) isError() bool { return c.finish == failed || openai.IsProblem(c.problem) }
 
 // whole reads the choice of a reply with an id; at is its place.
 func (c *choice) whole(reply string, at int) conversation.Choice {
 	out := conversation.Choice{Index: at}
-	if c.indexed && c.index < maxChoices {
+	if c.indexed && c.index < dialect.MaxChoices {
 		out.Index = int(c.index)
 	}
 	var said body
@@ -153,7 +151,7 @@ func (c *choice) whole(reply string, at int) conversation.Choice {
 	nameCalls(out.Parts, reply, out.Index)
 	cite(out.Parts, said.annotations)
 	out.Finish, out.Stop = c.ended(slices.ContainsFunc(out.Parts, isRefusal))
-	if !isBlank(c.logprobs) && c.logprobs[0] == '{' {
+	if !openai.IsBlank(c.logprobs) && c.logprobs[0] == '{' {
 		out.Logprobs = json.RawMessage(slices.Clone(c.logprobs))
 	}
 	return out

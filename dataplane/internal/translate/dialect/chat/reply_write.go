@@ -6,6 +6,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/conversation"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect/openai"
 	"github.com/signalbox-dev/signalbox/shared/jsonappend"
 )
 
@@ -122,7 +123,7 @@ func writeMedia(b *jsonappend.Buffer, parts []conversation.Part, as dialect.Told
 func writeImage(b *jsonappend.Buffer, m *conversation.Media, index int) {
 	url := m.URL
 	if m.Data != "" {
-		url = dataURL(m)
+		url = openai.DataURL(m)
 	}
 	b.Next()
 	b.Open('{')

@@ -5,6 +5,8 @@ import (
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/conversation"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect/openai"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 )
 
@@ -38,10 +40,10 @@ func (Codec) DecodeRequest(body []byte) (*conversation.Request, []fault.Violatio
 		}
 	}
 	if !messages {
-		r.wrong("messages", missing, "must be there")
+		r.Wrong("messages", openai.Missing, "must be there")
 	}
 	r.settle()
-	return &r.out, r.violations
+	return &r.out, r.Violations
 }
 
 // param reads a member that is one value of the request.
@@ -49,43 +51,43 @@ func (r *requestReader) param(name string, v []byte) bool {
 	out := &r.out
 	switch name {
 	case "model":
-		out.Model = r.text(name, v)
+		out.Model = r.Text(name, v)
 	case "max_tokens":
-		r.limit = r.count(name, v)
+		r.limit = r.Count(name, v)
 	case "max_completion_tokens":
-		r.newLimit = r.count(name, v)
+		r.newLimit = r.Count(name, v)
 	case "temperature":
-		out.Temperature = r.number(name, v)
+		out.Temperature = r.Number(name, v)
 	case "top_p":
-		out.TopP = r.number(name, v)
+		out.TopP = r.Number(name, v)
 	case "top_k":
-		out.TopK = r.number(name, v)
+		out.TopK = r.Number(name, v)
 	case "seed":
-		out.Seed = r.number(name, v)
+		out.Seed = r.Number(name, v)
 	case "frequency_penalty":
-		out.FrequencyPenalty = r.number(name, v)
+		out.FrequencyPenalty = r.Number(name, v)
 	case "presence_penalty":
-		out.PresencePenalty = r.number(name, v)
+		out.PresencePenalty = r.Number(name, v)
 	case "stop":
 		r.stop(v)
 	case "n":
-		out.Choices = r.count(name, v)
+		out.Choices = r.Count(name, v)
 	case "logprobs":
-		out.Logprobs = isTrue(r.flag(name, v))
+		out.Logprobs = isTrue(r.Flag(name, v))
 	case "top_logprobs":
-		out.TopLogprobs = r.number(name, v)
+		out.TopLogprobs = r.Number(name, v)
 	case "verbosity":
-		out.Verbosity = r.text(name, v)
+		out.Verbosity = r.Text(name, v)
 	case "service_tier":
-		out.ServiceTier = r.text(name, v)
+		out.ServiceTier = r.Text(name, v)
 	case "user":
-		r.user = r.text(name, v)
+		r.user = r.Text(name, v)
 	case "safety_identifier":
-		r.safety = r.text(name, v)
+		r.safety = r.Text(name, v)
 	case "prompt_cache_key":
-		out.CacheKey = r.text(name, v)
+		out.CacheKey = r.Text(name, v)
 	case "stream":
-		out.Stream = isTrue(r.flag(name, v))
+		out.Stream = isTrue(r.Flag(name, v))
 	default:
 		return false
 	}
@@ -100,7 +102,7 @@ func (r *requestReader) tooling(name string, v []byte) bool {
 	case "tool_choice":
 		r.toolChoice(v)
 	case "parallel_tool_calls":
-		r.out.ParallelTools = r.flag(name, v)
+		r.out.ParallelTools = r.Flag(name, v)
 	case "functions":
 		r.functions = v
 	case "function_call":
@@ -108,7 +110,7 @@ func (r *requestReader) tooling(name string, v []byte) bool {
 	case "response_format":
 		r.output(v)
 	case "reasoning_effort":
-		r.effort(r.text(name, v))
+		r.effort(r.Text(name, v))
 	case "reasoning":
 		r.thoughts = v
 	case "thinking":
@@ -119,17 +121,11 @@ func (r *requestReader) tooling(name string, v []byte) bool {
 	return true
 }
 
-// gatewayOnly are members that the gateway itself reads, and stream_options,
-// which say how the reply is sent.
-var gatewayOnly = []string{
-	"models", "provider", "routing", "session_id", "preset", "provider_options", "metadata", "stream_options",
-}
-
-// other notes a member without a neutral form, unless it asks for what happens
-// anyway.
+// other notes a member without a neutral form, unless it is for the gateway,
+// says how the reply is sent, or asks for what happens anyway.
 func (r *requestReader) other(name string, v []byte) {
 	switch {
-	case slices.Contains(gatewayOnly, name), isBlank(v), string(v) == "false", name == "modalities" && isTextOnly(v):
+	case dialect.IsGatewayOnly(name), name == "metadata", name == "stream_options", openai.IsBlank(v), string(v) == "false", name == "modalities" && isTextOnly(v):
 	case !slices.Contains(r.out.Other, name):
 		r.out.Other = append(r.out.Other, name)
 	}
@@ -142,11 +138,11 @@ func isTextOnly(v []byte) bool {
 
 func (r *requestReader) stop(v []byte) {
 	if rawjson.IsString(v) {
-		r.out.Stop = []string{r.text("stop", v)}
+		r.out.Stop = []string{r.Text("stop", v)}
 		return
 	}
 	r.out.Stop = nil
-	r.each("stop", v, func(path string, v []byte) { r.out.Stop = append(r.out.Stop, r.text(path, v)) })
+	r.Each("stop", v, func(path string, v []byte) { r.out.Stop = append(r.out.Stop, r.Text(path, v)) })
 }
 
 func (r *requestReader) effort(effort string) {
@@ -172,7 +168,7 @@ func (r *requestReader) settle() {
 		r.anthropicThinking(r.thinking)
 	}
 	if len(r.out.Tools) == 0 {
-		r.each("functions", r.functions, func(path string, v []byte) { r.function(path, v, conversation.Tool{}) })
+		r.Each("functions", r.functions, func(path string, v []byte) { r.function(path, v, conversation.Tool{}) })
 	}
 	if r.out.ToolChoice.Mode == "" {
 		r.functionCall(r.forced)
@@ -183,18 +179,18 @@ func (r *requestReader) settle() {
 // (https://openrouter.ai/docs/use-cases/reasoning-tokens).
 func (r *requestReader) reasoning(v []byte) {
 	enabled := (*bool)(nil)
-	o := r.object("reasoning", v)
+	o := r.Object("reasoning", v)
 	for o.Next() {
 		v := o.Value()
 		switch o.Name() {
 		case "effort":
-			r.effort(r.text("reasoning.effort", v))
+			r.effort(r.Text("reasoning.effort", v))
 		case "max_tokens":
-			r.out.Reasoning.Budget = r.count("reasoning.max_tokens", v)
+			r.out.Reasoning.Budget = r.Count("reasoning.max_tokens", v)
 		case "enabled":
-			enabled = r.flag("reasoning.enabled", v)
+			enabled = r.Flag("reasoning.enabled", v)
 		case "summary":
-			r.out.Reasoning.Summary = r.text("reasoning.summary", v)
+			r.out.Reasoning.Summary = r.Text("reasoning.summary", v)
 		default:
 			r.other("reasoning."+o.Name(), v)
 		}
@@ -208,13 +204,13 @@ func (r *requestReader) reasoning(v []byte) {
 // providers of this format take too.
 func (r *requestReader) anthropicThinking(v []byte) {
 	kind := ""
-	o := r.object("thinking", v)
+	o := r.Object("thinking", v)
 	for o.Next() {
 		switch {
 		case o.Is("type"):
-			kind = r.text("thinking.type", o.Value())
+			kind = r.Text("thinking.type", o.Value())
 		case o.Is("budget_tokens"):
-			r.out.Reasoning.Budget = r.count("thinking.budget_tokens", o.Value())
+			r.out.Reasoning.Budget = r.Count("thinking.budget_tokens", o.Value())
 		}
 	}
 	if kind != "" {

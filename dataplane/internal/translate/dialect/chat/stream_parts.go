@@ -3,11 +3,12 @@ package chat
 import (
 	"github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/conversation"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect/openai"
 )
 
 // says reads content: a text, or parts, as Mistral streams them.
 func (l *lane) says(v []byte, out []conversation.Event) []conversation.Event {
-	if isBlank(v) {
+	if openai.IsBlank(v) {
 		return out
 	}
 	if rawjson.IsString(v) {
@@ -39,7 +40,7 @@ func (l *lane) adds(text string, out []conversation.Event) []conversation.Event 
 // shows reads what is heard and seen.
 func (l *lane) shows(said *body, out []conversation.Event) []conversation.Event {
 	var tolerant reader
-	if !isBlank(said.audio) && said.audio[0] == '{' {
+	if !openai.IsBlank(said.audio) && said.audio[0] == '{' {
 		p := tolerant.spoken("", said.audio)
 		out = l.open(&l.audio, conversation.Part{Kind: conversation.Audio, Media: &conversation.Media{ID: p.Media.ID}}, out)
 		if p.Text != "" {
@@ -51,7 +52,7 @@ func (l *lane) shows(said *body, out []conversation.Event) []conversation.Event 
 			out = append(out, sounded)
 		}
 	}
-	tolerant.each("", said.images, func(_ string, v []byte) {
+	tolerant.Each("", said.images, func(_ string, v []byte) {
 		if p, ok := tolerant.part("", v); ok && p.Kind == conversation.Image {
 			out = l.showsImage(p, out)
 		}
@@ -68,7 +69,7 @@ func (l *lane) showsImage(p conversation.Part, out []conversation.Event) []conve
 // thinks reads the thoughts of a delta, from the fullest of the members that
 // say something.
 func (l *lane) thinks(said *body, out []conversation.Event) []conversation.Event {
-	if v := said.thoughts[0]; !isBlank(v) && v[0] == '[' {
+	if v := said.thoughts[0]; !openai.IsBlank(v) && v[0] == '[' {
 		a := rawjson.NewArray(v)
 		for a.Next() {
 			out = l.thinksDetail(a.Value(), out)
@@ -76,7 +77,7 @@ func (l *lane) thinks(said *body, out []conversation.Event) []conversation.Event
 		return out
 	}
 	for _, v := range said.thoughts[1:] {
-		if rawjson.IsString(v) && !isBlank(v) {
+		if rawjson.IsString(v) && !openai.IsBlank(v) {
 			return l.thinksText(rawjson.String(v), out)
 		}
 	}
@@ -142,13 +143,13 @@ type call struct {
 
 // allCalls reads the calls of a delta, the deprecated function_call included.
 func (l *lane) allCalls(said *body, out []conversation.Event) []conversation.Event {
-	if !isBlank(said.calls) && said.calls[0] == '[' {
+	if !openai.IsBlank(said.calls) && said.calls[0] == '[' {
 		a := rawjson.NewArray(said.calls)
 		for a.Next() {
 			out = l.calling(a.Value(), out)
 		}
 	}
-	if !isBlank(said.call) {
+	if !openai.IsBlank(said.call) {
 		out = l.piece(&callPiece{index: -1, callee: said.call}, out)
 	}
 	return out
@@ -168,7 +169,7 @@ func (l *lane) calling(v []byte, out []conversation.Event) []conversation.Event 
 	for o.Next() {
 		v := o.Value()
 		switch {
-		case o.Is("index") && isNumber(v):
+		case o.Is("index") && openai.IsNumber(v):
 			p.index = rawjson.Int(v)
 		case o.Is("id"):
 			p.id = rawjson.String(v)

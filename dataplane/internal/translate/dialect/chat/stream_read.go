@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox-dev/signalbox/dataplane/internal/sse"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/conversation"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect/openai"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
 )
 
@@ -16,9 +17,6 @@ const (
 	doneData  = "[DONE]"
 	doneEvent = "data: [DONE]\n\n"
 )
-
-// maxChoices is how many choices a stream can have: n is at most 128.
-const maxChoices = 128
 
 // streamReader reads one stream. What ends a choice is held back to the end of
 // the stream, since some providers send content, and many the usage, after the
@@ -53,7 +51,7 @@ func (s *streamReader) Decode(e sse.Event, out []conversation.Event) ([]conversa
 		return out, upstream.InBand(upstream.ErrorInStream, 0, data), nil
 	}
 	// Azure sends the filters' results first, in a chunk that names no model.
-	if !s.began && (!isBlank(chunk.model) || !isBlank(chunk.choices)) {
+	if !s.began && (!openai.IsBlank(chunk.model) || !openai.IsBlank(chunk.choices)) {
 		s.began, s.id = true, rawjson.String(chunk.id)
 		out = append(out, conversation.Event{Kind: conversation.Began, ID: s.id, Model: rawjson.String(chunk.model)})
 	}
@@ -61,15 +59,15 @@ func (s *streamReader) Decode(e sse.Event, out []conversation.Event) ([]conversa
 	if failure != nil {
 		return out, failure, nil
 	}
-	if u, ok := readUsage(chunk.usage); ok && (!s.usage.Known || u != s.usage.Usage) {
-		s.usage = conversation.Usage{Usage: u, Known: true}
+	if u := openai.ReadUsage(chunk.usage); u.Known && u != s.usage {
+		s.usage = u
 		out = append(out, conversation.Event{Kind: conversation.Metered, Usage: s.usage})
 	}
 	return out, nil, nil
 }
 
 func (s *streamReader) choices(v []byte, out []conversation.Event) ([]conversation.Event, *upstream.Failure) {
-	if isBlank(v) || v[0] != '[' {
+	if openai.IsBlank(v) || v[0] != '[' {
 		return out, nil
 	}
 	a := rawjson.NewArray(v)
@@ -95,7 +93,7 @@ func (s *streamReader) lane(index int64) *lane {
 			return l
 		}
 	}
-	if index >= maxChoices {
+	if index >= dialect.MaxChoices {
 		return nil
 	}
 	l := &lane{reply: s.id, choice: int(index), text: closed, refusal: closed, thought: closed, audio: closed}
@@ -144,7 +142,7 @@ func (l *lane) delta(c *choice, out []conversation.Event) []conversation.Event {
 	}
 	out = l.thinks(&said, out)
 	out = l.says(said.content, out)
-	if !isBlank(said.annotations) {
+	if !openai.IsBlank(said.annotations) {
 		if citations := readCitations(said.annotations); len(citations) > 0 {
 			out = l.openText(out)
 			out = append(out, l.event(conversation.Cited, l.text, conversation.Part{Citations: citations}))
@@ -157,7 +155,7 @@ func (l *lane) delta(c *choice, out []conversation.Event) []conversation.Event {
 	}
 	out = l.shows(&said, out)
 	out = l.allCalls(&said, out)
-	if !isBlank(c.logprobs) && c.logprobs[0] == '{' {
+	if !openai.IsBlank(c.logprobs) && c.logprobs[0] == '{' {
 		rated := l.event(conversation.Rated, 0, conversation.Part{})
 		rated.Logprobs = json.RawMessage(slices.Clone(c.logprobs))
 		out = append(out, rated)

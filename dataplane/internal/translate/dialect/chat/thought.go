@@ -6,6 +6,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/conversation"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect/openai"
 	"github.com/signalbox-dev/signalbox/shared/jsonappend"
 )
 
@@ -53,23 +54,23 @@ type detail struct {
 
 func (d *detail) read(r *reader, path string, v []byte) {
 	d.index = -1
-	o := r.object(path, v)
+	o := r.Object(path, v)
 	for o.Next() {
 		v := o.Value()
 		switch {
 		case o.Is("type"):
-			d.kind = r.text(path+".type", v)
+			d.kind = r.Text(path+".type", v)
 		case o.Is("id"):
-			d.id = r.text(path+".id", v)
+			d.id = r.Text(path+".id", v)
 		case o.Is("format"):
-			d.format = r.text(path+".format", v)
+			d.format = r.Text(path+".format", v)
 		case o.Is("text"), o.Is("summary"):
-			d.text += r.text(path+".text", v)
+			d.text += r.Text(path+".text", v)
 		case o.Is("signature"):
-			d.signature = r.text(path+".signature", v)
+			d.signature = r.Text(path+".signature", v)
 		case o.Is("data"):
-			d.data = r.text(path+".data", v)
-		case o.Is("index") && isNumber(v):
+			d.data = r.Text(path+".data", v)
+		case o.Is("index") && openai.IsNumber(v):
 			d.index = rawjson.Int(v)
 		}
 	}
@@ -116,14 +117,14 @@ func (d *detail) continues(before *detail, hidden bool) bool {
 // thinking reads the thoughts of a whole message: the fullest of the members
 // that say something.
 func (b *body) thinking(r *reader, path string) []conversation.Part {
-	if v := b.thoughts[0]; !isBlank(v) {
+	if v := b.thoughts[0]; !openai.IsBlank(v) {
 		return details(r, path+"."+thoughtMembers[0], v)
 	}
 	for i, v := range b.thoughts[1:] {
-		if isBlank(v) {
+		if openai.IsBlank(v) {
 			continue
 		}
-		if text := r.text(path+"."+thoughtMembers[i+1], v); text != "" {
+		if text := r.Text(path+"."+thoughtMembers[i+1], v); text != "" {
 			return []conversation.Part{{Kind: conversation.Thought, Thought: &conversation.Thinking{Text: text}}}
 		}
 	}
@@ -133,7 +134,7 @@ func (b *body) thinking(r *reader, path string) []conversation.Part {
 func details(r *reader, path string, v []byte) []conversation.Part {
 	var parts []conversation.Part
 	var before detail
-	r.each(path, v, func(path string, v []byte) {
+	r.Each(path, v, func(path string, v []byte) {
 		var d detail
 		d.read(r, path, v)
 		t, ok := d.thought()

@@ -6,19 +6,20 @@ import (
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/conversation"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect/openai"
 )
 
 func (r *requestReader) tools(v []byte) {
 	r.out.Tools = nil
-	r.each("tools", v, func(path string, v []byte) {
+	r.Each("tools", v, func(path string, v []byte) {
 		var kind string
 		var function, custom []byte
 		tool := conversation.Tool{}
-		o := r.object(path, v)
+		o := r.Object(path, v)
 		for o.Next() {
 			switch {
 			case o.Is("type"):
-				kind = r.text(path+".type", o.Value())
+				kind = r.Text(path+".type", o.Value())
 			case o.Is("function"):
 				function = o.Value()
 			case o.Is("custom"):
@@ -33,7 +34,7 @@ func (r *requestReader) tools(v []byte) {
 		case kind == "custom":
 			r.customTool(path+".custom", custom, tool)
 		case kind == "":
-			r.wrong(path+".type", missing, "must name the kind of the tool")
+			r.Wrong(path+".type", openai.Missing, "must name the kind of the tool")
 		default:
 			tool.Kind, tool.Name, tool.Raw, tool.Origin = conversation.Builtin, kind, slices.Clone(v), home
 			r.out.Tools = append(r.out.Tools, tool)
@@ -42,47 +43,47 @@ func (r *requestReader) tools(v []byte) {
 }
 
 func (r *requestReader) function(path string, v []byte, tool conversation.Tool) {
-	o := r.object(path, v)
+	o := r.Object(path, v)
 	for o.Next() {
 		v := o.Value()
 		switch {
 		case o.Is("name"):
-			tool.Name = r.text(path+".name", v)
+			tool.Name = r.Text(path+".name", v)
 		case o.Is("description"):
-			tool.Description = r.text(path+".description", v)
+			tool.Description = r.Text(path+".description", v)
 		case o.Is("parameters") && !rawjson.IsNull(v):
 			if v[0] != '{' && v[0] != 't' && v[0] != 'f' { // a schema is an object, or true or false
-				r.wrong(path+".parameters", wrongType, "must be a JSON schema")
+				r.Wrong(path+".parameters", openai.WrongType, "must be a JSON schema")
 			}
 			tool.Parameters = json.RawMessage(slices.Clone(v))
 		case o.Is("strict"):
-			tool.Strict = r.flag(path+".strict", v)
+			tool.Strict = r.Flag(path+".strict", v)
 		case o.Is("cache_control"):
 			tool.Cache = cacheOf(v)
 		}
 	}
 	if tool.Name == "" {
-		r.wrong(path+".name", missing, "must name the function")
+		r.Wrong(path+".name", openai.Missing, "must name the function")
 	}
 	r.out.Tools = append(r.out.Tools, tool)
 }
 
 func (r *requestReader) customTool(path string, v []byte, tool conversation.Tool) {
 	tool.Kind = conversation.Custom
-	o := r.object(path, v)
+	o := r.Object(path, v)
 	for o.Next() {
 		v := o.Value()
 		switch {
 		case o.Is("name"):
-			tool.Name = r.text(path+".name", v)
+			tool.Name = r.Text(path+".name", v)
 		case o.Is("description"):
-			tool.Description = r.text(path+".description", v)
+			tool.Description = r.Text(path+".description", v)
 		case o.Is("format") && !rawjson.IsNull(v):
 			tool.Raw, tool.Origin = slices.Clone(v), home
 		}
 	}
 	if tool.Name == "" {
-		r.wrong(path+".name", missing, "must name the tool")
+		r.Wrong(path+".name", openai.Missing, "must name the tool")
 	}
 	r.out.Tools = append(r.out.Tools, tool)
 }
@@ -94,18 +95,18 @@ func (r *requestReader) toolChoice(v []byte) {
 		return
 	}
 	var choice conversation.ToolChoice
-	o := r.object("tool_choice", v)
+	o := r.Object("tool_choice", v)
 	for o.Next() {
 		v := o.Value()
 		switch {
 		case o.Is("function"), o.Is("custom"):
-			choice.Mode, choice.Name = conversation.One, r.text("tool_choice."+o.Name()+".name", member(v, "name"))
+			choice.Mode, choice.Name = conversation.One, r.Text("tool_choice."+o.Name()+".name", openai.Member(v, "name"))
 		case o.Is("allowed_tools"):
 			choice = r.allowed(v)
 		}
 	}
 	if choice.Mode == "" {
-		r.wrong("tool_choice", unknownValue, `must be "none", "auto", "required", or name tools`)
+		r.Wrong("tool_choice", openai.UnknownValue, `must be "none", "auto", "required", or name tools`)
 	}
 	r.out.ToolChoice = choice
 }
@@ -117,7 +118,7 @@ func (r *requestReader) mode(path string, v []byte) conversation.ToolMode {
 	case "any": // Mistral's word
 		return conversation.Required
 	default:
-		r.wrong(path, unknownValue, `must be "none", "auto" or "required"`)
+		r.Wrong(path, openai.UnknownValue, `must be "none", "auto" or "required"`)
 		return ""
 	}
 }
@@ -125,19 +126,19 @@ func (r *requestReader) mode(path string, v []byte) conversation.ToolMode {
 func (r *requestReader) allowed(v []byte) conversation.ToolChoice {
 	const path = "tool_choice.allowed_tools"
 	choice := conversation.ToolChoice{Mode: conversation.Auto}
-	o := r.object(path, v)
+	o := r.Object(path, v)
 	for o.Next() {
 		switch {
 		case o.Is("mode"):
 			choice.Mode = r.mode(path+".mode", o.Value())
 		case o.Is("tools"):
-			r.each(path+".tools", o.Value(), func(path string, v []byte) {
-				name := r.text(path+".function.name", member(member(v, "function"), "name"))
+			r.Each(path+".tools", o.Value(), func(path string, v []byte) {
+				name := r.Text(path+".function.name", openai.Member(openai.Member(v, "function"), "name"))
 				if name == "" {
-					name = r.text(path+".custom.name", member(member(v, "custom"), "name"))
+					name = r.Text(path+".custom.name", openai.Member(openai.Member(v, "custom"), "name"))
 				}
 				if name == "" {
-					r.wrong(path, missing, "must name a tool")
+					r.Wrong(path, openai.Missing, "must name a tool")
 				}
 				choice.Allowed = append(choice.Allowed, name)
 			})
@@ -153,18 +154,18 @@ func (r *requestReader) functionCall(v []byte) {
 	case rawjson.IsString(v):
 		r.out.ToolChoice.Mode = r.mode("function_call", v)
 	default:
-		r.object("function_call", v)
-		r.out.ToolChoice = conversation.ToolChoice{Mode: conversation.One, Name: r.text("function_call.name", member(v, "name"))}
+		r.Object("function_call", v)
+		r.out.ToolChoice = conversation.ToolChoice{Mode: conversation.One, Name: r.Text("function_call.name", openai.Member(v, "name"))}
 	}
 }
 
 func (r *requestReader) output(v []byte) {
 	out := &conversation.Output{}
-	o := r.object("response_format", v)
+	o := r.Object("response_format", v)
 	for o.Next() {
 		switch {
 		case o.Is("type"):
-			out.Kind = conversation.OutputKind(r.text("response_format.type", o.Value()))
+			out.Kind = conversation.OutputKind(r.Text("response_format.type", o.Value()))
 		case o.Is("json_schema"):
 			r.schema(out, o.Value())
 		}
@@ -173,24 +174,24 @@ func (r *requestReader) output(v []byte) {
 	case conversation.PlainText, conversation.JSONObject, conversation.JSONSchema:
 		r.out.Output = out
 	default:
-		r.wrong("response_format.type", unknownValue, `must be "text", "json_object" or "json_schema"`)
+		r.Wrong("response_format.type", openai.UnknownValue, `must be "text", "json_object" or "json_schema"`)
 	}
 }
 
 func (r *requestReader) schema(out *conversation.Output, v []byte) {
 	const path = "response_format.json_schema"
-	o := r.object(path, v)
+	o := r.Object(path, v)
 	for o.Next() {
 		v := o.Value()
 		switch {
 		case o.Is("name"):
-			out.Name = r.text(path+".name", v)
+			out.Name = r.Text(path+".name", v)
 		case o.Is("description"):
-			out.Description = r.text(path+".description", v)
+			out.Description = r.Text(path+".description", v)
 		case o.Is("schema") && !rawjson.IsNull(v):
 			out.Schema = json.RawMessage(slices.Clone(v))
 		case o.Is("strict"):
-			out.Strict = r.flag(path+".strict", v)
+			out.Strict = r.Flag(path+".strict", v)
 		}
 	}
 }

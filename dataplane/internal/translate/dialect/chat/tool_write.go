@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/conversation"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect/openai"
 	"github.com/signalbox-dev/signalbox/shared/jsonappend"
 )
 
@@ -70,8 +71,8 @@ func (w *requestWriter) tool(b *jsonappend.Buffer, t *conversation.Tool, path st
 // the same without the level "grammar"
 // (https://platform.openai.com/docs/api-reference/responses/create).
 func formatOf(raw []byte) []byte {
-	definition, syntax := member(raw, "definition"), member(raw, "syntax")
-	if definition == nil || member(raw, "grammar") != nil {
+	definition, syntax := openai.Member(raw, "definition"), openai.Member(raw, "syntax")
+	if definition == nil || openai.Member(raw, "grammar") != nil {
 		return raw
 	}
 	var b jsonappend.Buffer

@@ -5,12 +5,9 @@ import (
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/conversation"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect"
 	"github.com/signalbox-dev/signalbox/shared/meter"
 )
-
-// mostTokens is what one request can have used, by far: a provider that counts
-// more is mistaken, and an account of it would be too.
-const mostTokens = 100_000_000
 
 // usageOf reads a usage object. What is read from the cache and written to it
 // stands beside inputTokens; a write that cacheDetails do not split is of five
@@ -22,7 +19,7 @@ func usageOf(v gjson.Result) conversation.Usage {
 			return 0
 		}
 		n := rawjson.Int([]byte(v.Raw))
-		sound = sound && n <= mostTokens && v.Raw[0] != '-'
+		sound = sound && n <= dialect.MostTokens && v.Raw[0] != '-'
 		return n
 	}
 	u := meter.Usage{

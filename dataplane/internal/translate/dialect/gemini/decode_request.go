@@ -6,13 +6,13 @@ import (
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/conversation"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 )
 
-// gatewayOnly are members of a body that the gateway reads and no upstream.
-var gatewayOnly = []string{
-	"model", "models", "provider", "routing", "sessionId", "preset", "providerOptions", "metadata", "stream",
-}
+// elsewhere are members of a body that say what stands in this format's path,
+// and what is for the gateway's rules alone.
+var elsewhere = []string{"model", "metadata", "stream"}
 
 // requestReader reads one request.
 type requestReader struct {
@@ -56,7 +56,7 @@ func (r *requestReader) body(body []byte) {
 			r.generation("generationConfig", value)
 		case is(&o, "cachedContent"):
 			r.request.State = append(r.request.State, "cachedContent")
-		case !isAny(&o, gatewayOnly):
+		case !isAny(&o, elsewhere) && !dialect.IsGatewayOnly(o.Name()):
 			r.other(nameOf(&o))
 		}
 	}

@@ -11,12 +11,11 @@ import (
 // observer implements dialect.Observer. It allocates for the first event and
 // for the usage of none.
 type observer struct {
-	seen     dialect.Seen
-	said     dialect.Said
-	open     uint64 // candidates that began, by index
-	finished uint64 // candidates that have a finish reason
-	blocked  bool
-	spans    []dialect.Span
+	seen    dialect.Seen
+	said    dialect.Said
+	choices dialect.Choices
+	blocked bool
+	spans   []dialect.Span
 }
 
 // Observe implements dialect.Codec.
@@ -37,7 +36,7 @@ func (o *observer) Whole(body []byte) (dialect.Sight, error) {
 		return dialect.Sight{Failure: failure}, nil
 	}
 	sight, err := o.look(body, upstream.ErrorInReply)
-	if err == nil && sight.Failure == nil && o.open == 0 && !o.blocked {
+	if err == nil && sight.Failure == nil && !o.choices.Any() && !o.blocked {
 		return dialect.Sight{}, dialect.ErrMalformed
 	}
 	o.seen.Finished = true // a whole reply is at its end, whatever it says
@@ -55,7 +54,7 @@ func (o *observer) Seen() dialect.Seen {
 func (o *observer) Terminal() ([]byte, bool) { return nil, o.complete() }
 
 func (o *observer) complete() bool {
-	return o.blocked || o.open != 0 && o.open == o.finished
+	return o.blocked || o.choices.Complete()
 }
 
 func (o *observer) look(data []byte, inBand upstream.Class) (dialect.Sight, error) {
@@ -87,7 +86,7 @@ func (o *observer) look(data []byte, inBand upstream.Class) (dialect.Sight, erro
 		return dialect.Sight{Failure: upstream.InBand(inBand, status, bytes.TrimSpace(data))}, nil
 	}
 	if o.seen.ServedModel == "" && r.model != nil {
-		o.seen.ServedModel = rawjson.String(r.model)
+		o.seen.ServedModel = dialect.Served(rawjson.String(r.model))
 	}
 	if r.usage != nil {
 		if u := readUsage(r.usage); u.Known {
@@ -100,7 +99,7 @@ func (o *observer) look(data []byte, inBand upstream.Class) (dialect.Sight, erro
 			sight.Content = o.candidate(list.Value()) || sight.Content
 		}
 	}
-	if o.open == 0 && r.feedback != nil && r.blames() != "" {
+	if !o.choices.Any() && r.feedback != nil && r.blames() != "" {
 		o.blocked, sight.Content = true, true
 	}
 	o.seen.Finished = o.complete()
@@ -128,10 +127,9 @@ func (o *observer) candidate(v []byte) (content bool) {
 	for list := rawjson.NewArray(parts); list.Next(); {
 		content = o.part(list.Value()) || content
 	}
-	bit := uint64(1) << (index & 63)
-	o.open |= bit
+	o.choices.Begin(index)
 	if rawjson.IsString(finish) && len(finish) > 2 && string(finish) != `"FINISH_REASON_UNSPECIFIED"` {
-		o.finished |= bit
+		o.choices.End(index)
 		content = true
 	}
 	return content

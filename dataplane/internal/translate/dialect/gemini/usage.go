@@ -3,12 +3,9 @@ package gemini
 import (
 	"github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/conversation"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect"
 	"github.com/signalbox-dev/signalbox/shared/jsonappend"
 )
-
-// mostTokens is what one request can have used, by far: a provider that counts
-// more is mistaken.
-const mostTokens = 100_000_000
 
 // counts are the numbers of a usageMetadata as they are written there
 // (https://ai.google.dev/api/generate-content#UsageMetadata).
@@ -61,7 +58,7 @@ func readUsage(value []byte) conversation.Usage {
 
 func (c *counts) number(v []byte) int64 {
 	n := rawjson.Int(v)
-	if n > mostTokens || len(v) > 0 && v[0] == '-' {
+	if n > dialect.MostTokens || len(v) > 0 && v[0] == '-' {
 		c.broken = true
 	}
 	return n
@@ -97,31 +94,24 @@ func (c *counts) modalities(v []byte) modalities {
 func (c *counts) usage() conversation.Usage {
 	var u conversation.Usage
 	left := c.prompt
-	u.CachedRead = take(&left, c.cached)
-	u.AudioInput = take(&left, c.in.audio-min(c.kept.audio, c.in.audio))
-	u.Image = take(&left, c.in.image-min(c.kept.image, c.in.image))
+	u.CachedRead = dialect.Take(&left, c.cached)
+	u.AudioInput = dialect.Take(&left, c.in.audio-min(c.kept.audio, c.in.audio))
+	u.Image = dialect.Take(&left, c.in.image-min(c.kept.image, c.in.image))
 	u.Input = left
 
 	left = c.tools
-	u.AudioInput += take(&left, c.used.audio)
-	u.Image += take(&left, c.used.image)
+	u.AudioInput += dialect.Take(&left, c.used.audio)
+	u.Image += dialect.Take(&left, c.used.image)
 	u.Input += left
 
 	left = c.candidates
 	u.Reasoning = c.thoughts
 	if inside := c.prompt + c.tools + c.candidates; c.thoughts > 0 && c.thoughts <= c.candidates && c.total == inside {
-		u.Reasoning = take(&left, c.thoughts)
+		u.Reasoning = dialect.Take(&left, c.thoughts)
 	}
-	u.AudioOutput = take(&left, c.out.audio)
+	u.AudioOutput = dialect.Take(&left, c.out.audio)
 	u.Output = left
 	return u
-}
-
-// take moves at most n from what is left.
-func take(left *int64, n int64) int64 {
-	n = min(n, *left)
-	*left -= n
-	return n
 }
 
 // writeUsage writes a usageMetadata; nothing for one that counts nothing.

@@ -2,11 +2,11 @@ package messages
 
 import (
 	"encoding/json"
-	"slices"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/conversation"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 )
 
@@ -90,19 +90,16 @@ func (r *reader) member(name string, v gjson.Result) {
 			q.Stream = *yes
 		}
 	default:
-		if !slices.Contains(gatewayOnly, name) {
+		if !dialect.IsGatewayOnly(name) {
 			r.other(name, v)
 		}
 	}
 }
 
-// gatewayOnly are members that the gateway itself reads.
-var gatewayOnly = []string{"models", "provider", "routing", "session_id", "preset", "provider_options"}
-
 // other notes a member that has no neutral form, when it says anything.
 func (r *reader) other(path string, v gjson.Result) {
 	switch {
-	case v.Type == gjson.Null, v.Type == gjson.False, len(v.Raw) == 2:
+	case v.Type == gjson.Null, v.Type == gjson.False, v.Type != gjson.Number && len(v.Raw) == 2:
 	default:
 		r.request.Other = append(r.request.Other, path)
 	}

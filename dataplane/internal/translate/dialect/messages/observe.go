@@ -1,8 +1,6 @@
 package messages
 
 import (
-	"strings"
-
 	"github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
@@ -135,18 +133,11 @@ func (o *observer) read(value []byte, base int) (members, bool) {
 	return m, w.Whole()
 }
 
-// maxServed is how much of a model's name is kept, in bytes: what a provider
-// calls its model goes into the account of every request.
-const maxServed = 256
-
 func (o *observer) serve(model []byte) {
 	if o.served != "" || !rawjson.IsString(model) {
 		return
 	}
-	o.served = rawjson.String(model)
-	if len(o.served) > maxServed {
-		o.served = strings.ToValidUTF8(o.served[:maxServed], "")
-	}
+	o.served = dialect.Served(rawjson.String(model))
 }
 
 func (o *observer) stop(reason []byte) bool {

@@ -3,13 +3,10 @@ package messages
 import (
 	"github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/conversation"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect"
 	"github.com/signalbox-dev/signalbox/shared/jsonappend"
 	"github.com/signalbox-dev/signalbox/shared/meter"
 )
-
-// mostTokens is what one request can have used, by far: a provider that counts
-// more is mistaken, and an account of it would be too.
-const mostTokens = 100_000_000
 
 // counts are the numbers of a usage object as they are written there. What is
 // read from the cache and written to it stands beside input_tokens. In a stream
@@ -63,7 +60,7 @@ func (c *counts) take(to *int64, value []byte) {
 		return
 	}
 	n := rawjson.Int(value)
-	if n > mostTokens || value[0] == '-' {
+	if n > dialect.MostTokens || value[0] == '-' {
 		c.unbelievable = true
 		return
 	}

@@ -3,11 +3,8 @@ package plain
 import (
 	"github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/conversation"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect"
 )
-
-// mostTokens is what one request can have used, by far: a provider that counts
-// more is mistaken, and an account of it would be too.
-const mostTokens = 100_000_000
 
 // usageOf reads the usage objects of these surfaces: tokens of text, image and
 // sound told apart where they are. One that counts seconds, as that of older
@@ -27,7 +24,7 @@ func usageOf(value []byte, speech bool) conversation.Usage {
 			image, audio = parts(o.Value())
 		}
 	}
-	if !o.OK() || max(in, out, total, image, audio) > mostTokens {
+	if !o.OK() || max(in, out, total, image, audio) > dialect.MostTokens {
 		return conversation.Usage{}
 	}
 	if in == 0 && out == 0 {
@@ -78,7 +75,7 @@ func billedUnits(meta []byte) conversation.Usage {
 			}
 		}
 	}
-	if max(u.Input, u.Output) > mostTokens {
+	if max(u.Input, u.Output) > dialect.MostTokens {
 		return conversation.Usage{}
 	}
 	u.Known = !u.IsZero()

@@ -5,13 +5,14 @@ import (
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/conversation"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect/openai"
 	"github.com/signalbox-dev/signalbox/shared/jsonappend"
 )
 
 // readCitations reads the member "annotations". Offsets are in characters of
 // the part's text.
 func readCitations(v []byte) []conversation.Citation {
-	if isBlank(v) || v[0] != '[' {
+	if openai.IsBlank(v) || v[0] != '[' {
 		return nil
 	}
 	var out []conversation.Citation

@@ -2,6 +2,7 @@ package responses
 
 import (
 	"github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect/openai"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
 )
 
@@ -65,10 +66,10 @@ func (e *event) typeOf(name []byte) []byte {
 func (e *event) failure(kind, name, data []byte) *upstream.Failure {
 	switch string(kind) {
 	case "error", "":
-		if len(kind) == 0 && string(name) != "error" && !isProblem(e.problem) {
+		if len(kind) == 0 && string(name) != "error" && !openai.IsProblem(e.problem) {
 			return nil
 		}
-		if isProblem(e.problem) {
+		if openai.IsProblem(e.problem) {
 			data = e.problem
 		}
 		return upstream.InBand(upstream.ErrorInStream, 0, data)

@@ -3,6 +3,7 @@ package responses
 import (
 	"github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/conversation"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect/openai"
 )
 
 // providers are the types of items that only their own provider understands:
@@ -22,11 +23,11 @@ func (r *requestReader) input(v []byte) {
 	r.out.Messages = nil
 	switch {
 	case rawjson.IsString(v):
-		r.say(conversation.User, conversation.Part{Kind: conversation.Text, Text: r.text("input", v)})
+		r.say(conversation.User, conversation.Part{Kind: conversation.Text, Text: r.Text("input", v)})
 	case v[0] != '[':
-		r.wrong("input", wrongType, "must be a string or an array of items")
+		r.Wrong("input", openai.WrongType, "must be a string or an array of items")
 	default:
-		r.each("input", v, r.item)
+		r.Each("input", v, r.item)
 	}
 }
 
@@ -51,7 +52,7 @@ func (r *requestReader) item(path string, v []byte) {
 		switch {
 		case !rawjson.IsNull(i.role):
 			i.kind = typeMessage
-		case !isBlank(i.id):
+		case !openai.IsBlank(i.id):
 			i.kind = typeReference
 		}
 	}
@@ -61,7 +62,7 @@ func (r *requestReader) item(path string, v []byte) {
 	case i.kind == typeCallOutput, i.kind == typeCustomOutput:
 		r.result(path, &i)
 	case i.kind == "web_search_call", i.kind == "file_search_call":
-		if !isBlank(i.results) {
+		if !openai.IsBlank(i.results) {
 			r.out.State = append(r.out.State, path)
 		}
 	case i.kind == typeReference, providers[i.kind]:
@@ -69,7 +70,7 @@ func (r *requestReader) item(path string, v []byte) {
 	default:
 		parts, ok := r.said(path, &i)
 		if !ok {
-			r.wrong(path+".type", unknownValue, "must be message, function_call, function_call_output, custom_tool_call, "+
+			r.Wrong(path+".type", openai.UnknownValue, "must be message, function_call, function_call_output, custom_tool_call, "+
 				"custom_tool_call_output, reasoning, item_reference, or the call of a tool that the provider runs")
 			return
 		}
@@ -80,19 +81,19 @@ func (r *requestReader) item(path string, v []byte) {
 }
 
 func (r *requestReader) message(path string, i *item) {
-	switch role := conversation.Role(r.text(path+".role", i.role)); role {
+	switch role := conversation.Role(r.Text(path+".role", i.role)); role {
 	case conversation.System, conversation.Developer, conversation.User:
 		r.say(role, r.content(path+".content", i.content)...)
 	case conversation.Assistant:
 		r.join(role, r.content(path+".content", i.content)...)
 	default:
-		r.wrong(path+".role", unknownValue, "must be user, assistant, system or developer")
+		r.Wrong(path+".role", openai.UnknownValue, "must be user, assistant, system or developer")
 	}
 }
 
 func (r *requestReader) result(path string, i *item) {
 	result := &conversation.ToolResult{Custom: i.kind == typeCustomOutput}
-	result.CallID = r.need(path+".call_id", i.callID, "must be the id of the call that is answered")
+	result.CallID = r.Need(path+".call_id", i.callID, "must be the id of the call that is answered")
 	result.Parts = r.content(path+".output", i.output)
 	r.join(conversation.ToolRole, conversation.Part{Kind: conversation.Result, Result: result})
 }

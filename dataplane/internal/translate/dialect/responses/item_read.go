@@ -3,6 +3,7 @@ package responses
 import (
 	"github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/conversation"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect/openai"
 )
 
 // item is an element of "input" or "output": its members as they are written.
@@ -15,12 +16,12 @@ type item struct {
 }
 
 func (i *item) read(r *reader, path string, v []byte) {
-	o := r.object(path, v)
+	o := r.Object(path, v)
 	for o.Next() {
 		v := o.Value()
 		switch {
 		case o.Is("type"):
-			i.kind = r.text(path+".type", v)
+			i.kind = r.Text(path+".type", v)
 		case o.Is("id"):
 			i.id = v
 		case o.Is("role"):
@@ -60,7 +61,7 @@ func (r *reader) said(path string, i *item) ([]conversation.Part, bool) {
 	case typeCall, typeCustom:
 		return []conversation.Part{{Kind: conversation.Call, Call: r.call(path, i)}}, true
 	case typeImage:
-		if isBlank(i.result) {
+		if openai.IsBlank(i.result) {
 			return nil, true
 		}
 		return []conversation.Part{{Kind: conversation.Image, Media: r.image(path, i)}}, true
@@ -74,9 +75,9 @@ func (r *reader) call(path string, i *item) *conversation.ToolCall {
 	if c.Custom {
 		arguments = path + ".input"
 	}
-	c.ID = r.need(path+".call_id", i.callID, "must be the id of the call")
-	c.Name = r.need(path+".name", i.name, "must name the tool")
-	c.Arguments = r.text(arguments, i.arguments)
+	c.ID = r.Need(path+".call_id", i.callID, "must be the id of the call")
+	c.Name = r.Need(path+".name", i.name, "must name the tool")
+	c.Arguments = r.Text(arguments, i.arguments)
 	return c
 }
 
@@ -86,13 +87,13 @@ func (r *reader) image(path string, i *item) *conversation.Media {
 	if form == "" {
 		form = "png"
 	}
-	return &conversation.Media{MIME: "image/" + form, Data: r.text(path+".result", i.result)}
+	return &conversation.Media{MIME: "image/" + form, Data: r.Text(path+".result", i.result)}
 }
 
 // thoughts reads a reasoning item. What it shows as a summary and the thoughts
 // themselves are two parts; the proof is of the last.
 func (r *reader) thoughts(path string, i *item) []conversation.Part {
-	id := r.text(path+".id", i.id)
+	id := r.Text(path+".id", i.id)
 	var parts []conversation.Part
 	add := func(name string, v []byte, isSummary bool) {
 		if text := r.paragraphs(path+"."+name, v); text != "" {
@@ -102,7 +103,7 @@ func (r *reader) thoughts(path string, i *item) []conversation.Part {
 	}
 	add("summary", i.summary, true)
 	add("content", i.content, false)
-	proof := r.text(path+".encrypted_content", i.encrypted)
+	proof := r.Text(path+".encrypted_content", i.encrypted)
 	if proof != "" && len(parts) == 0 {
 		parts = append(parts, conversation.Part{Kind: conversation.Thought, Thought: &conversation.Thinking{ID: id}})
 	}
@@ -118,11 +119,11 @@ const paragraph = "\n\n"
 
 func (r *reader) paragraphs(path string, v []byte) string {
 	var text string
-	r.each(path, v, func(path string, v []byte) {
+	r.Each(path, v, func(path string, v []byte) {
 		if text != "" {
 			text += paragraph
 		}
-		text += r.text(path+".text", member(v, "text"))
+		text += r.Text(path+".text", openai.Member(v, "text"))
 	})
 	return text
 }

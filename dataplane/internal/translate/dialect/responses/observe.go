@@ -2,10 +2,10 @@ package responses
 
 import (
 	"bytes"
-	"strings"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect/openai"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
 )
 
@@ -49,7 +49,7 @@ func (o *observer) Event(name, data []byte) (dialect.Sight, error) {
 	case "response.output_item.added", "response.output_item.done":
 		sight.Content = o.item(e.item)
 	case "response.content_part.added":
-		sight.Content = !isBlank(member(e.part, "text")) || !isBlank(member(e.part, "refusal"))
+		sight.Content = !openai.IsBlank(openai.Member(e.part, "text")) || !openai.IsBlank(openai.Member(e.part, "refusal"))
 	}
 	sight.Last = sight.Last || sight.Failure != nil
 	return sight, nil
@@ -58,7 +58,7 @@ func (o *observer) Event(name, data []byte) (dialect.Sight, error) {
 // grown takes in a delta and reports whether it holds anything. Deltas that are
 // no text are of tools that the provider runs.
 func (o *observer) grown(delta []byte) bool {
-	if isBlank(delta) {
+	if openai.IsBlank(delta) {
 		return false
 	}
 	o.seen.Output = true
@@ -69,12 +69,12 @@ func (o *observer) grown(delta []byte) bool {
 // item reports whether a caller sees something of an item: a call, at once; a
 // message and thoughts, when something is in them.
 func (o *observer) item(v []byte) bool {
-	kind := rawjson.String(member(v, "type"))
+	kind := rawjson.String(openai.Member(v, "type"))
 	switch kind {
 	case typeMessage:
-		return !isBlank(member(v, "content"))
+		return !openai.IsBlank(openai.Member(v, "content"))
 	case typeReasoning:
-		return !isBlank(member(v, "summary")) || !isBlank(member(v, "content")) || !isBlank(member(v, "encrypted_content"))
+		return !openai.IsBlank(openai.Member(v, "summary")) || !openai.IsBlank(openai.Member(v, "content")) || !openai.IsBlank(openai.Member(v, "encrypted_content"))
 	case typeCall, typeCustom:
 		o.seen.Output = true
 	}
@@ -91,7 +91,7 @@ func (o *observer) models(response []byte, base int) []dialect.Span {
 			continue
 		}
 		if o.seen.ServedModel == "" {
-			o.seen.ServedModel = bounded(rawjson.String(m.Value()))
+			o.seen.ServedModel = dialect.Served(rawjson.String(m.Value()))
 		}
 		start, end := m.ValueSpan()
 		spans = append(spans, dialect.Span{Start: base + start, End: base + end})
@@ -99,24 +99,13 @@ func (o *observer) models(response []byte, base int) []dialect.Span {
 	return spans
 }
 
-// maxServed is how much of a model's name is kept, in bytes: what a provider
-// calls its model goes into the account of every request.
-const maxServed = 256
-
-func bounded(name string) string {
-	if len(name) <= maxServed {
-		return name
-	}
-	return strings.ToValidUTF8(name[:maxServed], "")
-}
-
 // count takes in the usage of a whole response, and what it puts out unless
 // that came before.
 func (o *observer) count(r *response) {
-	if usage := readUsage(r.usage); usage.Known {
+	if usage := openai.ReadUsage(r.usage); usage.Known {
 		o.seen.Usage = usage
 	}
-	if o.said.Any() || isBlank(r.output) || r.output[0] != '[' {
+	if o.said.Any() || openai.IsBlank(r.output) || r.output[0] != '[' {
 		return
 	}
 	a := rawjson.NewArray(r.output)
@@ -126,9 +115,9 @@ func (o *observer) count(r *response) {
 			switch {
 			case m.Is("arguments"), m.Is("input"):
 				o.grown(m.Value())
-			case m.Is("content") && !isBlank(m.Value()):
+			case m.Is("content") && !openai.IsBlank(m.Value()):
 				o.texts(m.Value())
-			case m.Is("summary") && !isBlank(m.Value()):
+			case m.Is("summary") && !openai.IsBlank(m.Value()):
 				o.said.Add(m.Value())
 			case m.Is("name"):
 				o.seen.Output = true

@@ -1,26 +1,25 @@
 package responses
 
 import (
-	"strings"
-
 	"github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/conversation"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect/openai"
 )
 
 // content reads a text or an array of parts.
 func (r *reader) content(path string, v []byte) []conversation.Part {
 	switch {
 	case rawjson.IsNull(v):
-		r.wrong(path, missing, "must be a string or an array of parts")
+		r.Wrong(path, openai.Missing, "must be a string or an array of parts")
 		return nil
 	case rawjson.IsString(v):
-		return []conversation.Part{{Kind: conversation.Text, Text: r.text(path, v)}}
+		return []conversation.Part{{Kind: conversation.Text, Text: r.Text(path, v)}}
 	case v[0] != '[':
-		r.wrong(path, wrongType, "must be a string or an array of parts")
+		r.Wrong(path, openai.WrongType, "must be a string or an array of parts")
 		return nil
 	}
 	var parts []conversation.Part
-	r.each(path, v, func(path string, v []byte) {
+	r.Each(path, v, func(path string, v []byte) {
 		var raw part
 		raw.read(r, path, v)
 		if p, ok := r.part(path, &raw); ok {
@@ -39,12 +38,12 @@ type part struct {
 }
 
 func (p *part) read(r *reader, path string, v []byte) {
-	o := r.object(path, v)
+	o := r.Object(path, v)
 	for o.Next() {
 		v := o.Value()
 		switch {
 		case o.Is("type"):
-			p.kind = r.text(path+".type", v)
+			p.kind = r.Text(path+".type", v)
 		case o.Is("text"), o.Is("refusal"):
 			p.text = v
 		case o.Is("annotations"):
@@ -74,10 +73,10 @@ func (r *reader) part(path string, raw *part) (conversation.Part, bool) {
 	p := conversation.Part{Cache: cacheOf(raw.mark)}
 	switch raw.kind {
 	case inputText, outputText:
-		p.Text = r.text(path+".text", raw.text)
+		p.Text = r.Text(path+".text", raw.text)
 		p.Citations = readCitations(raw.annotations)
 	case refusal:
-		p.Kind, p.Text = conversation.Refusal, r.text(path+".refusal", raw.text)
+		p.Kind, p.Text = conversation.Refusal, r.Text(path+".refusal", raw.text)
 	case inputImage:
 		p.Kind, p.Media = conversation.Image, r.picture(path, raw)
 	case inputFile:
@@ -85,7 +84,7 @@ func (r *reader) part(path string, raw *part) (conversation.Part, bool) {
 	case inputAudio:
 		p.Kind, p.Media = conversation.Audio, r.sound(path+".input_audio", raw.audio)
 	default:
-		r.wrong(path+".type", unknownValue, "must be input_text, input_image, input_file, input_audio, output_text or refusal")
+		r.Wrong(path+".type", openai.UnknownValue, "must be input_text, input_image, input_file, input_audio, output_text or refusal")
 		return p, false
 	}
 	return p, true
@@ -94,34 +93,34 @@ func (r *reader) part(path string, raw *part) (conversation.Part, bool) {
 func (r *reader) picture(path string, raw *part) *conversation.Media {
 	m := &conversation.Media{}
 	switch {
-	case !isBlank(raw.url):
-		m = located(r.text(path+".image_url", raw.url))
-	case !isBlank(raw.id):
-		m.FileID = r.text(path+".file_id", raw.id)
+	case !openai.IsBlank(raw.url):
+		m = openai.Located(r.Text(path+".image_url", raw.url))
+	case !openai.IsBlank(raw.id):
+		m.FileID = r.Text(path+".file_id", raw.id)
 	default:
-		r.wrong(path, missing, "must have image_url or file_id")
+		r.Wrong(path, openai.Missing, "must have image_url or file_id")
 	}
-	m.Detail = r.text(path+".detail", raw.detail)
+	m.Detail = r.Text(path+".detail", raw.detail)
 	return m
 }
 
 func (r *reader) file(path string, raw *part) *conversation.Media {
 	m := &conversation.Media{}
 	switch {
-	case !isBlank(raw.data):
-		data := r.text(path+".file_data", raw.data)
-		if m = located(data); m.URL != "" {
+	case !openai.IsBlank(raw.data):
+		data := r.Text(path+".file_data", raw.data)
+		if m = openai.Located(data); m.URL != "" {
 			m = &conversation.Media{Data: data} // base64 alone
 		}
-	case !isBlank(raw.url):
-		m.URL = r.text(path+".file_url", raw.url)
-	case !isBlank(raw.id):
-		m.FileID = r.text(path+".file_id", raw.id)
+	case !openai.IsBlank(raw.url):
+		m.URL = r.Text(path+".file_url", raw.url)
+	case !openai.IsBlank(raw.id):
+		m.FileID = r.Text(path+".file_id", raw.id)
 	default:
-		r.wrong(path, missing, "must have file_data, file_url or file_id")
+		r.Wrong(path, openai.Missing, "must have file_data, file_url or file_id")
 	}
-	m.Name = r.text(path+".filename", raw.name)
-	m.Detail = r.text(path+".detail", raw.detail)
+	m.Name = r.Text(path+".filename", raw.name)
+	m.Detail = r.Text(path+".detail", raw.detail)
 	return m
 }
 
@@ -129,7 +128,7 @@ func (r *reader) file(path string, raw *part) *conversation.Media {
 func (r *reader) sound(path string, v []byte) *conversation.Media {
 	m := &conversation.Media{}
 	var data, format []byte
-	o := r.object(path, v)
+	o := r.Object(path, v)
 	for o.Next() {
 		switch {
 		case o.Is("data"):
@@ -138,30 +137,9 @@ func (r *reader) sound(path string, v []byte) *conversation.Media {
 			format = o.Value()
 		}
 	}
-	m.Data = r.need(path+".data", data, "must be the sound in base64")
-	switch word := r.text(path+".format", format); word {
-	case "":
-	case "mp3":
-		m.MIME = "audio/mpeg"
-	default:
-		m.MIME = "audio/" + word
-	}
+	m.Data = r.Need(path+".data", data, "must be the sound in base64")
+	m.MIME = openai.SoundType(r.Text(path+".format", format))
 	return m
-}
-
-// located is media by URL, or what a data URL holds
-// (https://www.rfc-editor.org/rfc/rfc2397).
-func located(url string) *conversation.Media {
-	rest, ok := strings.CutPrefix(url, "data:")
-	if !ok {
-		return &conversation.Media{URL: url}
-	}
-	kind, data, ok := strings.Cut(rest, ",")
-	mime, isBase64 := strings.CutSuffix(kind, ";base64")
-	if !ok || !isBase64 {
-		return &conversation.Media{URL: url}
-	}
-	return &conversation.Media{MIME: mime, Data: data}
 }
 
 // cacheOf reads a prompt_cache_breakpoint. The lifetimes of this format are
@@ -169,9 +147,9 @@ func located(url string) *conversation.Media {
 // one that was not lasts as long as the provider thinks.
 func cacheOf(v []byte) conversation.Cache {
 	switch {
-	case isBlank(v) || v[0] != '{':
+	case openai.IsBlank(v) || v[0] != '{':
 		return ""
-	case isBlank(member(v, "ttl")):
+	case openai.IsBlank(openai.Member(v, "ttl")):
 		return conversation.Cache5m
 	}
 	return conversation.Cache1h

@@ -3,6 +3,7 @@ package responses
 import (
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/conversation"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect/openai"
 )
 
 // content writes the member of that name: one text as a string, anything else
@@ -60,7 +61,7 @@ func (w *requestWriter) image(m *conversation.Media) error {
 	w.openPart(inputImage)
 	switch {
 	case m.Data != "":
-		w.String("image_url", dataURL(m))
+		w.String("image_url", openai.DataURL(m))
 	case m.URL != "":
 		w.String("image_url", m.URL)
 	case m.FileID != "":
@@ -74,7 +75,7 @@ func (w *requestWriter) image(m *conversation.Media) error {
 }
 
 func (w *requestWriter) sound(m *conversation.Media) error {
-	format := soundFormat(m.MIME)
+	format := openai.SoundFormat(m.Type())
 	switch {
 	case m.Data == "":
 		return &dialect.Unable{What: "a sound that is not inline in " + w.path}
@@ -91,17 +92,6 @@ func (w *requestWriter) sound(m *conversation.Media) error {
 	return nil
 }
 
-// soundFormat is the name of a type; the format has these two.
-func soundFormat(mime string) string {
-	switch mime {
-	case "audio/wav", "audio/x-wav", "audio/wave", "audio/vnd.wave":
-		return "wav"
-	case "audio/mpeg", "audio/mp3":
-		return "mp3"
-	}
-	return ""
-}
-
 // file writes a document. One that is plain text is a text, under its name.
 func (w *requestWriter) file(m *conversation.Media) error {
 	if m.Text != "" {
@@ -115,12 +105,8 @@ func (w *requestWriter) file(m *conversation.Media) error {
 	w.openPart(inputFile)
 	switch {
 	case m.Data != "":
-		name := m.Name
-		if name == "" {
-			name = fileName(m.MIME)
-		}
-		w.String("filename", name)
-		w.String("file_data", dataURL(m))
+		w.String("filename", openai.FileName(m))
+		w.String("file_data", openai.DataURL(m))
 	case m.URL != "":
 		w.StringIf("filename", m.Name)
 		w.String("file_url", m.URL)
@@ -133,23 +119,4 @@ func (w *requestWriter) file(m *conversation.Media) error {
 	w.StringIf("detail", m.Detail)
 	w.Close('}')
 	return nil
-}
-
-// fileName is what a file without a name is called: the format demands one.
-func fileName(mime string) string {
-	switch mime {
-	case "application/pdf":
-		return "file.pdf"
-	case "text/plain":
-		return "file.txt"
-	}
-	return "file"
-}
-
-func dataURL(m *conversation.Media) string {
-	mime := m.MIME
-	if mime == "" {
-		mime = "application/octet-stream"
-	}
-	return "data:" + mime + ";base64," + m.Data
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/conversation"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect/openai"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
 )
 
@@ -55,7 +56,7 @@ func (r *response) read(body []byte) {
 func (r *response) failure(inBand upstream.Class, body []byte) *upstream.Failure {
 	status := rawjson.String(r.status)
 	switch {
-	case isProblem(r.problem):
+	case openai.IsProblem(r.problem):
 		return upstream.InBand(inBand, 0, r.problem)
 	case status == failed, status == calledOff:
 		return upstream.InBand(inBand, 0, nil)
@@ -65,16 +66,13 @@ func (r *response) failure(inBand upstream.Class, body []byte) *upstream.Failure
 	return nil
 }
 
-// isProblem reports an "error" member that says something.
-func isProblem(v []byte) bool { return len(v) > 2 && (v[0] == '{' || v[0] == '"' || v[0] == '[') }
-
 func (r *response) finish(parts []conversation.Part) conversation.Finish {
 	calls, refused := found(parts)
 	return r.ended(calls, refused)
 }
 
 func (r *response) ended(calls, refused bool) conversation.Finish {
-	return finishOf(rawjson.String(r.status), rawjson.String(member(r.details, "reason")), calls, refused)
+	return finishOf(rawjson.String(r.status), rawjson.String(openai.Member(r.details, "reason")), calls, refused)
 }
 
 // DecodeReply implements dialect.Codec.
@@ -97,7 +95,7 @@ func (Codec) DecodeReply(body []byte) (*conversation.Reply, *upstream.Failure) {
 	choice := conversation.Choice{}
 	var tokens tokens
 	var read reader
-	read.each("output", r.output, func(path string, v []byte) {
+	read.Each("output", r.output, func(path string, v []byte) {
 		var i item
 		i.read(&read, path, v)
 		parts, _ := read.said(path, &i)
@@ -107,7 +105,7 @@ func (Codec) DecodeReply(body []byte) (*conversation.Reply, *upstream.Failure) {
 	choice.Finish, choice.Logprobs = r.finish(choice.Parts), tokens.logprobs()
 	return &conversation.Reply{
 		ID: rawjson.String(r.id), Model: rawjson.String(r.model), Choices: []conversation.Choice{choice},
-		Usage: readUsage(r.usage), ServiceTier: rawjson.String(r.tier),
+		Usage: openai.ReadUsage(r.usage), ServiceTier: rawjson.String(r.tier),
 	}, nil
 }
 
@@ -116,19 +114,19 @@ func (Codec) DecodeReply(body []byte) (*conversation.Reply, *upstream.Failure) {
 type tokens []byte
 
 func (t *tokens) item(i *item) {
-	if i.kind != typeMessage || isBlank(i.content) || i.content[0] != '[' {
+	if i.kind != typeMessage || openai.IsBlank(i.content) || i.content[0] != '[' {
 		return
 	}
 	a := rawjson.NewArray(i.content)
 	for a.Next() {
-		t.add(member(a.Value(), "logprobs"), 0)
+		t.add(openai.Member(a.Value(), "logprobs"), 0)
 	}
 }
 
 // add takes the elements of a list in, but for those that it has, and returns
 // how many the list holds.
 func (t *tokens) add(list []byte, has int) int {
-	if isBlank(list) || list[0] != '[' {
+	if openai.IsBlank(list) || list[0] != '[' {
 		return 0
 	}
 	n := 0

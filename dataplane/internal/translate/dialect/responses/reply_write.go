@@ -3,6 +3,7 @@ package responses
 import (
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/conversation"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect/openai"
 	"github.com/signalbox-dev/signalbox/shared/jsonappend"
 )
 
@@ -27,7 +28,7 @@ func (Codec) EncodeReply(r *conversation.Reply, as dialect.Told) []byte {
 // tokensOf reads logprobs in the form of chat completions.
 func tokensOf(logprobs []byte) tokens {
 	var t tokens
-	t.add(member(logprobs, "content"), 0)
+	t.add(openai.Member(logprobs, "content"), 0)
 	return t
 }
 

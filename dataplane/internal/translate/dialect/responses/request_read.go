@@ -5,6 +5,8 @@ import (
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/conversation"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect/openai"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 )
 
@@ -35,7 +37,7 @@ func (Codec) DecodeRequest(body []byte) (*conversation.Request, []fault.Violatio
 		}
 	}
 	r.settle()
-	return &r.out, r.violations
+	return &r.out, r.Violations
 }
 
 // param reads a member that is one value of the request.
@@ -43,27 +45,27 @@ func (r *requestReader) param(name string, v []byte) bool {
 	out := &r.out
 	switch name {
 	case "model":
-		out.Model = r.text(name, v)
+		out.Model = r.Text(name, v)
 	case "instructions":
-		r.instructions = r.text(name, v)
+		r.instructions = r.Text(name, v)
 	case "max_output_tokens":
-		out.MaxTokens = r.count(name, v)
+		out.MaxTokens = r.Count(name, v)
 	case "temperature":
-		out.Temperature = r.number(name, v)
+		out.Temperature = r.Number(name, v)
 	case "top_p":
-		out.TopP = r.number(name, v)
+		out.TopP = r.Number(name, v)
 	case "top_logprobs":
-		r.topLogprobs = r.number(name, v)
+		r.topLogprobs = r.Number(name, v)
 	case "service_tier":
-		out.ServiceTier = r.text(name, v)
+		out.ServiceTier = r.Text(name, v)
 	case "user":
-		r.user = r.text(name, v)
+		r.user = r.Text(name, v)
 	case "safety_identifier":
-		r.safety = r.text(name, v)
+		r.safety = r.Text(name, v)
 	case "prompt_cache_key":
-		out.CacheKey = r.text(name, v)
+		out.CacheKey = r.Text(name, v)
 	case "stream":
-		out.Stream = isTrue(r.flag(name, v))
+		out.Stream = isTrue(r.Flag(name, v))
 	default:
 		return false
 	}
@@ -78,7 +80,7 @@ func (r *requestReader) tooling(name string, v []byte) bool {
 	case "tool_choice":
 		r.toolChoice(v)
 	case "parallel_tool_calls":
-		r.out.ParallelTools = r.flag(name, v)
+		r.out.ParallelTools = r.Flag(name, v)
 	case "text":
 		r.textConfig(v)
 	case "reasoning":
@@ -101,17 +103,11 @@ func (r *requestReader) state(name string) bool {
 	return false
 }
 
-// gatewayOnly are members that the gateway itself reads, and stream_options,
-// which say how the reply is sent.
-var gatewayOnly = []string{
-	"models", "provider", "routing", "session_id", "preset", "provider_options", "metadata", "stream_options",
-}
-
-// other notes a member without a neutral form, unless it asks for what happens
-// anyway: of other formats nothing is stored, and too long an input is an error.
+// other notes a member without a neutral form, unless it is for the gateway,
+// says how the reply is sent, or asks for what happens anyway: of other formats nothing is stored, and too long an input is an error.
 func (r *requestReader) other(name string, v []byte) {
 	switch {
-	case slices.Contains(gatewayOnly, name), isBlank(v), string(v) == "false",
+	case dialect.IsGatewayOnly(name), name == "metadata", name == "stream_options", openai.IsBlank(v), string(v) == "false",
 		name == "truncation" && string(v) == `"disabled"`:
 	case !slices.Contains(r.out.Other, name):
 		r.out.Other = append(r.out.Other, name)
@@ -120,14 +116,14 @@ func (r *requestReader) other(name string, v []byte) {
 
 // textConfig reads the member "text".
 func (r *requestReader) textConfig(v []byte) {
-	o := r.object("text", v)
+	o := r.Object("text", v)
 	for o.Next() {
 		v := o.Value()
 		switch name := o.Name(); name {
 		case "format":
 			r.format(v)
 		case "verbosity":
-			r.out.Verbosity = r.text("text.verbosity", v)
+			r.out.Verbosity = r.Text("text.verbosity", v)
 		default:
 			r.other("text."+name, v)
 		}
@@ -137,31 +133,31 @@ func (r *requestReader) textConfig(v []byte) {
 func (r *requestReader) format(v []byte) {
 	const path = "text.format"
 	out := &conversation.Output{}
-	o := r.object(path, v)
+	o := r.Object(path, v)
 	for o.Next() {
 		v := o.Value()
 		switch {
 		case o.Is("type"):
-			out.Kind = conversation.OutputKind(r.text(path+".type", v))
+			out.Kind = conversation.OutputKind(r.Text(path+".type", v))
 		case o.Is("name"):
-			out.Name = r.text(path+".name", v)
+			out.Name = r.Text(path+".name", v)
 		case o.Is("description"):
-			out.Description = r.text(path+".description", v)
+			out.Description = r.Text(path+".description", v)
 		case o.Is("schema") && !rawjson.IsNull(v):
 			out.Schema = slices.Clone(v)
 		case o.Is("strict"):
-			out.Strict = r.flag(path+".strict", v)
+			out.Strict = r.Flag(path+".strict", v)
 		}
 	}
 	switch out.Kind {
 	case conversation.PlainText, conversation.JSONObject:
 	case conversation.JSONSchema:
 		if out.Schema == nil {
-			r.wrong(path+".schema", missing, "must be a JSON schema")
+			r.Wrong(path+".schema", openai.Missing, "must be a JSON schema")
 		}
 	default:
 		if !rawjson.IsNull(v) {
-			r.wrong(path+".type", unknownValue, `must be "text", "json_object" or "json_schema"`)
+			r.Wrong(path+".type", openai.UnknownValue, `must be "text", "json_object" or "json_schema"`)
 		}
 		return
 	}
@@ -171,18 +167,18 @@ func (r *requestReader) format(v []byte) {
 func (r *requestReader) reasoning(v []byte) {
 	const path = "reasoning"
 	said, older := &r.out.Reasoning, ""
-	o := r.object(path, v)
+	o := r.Object(path, v)
 	for o.Next() {
 		v := o.Value()
 		switch name := o.Name(); name {
 		case "effort":
-			if said.Effort = r.text(path+".effort", v); said.Effort == "none" {
+			if said.Effort = r.Text(path+".effort", v); said.Effort == "none" {
 				said.Effort, said.Off = "", true
 			}
 		case "summary":
-			said.Summary = r.text(path+".summary", v)
+			said.Summary = r.Text(path+".summary", v)
 		case "generate_summary":
-			older = r.text(path+".generate_summary", v)
+			older = r.Text(path+".generate_summary", v)
 		default:
 			r.other(path+"."+name, v)
 		}
@@ -194,8 +190,8 @@ func (r *requestReader) reasoning(v []byte) {
 
 // include asks for more in the reply. Proofs of thoughts are always there.
 func (r *requestReader) include(v []byte) {
-	r.each("include", v, func(path string, v []byte) {
-		switch name := r.text(path, v); name {
+	r.Each("include", v, func(path string, v []byte) {
+		switch name := r.Text(path, v); name {
 		case includeProofs:
 		case includeLogprobs:
 			r.out.Logprobs = true
@@ -226,7 +222,7 @@ func (r *requestReader) settle() {
 		r.out.Messages = slices.Insert(r.out.Messages, 0, front)
 	}
 	if !r.hasInput && len(r.out.State) == 0 {
-		r.wrong("input", missing, "must be a string or an array of items")
+		r.Wrong("input", openai.Missing, "must be a string or an array of items")
 	}
 }
 

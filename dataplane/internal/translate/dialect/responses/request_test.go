@@ -161,7 +161,7 @@ func TestRequestsMean(t *testing.T) {
 				{Kind: conversation.File, Media: &conversation.Media{URL: "https://a.example/a.pdf"}},
 				{Kind: conversation.File, Media: &conversation.Media{FileID: "file-1", Name: "a"}},
 				{Kind: conversation.Image, Media: &conversation.Media{FileID: "file-2", Detail: "original"}},
-				{Kind: conversation.Image, Media: &conversation.Media{URL: "data:text/plain,x"}},
+				{Kind: conversation.Image, Media: &conversation.Media{MIME: "text/plain", Data: "eA=="}},
 				{Kind: conversation.Audio, Media: &conversation.Media{Data: "AA==", MIME: "audio/mpeg"}},
 			}}}},
 		},

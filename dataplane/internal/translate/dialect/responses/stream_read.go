@@ -7,6 +7,7 @@ import (
 	"github.com/signalbox-dev/signalbox/dataplane/internal/sse"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/conversation"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect/openai"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
 )
 
@@ -152,7 +153,7 @@ func (d *streamReader) ended(kind string, v *event) *upstream.Failure {
 		return failure
 	}
 	d.begin(&r)
-	if !isBlank(r.output) && r.output[0] == '[' {
+	if !openai.IsBlank(r.output) && r.output[0] == '[' {
 		a := rawjson.NewArray(r.output)
 		for i := int64(0); a.Next(); i++ {
 			d.item(i, a.Value())
@@ -161,7 +162,7 @@ func (d *streamReader) ended(kind string, v *event) *upstream.Failure {
 	for _, p := range d.order {
 		d.close(p)
 	}
-	if usage := readUsage(r.usage); usage.Known {
+	if usage := openai.ReadUsage(r.usage); usage.Known {
 		d.emit(conversation.Event{Kind: conversation.Metered, Usage: usage})
 	}
 	if rawjson.IsNull(r.status) && kind == "response.incomplete" {

@@ -3,6 +3,7 @@ package responses
 import (
 	"github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/conversation"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect/openai"
 )
 
 // open begins a part.
@@ -93,7 +94,7 @@ func (d *streamReader) cite(p *inPart, citations []conversation.Citation) {
 // rate reads a list of logprobs but for its first elements: a list that goes
 // on from what came has none that came, a list of all has them all.
 func (d *streamReader) rate(p *inPart, list []byte, before int) {
-	if isBlank(list) {
+	if openai.IsBlank(list) {
 		return
 	}
 	var t tokens
@@ -176,7 +177,7 @@ func (d *streamReader) item(output int64, v []byte) {
 	i.read(&d.read, "", v)
 	switch i.kind {
 	case typeMessage:
-		if isBlank(i.content) || i.content[0] != '[' {
+		if openai.IsBlank(i.content) || i.content[0] != '[' {
 			return
 		}
 		a := rawjson.NewArray(i.content)
@@ -189,7 +190,7 @@ func (d *streamReader) item(output int64, v []byte) {
 		d.close(d.call(output, &i))
 	case typeImage:
 		at := slot{output, ofImage, 0}
-		if d.parts[at] == nil && !isBlank(i.result) {
+		if d.parts[at] == nil && !openai.IsBlank(i.result) {
 			d.close(d.open(at, conversation.Part{Kind: conversation.Image, Media: d.read.image("", &i)}))
 		}
 	}
@@ -201,7 +202,7 @@ func (d *streamReader) reasoning(output int64, i *item) {
 	var last *inPart
 	for n, v := range [...][]byte{i.summary, i.content} {
 		p := d.parts[slots[n]]
-		if p == nil && !isBlank(v) {
+		if p == nil && !openai.IsBlank(v) {
 			d.remember(output, i.id)
 			p = d.thought(slots[n])
 		}

@@ -5,20 +5,21 @@ import (
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/conversation"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect/openai"
 )
 
 func (r *requestReader) tools(v []byte) {
 	r.out.Tools = nil
-	r.each("tools", v, func(path string, v []byte) {
+	r.Each("tools", v, func(path string, v []byte) {
 		kind := ""
 		if v[0] == '{' {
-			kind = r.text(path+".type", member(v, "type"))
+			kind = r.Text(path+".type", openai.Member(v, "type"))
 		}
 		switch kind {
 		case "function", "custom":
 			r.tool(path, kind, v)
 		case "":
-			r.wrong(path+".type", missing, "must name the kind of the tool")
+			r.Wrong(path+".type", openai.Missing, "must name the kind of the tool")
 		default:
 			r.out.Tools = append(r.out.Tools, conversation.Tool{
 				Kind: conversation.Builtin, Name: kind, Raw: slices.Clone(v), Origin: home,
@@ -32,22 +33,22 @@ func (r *requestReader) tool(path, kind string, v []byte) {
 	if kind == "custom" {
 		tool.Kind = conversation.Custom
 	}
-	o := r.object(path, v)
+	o := r.Object(path, v)
 	for o.Next() {
 		v := o.Value()
 		switch name := o.Name(); {
 		case name == "type", rawjson.IsNull(v):
 		case name == "name":
-			tool.Name = r.text(path+".name", v)
+			tool.Name = r.Text(path+".name", v)
 		case name == "description":
-			tool.Description = r.text(path+".description", v)
+			tool.Description = r.Text(path+".description", v)
 		case name == "parameters":
 			if v[0] != '{' && v[0] != 't' && v[0] != 'f' { // a schema is an object, or true or false
-				r.wrong(path+".parameters", wrongType, "must be a JSON schema")
+				r.Wrong(path+".parameters", openai.WrongType, "must be a JSON schema")
 			}
 			tool.Parameters = slices.Clone(v)
 		case name == "strict":
-			tool.Strict = r.flag(path+".strict", v)
+			tool.Strict = r.Flag(path+".strict", v)
 		case name == "format" && tool.Kind == conversation.Custom:
 			tool.Raw, tool.Origin = slices.Clone(v), home
 		default:
@@ -55,7 +56,7 @@ func (r *requestReader) tool(path, kind string, v []byte) {
 		}
 	}
 	if tool.Name == "" {
-		r.wrong(path+".name", missing, "must name the tool")
+		r.Wrong(path+".name", openai.Missing, "must name the tool")
 	}
 	r.out.Tools = append(r.out.Tools, tool)
 }
@@ -70,11 +71,11 @@ func (r *requestReader) toolChoice(v []byte) {
 	}
 	kind := ""
 	if v[0] == '{' {
-		kind = r.text(path+".type", member(v, "type"))
+		kind = r.Text(path+".type", openai.Member(v, "type"))
 	}
 	switch kind {
 	case "":
-		r.wrong(path, unknownValue, `must be "none", "auto", "required", or name tools`)
+		r.Wrong(path, openai.UnknownValue, `must be "none", "auto", "required", or name tools`)
 	case "allowed_tools":
 		r.allowed(path, v)
 	default:
@@ -87,26 +88,26 @@ func (r *requestReader) mode(path string, v []byte) conversation.ToolMode {
 	case conversation.Auto, conversation.None, conversation.Required:
 		return mode
 	default:
-		r.wrong(path, unknownValue, `must be "none", "auto" or "required"`)
+		r.Wrong(path, openai.UnknownValue, `must be "none", "auto" or "required"`)
 		return ""
 	}
 }
 
 func (r *requestReader) allowed(path string, v []byte) {
 	choice := conversation.ToolChoice{Mode: conversation.Auto}
-	o := r.object(path, v)
+	o := r.Object(path, v)
 	for o.Next() {
 		switch {
 		case o.Is("mode"):
 			choice.Mode = r.mode(path+".mode", o.Value())
 		case o.Is("tools"):
-			r.each(path+".tools", o.Value(), func(path string, v []byte) {
+			r.Each(path+".tools", o.Value(), func(path string, v []byte) {
 				choice.Allowed = append(choice.Allowed, r.named(path, v))
 			})
 		}
 	}
 	if len(choice.Allowed) == 0 {
-		r.wrong(path+".tools", missing, "must name tools")
+		r.Wrong(path+".tools", openai.Missing, "must name tools")
 	}
 	r.out.ToolChoice = choice
 }
@@ -114,22 +115,22 @@ func (r *requestReader) allowed(path string, v []byte) {
 // named reads a reference to a tool.
 func (r *requestReader) named(path string, v []byte) string {
 	var kind, name string
-	o := r.object(path, v)
+	o := r.Object(path, v)
 	for o.Next() {
 		switch {
 		case o.Is("type"):
-			kind = r.text(path+".type", o.Value())
+			kind = r.Text(path+".type", o.Value())
 		case o.Is("name"):
-			name = r.text(path+".name", o.Value())
+			name = r.Text(path+".name", o.Value())
 		}
 	}
 	switch {
 	case kind == "":
-		r.wrong(path+".type", missing, "must name the kind of the tool")
+		r.Wrong(path+".type", openai.Missing, "must name the kind of the tool")
 	case kind != "function" && kind != "custom":
 		return kind
 	case name == "":
-		r.wrong(path+".name", missing, "must name a tool")
+		r.Wrong(path+".name", openai.Missing, "must name a tool")
 	}
 	return name
 }

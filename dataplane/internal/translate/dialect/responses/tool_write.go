@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/conversation"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect/openai"
 	"github.com/signalbox-dev/signalbox/shared/jsonappend"
 )
 
@@ -71,8 +72,8 @@ func (w *requestWriter) tool(b *jsonappend.Buffer, t *conversation.Tool, path st
 // write the same with one more level, "grammar"
 // (https://platform.openai.com/docs/api-reference/chat/create).
 func formatOf(raw []byte) []byte {
-	grammar := member(raw, "grammar")
-	definition, syntax := member(grammar, "definition"), member(grammar, "syntax")
+	grammar := openai.Member(raw, "grammar")
+	definition, syntax := openai.Member(grammar, "definition"), openai.Member(grammar, "syntax")
 	if definition == nil {
 		return raw
 	}

@@ -4,7 +4,6 @@ import (
 	"strconv"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/conversation"
-	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect"
 	"github.com/signalbox-dev/signalbox/shared/jsonappend"
 )
 
@@ -52,33 +51,56 @@ func (w *requestWriter) role(r conversation.Role) string {
 	return string(r)
 }
 
-// results writes one message for each result.
+// results writes one message for each result. A tool's message holds text
+// alone: what else the results hold, a picture of the screen most often, is said
+// by the user behind them, under the id of its call.
 func (w *requestWriter) results(m *conversation.Message) error {
+	var beside []conversation.Part
 	for i := range m.Parts {
-		if err := w.result(&m.Parts[i]); err != nil {
+		p := &m.Parts[i]
+		if p.Result == nil {
+			return w.unable(p.Kind)
+		}
+		texts, media := split(p.Result.Parts)
+		if err := w.result(p, texts); err != nil {
 			return err
 		}
+		if len(media) > 0 {
+			label := conversation.Part{Kind: conversation.Text, Text: "Result of " + p.Result.CallID + ":"}
+			beside = append(append(beside, label), media...)
+		}
 	}
+	if len(beside) == 0 {
+		return nil
+	}
+	w.begin("user")
+	if err := w.content(beside); err != nil {
+		return err
+	}
+	w.Close('}')
 	return nil
+}
+
+func split(parts []conversation.Part) (texts, media []conversation.Part) {
+	for _, p := range parts {
+		if p.Media == nil || p.Media.Text != "" {
+			texts = append(texts, p)
+		} else {
+			media = append(media, p)
+		}
+	}
+	return texts, media
 }
 
 // result writes a tool's answer. The format has no mark for one that failed:
 // the text says it.
-func (w *requestWriter) result(p *conversation.Part) error {
-	if p.Result == nil {
-		return w.unable(p.Kind)
-	}
+func (w *requestWriter) result(p *conversation.Part, texts []conversation.Part) error {
 	if p.Cache != "" {
 		w.degrade("cache_control")
 	}
-	for i := range p.Result.Parts {
-		if kind := p.Result.Parts[i].Kind; kind != conversation.Text {
-			return &dialect.Unable{What: kindNames[kind] + " in a tool's result in " + w.path}
-		}
-	}
 	w.begin("tool")
 	w.String("tool_call_id", p.Result.CallID)
-	if err := w.content(p.Result.Parts); err != nil {
+	if err := w.content(texts); err != nil {
 		return err
 	}
 	w.Close('}')

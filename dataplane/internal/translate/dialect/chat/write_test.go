@@ -171,8 +171,10 @@ func TestUnable(t *testing.T) {
 		"an image in messages.0":                            says(conversation.Assistant, image),
 		"a sound in messages.0":                             says(conversation.Assistant, media(conversation.Audio, conversation.Media{Data: "AA==", MIME: "audio/wav"})),
 		"a text in messages.0":                              says(conversation.ToolRole, text("stray")),
-		"an image in a tool's result in messages.0":         says(conversation.ToolRole, conversation.Part{Kind: conversation.Result, Result: &conversation.ToolResult{CallID: "a", Parts: []conversation.Part{image}}}),
-		"a tool call in messages.0":                         says(conversation.User, conversation.Part{Kind: conversation.Call, Call: &conversation.ToolCall{}}),
+		"an image by file id in messages.0": says(conversation.ToolRole, conversation.Part{Kind: conversation.Result, Result: &conversation.ToolResult{CallID: "a", Parts: []conversation.Part{
+			{Kind: conversation.Image, Media: &conversation.Media{FileID: "f"}},
+		}}}),
+		"a tool call in messages.0": says(conversation.User, conversation.Part{Kind: conversation.Call, Call: &conversation.ToolCall{}}),
 	} {
 		_, err := chat.New().EncodeRequest(&conversation.Request{Messages: []conversation.Message{m}}, dialect.Target{})
 		require.Equal(t, &dialect.Unable{What: want}, err)

@@ -15,6 +15,7 @@ import (
 type Observer struct {
 	wantUsage bool
 
+	front   front
 	models  [1]dialect.Span // of the last object, with room for what is usual
 	usage   conversation.Usage
 	served  string
@@ -84,14 +85,20 @@ func (o *Observer) look(text []byte, inBand upstream.Class) (sight dialect.Sight
 	var problem, kind []byte
 	loose := false
 	sight.Models = o.models[:0]
-	members := rawjson.NewObject(text)
-	for members.Next() {
+	members, begun := o.front.pass(text)
+	if begun {
+		sight.Models = append(sight.Models, o.front.models...)
+	}
+	for before := members; members.Next(); {
 		switch {
 		case members.Is("model"):
 			start, end := members.ValueSpan()
 			sight.Models = append(sight.Models, dialect.Span{Start: start, End: end})
 		case members.Is("choices"):
 			choices = members.Value()
+			if !begun && !hasUsage && problem == nil {
+				o.front.keep(text, before, &members, sight.Models)
+			}
 		case members.Is("usage"):
 			hasUsage = o.count(members.Value())
 		case members.Is("error"):
@@ -100,6 +107,9 @@ func (o *Observer) look(text []byte, inBand upstream.Class) (sight dialect.Sight
 			kind = members.Value()
 		case members.Is("message"), members.Is("detail"):
 			loose = true
+		}
+		if !begun {
+			before = members
 		}
 	}
 	if !members.Whole() {

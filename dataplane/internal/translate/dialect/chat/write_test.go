@@ -171,10 +171,7 @@ func TestUnable(t *testing.T) {
 		"an image in messages.0":                            says(conversation.Assistant, image),
 		"a sound in messages.0":                             says(conversation.Assistant, media(conversation.Audio, conversation.Media{Data: "AA==", MIME: "audio/wav"})),
 		"a text in messages.0":                              says(conversation.ToolRole, text("stray")),
-		"an image by file id in messages.0": says(conversation.ToolRole, conversation.Part{Kind: conversation.Result, Result: &conversation.ToolResult{CallID: "a", Parts: []conversation.Part{
-			{Kind: conversation.Image, Media: &conversation.Media{FileID: "f"}},
-		}}}),
-		"a tool call in messages.0": says(conversation.User, conversation.Part{Kind: conversation.Call, Call: &conversation.ToolCall{}}),
+		"a tool call in messages.0":                         says(conversation.User, conversation.Part{Kind: conversation.Call, Call: &conversation.ToolCall{}}),
 	} {
 		_, err := chat.New().EncodeRequest(&conversation.Request{Messages: []conversation.Message{m}}, dialect.Target{})
 		require.Equal(t, &dialect.Unable{What: want}, err)
@@ -274,4 +271,14 @@ func TestUsageIsNewsOnce(t *testing.T) {
 		metered += len(events)
 	}
 	require.Equal(t, 2, metered)
+}
+
+// What of a result is no text and has no form for a user either excludes.
+func TestUnableInResults(t *testing.T) {
+	result := conversation.Part{Kind: conversation.Result, Result: &conversation.ToolResult{CallID: "a", Parts: []conversation.Part{
+		text("x"), {Kind: conversation.Image, Media: &conversation.Media{FileID: "f"}},
+	}}}
+	r := &conversation.Request{Messages: []conversation.Message{{Role: conversation.ToolRole, Parts: []conversation.Part{result}}}}
+	_, err := chat.New().EncodeRequest(r, dialect.Target{Model: "m"})
+	require.Equal(t, &dialect.Unable{What: "an image by file id in messages.0"}, err)
 }

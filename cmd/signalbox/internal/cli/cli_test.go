@@ -310,7 +310,7 @@ func TestLogsAndExplain(t *testing.T) {
 	term.run("logs", "get", first).is(cli.ExitOK).shows("POLICY REVISION")
 	term.run("explain", first).is(cli.ExitOK).shows(
 		"asked for acme/small", "answered with status 200 by north", "policy revision 3", "from the workspace",
-		"south:acme/small", "east:acme/small", "zdr_required", "503 server_error", "fallback_provider",
+		"south:acme/small", "east:acme/small", "zdr_required", "503 server_error", "fallback_provider", "left out: response_format, seed.",
 		"1000 × 0.000000003 USD per million", "1234.567890123 USD", "0.02 USD",
 	)
 	require.Regexp(t, `\+1000 ms +20 ms +1 ms +north`, term.run("explain", first).out)
@@ -349,7 +349,7 @@ func (term *terminal) served(ws string, sequence uint64) string {
 	started := request.Time() // the moment that the log keeps
 	decision, err := json.Marshal(decide.Record{
 		RequestedModel: "acme/small", DecidedModel: "acme/small", PolicyRevision: 3, CatalogRevision: 2,
-		SwitchReason: decide.SwitchFallbackProvider, Chain: []string{"acme/small"},
+		SwitchReason: decide.SwitchFallbackProvider, Chain: []string{"acme/small"}, Degraded: []string{"response_format", "seed"},
 		Policy: []decide.ResolvedField{{Field: "routing_mode", Rung: "workspace", Value: "price"}},
 		Candidates: []decide.RankedCandidate{
 			{Model: "acme/small", Endpoint: "south:acme/small", Provider: "south", Score: 12, Factors: []decide.Factor{{Name: "spend", Input: 2e7, Unit: "nano_usd", Contribution: 12}}},

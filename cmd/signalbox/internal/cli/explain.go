@@ -114,6 +114,9 @@ func (s *story) policy(r decide.Record) {
 	if r.SwitchReason != "" {
 		s.line("Something other than the first choice served, because of: %s.", clean(string(r.SwitchReason)))
 	}
+	if len(r.Degraded) > 0 {
+		s.line("Asked for, and left out: %s.", clean(strings.Join(r.Degraded, ", ")))
+	}
 	if len(r.Policy) == 0 {
 		return
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox-dev/signalbox/dataplane/app"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/socket"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/logging"
 	"github.com/signalbox-dev/signalbox/shared/policy"
@@ -315,6 +316,39 @@ func TestDrainCutsWhatIsLeftWithAnErrorFrame(t *testing.T) {
 	event := p.events(rid, 1)[0]
 	require.Equal(t, wire.Failed, event.Outcome)
 	require.Equal(t, 200, event.Status)
+	require.Equal(t, "upstream_undetermined", event.Code)
+}
+
+// net/http forgets a connection that became a WebSocket, which would otherwise
+// keep a gateway from ending for as long as the conversation lasts.
+func TestDrainEndsConversations(t *testing.T) {
+	p := newPlatform(t)
+	p.publishCatalog()
+	cfg := p.config()
+	cfg.HTTP.DrainTimeout = 300 * time.Millisecond
+	g := p.start(cfg)
+	g.awaitReady()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, g.url+"/v1/realtime?model=acme/voice", nil)
+	require.NoError(t, err)
+	request.Header.Set("Authorization", "Bearer "+p.token)
+	transport := &http.Transport{}
+	defer transport.CloseIdleConnections()
+	talk, response, err := socket.Dial(t.Context(), transport, request, "realtime", 1<<20)
+	require.NoError(t, err)
+	frame, err := talk.Receive(t.Context())
+	require.NoError(t, err)
+	require.Contains(t, string(frame.Data), "session.created")
+
+	stopped := make(chan error, 1)
+	go func() { stopped <- g.stop() }()
+	frame, err = talk.Receive(t.Context())
+	require.NoError(t, err)
+	require.Contains(t, string(frame.Data), "stopping")
+	_, err = talk.Receive(t.Context())
+	require.ErrorContains(t, err, "StatusServiceRestart")
+	require.NoError(t, <-stopped)
+	event := p.events(response.Header.Get("X-Signalbox-Request-Id"), 1)[0]
+	require.Equal(t, wire.Failed, event.Outcome)
 	require.Equal(t, "upstream_undetermined", event.Code)
 }
 

@@ -102,6 +102,8 @@ func (p *platform) publishCatalog() {
 		}
 		return m
 	}
+	voice := model("voice", "north")
+	voice.Endpoints[0].Surfaces = []catalog.Surface{catalog.Realtime}
 	c := catalog.Catalog{
 		Schema: catalog.Schema, Revision: 1,
 		Providers: []catalog.Provider{
@@ -109,7 +111,7 @@ func (p *platform) publishCatalog() {
 			{Slug: "south", Type: catalog.OpenAICompatible, BaseURL: p.simAt + "/v1", Keyless: true},
 		},
 		Models: []catalog.Model{
-			model("broken-fault-status-503", "north"), model("hang-fault-hang-2", "north"), model("large", "north", "south"), model("small", "north"),
+			model("broken-fault-status-503", "north"), model("hang-fault-hang-2", "north"), model("large", "north", "south"), model("small", "north"), voice,
 		},
 	}
 	body, digest, err := policy.Encode(c)

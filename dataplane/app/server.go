@@ -115,7 +115,9 @@ func (s *server) drain(ctx context.Context, main *http.Server) {
 	s.draining.Store(true)
 	within, cancel := context.WithTimeout(ctx, s.app.cfg.HTTP.DrainTimeout)
 	defer cancel()
-	if main.Shutdown(within) != nil {
+	// Shutdown does not wait for connections that were taken over: two-way
+	// conversations.
+	if main.Shutdown(within) != nil || !s.idle(within) {
 		s.app.deps.Log.Warn("requests are cut at the end of the drain timeout")
 		s.stop(fault.Wrap(errStopping, fault.UpstreamUndetermined,
 			"This gateway is stopping. Send the request again.").From(fault.Gateway).After(time.Second))
@@ -125,6 +127,22 @@ func (s *server) drain(ctx context.Context, main *http.Server) {
 	}
 	_ = main.Close()
 	s.inFlight.Wait()
+}
+
+// idle waits for what is in flight, and reports whether it has ended in time.
+// No request may begin any more. What it starts ends with the last request.
+func (s *server) idle(ctx context.Context) bool {
+	ended := make(chan struct{})
+	go func() {
+		s.inFlight.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 var probePaths = []string{"/healthz", "/readyz", "/metrics"}

@@ -27,11 +27,10 @@ type Ending int
 
 // The endings.
 const (
-	Complete  Ending = iota // one of the two sides had enough
-	Restart                 // this gateway stops: come again
-	Violation               // a side broke the rules of the conversation
-	TooBig                  // a frame over the limit
-	Broken                  // the other side is gone
+	Complete Ending = iota // one of the two sides had enough
+	Restart                // this gateway stops: come again
+	TooBig                 // a frame over the limit
+	Broken                 // the other side is gone
 )
 
 // Upgrader is a Sink that can turn into a two-way conversation.

@@ -85,11 +85,10 @@ var statuses = map[call.Ending]struct {
 	code   websocket.StatusCode
 	reason string
 }{
-	call.Complete:  {websocket.StatusNormalClosure, ""},
-	call.Restart:   {websocket.StatusServiceRestart, "the gateway restarts"},
-	call.Violation: {websocket.StatusPolicyViolation, "not a frame of this protocol"},
-	call.TooBig:    {websocket.StatusMessageTooBig, "frame over the size limit"},
-	call.Broken:    {websocket.StatusInternalError, "the other side is gone"},
+	call.Complete: {websocket.StatusNormalClosure, ""},
+	call.Restart:  {websocket.StatusServiceRestart, "the gateway restarts"},
+	call.TooBig:   {websocket.StatusMessageTooBig, "frame over the size limit"},
+	call.Broken:   {websocket.StatusInternalError, "the other side is gone"},
 }
 
 // End implements call.Frames.

@@ -69,14 +69,11 @@ func TestFramesGoBothWays(t *testing.T) {
 }
 
 func TestTheEndIsEOF(t *testing.T) {
-	for _, why := range []call.Ending{call.Complete} {
-		s := server(t, func(c *socket.Socket) { c.End(why) })
-		_, err := dial(t, s.URL).Receive(t.Context())
-		require.ErrorIs(t, err, io.EOF)
-	}
+	s := server(t, func(c *socket.Socket) { c.End(call.Complete) })
+	_, err := dial(t, s.URL).Receive(t.Context())
+	require.ErrorIs(t, err, io.EOF)
 	for why, code := range map[call.Ending]websocket.StatusCode{
-		call.Restart: websocket.StatusServiceRestart, call.Violation: websocket.StatusPolicyViolation,
-		call.TooBig: websocket.StatusMessageTooBig, call.Broken: websocket.StatusInternalError,
+		call.Restart: websocket.StatusServiceRestart, call.TooBig: websocket.StatusMessageTooBig, call.Broken: websocket.StatusInternalError,
 	} {
 		s := server(t, func(c *socket.Socket) { c.End(why) })
 		_, err := dial(t, s.URL).Receive(t.Context())

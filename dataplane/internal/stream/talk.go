@@ -44,7 +44,7 @@ func talk(ctx context.Context, r *call.Reply, head http.Header, sink call.Sink) 
 	if failure != nil && failure.Code != fault.ClientClosed {
 		sink.Fail(failure, nil) // in the words of the surface, before the connection goes
 	}
-	caller.End(endingOf(failure))
+	caller.End(endingOf(ctx, failure))
 	c.provider.End(call.Complete)
 	running.Wait()
 	if failure == nil {
@@ -53,10 +53,14 @@ func talk(ctx context.Context, r *call.Reply, head http.Header, sink call.Sink) 
 	return failure
 }
 
-func endingOf(failure *fault.Error) call.Ending {
+// endingOf is what the caller's connection says last. Once it is a
+// conversation's, its context ends with the gateway alone.
+func endingOf(ctx context.Context, failure *fault.Error) call.Ending {
 	switch {
 	case failure == nil:
 		return call.Complete
+	case ctx.Err() != nil:
+		return call.Restart
 	case failure.Code == fault.PayloadTooLarge:
 		return call.TooBig
 	}

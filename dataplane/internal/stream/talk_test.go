@@ -150,7 +150,7 @@ func TestHowAConversationEnds(t *testing.T) {
 		}, fault.PayloadTooLarge, true, call.TooBig},
 		"the gateway stops": {func(_ *upgradable, _ *side, stop context.CancelCauseFunc) {
 			stop(fault.New(fault.Unavailable, "stopping"))
-		}, fault.Unavailable, true, call.Broken},
+		}, fault.Unavailable, true, call.Restart},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx, stop := context.WithCancelCause(t.Context())

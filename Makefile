@@ -14,7 +14,7 @@ export GOFLAGS ?= -buildvcs=false
 
 .PHONY: help
 help: ## List the targets
-	@awk -F ':.*## ' '/^##@ / {part = substr($$0, 5)} /^[a-z0-9-]+:.*## / {if (part) print "\n" part; part = ""; printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^##@ / {part = substr($$0, 5)} /^[a-z0-9-]+:.*## / {if (part) print "\n" part; part = ""; printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 ##@ The two doors
 
@@ -108,6 +108,10 @@ chaos: setup-test build ## Kill, stop and wipe things under load, then count
 bench: setup-test build ## Measure against a direct call and a bare reverse proxy, and every codec
 	go run ./test/bench/cmd/bench
 	go test -run '^$$' -bench . -benchmem -timeout 20m ./dataplane/internal/translate/... ./dataplane/internal/eventstream ./dataplane/internal/rawform
+
+.PHONY: bench-routing
+bench-routing: ## Play an hour of failing, slow and cheaper providers under each way of ranking
+	go run ./test/bench/routing -docs docs
 
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for FUZZTIME

@@ -40,7 +40,7 @@ func talk(ctx context.Context, r *call.Reply, head http.Header, sink call.Sink) 
 	running.Go(func() { c.end(c.carry(ctx, c.provider, c.caller, false)) })
 	running.Go(func() { c.watch(ctx) })
 	<-c.ended
-	failure := c.failure()
+	failure := c.failure(ctx)
 	if failure != nil && failure.Code != fault.ClientClosed {
 		sink.Fail(failure, nil) // in the words of the surface, before the connection goes
 	}
@@ -83,10 +83,14 @@ func (c *conversation) end(why error) {
 	})
 }
 
-// failure is nil when one of the sides simply had enough.
-func (c *conversation) failure() *fault.Error {
+// failure is nil when one of the sides simply had enough. The end of the
+// gateway ends both sides, so that either may have been noted before the cause.
+func (c *conversation) failure(ctx context.Context) *fault.Error {
 	if errors.Is(c.why, io.EOF) {
 		return nil
+	}
+	if stop, ok := errors.AsType[*fault.Error](context.Cause(ctx)); ok {
+		return stop
 	}
 	return fault.Of(c.why)
 }

@@ -25,6 +25,8 @@ type side struct {
 	ended chan struct{}
 	why   call.Ending
 	deaf  bool
+
+	meanwhile func() // called before a failure is
 }
 
 func newSide() *side {
@@ -36,6 +38,9 @@ func (s *side) Receive(context.Context) (call.Frame, error) {
 	case f := <-s.says:
 		return f, nil
 	case err := <-s.fails:
+		if s.meanwhile != nil {
+			s.meanwhile()
+		}
 		return call.Frame{}, err
 	case <-s.ended:
 		return call.Frame{}, errors.New("ended")
@@ -150,6 +155,10 @@ func TestHowAConversationEnds(t *testing.T) {
 		}, fault.PayloadTooLarge, true, call.TooBig},
 		"the gateway stops": {func(_ *upgradable, _ *side, stop context.CancelCauseFunc) {
 			stop(fault.New(fault.Unavailable, "stopping"))
+		}, fault.Unavailable, true, call.Restart},
+		"the gateway stops, which the provider's side sees first": {func(_ *upgradable, p *side, stop context.CancelCauseFunc) {
+			p.meanwhile = func() { stop(fault.New(fault.Unavailable, "stopping")) }
+			p.fails <- fault.New(fault.ClientClosed, "over")
 		}, fault.Unavailable, true, call.Restart},
 	} {
 		t.Run(name, func(t *testing.T) {

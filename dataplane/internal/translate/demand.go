@@ -6,6 +6,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect/gemini"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/decide"
 )
@@ -68,6 +69,7 @@ func passEdits(c call.Call, to decide.Candidate, own format) *edits {
 		// The model and the kind of reply stand in the path.
 		want.model, want.drop = "", []string{"model", "stream", "metadata"}
 		want.noIDs = to.Provider.Type == catalog.Vertex
+		want.proofs = gemini.DemandsProof(to.Endpoint.UpstreamModel)
 	default:
 	}
 	return want

@@ -23,6 +23,7 @@ type edits struct {
 	role     [2]string // a role of messages, and what the upstream calls it
 	strict   bool      // members of messages and tools that it does not know are refused
 	noIDs    bool      // calls and results of the Gemini format have no ids
+	proofs   bool      // calls of the current turn must have one
 	foreign  format    // of which there may be thoughts that its family cannot check
 	unthink  bool      // the model cannot think on a budget
 

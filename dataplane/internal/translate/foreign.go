@@ -186,3 +186,57 @@ func (s *splices) dropProof(part []byte, at int) {
 	}
 	cut.end()
 }
+
+// addProofs gives the calls of the current turn that have no proof the one that
+// Google says to send for those of another model. Of calls made at once only the
+// first is asked for it.
+func (s *splices) addProofs(contents []byte, at int) {
+	var unproved []int // offsets of parts, since the user last said something
+	for a := rawjson.NewArray(contents); a.Next(); {
+		from, _ := a.ValueSpan()
+		role, parts, inner := partsOf(a.Value())
+		switch called, says := firstCall(parts); {
+		case role != "model" && says:
+			unproved = nil
+		case role == "model" && called >= 0:
+			unproved = append(unproved, at+from+inner+called)
+		}
+	}
+	for _, part := range unproved {
+		s.replace(part+1, part+1, []byte(`"thoughtSignature":"`+gemini.AnyProof+`",`))
+	}
+}
+
+func partsOf(content []byte) (role string, parts []byte, at int) {
+	for o := rawjson.NewObject(content); o.Next(); {
+		switch {
+		case o.Is("role"):
+			role = rawjson.String(o.Value())
+		case o.Is("parts"):
+			parts = o.Value()
+			at, _ = o.ValueSpan()
+		}
+	}
+	return role, parts, at
+}
+
+// firstCall is where the first call stands that has no proof, -1 when it has
+// one or there is none, and whether there is anything but calls and results.
+func firstCall(parts []byte) (at int, says bool) {
+	at = -1
+	for a, first := rawjson.NewArray(parts), true; a.Next(); {
+		call, result, proved := false, false, false
+		for o := rawjson.NewObject(a.Value()); o.Next(); {
+			call = call || o.Is("functionCall") || o.Is("function_call")
+			result = result || o.Is("functionResponse") || o.Is("function_response")
+			proved = proved || o.Is("thoughtSignature") || o.Is("thought_signature")
+		}
+		if call && first {
+			if first = false; !proved {
+				at, _ = a.ValueSpan()
+			}
+		}
+		says = says || !call && !result
+	}
+	return at, says
+}

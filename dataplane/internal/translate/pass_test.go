@@ -83,6 +83,20 @@ func TestWhatPassesIsWhatTheProviderTakes(t *testing.T) {
 			want: `{"contents":[{"role":"model","parts":[{"text":"t","thought":true},{"functionCall":{"id":"1","name":"f"}, "thought_signature":"skip_thought_signature_validator"},` +
 				`{"functionCall":{"id":"2","name":"f"},"thoughtSignature":"QUJD"}]}]}`,
 		},
+		"calls of another model to Google": {
+			surface: catalog.Gemini, to: at(catalog.Google, "gemini-3-flash"),
+			in: `{"contents":[{"role":"user","parts":[{"text":"x"}]},{"role":"model","parts":[{"functionCall":{"name":"old"}}]},{"role":"user","parts":[{"functionResponse":{"name":"old"}},{"text":"y"}]},` +
+				`{"role":"model","parts":[{"text":"z"}, {"functionCall":{"name":"f"}},{"functionCall":{"name":"g"}}]},{"parts":[{"functionResponse":{"name":"f"}},{"functionResponse":{"name":"g"}}]},` +
+				`{"role":"model","parts":[{"functionCall":{"name":"h"},"thoughtSignature":"QUJD"},{"functionCall":{"name":"i"}}]},{"role":"function","parts":[{"functionResponse":{"name":"h"}}]}]}`,
+			want: `{"contents":[{"role":"user","parts":[{"text":"x"}]},{"role":"model","parts":[{"functionCall":{"name":"old"}}]},{"role":"user","parts":[{"functionResponse":{"name":"old"}},{"text":"y"}]},` +
+				`{"role":"model","parts":[{"text":"z"}, {"thoughtSignature":"skip_thought_signature_validator","functionCall":{"name":"f"}},{"functionCall":{"name":"g"}}]},{"parts":[{"functionResponse":{"name":"f"}},{"functionResponse":{"name":"g"}}]},` +
+				`{"role":"model","parts":[{"functionCall":{"name":"h"},"thoughtSignature":"QUJD"},{"functionCall":{"name":"i"}}]},{"role":"function","parts":[{"functionResponse":{"name":"h"}}]}]}`,
+		},
+		"calls to an older model of Google's": {
+			surface: catalog.Gemini, to: at(catalog.Google, "gemini-2.5-flash"),
+			in:   `{"contents":[{"role":"user","parts":[{"text":"x"}]},{"role":"model","parts":[{"functionCall":{"name":"f"}}]}]}`,
+			want: `{"contents":[{"role":"user","parts":[{"text":"x"}]},{"role":"model","parts":[{"functionCall":{"name":"f"}}]}]}`,
+		},
 		"calls to Vertex": {
 			surface: catalog.Gemini, to: at(catalog.Vertex, "gemini-3-pro"),
 			in: `{"contents":[{"role":"model","parts":[{"functionCall":{"id":"1","name":"f","args":{"id":7}},"thoughtSignature":"` + google + `"}]},` +

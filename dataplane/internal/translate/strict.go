@@ -78,8 +78,11 @@ func (s *splices) contents(list []byte, at int, want *edits) {
 	}
 	if want.foreign == geminiFormat {
 		s.dropProofs(list, at)
-		s.sort()
 	}
+	if want.proofs {
+		s.addProofs(list, at)
+	}
+	s.sort()
 }
 
 // anonymous leaves the ids out of calls and results in contents of the Gemini

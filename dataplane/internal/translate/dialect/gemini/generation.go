@@ -27,6 +27,10 @@ func (g generation) isOld() bool { return g.number == 1 || g.number == 2 }
 // a thought signature.
 func (g generation) demandsProof() bool { return g.number >= 3 }
 
+// DemandsProof reports a model that refuses calls of the current turn without a
+// thought signature.
+func DemandsProof(model string) bool { return generationOf(model).demandsProof() }
+
 // budgets are the least and the most tokens that a model of the second
 // generation may be told to think with
 // (https://ai.google.dev/gemini-api/docs/thinking#set-budget).

@@ -10,21 +10,8 @@ import (
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect/openai"
 )
 
-// kindNames are for messages to people.
-var kindNames = map[conversation.Kind]string{
-	conversation.Text:    "a text",
-	conversation.Refusal: "a refusal",
-	conversation.Thought: "a thought",
-	conversation.Image:   "an image",
-	conversation.Audio:   "a sound",
-	conversation.Video:   "a video",
-	conversation.File:    "a file",
-	conversation.Call:    "a tool call",
-	conversation.Result:  "a tool's result",
-}
-
 func (w *requestWriter) unable(kind conversation.Kind) error {
-	return &dialect.Unable{What: kindNames[kind] + " in " + w.path}
+	return &dialect.Unable{What: openai.KindName(kind) + " in " + w.path}
 }
 
 // content writes the member of that name: one text as a string, anything else

@@ -5,6 +5,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/conversation"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect/openai"
 )
 
 // input writes "instructions" and "input". Instructions are one text: those of
@@ -159,18 +160,5 @@ func (w *requestWriter) marked(parts []conversation.Part) {
 }
 
 func (w *requestWriter) unable(kind conversation.Kind) error {
-	return &dialect.Unable{What: kindNames[kind] + " in " + w.path}
-}
-
-// kindNames are for messages to people.
-var kindNames = map[conversation.Kind]string{
-	conversation.Text:    "a text",
-	conversation.Refusal: "a refusal",
-	conversation.Thought: "a thought",
-	conversation.Image:   "an image",
-	conversation.Audio:   "a sound",
-	conversation.Video:   "a video",
-	conversation.File:    "a file",
-	conversation.Call:    "a tool call",
-	conversation.Result:  "a tool's result",
+	return &dialect.Unable{What: openai.KindName(kind) + " in " + w.path}
 }

@@ -6,9 +6,13 @@
 package translate
 
 import (
+	"bytes"
+	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
@@ -78,7 +82,20 @@ func (t *Translator) Codec(c call.Call, model string, to decide.Candidate) upstr
 		return newPass(t.observer(own, c), c, model)
 	}
 	told := dialect.Told{Model: model, ID: bare(c.ID.String()), Created: c.Received, Usage: c.Request.StreamUsage}
+	if own == responsesFormat {
+		told.Format = formatIn(c.Body)
+	}
 	return newPair(t.upstreams[spoken], t.codecs[own], told, inputOf(c))
+}
+
+// formatIn is the form of the answer that a body for Responses asks for, in one
+// line.
+func formatIn(body []byte) json.RawMessage {
+	var line bytes.Buffer
+	if raw := gjson.GetBytes(body, "text.format").Raw; raw == "" || json.Compact(&line, []byte(raw)) != nil {
+		return nil
+	}
+	return line.Bytes()
 }
 
 func (t *Translator) observer(own format, c call.Call) dialect.Observer {

@@ -5,6 +5,7 @@
 package dialect
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/sse"
@@ -86,6 +87,10 @@ type Told struct {
 	ID      string // the request's id, for formats whose replies have ids: a codec adds its own prefix
 	Created time.Time
 	Usage   bool // chat streams: the caller asked for the usage chunk
+	// Format is "text.format" of a request to Responses, in one line; replies
+	// repeat it, and LangChain's client reads structured output only where they
+	// do. nil: it said nothing.
+	Format json.RawMessage
 }
 
 // StreamDecoder reads the events of one upstream stream. One goroutine uses it.

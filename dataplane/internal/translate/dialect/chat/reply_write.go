@@ -31,7 +31,11 @@ func (Codec) EncodeReply(r *conversation.Reply, as dialect.Told) []byte {
 		writeUsage(&b, &r.Usage.Usage)
 	}
 	b.StringIf("service_tier", r.ServiceTier)
-	b.StringIf("system_fingerprint", r.Fingerprint)
+	if r.Fingerprint != "" {
+		b.String("system_fingerprint", r.Fingerprint)
+	} else { // OpenRouter's client wants the member
+		b.Raw("system_fingerprint", []byte("null"))
+	}
 	b.Close('}')
 	return b
 }

@@ -119,9 +119,6 @@ func (s *streamWriter) close(b *jsonappend.Buffer, logprobs []byte, finish strin
 		*b = append(*b, `,"finish_reason":`...)
 		*b = append(jsonappend.AppendString(*b, finish), "}]"...)
 	}
-	if s.as.Usage { // OpenAI's chunks have the member when it was asked for
-		*b = append(*b, `,"usage":null`...)
-	}
 	*b = append(*b, "}\n\n"...)
 }
 

@@ -1,6 +1,7 @@
 package responses_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -34,5 +35,17 @@ func TestARefusalDoesNotLookLikeAnAnswer(t *testing.T) {
 			require.Equal(t, "response."+c.status, gjson.Get(last, "type").Str)
 			require.Equal(t, c.reason, gjson.Get(last, "response.incomplete_details.reason").Str)
 		})
+	}
+}
+
+func TestRepliesRepeatTheFormThatWasAskedFor(t *testing.T) {
+	r := &conversation.Reply{Choices: []conversation.Choice{{Parts: []conversation.Part{{Kind: conversation.Text, Text: "{}"}}, Finish: conversation.Stop}}}
+	for asked, want := range map[string]string{"": `{"type":"text"}`, `{"type":"json_schema","name":"n","schema":{"const":12345678901234567890}}`: ""} {
+		as := dialecttest.Told
+		as.Format = json.RawMessage(asked)
+		if want == "" {
+			want = asked
+		}
+		require.Equal(t, want, gjson.GetBytes(responses.New().EncodeReply(r, as), "text.format").Raw)
 	}
 }

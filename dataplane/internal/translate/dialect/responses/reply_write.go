@@ -1,6 +1,8 @@
 package responses
 
 import (
+	"encoding/json"
+
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/conversation"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect/openai"
@@ -110,6 +112,8 @@ func (o *output) write(b *jsonappend.Buffer, as dialect.Told, end *ending) {
 	}
 	b.Close(']')
 	*b = append(*b, untold...)
+	writeFormat(b, as.Format)
+	*b = append(*b, untoldToo...)
 	if end.tier != "" {
 		b.String("service_tier", end.tier)
 	} else {
@@ -123,9 +127,21 @@ func (o *output) write(b *jsonappend.Buffer, as dialect.Told, end *ending) {
 	b.Close('}')
 }
 
-// untold are the members that repeat the request.
-const untold = `,"parallel_tool_calls":true,"previous_response_id":null,"prompt_cache_key":null` +
-	`,"reasoning":{"effort":null,"summary":null},"safety_identifier":null,"store":false` +
-	`,"temperature":null,"text":{"format":{"type":"text"}},"tool_choice":"auto","tools":[]` +
-	`,"top_logprobs":0,"top_p":null,"truncation":"disabled","presence_penalty":null,"frequency_penalty":null` +
-	`,"user":null,"metadata":{}`
+// writeFormat repeats the form in which the text was asked for.
+func writeFormat(b *jsonappend.Buffer, format json.RawMessage) {
+	b.Name("text")
+	b.Open('{')
+	if len(format) == 0 || format[0] != '{' {
+		format = json.RawMessage(`{"type":"text"}`)
+	}
+	b.Raw("format", format)
+	b.Close('}')
+}
+
+// untold are the members that repeat the request, but for the text's format.
+const (
+	untold = `,"parallel_tool_calls":true,"previous_response_id":null,"prompt_cache_key":null` +
+		`,"reasoning":{"effort":null,"summary":null},"safety_identifier":null,"store":false,"temperature":null`
+	untoldToo = `,"tool_choice":"auto","tools":[],"top_logprobs":0,"top_p":null,"truncation":"disabled"` +
+		`,"presence_penalty":null,"frequency_penalty":null,"user":null,"metadata":{}`
+)

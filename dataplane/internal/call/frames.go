@@ -30,6 +30,7 @@ const (
 	Complete Ending = iota // one of the two sides had enough
 	Restart                // this gateway stops: come again
 	TooBig                 // a frame over the limit
+	Refused                // the caller is believed no more
 	Broken                 // the other side is gone
 )
 

@@ -88,6 +88,7 @@ var statuses = map[call.Ending]struct {
 	call.Complete: {websocket.StatusNormalClosure, ""},
 	call.Restart:  {websocket.StatusServiceRestart, "the gateway restarts"},
 	call.TooBig:   {websocket.StatusMessageTooBig, "frame over the size limit"},
+	call.Refused:  {websocket.StatusPolicyViolation, "the key is not valid any more"},
 	call.Broken:   {websocket.StatusInternalError, "the other side is gone"},
 }
 

@@ -73,7 +73,7 @@ func TestTheEndIsEOF(t *testing.T) {
 	_, err := dial(t, s.URL).Receive(t.Context())
 	require.ErrorIs(t, err, io.EOF)
 	for why, code := range map[call.Ending]websocket.StatusCode{
-		call.Restart: websocket.StatusServiceRestart, call.TooBig: websocket.StatusMessageTooBig, call.Broken: websocket.StatusInternalError,
+		call.Restart: websocket.StatusServiceRestart, call.TooBig: websocket.StatusMessageTooBig, call.Refused: websocket.StatusPolicyViolation, call.Broken: websocket.StatusInternalError,
 	} {
 		s := server(t, func(c *socket.Socket) { c.End(why) })
 		_, err := dial(t, s.URL).Receive(t.Context())

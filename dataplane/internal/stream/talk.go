@@ -39,13 +39,14 @@ func talk(ctx context.Context, r *call.Reply, head http.Header, sink call.Sink) 
 	running.Go(func() { c.end(c.carry(ctx, c.caller, c.provider, true)) })
 	running.Go(func() { c.end(c.carry(ctx, c.provider, c.caller, false)) })
 	running.Go(func() { c.watch(ctx) })
+	running.Go(func() { c.probe(ctx) })
 	<-c.ended
 	failure := c.failure(ctx)
 	if failure != nil && failure.Code != fault.ClientClosed {
 		sink.Fail(failure, nil) // in the words of the surface, before the connection goes
 	}
+	running.Go(func() { c.provider.End(call.Complete) }) // a side that does not listen takes its time
 	caller.End(endingOf(ctx, failure))
-	c.provider.End(call.Complete)
 	running.Wait()
 	if failure == nil {
 		return nil // not a typed nil
@@ -54,11 +55,14 @@ func talk(ctx context.Context, r *call.Reply, head http.Header, sink call.Sink) 
 }
 
 // endingOf is what the caller's connection says last. Once it is a
-// conversation's, its context ends with the gateway alone.
+// conversation's, its context ends with the gateway or with what is believed of
+// the caller.
 func endingOf(ctx context.Context, failure *fault.Error) call.Ending {
 	switch {
 	case failure == nil:
 		return call.Complete
+	case failure.Code == fault.Unauthorized, failure.Code == fault.Forbidden:
+		return call.Refused
 	case ctx.Err() != nil:
 		return call.Restart
 	case failure.Code == fault.PayloadTooLarge:
@@ -140,17 +144,22 @@ func providerFailed(err error) error {
 		Because(fault.StreamCut).From(fault.Upstream)
 }
 
-// watch ends a conversation whose request is over, or one of whose sides gives
-// no sign of life.
+// watch ends a conversation whose request is over.
 func (c *conversation) watch(ctx context.Context) {
+	select {
+	case <-c.ended:
+	case <-ctx.Done():
+		c.end(callerFailed(ctx, context.Cause(ctx)))
+	}
+}
+
+// probe ends a conversation one of whose sides gives no sign of life.
+func (c *conversation) probe(ctx context.Context) {
 	ticker := time.NewTicker(aliveEvery)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-c.ended:
-			return
-		case <-ctx.Done():
-			c.end(callerFailed(ctx, context.Cause(ctx)))
 			return
 		case <-ticker.C:
 			if err := alive(ctx, c.caller); err != nil {

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -25,6 +27,7 @@ type side struct {
 	ended chan struct{}
 	why   call.Ending
 	deaf  bool
+	still bool // gives no sign of life
 
 	meanwhile func() // called before a failure is
 }
@@ -55,7 +58,17 @@ func (s *side) Send(_ context.Context, f call.Frame) error {
 	return nil
 }
 
-func (s *side) Alive(context.Context) error { return nil }
+func (s *side) Alive(ctx context.Context) error {
+	if !s.still {
+		return nil
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-s.ended:
+		return errors.New("ended")
+	}
+}
 
 func (s *side) End(why call.Ending) {
 	s.mu.Lock()
@@ -156,6 +169,9 @@ func TestHowAConversationEnds(t *testing.T) {
 		"the gateway stops": {func(_ *upgradable, _ *side, stop context.CancelCauseFunc) {
 			stop(fault.New(fault.Unavailable, "stopping"))
 		}, fault.Unavailable, true, call.Restart},
+		"the caller is believed no more": {func(_ *upgradable, _ *side, stop context.CancelCauseFunc) {
+			stop(fault.New(fault.Unauthorized, "revoked"))
+		}, fault.Unauthorized, true, call.Refused},
 		"the gateway stops, which the provider's side sees first": {func(_ *upgradable, p *side, stop context.CancelCauseFunc) {
 			p.meanwhile = func() { stop(fault.New(fault.Unavailable, "stopping")) }
 			p.fails <- fault.New(fault.ClientClosed, "over")
@@ -177,6 +193,25 @@ func TestHowAConversationEnds(t *testing.T) {
 			require.Equal(t, c.why, caller.why)
 		})
 	}
+}
+
+// A side that has gone without a word must not keep a gateway from stopping.
+func TestTheGatewayStopsWhileItWaitsForASignOfLife(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancelCause(t.Context())
+		defer stop(nil)
+		caller, provider := &upgradable{side: newSide()}, newSide()
+		caller.still, provider.still = true, true
+		began := time.Now()
+		time.AfterFunc(21*time.Second, func() { stop(fault.New(fault.Unavailable, "stopping")) })
+		require.Equal(t, fault.Unavailable, fault.Of(<-talking(ctx, t, caller, provider)).Code)
+		require.Equal(t, 21*time.Second, time.Since(began))
+		require.Equal(t, call.Restart, caller.why)
+
+		caller, provider = &upgradable{side: newSide()}, newSide()
+		provider.still = true
+		require.Equal(t, fault.UpstreamServerError, fault.Of(<-talking(t.Context(), t, caller, provider)).Code)
+	})
 }
 
 func TestACallerWhoCannotBeUpgraded(t *testing.T) {

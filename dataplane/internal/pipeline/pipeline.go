@@ -72,7 +72,8 @@ type Deliverer interface {
 	Deliver(ctx context.Context, c call.Call, r *call.Reply, head http.Header, sink call.Sink) (call.Seen, error)
 }
 
-// Recorder accounts for a request of a known caller, once.
+// Recorder accounts for a request of a known caller, once. It does not wait for
+// the network.
 type Recorder interface {
 	Record(ctx context.Context, c call.Call, p call.Principal, grant call.Grant, o call.Outcome)
 }
@@ -99,10 +100,6 @@ type Steps struct {
 	Access   AccessLog
 }
 
-// RecordTimeout bounds the recording of one request, which goes on after the
-// caller has left.
-const RecordTimeout = 5 * time.Second
-
 // Pipeline runs requests through the steps.
 type Pipeline struct {
 	steps Steps
@@ -127,6 +124,11 @@ func (p *Pipeline) Serve(ctx context.Context, c call.Call, sink call.Sink) {
 		return
 	}
 	c.Workspace = principal.Key.Workspace
+	if c.Surface == catalog.Realtime {
+		var release func()
+		ctx, release = p.watched(ctx, c)
+		defer release()
+	}
 	r := &run{pipeline: p, call: c, principal: principal, sink: sink}
 	defer r.finish(ctx)
 	r.fail(ctx, r.steps(ctx))

@@ -120,6 +120,7 @@ func (r *Ranking) appendJSON(b *jsonappend.Buffer) {
 	b.Open('{')
 	b.String("model", r.Model)
 	b.String("mode", r.Mode)
+	b.BoolIf("fixed", r.Fixed)
 	b.StringIf("unit", r.Unit)
 	b.Int("input_tokens", r.InputTokens)
 	b.IntIf("output_tokens", r.OutputTokens)

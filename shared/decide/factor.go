@@ -52,8 +52,9 @@ const (
 // Ranking is how the candidates of one model of the chain were scored.
 type Ranking struct {
 	Model string `json:"model"`
-	Mode  string `json:"mode"`           // balanced, price, latency or throughput
-	Unit  string `json:"unit,omitempty"` // of the scores; none when they are sums of penalties
+	Mode  string `json:"mode"`            // balanced, price, latency or throughput
+	Fixed bool   `json:"fixed,omitempty"` // by the one thing that the mode names, and no draw
+	Unit  string `json:"unit,omitempty"`  // of the scores; none when they are sums of penalties
 
 	// The sizes that prices are worked out for, and where they are from.
 	InputTokens  int64      `json:"input_tokens"`
@@ -61,7 +62,7 @@ type Ranking struct {
 	Sizes        SizeSource `json:"sizes"`
 
 	// Of the draw: shares go with (least ÷ own score)^Concentration, and none
-	// is below Floor. Both are left out of a fixed order.
+	// is below Floor. Both are left out where nothing was drawn.
 	Concentration float64 `json:"concentration,omitempty"`
 	Floor         float64 `json:"floor,omitempty"`
 }
@@ -79,7 +80,7 @@ const (
 // trace is the scale as the record shows it.
 func (s *scale) trace(model string) Ranking {
 	r := Ranking{
-		Model: model, Mode: string(s.mode), Unit: s.unit(),
+		Model: model, Mode: string(s.mode), Fixed: s.fixed, Unit: s.unit(),
 		InputTokens: s.sizes.input, OutputTokens: s.sizes.output, Sizes: s.sizes.from,
 	}
 	if !s.fixed && s.tied > 1 {

@@ -128,50 +128,6 @@ func (s *story) policy(r decide.Record) {
 	})
 }
 
-func (s *story) candidates(r decide.Record) {
-	if len(r.Candidates) == 0 {
-		s.line("\nNo candidate was left.")
-		return
-	}
-	s.line("\nCandidates, best first (a lower score is better)")
-	s.table(func(t *table) {
-		t.row("  #", "MODEL", "PROVIDER", "ENDPOINT", "SCORE", "BECAUSE")
-		for _, c := range r.Candidates {
-			t.row(fmt.Sprintf("  %d", c.Rank+1), c.Model, c.Provider, c.Endpoint, number(c.Score), factors(c))
-		}
-	})
-}
-
-// factors words what went into a score.
-func factors(c decide.RankedCandidate) string {
-	var parts []string
-	for _, f := range c.Factors {
-		text := f.Name + " " + measured(f.Input, f.Unit)
-		if !f.Context {
-			text += fmt.Sprintf(" (counts %s)", number(f.Contribution))
-		}
-		parts = append(parts, text)
-	}
-	if c.Deranked {
-		parts = append(parts, "put last by the rules")
-	}
-	if c.Cooling {
-		parts = append(parts, "cooling after failures")
-	}
-	return strings.Join(parts, ", ")
-}
-
-// measured shows an input in the unit that people use.
-func measured(v float64, unit string) string {
-	switch unit {
-	case "nano_usd":
-		return dollars(v/float64(money.USD)) + " USD"
-	case "":
-		return number(v)
-	}
-	return number(v) + " " + unit
-}
-
 // dollars shows four digits of an amount, and no exponent however small it is.
 func dollars(v float64) string {
 	if v == 0 {

@@ -13,6 +13,8 @@ type pair struct {
 	from dialect.Upstream
 	to   dialect.Caller
 	told dialect.Told
+	// names are those of the caller's tools; nil when they are the upstream's.
+	names *names
 	gauge
 
 	reader dialect.StreamDecoder
@@ -32,6 +34,11 @@ func (p *pair) Whole(body []byte) ([]byte, *upstream.Failure) {
 		return nil, failure
 	}
 	p.reply(reply)
+	for i := range reply.Choices {
+		for j := range reply.Choices[i].Parts {
+			p.names.restore(&reply.Choices[i].Parts[j])
+		}
+	}
 	reply.Usage = p.reported()
 	return p.to.EncodeReply(reply, p.told), nil
 }
@@ -96,6 +103,9 @@ func (p *pair) append(events []conversation.Event) upstream.Piece {
 	for i := range events {
 		e := &events[i]
 		p.event(e)
+		if e.Kind == conversation.Opened {
+			p.names.restore(&e.Part)
+		}
 		content = content || e.IsContent()
 		p.out = p.writer.Encode(p.out, e)
 	}

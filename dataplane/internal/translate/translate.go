@@ -16,6 +16,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/conversation"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect/chat"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
@@ -40,13 +41,13 @@ func New(namer Namer) *Translator {
 // Request writes the request for one candidate. A failure means that the
 // candidate cannot carry it, or that nobody can.
 func (t *Translator) Request(c call.Call, to decide.Candidate) (upstream.Request, *upstream.Failure) {
-	own, conversation := callerFormats[c.Surface]
+	own, speaks := callerFormats[c.Surface]
 	switch {
 	case c.Owned.ID != "" && c.Action != call.Generate:
 		return aboutKept(c, to)
 	case c.Surface == catalog.Realtime:
 		return realtimeRequest(c, to)
-	case !conversation:
+	case !speaks:
 		return plainRequest(c, to)
 	}
 	spoken := spokenTo(c.Surface, to)
@@ -64,14 +65,14 @@ func (t *Translator) Request(c call.Call, to decide.Candidate) (upstream.Request
 // Codec returns a reader for the answer to a request made for to. model is the
 // canonical id that the caller is told.
 func (t *Translator) Codec(c call.Call, model string, to decide.Candidate) upstream.Codec {
-	own, conversation := callerFormats[c.Surface]
+	own, speaks := callerFormats[c.Surface]
 	if kept[c.Surface] != "" {
 		return &keeper{call: c, to: to, model: rawjson.Quote(model), namer: t.namer}
 	}
 	if c.Surface == catalog.Realtime {
 		return newRealtime(model, to)
 	}
-	if !conversation {
+	if !speaks {
 		return plainCodec(c, model)
 	}
 	spoken := spokenTo(c.Surface, to)
@@ -85,7 +86,12 @@ func (t *Translator) Codec(c call.Call, model string, to decide.Candidate) upstr
 	if own == responsesFormat {
 		told.Format = formatIn(c.Body)
 	}
-	return newPair(t.upstreams[spoken], t.codecs[own], told, inputOf(c))
+	answer := newPair(t.upstreams[spoken], t.codecs[own], told, inputOf(c))
+	answer.names = &names{most: longestName(spoken), request: func() *conversation.Request {
+		request, _ := t.codecs[own].DecodeRequest(c.Body)
+		return request
+	}}
+	return answer
 }
 
 // formatIn is the form of the answer that a body for Responses asks for, in one
@@ -153,6 +159,7 @@ func (t *Translator) encode(c call.Call, to decide.Candidate, own, spoken format
 		return dialect.Encoded{}, cannotCarry(what)
 	}
 	request.Stream = c.Request.Stream
+	fitNames(request, longestName(spoken), nil)
 	encoded, err := t.upstreams[spoken].EncodeRequest(request, targetOf(to))
 	if err != nil {
 		return dialect.Encoded{}, cannotCarry(err.Error())

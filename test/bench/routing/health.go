@@ -140,8 +140,8 @@ func (e *endpoint) trip(now time.Duration, failed bool) {
 	}
 }
 
-// summarise works out what routing reads.
-func (e *endpoint) summarise(now time.Duration) {
+// summarize works out what routing reads.
+func (e *endpoint) summarize(now time.Duration) {
 	e.advance(now)
 	all, fresh := e.sum(buckets), e.sum(recent)
 	timed := fresh

@@ -17,10 +17,12 @@ import (
 // pointEvery is the distance of two points in the plots.
 const pointEvery = 30 * time.Second
 
-// Colours of Okabe and Ito, which most people can tell apart.
-var colours = []color.Color{
-	color.RGBA{R: 0, G: 114, B: 178, A: 255}, color.RGBA{R: 230, G: 159, B: 0, A: 255},
-	color.RGBA{R: 0, G: 158, B: 115, A: 255}, color.RGBA{R: 204, G: 121, B: 167, A: 255},
+// Colors of Okabe and Ito, which most people can tell apart.
+var colors = []color.Color{
+	color.RGBA{R: 0, G: 114, B: 178, A: 255},
+	color.RGBA{R: 230, G: 159, B: 0, A: 255},
+	color.RGBA{R: 0, G: 158, B: 115, A: 255},
+	color.RGBA{R: 204, G: 121, B: 167, A: 255},
 	color.RGBA{R: 60, G: 60, B: 60, A: 255},
 }
 
@@ -51,7 +53,7 @@ func (s *simulation) plotShares(results []result, file string) error {
 			if err != nil {
 				return fmt.Errorf("plot %s: %w", name, err)
 			}
-			line.Color, line.Width = colours[provider], vg.Points(1.3)
+			line.Color, line.Width = colors[provider], vg.Points(1.3)
 			p.Add(line)
 			if i == 1 { // the first panel has the events' names there
 				p.Legend.Add(name, line)
@@ -80,7 +82,7 @@ func (s *simulation) plotRegret(results []result, file string) error {
 		if err != nil {
 			return fmt.Errorf("plot %s: %w", results[i].policy, err)
 		}
-		line.Color, line.Width = colours[i], vg.Points(1.6)
+		line.Color, line.Width = colors[i], vg.Points(1.6)
 		lines[i] = line
 	}
 	if err := s.shadeEvents(p, highest, true); err != nil {
@@ -106,7 +108,7 @@ func (s *simulation) shadeEvents(p *plot.Plot, height float64, named bool) error
 		if err != nil {
 			return fmt.Errorf("plot %s: %w", e.name, err)
 		}
-		area.Color, area.LineStyle.Width = shade, 0
+		area.Color, area.Width = shade, 0
 		p.Add(area)
 		at, names = append(at, plotter.XY{X: from, Y: 0.93 * height}), append(names, e.name)
 	}
@@ -141,7 +143,7 @@ func save(panels [][]*plot.Plot, file string, height vg.Length) error {
 		return fmt.Errorf("save plot: %w", err)
 	}
 	if _, err := (vgimg.PngCanvas{Canvas: picture}).WriteTo(f); err != nil {
-		f.Close()
+		_ = f.Close() // the first failure is the one to tell
 		return fmt.Errorf("save plot: %w", err)
 	}
 	return f.Close()

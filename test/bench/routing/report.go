@@ -47,10 +47,10 @@ func span(e event) string {
 }
 
 func moment(d time.Duration) string {
-	switch {
-	case d == never:
+	if d == never {
 		return "not"
-	case d == 0:
+	}
+	if d == 0 {
 		return "< " + step.String()
 	}
 	return d.String()

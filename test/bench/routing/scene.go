@@ -43,8 +43,8 @@ const (
 )
 
 func builtIn(seed uint64) scene {
-	worse := func(p int, from, to float64, name string, change func(*condition)) event {
-		return event{provider: p, from: minutes(from), to: minutes(to), name: name, change: change, worse: true}
+	trouble := func(from, to float64, name string, change func(*condition)) event {
+		return event{provider: alder, from: minutes(from), to: minutes(to), name: name, change: change, worse: true}
 	}
 	return scene{
 		providers: []string{"alder", "birch", "cedar", "larch"},
@@ -55,11 +55,11 @@ func builtIn(seed uint64) scene {
 			larch: {input: 2.5, output: 10, firstByte: 0.25, rate: 160, fails: 0.002},
 		},
 		events: []event{
-			worse(alder, 5, 9, "alder is down", func(c *condition) { c.fails = 0.95 }),
-			worse(alder, 15, 21, "alder fails a third", func(c *condition) { c.fails = 0.33 }),
-			worse(alder, 27, 34, "alder is slow", func(c *condition) { c.firstByte, c.rate = 6, 12 }),
+			trouble(5, 9, "alder is down", func(c *condition) { c.fails = 0.95 }),
+			trouble(15, 21, "alder fails a third", func(c *condition) { c.fails = 0.33 }),
+			trouble(27, 34, "alder is slow", func(c *condition) { c.firstByte, c.rate = 6, 12 }),
 			{provider: birch, from: minutes(40), to: minutes(47), name: "birch at half price", change: func(c *condition) { c.input, c.output = c.input/2, c.output/2 }},
-			worse(alder, 52, 56, "alder limits half", func(c *condition) { c.limited = 0.5 }),
+			trouble(52, 56, "alder limits half", func(c *condition) { c.limited = 0.5 }),
 		},
 		length: time.Hour, perSecond: 10, seed: seed,
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox-dev/signalbox/shared/natsserver"
+	"github.com/signalbox-dev/signalbox/shared/secret/seal"
 	"github.com/signalbox-dev/signalbox/shared/testkit/simulator"
 	"github.com/signalbox-dev/signalbox/test/harness/client"
 	"github.com/signalbox-dev/signalbox/test/harness/upstream"
@@ -68,6 +69,10 @@ func devLike(t *testing.T) (client.Platform, client.Key) {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, provider.Close()) })
 	control, gateway := processConfigs(t, nats.URL(), simulator.Catalog(provider.URL))
+	keyring := filepath.Join(t.TempDir(), "keyring.json")
+	_, err = seal.LoadOrCreateFile(keyring)
+	require.NoError(t, err)
+	control.KeyringFile, gateway.KeyringFile = keyring, keyring
 	p, again := start(t, control, gateway, io.Discard)
 	p.Gateways = []string{again()}
 	w, err := p.CreateWorkspace(t.Context(), "acme")

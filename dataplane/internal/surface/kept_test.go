@@ -273,6 +273,9 @@ func TestRealtimeIsRefused(t *testing.T) {
 	got = send(t, http.MethodGet, url+"/v1/realtime?model=m", nil, sound...)
 	require.Equal(t, 200, got.status, "the key is found")
 	require.Equal(t, key, w.last(t).Token.Plaintext().Reveal())
+	got = send(t, http.MethodGet, url+"/v1/realtime?model=m&models=n", nil, sound...)
+	require.Equal(t, 400, got.status)
+	require.Contains(t, got.body, `"path":"models"`, "nobody takes a conversation over")
 	// What cannot be upgraded is told before a provider is asked for its side.
 	for header, wrong := range map[int][]string{1: {"h2c"}, 3: {"keep-alive", "close"}, 5: {"12", ""}, 7: {"", "AA==", "no base64"}} {
 		for _, value := range wrong {

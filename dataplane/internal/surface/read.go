@@ -31,6 +31,9 @@ func (e *Edge) read(g *gin.Context, row *row, c *call.Call, model string) {
 	boundary, refusal := row.boundary(c.Header["Content-Type"])
 	if refusal == nil && row.surface == catalog.Realtime {
 		refusal = upgrades(g.Request)
+		if refusal == nil && c.Query.Has("models") {
+			refusal = oneModel()
+		}
 	}
 	if refusal != nil || row.body == noBody {
 		body.Skip(g.Writer, g.Request)
@@ -74,11 +77,15 @@ func (e *Edge) limits(boundary string) body.Limits {
 func (r *row) unsupported(q *call.Request) *fault.Error {
 	switch {
 	case len(q.Models) > 0 && !r.models:
-		return fault.Invalid(fault.Violation{Path: "models", Code: "not_supported", Message: "this surface takes one model"})
+		return oneModel()
 	case q.Stream && !r.stream:
 		return fault.Invalid(fault.Violation{Path: "stream", Code: "not_supported", Message: "this surface does not stream"})
 	}
 	return nil
+}
+
+func oneModel() *fault.Error {
+	return fault.Invalid(fault.Violation{Path: "models", Code: "not_supported", Message: "this surface takes one model"})
 }
 
 const formType = "multipart/form-data"

@@ -1,14 +1,17 @@
 package translate
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/sse"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect/gemini"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/decide"
+	"github.com/signalbox-dev/signalbox/shared/fault"
 )
 
 // countable are the members of a request in Anthropic's format that its
@@ -17,7 +20,9 @@ var countable = []string{"model", "messages", "system", "tools", "tool_choice", 
 
 // countableAtVertex are those of Vertex
 // (https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/count-tokens).
-var countableAtVertex = []string{"contents", "systemInstruction", "tools", "generationConfig"}
+var countableAtVertex = []string{
+	"contents", "systemInstruction", "system_instruction", "tools", "generationConfig", "generation_config",
+}
 
 // countRequest asks a candidate to count the tokens of a request. Where it
 // cannot, the estimate that routing goes by is the answer.
@@ -29,20 +34,49 @@ func (t *Translator) countRequest(c call.Call, to decide.Candidate, own, spoken 
 	request := upstream.Request{
 		Provider: to.Provider, Region: to.Endpoint.Region, Path: at.path, Query: at.query, Set: demanded(spoken, to, nil),
 	}
+	within := false
+	if own == geminiFormat {
+		var wrong []fault.Violation
+		if c.Body, within, wrong = gemini.Counted(c.Body); len(wrong) > 0 {
+			return upstream.Request{}, invalid(wrong)
+		}
+	}
 	if own == spoken {
 		body, err := edit(c.Body, passEdits(c, to, own))
 		if err != nil {
 			return upstream.Request{}, notAnObject(err)
+		}
+		if within {
+			body = countBody(body, to, spoken)
 		}
 		request.Header, request.Set, request.Body = carried(to, c.Header), demanded(spoken, to, c.Header), upstream.Bytes(body)
 		return request, nil
 	}
 	encoded, failure := t.encode(c, to, own, spoken)
 	if failure != nil {
-		return upstream.Request{}, failure
+		return upstream.Request{}, placed(failure, within)
 	}
 	request.Body = upstream.Bytes(countBody(encoded.Body, to, spoken))
 	return request, nil
+}
+
+func invalid(violations []fault.Violation) *upstream.Failure {
+	f := upstream.Fail(upstream.Rejected, nil)
+	f.Fault = fault.Invalid(violations...)
+	return f
+}
+
+// placed tells where in the caller's body a request is wrong that stood within
+// another member.
+func placed(failure *upstream.Failure, within bool) *upstream.Failure {
+	if !within || len(failure.Fault.Violations) == 0 {
+		return failure
+	}
+	violations := slices.Clone(failure.Fault.Violations)
+	for i, v := range violations {
+		violations[i].Path = gemini.CountedMember + "." + v.Path
+	}
+	return invalid(violations)
 }
 
 // countBody is a request for an answer as one for a count.
@@ -52,7 +86,7 @@ func countBody(body []byte, to decide.Candidate, spoken format) []byte {
 	case spoken == geminiFormat && to.Provider.Type == catalog.Vertex:
 		countable = countableAtVertex
 	case spoken == geminiFormat:
-		out := append([]byte(`{"generateContentRequest":{"model":`), rawjson.Quote("models/"+to.Endpoint.UpstreamModel)...)
+		out := append([]byte(`{"`+gemini.CountedMember+`":{"model":`), rawjson.Quote("models/"+to.Endpoint.UpstreamModel)...)
 		o := rawjson.NewObject(body)
 		for o.Next() {
 			out = appendMember(append(out, ','), &o)

@@ -1,53 +1,36 @@
 package gemini
 
 import (
-	"bytes"
-	"strconv"
-
 	"github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
-	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/conversation"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 )
 
-// DecodeCount reads the body of :countTokens: either the contents alone or a
-// whole generateContentRequest, as the Gemini API has it
-// (https://ai.google.dev/api/tokens), or contents with instructions and tools
-// beside them, as Vertex has it.
-func DecodeCount(body []byte) (*conversation.Request, []fault.Violation) {
+// CountedMember holds a whole request in the body of :countTokens.
+const CountedMember = "generateContentRequest"
+
+// Counted is the request whose tokens the body of :countTokens asks for, as
+// :generateContent takes it. The Gemini API has it whole under CountedMember, or
+// its contents alone (https://ai.google.dev/api/tokens); Vertex has instructions
+// and tools beside the contents. within reports the first of these. A body that
+// has two requests is a violation.
+func Counted(body []byte) (request []byte, within bool, violations []fault.Violation) {
 	var inner, contents []byte
 	for o := rawjson.NewObject(body); o.Next(); {
 		switch {
 		case rawjson.IsNull(o.Value()):
-		case is(&o, "generateContentRequest"):
+		case is(&o, CountedMember):
 			inner = o.Value()
 		case o.Is("contents"):
 			contents = o.Value()
 		}
 	}
-	if inner == nil {
-		return Codec{}.DecodeRequest(body)
-	}
-	const at = "generateContentRequest"
-	if contents != nil {
-		return &conversation.Request{}, []fault.Violation{{
-			Path: "contents", Code: outOfRange, Message: "must not stand beside generateContentRequest",
+	switch {
+	case inner == nil:
+		return body, false, nil
+	case contents != nil:
+		return nil, true, []fault.Violation{{
+			Path: "contents", Code: outOfRange, Message: "must not stand beside " + CountedMember,
 		}}
 	}
-	r := &reader{}
-	if !r.object(at, bytes.TrimSpace(inner)) {
-		return &conversation.Request{}, r.violations
-	}
-	request, violations := Codec{}.DecodeRequest(inner)
-	for i, v := range violations {
-		violations[i].Path = at
-		if v.Path != "" {
-			violations[i].Path += "." + v.Path
-		}
-	}
-	return request, violations
-}
-
-// EncodeCount writes the answer of :countTokens.
-func EncodeCount(tokens int64) []byte {
-	return append(strconv.AppendInt([]byte(`{"totalTokens":`), tokens, 10), '}')
+	return inner, true, nil
 }

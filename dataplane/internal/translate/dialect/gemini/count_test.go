@@ -5,36 +5,27 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/conversation"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect/gemini"
 )
 
-func TestCounts(t *testing.T) {
-	hello := []conversation.Message{said(conversation.User, text("Hello"))}
-	briefly := append([]conversation.Message{said(conversation.System, text("Brief."))}, hello...)
-	for body, want := range map[string][]conversation.Message{
-		`{"contents":[{"parts":[{"text":"Hello"}]}]}`: hello,
-		`{"generateContentRequest":{"model":"models/m","contents":[{"parts":[{"text":"Hello"}]}],"systemInstruction":{"parts":[{"text":"Brief."}]}}}`: briefly,
-		`{"generate_content_request":{"contents":[{"parts":[{"text":"Hello"}]}]},"contents":null}`:                                                    hello,
-		`{"contents":[{"parts":[{"text":"Hello"}]}],"systemInstruction":{"parts":[{"text":"Brief."}]}}`:                                               briefly,
+func TestCounted(t *testing.T) {
+	const contents = `{"contents":[{"parts":[{"text":"Hello"}]}]}`
+	for body, within := range map[string]bool{
+		contents: false,
+		`{"systemInstruction":{"parts":[]},"contents":[],"generateContentRequest":null}`: false,
+		`{"generateContentRequest": ` + contents + `}`:                                   true,
+		`{"generate_content_request":` + contents + `,"contents":null}`:                  true,
 	} {
-		r, violations := gemini.DecodeCount([]byte(body))
+		request, got, violations := gemini.Counted([]byte(body))
 		require.Empty(t, violations, body)
-		require.Equal(t, want, r.Messages, body)
-		require.Empty(t, r.Other, body)
+		require.Equal(t, within, got, body)
+		if within {
+			require.Equal(t, contents, string(request))
+		} else {
+			require.Equal(t, body, string(request))
+		}
 	}
-	for body, path := range map[string]string{
-		`[]`:                            "",
-		`{}`:                            "contents",
-		`{"generateContentRequest":5}`:  "generateContentRequest",
-		`{"generateContentRequest":{}}`: "generateContentRequest.contents",
-		`{"generateContentRequest":{"contents":[{"parts":[{"text":1}]}]}}`: "generateContentRequest.contents.0.parts.0.text",
-		`{"generateContentRequest":{},"contents":[]}`:                      "contents",
-	} {
-		r, violations := gemini.DecodeCount([]byte(body))
-		require.NotNil(t, r)
-		require.Len(t, violations, 1, body)
-		require.Equal(t, path, violations[0].Path, body)
-	}
-	require.JSONEq(t, `{"totalTokens":31}`, string(gemini.EncodeCount(31)))
+	_, _, violations := gemini.Counted([]byte(`{"generateContentRequest":{},"contents":[]}`))
+	require.Len(t, violations, 1)
+	require.Equal(t, "contents", violations[0].Path)
 }

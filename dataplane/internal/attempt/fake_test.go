@@ -174,6 +174,7 @@ type step struct {
 	pause time.Duration
 	err   error
 	hang  bool
+	end   bool // the last data comes with the end of the body
 }
 
 func say(data ...string) []step {
@@ -212,7 +213,10 @@ func (b *body) Read(p []byte) (int, error) {
 			return 0, s.err
 		case len(s.data) > 0:
 			n := copy(p, s.data)
-			s.data = s.data[n:]
+			if s.data = s.data[n:]; s.data == "" && s.end {
+				b.steps = nil
+				return n, io.EOF
+			}
 			return n, nil
 		}
 		b.steps = b.steps[1:]

@@ -226,12 +226,7 @@ func TestOverHTTPCallerLeaves(t *testing.T) {
 			l := newLine(t)
 			ctx, leave := context.WithCancel(t.Context())
 			defer leave()
-			s := &collector{wrote: func(n int) error {
-				if n == 2 {
-					leave()
-				}
-				return nil
-			}}
+			s := &collector{wrote: func(int) error { leave(); return nil }}
 			ended := make(chan *fault.Error, 1)
 			go func() {
 				_, _, failure := l.ask(ctx, chat(true), s, model, "good")
@@ -251,12 +246,7 @@ func TestOverHTTPCallerLeaves(t *testing.T) {
 
 func TestOverHTTPAWriteThatFailsEndsTheUpstreamCall(t *testing.T) {
 	l := newLine(t)
-	s := &collector{wrote: func(n int) error {
-		if n == 2 {
-			return io.ErrClosedPipe
-		}
-		return nil
-	}}
+	s := &collector{wrote: func(int) error { return io.ErrClosedPipe }}
 	_, seen, failure := l.ask(t.Context(), chat(true), s, "fault-hang-2")
 	require.Equal(t, fault.ClientClosed, failure.Code)
 	require.True(t, seen.Usage.Estimated)

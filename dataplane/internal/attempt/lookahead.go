@@ -44,7 +44,8 @@ func (l *live) hold(limits Limits) {
 	}
 }
 
-// take keeps the next event and reports whether the lookahead is over.
+// take keeps the next event and reports whether the lookahead is over. What
+// arrived together with the first content leaves together with it.
 func (a *lookahead) take(l *live, limits Limits) bool {
 	piece, end := l.step()
 	a.mu.Lock()
@@ -52,7 +53,10 @@ func (a *lookahead) take(l *live, limits Limits) bool {
 	a.held = append(a.held, piece.Bytes...)
 	a.content = a.content || piece.Content
 	a.end = end
-	return a.released || a.content || end != nil || l.said >= limits.HoldEvents || len(a.held) >= limits.HoldBytes
+	if a.content {
+		a.held, _, a.end = l.join(a.held, end)
+	}
+	return a.released || a.content || a.end != nil || l.said >= limits.HoldEvents || len(a.held) >= limits.HoldBytes
 }
 
 // catchUp waits for the lookahead that the head overtook.

@@ -16,6 +16,8 @@ type events interface {
 	Next() (sse.Event, error)
 	// Ready reports whether Next would not have to wait.
 	Ready() bool
+	// AtEnd reports that nothing is left, and that the end was read too.
+	AtEnd() bool
 }
 
 func eventsOf(framing upstream.Framing, body io.Reader) events {
@@ -187,6 +189,18 @@ func (l *live) Next() ([]byte, error) {
 	return nil, io.EOF
 }
 
+// Ended reports that the stream is complete with what Next returned last, and
+// that its end is at hand too: nothing has to be waited for.
+func (l *live) Ended() bool {
+	switch {
+	case l.overtaken || l.ahead != nil || len(l.held) > 0:
+		return false
+	case l.end != nil:
+		return l.end.failure == nil
+	}
+	return l.last && l.events.AtEnd()
+}
+
 // arm starts the limit on the next event, or says that its time is over: what
 // was read already comes without waiting, so no timer ends a flood. The limit
 // on the first content goes on when the head went out without any, since a
@@ -232,14 +246,22 @@ func (l *live) gather(first upstream.Piece) []byte {
 	if cap(l.together) > 2*gatherMost {
 		l.together = nil // one large event must not be carried for the whole stream
 	}
-	l.together = append(l.together[:0], first.Bytes...)
-	for l.end == nil && !l.last && len(l.together) < gatherMost && l.events.Ready() {
-		var piece upstream.Piece
-		piece, l.end = l.step()
-		l.noted(piece.Content)
-		l.together = append(l.together, piece.Bytes...)
-	}
+	var content bool
+	l.together, content, l.end = l.join(append(l.together[:0], first.Bytes...), l.end)
+	l.noted(content)
 	return l.together
+}
+
+// join appends to pieces what of the stream is at hand, and reports whether
+// there is content in it. The stream has ended with end, or not yet.
+func (l *live) join(pieces []byte, end *ending) (joined []byte, content bool, _ *ending) {
+	for end == nil && !l.last && len(pieces) < gatherMost && l.events.Ready() {
+		var piece upstream.Piece
+		piece, end = l.step()
+		content = content || piece.Content
+		pieces = append(pieces, piece.Bytes...)
+	}
+	return pieces, content, end
 }
 
 // Read implements io.Reader over the pieces.

@@ -338,6 +338,50 @@ func TestLookAheadIsBounded(t *testing.T) {
 	}
 }
 
+// What came in one read leaves in one piece, the first content included, and
+// the stream knows when nothing has to be waited for after it.
+func TestWhatArrivesTogetherLeavesTogether(t *testing.T) {
+	type piece struct {
+		text  string
+		ended bool
+	}
+	for name, c := range map[string]struct {
+		steps []step
+		want  []piece
+		fails bool
+	}{
+		"all at once":      {[]step{{data: role + hello + finish + done, end: true}}, []piece{{role + hello + finish + done, true}}, false},
+		"end to wait for":  {say(role + hello + finish + done), []piece{{role + hello + finish + done, false}}, false},
+		"one by one":       {say(role, hello, finish, done), []piece{{role + hello, false}, {finish, false}, {done, false}}, false},
+		"marker left out":  {[]step{{data: hello + finish, end: true}}, []piece{{hello + finish, false}, {done, true}}, false},
+		"error after it":   {say(hello + failed), []piece{{hello, false}}, true},
+		"cut after it":     {[]step{{data: hello, end: true}}, []piece{{hello, false}}, true},
+		"error before any": {say(role + failed), nil, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.model("acme/a", 0, "north")
+				w.on("north", sse(c.steps...))
+				reply, _, failure := w.attempt(t.Context(), streamCall())
+				var got []piece
+				for failure == nil {
+					bytes, err := reply.Pieces.Next()
+					if failure = fault.Of(err); err != nil {
+						break
+					}
+					got = append(got, piece{strings.ReplaceAll(string(bytes), `"acme/a"`, `"up"`), reply.Pieces.(interface{ Ended() bool }).Ended()})
+				}
+				require.Equal(t, c.want, got)
+				require.Equal(t, c.fails, !errors.Is(failure, io.EOF), failure)
+				if reply != nil {
+					require.NoError(t, reply.Body.Close())
+				}
+			})
+		})
+	}
+}
+
 func TestCallerLeaves(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer answer

@@ -57,7 +57,11 @@ func (r *Runner) whole(f *flight, reply *call.Reply, blank bool, response upstre
 
 // read reads a body to its end, within the limit on replies.
 func (r *Runner) read(f *flight, response upstream.Response) ([]byte, *upstream.Failure) {
-	body := make([]byte, 0, int(min(max(response.Length, 0), sizeHint))+bytes.MinRead)
+	room := bytes.MinRead
+	if response.Length > 0 {
+		room = int(min(response.Length, sizeHint)) + 1 // the last read tells the end
+	}
+	body := make([]byte, 0, room)
 	for {
 		n, err := response.Body.Read(body[len(body):cap(body)])
 		body = body[:len(body)+n]

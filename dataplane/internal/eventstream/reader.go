@@ -94,6 +94,10 @@ func (r *Reader) Ready() bool {
 	return err == nil && n > 0
 }
 
+// AtEnd reports that the end of the stream was read and every frame before it
+// returned.
+func (r *Reader) AtEnd() bool { return r.err == io.EOF && r.start == r.fill }
+
 // broken ends the stream: where the next frame begins is not known any more.
 func (r *Reader) broken(err error) (sse.Event, error) {
 	r.err, r.buf, r.start, r.fill = err, nil, 0, 0

@@ -70,6 +70,13 @@ func (o *Object) Next() bool {
 	return true
 }
 
+// Over returns the walk as it stands, over another text. That must have the
+// same bytes up to the value of the next member, and o not be at its end.
+func (o Object) Over(text []byte) Object {
+	o.s.b = text
+	return o
+}
+
 func (o *Object) member() bool {
 	s := &o.s
 	o.keyAt = s.i + 1

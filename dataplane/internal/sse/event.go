@@ -96,6 +96,16 @@ func parse(raw []byte, first bool, scratch []byte) (Event, []byte) {
 	return e, scratch
 }
 
+// single is the event of a block that is one line of data between from and to,
+// as most are.
+func single(raw []byte, from, to int) (Event, bool) {
+	name, value := field(raw[from:to])
+	if string(name) != "data" {
+		return Event{}, false
+	}
+	return Event{Raw: raw, Data: value, dataAt: to - len(value)}, true
+}
+
 // field splits a line at its first colon and drops one space after it.
 func field(line []byte) (name, value []byte) {
 	name, value, found := bytes.Cut(line, []byte(":"))

@@ -67,10 +67,15 @@ func (r *Reader) Ready() bool {
 	return r.found > 0 && r.found <= r.max
 }
 
+// AtEnd reports that the end of the stream was read and everything before it
+// returned.
+func (r *Reader) AtEnd() bool { return r.err == io.EOF && r.start == r.fill }
+
 // rest returns the partial block once, then the error.
 func (r *Reader) rest(first bool) (Event, error) {
 	if n := r.fill - r.start; n > 0 && !r.tail {
 		r.tail = true
+		r.scan.lines = 0 // the last one has no end, and was not counted
 		e := r.take(n, first)
 		e.Partial = true
 		return e, nil
@@ -83,7 +88,13 @@ func (r *Reader) rest(first bool) (Event, error) {
 func (r *Reader) take(n int, first bool) Event {
 	raw := r.buf[r.start : r.start+n : r.start+n]
 	r.start += n
+	scan := r.scan
 	r.scan.reset(false)
+	if scan.lines == 1 {
+		if e, ok := single(raw, scan.from, scan.to); ok {
+			return e
+		}
+	}
 	if cap(r.scratch) > keepBuffer {
 		r.scratch = nil
 	}

@@ -12,6 +12,9 @@ type scanner struct {
 	bare    bool // the block is one line of JSON
 	first   bool // the block is the stream's first
 	cr      bool // the last line ended in a lone CR
+	lines   int  // that are not blank
+	from    int  // where the first of them begins
+	to      int  // and ends
 }
 
 func (s *scanner) reset(first bool) { *s = scanner{first: first} }
@@ -60,6 +63,11 @@ func (s *scanner) end(b []byte, eof bool) int {
 			}
 		}
 		s.fields = s.fields || (!blank && b[s.at] != ':')
+		if !blank {
+			if s.lines++; s.lines == 1 {
+				s.from, s.to = s.at, end
+			}
+		}
 		s.at, s.looked, s.cr = next, next, cr
 		if s.bare || (blank && s.content) {
 			return next

@@ -54,10 +54,33 @@ func deliver(ctx context.Context, r *call.Reply, head http.Header, sink call.Sin
 		case err != nil:
 			return err
 		}
-		if err := sink.Write(piece); err != nil {
+		send := sink.Write
+		if last, ok := sink.(ending); ok && isOver(r.Pieces) {
+			send = last.WriteLast
+		}
+		if err := send(piece); err != nil {
 			return gone(ctx, err)
 		}
 	}
+}
+
+// ending is a Sink whose last bytes may leave together with the end of the
+// response: a packet less, and for the caller one wait less.
+type ending interface {
+	// WriteLast sends body bytes of which nothing follows. It does not flush.
+	WriteLast(p []byte) error
+}
+
+// ended are Pieces that know their end.
+type ended interface {
+	// Ended reports that what Next returned last was all, and that Next will say
+	// so without waiting.
+	Ended() bool
+}
+
+func isOver(p call.Pieces) bool {
+	e, ok := p.(ended)
+	return ok && e.Ended()
 }
 
 // sendPlain sends a body that is there in full, with its length.
@@ -75,6 +98,11 @@ func sendPlain(ctx context.Context, r *call.Reply, head http.Header, sink call.S
 	return nil
 }
 
+// leastCounted is the size over which a body's length has to be said: up to it
+// net/http counts by itself. A ninth header costs more than it looks, since a
+// map has room for eight.
+const leastCounted = 2 << 10
+
 // merged puts what the upstream's header may show under the gateway's. It fills
 // head, which was made for this reply: a third map would be a copy for nothing.
 func merged(r *call.Reply, head http.Header, length int) http.Header {
@@ -86,7 +114,7 @@ func merged(r *call.Reply, head http.Header, length int) http.Header {
 			head[name] = values
 		}
 	}
-	if _, own := head["Content-Length"]; !own && length >= 0 {
+	if _, own := head["Content-Length"]; !own && length > leastCounted {
 		head["Content-Length"] = []string{strconv.Itoa(length)}
 	}
 	return head

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -122,9 +123,42 @@ func TestPlainReplyGoesOutAtOnceWithItsLength(t *testing.T) {
 	seen, failure := deliver(t.Context(), b, s, false)
 	require.Nil(t, failure)
 	require.Equal(t, []string{"start", "hello"}, s.log)
-	require.Equal(t, "5", s.head.Header.Get("Content-Length"))
+	require.Empty(t, s.head.Header.Get("Content-Length"), "net/http counts it")
 	require.True(t, seen.Finished)
 	require.Equal(t, 1, b.closed)
+
+	s = &sink{}
+	_, failure = deliver(t.Context(), &body{pieces: []string{strings.Repeat("x", 2049)}}, s, false)
+	require.Nil(t, failure)
+	require.Equal(t, "2049", s.head.Header.Get("Content-Length"), "more than it holds back")
+}
+
+// lastSink lets the last piece wait for the end of the response.
+type lastSink struct{ sink }
+
+func (s *lastSink) WriteLast(p []byte) error {
+	s.log = append(s.log, "last "+string(p))
+	return nil
+}
+
+// endedBody knows after which piece nothing has to be waited for.
+type endedBody struct {
+	*body
+	known bool
+}
+
+func (b *endedBody) Ended() bool { return b.known && b.n == len(b.pieces) }
+
+func TestLastPieceWaitsForTheEndOnlyWhenThatIsAtHand(t *testing.T) {
+	for known, want := range map[bool]string{true: "last b", false: "b"} {
+		s := &lastSink{}
+		b := &endedBody{&body{pieces: []string{"a", "b"}}, known}
+		r := reply(b.body, true)
+		r.Pieces = b
+		_, err := stream.New().Deliver(t.Context(), call.Call{}, r, nil, s)
+		require.NoError(t, err)
+		require.Equal(t, []string{"start", "a", want}, s.log)
+	}
 }
 
 func TestUpstreamFailureIsReturned(t *testing.T) {

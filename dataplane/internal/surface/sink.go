@@ -86,11 +86,27 @@ func (s *sink) Start(head call.Head) error {
 
 // Write implements call.Sink.
 func (s *sink) Write(p []byte) error {
+	if err := s.WriteLast(p); err != nil || !s.stream {
+		return err
+	}
+	return s.flush()
+}
+
+// WriteLast writes bytes that leave with the end of the response, which net/http
+// sends when the handler returns.
+func (s *sink) WriteLast(p []byte) error {
 	if s.framing {
 		s.framed = s.array.Append(s.framed[:0], p)
 		p = s.framed
 	}
 	return s.write(p)
+}
+
+func (s *sink) flush() error {
+	if err := s.control.Flush(); err != nil {
+		return gone(err)
+	}
+	return nil
 }
 
 func (s *sink) write(p []byte) error {
@@ -104,12 +120,6 @@ func (s *sink) write(p []byte) error {
 		if _, err := s.w.Write(part); err != nil {
 			return gone(err)
 		}
-	}
-	if !s.stream {
-		return nil
-	}
-	if err := s.control.Flush(); err != nil {
-		return gone(err)
 	}
 	return nil
 }

@@ -89,7 +89,8 @@ func (o *Observer) look(text []byte, inBand upstream.Class) (sight dialect.Sight
 	if begun {
 		sight.Models = append(sight.Models, o.front.models...)
 	}
-	for before := members; members.Next(); {
+	before := members
+	for members.Next() {
 		switch {
 		case members.Is("model"):
 			start, end := members.ValueSpan()

@@ -263,7 +263,7 @@ func TestMistakesHaveExitCodes(t *testing.T) {
 		require.Equal(t, c.code, got.code, "%v: %s%s", c.args, got.out, got.err)
 		require.Equal(t, c.code == cli.ExitOK, got.err == "", "%v: %s", c.args, got.err)
 	}
-	for _, c := range [][]string{{"kyes", "did you mean keys?"}, {"keys", "lst", "get or list"}, {"keys", "create", "--help after a command"}} {
+	for _, c := range [][]string{{"kyes", "did you mean keys?"}, {"keys", "lst", "get or list"}, {"keys", "create", "--help after a command"}, {"usage", "--by", "shade", "--by must be one of model, provider, key\n"}} {
 		require.Contains(t, term.run(c[:len(c)-1]...).err, c[len(c)-1])
 	}
 	term.run("whoami", "--control-url", term.env["SIGNALBOX_CONTROL_URL"]+"/v1").is(cli.ExitOK)

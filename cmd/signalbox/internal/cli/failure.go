@@ -55,11 +55,13 @@ func (e usageError) Unwrap() error { return e.cause }
 // misuse returns a usage error.
 func misuse(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
+// oneOf allows some words; "" among them means that the flag may be left out.
 func oneOf(name, text string, allowed ...string) error {
 	if slices.Contains(allowed, text) {
 		return nil
 	}
-	return misuse("%s must be %s", name, strings.Join(allowed, ", "))
+	words := slices.DeleteFunc(slices.Clone(allowed), func(w string) bool { return w == "" })
+	return misuse("%s must be one of %s", name, strings.Join(words, ", "))
 }
 
 // errPending says that gateways lag behind a change that was made.

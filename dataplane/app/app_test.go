@@ -220,6 +220,9 @@ func TestScopesOfAKey(t *testing.T) {
 	got := g.chat(token, hello)
 	require.Equal(t, http.StatusForbidden, got.status)
 	require.Equal(t, "surface_not_allowed", got.fault(t)["reason"])
+	got = g.do(http.MethodGet, "/v1/files", token, "")
+	require.Equal(t, http.StatusForbidden, got.status)
+	require.Equal(t, "surface_not_allowed", got.fault(t)["reason"])
 
 	chat, token := p.newKey()
 	chat.Models = []string{"acme/large"}

@@ -18,15 +18,15 @@ import (
 // discovery adds the calls that tell a caller what there is. They pin policy
 // and catalog like every request and reach no upstream.
 func (e *Edge) discovery() {
-	e.answer("/v1/models", e.listModels)
-	e.answer("/v1/models/:author", e.getModel)
-	e.answer("/v1/models/:author/:slug", e.getModel)
-	e.answer("/v1/models/:author/:slug/endpoints", e.listEndpoints)
-	e.answer("/v1beta/models", e.listGeminiModels)
-	e.answer("/v1beta/models/*name", e.getGeminiModel)
-	e.answer("/v1/providers", e.listProviders)
-	e.answer("/v1/key", e.getKey)
-	e.answer("/v1/generations/:id", e.getGeneration)
+	e.answer("/v1/models", "", e.listModels)
+	e.answer("/v1/models/:author", "", e.getModel)
+	e.answer("/v1/models/:author/:slug", "", e.getModel)
+	e.answer("/v1/models/:author/:slug/endpoints", "", e.listEndpoints)
+	e.answer("/v1beta/models", "", e.listGeminiModels)
+	e.answer("/v1beta/models/*name", "", e.getGeminiModel)
+	e.answer("/v1/providers", "", e.listProviders)
+	e.answer("/v1/key", "", e.getKey)
+	e.answer("/v1/generations/:id", "", e.getGeneration)
 }
 
 // asked is a discovery call of a known caller.
@@ -38,12 +38,14 @@ type asked struct {
 	health    Health
 }
 
-// answer serves a GET with what fn returns, as JSON.
-func (e *Edge) answer(path string, fn func(asked) (any, error)) {
+// answer serves a GET with what fn returns, as JSON. A key needs no surface for
+// it, unless it is of one.
+func (e *Edge) answer(path string, of catalog.Surface, fn func(asked) (any, error)) {
 	route := http.MethodGet + " " + path
 	e.engine.GET(path, func(g *gin.Context) {
 		ctx := g.Request.Context()
 		c := e.newCall(g.Request, route)
+		c.Surface = of
 		s := newSink(g.Writer, formOf(g.Request), &c, e.options.WriteStall)
 		body.Skip(g.Writer, g.Request)
 		var principal call.Principal

@@ -43,6 +43,8 @@ type world struct {
 	access   []int
 	failures []*fault.Error
 
+	identified call.Call // the last one
+
 	serve func(ctx context.Context, c call.Call, s call.Sink)
 	pin   call.Pinned
 	key   policy.Key
@@ -65,7 +67,10 @@ func (w *world) Serve(ctx context.Context, c call.Call, s call.Sink) {
 	}
 }
 
-func (w *world) Identify(context.Context, call.Call) (call.Principal, call.Pinned, error) {
+func (w *world) Identify(_ context.Context, c call.Call) (call.Principal, call.Pinned, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.identified = c
 	return call.Principal{Key: w.key}, w.pin, w.err
 }
 

@@ -18,7 +18,6 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/id"
-	"github.com/signalbox-dev/signalbox/shared/policy"
 	"github.com/signalbox-dev/signalbox/shared/secret"
 )
 
@@ -181,11 +180,13 @@ func (l listed) List(_ context.Context, _ id.Workspace, s catalog.Surface) ([]st
 }
 
 func TestAListIsOfTheWorkspacesOwn(t *testing.T) {
-	w := &world{kept: listed{"file-3", "file-gone", "file-broken", "file-1"}}
+	w := &world{kept: listed{"file-3", "file-gone", "file-barred", "file-broken", "file-1"}}
 	w.serve = func(_ context.Context, c call.Call, s call.Sink) {
 		switch c.Object {
 		case "file-gone":
 			s.Fail(fault.New(fault.NotFound, "gone"), nil)
+		case "file-barred":
+			s.Fail(fault.New(fault.UnsupportedModelOrEndpoint, "not yours").Because(fault.ModelNotAllowed), nil)
 		case "file-broken":
 			s.Fail(fault.Of(errors.New("x")), nil)
 		default:
@@ -207,8 +208,7 @@ func TestAListIsOfTheWorkspacesOwn(t *testing.T) {
 		require.Equal(t, 400, get(path).status, path)
 	}
 	require.Equal(t, 503, get("/v1/batches").status)
-	w.key = policy.Key{Surfaces: []catalog.Surface{catalog.Chat}}
-	require.Equal(t, "surface_not_allowed", get("/v1/files").fault(t)["reason"])
+	require.Equal(t, catalog.Batches, w.identified.Surface, "the key may be for other surfaces")
 }
 
 // TestRealtime is a whole conversation: a caller's key in the subprotocol, as

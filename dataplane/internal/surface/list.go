@@ -41,9 +41,6 @@ type keptPage struct {
 func (e *Edge) listKept(row *row) func(asked) (any, error) {
 	one := e.oneOf(row)
 	return func(a asked) (any, error) {
-		if allowed := a.principal.Key.Surfaces; len(allowed) > 0 && !slices.Contains(allowed, row.surface) {
-			return nil, fault.New(fault.Unauthorized, "This API key may not use this surface.").Because(fault.SurfaceNotAllowed)
-		}
 		limit, err := listLimit(a.gin.Query("limit"))
 		if err != nil {
 			return nil, err
@@ -80,8 +77,9 @@ func (e *Edge) oneOf(list *row) *row {
 	return list
 }
 
-// entries asks for all entries of a page. One that is gone is left out; one
-// that cannot be had now is there with its id alone.
+// entries asks for all entries of a page. One that is gone, or is of a model
+// that the key may not use, is left out; one that cannot be had now is there
+// with its id alone.
 func (e *Edge) entries(ctx context.Context, a asked, one *row, names []string) []json.RawMessage {
 	found := make([]json.RawMessage, len(names))
 	slots := make(chan struct{}, listAtOnce)
@@ -144,7 +142,7 @@ func (k *keptSink) Write(p []byte) error { k.body = append(k.body, p...); return
 // Fail implements call.Sink.
 func (k *keptSink) Fail(failure *fault.Error, _ http.Header) {
 	k.status = http.StatusBadGateway
-	if failure.Code == fault.NotFound {
+	if failure.Code == fault.NotFound || failure.Reason == fault.ModelNotAllowed {
 		k.status = http.StatusNotFound
 	}
 }

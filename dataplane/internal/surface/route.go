@@ -25,7 +25,7 @@ func (e *Edge) routes() {
 		row := &table[i]
 		path, verb, ok := strings.Cut(row.path, beforeVerb)
 		if row.action == call.List {
-			e.answer(row.path, e.listKept(row))
+			e.answer(row.path, row.surface, e.listKept(row))
 			continue
 		}
 		if !ok {

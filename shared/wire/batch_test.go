@@ -24,6 +24,19 @@ func TestUsageBatchIsReadAsWritten(t *testing.T) {
 	require.Empty(t, rest)
 }
 
+// FuzzUsageRecords: whatever arrives, nothing of it is lost or made up.
+func FuzzUsageRecords(f *testing.F) {
+	f.Fuzz(func(t *testing.T, body []byte) {
+		records, rest := wire.UsageRecords(body)
+		require.LessOrEqual(t, len(records), wire.MaxUsageBatch)
+		var again []byte
+		for _, record := range records {
+			again = wire.AppendUsageRecord(again, record)
+		}
+		require.True(t, bytes.Equal(body, append(again, rest...)))
+	})
+}
+
 // The format is a contract between versions.
 func TestUsageBatchFormat(t *testing.T) {
 	body := wire.AppendUsageRecord(wire.AppendUsageRecord(nil, []byte("{}")), []byte("ab!"))

@@ -44,6 +44,9 @@ const dialects = "dataplane/internal/translate/dialect/"
 // formats are the packages of one wire format, or of several that only pass.
 var formats = []string{"chat", "converse", "gemini", "messages", "plain", "responses"}
 
+// between are the packages that several formats share.
+var between = []string{"claude", "openai", "turns"}
+
 // aggregates are the packages of the control plane that the store serves.
 var aggregates = []string{
 	"apikey", "audit", "authn", "authz", "credential", "deploy", "gateway", "idempotency", "managementkey", "outbox", "page", "publication",
@@ -92,6 +95,9 @@ func walls() []wall {
 		list = append(list, wall{Inside: "dataplane/internal/" + notation, Never: product, Reason: "a notation knows nothing of what it carries"})
 	}
 	for _, format := range formats {
+		for _, shared := range between {
+			list = append(list, wall{Inside: dialects + shared, Never: module + dialects + format, Reason: "what formats share knows none of them"})
+		}
 		for _, other := range formats {
 			if format != other {
 				list = append(list, wall{Inside: dialects + format, Never: module + dialects + other, Reason: "formats meet in the neutral conversation"})

@@ -95,8 +95,13 @@ func TestLongEventsAreDelivered(t *testing.T) {
 			3: strings.ReplaceAll(geminiStream("null", "null"), "hello", long),
 		} {
 			for i := range callers {
+				if size > 1<<20 && i != j && i != 0 {
+					continue // what the size costs, and no more is seen
+				}
 				reply := newJourney(i, j, []byte(`{}`)).heard(t, callers[i].codec, strings.NewReader(stream))
-				require.True(t, long == reply.Choices[0].Parts[0].Text, "%s-%s %d", callers[i].name, spoken[j].name, size)
+				if reply.Choices[0].Parts[0].Text != long {
+					t.Errorf("%s-%s: %d bytes came back as %d", callers[i].name, spoken[j].name, size, len(reply.Choices[0].Parts[0].Text))
+				}
 			}
 		}
 	}

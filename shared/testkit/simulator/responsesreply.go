@@ -30,7 +30,7 @@ func (responsesFormat) response(p *prompt, a answer, status string, output []jso
 		"service_tier", "default", "store", echo("store", true), "temperature", echo("temperature", 1.0),
 		"text", obj("format", echo("text.format", obj("type", "text"))), "tool_choice", echo("tool_choice", "auto"),
 		"tools", echo("tools", list[int]()), "top_p", echo("top_p", 1.0), "truncation", "disabled", "usage", usage,
-		"user", echo("user", nil), "metadata", echo("metadata", obj()))
+		"user", echo("user", nil), "metadata", echo("metadata", obj()), "completed_at", nil, "frequency_penalty", 0.0, "presence_penalty", 0.0)
 }
 
 func (f responsesFormat) plain(p *prompt, a answer) json.RawMessage {

@@ -4,8 +4,11 @@ package e2e_test
 
 import (
 	"encoding/json"
+	"encoding/pem"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -76,7 +79,13 @@ func npmPlatform(t *testing.T) []string {
 		_ = json.NewEncoder(w).Encode(out) // the caller may have gone
 	}))
 	t.Cleanup(seen.Close)
+	gateway, err := url.Parse(p.Gateways[0])
+	require.NoError(t, err)
+	front := httptest.NewTLSServer(httputil.NewSingleHostReverseProxy(gateway))
+	t.Cleanup(front.Close)
+	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: front.Certificate().Raw})
 	return []string{
+		"SIGNALBOX_TLS_URL=" + front.URL, "SIGNALBOX_TLS_CERTIFICATE=" + string(certificate),
 		"SIGNALBOX_URL=" + p.Gateways[0], "SIGNALBOX_KEY=" + key.Secret, "SIMULATOR_SEEN=" + seen.URL,
 		"UPSTREAM_FORMATS=" + strings.Join(upstream.Formats(), " "),
 	}

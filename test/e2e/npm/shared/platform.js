@@ -1,13 +1,16 @@
 // Where the platform under test is. The Go test beside this folder starts it
 // and passes:
-//   SIGNALBOX_URL, SIGNALBOX_KEY   the gateway and an API key
-//   SIMULATOR_SEEN                 what the simulated provider received
-//   UPSTREAM_FORMATS               the words of formats.js, so that none is left out
+//   SIGNALBOX_URL, SIGNALBOX_KEY                   the gateway and an API key
+//   SIGNALBOX_TLS_URL, SIGNALBOX_TLS_CERTIFICATE   the gateway behind TLS, and whom to trust for it
+//   SIMULATOR_SEEN                                 what the simulated provider received
+//   UPSTREAM_FORMATS                               the words of formats.js, so that none is left out
 import assert from 'node:assert/strict';
 
 export const gateway = process.env.SIGNALBOX_URL;
 export const v1 = `${gateway}/v1`;
 export const apiKey = process.env.SIGNALBOX_KEY;
+
+export const secure = { url: process.env.SIGNALBOX_TLS_URL, certificate: process.env.SIGNALBOX_TLS_CERTIFICATE };
 
 /** via is the model of a name whose only endpoint is at the upstream of a format. */
 export const via = (format, name) => `via-${format}/${name}`;

@@ -96,7 +96,7 @@ func (r *Reader) Ready() bool {
 
 // AtEnd reports that the end of the stream was read and every frame before it
 // returned.
-func (r *Reader) AtEnd() bool { return r.err == io.EOF && r.start == r.fill }
+func (r *Reader) AtEnd() bool { return errors.Is(r.err, io.EOF) && r.start == r.fill }
 
 // broken ends the stream: where the next frame begins is not known any more.
 func (r *Reader) broken(err error) (sse.Event, error) {

@@ -69,7 +69,7 @@ func (r *Reader) Ready() bool {
 
 // AtEnd reports that the end of the stream was read and everything before it
 // returned.
-func (r *Reader) AtEnd() bool { return r.err == io.EOF && r.start == r.fill }
+func (r *Reader) AtEnd() bool { return errors.Is(r.err, io.EOF) && r.start == r.fill }
 
 // rest returns the partial block once, then the error.
 func (r *Reader) rest(first bool) (Event, error) {

@@ -249,3 +249,20 @@ func BenchmarkNext(b *testing.B) {
 		}
 	}
 }
+
+// A reader is at its end when that was read with what it returned last.
+func TestReaderKnowsThatItIsAtItsEnd(t *testing.T) {
+	for name, src := range map[string]io.Reader{
+		"end with the data": iotest.DataErrReader(strings.NewReader("data: a\n\ndata: b\n\n")),
+		"end by itself":     strings.NewReader("data: a\n\ndata: b\n\n"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := sse.NewReader(src, sse.MaxEvent)
+			for _, want := range []bool{false, name == "end with the data"} {
+				_, err := r.Next()
+				require.NoError(t, err)
+				require.Equal(t, want, r.AtEnd())
+			}
+		})
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/translate/dialect/chat"
@@ -146,4 +147,45 @@ func TestObservingCostsNoAllocation(t *testing.T) {
 		require.NoError(t, err)
 		require.Zero(t, testing.AllocsPerRun(100, func() { _, _ = o.Event(nil, data) }), event)
 	}
+}
+
+// Chunks that begin as those before them are not read again up to there; what
+// is seen of each must be what an observer sees that knows no other.
+func TestObservedChunksAreReadAlikeWhateverCameBefore(t *testing.T) {
+	chunks := []string{
+		`{"id":"a","created":17,"model":"m","choices":[{"index":0,"delta":{"content":"x"}}]}`,
+		`{"id":"a","created":17,"model":"m","choices":[{"index":0,"delta":{"content":"y"}}]}`,
+		`{"id":"a","created":17,"model":"m","choices":[],"usage":{"prompt_tokens":3}}`,
+		`{"id":"a","created":17,"model":"m","choices":[],"error":{"message":"x"}}`,
+		`{"id":"a","created":17,"model":"m","choices":[],"model":"n"}`,
+		`{"id":"a","created":17,"model":"m","choices":null,"message":"x"}`,
+		`{"id":"a","created":17,"model":"m","choices":[`,
+		`{"id":"a","created":17,"model":"m","choices":`,
+		`{"id":"a","created":17,"model":"m","choices":[]}x`,
+		`{"id":"a","created":170,"model":"m","choices":[]}`,
+		`{"id":"a","created":17,"model":"mm","choices":[]}`,
+		`{"choices":[{"index":0,"delta":{"content":"x"}}],"model":"m"}`,
+		`{"choices":[{"index":1,"finish_reason":"stop"}],"model":"mmm"}`,
+		`{"model":"a","model":"b","choices":[{"index":0,"text":"x"}]}`,
+		`{"model":"a","model":"b","choices":[]}`,
+		`{"error":{"message":"x"},"choices":[]}`,
+		`{"error":null,"choices":[]}`,
+		`{"usage":{"prompt_tokens":3},"choices":[]}`,
+		`{"object":"x","choices":[{"index":0,"delta":{"refusal":"x"}}]}`,
+		`{}`, `[]`, ` {"choices":[]}`, `[DONE]`,
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		o := chat.New().Observe()
+		for _, chunk := range rapid.SliceOfN(rapid.SampledFrom(chunks), 1, 12).Draw(t, "chunks") {
+			want, wantErr := chat.New().Observe().Event(nil, []byte(chunk))
+			got, err := o.Event(nil, []byte(chunk))
+			require.Equal(t, wantErr, err, chunk)
+			require.Equal(t, len(want.Models), len(got.Models), chunk)
+			for i := range want.Models {
+				require.Equal(t, want.Models[i], got.Models[i], chunk)
+			}
+			want.Models, got.Models = nil, nil
+			require.Equal(t, want, got, chunk)
+		}
+	})
 }

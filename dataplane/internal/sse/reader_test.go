@@ -266,3 +266,10 @@ func TestReaderKnowsThatItIsAtItsEnd(t *testing.T) {
 		})
 	}
 }
+
+func TestACutBlockHasItsLastLineToo(t *testing.T) {
+	e, err := sse.NewReader(strings.NewReader("data: a\ndata: b"), sse.MaxEvent).Next()
+	require.NoError(t, err)
+	require.True(t, e.Partial)
+	require.Equal(t, "a\nb", string(e.Data))
+}

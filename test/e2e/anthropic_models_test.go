@@ -15,45 +15,41 @@ import (
 )
 
 // countedFree checks that the newest request was counting, and cost nothing.
-func countedFree(t *testing.T, p *harness.Platform, c connection, surface string) {
+func (b bench) countedFree(t *testing.T) {
 	t.Helper()
-	entry := p.On(t).Logged(c.witness.last())
-	require.Equal(t, surface, entry.Get("surface").Str)
+	entry := b.p.On(t).Logged(b.witness.last())
+	require.Equal(t, b.can.surface, entry.Get("surface").Str)
 	require.Equal(t, "success", entry.Get("outcome").Str, "%s", entry.Raw)
 	require.Zero(t, entry.Get("cost_nanos").Int(), "%s", entry.Raw)
 	require.Zero(t, entry.Get("usage.input").Int()+entry.Get("usage.output").Int(), "%s", entry.Raw)
 }
 
-func TestAnthropicCountsTokens(t *testing.T) {
-	p := conversing(t)
-	key := p.Key()
-	for _, at := range spokenFormats() {
-		t.Run(at.word, func(t *testing.T) {
-			t.Parallel()
-			c := connect(p, key.Secret)
-			params := anthropicClient{}.params(at.model("small"), question{system: "Be brief.", prompt: "Say hello", tools: true})
-			sdk := anthropicOver(c)
-			counted, err := sdk.Messages.CountTokens(t.Context(), anthropic.MessageCountTokensParams{
-				Model: params.Model, Messages: params.Messages, System: anthropic.MessageCountTokensParamsSystemUnion{OfTextBlockArray: params.System},
-			})
-			require.NoError(t, err)
-			require.Positive(t, counted.InputTokens)
-			countedFree(t, p, c, "messages")
-		})
-	}
-	t.Run("errors", func(t *testing.T) {
-		sdk := anthropicOver(connect(p, key.Secret))
-		_, err := sdk.Messages.CountTokens(t.Context(), anthropic.MessageCountTokensParams{
-			Model: "sim/none", Messages: []anthropic.MessageParam{anthropic.NewUserMessage(anthropic.NewTextBlock("x"))},
-		})
-		got := anthropicClient{}.failed(t, err)
-		require.Equal(t, http.StatusNotFound, got.status)
-		require.Equal(t, "not_found_error", got.kind)
+func anthropicCounts(t *testing.T, b bench) {
+	sdk := anthropicOver(b.connection)
+	params := anthropicClient{}.params(b.at.model("small"), question{system: "Be brief.", prompt: "Say hello"})
+	counted, err := sdk.Messages.CountTokens(t.Context(), anthropic.MessageCountTokensParams{
+		Model: params.Model, Messages: params.Messages, System: anthropic.MessageCountTokensParamsSystemUnion{OfTextBlockArray: params.System},
 	})
+	require.NoError(t, err)
+	require.Positive(t, counted.InputTokens)
+	b.countedFree(t)
+
+	_, err = sdk.Messages.CountTokens(t.Context(), anthropic.MessageCountTokensParams{Model: "sim/none", Messages: params.Messages})
+	got := anthropicClient{}.failed(t, err)
+	require.Equal(t, http.StatusNotFound, got.status)
+	require.Equal(t, "not_found_error", got.kind)
 }
 
-func TestAnthropicModels(t *testing.T) {
+// TestModels lets each client list and get what there is.
+func TestModels(t *testing.T) {
 	p := harness.Start(t, harness.Options{Simulator: true})
+	t.Run("anthropic-sdk-go", func(t *testing.T) { anthropicModels(t, p.On(t)) })
+	t.Run("genai", func(t *testing.T) { geminiModels(t, p.On(t)) })
+	t.Run("openai-go", func(t *testing.T) { openAIModels(t, p.On(t)) })
+}
+
+func anthropicModels(t *testing.T, p *harness.Platform) {
+	t.Helper()
 	sdk := anthropicOver(connect(p, p.Key().Secret))
 	seen := map[string]bool{}
 	pages := sdk.Models.ListAutoPaging(t.Context(), anthropic.ModelListParams{Limit: param.NewOpt[int64](7)})

@@ -13,10 +13,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-func TestAnthropicAtEveryUpstream(t *testing.T) {
-	battery(t, abilities{surface: "messages", thoughts: true, serial: true, stop: true, stopSequence: true},
-		func(c connection) speaker { return anthropicClient{anthropicOver(c)} })
-}
+func openAnthropic(_ *testing.T, c connection) speaker { return anthropicClient{anthropicOver(c)} }
 
 func anthropicOver(c connection) anthropic.Client {
 	return anthropic.NewClient(option.WithBaseURL(c.url), option.WithAPIKey(c.key), option.WithMaxRetries(0), option.WithHTTPClient(c.http))

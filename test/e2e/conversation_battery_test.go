@@ -5,6 +5,7 @@ package e2e_test
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"testing"
 
@@ -14,48 +15,69 @@ import (
 	"github.com/signalbox-dev/signalbox/test/harness/client"
 )
 
-// abilities are what a client itself has.
+// abilities are what a client has.
 type abilities struct {
-	surface      string
-	thoughts     bool
-	serial       bool // it can ask for one call at a time
-	stop         bool // it has stop sequences
-	stopSequence bool // and says which one it was
-	code         bool // its errors keep the gateway's code
-	sent         bool // its errors in a stream come from the HTTP body only
+	name    string
+	surface string // that it speaks to
+	open    func(*testing.T, connection) speaker
+	serial  bool // it can ask for one call at a time
+	stop    bool // it has stop sequences
+	code    bool // its errors keep the gateway's code
+	more    map[string]func(*testing.T, bench)
 }
 
-// battery holds a client to everything that it must be able to do, at the
-// upstream of every format.
-func battery(t *testing.T, can abilities, open func(connection) speaker) {
-	t.Helper()
-	p := conversing(t)
+// TestClientsAtEveryUpstream holds every client of conversations to everything
+// that it must be able to do, at the upstream of every format.
+func TestClientsAtEveryUpstream(t *testing.T) {
+	clients := []abilities{
+		{name: "openai-go chat", surface: "chat", open: openChat, serial: true, stop: true, code: true},
+		{name: "openai-go responses", surface: "responses", open: openResponses, serial: true, code: true},
+		{
+			name: "anthropic-sdk-go", surface: "messages", open: openAnthropic, serial: true, stop: true,
+			more: map[string]func(*testing.T, bench){"counting": anthropicCounts},
+		},
+		{
+			name: "genai", surface: "gemini", open: openGemini, stop: true,
+			more: map[string]func(*testing.T, bench){"counting": geminiCounts, "chats": geminiChats},
+		},
+	}
+	p := conversing(t, clients)
 	key := p.Key()
-	for _, at := range spokenFormats() {
-		t.Run(at.word, func(t *testing.T) {
-			t.Parallel()
-			c := connect(p, key.Secret)
-			b := bench{p: p.On(t), can: can, at: at, speaker: open(c), heads: c.witness, open: open}
-			for name, test := range map[string]func(*testing.T, bench){
-				"plain and streamed": plainAndStreamed, "tools": toolsAndResults, "tool choice": toolChoice, "structured output": structured,
-				"images": images, "thoughts": thinks, "ends": ends, "cached input": cachedInput, "refusals": failures, "streams that fail": failedStreams,
-				"leaving": leaves,
-			} {
-				t.Run(name, func(t *testing.T) { test(t, b) })
-			}
-		})
+	for _, can := range clients {
+		for _, at := range spokenFormats() {
+			t.Run(can.name+" at "+at.word, func(t *testing.T) {
+				t.Parallel()
+				c := connect(p, key.Secret)
+				battery(t, bench{p: p.On(t), can: can, at: at, connection: c, speaker: can.open(t, c)})
+			})
+		}
+	}
+}
+
+func battery(t *testing.T, b bench) {
+	t.Helper()
+	all := map[string]func(*testing.T, bench){
+		"plain and streamed": plainAndStreamed, "tools": toolsAndResults, "tool choice": toolChoice, "structured output": structured,
+		"images": images, "thoughts": thinks, "ends": ends, "cached input": cachedInput, "refusals": failures, "streams that fail": failedStreams,
+		"leaving": leaves,
+	}
+	maps.Copy(all, b.can.more)
+	for name, test := range all {
+		t.Run(name, func(t *testing.T) { test(t, b) })
 	}
 }
 
 // bench is one client at the upstream of one format.
 type bench struct {
+	connection
 	p       *harness.Platform
 	can     abilities
 	at      spoken
 	speaker speaker
-	heads   *witness
-	open    func(connection) speaker
 }
+
+// own is the name of a model of which the client's requests are counted.
+func (b bench) own(name string) string { return ownModel(b.can.surface, name) }
 
 // ways are both ways in which a client asks.
 func (b bench) ways() map[string]func(*testing.T, string, question) answer {
@@ -80,7 +102,7 @@ func (b bench) stream(t *testing.T, name string, q question) answer {
 // told.
 func (b bench) accounted(t *testing.T, got answer, streamed bool) {
 	t.Helper()
-	sum, entry := sumOf(t, b.p, b.heads.last())
+	sum, entry := sumOf(t, b.p, b.witness.last())
 	told := got.usage
 	if b.can.surface == "messages" { // which has no word for it
 		told.reasoning = sum.reasoning
@@ -103,8 +125,8 @@ func plainAndStreamed(t *testing.T, b bench) {
 	require.Equal(t, stopped, plain.finish)
 	require.Positive(t, plain.usage.input)
 	require.Positive(t, plain.usage.output)
-	require.Equal(t, b.at.provider, b.heads.last().Get(client.HeaderProvider))
-	require.Equal(t, plain.model, b.heads.last().Get(client.HeaderModel))
+	require.Equal(t, b.at.provider, b.witness.last().Get(client.HeaderProvider))
+	require.Equal(t, plain.model, b.witness.last().Get(client.HeaderModel))
 	b.accounted(t, plain, false)
 
 	events := 0
@@ -149,7 +171,7 @@ func toolChoice(t *testing.T, b bench) {
 	}
 	q := question{prompt: "get_weather for “Paris” and get_time", tools: true, serial: true}
 	got := b.ask(t, "small", q)
-	entry := b.p.On(t).Logged(b.heads.last())
+	entry := b.p.On(t).Logged(b.witness.last())
 	lost := entry.Get("decision.routing_degraded").Raw
 	if b.at.serial {
 		require.Len(t, got.calls, 1)
@@ -183,7 +205,7 @@ func images(t *testing.T, b bench) {
 // the calls that were thought of; the simulated provider refuses a false one.
 func thinks(t *testing.T, b bench) {
 	for kind, ask := range b.ways() {
-		plain := ask(t, "proof", question{prompt: "Say hello", thinking: true, show: b.at.asked})
+		plain := ask(t, b.own("proof"), question{prompt: "Say hello", thinking: true, show: b.at.asked})
 		require.Contains(t, plain.text, "You wrote: “Say hello”", kind)
 		b.accounted(t, plain, kind == "streamed")
 		if b.at.reasoning && b.can.surface != "messages" {
@@ -192,17 +214,17 @@ func thinks(t *testing.T, b bench) {
 		if b.at.thoughts {
 			require.Contains(t, plain.thoughts, "The caller wrote 2 words. Quoting them back is the useful thing to do.", kind)
 		}
-		next := ask(t, "proof", question{prompt: "And now?", thinking: true, earlier: &plain})
+		next := ask(t, b.own("proof"), question{prompt: "And now?", thinking: true, earlier: &plain})
 		require.Contains(t, next.text, "And now?", kind)
 
-		got := ask(t, "proof", question{prompt: "get_weather for “Paris”", tools: true, thinking: true, show: b.at.asked})
+		got := ask(t, b.own("proof"), question{prompt: "get_weather for “Paris”", tools: true, thinking: true, show: b.at.asked})
 		require.Len(t, got.calls, 1)
-		before := len(b.at.received(b.p, "proof"))
-		back := ask(t, "proof", question{
+		before := len(b.at.received(b.p, b.own("proof")))
+		back := ask(t, b.own("proof"), question{
 			tools: true, thinking: true, show: b.at.asked, earlier: &got, results: map[string]string{got.calls[0].id: "18 degrees"},
 		})
 		require.Contains(t, back.text, "18 degrees")
-		seen := b.at.received(b.p, "proof")
+		seen := b.at.received(b.p, b.own("proof"))
 		require.Len(t, seen, before+1)
 		require.Contains(t, string(seen[before].Body), b.at.proof, "%s: the proof goes back", kind)
 	}
@@ -224,7 +246,7 @@ func ends(t *testing.T, b bench) {
 			require.Equal(t, stopped, got.finish, kind)
 			require.Equal(t, b.at.stops, got.text == "Hello from the ", "%s: %s", kind, got.text)
 			if !b.at.stops {
-				require.Contains(t, b.p.On(t).Logged(b.heads.last()).Get("decision.routing_degraded").Raw, "stop")
+				require.Contains(t, b.p.On(t).Logged(b.witness.last()).Get("decision.routing_degraded").Raw, "stop")
 			}
 		}
 	}
@@ -235,7 +257,7 @@ func cachedInput(t *testing.T, b bench) {
 		got := ask(t, "cached-1", question{prompt: "Say hello to all of them"})
 		require.Positive(t, got.usage.cached, kind)
 		require.Less(t, got.usage.cached, got.usage.input, kind)
-		sum, _ := sumOf(t, b.p, b.heads.last())
+		sum, _ := sumOf(t, b.p, b.witness.last())
 		require.Equal(t, got.usage.cached, sum.cached, kind)
 		require.Equal(t, got.usage.input, sum.input, kind)
 	}
@@ -243,7 +265,7 @@ func cachedInput(t *testing.T, b bench) {
 
 // leaves goes away in the middle of a stream.
 func leaves(t *testing.T, b bench) {
-	const name = "fault-hang-3"
+	name := b.own("fault-hang-3")
 	ctx, leave := context.WithCancel(t.Context())
 	defer leave()
 	_, err := b.speaker.stream(ctx, b.at.model(name), question{prompt: "Say hello"}, leave)
@@ -254,7 +276,7 @@ func leaves(t *testing.T, b bench) {
 		seen := b.at.received(b.p, name)
 		return len(seen) == 1 && seen[0].Aborted
 	}, "the upstream call goes on")
-	entry := b.p.On(t).Logged(b.heads.last())
+	entry := b.p.On(t).Logged(b.witness.last())
 	require.Equal(t, "canceled", entry.Get("outcome").Str)
 	require.Equal(t, b.can.surface, entry.Get("surface").Str)
 	require.Positive(t, entry.Get("usage.output").Int(), "what was seen is accounted for")

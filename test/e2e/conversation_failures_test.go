@@ -52,21 +52,21 @@ func failures(t *testing.T, b bench) {
 	} {
 		_, err := b.speaker.stream(t.Context(), b.at.model(name), q, func() {})
 		want.met(t, b, err)
-		require.Equal(t, want.code, b.p.On(t).Logged(b.heads.last()).Get("code").Str, name)
+		require.Equal(t, want.code, b.p.On(t).Logged(b.witness.last()).Get("code").Str, name)
 		if name == "fault-error-first" {
 			continue // for streams only
 		}
 		_, err = b.speaker.ask(t.Context(), b.at.model(name), q)
 		want.met(t, b, err)
 		if name == "fault-status-429-retry-7" {
-			require.Equal(t, "7", b.heads.last().Get("Retry-After"))
+			require.Equal(t, "7", b.witness.last().Get("Retry-After"))
 		}
 	}
 
 	_, err := b.speaker.ask(t.Context(), b.at.model("no-such-model"), q)
 	expected{404, "model_not_found", kinds("invalid_request_error", "not_found_error", "NOT_FOUND")}.met(t, b, err)
 	c := connect(b.p, "sk-wrong")
-	_, err = b.open(c).ask(t.Context(), b.at.model("small"), q)
+	_, err = b.can.open(t, c).ask(t.Context(), b.at.model("small"), q)
 	expected{401, "unauthorized", kinds("authentication_error", "authentication_error", "UNAUTHENTICATED")}.met(t, b, err)
 }
 
@@ -77,9 +77,9 @@ func failedStreams(t *testing.T, b bench) {
 		_, err := b.speaker.stream(t.Context(), b.at.model(name), question{prompt: "Say hello"}, func() { events++ })
 		require.Error(t, err, "%s: a broken answer never looks whole", name)
 		require.Positive(t, events, name)
-		entry := b.p.On(t).Logged(b.heads.last())
+		entry := b.p.On(t).Logged(b.witness.last())
 		require.Equal(t, "error", entry.Get("outcome").Str, name)
 		require.Positive(t, entry.Get("usage.output").Int(), "what was seen is accounted for")
-		require.NotEmpty(t, b.heads.last().Get(client.HeaderRequestID))
+		require.NotEmpty(t, b.witness.last().Get(client.HeaderRequestID))
 	}
 }

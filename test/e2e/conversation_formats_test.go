@@ -54,8 +54,8 @@ func spokenFormats() []spoken {
 	}
 }
 
-// TestOpenAISpeaksEveryUpstreamFormat keeps the table above whole.
-func TestOpenAISpeaksEveryUpstreamFormat(t *testing.T) {
+// TestEveryUpstreamFormatIsSpoken keeps the table above whole.
+func TestEveryUpstreamFormatIsSpoken(t *testing.T) {
 	words := make([]string, 0, len(upstream.Formats()))
 	for _, s := range spokenFormats() {
 		words = append(words, s.word)

@@ -139,17 +139,23 @@ func personSchema() map[string]any {
 	}
 }
 
+// ownModel is a model for the requests of one surface alone.
+func ownModel(surface, name string) string { return surface + "-" + name }
+
 // conversing starts a platform with models for conversations at the upstream of
 // every format.
-func conversing(t *testing.T) *harness.Platform {
+func conversing(t *testing.T, clients []abilities) *harness.Platform {
 	t.Helper()
-	const requests, bytes = 1 << 13, 1 << 16
+	const requests, bytes = 1 << 14, 1 << 16
+	names := []string{
+		"small", "refuse-1", "cached-1", "fault-status-400", "fault-status-401", "fault-status-429-retry-7",
+		"fault-status-500", "fault-context", "fault-error-first", "fault-error-mid", "fault-cut-3", "fault-reset",
+	}
+	for _, can := range clients {
+		names = append(names, ownModel(can.surface, "proof"), ownModel(can.surface, "chats"), ownModel(can.surface, "fault-hang-3"))
+	}
 	return harness.Start(t, harness.Options{
-		Simulator: true, Upstream: simulator.Options{Keep: requests, KeepBytes: bytes},
-		Everywhere: []string{
-			"small", "proof", "refuse-1", "cached-1", "fault-hang-3", "fault-status-400", "fault-status-401", "fault-status-429-retry-7",
-			"fault-status-500", "fault-status-503", "fault-context", "fault-error-first", "fault-error-mid", "fault-cut-3", "fault-reset",
-		},
+		Simulator: true, Upstream: simulator.Options{Keep: requests, KeepBytes: bytes}, Everywhere: names,
 	})
 }
 

@@ -12,9 +12,9 @@ import (
 	"google.golang.org/genai"
 )
 
-func TestGeminiAtEveryUpstream(t *testing.T) {
-	battery(t, abilities{surface: "gemini", thoughts: true, stop: true, sent: true},
-		func(c connection) speaker { return geminiClient{geminiOver(t, c)} })
+func openGemini(t *testing.T, c connection) speaker {
+	t.Helper()
+	return geminiClient{geminiOver(t, c)}
 }
 
 func geminiOver(t *testing.T, c connection) *genai.Client {
@@ -31,7 +31,7 @@ type geminiClient struct{ client *genai.Client }
 
 func (geminiClient) config(q question) *genai.GenerateContentConfig {
 	const budget = 2048
-	out := &genai.GenerateContentConfig{MaxOutputTokens: int32(q.limit)} //nolint:gosec // small
+	out := &genai.GenerateContentConfig{MaxOutputTokens: int32(q.limit)}
 	if q.system != "" {
 		out.SystemInstruction = genai.NewContentFromText(q.system, "")
 	}
@@ -132,16 +132,16 @@ func (geminiClient) add(out *answer, reply *genai.GenerateContentResponse) {
 		}
 	}
 	out.turn = parts
-	switch candidate.FinishReason {
-	case genai.FinishReasonStop:
-		out.finish = stopped
-		if len(out.calls) > 0 {
-			out.finish = called
-		}
-	case genai.FinishReasonMaxTokens:
-		out.finish = cutShort
-	case genai.FinishReasonSafety, genai.FinishReasonProhibitedContent:
-		out.finish, out.refusal, out.text = refused, out.text, ""
+	if reason := candidate.FinishReason; reason != "" {
+		out.finish = map[genai.FinishReason]finish{
+			genai.FinishReasonStop: stopped, genai.FinishReasonMaxTokens: cutShort, genai.FinishReasonSafety: refused,
+		}[reason]
+	}
+	switch {
+	case out.finish == stopped && len(out.calls) > 0:
+		out.finish = called
+	case out.finish == refused:
+		out.refusal, out.text = out.text, ""
 	}
 }
 

@@ -28,16 +28,6 @@ func contentOf(t *testing.T, resp *http.Response, err error) string {
 	return string(body)
 }
 
-func newVideo(t *testing.T, sdk openai.Client) *openai.Video {
-	t.Helper()
-	video, err := sdk.Videos.New(t.Context(), openai.VideoNewParams{
-		Model: openai.VideoModel(sim("video")), Prompt: "A train passes", Seconds: openai.VideoSeconds4,
-		InputReference: openai.VideoNewParamsInputReferenceUnion{OfFile: picture(t)},
-	})
-	require.NoError(t, err)
-	return video
-}
-
 // batchFile are lines as callers write them: with the model's id here.
 func batchFile(model string) io.Reader {
 	var b strings.Builder
@@ -73,57 +63,21 @@ func TestOpenAIJobs(t *testing.T) {
 	t.Run("music", func(t *testing.T) { music(t, p.On(t), c) })
 }
 
-func videos(t *testing.T, p *harness.Platform, c connection, sdk openai.Client) {
-	made := newVideo(t, sdk)
-	require.True(t, strings.HasPrefix(made.ID, "video_"), made.ID)
-	require.Equal(t, sim("video"), string(made.Model))
-	require.Equal(t, openai.VideoStatusQueued, made.Status)
-	submitted := p.Logged(c.witness.last())
-	require.Equal(t, "videos", submitted.Get("surface").Str)
-
-	_, err := sdk.Videos.DownloadContent(t.Context(), made.ID, openai.VideoDownloadContentParams{})
-	require.Equal(t, http.StatusConflict, openAIFailed(t, err).status, "the provider says that it is too early")
-
-	var now *openai.Video
-	for range 3 {
-		now, err = sdk.Videos.Get(t.Context(), made.ID)
-		require.NoError(t, err)
-		require.Equal(t, made.ID, now.ID)
-		require.Equal(t, sim("video"), string(now.Model))
-		accounted(t, p, c, "videos", false, false)
-	}
-	require.Equal(t, openai.VideoStatusCompleted, now.Status)
-
-	resp, err := sdk.Videos.DownloadContent(t.Context(), made.ID, openai.VideoDownloadContentParams{Variant: openai.VideoDownloadContentParamsVariantThumbnail})
-	require.Contains(t, contentOf(t, resp, err), "thumbnail of")
-	require.Equal(t, "image/webp", resp.Header.Get("Content-Type"))
-	resp, err = sdk.Videos.DownloadContent(t.Context(), made.ID, openai.VideoDownloadContentParams{})
-	require.Contains(t, contentOf(t, resp, err), "ftypmp42")
-	require.Contains(t, resp.Header.Get("Content-Disposition"), "attachment")
-
-	gone, err := sdk.Videos.Delete(t.Context(), made.ID)
-	require.NoError(t, err)
-	require.True(t, gone.Deleted)
-	require.Equal(t, made.ID, gone.ID)
-	_, err = sdk.Videos.Get(t.Context(), made.ID)
-	require.Equal(t, http.StatusNotFound, openAIFailed(t, err).status)
-}
-
 func files(t *testing.T, p *harness.Platform, c connection, sdk openai.Client) {
-	const text = "{\"some\": \"data\"}\n"
+	const text = "some notes\n"
 	made, err := sdk.Files.New(t.Context(), openai.FileNewParams{
-		File: openai.File(strings.NewReader(text), "notes.json", "application/json"), Purpose: openai.FilePurposeUserData,
+		File: openai.File(strings.NewReader(text), "notes.txt", "text/plain"), Purpose: openai.FilePurposeUserData,
 	})
 	require.Error(t, err, "nothing says where it should go")
 	require.Equal(t, "no_default_model", openAIFailed(t, err).code)
 	require.Empty(t, made)
 
-	params := openai.FileNewParams{File: openai.File(strings.NewReader(text), "notes.json", "application/json"), Purpose: openai.FilePurposeUserData}
+	params := openai.FileNewParams{File: openai.File(strings.NewReader(text), "notes.txt", "text/plain"), Purpose: openai.FilePurposeUserData}
 	params.SetExtraFields(map[string]any{"model": sim("gpt")})
 	made, err = sdk.Files.New(t.Context(), params)
 	require.NoError(t, err)
 	require.True(t, strings.HasPrefix(made.ID, "file-"), made.ID)
-	require.Equal(t, "notes.json", made.Filename)
+	require.Equal(t, "notes.txt", made.Filename)
 	require.EqualValues(t, len(text), made.Bytes)
 	accounted(t, p, c, "files", false, false)
 
@@ -223,101 +177,4 @@ func music(t *testing.T, p *harness.Platform, c connection) {
 	entry := p.Logged(now.Header)
 	require.Equal(t, "music", entry.Get("surface").Str)
 	require.Zero(t, entry.Get("cost_nanos").Int())
-}
-
-// about are all calls about one thing, but for those that end it.
-func about(id string) map[string][]string {
-	return map[string][]string{
-		"videos": {"/v1/videos/" + id, "/v1/videos/" + id + "/content"}, "music": {"/v1/music/" + id},
-		"batches": {"/v1/batches/" + id}, "files": {"/v1/files/" + id, "/v1/files/" + id + "/content"},
-	}
-}
-
-func TestJobsBelongToTheirWorkspace(t *testing.T) {
-	p := harness.Start(t, harness.Options{Simulator: true, Gateways: 2})
-	key := p.Key()
-	sdk := openAIOver(connect(p, key.Secret))
-	file := newBatchFile(t, sdk)
-	song, err := p.Post(t.Context(), 0, key.Secret, "/v1/music", []byte(`{"model":"`+sim("song")+`","prompt":"A slow train"}`))
-	require.NoError(t, err)
-	made := map[string]string{
-		"files": file.ID, "videos": newVideo(t, sdk).ID, "batches": newBatch(t, sdk, file.ID).ID, "music": song.Get("id").Str,
-	}
-	other, err := p.CreateWorkspace(t.Context(), "globex")
-	require.NoError(t, err)
-	foreign, _, err := other.CreateKey(t.Context(), client.NewKey{Name: "foreign"}, within)
-	require.NoError(t, err)
-	call := func(t *testing.T, gateway int, method, path, secret string) client.Answer {
-		t.Helper()
-		answer, err := p.Do(t.Context(), client.Call{Method: method, URL: p.Gateways[gateway] + path, Bearer: secret})
-		require.NoError(t, err)
-		return answer
-	}
-	missing := func(t *testing.T, method, path, secret string) {
-		t.Helper()
-		before := p.North.Stats().Total
-		for gateway := range p.Gateways {
-			answer := call(t, gateway, method, path, secret)
-			require.Equal(t, http.StatusNotFound, answer.Status, "%s %s: %s", method, path, answer.Body)
-			require.Equal(t, "not_found", answer.Get("error.code").Str)
-		}
-		require.Equal(t, before, p.North.Stats().Total, "no provider is asked")
-	}
-
-	t.Run("another workspace does not find them", func(t *testing.T) {
-		for surface, id := range made {
-			for _, path := range about(id)[surface] {
-				missing(t, http.MethodGet, path, foreign.Secret)
-			}
-		}
-		missing(t, http.MethodDelete, "/v1/videos/"+made["videos"], foreign.Secret)
-		missing(t, http.MethodDelete, "/v1/files/"+made["files"], foreign.Secret)
-		missing(t, http.MethodPost, "/v1/batches/"+made["batches"]+"/cancel", foreign.Secret)
-		for _, surface := range []string{"files", "batches"} {
-			require.Empty(t, call(t, 0, http.MethodGet, "/v1/"+surface, foreign.Secret).Get("data").Array())
-			require.Len(t, call(t, 1, http.MethodGet, "/v1/"+surface, key.Secret).Get("data").Array(), 1)
-		}
-		answer, err := p.Post(t.Context(), 0, foreign.Secret, "/v1/batches",
-			[]byte(`{"input_file_id":"`+file.ID+`","endpoint":"/v1/chat/completions","completion_window":"24h"}`))
-		require.NoError(t, err)
-		require.Equal(t, http.StatusNotFound, answer.Status, "nor can it use them: %s", answer.Body)
-	})
-	t.Run("another surface does not find them", func(t *testing.T) {
-		for own, id := range made {
-			for surface, paths := range about(id) {
-				if surface != own {
-					missing(t, http.MethodGet, paths[0], key.Secret)
-				}
-			}
-		}
-	})
-	t.Run("every gateway finds them, and after a restart too", func(t *testing.T) {
-		found := func(t *testing.T) {
-			t.Helper()
-			for gateway := range p.Gateways {
-				for surface, id := range made {
-					answer := call(t, gateway, http.MethodGet, about(id)[surface][0], key.Secret)
-					require.Equal(t, http.StatusOK, answer.Status, "%s: %s", surface, answer.Body)
-					require.Equal(t, id, answer.Get("id").Str, "it has one name for good")
-				}
-			}
-		}
-		p := p.On(t)
-		found(t)
-		for gateway := range p.Gateways {
-			p.StopGateway(gateway)
-			p.StartGateway(gateway)
-		}
-		found(t)
-		require.Len(t, call(t, 1, http.MethodGet, "/v1/batches", key.Secret).Get("data").Array(), 1)
-	})
-	t.Run("a job goes to the provider that took it, whatever the policy says by then", func(t *testing.T) {
-		_, err := p.PatchSettings(t.Context(), map[string]any{"provider_block": []string{"sim"}}, within)
-		if err != nil {
-			t.Logf("no such setting: %v", err)
-			return
-		}
-		answer := call(t, 0, http.MethodGet, "/v1/music/"+made["music"], key.Secret)
-		require.Equal(t, http.StatusOK, answer.Status, "%s", answer.Body)
-	})
 }

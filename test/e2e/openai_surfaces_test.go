@@ -198,9 +198,23 @@ func transcriptions(t *testing.T, p *harness.Platform, c connection, sdk openai.
 }
 
 func translations(t *testing.T, p *harness.Platform, c connection, sdk openai.Client) {
-	reply, err := sdk.Audio.Translations.New(t.Context(), openai.AudioTranslationNewParams{Model: sim("scribe"), File: recording()})
+	reply, err := sdk.Audio.Translations.New(t.Context(), openai.AudioTranslationNewParams{Model: sim("scribe"), File: recording()}) //nolint:staticcheck // callers still use it
 	require.NoError(t, err)
 	require.NotEmpty(t, reply.Text)
 	require.Equal(t, "translations", p.On(t).Logged(c.witness.last()).Get("surface").Str)
 	require.Equal(t, http.StatusOK, int(p.On(t).Logged(c.witness.last()).Get("status").Int()))
+}
+
+func openAIModels(t *testing.T, p *harness.Platform) {
+	t.Helper()
+	sdk := openAIOver(connect(p, p.Key().Secret))
+	page, err := sdk.Models.List(t.Context())
+	require.NoError(t, err)
+	require.Greater(t, len(page.Data), 10)
+	one, err := sdk.Models.Get(t.Context(), sim("gpt"))
+	require.NoError(t, err)
+	require.Equal(t, sim("gpt"), one.ID)
+	require.NotEmpty(t, one.OwnedBy)
+	_, err = sdk.Models.Get(t.Context(), "sim/none")
+	require.Equal(t, http.StatusNotFound, openAIFailed(t, err).status)
 }

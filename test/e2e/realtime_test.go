@@ -30,7 +30,7 @@ type talk struct {
 
 func dial(ctx context.Context, p *harness.Platform, gateway int, query string, header http.Header, protocols ...string) (*websocket.Conn, *http.Response, error) {
 	url := "ws" + strings.TrimPrefix(p.Gateways[gateway], "http") + "/v1/realtime" + query
-	return websocket.Dial(ctx, url, &websocket.DialOptions{HTTPHeader: header, Subprotocols: protocols, HTTPClient: p.HTTP}) //nolint:wrapcheck,bodyclose // a test's; as its documentation says
+	return websocket.Dial(ctx, url, &websocket.DialOptions{HTTPHeader: header, Subprotocols: protocols, HTTPClient: p.HTTP}) //nolint:wrapcheck // what it says is looked at
 }
 
 func bearer(key client.Key) http.Header {

@@ -97,13 +97,9 @@ func things(t *testing.T, p *harness.Platform, key client.Key) *strings.Replacer
 	sdk := openAIOver(connect(p, key.Secret))
 	song, err := p.Post(t.Context(), 0, key.Secret, "/v1/music", []byte(`{"model":"`+sim("song")+`","prompt":"A train"}`))
 	require.NoError(t, err)
-	input, video := newBatchFile(t, sdk).ID, newVideo(t, sdk).ID
-	for range 2 { // so that it is complete
-		_, err := sdk.Videos.Get(t.Context(), video)
-		require.NoError(t, err)
-	}
+	input := newBatchFile(t, sdk).ID
 	return strings.NewReplacer(
-		"{batchfile}", input, "{file}", newBatchFile(t, sdk).ID, "{video}", video, "{batch}", newBatch(t, sdk, input).ID, "{song}", song.Get("id").Str,
+		"{batchfile}", input, "{file}", newBatchFile(t, sdk).ID, "{video}", newVideoDone(t, sdk), "{batch}", newBatch(t, sdk, input).ID, "{song}", song.Get("id").Str,
 	)
 }
 

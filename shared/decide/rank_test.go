@@ -160,6 +160,20 @@ func TestFixedOrdersAreTheSameForEverySeed(t *testing.T) {
 	}
 }
 
+// TestEqualsInAFixedOrderGoById, wherever the catalog lists them.
+func TestEqualsInAFixedOrderGoById(t *testing.T) {
+	for _, listed := range [][]string{{"north", "south", "east"}, {"east", "south", "north"}, {"south", "north", "east"}} {
+		w := newWorld()
+		m := model("zeta/equal")
+		for _, slug := range listed {
+			m.Endpoints = append(m.Endpoints, model("zeta/equal", slug+" 1 1").Endpoints...)
+		}
+		w.catalog.Models = append(w.catalog.Models, m)
+		want := []string{"east:zeta/equal", "north:zeta/equal", "south:zeta/equal"}
+		require.Equal(t, want, order(w.decide(t, decide.Facts{Model: "zeta/equal:cheap"})))
+	}
+}
+
 // TestTiersComeBeforeShares: what is behind by rule has no share of the first
 // attempts, and the tier itself is drawn too.
 func TestTiersComeBeforeShares(t *testing.T) {

@@ -27,6 +27,7 @@ func TestShares(t *testing.T) {
 		"twice the cost":    {[]float64{1, 2}, []float64{0.98, 0.02}},
 		"a tenth more":      {[]float64{10, 11}, []float64{1.771561 / 2.771561, 1 / 2.771561}},
 		"far":               {[]float64{1, 1000}, []float64{0.98, 0.02}},
+		"free, nearly free": {[]float64{0, 1, 1000}, []float64{0.49, 0.49, 0.02}},
 		"free beside dear":  {[]float64{0, 1000}, []float64{0.98, 0.02}},
 		"a lift lifts more": {[]float64{1, 1.9034, 9, 9}, []float64{0.94, 0.02, 0.02, 0.02}},
 	}

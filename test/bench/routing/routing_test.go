@@ -8,12 +8,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestBalancedLeavesComesBackAndCostsLess plays the first quarter of the scene
+// TestBalancedLeavesComesBackAndCostsLess plays the first minutes of the scene
 // at a lower rate: alder is down from minute 5 to 9.
 func TestBalancedLeavesComesBackAndCostsLess(t *testing.T) {
 	play := func() (*simulation, map[string]result) {
 		sc := builtIn(7)
-		sc.length, sc.perSecond, sc.events = 15*time.Minute, 5, sc.events[:1]
+		sc.length, sc.perSecond, sc.events = 13*time.Minute, 4, sc.events[:1]
 		s := newSimulation(sc)
 		results := map[string]result{}
 		for _, name := range []string{balanced, roundRobin, oracle} {

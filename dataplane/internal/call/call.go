@@ -20,7 +20,7 @@ import (
 // Call is a request as its surface read it.
 type Call struct {
 	ID       id.Request
-	Surface  catalog.Surface // "" for calls that reach no upstream, such as discovery
+	Surface  catalog.Surface // "" for calls that are of none, such as discovery
 	Route    string          // method and path pattern, as in "POST /v1/chat/completions"
 	Received time.Time
 

@@ -1,7 +1,7 @@
 // Package upstream owns the words that the stages under attempt share: one
 // call to a provider, its answer, the classes in which such a call fails, and
-// how an OpenAI-style error is read into a failure that is safe to show. It
-// knows no stage, opens no connection and holds no state.
+// how a provider's error, in whichever format, is read into a failure that is
+// safe to show. It knows no stage, opens no connection and holds no state.
 package upstream
 
 import (

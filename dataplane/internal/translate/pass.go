@@ -37,7 +37,7 @@ func (p *pass) Whole(body []byte) ([]byte, *upstream.Failure) {
 		return nil, sight.Failure
 	}
 	dst := make([]byte, 0, len(body)+len(sight.Models)*len(p.model))
-	return p.renamed(dst, body, sight.Models, func(i int) int { return i }), nil
+	return p.edited(dst, body, sight.Models, dialect.Span{}, func(i int) int { return i }), nil
 }
 
 // Event implements upstream.Codec.
@@ -67,8 +67,8 @@ func (p *pass) Event(e sse.Event) (upstream.Piece, *upstream.Failure) {
 	}
 	p.done = p.done || sight.Last
 	raw := e.Raw
-	if len(sight.Models) > 0 {
-		p.out = p.renamed(p.out[:0], e.Raw, sight.Models, e.RawOffset)
+	if len(sight.Models) > 0 || sight.Cut.End > 0 {
+		p.out = p.edited(p.out[:0], e.Raw, sight.Models, sight.Cut, e.RawOffset)
 		raw = p.out
 	}
 	return upstream.Piece{Bytes: framed(e, raw), Content: sight.Content, Last: sight.Last}, nil
@@ -101,13 +101,22 @@ func (p *pass) Seen() call.Seen {
 	return seen
 }
 
-// renamed appends raw to dst with the canonical id in place of the model's
-// name. at tells where the bytes of the JSON stand in raw.
-func (p *pass) renamed(dst, raw []byte, models []dialect.Span, at func(int) int) []byte {
+// edited appends raw to dst with the canonical id in place of the model's
+// name, and without what is cut. at tells where the bytes of the JSON stand in
+// raw.
+func (p *pass) edited(dst, raw []byte, models []dialect.Span, cut dialect.Span, at func(int) int) []byte {
 	done := 0
 	for _, m := range models {
+		if cut.End > 0 && cut.End <= m.Start {
+			dst = append(dst, raw[done:at(cut.Start)]...)
+			done, cut = at(cut.End), dialect.Span{}
+		}
 		dst = append(append(dst, raw[done:at(m.Start)]...), p.model...)
 		done = at(m.End)
+	}
+	if cut.End > 0 {
+		dst = append(dst, raw[done:at(cut.Start)]...)
+		done = at(cut.End)
 	}
 	return append(dst, raw[done:]...)
 }

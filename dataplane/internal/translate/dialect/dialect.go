@@ -135,6 +135,7 @@ type Observer interface {
 // Sight is one look at passing JSON.
 type Sight struct {
 	Models  []Span            // where the model's name stands, to be replaced; spans of whole JSON strings
+	Cut     Span              // of an event: a member, with its comma, that the caller did not ask for; none when empty
 	Drop    bool              // the caller did not ask for this event
 	Content bool              // text, reasoning, a tool call, a refusal or a finish reason
 	Last    bool              // the terminal event

@@ -97,11 +97,15 @@ func (o *Observer) look(text []byte, inBand upstream.Class) (sight dialect.Sight
 			sight.Models = append(sight.Models, dialect.Span{Start: start, End: end})
 		case members.Is("choices"):
 			choices = members.Value()
-			if !begun && !hasUsage && problem == nil {
+			if !begun && !hasUsage && sight.Cut.End == 0 && problem == nil {
 				o.front.keep(text, before, &members, sight.Models)
 			}
 		case members.Is("usage"):
 			hasUsage = o.count(members.Value())
+			if !hasUsage && !o.wantUsage && members.Comma() >= 0 {
+				_, end := members.ValueSpan()
+				sight.Cut = dialect.Span{Start: members.Comma(), End: end}
+			}
 		case members.Is("error"):
 			problem = members.Value()
 		case members.Is("object"), members.Is("type"):

@@ -32,7 +32,7 @@ func TestObservedEvents(t *testing.T) {
 		"usage chunk":         {data: `{"choices":[],` + usage + `}`, want: dialect.Sight{Drop: true}},
 		"usage, null choices": {data: `{"choices":null,` + usage + `}`, want: dialect.Sight{Drop: true}},
 		"usage with content":  {data: `{"choices":[{"index":0,"delta":{"content":"x"}}],` + usage + `}`, want: dialect.Sight{Content: true}},
-		"null usage":          {data: `{"choices":[],"usage":null}`},
+		"null usage":          {data: `{"choices":[],"usage":null}`, want: dialect.Sight{Cut: dialect.Span{Start: 13, End: 26}}},
 		"done":                {data: ` [DONE] `, want: dialect.Sight{Last: true}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -121,6 +121,9 @@ func remedy(stage Stage, reason string) string {
 	case StageMaxPrice:
 		return "Every endpoint of this model costs more than provider.max_price. Raise it or choose another model."
 	case StageCredential:
+		if reason == reasonNoAddress {
+			return "Every provider of this model lacks an address: its base URL, project or location. Choose another model, or ask the operator to complete the provider in the catalog."
+		}
 		return "There is no credential for any provider of this model. Choose another model, or ask the operator to add a provider key."
 	}
 	return "Nothing can serve this request."
@@ -133,5 +136,5 @@ func capabilityRemedy(reason string) string {
 	case reasonParameter:
 		return "No endpoint of this model supports every parameter of the request. Remove some, or provider.require_parameters."
 	}
-	return "No endpoint of this model can serve this API. Use another API or another model."
+	return "No endpoint of this model can serve this surface. GET /v1/models/{id} lists the model's surfaces, GET /v1/models?surface=… the models of a surface."
 }

@@ -7,6 +7,7 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -61,15 +62,26 @@ func Wrap(cause error, code Code, message string) *Error {
 // Invalid returns a validation_error over the collected violations.
 func Invalid(violations ...Violation) *Error {
 	e := &Error{Code: ValidationError, Violations: violations, Message: "The request has invalid fields."}
-	if len(violations) == 1 {
-		v := violations[0]
-		e.Message = v.Message
+	if len(violations) == 0 {
+		return e
+	}
+	// Most SDKs show the message alone.
+	said := make([]string, 0, named)
+	for _, v := range violations[:min(named, len(violations))] {
 		if v.Path != "" {
-			e.Message = v.Path + ": " + v.Message
+			v.Message = v.Path + ": " + v.Message
 		}
+		said = append(said, v.Message)
+	}
+	e.Message = strings.Join(said, "; ")
+	if more := len(violations) - named; more > 0 {
+		e.Message += fmt.Sprintf("; and %d more", more)
 	}
 	return e
 }
+
+// named is how many violations a message names.
+const named = 3
 
 // Because sets the reason and returns the receiver.
 func (e *Error) Because(r Reason) *Error { e.Reason = r; return e }

@@ -156,7 +156,7 @@ func (f *flight) settle(failure *upstream.Failure, seen call.Seen) {
 // log tells the operator what the caller is not told.
 func (f *flight) log(failure *upstream.Failure) {
 	level := slog.LevelInfo
-	if rules[failure.Class].verdict == health.Failed {
+	if rules[failure.Class].verdict == health.Failed || failure.Class == upstream.CredentialFault {
 		level = slog.LevelWarn
 	}
 	f.runner.deps.Log.LogAttrs(f.watch.ctx, level, "upstream call failed",

@@ -6,6 +6,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
 	"github.com/signalbox-dev/signalbox/shared/decide"
+	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/jsonappend"
 	"github.com/signalbox-dev/signalbox/shared/wire"
@@ -106,7 +107,7 @@ func outcome(o *call.Outcome) wire.Outcome {
 		return wire.Success
 	case o.Canceled:
 		return wire.Canceled
-	case !o.Begun:
+	case !o.Begun, len(o.Attempts) == 0 && o.Failure.Origin == fault.Client:
 		return wire.Refused
 	}
 	return wire.Failed

@@ -137,11 +137,14 @@ func TestBilling(t *testing.T) {
 		"caller left early": {func(o *call.Outcome) {
 			o.Canceled, o.Failure, o.Seen.ZeroOutput = true, fault.New(fault.ClientClosed, "x"), true
 		}, wire.Canceled, 0, true},
-		"broke off":          {func(o *call.Outcome) { o.Failure = broke }, wire.Failed, 0, false},
-		"no output":          {func(o *call.Outcome) { o.Seen.ZeroOutput = true }, wire.Success, 0, true},
-		"no output, no use":  {func(o *call.Outcome) { o.Seen = call.Seen{ZeroOutput: true} }, wire.Success, 0, false},
-		"all attempts fail":  {func(o *call.Outcome) { o.Reply, o.Failure = nil, broke }, wire.Failed, 0, false},
-		"refused":            {func(o *call.Outcome) { o.Reply, o.Attempts, o.Begun, o.Failure = nil, nil, false, broke }, wire.Refused, 0, false},
+		"broke off":         {func(o *call.Outcome) { o.Failure = broke }, wire.Failed, 0, false},
+		"no output":         {func(o *call.Outcome) { o.Seen.ZeroOutput = true }, wire.Success, 0, true},
+		"no output, no use": {func(o *call.Outcome) { o.Seen = call.Seen{ZeroOutput: true} }, wire.Success, 0, false},
+		"all attempts fail": {func(o *call.Outcome) { o.Reply, o.Failure = nil, broke }, wire.Failed, 0, false},
+		"refused":           {func(o *call.Outcome) { o.Reply, o.Attempts, o.Begun, o.Failure = nil, nil, false, broke }, wire.Refused, 0, false},
+		"nothing to send": {func(o *call.Outcome) {
+			o.Reply, o.Attempts, o.Failure = nil, nil, fault.New(fault.UnsupportedModelOrEndpoint, "x").From(fault.Client)
+		}, wire.Refused, 0, false},
 		"bug after it began": {func(o *call.Outcome) { o.Reply, o.Attempts, o.Failure = nil, nil, fault.Of(errors.New("x")) }, wire.Failed, 0, false},
 	}
 	for name, c := range cases {

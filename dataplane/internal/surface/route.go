@@ -101,6 +101,8 @@ func under(path, root string) bool {
 // repeats nothing of it.
 func nowhere(path string) string {
 	switch {
+	case strings.HasPrefix(path, "/v1/v1/messages"):
+		return "There is nothing at this path: it has /v1 twice. The base URL of an Anthropic client ends before /v1, which the client adds."
 	case strings.HasPrefix(path, "/v1/v1/"):
 		return "There is nothing at this path: it has /v1 twice. The base URL ends in one /v1, and the client adds what follows."
 	case strings.HasPrefix(path, "/v1beta/v1beta/"), strings.HasPrefix(path, "/v1/v1beta/"):

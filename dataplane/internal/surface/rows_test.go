@@ -198,7 +198,7 @@ func TestEveryStreamingRowSaysThatItBroke(t *testing.T) {
 		case envelope.Anthropic:
 			require.Regexp(t, `^event: error\ndata: \{.*"type":"error"\}\n\n$`, rest)
 		case envelope.Gemini:
-			require.Regexp(t, `^\{"error":\{.*"status":"UNAVAILABLE".*\}\}\n$`, rest)
+			require.Regexp(t, `^data: \{"error":\{.*"status":"UNAVAILABLE".*\}\}\n\n\{"error":\{.*\}\}\n$`, rest)
 		}
 		require.Eventually(t, func() bool { l.mu.Lock(); defer l.mu.Unlock(); return len(l.tried) == 1 }, patience, time.Millisecond)
 		require.Equal(t, "stream_cut", l.tried[0][0].Failure)

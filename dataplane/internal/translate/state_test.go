@@ -26,7 +26,7 @@ func TestWhatOnlyAnotherProviderHoldsExcludes(t *testing.T) {
 		_, failure := translate.New(nil).Request(call.Call{Surface: c.surface, Body: []byte(c.body)}, to)
 		require.NotNil(t, failure)
 		require.Equal(t, upstream.CannotCarry, failure.Class)
-		require.Contains(t, failure.Fault.Message, "only another provider holds")
+		require.Contains(t, failure.Fault.Message, "send the whole conversation")
 	}
 }
 

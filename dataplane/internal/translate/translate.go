@@ -187,6 +187,7 @@ func required(c call.Call, degraded []string) *upstream.Failure {
 func cannotCarry(what string) *upstream.Failure {
 	f := upstream.Fail(upstream.CannotCarry, nil)
 	f.Fault.Message = "No endpoint of the model can carry this request: " + what + "."
+	f.Fault.Origin = fault.Client // nothing was sent
 	return f
 }
 

@@ -80,9 +80,9 @@ func offered() []modelEntry {
 		{id: "signalbox-sim/cut", caps: basic, endpoints: alone("cut-fault-cut-5", "0.01", "0.04")},
 		{id: "signalbox-sim/reason", caps: rich, endpoints: alone("reason", "0.50", "2.00")},
 		{id: "signalbox-sim/claude", caps: rich, endpoints: []endpointEntry{
-			{provider: AtAnthropic, upstream: "claude-sim-1", input: "3.00", output: "15.00"},
-			{provider: AtBedrock, upstream: "anthropic.claude-sim-1-v1:0", input: "3.10", output: "15.50"},
-			{provider: AtVertex, upstream: "claude-sim-1@20260101", input: "3.20", output: "16.00"},
+			{provider: AtAnthropic, upstream: "claude-sim-4-5", input: "3.00", output: "15.00"},
+			{provider: AtBedrock, upstream: "anthropic.claude-sim-4-5-v1:0", input: "3.10", output: "15.50"},
+			{provider: AtVertex, upstream: "claude-sim-4-5@20260101", input: "3.20", output: "16.00"},
 		}},
 		{id: "signalbox-sim/gemini", caps: rich, endpoints: []endpointEntry{
 			{provider: AtGoogle, upstream: "gemini-sim-1", input: "1.25", output: "10.00"},

@@ -65,9 +65,9 @@ func (f Format) Frame(e *fault.Error, requestID string, sequence int64) []byte {
 	body := f.Body(e, requestID)
 	switch f {
 	case Gemini:
-		// Google's SDKs know a failure in a stream by its not being an event: a
-		// line of bare JSON, which is all of the last read.
-		return append(body, '\n')
+		// Google's SDKs differ: that for JavaScript raises for an event with an
+		// error, those for Go and Python for a line of bare JSON.
+		return slices.Concat([]byte("data: "), body, []byte("\n\n"), body, []byte("\n"))
 	case Responses:
 		return slices.Concat([]byte("event: error\ndata: "), responsesEvent(e, body, sequence), []byte("\n\n"))
 	case Anthropic:

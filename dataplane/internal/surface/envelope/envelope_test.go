@@ -84,7 +84,7 @@ func TestBodyOfEveryCode(t *testing.T) {
 
 func TestBodyKeepsPlacesAndUpstreamWords(t *testing.T) {
 	e := fault.Invalid(fault.Violation{Path: "models.1", Code: "type", Message: "must be a string"}, fault.Violation{Path: "stream", Message: "must be true or false"})
-	require.JSONEq(t, `{"error":{"message":"The request has invalid fields.","type":"invalid_request_error","code":"validation_error","param":"models.1",
+	require.JSONEq(t, `{"error":{"message":"models.1: must be a string; stream: must be true or false","type":"invalid_request_error","code":"validation_error","param":"models.1",
 		"origin":"client","request_id":"r","retryable":false,
 		"details":[{"path":"models.1","message":"must be a string","code":"type"},{"path":"stream","message":"must be true or false"}]}}`, string(envelope.OpenAI.Body(e, "r")))
 
@@ -97,7 +97,7 @@ func TestFrameIsOneEvent(t *testing.T) {
 	e := fault.New(fault.UpstreamServerError, "Broke off.").Because(fault.StreamCut)
 	require.Regexp(t, `^data: \{"error":\{.*\}\}\n\n$`, string(envelope.OpenAI.Frame(e, "r", 0)))
 	require.Regexp(t, `^event: error\ndata: \{.*"type":"error".*\}\n\n$`, string(envelope.Anthropic.Frame(e, "r", 0)))
-	require.Regexp(t, `^\{"error":\{[^\n]*\}\}\n$`, string(envelope.Gemini.Frame(e, "r", 0)), "Google's SDKs want bare JSON")
+	require.Regexp(t, `^data: (\{"error":\{[^\n]*\}\})\n\n\{"error":\{[^\n]*\}\}\n$`, string(envelope.Gemini.Frame(e, "r", 0)), "some of Google's SDKs want an event, others bare JSON")
 
 	name, data, ok := strings.Cut(string(envelope.Responses.Frame(e, "r", 7)), "\n")
 	require.True(t, ok)

@@ -50,7 +50,7 @@ func (r *Request) Unable() string {
 	if len(r.State) == 0 {
 		return ""
 	}
-	return "what only another provider holds: " + r.State[0]
+	return r.State[0] + " stands for what another provider holds; send the whole conversation instead"
 }
 
 // Number is a JSON number as it was written; "" when there was none.

@@ -286,6 +286,13 @@ func TestTheListOfJobsIsKept(t *testing.T) {
 	f := &fakes{fail: "attempt", err: fault.New(fault.UpstreamServerError, "x")}
 	serve(t, f, call.Call{Surface: catalog.Videos})
 	require.Empty(t, f.listed)
+
+	about := call.Call{Surface: catalog.Videos, Action: call.Get, Object: "video_1", Kept: catalog.Videos}
+	serve(t, f, about)
+	require.Empty(t, f.listed, "it may be there again")
+	f = &fakes{fail: "attempt", err: fault.New(fault.NotFound, "gone")}
+	serve(t, f, about)
+	require.Equal(t, []string{"-videos video_1"}, f.listed, "the provider does not have it")
 }
 
 func TestTheRecordSaysWhatWasDegraded(t *testing.T) {

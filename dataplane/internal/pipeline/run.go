@@ -57,6 +57,7 @@ func (r *run) steps(ctx context.Context) error {
 	reply, attempts, err := do.Attempt.Attempt(ctx, r.call, r.principal, r.pin, r.plan)
 	r.outcome.Attempts = attempts
 	if err != nil {
+		r.unlist(ctx, err)
 		return err
 	}
 	r.outcome.Reply, r.outcome.Attempts = reply, reply.Attempts
@@ -78,6 +79,13 @@ func (r *run) find() error {
 	var err error
 	r.call.Owned, err = r.pipeline.steps.Objects.Find(r.call.Workspace, r.call.Kept, r.call.Object)
 	return err
+}
+
+// unlist takes what its provider does not have any more off the list.
+func (r *run) unlist(ctx context.Context, err error) {
+	if r.call.Owned.ID != "" && r.call.Action != call.Generate && fault.Of(err).Code == fault.NotFound {
+		r.pipeline.steps.Objects.Forget(ctx, r.call.Workspace, r.call.Kept, r.call.Object)
+	}
 }
 
 // list keeps the workspace's list of jobs and files.

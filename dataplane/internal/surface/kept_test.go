@@ -203,6 +203,7 @@ func TestAListIsOfTheWorkspacesOwn(t *testing.T) {
 	require.Equal(t, 200, got.status, got.body)
 	exactly(t, `{"object":"list","data":[`+three+","+broken+","+one+`],"first_id":"file-3","last_id":"file-1","has_more":false}`, got.body)
 	exactly(t, `{"object":"list","data":[`+three+`],"first_id":"file-3","last_id":"file-3","has_more":true}`, get("/v1/files?limit=1").body)
+	exactly(t, `{"object":"list","data":[`+broken+`],"first_id":"file-broken","last_id":"file-broken","has_more":true}`, get("/v1/files?limit=1&after=file-3").body)
 	exactly(t, `{"object":"list","data":[`+one+`],"first_id":"file-1","last_id":"file-1","has_more":false}`, get("/v1/files?limit=5&after=file-broken").body)
 	for _, path := range []string{"/v1/files?limit=0", "/v1/files?limit=101", "/v1/files?limit=x", "/v1/files?after=file-other"} {
 		require.Equal(t, 400, get(path).status, path)

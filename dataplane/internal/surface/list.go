@@ -57,14 +57,30 @@ func (e *Edge) listKept(row *row) func(asked) (any, error) {
 			}
 			names = names[i+1:]
 		}
-		page := keptPage{Object: "list", HasMore: len(names) > limit}
-		names = names[:min(limit, len(names))]
-		page.Data = e.entries(ctx, a, one, names)
-		if len(names) > 0 {
-			page.FirstID, page.LastID = &names[0], &names[len(names)-1]
-		}
-		return page, nil
+		return e.page(ctx, a, one, names, limit), nil
 	}
+}
+
+// page fills a page from names, which may have more of them that are gone than
+// the page has room: clients take an empty page for the end.
+func (e *Edge) page(ctx context.Context, a asked, one *row, names []string, limit int) keptPage {
+	page := keptPage{Object: "list", Data: []json.RawMessage{}}
+	for len(names) > 0 && len(page.Data) < limit && ctx.Err() == nil {
+		n := min(limit-len(page.Data), len(names))
+		for i, entry := range e.entries(ctx, a, one, names[:n]) {
+			if entry == nil {
+				continue
+			}
+			page.Data = append(page.Data, entry)
+			if page.FirstID == nil {
+				page.FirstID = &names[i]
+			}
+			page.LastID = &names[i]
+		}
+		names = names[n:]
+	}
+	page.HasMore = len(names) > 0
+	return page
 }
 
 // oneOf is the row that gets one entry of a list.
@@ -77,9 +93,9 @@ func (e *Edge) oneOf(list *row) *row {
 	return list
 }
 
-// entries asks for all entries of a page. One that is gone, or is of a model
-// that the key may not use, is left out; one that cannot be had now is there
-// with its id alone.
+// entries asks for the entries of names. One that is gone, or is of a model
+// that the key may not use, is nil; one that cannot be had now is there with
+// its id alone.
 func (e *Edge) entries(ctx context.Context, a asked, one *row, names []string) []json.RawMessage {
 	found := make([]json.RawMessage, len(names))
 	slots := make(chan struct{}, listAtOnce)
@@ -92,7 +108,7 @@ func (e *Edge) entries(ctx context.Context, a asked, one *row, names []string) [
 		})
 	}
 	asking.Wait()
-	return slices.DeleteFunc(found, func(entry json.RawMessage) bool { return entry == nil })
+	return found
 }
 
 func (e *Edge) entry(ctx context.Context, a asked, one *row, name string) json.RawMessage {

@@ -50,7 +50,7 @@ func (s *streamWriter) thought(b *jsonappend.Buffer, l *writerLane, at int, t *c
 	b.StringIf("reasoning_content", t.Text)
 	b.Name(thoughtMembers[0])
 	b.Open('[')
-	writeDetails(b, t, at)
+	writeDetails(b, t, at, true)
 	b.Close(']')
 	s.close(b, nil, "")
 }

@@ -163,8 +163,10 @@ func join(t, more *conversation.Thinking) {
 	}
 }
 
-// writeDetails writes what there is of a thought as details of one index.
-func writeDetails(b *jsonappend.Buffer, t *conversation.Thinking, index int) {
+// writeDetails writes what there is of a thought as details of one index. Of a
+// part whose maker is not known yet nothing is said of it: clients keep the
+// first format that they are told.
+func writeDetails(b *jsonappend.Buffer, t *conversation.Thinking, index int, isPart bool) {
 	if t.Text != "" || t.Signature != "" || t.Data == "" {
 		kind, name := textDetail, "text"
 		if t.Summary {
@@ -175,12 +177,12 @@ func writeDetails(b *jsonappend.Buffer, t *conversation.Thinking, index int) {
 			b.String(name, t.Text)
 		}
 		b.StringIf("signature", t.Signature)
-		closeDetail(b, t, index)
+		closeDetail(b, t, index, isPart)
 	}
 	if t.Data != "" {
 		openDetail(b, encryptedDetail)
 		b.String("data", t.Data)
-		closeDetail(b, t, index)
+		closeDetail(b, t, index, isPart)
 	}
 }
 
@@ -190,9 +192,11 @@ func openDetail(b *jsonappend.Buffer, kind string) {
 	b.String("type", kind)
 }
 
-func closeDetail(b *jsonappend.Buffer, t *conversation.Thinking, index int) {
+func closeDetail(b *jsonappend.Buffer, t *conversation.Thinking, index int, isPart bool) {
 	b.StringIf("id", t.ID)
-	b.String("format", makerOf(t.Origin))
+	if maker := makerOf(t.Origin); maker != unknownMaker || !isPart {
+		b.String("format", maker)
+	}
 	b.Name("index")
 	*b = strconv.AppendInt(*b, int64(index), 10)
 	b.Close('}')
@@ -223,7 +227,7 @@ func writeThoughts(b *jsonappend.Buffer, parts []conversation.Part, name string)
 	index = 0
 	for i := range parts {
 		if t := parts[i].Thought; saysAny(t) {
-			writeDetails(b, t, index)
+			writeDetails(b, t, index, false)
 			index++
 		}
 	}

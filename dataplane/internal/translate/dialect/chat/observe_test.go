@@ -180,7 +180,7 @@ func TestObservedChunksAreReadAlikeWhateverCameBefore(t *testing.T) {
 			want, wantErr := chat.New().Observe().Event(nil, []byte(chunk))
 			got, err := o.Event(nil, []byte(chunk))
 			require.Equal(t, wantErr, err, chunk)
-			require.Equal(t, len(want.Models), len(got.Models), chunk)
+			require.Len(t, got.Models, len(want.Models), chunk)
 			for i := range want.Models {
 				require.Equal(t, want.Models[i], got.Models[i], chunk)
 			}

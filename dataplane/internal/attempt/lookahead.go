@@ -1,6 +1,7 @@
 package attempt
 
 import (
+	"slices"
 	"sync"
 	"time"
 )
@@ -44,6 +45,9 @@ func (l *live) hold(limits Limits) {
 	}
 }
 
+// readUsual is what one read of a stream brings, in bytes.
+const readUsual = 4 << 10
+
 // take keeps the next event and reports whether the lookahead is over. What
 // arrived together with the first content leaves together with it.
 func (a *lookahead) take(l *live, limits Limits) bool {
@@ -53,8 +57,8 @@ func (a *lookahead) take(l *live, limits Limits) bool {
 	a.held = append(a.held, piece.Bytes...)
 	a.content = a.content || piece.Content
 	a.end = end
-	if a.content {
-		a.held, _, a.end = l.join(a.held, end)
+	if a.content && l.events.Ready() {
+		a.held, _, a.end = l.join(slices.Grow(a.held, readUsual), end)
 	}
 	return a.released || a.content || a.end != nil || l.said >= limits.HoldEvents || len(a.held) >= limits.HoldBytes
 }

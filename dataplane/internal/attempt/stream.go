@@ -166,9 +166,8 @@ func (l *live) Next() ([]byte, error) {
 		l.catchUp()
 	}
 	if len(l.held) > 0 {
-		held := l.held
-		l.held = nil
-		return held, nil
+		l.together, l.held = l.held, nil // its memory serves for what comes next
+		return l.together, nil
 	}
 	for l.end == nil {
 		if l.end = l.arm(); l.end != nil {

@@ -86,6 +86,10 @@ func TestLargeBodiesStayInTheDataDirectoryWhileTheyAreServed(t *testing.T) {
 	left, err := os.ReadDir(filepath.Join(cfg.DataDir, "bodies"))
 	require.NoError(t, err)
 	require.Empty(t, left)
+	cfg.HTTP.BodyRoom = 1
+	require.ErrorContains(t, cfg.Validate(), "http.body_room")
+	cfg.Upstream.Session = 0
+	require.ErrorContains(t, cfg.Validate(), "upstream.session")
 	cfg.HTTP.MaxMultipart = 0
 	require.ErrorContains(t, cfg.Validate(), "http.max_multipart")
 }

@@ -63,6 +63,7 @@ type HTTP struct {
 	DrainTimeout  time.Duration `mapstructure:"drain_timeout"`  // for the streams in flight at the end
 	MaxJSON       int64         `mapstructure:"max_json"`       // bytes of a JSON body, after inflation
 	MaxMultipart  int64         `mapstructure:"max_multipart"`  // bytes of a form, after inflation
+	BodyRoom      int64         `mapstructure:"body_room"`      // bytes on disk that large bodies may take together
 }
 
 // Upstream bounds the calls to providers.
@@ -72,6 +73,7 @@ type Upstream struct {
 	Reply        time.Duration `mapstructure:"reply"`          // a whole reply that is not streamed
 	Idle         time.Duration `mapstructure:"idle"`           // silence between the events of a stream
 	Request      time.Duration `mapstructure:"request"`        // a request with all its attempts
+	Session      time.Duration `mapstructure:"session"`        // a two-way conversation
 }
 
 // Default is a gateway beside a NATS server on the same machine.
@@ -86,10 +88,11 @@ func Default() Config {
 		HTTP: HTTP{
 			HeaderTimeout: 10 * time.Second, BodyTimeout: edge.BodyTime, IdleTimeout: 2 * time.Minute,
 			WriteTimeout: edge.WriteStall, DrainTimeout: 30 * time.Second,
-			MaxJSON: edge.MaxJSON, MaxMultipart: edge.MaxMultipart,
+			MaxJSON: edge.MaxJSON, MaxMultipart: edge.MaxMultipart, BodyRoom: edge.BodyRoom,
 		},
 		Upstream: Upstream{
 			FirstByte: limits.FirstByte, FirstByteMax: limits.FirstByteMax, Reply: limits.Reply, Idle: limits.Idle, Request: limits.Request,
+			Session: limits.Session,
 		},
 		Log:       logging.Default(),
 		Telemetry: telemetry.Default(),
@@ -111,6 +114,7 @@ func (c Config) Validate() error {
 	checks.Want(slices.Contains([]int{0, 1, 3, 5}, c.NATS.Replicas), "nats.replicas", "0, 1, 3 or 5")
 	checks.Want(c.HTTP.MaxJSON >= 1<<10, "http.max_json", "at least 1024 bytes")
 	checks.Want(c.HTTP.MaxMultipart >= 1<<10, "http.max_multipart", "at least 1024 bytes")
+	checks.Want(c.HTTP.BodyRoom >= c.HTTP.MaxMultipart, "http.body_room", "at least http.max_multipart")
 	checks.Positive("http.header_timeout", c.HTTP.HeaderTimeout)
 	checks.Positive("http.body_timeout", c.HTTP.BodyTimeout)
 	checks.Positive("http.idle_timeout", c.HTTP.IdleTimeout)
@@ -121,6 +125,7 @@ func (c Config) Validate() error {
 	checks.Positive("upstream.reply", c.Upstream.Reply)
 	checks.Positive("upstream.idle", c.Upstream.Idle)
 	checks.Positive("upstream.request", c.Upstream.Request)
+	checks.Positive("upstream.session", c.Upstream.Session)
 	checks.Under("nats", c.NATS.Validate())
 	checks.Under("log", c.Log.Validate())
 	checks.Under("telemetry", c.Telemetry.Validate())
@@ -130,6 +135,7 @@ func (c Config) Validate() error {
 func (c Config) edge() surface.Options {
 	o := surface.DefaultOptions()
 	o.MaxJSON, o.MaxMultipart, o.BodyDir = c.HTTP.MaxJSON, c.HTTP.MaxMultipart, filepath.Join(c.DataDir, "bodies")
+	o.BodyRoom = c.HTTP.BodyRoom
 	o.BodyTime, o.MaxFirstByte, o.WriteStall = c.HTTP.BodyTimeout, c.Upstream.FirstByteMax, c.HTTP.WriteTimeout
 	return o
 }
@@ -137,6 +143,6 @@ func (c Config) edge() surface.Options {
 func (c Config) limits() attempt.Limits {
 	l := attempt.DefaultLimits()
 	l.FirstByte, l.FirstByteMax = c.Upstream.FirstByte, c.Upstream.FirstByteMax
-	l.Reply, l.Idle, l.Request = c.Upstream.Reply, c.Upstream.Idle, c.Upstream.Request
+	l.Reply, l.Idle, l.Request, l.Session = c.Upstream.Reply, c.Upstream.Idle, c.Upstream.Request, c.Upstream.Session
 	return l
 }

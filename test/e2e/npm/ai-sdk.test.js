@@ -132,8 +132,8 @@ const providers = [
   },
   {
     name: 'ai-google', model: (id) => google(`models/${id}`), code: (error) => error.error_code,
-    // It fetches images itself, goes by the model that was asked for, and passes over errors in streams.
-    can: { serial: false, imageURL: false, refusalText: false, modelName: false, argumentPieces: false, failures: false },
+    // It fetches images itself and goes by the model that was asked for.
+    can: { serial: false, imageURL: false, refusalText: false, modelName: false, argumentPieces: false },
     options: (q) => ({ google: { thinkingConfig: q.effort ? { includeThoughts: true, thinkingBudget: 1024 } : undefined } }),
   },
 ];

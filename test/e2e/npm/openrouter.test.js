@@ -58,6 +58,7 @@ function joined(chunks) {
       const known = message.reasoningDetails.find((d) => d.index === one.index && d.type === one.type);
       if (!known) message.reasoningDetails.push({ ...one });
       else for (const key of ['text', 'summary', 'data', 'signature']) if (one[key]) known[key] = (known[key] ?? '') + one[key];
+      if (known) known.format ??= one.format;
     }
     for (const call of delta.toolCalls ?? []) {
       message.toolCalls ??= [];

@@ -100,6 +100,10 @@ type Steps struct {
 	Access   AccessLog
 }
 
+// RecordTimeout bounds the recording of one request, which goes on after the
+// caller has left.
+const RecordTimeout = 5 * time.Second
+
 // Pipeline runs requests through the steps.
 type Pipeline struct {
 	steps Steps

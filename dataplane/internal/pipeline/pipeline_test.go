@@ -173,6 +173,8 @@ func (f *fakes) Record(ctx context.Context, _ call.Call, p call.Principal, g cal
 	f.order = append(f.order, "record")
 	require.Equal(f.t, key.ID, p.Key.ID)
 	require.NoError(f.t, ctx.Err())
+	_, bounded := ctx.Deadline()
+	require.True(f.t, bounded)
 	f.outcome = o
 	if g != nil {
 		g.Settle(o.Seen.Usage, meter.Cost{})

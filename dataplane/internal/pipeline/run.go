@@ -131,8 +131,8 @@ func (r *run) fail(ctx context.Context, err error) {
 	r.outcome.Status = r.sink.Status()
 }
 
-// finish records the request under a context which neither the caller's leaving
-// nor a panic takes away, and which has no deadline: recording waits for nobody.
+// finish records the request under a context of its own, which neither the
+// caller's leaving nor a panic takes away.
 func (r *run) finish(ctx context.Context) {
 	if cause := recover(); cause != nil {
 		r.fail(ctx, fault.Of(&panicked{value: cause, stack: debug.Stack()}))
@@ -140,7 +140,9 @@ func (r *run) finish(ctx context.Context) {
 	r.outcome.Finished = r.pipeline.now()
 	r.outcome.Record = r.record()
 	r.outcome.Upstream = upstreamTime(r.outcome.Attempts, r.outcome.Finished)
-	r.pipeline.steps.Record.Record(context.WithoutCancel(ctx), r.call, r.principal, r.grant, r.outcome)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), RecordTimeout)
+	defer cancel()
+	r.pipeline.steps.Record.Record(ctx, r.call, r.principal, r.grant, r.outcome)
 }
 
 // record is the decision's record, or for a request refused before it was

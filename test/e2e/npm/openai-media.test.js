@@ -6,7 +6,8 @@ import { test } from 'node:test';
 import OpenAI, { toFile } from 'openai';
 import { OpenAIRealtimeWS } from 'openai/realtime/ws';
 import { png } from './shared/battery.js';
-import { apiKey, caught, collect, secure, v1, via } from './shared/platform.js';
+import { formats } from './shared/formats.js';
+import { apiKey, caught, collect, secure, seen, v1, via } from './shared/platform.js';
 
 const client = new OpenAI({ baseURL: v1, apiKey, maxRetries: 0 });
 const picture = () => toFile(Buffer.from(png, 'base64'), 'a.png', { type: 'image/png' });
@@ -195,3 +196,14 @@ for (const [name, call] of [
     assert.ok(failure.message.length > 4);
   });
 }
+
+test('the provider was asked for each model by its own name', async () => {
+  const provider = formats.find((f) => f.word === 'compatible');
+  for (const [name, path] of [
+    ['embed', '/embeddings'], ['moderate', '/moderations'], ['instruct', '/completions'], ['image', '/images/generations'], ['image', '/images/edits'],
+    ['voice', '/audio/speech'], ['scribe', '/audio/transcriptions'], ['scribe', '/audio/translations'], ['video', '/videos'], ['realtime', '/realtime'],
+  ]) {
+    assert.ok((await seen(provider, name)).some((r) => r.path === `/v1${path}`), `nobody asked for ${name} at ${path}`);
+    assert.deepEqual(await seen(provider, `signalbox-sim/${name}`), []);
+  }
+});

@@ -119,3 +119,5 @@ func TestMarksForProvidersThatTakeThem(t *testing.T) {
 	require.NotContains(t, string(plain.Body), "cache_control")
 	require.Equal(t, []string{"cache_control"}, plain.Degraded)
 }
+
+func TestObserver(t *testing.T) { dialecttest.RunObserver(t, chat.New(), supports()) }

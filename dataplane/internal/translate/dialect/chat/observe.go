@@ -92,7 +92,7 @@ func (o *Observer) look(text []byte, inBand upstream.Class) (sight dialect.Sight
 	before := members
 	for members.Next() {
 		switch {
-		case members.Is("model"):
+		case members.Is("model") && rawjson.IsString(members.Value()):
 			start, end := members.ValueSpan()
 			sight.Models = append(sight.Models, dialect.Span{Start: start, End: end})
 		case members.Is("choices"):

@@ -63,3 +63,4 @@ var supports = dialecttest.Supports{
 func TestRequests(t *testing.T) { dialecttest.RunRequests(t, gemini.New(), supports) }
 func TestReplies(t *testing.T)  { dialecttest.RunReplies(t, gemini.New(), supports) }
 func TestStreams(t *testing.T)  { dialecttest.RunStreams(t, gemini.New(), supports) }
+func TestObserver(t *testing.T) { dialecttest.RunObserver(t, gemini.New(), supports) }

@@ -39,7 +39,8 @@ func (o *observer) Whole(body []byte) (dialect.Sight, error) {
 	if err == nil && sight.Failure == nil && !o.choices.Any() && !o.blocked {
 		return dialect.Sight{}, dialect.ErrMalformed
 	}
-	o.seen.Finished = true // a whole reply is at its end, whatever it says
+	// A whole reply is at its end, whatever it says.
+	o.seen.Finished = err == nil && sight.Failure == nil
 	return sight, err
 }
 

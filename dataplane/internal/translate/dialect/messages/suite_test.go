@@ -96,3 +96,5 @@ func TestRequests(t *testing.T) { dialecttest.RunRequests(t, agreed{}, supports(
 func TestReplies(t *testing.T) { dialecttest.RunReplies(t, messages.New(), supports()) }
 
 func TestStreams(t *testing.T) { dialecttest.RunStreams(t, messages.New(), supports()) }
+
+func TestObserver(t *testing.T) { dialecttest.RunObserver(t, messages.New(), supports()) }

@@ -116,3 +116,9 @@ func TestStreams(t *testing.T) {
 	s.Thought = anyProof
 	dialecttest.RunStreams(t, responses.New(), s)
 }
+
+func TestObserver(t *testing.T) {
+	s := supports()
+	s.Thought = anyProof
+	dialecttest.RunObserver(t, responses.New(), s)
+}

@@ -77,6 +77,8 @@ func (o *observer) item(v []byte) bool {
 		return !openai.IsBlank(openai.Member(v, "summary")) || !openai.IsBlank(openai.Member(v, "content")) || !openai.IsBlank(openai.Member(v, "encrypted_content"))
 	case typeCall, typeCustom:
 		o.seen.Output = true
+	case typeImage:
+		o.seen.Output = o.seen.Output || !openai.IsBlank(openai.Member(v, "result"))
 	}
 	return kind != ""
 }
@@ -119,7 +121,7 @@ func (o *observer) count(r *response) {
 				o.texts(m.Value())
 			case m.Is("summary") && !openai.IsBlank(m.Value()):
 				o.said.Add(m.Value())
-			case m.Is("name"):
+			case m.Is("name"), m.Is("result") && !openai.IsBlank(m.Value()):
 				o.seen.Output = true
 			}
 		}

@@ -28,3 +28,6 @@ func Rows() []Row {
 	}
 	return out
 }
+
+// Told is the caller's side of a conversation over frames.
+func Told(frames call.Frames) call.Frames { return &told{Frames: frames} }

@@ -33,7 +33,7 @@ func Pair(t *testing.T) (dialed, accepted call.Frames) {
 	})
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, nil)
 	require.NoError(t, err)
-	s, response, err := socket.Dial(t.Context(), transport, request, "realtime", maxFrame)
+	s, response, err := socket.Dial(t.Context(), transport, request, "realtime", maxFrame) //nolint:bodyclose // memory, or none
 	require.NoError(t, err)
 	require.Equal(t, http.StatusSwitchingProtocols, response.StatusCode)
 	return s, <-conversations

@@ -4,13 +4,13 @@ import (
 	"io"
 	"testing"
 
+	"github.com/signalbox-dev/signalbox/dataplane/internal/attempt/attempttest"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/eventstream"
-	"github.com/signalbox-dev/signalbox/dataplane/internal/sse/ssetest"
 )
 
 func TestReader(t *testing.T) {
-	ssetest.Run(t, ssetest.Framing{
-		New:   func(src io.Reader, limit int) ssetest.Reader { return eventstream.NewReader(src, limit) },
+	attempttest.RunEvents(t, attempttest.Framing{
+		New:   func(src io.Reader, limit int) attempttest.Reader { return eventstream.NewReader(src, limit) },
 		Frame: func(name, data string) []byte { return event(t, name, data) },
 	})
 }

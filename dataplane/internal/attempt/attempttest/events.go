@@ -1,6 +1,6 @@
-// Package ssetest owns the conformance suite of the readers that tell the
+// Package attempttest owns the conformance suite of the readers that tell the
 // events of a stream apart, whatever its framing. It knows no framing.
-package ssetest
+package attempttest
 
 import (
 	"bytes"
@@ -30,8 +30,8 @@ type Framing struct {
 // limit is larger than what is drawn.
 const limit = 64 << 10
 
-// Run tests a framing's reader.
-func Run(t *testing.T, f Framing) {
+// RunEvents tests a framing's reader.
+func RunEvents(t *testing.T, f Framing) {
 	for name, law := range map[string]func(*rapid.T, Framing){
 		"any split": anySplit, "ready": ready, "broken": broken, "too large": tooLarge, "garbage": garbage,
 	} {
@@ -80,7 +80,7 @@ func read(t *rapid.T, r Reader, src *pieces) (out []event, _ error) {
 			require.False(t, r.Ready())
 		}
 		require.Equal(t, after, src.reads, "nothing is read after an error")
-		require.True(t, r.AtEnd() == errors.Is(err, io.EOF), "%v", err)
+		require.Equal(t, errors.Is(err, io.EOF), r.AtEnd(), "%v", err)
 		return out, err
 	}
 }

@@ -13,8 +13,13 @@ import (
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
 )
 
-// ErrTooBig is returned for a frame over the limit.
-var ErrTooBig = errors.New("frame over the size limit")
+// Failures of Receive.
+var (
+	// ErrTooBig is returned for a frame over the limit.
+	ErrTooBig = errors.New("frame over the size limit")
+	// ErrVanished is returned when the connection ended and nobody said so.
+	ErrVanished = errors.New("connection ended without a close frame")
+)
 
 // Socket is one connection. It implements call.Frames.
 type Socket struct{ conn *websocket.Conn }
@@ -63,8 +68,11 @@ func (s *Socket) Receive(ctx context.Context) (call.Frame, error) {
 		return call.Frame{}, io.EOF
 	default:
 	}
-	if errors.Is(err, websocket.ErrMessageTooBig) {
+	switch {
+	case errors.Is(err, websocket.ErrMessageTooBig):
 		return call.Frame{}, ErrTooBig
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return call.Frame{}, ErrVanished // to others io.EOF is a goodbye
 	}
 	return call.Frame{}, err
 }

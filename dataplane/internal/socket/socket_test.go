@@ -3,6 +3,7 @@ package socket_test
 import (
 	"context"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -126,4 +127,24 @@ func TestAlive(t *testing.T) {
 	c.End(call.Complete)
 	require.Error(t, <-heard)
 	require.Error(t, c.Alive(t.Context()))
+}
+
+// TestAConnectionThatEndsSaysNoGoodbye: to who listens, io.EOF means that the
+// other side had enough; a side that vanished is another matter.
+func TestAConnectionThatEndsSaysNoGoodbye(t *testing.T) {
+	seen := make(chan error, 1)
+	s := server(t, func(c *socket.Socket) {
+		_, err := c.Receive(context.Background())
+		seen <- err
+	})
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", s.Listener.Addr().String())
+	require.NoError(t, err)
+	_, err = io.WriteString(conn, "GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
+		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
+	require.NoError(t, err)
+	_, err = conn.Read(make([]byte, 1))
+	require.NoError(t, err)
+	require.NoError(t, conn.(*net.TCPConn).CloseWrite())
+	require.ErrorIs(t, <-seen, socket.ErrVanished)
+	require.NoError(t, conn.Close())
 }

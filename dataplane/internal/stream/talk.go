@@ -108,6 +108,7 @@ func (c *conversation) carry(ctx context.Context, from, to call.Frames, fromCall
 		if err == nil {
 			err = send(ctx, to, frame)
 			if err != nil {
+				c.hear()
 				fromCaller = !fromCaller // it is the other side that failed
 			}
 		}
@@ -120,6 +121,20 @@ func (c *conversation) carry(ctx context.Context, from, to call.Frames, fromCall
 		default:
 			return providerFailed(err)
 		}
+	}
+}
+
+// hearTime is how long it may take to hear why a side takes nothing any more.
+const hearTime = time.Second
+
+// hear gives whoever listens to the side that could not be spoken to the time
+// to say why: it may have said goodbye in the same moment.
+func (c *conversation) hear() {
+	timer := time.NewTimer(hearTime)
+	defer timer.Stop()
+	select {
+	case <-c.ended:
+	case <-timer.C:
 	}
 }
 

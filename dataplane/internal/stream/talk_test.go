@@ -214,6 +214,17 @@ func TestTheGatewayStopsWhileItWaitsForASignOfLife(t *testing.T) {
 	})
 }
 
+// TestAGoodbyeCountsWhoeverHearsItFirst: who speaks to a side that just left
+// learns of it sooner than who listens to it.
+func TestAGoodbyeCountsWhoeverHearsItFirst(t *testing.T) {
+	caller, provider := &upgradable{side: newSide()}, newSide()
+	caller.deaf = true
+	done := talking(t.Context(), t, caller, provider)
+	provider.says <- call.Frame{Text: true, Data: []byte("hi")}
+	caller.fails <- io.EOF
+	require.NoError(t, <-done)
+}
+
 func TestACallerWhoCannotBeUpgraded(t *testing.T) {
 	caller, provider := &upgradable{side: newSide(), refuses: errors.New("not a WebSocket")}, newSide()
 	require.Equal(t, fault.ClientClosed, fault.Of(<-talking(t.Context(), t, caller, provider)).Code)

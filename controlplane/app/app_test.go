@@ -73,7 +73,7 @@ func ready(t *testing.T, address string) {
 	require.Eventually(t, func() bool {
 		code, _ := status(address, "/readyz")
 		return code == http.StatusOK
-	}, 20*time.Second, 20*time.Millisecond)
+	}, time.Minute, 20*time.Millisecond)
 }
 
 func TestStartsAndStopsWithoutLeftovers(t *testing.T) {

@@ -73,7 +73,7 @@ func ready(t *testing.T, address string) {
 	require.Eventually(t, func() bool {
 		code, _ := status(address, "/readyz")
 		return code == http.StatusOK
-	}, time.Minute, 20*time.Millisecond)
+	}, 20*time.Second, 20*time.Millisecond)
 }
 
 func TestStartsAndStopsWithoutLeftovers(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/signalbox-dev/signalbox/migrations"
+	"github.com/signalbox-dev/signalbox/shared/fault"
 )
 
 // Migrate applies what the database lacks, over the direct connection. It
@@ -56,11 +57,15 @@ const insufficientPrivilege = "42501"
 const permissionHint = `The user that migrates must own the database, and either may create roles (ALTER ROLE the_user CREATEROLE) or has been given both by an administrator:
   CREATE ROLE signalbox_app NOLOGIN; CREATE ROLE signalbox_system NOLOGIN; GRANT signalbox_app, signalbox_system TO the_user;`
 
-// translateMigration tells a server that is away from a migration that failed:
-// goose hides which it was.
+// translateMigration tells a server that is away from a migration that failed.
+// The error itself is asked first: the server may be there again by now. Where
+// it does not say, as when the lock could not be had, the server is asked.
 func translateMigration(ctx context.Context, db *sql.DB, err error) error {
 	if err == nil {
 		return nil
+	}
+	if own := translate(err, "migrate"); fault.Is(own, fault.Unavailable) {
+		return own
 	}
 	if away := translate(db.PingContext(ctx), "reach the database"); away != nil {
 		return away

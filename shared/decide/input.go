@@ -9,7 +9,6 @@ import (
 
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/id"
-	"github.com/signalbox-dev/signalbox/shared/money"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 )
 
@@ -54,27 +53,8 @@ type KeyFacts struct {
 	Scopes []string
 }
 
-// Preferences is the body's "provider" object. Only and Ignore are
-// restrictions, and so are the Require members, Region and MaxPrice; the
-// others are preferences.
-type Preferences struct {
-	Order          []string
-	Only           []string
-	Ignore         []string
-	AllowFallbacks *bool
-	Sort           policy.Mode // "" none; price, latency or throughput: a fixed order
-
-	RequireParameters bool
-	RequireZDR        bool
-	DenyTraining      bool
-	Region            string
-	MaxInputPrice     *money.PerMillion
-	MaxOutputPrice    *money.PerMillion
-
-	PreferredMaxLatency    time.Duration
-	PreferredMinThroughput float64
-	CacheAware             *bool
-}
+// Preferences is the body's "provider" object.
+type Preferences = policy.Preferences
 
 // RoutingFields is the body's "routing" object.
 type RoutingFields struct {

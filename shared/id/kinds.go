@@ -23,6 +23,16 @@ type (
 	AttemptKind struct{}
 	// GatewayKind marks identifiers of a gateway.
 	GatewayKind struct{}
+	// ProfileKind marks identifiers of a routing profile.
+	ProfileKind struct{}
+	// DepartmentKind marks identifiers of a department.
+	DepartmentKind struct{}
+	// CredentialKind marks identifiers of a workspace's own provider credential.
+	CredentialKind struct{}
+	// GuardrailKind marks identifiers of a guardrail.
+	GuardrailKind struct{}
+	// ModelRuleKind marks identifiers of an operator's model rule.
+	ModelRuleKind struct{}
 )
 
 // Prefix implements Kind.
@@ -55,6 +65,21 @@ func (AttemptKind) Prefix() string { return "att" }
 // Prefix implements Kind.
 func (GatewayKind) Prefix() string { return "gw" }
 
+// Prefix implements Kind.
+func (ProfileKind) Prefix() string { return "profile" }
+
+// Prefix implements Kind.
+func (DepartmentKind) Prefix() string { return "dept" }
+
+// Prefix implements Kind.
+func (CredentialKind) Prefix() string { return "byok" }
+
+// Prefix implements Kind.
+func (GuardrailKind) Prefix() string { return "guard" }
+
+// Prefix implements Kind.
+func (ModelRuleKind) Prefix() string { return "rule" }
+
 type (
 	// Workspace identifies a tenant.
 	Workspace = ID[WorkspaceKind]
@@ -76,4 +101,14 @@ type (
 	Attempt = ID[AttemptKind]
 	// Gateway identifies one gateway's spool directory, so it survives restarts.
 	Gateway = ID[GatewayKind]
+	// Profile identifies a routing profile.
+	Profile = ID[ProfileKind]
+	// Department identifies a department.
+	Department = ID[DepartmentKind]
+	// Credential identifies a workspace's own provider credential.
+	Credential = ID[CredentialKind]
+	// Guardrail identifies a guardrail.
+	Guardrail = ID[GuardrailKind]
+	// ModelRule identifies an operator's model rule.
+	ModelRule = ID[ModelRuleKind]
 )

@@ -23,6 +23,10 @@ type Snapshot struct {
 	Status    WorkspaceStatus `json:"status"`
 	Tags      []string        `json:"tags,omitempty"` // set by operators, sorted
 	Settings  Settings        `json:"settings"`
+
+	Profiles    []Profile    `json:"profiles,omitempty"` // that a binding of this workspace names
+	Profile     id.Profile   `json:"profile,omitzero"`   // the workspace's own rung
+	Departments []Department `json:"departments,omitempty"`
 }
 
 // WorkspaceStatus says whether a workspace may be used.

@@ -27,6 +27,8 @@ type health map[string]decide.EndpointHealth
 
 func (h health) Endpoint(endpointID string) decide.EndpointHealth { return h[endpointID] }
 
+func (health) Credential(id.Credential) decide.CredentialHealth { return decide.CredentialHealth{} }
+
 // newWorld has acme/small at north, south and east (an aggregator), acme/big
 // at north, acme/tiny:free at north and south, and acme/vec for embeddings.
 func newWorld() *world {

@@ -1,12 +1,19 @@
 package decide
 
-import "time"
+import (
+	"time"
 
-// Health answers what is known of an endpoint. Implementations are frozen
-// values: a decision may ask twice and must get the same answer.
+	"github.com/signalbox-dev/signalbox/shared/id"
+)
+
+// Health answers what is known of endpoints and of workspaces' own provider
+// credentials. Implementations are frozen values: a decision may ask twice and
+// must get the same answer.
 type Health interface {
 	// Endpoint returns the view of the endpoint with this id.
 	Endpoint(endpointID string) EndpointHealth
+	// Credential returns the view of a workspace's own credential.
+	Credential(credential id.Credential) CredentialHealth
 }
 
 // RecentWindow is the stretch that EndpointHealth's times, Throughput, Errors
@@ -63,3 +70,19 @@ type EndpointHealth struct {
 	Open         bool // the breaker is open, or a cool-down runs
 	CoolingUntil time.Time
 }
+
+// CredentialHealth is what routing reads of a workspace's own credential. The
+// zero value means that nothing speaks against it.
+type CredentialHealth struct {
+	// CoolingUntil is how long the credential is tried after all others, for a
+	// 429 or because its provider refused it. In the past, or zero, it does not
+	// cool. A later deadline is never replaced by an earlier one.
+	CoolingUntil time.Time
+	// Refused counts the times in a row that the provider answered 401, 402,
+	// 403 or 404; calls that were under way together count once. 0: it works, or
+	// nobody has used it lately.
+	Refused int
+}
+
+// Cooling reports whether the credential is to be tried after all others.
+func (c CredentialHealth) Cooling(now time.Time) bool { return c.CoolingUntil.After(now) }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/health"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
 )
 
@@ -15,3 +16,7 @@ func Talk(ctx context.Context, frames call.Frames, codec upstream.Codec) call.Fr
 	t.speaker, _ = codec.(upstream.Speaker)
 	return t
 }
+
+// VerdictOf is what a class of failure means for health; own says that the
+// credential was the workspace's.
+func VerdictOf(class upstream.Class, own bool) health.Verdict { return rules[class].verdictOf(own) }

@@ -14,6 +14,19 @@ type rule struct {
 	retry   bool // at the same provider, when the operator allows any
 	timeout bool // at most one retry after such
 	verdict health.Verdict
+	// ofCredential says that the failure is the credential's. When that is the
+	// workspace's own, nothing counts against the endpoint, which serves others
+	// with theirs.
+	ofCredential bool
+}
+
+// verdictOf is what a failure means for health: own says that the credential
+// was the workspace's.
+func (r rule) verdictOf(own bool) health.Verdict {
+	if own && r.ofCredential && r.verdict == health.Failed {
+		return health.Refused
+	}
+	return r.verdict
 }
 
 // rules has an entry for every class; a test walks them.
@@ -34,13 +47,13 @@ var rules = map[upstream.Class]rule{
 	upstream.TooLarge:           {verdict: health.Neutral},
 	upstream.ContextLength:      {verdict: health.Neutral},
 	upstream.ContentPolicy:      {verdict: health.Neutral},
-	upstream.CredentialRejected: {moves: true, verdict: health.Failed},
+	upstream.CredentialRejected: {moves: true, verdict: health.Failed, ofCredential: true},
 	upstream.GeoBlocked:         {moves: true, verdict: health.GeoBlocked},
-	upstream.PaymentRequired:    {moves: true, verdict: health.Failed},
-	upstream.NotFound:           {moves: true, verdict: health.Failed},
+	upstream.PaymentRequired:    {moves: true, verdict: health.Failed, ofCredential: true},
+	upstream.NotFound:           {moves: true, verdict: health.Failed, ofCredential: true},
 	upstream.StatusTimeout:      {moves: true, retry: true, timeout: true, verdict: health.Failed},
 	upstream.UnsupportedMedia:   {moves: true, verdict: health.Neutral},
-	upstream.RateLimited:        {moves: true, retry: true, verdict: health.RateLimited},
+	upstream.RateLimited:        {moves: true, retry: true, verdict: health.RateLimited, ofCredential: true},
 	upstream.Overloaded:         {moves: true, retry: true, verdict: health.Failed},
 	upstream.ServerError:        {moves: true, retry: true, verdict: health.Failed},
 	upstream.Redirected:         {moves: true, verdict: health.Failed},

@@ -10,13 +10,16 @@ import (
 	"github.com/signalbox-dev/signalbox/dataplane/internal/health"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
 	"github.com/signalbox-dev/signalbox/shared/decide"
+	"github.com/signalbox-dev/signalbox/shared/id"
 )
 
 // target is whom one upstream call goes to, and why.
 type target struct {
 	step      decide.Step
 	candidate decide.Candidate
-	reason    string
+	// credential is the workspace's own that is used; zero for the platform's.
+	credential id.Credential
+	reason     string
 }
 
 // try makes one upstream call: a reply whose first content has arrived, or the
@@ -135,7 +138,7 @@ func (f *flight) settle(failure *upstream.Failure, seen call.Seen) {
 	record := &f.query.records[f.record]
 	record.FirstByte, record.Duration, record.Status = f.firstByte, max(now.Sub(f.started), 1), f.status
 	seenBy := health.Observation{
-		Endpoint: f.to.candidate.Endpoint.ID, At: now, Verdict: health.Succeeded,
+		Endpoint: f.to.candidate.Endpoint.ID, Credential: f.to.credential, At: now, Verdict: health.Succeeded,
 		FirstByte: f.firstByte, Generation: now.Sub(f.started) - f.firstByte, OutputTokens: seen.Usage.OutputTotal(),
 	}
 	if failure != nil {
@@ -144,7 +147,7 @@ func (f *flight) settle(failure *upstream.Failure, seen call.Seen) {
 		if failure.Status != 0 {
 			record.Status = failure.Status
 		}
-		seenBy.Verdict, seenBy.RetryAfter = rule.verdict, failure.RetryAfter
+		seenBy.Verdict, seenBy.RetryAfter = rule.verdictOf(!f.to.credential.IsZero()), failure.RetryAfter
 		if failure.Class == upstream.RequestTimeout && f.answered {
 			seenBy.Verdict = health.Neutral // it was answering: the budget ended, not the endpoint
 		}
@@ -156,7 +159,7 @@ func (f *flight) settle(failure *upstream.Failure, seen call.Seen) {
 // log tells the operator what the caller is not told.
 func (f *flight) log(failure *upstream.Failure) {
 	level := slog.LevelInfo
-	if rules[failure.Class].verdict == health.Failed || failure.Class == upstream.CredentialFault {
+	if rules[failure.Class].verdictOf(!f.to.credential.IsZero()) == health.Failed || failure.Class == upstream.CredentialFault {
 		level = slog.LevelWarn
 	}
 	f.runner.deps.Log.LogAttrs(f.watch.ctx, level, "upstream call failed",

@@ -40,7 +40,7 @@ func (e *endpoint) observe(o *Observation) bool {
 		return e.fail(o.At)
 	case RateLimited:
 		return e.cool(o.At, o.RetryAfter)
-	case Neutral, GeoBlocked:
+	case Neutral, GeoBlocked, Refused:
 	}
 	return false
 }
@@ -90,18 +90,8 @@ func (e *endpoint) fail(at time.Time) bool {
 // cool ranks the endpoint last until a deadline that only moves forward. The
 // step doubles from one cool-down to the next, not with each 429 of a burst.
 func (e *endpoint) cool(at time.Time, retryAfter time.Duration) bool {
-	if at.Sub(e.cooledAt) > coolForget+e.coolStep {
-		e.coolStep = 0
-	}
-	wait := retryAfter
-	if wait <= 0 {
-		if e.coolStep == 0 {
-			e.coolStep = coolFirst
-		} else if !at.Before(e.coolUntil) {
-			e.coolStep = min(2*e.coolStep, coolMost)
-		}
-		wait = e.coolStep
-	}
+	var wait time.Duration
+	e.coolStep, wait = coolDown(at, e.cooledAt, e.coolUntil, e.coolStep, retryAfter)
 	e.cooledAt = at
 	until := at.Add(wait)
 	if !until.After(e.coolUntil) {
@@ -109,6 +99,23 @@ func (e *endpoint) cool(at time.Time, retryAfter time.Duration) bool {
 	}
 	e.coolUntil = until
 	return true
+}
+
+// coolDown is how long a 429 at a moment cools, and the step that the next one
+// without a retry-after goes on from. last and until are of the 429 before.
+func coolDown(at, last, until time.Time, step, retryAfter time.Duration) (next, wait time.Duration) {
+	if at.Sub(last) > coolForget+step {
+		step = 0
+	}
+	switch {
+	case retryAfter > 0:
+		return step, retryAfter
+	case step == 0:
+		step = coolFirst
+	case !at.Before(until):
+		step = min(2*step, coolMost)
+	}
+	return step, step
 }
 
 // idle reports that nothing about the endpoint is worth keeping at now.

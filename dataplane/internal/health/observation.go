@@ -4,7 +4,11 @@
 // failure classes: whoever calls an upstream says what a call meant.
 package health
 
-import "time"
+import (
+	"time"
+
+	"github.com/signalbox-dev/signalbox/shared/id"
+)
 
 // Verdict says what one upstream call means for its endpoint.
 type Verdict uint8
@@ -16,11 +20,16 @@ const (
 	Failed                     // counts against uptime
 	RateLimited                // a 429: counted apart, and it cools
 	GeoBlocked                 // counted apart
+	Refused                    // the workspace's own credential was refused: 401, 402, 403 or 404
 )
 
 // Observation is one upstream call that ended.
 type Observation struct {
-	Endpoint     string
+	Endpoint string
+	// Credential is the workspace's own that was used; zero for the platform's.
+	// Refused and RateLimited then count on it and not on the endpoint, which
+	// serves others as before.
+	Credential   id.Credential
 	At           time.Time // when it ended
 	Verdict      Verdict
 	RetryAfter   time.Duration // of a 429; 0 when the provider did not say
@@ -47,4 +56,9 @@ const (
 	coolFirst  = 10 * time.Second
 	coolMost   = 5 * time.Minute
 	coolForget = 10 * time.Minute // without a 429, the doubling starts again
+
+	// A credential that was refused is tried last for so long, twice as long
+	// each time that it is refused again after that.
+	refuseFirst = 30 * time.Second
+	refuseMost  = 15 * time.Minute
 )

@@ -20,6 +20,8 @@ type Table struct {
 	mu        sync.RWMutex
 	endpoints map[string]*endpoint
 
+	credentials *credentials
+
 	changed atomic.Bool // a standing changed since the frame was made
 	frame   atomic.Pointer[frame]
 	framing sync.Mutex
@@ -28,13 +30,21 @@ type Table struct {
 // New returns an empty table: nothing is known, which is neutral. The seed
 // settles, view by view, who probes half-open endpoints.
 func New(now func() time.Time, seed func() uint64) *Table {
-	t := &Table{now: now, seed: seed, endpoints: make(map[string]*endpoint)}
+	t := &Table{now: now, seed: seed, endpoints: make(map[string]*endpoint), credentials: newCredentials()}
 	t.frame.Store(&frame{})
 	return t
 }
 
 // Observe counts one call. It does not allocate once the endpoint is known.
 func (t *Table) Observe(o Observation) {
+	if !o.Credential.IsZero() {
+		if t.credentials.observe(&o) {
+			t.changed.Store(true)
+		}
+		if o.Verdict == RateLimited || o.Verdict == Refused {
+			return
+		}
+	}
 	t.mu.RLock()
 	e := t.endpoints[o.Endpoint]
 	t.mu.RUnlock()
@@ -78,7 +88,7 @@ func (t *Table) rebuild(now time.Time) *frame {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	f := &frame{made: now, standings: make(map[string]standing, len(t.endpoints))}
+	f := &frame{made: now, standings: make(map[string]standing, len(t.endpoints)), credentials: t.credentials.view(now)}
 	for name, e := range t.endpoints {
 		e.mu.Lock()
 		if e.idle(now) {

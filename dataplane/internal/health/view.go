@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/signalbox-dev/signalbox/shared/decide"
+	"github.com/signalbox-dev/signalbox/shared/id"
 )
 
 // View is the table at one moment, for one request. It never changes, so
@@ -18,6 +19,8 @@ type View struct {
 type frame struct {
 	made      time.Time
 	standings map[string]standing
+
+	credentials map[id.Credential]decide.CredentialHealth
 }
 
 // standing is what a view keeps of an endpoint.
@@ -58,6 +61,11 @@ func (v View) Endpoint(endpointID string) decide.EndpointHealth {
 		h.Open = true
 	}
 	return h
+}
+
+// Credential implements decide.Health.
+func (v View) Credential(credential id.Credential) decide.CredentialHealth {
+	return v.frame.credentials[credential]
 }
 
 // probes draws whether this request may use a half-open endpoint.

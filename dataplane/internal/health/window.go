@@ -19,7 +19,7 @@ func (c *counts) add(v Verdict, n int64) {
 		c.limited += n
 	case GeoBlocked:
 		c.geo += n
-	case Neutral:
+	case Neutral, Refused:
 	}
 }
 

@@ -87,6 +87,8 @@ type noHealth struct{}
 
 func (noHealth) Endpoint(string) decide.EndpointHealth { return decide.EndpointHealth{} }
 
+func (noHealth) Credential(id.Credential) decide.CredentialHealth { return decide.CredentialHealth{} }
+
 func (w *world) last(t *testing.T) call.Call {
 	t.Helper()
 	w.mu.Lock()

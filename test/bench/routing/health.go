@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/signalbox-dev/signalbox/shared/decide"
+	"github.com/signalbox-dev/signalbox/shared/id"
 )
 
 // Windows and limits as docs/routing.md states them for gateways.
@@ -204,6 +205,9 @@ func (v view) Endpoint(id string) decide.EndpointHealth {
 	h.Open = v.behind(i)
 	return h
 }
+
+// Credential implements decide.Health: the scene has the platform's alone.
+func (view) Credential(id.Credential) decide.CredentialHealth { return decide.CredentialHealth{} }
 
 // behind reports that provider i is open or cooling for this request.
 func (v view) behind(i int) bool {

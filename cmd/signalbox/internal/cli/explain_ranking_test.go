@@ -26,6 +26,10 @@ type measuredHealth map[string]decide.EndpointHealth
 
 func (m measuredHealth) Endpoint(id string) decide.EndpointHealth { return m[id] }
 
+func (measuredHealth) Credential(id.Credential) decide.CredentialHealth {
+	return decide.CredentialHealth{}
+}
+
 // TestExplainedRanking tells decisions of the real kernel.
 func TestExplainedRanking(t *testing.T) {
 	health := measuredHealth{

@@ -149,7 +149,8 @@ func (d *decision) add(t *target, pool []*ranked) {
 	}
 	step := Step{Model: t.model, Candidates: make([]Candidate, len(pool))}
 	for i := range pool {
-		step.Candidates[i] = Candidate{Endpoint: pool[i].offer.Endpoint, Provider: pool[i].offer.Provider, Rank: i}
+		o := pool[i].offer
+		step.Candidates[i] = Candidate{Endpoint: o.Endpoint, Provider: o.Provider, Rank: i, Credentials: d.credentials(o.Provider)}
 	}
 	d.plan.Chain = append(d.plan.Chain, step)
 	d.record(t.model, pool, &how)

@@ -216,7 +216,10 @@ func (a *AttemptRecord) appendJSON(b *jsonappend.Buffer) {
 	b.String("model", a.Model)
 	b.String("provider", a.Provider)
 	b.String("endpoint", a.Endpoint)
-	b.String("credential", a.Credential)
+	b.String("credential", string(a.Credential))
+	if !a.CredentialID.IsZero() {
+		jsonappend.Text(b, "credential_id", a.CredentialID)
+	}
 	b.Time("started_at", a.Started)
 	b.IntIf("first_byte_ns", int64(a.FirstByte))
 	b.Int("duration_ns", int64(a.Duration))

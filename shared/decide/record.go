@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/signalbox-dev/signalbox/shared/catalog"
+	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/meter"
 )
 
@@ -149,17 +150,18 @@ type LimitCheck struct {
 
 // AttemptRecord is one upstream call.
 type AttemptRecord struct {
-	Model      string        `json:"model"`
-	Provider   string        `json:"provider"`
-	Endpoint   string        `json:"endpoint"`
-	Credential string        `json:"credential"` // managed, byok or none
-	Started    time.Time     `json:"started_at"`
-	FirstByte  time.Duration `json:"first_byte_ns,omitempty"`
-	Duration   time.Duration `json:"duration_ns"`
-	Status     int           `json:"status,omitempty"`  // the upstream's; 0 when none came
-	Failure    string        `json:"failure,omitempty"` // class; "" for success
-	Retryable  bool          `json:"retryable,omitempty"`
-	Reason     string        `json:"reason"` // why this one was tried: first_choice, fallback_provider, retry …
+	Model        string           `json:"model"`
+	Provider     string           `json:"provider"`
+	Endpoint     string           `json:"endpoint"`
+	Credential   CredentialSource `json:"credential"`
+	CredentialID id.Credential    `json:"credential_id,omitzero"` // of a workspace's own
+	Started      time.Time        `json:"started_at"`
+	FirstByte    time.Duration    `json:"first_byte_ns,omitempty"`
+	Duration     time.Duration    `json:"duration_ns"`
+	Status       int              `json:"status,omitempty"`  // the upstream's; 0 when none came
+	Failure      string           `json:"failure,omitempty"` // class; "" for success
+	Retryable    bool             `json:"retryable,omitempty"`
+	Reason       string           `json:"reason"` // why this one was tried: first_choice, fallback_provider, retry …
 }
 
 // RefusalRecord is the error that the caller got.

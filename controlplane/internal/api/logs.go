@@ -123,7 +123,7 @@ func (s *Server) logDetailOf(ctx context.Context, d usage.Detail, masked bool) g
 
 func attemptOf(a decide.AttemptRecord) gen.Attempt {
 	return gen.Attempt{
-		Model: a.Model, Provider: a.Provider, Endpoint: a.Endpoint, Credential: a.Credential, StartedAt: a.Started.UTC(),
+		Model: a.Model, Provider: a.Provider, Endpoint: a.Endpoint, Credential: string(a.Credential), StartedAt: a.Started.UTC(),
 		FirstByteMs: duration(a.FirstByte), DurationMs: millis(a.Duration), Status: some(a.Status),
 		Failure: some(a.Failure), Retryable: some(a.Retryable), Reason: a.Reason,
 	}

@@ -43,8 +43,9 @@ func BenchmarkOverHTTP(b *testing.B) {
 		Log: slog.New(slog.DiscardHandler), Now: time.Now, Rand: func() float64 { return 0 },
 	}, attempt.DefaultLimits())
 	plan := decide.Plan{Chain: []decide.Step{{Model: &catalog.Model{ID: "acme/small"}, Candidates: []decide.Candidate{{
-		Endpoint: &catalog.Endpoint{ID: "e", UpstreamModel: "up"},
-		Provider: &catalog.Provider{Slug: "north", Type: catalog.OpenAI, BaseURL: server.URL, Keyless: true},
+		Endpoint:    &catalog.Endpoint{ID: "e", UpstreamModel: "up"},
+		Provider:    &catalog.Provider{Slug: "north", Type: catalog.OpenAI, BaseURL: server.URL, Keyless: true},
+		Credentials: []decide.CredentialUse{{Source: decide.CredentialNone}},
 	}}}}}
 	for name, streams := range map[string]bool{"plain": false, "stream": true} {
 		b.Run(name, func(b *testing.B) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/health"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
+	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 )
 
@@ -33,7 +34,7 @@ func TestFirstCandidateAnswers(t *testing.T) {
 		require.EqualValues(t, 3, reply.Meter.Seen().Usage.Input)
 		require.Len(t, records, 1)
 		require.Equal(t, "first_choice", records[0].Reason)
-		require.Equal(t, "none", records[0].Credential)
+		require.Equal(t, decide.CredentialNone, records[0].Credential)
 		require.Equal(t, http.StatusOK, records[0].Status)
 		require.Empty(t, records[0].Failure)
 		require.Equal(t, []health.Verdict{health.Succeeded}, w.verdicts())

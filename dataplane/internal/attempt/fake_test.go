@@ -39,6 +39,7 @@ type world struct {
 	mu      sync.Mutex
 	answers map[string][]answer // by provider; the last one goes on for ever
 	calls   []string
+	with    []decide.CredentialUse // of the calls
 	seen    []health.Observation
 	open    int // bodies and calls whose context has not ended
 	plan    decide.Plan
@@ -55,7 +56,7 @@ func (w *world) model(id string, window int64, providers ...string) {
 		step.Candidates = append(step.Candidates, decide.Candidate{
 			Endpoint: &catalog.Endpoint{ID: slug + ":" + id, Provider: slug, UpstreamModel: "up-" + id},
 			Provider: &catalog.Provider{Slug: slug, Type: catalog.OpenAICompatible, Keyless: true},
-			Rank:     i,
+			Rank:     i, Credentials: []decide.CredentialUse{{Source: decide.CredentialNone}},
 		})
 	}
 	w.plan.Chain = append(w.plan.Chain, step)
@@ -76,6 +77,7 @@ func (w *world) Call(ctx context.Context, r upstream.Request) (upstream.Response
 	w.mu.Lock()
 	slug := r.Provider.Slug
 	w.calls = append(w.calls, slug)
+	w.with = append(w.with, r.Credential)
 	queue := w.answers[slug]
 	if len(queue) > 1 {
 		w.answers[slug] = queue[1:]

@@ -62,8 +62,9 @@ func (l *line) ask(ctx context.Context, c call.Call, s *collector, models ...str
 	step := decide.Step{Model: &catalog.Model{ID: "acme/small"}}
 	for _, model := range models {
 		step.Candidates = append(step.Candidates, decide.Candidate{
-			Endpoint: &catalog.Endpoint{ID: model, UpstreamModel: model},
-			Provider: &catalog.Provider{Slug: "at-" + model, Type: catalog.OpenAI, BaseURL: l.url, Keyless: true},
+			Endpoint:    &catalog.Endpoint{ID: model, UpstreamModel: model},
+			Provider:    &catalog.Provider{Slug: "at-" + model, Type: catalog.OpenAI, BaseURL: l.url, Keyless: true},
+			Credentials: []decide.CredentialUse{{Source: decide.CredentialNone}},
 		})
 	}
 	runner := attempt.New(attempt.Deps{

@@ -12,10 +12,11 @@ import (
 
 // Why an attempt was made, as the record says it.
 const (
-	reasonFirst    = "first_choice"
-	reasonProvider = "fallback_provider"
-	reasonModel    = "fallback_model"
-	reasonRetry    = "retry"
+	reasonFirst      = "first_choice"
+	reasonCredential = "fallback_credential"
+	reasonProvider   = "fallback_provider"
+	reasonModel      = "fallback_model"
+	reasonRetry      = "retry"
 )
 
 // patience is how long a retry may wait while other endpoints could be asked.

@@ -14,9 +14,9 @@ type rule struct {
 	retry   bool // at the same provider, when the operator allows any
 	timeout bool // at most one retry after such
 	verdict health.Verdict
-	// ofCredential says that the failure is the credential's. When that is the
-	// workspace's own, nothing counts against the endpoint, which serves others
-	// with theirs.
+	// ofCredential says that the failure is the credential's: the candidate's
+	// next one is tried before the next candidate. When it was the workspace's
+	// own, nothing counts against the endpoint, which serves others with theirs.
 	ofCredential bool
 }
 
@@ -73,7 +73,7 @@ var rules = map[upstream.Class]rule{
 	upstream.Gone:            {verdict: health.Neutral},
 	upstream.CannotCarry:     {moves: true, verdict: health.Neutral},
 	upstream.CallerGone:      {verdict: health.Neutral},
-	upstream.CredentialFault: {moves: true, verdict: health.Neutral},
+	upstream.CredentialFault: {moves: true, verdict: health.Neutral, ofCredential: true},
 	upstream.Internal:        {moves: true, verdict: health.Neutral},
 }
 

@@ -7,6 +7,7 @@ package attempt
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -139,14 +140,37 @@ func (r *Runner) candidates(ctx context.Context, q *query, step decide.Step) (*c
 	return nil, last
 }
 
-// candidate tries one endpoint, again for as long as its provider's retries
-// and the failure allow.
+// candidate tries one endpoint with its credentials in order. Only what is the
+// credential's own failure is followed by the next one.
 func (r *Runner) candidate(ctx context.Context, q *query, step decide.Step, i int) (*call.Reply, *upstream.Failure) {
-	to := step.Candidates[i]
-	reason := q.reason(i)
+	uses := step.Candidates[i].Credentials
+	failure := upstream.Fail(upstream.Internal, errNoCredentials)
+	for n, with := range uses {
+		to := target{step: step, candidate: step.Candidates[i], with: with, reason: q.reason(i)}
+		if n > 0 {
+			to.reason = reasonCredential
+		}
+		var reply *call.Reply
+		reply, failure = r.credential(ctx, q, to, i == len(step.Candidates)-1 && n == len(uses)-1)
+		if reply != nil {
+			return reply, nil
+		}
+		if !rules[failure.Class].ofCredential || q.over(ctx) {
+			break
+		}
+	}
+	return nil, failure
+}
+
+var errNoCredentials = errors.New("a candidate of the plan has no credentials")
+
+// credential tries one endpoint with one credential, again for as long as its
+// provider's retries and the failure allow. alone says that nothing else of the
+// model could be tried instead.
+func (r *Runner) credential(ctx context.Context, q *query, to target, alone bool) (*call.Reply, *upstream.Failure) {
 	timeouts := 0
 	for n := 0; ; n++ {
-		reply, failure := r.try(ctx, q, target{step: step, candidate: to, reason: reason})
+		reply, failure := r.try(ctx, q, to)
 		if reply != nil {
 			return reply, nil
 		}
@@ -154,14 +178,13 @@ func (r *Runner) candidate(ctx context.Context, q *query, step decide.Step, i in
 		if rules[failure.Class].timeout {
 			timeouts++
 		}
-		if n >= to.Provider.Retry.Max || q.over(ctx) || !q.mayRetry(failure, timeouts) {
+		if n >= to.candidate.Provider.Retry.Max || q.over(ctx) || !q.mayRetry(failure, timeouts) {
 			return nil, failure
 		}
 		wait := r.backoff(n, failure.RetryAfter)
-		alone := i == len(step.Candidates)-1
 		if !q.fits(r.deps.Now(), wait, alone) || !sleep(ctx, wait) {
 			return nil, failure
 		}
-		reason = reasonRetry
+		to.reason = reasonRetry
 	}
 }

@@ -10,16 +10,25 @@ import (
 	"github.com/signalbox-dev/signalbox/dataplane/internal/health"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
 	"github.com/signalbox-dev/signalbox/shared/decide"
-	"github.com/signalbox-dev/signalbox/shared/id"
 )
 
 // target is whom one upstream call goes to, and why.
 type target struct {
 	step      decide.Step
 	candidate decide.Candidate
-	// credential is the workspace's own that is used; zero for the platform's.
-	credential id.Credential
-	reason     string
+	with      decide.CredentialUse
+	reason    string
+}
+
+// own reports whether the workspace's own credential is used.
+func (to *target) own() bool { return to.with.Source == decide.CredentialBYOK }
+
+// blamed is a failure that says whose credential failed.
+func (to *target) blamed(f *upstream.Failure) *upstream.Failure {
+	if to.own() {
+		f.OfWorkspace()
+	}
+	return f
 }
 
 // try makes one upstream call: a reply whose first content has arrived, or the
@@ -32,6 +41,7 @@ func (r *Runner) try(ctx context.Context, q *query, to target) (*call.Reply, *up
 	if request.Answer != nil {
 		return known(to, request), nil
 	}
+	request.Credential = to.with
 	f := r.take(ctx, q, to)
 	if request.Upgrade {
 		f.watch.deadline = f.started.Add(r.limits.Session)
@@ -42,7 +52,7 @@ func (r *Runner) try(ctx context.Context, q *query, to target) (*call.Reply, *up
 		if f.watch.ctx.Err() != nil {
 			failure = f.watch.failure(failure, failure.Class)
 		}
-		failure = meant(&q.call, failure)
+		failure = to.blamed(meant(&q.call, failure))
 		f.settle(failure, call.Seen{})
 		return nil, judged(&q.call, failure)
 	}
@@ -66,6 +76,7 @@ func (r *Runner) try(ctx context.Context, q *query, to target) (*call.Reply, *up
 	}
 	if failure != nil {
 		failure.Status = response.Status
+		failure = to.blamed(failure)
 		_ = response.Body.Close() // its failure is known already
 		f.settle(failure, codec.Seen())
 		return nil, judged(&q.call, failure)
@@ -111,13 +122,9 @@ func (r *Runner) take(ctx context.Context, q *query, to target) *flight {
 		runner: r, query: q, to: to, started: now, record: len(q.records),
 		watch: newWatch(ctx, q.deadline),
 	}
-	credential := "managed"
-	if to.candidate.Provider.Credential.IsZero() {
-		credential = "none"
-	}
 	q.records = append(q.records, decide.AttemptRecord{
 		Model: to.step.Model.ID, Provider: to.candidate.Provider.Slug, Endpoint: to.candidate.Endpoint.ID,
-		Credential: credential, Started: now, Reason: to.reason,
+		Credential: to.with.Source, CredentialID: to.with.ID, Started: now, Reason: to.reason,
 	})
 	return f
 }
@@ -138,7 +145,7 @@ func (f *flight) settle(failure *upstream.Failure, seen call.Seen) {
 	record := &f.query.records[f.record]
 	record.FirstByte, record.Duration, record.Status = f.firstByte, max(now.Sub(f.started), 1), f.status
 	seenBy := health.Observation{
-		Endpoint: f.to.candidate.Endpoint.ID, Credential: f.to.credential, At: now, Verdict: health.Succeeded,
+		Endpoint: f.to.candidate.Endpoint.ID, Credential: f.to.with.ID, At: now, Verdict: health.Succeeded,
 		FirstByte: f.firstByte, Generation: now.Sub(f.started) - f.firstByte, OutputTokens: seen.Usage.OutputTotal(),
 	}
 	if failure != nil {
@@ -147,7 +154,7 @@ func (f *flight) settle(failure *upstream.Failure, seen call.Seen) {
 		if failure.Status != 0 {
 			record.Status = failure.Status
 		}
-		seenBy.Verdict, seenBy.RetryAfter = rule.verdictOf(!f.to.credential.IsZero()), failure.RetryAfter
+		seenBy.Verdict, seenBy.RetryAfter = rule.verdictOf(f.to.own()), failure.RetryAfter
 		if failure.Class == upstream.RequestTimeout && f.answered {
 			seenBy.Verdict = health.Neutral // it was answering: the budget ended, not the endpoint
 		}
@@ -159,7 +166,7 @@ func (f *flight) settle(failure *upstream.Failure, seen call.Seen) {
 // log tells the operator what the caller is not told.
 func (f *flight) log(failure *upstream.Failure) {
 	level := slog.LevelInfo
-	if rules[failure.Class].verdictOf(!f.to.credential.IsZero()) == health.Failed || failure.Class == upstream.CredentialFault {
+	if rules[failure.Class].verdictOf(f.to.own()) == health.Failed || failure.Class == upstream.CredentialFault {
 		level = slog.LevelWarn
 	}
 	f.runner.deps.Log.LogAttrs(f.watch.ctx, level, "upstream call failed",

@@ -124,7 +124,7 @@ func (c *Client) request(ctx context.Context, r *upstream.Request) (*http.Reques
 	if err != nil {
 		return nil, nil, upstream.Fail(upstream.Internal, err)
 	}
-	with, err := c.creds.of(r.Provider)
+	with, err := c.creds.of(r)
 	if err != nil {
 		return nil, nil, upstream.Fail(upstream.CredentialFault, err)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/provider"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
+	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/secret"
 )
@@ -96,6 +97,15 @@ func TestKeylessProviderGetsNoCredential(t *testing.T) {
 	require.NotContains(t, got, "Authorization")
 	require.Equal(t, "text/event-stream", got.Get("Accept"))
 	require.Equal(t, "application/json", got.Get("Content-Type"))
+}
+
+// The managed credential never stands in for one that the plan names.
+func TestACredentialThatIsNotHereIsNotReplaced(t *testing.T) {
+	r := request(serve(t, func(http.ResponseWriter, *http.Request) { t.Error("called") }))
+	r.Credential = decide.CredentialUse{Source: decide.CredentialBYOK}
+	_, failure := newClient(t, provider.Options{}).Call(t.Context(), r)
+	require.NotNil(t, failure)
+	require.Equal(t, upstream.CredentialFault, failure.Class)
 }
 
 func TestCredentialIsOpenedOnce(t *testing.T) {

@@ -8,7 +8,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
+	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/secret"
 )
 
@@ -21,7 +23,10 @@ type Opener interface {
 // the second is the provider's slug.
 const sealedFor = "platform"
 
-var errNoCredential = errors.New("provider has no credential and is not keyless")
+var (
+	errNoCredential = errors.New("provider has no credential and is not keyless")
+	errNoOwn        = errors.New("the plan names a credential of the workspace's own that is not here")
+)
 
 // credentials keeps opened keys with the tokens that were got for them. An
 // entry holds for as long as the catalog has the same ciphertext, type and
@@ -49,8 +54,16 @@ func (o *opened) fits(p *catalog.Provider) bool {
 	return o.with != nil && o.kind == p.Type && o.location == p.Location && bytes.Equal(o.sealed, p.Credential)
 }
 
-// of returns what authorizes requests to a provider.
-func (c *credentials) of(p *catalog.Provider) (authorizer, error) {
+// of returns what authorizes a request, by the credential that its plan says.
+func (c *credentials) of(r *upstream.Request) (authorizer, error) {
+	if r.Credential.Source == decide.CredentialBYOK {
+		return nil, errNoOwn
+	}
+	return c.managed(r.Provider)
+}
+
+// managed returns what authorizes requests with the catalog's credential.
+func (c *credentials) managed(p *catalog.Provider) (authorizer, error) {
 	c.mu.RLock()
 	had := c.opened[p.Slug]
 	c.mu.RUnlock()

@@ -86,3 +86,21 @@ var sayings = map[Class]saying{
 	CredentialFault: {fault.UpstreamCredentialRejected, "", "The gateway cannot use its credential for the provider. Your own key is fine; tell the operator.", false},
 	Internal:        {fault.GatewayError, "", "Something went wrong on our side. The request id identifies it in our logs.", false},
 }
+
+// own is what the caller hears of a failure of a credential of the workspace's
+// own.
+var own = map[Class]string{
+	CredentialRejected: "The provider refused the workspace's own credential for it. Your Signalbox key is fine; a workspace admin can replace the credential.",
+	PaymentRequired:    "The workspace's own account at the provider cannot be charged. Your Signalbox account is fine.",
+	NotFound:           "The provider does not know the model, or the workspace's own account there may not use it.",
+	RateLimited:        "The provider is rate-limiting the workspace's own credential. Try again later, or allow other providers.",
+	CredentialFault:    "The gateway cannot use the workspace's own credential for the provider. A workspace admin can replace it.",
+}
+
+// OfWorkspace words the failure for a call with a credential of the
+// workspace's own.
+func (f *Failure) OfWorkspace() {
+	if message, ok := own[f.Class]; ok {
+		f.Fault.Message = message
+	}
+}

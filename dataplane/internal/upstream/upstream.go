@@ -11,27 +11,31 @@ import (
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/sse"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
+	"github.com/signalbox-dev/signalbox/shared/decide"
 )
 
 // Request is one upstream call, ready to be sent. Nothing in it changes once
 // it was made, since a retry sends it again.
 type Request struct {
 	Provider *catalog.Provider
-	Region   string      // of the endpoint; "" when it has none
-	Method   string      // "" is POST
-	Path     string      // escaped; follows the provider's base URL: "/chat/completions"
-	Query    string      // encoded, without "?"
-	Header   http.Header // the caller's; provider takes what its allow-list names
-	Set      http.Header // what the format itself demands, such as anthropic-version; laid over
-	Type     string      // of the body; "" is application/json
-	Body     Body
-	Stream   bool // a stream is asked for
-	Framing  Framing
-	Opaque   bool // a reply that is neither JSON nor events is passed on as it comes
-	Once     bool // it must not be sent twice
-	Upgrade  bool // a two-way conversation is asked for
-	File     bool // the reply is somebody's file: of whatever type, empty too, it passes as it comes
-	Blank    bool // success may be told without a body
+	// Credential is the one to call with. It comes from the plan, not from who
+	// writes the request.
+	Credential decide.CredentialUse
+	Region     string      // of the endpoint; "" when it has none
+	Method     string      // "" is POST
+	Path       string      // escaped; follows the provider's base URL: "/chat/completions"
+	Query      string      // encoded, without "?"
+	Header     http.Header // the caller's; provider takes what its allow-list names
+	Set        http.Header // what the format itself demands, such as anthropic-version; laid over
+	Type       string      // of the body; "" is application/json
+	Body       Body
+	Stream     bool // a stream is asked for
+	Framing    Framing
+	Opaque     bool // a reply that is neither JSON nor events is passed on as it comes
+	Once       bool // it must not be sent twice
+	Upgrade    bool // a two-way conversation is asked for
+	File       bool // the reply is somebody's file: of whatever type, empty too, it passes as it comes
+	Blank      bool // success may be told without a body
 	// Degraded lists what the caller asked for and this upstream's format has no
 	// place for.
 	Degraded []string

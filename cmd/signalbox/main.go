@@ -36,7 +36,7 @@ func deps() cli.Deps {
 		dir = "."
 	}
 	return cli.Deps{
-		Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Dir: dir, Version: version,
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Dir: dir, Version: version,
 		HTTP: &http.Client{Timeout: 60 * time.Second},
 		Run: cli.Processes{
 			ControlPlane: func(ctx context.Context, configFile string) error {

@@ -43,7 +43,7 @@ func (r *run) steps(ctx context.Context) error {
 	if err = r.find(); err != nil {
 		return err
 	}
-	r.plan = do.Decide(r.input())
+	r.decide(ctx)
 	if r.plan.Refusal != nil {
 		return r.plan.Refusal
 	}
@@ -66,6 +66,9 @@ func (r *run) steps(ctx context.Context) error {
 	r.outcome.Seen, err = do.Deliver.Deliver(ctx, r.call, reply, r.head(), r.sink)
 	return err
 }
+
+// decide looks up what the decision depends on, and takes it.
+func (r *run) decide(context.Context) { r.plan = r.pipeline.steps.Decide(r.input()) }
 
 // find looks up the job or file that the call is about, and makes sure that one
 // which the call makes can be found again.

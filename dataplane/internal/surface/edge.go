@@ -36,6 +36,8 @@ type Pipeline interface {
 	Serve(ctx context.Context, c call.Call, sink call.Sink)
 	// Identify authenticates and pins, for the calls that reach no upstream.
 	Identify(ctx context.Context, c call.Call) (call.Principal, call.Pinned, error)
+	// Preview takes a call as far as the decision and leaves no trace.
+	Preview(ctx context.Context, c call.Call) (call.Principal, decide.Plan, error)
 }
 
 // AccessLog writes the one line of a request that the pipeline did not record.
@@ -113,6 +115,7 @@ func New(deps Deps, options Options) (*Edge, error) {
 	e.engine.Use(e.recovered)
 	e.routes()
 	e.discovery()
+	e.engine.POST(previewPath, e.preview)
 	e.engine.NoRoute(e.refuse(fault.NotFound, nowhere))
 	e.engine.NoMethod(e.refuse(fault.MethodNotAllowed, func(string) string {
 		return "This path does not take this method; the Allow header names what it takes."

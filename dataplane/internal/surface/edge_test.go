@@ -74,6 +74,10 @@ func (w *world) Identify(_ context.Context, c call.Call) (call.Principal, call.P
 	return call.Principal{Key: w.key}, w.pin, w.err
 }
 
+func (w *world) Preview(context.Context, call.Call) (call.Principal, decide.Plan, error) {
+	return call.Principal{Key: w.key}, decide.Plan{}, w.err
+}
+
 func (w *world) Access(_ context.Context, _ call.Call, _ call.Principal, status int, f *fault.Error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

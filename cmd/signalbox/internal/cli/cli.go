@@ -17,6 +17,7 @@ import (
 
 // Deps are what the command line needs of the process that it runs in.
 type Deps struct {
+	Stdin  io.Reader // nil: nothing to read
 	Stdout io.Writer
 	Stderr io.Writer
 	Getenv func(string) string
@@ -81,7 +82,7 @@ above it. Credentials are never given on a command line:
 	flags.StringVarP(&a.output, "output", "o", "table", "how to show the answer: table, json or yaml")
 	root.AddCommand(
 		a.whoami(), a.workspaces(), a.keys(), a.managementKeys(), a.settings(), a.models(),
-		a.logs(), a.explain(), a.usage(), a.audit(), a.publications(), a.gateways(),
+		a.logs(), a.explain(), a.preview(), a.usage(), a.audit(), a.publications(), a.gateways(),
 		a.controlPlane(), a.gateway(), a.migrate(), a.keyring(), a.version(),
 	)
 	root.AddCommand(extra...)

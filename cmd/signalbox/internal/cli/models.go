@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -65,16 +66,24 @@ func tokens(n int) string {
 
 // gatewayGet calls the inference API with the API key.
 func (a *app) gatewayGet(ctx context.Context, path string, query url.Values) ([]byte, error) {
+	return a.askGateway(ctx, http.MethodGet, path, query, nil)
+}
+
+// askGateway calls the inference API with the API key; a body is JSON.
+func (a *app) askGateway(ctx context.Context, method, path string, query url.Values, sent []byte) ([]byte, error) {
 	base, key, err := a.inference()
 	if err != nil {
 		return nil, err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, base+path+"?"+query.Encode(), http.NoBody)
+	request, err := http.NewRequestWithContext(ctx, method, base+path+"?"+query.Encode(), bytes.NewReader(sent))
 	if err != nil {
 		return nil, misuse("the URL of the gateway cannot be used")
 	}
 	request.Header.Set("Authorization", "Bearer "+key.Reveal())
 	request.Header.Set("User-Agent", "signalbox/"+a.Version)
+	if len(sent) > 0 {
+		request.Header.Set("Content-Type", "application/json")
+	}
 	response, err := a.HTTP.Do(request)
 	if err != nil {
 		return nil, unreachable{err}

@@ -87,7 +87,7 @@ func TestPreviewRefusesWhatItCannotRead(t *testing.T) {
 		"another surface":    {"?surface=embeddings", p.token, bodies[""], http.StatusBadRequest, "validation_error"},
 		"no such surface":    {"?surface=telepathy", p.token, bodies[""], http.StatusBadRequest, "validation_error"},
 		"not JSON":           {"", p.token, `{"model":`, http.StatusBadRequest, "invalid_json"},
-		"a misspelled limit": {"", p.token, `{"model":"acme/small","provider":{"onyl":["north"]},"messages":[]}`, http.StatusBadRequest, "validation_error"},
+		"a misspelled limit": {"", p.token, `{"model":"acme/small","provider":{"onlyy":["north"]},"messages":[]}`, http.StatusBadRequest, "validation_error"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := g.do(http.MethodPost, "/v1/routing/preview"+c.query, c.token, c.body)

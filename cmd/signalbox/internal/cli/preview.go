@@ -55,7 +55,7 @@ the standard input.`,
 
 // input reads a file, or the standard input.
 func (a *app) input(file string) ([]byte, error) {
-	var from io.Reader = a.Stdin
+	from := a.Stdin
 	if file != "-" {
 		f, err := os.Open(file)
 		if err != nil {

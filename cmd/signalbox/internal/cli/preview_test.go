@@ -57,10 +57,10 @@ func TestPreview(t *testing.T) {
 	require.Equal(t, "/v1/routing/preview", got.URL.Path)
 	require.Equal(t, "chat", got.URL.Query().Get("surface"))
 	require.Equal(t, "Bearer sb_v1_test", got.Header.Get("Authorization"))
-	require.Equal(t, `{"model":"acme/small"}`, body)
+	require.JSONEq(t, `{"model":"acme/small"}`, body)
 
 	require.Equal(t, "chat", run(`{"x":1}`, "-f", "-", "--surface", "gemini", "--model", "acme/small", "-o", "json").is(cli.ExitOK).json()["data"].(map[string]any)["surface"])
-	require.Equal(t, `{"x":1}`, body)
+	require.JSONEq(t, `{"x":1}`, body)
 	require.Equal(t, "acme/small", got.URL.Query().Get("model"))
 
 	answer = refusedPreview

@@ -34,7 +34,7 @@ func (d *decision) record(m *catalog.Model, pool []*ranked, how *scale) {
 	for i, c := range pool {
 		entry := RankedCandidate{
 			Model: m.ID, Endpoint: c.offer.Endpoint.ID, Provider: c.offer.Provider.Slug, Rank: i, Score: rounded(c.score),
-			Listed: c.listed < len(d.order), Deranked: c.offer.Endpoint.Derank > 0, Cooling: c.cooling,
+			Listed: c.listed < len(d.prefer.listed.value.providers), Deranked: c.offer.Endpoint.Derank > 0, Cooling: c.cooling,
 			FirstParty: c.firstParty, Missed: c.missed,
 		}
 		if c.tier == pool[0].tier {
@@ -83,6 +83,11 @@ func (d *decision) bound() {
 	for n := len(r.Candidates); n > 1 && size > maxDecidedBytes; n-- {
 		size -= candidateSize(&r.Candidates[n-1])
 		r.Candidates, r.Truncated = r.Candidates[:n-1], r.Truncated+1
+	}
+	for n := len(r.Policy); n > 0 && size > maxDecidedBytes; n-- {
+		f := &r.Policy[n-1]
+		size -= fieldBase + len(f.Field) + len(f.Rung) + len(f.Value)
+		r.Policy, r.Truncated = r.Policy[:n-1], r.Truncated+1
 	}
 }
 
@@ -154,7 +159,7 @@ func exclusionSize(x *Exclusion) int {
 func fixedSize(r *Record) int {
 	size := 1200 + len(r.RequestedModel) + len(r.DecidedModel) + len(r.DecidedProvider) + len(r.DecidedUpstream)
 	for _, f := range r.Policy {
-		size += 40 + len(f.Field) + len(f.Rung) + len(f.Value)
+		size += fieldBase + len(f.Field) + len(f.Rung) + len(f.Value)
 	}
 	for _, id := range r.Chain {
 		size += 3 + len(id)
@@ -206,9 +211,11 @@ func (r *Record) shrink() bool {
 
 // clip keeps a name that came from outside short and free of anything that
 // JSON would escape.
-func clip(text string) string {
-	if len(text) > maxClip {
-		text = text[:maxClip]
+func clip(text string) string { return clipTo(text, maxClip) }
+
+func clipTo(text string, limit int) string {
+	if len(text) > limit {
+		text = text[:limit]
 	}
 	for i := range len(text) {
 		if !plain(text[i]) {

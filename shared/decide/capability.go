@@ -115,8 +115,8 @@ func implied(m *catalog.Model, s catalog.Surface) bool {
 }
 
 // cannotServe gives the reason why an endpoint cannot serve the surface or
-// what the request needs, or "".
-func cannotServe(f *Facts, o *catalog.Offer) string {
+// what the request needs, or "". Some rung may want every parameter served.
+func cannotServe(f *Facts, o *catalog.Offer, everyParameter bool) string {
 	if !speaks(o.Provider.Type, f.Surface) {
 		return reasonFormat
 	}
@@ -130,7 +130,7 @@ func cannotServe(f *Facts, o *catalog.Offer) string {
 			}
 		}
 	}
-	if f.Provider.RequireParameters && len(o.Endpoint.Parameters) > 0 {
+	if everyParameter && len(o.Endpoint.Parameters) > 0 {
 		for _, p := range f.Parameters {
 			if !slices.Contains(o.Endpoint.Parameters, p) {
 				return reasonParameter

@@ -17,52 +17,40 @@ const MaxModels = 25
 type link struct {
 	name   string
 	reason SwitchReason // why this one is not what the caller asked for first
-	rung   string
+	rung   Rung
 }
 
-// The rungs of the ladder that this version has.
-const (
-	rungPlatform  = "platform"
-	rungWorkspace = "workspace"
-	rungRequest   = "request"
-	rungSuffix    = "suffix"
-)
-
 // links are the names to try: the request's model, its models, then the
-// workspace's fallback models. Duplicates are left out.
+// ladder's fallback models. Duplicates are left out.
 func (d *decision) links() ([]link, *fault.Error) {
-	f := &d.in.Facts
+	f, standing, fallbacks := &d.in.Facts, &d.prefer.defaultModel, &d.prefer.fallbackModels
 	if len(f.Models) > 0 {
 		if refusal := d.checkModels(); refusal != nil {
 			return nil, refusal
 		}
 	}
-	links := make([]link, 0, 1+len(f.Models)+len(d.settings.FallbackModels))
+	links := make([]link, 0, 1+len(f.Models)+len(fallbacks.value))
 	switch {
 	case f.Model != "":
-		links = append(links, link{name: f.Model, rung: rungRequest})
+		links = append(links, link{name: f.Model, rung: RungRequest})
 	case len(f.Models) > 0: // checkModels has let it through: the first one is the model
-	case d.settings.DefaultModel != "":
-		links = append(links, link{name: d.settings.DefaultModel, rung: rungWorkspace})
-		d.field("default_model", rungWorkspace, d.settings.DefaultModel)
+	case standing.rung != RungPlatform:
+		links = append(links, link{name: standing.value, rung: standing.rung})
 	default:
-		e := fault.New(fault.NoDefaultModel, "The request names no model, and the workspace has no default model.")
+		e := fault.New(fault.NoDefaultModel, "The request names no model, and neither the workspace nor a routing profile of this key has a default model.")
 		e.Violations = []fault.Violation{{Path: "model", Code: "required", Message: "is required"}}
 		return nil, e
 	}
 	for _, name := range f.Models {
-		links = addLink(links, name, rungRequest)
+		links = addLink(links, name, RungRequest)
 	}
-	for _, name := range d.settings.FallbackModels {
-		links = addLink(links, name, rungWorkspace)
-	}
-	if len(d.settings.FallbackModels) > 0 {
-		d.field("fallback_models", rungWorkspace, strings.Join(d.settings.FallbackModels, ","))
+	for _, name := range fallbacks.value {
+		links = addLink(links, name, fallbacks.rung)
 	}
 	return links, nil
 }
 
-func addLink(links []link, name, rung string) []link {
+func addLink(links []link, name string, rung Rung) []link {
 	if name == "" || slices.ContainsFunc(links, func(l link) bool { return l.name == name }) {
 		return links
 	}
@@ -116,8 +104,8 @@ func (d *decision) withReplacement(links []link, m *catalog.Model) []link {
 		return links
 	}
 	at := 1
-	for at < len(links) && links[at].rung == rungRequest {
+	for at < len(links) && links[at].rung == RungRequest {
 		at++
 	}
-	return slices.Insert(links, at, link{name: m.Lifecycle.Replacement, reason: SwitchRetired, rung: rungWorkspace})
+	return slices.Insert(links, at, link{name: m.Lifecycle.Replacement, reason: SwitchRetired, rung: RungWorkspace})
 }

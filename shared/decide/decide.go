@@ -22,7 +22,7 @@ func Decide(in Input) Plan {
 	if in.Facts.Owner != "" {
 		return d.owned()
 	}
-	if refusal := d.resolveRestrictions(); refusal != nil {
+	if refusal := d.resolve(); refusal != nil {
 		return d.refuse(refusal, StageNone)
 	}
 	links, refusal := d.links()
@@ -38,8 +38,11 @@ type decision struct {
 	settings policy.Settings
 	plan     Plan
 
-	only, ignore, order      []*catalog.Provider
-	requireZDR, denyTraining bool
+	// What the policy ladder comes to.
+	prefer       preferences
+	restrictions restrictions
+	unknown      []fault.Violation // names of providers in the request that nobody has
+	policyBytes  int               // of the record's fields
 
 	// dropped is the highest stage that dropped an endpoint of the model at
 	// hand: the one that emptied the pool, if it is empty.
@@ -141,7 +144,7 @@ func (d *decision) inChain(e *catalog.Endpoint) bool {
 // add ranks a pool and appends it to the chain and the record.
 func (d *decision) add(t *target, pool []*ranked) {
 	how, sampled := d.rank(pool, d.how(t))
-	if allow := d.in.Facts.Provider.AllowFallbacks; allow != nil && !*allow {
+	if !d.prefer.allowFallbacks.value {
 		for _, other := range pool[1:] {
 			d.exclude1(t.model.ID, other.offer.Endpoint.ID, "allow_fallbacks", reasonFallbacksOff)
 		}
@@ -184,6 +187,7 @@ func (d *decision) finish() {
 	if r.Ordering == "" {
 		r.Ordering = Fixed
 	}
+	d.plan.Timeouts = policy.Timeouts{FirstByte: d.prefer.firstByte.value, Request: d.prefer.request.value}
 	d.plan.MaxAttempts = d.settings.MaxAttempts
 	if d.plan.MaxAttempts <= 0 {
 		d.plan.MaxAttempts = policy.DefaultSettings().MaxAttempts

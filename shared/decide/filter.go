@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/shared/catalog"
@@ -17,14 +18,16 @@ func (d *decision) exclude(t *target, o *catalog.Offer) (Stage, string) {
 	if stage, reason := d.excludeByOperator(o); reason != "" {
 		return stage, reason
 	}
-	if reason := cannotServe(&d.in.Facts, o); reason != "" {
+	if reason := cannotServe(&d.in.Facts, o, d.restrictions.parameters != RungPlatform); reason != "" {
 		return StageCapability, reason
 	}
 	if d.tooLong(o) {
 		return StageContext, reasonContext
 	}
-	if reason := d.wrongRegion(o); reason != "" {
-		return StageRegion, reason
+	for i := range d.restrictions.regions {
+		if reason := wrongRegion(o, d.restrictions.regions[i].region); reason != "" {
+			return StageRegion, reason
+		}
 	}
 	if reason := d.wrongDataPolicy(o); reason != "" {
 		return StageDataPolicy, reason
@@ -47,11 +50,13 @@ func (d *decision) excludeByCaller(t *target, o *catalog.Offer) (Stage, string) 
 	if t.provider != nil && t.provider != p {
 		return StageQualifier, reasonOtherProvider
 	}
-	if len(d.only) > 0 && !holds(d.only, p) {
-		return StageOnly, reasonNotInOnly
+	for i := range d.restrictions.only {
+		if !slices.Contains(d.restrictions.only[i].providers, p) {
+			return StageOnly, reasonNotInOnly
+		}
 	}
-	if len(d.ignore) > 0 {
-		if holds(d.ignore, p) {
+	for i := range d.restrictions.ignore {
+		if slices.Contains(d.restrictions.ignore[i].providers, p) {
 			return StageIgnore, reasonIgnored
 		}
 		// An aggregator picks a provider of its own, and may pick the ignored one.
@@ -98,11 +103,8 @@ func (d *decision) tooLong(o *catalog.Offer) bool {
 
 // wrongRegion asks that the endpoint certainly runs in the required region:
 // it says so itself, or its provider has no other.
-func (d *decision) wrongRegion(o *catalog.Offer) string {
-	want := d.in.Facts.Provider.Region
+func wrongRegion(o *catalog.Offer, want string) string {
 	switch {
-	case want == "":
-		return ""
 	case o.Endpoint.Region != "":
 		if inRegion(o.Endpoint.Region, want) {
 			return ""
@@ -129,10 +131,10 @@ func inRegion(region, want string) bool {
 
 func (d *decision) wrongDataPolicy(o *catalog.Offer) string {
 	policy := &o.Provider.DataPolicy
-	if d.requireZDR && (policy.ZeroDataRetention == nil || !*policy.ZeroDataRetention) {
+	if d.restrictions.zdr != RungPlatform && (policy.ZeroDataRetention == nil || !*policy.ZeroDataRetention) {
 		return reasonZDR
 	}
-	if d.denyTraining && (policy.Trains == nil || *policy.Trains) {
+	if d.restrictions.noTraining != RungPlatform && (policy.Trains == nil || *policy.Trains) {
 		return reasonTraining
 	}
 	return ""
@@ -142,8 +144,8 @@ func (d *decision) wrongPrice(o *catalog.Offer) (Stage, string) {
 	if o.Model.Free() && !costsNothing(o.Endpoint.Price) {
 		return StagePricePresent, reasonNotFree
 	}
-	want := &d.in.Facts.Provider
-	if want.MaxInputPrice == nil && want.MaxOutputPrice == nil {
+	maxInput, maxOutput := d.restrictions.maxInput.limit, d.restrictions.maxOutput.limit
+	if maxInput == nil && maxOutput == nil {
 		return StageNone, ""
 	}
 	if o.Endpoint.Price == nil {
@@ -152,7 +154,7 @@ func (d *decision) wrongPrice(o *catalog.Offer) (Stage, string) {
 	rates := meter.Rates(o.Endpoint.Price, d.in.Facts.InputTokens)
 	stage := StageNone
 	for _, c := range [...]struct{ limit, price *money.PerMillion }{
-		{want.MaxInputPrice, rates.Input}, {want.MaxOutputPrice, rates.Output},
+		{maxInput, rates.Input}, {maxOutput, rates.Output},
 	} {
 		switch {
 		case c.limit == nil:
@@ -181,15 +183,6 @@ func costsNothing(p *catalog.Price) bool {
 		}
 	}
 	return len(p.Tiers) == 0
-}
-
-func holds(set []*catalog.Provider, p *catalog.Provider) bool {
-	for _, member := range set {
-		if member == p {
-			return true
-		}
-	}
-	return false
 }
 
 // allows matches a model against a key's patterns. A pattern without a slash

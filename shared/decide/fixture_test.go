@@ -21,6 +21,42 @@ type world struct {
 	catalog  catalog.Catalog
 	settings policy.Settings
 	health   health
+	rungs    map[decide.Rung]policy.Routing // set by profiles and by the presets and routes to come
+}
+
+// The ids that the rungs' profiles get.
+var (
+	department = id.MustParse[id.DepartmentKind]("dept_01kb7n0z1v8q5r2m3t4w5x6y7a")
+	profiles   = map[decide.Rung]id.Profile{
+		decide.RungWorkspaceProfile: id.MustParse[id.ProfileKind]("profile_01kb7n0z1v8q5r2m3t4w5x6y7b"),
+		decide.RungDepartment:       id.MustParse[id.ProfileKind]("profile_01kb7n0z1v8q5r2m3t4w5x6y7c"),
+		decide.RungKey:              id.MustParse[id.ProfileKind]("profile_01kb7n0z1v8q5r2m3t4w5x6y7d"),
+	}
+)
+
+// snapshot is the workspace's policy; key is what its key is bound to.
+func (w *world) snapshot(key *decide.KeyFacts) policy.Snapshot {
+	s := policy.Snapshot{
+		Schema: policy.Schema, Workspace: id.MustParse[id.WorkspaceKind]("ws_01kb7n0z1v8q5r2m3t4w5x6y7z"),
+		Revision: 3, Status: policy.WorkspaceActive, Settings: w.settings,
+	}
+	for _, rung := range []decide.Rung{decide.RungWorkspaceProfile, decide.RungDepartment, decide.RungKey} {
+		set, ok := w.rungs[rung]
+		if !ok {
+			continue
+		}
+		s.Profiles = append(s.Profiles, policy.Profile{ID: profiles[rung], Name: rung.String(), Routing: set})
+		switch rung {
+		case decide.RungWorkspaceProfile:
+			s.Profile = profiles[rung]
+		case decide.RungDepartment:
+			s.Departments = []policy.Department{{ID: department, Profile: profiles[rung]}}
+			key.Department = department
+		default:
+			key.Profile = profiles[rung]
+		}
+	}
+	return s
 }
 
 type health map[string]decide.EndpointHealth
@@ -128,11 +164,14 @@ func (w *world) provider(slug string) *catalog.Provider {
 func (w *world) input(t require.TestingT, facts decide.Facts) decide.Input {
 	view, err := catalog.Compile(w.catalog)
 	require.NoError(t, err)
-	pol, err := policy.Compile(policy.Snapshot{
-		Schema: policy.Schema, Workspace: id.MustParse[id.WorkspaceKind]("ws_01kb7n0z1v8q5r2m3t4w5x6y7z"),
-		Revision: 3, Status: policy.WorkspaceActive, Settings: w.settings,
-	})
+	pol, err := policy.Compile(w.snapshot(&facts.Key))
 	require.NoError(t, err)
+	if set, ok := w.rungs[decide.RungPreset]; ok {
+		facts.Preset = &set
+	}
+	if set, ok := w.rungs[decide.RungRoute]; ok {
+		facts.Route = &set
+	}
 	if facts.Surface == "" {
 		facts.Surface = catalog.Chat
 	}

@@ -34,8 +34,17 @@ type Facts struct {
 	Models    []string // the caller's fallback models
 	Provider  Preferences
 	Routing   RoutingFields
+	Timeouts  policy.Timeouts // that the caller set; 0: none
 	SessionID string
 	Stream    bool
+
+	// OAuth says that the caller came with a token of an application, not with
+	// a key: the workspace's settings and profiles then restrict and nothing more.
+	OAuth bool
+	// Preset and Route are what the call's preset and the model node of the
+	// key's dynamic route set; nil: there is none.
+	Preset *policy.Routing
+	Route  *policy.Routing
 
 	// Parameters are the body's parameters that an endpoint may or may not
 	// support, sorted; Needs are capabilities that the content requires.
@@ -48,9 +57,11 @@ type Facts struct {
 
 // KeyFacts is what routing reads of the caller's key.
 type KeyFacts struct {
-	ID     id.Key
-	Models []string // patterns; empty allows all
-	Scopes []string
+	ID         id.Key
+	Profile    id.Profile    // of its own; zero: none
+	Department id.Department // zero: none
+	Models     []string      // patterns; empty allows all
+	Scopes     []string
 }
 
 // Preferences is the body's "provider" object.

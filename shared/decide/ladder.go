@@ -1,142 +1,120 @@
 package decide
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/shared/catalog"
-	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 )
 
-// order is how the candidates of one model are put in order.
-type order struct {
-	mode  policy.Mode
-	fixed bool // no draw: the same for every seed
-}
+// maxPolicyBytes bounds the resolved fields of a record: seven rungs may each
+// list 64 providers.
+const maxPolicyBytes = 3 << 10
 
-// how resolves the mode from the narrowest rung that sets one: suffix, then
-// the request, then the workspace, then the platform.
-func (d *decision) how(t *target) order {
-	f := &d.in.Facts
-	switch {
-	case t.mode != "":
-		return order{mode: t.mode, fixed: true}
-	case f.Provider.Sort != "":
-		return order{mode: f.Provider.Sort, fixed: true}
-	case f.Routing.Mode != "":
-		return order{mode: f.Routing.Mode}
-	case d.settings.RoutingMode != "":
-		return order{mode: d.settings.RoutingMode}
-	}
-	return order{mode: policy.Balanced}
-}
+// fieldBase is an upper estimate of a field's JSON beside its texts.
+const fieldBase = 40
 
-// resolveRestrictions turns the names of providers into providers, joins the
-// restrictions of request and workspace, and records every field that is set.
-func (d *decision) resolveRestrictions() *fault.Error {
-	p := &d.in.Facts.Provider
-	var violations []fault.Violation
-	d.only = d.providers(p.Only, "provider.only", &violations)
-	d.ignore = d.providers(p.Ignore, "provider.ignore", &violations)
-	if len(violations) > 0 {
-		return fault.Invalid(violations...).Because(fault.UnknownProviderSlug)
-	}
-	// An unknown name in a preference costs only the preference.
-	var unknown []fault.Violation
-	d.order = d.providers(p.Order, "provider.order", &unknown)
-	for _, v := range unknown {
-		d.plan.Record.Degraded = append(d.plan.Record.Degraded, v.Path+": unknown provider")
-	}
-	d.requireZDR = p.RequireZDR || d.settings.RequireZDR
-	d.denyTraining = p.DenyTraining || d.settings.DenyTraining
-	d.recordLadder()
-	return nil
-}
-
-func (d *decision) providers(names []string, path string, violations *[]fault.Violation) []*catalog.Provider {
-	if len(names) == 0 {
-		return nil
-	}
-	found := make([]*catalog.Provider, 0, len(names))
-	for i, name := range names {
-		p, ok := d.in.Catalog.Provider(name)
-		if !ok {
-			*violations = append(*violations, fault.Violation{
-				Path: path + "[" + strconv.Itoa(i) + "]", Code: string(fault.UnknownProviderSlug),
-				Message: "no provider has this name. GET /v1/providers lists them.",
-			})
-			continue
-		}
-		if !slices.Contains(found, p) {
-			found = append(found, p)
-		}
-	}
-	return found
-}
-
-// recordLadder writes the fields that some rung sets.
+// recordLadder writes the fields that some rung sets, and the mode always. A
+// restriction is there once for each rung that lists something, a demand once,
+// by the widest.
 func (d *decision) recordLadder() {
-	f, s := &d.in.Facts, &d.settings
-	name, _ := ParseName(f.Model)
+	p, have := &d.prefer, &d.restrictions
+	d.recordMode()
+	if c := &p.listed; len(c.value.providers) > 0 {
+		d.fieldSlugs("provider.order", c.rung, c.value.providers)
+	}
+	for i := range have.only {
+		d.fieldSlugs("provider.only", have.only[i].rung, have.only[i].providers)
+	}
+	for i := range have.ignore {
+		d.fieldSlugs("provider.ignore", have.ignore[i].rung, have.ignore[i].providers)
+	}
+	for _, r := range have.regions {
+		d.field("provider.required_region", r.rung, r.region)
+	}
+	d.demanded("provider.require_zero_data_retention", have.zdr)
+	d.demanded("provider.deny_training", have.noTraining)
+	d.demanded("provider.require_parameters", have.parameters)
+	if m := have.maxInput; m.limit != nil {
+		d.field("provider.max_price.input", m.rung, m.limit.String())
+	}
+	if m := have.maxOutput; m.limit != nil {
+		d.field("provider.max_price.output", m.rung, m.limit.String())
+	}
+	d.flag("provider.allow_fallbacks", p.allowFallbacks)
+	d.flag("provider.cache_aware_routing", p.cacheAware)
+	d.flag("affinity", p.affinity)
+	if c := p.maxLatency; c.rung != RungPlatform {
+		d.field("provider.preferred_max_latency", c.rung, c.value.String())
+	}
+	if c := p.minThroughput; c.rung != RungPlatform {
+		d.field("provider.preferred_min_throughput", c.rung, strconv.FormatFloat(c.value, 'g', 6, 64))
+	}
+	if c := p.firstByte; c.rung != RungPlatform {
+		d.field("timeouts.first_byte", c.rung, c.value.String())
+	}
+	if c := p.request; c.rung != RungPlatform {
+		d.field("timeouts.request", c.rung, c.value.String())
+	}
+	if c := p.defaultModel; c.rung != RungPlatform {
+		d.field("default_model", c.rung, c.value)
+	}
+	if c := p.fallbackModels; c.rung != RungPlatform {
+		d.field("fallback_models", c.rung, strings.Join(c.value, ","))
+	}
+}
+
+// recordMode writes how the first model's candidates are ordered.
+func (d *decision) recordMode() {
+	first := d.in.Facts.Model
+	if first == "" {
+		first = d.prefer.defaultModel.value
+	}
+	name, _ := ParseName(first)
+	c := d.prefer.order
 	switch {
 	case name.Mode != "":
-		d.field("routing_mode", rungSuffix, string(name.Mode))
-	case f.Provider.Sort != "":
-		d.field("provider.sort", rungRequest, string(f.Provider.Sort))
-	case f.Routing.Mode != "":
-		d.field("routing_mode", rungRequest, string(f.Routing.Mode))
-	case s.RoutingMode != "" && s.RoutingMode != policy.Balanced:
-		d.field("routing_mode", rungWorkspace, string(s.RoutingMode))
+		d.field("routing_mode", RungSuffix, string(name.Mode))
+	case c.value.fixed:
+		d.field("provider.sort", c.rung, string(c.value.mode))
+	case c.rung != RungPlatform:
+		d.field("routing_mode", c.rung, string(c.value.mode))
 	default:
-		d.field("routing_mode", rungPlatform, string(policy.Balanced))
-	}
-	d.fieldSlugs("provider.only", d.only)
-	d.fieldSlugs("provider.ignore", d.ignore)
-	d.fieldSlugs("provider.order", d.order)
-	if f.Provider.Region != "" {
-		d.field("provider.required_region", rungRequest, clip(f.Provider.Region))
-	}
-	d.fieldFlag("provider.require_zero_data_retention", f.Provider.RequireZDR, s.RequireZDR)
-	d.fieldFlag("provider.deny_training", f.Provider.DenyTraining, s.DenyTraining)
-	d.fieldFlag("provider.require_parameters", f.Provider.RequireParameters, false)
-	if m := f.Provider.MaxInputPrice; m != nil {
-		d.field("provider.max_price.input", rungRequest, m.String())
-	}
-	if m := f.Provider.MaxOutputPrice; m != nil {
-		d.field("provider.max_price.output", rungRequest, m.String())
-	}
-	if a := f.Provider.AllowFallbacks; a != nil {
-		d.field("provider.allow_fallbacks", rungRequest, strconv.FormatBool(*a))
+		d.field("routing_mode", RungPlatform, string(policy.Balanced))
 	}
 }
 
-func (d *decision) field(name, rung, value string) {
-	if len(value) > maxFieldValue {
-		value = value[:maxFieldValue]
-	}
-	d.plan.Record.Policy = append(d.plan.Record.Policy, ResolvedField{Field: name, Rung: rung, Value: value})
-}
-
-func (d *decision) fieldSlugs(name string, providers []*catalog.Provider) {
-	if len(providers) == 0 {
+// field adds a resolved field. Values come from configuration and requests:
+// they are cut, and hold nothing that JSON would escape.
+func (d *decision) field(name string, rung Rung, value string) {
+	from := rung.String()
+	room := maxPolicyBytes - d.policyBytes - fieldBase - len(name) - len(from)
+	if room <= 0 {
+		d.omitted++
 		return
 	}
-	slugs := make([]string, len(providers))
-	for i, p := range providers {
-		slugs[i] = p.Slug
-	}
-	d.field(name, rungRequest, strings.Join(slugs, ","))
+	value = clipTo(value, min(room, maxFieldValue))
+	d.policyBytes += fieldBase + len(name) + len(from) + len(value)
+	d.plan.Record.Policy = append(d.plan.Record.Policy, ResolvedField{Field: name, Rung: from, Value: value})
 }
 
-// fieldFlag records a restriction with the widest rung that set it: narrower
-// ones could not have lifted it.
-func (d *decision) fieldFlag(name string, request, workspace bool) {
-	switch {
-	case workspace:
-		d.field(name, rungWorkspace, "true")
-	case request:
-		d.field(name, rungRequest, "true")
+func (d *decision) fieldSlugs(name string, rung Rung, providers []*catalog.Provider) {
+	if len(providers) == 1 {
+		d.field(name, rung, providers[0].Slug)
+		return
+	}
+	d.field(name, rung, strings.Join(slugsOf(providers), ","))
+}
+
+func (d *decision) demanded(name string, by Rung) {
+	if by != RungPlatform {
+		d.field(name, by, "true")
+	}
+}
+
+func (d *decision) flag(name string, c chosen[bool]) {
+	if c.rung != RungPlatform {
+		d.field(name, c.rung, strconv.FormatBool(c.value))
 	}
 }

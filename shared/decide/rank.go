@@ -105,13 +105,13 @@ func (d *decision) measure(r *ranked) {
 		r.health = believable(d.in.Health.Endpoint(r.offer.Endpoint.ID))
 	}
 	r.cooling = r.health.Open || r.health.CoolingUntil.After(f.Now)
-	r.listed = len(d.order)
-	if i := slices.Index(d.order, r.offer.Provider); i >= 0 {
+	r.listed = len(d.prefer.listed.value.providers)
+	if i := slices.Index(d.prefer.listed.value.providers, r.offer.Provider); i >= 0 {
 		r.listed = i
 	}
 	r.firstParty = d.firstParty(r.offer)
-	late := f.Provider.PreferredMaxLatency > 0 && r.health.FirstByte > f.Provider.PreferredMaxLatency
-	slow := r.health.Throughput > 0 && r.health.Throughput < f.Provider.PreferredMinThroughput
+	late := d.prefer.maxLatency.value > 0 && r.health.FirstByte > d.prefer.maxLatency.value
+	slow := r.health.Throughput > 0 && r.health.Throughput < d.prefer.minThroughput.value
 	r.missed = late || slow
 	r.tier = bit(r.cooling)<<24 | uint32(r.listed)<<8 | uint32(r.offer.Endpoint.Derank)<<2 | bit(!r.firstParty)<<1 | bit(r.missed)
 }
@@ -123,11 +123,11 @@ func bit(b bool) uint32 {
 	return 0
 }
 
-// firstParty: an Anthropic model goes to Anthropic first, unless the caller
-// has said anything about providers that bears on it.
+// firstParty: an Anthropic model goes to Anthropic first, unless a rung
+// says anything about providers that bears on it.
 func (d *decision) firstParty(o *catalog.Offer) bool {
 	const author = "anthropic"
-	return o.Model.Author == author && o.Provider.Slug == author && len(d.order) == 0 && len(d.only) == 0
+	return o.Model.Author == author && o.Provider.Slug == author && len(d.prefer.listed.value.providers) == 0 && len(d.restrictions.only) == 0
 }
 
 // cheapest is the least that a priced candidate is expected to cost.

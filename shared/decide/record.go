@@ -100,7 +100,7 @@ type PresetTrace struct {
 // ResolvedField is one routing field with its rung of the ladder.
 type ResolvedField struct {
 	Field string `json:"field"`
-	Rung  string `json:"rung"` // platform, workspace, department, key, preset, request, route, suffix
+	Rung  string `json:"rung"` // see Rung
 	Value string `json:"value"`
 }
 

@@ -97,19 +97,27 @@ func notFound(message string) *fault.Error {
 	return e
 }
 
-// qualify resolves the provider of a qualified name. Naming one that the
-// request itself excludes is a contradiction, not an empty pool.
+// qualify resolves the provider of a qualified name. Naming one that
+// some rung excludes is a contradiction, not an empty pool.
 func (d *decision) qualify(t *target, slug string) *fault.Error {
 	p, ok := d.in.Catalog.Provider(slug)
 	if !ok {
 		return refuseName(fault.UnknownProviderSlug,
 			"no provider has the name before the colon. GET /v1/providers lists them.")
 	}
-	if len(d.only) > 0 && !holds(d.only, p) || holds(d.ignore, p) {
-		return refuseName(fault.ProviderQualifiedModelConflict,
-			"provider.only or provider.ignore excludes the provider that the model names. Remove one of them.").
-			With("provider", p.Slug)
+	if by, field := d.restrictions.excluding(p); by != RungPlatform {
+		return conflict(p, by, field)
 	}
 	t.provider, t.providerAlias = p, !strings.EqualFold(slug, p.Slug)
 	return nil
+}
+
+func conflict(p *catalog.Provider, by Rung, field string) *fault.Error {
+	message := field + " excludes the provider that the model names. Remove one of them."
+	if by != RungRequest {
+		r := rung{name: by}
+		message = field + " of the " + r.title() + " excludes the provider that the model names. Remove the provider before the colon."
+	}
+	return refuseName(fault.ProviderQualifiedModelConflict, message).
+		With("provider", p.Slug).With("field", field).With("rung", by.String())
 }

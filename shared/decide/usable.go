@@ -13,7 +13,7 @@ func Usable(in Input, m *catalog.Model) []catalog.Offer {
 		return nil
 	}
 	d := decision{in: &in, settings: in.Policy.Settings()}
-	if d.resolveRestrictions() != nil {
+	if d.resolve() != nil {
 		return nil
 	}
 	t := target{model: m, allowed: allows(in.Facts.Key.Models, m)}

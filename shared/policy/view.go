@@ -9,7 +9,9 @@ import (
 // View is a snapshot compiled for reading. It is frozen: nothing in it
 // changes, and callers must not change what it returns.
 type View struct {
-	snapshot Snapshot
+	snapshot    Snapshot
+	profiles    map[id.Profile]*Profile
+	departments map[id.Department]*Department
 }
 
 // Compile checks a snapshot and freezes it.
@@ -20,7 +22,36 @@ func Compile(s Snapshot) (*View, error) {
 	if s.Revision < 1 {
 		return nil, errors.New("compile snapshot: revision below 1")
 	}
-	return &View{snapshot: s}, nil
+	v := &View{snapshot: s}
+	if len(s.Profiles) > 0 {
+		v.profiles = make(map[id.Profile]*Profile, len(s.Profiles))
+	}
+	for i := range s.Profiles {
+		v.profiles[s.Profiles[i].ID] = &s.Profiles[i]
+	}
+	if len(s.Departments) > 0 {
+		v.departments = make(map[id.Department]*Department, len(s.Departments))
+	}
+	for i := range s.Departments {
+		v.departments[s.Departments[i].ID] = &s.Departments[i]
+	}
+	return v, nil
+}
+
+// WorkspaceProfile is the routing profile bound to the workspace itself; zero
+// when there is none.
+func (v *View) WorkspaceProfile() id.Profile { return v.snapshot.Profile }
+
+// Profile returns a routing profile that some binding of the workspace names.
+func (v *View) Profile(profile id.Profile) (*Profile, bool) {
+	p, ok := v.profiles[profile]
+	return p, ok
+}
+
+// Department returns a department of the workspace.
+func (v *View) Department(department id.Department) (*Department, bool) {
+	d, ok := v.departments[department]
+	return d, ok
 }
 
 // Workspace is the tenant that the view belongs to.

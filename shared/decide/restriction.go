@@ -1,0 +1,167 @@
+package decide
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/signalbox-dev/signalbox/shared/catalog"
+	"github.com/signalbox-dev/signalbox/shared/fault"
+	"github.com/signalbox-dev/signalbox/shared/money"
+)
+
+// restrictions are what all rungs demand together, resolved once for all that
+// filters read. No rung can lift what another demands, and the order of the
+// rungs does not matter to what is left: only to whose demand is named.
+type restrictions struct {
+	only    []providersOf // an endpoint's provider is in each
+	ignore  []providersOf // and in none of these
+	regions []regionOf    // and its region within each
+
+	// The widest rung that demands it; RungPlatform when none does.
+	zdr, noTraining, parameters Rung
+
+	maxInput, maxOutput priceOf // the lowest limit
+}
+
+// providersOf is a list of providers as one rung gives it, never empty.
+type providersOf struct {
+	rung      Rung
+	providers []*catalog.Provider
+}
+
+type regionOf struct {
+	rung   Rung
+	region string
+}
+
+// priceOf is a limit with the widest rung that sets it; nil when none does.
+type priceOf struct {
+	rung  Rung
+	limit *money.PerMillion
+}
+
+// resolve reads the ladder: it turns the names of providers into providers and
+// joins what the rungs say. The refusal is about a name that cannot be
+// resolved and must not be ignored.
+func (d *decision) resolve() *fault.Error {
+	refusal := d.climb()
+	// An unknown name in a request's order costs only the preference.
+	for _, v := range d.prefer.listed.value.unknown {
+		d.plan.Record.Degraded = append(d.plan.Record.Degraded, v.Path+": unknown provider")
+	}
+	d.recordLadder()
+	if refusal == nil && len(d.unknown) > 0 {
+		return fault.Invalid(d.unknown...).Because(fault.UnknownProviderSlug)
+	}
+	return refusal
+}
+
+// restrict joins the restrictions of one rung to those before it. A list with
+// a name that cannot be resolved allows no more than the rest of it.
+func (d *decision) restrict(r *rung) (refusal *fault.Error) {
+	p, have := &r.set.Provider, &d.restrictions
+	if len(p.Only) > 0 {
+		var found []*catalog.Provider
+		found, refusal = d.providers(r, p.Only, "provider.only", &d.unknown)
+		have.only = append(have.only, providersOf{r.name, found})
+	}
+	if len(p.Ignore) > 0 {
+		found, e := d.providers(r, p.Ignore, "provider.ignore", &d.unknown)
+		have.ignore = append(have.ignore, providersOf{r.name, found})
+		if refusal == nil {
+			refusal = e
+		}
+	}
+	if p.Region != "" {
+		have.regions = append(have.regions, regionOf{r.name, p.Region})
+	}
+	demand(&have.zdr, p.RequireZDR, r.name)
+	demand(&have.noTraining, p.DenyTraining, r.name)
+	demand(&have.parameters, p.RequireParameters, r.name)
+	have.maxInput.lower(p.MaxInputPrice, r.name)
+	have.maxOutput.lower(p.MaxOutputPrice, r.name)
+	return refusal
+}
+
+func demand(by *Rung, demanded bool, rung Rung) {
+	if demanded && *by == RungPlatform {
+		*by = rung
+	}
+}
+
+func (p *priceOf) lower(limit *money.PerMillion, rung Rung) {
+	if limit != nil && (p.limit == nil || *limit < *p.limit) {
+		*p = priceOf{rung, limit}
+	}
+}
+
+// providers resolves a rung's list. A request's unknown names are violations.
+// What was saved named providers that were enabled then: one that is not any
+// more is refused, since what else its author would have wanted is not known.
+func (d *decision) providers(r *rung, names []string, path string, unknown *[]fault.Violation) (found []*catalog.Provider, refusal *fault.Error) {
+	found = make([]*catalog.Provider, 0, len(names))
+	for i, name := range names {
+		p, ok := d.in.Catalog.Provider(name)
+		switch {
+		case r.saved && (!ok || p.Disabled):
+			if refusal == nil {
+				refusal = r.stale(path, name)
+			}
+		case !ok:
+			*unknown = append(*unknown, fault.Violation{
+				Path: path + "[" + strconv.Itoa(i) + "]", Code: string(fault.UnknownProviderSlug),
+				Message: "no provider has this name. GET /v1/providers lists them.",
+			})
+		case !slices.Contains(found, p):
+			found = append(found, p)
+		}
+	}
+	return found, refusal
+}
+
+// stale refuses a rung whose list names a provider that may not be used.
+func (r *rung) stale(path, name string) *fault.Error {
+	e := fault.Newf(fault.UnsupportedModelOrEndpoint,
+		"The %s names a provider in %s that is switched off or gone. "+
+			"Ask a workspace admin to take it out; nothing is put in its place.", r.title(), path).
+		Because(fault.ProfileProviderDisabled).
+		With("provider", clip(name)).With("field", path).With("rung", r.name.String())
+	if r.profile != nil {
+		e = e.With("profile", r.profile.ID.String())
+	}
+	return e
+}
+
+// title is how an error speaks of the rung.
+func (r *rung) title() string {
+	switch r.name {
+	case RungWorkspaceProfile:
+		return "workspace's routing profile"
+	case RungDepartment:
+		return "routing profile of the key's department"
+	case RungKey:
+		return "key's routing profile"
+	case RungPreset:
+		return "preset"
+	case RungRoute:
+		return "key's dynamic route"
+	case RungPlatform, RungWorkspace, RungRequest, RungSuffix:
+	}
+	return r.name.String()
+}
+
+// excluding returns the first rung whose only or ignore excludes a provider,
+// and the field.
+func (have *restrictions) excluding(p *catalog.Provider) (Rung, string) {
+	for _, c := range have.only {
+		if !slices.Contains(c.providers, p) {
+			return c.rung, "provider.only"
+		}
+	}
+	for _, c := range have.ignore {
+		if slices.Contains(c.providers, p) {
+			return c.rung, "provider.ignore"
+		}
+	}
+	return RungPlatform, ""
+}

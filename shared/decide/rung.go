@@ -1,0 +1,146 @@
+package decide
+
+import (
+	"github.com/signalbox-dev/signalbox/shared/fault"
+	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/policy"
+)
+
+// Rung is a place on the policy ladder that a routing field comes from.
+type Rung uint8
+
+// The rungs, widest first. A preference is the narrowest rung's that sets it;
+// restrictions of all rungs hold together.
+const (
+	RungPlatform         Rung = iota // what holds where nobody says otherwise
+	RungWorkspace                    // the workspace's settings
+	RungWorkspaceProfile             // the profile bound to the workspace
+	RungDepartment                   // the profile of the key's department
+	RungKey                          // the profile of the key
+	RungPreset
+	RungRequest
+	RungRoute  // a model node of the key's dynamic route
+	RungSuffix // of the model's name; for the mode alone
+)
+
+var rungNames = [...]string{
+	RungPlatform: "platform", RungWorkspace: "workspace", RungWorkspaceProfile: "workspace_profile",
+	RungDepartment: "department", RungKey: "key", RungPreset: "preset", RungRequest: "request",
+	RungRoute: "route", RungSuffix: "suffix",
+}
+
+// String is the rung's name in records and errors.
+func (r Rung) String() string { return rungNames[r] }
+
+// rung is one step of the ladder with what it sets.
+type rung struct {
+	name    Rung
+	set     *policy.Routing
+	profile *policy.Profile // nil where it is none
+	saved   bool            // was checked when it was saved: what it names has to be there
+	binds   bool            // its restrictions hold and its preferences do not count
+}
+
+// climb takes the rungs of the request in, widest first. It goes on after a
+// refusal, so that what else holds is known, and returns the first.
+func (d *decision) climb() (refusal *fault.Error) {
+	d.prefer = platformPreferences()
+	f := &d.in.Facts
+	step := func(r *rung) {
+		if e := d.step(r); refusal == nil {
+			refusal = e
+		}
+	}
+	var workspace policy.Routing
+	d.workspaceRung(&workspace)
+	step(&rung{name: RungWorkspace, set: &workspace, binds: f.OAuth})
+	for _, b := range d.bindings() {
+		switch {
+		case b.missing && refusal == nil:
+			refusal = undetermined()
+		case b.profile != nil:
+			step(&rung{name: b.rung, set: &b.profile.Routing, profile: b.profile, saved: true, binds: f.OAuth})
+		}
+	}
+	if f.Preset != nil {
+		step(&rung{name: RungPreset, set: f.Preset, saved: true})
+	}
+	request := policy.Routing{Mode: f.Routing.Mode, Provider: f.Provider, Timeouts: f.Timeouts, Affinity: f.Routing.SessionAffinity}
+	step(&rung{name: RungRequest, set: &request})
+	if f.Route != nil {
+		step(&rung{name: RungRoute, set: f.Route, saved: true})
+	}
+	if refusal == nil {
+		refusal = d.prefer.listed.value.refusal
+	}
+	return refusal
+}
+
+// workspaceRung is what the settings say about routing. What is as on the
+// platform is left to it.
+func (d *decision) workspaceRung(set *policy.Routing) {
+	s := &d.settings
+	set.DefaultModel, set.FallbackModels = s.DefaultModel, s.FallbackModels
+	set.Provider.RequireZDR, set.Provider.DenyTraining = s.RequireZDR, s.DenyTraining
+	if s.RoutingMode != policy.Balanced {
+		set.Mode = s.RoutingMode
+	}
+	if !s.CacheAwareRouting {
+		off := false
+		set.Provider.CacheAware = &off
+	}
+}
+
+// binding is a rung that may have a profile. One that is named and not in this
+// snapshot may restrict anything: nothing is decided without it.
+type binding struct {
+	rung    Rung
+	profile *policy.Profile
+	missing bool
+}
+
+func (d *decision) bindings() (bound [3]binding) {
+	view, key := d.in.Policy, &d.in.Facts.Key
+	bind := func(rung Rung, profile id.Profile) (b binding) {
+		b.rung = rung
+		if !profile.IsZero() {
+			p, ok := view.Profile(profile)
+			b.profile, b.missing = p, !ok
+		}
+		return b
+	}
+	bound[0] = bind(RungWorkspaceProfile, view.WorkspaceProfile())
+	if !key.Department.IsZero() {
+		if department, ok := view.Department(key.Department); ok {
+			bound[1] = bind(RungDepartment, department.Profile)
+		} else {
+			bound[1].missing = true
+		}
+	}
+	bound[2] = bind(RungKey, key.Profile)
+	return bound
+}
+
+// step takes one rung in: its restrictions join those before it, its
+// preferences replace them.
+func (d *decision) step(r *rung) *fault.Error {
+	refusal := d.restrict(r)
+	if r.binds {
+		return refusal
+	}
+	d.prefer.take(r)
+	if names := r.set.Provider.Order; len(names) > 0 {
+		d.prefer.listed.rung = r.name
+		l := &d.prefer.listed.value
+		*l = listing{}
+		l.providers, l.refusal = d.providers(r, names, "provider.order", &l.unknown)
+	}
+	return refusal
+}
+
+func undetermined() *fault.Error {
+	e := fault.New(fault.UpstreamUndetermined,
+		"This gateway has not received the routing profile of this key yet. Try again in a moment.")
+	e.Retryable = true
+	return e
+}

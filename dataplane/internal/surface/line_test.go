@@ -99,8 +99,9 @@ func (l *line) through(ctx context.Context, c call.Call, s call.Sink) {
 	step := decide.Step{Model: &catalog.Model{ID: "acme/small"}}
 	for _, url := range l.upstreams {
 		step.Candidates = append(step.Candidates, decide.Candidate{
-			Endpoint: &catalog.Endpoint{ID: url, UpstreamModel: "up-small", Surfaces: []catalog.Surface{c.Surface}},
-			Provider: &catalog.Provider{Slug: "north", Type: l.kind, BaseURL: url, Keyless: true},
+			Endpoint:    &catalog.Endpoint{ID: url, UpstreamModel: "up-small", Surfaces: []catalog.Surface{c.Surface}},
+			Provider:    &catalog.Provider{Slug: "north", Type: l.kind, BaseURL: url, Keyless: true},
+			Credentials: []decide.CredentialUse{{Source: decide.CredentialNone}},
 		})
 	}
 	reply, tried, err := l.runner.Attempt(ctx, c, call.Principal{}, call.Pinned{}, decide.Plan{Chain: []decide.Step{step}})

@@ -19,6 +19,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/authn"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/byok"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/gateway"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/idempotency"
@@ -116,7 +117,7 @@ func (a *App) open(ctx context.Context) (err error) {
 func (a *App) wire(context.Context) error {
 	log, now, ids := a.deps.Log, a.deps.Now, id.SystemSource()
 	runner, system := a.db.Runner(), a.db.System()
-	offered, err := a.offer()
+	keyring, offered, err := a.offer()
 	if err != nil {
 		return err
 	}
@@ -126,6 +127,7 @@ func (a *App) wire(context.Context) error {
 	publications, events := postgres.NewPublicationStore(), postgres.NewAuditStore()
 	mutator := deploy.New(runner, publications, events, ids, now)
 	keyStore, managementKeyStore, settingsStore := postgres.NewAPIKeyStore(), postgres.NewManagementKeyStore(), postgres.NewSettingsStore()
+	byokStore := postgres.NewBYOKStore()
 	records := postgres.NewUsageStore(a.db, now)
 	claims := postgres.NewIdempotencyStore(a.db, ids, now)
 
@@ -151,19 +153,22 @@ func (a *App) wire(context.Context) error {
 	a.api, err = api.New(api.Services{
 		Workspaces: workspace.NewService(workspace.Deps{
 			Runner: runner, System: system, Store: postgres.NewWorkspaceStore(), Directory: postgres.NewWorkspaceDirectory(),
-			Settings: settings.NewSeeder(settingsStore), Revokers: []workspace.Revoker{keyStore, managementKeyStore},
+			Settings: settings.NewSeeder(settingsStore), Revokers: []workspace.Revoker{keyStore, managementKeyStore, byokStore},
 			Mutator: mutator, IDs: ids, Now: now,
 		}),
 		Keys: apikey.NewService(apikey.Deps{
 			Runner: runner, Store: keyStore, Mutator: mutator, IDs: ids, Rand: rand.Reader, Now: now,
 		}),
 		ManagementKeys: managementKeys,
-		Settings:       settings.NewService(runner, settingsStore, mutator, now),
-		Audit:          audit.NewLog(runner, events),
-		Publications:   publication.NewService(runner, publications, tracker, now),
-		Gateways:       gateway.NewService(registry),
-		Usage:          usage.NewQuery(runner, records),
-		Idempotency:    claims,
+		BYOK: byok.NewService(byok.Deps{
+			Runner: runner, Store: byokStore, Directory: byokStore, Mutator: mutator, Sealer: keyring, Providers: offered, IDs: ids, Now: now,
+		}),
+		Settings:     settings.NewService(runner, settingsStore, mutator, now),
+		Audit:        audit.NewLog(runner, events),
+		Publications: publication.NewService(runner, publications, tracker, now),
+		Gateways:     gateway.NewService(registry),
+		Usage:        usage.NewQuery(runner, records),
+		Idempotency:  claims,
 	}, api.Options{
 		Authenticator: authn.New(managementKeys, a.cfg.OperatorToken), Log: log, Metrics: metrics, IDs: ids, Now: now,
 		Limits: a.cfg.server(), Checks: a.checks(), Web: a.deps.Web, OpsElsewhere: a.listeners.Ops != nil,
@@ -171,18 +176,20 @@ func (a *App) wire(context.Context) error {
 	return err
 }
 
-func (a *App) offer() (*offer.Offer, error) {
-	options := offer.Options{Files: a.cfg.CatalogFiles, Env: a.deps.Env}
+// offer builds the catalog, with what seals provider keys, which is nil when
+// there is no keyring.
+func (a *App) offer() (byok.Sealer, *offer.Offer, error) {
+	var sealer byok.Sealer
 	if a.cfg.KeyringFile != "" {
 		keyring, err := seal.LoadFile(a.cfg.KeyringFile)
 		if err != nil {
-			return nil, fmt.Errorf("keyring_file: %w", err)
+			return nil, nil, fmt.Errorf("keyring_file: %w", err)
 		}
-		options.Sealer = keyring
+		sealer = keyring
 	}
-	offered, warnings, err := offer.New(options)
+	offered, warnings, err := offer.New(offer.Options{Files: a.cfg.CatalogFiles, Env: a.deps.Env, Sealer: sealer})
 	for _, w := range warnings {
 		a.deps.Log.Warn("catalog file", slog.String("problem", w.String()))
 	}
-	return offered, err
+	return sealer, offered, err
 }

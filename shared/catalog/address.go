@@ -128,6 +128,9 @@ var (
 	project    = regexp.MustCompile(`^[a-z0-9][a-z0-9.:-]{0,62}$`)
 )
 
+// ValidProject reports whether text is the id of a Google Cloud project.
+func ValidProject(text string) bool { return project.MatchString(text) }
+
 // account checks what an account's address is made of.
 func (k *checker) account(path string, p *Provider) {
 	if p.APIVersion != "" {
@@ -144,7 +147,7 @@ func (k *checker) account(path string, p *Provider) {
 		switch {
 		case p.Type != Vertex:
 			k.addf(path+".project", "only providers of type vertex have one")
-		case !project.MatchString(p.Project):
+		case !ValidProject(p.Project):
 			k.addf(path+".project", "want the id of a Google Cloud project, such as my-project-1")
 		}
 	}

@@ -27,6 +27,8 @@ type Snapshot struct {
 	Profiles    []Profile    `json:"profiles,omitempty"` // that a binding of this workspace names
 	Profile     id.Profile   `json:"profile,omitzero"`   // the workspace's own rung
 	Departments []Department `json:"departments,omitempty"`
+
+	Credentials []Credential `json:"credentials,omitempty"` // enabled ones, in the order in which they are tried
 }
 
 // WorkspaceStatus says whether a workspace may be used.

@@ -24,7 +24,11 @@ var revealers = map[string]string{
 	"controlplane/internal/api/managementkeys.go": "shows a new key once",
 	"cmd/signalbox/internal/cli/models.go":        "sends the caller's key",
 	"cmd/signalbox/internal/cli/connection.go":    "sends the caller's key",
-	"dataplane/internal/provider/authorize.go":    "reads the credential that a provider takes, once for each",
+	"shared/account/account.go":                   "reads the forms of provider credentials",
+	"shared/account/label.go":                     "shows the ends of a provider's key",
+	"dataplane/internal/provider/authorize.go":    "puts a provider's key into its header, once for each",
+	"dataplane/internal/provider/aws.go":          "signs with an access key",
+	"dataplane/internal/provider/exchange.go":     "exchanges an account's secret for tokens",
 }
 
 // TestWhoReveals fails for a new caller of Reveal: add it above with the

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -25,6 +26,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/api/gen"
 	"github.com/signalbox-dev/signalbox/shared/logging"
 	"github.com/signalbox-dev/signalbox/shared/secret"
+	"github.com/signalbox-dev/signalbox/shared/secret/seal"
 	"github.com/signalbox-dev/signalbox/shared/testkit/natstest"
 	"github.com/signalbox-dev/signalbox/shared/testkit/pgtest"
 	"github.com/signalbox-dev/signalbox/shared/testkit/transcript"
@@ -105,6 +107,9 @@ func (p *plane) start() {
 	cfg.NATS.URL = p.nats.URL()
 	cfg.OperatorToken = secret.NewString(operatorToken)
 	cfg.HTTP.MaxBody = 16 << 10
+	cfg.KeyringFile = filepath.Join(p.t.TempDir(), "keyring.json")
+	_, err = seal.CreateFile(cfg.KeyringFile)
+	require.NoError(p.t, err)
 	a, err := app.New(p.t.Context(), cfg, app.Deps{Log: log, Now: time.Now, Version: "test", Env: func(string) (string, bool) { return "", false }})
 	require.NoError(p.t, err)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -259,6 +264,13 @@ func (p *plane) newKey(who tenant, name string) (id, plaintext string) {
 	return made["id"].(string), made["key"].(string)
 }
 
+// newProviderKey brings a key for openai and returns the credential's id.
+func (p *plane) newProviderKey(who tenant, name, key string) string {
+	p.t.Helper()
+	body := fmt.Sprintf(`{"provider":"openai","name":%q,"key":%q}`, name, key)
+	return p.do(call{method: "POST", path: "/v1/byok", token: who.key, body: body}).is(http.StatusCreated).data()["id"].(string)
+}
+
 // scoped makes a management key with those scopes.
 func (p *plane) scoped(who tenant, scopes ...string) string {
 	p.t.Helper()
@@ -312,6 +324,9 @@ var bodies = map[string]string{
 	"rotateKey":               `{}`,
 	"createManagementKey":     `{"name":"another","template":"read-only"}`,
 	"rotateManagementKey":     `{}`,
+	"createByokCredential":    `{"provider":"openai","name":"ours","key":"sk-proj-0123456789abcdefghij"}`,
+	"updateByokCredential":    `{"name":"renamed"}`,
+	"reorderByokCredentials":  `{"provider":"openai","use":"priority","credentials":["byok_0000000000e008ztk5wvz3r2m1"]}`,
 	"updateSettings":          `{"max_attempts":3}`,
 	"createPlatformWorkspace": `{"name":"Made","owner":{"email":"made@example.com"}}`,
 }

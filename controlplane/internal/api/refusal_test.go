@@ -74,6 +74,14 @@ func TestBadInput(t *testing.T) {
 		"bad time":                 {get("/v1/logs?since=" + canary), 400, "validation_error", []string{"since"}, nil},
 		"times reversed":           {get("/v1/logs?since=2026-01-02T00:00:00Z&until=2026-01-01T00:00:00Z"), 400, "validation_error", []string{"until"}, nil},
 		"bad id in filter":         {get("/v1/logs?key_id=" + canary), 400, "validation_error", []string{"key_id"}, []string{"malformed"}},
+		"provider unknown":         {post("/v1/byok", `{"provider":"`+canary+`","name":"x","key":"sk-12345678"}`), 400, "validation_error", []string{"provider"}, []string{"not_allowed"}},
+		"no provider's key":        {post("/v1/byok", `{"provider":"openai","name":"x","key":"`+canary+` `+canary+`"}`), 400, "validation_error", []string{"key"}, []string{"malformed"}},
+		"an account for a key":     {post("/v1/byok", `{"provider":"openai","name":"x","key":"{\"a\":\"`+canary+`\"}"}`), 400, "validation_error", []string{"key"}, []string{"malformed"}},
+		"short key":                {post("/v1/byok", `{"provider":"openai","name":"x","key":"sk"}`), 400, "validation_error", []string{"key"}, []string{"min_length"}},
+		"use unknown":              {post("/v1/byok", `{"provider":"openai","name":"x","key":"sk-12345678","use":"`+canary+`"}`), 400, "validation_error", []string{"use"}, []string{"enum"}},
+		"no API key's id":          {post("/v1/byok", `{"provider":"openai","name":"x","key":"sk-12345678","api_keys":["`+canary+`"]}`), 400, "validation_error", []string{"api_keys[0]"}, []string{"malformed"}},
+		"another's API key":        {post("/v1/byok", `{"provider":"openai","name":"x","key":"sk-12345678","api_keys":["key_0000000000e008ztk5wvz3r2m1"]}`), 400, "validation_error", []string{"api_keys[0]"}, []string{"not_allowed"}},
+		"order of nothing":         {post("/v1/byok/reorder", `{"provider":"openai","use":"fallback","credentials":["byok_0000000000e008ztk5wvz3r2m1"]}`), 400, "validation_error", []string{"credentials"}, []string{"not_allowed"}},
 		"bad wait":                 {call{method: "POST", path: "/v1/keys?wait=" + canary, body: `{"name":"x"}`}, 400, "validation_error", []string{"wait"}, nil},
 		"bad If-Match":             {header(patch("/v1/keys/"+key, `{"name":"x"}`), "If-Match", canary), 400, "validation_error", []string{"If-Match"}, []string{"pattern"}},
 		"huge If-Match":            {header(patch("/v1/keys/"+key, `{"name":"x"}`), "If-Match", `"99999999999999999999999"`), 400, "validation_error", []string{"If-Match"}, nil},
@@ -198,15 +206,16 @@ func TestOtherTenantsThingsAreNotThere(t *testing.T) {
 	p := newPlane(t)
 	mine, theirs := p.tenant("mine"), p.tenant("theirs")
 	key, _ := p.newKey(theirs, "theirs")
+	credential := p.newProviderKey(theirs, "theirs", "sk-proj-of-the-other-tenant")
 	publication := p.do(call{method: "GET", path: "/v1/publications", token: theirs.key}).is(http.StatusOK).json()["data"].([]any)[0].(map[string]any)["id"].(string)
 	request := p.served(theirs, key, "theirs-session").ID.String()
 	ids := map[string]string{
 		"workspace_id": theirs.id, "user_id": theirs.user, "key_id": key, "management_key_id": theirs.keyID,
-		"publication_id": publication, "request_id": request,
+		"publication_id": publication, "request_id": request, "credential_id": credential,
 	}
 	snapshot := func() string {
 		var all strings.Builder
-		for _, path := range []string{"/v1/keys", "/v1/management-keys", "/v1/settings", "/v1/workspaces", "/v1/audit-events", "/v1/publications"} {
+		for _, path := range []string{"/v1/keys", "/v1/management-keys", "/v1/byok", "/v1/settings", "/v1/workspaces", "/v1/audit-events", "/v1/publications"} {
 			all.WriteString(still(p.do(call{method: "GET", path: path, token: theirs.key}).is(http.StatusOK).body))
 		}
 		return all.String()
@@ -217,6 +226,9 @@ func TestOtherTenantsThingsAreNotThere(t *testing.T) {
 		switch named := strings.Count(c.path, "_") > 0; {
 		case strings.HasPrefix(c.path, "/v1/platform/"):
 			p.do(c).problem(http.StatusForbidden, "forbidden")
+		case c.path == "/v1/byok/reorder":
+			c.body = strings.ReplaceAll(c.body, "byok_0000000000e008ztk5wvz3r2m1", credential)
+			require.NotContains(t, p.do(c).problem(http.StatusBadRequest, "validation_error").Detail, credential)
 		case named:
 			p.do(c).problem(http.StatusNotFound, "not_found")
 		default: // a list or a creation: it works, on one's own
@@ -239,9 +251,9 @@ func TestOwnWorkspaceWorksWithEveryOperation(t *testing.T) {
 	p := newPlane(t)
 	w := p.tenant("own")
 	for _, c := range operations(t, map[string]string{
-		"workspace_id": w.id, "user_id": w.user, "key_id": "", "management_key_id": "", "publication_id": "", "request_id": "",
+		"workspace_id": w.id, "user_id": w.user, "key_id": "", "management_key_id": "", "publication_id": "", "request_id": "", "credential_id": "",
 	}) {
-		if c.method == "DELETE" || strings.Contains(c.path, "//") || strings.HasSuffix(c.path, "/") {
+		if c.method == "DELETE" || c.path == "/v1/byok/reorder" || strings.Contains(c.path, "//") || strings.HasSuffix(c.path, "/") {
 			continue // needs a thing of its own; other tests have one
 		}
 		c.token = w.key
@@ -259,6 +271,7 @@ func TestEveryOperationChecksCallerAndScope(t *testing.T) {
 	narrow := p.scoped(w, "models:read") // which no operation here asks for
 	for _, c := range operations(t, map[string]string{
 		"workspace_id": w.id, "user_id": w.user, "key_id": "key_x", "management_key_id": "mk_x", "publication_id": "pub_x", "request_id": "req_x",
+		"credential_id": "byok_x",
 	}) {
 		p.do(c).problem(http.StatusUnauthorized, "unauthorized")
 		c.token = narrow

@@ -109,9 +109,13 @@ func TestPlaintextKeysAreNowhere(t *testing.T) {
 	w := p.tenant("leak")
 	key, inference := p.newKey(w, "leak")
 	rotated := p.do(call{method: "POST", path: "/v1/keys/" + key + "/rotate", token: w.key, body: `{"grace_seconds":600}`}).data()["key"].(string)
-	secrets := []string{w.key, inference, rotated, operatorToken}
+	const brought = "sk-proj_Zr81canaryOfTheProvidersKey"
+	credential := p.newProviderKey(w, "leak", brought)
+	p.do(call{method: "PATCH", path: "/v1/byok/" + credential, token: w.key, body: `{"key":"` + brought + `","name":"leak 2"}`}).is(http.StatusOK)
+	secrets := []string{w.key, inference, rotated, operatorToken, brought}
 	for _, c := range operations(t, map[string]string{
 		"workspace_id": w.id, "user_id": w.user, "key_id": key, "management_key_id": w.keyID, "publication_id": "pub_none", "request_id": "req_none",
+		"credential_id": credential,
 	}) {
 		if c.method != "GET" || strings.HasPrefix(c.path, "/v1/platform") {
 			continue

@@ -23,6 +23,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/authn"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/byok"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/gateway"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/idempotency"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/managementkey"
@@ -39,6 +40,7 @@ type Services struct {
 	Workspaces     *workspace.Service
 	Keys           *apikey.Service
 	ManagementKeys *managementkey.Service
+	BYOK           *byok.Service
 	Settings       *settings.Service
 	Audit          *audit.Log
 	Publications   *publication.Service

@@ -44,6 +44,8 @@ func TestEveryRoleWithAndWithoutScope(t *testing.T) {
 		"rotateKey": "oaM", "pauseKey": "oaM", "resumeKey": "oaM",
 		"listManagementKeys": "oa", "createManagementKey": "oa", "getManagementKey": "oa",
 		"revokeManagementKey": "oa", "rotateManagementKey": "oa",
+		"listByokCredentials": "oamv", "createByokCredential": "oa", "reorderByokCredentials": "oa", "getByokCredential": "oamv",
+		"updateByokCredential": "oa", "deleteByokCredential": "oa", "enableByokCredential": "oa", "disableByokCredential": "oa",
 		"getSettings": "oamv", "updateSettings": "oa", "listAuditEvents": "oa",
 		"listLogs": "oamV", "getLog": "oamV", "getUsage": "oamv",
 		"listPublications": "oamv", "getPublication": "oamv", "listGateways": "oamv",

@@ -57,6 +57,15 @@ var table = []Rule{
 	{Operation: "revokeManagementKey", Audience: ForWorkspace, Scope: "management_keys:write", Roles: admins},
 	{Operation: "rotateManagementKey", Audience: ForWorkspace, Scope: "management_keys:write", Roles: admins},
 
+	{Operation: "listByokCredentials", Audience: ForWorkspace, Scope: "byok:read", Roles: everyone},
+	{Operation: "createByokCredential", Audience: ForWorkspace, Scope: "byok:write", Roles: admins},
+	{Operation: "reorderByokCredentials", Audience: ForWorkspace, Scope: "byok:write", Roles: admins},
+	{Operation: "getByokCredential", Audience: ForWorkspace, Scope: "byok:read", Roles: everyone},
+	{Operation: "updateByokCredential", Audience: ForWorkspace, Scope: "byok:write", Roles: admins},
+	{Operation: "deleteByokCredential", Audience: ForWorkspace, Scope: "byok:write", Roles: admins},
+	{Operation: "enableByokCredential", Audience: ForWorkspace, Scope: "byok:write", Roles: admins},
+	{Operation: "disableByokCredential", Audience: ForWorkspace, Scope: "byok:write", Roles: admins},
+
 	{Operation: "getSettings", Audience: ForWorkspace, Scope: "settings:read", Roles: everyone},
 	{Operation: "updateSettings", Audience: ForWorkspace, Scope: "settings:write", Roles: admins},
 

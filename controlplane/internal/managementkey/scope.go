@@ -17,6 +17,8 @@ const (
 	KeysWrite           = "keys:write"
 	ManagementKeysRead  = "management_keys:read"
 	ManagementKeysWrite = "management_keys:write"
+	BYOKRead            = "byok:read"
+	BYOKWrite           = "byok:write"
 	SettingsRead        = "settings:read"
 	SettingsWrite       = "settings:write"
 	AuditRead           = "audit:read"
@@ -64,13 +66,13 @@ func (t Template) Scopes() []string {
 
 func readOnly() []string {
 	return []string{
-		WorkspacesRead, MembersRead, KeysRead, ManagementKeysRead, SettingsRead, AuditRead, PublicationsRead,
+		WorkspacesRead, MembersRead, KeysRead, ManagementKeysRead, BYOKRead, SettingsRead, AuditRead, PublicationsRead,
 		GatewaysRead, LogsRead, UsageRead, ModelsRead, RoutingRead,
 	}
 }
 
 func readWrite() []string {
-	return append(readOnly(), WorkspacesWrite, KeysWrite, SettingsWrite, RoutingWrite, RoutingDeploy)
+	return append(readOnly(), WorkspacesWrite, KeysWrite, BYOKWrite, SettingsWrite, RoutingWrite, RoutingDeploy)
 }
 
 // mayGrant refuses scopes that the granter lacks, and names them.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/byok"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/publish"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/policy"
@@ -43,11 +44,31 @@ func compilePolicy(ctx context.Context, ws id.Workspace) (policy.Snapshot, error
 	if err != nil {
 		return policy.Snapshot{}, err
 	}
+	credentials, err := enabledCredentials(ctx, ws)
+	if err != nil {
+		return policy.Snapshot{}, err
+	}
 	w := own.workspace()
 	return policy.Snapshot{
 		Schema: policy.Schema, Workspace: ws, Revision: revision.Revision, Status: w.Status,
 		Tags: slices.Sorted(slices.Values(w.Tags)), Settings: settings.Settings,
+		Credentials: credentials,
 	}, nil
+}
+
+// enabledCredentials are in the order in which those of a provider are tried.
+func enabledCredentials(ctx context.Context, ws id.Workspace) ([]policy.Credential, error) {
+	all, err := NewBYOKStore().All(ctx, ws)
+	if err != nil {
+		return nil, err
+	}
+	var list []policy.Credential
+	for _, c := range all {
+		if c.Enabled {
+			list = append(list, byok.Published(c))
+		}
+	}
+	return list, nil
 }
 
 // changedKeys are the documents that changed since the workspace was last

@@ -10,6 +10,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/byok"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/managementkey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
@@ -93,4 +94,15 @@ func filledManagementKey(t *testing.T, owner workspace.Member, seed int) managem
 	k.KID, k.Suffix, k.Status, k.Template, k.Version = token.KID, token.Suffix(), policy.KeyActive, managementkey.ReadOnly, 1
 	require.Empty(t, fill.Zero(k))
 	return k
+}
+
+// filledCredential is a provider key with every field set to what the
+// constraints allow.
+func filledCredential(t *testing.T, owner workspace.Member, seed int) byok.Credential {
+	c := fill.Value[byok.Credential](seed)
+	c.ID, c.Workspace, c.CreatedBy = id.New[id.CredentialKind](testIDs), owner.Workspace, owner.User
+	c.Prefix, c.Suffix, c.Sealed, c.Use, c.Version = "sk-pro", "cdef", make([]byte, 40), policy.UseFallback, 1
+	c.Verification.Status = byok.Rejected
+	require.Empty(t, fill.Zero(c))
+	return c
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/byok"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
 	"github.com/signalbox-dev/signalbox/shared/fault"
@@ -22,10 +23,11 @@ func TestStoresShowNothingOfOthers(t *testing.T) {
 	a, ownerA := newWorkspace(t, db)
 	b, _ := newWorkspace(t, db)
 	key, mk := filledKey(t, ownerA, 1), filledManagementKey(t, ownerA, 1)
-	event := auditEvent(a.ID)
+	event, own := auditEvent(a.ID), filledCredential(t, ownerA, 1)
 	in(t, db, a.ID, func(ctx context.Context) error {
 		require.NoError(t, NewAPIKeyStore().Create(ctx, a.ID, key))
 		require.NoError(t, NewManagementKeyStore().Create(ctx, a.ID, mk))
+		require.NoError(t, NewBYOKStore().Create(ctx, a.ID, own))
 		return NewAuditStore().Append(ctx, a.ID, event)
 	})
 	notFound := func(err error) { t.Helper(); require.True(t, fault.Is(err, fault.NotFound), "%v", err) }
@@ -57,6 +59,25 @@ func TestStoresShowNothingOfOthers(t *testing.T) {
 		_, err = NewManagementKeyStore().RevokeAll(ctx, b.ID, 9, epoch)
 		require.NoError(t, err)
 
+		_, err = NewBYOKStore().Get(ctx, b.ID, own.ID)
+		notFound(err)
+		stolenOwn := own
+		notFound(NewBYOKStore().Delete(ctx, b.ID, stolenOwn))
+		require.NoError(t, NewBYOKStore().Verified(ctx, b.ID, stolenOwn), "which changes nothing")
+		stolenOwn.Version++
+		notFound(NewBYOKStore().Update(ctx, b.ID, stolenOwn))
+		brought, err := NewBYOKStore().List(ctx, b.ID, page.Query{}, byok.Filter{})
+		require.NoError(t, err)
+		require.Empty(t, brought.Items)
+		all, err := NewBYOKStore().All(ctx, b.ID)
+		require.NoError(t, err)
+		require.Empty(t, all)
+		missing, err := NewBYOKStore().Missing(ctx, b.ID, []id.Key{key.ID})
+		require.NoError(t, err)
+		require.Equal(t, []id.Key{key.ID}, missing, "another's key is not there")
+		_, err = NewBYOKStore().RevokeAll(ctx, b.ID, 9, epoch)
+		require.NoError(t, err)
+
 		_, err = NewWorkspaceStore().Member(ctx, b.ID, ownerA.User)
 		notFound(err)
 		members, err := NewWorkspaceStore().Members(ctx, b.ID, page.Query{})
@@ -73,6 +94,9 @@ func TestStoresShowNothingOfOthers(t *testing.T) {
 		got, err := NewAPIKeyStore().Get(ctx, a.ID, key.ID)
 		require.NoError(t, err)
 		require.Equal(t, key, got, "nothing done under B reached it")
+		gotOwn, err := NewBYOKStore().Get(ctx, a.ID, own.ID)
+		require.NoError(t, err)
+		require.Equal(t, own, gotOwn)
 		gotMK, err := NewManagementKeyStore().Get(ctx, a.ID, mk.ID)
 		require.Equal(t, mk, gotMK)
 		return err
@@ -88,6 +112,9 @@ func TestWritesForOthersAreRefused(t *testing.T) {
 		"api key": func(ctx context.Context) error { return NewAPIKeyStore().Create(ctx, b.ID, filledKey(t, ownerA, 1)) },
 		"management key": func(ctx context.Context) error {
 			return NewManagementKeyStore().Create(ctx, b.ID, filledManagementKey(t, ownerA, 1))
+		},
+		"provider key": func(ctx context.Context) error {
+			return NewBYOKStore().Create(ctx, b.ID, filledCredential(t, ownerA, 1))
 		},
 		"audit event": func(ctx context.Context) error { return NewAuditStore().Append(ctx, b.ID, auditEvent(a.ID)) },
 		"revision": func(ctx context.Context) error {
@@ -106,7 +133,7 @@ func TestStoresRefuseOtherScopes(t *testing.T) {
 	db := openTest(t)
 	a, ownerA := newWorkspace(t, db)
 	b, _ := newWorkspace(t, db)
-	key, mk := filledKey(t, ownerA, 1), filledManagementKey(t, ownerA, 1)
+	key, mk, own := filledKey(t, ownerA, 1), filledManagementKey(t, ownerA, 1), filledCredential(t, ownerA, 1)
 	calls := map[string]func(ctx context.Context) error{
 		"apikey.Create": func(ctx context.Context) error { return NewAPIKeyStore().Create(ctx, a.ID, key) },
 		"apikey.Get":    func(ctx context.Context) error { _, err := NewAPIKeyStore().Get(ctx, a.ID, key.ID); return err },
@@ -155,7 +182,22 @@ func TestStoresRefuseOtherScopes(t *testing.T) {
 		"settings.Create": func(ctx context.Context) error { return NewSettingsStore().Create(ctx, a.ID, settings.Settings{}) },
 		"settings.Get":    func(ctx context.Context) error { _, err := NewSettingsStore().Get(ctx, a.ID); return err },
 		"settings.Update": func(ctx context.Context) error { return NewSettingsStore().Update(ctx, a.ID, settings.Settings{}) },
-		"audit.Append":    func(ctx context.Context) error { return NewAuditStore().Append(ctx, a.ID, auditEvent(a.ID)) },
+		"byok.Create":     func(ctx context.Context) error { return NewBYOKStore().Create(ctx, a.ID, own) },
+		"byok.Get":        func(ctx context.Context) error { _, err := NewBYOKStore().Get(ctx, a.ID, own.ID); return err },
+		"byok.Update":     func(ctx context.Context) error { return NewBYOKStore().Update(ctx, a.ID, own) },
+		"byok.Delete":     func(ctx context.Context) error { return NewBYOKStore().Delete(ctx, a.ID, own) },
+		"byok.Verified":   func(ctx context.Context) error { return NewBYOKStore().Verified(ctx, a.ID, own) },
+		"byok.All":        func(ctx context.Context) error { _, err := NewBYOKStore().All(ctx, a.ID); return err },
+		"byok.List": func(ctx context.Context) error {
+			_, err := NewBYOKStore().List(ctx, a.ID, page.Query{}, byok.Filter{})
+			return err
+		},
+		"byok.Missing": func(ctx context.Context) error {
+			_, err := NewBYOKStore().Missing(ctx, a.ID, []id.Key{key.ID})
+			return err
+		},
+		"byok.RevokeAll": func(ctx context.Context) error { _, err := NewBYOKStore().RevokeAll(ctx, a.ID, 1, epoch); return err },
+		"audit.Append":   func(ctx context.Context) error { return NewAuditStore().Append(ctx, a.ID, auditEvent(a.ID)) },
 		"audit.List": func(ctx context.Context) error {
 			_, err := NewAuditStore().List(ctx, a.ID, page.Query{}, audit.Filter{})
 			return err
@@ -177,9 +219,10 @@ func TestNothingIsSeenWithoutAWorkspace(t *testing.T) {
 	in(t, db, w.ID, func(ctx context.Context) error {
 		require.NoError(t, NewAPIKeyStore().Create(ctx, w.ID, filledKey(t, owner, 1)))
 		require.NoError(t, NewManagementKeyStore().Create(ctx, w.ID, filledManagementKey(t, owner, 1)))
+		require.NoError(t, NewBYOKStore().Create(ctx, w.ID, filledCredential(t, owner, 1)))
 		return NewAuditStore().Append(ctx, w.ID, auditEvent(w.ID))
 	})
-	tables := []string{"workspaces", "users", "members", "workspace_revisions", "api_keys", "management_keys", "settings", "audit_events"}
+	tables := []string{"workspaces", "users", "members", "workspace_revisions", "api_keys", "management_keys", "byok_credentials", "settings", "audit_events"}
 	for _, table := range tables {
 		var n int
 		require.NoError(t, db.app.sql.QueryRowContext(t.Context(), "SELECT count(*) FROM "+table).Scan(&n))
@@ -200,6 +243,7 @@ func TestTheSystemRoleIsConfined(t *testing.T) {
 	db := openTest(t)
 	for _, statement := range []string{
 		"SELECT * FROM audit_events", "DELETE FROM workspaces", "UPDATE workspaces SET name = 'x'",
+		"SELECT name FROM byok_credentials", "UPDATE byok_credentials SET sealed = ''", "DELETE FROM byok_credentials",
 		"UPDATE api_keys SET status = 'active'", "UPDATE management_keys SET secret_hash = ''",
 		"INSERT INTO members (workspace_id, user_id, role, created_at) VALUES (gen_random_uuid(), gen_random_uuid(), 'owner', now())",
 	} {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/byok"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/managementkey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
@@ -26,6 +27,8 @@ func TestRowsRoundTrip(t *testing.T) {
 		require.Equal(t, k, apiKeyRowOf(k).key())
 		m := fill.Value[managementkey.Key](seed)
 		require.Equal(t, m, managementKeyRowOf(m).key())
+		b := fill.Value[byok.Credential](seed)
+		require.Equal(t, b, byokRowOf(b).credential())
 		s := fill.Value[settings.Settings](seed)
 		require.Equal(t, s, settingsRowOf(fill.Value[id.Workspace](1), s).settings())
 		e := fill.Value[audit.Event](seed)
@@ -34,6 +37,7 @@ func TestRowsRoundTrip(t *testing.T) {
 	require.Empty(t, fill.Zero(workspaceRowOf(fill.Value[workspace.Workspace](1))))
 	require.Empty(t, fill.Zero(apiKeyRowOf(fill.Value[apikey.Key](1))))
 	require.Empty(t, fill.Zero(managementKeyRowOf(fill.Value[managementkey.Key](1))))
+	require.Empty(t, fill.Zero(byokRowOf(fill.Value[byok.Credential](1))))
 	require.Empty(t, fill.Zero(settingsRowOf(fill.Value[id.Workspace](1), fill.Value[settings.Settings](1))))
 	require.Empty(t, fill.Zero(auditRowOf(fill.Value[audit.Event](1))))
 }
@@ -56,6 +60,7 @@ func TestUpdatesWriteEveryColumn(t *testing.T) {
 		"workspace":      {workspaceRow{}, workspaceRow{}.changeable(), []string{"id", "created_at"}},
 		"api key":        {apiKeyRow{}, apiKeyRow{}.changeable(), []string{"id", "workspace_id", "kid", "created_by", "created_at", "last_used_at"}},
 		"management key": {managementKeyRow{}, managementKeyRow{}.changeable(), []string{"id", "workspace_id", "kid", "created_by", "created_at", "last_used_at"}},
+		"provider key":   {byokRow{}, byokRow{}.changeable(), []string{"id", "workspace_id", "provider", "created_by", "created_at"}},
 		"settings":       {settingsRow{}, settingsRow{}.changeable(), []string{"workspace_id"}},
 	}
 	for name, c := range cases {

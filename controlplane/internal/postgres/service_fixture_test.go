@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"log/slog"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -12,13 +13,16 @@ import (
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/byok"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/managementkey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
+	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/secret/seal"
 )
 
 // clock is the services' time, moved by hand.
@@ -35,6 +39,8 @@ type services struct {
 	keys       *apikey.Service
 	management *managementkey.Service
 	settings   *settings.Service
+	byok       *byok.Service
+	keyring    *seal.Keyring
 	audit      *audit.Log
 }
 
@@ -47,11 +53,13 @@ func openServices(t *testing.T) *services {
 	c.at.Store(epoch.UnixMicro())
 	runner, system := db.Runner(), db.System()
 	mutator := deploy.New(runner, NewPublicationStore(), NewAuditStore(), testIDs, c.now)
+	keyring, err := seal.New()
+	require.NoError(t, err)
 	return &services{
 		db: db, clock: c,
 		workspaces: workspace.NewService(workspace.Deps{
 			Runner: runner, System: system, Store: NewWorkspaceStore(), Directory: NewWorkspaceDirectory(),
-			Settings: settings.NewSeeder(NewSettingsStore()), Revokers: []workspace.Revoker{NewAPIKeyStore(), NewManagementKeyStore()},
+			Settings: settings.NewSeeder(NewSettingsStore()), Revokers: []workspace.Revoker{NewAPIKeyStore(), NewManagementKeyStore(), NewBYOKStore()},
 			Mutator: mutator, IDs: testIDs, Now: c.now,
 		}),
 		keys: apikey.NewService(apikey.Deps{
@@ -61,9 +69,22 @@ func openServices(t *testing.T) *services {
 			Runner: runner, System: system, Store: NewManagementKeyStore(), Directory: NewManagementKeyDirectory(), Mutator: mutator,
 			IDs: testIDs, Rand: rand.Reader, Now: c.now, Log: slog.New(slog.DiscardHandler),
 		}),
+		byok: byok.NewService(byok.Deps{
+			Runner: runner, Store: NewBYOKStore(), Directory: NewBYOKStore(), Mutator: mutator, Sealer: keyring, Providers: providers{},
+			IDs: testIDs, Now: c.now,
+		}),
+		keyring:  keyring,
 		settings: settings.NewService(runner, NewSettingsStore(), mutator, c.now),
 		audit:    audit.NewLog(runner, NewAuditStore()),
 	}
+}
+
+// providers are one of each type, by the type's name.
+type providers struct{}
+
+func (providers) Provider(name string) (catalog.Provider, bool) {
+	p := catalog.Provider{Slug: name, Type: catalog.ProviderType(name)}
+	return p, slices.Contains(catalog.ProviderTypes(), p.Type)
 }
 
 func (s *services) create(t *testing.T, slug string) workspace.Created {

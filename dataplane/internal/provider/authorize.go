@@ -1,11 +1,10 @@
 package provider
 
 import (
-	"errors"
 	"net/http"
-	"strings"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
+	"github.com/signalbox-dev/signalbox/shared/account"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/secret"
 )
@@ -19,42 +18,36 @@ type authorizer interface {
 	refused(r *http.Request)
 }
 
-var (
-	errBadKey     = errors.New("the credential is no key: it is empty, or has characters that no header may have")
-	errBadAccount = errors.New("the credential is JSON, and not of an account that the provider's type knows")
-)
-
 // authorizerOf reads a credential's text as providers of a type take it.
 func (c *credentials) authorizerOf(p *catalog.Provider, text secret.String) (authorizer, error) {
-	key := strings.TrimSpace(text.Reveal())
-	account := strings.HasPrefix(key, "{")
-	switch p.Type {
-	case catalog.Anthropic:
-		return keyIn("X-Api-Key", "", key)
-	case catalog.Google:
-		return keyIn("X-Goog-Api-Key", "", key)
-	case catalog.Azure:
-		switch {
-		case account:
-			return c.entra(key)
-		case isJWT(key): // an access token of Entra
-			return keyIn("Authorization", "Bearer ", key)
-		}
-		return keyIn("Api-Key", "", key)
-	case catalog.Vertex:
-		switch {
-		case account:
-			return c.serviceAccount(key)
-		case key == fromMetadata:
-			return c.metadataServer(), nil
-		}
-	case catalog.Bedrock:
-		if account {
-			return c.awsAccount(key, p)
-		}
-	default:
+	a, err := account.Read(p.Type, text)
+	if err != nil {
+		return nil, err
 	}
-	return keyIn("Authorization", "Bearer ", key)
+	return c.authorizerFor(p, a)
+}
+
+func (c *credentials) authorizerFor(p *catalog.Provider, a account.Account) (authorizer, error) {
+	switch {
+	case a.AWS != nil:
+		return c.awsAccount(a.AWS, p), nil
+	case a.Entra != nil:
+		return c.entra(a.Entra), nil
+	case a.Google != nil:
+		return c.serviceAccount(a.Google), nil
+	case a.Metadata:
+		return c.metadataServer(), nil
+	}
+	key := a.Key.Text.Reveal()
+	switch {
+	case p.Type == catalog.Anthropic:
+		return keyIn("X-Api-Key", key), nil
+	case p.Type == catalog.Google:
+		return keyIn("X-Goog-Api-Key", key), nil
+	case p.Type == catalog.Azure && !a.Key.Token:
+		return keyIn("Api-Key", key), nil
+	}
+	return keyIn("Authorization", "Bearer "+key), nil
 }
 
 // keyless is the authorizer of a provider that takes no key.
@@ -76,14 +69,7 @@ type fixed struct {
 	value []string
 }
 
-// keyIn refuses what net/http would refuse for each request, with the value in
-// no message.
-func keyIn(name, before, key string) (authorizer, error) {
-	if key == "" || strings.ContainsFunc(key, func(c rune) bool { return c <= ' ' || c > '~' }) {
-		return nil, errBadKey
-	}
-	return fixed{name: name, value: []string{before + key}}, nil
-}
+func keyIn(name, value string) authorizer { return fixed{name: name, value: []string{value}} }
 
 func (f fixed) authorize(r *http.Request, _ upstream.Body, _ string) error {
 	r.Header[f.name] = f.value
@@ -91,9 +77,6 @@ func (f fixed) authorize(r *http.Request, _ upstream.Body, _ string) error {
 }
 
 func (fixed) refused(*http.Request) {}
-
-// isJWT tells a token from a key, which has no dots.
-func isJWT(key string) bool { return strings.HasPrefix(key, "eyJ") && strings.Count(key, ".") == 2 }
 
 // refreshed is a bearer token that is fetched and kept fresh.
 type refreshed struct{ tokens *tokens }

@@ -3,7 +3,6 @@ package provider
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -15,6 +14,7 @@ import (
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
+	"github.com/signalbox-dev/signalbox/shared/account"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 )
 
@@ -34,22 +34,12 @@ type signed struct {
 	now         func() time.Time
 }
 
-// awsAccount takes an access key as JSON.
-func (c *credentials) awsAccount(text string, p *catalog.Provider) (authorizer, error) {
-	var a struct {
-		ID     string `json:"access_key_id"`
-		Secret string `json:"secret_access_key"`
-		Token  string `json:"session_token"`
-		Region string `json:"region"`
-	}
-	if json.Unmarshal([]byte(text), &a) != nil || a.ID == "" || a.Secret == "" {
-		return nil, errBadAccount
-	}
+func (c *credentials) awsAccount(a *account.AWS, p *catalog.Provider) authorizer {
 	return &signed{
 		signer:      v4.NewSigner(),
-		credentials: aws.Credentials{AccessKeyID: a.ID, SecretAccessKey: a.Secret, SessionToken: a.Token},
+		credentials: aws.Credentials{AccessKeyID: a.ID, SecretAccessKey: a.Secret.Reveal(), SessionToken: a.Token.Reveal()},
 		region:      a.Region, provider: p, now: c.now,
-	}, nil
+	}
 }
 
 func (s *signed) authorize(r *http.Request, body upstream.Body, region string) error {

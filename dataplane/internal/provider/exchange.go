@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -15,11 +14,11 @@ import (
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/clientcredentials"
 	"golang.org/x/oauth2/jwt"
+
+	"github.com/signalbox-dev/signalbox/shared/account"
 )
 
 const (
-	// fromMetadata is the credential that stands for the machine's own account.
-	fromMetadata = "metadata"
 	// googleScope and entraScope are what the APIs of Vertex and Azure ask for:
 	// https://cloud.google.com/vertex-ai/docs/authentication
 	// https://learn.microsoft.com/azure/ai-foundry/openai/how-to/managed-identity
@@ -40,53 +39,26 @@ func (c *credentials) exchanged(source func(context.Context) oauth2.TokenSource)
 	})}
 }
 
-// serviceAccount takes the JSON of a key of a Google service account
-// (https://cloud.google.com/iam/docs/keys-create-delete). The kinds of
-// credentials files that name URLs to fetch from or programs to run are none.
-func (c *credentials) serviceAccount(text string) (authorizer, error) {
-	var a struct {
-		Type         string `json:"type"`
-		ClientEmail  string `json:"client_email"`
-		PrivateKeyID string `json:"private_key_id"`
-		PrivateKey   string `json:"private_key"`
-		TokenURI     string `json:"token_uri"`
-	}
-	if json.Unmarshal([]byte(text), &a) != nil || a.Type != "service_account" || a.ClientEmail == "" || a.PrivateKey == "" {
-		return nil, errBadAccount
-	}
-	if err := mayExchangeAt(a.TokenURI); err != nil {
-		return nil, err
-	}
+func (c *credentials) serviceAccount(a *account.ServiceAccount) authorizer {
 	conf := jwt.Config{
-		Email: a.ClientEmail, PrivateKey: []byte(a.PrivateKey), PrivateKeyID: a.PrivateKeyID,
+		Email: a.Email, PrivateKey: []byte(a.PrivateKey.Reveal()), PrivateKeyID: a.KeyID,
 		Scopes: []string{googleScope}, TokenURL: a.TokenURI,
 	}
-	return c.exchanged(conf.TokenSource), nil
+	return c.exchanged(conf.TokenSource)
 }
 
-// entra takes an application of Microsoft Entra. Where it exchanges is
-// Microsoft's host, or what the operator names in its place.
-func (c *credentials) entra(text string) (authorizer, error) {
-	var a struct {
-		Tenant   string `json:"tenant_id"`
-		Client   string `json:"client_id"`
-		Secret   string `json:"client_secret"`
-		TokenURI string `json:"token_uri"`
-	}
-	if json.Unmarshal([]byte(text), &a) != nil || a.Tenant == "" || a.Client == "" || a.Secret == "" {
-		return nil, errBadAccount
-	}
-	if a.TokenURI == "" {
-		a.TokenURI = entraHost + url.PathEscape(a.Tenant) + "/oauth2/v2.0/token"
-	}
-	if err := mayExchangeAt(a.TokenURI); err != nil {
-		return nil, err
+// entra exchanges at Microsoft's host, or at what the operator names in its
+// place.
+func (c *credentials) entra(a *account.Entra) authorizer {
+	where := a.TokenURI
+	if where == "" {
+		where = entraHost + url.PathEscape(a.Tenant) + "/oauth2/v2.0/token"
 	}
 	conf := clientcredentials.Config{
-		ClientID: a.Client, ClientSecret: a.Secret, TokenURL: a.TokenURI, Scopes: []string{entraScope},
+		ClientID: a.Client, ClientSecret: a.Secret.Reveal(), TokenURL: where, Scopes: []string{entraScope},
 		AuthStyle: oauth2.AuthStyleInParams,
 	}
-	return c.exchanged(conf.TokenSource), nil
+	return c.exchanged(conf.TokenSource)
 }
 
 // metadataServer takes the account that the machine runs as, from the address
@@ -121,28 +93,6 @@ func lifeOf(expiry time.Time) time.Duration {
 		return time.Hour
 	}
 	return time.Until(expiry)
-}
-
-// mayExchangeAt bounds where an assertion or a client secret is sent. The URL
-// comes with the credential, and only operators set those that the gateway
-// manages, so that it is no stranger's; https keeps it off the wire in clear,
-// and no redirect is followed from it. Plain http is for what runs beside the
-// gateway, such as tests.
-func mayExchangeAt(text string) error {
-	u, err := url.Parse(text)
-	switch {
-	case err != nil || u.Host == "" || u.User != nil || u.Opaque != "":
-	case u.Scheme == "https":
-		return nil
-	case u.Scheme == "http" && isLoopback(u.Hostname()):
-		return nil
-	}
-	return errors.New("the credential's token_uri is no https URL")
-}
-
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // exchangeError keeps what tells an operator what is wrong, and nothing of the

@@ -276,6 +276,116 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/byok": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The workspace's own provider keys, newest first
+         * @description Never the keys themselves; `prefix` and `suffix` are what tells them apart.
+         */
+        get: operations["listByokCredentials"];
+        put?: never;
+        /**
+         * Bring a key of your own for a provider
+         * @description The key is sealed for this workspace and this provider before it is stored, and nothing but the gateways can
+         *     open it. It becomes the last of the provider's keys of the same use.
+         */
+        post: operations["createByokCredential"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/byok/reorder": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Put a provider's keys into another order
+         * @description Every key that the provider has of this use must be named, once.
+         */
+        post: operations["reorderByokCredentials"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/byok/{credential_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a provider key, `byok_…`. */
+                credential_id: components["parameters"]["CredentialID"];
+            };
+            cookie?: never;
+        };
+        /** One provider key */
+        get: operations["getByokCredential"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a provider key
+         * @description The sealed key goes with it.
+         */
+        delete: operations["deleteByokCredential"];
+        options?: never;
+        head?: never;
+        /** Rename a provider key, replace it, or change when it is used */
+        patch: operations["updateByokCredential"];
+        trace?: never;
+    };
+    "/v1/byok/{credential_id}/enable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a provider key, `byok_…`. */
+                credential_id: components["parameters"]["CredentialID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Use a provider key again */
+        post: operations["enableByokCredential"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/byok/{credential_id}/disable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a provider key, `byok_…`. */
+                credential_id: components["parameters"]["CredentialID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Keep a provider key and take it from all gateways */
+        post: operations["disableByokCredential"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/settings": {
         parameters: {
             query?: never;
@@ -706,6 +816,92 @@ export interface components {
              */
             expires_at?: string;
         };
+        /**
+         * @description Before the platform's own credential, or after it.
+         * @enum {string}
+         */
+        ByokUse: "priority" | "fallback";
+        /** @description What the provider said to the key when it was last asked. */
+        ByokVerification: {
+            /**
+             * @description undetermined: something else failed, which says nothing of the key.
+             * @enum {string}
+             */
+            status: "valid" | "rejected" | "undetermined";
+            /** @description The class of failure, such as `rate_limited`. */
+            detail?: string;
+            /** Format: date-time */
+            at: string;
+        };
+        ByokCredential: {
+            id: string;
+            /** @description The provider's slug. */
+            provider: string;
+            name: string;
+            /** @description The first characters of the key, or of the id of an account; empty when too little would be hidden. */
+            prefix: string;
+            /** @description The last characters of the same. */
+            suffix: string;
+            use: components["schemas"]["ByokUse"];
+            /** @description Among those of the provider with the same use; lower ones are tried first. */
+            position: number;
+            enabled: boolean;
+            /** @description Model ids or patterns with * that it is used for; empty: all. */
+            models: string[];
+            /** @description API keys whose requests it serves; empty: all. */
+            api_keys: string[];
+            verification?: components["schemas"]["ByokVerification"];
+            /** @description The user who created it. */
+            created_by?: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        ByokCredentialOne: {
+            data: components["schemas"]["ByokCredential"];
+        };
+        ByokCredentialChange: {
+            data: components["schemas"]["ByokCredential"];
+            publication: components["schemas"]["PublicationRef"];
+        };
+        ByokCredentialList: {
+            data: components["schemas"]["ByokCredential"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        /**
+         * @description The provider's key, or what its type takes in the place of one: for azure also the JSON of an Entra
+         *     application, for bedrock of an access key, for vertex of a service account's key.
+         */
+        ByokSecret: string;
+        ByokAPIKeys: string[];
+        NewByokCredential: {
+            /** @description A provider of the catalog. */
+            provider: string;
+            name: string;
+            key: components["schemas"]["ByokSecret"];
+            use?: components["schemas"]["ByokUse"];
+            /** @description true when absent. */
+            enabled?: boolean;
+            models?: components["schemas"]["ModelPatterns"];
+            api_keys?: components["schemas"]["ByokAPIKeys"];
+        };
+        ByokCredentialPatch: {
+            name?: string;
+            key?: components["schemas"]["ByokSecret"];
+            use?: components["schemas"]["ByokUse"];
+            models?: components["schemas"]["ModelPatterns"];
+            api_keys?: components["schemas"]["ByokAPIKeys"];
+        };
+        ByokOrder: {
+            provider: string;
+            use: components["schemas"]["ByokUse"];
+            credentials: string[];
+        };
+        ByokOrderChange: {
+            data: components["schemas"]["ByokCredential"][];
+            publication: components["schemas"]["PublicationRef"];
+        };
         /** @enum {string} */
         RoutingMode: "balanced" | "price" | "latency" | "throughput";
         /** @enum {string} */
@@ -1061,6 +1257,8 @@ export interface components {
         KeyID: string;
         /** @description A management key id, `mk_…`. */
         ManagementKeyID: string;
+        /** @description The id of a provider key, `byok_…`. */
+        CredentialID: string;
         /** @description A publication id, `pub_…`. */
         PublicationID: string;
         /** @description The `x-signalbox-request-id` of an inference request, `req_…`. */
@@ -1802,6 +2000,315 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["IssuedManagementKeyChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listByokCredentials: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description How many entries a page holds at most; 50 when absent. */
+                limit?: components["parameters"]["Limit"];
+                /** @description Only those of this provider. */
+                provider?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of provider keys. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ByokCredentialList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    createByokCredential: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewByokCredential"];
+            };
+        };
+        responses: {
+            /** @description The provider key, without the key. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ByokCredentialChange"];
+                };
+            };
+            /** @description The provider key, without the key. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ByokCredentialChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    reorderByokCredentials: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ByokOrder"];
+            };
+        };
+        responses: {
+            /** @description The keys in their new order. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ByokOrderChange"];
+                };
+            };
+            /** @description The keys in their new order. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ByokOrderChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getByokCredential: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a provider key, `byok_…`. */
+                credential_id: components["parameters"]["CredentialID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The provider key, without the key. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ByokCredentialOne"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteByokCredential: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description The id of a provider key, `byok_…`. */
+                credential_id: components["parameters"]["CredentialID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The provider key is deleted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedChange"];
+                };
+            };
+            /** @description The provider key is deleted. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    updateByokCredential: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description The id of a provider key, `byok_…`. */
+                credential_id: components["parameters"]["CredentialID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ByokCredentialPatch"];
+            };
+        };
+        responses: {
+            /** @description The provider key as it is now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ByokCredentialChange"];
+                };
+            };
+            /** @description The provider key as it is now. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ByokCredentialChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    enableByokCredential: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description The id of a provider key, `byok_…`. */
+                credential_id: components["parameters"]["CredentialID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The provider key as it is now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ByokCredentialChange"];
+                };
+            };
+            /** @description The provider key as it is now. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ByokCredentialChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    disableByokCredential: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description The id of a provider key, `byok_…`. */
+                credential_id: components["parameters"]["CredentialID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The provider key as it is now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ByokCredentialChange"];
+                };
+            };
+            /** @description The provider key as it is now. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ByokCredentialChange"];
                 };
             };
             default: components["responses"]["Problem"];

@@ -73,6 +73,7 @@ above it. Credentials are never given on a command line:
 			return oneOf("--output", a.output, "table", "json", "yaml")
 		},
 	}
+	root.SetIn(d.Stdin)
 	root.SetOut(d.Stdout)
 	root.SetErr(d.Stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
@@ -81,7 +82,7 @@ above it. Credentials are never given on a command line:
 	flags.StringVar(&a.gatewayURL, "gateway-url", "", "URL of a gateway")
 	flags.StringVarP(&a.output, "output", "o", "table", "how to show the answer: table, json or yaml")
 	root.AddCommand(
-		a.whoami(), a.workspaces(), a.keys(), a.managementKeys(), a.settings(), a.models(),
+		a.whoami(), a.workspaces(), a.keys(), a.managementKeys(), a.byok(), a.settings(), a.models(),
 		a.logs(), a.explain(), a.preview(), a.usage(), a.audit(), a.publications(), a.gateways(),
 		a.controlPlane(), a.gateway(), a.migrate(), a.keyring(), a.version(),
 	)

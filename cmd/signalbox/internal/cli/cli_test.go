@@ -23,6 +23,7 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/logging"
 	"github.com/signalbox-dev/signalbox/shared/meter"
 	"github.com/signalbox-dev/signalbox/shared/secret"
+	"github.com/signalbox-dev/signalbox/shared/secret/seal"
 	"github.com/signalbox-dev/signalbox/shared/testkit/natstest"
 	"github.com/signalbox-dev/signalbox/shared/testkit/pgtest"
 	"github.com/signalbox-dev/signalbox/shared/testkit/transcript"
@@ -36,6 +37,7 @@ type terminal struct {
 	t    *testing.T
 	env  map[string]string
 	dir  string
+	in   string // what the next commands read
 	nats *natstest.Server
 }
 
@@ -54,6 +56,9 @@ func newTerminal(t *testing.T) *terminal {
 	cfg.Database.URL = secret.NewString(pgtest.New(t).URL)
 	cfg.NATS.URL = term.nats.URL()
 	cfg.OperatorToken = secret.NewString(operatorToken)
+	cfg.KeyringFile = filepath.Join(term.dir, "keyring.json")
+	_, err := seal.CreateFile(cfg.KeyringFile)
+	require.NoError(t, err)
 	a, err := app.New(t.Context(), cfg, app.Deps{Log: logging.Discard(), Now: time.Now, Version: "test"})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -86,7 +91,7 @@ func (term *terminal) signIn() (workspace string) {
 
 func (term *terminal) deps(out, errs io.Writer) cli.Deps {
 	return cli.Deps{
-		Stdout: out, Stderr: errs, Getenv: func(name string) string { return term.env[name] }, Dir: term.dir,
+		Stdin: strings.NewReader(term.in), Stdout: out, Stderr: errs, Getenv: func(name string) string { return term.env[name] }, Dir: term.dir,
 		HTTP: http.DefaultClient, Version: "test",
 	}
 }

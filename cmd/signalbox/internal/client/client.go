@@ -42,6 +42,45 @@ func (e ActorKind) Valid() bool {
 	}
 }
 
+// Defines values for ByokUse.
+const (
+	Fallback ByokUse = "fallback"
+	Priority ByokUse = "priority"
+)
+
+// Valid indicates whether the value is a known member of the ByokUse enum.
+func (e ByokUse) Valid() bool {
+	switch e {
+	case Fallback:
+		return true
+	case Priority:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ByokVerificationStatus.
+const (
+	Rejected     ByokVerificationStatus = "rejected"
+	Undetermined ByokVerificationStatus = "undetermined"
+	Valid        ByokVerificationStatus = "valid"
+)
+
+// Valid indicates whether the value is a known member of the ByokVerificationStatus enum.
+func (e ByokVerificationStatus) Valid() bool {
+	switch e {
+	case Rejected:
+		return true
+	case Undetermined:
+		return true
+	case Valid:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for GatewayState.
 const (
 	Gone    GatewayState = "gone"
@@ -427,6 +466,113 @@ type AuditEventList struct {
 	// NextCursor Ask for the next page with this; null on the last page.
 	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
 }
+
+// ByokAPIKeys defines model for ByokAPIKeys.
+type ByokAPIKeys = []string
+
+// ByokCredential defines model for ByokCredential.
+type ByokCredential struct {
+	// APIKeys API keys whose requests it serves; empty: all.
+	APIKeys   []string  `json:"api_keys"`
+	CreatedAt time.Time `json:"created_at"`
+
+	// CreatedBy The user who created it.
+	CreatedBy *string `json:"created_by,omitempty"`
+	Enabled   bool    `json:"enabled"`
+	ID        string  `json:"id"`
+
+	// Models Model ids or patterns with * that it is used for; empty: all.
+	Models []string `json:"models"`
+	Name   string   `json:"name"`
+
+	// Position Among those of the provider with the same use; lower ones are tried first.
+	Position int `json:"position"`
+
+	// Prefix The first characters of the key, or of the id of an account; empty when too little would be hidden.
+	Prefix string `json:"prefix"`
+
+	// Provider The provider's slug.
+	Provider string `json:"provider"`
+
+	// Suffix The last characters of the same.
+	Suffix    string    `json:"suffix"`
+	UpdatedAt time.Time `json:"updated_at"`
+
+	// Use Before the platform's own credential, or after it.
+	Use ByokUse `json:"use"`
+
+	// Verification What the provider said to the key when it was last asked.
+	Verification *ByokVerification `json:"verification,omitempty"`
+}
+
+// ByokCredentialChange defines model for ByokCredentialChange.
+type ByokCredentialChange struct {
+	Data        ByokCredential `json:"data"`
+	Publication PublicationRef `json:"publication"`
+}
+
+// ByokCredentialList defines model for ByokCredentialList.
+type ByokCredentialList struct {
+	Data []ByokCredential `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// ByokCredentialOne defines model for ByokCredentialOne.
+type ByokCredentialOne struct {
+	Data ByokCredential `json:"data"`
+}
+
+// ByokCredentialPatch defines model for ByokCredentialPatch.
+type ByokCredentialPatch struct {
+	APIKeys *ByokAPIKeys `json:"api_keys,omitempty"`
+
+	// Key The provider's key, or what its type takes in the place of one: for azure also the JSON of an Entra
+	// application, for bedrock of an access key, for vertex of a service account's key.
+	Key    *ByokSecret    `json:"key,omitempty"`
+	Models *ModelPatterns `json:"models,omitempty"`
+	Name   *string        `json:"name,omitempty"`
+
+	// Use Before the platform's own credential, or after it.
+	Use *ByokUse `json:"use,omitempty"`
+}
+
+// ByokOrder defines model for ByokOrder.
+type ByokOrder struct {
+	Credentials []string `json:"credentials"`
+	Provider    string   `json:"provider"`
+
+	// Use Before the platform's own credential, or after it.
+	Use ByokUse `json:"use"`
+}
+
+// ByokOrderChange defines model for ByokOrderChange.
+type ByokOrderChange struct {
+	Data        []ByokCredential `json:"data"`
+	Publication PublicationRef   `json:"publication"`
+}
+
+// ByokSecret The provider's key, or what its type takes in the place of one: for azure also the JSON of an Entra
+// application, for bedrock of an access key, for vertex of a service account's key.
+type ByokSecret = string
+
+// ByokUse Before the platform's own credential, or after it.
+type ByokUse string
+
+// ByokVerification What the provider said to the key when it was last asked.
+type ByokVerification struct {
+	At time.Time `json:"at"`
+
+	// Detail The class of failure, such as `rate_limited`.
+	Detail *string `json:"detail,omitempty"`
+
+	// Status undetermined: something else failed, which says nothing of the key.
+	Status ByokVerificationStatus `json:"status"`
+}
+
+// ByokVerificationStatus undetermined: something else failed, which says nothing of the key.
+type ByokVerificationStatus string
 
 // CostLine defines model for CostLine.
 type CostLine struct {
@@ -822,6 +968,26 @@ type ModelPatterns = []string
 // ModelsWithoutModel defines model for ModelsWithoutModel.
 type ModelsWithoutModel string
 
+// NewByokCredential defines model for NewByokCredential.
+type NewByokCredential struct {
+	APIKeys *ByokAPIKeys `json:"api_keys,omitempty"`
+
+	// Enabled true when absent.
+	Enabled *bool `json:"enabled,omitempty"`
+
+	// Key The provider's key, or what its type takes in the place of one: for azure also the JSON of an Entra
+	// application, for bedrock of an access key, for vertex of a service account's key.
+	Key    *ByokSecret    `json:"key,omitempty"`
+	Models *ModelPatterns `json:"models,omitempty"`
+	Name   string         `json:"name"`
+
+	// Provider A provider of the catalog.
+	Provider string `json:"provider"`
+
+	// Use Before the platform's own credential, or after it.
+	Use *ByokUse `json:"use,omitempty"`
+}
+
 // NewKey defines model for NewKey.
 type NewKey struct {
 	// ExpiresAt In the future; without it the key does not expire.
@@ -1180,6 +1346,9 @@ type WorkspacePatch struct {
 // WorkspaceStatus defines model for WorkspaceStatus.
 type WorkspaceStatus string
 
+// CredentialID defines model for CredentialID.
+type CredentialID = string
+
 // Cursor defines model for Cursor.
 type Cursor = string
 
@@ -1244,6 +1413,84 @@ type ListAuditEventsParams struct {
 
 	// Until Before this time.
 	Until *Until `form:"until,omitempty" json:"until,omitempty"`
+}
+
+// ListByokCredentialsParams defines parameters for ListByokCredentials.
+type ListByokCredentialsParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Provider Only those of this provider.
+	Provider *string `form:"provider,omitempty" json:"provider,omitempty"`
+}
+
+// CreateByokCredentialParams defines parameters for CreateByokCredential.
+type CreateByokCredentialParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ReorderByokCredentialsParams defines parameters for ReorderByokCredentials.
+type ReorderByokCredentialsParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// DeleteByokCredentialParams defines parameters for DeleteByokCredential.
+type DeleteByokCredentialParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// UpdateByokCredentialParams defines parameters for UpdateByokCredential.
+type UpdateByokCredentialParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// DisableByokCredentialParams defines parameters for DisableByokCredential.
+type DisableByokCredentialParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// EnableByokCredentialParams defines parameters for EnableByokCredential.
+type EnableByokCredentialParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ListKeysParams defines parameters for ListKeys.
@@ -1510,6 +1757,15 @@ type ListMembersParams struct {
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// CreateByokCredentialJSONRequestBody defines body for CreateByokCredential for application/json ContentType.
+type CreateByokCredentialJSONRequestBody = NewByokCredential
+
+// ReorderByokCredentialsJSONRequestBody defines body for ReorderByokCredentials for application/json ContentType.
+type ReorderByokCredentialsJSONRequestBody = ByokOrder
+
+// UpdateByokCredentialJSONRequestBody defines body for UpdateByokCredential for application/json ContentType.
+type UpdateByokCredentialJSONRequestBody = ByokCredentialPatch
+
 // CreateKeyJSONRequestBody defines body for CreateKey for application/json ContentType.
 type CreateKeyJSONRequestBody = NewKey
 
@@ -1612,6 +1868,87 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/audit-events (the `ListAuditEvents` operationId).
 	ListAuditEvents(ctx context.Context, params *ListAuditEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListByokCredentials The workspace's own provider keys, newest first
+	//
+	// Never the keys themselves; `prefix` and `suffix` are what tells them apart.
+	//
+	// Corresponds with GET /v1/byok (the `ListByokCredentials` operationId).
+	ListByokCredentials(ctx context.Context, params *ListByokCredentialsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateByokCredentialWithBody Bring a key of your own for a provider
+	//
+	// The key is sealed for this workspace and this provider before it is stored, and nothing but the gateways can
+	// open it. It becomes the last of the provider's keys of the same use.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/byok (the `CreateByokCredential` operationId).
+	CreateByokCredentialWithBody(ctx context.Context, params *CreateByokCredentialParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateByokCredential Bring a key of your own for a provider
+	//
+	// The key is sealed for this workspace and this provider before it is stored, and nothing but the gateways can
+	// open it. It becomes the last of the provider's keys of the same use.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/byok (the `CreateByokCredential` operationId).
+	CreateByokCredential(ctx context.Context, params *CreateByokCredentialParams, body CreateByokCredentialJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReorderByokCredentialsWithBody Put a provider's keys into another order
+	//
+	// Every key that the provider has of this use must be named, once.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/byok/reorder (the `ReorderByokCredentials` operationId).
+	ReorderByokCredentialsWithBody(ctx context.Context, params *ReorderByokCredentialsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReorderByokCredentials Put a provider's keys into another order
+	//
+	// Every key that the provider has of this use must be named, once.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/byok/reorder (the `ReorderByokCredentials` operationId).
+	ReorderByokCredentials(ctx context.Context, params *ReorderByokCredentialsParams, body ReorderByokCredentialsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteByokCredential Delete a provider key
+	//
+	// The sealed key goes with it.
+	//
+	// Corresponds with DELETE /v1/byok/{credential_id} (the `DeleteByokCredential` operationId).
+	DeleteByokCredential(ctx context.Context, credentialID CredentialID, params *DeleteByokCredentialParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetByokCredential One provider key
+	//
+	// Corresponds with GET /v1/byok/{credential_id} (the `GetByokCredential` operationId).
+	GetByokCredential(ctx context.Context, credentialID CredentialID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateByokCredentialWithBody Rename a provider key, replace it, or change when it is used
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PATCH /v1/byok/{credential_id} (the `UpdateByokCredential` operationId).
+	UpdateByokCredentialWithBody(ctx context.Context, credentialID CredentialID, params *UpdateByokCredentialParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateByokCredential Rename a provider key, replace it, or change when it is used
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PATCH /v1/byok/{credential_id} (the `UpdateByokCredential` operationId).
+	UpdateByokCredential(ctx context.Context, credentialID CredentialID, params *UpdateByokCredentialParams, body UpdateByokCredentialJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DisableByokCredential Keep a provider key and take it from all gateways
+	//
+	// Corresponds with POST /v1/byok/{credential_id}/disable (the `DisableByokCredential` operationId).
+	DisableByokCredential(ctx context.Context, credentialID CredentialID, params *DisableByokCredentialParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// EnableByokCredential Use a provider key again
+	//
+	// Corresponds with POST /v1/byok/{credential_id}/enable (the `EnableByokCredential` operationId).
+	EnableByokCredential(ctx context.Context, credentialID CredentialID, params *EnableByokCredentialParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListGateways The gateways and what they serve
 	//
@@ -1863,6 +2200,197 @@ type ClientInterface interface {
 // Corresponds with GET /v1/audit-events (the `ListAuditEvents` operationId).
 func (c *Client) ListAuditEvents(ctx context.Context, params *ListAuditEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListAuditEventsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListByokCredentials The workspace's own provider keys, newest first
+//
+// Never the keys themselves; `prefix` and `suffix` are what tells them apart.
+//
+// Corresponds with GET /v1/byok (the `ListByokCredentials` operationId).
+func (c *Client) ListByokCredentials(ctx context.Context, params *ListByokCredentialsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListByokCredentialsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateByokCredentialWithBody Bring a key of your own for a provider
+//
+// The key is sealed for this workspace and this provider before it is stored, and nothing but the gateways can
+// open it. It becomes the last of the provider's keys of the same use.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/byok (the `CreateByokCredential` operationId).
+func (c *Client) CreateByokCredentialWithBody(ctx context.Context, params *CreateByokCredentialParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateByokCredentialRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateByokCredential Bring a key of your own for a provider
+//
+// The key is sealed for this workspace and this provider before it is stored, and nothing but the gateways can
+// open it. It becomes the last of the provider's keys of the same use.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/byok (the `CreateByokCredential` operationId).
+func (c *Client) CreateByokCredential(ctx context.Context, params *CreateByokCredentialParams, body CreateByokCredentialJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateByokCredentialRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReorderByokCredentialsWithBody Put a provider's keys into another order
+//
+// Every key that the provider has of this use must be named, once.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/byok/reorder (the `ReorderByokCredentials` operationId).
+func (c *Client) ReorderByokCredentialsWithBody(ctx context.Context, params *ReorderByokCredentialsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReorderByokCredentialsRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReorderByokCredentials Put a provider's keys into another order
+//
+// Every key that the provider has of this use must be named, once.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/byok/reorder (the `ReorderByokCredentials` operationId).
+func (c *Client) ReorderByokCredentials(ctx context.Context, params *ReorderByokCredentialsParams, body ReorderByokCredentialsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReorderByokCredentialsRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteByokCredential Delete a provider key
+//
+// The sealed key goes with it.
+//
+// Corresponds with DELETE /v1/byok/{credential_id} (the `DeleteByokCredential` operationId).
+func (c *Client) DeleteByokCredential(ctx context.Context, credentialID CredentialID, params *DeleteByokCredentialParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteByokCredentialRequest(c.Server, credentialID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetByokCredential One provider key
+//
+// Corresponds with GET /v1/byok/{credential_id} (the `GetByokCredential` operationId).
+func (c *Client) GetByokCredential(ctx context.Context, credentialID CredentialID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetByokCredentialRequest(c.Server, credentialID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateByokCredentialWithBody Rename a provider key, replace it, or change when it is used
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PATCH /v1/byok/{credential_id} (the `UpdateByokCredential` operationId).
+func (c *Client) UpdateByokCredentialWithBody(ctx context.Context, credentialID CredentialID, params *UpdateByokCredentialParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateByokCredentialRequestWithBody(c.Server, credentialID, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateByokCredential Rename a provider key, replace it, or change when it is used
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PATCH /v1/byok/{credential_id} (the `UpdateByokCredential` operationId).
+func (c *Client) UpdateByokCredential(ctx context.Context, credentialID CredentialID, params *UpdateByokCredentialParams, body UpdateByokCredentialJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateByokCredentialRequest(c.Server, credentialID, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DisableByokCredential Keep a provider key and take it from all gateways
+//
+// Corresponds with POST /v1/byok/{credential_id}/disable (the `DisableByokCredential` operationId).
+func (c *Client) DisableByokCredential(ctx context.Context, credentialID CredentialID, params *DisableByokCredentialParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDisableByokCredentialRequest(c.Server, credentialID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// EnableByokCredential Use a provider key again
+//
+// Corresponds with POST /v1/byok/{credential_id}/enable (the `EnableByokCredential` operationId).
+func (c *Client) EnableByokCredential(ctx context.Context, credentialID CredentialID, params *EnableByokCredentialParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewEnableByokCredentialRequest(c.Server, credentialID, params)
 	if err != nil {
 		return nil, err
 	}
@@ -2630,6 +3158,643 @@ func NewListAuditEventsRequest(server string, params *ListAuditEventsParams) (*h
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListByokCredentialsRequest constructs an http.Request for the ListByokCredentials method
+func NewListByokCredentialsRequest(server string, params *ListByokCredentialsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/byok")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Provider != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "provider", *params.Provider, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateByokCredentialRequest calls the generic CreateByokCredential builder with application/json body
+func NewCreateByokCredentialRequest(server string, params *CreateByokCredentialParams, body CreateByokCredentialJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateByokCredentialRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewCreateByokCredentialRequestWithBody constructs an http.Request for the CreateByokCredential method, with any body, and a specified content type
+func NewCreateByokCredentialRequestWithBody(server string, params *CreateByokCredentialParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/byok")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewReorderByokCredentialsRequest calls the generic ReorderByokCredentials builder with application/json body
+func NewReorderByokCredentialsRequest(server string, params *ReorderByokCredentialsParams, body ReorderByokCredentialsJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewReorderByokCredentialsRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewReorderByokCredentialsRequestWithBody constructs an http.Request for the ReorderByokCredentials method, with any body, and a specified content type
+func NewReorderByokCredentialsRequestWithBody(server string, params *ReorderByokCredentialsParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/byok/reorder")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewDeleteByokCredentialRequest constructs an http.Request for the DeleteByokCredential method
+func NewDeleteByokCredentialRequest(server string, credentialID CredentialID, params *DeleteByokCredentialParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "credential_id", credentialID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/byok/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetByokCredentialRequest constructs an http.Request for the GetByokCredential method
+func NewGetByokCredentialRequest(server string, credentialID CredentialID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "credential_id", credentialID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/byok/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewUpdateByokCredentialRequest calls the generic UpdateByokCredential builder with application/json body
+func NewUpdateByokCredentialRequest(server string, credentialID CredentialID, params *UpdateByokCredentialParams, body UpdateByokCredentialJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewUpdateByokCredentialRequestWithBody(server, credentialID, params, "application/json", bodyReader)
+}
+
+// NewUpdateByokCredentialRequestWithBody constructs an http.Request for the UpdateByokCredential method, with any body, and a specified content type
+func NewUpdateByokCredentialRequestWithBody(server string, credentialID CredentialID, params *UpdateByokCredentialParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "credential_id", credentialID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/byok/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewDisableByokCredentialRequest constructs an http.Request for the DisableByokCredential method
+func NewDisableByokCredentialRequest(server string, credentialID CredentialID, params *DisableByokCredentialParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "credential_id", credentialID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/byok/%s/disable", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewEnableByokCredentialRequest constructs an http.Request for the EnableByokCredential method
+func NewEnableByokCredentialRequest(server string, credentialID CredentialID, params *EnableByokCredentialParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "credential_id", credentialID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/byok/%s/enable", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
 	}
 
 	return req, nil
@@ -4827,6 +5992,97 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/audit-events (the `ListAuditEvents` operationId).
 	ListAuditEventsWithResponse(ctx context.Context, params *ListAuditEventsParams, reqEditors ...RequestEditorFn) (*ListAuditEventsResponse, error)
 
+	// ListByokCredentialsWithResponse The workspace's own provider keys, newest first
+	//
+	// Never the keys themselves; `prefix` and `suffix` are what tells them apart.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/byok (the `ListByokCredentials` operationId).
+	ListByokCredentialsWithResponse(ctx context.Context, params *ListByokCredentialsParams, reqEditors ...RequestEditorFn) (*ListByokCredentialsResponse, error)
+
+	// CreateByokCredentialWithBodyWithResponse Bring a key of your own for a provider
+	//
+	// The key is sealed for this workspace and this provider before it is stored, and nothing but the gateways can
+	// open it. It becomes the last of the provider's keys of the same use.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/byok (the `CreateByokCredential` operationId).
+	CreateByokCredentialWithBodyWithResponse(ctx context.Context, params *CreateByokCredentialParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateByokCredentialResponse, error)
+
+	// CreateByokCredentialWithResponse Bring a key of your own for a provider
+	//
+	// The key is sealed for this workspace and this provider before it is stored, and nothing but the gateways can
+	// open it. It becomes the last of the provider's keys of the same use.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/byok (the `CreateByokCredential` operationId).
+	CreateByokCredentialWithResponse(ctx context.Context, params *CreateByokCredentialParams, body CreateByokCredentialJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateByokCredentialResponse, error)
+
+	// ReorderByokCredentialsWithBodyWithResponse Put a provider's keys into another order
+	//
+	// Every key that the provider has of this use must be named, once.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/byok/reorder (the `ReorderByokCredentials` operationId).
+	ReorderByokCredentialsWithBodyWithResponse(ctx context.Context, params *ReorderByokCredentialsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReorderByokCredentialsResponse, error)
+
+	// ReorderByokCredentialsWithResponse Put a provider's keys into another order
+	//
+	// Every key that the provider has of this use must be named, once.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/byok/reorder (the `ReorderByokCredentials` operationId).
+	ReorderByokCredentialsWithResponse(ctx context.Context, params *ReorderByokCredentialsParams, body ReorderByokCredentialsJSONRequestBody, reqEditors ...RequestEditorFn) (*ReorderByokCredentialsResponse, error)
+
+	// DeleteByokCredentialWithResponse Delete a provider key
+	//
+	// The sealed key goes with it.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/byok/{credential_id} (the `DeleteByokCredential` operationId).
+	DeleteByokCredentialWithResponse(ctx context.Context, credentialID CredentialID, params *DeleteByokCredentialParams, reqEditors ...RequestEditorFn) (*DeleteByokCredentialResponse, error)
+
+	// GetByokCredentialWithResponse One provider key
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/byok/{credential_id} (the `GetByokCredential` operationId).
+	GetByokCredentialWithResponse(ctx context.Context, credentialID CredentialID, reqEditors ...RequestEditorFn) (*GetByokCredentialResponse, error)
+
+	// UpdateByokCredentialWithBodyWithResponse Rename a provider key, replace it, or change when it is used
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /v1/byok/{credential_id} (the `UpdateByokCredential` operationId).
+	UpdateByokCredentialWithBodyWithResponse(ctx context.Context, credentialID CredentialID, params *UpdateByokCredentialParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateByokCredentialResponse, error)
+
+	// UpdateByokCredentialWithResponse Rename a provider key, replace it, or change when it is used
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /v1/byok/{credential_id} (the `UpdateByokCredential` operationId).
+	UpdateByokCredentialWithResponse(ctx context.Context, credentialID CredentialID, params *UpdateByokCredentialParams, body UpdateByokCredentialJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateByokCredentialResponse, error)
+
+	// DisableByokCredentialWithResponse Keep a provider key and take it from all gateways
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/byok/{credential_id}/disable (the `DisableByokCredential` operationId).
+	DisableByokCredentialWithResponse(ctx context.Context, credentialID CredentialID, params *DisableByokCredentialParams, reqEditors ...RequestEditorFn) (*DisableByokCredentialResponse, error)
+
+	// EnableByokCredentialWithResponse Use a provider key again
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/byok/{credential_id}/enable (the `EnableByokCredential` operationId).
+	EnableByokCredentialWithResponse(ctx context.Context, credentialID CredentialID, params *EnableByokCredentialParams, reqEditors ...RequestEditorFn) (*EnableByokCredentialResponse, error)
+
 	// ListGatewaysWithResponse The gateways and what they serve
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -5158,6 +6414,495 @@ func (r ListAuditEventsResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ListAuditEventsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListByokCredentialsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ByokCredentialList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListByokCredentialsResponse) GetJSON200() *ByokCredentialList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListByokCredentialsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListByokCredentialsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListByokCredentialsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListByokCredentialsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListByokCredentialsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// CreateByokCredentialResponse201Headers the declared response headers of an HTTP 201 response for CreateByokCredential
+type CreateByokCredentialResponse201Headers struct {
+	ETag string
+}
+
+// CreateByokCredentialResponse202Headers the declared response headers of an HTTP 202 response for CreateByokCredential
+type CreateByokCredentialResponse202Headers struct {
+	ETag string
+}
+
+type CreateByokCredentialResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *ByokCredentialChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *ByokCredentialChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *CreateByokCredentialResponse201Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *CreateByokCredentialResponse202Headers
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r CreateByokCredentialResponse) GetJSON201() *ByokCredentialChange {
+	return r.JSON201
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r CreateByokCredentialResponse) GetJSON202() *ByokCredentialChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r CreateByokCredentialResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CreateByokCredentialResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateByokCredentialResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateByokCredentialResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateByokCredentialResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ReorderByokCredentialsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ByokOrderChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *ByokOrderChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ReorderByokCredentialsResponse) GetJSON200() *ByokOrderChange {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r ReorderByokCredentialsResponse) GetJSON202() *ByokOrderChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ReorderByokCredentialsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ReorderByokCredentialsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ReorderByokCredentialsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ReorderByokCredentialsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ReorderByokCredentialsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type DeleteByokCredentialResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DeletedChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *DeletedChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r DeleteByokCredentialResponse) GetJSON200() *DeletedChange {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r DeleteByokCredentialResponse) GetJSON202() *DeletedChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DeleteByokCredentialResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteByokCredentialResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteByokCredentialResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteByokCredentialResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteByokCredentialResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetByokCredentialResponse200Headers the declared response headers of an HTTP 200 response for GetByokCredential
+type GetByokCredentialResponse200Headers struct {
+	ETag string
+}
+
+type GetByokCredentialResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ByokCredentialOne
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetByokCredentialResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetByokCredentialResponse) GetJSON200() *ByokCredentialOne {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetByokCredentialResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetByokCredentialResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetByokCredentialResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetByokCredentialResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetByokCredentialResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// UpdateByokCredentialResponse200Headers the declared response headers of an HTTP 200 response for UpdateByokCredential
+type UpdateByokCredentialResponse200Headers struct {
+	ETag string
+}
+
+// UpdateByokCredentialResponse202Headers the declared response headers of an HTTP 202 response for UpdateByokCredential
+type UpdateByokCredentialResponse202Headers struct {
+	ETag string
+}
+
+type UpdateByokCredentialResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ByokCredentialChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *ByokCredentialChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *UpdateByokCredentialResponse200Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *UpdateByokCredentialResponse202Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r UpdateByokCredentialResponse) GetJSON200() *ByokCredentialChange {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r UpdateByokCredentialResponse) GetJSON202() *ByokCredentialChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r UpdateByokCredentialResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r UpdateByokCredentialResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r UpdateByokCredentialResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r UpdateByokCredentialResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r UpdateByokCredentialResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// DisableByokCredentialResponse200Headers the declared response headers of an HTTP 200 response for DisableByokCredential
+type DisableByokCredentialResponse200Headers struct {
+	ETag string
+}
+
+// DisableByokCredentialResponse202Headers the declared response headers of an HTTP 202 response for DisableByokCredential
+type DisableByokCredentialResponse202Headers struct {
+	ETag string
+}
+
+type DisableByokCredentialResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ByokCredentialChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *ByokCredentialChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *DisableByokCredentialResponse200Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *DisableByokCredentialResponse202Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r DisableByokCredentialResponse) GetJSON200() *ByokCredentialChange {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r DisableByokCredentialResponse) GetJSON202() *ByokCredentialChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DisableByokCredentialResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DisableByokCredentialResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DisableByokCredentialResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DisableByokCredentialResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DisableByokCredentialResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// EnableByokCredentialResponse200Headers the declared response headers of an HTTP 200 response for EnableByokCredential
+type EnableByokCredentialResponse200Headers struct {
+	ETag string
+}
+
+// EnableByokCredentialResponse202Headers the declared response headers of an HTTP 202 response for EnableByokCredential
+type EnableByokCredentialResponse202Headers struct {
+	ETag string
+}
+
+type EnableByokCredentialResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ByokCredentialChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *ByokCredentialChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *EnableByokCredentialResponse200Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *EnableByokCredentialResponse202Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r EnableByokCredentialResponse) GetJSON200() *ByokCredentialChange {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r EnableByokCredentialResponse) GetJSON202() *ByokCredentialChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r EnableByokCredentialResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r EnableByokCredentialResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r EnableByokCredentialResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r EnableByokCredentialResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r EnableByokCredentialResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -6904,6 +8649,163 @@ func (c *ClientWithResponses) ListAuditEventsWithResponse(ctx context.Context, p
 	return ParseListAuditEventsResponse(rsp)
 }
 
+// ListByokCredentialsWithResponse The workspace's own provider keys, newest first
+//
+// Never the keys themselves; `prefix` and `suffix` are what tells them apart.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/byok (the `ListByokCredentials` operationId).
+func (c *ClientWithResponses) ListByokCredentialsWithResponse(ctx context.Context, params *ListByokCredentialsParams, reqEditors ...RequestEditorFn) (*ListByokCredentialsResponse, error) {
+	rsp, err := c.ListByokCredentials(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListByokCredentialsResponse(rsp)
+}
+
+// CreateByokCredentialWithBodyWithResponse Bring a key of your own for a provider
+//
+// The key is sealed for this workspace and this provider before it is stored, and nothing but the gateways can
+// open it. It becomes the last of the provider's keys of the same use.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/byok (the `CreateByokCredential` operationId).
+func (c *ClientWithResponses) CreateByokCredentialWithBodyWithResponse(ctx context.Context, params *CreateByokCredentialParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateByokCredentialResponse, error) {
+	rsp, err := c.CreateByokCredentialWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateByokCredentialResponse(rsp)
+}
+
+// CreateByokCredentialWithResponse Bring a key of your own for a provider
+//
+// The key is sealed for this workspace and this provider before it is stored, and nothing but the gateways can
+// open it. It becomes the last of the provider's keys of the same use.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/byok (the `CreateByokCredential` operationId).
+func (c *ClientWithResponses) CreateByokCredentialWithResponse(ctx context.Context, params *CreateByokCredentialParams, body CreateByokCredentialJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateByokCredentialResponse, error) {
+	rsp, err := c.CreateByokCredential(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateByokCredentialResponse(rsp)
+}
+
+// ReorderByokCredentialsWithBodyWithResponse Put a provider's keys into another order
+//
+// Every key that the provider has of this use must be named, once.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/byok/reorder (the `ReorderByokCredentials` operationId).
+func (c *ClientWithResponses) ReorderByokCredentialsWithBodyWithResponse(ctx context.Context, params *ReorderByokCredentialsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReorderByokCredentialsResponse, error) {
+	rsp, err := c.ReorderByokCredentialsWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReorderByokCredentialsResponse(rsp)
+}
+
+// ReorderByokCredentialsWithResponse Put a provider's keys into another order
+//
+// Every key that the provider has of this use must be named, once.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/byok/reorder (the `ReorderByokCredentials` operationId).
+func (c *ClientWithResponses) ReorderByokCredentialsWithResponse(ctx context.Context, params *ReorderByokCredentialsParams, body ReorderByokCredentialsJSONRequestBody, reqEditors ...RequestEditorFn) (*ReorderByokCredentialsResponse, error) {
+	rsp, err := c.ReorderByokCredentials(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReorderByokCredentialsResponse(rsp)
+}
+
+// DeleteByokCredentialWithResponse Delete a provider key
+//
+// The sealed key goes with it.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/byok/{credential_id} (the `DeleteByokCredential` operationId).
+func (c *ClientWithResponses) DeleteByokCredentialWithResponse(ctx context.Context, credentialID CredentialID, params *DeleteByokCredentialParams, reqEditors ...RequestEditorFn) (*DeleteByokCredentialResponse, error) {
+	rsp, err := c.DeleteByokCredential(ctx, credentialID, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteByokCredentialResponse(rsp)
+}
+
+// GetByokCredentialWithResponse One provider key
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/byok/{credential_id} (the `GetByokCredential` operationId).
+func (c *ClientWithResponses) GetByokCredentialWithResponse(ctx context.Context, credentialID CredentialID, reqEditors ...RequestEditorFn) (*GetByokCredentialResponse, error) {
+	rsp, err := c.GetByokCredential(ctx, credentialID, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetByokCredentialResponse(rsp)
+}
+
+// UpdateByokCredentialWithBodyWithResponse Rename a provider key, replace it, or change when it is used
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /v1/byok/{credential_id} (the `UpdateByokCredential` operationId).
+func (c *ClientWithResponses) UpdateByokCredentialWithBodyWithResponse(ctx context.Context, credentialID CredentialID, params *UpdateByokCredentialParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateByokCredentialResponse, error) {
+	rsp, err := c.UpdateByokCredentialWithBody(ctx, credentialID, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateByokCredentialResponse(rsp)
+}
+
+// UpdateByokCredentialWithResponse Rename a provider key, replace it, or change when it is used
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /v1/byok/{credential_id} (the `UpdateByokCredential` operationId).
+func (c *ClientWithResponses) UpdateByokCredentialWithResponse(ctx context.Context, credentialID CredentialID, params *UpdateByokCredentialParams, body UpdateByokCredentialJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateByokCredentialResponse, error) {
+	rsp, err := c.UpdateByokCredential(ctx, credentialID, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateByokCredentialResponse(rsp)
+}
+
+// DisableByokCredentialWithResponse Keep a provider key and take it from all gateways
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/byok/{credential_id}/disable (the `DisableByokCredential` operationId).
+func (c *ClientWithResponses) DisableByokCredentialWithResponse(ctx context.Context, credentialID CredentialID, params *DisableByokCredentialParams, reqEditors ...RequestEditorFn) (*DisableByokCredentialResponse, error) {
+	rsp, err := c.DisableByokCredential(ctx, credentialID, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDisableByokCredentialResponse(rsp)
+}
+
+// EnableByokCredentialWithResponse Use a provider key again
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/byok/{credential_id}/enable (the `EnableByokCredential` operationId).
+func (c *ClientWithResponses) EnableByokCredentialWithResponse(ctx context.Context, credentialID CredentialID, params *EnableByokCredentialParams, reqEditors ...RequestEditorFn) (*EnableByokCredentialResponse, error) {
+	rsp, err := c.EnableByokCredential(ctx, credentialID, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseEnableByokCredentialResponse(rsp)
+}
+
 // ListGatewaysWithResponse The gateways and what they serve
 //
 // Returns a wrapper object for the known response body format(s).
@@ -7448,6 +9350,417 @@ func ParseListAuditEventsResponse(rsp *http.Response) (*ListAuditEventsResponse,
 		}
 		response.ApplicationProblemJSONDefault = &dest
 
+	}
+
+	return response, nil
+}
+
+// ParseListByokCredentialsResponse parses an HTTP response from a ListByokCredentialsWithResponse call
+func ParseListByokCredentialsResponse(rsp *http.Response) (*ListByokCredentialsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListByokCredentialsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ByokCredentialList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseCreateByokCredentialResponse parses an HTTP response from a CreateByokCredentialWithResponse call
+func ParseCreateByokCredentialResponse(rsp *http.Response) (*CreateByokCredentialResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateByokCredentialResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest ByokCredentialChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest ByokCredentialChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers CreateByokCredentialResponse201Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers201 = &headers
+	case rsp.StatusCode == 202:
+		var headers CreateByokCredentialResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseReorderByokCredentialsResponse parses an HTTP response from a ReorderByokCredentialsWithResponse call
+func ParseReorderByokCredentialsResponse(rsp *http.Response) (*ReorderByokCredentialsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ReorderByokCredentialsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ByokOrderChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest ByokOrderChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseDeleteByokCredentialResponse parses an HTTP response from a DeleteByokCredentialWithResponse call
+func ParseDeleteByokCredentialResponse(rsp *http.Response) (*DeleteByokCredentialResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteByokCredentialResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DeletedChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest DeletedChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetByokCredentialResponse parses an HTTP response from a GetByokCredentialWithResponse call
+func ParseGetByokCredentialResponse(rsp *http.Response) (*GetByokCredentialResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetByokCredentialResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ByokCredentialOne
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetByokCredentialResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseUpdateByokCredentialResponse parses an HTTP response from a UpdateByokCredentialWithResponse call
+func ParseUpdateByokCredentialResponse(rsp *http.Response) (*UpdateByokCredentialResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UpdateByokCredentialResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ByokCredentialChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest ByokCredentialChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers UpdateByokCredentialResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 202:
+		var headers UpdateByokCredentialResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDisableByokCredentialResponse parses an HTTP response from a DisableByokCredentialWithResponse call
+func ParseDisableByokCredentialResponse(rsp *http.Response) (*DisableByokCredentialResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DisableByokCredentialResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ByokCredentialChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest ByokCredentialChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers DisableByokCredentialResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 202:
+		var headers DisableByokCredentialResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseEnableByokCredentialResponse parses an HTTP response from a EnableByokCredentialWithResponse call
+func ParseEnableByokCredentialResponse(rsp *http.Response) (*EnableByokCredentialResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &EnableByokCredentialResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ByokCredentialChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest ByokCredentialChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers EnableByokCredentialResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 202:
+		var headers EnableByokCredentialResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
 	}
 
 	return response, nil

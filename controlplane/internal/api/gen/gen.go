@@ -47,6 +47,45 @@ func (e ActorKind) Valid() bool {
 	}
 }
 
+// Defines values for ByokUse.
+const (
+	Fallback ByokUse = "fallback"
+	Priority ByokUse = "priority"
+)
+
+// Valid indicates whether the value is a known member of the ByokUse enum.
+func (e ByokUse) Valid() bool {
+	switch e {
+	case Fallback:
+		return true
+	case Priority:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ByokVerificationStatus.
+const (
+	Rejected     ByokVerificationStatus = "rejected"
+	Undetermined ByokVerificationStatus = "undetermined"
+	Valid        ByokVerificationStatus = "valid"
+)
+
+// Valid indicates whether the value is a known member of the ByokVerificationStatus enum.
+func (e ByokVerificationStatus) Valid() bool {
+	switch e {
+	case Rejected:
+		return true
+	case Undetermined:
+		return true
+	case Valid:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for GatewayState.
 const (
 	Gone    GatewayState = "gone"
@@ -432,6 +471,113 @@ type AuditEventList struct {
 	// NextCursor Ask for the next page with this; null on the last page.
 	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
 }
+
+// ByokAPIKeys defines model for ByokAPIKeys.
+type ByokAPIKeys = []string
+
+// ByokCredential defines model for ByokCredential.
+type ByokCredential struct {
+	// APIKeys API keys whose requests it serves; empty: all.
+	APIKeys   []string  `json:"api_keys"`
+	CreatedAt time.Time `json:"created_at"`
+
+	// CreatedBy The user who created it.
+	CreatedBy *string `json:"created_by,omitempty"`
+	Enabled   bool    `json:"enabled"`
+	ID        string  `json:"id"`
+
+	// Models Model ids or patterns with * that it is used for; empty: all.
+	Models []string `json:"models"`
+	Name   string   `json:"name"`
+
+	// Position Among those of the provider with the same use; lower ones are tried first.
+	Position int `json:"position"`
+
+	// Prefix The first characters of the key, or of the id of an account; empty when too little would be hidden.
+	Prefix string `json:"prefix"`
+
+	// Provider The provider's slug.
+	Provider string `json:"provider"`
+
+	// Suffix The last characters of the same.
+	Suffix    string    `json:"suffix"`
+	UpdatedAt time.Time `json:"updated_at"`
+
+	// Use Before the platform's own credential, or after it.
+	Use ByokUse `json:"use"`
+
+	// Verification What the provider said to the key when it was last asked.
+	Verification *ByokVerification `json:"verification,omitempty"`
+}
+
+// ByokCredentialChange defines model for ByokCredentialChange.
+type ByokCredentialChange struct {
+	Data        ByokCredential `json:"data"`
+	Publication PublicationRef `json:"publication"`
+}
+
+// ByokCredentialList defines model for ByokCredentialList.
+type ByokCredentialList struct {
+	Data []ByokCredential `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// ByokCredentialOne defines model for ByokCredentialOne.
+type ByokCredentialOne struct {
+	Data ByokCredential `json:"data"`
+}
+
+// ByokCredentialPatch defines model for ByokCredentialPatch.
+type ByokCredentialPatch struct {
+	APIKeys *ByokAPIKeys `json:"api_keys,omitempty"`
+
+	// Key The provider's key, or what its type takes in the place of one: for azure also the JSON of an Entra
+	// application, for bedrock of an access key, for vertex of a service account's key.
+	Key    *ByokSecret    `json:"key,omitempty"`
+	Models *ModelPatterns `json:"models,omitempty"`
+	Name   *string        `json:"name,omitempty"`
+
+	// Use Before the platform's own credential, or after it.
+	Use *ByokUse `json:"use,omitempty"`
+}
+
+// ByokOrder defines model for ByokOrder.
+type ByokOrder struct {
+	Credentials []string `json:"credentials"`
+	Provider    string   `json:"provider"`
+
+	// Use Before the platform's own credential, or after it.
+	Use ByokUse `json:"use"`
+}
+
+// ByokOrderChange defines model for ByokOrderChange.
+type ByokOrderChange struct {
+	Data        []ByokCredential `json:"data"`
+	Publication PublicationRef   `json:"publication"`
+}
+
+// ByokSecret The provider's key, or what its type takes in the place of one: for azure also the JSON of an Entra
+// application, for bedrock of an access key, for vertex of a service account's key.
+type ByokSecret = string
+
+// ByokUse Before the platform's own credential, or after it.
+type ByokUse string
+
+// ByokVerification What the provider said to the key when it was last asked.
+type ByokVerification struct {
+	At time.Time `json:"at"`
+
+	// Detail The class of failure, such as `rate_limited`.
+	Detail *string `json:"detail,omitempty"`
+
+	// Status undetermined: something else failed, which says nothing of the key.
+	Status ByokVerificationStatus `json:"status"`
+}
+
+// ByokVerificationStatus undetermined: something else failed, which says nothing of the key.
+type ByokVerificationStatus string
 
 // CostLine defines model for CostLine.
 type CostLine struct {
@@ -827,6 +973,26 @@ type ModelPatterns = []string
 // ModelsWithoutModel defines model for ModelsWithoutModel.
 type ModelsWithoutModel string
 
+// NewByokCredential defines model for NewByokCredential.
+type NewByokCredential struct {
+	APIKeys *ByokAPIKeys `json:"api_keys,omitempty"`
+
+	// Enabled true when absent.
+	Enabled *bool `json:"enabled,omitempty"`
+
+	// Key The provider's key, or what its type takes in the place of one: for azure also the JSON of an Entra
+	// application, for bedrock of an access key, for vertex of a service account's key.
+	Key    *ByokSecret    `json:"key,omitempty"`
+	Models *ModelPatterns `json:"models,omitempty"`
+	Name   string         `json:"name"`
+
+	// Provider A provider of the catalog.
+	Provider string `json:"provider"`
+
+	// Use Before the platform's own credential, or after it.
+	Use *ByokUse `json:"use,omitempty"`
+}
+
 // NewKey defines model for NewKey.
 type NewKey struct {
 	// ExpiresAt In the future; without it the key does not expire.
@@ -1185,6 +1351,9 @@ type WorkspacePatch struct {
 // WorkspaceStatus defines model for WorkspaceStatus.
 type WorkspaceStatus string
 
+// CredentialID defines model for CredentialID.
+type CredentialID = string
+
 // Cursor defines model for Cursor.
 type Cursor = string
 
@@ -1249,6 +1418,84 @@ type ListAuditEventsParams struct {
 
 	// Until Before this time.
 	Until *Until `form:"until,omitempty" json:"until,omitempty"`
+}
+
+// ListByokCredentialsParams defines parameters for ListByokCredentials.
+type ListByokCredentialsParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Provider Only those of this provider.
+	Provider *string `form:"provider,omitempty" json:"provider,omitempty"`
+}
+
+// CreateByokCredentialParams defines parameters for CreateByokCredential.
+type CreateByokCredentialParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ReorderByokCredentialsParams defines parameters for ReorderByokCredentials.
+type ReorderByokCredentialsParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// DeleteByokCredentialParams defines parameters for DeleteByokCredential.
+type DeleteByokCredentialParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// UpdateByokCredentialParams defines parameters for UpdateByokCredential.
+type UpdateByokCredentialParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// DisableByokCredentialParams defines parameters for DisableByokCredential.
+type DisableByokCredentialParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// EnableByokCredentialParams defines parameters for EnableByokCredential.
+type EnableByokCredentialParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ListKeysParams defines parameters for ListKeys.
@@ -1515,6 +1762,15 @@ type ListMembersParams struct {
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// CreateByokCredentialJSONRequestBody defines body for CreateByokCredential for application/json ContentType.
+type CreateByokCredentialJSONRequestBody = NewByokCredential
+
+// ReorderByokCredentialsJSONRequestBody defines body for ReorderByokCredentials for application/json ContentType.
+type ReorderByokCredentialsJSONRequestBody = ByokOrder
+
+// UpdateByokCredentialJSONRequestBody defines body for UpdateByokCredential for application/json ContentType.
+type UpdateByokCredentialJSONRequestBody = ByokCredentialPatch
+
 // CreateKeyJSONRequestBody defines body for CreateKey for application/json ContentType.
 type CreateKeyJSONRequestBody = NewKey
 
@@ -1544,6 +1800,30 @@ type ServerInterface interface {
 	// ListAuditEvents The audit log, newest first
 	// (GET /v1/audit-events)
 	ListAuditEvents(c *gin.Context, params ListAuditEventsParams)
+	// ListByokCredentials The workspace's own provider keys, newest first
+	// (GET /v1/byok)
+	ListByokCredentials(c *gin.Context, params ListByokCredentialsParams)
+	// CreateByokCredential Bring a key of your own for a provider
+	// (POST /v1/byok)
+	CreateByokCredential(c *gin.Context, params CreateByokCredentialParams)
+	// ReorderByokCredentials Put a provider's keys into another order
+	// (POST /v1/byok/reorder)
+	ReorderByokCredentials(c *gin.Context, params ReorderByokCredentialsParams)
+	// DeleteByokCredential Delete a provider key
+	// (DELETE /v1/byok/{credential_id})
+	DeleteByokCredential(c *gin.Context, credentialID CredentialID, params DeleteByokCredentialParams)
+	// GetByokCredential One provider key
+	// (GET /v1/byok/{credential_id})
+	GetByokCredential(c *gin.Context, credentialID CredentialID)
+	// UpdateByokCredential Rename a provider key, replace it, or change when it is used
+	// (PATCH /v1/byok/{credential_id})
+	UpdateByokCredential(c *gin.Context, credentialID CredentialID, params UpdateByokCredentialParams)
+	// DisableByokCredential Keep a provider key and take it from all gateways
+	// (POST /v1/byok/{credential_id}/disable)
+	DisableByokCredential(c *gin.Context, credentialID CredentialID, params DisableByokCredentialParams)
+	// EnableByokCredential Use a provider key again
+	// (POST /v1/byok/{credential_id}/enable)
+	EnableByokCredential(c *gin.Context, credentialID CredentialID, params EnableByokCredentialParams)
 	// ListGateways The gateways and what they serve
 	// (GET /v1/gateways)
 	ListGateways(c *gin.Context)
@@ -1726,6 +2006,474 @@ func (siw *ServerInterfaceWrapper) ListAuditEvents(c *gin.Context) {
 	}
 
 	siw.Handler.ListAuditEvents(c, params)
+}
+
+// ListByokCredentials operation middleware
+func (siw *ServerInterfaceWrapper) ListByokCredentials(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListByokCredentialsParams
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "provider" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "provider", c.Request.URL.Query(), &params.Provider, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter provider: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListByokCredentials(c, params)
+}
+
+// CreateByokCredential operation middleware
+func (siw *ServerInterfaceWrapper) CreateByokCredential(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateByokCredentialParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.CreateByokCredential(c, params)
+}
+
+// ReorderByokCredentials operation middleware
+func (siw *ServerInterfaceWrapper) ReorderByokCredentials(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ReorderByokCredentialsParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ReorderByokCredentials(c, params)
+}
+
+// DeleteByokCredential operation middleware
+func (siw *ServerInterfaceWrapper) DeleteByokCredential(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "credential_id" -------------
+	var credentialID CredentialID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "credential_id", c.Param("credential_id"), &credentialID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter credential_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteByokCredentialParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DeleteByokCredential(c, credentialID, params)
+}
+
+// GetByokCredential operation middleware
+func (siw *ServerInterfaceWrapper) GetByokCredential(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "credential_id" -------------
+	var credentialID CredentialID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "credential_id", c.Param("credential_id"), &credentialID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter credential_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetByokCredential(c, credentialID)
+}
+
+// UpdateByokCredential operation middleware
+func (siw *ServerInterfaceWrapper) UpdateByokCredential(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "credential_id" -------------
+	var credentialID CredentialID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "credential_id", c.Param("credential_id"), &credentialID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter credential_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params UpdateByokCredentialParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.UpdateByokCredential(c, credentialID, params)
+}
+
+// DisableByokCredential operation middleware
+func (siw *ServerInterfaceWrapper) DisableByokCredential(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "credential_id" -------------
+	var credentialID CredentialID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "credential_id", c.Param("credential_id"), &credentialID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter credential_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DisableByokCredentialParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DisableByokCredential(c, credentialID, params)
+}
+
+// EnableByokCredential operation middleware
+func (siw *ServerInterfaceWrapper) EnableByokCredential(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "credential_id" -------------
+	var credentialID CredentialID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "credential_id", c.Param("credential_id"), &credentialID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter credential_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params EnableByokCredentialParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.EnableByokCredential(c, credentialID, params)
 }
 
 // ListGateways operation middleware
@@ -3253,6 +4001,14 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.DELETE(options.BaseURL+"/v1/management-keys/:management_key_id", wrapper.RevokeManagementKey)
 	router.GET(options.BaseURL+"/v1/management-keys/:management_key_id", wrapper.GetManagementKey)
 	router.POST(options.BaseURL+"/v1/management-keys/:management_key_id/rotate", wrapper.RotateManagementKey)
+	router.GET(options.BaseURL+"/v1/byok", wrapper.ListByokCredentials)
+	router.POST(options.BaseURL+"/v1/byok", wrapper.CreateByokCredential)
+	router.POST(options.BaseURL+"/v1/byok/reorder", wrapper.ReorderByokCredentials)
+	router.DELETE(options.BaseURL+"/v1/byok/:credential_id", wrapper.DeleteByokCredential)
+	router.GET(options.BaseURL+"/v1/byok/:credential_id", wrapper.GetByokCredential)
+	router.PATCH(options.BaseURL+"/v1/byok/:credential_id", wrapper.UpdateByokCredential)
+	router.POST(options.BaseURL+"/v1/byok/:credential_id/enable", wrapper.EnableByokCredential)
+	router.POST(options.BaseURL+"/v1/byok/:credential_id/disable", wrapper.DisableByokCredential)
 	router.GET(options.BaseURL+"/v1/settings", wrapper.GetSettings)
 	router.PATCH(options.BaseURL+"/v1/settings", wrapper.UpdateSettings)
 	router.GET(options.BaseURL+"/v1/audit-events", wrapper.ListAuditEvents)
@@ -3296,6 +4052,481 @@ type ListAuditEventsdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ListAuditEventsdefaultApplicationProblemPlusJSONResponse) VisitListAuditEventsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListByokCredentialsRequestObject struct {
+	Params ListByokCredentialsParams
+}
+
+type ListByokCredentialsResponseObject interface {
+	VisitListByokCredentialsResponse(w http.ResponseWriter) error
+}
+
+type ListByokCredentials200JSONResponse ByokCredentialList
+
+func (response ListByokCredentials200JSONResponse) VisitListByokCredentialsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListByokCredentialsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListByokCredentialsdefaultApplicationProblemPlusJSONResponse) VisitListByokCredentialsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateByokCredentialRequestObject struct {
+	Params CreateByokCredentialParams
+	Body   *CreateByokCredentialJSONRequestBody
+}
+
+type CreateByokCredentialResponseObject interface {
+	VisitCreateByokCredentialResponse(w http.ResponseWriter) error
+}
+
+type CreateByokCredential201ResponseHeaders struct {
+	ETag string
+}
+
+type CreateByokCredential201JSONResponse struct {
+	Body    ByokCredentialChange
+	Headers CreateByokCredential201ResponseHeaders
+}
+
+func (response CreateByokCredential201JSONResponse) VisitCreateByokCredentialResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateByokCredential202ResponseHeaders struct {
+	ETag string
+}
+
+type CreateByokCredential202JSONResponse struct {
+	Body    ByokCredentialChange
+	Headers CreateByokCredential202ResponseHeaders
+}
+
+func (response CreateByokCredential202JSONResponse) VisitCreateByokCredentialResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateByokCredentialdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CreateByokCredentialdefaultApplicationProblemPlusJSONResponse) VisitCreateByokCredentialResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReorderByokCredentialsRequestObject struct {
+	Params ReorderByokCredentialsParams
+	Body   *ReorderByokCredentialsJSONRequestBody
+}
+
+type ReorderByokCredentialsResponseObject interface {
+	VisitReorderByokCredentialsResponse(w http.ResponseWriter) error
+}
+
+type ReorderByokCredentials200JSONResponse ByokOrderChange
+
+func (response ReorderByokCredentials200JSONResponse) VisitReorderByokCredentialsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReorderByokCredentials202JSONResponse ByokOrderChange
+
+func (response ReorderByokCredentials202JSONResponse) VisitReorderByokCredentialsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReorderByokCredentialsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ReorderByokCredentialsdefaultApplicationProblemPlusJSONResponse) VisitReorderByokCredentialsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteByokCredentialRequestObject struct {
+	CredentialID CredentialID `json:"credential_id"`
+	Params       DeleteByokCredentialParams
+}
+
+type DeleteByokCredentialResponseObject interface {
+	VisitDeleteByokCredentialResponse(w http.ResponseWriter) error
+}
+
+type DeleteByokCredential200JSONResponse DeletedChange
+
+func (response DeleteByokCredential200JSONResponse) VisitDeleteByokCredentialResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteByokCredential202JSONResponse DeletedChange
+
+func (response DeleteByokCredential202JSONResponse) VisitDeleteByokCredentialResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteByokCredentialdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response DeleteByokCredentialdefaultApplicationProblemPlusJSONResponse) VisitDeleteByokCredentialResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetByokCredentialRequestObject struct {
+	CredentialID CredentialID `json:"credential_id"`
+}
+
+type GetByokCredentialResponseObject interface {
+	VisitGetByokCredentialResponse(w http.ResponseWriter) error
+}
+
+type GetByokCredential200ResponseHeaders struct {
+	ETag string
+}
+
+type GetByokCredential200JSONResponse struct {
+	Body    ByokCredentialOne
+	Headers GetByokCredential200ResponseHeaders
+}
+
+func (response GetByokCredential200JSONResponse) VisitGetByokCredentialResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetByokCredentialdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetByokCredentialdefaultApplicationProblemPlusJSONResponse) VisitGetByokCredentialResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateByokCredentialRequestObject struct {
+	CredentialID CredentialID `json:"credential_id"`
+	Params       UpdateByokCredentialParams
+	Body         *UpdateByokCredentialJSONRequestBody
+}
+
+type UpdateByokCredentialResponseObject interface {
+	VisitUpdateByokCredentialResponse(w http.ResponseWriter) error
+}
+
+type UpdateByokCredential200ResponseHeaders struct {
+	ETag string
+}
+
+type UpdateByokCredential200JSONResponse struct {
+	Body    ByokCredentialChange
+	Headers UpdateByokCredential200ResponseHeaders
+}
+
+func (response UpdateByokCredential200JSONResponse) VisitUpdateByokCredentialResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateByokCredential202ResponseHeaders struct {
+	ETag string
+}
+
+type UpdateByokCredential202JSONResponse struct {
+	Body    ByokCredentialChange
+	Headers UpdateByokCredential202ResponseHeaders
+}
+
+func (response UpdateByokCredential202JSONResponse) VisitUpdateByokCredentialResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateByokCredentialdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response UpdateByokCredentialdefaultApplicationProblemPlusJSONResponse) VisitUpdateByokCredentialResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DisableByokCredentialRequestObject struct {
+	CredentialID CredentialID `json:"credential_id"`
+	Params       DisableByokCredentialParams
+}
+
+type DisableByokCredentialResponseObject interface {
+	VisitDisableByokCredentialResponse(w http.ResponseWriter) error
+}
+
+type DisableByokCredential200ResponseHeaders struct {
+	ETag string
+}
+
+type DisableByokCredential200JSONResponse struct {
+	Body    ByokCredentialChange
+	Headers DisableByokCredential200ResponseHeaders
+}
+
+func (response DisableByokCredential200JSONResponse) VisitDisableByokCredentialResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DisableByokCredential202ResponseHeaders struct {
+	ETag string
+}
+
+type DisableByokCredential202JSONResponse struct {
+	Body    ByokCredentialChange
+	Headers DisableByokCredential202ResponseHeaders
+}
+
+func (response DisableByokCredential202JSONResponse) VisitDisableByokCredentialResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DisableByokCredentialdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response DisableByokCredentialdefaultApplicationProblemPlusJSONResponse) VisitDisableByokCredentialResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EnableByokCredentialRequestObject struct {
+	CredentialID CredentialID `json:"credential_id"`
+	Params       EnableByokCredentialParams
+}
+
+type EnableByokCredentialResponseObject interface {
+	VisitEnableByokCredentialResponse(w http.ResponseWriter) error
+}
+
+type EnableByokCredential200ResponseHeaders struct {
+	ETag string
+}
+
+type EnableByokCredential200JSONResponse struct {
+	Body    ByokCredentialChange
+	Headers EnableByokCredential200ResponseHeaders
+}
+
+func (response EnableByokCredential200JSONResponse) VisitEnableByokCredentialResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EnableByokCredential202ResponseHeaders struct {
+	ETag string
+}
+
+type EnableByokCredential202JSONResponse struct {
+	Body    ByokCredentialChange
+	Headers EnableByokCredential202ResponseHeaders
+}
+
+func (response EnableByokCredential202JSONResponse) VisitEnableByokCredentialResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EnableByokCredentialdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response EnableByokCredentialdefaultApplicationProblemPlusJSONResponse) VisitEnableByokCredentialResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -4904,6 +6135,30 @@ type StrictServerInterface interface {
 	// ListAuditEvents The audit log, newest first
 	// (GET /v1/audit-events)
 	ListAuditEvents(ctx context.Context, request ListAuditEventsRequestObject) (ListAuditEventsResponseObject, error)
+	// ListByokCredentials The workspace's own provider keys, newest first
+	// (GET /v1/byok)
+	ListByokCredentials(ctx context.Context, request ListByokCredentialsRequestObject) (ListByokCredentialsResponseObject, error)
+	// CreateByokCredential Bring a key of your own for a provider
+	// (POST /v1/byok)
+	CreateByokCredential(ctx context.Context, request CreateByokCredentialRequestObject) (CreateByokCredentialResponseObject, error)
+	// ReorderByokCredentials Put a provider's keys into another order
+	// (POST /v1/byok/reorder)
+	ReorderByokCredentials(ctx context.Context, request ReorderByokCredentialsRequestObject) (ReorderByokCredentialsResponseObject, error)
+	// DeleteByokCredential Delete a provider key
+	// (DELETE /v1/byok/{credential_id})
+	DeleteByokCredential(ctx context.Context, request DeleteByokCredentialRequestObject) (DeleteByokCredentialResponseObject, error)
+	// GetByokCredential One provider key
+	// (GET /v1/byok/{credential_id})
+	GetByokCredential(ctx context.Context, request GetByokCredentialRequestObject) (GetByokCredentialResponseObject, error)
+	// UpdateByokCredential Rename a provider key, replace it, or change when it is used
+	// (PATCH /v1/byok/{credential_id})
+	UpdateByokCredential(ctx context.Context, request UpdateByokCredentialRequestObject) (UpdateByokCredentialResponseObject, error)
+	// DisableByokCredential Keep a provider key and take it from all gateways
+	// (POST /v1/byok/{credential_id}/disable)
+	DisableByokCredential(ctx context.Context, request DisableByokCredentialRequestObject) (DisableByokCredentialResponseObject, error)
+	// EnableByokCredential Use a provider key again
+	// (POST /v1/byok/{credential_id}/enable)
+	EnableByokCredential(ctx context.Context, request EnableByokCredentialRequestObject) (EnableByokCredentialResponseObject, error)
 	// ListGateways The gateways and what they serve
 	// (GET /v1/gateways)
 	ListGateways(ctx context.Context, request ListGatewaysRequestObject) (ListGatewaysResponseObject, error)
@@ -5072,6 +6327,272 @@ func (sh *strictHandler) ListAuditEvents(ctx *gin.Context, params ListAuditEvent
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(ListAuditEventsResponseObject); ok {
 		if err := validResponse.VisitListAuditEventsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListByokCredentials operation middleware
+func (sh *strictHandler) ListByokCredentials(ctx *gin.Context, params ListByokCredentialsParams) {
+	var request ListByokCredentialsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListByokCredentials(ctx, request.(ListByokCredentialsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListByokCredentials")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListByokCredentialsResponseObject); ok {
+		if err := validResponse.VisitListByokCredentialsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateByokCredential operation middleware
+func (sh *strictHandler) CreateByokCredential(ctx *gin.Context, params CreateByokCredentialParams) {
+	var request CreateByokCredentialRequestObject
+
+	request.Params = params
+
+	var body CreateByokCredentialJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateByokCredential(ctx, request.(CreateByokCredentialRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateByokCredential")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(CreateByokCredentialResponseObject); ok {
+		if err := validResponse.VisitCreateByokCredentialResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ReorderByokCredentials operation middleware
+func (sh *strictHandler) ReorderByokCredentials(ctx *gin.Context, params ReorderByokCredentialsParams) {
+	var request ReorderByokCredentialsRequestObject
+
+	request.Params = params
+
+	var body ReorderByokCredentialsJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ReorderByokCredentials(ctx, request.(ReorderByokCredentialsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReorderByokCredentials")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ReorderByokCredentialsResponseObject); ok {
+		if err := validResponse.VisitReorderByokCredentialsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeleteByokCredential operation middleware
+func (sh *strictHandler) DeleteByokCredential(ctx *gin.Context, credentialID CredentialID, params DeleteByokCredentialParams) {
+	var request DeleteByokCredentialRequestObject
+
+	request.CredentialID = credentialID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteByokCredential(ctx, request.(DeleteByokCredentialRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteByokCredential")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DeleteByokCredentialResponseObject); ok {
+		if err := validResponse.VisitDeleteByokCredentialResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetByokCredential operation middleware
+func (sh *strictHandler) GetByokCredential(ctx *gin.Context, credentialID CredentialID) {
+	var request GetByokCredentialRequestObject
+
+	request.CredentialID = credentialID
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetByokCredential(ctx, request.(GetByokCredentialRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetByokCredential")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetByokCredentialResponseObject); ok {
+		if err := validResponse.VisitGetByokCredentialResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// UpdateByokCredential operation middleware
+func (sh *strictHandler) UpdateByokCredential(ctx *gin.Context, credentialID CredentialID, params UpdateByokCredentialParams) {
+	var request UpdateByokCredentialRequestObject
+
+	request.CredentialID = credentialID
+	request.Params = params
+
+	var body UpdateByokCredentialJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdateByokCredential(ctx, request.(UpdateByokCredentialRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdateByokCredential")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(UpdateByokCredentialResponseObject); ok {
+		if err := validResponse.VisitUpdateByokCredentialResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DisableByokCredential operation middleware
+func (sh *strictHandler) DisableByokCredential(ctx *gin.Context, credentialID CredentialID, params DisableByokCredentialParams) {
+	var request DisableByokCredentialRequestObject
+
+	request.CredentialID = credentialID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DisableByokCredential(ctx, request.(DisableByokCredentialRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DisableByokCredential")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DisableByokCredentialResponseObject); ok {
+		if err := validResponse.VisitDisableByokCredentialResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// EnableByokCredential operation middleware
+func (sh *strictHandler) EnableByokCredential(ctx *gin.Context, credentialID CredentialID, params EnableByokCredentialParams) {
+	var request EnableByokCredentialRequestObject
+
+	request.CredentialID = credentialID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.EnableByokCredential(ctx, request.(EnableByokCredentialRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "EnableByokCredential")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(EnableByokCredentialResponseObject); ok {
+		if err := validResponse.VisitEnableByokCredentialResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -6013,142 +7534,163 @@ func (sh *strictHandler) GetMember(ctx *gin.Context, workspaceID WorkspaceID, us
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7H3vcty48eCr4OZSlV2H+mt7L2vV1e/neHdzuthrl+29fLCUGYjsmUHEAbgAqNHE1tU9zT3YPckVGgAJ",
-	"kuAMRxpZ3o0/ZGMNSaDR6G70P3R/HKViUQgOXKvRs4+jOdAMJP7zx/d0Zv4/A5VKVmgm+OjZ6P0cyBVI",
-	"xQQnYkqWc6rJkioiQZeSQ5aQqZBkcjrde0V1Op/sj5KRhF9LJiEbPdOyhGSk0jksqBlbrwoYPRspLRmf",
-	"jW5ubpJRQSVdgHZAvCilEjIOxoTDtR6n+MbEAKPnQAo6A3IBUyHBTM3My7+WIFejZMTpwsxmvxiFcCzo",
-	"9UvgMz0fPXt6dJyMFoz7v4+SDpTJ6DSDRSE08HT1N1h1wXsLBVDN+IxQktI8J0um5wifogsgl7DCXxgn",
-	"x0/IXJRSkRm7AoWvTJlUmlCuliAJnVHGE3xblJoUOWVcw7UmClIJWlWLtDtXrzIAcc/A2LPco+M/t5db",
-	"UK1BmjH/8eG/7P3v8z/9YdTGQTK63pszrkfPRotSaXIB5IhoQY6O/0yumGIXOZDn716cnpJ0TiVNcTsR",
-	"cVMkiy7GXswpnwERPF+R5Rw40XOmCFNEaZbniJe0lBK4JoYw+5ftCK9vvd89WbPcb87OHn06G3043Pv+",
-	"/E9no28HLdyAZkAyFEg5ASpzZjYO9y8hqkznhCpyNnp8NkqIkOQRYuJvsDr9oYuH55w8f3OKFMKyhEwu",
-	"YTX+f//n/06qBRdUz+vlmscsW8tjrcV3ifklWzDdheR/iCVZUL4iwLVkoAi1zDUXeaYI1WQhlD4hTw/t",
-	"ftELBVz38VyOc7TAYotyMXp2/PQQt8T+VbObofMZSATxFeV0Bgvgug9tBlT3So28xeU63NVfjHeBxjfl",
-	"Rc5SagCKQ1jUL1jwivJiHXzB+3cG7i38WoLSMcBQlF7vKTbjNL8Q13vSvrvHsomjacanIIGnQNyzhEwk",
-	"/LoOePfinQF/x3gKXaB/FtpJeSsoNFv0ynuFQ4SzToVcUMPDGdWwZ74dxeb+hWuWd+f+y8B5S/z8NvMq",
-	"kHESKhVISzvmX+vwj8/vivy/05hgML/a1eeCzxIvCsjjQ5UQXDSBK5ArkrMrIDOqYUlXZE4VoUWRM8is",
-	"NEeB34e7JW2Ji1BKo3z+9OHo+Nz+6/Hht+oPn9zvH4+SJzf1w49Pbj49Pjw8PPx2oQaJc4p7Wontp8qI",
-	"7KeHhwvVWKnFj5CXqqApxHdr6R/bLVuqdRtWvXzHXbsx36pCcAWoQb2R4iKHhflnKrgGjjuKO2Fly0Fh",
-	"3/jTP5WB+2Mw1R8kTEfPRv/1oFYSD+xTdeDHxRm7EgW1nillOWQn5O1PL8j3T57+N+KmIhloynK1j1h0",
-	"I5oJn6faanuFFAVIzewaWBZRFpPRJeP4ALg5OT60BPooGZkxqLa63kppWIwSZIzRedIdze5DZBrPShF9",
-	"NdynDxaeemhx8U9ItRnhudawKHR3YamEDLhmNCJm7GqyhFysxKUhQi54RF4ko6yU9pBYqKaQEeVFHnzB",
-	"y8WFOU+TEfCsEMxSQmc4s2mljKMCVdPxxUrD8MkWIoM8OlohxRUz2lvsoQTq6LElfeYrK3wEB7Q8jHKS",
-	"7ccQI0HLFTVg1RNcCJED5eax0lRqyMZUD5XN+I0uVTBeqKWEtGBXHawxwHoS7nsDjuZmVkiI0lSZMf3j",
-	"lePnJlnR1CIrglbqOWwdb1s2NG9vgZqMTafIrBosbayb4ScGeWZ1fvOtG4xKSVfm7x6GD5SK+GNje9iF",
-	"VzAzrr97MupqlclIUzmD3sHcU/v7Js5HkY37Z/Gb+C1ojhPO6RCWtDUlt4T1W/6Sqci2Z1TTwTsQ0E9k",
-	"AwLTetNAP8O1dmZ6Gy0IUHOw2LpeCKVfMg4R+SiUHnPKhRq4p/hBqeJbim6FHknEUrATjQuQ4wXL8+GE",
-	"VHKmhwHYFhIIkB+gH4xgXUmIkygyJVANWaWadJHaOiY3bO+pUiVkDQPMTCOWHDaSxivwh8AyBGfdJzXc",
-	"bWTVQ/jZk/ZShuDDCZ1e5lkHXAe3hnRqK22jylS/+hamfdwSDhhb0A+Qg4YssoL6QfewG6K/WKnkRlkz",
-	"9V1Q6KF/CMyFh073zJz2CQdrZ8blhlHhN+LVKfpunMRNFYPwr9ZYikCXZRKUigKRUk1zMRtvefz1nHuM",
-	"K02jNrfFnLK+TGvhoeoS1b1yqvRYAfDt1KtCiHxcAM/MDx0IflF0BkRCKmSmiJ5TTagEwoUmSgsJGVkB",
-	"gjNg+UrTPLLIU00UyCtQZCrFgjCtSMbUJaE8QxPWzCWBpnPIyM/P37/zM+5OvYTQpDEm9CgZzazqr7Qo",
-	"igZv1p86p/xALq92uf4wqYjMw9FSTRtbGiE7j9P2Nq4h9B3oMZ5lHlqJseekiwbQPH89HT37sH5Se5S2",
-	"V38ZCygYk7ry/e+T5+hs9Y5y8MECpojEyANkGIahnLTCAPtRh1NrMefhcu4i7GucPIS4j2kug/emrfB8",
-	"ybvUgPXu+9XR9T77zrmd6vhK6Lby1H9z0bNZ6E9dzgVxLxIWP83gumAS1FZz9zqtsh7CQaSQgkrtg5m1",
-	"m6D/jC3VljhBz4TqwvDK/E5Yhg5P5251h/0je9YyTRZ0ZZB2QmBR6BWheS6WyvwfejW9vO4a023J3Odr",
-	"K8xpIko1tuHNcRl3wRt82TfqKAAQgw8ihXYhFkVomkJhttV6pfUceEM7GOjq2SDD39kXzSfldMqu4+Ai",
-	"cFNRyiAk6vfZLiW6x6qUU5pCZL/euSdb7s26xbghYztWFtmW3BdTOy7xv7j7FbYqTFekGaw6Cdm+AUWP",
-	"3LiL+HtAcbcDRchB/6BK0N9g9ZrfBfuxaXsmeuMTCWiWMYNbmr8JJp3SXAEGlsNfj5IWZE3J3uQwXuY5",
-	"0fTS5WXgqytCl3S1QYp8qONLZozReUPsrlU7zFtvnPANJWWYsnF4uCFDpSk2BnD8u1QUoGJaBqL6XSUK",
-	"vV1CU20tk4KaA8h6LsUl/suiNG6lvBSziHFrwyPjVJQ8sg2/FEpLoAuMKan9qDV3wfKc8dlYlUVhbBjI",
-	"YgE5CUW+qnJpRKmLUidkOWfp3BwXxrYzwnnWiCcEJt0tLe00Z8D1eIP3OhUZ9DwInaDdk8WsHTKihbZ6",
-	"wl3dpBmkLINs3B+4uVXEaYyRt9hw68NRtwg5uZhzH6b940UMoWzhHAoF6u6UYRqX0dNLR4eqyf29UPQp",
-	"gNALmCh1KhYbfaSv3WvmrBI5S1fbEmQh2YJKD0aXohylWs0Cg20XkAs+U0SLE5Kx6dQoL9ZBYm2YKc3z",
-	"C5peEivmoqrM2nBfUcpCKNgQCuyLCK2lVvTnrH9BKZdkE3280ziheWaoqCcm6TSwaByaY3wg60kMyQiG",
-	"E8icZoQLgu+eWDNCKI3qMMmFMUAvRMl7JFyp6Gwj/b0Xl8DRF7dVeBx1v4D01kY+PSIqdNXcESiMzZPD",
-	"g98XLglQGD0xuuwU9XIF0iWmmrwUsx8wvWG4s8Gcil0Xg1ucGh7Sc2kGES0QsZAzDsNHq6JykeHMEeHl",
-	"TVz9slkrXdHiv3Re3IAKHQaT0fXeTOy5H/+pBN9/S5evQLmtrZ7uqUtW7InCzr2HJ4gRLmbmNWauAULo",
-	"OUgnqmz+AAoxlHRVhhvQdG7NX6YVEUtuzElDZwkReWbEIx5Ng40ru8ktVLZYJNimpN7/ajHnUSfQSzHb",
-	"gfkQBe8zmw8vxezW5kPNdoONiI5r8PM5nBQQKXIwZjtNtXWz/O49T9t7fQYettZ6CSl9owfqy/DuGAbP",
-	"XchnsDf6vf/oc7llHH6388XszCn98O7oBgQ7ELWdFT2o0G1Ac2vx21rTrUTw+4AbvKNBAs32BM9XNhsu",
-	"21tKhqHJaZnne6ngWoo86mpwySc7EeuwcPrccJlmxPsmpL0172yjQtdZ3RaiimlxtgaDRrGNKNkFBVeJ",
-	"PQ9LugjG7WnWrWIwsTaccyGuAu/c8QDv3IJen9pPj59+18UhzqP+bt1Ur7zZWnOE05NLBWNUQaPk/zMs",
-	"fcBznX90uDf01AYxp6UuJZxUXjS8C2CvtGUCrBPNDjM81PJb8Y2GVIKTx6jkZ1h2Y87rtqCJ5r+yKyDA",
-	"0EKhxCsIREhij+H90ReyabfFfldZW3s9bw3zuJfdX0ddRrqjerXFjr/26ZDbMJs/VELp8bSJgMfN65j/",
-	"ODtT/3n+p//0/xh2o4UT2DNzEZ/gc9vdayHELqAHI40E1C2wckuyGpSPWm2UocO8jGWYcfZrCSdkQTOw",
-	"Dk7DJwam9i3HkGgfr7tCS/f+dbj3/fk37h9754/8T9/+x6D9Q6fdXkoVkBzMuCohGZsxrTArjXEOksxX",
-	"xRx4j5jy6IlvVXUKd/2K6tI5RoCYs9heAHV3mZk6IRghE7yOvpsX9tfGwV7XPm5/oqkyTW3eGUiJ2fMS",
-	"pi6slFKeQo7/LPklF0sePe2CW07tDPIskuX3mgNebSRpLhRkRIE+IQpsGoGmFzkQakWkFkXUcnOXkcdB",
-	"2l3/RXn0o/ubySRjGQrchflrYMAmqzyK7dsw7v79Ugo+Q3rAK/lakExEAV8wpdDvWcnhSGoFPvPuf2jf",
-	"rc1peqm2S/jou83zFqaMu/iq2SrDZRLdInOqiIIrkDQn9mvVc8knjKq1Tj/0YUyZn4DmOWGOWsVM3fLS",
-	"UK9jXzOdwxp0dN32v7w9tVg2bGqBvGQ8M7TprspFYbxiIkdzdbg393/5Tzb6IP1NFVxM4AVwJOgClQ3E",
-	"x+TKm6aV3uJKm0q8ncvmNoZbjysMLX41rwZrMxVwQ4Jhnu9wvUhCCsy57dcaf/69bW8uxTw4YcTC4bbl",
-	"rqnA2rBZO7AOw61/aBMxgOXWdmJjPUONxZbraeid1t7c95fBZWonmuf0ysaq/b1qplvp6IFw2iWJrcvs",
-	"fhuQfyueZaGMy06/smELF3lWl56xBJ/Fl108PYzG+X/yul0qFguGB6b5y8/zR+L5ZWCwv/j+++H5CcEm",
-	"RyC2D8chRoYKyda+VUMkFfLrySvcVMBH5o7usPNsefXNX8ai2YIZ6lhYt4o5pmDZc9n6rcvS3NI4mEma",
-	"wlhBKnim4iVLcqMHma00NOJyRJU2pHNFc5adkE69kg43VKVJvjt88ufDsDrJYZRVIhgqNeOzV0739Ii6",
-	"oLnRZjN/0w/vVGDStyGSuRTlbF6UcXfOO9BmyBhb5cWcjg0T8EZ+Q6C0XIDe9MZKXI59EscYuFGAem6S",
-	"peZQHNMllTCWdqHxFzOY0jLXdeJF+zIPZG4rqoQTqwZxYWOz6w2JDPhqrCVlvBeCakG1g2m4umGj/tpo",
-	"kIKPM8eJXX5d0OtxGKqPv1FDEHmOz8bOOVPja6MzrOkjROYvcroaX9G8BBXHiZMP43+BFGNzetWL7PtA",
-	"G3liwVq/4+4hvrrZ913zSFtuNcZpE1J3W1sEnrRYoo+6+5bWsyGtnW5sa5wr2vsRpan1O9Im85g89qLh",
-	"LkG2Srw8RHzNT35rBa2Gfqh25r/YTRJxRwS3ihUBZIqENBpPvvoixXSQBM10lfw8JOBxD0L71nGWPw+V",
-	"79XZ//i7TXXJuqK/rmk26NN6gfWsTzZ++PWwiPFznTfpta107uxeXwzJaKaYRWb+OQODZvRmLIocrDMl",
-	"GRnVNctQllhUS+ofSZCUX46SEVu4MfAfY8hs8QZVAGDdQS0przhI+R/yaiCRSkycl8oebjYhTqHCnAHm",
-	"KS5KxVJzcBnxhHNNWQ6uIkyOnoeoktiIWA0114NbPzXDPD7uckyQ99l1G5pnBPPjnJGWCbRNxRXInBbd",
-	"sBUtMybGjBuNd1jasv3Cpu0PTb1HKYg5A+Oj+S0+errY5qNsLIFmA78ApdmC9ldsWDhED7nLvwUWt8Kf",
-	"9bw6Ht7abYBQNVHTwW5njyoIw9k9OpIG2bRIIkRp7NCvSLdJiFIshzMLjvFWLKM5Zb5W4TBHIV7YGDbh",
-	"T2xWSlA2C3yL3Li2a9fOmNgl96LIz9Z12/pgzBbFeHZWvQdjQ733Vv0xbGWPLTxX3dggQnq/v/NsDAy7",
-	"NFh07bQ2pxPzzzHVnhP/7cCp7IkZahOR+ZrZyjY6MIiLbThtKM+jMR6B4QXN8yqtsS4K+vzN6UBAtDkl",
-	"hpH8e/vqTR3364Dzo9+dhFxASksF4RaTzNWFG1LByRHKGK+Y3UbWVUjr7GRn9IqUN8Q5Q/KrULdNKSjE",
-	"462NKnfBY6hFVQnGwbceWpLtY8fXJ8oiHp9EDCfEXygy7G1r/vq7z+hW4oLDfs/lHKl77tLBjHFz4ngq",
-	"n4sSx882XvrcUKohJOrfoPZ0b1rQv4GacweVJsZpdSh3YLYDJglcMp7V1cgnTsiMpwzybBLPFHB3btYV",
-	"vuoETiUkJBMahXI1mbVZPxyeTzyD+qyS5RxvQZil729UX1wdLRd/9uDFUPT3uaAL1sXPbW5TDK8yex51",
-	"QbSLjK/LIo6IukbqxR8VusjjiQtbJBzf5saEv767ZcG/4ZVzK7D6d/TWh5kjiMGn2ZryiTtMQ+hNHvfJ",
-	"abcsSlJBX19e0XQWqyECmlysSJFTbRZCPClvmd2zm1so/v6JWXuQd4KQb3f3ZCfFHh+2ymM1+w7yMRor",
-	"edBsjAqS2zNyb33Qzby8G2f/bTNn++FaU16jW40zGFFBWkqmV+8Mbvpqu67vk5GQiboYLy7HV0dVcXpE",
-	"NTqjgEoM5Lup51oXqFo5KTFGm6S3DFpTpPxREXy9zqp1l3fMqxz+qMzfU2MNIFMMAOQGNcKpiAPQHv35",
-	"m9NndUV+mzqr58AksfkKKvGNV1TSQpJKiHLxosQWciszpkkuZskZDxhZJVX+SFKFtHMxs5Ohb2D/jJ/x",
-	"R49eVNcr1f6jR2TyvNRzIdm/cJhn5C+4XtLYGfINbYH1LWpRWIhTz43Jwjih9RJPznjPuGfl4eHj1G+M",
-	"3Rb8DSa2e9PB1dGB38ADJAtyWln7BiFYdtMZr8QofW5dfxEZA1zS/3z3+mfs5rNPfrGqJkFV0+HC/YRd",
-	"H0jd8qkxbtUzCdOvxRRvZO+f8dccm2+YBSsy+Wj4/maSEEpyZusc2N8SEkijm8lJq18UUz3Zy2f8PVuA",
-	"BeXtTy/I48ePvzeo/eX9i33ySnBjaCpC8Sb7gubEMiS+8e4H26nJ9kxBa8H8biz0vV/e/UAuQLEMCNOe",
-	"DGyqnsHXj1hP1aYymfGrDMV2ZtI+eV+XEqzTRsPmMm6aicHCxF76OOOT/1hSpv/7UzWpc2Ft0y5FhNnX",
-	"DT07mMbmRbi848Nja2IrsQBElO3S5NKHzjhWuHX5w2wB++Qd8IxMWmUOJ2ZtF0Aw31oLVxXRt8xSdAq5",
-	"tRR8k6wEiaduLuaWZtYz+fE9nU2qlmQrURJjiLkZtMgz8s2To+Nva7gFBwK58p1IMHtuAZQv5yz39Pwj",
-	"OmoePaqIIdbF4pl59xOxCgv5ZPOYP9mJPp3xT3t7e9X/zItPDg/JJzJhHBOSxv9Ugk8SMsG/bAUM9A9N",
-	"yCfcqQuRrUhKOceWN7iqk4qXJLjM72+wXAHjZFInB0++JW7CIzNhyakTB5CZwbkIrnkntsOEwT4CQgSH",
-	"EzKx5uqEKLpSrlCSG/KxGXIq5AXLMsAFMI5Xh1MsdoSqvF8CXnV3Fh8+qG8dYZU6m69VuGCbn+GJmYEL",
-	"PZ6KknuI0aY0hqAD2P5QyT8s4VD3XXEjPTUjLUDPRTY2A+KkFgm2Z5yeE7hmSqsTMnluHk4cazGtiP1Q",
-	"+cG+N4OZsypnqcZ111Q9rn53Q2Mh3fZqmbZ1WYIPbUs4qmwhF0PzhkTtspBI7eRHx2byQmICHKowY+vq",
-	"NvMFfOGKWYVd09xdhKDclSGW1jWGiZ8Hd7egq1zQbKyFGOdUzqBBkkyhd8pKT7Zg2n/71BKbKotCYHmX",
-	"BWSMYgeE9gAGyEnYiwaZwQ701LKJr7ZS8QQlmK9gWN3IhBPyaym09fxO6pz0apDHjvSvKMuNoLFDYLlo",
-	"lONLujoxcCCqg3TSpBJHKMsmb0HL1d5z8weOPUpGOUuB25pFzN80kEbJKmg6h73j/cO6vU/wW31TYPTO",
-	"N90Kj/bnb06DsszPRkf7h/YrUQCnBRs9Gz3eP8LBDeWi3mdObNRK9uDK93KcARoOFV+dZtiITem69YMa",
-	"NRsu9nhs61cOvP6fbHzTtpUzL7bv3uSug4vtkVH7iS5htW/NvL62UFVXjYG9/To6cx8wfObiGkwR81ET",
-	"qB5omq09dg2SsnBtmNzWUdrl1Muq6Ffr2o+QtnxJxrI1+yPkXWHaQFe2I9yAF237tpvzVkOs48PDNc2w",
-	"tmuC1erIEumF9dzemRNTZzRY9twPEq/65qiADlptJSNVLhZUrpyRUxsihMOyqknkvSYYl8Ji+aNz87GR",
-	"EmFaea+E+GudOH5vuAtLwEcQZxVir4lqn+w/Byoza0PmVEO+2hUqqxsG9R26OaxsM4AQnyLPRalrfBpz",
-	"aC0u/warBxOzaKt5tQh1kd4miXWxlyGbFxTGuVcG8wVX1nKWWeWuyKDSHa3LwJn/PcyFe3+OZRiV3lAO",
-	"3mtcxijbvzTGjz9vfKdfnhEu7P1Ho/LtV6EFT032bLTNfLcjJ2zkOICYWn2N7daiSvUXka12tquuNsVN",
-	"04XnCre1aOloZ7O2Wxr0dC70zZlR96+r+Y+SWHPs2HzutQN8Byc5Pjz+HazijtxlmycRWjU47jJSIFIP",
-	"Ptpw2U3d2agrXm3N4c/JEAO+cB2u71ssbt5+ihnbaGUtvxjy/byQ35Fk3yJ9BSSLlvlMiCx2CEQ1gBlo",
-	"S5/3SQuv+Tp0PiQGX3PoZ/dtmdb2/jaMVfhIThPZNiz4JcuD3Z+lVSX8QafpVxH0GxNBFtKtT80DrMtv",
-	"G2ffksWcStvkMBz264H7ldrv68Cdlqpx4NrOPRY4CapcQDaQA+zbu2cBO+5XHvjKA/fDA8+xaRWhxLZW",
-	"qTiBzijjQ2lf+EaSd6X9SPH0aF2FKqMTSzSQAiQTmY1Vc1ju1A1iF/fvpeVV9TI+s5b31WeiH/Y8LHLD",
-	"TnUZcYwkbFYGczFb75V+KWafxyu942hO3M/tb99UwsThp8/b7VKxdxw5q6Cw0QojwVwvpbq9RFXYJAaW",
-	"LzQRhep4QJLhALAQiurmjO2N0wdP1bGnB6SjO4Nkhb5P9qI+icZvY5pTpbYIWfj8yaPr61EyOsb/Psb/",
-	"PsH/Pr2+jqZSDsAbcLOPSvRBE3SnGSSTqiZOQ0nadSnqxUbdxKiPgJ5+t2m37lN99G1K1oZywqzJXYR0",
-	"3gbjDY+RmrcPPtbJJDe9onQGRpKO7hdta9x7DsZdoOo1h7r5zXK+Mtrw0vUvtiU5zV82BQ9rz9YXHLuI",
-	"3PZkcfuEyqfbhDr7YG9jjLVRwPkznGv3ySfdbhNrOaaVqnwfcdBONnQPH7XeWxMZ/Vn4rEZjL3Bj7di8",
-	"QF0F3nOaXlr7Yfch1GZ99t9+MLXdfOMBwqqxdi89MquVVvTF2w1fzNJ2FIBtQ4nJNM1WAy6XXkxJ1fun",
-	"n8nj8vrgY+fq44BY7sNw5hfiYLs9oX2RXrcvYDk7iv92OKYbBY6dfX0aY5vIPw9BrdEim8A/dLy4Cc0m",
-	"/WIrAdFAyBplMya8bu1U7U7apxb95Hyo9qY36ipC4i0qf68Iyc8Vf8be/kZGmxPGNYchz/mquthiRaqt",
-	"28czOx4oImzzA3v5TSx5n4f1tyGLf2++1q+K1BevSPV4ZbcRXE7sVJcs64upa+3cN+79v9ev/6Zt3eYt",
-	"97V2bo2hO5i47sI04ql9i/nDuVlqvcs2Ab2aNthOv2sbUn9bNGwE9rTMc38z+aRJ0M64vY0526GK34FJ",
-	"G97z/6zmrLWSsnYJiR45VZFH4rtEu33Tu1WrdimMv8wV3j9DV/ZvfT80bO/tlkWtW6tfmAfc76V4UAJg",
-	"vfgOX/xNC+52w5i1ojvEz334J5slGPqc/O2LO+FXBx+DvzY5/MN2MJ8HxWtMtwDuXQUBwlIC3tlfdQ+K",
-	"IXRbSg5WFtpgKmhx0Yf7qtL7PSI+LEffg3UP6kNqoW0uUDVq/BZVP9k9WpMzHeD138XMa7YA+My2Xqtn",
-	"wwYyI1TZoAiV8EW5+B5wGbvJq9ZbMZETVKUvi9gnpWzp1G1Z6c6pMO+K3DX2ndqqquTC3iTvyxnAEqvj",
-	"i1U0h8InowRJIEYRGpI+gaKJZXpu7WIplmjasEWzBbHggM9ScYW1f/LexBhjIskrmkcBnYvSAJfRKHD3",
-	"qQVVBXZ7CN9tww4TGVRiyzXZa8qpUNoV4XBV9voyGpZVQcw+mnUVEu/T2K9KOPagK6V5DnJH5n27EtqH",
-	"c0Onm2yEGgxr7gTWDxaxMVjvhMRs8Q+9CtA9zJ3z1Y2zSx0oaFhrtxDzCxSEjBFsTGSzDj6GZUtb4cpY",
-	"eQIsizFtniL2poItYeZr3XEieGJ9O0boMZ7mZWbz7ppUYadb48hZY6C74rAJgWua6nyVmPOWkllJZWaz",
-	"x5UmOAFzLfJs6ShXJjsmd7Ekn1yMXWnOpn50p6TA33ck9wdbtnGgZ8VQjCv0iEyxSw3tbpDckT3t5KHH",
-	"pY8V+4OlIS/cvwBbczpV8D50fHQAMre04fzHQ27Xfn4n88Obiq0Ksp/ZVtzWUftlZoM83CrurHlj/dEB",
-	"QmyTPnHgKs2uT2V17/y2c1hxEQOSV+1id6UKuuGs1XnPYnLoZh98LBXITT7lV75n8j1vybokIHxhV07k",
-	"qgn07lE/wEGiQNpNGmAVGvsP5JWHpJT56NnoAPnDwd5tcyGMXDJGhivQ590U3hCMu0Q0cMx1dj71ivir",
-	"7wMcdUfw1aiqm5adBkz15abY90HN6fo6UvPLdp5CxMW0ZNiRMOjD3mzl0dCSqqspVXPZzqLqAnY9BbPr",
-	"YbxToztKGFerYpPNlvGGcVZVzyw/ogthdEf8SchIVwRb0Dq4H+VDgTfnN/8/AAD//w==",
+	"7H3tlts2suCrYLVzThIP+8sf2cR99tzrOMlsb5zYx3Zufrj7SmiyJGGaAhQAbFlje88+zT7YPsk9KAAk",
+	"SIIU1a3+8Ix/TMYtkkChUFWoL1R9GKVisRQcuFajpx9Gc6AZSPznT2/pzPx/BiqVbKmZ4KOno7dzIJcg",
+	"FROciClZzakmK6qIBF1IDllCpkKSycl071eq0/lkf5SMJPxZMAnZ6KmWBSQjlc5hQc3Yer2E0dOR0pLx",
+	"2ejTp0/JaEklXYB2QDyXkAHXjOYnP8aBYZmBg5KlFJcsA0kuYJ2QyflaXIz////9fwgAMy8vqZ6PkhGn",
+	"CzNlWg48ZlkvjAv6/gXwmZ6Pnn77OGmBnIyeF1IJGYduwuG9Hqf4xsQAqudAlnQG5BymQkIJ3Z8FyHUA",
+	"nh2zA44nRw+T0YJx//dRDKyTDBZLoYGn619g3QbvNSyBasZnhJKU5jlZMT1H+BRdgEEj/sI4efiYzEUh",
+	"FZmxS1D4ypRJpQnlagWS0BllPMG3RaHJMqeMa3iviYJUglblIi11VasMQNwzMHYs9+jhd83lLqnWIM2Y",
+	"//nuv+39n7O//mXUxEEyer83Z1yPno4WhdLkHMgR0YIcPfyOXDLFznMgz948Pzkh6ZxKmiLJIeKmSLpt",
+	"jD2fUz4DIni+Jqs5cKLnTBGmiNIszxEvaSElcE0M83Qv2zHHqIfMOpf79enpg4+no3eHe9+f/fV09M2g",
+	"hRvQDEjIKpwAlTkzG4f7lxBVpHNCFTkdPTodJURI8gAx8QusY2z3jJNnr06QQliWkMkFrPtYzTy+Lo+9",
+	"YAum25D8L7EiC8rXBLiWDJSRA4a55iLPFKGaLITSx+TJod0veq6A6y6ey3GOBlhsUSxGTx8+OcQtsX9V",
+	"7GbofAYSQfyVcjqDBXDdhTYDqnulQt6iV0xVX4x3gcZXxXnOUmoAikO4rF6w4C2L8z74gvevDdxr+LMA",
+	"pbsE/eT9nmIzTvNz8X5P2nf3WDZxNM34FCTwFIh7lpCJhD/7gHcvXhvwN4yn0Ab6N6GdlLeCQrNFp7xX",
+	"OEQ461TIBTU8nFENe+bbUWzu37lmeXvuHwbOW+DnV5lXgYyTUKFAWtox/+rDPz6/LvL/oDHBYH61q88F",
+	"nyVeFJBHhyohuGgClyDXJGeXQGZUw4quyZwqQpfLnEFmpTkK/C7crWhDXIRSGuXzx3dHD8/svx4dfqP+",
+	"8tH9/uEoefypevjh8aePjw4PDw+/WahB4pzinpZi+4kyIvvJ4eFC1VZq8SPkhVrSFOK7tfKP7ZatVN+G",
+	"lS9fc9c+mW/VUnAFqOW9kuI8h4X5Zyq4Bo47ijthZcvB0r7x178rA/eHYKq/SJiOno7++0GlyB7Yp+rA",
+	"j4sztiUKaj1TynLIjsnrn5+T7x8/+R/ETUUy0JTlah+x6EY0Ez5LtdX2llIsQWpm18CyiEKbjC4YxwfA",
+	"zcnxriHQR8nIjEG11fXWSsNilCBjjM6S9mh2HyLTeFaK6NThPr2z8FRDi/O/Q6rNCM+0hsVStxdWacpt",
+	"+rGryRJi1G1DhFzwiLxIRlkh7SGxUHUhI4rzPPiCF4tzc54mI+DZUjBLCa3hzKYVMo4KVE3H52sNwydb",
+	"iAzy6GjerIg+lEAdPTakz3xthY/ggNaRUU6y/RhiJGi5pgasaoJzIXKg3DxWmkoN2ZjqobIZv9GFCsYL",
+	"tZSQFuyqgzUGWE/Cfa/BUd/MEglRmioypn+6dPxcJyuaWmRF0Eo9h/XxtmVD8/YWqMnYdIrMqsHSRt8M",
+	"PzPIM6vzm2/dYFRKujZ/dzB8oFTEHxvbwy68hJlx/e3jUVurTEaayhl0Duae2t83cT6KbNw/i9/Eb0F9",
+	"nHBOh7CkqSm5JfRv+QumItueUU0H70BAP5ENCEzrTQP9Bu+1M9ObaEGA6oPF1vXDWlw8e3XyC6xVDfxe",
+	"s621YQv6/sR++fDJt+0VmUme18Rtg2eWzJwaKnKQW3tMkdVcqFIFVoQZI1xegjomRrqvnxKa53i6+wW0",
+	"iaoBVCqBbiuC/Dfn67gujzriai6Ie5EwHZWOwI1ozOKysYMpUKpFUPSr+Z2wDJUlp6op6/R4QPScaoMs",
+	"pgxsGZkKeXWMdZ7SS6GYl3qN/VsIPiMaN897ibxDq+6XKRQck1ysQJrTRRFq1HxzvFifzH5UjCwlTNn7",
+	"+F5YV07lA/Hzox9NSP+n87NxQtNUFFw79DhHiBAkZ1rnQFaiyDOjpM5ZlgGPbmt4qLYB8k+/UkTlxSw6",
+	"giqmnQvKaXQ9BnvRsYpltjWBFwo2yRzDzL8rPDouQbKpU2WHfPYf4ftROR4c2Uht5RaXqLEwBjRXcVPJ",
+	"I0klUWp8XsNJlzSsBJU7Iztl/ablBiLPEEflUtio31evvoZpl2gPB9y8mB0cW+013fnRVYHzku9op2LA",
+	"bJ7+lXet0ixDuqT5qwCUKc0V4DEa/nqU9ByEm2D2p7YxxqwffNMXb9BtXT9L+r7Bk+WVO1HCAyD0YR8e",
+	"btQOthEqnzow/VI6udqL3y4Lbze6zdG3+LL/q03+ofzfbpItURQSaCAyrWQMl33Wh85N8m1HQuFOBJ+j",
+	"9U0HsVcGVlZPUsQMRjS9AEUYt/pKTlNUXgSHpxgFpP8oJBCaK4Ev/O83L39zOsRPXEt6ygMPj40bnkMm",
+	"RXpRaRqg3Nzm6SVIDe9tuM9otSwFr41YEPdPzTEXUNR3R9/XI2Xftb1rK8k0vOT52rqxHF5+V9DjVcXV",
+	"aqMqfKWIWHFS0RKiiU41SKfUes/PUjIhmV6PktGU5vk5TS+iPp6WAhBxL1BdVxEVZRnRwuttViljNjKL",
+	"6hBVF9YB0ZCj29jO6A+LU0qaU4WKlnPMVCGliaQaxhhagWyy3++vqA9c8Aw0yAXjkD0lSixAzxmfEcgV",
+	"OLddQlZzls6JomtFuLDPK/01RP8lzZ31asgftaBwgshWNJjKgYk2dIybngulX7DY6ZoKpceccqEGWv34",
+	"QaE67BsDc4eviqVgJxovQY4XLM+HuxoKzvQwAJtuJATID9ANRrCuJMRJFJlWGS2d122kNhypGwTmiVIF",
+	"ZLUQnZlGrDhs1MB+Be8mXIXg9H1Swd1EVjWEnz1pLmUIPq6jcrdwexdnz4+Qg7aWfWMF1YOBJn/MPvKj",
+	"9Ex9HRR66O8Cc6Fbsu0hmnYJBxuJjMsNqueb8epCQW6cxE0Vg/BvNpwWgS7LJKi4EyWlmuZiNt7SQdrh",
+	"BGJcaRqNylrMOcePjQGiczt6NJmzc6wA+HYO+KUQ+XgJPDM/tCD4XdEZEAmpkJmynicqwRxfRGkhISNr",
+	"QHAGLF9pmkcWeeLdfmQqxQIVtoypC0J5hkFOM5cEms4hI789e/vGz7i7AASEQa+cXZoXZzY4pLRYLqMn",
+	"LnpKVDwsEOPycperD5OSyDwcjeBFbUsjZOdx2tzGHkLfgcvAs8xd+wrsOenyxWiev5yOnr7rn9Qepc3V",
+	"X0CH67fMDtsnzzAdx6dSgU8nY4pIzE2zflhjCTQSxfajKQmNxZyFy7mOsK9wchfiPqa5DN6bpsJzn3ep",
+	"Buv196ul6936zrmdavla7i6a8n7JJKit5u5Ma8g6CAeRQpZUam+IVbZx9xlbqC1xcq0oz4KubRzFhjBo",
+	"nouV2mWcx5wmolBjmwA7LuJJWgZf9o0qT8yFL6TQLglPoRtkabbV5i3puY2qbJsMsEGGv7EvDomtTEUh",
+	"YwEWXEpHuEZOaQqR/Xrjnmy5N32LcUPGdmz7UE9M7bjA/7q4SxluKf0DZXClXPV2wZVrir87FHc7UIQc",
+	"9HeqBP0C6ytHSRD+oaGRX2C9m3hIXbLXOYwXee48tYZL8dU1oSu63iBF3lU+UjPG6OzWAyKh2BjA8W9S",
+	"sQQVj41UEi6wS2iqrWWypOYAsrkt4gL/ZVEat1JeiFnEuLUJdGP0R0esvqXSEugCsw5VPEx/zvKc8dlY",
+	"FculsWEgi6VsSljm6/K2hSj0stDeEcqsbWeE86yWcRaYdFe0tNOcAdfjDflNqcig40HoBG2fLGbtkBEt",
+	"tNUTrusmzSBlGWTj7tS+K+UkjjE3MzZcf8LiFZISXVZyF6b940UMoWzhHApL1N0pw4s+Rk8vHB2qOvd3",
+	"QtGlAEInYKLQqVhs9JG+dK9hXkzO0vW2BLmUbEGlB6NNUY5SrWaB6ZjnkAs+U0SLY5Kx6dQoL9ZBYm0Y",
+	"H5chVsxtzF1pPyzkUijYkCzalTPYS63oz+l/QSl3DSP6eKeZpOaZoaKOrFWngUUzlTnGB7KOqwMZwXAC",
+	"mdOMcEHw3WNrRgiF+VnUZT+di4J3SLhC0dlG+nsrLoCjL26rBGqXflOSXm9urEdEia6KO5IwoBSeHB78",
+	"rnBJgMLoidFmp6iXK5AuMdXkhZj9WAb8hjkbzKnYdjG4xanhSZ8uET2WimiwkDMOw0cro3KR4cwR4eVN",
+	"XP2y9xraosV/6by4ARU6DCaj93szsed+/LsSfP81Xf0Kym1t+XRPXbDlnljauffwBDHCxYWiu8xcA4TQ",
+	"c5BOVPkUQCGtpCvvQAFN59b8ZdqGql3EPCEiz4x4LNMGB+HTbnIDlQ0WCbYpqfa/XMxZ1An0Qsx2YD5E",
+	"wbtl8+GFmF3ZfKjYbrAR0XIN3p7DSQGRIgdjttNUWzfLP73naXuvz8DD1lovIaVv9EDdD++OYfDchXwG",
+	"e6Pf+o9uyy3j8LudL2ZnTum7d0fXINiBqG2t6E6Fbg2aK4vfxpquJILfBtzgHQ0SaLYneL6296WyPUw6",
+	"MwZYked7qeBaijzqanDJJzsR67Bw+txwmWbE+yakvTbvbKNCV/d+LUQl0+JsNQaNYhtRsgsKLhN77pZ0",
+	"EYyr06xbxWBirTnnOvJ9Hw7wzm24zITzqD+sm+pXb7ZWHOH05ELBGFXQKPn/Bqv2pagtUpuvmCge3Duq",
+	"n5JGLW/Wkmjbn/c8z7z7+s2zKqXUq1DWctyv59XeWqa2EwxdaXG/wcrHw4fTRJ+z/MTGuKeFLiQcl05W",
+	"psvU2kyA9bHaYYZH4j4X13m4Ezh5B+LbKQl9W1BH89/YJRBgaMBS4vVHIiSxWlo7U/mONu2q2G/r8le9",
+	"TOFe7r5McU3te4sdf+mzZbdhNq9zhIfLkzoCHtXrOf3n6an697O//rv/x7CSGJzAnpmL+Pyvq+5eAyF2",
+	"AR0YqeUnb4GVK5LVoHTlcqMMHeZFLAGRsz8LOCYLmoH1fxs+MTA1j7aQaB/11eCie/843Pv+7Gv3j72z",
+	"B/6nb/5t0P6hT3cvpQpIDmZclZCMzZhWmLTIOAdJ5uvlHHiHmPLoiW9VqaS1zzx14fxmQIyqZitIuUu3",
+	"TB0TDKAKXiVnmBf2e8OkL6sQiFd4VIG3WYzSKyVev5cwdVHHlPIUcncn4YKLFY8qQ0GZlOYFgyySBPqS",
+	"g70rk+ZCQUYU6GOiwGaZaKPgEHePRItl1LB31czGQVZmdzVADLP40mYkYxkK3IX5a2A8r+uGyR++yOBK",
+	"Cj5DesB7SFqQTEQBXzCl0C1eyuFI5g0+89EhaBbnyml6obbLB+oqB/Iapoy78LvZKsNlEr1mc6qIgkuQ",
+	"NCf2a9VRJSQMujZOP9SMp8xPQPPcX8nKxUxdsepIZ9xHM51DDzraKuXvr08slg2bWiAvGMfr5K7WThTG",
+	"SyZy9GYMd/b/h/9ko4val7rAxQROIkeCLo5dQ3xMrryqO3EaXGkzzbfz6F3Fru/wlKJDSM3LwZpMZa+I",
+	"hWngw/UiCSkwF9Xp9Q3497YtfRJz8IUBLYfbhjevBGvDZu3AeRBu/V17EAJYruxGqK1nqC+h4ZkcWhSr",
+	"82rEi6AamxPNc3ppUxl8YTamG7cVAuG0SxLrS/x/HZB/0+GAUMZlp1/ZsIWLPKvq61qCzzrKezw5jKaB",
+	"/Ox1u1QsFkz7G6J+nq+I55eBuSDL778fnr4SbHIEYvtwHGJkqJBs7Fs5RFIiv5q8xE0JfGTu6A47x6dX",
+	"3/xdPZotGF4ytl43c0zBqqNa22uXxLulcTCTNIWxglTwTMVrnua2WgwQQyMuhVhpQzp4zfWYtAqetrih",
+	"rG367eHj7w7D8qaHUVaJYKjQjM9+dbqnR9Q5zY02m/mLoHjlBu8EGCKZS1HM5ssi7u17A9oMGWOrfDmn",
+	"Y8MEvJb+Eigt56A3vbEWF2Of4zPurS2UmkNxTFdUwljahcZfzGBKi1xXeTnNu16Qua0o85GsGsSFDd33",
+	"GxIZ8PVYS8p4JwTlgioH03B1wyaFaKNBCj7OHCe2+XVB34/DTI74GxUEkef4bOycMxW+NjrD6i5kZP5l",
+	"TtfjS5oXoOI4cfJh/A+QYmxOr2qRXR9oI08sWP077h7iq5tDIxWPNOVWbZwmIbW3tUHgSYMluqi7a2kd",
+	"G9LY6dq2xrmiuR9RmurfkSaZx+SxFw3XicGW4uUuwq9+8israBX0Q7Uz/8WOau40RXCj2jFApkhIo/HY",
+	"yL0U00GOPNNlbvyQeNgNCO0rh+G+Gyrfy7P/0bebCpu3RX9VFH3Qp9UCq1kfb/zwy2ER4+cqrdZrW+nc",
+	"2b2+mrLRTDHJ0PxzBgbN6M1YLHOwzpRkZFTXLENZYlEtqX8kQVJ+MUpGbOHGwH+MIbO1PdQSABsXaEl5",
+	"yUHK/5CXA4lU4r0KqezhZvMlFSrMGWAa66JQLDUHlxFPONeU5eBKyuboeYgqibWI1VBzPbgUVjHMo4dt",
+	"jgnSgttuQ/OMYPqkM9IygbapuASZ02WkwE6RMTFm3Gi8w7La7Rf2VsfQmxkoBTGlZHw0v8JHTxbbfJSN",
+	"JdBs4BegNFvQ7oIeC4foIaUetsDiVviznlfHw1u7DRCqOmpa2G3tUQlhOLtHR1IjmwZJhCiNHfol6dYJ",
+	"UYrVcGbBMV6LVTTl0Dc7GOYoxPs8wyb8mc0KCcpeEtgidbLp2rUzJnbJnSjys7Xdtj4Ys0Wtpp0Vd8LY",
+	"UOe1Zn8MW9ljS2CVF3qIkN7v7zwbA8MuNRbtndam/OL1BLyJwYn/duBU9sQMtYnIfPVkdhsdGMTFNpw2",
+	"lOdtheRIgRia52XWa9VV5Nmrk4GAaHNKDCP5t/bVT1XcrwXOT353EnIOKS0UhFtMMldYfkiBL0coY7yB",
+	"eBVZVyKttZOt0UtS3hDnDMmvRN02lcIQj1c2qtz9n6EWVSkYB1+KaUi2Dy1fnyiW8fgkYjgJErKkaxpU",
+	"q7zMBYeuqnqyo67jOcwY50GpvLkocPxs453gDZU8QqL+DLWnG9OC/gXUnGuoNDFOq0K5A7MdMEnggvEs",
+	"qD3phMx4yiDvKD7prKXeumitwKmEhGRCo1AuJ7M267vDs4lnUJ9VsprjJRmz9P2N6osrs+bizx68GIr+",
+	"mAu6YG38XOWyzfA2NWdRF0SzS1lfknlE1NVSL75S6CKPJy5skY9+lQs1/nb3lvUgh7feKcHq3tErH2aO",
+	"IAafZj3VNXeYhtB5t8Anp12xZk0JfXW3SdNZrMQMaHK+Liv2Ek/KW2b37OaSkr+eZNYe5J0g5NtdTdpJ",
+	"LdC7LQJazr6DfIzaSu40G6OE5OqM3Fk+djMv78bZf9XM2W64eqqvtIu1BiMqSAvJ9PqNwU1X6d/+RpsJ",
+	"majz8eJifHlUdrdDVKMzCqjEQL6beq71ElUrJyXGaJN0Vsmri5SvFMHXq6xad7fLvMrhK2X+nhprAJli",
+	"ACCfUCOcio66243Rn706eVq19LOps3oOTBKbr6AS37lVJQ0kqaTWQlklRLnwUWLL/hUZ0yQXs+SUB3yt",
+	"kjKdJCkj3LmY2bnRVbB/yk/5gwfVHR61/+ABmTwr9FxI9g8c5in5AZdPahtFvqYNKL9BpQrLttpi34wT",
+	"Wq34+JR3jHtaHB4+Sv0+2V3C32BiO1YfXB4d+P08QCohJ6Xxj62VqATibFlidEC3rh9ExgCXZAvc83y9",
+	"T363midBzdPhwv2EXSRJ1ea6Nm7Z6wezscUU7+/vn/KXHJt5mgUrMvlgxMCnSUIoyZmtimF/S0ggnD5N",
+	"jhv9p5nqSGY+5W/ZwjUTev3zc/Lo0aPvDWp/f/t8n/wquLE7FaFY92BBc2L5E99486Pt/Gx7sKLxYH43",
+	"Bvve729+JOegWAaEaU8GNnPP4OsnrL5rM5vM+GXCYjNRaZ+8rQpPVlmkYbNaN83EYGFi74Cc8sm/rSjT",
+	"//OJmlSpsbZRuSLC7OuGHqBM26YHZnkPDx9ai1uJBSCibNdnl010ym3Nf5tOzBawT94Az8ikURRzYtZ2",
+	"DgTTr7VwNTR9C25Fp5Bbw8E33U6QeKqG6m5pZj2Tn97S2aRsw74WBTF2mZtBizwjXz8+evhNBbfgYMvn",
+	"u3QyLLgHlK/mLPf0/BP6bR48KIkh1hXzqXn3I7H6C/lo05o/2ok+nvKPe3t75f/Mi48PD8lHMmEc85PG",
+	"f1eCTxIywb9svRR0F03IR9ypc5GtSUo5xxa6uKrjkpckuETwr7G4BeNkUuUKT74hbsIjM2HBqRMHkJnB",
+	"uWi2asDUQps2RQSHYzKx1uvENhWwZbXckI/MkFMhz7G1lVkA43jRPMXSWKjZ+yVgYQRnAOKD6hIS1jS0",
+	"6VtLF3vzMzw2M3Chx1NRcA8xmpjGLnQA2x9K+YcFP6o+rm6kJ2akBei5yMZmQJzUIsH2oNdzAu+Z0uqY",
+	"TJ6ZhxPHWkwrYj9UfrDvzWDm6MpZqnHdFVWPy9/d0Fh2ublapo9dG7HyQ9upglYd15o9HuzkRw/N5EuJ",
+	"+XCo0Yyt59vMF/CFK30WdmF3VxOC4miGWBq3GiZ+HtzdJV3ngmZjLcQ4p3IGNZJkCp1VVnqyBdP+2yeW",
+	"2FSxXAosBrSAjFHsqNgcwAA5CXvbIjPYgZ5YNvG1eUqeoATTF7C7SiHVMfmzENo6gidVino5yCNH+peU",
+	"5UbQ2CGwuDjK8RVdH5ftMoLs0qQURyjLJq9By/XeM/MHjj1KRjlLgdurncxfPJBG51rSdA57D/cPq3bB",
+	"wW/VxYHRG9/EOzzan706CYp4Px0d7R/ar8QSOF2y0dPRo/0jHNxQLqqB5sRGrWQPLo36jP5U28um5KuT",
+	"DBu7K121klQ2Lu1O304HbvXKgTcHko1v2jb15sXmVZzcdYS1PTcrt9EFrPet1dfVZrrs0tnZXnmDUt4F",
+	"DJ+5MAez7XzqQHVAU28VumuQlIVrw+S26tYup16VJeIat4CEtMVuMpb17I+Q14VpA13ZDvMDXrTt4D+d",
+	"NRpsPzw87GmuvV1T7UaH10hv7Wf2Cp2YOqPBsud+kIfVNUcJdNC6OxmpYrGgcu1snsoQIRxWZQUr70TB",
+	"MBW2VhidmY+NlDhfi4tAOjQT17xERy1fz2GhIMeWqRPbVHFiVTBbUmZiFRAkGMhz+wGhS9dCoi156vUL",
+	"7lD6lL1FjartTL0uog6u4F+RqG+SBCMdG3vJsGbY7ooOS43LtQBrWM8dtImkeGZ7wXaE5y6staWA5mFJ",
+	"t0rDs1Z9sIu+fLhtYGubiFi7wR/y54WuWVRGuT7l5nA1lhk5MWp2KrxhhYZhow2t7bBW66ZqRKNtuVan",
+	"enueNep2bEv2f1BHyxveC+wrrNlzVsb2fxDZemck1y5E8qnum3MF+xo0f3RDNO/bkrepPmzcZ51fvh5C",
+	"0BRtDjQDm2dibMiuud1rB/gOzvXw8OE/2YquKQl+QEcItcrC1NjgEqUBtsQggRhtCIDgZDqQIHzXzrhU",
+	"sI4SM4Vutf6b00qLKxQQf6HeCPIsQTdH+1xyM173aLpnPFr1Px3Em4e7n7ifiFF+2hQtJs0BQXAX8EDa",
+	"NWNdE5xrcsWrQgfU748OxrUglNu6pZbke/niQ+WqGbPsU9UdrquVBh6Yhk1mwnf4YhGtzA5yR+fTgC+m",
+	"6NG4WS2+3gRvgNQ1moUL1OycYK8NzDXJ1c4fUCyxSQ8tpS3qXpiBbtHSLam+L/nnd2K+5LARz1taSCU+",
+	"Tn5Erln6GGh9o2xA/TPh+5s5HpuN2O/goLyKykeocsYNF6vPXoHd3WquyYqvAcOMtCEs8M5UCj785QJ0",
+	"vqe01TOzrY7ug4wpX27murztNOTGkW7H/9c+079w173irl8Alg3esq4beoGuGswRoXlOggoWW7CUvRh7",
+	"Yxxlh//CUF8Y6t4w1O8KWvw0o1iOJc43YXWZzsjg3yruuzFCChsFRzBu/Ts+A0X7mj9zoDKzYiKnGvL1",
+	"rlzXpRe4KqU3h7VtGR3GUUSei0JX+PSVlDtxifWT7yjAUbkz0AfeE1ENWgIM2bygfcKNShtflr83lHFT",
+	"EYwqLbAjcIF73x+4KJsG+0yLjGq6fwHrSemhdDlcNjRhyyBCriIeShtD+AXNw889cGB7CdxqtKDZ+Lrb",
+	"BVg1B6p6Pt+XE+vuVnFN7nqO1Eso93zVZqRApB58sLdmGh7Opsv+UlzcKkPcEyVs0PbfS4XrdiG/ti/A",
+	"0FdAshjCmgmRxQ6BLkeopc+bpIUel+c9cGx2svu2TPsLrIc4M++zPNj9WVr2S75lt+UXEXQ7p6Z1NG57",
+	"ah5g9+btHSEBi0U9IDjslwP3C7Xf1IE7LVTtwMWqNw44CapYQDaQA+zbu2cBO+4XHvjCAzfDA8/SFJaY",
+	"KoIN+EtOaLr1emlfaNf95rq0H2mxGy2vXBZ2wErNZAmSiczeUeOw2qkbxC7uX0vLK8tm37KW98Vnou/2",
+	"PLRR56rZLN4g2KwM5mLW75V+IWa345Xe8S2OuJ/bF+EqhYnDT5e321Vk2fGNmRIKG60wEiyDlGVhxnpZ",
+	"3zwGlq83HYXq4YBaAwPAqifJY3gju+qNh6Nrg2SFvr/kTf3lWb+NaU6V2iJk4csoHL1/P0pGD/G/j/C/",
+	"j/G/T96/j1ZUGIA34GYfleiCRrj2VkMjKL4d1qehJK1AKVcfIYoN+7iHrLEj6d1dUPHN7HtDOWG1hF2E",
+	"dF4H4w2/G2XePvhQXSL91ClKZ2Ak6ehm0dbj3nMw7gJVL3k5XEJW87XRhlfAddWZy/xlr9BgC7qqzmEb",
+	"kdueLG6fUPl0m1DdOtzbGGOt9XG8hXPtJvmk3ZO8l2MaFUtuIg7aKorSwUeN93oio78JX83A2AvcWDu2",
+	"HoAuA+85TS+s/bD7EGq9TevnH0xttmi/g7BqDYR+Nbtxnfje2w33Zmk7CsA2obQ5d7WOw66Gjpi6jpC9",
+	"TB6X1wcfWhUQB8Ry74Yz74mD7eqEdi+9bvdgOTuK/7Y4ph0Fjp19XRpjk8hvh6B6tMg68HcdL65Ds0m/",
+	"2EpA1BDSo2zGhNeVnartSbvUop9FWXThK0VQVxESq6f5emLVhVesyZXnRkabE8b1iCfP+LosaGVFqm3f",
+	"wzM7HigiuKt5AAzv5XZ5WD8PWfzP5mv9okjde0Wqwyu7jeByYqcsrljVp+y1c1+59/+oXv+sbd16sdte",
+	"O7fC0DVMXFc3FfHULGb67swstdplm4BeThtsp9+1Dam/DRo2Anta5LkvUHpcJ2hn3F7FnG1RxT+BSRuW",
+	"+71Vc9ZaSVmzknSHnCrJI8HdxI64vsLsLtWqXQrj+7nCm2fo0v6tqgaV50q1LGrdWt3CPOB+L8WD0r/9",
+	"4jt88bMW3M2+8f2lpoJl34R/sl56ucvJ37y4E3518CH4a5PDP+wKfzso7itpUL21qyBAWELYO/t9U/Qo",
+	"Qrel5GBloQ2mgk7XXbgvG77eIOLDrrQdWPeg3qUW2uQCVaHGb1H5k92jnpzpAK//KmZevRPwLdt6jdbN",
+	"G8iMUGWDIlTCvXLx3eEydpNXrbdiIieoCt8dqUtK2Q5q27LStVNh3ixzZsvZTG1zNXJuK8h25Qxgp7Xx",
+	"+TqaQ+GTUYIkEKMIDUmfQNHEMj23drEUKzRt2AKOy6o7TKMjyjxLxSXW/M87E2OMiSQvaR4FdC4KA1xG",
+	"o8DdpBZU9tnrIHy3DTtMZFCJbdNgrymnQmlXfNs12+nKaFiVfbG6aNY1SrpJY7/s5NSBrpTm+bVqrYXW",
+	"QLMhyrszQ6ebbIQKDGvuBNYPFq83WG+FxGzRb70O0D3MnfPFjbNLHUhVlSDtFmJ+gYKQMYKNiWzWwYew",
+	"e1lvcb2q/KQr/loZlXhTwbYu8S1vOBE8sb4dI/QYT/Mis3l3sTJ8PY6cHgPd9YhLCLynqc7XiTlvKZkV",
+	"VGY2e1xpWyGO8ZmFGVtGuG6ZMbmLnXnkYuw6dNX1o2slBX6pJFinmDstI9gJya5qCMa8qDVW7A6Whrxw",
+	"8wKs53Qq4b3r+OgAZG5pw/mPh9yuvX0n892bio1GcrdsK27rqL2f2SB3t4pdFQTcyHeb9IkD13CuP5XV",
+	"vfN557DiIgYkr9rF7koVdMNZq/OGxeTQzT74UCiQm3zKrn/ujW9JXxIQvrArJ/LCL2j3qB/gIFEg7SYN",
+	"sAqN/Qfy0kNSyHz0dHSA/OFgb3e7FkYuGSPDNebxbgpvCMZdIho45jo7n3pJ/OX3AY7aI/hqVOVNS1a2",
+	"Ynz26mS/drkp9n1Q1L66jlT/spmn0B7kVdjQo7K3Kql9Ll17TMkg8z04hCS+E2DVINS2CAlmxzp1Ea/W",
+	"iul07q27ucizRhPxmmJW3oZxTrsIHqteOR29OathvB8lgoggelSGQ8sacgiq4dU1tsIJR3RRk/aIPwsZ",
+	"6cdse2cGV7J89PHT2af/CgAA//8=",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

@@ -1,0 +1,298 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/client"
+)
+
+func (a *app) byok() *cobra.Command {
+	return group("byok", "Manage the workspace's own provider keys",
+		a.byokCreate(), a.byokList(), a.byokGet(), a.byokUpdate(), a.byokReorder(),
+		a.byokEnable(), a.byokDisable(), a.byokDelete())
+}
+
+// maxStdinKey is more than any provider key has.
+const maxStdinKey = 64 << 10
+
+// stdinKey reads a provider key from standard input, the only way to give one:
+// an argument would be in the shell's history and in the list of processes.
+func stdinKey(c *cobra.Command) (*string, error) {
+	in := c.InOrStdin()
+	if file, ok := in.(*os.File); ok {
+		if info, err := file.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
+			return nil, misuse("--key-stdin reads the key from a file or a pipe, such as --key-stdin < key.txt: typed here, it would be shown")
+		}
+	}
+	body, err := io.ReadAll(io.LimitReader(in, maxStdinKey+1))
+	if err != nil {
+		return nil, errors.New("the key could not be read from standard input")
+	}
+	key := string(bytes.TrimSpace(body))
+	switch {
+	case key == "":
+		return nil, misuse("there is no key on standard input")
+	case len(body) > maxStdinKey:
+		return nil, misuse("what is on standard input is too long for a key")
+	}
+	return &key, nil
+}
+
+// byokScope are the flags that say when a provider key is used.
+type byokScope struct {
+	name, use       string
+	models, apiKeys []string
+	keyStdin        bool
+}
+
+func (s *byokScope) flags(c *cobra.Command) {
+	c.Flags().StringVar(&s.name, "name", "", "a name for people")
+	c.Flags().StringVar(&s.use, "use", "", "priority: before the platform's credential; fallback: after it")
+	c.Flags().StringSliceVar(&s.models, "models", nil, "model ids or patterns with * that it is used for; none: all")
+	c.Flags().StringSliceVar(&s.apiKeys, "api-keys", nil, "ids of the API keys whose requests it serves; none: all")
+	c.Flags().BoolVar(&s.keyStdin, "key-stdin", false, "read the provider's key from standard input")
+}
+
+func (a *app) byokCreate() *cobra.Command {
+	var s byokScope
+	c := &cobra.Command{
+		Use: "create", Short: "Bring a provider key, read from standard input", Args: cobra.NoArgs,
+		Example: "  signalbox byok create --provider openai --name ours --key-stdin < openai.key\n" +
+			"  pass show anthropic | signalbox byok create --provider anthropic --name ours --use fallback --key-stdin",
+	}
+	provider := c.Flags().String("provider", "", "the provider's slug")
+	disabled := c.Flags().Bool("disabled", false, "keep it without using it yet")
+	s.flags(c)
+	f := changeFlags(c)
+	for _, required := range []string{"provider", "name", "key-stdin"} {
+		must(c.MarkFlagRequired(required))
+	}
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if !s.keyStdin {
+			return misuse("the key is read from standard input: give --key-stdin")
+		}
+		key, err := stdinKey(c)
+		if err != nil {
+			return err
+		}
+		api, err := a.management()
+		if err != nil {
+			return err
+		}
+		body := client.NewByokCredential{
+			Provider: *provider, Name: s.name, Key: key, Use: (*client.ByokUse)(optional(s.use)), Models: given(s.models), APIKeys: given(s.apiKeys),
+		}
+		if *disabled {
+			body.Enabled = new(bool)
+		}
+		r, err := api.CreateByokCredentialWithResponse(c.Context(), &client.CreateByokCredentialParams{Wait: f.waitFor(), IdempotencyKey: f.key()}, body)
+		if err := done(r, err); err != nil {
+			return err
+		}
+		return a.show(r, func(t *table) { byokTable(t, either(r.JSON201, r.JSON202).Data) })
+	}
+	return c
+}
+
+func (a *app) byokList() *cobra.Command {
+	c := &cobra.Command{Use: "list", Short: "List provider keys, newest first", Args: cobra.NoArgs}
+	limit := limitFlag(c)
+	provider := c.Flags().String("provider", "", "only those of this provider")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		api, err := a.management()
+		if err != nil {
+			return err
+		}
+		body, found, err := pages[client.ByokCredential](*limit, func(cursor *string, size int) (answer, error) {
+			return api.ListByokCredentialsWithResponse(c.Context(), &client.ListByokCredentialsParams{
+				Cursor: cursor, Limit: &size, Provider: optional(*provider),
+			})
+		})
+		if err != nil {
+			return err
+		}
+		return a.showBody(body, func(t *table) { byokListTable(t, found) })
+	}
+	return c
+}
+
+func (a *app) byokGet() *cobra.Command {
+	return &cobra.Command{
+		Use: "get CREDENTIAL_ID", Short: "Show a provider key, without the key", Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			api, err := a.management()
+			if err != nil {
+				return err
+			}
+			r, err := api.GetByokCredentialWithResponse(c.Context(), args[0])
+			if err := done(r, err); err != nil {
+				return err
+			}
+			return a.show(r, func(t *table) { byokTable(t, r.JSON200.Data) })
+		},
+	}
+}
+
+func (a *app) byokUpdate() *cobra.Command {
+	var s byokScope
+	c := &cobra.Command{Use: "update CREDENTIAL_ID", Short: "Rename a provider key, replace it, or change when it is used", Args: cobra.ExactArgs(1)}
+	s.flags(c)
+	f := changeFlags(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		body := client.ByokCredentialPatch{
+			Name: optional(s.name), Use: (*client.ByokUse)(optional(s.use)), Models: given(s.models), APIKeys: given(s.apiKeys),
+		}
+		if s.keyStdin {
+			key, err := stdinKey(c)
+			if err != nil {
+				return err
+			}
+			body.Key = key
+		}
+		if body == (client.ByokCredentialPatch{}) {
+			return misuse("nothing to change: give --name, --use, --models, --api-keys or --key-stdin")
+		}
+		api, err := a.management()
+		if err != nil {
+			return err
+		}
+		r, err := api.UpdateByokCredentialWithResponse(c.Context(), args[0], &client.UpdateByokCredentialParams{Wait: f.waitFor(), IdempotencyKey: f.key()}, body)
+		if err := done(r, err); err != nil {
+			return err
+		}
+		return a.show(r, func(t *table) { byokTable(t, either(r.JSON200, r.JSON202).Data) })
+	}
+	return c
+}
+
+func (a *app) byokReorder() *cobra.Command {
+	c := &cobra.Command{
+		Use: "reorder CREDENTIAL_ID…", Short: "Have a provider's keys tried in this order", Args: cobra.MinimumNArgs(1),
+		Long: "Have a provider's keys tried in this order. All that the provider has of the use must be named.",
+	}
+	provider := c.Flags().String("provider", "", "the provider's slug")
+	use := c.Flags().String("use", "priority", "which of its keys: priority or fallback")
+	must(c.MarkFlagRequired("provider"))
+	f := changeFlags(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		api, err := a.management()
+		if err != nil {
+			return err
+		}
+		r, err := api.ReorderByokCredentialsWithResponse(c.Context(),
+			&client.ReorderByokCredentialsParams{Wait: f.waitFor(), IdempotencyKey: f.key()},
+			client.ByokOrder{Provider: *provider, Use: client.ByokUse(*use), Credentials: args})
+		if err := done(r, err); err != nil {
+			return err
+		}
+		return a.show(r, func(t *table) { byokListTable(t, either(r.JSON200, r.JSON202).Data) })
+	}
+	return c
+}
+
+func (a *app) byokEnable() *cobra.Command {
+	return a.byokChange("enable CREDENTIAL_ID", "Use a provider key again",
+		func(ctx context.Context, api *client.ClientWithResponses, credential string, f *change) (answer, func() client.ByokCredential, error) {
+			r, err := api.EnableByokCredentialWithResponse(ctx, credential, &client.EnableByokCredentialParams{Wait: f.waitFor(), IdempotencyKey: f.key()})
+			return r, func() client.ByokCredential { return either(r.JSON200, r.JSON202).Data }, err
+		})
+}
+
+func (a *app) byokDisable() *cobra.Command {
+	return a.byokChange("disable CREDENTIAL_ID", "Keep a provider key and take it from all gateways",
+		func(ctx context.Context, api *client.ClientWithResponses, credential string, f *change) (answer, func() client.ByokCredential, error) {
+			r, err := api.DisableByokCredentialWithResponse(ctx, credential, &client.DisableByokCredentialParams{Wait: f.waitFor(), IdempotencyKey: f.key()})
+			return r, func() client.ByokCredential { return either(r.JSON200, r.JSON202).Data }, err
+		})
+}
+
+// byokChange is a command that changes one provider key and takes no input.
+func (a *app) byokChange(use, short string,
+	call func(ctx context.Context, api *client.ClientWithResponses, credential string, f *change) (answer, func() client.ByokCredential, error),
+) *cobra.Command {
+	c := &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(1)}
+	f := changeFlags(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		api, err := a.management()
+		if err != nil {
+			return err
+		}
+		r, credential, err := call(c.Context(), api, args[0], f)
+		if err := done(r, err); err != nil {
+			return err
+		}
+		return a.show(r, func(t *table) { byokTable(t, credential()) })
+	}
+	return c
+}
+
+func (a *app) byokDelete() *cobra.Command {
+	c := &cobra.Command{Use: "delete CREDENTIAL_ID", Short: "Delete a provider key, its sealed form included", Args: cobra.ExactArgs(1)}
+	f := changeFlags(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		api, err := a.management()
+		if err != nil {
+			return err
+		}
+		r, err := api.DeleteByokCredentialWithResponse(c.Context(), args[0], &client.DeleteByokCredentialParams{Wait: f.waitFor(), IdempotencyKey: f.key()})
+		if err := done(r, err); err != nil {
+			return err
+		}
+		return a.show(r, func(t *table) {
+			t.row("ID", either(r.JSON200, r.JSON202).Data.ID)
+			t.row("DELETED", either(r.JSON200, r.JSON202).Data.Deleted)
+		})
+	}
+	return c
+}
+
+func byokListTable(t *table, list []client.ByokCredential) {
+	t.row("ID", "PROVIDER", "NAME", "KEY", "USE", "POSITION", "ENABLED", "MODELS", "API KEYS", "VERIFIED")
+	for _, c := range list {
+		t.row(c.ID, c.Provider, c.Name, shown(c), c.Use, c.Position, c.Enabled, c.Models, c.APIKeys, verified(c))
+	}
+}
+
+func byokTable(t *table, c client.ByokCredential) {
+	t.row("ID", c.ID)
+	t.row("PROVIDER", c.Provider)
+	t.row("NAME", c.Name)
+	t.row("KEY", shown(c))
+	t.row("USE", c.Use)
+	t.row("POSITION", c.Position)
+	t.row("ENABLED", c.Enabled)
+	t.row("MODELS", c.Models)
+	t.row("API KEYS", c.APIKeys)
+	t.row("VERIFIED", verified(c))
+	t.row("CREATED BY", c.CreatedBy)
+	t.row("CREATED", c.CreatedAt)
+}
+
+// shown is as much of a key as there is to tell it by.
+func shown(c client.ByokCredential) string { return c.Prefix + "…" + c.Suffix }
+
+func verified(c client.ByokCredential) string {
+	if c.Verification == nil {
+		return "never"
+	}
+	words := []string{string(c.Verification.Status)}
+	if c.Verification.Detail != nil {
+		words = append(words, "("+*c.Verification.Detail+")")
+	}
+	return strings.Join(append(words, cell(c.Verification.At)), " ")
+}
+
+// given is nil for a list whose flag was not given.
+func given(list []string) *[]string {
+	if list == nil {
+		return nil
+	}
+	return &list
+}

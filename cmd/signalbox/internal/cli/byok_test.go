@@ -1,0 +1,49 @@
+package cli_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/cli"
+)
+
+func TestProviderKeysByCommand(t *testing.T) {
+	term := newTerminal(t)
+	term.signIn()
+	const canary = "sk-canary-0123456789abcdefgh"
+	term.in = canary + "\n"
+	made := term.run("byok", "create", "--provider", "openai", "--name", "ours", "--models", "openai/*", "--key-stdin").is(cli.ExitOK).
+		shows("sk-can…efgh", "priority", "openai/*", "never")
+	require.NotContains(t, made.out+made.err, canary)
+	first := term.run("byok", "list", "-o", "json").is(cli.ExitOK).json()["data"].([]any)[0].(map[string]any)["id"].(string)
+
+	term.in = "sk-another-9876543210fedcba"
+	second := term.run("byok", "create", "--provider", "openai", "--name", "other", "--disabled", "--key-stdin", "-o", "json").is(cli.ExitOK).json()["data"].(map[string]any)
+	require.Equal(t, false, second["enabled"])
+	id := second["id"].(string)
+	term.run("byok", "enable", id).is(cli.ExitOK).shows("yes")
+	term.run("byok", "disable", id).is(cli.ExitOK).shows("no")
+	ordered := term.run("byok", "reorder", id, first, "--provider", "openai", "-o", "json").is(cli.ExitOK).json()["data"].([]any)
+	require.Equal(t, id, ordered[0].(map[string]any)["id"])
+	term.run("byok", "reorder", id, "--provider", "openai").is(cli.ExitUsage)
+
+	term.in = "sk-renewed-00000000001111"
+	term.run("byok", "update", id, "--name", "renewed", "--key-stdin").is(cli.ExitOK).shows("renewed", "…1111")
+	term.run("byok", "update", id, "--use", "fallback").is(cli.ExitOK).shows("fallback", "renewed")
+	term.run("byok", "get", id).is(cli.ExitOK).shows("…1111")
+	term.run("byok", "list", "--provider", "openai").is(cli.ExitOK).shows(first, id)
+	term.run("byok", "delete", id).is(cli.ExitOK).shows("yes")
+	term.run("byok", "get", id).is(cli.ExitNotFound)
+}
+
+// A key comes from standard input and from nowhere else.
+func TestAProviderKeyIsOnNoCommandLine(t *testing.T) {
+	term := &terminal{t: t, dir: t.TempDir(), env: map[string]string{"SIGNALBOX_MANAGEMENT_KEY": "sb_mk_v1_x", "SIGNALBOX_CONTROL_URL": "http://127.0.0.1:1"}}
+	term.run("byok", "create", "--provider", "openai", "--name", "x").is(cli.ExitUsage)
+	term.run("byok", "create", "--provider", "openai", "--name", "x", "--key-stdin=false").is(cli.ExitUsage)
+	term.run("byok", "create", "--provider", "openai", "--name", "x", "--key", "sk-canary").is(cli.ExitUsage)
+	got := term.run("byok", "create", "--provider", "openai", "--name", "x", "--key-stdin").is(cli.ExitUsage)
+	require.Contains(t, got.err, "no key on standard input")
+	term.run("byok", "update", "byok_x").is(cli.ExitUsage)
+}

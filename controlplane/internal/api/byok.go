@@ -1,0 +1,215 @@
+package api
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/signalbox-dev/signalbox/controlplane/internal/api/gen"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/byok"
+	"github.com/signalbox-dev/signalbox/shared/fault"
+	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/policy"
+	"github.com/signalbox-dev/signalbox/shared/secret"
+)
+
+// ListByokCredentials implements the operation.
+func (s *Server) ListByokCredentials(ctx context.Context, r gen.ListByokCredentialsRequestObject) (gen.ListByokCredentialsResponseObject, error) {
+	found, err := s.services.BYOK.List(ctx, callerOf(ctx).Workspace, paging(ctx, r.Params.Cursor, r.Params.Limit),
+		byok.Filter{Provider: value(r.Params.Provider)})
+	if err != nil {
+		return nil, err
+	}
+	return gen.ListByokCredentials200JSONResponse{Data: each(found.Items, byokOf), NextCursor: nextCursor(found.Next)}, nil
+}
+
+// CreateByokCredential implements the operation.
+func (s *Server) CreateByokCredential(ctx context.Context, r gen.CreateByokCredentialRequestObject) (gen.CreateByokCredentialResponseObject, error) {
+	keys, err := scopeIDs[id.KeyKind]("api_keys", value(r.Body.APIKeys))
+	if err != nil {
+		return nil, err
+	}
+	c := callerOf(ctx)
+	made, pub, err := s.services.BYOK.Create(ctx, c.Workspace, c.by(), byok.NewCredential{
+		Provider: r.Body.Provider, Name: r.Body.Name, Key: secret.NewString(value(r.Body.Key)), Use: policy.CredentialUse(value(r.Body.Use)),
+		Disabled: r.Body.Enabled != nil && !*r.Body.Enabled, Models: value(r.Body.Models), APIKeys: keys,
+	})
+	if err != nil {
+		return nil, err
+	}
+	ref, pending := s.settle(ctx, pub, r.Params.Wait)
+	body := gen.ByokCredentialChange{Data: byokOf(made), Publication: ref}
+	if pending {
+		return gen.CreateByokCredential202JSONResponse{Body: body, Headers: gen.CreateByokCredential202ResponseHeaders{ETag: etag(made.Version)}}, nil
+	}
+	return gen.CreateByokCredential201JSONResponse{Body: body, Headers: gen.CreateByokCredential201ResponseHeaders{ETag: etag(made.Version)}}, nil
+}
+
+// GetByokCredential implements the operation.
+func (s *Server) GetByokCredential(ctx context.Context, r gen.GetByokCredentialRequestObject) (gen.GetByokCredentialResponseObject, error) {
+	credential, err := parseID[id.CredentialKind](r.CredentialID, "provider key")
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.services.BYOK.Get(ctx, callerOf(ctx).Workspace, credential)
+	if err != nil {
+		return nil, err
+	}
+	return gen.GetByokCredential200JSONResponse{
+		Body: gen.ByokCredentialOne{Data: byokOf(found)}, Headers: gen.GetByokCredential200ResponseHeaders{ETag: etag(found.Version)},
+	}, nil
+}
+
+// UpdateByokCredential implements the operation.
+func (s *Server) UpdateByokCredential(ctx context.Context, r gen.UpdateByokCredentialRequestObject) (gen.UpdateByokCredentialResponseObject, error) {
+	t, err := byokTargetOf(ctx, r.CredentialID, r.Params.IfMatch)
+	if err != nil {
+		return nil, err
+	}
+	patch := byok.Patch{Name: r.Body.Name, Use: (*policy.CredentialUse)(r.Body.Use), Models: r.Body.Models, IfMatch: t.ifMatch}
+	if r.Body.Key != nil {
+		patch.Key = pointer(secret.NewString(*r.Body.Key))
+	}
+	if r.Body.APIKeys != nil {
+		keys, err := scopeIDs[id.KeyKind]("api_keys", *r.Body.APIKeys)
+		if err != nil {
+			return nil, err
+		}
+		patch.APIKeys = &keys
+	}
+	after, pub, err := s.services.BYOK.Update(ctx, t.Workspace, t.credential, t.by(), patch)
+	if err != nil {
+		return nil, err
+	}
+	ref, pending := s.settle(ctx, pub, r.Params.Wait)
+	body := gen.ByokCredentialChange{Data: byokOf(after), Publication: ref}
+	if pending {
+		return gen.UpdateByokCredential202JSONResponse{Body: body, Headers: gen.UpdateByokCredential202ResponseHeaders{ETag: etag(after.Version)}}, nil
+	}
+	return gen.UpdateByokCredential200JSONResponse{Body: body, Headers: gen.UpdateByokCredential200ResponseHeaders{ETag: etag(after.Version)}}, nil
+}
+
+// EnableByokCredential implements the operation.
+func (s *Server) EnableByokCredential(ctx context.Context, r gen.EnableByokCredentialRequestObject) (gen.EnableByokCredentialResponseObject, error) {
+	t, err := byokTargetOf(ctx, r.CredentialID, r.Params.IfMatch)
+	if err != nil {
+		return nil, err
+	}
+	after, pub, err := s.services.BYOK.Enable(ctx, t.Workspace, t.credential, t.by(), t.ifMatch)
+	if err != nil {
+		return nil, err
+	}
+	ref, pending := s.settle(ctx, pub, r.Params.Wait)
+	body := gen.ByokCredentialChange{Data: byokOf(after), Publication: ref}
+	if pending {
+		return gen.EnableByokCredential202JSONResponse{Body: body, Headers: gen.EnableByokCredential202ResponseHeaders{ETag: etag(after.Version)}}, nil
+	}
+	return gen.EnableByokCredential200JSONResponse{Body: body, Headers: gen.EnableByokCredential200ResponseHeaders{ETag: etag(after.Version)}}, nil
+}
+
+// DisableByokCredential implements the operation.
+func (s *Server) DisableByokCredential(ctx context.Context, r gen.DisableByokCredentialRequestObject) (gen.DisableByokCredentialResponseObject, error) {
+	t, err := byokTargetOf(ctx, r.CredentialID, r.Params.IfMatch)
+	if err != nil {
+		return nil, err
+	}
+	after, pub, err := s.services.BYOK.Disable(ctx, t.Workspace, t.credential, t.by(), t.ifMatch)
+	if err != nil {
+		return nil, err
+	}
+	ref, pending := s.settle(ctx, pub, r.Params.Wait)
+	body := gen.ByokCredentialChange{Data: byokOf(after), Publication: ref}
+	if pending {
+		return gen.DisableByokCredential202JSONResponse{Body: body, Headers: gen.DisableByokCredential202ResponseHeaders{ETag: etag(after.Version)}}, nil
+	}
+	return gen.DisableByokCredential200JSONResponse{Body: body, Headers: gen.DisableByokCredential200ResponseHeaders{ETag: etag(after.Version)}}, nil
+}
+
+// DeleteByokCredential implements the operation.
+func (s *Server) DeleteByokCredential(ctx context.Context, r gen.DeleteByokCredentialRequestObject) (gen.DeleteByokCredentialResponseObject, error) {
+	t, err := byokTargetOf(ctx, r.CredentialID, r.Params.IfMatch)
+	if err != nil {
+		return nil, err
+	}
+	pub, err := s.services.BYOK.Delete(ctx, t.Workspace, t.credential, t.by(), t.ifMatch)
+	if err != nil {
+		return nil, err
+	}
+	ref, pending := s.settle(ctx, pub, r.Params.Wait)
+	body := gen.DeletedChange{Data: gen.Deleted{ID: t.credential.String(), Deleted: true}, Publication: ref}
+	if pending {
+		return gen.DeleteByokCredential202JSONResponse(body), nil
+	}
+	return gen.DeleteByokCredential200JSONResponse(body), nil
+}
+
+// ReorderByokCredentials implements the operation.
+func (s *Server) ReorderByokCredentials(ctx context.Context, r gen.ReorderByokCredentialsRequestObject) (gen.ReorderByokCredentialsResponseObject, error) {
+	credentials, err := scopeIDs[id.CredentialKind]("credentials", r.Body.Credentials)
+	if err != nil {
+		return nil, err
+	}
+	c := callerOf(ctx)
+	after, pub, err := s.services.BYOK.Reorder(ctx, c.Workspace, c.by(),
+		byok.Order{Provider: r.Body.Provider, Use: policy.CredentialUse(r.Body.Use), Credentials: credentials})
+	if err != nil {
+		return nil, err
+	}
+	ref, pending := s.settle(ctx, pub, r.Params.Wait)
+	body := gen.ByokOrderChange{Data: each(after, byokOf), Publication: ref}
+	if pending {
+		return gen.ReorderByokCredentials202JSONResponse(body), nil
+	}
+	return gen.ReorderByokCredentials200JSONResponse(body), nil
+}
+
+// byokTarget is the provider key that a change is about, and who makes it.
+type byokTarget struct {
+	caller
+	credential id.Credential
+	ifMatch    *int64
+}
+
+func byokTargetOf(ctx context.Context, text string, match *gen.IfMatch) (byokTarget, error) {
+	t := byokTarget{caller: callerOf(ctx)}
+	var err error
+	if t.credential, err = parseID[id.CredentialKind](text, "provider key"); err != nil {
+		return t, err
+	}
+	t.ifMatch, err = ifMatch(match)
+	return t, err
+}
+
+// scopeIDs reads the ids of a list in a body.
+func scopeIDs[K id.Kind](path string, list []string) ([]id.ID[K], error) {
+	var k K
+	var wrong []fault.Violation
+	ids := make([]id.ID[K], 0, len(list))
+	for i, text := range list {
+		parsed, err := id.Parse[K](text)
+		if err != nil {
+			wrong = append(wrong, fault.Violation{
+				Path: fmt.Sprintf("%s[%d]", path, i), Code: "malformed", Message: "must be an id that begins with " + k.Prefix() + "_",
+			})
+		}
+		ids = append(ids, parsed)
+	}
+	if len(wrong) > 0 {
+		return nil, fault.Invalid(wrong...)
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	return ids, nil
+}
+
+func byokOf(c byok.Credential) gen.ByokCredential {
+	out := gen.ByokCredential{
+		ID: c.ID.String(), Provider: c.Provider, Name: c.Name, Prefix: c.Prefix, Suffix: c.Suffix, Use: gen.ByokUse(c.Use),
+		Position: c.Position, Enabled: c.Enabled, Models: list(c.Models), APIKeys: each(c.APIKeys, id.Key.String),
+		CreatedBy: some(c.CreatedBy.String()), CreatedAt: c.CreatedAt.UTC(), UpdatedAt: c.UpdatedAt.UTC(),
+	}
+	if v := c.Verification; v.At != nil {
+		out.Verification = &gen.ByokVerification{Status: gen.ByokVerificationStatus(v.Status), Detail: some(v.Detail), At: v.At.UTC()}
+	}
+	return out
+}

@@ -1,0 +1,56 @@
+package byok
+
+import (
+	"context"
+
+	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
+	"github.com/signalbox-dev/signalbox/shared/catalog"
+	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/secret"
+)
+
+// Store keeps credentials. Every method is called inside a transaction of ws
+// and sees nothing else.
+type Store interface {
+	Create(ctx context.Context, ws id.Workspace, c Credential) error
+	// Get fails with not_found.
+	Get(ctx context.Context, ws id.Workspace, credential id.Credential) (Credential, error)
+	// Update replaces the changeable fields where the stored version is one
+	// less; else precondition_failed, or not_found.
+	Update(ctx context.Context, ws id.Workspace, c Credential) error
+	// Delete removes the row where it has c's version; else
+	// precondition_failed, or not_found.
+	Delete(ctx context.Context, ws id.Workspace, c Credential) error
+	// Verified notes c's verification beside it, without a new version; where
+	// the stored version is another one, nothing.
+	Verified(ctx context.Context, ws id.Workspace, c Credential) error
+}
+
+// Directory looks over all of a workspace, inside a transaction of it.
+type Directory interface {
+	// List is newest first.
+	List(ctx context.Context, ws id.Workspace, q page.Query, f Filter) (page.Result[Credential], error)
+	// All is ordered by provider, use and position.
+	All(ctx context.Context, ws id.Workspace) ([]Credential, error)
+	// Missing are those of the ids that name no API key of the workspace.
+	Missing(ctx context.Context, ws id.Workspace, keys []id.Key) ([]id.Key, error)
+}
+
+// Mutator runs fn in the transaction that raises the workspace's revision, and
+// records and publishes the change.
+type Mutator interface {
+	Mutate(ctx context.Context, ws id.Workspace, change *deploy.Change, fn func(ctx context.Context, revision int64) error) (publication.Publication, error)
+}
+
+// Sealer seals what only gateways open.
+type Sealer interface {
+	Seal(plain secret.String, associated ...string) (secret.Sealed, error)
+}
+
+// Providers are those that are offered.
+type Providers interface {
+	// Provider finds one by its slug or an alias, in any case.
+	Provider(name string) (catalog.Provider, bool)
+}

@@ -1,0 +1,203 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/signalbox-dev/signalbox/controlplane/internal/byok"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
+	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/policy"
+)
+
+type byokRow struct {
+	ID                 uuid.UUID  `gorm:"column:id;primaryKey"`
+	WorkspaceID        uuid.UUID  `gorm:"column:workspace_id"`
+	Provider           string     `gorm:"column:provider"`
+	Name               string     `gorm:"column:name"`
+	Prefix             string     `gorm:"column:prefix"`
+	Suffix             string     `gorm:"column:suffix"`
+	Sealed             []byte     `gorm:"column:sealed"`
+	Use                string     `gorm:"column:use"`
+	Position           int        `gorm:"column:position"`
+	Enabled            bool       `gorm:"column:enabled"`
+	Models             textArray  `gorm:"column:models"`
+	APIKeys            textArray  `gorm:"column:api_keys"` // as ids are written
+	CreatedBy          *uuid.UUID `gorm:"column:created_by"`
+	Verification       string     `gorm:"column:verification"`
+	VerificationDetail string     `gorm:"column:verification_detail"`
+	VerifiedAt         *time.Time `gorm:"column:verified_at"`
+	Version            int64      `gorm:"column:version"`
+	CreatedAt          time.Time  `gorm:"column:created_at;autoCreateTime:false"`
+	UpdatedAt          time.Time  `gorm:"column:updated_at;autoUpdateTime:false"`
+}
+
+func (byokRow) TableName() string { return "byok_credentials" }
+
+func byokRowOf(c byok.Credential) byokRow {
+	return byokRow{
+		ID: c.ID.UUID(), WorkspaceID: c.Workspace.UUID(), Provider: c.Provider, Name: c.Name, Prefix: c.Prefix, Suffix: c.Suffix,
+		Sealed: c.Sealed, Use: string(c.Use), Position: c.Position, Enabled: c.Enabled, Models: c.Models, APIKeys: idTexts(c.APIKeys),
+		CreatedBy: uuidPtr(c.CreatedBy.UUID()), Verification: string(c.Verification.Status), VerificationDetail: c.Verification.Detail,
+		VerifiedAt: c.Verification.At, Version: c.Version, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt,
+	}
+}
+
+func (r byokRow) credential() byok.Credential {
+	return byok.Credential{
+		ID: id.FromUUID[id.CredentialKind](r.ID), Workspace: id.FromUUID[id.WorkspaceKind](r.WorkspaceID), Provider: r.Provider,
+		Name: r.Name, Prefix: r.Prefix, Suffix: r.Suffix, Sealed: r.Sealed, Use: policy.CredentialUse(r.Use), Position: r.Position,
+		Enabled: r.Enabled, Models: r.Models.list(), APIKeys: idsOf[id.KeyKind](r.APIKeys),
+		CreatedBy:    id.FromUUID[id.UserKind](uuidOf(r.CreatedBy)),
+		Verification: byok.Verification{Status: byok.Status(r.Verification), Detail: r.VerificationDetail, At: utc(r.VerifiedAt)},
+		Version:      r.Version, CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(),
+	}
+}
+
+// changeable are the columns that an update writes. A new key comes with an
+// empty verification, so that is one of them.
+func (r byokRow) changeable() map[string]any {
+	return map[string]any{
+		"name": r.Name, "prefix": r.Prefix, "suffix": r.Suffix, "sealed": r.Sealed, "use": r.Use, "position": r.Position,
+		"enabled": r.Enabled, "models": r.Models, "api_keys": r.APIKeys, "verification": r.Verification,
+		"verification_detail": r.VerificationDetail, "verified_at": r.VerifiedAt, "version": r.Version, "updated_at": r.UpdatedAt,
+	}
+}
+
+// BYOKStore keeps the keys that workspaces bring.
+type BYOKStore struct{}
+
+// NewBYOKStore returns a store that works in the transaction of its context.
+func NewBYOKStore() *BYOKStore { return &BYOKStore{} }
+
+// Create implements byok.Store.
+func (*BYOKStore) Create(ctx context.Context, ws id.Workspace, c byok.Credential) error {
+	row := byokRowOf(c)
+	return translate(tenant(ctx, ws).Create(&row).Error, "create a provider key")
+}
+
+// Get implements byok.Store.
+func (*BYOKStore) Get(ctx context.Context, ws id.Workspace, credential id.Credential) (byok.Credential, error) {
+	var row byokRow
+	err := scoped(ctx, ws).Where("id = ?", credential.UUID()).Take(&row).Error
+	return row.credential(), translate(err, "read a provider key")
+}
+
+// Update implements byok.Store.
+func (*BYOKStore) Update(ctx context.Context, ws id.Workspace, c byok.Credential) error {
+	row := byokRowOf(c)
+	own := scoped(ctx, ws).Model(&byokRow{}).Where("id = ?", row.ID)
+	done := own.Session(fresh).Where("version = ?", c.Version-1).Updates(row.changeable())
+	return versioned(done, own.Session(fresh), "update a provider key")
+}
+
+// Delete implements byok.Store.
+func (*BYOKStore) Delete(ctx context.Context, ws id.Workspace, c byok.Credential) error {
+	own := scoped(ctx, ws).Model(&byokRow{}).Where("id = ?", c.ID.UUID())
+	done := own.Session(fresh).Where("version = ?", c.Version).Delete(&byokRow{})
+	return versioned(done, own.Session(fresh), "delete a provider key")
+}
+
+// Verified implements byok.Store.
+func (*BYOKStore) Verified(ctx context.Context, ws id.Workspace, c byok.Credential) error {
+	err := scoped(ctx, ws).Model(&byokRow{}).Where("id = ? AND version = ?", c.ID.UUID(), c.Version).Updates(map[string]any{
+		"verification": string(c.Verification.Status), "verification_detail": c.Verification.Detail, "verified_at": c.Verification.At,
+	}).Error
+	return translate(err, "note the verification of a provider key")
+}
+
+// List implements byok.Directory.
+func (*BYOKStore) List(ctx context.Context, ws id.Workspace, q page.Query, f byok.Filter) (page.Result[byok.Credential], error) {
+	db := scoped(ctx, ws)
+	if f.Provider != "" {
+		db = db.Where("provider = ?", f.Provider)
+	}
+	db, err := newestFirst(db, "id", q)
+	if err != nil {
+		return page.Result[byok.Credential]{}, err
+	}
+	var rows []byokRow
+	if err := db.Find(&rows).Error; err != nil {
+		return page.Result[byok.Credential]{}, translate(err, "list provider keys")
+	}
+	return cut(rows, q, func(r byokRow) uuid.UUID { return r.ID }, byokRow.credential), nil
+}
+
+// All implements byok.Directory.
+func (*BYOKStore) All(ctx context.Context, ws id.Workspace) ([]byok.Credential, error) {
+	var rows []byokRow
+	err := scoped(ctx, ws).Order("provider, use, position").Find(&rows).Error
+	if err != nil {
+		return nil, translate(err, "read all provider keys")
+	}
+	list := make([]byok.Credential, len(rows))
+	for i, r := range rows {
+		list[i] = r.credential()
+	}
+	return list, nil
+}
+
+// Missing implements byok.Directory.
+func (*BYOKStore) Missing(ctx context.Context, ws id.Workspace, keys []id.Key) ([]id.Key, error) {
+	return missingKeys(ctx, ws, keys)
+}
+
+// missingKeys are those of the ids that name no API key of the workspace.
+func missingKeys(ctx context.Context, ws id.Workspace, keys []id.Key) ([]id.Key, error) {
+	wanted := make([]uuid.UUID, len(keys))
+	for i, k := range keys {
+		wanted[i] = k.UUID()
+	}
+	var rows []apiKeyRow
+	if err := scoped(ctx, ws).Select("id").Where("id IN ?", wanted).Find(&rows).Error; err != nil {
+		return nil, translate(err, "look for api keys")
+	}
+	have := make(map[uuid.UUID]bool, len(rows))
+	for _, r := range rows {
+		have[r.ID] = true
+	}
+	var missing []id.Key
+	for _, k := range keys {
+		if !have[k.UUID()] {
+			missing = append(missing, k)
+		}
+	}
+	return missing, nil
+}
+
+// RevokeAll implements workspace.Revoker: the keys are the workspace's own and
+// go with it.
+func (*BYOKStore) RevokeAll(ctx context.Context, ws id.Workspace, _ int64, _ time.Time) ([]string, error) {
+	return nil, translate(scoped(ctx, ws).Delete(&byokRow{}).Error, "delete all provider keys")
+}
+
+func idTexts[K id.Kind](ids []id.ID[K]) textArray {
+	list := make(textArray, len(ids))
+	for i, one := range ids {
+		list[i] = one.String()
+	}
+	return list
+}
+
+// idsOf reads what idTexts wrote; nil when empty, as the domain has it. What
+// is no id names nothing, and the zero id in its place keeps the list from
+// being empty, which would mean all.
+func idsOf[K id.Kind](texts textArray) []id.ID[K] {
+	if len(texts) == 0 {
+		return nil
+	}
+	list := make([]id.ID[K], len(texts))
+	for i, text := range texts {
+		list[i], _ = id.Parse[K](text)
+	}
+	return list
+}
+
+var (
+	_ byok.Store        = (*BYOKStore)(nil)
+	_ byok.Directory    = (*BYOKStore)(nil)
+	_ workspace.Revoker = (*BYOKStore)(nil)
+)

@@ -1,0 +1,229 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/byok"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
+	"github.com/signalbox-dev/signalbox/shared/fault"
+	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/policy"
+	"github.com/signalbox-dev/signalbox/shared/secret"
+	"github.com/signalbox-dev/signalbox/shared/secret/seal"
+)
+
+const broughtKey = "sk-canary-0123456789abcdef"
+
+func (s *services) bring(t *testing.T, created workspace.Created, n byok.NewCredential) byok.Credential {
+	t.Helper()
+	if n.Provider == "" {
+		n.Provider = "openai"
+	}
+	if n.Key.IsZero() {
+		n.Key = secret.NewString(broughtKey)
+	}
+	n.Name = "ours"
+	c, _, err := s.byok.Create(t.Context(), created.Workspace.ID, byMember(created.Owner), n)
+	require.NoError(t, err)
+	return c
+}
+
+// published is what the compiler makes of a workspace's provider keys.
+func (s *services) published(t *testing.T, ws id.Workspace) []policy.Credential {
+	t.Helper()
+	compiled, err := NewCompiler(s.db).Compile(t.Context(), ws)
+	require.NoError(t, err)
+	return compiled.Snapshot.Credentials
+}
+
+func TestProviderKeyLife(t *testing.T) {
+	s := openServices(t)
+	created := s.create(t, "acme")
+	ws, by := created.Workspace.ID, byMember(created.Owner)
+	key, _, _, err := s.keys.Create(t.Context(), ws, by, apikey.NewKey{Name: "app"})
+	require.NoError(t, err)
+
+	c := s.bring(t, created, byok.NewCredential{Models: []string{"openai/*"}, APIKeys: []id.Key{key.ID}})
+	require.Equal(t, policy.UsePriority, c.Use)
+	require.Equal(t, []string{"sk-can", "cdef"}, []string{c.Prefix, c.Suffix})
+	opened, err := s.keyring.Open(c.Sealed, policy.CredentialBinding(ws, "openai")...)
+	require.NoError(t, err)
+	require.Equal(t, broughtKey, opened.Reveal())
+	require.Equal(t, []policy.Credential{byok.Published(c)}, s.published(t, ws))
+	event := s.lastEvent(t, ws)
+	require.Equal(t, "byok.create", event.Action)
+	require.Contains(t, event.Diff, audit.Change{Path: "key", After: "changed"})
+
+	stored, err := s.byok.Get(t.Context(), ws, c.ID)
+	require.NoError(t, err)
+	require.Equal(t, c, stored)
+
+	c, _, err = s.byok.Disable(t.Context(), ws, c.ID, by, ptr(int64(1)))
+	require.NoError(t, err)
+	require.Empty(t, s.published(t, ws), "a disabled key leaves the gateways")
+	_, _, err = s.byok.Enable(t.Context(), ws, c.ID, by, ptr(int64(1)))
+	require.True(t, fault.Is(err, fault.PreconditionFailed))
+	c, _, err = s.byok.Enable(t.Context(), ws, c.ID, by, nil)
+	require.NoError(t, err)
+
+	at := s.clock.now()
+	c.Verification = byok.Verification{Status: byok.Valid, At: &at}
+	in(t, s.db, ws, func(ctx context.Context) error { return NewBYOKStore().Verified(ctx, ws, c) })
+	stored, err = s.byok.Get(t.Context(), ws, c.ID)
+	require.NoError(t, err)
+	require.Equal(t, c, stored, "a verification is no new version")
+	before := c.Sealed
+	c, _, err = s.byok.Update(t.Context(), ws, c.ID, by, byok.Patch{Key: ptr(secret.NewString("sk-other-9876543210fedcba")), Models: &[]string{}})
+	require.NoError(t, err)
+	require.NotEqual(t, before, c.Sealed)
+	require.Equal(t, "dcba", c.Suffix)
+	require.Zero(t, c.Verification, "nobody asked about the new key yet")
+	in(t, s.db, ws, func(ctx context.Context) error { return NewBYOKStore().Verified(ctx, ws, stored) })
+	stored, err = s.byok.Get(t.Context(), ws, c.ID)
+	require.NoError(t, err)
+	require.Zero(t, stored.Verification, "what was said to the old key is not said to the new one")
+
+	_, err = s.byok.Delete(t.Context(), ws, c.ID, by, ptr(int64(2)))
+	require.True(t, fault.Is(err, fault.PreconditionFailed))
+	_, err = s.byok.Delete(t.Context(), ws, c.ID, by, nil)
+	require.NoError(t, err)
+	require.Empty(t, s.published(t, ws))
+	_, err = s.byok.Delete(t.Context(), ws, c.ID, by, nil)
+	require.True(t, fault.Is(err, fault.NotFound))
+}
+
+// A row that was moved to another workspace or provider, by whoever can write
+// to the database, does not open there: the seal is bound to both.
+func TestAMovedProviderKeyDoesNotOpen(t *testing.T) {
+	s := openServices(t)
+	mine, theirs := s.create(t, "mine"), s.create(t, "theirs")
+	c := s.bring(t, mine, byok.NewCredential{})
+	opens := func(p policy.Credential, ws id.Workspace) bool {
+		_, err := s.keyring.Open(p.Sealed, policy.CredentialBinding(ws, p.Provider)...)
+		if err != nil {
+			require.ErrorIs(t, err, seal.ErrOpen)
+		}
+		return err == nil
+	}
+	require.True(t, opens(s.published(t, mine.Workspace.ID)[0], mine.Workspace.ID))
+
+	owned := s.db.DirectSQL()
+	defer owned.Close()
+	move := func(column string, to any) {
+		t.Helper()
+		_, err := owned.ExecContext(t.Context(), "UPDATE byok_credentials SET "+column+" = $1 WHERE id = $2", to, c.ID.UUID())
+		require.NoError(t, err)
+	}
+	move("workspace_id", theirs.Workspace.ID.UUID())
+	require.Empty(t, s.published(t, mine.Workspace.ID))
+	require.False(t, opens(s.published(t, theirs.Workspace.ID)[0], theirs.Workspace.ID), "in another workspace")
+	move("workspace_id", mine.Workspace.ID.UUID())
+	move("provider", "anthropic")
+	require.False(t, opens(s.published(t, mine.Workspace.ID)[0], mine.Workspace.ID), "at another provider")
+	move("provider", "openai")
+	require.True(t, opens(s.published(t, mine.Workspace.ID)[0], mine.Workspace.ID), "at home again")
+}
+
+func TestProviderKeysKeepTheirOrder(t *testing.T) {
+	s := openServices(t)
+	created := s.create(t, "acme")
+	ws, by := created.Workspace.ID, byMember(created.Owner)
+	order := func() (ids []id.Credential) {
+		for _, c := range s.published(t, ws) {
+			if c.Provider == "openai" && c.Use == policy.UsePriority {
+				ids = append(ids, c.ID)
+			}
+		}
+		return ids
+	}
+	a, b, c := s.bring(t, created, byok.NewCredential{}), s.bring(t, created, byok.NewCredential{}), s.bring(t, created, byok.NewCredential{})
+	other := s.bring(t, created, byok.NewCredential{Use: policy.UseFallback})
+	s.bring(t, created, byok.NewCredential{Provider: "anthropic"})
+	require.Equal(t, []id.Credential{a.ID, b.ID, c.ID}, order())
+
+	reorder := func(ids ...id.Credential) error {
+		_, _, err := s.byok.Reorder(t.Context(), ws, by, byok.Order{Provider: "openai", Use: policy.UsePriority, Credentials: ids})
+		return err
+	}
+	require.NoError(t, reorder(c.ID, a.ID, b.ID))
+	require.Equal(t, []id.Credential{c.ID, a.ID, b.ID}, order())
+	require.Equal(t, "byok.reorder", s.lastEvent(t, ws).Action)
+	for _, ids := range [][]id.Credential{{a.ID, b.ID}, {a.ID, b.ID, b.ID}, {a.ID, b.ID, c.ID, other.ID}, {a.ID, b.ID, other.ID}, nil} {
+		require.True(t, fault.Is(reorder(ids...), fault.ValidationError))
+	}
+	require.Equal(t, []id.Credential{c.ID, a.ID, b.ID}, order())
+
+	moved, _, err := s.byok.Update(t.Context(), ws, other.ID, by, byok.Patch{Use: ptr(policy.UsePriority)})
+	require.NoError(t, err)
+	require.Equal(t, 4, moved.Position)
+	require.Equal(t, []id.Credential{c.ID, a.ID, b.ID, other.ID}, order())
+	_, err = s.byok.Delete(t.Context(), ws, a.ID, by, nil)
+	require.NoError(t, err)
+	late := s.bring(t, created, byok.NewCredential{})
+	require.Equal(t, []id.Credential{c.ID, b.ID, other.ID, late.ID}, order())
+}
+
+func TestProviderKeyRefusals(t *testing.T) {
+	s := openServices(t)
+	created, theirs := s.create(t, "acme"), s.create(t, "other")
+	ws, by := created.Workspace.ID, byMember(created.Owner)
+	foreign, _, _, err := s.keys.Create(t.Context(), theirs.Workspace.ID, byMember(theirs.Owner), apikey.NewKey{Name: "theirs"})
+	require.NoError(t, err)
+	good := byok.NewCredential{Provider: "openai", Name: "x", Key: secret.NewString(broughtKey)}
+	for name, c := range map[string]struct {
+		change func(*byok.NewCredential)
+		path   string
+	}{
+		"provider":         {func(n *byok.NewCredential) { n.Provider = "canary" }, "provider"},
+		"name":             {func(n *byok.NewCredential) { n.Name = " " }, "name"},
+		"use":              {func(n *byok.NewCredential) { n.Use = "canary" }, "use"},
+		"models":           {func(n *byok.NewCredential) { n.Models = []string{"can ary"} }, "models[0]"},
+		"key twice":        {func(n *byok.NewCredential) { n.APIKeys = []id.Key{foreign.ID, foreign.ID} }, "api_keys[1]"},
+		"another's key":    {func(n *byok.NewCredential) { n.APIKeys = []id.Key{foreign.ID} }, "api_keys[0]"},
+		"no key":           {func(n *byok.NewCredential) { n.Key = secret.String{} }, "key"},
+		"a key and a line": {func(n *byok.NewCredential) { n.Key = secret.NewString("canary 1234567\n890") }, "key"},
+		"the machine's":    {func(n *byok.NewCredential) { n.Provider, n.Key = "vertex", secret.NewString("metadata") }, "key"},
+		"its own exchange": {func(n *byok.NewCredential) {
+			n.Provider = "vertex"
+			n.Key = secret.NewString(`{"type":"service_account","client_email":"a","private_key":"canary","token_uri":"https://canary.example"}`)
+		}, "key"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := good
+			c.change(&n)
+			_, _, err := s.byok.Create(t.Context(), ws, by, n)
+			require.True(t, fault.Is(err, fault.ValidationError), "%v", err)
+			require.Equal(t, c.path, fault.Of(err).Violations[0].Path)
+			require.NotContains(t, fmt.Sprint(fault.Of(err).Violations, err), "canary")
+		})
+	}
+	require.Empty(t, s.published(t, ws))
+	for range 16 {
+		s.bring(t, created, byok.NewCredential{})
+	}
+	_, _, err = s.byok.Create(t.Context(), ws, by, good)
+	require.True(t, fault.Is(err, fault.Conflict), "%v", err)
+	last := s.bring(t, created, byok.NewCredential{Use: policy.UseFallback})
+	_, _, err = s.byok.Update(t.Context(), ws, last.ID, by, byok.Patch{Use: ptr(policy.UsePriority)})
+	require.True(t, fault.Is(err, fault.Conflict), "%v", err)
+}
+
+// A deleted workspace keeps no provider keys.
+func TestProviderKeysGoWithTheirWorkspace(t *testing.T) {
+	s := openServices(t)
+	created := s.create(t, "acme")
+	s.bring(t, created, byok.NewCredential{})
+	_, _, err := s.workspaces.Delete(t.Context(), created.Workspace.ID, byMember(created.Owner), workspace.Deletion{ConfirmName: created.Workspace.Name})
+	require.NoError(t, err)
+	owned := s.db.DirectSQL()
+	defer owned.Close()
+	var left int
+	require.NoError(t, owned.QueryRowContext(t.Context(), "SELECT count(*) FROM byok_credentials").Scan(&left))
+	require.Zero(t, left)
+}

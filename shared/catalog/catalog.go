@@ -105,6 +105,7 @@ type Model struct {
 	Lifecycle    Lifecycle   `json:"lifecycle"`
 	Endpoints    []Endpoint  `json:"endpoints"`
 	Benchmarks   []Benchmark `json:"benchmarks,omitempty"`
+	Rules        []Rule      `json:"rules,omitempty"` // the first that matches decides
 }
 
 // Modality is a kind of content.

@@ -15,7 +15,7 @@ func Check(c Catalog) Problems {
 		providers: make(map[string]bool),
 		names:     make(map[string]string),
 		endpoints: make(map[string]string),
-		models:    make(map[string]bool, len(c.Models)),
+		models:    make(map[string]*Model, len(c.Models)),
 	}
 	if c.Schema != Schema {
 		k.addf("schema", "want %d", Schema)
@@ -25,7 +25,7 @@ func Check(c Catalog) Problems {
 		k.provider(fmt.Sprintf("providers[%d]", i), &c.Providers[i], slugs)
 	}
 	for i := range c.Models {
-		k.models[c.Models[i].ID] = true
+		k.models[c.Models[i].ID] = &c.Models[i]
 	}
 	for i := range c.Models {
 		k.claim(fmt.Sprintf("models[%d].id", i), c.Models[i].ID, c.Models[i].ID)
@@ -41,7 +41,7 @@ type checker struct {
 	providers map[string]bool
 	names     map[string]string // ids and aliases of models to the id of who has them
 	endpoints map[string]string // ids to paths
-	models    map[string]bool
+	models    map[string]*Model
 }
 
 func (k *checker) claim(path, name, owner string) {
@@ -133,6 +133,7 @@ func (k *checker) model(path string, m *Model) {
 	for i := range m.Endpoints {
 		k.endpoint(fmt.Sprintf("%s.endpoints[%d]", path, i), m, &m.Endpoints[i])
 	}
+	k.rules(path+".rules", m)
 }
 
 func (k *checker) lifecycle(path string, m *Model) {
@@ -141,7 +142,7 @@ func (k *checker) lifecycle(path string, m *Model) {
 	default:
 		k.addf(path+".state", "want one of active, deprecated, retired")
 	}
-	if r := m.Lifecycle.Replacement; r != "" && (r == m.ID || !k.models[r]) {
+	if r := m.Lifecycle.Replacement; r != "" && (r == m.ID || k.models[r] == nil) {
 		k.addf(path+".replacement", "want the id of another model of the catalog")
 	}
 }

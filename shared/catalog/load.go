@@ -224,21 +224,20 @@ func (l *loader) model(at place) {
 		field{"lifecycle", func(at place) { m.Lifecycle = l.lifecycle(at) }},
 		field{"benchmarks", func(at place) { m.Benchmarks = l.benchmarks(at) }},
 		field{"endpoints", func(at place) { l.list(at, func(at place) { l.endpoint(at, &m) }) }},
-		field{"rules", func(at place) {
-			l.list(at, func(at place) { l.refuse(at, "model rules are not supported by this version; leave the list empty") })
-		}},
+		field{"rules", func(at place) { l.list(at, func(at place) { l.rule(at, &m) }) }},
 	) {
 		return
 	}
 	if !l.claim(at, "id", m.ID, "model "+m.ID) {
 		return
 	}
+	// The id of the model may come after its endpoints and rules.
 	for i := range m.Endpoints {
-		// The id of the model may come after its endpoints.
 		e := &m.Endpoints[i]
-		old := "endpoint " + EndpointID(e.Provider, at.path, e.Region)
-		l.over.at["endpoint "+EndpointID(e.Provider, m.ID, e.Region)] = l.over.at[old]
-		delete(l.over.at, old)
+		l.over.at.move("endpoint "+EndpointID(e.Provider, at.path, e.Region), "endpoint "+EndpointID(e.Provider, m.ID, e.Region))
+	}
+	for i := range m.Rules {
+		l.over.at.move(ruleEntry(at.path, m.Rules[i].Name), ruleEntry(m.ID, m.Rules[i].Name))
 	}
 	l.over.Models = append(l.over.Models, m)
 }

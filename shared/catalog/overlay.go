@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signalbox-dev/signalbox/shared/condition"
 	"github.com/signalbox-dev/signalbox/shared/money"
 	"github.com/signalbox-dev/signalbox/shared/secret"
 )
@@ -54,6 +55,15 @@ type ModelPatch struct {
 	Lifecycle    *Lifecycle
 	Benchmarks   *[]Benchmark
 	Endpoints    []EndpointPatch
+	Rules        []RulePatch
+}
+
+// RulePatch overrides the members that are not nil. Rules are joined by name.
+type RulePatch struct {
+	Name     string
+	Disabled *bool
+	When     *condition.Condition
+	Then     *Then
 }
 
 // EndpointPatch overrides the members that are not nil.
@@ -158,6 +168,32 @@ func (p *ModelPatch) apply(to *Model) {
 		}
 		patch.apply(&to.Endpoints[at])
 	}
+	to.Rules = mergeRules(to.Rules, p.Rules)
+}
+
+// mergeRules puts the overlay's rules first, in its order, and the base's that
+// it does not name after them: who overrides decides which comes first.
+func mergeRules(base []Rule, over []RulePatch) []Rule {
+	if len(over) == 0 {
+		return base
+	}
+	out := make([]Rule, 0, len(over)+len(base))
+	for i := range over {
+		r := Rule{Name: over[i].Name}
+		if at := slices.IndexFunc(base, func(b Rule) bool { return b.Name == r.Name }); at >= 0 {
+			r = base[at]
+		}
+		set(&r.Disabled, over[i].Disabled)
+		set(&r.When, over[i].When)
+		set(&r.Then, over[i].Then)
+		out = append(out, r)
+	}
+	for _, b := range base {
+		if !slices.ContainsFunc(over, func(r RulePatch) bool { return r.Name == b.Name }) {
+			out = append(out, b)
+		}
+	}
+	return out
 }
 
 func (p *EndpointPatch) apply(to *Endpoint) {

@@ -15,8 +15,16 @@ type position struct {
 	lines map[string]int // of its members
 }
 
-// positions are by "provider <slug>", "model <id>" and "endpoint <id>".
+// positions are by "provider <slug>", "model <id>", "endpoint <id>" and
+// "rule <model> <name>".
 type positions map[string]position
+
+func ruleEntry(model, name string) string { return "rule " + model + " " + name }
+
+func (at positions) move(from, to string) {
+	at[to] = at[from]
+	delete(at, from)
+}
 
 func memberLines(n *yaml.Node) map[string]int {
 	for n.Kind == yaml.AliasNode {
@@ -29,7 +37,7 @@ func memberLines(n *yaml.Node) map[string]int {
 	return lines
 }
 
-var entryPath = regexp.MustCompile(`^(providers|models)\[(\d+)\](?:\.endpoints\[(\d+)\])?\.?(.*)$`)
+var entryPath = regexp.MustCompile(`^(providers|models)\[(\d+)\](?:\.(endpoints|rules)\[(\d+)\])?\.?(.*)$`)
 
 // locate gives the problems of a merged catalog their places in the file that
 // the overlay came from. A problem of an entry that the file does not touch
@@ -46,8 +54,8 @@ func (o *Overlay) locate(filename string, merged Catalog, problems Problems) Pro
 		if !ok {
 			continue
 		}
-		located[i].File, located[i].Line, located[i].Path = filename, at.line, joined(at.path, m[4])
-		member, _, _ := strings.Cut(m[4], ".")
+		located[i].File, located[i].Line, located[i].Path = filename, at.line, joined(at.path, m[5])
+		member, _, _ := strings.Cut(m[5], ".")
 		member, _, _ = strings.Cut(member, "[")
 		if line, ok := at.lines[member]; ok {
 			located[i].Line = line
@@ -63,9 +71,12 @@ func entryName(c Catalog, match []string) string {
 		return "provider " + c.Providers[index].Slug
 	}
 	model := &c.Models[index]
-	if match[3] == "" {
-		return "model " + model.ID
+	part, _ := strconv.Atoi(match[4])
+	switch match[3] {
+	case "endpoints":
+		return "endpoint " + model.Endpoints[part].ID
+	case "rules":
+		return ruleEntry(model.ID, model.Rules[part].Name)
 	}
-	endpoint, _ := strconv.Atoi(match[3])
-	return "endpoint " + model.Endpoints[endpoint].ID
+	return "model " + model.ID
 }

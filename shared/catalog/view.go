@@ -15,6 +15,7 @@ type View struct {
 	providers map[string]*Provider
 	endpoints map[string]Offer
 	offers    map[*Model][]Offer
+	rules     map[*Model][]CompiledRule
 	free      []*Model
 }
 
@@ -39,6 +40,7 @@ func Compile(c Catalog) (*View, error) {
 		providers: make(map[string]*Provider, len(c.Providers)),
 		endpoints: make(map[string]Offer),
 		offers:    make(map[*Model][]Offer, len(c.Models)),
+		rules:     make(map[*Model][]CompiledRule),
 	}
 	// The view owns its slices, so that sorting never reorders the caller's.
 	v.catalog.Providers = slices.Clone(c.Providers)
@@ -54,6 +56,9 @@ func Compile(c Catalog) (*View, error) {
 	}
 	for i := range v.catalog.Models {
 		v.addModel(&v.catalog.Models[i])
+	}
+	for i := range v.catalog.Models {
+		v.addRules(&v.catalog.Models[i])
 	}
 	return v, nil
 }

@@ -49,6 +49,9 @@ type decision struct {
 	dropped       Stage
 	droppedReason string
 	omitted       int // exclusions left out of the record
+
+	ruled      bool // an operator's rule has decided a model of the chain
+	ruledFirst bool // and that was the chain's first
 }
 
 // walk builds the chain: each link that something serves becomes a step. The
@@ -70,13 +73,19 @@ func (d *decision) walk(links []link) Plan {
 			continue
 		}
 		before := len(d.plan.Chain)
-		refusal, stage := d.serve(t, limit)
+		rule := d.ruleOf(t.model)
+		refusal, stage := d.serve(t, rule, limit)
 		if refusal != nil && i == 0 {
 			first, firstStage = refusal, stage
-			links = d.withReplacement(links, t.model)
 		}
 		if before == 0 && len(d.plan.Chain) > 0 {
 			d.decided(links[i], t)
+		}
+		switch {
+		case rule != nil || d.ruled:
+			links = links[:i+1] // nothing outside a rule is tried
+		case refusal != nil && i == 0:
+			links = d.withReplacement(links, t.model)
 		}
 	}
 	if len(d.plan.Chain) == 0 {
@@ -87,9 +96,12 @@ func (d *decision) walk(links []link) Plan {
 }
 
 // serve adds the steps of one target, or says why there are none.
-func (d *decision) serve(t target, limit int) (*fault.Error, Stage) {
-	if t.anyFree {
+func (d *decision) serve(t target, rule *catalog.CompiledRule, limit int) (*fault.Error, Stage) {
+	switch {
+	case t.anyFree:
 		return d.serveFree(limit)
+	case rule != nil:
+		return d.serveRule(&t, rule, limit)
 	}
 	pool := d.pool(&t)
 	if len(pool) == 0 {
@@ -99,10 +111,14 @@ func (d *decision) serve(t target, limit int) (*fault.Error, Stage) {
 	return nil, StageNone
 }
 
-// pool filters the target's endpoints, recording each drop.
+// pool filters the endpoints of the target's model, recording each drop.
 func (d *decision) pool(t *target) []*ranked {
 	d.dropped, d.droppedReason = StageNone, ""
-	offers := d.in.Catalog.Offers(t.model)
+	return d.poolOf(t, d.in.Catalog.Offers(t.model))
+}
+
+// poolOf filters endpoints of the target's model.
+func (d *decision) poolOf(t *target, offers []catalog.Offer) []*ranked {
 	// Ranking moves pointers; what they point to stays in one block.
 	block := make([]ranked, len(offers))
 	pool := make([]*ranked, 0, len(offers))
@@ -153,7 +169,10 @@ func (d *decision) add(t *target, pool []*ranked) {
 	step := Step{Model: t.model, Candidates: make([]Candidate, len(pool))}
 	for i := range pool {
 		o := pool[i].offer
-		step.Candidates[i] = Candidate{Endpoint: o.Endpoint, Provider: o.Provider, Rank: i, Credentials: d.credentials(o.Provider)}
+		step.Candidates[i] = Candidate{
+			Endpoint: o.Endpoint, Provider: o.Provider, Rank: i,
+			Credentials: narrowed(d.credentials(o.Provider), pool[i].credential),
+		}
 	}
 	d.plan.Chain = append(d.plan.Chain, step)
 	d.record(t.model, pool, &how)
@@ -171,6 +190,9 @@ func (d *decision) decided(l link, t target) {
 	r.SwitchReason = l.reason
 	if l.reason == "" && t.providerAlias {
 		r.SwitchReason = SwitchProviderAlias
+	}
+	if d.ruledFirst {
+		r.SwitchReason = SwitchRule
 	}
 	if state := step.Model.StateAt(d.in.Facts.Now); state != catalog.Active {
 		r.Lifecycle = state

@@ -32,7 +32,7 @@ func (d *decision) exclude(t *target, o *catalog.Offer) (Stage, string) {
 	if reason := d.wrongDataPolicy(o); reason != "" {
 		return StageDataPolicy, reason
 	}
-	if stage, reason := d.wrongPrice(o); reason != "" {
+	if stage, reason := d.wrongPrice(t, o); reason != "" {
 		return stage, reason
 	}
 	switch p := o.Provider; {
@@ -40,6 +40,8 @@ func (d *decision) exclude(t *target, o *catalog.Offer) (Stage, string) {
 		return StageCredential, reasonNoCredential
 	case !p.Addressed(o.Endpoint.Region):
 		return StageCredential, reasonNoAddress
+	case t.credential != "" && len(narrowed(d.credentials(p), t.credential)) == 0:
+		return StageCredential, reasonNoCredential
 	}
 	return StageNone, ""
 }
@@ -140,8 +142,8 @@ func (d *decision) wrongDataPolicy(o *catalog.Offer) string {
 	return ""
 }
 
-func (d *decision) wrongPrice(o *catalog.Offer) (Stage, string) {
-	if o.Model.Free() && !costsNothing(o.Endpoint.Price) {
+func (d *decision) wrongPrice(t *target, o *catalog.Offer) (Stage, string) {
+	if (o.Model.Free() || t.gratis) && !costsNothing(o.Endpoint.Price) {
 		return StagePricePresent, reasonNotFree
 	}
 	maxInput, maxOutput := d.restrictions.maxInput.limit, d.restrictions.maxOutput.limit

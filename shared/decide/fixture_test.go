@@ -20,6 +20,7 @@ var now = time.Date(2026, 10, 1, 12, 0, 0, 0, time.UTC)
 type world struct {
 	catalog  catalog.Catalog
 	settings policy.Settings
+	tags     []string
 	health   health
 	rungs    map[decide.Rung]policy.Routing // set by profiles and by the presets and routes to come
 }
@@ -38,7 +39,7 @@ var (
 func (w *world) snapshot(key *decide.KeyFacts) policy.Snapshot {
 	s := policy.Snapshot{
 		Schema: policy.Schema, Workspace: id.MustParse[id.WorkspaceKind]("ws_01kb7n0z1v8q5r2m3t4w5x6y7z"),
-		Revision: 3, Status: policy.WorkspaceActive, Settings: w.settings,
+		Revision: 3, Status: policy.WorkspaceActive, Settings: w.settings, Tags: w.tags,
 	}
 	for _, rung := range []decide.Rung{decide.RungWorkspaceProfile, decide.RungDepartment, decide.RungKey} {
 		set, ok := w.rungs[rung]

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 )
 
@@ -13,6 +14,7 @@ func (d *decision) serveFree(limit int) (*fault.Error, Stage) {
 	type option struct {
 		target  target
 		pool    []*ranked
+		rule    *catalog.CompiledRule
 		cooling bool
 		draw    uint64
 	}
@@ -20,14 +22,15 @@ func (d *decision) serveFree(limit int) (*fault.Error, Stage) {
 	highest, reason := StageNone, ""
 	for _, m := range d.in.Catalog.FreeModels() {
 		t := target{model: m, allowed: allows(d.in.Facts.Key.Models, m)}
-		pool := d.pool(&t)
+		rule := d.ruleOf(m)
+		pool := d.poolUnder(&t, rule)
 		if d.dropped > highest {
 			highest, reason = d.dropped, d.droppedReason
 		}
 		if len(pool) == 0 {
 			continue
 		}
-		o := option{target: t, pool: pool, cooling: true, draw: draw(d.in.Seed, m.ID)}
+		o := option{target: t, pool: pool, rule: rule, cooling: true, draw: draw(d.in.Seed, m.ID)}
 		for i := range pool {
 			d.measure(pool[i])
 			o.cooling = o.cooling && pool[i].cooling
@@ -44,8 +47,12 @@ func (d *decision) serveFree(limit int) (*fault.Error, Stage) {
 		}
 		return cmp.Compare(a.draw, b.draw)
 	})
-	for i := 0; i < len(options) && len(d.plan.Chain) < limit; i++ {
-		d.add(&options[i].target, options[i].pool)
+	for i := 0; i < len(options) && len(d.plan.Chain) < limit && !d.ruled; i++ {
+		if o := &options[i]; o.rule != nil {
+			d.addRule(&o.target, o.rule, limit)
+		} else {
+			d.add(&o.target, o.pool)
+		}
 	}
 	if len(options) > 1 {
 		d.plan.Record.Ordering = Sampled

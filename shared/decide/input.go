@@ -36,6 +36,7 @@ type Facts struct {
 	Routing   RoutingFields
 	Timeouts  policy.Timeouts // that the caller set; 0: none
 	SessionID string
+	Metadata  map[string]any // primitives; only ever compared against
 	Stream    bool
 
 	// OAuth says that the caller came with a token of an application, not with

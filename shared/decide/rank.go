@@ -12,7 +12,9 @@ type ranked struct {
 	offer      *catalog.Offer
 	health     EndpointHealth
 	cooling    bool // open or cooling down: after all others
-	listed     int  // place in provider.order, or its length
+	listed     int  // place in provider.order, or its length; behind that, turn
+	turn       int  // of the rule's target that it is for, from 0
+	credential catalog.Credential
 	missed     bool // a stated latency or throughput preference is known to be missed
 	firstParty bool
 	tier       uint32  // those of a lower one are tried first
@@ -105,7 +107,7 @@ func (d *decision) measure(r *ranked) {
 		r.health = believable(d.in.Health.Endpoint(r.offer.Endpoint.ID))
 	}
 	r.cooling = r.health.Open || r.health.CoolingUntil.After(f.Now)
-	r.listed = len(d.prefer.listed.value.providers)
+	r.listed = len(d.prefer.listed.value.providers) + r.turn
 	if i := slices.Index(d.prefer.listed.value.providers, r.offer.Provider); i >= 0 {
 		r.listed = i
 	}

@@ -17,6 +17,9 @@ type target struct {
 	mode          policy.Mode       // of the suffix
 	allowed       bool              // by the key's patterns
 	anyFree       bool              // signalbox/free; model is nil
+
+	credential catalog.Credential // whose keys a rule allows
+	gratis     bool               // nothing may cost anything, whatever the model's id says
 }
 
 // target resolves a name. The refusal is about the name itself: that nothing

@@ -7,7 +7,8 @@ import (
 // Usable returns the endpoints of a model of in.Catalog that could serve a
 // request with these facts, in the catalog's order: those that every filter
 // lets pass. Discovery lists what it returns for a request that asks for
-// nothing in particular.
+// nothing in particular. Where an operator's rule decides such a request, they
+// are the rule's.
 func Usable(in Input, m *catalog.Model) []catalog.Offer {
 	if in.Policy == nil || in.Catalog == nil {
 		return nil
@@ -18,6 +19,14 @@ func Usable(in Input, m *catalog.Model) []catalog.Offer {
 	}
 	t := target{model: m, allowed: allows(in.Facts.Key.Models, m)}
 	var out []catalog.Offer
+	if rule := d.ruleOf(m); rule != nil {
+		for _, group := range d.ruleSteps(&t, rule) {
+			for _, r := range group.pool {
+				out = append(out, *r.offer)
+			}
+		}
+		return out
+	}
 	offers := in.Catalog.Offers(m)
 	for i := range offers {
 		if _, reason := d.exclude(&t, &offers[i]); reason == "" {

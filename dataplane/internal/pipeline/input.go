@@ -23,6 +23,7 @@ func (r *run) input() decide.Input {
 			Provider:     q.Provider,
 			Routing:      q.Routing,
 			SessionID:    q.SessionID,
+			Metadata:     q.Metadata,
 			Stream:       q.Stream,
 			Parameters:   q.Parameters,
 			Needs:        q.Needs,

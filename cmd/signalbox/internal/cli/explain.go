@@ -111,6 +111,9 @@ func (s *story) policy(r decide.Record) {
 	if len(r.Chain) > 1 {
 		s.line("Models, in the order in which they are tried: %s.", clean(strings.Join(r.Chain, " → ")))
 	}
+	if model, rule, ruled := strings.Cut(r.Override, "#"); ruled {
+		s.line("The operator's rule %s on %s decided who may serve it; nothing else was tried.", clean(rule), clean(model))
+	}
 	if r.SwitchReason != "" {
 		s.line("Something other than the first choice served, because of: %s.", clean(string(r.SwitchReason)))
 	}

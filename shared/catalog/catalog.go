@@ -60,6 +60,9 @@ type Provider struct {
 	Disabled   bool         `json:"disabled,omitempty"`
 	Aggregator bool         `json:"aggregator,omitempty"` // routes further itself
 	Quirks     *Quirks      `json:"quirks,omitempty"`     // of the openai kinds; nil: none
+	// CacheRetention is how long the provider keeps what it cached of a prompt,
+	// between uses; 0 is the default of the type. See CacheLifetime.
+	CacheRetention time.Duration `json:"cache_retention_ns,omitempty"`
 
 	// APIVersion turns azure to the paths of deployments, which take one:
 	// "2024-10-21".

@@ -86,6 +86,9 @@ func (k *checker) provider(path string, p *Provider, slugs map[string]string) {
 	}
 	k.account(path, p)
 	k.quirks(path+".quirks", p)
+	if r := p.CacheRetention; r != 0 && (r < MinCacheRetention || r > MaxCacheRetention) {
+		k.addf(path+".cache_retention", "want 15m to 24h")
+	}
 	if p.Retry.Max < 0 || p.Retry.Max > MaxRetry {
 		k.addf(path+".retry.max", "want 0 to %d", MaxRetry)
 	}

@@ -124,6 +124,7 @@ func (l *loader) provider(at place) {
 		field{"disabled", func(at place) { p.Disabled = l.flag(at) }},
 		field{"aggregator", func(at place) { p.Aggregator = l.flag(at) }},
 		field{"quirks", func(at place) { l.quirks(at, &p.Quirks) }},
+		field{"cache_retention", func(at place) { p.CacheRetention = l.duration(at) }},
 		field{"api_version", func(at place) {
 			// Unquoted, most versions are dates to YAML.
 			if v, ok := l.scalar(at, "text", "!!str", "!!timestamp"); ok {
@@ -180,6 +181,7 @@ func (l *loader) quirks(at place, q *Quirks) {
 		field{"stream_usage", func(at place) { q.StreamUsage = l.flag(at) }},
 		field{"reasoning_field", func(at place) { q.ReasoningField = deref(l.text(at)) }},
 		field{"cache_control", func(at place) { q.CacheControl = l.flag(at) }},
+		field{"cache_hint", func(at place) { q.CacheHint = deref(l.text(at)) }},
 	)
 }
 

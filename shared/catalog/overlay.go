@@ -3,6 +3,7 @@ package catalog
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/signalbox-dev/signalbox/shared/condition"
 	"github.com/signalbox-dev/signalbox/shared/money"
@@ -24,21 +25,22 @@ type Overlay struct {
 
 // ProviderPatch overrides the members that are not nil.
 type ProviderPatch struct {
-	Slug       string
-	Name       *string
-	Aliases    *[]string
-	Type       *ProviderType
-	BaseURL    *string
-	Regions    *[]string
-	DataPolicy DataPolicy // member by member
-	RetryMax   *int
-	Disabled   *bool
-	Aggregator *bool
-	Keyless    *bool
-	Quirks     Quirks // member by member
-	APIVersion *string
-	Project    *string
-	Location   *string
+	Slug           string
+	Name           *string
+	Aliases        *[]string
+	Type           *ProviderType
+	BaseURL        *string
+	Regions        *[]string
+	DataPolicy     DataPolicy // member by member
+	RetryMax       *int
+	Disabled       *bool
+	Aggregator     *bool
+	Keyless        *bool
+	Quirks         Quirks // member by member
+	CacheRetention *time.Duration
+	APIVersion     *string
+	Project        *string
+	Location       *string
 }
 
 // ModelPatch overrides the members that are not nil. Endpoints are joined by
@@ -141,6 +143,7 @@ func (p *ProviderPatch) apply(to *Provider) {
 	set(&to.APIVersion, p.APIVersion)
 	set(&to.Project, p.Project)
 	set(&to.Location, p.Location)
+	set(&to.CacheRetention, p.CacheRetention)
 	to.Quirks = p.Quirks.over(to.Quirks)
 	to.DataPolicy.Trains = first(p.DataPolicy.Trains, to.DataPolicy.Trains)
 	to.DataPolicy.Retains = first(p.DataPolicy.Retains, to.DataPolicy.Retains)

@@ -22,6 +22,11 @@ type Quirks struct {
 	// CacheControl is true where parts of content may carry Anthropic's
 	// cache_control.
 	CacheControl *bool `json:"cache_control,omitempty"`
+	// CacheHint is how a provider is told which requests have the beginning of
+	// their prompts in common: prompt_cache_key in the body, a header by its
+	// name, or none. "" is prompt_cache_key at providers of type openai and
+	// azure, and none elsewhere. See Provider.CacheHint.
+	CacheHint string `json:"cache_hint,omitempty"`
 }
 
 // The values that quirks can have.
@@ -29,6 +34,7 @@ var (
 	tokenLimits     = []string{"max_completion_tokens", "max_tokens"}
 	systemRoles     = []string{"system", "developer"}
 	reasoningFields = []string{"reasoning_content", "reasoning"}
+	cacheHints      = []string{HintPromptCacheKey, HintXAI, HintFireworks, HintNone}
 )
 
 // over lays q over what is below it, member by member.
@@ -47,6 +53,7 @@ func (q Quirks) over(below *Quirks) *Quirks {
 		{&out.TokenLimit, q.TokenLimit},
 		{&out.SystemRole, q.SystemRole},
 		{&out.ReasoningField, q.ReasoningField},
+		{&out.CacheHint, q.CacheHint},
 	} {
 		if m.from != "" {
 			*m.to = m.from
@@ -72,6 +79,7 @@ func (k *checker) quirks(path string, p *Provider) {
 		{"token_limit", q.TokenLimit, tokenLimits},
 		{"system_role", q.SystemRole, systemRoles},
 		{"reasoning_field", q.ReasoningField, reasoningFields},
+		{"cache_hint", q.CacheHint, cacheHints},
 	} {
 		if m.value != "" && !slices.Contains(m.known, m.value) {
 			k.addf(path+"."+m.name, "want %s", strings.Join(m.known, " or "))

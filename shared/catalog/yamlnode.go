@@ -226,6 +226,21 @@ func (r *yamlReader) number(at place) float64 {
 	return n
 }
 
+// duration reads a time as Go writes it, such as 90s, 15m or 24h.
+func (r *yamlReader) duration(at place) *time.Duration {
+	const want = "a time such as 15m or 24h"
+	v, ok := r.scalar(at, want, "!!str")
+	if !ok {
+		return nil
+	}
+	d, err := time.ParseDuration(v)
+	if err != nil {
+		r.refuse(at, "want %s", want)
+		return nil
+	}
+	return &d
+}
+
 func (r *yamlReader) date(at place) *time.Time {
 	const want = "a date such as 2026-01-31, or a time by RFC 3339"
 	v, ok := r.scalar(at, want, "!!str", "!!timestamp")

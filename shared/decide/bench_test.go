@@ -19,6 +19,15 @@ func BenchmarkDecide(b *testing.B) {
 	b.Run("5-refused", func(b *testing.B) {
 		benchmark(b, 5, decide.Facts{Model: "acme/m", InputTokens: 1 << 40})
 	})
+	b.Run("5-pinned", func(b *testing.B) {
+		in := wide(b, 5).input(b, decide.Facts{Model: "acme/m", InputTokens: 900})
+		in.Conversation = decide.Conversation{Source: decide.FromSession, Pins: []decide.Pin{{Model: "acme/m", Provider: "p3", Endpoint: "p3:acme/m"}}}
+		require.True(b, decide.Decide(in).Record.Affinity.Applied)
+		b.ReportAllocs()
+		for b.Loop() {
+			decide.Decide(in)
+		}
+	})
 	b.Run("5-restricted", func(b *testing.B) {
 		benchmark(b, 5, decide.Facts{Model: "acme/m", Provider: decide.Preferences{
 			Only: []string{"p0", "p1", "p2"}, Order: []string{"p2"}, RequireZDR: false, MaxInputPrice: perMillion("100"),

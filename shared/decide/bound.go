@@ -35,7 +35,7 @@ func (d *decision) record(m *catalog.Model, pool []*ranked, how *scale) {
 		entry := RankedCandidate{
 			Model: m.ID, Endpoint: c.offer.Endpoint.ID, Provider: c.offer.Provider.Slug, Rank: i, Score: rounded(c.score),
 			Listed: c.listed < len(d.prefer.listed.value.providers), Deranked: c.offer.Endpoint.Derank > 0, Cooling: c.cooling,
-			FirstParty: c.firstParty, Missed: c.missed,
+			Pinned: c.pinned, FirstParty: c.firstParty, Missed: c.missed,
 		}
 		if c.tier == pool[0].tier {
 			entry.Share = rounded(c.share)
@@ -97,12 +97,13 @@ const (
 	entrySize     = 130 // without the flags that are rarely set
 	flagSize      = 25
 	rankingSize   = 230
+	affinitySize  = 560 // an endpoint that the conversation moves to included
 	exclusionBase = 60
 )
 
 func candidateSize(c *RankedCandidate) int {
 	size := entrySize + len(c.Model) + len(c.Endpoint) + len(c.Provider) + factorsSize(c.Factors)
-	for _, set := range [...]bool{c.Listed, c.Deranked, c.Cooling, c.FirstParty, c.Missed} {
+	for _, set := range [...]bool{c.Listed, c.Pinned, c.Deranked, c.Cooling, c.FirstParty, c.Missed} {
 		if set {
 			size += flagSize
 		}
@@ -158,6 +159,9 @@ func exclusionSize(x *Exclusion) int {
 
 func fixedSize(r *Record) int {
 	size := 1200 + len(r.RequestedModel) + len(r.DecidedModel) + len(r.DecidedProvider) + len(r.DecidedUpstream)
+	if a := r.Affinity; a != nil {
+		size += affinitySize + len(a.Endpoint) + len(a.Model)
+	}
 	for _, f := range r.Policy {
 		size += fieldBase + len(f.Field) + len(f.Rung) + len(f.Value)
 	}

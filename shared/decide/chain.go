@@ -30,10 +30,16 @@ func (d *decision) links() ([]link, *fault.Error) {
 		}
 	}
 	links := make([]link, 0, 1+len(f.Models)+len(fallbacks.value))
+	session, pinned := "", false
+	if f.Model == "" && len(f.Models) == 0 {
+		session, pinned = d.sessionModel()
+	}
 	switch {
 	case f.Model != "":
 		links = append(links, link{name: f.Model, rung: RungRequest})
 	case len(f.Models) > 0: // checkModels has let it through: the first one is the model
+	case pinned: // an earlier turn's choice stands between the ladder and the request
+		links = append(links, link{name: session, reason: SwitchSessionPin, rung: RungRequest})
 	case standing.rung != RungPlatform:
 		links = append(links, link{name: standing.value, rung: standing.rung})
 	default:

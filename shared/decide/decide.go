@@ -22,7 +22,9 @@ func Decide(in Input) Plan {
 	if in.Facts.Owner != "" {
 		return d.owned()
 	}
-	if refusal := d.resolve(); refusal != nil {
+	refusal := d.resolve()
+	d.recognize()
+	if refusal != nil {
 		return d.refuse(refusal, StageNone)
 	}
 	links, refusal := d.links()
@@ -159,7 +161,11 @@ func (d *decision) inChain(e *catalog.Endpoint) bool {
 
 // add ranks a pool and appends it to the chain and the record.
 func (d *decision) add(t *target, pool []*ranked) {
-	how, sampled := d.rank(pool, d.how(t))
+	by := d.how(t)
+	how, sampled := d.rank(pool, by)
+	if len(d.plan.Chain) == 0 {
+		d.tracePin(t, pool, by)
+	}
 	if !d.prefer.allowFallbacks.value {
 		for _, other := range pool[1:] {
 			d.exclude1(t.model.ID, other.offer.Endpoint.ID, "allow_fallbacks", reasonFallbacksOff)

@@ -109,9 +109,17 @@ func (r *Record) appendChoice(b *jsonappend.Buffer) {
 	if a := r.Affinity; a != nil {
 		b.Name("affinity")
 		b.Open('{')
-		b.String("source", a.Source)
+		b.StringIf("source", a.Source)
+		b.StringIf("off", a.Off)
 		b.Bool("hit", a.Hit)
-		b.StringIf("cache_break", a.Break)
+		b.StringIf("endpoint", a.Endpoint)
+		b.BoolIf("applied", a.Applied)
+		b.StringIf("ignored", a.Ignored)
+		b.StringIf("cache_break", string(a.Break))
+		b.StringIf("moved_to", a.MovedTo)
+		b.BoolIf("hint", a.Hint)
+		b.StringIf("model", a.Model)
+		b.StringIf("model_break", string(a.ModelBreak))
 		b.Close('}')
 	}
 }
@@ -139,6 +147,7 @@ func (c *RankedCandidate) appendJSON(b *jsonappend.Buffer) {
 	b.Float("score", c.Score)
 	b.FloatIf("share", c.Share)
 	b.BoolIf("listed", c.Listed)
+	b.BoolIf("pinned", c.Pinned)
 	b.BoolIf("first_party", c.FirstParty)
 	b.BoolIf("missed_preference", c.Missed)
 	b.BoolIf("deranked", c.Deranked)

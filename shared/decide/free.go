@@ -9,13 +9,15 @@ import (
 )
 
 // serveFree adds the free models that can serve, in an order drawn by the
-// seed so that no one of them takes all: those with a healthy endpoint first.
+// seed so that no one of them takes all: those with a healthy endpoint first,
+// and of those the ones that the conversation is pinned to.
 func (d *decision) serveFree(limit int) (*fault.Error, Stage) {
 	type option struct {
 		target  target
 		pool    []*ranked
 		rule    *catalog.CompiledRule
 		cooling bool
+		pinned  int // place of the conversation's pin there, MaxPins without one
 		draw    uint64
 	}
 	var options []option
@@ -35,6 +37,7 @@ func (d *decision) serveFree(limit int) (*fault.Error, Stage) {
 			d.measure(pool[i])
 			o.cooling = o.cooling && pool[i].cooling
 		}
+		o.pinned = d.pinnedAt(pool)
 		options = append(options, o)
 	}
 	if len(options) == 0 {
@@ -45,7 +48,7 @@ func (d *decision) serveFree(limit int) (*fault.Error, Stage) {
 		if a.cooling != b.cooling {
 			return cmp.Compare(bit(a.cooling), bit(b.cooling))
 		}
-		return cmp.Compare(a.draw, b.draw)
+		return cmp.Or(cmp.Compare(a.pinned, b.pinned), cmp.Compare(a.draw, b.draw))
 	})
 	for i := 0; i < len(options) && len(d.plan.Chain) < limit && !d.ruled; i++ {
 		if o := &options[i]; o.rule != nil {

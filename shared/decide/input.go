@@ -18,7 +18,9 @@ type Input struct {
 	Catalog *catalog.View
 	Health  Health
 	Facts   Facts
-	Seed    uint64 // of the draws; the record keeps it
+	// Conversation is what was remembered of the request's, looked up before.
+	Conversation Conversation
+	Seed         uint64 // of the draws; the record keeps it
 }
 
 // Facts is what is known of the request.

@@ -68,7 +68,7 @@ func (d *decision) recordLadder() {
 // recordMode writes how the first model's candidates are ordered.
 func (d *decision) recordMode() {
 	first := d.in.Facts.Model
-	if first == "" {
+	if first == "" && d.in.Conversation.Model == "" {
 		first = d.prefer.defaultModel.value
 	}
 	name, _ := ParseName(first)

@@ -16,6 +16,7 @@ type ranked struct {
 	turn       int  // of the rule's target that it is for, from 0
 	credential catalog.Credential
 	missed     bool // a stated latency or throughput preference is known to be missed
+	pinned     bool // the conversation's turns go there
 	firstParty bool
 	tier       uint32  // those of a lower one are tried first
 	spend      float64 // tokens(e), nano-USD expected
@@ -28,12 +29,14 @@ type ranked struct {
 
 // rank puts the pool in the order in which it is tried, and reports by what
 // scale and whether a draw had a part in it. Tiers come first: what is open or
-// cooling goes last, then provider.order, deranked endpoints, the first-party
-// rule and stated preferences decide, and only then the score.
+// cooling goes last, then provider.order, the conversation's pin, deranked
+// endpoints, the first-party rule and stated preferences decide, and only then
+// the score.
 func (d *decision) rank(pool []*ranked, how order) (s scale, sampled bool) {
 	for _, r := range pool {
 		d.measure(r)
 	}
+	d.favor(pool, how)
 	f := &d.in.Facts
 	s = scale{order: how, surface: f.Surface, sizes: d.sizesOf(pool), request: f.InputTokens}
 	d.priceAll(s.sizes, pool)
@@ -115,7 +118,7 @@ func (d *decision) measure(r *ranked) {
 	late := d.prefer.maxLatency.value > 0 && r.health.FirstByte > d.prefer.maxLatency.value
 	slow := r.health.Throughput > 0 && r.health.Throughput < d.prefer.minThroughput.value
 	r.missed = late || slow
-	r.tier = bit(r.cooling)<<24 | uint32(r.listed)<<8 | uint32(r.offer.Endpoint.Derank)<<2 | bit(!r.firstParty)<<1 | bit(r.missed)
+	r.tier = bit(r.cooling)<<24 | uint32(r.listed)<<8 | unpinned | uint32(r.offer.Endpoint.Derank)<<2 | bit(!r.firstParty)<<1 | bit(r.missed)
 }
 
 func bit(b bool) uint32 {

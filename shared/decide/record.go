@@ -117,6 +117,7 @@ type RankedCandidate struct {
 	Share float64 `json:"share,omitempty"`
 	// What puts a candidate before or behind others whatever its score.
 	Listed     bool     `json:"listed,omitempty"` // in provider.order
+	Pinned     bool     `json:"pinned,omitempty"` // the conversation's turns go there
 	FirstParty bool     `json:"first_party,omitempty"`
 	Missed     bool     `json:"missed_preference,omitempty"` // of latency or throughput
 	Deranked   bool     `json:"deranked,omitempty"`
@@ -132,11 +133,20 @@ type Exclusion struct {
 	Reason   string `json:"reason"`
 }
 
-// AffinityTrace is the pin's part in a decision.
+// AffinityTrace is the part that a conversation's pins had in a decision.
 type AffinityTrace struct {
-	Source string `json:"source"` // session, prompt_cache_key, opening
-	Hit    bool   `json:"hit"`
-	Break  string `json:"cache_break,omitempty"`
+	Source   string     `json:"source,omitempty"`      // session, prompt_cache_key, opening; none when affinity is off
+	Off      string     `json:"off,omitempty"`         // the switch that took affinity or the session id away
+	Hit      bool       `json:"hit"`                   // there was a pin for the decided model
+	Endpoint string     `json:"endpoint,omitempty"`    // that it was at
+	Applied  bool       `json:"applied,omitempty"`     // and that was tried first
+	Ignored  string     `json:"ignored,omitempty"`     // else: what ordered otherwise, the pin stays
+	Break    CacheBreak `json:"cache_break,omitempty"` // or why the conversation leaves it
+	MovedTo  string     `json:"moved_to,omitempty"`    // where its turns go from now on
+	Hint     bool       `json:"hint,omitempty"`        // the provider was told, where it knows how
+	// Of requests that name no model.
+	Model      string     `json:"model,omitempty"`       // the session's
+	ModelBreak CacheBreak `json:"model_break,omitempty"` // why it was not, or will not be, that
 }
 
 // LimitCheck is one gate's view at admission.

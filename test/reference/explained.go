@@ -73,10 +73,10 @@ var reasoned = map[fault.Reason]reasoning{
 
 	fault.InvalidProviderSlug:              {fault.ValidationError, "A provider is not written as one."},
 	fault.UnknownProviderSlug:              {fault.ValidationError, "There is no provider with this name."},
-	fault.ProviderQualifiedModelConflict:   {fault.ValidationError, "The provider before the model contradicts the `provider` field."},
+	fault.ProviderQualifiedModelConflict:   {fault.ValidationError, "`only` or `ignore` of the request, or of a routing profile, excludes the provider before the model; `rung` and `field` say which."},
 	fault.QualifiedProviderUnavailable:     {fault.ValidationError, "The provider before the model does not serve it, or not this request."},
 	fault.QualifiedFreeProviderUnavailable: {fault.ValidationError, "The provider before the model does not serve it for free."},
-	fault.ProfileProviderDisabled:          {fault.UnsupportedModelOrEndpoint, "A routing profile switches the provider off."},
+	fault.ProfileProviderDisabled:          {fault.UnsupportedModelOrEndpoint, "A routing profile, preset or route names a provider that is switched off or gone; `profile`, `rung`, `field` and `provider` say which. Nothing is put in its place."},
 	fault.ModelNotAllowed:                  {fault.UnsupportedModelOrEndpoint, "The key may not use this model."},
 	fault.SurfaceNotAllowed:                {fault.Forbidden, "The key may not use this surface."},
 	fault.UnknownField:                     {fault.ValidationError, "A member that nothing reads; as the `code` of a detail."},

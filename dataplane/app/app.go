@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/nats-io/nats.go"
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -21,6 +22,7 @@ import (
 	"github.com/signalbox-dev/signalbox/dataplane/internal/auth"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/feed"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/health"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/health/exchange"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/job"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/keyring"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/lastgood"
@@ -68,6 +70,7 @@ type App struct {
 	tracing  *telemetry.Tracing
 	registry *prometheus.Registry
 	server   *server
+	exchange *exchange.Exchange
 }
 
 // New builds a gateway and takes what it must have for itself: the addresses
@@ -129,11 +132,13 @@ func (a *App) wire(context.Context) error {
 	source := feed.NewSource(a.nats)
 	keys := keyring.New(keyring.Options{Source: source, Disk: disk, Now: now, Log: log})
 	a.policies = snapshot.New(snapshot.Options{Source: source, Disk: disk, Now: now, Log: log})
+	instance := id.SystemSource().UUID()
 	a.feed = feed.New(feed.Options{
 		Conn: a.nats, Keys: keys, Policies: a.policies, Disk: disk, Log: log, Now: now,
-		Self: a.self(), SpoolPending: func() int64 { return a.spool.Status().Pending },
+		Self: a.self(instance), SpoolPending: func() int64 { return a.spool.Status().Pending },
 	})
-	known := health.New(now, rand.Uint64)
+	known := health.New(health.Options{Now: now, Seed: rand.Uint64, Log: log})
+	a.exchange = exchange.New(exchange.Options{Conn: a.nats, Table: known, Instance: instance, Log: log, Now: now})
 	a.provider = provider.New(opener, provider.Options{UserAgent: "signalbox/" + a.deps.Version, Now: now})
 	ids := id.SystemSource()
 	recent := record.NewRecent(a.cfg.RecentGenerations)
@@ -155,18 +160,18 @@ func (a *App) wire(context.Context) error {
 	if a.edge, err = surface.New(edge, a.cfg.edge()); err != nil {
 		return fmt.Errorf("data_dir %s: %w", a.cfg.DataDir, err)
 	}
-	a.registry.MustRegister(a.spool, newStatus(a.feed))
+	a.registry.MustRegister(a.spool, newStatus(a.feed), a.exchange)
 	a.server = newServer(a)
 	return nil
 }
 
-func (a *App) self() feed.Self {
+func (a *App) self(instance uuid.UUID) feed.Self {
 	address := a.cfg.Advertise
 	if address == "" {
 		address = reachable(a.Addr(), os.Hostname)
 	}
 	return feed.Self{
-		Gateway: a.spool.GatewayID(), Instance: id.SystemSource().UUID().String(), Version: a.deps.Version,
+		Gateway: a.spool.GatewayID(), Instance: instance.String(), Version: a.deps.Version,
 		Address: address, StartedAt: a.deps.Now(),
 	}
 }

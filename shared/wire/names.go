@@ -34,6 +34,10 @@ const (
 // ConsumerUsage is the durable consumer that all control planes share.
 const ConsumerUsage = "usage-writer"
 
+// QueueHealth is the queue group of the gateways that can answer on
+// SubjectHealthView.
+const QueueHealth = "health"
+
 // Core subjects. Pushes are RePublish destinations of their buckets: the last
 // token is the bucket key.
 const (
@@ -43,6 +47,13 @@ const (
 	SubjectHeartbeat   = "gateway.heartbeat"
 	SubjectReceipt     = "gateway.receipt"
 	SubjectHealth      = "gateway.health"
+	// SubjectHealthView is a request subject: a gateway that starts asks, one of
+	// the others in QueueHealth answers with all that it knows of endpoints.
+	SubjectHealthView = "gateway.health.view"
+	// SubjectHealthAnswer begins the subjects that such answers go to, followed by
+	// the instance that asks. They are apart from the inboxes, where the answers of
+	// JetStream come: a gateway may not answer in its place.
+	SubjectHealthAnswer = "gateway.health.answer" // gateway.health.answer.<instance>
 	// SubjectMarks is a request subject: a gateway asks, any control plane
 	// answers with the gateway's committed usage mark.
 	SubjectMarks = "usage-marks"

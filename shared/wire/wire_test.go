@@ -85,7 +85,7 @@ func TestNamesAreTokens(t *testing.T) {
 	names := map[string]bool{}
 	for _, name := range []string{
 		wire.SubjectRate, wire.SubjectSpend, wire.SubjectCells, wire.SubjectUsage, wire.SubjectPushPolicy, wire.SubjectPushKeys,
-		wire.SubjectPushCatalog, wire.SubjectHeartbeat, wire.SubjectReceipt, wire.SubjectHealth, wire.SubjectMarks,
+		wire.SubjectPushCatalog, wire.SubjectHeartbeat, wire.SubjectReceipt, wire.SubjectHealth, wire.SubjectHealthView, wire.SubjectHealthAnswer, wire.SubjectMarks,
 		wire.PolicyPointer(workspace), wire.PolicyBody(workspace, digest), wire.CatalogBody(digest),
 	} {
 		for part := range strings.SplitSeq(name, ".") {

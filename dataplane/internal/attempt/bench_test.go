@@ -39,7 +39,7 @@ func BenchmarkOverHTTP(b *testing.B) {
 	client := provider.New(noKeys{}, provider.Options{})
 	defer client.Close()
 	runner := attempt.New(attempt.Deps{
-		Translator: translate.New(nil), Provider: client, Health: health.New(time.Now, func() uint64 { return 1 }),
+		Translator: translate.New(nil), Provider: client, Health: health.New(health.Options{Now: time.Now, Seed: func() uint64 { return 1 }}),
 		Log: slog.New(slog.DiscardHandler), Now: time.Now, Rand: func() float64 { return 0 },
 	}, attempt.DefaultLimits())
 	plan := decide.Plan{Chain: []decide.Step{{Model: &catalog.Model{ID: "acme/small"}, Candidates: []decide.Candidate{{

@@ -53,7 +53,7 @@ func newLine(t *testing.T) *line {
 	l.url = server.URL + "/v1"
 	l.client = provider.New(noKeys{}, provider.Options{})
 	t.Cleanup(l.client.Close)
-	l.health = health.New(time.Now, func() uint64 { return 1 })
+	l.health = health.New(health.Options{Now: time.Now, Seed: func() uint64 { return 1 }})
 	return l
 }
 

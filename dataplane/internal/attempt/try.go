@@ -146,7 +146,8 @@ func (f *flight) settle(failure *upstream.Failure, seen call.Seen) {
 	record.FirstByte, record.Duration, record.Status = f.firstByte, max(now.Sub(f.started), 1), f.status
 	seenBy := health.Observation{
 		Endpoint: f.to.candidate.Endpoint.ID, Credential: f.to.with.ID, At: now, Verdict: health.Succeeded,
-		FirstByte: f.firstByte, Generation: now.Sub(f.started) - f.firstByte, OutputTokens: seen.Usage.OutputTotal(),
+		FirstByte: f.firstByte, Generation: now.Sub(f.started) - f.firstByte,
+		InputTokens: seen.Usage.InputTotal(), CachedTokens: seen.Usage.CachedRead, OutputTokens: seen.Usage.OutputTotal(),
 	}
 	if failure != nil {
 		rule := rules[failure.Class]

@@ -3,132 +3,87 @@ package health
 import (
 	"sync"
 	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/signalbox-dev/signalbox/shared/wire"
 )
 
 // endpoint is what is known of one endpoint.
 type endpoint struct {
-	mu    sync.Mutex
-	seen  time.Time // of the last observation
-	calls rolling
-	trip  recent
+	mu      sync.Mutex
+	seen    time.Time // of the last news
+	calls   *rolling  // nil until something was counted
+	breaker breaker
+	cool    cooldown
 
-	firstByte  median // microseconds
-	throughput median // thousandths of a token per second
+	own    origin
+	others map[uuid.UUID]*origin
+	sealed int64 // the newest bucket of which somebody's sum was taken over
 
-	openUntil time.Time // zero: the breaker is closed
-	opened    int       // times in a row that it opened
-	successes int       // since it is half open
-
-	coolUntil time.Time
-	coolStep  time.Duration // of the last cool-down without a retry-after
-	cooledAt  time.Time
+	unsaid bool // own has buckets that the others have not heard
+	turned bool // so is the standing
 }
 
-// observe counts one call and reports whether the endpoint's standing in
-// routing changed.
-func (e *endpoint) observe(o *Observation) bool {
+// turn says what became of an endpoint's standing.
+type turn struct{ changed, opened, closed bool }
+
+// observe counts one call of this gateway's.
+func (e *endpoint) observe(o *Observation) turn {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.seen = o.At
-	e.calls.add(o.At, o.Verdict)
+	var room [seriesKept]wire.HealthSample
+	if c := o.counts(&room); c.Calls() > 0 {
+		slot := slotOf(o.At)
+		e.advance(slot)
+		e.calls.add(slot, &c)
+		b := e.own.at(slot)
+		add(&b.counts, &c)
+		b.unsaid, e.unsaid = true, true
+	}
+	var t turn
 	switch o.Verdict {
 	case Succeeded:
-		e.time(o)
-		e.coolStep = 0
-		return e.succeed(o.At)
+		e.cool.step = 0
+		t.closed = e.breaker.succeed(o.At, 1)
 	case Failed:
-		return e.fail(o.At)
+		t.opened = e.breaker.fail(o.At)
 	case RateLimited:
-		return e.cool(o.At, o.RetryAfter)
+		t.changed = e.cool.limit(o.At, o.RetryAfter)
 	case Neutral, GeoBlocked, Refused:
 	}
-	return false
+	t.changed = t.changed || t.opened || t.closed
+	e.turned = e.turned || t.changed
+	return t
 }
 
-func (e *endpoint) time(o *Observation) {
-	if o.FirstByte > 0 {
-		e.firstByte.add(o.At, o.FirstByte.Microseconds())
+// advance forgets what is too old at now, in a bucket's number.
+func (e *endpoint) advance(now int64) {
+	if e.calls == nil {
+		e.calls = &rolling{head: now}
 	}
-	if o.Generation > 0 && o.OutputTokens > 0 {
-		perSecond := float64(o.OutputTokens) / o.Generation.Seconds()
-		e.throughput.add(o.At, int64(perSecond*1000))
+	if now < e.calls.head-maxAhead { // the clock jumped back
+		e.own, e.others, e.sealed = origin{}, nil, 0
 	}
-}
-
-// succeed moves a half-open breaker towards closed. While it is open nothing
-// counts: such calls were made for want of another endpoint.
-func (e *endpoint) succeed(at time.Time) bool {
-	e.trip.add(at, false)
-	if e.openUntil.IsZero() || at.Before(e.openUntil) {
-		return false
-	}
-	e.successes++
-	if e.successes < closeAfter {
-		return false
-	}
-	e.openUntil, e.opened, e.successes = time.Time{}, 0, 0
-	e.trip = recent{}
-	return true
-}
-
-func (e *endpoint) fail(at time.Time) bool {
-	e.trip.add(at, true)
-	switch {
-	case e.openUntil.IsZero():
-		if !e.trip.trips() {
-			return false
+	e.calls.advance(now)
+	e.own.close(now - openBuckets)
+	for instance, o := range e.others {
+		if o.close(now - openBuckets); len(o.open) == 0 {
+			delete(e.others, instance)
 		}
-	case at.Before(e.openUntil):
-		return false
 	}
-	e.openUntil = at.Add(doubled(openFirst, e.opened, openMost))
-	e.opened++
-	e.successes = 0
-	return true
-}
-
-// cool ranks the endpoint last until a deadline that only moves forward. The
-// step doubles from one cool-down to the next, not with each 429 of a burst.
-func (e *endpoint) cool(at time.Time, retryAfter time.Duration) bool {
-	var wait time.Duration
-	e.coolStep, wait = coolDown(at, e.cooledAt, e.coolUntil, e.coolStep, retryAfter)
-	e.cooledAt = at
-	until := at.Add(wait)
-	if !until.After(e.coolUntil) {
-		return false
-	}
-	e.coolUntil = until
-	return true
-}
-
-// coolDown is how long a 429 at a moment cools, and the step that the next one
-// without a retry-after goes on from. last and until are of the 429 before.
-func coolDown(at, last, until time.Time, step, retryAfter time.Duration) (next, wait time.Duration) {
-	if at.Sub(last) > coolForget+step {
-		step = 0
-	}
-	switch {
-	case retryAfter > 0:
-		return step, retryAfter
-	case step == 0:
-		step = coolFirst
-	case !at.Before(until):
-		step = min(2*step, coolMost)
-	}
-	return step, step
 }
 
 // idle reports that nothing about the endpoint is worth keeping at now.
 func (e *endpoint) idle(now time.Time) bool {
-	return now.Sub(e.seen) > window && now.After(e.coolUntil) && now.Sub(e.openUntil) > openMost
+	return now.Sub(e.seen) > window && !runs(e.cool.until, now, coolLongest) && now.Sub(e.breaker.openUntil) > openMost
 }
 
-// doubled is first·2ⁿ, at most most.
-func doubled(first time.Duration, n int, most time.Duration) time.Duration {
-	for range n {
-		if first *= 2; first >= most {
-			return most
-		}
+// told is the standing as the others hear it.
+func (e *endpoint) told() wire.EndpointStanding {
+	return wire.EndpointStanding{
+		OpenUntil: e.breaker.openUntil, Opened: e.breaker.opened, ClosedThrough: e.breaker.closedThrough,
+		CoolUntil: e.cool.until, CoolStep: e.cool.step,
 	}
-	return first
 }

@@ -22,7 +22,7 @@ type world struct {
 
 func newWorld() *world {
 	w := &world{now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
-	w.table = health.New(func() time.Time { return w.now }, func() uint64 { return w.seed })
+	w.table = health.New(health.Options{Now: func() time.Time { return w.now }, Seed: func() uint64 { return w.seed }})
 	return w
 }
 

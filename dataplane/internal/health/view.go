@@ -15,47 +15,115 @@ type View struct {
 	seed  uint64
 }
 
-// frame is a copy of all standings. It is never written after it was made.
+// frame is a copy of all that is known. It is never written after it was made.
 type frame struct {
-	made      time.Time
-	standings map[string]standing
+	made          time.Time
+	states        map[string]state
+	open, cooling int // when it was made
 
 	credentials map[id.Credential]decide.CredentialHealth
 }
 
-// standing is what a view keeps of an endpoint.
-type standing struct {
+func (f *frame) put(name string, s state) {
+	f.states[name] = s
+	if !s.openUntil.IsZero() {
+		f.open++
+	}
+	if runs(s.coolUntil, f.made, coolLongest) {
+		f.cooling++
+	}
+}
+
+// state is what a frame keeps of an endpoint.
+type state struct {
 	known     decide.EndpointHealth
+	counted   counts    // in the window, without samples
+	typical   typical   // over the window
 	openUntil time.Time // zero: closed
 	coolUntil time.Time
 }
 
-func (e *endpoint) standing(now time.Time) standing {
-	e.calls.advance(now)
-	c := e.calls.sum
-	s := standing{openUntil: e.openUntil, coolUntil: e.coolUntil}
-	s.known.Calls = c.succeeded + c.failed
-	if s.known.Calls > 0 {
-		s.known.Success = float64(c.succeeded) / float64(s.known.Calls)
+// typical are medians over the window, 0 when not known.
+type typical struct {
+	firstByte  time.Duration
+	throughput float64 // output tokens per second
+}
+
+// standing returns until when the breaker is open, zero when it is closed, and
+// until when the endpoint cools.
+func (e *endpoint) standing() (openUntil, coolUntil time.Time) {
+	if !e.breaker.closed() {
+		openUntil = e.breaker.openUntil
 	}
-	s.known.FirstByte = time.Duration(e.firstByte.value()) * time.Microsecond
-	s.known.Throughput = float64(e.throughput.value()) / 1000
+	return openUntil, e.cool.until
+}
+
+// measured works out what routing reads. scratch is room for it.
+func (e *endpoint) measured(now time.Time, scratch *spread) state {
+	var s state
+	s.openUntil, s.coolUntil = e.standing()
+	if e.calls == nil {
+		return s
+	}
+	slot := slotOf(now)
+	e.advance(slot)
+	all := &e.calls.sum
+	s.counted = *all
+	k := &s.known
+	if k.Calls = all.Succeeded + all.Failed; k.Calls > 0 {
+		k.Success = float64(all.Succeeded) / float64(k.Calls)
+	}
+	if all.Measured > 0 {
+		k.InputTokens, k.OutputTokens = mean(all.Input, all.Measured), mean(all.Output, all.Measured)
+	}
+	if all.Input > 0 {
+		k.CacheHit = float64(all.CachedRead) / float64(all.Input)
+	}
+	if all.Calls() == 0 {
+		return s
+	}
+	*scratch = spread{}
+	fresh := e.calls.recent(slot, scratch)
+	if k.Recent = fresh.Succeeded + fresh.Failed + fresh.Limited; k.Recent > 0 {
+		k.Errors = float64(fresh.Failed) / float64(k.Recent)
+		k.RateLimited = float64(fresh.Limited) / float64(k.Recent)
+	}
+	whole := &e.calls.all
+	s.typical.firstByte = microseconds(whole[firstByte].quantile(0.5))
+	s.typical.throughput = float64(whole[throughput].quantile(0.5)) / 1000
+	first, speed := enough(scratch, whole, firstByte), enough(scratch, whole, throughput)
+	k.FirstByte, k.FirstByteP95 = microseconds(first.quantile(0.5)), microseconds(first.quantile(0.95))
+	k.Throughput = float64(speed.quantile(0.5)) / 1000
 	return s
 }
 
+// enough chooses between the samples of the last RecentWindow and, when those
+// are too few to tell, all of the window.
+func enough(fresh, whole *spread, of series) *histogram {
+	if fresh[of].n > decide.FewRecent {
+		return &fresh[of]
+	}
+	return &whole[of]
+}
+
+func microseconds(n int64) time.Duration { return time.Duration(n) * time.Microsecond }
+
+// mean is rounded, and at least 1.
+func mean(sum, n int64) int64 { return max((sum+n/2)/n, 1) }
+
 // Endpoint implements decide.Health.
 func (v View) Endpoint(endpointID string) decide.EndpointHealth {
-	s, ok := v.frame.standings[endpointID]
+	s, ok := v.frame.states[endpointID]
 	if !ok {
 		return decide.EndpointHealth{}
 	}
 	h := s.known
-	if s.coolUntil.After(v.now) {
+	if runs(s.coolUntil, v.now, coolLongest) {
 		h.Open, h.CoolingUntil = true, s.coolUntil
 	}
 	switch {
 	case s.openUntil.IsZero():
-	case s.openUntil.After(v.now):
+	case runs(s.openUntil, v.now, openMost):
 		h.Open = true
 	case !v.probes(endpointID):
 		h.Open = true

@@ -79,7 +79,7 @@ func newLine(t *testing.T, kind catalog.ProviderType, handlers ...http.HandlerFu
 	client := provider.New(noKeys{}, provider.Options{})
 	t.Cleanup(client.Close)
 	l.runner = attempt.New(attempt.Deps{
-		Translator: translate.New(sameNames{}), Provider: client, Health: health.New(time.Now, func() uint64 { return 1 }),
+		Translator: translate.New(sameNames{}), Provider: client, Health: health.New(health.Options{Now: time.Now, Seed: func() uint64 { return 1 }}),
 		Log: slog.New(slog.DiscardHandler), Now: time.Now, Rand: func() float64 { return 0 },
 	}, attempt.DefaultLimits())
 	l.serve = l.through

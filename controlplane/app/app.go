@@ -16,7 +16,6 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/api"
-	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/authn"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/byok"
@@ -128,6 +127,7 @@ func (a *App) wire(context.Context) error {
 	mutator := deploy.New(runner, publications, events, ids, now)
 	keyStore, managementKeyStore, settingsStore := postgres.NewAPIKeyStore(), postgres.NewManagementKeyStore(), postgres.NewSettingsStore()
 	byokStore := postgres.NewBYOKStore()
+	ladder := a.ladder(mutator, ids, offered)
 	records := postgres.NewUsageStore(a.db, now)
 	claims := postgres.NewIdempotencyStore(a.db, ids, now)
 
@@ -156,14 +156,13 @@ func (a *App) wire(context.Context) error {
 			Settings: settings.NewSeeder(settingsStore), Revokers: []workspace.Revoker{keyStore, managementKeyStore, byokStore},
 			Mutator: mutator, IDs: ids, Now: now,
 		}),
-		Keys: apikey.NewService(apikey.Deps{
-			Runner: runner, Store: keyStore, Mutator: mutator, IDs: ids, Rand: rand.Reader, Now: now,
-		}),
+		Keys:           ladder.keys,
 		ManagementKeys: managementKeys,
 		BYOK: byok.NewService(byok.Deps{
 			Runner: runner, Store: byokStore, Directory: byokStore, Mutator: mutator, Sealer: keyring, Providers: offered, IDs: ids, Now: now,
 		}),
-		Settings:     settings.NewService(runner, settingsStore, mutator, now),
+		Settings:     ladder.settings,
+		Profiles:     ladder.profiles,
 		Audit:        audit.NewLog(runner, events),
 		Publications: publication.NewService(runner, publications, tracker, now),
 		Gateways:     gateway.NewService(registry),

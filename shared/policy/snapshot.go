@@ -24,9 +24,9 @@ type Snapshot struct {
 	Tags      []string        `json:"tags,omitempty"` // set by operators, sorted
 	Settings  Settings        `json:"settings"`
 
-	Profiles    []Profile    `json:"profiles,omitempty"` // that a binding of this workspace names
-	Profile     id.Profile   `json:"profile,omitzero"`   // the workspace's own rung
-	Departments []Department `json:"departments,omitempty"`
+	Profiles    []Profile    `json:"profiles,omitempty"`    // all of the workspace, sorted by id
+	Profile     id.Profile   `json:"profile,omitzero"`      // bound to the workspace itself
+	Departments []Department `json:"departments,omitempty"` // all of the workspace, sorted by id
 
 	Credentials []Credential `json:"credentials,omitempty"` // enabled ones, in the order in which they are tried
 }

@@ -74,7 +74,7 @@ func parseID[K id.Kind](text, noun string) (id.ID[K], error) {
 	return parsed, nil
 }
 
-// filterID reads an id of a filter; absent is the zero id.
+// filterID reads an id of a filter or of a body; absent is the zero id.
 func filterID[K id.Kind](text *string, path string) (id.ID[K], error) {
 	if text == nil {
 		return id.ID[K]{}, nil
@@ -85,6 +85,28 @@ func filterID[K id.Kind](text *string, path string) (id.ID[K], error) {
 		return parsed, fault.Invalid(fault.Violation{Path: path, Code: "malformed", Message: "must be an id that begins with " + k.Prefix() + "_"})
 	}
 	return parsed, nil
+}
+
+// patchID reads an id that a change sets: nil when the field is absent, the
+// zero id when it is null.
+func patchID[K id.Kind](field nullable.Nullable[string], path string) (*id.ID[K], error) {
+	if !field.IsSpecified() {
+		return nil, nil //nolint:nilnil // absent and no error is an answer here
+	}
+	if field.IsNull() {
+		return &id.ID[K]{}, nil
+	}
+	text, _ := field.Get() // it is there
+	parsed, err := filterID[K](&text, path)
+	return &parsed, err
+}
+
+// orNull writes "" as null.
+func orNull(text string) nullable.Nullable[string] {
+	if text == "" {
+		return nullable.NewNullNullable[string]()
+	}
+	return nullable.NewNullableWithValue(text)
 }
 
 // value is *p, or the zero value of an absent field.

@@ -160,6 +160,7 @@ func TestSettingsAndTheirRecords(t *testing.T) {
 		"beta_channel": true, "alpha_channel": true, "byok_fallback_enabled": false, "retired_model_routing": true,
 		"models_without_model": "use_first", "max_attempts": 3.0, "max_models": 5.0, "cache_aware_routing": false,
 		"replay_values": true, "log_retention_days": 7.0, "require_zero_data_retention": true, "deny_training": true,
+		"routing_profile_id": nil,
 	}, changed.data())
 	require.Nil(t, p.do(call{method: "PATCH", path: "/v1/settings", token: w.key, body: `{"default_model":null}`}).is(http.StatusOK).data()["default_model"])
 	bad := p.do(call{method: "PATCH", path: "/v1/settings", token: w.key, body: `{"beta_channel":false}`}).problem(http.StatusBadRequest, "validation_error")

@@ -18,6 +18,7 @@ func TestBadInput(t *testing.T) {
 	p := newPlane(t)
 	w := p.tenant("bad")
 	key, _ := p.newKey(w, "target")
+	profile := p.newProfile(w, `{"name":"target"}`)
 	deep := strings.Repeat(`{"a":`, 40) + "1" + strings.Repeat("}", 40)
 	cases := map[string]struct {
 		call
@@ -82,19 +83,54 @@ func TestBadInput(t *testing.T) {
 		"no API key's id":          {post("/v1/byok", `{"provider":"openai","name":"x","key":"sk-12345678","api_keys":["`+canary+`"]}`), 400, "validation_error", []string{"api_keys[0]"}, []string{"malformed"}},
 		"another's API key":        {post("/v1/byok", `{"provider":"openai","name":"x","key":"sk-12345678","api_keys":["key_0000000000e008ztk5wvz3r2m1"]}`), 400, "validation_error", []string{"api_keys[0]"}, []string{"not_allowed"}},
 		"order of nothing":         {post("/v1/byok/reorder", `{"provider":"openai","use":"fallback","credentials":["byok_0000000000e008ztk5wvz3r2m1"]}`), 400, "validation_error", []string{"credentials"}, []string{"not_allowed"}},
-		"bad wait":                 {call{method: "POST", path: "/v1/keys?wait=" + canary, body: `{"name":"x"}`}, 400, "validation_error", []string{"wait"}, nil},
-		"bad If-Match":             {header(patch("/v1/keys/"+key, `{"name":"x"}`), "If-Match", canary), 400, "validation_error", []string{"If-Match"}, []string{"pattern"}},
-		"huge If-Match":            {header(patch("/v1/keys/"+key, `{"name":"x"}`), "If-Match", `"99999999999999999999999"`), 400, "validation_error", []string{"If-Match"}, nil},
-		"bad Idempotency":          {header(patch("/v1/keys/"+key, `{"name":"x"}`), "Idempotency-Key", "two words "+canary), 400, "validation_error", []string{"Idempotency-Key"}, []string{"pattern"}},
-		"form":                     {header(post("/v1/keys", "name="+canary), "Content-Type", "application/x-www-form-urlencoded"), 415, "unsupported_media_type", nil, nil},
-		"no content type":          {header(post("/v1/keys", `{"name":"`+canary+`"}`), "Content-Type"), 415, "unsupported_media_type", nil, nil},
-		"other charset":            {header(post("/v1/keys", `{"name":"x"}`), "Content-Type", "application/json; charset=latin1"), 415, "unsupported_media_type", nil, nil},
-		"too large":                {post("/v1/keys", `{"name":"`+canary+strings.Repeat("x", 20<<10)+`"}`), 413, "payload_too_large", nil, nil},
-		"malformed id":             {get("/v1/keys/" + canary), 404, "not_found", nil, nil},
-		"id of another kind":       {get("/v1/keys/" + w.id), 404, "not_found", nil, nil},
-		"unknown path":             {get("/v1/" + canary), 404, "not_found", nil, nil},
-		"trailing slash":           {get("/v1/keys/"), 404, "not_found", nil, nil},
-		"wrong method":             {call{method: "PUT", path: "/v1/keys"}, 405, "method_not_allowed", nil, nil},
+		"unknown in routing": {
+			post("/v1/routing/profiles", `{"name":"x","routing":{"shade":"`+canary+`","provider":{"onli":["`+canary+`"]},"timeouts":{"total_ms":1}}}`),
+			400, "validation_error",
+			[]string{"routing.provider.onli", "routing.shade", "routing.timeouts.total_ms"},
+			[]string{"unknown_field", "unknown_field", "unknown_field"},
+		},
+		"unknown in a routing patch": {
+			patch("/v1/routing/profiles/"+profile, `{"routing":{"provider":{"max_price":{"prompt":"1"}}}}`),
+			400, "validation_error",
+			[]string{"routing.provider.max_price.prompt"},
+			[]string{"unknown_field"},
+		},
+		"routing out of bounds": {
+			post("/v1/routing/profiles", `{"name":"x","routing":{"routing_mode":"`+canary+`","provider":{"sort":"balanced","max_price":{"input":"`+canary+`","output":2},
+				"preferred_max_latency":0,"preferred_min_throughput":-1},"timeouts":{"first_byte_ms":999}}}`),
+			400, "validation_error",
+			[]string{
+				"routing.routing_mode", "routing.provider.sort", "routing.provider.max_price.input", "routing.provider.max_price.output",
+				"routing.provider.preferred_max_latency", "routing.provider.preferred_min_throughput", "routing.timeouts.first_byte_ms",
+			},
+			[]string{"enum", "enum", "pattern", "type", "minimum", "minimum", "minimum"},
+		},
+		"a profile of nothing there is": {
+			post("/v1/routing/profiles", `{"name":"x","routing":{"default_model":"`+canary+`/x","provider":{"only":["`+canary+`"]}}}`),
+			400, "validation_error",
+			[]string{"routing.default_model", "routing.provider.only[0]"},
+			[]string{"model_not_found", "unknown_provider_slug"},
+		},
+		"nine fallback models": {
+			post("/v1/routing/profiles", `{"name":"x","routing":{"fallback_models":["a","b","c","d","e","f","g","h","i"]}}`),
+			400, "validation_error",
+			[]string{"routing.fallback_models"},
+			[]string{"max_items"},
+		},
+		"bad id in settings": {patch("/v1/settings", `{"routing_profile_id":"`+canary+`"}`), 400, "validation_error", []string{"routing_profile_id"}, []string{"malformed"}},
+		"bad wait":           {call{method: "POST", path: "/v1/keys?wait=" + canary, body: `{"name":"x"}`}, 400, "validation_error", []string{"wait"}, nil},
+		"bad If-Match":       {header(patch("/v1/keys/"+key, `{"name":"x"}`), "If-Match", canary), 400, "validation_error", []string{"If-Match"}, []string{"pattern"}},
+		"huge If-Match":      {header(patch("/v1/keys/"+key, `{"name":"x"}`), "If-Match", `"99999999999999999999999"`), 400, "validation_error", []string{"If-Match"}, nil},
+		"bad Idempotency":    {header(patch("/v1/keys/"+key, `{"name":"x"}`), "Idempotency-Key", "two words "+canary), 400, "validation_error", []string{"Idempotency-Key"}, []string{"pattern"}},
+		"form":               {header(post("/v1/keys", "name="+canary), "Content-Type", "application/x-www-form-urlencoded"), 415, "unsupported_media_type", nil, nil},
+		"no content type":    {header(post("/v1/keys", `{"name":"`+canary+`"}`), "Content-Type"), 415, "unsupported_media_type", nil, nil},
+		"other charset":      {header(post("/v1/keys", `{"name":"x"}`), "Content-Type", "application/json; charset=latin1"), 415, "unsupported_media_type", nil, nil},
+		"too large":          {post("/v1/keys", `{"name":"`+canary+strings.Repeat("x", 20<<10)+`"}`), 413, "payload_too_large", nil, nil},
+		"malformed id":       {get("/v1/keys/" + canary), 404, "not_found", nil, nil},
+		"id of another kind": {get("/v1/keys/" + w.id), 404, "not_found", nil, nil},
+		"unknown path":       {get("/v1/" + canary), 404, "not_found", nil, nil},
+		"trailing slash":     {get("/v1/keys/"), 404, "not_found", nil, nil},
+		"wrong method":       {call{method: "PUT", path: "/v1/keys"}, 405, "method_not_allowed", nil, nil},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -212,10 +248,11 @@ func TestOtherTenantsThingsAreNotThere(t *testing.T) {
 	ids := map[string]string{
 		"workspace_id": theirs.id, "user_id": theirs.user, "key_id": key, "management_key_id": theirs.keyID,
 		"publication_id": publication, "request_id": request, "credential_id": credential,
+		"routing_profile_id": p.newProfile(theirs, `{"name":"theirs"}`),
 	}
 	snapshot := func() string {
 		var all strings.Builder
-		for _, path := range []string{"/v1/keys", "/v1/management-keys", "/v1/byok", "/v1/settings", "/v1/workspaces", "/v1/audit-events", "/v1/publications"} {
+		for _, path := range []string{"/v1/keys", "/v1/management-keys", "/v1/byok", "/v1/settings", "/v1/routing/profiles", "/v1/workspaces", "/v1/audit-events", "/v1/publications"} {
 			all.WriteString(still(p.do(call{method: "GET", path: path, token: theirs.key}).is(http.StatusOK).body))
 		}
 		return all.String()
@@ -239,6 +276,13 @@ func TestOtherTenantsThingsAreNotThere(t *testing.T) {
 			}
 		}
 	}
+	// Another tenant's profile cannot be bound, whatever it is bound to.
+	for _, c := range []call{
+		patch("/v1/settings", `{"routing_profile_id":"`+ids["routing_profile_id"]+`"}`),
+	} {
+		c.token = mine.key
+		p.do(c).problem(http.StatusNotFound, "not_found")
+	}
 	// A member path with one's own workspace and another's user.
 	p.do(call{method: "GET", path: "/v1/workspaces/" + mine.id + "/members/" + theirs.user, token: mine.key}).problem(http.StatusNotFound, "not_found")
 	require.Equal(t, before, snapshot(), "something of the other tenant changed")
@@ -252,6 +296,7 @@ func TestOwnWorkspaceWorksWithEveryOperation(t *testing.T) {
 	w := p.tenant("own")
 	for _, c := range operations(t, map[string]string{
 		"workspace_id": w.id, "user_id": w.user, "key_id": "", "management_key_id": "", "publication_id": "", "request_id": "", "credential_id": "",
+		"routing_profile_id": "",
 	}) {
 		if c.method == "DELETE" || c.path == "/v1/byok/reorder" || strings.Contains(c.path, "//") || strings.HasSuffix(c.path, "/") {
 			continue // needs a thing of its own; other tests have one
@@ -271,7 +316,8 @@ func TestEveryOperationChecksCallerAndScope(t *testing.T) {
 	narrow := p.scoped(w, "models:read") // which no operation here asks for
 	for _, c := range operations(t, map[string]string{
 		"workspace_id": w.id, "user_id": w.user, "key_id": "key_x", "management_key_id": "mk_x", "publication_id": "pub_x", "request_id": "req_x",
-		"credential_id": "byok_x",
+		"routing_profile_id": "profile_x",
+		"credential_id":      "byok_x",
 	}) {
 		p.do(c).problem(http.StatusUnauthorized, "unauthorized")
 		c.token = narrow

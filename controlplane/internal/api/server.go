@@ -27,6 +27,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/gateway"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/idempotency"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/managementkey"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/usage"
@@ -42,6 +43,7 @@ type Services struct {
 	ManagementKeys *managementkey.Service
 	BYOK           *byok.Service
 	Settings       *settings.Service
+	Profiles       *profile.Service
 	Audit          *audit.Log
 	Publications   *publication.Service
 	Gateways       *gateway.Service

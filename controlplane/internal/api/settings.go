@@ -3,10 +3,9 @@ package api
 import (
 	"context"
 
-	"github.com/oapi-codegen/nullable"
-
 	"github.com/signalbox-dev/signalbox/controlplane/internal/api/gen"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
+	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 )
 
@@ -17,7 +16,7 @@ func (s *Server) GetSettings(ctx context.Context, _ gen.GetSettingsRequestObject
 		return nil, err
 	}
 	return gen.GetSettings200JSONResponse{
-		Body:    gen.SettingsOne{Data: settingsOf(found.Settings)},
+		Body:    gen.SettingsOne{Data: settingsOf(found)},
 		Headers: gen.GetSettings200ResponseHeaders{ETag: etag(found.Version)},
 	}, nil
 }
@@ -29,26 +28,26 @@ func (s *Server) UpdateSettings(ctx context.Context, r gen.UpdateSettingsRequest
 	if err != nil {
 		return nil, err
 	}
-	after, pub, err := s.services.Settings.Update(ctx, c.Workspace, c.by(), settingsPatch(*r.Body), match)
+	patch, err := settingsPatch(*r.Body)
+	if err != nil {
+		return nil, err
+	}
+	after, pub, err := s.services.Settings.Update(ctx, c.Workspace, c.by(), patch, match)
 	if err != nil {
 		return nil, err
 	}
 	ref, pending := s.settle(ctx, pub, r.Params.Wait)
-	body := gen.SettingsChange{Data: settingsOf(after.Settings), Publication: ref}
+	body := gen.SettingsChange{Data: settingsOf(after), Publication: ref}
 	if pending {
 		return gen.UpdateSettings202JSONResponse{Body: body, Headers: gen.UpdateSettings202ResponseHeaders{ETag: etag(after.Version)}}, nil
 	}
 	return gen.UpdateSettings200JSONResponse{Body: body, Headers: gen.UpdateSettings200ResponseHeaders{ETag: etag(after.Version)}}, nil
 }
 
-func settingsOf(p policy.Settings) gen.Settings {
-	model := nullable.NewNullNullable[string]()
-	if p.DefaultModel != "" {
-		model = nullable.NewNullableWithValue(p.DefaultModel)
-	}
+func settingsOf(p settings.Settings) gen.Settings {
 	return gen.Settings{
 		RoutingMode:              gen.RoutingMode(p.RoutingMode),
-		DefaultModel:             model,
+		DefaultModel:             orNull(p.DefaultModel),
 		FallbackModels:           list(p.FallbackModels),
 		BetaChannel:              p.BetaChannel,
 		AlphaChannel:             p.AlphaChannel,
@@ -62,10 +61,11 @@ func settingsOf(p policy.Settings) gen.Settings {
 		LogRetentionDays:         p.LogRetentionDays,
 		RequireZeroDataRetention: p.RequireZDR,
 		DenyTraining:             p.DenyTraining,
+		RoutingProfileID:         orNull(p.Profile.String()),
 	}
 }
 
-func settingsPatch(b gen.SettingsPatch) settings.Patch {
+func settingsPatch(b gen.SettingsPatch) (settings.Patch, error) {
 	p := settings.Patch{
 		RoutingMode:        (*policy.Mode)(b.RoutingMode),
 		FallbackModels:     b.FallbackModels,
@@ -86,5 +86,7 @@ func settingsPatch(b gen.SettingsPatch) settings.Patch {
 		model, _ := b.DefaultModel.Get() // null reads as ""
 		p.DefaultModel = &model
 	}
-	return p
+	var err error
+	p.Profile, err = patchID[id.ProfileKind](b.RoutingProfileID, "routing_profile_id")
+	return p, err
 }

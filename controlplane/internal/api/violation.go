@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -147,9 +148,9 @@ func explain(e *openapi3.SchemaError) (code, message string) {
 	case "minProperties":
 		return "min_properties", "must name at least one field"
 	case "minimum":
-		return "minimum", fmt.Sprintf("must be at least %.0f", value(s.Min))
+		return "minimum", "must be at least " + number(s.Min)
 	case "maximum":
-		return "maximum", fmt.Sprintf("must be at most %.0f", value(s.Max))
+		return "maximum", "must be at most " + number(s.Max)
 	case "format":
 		if s.Format == "date-time" {
 			return "format", "must be a time such as 2030-01-31T12:00:00Z"
@@ -170,6 +171,8 @@ func typeMessage(s *openapi3.Schema) string {
 	}
 	return "must be " + article(strings.Join(s.Type.Slice(), " or "))
 }
+
+func number(limit *float64) string { return strconv.FormatFloat(value(limit), 'f', -1, 64) }
 
 func atMost(limit *uint64, what string) string {
 	return fmt.Sprintf("must have at most %d %s", value(limit), what)

@@ -46,6 +46,8 @@ func TestEveryRoleWithAndWithoutScope(t *testing.T) {
 		"revokeManagementKey": "oa", "rotateManagementKey": "oa",
 		"listByokCredentials": "oamv", "createByokCredential": "oa", "reorderByokCredentials": "oa", "getByokCredential": "oamv",
 		"updateByokCredential": "oa", "deleteByokCredential": "oa", "enableByokCredential": "oa", "disableByokCredential": "oa",
+		"listRoutingProfiles": "oamv", "createRoutingProfile": "oa", "getRoutingProfile": "oamv",
+		"updateRoutingProfile": "oa", "deleteRoutingProfile": "oa",
 		"getSettings": "oamv", "updateSettings": "oa", "listAuditEvents": "oa",
 		"listLogs": "oamV", "getLog": "oamV", "getUsage": "oamv",
 		"listPublications": "oamv", "getPublication": "oamv", "listGateways": "oamv",

@@ -69,6 +69,12 @@ var table = []Rule{
 	{Operation: "getSettings", Audience: ForWorkspace, Scope: "settings:read", Roles: everyone},
 	{Operation: "updateSettings", Audience: ForWorkspace, Scope: "settings:write", Roles: admins},
 
+	{Operation: "listRoutingProfiles", Audience: ForWorkspace, Scope: "routing:read", Roles: everyone},
+	{Operation: "createRoutingProfile", Audience: ForWorkspace, Scope: "routing:write", Roles: admins},
+	{Operation: "getRoutingProfile", Audience: ForWorkspace, Scope: "routing:read", Roles: everyone},
+	{Operation: "updateRoutingProfile", Audience: ForWorkspace, Scope: "routing:write", Roles: admins},
+	{Operation: "deleteRoutingProfile", Audience: ForWorkspace, Scope: "routing:write", Roles: admins},
+
 	{Operation: "listAuditEvents", Audience: ForWorkspace, Scope: "audit:read", Roles: admins},
 	{Operation: "listLogs", Audience: ForWorkspace, Scope: "logs:read", Roles: notViewer, Masked: viewers},
 	{Operation: "getLog", Audience: ForWorkspace, Scope: "logs:read", Roles: notViewer, Masked: viewers},

@@ -48,11 +48,16 @@ func compilePolicy(ctx context.Context, ws id.Workspace) (policy.Snapshot, error
 	if err != nil {
 		return policy.Snapshot{}, err
 	}
+	profiles, err := publishedProfiles(ctx, ws)
+	if err != nil {
+		return policy.Snapshot{}, err
+	}
 	w := own.workspace()
 	return policy.Snapshot{
 		Schema: policy.Schema, Workspace: ws, Revision: revision.Revision, Status: w.Status,
 		Tags: slices.Sorted(slices.Values(w.Tags)), Settings: settings.Settings,
 		Credentials: credentials,
+		Profiles:    profiles, Profile: settings.Profile,
 	}, nil
 }
 

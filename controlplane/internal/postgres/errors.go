@@ -21,6 +21,7 @@ import (
 // SQLSTATE codes (PostgreSQL documentation, appendix A) and our own.
 const (
 	uniqueViolation      = "23505"
+	foreignKeyViolation  = "23503"
 	checkViolation       = "23514"
 	serializationFailure = "40001"
 	deadlockDetected     = "40P01"
@@ -56,6 +57,15 @@ var places = map[string]place{
 	"settings_max_models_check":           {"max_models", "must be from 1 to 34"},
 	"settings_log_retention_days_check":   {"log_retention_days", "must be from 1 to 3650"},
 	"settings_alpha_channel_check":        {"alpha_channel", "needs beta_channel"},
+	"routing_profiles_name_key":           {"name", "is taken by another routing profile"},
+	"routing_profiles_name_check":         {"name", "must have 1 to 100 characters"},
+}
+
+// bindings are the references that input makes. The services look first, in
+// the transaction that locked the workspace, so only a forgotten check can
+// break one; then it is no mistake inside.
+var bindings = map[string]bool{
+	"settings_routing_profile_id_fkey": true,
 }
 
 // translate turns a driver error into a fault, or wraps it with what was being
@@ -85,6 +95,8 @@ func translateServer(pg *pgconn.PgError, wrapped error) error {
 	switch {
 	case pg.Code == uniqueViolation:
 		return placed(fault.Wrap(wrapped, fault.Conflict, "It conflicts with something that exists."), pg.ConstraintName, "taken")
+	case pg.Code == foreignKeyViolation && bindings[pg.ConstraintName]:
+		return fault.Wrap(wrapped, fault.Conflict, "It names something that is not there any more, or something names it still.")
 	case pg.Code == checkViolation:
 		if _, ok := places[pg.ConstraintName]; !ok {
 			return wrapped // no input can do this: a mistake of ours

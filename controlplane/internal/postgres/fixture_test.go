@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/byok"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/managementkey"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
 	"github.com/signalbox-dev/signalbox/shared/id"
@@ -48,7 +49,14 @@ func in(t *testing.T, db *DB, ws id.Workspace, fn func(ctx context.Context) erro
 	require.NoError(t, db.Runner().InTx(t.Context(), ws, fn))
 }
 
-// newWorkspace stores a workspace with its owner and settings.
+// profileOf is the routing profile that newWorkspace gives each workspace.
+func profileOf(ws id.Workspace) profile.Profile {
+	p := fill.Value[profile.Profile](1)
+	p.ID, p.Workspace, p.Version = id.FromUUID[id.ProfileKind](ws.UUID()), ws, 1
+	return p
+}
+
+// newWorkspace stores a workspace with its owner, settings and a profile.
 func newWorkspace(t *testing.T, db *DB) (workspace.Workspace, workspace.Member) {
 	t.Helper()
 	ws := id.New[id.WorkspaceKind](testIDs)
@@ -62,6 +70,9 @@ func newWorkspace(t *testing.T, db *DB) (workspace.Workspace, workspace.Member) 
 	}
 	in(t, db, ws, func(ctx context.Context) error {
 		if err := NewWorkspaceStore().Create(ctx, w, owner, true); err != nil {
+			return err
+		}
+		if err := NewProfileStore().Create(ctx, ws, profileOf(ws)); err != nil {
 			return err
 		}
 		return NewSettingsStore().Create(ctx, ws, settings.Settings{Settings: policy.DefaultSettings(), Version: 1, UpdatedAt: epoch})

@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/byok"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/id"
@@ -77,6 +78,20 @@ func TestStoresShowNothingOfOthers(t *testing.T) {
 		require.Equal(t, []id.Key{key.ID}, missing, "another's key is not there")
 		_, err = NewBYOKStore().RevokeAll(ctx, b.ID, 9, epoch)
 		require.NoError(t, err)
+		profileA := profileOf(a.ID)
+		_, err = NewProfileStore().Get(ctx, b.ID, profileA.ID)
+		notFound(err)
+		notFound(NewProfileStore().Bindable(ctx, b.ID, profileA.ID))
+		stolenProfile := profileA
+		stolenProfile.Version++
+		notFound(NewProfileStore().Update(ctx, b.ID, stolenProfile))
+		notFound(NewProfileStore().Delete(ctx, b.ID, profileA.ID))
+		profiles, err := NewProfileStore().List(ctx, b.ID, page.Query{}, profile.Filter{})
+		require.NoError(t, err)
+		require.Len(t, profiles.Items, 1)
+		n, err := NewProfileStore().Count(ctx, b.ID)
+		require.NoError(t, err)
+		require.Equal(t, 1, n)
 
 		_, err = NewWorkspaceStore().Member(ctx, b.ID, ownerA.User)
 		notFound(err)
@@ -115,6 +130,11 @@ func TestWritesForOthersAreRefused(t *testing.T) {
 		},
 		"provider key": func(ctx context.Context) error {
 			return NewBYOKStore().Create(ctx, b.ID, filledCredential(t, ownerA, 1))
+		},
+		"routing profile": func(ctx context.Context) error {
+			p := profileOf(a.ID)
+			p.ID = id.New[id.ProfileKind](testIDs)
+			return NewProfileStore().Create(ctx, b.ID, p)
 		},
 		"audit event": func(ctx context.Context) error { return NewAuditStore().Append(ctx, b.ID, auditEvent(a.ID)) },
 		"revision": func(ctx context.Context) error {
@@ -197,7 +217,24 @@ func TestStoresRefuseOtherScopes(t *testing.T) {
 			return err
 		},
 		"byok.RevokeAll": func(ctx context.Context) error { _, err := NewBYOKStore().RevokeAll(ctx, a.ID, 1, epoch); return err },
-		"audit.Append":   func(ctx context.Context) error { return NewAuditStore().Append(ctx, a.ID, auditEvent(a.ID)) },
+		"profile.Create": func(ctx context.Context) error { return NewProfileStore().Create(ctx, a.ID, profileOf(a.ID)) },
+		"profile.Get": func(ctx context.Context) error {
+			_, err := NewProfileStore().Get(ctx, a.ID, profileOf(a.ID).ID)
+			return err
+		},
+		"profile.List": func(ctx context.Context) error {
+			_, err := NewProfileStore().List(ctx, a.ID, page.Query{}, profile.Filter{})
+			return err
+		},
+		"profile.Count":  func(ctx context.Context) error { _, err := NewProfileStore().Count(ctx, a.ID); return err },
+		"profile.Update": func(ctx context.Context) error { return NewProfileStore().Update(ctx, a.ID, profileOf(a.ID)) },
+		"profile.Delete": func(ctx context.Context) error { return NewProfileStore().Delete(ctx, a.ID, profileOf(a.ID).ID) },
+		"profile.Bindings": func(ctx context.Context) error {
+			_, err := NewProfileStore().Bindings(ctx, a.ID, profileOf(a.ID).ID)
+			return err
+		},
+		"profile.Bindable": func(ctx context.Context) error { return NewProfileStore().Bindable(ctx, a.ID, profileOf(a.ID).ID) },
+		"audit.Append":     func(ctx context.Context) error { return NewAuditStore().Append(ctx, a.ID, auditEvent(a.ID)) },
 		"audit.List": func(ctx context.Context) error {
 			_, err := NewAuditStore().List(ctx, a.ID, page.Query{}, audit.Filter{})
 			return err
@@ -222,7 +259,7 @@ func TestNothingIsSeenWithoutAWorkspace(t *testing.T) {
 		require.NoError(t, NewBYOKStore().Create(ctx, w.ID, filledCredential(t, owner, 1)))
 		return NewAuditStore().Append(ctx, w.ID, auditEvent(w.ID))
 	})
-	tables := []string{"workspaces", "users", "members", "workspace_revisions", "api_keys", "management_keys", "byok_credentials", "settings", "audit_events"}
+	tables := []string{"workspaces", "users", "members", "workspace_revisions", "api_keys", "management_keys", "byok_credentials", "settings", "routing_profiles", "audit_events"}
 	for _, table := range tables {
 		var n int
 		require.NoError(t, db.app.sql.QueryRowContext(t.Context(), "SELECT count(*) FROM "+table).Scan(&n))

@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/byok"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/managementkey"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
 	"github.com/signalbox-dev/signalbox/shared/id"
@@ -31,6 +32,8 @@ func TestRowsRoundTrip(t *testing.T) {
 		require.Equal(t, b, byokRowOf(b).credential())
 		s := fill.Value[settings.Settings](seed)
 		require.Equal(t, s, settingsRowOf(fill.Value[id.Workspace](1), s).settings())
+		p := fill.Value[profile.Profile](seed)
+		require.Equal(t, p, profileRowOf(p).profile())
 		e := fill.Value[audit.Event](seed)
 		require.Equal(t, e, auditRowOf(e).event())
 	}
@@ -39,6 +42,7 @@ func TestRowsRoundTrip(t *testing.T) {
 	require.Empty(t, fill.Zero(managementKeyRowOf(fill.Value[managementkey.Key](1))))
 	require.Empty(t, fill.Zero(byokRowOf(fill.Value[byok.Credential](1))))
 	require.Empty(t, fill.Zero(settingsRowOf(fill.Value[id.Workspace](1), fill.Value[settings.Settings](1))))
+	require.Empty(t, fill.Zero(profileRowOf(fill.Value[profile.Profile](1))))
 	require.Empty(t, fill.Zero(auditRowOf(fill.Value[audit.Event](1))))
 }
 
@@ -57,11 +61,12 @@ func TestUpdatesWriteEveryColumn(t *testing.T) {
 		changeable map[string]any
 		fixed      []string
 	}{
-		"workspace":      {workspaceRow{}, workspaceRow{}.changeable(), []string{"id", "created_at"}},
-		"api key":        {apiKeyRow{}, apiKeyRow{}.changeable(), []string{"id", "workspace_id", "kid", "created_by", "created_at", "last_used_at"}},
-		"management key": {managementKeyRow{}, managementKeyRow{}.changeable(), []string{"id", "workspace_id", "kid", "created_by", "created_at", "last_used_at"}},
-		"provider key":   {byokRow{}, byokRow{}.changeable(), []string{"id", "workspace_id", "provider", "created_by", "created_at"}},
-		"settings":       {settingsRow{}, settingsRow{}.changeable(), []string{"workspace_id"}},
+		"workspace":       {workspaceRow{}, workspaceRow{}.changeable(), []string{"id", "created_at"}},
+		"api key":         {apiKeyRow{}, apiKeyRow{}.changeable(), []string{"id", "workspace_id", "kid", "created_by", "created_at", "last_used_at"}},
+		"management key":  {managementKeyRow{}, managementKeyRow{}.changeable(), []string{"id", "workspace_id", "kid", "created_by", "created_at", "last_used_at"}},
+		"provider key":    {byokRow{}, byokRow{}.changeable(), []string{"id", "workspace_id", "provider", "created_by", "created_at"}},
+		"settings":        {settingsRow{}, settingsRow{}.changeable(), []string{"workspace_id"}},
+		"routing profile": {profileRow{}, profileRow{}.changeable(), []string{"id", "workspace_id", "created_at"}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

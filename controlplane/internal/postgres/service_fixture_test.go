@@ -17,7 +17,9 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/managementkey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/routing"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
@@ -41,7 +43,26 @@ type services struct {
 	settings   *settings.Service
 	byok       *byok.Service
 	keyring    *seal.Keyring
+	profiles   *profile.Service
 	audit      *audit.Log
+}
+
+// offered is a catalog of two providers and one model.
+type offered struct{}
+
+// Catalog implements routing.Source.
+func (offered) Catalog() catalog.Catalog {
+	endpoint := func(provider string) catalog.Endpoint {
+		return catalog.Endpoint{ID: catalog.EndpointID(provider, "acme/small", ""), Provider: provider, UpstreamModel: "small"}
+	}
+	return catalog.Catalog{
+		Schema: catalog.Schema, Revision: 1,
+		Providers: []catalog.Provider{
+			{Slug: "north", Type: catalog.OpenAICompatible, BaseURL: "http://127.0.0.1:9/v1"},
+			{Slug: "south", Type: catalog.OpenAICompatible, BaseURL: "http://127.0.0.1:9/v1"},
+		},
+		Models: []catalog.Model{{ID: "acme/small", Author: "acme", Endpoints: []catalog.Endpoint{endpoint("north"), endpoint("south")}}},
+	}
 }
 
 var operator = audit.By{Actor: audit.Actor{Kind: audit.Operator, Name: "operator"}, RequestID: "req_1"}
@@ -52,6 +73,7 @@ func openServices(t *testing.T) *services {
 	c := &clock{}
 	c.at.Store(epoch.UnixMicro())
 	runner, system := db.Runner(), db.System()
+	checker := routing.NewChecker(offered{})
 	mutator := deploy.New(runner, NewPublicationStore(), NewAuditStore(), testIDs, c.now)
 	keyring, err := seal.New()
 	require.NoError(t, err)
@@ -73,9 +95,14 @@ func openServices(t *testing.T) *services {
 			Runner: runner, Store: NewBYOKStore(), Directory: NewBYOKStore(), Mutator: mutator, Sealer: keyring, Providers: providers{},
 			IDs: testIDs, Now: c.now,
 		}),
-		keyring:  keyring,
-		settings: settings.NewService(runner, NewSettingsStore(), mutator, c.now),
-		audit:    audit.NewLog(runner, NewAuditStore()),
+		keyring: keyring,
+		settings: settings.NewService(settings.Deps{
+			Runner: runner, Store: NewSettingsStore(), Mutator: mutator, Profiles: NewProfileStore(), Checker: checker, Now: c.now,
+		}),
+		profiles: profile.NewService(profile.Deps{
+			Runner: runner, Store: NewProfileStore(), Mutator: mutator, Checker: checker, IDs: testIDs, Now: c.now,
+		}),
+		audit: audit.NewLog(runner, NewAuditStore()),
 	}
 }
 

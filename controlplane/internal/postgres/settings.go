@@ -12,24 +12,25 @@ import (
 )
 
 type settingsRow struct {
-	WorkspaceID        uuid.UUID `gorm:"column:workspace_id;primaryKey"`
-	RoutingMode        string    `gorm:"column:routing_mode"`
-	DefaultModel       string    `gorm:"column:default_model"`
-	FallbackModels     textArray `gorm:"column:fallback_models"`
-	BetaChannel        bool      `gorm:"column:beta_channel"`
-	AlphaChannel       bool      `gorm:"column:alpha_channel"`
-	BYOKFallback       bool      `gorm:"column:byok_fallback"`
-	RetiredRouting     bool      `gorm:"column:retired_routing"`
-	ModelsWithoutModel string    `gorm:"column:models_without_model"`
-	MaxAttempts        int       `gorm:"column:max_attempts"`
-	MaxModels          int       `gorm:"column:max_models"`
-	CacheAwareRouting  bool      `gorm:"column:cache_aware_routing"`
-	ReplayValues       bool      `gorm:"column:replay_values"`
-	LogRetentionDays   int       `gorm:"column:log_retention_days"`
-	RequireZDR         bool      `gorm:"column:require_zdr"`
-	DenyTraining       bool      `gorm:"column:deny_training"`
-	Version            int64     `gorm:"column:version"`
-	UpdatedAt          time.Time `gorm:"column:updated_at;autoUpdateTime:false"`
+	WorkspaceID        uuid.UUID  `gorm:"column:workspace_id;primaryKey"`
+	RoutingMode        string     `gorm:"column:routing_mode"`
+	DefaultModel       string     `gorm:"column:default_model"`
+	FallbackModels     textArray  `gorm:"column:fallback_models"`
+	BetaChannel        bool       `gorm:"column:beta_channel"`
+	AlphaChannel       bool       `gorm:"column:alpha_channel"`
+	BYOKFallback       bool       `gorm:"column:byok_fallback"`
+	RetiredRouting     bool       `gorm:"column:retired_routing"`
+	ModelsWithoutModel string     `gorm:"column:models_without_model"`
+	MaxAttempts        int        `gorm:"column:max_attempts"`
+	MaxModels          int        `gorm:"column:max_models"`
+	CacheAwareRouting  bool       `gorm:"column:cache_aware_routing"`
+	ReplayValues       bool       `gorm:"column:replay_values"`
+	LogRetentionDays   int        `gorm:"column:log_retention_days"`
+	RequireZDR         bool       `gorm:"column:require_zdr"`
+	DenyTraining       bool       `gorm:"column:deny_training"`
+	RoutingProfileID   *uuid.UUID `gorm:"column:routing_profile_id"`
+	Version            int64      `gorm:"column:version"`
+	UpdatedAt          time.Time  `gorm:"column:updated_at;autoUpdateTime:false"`
 }
 
 func (settingsRow) TableName() string { return "settings" }
@@ -40,7 +41,8 @@ func settingsRowOf(ws id.Workspace, s settings.Settings) settingsRow {
 		BetaChannel: s.BetaChannel, AlphaChannel: s.AlphaChannel, BYOKFallback: s.BYOKFallback, RetiredRouting: s.RetiredRouting,
 		ModelsWithoutModel: s.ModelsWithoutModel, MaxAttempts: s.MaxAttempts, MaxModels: s.MaxModels,
 		CacheAwareRouting: s.CacheAwareRouting, ReplayValues: s.ReplayValues, LogRetentionDays: s.LogRetentionDays,
-		RequireZDR: s.RequireZDR, DenyTraining: s.DenyTraining, Version: s.Version, UpdatedAt: s.UpdatedAt,
+		RequireZDR: s.RequireZDR, DenyTraining: s.DenyTraining, RoutingProfileID: uuidPtr(s.Profile.UUID()),
+		Version: s.Version, UpdatedAt: s.UpdatedAt,
 	}
 }
 
@@ -53,7 +55,7 @@ func (r settingsRow) settings() settings.Settings {
 			CacheAwareRouting: r.CacheAwareRouting, ReplayValues: r.ReplayValues, LogRetentionDays: r.LogRetentionDays,
 			RequireZDR: r.RequireZDR, DenyTraining: r.DenyTraining,
 		},
-		Version: r.Version, UpdatedAt: r.UpdatedAt.UTC(),
+		Profile: id.FromUUID[id.ProfileKind](uuidOf(r.RoutingProfileID)), Version: r.Version, UpdatedAt: r.UpdatedAt.UTC(),
 	}
 }
 
@@ -65,7 +67,7 @@ func (r settingsRow) changeable() map[string]any {
 		"retired_routing": r.RetiredRouting, "models_without_model": r.ModelsWithoutModel, "max_attempts": r.MaxAttempts,
 		"max_models": r.MaxModels, "cache_aware_routing": r.CacheAwareRouting, "replay_values": r.ReplayValues,
 		"log_retention_days": r.LogRetentionDays, "require_zdr": r.RequireZDR, "deny_training": r.DenyTraining,
-		"version": r.Version, "updated_at": r.UpdatedAt,
+		"routing_profile_id": r.RoutingProfileID, "version": r.Version, "updated_at": r.UpdatedAt,
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/credential"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/managementkey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
 	"github.com/signalbox-dev/signalbox/shared/fault"
@@ -99,7 +101,7 @@ func TestSettingsAreStoredWhole(t *testing.T) {
 	for version := int64(2); version <= 3; version++ { // both values of every bool
 		next := fill.Value[settings.Settings](int(version))
 		next.RoutingMode, next.ModelsWithoutModel, next.MaxAttempts, next.MaxModels = policy.Latency, policy.ModelsUseFirst, 3, 4
-		next.LogRetentionDays, next.Version = int(version)*10, version
+		next.LogRetentionDays, next.Version, next.Profile = int(version)*10, version, profileOf(w.ID).ID
 		in(t, db, w.ID, func(ctx context.Context) error {
 			require.NoError(t, store.Update(ctx, w.ID, next))
 			got, err := store.Get(ctx, w.ID)
@@ -107,6 +109,34 @@ func TestSettingsAreStoredWhole(t *testing.T) {
 			return err
 		})
 	}
+}
+
+func TestRoutingProfilesAreStoredWhole(t *testing.T) {
+	db := openTest(t)
+	w, _ := newWorkspace(t, db)
+	store, first := NewProfileStore(), profileOf(w.ID)
+	next := fill.Value[profile.Profile](2)
+	next.ID, next.Workspace, next.CreatedAt, next.Version = first.ID, w.ID, first.CreatedAt, 2
+	in(t, db, w.ID, func(ctx context.Context) error {
+		got, err := store.Get(ctx, w.ID, first.ID)
+		require.NoError(t, err)
+		require.Equal(t, first, got)
+		require.NoError(t, store.Update(ctx, w.ID, next))
+		got, err = store.Get(ctx, w.ID, first.ID)
+		require.NoError(t, err)
+		require.Equal(t, next, got)
+		list, err := store.List(ctx, w.ID, page.Query{}, profile.Filter{Name: strings.ToUpper(next.Name)})
+		require.NoError(t, err)
+		require.Equal(t, []profile.Profile{next}, list.Items)
+		list, err = store.List(ctx, w.ID, page.Query{}, profile.Filter{Name: "another"})
+		require.NoError(t, err)
+		require.Empty(t, list.Items)
+		require.NoError(t, store.Delete(ctx, w.ID, first.ID))
+		_, err = store.Get(ctx, w.ID, first.ID)
+		require.True(t, fault.Is(err, fault.NotFound))
+		require.True(t, fault.Is(store.Delete(ctx, w.ID, first.ID), fault.NotFound))
+		return nil
+	})
 }
 
 func TestAuditEventsAreStoredWholeAndForGood(t *testing.T) {

@@ -7,6 +7,8 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/routing"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/rule"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/txn"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/policy"
@@ -29,57 +31,94 @@ type Mutator interface {
 	Mutate(ctx context.Context, ws id.Workspace, change *deploy.Change, fn func(ctx context.Context, revision int64) error) (publication.Publication, error)
 }
 
-// Service reads and changes settings.
-type Service struct {
-	runner  txn.Runner
-	store   Store
-	mutator Mutator
-	now     func() time.Time
+// Profiles says which routing profiles there are.
+type Profiles interface {
+	// Bindable fails with not_found where ws has no such profile. It is called
+	// inside a transaction of ws.
+	Bindable(ctx context.Context, ws id.Workspace, profile id.Profile) error
 }
 
-// NewService returns a Service over store.
-func NewService(runner txn.Runner, store Store, mutator Mutator, now func() time.Time) *Service {
-	return &Service{runner: runner, store: store, mutator: mutator, now: now}
+// Deps are what a Service works with.
+type Deps struct {
+	Runner   txn.Runner
+	Store    Store
+	Mutator  Mutator
+	Profiles Profiles
+	Checker  *routing.Checker
+	Now      func() time.Time
 }
+
+// Service reads and changes settings.
+type Service struct{ d Deps }
+
+// NewService returns a Service over d.
+func NewService(d Deps) *Service { return &Service{d: d} }
 
 // Get fails with not_found.
 func (s *Service) Get(ctx context.Context, ws id.Workspace) (Settings, error) {
 	var found Settings
-	err := s.runner.Read(ctx, ws, func(ctx context.Context) (err error) {
-		found, err = s.store.Get(ctx, ws)
+	err := s.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {
+		found, err = s.d.Store.Get(ctx, ws)
 		return err
 	})
 	return found, err
 }
 
 // Update applies p. It fails with validation_error over every violation,
-// not_found or precondition_failed.
+// not_found (the routing profile too) or precondition_failed.
 func (s *Service) Update(ctx context.Context, ws id.Workspace, by audit.By, p Patch, ifMatch *int64) (Settings, publication.Publication, error) {
 	var after Settings
 	c := &deploy.Change{
 		Actor: by.Actor, RequestID: by.RequestID, Action: "settings.update", TargetType: "settings", TargetID: ws.String(),
 	}
-	pub, err := s.mutator.Mutate(ctx, ws, c, func(ctx context.Context, _ int64) error {
-		before, err := s.store.Get(ctx, ws)
+	pub, err := s.d.Mutator.Mutate(ctx, ws, c, func(ctx context.Context, _ int64) error {
+		before, err := s.d.Store.Get(ctx, ws)
 		if err != nil {
 			return err
 		}
 		if err := txn.Match(ifMatch, before.Version); err != nil {
 			return err
 		}
-		after = Settings{
-			Settings: p.apply(before.Settings), Version: before.Version + 1, UpdatedAt: s.now().UTC().Truncate(time.Microsecond),
-		}
-		if err := Validate(after.Settings); err != nil {
+		after = p.apply(before)
+		after.Version, after.UpdatedAt = before.Version+1, s.d.Now().UTC().Truncate(time.Microsecond)
+		if err := s.check(ctx, ws, p, after); err != nil {
 			return err
 		}
-		c.Diff = diff(before.Settings, after.Settings)
-		return s.store.Update(ctx, ws, after)
+		c.Diff = diff(before, after)
+		return s.d.Store.Update(ctx, ws, after)
 	})
 	if err != nil {
 		return Settings{}, publication.Publication{}, err
 	}
 	return after, pub, nil
+}
+
+// check holds what is to be stored against the rules, and what p names against
+// what there is. What was stored before is not held against a later catalog: a
+// change of something else must stay possible.
+func (s *Service) check(ctx context.Context, ws id.Workspace, p Patch, after Settings) error {
+	var v rule.Violations
+	validate(&v, after.Settings)
+	var model string
+	var fallbacks []string
+	if p.DefaultModel != nil {
+		model = *p.DefaultModel
+	}
+	if p.FallbackModels != nil {
+		fallbacks = *p.FallbackModels
+	}
+	if v.Err() == nil && (model != "" || len(fallbacks) > 0) {
+		if err := s.d.Checker.CheckModels(&v, "", model, fallbacks); err != nil {
+			return err
+		}
+	}
+	if err := v.Err(); err != nil {
+		return err
+	}
+	if p.Profile == nil || p.Profile.IsZero() {
+		return nil
+	}
+	return s.d.Profiles.Bindable(ctx, ws, *p.Profile)
 }
 
 // Seeder gives new workspaces their first settings.
@@ -93,7 +132,7 @@ func (s *Seeder) Seed(ctx context.Context, ws id.Workspace, at time.Time) error 
 	return s.store.Create(ctx, ws, Settings{Settings: policy.DefaultSettings(), Version: 1, UpdatedAt: at})
 }
 
-func diff(before, after policy.Settings) []audit.Change {
+func diff(before, after Settings) []audit.Change {
 	var d audit.Diff
 	d.Text("routing_mode", string(before.RoutingMode), string(after.RoutingMode))
 	d.Text("default_model", before.DefaultModel, after.DefaultModel)
@@ -110,5 +149,6 @@ func diff(before, after policy.Settings) []audit.Change {
 	d.Int("log_retention_days", before.LogRetentionDays, after.LogRetentionDays)
 	d.Bool("require_zero_data_retention", before.RequireZDR, after.RequireZDR)
 	d.Bool("deny_training", before.DenyTraining, after.DenyTraining)
+	d.Text("routing_profile_id", before.Profile.String(), after.Profile.String())
 	return d
 }

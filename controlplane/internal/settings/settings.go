@@ -6,13 +6,15 @@ package settings
 import (
 	"time"
 
+	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 )
 
 // Settings are a workspace's settings at a version.
 type Settings struct {
 	policy.Settings
-	Version   int64 // rises with every change, from 1
+	Profile   id.Profile // the routing profile bound to the workspace; zero for none
+	Version   int64      // rises with every change, from 1
 	UpdatedAt time.Time
 }
 
@@ -33,9 +35,10 @@ type Patch struct {
 	LogRetentionDays   *int
 	RequireZDR         *bool
 	DenyTraining       *bool
+	Profile            *id.Profile // the zero id unbinds
 }
 
-func (p Patch) apply(s policy.Settings) policy.Settings {
+func (p Patch) apply(s Settings) Settings {
 	set(&s.RoutingMode, p.RoutingMode)
 	set(&s.DefaultModel, p.DefaultModel)
 	set(&s.FallbackModels, p.FallbackModels)
@@ -51,6 +54,7 @@ func (p Patch) apply(s policy.Settings) policy.Settings {
 	set(&s.LogRetentionDays, p.LogRetentionDays)
 	set(&s.RequireZDR, p.RequireZDR)
 	set(&s.DenyTraining, p.DenyTraining)
+	set(&s.Profile, p.Profile)
 	return s
 }
 

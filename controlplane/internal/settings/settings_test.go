@@ -14,11 +14,12 @@ import (
 // A patch can change every setting, changes nothing else, and each change
 // shows in the audit diff.
 func TestAPatchReachesEverySetting(t *testing.T) {
-	base := fill.Value[policy.Settings](2) // every bool false
+	base := fill.Value[Settings](2) // every bool false
 	all := fill.Value[Patch](1)
-	require.Equal(t, reflect.TypeFor[policy.Settings]().NumField(), reflect.TypeFor[Patch]().NumField())
+	fields := reflect.TypeFor[policy.Settings]().NumField() + 1 // and the profile
+	require.Equal(t, fields, reflect.TypeFor[Patch]().NumField())
 	changed := all.apply(base)
-	require.Len(t, diff(base, changed), reflect.TypeFor[policy.Settings]().NumField())
+	require.Len(t, diff(base, changed), fields)
 	require.Equal(t, base, Patch{}.apply(base))
 	require.Empty(t, diff(base, base))
 

@@ -19,6 +19,11 @@ const (
 // that rules between fields hold whichever of them was changed.
 func Validate(s policy.Settings) error {
 	var v rule.Violations
+	validate(&v, s)
+	return v.Err()
+}
+
+func validate(v *rule.Violations, s policy.Settings) {
 	if !slices.Contains([]policy.Mode{policy.Balanced, policy.Price, policy.Latency, policy.Throughput}, s.RoutingMode) {
 		v.Add("routing_mode", rule.NotAllowed, "must be balanced, price, latency or throughput")
 	}
@@ -38,5 +43,4 @@ func Validate(s policy.Settings) error {
 	v.Between("max_attempts", s.MaxAttempts, 1, maxAttempts)
 	v.Between("max_models", s.MaxModels, 1, maxModels)
 	v.Between("log_retention_days", s.LogRetentionDays, 1, maxRetentionDays)
-	return v.Err()
 }

@@ -404,6 +404,53 @@ export interface paths {
         patch: operations["updateSettings"];
         trace?: never;
     };
+    "/v1/routing/profiles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The workspace's routing profiles, newest first */
+        get: operations["listRoutingProfiles"];
+        put?: never;
+        /**
+         * Create a routing profile
+         * @description It has an effect once it is bound: to the workspace with `routing_profile_id` in the settings.
+         *     Every model and provider that it names must be in the catalog, and every provider enabled.
+         */
+        post: operations["createRoutingProfile"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/routing/profiles/{routing_profile_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A routing profile id, `profile_…`. */
+                routing_profile_id: components["parameters"]["RoutingProfileID"];
+            };
+            cookie?: never;
+        };
+        /** One routing profile, with what it is bound to */
+        get: operations["getRoutingProfile"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a routing profile
+         * @description A profile that something is bound to is not deleted; the conflict names what is.
+         */
+        delete: operations["deleteRoutingProfile"];
+        options?: never;
+        head?: never;
+        /** Change a routing profile, for everything that is bound to it */
+        patch: operations["updateRoutingProfile"];
+        trace?: never;
+    };
     "/v1/audit-events": {
         parameters: {
             query?: never;
@@ -923,6 +970,8 @@ export interface components {
             log_retention_days: number;
             require_zero_data_retention: boolean;
             deny_training: boolean;
+            /** @description The routing profile that is bound to the whole workspace. */
+            routing_profile_id: string | null;
         };
         SettingsPatch: {
             routing_mode?: components["schemas"]["RoutingMode"];
@@ -942,6 +991,8 @@ export interface components {
             log_retention_days?: number;
             require_zero_data_retention?: boolean;
             deny_training?: boolean;
+            /** @description null unbinds it. */
+            routing_profile_id?: string | null;
         };
         SettingsOne: {
             data: components["schemas"]["Settings"];
@@ -949,6 +1000,110 @@ export interface components {
         SettingsChange: {
             data: components["schemas"]["Settings"];
             publication: components["schemas"]["PublicationRef"];
+        };
+        /** @description Slugs or aliases of providers, in any letter case; kept as slugs. */
+        ProviderNames: string[];
+        /** @description USD per million tokens. */
+        PriceLimit: string;
+        /** @description Restriction. Only endpoints that charge at most this. */
+        PriceLimits: {
+            input?: components["schemas"]["PriceLimit"];
+            output?: components["schemas"]["PriceLimit"];
+        };
+        /** @description Which providers may serve, and in which order. The restrictions of all rungs hold together; of every other field the narrowest rung's counts. */
+        ProviderFields: {
+            order?: components["schemas"]["ProviderNames"];
+            only?: components["schemas"]["ProviderNames"];
+            ignore?: components["schemas"]["ProviderNames"];
+            /** @description Without fallbacks the first candidate is tried alone. */
+            allow_fallbacks?: boolean;
+            /**
+             * @description A fixed order by this.
+             * @enum {string}
+             */
+            sort?: "price" | "latency" | "throughput";
+            /** @description Restriction. Only endpoints that support every parameter of the request. */
+            require_parameters?: boolean;
+            /** @description Restriction. Only providers that promise it. */
+            require_zero_data_retention?: boolean;
+            /** @description Restriction. Only providers that promise not to train. */
+            deny_training?: boolean;
+            /** @description Restriction. A region; eu holds eu-west-1 too. */
+            required_region?: string;
+            max_price?: components["schemas"]["PriceLimits"];
+            /**
+             * Format: double
+             * @description Seconds to the first content.
+             */
+            preferred_max_latency?: number;
+            /**
+             * Format: double
+             * @description Tokens per second.
+             */
+            preferred_min_throughput?: number;
+            cache_aware_routing?: boolean;
+        };
+        TimeoutFields: {
+            /**
+             * Format: int64
+             * @description To the first content of one upstream call.
+             */
+            first_byte_ms?: number;
+            /**
+             * Format: int64
+             * @description For a request with all its attempts.
+             */
+            request_ms?: number;
+        };
+        /** @description What one rung of the policy ladder sets. An absent field sets nothing. */
+        RoutingFields: {
+            /** @description Used when a request names no model. */
+            default_model?: string;
+            /** @description The default model is signalbox/auto. */
+            auto?: boolean;
+            fallback_models?: string[];
+            routing_mode?: components["schemas"]["RoutingMode"];
+            provider?: components["schemas"]["ProviderFields"];
+            timeouts?: components["schemas"]["TimeoutFields"];
+            /** @description Whether the requests of a session stay with their provider. */
+            affinity?: boolean;
+        };
+        RoutingProfile: {
+            id: string;
+            /** @description Unique in the workspace, whatever the letter case. */
+            name: string;
+            routing: components["schemas"]["RoutingFields"];
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        RoutingBindings: {
+            /** @description It is bound to the whole workspace. */
+            workspace: boolean;
+        };
+        RoutingProfileDetail: components["schemas"]["RoutingProfile"] & {
+            bindings: components["schemas"]["RoutingBindings"];
+        };
+        RoutingProfileOne: {
+            data: components["schemas"]["RoutingProfileDetail"];
+        };
+        RoutingProfileChange: {
+            data: components["schemas"]["RoutingProfile"];
+            publication: components["schemas"]["PublicationRef"];
+        };
+        RoutingProfileList: {
+            data: components["schemas"]["RoutingProfile"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        NewRoutingProfile: {
+            name: string;
+            routing?: components["schemas"]["RoutingFields"];
+        };
+        RoutingProfilePatch: {
+            name?: string;
+            /** @description Replaces all routing fields at once. */
+            routing?: components["schemas"]["RoutingFields"];
         };
         Actor: {
             /** @enum {string} */
@@ -1255,6 +1410,8 @@ export interface components {
         UserID: string;
         /** @description An API key id, `key_…`. */
         KeyID: string;
+        /** @description A routing profile id, `profile_…`. */
+        RoutingProfileID: string;
         /** @description A management key id, `mk_…`. */
         ManagementKeyID: string;
         /** @description The id of a provider key, `byok_…`. */
@@ -2375,6 +2532,189 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SettingsChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listRoutingProfiles: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description How many entries a page holds at most; 50 when absent. */
+                limit?: components["parameters"]["Limit"];
+                /** @description Only the profile with this name, in any letter case. */
+                name?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of routing profiles. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RoutingProfileList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    createRoutingProfile: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewRoutingProfile"];
+            };
+        };
+        responses: {
+            /** @description The routing profile. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RoutingProfileChange"];
+                };
+            };
+            /** @description The routing profile. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RoutingProfileChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getRoutingProfile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A routing profile id, `profile_…`. */
+                routing_profile_id: components["parameters"]["RoutingProfileID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The routing profile. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RoutingProfileOne"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteRoutingProfile: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description A routing profile id, `profile_…`. */
+                routing_profile_id: components["parameters"]["RoutingProfileID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The routing profile is deleted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedChange"];
+                };
+            };
+            /** @description The routing profile is deleted. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    updateRoutingProfile: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description A routing profile id, `profile_…`. */
+                routing_profile_id: components["parameters"]["RoutingProfileID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RoutingProfilePatch"];
+            };
+        };
+        responses: {
+            /** @description The routing profile as it is now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RoutingProfileChange"];
+                };
+            };
+            /** @description The routing profile as it is now. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RoutingProfileChange"];
                 };
             };
             default: components["responses"]["Problem"];

@@ -168,8 +168,8 @@ func TestWorkspaceSettingsAndRollout(t *testing.T) {
 	term.run("workspaces", "list", "--all").is(cli.ExitOK).shows(ws)
 	term.run("workspaces", "get", ws).is(cli.ExitOK).shows("Acme")
 	term.run("workspaces", "members", ws).is(cli.ExitOK).shows("ada@example.com", "owner")
-	term.run("settings", "set", "routing_mode=price", "max_attempts=3", "beta_channel=true", "fallback_models=a/b,c/d", "default_model=e/f").
-		is(cli.ExitOK).shows("price", "a/b,c/d", "e/f")
+	term.run("settings", "set", "routing_mode=price", "max_attempts=3", "beta_channel=true", "fallback_models=openai/gpt-5,anthropic/claude-sonnet-4.5", "default_model=openai/gpt-5-mini").
+		is(cli.ExitOK).shows("price", "openai/gpt-5,anthropic/claude-sonnet-4.5", "openai/gpt-5-mini")
 	term.run("settings", "set", "default_model=null", "fallback_models=", "beta_channel=no").is(cli.ExitOK)
 	got := term.run("settings", "get", "-o", "json").is(cli.ExitOK).json()["data"].(map[string]any)
 	require.Nil(t, got["default_model"])

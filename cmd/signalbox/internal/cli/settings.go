@@ -41,6 +41,7 @@ var settingKinds = map[string]settingKind{
 	"log_retention_days":          intSetting,
 	"require_zero_data_retention": boolSetting,
 	"deny_training":               boolSetting,
+	"routing_profile_id":          nullableSetting,
 }
 
 func (a *app) settings() *cobra.Command {

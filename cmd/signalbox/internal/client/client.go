@@ -192,6 +192,27 @@ func (e Outcome) Valid() bool {
 	}
 }
 
+// Defines values for ProviderFieldsSort.
+const (
+	ProviderFieldsSortLatency    ProviderFieldsSort = "latency"
+	ProviderFieldsSortPrice      ProviderFieldsSort = "price"
+	ProviderFieldsSortThroughput ProviderFieldsSort = "throughput"
+)
+
+// Valid indicates whether the value is a known member of the ProviderFieldsSort enum.
+func (e ProviderFieldsSort) Valid() bool {
+	switch e {
+	case ProviderFieldsSortLatency:
+		return true
+	case ProviderFieldsSortPrice:
+		return true
+	case ProviderFieldsSortThroughput:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Role.
 const (
 	RoleAdmin  Role = "admin"
@@ -218,22 +239,22 @@ func (e Role) Valid() bool {
 
 // Defines values for RoutingMode.
 const (
-	Balanced   RoutingMode = "balanced"
-	Latency    RoutingMode = "latency"
-	Price      RoutingMode = "price"
-	Throughput RoutingMode = "throughput"
+	RoutingModeBalanced   RoutingMode = "balanced"
+	RoutingModeLatency    RoutingMode = "latency"
+	RoutingModePrice      RoutingMode = "price"
+	RoutingModeThroughput RoutingMode = "throughput"
 )
 
 // Valid indicates whether the value is a known member of the RoutingMode enum.
 func (e RoutingMode) Valid() bool {
 	switch e {
-	case Balanced:
+	case RoutingModeBalanced:
 		return true
-	case Latency:
+	case RoutingModeLatency:
 		return true
-	case Price:
+	case RoutingModePrice:
 		return true
-	case Throughput:
+	case RoutingModeThroughput:
 		return true
 	default:
 		return false
@@ -1012,6 +1033,14 @@ type NewOwner struct {
 	Name  *string `json:"name,omitempty"`
 }
 
+// NewRoutingProfile defines model for NewRoutingProfile.
+type NewRoutingProfile struct {
+	Name string `json:"name"`
+
+	// Routing What one rung of the policy ladder sets. An absent field sets nothing.
+	Routing *RoutingFields `json:"routing,omitempty"`
+}
+
 // NewWorkspace defines model for NewWorkspace.
 type NewWorkspace struct {
 	Name  string   `json:"name"`
@@ -1026,6 +1055,18 @@ type NextCursor = string
 
 // Outcome defines model for Outcome.
 type Outcome string
+
+// PriceLimit USD per million tokens.
+type PriceLimit = string
+
+// PriceLimits Restriction. Only endpoints that charge at most this.
+type PriceLimits struct {
+	// Input USD per million tokens.
+	Input *PriceLimit `json:"input,omitempty"`
+
+	// Output USD per million tokens.
+	Output *PriceLimit `json:"output,omitempty"`
+}
 
 // Problem defines model for Problem.
 type Problem struct {
@@ -1054,6 +1095,52 @@ type Problem struct {
 	Type       string       `json:"type"`
 	Violations *[]Violation `json:"violations,omitempty"`
 }
+
+// ProviderFields Which providers may serve, and in which order. The restrictions of all rungs hold together; of every other field the narrowest rung's counts.
+type ProviderFields struct {
+	// AllowFallbacks Without fallbacks the first candidate is tried alone.
+	AllowFallbacks    *bool `json:"allow_fallbacks,omitempty"`
+	CacheAwareRouting *bool `json:"cache_aware_routing,omitempty"`
+
+	// DenyTraining Restriction. Only providers that promise not to train.
+	DenyTraining *bool `json:"deny_training,omitempty"`
+
+	// Ignore Slugs or aliases of providers, in any letter case; kept as slugs.
+	Ignore *ProviderNames `json:"ignore,omitempty"`
+
+	// MaxPrice Restriction. Only endpoints that charge at most this.
+	MaxPrice *PriceLimits `json:"max_price,omitempty"`
+
+	// Only Slugs or aliases of providers, in any letter case; kept as slugs.
+	Only *ProviderNames `json:"only,omitempty"`
+
+	// Order Slugs or aliases of providers, in any letter case; kept as slugs.
+	Order *ProviderNames `json:"order,omitempty"`
+
+	// PreferredMaxLatency Seconds to the first content.
+	PreferredMaxLatency *float64 `json:"preferred_max_latency,omitempty"`
+
+	// PreferredMinThroughput Tokens per second.
+	PreferredMinThroughput *float64 `json:"preferred_min_throughput,omitempty"`
+
+	// RequireParameters Restriction. Only endpoints that support every parameter of the request.
+	RequireParameters *bool `json:"require_parameters,omitempty"`
+
+	// RequireZeroDataRetention Restriction. Only providers that promise it.
+	RequireZeroDataRetention *bool `json:"require_zero_data_retention,omitempty"`
+
+	// RequiredRegion Restriction. A region; eu holds eu-west-1 too.
+	RequiredRegion *string `json:"required_region,omitempty"`
+
+	// Sort A fixed order by this.
+	Sort *ProviderFieldsSort `json:"sort,omitempty"`
+}
+
+// ProviderFieldsSort A fixed order by this.
+type ProviderFieldsSort string
+
+// ProviderNames Slugs or aliases of providers, in any letter case; kept as slugs.
+type ProviderNames = []string
 
 // Publication defines model for Publication.
 type Publication struct {
@@ -1112,8 +1199,86 @@ type Rotation struct {
 	GraceSeconds *int64 `json:"grace_seconds,omitempty"`
 }
 
+// RoutingBindings defines model for RoutingBindings.
+type RoutingBindings struct {
+	// Workspace It is bound to the whole workspace.
+	Workspace bool `json:"workspace"`
+}
+
+// RoutingFields What one rung of the policy ladder sets. An absent field sets nothing.
+type RoutingFields struct {
+	// Affinity Whether the requests of a session stay with their provider.
+	Affinity *bool `json:"affinity,omitempty"`
+
+	// Auto The default model is signalbox/auto.
+	Auto *bool `json:"auto,omitempty"`
+
+	// DefaultModel Used when a request names no model.
+	DefaultModel   *string   `json:"default_model,omitempty"`
+	FallbackModels *[]string `json:"fallback_models,omitempty"`
+
+	// Provider Which providers may serve, and in which order. The restrictions of all rungs hold together; of every other field the narrowest rung's counts.
+	Provider    *ProviderFields `json:"provider,omitempty"`
+	RoutingMode *RoutingMode    `json:"routing_mode,omitempty"`
+	Timeouts    *TimeoutFields  `json:"timeouts,omitempty"`
+}
+
 // RoutingMode defines model for RoutingMode.
 type RoutingMode string
+
+// RoutingProfile defines model for RoutingProfile.
+type RoutingProfile struct {
+	CreatedAt time.Time `json:"created_at"`
+	ID        string    `json:"id"`
+
+	// Name Unique in the workspace, whatever the letter case.
+	Name string `json:"name"`
+
+	// Routing What one rung of the policy ladder sets. An absent field sets nothing.
+	Routing   RoutingFields `json:"routing"`
+	UpdatedAt time.Time     `json:"updated_at"`
+}
+
+// RoutingProfileChange defines model for RoutingProfileChange.
+type RoutingProfileChange struct {
+	Data        RoutingProfile `json:"data"`
+	Publication PublicationRef `json:"publication"`
+}
+
+// RoutingProfileDetail defines model for RoutingProfileDetail.
+type RoutingProfileDetail struct {
+	Bindings  RoutingBindings `json:"bindings"`
+	CreatedAt time.Time       `json:"created_at"`
+	ID        string          `json:"id"`
+
+	// Name Unique in the workspace, whatever the letter case.
+	Name string `json:"name"`
+
+	// Routing What one rung of the policy ladder sets. An absent field sets nothing.
+	Routing   RoutingFields `json:"routing"`
+	UpdatedAt time.Time     `json:"updated_at"`
+}
+
+// RoutingProfileList defines model for RoutingProfileList.
+type RoutingProfileList struct {
+	Data []RoutingProfile `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// RoutingProfileOne defines model for RoutingProfileOne.
+type RoutingProfileOne struct {
+	Data RoutingProfileDetail `json:"data"`
+}
+
+// RoutingProfilePatch defines model for RoutingProfilePatch.
+type RoutingProfilePatch struct {
+	Name *string `json:"name,omitempty"`
+
+	// Routing Replaces all routing fields at once.
+	Routing *RoutingFields `json:"routing,omitempty"`
+}
 
 // Settings defines model for Settings.
 type Settings struct {
@@ -1134,6 +1299,9 @@ type Settings struct {
 	RequireZeroDataRetention bool                      `json:"require_zero_data_retention"`
 	RetiredModelRouting      bool                      `json:"retired_model_routing"`
 	RoutingMode              RoutingMode               `json:"routing_mode"`
+
+	// RoutingProfileID The routing profile that is bound to the whole workspace.
+	RoutingProfileID nullable.Nullable[string] `json:"routing_profile_id"`
 }
 
 // SettingsChange defines model for SettingsChange.
@@ -1167,6 +1335,9 @@ type SettingsPatch struct {
 	RequireZeroDataRetention *bool                     `json:"require_zero_data_retention,omitempty"`
 	RetiredModelRouting      *bool                     `json:"retired_model_routing,omitempty"`
 	RoutingMode              *RoutingMode              `json:"routing_mode,omitempty"`
+
+	// RoutingProfileID null unbinds it.
+	RoutingProfileID nullable.Nullable[string] `json:"routing_profile_id,omitempty"`
 }
 
 // Surface defines model for Surface.
@@ -1174,6 +1345,15 @@ type Surface string
 
 // SurfaceScopes defines model for SurfaceScopes.
 type SurfaceScopes = []Surface
+
+// TimeoutFields defines model for TimeoutFields.
+type TimeoutFields struct {
+	// FirstByteMs To the first content of one upstream call.
+	FirstByteMs *int64 `json:"first_byte_ms,omitempty"`
+
+	// RequestMs For a request with all its attempts.
+	RequestMs *int64 `json:"request_ms,omitempty"`
+}
 
 // TokenUsage Token counts that do not overlap.
 type TokenUsage struct {
@@ -1372,6 +1552,9 @@ type PublicationID = string
 
 // RequestID defines model for RequestID.
 type RequestID = string
+
+// RoutingProfileID defines model for RoutingProfileID.
+type RoutingProfileID = string
 
 // Since defines model for Since.
 type Since = time.Time
@@ -1679,6 +1862,51 @@ type ListPublicationsParams struct {
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// ListRoutingProfilesParams defines parameters for ListRoutingProfiles.
+type ListRoutingProfilesParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Name Only the profile with this name, in any letter case.
+	Name *string `form:"name,omitempty" json:"name,omitempty"`
+}
+
+// CreateRoutingProfileParams defines parameters for CreateRoutingProfile.
+type CreateRoutingProfileParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// DeleteRoutingProfileParams defines parameters for DeleteRoutingProfile.
+type DeleteRoutingProfileParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// UpdateRoutingProfileParams defines parameters for UpdateRoutingProfile.
+type UpdateRoutingProfileParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
 // UpdateSettingsParams defines parameters for UpdateSettings.
 type UpdateSettingsParams struct {
 	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
@@ -1783,6 +2011,12 @@ type RotateManagementKeyJSONRequestBody = Rotation
 
 // CreatePlatformWorkspaceJSONRequestBody defines body for CreatePlatformWorkspace for application/json ContentType.
 type CreatePlatformWorkspaceJSONRequestBody = NewWorkspace
+
+// CreateRoutingProfileJSONRequestBody defines body for CreateRoutingProfile for application/json ContentType.
+type CreateRoutingProfileJSONRequestBody = NewRoutingProfile
+
+// UpdateRoutingProfileJSONRequestBody defines body for UpdateRoutingProfile for application/json ContentType.
+type UpdateRoutingProfileJSONRequestBody = RoutingProfilePatch
 
 // UpdateSettingsJSONRequestBody defines body for UpdateSettings for application/json ContentType.
 type UpdateSettingsJSONRequestBody = SettingsPatch
@@ -2123,6 +2357,57 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/publications/{publication_id} (the `GetPublication` operationId).
 	GetPublication(ctx context.Context, publicationID PublicationID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListRoutingProfiles The workspace's routing profiles, newest first
+	//
+	// Corresponds with GET /v1/routing/profiles (the `ListRoutingProfiles` operationId).
+	ListRoutingProfiles(ctx context.Context, params *ListRoutingProfilesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateRoutingProfileWithBody Create a routing profile
+	//
+	// It has an effect once it is bound: to the workspace with `routing_profile_id` in the settings.
+	// Every model and provider that it names must be in the catalog, and every provider enabled.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/routing/profiles (the `CreateRoutingProfile` operationId).
+	CreateRoutingProfileWithBody(ctx context.Context, params *CreateRoutingProfileParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateRoutingProfile Create a routing profile
+	//
+	// It has an effect once it is bound: to the workspace with `routing_profile_id` in the settings.
+	// Every model and provider that it names must be in the catalog, and every provider enabled.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/routing/profiles (the `CreateRoutingProfile` operationId).
+	CreateRoutingProfile(ctx context.Context, params *CreateRoutingProfileParams, body CreateRoutingProfileJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteRoutingProfile Delete a routing profile
+	//
+	// A profile that something is bound to is not deleted; the conflict names what is.
+	//
+	// Corresponds with DELETE /v1/routing/profiles/{routing_profile_id} (the `DeleteRoutingProfile` operationId).
+	DeleteRoutingProfile(ctx context.Context, routingProfileID RoutingProfileID, params *DeleteRoutingProfileParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetRoutingProfile One routing profile, with what it is bound to
+	//
+	// Corresponds with GET /v1/routing/profiles/{routing_profile_id} (the `GetRoutingProfile` operationId).
+	GetRoutingProfile(ctx context.Context, routingProfileID RoutingProfileID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateRoutingProfileWithBody Change a routing profile, for everything that is bound to it
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PATCH /v1/routing/profiles/{routing_profile_id} (the `UpdateRoutingProfile` operationId).
+	UpdateRoutingProfileWithBody(ctx context.Context, routingProfileID RoutingProfileID, params *UpdateRoutingProfileParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateRoutingProfile Change a routing profile, for everything that is bound to it
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PATCH /v1/routing/profiles/{routing_profile_id} (the `UpdateRoutingProfile` operationId).
+	UpdateRoutingProfile(ctx context.Context, routingProfileID RoutingProfileID, params *UpdateRoutingProfileParams, body UpdateRoutingProfileJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetSettings The workspace's settings
 	//
@@ -2825,6 +3110,127 @@ func (c *Client) ListPublications(ctx context.Context, params *ListPublicationsP
 // Corresponds with GET /v1/publications/{publication_id} (the `GetPublication` operationId).
 func (c *Client) GetPublication(ctx context.Context, publicationID PublicationID, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetPublicationRequest(c.Server, publicationID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListRoutingProfiles The workspace's routing profiles, newest first
+//
+// Corresponds with GET /v1/routing/profiles (the `ListRoutingProfiles` operationId).
+func (c *Client) ListRoutingProfiles(ctx context.Context, params *ListRoutingProfilesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListRoutingProfilesRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateRoutingProfileWithBody Create a routing profile
+//
+// It has an effect once it is bound: to the workspace with `routing_profile_id` in the settings.
+// Every model and provider that it names must be in the catalog, and every provider enabled.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/routing/profiles (the `CreateRoutingProfile` operationId).
+func (c *Client) CreateRoutingProfileWithBody(ctx context.Context, params *CreateRoutingProfileParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateRoutingProfileRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateRoutingProfile Create a routing profile
+//
+// It has an effect once it is bound: to the workspace with `routing_profile_id` in the settings.
+// Every model and provider that it names must be in the catalog, and every provider enabled.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/routing/profiles (the `CreateRoutingProfile` operationId).
+func (c *Client) CreateRoutingProfile(ctx context.Context, params *CreateRoutingProfileParams, body CreateRoutingProfileJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateRoutingProfileRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteRoutingProfile Delete a routing profile
+//
+// A profile that something is bound to is not deleted; the conflict names what is.
+//
+// Corresponds with DELETE /v1/routing/profiles/{routing_profile_id} (the `DeleteRoutingProfile` operationId).
+func (c *Client) DeleteRoutingProfile(ctx context.Context, routingProfileID RoutingProfileID, params *DeleteRoutingProfileParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteRoutingProfileRequest(c.Server, routingProfileID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetRoutingProfile One routing profile, with what it is bound to
+//
+// Corresponds with GET /v1/routing/profiles/{routing_profile_id} (the `GetRoutingProfile` operationId).
+func (c *Client) GetRoutingProfile(ctx context.Context, routingProfileID RoutingProfileID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetRoutingProfileRequest(c.Server, routingProfileID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateRoutingProfileWithBody Change a routing profile, for everything that is bound to it
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PATCH /v1/routing/profiles/{routing_profile_id} (the `UpdateRoutingProfile` operationId).
+func (c *Client) UpdateRoutingProfileWithBody(ctx context.Context, routingProfileID RoutingProfileID, params *UpdateRoutingProfileParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateRoutingProfileRequestWithBody(c.Server, routingProfileID, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateRoutingProfile Change a routing profile, for everything that is bound to it
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PATCH /v1/routing/profiles/{routing_profile_id} (the `UpdateRoutingProfile` operationId).
+func (c *Client) UpdateRoutingProfile(ctx context.Context, routingProfileID RoutingProfileID, params *UpdateRoutingProfileParams, body UpdateRoutingProfileJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateRoutingProfileRequest(c.Server, routingProfileID, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -5295,6 +5701,387 @@ func NewGetPublicationRequest(server string, publicationID PublicationID) (*http
 	return req, nil
 }
 
+// NewListRoutingProfilesRequest constructs an http.Request for the ListRoutingProfiles method
+func NewListRoutingProfilesRequest(server string, params *ListRoutingProfilesParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/routing/profiles")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Name != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "name", *params.Name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateRoutingProfileRequest calls the generic CreateRoutingProfile builder with application/json body
+func NewCreateRoutingProfileRequest(server string, params *CreateRoutingProfileParams, body CreateRoutingProfileJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateRoutingProfileRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewCreateRoutingProfileRequestWithBody constructs an http.Request for the CreateRoutingProfile method, with any body, and a specified content type
+func NewCreateRoutingProfileRequestWithBody(server string, params *CreateRoutingProfileParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/routing/profiles")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewDeleteRoutingProfileRequest constructs an http.Request for the DeleteRoutingProfile method
+func NewDeleteRoutingProfileRequest(server string, routingProfileID RoutingProfileID, params *DeleteRoutingProfileParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "routing_profile_id", routingProfileID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/routing/profiles/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetRoutingProfileRequest constructs an http.Request for the GetRoutingProfile method
+func NewGetRoutingProfileRequest(server string, routingProfileID RoutingProfileID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "routing_profile_id", routingProfileID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/routing/profiles/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewUpdateRoutingProfileRequest calls the generic UpdateRoutingProfile builder with application/json body
+func NewUpdateRoutingProfileRequest(server string, routingProfileID RoutingProfileID, params *UpdateRoutingProfileParams, body UpdateRoutingProfileJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewUpdateRoutingProfileRequestWithBody(server, routingProfileID, params, "application/json", bodyReader)
+}
+
+// NewUpdateRoutingProfileRequestWithBody constructs an http.Request for the UpdateRoutingProfile method, with any body, and a specified content type
+func NewUpdateRoutingProfileRequestWithBody(server string, routingProfileID RoutingProfileID, params *UpdateRoutingProfileParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "routing_profile_id", routingProfileID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/routing/profiles/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewGetSettingsRequest constructs an http.Request for the GetSettings method
 func NewGetSettingsRequest(server string) (*http.Request, error) {
 	var err error
@@ -6284,6 +7071,63 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/publications/{publication_id} (the `GetPublication` operationId).
 	GetPublicationWithResponse(ctx context.Context, publicationID PublicationID, reqEditors ...RequestEditorFn) (*GetPublicationResponse, error)
+
+	// ListRoutingProfilesWithResponse The workspace's routing profiles, newest first
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/routing/profiles (the `ListRoutingProfiles` operationId).
+	ListRoutingProfilesWithResponse(ctx context.Context, params *ListRoutingProfilesParams, reqEditors ...RequestEditorFn) (*ListRoutingProfilesResponse, error)
+
+	// CreateRoutingProfileWithBodyWithResponse Create a routing profile
+	//
+	// It has an effect once it is bound: to the workspace with `routing_profile_id` in the settings.
+	// Every model and provider that it names must be in the catalog, and every provider enabled.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/routing/profiles (the `CreateRoutingProfile` operationId).
+	CreateRoutingProfileWithBodyWithResponse(ctx context.Context, params *CreateRoutingProfileParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateRoutingProfileResponse, error)
+
+	// CreateRoutingProfileWithResponse Create a routing profile
+	//
+	// It has an effect once it is bound: to the workspace with `routing_profile_id` in the settings.
+	// Every model and provider that it names must be in the catalog, and every provider enabled.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/routing/profiles (the `CreateRoutingProfile` operationId).
+	CreateRoutingProfileWithResponse(ctx context.Context, params *CreateRoutingProfileParams, body CreateRoutingProfileJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateRoutingProfileResponse, error)
+
+	// DeleteRoutingProfileWithResponse Delete a routing profile
+	//
+	// A profile that something is bound to is not deleted; the conflict names what is.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/routing/profiles/{routing_profile_id} (the `DeleteRoutingProfile` operationId).
+	DeleteRoutingProfileWithResponse(ctx context.Context, routingProfileID RoutingProfileID, params *DeleteRoutingProfileParams, reqEditors ...RequestEditorFn) (*DeleteRoutingProfileResponse, error)
+
+	// GetRoutingProfileWithResponse One routing profile, with what it is bound to
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/routing/profiles/{routing_profile_id} (the `GetRoutingProfile` operationId).
+	GetRoutingProfileWithResponse(ctx context.Context, routingProfileID RoutingProfileID, reqEditors ...RequestEditorFn) (*GetRoutingProfileResponse, error)
+
+	// UpdateRoutingProfileWithBodyWithResponse Change a routing profile, for everything that is bound to it
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /v1/routing/profiles/{routing_profile_id} (the `UpdateRoutingProfile` operationId).
+	UpdateRoutingProfileWithBodyWithResponse(ctx context.Context, routingProfileID RoutingProfileID, params *UpdateRoutingProfileParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateRoutingProfileResponse, error)
+
+	// UpdateRoutingProfileWithResponse Change a routing profile, for everything that is bound to it
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /v1/routing/profiles/{routing_profile_id} (the `UpdateRoutingProfile` operationId).
+	UpdateRoutingProfileWithResponse(ctx context.Context, routingProfileID RoutingProfileID, params *UpdateRoutingProfileParams, body UpdateRoutingProfileJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateRoutingProfileResponse, error)
 
 	// GetSettingsWithResponse The workspace's settings
 	//
@@ -8093,6 +8937,302 @@ func (r GetPublicationResponse) ContentType() string {
 	return ""
 }
 
+type ListRoutingProfilesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *RoutingProfileList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListRoutingProfilesResponse) GetJSON200() *RoutingProfileList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListRoutingProfilesResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListRoutingProfilesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListRoutingProfilesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListRoutingProfilesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListRoutingProfilesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// CreateRoutingProfileResponse201Headers the declared response headers of an HTTP 201 response for CreateRoutingProfile
+type CreateRoutingProfileResponse201Headers struct {
+	ETag string
+}
+
+// CreateRoutingProfileResponse202Headers the declared response headers of an HTTP 202 response for CreateRoutingProfile
+type CreateRoutingProfileResponse202Headers struct {
+	ETag string
+}
+
+type CreateRoutingProfileResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *RoutingProfileChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *RoutingProfileChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *CreateRoutingProfileResponse201Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *CreateRoutingProfileResponse202Headers
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r CreateRoutingProfileResponse) GetJSON201() *RoutingProfileChange {
+	return r.JSON201
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r CreateRoutingProfileResponse) GetJSON202() *RoutingProfileChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r CreateRoutingProfileResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CreateRoutingProfileResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateRoutingProfileResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateRoutingProfileResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateRoutingProfileResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type DeleteRoutingProfileResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DeletedChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *DeletedChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r DeleteRoutingProfileResponse) GetJSON200() *DeletedChange {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r DeleteRoutingProfileResponse) GetJSON202() *DeletedChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DeleteRoutingProfileResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteRoutingProfileResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteRoutingProfileResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteRoutingProfileResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteRoutingProfileResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetRoutingProfileResponse200Headers the declared response headers of an HTTP 200 response for GetRoutingProfile
+type GetRoutingProfileResponse200Headers struct {
+	ETag string
+}
+
+type GetRoutingProfileResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *RoutingProfileOne
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetRoutingProfileResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetRoutingProfileResponse) GetJSON200() *RoutingProfileOne {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetRoutingProfileResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetRoutingProfileResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetRoutingProfileResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetRoutingProfileResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetRoutingProfileResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// UpdateRoutingProfileResponse200Headers the declared response headers of an HTTP 200 response for UpdateRoutingProfile
+type UpdateRoutingProfileResponse200Headers struct {
+	ETag string
+}
+
+// UpdateRoutingProfileResponse202Headers the declared response headers of an HTTP 202 response for UpdateRoutingProfile
+type UpdateRoutingProfileResponse202Headers struct {
+	ETag string
+}
+
+type UpdateRoutingProfileResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *RoutingProfileChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *RoutingProfileChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *UpdateRoutingProfileResponse200Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *UpdateRoutingProfileResponse202Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r UpdateRoutingProfileResponse) GetJSON200() *RoutingProfileChange {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r UpdateRoutingProfileResponse) GetJSON202() *RoutingProfileChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r UpdateRoutingProfileResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r UpdateRoutingProfileResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r UpdateRoutingProfileResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r UpdateRoutingProfileResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r UpdateRoutingProfileResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // GetSettingsResponse200Headers the declared response headers of an HTTP 200 response for GetSettings
 type GetSettingsResponse200Headers struct {
 	ETag string
@@ -9162,6 +10302,105 @@ func (c *ClientWithResponses) GetPublicationWithResponse(ctx context.Context, pu
 		return nil, err
 	}
 	return ParseGetPublicationResponse(rsp)
+}
+
+// ListRoutingProfilesWithResponse The workspace's routing profiles, newest first
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/routing/profiles (the `ListRoutingProfiles` operationId).
+func (c *ClientWithResponses) ListRoutingProfilesWithResponse(ctx context.Context, params *ListRoutingProfilesParams, reqEditors ...RequestEditorFn) (*ListRoutingProfilesResponse, error) {
+	rsp, err := c.ListRoutingProfiles(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListRoutingProfilesResponse(rsp)
+}
+
+// CreateRoutingProfileWithBodyWithResponse Create a routing profile
+//
+// It has an effect once it is bound: to the workspace with `routing_profile_id` in the settings.
+// Every model and provider that it names must be in the catalog, and every provider enabled.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/routing/profiles (the `CreateRoutingProfile` operationId).
+func (c *ClientWithResponses) CreateRoutingProfileWithBodyWithResponse(ctx context.Context, params *CreateRoutingProfileParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateRoutingProfileResponse, error) {
+	rsp, err := c.CreateRoutingProfileWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateRoutingProfileResponse(rsp)
+}
+
+// CreateRoutingProfileWithResponse Create a routing profile
+//
+// It has an effect once it is bound: to the workspace with `routing_profile_id` in the settings.
+// Every model and provider that it names must be in the catalog, and every provider enabled.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/routing/profiles (the `CreateRoutingProfile` operationId).
+func (c *ClientWithResponses) CreateRoutingProfileWithResponse(ctx context.Context, params *CreateRoutingProfileParams, body CreateRoutingProfileJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateRoutingProfileResponse, error) {
+	rsp, err := c.CreateRoutingProfile(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateRoutingProfileResponse(rsp)
+}
+
+// DeleteRoutingProfileWithResponse Delete a routing profile
+//
+// A profile that something is bound to is not deleted; the conflict names what is.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/routing/profiles/{routing_profile_id} (the `DeleteRoutingProfile` operationId).
+func (c *ClientWithResponses) DeleteRoutingProfileWithResponse(ctx context.Context, routingProfileID RoutingProfileID, params *DeleteRoutingProfileParams, reqEditors ...RequestEditorFn) (*DeleteRoutingProfileResponse, error) {
+	rsp, err := c.DeleteRoutingProfile(ctx, routingProfileID, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteRoutingProfileResponse(rsp)
+}
+
+// GetRoutingProfileWithResponse One routing profile, with what it is bound to
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/routing/profiles/{routing_profile_id} (the `GetRoutingProfile` operationId).
+func (c *ClientWithResponses) GetRoutingProfileWithResponse(ctx context.Context, routingProfileID RoutingProfileID, reqEditors ...RequestEditorFn) (*GetRoutingProfileResponse, error) {
+	rsp, err := c.GetRoutingProfile(ctx, routingProfileID, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetRoutingProfileResponse(rsp)
+}
+
+// UpdateRoutingProfileWithBodyWithResponse Change a routing profile, for everything that is bound to it
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /v1/routing/profiles/{routing_profile_id} (the `UpdateRoutingProfile` operationId).
+func (c *ClientWithResponses) UpdateRoutingProfileWithBodyWithResponse(ctx context.Context, routingProfileID RoutingProfileID, params *UpdateRoutingProfileParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateRoutingProfileResponse, error) {
+	rsp, err := c.UpdateRoutingProfileWithBody(ctx, routingProfileID, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateRoutingProfileResponse(rsp)
+}
+
+// UpdateRoutingProfileWithResponse Change a routing profile, for everything that is bound to it
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /v1/routing/profiles/{routing_profile_id} (the `UpdateRoutingProfile` operationId).
+func (c *ClientWithResponses) UpdateRoutingProfileWithResponse(ctx context.Context, routingProfileID RoutingProfileID, params *UpdateRoutingProfileParams, body UpdateRoutingProfileJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateRoutingProfileResponse, error) {
+	rsp, err := c.UpdateRoutingProfile(ctx, routingProfileID, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateRoutingProfileResponse(rsp)
 }
 
 // GetSettingsWithResponse The workspace's settings
@@ -10747,6 +11986,251 @@ func ParseGetPublicationResponse(rsp *http.Response) (*GetPublicationResponse, e
 		}
 		response.ApplicationProblemJSONDefault = &dest
 
+	}
+
+	return response, nil
+}
+
+// ParseListRoutingProfilesResponse parses an HTTP response from a ListRoutingProfilesWithResponse call
+func ParseListRoutingProfilesResponse(rsp *http.Response) (*ListRoutingProfilesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListRoutingProfilesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest RoutingProfileList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseCreateRoutingProfileResponse parses an HTTP response from a CreateRoutingProfileWithResponse call
+func ParseCreateRoutingProfileResponse(rsp *http.Response) (*CreateRoutingProfileResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateRoutingProfileResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest RoutingProfileChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest RoutingProfileChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers CreateRoutingProfileResponse201Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers201 = &headers
+	case rsp.StatusCode == 202:
+		var headers CreateRoutingProfileResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteRoutingProfileResponse parses an HTTP response from a DeleteRoutingProfileWithResponse call
+func ParseDeleteRoutingProfileResponse(rsp *http.Response) (*DeleteRoutingProfileResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteRoutingProfileResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DeletedChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest DeletedChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetRoutingProfileResponse parses an HTTP response from a GetRoutingProfileWithResponse call
+func ParseGetRoutingProfileResponse(rsp *http.Response) (*GetRoutingProfileResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetRoutingProfileResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest RoutingProfileOne
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetRoutingProfileResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseUpdateRoutingProfileResponse parses an HTTP response from a UpdateRoutingProfileWithResponse call
+func ParseUpdateRoutingProfileResponse(rsp *http.Response) (*UpdateRoutingProfileResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UpdateRoutingProfileResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest RoutingProfileChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest RoutingProfileChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers UpdateRoutingProfileResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 202:
+		var headers UpdateRoutingProfileResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
 	}
 
 	return response, nil

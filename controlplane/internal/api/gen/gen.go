@@ -197,6 +197,27 @@ func (e Outcome) Valid() bool {
 	}
 }
 
+// Defines values for ProviderFieldsSort.
+const (
+	ProviderFieldsSortLatency    ProviderFieldsSort = "latency"
+	ProviderFieldsSortPrice      ProviderFieldsSort = "price"
+	ProviderFieldsSortThroughput ProviderFieldsSort = "throughput"
+)
+
+// Valid indicates whether the value is a known member of the ProviderFieldsSort enum.
+func (e ProviderFieldsSort) Valid() bool {
+	switch e {
+	case ProviderFieldsSortLatency:
+		return true
+	case ProviderFieldsSortPrice:
+		return true
+	case ProviderFieldsSortThroughput:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Role.
 const (
 	RoleAdmin  Role = "admin"
@@ -223,22 +244,22 @@ func (e Role) Valid() bool {
 
 // Defines values for RoutingMode.
 const (
-	Balanced   RoutingMode = "balanced"
-	Latency    RoutingMode = "latency"
-	Price      RoutingMode = "price"
-	Throughput RoutingMode = "throughput"
+	RoutingModeBalanced   RoutingMode = "balanced"
+	RoutingModeLatency    RoutingMode = "latency"
+	RoutingModePrice      RoutingMode = "price"
+	RoutingModeThroughput RoutingMode = "throughput"
 )
 
 // Valid indicates whether the value is a known member of the RoutingMode enum.
 func (e RoutingMode) Valid() bool {
 	switch e {
-	case Balanced:
+	case RoutingModeBalanced:
 		return true
-	case Latency:
+	case RoutingModeLatency:
 		return true
-	case Price:
+	case RoutingModePrice:
 		return true
-	case Throughput:
+	case RoutingModeThroughput:
 		return true
 	default:
 		return false
@@ -1017,6 +1038,14 @@ type NewOwner struct {
 	Name  *string `json:"name,omitempty"`
 }
 
+// NewRoutingProfile defines model for NewRoutingProfile.
+type NewRoutingProfile struct {
+	Name string `json:"name"`
+
+	// Routing What one rung of the policy ladder sets. An absent field sets nothing.
+	Routing *RoutingFields `json:"routing,omitempty"`
+}
+
 // NewWorkspace defines model for NewWorkspace.
 type NewWorkspace struct {
 	Name  string   `json:"name"`
@@ -1031,6 +1060,18 @@ type NextCursor = string
 
 // Outcome defines model for Outcome.
 type Outcome string
+
+// PriceLimit USD per million tokens.
+type PriceLimit = string
+
+// PriceLimits Restriction. Only endpoints that charge at most this.
+type PriceLimits struct {
+	// Input USD per million tokens.
+	Input *PriceLimit `json:"input,omitempty"`
+
+	// Output USD per million tokens.
+	Output *PriceLimit `json:"output,omitempty"`
+}
 
 // Problem defines model for Problem.
 type Problem struct {
@@ -1059,6 +1100,52 @@ type Problem struct {
 	Type       string       `json:"type"`
 	Violations *[]Violation `json:"violations,omitempty"`
 }
+
+// ProviderFields Which providers may serve, and in which order. The restrictions of all rungs hold together; of every other field the narrowest rung's counts.
+type ProviderFields struct {
+	// AllowFallbacks Without fallbacks the first candidate is tried alone.
+	AllowFallbacks    *bool `json:"allow_fallbacks,omitempty"`
+	CacheAwareRouting *bool `json:"cache_aware_routing,omitempty"`
+
+	// DenyTraining Restriction. Only providers that promise not to train.
+	DenyTraining *bool `json:"deny_training,omitempty"`
+
+	// Ignore Slugs or aliases of providers, in any letter case; kept as slugs.
+	Ignore *ProviderNames `json:"ignore,omitempty"`
+
+	// MaxPrice Restriction. Only endpoints that charge at most this.
+	MaxPrice *PriceLimits `json:"max_price,omitempty"`
+
+	// Only Slugs or aliases of providers, in any letter case; kept as slugs.
+	Only *ProviderNames `json:"only,omitempty"`
+
+	// Order Slugs or aliases of providers, in any letter case; kept as slugs.
+	Order *ProviderNames `json:"order,omitempty"`
+
+	// PreferredMaxLatency Seconds to the first content.
+	PreferredMaxLatency *float64 `json:"preferred_max_latency,omitempty"`
+
+	// PreferredMinThroughput Tokens per second.
+	PreferredMinThroughput *float64 `json:"preferred_min_throughput,omitempty"`
+
+	// RequireParameters Restriction. Only endpoints that support every parameter of the request.
+	RequireParameters *bool `json:"require_parameters,omitempty"`
+
+	// RequireZeroDataRetention Restriction. Only providers that promise it.
+	RequireZeroDataRetention *bool `json:"require_zero_data_retention,omitempty"`
+
+	// RequiredRegion Restriction. A region; eu holds eu-west-1 too.
+	RequiredRegion *string `json:"required_region,omitempty"`
+
+	// Sort A fixed order by this.
+	Sort *ProviderFieldsSort `json:"sort,omitempty"`
+}
+
+// ProviderFieldsSort A fixed order by this.
+type ProviderFieldsSort string
+
+// ProviderNames Slugs or aliases of providers, in any letter case; kept as slugs.
+type ProviderNames = []string
 
 // Publication defines model for Publication.
 type Publication struct {
@@ -1117,8 +1204,86 @@ type Rotation struct {
 	GraceSeconds *int64 `json:"grace_seconds,omitempty"`
 }
 
+// RoutingBindings defines model for RoutingBindings.
+type RoutingBindings struct {
+	// Workspace It is bound to the whole workspace.
+	Workspace bool `json:"workspace"`
+}
+
+// RoutingFields What one rung of the policy ladder sets. An absent field sets nothing.
+type RoutingFields struct {
+	// Affinity Whether the requests of a session stay with their provider.
+	Affinity *bool `json:"affinity,omitempty"`
+
+	// Auto The default model is signalbox/auto.
+	Auto *bool `json:"auto,omitempty"`
+
+	// DefaultModel Used when a request names no model.
+	DefaultModel   *string   `json:"default_model,omitempty"`
+	FallbackModels *[]string `json:"fallback_models,omitempty"`
+
+	// Provider Which providers may serve, and in which order. The restrictions of all rungs hold together; of every other field the narrowest rung's counts.
+	Provider    *ProviderFields `json:"provider,omitempty"`
+	RoutingMode *RoutingMode    `json:"routing_mode,omitempty"`
+	Timeouts    *TimeoutFields  `json:"timeouts,omitempty"`
+}
+
 // RoutingMode defines model for RoutingMode.
 type RoutingMode string
+
+// RoutingProfile defines model for RoutingProfile.
+type RoutingProfile struct {
+	CreatedAt time.Time `json:"created_at"`
+	ID        string    `json:"id"`
+
+	// Name Unique in the workspace, whatever the letter case.
+	Name string `json:"name"`
+
+	// Routing What one rung of the policy ladder sets. An absent field sets nothing.
+	Routing   RoutingFields `json:"routing"`
+	UpdatedAt time.Time     `json:"updated_at"`
+}
+
+// RoutingProfileChange defines model for RoutingProfileChange.
+type RoutingProfileChange struct {
+	Data        RoutingProfile `json:"data"`
+	Publication PublicationRef `json:"publication"`
+}
+
+// RoutingProfileDetail defines model for RoutingProfileDetail.
+type RoutingProfileDetail struct {
+	Bindings  RoutingBindings `json:"bindings"`
+	CreatedAt time.Time       `json:"created_at"`
+	ID        string          `json:"id"`
+
+	// Name Unique in the workspace, whatever the letter case.
+	Name string `json:"name"`
+
+	// Routing What one rung of the policy ladder sets. An absent field sets nothing.
+	Routing   RoutingFields `json:"routing"`
+	UpdatedAt time.Time     `json:"updated_at"`
+}
+
+// RoutingProfileList defines model for RoutingProfileList.
+type RoutingProfileList struct {
+	Data []RoutingProfile `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// RoutingProfileOne defines model for RoutingProfileOne.
+type RoutingProfileOne struct {
+	Data RoutingProfileDetail `json:"data"`
+}
+
+// RoutingProfilePatch defines model for RoutingProfilePatch.
+type RoutingProfilePatch struct {
+	Name *string `json:"name,omitempty"`
+
+	// Routing Replaces all routing fields at once.
+	Routing *RoutingFields `json:"routing,omitempty"`
+}
 
 // Settings defines model for Settings.
 type Settings struct {
@@ -1139,6 +1304,9 @@ type Settings struct {
 	RequireZeroDataRetention bool                      `json:"require_zero_data_retention"`
 	RetiredModelRouting      bool                      `json:"retired_model_routing"`
 	RoutingMode              RoutingMode               `json:"routing_mode"`
+
+	// RoutingProfileID The routing profile that is bound to the whole workspace.
+	RoutingProfileID nullable.Nullable[string] `json:"routing_profile_id"`
 }
 
 // SettingsChange defines model for SettingsChange.
@@ -1172,6 +1340,9 @@ type SettingsPatch struct {
 	RequireZeroDataRetention *bool                     `json:"require_zero_data_retention,omitempty"`
 	RetiredModelRouting      *bool                     `json:"retired_model_routing,omitempty"`
 	RoutingMode              *RoutingMode              `json:"routing_mode,omitempty"`
+
+	// RoutingProfileID null unbinds it.
+	RoutingProfileID nullable.Nullable[string] `json:"routing_profile_id,omitempty"`
 }
 
 // Surface defines model for Surface.
@@ -1179,6 +1350,15 @@ type Surface string
 
 // SurfaceScopes defines model for SurfaceScopes.
 type SurfaceScopes = []Surface
+
+// TimeoutFields defines model for TimeoutFields.
+type TimeoutFields struct {
+	// FirstByteMs To the first content of one upstream call.
+	FirstByteMs *int64 `json:"first_byte_ms,omitempty"`
+
+	// RequestMs For a request with all its attempts.
+	RequestMs *int64 `json:"request_ms,omitempty"`
+}
 
 // TokenUsage Token counts that do not overlap.
 type TokenUsage struct {
@@ -1377,6 +1557,9 @@ type PublicationID = string
 
 // RequestID defines model for RequestID.
 type RequestID = string
+
+// RoutingProfileID defines model for RoutingProfileID.
+type RoutingProfileID = string
 
 // Since defines model for Since.
 type Since = time.Time
@@ -1684,6 +1867,51 @@ type ListPublicationsParams struct {
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// ListRoutingProfilesParams defines parameters for ListRoutingProfiles.
+type ListRoutingProfilesParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Name Only the profile with this name, in any letter case.
+	Name *string `form:"name,omitempty" json:"name,omitempty"`
+}
+
+// CreateRoutingProfileParams defines parameters for CreateRoutingProfile.
+type CreateRoutingProfileParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// DeleteRoutingProfileParams defines parameters for DeleteRoutingProfile.
+type DeleteRoutingProfileParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// UpdateRoutingProfileParams defines parameters for UpdateRoutingProfile.
+type UpdateRoutingProfileParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
 // UpdateSettingsParams defines parameters for UpdateSettings.
 type UpdateSettingsParams struct {
 	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
@@ -1789,6 +2017,12 @@ type RotateManagementKeyJSONRequestBody = Rotation
 // CreatePlatformWorkspaceJSONRequestBody defines body for CreatePlatformWorkspace for application/json ContentType.
 type CreatePlatformWorkspaceJSONRequestBody = NewWorkspace
 
+// CreateRoutingProfileJSONRequestBody defines body for CreateRoutingProfile for application/json ContentType.
+type CreateRoutingProfileJSONRequestBody = NewRoutingProfile
+
+// UpdateRoutingProfileJSONRequestBody defines body for UpdateRoutingProfile for application/json ContentType.
+type UpdateRoutingProfileJSONRequestBody = RoutingProfilePatch
+
 // UpdateSettingsJSONRequestBody defines body for UpdateSettings for application/json ContentType.
 type UpdateSettingsJSONRequestBody = SettingsPatch
 
@@ -1884,6 +2118,21 @@ type ServerInterface interface {
 	// GetPublication One publication and its receipts
 	// (GET /v1/publications/{publication_id})
 	GetPublication(c *gin.Context, publicationID PublicationID)
+	// ListRoutingProfiles The workspace's routing profiles, newest first
+	// (GET /v1/routing/profiles)
+	ListRoutingProfiles(c *gin.Context, params ListRoutingProfilesParams)
+	// CreateRoutingProfile Create a routing profile
+	// (POST /v1/routing/profiles)
+	CreateRoutingProfile(c *gin.Context, params CreateRoutingProfileParams)
+	// DeleteRoutingProfile Delete a routing profile
+	// (DELETE /v1/routing/profiles/{routing_profile_id})
+	DeleteRoutingProfile(c *gin.Context, routingProfileID RoutingProfileID, params DeleteRoutingProfileParams)
+	// GetRoutingProfile One routing profile, with what it is bound to
+	// (GET /v1/routing/profiles/{routing_profile_id})
+	GetRoutingProfile(c *gin.Context, routingProfileID RoutingProfileID)
+	// UpdateRoutingProfile Change a routing profile, for everything that is bound to it
+	// (PATCH /v1/routing/profiles/{routing_profile_id})
+	UpdateRoutingProfile(c *gin.Context, routingProfileID RoutingProfileID, params UpdateRoutingProfileParams)
 	// GetSettings The workspace's settings
 	// (GET /v1/settings)
 	GetSettings(c *gin.Context)
@@ -3512,6 +3761,274 @@ func (siw *ServerInterfaceWrapper) GetPublication(c *gin.Context) {
 	siw.Handler.GetPublication(c, publicationID)
 }
 
+// ListRoutingProfiles operation middleware
+func (siw *ServerInterfaceWrapper) ListRoutingProfiles(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListRoutingProfilesParams
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "name" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "name", c.Request.URL.Query(), &params.Name, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter name: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListRoutingProfiles(c, params)
+}
+
+// CreateRoutingProfile operation middleware
+func (siw *ServerInterfaceWrapper) CreateRoutingProfile(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateRoutingProfileParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.CreateRoutingProfile(c, params)
+}
+
+// DeleteRoutingProfile operation middleware
+func (siw *ServerInterfaceWrapper) DeleteRoutingProfile(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "routing_profile_id" -------------
+	var routingProfileID RoutingProfileID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "routing_profile_id", c.Param("routing_profile_id"), &routingProfileID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter routing_profile_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteRoutingProfileParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DeleteRoutingProfile(c, routingProfileID, params)
+}
+
+// GetRoutingProfile operation middleware
+func (siw *ServerInterfaceWrapper) GetRoutingProfile(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "routing_profile_id" -------------
+	var routingProfileID RoutingProfileID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "routing_profile_id", c.Param("routing_profile_id"), &routingProfileID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter routing_profile_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetRoutingProfile(c, routingProfileID)
+}
+
+// UpdateRoutingProfile operation middleware
+func (siw *ServerInterfaceWrapper) UpdateRoutingProfile(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "routing_profile_id" -------------
+	var routingProfileID RoutingProfileID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "routing_profile_id", c.Param("routing_profile_id"), &routingProfileID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter routing_profile_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params UpdateRoutingProfileParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.UpdateRoutingProfile(c, routingProfileID, params)
+}
+
 // GetSettings operation middleware
 func (siw *ServerInterfaceWrapper) GetSettings(c *gin.Context) {
 
@@ -4011,6 +4528,11 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.POST(options.BaseURL+"/v1/byok/:credential_id/disable", wrapper.DisableByokCredential)
 	router.GET(options.BaseURL+"/v1/settings", wrapper.GetSettings)
 	router.PATCH(options.BaseURL+"/v1/settings", wrapper.UpdateSettings)
+	router.GET(options.BaseURL+"/v1/routing/profiles", wrapper.ListRoutingProfiles)
+	router.POST(options.BaseURL+"/v1/routing/profiles", wrapper.CreateRoutingProfile)
+	router.DELETE(options.BaseURL+"/v1/routing/profiles/:routing_profile_id", wrapper.DeleteRoutingProfile)
+	router.GET(options.BaseURL+"/v1/routing/profiles/:routing_profile_id", wrapper.GetRoutingProfile)
+	router.PATCH(options.BaseURL+"/v1/routing/profiles/:routing_profile_id", wrapper.UpdateRoutingProfile)
 	router.GET(options.BaseURL+"/v1/audit-events", wrapper.ListAuditEvents)
 	router.GET(options.BaseURL+"/v1/publications", wrapper.ListPublications)
 	router.GET(options.BaseURL+"/v1/publications/:publication_id", wrapper.GetPublication)
@@ -5646,6 +6168,287 @@ func (response GetPublicationdefaultApplicationProblemPlusJSONResponse) VisitGet
 	return err
 }
 
+type ListRoutingProfilesRequestObject struct {
+	Params ListRoutingProfilesParams
+}
+
+type ListRoutingProfilesResponseObject interface {
+	VisitListRoutingProfilesResponse(w http.ResponseWriter) error
+}
+
+type ListRoutingProfiles200JSONResponse RoutingProfileList
+
+func (response ListRoutingProfiles200JSONResponse) VisitListRoutingProfilesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRoutingProfilesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListRoutingProfilesdefaultApplicationProblemPlusJSONResponse) VisitListRoutingProfilesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateRoutingProfileRequestObject struct {
+	Params CreateRoutingProfileParams
+	Body   *CreateRoutingProfileJSONRequestBody
+}
+
+type CreateRoutingProfileResponseObject interface {
+	VisitCreateRoutingProfileResponse(w http.ResponseWriter) error
+}
+
+type CreateRoutingProfile201ResponseHeaders struct {
+	ETag string
+}
+
+type CreateRoutingProfile201JSONResponse struct {
+	Body    RoutingProfileChange
+	Headers CreateRoutingProfile201ResponseHeaders
+}
+
+func (response CreateRoutingProfile201JSONResponse) VisitCreateRoutingProfileResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateRoutingProfile202ResponseHeaders struct {
+	ETag string
+}
+
+type CreateRoutingProfile202JSONResponse struct {
+	Body    RoutingProfileChange
+	Headers CreateRoutingProfile202ResponseHeaders
+}
+
+func (response CreateRoutingProfile202JSONResponse) VisitCreateRoutingProfileResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateRoutingProfiledefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CreateRoutingProfiledefaultApplicationProblemPlusJSONResponse) VisitCreateRoutingProfileResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteRoutingProfileRequestObject struct {
+	RoutingProfileID RoutingProfileID `json:"routing_profile_id"`
+	Params           DeleteRoutingProfileParams
+}
+
+type DeleteRoutingProfileResponseObject interface {
+	VisitDeleteRoutingProfileResponse(w http.ResponseWriter) error
+}
+
+type DeleteRoutingProfile200JSONResponse DeletedChange
+
+func (response DeleteRoutingProfile200JSONResponse) VisitDeleteRoutingProfileResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteRoutingProfile202JSONResponse DeletedChange
+
+func (response DeleteRoutingProfile202JSONResponse) VisitDeleteRoutingProfileResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteRoutingProfiledefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response DeleteRoutingProfiledefaultApplicationProblemPlusJSONResponse) VisitDeleteRoutingProfileResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetRoutingProfileRequestObject struct {
+	RoutingProfileID RoutingProfileID `json:"routing_profile_id"`
+}
+
+type GetRoutingProfileResponseObject interface {
+	VisitGetRoutingProfileResponse(w http.ResponseWriter) error
+}
+
+type GetRoutingProfile200ResponseHeaders struct {
+	ETag string
+}
+
+type GetRoutingProfile200JSONResponse struct {
+	Body    RoutingProfileOne
+	Headers GetRoutingProfile200ResponseHeaders
+}
+
+func (response GetRoutingProfile200JSONResponse) VisitGetRoutingProfileResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetRoutingProfiledefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetRoutingProfiledefaultApplicationProblemPlusJSONResponse) VisitGetRoutingProfileResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateRoutingProfileRequestObject struct {
+	RoutingProfileID RoutingProfileID `json:"routing_profile_id"`
+	Params           UpdateRoutingProfileParams
+	Body             *UpdateRoutingProfileJSONRequestBody
+}
+
+type UpdateRoutingProfileResponseObject interface {
+	VisitUpdateRoutingProfileResponse(w http.ResponseWriter) error
+}
+
+type UpdateRoutingProfile200ResponseHeaders struct {
+	ETag string
+}
+
+type UpdateRoutingProfile200JSONResponse struct {
+	Body    RoutingProfileChange
+	Headers UpdateRoutingProfile200ResponseHeaders
+}
+
+func (response UpdateRoutingProfile200JSONResponse) VisitUpdateRoutingProfileResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateRoutingProfile202ResponseHeaders struct {
+	ETag string
+}
+
+type UpdateRoutingProfile202JSONResponse struct {
+	Body    RoutingProfileChange
+	Headers UpdateRoutingProfile202ResponseHeaders
+}
+
+func (response UpdateRoutingProfile202JSONResponse) VisitUpdateRoutingProfileResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateRoutingProfiledefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response UpdateRoutingProfiledefaultApplicationProblemPlusJSONResponse) VisitUpdateRoutingProfileResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetSettingsRequestObject struct {
 }
 
@@ -6219,6 +7022,21 @@ type StrictServerInterface interface {
 	// GetPublication One publication and its receipts
 	// (GET /v1/publications/{publication_id})
 	GetPublication(ctx context.Context, request GetPublicationRequestObject) (GetPublicationResponseObject, error)
+	// ListRoutingProfiles The workspace's routing profiles, newest first
+	// (GET /v1/routing/profiles)
+	ListRoutingProfiles(ctx context.Context, request ListRoutingProfilesRequestObject) (ListRoutingProfilesResponseObject, error)
+	// CreateRoutingProfile Create a routing profile
+	// (POST /v1/routing/profiles)
+	CreateRoutingProfile(ctx context.Context, request CreateRoutingProfileRequestObject) (CreateRoutingProfileResponseObject, error)
+	// DeleteRoutingProfile Delete a routing profile
+	// (DELETE /v1/routing/profiles/{routing_profile_id})
+	DeleteRoutingProfile(ctx context.Context, request DeleteRoutingProfileRequestObject) (DeleteRoutingProfileResponseObject, error)
+	// GetRoutingProfile One routing profile, with what it is bound to
+	// (GET /v1/routing/profiles/{routing_profile_id})
+	GetRoutingProfile(ctx context.Context, request GetRoutingProfileRequestObject) (GetRoutingProfileResponseObject, error)
+	// UpdateRoutingProfile Change a routing profile, for everything that is bound to it
+	// (PATCH /v1/routing/profiles/{routing_profile_id})
+	UpdateRoutingProfile(ctx context.Context, request UpdateRoutingProfileRequestObject) (UpdateRoutingProfileResponseObject, error)
 	// GetSettings The workspace's settings
 	// (GET /v1/settings)
 	GetSettings(ctx context.Context, request GetSettingsRequestObject) (GetSettingsResponseObject, error)
@@ -7233,6 +8051,174 @@ func (sh *strictHandler) GetPublication(ctx *gin.Context, publicationID Publicat
 	}
 }
 
+// ListRoutingProfiles operation middleware
+func (sh *strictHandler) ListRoutingProfiles(ctx *gin.Context, params ListRoutingProfilesParams) {
+	var request ListRoutingProfilesRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListRoutingProfiles(ctx, request.(ListRoutingProfilesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListRoutingProfiles")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListRoutingProfilesResponseObject); ok {
+		if err := validResponse.VisitListRoutingProfilesResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateRoutingProfile operation middleware
+func (sh *strictHandler) CreateRoutingProfile(ctx *gin.Context, params CreateRoutingProfileParams) {
+	var request CreateRoutingProfileRequestObject
+
+	request.Params = params
+
+	var body CreateRoutingProfileJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateRoutingProfile(ctx, request.(CreateRoutingProfileRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateRoutingProfile")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(CreateRoutingProfileResponseObject); ok {
+		if err := validResponse.VisitCreateRoutingProfileResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeleteRoutingProfile operation middleware
+func (sh *strictHandler) DeleteRoutingProfile(ctx *gin.Context, routingProfileID RoutingProfileID, params DeleteRoutingProfileParams) {
+	var request DeleteRoutingProfileRequestObject
+
+	request.RoutingProfileID = routingProfileID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteRoutingProfile(ctx, request.(DeleteRoutingProfileRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteRoutingProfile")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DeleteRoutingProfileResponseObject); ok {
+		if err := validResponse.VisitDeleteRoutingProfileResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetRoutingProfile operation middleware
+func (sh *strictHandler) GetRoutingProfile(ctx *gin.Context, routingProfileID RoutingProfileID) {
+	var request GetRoutingProfileRequestObject
+
+	request.RoutingProfileID = routingProfileID
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetRoutingProfile(ctx, request.(GetRoutingProfileRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetRoutingProfile")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetRoutingProfileResponseObject); ok {
+		if err := validResponse.VisitGetRoutingProfileResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// UpdateRoutingProfile operation middleware
+func (sh *strictHandler) UpdateRoutingProfile(ctx *gin.Context, routingProfileID RoutingProfileID, params UpdateRoutingProfileParams) {
+	var request UpdateRoutingProfileRequestObject
+
+	request.RoutingProfileID = routingProfileID
+	request.Params = params
+
+	var body UpdateRoutingProfileJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdateRoutingProfile(ctx, request.(UpdateRoutingProfileRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdateRoutingProfile")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(UpdateRoutingProfileResponseObject); ok {
+		if err := validResponse.VisitUpdateRoutingProfileResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // GetSettings operation middleware
 func (sh *strictHandler) GetSettings(ctx *gin.Context) {
 	var request GetSettingsRequestObject
@@ -7534,163 +8520,186 @@ func (sh *strictHandler) GetMember(ctx *gin.Context, workspaceID WorkspaceID, us
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7H3tlts2suCrYLVzThIP+8sf2cR99tzrOMlsb5zYx3Zufrj7SmiyJGGaAhQAbFlje88+zT7YPsk9KAAk",
-	"SIIU1a3+8Ix/TMYtkkChUFWoL1R9GKVisRQcuFajpx9Gc6AZSPznT2/pzPx/BiqVbKmZ4KOno7dzIJcg",
-	"FROciClZzakmK6qIBF1IDllCpkKSycl071eq0/lkf5SMJPxZMAnZ6KmWBSQjlc5hQc3Yer2E0dOR0pLx",
-	"2ejTp0/JaEklXYB2QDyXkAHXjOYnP8aBYZmBg5KlFJcsA0kuYJ2QyflaXIz////9fwgAMy8vqZ6PkhGn",
-	"CzNlWg48ZlkvjAv6/gXwmZ6Pnn77OGmBnIyeF1IJGYduwuG9Hqf4xsQAqudAlnQG5BymQkIJ3Z8FyHUA",
-	"nh2zA44nRw+T0YJx//dRDKyTDBZLoYGn619g3QbvNSyBasZnhJKU5jlZMT1H+BRdgEEj/sI4efiYzEUh",
-	"FZmxS1D4ypRJpQnlagWS0BllPMG3RaHJMqeMa3iviYJUglblIi11VasMQNwzMHYs9+jhd83lLqnWIM2Y",
-	"//nuv+39n7O//mXUxEEyer83Z1yPno4WhdLkHMgR0YIcPfyOXDLFznMgz948Pzkh6ZxKmiLJIeKmSLpt",
-	"jD2fUz4DIni+Jqs5cKLnTBGmiNIszxEvaSElcE0M83Qv2zHHqIfMOpf79enpg4+no3eHe9+f/fV09M2g",
-	"hRvQDEjIKpwAlTkzG4f7lxBVpHNCFTkdPTodJURI8gAx8QusY2z3jJNnr06QQliWkMkFrPtYzTy+Lo+9",
-	"YAum25D8L7EiC8rXBLiWDJSRA4a55iLPFKGaLITSx+TJod0veq6A6y6ey3GOBlhsUSxGTx8+OcQtsX9V",
-	"7GbofAYSQfyVcjqDBXDdhTYDqnulQt6iV0xVX4x3gcZXxXnOUmoAikO4rF6w4C2L8z74gvevDdxr+LMA",
-	"pbsE/eT9nmIzTvNz8X5P2nf3WDZxNM34FCTwFIh7lpCJhD/7gHcvXhvwN4yn0Ab6N6GdlLeCQrNFp7xX",
-	"OEQ461TIBTU8nFENe+bbUWzu37lmeXvuHwbOW+DnV5lXgYyTUKFAWtox/+rDPz6/LvL/oDHBYH61q88F",
-	"nyVeFJBHhyohuGgClyDXJGeXQGZUw4quyZwqQpfLnEFmpTkK/C7crWhDXIRSGuXzx3dHD8/svx4dfqP+",
-	"8tH9/uEoefypevjh8aePjw4PDw+/WahB4pzinpZi+4kyIvvJ4eFC1VZq8SPkhVrSFOK7tfKP7ZatVN+G",
-	"lS9fc9c+mW/VUnAFqOW9kuI8h4X5Zyq4Bo47ijthZcvB0r7x178rA/eHYKq/SJiOno7++0GlyB7Yp+rA",
-	"j4sztiUKaj1TynLIjsnrn5+T7x8/+R/ETUUy0JTlah+x6EY0Ez5LtdX2llIsQWpm18CyiEKbjC4YxwfA",
-	"zcnxriHQR8nIjEG11fXWSsNilCBjjM6S9mh2HyLTeFaK6NThPr2z8FRDi/O/Q6rNCM+0hsVStxdWacpt",
-	"+rGryRJi1G1DhFzwiLxIRlkh7SGxUHUhI4rzPPiCF4tzc54mI+DZUjBLCa3hzKYVMo4KVE3H52sNwydb",
-	"iAzy6GjerIg+lEAdPTakz3xthY/ggNaRUU6y/RhiJGi5pgasaoJzIXKg3DxWmkoN2ZjqobIZv9GFCsYL",
-	"tZSQFuyqgzUGWE/Cfa/BUd/MEglRmioypn+6dPxcJyuaWmRF0Eo9h/XxtmVD8/YWqMnYdIrMqsHSRt8M",
-	"PzPIM6vzm2/dYFRKujZ/dzB8oFTEHxvbwy68hJlx/e3jUVurTEaayhl0Duae2t83cT6KbNw/i9/Eb0F9",
-	"nHBOh7CkqSm5JfRv+QumItueUU0H70BAP5ENCEzrTQP9Bu+1M9ObaEGA6oPF1vXDWlw8e3XyC6xVDfxe",
-	"s621YQv6/sR++fDJt+0VmUme18Rtg2eWzJwaKnKQW3tMkdVcqFIFVoQZI1xegjomRrqvnxKa53i6+wW0",
-	"iaoBVCqBbiuC/Dfn67gujzriai6Ie5EwHZWOwI1ozOKysYMpUKpFUPSr+Z2wDJUlp6op6/R4QPScaoMs",
-	"pgxsGZkKeXWMdZ7SS6GYl3qN/VsIPiMaN897ibxDq+6XKRQck1ysQJrTRRFq1HxzvFifzH5UjCwlTNn7",
-	"+F5YV07lA/Hzox9NSP+n87NxQtNUFFw79DhHiBAkZ1rnQFaiyDOjpM5ZlgGPbmt4qLYB8k+/UkTlxSw6",
-	"giqmnQvKaXQ9BnvRsYpltjWBFwo2yRzDzL8rPDouQbKpU2WHfPYf4ftROR4c2Uht5RaXqLEwBjRXcVPJ",
-	"I0klUWp8XsNJlzSsBJU7Iztl/ablBiLPEEflUtio31evvoZpl2gPB9y8mB0cW+013fnRVYHzku9op2LA",
-	"bJ7+lXet0ixDuqT5qwCUKc0V4DEa/nqU9ByEm2D2p7YxxqwffNMXb9BtXT9L+r7Bk+WVO1HCAyD0YR8e",
-	"btQOthEqnzow/VI6udqL3y4Lbze6zdG3+LL/q03+ofzfbpItURQSaCAyrWQMl33Wh85N8m1HQuFOBJ+j",
-	"9U0HsVcGVlZPUsQMRjS9AEUYt/pKTlNUXgSHpxgFpP8oJBCaK4Ev/O83L39zOsRPXEt6ygMPj40bnkMm",
-	"RXpRaRqg3Nzm6SVIDe9tuM9otSwFr41YEPdPzTEXUNR3R9/XI2Xftb1rK8k0vOT52rqxHF5+V9DjVcXV",
-	"aqMqfKWIWHFS0RKiiU41SKfUes/PUjIhmV6PktGU5vk5TS+iPp6WAhBxL1BdVxEVZRnRwuttViljNjKL",
-	"6hBVF9YB0ZCj29jO6A+LU0qaU4WKlnPMVCGliaQaxhhagWyy3++vqA9c8Aw0yAXjkD0lSixAzxmfEcgV",
-	"OLddQlZzls6JomtFuLDPK/01RP8lzZ31asgftaBwgshWNJjKgYk2dIybngulX7DY6ZoKpceccqEGWv34",
-	"QaE67BsDc4eviqVgJxovQY4XLM+HuxoKzvQwAJtuJATID9ANRrCuJMRJFJlWGS2d122kNhypGwTmiVIF",
-	"ZLUQnZlGrDhs1MB+Be8mXIXg9H1Swd1EVjWEnz1pLmUIPq6jcrdwexdnz4+Qg7aWfWMF1YOBJn/MPvKj",
-	"9Ex9HRR66O8Cc6Fbsu0hmnYJBxuJjMsNqueb8epCQW6cxE0Vg/BvNpwWgS7LJKi4EyWlmuZiNt7SQdrh",
-	"BGJcaRqNylrMOcePjQGiczt6NJmzc6wA+HYO+KUQ+XgJPDM/tCD4XdEZEAmpkJmynicqwRxfRGkhISNr",
-	"QHAGLF9pmkcWeeLdfmQqxQIVtoypC0J5hkFOM5cEms4hI789e/vGz7i7AASEQa+cXZoXZzY4pLRYLqMn",
-	"LnpKVDwsEOPycperD5OSyDwcjeBFbUsjZOdx2tzGHkLfgcvAs8xd+wrsOenyxWiev5yOnr7rn9Qepc3V",
-	"X0CH67fMDtsnzzAdx6dSgU8nY4pIzE2zflhjCTQSxfajKQmNxZyFy7mOsK9wchfiPqa5DN6bpsJzn3ep",
-	"Buv196ul6936zrmdavla7i6a8n7JJKit5u5Ma8g6CAeRQpZUam+IVbZx9xlbqC1xcq0oz4KubRzFhjBo",
-	"nouV2mWcx5wmolBjmwA7LuJJWgZf9o0qT8yFL6TQLglPoRtkabbV5i3puY2qbJsMsEGGv7EvDomtTEUh",
-	"YwEWXEpHuEZOaQqR/Xrjnmy5N32LcUPGdmz7UE9M7bjA/7q4SxluKf0DZXClXPV2wZVrir87FHc7UIQc",
-	"9HeqBP0C6ytHSRD+oaGRX2C9m3hIXbLXOYwXee48tYZL8dU1oSu63iBF3lU+UjPG6OzWAyKh2BjA8W9S",
-	"sQQVj41UEi6wS2iqrWWypOYAsrkt4gL/ZVEat1JeiFnEuLUJdGP0R0esvqXSEugCsw5VPEx/zvKc8dlY",
-	"FculsWEgi6VsSljm6/K2hSj0stDeEcqsbWeE86yWcRaYdFe0tNOcAdfjDflNqcig40HoBG2fLGbtkBEt",
-	"tNUTrusmzSBlGWTj7tS+K+UkjjE3MzZcf8LiFZISXVZyF6b940UMoWzhHApL1N0pw4s+Rk8vHB2qOvd3",
-	"QtGlAEInYKLQqVhs9JG+dK9hXkzO0vW2BLmUbEGlB6NNUY5SrWaB6ZjnkAs+U0SLY5Kx6dQoL9ZBYm0Y",
-	"H5chVsxtzF1pPyzkUijYkCzalTPYS63oz+l/QSl3DSP6eKeZpOaZoaKOrFWngUUzlTnGB7KOqwMZwXAC",
-	"mdOMcEHw3WNrRgiF+VnUZT+di4J3SLhC0dlG+nsrLoCjL26rBGqXflOSXm9urEdEia6KO5IwoBSeHB78",
-	"rnBJgMLoidFmp6iXK5AuMdXkhZj9WAb8hjkbzKnYdjG4xanhSZ8uET2WimiwkDMOw0cro3KR4cwR4eVN",
-	"XP2y9xraosV/6by4ARU6DCaj93szsed+/LsSfP81Xf0Kym1t+XRPXbDlnljauffwBDHCxYWiu8xcA4TQ",
-	"c5BOVPkUQCGtpCvvQAFN59b8ZdqGql3EPCEiz4x4LNMGB+HTbnIDlQ0WCbYpqfa/XMxZ1An0Qsx2YD5E",
-	"wbtl8+GFmF3ZfKjYbrAR0XIN3p7DSQGRIgdjttNUWzfLP73naXuvz8DD1lovIaVv9EDdD++OYfDchXwG",
-	"e6Pf+o9uyy3j8LudL2ZnTum7d0fXINiBqG2t6E6Fbg2aK4vfxpquJILfBtzgHQ0SaLYneL6296WyPUw6",
-	"MwZYked7qeBaijzqanDJJzsR67Bw+txwmWbE+yakvTbvbKNCV/d+LUQl0+JsNQaNYhtRsgsKLhN77pZ0",
-	"EYyr06xbxWBirTnnOvJ9Hw7wzm24zITzqD+sm+pXb7ZWHOH05ELBGFXQKPn/Bqv2pagtUpuvmCge3Duq",
-	"n5JGLW/Wkmjbn/c8z7z7+s2zKqXUq1DWctyv59XeWqa2EwxdaXG/wcrHw4fTRJ+z/MTGuKeFLiQcl05W",
-	"psvU2kyA9bHaYYZH4j4X13m4Ezh5B+LbKQl9W1BH89/YJRBgaMBS4vVHIiSxWlo7U/mONu2q2G/r8le9",
-	"TOFe7r5McU3te4sdf+mzZbdhNq9zhIfLkzoCHtXrOf3n6an697O//rv/x7CSGJzAnpmL+Pyvq+5eAyF2",
-	"AR0YqeUnb4GVK5LVoHTlcqMMHeZFLAGRsz8LOCYLmoH1fxs+MTA1j7aQaB/11eCie/843Pv+7Gv3j72z",
-	"B/6nb/5t0P6hT3cvpQpIDmZclZCMzZhWmLTIOAdJ5uvlHHiHmPLoiW9VqaS1zzx14fxmQIyqZitIuUu3",
-	"TB0TDKAKXiVnmBf2e8OkL6sQiFd4VIG3WYzSKyVev5cwdVHHlPIUcncn4YKLFY8qQ0GZlOYFgyySBPqS",
-	"g70rk+ZCQUYU6GOiwGaZaKPgEHePRItl1LB31czGQVZmdzVADLP40mYkYxkK3IX5a2A8r+uGyR++yOBK",
-	"Cj5DesB7SFqQTEQBXzCl0C1eyuFI5g0+89EhaBbnyml6obbLB+oqB/Iapoy78LvZKsNlEr1mc6qIgkuQ",
-	"NCf2a9VRJSQMujZOP9SMp8xPQPPcX8nKxUxdsepIZ9xHM51DDzraKuXvr08slg2bWiAvGMfr5K7WThTG",
-	"SyZy9GYMd/b/h/9ko4val7rAxQROIkeCLo5dQ3xMrryqO3EaXGkzzbfz6F3Fru/wlKJDSM3LwZpMZa+I",
-	"hWngw/UiCSkwF9Xp9Q3497YtfRJz8IUBLYfbhjevBGvDZu3AeRBu/V17EAJYruxGqK1nqC+h4ZkcWhSr",
-	"82rEi6AamxPNc3ppUxl8YTamG7cVAuG0SxLrS/x/HZB/0+GAUMZlp1/ZsIWLPKvq61qCzzrKezw5jKaB",
-	"/Ox1u1QsFkz7G6J+nq+I55eBuSDL778fnr4SbHIEYvtwHGJkqJBs7Fs5RFIiv5q8xE0JfGTu6A47x6dX",
-	"3/xdPZotGF4ytl43c0zBqqNa22uXxLulcTCTNIWxglTwTMVrnua2WgwQQyMuhVhpQzp4zfWYtAqetrih",
-	"rG367eHj7w7D8qaHUVaJYKjQjM9+dbqnR9Q5zY02m/mLoHjlBu8EGCKZS1HM5ssi7u17A9oMGWOrfDmn",
-	"Y8MEvJb+Eigt56A3vbEWF2Of4zPurS2UmkNxTFdUwljahcZfzGBKi1xXeTnNu16Qua0o85GsGsSFDd33",
-	"GxIZ8PVYS8p4JwTlgioH03B1wyaFaKNBCj7OHCe2+XVB34/DTI74GxUEkef4bOycMxW+NjrD6i5kZP5l",
-	"TtfjS5oXoOI4cfJh/A+QYmxOr2qRXR9oI08sWP077h7iq5tDIxWPNOVWbZwmIbW3tUHgSYMluqi7a2kd",
-	"G9LY6dq2xrmiuR9RmurfkSaZx+SxFw3XicGW4uUuwq9+8israBX0Q7Uz/8WOau40RXCj2jFApkhIo/HY",
-	"yL0U00GOPNNlbvyQeNgNCO0rh+G+Gyrfy7P/0bebCpu3RX9VFH3Qp9UCq1kfb/zwy2ER4+cqrdZrW+nc",
-	"2b2+mrLRTDHJ0PxzBgbN6M1YLHOwzpRkZFTXLENZYlEtqX8kQVJ+MUpGbOHGwH+MIbO1PdQSABsXaEl5",
-	"yUHK/5CXA4lU4r0KqezhZvMlFSrMGWAa66JQLDUHlxFPONeU5eBKyuboeYgqibWI1VBzPbgUVjHMo4dt",
-	"jgnSgttuQ/OMYPqkM9IygbapuASZ02WkwE6RMTFm3Gi8w7La7Rf2VsfQmxkoBTGlZHw0v8JHTxbbfJSN",
-	"JdBs4BegNFvQ7oIeC4foIaUetsDiVviznlfHw1u7DRCqOmpa2G3tUQlhOLtHR1IjmwZJhCiNHfol6dYJ",
-	"UYrVcGbBMV6LVTTl0Dc7GOYoxPs8wyb8mc0KCcpeEtgidbLp2rUzJnbJnSjys7Xdtj4Ys0Wtpp0Vd8LY",
-	"UOe1Zn8MW9ljS2CVF3qIkN7v7zwbA8MuNRbtndam/OL1BLyJwYn/duBU9sQMtYnIfPVkdhsdGMTFNpw2",
-	"lOdtheRIgRia52XWa9VV5Nmrk4GAaHNKDCP5t/bVT1XcrwXOT353EnIOKS0UhFtMMldYfkiBL0coY7yB",
-	"eBVZVyKttZOt0UtS3hDnDMmvRN02lcIQj1c2qtz9n6EWVSkYB1+KaUi2Dy1fnyiW8fgkYjgJErKkaxpU",
-	"q7zMBYeuqnqyo67jOcwY50GpvLkocPxs453gDZU8QqL+DLWnG9OC/gXUnGuoNDFOq0K5A7MdMEnggvEs",
-	"qD3phMx4yiDvKD7prKXeumitwKmEhGRCo1AuJ7M267vDs4lnUJ9VsprjJRmz9P2N6osrs+bizx68GIr+",
-	"mAu6YG38XOWyzfA2NWdRF0SzS1lfknlE1NVSL75S6CKPJy5skY9+lQs1/nb3lvUgh7feKcHq3tErH2aO",
-	"IAafZj3VNXeYhtB5t8Anp12xZk0JfXW3SdNZrMQMaHK+Liv2Ek/KW2b37OaSkr+eZNYe5J0g5NtdTdpJ",
-	"LdC7LQJazr6DfIzaSu40G6OE5OqM3Fk+djMv78bZf9XM2W64eqqvtIu1BiMqSAvJ9PqNwU1X6d/+RpsJ",
-	"majz8eJifHlUdrdDVKMzCqjEQL6beq71ElUrJyXGaJN0Vsmri5SvFMHXq6xad7fLvMrhK2X+nhprAJli",
-	"ACCfUCOcio66243Rn706eVq19LOps3oOTBKbr6AS37lVJQ0kqaTWQlklRLnwUWLL/hUZ0yQXs+SUB3yt",
-	"kjKdJCkj3LmY2bnRVbB/yk/5gwfVHR61/+ABmTwr9FxI9g8c5in5AZdPahtFvqYNKL9BpQrLttpi34wT",
-	"Wq34+JR3jHtaHB4+Sv0+2V3C32BiO1YfXB4d+P08QCohJ6Xxj62VqATibFlidEC3rh9ExgCXZAvc83y9",
-	"T363midBzdPhwv2EXSRJ1ea6Nm7Z6wezscUU7+/vn/KXHJt5mgUrMvlgxMCnSUIoyZmtimF/S0ggnD5N",
-	"jhv9p5nqSGY+5W/ZwjUTev3zc/Lo0aPvDWp/f/t8n/wquLE7FaFY92BBc2L5E99486Pt/Gx7sKLxYH43",
-	"Bvve729+JOegWAaEaU8GNnPP4OsnrL5rM5vM+GXCYjNRaZ+8rQpPVlmkYbNaN83EYGFi74Cc8sm/rSjT",
-	"//OJmlSpsbZRuSLC7OuGHqBM26YHZnkPDx9ai1uJBSCibNdnl010ym3Nf5tOzBawT94Az8ikURRzYtZ2",
-	"DgTTr7VwNTR9C25Fp5Bbw8E33U6QeKqG6m5pZj2Tn97S2aRsw74WBTF2mZtBizwjXz8+evhNBbfgYMvn",
-	"u3QyLLgHlK/mLPf0/BP6bR48KIkh1hXzqXn3I7H6C/lo05o/2ok+nvKPe3t75f/Mi48PD8lHMmEc85PG",
-	"f1eCTxIywb9svRR0F03IR9ypc5GtSUo5xxa6uKrjkpckuETwr7G4BeNkUuUKT74hbsIjM2HBqRMHkJnB",
-	"uWi2asDUQps2RQSHYzKx1uvENhWwZbXckI/MkFMhz7G1lVkA43jRPMXSWKjZ+yVgYQRnAOKD6hIS1jS0",
-	"6VtLF3vzMzw2M3Chx1NRcA8xmpjGLnQA2x9K+YcFP6o+rm6kJ2akBei5yMZmQJzUIsH2oNdzAu+Z0uqY",
-	"TJ6ZhxPHWkwrYj9UfrDvzWDm6MpZqnHdFVWPy9/d0Fh2ublapo9dG7HyQ9upglYd15o9HuzkRw/N5EuJ",
-	"+XCo0Yyt59vMF/CFK30WdmF3VxOC4miGWBq3GiZ+HtzdJV3ngmZjLcQ4p3IGNZJkCp1VVnqyBdP+2yeW",
-	"2FSxXAosBrSAjFHsqNgcwAA5CXvbIjPYgZ5YNvG1eUqeoATTF7C7SiHVMfmzENo6gidVino5yCNH+peU",
-	"5UbQ2CGwuDjK8RVdH5ftMoLs0qQURyjLJq9By/XeM/MHjj1KRjlLgdurncxfPJBG51rSdA57D/cPq3bB",
-	"wW/VxYHRG9/EOzzan706CYp4Px0d7R/ar8QSOF2y0dPRo/0jHNxQLqqB5sRGrWQPLo36jP5U28um5KuT",
-	"DBu7K121klQ2Lu1O304HbvXKgTcHko1v2jb15sXmVZzcdYS1PTcrt9EFrPet1dfVZrrs0tnZXnmDUt4F",
-	"DJ+5MAez7XzqQHVAU28VumuQlIVrw+S26tYup16VJeIat4CEtMVuMpb17I+Q14VpA13ZDvMDXrTt4D+d",
-	"NRpsPzw87GmuvV1T7UaH10hv7Wf2Cp2YOqPBsud+kIfVNUcJdNC6OxmpYrGgcu1snsoQIRxWZQUr70TB",
-	"MBW2VhidmY+NlDhfi4tAOjQT17xERy1fz2GhIMeWqRPbVHFiVTBbUmZiFRAkGMhz+wGhS9dCoi156vUL",
-	"7lD6lL1FjartTL0uog6u4F+RqG+SBCMdG3vJsGbY7ooOS43LtQBrWM8dtImkeGZ7wXaE5y6staWA5mFJ",
-	"t0rDs1Z9sIu+fLhtYGubiFi7wR/y54WuWVRGuT7l5nA1lhk5MWp2KrxhhYZhow2t7bBW66ZqRKNtuVan",
-	"enueNep2bEv2f1BHyxveC+wrrNlzVsb2fxDZemck1y5E8qnum3MF+xo0f3RDNO/bkrepPmzcZ51fvh5C",
-	"0BRtDjQDm2dibMiuud1rB/gOzvXw8OE/2YquKQl+QEcItcrC1NjgEqUBtsQggRhtCIDgZDqQIHzXzrhU",
-	"sI4SM4Vutf6b00qLKxQQf6HeCPIsQTdH+1xyM173aLpnPFr1Px3Em4e7n7ifiFF+2hQtJs0BQXAX8EDa",
-	"NWNdE5xrcsWrQgfU748OxrUglNu6pZbke/niQ+WqGbPsU9UdrquVBh6Yhk1mwnf4YhGtzA5yR+fTgC+m",
-	"6NG4WS2+3gRvgNQ1moUL1OycYK8NzDXJ1c4fUCyxSQ8tpS3qXpiBbtHSLam+L/nnd2K+5LARz1taSCU+",
-	"Tn5Erln6GGh9o2xA/TPh+5s5HpuN2O/goLyKykeocsYNF6vPXoHd3WquyYqvAcOMtCEs8M5UCj785QJ0",
-	"vqe01TOzrY7ug4wpX27murztNOTGkW7H/9c+079w173irl8Alg3esq4beoGuGswRoXlOggoWW7CUvRh7",
-	"Yxxlh//CUF8Y6t4w1O8KWvw0o1iOJc43YXWZzsjg3yruuzFCChsFRzBu/Ts+A0X7mj9zoDKzYiKnGvL1",
-	"rlzXpRe4KqU3h7VtGR3GUUSei0JX+PSVlDtxifWT7yjAUbkz0AfeE1ENWgIM2bygfcKNShtflr83lHFT",
-	"EYwqLbAjcIF73x+4KJsG+0yLjGq6fwHrSemhdDlcNjRhyyBCriIeShtD+AXNw889cGB7CdxqtKDZ+Lrb",
-	"BVg1B6p6Pt+XE+vuVnFN7nqO1Eso93zVZqRApB58sLdmGh7Opsv+UlzcKkPcEyVs0PbfS4XrdiG/ti/A",
-	"0FdAshjCmgmRxQ6BLkeopc+bpIUel+c9cGx2svu2TPsLrIc4M++zPNj9WVr2S75lt+UXEXQ7p6Z1NG57",
-	"ah5g9+btHSEBi0U9IDjslwP3C7Xf1IE7LVTtwMWqNw44CapYQDaQA+zbu2cBO+4XHvjCAzfDA8/SFJaY",
-	"KoIN+EtOaLr1emlfaNf95rq0H2mxGy2vXBZ2wErNZAmSiczeUeOw2qkbxC7uX0vLK8tm37KW98Vnou/2",
-	"PLRR56rZLN4g2KwM5mLW75V+IWa345Xe8S2OuJ/bF+EqhYnDT5e321Vk2fGNmRIKG60wEiyDlGVhxnpZ",
-	"3zwGlq83HYXq4YBaAwPAqifJY3gju+qNh6Nrg2SFvr/kTf3lWb+NaU6V2iJk4csoHL1/P0pGD/G/j/C/",
-	"j/G/T96/j1ZUGIA34GYfleiCRrj2VkMjKL4d1qehJK1AKVcfIYoN+7iHrLEj6d1dUPHN7HtDOWG1hF2E",
-	"dF4H4w2/G2XePvhQXSL91ClKZ2Ak6ehm0dbj3nMw7gJVL3k5XEJW87XRhlfAddWZy/xlr9BgC7qqzmEb",
-	"kdueLG6fUPl0m1DdOtzbGGOt9XG8hXPtJvmk3ZO8l2MaFUtuIg7aKorSwUeN93oio78JX83A2AvcWDu2",
-	"HoAuA+85TS+s/bD7EGq9TevnH0xttmi/g7BqDYR+Nbtxnfje2w33Zmk7CsA2obQ5d7WOw66Gjpi6jpC9",
-	"TB6X1wcfWhUQB8Ry74Yz74mD7eqEdi+9bvdgOTuK/7Y4ph0Fjp19XRpjk8hvh6B6tMg68HcdL65Ds0m/",
-	"2EpA1BDSo2zGhNeVnartSbvUop9FWXThK0VQVxESq6f5emLVhVesyZXnRkabE8b1iCfP+LosaGVFqm3f",
-	"wzM7HigiuKt5AAzv5XZ5WD8PWfzP5mv9okjde0Wqwyu7jeByYqcsrljVp+y1c1+59/+oXv+sbd16sdte",
-	"O7fC0DVMXFc3FfHULGb67swstdplm4BeThtsp9+1Dam/DRo2Anta5LkvUHpcJ2hn3F7FnG1RxT+BSRuW",
-	"+71Vc9ZaSVmzknSHnCrJI8HdxI64vsLsLtWqXQrj+7nCm2fo0v6tqgaV50q1LGrdWt3CPOB+L8WD0r/9",
-	"4jt88bMW3M2+8f2lpoJl34R/sl56ucvJ37y4E3518CH4a5PDP+wKfzso7itpUL21qyBAWELYO/t9U/Qo",
-	"Qrel5GBloQ2mgk7XXbgvG77eIOLDrrQdWPeg3qUW2uQCVaHGb1H5k92jnpzpAK//KmZevRPwLdt6jdbN",
-	"G8iMUGWDIlTCvXLx3eEydpNXrbdiIieoCt8dqUtK2Q5q27LStVNh3ixzZsvZTG1zNXJuK8h25Qxgp7Xx",
-	"+TqaQ+GTUYIkEKMIDUmfQNHEMj23drEUKzRt2AKOy6o7TKMjyjxLxSXW/M87E2OMiSQvaR4FdC4KA1xG",
-	"o8DdpBZU9tnrIHy3DTtMZFCJbdNgrymnQmlXfNs12+nKaFiVfbG6aNY1SrpJY7/s5NSBrpTm+bVqrYXW",
-	"QLMhyrszQ6ebbIQKDGvuBNYPFq83WG+FxGzRb70O0D3MnfPFjbNLHUhVlSDtFmJ+gYKQMYKNiWzWwYew",
-	"e1lvcb2q/KQr/loZlXhTwbYu8S1vOBE8sb4dI/QYT/Mis3l3sTJ8PY6cHgPd9YhLCLynqc7XiTlvKZkV",
-	"VGY2e1xpWyGO8ZmFGVtGuG6ZMbmLnXnkYuw6dNX1o2slBX6pJFinmDstI9gJya5qCMa8qDVW7A6Whrxw",
-	"8wKs53Qq4b3r+OgAZG5pw/mPh9yuvX0n892bio1GcrdsK27rqL2f2SB3t4pdFQTcyHeb9IkD13CuP5XV",
-	"vfN557DiIgYkr9rF7koVdMNZq/OGxeTQzT74UCiQm3zKrn/ujW9JXxIQvrArJ/LCL2j3qB/gIFEg7SYN",
-	"sAqN/Qfy0kNSyHz0dHSA/OFgb3e7FkYuGSPDNebxbgpvCMZdIho45jo7n3pJ/OX3AY7aI/hqVOVNS1a2",
-	"Ynz26mS/drkp9n1Q1L66jlT/spmn0B7kVdjQo7K3Kql9Ll17TMkg8z04hCS+E2DVINS2CAlmxzp1Ea/W",
-	"iul07q27ucizRhPxmmJW3oZxTrsIHqteOR29OathvB8lgoggelSGQ8sacgiq4dU1tsIJR3RRk/aIPwsZ",
-	"6cdse2cGV7J89PHT2af/CgAA//8=",
+	"7L3rcuM4kij8Kvj0TURfRr5WVU93OU7sum9zfPpSFXXZ/tH2SjCZkjCmADUAWtZU1Yl9mn2wfZITSAAk",
+	"SIIUZcuWq6c2YnvKIgkkEpmJvCHz3SAR84XgwLUaPH83mAFNQeI/f3hDp+Z/U1CJZAvNBB88H7yZAbkG",
+	"qZjgREzIckY1WVJFJOhcckiHZCIkGZ9N9n6hOpmN9wfDgYQ/ciYhHTzXMofhQCUzmFMztl4tYPB8oLRk",
+	"fDr48OHDcLCgks5BOyC+k5AC14xmZ9/HgWGpgYOShRTXLAVJrmA1JOPLlbga/c9//TcCwMzLC6png+GA",
+	"07mZMikGHrG0E8Y5vfkZ+FTPBs+/ejpsgDwcfJdLJWQcujGHGz1K8I2xAVTPgCzoFMglTISEAro/cpCr",
+	"ADw7Zgscz46Oh4M54/7voxhYZynMF0IDT1Y/waoJ3itYANWMTwklCc0ysmR6hvApOgeDRvyFcXL8lMxE",
+	"LhWZsmtQ+MqESaUJ5WoJktApZXyIb4tck0VGGddwo4mCRIJWxSItdZWrDEDcMzC2LPfo+Ov6chdUa5Bm",
+	"zP/8/f/b+78Xf/3LoI6D4eBmb8a4HjwfzHOlySWQI6IFOTr+mlwzxS4zIKevvzs7I8mMSpogySHiJki6",
+	"TYx9N6N8CkTwbEWWM+BEz5giTBGlWZYhXpJcSuCaGOZpX7ZjjkEHmbUu9/Pz8y/fnw9+P9z75uKv54Mv",
+	"ei3cgGZAQlbhBKjMmNk43L8hUXkyI1SR88GT88GQCEm+REz8BKsY251ycvryDCmEpUMyvoJVF6uZx3fl",
+	"sZ/ZnOkmJP9bLMmc8hUBriUDZeSAYa6ZyFJFqCZzofQJeXZo94teKuC6jecynKMGFpvn88Hz42eHuCX2",
+	"r5LdDJ1PQSKIv1BOpzAHrtvQZkB1r5TIm3eKqfKL0TbQ+DK/zFhCDUBxCBflCxa8RX7ZBV/w/p2BewV/",
+	"5KB0m6Af3+wpNuU0uxQ3e9K+u8fSsaNpxicggSdA3LMhGUv4owt49+LdARe5kaMvpZiwDOKIlfYdc0yZ",
+	"lxxy7R+dMNrvRv7Vu8L6mvEEmgD+KrQ7kaxQ02zeejYpHCKcdSLknBp5k1INe+bbQWzut1yzrDn3tz3n",
+	"zfHz28yrQMZ3JVcg7VaYf3XtAz6/K/J/ozEhZn61q88Enw692CJPDtWQ4KIJXINckYxdA5lSDUu6IjOq",
+	"CF0sMgapPXnwcGrD3ZLWRFt4ouBZ8v73o+ML+68nh1+ov7x3v787Gj79UD589/TD+yeHh4eHX8xVr6OH",
+	"4p4WR8wzZY6XZ4eHc1VZqcWPkFdqQZMWHlr6x3bLlqprw4qX77hrH8y3aiG4AtRIX0pxmcHc/DMRXAPH",
+	"HcWdsHLwYGHf+Os/lIH7XTDVXyRMBs8H//9BqXQf2KfqwI+LMzalH2poE8oySE/Iqx+/I988ffY34qYi",
+	"KWjKMrWPWHQjmglPE20104UUC5Ca2TWwNKJ8DwdXjOMD4OaU+712+AyGAzMG1VYvXSkN88EQGWNwMWyO",
+	"ZvchMo1npYj+H+7T7xaecmhx+Q9ItBnhVGuYL3RzYaVW36Qfu5p0SIxpYIiQCx6RF8NBmkt7oM1VVciI",
+	"/DILvuD5/NKc/cMB8HQhmKWExnBm03IZRwWq0aPLlYb+k81FCll0NG8CRR9KoI4ea9JntrLCR3BAS84o",
+	"Uul+DDEStFxRA1Y5waUQGVBuHitNpYZ0RHVf2Yzf6FwF44UaVUgLdtXBGgOsD8N9r8BR3cwCCVGaylOm",
+	"f7h2/FwlK5pYZEXQSj2HdfG2ZUPz9gaoSdlkgsyqwdJG1ww/MshSa5+Yb91gVEq6Mn+3MHygAMUfGzvJ",
+	"LryAmXH91dNBUwMeDjSVU2gdzD21v6/jfBTZuH8Wv0O/BdVxwjkdwoZ1rc4toXvLf2Yqsu0p1bT3DgT0",
+	"E9mAwA2wbqBf4UY7l0IdLQhQdbDYur5diavTl2c/wUpVwO80MRsbNqc3Z/bL42dfNVdkJvmuIm5rPLNg",
+	"5tRQkYPc2o6KLGdCFeq6IkwTBfIa1Akx0n31nNAsw9PdL6BJVDWgEgl0UxHkv7lcxe0O1BGXM0Hci4Tp",
+	"qHQEbkRjGpeNLUyBUi2Col/M74SlqCw5VU1ZB82XRM+oNshiysCWkomQt8dY6ym9EIp5qVfbv7ngU6Jx",
+	"87xHyzvfqj6kXMEJycQSpDldFKFGzTfHi/Uf7UfFyELChN3E98K6nUp/jZ8ffX5C+j+dT5ATmiQi59qh",
+	"xzlthCAZ0zoDshR5lholdcbSFHh0W8NDtQmQf/qZIirLp9ERVD5pXVBGo+sx2IuOlS/SjQk8V7BO5hhm",
+	"fqvw6LgGySZOle3z2X+E70fleHBkI7UVW1ygxsIY0FzJTQWPDEuJUuHzCk7apGEpqNwZ2Srr1y03EHmG",
+	"OEr3x1r9vnz1FUzaRHs44PrFbOHYaq5p50dXCc4LvqWdigGzfvqX3g1M0xTpkmYvA1AmNFOAx2j469Gw",
+	"4yBcB7M/tY0xZn326754jS726lnS9Q2eLC/diRIeAKG//fBwrXawiVD50ILpF9LJ1U78tll429Ftjr7C",
+	"l/1fTfIP5f9mk2yIopBAA5FpJWO47IsudK6Tb1sSCjsRfI7W1x3EXhlYWj1JETMY0fQKFGHc6isZTVB5",
+	"ERyeY8SS/jOXQGimBL7wf16/+NXpED9wLek5Dzw8NsZ5CakUyVWpaYByc5un1yA13NjQpNFqWQJeG7Eg",
+	"7p+bYy6gqK+PvqlG9b5ueteWkml4wbOVdWM5vLxV0OFVxdVqoyp8pohYclLSEqKJTjRIp9R6z89CMiGZ",
+	"Xg2GgwnNskuaXEV9PA0FIOJeoLqqIirKUqKF19usUsZsFBnVIaqurAOiJkc3sZ3RHxanlCSjChUt55gp",
+	"w19jSTWMMAwE6Xi/219RHTjnKWiQc8YhfU6UmIOeMT4lkClwbrshWc5YMiOKrhThwj4v9dcQ/dc0c9ar",
+	"IX/UgsIJIltRYyoHJtrQMW76Tij9M4udrolQesQpF6qn1Y8f5KrFvjEwt/iqWAJ2otEC5GjOsqy/qyHn",
+	"TPcDsO5GQoD8AO1gBOsahjiJItMqo4XzuonUmiN1jcA8UyqHtBJONNOIJYe1Gtgv4N2EyxCcrk9KuOvI",
+	"Kofwsw/rS+mDj7uo3A3c7uLs+R4y0Nayr62gfNDT5I/ZR36UjqnvgkIP/S4wF7olmx6iSZtwsJHIuNyg",
+	"erYery4U5MYZuqliEP7dhtMi0KWpBBV3oiRU00xMRxs6SFucQIwrTaNRWYs55/ixMUB0bkePJnN2jhQA",
+	"38wBvxAiGy2Ap+aHBgRvFZ0CkZAImSrreaISzPFFlBYSUrICBKfH8pWmWWSRZ97tRyZSzFFhS5m6IpSn",
+	"GOQ0c0mgyQxS8uvpm9d+xu0FICAMemXs2rw4tcEhpcViET1x0VOi4mGBGJcXu1x+OCyIzMNRC15UtjRC",
+	"dh6n9W3sIPQtuAw8y+zaV2DPSZfbRrPsxWTw/PfuSe1RWl/9FbS4fotMtn1yiqlDPu0LfOobU0RiHp31",
+	"wxpLoJbUth9NSagt5iJczl2EfYmTXYj7mObSe2/qCs9j3qUKrHffr4au9+A753aq4WvZXTTlZsEkqI3m",
+	"bk1rSFsIB5FCFlRqb4iVtnH7GZurDXFypyjPnK5sHMWGMGiWiaXaZpzHnCYiVyObrDvK40laBl/2jTJP",
+	"zIUvpNAuYVChG2RhttXmLemZjapsmgywRoa/ti/2ia1MRC5jARZcSku4Rk5oApH9eu2ebLg3XYtxQ8Z2",
+	"bPNQT0ztuML/urhLEW4p/ANFcKVY9WbBlTuKvx2Kuy0oQg76nSpBP8Hq1lEShL9vaOQnWG0nHlKV7FUO",
+	"43mWOU+t4VJ8dUXokq7WSJHfSx+pGWNw8eABkVBs9OD414lYgIrHRkoJF9glNNHWMllQcwDZ3BZxhf+y",
+	"KI1bKT+LacS4tQl0I/RHR6y+hdIS6ByzDlU8TH/Jsozx6Ujli4WxYSCNpj3DIlsVN0NErhe59o5QZm07",
+	"I5ynlYyzwKS7paWdZAy4Hq3Jb0pECi0PQido82Qxa4eUaKGtnnBXN2kKCUshHbWn9t0qJ3GEuZmx4boT",
+	"Fm+RlOiyktsw7R/PYwhlc+dQWKDuThkmyhs9PXd0qKrc3wpFmwIIrYCJXCdivtZH+sK9hnkxGUtWmxLk",
+	"QrI5lR6MJkU5SrWaBaZjXkIm+FQRLU5IyiYTo7xYB4m1YXxchlgxtzZ3pfkwlwuhYE2yaFvOYCe1oj+n",
+	"+wWl3JWR6OOtZpKaZ4aKWrJWnQYWzVTmGB9IW64OpATDCWRGU8IFwXdPrBkhFOZnUZf9dCly3iLhckWn",
+	"a+nvjbgCjr64jRKoXfpNQXqdubEeEQW6Su4YhgGl8OTw4LeFSwIURk+MJjtFvVyBdImpJj+L6fdFwK+f",
+	"s8Gcik0Xg1uc6p/06RLRY6mIBgsZ49B/tCIqFxnOHBFe3sTVL3uvoSla/JfOixtQocPgcHCzNxV77sd/",
+	"KMH3X9HlL6Dc1hZP99QVW+yJhZ17D08QI1xcKLrNzDVACD0D6USVTwEU0kq64r4W0GRmzV+mbajaRcyH",
+	"RGSpEY9F2mAvfNpNrqGyxiLBNg3L/S8WcxF1Av0splswH6LgPbD58LOY3tp8KNmutxHRcA0+nMNJAZEi",
+	"A2O200RbN8uf3vO0uden52FrrZeQ0td6oB6Hd8cweOZCPr290W/8Rw/llnH43cwXszWn9O7d0RUItiBq",
+	"GyvaqdCtQHNr8Vtb061E8JuAG7yjQQJN9wTPVva+VLqHSWfGAMuzbC8RXEuRRV0NLvlkK2Id5k6f6y/T",
+	"jHhfh7RX5p1NVOjy3q+FqGBanK3CoFFsI0q2QcFFYs9uSRfBuD3NulX0JtaKc64l3/e4h3duzWUmnEf9",
+	"Zt1Uv3izteQIpyfnCkaogkbJ/1dYNi9FbZDafMtE8eDeUfWUNGp5ve5F0/585Hnm7ddvTsuUUq9CWctx",
+	"v5pX+2CZ2k4wtKXF/QpLHw/vTxNdzvIzG+Oe5DqXcFI4WZkuUmtTAdbHaofpH4n7WFzn4U7g5C2Ib6Yk",
+	"dG1BFc1/Z9dAgKEBS4nXH4mQxGppzUzlHW3abbHf1OVve5nCvdx+meKO2vcGO/7CZ8tuwmxe5wgPl2dV",
+	"BDyp1p76z/Nz9e8Xf/13/49+JTE4gT0zF/H5X7fdvRpC7AJaMFKtUrMham5JW656zXqtDF/DbNHNGLuS",
+	"dH3/6+mVg11Qn2GuLI9lVXL2Rw4nZE5TsE59w/wGpvp5HXLik64iaHTvn4d731x87v6xd/Gl/+mLf+tF",
+	"lOio3kuoApKBGVcNScqmTCvMxGScgySz1WIGvGWLPHriW1Vons2DXF05ZyAQo3/aEl7uJjFTJwSjwoKX",
+	"GSfmhf3O2O+LMq7jtTiV4xUdo8lLiTUFJExcKDWhPIHMXbS44mLJoxreS8kSaClF9vb192QBkrgbBESL",
+	"K+D2cAi2yVXU+ebD5+fn++VfPfcoPgehilB0885pRuzX5aWW4/1nh1XY1YYH4CswY2L9hX3ygmcr4sOH",
+	"LhPGRnCLaj5m05qHIuOLXK8vglMg2AbnNvwmFk0PCvbUr7qkkXTkFxzsra0kEwpSokCfEAU230kbVZu4",
+	"G01aLKIuJlcDcBTkB7fX0EQE+oKAJGUpHv1z81fPyHLbXafffGnOpRR8ikyMN+K0IKmIAj5nSmGAptAI",
+	"Ijlg+MzHKaFe0i6jyZXaLDOtrTDNK5gw7hJBzFYZ0SjRfzujiii4BkkzYr9WLfVqwvB/TQ9DG23C/AQ0",
+	"y/zlwExM1S3r37RGIDXTGXSgo2ncvH11ZrFsZKsF8opxLGzgqj5FYbxmIkO/Wv+w03/4T9YGS3zRFVxM",
+	"4K50JOgyKiqIv4hzJNpM7rzfTBr9hrkj3uxSmIOH8eahO6dcdomQKch9YoPrhQBDF7HZa5nzqcI6kUSL",
+	"KRjt/sQ8s7csbLhqYuBzR7OUYglK43efKYJhqYiUwxTAkY/NR3jI+RiK8H1YTjWhPGVGxSfMB8loJji0",
+	"pcYkMxjRJZUwCvSs5osp8NVIS8p49IpHU7yXyEUCXEgxZ8rmaGhBcKQ4SGzK3b2dNZXOcPhfDWE7A2KE",
+	"UeL+oh6/QyflppMJf+l8o68WEiYgJaQjA6yxRngSCTi9hkTwVPnrrW5bbZm4eA5LUWL0q8OwxOjh/uHh",
+	"USTDJYCD8ZGeSZFPZ+6QrAlrqxsYdUEhVGvmPz56+renXz/56unfeoDhhMKoWqx5Q7VB5YuFkNqxXDGU",
+	"9+Y4IRKnNA/AP0GKUUo1HUkwSGbxk6QnhbPu2dKRhOn6GU6Jfe2EQO4q0UK+Z6TH3hHRQmzun1JC6tgZ",
+	"MWE3kFpJRy5XheIV3OLGfA5PrsNBQDAXPS48lKLaMkKT3rN8itnrNGNUgXKnk8Xt0AhjylfOniDGtjgh",
+	"V7DQRi81llFVU+iu+LzG7VDXKl5WQ1Y1zc/eq9ssfnmbKEZLXBjDX2pWDFY/4eyF+PDSW38vkIQEmMth",
+	"6bS5/XubFnqLhTPD9B2H21rssgArqhCUm7WFUEm49buOlwSw3DpoUllP38hJLQ7btwRo60XQn4Pas05q",
+	"zui1VQp8GVqma3czAwV4myTWdc3xVUD+9fAKQhnXz/3K+i3caI1F5wNL8GlLMbNnh9Gk1x+90ycR8znT",
+	"XmHw83xGPL/0zHxdfPNN/2TdYJMjENuHoxAjfYVkbd+KIYYF8svJC9wUwEfmju6wC/P6U85XJqDpnGFJ",
+	"FRtjNKYQLFtq075yV5Y29BpOJU1gZNUpFa9Gn9naeEAMjbgLU0ob0sGiHiekUYq+wQ2BSvj066pWGGWV",
+	"CIbQGviWITYjrFCpDdG4jc2UzVf1RLmcCayV576JqUithSMu2sG7pfVHNVaqNXZYUX0Qc0hJRlOsLwNa",
+	"7ZNTj2JnxZlffdWViNk2mTDO9Cp6GKMtGGikylf1wRxm3N2i7iGThf4TVyVprkXcs5LChOaZtkmS2FXC",
+	"V7s/MB/Fh3MflanW9ev7kDp6K1LMrT+BCztRTRnF6PgaxcubrqMyShgNy/cYqtThvu6uvNXHWPPhgyLs",
+	"gAD2jD38Yl5FR80cRL5efXpj3wtCFm10/osDwsurS5pRbjOiN1TQ650GtpNp06IJ+AhJLHLhPWUFnw/x",
+	"ODSGnPWglQp/3JF2q7DQtnLvigQeC8RmSXbVHbhLll1tL3eRZlcFYdMc+sYC6li4DA6gHgMV51V9NcU4",
+	"8WzsKhxbMCCaO7NTG6IKzq3NiOhm97Ynql9v5ybo3YPKGxGqlyMXzQAX1gNU1jHsGrWg2oA9hAQ3Sk9U",
+	"xL8GreMqFs0WMzoytgGv3IEKzu5L0OveWImrwpk86iwwvYE3eAsaQ3vgteFsbkLQpT+s9cLYm0HO1TdK",
+	"nYHSNGPm9GYUXueJv1FCEHmOz0YuQ6fE19qMqGoeITLYIqOr0TXNclBxnKzxZ8Y+0OiRRLC6d/wO2lCk",
+	"+1D8+mKtu5EtkNDXjmjSUU0qVVZQJ+EmQdVYa1hjxja+akNqCynUaKxCUHF+rFNClJq7aaHOYNEtuuiQ",
+	"VHfRWApptwtdxU9+6/OvhL7vmee/2FId6PqJUOvABZAqEhJu3OJ7lKdGULeB6aJeQ58c7Xs4Q26dGv51",
+	"3+Om8NA8+WpdY8DmSVRG3Hp9Wi6wnPXp2g8/nV29zi6k25wbA0O56F+PyFz0vGpKj/JiuTf9k5mLhfh+",
+	"YsPB3F6zNf+cgtlUzKKYLzKwSRzDAcwvIbX2j91YSf0jCZLyq8FwwOZuDPzHCFJb3VYtALDNqJaUF+tW",
+	"/oesGEgkEhPVpLLnq70xrNCJmgJe5J7niiXm7DTCEOcyWHVNlTK0vmMei2rOdl8LLCiLVLLnk+Mmf1bd",
+	"MJt5cxt1LuoB9GYM35UMLwpTYN7QOieu+b+QYfHPWITEJs1EwwVCBvo4OhsxYUkbA8WKlm4ovv7qaT84",
+	"YpQcVB+Ipxm4dBir9qUCg0LiGmRGFxFfa54yMSrSAXtkuNkvymzAPuVW8GDDm2ujo9ktPno23+SjdCSB",
+	"pj2/AKXZnLbXDZ47RPepKLsBFjfCn02rc2J543gdQlVFTQO7jT0qIAxn9+gYVsimRhIhSmN6XEG6VUKU",
+	"YtlfIuEYr8QyerPZ91Tt53DFskH9JvyRTXNpM5A2uqFdz9uzMw7tkltR5GdrupV9evQGJeG3VkMes7Vb",
+	"qyd68Wdlj620X4pnIb2r2oUUe+bUVli0c1pbWQCroGDBF078tz2nskpQqCBG5qvWzLCpn7242Ca49+V5",
+	"G96K1KGmWVZcri8bLZ++POsJiE1U70XyNm/NUrzNxG+A84PfnSG5hITmCsItJqnrX9mnj4AjlBEWOruN",
+	"rCuQ1tjJxugFKa+5eRCSX4G6TRoSIB5vbSe7MkN9jeRCMPZ2x9Yk27tGkF3ki7ibCTE8DO59StdHvdLg",
+	"jVdTZmtlpVoqusGUcR505JiJHMdP15YeXFMwOCTqj1B7ujct6F9AzbmDShPjtDJPv+dVFkyWuGI8DVrc",
+	"OCEzwvBGvMeNM0k72y80kiQkDEkqNArlYjLrhvj98GLsGdTf87K+YFz6/lr1xXVzcJcLPHgxFP02E3TO",
+	"mvi5TU2f/t2wL6JepfDt0UZB9jeNezWfKQzCtATT+5e9uE3dHl9EcsO2M/07fBdgte/orQ8zRxC9T7OO",
+	"Jj73kFvRPKHcddFblsYuoC9LKGk6jeVtgyaXq6IxGPGkvOHVra3mY+Dag0tFCPlmyRlbaTm0215Dxexb",
+	"yGOorGSnKQwFJLdn5NYuVet5eYfZCh+64Ooo8tzsCRWMqCDJJdOr1wY3bR3G6ndFqgfKkIzV5Wh+Nbo+",
+	"Gv3Pf/03KgKIanRGAZWYQeumnmm9QNXKSYkR2iStzTiqIuUzZa8pl/fcXQkp8yoHvEvHJ8YaQKboAcgH",
+	"1AgnLWmU9dFPX549L4PO9jK7TdS0icJqSHxD8mENSSowNeyfykUEhz7ifc5deEENbcORPGWaZGI6JAGn",
+	"q2GR2T0svLiZmFpo0Hmwf87P+ZdflsWD1P6XX5Lxaa5nQrJ/4jDPybeIEFLZOvI5rcH9BapZeK3Kdhlk",
+	"nNASByfnvGXc8/zw8Enid87uG/4GYxxyfHB9dOB3+ADphpwV7gDs6U4lEGfdEqMVunV9K1IGuCTbWZNn",
+	"q33y1uqiRaqNwYX76Y+8ciesOm7RZBwrJogJFg7dP+cvOBC3YEXG74xg+DAeEkoyZsvx2t+GJBBXH8Yn",
+	"ZBz8Pcay5NGCA+f8DZu7LuavfvyOPHny5BuD2rdvvtsnvwhuLNHmTXx84/X3Q+e158SZE+Z3Y8LvvX39",
+	"PbkExVK8f+bIwF6iMfj6AW/H2UsGZvzi7lD9zoC96+o63pSXhgMy9NOMDRbGtvjMOR//25Iy/b+eqXF5",
+	"E1qCziVXmPrk7udlwT0IvIFd3vqw3VbN8o4Pj60NrsQcEFFKsywjLrH/nNtmo/b2OJvDPnkNPCXjWjee",
+	"sVnbJRC8ba+Fa95DqAVO0Qlk1pQ4foqGurJ3f8f+Hv3YLc2sZ/zDGzodGyrBGxsrkRNjqbkZtMhS8vnT",
+	"o+MvSrgFB9u3093swE4fQPlyxjJPzz+gJ+fLLwti+Obps7/5i9nE3odWz82774nVaMh7e4v9vZ3o/Tl/",
+	"v7e3V/y/efHp4SF5T8aM41WB0T+U4OMhGeNftlAzOpDG5D3u1KVIVyShnAssDmFWdVLwkgR37/9zrKrL",
+	"OBmXV8PHXxA34ZGZMOfUiQNIzeBc1HvE4i0fe4OBCA4nZGzt2bHtZmpvXLshn5ghJ0JeYk99swDGscJl",
+	"gjX5Udf3S8CKrM4kxAdl9SO8SW1vUixcyNPP8NTMwIUeTUTOPcRodBpL0QFsfyjkH1YaLkSgH+mZGWkO",
+	"eibSkRkQJ7VIQN6hekbghimtTsj41DwcO9ZiWhH7ofKDfWMGM4dZxhKN6y6pelT87obGfm/11TJty4cH",
+	"H9oWuVTZeuOG5mvNZe3kR8dm8oXEqymo44ysL9zMF/CF67mAjG7LVPhKFEFXBkMstSIWYz8P7u6CrjJB",
+	"05EWYpRROYUKSTKF7isrPdmcaf/tM0ts7t4vpKM5pIyOzOFeH8AAOQ5aLh8gM9iBnlk28UXBC56gxF6g",
+	"EBNiZMIJ+SMX2rqGx2VFgmKQJ470rynLjKCxQ2BXQ5TjS7o6Kfr0Bhe9hoU4Qlk2fgVarvZOzR849mA4",
+	"yFgC3NaUY77OhDRa2IImM9g73j/0Zk/lt7JOxOC1v/sRHu2nL8+C7oHPB0f7h/YrsQBOF2zwfPBk/wgH",
+	"N5SLiqE5sVEp2YNro1Cjh9U20S746iwdPB+YM/LUvPiDfQ/TAYrL3S0u3fKVA28gDNe+6eu7NCuvZPYO",
+	"M6GJbbPtHUlXsNq3diDap+ZlVBBKLNovvO5INy1i1g4Mn7rAB7N9xKtAtUCjDU/okSuXsW2QFCluMXVM",
+	"bsv9b3PqZdGbolb0RUhbZTtlacf+CHlXmNbQ1WsMw/Z48S2GUj9chJk4z98Njg8PrS8VUz2KK6OBADK/",
+	"leB3NgYoOAnteLRZGuUr6dSWGkKbwbLnfpBs1zZHAfSBL22ERmE+n1O5clZQYIdwWBal871bBQNX2NPV",
+	"Ji8ZKXG5EleBdKhnJ3qJjlq+nsFcQXYN5lxcSJiwm7FVwWwt67FVQJBgIMvsB4QuXO/apuSpFk7dofQR",
+	"Cgp+D2/yxYg6qP15S6K+TxKsonQ9GVZM3W3RYaFxfWYbOtTs6RbaRFK8wGY7qiVgd2WtLQU0C3tJlBqe",
+	"tfODXfR9CxmagrZ7sbUb/CF/meuKRWWU63NuDldjmZEzo2YnwhtWaBj6G6hujs+U5Q9fh97Yp7kyRkOD",
+	"6u15VisYvCnZ/0YdLa95L7CvsFj4RRHt/1akq62RXLMC8oeqt851CqnR/NE90bzzAkeo/k2wZ9Yd5gux",
+	"OhFnWH4GNHWVbYwN2Ta3e+0A38G5jg+P/2QruqMk+BYdIdQqCxNjg0uUBtiLlwRitCYAgpPpQEJRuSku",
+	"FayjxExRFKcrEDKjpRaXKyC+oKIR5OnQ3fCqc6ib8a5H0yPjUbOcF4jJXrx5uP2Ju4kY5adN2mLSHBCu",
+	"ktvgHhjrjuDckSte5jqgfn90MK4FodxWoLMk38kX70pXzYilHyxfZKChrYcvHpiGTaYClG+31KR+O8iO",
+	"zqceX0zQo3G/Wvz3NgrTX+oazcKFbrZOsHcG5o7kaucPKJbYNIiG0hZ1L0xBN2jpgVTfF/zjOzFfcFiL",
+	"5w0tpAIfZ98j1yx8VLS6UTbE/pHw/f0cj+XCbeR4BwflbVQ+QpUzbrhYfvQK7PZWc0dWfAUYZqQ1YSFt",
+	"0QAf/nIBuqWr3Wf1zHSjo/sgZcpXF74rbzsNuXak2/H/tc/0T9z1qLjrJ4BFjbes64ZeoasGs0ZolpGg",
+	"mNwGLGVvP98bR9nhPzHUJ4Z6NAz1VkGDn6YUKyPG+SYs9NgaGfx7yX33RkhujjZPtfXv+AwU7ctvzoDK",
+	"1IqJjGrIVttyXRde4LJzwgxcrfkwjiKyTOS6xKdv4daKS2zctqMAR+nOQB94R0Q16EXaZ/OCvq33Km18",
+	"P9DOUMZ9RTDKRMGWwAXufXfgYpFRxjXcaJ9pkVJN969gNS48lC6Hy4YmbNcLyFTEQ2ljCD+hefixBw5s",
+	"E9MHjRacKZVDWjbLbXcBll3Ji+17NCfW7lZxR+76DqmXUO75qslIgUg9eGfv0dQ8nHWX/bW4elCGeCRK",
+	"WK/tf5QK18NCfmdfgKGvgGQxhDUVIo0dAm2OUEuf90kLHS7PR+DYbGX3TZn2J1j1cWY+Znmw/bP0J1jt",
+	"xG35SQQ9zKlpHY2bnpoHC+q6HN+axaIeEBz204H7idrv68Cd5Kpy4GIdHAecBJXPIe3JAfbt7bOAHfcT",
+	"D3zigfvhgdMkwZ5ZBGVtWnBC3a3XSftCu7bbd6X9Jq7inU6KUg/YNIUsQDKR2jtqHJZbdYPYxf1raXlF",
+	"B5sH1vI++Uz0bs9DG3XG7GLLc2LSRxnMxLTbK/2zmD6MV3rLtzjifu6wVQ8KE4efNm+3q9Gy5RszBRQ2",
+	"WmEkWAoJS8OM9aKmfgwsX2k8CtVxj+oDPcCqJsljeCO97Y2HozuDZIW+v+RN/eVZv41JRpXaIGThCysc",
+	"3dwMhoNj/O8T/O9T/O+zm5tojYUeeANu9lGJNmiEa0HfN4LiW9Z/6EvSrgFVKzbs4w6yXt+h6V7Vx5/F",
+	"dH0oJ6yWsI2QzqtgvP53o8zbB+/KS6QfWkXpFIwkHdwv2jrce0XX3O246txwQ7KcrYw2vASuy0bs5i/X",
+	"djuoRBxF5KYni9snVD7dJpS3DvfWxlh/Kd59mGjrffJJZS3rOaZWw+Q+4qCNMiktfFR7ryMy+qvw1QyM",
+	"vcCNtWPrAegi8J7R5MraD9sPoVZQ/CcIplbXs5OwagWEbjW7dp340dsNj2ZpWwrA1qG0OXfESPPMvIC3",
+	"tLCGjpgQV6uvi8nj8vrgXaMmYo9Y7m4485E42G5PaI/S6/YIlrOl+G+DY5pR4NjZ16Yx1on8YQiqQ4us",
+	"Ar/reHEVmnX6xUYCooKQDmUzJrxu7VRtTtqmFv0oiqILnymCuoqQWD3N1xMrL7xiTa4sMzLanDBWTu+T",
+	"U74qClpZkWp7NPHUjgcKO5rYG+sM7+W2eVg/Dln8Z/O1flKkHr0i1eKV3URwObFTFFcsK1Z22rkv3fu/",
+	"la9/1LZutfxtp51bYugOJq6rpIp4qpc3/f3CLLXcZZuAXva2L7fT79qa1N8aDRuBPcmzzJcsPakStDNu",
+	"b2PONqjiT2DShgWAH9SctVZSWq8t3SKngpboZjfFkrt909tVq7YpjB/nCu+foQv7t6waVJwr5bKoawHX",
+	"KswD7vdSPCj92y2+wxc/asEdrKRHqalg2ffhn6yWXm5z8tcv7oRfHbwL/lrn8A/WPngYFHeVNCjf2lYQ",
+	"ICwh7J39EhJgNWd/gdBNKTlYWWiDuRrbB77EdicrVRvU77CCHBRdsF2damabdwyxDDdfkQy0BkkSqlov",
+	"X/mWCLeMsd4no1fx3COAV20Nfi/8Xp+jg+dtr9l2Pe3MGdKcwGQCie3+75xP2M38edHOvHpojJv9Zse+",
+	"+ZwvG79/zq0SObdN5HhaBt5ty3TfbN8XqHIDJFRTLOZoPrH1uIsPXYPn9hpz1R37E6iCtQU9sD5Ynb1b",
+	"V6oR5qPR+Ha1hm0FLGowRTm85RA5eNdk1M6qWaeFPEcWLctve4lgBIIrWe3KLZ34PhdY8tuxNF4hZqqt",
+	"0taOuPRjqrRV2/WdF9taA8+26m31Ifb22EKDrh5IM+jKUXk8EgVzXKrgOM/60p3HAZe3KRKbJbZUsNTn",
+	"+tpHIhnuw+8eLnwnl9rucFA+zhjso1jQlq7ANTm31vfI6tThMa27VAWvpnfZ+q/9O/dIdH6ODhFaWBQ7",
+	"3Ia6FaZK1HgUFz9ZOdkh5AK8/quIN7/knQg2P3m3BPD7Z1gfk/CohEclzna4jO0IMb0REzlBlfv+vG1S",
+	"yvbw3pSV7nz14vUiY7Z86sS29yaXtmNJm58Le32PLlfRnH1/+SG4dHAFq17p+iiaWKpnNg4rxRI9KWwO",
+	"J0WVV6Yx8cE8S8Q19pjLWi9iMK5BXtMsCuhM5Aa4lEaBu0+zqej03kL4bhu2mDivhrYtoC2LlQilXbMn",
+	"1+61LYN+WXRmbqNZ16r3PoPLRS/hFnQlNMvuVNs7jD7VW3L+fmHodF1MqgTDhteCaBs2SzNYb6Rg2iZT",
+	"ehWgu1/6wKe0gW3qQKrsPGC3EPPZFYSMEWxMZLMO3oX9szvdUmW7A9dspPRH48142yrTN13lRPChjUUY",
+	"ocd4kuWpvecVc0Z1JA50BIQ/84EOuKGJzlZDc95SMs2pTO1tZeVcZFY59y0KBW8NhGBvWDkfuYBIVT+6",
+	"0yW0T/60KsXs1JPWCsm2fGixrJ0KK7Y70EJeuH8B1nE6FfDu2mHWA5kb2nD+4z7usIdPatq9qVhrZf7A",
+	"tuKmiUGP0/O1u1VsqwD9Wr5bp08cuJbn3Vcn3Tsf951JXESPy5J2sdtSBd1w1uq8ZzHZd7MP3uUK5Loc",
+	"Jouwwb1vSdelE3xhW0lLc7+g7aO+h4NEgbSb1MMqNPYfyGsPSS6zwfPBAfKHg72udf82w4izMTJcI1jv",
+	"pvCGYNwlooHj3VqXw1UQf/F9gKPmCL76cVHZhxWt/09fnu1XimnEvg+aqJXlL6pf1vPim4O8DBtIlvZW",
+	"KbUvjYqvhkRLBqnv+Sgk8Z3n8fow5mvalpTB7FgXPeLVWjKdzLx1NxNZWdtoOTM2eUUxK6ovOKddc7xX",
+	"tWylWoHxRMyBaBGM5QMVkS0p27yGhRJwRHQShqM4l0wEp0HiY5HJW5Q/x1UbtsfktnkFLpvw1xzxRyEL",
+	"NBPv8lB4cSn4vkic/XDx4f8FAAD//w==",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

@@ -1,0 +1,37 @@
+package app
+
+import (
+	"crypto/rand"
+
+	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/postgres"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/routing"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
+	"github.com/signalbox-dev/signalbox/shared/id"
+)
+
+// ladder are the services over what sets the rungs of the policy ladder.
+type ladder struct {
+	keys     *apikey.Service
+	settings *settings.Service
+	profiles *profile.Service
+}
+
+// ladder builds them; source gives the catalog that they may name things of.
+func (a *App) ladder(mutator *deploy.Mutator, ids *id.Source, source routing.Source) ladder {
+	runner, now := a.db.Runner(), a.deps.Now
+	profiles, checker := postgres.NewProfileStore(), routing.NewChecker(source)
+	return ladder{
+		keys: apikey.NewService(apikey.Deps{
+			Runner: runner, Store: postgres.NewAPIKeyStore(), Mutator: mutator, IDs: ids, Rand: rand.Reader, Now: now,
+		}),
+		settings: settings.NewService(settings.Deps{
+			Runner: runner, Store: postgres.NewSettingsStore(), Mutator: mutator, Profiles: profiles, Checker: checker, Now: now,
+		}),
+		profiles: profile.NewService(profile.Deps{
+			Runner: runner, Store: profiles, Mutator: mutator, Checker: checker, IDs: ids, Now: now,
+		}),
+	}
+}

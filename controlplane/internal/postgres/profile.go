@@ -1,0 +1,154 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+	"gorm.io/gorm"
+
+	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
+	"github.com/signalbox-dev/signalbox/shared/fault"
+	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/policy"
+)
+
+// profileRow keeps the routing fields as one document in their published form:
+// they are read and written whole, and nothing is looked up by one of them.
+type profileRow struct {
+	ID          uuid.UUID                  `gorm:"column:id;primaryKey"`
+	WorkspaceID uuid.UUID                  `gorm:"column:workspace_id"`
+	Name        string                     `gorm:"column:name"`
+	Routing     jsonColumn[policy.Routing] `gorm:"column:routing"`
+	Version     int64                      `gorm:"column:version"`
+	CreatedAt   time.Time                  `gorm:"column:created_at;autoCreateTime:false"`
+	UpdatedAt   time.Time                  `gorm:"column:updated_at;autoUpdateTime:false"`
+}
+
+func (profileRow) TableName() string { return "routing_profiles" }
+
+func profileRowOf(p profile.Profile) profileRow {
+	return profileRow{
+		ID: p.ID.UUID(), WorkspaceID: p.Workspace.UUID(), Name: p.Name, Routing: jsonColumn[policy.Routing]{p.Routing},
+		Version: p.Version, CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt,
+	}
+}
+
+func (r profileRow) profile() profile.Profile {
+	return profile.Profile{
+		ID: id.FromUUID[id.ProfileKind](r.ID), Workspace: id.FromUUID[id.WorkspaceKind](r.WorkspaceID), Name: r.Name,
+		Routing: r.Routing.v, Version: r.Version, CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(),
+	}
+}
+
+// changeable are the columns that an update writes.
+func (r profileRow) changeable() map[string]any {
+	return map[string]any{"name": r.Name, "routing": r.Routing, "version": r.Version, "updated_at": r.UpdatedAt}
+}
+
+// ProfileStore keeps routing profiles.
+type ProfileStore struct{}
+
+// NewProfileStore returns a store that works in the transaction of its context.
+func NewProfileStore() *ProfileStore { return &ProfileStore{} }
+
+// Create implements profile.Store.
+func (*ProfileStore) Create(ctx context.Context, ws id.Workspace, p profile.Profile) error {
+	row := profileRowOf(p)
+	return translate(tenant(ctx, ws).Create(&row).Error, "create a routing profile")
+}
+
+// Get implements profile.Store.
+func (*ProfileStore) Get(ctx context.Context, ws id.Workspace, p id.Profile) (profile.Profile, error) {
+	var row profileRow
+	err := scoped(ctx, ws).Where("id = ?", p.UUID()).Take(&row).Error
+	return row.profile(), translate(err, "read a routing profile")
+}
+
+// List implements profile.Store.
+func (*ProfileStore) List(ctx context.Context, ws id.Workspace, q page.Query, f profile.Filter) (page.Result[profile.Profile], error) {
+	own := scoped(ctx, ws)
+	if f.Name != "" {
+		own = own.Where("lower(name) = lower(?)", f.Name)
+	}
+	db, err := newestFirst(own, "id", q)
+	if err != nil {
+		return page.Result[profile.Profile]{}, err
+	}
+	var rows []profileRow
+	if err := db.Find(&rows).Error; err != nil {
+		return page.Result[profile.Profile]{}, translate(err, "list routing profiles")
+	}
+	return cut(rows, q, func(r profileRow) uuid.UUID { return r.ID }, profileRow.profile), nil
+}
+
+// Count implements profile.Store.
+func (*ProfileStore) Count(ctx context.Context, ws id.Workspace) (int, error) {
+	var n int64
+	err := scoped(ctx, ws).Model(&profileRow{}).Count(&n).Error
+	return int(n), translate(err, "count routing profiles")
+}
+
+// Update implements profile.Store.
+func (*ProfileStore) Update(ctx context.Context, ws id.Workspace, p profile.Profile) error {
+	row := profileRowOf(p)
+	own := scoped(ctx, ws).Model(&profileRow{}).Where("id = ?", row.ID)
+	done := own.Session(fresh).Where("version = ?", p.Version-1).Updates(row.changeable())
+	return versioned(done, own.Session(fresh), "update a routing profile")
+}
+
+// Delete implements profile.Store.
+func (*ProfileStore) Delete(ctx context.Context, ws id.Workspace, p id.Profile) error {
+	return changed(scoped(ctx, ws).Where("id = ?", p.UUID()).Delete(&profileRow{}), "delete a routing profile")
+}
+
+// Bindings implements profile.Store.
+func (*ProfileStore) Bindings(ctx context.Context, ws id.Workspace, p id.Profile) (profile.Bindings, error) {
+	var b profile.Bindings
+	var n int64
+	if err := scoped(ctx, ws).Model(&settingsRow{}).Where("routing_profile_id = ?", p.UUID()).Count(&n).Error; err != nil {
+		return b, translate(err, "read the bindings of a routing profile")
+	}
+	b.Workspace = n > 0
+	return b, nil
+}
+
+// Bindable implements settings.Profiles.
+func (s *ProfileStore) Bindable(ctx context.Context, ws id.Workspace, p id.Profile) error {
+	return present(scoped(ctx, ws).Model(&profileRow{}).Where("id = ?", p.UUID()), "routing profile")
+}
+
+// publishedProfiles are all of the workspace, in the order of their ids. Those
+// that nothing is bound to are among them: a gateway may hold the snapshot
+// after an unbinding before it holds the key's document.
+func publishedProfiles(ctx context.Context, ws id.Workspace) ([]policy.Profile, error) {
+	var rows []profileRow
+	if err := scoped(ctx, ws).Order("id").Find(&rows).Error; err != nil {
+		return nil, translate(err, "compile the routing profiles")
+	}
+	var list []policy.Profile
+	for _, r := range rows {
+		list = append(list, r.profile().Published())
+	}
+	return list, nil
+}
+
+// present fails with not_found when nothing is selected. noun is what the
+// caller of the API calls it.
+func present(selected *gorm.DB, noun string) error {
+	var n int64
+	if err := selected.Count(&n).Error; err != nil {
+		return translate(err, "look for a "+noun)
+	}
+	if n == 0 {
+		return fault.Newf(fault.NotFound, "There is no such %s in this workspace.", noun)
+	}
+	return nil
+}
+
+var (
+	_ profile.Store     = (*ProfileStore)(nil)
+	_ settings.Profiles = (*ProfileStore)(nil)
+)

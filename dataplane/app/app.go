@@ -143,7 +143,7 @@ func (a *App) wire(context.Context) error {
 	ids := id.SystemSource()
 	recent := record.NewRecent(a.cfg.RecentGenerations)
 	recorder := record.New(record.Deps{
-		Spool: a.spool, IDs: ids, Access: a.access.writer(a.cfg.AccessLog), Log: log,
+		Spool: a.spool, Access: a.access.writer(a.cfg.AccessLog), Log: log,
 		Metrics: record.NewMetrics(a.registry), Recent: recent,
 	})
 	runner := attempt.New(attempt.Deps{
@@ -152,7 +152,8 @@ func (a *App) wire(context.Context) error {
 	line := pipeline.New(pipeline.Steps{
 		Auth: auth.New(keys, now), Policies: a.policies, Catalogs: a.policies, Objects: names, Health: known, Decide: decide.Decide,
 		Admit: limits.NewOpen(), Begin: recorder, Attempt: runner, Deliver: stream.New(), Record: recorder, Access: recorder,
-	}, now, rand.Uint64)
+		Status: StatusOf,
+	}, now, rand.Uint64, ids)
 	edge := surface.Deps{Pipeline: line, Access: recorder, Generations: recent, Health: known, Kept: names, IDs: ids, Now: now, Log: log}
 	if a.tracing.Enabled() {
 		edge.Tracer = a.tracing.Tracer("gateway")

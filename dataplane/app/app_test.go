@@ -167,29 +167,6 @@ func TestUpstreamFailureNamesWhoWasTried(t *testing.T) {
 	require.Equal(t, 1, event.Attempts)
 }
 
-func TestEachModelOfAChainIsItsOwnEvent(t *testing.T) {
-	p := newPlatform(t)
-	g := p.gateway()
-	got := g.chat(p.token, `{"model":"acme/broken-fault-status-503","models":["acme/small"],"messages":[{"role":"user","content":"hi"}]}`)
-	require.Equal(t, http.StatusOK, got.status, got.body)
-	require.Equal(t, "acme/small", got.header.Get("x-signalbox-model"))
-	rid := got.header.Get("x-signalbox-request-id")
-	events := p.events(rid, 2)
-	first, second := events[0], events[1]
-	if first.ID.String() != rid {
-		first, second = second, first
-	}
-	require.Equal(t, rid, first.ID.String())
-	require.Equal(t, wire.Failed, first.Outcome)
-	require.Equal(t, "acme/broken-fault-status-503", first.DecidedModel)
-	require.Zero(t, first.Cost.Total)
-	require.NotEqual(t, first.ID, second.ID)
-	require.Equal(t, wire.Success, second.Outcome)
-	require.Equal(t, "acme/small", second.DecidedModel)
-	require.Positive(t, second.Cost.Total)
-	require.Contains(t, string(first.Decision), `"routing_switch_reason":"fallback_model"`)
-}
-
 func TestUnbelievedCallersLeaveOnlyALine(t *testing.T) {
 	p := newPlatform(t)
 	g := p.gateway()

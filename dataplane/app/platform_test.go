@@ -111,7 +111,7 @@ func (p *platform) publishCatalog() {
 			{Slug: "south", Type: catalog.OpenAICompatible, BaseURL: p.simAt + "/v1", Keyless: true},
 		},
 		Models: []catalog.Model{
-			model("broken-fault-status-503", "north"), model("hang-fault-hang-2", "north"), model("large", "north", "south"), model("small", "north"), voice,
+			model("broken-fault-status-503", "north"), model("broken-fault-status-429-retry-7", "north"), model("hang-fault-hang-2", "north"), model("large", "north", "south"), model("small", "north"), voice,
 		},
 	}
 	body, digest, err := policy.Encode(c)

@@ -80,6 +80,12 @@ func (d *decision) walk(links []link) Plan {
 		if refusal != nil && i == 0 {
 			first, firstStage = refusal, stage
 		}
+		for j := before; j < len(d.plan.Chain); j++ {
+			d.plan.Chain[j].Reason = links[i].reason
+			if j > 0 && links[i].reason == "" {
+				d.plan.Chain[j].Reason = SwitchFallbackModel // of several that one name stands for
+			}
+		}
 		if before == 0 && len(d.plan.Chain) > 0 {
 			d.decided(links[i], t)
 		}
@@ -173,6 +179,9 @@ func (d *decision) add(t *target, pool []*ranked) {
 		pool = pool[:1]
 	}
 	step := Step{Model: t.model, Candidates: make([]Candidate, len(pool))}
+	if state := t.model.StateAt(d.in.Facts.Now); state != catalog.Active {
+		step.Lifecycle = state
+	}
 	for i := range pool {
 		o := pool[i].offer
 		step.Candidates[i] = Candidate{
@@ -200,9 +209,7 @@ func (d *decision) decided(l link, t target) {
 	if d.ruledFirst {
 		r.SwitchReason = SwitchRule
 	}
-	if state := step.Model.StateAt(d.in.Facts.Now); state != catalog.Active {
-		r.Lifecycle = state
-	}
+	r.Lifecycle = step.Lifecycle
 }
 
 // finish writes what is known once the chain stands.
@@ -216,6 +223,7 @@ func (d *decision) finish() {
 		r.Ordering = Fixed
 	}
 	d.plan.Timeouts = policy.Timeouts{FirstByte: d.prefer.firstByte.value, Request: d.prefer.request.value}
+	d.plan.Explicit = len(d.in.Facts.Models) > 0 && !d.ruled
 	d.plan.MaxAttempts = d.settings.MaxAttempts
 	if d.plan.MaxAttempts <= 0 {
 		d.plan.MaxAttempts = policy.DefaultSettings().MaxAttempts

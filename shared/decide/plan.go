@@ -10,6 +10,7 @@ import (
 // the refusal, and the record either way.
 type Plan struct {
 	Chain       []Step
+	Explicit    bool            // somebody wrote the chain out for this request: its models
 	MaxAttempts int             // upstream calls over the whole chain
 	Timeouts    policy.Timeouts // as the ladder sets them; 0: the server's
 	Refusal     *fault.Error    // nil when there is something to try
@@ -20,6 +21,24 @@ type Plan struct {
 type Step struct {
 	Model      *catalog.Model
 	Candidates []Candidate // in the order in which they are tried; never empty
+	// Reason is why this model is not what was asked for first; "" when it is.
+	Reason SwitchReason
+	// Lifecycle is the model's state unless it is active.
+	Lifecycle catalog.LifecycleState
+}
+
+// RecordOf is the record of one step's turn: the plan's, with what was decided
+// for that step. What happened is filled in later.
+func (p *Plan) RecordOf(step int) Record {
+	r := p.Record
+	if step == 0 || step >= len(p.Chain) {
+		return r
+	}
+	s := &p.Chain[step]
+	first := &s.Candidates[0]
+	r.DecidedModel, r.DecidedProvider, r.DecidedUpstream = s.Model.ID, first.Provider.Slug, first.Endpoint.ID
+	r.SwitchReason, r.Lifecycle = s.Reason, s.Lifecycle
+	return r
 }
 
 // Candidate is an endpoint that survived every filter.

@@ -198,12 +198,25 @@ func TestTooLongForTheModel(t *testing.T) {
 		w.model("acme/large", 128000, "east")
 		w.on("north", tooLong)
 		w.on("east", good(plainCall()))
+		_, _, failure := w.attempt(t.Context(), plainCall())
+		require.Equal(t, fault.ContextLengthExceeded, failure.Code, "nobody wrote this chain out")
+		require.Equal(t, []string{"north"}, w.calls)
+
+		w.plan.Explicit, w.calls = true, nil
 		reply, _, failure := w.attempt(t.Context(), plainCall())
 		require.Nil(t, failure)
 		require.Equal(t, "acme/large", reply.Step.Model.ID)
 		require.Equal(t, []string{"north", "east"}, w.calls)
 
+		w.model("acme/small", 8000, "west")
+		w.calls = nil
+		w.on("east", refuse(503, 0))
+		_, _, failure = w.attempt(t.Context(), plainCall())
+		require.Equal(t, fault.UpstreamServerError, failure.Code, "what is too long for one window stays too long for it")
+		require.Equal(t, []string{"north", "east"}, w.calls)
+
 		w = newWorld(t)
+		w.plan.Explicit = true
 		w.model("acme/large", 128000, "north", "south")
 		w.model("acme/small", 8000, "east")
 		w.on("north", tooLong)

@@ -125,9 +125,26 @@ func (w *world) runner() *attempt.Runner {
 }
 
 func (w *world) attempt(ctx context.Context, c call.Call) (*call.Reply, []decide.AttemptRecord, *fault.Error) {
-	reply, records, err := w.runner().Attempt(ctx, c, call.Principal{}, call.Pinned{}, w.plan)
+	if w.plan.Timeouts.FirstByte == 0 {
+		w.plan.Timeouts.FirstByte = c.Request.FirstByte // as the ladder has it
+	}
+	trial := w.runner().Open(c, w.plan)
+	reply, err := along(ctx, trial)
 	require.Equal(w.t, err == nil, reply != nil)
-	return reply, records, fault.Of(err)
+	return reply, trial.Attempts(), fault.Of(err)
+}
+
+// along takes a trial to its end.
+func along(ctx context.Context, trial call.Trial) (*call.Reply, error) {
+	for {
+		step, more := trial.Next(ctx)
+		if !more {
+			return nil, trial.Failure(ctx)
+		}
+		if reply, err := trial.Try(ctx, step); err == nil {
+			return reply, nil
+		}
+	}
 }
 
 func plainCall() call.Call {

@@ -71,7 +71,7 @@ func (l *line) ask(ctx context.Context, c call.Call, s *collector, models ...str
 		Translator: translate.New(nil), Provider: l.client, Health: l.health, Log: slog.New(slog.DiscardHandler),
 		Now: time.Now, Rand: func() float64 { return 0 },
 	}, l.limits)
-	reply, _, err := runner.Attempt(ctx, c, call.Principal{}, call.Pinned{}, decide.Plan{Chain: []decide.Step{step}})
+	reply, err := along(ctx, runner.Open(c, decide.Plan{Chain: []decide.Step{step}}))
 	if err != nil {
 		return nil, call.Seen{}, fault.Of(err)
 	}
@@ -137,7 +137,9 @@ func TestOverHTTPWhatFailsIsReplaced(t *testing.T) {
 		for _, name := range faults {
 			t.Run(name, func(t *testing.T) {
 				l := newLine(t)
-				l.limits.FirstByte = 100 * time.Millisecond
+				if name == "hang" || name == "latency-9s" {
+					l.limits.FirstByte = time.Second
+				}
 				s := &collector{}
 				reply, seen, failure := l.ask(t.Context(), chat(streams), s, "fault-"+name, "good")
 				require.Nil(t, failure)

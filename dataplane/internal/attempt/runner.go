@@ -79,61 +79,22 @@ type Runner struct {
 // New returns a Runner.
 func New(deps Deps, limits Limits) *Runner { return &Runner{deps: deps, limits: limits} }
 
-// Attempt calls upstreams along the plan until one answers. ctx bounds the
-// whole exchange, the reading of the reply's body included, so it must live
-// until that is closed. Without a reply the error is a *fault.Error: what
-// happened last, except that a rate limit is told only when every attempt
-// ended in one.
-func (r *Runner) Attempt(ctx context.Context, c call.Call, _ call.Principal, _ call.Pinned, plan decide.Plan) (*call.Reply, []decide.AttemptRecord, error) {
-	q := newQuery(r, c, plan)
-	reply := r.chain(ctx, q)
-	if reply != nil {
-		reply.Attempts = q.records
-		return reply, q.records, nil
-	}
-	return nil, q.records, q.verdict(ctx)
-}
-
-// chain walks the models. A model of which everything failed is followed by
-// the next one only when its failure is of the gateway's or the providers'
-// making; an input too long for it, by the next with a larger window.
-func (r *Runner) chain(ctx context.Context, q *query) *call.Reply {
-	for i, step := range q.plan.Chain {
-		if q.tooLong > 0 && step.Model.Context <= q.tooLong {
-			continue
-		}
-		q.step = i
-		reply, last := r.candidates(ctx, q, step)
-		switch {
-		case reply != nil:
-			return reply
-		case q.over(ctx):
-			return nil
-		case last == nil: // nothing of this model could be tried
-		case last.Class == upstream.ContextLength && step.Model.Context > 0:
-			q.tooLong = step.Model.Context
-		case !movesModel(last):
-			return nil
-		default:
-			q.tooLong = 0
-		}
-	}
-	return nil
-}
+// Open starts a request's way along its plan, and its budget of time.
+func (r *Runner) Open(c call.Call, plan decide.Plan) call.Trial { return newTrial(r, c, plan) }
 
 // candidates tries the endpoints of one model in order. The failure is the
 // last one, nil when no upstream was called.
-func (r *Runner) candidates(ctx context.Context, q *query, step decide.Step) (*call.Reply, *upstream.Failure) {
+func (r *Runner) candidates(ctx context.Context, t *trial, n int) (*call.Reply, *upstream.Failure) {
 	var last *upstream.Failure
-	for i := range step.Candidates {
-		reply, failure := r.candidate(ctx, q, step, i)
+	for i := range t.plan.Chain[n].Candidates {
+		reply, failure := r.candidate(ctx, t, n, i)
 		if reply != nil {
 			return reply, nil
 		}
 		if failure.Class != upstream.CannotCarry {
 			last = failure
 		}
-		if !rules[failure.Class].moves || q.over(ctx) {
+		if !rules[failure.Class].moves || t.over(ctx) {
 			return nil, failure
 		}
 	}
@@ -142,24 +103,23 @@ func (r *Runner) candidates(ctx context.Context, q *query, step decide.Step) (*c
 
 // candidate tries one endpoint with its credentials in order. Only what is the
 // credential's own failure is followed by the next one.
-func (r *Runner) candidate(ctx context.Context, q *query, step decide.Step, i int) (*call.Reply, *upstream.Failure) {
+func (r *Runner) candidate(ctx context.Context, t *trial, n, i int) (*call.Reply, *upstream.Failure) {
+	step := t.plan.Chain[n]
 	uses := step.Candidates[i].Credentials
-	failure := upstream.Fail(upstream.Internal, errNoCredentials)
-	for n, with := range uses {
-		to := target{step: step, candidate: step.Candidates[i], with: with, reason: q.reason(i)}
-		if n > 0 {
-			to.reason = reasonCredential
-		}
-		var reply *call.Reply
-		reply, failure = r.credential(ctx, q, to, i == len(step.Candidates)-1 && n == len(uses)-1)
+	if len(uses) == 0 {
+		return nil, upstream.Fail(upstream.Internal, errNoCredentials)
+	}
+	for j := 0; ; j++ {
+		to := target{step: step, candidate: step.Candidates[i], with: uses[j], reason: t.reason(n, j)}
+		last := j == len(uses)-1
+		reply, failure := r.credential(ctx, t, to, last && i == len(step.Candidates)-1)
 		if reply != nil {
 			return reply, nil
 		}
-		if !rules[failure.Class].ofCredential || q.over(ctx) {
-			break
+		if last || !rules[failure.Class].ofCredential || t.over(ctx) {
+			return nil, failure
 		}
 	}
-	return nil, failure
 }
 
 var errNoCredentials = errors.New("a candidate of the plan has no credentials")
@@ -167,22 +127,22 @@ var errNoCredentials = errors.New("a candidate of the plan has no credentials")
 // credential tries one endpoint with one credential, again for as long as its
 // provider's retries and the failure allow. alone says that nothing else of the
 // model could be tried instead.
-func (r *Runner) credential(ctx context.Context, q *query, to target, alone bool) (*call.Reply, *upstream.Failure) {
+func (r *Runner) credential(ctx context.Context, t *trial, to target, alone bool) (*call.Reply, *upstream.Failure) {
 	timeouts := 0
 	for n := 0; ; n++ {
-		reply, failure := r.try(ctx, q, to)
+		reply, failure := r.try(ctx, t, to)
 		if reply != nil {
 			return reply, nil
 		}
-		q.note(failure)
+		t.note(failure)
 		if rules[failure.Class].timeout {
 			timeouts++
 		}
-		if n >= to.candidate.Provider.Retry.Max || q.over(ctx) || !q.mayRetry(failure, timeouts) {
+		if n >= to.candidate.Provider.Retry.Max || t.over(ctx) || !t.mayRetry(failure, timeouts) {
 			return nil, failure
 		}
 		wait := r.backoff(n, failure.RetryAfter)
-		if !q.fits(r.deps.Now(), wait, alone) || !sleep(ctx, wait) {
+		if !t.fits(r.deps.Now(), wait, alone) || !sleep(ctx, wait) {
 			return nil, failure
 		}
 		to.reason = reasonRetry

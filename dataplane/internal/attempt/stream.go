@@ -41,7 +41,7 @@ func (r *Runner) stream(f *flight, reply *call.Reply, framing upstream.Framing, 
 	f.arrived()
 	f.watch.off()
 	if !l.content {
-		l.due = f.started.Add(f.query.firstByte)
+		l.due = f.started.Add(f.trial.firstByte)
 	}
 	reply.Stream = true
 	reply.Header["Content-Type"] = isEvents
@@ -215,7 +215,7 @@ func (l *live) arm() *ending {
 
 // allow starts a limit on the next read, or says that the time is over.
 func (f *flight) allow(now time.Time, limit time.Duration, class upstream.Class) *ending {
-	if left := f.query.deadline.Sub(now); left < limit {
+	if left := f.trial.deadline.Sub(now); left < limit {
 		limit, class = left, upstream.RequestTimeout
 	}
 	if limit <= 0 {

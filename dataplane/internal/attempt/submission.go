@@ -8,18 +8,11 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/fault"
 )
 
-// untouched are the failures in which the provider certainly got nothing, and
-// those that have nothing to do with it.
-var untouched = map[upstream.Class]bool{
-	upstream.DNSFailed: true, upstream.ConnectFailed: true, upstream.ConnectTimeout: true, upstream.TLSFailed: true,
-	upstream.CannotCarry: true, upstream.CredentialFault: true, upstream.CallerGone: true, upstream.Internal: true,
-}
-
 // taken reports whether the provider may have taken what it was sent: unless it
 // got nothing, it must have said that it did not, by a 4xx or a 503.
 func taken(f *upstream.Failure) bool {
 	refused := f.Status >= 400 && f.Status < 500 || f.Status == http.StatusServiceUnavailable
-	return !untouched[f.Class] && !refused
+	return !rules[f.Class].untouched && !refused
 }
 
 // overdue are the failures in which time ran out.

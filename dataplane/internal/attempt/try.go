@@ -33,8 +33,8 @@ func (to *target) blamed(f *upstream.Failure) *upstream.Failure {
 
 // try makes one upstream call: a reply whose first content has arrived, or the
 // failure.
-func (r *Runner) try(ctx context.Context, q *query, to target) (*call.Reply, *upstream.Failure) {
-	request, failure := r.deps.Translator.Request(q.call, to.candidate)
+func (r *Runner) try(ctx context.Context, t *trial, to target) (*call.Reply, *upstream.Failure) {
+	request, failure := r.deps.Translator.Request(t.call, to.candidate)
 	if failure != nil {
 		return nil, failure
 	}
@@ -42,22 +42,22 @@ func (r *Runner) try(ctx context.Context, q *query, to target) (*call.Reply, *up
 		return known(to, request), nil
 	}
 	request.Credential = to.with
-	f := r.take(ctx, q, to)
+	f := r.take(ctx, t, to)
 	if request.Upgrade {
 		f.watch.deadline = f.started.Add(r.limits.Session)
 	}
-	f.watch.arm(q.firstByte, upstream.FirstByteTimeout)
+	f.watch.arm(t.firstByte, upstream.FirstByteTimeout)
 	response, failure := r.deps.Provider.Call(f.watch.ctx, request)
 	if failure != nil {
 		if f.watch.ctx.Err() != nil {
 			failure = f.watch.failure(failure, failure.Class)
 		}
-		failure = to.blamed(meant(&q.call, failure))
+		failure = to.blamed(meant(&t.call, failure))
 		f.settle(failure, call.Seen{})
-		return nil, judged(&q.call, failure)
+		return nil, judged(&t.call, failure)
 	}
 	f.status = response.Status
-	codec := r.deps.Translator.Codec(q.call, to.step.Model.ID, to.candidate)
+	codec := r.deps.Translator.Codec(t.call, to.step.Model.ID, to.candidate)
 	reply := &call.Reply{
 		Step: to.step, Candidate: to.candidate, Status: response.Status, Header: response.Header, Meter: codec,
 		Degraded: request.Degraded,
@@ -79,7 +79,7 @@ func (r *Runner) try(ctx context.Context, q *query, to target) (*call.Reply, *up
 		failure = to.blamed(failure)
 		_ = response.Body.Close() // its failure is known already
 		f.settle(failure, codec.Seen())
-		return nil, judged(&q.call, failure)
+		return nil, judged(&t.call, failure)
 	}
 	reply.FirstByte = f.firstByte
 	return reply, nil
@@ -105,10 +105,10 @@ func (unmetered) Seen() call.Seen { return call.Seen{Finished: true} }
 // goroutine at a time uses it.
 type flight struct {
 	runner    *Runner
-	query     *query
+	trial     *trial
 	watch     *watch
 	to        target
-	record    int // index in the query's records
+	record    int // index in the trial's records
 	started   time.Time
 	firstByte time.Duration
 	answered  bool
@@ -116,13 +116,13 @@ type flight struct {
 	settled   bool
 }
 
-func (r *Runner) take(ctx context.Context, q *query, to target) *flight {
+func (r *Runner) take(ctx context.Context, t *trial, to target) *flight {
 	now := r.deps.Now()
 	f := &flight{
-		runner: r, query: q, to: to, started: now, record: len(q.records),
-		watch: newWatch(ctx, q.deadline),
+		runner: r, trial: t, to: to, started: now, record: len(t.records),
+		watch: newWatch(ctx, t.deadline),
 	}
-	q.records = append(q.records, decide.AttemptRecord{
+	t.records = append(t.records, decide.AttemptRecord{
 		Model: to.step.Model.ID, Provider: to.candidate.Provider.Slug, Endpoint: to.candidate.Endpoint.ID,
 		Credential: to.with.Source, CredentialID: to.with.ID, Started: now, Reason: to.reason,
 	})
@@ -142,7 +142,7 @@ func (f *flight) settle(failure *upstream.Failure, seen call.Seen) {
 	f.settled = true
 	f.watch.end()
 	now := f.runner.deps.Now()
-	record := &f.query.records[f.record]
+	record := &f.trial.records[f.record]
 	record.FirstByte, record.Duration, record.Status = f.firstByte, max(now.Sub(f.started), 1), f.status
 	seenBy := health.Observation{
 		Endpoint: f.to.candidate.Endpoint.ID, Credential: f.to.with.ID, At: now, Verdict: health.Succeeded,
@@ -171,7 +171,7 @@ func (f *flight) log(failure *upstream.Failure) {
 		level = slog.LevelWarn
 	}
 	f.runner.deps.Log.LogAttrs(f.watch.ctx, level, "upstream call failed",
-		slog.String("request_id", f.query.call.ID.String()),
+		slog.String("request_id", f.trial.call.ID.String()),
 		slog.String("provider", f.to.candidate.Provider.Slug),
 		slog.String("endpoint", f.to.candidate.Endpoint.ID),
 		slog.String("class", string(failure.Class)),

@@ -86,18 +86,18 @@ type Sink interface {
 	Status() int
 }
 
-// Outcome is how a request ended, for record.
+// Outcome is how a request ended, or one model's turn in it, for record.
 type Outcome struct {
+	Turn      Turn         // the one that it ended with
 	Failure   *fault.Error // nil for success
 	Status    int          // what the caller got; 499 when it had left
 	Canceled  bool         // the caller left
-	Begun     bool         // noted as under way: it must be completed
 	Reply     *Reply       // nil when no upstream answered
 	Seen      Seen
-	Attempts  []decide.AttemptRecord
-	Record    decide.Record // as decided; record completes it
-	Upstream  time.Duration // spent waiting for upstreams
-	FirstByte time.Duration // from receipt to the first byte to the caller
+	Attempts  []decide.AttemptRecord // of all turns so far
+	Record    decide.Record          // as decided for the turn; record completes it
+	Upstream  time.Duration          // spent waiting for upstreams
+	FirstByte time.Duration          // from receipt to the first byte to the caller
 	Finished  time.Time
 }
 

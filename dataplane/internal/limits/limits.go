@@ -19,8 +19,8 @@ type Open struct{}
 // NewOpen returns the gate that admits everything.
 func NewOpen() Open { return Open{} }
 
-// Admit grants the request.
-func (Open) Admit(context.Context, call.Call, call.Principal, call.Pinned, decide.Plan) (call.Grant, error) {
+// Admit grants every model.
+func (Open) Admit(context.Context, call.Call, call.Principal, call.Pinned, decide.Plan, int, call.Grant) (call.Grant, error) {
 	return unlimited{}, nil
 }
 

@@ -32,7 +32,7 @@ func (r *run) head() http.Header {
 	names := []string{reply.Candidate.Provider.Slug, reply.Step.Model.ID} // one array, for each its part
 	h[headerProvider] = names[0:1:1]
 	h[headerModel] = names[1:2:2]
-	if failed := failedProviders(r.outcome.Attempts, reply.Candidate.Provider.Slug); len(failed) > 0 {
+	if failed := failedProviders(r.attempts(), reply.Candidate.Provider.Slug); len(failed) > 0 {
 		h[headerFallbacks] = []string{strings.Join(failed, ",")}
 	}
 	lifecycle(h, &reply.Step.Model.Lifecycle, r.call.Received)
@@ -57,7 +57,7 @@ func lifecycle(h http.Header, l *catalog.Lifecycle, now time.Time) {
 // that served. When a reply had begun, its head is out already.
 func (r *run) failHead() http.Header {
 	h := r.commonHead(6)
-	if tried := failedProviders(r.outcome.Attempts, ""); len(tried) > 0 {
+	if tried := failedProviders(r.attempts(), ""); len(tried) > 0 {
 		h[headerFallbacks] = []string{strings.Join(tried, ",")}
 	}
 	return h
@@ -75,7 +75,7 @@ func (r *run) commonHead(size int) http.Header {
 		values[0] = strconv.FormatInt(r.pin.Policy.Revision(), 10)
 		h[headerRevision] = values[0:1:1]
 	}
-	values[1] = strconv.Itoa(max(0, len(r.outcome.Attempts)-1))
+	values[1] = strconv.Itoa(max(0, len(r.attempts())-1))
 	h[headerRetries] = values[1:2:2]
 	values[2] = r.timing()
 	h[headerTiming] = values[2:3:3]
@@ -86,7 +86,7 @@ func (r *run) commonHead(size int) http.Header {
 // milliseconds (https://www.w3.org/TR/server-timing/).
 func (r *run) timing() string {
 	now := r.pipeline.now()
-	up := max(0, upstreamTime(r.outcome.Attempts, now))
+	up := max(0, upstreamTime(r.attempts(), now))
 	buf := make([]byte, 0, 40)
 	buf = append(buf, "gw;dur="...)
 	buf = appendMillis(buf, max(0, now.Sub(r.call.Received)-up))

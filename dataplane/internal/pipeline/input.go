@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"github.com/signalbox-dev/signalbox/shared/decide"
+	"github.com/signalbox-dev/signalbox/shared/policy"
 )
 
 // input gathers what the decision depends on.
@@ -22,6 +23,7 @@ func (r *run) input() decide.Input {
 			Models:       q.Models,
 			Provider:     q.Provider,
 			Routing:      q.Routing,
+			Timeouts:     policy.Timeouts{FirstByte: q.FirstByte},
 			SessionID:    q.SessionID,
 			Metadata:     q.Metadata,
 			Stream:       q.Stream,

@@ -51,20 +51,33 @@ type Health interface {
 	View() decide.Health
 }
 
-// Admitter runs the gates between the decision and the first attempt.
+// Admitter runs the gates between the decision and the upstream calls. It is
+// asked before each model of the chain that is tried, which is plan.Chain[step].
+//
+// While held is nil nothing was admitted yet: every gate runs, all are checked
+// and then all are taken. Once there is a grant, held, only what depends on the
+// model is checked again: guardrails, the allowance of free models, the credit
+// floor, and a top-up of what is reserved where this model may cost more. The
+// grant that comes back holds all of it and takes the place of held; it is
+// settled once, by record. After an error held stands as it was.
+//
+// A refusal that speaks of this model alone is a *call.Declined: the next model
+// is asked. Any other error ends the request while nothing was admitted; later
+// it only passes the model over, and never takes the place of the failure that
+// had the chain go on.
 type Admitter interface {
-	Admit(ctx context.Context, c call.Call, p call.Principal, pin call.Pinned, plan decide.Plan) (call.Grant, error)
+	Admit(ctx context.Context, c call.Call, p call.Principal, pin call.Pinned, plan decide.Plan, step int, held call.Grant) (call.Grant, error)
 }
 
-// Beginner notes, before the first upstream call, that a request is under way,
-// so that it is accounted for even when the process dies.
+// Beginner notes, before a model's first upstream call, that its turn is under
+// way, so that it is accounted for even when the process dies.
 type Beginner interface {
-	Begin(c call.Call, p call.Principal, plan decide.Plan) error
+	Begin(c call.Call, p call.Principal, plan decide.Plan, turn call.Turn) error
 }
 
-// Attempter calls upstreams along the plan until one answers.
+// Attempter calls upstreams along the plan, one model at a time.
 type Attempter interface {
-	Attempt(ctx context.Context, c call.Call, p call.Principal, pin call.Pinned, plan decide.Plan) (*call.Reply, []decide.AttemptRecord, error)
+	Open(c call.Call, plan decide.Plan) call.Trial
 }
 
 // Deliverer sends a reply to the caller.
@@ -72,9 +85,12 @@ type Deliverer interface {
 	Deliver(ctx context.Context, c call.Call, r *call.Reply, head http.Header, sink call.Sink) (call.Seen, error)
 }
 
-// Recorder accounts for a request of a known caller, once. It does not wait for
-// the network.
+// Recorder accounts for a request of a known caller. It does not wait for the
+// network.
 type Recorder interface {
+	// Pass accounts for the turn of a model that the chain goes past.
+	Pass(ctx context.Context, c call.Call, p call.Principal, o call.Outcome)
+	// Record accounts for the request, once, and for the turn that it ended with.
 	Record(ctx context.Context, c call.Call, p call.Principal, grant call.Grant, o call.Outcome)
 }
 
@@ -98,6 +114,9 @@ type Steps struct {
 	Deliver  Deliverer
 	Record   Recorder
 	Access   AccessLog
+	// Status is the HTTP status of a failure, for the turns whose failure the
+	// caller never gets.
+	Status func(*fault.Error) int
 }
 
 // RecordTimeout bounds the recording of one request, which goes on after the
@@ -109,16 +128,19 @@ type Pipeline struct {
 	steps Steps
 	now   func() time.Time
 	seed  func() uint64
+	ids   *id.Source
 }
 
-// New returns a Pipeline. seed gives each decision its draws.
-func New(steps Steps, now func() time.Time, seed func() uint64) *Pipeline {
-	return &Pipeline{steps: steps, now: now, seed: seed}
+// New returns a Pipeline. seed gives each decision its draws, ids the models
+// behind the first one of a request their ids.
+func New(steps Steps, now func() time.Time, seed func() uint64, ids *id.Source) *Pipeline {
+	return &Pipeline{steps: steps, now: now, seed: seed, ids: ids}
 }
 
-// Serve takes one call down all steps: authenticate, pin, decide, admit,
-// begin, attempt, deliver, and, whatever happened, record. A fault at one step
-// is answered through the sink and skips the steps between it and record.
+// Serve takes one call down all steps: authenticate, pin, decide, then for one
+// model of the chain after the other admit, begin and attempt, until one
+// answers, deliver, and, whatever happened, record. A fault at one step is
+// answered through the sink and skips the steps between it and record.
 func (p *Pipeline) Serve(ctx context.Context, c call.Call, sink call.Sink) {
 	principal, err := p.steps.Auth.Authenticate(ctx, c)
 	if err != nil {
@@ -134,6 +156,7 @@ func (p *Pipeline) Serve(ctx context.Context, c call.Call, sink call.Sink) {
 		defer release()
 	}
 	r := &run{pipeline: p, call: c, principal: principal, sink: sink}
+	r.outcome.Turn = call.Turn{ID: c.ID, Started: c.Received}
 	defer r.finish(ctx)
 	r.fail(ctx, r.steps(ctx))
 }

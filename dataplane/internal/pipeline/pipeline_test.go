@@ -29,6 +29,8 @@ type fakes struct {
 	order    []string
 	fail     string
 	boom     string
+	boomAt   int                 // the panic's turn
+	onBegin  func(turn int) bool // says which turns cannot be begun
 	err      error
 	inactive bool
 	noCat    bool
@@ -42,12 +44,33 @@ type fakes struct {
 	listed  []string
 	minRev  int64
 	input   decide.Input
+
+	// The chain, for each step what the gates and the upstreams say, and which
+	// turns were passed. Without any there is one step, and fail says.
+	chain    []decide.Step
+	declines []error
+	answers  []error
+	at       int
+	passed   []call.Outcome
+	begun    []call.Turn
+	held     []call.Grant
+	records  []decide.AttemptRecord
+	failed   error
 }
 
 func (f *fakes) step(name string) error {
 	f.order = append(f.order, name)
-	if f.boom == name {
+	taken := 0
+	for _, before := range f.order {
+		if before == name {
+			taken++
+		}
+	}
+	if f.boom == name && taken >= f.boomAt {
 		panic("boom")
+	}
+	if name == "begin" && f.onBegin != nil && f.onBegin(taken) {
+		return f.err
 	}
 	if f.fail == name {
 		if f.cancel != nil {
@@ -125,16 +148,20 @@ var (
 
 func (f *fakes) decide(in decide.Input) decide.Plan {
 	f.input = in
-	plan := decide.Plan{Record: decide.Record{DecidedModel: "acme/small"}}
+	plan := decide.Plan{Chain: f.chain, Record: decide.Record{DecidedModel: "acme/small"}}
 	if err := f.step("decide"); err != nil {
 		plan.Refusal = fault.Of(err)
 	}
 	return plan
 }
 
-func (f *fakes) Admit(context.Context, call.Call, call.Principal, call.Pinned, decide.Plan) (call.Grant, error) {
+func (f *fakes) Admit(_ context.Context, _ call.Call, _ call.Principal, _ call.Pinned, _ decide.Plan, step int, held call.Grant) (call.Grant, error) {
+	f.held = append(f.held, held)
 	if err := f.step("admit"); err != nil {
 		return nil, err
+	}
+	if step < len(f.declines) && f.declines[step] != nil {
+		return nil, f.declines[step]
 	}
 	return grant{f}, nil
 }
@@ -146,27 +173,54 @@ func (grant) Header() http.Header { return http.Header{"X-Ratelimit-Limit-Reques
 func (grant) Checks() []decide.LimitCheck      { return []decide.LimitCheck{{Scope: "key", OK: true}} }
 func (g grant) Settle(meter.Usage, meter.Cost) { g.f.settled = true }
 
-func (f *fakes) Begin(call.Call, call.Principal, decide.Plan) error { return f.step("begin") }
+func (f *fakes) Begin(_ call.Call, _ call.Principal, _ decide.Plan, turn call.Turn) error {
+	f.begun = append(f.begun, turn)
+	return f.step("begin")
+}
 
-func (f *fakes) Attempt(context.Context, call.Call, call.Principal, call.Pinned, decide.Plan) (*call.Reply, []decide.AttemptRecord, error) {
-	attempts := []decide.AttemptRecord{
-		{Provider: "south", Started: start, Duration: 20 * time.Millisecond, Failure: "server_error"},
-		{Provider: "north", Started: start.Add(20 * time.Millisecond)},
+func (f *fakes) Open(call.Call, decide.Plan) call.Trial { return f }
+
+// Next implements call.Trial.
+func (f *fakes) Next(ctx context.Context) (int, bool) {
+	f.at++
+	return f.at - 1, ctx.Err() == nil && f.at <= max(1, len(f.chain))
+}
+
+// Try implements call.Trial.
+func (f *fakes) Try(_ context.Context, step int) (*call.Reply, error) {
+	f.records = append(f.records,
+		decide.AttemptRecord{Provider: "south", Started: start, Duration: 20 * time.Millisecond, Failure: "server_error"},
+		decide.AttemptRecord{Provider: "north", Started: start.Add(20 * time.Millisecond)})
+	err := f.step("attempt")
+	if step < len(f.answers) {
+		err = f.answers[step]
 	}
-	if err := f.step("attempt"); err != nil {
-		attempts[1].Duration = time.Millisecond
-		return nil, attempts, err
+	if err != nil {
+		f.records[len(f.records)-1].Duration = time.Millisecond
+		f.failed = err
+		return nil, err
 	}
 	return &call.Reply{
 		Step: decide.Step{Model: small}, Candidate: decide.Candidate{Provider: north, Endpoint: &catalog.Endpoint{}},
-		Status: 200, Attempts: attempts, Degraded: []string{"seed"}, Meter: f,
-	}, attempts, nil
+		Status: 200, Attempts: f.records, Degraded: []string{"seed"}, Meter: f,
+	}, nil
 }
+
+// Failure implements call.Trial.
+func (f *fakes) Failure(context.Context) error { return f.failed }
+
+// Attempts implements call.Trial.
+func (f *fakes) Attempts() []decide.AttemptRecord { return f.records }
 
 func (f *fakes) Deliver(_ context.Context, _ call.Call, _ *call.Reply, head http.Header, sink call.Sink) (call.Seen, error) {
 	f.head = head
 	_ = sink.Start(call.Head{Status: 200, Header: head})
 	return call.Seen{Usage: meter.Usage{Output: 3}}, f.step("deliver")
+}
+
+func (f *fakes) Pass(_ context.Context, _ call.Call, _ call.Principal, o call.Outcome) {
+	f.order = append(f.order, "pass")
+	f.passed = append(f.passed, o)
 }
 
 func (f *fakes) Record(ctx context.Context, _ call.Call, p call.Principal, g call.Grant, o call.Outcome) {
@@ -210,7 +264,10 @@ func serve(t *testing.T, f *fakes, c call.Call) *sink {
 	p := pipeline.New(pipeline.Steps{
 		Auth: f, Policies: f, Catalogs: f, Objects: f, Health: f, Decide: f.decide, Admit: f,
 		Begin: f, Attempt: f, Deliver: f, Record: f, Access: f,
-	}, func() time.Time { return start.Add(50 * time.Millisecond) }, func() uint64 { return 42 })
+		Status: func(e *fault.Error) int {
+			return map[fault.Code]int{fault.UpstreamServerError: 502, fault.InsufficientFunds: 402}[e.Code]
+		},
+	}, func() time.Time { return start.Add(50 * time.Millisecond) }, func() uint64 { return 42 }, id.SystemSource())
 	s := &sink{}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
@@ -235,7 +292,7 @@ func TestOrder(t *testing.T) {
 	require.Equal(t, start, f.input.Facts.Now)
 
 	require.Equal(t, 200, f.outcome.Status)
-	require.True(t, f.outcome.Begun)
+	require.True(t, f.outcome.Turn.Begun)
 	require.EqualValues(t, 9, f.outcome.Record.PolicyRevision)
 	require.EqualValues(t, 3, f.outcome.Record.CatalogRevision)
 	require.Len(t, f.outcome.Record.Limits, 1)
@@ -332,7 +389,7 @@ func TestFaultAtEachStep(t *testing.T) {
 			}
 			require.Equal(t, s.failure, f.outcome.Failure)
 			require.Equal(t, s.status, f.outcome.Status)
-			require.Equal(t, i > slices.Index(whole, "begin"), f.outcome.Begun)
+			require.Equal(t, i > slices.Index(whole, "begin"), f.outcome.Turn.Begun)
 		})
 	}
 }
@@ -407,7 +464,7 @@ func TestPinRefusals(t *testing.T) {
 
 func TestIdentify(t *testing.T) {
 	f := &fakes{t: t}
-	p := pipeline.New(pipeline.Steps{Auth: f, Policies: f, Catalogs: f}, time.Now, nil)
+	p := pipeline.New(pipeline.Steps{Auth: f, Policies: f, Catalogs: f}, time.Now, nil, nil)
 	principal, pin, err := p.Identify(t.Context(), call.Call{})
 	require.NoError(t, err)
 	require.Equal(t, key.ID, principal.Key.ID)

@@ -25,8 +25,9 @@ type run struct {
 	sink      call.Sink
 
 	pin     call.Pinned
-	grant   call.Grant
 	plan    decide.Plan
+	trial   call.Trial // nil until there is a plan
+	grant   call.Grant // nil until a model was admitted
 	outcome call.Outcome
 }
 
@@ -47,20 +48,12 @@ func (r *run) steps(ctx context.Context) error {
 	if r.plan.Refusal != nil {
 		return r.plan.Refusal
 	}
-	if r.grant, err = do.Admit.Admit(ctx, r.call, r.principal, r.pin, r.plan); err != nil {
-		return err
-	}
-	if err = do.Begin.Begin(r.call, r.principal, r.plan); err != nil {
-		return unaccountable(err)
-	}
-	r.outcome.Begun = true
-	reply, attempts, err := do.Attempt.Attempt(ctx, r.call, r.principal, r.pin, r.plan)
-	r.outcome.Attempts = attempts
+	reply, err := r.models(ctx)
 	if err != nil {
 		r.unlist(ctx, err)
 		return err
 	}
-	r.outcome.Reply, r.outcome.Attempts = reply, reply.Attempts
+	r.outcome.Reply = reply
 	r.outcome.FirstByte = r.elapsed()
 	r.list(ctx, reply)
 	r.outcome.Seen, err = do.Deliver.Deliver(ctx, r.call, reply, r.head(), r.sink)
@@ -113,6 +106,7 @@ func unaccountable(cause error) *fault.Error {
 // fail answers a fault and notes it. A caller who has left gets nothing; when
 // the gateway itself ended the context, its cause is the answer.
 func (r *run) fail(ctx context.Context, err error) {
+	defer r.concluded()
 	if err == nil {
 		r.outcome.Status = r.sink.Status()
 		return
@@ -134,24 +128,47 @@ func (r *run) fail(ctx context.Context, err error) {
 	r.outcome.Status = r.sink.Status()
 }
 
+// concluded has the last turn end as the request did, unless it had a failure of
+// its own that the caller did not get.
+func (r *run) concluded() {
+	turn := &r.outcome.Turn
+	if turn.Failure == nil || turn.Failure == r.outcome.Failure || r.outcome.Canceled {
+		turn.Failure, turn.Status = r.outcome.Failure, r.outcome.Status
+	}
+}
+
+// attempts are the upstream calls so far.
+func (r *run) attempts() []decide.AttemptRecord {
+	if r.trial == nil {
+		return nil
+	}
+	return r.trial.Attempts()
+}
+
 // finish records the request under a context of its own, which neither the
 // caller's leaving nor a panic takes away.
 func (r *run) finish(ctx context.Context) {
 	if cause := recover(); cause != nil {
 		r.fail(ctx, fault.Of(&panicked{value: cause, stack: debug.Stack()}))
 	}
-	r.outcome.Finished = r.pipeline.now()
-	r.outcome.Record = r.record()
+	r.snap()
 	r.outcome.Upstream = upstreamTime(r.outcome.Attempts, r.outcome.Finished)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), RecordTimeout)
 	defer cancel()
 	r.pipeline.steps.Record.Record(ctx, r.call, r.principal, r.grant, r.outcome)
 }
 
+// snap takes down how things stand.
+func (r *run) snap() {
+	r.outcome.Finished = r.pipeline.now()
+	r.outcome.Attempts = r.attempts()
+	r.outcome.Record = r.record()
+}
+
 // record is the decision's record, or for a request refused before it was
 // decided what is known without one.
 func (r *run) record() decide.Record {
-	record := r.plan.Record
+	record := r.plan.RecordOf(r.outcome.Turn.Step)
 	if record.RequestedModel == "" {
 		record.RequestedModel = r.call.Request.Model
 	}

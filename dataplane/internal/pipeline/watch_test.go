@@ -79,7 +79,7 @@ func TestAConversationEndsWithItsKey(t *testing.T) {
 				p := pipeline.New(pipeline.Steps{
 					Auth: f, Policies: f, Catalogs: f, Objects: f, Health: f, Decide: f.decide, Admit: f,
 					Begin: f, Attempt: f, Deliver: f, Record: f, Access: f,
-				}, time.Now, func() uint64 { return 42 })
+				}, time.Now, func() uint64 { return 42 }, nil)
 				time.AfterFunc(15*time.Second, func() { c.change(f) })
 				s := &sink{}
 				p.Serve(t.Context(), call.Call{Surface: c.surface, Received: time.Now()}, s)

@@ -34,7 +34,7 @@ func (r *Recorder) line(ctx context.Context, c *call.Call, p *call.Principal, o 
 	}
 	l := begin(o.Finished, c, p, o.Status, o.Failure)
 	l.String("surface", string(c.Surface))
-	l.String("outcome", string(outcome(o)))
+	l.String("outcome", string(requestOutcome(o)))
 	l.String("requested_model", o.Record.RequestedModel)
 	l.String("model", o.Record.DecidedModel)
 	l.Bool("stream", c.Request.Stream)

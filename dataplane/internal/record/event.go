@@ -7,18 +7,16 @@ import (
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
 	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/fault"
-	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/jsonappend"
 	"github.com/signalbox-dev/signalbox/shared/wire"
 )
 
-// events are the usage events of a request: one for each model that was tried,
-// the first under the request's own id. The first carries the decision, the
-// last what the caller got.
-func (r *Recorder) events(c *call.Call, p *call.Principal, o *call.Outcome, b billing) []wire.UsageEvent {
-	base := wire.UsageEvent{
+// event is the usage event of one model's turn.
+func event(c *call.Call, p *call.Principal, o *call.Outcome, b billing) wire.UsageEvent {
+	turn := &o.Turn
+	e := wire.UsageEvent{
 		Schema:          wire.UsageSchema,
-		ID:              c.ID,
+		ID:              turn.ID,
 		PrimaryID:       c.ID,
 		Workspace:       p.Key.Workspace,
 		Key:             p.Key.ID,
@@ -28,70 +26,17 @@ func (r *Recorder) events(c *call.Call, p *call.Principal, o *call.Outcome, b bi
 		ClientRequestID: c.Request.ClientRequestID,
 		SessionID:       c.Request.SessionID,
 		EndUser:         c.Request.EndUser,
+		StartedAt:       turn.Started,
+		Duration:        o.Finished.Sub(turn.Started),
+		Outcome:         turnOutcome(o),
+		Status:          turn.Status,
 		RequestedModel:  o.Record.RequestedModel,
+		DecidedModel:    o.Record.DecidedModel,
+		Attempts:        len(o.Attempts) - turn.First,
 		PolicyRevision:  o.Record.PolicyRevision,
 		CatalogRevision: o.Record.CatalogRevision,
 	}
-	groups := byModel(o.Attempts)
-	events := make([]wire.UsageEvent, len(groups))
-	for i, group := range groups {
-		e := &events[i]
-		*e = base
-		e.StartedAt = c.Received
-		if i > 0 {
-			e.ID = id.New[id.RequestKind](r.ids)
-			e.StartedAt = group[0].Started
-		}
-		e.Attempts = len(group)
-		e.DecidedModel = o.Record.DecidedModel
-		if len(group) > 0 {
-			e.DecidedModel = group[0].Model
-		}
-		if i < len(groups)-1 {
-			failed(e, group)
-			continue
-		}
-		ended(e, c, o, b)
-	}
-	decision := make(jsonappend.Buffer, 0, decisionSize)
-	o.Record.AppendJSON(&decision)
-	if len(decision) <= decide.MaxRecordBytes {
-		events[0].Decision = json.RawMessage(decision)
-	}
-	return events
-}
-
-// decisionSize is what a usual decision record takes.
-const decisionSize = 2 << 10
-
-// byModel cuts the attempts where the model changes; there is always one group.
-func byModel(attempts []decide.AttemptRecord) [][]decide.AttemptRecord {
-	groups := make([][]decide.AttemptRecord, 0, 1)
-	start := 0
-	for i := 1; i < len(attempts); i++ {
-		if attempts[i].Model != attempts[start].Model {
-			groups = append(groups, attempts[start:i])
-			start = i
-		}
-	}
-	return append(groups, attempts[start:])
-}
-
-// failed describes a model that the chain went past.
-func failed(e *wire.UsageEvent, group []decide.AttemptRecord) {
-	last := group[len(group)-1]
-	e.Outcome, e.Status, e.Reason = wire.Failed, last.Status, last.Failure
-	e.Duration = last.Started.Add(last.Duration).Sub(e.StartedAt)
-}
-
-// ended describes the model that the request ended with. What the gateway
-// itself took, for all models, is told with it.
-func ended(e *wire.UsageEvent, c *call.Call, o *call.Outcome, b billing) {
-	e.Outcome, e.Status = outcome(o), o.Status
-	e.Duration = o.Finished.Sub(e.StartedAt)
-	e.FirstByte = o.FirstByte
-	e.GatewayDur = gatewayTime(c, o)
-	if f := o.Failure; f != nil {
+	if f := turn.Failure; f != nil {
 		e.Code, e.Reason = string(f.Code), string(f.Reason)
 	}
 	e.Usage, e.Cost, e.Suppressed = o.Seen.Usage, b.cost, b.suppressed
@@ -99,18 +44,49 @@ func ended(e *wire.UsageEvent, c *call.Call, o *call.Outcome, b billing) {
 		e.ServedModel = o.Seen.ServedModel
 		e.Provider, e.Endpoint = o.Reply.Candidate.Provider.Slug, o.Reply.Candidate.Endpoint.ID
 	}
+	e.Decision = decision(&o.Record)
+	return e
 }
 
-func outcome(o *call.Outcome) wire.Outcome {
+// decision is the record as JSON, within its bound; nil when it cannot be had.
+func decision(r *decide.Record) json.RawMessage {
+	body := make(jsonappend.Buffer, 0, decisionSize)
+	r.AppendJSON(&body)
+	if len(body) <= decide.MaxRecordBytes {
+		return json.RawMessage(body)
+	}
+	shorter, err := r.Encode()
+	if err != nil || len(shorter) > decide.MaxRecordBytes {
+		return nil
+	}
+	return shorter
+}
+
+// decisionSize is what a usual decision record takes.
+const decisionSize = 2 << 10
+
+// outcome is how something ended: a turn, or the request. begun says that it
+// was noted as under way, calls how many upstream calls it made.
+func outcome(failure *fault.Error, canceled, begun bool, calls int) wire.Outcome {
 	switch {
-	case o.Failure == nil:
+	case failure == nil:
 		return wire.Success
-	case o.Canceled:
+	case canceled:
 		return wire.Canceled
-	case !o.Begun, len(o.Attempts) == 0 && o.Failure.Origin == fault.Client:
+	case calls == 0 && (!begun || failure.Origin == fault.Client):
 		return wire.Refused
 	}
 	return wire.Failed
+}
+
+// turnOutcome is how the turn ended.
+func turnOutcome(o *call.Outcome) wire.Outcome {
+	return outcome(o.Turn.Failure, o.Canceled, o.Turn.Begun, len(o.Attempts)-o.Turn.First)
+}
+
+// requestOutcome is how the request ended.
+func requestOutcome(o *call.Outcome) wire.Outcome {
+	return outcome(o.Failure, o.Canceled, o.Turn.Begun, len(o.Attempts))
 }
 
 // gatewayTime is what the gateway itself took, upstreams apart.

@@ -86,7 +86,7 @@ func (m *Metrics) observe(c *call.Call, o *call.Outcome, b billing) {
 		code = string(o.Failure.Code)
 	}
 	of := m.of(surface)
-	if how := outcome(o); how == wire.Success && code == "" {
+	if how := requestOutcome(o); how == wire.Success && code == "" {
 		of.success.Inc()
 	} else {
 		m.requests.WithLabelValues(surface, string(how), code).Inc()

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/signalbox-dev/signalbox/shared/id"
@@ -22,20 +23,29 @@ func NewRecent(size int) *Recent {
 	return &Recent{ring: make([][]wire.UsageEvent, max(1, size)), index: make(map[id.Request]int, max(1, size))}
 }
 
-// add takes the events of one request; the oldest request makes room.
-func (r *Recent) add(events []wire.UsageEvent) {
+// add takes the event of one model's turn, and keeps the slice. A new request
+// takes the place of the oldest one.
+func (r *Recent) add(event []wire.UsageEvent) {
+	e := &event[0]
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if old := r.ring[r.next]; old != nil {
-		delete(r.index, old[0].ID)
+	if at, ok := r.index[e.PrimaryID]; ok && r.ring[at][0].PrimaryID == e.PrimaryID {
+		// What was handed out is never written to.
+		r.ring[at] = append(slices.Clip(r.ring[at]), *e)
+		r.index[e.ID] = at
+		return
 	}
-	r.ring[r.next] = events
-	r.index[events[0].ID] = r.next
+	for i := range r.ring[r.next] {
+		delete(r.index, r.ring[r.next][i].ID)
+		delete(r.index, r.ring[r.next][i].PrimaryID)
+	}
+	r.ring[r.next] = event
+	r.index[e.PrimaryID], r.index[e.ID] = r.next, r.next
 	r.next = (r.next + 1) % len(r.ring)
 }
 
 // Generation returns the events of a request of this workspace, the primary
-// first. Another workspace's request is not found.
+// first, by the id of any of them. Another workspace's request is not found.
 func (r *Recent) Generation(ws id.Workspace, request id.Request) ([]wire.UsageEvent, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

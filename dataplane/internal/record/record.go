@@ -14,7 +14,6 @@ import (
 	"github.com/signalbox-dev/signalbox/dataplane/internal/spool"
 	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/fault"
-	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/meter"
 	"github.com/signalbox-dev/signalbox/shared/wire"
 )
@@ -28,7 +27,6 @@ type Spool interface {
 // Recorder accounts for requests.
 type Recorder struct {
 	spool   Spool
-	ids     *id.Source
 	access  io.Writer
 	log     *slog.Logger
 	metrics *Metrics
@@ -38,7 +36,6 @@ type Recorder struct {
 // Deps are what a Recorder works with.
 type Deps struct {
 	Spool   Spool
-	IDs     *id.Source
 	Access  io.Writer    // gets one line for each request, in one write; nil: none
 	Log     *slog.Logger // gets bugs and losses
 	Metrics *Metrics
@@ -47,15 +44,18 @@ type Deps struct {
 
 // New returns a Recorder.
 func New(d Deps) *Recorder {
-	return &Recorder{spool: d.Spool, ids: d.IDs, access: d.Access, log: d.Log, metrics: d.Metrics, recent: d.Recent}
+	return &Recorder{spool: d.Spool, access: d.Access, log: d.Log, metrics: d.Metrics, recent: d.Recent}
 }
 
-// Begin notes that the first model of the plan is about to be tried. When it
-// fails the request must not go on: it could not be accounted for.
-func (r *Recorder) Begin(c call.Call, p call.Principal, plan decide.Plan) error {
+// Begin notes that a model of the plan is about to be tried. When it fails the
+// model must not be: it could not be accounted for.
+func (r *Recorder) Begin(c call.Call, p call.Principal, plan decide.Plan, turn call.Turn) error {
 	usage := meter.Usage{Input: c.Request.InputTokens, Estimated: true}
+	step := plan.Chain[turn.Step]
+	first := step.Candidates[0]
 	intent := spool.Intent{
-		ID:              c.ID,
+		ID:              turn.ID,
+		PrimaryID:       c.ID,
 		Workspace:       p.Key.Workspace,
 		Key:             p.Key.ID,
 		User:            p.Key.CreatedBy,
@@ -64,44 +64,60 @@ func (r *Recorder) Begin(c call.Call, p call.Principal, plan decide.Plan) error 
 		ClientRequestID: c.Request.ClientRequestID,
 		SessionID:       c.Request.SessionID,
 		EndUser:         c.Request.EndUser,
-		StartedAt:       c.Received,
+		StartedAt:       turn.Started,
 		RequestedModel:  plan.Record.RequestedModel,
-		DecidedModel:    plan.Record.DecidedModel,
+		DecidedModel:    step.Model.ID,
+		Provider:        first.Provider.Slug,
+		Endpoint:        first.Endpoint.ID,
 		Usage:           usage,
 		PolicyRevision:  plan.Record.PolicyRevision,
 		CatalogRevision: plan.Record.CatalogRevision,
 	}
-	if len(plan.Chain) > 0 && len(plan.Chain[0].Candidates) > 0 {
-		first := plan.Chain[0].Candidates[0]
-		intent.Provider, intent.Endpoint = first.Provider.Slug, first.Endpoint.ID
-		if c.Action == call.Generate {
-			intent.Cost = meter.Bill(first.Endpoint.Price, usage)
-		}
+	if c.Action == call.Generate {
+		intent.Cost = meter.Bill(first.Endpoint.Price, usage)
 	}
 	return r.spool.Intent(intent)
 }
 
-// Record accounts for a request of a known caller, exactly once: grant is
-// settled, nil when there is none.
+// Pass accounts for a model that the chain goes past: its turn is over, the
+// request goes on. Nothing is settled, since what failed costs nothing.
+func (r *Recorder) Pass(ctx context.Context, c call.Call, p call.Principal, o call.Outcome) {
+	complete(&o, billing{})
+	r.keep(ctx, event(&c, &p, &o, billing{}))
+}
+
+// Record accounts for a request of a known caller, exactly once, and for the
+// turn that it ended with: grant is settled, nil when there is none.
 func (r *Recorder) Record(ctx context.Context, c call.Call, p call.Principal, grant call.Grant, o call.Outcome) {
 	b := bill(&c, &o)
 	if grant != nil {
 		grant.Settle(o.Seen.Usage, b.cost)
 	}
 	complete(&o, b)
-	events := r.events(&c, &p, &o, b)
-	if err := r.spool.Complete(events...); err != nil {
-		r.metrics.lost.Inc()
-		level := slog.LevelError
-		if events[0].Outcome == wire.Refused {
-			level = slog.LevelWarn // the spool is full; nothing was used
-		}
-		r.log.LogAttrs(ctx, level, "usage record not kept", slog.String("request_id", c.ID.String()), slog.Any("error", err))
+	e := event(&c, &p, &o, b)
+	// What the gateway took, for all models, is told with the last.
+	e.GatewayDur = gatewayTime(&c, &o)
+	if o.FirstByte > 0 {
+		e.FirstByte = max(1, o.FirstByte-o.Turn.Started.Sub(c.Received))
 	}
-	r.recent.add(events)
+	r.keep(ctx, e)
 	r.metrics.observe(&c, &o, b)
 	r.line(ctx, &c, &p, &o, b)
 	r.bug(ctx, &c, o.Failure)
+}
+
+// keep puts an event on record.
+func (r *Recorder) keep(ctx context.Context, e wire.UsageEvent) {
+	events := []wire.UsageEvent{e}
+	if err := r.spool.Complete(events...); err != nil {
+		r.metrics.lost.Inc()
+		level := slog.LevelError
+		if e.Outcome == wire.Refused {
+			level = slog.LevelWarn // the spool is full; nothing was used
+		}
+		r.log.LogAttrs(ctx, level, "usage record not kept", slog.String("request_id", e.ID.String()), slog.Any("error", err))
+	}
+	r.recent.add(events)
 }
 
 // Access writes the line of a request that is not recorded.
@@ -131,7 +147,7 @@ type billing struct {
 // anything is paid for: counting tokens and looking after a job are not.
 func bill(c *call.Call, o *call.Outcome) billing {
 	switch {
-	case c.Action != call.Generate || o.Reply == nil || o.Failure != nil && !o.Canceled:
+	case c.Action != call.Generate || o.Reply == nil || o.Turn.Failure != nil && !o.Canceled:
 		return billing{}
 	case o.Seen.ZeroOutput:
 		return billing{suppressed: !o.Seen.Usage.IsZero()}
@@ -143,12 +159,12 @@ func bill(c *call.Call, o *call.Outcome) billing {
 func complete(o *call.Outcome, b billing) {
 	rec := &o.Record
 	rec.Attempts = closeAttempts(o)
-	if o.Failure != nil {
+	if f := o.Turn.Failure; f != nil {
 		stage := ""
 		if rec.Refusal != nil {
 			stage = rec.Refusal.Stage
 		}
-		rec.Refusal = &decide.RefusalRecord{Code: string(o.Failure.Code), Reason: string(o.Failure.Reason), Stage: stage}
+		rec.Refusal = &decide.RefusalRecord{Code: string(f.Code), Reason: string(f.Reason), Stage: stage}
 	}
 	if o.Reply == nil {
 		return
@@ -159,10 +175,7 @@ func complete(o *call.Outcome, b billing) {
 	if rec.SwitchReason != "" {
 		return
 	}
-	switch {
-	case rec.DecidedModel != "" && rec.DecidedModel != o.Reply.Step.Model.ID:
-		rec.SwitchReason = decide.SwitchFallbackModel
-	case rec.DecidedProvider != "" && rec.DecidedProvider != rec.ServedProvider:
+	if rec.DecidedProvider != "" && rec.DecidedProvider != rec.ServedProvider {
 		rec.SwitchReason = decide.SwitchFallbackProvider
 	}
 }

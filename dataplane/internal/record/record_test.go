@@ -56,7 +56,7 @@ type fixture struct {
 func newFixture() *fixture {
 	f := &fixture{disk: &disk{}, registry: prometheus.NewRegistry(), recent: record.NewRecent(2)}
 	f.Recorder = record.New(record.Deps{
-		Spool: f.disk, IDs: id.SystemSource(), Access: &f.access,
+		Spool: f.disk, Access: &f.access,
 		Log: slog.New(slog.NewJSONHandler(&f.log, nil)), Metrics: record.NewMetrics(f.registry), Recent: f.recent,
 	})
 	return f
@@ -84,6 +84,11 @@ var (
 		Provider: &catalog.Provider{Slug: "north"},
 		Endpoint: &catalog.Endpoint{ID: "north:acme/small", Price: &catalog.Price{Input: &dollar, Output: &dollar}},
 	}
+	dear  = 2 * dollar
+	south = decide.Candidate{
+		Provider: &catalog.Provider{Slug: "south"},
+		Endpoint: &catalog.Endpoint{ID: "south:acme/large", Price: &catalog.Price{Input: &dear, Output: &dear}},
+	}
 	small = decide.Step{Model: &catalog.Model{ID: "acme/small"}, Candidates: []decide.Candidate{north}}
 )
 
@@ -94,7 +99,7 @@ func newCall() call.Call {
 // served is a request that north answered.
 func served(change func(*call.Outcome)) call.Outcome {
 	o := call.Outcome{
-		Status: 200, Begun: true, Finished: start.Add(time.Second), FirstByte: 100 * time.Millisecond, Upstream: 900 * time.Millisecond,
+		Status: 200, Turn: call.Turn{ID: id.New[id.RequestKind](ids), Started: start, Begun: true, Status: 200}, Finished: start.Add(time.Second), FirstByte: 100 * time.Millisecond, Upstream: 900 * time.Millisecond,
 		Reply:    &call.Reply{Step: small, Candidate: north},
 		Seen:     call.Seen{Usage: meter.Usage{Input: 10, Output: 5}, ServedModel: "small-v1", Finished: true},
 		Attempts: []decide.AttemptRecord{{Model: "acme/small", Provider: "north", Started: start.Add(100 * time.Millisecond)}},
@@ -103,6 +108,15 @@ func served(change func(*call.Outcome)) call.Outcome {
 	if change != nil {
 		change(&o)
 	}
+	if o.Turn.Failure == nil {
+		o.Turn.Failure = o.Failure // as the pipeline has it
+	}
+	return o
+}
+
+// first has the outcome be of the request's first turn.
+func first(c call.Call, o call.Outcome) call.Outcome {
+	o.Turn.ID = c.ID
 	return o
 }
 
@@ -111,9 +125,17 @@ func TestIntent(t *testing.T) {
 	c := newCall()
 	c.Request.InputTokens = 100
 	plan := decide.Plan{Chain: []decide.Step{small}, Record: decide.Record{RequestedModel: "small", DecidedModel: "acme/small", PolicyRevision: 3, CatalogRevision: 4}}
-	require.NoError(t, f.Begin(c, principal, plan))
-	i := f.disk.intents[0]
-	require.Equal(t, c.ID, i.ID)
+	plan.Chain = append(plan.Chain, decide.Step{Model: &catalog.Model{ID: "acme/large"}, Candidates: []decide.Candidate{south}})
+	require.NoError(t, f.Begin(c, principal, plan, call.Turn{ID: c.ID, Started: start}))
+	further := call.Turn{ID: id.New[id.RequestKind](ids), Step: 1, Started: start.Add(time.Second)}
+	require.NoError(t, f.Begin(c, principal, plan, further))
+	i := f.disk.intents[1]
+	require.Equal(t, []any{further.ID, c.ID, further.Started}, []any{i.ID, i.PrimaryID, i.StartedAt})
+	require.Equal(t, []string{"acme/large", "south", "south:acme/large"}, []string{i.DecidedModel, i.Provider, i.Endpoint})
+	require.EqualValues(t, 200_000, i.Cost.Total)
+	i = f.disk.intents[0]
+	require.Equal(t, []any{c.ID, c.ID}, []any{i.ID, i.PrimaryID})
+	require.Equal(t, "acme/small", i.DecidedModel)
 	require.Equal(t, principal.Key.Workspace, i.Workspace)
 	require.Equal(t, "north", i.Provider)
 	require.True(t, i.Usage.Estimated)
@@ -121,7 +143,7 @@ func TestIntent(t *testing.T) {
 	require.EqualValues(t, 4, i.CatalogRevision)
 
 	f.disk.err = errors.New("disk full")
-	require.Error(t, f.Begin(c, principal, plan))
+	require.Error(t, f.Begin(c, principal, plan, call.Turn{ID: c.ID}))
 }
 
 func TestBilling(t *testing.T) {
@@ -141,7 +163,7 @@ func TestBilling(t *testing.T) {
 		"no output":         {func(o *call.Outcome) { o.Seen.ZeroOutput = true }, wire.Success, 0, true},
 		"no output, no use": {func(o *call.Outcome) { o.Seen = call.Seen{ZeroOutput: true} }, wire.Success, 0, false},
 		"all attempts fail": {func(o *call.Outcome) { o.Reply, o.Failure = nil, broke }, wire.Failed, 0, false},
-		"refused":           {func(o *call.Outcome) { o.Reply, o.Attempts, o.Begun, o.Failure = nil, nil, false, broke }, wire.Refused, 0, false},
+		"refused":           {func(o *call.Outcome) { o.Reply, o.Attempts, o.Turn.Begun, o.Failure = nil, nil, false, broke }, wire.Refused, 0, false},
 		"nothing to send": {func(o *call.Outcome) {
 			o.Reply, o.Attempts, o.Failure = nil, nil, fault.New(fault.UnsupportedModelOrEndpoint, "x").From(fault.Client)
 		}, wire.Refused, 0, false},
@@ -153,7 +175,7 @@ func TestBilling(t *testing.T) {
 			o := served(c.change)
 			g := &grant{}
 			request := newCall()
-			f.Record(t.Context(), request, principal, g, o)
+			f.Record(t.Context(), request, principal, g, first(request, o))
 			require.Len(t, f.disk.events, 1)
 			e := f.disk.events[0]
 			require.Equal(t, request.ID, e.ID)
@@ -172,7 +194,7 @@ func TestOnlyWhatIsGeneratedIsPaidFor(t *testing.T) {
 		f := newFixture()
 		c := newCall()
 		c.Action = action
-		require.NoError(t, f.Begin(c, principal, decide.Plan{Chain: []decide.Step{small}}))
+		require.NoError(t, f.Begin(c, principal, decide.Plan{Chain: []decide.Step{small}}, call.Turn{ID: c.ID}))
 		require.Zero(t, f.disk.intents[0].Cost.Total, action)
 		f.Record(t.Context(), c, principal, nil, served(nil))
 		require.Zero(t, f.disk.events[0].Cost.Total, action)
@@ -207,7 +229,9 @@ func TestDecisionIsCompleted(t *testing.T) {
 
 	for want, change := range map[decide.SwitchReason]func(*call.Outcome){
 		decide.SwitchFallbackProvider: func(o *call.Outcome) { o.Record.DecidedProvider = "south" },
-		decide.SwitchFallbackModel:    func(o *call.Outcome) { o.Record.DecidedModel = "acme/large" },
+		decide.SwitchFallbackModel: func(o *call.Outcome) {
+			o.Record.DecidedProvider, o.Record.SwitchReason = "south", decide.SwitchFallbackModel
+		},
 		decide.SwitchRetired: func(o *call.Outcome) {
 			o.Record.DecidedModel, o.Record.SwitchReason = "acme/large", decide.SwitchRetired
 		},
@@ -224,31 +248,87 @@ func TestDecisionIsCompleted(t *testing.T) {
 	require.Equal(t, "stream_cut", r.Attempts[0].Failure)
 }
 
-func TestEachModelIsAnEvent(t *testing.T) {
+// A turn that the chain goes past is accounted for on its own, and the request
+// once, with the turn that it ended with.
+func TestEachTurnIsAnEvent(t *testing.T) {
 	f := newFixture()
 	c := newCall()
-	f.Record(t.Context(), c, principal, nil, served(func(o *call.Outcome) {
-		o.Attempts = []decide.AttemptRecord{
-			{Model: "acme/large", Provider: "north", Started: start, Duration: time.Millisecond, Failure: "server_error", Status: 500},
-			{Model: "acme/large", Provider: "south", Started: start, Duration: 2 * time.Millisecond, Failure: "rate_limited", Status: 429},
-			{Model: "acme/small", Provider: "north", Started: start.Add(3 * time.Millisecond)},
-		}
-	}))
+	g := &grant{}
+	attempts := []decide.AttemptRecord{
+		{Model: "acme/large", Provider: "north", Started: start, Duration: time.Millisecond, Failure: "server_error", Status: 500},
+		{Model: "acme/large", Provider: "south", Started: start, Duration: 2 * time.Millisecond, Failure: "rate_limited", Status: 429},
+		{Model: "acme/small", Provider: "north", Started: start.Add(3 * time.Millisecond)},
+	}
+	limited := fault.New(fault.UpstreamRateLimited, "x").From(fault.Upstream)
+	f.Pass(t.Context(), c, principal, call.Outcome{
+		Turn:     call.Turn{ID: c.ID, Started: start, Begun: true, Failure: limited, Status: 429},
+		Finished: start.Add(2 * time.Millisecond), Attempts: attempts[:2:2],
+		Record: decide.Record{RequestedModel: "large", DecidedModel: "acme/large", DecidedProvider: "north"},
+	})
+	require.Empty(t, f.access.String(), "the request goes on")
+	require.Zero(t, f.counter(t, "signalbox_cost_usd_total"))
+	further := call.Turn{ID: id.New[id.RequestKind](ids), Step: 1, Started: start.Add(3 * time.Millisecond), First: 2, Begun: true, Status: 200}
+	f.Record(t.Context(), c, principal, g, served(func(o *call.Outcome) { o.Turn, o.Attempts = further, attempts }))
+
+	require.Len(t, f.disk.events, 2)
 	first, second := f.disk.events[0], f.disk.events[1]
-	require.Equal(t, c.ID, first.ID)
-	require.NotEqual(t, c.ID, second.ID)
-	require.Equal(t, c.ID, second.PrimaryID)
+	require.Equal(t, []id.Request{c.ID, c.ID, further.ID, c.ID}, []id.Request{first.ID, first.PrimaryID, second.ID, second.PrimaryID})
 	require.Equal(t, []int{2, 1}, []int{first.Attempts, second.Attempts})
 	require.Equal(t, []string{"acme/large", "acme/small"}, []string{first.DecidedModel, second.DecidedModel})
 	require.Equal(t, []wire.Outcome{wire.Failed, wire.Success}, []wire.Outcome{first.Outcome, second.Outcome})
-	require.Equal(t, []any{429, "rate_limited", 2 * time.Millisecond}, []any{first.Status, first.Reason, first.Duration})
-	require.Equal(t, start.Add(3*time.Millisecond), second.StartedAt)
+	require.Equal(t, []any{429, "upstream_rate_limited", 2 * time.Millisecond}, []any{first.Status, first.Code, first.Duration})
+	require.Equal(t, further.Started, second.StartedAt)
+	require.Equal(t, 97*time.Millisecond, second.FirstByte, "from its own start")
 	require.Zero(t, first.GatewayDur)
 	require.Equal(t, 100*time.Millisecond, second.GatewayDur, "what the gateway took is of the whole request")
-	require.NotEmpty(t, first.Decision)
-	require.Empty(t, second.Decision)
 	require.Zero(t, first.Cost.Total)
 	require.EqualValues(t, 15_000, second.Cost.Total)
+	require.Equal(t, []money.Nanos{15_000}, g.settled)
+	require.Len(t, decision(t, first).Attempts, 2)
+	require.Equal(t, "upstream_rate_limited", decision(t, first).Refusal.Code)
+	require.Len(t, decision(t, second).Attempts, 3, "with all that came before")
+	require.Equal(t, 1, strings.Count(f.access.String(), "\n"))
+
+	for _, asked := range []id.Request{c.ID, further.ID} {
+		found, ok := f.recent.Generation(principal.Key.Workspace, asked)
+		require.True(t, ok)
+		require.Len(t, found, 2)
+		require.Equal(t, c.ID, found[0].ID)
+	}
+}
+
+// The last model was refused at the gates; what the caller got came before.
+func TestARefusedTurnEndsTheRequestWithAnothersFailure(t *testing.T) {
+	f := newFixture()
+	c := newCall()
+	broke := fault.New(fault.UpstreamServerError, "x").From(fault.Upstream)
+	f.Record(t.Context(), c, principal, nil, call.Outcome{
+		Turn: call.Turn{
+			ID: id.New[id.RequestKind](ids), Step: 1, Started: start, First: 1,
+			Failure: fault.New(fault.InsufficientFunds, "x"), Status: 402,
+		},
+		Failure: broke, Status: 502, Finished: start.Add(time.Second),
+		Attempts: []decide.AttemptRecord{{Model: "acme/large", Provider: "north", Started: start, Duration: 1, Failure: "server_error"}},
+	})
+	e := f.disk.events[0]
+	require.Equal(t, []any{wire.Refused, 402, "insufficient_funds", 0}, []any{e.Outcome, e.Status, e.Code, e.Attempts})
+	var line map[string]any
+	require.NoError(t, json.Unmarshal(f.access.Bytes(), &line))
+	require.Equal(t, []any{"error", "upstream_server_error", 502.0}, []any{line["outcome"], line["code"], line["status"]})
+}
+
+// A record that many attempts make too long loses entries, not itself.
+func TestALongDecisionIsCut(t *testing.T) {
+	f := newFixture()
+	f.Record(t.Context(), newCall(), principal, nil, served(func(o *call.Outcome) {
+		for range 100 {
+			o.Record.Exclusions = append(o.Record.Exclusions, decide.Exclusion{Model: "acme/small", Endpoint: strings.Repeat("x", 200)})
+		}
+	}))
+	r := decision(t, f.disk.events[0])
+	require.Positive(t, r.Truncated)
+	require.Len(t, r.Attempts, 1)
+	require.LessOrEqual(t, len(f.disk.events[0].Decision), decide.MaxRecordBytes)
 }
 
 func TestLostRecordsAreCountedAndLogged(t *testing.T) {
@@ -315,7 +395,7 @@ func TestAccessLineIsOneLineOfJSON(t *testing.T) {
 func TestNoAccessLinesWithoutAWriter(t *testing.T) {
 	f := newFixture()
 	quiet := record.New(record.Deps{
-		Spool: f.disk, IDs: id.SystemSource(), Log: slog.New(slog.DiscardHandler), Metrics: record.NewMetrics(prometheus.NewRegistry()),
+		Spool: f.disk, Log: slog.New(slog.DiscardHandler), Metrics: record.NewMetrics(prometheus.NewRegistry()),
 		Recent: f.recent,
 	})
 	quiet.Record(t.Context(), newCall(), principal, nil, served(nil))
@@ -367,7 +447,7 @@ func TestRecentForgetsTheOldestAndKeepsWorkspacesApart(t *testing.T) {
 	f := newFixture()
 	calls := []call.Call{newCall(), newCall(), newCall()}
 	for _, c := range calls {
-		f.Record(t.Context(), c, principal, nil, served(nil))
+		f.Record(t.Context(), c, principal, nil, first(c, served(nil)))
 	}
 	ws := principal.Key.Workspace
 	_, ok := f.recent.Generation(ws, calls[0].ID)
@@ -382,7 +462,7 @@ func TestRecentForgetsTheOldestAndKeepsWorkspacesApart(t *testing.T) {
 func BenchmarkRecord(b *testing.B) {
 	f := newFixture()
 	f.Recorder = record.New(record.Deps{
-		Spool: nowhere{}, IDs: id.SystemSource(), Access: io.Discard,
+		Spool: nowhere{}, Access: io.Discard,
 		Log: slog.New(slog.DiscardHandler), Metrics: record.NewMetrics(prometheus.NewRegistry()), Recent: record.NewRecent(64),
 	})
 	c, o := newCall(), served(nil)

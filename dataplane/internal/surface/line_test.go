@@ -27,6 +27,7 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/fault"
+	"github.com/signalbox-dev/signalbox/shared/policy"
 	"github.com/signalbox-dev/signalbox/shared/secret"
 )
 
@@ -104,7 +105,10 @@ func (l *line) through(ctx context.Context, c call.Call, s call.Sink) {
 			Credentials: []decide.CredentialUse{{Source: decide.CredentialNone}},
 		})
 	}
-	reply, tried, err := l.runner.Attempt(ctx, c, call.Principal{}, call.Pinned{}, decide.Plan{Chain: []decide.Step{step}})
+	trial := l.runner.Open(c, decide.Plan{Chain: []decide.Step{step}, Timeouts: policy.Timeouts{FirstByte: c.Request.FirstByte}})
+	next, _ := trial.Next(ctx)
+	reply, err := trial.Try(ctx, next)
+	tried := trial.Attempts()
 	if err == nil {
 		var seen call.Seen
 		seen, err = stream.New().Deliver(ctx, c, reply, nil, s)

@@ -124,12 +124,14 @@ type modelTry struct {
 	Model    string       `json:"model"`
 	Outcome  wire.Outcome `json:"outcome"`
 	Status   int          `json:"status"`
+	Code     string       `json:"code,omitempty"`
 	Reason   string       `json:"reason,omitempty"`
 	Attempts int          `json:"attempts"`
+	CostUSD  string       `json:"cost_usd"`
 }
 
-// generationOf joins the events of a request: the primary's decision, and the
-// end of the last.
+// generationOf joins the events of a request. The last one has how it ended,
+// and the decision with all that was tried.
 func generationOf(events []wire.UsageEvent) generationView {
 	first, last := &events[0], &events[len(events)-1]
 	v := generationView{
@@ -138,15 +140,23 @@ func generationOf(events []wire.UsageEvent) generationView {
 		ClientRequestID: first.ClientRequestID, SessionID: first.SessionID,
 		RequestedModel: first.RequestedModel, Model: last.DecidedModel, ServedModel: last.ServedModel, Provider: last.Provider,
 		DurationMS:  milliseconds(last.StartedAt.Add(last.Duration).Sub(first.StartedAt)),
-		FirstByteMS: milliseconds(last.FirstByte),
+		FirstByteMS: milliseconds(firstByte(first, last)),
 		Usage:       last.Usage, CostUSD: last.Cost.Total.String(), Cost: last.Cost, Suppressed: last.Suppressed,
-		Decision: first.Decision,
+		Decision: last.Decision,
 	}
 	for i := range events {
 		e := &events[i]
-		v.Models = append(v.Models, modelTry{ID: e.ID, Model: e.DecidedModel, Outcome: e.Outcome, Status: e.Status, Reason: e.Reason, Attempts: e.Attempts})
+		v.Models = append(v.Models, modelTry{ID: e.ID, Model: e.DecidedModel, Outcome: e.Outcome, Status: e.Status, Code: e.Code, Reason: e.Reason, Attempts: e.Attempts, CostUSD: e.Cost.Total.String()})
 	}
 	return v
+}
+
+// firstByte is from the request's start, whichever model sent it; 0 for none.
+func firstByte(first, last *wire.UsageEvent) time.Duration {
+	if last.FirstByte == 0 {
+		return 0
+	}
+	return last.StartedAt.Sub(first.StartedAt) + last.FirstByte
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

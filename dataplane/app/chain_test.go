@@ -1,0 +1,68 @@
+package app_test
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signalbox-dev/signalbox/shared/decide"
+	"github.com/signalbox-dev/signalbox/shared/wire"
+)
+
+func TestEachModelOfAChainIsItsOwnEvent(t *testing.T) {
+	p := newPlatform(t)
+	g := p.gateway()
+	got := g.chat(p.token, `{"model":"acme/broken-fault-status-503","models":["acme/broken-fault-status-429-retry-7","acme/small"],"messages":[{"role":"user","content":"hi"}]}`)
+	require.Equal(t, http.StatusOK, got.status, got.body)
+	require.Equal(t, "acme/small", got.header.Get("x-signalbox-model"))
+	require.Equal(t, "2", got.header.Get("x-signalbox-retry-count"))
+	rid := got.header.Get("x-signalbox-request-id")
+	events := p.events(rid, 3)
+	slices.SortFunc(events, func(a, b wire.UsageEvent) int { return cmp.Compare(a.Sequence, b.Sequence) })
+	for i, want := range []struct {
+		model   string
+		outcome wire.Outcome
+		status  int
+		code    string
+		tries   int // the decision tells of, its own and those before
+	}{
+		{"acme/broken-fault-status-503", wire.Failed, http.StatusBadGateway, "upstream_server_error", 1},
+		{"acme/broken-fault-status-429-retry-7", wire.Failed, http.StatusTooManyRequests, "upstream_rate_limited", 2},
+		{"acme/small", wire.Success, http.StatusOK, "", 3},
+	} {
+		e := events[i]
+		require.Equal(t, rid, e.PrimaryID.String())
+		require.Equal(t, i == 0, e.ID == e.PrimaryID)
+		require.Equal(t, want.model, e.DecidedModel)
+		require.Equal(t, []any{want.outcome, want.status, want.code, 1}, []any{e.Outcome, e.Status, e.Code, e.Attempts})
+		require.Equal(t, want.outcome == wire.Success, e.Cost.Total > 0)
+		require.Equal(t, want.outcome == wire.Success, !e.Usage.IsZero())
+		var decision decide.Record
+		require.NoError(t, json.Unmarshal(e.Decision, &decision))
+		require.Equal(t, want.model, decision.DecidedModel)
+		require.Len(t, decision.Attempts, want.tries)
+		require.Equal(t, i > 0, decision.SwitchReason == decide.SwitchFallbackModel)
+	}
+}
+
+// When every model fails the caller gets what happened last, but a rate limit
+// only when there was nothing else.
+func TestAChainThatFailsAnswersOnce(t *testing.T) {
+	p := newPlatform(t)
+	g := p.gateway()
+	got := g.chat(p.token, `{"model":"acme/broken-fault-status-503","models":["acme/broken-fault-status-429-retry-7"],"messages":[]}`)
+	require.Equal(t, http.StatusBadGateway, got.status, got.body)
+	rid := got.header.Get("x-signalbox-request-id")
+	require.Equal(t, rid, got.fault(t)["request_id"])
+	statuses := map[string]int{}
+	for _, e := range p.events(rid, 2) {
+		statuses[e.DecidedModel] = e.Status
+		require.Zero(t, e.Cost.Total)
+	}
+	require.Equal(t, map[string]int{"acme/broken-fault-status-503": 502, "acme/broken-fault-status-429-retry-7": 429}, statuses)
+	require.Equal(t, "upstream_server_error", g.line(rid)["code"])
+}

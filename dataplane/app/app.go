@@ -131,7 +131,10 @@ func (a *App) wire(context.Context) error {
 	}
 	source := feed.NewSource(a.nats)
 	keys := keyring.New(keyring.Options{Source: source, Disk: disk, Now: now, Log: log})
-	a.policies = snapshot.New(snapshot.Options{Source: source, Disk: disk, Now: now, Log: log})
+	a.provider = provider.New(opener, provider.Options{UserAgent: "signalbox/" + a.deps.Version, Now: now})
+	a.policies = snapshot.New(snapshot.Options{
+		Source: source, Disk: disk, Now: now, Log: log, Installed: a.provider.Retain, Dropped: a.provider.Forget,
+	})
 	instance := id.SystemSource().UUID()
 	a.feed = feed.New(feed.Options{
 		Conn: a.nats, Keys: keys, Policies: a.policies, Disk: disk, Log: log, Now: now,
@@ -139,7 +142,6 @@ func (a *App) wire(context.Context) error {
 	})
 	known := health.New(health.Options{Now: now, Seed: rand.Uint64, Log: log})
 	a.exchange = exchange.New(exchange.Options{Conn: a.nats, Table: known, Instance: instance, Log: log, Now: now})
-	a.provider = provider.New(opener, provider.Options{UserAgent: "signalbox/" + a.deps.Version, Now: now})
 	ids := id.SystemSource()
 	recent := record.NewRecent(a.cfg.RecentGenerations)
 	recorder := record.New(record.Deps{

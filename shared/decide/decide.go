@@ -54,6 +54,9 @@ type decision struct {
 
 	ruled      bool // an operator's rule has decided a model of the chain
 	ruledFirst bool // and that was the chain's first
+
+	// spared: nothing of the platform's credentials may be spent any more.
+	spared bool
 }
 
 // walk builds the chain: each link that something serves becomes a step. The
@@ -178,16 +181,13 @@ func (d *decision) add(t *target, pool []*ranked) {
 		}
 		pool = pool[:1]
 	}
-	step := Step{Model: t.model, Candidates: make([]Candidate, len(pool))}
+	pool, candidates := d.candidates(t.model, pool)
+	if len(pool) == 0 {
+		return // of a further model: the first one keeps a candidate
+	}
+	step := Step{Model: t.model, Candidates: candidates}
 	if state := t.model.StateAt(d.in.Facts.Now); state != catalog.Active {
 		step.Lifecycle = state
-	}
-	for i := range pool {
-		o := pool[i].offer
-		step.Candidates[i] = Candidate{
-			Endpoint: o.Endpoint, Provider: o.Provider, Rank: i,
-			Credentials: narrowed(d.credentials(o.Provider), pool[i].credential),
-		}
 	}
 	d.plan.Chain = append(d.plan.Chain, step)
 	d.record(t.model, pool, &how)

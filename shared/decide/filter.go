@@ -35,13 +35,11 @@ func (d *decision) exclude(t *target, o *catalog.Offer) (Stage, string) {
 	if stage, reason := d.wrongPrice(t, o); reason != "" {
 		return stage, reason
 	}
-	switch p := o.Provider; {
-	case p.Credential.IsZero() && !p.Keyless:
+	switch {
+	case d.lacksCredential(o, t.credential):
 		return StageCredential, reasonNoCredential
-	case !p.Addressed(o.Endpoint.Region):
+	case !o.Provider.Addressed(o.Endpoint.Region):
 		return StageCredential, reasonNoAddress
-	case t.credential != "" && len(narrowed(d.credentials(p), t.credential)) == 0:
-		return StageCredential, reasonNoCredential
 	}
 	return StageNone, ""
 }

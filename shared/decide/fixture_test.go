@@ -1,6 +1,7 @@
 package decide_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -22,6 +23,8 @@ type world struct {
 	settings policy.Settings
 	tags     []string
 	health   health
+	own      []policy.Credential            // of the workspace's own
+	cooling  []id.Credential                // of them
 	rungs    map[decide.Rung]policy.Routing // set by profiles and by the presets and routes to come
 }
 
@@ -39,7 +42,7 @@ var (
 func (w *world) snapshot(key *decide.KeyFacts) policy.Snapshot {
 	s := policy.Snapshot{
 		Schema: policy.Schema, Workspace: id.MustParse[id.WorkspaceKind]("ws_01kb7n0z1v8q5r2m3t4w5x6y7z"),
-		Revision: 3, Status: policy.WorkspaceActive, Settings: w.settings, Tags: w.tags,
+		Revision: 3, Status: policy.WorkspaceActive, Settings: w.settings, Tags: w.tags, Credentials: w.own,
 	}
 	for _, rung := range []decide.Rung{decide.RungWorkspaceProfile, decide.RungDepartment, decide.RungKey} {
 		set, ok := w.rungs[rung]
@@ -65,6 +68,19 @@ type health map[string]decide.EndpointHealth
 func (h health) Endpoint(endpointID string) decide.EndpointHealth { return h[endpointID] }
 
 func (health) Credential(id.Credential) decide.CredentialHealth { return decide.CredentialHealth{} }
+
+// known is health with the credentials that cool until a minute from now.
+type known struct {
+	health
+	cooling []id.Credential
+}
+
+func (k known) Credential(credential id.Credential) decide.CredentialHealth {
+	if slices.Contains(k.cooling, credential) {
+		return decide.CredentialHealth{CoolingUntil: now.Add(time.Minute)}
+	}
+	return decide.CredentialHealth{}
+}
 
 // newWorld has acme/small at north, south and east (an aggregator), acme/big
 // at north, acme/tiny:free at north and south, and acme/vec for embeddings.
@@ -177,7 +193,7 @@ func (w *world) input(t require.TestingT, facts decide.Facts) decide.Input {
 		facts.Surface = catalog.Chat
 	}
 	facts.Now = now
-	return decide.Input{Policy: pol, Catalog: view, Health: w.health, Facts: facts, Seed: 42}
+	return decide.Input{Policy: pol, Catalog: view, Health: known{w.health, w.cooling}, Facts: facts, Seed: 42}
 }
 
 func (w *world) decide(t testing.TB, facts decide.Facts) decide.Plan {

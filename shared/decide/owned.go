@@ -33,7 +33,7 @@ func (d *decision) unreachable(t *target, o *catalog.Offer) (Stage, string) {
 		return StageModelPolicy, reasonModelNotAllowed
 	case p.Disabled:
 		return StageProviderPolicy, reasonProviderDisabled
-	case p.Credential.IsZero() && !p.Keyless:
+	case d.lacksCredential(o, ""):
 		return StageCredential, reasonNoCredential
 	}
 	return StageNone, ""

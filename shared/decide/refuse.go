@@ -124,7 +124,7 @@ func remedy(stage Stage, reason string) string {
 		if reason == reasonNoAddress {
 			return "Every provider of this model lacks an address: its base URL, project or location. Choose another model, or ask the operator to complete the provider in the catalog."
 		}
-		return "There is no credential for any provider of this model. Choose another model, or ask the operator to add a provider key."
+		return "There is no credential for any provider of this model. Choose another model, or bring a provider key of your own (signalbox byok create), or ask the operator to add one."
 	}
 	return "Nothing can serve this request."
 }

@@ -94,20 +94,6 @@ func (d *decision) ruleSteps(t *target, rule *catalog.CompiledRule) []ruleStep {
 	return slices.DeleteFunc(steps, func(s ruleStep) bool { return len(s.pool) == 0 })
 }
 
-// narrowed are the credentials that a rule allows, all where it says nothing.
-func narrowed(uses []CredentialUse, to catalog.Credential) []CredentialUse {
-	if to == "" {
-		return uses
-	}
-	var out []CredentialUse
-	for _, u := range uses {
-		if (u.Source == CredentialBYOK) == (to == catalog.BYOKCredential) {
-			out = append(out, u)
-		}
-	}
-	return out
-}
-
 // withoutTwins leaves out of more what have holds already.
 func withoutTwins(have, more []*ranked) []*ranked {
 	return slices.DeleteFunc(more, func(r *ranked) bool {

@@ -57,6 +57,7 @@ const (
 	reasonPriceUnknown      = "price_unknown"
 	reasonTooDear           = "above_max_price"
 	reasonNoCredential      = "no_credential"
+	reasonSpared            = "byok_fallback_disabled"
 	reasonNoAddress         = "no_base_url"
 	reasonFallbacksOff      = "fallbacks_off"
 	reasonAlreadyTried      = "already_in_chain"

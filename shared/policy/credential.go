@@ -19,6 +19,14 @@ type Credential struct {
 	Sealed   secret.Sealed `json:"sealed"`             // opens with CredentialBinding
 }
 
+// OwnCredential is a credential as a view holds it, with the revision that it
+// is of and the workspace that it opens for. It is frozen.
+type OwnCredential struct {
+	Credential
+	Workspace id.Workspace
+	Revision  int64
+}
+
 // CredentialUse says when a credential is tried.
 type CredentialUse string
 
@@ -36,3 +44,20 @@ const MaxCredentials = 128
 func CredentialBinding(ws id.Workspace, provider string) []string {
 	return []string{"byok", ws.String(), provider}
 }
+
+// ownCredentials indexes a snapshot's credentials; nil where there are none.
+func ownCredentials(s *Snapshot) map[string][]*OwnCredential {
+	if len(s.Credentials) == 0 {
+		return nil
+	}
+	own := make(map[string][]*OwnCredential)
+	for i := range s.Credentials {
+		c := &s.Credentials[i]
+		own[c.Provider] = append(own[c.Provider], &OwnCredential{Credential: *c, Workspace: s.Workspace, Revision: s.Revision})
+	}
+	return own
+}
+
+// Credentials are the workspace's own for a provider; those of one use are in
+// the order in which they are tried.
+func (v *View) Credentials(provider string) []*OwnCredential { return v.own[provider] }

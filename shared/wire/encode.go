@@ -41,6 +41,7 @@ func (e *UsageEvent) AppendJSON(b *jsonappend.Buffer) {
 	b.StringIf("served_model", e.ServedModel)
 	b.StringIf("provider", e.Provider)
 	b.StringIf("endpoint", e.Endpoint)
+	b.StringIf("credential_source", e.CredentialSource)
 	b.Int("attempts", int64(e.Attempts))
 
 	b.Name("usage")

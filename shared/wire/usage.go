@@ -48,7 +48,11 @@ type UsageEvent struct {
 	ServedModel    string `json:"served_model,omitempty"`
 	Provider       string `json:"provider,omitempty"` // who served; "" when none did
 	Endpoint       string `json:"endpoint,omitempty"`
-	Attempts       int    `json:"attempts"` // upstream calls
+	// CredentialSource says whose credential the provider was called with last:
+	// managed, byok or none; "" when nobody was called. What byok costs is the
+	// workspace's own account with the provider.
+	CredentialSource string `json:"credential_source,omitempty"`
+	Attempts         int    `json:"attempts"` // upstream calls
 
 	Usage           meter.Usage `json:"usage"`
 	Cost            meter.Cost  `json:"cost"`

@@ -6,6 +6,7 @@
 package harness
 
 import (
+	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
@@ -33,6 +34,8 @@ type Options struct {
 	// Everywhere are models of every upstream format, with Simulator: each is
 	// upstream.Via(format, name) for every one of upstream.Formats().
 	Everywhere []string
+	// Catalog writes a further catalog file; nil is none.
+	Catalog func(north, south *upstream.Upstream) string
 	// Configure changes the gateways' configuration.
 	Configure func(*dataplane.Config)
 }
@@ -67,6 +70,9 @@ func Start(t testing.TB, o Options) *Platform {
 	catalogs := []string{providers.Catalog(o.Models...)}
 	if o.Simulator {
 		catalogs = append(catalogs, providers.Simulated(), providers.Everywhere(o.Everywhere...))
+	}
+	if o.Catalog != nil {
+		catalogs = append(catalogs, o.Catalog(p.North, p.South))
 	}
 	p.parts = newParts(t, catalogs)
 	p.Operator = operatorToken
@@ -112,6 +118,20 @@ func (p *Platform) NewKey(k client.NewKey) client.Key {
 	require.NoError(p.t, err)
 	require.Zero(p.t, publication.Pending, "gateways that did not apply the new key")
 	return key
+}
+
+// Change makes a management call as the owner and waits until every gateway has
+// what it changed.
+func (p *Platform) Change(method, path, body string) client.Answer {
+	p.t.Helper()
+	var sent json.RawMessage
+	if body != "" {
+		sent = json.RawMessage(body)
+	}
+	answer, err := p.Manage(p.t.Context(), method, path+"?wait=10s", sent)
+	require.NoError(p.t, err)
+	require.Zero(p.t, answer.Get("publication.pending").Int(), "gateways that did not apply the change")
+	return answer
 }
 
 // Revoke ends a key and waits until every gateway knows.

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
+	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/policy"
 )
 
 // Client calls providers. It is safe for concurrent use.
@@ -49,7 +51,7 @@ func New(opener Opener, opts Options) *Client {
 	aside.Proxy = nil // another machine's metadata server would hand out another's account
 	c := &Client{pooled: pooled, fresh: fresh, aside: aside, tasks: newTasks(), places: newPlaces(), agent: []string{opts.UserAgent}, opts: opts}
 	c.creds = &credentials{
-		opener: opener, now: opts.Now, tasks: c.tasks, opened: make(map[string]opened),
+		opener: opener, now: opts.Now, tasks: c.tasks, opened: make(map[string]opened), own: newOwnKeys(),
 		exchange: pooled, metadata: aside,
 	}
 	return c
@@ -63,6 +65,14 @@ func (c *Client) Close() {
 	c.fresh.CloseIdleConnections()
 	c.aside.CloseIdleConnections()
 }
+
+// Retain forgets the opened credentials of a workspace that its policy, which
+// replaces an earlier one, has no more.
+func (c *Client) Retain(v *policy.View) { c.creds.own.retain(v) }
+
+// Forget forgets the opened credentials of a workspace that is not served any
+// more.
+func (c *Client) Forget(ws id.Workspace) { c.creds.own.forget(ws) }
 
 // Call sends r and returns the answer as soon as its head has arrived. The
 // context ends the call, the body included. Every answer that is not a 2xx
@@ -120,14 +130,20 @@ func (c *Client) send(ctx context.Context, r *upstream.Request, request *http.Re
 var blank http.Request
 
 func (c *Client) request(ctx context.Context, r *upstream.Request) (*http.Request, authorizer, *upstream.Failure) {
+	key, err := c.creds.of(r)
+	if err != nil {
+		return nil, nil, upstream.Fail(upstream.CredentialFault, err)
+	}
+	if key.project != "" && key.project != r.Provider.Project {
+		own := *r.Provider // shared by all calls to it
+		own.Project = key.project
+		r.Provider = &own
+	}
 	target, err := c.places.target(r)
 	if err != nil {
 		return nil, nil, upstream.Fail(upstream.Internal, err)
 	}
-	with, err := c.creds.of(r)
-	if err != nil {
-		return nil, nil, upstream.Fail(upstream.CredentialFault, err)
-	}
+	with := key.with
 	request := blank.WithContext(ctx)
 	request.Method, request.URL, request.Host, request.Header = r.Method, target, target.Host, outbound(r)
 	request.Proto, request.ProtoMajor, request.ProtoMinor = "HTTP/1.1", 1, 1

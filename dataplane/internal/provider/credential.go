@@ -26,6 +26,7 @@ const sealedFor = "platform"
 var (
 	errNoCredential = errors.New("provider has no credential and is not keyless")
 	errNoOwn        = errors.New("the plan names a credential of the workspace's own that is not here")
+	errForeignOwn   = errors.New("the plan names a credential of the workspace's own that is for another provider")
 )
 
 // credentials keeps opened keys with the tokens that were got for them. An
@@ -41,48 +42,52 @@ type credentials struct {
 
 	mu     sync.RWMutex
 	opened map[string]opened // by provider slug
+	own    ownKeys
 }
 
 type opened struct {
+	provider string // slug
 	sealed   secret.Sealed
 	kind     catalog.ProviderType
 	location string
+	project  string // of the account, when it calls in one of its own
 	with     authorizer
 }
 
-func (o *opened) fits(p *catalog.Provider) bool {
-	return o.with != nil && o.kind == p.Type && o.location == p.Location && bytes.Equal(o.sealed, p.Credential)
+func (o *opened) fits(p *catalog.Provider, sealed secret.Sealed) bool {
+	return o.with != nil && o.kind == p.Type && o.location == p.Location && bytes.Equal(o.sealed, sealed)
 }
 
 // of returns what authorizes a request, by the credential that its plan says.
-func (c *credentials) of(r *upstream.Request) (authorizer, error) {
+func (c *credentials) of(r *upstream.Request) (opened, error) {
 	if r.Credential.Source == decide.CredentialBYOK {
-		return nil, errNoOwn
+		return c.brought(r)
 	}
 	return c.managed(r.Provider)
 }
 
 // managed returns what authorizes requests with the catalog's credential.
-func (c *credentials) managed(p *catalog.Provider) (authorizer, error) {
+func (c *credentials) managed(p *catalog.Provider) (opened, error) {
 	c.mu.RLock()
 	had := c.opened[p.Slug]
 	c.mu.RUnlock()
-	if had.fits(p) {
-		return had.with, nil
+	if had.fits(p, p.Credential) {
+		return had, nil
 	}
 	// Under the lock, or each of many first requests would fetch a token of its
 	// own.
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if had = c.opened[p.Slug]; had.fits(p) {
-		return had.with, nil
+	if had = c.opened[p.Slug]; had.fits(p, p.Credential) {
+		return had, nil
 	}
 	with, err := c.open(p)
 	if err != nil {
-		return nil, err
+		return opened{}, err
 	}
-	c.opened[p.Slug] = opened{sealed: p.Credential, kind: p.Type, location: p.Location, with: with}
-	return with, nil
+	made := opened{provider: p.Slug, sealed: p.Credential, kind: p.Type, location: p.Location, with: with}
+	c.opened[p.Slug] = made
+	return made, nil
 }
 
 func (c *credentials) open(p *catalog.Provider) (authorizer, error) {

@@ -36,6 +36,9 @@ func event(c *call.Call, p *call.Principal, o *call.Outcome, b billing) wire.Usa
 		PolicyRevision:  o.Record.PolicyRevision,
 		CatalogRevision: o.Record.CatalogRevision,
 	}
+	if n := len(o.Attempts); n > turn.First {
+		e.CredentialSource = string(o.Attempts[n-1].Credential)
+	}
 	if f := turn.Failure; f != nil {
 		e.Code, e.Reason = string(f.Code), string(f.Reason)
 	}

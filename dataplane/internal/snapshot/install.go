@@ -80,7 +80,7 @@ func (s *Store) swap(next *held) {
 // waits for it. The caller holds mu.
 func (s *Store) install(next *held) {
 	ws, done := next.view.Workspace(), false
-	s.held.Update(ws, func(old *held, ok bool) (*held, bool) {
+	evicted, wasEvicted := s.held.Update(ws, func(old *held, ok bool) (*held, bool) {
 		done = !ok || next.view.Revision() > old.view.Revision() ||
 			(next.view.Revision() == old.view.Revision() && !next.stale)
 		return next, done
@@ -88,6 +88,10 @@ func (s *Store) install(next *held) {
 	if !done {
 		return
 	}
+	if wasEvicted {
+		s.o.Dropped(evicted)
+	}
+	s.o.Installed(next.view)
 	s.loaded.Add(1)
 	if c, ok := s.waiting[ws]; ok {
 		close(c)

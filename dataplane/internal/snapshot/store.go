@@ -49,6 +49,11 @@ type Options struct {
 	Now    func() time.Time
 	Log    *slog.Logger
 
+	// Installed hears of each view that is put in place, in order, and Dropped
+	// of each workspace that is held no more. Both must be quick; nil is nobody.
+	Installed func(*policy.View)
+	Dropped   func(id.Workspace)
+
 	Capacity   int           // workspaces held; 20,000
 	PinWithin  time.Duration // how long a request waits for a policy; 2 s
 	LoadWithin time.Duration // for one read of pointer and body; 2 s
@@ -99,6 +104,12 @@ func New(o Options) *Store {
 	if o.LoadWithin == 0 {
 		o.LoadWithin = defaultLoadWithin
 	}
+	if o.Installed == nil {
+		o.Installed = func(*policy.View) {}
+	}
+	if o.Dropped == nil {
+		o.Dropped = func(id.Workspace) {}
+	}
 	return &Store{
 		o:       o,
 		held:    bounded.New[id.Workspace, *held](o.Capacity),
@@ -142,6 +153,7 @@ func (s *Store) Forget(ws id.Workspace) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.held.Remove(ws)
+	s.o.Dropped(ws)
 	if _, reading := s.flights[ws]; reading {
 		s.epoch++
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -310,4 +311,20 @@ func TestTheDiskDoesNotBringAnOlderPolicyBack(t *testing.T) {
 	src.with(func() { src.away = true })
 	_, err = again.Pin(t.Context(), ws, 0)
 	require.ErrorIs(t, err, ErrUndetermined)
+}
+
+// Whoever keeps something for as long as a policy hears of what replaces it
+// and of what goes.
+func TestWhatIsInstalledAndDroppedIsHeardOf(t *testing.T) {
+	src := newSource()
+	s, _ := newStore(t, src, nil)
+	var heard []string
+	s.o.Installed = func(v *policy.View) { heard = append(heard, strconv.FormatInt(v.Revision(), 10)) }
+	s.o.Dropped = func(gone id.Workspace) { heard = append(heard, "gone "+gone.String()) }
+	first := src.publish(t, 3)
+	pinned(t, s, 0)
+	require.NoError(t, s.Apply(t.Context(), ws, src.publish(t, 4)))
+	require.NoError(t, s.Apply(t.Context(), ws, first), "which is over")
+	s.Forget(ws)
+	require.Equal(t, []string{"3", "4", "gone " + ws.String()}, heard)
 }

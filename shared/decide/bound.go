@@ -154,7 +154,11 @@ func numberSize(v float64) int {
 }
 
 func exclusionSize(x *Exclusion) int {
-	return exclusionBase + len(x.Model) + len(x.Endpoint) + len(x.Stage) + len(x.Reason)
+	size := exclusionBase + len(x.Model) + len(x.Endpoint) + len(x.Stage) + len(x.Reason)
+	if x.Rung != "" {
+		size += len(`,"rung":""`) + len(x.Rung)
+	}
+	return size
 }
 
 func fixedSize(r *Record) int {

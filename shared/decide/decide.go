@@ -50,6 +50,7 @@ type decision struct {
 	// hand: the one that emptied the pool, if it is empty.
 	dropped       Stage
 	droppedReason string
+	from          int // first exclusion of the chain's entry at hand
 	omitted       int // exclusions left out of the record
 
 	ruled      bool // an operator's rule has decided a model of the chain
@@ -69,12 +70,17 @@ func (d *decision) walk(links []link) Plan {
 		limit = policy.DefaultSettings().MaxModels
 	}
 	for i := 0; i < len(links) && len(d.plan.Chain) < limit; i++ {
+		d.from = len(d.plan.Record.Exclusions)
 		t, refusal := d.target(links[i].name)
+		if refusal == nil {
+			refusal = d.staleTarget(&links[i], &t)
+		}
 		if refusal != nil {
 			if i == 0 {
-				return d.refuse(refusal, StageNone) // a mistake in the request, not a lack of endpoints
+				// A mistake in the name, not a lack of endpoints.
+				return d.refuse(d.standing(&links[i], refusal), StageNone)
 			}
-			d.exclude1(clip(links[i].name), "", "model", reasonUnresolvable)
+			d.exclude1(clip(links[i].name), "", "model", unresolved(refusal))
 			continue
 		}
 		before := len(d.plan.Chain)
@@ -110,7 +116,7 @@ func (d *decision) walk(links []link) Plan {
 func (d *decision) serve(t target, rule *catalog.CompiledRule, limit int) (*fault.Error, Stage) {
 	switch {
 	case t.anyFree:
-		return d.serveFree(limit)
+		return d.serveFree(&t, limit)
 	case rule != nil:
 		return d.serveRule(&t, rule, limit)
 	}
@@ -142,10 +148,7 @@ func (d *decision) poolOf(t *target, offers []catalog.Offer) []*ranked {
 			continue
 		}
 		if reason != "" {
-			if stage > d.dropped {
-				d.dropped, d.droppedReason = stage, reason
-			}
-			d.exclude1(t.model.ID, o.Endpoint.ID, stage.String(), reason)
+			d.drop(o, stage, reason)
 			continue
 		}
 		block[i].offer = o
@@ -245,10 +248,25 @@ func (d *decision) refuse(refusal *fault.Error, stage Stage) Plan {
 
 // exclude1 records a drop; more than are ever kept are only counted.
 func (d *decision) exclude1(model, endpoint, stage, reason string) {
+	d.keep(Exclusion{Model: model, Endpoint: endpoint, Stage: stage, Reason: reason})
+}
+
+// drop records that a filter dropped an endpoint, and by whose demand.
+func (d *decision) drop(o *catalog.Offer, stage Stage, reason string) {
+	if stage > d.dropped {
+		d.dropped, d.droppedReason = stage, reason
+	}
+	x := Exclusion{Model: o.Model.ID, Endpoint: o.Endpoint.ID, Stage: stage.String(), Reason: reason}
+	if by := d.restrictions.by(stage, reason, o, d.in.Facts.InputTokens); by != RungPlatform {
+		x.Rung = by.String()
+	}
+	d.keep(x)
+}
+
+func (d *decision) keep(x Exclusion) {
 	if len(d.plan.Record.Exclusions) >= maxExclusions {
 		d.omitted++
 		return
 	}
-	d.plan.Record.Exclusions = append(d.plan.Record.Exclusions,
-		Exclusion{Model: model, Endpoint: endpoint, Stage: stage, Reason: reason})
+	d.plan.Record.Exclusions = append(d.plan.Record.Exclusions, x)
 }

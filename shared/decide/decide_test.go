@@ -321,7 +321,7 @@ func TestIgnoreExcludesAggregators(t *testing.T) {
 	plan := newWorld().decide(t, decide.Facts{Model: "acme/small", Provider: decide.Preferences{Ignore: []string{"south"}}})
 	require.Equal(t, []string{north}, order(plan))
 	require.Contains(t, plan.Record.Exclusions, decide.Exclusion{
-		Model: "acme/small", Endpoint: east, Stage: "ignore", Reason: "aggregator_cannot_enforce",
+		Model: "acme/small", Endpoint: east, Stage: "ignore", Reason: "aggregator_cannot_enforce", Rung: "request",
 	})
 }
 

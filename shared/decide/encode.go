@@ -102,6 +102,7 @@ func (r *Record) appendChoice(b *jsonappend.Buffer) {
 			b.String("endpoint", e.Endpoint)
 			b.String("stage", e.Stage)
 			b.String("reason", e.Reason)
+			b.StringIf("rung", e.Rung)
 			b.Close('}')
 		}
 		b.Close(']')

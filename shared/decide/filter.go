@@ -170,9 +170,23 @@ func (d *decision) wrongPrice(t *target, o *catalog.Offer) (Stage, string) {
 	return StageNone, ""
 }
 
-// costsNothing: input and output prices are there and every price is zero.
+// costsNothing: input and output prices are there and every price is zero, in
+// every tier.
 func costsNothing(p *catalog.Price) bool {
-	if p == nil || p.Input == nil || p.Output == nil || p.Request != 0 {
+	if p == nil || p.Input == nil || p.Output == nil || !zero(p) {
+		return false
+	}
+	for i := range p.Tiers {
+		if !zero(&p.Tiers[i].Price) {
+			return false
+		}
+	}
+	return true
+}
+
+// zero: nothing that is priced costs anything.
+func zero(p *catalog.Price) bool {
+	if p.Request != 0 {
 		return false
 	}
 	for _, price := range [...]*money.PerMillion{
@@ -182,7 +196,7 @@ func costsNothing(p *catalog.Price) bool {
 			return false
 		}
 	}
-	return len(p.Tiers) == 0
+	return true
 }
 
 // allows matches a model against a key's patterns. A pattern without a slash

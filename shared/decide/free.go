@@ -11,7 +11,7 @@ import (
 // serveFree adds the free models that can serve, in an order drawn by the
 // seed so that no one of them takes all: those with a healthy endpoint first,
 // and of those the ones that the conversation is pinned to.
-func (d *decision) serveFree(limit int) (*fault.Error, Stage) {
+func (d *decision) serveFree(named *target, limit int) (*fault.Error, Stage) {
 	type option struct {
 		target  target
 		pool    []*ranked
@@ -23,7 +23,7 @@ func (d *decision) serveFree(limit int) (*fault.Error, Stage) {
 	var options []option
 	highest, reason := StageNone, ""
 	for _, m := range d.in.Catalog.FreeModels() {
-		t := target{model: m, allowed: allows(d.in.Facts.Key.Models, m)}
+		t := target{model: m, mode: named.mode, allowed: allows(d.in.Facts.Key.Models, m)}
 		rule := d.ruleOf(m)
 		pool := d.poolUnder(&t, rule)
 		if d.dropped > highest {
@@ -42,7 +42,7 @@ func (d *decision) serveFree(limit int) (*fault.Error, Stage) {
 	}
 	if len(options) == 0 {
 		d.dropped, d.droppedReason = highest, reason
-		return d.noFreeModel(), highest
+		return d.noFreeModel(named), highest
 	}
 	slices.SortFunc(options, func(a, b option) int {
 		if a.cooling != b.cooling {

@@ -131,6 +131,8 @@ type Exclusion struct {
 	Endpoint string `json:"endpoint"`
 	Stage    string `json:"stage"`
 	Reason   string `json:"reason"`
+	// Rung is the widest rung whose restriction it was; "" where it was none's.
+	Rung string `json:"rung,omitempty"`
 }
 
 // AffinityTrace is the part that a conversation's pins had in a decision.

@@ -1,11 +1,13 @@
 package decide
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/fault"
+	"github.com/signalbox-dev/signalbox/shared/meter"
 	"github.com/signalbox-dev/signalbox/shared/money"
 )
 
@@ -50,10 +52,42 @@ func (d *decision) resolve() *fault.Error {
 		d.plan.Record.Degraded = append(d.plan.Record.Degraded, v.Path+": unknown provider")
 	}
 	d.recordLadder()
-	if refusal == nil && len(d.unknown) > 0 {
+	switch {
+	case refusal != nil:
+		return refusal
+	case len(d.unknown) > 0:
 		return fault.Invalid(d.unknown...).Because(fault.UnknownProviderSlug)
 	}
-	return refusal
+	return d.restrictions.contradiction()
+}
+
+// contradiction refuses a request that ignores all that it allows: it asks for
+// nothing, which is never meant. Where a profile has a part in that the filters
+// tell.
+func (have *restrictions) contradiction() *fault.Error {
+	var only, ignore []*catalog.Provider
+	for _, c := range have.only {
+		if c.rung == RungRequest {
+			only = c.providers
+		}
+	}
+	for _, c := range have.ignore {
+		if c.rung == RungRequest {
+			ignore = c.providers
+		}
+	}
+	for _, p := range only {
+		if !slices.Contains(ignore, p) {
+			return nil
+		}
+	}
+	if len(only) == 0 {
+		return nil
+	}
+	return fault.Invalid(fault.Violation{
+		Path: "provider.only", Code: string(fault.ContradictoryRestrictions),
+		Message: "every provider in it is in provider.ignore too, which leaves none. Remove it from one of them.",
+	}).Because(fault.ContradictoryRestrictions)
 }
 
 // restrict joins the restrictions of one rung to those before it. A list with
@@ -123,7 +157,7 @@ func (d *decision) providers(r *rung, names []string, path string, unknown *[]fa
 func (r *rung) stale(path, name string) *fault.Error {
 	e := fault.Newf(fault.UnsupportedModelOrEndpoint,
 		"The %s names a provider in %s that is switched off or gone. "+
-			"Ask a workspace admin to take it out; nothing is put in its place.", r.title(), path).
+			"Ask a workspace admin to take it out; nothing is put in its place.", r.name.title(), path).
 		Because(fault.ProfileProviderDisabled).
 		With("provider", clip(name)).With("field", path).With("rung", r.name.String())
 	if r.profile != nil {
@@ -132,9 +166,11 @@ func (r *rung) stale(path, name string) *fault.Error {
 	return e
 }
 
-// title is how an error speaks of the rung.
-func (r *rung) title() string {
-	switch r.name {
+// title is how an error speaks of a rung: "the" goes before it.
+func (r Rung) title() string {
+	switch r {
+	case RungWorkspace:
+		return "workspace's settings"
 	case RungWorkspaceProfile:
 		return "workspace's routing profile"
 	case RungDepartment:
@@ -145,18 +181,17 @@ func (r *rung) title() string {
 		return "preset"
 	case RungRoute:
 		return "key's dynamic route"
-	case RungPlatform, RungWorkspace, RungRequest, RungSuffix:
+	case RungPlatform, RungRequest, RungSuffix:
 	}
-	return r.name.String()
+	return r.String()
 }
 
 // excluding returns the first rung whose only or ignore excludes a provider,
 // and the field.
 func (have *restrictions) excluding(p *catalog.Provider) (Rung, string) {
-	for _, c := range have.only {
-		if !slices.Contains(c.providers, p) {
-			return c.rung, "provider.only"
-		}
+	o := catalog.Offer{Provider: p}
+	if by := have.outside(&o); by != RungPlatform {
+		return by, "provider.only"
 	}
 	for _, c := range have.ignore {
 		if slices.Contains(c.providers, p) {
@@ -164,4 +199,38 @@ func (have *restrictions) excluding(p *catalog.Provider) (Rung, string) {
 		}
 	}
 	return RungPlatform, ""
+}
+
+// outside is the widest rung whose only lacks an endpoint's provider.
+func (have *restrictions) outside(o *catalog.Offer) Rung {
+	for i := range have.only {
+		if !slices.Contains(have.only[i].providers, o.Provider) {
+			return have.only[i].rung
+		}
+	}
+	return RungPlatform
+}
+
+// ignoring is the widest rung whose ignore drops an endpoint. An aggregator
+// picks a provider of its own, and may pick the ignored one.
+func (have *restrictions) ignoring(o *catalog.Offer) Rung {
+	for i := range have.ignore {
+		if o.Provider.Aggregator || slices.Contains(have.ignore[i].providers, o.Provider) {
+			return have.ignore[i].rung
+		}
+	}
+	return RungPlatform
+}
+
+// tooDear is the rung of the limit that an endpoint's price breaks, or cannot
+// be held against.
+func (have *restrictions) tooDear(o *catalog.Offer, tokens int64) Rung {
+	if o.Endpoint.Price == nil {
+		return cmp.Or(have.maxInput.rung, have.maxOutput.rung)
+	}
+	rates := meter.Rates(o.Endpoint.Price, tokens)
+	if m := have.maxInput; m.limit != nil && (rates.Input == nil || *rates.Input > *m.limit) {
+		return m.rung
+	}
+	return have.maxOutput.rung
 }

@@ -81,7 +81,7 @@ const maxNamed = 8
 func (d *decision) unknownModel(name string) *fault.Error {
 	text := "There is no model with this id."
 	if unknownSuffix(name) {
-		text = "There is no model with this id; the suffixes are :free, :nitro, :cheap and :fast."
+		text = "There is no model with this id; the suffixes are :free, which is part of the id and comes first, :nitro, :cheap and :fast."
 		if i := strings.IndexByte(name, ':'); i > 0 && strings.IndexByte(name[:i], '/') > 0 {
 			name = name[:i]
 		}
@@ -118,8 +118,7 @@ func (d *decision) qualify(t *target, slug string) *fault.Error {
 func conflict(p *catalog.Provider, by Rung, field string) *fault.Error {
 	message := field + " excludes the provider that the model names. Remove one of them."
 	if by != RungRequest {
-		r := rung{name: by}
-		message = field + " of the " + r.title() + " excludes the provider that the model names. Remove the provider before the colon."
+		message = field + " of the " + by.title() + " excludes the provider that the model names. Remove the provider before the colon."
 	}
 	return refuseName(fault.ProviderQualifiedModelConflict, message).
 		With("provider", p.Slug).With("field", field).With("rung", by.String())

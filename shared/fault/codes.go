@@ -85,6 +85,7 @@ const (
 const (
 	InvalidProviderSlug              Reason = "invalid_provider_slug"
 	UnknownProviderSlug              Reason = "unknown_provider_slug"
+	ContradictoryRestrictions        Reason = "contradictory_restrictions"
 	ProviderQualifiedModelConflict   Reason = "provider_qualified_model_conflict"
 	QualifiedProviderUnavailable     Reason = "qualified_provider_unavailable"
 	QualifiedFreeProviderUnavailable Reason = "qualified_free_provider_unavailable"

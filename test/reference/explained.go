@@ -73,6 +73,7 @@ var reasoned = map[fault.Reason]reasoning{
 
 	fault.InvalidProviderSlug:              {fault.ValidationError, "A provider is not written as one."},
 	fault.UnknownProviderSlug:              {fault.ValidationError, "There is no provider with this name."},
+	fault.ContradictoryRestrictions:        {fault.ValidationError, "The request ignores every provider that it allows."},
 	fault.ProviderQualifiedModelConflict:   {fault.ValidationError, "`only` or `ignore` of the request, or of a routing profile, excludes the provider before the model; `rung` and `field` say which."},
 	fault.QualifiedProviderUnavailable:     {fault.ValidationError, "The provider before the model does not serve it, or not this request."},
 	fault.QualifiedFreeProviderUnavailable: {fault.ValidationError, "The provider before the model does not serve it for free."},

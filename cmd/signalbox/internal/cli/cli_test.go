@@ -315,7 +315,7 @@ func TestLogsAndExplain(t *testing.T) {
 	term.run("logs", "get", first).is(cli.ExitOK).shows("POLICY REVISION")
 	term.run("explain", first).is(cli.ExitOK).shows(
 		"asked for acme/small", "answered with status 200 by north", "policy revision 3", "from the workspace",
-		"south:acme/small", "east:acme/small", "zdr_required", "503 server_error", "fallback_provider", "left out: response_format, seed.",
+		"south:acme/small", "east:acme/small", "zdr_required", "(data_policy, by the workspace profile)", "503 server_error", "fallback_provider", "left out: response_format, seed.",
 		"1000 × 0.000000003 USD per million", "1234.567890123 USD", "0.02 USD",
 	)
 	require.Regexp(t, `\+1000 ms +20 ms +1 ms +north`, term.run("explain", first).out)
@@ -360,7 +360,7 @@ func (term *terminal) served(ws string, sequence uint64) string {
 			{Model: "acme/small", Endpoint: "south:acme/small", Provider: "south", Score: 12, Factors: []decide.Factor{{Name: "spend", Input: 2e7, Unit: "nano_usd", Contribution: 12}}},
 			{Model: "acme/small", Endpoint: "north:acme/small", Provider: "north", Rank: 1, Score: 4_000_000},
 		},
-		Exclusions: []decide.Exclusion{{Model: "acme/small", Endpoint: "east:acme/small", Stage: "data_policy", Reason: "zdr_required"}},
+		Exclusions: []decide.Exclusion{{Model: "acme/small", Endpoint: "east:acme/small", Stage: "data_policy", Reason: "zdr_required", Rung: "workspace_profile"}},
 		Attempts: []decide.AttemptRecord{
 			{Model: "acme/small", Provider: "south", Endpoint: "south:acme/small", Started: started, Duration: time.Second, Status: 503, Failure: "server_error", Reason: "first_choice"},
 			{Model: "acme/small", Provider: "north", Endpoint: "north:acme/small", Started: started.Add(time.Second), FirstByte: time.Millisecond, Duration: 20 * time.Millisecond, Status: 200, Reason: "fallback_provider"},

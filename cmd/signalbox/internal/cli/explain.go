@@ -126,7 +126,7 @@ func (s *story) policy(r decide.Record) {
 	s.line("\nRules that applied")
 	s.table(func(t *table) {
 		for _, p := range r.Policy {
-			t.row("  "+p.Field, p.Value, "from the "+p.Rung)
+			t.row("  "+p.Field, p.Value, "from the "+rungTitle(p.Rung))
 		}
 	})
 }
@@ -148,12 +148,19 @@ func number(v float64) string {
 	return fmt.Sprintf("%.4g", v)
 }
 
+// rungTitle is how a rung of the policy ladder reads.
+func rungTitle(rung string) string { return strings.ReplaceAll(rung, "_", " ") }
+
 func (s *story) exclusions(r decide.Record) {
 	if len(r.Exclusions) > 0 {
 		s.line("\nExcluded")
 		s.table(func(t *table) {
 			for _, e := range r.Exclusions {
-				t.row("  "+e.Endpoint, e.Model, e.Reason, "("+e.Stage+")")
+				at := e.Stage
+				if e.Rung != "" {
+					at += ", by the " + rungTitle(e.Rung)
+				}
+				t.row("  "+e.Endpoint, e.Model, e.Reason, "("+at+")")
 			}
 		})
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/signalbox-dev/signalbox/dataplane/internal/affinity"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/attempt"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/auth"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/feed"
@@ -64,6 +65,7 @@ type App struct {
 	spool    *spool.Spool
 	policies *snapshot.Store
 	feed     *feed.Feed
+	pins     *affinity.Pins
 	provider *provider.Client
 	edge     *surface.Edge
 	access   *accessLog
@@ -121,10 +123,11 @@ func (a *App) open(ctx context.Context) (err error) {
 // wire builds the stages, from the state beneath them to the edge above.
 func (a *App) wire(context.Context) error {
 	log, now := a.deps.Log, a.deps.Now
-	opener, names, err := a.keyring()
+	opener, names, secret, err := a.keyring()
 	if err != nil {
 		return err
 	}
+	a.pins = affinity.New(affinity.Options{Store: affinity.NewNATS(a.nats), Secret: secret, Now: now, Log: log}, a.registry)
 	disk, err := lastgood.Open(filepath.Join(a.cfg.DataDir, "last-known-good"), lastgood.Options{Log: log})
 	if err != nil {
 		return fmt.Errorf("data_dir %s: %w", a.cfg.DataDir, err)
@@ -152,7 +155,7 @@ func (a *App) wire(context.Context) error {
 		Translator: translate.New(names), Provider: a.provider, Health: known, Log: log, Now: now, Rand: rand.Float64,
 	}, a.cfg.limits())
 	line := pipeline.New(pipeline.Steps{
-		Auth: auth.New(keys, now), Policies: a.policies, Catalogs: a.policies, Objects: names, Health: known, Decide: decide.Decide,
+		Auth: auth.New(keys, now), Policies: a.policies, Catalogs: a.policies, Objects: names, Health: known, Affinity: a.pins, Decide: decide.Decide,
 		Admit: limits.NewOpen(), Begin: recorder, Attempt: runner, Deliver: stream.New(), Record: recorder, Access: recorder,
 		Status: StatusOf,
 	}, now, rand.Uint64, ids)
@@ -193,19 +196,25 @@ func reachable(address string, hostname func() (string, error)) string {
 	return net.JoinHostPort(name, port)
 }
 
-// keyring opens credentials and names what providers keep.
-func (a *App) keyring() (provider.Opener, *job.Names, error) {
+// keyring opens credentials, names what providers keep, and has the secret that
+// conversations are named with: without a keyring there is none, and who can
+// read NATS can try out which conversation a name is of.
+func (a *App) keyring() (opener provider.Opener, names *job.Names, secret []byte, err error) {
 	index, log := job.NewIndex(a.nats), a.deps.Log
 	if a.cfg.KeyringFile == "" {
-		return noKeyring{}, job.NewNames(nil, index, log), nil
+		return noKeyring{}, job.NewNames(nil, index, log), nil, nil
 	}
 	ring, err := seal.LoadFile(a.cfg.KeyringFile)
 	if err != nil {
-		return nil, nil, fmt.Errorf("keyring_file: %w", err)
+		return nil, nil, nil, fmt.Errorf("keyring_file: %w", err)
 	}
 	identifiers, err := ring.Identifiers()
 	if err != nil {
-		return nil, nil, fmt.Errorf("keyring_file: %w", err)
+		return nil, nil, nil, fmt.Errorf("keyring_file: %w", err)
 	}
-	return ring, job.NewNames(identifiers, index, log), nil
+	derived, err := identifiers.Make([]byte("conversations"), "affinity")
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("keyring_file: %w", err)
+	}
+	return ring, job.NewNames(identifiers, index, log), []byte(derived), nil
 }

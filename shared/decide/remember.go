@@ -25,6 +25,11 @@ const (
 	BreakFailed  CacheBreak = "model_failed"  // of a pinned model: another one of the chain had to answer
 )
 
+// CacheBreaks are the reasons for which a conversation leaves an endpoint.
+func CacheBreaks() []CacheBreak {
+	return []CacheBreak{BreakOpen, BreakCooling, BreakErrors, BreakQuota, BreakPolicy, BreakUnable, BreakGone}
+}
+
 // Why a pin had no part in a turn, and stays as it is.
 const (
 	PinIgnoredSuffix    = "suffix"         // of the model's name: a fixed order
@@ -35,8 +40,8 @@ const (
 
 // Turn is how a planned request was answered.
 type Turn struct {
-	Conversation Conversation // as it was decided with
-	Facts        *Facts
+	Conversation Conversation   // as it was decided with
+	Named        bool           // the caller named a model
 	Model        *catalog.Model // that answered
 	Candidate    Candidate
 	Usage        meter.Usage
@@ -147,7 +152,7 @@ func lifetime(t *Turn) time.Duration {
 
 // model pins the model of a session whose turn named none.
 func (m *Memory) model(after *AffinityTrace, t *Turn) {
-	if t.Conversation.Source != FromSession || t.Facts.Model != "" || len(t.Facts.Models) > 0 {
+	if t.Conversation.Source != FromSession || t.Named {
 		return
 	}
 	m.Model, m.ModelWas = t.Model.ID, t.Conversation.Model

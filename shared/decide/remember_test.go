@@ -21,7 +21,7 @@ func (w *world) answered(t *testing.T, c decide.Conversation, facts decide.Facts
 			if candidate.Provider.Slug != by {
 				continue
 			}
-			turn := decide.Turn{Conversation: c, Facts: &facts, Model: step.Model, Candidate: candidate}
+			turn := decide.Turn{Conversation: c, Named: facts.Model != "" || len(facts.Models) > 0, Model: step.Model, Candidate: candidate}
 			if change != nil {
 				change(&turn)
 			}

@@ -88,6 +88,7 @@ func buckets(t Topology) []jetstream.KeyValueConfig {
 		{
 			Bucket: wire.BucketPins, Storage: jetstream.MemoryStorage, Replicas: t.Replicas, LimitMarkerTTL: pinMarkers,
 			Description: "conversation affinity",
+			RePublish:   &jetstream.RePublish{Source: "$KV." + wire.BucketPins + ".>", Destination: wire.SubjectPushPins + ".>"},
 		},
 		{
 			Bucket: wire.BucketJobs, Storage: jetstream.FileStorage, Replicas: t.Replicas, TTL: jobAge, LimitMarkerTTL: DeleteMarkers,

@@ -44,6 +44,7 @@ const (
 	SubjectPushPolicy  = "push.policy"  // push.policy.<key>
 	SubjectPushKeys    = "push.keys"    // push.keys.<kid>
 	SubjectPushCatalog = "push.catalog" // push.catalog.<key>
+	SubjectPushPins    = "push.pins"    // push.pins.<key>
 	SubjectHeartbeat   = "gateway.heartbeat"
 	SubjectReceipt     = "gateway.receipt"
 	SubjectHealth      = "gateway.health"

@@ -41,6 +41,9 @@ type Call struct {
 	Workspace id.Workspace
 	Owned     Owned
 
+	// Conversation is looked up before the call is decided.
+	Conversation Conversation
+
 	// Malformed says what was wrong with the body or headers. Such a call is
 	// authenticated and recorded like any other, and goes no further, so that
 	// only a caller with a valid key learns more than that the key is bad.
@@ -101,6 +104,7 @@ type Request struct {
 	SessionID       string
 	EndUser         string
 	ClientRequestID string
+	Caching         Caching
 	Metadata        map[string]any // primitives; only ever compared against
 
 	FirstByte    time.Duration // 0: the server's default
@@ -108,6 +112,50 @@ type Request struct {
 	Needs        []catalog.Modality
 	InputTokens  int64 // estimate
 	OutputTokens int64 // requested cap; 0 when none
+}
+
+// Caching is what a request says about the provider's prompt cache, and what
+// its conversation is recognized by when it has no session id.
+type Caching struct {
+	Key       string        // the caller's prompt_cache_key; "" when there is none that can be used
+	Stated    bool          // the body has a prompt_cache_key, whatever it says
+	Marked    bool          // the caller asks for caching itself
+	Retention time.Duration // the longest that it asks for; 0: none
+	Opening   Opening
+}
+
+// Opening is where the part of a conversation stands that stays the same from
+// turn to turn. Its values are JSON as the caller wrote it and share memory
+// with the call's Body; nil is nothing.
+type Opening struct {
+	System []byte // instructions
+	Tools  []byte
+	// Turns hold the first turn of the user: an array in which it comes first or
+	// after instructions, or a value that stands for it.
+	Turns []byte
+	// Prompt says that Turns is one text that grows with the conversation.
+	Prompt bool
+}
+
+// Conversation is what a call is recognized as a turn of; the zero value is
+// none.
+type Conversation struct {
+	decide.Conversation
+	// Name is what pins are kept by. It tells nothing of what it was made of.
+	Name [16]byte
+	// Hint is what the provider is told, "" for nothing.
+	Hint string
+}
+
+// CacheHint is how a provider is told which of its prompts begin as this call's
+// does, and with what value; "" when it is not told: it has no way, the
+// conversation is not pinned, or the caller has said it already.
+func (c *Call) CacheHint(p *catalog.Provider) (how, value string) {
+	how = p.CacheHint()
+	if c.Conversation.Hint == "" || how == catalog.HintNone || how == catalog.HintPromptCacheKey && c.Request.Caching.Stated {
+		return "", ""
+	}
+	return how, c.Conversation.Hint
 }
 
 // Principal is who calls, believed.

@@ -43,6 +43,15 @@ type Objects interface {
 	Forget(ctx context.Context, ws id.Workspace, s catalog.Surface, name string)
 }
 
+// Affinity remembers where conversations go. It never fails and hardly waits.
+type Affinity interface {
+	// Find recognizes a call's conversation and returns what is remembered of it.
+	Find(ctx context.Context, c *call.Call, rules decide.AffinityRules) call.Conversation
+	// Keep takes in how the call ended, and returns the account of affinity for
+	// its record.
+	Keep(c *call.Call, plan *decide.Plan, o *call.Outcome) *decide.AffinityTrace
+}
+
 // Decider is the routing kernel, decide.Decide.
 type Decider func(decide.Input) decide.Plan
 
@@ -107,6 +116,7 @@ type Steps struct {
 	Catalogs Catalogs
 	Objects  Objects
 	Health   Health
+	Affinity Affinity
 	Decide   Decider
 	Admit    Admitter
 	Begin    Beginner

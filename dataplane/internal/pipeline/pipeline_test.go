@@ -45,6 +45,8 @@ type fakes struct {
 	minRev  int64
 	input   decide.Input
 
+	affinity *decide.AffinityTrace
+
 	// The chain, for each step what the gates and the upstreams say, and which
 	// turns were passed. Without any there is one step, and fail says.
 	chain    []decide.Step
@@ -148,7 +150,7 @@ var (
 
 func (f *fakes) decide(in decide.Input) decide.Plan {
 	f.input = in
-	plan := decide.Plan{Chain: f.chain, Record: decide.Record{DecidedModel: "acme/small"}}
+	plan := decide.Plan{Chain: f.chain, Record: decide.Record{DecidedModel: "acme/small", Affinity: f.affinity}}
 	if err := f.step("decide"); err != nil {
 		plan.Refusal = fault.Of(err)
 	}
@@ -260,9 +262,14 @@ func (s *sink) Fail(f *fault.Error, h http.Header) {
 
 func serve(t *testing.T, f *fakes, c call.Call) *sink {
 	t.Helper()
+	return serveWith(t, f, &memory{}, c)
+}
+
+func serveWith(t *testing.T, f *fakes, m *memory, c call.Call) *sink {
+	t.Helper()
 	f.t = t
 	p := pipeline.New(pipeline.Steps{
-		Auth: f, Policies: f, Catalogs: f, Objects: f, Health: f, Decide: f.decide, Admit: f,
+		Auth: f, Policies: f, Catalogs: f, Objects: f, Affinity: m, Health: f, Decide: f.decide, Admit: f,
 		Begin: f, Attempt: f, Deliver: f, Record: f, Access: f,
 		Status: func(e *fault.Error) int {
 			return map[fault.Code]int{fault.UpstreamServerError: 502, fault.InsufficientFunds: 402}[e.Code]

@@ -15,7 +15,7 @@ func preview(t *testing.T, f *fakes, c call.Call) (*fault.Error, error) {
 	t.Helper()
 	f.t = t
 	p := pipeline.New(pipeline.Steps{
-		Auth: f, Policies: f, Catalogs: f, Objects: f, Health: f, Decide: f.decide, Admit: f,
+		Auth: f, Policies: f, Catalogs: f, Objects: f, Affinity: &memory{}, Health: f, Decide: f.decide, Admit: f,
 		Begin: f, Attempt: f, Deliver: f, Record: f, Access: f,
 	}, func() time.Time { return start }, func() uint64 { return 42 }, nil)
 	c.Received = start

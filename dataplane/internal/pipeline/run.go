@@ -61,7 +61,19 @@ func (r *run) steps(ctx context.Context) error {
 }
 
 // decide looks up what the decision depends on, and takes it.
-func (r *run) decide(context.Context) { r.plan = r.pipeline.steps.Decide(r.input()) }
+func (r *run) decide(ctx context.Context) {
+	do, in := r.pipeline.steps, r.input()
+	conversation := &r.call.Conversation
+	*conversation = do.Affinity.Find(ctx, &r.call, in.Affinity())
+	in.Conversation = conversation.Conversation
+	r.plan = do.Decide(in)
+	// A provider is told what belongs together once the conversation is pinned to
+	// it, and by the turn that pins it: where it is not known whether that turn
+	// will, others may begin alike and share more of the provider's cache untold.
+	if trace := r.plan.Record.Affinity; !conversation.Sure && (trace == nil || !trace.Hit) {
+		conversation.Hint = ""
+	}
+}
 
 // find looks up the job or file that the call is about, and makes sure that one
 // which the call makes can be found again.
@@ -151,11 +163,18 @@ func (r *run) finish(ctx context.Context) {
 	if cause := recover(); cause != nil {
 		r.fail(ctx, fault.Of(&panicked{value: cause, stack: debug.Stack()}))
 	}
+	r.remember()
 	r.snap()
 	r.outcome.Upstream = upstreamTime(r.outcome.Attempts, r.outcome.Finished)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), RecordTimeout)
 	defer cancel()
 	r.pipeline.steps.Record.Record(ctx, r.call, r.principal, r.grant, r.outcome)
+}
+
+// remember takes what the request means for its conversation in.
+func (r *run) remember() {
+	r.outcome.Attempts = r.attempts()
+	r.plan.Record.Affinity = r.pipeline.steps.Affinity.Keep(&r.call, &r.plan, &r.outcome)
 }
 
 // snap takes down how things stand.

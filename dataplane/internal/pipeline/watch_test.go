@@ -77,7 +77,7 @@ func TestAConversationEndsWithItsKey(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := &conversation{fakes: &fakes{t: t}}
 				p := pipeline.New(pipeline.Steps{
-					Auth: f, Policies: f, Catalogs: f, Objects: f, Health: f, Decide: f.decide, Admit: f,
+					Auth: f, Policies: f, Catalogs: f, Objects: f, Affinity: &memory{}, Health: f, Decide: f.decide, Admit: f,
 					Begin: f, Attempt: f, Deliver: f, Record: f, Access: f,
 				}, time.Now, func() uint64 { return 42 }, nil)
 				time.AfterFunc(15*time.Second, func() { c.change(f) })

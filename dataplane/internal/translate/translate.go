@@ -114,6 +114,9 @@ func (t *Translator) observer(own format, c call.Call) dialect.Observer {
 // passRequest edits a body for an upstream of the same format.
 func passRequest(c call.Call, to decide.Candidate, own format) (upstream.Request, *upstream.Failure) {
 	want := passEdits(c, to, own)
+	if want.add == "" {
+		want.add = keyed(keyMember(&c, to, own))
+	}
 	body, err := edit(c.Body, want)
 	if err != nil {
 		return upstream.Request{}, notAnObject(err)
@@ -125,7 +128,7 @@ func passRequest(c call.Call, to decide.Candidate, own format) (upstream.Request
 	at := placeOf(to, own, c.Request.Stream)
 	return upstream.Request{
 		Provider: to.Provider, Region: to.Endpoint.Region, Path: at.path, Query: at.query,
-		Header: carried(to, c.Header), Set: demanded(own, to, c.Header),
+		Header: carried(to, c.Header), Set: hinted(demanded(own, to, c.Header), &c, to),
 		Body: upstream.Bytes(body), Stream: c.Request.Stream, Degraded: want.lost,
 	}, nil
 }
@@ -139,7 +142,7 @@ func (t *Translator) translated(c call.Call, to decide.Candidate, own, spoken fo
 	at := placeOf(to, spoken, c.Request.Stream)
 	request := upstream.Request{
 		Provider: to.Provider, Region: to.Endpoint.Region, Path: at.path, Query: at.query,
-		Set: demanded(spoken, to, nil), Body: upstream.Bytes(encoded.Body), Stream: c.Request.Stream,
+		Set: hinted(demanded(spoken, to, nil), &c, to), Body: upstream.Bytes(encoded.Body), Stream: c.Request.Stream,
 		Degraded: encoded.Degraded,
 	}
 	if spoken == converseFormat {
@@ -159,6 +162,9 @@ func (t *Translator) encode(c call.Call, to decide.Candidate, own, spoken format
 		return dialect.Encoded{}, cannotCarry(what)
 	}
 	request.Stream = c.Request.Stream
+	if key := keyMember(&c, to, spoken); key != "" {
+		request.CacheKey = key
+	}
 	fitNames(request, longestName(spoken), nil)
 	encoded, err := t.upstreams[spoken].EncodeRequest(request, targetOf(to))
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -167,9 +168,35 @@ func (w *Writer) Mark(ctx context.Context, bucket, key string, data []byte) erro
 	return err
 }
 
+// Keep replaces a document that expires by what next makes of the present one,
+// nil when there is none, and keeps it for life, at least a second. A nil
+// result leaves it. It returns what is there now, nil for nothing.
+func (w *Writer) Keep(ctx context.Context, bucket, key string, next func(old []byte) (data []byte, life time.Duration)) ([]byte, error) {
+	var now []byte
+	var life time.Duration
+	_, err := w.replaceFor(ctx, bucket, key, &life, func(old []byte) ([]byte, error) {
+		now, life = next(old)
+		if now == nil {
+			now = old
+			return nil, nil
+		}
+		return now, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return now, nil
+}
+
 // replace writes what next makes of the present document. A nil result leaves
 // it, and so does one equal to it.
 func (w *Writer) replace(ctx context.Context, bucket, key string, next func(old []byte) ([]byte, error)) (uint64, error) {
+	return w.replaceFor(ctx, bucket, key, nil, next)
+}
+
+// replaceFor is replace for a document that is kept for as long as life says
+// when next has returned; nil is for ever.
+func (w *Writer) replaceFor(ctx context.Context, bucket, key string, life *time.Duration, next func(old []byte) ([]byte, error)) (uint64, error) {
 	read := w.reader.Any
 	for range casTries {
 		e, err := read(ctx, bucket, key)
@@ -183,10 +210,10 @@ func (w *Writer) replace(ctx context.Context, bucket, key string, next func(old 
 		if err != nil {
 			return 0, err
 		}
-		if data == nil || (len(e.Data) > 0 && string(data) == string(e.Data)) {
+		if data == nil || life == nil && len(e.Data) > 0 && string(data) == string(e.Data) {
 			return e.Sequence, nil
 		}
-		seq, err := w.publish(ctx, bucket, key, data, e.Sequence)
+		seq, err := w.publish(ctx, bucket, key, data, e.Sequence, life)
 		if err == nil {
 			return seq, nil
 		}
@@ -198,13 +225,18 @@ func (w *Writer) replace(ctx context.Context, bucket, key string, next func(old 
 	return 0, fmt.Errorf("write document of %s: lost %d races", bucket, casTries)
 }
 
-func (w *Writer) publish(ctx context.Context, bucket, key string, data []byte, expected uint64) (uint64, error) {
+func (w *Writer) publish(ctx context.Context, bucket, key string, data []byte, expected uint64, life *time.Duration) (uint64, error) {
 	if err := w.conn.Ready(); err != nil {
 		return 0, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, requestWithin)
 	defer cancel()
-	ack, err := w.conn.JetStream().Publish(ctx, subject(bucket)+key, data, jetstream.WithExpectLastSequencePerSubject(expected))
+	opts := []jetstream.PublishOpt{jetstream.WithExpectLastSequencePerSubject(expected)}
+	if life != nil {
+		// A write without a life would drop the one that the document has.
+		opts = append(opts, jetstream.WithMsgTTL(*life))
+	}
+	ack, err := w.conn.JetStream().Publish(ctx, subject(bucket)+key, data, opts...)
 	if err != nil {
 		return 0, err
 	}

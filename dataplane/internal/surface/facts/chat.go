@@ -21,12 +21,14 @@ var chatKinds = kinds{
 }
 
 func chat(r *reader, key string, value []byte) {
+	r.caching(key, value)
 	if r.common(key, value) || r.user(key, value) || r.streamOptions(key, value) {
 		return
 	}
 	switch key {
 	case "messages":
 		if r.array("messages", value) {
+			r.turns(value)
 			r.textBytes += int64(len(value))
 			r.media(value, chatKinds)
 		}
@@ -41,7 +43,11 @@ func chat(r *reader, key string, value []byte) {
 		if n := r.count("max_completion_tokens", value); n > 0 {
 			r.newCap, r.request.OutputTokens = true, n
 		}
-	case "tools", "response_format", "functions":
+	case "tools", "functions":
+		r.tools(value)
+		r.textBytes += int64(len(value))
+		r.parameter(key, value)
+	case "response_format":
 		r.textBytes += int64(len(value))
 		r.parameter(key, value)
 	default:
@@ -63,12 +69,14 @@ func (r *reader) streamOptions(key string, value []byte) bool {
 }
 
 func completions(r *reader, key string, value []byte) {
+	r.caching(key, value)
 	if r.common(key, value) || r.user(key, value) || r.streamOptions(key, value) {
 		return
 	}
 	switch key {
 	case "prompt":
 		r.texts("prompt", value)
+		r.request.Caching.Opening.Turns, r.request.Caching.Opening.Prompt = value, true
 	case "max_tokens":
 		r.parameter(key, value)
 		r.request.OutputTokens = r.count("max_tokens", value)

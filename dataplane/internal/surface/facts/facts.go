@@ -100,6 +100,7 @@ type reader struct {
 	identifier    string // safety_identifier, which "user" wins over
 	textBytes     int64
 	tokens        int64          // of media, and of text that came as tokens
+	stored        bool           // the conversation is kept by the provider
 	newCap        bool           // max_completion_tokens was there
 	metadata      map[string]any // the body's
 	purpose       string         // of an uploaded file

@@ -31,17 +31,20 @@ var geminiNames = map[string]string{
 }
 
 func gemini(r *reader, key string, value []byte) {
+	r.caching(key, value)
 	if r.own(key, value) {
 		return
 	}
 	switch key {
 	case "contents":
 		if r.array("contents", value) {
+			r.turns(value)
 			r.textBytes += int64(len(value))
 			r.inlined(value)
 		}
 	case "systemInstruction", "system_instruction":
 		if r.object(key, value) {
+			r.system(value)
 			r.textBytes += int64(len(value))
 		}
 	case "generationConfig", "generation_config":
@@ -57,6 +60,7 @@ func gemini(r *reader, key string, value []byte) {
 		}
 	case "tools":
 		if r.array("tools", value) {
+			r.tools(value)
 			r.textBytes += int64(len(value))
 			r.parameter(key, value)
 		}

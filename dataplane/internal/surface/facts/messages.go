@@ -29,6 +29,7 @@ var messagesNames = map[string]string{
 }
 
 func messages(r *reader, key string, value []byte) {
+	r.caching(key, value)
 	if r.common(key, value) {
 		if key == "metadata" {
 			r.userOf(value)
@@ -38,11 +39,13 @@ func messages(r *reader, key string, value []byte) {
 	switch key {
 	case "messages":
 		if r.array("messages", value) {
+			r.turns(value)
 			r.textBytes += int64(len(value))
 			r.media(value, messagesKinds)
 		}
 	case "system":
 		if r.textOrArray("system", value) {
+			r.system(value)
 			r.textBytes += int64(len(value))
 		}
 	case "max_tokens":
@@ -50,6 +53,7 @@ func messages(r *reader, key string, value []byte) {
 		r.request.OutputTokens = r.count("max_tokens", value)
 	case "tools":
 		if r.array("tools", value) {
+			r.tools(value)
 			r.textBytes += int64(len(value))
 			r.parameter(key, value)
 		}

@@ -23,12 +23,16 @@ var responsesKinds = kinds{
 }
 
 func responses(r *reader, key string, value []byte) {
+	r.caching(key, value)
 	if r.common(key, value) || r.user(key, value) {
 		return
 	}
 	switch key {
 	case "input":
 		if r.textOrArray("input", value) {
+			if !r.stored {
+				r.turns(value)
+			}
 			r.textBytes += int64(len(value))
 			if value[0] == '[' {
 				r.media(value, responsesKinds)
@@ -37,6 +41,7 @@ func responses(r *reader, key string, value []byte) {
 	case "instructions":
 		// Replies repeat instructions as items, and some clients send them back.
 		if r.textOrArray("instructions", value) {
+			r.system(value)
 			r.textBytes += int64(len(value))
 		}
 	case "stream_options":
@@ -46,8 +51,15 @@ func responses(r *reader, key string, value []byte) {
 		r.request.OutputTokens = r.count("max_output_tokens", value)
 	case "tools":
 		if r.array("tools", value) {
+			r.tools(value)
 			r.textBytes += int64(len(value))
 			r.parameter(key, value)
+		}
+	case "conversation":
+		r.parameter(key, value)
+		if !rawjson.IsNull(value) { // holds the first turn, and stays when the input is a later one
+			r.stored = true
+			r.turns(value)
 		}
 	case "text":
 		r.outputText(value)

@@ -22,6 +22,7 @@ type world struct {
 	settings policy.Settings
 	tags     []string
 	health   health
+	auto     *policy.Auto
 	rungs    map[decide.Rung]policy.Routing // set by profiles and by the presets and routes to come
 }
 
@@ -39,7 +40,7 @@ var (
 func (w *world) snapshot(key *decide.KeyFacts) policy.Snapshot {
 	s := policy.Snapshot{
 		Schema: policy.Schema, Workspace: id.MustParse[id.WorkspaceKind]("ws_01kb7n0z1v8q5r2m3t4w5x6y7z"),
-		Revision: 3, Status: policy.WorkspaceActive, Settings: w.settings, Tags: w.tags,
+		Revision: 3, Status: policy.WorkspaceActive, Settings: w.settings, Tags: w.tags, Auto: w.auto,
 	}
 	for _, rung := range []decide.Rung{decide.RungWorkspaceProfile, decide.RungDepartment, decide.RungKey} {
 		set, ok := w.rungs[rung]

@@ -30,6 +30,9 @@ func (d *decision) links() ([]link, *fault.Error) {
 			return nil, refusal
 		}
 	}
+	if f.Child {
+		return []link{{name: f.Model, rung: RungRequest}}, nil
+	}
 	if f.Route != nil && f.Route.DefaultModel != "" {
 		return d.routed(), nil
 	}

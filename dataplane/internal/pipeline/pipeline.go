@@ -118,6 +118,7 @@ type Steps struct {
 	Health   Health
 	Affinity Affinity
 	Decide   Decider
+	Classify Classifier
 	Admit    Admitter
 	Begin    Beginner
 	Attempt  Attempter

@@ -24,6 +24,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/idempotency"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/managementkey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/offer"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/override"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/postgres"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/publish"
@@ -121,13 +122,15 @@ func (a *App) wire(context.Context) error {
 		return err
 	}
 
+	overrides := postgres.NewOverrideStore()
+	source := override.NewSource(system, overrides, offered.Catalog())
 	registry := gateway.NewRegistry(postgres.NewGatewayStore(a.db), now, log)
 	tracker := publication.NewTracker(registry)
 	publications, events := postgres.NewPublicationStore(), postgres.NewAuditStore()
 	mutator := deploy.New(runner, publications, events, ids, now)
 	keyStore, managementKeyStore, settingsStore := postgres.NewAPIKeyStore(), postgres.NewManagementKeyStore(), postgres.NewSettingsStore()
 	byokStore := postgres.NewBYOKStore()
-	ladder := a.ladder(mutator, ids, offered)
+	ladder := a.ladder(mutator, ids, source.Current())
 	records := postgres.NewUsageStore(a.db, now)
 	claims := postgres.NewIdempotencyStore(a.db, ids, now)
 
@@ -140,7 +143,7 @@ func (a *App) wire(context.Context) error {
 	a.publisher = publish.New(publish.Deps{
 		Conn: a.nats, Topology: topology, Elector: postgres.NewElector(a.db, log),
 		Outbox: outbox, Compiler: postgres.NewCompiler(a.db), Ledger: postgres.NewLedger(a.db),
-		Catalog: offered, Revisions: postgres.NewCatalogRevisions(a.db), Accounts: outbox,
+		Catalog: source, Revisions: postgres.NewCatalogRevisions(a.db), Accounts: outbox,
 		Tracker: tracker, Registry: registry, AllowMassRemoval: a.cfg.Publish.AllowMassRemoval, Now: now, Log: log,
 	})
 	a.consumer = usage.NewConsumer(a.nats, topology, records, a.cfg.Usage.Workers, log)
@@ -159,15 +162,18 @@ func (a *App) wire(context.Context) error {
 		Keys:           ladder.keys,
 		ManagementKeys: managementKeys,
 		BYOK: byok.NewService(byok.Deps{
-			Runner: runner, Store: byokStore, Directory: byokStore, Mutator: mutator, Sealer: keyring, Providers: offered, IDs: ids, Now: now,
+			Runner: runner, Store: byokStore, Directory: byokStore, Mutator: mutator, Sealer: keyring, Providers: source.Current(), IDs: ids, Now: now,
 		}),
 		Settings:     ladder.settings,
 		Profiles:     ladder.profiles,
 		Audit:        audit.NewLog(runner, events),
 		Publications: publication.NewService(runner, publications, tracker, now),
 		Gateways:     gateway.NewService(registry),
-		Usage:        usage.NewQuery(runner, records),
-		Idempotency:  claims,
+		Overrides: override.NewService(override.Deps{
+			System: system, Store: overrides, Base: offered.Catalog(), Sealer: keyring, IDs: ids, Now: now,
+		}),
+		Usage:       usage.NewQuery(runner, records),
+		Idempotency: claims,
 	}, api.Options{
 		Authenticator: authn.New(managementKeys, a.cfg.OperatorToken), Log: log, Metrics: metrics, IDs: ids, Now: now,
 		Limits: a.cfg.server(), Checks: a.checks(), Web: a.deps.Web, OpsElsewhere: a.listeners.Ops != nil,

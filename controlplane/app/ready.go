@@ -53,6 +53,8 @@ func (a *App) checks() []probe.Check {
 			switch {
 			case !st.Leading:
 				return true, "is published by the leader"
+			case len(st.Refused) > 0:
+				return false, fmt.Sprintf("the operator's catalog does not fit this version, and gateways keep an older one: %s; see signalbox platform catalog get", st.Refused[0])
 			case st.Catalog == 0:
 				return false, "is not published yet"
 			}
@@ -79,6 +81,8 @@ func publisherMetrics(p *publish.Publisher) []prometheus.Collector {
 				}
 				return 0
 			}),
+		gauge("signalbox_catalog_refused", "Problems of the operator's catalog over the offered one. Not 0 means that the leader publishes no catalog, and gateways serve an older one: signalbox platform catalog get lists them.",
+			func(s publish.Status) int64 { return int64(len(s.Refused)) }),
 		gauge("signalbox_publications_open", "Publications whose receipts still come in. A rise means that gateways lag behind.",
 			func(s publish.Status) int64 { return int64(s.Open) }),
 		counter("signalbox_published_total", "Workspaces published, bursts as one. No rise while changes are made means that they do not go out.", func(s publish.Status) int64 { return s.Published }),

@@ -159,7 +159,11 @@ func (l *loader) claim(at place, member, name, entry string) bool {
 		return false
 	}
 	if other, taken := l.over.at[entry]; taken {
-		l.refuse(at, "the same %s is already at line %d", member, other.line)
+		if other.line == 0 { // of a document without lines
+			l.refuse(at, "the same %s is there already", member)
+		} else {
+			l.refuse(at, "the same %s is already at line %d", member, other.line)
+		}
 		return false
 	}
 	l.over.at[entry] = position{path: at.path, line: at.node.Line, lines: memberLines(at.node)}

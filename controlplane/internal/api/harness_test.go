@@ -288,6 +288,9 @@ func (p *plane) scoped(who tenant, scopes ...string) string {
 	return made["key"].(string)
 }
 
+// catalogPlaces fill the parameters that name parts of the catalog.
+var catalogPlaces = strings.NewReplacer("{provider}", "openai", "{author}", "openai", "{model}", "gpt-5", "{endpoint}", "openai", "{rule}", "gold")
+
 // operations lists the contract's operations with a path in which every
 // parameter is filled from ids.
 func operations(t *testing.T, ids map[string]string) []call {
@@ -297,7 +300,7 @@ func operations(t *testing.T, ids map[string]string) []call {
 	var list []call
 	for path, item := range doc.Paths.Map() {
 		for method, op := range item.Operations() {
-			filled := path
+			filled := catalogPlaces.Replace(path)
 			for name, id := range ids {
 				filled = strings.ReplaceAll(filled, "{"+name+"}", id)
 			}

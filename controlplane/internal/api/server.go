@@ -27,6 +27,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/gateway"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/idempotency"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/managementkey"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/override"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
@@ -47,6 +48,7 @@ type Services struct {
 	Audit          *audit.Log
 	Publications   *publication.Service
 	Gateways       *gateway.Service
+	Overrides      *override.Service
 	Usage          *usage.Query
 	Idempotency    idempotency.Store
 }

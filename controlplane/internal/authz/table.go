@@ -86,6 +86,21 @@ var table = []Rule{
 
 	{Operation: "listPlatformWorkspaces", Audience: ForOperator},
 	{Operation: "createPlatformWorkspace", Audience: ForOperator},
+	{Operation: "getPlatformWorkspaceTags", Audience: ForOperator},
+	{Operation: "setPlatformWorkspaceTags", Audience: ForOperator},
+	{Operation: "getPlatformCatalog", Audience: ForOperator},
+	{Operation: "replacePlatformCatalog", Audience: ForOperator},
+	{Operation: "putPlatformProvider", Audience: ForOperator},
+	{Operation: "deletePlatformProvider", Audience: ForOperator},
+	{Operation: "putPlatformModel", Audience: ForOperator},
+	{Operation: "deletePlatformModel", Audience: ForOperator},
+	{Operation: "putPlatformEndpoint", Audience: ForOperator},
+	{Operation: "deletePlatformEndpoint", Audience: ForOperator},
+	{Operation: "listPlatformRules", Audience: ForOperator},
+	{Operation: "orderPlatformRules", Audience: ForOperator},
+	{Operation: "putPlatformRule", Audience: ForOperator},
+	{Operation: "deletePlatformRule", Audience: ForOperator},
+	{Operation: "listPlatformAuditEvents", Audience: ForOperator},
 }
 
 // Rules returns the table in the order of the documentation.

@@ -44,3 +44,15 @@ func rank(s State) int {
 	}
 	return 1
 }
+
+// Behind counts the live gateways that serve a catalog before revision, as
+// their heartbeats say.
+func (s *Service) Behind(revision int64) int {
+	n := 0
+	for _, g := range s.registry.list() {
+		if g.State == Live && g.CatalogRevision < revision {
+			n++
+		}
+	}
+	return n
+}

@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
-	"strings"
 
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/secret"
@@ -35,16 +33,6 @@ type Offer struct {
 
 // Catalog is what is offered. Its revision is the publisher's to set.
 func (o *Offer) Catalog() catalog.Catalog { return o.catalog }
-
-// Provider finds a provider by its slug or an alias, in any case.
-func (o *Offer) Provider(name string) (catalog.Provider, bool) {
-	for _, p := range o.catalog.Providers {
-		if strings.EqualFold(p.Slug, name) || slices.ContainsFunc(p.Aliases, func(a string) bool { return strings.EqualFold(a, name) }) {
-			return p, true
-		}
-	}
-	return catalog.Provider{}, false
-}
 
 // platform is the associated data of the platform's own credentials.
 const platform = "platform"

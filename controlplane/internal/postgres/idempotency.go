@@ -142,12 +142,12 @@ func keyed(ctx context.Context, r idempotency.Request) *gorm.DB {
 
 // markExecuted ties the claim of ctx to the transaction that makes the change.
 // A claim that was taken over meanwhile fails the transaction.
-func markExecuted(ctx context.Context, ws id.Workspace) error {
+func markExecuted(ctx context.Context, db *gorm.DB) error {
 	claim, ok := idempotency.ClaimOf(ctx)
 	if !ok {
 		return nil
 	}
-	done := tenant(ctx, ws).Exec("UPDATE idempotency_keys SET executed_at = now() WHERE token = ?", claim.Token)
+	done := db.Exec("UPDATE idempotency_keys SET executed_at = now() WHERE token = ?", claim.Token)
 	if done.Error == nil && done.RowsAffected == 0 {
 		return fault.New(fault.Conflict, "Another call with the same Idempotency-Key took over. Try again.").After(time.Second)
 	}

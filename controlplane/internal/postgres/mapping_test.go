@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/byok"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/managementkey"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/override"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
@@ -44,6 +45,18 @@ func TestRowsRoundTrip(t *testing.T) {
 	require.Empty(t, fill.Zero(settingsRowOf(fill.Value[id.Workspace](1), fill.Value[settings.Settings](1))))
 	require.Empty(t, fill.Zero(profileRowOf(fill.Value[profile.Profile](1))))
 	require.Empty(t, fill.Zero(auditRowOf(fill.Value[audit.Event](1))))
+}
+
+func TestOverridesRoundTrip(t *testing.T) {
+	for seed := 1; seed <= 2; seed++ {
+		s := fill.Value[override.State](seed)
+		s.By = audit.Actor{Kind: audit.Operator, Name: "operator"} // all that an operator has
+		require.Equal(t, s, overrideRowOf(s).state())
+		require.Empty(t, fill.Zero(overrideRowOf(s)))
+		e := fill.Value[audit.Event](seed)
+		e.Workspace, e.Actor = id.Workspace{}, s.By
+		require.Equal(t, e, platformAuditRowOf(e).event())
+	}
 }
 
 func TestMembersRoundTrip(t *testing.T) {

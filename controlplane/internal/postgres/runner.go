@@ -50,7 +50,7 @@ func (r *Runner) InTx(ctx context.Context, ws id.Workspace, fn func(ctx context.
 			if err := fn(ctx); err != nil {
 				return err
 			}
-			return markExecuted(ctx, ws)
+			return markExecuted(ctx, tenant(ctx, ws))
 		})
 	})
 }

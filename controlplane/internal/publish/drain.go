@@ -31,6 +31,7 @@ type leader struct {
 	again     chan struct{} // a publication ended, or NATS came back
 	comparing chan struct{} // compare with NATS now
 	naming    chan struct{} // publish the catalog now
+	looking   chan struct{} // see whether the catalog is another one
 	slots     chan struct{}
 
 	mu      sync.Mutex
@@ -52,6 +53,7 @@ func newLeader(p *Publisher) *leader {
 		again:     make(chan struct{}, 1),
 		comparing: make(chan struct{}, 1),
 		naming:    make(chan struct{}, 1),
+		looking:   make(chan struct{}, 1),
 		slots:     make(chan struct{}, parallel),
 		busy:      make(map[id.Workspace]bool),
 		delayed:   make(map[id.Workspace]delay),
@@ -92,6 +94,7 @@ func (l *leader) drain(ctx context.Context, wake <-chan struct{}) {
 		case <-ctx.Done():
 			return
 		case <-wake:
+			nudge(l.looking)
 		case <-l.again:
 		case <-tick.C:
 		}

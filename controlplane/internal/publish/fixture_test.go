@@ -80,7 +80,9 @@ type plane struct {
 
 type sourceFunc func() catalog.Catalog
 
-func (f sourceFunc) Catalog() catalog.Catalog { return f() }
+func (sourceFunc) Published(context.Context, int64, int64, time.Time) error { return nil }
+
+func (f sourceFunc) Catalog(context.Context) (catalog.Catalog, int64, error) { return f(), 0, nil }
 
 func anyCatalog() catalog.Catalog { return catalog.Catalog{Schema: catalog.Schema} }
 

@@ -58,9 +58,14 @@ type Compiled struct {
 	Keys     []policy.Key
 }
 
-// CatalogSource gives the catalog to publish. Its Revision is not looked at.
+// CatalogSource gives the catalog to publish.
 type CatalogSource interface {
-	Catalog() catalog.Catalog
+	// Catalog returns the catalog, whose Revision is not looked at, and the
+	// version of the operator's overrides in it. It fails where they do not fit;
+	// what is published then stays.
+	Catalog(ctx context.Context) (c catalog.Catalog, version int64, err error)
+	// Published notes with which revision a version went out.
+	Published(ctx context.Context, version, revision int64, at time.Time) error
 }
 
 // Revisions numbers catalogs.

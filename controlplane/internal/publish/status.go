@@ -1,10 +1,16 @@
 package publish
 
-import "sync/atomic"
+import (
+	"errors"
+	"sync/atomic"
+
+	"github.com/signalbox-dev/signalbox/shared/catalog"
+)
 
 type counters struct {
 	leading atomic.Bool
 	catalog atomic.Int64
+	wrong   atomic.Pointer[catalog.Problems]
 
 	published  atomic.Int64
 	failed     atomic.Int64
@@ -16,11 +22,25 @@ type counters struct {
 	unreadable atomic.Int64
 }
 
+// refused notes why the leader does not publish the catalog that it should.
+func (c *counters) refused(err error) {
+	if problems, ok := errors.AsType[catalog.Problems](err); ok {
+		c.wrong.Store(&problems)
+		return
+	}
+	if err == nil {
+		c.wrong.Store(nil)
+	}
+}
+
 // Status is the publisher's state for health pages and metrics. The counters
 // are totals since the start.
 type Status struct {
-	Leading    bool
-	Catalog    int64 // revision of the catalog that this leader has published; 0 when it has not
+	Leading bool
+	Catalog int64 // revision of the catalog that this leader has published; 0 when it has not
+	// Refused is what is wrong with the operator's catalog over the offered one:
+	// gateways keep the catalog that they have while there is something.
+	Refused    catalog.Problems
 	Published  int64 // workspaces published, bursts as one
 	Failed     int64 // tries that failed and are made again
 	Documents  int64 // key documents written
@@ -35,7 +55,12 @@ type Status struct {
 // Status returns the present state.
 func (p *Publisher) Status() Status {
 	m := &p.metrics
+	var refused catalog.Problems
+	if wrong := m.wrong.Load(); wrong != nil {
+		refused = *wrong
+	}
 	return Status{
+		Refused: refused,
 		Leading: m.leading.Load(), Catalog: m.catalog.Load(), Published: m.published.Load(), Failed: m.failed.Load(), Documents: m.documents.Load(),
 		Reconciled: m.reconciled.Load(), Healed: m.healed.Load(), Removed: m.removed.Load(), Kept: m.kept.Load(), Unreadable: m.unreadable.Load(),
 		Open: p.d.Tracker.Len(),

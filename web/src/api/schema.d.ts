@@ -597,6 +597,191 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/platform/workspaces/{workspace_id}/tags": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A workspace id, `ws_…`. */
+                workspace_id: components["parameters"]["WorkspaceID"];
+            };
+            cookie?: never;
+        };
+        /** The tags of a workspace */
+        get: operations["getPlatformWorkspaceTags"];
+        /**
+         * Replace the tags of a workspace
+         * @description Model rules and dynamic routes may test them. An empty list takes them all away.
+         */
+        put: operations["setPlatformWorkspaceTags"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/platform/catalog": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What the operator lays over the offered catalog */
+        get: operations["getPlatformCatalog"];
+        /**
+         * Make a document the whole of the operator's catalog
+         * @description Keys of providers that stay are kept where the document has none.
+         */
+        put: operations["replacePlatformCatalog"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/platform/catalog/providers/{provider}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A provider's slug. */
+                provider: components["parameters"]["Provider"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Add a provider, or override fields of one
+         * @description The body is an entry of a catalog file. Without api_key the key that it has stays; null takes it away.
+         */
+        put: operations["putPlatformProvider"];
+        post?: never;
+        /** Take the operator's entry of a provider away, with its key */
+        delete: operations["deletePlatformProvider"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/platform/catalog/models/{author}/{model}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The part of a model's id before the slash. */
+                author: components["parameters"]["Author"];
+                /** @description The part of a model's id after the slash. */
+                model: components["parameters"]["Model"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /** Add a model, or override fields of one, endpoints and rules included */
+        put: operations["putPlatformModel"];
+        post?: never;
+        /** Take the operator's entry of a model away */
+        delete: operations["deletePlatformModel"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/platform/catalog/models/{author}/{model}/endpoints/{endpoint}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The part of a model's id before the slash. */
+                author: components["parameters"]["Author"];
+                /** @description The part of a model's id after the slash. */
+                model: components["parameters"]["Model"];
+                /** @description The provider, with @region where the endpoint has one. */
+                endpoint: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /** Add an endpoint of a model, or override fields of one */
+        put: operations["putPlatformEndpoint"];
+        post?: never;
+        /** Take the operator's entry of an endpoint away */
+        delete: operations["deletePlatformEndpoint"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/platform/catalog/models/{author}/{model}/rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The part of a model's id before the slash. */
+                author: components["parameters"]["Author"];
+                /** @description The part of a model's id after the slash. */
+                model: components["parameters"]["Model"];
+            };
+            cookie?: never;
+        };
+        /**
+         * The rules of a model in the order in which they are looked at
+         * @description The operator's come first; those of catalog files follow, unless the operator's catalog has one of the same name.
+         */
+        get: operations["listPlatformRules"];
+        /** Put the operator's rules of a model in another order */
+        put: operations["orderPlatformRules"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/platform/catalog/models/{author}/{model}/rules/{rule}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The part of a model's id before the slash. */
+                author: components["parameters"]["Author"];
+                /** @description The part of a model's id after the slash. */
+                model: components["parameters"]["Model"];
+                /** @description The rule's name. */
+                rule: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /** Add a rule to a model, or replace one */
+        put: operations["putPlatformRule"];
+        post?: never;
+        /** Take a rule of the operator away */
+        delete: operations["deletePlatformRule"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/platform/audit-events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What operators changed of the catalog, newest first */
+        get: operations["listPlatformAuditEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -1391,6 +1576,93 @@ export interface components {
         UsageOne: {
             data: components["schemas"]["Usage"];
         };
+        WorkspaceTags: {
+            workspace_id: string;
+            name: string;
+            tags: string[];
+        };
+        WorkspaceTagsOne: {
+            data: components["schemas"]["WorkspaceTags"];
+        };
+        WorkspaceTagsChange: {
+            data: components["schemas"]["WorkspaceTags"];
+            publication: components["schemas"]["PublicationRef"];
+        };
+        WorkspaceTagsPatch: {
+            tags: string[];
+        };
+        /**
+         * @description An entry in the form of a catalog file (docs/platform-catalog.md): of a provider, model, endpoint or rule. What is not
+         *     there stays as the catalog beneath has it. Every problem of the entry, and of the catalog that it would make, is listed.
+         */
+        PlatformEntry: Record<string, never>;
+        /** @description A catalog file in JSON. */
+        PlatformDocument: Record<string, never>;
+        CatalogProblem: {
+            path: string;
+            message: string;
+        };
+        PlatformCatalog: {
+            /**
+             * Format: int64
+             * @description Rises with every change; 0 when there was none.
+             */
+            version: number;
+            /** @description Entries of providers. Keys are never shown; api_key_set says that one is there. */
+            providers: components["schemas"]["PlatformEntry"][];
+            models: components["schemas"]["PlatformEntry"][];
+            /**
+             * @description What is wrong with it over the catalog that this control plane offers. While there is something no catalog is
+             *     published: gateways keep the one that they have.
+             */
+            problems: components["schemas"]["CatalogProblem"][];
+            changed_by?: components["schemas"]["Actor"];
+            /** Format: date-time */
+            changed_at?: string;
+            /**
+             * Format: int64
+             * @description Of the published catalog that first had this version.
+             */
+            catalog_revision?: number;
+            /** Format: date-time */
+            published_at?: string;
+        };
+        PlatformCatalogOne: {
+            data: components["schemas"]["PlatformCatalog"];
+        };
+        CatalogPublication: {
+            /** Format: int64 */
+            version: number;
+            /**
+             * Format: int64
+             * @description Absent until it is published.
+             */
+            catalog_revision?: number;
+            /** @description Live gateways that do not serve it yet. */
+            pending: number;
+        };
+        PlatformCatalogChange: {
+            data: components["schemas"]["PlatformCatalog"];
+            /** @description What the call changed, or would change with dry_run. Nothing makes no version. */
+            changes: components["schemas"]["FieldChange"][];
+            publication: components["schemas"]["CatalogPublication"];
+        };
+        ModelRule: {
+            name: string;
+            /**
+             * @description The operator's catalog or a catalog file.
+             * @enum {string}
+             */
+            origin: "platform" | "file";
+            disabled: boolean;
+            rule: components["schemas"]["PlatformEntry"];
+        };
+        ModelRuleList: {
+            data: components["schemas"]["ModelRule"][];
+        };
+        ModelRuleOrder: {
+            order: string[];
+        };
     };
     responses: {
         /** @description The call failed; RFC 9457 problem details. */
@@ -1420,6 +1692,12 @@ export interface components {
         PublicationID: string;
         /** @description The `x-signalbox-request-id` of an inference request, `req_…`. */
         RequestID: string;
+        /** @description A provider's slug. */
+        Provider: string;
+        /** @description The part of a model's id before the slash. */
+        Author: string;
+        /** @description The part of a model's id after the slash. */
+        Model: string;
         /** @description The `next_cursor` of the page before. */
         Cursor: string;
         /** @description How many entries a page holds at most; 50 when absent. */
@@ -2988,6 +3266,641 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CreatedWorkspaceChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getPlatformWorkspaceTags: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A workspace id, `ws_…`. */
+                workspace_id: components["parameters"]["WorkspaceID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The workspace with its tags. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkspaceTagsOne"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    setPlatformWorkspaceTags: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description A workspace id, `ws_…`. */
+                workspace_id: components["parameters"]["WorkspaceID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WorkspaceTagsPatch"];
+            };
+        };
+        responses: {
+            /** @description The workspace as it is now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkspaceTagsChange"];
+                };
+            };
+            /** @description The workspace as it is now. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkspaceTagsChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getPlatformCatalog: {
+        parameters: {
+            query?: {
+                /** @description An earlier version; the present one when absent. */
+                version?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The operator's catalog. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlatformCatalogOne"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    replacePlatformCatalog: {
+        parameters: {
+            query?: {
+                /** @description Check and compare, and change nothing. */
+                dry_run?: boolean;
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PlatformDocument"];
+            };
+        };
+        responses: {
+            /** @description The operator's catalog as it is now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlatformCatalogChange"];
+                };
+            };
+            /** @description The operator's catalog as it is now. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlatformCatalogChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    putPlatformProvider: {
+        parameters: {
+            query?: {
+                /** @description Check and compare, and change nothing. */
+                dry_run?: boolean;
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description A provider's slug. */
+                provider: components["parameters"]["Provider"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PlatformEntry"];
+            };
+        };
+        responses: {
+            /** @description The operator's catalog as it is now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlatformCatalogChange"];
+                };
+            };
+            /** @description The operator's catalog as it is now. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlatformCatalogChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    deletePlatformProvider: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description A provider's slug. */
+                provider: components["parameters"]["Provider"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The operator's catalog as it is now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlatformCatalogChange"];
+                };
+            };
+            /** @description The operator's catalog as it is now. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlatformCatalogChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    putPlatformModel: {
+        parameters: {
+            query?: {
+                /** @description Check and compare, and change nothing. */
+                dry_run?: boolean;
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description The part of a model's id before the slash. */
+                author: components["parameters"]["Author"];
+                /** @description The part of a model's id after the slash. */
+                model: components["parameters"]["Model"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PlatformEntry"];
+            };
+        };
+        responses: {
+            /** @description The operator's catalog as it is now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlatformCatalogChange"];
+                };
+            };
+            /** @description The operator's catalog as it is now. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlatformCatalogChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    deletePlatformModel: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description The part of a model's id before the slash. */
+                author: components["parameters"]["Author"];
+                /** @description The part of a model's id after the slash. */
+                model: components["parameters"]["Model"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The operator's catalog as it is now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlatformCatalogChange"];
+                };
+            };
+            /** @description The operator's catalog as it is now. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlatformCatalogChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    putPlatformEndpoint: {
+        parameters: {
+            query?: {
+                /** @description Check and compare, and change nothing. */
+                dry_run?: boolean;
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description The part of a model's id before the slash. */
+                author: components["parameters"]["Author"];
+                /** @description The part of a model's id after the slash. */
+                model: components["parameters"]["Model"];
+                /** @description The provider, with @region where the endpoint has one. */
+                endpoint: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PlatformEntry"];
+            };
+        };
+        responses: {
+            /** @description The operator's catalog as it is now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlatformCatalogChange"];
+                };
+            };
+            /** @description The operator's catalog as it is now. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlatformCatalogChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    deletePlatformEndpoint: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description The part of a model's id before the slash. */
+                author: components["parameters"]["Author"];
+                /** @description The part of a model's id after the slash. */
+                model: components["parameters"]["Model"];
+                /** @description The provider, with @region where the endpoint has one. */
+                endpoint: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The operator's catalog as it is now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlatformCatalogChange"];
+                };
+            };
+            /** @description The operator's catalog as it is now. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlatformCatalogChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listPlatformRules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The part of a model's id before the slash. */
+                author: components["parameters"]["Author"];
+                /** @description The part of a model's id after the slash. */
+                model: components["parameters"]["Model"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rules. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelRuleList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    orderPlatformRules: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description The part of a model's id before the slash. */
+                author: components["parameters"]["Author"];
+                /** @description The part of a model's id after the slash. */
+                model: components["parameters"]["Model"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ModelRuleOrder"];
+            };
+        };
+        responses: {
+            /** @description The operator's catalog as it is now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlatformCatalogChange"];
+                };
+            };
+            /** @description The operator's catalog as it is now. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlatformCatalogChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    putPlatformRule: {
+        parameters: {
+            query?: {
+                /** @description Check and compare, and change nothing. */
+                dry_run?: boolean;
+                /** @description The place among the operator's rules of the model, from 0. A rule that is there stays where it is without it, and a new one comes last. */
+                position?: number;
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description The part of a model's id before the slash. */
+                author: components["parameters"]["Author"];
+                /** @description The part of a model's id after the slash. */
+                model: components["parameters"]["Model"];
+                /** @description The rule's name. */
+                rule: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PlatformEntry"];
+            };
+        };
+        responses: {
+            /** @description The operator's catalog as it is now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlatformCatalogChange"];
+                };
+            };
+            /** @description The operator's catalog as it is now. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlatformCatalogChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    deletePlatformRule: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description The part of a model's id before the slash. */
+                author: components["parameters"]["Author"];
+                /** @description The part of a model's id after the slash. */
+                model: components["parameters"]["Model"];
+                /** @description The rule's name. */
+                rule: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The operator's catalog as it is now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlatformCatalogChange"];
+                };
+            };
+            /** @description The operator's catalog as it is now. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlatformCatalogChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listPlatformAuditEvents: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description How many entries a page holds at most; 50 when absent. */
+                limit?: components["parameters"]["Limit"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of events; revision is the version of the operator's catalog. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditEventList"];
                 };
             };
             default: components["responses"]["Problem"];

@@ -62,7 +62,7 @@ above it. Credentials are never given on a command line:
   SIGNALBOX_CONTROL_URL                          the control plane
   SIGNALBOX_GATEWAY_URL                          the gateway, for models
   SIGNALBOX_MANAGEMENT_KEY, …_KEY_FILE           a management key, or a file that holds it
-  SIGNALBOX_OPERATOR_TOKEN, …_TOKEN_FILE         the operator token, for workspaces create and list --all
+  SIGNALBOX_OPERATOR_TOKEN, …_TOKEN_FILE         the operator token, for platform, workspaces create and list --all
   SIGNALBOX_API_KEY, …_KEY_FILE                  an API key, for models`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -84,7 +84,7 @@ above it. Credentials are never given on a command line:
 	root.AddCommand(
 		a.whoami(), a.workspaces(), a.keys(), a.managementKeys(), a.byok(), a.settings(), a.models(),
 		a.logs(), a.explain(), a.preview(), a.usage(), a.audit(), a.publications(), a.gateways(),
-		a.controlPlane(), a.gateway(), a.migrate(), a.keyring(), a.version(),
+		a.platform(), a.controlPlane(), a.gateway(), a.migrate(), a.keyring(), a.version(),
 	)
 	root.AddCommand(extra...)
 	wrapArgs(root)

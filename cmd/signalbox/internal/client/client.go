@@ -147,6 +147,24 @@ func (e ManagementKeyTemplate) Valid() bool {
 	}
 }
 
+// Defines values for ModelRuleOrigin.
+const (
+	File     ModelRuleOrigin = "file"
+	Platform ModelRuleOrigin = "platform"
+)
+
+// Valid indicates whether the value is a known member of the ModelRuleOrigin enum.
+func (e ModelRuleOrigin) Valid() bool {
+	switch e {
+	case File:
+		return true
+	case Platform:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ModelsWithoutModel.
 const (
 	Reject   ModelsWithoutModel = "reject"
@@ -595,6 +613,22 @@ type ByokVerification struct {
 // ByokVerificationStatus undetermined: something else failed, which says nothing of the key.
 type ByokVerificationStatus string
 
+// CatalogProblem defines model for CatalogProblem.
+type CatalogProblem struct {
+	Message string `json:"message"`
+	Path    string `json:"path"`
+}
+
+// CatalogPublication defines model for CatalogPublication.
+type CatalogPublication struct {
+	// CatalogRevision Absent until it is published.
+	CatalogRevision *int64 `json:"catalog_revision,omitempty"`
+
+	// Pending Live gateways that do not serve it yet.
+	Pending int   `json:"pending"`
+	Version int64 `json:"version"`
+}
+
 // CostLine defines model for CostLine.
 type CostLine struct {
 	CostNanos            int64  `json:"cost_nanos"`
@@ -986,6 +1020,32 @@ type MemberOne struct {
 // ModelPatterns defines model for ModelPatterns.
 type ModelPatterns = []string
 
+// ModelRule defines model for ModelRule.
+type ModelRule struct {
+	Disabled bool   `json:"disabled"`
+	Name     string `json:"name"`
+
+	// Origin The operator's catalog or a catalog file.
+	Origin ModelRuleOrigin `json:"origin"`
+
+	// Rule An entry in the form of a catalog file (docs/platform-catalog.md): of a provider, model, endpoint or rule. What is not
+	// there stays as the catalog beneath has it. Every problem of the entry, and of the catalog that it would make, is listed.
+	Rule PlatformEntry `json:"rule"`
+}
+
+// ModelRuleOrigin The operator's catalog or a catalog file.
+type ModelRuleOrigin string
+
+// ModelRuleList defines model for ModelRuleList.
+type ModelRuleList struct {
+	Data []ModelRule `json:"data"`
+}
+
+// ModelRuleOrder defines model for ModelRuleOrder.
+type ModelRuleOrder struct {
+	Order []string `json:"order"`
+}
+
 // ModelsWithoutModel defines model for ModelsWithoutModel.
 type ModelsWithoutModel string
 
@@ -1055,6 +1115,46 @@ type NextCursor = string
 
 // Outcome defines model for Outcome.
 type Outcome string
+
+// PlatformCatalog defines model for PlatformCatalog.
+type PlatformCatalog struct {
+	// CatalogRevision Of the published catalog that first had this version.
+	CatalogRevision *int64          `json:"catalog_revision,omitempty"`
+	ChangedAt       *time.Time      `json:"changed_at,omitempty"`
+	ChangedBy       *Actor          `json:"changed_by,omitempty"`
+	Models          []PlatformEntry `json:"models"`
+
+	// Problems What is wrong with it over the catalog that this control plane offers. While there is something no catalog is
+	// published: gateways keep the one that they have.
+	Problems []CatalogProblem `json:"problems"`
+
+	// Providers Entries of providers. Keys are never shown; api_key_set says that one is there.
+	Providers   []PlatformEntry `json:"providers"`
+	PublishedAt *time.Time      `json:"published_at,omitempty"`
+
+	// Version Rises with every change; 0 when there was none.
+	Version int64 `json:"version"`
+}
+
+// PlatformCatalogChange defines model for PlatformCatalogChange.
+type PlatformCatalogChange struct {
+	// Changes What the call changed, or would change with dry_run. Nothing makes no version.
+	Changes     []FieldChange      `json:"changes"`
+	Data        PlatformCatalog    `json:"data"`
+	Publication CatalogPublication `json:"publication"`
+}
+
+// PlatformCatalogOne defines model for PlatformCatalogOne.
+type PlatformCatalogOne struct {
+	Data PlatformCatalog `json:"data"`
+}
+
+// PlatformDocument A catalog file in JSON.
+type PlatformDocument = json.RawMessage
+
+// PlatformEntry An entry in the form of a catalog file (docs/platform-catalog.md): of a provider, model, endpoint or rule. What is not
+// there stays as the catalog beneath has it. Every problem of the entry, and of the catalog that it would make, is listed.
+type PlatformEntry = json.RawMessage
 
 // PriceLimit USD per million tokens.
 type PriceLimit = string
@@ -1526,6 +1626,32 @@ type WorkspacePatch struct {
 // WorkspaceStatus defines model for WorkspaceStatus.
 type WorkspaceStatus string
 
+// WorkspaceTags defines model for WorkspaceTags.
+type WorkspaceTags struct {
+	Name        string   `json:"name"`
+	Tags        []string `json:"tags"`
+	WorkspaceID string   `json:"workspace_id"`
+}
+
+// WorkspaceTagsChange defines model for WorkspaceTagsChange.
+type WorkspaceTagsChange struct {
+	Data        WorkspaceTags  `json:"data"`
+	Publication PublicationRef `json:"publication"`
+}
+
+// WorkspaceTagsOne defines model for WorkspaceTagsOne.
+type WorkspaceTagsOne struct {
+	Data WorkspaceTags `json:"data"`
+}
+
+// WorkspaceTagsPatch defines model for WorkspaceTagsPatch.
+type WorkspaceTagsPatch struct {
+	Tags []string `json:"tags"`
+}
+
+// Author defines model for Author.
+type Author = string
+
 // CredentialID defines model for CredentialID.
 type CredentialID = string
 
@@ -1546,6 +1672,12 @@ type Limit = int
 
 // ManagementKeyID defines model for ManagementKeyID.
 type ManagementKeyID = string
+
+// Model defines model for Model.
+type Model = string
+
+// Provider defines model for Provider.
+type Provider = string
 
 // PublicationID defines model for PublicationID.
 type PublicationID = string
@@ -1835,6 +1967,159 @@ type RotateManagementKeyParams struct {
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
+// ListPlatformAuditEventsParams defines parameters for ListPlatformAuditEvents.
+type ListPlatformAuditEventsParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// GetPlatformCatalogParams defines parameters for GetPlatformCatalog.
+type GetPlatformCatalogParams struct {
+	// Version An earlier version; the present one when absent.
+	Version *int64 `form:"version,omitempty" json:"version,omitempty"`
+}
+
+// ReplacePlatformCatalogParams defines parameters for ReplacePlatformCatalog.
+type ReplacePlatformCatalogParams struct {
+	// DryRun Check and compare, and change nothing.
+	DryRun *bool `form:"dry_run,omitempty" json:"dry_run,omitempty"`
+
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// DeletePlatformModelParams defines parameters for DeletePlatformModel.
+type DeletePlatformModelParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// PutPlatformModelParams defines parameters for PutPlatformModel.
+type PutPlatformModelParams struct {
+	// DryRun Check and compare, and change nothing.
+	DryRun *bool `form:"dry_run,omitempty" json:"dry_run,omitempty"`
+
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// DeletePlatformEndpointParams defines parameters for DeletePlatformEndpoint.
+type DeletePlatformEndpointParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// PutPlatformEndpointParams defines parameters for PutPlatformEndpoint.
+type PutPlatformEndpointParams struct {
+	// DryRun Check and compare, and change nothing.
+	DryRun *bool `form:"dry_run,omitempty" json:"dry_run,omitempty"`
+
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// OrderPlatformRulesParams defines parameters for OrderPlatformRules.
+type OrderPlatformRulesParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// DeletePlatformRuleParams defines parameters for DeletePlatformRule.
+type DeletePlatformRuleParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// PutPlatformRuleParams defines parameters for PutPlatformRule.
+type PutPlatformRuleParams struct {
+	// DryRun Check and compare, and change nothing.
+	DryRun *bool `form:"dry_run,omitempty" json:"dry_run,omitempty"`
+
+	// Position The place among the operator's rules of the model, from 0. A rule that is there stays where it is without it, and a new one comes last.
+	Position *int `form:"position,omitempty" json:"position,omitempty"`
+
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// DeletePlatformProviderParams defines parameters for DeletePlatformProvider.
+type DeletePlatformProviderParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// PutPlatformProviderParams defines parameters for PutPlatformProvider.
+type PutPlatformProviderParams struct {
+	// DryRun Check and compare, and change nothing.
+	DryRun *bool `form:"dry_run,omitempty" json:"dry_run,omitempty"`
+
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
 // ListPlatformWorkspacesParams defines parameters for ListPlatformWorkspaces.
 type ListPlatformWorkspacesParams struct {
 	// Cursor The `next_cursor` of the page before.
@@ -1851,6 +2136,18 @@ type CreatePlatformWorkspaceParams struct {
 
 	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// SetPlatformWorkspaceTagsParams defines parameters for SetPlatformWorkspaceTags.
+type SetPlatformWorkspaceTagsParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ListPublicationsParams defines parameters for ListPublications.
@@ -2009,8 +2306,29 @@ type CreateManagementKeyJSONRequestBody = NewManagementKey
 // RotateManagementKeyJSONRequestBody defines body for RotateManagementKey for application/json ContentType.
 type RotateManagementKeyJSONRequestBody = Rotation
 
+// ReplacePlatformCatalogJSONRequestBody defines body for ReplacePlatformCatalog for application/json ContentType.
+type ReplacePlatformCatalogJSONRequestBody = PlatformDocument
+
+// PutPlatformModelJSONRequestBody defines body for PutPlatformModel for application/json ContentType.
+type PutPlatformModelJSONRequestBody = PlatformEntry
+
+// PutPlatformEndpointJSONRequestBody defines body for PutPlatformEndpoint for application/json ContentType.
+type PutPlatformEndpointJSONRequestBody = PlatformEntry
+
+// OrderPlatformRulesJSONRequestBody defines body for OrderPlatformRules for application/json ContentType.
+type OrderPlatformRulesJSONRequestBody = ModelRuleOrder
+
+// PutPlatformRuleJSONRequestBody defines body for PutPlatformRule for application/json ContentType.
+type PutPlatformRuleJSONRequestBody = PlatformEntry
+
+// PutPlatformProviderJSONRequestBody defines body for PutPlatformProvider for application/json ContentType.
+type PutPlatformProviderJSONRequestBody = PlatformEntry
+
 // CreatePlatformWorkspaceJSONRequestBody defines body for CreatePlatformWorkspace for application/json ContentType.
 type CreatePlatformWorkspaceJSONRequestBody = NewWorkspace
+
+// SetPlatformWorkspaceTagsJSONRequestBody defines body for SetPlatformWorkspaceTags for application/json ContentType.
+type SetPlatformWorkspaceTagsJSONRequestBody = WorkspaceTagsPatch
 
 // CreateRoutingProfileJSONRequestBody defines body for CreateRoutingProfile for application/json ContentType.
 type CreateRoutingProfileJSONRequestBody = NewRoutingProfile
@@ -2325,6 +2643,135 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/management-keys/{management_key_id}/rotate (the `RotateManagementKey` operationId).
 	RotateManagementKey(ctx context.Context, managementKeyID ManagementKeyID, params *RotateManagementKeyParams, body RotateManagementKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListPlatformAuditEvents What operators changed of the catalog, newest first
+	//
+	// Corresponds with GET /v1/platform/audit-events (the `ListPlatformAuditEvents` operationId).
+	ListPlatformAuditEvents(ctx context.Context, params *ListPlatformAuditEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetPlatformCatalog What the operator lays over the offered catalog
+	//
+	// Corresponds with GET /v1/platform/catalog (the `GetPlatformCatalog` operationId).
+	GetPlatformCatalog(ctx context.Context, params *GetPlatformCatalogParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReplacePlatformCatalogWithBody Make a document the whole of the operator's catalog
+	//
+	// Keys of providers that stay are kept where the document has none.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /v1/platform/catalog (the `ReplacePlatformCatalog` operationId).
+	ReplacePlatformCatalogWithBody(ctx context.Context, params *ReplacePlatformCatalogParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReplacePlatformCatalog Make a document the whole of the operator's catalog
+	//
+	// Keys of providers that stay are kept where the document has none.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /v1/platform/catalog (the `ReplacePlatformCatalog` operationId).
+	ReplacePlatformCatalog(ctx context.Context, params *ReplacePlatformCatalogParams, body ReplacePlatformCatalogJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeletePlatformModel Take the operator's entry of a model away
+	//
+	// Corresponds with DELETE /v1/platform/catalog/models/{author}/{model} (the `DeletePlatformModel` operationId).
+	DeletePlatformModel(ctx context.Context, author Author, model Model, params *DeletePlatformModelParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutPlatformModelWithBody Add a model, or override fields of one, endpoints and rules included
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /v1/platform/catalog/models/{author}/{model} (the `PutPlatformModel` operationId).
+	PutPlatformModelWithBody(ctx context.Context, author Author, model Model, params *PutPlatformModelParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutPlatformModel Add a model, or override fields of one, endpoints and rules included
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /v1/platform/catalog/models/{author}/{model} (the `PutPlatformModel` operationId).
+	PutPlatformModel(ctx context.Context, author Author, model Model, params *PutPlatformModelParams, body PutPlatformModelJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeletePlatformEndpoint Take the operator's entry of an endpoint away
+	//
+	// Corresponds with DELETE /v1/platform/catalog/models/{author}/{model}/endpoints/{endpoint} (the `DeletePlatformEndpoint` operationId).
+	DeletePlatformEndpoint(ctx context.Context, author Author, model Model, endpoint string, params *DeletePlatformEndpointParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutPlatformEndpointWithBody Add an endpoint of a model, or override fields of one
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /v1/platform/catalog/models/{author}/{model}/endpoints/{endpoint} (the `PutPlatformEndpoint` operationId).
+	PutPlatformEndpointWithBody(ctx context.Context, author Author, model Model, endpoint string, params *PutPlatformEndpointParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutPlatformEndpoint Add an endpoint of a model, or override fields of one
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /v1/platform/catalog/models/{author}/{model}/endpoints/{endpoint} (the `PutPlatformEndpoint` operationId).
+	PutPlatformEndpoint(ctx context.Context, author Author, model Model, endpoint string, params *PutPlatformEndpointParams, body PutPlatformEndpointJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListPlatformRules The rules of a model in the order in which they are looked at
+	//
+	// The operator's come first; those of catalog files follow, unless the operator's catalog has one of the same name.
+	//
+	// Corresponds with GET /v1/platform/catalog/models/{author}/{model}/rules (the `ListPlatformRules` operationId).
+	ListPlatformRules(ctx context.Context, author Author, model Model, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// OrderPlatformRulesWithBody Put the operator's rules of a model in another order
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /v1/platform/catalog/models/{author}/{model}/rules (the `OrderPlatformRules` operationId).
+	OrderPlatformRulesWithBody(ctx context.Context, author Author, model Model, params *OrderPlatformRulesParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// OrderPlatformRules Put the operator's rules of a model in another order
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /v1/platform/catalog/models/{author}/{model}/rules (the `OrderPlatformRules` operationId).
+	OrderPlatformRules(ctx context.Context, author Author, model Model, params *OrderPlatformRulesParams, body OrderPlatformRulesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeletePlatformRule Take a rule of the operator away
+	//
+	// Corresponds with DELETE /v1/platform/catalog/models/{author}/{model}/rules/{rule} (the `DeletePlatformRule` operationId).
+	DeletePlatformRule(ctx context.Context, author Author, model Model, rule string, params *DeletePlatformRuleParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutPlatformRuleWithBody Add a rule to a model, or replace one
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /v1/platform/catalog/models/{author}/{model}/rules/{rule} (the `PutPlatformRule` operationId).
+	PutPlatformRuleWithBody(ctx context.Context, author Author, model Model, rule string, params *PutPlatformRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutPlatformRule Add a rule to a model, or replace one
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /v1/platform/catalog/models/{author}/{model}/rules/{rule} (the `PutPlatformRule` operationId).
+	PutPlatformRule(ctx context.Context, author Author, model Model, rule string, params *PutPlatformRuleParams, body PutPlatformRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeletePlatformProvider Take the operator's entry of a provider away, with its key
+	//
+	// Corresponds with DELETE /v1/platform/catalog/providers/{provider} (the `DeletePlatformProvider` operationId).
+	DeletePlatformProvider(ctx context.Context, provider Provider, params *DeletePlatformProviderParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutPlatformProviderWithBody Add a provider, or override fields of one
+	//
+	// The body is an entry of a catalog file. Without api_key the key that it has stays; null takes it away.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /v1/platform/catalog/providers/{provider} (the `PutPlatformProvider` operationId).
+	PutPlatformProviderWithBody(ctx context.Context, provider Provider, params *PutPlatformProviderParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutPlatformProvider Add a provider, or override fields of one
+	//
+	// The body is an entry of a catalog file. Without api_key the key that it has stays; null takes it away.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /v1/platform/catalog/providers/{provider} (the `PutPlatformProvider` operationId).
+	PutPlatformProvider(ctx context.Context, provider Provider, params *PutPlatformProviderParams, body PutPlatformProviderJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListPlatformWorkspaces Every workspace
 	//
 	// Corresponds with GET /v1/platform/workspaces (the `ListPlatformWorkspaces` operationId).
@@ -2347,6 +2794,29 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/platform/workspaces (the `CreatePlatformWorkspace` operationId).
 	CreatePlatformWorkspace(ctx context.Context, params *CreatePlatformWorkspaceParams, body CreatePlatformWorkspaceJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetPlatformWorkspaceTags The tags of a workspace
+	//
+	// Corresponds with GET /v1/platform/workspaces/{workspace_id}/tags (the `GetPlatformWorkspaceTags` operationId).
+	GetPlatformWorkspaceTags(ctx context.Context, workspaceID WorkspaceID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SetPlatformWorkspaceTagsWithBody Replace the tags of a workspace
+	//
+	// Model rules and dynamic routes may test them. An empty list takes them all away.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /v1/platform/workspaces/{workspace_id}/tags (the `SetPlatformWorkspaceTags` operationId).
+	SetPlatformWorkspaceTagsWithBody(ctx context.Context, workspaceID WorkspaceID, params *SetPlatformWorkspaceTagsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SetPlatformWorkspaceTags Replace the tags of a workspace
+	//
+	// Model rules and dynamic routes may test them. An empty list takes them all away.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /v1/platform/workspaces/{workspace_id}/tags (the `SetPlatformWorkspaceTags` operationId).
+	SetPlatformWorkspaceTags(ctx context.Context, workspaceID WorkspaceID, params *SetPlatformWorkspaceTagsParams, body SetPlatformWorkspaceTagsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListPublications The workspace's publications, newest first
 	//
@@ -3037,6 +3507,325 @@ func (c *Client) RotateManagementKey(ctx context.Context, managementKeyID Manage
 	return c.Client.Do(req)
 }
 
+// ListPlatformAuditEvents What operators changed of the catalog, newest first
+//
+// Corresponds with GET /v1/platform/audit-events (the `ListPlatformAuditEvents` operationId).
+func (c *Client) ListPlatformAuditEvents(ctx context.Context, params *ListPlatformAuditEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListPlatformAuditEventsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetPlatformCatalog What the operator lays over the offered catalog
+//
+// Corresponds with GET /v1/platform/catalog (the `GetPlatformCatalog` operationId).
+func (c *Client) GetPlatformCatalog(ctx context.Context, params *GetPlatformCatalogParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetPlatformCatalogRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReplacePlatformCatalogWithBody Make a document the whole of the operator's catalog
+//
+// Keys of providers that stay are kept where the document has none.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /v1/platform/catalog (the `ReplacePlatformCatalog` operationId).
+func (c *Client) ReplacePlatformCatalogWithBody(ctx context.Context, params *ReplacePlatformCatalogParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReplacePlatformCatalogRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReplacePlatformCatalog Make a document the whole of the operator's catalog
+//
+// Keys of providers that stay are kept where the document has none.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /v1/platform/catalog (the `ReplacePlatformCatalog` operationId).
+func (c *Client) ReplacePlatformCatalog(ctx context.Context, params *ReplacePlatformCatalogParams, body ReplacePlatformCatalogJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReplacePlatformCatalogRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeletePlatformModel Take the operator's entry of a model away
+//
+// Corresponds with DELETE /v1/platform/catalog/models/{author}/{model} (the `DeletePlatformModel` operationId).
+func (c *Client) DeletePlatformModel(ctx context.Context, author Author, model Model, params *DeletePlatformModelParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeletePlatformModelRequest(c.Server, author, model, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutPlatformModelWithBody Add a model, or override fields of one, endpoints and rules included
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /v1/platform/catalog/models/{author}/{model} (the `PutPlatformModel` operationId).
+func (c *Client) PutPlatformModelWithBody(ctx context.Context, author Author, model Model, params *PutPlatformModelParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutPlatformModelRequestWithBody(c.Server, author, model, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutPlatformModel Add a model, or override fields of one, endpoints and rules included
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /v1/platform/catalog/models/{author}/{model} (the `PutPlatformModel` operationId).
+func (c *Client) PutPlatformModel(ctx context.Context, author Author, model Model, params *PutPlatformModelParams, body PutPlatformModelJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutPlatformModelRequest(c.Server, author, model, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeletePlatformEndpoint Take the operator's entry of an endpoint away
+//
+// Corresponds with DELETE /v1/platform/catalog/models/{author}/{model}/endpoints/{endpoint} (the `DeletePlatformEndpoint` operationId).
+func (c *Client) DeletePlatformEndpoint(ctx context.Context, author Author, model Model, endpoint string, params *DeletePlatformEndpointParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeletePlatformEndpointRequest(c.Server, author, model, endpoint, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutPlatformEndpointWithBody Add an endpoint of a model, or override fields of one
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /v1/platform/catalog/models/{author}/{model}/endpoints/{endpoint} (the `PutPlatformEndpoint` operationId).
+func (c *Client) PutPlatformEndpointWithBody(ctx context.Context, author Author, model Model, endpoint string, params *PutPlatformEndpointParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutPlatformEndpointRequestWithBody(c.Server, author, model, endpoint, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutPlatformEndpoint Add an endpoint of a model, or override fields of one
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /v1/platform/catalog/models/{author}/{model}/endpoints/{endpoint} (the `PutPlatformEndpoint` operationId).
+func (c *Client) PutPlatformEndpoint(ctx context.Context, author Author, model Model, endpoint string, params *PutPlatformEndpointParams, body PutPlatformEndpointJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutPlatformEndpointRequest(c.Server, author, model, endpoint, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListPlatformRules The rules of a model in the order in which they are looked at
+//
+// The operator's come first; those of catalog files follow, unless the operator's catalog has one of the same name.
+//
+// Corresponds with GET /v1/platform/catalog/models/{author}/{model}/rules (the `ListPlatformRules` operationId).
+func (c *Client) ListPlatformRules(ctx context.Context, author Author, model Model, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListPlatformRulesRequest(c.Server, author, model)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// OrderPlatformRulesWithBody Put the operator's rules of a model in another order
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /v1/platform/catalog/models/{author}/{model}/rules (the `OrderPlatformRules` operationId).
+func (c *Client) OrderPlatformRulesWithBody(ctx context.Context, author Author, model Model, params *OrderPlatformRulesParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewOrderPlatformRulesRequestWithBody(c.Server, author, model, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// OrderPlatformRules Put the operator's rules of a model in another order
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /v1/platform/catalog/models/{author}/{model}/rules (the `OrderPlatformRules` operationId).
+func (c *Client) OrderPlatformRules(ctx context.Context, author Author, model Model, params *OrderPlatformRulesParams, body OrderPlatformRulesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewOrderPlatformRulesRequest(c.Server, author, model, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeletePlatformRule Take a rule of the operator away
+//
+// Corresponds with DELETE /v1/platform/catalog/models/{author}/{model}/rules/{rule} (the `DeletePlatformRule` operationId).
+func (c *Client) DeletePlatformRule(ctx context.Context, author Author, model Model, rule string, params *DeletePlatformRuleParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeletePlatformRuleRequest(c.Server, author, model, rule, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutPlatformRuleWithBody Add a rule to a model, or replace one
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /v1/platform/catalog/models/{author}/{model}/rules/{rule} (the `PutPlatformRule` operationId).
+func (c *Client) PutPlatformRuleWithBody(ctx context.Context, author Author, model Model, rule string, params *PutPlatformRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutPlatformRuleRequestWithBody(c.Server, author, model, rule, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutPlatformRule Add a rule to a model, or replace one
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /v1/platform/catalog/models/{author}/{model}/rules/{rule} (the `PutPlatformRule` operationId).
+func (c *Client) PutPlatformRule(ctx context.Context, author Author, model Model, rule string, params *PutPlatformRuleParams, body PutPlatformRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutPlatformRuleRequest(c.Server, author, model, rule, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeletePlatformProvider Take the operator's entry of a provider away, with its key
+//
+// Corresponds with DELETE /v1/platform/catalog/providers/{provider} (the `DeletePlatformProvider` operationId).
+func (c *Client) DeletePlatformProvider(ctx context.Context, provider Provider, params *DeletePlatformProviderParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeletePlatformProviderRequest(c.Server, provider, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutPlatformProviderWithBody Add a provider, or override fields of one
+//
+// The body is an entry of a catalog file. Without api_key the key that it has stays; null takes it away.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /v1/platform/catalog/providers/{provider} (the `PutPlatformProvider` operationId).
+func (c *Client) PutPlatformProviderWithBody(ctx context.Context, provider Provider, params *PutPlatformProviderParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutPlatformProviderRequestWithBody(c.Server, provider, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutPlatformProvider Add a provider, or override fields of one
+//
+// The body is an entry of a catalog file. Without api_key the key that it has stays; null takes it away.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /v1/platform/catalog/providers/{provider} (the `PutPlatformProvider` operationId).
+func (c *Client) PutPlatformProvider(ctx context.Context, provider Provider, params *PutPlatformProviderParams, body PutPlatformProviderJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutPlatformProviderRequest(c.Server, provider, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListPlatformWorkspaces Every workspace
 //
 // Corresponds with GET /v1/platform/workspaces (the `ListPlatformWorkspaces` operationId).
@@ -3080,6 +3869,59 @@ func (c *Client) CreatePlatformWorkspaceWithBody(ctx context.Context, params *Cr
 // Corresponds with POST /v1/platform/workspaces (the `CreatePlatformWorkspace` operationId).
 func (c *Client) CreatePlatformWorkspace(ctx context.Context, params *CreatePlatformWorkspaceParams, body CreatePlatformWorkspaceJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewCreatePlatformWorkspaceRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetPlatformWorkspaceTags The tags of a workspace
+//
+// Corresponds with GET /v1/platform/workspaces/{workspace_id}/tags (the `GetPlatformWorkspaceTags` operationId).
+func (c *Client) GetPlatformWorkspaceTags(ctx context.Context, workspaceID WorkspaceID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetPlatformWorkspaceTagsRequest(c.Server, workspaceID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SetPlatformWorkspaceTagsWithBody Replace the tags of a workspace
+//
+// Model rules and dynamic routes may test them. An empty list takes them all away.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /v1/platform/workspaces/{workspace_id}/tags (the `SetPlatformWorkspaceTags` operationId).
+func (c *Client) SetPlatformWorkspaceTagsWithBody(ctx context.Context, workspaceID WorkspaceID, params *SetPlatformWorkspaceTagsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSetPlatformWorkspaceTagsRequestWithBody(c.Server, workspaceID, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SetPlatformWorkspaceTags Replace the tags of a workspace
+//
+// Model rules and dynamic routes may test them. An empty list takes them all away.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /v1/platform/workspaces/{workspace_id}/tags (the `SetPlatformWorkspaceTags` operationId).
+func (c *Client) SetPlatformWorkspaceTags(ctx context.Context, workspaceID WorkspaceID, params *SetPlatformWorkspaceTagsParams, body SetPlatformWorkspaceTagsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSetPlatformWorkspaceTagsRequest(c.Server, workspaceID, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -5453,6 +6295,1257 @@ func NewRotateManagementKeyRequestWithBody(server string, managementKeyID Manage
 	return req, nil
 }
 
+// NewListPlatformAuditEventsRequest constructs an http.Request for the ListPlatformAuditEvents method
+func NewListPlatformAuditEventsRequest(server string, params *ListPlatformAuditEventsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/platform/audit-events")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetPlatformCatalogRequest constructs an http.Request for the GetPlatformCatalog method
+func NewGetPlatformCatalogRequest(server string, params *GetPlatformCatalogParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/platform/catalog")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Version != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "version", *params.Version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewReplacePlatformCatalogRequest calls the generic ReplacePlatformCatalog builder with application/json body
+func NewReplacePlatformCatalogRequest(server string, params *ReplacePlatformCatalogParams, body ReplacePlatformCatalogJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewReplacePlatformCatalogRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewReplacePlatformCatalogRequestWithBody constructs an http.Request for the ReplacePlatformCatalog method, with any body, and a specified content type
+func NewReplacePlatformCatalogRequestWithBody(server string, params *ReplacePlatformCatalogParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/platform/catalog")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.DryRun != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "dry_run", *params.DryRun, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewDeletePlatformModelRequest constructs an http.Request for the DeletePlatformModel method
+func NewDeletePlatformModelRequest(server string, author Author, model Model, params *DeletePlatformModelParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "author", author, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "model", model, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/platform/catalog/models/%s/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewPutPlatformModelRequest calls the generic PutPlatformModel builder with application/json body
+func NewPutPlatformModelRequest(server string, author Author, model Model, params *PutPlatformModelParams, body PutPlatformModelJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPutPlatformModelRequestWithBody(server, author, model, params, "application/json", bodyReader)
+}
+
+// NewPutPlatformModelRequestWithBody constructs an http.Request for the PutPlatformModel method, with any body, and a specified content type
+func NewPutPlatformModelRequestWithBody(server string, author Author, model Model, params *PutPlatformModelParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "author", author, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "model", model, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/platform/catalog/models/%s/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.DryRun != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "dry_run", *params.DryRun, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewDeletePlatformEndpointRequest constructs an http.Request for the DeletePlatformEndpoint method
+func NewDeletePlatformEndpointRequest(server string, author Author, model Model, endpoint string, params *DeletePlatformEndpointParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "author", author, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "model", model, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "endpoint", endpoint, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/platform/catalog/models/%s/%s/endpoints/%s", pathParam0, pathParam1, pathParam2)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewPutPlatformEndpointRequest calls the generic PutPlatformEndpoint builder with application/json body
+func NewPutPlatformEndpointRequest(server string, author Author, model Model, endpoint string, params *PutPlatformEndpointParams, body PutPlatformEndpointJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPutPlatformEndpointRequestWithBody(server, author, model, endpoint, params, "application/json", bodyReader)
+}
+
+// NewPutPlatformEndpointRequestWithBody constructs an http.Request for the PutPlatformEndpoint method, with any body, and a specified content type
+func NewPutPlatformEndpointRequestWithBody(server string, author Author, model Model, endpoint string, params *PutPlatformEndpointParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "author", author, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "model", model, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "endpoint", endpoint, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/platform/catalog/models/%s/%s/endpoints/%s", pathParam0, pathParam1, pathParam2)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.DryRun != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "dry_run", *params.DryRun, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewListPlatformRulesRequest constructs an http.Request for the ListPlatformRules method
+func NewListPlatformRulesRequest(server string, author Author, model Model) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "author", author, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "model", model, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/platform/catalog/models/%s/%s/rules", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewOrderPlatformRulesRequest calls the generic OrderPlatformRules builder with application/json body
+func NewOrderPlatformRulesRequest(server string, author Author, model Model, params *OrderPlatformRulesParams, body OrderPlatformRulesJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewOrderPlatformRulesRequestWithBody(server, author, model, params, "application/json", bodyReader)
+}
+
+// NewOrderPlatformRulesRequestWithBody constructs an http.Request for the OrderPlatformRules method, with any body, and a specified content type
+func NewOrderPlatformRulesRequestWithBody(server string, author Author, model Model, params *OrderPlatformRulesParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "author", author, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "model", model, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/platform/catalog/models/%s/%s/rules", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewDeletePlatformRuleRequest constructs an http.Request for the DeletePlatformRule method
+func NewDeletePlatformRuleRequest(server string, author Author, model Model, rule string, params *DeletePlatformRuleParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "author", author, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "model", model, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "rule", rule, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/platform/catalog/models/%s/%s/rules/%s", pathParam0, pathParam1, pathParam2)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewPutPlatformRuleRequest calls the generic PutPlatformRule builder with application/json body
+func NewPutPlatformRuleRequest(server string, author Author, model Model, rule string, params *PutPlatformRuleParams, body PutPlatformRuleJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPutPlatformRuleRequestWithBody(server, author, model, rule, params, "application/json", bodyReader)
+}
+
+// NewPutPlatformRuleRequestWithBody constructs an http.Request for the PutPlatformRule method, with any body, and a specified content type
+func NewPutPlatformRuleRequestWithBody(server string, author Author, model Model, rule string, params *PutPlatformRuleParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "author", author, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "model", model, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "rule", rule, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/platform/catalog/models/%s/%s/rules/%s", pathParam0, pathParam1, pathParam2)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.DryRun != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "dry_run", *params.DryRun, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Position != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "position", *params.Position, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewDeletePlatformProviderRequest constructs an http.Request for the DeletePlatformProvider method
+func NewDeletePlatformProviderRequest(server string, provider Provider, params *DeletePlatformProviderParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "provider", provider, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/platform/catalog/providers/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewPutPlatformProviderRequest calls the generic PutPlatformProvider builder with application/json body
+func NewPutPlatformProviderRequest(server string, provider Provider, params *PutPlatformProviderParams, body PutPlatformProviderJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPutPlatformProviderRequestWithBody(server, provider, params, "application/json", bodyReader)
+}
+
+// NewPutPlatformProviderRequestWithBody constructs an http.Request for the PutPlatformProvider method, with any body, and a specified content type
+func NewPutPlatformProviderRequestWithBody(server string, provider Provider, params *PutPlatformProviderParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "provider", provider, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/platform/catalog/providers/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.DryRun != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "dry_run", *params.DryRun, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewListPlatformWorkspacesRequest constructs an http.Request for the ListPlatformWorkspaces method
 func NewListPlatformWorkspacesRequest(server string, params *ListPlatformWorkspacesParams) (*http.Request, error) {
 	var err error
@@ -5594,6 +7687,140 @@ func NewCreatePlatformWorkspaceRequestWithBody(server string, params *CreatePlat
 			}
 
 			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetPlatformWorkspaceTagsRequest constructs an http.Request for the GetPlatformWorkspaceTags method
+func NewGetPlatformWorkspaceTagsRequest(server string, workspaceID WorkspaceID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "workspace_id", workspaceID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/platform/workspaces/%s/tags", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewSetPlatformWorkspaceTagsRequest calls the generic SetPlatformWorkspaceTags builder with application/json body
+func NewSetPlatformWorkspaceTagsRequest(server string, workspaceID WorkspaceID, params *SetPlatformWorkspaceTagsParams, body SetPlatformWorkspaceTagsJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewSetPlatformWorkspaceTagsRequestWithBody(server, workspaceID, params, "application/json", bodyReader)
+}
+
+// NewSetPlatformWorkspaceTagsRequestWithBody constructs an http.Request for the SetPlatformWorkspaceTags method, with any body, and a specified content type
+func NewSetPlatformWorkspaceTagsRequestWithBody(server string, workspaceID WorkspaceID, params *SetPlatformWorkspaceTagsParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "workspace_id", workspaceID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/platform/workspaces/%s/tags", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
 		}
 
 	}
@@ -7033,6 +9260,149 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/management-keys/{management_key_id}/rotate (the `RotateManagementKey` operationId).
 	RotateManagementKeyWithResponse(ctx context.Context, managementKeyID ManagementKeyID, params *RotateManagementKeyParams, body RotateManagementKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*RotateManagementKeyResponse, error)
 
+	// ListPlatformAuditEventsWithResponse What operators changed of the catalog, newest first
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/platform/audit-events (the `ListPlatformAuditEvents` operationId).
+	ListPlatformAuditEventsWithResponse(ctx context.Context, params *ListPlatformAuditEventsParams, reqEditors ...RequestEditorFn) (*ListPlatformAuditEventsResponse, error)
+
+	// GetPlatformCatalogWithResponse What the operator lays over the offered catalog
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/platform/catalog (the `GetPlatformCatalog` operationId).
+	GetPlatformCatalogWithResponse(ctx context.Context, params *GetPlatformCatalogParams, reqEditors ...RequestEditorFn) (*GetPlatformCatalogResponse, error)
+
+	// ReplacePlatformCatalogWithBodyWithResponse Make a document the whole of the operator's catalog
+	//
+	// Keys of providers that stay are kept where the document has none.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/platform/catalog (the `ReplacePlatformCatalog` operationId).
+	ReplacePlatformCatalogWithBodyWithResponse(ctx context.Context, params *ReplacePlatformCatalogParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReplacePlatformCatalogResponse, error)
+
+	// ReplacePlatformCatalogWithResponse Make a document the whole of the operator's catalog
+	//
+	// Keys of providers that stay are kept where the document has none.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/platform/catalog (the `ReplacePlatformCatalog` operationId).
+	ReplacePlatformCatalogWithResponse(ctx context.Context, params *ReplacePlatformCatalogParams, body ReplacePlatformCatalogJSONRequestBody, reqEditors ...RequestEditorFn) (*ReplacePlatformCatalogResponse, error)
+
+	// DeletePlatformModelWithResponse Take the operator's entry of a model away
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/platform/catalog/models/{author}/{model} (the `DeletePlatformModel` operationId).
+	DeletePlatformModelWithResponse(ctx context.Context, author Author, model Model, params *DeletePlatformModelParams, reqEditors ...RequestEditorFn) (*DeletePlatformModelResponse, error)
+
+	// PutPlatformModelWithBodyWithResponse Add a model, or override fields of one, endpoints and rules included
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/platform/catalog/models/{author}/{model} (the `PutPlatformModel` operationId).
+	PutPlatformModelWithBodyWithResponse(ctx context.Context, author Author, model Model, params *PutPlatformModelParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutPlatformModelResponse, error)
+
+	// PutPlatformModelWithResponse Add a model, or override fields of one, endpoints and rules included
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/platform/catalog/models/{author}/{model} (the `PutPlatformModel` operationId).
+	PutPlatformModelWithResponse(ctx context.Context, author Author, model Model, params *PutPlatformModelParams, body PutPlatformModelJSONRequestBody, reqEditors ...RequestEditorFn) (*PutPlatformModelResponse, error)
+
+	// DeletePlatformEndpointWithResponse Take the operator's entry of an endpoint away
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/platform/catalog/models/{author}/{model}/endpoints/{endpoint} (the `DeletePlatformEndpoint` operationId).
+	DeletePlatformEndpointWithResponse(ctx context.Context, author Author, model Model, endpoint string, params *DeletePlatformEndpointParams, reqEditors ...RequestEditorFn) (*DeletePlatformEndpointResponse, error)
+
+	// PutPlatformEndpointWithBodyWithResponse Add an endpoint of a model, or override fields of one
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/platform/catalog/models/{author}/{model}/endpoints/{endpoint} (the `PutPlatformEndpoint` operationId).
+	PutPlatformEndpointWithBodyWithResponse(ctx context.Context, author Author, model Model, endpoint string, params *PutPlatformEndpointParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutPlatformEndpointResponse, error)
+
+	// PutPlatformEndpointWithResponse Add an endpoint of a model, or override fields of one
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/platform/catalog/models/{author}/{model}/endpoints/{endpoint} (the `PutPlatformEndpoint` operationId).
+	PutPlatformEndpointWithResponse(ctx context.Context, author Author, model Model, endpoint string, params *PutPlatformEndpointParams, body PutPlatformEndpointJSONRequestBody, reqEditors ...RequestEditorFn) (*PutPlatformEndpointResponse, error)
+
+	// ListPlatformRulesWithResponse The rules of a model in the order in which they are looked at
+	//
+	// The operator's come first; those of catalog files follow, unless the operator's catalog has one of the same name.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/platform/catalog/models/{author}/{model}/rules (the `ListPlatformRules` operationId).
+	ListPlatformRulesWithResponse(ctx context.Context, author Author, model Model, reqEditors ...RequestEditorFn) (*ListPlatformRulesResponse, error)
+
+	// OrderPlatformRulesWithBodyWithResponse Put the operator's rules of a model in another order
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/platform/catalog/models/{author}/{model}/rules (the `OrderPlatformRules` operationId).
+	OrderPlatformRulesWithBodyWithResponse(ctx context.Context, author Author, model Model, params *OrderPlatformRulesParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*OrderPlatformRulesResponse, error)
+
+	// OrderPlatformRulesWithResponse Put the operator's rules of a model in another order
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/platform/catalog/models/{author}/{model}/rules (the `OrderPlatformRules` operationId).
+	OrderPlatformRulesWithResponse(ctx context.Context, author Author, model Model, params *OrderPlatformRulesParams, body OrderPlatformRulesJSONRequestBody, reqEditors ...RequestEditorFn) (*OrderPlatformRulesResponse, error)
+
+	// DeletePlatformRuleWithResponse Take a rule of the operator away
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/platform/catalog/models/{author}/{model}/rules/{rule} (the `DeletePlatformRule` operationId).
+	DeletePlatformRuleWithResponse(ctx context.Context, author Author, model Model, rule string, params *DeletePlatformRuleParams, reqEditors ...RequestEditorFn) (*DeletePlatformRuleResponse, error)
+
+	// PutPlatformRuleWithBodyWithResponse Add a rule to a model, or replace one
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/platform/catalog/models/{author}/{model}/rules/{rule} (the `PutPlatformRule` operationId).
+	PutPlatformRuleWithBodyWithResponse(ctx context.Context, author Author, model Model, rule string, params *PutPlatformRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutPlatformRuleResponse, error)
+
+	// PutPlatformRuleWithResponse Add a rule to a model, or replace one
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/platform/catalog/models/{author}/{model}/rules/{rule} (the `PutPlatformRule` operationId).
+	PutPlatformRuleWithResponse(ctx context.Context, author Author, model Model, rule string, params *PutPlatformRuleParams, body PutPlatformRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*PutPlatformRuleResponse, error)
+
+	// DeletePlatformProviderWithResponse Take the operator's entry of a provider away, with its key
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/platform/catalog/providers/{provider} (the `DeletePlatformProvider` operationId).
+	DeletePlatformProviderWithResponse(ctx context.Context, provider Provider, params *DeletePlatformProviderParams, reqEditors ...RequestEditorFn) (*DeletePlatformProviderResponse, error)
+
+	// PutPlatformProviderWithBodyWithResponse Add a provider, or override fields of one
+	//
+	// The body is an entry of a catalog file. Without api_key the key that it has stays; null takes it away.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/platform/catalog/providers/{provider} (the `PutPlatformProvider` operationId).
+	PutPlatformProviderWithBodyWithResponse(ctx context.Context, provider Provider, params *PutPlatformProviderParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutPlatformProviderResponse, error)
+
+	// PutPlatformProviderWithResponse Add a provider, or override fields of one
+	//
+	// The body is an entry of a catalog file. Without api_key the key that it has stays; null takes it away.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/platform/catalog/providers/{provider} (the `PutPlatformProvider` operationId).
+	PutPlatformProviderWithResponse(ctx context.Context, provider Provider, params *PutPlatformProviderParams, body PutPlatformProviderJSONRequestBody, reqEditors ...RequestEditorFn) (*PutPlatformProviderResponse, error)
+
 	// ListPlatformWorkspacesWithResponse Every workspace
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -7057,6 +9427,31 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/platform/workspaces (the `CreatePlatformWorkspace` operationId).
 	CreatePlatformWorkspaceWithResponse(ctx context.Context, params *CreatePlatformWorkspaceParams, body CreatePlatformWorkspaceJSONRequestBody, reqEditors ...RequestEditorFn) (*CreatePlatformWorkspaceResponse, error)
+
+	// GetPlatformWorkspaceTagsWithResponse The tags of a workspace
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/platform/workspaces/{workspace_id}/tags (the `GetPlatformWorkspaceTags` operationId).
+	GetPlatformWorkspaceTagsWithResponse(ctx context.Context, workspaceID WorkspaceID, reqEditors ...RequestEditorFn) (*GetPlatformWorkspaceTagsResponse, error)
+
+	// SetPlatformWorkspaceTagsWithBodyWithResponse Replace the tags of a workspace
+	//
+	// Model rules and dynamic routes may test them. An empty list takes them all away.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/platform/workspaces/{workspace_id}/tags (the `SetPlatformWorkspaceTags` operationId).
+	SetPlatformWorkspaceTagsWithBodyWithResponse(ctx context.Context, workspaceID WorkspaceID, params *SetPlatformWorkspaceTagsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SetPlatformWorkspaceTagsResponse, error)
+
+	// SetPlatformWorkspaceTagsWithResponse Replace the tags of a workspace
+	//
+	// Model rules and dynamic routes may test them. An empty list takes them all away.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/platform/workspaces/{workspace_id}/tags (the `SetPlatformWorkspaceTags` operationId).
+	SetPlatformWorkspaceTagsWithResponse(ctx context.Context, workspaceID WorkspaceID, params *SetPlatformWorkspaceTagsParams, body SetPlatformWorkspaceTagsJSONRequestBody, reqEditors ...RequestEditorFn) (*SetPlatformWorkspaceTagsResponse, error)
 
 	// ListPublicationsWithResponse The workspace's publications, newest first
 	//
@@ -8724,6 +11119,854 @@ func (r RotateManagementKeyResponse) ContentType() string {
 	return ""
 }
 
+type ListPlatformAuditEventsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *AuditEventList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListPlatformAuditEventsResponse) GetJSON200() *AuditEventList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListPlatformAuditEventsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListPlatformAuditEventsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListPlatformAuditEventsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListPlatformAuditEventsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListPlatformAuditEventsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetPlatformCatalogResponse200Headers the declared response headers of an HTTP 200 response for GetPlatformCatalog
+type GetPlatformCatalogResponse200Headers struct {
+	ETag string
+}
+
+type GetPlatformCatalogResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PlatformCatalogOne
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetPlatformCatalogResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetPlatformCatalogResponse) GetJSON200() *PlatformCatalogOne {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetPlatformCatalogResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetPlatformCatalogResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetPlatformCatalogResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetPlatformCatalogResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetPlatformCatalogResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ReplacePlatformCatalogResponse200Headers the declared response headers of an HTTP 200 response for ReplacePlatformCatalog
+type ReplacePlatformCatalogResponse200Headers struct {
+	ETag string
+}
+
+// ReplacePlatformCatalogResponse202Headers the declared response headers of an HTTP 202 response for ReplacePlatformCatalog
+type ReplacePlatformCatalogResponse202Headers struct {
+	ETag string
+}
+
+type ReplacePlatformCatalogResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PlatformCatalogChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *PlatformCatalogChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ReplacePlatformCatalogResponse200Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *ReplacePlatformCatalogResponse202Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ReplacePlatformCatalogResponse) GetJSON200() *PlatformCatalogChange {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r ReplacePlatformCatalogResponse) GetJSON202() *PlatformCatalogChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ReplacePlatformCatalogResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ReplacePlatformCatalogResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ReplacePlatformCatalogResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ReplacePlatformCatalogResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ReplacePlatformCatalogResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// DeletePlatformModelResponse200Headers the declared response headers of an HTTP 200 response for DeletePlatformModel
+type DeletePlatformModelResponse200Headers struct {
+	ETag string
+}
+
+// DeletePlatformModelResponse202Headers the declared response headers of an HTTP 202 response for DeletePlatformModel
+type DeletePlatformModelResponse202Headers struct {
+	ETag string
+}
+
+type DeletePlatformModelResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PlatformCatalogChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *PlatformCatalogChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *DeletePlatformModelResponse200Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *DeletePlatformModelResponse202Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r DeletePlatformModelResponse) GetJSON200() *PlatformCatalogChange {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r DeletePlatformModelResponse) GetJSON202() *PlatformCatalogChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DeletePlatformModelResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeletePlatformModelResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeletePlatformModelResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeletePlatformModelResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeletePlatformModelResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// PutPlatformModelResponse200Headers the declared response headers of an HTTP 200 response for PutPlatformModel
+type PutPlatformModelResponse200Headers struct {
+	ETag string
+}
+
+// PutPlatformModelResponse202Headers the declared response headers of an HTTP 202 response for PutPlatformModel
+type PutPlatformModelResponse202Headers struct {
+	ETag string
+}
+
+type PutPlatformModelResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PlatformCatalogChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *PlatformCatalogChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *PutPlatformModelResponse200Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *PutPlatformModelResponse202Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PutPlatformModelResponse) GetJSON200() *PlatformCatalogChange {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r PutPlatformModelResponse) GetJSON202() *PlatformCatalogChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r PutPlatformModelResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PutPlatformModelResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PutPlatformModelResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PutPlatformModelResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PutPlatformModelResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// DeletePlatformEndpointResponse200Headers the declared response headers of an HTTP 200 response for DeletePlatformEndpoint
+type DeletePlatformEndpointResponse200Headers struct {
+	ETag string
+}
+
+// DeletePlatformEndpointResponse202Headers the declared response headers of an HTTP 202 response for DeletePlatformEndpoint
+type DeletePlatformEndpointResponse202Headers struct {
+	ETag string
+}
+
+type DeletePlatformEndpointResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PlatformCatalogChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *PlatformCatalogChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *DeletePlatformEndpointResponse200Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *DeletePlatformEndpointResponse202Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r DeletePlatformEndpointResponse) GetJSON200() *PlatformCatalogChange {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r DeletePlatformEndpointResponse) GetJSON202() *PlatformCatalogChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DeletePlatformEndpointResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeletePlatformEndpointResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeletePlatformEndpointResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeletePlatformEndpointResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeletePlatformEndpointResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// PutPlatformEndpointResponse200Headers the declared response headers of an HTTP 200 response for PutPlatformEndpoint
+type PutPlatformEndpointResponse200Headers struct {
+	ETag string
+}
+
+// PutPlatformEndpointResponse202Headers the declared response headers of an HTTP 202 response for PutPlatformEndpoint
+type PutPlatformEndpointResponse202Headers struct {
+	ETag string
+}
+
+type PutPlatformEndpointResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PlatformCatalogChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *PlatformCatalogChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *PutPlatformEndpointResponse200Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *PutPlatformEndpointResponse202Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PutPlatformEndpointResponse) GetJSON200() *PlatformCatalogChange {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r PutPlatformEndpointResponse) GetJSON202() *PlatformCatalogChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r PutPlatformEndpointResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PutPlatformEndpointResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PutPlatformEndpointResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PutPlatformEndpointResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PutPlatformEndpointResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListPlatformRulesResponse200Headers the declared response headers of an HTTP 200 response for ListPlatformRules
+type ListPlatformRulesResponse200Headers struct {
+	ETag string
+}
+
+type ListPlatformRulesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ModelRuleList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListPlatformRulesResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListPlatformRulesResponse) GetJSON200() *ModelRuleList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListPlatformRulesResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListPlatformRulesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListPlatformRulesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListPlatformRulesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListPlatformRulesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// OrderPlatformRulesResponse200Headers the declared response headers of an HTTP 200 response for OrderPlatformRules
+type OrderPlatformRulesResponse200Headers struct {
+	ETag string
+}
+
+// OrderPlatformRulesResponse202Headers the declared response headers of an HTTP 202 response for OrderPlatformRules
+type OrderPlatformRulesResponse202Headers struct {
+	ETag string
+}
+
+type OrderPlatformRulesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PlatformCatalogChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *PlatformCatalogChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *OrderPlatformRulesResponse200Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *OrderPlatformRulesResponse202Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r OrderPlatformRulesResponse) GetJSON200() *PlatformCatalogChange {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r OrderPlatformRulesResponse) GetJSON202() *PlatformCatalogChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r OrderPlatformRulesResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r OrderPlatformRulesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r OrderPlatformRulesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r OrderPlatformRulesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r OrderPlatformRulesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// DeletePlatformRuleResponse200Headers the declared response headers of an HTTP 200 response for DeletePlatformRule
+type DeletePlatformRuleResponse200Headers struct {
+	ETag string
+}
+
+// DeletePlatformRuleResponse202Headers the declared response headers of an HTTP 202 response for DeletePlatformRule
+type DeletePlatformRuleResponse202Headers struct {
+	ETag string
+}
+
+type DeletePlatformRuleResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PlatformCatalogChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *PlatformCatalogChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *DeletePlatformRuleResponse200Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *DeletePlatformRuleResponse202Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r DeletePlatformRuleResponse) GetJSON200() *PlatformCatalogChange {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r DeletePlatformRuleResponse) GetJSON202() *PlatformCatalogChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DeletePlatformRuleResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeletePlatformRuleResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeletePlatformRuleResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeletePlatformRuleResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeletePlatformRuleResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// PutPlatformRuleResponse200Headers the declared response headers of an HTTP 200 response for PutPlatformRule
+type PutPlatformRuleResponse200Headers struct {
+	ETag string
+}
+
+// PutPlatformRuleResponse202Headers the declared response headers of an HTTP 202 response for PutPlatformRule
+type PutPlatformRuleResponse202Headers struct {
+	ETag string
+}
+
+type PutPlatformRuleResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PlatformCatalogChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *PlatformCatalogChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *PutPlatformRuleResponse200Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *PutPlatformRuleResponse202Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PutPlatformRuleResponse) GetJSON200() *PlatformCatalogChange {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r PutPlatformRuleResponse) GetJSON202() *PlatformCatalogChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r PutPlatformRuleResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PutPlatformRuleResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PutPlatformRuleResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PutPlatformRuleResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PutPlatformRuleResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// DeletePlatformProviderResponse200Headers the declared response headers of an HTTP 200 response for DeletePlatformProvider
+type DeletePlatformProviderResponse200Headers struct {
+	ETag string
+}
+
+// DeletePlatformProviderResponse202Headers the declared response headers of an HTTP 202 response for DeletePlatformProvider
+type DeletePlatformProviderResponse202Headers struct {
+	ETag string
+}
+
+type DeletePlatformProviderResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PlatformCatalogChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *PlatformCatalogChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *DeletePlatformProviderResponse200Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *DeletePlatformProviderResponse202Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r DeletePlatformProviderResponse) GetJSON200() *PlatformCatalogChange {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r DeletePlatformProviderResponse) GetJSON202() *PlatformCatalogChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DeletePlatformProviderResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeletePlatformProviderResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeletePlatformProviderResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeletePlatformProviderResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeletePlatformProviderResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// PutPlatformProviderResponse200Headers the declared response headers of an HTTP 200 response for PutPlatformProvider
+type PutPlatformProviderResponse200Headers struct {
+	ETag string
+}
+
+// PutPlatformProviderResponse202Headers the declared response headers of an HTTP 202 response for PutPlatformProvider
+type PutPlatformProviderResponse202Headers struct {
+	ETag string
+}
+
+type PutPlatformProviderResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PlatformCatalogChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *PlatformCatalogChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *PutPlatformProviderResponse200Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *PutPlatformProviderResponse202Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PutPlatformProviderResponse) GetJSON200() *PlatformCatalogChange {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r PutPlatformProviderResponse) GetJSON202() *PlatformCatalogChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r PutPlatformProviderResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PutPlatformProviderResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PutPlatformProviderResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PutPlatformProviderResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PutPlatformProviderResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListPlatformWorkspacesResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -8835,6 +12078,130 @@ func (r CreatePlatformWorkspaceResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r CreatePlatformWorkspaceResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetPlatformWorkspaceTagsResponse200Headers the declared response headers of an HTTP 200 response for GetPlatformWorkspaceTags
+type GetPlatformWorkspaceTagsResponse200Headers struct {
+	ETag string
+}
+
+type GetPlatformWorkspaceTagsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *WorkspaceTagsOne
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetPlatformWorkspaceTagsResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetPlatformWorkspaceTagsResponse) GetJSON200() *WorkspaceTagsOne {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetPlatformWorkspaceTagsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetPlatformWorkspaceTagsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetPlatformWorkspaceTagsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetPlatformWorkspaceTagsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetPlatformWorkspaceTagsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// SetPlatformWorkspaceTagsResponse200Headers the declared response headers of an HTTP 200 response for SetPlatformWorkspaceTags
+type SetPlatformWorkspaceTagsResponse200Headers struct {
+	ETag string
+}
+
+// SetPlatformWorkspaceTagsResponse202Headers the declared response headers of an HTTP 202 response for SetPlatformWorkspaceTags
+type SetPlatformWorkspaceTagsResponse202Headers struct {
+	ETag string
+}
+
+type SetPlatformWorkspaceTagsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *WorkspaceTagsChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *WorkspaceTagsChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *SetPlatformWorkspaceTagsResponse200Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *SetPlatformWorkspaceTagsResponse202Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r SetPlatformWorkspaceTagsResponse) GetJSON200() *WorkspaceTagsChange {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r SetPlatformWorkspaceTagsResponse) GetJSON202() *WorkspaceTagsChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r SetPlatformWorkspaceTagsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r SetPlatformWorkspaceTagsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r SetPlatformWorkspaceTagsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r SetPlatformWorkspaceTagsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r SetPlatformWorkspaceTagsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -10235,6 +13602,263 @@ func (c *ClientWithResponses) RotateManagementKeyWithResponse(ctx context.Contex
 	return ParseRotateManagementKeyResponse(rsp)
 }
 
+// ListPlatformAuditEventsWithResponse What operators changed of the catalog, newest first
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/platform/audit-events (the `ListPlatformAuditEvents` operationId).
+func (c *ClientWithResponses) ListPlatformAuditEventsWithResponse(ctx context.Context, params *ListPlatformAuditEventsParams, reqEditors ...RequestEditorFn) (*ListPlatformAuditEventsResponse, error) {
+	rsp, err := c.ListPlatformAuditEvents(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListPlatformAuditEventsResponse(rsp)
+}
+
+// GetPlatformCatalogWithResponse What the operator lays over the offered catalog
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/platform/catalog (the `GetPlatformCatalog` operationId).
+func (c *ClientWithResponses) GetPlatformCatalogWithResponse(ctx context.Context, params *GetPlatformCatalogParams, reqEditors ...RequestEditorFn) (*GetPlatformCatalogResponse, error) {
+	rsp, err := c.GetPlatformCatalog(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetPlatformCatalogResponse(rsp)
+}
+
+// ReplacePlatformCatalogWithBodyWithResponse Make a document the whole of the operator's catalog
+//
+// Keys of providers that stay are kept where the document has none.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/platform/catalog (the `ReplacePlatformCatalog` operationId).
+func (c *ClientWithResponses) ReplacePlatformCatalogWithBodyWithResponse(ctx context.Context, params *ReplacePlatformCatalogParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReplacePlatformCatalogResponse, error) {
+	rsp, err := c.ReplacePlatformCatalogWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReplacePlatformCatalogResponse(rsp)
+}
+
+// ReplacePlatformCatalogWithResponse Make a document the whole of the operator's catalog
+//
+// Keys of providers that stay are kept where the document has none.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/platform/catalog (the `ReplacePlatformCatalog` operationId).
+func (c *ClientWithResponses) ReplacePlatformCatalogWithResponse(ctx context.Context, params *ReplacePlatformCatalogParams, body ReplacePlatformCatalogJSONRequestBody, reqEditors ...RequestEditorFn) (*ReplacePlatformCatalogResponse, error) {
+	rsp, err := c.ReplacePlatformCatalog(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReplacePlatformCatalogResponse(rsp)
+}
+
+// DeletePlatformModelWithResponse Take the operator's entry of a model away
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/platform/catalog/models/{author}/{model} (the `DeletePlatformModel` operationId).
+func (c *ClientWithResponses) DeletePlatformModelWithResponse(ctx context.Context, author Author, model Model, params *DeletePlatformModelParams, reqEditors ...RequestEditorFn) (*DeletePlatformModelResponse, error) {
+	rsp, err := c.DeletePlatformModel(ctx, author, model, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeletePlatformModelResponse(rsp)
+}
+
+// PutPlatformModelWithBodyWithResponse Add a model, or override fields of one, endpoints and rules included
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/platform/catalog/models/{author}/{model} (the `PutPlatformModel` operationId).
+func (c *ClientWithResponses) PutPlatformModelWithBodyWithResponse(ctx context.Context, author Author, model Model, params *PutPlatformModelParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutPlatformModelResponse, error) {
+	rsp, err := c.PutPlatformModelWithBody(ctx, author, model, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePutPlatformModelResponse(rsp)
+}
+
+// PutPlatformModelWithResponse Add a model, or override fields of one, endpoints and rules included
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/platform/catalog/models/{author}/{model} (the `PutPlatformModel` operationId).
+func (c *ClientWithResponses) PutPlatformModelWithResponse(ctx context.Context, author Author, model Model, params *PutPlatformModelParams, body PutPlatformModelJSONRequestBody, reqEditors ...RequestEditorFn) (*PutPlatformModelResponse, error) {
+	rsp, err := c.PutPlatformModel(ctx, author, model, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePutPlatformModelResponse(rsp)
+}
+
+// DeletePlatformEndpointWithResponse Take the operator's entry of an endpoint away
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/platform/catalog/models/{author}/{model}/endpoints/{endpoint} (the `DeletePlatformEndpoint` operationId).
+func (c *ClientWithResponses) DeletePlatformEndpointWithResponse(ctx context.Context, author Author, model Model, endpoint string, params *DeletePlatformEndpointParams, reqEditors ...RequestEditorFn) (*DeletePlatformEndpointResponse, error) {
+	rsp, err := c.DeletePlatformEndpoint(ctx, author, model, endpoint, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeletePlatformEndpointResponse(rsp)
+}
+
+// PutPlatformEndpointWithBodyWithResponse Add an endpoint of a model, or override fields of one
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/platform/catalog/models/{author}/{model}/endpoints/{endpoint} (the `PutPlatformEndpoint` operationId).
+func (c *ClientWithResponses) PutPlatformEndpointWithBodyWithResponse(ctx context.Context, author Author, model Model, endpoint string, params *PutPlatformEndpointParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutPlatformEndpointResponse, error) {
+	rsp, err := c.PutPlatformEndpointWithBody(ctx, author, model, endpoint, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePutPlatformEndpointResponse(rsp)
+}
+
+// PutPlatformEndpointWithResponse Add an endpoint of a model, or override fields of one
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/platform/catalog/models/{author}/{model}/endpoints/{endpoint} (the `PutPlatformEndpoint` operationId).
+func (c *ClientWithResponses) PutPlatformEndpointWithResponse(ctx context.Context, author Author, model Model, endpoint string, params *PutPlatformEndpointParams, body PutPlatformEndpointJSONRequestBody, reqEditors ...RequestEditorFn) (*PutPlatformEndpointResponse, error) {
+	rsp, err := c.PutPlatformEndpoint(ctx, author, model, endpoint, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePutPlatformEndpointResponse(rsp)
+}
+
+// ListPlatformRulesWithResponse The rules of a model in the order in which they are looked at
+//
+// The operator's come first; those of catalog files follow, unless the operator's catalog has one of the same name.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/platform/catalog/models/{author}/{model}/rules (the `ListPlatformRules` operationId).
+func (c *ClientWithResponses) ListPlatformRulesWithResponse(ctx context.Context, author Author, model Model, reqEditors ...RequestEditorFn) (*ListPlatformRulesResponse, error) {
+	rsp, err := c.ListPlatformRules(ctx, author, model, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListPlatformRulesResponse(rsp)
+}
+
+// OrderPlatformRulesWithBodyWithResponse Put the operator's rules of a model in another order
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/platform/catalog/models/{author}/{model}/rules (the `OrderPlatformRules` operationId).
+func (c *ClientWithResponses) OrderPlatformRulesWithBodyWithResponse(ctx context.Context, author Author, model Model, params *OrderPlatformRulesParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*OrderPlatformRulesResponse, error) {
+	rsp, err := c.OrderPlatformRulesWithBody(ctx, author, model, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseOrderPlatformRulesResponse(rsp)
+}
+
+// OrderPlatformRulesWithResponse Put the operator's rules of a model in another order
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/platform/catalog/models/{author}/{model}/rules (the `OrderPlatformRules` operationId).
+func (c *ClientWithResponses) OrderPlatformRulesWithResponse(ctx context.Context, author Author, model Model, params *OrderPlatformRulesParams, body OrderPlatformRulesJSONRequestBody, reqEditors ...RequestEditorFn) (*OrderPlatformRulesResponse, error) {
+	rsp, err := c.OrderPlatformRules(ctx, author, model, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseOrderPlatformRulesResponse(rsp)
+}
+
+// DeletePlatformRuleWithResponse Take a rule of the operator away
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/platform/catalog/models/{author}/{model}/rules/{rule} (the `DeletePlatformRule` operationId).
+func (c *ClientWithResponses) DeletePlatformRuleWithResponse(ctx context.Context, author Author, model Model, rule string, params *DeletePlatformRuleParams, reqEditors ...RequestEditorFn) (*DeletePlatformRuleResponse, error) {
+	rsp, err := c.DeletePlatformRule(ctx, author, model, rule, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeletePlatformRuleResponse(rsp)
+}
+
+// PutPlatformRuleWithBodyWithResponse Add a rule to a model, or replace one
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/platform/catalog/models/{author}/{model}/rules/{rule} (the `PutPlatformRule` operationId).
+func (c *ClientWithResponses) PutPlatformRuleWithBodyWithResponse(ctx context.Context, author Author, model Model, rule string, params *PutPlatformRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutPlatformRuleResponse, error) {
+	rsp, err := c.PutPlatformRuleWithBody(ctx, author, model, rule, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePutPlatformRuleResponse(rsp)
+}
+
+// PutPlatformRuleWithResponse Add a rule to a model, or replace one
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/platform/catalog/models/{author}/{model}/rules/{rule} (the `PutPlatformRule` operationId).
+func (c *ClientWithResponses) PutPlatformRuleWithResponse(ctx context.Context, author Author, model Model, rule string, params *PutPlatformRuleParams, body PutPlatformRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*PutPlatformRuleResponse, error) {
+	rsp, err := c.PutPlatformRule(ctx, author, model, rule, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePutPlatformRuleResponse(rsp)
+}
+
+// DeletePlatformProviderWithResponse Take the operator's entry of a provider away, with its key
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/platform/catalog/providers/{provider} (the `DeletePlatformProvider` operationId).
+func (c *ClientWithResponses) DeletePlatformProviderWithResponse(ctx context.Context, provider Provider, params *DeletePlatformProviderParams, reqEditors ...RequestEditorFn) (*DeletePlatformProviderResponse, error) {
+	rsp, err := c.DeletePlatformProvider(ctx, provider, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeletePlatformProviderResponse(rsp)
+}
+
+// PutPlatformProviderWithBodyWithResponse Add a provider, or override fields of one
+//
+// The body is an entry of a catalog file. Without api_key the key that it has stays; null takes it away.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/platform/catalog/providers/{provider} (the `PutPlatformProvider` operationId).
+func (c *ClientWithResponses) PutPlatformProviderWithBodyWithResponse(ctx context.Context, provider Provider, params *PutPlatformProviderParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutPlatformProviderResponse, error) {
+	rsp, err := c.PutPlatformProviderWithBody(ctx, provider, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePutPlatformProviderResponse(rsp)
+}
+
+// PutPlatformProviderWithResponse Add a provider, or override fields of one
+//
+// The body is an entry of a catalog file. Without api_key the key that it has stays; null takes it away.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/platform/catalog/providers/{provider} (the `PutPlatformProvider` operationId).
+func (c *ClientWithResponses) PutPlatformProviderWithResponse(ctx context.Context, provider Provider, params *PutPlatformProviderParams, body PutPlatformProviderJSONRequestBody, reqEditors ...RequestEditorFn) (*PutPlatformProviderResponse, error) {
+	rsp, err := c.PutPlatformProvider(ctx, provider, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePutPlatformProviderResponse(rsp)
+}
+
 // ListPlatformWorkspacesWithResponse Every workspace
 //
 // Returns a wrapper object for the known response body format(s).
@@ -10276,6 +13900,49 @@ func (c *ClientWithResponses) CreatePlatformWorkspaceWithResponse(ctx context.Co
 		return nil, err
 	}
 	return ParseCreatePlatformWorkspaceResponse(rsp)
+}
+
+// GetPlatformWorkspaceTagsWithResponse The tags of a workspace
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/platform/workspaces/{workspace_id}/tags (the `GetPlatformWorkspaceTags` operationId).
+func (c *ClientWithResponses) GetPlatformWorkspaceTagsWithResponse(ctx context.Context, workspaceID WorkspaceID, reqEditors ...RequestEditorFn) (*GetPlatformWorkspaceTagsResponse, error) {
+	rsp, err := c.GetPlatformWorkspaceTags(ctx, workspaceID, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetPlatformWorkspaceTagsResponse(rsp)
+}
+
+// SetPlatformWorkspaceTagsWithBodyWithResponse Replace the tags of a workspace
+//
+// Model rules and dynamic routes may test them. An empty list takes them all away.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/platform/workspaces/{workspace_id}/tags (the `SetPlatformWorkspaceTags` operationId).
+func (c *ClientWithResponses) SetPlatformWorkspaceTagsWithBodyWithResponse(ctx context.Context, workspaceID WorkspaceID, params *SetPlatformWorkspaceTagsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SetPlatformWorkspaceTagsResponse, error) {
+	rsp, err := c.SetPlatformWorkspaceTagsWithBody(ctx, workspaceID, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSetPlatformWorkspaceTagsResponse(rsp)
+}
+
+// SetPlatformWorkspaceTagsWithResponse Replace the tags of a workspace
+//
+// Model rules and dynamic routes may test them. An empty list takes them all away.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/platform/workspaces/{workspace_id}/tags (the `SetPlatformWorkspaceTags` operationId).
+func (c *ClientWithResponses) SetPlatformWorkspaceTagsWithResponse(ctx context.Context, workspaceID WorkspaceID, params *SetPlatformWorkspaceTagsParams, body SetPlatformWorkspaceTagsJSONRequestBody, reqEditors ...RequestEditorFn) (*SetPlatformWorkspaceTagsResponse, error) {
+	rsp, err := c.SetPlatformWorkspaceTags(ctx, workspaceID, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSetPlatformWorkspaceTagsResponse(rsp)
 }
 
 // ListPublicationsWithResponse The workspace's publications, newest first
@@ -11829,6 +15496,761 @@ func ParseRotateManagementKeyResponse(rsp *http.Response) (*RotateManagementKeyR
 	return response, nil
 }
 
+// ParseListPlatformAuditEventsResponse parses an HTTP response from a ListPlatformAuditEventsWithResponse call
+func ParseListPlatformAuditEventsResponse(rsp *http.Response) (*ListPlatformAuditEventsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListPlatformAuditEventsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest AuditEventList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetPlatformCatalogResponse parses an HTTP response from a GetPlatformCatalogWithResponse call
+func ParseGetPlatformCatalogResponse(rsp *http.Response) (*GetPlatformCatalogResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetPlatformCatalogResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PlatformCatalogOne
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetPlatformCatalogResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseReplacePlatformCatalogResponse parses an HTTP response from a ReplacePlatformCatalogWithResponse call
+func ParseReplacePlatformCatalogResponse(rsp *http.Response) (*ReplacePlatformCatalogResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ReplacePlatformCatalogResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PlatformCatalogChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest PlatformCatalogChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ReplacePlatformCatalogResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 202:
+		var headers ReplacePlatformCatalogResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeletePlatformModelResponse parses an HTTP response from a DeletePlatformModelWithResponse call
+func ParseDeletePlatformModelResponse(rsp *http.Response) (*DeletePlatformModelResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeletePlatformModelResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PlatformCatalogChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest PlatformCatalogChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers DeletePlatformModelResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 202:
+		var headers DeletePlatformModelResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParsePutPlatformModelResponse parses an HTTP response from a PutPlatformModelWithResponse call
+func ParsePutPlatformModelResponse(rsp *http.Response) (*PutPlatformModelResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PutPlatformModelResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PlatformCatalogChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest PlatformCatalogChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers PutPlatformModelResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 202:
+		var headers PutPlatformModelResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeletePlatformEndpointResponse parses an HTTP response from a DeletePlatformEndpointWithResponse call
+func ParseDeletePlatformEndpointResponse(rsp *http.Response) (*DeletePlatformEndpointResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeletePlatformEndpointResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PlatformCatalogChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest PlatformCatalogChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers DeletePlatformEndpointResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 202:
+		var headers DeletePlatformEndpointResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParsePutPlatformEndpointResponse parses an HTTP response from a PutPlatformEndpointWithResponse call
+func ParsePutPlatformEndpointResponse(rsp *http.Response) (*PutPlatformEndpointResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PutPlatformEndpointResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PlatformCatalogChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest PlatformCatalogChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers PutPlatformEndpointResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 202:
+		var headers PutPlatformEndpointResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListPlatformRulesResponse parses an HTTP response from a ListPlatformRulesWithResponse call
+func ParseListPlatformRulesResponse(rsp *http.Response) (*ListPlatformRulesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListPlatformRulesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ModelRuleList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListPlatformRulesResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseOrderPlatformRulesResponse parses an HTTP response from a OrderPlatformRulesWithResponse call
+func ParseOrderPlatformRulesResponse(rsp *http.Response) (*OrderPlatformRulesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &OrderPlatformRulesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PlatformCatalogChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest PlatformCatalogChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers OrderPlatformRulesResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 202:
+		var headers OrderPlatformRulesResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeletePlatformRuleResponse parses an HTTP response from a DeletePlatformRuleWithResponse call
+func ParseDeletePlatformRuleResponse(rsp *http.Response) (*DeletePlatformRuleResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeletePlatformRuleResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PlatformCatalogChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest PlatformCatalogChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers DeletePlatformRuleResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 202:
+		var headers DeletePlatformRuleResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParsePutPlatformRuleResponse parses an HTTP response from a PutPlatformRuleWithResponse call
+func ParsePutPlatformRuleResponse(rsp *http.Response) (*PutPlatformRuleResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PutPlatformRuleResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PlatformCatalogChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest PlatformCatalogChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers PutPlatformRuleResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 202:
+		var headers PutPlatformRuleResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeletePlatformProviderResponse parses an HTTP response from a DeletePlatformProviderWithResponse call
+func ParseDeletePlatformProviderResponse(rsp *http.Response) (*DeletePlatformProviderResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeletePlatformProviderResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PlatformCatalogChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest PlatformCatalogChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers DeletePlatformProviderResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 202:
+		var headers DeletePlatformProviderResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParsePutPlatformProviderResponse parses an HTTP response from a PutPlatformProviderWithResponse call
+func ParsePutPlatformProviderResponse(rsp *http.Response) (*PutPlatformProviderResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PutPlatformProviderResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PlatformCatalogChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest PlatformCatalogChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers PutPlatformProviderResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 202:
+		var headers PutPlatformProviderResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
 // ParseListPlatformWorkspacesResponse parses an HTTP response from a ListPlatformWorkspacesWithResponse call
 func ParseListPlatformWorkspacesResponse(rsp *http.Response) (*ListPlatformWorkspacesResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -11912,6 +16334,115 @@ func ParseCreatePlatformWorkspaceResponse(rsp *http.Response) (*CreatePlatformWo
 		response.Headers201 = &headers
 	case rsp.StatusCode == 202:
 		var headers CreatePlatformWorkspaceResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetPlatformWorkspaceTagsResponse parses an HTTP response from a GetPlatformWorkspaceTagsWithResponse call
+func ParseGetPlatformWorkspaceTagsResponse(rsp *http.Response) (*GetPlatformWorkspaceTagsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetPlatformWorkspaceTagsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest WorkspaceTagsOne
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetPlatformWorkspaceTagsResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseSetPlatformWorkspaceTagsResponse parses an HTTP response from a SetPlatformWorkspaceTagsWithResponse call
+func ParseSetPlatformWorkspaceTagsResponse(rsp *http.Response) (*SetPlatformWorkspaceTagsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &SetPlatformWorkspaceTagsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest WorkspaceTagsChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest WorkspaceTagsChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers SetPlatformWorkspaceTagsResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 202:
+		var headers SetPlatformWorkspaceTagsResponse202Headers
 		if values := rsp.Header.Values("ETag"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {

@@ -152,6 +152,24 @@ func (e ManagementKeyTemplate) Valid() bool {
 	}
 }
 
+// Defines values for ModelRuleOrigin.
+const (
+	File     ModelRuleOrigin = "file"
+	Platform ModelRuleOrigin = "platform"
+)
+
+// Valid indicates whether the value is a known member of the ModelRuleOrigin enum.
+func (e ModelRuleOrigin) Valid() bool {
+	switch e {
+	case File:
+		return true
+	case Platform:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ModelsWithoutModel.
 const (
 	Reject   ModelsWithoutModel = "reject"
@@ -600,6 +618,22 @@ type ByokVerification struct {
 // ByokVerificationStatus undetermined: something else failed, which says nothing of the key.
 type ByokVerificationStatus string
 
+// CatalogProblem defines model for CatalogProblem.
+type CatalogProblem struct {
+	Message string `json:"message"`
+	Path    string `json:"path"`
+}
+
+// CatalogPublication defines model for CatalogPublication.
+type CatalogPublication struct {
+	// CatalogRevision Absent until it is published.
+	CatalogRevision *int64 `json:"catalog_revision,omitempty"`
+
+	// Pending Live gateways that do not serve it yet.
+	Pending int   `json:"pending"`
+	Version int64 `json:"version"`
+}
+
 // CostLine defines model for CostLine.
 type CostLine struct {
 	CostNanos            int64  `json:"cost_nanos"`
@@ -991,6 +1025,32 @@ type MemberOne struct {
 // ModelPatterns defines model for ModelPatterns.
 type ModelPatterns = []string
 
+// ModelRule defines model for ModelRule.
+type ModelRule struct {
+	Disabled bool   `json:"disabled"`
+	Name     string `json:"name"`
+
+	// Origin The operator's catalog or a catalog file.
+	Origin ModelRuleOrigin `json:"origin"`
+
+	// Rule An entry in the form of a catalog file (docs/platform-catalog.md): of a provider, model, endpoint or rule. What is not
+	// there stays as the catalog beneath has it. Every problem of the entry, and of the catalog that it would make, is listed.
+	Rule PlatformEntry `json:"rule"`
+}
+
+// ModelRuleOrigin The operator's catalog or a catalog file.
+type ModelRuleOrigin string
+
+// ModelRuleList defines model for ModelRuleList.
+type ModelRuleList struct {
+	Data []ModelRule `json:"data"`
+}
+
+// ModelRuleOrder defines model for ModelRuleOrder.
+type ModelRuleOrder struct {
+	Order []string `json:"order"`
+}
+
 // ModelsWithoutModel defines model for ModelsWithoutModel.
 type ModelsWithoutModel string
 
@@ -1060,6 +1120,46 @@ type NextCursor = string
 
 // Outcome defines model for Outcome.
 type Outcome string
+
+// PlatformCatalog defines model for PlatformCatalog.
+type PlatformCatalog struct {
+	// CatalogRevision Of the published catalog that first had this version.
+	CatalogRevision *int64          `json:"catalog_revision,omitempty"`
+	ChangedAt       *time.Time      `json:"changed_at,omitempty"`
+	ChangedBy       *Actor          `json:"changed_by,omitempty"`
+	Models          []PlatformEntry `json:"models"`
+
+	// Problems What is wrong with it over the catalog that this control plane offers. While there is something no catalog is
+	// published: gateways keep the one that they have.
+	Problems []CatalogProblem `json:"problems"`
+
+	// Providers Entries of providers. Keys are never shown; api_key_set says that one is there.
+	Providers   []PlatformEntry `json:"providers"`
+	PublishedAt *time.Time      `json:"published_at,omitempty"`
+
+	// Version Rises with every change; 0 when there was none.
+	Version int64 `json:"version"`
+}
+
+// PlatformCatalogChange defines model for PlatformCatalogChange.
+type PlatformCatalogChange struct {
+	// Changes What the call changed, or would change with dry_run. Nothing makes no version.
+	Changes     []FieldChange      `json:"changes"`
+	Data        PlatformCatalog    `json:"data"`
+	Publication CatalogPublication `json:"publication"`
+}
+
+// PlatformCatalogOne defines model for PlatformCatalogOne.
+type PlatformCatalogOne struct {
+	Data PlatformCatalog `json:"data"`
+}
+
+// PlatformDocument A catalog file in JSON.
+type PlatformDocument = json.RawMessage
+
+// PlatformEntry An entry in the form of a catalog file (docs/platform-catalog.md): of a provider, model, endpoint or rule. What is not
+// there stays as the catalog beneath has it. Every problem of the entry, and of the catalog that it would make, is listed.
+type PlatformEntry = json.RawMessage
 
 // PriceLimit USD per million tokens.
 type PriceLimit = string
@@ -1531,6 +1631,32 @@ type WorkspacePatch struct {
 // WorkspaceStatus defines model for WorkspaceStatus.
 type WorkspaceStatus string
 
+// WorkspaceTags defines model for WorkspaceTags.
+type WorkspaceTags struct {
+	Name        string   `json:"name"`
+	Tags        []string `json:"tags"`
+	WorkspaceID string   `json:"workspace_id"`
+}
+
+// WorkspaceTagsChange defines model for WorkspaceTagsChange.
+type WorkspaceTagsChange struct {
+	Data        WorkspaceTags  `json:"data"`
+	Publication PublicationRef `json:"publication"`
+}
+
+// WorkspaceTagsOne defines model for WorkspaceTagsOne.
+type WorkspaceTagsOne struct {
+	Data WorkspaceTags `json:"data"`
+}
+
+// WorkspaceTagsPatch defines model for WorkspaceTagsPatch.
+type WorkspaceTagsPatch struct {
+	Tags []string `json:"tags"`
+}
+
+// Author defines model for Author.
+type Author = string
+
 // CredentialID defines model for CredentialID.
 type CredentialID = string
 
@@ -1551,6 +1677,12 @@ type Limit = int
 
 // ManagementKeyID defines model for ManagementKeyID.
 type ManagementKeyID = string
+
+// Model defines model for Model.
+type Model = string
+
+// Provider defines model for Provider.
+type Provider = string
 
 // PublicationID defines model for PublicationID.
 type PublicationID = string
@@ -1840,6 +1972,159 @@ type RotateManagementKeyParams struct {
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
+// ListPlatformAuditEventsParams defines parameters for ListPlatformAuditEvents.
+type ListPlatformAuditEventsParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// GetPlatformCatalogParams defines parameters for GetPlatformCatalog.
+type GetPlatformCatalogParams struct {
+	// Version An earlier version; the present one when absent.
+	Version *int64 `form:"version,omitempty" json:"version,omitempty"`
+}
+
+// ReplacePlatformCatalogParams defines parameters for ReplacePlatformCatalog.
+type ReplacePlatformCatalogParams struct {
+	// DryRun Check and compare, and change nothing.
+	DryRun *bool `form:"dry_run,omitempty" json:"dry_run,omitempty"`
+
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// DeletePlatformModelParams defines parameters for DeletePlatformModel.
+type DeletePlatformModelParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// PutPlatformModelParams defines parameters for PutPlatformModel.
+type PutPlatformModelParams struct {
+	// DryRun Check and compare, and change nothing.
+	DryRun *bool `form:"dry_run,omitempty" json:"dry_run,omitempty"`
+
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// DeletePlatformEndpointParams defines parameters for DeletePlatformEndpoint.
+type DeletePlatformEndpointParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// PutPlatformEndpointParams defines parameters for PutPlatformEndpoint.
+type PutPlatformEndpointParams struct {
+	// DryRun Check and compare, and change nothing.
+	DryRun *bool `form:"dry_run,omitempty" json:"dry_run,omitempty"`
+
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// OrderPlatformRulesParams defines parameters for OrderPlatformRules.
+type OrderPlatformRulesParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// DeletePlatformRuleParams defines parameters for DeletePlatformRule.
+type DeletePlatformRuleParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// PutPlatformRuleParams defines parameters for PutPlatformRule.
+type PutPlatformRuleParams struct {
+	// DryRun Check and compare, and change nothing.
+	DryRun *bool `form:"dry_run,omitempty" json:"dry_run,omitempty"`
+
+	// Position The place among the operator's rules of the model, from 0. A rule that is there stays where it is without it, and a new one comes last.
+	Position *int `form:"position,omitempty" json:"position,omitempty"`
+
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// DeletePlatformProviderParams defines parameters for DeletePlatformProvider.
+type DeletePlatformProviderParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// PutPlatformProviderParams defines parameters for PutPlatformProvider.
+type PutPlatformProviderParams struct {
+	// DryRun Check and compare, and change nothing.
+	DryRun *bool `form:"dry_run,omitempty" json:"dry_run,omitempty"`
+
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
 // ListPlatformWorkspacesParams defines parameters for ListPlatformWorkspaces.
 type ListPlatformWorkspacesParams struct {
 	// Cursor The `next_cursor` of the page before.
@@ -1856,6 +2141,18 @@ type CreatePlatformWorkspaceParams struct {
 
 	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// SetPlatformWorkspaceTagsParams defines parameters for SetPlatformWorkspaceTags.
+type SetPlatformWorkspaceTagsParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ListPublicationsParams defines parameters for ListPublications.
@@ -2014,8 +2311,29 @@ type CreateManagementKeyJSONRequestBody = NewManagementKey
 // RotateManagementKeyJSONRequestBody defines body for RotateManagementKey for application/json ContentType.
 type RotateManagementKeyJSONRequestBody = Rotation
 
+// ReplacePlatformCatalogJSONRequestBody defines body for ReplacePlatformCatalog for application/json ContentType.
+type ReplacePlatformCatalogJSONRequestBody = PlatformDocument
+
+// PutPlatformModelJSONRequestBody defines body for PutPlatformModel for application/json ContentType.
+type PutPlatformModelJSONRequestBody = PlatformEntry
+
+// PutPlatformEndpointJSONRequestBody defines body for PutPlatformEndpoint for application/json ContentType.
+type PutPlatformEndpointJSONRequestBody = PlatformEntry
+
+// OrderPlatformRulesJSONRequestBody defines body for OrderPlatformRules for application/json ContentType.
+type OrderPlatformRulesJSONRequestBody = ModelRuleOrder
+
+// PutPlatformRuleJSONRequestBody defines body for PutPlatformRule for application/json ContentType.
+type PutPlatformRuleJSONRequestBody = PlatformEntry
+
+// PutPlatformProviderJSONRequestBody defines body for PutPlatformProvider for application/json ContentType.
+type PutPlatformProviderJSONRequestBody = PlatformEntry
+
 // CreatePlatformWorkspaceJSONRequestBody defines body for CreatePlatformWorkspace for application/json ContentType.
 type CreatePlatformWorkspaceJSONRequestBody = NewWorkspace
+
+// SetPlatformWorkspaceTagsJSONRequestBody defines body for SetPlatformWorkspaceTags for application/json ContentType.
+type SetPlatformWorkspaceTagsJSONRequestBody = WorkspaceTagsPatch
 
 // CreateRoutingProfileJSONRequestBody defines body for CreateRoutingProfile for application/json ContentType.
 type CreateRoutingProfileJSONRequestBody = NewRoutingProfile
@@ -2106,12 +2424,57 @@ type ServerInterface interface {
 	// RotateManagementKey Replace the secret of a management key
 	// (POST /v1/management-keys/{management_key_id}/rotate)
 	RotateManagementKey(c *gin.Context, managementKeyID ManagementKeyID, params RotateManagementKeyParams)
+	// ListPlatformAuditEvents What operators changed of the catalog, newest first
+	// (GET /v1/platform/audit-events)
+	ListPlatformAuditEvents(c *gin.Context, params ListPlatformAuditEventsParams)
+	// GetPlatformCatalog What the operator lays over the offered catalog
+	// (GET /v1/platform/catalog)
+	GetPlatformCatalog(c *gin.Context, params GetPlatformCatalogParams)
+	// ReplacePlatformCatalog Make a document the whole of the operator's catalog
+	// (PUT /v1/platform/catalog)
+	ReplacePlatformCatalog(c *gin.Context, params ReplacePlatformCatalogParams)
+	// DeletePlatformModel Take the operator's entry of a model away
+	// (DELETE /v1/platform/catalog/models/{author}/{model})
+	DeletePlatformModel(c *gin.Context, author Author, model Model, params DeletePlatformModelParams)
+	// PutPlatformModel Add a model, or override fields of one, endpoints and rules included
+	// (PUT /v1/platform/catalog/models/{author}/{model})
+	PutPlatformModel(c *gin.Context, author Author, model Model, params PutPlatformModelParams)
+	// DeletePlatformEndpoint Take the operator's entry of an endpoint away
+	// (DELETE /v1/platform/catalog/models/{author}/{model}/endpoints/{endpoint})
+	DeletePlatformEndpoint(c *gin.Context, author Author, model Model, endpoint string, params DeletePlatformEndpointParams)
+	// PutPlatformEndpoint Add an endpoint of a model, or override fields of one
+	// (PUT /v1/platform/catalog/models/{author}/{model}/endpoints/{endpoint})
+	PutPlatformEndpoint(c *gin.Context, author Author, model Model, endpoint string, params PutPlatformEndpointParams)
+	// ListPlatformRules The rules of a model in the order in which they are looked at
+	// (GET /v1/platform/catalog/models/{author}/{model}/rules)
+	ListPlatformRules(c *gin.Context, author Author, model Model)
+	// OrderPlatformRules Put the operator's rules of a model in another order
+	// (PUT /v1/platform/catalog/models/{author}/{model}/rules)
+	OrderPlatformRules(c *gin.Context, author Author, model Model, params OrderPlatformRulesParams)
+	// DeletePlatformRule Take a rule of the operator away
+	// (DELETE /v1/platform/catalog/models/{author}/{model}/rules/{rule})
+	DeletePlatformRule(c *gin.Context, author Author, model Model, rule string, params DeletePlatformRuleParams)
+	// PutPlatformRule Add a rule to a model, or replace one
+	// (PUT /v1/platform/catalog/models/{author}/{model}/rules/{rule})
+	PutPlatformRule(c *gin.Context, author Author, model Model, rule string, params PutPlatformRuleParams)
+	// DeletePlatformProvider Take the operator's entry of a provider away, with its key
+	// (DELETE /v1/platform/catalog/providers/{provider})
+	DeletePlatformProvider(c *gin.Context, provider Provider, params DeletePlatformProviderParams)
+	// PutPlatformProvider Add a provider, or override fields of one
+	// (PUT /v1/platform/catalog/providers/{provider})
+	PutPlatformProvider(c *gin.Context, provider Provider, params PutPlatformProviderParams)
 	// ListPlatformWorkspaces Every workspace
 	// (GET /v1/platform/workspaces)
 	ListPlatformWorkspaces(c *gin.Context, params ListPlatformWorkspacesParams)
 	// CreatePlatformWorkspace Create a workspace with its owner and a first management key
 	// (POST /v1/platform/workspaces)
 	CreatePlatformWorkspace(c *gin.Context, params CreatePlatformWorkspaceParams)
+	// GetPlatformWorkspaceTags The tags of a workspace
+	// (GET /v1/platform/workspaces/{workspace_id}/tags)
+	GetPlatformWorkspaceTags(c *gin.Context, workspaceID WorkspaceID)
+	// SetPlatformWorkspaceTags Replace the tags of a workspace
+	// (PUT /v1/platform/workspaces/{workspace_id}/tags)
+	SetPlatformWorkspaceTags(c *gin.Context, workspaceID WorkspaceID, params SetPlatformWorkspaceTagsParams)
 	// ListPublications The workspace's publications, newest first
 	// (GET /v1/publications)
 	ListPublications(c *gin.Context, params ListPublicationsParams)
@@ -3618,6 +3981,1000 @@ func (siw *ServerInterfaceWrapper) RotateManagementKey(c *gin.Context) {
 	siw.Handler.RotateManagementKey(c, managementKeyID, params)
 }
 
+// ListPlatformAuditEvents operation middleware
+func (siw *ServerInterfaceWrapper) ListPlatformAuditEvents(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListPlatformAuditEventsParams
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListPlatformAuditEvents(c, params)
+}
+
+// GetPlatformCatalog operation middleware
+func (siw *ServerInterfaceWrapper) GetPlatformCatalog(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetPlatformCatalogParams
+
+	// ------------- Optional query parameter "version" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "version", c.Request.URL.Query(), &params.Version, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter version: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetPlatformCatalog(c, params)
+}
+
+// ReplacePlatformCatalog operation middleware
+func (siw *ServerInterfaceWrapper) ReplacePlatformCatalog(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ReplacePlatformCatalogParams
+
+	// ------------- Optional query parameter "dry_run" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dry_run", c.Request.URL.Query(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter dry_run: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ReplacePlatformCatalog(c, params)
+}
+
+// DeletePlatformModel operation middleware
+func (siw *ServerInterfaceWrapper) DeletePlatformModel(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "author" -------------
+	var author Author
+
+	err = runtime.BindStyledParameterWithOptions("simple", "author", c.Param("author"), &author, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter author: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "model" -------------
+	var model Model
+
+	err = runtime.BindStyledParameterWithOptions("simple", "model", c.Param("model"), &model, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter model: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeletePlatformModelParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DeletePlatformModel(c, author, model, params)
+}
+
+// PutPlatformModel operation middleware
+func (siw *ServerInterfaceWrapper) PutPlatformModel(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "author" -------------
+	var author Author
+
+	err = runtime.BindStyledParameterWithOptions("simple", "author", c.Param("author"), &author, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter author: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "model" -------------
+	var model Model
+
+	err = runtime.BindStyledParameterWithOptions("simple", "model", c.Param("model"), &model, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter model: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PutPlatformModelParams
+
+	// ------------- Optional query parameter "dry_run" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dry_run", c.Request.URL.Query(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter dry_run: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.PutPlatformModel(c, author, model, params)
+}
+
+// DeletePlatformEndpoint operation middleware
+func (siw *ServerInterfaceWrapper) DeletePlatformEndpoint(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "author" -------------
+	var author Author
+
+	err = runtime.BindStyledParameterWithOptions("simple", "author", c.Param("author"), &author, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter author: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "model" -------------
+	var model Model
+
+	err = runtime.BindStyledParameterWithOptions("simple", "model", c.Param("model"), &model, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter model: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "endpoint" -------------
+	var endpoint string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "endpoint", c.Param("endpoint"), &endpoint, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter endpoint: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeletePlatformEndpointParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DeletePlatformEndpoint(c, author, model, endpoint, params)
+}
+
+// PutPlatformEndpoint operation middleware
+func (siw *ServerInterfaceWrapper) PutPlatformEndpoint(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "author" -------------
+	var author Author
+
+	err = runtime.BindStyledParameterWithOptions("simple", "author", c.Param("author"), &author, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter author: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "model" -------------
+	var model Model
+
+	err = runtime.BindStyledParameterWithOptions("simple", "model", c.Param("model"), &model, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter model: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "endpoint" -------------
+	var endpoint string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "endpoint", c.Param("endpoint"), &endpoint, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter endpoint: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PutPlatformEndpointParams
+
+	// ------------- Optional query parameter "dry_run" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dry_run", c.Request.URL.Query(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter dry_run: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.PutPlatformEndpoint(c, author, model, endpoint, params)
+}
+
+// ListPlatformRules operation middleware
+func (siw *ServerInterfaceWrapper) ListPlatformRules(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "author" -------------
+	var author Author
+
+	err = runtime.BindStyledParameterWithOptions("simple", "author", c.Param("author"), &author, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter author: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "model" -------------
+	var model Model
+
+	err = runtime.BindStyledParameterWithOptions("simple", "model", c.Param("model"), &model, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter model: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListPlatformRules(c, author, model)
+}
+
+// OrderPlatformRules operation middleware
+func (siw *ServerInterfaceWrapper) OrderPlatformRules(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "author" -------------
+	var author Author
+
+	err = runtime.BindStyledParameterWithOptions("simple", "author", c.Param("author"), &author, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter author: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "model" -------------
+	var model Model
+
+	err = runtime.BindStyledParameterWithOptions("simple", "model", c.Param("model"), &model, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter model: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params OrderPlatformRulesParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.OrderPlatformRules(c, author, model, params)
+}
+
+// DeletePlatformRule operation middleware
+func (siw *ServerInterfaceWrapper) DeletePlatformRule(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "author" -------------
+	var author Author
+
+	err = runtime.BindStyledParameterWithOptions("simple", "author", c.Param("author"), &author, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter author: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "model" -------------
+	var model Model
+
+	err = runtime.BindStyledParameterWithOptions("simple", "model", c.Param("model"), &model, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter model: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "rule" -------------
+	var rule string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "rule", c.Param("rule"), &rule, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter rule: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeletePlatformRuleParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DeletePlatformRule(c, author, model, rule, params)
+}
+
+// PutPlatformRule operation middleware
+func (siw *ServerInterfaceWrapper) PutPlatformRule(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "author" -------------
+	var author Author
+
+	err = runtime.BindStyledParameterWithOptions("simple", "author", c.Param("author"), &author, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter author: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "model" -------------
+	var model Model
+
+	err = runtime.BindStyledParameterWithOptions("simple", "model", c.Param("model"), &model, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter model: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "rule" -------------
+	var rule string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "rule", c.Param("rule"), &rule, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter rule: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PutPlatformRuleParams
+
+	// ------------- Optional query parameter "dry_run" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dry_run", c.Request.URL.Query(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter dry_run: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "position" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "position", c.Request.URL.Query(), &params.Position, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter position: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.PutPlatformRule(c, author, model, rule, params)
+}
+
+// DeletePlatformProvider operation middleware
+func (siw *ServerInterfaceWrapper) DeletePlatformProvider(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "provider" -------------
+	var provider Provider
+
+	err = runtime.BindStyledParameterWithOptions("simple", "provider", c.Param("provider"), &provider, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter provider: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeletePlatformProviderParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DeletePlatformProvider(c, provider, params)
+}
+
+// PutPlatformProvider operation middleware
+func (siw *ServerInterfaceWrapper) PutPlatformProvider(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "provider" -------------
+	var provider Provider
+
+	err = runtime.BindStyledParameterWithOptions("simple", "provider", c.Param("provider"), &provider, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter provider: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PutPlatformProviderParams
+
+	// ------------- Optional query parameter "dry_run" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dry_run", c.Request.URL.Query(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter dry_run: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.PutPlatformProvider(c, provider, params)
+}
+
 // ListPlatformWorkspaces operation middleware
 func (siw *ServerInterfaceWrapper) ListPlatformWorkspaces(c *gin.Context) {
 
@@ -3699,6 +5056,107 @@ func (siw *ServerInterfaceWrapper) CreatePlatformWorkspace(c *gin.Context) {
 	}
 
 	siw.Handler.CreatePlatformWorkspace(c, params)
+}
+
+// GetPlatformWorkspaceTags operation middleware
+func (siw *ServerInterfaceWrapper) GetPlatformWorkspaceTags(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "workspace_id" -------------
+	var workspaceID WorkspaceID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "workspace_id", c.Param("workspace_id"), &workspaceID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter workspace_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetPlatformWorkspaceTags(c, workspaceID)
+}
+
+// SetPlatformWorkspaceTags operation middleware
+func (siw *ServerInterfaceWrapper) SetPlatformWorkspaceTags(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "workspace_id" -------------
+	var workspaceID WorkspaceID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "workspace_id", c.Param("workspace_id"), &workspaceID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter workspace_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SetPlatformWorkspaceTagsParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.SetPlatformWorkspaceTags(c, workspaceID, params)
 }
 
 // ListPublications operation middleware
@@ -4542,6 +6000,21 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/v1/usage", wrapper.GetUsage)
 	router.GET(options.BaseURL+"/v1/platform/workspaces", wrapper.ListPlatformWorkspaces)
 	router.POST(options.BaseURL+"/v1/platform/workspaces", wrapper.CreatePlatformWorkspace)
+	router.GET(options.BaseURL+"/v1/platform/workspaces/:workspace_id/tags", wrapper.GetPlatformWorkspaceTags)
+	router.PUT(options.BaseURL+"/v1/platform/workspaces/:workspace_id/tags", wrapper.SetPlatformWorkspaceTags)
+	router.GET(options.BaseURL+"/v1/platform/catalog", wrapper.GetPlatformCatalog)
+	router.PUT(options.BaseURL+"/v1/platform/catalog", wrapper.ReplacePlatformCatalog)
+	router.DELETE(options.BaseURL+"/v1/platform/catalog/providers/:provider", wrapper.DeletePlatformProvider)
+	router.PUT(options.BaseURL+"/v1/platform/catalog/providers/:provider", wrapper.PutPlatformProvider)
+	router.DELETE(options.BaseURL+"/v1/platform/catalog/models/:author/:model", wrapper.DeletePlatformModel)
+	router.PUT(options.BaseURL+"/v1/platform/catalog/models/:author/:model", wrapper.PutPlatformModel)
+	router.DELETE(options.BaseURL+"/v1/platform/catalog/models/:author/:model/endpoints/:endpoint", wrapper.DeletePlatformEndpoint)
+	router.PUT(options.BaseURL+"/v1/platform/catalog/models/:author/:model/endpoints/:endpoint", wrapper.PutPlatformEndpoint)
+	router.GET(options.BaseURL+"/v1/platform/catalog/models/:author/:model/rules", wrapper.ListPlatformRules)
+	router.PUT(options.BaseURL+"/v1/platform/catalog/models/:author/:model/rules", wrapper.OrderPlatformRules)
+	router.DELETE(options.BaseURL+"/v1/platform/catalog/models/:author/:model/rules/:rule", wrapper.DeletePlatformRule)
+	router.PUT(options.BaseURL+"/v1/platform/catalog/models/:author/:model/rules/:rule", wrapper.PutPlatformRule)
+	router.GET(options.BaseURL+"/v1/platform/audit-events", wrapper.ListPlatformAuditEvents)
 }
 
 type ProblemApplicationProblemPlusJSONResponse Problem
@@ -5981,6 +7454,856 @@ func (response RotateManagementKeydefaultApplicationProblemPlusJSONResponse) Vis
 	return err
 }
 
+type ListPlatformAuditEventsRequestObject struct {
+	Params ListPlatformAuditEventsParams
+}
+
+type ListPlatformAuditEventsResponseObject interface {
+	VisitListPlatformAuditEventsResponse(w http.ResponseWriter) error
+}
+
+type ListPlatformAuditEvents200JSONResponse AuditEventList
+
+func (response ListPlatformAuditEvents200JSONResponse) VisitListPlatformAuditEventsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListPlatformAuditEventsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListPlatformAuditEventsdefaultApplicationProblemPlusJSONResponse) VisitListPlatformAuditEventsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPlatformCatalogRequestObject struct {
+	Params GetPlatformCatalogParams
+}
+
+type GetPlatformCatalogResponseObject interface {
+	VisitGetPlatformCatalogResponse(w http.ResponseWriter) error
+}
+
+type GetPlatformCatalog200ResponseHeaders struct {
+	ETag string
+}
+
+type GetPlatformCatalog200JSONResponse struct {
+	Body    PlatformCatalogOne
+	Headers GetPlatformCatalog200ResponseHeaders
+}
+
+func (response GetPlatformCatalog200JSONResponse) VisitGetPlatformCatalogResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPlatformCatalogdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetPlatformCatalogdefaultApplicationProblemPlusJSONResponse) VisitGetPlatformCatalogResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReplacePlatformCatalogRequestObject struct {
+	Params ReplacePlatformCatalogParams
+	Body   *ReplacePlatformCatalogJSONRequestBody
+}
+
+type ReplacePlatformCatalogResponseObject interface {
+	VisitReplacePlatformCatalogResponse(w http.ResponseWriter) error
+}
+
+type ReplacePlatformCatalog200ResponseHeaders struct {
+	ETag string
+}
+
+type ReplacePlatformCatalog200JSONResponse struct {
+	Body    PlatformCatalogChange
+	Headers ReplacePlatformCatalog200ResponseHeaders
+}
+
+func (response ReplacePlatformCatalog200JSONResponse) VisitReplacePlatformCatalogResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReplacePlatformCatalog202ResponseHeaders struct {
+	ETag string
+}
+
+type ReplacePlatformCatalog202JSONResponse struct {
+	Body    PlatformCatalogChange
+	Headers ReplacePlatformCatalog202ResponseHeaders
+}
+
+func (response ReplacePlatformCatalog202JSONResponse) VisitReplacePlatformCatalogResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReplacePlatformCatalogdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ReplacePlatformCatalogdefaultApplicationProblemPlusJSONResponse) VisitReplacePlatformCatalogResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeletePlatformModelRequestObject struct {
+	Author Author `json:"author"`
+	Model  Model  `json:"model"`
+	Params DeletePlatformModelParams
+}
+
+type DeletePlatformModelResponseObject interface {
+	VisitDeletePlatformModelResponse(w http.ResponseWriter) error
+}
+
+type DeletePlatformModel200ResponseHeaders struct {
+	ETag string
+}
+
+type DeletePlatformModel200JSONResponse struct {
+	Body    PlatformCatalogChange
+	Headers DeletePlatformModel200ResponseHeaders
+}
+
+func (response DeletePlatformModel200JSONResponse) VisitDeletePlatformModelResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeletePlatformModel202ResponseHeaders struct {
+	ETag string
+}
+
+type DeletePlatformModel202JSONResponse struct {
+	Body    PlatformCatalogChange
+	Headers DeletePlatformModel202ResponseHeaders
+}
+
+func (response DeletePlatformModel202JSONResponse) VisitDeletePlatformModelResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeletePlatformModeldefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response DeletePlatformModeldefaultApplicationProblemPlusJSONResponse) VisitDeletePlatformModelResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutPlatformModelRequestObject struct {
+	Author Author `json:"author"`
+	Model  Model  `json:"model"`
+	Params PutPlatformModelParams
+	Body   *PutPlatformModelJSONRequestBody
+}
+
+type PutPlatformModelResponseObject interface {
+	VisitPutPlatformModelResponse(w http.ResponseWriter) error
+}
+
+type PutPlatformModel200ResponseHeaders struct {
+	ETag string
+}
+
+type PutPlatformModel200JSONResponse struct {
+	Body    PlatformCatalogChange
+	Headers PutPlatformModel200ResponseHeaders
+}
+
+func (response PutPlatformModel200JSONResponse) VisitPutPlatformModelResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutPlatformModel202ResponseHeaders struct {
+	ETag string
+}
+
+type PutPlatformModel202JSONResponse struct {
+	Body    PlatformCatalogChange
+	Headers PutPlatformModel202ResponseHeaders
+}
+
+func (response PutPlatformModel202JSONResponse) VisitPutPlatformModelResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutPlatformModeldefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response PutPlatformModeldefaultApplicationProblemPlusJSONResponse) VisitPutPlatformModelResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeletePlatformEndpointRequestObject struct {
+	Author   Author `json:"author"`
+	Model    Model  `json:"model"`
+	Endpoint string `json:"endpoint"`
+	Params   DeletePlatformEndpointParams
+}
+
+type DeletePlatformEndpointResponseObject interface {
+	VisitDeletePlatformEndpointResponse(w http.ResponseWriter) error
+}
+
+type DeletePlatformEndpoint200ResponseHeaders struct {
+	ETag string
+}
+
+type DeletePlatformEndpoint200JSONResponse struct {
+	Body    PlatformCatalogChange
+	Headers DeletePlatformEndpoint200ResponseHeaders
+}
+
+func (response DeletePlatformEndpoint200JSONResponse) VisitDeletePlatformEndpointResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeletePlatformEndpoint202ResponseHeaders struct {
+	ETag string
+}
+
+type DeletePlatformEndpoint202JSONResponse struct {
+	Body    PlatformCatalogChange
+	Headers DeletePlatformEndpoint202ResponseHeaders
+}
+
+func (response DeletePlatformEndpoint202JSONResponse) VisitDeletePlatformEndpointResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeletePlatformEndpointdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response DeletePlatformEndpointdefaultApplicationProblemPlusJSONResponse) VisitDeletePlatformEndpointResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutPlatformEndpointRequestObject struct {
+	Author   Author `json:"author"`
+	Model    Model  `json:"model"`
+	Endpoint string `json:"endpoint"`
+	Params   PutPlatformEndpointParams
+	Body     *PutPlatformEndpointJSONRequestBody
+}
+
+type PutPlatformEndpointResponseObject interface {
+	VisitPutPlatformEndpointResponse(w http.ResponseWriter) error
+}
+
+type PutPlatformEndpoint200ResponseHeaders struct {
+	ETag string
+}
+
+type PutPlatformEndpoint200JSONResponse struct {
+	Body    PlatformCatalogChange
+	Headers PutPlatformEndpoint200ResponseHeaders
+}
+
+func (response PutPlatformEndpoint200JSONResponse) VisitPutPlatformEndpointResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutPlatformEndpoint202ResponseHeaders struct {
+	ETag string
+}
+
+type PutPlatformEndpoint202JSONResponse struct {
+	Body    PlatformCatalogChange
+	Headers PutPlatformEndpoint202ResponseHeaders
+}
+
+func (response PutPlatformEndpoint202JSONResponse) VisitPutPlatformEndpointResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutPlatformEndpointdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response PutPlatformEndpointdefaultApplicationProblemPlusJSONResponse) VisitPutPlatformEndpointResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListPlatformRulesRequestObject struct {
+	Author Author `json:"author"`
+	Model  Model  `json:"model"`
+}
+
+type ListPlatformRulesResponseObject interface {
+	VisitListPlatformRulesResponse(w http.ResponseWriter) error
+}
+
+type ListPlatformRules200ResponseHeaders struct {
+	ETag string
+}
+
+type ListPlatformRules200JSONResponse struct {
+	Body    ModelRuleList
+	Headers ListPlatformRules200ResponseHeaders
+}
+
+func (response ListPlatformRules200JSONResponse) VisitListPlatformRulesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListPlatformRulesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListPlatformRulesdefaultApplicationProblemPlusJSONResponse) VisitListPlatformRulesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type OrderPlatformRulesRequestObject struct {
+	Author Author `json:"author"`
+	Model  Model  `json:"model"`
+	Params OrderPlatformRulesParams
+	Body   *OrderPlatformRulesJSONRequestBody
+}
+
+type OrderPlatformRulesResponseObject interface {
+	VisitOrderPlatformRulesResponse(w http.ResponseWriter) error
+}
+
+type OrderPlatformRules200ResponseHeaders struct {
+	ETag string
+}
+
+type OrderPlatformRules200JSONResponse struct {
+	Body    PlatformCatalogChange
+	Headers OrderPlatformRules200ResponseHeaders
+}
+
+func (response OrderPlatformRules200JSONResponse) VisitOrderPlatformRulesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type OrderPlatformRules202ResponseHeaders struct {
+	ETag string
+}
+
+type OrderPlatformRules202JSONResponse struct {
+	Body    PlatformCatalogChange
+	Headers OrderPlatformRules202ResponseHeaders
+}
+
+func (response OrderPlatformRules202JSONResponse) VisitOrderPlatformRulesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type OrderPlatformRulesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response OrderPlatformRulesdefaultApplicationProblemPlusJSONResponse) VisitOrderPlatformRulesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeletePlatformRuleRequestObject struct {
+	Author Author `json:"author"`
+	Model  Model  `json:"model"`
+	Rule   string `json:"rule"`
+	Params DeletePlatformRuleParams
+}
+
+type DeletePlatformRuleResponseObject interface {
+	VisitDeletePlatformRuleResponse(w http.ResponseWriter) error
+}
+
+type DeletePlatformRule200ResponseHeaders struct {
+	ETag string
+}
+
+type DeletePlatformRule200JSONResponse struct {
+	Body    PlatformCatalogChange
+	Headers DeletePlatformRule200ResponseHeaders
+}
+
+func (response DeletePlatformRule200JSONResponse) VisitDeletePlatformRuleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeletePlatformRule202ResponseHeaders struct {
+	ETag string
+}
+
+type DeletePlatformRule202JSONResponse struct {
+	Body    PlatformCatalogChange
+	Headers DeletePlatformRule202ResponseHeaders
+}
+
+func (response DeletePlatformRule202JSONResponse) VisitDeletePlatformRuleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeletePlatformRuledefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response DeletePlatformRuledefaultApplicationProblemPlusJSONResponse) VisitDeletePlatformRuleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutPlatformRuleRequestObject struct {
+	Author Author `json:"author"`
+	Model  Model  `json:"model"`
+	Rule   string `json:"rule"`
+	Params PutPlatformRuleParams
+	Body   *PutPlatformRuleJSONRequestBody
+}
+
+type PutPlatformRuleResponseObject interface {
+	VisitPutPlatformRuleResponse(w http.ResponseWriter) error
+}
+
+type PutPlatformRule200ResponseHeaders struct {
+	ETag string
+}
+
+type PutPlatformRule200JSONResponse struct {
+	Body    PlatformCatalogChange
+	Headers PutPlatformRule200ResponseHeaders
+}
+
+func (response PutPlatformRule200JSONResponse) VisitPutPlatformRuleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutPlatformRule202ResponseHeaders struct {
+	ETag string
+}
+
+type PutPlatformRule202JSONResponse struct {
+	Body    PlatformCatalogChange
+	Headers PutPlatformRule202ResponseHeaders
+}
+
+func (response PutPlatformRule202JSONResponse) VisitPutPlatformRuleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutPlatformRuledefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response PutPlatformRuledefaultApplicationProblemPlusJSONResponse) VisitPutPlatformRuleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeletePlatformProviderRequestObject struct {
+	Provider Provider `json:"provider"`
+	Params   DeletePlatformProviderParams
+}
+
+type DeletePlatformProviderResponseObject interface {
+	VisitDeletePlatformProviderResponse(w http.ResponseWriter) error
+}
+
+type DeletePlatformProvider200ResponseHeaders struct {
+	ETag string
+}
+
+type DeletePlatformProvider200JSONResponse struct {
+	Body    PlatformCatalogChange
+	Headers DeletePlatformProvider200ResponseHeaders
+}
+
+func (response DeletePlatformProvider200JSONResponse) VisitDeletePlatformProviderResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeletePlatformProvider202ResponseHeaders struct {
+	ETag string
+}
+
+type DeletePlatformProvider202JSONResponse struct {
+	Body    PlatformCatalogChange
+	Headers DeletePlatformProvider202ResponseHeaders
+}
+
+func (response DeletePlatformProvider202JSONResponse) VisitDeletePlatformProviderResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeletePlatformProviderdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response DeletePlatformProviderdefaultApplicationProblemPlusJSONResponse) VisitDeletePlatformProviderResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutPlatformProviderRequestObject struct {
+	Provider Provider `json:"provider"`
+	Params   PutPlatformProviderParams
+	Body     *PutPlatformProviderJSONRequestBody
+}
+
+type PutPlatformProviderResponseObject interface {
+	VisitPutPlatformProviderResponse(w http.ResponseWriter) error
+}
+
+type PutPlatformProvider200ResponseHeaders struct {
+	ETag string
+}
+
+type PutPlatformProvider200JSONResponse struct {
+	Body    PlatformCatalogChange
+	Headers PutPlatformProvider200ResponseHeaders
+}
+
+func (response PutPlatformProvider200JSONResponse) VisitPutPlatformProviderResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutPlatformProvider202ResponseHeaders struct {
+	ETag string
+}
+
+type PutPlatformProvider202JSONResponse struct {
+	Body    PlatformCatalogChange
+	Headers PutPlatformProvider202ResponseHeaders
+}
+
+func (response PutPlatformProvider202JSONResponse) VisitPutPlatformProviderResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutPlatformProviderdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response PutPlatformProviderdefaultApplicationProblemPlusJSONResponse) VisitPutPlatformProviderResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListPlatformWorkspacesRequestObject struct {
 	Params ListPlatformWorkspacesParams
 }
@@ -6079,6 +8402,124 @@ type CreatePlatformWorkspacedefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response CreatePlatformWorkspacedefaultApplicationProblemPlusJSONResponse) VisitCreatePlatformWorkspaceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPlatformWorkspaceTagsRequestObject struct {
+	WorkspaceID WorkspaceID `json:"workspace_id"`
+}
+
+type GetPlatformWorkspaceTagsResponseObject interface {
+	VisitGetPlatformWorkspaceTagsResponse(w http.ResponseWriter) error
+}
+
+type GetPlatformWorkspaceTags200ResponseHeaders struct {
+	ETag string
+}
+
+type GetPlatformWorkspaceTags200JSONResponse struct {
+	Body    WorkspaceTagsOne
+	Headers GetPlatformWorkspaceTags200ResponseHeaders
+}
+
+func (response GetPlatformWorkspaceTags200JSONResponse) VisitGetPlatformWorkspaceTagsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPlatformWorkspaceTagsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetPlatformWorkspaceTagsdefaultApplicationProblemPlusJSONResponse) VisitGetPlatformWorkspaceTagsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SetPlatformWorkspaceTagsRequestObject struct {
+	WorkspaceID WorkspaceID `json:"workspace_id"`
+	Params      SetPlatformWorkspaceTagsParams
+	Body        *SetPlatformWorkspaceTagsJSONRequestBody
+}
+
+type SetPlatformWorkspaceTagsResponseObject interface {
+	VisitSetPlatformWorkspaceTagsResponse(w http.ResponseWriter) error
+}
+
+type SetPlatformWorkspaceTags200ResponseHeaders struct {
+	ETag string
+}
+
+type SetPlatformWorkspaceTags200JSONResponse struct {
+	Body    WorkspaceTagsChange
+	Headers SetPlatformWorkspaceTags200ResponseHeaders
+}
+
+func (response SetPlatformWorkspaceTags200JSONResponse) VisitSetPlatformWorkspaceTagsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SetPlatformWorkspaceTags202ResponseHeaders struct {
+	ETag string
+}
+
+type SetPlatformWorkspaceTags202JSONResponse struct {
+	Body    WorkspaceTagsChange
+	Headers SetPlatformWorkspaceTags202ResponseHeaders
+}
+
+func (response SetPlatformWorkspaceTags202JSONResponse) VisitSetPlatformWorkspaceTagsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SetPlatformWorkspaceTagsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response SetPlatformWorkspaceTagsdefaultApplicationProblemPlusJSONResponse) VisitSetPlatformWorkspaceTagsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -7010,12 +9451,57 @@ type StrictServerInterface interface {
 	// RotateManagementKey Replace the secret of a management key
 	// (POST /v1/management-keys/{management_key_id}/rotate)
 	RotateManagementKey(ctx context.Context, request RotateManagementKeyRequestObject) (RotateManagementKeyResponseObject, error)
+	// ListPlatformAuditEvents What operators changed of the catalog, newest first
+	// (GET /v1/platform/audit-events)
+	ListPlatformAuditEvents(ctx context.Context, request ListPlatformAuditEventsRequestObject) (ListPlatformAuditEventsResponseObject, error)
+	// GetPlatformCatalog What the operator lays over the offered catalog
+	// (GET /v1/platform/catalog)
+	GetPlatformCatalog(ctx context.Context, request GetPlatformCatalogRequestObject) (GetPlatformCatalogResponseObject, error)
+	// ReplacePlatformCatalog Make a document the whole of the operator's catalog
+	// (PUT /v1/platform/catalog)
+	ReplacePlatformCatalog(ctx context.Context, request ReplacePlatformCatalogRequestObject) (ReplacePlatformCatalogResponseObject, error)
+	// DeletePlatformModel Take the operator's entry of a model away
+	// (DELETE /v1/platform/catalog/models/{author}/{model})
+	DeletePlatformModel(ctx context.Context, request DeletePlatformModelRequestObject) (DeletePlatformModelResponseObject, error)
+	// PutPlatformModel Add a model, or override fields of one, endpoints and rules included
+	// (PUT /v1/platform/catalog/models/{author}/{model})
+	PutPlatformModel(ctx context.Context, request PutPlatformModelRequestObject) (PutPlatformModelResponseObject, error)
+	// DeletePlatformEndpoint Take the operator's entry of an endpoint away
+	// (DELETE /v1/platform/catalog/models/{author}/{model}/endpoints/{endpoint})
+	DeletePlatformEndpoint(ctx context.Context, request DeletePlatformEndpointRequestObject) (DeletePlatformEndpointResponseObject, error)
+	// PutPlatformEndpoint Add an endpoint of a model, or override fields of one
+	// (PUT /v1/platform/catalog/models/{author}/{model}/endpoints/{endpoint})
+	PutPlatformEndpoint(ctx context.Context, request PutPlatformEndpointRequestObject) (PutPlatformEndpointResponseObject, error)
+	// ListPlatformRules The rules of a model in the order in which they are looked at
+	// (GET /v1/platform/catalog/models/{author}/{model}/rules)
+	ListPlatformRules(ctx context.Context, request ListPlatformRulesRequestObject) (ListPlatformRulesResponseObject, error)
+	// OrderPlatformRules Put the operator's rules of a model in another order
+	// (PUT /v1/platform/catalog/models/{author}/{model}/rules)
+	OrderPlatformRules(ctx context.Context, request OrderPlatformRulesRequestObject) (OrderPlatformRulesResponseObject, error)
+	// DeletePlatformRule Take a rule of the operator away
+	// (DELETE /v1/platform/catalog/models/{author}/{model}/rules/{rule})
+	DeletePlatformRule(ctx context.Context, request DeletePlatformRuleRequestObject) (DeletePlatformRuleResponseObject, error)
+	// PutPlatformRule Add a rule to a model, or replace one
+	// (PUT /v1/platform/catalog/models/{author}/{model}/rules/{rule})
+	PutPlatformRule(ctx context.Context, request PutPlatformRuleRequestObject) (PutPlatformRuleResponseObject, error)
+	// DeletePlatformProvider Take the operator's entry of a provider away, with its key
+	// (DELETE /v1/platform/catalog/providers/{provider})
+	DeletePlatformProvider(ctx context.Context, request DeletePlatformProviderRequestObject) (DeletePlatformProviderResponseObject, error)
+	// PutPlatformProvider Add a provider, or override fields of one
+	// (PUT /v1/platform/catalog/providers/{provider})
+	PutPlatformProvider(ctx context.Context, request PutPlatformProviderRequestObject) (PutPlatformProviderResponseObject, error)
 	// ListPlatformWorkspaces Every workspace
 	// (GET /v1/platform/workspaces)
 	ListPlatformWorkspaces(ctx context.Context, request ListPlatformWorkspacesRequestObject) (ListPlatformWorkspacesResponseObject, error)
 	// CreatePlatformWorkspace Create a workspace with its owner and a first management key
 	// (POST /v1/platform/workspaces)
 	CreatePlatformWorkspace(ctx context.Context, request CreatePlatformWorkspaceRequestObject) (CreatePlatformWorkspaceResponseObject, error)
+	// GetPlatformWorkspaceTags The tags of a workspace
+	// (GET /v1/platform/workspaces/{workspace_id}/tags)
+	GetPlatformWorkspaceTags(ctx context.Context, request GetPlatformWorkspaceTagsRequestObject) (GetPlatformWorkspaceTagsResponseObject, error)
+	// SetPlatformWorkspaceTags Replace the tags of a workspace
+	// (PUT /v1/platform/workspaces/{workspace_id}/tags)
+	SetPlatformWorkspaceTags(ctx context.Context, request SetPlatformWorkspaceTagsRequestObject) (SetPlatformWorkspaceTagsResponseObject, error)
 	// ListPublications The workspace's publications, newest first
 	// (GET /v1/publications)
 	ListPublications(ctx context.Context, request ListPublicationsRequestObject) (ListPublicationsResponseObject, error)
@@ -7929,6 +10415,473 @@ func (sh *strictHandler) RotateManagementKey(ctx *gin.Context, managementKeyID M
 	}
 }
 
+// ListPlatformAuditEvents operation middleware
+func (sh *strictHandler) ListPlatformAuditEvents(ctx *gin.Context, params ListPlatformAuditEventsParams) {
+	var request ListPlatformAuditEventsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListPlatformAuditEvents(ctx, request.(ListPlatformAuditEventsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListPlatformAuditEvents")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListPlatformAuditEventsResponseObject); ok {
+		if err := validResponse.VisitListPlatformAuditEventsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetPlatformCatalog operation middleware
+func (sh *strictHandler) GetPlatformCatalog(ctx *gin.Context, params GetPlatformCatalogParams) {
+	var request GetPlatformCatalogRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetPlatformCatalog(ctx, request.(GetPlatformCatalogRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetPlatformCatalog")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetPlatformCatalogResponseObject); ok {
+		if err := validResponse.VisitGetPlatformCatalogResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ReplacePlatformCatalog operation middleware
+func (sh *strictHandler) ReplacePlatformCatalog(ctx *gin.Context, params ReplacePlatformCatalogParams) {
+	var request ReplacePlatformCatalogRequestObject
+
+	request.Params = params
+
+	var body ReplacePlatformCatalogJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ReplacePlatformCatalog(ctx, request.(ReplacePlatformCatalogRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReplacePlatformCatalog")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ReplacePlatformCatalogResponseObject); ok {
+		if err := validResponse.VisitReplacePlatformCatalogResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeletePlatformModel operation middleware
+func (sh *strictHandler) DeletePlatformModel(ctx *gin.Context, author Author, model Model, params DeletePlatformModelParams) {
+	var request DeletePlatformModelRequestObject
+
+	request.Author = author
+	request.Model = model
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeletePlatformModel(ctx, request.(DeletePlatformModelRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeletePlatformModel")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DeletePlatformModelResponseObject); ok {
+		if err := validResponse.VisitDeletePlatformModelResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// PutPlatformModel operation middleware
+func (sh *strictHandler) PutPlatformModel(ctx *gin.Context, author Author, model Model, params PutPlatformModelParams) {
+	var request PutPlatformModelRequestObject
+
+	request.Author = author
+	request.Model = model
+	request.Params = params
+
+	var body PutPlatformModelJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PutPlatformModel(ctx, request.(PutPlatformModelRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PutPlatformModel")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(PutPlatformModelResponseObject); ok {
+		if err := validResponse.VisitPutPlatformModelResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeletePlatformEndpoint operation middleware
+func (sh *strictHandler) DeletePlatformEndpoint(ctx *gin.Context, author Author, model Model, endpoint string, params DeletePlatformEndpointParams) {
+	var request DeletePlatformEndpointRequestObject
+
+	request.Author = author
+	request.Model = model
+	request.Endpoint = endpoint
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeletePlatformEndpoint(ctx, request.(DeletePlatformEndpointRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeletePlatformEndpoint")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DeletePlatformEndpointResponseObject); ok {
+		if err := validResponse.VisitDeletePlatformEndpointResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// PutPlatformEndpoint operation middleware
+func (sh *strictHandler) PutPlatformEndpoint(ctx *gin.Context, author Author, model Model, endpoint string, params PutPlatformEndpointParams) {
+	var request PutPlatformEndpointRequestObject
+
+	request.Author = author
+	request.Model = model
+	request.Endpoint = endpoint
+	request.Params = params
+
+	var body PutPlatformEndpointJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PutPlatformEndpoint(ctx, request.(PutPlatformEndpointRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PutPlatformEndpoint")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(PutPlatformEndpointResponseObject); ok {
+		if err := validResponse.VisitPutPlatformEndpointResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListPlatformRules operation middleware
+func (sh *strictHandler) ListPlatformRules(ctx *gin.Context, author Author, model Model) {
+	var request ListPlatformRulesRequestObject
+
+	request.Author = author
+	request.Model = model
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListPlatformRules(ctx, request.(ListPlatformRulesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListPlatformRules")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListPlatformRulesResponseObject); ok {
+		if err := validResponse.VisitListPlatformRulesResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// OrderPlatformRules operation middleware
+func (sh *strictHandler) OrderPlatformRules(ctx *gin.Context, author Author, model Model, params OrderPlatformRulesParams) {
+	var request OrderPlatformRulesRequestObject
+
+	request.Author = author
+	request.Model = model
+	request.Params = params
+
+	var body OrderPlatformRulesJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.OrderPlatformRules(ctx, request.(OrderPlatformRulesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "OrderPlatformRules")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(OrderPlatformRulesResponseObject); ok {
+		if err := validResponse.VisitOrderPlatformRulesResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeletePlatformRule operation middleware
+func (sh *strictHandler) DeletePlatformRule(ctx *gin.Context, author Author, model Model, rule string, params DeletePlatformRuleParams) {
+	var request DeletePlatformRuleRequestObject
+
+	request.Author = author
+	request.Model = model
+	request.Rule = rule
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeletePlatformRule(ctx, request.(DeletePlatformRuleRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeletePlatformRule")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DeletePlatformRuleResponseObject); ok {
+		if err := validResponse.VisitDeletePlatformRuleResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// PutPlatformRule operation middleware
+func (sh *strictHandler) PutPlatformRule(ctx *gin.Context, author Author, model Model, rule string, params PutPlatformRuleParams) {
+	var request PutPlatformRuleRequestObject
+
+	request.Author = author
+	request.Model = model
+	request.Rule = rule
+	request.Params = params
+
+	var body PutPlatformRuleJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PutPlatformRule(ctx, request.(PutPlatformRuleRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PutPlatformRule")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(PutPlatformRuleResponseObject); ok {
+		if err := validResponse.VisitPutPlatformRuleResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeletePlatformProvider operation middleware
+func (sh *strictHandler) DeletePlatformProvider(ctx *gin.Context, provider Provider, params DeletePlatformProviderParams) {
+	var request DeletePlatformProviderRequestObject
+
+	request.Provider = provider
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeletePlatformProvider(ctx, request.(DeletePlatformProviderRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeletePlatformProvider")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DeletePlatformProviderResponseObject); ok {
+		if err := validResponse.VisitDeletePlatformProviderResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// PutPlatformProvider operation middleware
+func (sh *strictHandler) PutPlatformProvider(ctx *gin.Context, provider Provider, params PutPlatformProviderParams) {
+	var request PutPlatformProviderRequestObject
+
+	request.Provider = provider
+	request.Params = params
+
+	var body PutPlatformProviderJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PutPlatformProvider(ctx, request.(PutPlatformProviderRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PutPlatformProvider")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(PutPlatformProviderResponseObject); ok {
+		if err := validResponse.VisitPutPlatformProviderResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListPlatformWorkspaces operation middleware
 func (sh *strictHandler) ListPlatformWorkspaces(ctx *gin.Context, params ListPlatformWorkspacesParams) {
 	var request ListPlatformWorkspacesRequestObject
@@ -7992,6 +10945,77 @@ func (sh *strictHandler) CreatePlatformWorkspace(ctx *gin.Context, params Create
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(CreatePlatformWorkspaceResponseObject); ok {
 		if err := validResponse.VisitCreatePlatformWorkspaceResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetPlatformWorkspaceTags operation middleware
+func (sh *strictHandler) GetPlatformWorkspaceTags(ctx *gin.Context, workspaceID WorkspaceID) {
+	var request GetPlatformWorkspaceTagsRequestObject
+
+	request.WorkspaceID = workspaceID
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetPlatformWorkspaceTags(ctx, request.(GetPlatformWorkspaceTagsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetPlatformWorkspaceTags")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetPlatformWorkspaceTagsResponseObject); ok {
+		if err := validResponse.VisitGetPlatformWorkspaceTagsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// SetPlatformWorkspaceTags operation middleware
+func (sh *strictHandler) SetPlatformWorkspaceTags(ctx *gin.Context, workspaceID WorkspaceID, params SetPlatformWorkspaceTagsParams) {
+	var request SetPlatformWorkspaceTagsRequestObject
+
+	request.WorkspaceID = workspaceID
+	request.Params = params
+
+	var body SetPlatformWorkspaceTagsJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.SetPlatformWorkspaceTags(ctx, request.(SetPlatformWorkspaceTagsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SetPlatformWorkspaceTags")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(SetPlatformWorkspaceTagsResponseObject); ok {
+		if err := validResponse.VisitSetPlatformWorkspaceTagsResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -8520,186 +11544,216 @@ func (sh *strictHandler) GetMember(ctx *gin.Context, workspaceID WorkspaceID, us
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L3rcuM4kij8Kvj0TURfRr5WVU93OU7sum9zfPpSFXXZ/tH2SjCZkjCmADUAWtZU1Yl9mn2wfZITSAAk",
-	"SIIUZcuWq6c2YnvKIgkkEpmJvCHz3SAR84XgwLUaPH83mAFNQeI/f3hDp+Z/U1CJZAvNBB88H7yZAbkG",
-	"qZjgREzIckY1WVJFJOhcckiHZCIkGZ9N9n6hOpmN9wfDgYQ/ciYhHTzXMofhQCUzmFMztl4tYPB8oLRk",
-	"fDr48OHDcLCgks5BOyC+k5AC14xmZ9/HgWGpgYOShRTXLAVJrmA1JOPLlbga/c9//TcCwMzLC6png+GA",
-	"07mZMikGHrG0E8Y5vfkZ+FTPBs+/ejpsgDwcfJdLJWQcujGHGz1K8I2xAVTPgCzoFMglTISEAro/cpCr",
-	"ADw7Zgscz46Oh4M54/7voxhYZynMF0IDT1Y/waoJ3itYANWMTwklCc0ysmR6hvApOgeDRvyFcXL8lMxE",
-	"LhWZsmtQ+MqESaUJ5WoJktApZXyIb4tck0VGGddwo4mCRIJWxSItdZWrDEDcMzC2LPfo+Ov6chdUa5Bm",
-	"zP/8/f/b+78Xf/3LoI6D4eBmb8a4HjwfzHOlySWQI6IFOTr+mlwzxS4zIKevvzs7I8mMSpogySHiJki6",
-	"TYx9N6N8CkTwbEWWM+BEz5giTBGlWZYhXpJcSuCaGOZpX7ZjjkEHmbUu9/Pz8y/fnw9+P9z75uKv54Mv",
-	"ei3cgGZAQlbhBKjMmNk43L8hUXkyI1SR88GT88GQCEm+REz8BKsY251ycvryDCmEpUMyvoJVF6uZx3fl",
-	"sZ/ZnOkmJP9bLMmc8hUBriUDZeSAYa6ZyFJFqCZzofQJeXZo94teKuC6jecynKMGFpvn88Hz42eHuCX2",
-	"r5LdDJ1PQSKIv1BOpzAHrtvQZkB1r5TIm3eKqfKL0TbQ+DK/zFhCDUBxCBflCxa8RX7ZBV/w/p2BewV/",
-	"5KB0m6Af3+wpNuU0uxQ3e9K+u8fSsaNpxicggSdA3LMhGUv4owt49+LdARe5kaMvpZiwDOKIlfYdc0yZ",
-	"lxxy7R+dMNrvRv7Vu8L6mvEEmgD+KrQ7kaxQ02zeejYpHCKcdSLknBp5k1INe+bbQWzut1yzrDn3tz3n",
-	"zfHz28yrQMZ3JVcg7VaYf3XtAz6/K/J/ozEhZn61q88Enw692CJPDtWQ4KIJXINckYxdA5lSDUu6IjOq",
-	"CF0sMgapPXnwcGrD3ZLWRFt4ouBZ8v73o+ML+68nh1+ov7x3v787Gj79UD589/TD+yeHh4eHX8xVr6OH",
-	"4p4WR8wzZY6XZ4eHc1VZqcWPkFdqQZMWHlr6x3bLlqprw4qX77hrH8y3aiG4AtRIX0pxmcHc/DMRXAPH",
-	"HcWdsHLwYGHf+Os/lIH7XTDVXyRMBs8H//9BqXQf2KfqwI+LMzalH2poE8oySE/Iqx+/I988ffY34qYi",
-	"KWjKMrWPWHQjmglPE20104UUC5Ca2TWwNKJ8DwdXjOMD4OaU+712+AyGAzMG1VYvXSkN88EQGWNwMWyO",
-	"ZvchMo1npYj+H+7T7xaecmhx+Q9ItBnhVGuYL3RzYaVW36Qfu5p0SIxpYIiQCx6RF8NBmkt7oM1VVciI",
-	"/DILvuD5/NKc/cMB8HQhmKWExnBm03IZRwWq0aPLlYb+k81FCll0NG8CRR9KoI4ea9JntrLCR3BAS84o",
-	"Uul+DDEStFxRA1Y5waUQGVBuHitNpYZ0RHVf2Yzf6FwF44UaVUgLdtXBGgOsD8N9r8BR3cwCCVGaylOm",
-	"f7h2/FwlK5pYZEXQSj2HdfG2ZUPz9gaoSdlkgsyqwdJG1ww/MshSa5+Yb91gVEq6Mn+3MHygAMUfGzvJ",
-	"LryAmXH91dNBUwMeDjSVU2gdzD21v6/jfBTZuH8Wv0O/BdVxwjkdwoZ1rc4toXvLf2Yqsu0p1bT3DgT0",
-	"E9mAwA2wbqBf4UY7l0IdLQhQdbDYur5diavTl2c/wUpVwO80MRsbNqc3Z/bL42dfNVdkJvmuIm5rPLNg",
-	"5tRQkYPc2o6KLGdCFeq6IkwTBfIa1Akx0n31nNAsw9PdL6BJVDWgEgl0UxHkv7lcxe0O1BGXM0Hci4Tp",
-	"qHQEbkRjGpeNLUyBUi2Col/M74SlqCw5VU1ZB82XRM+oNshiysCWkomQt8dY6ym9EIp5qVfbv7ngU6Jx",
-	"87xHyzvfqj6kXMEJycQSpDldFKFGzTfHi/Uf7UfFyELChN3E98K6nUp/jZ8ffX5C+j+dT5ATmiQi59qh",
-	"xzlthCAZ0zoDshR5lholdcbSFHh0W8NDtQmQf/qZIirLp9ERVD5pXVBGo+sx2IuOlS/SjQk8V7BO5hhm",
-	"fqvw6LgGySZOle3z2X+E70fleHBkI7UVW1ygxsIY0FzJTQWPDEuJUuHzCk7apGEpqNwZ2Srr1y03EHmG",
-	"OEr3x1r9vnz1FUzaRHs44PrFbOHYaq5p50dXCc4LvqWdigGzfvqX3g1M0xTpkmYvA1AmNFOAx2j469Gw",
-	"4yBcB7M/tY0xZn326754jS726lnS9Q2eLC/diRIeAKG//fBwrXawiVD50ILpF9LJ1U78tll429Ftjr7C",
-	"l/1fTfIP5f9mk2yIopBAA5FpJWO47IsudK6Tb1sSCjsRfI7W1x3EXhlYWj1JETMY0fQKFGHc6isZTVB5",
-	"ERyeY8SS/jOXQGimBL7wf16/+NXpED9wLek5Dzw8NsZ5CakUyVWpaYByc5un1yA13NjQpNFqWQJeG7Eg",
-	"7p+bYy6gqK+PvqlG9b5ueteWkml4wbOVdWM5vLxV0OFVxdVqoyp8pohYclLSEqKJTjRIp9R6z89CMiGZ",
-	"Xg2GgwnNskuaXEV9PA0FIOJeoLqqIirKUqKF19usUsZsFBnVIaqurAOiJkc3sZ3RHxanlCSjChUt55gp",
-	"w19jSTWMMAwE6Xi/219RHTjnKWiQc8YhfU6UmIOeMT4lkClwbrshWc5YMiOKrhThwj4v9dcQ/dc0c9ar",
-	"IX/UgsIJIltRYyoHJtrQMW76Tij9M4udrolQesQpF6qn1Y8f5KrFvjEwt/iqWAJ2otEC5GjOsqy/qyHn",
-	"TPcDsO5GQoD8AO1gBOsahjiJItMqo4XzuonUmiN1jcA8UyqHtBJONNOIJYe1Gtgv4N2EyxCcrk9KuOvI",
-	"Kofwsw/rS+mDj7uo3A3c7uLs+R4y0Nayr62gfNDT5I/ZR36UjqnvgkIP/S4wF7olmx6iSZtwsJHIuNyg",
-	"erYery4U5MYZuqliEP7dhtMi0KWpBBV3oiRU00xMRxs6SFucQIwrTaNRWYs55/ixMUB0bkePJnN2jhQA",
-	"38wBvxAiGy2Ap+aHBgRvFZ0CkZAImSrreaISzPFFlBYSUrICBKfH8pWmWWSRZ97tRyZSzFFhS5m6IpSn",
-	"GOQ0c0mgyQxS8uvpm9d+xu0FICAMemXs2rw4tcEhpcViET1x0VOi4mGBGJcXu1x+OCyIzMNRC15UtjRC",
-	"dh6n9W3sIPQtuAw8y+zaV2DPSZfbRrPsxWTw/PfuSe1RWl/9FbS4fotMtn1yiqlDPu0LfOobU0RiHp31",
-	"wxpLoJbUth9NSagt5iJczl2EfYmTXYj7mObSe2/qCs9j3qUKrHffr4au9+A753aq4WvZXTTlZsEkqI3m",
-	"bk1rSFsIB5FCFlRqb4iVtnH7GZurDXFypyjPnK5sHMWGMGiWiaXaZpzHnCYiVyObrDvK40laBl/2jTJP",
-	"zIUvpNAuYVChG2RhttXmLemZjapsmgywRoa/ti/2ia1MRC5jARZcSku4Rk5oApH9eu2ebLg3XYtxQ8Z2",
-	"bPNQT0ztuML/urhLEW4p/ANFcKVY9WbBlTuKvx2Kuy0oQg76nSpBP8Hq1lEShL9vaOQnWG0nHlKV7FUO",
-	"43mWOU+t4VJ8dUXokq7WSJHfSx+pGWNw8eABkVBs9OD414lYgIrHRkoJF9glNNHWMllQcwDZ3BZxhf+y",
-	"KI1bKT+LacS4tQl0I/RHR6y+hdIS6ByzDlU8TH/Jsozx6Ujli4WxYSCNpj3DIlsVN0NErhe59o5QZm07",
-	"I5ynlYyzwKS7paWdZAy4Hq3Jb0pECi0PQido82Qxa4eUaKGtnnBXN2kKCUshHbWn9t0qJ3GEuZmx4boT",
-	"Fm+RlOiyktsw7R/PYwhlc+dQWKDuThkmyhs9PXd0qKrc3wpFmwIIrYCJXCdivtZH+sK9hnkxGUtWmxLk",
-	"QrI5lR6MJkU5SrWaBaZjXkIm+FQRLU5IyiYTo7xYB4m1YXxchlgxtzZ3pfkwlwuhYE2yaFvOYCe1oj+n",
-	"+wWl3JWR6OOtZpKaZ4aKWrJWnQYWzVTmGB9IW64OpATDCWRGU8IFwXdPrBkhFOZnUZf9dCly3iLhckWn",
-	"a+nvjbgCjr64jRKoXfpNQXqdubEeEQW6Su4YhgGl8OTw4LeFSwIURk+MJjtFvVyBdImpJj+L6fdFwK+f",
-	"s8Gcik0Xg1uc6p/06RLRY6mIBgsZ49B/tCIqFxnOHBFe3sTVL3uvoSla/JfOixtQocPgcHCzNxV77sd/",
-	"KMH3X9HlL6Dc1hZP99QVW+yJhZ17D08QI1xcKLrNzDVACD0D6USVTwEU0kq64r4W0GRmzV+mbajaRcyH",
-	"RGSpEY9F2mAvfNpNrqGyxiLBNg3L/S8WcxF1Av0splswH6LgPbD58LOY3tp8KNmutxHRcA0+nMNJAZEi",
-	"A2O200RbN8uf3vO0uden52FrrZeQ0td6oB6Hd8cweOZCPr290W/8Rw/llnH43cwXszWn9O7d0RUItiBq",
-	"GyvaqdCtQHNr8Vtb061E8JuAG7yjQQJN9wTPVva+VLqHSWfGAMuzbC8RXEuRRV0NLvlkK2Id5k6f6y/T",
-	"jHhfh7RX5p1NVOjy3q+FqGBanK3CoFFsI0q2QcFFYs9uSRfBuD3NulX0JtaKc64l3/e4h3duzWUmnEf9",
-	"Zt1Uv3izteQIpyfnCkaogkbJ/1dYNi9FbZDafMtE8eDeUfWUNGp5ve5F0/585Hnm7ddvTsuUUq9CWctx",
-	"v5pX+2CZ2k4wtKXF/QpLHw/vTxNdzvIzG+Oe5DqXcFI4WZkuUmtTAdbHaofpH4n7WFzn4U7g5C2Ib6Yk",
-	"dG1BFc1/Z9dAgKEBS4nXH4mQxGppzUzlHW3abbHf1OVve5nCvdx+meKO2vcGO/7CZ8tuwmxe5wgPl2dV",
-	"BDyp1p76z/Nz9e8Xf/13/49+JTE4gT0zF/H5X7fdvRpC7AJaMFKtUrMham5JW656zXqtDF/DbNHNGLuS",
-	"dH3/6+mVg11Qn2GuLI9lVXL2Rw4nZE5TsE59w/wGpvp5HXLik64iaHTvn4d731x87v6xd/Gl/+mLf+tF",
-	"lOio3kuoApKBGVcNScqmTCvMxGScgySz1WIGvGWLPHriW1Vons2DXF05ZyAQo3/aEl7uJjFTJwSjwoKX",
-	"GSfmhf3O2O+LMq7jtTiV4xUdo8lLiTUFJExcKDWhPIHMXbS44mLJoxreS8kSaClF9vb192QBkrgbBESL",
-	"K+D2cAi2yVXU+ebD5+fn++VfPfcoPgehilB0885pRuzX5aWW4/1nh1XY1YYH4CswY2L9hX3ygmcr4sOH",
-	"LhPGRnCLaj5m05qHIuOLXK8vglMg2AbnNvwmFk0PCvbUr7qkkXTkFxzsra0kEwpSokCfEAU230kbVZu4",
-	"G01aLKIuJlcDcBTkB7fX0EQE+oKAJGUpHv1z81fPyHLbXafffGnOpRR8ikyMN+K0IKmIAj5nSmGAptAI",
-	"Ijlg+MzHKaFe0i6jyZXaLDOtrTDNK5gw7hJBzFYZ0SjRfzujiii4BkkzYr9WLfVqwvB/TQ9DG23C/AQ0",
-	"y/zlwExM1S3r37RGIDXTGXSgo2ncvH11ZrFsZKsF8opxLGzgqj5FYbxmIkO/Wv+w03/4T9YGS3zRFVxM",
-	"4K50JOgyKiqIv4hzJNpM7rzfTBr9hrkj3uxSmIOH8eahO6dcdomQKch9YoPrhQBDF7HZa5nzqcI6kUSL",
-	"KRjt/sQ8s7csbLhqYuBzR7OUYglK43efKYJhqYiUwxTAkY/NR3jI+RiK8H1YTjWhPGVGxSfMB8loJji0",
-	"pcYkMxjRJZUwCvSs5osp8NVIS8p49IpHU7yXyEUCXEgxZ8rmaGhBcKQ4SGzK3b2dNZXOcPhfDWE7A2KE",
-	"UeL+oh6/QyflppMJf+l8o68WEiYgJaQjA6yxRngSCTi9hkTwVPnrrW5bbZm4eA5LUWL0q8OwxOjh/uHh",
-	"USTDJYCD8ZGeSZFPZ+6QrAlrqxsYdUEhVGvmPz56+renXz/56unfeoDhhMKoWqx5Q7VB5YuFkNqxXDGU",
-	"9+Y4IRKnNA/AP0GKUUo1HUkwSGbxk6QnhbPu2dKRhOn6GU6Jfe2EQO4q0UK+Z6TH3hHRQmzun1JC6tgZ",
-	"MWE3kFpJRy5XheIV3OLGfA5PrsNBQDAXPS48lKLaMkKT3rN8itnrNGNUgXKnk8Xt0AhjylfOniDGtjgh",
-	"V7DQRi81llFVU+iu+LzG7VDXKl5WQ1Y1zc/eq9ssfnmbKEZLXBjDX2pWDFY/4eyF+PDSW38vkIQEmMth",
-	"6bS5/XubFnqLhTPD9B2H21rssgArqhCUm7WFUEm49buOlwSw3DpoUllP38hJLQ7btwRo60XQn4Pas05q",
-	"zui1VQp8GVqma3czAwV4myTWdc3xVUD+9fAKQhnXz/3K+i3caI1F5wNL8GlLMbNnh9Gk1x+90ycR8znT",
-	"XmHw83xGPL/0zHxdfPNN/2TdYJMjENuHoxAjfYVkbd+KIYYF8svJC9wUwEfmju6wC/P6U85XJqDpnGFJ",
-	"FRtjNKYQLFtq075yV5Y29BpOJU1gZNUpFa9Gn9naeEAMjbgLU0ob0sGiHiekUYq+wQ2BSvj066pWGGWV",
-	"CIbQGviWITYjrFCpDdG4jc2UzVf1RLmcCayV576JqUithSMu2sG7pfVHNVaqNXZYUX0Qc0hJRlOsLwNa",
-	"7ZNTj2JnxZlffdWViNk2mTDO9Cp6GKMtGGikylf1wRxm3N2i7iGThf4TVyVprkXcs5LChOaZtkmS2FXC",
-	"V7s/MB/Fh3MflanW9ev7kDp6K1LMrT+BCztRTRnF6PgaxcubrqMyShgNy/cYqtThvu6uvNXHWPPhgyLs",
-	"gAD2jD38Yl5FR80cRL5efXpj3wtCFm10/osDwsurS5pRbjOiN1TQ650GtpNp06IJ+AhJLHLhPWUFnw/x",
-	"ODSGnPWglQp/3JF2q7DQtnLvigQeC8RmSXbVHbhLll1tL3eRZlcFYdMc+sYC6li4DA6gHgMV51V9NcU4",
-	"8WzsKhxbMCCaO7NTG6IKzq3NiOhm97Ynql9v5ybo3YPKGxGqlyMXzQAX1gNU1jHsGrWg2oA9hAQ3Sk9U",
-	"xL8GreMqFs0WMzoytgGv3IEKzu5L0OveWImrwpk86iwwvYE3eAsaQ3vgteFsbkLQpT+s9cLYm0HO1TdK",
-	"nYHSNGPm9GYUXueJv1FCEHmOz0YuQ6fE19qMqGoeITLYIqOr0TXNclBxnKzxZ8Y+0OiRRLC6d/wO2lCk",
-	"+1D8+mKtu5EtkNDXjmjSUU0qVVZQJ+EmQdVYa1hjxja+akNqCynUaKxCUHF+rFNClJq7aaHOYNEtuuiQ",
-	"VHfRWApptwtdxU9+6/OvhL7vmee/2FId6PqJUOvABZAqEhJu3OJ7lKdGULeB6aJeQ58c7Xs4Q26dGv51",
-	"3+Om8NA8+WpdY8DmSVRG3Hp9Wi6wnPXp2g8/nV29zi6k25wbA0O56F+PyFz0vGpKj/JiuTf9k5mLhfh+",
-	"YsPB3F6zNf+cgtlUzKKYLzKwSRzDAcwvIbX2j91YSf0jCZLyq8FwwOZuDPzHCFJb3VYtALDNqJaUF+tW",
-	"/oesGEgkEhPVpLLnq70xrNCJmgJe5J7niiXm7DTCEOcyWHVNlTK0vmMei2rOdl8LLCiLVLLnk+Mmf1bd",
-	"MJt5cxt1LuoB9GYM35UMLwpTYN7QOieu+b+QYfHPWITEJs1EwwVCBvo4OhsxYUkbA8WKlm4ovv7qaT84",
-	"YpQcVB+Ipxm4dBir9qUCg0LiGmRGFxFfa54yMSrSAXtkuNkvymzAPuVW8GDDm2ujo9ktPno23+SjdCSB",
-	"pj2/AKXZnLbXDZ47RPepKLsBFjfCn02rc2J543gdQlVFTQO7jT0qIAxn9+gYVsimRhIhSmN6XEG6VUKU",
-	"YtlfIuEYr8QyerPZ91Tt53DFskH9JvyRTXNpM5A2uqFdz9uzMw7tkltR5GdrupV9evQGJeG3VkMes7Vb",
-	"qyd68Wdlj620X4pnIb2r2oUUe+bUVli0c1pbWQCroGDBF078tz2nskpQqCBG5qvWzLCpn7242Ca49+V5",
-	"G96K1KGmWVZcri8bLZ++POsJiE1U70XyNm/NUrzNxG+A84PfnSG5hITmCsItJqnrX9mnj4AjlBEWOruN",
-	"rCuQ1tjJxugFKa+5eRCSX4G6TRoSIB5vbSe7MkN9jeRCMPZ2x9Yk27tGkF3ki7ibCTE8DO59StdHvdLg",
-	"jVdTZmtlpVoqusGUcR505JiJHMdP15YeXFMwOCTqj1B7ujct6F9AzbmDShPjtDJPv+dVFkyWuGI8DVrc",
-	"OCEzwvBGvMeNM0k72y80kiQkDEkqNArlYjLrhvj98GLsGdTf87K+YFz6/lr1xXVzcJcLPHgxFP02E3TO",
-	"mvi5TU2f/t2wL6JepfDt0UZB9jeNezWfKQzCtATT+5e9uE3dHl9EcsO2M/07fBdgte/orQ8zRxC9T7OO",
-	"Jj73kFvRPKHcddFblsYuoC9LKGk6jeVtgyaXq6IxGPGkvOHVra3mY+Dag0tFCPlmyRlbaTm0215Dxexb",
-	"yGOorGSnKQwFJLdn5NYuVet5eYfZCh+64Ooo8tzsCRWMqCDJJdOr1wY3bR3G6ndFqgfKkIzV5Wh+Nbo+",
-	"Gv3Pf/03KgKIanRGAZWYQeumnmm9QNXKSYkR2iStzTiqIuUzZa8pl/fcXQkp8yoHvEvHJ8YaQKboAcgH",
-	"1AgnLWmU9dFPX549L4PO9jK7TdS0icJqSHxD8mENSSowNeyfykUEhz7ifc5deEENbcORPGWaZGI6JAGn",
-	"q2GR2T0svLiZmFpo0Hmwf87P+ZdflsWD1P6XX5Lxaa5nQrJ/4jDPybeIEFLZOvI5rcH9BapZeK3Kdhlk",
-	"nNASByfnvGXc8/zw8Enid87uG/4GYxxyfHB9dOB3+ADphpwV7gDs6U4lEGfdEqMVunV9K1IGuCTbWZNn",
-	"q33y1uqiRaqNwYX76Y+8ciesOm7RZBwrJogJFg7dP+cvOBC3YEXG74xg+DAeEkoyZsvx2t+GJBBXH8Yn",
-	"ZBz8Pcay5NGCA+f8DZu7LuavfvyOPHny5BuD2rdvvtsnvwhuLNHmTXx84/X3Q+e158SZE+Z3Y8LvvX39",
-	"PbkExVK8f+bIwF6iMfj6AW/H2UsGZvzi7lD9zoC96+o63pSXhgMy9NOMDRbGtvjMOR//25Iy/b+eqXF5",
-	"E1qCziVXmPrk7udlwT0IvIFd3vqw3VbN8o4Pj60NrsQcEFFKsywjLrH/nNtmo/b2OJvDPnkNPCXjWjee",
-	"sVnbJRC8ba+Fa95DqAVO0Qlk1pQ4foqGurJ3f8f+Hv3YLc2sZ/zDGzodGyrBGxsrkRNjqbkZtMhS8vnT",
-	"o+MvSrgFB9u3093swE4fQPlyxjJPzz+gJ+fLLwti+Obps7/5i9nE3odWz82774nVaMh7e4v9vZ3o/Tl/",
-	"v7e3V/y/efHp4SF5T8aM41WB0T+U4OMhGeNftlAzOpDG5D3u1KVIVyShnAssDmFWdVLwkgR37/9zrKrL",
-	"OBmXV8PHXxA34ZGZMOfUiQNIzeBc1HvE4i0fe4OBCA4nZGzt2bHtZmpvXLshn5ghJ0JeYk99swDGscJl",
-	"gjX5Udf3S8CKrM4kxAdl9SO8SW1vUixcyNPP8NTMwIUeTUTOPcRodBpL0QFsfyjkH1YaLkSgH+mZGWkO",
-	"eibSkRkQJ7VIQN6hekbghimtTsj41DwcO9ZiWhH7ofKDfWMGM4dZxhKN6y6pelT87obGfm/11TJty4cH",
-	"H9oWuVTZeuOG5mvNZe3kR8dm8oXEqymo44ysL9zMF/CF67mAjG7LVPhKFEFXBkMstSIWYz8P7u6CrjJB",
-	"05EWYpRROYUKSTKF7isrPdmcaf/tM0ts7t4vpKM5pIyOzOFeH8AAOQ5aLh8gM9iBnlk28UXBC56gxF6g",
-	"EBNiZMIJ+SMX2rqGx2VFgmKQJ470rynLjKCxQ2BXQ5TjS7o6Kfr0Bhe9hoU4Qlk2fgVarvZOzR849mA4",
-	"yFgC3NaUY77OhDRa2IImM9g73j/0Zk/lt7JOxOC1v/sRHu2nL8+C7oHPB0f7h/YrsQBOF2zwfPBk/wgH",
-	"N5SLiqE5sVEp2YNro1Cjh9U20S746iwdPB+YM/LUvPiDfQ/TAYrL3S0u3fKVA28gDNe+6eu7NCuvZPYO",
-	"M6GJbbPtHUlXsNq3diDap+ZlVBBKLNovvO5INy1i1g4Mn7rAB7N9xKtAtUCjDU/okSuXsW2QFCluMXVM",
-	"bsv9b3PqZdGbolb0RUhbZTtlacf+CHlXmNbQ1WsMw/Z48S2GUj9chJk4z98Njg8PrS8VUz2KK6OBADK/",
-	"leB3NgYoOAnteLRZGuUr6dSWGkKbwbLnfpBs1zZHAfSBL22ERmE+n1O5clZQYIdwWBal871bBQNX2NPV",
-	"Ji8ZKXG5EleBdKhnJ3qJjlq+nsFcQXYN5lxcSJiwm7FVwWwt67FVQJBgIMvsB4QuXO/apuSpFk7dofQR",
-	"Cgp+D2/yxYg6qP15S6K+TxKsonQ9GVZM3W3RYaFxfWYbOtTs6RbaRFK8wGY7qiVgd2WtLQU0C3tJlBqe",
-	"tfODXfR9CxmagrZ7sbUb/CF/meuKRWWU63NuDldjmZEzo2YnwhtWaBj6G6hujs+U5Q9fh97Yp7kyRkOD",
-	"6u15VisYvCnZ/0YdLa95L7CvsFj4RRHt/1akq62RXLMC8oeqt851CqnR/NE90bzzAkeo/k2wZ9Yd5gux",
-	"OhFnWH4GNHWVbYwN2Ta3e+0A38G5jg+P/2QruqMk+BYdIdQqCxNjg0uUBtiLlwRitCYAgpPpQEJRuSku",
-	"FayjxExRFKcrEDKjpRaXKyC+oKIR5OnQ3fCqc6ib8a5H0yPjUbOcF4jJXrx5uP2Ju4kY5adN2mLSHBCu",
-	"ktvgHhjrjuDckSte5jqgfn90MK4FodxWoLMk38kX70pXzYilHyxfZKChrYcvHpiGTaYClG+31KR+O8iO",
-	"zqceX0zQo3G/Wvz3NgrTX+oazcKFbrZOsHcG5o7kaucPKJbYNIiG0hZ1L0xBN2jpgVTfF/zjOzFfcFiL",
-	"5w0tpAIfZ98j1yx8VLS6UTbE/pHw/f0cj+XCbeR4BwflbVQ+QpUzbrhYfvQK7PZWc0dWfAUYZqQ1YSFt",
-	"0QAf/nIBuqWr3Wf1zHSjo/sgZcpXF74rbzsNuXak2/H/tc/0T9z1qLjrJ4BFjbes64ZeoasGs0ZolpGg",
-	"mNwGLGVvP98bR9nhPzHUJ4Z6NAz1VkGDn6YUKyPG+SYs9NgaGfx7yX33RkhujjZPtfXv+AwU7ctvzoDK",
-	"1IqJjGrIVttyXRde4LJzwgxcrfkwjiKyTOS6xKdv4daKS2zctqMAR+nOQB94R0Q16EXaZ/OCvq33Km18",
-	"P9DOUMZ9RTDKRMGWwAXufXfgYpFRxjXcaJ9pkVJN969gNS48lC6Hy4YmbNcLyFTEQ2ljCD+hefixBw5s",
-	"E9MHjRacKZVDWjbLbXcBll3Ji+17NCfW7lZxR+76DqmXUO75qslIgUg9eGfv0dQ8nHWX/bW4elCGeCRK",
-	"WK/tf5QK18NCfmdfgKGvgGQxhDUVIo0dAm2OUEuf90kLHS7PR+DYbGX3TZn2J1j1cWY+Znmw/bP0J1jt",
-	"xG35SQQ9zKlpHY2bnpoHC+q6HN+axaIeEBz204H7idrv68Cd5Kpy4GIdHAecBJXPIe3JAfbt7bOAHfcT",
-	"D3zigfvhgdMkwZ5ZBGVtWnBC3a3XSftCu7bbd6X9Jq7inU6KUg/YNIUsQDKR2jtqHJZbdYPYxf1raXlF",
-	"B5sH1vI++Uz0bs9DG3XG7GLLc2LSRxnMxLTbK/2zmD6MV3rLtzjifu6wVQ8KE4efNm+3q9Gy5RszBRQ2",
-	"WmEkWAoJS8OM9aKmfgwsX2k8CtVxj+oDPcCqJsljeCO97Y2HozuDZIW+v+RN/eVZv41JRpXaIGThCysc",
-	"3dwMhoNj/O8T/O9T/O+zm5tojYUeeANu9lGJNmiEa0HfN4LiW9Z/6EvSrgFVKzbs4w6yXt+h6V7Vx5/F",
-	"dH0oJ6yWsI2QzqtgvP53o8zbB+/KS6QfWkXpFIwkHdwv2jrce0XX3O246txwQ7KcrYw2vASuy0bs5i/X",
-	"djuoRBxF5KYni9snVD7dJpS3DvfWxlh/Kd59mGjrffJJZS3rOaZWw+Q+4qCNMiktfFR7ryMy+qvw1QyM",
-	"vcCNtWPrAegi8J7R5MraD9sPoVZQ/CcIplbXs5OwagWEbjW7dp340dsNj2ZpWwrA1qG0OXfESPPMvIC3",
-	"tLCGjpgQV6uvi8nj8vrgXaMmYo9Y7m4485E42G5PaI/S6/YIlrOl+G+DY5pR4NjZ16Yx1on8YQiqQ4us",
-	"Ar/reHEVmnX6xUYCooKQDmUzJrxu7VRtTtqmFv0oiqILnymCuoqQWD3N1xMrL7xiTa4sMzLanDBWTu+T",
-	"U74qClpZkWp7NPHUjgcKO5rYG+sM7+W2eVg/Dln8Z/O1flKkHr0i1eKV3URwObFTFFcsK1Z22rkv3fu/",
-	"la9/1LZutfxtp51bYugOJq6rpIp4qpc3/f3CLLXcZZuAXva2L7fT79qa1N8aDRuBPcmzzJcsPakStDNu",
-	"b2PONqjiT2DShgWAH9SctVZSWq8t3SKngpboZjfFkrt909tVq7YpjB/nCu+foQv7t6waVJwr5bKoawHX",
-	"KswD7vdSPCj92y2+wxc/asEdrKRHqalg2ffhn6yWXm5z8tcv7oRfHbwL/lrn8A/WPngYFHeVNCjf2lYQ",
-	"ICwh7J39EhJgNWd/gdBNKTlYWWiDuRrbB77EdicrVRvU77CCHBRdsF2damabdwyxDDdfkQy0BkkSqlov",
-	"X/mWCLeMsd4no1fx3COAV20Nfi/8Xp+jg+dtr9l2Pe3MGdKcwGQCie3+75xP2M38edHOvHpojJv9Zse+",
-	"+ZwvG79/zq0SObdN5HhaBt5ty3TfbN8XqHIDJFRTLOZoPrH1uIsPXYPn9hpz1R37E6iCtQU9sD5Ynb1b",
-	"V6oR5qPR+Ha1hm0FLGowRTm85RA5eNdk1M6qWaeFPEcWLctve4lgBIIrWe3KLZ34PhdY8tuxNF4hZqqt",
-	"0taOuPRjqrRV2/WdF9taA8+26m31Ifb22EKDrh5IM+jKUXk8EgVzXKrgOM/60p3HAZe3KRKbJbZUsNTn",
-	"+tpHIhnuw+8eLnwnl9rucFA+zhjso1jQlq7ANTm31vfI6tThMa27VAWvpnfZ+q/9O/dIdH6ODhFaWBQ7",
-	"3Ia6FaZK1HgUFz9ZOdkh5AK8/quIN7/knQg2P3m3BPD7Z1gfk/CohEclzna4jO0IMb0REzlBlfv+vG1S",
-	"yvbw3pSV7nz14vUiY7Z86sS29yaXtmNJm58Le32PLlfRnH1/+SG4dHAFq17p+iiaWKpnNg4rxRI9KWwO",
-	"J0WVV6Yx8cE8S8Q19pjLWi9iMK5BXtMsCuhM5Aa4lEaBu0+zqej03kL4bhu2mDivhrYtoC2LlQilXbMn",
-	"1+61LYN+WXRmbqNZ16r3PoPLRS/hFnQlNMvuVNs7jD7VW3L+fmHodF1MqgTDhteCaBs2SzNYb6Rg2iZT",
-	"ehWgu1/6wKe0gW3qQKrsPGC3EPPZFYSMEWxMZLMO3oX9szvdUmW7A9dspPRH48142yrTN13lRPChjUUY",
-	"ocd4kuWpvecVc0Z1JA50BIQ/84EOuKGJzlZDc95SMs2pTO1tZeVcZFY59y0KBW8NhGBvWDkfuYBIVT+6",
-	"0yW0T/60KsXs1JPWCsm2fGixrJ0KK7Y70EJeuH8B1nE6FfDu2mHWA5kb2nD+4z7usIdPatq9qVhrZf7A",
-	"tuKmiUGP0/O1u1VsqwD9Wr5bp08cuJbn3Vcn3Tsf951JXESPy5J2sdtSBd1w1uq8ZzHZd7MP3uUK5Loc",
-	"Jouwwb1vSdelE3xhW0lLc7+g7aO+h4NEgbSb1MMqNPYfyGsPSS6zwfPBAfKHg72udf82w4izMTJcI1jv",
-	"pvCGYNwlooHj3VqXw1UQf/F9gKPmCL76cVHZhxWt/09fnu1XimnEvg+aqJXlL6pf1vPim4O8DBtIlvZW",
-	"KbUvjYqvhkRLBqnv+Sgk8Z3n8fow5mvalpTB7FgXPeLVWjKdzLx1NxNZWdtoOTM2eUUxK6ovOKddc7xX",
-	"tWylWoHxRMyBaBGM5QMVkS0p27yGhRJwRHQShqM4l0wEp0HiY5HJW5Q/x1UbtsfktnkFLpvw1xzxRyEL",
-	"NBPv8lB4cSn4vkic/XDx4f8FAAD//w==",
+	"7H1pkxs3kuhfweObCNke9qXDY6vjxY4sy/O0si2FjvUHt5YEq5IkposADaCa4sh6sb9mf9j+khdIHHWh",
+	"isVudrNl90SM3CSrcCQyE3nnx0EiFkvBgWs1ePxxMAeagsQ/n72lM/PfFFQi2VIzwQePB2/nQC5AKiY4",
+	"EVOymlNNVlQRCTqXHNIhmQpJxs+nBz9RnczHh4PhQMJvOZOQDh5rmcNwoJI5LKgZW6+XMHg8UFoyPht8",
+	"+vRpOFhSSReg3SKe5HouZHwZSyq1WQMlC5FCdk8RlpIJTIUEoudAVEbV3MzPzBtLqueD4YDThZmR2nG7",
+	"1ragH34EPtPzweOvHw4bSx0OnkpIgWtGs+ffx1fIUru+pRQXLAVJzmE9JOPJWpyP/ue//nvcsrgkDDxi",
+	"6RXXmEvVBr8xhw96lOATY7NQjUCdgQNiWN1vOch1aXl2zJZ1PDq5PxwsGPefT2LLep7CYik08GT9AtbN",
+	"5b2GJVDN+IxQktAsIyum5/ZQ6QIMGPEbxsn9h2QucqnIjF2AwkemTCpNKFcrkITOKONDfFrkmiwzyriG",
+	"D5ooSCRoFTZpMb/YZWmJB2aNLds9uf9NfbtLqjVIM+Z//vq/Dv7f+7/+ZVCHwXDw4WDOuB48HixypckE",
+	"yAnRgpzc/4ZcMMUmGZAnb54+f06SOZU0QXJAwE2RrJoQezqnfAZE8GxNVnPgRM+ZIkwRpVmWIVySXErg",
+	"mhjCbt+2I9xBB5q1bveLs7Ovfj8b/Hp88O37v54Nvuy1cbM0syQkFU6AyoyZg8PzGxKVJ3NCFTkbPDgb",
+	"DImQ5CuExAtYx8juCSdPXj1HDGHpkIzPYd1Faubnq9LYj2zBdHMl/1esyILyNQGuJQNl+IAhrrnIUkWo",
+	"Jguh9Cl5dGzPi04UcN1GcxnOUVsWW+SLweP7j47xSOyngtwMns9A4hJ/opzOYAFct4HNLNU9UgBv0cmm",
+	"ijdGuwDjT4aJb8Hp6VSD3Mjo8YW+C0Nibq7slWPfMbB51n5PEZXls5ZV+KeuBqFX+SRjCTVzx89wWTxg",
+	"D3CZT7pOsPT8lY/vNfyWg9JtV+H4w4FiM06zifhwIO2zBywdO6pnfAoSeALE/TYkYwm/dS3ePXj1hYvc",
+	"3DSvpJiyDOKAlfYZc9rmIQdc+6Fzjfa9kX/0qmt9w3gCzQX+LHQh+DBFNFu03t4KhyjPOhVyQQ1HTqmG",
+	"A/PuIDb3O65ZhD6/6zlvjq9fZl4FMn4quQJpj8L81XUO+PtVgf8LjbF5863dfSb4bOgZO3lwrIYEN03g",
+	"AuSaZOwCyIxqWNE1mVNF6HKZMUjt3YzXdxvsVrTG/Mt3Lt62v/96cv+9/evB8ZfqL7+77z+eDB9+Kn78",
+	"+PDT7w+Oj4+Pv1yoXpczxTMNl/AjZS7gR8fHC1XZqYWPkOdqSZMWGlr5n+2RrVTXgYWHr3hqn8y7aim4",
+	"AtQnXkkxyWBh/kwE18DxRPEkLB88Wton/vpPZdb9sTTVXyRMB48H//uoUJmO7K/qyI+LMza5H8qwU8oy",
+	"SE/J6x+ekm8fPvobcVORFDRlmTpEKLoRUflJtJXdl1IsQWpm98DSiOo0HJwzjj8AN3LAr7XreTAcmDGo",
+	"tpL7WmlYDIZIGIP3w+Zo9hwi03hSimhv5XP61a6nGFpM/gmJNiM80RoWS93cWKH3NPHH7iYdEqM8GSTk",
+	"gkf4xXCQ5tJeaAtVZTIin2SlN3i+mBjpaDgAni4Fs5jQGM4cWi7joEBFYzRZa+g/2cJLOY3RliUpo/Gj",
+	"BOrwscZ95mvLfAQH1MONqJkexgAjQcs1NcsqJpgIkQHl5melqdSQjqjuy5vxHZ2r0nhlmbOMC14KK8lB",
+	"AerD8rlX1lE9zACEKE7lKdPPLhw9V9GKJhZYEbBST2FdtG3J0Dy9BWhSNp0isWqwuNE1ww8MstRqcOZd",
+	"NxiVkq7N5xaCLwlA8Z+NJmk3HtbMuP764aCpIwwHmsoZtA7mfrXfb6J8ZNl4fha+Q38E1XHKczqADetS",
+	"ndtC95H/yFTk2FOqae8TKOFP5ABKhpJNA/0MH7QzutTBgguqDhbb13drcf7k1fMXsFaV5Xcq4Y0DW9AP",
+	"z+2b9x993dyRmeRphd3WaGbJzK2hIhe51a4VWc2FCuK6IkwTBfIC1Ckx3H39mNAsw9vdb6CJVLVFJRLo",
+	"tizIvzNZx/UOlBFXc0Hcg4TpKHcEblhjGueNLUSBXC0CItRkCUtRWHKimrImrK+InlNtgMWUWVtKpkJe",
+	"HmKtt/RSKOa5Xu38FoLPiMbD8zY/b56sWtlyBackEyuQ5nZRhBox31wv1sJ2GGUjSwlT9iF+FtYwV1i0",
+	"/PxoFRXSf3RWU05okoicawceZ9YSgmRM6wzISuRZaoTUOUtT4NFjXbaq7m9LGy8p7807Lp+2biij0f0Y",
+	"6EXHypfp1gieK9jEcwwxv1N4dVyAZFMnyvZ57T/Kz0f5eOnKRmwLRxxAY9dYwrmCmgKNDAuOUqHzCkza",
+	"uGHBqNwd2crrN223xPIMchTmj43yffHoa5i2sfbygJs3s4Nrq7mnvV9dxXJe8h2dVGwxm6d/5Q3lNE0R",
+	"L2n2qrSUKc0U4DVa/vZk2HERblqzv7WNMma9GpveeINOiOpd0vUO3iyv3I1SvgDKRszj443SwTZM5VML",
+	"pF9Kx1c74dum4e1Gtjn5Gh/2n5roX+b/202yJYjKCFpimZYzlrf9vgucm/jbjpjCXhifw/VNF7EXBlZW",
+	"TlLEDEY0PQdFGLfySkYTFF4Eh8fob6b/yiUQmimBD/z7m5c/OxniGdeSnvGShcd6qCeQSpGcF5IGKDe3",
+	"+fUCpIYP1uVgpFqWgJdG7BIPz8w1V8Kob06+rfo9v2la11aSaXjJs7U1Yzm4vFPQYVXF3WojKtxTRKw4",
+	"KXAJwWS9IFao9ZafpWRCMr0eDAdTmmUTmpxHbTwNASBiXqC6KiIqylKihZfbrFDGbAwAikNUnVsDRI2P",
+	"bqM7oz0sjilJRhUKWs4wUzgIx5JqGKGjDNLxYbe9ojpwzlPQIBeMQ/qYKLEAPWd8RiBT4Mx2Q7Kas2RO",
+	"FF0rwoX9vZBfy+C/oJnTXg36oxRUniByFDWicstEHTpGTU+pppmYlWyZVVgvQCk6a1EMqJ5v1uCdMdYP",
+	"1LWIKiupsXv7zKhsiqhpI+j1dHZyqxUhL1Fzi0Q9DBdL4KnZQ2PsH0sGd2X1rlSYs7OKqpluDS1qjAtx",
+	"6WU7qcHOv1qsLAo+ofSPLCYhJULpEadcqJ6WG3whVy06qsG7FnsjS8BONFqCHC1YlvU3F+WcaXUZ8NgF",
+	"+QHal1Ha17AMkygwrUIRHBARkqgawzdces+VyiGtOM3NNGLFYaMU/RN4U++qvJyuV4p114FVDOFnH9a3",
+	"0gceV1GbGrDdh/zwPWSgrXWmtoPih55mm5iO60fpmPoqIPSr3wfkyqblppVv2sYcrDf56jeIG2fopoqt",
+	"8B+WQ0dWl6YSVNwQFrtZenCtFkMe40rTqGfdQs4Z76wfFx0UUfHCyD8jBcC3c6IshchGrbfYO3MDEwmJ",
+	"kKm7xagEe41pISH1l1iP7StNs8gmn3vTLZlKsUChO2XqnFCeoqPazCWBJnNIyc9P3r6pXZs7cCJB2XGZ",
+	"sQvz4Mw6+JQWy2VUaqrc0j2oPJzysHRHeyTz66g5oCpHGkE7D9P6MXYg+g7MPp5k9m3vsfeki+CkWfZy",
+	"Onj8a/ek9iqt7/4cWsz3IV7zkDhR0QU3gg/wZIpIjBa1tnSjzdVCNw+jYSW1zbwvb+cqzL6AyT7YfUxy",
+	"6X02dYHnNp9SZa1XP6+GrHfjJ+dOqmEv259H7MOSSVBbzd0ampK2IA4CJcR3YiRUsG+037G52hImV/LU",
+	"Leja+sKsG4pmmVipXfrqzG0icjWyIemjPB5oZ+BlnygnOaDNRQrtgj4VmrKW5litTq3n1jO2bUDHBh7+",
+	"xj7Yxz82FbmMOclwKy0uNzmlCUTO6437Zcuz6dqMGzJ2Ytu762Jixzn+63xnwWUWbDzBQRZ2vZ2D7Irs",
+	"b4/sbgeCkFv9XoWgF7C+tKcL19/XvfUC1rvxaVU5e5XCeJ5lztpuqBQfXRO6ousNXOTXws5txhi8v3Gn",
+	"Vplt9KD4N4lYgor7twoOV9JLaKKtZrKk5gKy8UniHP+yII1rKT+KWUS5tUGQI/QpRLS+pdIS6AIjR1Xc",
+	"RjlhWcb4bKTy5dLoMJBGQ9dhma1D/pPI9TLX3pjNrG5nmPOsEjVYUukuqWknGQOuRxti1BKRQssPZSNo",
+	"82Yxe4eUaKGtnHBVM2kKCUshHbWHZ14qrnSE8bWx4bqDTi8RWOoM3W2Q9j8vYgBlC2dQWKLsThkmOxg5",
+	"PXd4qKrU37qKNgEQWhcmcp2IxUYb6Uv3GMY2ZSxZb4uQS8kWVPplNDHKYaqVLDCkdgKZ4DNFtDglKZtO",
+	"jfBiDSRWh/G+NZuUpDbGHzV/zOVSKNgQ8NsW99mJrWjP6X5AKZf2E/15p9HA5jeDRS2Rx04Ci0abc/QP",
+	"pC3pHylBdwKZ05RwQfDZU6tGCIXeJOoi2CYi5y0cLvfOsi78eyvOgaMtbqsgeBdCFVCvM77ZAyKAq6CO",
+	"YdkpWL45/PLb3CUlEEZvjCY5Ra1cJe4SE01+FLPvg9O2n7HB3IpNE4PbnOofuOuSCWLhpAYKGePQf7Tg",
+	"lYsMZ64Iz2/i4pfNTWmyFv+ms+KWsNBBcDj4cDATB+7LfyrBD1/T1U/O+1r69UCds+WBWNq5D/AGMczF",
+	"hRO0qblmEULPQTpW5cM4hbScLuTcAU3mVv1l2oYbuKiHIRFZathjCP3sBU97yDVQ1kikdEzD4vzDZt5H",
+	"jUA/itkO1Ifo8m5YffhRzC6tPhRk11uJaJgGb87gpIBIkaHfnSbamln+8Jan7a0+PS9bq72UMX2jBep2",
+	"WHcMgWfO5dPbGv3Wv3RTZhkH3+1sMTszSu/fHF1ZwQ5YbWNHe2W6ldVcmv3W9nQpFvy2RA3e0CCBpgeC",
+	"Z2ub85YeYOCgUcDyLDtIBNdSZFFTgws+2Qlbh4WT5/rzNMPeNwHttXlmGxG6yN22KwpEi7NVCDQKbQTJ",
+	"LjA4BPbsF3VxGZfHWbeL3shaMc61xGzf72Gd25CQhvO8zrPYtpjqyM1qRUYh2YzxFmHYpULfU8QpOxhL",
+	"Gz5MWQaViFoXg2tokGUQpT2Zb0b+V26cZ1zLJsdweO0WPiw27gZvPR8Dt11geDiDTTJ7N7qYIS6THSD8",
+	"O215AR1IVfo5vmQ7eOua1S/WQhqq0BTM2KlouYIRaj/R0/8ZVs2cyi32fsk8k1LaYhXLjUZYLyzUJJ5b",
+	"nqay7FF4J0jvlnQPq2H5N5bo4Wi3LSLzZ1j5UIz+ONHlp3luwyumuc4lnAb7PtMhMj8VYM37dpj+TuDP",
+	"xWvTYJ0tgG9Gw3QdQRXM/2AXQICh7YQSr7qYy8IqCM1Ehz0d2mWh31QjL5uL5R5uz8W6ouK3xYm/9IHa",
+	"2xCbF3fLcs2jKgAeVIv7/efZmfr7+7/+3f/Rr6IOJ3Bg5iI+9PCyp1cDiN1AC0SqRa62BM0lccsVv9qs",
+	"EOBjGKi8HWFX4v2vfz+9wv8D9hniyvJYQC9nv+VwShY0BetPMsRv1lS/r8uU+KCryiQ9+Nfxwbfvv3B/",
+	"HLz/yn/15b/1Qkr0kRwkVAHJwIyrhiRlM6YVBgEzzkGS+Xo5B65axVbcdvyogtLTvMjVubNDAzGqj62R",
+	"6AoRMHVKMCBB8CLYyTxw2Bl28LJwKXopTuWY4WdEeild4dep8+InlCeQuTytcy5WPCrhedndJT5dJtvp",
+	"pau34DOcgr6BTkdbHmFOU2uUdzHKfb3baG3a0nDr3pmse5fAKWSDXhpFTd+J5udOMog5pTH1kCmykoLP",
+	"vE+CiAtX87ECOYSXs4uQZUY5EIH+2kPyy5xlGCknAauhhtw+LsIYTJ3xcCaPi5Sxc4AlTiY4+IlgTeb0",
+	"Amz+Zz+fUjVb71N7knIECs9c7VAxDQKvOiRG+rdZAGDgoeZixU+JUyFGCrRNU8Qlm7UzZSHQ22+z+dw8",
+	"uLZCuFK8fq3eL1PVJAuLmqfkOEQSS1vfigsOvUiiPSsvQLsUfBfwMMa/apTfZti1a1YdWbRYBs5RnU1y",
+	"xhIm9hu7/VSuRzLnh+Rnl2O6wFgsLsr8YBdFpfoYi+osbztDdCRDtMXm5SG32SxdW9GlzWCNnfU1cPgX",
+	"vxdJvoBY6NaTihWJMI7p6Ns6fUtTWSKMVToG84vPijeP2oz1yvxfpCJRR96AdeDV5EX65eNqcfKhdQ4P",
+	"iQ9NMggq8wwME7W8mAt9xi0tKm04DFUVZjwBDlTPMWmI6UPyDGnZlzl0ijoueohyRVV1D0G9lioM4g/N",
+	"rBlTGlLLcbcFoWQJtNRnfvfme7IESVzCKdHiHLhV6EqilSui+e2nL87ODotPPeWq+BwGbBSjAhY0I/bt",
+	"Io/9/uGj4+ra1ZZK62swY2LJtUPykmfrcKTuTrABf6GAp7k+m4os48tcb657GQBsY7m2fCcWfNma1+6j",
+	"BWtCFd72Bu0zoSAlCvQpUWDD4zWdZLhR/CCWUY+kK4w+ar2eyk0PEIC+SjpJWYrq+sJ86imqtZU3+MX3",
+	"UrAijyEQLIKhBUlFdOELphTG8wQtPpIygL8F8aVe5zujybnaLpGhrRbla5gy7uKGzVGZq1uiu9/wA2Uu",
+	"dpoR+7ZqKVFZjhat2U7QrjplfgJzlTrOl4mZumTJy9aANc10Bh3gaHL9d6+fWygbfcgu8pxZJuc4YHSN",
+	"F0xkeN/1l6r/w7+y0U7v6yziZkrebYeCLgC3Avj3cYrEK8Lp6Ntxo18w1DhIXZiygeGJQ6dbumBkNNAf",
+	"EhuLGRgYir7mrGXOZwqL5xMtZmBuoVPzm5UXbXTT1KzPqdNSihUoje/dM9pBznWEy2HGyMiHcsaEN2ek",
+	"C4+UekwklKfMSLwoYWNMFc2cgBqLpE7mMKIrKmFUso00H0yBr0daUsajGcFN9l4AFxFwKcWCKRvSqwXB",
+	"keJLYjPu0rw3FDfG4X82iO2MfiMMKuzP6vE99GlvO1nwCm311lLCFKSEdGQWm1HMM4wkFEEieKp8RRt3",
+	"rLYydDzkOfRd+Pq43Hfh+PD4+CQSEF1aB+MjPZcin83dJVlj1lY2MOKCwlVtmP/+ycO/PfzmwdcP/9Zj",
+	"GY4pjKrddbYUG1S+XAqpHcmFobwY55hIHNP8Av4FUoyMdD2SYIAcVwf7Yjjrni0dSZhtnuEJsY+dEshd",
+	"ew7IDwz3ODghWojtfUpKyKhmMGUfILWcjkzWQfAqFW7C8F+PrsNBCWHe98iPLVi1JYQmvmf5DJMdacao",
+	"qhkWhoYZU752NkCSUAWn5ByW2silyrxakRS62+Bs5aytNLfoVK2vt5xsSxhh3dxRv+FsDaxyjYT+nhsJ",
+	"CTAX8txpJ/fPbVvbORb9Vo72Dsp3JdQtLCsqEBSHtYO4g4qFYM/hNaW1XN64sMnisWHi1zDtXfV/m+pX",
+	"c3phhQLfeaKrAtYuUayrKsbrEvrXQyJwlXH53O+s38aN1Bha1TkDXEv94kfH0RypH7yjJhGLBdNeYPDz",
+	"3COeXnomSi2//bZ/blfpkFvrn43KEOnLJGvnFoYYBuAXkwfYhMVH5o6esIsK9LecL2RF0wWGOS1sSJpR",
+	"hWDV0o7itctw39LTN5M0gZEVp1S8RVdmy2EDMTji8uutcQvr+AUTdOGWa1BDSSR8+E1VKoySSgRCqA18",
+	"xxCaEVKolBJrFO9hyqY3eaRczQWWx3bvxESk1jpj79uXd0ntz/kgjB4WCo5jyhHJaIolJUGrQ/LEg9hp",
+	"ceZbX2gxorZNp4wzvY5exqgLliRS5Qt5Ysobnm4odc5kkH/ioiTNtYhbVlKY0jzT1myKziXf4OrIvBQf",
+	"zr1UZObVqz1B6vAtZCRaewIXdqKaMIrBlBsEL6+6jiLeuy2HKmS4b7qL7fZR1rzLP4QK4AJ7xgv8ZB5F",
+	"Q80CRL5ZfHprnyuFGbTh+U9uEZ5fTWhGuU2g21JArzcX201gdosk4KMaYtEG3lIW6HyI1yF4b2pJ4I8b",
+	"0i4VyrGrVI0Q720XsV1ORvUErpKUUTvLfWRlVJewbcplYwN1KExKF1CPgcJ9Vd9NGCeevFddxw4UiObJ",
+	"7FWHqC7n0mpE9LB76xPVt3dTOOTqgWBbIarnI++bDi4sAa6sYdj1ZkSxARurCm6EniiLfwNax0Usmi3n",
+	"dGR0A15JmS/d3RPQm55Yi/NgTB519pTZwhq8A4mhPViqYWxurqBLfthohbERUc7UN0qdgtJUYxb0w6ic",
+	"/R1/olhB5Hf8beSiagt4bYxirsb+I4EtM7oeXdAsBxWHyQZ7ZuwFjRZJXFb3iV9BGoo0HI1Xu6g1NNXO",
+	"w99Pj2jiUY0rVXZQR+EmQtVIa1gjxja6agNqCyrUcKyCUHF6rGNCFJu7caFOYNEjet/Bqa4isQRutw9Z",
+	"xU9+6fuvWH3fO8+/saPWL/UbodZ0FyBVpIy4cY3vVt4apTJfTIfyXn1S+q7hDrl0JuE3fa+bYKF58PWm",
+	"bunNm6jwuPV6tdhgMevDjS/e3V297i7E25wbBUM5718Pz1z0vmpyj6IOkVf9k7nzhfgWwqEnhvlzBuZQ",
+	"MYpisczABnEMB7CYQGr1H3uwkvqfJEjKzwfDAVu4MfCPEaS2GYJaAiRzw0Yk5WHfyn+RhYFEIjFQTSp7",
+	"v9oCMwqNqClg3Z9Frlhi7k7DDHEuA1XXRzVD7TtmsajmWfXVwEpVNAvyfHC/SZ9VM8x21txGWbS6A73p",
+	"w3ddgkIdM4wb2mTENf8rEyx+jHlIbNBM1F2A6cReHkdjIwYsaaOgWNbSvYpvvn7Ybx0xTC4Vq4qHGbhw",
+	"mEpTFHEBMqPLiK01T5kYhXDAHhFu9o0iGrBP/gJebFjoYHQyv8RLjxbbvJSOJNC05xugNFvQ9jYTCwfo",
+	"Pg0ItoDiVvCzYXWOLW/tr8NVVUHTgG7jjMIKy7N7cAwraFNDiTJIY3JcQN0qIkqx6s+RcIzXYhUthMNc",
+	"s4d+BlesMtlvwh/YLJc2Ammrgj71uD0749BuuRVEfrZIKpJLadqig9DOWg5hhlVrsW3P/lzOEzbXKtiz",
+	"kN5U7VyKPWNqKyTaOa0tRIVF87A+ICf+3Z5TWSGoLCBG5quWWLOhn72o2Cal9aV5696KtC2hWRZqMTE+",
+	"BQk8AfLk1fOeC7GB6r1Q3satWYy32XPNLCZ/OkMygYTmCspHTFLWu9mXR5QR1sW9DK8LQGucZGP0gMob",
+	"sgXL6BdAt03/KoTjpfVkV5Wyr5IcGGNvc2yNs31sONlFvoybmVxGSVGrQWLQOUsrPZ15NWS2VoW0pQAw",
+	"zBjnpSZ8c5Hj+OnGStUb+kuUkfozlJ6uTQr6E4g5VxBpYpRWxOn3TGXBYIlzxtNSV0vHZEbo3oi3tezT",
+	"77ERJCFhSFKhkSmHyawZ4tfj92NPoD4329qCceuHG8UX1/zLJRd0dZH8ZS7ogjXhc5kSkAZwZeW91ihv",
+	"OPBVn6J6b/Xp0VZO9reNvJp7Cp0wLc70/lXSLlPm0dcc37JLYa9ibAjjsKz2E730ZeYQovdt1tHz8Rpi",
+	"K5o3lCvxcMlOKmH1RcVNTWexuG3QZLIOvYBDAbMtU7d2Go+Bey8lFeHKtwvO2EmHyv22pgyz7yCOobKT",
+	"vYYwhJVcnpBbm5pupuU9Rit86lpXR0+QZgvRggrD+28dbV+iVk2TtN1Y/Yl/O05feTrQPM7aeXZmjzuh",
+	"ZgTWXinarODq+G/3sTUNmNf60UF1bQ28uGw9r6b1vm6kiuMCNpdIcsn0+o2BRVsD5npuVFWAGpKxmowW",
+	"56OLk9H//Nd/o+CLoEXjK1CJEeNu6rnWS1Ql3K04Qh28tVdh9Qq9p2xaflGLqVJJBnNH+dRov4gyPRby",
+	"CTWgaUvYcH30J6+ePy6CLGzBJRuYbAPj1dA8YmCihjUgqZJqbT8q5wEf+giPM+7caWpo+zHmKdMkE7Mh",
+	"KdGBGoZMhmHwWmRiZleDxrLDM37Gv/qqKHCpDr/6ioyf5HouJPsXDvOYfIcAIZWjI1/Q2rq/RLUC0wht",
+	"kRPGCS1gcHrGW8Y9y4+PHyT+5Oy54XcwxiHHRxcnodbFEeINeR7MX+e+bI6z5hCsiWP39Z1IGeCW/v3N",
+	"y5+J4Nn6kLyzulcILTOwcF/9lldyIKvj+uByW9VLTLGvwuEZf4l1hHDDiow/GibwaTwkFEtcFN8NSel6",
+	"/jQ+JePS5zEW4ogWxTrjb9kC7FJe//CUPHjw4FsD2ndvnx6SnwSHte2IUq08gU+8+X7ovFScOPXZfM8p",
+	"Fwfv3nxPJqBYivmWDg1s0piB17NSwZ5K//56jozN7XYNQYsk+RIa+mnGBgpjWyDxjI//bUWZ/j+P1LjI",
+	"/Jegc8kVhvq5fNSslPeDFQeKLCdba8ds7/7xfWtzUmIBCCilWZYRl8hyxrFPtauWwBZwSN4AT8m41qx0",
+	"bPY2AYLVJbRwvU2x9EqWEUWnkFnV+f5DNEwpm+s+9nUjxm5rZj/jZ2/pbGywBDOU1iInEmjqZtAiS8kX",
+	"D0/uf1msW3AgkCnwmUzYCBEoX81Z5vH5GVouv/oqIMO3Dx/9LZRisfn/6rF59ndiJXjyu63a8Lud6Pcz",
+	"/vvBwUH4v3nw4fEx+Z2MGcfUmNE/leDjIRnjJ9vHBg2mY/I7ntREpGuSUM4FFkMxuzoNtCTB1bn4ApuO",
+	"ME7GRSmE8ZfETXhiJsw5dewAUjM4F6VmDXi4mNVmM3aI4HBKxtZ+M7aVsGyFATfkAzPkVMgJS1PADTCO",
+	"DQASbFmGuq3fAjascCYQ/KGo0ImVA2zm0NK5+P0MD80MXOjRVOTcrxiNLEuq527B9ovA/7CGWWCBfqRH",
+	"ZqQF6LlIR2ZAnNQCAWmH6jmBD0xpdUrGT8yPY0daTCtiX1R+sG/NYOYyy1iicd8FVo/C925obIdd3y3T",
+	"trtS6UU06K6osu2YDM4XNdYQSe3kJ/fN5EuJqVgoy4ys78fMV6IL15IOCd2WZfGVV0pN6wyy1Iq2jP08",
+	"eLpLus4ETUdaiFFG5QwqKMlUUUcuYwum/buPLLK5PHdIRwtIGR2Zy70+gFnkGDmMZV1HSAx2oEeWTHzP",
+	"pEATlNiEITElhieckt9yoa0rZFxU4AiDPHCof0FZZhiNHQKbviMfX9H1qc+QKic2DgM7Ql42fg1arg+e",
+	"mA849mA4yFgC3NY9Zr6uijRS2JImczi4f3jsRf7Kd0VdlMEbn+tUvtqfvHpeaq7+eHByeGzfEkvgdMkG",
+	"jwcPDk9wcIO5KBiaGxuFkgO4MAI0ehQANelAV8/TweOBuSOfmAef2ecw/CUUM2hxYRSPHHmFeLjxSV/P",
+	"qFlpKLM5+4Ri5YDCcHoO60Nr90B7jHkYBYQCivYNLzvSbQXz9sXwmXP0MUXMS9VFtaxGG5rQI1ceZtdL",
+	"UiRk7XVMbruh7XLqVagFWStyJKRtQpSytON8hLzqmjbg1RsMO+jx4DsMHfj0vhx59vjj4P7xsfUdYGhT",
+	"SJEuMSDzXbH8zoqegZLQboU6S6PEOp3Z0lqoM1jyPCwFl7bNERZ9FIpeYqHvxYLKtdOCSnoIh1XoLOZN",
+	"DOioTYRMlQ3WM1xishbnJe5Qj8b1HB2lfD2HhYLsAsy9uJQwZR/GVgSzrX7GVgBBhIEssy8QuqQS3RtN",
+	"zlMt7r9H7iMUBHovZ67GkLpUn/6SSH2dKFgF6WY0rKi6u8LDIHHds/3uavp0C24iKr7HXqSqxUF9brUt",
+	"BTQrt9orJDyr55dO0bd1Z6gK4j2fWr3BX/KTXFc0KiNcn3FzuWK5xedGzE6EV6xQMfQZ126Oe8rSh2/T",
+	"ZfTTXLlytlWst/dZranFtmj/C3W4vOG5kn6FvZTeh+iW70S63hnKNbt0fKpatVwjxRrOn1wTzvvqrE2s",
+	"f1s6M2sO880CHIszJD8H6qsGGx2ybW732BE+g3PdP77/B9vRFTnBd2gIoVZYmBodXCI3mGIYb4mN1hhA",
+	"6WY6khAqlcW5gjWUmClCMcYAkDktpLhcAfEFRA0jT4cuo7FOoW7Gq15Nt4xGzXZs96BetHm8+4m7kRj5",
+	"pw1SZNJcEK5y4eAaCOuKy7kiVbzKdQn7/dXBuBaEcltx0aJ8J118LEw1I5Z+snSRgW6Jo3AXpiGTmfBF",
+	"wVlEKrOD7Ol+6vHGFC0a1yvFf2+9jv25rpEsnKty5wh75cVcEV3t/CWMJTbspyG0Rc0LM9ANXLoh0fcl",
+	"//xuzJccNsJ5Sw0pwOP590g1S+/9rB6UDSn5TOj+eq7HYuPWQ7yHi/IyIh/BsvDWerr67AXY3e3miqT4",
+	"GtDNSGvMQtoiGd795ZtMuFqVVs5Mt7q6j1xDShRxr0jbTkKuXel2/D/3nX5HXbeKul4ALGu0ZU039BxN",
+	"NRg1QrOMlIonbkFSNtv/2ijKDn9HUHcEdWsI6p2CBj3NKFYCjdNNubBpq2fwHwX1XRsiuTnaLNXWvuMj",
+	"ULQvNzsHKlPLJjKqIVvvynQdrMBFp5A5uN4KZT+KyDKR6wKevs1wKyyxufCeHByFOQNt4B0e1RB33u/w",
+	"XsDaB9lfK7d5AevNrozr8mAUgYItjgs8+27HxTKjjGv4oH2kRUo1PTyH9ThYKF0Ml3VN2C4vkKmIhdL6",
+	"EF6gevi5Ow5w+Jv1FjxXKof0Baw3mgC9mUwVx3drbqz97eKK1PUUsZdQ7umqSUgllnr00eaN1SycdZP9",
+	"hTi/UYK4JUJYr+O/lQLXza78yrYAg18llEUX1kyINHYJtBlCLX5eJy50mDxvgWGzldy3JdoXsO5jzLzN",
+	"/GD3d+kLWO/FbHnHgm7m1rSGxm1vzaMlzdUlDCElEotaQHDYuwv3Dtuv68Kd5qpy4WLdJ7c4CSpfQNqT",
+	"AuzTuycBO+4dDdzRwPXQwJMkwR5xBHltGiihbtbrxH2hqd4J7jdhFe/sE0qbYJMgsgTJRGpz1DisdmoG",
+	"sZv7c0l5oWPTDUt5dzYTvd/70HqdMbrY0pyY9hEGMzHrtkr/KGY3Y5XecRZH3M5dbk2FzMTBp83a7WoS",
+	"7ThjJqzCeisMB0shYWk5Yj30kIgty1fWj67qfo9qGz2WVQ2SR/dGetmMh5MrL8kyfZ/kTX3yrD/GJKNK",
+	"beGy8IVETj58GAwH9/HfB/jvQ/z30YcP0c6vPeAG3JyjEm2rEblOxAJ6e1Beuuc/9UVp13CtFRr25w60",
+	"3tyR7FrFxx/FbLMrp1wtYRcundel8frnRpmnjz4WSaSfWlnpDAwnHVwv2DrMe6FL9G5MdW64IVnN10Ya",
+	"XgHXxMpi7pNrM1+qvB0F5LY3izsnFD7dIRRZhwcbfaw/hWdvxtt6nXRS2ctmiqnVMLkOP2ijTEoLHdWe",
+	"6/CM/ix8NQOjL3Cj7dh6ADo43jOanFv9Yfcu1AqI/wDO1Op+9uJWrSyhW8yupRPfer3h1mxtRw7Y+ipt",
+	"zB0x3DwzD2CWFtbQEVPialN2EXmcXx99bNQA7eHL3Q9l3hID2+UR7VZa3W7Bdnbk/21QTNMLHLv72iTG",
+	"OpLfDEJ1SJHVxe/bX1xdzSb5YisGUQFIh7AZY16XNqo2J20Ti34QoejCPUVQVhESq6f5emJFwivW5Moy",
+	"w6PNDWP59CF5wtehoJVlqbYnGU/teKCwg4/NWGeYl9tmYf08ePEfzdZ6J0jdekGqxSq7DeNybCcUV+xd",
+	"s+mVe+NGazfdltI5Fj6nhrFhhzbCbG0OVyPL1+Eo1SJNqKaZmF1BK3bFVxGu9Yqov743oCkQAzsOhGLi",
+	"oaCgW5ZbS6v67JEhgh7u1S4zlEeMp+7RBlLUgMoJUJkxkB56p66GAijs9MZddhudmM9tVkdfnaxscmy2",
+	"Yeto1nituFWDSYcEFEOZG2cwW6NaGdlJRtelSnxiOkW7ehLQIYJmw4HrFVIFyAtX08ab/50FXGm6xkJP",
+	"57D0VkEzVSqSHHmbEUl895m6coccc0scfTqH5NyKLmKxpBKs8dHlXroyPm2Ymcr1SOZVzKx3m+vBAT9f",
+	"McYD+3t3PDctztQOu/u+b9Lf7dRpb82mrp/D/ERR9Q3UXfStab1mt7rMjmx7nKOPthrtp6OP+EWnkch+",
+	"7w/hJ+cu/VMZie7I6vMmq7eGrGrkA1zLtdMhbH/FFV23XtlbYbut/N4He13P6/dBKKhF/uZ6A93dXd67",
+	"v7yfGcy4u7nvWMw2LOZJmnpOgsVKjFIgWQq+Wrzt4j0kwNOlYFzbnGeZZ6AI40mWp5Ug68tf5UdhhqOP",
+	"/s8t7vdn7pW7K/6O/v44VzwPdLfPa374saPChfM2/F3CjAleUvXDyrHCJi+qCbgele76hoJwq7dWWxzh",
+	"/W+jsWibBJF2BnEni9zJIne88LbIIiWWVyg5HaLJboQPFGhaS9zXQSsWYC3yp0VZeA9v7PhFpiLLxGpI",
+	"cp6BUi0mEM8ZKzXBffPadnfOa1zrdYYCGJiYWdq8LBhNalZx2y9Xv86yvmwr9tr6ueaD7W2DcYRUAsmE",
+	"OIeUUH3LdGpcbx0F/ixu9oCReylPfXevfN73yqtc1zlwjCu0Vda+6rVy9NH8Zwtd1iD6nR57R2OfnR5L",
+	"ka7qPp9bp7qaRd5TQdKKKKXSUmAvhfTrh5fSR+NEvgddNFqHLgFCF4LPWvmm+d6J5hgTfnxIntjTR/+/",
+	"DbbBJp+2CySE9jq+lDpz+UHUtk7gQGwDnYyq1hCSpVAs1s3Nhox8/aAUP3IciR+507zvuPcd9271Aljy",
+	"FRWl29cy31rTDgFBRx/9n1uIQK+KbOI7MeiOkP4oHvuQS29EomERqlwNAb6CgBTopiSCNGHsW+misS0s",
+	"rmzBOiS/uGuaLtnIJhJAkVDArFUfL/dT2xNdU58+sKLrpgGrJPm00/adJf5OHrhjY7dGHihcfFe0vocE",
+	"8X75Cr8Uj3/W6QphH5uzFQoI3VD6gS2ZH6ZtvX1aS3vVsm7MdTA194CBnBTZaTUFx6XjXyYBv4EVf4Ak",
+	"/GIvN5yAb/O60zB/NxML6DHE0xQr7s5N7zYRdJdc+nbu8PoJOmTsF32Og3hZbItav2V7+lkvLn70MfyN",
+	"2a725c35RuFQ3tLZtXowKxN1pPJEYGX28hm4Nc0yrdi+mYdvxyz9cD77OKZEoHXVGQMNWqVrThcsIVLk",
+	"GhRZ0DXRoNDrsjgkTziBxVKvbaEIqyjYru9Z1qIuqHak+bP4PCv73kvZ7soKevLR2ym673cn188RylnG",
+	"vTmD5+/5xEN1g3hefvCzFsxLO9ksmpfhcx0Vs8rjt5edq7eSKr919LH0aVMJutLeBzcD4q4mu8VTuypL",
+	"VxoylJ+TkACrlZ8LAN3axFZMUK4KYq4+xtHujSFgnaT02j78yj+7p5ZfrhG+WYMVgFA/43RhxGEDvjXJ",
+	"QGuQJKGqtR0Y/ufyVT+vk9CrcO5RUtI+74FyLfRen6OD5vHBDj38uSvtwglMp5BoInji3awTkfP0MdHC",
+	"JmNWBd2xG3vkFjFi6dgHxinQ5id1eMatkcClmfG0MF97I7A5ekUWudJkAn6AULvAvAI4RHjRdsVMD894",
+	"i7ZfPbE/gKpf29AN6/vV2bslnxpi3hrhbV972FUJvdqaohTecokcfWwSas2L2mBljp/bMgxiAegmCRzB",
+	"MAQUaTWxY6S2lkci+DRjiSfplQ3iaCpm9qU9UektcdJ+bwG3FSYaoDuA46WySwLZxXquiOx2CT2Rvb3a",
+	"XQOvbkgy6KqafHs4ClZdri7H+ZBX7j4uUXmbILFdqeUKlPo0VPtMOMN1VIIrb3wv9porXJS302xzKza0",
+	"o6ZsTcqdCmnFY3tD+7jJ4prWXaKCF9O7dP03/plrRDo/RwcLDRrFHo+hroWpAjQexOEryyc7mFwJrn8W",
+	"9ua3vBfG5ifv5gD+/Azph3Su28TO9riN3TAxvRUROUaVKzqDLi71Dh/YlpSu3AzozTJjNi9oyma5BEUm",
+	"azSAtdm5ZlLky9FkHe0i49vxlNrgnMO6VwMZZE0s1XNrtZdihZYUtoDTUrA8Rsib3xJxARLr+bYtlHEN",
+	"8oJm0YXORW4Wl9Lo4q5TbcJz7rgm3DHssJWLGhJ0mCgXRai0K3rIFtDV02U1F3TBunD2F/vEdTrfcIYO",
+	"cCU0y0DuKFyoWsIaHUzDfo5ouwwbPlGKppDCyGA8bTYFYClwbeYtwN0vPOwuLGyXMlBo8eWPEDusKCgT",
+	"RulgIodViwLpMktZQ/I5rH3qUGGPxl6tU+xeiYlEeg6cCD60vgjD9HyZoTZjVEdgWId79553dMAHmuhs",
+	"PTT3LSWznMrU9s9UzkTGXBrUSgo+q1QyqfHdRPApk4uRc4j0K2fSqy3anT2tijF7taS1rmRXNrSY375C",
+	"iu0GtDItXD8D6xNZtW+DWQ9gXjFAqktTvPmg1VsUuLTfoKU/RsDSZxKsVJK8ze3Xh4ltkieOFrCYuC20",
+	"N/Nzz3zeXfxwEz3a99nN7koUdMO1x4rtkE32Peyjj7kCuSmGyQJscO1H0tUGCR/YVdDSwm9o96DvYSBR",
+	"IO0h9dAKjf4H8sKvJJfZ4PHgCOnDrb0udf8yR4+zUTJcvp43U3hFMG4S0cCx26OL4QrIH94vwag5gmvq",
+	"rEKvecanIIEnQJ68en5Yae8ce/+pBFwezVTRkLn6Zr1TS3MQn+loVxL0rYJrT4yIr4ZESwYpmcBUSNtT",
+	"b6pdbwYfr3lP+fZLbvbJWpzHrForppO51+7mIiu67duC7BXBLPQDdka75niva9FKeB6r0HkTS6FpURrL",
+	"OyoiR5KnDLvrDiute3FENBKWR3EmmQhMS4GPIVNjRjWsqIexIfu1jT0vr8sG/DVH/EHIAOZSRxbBs3Xp",
+	"/RA4++n9p/8fAAD//w==",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

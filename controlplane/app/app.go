@@ -120,7 +120,6 @@ func (a *App) wire(context.Context) error {
 	if err != nil {
 		return err
 	}
-
 	registry := gateway.NewRegistry(postgres.NewGatewayStore(a.db), now, log)
 	tracker := publication.NewTracker(registry)
 	publications, events := postgres.NewPublicationStore(), postgres.NewAuditStore()
@@ -163,6 +162,8 @@ func (a *App) wire(context.Context) error {
 		}),
 		Settings:     ladder.settings,
 		Profiles:     ladder.profiles,
+		Departments:  ladder.departments,
+		Effective:    ladder.effective,
 		Audit:        audit.NewLog(runner, events),
 		Publications: publication.NewService(runner, publications, tracker, now),
 		Gateways:     gateway.NewService(registry),

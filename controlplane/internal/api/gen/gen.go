@@ -634,6 +634,70 @@ type DeletedChange struct {
 	Publication PublicationRef `json:"publication"`
 }
 
+// Department defines model for Department.
+type Department struct {
+	CreatedAt time.Time `json:"created_at"`
+	ID        string    `json:"id"`
+
+	// Name Unique in the workspace, whatever the letter case.
+	Name string `json:"name"`
+
+	// RoutingProfileID The routing profile that is bound to it.
+	RoutingProfileID *string   `json:"routing_profile_id,omitempty"`
+	UpdatedAt        time.Time `json:"updated_at"`
+}
+
+// DepartmentChange defines model for DepartmentChange.
+type DepartmentChange struct {
+	Data        Department     `json:"data"`
+	Publication PublicationRef `json:"publication"`
+}
+
+// DepartmentList defines model for DepartmentList.
+type DepartmentList struct {
+	Data []Department `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// DepartmentOne defines model for DepartmentOne.
+type DepartmentOne struct {
+	Data Department `json:"data"`
+}
+
+// DepartmentPatch defines model for DepartmentPatch.
+type DepartmentPatch struct {
+	Name *string `json:"name,omitempty"`
+
+	// RoutingProfileID null unbinds it.
+	RoutingProfileID nullable.Nullable[string] `json:"routing_profile_id,omitempty"`
+}
+
+// EffectiveRouting defines model for EffectiveRouting.
+type EffectiveRouting struct {
+	Fields []ResolvedField `json:"fields"`
+	KeyID  *string         `json:"key_id,omitempty"`
+
+	// NoProvider The rungs allow no provider in common.
+	NoProvider bool            `json:"no_provider"`
+	Refusal    *RoutingRefusal `json:"refusal,omitempty"`
+
+	// RequiredRegions All of them must hold.
+	RequiredRegions []string `json:"required_regions"`
+
+	// Revision Of the workspace's policy; its publication may be on its way yet.
+	Revision int64 `json:"revision"`
+
+	// Routing What one rung of the policy ladder sets. An absent field sets nothing.
+	Routing RoutingFields `json:"routing"`
+}
+
+// EffectiveRoutingOne defines model for EffectiveRoutingOne.
+type EffectiveRoutingOne struct {
+	Data EffectiveRouting `json:"data"`
+}
+
 // FieldChange defines model for FieldChange.
 type FieldChange struct {
 	After  string `json:"after"`
@@ -677,9 +741,12 @@ type IssuedKey struct {
 	CreatedAt time.Time `json:"created_at"`
 
 	// CreatedBy The user who created it.
-	CreatedBy *string    `json:"created_by,omitempty"`
-	ExpiresAt *time.Time `json:"expires_at,omitempty"`
-	ID        string     `json:"id"`
+	CreatedBy *string `json:"created_by,omitempty"`
+
+	// DepartmentID The department that it belongs to.
+	DepartmentID *string    `json:"department_id,omitempty"`
+	ExpiresAt    *time.Time `json:"expires_at,omitempty"`
+	ID           string     `json:"id"`
 
 	// Key The plaintext. Absent when the answer is repeated for an Idempotency-Key.
 	Key *string `json:"key,omitempty"`
@@ -694,7 +761,10 @@ type IssuedKey struct {
 
 	// PreviousSecretUntil The secret before the last rotation is accepted until then.
 	PreviousSecretUntil *time.Time `json:"previous_secret_until,omitempty"`
-	Status              KeyStatus  `json:"status"`
+
+	// RoutingProfileID The routing profile that is bound to it.
+	RoutingProfileID *string   `json:"routing_profile_id,omitempty"`
+	Status           KeyStatus `json:"status"`
 
 	// Suffix The last four characters of the secret.
 	Suffix string `json:"suffix"`
@@ -747,9 +817,12 @@ type Key struct {
 	CreatedAt time.Time `json:"created_at"`
 
 	// CreatedBy The user who created it.
-	CreatedBy *string    `json:"created_by,omitempty"`
-	ExpiresAt *time.Time `json:"expires_at,omitempty"`
-	ID        string     `json:"id"`
+	CreatedBy *string `json:"created_by,omitempty"`
+
+	// DepartmentID The department that it belongs to.
+	DepartmentID *string    `json:"department_id,omitempty"`
+	ExpiresAt    *time.Time `json:"expires_at,omitempty"`
+	ID           string     `json:"id"`
 
 	// Kid The public part of the credential.
 	Kid        string     `json:"kid"`
@@ -761,7 +834,10 @@ type Key struct {
 
 	// PreviousSecretUntil The secret before the last rotation is accepted until then.
 	PreviousSecretUntil *time.Time `json:"previous_secret_until,omitempty"`
-	Status              KeyStatus  `json:"status"`
+
+	// RoutingProfileID The routing profile that is bound to it.
+	RoutingProfileID *string   `json:"routing_profile_id,omitempty"`
+	Status           KeyStatus `json:"status"`
 
 	// Suffix The last four characters of the secret.
 	Suffix string `json:"suffix"`
@@ -792,11 +868,17 @@ type KeyOne struct {
 
 // KeyPatch defines model for KeyPatch.
 type KeyPatch struct {
+	// DepartmentID null takes it out of its department. For owners and admins.
+	DepartmentID nullable.Nullable[string] `json:"department_id,omitempty"`
+
 	// ExpiresAt null takes the expiry away.
 	ExpiresAt nullable.Nullable[time.Time] `json:"expires_at,omitempty"`
 	Models    *ModelPatterns               `json:"models,omitempty"`
 	Name      *string                      `json:"name,omitempty"`
-	Surfaces  *SurfaceScopes               `json:"surfaces,omitempty"`
+
+	// RoutingProfileID null unbinds it. For owners and admins.
+	RoutingProfileID nullable.Nullable[string] `json:"routing_profile_id,omitempty"`
+	Surfaces         *SurfaceScopes            `json:"surfaces,omitempty"`
 }
 
 // KeyStatus defines model for KeyStatus.
@@ -1014,13 +1096,25 @@ type NewByokCredential struct {
 	Use *ByokUse `json:"use,omitempty"`
 }
 
+// NewDepartment defines model for NewDepartment.
+type NewDepartment struct {
+	Name             string  `json:"name"`
+	RoutingProfileID *string `json:"routing_profile_id,omitempty"`
+}
+
 // NewKey defines model for NewKey.
 type NewKey struct {
+	// DepartmentID The department that it belongs to. For owners and admins.
+	DepartmentID *string `json:"department_id,omitempty"`
+
 	// ExpiresAt In the future; without it the key does not expire.
 	ExpiresAt *time.Time     `json:"expires_at,omitempty"`
 	Models    *ModelPatterns `json:"models,omitempty"`
 	Name      string         `json:"name"`
-	Surfaces  *SurfaceScopes `json:"surfaces,omitempty"`
+
+	// RoutingProfileID A routing profile to bind to it. For owners and admins.
+	RoutingProfileID *string        `json:"routing_profile_id,omitempty"`
+	Surfaces         *SurfaceScopes `json:"surfaces,omitempty"`
 }
 
 // NewManagementKey Give either a template or scopes.
@@ -1195,6 +1289,19 @@ type Receipts struct {
 	PendingGateways []string `json:"pending_gateways"`
 }
 
+// ResolvedField defines model for ResolvedField.
+type ResolvedField struct {
+	// Field Such as provider.only. A restriction that several rungs set is there once for each.
+	Field string `json:"field"`
+
+	// RoutingProfileID The rung's routing profile, where it is one.
+	RoutingProfileID *string `json:"routing_profile_id,omitempty"`
+
+	// Rung platform, workspace, workspace_profile, department or key
+	Rung  string `json:"rung"`
+	Value string `json:"value"`
+}
+
 // Role defines model for Role.
 type Role string
 
@@ -1206,6 +1313,15 @@ type Rotation struct {
 
 // RoutingBindings defines model for RoutingBindings.
 type RoutingBindings struct {
+	// Departments Ids of departments, at most 20.
+	Departments []string `json:"departments"`
+
+	// Keys Ids of API keys, at most 20. Revoked keys do not count.
+	Keys []string `json:"keys"`
+
+	// More Departments and keys beyond those.
+	More int `json:"more"`
+
 	// Workspace It is bound to the whole workspace.
 	Workspace bool `json:"workspace"`
 }
@@ -1283,6 +1399,13 @@ type RoutingProfilePatch struct {
 
 	// Routing Replaces all routing fields at once.
 	Routing *RoutingFields `json:"routing,omitempty"`
+}
+
+// RoutingRefusal defines model for RoutingRefusal.
+type RoutingRefusal struct {
+	Code   string  `json:"code"`
+	Detail string  `json:"detail"`
+	Reason *string `json:"reason,omitempty"`
 }
 
 // Settings defines model for Settings.
@@ -1537,6 +1660,9 @@ type CredentialID = string
 // Cursor defines model for Cursor.
 type Cursor = string
 
+// DepartmentID defines model for DepartmentID.
+type DepartmentID = string
+
 // IdempotencyKey defines model for IdempotencyKey.
 type IdempotencyKey = string
 
@@ -1671,6 +1797,51 @@ type DisableByokCredentialParams struct {
 
 // EnableByokCredentialParams defines parameters for EnableByokCredential.
 type EnableByokCredentialParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListDepartmentsParams defines parameters for ListDepartments.
+type ListDepartmentsParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Name Only the department with this name, in any letter case.
+	Name *string `form:"name,omitempty" json:"name,omitempty"`
+}
+
+// CreateDepartmentParams defines parameters for CreateDepartment.
+type CreateDepartmentParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// DeleteDepartmentParams defines parameters for DeleteDepartment.
+type DeleteDepartmentParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// UpdateDepartmentParams defines parameters for UpdateDepartment.
+type UpdateDepartmentParams struct {
 	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
 	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
 
@@ -1867,6 +2038,12 @@ type ListPublicationsParams struct {
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// GetEffectiveRoutingParams defines parameters for GetEffectiveRouting.
+type GetEffectiveRoutingParams struct {
+	// Key The API key's id.
+	Key *string `form:"key,omitempty" json:"key,omitempty"`
+}
+
 // ListRoutingProfilesParams defines parameters for ListRoutingProfiles.
 type ListRoutingProfilesParams struct {
 	// Cursor The `next_cursor` of the page before.
@@ -1999,6 +2176,12 @@ type ReorderByokCredentialsJSONRequestBody = ByokOrder
 // UpdateByokCredentialJSONRequestBody defines body for UpdateByokCredential for application/json ContentType.
 type UpdateByokCredentialJSONRequestBody = ByokCredentialPatch
 
+// CreateDepartmentJSONRequestBody defines body for CreateDepartment for application/json ContentType.
+type CreateDepartmentJSONRequestBody = NewDepartment
+
+// UpdateDepartmentJSONRequestBody defines body for UpdateDepartment for application/json ContentType.
+type UpdateDepartmentJSONRequestBody = DepartmentPatch
+
 // CreateKeyJSONRequestBody defines body for CreateKey for application/json ContentType.
 type CreateKeyJSONRequestBody = NewKey
 
@@ -2058,6 +2241,21 @@ type ServerInterface interface {
 	// EnableByokCredential Use a provider key again
 	// (POST /v1/byok/{credential_id}/enable)
 	EnableByokCredential(c *gin.Context, credentialID CredentialID, params EnableByokCredentialParams)
+	// ListDepartments The workspace's departments, newest first
+	// (GET /v1/departments)
+	ListDepartments(c *gin.Context, params ListDepartmentsParams)
+	// CreateDepartment Create a department
+	// (POST /v1/departments)
+	CreateDepartment(c *gin.Context, params CreateDepartmentParams)
+	// DeleteDepartment Delete a department
+	// (DELETE /v1/departments/{department_id})
+	DeleteDepartment(c *gin.Context, departmentID DepartmentID, params DeleteDepartmentParams)
+	// GetDepartment One department
+	// (GET /v1/departments/{department_id})
+	GetDepartment(c *gin.Context, departmentID DepartmentID)
+	// UpdateDepartment Change a department, for every key of it
+	// (PATCH /v1/departments/{department_id})
+	UpdateDepartment(c *gin.Context, departmentID DepartmentID, params UpdateDepartmentParams)
 	// ListGateways The gateways and what they serve
 	// (GET /v1/gateways)
 	ListGateways(c *gin.Context)
@@ -2118,6 +2316,9 @@ type ServerInterface interface {
 	// GetPublication One publication and its receipts
 	// (GET /v1/publications/{publication_id})
 	GetPublication(c *gin.Context, publicationID PublicationID)
+	// GetEffectiveRouting What the policy ladder comes to for an API key, or for the workspace
+	// (GET /v1/routing/effective)
+	GetEffectiveRouting(c *gin.Context, params GetEffectiveRoutingParams)
 	// ListRoutingProfiles The workspace's routing profiles, newest first
 	// (GET /v1/routing/profiles)
 	ListRoutingProfiles(c *gin.Context, params ListRoutingProfilesParams)
@@ -2723,6 +2924,274 @@ func (siw *ServerInterfaceWrapper) EnableByokCredential(c *gin.Context) {
 	}
 
 	siw.Handler.EnableByokCredential(c, credentialID, params)
+}
+
+// ListDepartments operation middleware
+func (siw *ServerInterfaceWrapper) ListDepartments(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListDepartmentsParams
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "name" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "name", c.Request.URL.Query(), &params.Name, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter name: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListDepartments(c, params)
+}
+
+// CreateDepartment operation middleware
+func (siw *ServerInterfaceWrapper) CreateDepartment(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateDepartmentParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.CreateDepartment(c, params)
+}
+
+// DeleteDepartment operation middleware
+func (siw *ServerInterfaceWrapper) DeleteDepartment(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "department_id" -------------
+	var departmentID DepartmentID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "department_id", c.Param("department_id"), &departmentID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter department_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteDepartmentParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DeleteDepartment(c, departmentID, params)
+}
+
+// GetDepartment operation middleware
+func (siw *ServerInterfaceWrapper) GetDepartment(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "department_id" -------------
+	var departmentID DepartmentID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "department_id", c.Param("department_id"), &departmentID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter department_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetDepartment(c, departmentID)
+}
+
+// UpdateDepartment operation middleware
+func (siw *ServerInterfaceWrapper) UpdateDepartment(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "department_id" -------------
+	var departmentID DepartmentID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "department_id", c.Param("department_id"), &departmentID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter department_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params UpdateDepartmentParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.UpdateDepartment(c, departmentID, params)
 }
 
 // ListGateways operation middleware
@@ -3761,6 +4230,33 @@ func (siw *ServerInterfaceWrapper) GetPublication(c *gin.Context) {
 	siw.Handler.GetPublication(c, publicationID)
 }
 
+// GetEffectiveRouting operation middleware
+func (siw *ServerInterfaceWrapper) GetEffectiveRouting(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetEffectiveRoutingParams
+
+	// ------------- Optional query parameter "key" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "key", c.Request.URL.Query(), &params.Key, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter key: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetEffectiveRouting(c, params)
+}
+
 // ListRoutingProfiles operation middleware
 func (siw *ServerInterfaceWrapper) ListRoutingProfiles(c *gin.Context) {
 
@@ -4533,6 +5029,12 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.DELETE(options.BaseURL+"/v1/routing/profiles/:routing_profile_id", wrapper.DeleteRoutingProfile)
 	router.GET(options.BaseURL+"/v1/routing/profiles/:routing_profile_id", wrapper.GetRoutingProfile)
 	router.PATCH(options.BaseURL+"/v1/routing/profiles/:routing_profile_id", wrapper.UpdateRoutingProfile)
+	router.GET(options.BaseURL+"/v1/routing/effective", wrapper.GetEffectiveRouting)
+	router.GET(options.BaseURL+"/v1/departments", wrapper.ListDepartments)
+	router.POST(options.BaseURL+"/v1/departments", wrapper.CreateDepartment)
+	router.DELETE(options.BaseURL+"/v1/departments/:department_id", wrapper.DeleteDepartment)
+	router.GET(options.BaseURL+"/v1/departments/:department_id", wrapper.GetDepartment)
+	router.PATCH(options.BaseURL+"/v1/departments/:department_id", wrapper.UpdateDepartment)
 	router.GET(options.BaseURL+"/v1/audit-events", wrapper.ListAuditEvents)
 	router.GET(options.BaseURL+"/v1/publications", wrapper.ListPublications)
 	router.GET(options.BaseURL+"/v1/publications/:publication_id", wrapper.GetPublication)
@@ -5049,6 +5551,287 @@ type EnableByokCredentialdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response EnableByokCredentialdefaultApplicationProblemPlusJSONResponse) VisitEnableByokCredentialResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListDepartmentsRequestObject struct {
+	Params ListDepartmentsParams
+}
+
+type ListDepartmentsResponseObject interface {
+	VisitListDepartmentsResponse(w http.ResponseWriter) error
+}
+
+type ListDepartments200JSONResponse DepartmentList
+
+func (response ListDepartments200JSONResponse) VisitListDepartmentsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListDepartmentsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListDepartmentsdefaultApplicationProblemPlusJSONResponse) VisitListDepartmentsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateDepartmentRequestObject struct {
+	Params CreateDepartmentParams
+	Body   *CreateDepartmentJSONRequestBody
+}
+
+type CreateDepartmentResponseObject interface {
+	VisitCreateDepartmentResponse(w http.ResponseWriter) error
+}
+
+type CreateDepartment201ResponseHeaders struct {
+	ETag string
+}
+
+type CreateDepartment201JSONResponse struct {
+	Body    DepartmentChange
+	Headers CreateDepartment201ResponseHeaders
+}
+
+func (response CreateDepartment201JSONResponse) VisitCreateDepartmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateDepartment202ResponseHeaders struct {
+	ETag string
+}
+
+type CreateDepartment202JSONResponse struct {
+	Body    DepartmentChange
+	Headers CreateDepartment202ResponseHeaders
+}
+
+func (response CreateDepartment202JSONResponse) VisitCreateDepartmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateDepartmentdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CreateDepartmentdefaultApplicationProblemPlusJSONResponse) VisitCreateDepartmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteDepartmentRequestObject struct {
+	DepartmentID DepartmentID `json:"department_id"`
+	Params       DeleteDepartmentParams
+}
+
+type DeleteDepartmentResponseObject interface {
+	VisitDeleteDepartmentResponse(w http.ResponseWriter) error
+}
+
+type DeleteDepartment200JSONResponse DeletedChange
+
+func (response DeleteDepartment200JSONResponse) VisitDeleteDepartmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteDepartment202JSONResponse DeletedChange
+
+func (response DeleteDepartment202JSONResponse) VisitDeleteDepartmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteDepartmentdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response DeleteDepartmentdefaultApplicationProblemPlusJSONResponse) VisitDeleteDepartmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetDepartmentRequestObject struct {
+	DepartmentID DepartmentID `json:"department_id"`
+}
+
+type GetDepartmentResponseObject interface {
+	VisitGetDepartmentResponse(w http.ResponseWriter) error
+}
+
+type GetDepartment200ResponseHeaders struct {
+	ETag string
+}
+
+type GetDepartment200JSONResponse struct {
+	Body    DepartmentOne
+	Headers GetDepartment200ResponseHeaders
+}
+
+func (response GetDepartment200JSONResponse) VisitGetDepartmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetDepartmentdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetDepartmentdefaultApplicationProblemPlusJSONResponse) VisitGetDepartmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateDepartmentRequestObject struct {
+	DepartmentID DepartmentID `json:"department_id"`
+	Params       UpdateDepartmentParams
+	Body         *UpdateDepartmentJSONRequestBody
+}
+
+type UpdateDepartmentResponseObject interface {
+	VisitUpdateDepartmentResponse(w http.ResponseWriter) error
+}
+
+type UpdateDepartment200ResponseHeaders struct {
+	ETag string
+}
+
+type UpdateDepartment200JSONResponse struct {
+	Body    DepartmentChange
+	Headers UpdateDepartment200ResponseHeaders
+}
+
+func (response UpdateDepartment200JSONResponse) VisitUpdateDepartmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateDepartment202ResponseHeaders struct {
+	ETag string
+}
+
+type UpdateDepartment202JSONResponse struct {
+	Body    DepartmentChange
+	Headers UpdateDepartment202ResponseHeaders
+}
+
+func (response UpdateDepartment202JSONResponse) VisitUpdateDepartmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateDepartmentdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response UpdateDepartmentdefaultApplicationProblemPlusJSONResponse) VisitUpdateDepartmentResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -6168,6 +6951,45 @@ func (response GetPublicationdefaultApplicationProblemPlusJSONResponse) VisitGet
 	return err
 }
 
+type GetEffectiveRoutingRequestObject struct {
+	Params GetEffectiveRoutingParams
+}
+
+type GetEffectiveRoutingResponseObject interface {
+	VisitGetEffectiveRoutingResponse(w http.ResponseWriter) error
+}
+
+type GetEffectiveRouting200JSONResponse EffectiveRoutingOne
+
+func (response GetEffectiveRouting200JSONResponse) VisitGetEffectiveRoutingResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetEffectiveRoutingdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetEffectiveRoutingdefaultApplicationProblemPlusJSONResponse) VisitGetEffectiveRoutingResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListRoutingProfilesRequestObject struct {
 	Params ListRoutingProfilesParams
 }
@@ -6962,6 +7784,21 @@ type StrictServerInterface interface {
 	// EnableByokCredential Use a provider key again
 	// (POST /v1/byok/{credential_id}/enable)
 	EnableByokCredential(ctx context.Context, request EnableByokCredentialRequestObject) (EnableByokCredentialResponseObject, error)
+	// ListDepartments The workspace's departments, newest first
+	// (GET /v1/departments)
+	ListDepartments(ctx context.Context, request ListDepartmentsRequestObject) (ListDepartmentsResponseObject, error)
+	// CreateDepartment Create a department
+	// (POST /v1/departments)
+	CreateDepartment(ctx context.Context, request CreateDepartmentRequestObject) (CreateDepartmentResponseObject, error)
+	// DeleteDepartment Delete a department
+	// (DELETE /v1/departments/{department_id})
+	DeleteDepartment(ctx context.Context, request DeleteDepartmentRequestObject) (DeleteDepartmentResponseObject, error)
+	// GetDepartment One department
+	// (GET /v1/departments/{department_id})
+	GetDepartment(ctx context.Context, request GetDepartmentRequestObject) (GetDepartmentResponseObject, error)
+	// UpdateDepartment Change a department, for every key of it
+	// (PATCH /v1/departments/{department_id})
+	UpdateDepartment(ctx context.Context, request UpdateDepartmentRequestObject) (UpdateDepartmentResponseObject, error)
 	// ListGateways The gateways and what they serve
 	// (GET /v1/gateways)
 	ListGateways(ctx context.Context, request ListGatewaysRequestObject) (ListGatewaysResponseObject, error)
@@ -7022,6 +7859,9 @@ type StrictServerInterface interface {
 	// GetPublication One publication and its receipts
 	// (GET /v1/publications/{publication_id})
 	GetPublication(ctx context.Context, request GetPublicationRequestObject) (GetPublicationResponseObject, error)
+	// GetEffectiveRouting What the policy ladder comes to for an API key, or for the workspace
+	// (GET /v1/routing/effective)
+	GetEffectiveRouting(ctx context.Context, request GetEffectiveRoutingRequestObject) (GetEffectiveRoutingResponseObject, error)
 	// ListRoutingProfiles The workspace's routing profiles, newest first
 	// (GET /v1/routing/profiles)
 	ListRoutingProfiles(ctx context.Context, request ListRoutingProfilesRequestObject) (ListRoutingProfilesResponseObject, error)
@@ -7411,6 +8251,174 @@ func (sh *strictHandler) EnableByokCredential(ctx *gin.Context, credentialID Cre
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(EnableByokCredentialResponseObject); ok {
 		if err := validResponse.VisitEnableByokCredentialResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListDepartments operation middleware
+func (sh *strictHandler) ListDepartments(ctx *gin.Context, params ListDepartmentsParams) {
+	var request ListDepartmentsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListDepartments(ctx, request.(ListDepartmentsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListDepartments")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListDepartmentsResponseObject); ok {
+		if err := validResponse.VisitListDepartmentsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateDepartment operation middleware
+func (sh *strictHandler) CreateDepartment(ctx *gin.Context, params CreateDepartmentParams) {
+	var request CreateDepartmentRequestObject
+
+	request.Params = params
+
+	var body CreateDepartmentJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateDepartment(ctx, request.(CreateDepartmentRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateDepartment")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(CreateDepartmentResponseObject); ok {
+		if err := validResponse.VisitCreateDepartmentResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeleteDepartment operation middleware
+func (sh *strictHandler) DeleteDepartment(ctx *gin.Context, departmentID DepartmentID, params DeleteDepartmentParams) {
+	var request DeleteDepartmentRequestObject
+
+	request.DepartmentID = departmentID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteDepartment(ctx, request.(DeleteDepartmentRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteDepartment")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DeleteDepartmentResponseObject); ok {
+		if err := validResponse.VisitDeleteDepartmentResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetDepartment operation middleware
+func (sh *strictHandler) GetDepartment(ctx *gin.Context, departmentID DepartmentID) {
+	var request GetDepartmentRequestObject
+
+	request.DepartmentID = departmentID
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetDepartment(ctx, request.(GetDepartmentRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetDepartment")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetDepartmentResponseObject); ok {
+		if err := validResponse.VisitGetDepartmentResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// UpdateDepartment operation middleware
+func (sh *strictHandler) UpdateDepartment(ctx *gin.Context, departmentID DepartmentID, params UpdateDepartmentParams) {
+	var request UpdateDepartmentRequestObject
+
+	request.DepartmentID = departmentID
+	request.Params = params
+
+	var body UpdateDepartmentJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdateDepartment(ctx, request.(UpdateDepartmentRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdateDepartment")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(UpdateDepartmentResponseObject); ok {
+		if err := validResponse.VisitUpdateDepartmentResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -8051,6 +9059,32 @@ func (sh *strictHandler) GetPublication(ctx *gin.Context, publicationID Publicat
 	}
 }
 
+// GetEffectiveRouting operation middleware
+func (sh *strictHandler) GetEffectiveRouting(ctx *gin.Context, params GetEffectiveRoutingParams) {
+	var request GetEffectiveRoutingRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetEffectiveRouting(ctx, request.(GetEffectiveRoutingRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetEffectiveRouting")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetEffectiveRoutingResponseObject); ok {
+		if err := validResponse.VisitGetEffectiveRoutingResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListRoutingProfiles operation middleware
 func (sh *strictHandler) ListRoutingProfiles(ctx *gin.Context, params ListRoutingProfilesParams) {
 	var request ListRoutingProfilesRequestObject
@@ -8520,186 +9554,202 @@ func (sh *strictHandler) GetMember(ctx *gin.Context, workspaceID WorkspaceID, us
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L3rcuM4kij8Kvj0TURfRr5WVU93OU7sum9zfPpSFXXZ/tH2SjCZkjCmADUAWtZU1Yl9mn2wfZITSAAk",
-	"SIIUZcuWq6c2YnvKIgkkEpmJvCHz3SAR84XgwLUaPH83mAFNQeI/f3hDp+Z/U1CJZAvNBB88H7yZAbkG",
-	"qZjgREzIckY1WVJFJOhcckiHZCIkGZ9N9n6hOpmN9wfDgYQ/ciYhHTzXMofhQCUzmFMztl4tYPB8oLRk",
-	"fDr48OHDcLCgks5BOyC+k5AC14xmZ9/HgWGpgYOShRTXLAVJrmA1JOPLlbga/c9//TcCwMzLC6png+GA",
-	"07mZMikGHrG0E8Y5vfkZ+FTPBs+/ejpsgDwcfJdLJWQcujGHGz1K8I2xAVTPgCzoFMglTISEAro/cpCr",
-	"ADw7Zgscz46Oh4M54/7voxhYZynMF0IDT1Y/waoJ3itYANWMTwklCc0ysmR6hvApOgeDRvyFcXL8lMxE",
-	"LhWZsmtQ+MqESaUJ5WoJktApZXyIb4tck0VGGddwo4mCRIJWxSItdZWrDEDcMzC2LPfo+Ov6chdUa5Bm",
-	"zP/8/f/b+78Xf/3LoI6D4eBmb8a4HjwfzHOlySWQI6IFOTr+mlwzxS4zIKevvzs7I8mMSpogySHiJki6",
-	"TYx9N6N8CkTwbEWWM+BEz5giTBGlWZYhXpJcSuCaGOZpX7ZjjkEHmbUu9/Pz8y/fnw9+P9z75uKv54Mv",
-	"ei3cgGZAQlbhBKjMmNk43L8hUXkyI1SR88GT88GQCEm+REz8BKsY251ycvryDCmEpUMyvoJVF6uZx3fl",
-	"sZ/ZnOkmJP9bLMmc8hUBriUDZeSAYa6ZyFJFqCZzofQJeXZo94teKuC6jecynKMGFpvn88Hz42eHuCX2",
-	"r5LdDJ1PQSKIv1BOpzAHrtvQZkB1r5TIm3eKqfKL0TbQ+DK/zFhCDUBxCBflCxa8RX7ZBV/w/p2BewV/",
-	"5KB0m6Af3+wpNuU0uxQ3e9K+u8fSsaNpxicggSdA3LMhGUv4owt49+LdARe5kaMvpZiwDOKIlfYdc0yZ",
-	"lxxy7R+dMNrvRv7Vu8L6mvEEmgD+KrQ7kaxQ02zeejYpHCKcdSLknBp5k1INe+bbQWzut1yzrDn3tz3n",
-	"zfHz28yrQMZ3JVcg7VaYf3XtAz6/K/J/ozEhZn61q88Enw692CJPDtWQ4KIJXINckYxdA5lSDUu6IjOq",
-	"CF0sMgapPXnwcGrD3ZLWRFt4ouBZ8v73o+ML+68nh1+ov7x3v787Gj79UD589/TD+yeHh4eHX8xVr6OH",
-	"4p4WR8wzZY6XZ4eHc1VZqcWPkFdqQZMWHlr6x3bLlqprw4qX77hrH8y3aiG4AtRIX0pxmcHc/DMRXAPH",
-	"HcWdsHLwYGHf+Os/lIH7XTDVXyRMBs8H//9BqXQf2KfqwI+LMzalH2poE8oySE/Iqx+/I988ffY34qYi",
-	"KWjKMrWPWHQjmglPE20104UUC5Ca2TWwNKJ8DwdXjOMD4OaU+712+AyGAzMG1VYvXSkN88EQGWNwMWyO",
-	"ZvchMo1npYj+H+7T7xaecmhx+Q9ItBnhVGuYL3RzYaVW36Qfu5p0SIxpYIiQCx6RF8NBmkt7oM1VVciI",
-	"/DILvuD5/NKc/cMB8HQhmKWExnBm03IZRwWq0aPLlYb+k81FCll0NG8CRR9KoI4ea9JntrLCR3BAS84o",
-	"Uul+DDEStFxRA1Y5waUQGVBuHitNpYZ0RHVf2Yzf6FwF44UaVUgLdtXBGgOsD8N9r8BR3cwCCVGaylOm",
-	"f7h2/FwlK5pYZEXQSj2HdfG2ZUPz9gaoSdlkgsyqwdJG1ww/MshSa5+Yb91gVEq6Mn+3MHygAMUfGzvJ",
-	"LryAmXH91dNBUwMeDjSVU2gdzD21v6/jfBTZuH8Wv0O/BdVxwjkdwoZ1rc4toXvLf2Yqsu0p1bT3DgT0",
-	"E9mAwA2wbqBf4UY7l0IdLQhQdbDYur5diavTl2c/wUpVwO80MRsbNqc3Z/bL42dfNVdkJvmuIm5rPLNg",
-	"5tRQkYPc2o6KLGdCFeq6IkwTBfIa1Akx0n31nNAsw9PdL6BJVDWgEgl0UxHkv7lcxe0O1BGXM0Hci4Tp",
-	"qHQEbkRjGpeNLUyBUi2Col/M74SlqCw5VU1ZB82XRM+oNshiysCWkomQt8dY6ym9EIp5qVfbv7ngU6Jx",
-	"87xHyzvfqj6kXMEJycQSpDldFKFGzTfHi/Uf7UfFyELChN3E98K6nUp/jZ8ffX5C+j+dT5ATmiQi59qh",
-	"xzlthCAZ0zoDshR5lholdcbSFHh0W8NDtQmQf/qZIirLp9ERVD5pXVBGo+sx2IuOlS/SjQk8V7BO5hhm",
-	"fqvw6LgGySZOle3z2X+E70fleHBkI7UVW1ygxsIY0FzJTQWPDEuJUuHzCk7apGEpqNwZ2Srr1y03EHmG",
-	"OEr3x1r9vnz1FUzaRHs44PrFbOHYaq5p50dXCc4LvqWdigGzfvqX3g1M0xTpkmYvA1AmNFOAx2j469Gw",
-	"4yBcB7M/tY0xZn326754jS726lnS9Q2eLC/diRIeAKG//fBwrXawiVD50ILpF9LJ1U78tll429Ftjr7C",
-	"l/1fTfIP5f9mk2yIopBAA5FpJWO47IsudK6Tb1sSCjsRfI7W1x3EXhlYWj1JETMY0fQKFGHc6isZTVB5",
-	"ERyeY8SS/jOXQGimBL7wf16/+NXpED9wLek5Dzw8NsZ5CakUyVWpaYByc5un1yA13NjQpNFqWQJeG7Eg",
-	"7p+bYy6gqK+PvqlG9b5ueteWkml4wbOVdWM5vLxV0OFVxdVqoyp8pohYclLSEqKJTjRIp9R6z89CMiGZ",
-	"Xg2GgwnNskuaXEV9PA0FIOJeoLqqIirKUqKF19usUsZsFBnVIaqurAOiJkc3sZ3RHxanlCSjChUt55gp",
-	"w19jSTWMMAwE6Xi/219RHTjnKWiQc8YhfU6UmIOeMT4lkClwbrshWc5YMiOKrhThwj4v9dcQ/dc0c9ar",
-	"IX/UgsIJIltRYyoHJtrQMW76Tij9M4udrolQesQpF6qn1Y8f5KrFvjEwt/iqWAJ2otEC5GjOsqy/qyHn",
-	"TPcDsO5GQoD8AO1gBOsahjiJItMqo4XzuonUmiN1jcA8UyqHtBJONNOIJYe1Gtgv4N2EyxCcrk9KuOvI",
-	"Kofwsw/rS+mDj7uo3A3c7uLs+R4y0Nayr62gfNDT5I/ZR36UjqnvgkIP/S4wF7olmx6iSZtwsJHIuNyg",
-	"erYery4U5MYZuqliEP7dhtMi0KWpBBV3oiRU00xMRxs6SFucQIwrTaNRWYs55/ixMUB0bkePJnN2jhQA",
-	"38wBvxAiGy2Ap+aHBgRvFZ0CkZAImSrreaISzPFFlBYSUrICBKfH8pWmWWSRZ97tRyZSzFFhS5m6IpSn",
-	"GOQ0c0mgyQxS8uvpm9d+xu0FICAMemXs2rw4tcEhpcViET1x0VOi4mGBGJcXu1x+OCyIzMNRC15UtjRC",
-	"dh6n9W3sIPQtuAw8y+zaV2DPSZfbRrPsxWTw/PfuSe1RWl/9FbS4fotMtn1yiqlDPu0LfOobU0RiHp31",
-	"wxpLoJbUth9NSagt5iJczl2EfYmTXYj7mObSe2/qCs9j3qUKrHffr4au9+A753aq4WvZXTTlZsEkqI3m",
-	"bk1rSFsIB5FCFlRqb4iVtnH7GZurDXFypyjPnK5sHMWGMGiWiaXaZpzHnCYiVyObrDvK40laBl/2jTJP",
-	"zIUvpNAuYVChG2RhttXmLemZjapsmgywRoa/ti/2ia1MRC5jARZcSku4Rk5oApH9eu2ebLg3XYtxQ8Z2",
-	"bPNQT0ztuML/urhLEW4p/ANFcKVY9WbBlTuKvx2Kuy0oQg76nSpBP8Hq1lEShL9vaOQnWG0nHlKV7FUO",
-	"43mWOU+t4VJ8dUXokq7WSJHfSx+pGWNw8eABkVBs9OD414lYgIrHRkoJF9glNNHWMllQcwDZ3BZxhf+y",
-	"KI1bKT+LacS4tQl0I/RHR6y+hdIS6ByzDlU8TH/Jsozx6Ujli4WxYSCNpj3DIlsVN0NErhe59o5QZm07",
-	"I5ynlYyzwKS7paWdZAy4Hq3Jb0pECi0PQido82Qxa4eUaKGtnnBXN2kKCUshHbWn9t0qJ3GEuZmx4boT",
-	"Fm+RlOiyktsw7R/PYwhlc+dQWKDuThkmyhs9PXd0qKrc3wpFmwIIrYCJXCdivtZH+sK9hnkxGUtWmxLk",
-	"QrI5lR6MJkU5SrWaBaZjXkIm+FQRLU5IyiYTo7xYB4m1YXxchlgxtzZ3pfkwlwuhYE2yaFvOYCe1oj+n",
-	"+wWl3JWR6OOtZpKaZ4aKWrJWnQYWzVTmGB9IW64OpATDCWRGU8IFwXdPrBkhFOZnUZf9dCly3iLhckWn",
-	"a+nvjbgCjr64jRKoXfpNQXqdubEeEQW6Su4YhgGl8OTw4LeFSwIURk+MJjtFvVyBdImpJj+L6fdFwK+f",
-	"s8Gcik0Xg1uc6p/06RLRY6mIBgsZ49B/tCIqFxnOHBFe3sTVL3uvoSla/JfOixtQocPgcHCzNxV77sd/",
-	"KMH3X9HlL6Dc1hZP99QVW+yJhZ17D08QI1xcKLrNzDVACD0D6USVTwEU0kq64r4W0GRmzV+mbajaRcyH",
-	"RGSpEY9F2mAvfNpNrqGyxiLBNg3L/S8WcxF1Av0splswH6LgPbD58LOY3tp8KNmutxHRcA0+nMNJAZEi",
-	"A2O200RbN8uf3vO0uden52FrrZeQ0td6oB6Hd8cweOZCPr290W/8Rw/llnH43cwXszWn9O7d0RUItiBq",
-	"GyvaqdCtQHNr8Vtb061E8JuAG7yjQQJN9wTPVva+VLqHSWfGAMuzbC8RXEuRRV0NLvlkK2Id5k6f6y/T",
-	"jHhfh7RX5p1NVOjy3q+FqGBanK3CoFFsI0q2QcFFYs9uSRfBuD3NulX0JtaKc64l3/e4h3duzWUmnEf9",
-	"Zt1Uv3izteQIpyfnCkaogkbJ/1dYNi9FbZDafMtE8eDeUfWUNGp5ve5F0/585Hnm7ddvTsuUUq9CWctx",
-	"v5pX+2CZ2k4wtKXF/QpLHw/vTxNdzvIzG+Oe5DqXcFI4WZkuUmtTAdbHaofpH4n7WFzn4U7g5C2Ib6Yk",
-	"dG1BFc1/Z9dAgKEBS4nXH4mQxGppzUzlHW3abbHf1OVve5nCvdx+meKO2vcGO/7CZ8tuwmxe5wgPl2dV",
-	"BDyp1p76z/Nz9e8Xf/13/49+JTE4gT0zF/H5X7fdvRpC7AJaMFKtUrMham5JW656zXqtDF/DbNHNGLuS",
-	"dH3/6+mVg11Qn2GuLI9lVXL2Rw4nZE5TsE59w/wGpvp5HXLik64iaHTvn4d731x87v6xd/Gl/+mLf+tF",
-	"lOio3kuoApKBGVcNScqmTCvMxGScgySz1WIGvGWLPHriW1Vons2DXF05ZyAQo3/aEl7uJjFTJwSjwoKX",
-	"GSfmhf3O2O+LMq7jtTiV4xUdo8lLiTUFJExcKDWhPIHMXbS44mLJoxreS8kSaClF9vb192QBkrgbBESL",
-	"K+D2cAi2yVXU+ebD5+fn++VfPfcoPgehilB0885pRuzX5aWW4/1nh1XY1YYH4CswY2L9hX3ygmcr4sOH",
-	"LhPGRnCLaj5m05qHIuOLXK8vglMg2AbnNvwmFk0PCvbUr7qkkXTkFxzsra0kEwpSokCfEAU230kbVZu4",
-	"G01aLKIuJlcDcBTkB7fX0EQE+oKAJGUpHv1z81fPyHLbXafffGnOpRR8ikyMN+K0IKmIAj5nSmGAptAI",
-	"Ijlg+MzHKaFe0i6jyZXaLDOtrTDNK5gw7hJBzFYZ0SjRfzujiii4BkkzYr9WLfVqwvB/TQ9DG23C/AQ0",
-	"y/zlwExM1S3r37RGIDXTGXSgo2ncvH11ZrFsZKsF8opxLGzgqj5FYbxmIkO/Wv+w03/4T9YGS3zRFVxM",
-	"4K50JOgyKiqIv4hzJNpM7rzfTBr9hrkj3uxSmIOH8eahO6dcdomQKch9YoPrhQBDF7HZa5nzqcI6kUSL",
-	"KRjt/sQ8s7csbLhqYuBzR7OUYglK43efKYJhqYiUwxTAkY/NR3jI+RiK8H1YTjWhPGVGxSfMB8loJji0",
-	"pcYkMxjRJZUwCvSs5osp8NVIS8p49IpHU7yXyEUCXEgxZ8rmaGhBcKQ4SGzK3b2dNZXOcPhfDWE7A2KE",
-	"UeL+oh6/QyflppMJf+l8o68WEiYgJaQjA6yxRngSCTi9hkTwVPnrrW5bbZm4eA5LUWL0q8OwxOjh/uHh",
-	"USTDJYCD8ZGeSZFPZ+6QrAlrqxsYdUEhVGvmPz56+renXz/56unfeoDhhMKoWqx5Q7VB5YuFkNqxXDGU",
-	"9+Y4IRKnNA/AP0GKUUo1HUkwSGbxk6QnhbPu2dKRhOn6GU6Jfe2EQO4q0UK+Z6TH3hHRQmzun1JC6tgZ",
-	"MWE3kFpJRy5XheIV3OLGfA5PrsNBQDAXPS48lKLaMkKT3rN8itnrNGNUgXKnk8Xt0AhjylfOniDGtjgh",
-	"V7DQRi81llFVU+iu+LzG7VDXKl5WQ1Y1zc/eq9ssfnmbKEZLXBjDX2pWDFY/4eyF+PDSW38vkIQEmMth",
-	"6bS5/XubFnqLhTPD9B2H21rssgArqhCUm7WFUEm49buOlwSw3DpoUllP38hJLQ7btwRo60XQn4Pas05q",
-	"zui1VQp8GVqma3czAwV4myTWdc3xVUD+9fAKQhnXz/3K+i3caI1F5wNL8GlLMbNnh9Gk1x+90ycR8znT",
-	"XmHw83xGPL/0zHxdfPNN/2TdYJMjENuHoxAjfYVkbd+KIYYF8svJC9wUwEfmju6wC/P6U85XJqDpnGFJ",
-	"FRtjNKYQLFtq075yV5Y29BpOJU1gZNUpFa9Gn9naeEAMjbgLU0ob0sGiHiekUYq+wQ2BSvj066pWGGWV",
-	"CIbQGviWITYjrFCpDdG4jc2UzVf1RLmcCayV576JqUithSMu2sG7pfVHNVaqNXZYUX0Qc0hJRlOsLwNa",
-	"7ZNTj2JnxZlffdWViNk2mTDO9Cp6GKMtGGikylf1wRxm3N2i7iGThf4TVyVprkXcs5LChOaZtkmS2FXC",
-	"V7s/MB/Fh3MflanW9ev7kDp6K1LMrT+BCztRTRnF6PgaxcubrqMyShgNy/cYqtThvu6uvNXHWPPhgyLs",
-	"gAD2jD38Yl5FR80cRL5efXpj3wtCFm10/osDwsurS5pRbjOiN1TQ650GtpNp06IJ+AhJLHLhPWUFnw/x",
-	"ODSGnPWglQp/3JF2q7DQtnLvigQeC8RmSXbVHbhLll1tL3eRZlcFYdMc+sYC6li4DA6gHgMV51V9NcU4",
-	"8WzsKhxbMCCaO7NTG6IKzq3NiOhm97Ynql9v5ybo3YPKGxGqlyMXzQAX1gNU1jHsGrWg2oA9hAQ3Sk9U",
-	"xL8GreMqFs0WMzoytgGv3IEKzu5L0OveWImrwpk86iwwvYE3eAsaQ3vgteFsbkLQpT+s9cLYm0HO1TdK",
-	"nYHSNGPm9GYUXueJv1FCEHmOz0YuQ6fE19qMqGoeITLYIqOr0TXNclBxnKzxZ8Y+0OiRRLC6d/wO2lCk",
-	"+1D8+mKtu5EtkNDXjmjSUU0qVVZQJ+EmQdVYa1hjxja+akNqCynUaKxCUHF+rFNClJq7aaHOYNEtuuiQ",
-	"VHfRWApptwtdxU9+6/OvhL7vmee/2FId6PqJUOvABZAqEhJu3OJ7lKdGULeB6aJeQ58c7Xs4Q26dGv51",
-	"3+Om8NA8+WpdY8DmSVRG3Hp9Wi6wnPXp2g8/nV29zi6k25wbA0O56F+PyFz0vGpKj/JiuTf9k5mLhfh+",
-	"YsPB3F6zNf+cgtlUzKKYLzKwSRzDAcwvIbX2j91YSf0jCZLyq8FwwOZuDPzHCFJb3VYtALDNqJaUF+tW",
-	"/oesGEgkEhPVpLLnq70xrNCJmgJe5J7niiXm7DTCEOcyWHVNlTK0vmMei2rOdl8LLCiLVLLnk+Mmf1bd",
-	"MJt5cxt1LuoB9GYM35UMLwpTYN7QOieu+b+QYfHPWITEJs1EwwVCBvo4OhsxYUkbA8WKlm4ovv7qaT84",
-	"YpQcVB+Ipxm4dBir9qUCg0LiGmRGFxFfa54yMSrSAXtkuNkvymzAPuVW8GDDm2ujo9ktPno23+SjdCSB",
-	"pj2/AKXZnLbXDZ47RPepKLsBFjfCn02rc2J543gdQlVFTQO7jT0qIAxn9+gYVsimRhIhSmN6XEG6VUKU",
-	"YtlfIuEYr8QyerPZ91Tt53DFskH9JvyRTXNpM5A2uqFdz9uzMw7tkltR5GdrupV9evQGJeG3VkMes7Vb",
-	"qyd68Wdlj620X4pnIb2r2oUUe+bUVli0c1pbWQCroGDBF078tz2nskpQqCBG5qvWzLCpn7242Ca49+V5",
-	"G96K1KGmWVZcri8bLZ++POsJiE1U70XyNm/NUrzNxG+A84PfnSG5hITmCsItJqnrX9mnj4AjlBEWOruN",
-	"rCuQ1tjJxugFKa+5eRCSX4G6TRoSIB5vbSe7MkN9jeRCMPZ2x9Yk27tGkF3ki7ibCTE8DO59StdHvdLg",
-	"jVdTZmtlpVoqusGUcR505JiJHMdP15YeXFMwOCTqj1B7ujct6F9AzbmDShPjtDJPv+dVFkyWuGI8DVrc",
-	"OCEzwvBGvMeNM0k72y80kiQkDEkqNArlYjLrhvj98GLsGdTf87K+YFz6/lr1xXVzcJcLPHgxFP02E3TO",
-	"mvi5TU2f/t2wL6JepfDt0UZB9jeNezWfKQzCtATT+5e9uE3dHl9EcsO2M/07fBdgte/orQ8zRxC9T7OO",
-	"Jj73kFvRPKHcddFblsYuoC9LKGk6jeVtgyaXq6IxGPGkvOHVra3mY+Dag0tFCPlmyRlbaTm0215Dxexb",
-	"yGOorGSnKQwFJLdn5NYuVet5eYfZCh+64Ooo8tzsCRWMqCDJJdOr1wY3bR3G6ndFqgfKkIzV5Wh+Nbo+",
-	"Gv3Pf/03KgKIanRGAZWYQeumnmm9QNXKSYkR2iStzTiqIuUzZa8pl/fcXQkp8yoHvEvHJ8YaQKboAcgH",
-	"1AgnLWmU9dFPX549L4PO9jK7TdS0icJqSHxD8mENSSowNeyfykUEhz7ifc5deEENbcORPGWaZGI6JAGn",
-	"q2GR2T0svLiZmFpo0Hmwf87P+ZdflsWD1P6XX5Lxaa5nQrJ/4jDPybeIEFLZOvI5rcH9BapZeK3Kdhlk",
-	"nNASByfnvGXc8/zw8Enid87uG/4GYxxyfHB9dOB3+ADphpwV7gDs6U4lEGfdEqMVunV9K1IGuCTbWZNn",
-	"q33y1uqiRaqNwYX76Y+8ciesOm7RZBwrJogJFg7dP+cvOBC3YEXG74xg+DAeEkoyZsvx2t+GJBBXH8Yn",
-	"ZBz8Pcay5NGCA+f8DZu7LuavfvyOPHny5BuD2rdvvtsnvwhuLNHmTXx84/X3Q+e158SZE+Z3Y8LvvX39",
-	"PbkExVK8f+bIwF6iMfj6AW/H2UsGZvzi7lD9zoC96+o63pSXhgMy9NOMDRbGtvjMOR//25Iy/b+eqXF5",
-	"E1qCziVXmPrk7udlwT0IvIFd3vqw3VbN8o4Pj60NrsQcEFFKsywjLrH/nNtmo/b2OJvDPnkNPCXjWjee",
-	"sVnbJRC8ba+Fa95DqAVO0Qlk1pQ4foqGurJ3f8f+Hv3YLc2sZ/zDGzodGyrBGxsrkRNjqbkZtMhS8vnT",
-	"o+MvSrgFB9u3093swE4fQPlyxjJPzz+gJ+fLLwti+Obps7/5i9nE3odWz82774nVaMh7e4v9vZ3o/Tl/",
-	"v7e3V/y/efHp4SF5T8aM41WB0T+U4OMhGeNftlAzOpDG5D3u1KVIVyShnAssDmFWdVLwkgR37/9zrKrL",
-	"OBmXV8PHXxA34ZGZMOfUiQNIzeBc1HvE4i0fe4OBCA4nZGzt2bHtZmpvXLshn5ghJ0JeYk99swDGscJl",
-	"gjX5Udf3S8CKrM4kxAdl9SO8SW1vUixcyNPP8NTMwIUeTUTOPcRodBpL0QFsfyjkH1YaLkSgH+mZGWkO",
-	"eibSkRkQJ7VIQN6hekbghimtTsj41DwcO9ZiWhH7ofKDfWMGM4dZxhKN6y6pelT87obGfm/11TJty4cH",
-	"H9oWuVTZeuOG5mvNZe3kR8dm8oXEqymo44ysL9zMF/CF67mAjG7LVPhKFEFXBkMstSIWYz8P7u6CrjJB",
-	"05EWYpRROYUKSTKF7isrPdmcaf/tM0ts7t4vpKM5pIyOzOFeH8AAOQ5aLh8gM9iBnlk28UXBC56gxF6g",
-	"EBNiZMIJ+SMX2rqGx2VFgmKQJ470rynLjKCxQ2BXQ5TjS7o6Kfr0Bhe9hoU4Qlk2fgVarvZOzR849mA4",
-	"yFgC3NaUY77OhDRa2IImM9g73j/0Zk/lt7JOxOC1v/sRHu2nL8+C7oHPB0f7h/YrsQBOF2zwfPBk/wgH",
-	"N5SLiqE5sVEp2YNro1Cjh9U20S746iwdPB+YM/LUvPiDfQ/TAYrL3S0u3fKVA28gDNe+6eu7NCuvZPYO",
-	"M6GJbbPtHUlXsNq3diDap+ZlVBBKLNovvO5INy1i1g4Mn7rAB7N9xKtAtUCjDU/okSuXsW2QFCluMXVM",
-	"bsv9b3PqZdGbolb0RUhbZTtlacf+CHlXmNbQ1WsMw/Z48S2GUj9chJk4z98Njg8PrS8VUz2KK6OBADK/",
-	"leB3NgYoOAnteLRZGuUr6dSWGkKbwbLnfpBs1zZHAfSBL22ERmE+n1O5clZQYIdwWBal871bBQNX2NPV",
-	"Ji8ZKXG5EleBdKhnJ3qJjlq+nsFcQXYN5lxcSJiwm7FVwWwt67FVQJBgIMvsB4QuXO/apuSpFk7dofQR",
-	"Cgp+D2/yxYg6qP15S6K+TxKsonQ9GVZM3W3RYaFxfWYbOtTs6RbaRFK8wGY7qiVgd2WtLQU0C3tJlBqe",
-	"tfODXfR9CxmagrZ7sbUb/CF/meuKRWWU63NuDldjmZEzo2YnwhtWaBj6G6hujs+U5Q9fh97Yp7kyRkOD",
-	"6u15VisYvCnZ/0YdLa95L7CvsFj4RRHt/1akq62RXLMC8oeqt851CqnR/NE90bzzAkeo/k2wZ9Yd5gux",
-	"OhFnWH4GNHWVbYwN2Ta3e+0A38G5jg+P/2QruqMk+BYdIdQqCxNjg0uUBtiLlwRitCYAgpPpQEJRuSku",
-	"FayjxExRFKcrEDKjpRaXKyC+oKIR5OnQ3fCqc6ib8a5H0yPjUbOcF4jJXrx5uP2Ju4kY5adN2mLSHBCu",
-	"ktvgHhjrjuDckSte5jqgfn90MK4FodxWoLMk38kX70pXzYilHyxfZKChrYcvHpiGTaYClG+31KR+O8iO",
-	"zqceX0zQo3G/Wvz3NgrTX+oazcKFbrZOsHcG5o7kaucPKJbYNIiG0hZ1L0xBN2jpgVTfF/zjOzFfcFiL",
-	"5w0tpAIfZ98j1yx8VLS6UTbE/pHw/f0cj+XCbeR4BwflbVQ+QpUzbrhYfvQK7PZWc0dWfAUYZqQ1YSFt",
-	"0QAf/nIBuqWr3Wf1zHSjo/sgZcpXF74rbzsNuXak2/H/tc/0T9z1qLjrJ4BFjbes64ZeoasGs0ZolpGg",
-	"mNwGLGVvP98bR9nhPzHUJ4Z6NAz1VkGDn6YUKyPG+SYs9NgaGfx7yX33RkhujjZPtfXv+AwU7ctvzoDK",
-	"1IqJjGrIVttyXRde4LJzwgxcrfkwjiKyTOS6xKdv4daKS2zctqMAR+nOQB94R0Q16EXaZ/OCvq33Km18",
-	"P9DOUMZ9RTDKRMGWwAXufXfgYpFRxjXcaJ9pkVJN969gNS48lC6Hy4YmbNcLyFTEQ2ljCD+hefixBw5s",
-	"E9MHjRacKZVDWjbLbXcBll3Ji+17NCfW7lZxR+76DqmXUO75qslIgUg9eGfv0dQ8nHWX/bW4elCGeCRK",
-	"WK/tf5QK18NCfmdfgKGvgGQxhDUVIo0dAm2OUEuf90kLHS7PR+DYbGX3TZn2J1j1cWY+Znmw/bP0J1jt",
-	"xG35SQQ9zKlpHY2bnpoHC+q6HN+axaIeEBz204H7idrv68Cd5Kpy4GIdHAecBJXPIe3JAfbt7bOAHfcT",
-	"D3zigfvhgdMkwZ5ZBGVtWnBC3a3XSftCu7bbd6X9Jq7inU6KUg/YNIUsQDKR2jtqHJZbdYPYxf1raXlF",
-	"B5sH1vI++Uz0bs9DG3XG7GLLc2LSRxnMxLTbK/2zmD6MV3rLtzjifu6wVQ8KE4efNm+3q9Gy5RszBRQ2",
-	"WmEkWAoJS8OM9aKmfgwsX2k8CtVxj+oDPcCqJsljeCO97Y2HozuDZIW+v+RN/eVZv41JRpXaIGThCysc",
-	"3dwMhoNj/O8T/O9T/O+zm5tojYUeeANu9lGJNmiEa0HfN4LiW9Z/6EvSrgFVKzbs4w6yXt+h6V7Vx5/F",
-	"dH0oJ6yWsI2QzqtgvP53o8zbB+/KS6QfWkXpFIwkHdwv2jrce0XX3O246txwQ7KcrYw2vASuy0bs5i/X",
-	"djuoRBxF5KYni9snVD7dJpS3DvfWxlh/Kd59mGjrffJJZS3rOaZWw+Q+4qCNMiktfFR7ryMy+qvw1QyM",
-	"vcCNtWPrAegi8J7R5MraD9sPoVZQ/CcIplbXs5OwagWEbjW7dp340dsNj2ZpWwrA1qG0OXfESPPMvIC3",
-	"tLCGjpgQV6uvi8nj8vrgXaMmYo9Y7m4485E42G5PaI/S6/YIlrOl+G+DY5pR4NjZ16Yx1on8YQiqQ4us",
-	"Ar/reHEVmnX6xUYCooKQDmUzJrxu7VRtTtqmFv0oiqILnymCuoqQWD3N1xMrL7xiTa4sMzLanDBWTu+T",
-	"U74qClpZkWp7NPHUjgcKO5rYG+sM7+W2eVg/Dln8Z/O1flKkHr0i1eKV3URwObFTFFcsK1Z22rkv3fu/",
-	"la9/1LZutfxtp51bYugOJq6rpIp4qpc3/f3CLLXcZZuAXva2L7fT79qa1N8aDRuBPcmzzJcsPakStDNu",
-	"b2PONqjiT2DShgWAH9SctVZSWq8t3SKngpboZjfFkrt909tVq7YpjB/nCu+foQv7t6waVJwr5bKoawHX",
-	"KswD7vdSPCj92y2+wxc/asEdrKRHqalg2ffhn6yWXm5z8tcv7oRfHbwL/lrn8A/WPngYFHeVNCjf2lYQ",
-	"ICwh7J39EhJgNWd/gdBNKTlYWWiDuRrbB77EdicrVRvU77CCHBRdsF2damabdwyxDDdfkQy0BkkSqlov",
-	"X/mWCLeMsd4no1fx3COAV20Nfi/8Xp+jg+dtr9l2Pe3MGdKcwGQCie3+75xP2M38edHOvHpojJv9Zse+",
-	"+ZwvG79/zq0SObdN5HhaBt5ty3TfbN8XqHIDJFRTLOZoPrH1uIsPXYPn9hpz1R37E6iCtQU9sD5Ynb1b",
-	"V6oR5qPR+Ha1hm0FLGowRTm85RA5eNdk1M6qWaeFPEcWLctve4lgBIIrWe3KLZ34PhdY8tuxNF4hZqqt",
-	"0taOuPRjqrRV2/WdF9taA8+26m31Ifb22EKDrh5IM+jKUXk8EgVzXKrgOM/60p3HAZe3KRKbJbZUsNTn",
-	"+tpHIhnuw+8eLnwnl9rucFA+zhjso1jQlq7ANTm31vfI6tThMa27VAWvpnfZ+q/9O/dIdH6ODhFaWBQ7",
-	"3Ia6FaZK1HgUFz9ZOdkh5AK8/quIN7/knQg2P3m3BPD7Z1gfk/CohEclzna4jO0IMb0REzlBlfv+vG1S",
-	"yvbw3pSV7nz14vUiY7Z86sS29yaXtmNJm58Le32PLlfRnH1/+SG4dHAFq17p+iiaWKpnNg4rxRI9KWwO",
-	"J0WVV6Yx8cE8S8Q19pjLWi9iMK5BXtMsCuhM5Aa4lEaBu0+zqej03kL4bhu2mDivhrYtoC2LlQilXbMn",
-	"1+61LYN+WXRmbqNZ16r3PoPLRS/hFnQlNMvuVNs7jD7VW3L+fmHodF1MqgTDhteCaBs2SzNYb6Rg2iZT",
-	"ehWgu1/6wKe0gW3qQKrsPGC3EPPZFYSMEWxMZLMO3oX9szvdUmW7A9dspPRH48142yrTN13lRPChjUUY",
-	"ocd4kuWpvecVc0Z1JA50BIQ/84EOuKGJzlZDc95SMs2pTO1tZeVcZFY59y0KBW8NhGBvWDkfuYBIVT+6",
-	"0yW0T/60KsXs1JPWCsm2fGixrJ0KK7Y70EJeuH8B1nE6FfDu2mHWA5kb2nD+4z7usIdPatq9qVhrZf7A",
-	"tuKmiUGP0/O1u1VsqwD9Wr5bp08cuJbn3Vcn3Tsf951JXESPy5J2sdtSBd1w1uq8ZzHZd7MP3uUK5Loc",
-	"Jouwwb1vSdelE3xhW0lLc7+g7aO+h4NEgbSb1MMqNPYfyGsPSS6zwfPBAfKHg72udf82w4izMTJcI1jv",
-	"pvCGYNwlooHj3VqXw1UQf/F9gKPmCL76cVHZhxWt/09fnu1XimnEvg+aqJXlL6pf1vPim4O8DBtIlvZW",
-	"KbUvjYqvhkRLBqnv+Sgk8Z3n8fow5mvalpTB7FgXPeLVWjKdzLx1NxNZWdtoOTM2eUUxK6ovOKddc7xX",
-	"tWylWoHxRMyBaBGM5QMVkS0p27yGhRJwRHQShqM4l0wEp0HiY5HJW5Q/x1UbtsfktnkFLpvw1xzxRyEL",
-	"NBPv8lB4cSn4vkic/XDx4f8FAAD//w==",
+	"7H3tktu2kuir4OpulZMczaftnMRTt3adxDnX6yR2+WP9IzMrYciWhDMUoADgaHRs39qn2QfbJ7mFBkCC",
+	"JEhRM5rROMdbtTkekQQajUajv/vDIBHzheDAtRo8+TCYAU1B4j+fvaVT878pqESyhWaCD54M3s6AXIJU",
+	"THAiJmQ5o5osqSISdC45pEMyEZKMn0/2fqU6mY33B8OBhD9yJiEdPNEyh+FAJTOYUzO2Xi1g8GSgtGR8",
+	"Ovj06dNwsKCSzkE7IH6UkALXjGbPf4oDw1IDByULKS5ZCpJcwGpIxucrcTH6n//6bwSAmZcXVM8GwwGn",
+	"czNlUgw8YmknjHN69QvwqZ4Nnnz7aNgAeTj4MZdKyDh0Yw5XepTgG2MDqJ4BWdApkHOYCAkFdH/kIFcB",
+	"eHbMFjgeHx0PB3PG/d9HMbB+ggWVeg5cx1D3lKTFc8LSIRmnsNBdGCvfvzHGnqcwXwgNPFm9gFUTuNew",
+	"AKoZnxJKEpplZMn0DFGn6BzMDuMvjJPjR2QmcqnIlF2CwlcmTCpNKFdLkIROKeNDfFvkmiwyyriGK00U",
+	"JBK0KtZqCb9cbQDinoGxZX1Hx9/Vd2JBtQZpxvzP3//X3v87+8u/DOo4GA6u9maM68GTwTxXmpwDOSJa",
+	"kKPj78glU+w8A/L0zY/Pn5NkRiVN8DQg4iZ4qpoY+3FG+RSI4NmKLGfAiZ4xRZgiSrMsQ7wkuZRms825",
+	"bl+2O7eDjv1sXe5Xp6fffDwd/H649/3ZX04HX/dauAHNgISnmBOgMmNm43D/hkTlyYxQRU4HD08HQyIk",
+	"+QYx8QJWUbLm5Omr50ghSNQXsOqiafP4psT8C5sz3YTk/4olmVO+IsC1ZKAMizLnfiayVBGqyVwofUIe",
+	"H9r9oucKuG5jBxnOUQOLzfP54Mnx40PcEvtXyQkMnU9BIoi/Uk6nYI5uG9oMqO6VEnnzTg5afjHaBhpf",
+	"5ecZS6gBKA7honzBgrfIz7vgC96/MXCv4Y8clG67g8ZXe4pNOc3OxdWetO/usXTsaJrxCUjgCRD3bEjG",
+	"Ev7oAt69eHPARW746CspJiyDOGKlfcfcoOYlh1z7RyeM9ruRf/WmsL5hPIEmgL8J7S5Ly9Q0m7demwqH",
+	"CGedCDmnht+kVMOe+XYQm/sd1yxrzv1Dz3lz/Pw68yqQ8V3JFUi7FeZfXfuAz2+K/Pc0xsTMr3b1meDT",
+	"oWdb5OGhGhJcNIFLkCuSsUsgU6phSVdkRhWhi0XGILU3D15Obbhb0hprC28UvEs+/n50fGb/9fDwa/Uv",
+	"H93vH46Gjz6VDz88+vTx4eHh4eHXc9Xr6qG4p8UV81iZ6+Xx4eFcVVZq8SPkhVrQpOUMLf1ju2VL1bVh",
+	"xcs33LVP5lu1EFwBCsuvpDjPYG7+mQiugeOO4k5YPniwsG/85e/KwP0hmOpfJEwGTwb/+6DUBw7sU3Xg",
+	"x8UZm9wPJbQJZRmkJ+T1zz+S7x89/itxU5EUNGWZ2kcsuhHNhE8TbYXmhRQLkJrZNbA0ohcMBxeM4wPg",
+	"5pb7vXb5DIYDMwbVVmReKQ3zwRAPxuBs2BzN7kNkGn+UIqpJuE+/W3jKocX53yHRZoSnWsN8oZsLKxWO",
+	"Jv3Y1aRDYrQWQ4Rc8Ai/GA7SXNoLba6qTEbk51nwBc/n5+buHw6ApwvBLCU0hjOblss4KlCMHp2vNPSf",
+	"bC5SyKKjee0s+lACdfRY4z6zlWU+ggMqmUaQSvdjiJGg5YoasMoJzoXIgHLzWGkqNaQjqvvyZvxG5yoY",
+	"L5SoQlqwqw7WGGB9GO57BY7qZhZIiNJUnjL97NKd5ypZ0cQiK4JW6k9Y19m2x9C8vQFqUjaZ4GHVYGmj",
+	"a4afGWSp1U/Mt24wKiVdmb9bDnwgAMUfGz3JLryAmXH97aNBUwIeDjSVU2gdzD21v687+ciycf8sfod+",
+	"C6rjhHM6hA3rUp1bQveW/8JUZNtTqmnvHQjoJ7IBgYVi3UC/wZV21o46WhCg6mCxdf2wEhdPXz1/AStV",
+	"Ab9TxWxs2JxePbdfHj/+trkiM8mPFXZbOzMLZm4NFbnIre6oyHImVCGuK8I0USAvQZ0Qw91XTwjNMrzd",
+	"/QKaRFUDKpFAN2VB/pvzVVzvQBlxORPEvUiYjnJH4IY1pnHe2HIokKtFUPSr+Z2wFIUlJ6opa6D5hugZ",
+	"1QZZTBnYUjIR8voYa72lF0Ixz/Vq+zcXfEo0bp43tnm7YNWGlCs4IZlYgjS3iyLUiPnmerH2o/0oG1lI",
+	"mLCr+F5Ys1Npr/HzozlSSP+nM1dyQpNE5Fw79DijjRAkY1pnQJYiz1IjpM5YmgKPbmt4qTYB8k8fKKKy",
+	"fBodQeWT1gVlNLoeg73oWPki3ZjAcwXreI45zO8UXh2XINnEibJ9PvuP8P0oHw+ubKS2YosL1FgYA5or",
+	"T1NxRoYlR6mc8wpO2rhhyajcHdnK69ctN2B5hjhK88da+b589TVM2lh7OOD6xWzh2mquaedXVwnOS76l",
+	"nYoBs376V94MTNMU6ZJmrwJQJjRTgNdo+OvRsOMiXAezv7WNMmZt9uu+eIMm9upd0vUN3iyv3I0SXgCh",
+	"vf3wcK10sAlT+dSC6ZfS8dVO/LZpeNuRbY6+xZf9X03yD/n/ZpNsiKKQQAOWaTljuOyzLnSu429bYgo7",
+	"YXyO1tddxF4YWFo5SREzGNH0AhRh3MorGU1QeBEcnqAzlf4jl0BopgS+8O9vXv7mZIhnXEt6ygMLj3W/",
+	"nkMqRXJRShqg3Nzm6SVIDVfWa2qkWpaAl0YsiPun5poLKOq7o++rDsfvmta1pWQaXvJsZc1YDi/vFHRY",
+	"VXG12ogKDxQRS05KWkI00YkG6YRab/lZSCYk06vBcDChWXZOk4uojachAETMC1RXRURFWUq08HKbFcqY",
+	"dXCjOETVhTVA1PjoJroz2sPilJJkVKGg5QwzpftrLKmGEbqBIB3vd9srqgPnPAUNcs44pE+IEnPQM8an",
+	"BDIFzmw3JMsZS2ZE0ZUiXNjnpfwaov+SZk57NeSPUlA4QWQraofKgYk6dOw0/SiU/oXFbtdEKD3ilAvV",
+	"U+vHD3LVot8YmFtsVSwBO9FoAXI0Z1nW39SQc6b7AVg3IyFAfoB2MIJ1DUOcRJFphdHCeN1Eas2QuoZh",
+	"Plcqh7TiTjTTiCWHtRLYr+DNhMsQnK5PSrjryCqH8LMP60vpg4+biNwN3O7i7vkJMtBWs6+toHzQU+WP",
+	"6Ud+lI6pb4JCD/1uMOfDWaK2+o1V2RYzipdhqzz5HWd/5OCv/IKYhygYwCVI/D0DIwuThKq4xh1xwEav",
+	"lbqD11ppFDkXOcf7rsVstLlGH6Mhp1hvoheXe3Mz6ip2eLcEtgVduLqWnerBJSjX1oHD1fTVf8tvtqP7",
+	"XlO57HPmeJ5lJOfnjKfKna0e6tnvpSxtBhicRZXTZ5MJJJpdgovsaG7AhEGWqt6U9RqUyC4hRTdNjLhc",
+	"cE+UuYlRtw1S5nyqCM0ysSRclII24yQR87kI7ZrB/SRhkitrue8E3aLgtXs7oKSRhCkTPGbhzzIn2c4J",
+	"xgHMRJZuZpcOfU/VwV9Oqvz8gSILkbFkdYLKXhjBNKcrcg5EcHyypCuyAqSUHiKmLLe+B3p+tvRQP2jF",
+	"KoaeYsqBI4isbvZZD8q8NndokHhvHhG6Gpten0mbwG+ji+K6ANWz9bKSC+9w4wzdVDEI/2ZDZCLQpakE",
+	"FSfAhGqaieloQ6dny6FlXGkajbSymHPOHBvXgw7rqHBg9OGRAuCbOdUXQmSjBfDUEXBNLlJ0CkRCImSq",
+	"rJxCJRiVlCgtJKQbnBKlaRZZ5HPvyiMTKeZ4+lKmLgjlKQYumbkk0GQGKfnt6ds3fsbtBRVAGMiSsUvz",
+	"4tQGfCgtFouoFo3eDxV39cekrmKXyw+HBZF5OGoBCZUtjZCdx2l9GzsIfQuijz8yu5Z7rO7r4tVplr2c",
+	"DJ783j2pVY/rq7+AFnduEZ2+T55iOLAP5QYfzs4UkRgbb32rhHJSC1TfjwrltcWchcu5iYhd4mQXEnbM",
+	"GtF7b+pGjPu8SxVYb75fDfvNne+c26mba93bipCoJrdEhwryZXyYwzlkwgi4WsTDLq4WTILahhnhog0q",
+	"i2liQPMW29KI3n5x52pDRN8oHMQIuxhwYWMdUB9Q2wwIMVeUyNXIZvWM8ng0t8GXfaMMKHdxDlJol1mg",
+	"0F+yMLRiA5z1zIZf9MPTbdtkSiv/movnjX2xT5DHROQyFumBqGqJG5ETmkCEHt64Jxvufddi3JAxitiO",
+	"heoitFMVcR+Fo6KI8ihWvZk164Y8e4c8egvSm4N+p5LbC1hdWxlF+Pvqny9gtR3j1JrrCA1MzmusiciR",
+	"9aMmU3y3T34WkqBrRKFuQ9M54+ratqj6bdYKkOEc+OqK0CVdreGcsYnuNlrkOga9reM25Kc9WOGbRCxA",
+	"xaNXStYfaJkU7Snm0FNz89voY3GB/7L7Gtc5fxERAyO1KQ4jjBiI6PALpSXQOeaFqHgg5TnLMoN0lS8W",
+	"RiOFNJqYBotsVeTuilwvcu1d1cxq6ubWmlZyAgIF/Zp2kyRj5uCtiUBPRAotD0I3dfPKNWsHc8VrK6Dd",
+	"1JGdQsJSSEftyRfXyhoZYfZMbLjulJJrpI24vLE2TPvH8xhC2dyZhxaoiVGGUpXRunJHh6rKglqhaJO8",
+	"283fIteJmK/1Yr90r2HkcsaS1aYEuZBsTuWqXZa0lGpFLkyYKRWTE5KyycQwKmvushqpj5whlteujS5u",
+	"PszlQihYk87TltXRSa1onet+QSmX1Bt9vNVcH/PMUFFLXpETTaO5ZBwjONKW5M6UYMAHmdHUukZYAidW",
+	"fxMKVQHq4tNRJYhzuFzR6Vr6eysugKNldaMUNxcgXZBeZ/aSR0SBrvJ0DMOQn/Dm8OC3BbQEKIzeGM3j",
+	"FLVZBtwlJrP9IqY/FSFZ/UxH5lZsGozc4vp73nyqYCxZxGAhYxz6j1bETUWGM1eE5zdxudRmnsaMHvZL",
+	"Z5MPqNBhcDi42puKPffj35Xg+6/p8ldQbmuLp3vqgi32xMLOvYc3iGEuLliwzb5ggBB6BtKxKp+kIaTl",
+	"dEVGPdBkZu0ORhAWyyLDYkhElhr2WCR29MKn3eQaKmtHJNimYbn/xWLOoia9X8R0C3pVFLw71qt+Edd3",
+	"8pXHrrd21TD03p35UAGRIgOjbdFEW/vWn97kt7m5redla7WXkNLXmv7uh9nLHPDMOfB6+xbe+o/uyl7l",
+	"8LuZkWprLobdOxcqEGyB1TZWtFOmW4Hm2uy3tqZrseC3wWnwhgYJNN0TPFvZjPZ0D9MCjAKWZ9leIriW",
+	"IouaGlx48FbYOsydPNefpxn2vj6gJttMhC4rs1iIikOLs1UOaBTbiJJtUHARer1b0kUwrk+zbhW9ibVi",
+	"IWzJyDruYSJck26O86j31kz1q1dbyxPh5ORcwQhF0Cj5/wbLZtr6Bsln10zlCzLDq7ekEcvrlcma+uc9",
+	"zwRsD058WsYiehHKao49jbhbz6VzjKEtceE3WFYD1jcgja0axjfBTW21CEfL4nzoRv9V3dhjfyMjfqvI",
+	"Xws2s3Ehk1znEk4KUzbTRYpZKsBasu0w/R3N989L0qwkpwU5Z4U7e1sIv76zpC81NkOKuuiyioW/sUsg",
+	"wNBkQYnXGIiQxMrlzezBHRHQNSkhor1dN8HZvdye4HxDfWuDHX/pM9g24ECFlBmKE4+rCHhYrQf7n6en",
+	"6t/O/vJv/h/9ytRxAntmLuLjN6+7ezWE2AW0YKRaOfJOr5ybBbZ3bXMlEfL219MrL7KgPnO4snzali12",
+	"QuY0BevGMYffwFSX0MKT+LCrMDHd+8fh3vdnX7l/7J1943/6+l97ESW6JvYSqnyamhqSlE2ZtrydcQ6S",
+	"zFaLGfCWLfLoiW9VoWs0rxl14cy/QIzGYcvquuo+TJ0Q9NYLXgZ3mRf2O0MOXpaePC+3qxzT5o3uJiXW",
+	"+cKsFPQ7JJQnkLnk5wsuljwq07+SLIGW8sDv3vxEFiCJy+olWlyAvQzDbXJVLr//9NXp6X75V889is9B",
+	"qCIUDftzmhH7dZlofrz/+LAKu9rwAnwNZkysibZPXvJsRbzD2AWFWZ99UWHTbFrzUmR8kev1hSkLBFt3",
+	"7IbfxOIngiKa9fTzNJJO8JKDraSQZEJBShToE6LAhhZqo1wRV2VAi0XUqOjqco+C+P72kvuIQF+km6Qs",
+	"xat/bv7qGUvQVn/gva/kv5SCT/EQY5UKLUgaD2+dM6XQJVdIBJFwS3zmPdNQLzOd0eRCbZp9FS8W+Rom",
+	"jLv4I7NVhjVKtNjPqCIKLkHSjNivVUsNyTDgoyaHoVY+YX4CmmU+ezcTU3XNmpStPmfNdAYd6GiK3u9e",
+	"P7dYNrzVAnlhRG8x8ZVYozBeMpGhJbW/o/E//Cdr3WO+ECIuJjBQOxJ0MTQVxJ/FTyRqyT8XiY0bcKP3",
+	"GC3kFW2F4agYYTB095SLJxIyBblPbDhFwcDQKWD22iYyzkRmlJkpGOn+xDyzWVLWQYlpdO5qllIsQWn8",
+	"7oEi6IiMcDmMhh35aIzIGXJWpSJgI2xxkFCeMiPiE+bdojQTHNqCoZIZjOiSShgFclbzxRT4aqQlZTya",
+	"otVk7yVykQAXUsyZslE5WhAcKQ4Sm3KXd7em+jAO/5shbKdAjDAuoD+rx+/QLL3pZMIXgtroq4WECUgJ",
+	"6cgAa7QRnkRcjG8gETxVvuSM21ZbujketVSU/f/2MCz7f7h/eHgUiWkK4GB8pGdS5NOZuyRrzNrKBkZc",
+	"UAjVmvmPjx799dF3D7999NceYDimMKr2dtlQbFD5YiGkdkeuGMrb7xwTaUsotgD8A6QYpVTTkQSDZBa/",
+	"SXpSOOuezSfPrpnhKbGvnRDIXXcIyPcM99g7IlqIaxhIhNSxO2LCriC1nI6crwrBK6ishBE8nlyHg4Bg",
+	"znokLJWs2h6EJr1n+RQTRWjGqALlbieL26FhxpSvwrIXJ+QCFtrIpUYzqkoK3V1Y1pgd6lLFq6qTsib5",
+	"2bzYzTzWW6whgg5PNSsGq99wtkhVmLS6Qb4KJMBc1FJ3mQD33qbFl2MO7DBgy+G25q0uwIoKBOVmbcE5",
+	"Fm79rj1kASzXdpNV1tPXV1bzvPcty9+ayP1L0A/Ccc0ZvbRCgW8NwXQttzoscbBFEutKU34dkH/doYZQ",
+	"xuVzv7J+CzdSY9EozRJ82lJg+PFhNMz5Z2/0ScR8zrQXGPw8D4g/Lz1jnRfff98/PDvY5AjE9uEoxEhf",
+	"Jlnbt2KIYYH8cvICNwXwkbnjOxzWN4lXS4mlsVlziL+d9o3waO/q4up2YonXLFFDUIChuxp1T8ETQFOV",
+	"4cw3q+Bk1Yiaf2VY6ri2SUJ8jjx2QH3hxWGl+lTRmKSYIfChCeytF9UiaZb3KJ1vce1fd5BF98wFY3jJ",
+	"xFd4Q4+REYdsJIBRX2HZ0uPjtcvo3NDSO5Vm+VYEVvGuXpmtMQ7EnGuXT6q0Oe5YHPGENFp6NThYIMY/",
+	"+q4qyUfZWwRDSAk/MDwBKlb/ze+bilkzUPQK3ikb3hwfbmaPiRfSdzP4evqV4clrm3tkK+2nwibyGA15",
+	"s5nnTnmszly6ya0lGic5h5XgqS0MH+e8lZqEjYohYWIuVviZiSyo8xNTAzoKFoZ74xDoVnPWvtXXtH5Q",
+	"jd1TzFErKuJj1DzJaIo1T0GrffLUk6uzYphffSXQiNliMmGc6VVUGEVbSKCRKV9pFrM28KQUtfiZLDls",
+	"VJWiuRZtzv0JzTNtw8Kx06HvwHZgPooP5z4qk0vq5WcgdWe3SKqx9jQu7EQ1ZQzjgdYoHt50Myo99tFA",
+	"pB5DlTrMd93VoPsYK7z7rLyF5s7C3cP39qt5FQ2VcxD5evXhrX0vcNm10fmvDgjP+89pRrnNAdlQQa13",
+	"v/vc6zxu6Bbdcv3GsjbYJmHF1R24SVxxbS93EVhcBWHTrKHGAupYOA8u8x4DFXd/fTXFOPH8kyocW1Cg",
+	"mzuzUx26Cs611ejoZvfWp6tf34eKlRsTqucjZ00HL9aoV9Yx4lQSW0OQoLhhBKIuFv+6LO8Yd7F2FE3v",
+	"n23ayNVKofQ9xfbsDWgdF6ZptpjRkdHceSUnNZAszkGve2MlLgpXz6izJdMGvpotyDPtYRENV1ATgi7p",
+	"Zq0EbzM1nSF+lDrzQVM4n9OrUZheGX+jhCDyHJ+NXPxcia+1sZPVuG6kqUVGVyPUYVUcJ2u8DbEPNPoL",
+	"EKzuHb+BrLa10kSdGlC0jG2l8Gi4gjoJNwmqdrSGtcPYdq7akNpCCjUaqxBU/DzWKSFKzd20UD9g0S3q",
+	"4lQ3kacKbrcLScpPfu3buYS+743sv9hS56T6jVDrWQ2QKhISblwfvZe3RrW6kC/i0ydn5hbukGun6nzX",
+	"97opbHEPv13XSr95E5X+8F6flgssZ3209sMvd9fOy66/KQt9eMNEMnOeSt+BeziY27IH5p9TMJuKMU7z",
+	"RQbaFdGG+TmkVjuzGyupfyRBUn4xGA7Y3I2B/xhBavvBqAVAMjNsRFJerFv5H7JiIJFIDCOVyt6vtoKD",
+	"QnN5ClhYY54rlpi70zBDnMtg1bUhztA2ELOnVDMq+uqHQf2+8ng+PG6ez6qRaDO7faPuUD28pRlh45ps",
+	"FYWCMKpvnbne/F94YPHPmP/ShrRFnXlCBvI4mkIxnFAb9cmylm4ovvv2UT84YpQcVIOJBwG5YDUr9jnr",
+	"vLgEmdFFxBKcp0yMimDdHvGn9osyVrdP+Su82DCTeHQ0u8ZHj+ebfJSOJNC05xegNJvT9k47c4foPvXa",
+	"N8DiRvizKrJjyxt70xGqKmoa2G3sUQFhOLtHx7BCNjWSCFEak+MK0q0SohTL/hwJx3gtltFKE8zVxu9n",
+	"DsYybv0m/JlNc2njAzeqmFGPqrUzDu2SW1HkZ2saWXzywgZN1LbWdQ1zKVrLCHv2Z3mP7U1XsmchvSHd",
+	"Ofx7RrxXjmjntLbSC1alwgJcnPhve05lhaBQQIzMV61hZAOze51im37S98xb51ukywPNsqLYCeMTkMAT",
+	"IE9fPe8JiE0j6UXyNqrUUrzNk2mA88zvzpCcQ0JzBeEWk5RB2hMuTygjLDx5HV5XIK2xk43RC1JekxcU",
+	"kl+Buk1a+CEer60nu7JvfZXkgjH2NhbXONuHRjiFyBdxMxNieBjk4WN4CWFppSU6bwtrwWJ0LRU2Yco4",
+	"D3pYzkSO46dr69GuKccfEvVnKD3dmhT0TyDm3ECkiZ20MoumZ6IZhnJcMJ4GTWEdkxmh8yXeFdappJ3N",
+	"jRohHBKGJBUamXIxmTVD/H54NvYH1GdhWlswLn1/rfjieiU5d4wHL4ai9zNB56yJn+vUWDOIC5X3Wq/Q",
+	"4cBMQLWIx5JV3x5tFALwtpH19kChE6bF1d+/DNF16qj5or4bNmrtVe0IcVyA1b6j177MHEH0vs062t7e",
+	"QuRH84ZyydzX7OFQQF+WtNN0GsuqAE3OV0UrbeJJecPEyq1Gi+Dag5Q/hHyz0JGtNOndbXfeYvYtRFlU",
+	"VrLTAIsCkusf5Na+zuvP8g5jKT51wdVRdL/ZRTkYUUGSS6ZXbwxu2npy1zO5qhfKkIzV+Wh+Mbo8Gv3P",
+	"f/03CgKIajRGAZUYK+2mnmm9QNHKcYkR6iStra6qLOWBskUEyioUrqSfeZUDZrryidEG8FD0AOQTSoST",
+	"liDP+uhPXz1/UjqdbYCvDSO1IeFqGIQcV5GkAlXD/qmcR3B4yiuR0DX/txra3l55yjTJxHQY9vFUwyIJ",
+	"Y1iYdDMxtaChJWH/lJ/yb74pK7up/W++IeOnuZ4Jyf6BwzwhPyB2SGUfyVe0toivbTrBJciVbdLPOKEl",
+	"Qk5Oecu4p/nh4cPEb6PdRPwNxjjk+ODy6MBv9wESEXle2AYwhppKIE7VJUZEdOv6QaQMcEn//ublb8Tm",
+	"SbyzgmkRFWRw4X76I6+kb1bH9XHBtriJmNjMiVP+kgNxC1Zk/MFwiU/jIaEkY7ZWuv1tSALe9Wl8QsbB",
+	"32PsGRGtDXLK37I5WFBe//wjefjw4fcGte/e/rhPfhXcqKXNohn4xpufhs6Ez4nTLczvRp/fe/fmJ3IO",
+	"iqWYKurIwOa7GXw9w0RWmw9kxi/S/OrpPTYt3TWXK/P7w3aybpqxwcLY1ok65eN/XVKm/89jNS6LFkjQ",
+	"ueTK5qbYVNosSFnCYgllgtbQaM24vOPDY6uQKzEHRJTSLMuIy8E55djz1BV6YHPYJ2+Ap2Rca3w3xppg",
+	"QLAwhhauTx6hFjhFJ5BZveL4EWrtyqbpj33Ji7FbmlnP+NlbOh0bKsHkqpXIiVHb3AxaZCn56tHR8dcl",
+	"3IIDgUyBT8LC/lRA+XLGMk/Pz9Cs8803BTF8/+jxX30NBWLDx9QT8+5HYsUb8tEWnPhoJ/p4yj/u7e0V",
+	"/29efHR4SD6SMeOYITL6uxJ8PCRj/MtW0Udr0ph8xJ06F+mKJJRzgXVczKpOirMkwZXo+ApLnjNOxmUV",
+	"h/HXxE14ZCbMOXXsAFIzOBdBqWjcXEzIs4krRHA4IWOr3I6JoivliiO4IR+aISdCnrM0BVwA41h+OMGG",
+	"KSj4+yVguWynH+KDslCZbQeNCTQL5//0MzwyM3ChRxORcw8xaqBGbXQA2x8K/odl4AsW6Ed6bEaag56J",
+	"dGQGxEktEvDsUD0jcMWUVidk/NQ8HLujxbQi9kPlB/veDGZutowlGtddUvWo+N0Nja1V66tl2vZ2CD5E",
+	"a9eSKtsMwtC8IVG7LCRSO/nRsZl8ITEjCQWekTWMm/mCc+Ea4uBBtxVlfNGYoGWOIZZavZmxnwd3d0FX",
+	"maDpSAsxyqicQoUkmUJbluWebM60//axJTaXog/paA4poyNz09cHMECOkcNY1nWAh8EO9NgeE9+xoTgT",
+	"lNhcDzEhhieckD9yoa2deFwWDykGeehI/5KyzDAaOwQ2EEY+vqSrE5/cEuZkDgt2hLxs/Bq0XO09NX/g",
+	"2IPhIGMJcFvwk/mSMNKIZAuazGDveP/Q60CV38qSLoM3Pk0lvNqfvnoeNOp9MjjaP7RfiQVwumCDJ4OH",
+	"+0c4uKFclBLNjY1CyR5c+jSvKaCaUZyr5+ngycDckU/Ni88uXcpRWIehxb5bvnLgtYXh2jd9KaZmkaTM",
+	"lhsgFDMnS6vSBaz2rVKIyqp5GQWEEov2Cy9I0s1rkLYBw6fOC8IUMR9VgWqBRpszoUeuss22QVKkSLjq",
+	"mNz2Ytnm1MuicVCtPpOQtgVCytKO/RHypjCtoas36JPt8eI79Kt+OgvDcp58GBwfHlrDKsZ9FNndAQMy",
+	"v5Xgd3ZtKU4SKvWowDRqC9OprQqGOoM9nvtB5F3bHAXQB74KGWqI+XxO5cqpRIEewmFZ9DXxNhb0YmH7",
+	"dBvJZLjE+UpcBNyhHqroOTpK+XoGcwXZJZh7cSFhwq7GVgSzjQbGVgBBgoEssx8QunBt4pucp1rVeofc",
+	"RygoznuYdBgj6qAw8zWJ+jZJsIrS9WRY0Xu3RYeFxPXAdtupKdcttImkeIad0FSL9+7CalsKaBY2+ikl",
+	"PKv0B7vou/naPHi851OrN/hL/jzXFY3KCNen3FyuWJj4uRGzE+EVK1QMfbKsm+OBsufDNwkx+mmujNLQ",
+	"oHp7n9WquW9K9u+po+U17wX6FXZyOCtc/z+IdLU1kmuWp/9UNd25Nk41mj+6JZp3JuEI1b8N9szaxnzN",
+	"ZMfizJGfAU1dESqjQ7bN7V47wHdwruPD4z/Zim7ICX5AQwi1wsLE6OBY4tu2vScBG60xgOBmOpBQFFmL",
+	"cwVrKDFTFHUkC4TMaCnF5QqIr31qGHk6dMlo9RPqZrzp1XTPzqhZzkvEZK+zebj9ibuJGPmnjeBi0lwQ",
+	"ruji4BYO1g3BueGpeJXrgPr91cG4FoRyWyzSknznufhQmmpGLP1kz0UGGto62+OFaY7JVIDyvfCa1G8H",
+	"2dH91OOLCVo0bleK/8m6ZPpzXSNZOD/O1gn2xsDckFzt/AHF+jo/daEtal6Ygm7Q0h2Jvi/553djvuSw",
+	"Fs8bakgFPp7/hKdm4V2k1Y2y/vbP5NzfzvVYLty6kXdwUV5H5CNUOeWGi+VnL8BubzU3PIqvAd2MtMYs",
+	"pK1v4N1fzkG3dGU2rZyZbnR1H6RM+ULgNz3bTkKuXel2/H/uO/3L6bpXp+sFwKJ2tqzphl6gqQZDSGiW",
+	"kaDu4wZHyqZC39qJssN/OVBfDtS9OVDvFDTO05RiQcz4uanVgGx1Dv5UqUe4I/N8pV1f0c0H7TixyuBt",
+	"lnsffxqz2veI8LtdndOvb73JPti62zDYV+LdWkz1IfW0W+x9uB35u2AoH+HWjSvdGcfWGD8F7UJD1tSX",
+	"iRktrFE96IH5+RvUg8XcsTG9nLmbDZa7eG+4+B2DfsNz9yNSLUYOBoQbP2FNpn3woXKMOi2ATxvdTl3h",
+	"W1utWPjQG2c2OvHBuxi6VAYVztdU541ZEndwKD8nK2KwL7u2IbaDsi0LYg86bzcjVgjpDq7hDvPh/WAf",
+	"Lzn0w+hmp67EQB+D4WdwvLd/PZeL3omhcPNb7n7qXLtcx02vbmv2C1nasMy+8A5vtvY+DxtjtGpgfytN",
+	"ILdGU26ONt3DOtl9GoD27UpmQGVqbTUZ1ZCttqWOFKE4ZafJGbjefGEwm8gykesSn77fQCsuX9h6+jtR",
+	"Y0ufMgYidYS1FpmR/TbvBax8GuitSjQvYLVeOb2tMLIydatFJcW9744eW2SUcQ1X2oe7p1TT/QtYjYsw",
+	"EZdIY+PDbAcVyBS06Zwv0Ef3uSubOPzdapnPlcohfQGrtXEYPlZBldt3b66w3a1iS7on9+eqeZAClnrw",
+	"wVY2qCmZ9bgpoxre5YG4J4per+2/lxLY3UJ+Y4esoa+AZFHgmgqRxi6BNjXS0udt0kKH4ngPoktaj/um",
+	"h/YFrPooiPeZH2z/Ln0Bq52ohF9Y0J2qfRvemgcLmqtreKODIxZ1Q+OwXy7cL9R+WxfuJFeVCxcrkzrg",
+	"JKh8DmnPE2Df3v4RsON+OQNfzsDtnIGnSYI9xgny2rQ4CfXYik7aF5rqrdB+E1fxLqNF8T1sWEoWIJlI",
+	"baEQDsutmkHs4v65pLyie+wdS3lfbCZ6t/ehDf3FFE975sSkjzCYiWm3VfoXMb0bq/SWU+njdu6wtSsy",
+	"E4efNmu3q5q55bIFBRTWW2E4WAoJS8O04aLLWQws3/spCtVxj3pwPcCqZiqjeyO9btr50Y1BskzfV9qi",
+	"voKR38Yko0pt4LLwpe6Orq4Gw8Ex/vch/vcR/vfx1VW06l0PvAE3+6hEGzQi14moxfp18aSX7v1PfUna",
+	"NSxuxYZ93EHW6zv63qr4+IuYrnflhCXrtuHSeR2M179AhXn74ENZyedTKyudguGkg9tFW4d5z8G4DVS9",
+	"5MVwQ7KcrTB4EoNffVP/JfqcjYAW9oaJInLTm8XtEwqfbhPK0i97a32svxbv3o239TbPSWUt609Mrark",
+	"bfhBG4UrW85R7b0Oz+hvwpeUM/oCN9qOLcqmC8d7RpMLqz9s34VaQfGfwJlaXc9O3KoVELrF7FpNp3uv",
+	"N9ybpW0r+LcGpU18IoabZ+YFLJWBhUzFhLjq6V2HPM6vDz40qtT38OXu5mTeEwPb9QntXlrd7sFytuT/",
+	"bZyYphc4dve1SYx1Ir8bguqQIqvA79pfXIVmnXyxEYOoIKRD2Iwxr2sbVZuTtolFP4ui8t0DRVBWERJL",
+	"WPuizmXVISyMnGU26FM5Pr1PnvJVUVXYslTbNZendjxQ2GPSlg1jWBypzcL6efDiP5ut9Ysgde8FqRar",
+	"7CaMy7GdosJ92UOgU8995d5/X77+Weu61YYknXpuiaEbqLiutwXiqd5w4vczs9Ryl20AejFtsJ1+19aE",
+	"/tZo2DDsSZ5lvonESZWgnXJ7HXW2QRV/ApU2bMlyp+qs1ZLSerefFj5VkMcQd1Msuds3vV2xapvM+H6u",
+	"8PYPdKH/lqVbi3ulXBZ1TblbmXlw+j0XD/qvdLPv8MXPmnEHK+lR7zdY9m3YJ6v9b9qM/PXEnfCrgw/B",
+	"X+sM/sHaB3eD4q66cuVb23IChH1cvLFfQgKsZuwvELopJQcrC3UwV4fhACYTsK2q2mqEP6PJzPYfKU/w",
+	"Jc1yKBiTzPnUFXLQxFZSnkgxHxKqbH8ZLelkwhIiQYns0ipJk0ojfPxa0ZU65b5sM9MKssk+ee/K943R",
+	"CO3nU9VCGQgLWjMkkAwmmohcx+ozT0E/80t+bXHQZA7NnXcu7geKtBfDt5zrHpYMry+408WFO5SShchY",
+	"spV8v/dF2V4ckmQ0TUE6OtHCEkIRZIFV14reohF50BFuyVo8JfuOXZ2XgsPAK//uDive+Aoof8pyN1U8",
+	"93BF19qu3cbN1Wzt1np7eRJr0zieO5MQJ5Z/2o5aLKhkYyvhuJFGbsoRS8dPfB9734HON/yyjXQDCZDq",
+	"sFTPKbfvMV9kH+UnXeRN7p9yq0TNbVt7npaBJ54320ofvkq2gyOhmmJHCfOJzW8uPrSF0NL2QvfVff4T",
+	"qEK1Bd2xPlSdvVtXqJHzvdF4drWGbTnsajBtcvUcfGge+DWFeyp1sMoeYJWKWOuL9yxtFa22Ij07OqWf",
+	"U6Geel2yXVfrWQPPtkr29CH2dt9ag67uSJ7oEmDvD0fBGK8qOM6ztHT3cXDK28SPzQK7Kljqk775mXCG",
+	"2/A7hQvfSVLnDS7K+xmDcC8WtK3KP42TW2u+HClc2SUqeGm/y9b1xr9zi0Tn5+hgoR7UXW5DXXdTJWo8",
+	"ioufLJ/sYHIBXv9Z2Jtf8k4Ym5+8mwMU+i9VNgiVSrhX7GyHy9gOE9MbHSLHqLBtfReXeocvbHqUbpx6",
+	"9GaRMWtHnLBpLkGRc9s2tc06NpUiX4zOV9GcFZ/8EyTdXMCqV7oKsiaW6pmNQ5BiiZYUNoeTotUM0xj4",
+	"Y54l4hIb3WetiUiMa5CXNIsCOhO5AS6lUeBuU23Cfe64Jtw2bDFxRA0JehNtWbhEKO06TrM5dGWQLGeC",
+	"zlkXzb63b9xmcAXO0IGuhGbZjRqMhd7XasAcel+H632yJRjWvRzYGrFju8F6IwTZdrrWqwDd/cJnvoTN",
+	"bFMGUmX7Q7uFmM+hIDwYwcZENuvgQ/HvdWapZ2GVy8otYitDTGzXeinm5ikngg+tB8MwPcaTLE9tnmPM",
+	"GNURONMREPHAu0fgiiY6W6FzkZJpTmVqs/WVM5FZ4RzIUgo+NRC18d1E8AmT85Fzo1TloxslYX6xp1Up",
+	"ZqeWtFZItmVDi3kpK0ex3YAWnoXbZ2Adt1MB764NZj2QuaEO5z/uYw67+6C+3auKxZp3oituGhh3Py1f",
+	"u1vFtrrgrT136+SJgznMz90S2lOH3Tufd84wLqJHsrBd7LZEQTec1TpvmU323eyDD7kCuS6GzyJscOtb",
+	"0pV0hS9sK2hv7he0fdT3MJAokHaTemiFRv8DeekhyWU2eDI4wPPhYK9L3e9n6HE2Sgbj0/3ATOEVwbhJ",
+	"RAOnLg7P6JYF8RffBzhqjlB0kvKhX4xPQAJPMPRuvxJkF/s+6OReln+pflnPC2kO8irorhboWyXXPjci",
+	"vhoSLRmk5BwmQtoM3okGC7aPV36gfLKXmx2bs0WsWkumk5nX7mYiK2t71eKB9sPqI85oF1kClb6KSQg4",
+	"jl7guOgLFIwZti9oDvu6FjpVq9ufiDlUh/P+j8hO5ynDEiHDSv0RHBFtj+EoztITWWcQT1zEoRZdBXC5",
+	"hpusbFujEC4bR9sc8Wchi90j3pKiMB8w+L6IR/909un/BwAA//8=",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

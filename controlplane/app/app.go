@@ -121,7 +121,6 @@ func (a *App) wire(context.Context) error {
 	if err != nil {
 		return err
 	}
-
 	overrides := postgres.NewOverrideStore()
 	source := override.NewSource(system, overrides, offered.Catalog())
 	registry := gateway.NewRegistry(postgres.NewGatewayStore(a.db), now, log)
@@ -166,6 +165,8 @@ func (a *App) wire(context.Context) error {
 		}),
 		Settings:     ladder.settings,
 		Profiles:     ladder.profiles,
+		Departments:  ladder.departments,
+		Effective:    ladder.effective,
 		Audit:        audit.NewLog(runner, events),
 		Publications: publication.NewService(runner, publications, tracker, now),
 		Gateways:     gateway.NewService(registry),

@@ -4,7 +4,9 @@ import (
 	"crypto/rand"
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/department"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/effective"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/postgres"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/routing"
@@ -14,24 +16,34 @@ import (
 
 // ladder are the services over what sets the rungs of the policy ladder.
 type ladder struct {
-	keys     *apikey.Service
-	settings *settings.Service
-	profiles *profile.Service
+	keys        *apikey.Service
+	settings    *settings.Service
+	profiles    *profile.Service
+	departments *department.Service
+	effective   *effective.Service
 }
 
 // ladder builds them; source gives the catalog that they may name things of.
 func (a *App) ladder(mutator *deploy.Mutator, ids *id.Source, source routing.Source) ladder {
 	runner, now := a.db.Runner(), a.deps.Now
-	profiles, checker := postgres.NewProfileStore(), routing.NewChecker(source)
+	keys, profiles, departments := postgres.NewAPIKeyStore(), postgres.NewProfileStore(), postgres.NewDepartmentStore()
+	checker := routing.NewChecker(source)
 	return ladder{
 		keys: apikey.NewService(apikey.Deps{
-			Runner: runner, Store: postgres.NewAPIKeyStore(), Mutator: mutator, IDs: ids, Rand: rand.Reader, Now: now,
+			Runner: runner, Store: keys, Mutator: mutator, Profiles: profiles, Departments: departments,
+			IDs: ids, Rand: rand.Reader, Now: now,
 		}),
 		settings: settings.NewService(settings.Deps{
 			Runner: runner, Store: postgres.NewSettingsStore(), Mutator: mutator, Profiles: profiles, Checker: checker, Now: now,
 		}),
 		profiles: profile.NewService(profile.Deps{
 			Runner: runner, Store: profiles, Mutator: mutator, Checker: checker, IDs: ids, Now: now,
+		}),
+		departments: department.NewService(department.Deps{
+			Runner: runner, Store: departments, Profiles: profiles, Mutator: mutator, IDs: ids, Now: now,
+		}),
+		effective: effective.NewService(effective.Deps{
+			Runner: runner, Policies: postgres.NewCompiler(a.db), Keys: keys, Source: source,
 		}),
 	}
 }

@@ -28,6 +28,9 @@ type Key struct {
 	Surfaces []catalog.Surface `json:"surfaces,omitempty"` // empty allows all
 	Scopes   []string          `json:"scopes,omitempty"`
 
+	Profile    id.Profile    `json:"profile,omitzero"`    // the routing profile bound to the key
+	Department id.Department `json:"department,omitzero"` // that the key belongs to
+
 	// Revision is the workspace revision at which this document was compiled;
 	// a document never replaces one of a later revision.
 	Revision int64 `json:"revision"`

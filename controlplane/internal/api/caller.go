@@ -50,6 +50,15 @@ func (c caller) mayTouch(creator id.User) error {
 	return nil
 }
 
+// mayBind refuses to bind policy to a key, or to take it off, to a caller who
+// may only touch their own: it holds for them, so it is not theirs to choose.
+func (c caller) mayBind(wanted bool) error {
+	if wanted && c.grant.OwnOnly {
+		return fault.New(fault.Forbidden, "Routing profiles and departments are bound to keys by owners and admins.")
+	}
+	return nil
+}
+
 // identify finds out who calls and whether they may, before anything of the
 // request is looked at.
 func (s *Server) identify(c *gin.Context) {

@@ -277,6 +277,12 @@ func (p *plane) newProfile(who tenant, body string) string {
 	return p.do(call{method: "POST", path: "/v1/routing/profiles", token: who.key, body: body}).is(http.StatusCreated).data()["id"].(string)
 }
 
+// newDepartment creates a department and returns its id.
+func (p *plane) newDepartment(who tenant, body string) string {
+	p.t.Helper()
+	return p.do(call{method: "POST", path: "/v1/departments", token: who.key, body: body}).is(http.StatusCreated).data()["id"].(string)
+}
+
 // scoped makes a management key with those scopes.
 func (p *plane) scoped(who tenant, scopes ...string) string {
 	p.t.Helper()
@@ -337,6 +343,8 @@ var bodies = map[string]string{
 	"updateByokCredential":    `{"name":"renamed"}`,
 	"reorderByokCredentials":  `{"provider":"openai","use":"priority","credentials":["byok_0000000000e008ztk5wvz3r2m1"]}`,
 	"updateSettings":          `{"max_attempts":3}`,
+	"createDepartment":        `{"name":"a department"}`,
+	"updateDepartment":        `{"name":"another department"}`,
 	"createRoutingProfile":    `{"name":"a profile","routing":{"routing_mode":"price"}}`,
 	"updateRoutingProfile":    `{"routing":{"routing_mode":"latency"}}`,
 	"createPlatformWorkspace": `{"name":"Made","owner":{"email":"made@example.com"}}`,

@@ -26,11 +26,24 @@ func (s *Server) ListKeys(ctx context.Context, r gen.ListKeysRequestObject) (gen
 // CreateKey implements the operation.
 func (s *Server) CreateKey(ctx context.Context, r gen.CreateKeyRequestObject) (gen.CreateKeyResponseObject, error) {
 	c := callerOf(ctx)
+	profile, err := filterID[id.ProfileKind](r.Body.RoutingProfileID, pathProfile)
+	if err != nil {
+		return nil, err
+	}
+	department, err := filterID[id.DepartmentKind](r.Body.DepartmentID, pathDepartment)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.mayBind(r.Body.RoutingProfileID != nil || r.Body.DepartmentID != nil); err != nil {
+		return nil, err
+	}
 	k, plaintext, pub, err := s.services.Keys.Create(ctx, c.Workspace, c.by(), apikey.NewKey{
-		Name:      r.Body.Name,
-		ExpiresAt: r.Body.ExpiresAt,
-		Models:    value(r.Body.Models),
-		Surfaces:  texts[gen.Surface, catalog.Surface](value(r.Body.Surfaces)),
+		Name:       r.Body.Name,
+		ExpiresAt:  r.Body.ExpiresAt,
+		Models:     value(r.Body.Models),
+		Surfaces:   texts[gen.Surface, catalog.Surface](value(r.Body.Surfaces)),
+		Profile:    profile,
+		Department: department,
 	})
 	if err != nil {
 		return nil, err
@@ -65,6 +78,15 @@ func (s *Server) UpdateKey(ctx context.Context, r gen.UpdateKeyRequestObject) (g
 		return nil, err
 	}
 	patch := apikey.Patch{Name: r.Body.Name, Models: r.Body.Models, IfMatch: t.ifMatch}
+	if patch.Profile, err = patchID[id.ProfileKind](r.Body.RoutingProfileID, pathProfile); err != nil {
+		return nil, err
+	}
+	if patch.Department, err = patchID[id.DepartmentKind](r.Body.DepartmentID, pathDepartment); err != nil {
+		return nil, err
+	}
+	if err := t.mayBind(patch.Profile != nil || patch.Department != nil); err != nil {
+		return nil, err
+	}
 	if r.Body.ExpiresAt.IsSpecified() {
 		patch.SetExpiry = true
 		if at, err := r.Body.ExpiresAt.Get(); err == nil {
@@ -159,6 +181,12 @@ func (s *Server) RotateKey(ctx context.Context, r gen.RotateKeyRequestObject) (g
 	return gen.RotateKey200JSONResponse{Body: body, Headers: gen.RotateKey200ResponseHeaders{ETag: etag(k.Version)}}, nil
 }
 
+// The fields of what things are bound to.
+const (
+	pathProfile    = "routing_profile_id"
+	pathDepartment = "department_id"
+)
+
 // keyTarget is the key that a change is about, and who makes it.
 type keyTarget struct {
 	caller
@@ -200,6 +228,7 @@ func (s *Server) keyOf(k apikey.Key) gen.Key {
 		Status: gen.KeyStatus(k.Effective(s.now())), CreatedBy: some(k.CreatedBy.String()),
 		ExpiresAt: utc(k.ExpiresAt), PreviousSecretUntil: utc(k.PreviousUntil), LastUsedAt: utc(k.LastUsedAt),
 		Models: list(k.Models), Surfaces: texts[catalog.Surface, gen.Surface](k.Surfaces),
+		RoutingProfileID: some(k.Profile.String()), DepartmentID: some(k.Department.String()),
 		CreatedAt: k.CreatedAt.UTC(), UpdatedAt: k.UpdatedAt.UTC(),
 	}
 }
@@ -209,7 +238,8 @@ func (s *Server) issuedKeyOf(key apikey.Key, plaintext secret.String) gen.Issued
 	return gen.IssuedKey{
 		ID: k.ID, Kid: k.Kid, Name: k.Name, Suffix: k.Suffix, Status: k.Status, CreatedBy: k.CreatedBy,
 		ExpiresAt: k.ExpiresAt, PreviousSecretUntil: k.PreviousSecretUntil, LastUsedAt: k.LastUsedAt,
-		Models: k.Models, Surfaces: k.Surfaces, CreatedAt: k.CreatedAt, UpdatedAt: k.UpdatedAt,
+		Models: k.Models, Surfaces: k.Surfaces, RoutingProfileID: k.RoutingProfileID, DepartmentID: k.DepartmentID,
+		CreatedAt: k.CreatedAt, UpdatedAt: k.UpdatedAt,
 		Key: pointer(plaintext.Reveal()),
 	}
 }

@@ -120,5 +120,7 @@ func profileOf(p profile.Profile) gen.RoutingProfile {
 }
 
 func bindingsOf(b profile.Bindings) gen.RoutingBindings {
-	return gen.RoutingBindings{Workspace: b.Workspace}
+	return gen.RoutingBindings{
+		Workspace: b.Workspace, Departments: each(b.Departments, id.Department.String), Keys: each(b.Keys, id.Key.String), More: b.More,
+	}
 }

@@ -26,7 +26,7 @@ func TestRoutingProfiles(t *testing.T) {
 	routing := got.data()["routing"].(map[string]any)
 	require.Equal(t, map[string]any{"input": "2.50", "output": "20.00"}, routing["provider"].(map[string]any)["max_price"])
 	require.NotContains(t, routing, "auto", "what is not set is left out")
-	require.Equal(t, map[string]any{"workspace": false}, got.data()["bindings"])
+	require.Equal(t, map[string]any{"workspace": false, "departments": []any{}, "keys": []any{}, "more": 0.0}, got.data()["bindings"])
 
 	taken := p.do(call{method: "POST", path: path, token: w.key, body: `{"name":"careful"}`}).problem(http.StatusConflict, "conflict")
 	require.Equal(t, "name", (*taken.Violations)[0].Path)
@@ -53,4 +53,75 @@ func TestRoutingProfiles(t *testing.T) {
 	require.Len(t, events, 3)
 	require.Equal(t, "profile.delete", events[0].(map[string]any)["action"])
 	require.Contains(t, events[2].(map[string]any)["diff"], map[string]any{"path": "routing.provider.max_price.input", "before": "", "after": "2.50"})
+}
+
+func TestDepartmentsAndBindings(t *testing.T) {
+	p := newPlane(t)
+	w := p.tenant("departments")
+	cheap := p.newProfile(w, `{"name":"cheap","routing":{"routing_mode":"price","provider":{"only":["openai","anthropic"]}}}`)
+	careful := p.newProfile(w, `{"name":"careful","routing":{"provider":{"ignore":["anthropic"]},"default_model":"openai/gpt-5"}}`)
+	made := p.do(call{method: "POST", path: "/v1/departments", token: w.key, body: `{"name":"Research","routing_profile_id":"` + cheap + `"}`}).is(http.StatusCreated)
+	department := made.data()["id"].(string)
+	require.Regexp(t, `^dept_`, department)
+	path := "/v1/departments/" + department
+	got := p.do(call{method: "GET", path: path, token: w.key}).is(http.StatusOK)
+	require.Equal(t, made.data(), got.data())
+	require.Equal(t, made.header.Get("ETag"), got.header.Get("ETag"))
+	p.do(call{method: "POST", path: "/v1/departments", token: w.key, body: `{"name":"research"}`}).problem(http.StatusConflict, "conflict")
+	require.Len(t, p.do(call{method: "GET", path: "/v1/departments?name=RESEARCH", token: w.key}).is(http.StatusOK).json()["data"], 1)
+
+	key := p.do(call{method: "POST", path: "/v1/keys", token: w.key, body: `{"name":"ci","department_id":"` + department + `"}`}).is(http.StatusCreated).data()
+	id := key["id"].(string)
+	require.Equal(t, department, key["department_id"])
+	bound := p.do(call{method: "PATCH", path: "/v1/keys/" + id, token: w.key, body: `{"routing_profile_id":"` + careful + `"}`}).is(http.StatusOK).data()
+	require.Equal(t, careful, bound["routing_profile_id"])
+	require.Equal(t, department, bound["department_id"], "an absent field was changed")
+	require.Equal(t, map[string]any{"workspace": false, "departments": []any{department}, "keys": []any{}, "more": 0.0},
+		p.do(call{method: "GET", path: "/v1/routing/profiles/" + cheap, token: w.key}).is(http.StatusOK).data()["bindings"])
+
+	resolved := p.do(call{method: "GET", path: "/v1/routing/effective?key=" + id, token: w.key}).is(http.StatusOK).data()
+	require.Equal(t, id, resolved["key_id"])
+	require.Subset(t, resolved["fields"], []any{
+		map[string]any{"field": "routing_mode", "value": "price", "rung": "department", "routing_profile_id": cheap},
+		map[string]any{"field": "provider.only", "value": "openai,anthropic", "rung": "department", "routing_profile_id": cheap},
+		map[string]any{"field": "provider.ignore", "value": "anthropic", "rung": "key", "routing_profile_id": careful},
+		map[string]any{"field": "default_model", "value": "openai/gpt-5", "rung": "key", "routing_profile_id": careful},
+	})
+	require.Equal(t, "openai/gpt-5", resolved["routing"].(map[string]any)["default_model"])
+	whole := p.do(call{method: "GET", path: "/v1/routing/effective", token: w.key}).is(http.StatusOK).data()
+	require.NotContains(t, whole, "key_id")
+	require.NotContains(t, whole["routing"], "default_model", "the workspace has none")
+
+	peopled := p.do(call{method: "DELETE", path: path, token: w.key}).problem(http.StatusConflict, "conflict")
+	require.Contains(t, peopled.Detail, id)
+	inUse := p.do(call{method: "DELETE", path: "/v1/routing/profiles/" + careful, token: w.key}).problem(http.StatusConflict, "conflict")
+	require.Contains(t, inUse.Detail, id)
+
+	// What only revoked keys hold can be deleted.
+	p.do(call{method: "DELETE", path: "/v1/keys/" + id, token: w.key}).is(http.StatusOK)
+	p.do(call{method: "DELETE", path: "/v1/routing/profiles/" + careful, token: w.key}).is(http.StatusOK)
+	p.do(call{method: "PATCH", path: path, token: w.key, body: `{"routing_profile_id":null}`}).is(http.StatusOK)
+	require.NotContains(t, p.do(call{method: "GET", path: path, token: w.key}).is(http.StatusOK).data(), "routing_profile_id")
+	p.do(call{method: "DELETE", path: path, token: w.key}).is(http.StatusOK)
+	p.do(call{method: "GET", path: path, token: w.key}).problem(http.StatusNotFound, "not_found")
+	require.NotContains(t, p.do(call{method: "GET", path: "/v1/keys/" + id, token: w.key}).is(http.StatusOK).data(), "department_id")
+}
+
+// A member makes and changes keys of their own, and chooses no policy for them:
+// else they would take off what an admin put on.
+func TestMembersBindNothing(t *testing.T) {
+	p := newPlane(t)
+	w := p.tenant("binding")
+	member := p.scoped(w, "keys:write", "keys:read", "routing:read")
+	p.join(w, member, "member")
+	profile := p.newProfile(w, `{"name":"strict"}`)
+	id := p.do(call{method: "POST", path: "/v1/keys", token: member, body: `{"name":"own"}`}).is(http.StatusCreated).data()["id"].(string)
+	p.do(call{method: "PATCH", path: "/v1/keys/" + id, token: w.key, body: `{"routing_profile_id":"` + profile + `"}`}).is(http.StatusOK)
+	for _, body := range []string{`{"routing_profile_id":null}`, `{"department_id":null}`, `{"routing_profile_id":"` + profile + `"}`} {
+		p.do(call{method: "PATCH", path: "/v1/keys/" + id, token: member, body: body}).problem(http.StatusForbidden, "forbidden")
+	}
+	p.do(call{method: "POST", path: "/v1/keys", token: member, body: `{"name":"x","routing_profile_id":"` + profile + `"}`}).problem(http.StatusForbidden, "forbidden")
+	renamed := p.do(call{method: "PATCH", path: "/v1/keys/" + id, token: member, body: `{"name":"renamed"}`}).is(http.StatusOK).data()
+	require.Equal(t, profile, renamed["routing_profile_id"])
+	p.do(call{method: "GET", path: "/v1/routing/effective?key=" + id, token: member}).is(http.StatusOK)
 }

@@ -117,20 +117,25 @@ func TestBadInput(t *testing.T) {
 			[]string{"routing.fallback_models"},
 			[]string{"max_items"},
 		},
-		"bad id in settings": {patch("/v1/settings", `{"routing_profile_id":"`+canary+`"}`), 400, "validation_error", []string{"routing_profile_id"}, []string{"malformed"}},
-		"bad wait":           {call{method: "POST", path: "/v1/keys?wait=" + canary, body: `{"name":"x"}`}, 400, "validation_error", []string{"wait"}, nil},
-		"bad If-Match":       {header(patch("/v1/keys/"+key, `{"name":"x"}`), "If-Match", canary), 400, "validation_error", []string{"If-Match"}, []string{"pattern"}},
-		"huge If-Match":      {header(patch("/v1/keys/"+key, `{"name":"x"}`), "If-Match", `"99999999999999999999999"`), 400, "validation_error", []string{"If-Match"}, nil},
-		"bad Idempotency":    {header(patch("/v1/keys/"+key, `{"name":"x"}`), "Idempotency-Key", "two words "+canary), 400, "validation_error", []string{"Idempotency-Key"}, []string{"pattern"}},
-		"form":               {header(post("/v1/keys", "name="+canary), "Content-Type", "application/x-www-form-urlencoded"), 415, "unsupported_media_type", nil, nil},
-		"no content type":    {header(post("/v1/keys", `{"name":"`+canary+`"}`), "Content-Type"), 415, "unsupported_media_type", nil, nil},
-		"other charset":      {header(post("/v1/keys", `{"name":"x"}`), "Content-Type", "application/json; charset=latin1"), 415, "unsupported_media_type", nil, nil},
-		"too large":          {post("/v1/keys", `{"name":"`+canary+strings.Repeat("x", 20<<10)+`"}`), 413, "payload_too_large", nil, nil},
-		"malformed id":       {get("/v1/keys/" + canary), 404, "not_found", nil, nil},
-		"id of another kind": {get("/v1/keys/" + w.id), 404, "not_found", nil, nil},
-		"unknown path":       {get("/v1/" + canary), 404, "not_found", nil, nil},
-		"trailing slash":     {get("/v1/keys/"), 404, "not_found", nil, nil},
-		"wrong method":       {call{method: "PUT", path: "/v1/keys"}, 405, "method_not_allowed", nil, nil},
+		"bad ids on a key":            {post("/v1/keys", `{"name":"x","department_id":"`+canary+`"}`), 400, "validation_error", []string{"department_id"}, []string{"malformed"}},
+		"id of another kind on a key": {patch("/v1/keys/"+key, `{"routing_profile_id":"`+key+`"}`), 400, "validation_error", []string{"routing_profile_id"}, []string{"malformed"}},
+		"bad id of a department":      {post("/v1/departments", `{"name":"x","routing_profile_id":"`+canary+`"}`), 400, "validation_error", []string{"routing_profile_id"}, []string{"malformed"}},
+		"department without a name":   {post("/v1/departments", `{"name":"  "}`), 400, "validation_error", []string{"name"}, []string{"required"}},
+		"bad key of effective":        {get("/v1/routing/effective?key=" + canary), 404, "not_found", nil, nil},
+		"bad id in settings":          {patch("/v1/settings", `{"routing_profile_id":"`+canary+`"}`), 400, "validation_error", []string{"routing_profile_id"}, []string{"malformed"}},
+		"bad wait":                    {call{method: "POST", path: "/v1/keys?wait=" + canary, body: `{"name":"x"}`}, 400, "validation_error", []string{"wait"}, nil},
+		"bad If-Match":                {header(patch("/v1/keys/"+key, `{"name":"x"}`), "If-Match", canary), 400, "validation_error", []string{"If-Match"}, []string{"pattern"}},
+		"huge If-Match":               {header(patch("/v1/keys/"+key, `{"name":"x"}`), "If-Match", `"99999999999999999999999"`), 400, "validation_error", []string{"If-Match"}, nil},
+		"bad Idempotency":             {header(patch("/v1/keys/"+key, `{"name":"x"}`), "Idempotency-Key", "two words "+canary), 400, "validation_error", []string{"Idempotency-Key"}, []string{"pattern"}},
+		"form":                        {header(post("/v1/keys", "name="+canary), "Content-Type", "application/x-www-form-urlencoded"), 415, "unsupported_media_type", nil, nil},
+		"no content type":             {header(post("/v1/keys", `{"name":"`+canary+`"}`), "Content-Type"), 415, "unsupported_media_type", nil, nil},
+		"other charset":               {header(post("/v1/keys", `{"name":"x"}`), "Content-Type", "application/json; charset=latin1"), 415, "unsupported_media_type", nil, nil},
+		"too large":                   {post("/v1/keys", `{"name":"`+canary+strings.Repeat("x", 20<<10)+`"}`), 413, "payload_too_large", nil, nil},
+		"malformed id":                {get("/v1/keys/" + canary), 404, "not_found", nil, nil},
+		"id of another kind":          {get("/v1/keys/" + w.id), 404, "not_found", nil, nil},
+		"unknown path":                {get("/v1/" + canary), 404, "not_found", nil, nil},
+		"trailing slash":              {get("/v1/keys/"), 404, "not_found", nil, nil},
+		"wrong method":                {call{method: "PUT", path: "/v1/keys"}, 405, "method_not_allowed", nil, nil},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -248,11 +253,11 @@ func TestOtherTenantsThingsAreNotThere(t *testing.T) {
 	ids := map[string]string{
 		"workspace_id": theirs.id, "user_id": theirs.user, "key_id": key, "management_key_id": theirs.keyID,
 		"publication_id": publication, "request_id": request, "credential_id": credential,
-		"routing_profile_id": p.newProfile(theirs, `{"name":"theirs"}`),
+		"routing_profile_id": p.newProfile(theirs, `{"name":"theirs"}`), "department_id": p.newDepartment(theirs, `{"name":"theirs"}`),
 	}
 	snapshot := func() string {
 		var all strings.Builder
-		for _, path := range []string{"/v1/keys", "/v1/management-keys", "/v1/byok", "/v1/settings", "/v1/routing/profiles", "/v1/workspaces", "/v1/audit-events", "/v1/publications"} {
+		for _, path := range []string{"/v1/keys", "/v1/management-keys", "/v1/byok", "/v1/settings", "/v1/routing/profiles", "/v1/departments", "/v1/workspaces", "/v1/audit-events", "/v1/publications"} {
 			all.WriteString(still(p.do(call{method: "GET", path: path, token: theirs.key}).is(http.StatusOK).body))
 		}
 		return all.String()
@@ -276,9 +281,15 @@ func TestOtherTenantsThingsAreNotThere(t *testing.T) {
 			}
 		}
 	}
-	// Another tenant's profile cannot be bound, whatever it is bound to.
+	// Another tenant's profile or department cannot be bound, whatever to.
+	own, _ := p.newKey(mine, "own")
+	bindsProfile, bindsDepartment := `{"routing_profile_id":"`+ids["routing_profile_id"]+`"}`, `{"department_id":"`+ids["department_id"]+`"}`
 	for _, c := range []call{
-		patch("/v1/settings", `{"routing_profile_id":"`+ids["routing_profile_id"]+`"}`),
+		patch("/v1/settings", bindsProfile),
+		patch("/v1/keys/"+own, bindsProfile), patch("/v1/keys/"+own, bindsDepartment),
+		post("/v1/keys", `{"name":"x",`+bindsProfile[1:]), post("/v1/keys", `{"name":"x",`+bindsDepartment[1:]),
+		patch("/v1/departments/"+p.newDepartment(mine, `{"name":"own"}`), bindsProfile), post("/v1/departments", `{"name":"x",`+bindsProfile[1:]),
+		get("/v1/routing/effective?key=" + key),
 	} {
 		c.token = mine.key
 		p.do(c).problem(http.StatusNotFound, "not_found")
@@ -296,7 +307,7 @@ func TestOwnWorkspaceWorksWithEveryOperation(t *testing.T) {
 	w := p.tenant("own")
 	for _, c := range operations(t, map[string]string{
 		"workspace_id": w.id, "user_id": w.user, "key_id": "", "management_key_id": "", "publication_id": "", "request_id": "", "credential_id": "",
-		"routing_profile_id": "",
+		"routing_profile_id": "", "department_id": "",
 	}) {
 		if c.method == "DELETE" || c.path == "/v1/byok/reorder" || c.method == "PUT" && strings.HasSuffix(c.path, "/rules") || strings.Contains(c.path, "//") || strings.HasSuffix(c.path, "/") {
 			continue // needs a thing of its own; other tests have one
@@ -316,8 +327,8 @@ func TestEveryOperationChecksCallerAndScope(t *testing.T) {
 	narrow := p.scoped(w, "models:read") // which no operation here asks for
 	for _, c := range operations(t, map[string]string{
 		"workspace_id": w.id, "user_id": w.user, "key_id": "key_x", "management_key_id": "mk_x", "publication_id": "pub_x", "request_id": "req_x",
-		"routing_profile_id": "profile_x",
-		"credential_id":      "byok_x",
+		"routing_profile_id": "profile_x", "department_id": "dept_x",
+		"credential_id": "byok_x",
 	}) {
 		p.do(c).problem(http.StatusUnauthorized, "unauthorized")
 		c.token = narrow

@@ -87,6 +87,6 @@ func settingsPatch(b gen.SettingsPatch) (settings.Patch, error) {
 		p.DefaultModel = &model
 	}
 	var err error
-	p.Profile, err = patchID[id.ProfileKind](b.RoutingProfileID, "routing_profile_id")
+	p.Profile, err = patchID[id.ProfileKind](b.RoutingProfileID, pathProfile)
 	return p, err
 }

@@ -18,6 +18,8 @@ func Document(k Key) policy.Key {
 		Models:        k.Models,
 		Surfaces:      k.Surfaces,
 		Scopes:        k.Scopes,
+		Profile:       k.Profile,
+		Department:    k.Department,
 		Revision:      k.Revision,
 		MinRevision:   k.MinRevision,
 	}

@@ -34,6 +34,9 @@ type Key struct {
 	Surfaces []catalog.Surface // empty allows all
 	Scopes   []string
 
+	Profile    id.Profile    // the routing profile bound to it; zero for none
+	Department id.Department // that it belongs to; zero for none
+
 	Version     int64 // rises with every change, from 1
 	Revision    int64 // of the workspace at the last change
 	MinRevision int64 // no request of this key may use an older snapshot
@@ -54,6 +57,9 @@ type NewKey struct {
 	Models    []string
 	Surfaces  []catalog.Surface
 	Scopes    []string
+
+	Profile    id.Profile    // zero for none
+	Department id.Department // zero for none
 }
 
 // Patch changes a key; nil fields stay.
@@ -64,7 +70,11 @@ type Patch struct {
 	Models    *[]string
 	Surfaces  *[]catalog.Surface
 	Scopes    *[]string
-	IfMatch   *int64
+
+	Profile    *id.Profile    // the zero id unbinds
+	Department *id.Department // the zero id takes it out of its department
+
+	IfMatch *int64
 }
 
 // Filter narrows a list.

@@ -19,16 +19,18 @@ import (
 
 // Deps are what a Service works with.
 type Deps struct {
-	Runner  txn.Runner
-	Store   Store
-	Mutator Mutator
-	IDs     *id.Source
-	Rand    io.Reader
-	Now     func() time.Time
+	Runner      txn.Runner
+	Store       Store
+	Mutator     Mutator
+	Profiles    Profiles
+	Departments Departments
+	IDs         *id.Source
+	Rand        io.Reader
+	Now         func() time.Time
 }
 
 // Service creates, changes and revokes keys. Its failures are validation_error,
-// not_found, conflict (a revoked key is final), precondition_failed and
+// not_found (a routing profile or department too), conflict (a revoked key is final), precondition_failed and
 // unavailable.
 type Service struct{ d Deps }
 
@@ -48,12 +50,16 @@ func (s *Service) Create(ctx context.Context, ws id.Workspace, by audit.By, n Ne
 	k := Key{
 		ID: id.New[id.KeyKind](s.d.IDs), Workspace: ws, KID: token.KID, Name: n.Name, Suffix: token.Suffix(),
 		Status: policy.KeyActive, CreatedBy: by.User, SecretHash: token.Hash(), ExpiresAt: credential.Moment(n.ExpiresAt),
-		Models: n.Models, Surfaces: n.Surfaces, Scopes: n.Scopes, Version: 1, CreatedAt: now, UpdatedAt: now,
+		Models: n.Models, Surfaces: n.Surfaces, Scopes: n.Scopes,
+		Profile: n.Profile, Department: n.Department, Version: 1, CreatedAt: now, UpdatedAt: now,
 	}
 	c := changeOf(by, "key.create", k.ID)
 	c.KIDs, c.Diff = []string{k.KID}, diff(Key{}, k)
 	pub, err := s.d.Mutator.Mutate(ctx, ws, c, func(ctx context.Context, revision int64) error {
 		k.Revision = revision
+		if err := s.bind(ctx, Key{}, &k); err != nil {
+			return err
+		}
 		return s.d.Store.Create(ctx, ws, k)
 	})
 	if err != nil {
@@ -153,6 +159,9 @@ func (s *Service) change(ctx context.Context, ws id.Workspace, c *deploy.Change,
 		}
 		after = edit(before)
 		after.Version, after.Revision, after.UpdatedAt = before.Version+1, revision, s.now()
+		if err := s.bind(ctx, before, &after); err != nil {
+			return err
+		}
 		c.KIDs, c.Diff = []string{after.KID}, diff(before, after)
 		return s.d.Store.Update(ctx, ws, after)
 	})
@@ -160,6 +169,24 @@ func (s *Service) change(ctx context.Context, ws id.Workspace, c *deploy.Change,
 		return Key{}, publication.Publication{}, err
 	}
 	return after, pub, nil
+}
+
+// bind checks what after is newly bound to, and asks that no request of the key
+// uses a snapshot from before: it need not have what the key names.
+func (s *Service) bind(ctx context.Context, before Key, after *Key) error {
+	if after.Profile != before.Profile && !after.Profile.IsZero() {
+		if err := s.d.Profiles.Bindable(ctx, after.Workspace, after.Profile); err != nil {
+			return err
+		}
+		after.MinRevision = after.Revision
+	}
+	if after.Department != before.Department && !after.Department.IsZero() {
+		if err := s.d.Departments.Bindable(ctx, after.Workspace, after.Department); err != nil {
+			return err
+		}
+		after.MinRevision = after.Revision
+	}
+	return nil
 }
 
 func (s *Service) now() time.Time { return s.d.Now().UTC().Truncate(time.Microsecond) }
@@ -185,6 +212,8 @@ func diff(before, after Key) []audit.Change {
 	d.List("models", before.Models, after.Models)
 	d.List("surfaces", texts(before.Surfaces), texts(after.Surfaces))
 	d.List("scopes", before.Scopes, after.Scopes)
+	d.Text("routing_profile_id", before.Profile.String(), after.Profile.String())
+	d.Text("department_id", before.Department.String(), after.Department.String())
 	d.Time("previous_secret_until", before.PreviousUntil, after.PreviousUntil)
 	if before.SecretHash != after.SecretHash {
 		d.Secret("secret")

@@ -23,6 +23,20 @@ type Store interface {
 	Update(ctx context.Context, ws id.Workspace, k Key) error
 }
 
+// Profiles says which routing profiles there are.
+type Profiles interface {
+	// Bindable fails with not_found where ws has no such profile. It is called
+	// inside a transaction of ws.
+	Bindable(ctx context.Context, ws id.Workspace, profile id.Profile) error
+}
+
+// Departments says which departments there are.
+type Departments interface {
+	// Bindable fails with not_found where ws has no such department. It is
+	// called inside a transaction of ws.
+	Bindable(ctx context.Context, ws id.Workspace, department id.Department) error
+}
+
 // Mutator runs fn in the transaction that raises the workspace's revision, and
 // records and publishes the change.
 type Mutator interface {

@@ -56,6 +56,12 @@ func (p Patch) apply(k Key) Key {
 	if p.Scopes != nil {
 		k.Scopes = *p.Scopes
 	}
+	if p.Profile != nil {
+		k.Profile = *p.Profile
+	}
+	if p.Department != nil {
+		k.Department = *p.Department
+	}
 	return k
 }
 

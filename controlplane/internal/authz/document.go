@@ -12,7 +12,7 @@ const preface = `# Who may call what
 Generated from the table in ` + "`controlplane/internal/authz`" + `; do not edit.
 
 A management key may call an operation when it has the scope **and** the member who created it has a role that
-allows it. *own* means: only for what that member created. *masked* means: without the fields that say who made a
+allows it. *own* means: only for what that member created, and without binding policy to it. *masked* means: without the fields that say who made a
 request. Operations of the platform take the operator token instead.
 
 | operation | caller | scope | owner | admin | member | viewer |

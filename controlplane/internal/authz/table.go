@@ -17,7 +17,7 @@ type Rule struct {
 	Audience  Audience
 	Scope     string // what a management key needs; "" for nothing
 	Roles     []Role // may call it
-	Own       []Role // may call it for what they created themselves
+	Own       []Role // may call it for what they create themselves, and bind no policy to it
 	Masked    []Role // may call it and see no identities in the answer
 }
 
@@ -43,7 +43,7 @@ var table = []Rule{
 	{Operation: "getMember", Audience: ForWorkspace, Scope: "members:read", Roles: everyone},
 
 	{Operation: "listKeys", Audience: ForWorkspace, Scope: "keys:read", Roles: everyone},
-	{Operation: "createKey", Audience: ForWorkspace, Scope: "keys:write", Roles: notViewer},
+	{Operation: "createKey", Audience: ForWorkspace, Scope: "keys:write", Roles: admins, Own: ownMembers},
 	{Operation: "getKey", Audience: ForWorkspace, Scope: "keys:read", Roles: everyone},
 	{Operation: "updateKey", Audience: ForWorkspace, Scope: "keys:write", Roles: admins, Own: ownMembers},
 	{Operation: "revokeKey", Audience: ForWorkspace, Scope: "keys:write", Roles: admins, Own: ownMembers},
@@ -69,6 +69,13 @@ var table = []Rule{
 	{Operation: "getSettings", Audience: ForWorkspace, Scope: "settings:read", Roles: everyone},
 	{Operation: "updateSettings", Audience: ForWorkspace, Scope: "settings:write", Roles: admins},
 
+	{Operation: "listDepartments", Audience: ForWorkspace, Scope: "workspaces:read", Roles: everyone},
+	{Operation: "createDepartment", Audience: ForWorkspace, Scope: "workspaces:write", Roles: admins},
+	{Operation: "getDepartment", Audience: ForWorkspace, Scope: "workspaces:read", Roles: everyone},
+	{Operation: "updateDepartment", Audience: ForWorkspace, Scope: "workspaces:write", Roles: admins},
+	{Operation: "deleteDepartment", Audience: ForWorkspace, Scope: "workspaces:write", Roles: admins},
+
+	{Operation: "getEffectiveRouting", Audience: ForWorkspace, Scope: "routing:read", Roles: everyone},
 	{Operation: "listRoutingProfiles", Audience: ForWorkspace, Scope: "routing:read", Roles: everyone},
 	{Operation: "createRoutingProfile", Audience: ForWorkspace, Scope: "routing:write", Roles: admins},
 	{Operation: "getRoutingProfile", Audience: ForWorkspace, Scope: "routing:read", Roles: everyone},

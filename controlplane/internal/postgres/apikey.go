@@ -17,26 +17,28 @@ import (
 )
 
 type apiKeyRow struct {
-	ID            uuid.UUID  `gorm:"column:id;primaryKey"`
-	WorkspaceID   uuid.UUID  `gorm:"column:workspace_id"`
-	KID           string     `gorm:"column:kid"`
-	Name          string     `gorm:"column:name"`
-	Suffix        string     `gorm:"column:suffix"`
-	Status        string     `gorm:"column:status"`
-	SecretHash    []byte     `gorm:"column:secret_hash"`
-	PreviousHash  []byte     `gorm:"column:previous_hash"`
-	PreviousUntil *time.Time `gorm:"column:previous_until"`
-	CreatedBy     *uuid.UUID `gorm:"column:created_by"`
-	ExpiresAt     *time.Time `gorm:"column:expires_at"`
-	LastUsedAt    *time.Time `gorm:"column:last_used_at"`
-	Models        textArray  `gorm:"column:models"`
-	Surfaces      textArray  `gorm:"column:surfaces"`
-	Scopes        textArray  `gorm:"column:scopes"`
-	Version       int64      `gorm:"column:version"`
-	Revision      int64      `gorm:"column:revision"`
-	MinRevision   int64      `gorm:"column:min_revision"`
-	CreatedAt     time.Time  `gorm:"column:created_at;autoCreateTime:false"`
-	UpdatedAt     time.Time  `gorm:"column:updated_at;autoUpdateTime:false"`
+	ID               uuid.UUID  `gorm:"column:id;primaryKey"`
+	WorkspaceID      uuid.UUID  `gorm:"column:workspace_id"`
+	KID              string     `gorm:"column:kid"`
+	Name             string     `gorm:"column:name"`
+	Suffix           string     `gorm:"column:suffix"`
+	Status           string     `gorm:"column:status"`
+	SecretHash       []byte     `gorm:"column:secret_hash"`
+	PreviousHash     []byte     `gorm:"column:previous_hash"`
+	PreviousUntil    *time.Time `gorm:"column:previous_until"`
+	CreatedBy        *uuid.UUID `gorm:"column:created_by"`
+	ExpiresAt        *time.Time `gorm:"column:expires_at"`
+	LastUsedAt       *time.Time `gorm:"column:last_used_at"`
+	Models           textArray  `gorm:"column:models"`
+	Surfaces         textArray  `gorm:"column:surfaces"`
+	Scopes           textArray  `gorm:"column:scopes"`
+	RoutingProfileID *uuid.UUID `gorm:"column:routing_profile_id"`
+	DepartmentID     *uuid.UUID `gorm:"column:department_id"`
+	Version          int64      `gorm:"column:version"`
+	Revision         int64      `gorm:"column:revision"`
+	MinRevision      int64      `gorm:"column:min_revision"`
+	CreatedAt        time.Time  `gorm:"column:created_at;autoCreateTime:false"`
+	UpdatedAt        time.Time  `gorm:"column:updated_at;autoUpdateTime:false"`
 }
 
 func (apiKeyRow) TableName() string { return "api_keys" }
@@ -47,6 +49,7 @@ func apiKeyRowOf(k apikey.Key) apiKeyRow {
 		SecretHash: hashBytes(k.SecretHash), PreviousHash: hashBytes(k.PreviousHash), PreviousUntil: k.PreviousUntil,
 		CreatedBy: uuidPtr(k.CreatedBy.UUID()), ExpiresAt: k.ExpiresAt, LastUsedAt: k.LastUsedAt,
 		Models: k.Models, Surfaces: textsOf(k.Surfaces), Scopes: k.Scopes,
+		RoutingProfileID: uuidPtr(k.Profile.UUID()), DepartmentID: uuidPtr(k.Department.UUID()),
 		Version: k.Version, Revision: k.Revision, MinRevision: k.MinRevision, CreatedAt: k.CreatedAt, UpdatedAt: k.UpdatedAt,
 	}
 }
@@ -58,6 +61,7 @@ func (r apiKeyRow) key() apikey.Key {
 		SecretHash: hashOf(r.SecretHash), PreviousHash: hashOf(r.PreviousHash), PreviousUntil: utc(r.PreviousUntil),
 		ExpiresAt: utc(r.ExpiresAt), LastUsedAt: utc(r.LastUsedAt),
 		Models: r.Models.list(), Surfaces: surfacesOf(r.Surfaces), Scopes: r.Scopes.list(),
+		Profile: id.FromUUID[id.ProfileKind](uuidOf(r.RoutingProfileID)), Department: id.FromUUID[id.DepartmentKind](uuidOf(r.DepartmentID)),
 		Version: r.Version, Revision: r.Revision, MinRevision: r.MinRevision,
 		CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(),
 	}
@@ -69,7 +73,8 @@ func (r apiKeyRow) changeable() map[string]any {
 	return map[string]any{
 		"name": r.Name, "suffix": r.Suffix, "status": r.Status, "secret_hash": r.SecretHash,
 		"previous_hash": r.PreviousHash, "previous_until": r.PreviousUntil, "expires_at": r.ExpiresAt,
-		"models": r.Models, "surfaces": r.Surfaces, "scopes": r.Scopes, "version": r.Version, "revision": r.Revision,
+		"models": r.Models, "surfaces": r.Surfaces, "scopes": r.Scopes,
+		"routing_profile_id": r.RoutingProfileID, "department_id": r.DepartmentID, "version": r.Version, "revision": r.Revision,
 		"min_revision": r.MinRevision, "updated_at": r.UpdatedAt,
 	}
 }

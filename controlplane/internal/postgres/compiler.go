@@ -6,6 +6,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/byok"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/effective"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/publish"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/policy"
@@ -31,6 +32,11 @@ func (c *Compiler) Compile(ctx context.Context, ws id.Workspace) (publish.Compil
 	return compiled, err
 }
 
+// Policy implements effective.Policies.
+func (*Compiler) Policy(ctx context.Context, ws id.Workspace) (policy.Snapshot, error) {
+	return compilePolicy(ctx, ws)
+}
+
 func compilePolicy(ctx context.Context, ws id.Workspace) (policy.Snapshot, error) {
 	var own workspaceRow
 	if err := tenant(ctx, ws).Where("id = ?", ws.UUID()).Take(&own).Error; err != nil {
@@ -52,12 +58,17 @@ func compilePolicy(ctx context.Context, ws id.Workspace) (policy.Snapshot, error
 	if err != nil {
 		return policy.Snapshot{}, err
 	}
+	departments, err := publishedDepartments(ctx, ws)
+	if err != nil {
+		return policy.Snapshot{}, err
+	}
 	w := own.workspace()
 	return policy.Snapshot{
 		Schema: policy.Schema, Workspace: ws, Revision: revision.Revision, Status: w.Status,
 		Tags: slices.Sorted(slices.Values(w.Tags)), Settings: settings.Settings,
 		Credentials: credentials,
 		Profiles:    profiles, Profile: settings.Profile,
+		Departments: departments,
 	}, nil
 }
 
@@ -156,6 +167,7 @@ func (l *Ledger) Policies(ctx context.Context, part string) (map[id.Workspace]in
 }
 
 var (
-	_ publish.Compiler = (*Compiler)(nil)
-	_ publish.Ledger   = (*Ledger)(nil)
+	_ publish.Compiler   = (*Compiler)(nil)
+	_ effective.Policies = (*Compiler)(nil)
+	_ publish.Ledger     = (*Ledger)(nil)
 )

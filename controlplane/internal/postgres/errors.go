@@ -58,6 +58,8 @@ var places = map[string]place{
 	"settings_log_retention_days_check":   {"log_retention_days", "must be from 1 to 3650"},
 	"settings_alpha_channel_check":        {"alpha_channel", "needs beta_channel"},
 	"routing_profiles_name_key":           {"name", "is taken by another routing profile"},
+	"departments_name_key":                {"name", "is taken by another department"},
+	"departments_name_check":              {"name", "must have 1 to 100 characters"},
 	"routing_profiles_name_check":         {"name", "must have 1 to 100 characters"},
 }
 
@@ -65,7 +67,10 @@ var places = map[string]place{
 // the transaction that locked the workspace, so only a forgotten check can
 // break one; then it is no mistake inside.
 var bindings = map[string]bool{
-	"settings_routing_profile_id_fkey": true,
+	"settings_routing_profile_id_fkey":    true,
+	"departments_routing_profile_id_fkey": true,
+	"api_keys_routing_profile_id_fkey":    true,
+	"api_keys_department_id_fkey":         true,
 }
 
 // translate turns a driver error into a fault, or wraps it with what was being

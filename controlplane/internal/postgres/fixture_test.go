@@ -11,6 +11,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/byok"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/department"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/managementkey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
@@ -56,7 +57,15 @@ func profileOf(ws id.Workspace) profile.Profile {
 	return p
 }
 
-// newWorkspace stores a workspace with its owner, settings and a profile.
+// departmentOf is the department that newWorkspace gives each workspace.
+func departmentOf(ws id.Workspace) department.Department {
+	d := fill.Value[department.Department](1)
+	d.ID, d.Workspace, d.Version, d.Profile = id.FromUUID[id.DepartmentKind](ws.UUID()), ws, 1, profileOf(ws).ID
+	return d
+}
+
+// newWorkspace stores a workspace with its owner, settings, a profile and a
+// department.
 func newWorkspace(t *testing.T, db *DB) (workspace.Workspace, workspace.Member) {
 	t.Helper()
 	ws := id.New[id.WorkspaceKind](testIDs)
@@ -73,6 +82,9 @@ func newWorkspace(t *testing.T, db *DB) (workspace.Workspace, workspace.Member) 
 			return err
 		}
 		if err := NewProfileStore().Create(ctx, ws, profileOf(ws)); err != nil {
+			return err
+		}
+		if err := NewDepartmentStore().Create(ctx, ws, departmentOf(ws)); err != nil {
 			return err
 		}
 		return NewSettingsStore().Create(ctx, ws, settings.Settings{Settings: policy.DefaultSettings(), Version: 1, UpdatedAt: epoch})
@@ -92,6 +104,7 @@ func filledKey(t *testing.T, owner workspace.Member, seed int) apikey.Key {
 	k := fill.Value[apikey.Key](seed)
 	token := newToken(t, secret.Inference)
 	k.ID, k.Workspace, k.CreatedBy = id.New[id.KeyKind](testIDs), owner.Workspace, owner.User
+	k.Profile, k.Department = profileOf(owner.Workspace).ID, departmentOf(owner.Workspace).ID
 	k.KID, k.Suffix, k.Status = token.KID, token.Suffix(), policy.KeyPaused
 	k.Version, k.MinRevision, k.Revision = 1, int64(seed), int64(seed+1)
 	require.Empty(t, fill.Zero(k))

@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/byok"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/department"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
@@ -78,6 +79,24 @@ func TestStoresShowNothingOfOthers(t *testing.T) {
 		require.Equal(t, []id.Key{key.ID}, missing, "another's key is not there")
 		_, err = NewBYOKStore().RevokeAll(ctx, b.ID, 9, epoch)
 		require.NoError(t, err)
+		departmentA := departmentOf(a.ID)
+		_, err = NewDepartmentStore().Get(ctx, b.ID, departmentA.ID)
+		notFound(err)
+		notFound(NewDepartmentStore().Bindable(ctx, b.ID, departmentA.ID))
+		stolenDepartment := departmentA
+		stolenDepartment.Version++
+		notFound(NewDepartmentStore().Update(ctx, b.ID, stolenDepartment))
+		notFound(NewDepartmentStore().Delete(ctx, b.ID, departmentA.ID))
+		departments, err := NewDepartmentStore().List(ctx, b.ID, page.Query{}, department.Filter{})
+		require.NoError(t, err)
+		require.Len(t, departments.Items, 1)
+		members, err := NewDepartmentStore().Members(ctx, b.ID, departmentA.ID)
+		require.NoError(t, err)
+		require.Zero(t, members)
+		bindings, err := NewProfileStore().Bindings(ctx, b.ID, profileOf(a.ID).ID)
+		require.NoError(t, err)
+		require.Zero(t, bindings)
+
 		profileA := profileOf(a.ID)
 		_, err = NewProfileStore().Get(ctx, b.ID, profileA.ID)
 		notFound(err)
@@ -95,9 +114,9 @@ func TestStoresShowNothingOfOthers(t *testing.T) {
 
 		_, err = NewWorkspaceStore().Member(ctx, b.ID, ownerA.User)
 		notFound(err)
-		members, err := NewWorkspaceStore().Members(ctx, b.ID, page.Query{})
+		people, err := NewWorkspaceStore().Members(ctx, b.ID, page.Query{})
 		require.NoError(t, err)
-		require.Len(t, members.Items, 1)
+		require.Len(t, people.Items, 1)
 
 		events, err := NewAuditStore().List(ctx, b.ID, page.Query{}, audit.Filter{})
 		require.NoError(t, err)
@@ -130,6 +149,11 @@ func TestWritesForOthersAreRefused(t *testing.T) {
 		},
 		"provider key": func(ctx context.Context) error {
 			return NewBYOKStore().Create(ctx, b.ID, filledCredential(t, ownerA, 1))
+		},
+		"department": func(ctx context.Context) error {
+			d := departmentOf(a.ID)
+			d.ID = id.New[id.DepartmentKind](testIDs)
+			return NewDepartmentStore().Create(ctx, b.ID, d)
 		},
 		"routing profile": func(ctx context.Context) error {
 			p := profileOf(a.ID)
@@ -216,7 +240,26 @@ func TestStoresRefuseOtherScopes(t *testing.T) {
 			_, err := NewBYOKStore().Missing(ctx, a.ID, []id.Key{key.ID})
 			return err
 		},
-		"byok.RevokeAll": func(ctx context.Context) error { _, err := NewBYOKStore().RevokeAll(ctx, a.ID, 1, epoch); return err },
+		"byok.RevokeAll":    func(ctx context.Context) error { _, err := NewBYOKStore().RevokeAll(ctx, a.ID, 1, epoch); return err },
+		"department.Create": func(ctx context.Context) error { return NewDepartmentStore().Create(ctx, a.ID, departmentOf(a.ID)) },
+		"department.Get": func(ctx context.Context) error {
+			_, err := NewDepartmentStore().Get(ctx, a.ID, departmentOf(a.ID).ID)
+			return err
+		},
+		"department.List": func(ctx context.Context) error {
+			_, err := NewDepartmentStore().List(ctx, a.ID, page.Query{}, department.Filter{})
+			return err
+		},
+		"department.Count":  func(ctx context.Context) error { _, err := NewDepartmentStore().Count(ctx, a.ID); return err },
+		"department.Update": func(ctx context.Context) error { return NewDepartmentStore().Update(ctx, a.ID, departmentOf(a.ID)) },
+		"department.Delete": func(ctx context.Context) error { return NewDepartmentStore().Delete(ctx, a.ID, departmentOf(a.ID).ID) },
+		"department.Members": func(ctx context.Context) error {
+			_, err := NewDepartmentStore().Members(ctx, a.ID, departmentOf(a.ID).ID)
+			return err
+		},
+		"department.Bindable": func(ctx context.Context) error {
+			return NewDepartmentStore().Bindable(ctx, a.ID, departmentOf(a.ID).ID)
+		},
 		"profile.Create": func(ctx context.Context) error { return NewProfileStore().Create(ctx, a.ID, profileOf(a.ID)) },
 		"profile.Get": func(ctx context.Context) error {
 			_, err := NewProfileStore().Get(ctx, a.ID, profileOf(a.ID).ID)
@@ -259,7 +302,7 @@ func TestNothingIsSeenWithoutAWorkspace(t *testing.T) {
 		require.NoError(t, NewBYOKStore().Create(ctx, w.ID, filledCredential(t, owner, 1)))
 		return NewAuditStore().Append(ctx, w.ID, auditEvent(w.ID))
 	})
-	tables := []string{"workspaces", "users", "members", "workspace_revisions", "api_keys", "management_keys", "byok_credentials", "settings", "routing_profiles", "audit_events"}
+	tables := []string{"workspaces", "users", "members", "workspace_revisions", "api_keys", "management_keys", "byok_credentials", "settings", "routing_profiles", "departments", "audit_events"}
 	for _, table := range tables {
 		var n int
 		require.NoError(t, db.app.sql.QueryRowContext(t.Context(), "SELECT count(*) FROM "+table).Scan(&n))

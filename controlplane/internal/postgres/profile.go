@@ -5,12 +5,12 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"gorm.io/gorm"
 
+	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/department"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
-	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 )
@@ -101,6 +101,9 @@ func (*ProfileStore) Update(ctx context.Context, ws id.Workspace, p profile.Prof
 
 // Delete implements profile.Store.
 func (*ProfileStore) Delete(ctx context.Context, ws id.Workspace, p id.Profile) error {
+	if err := release(ctx, ws, "routing_profile_id", p.UUID()); err != nil {
+		return err
+	}
 	return changed(scoped(ctx, ws).Where("id = ?", p.UUID()).Delete(&profileRow{}), "delete a routing profile")
 }
 
@@ -112,10 +115,17 @@ func (*ProfileStore) Bindings(ctx context.Context, ws id.Workspace, p id.Profile
 		return b, translate(err, "read the bindings of a routing profile")
 	}
 	b.Workspace = n > 0
-	return b, nil
+	departments, err := named(scoped(ctx, ws).Model(&departmentRow{}).Where("routing_profile_id = ?", p.UUID()), profile.MaxBindings, &b.Departments)
+	if err != nil {
+		return b, err
+	}
+	keys, err := named(scoped(ctx, ws).Model(&apiKeyRow{}).Where("routing_profile_id = ? AND status <> 'revoked'", p.UUID()), profile.MaxBindings, &b.Keys)
+	b.More = departments + keys
+	return b, err
 }
 
-// Bindable implements settings.Profiles.
+// Bindable implements settings.Profiles, department.Profiles and
+// apikey.Profiles.
 func (s *ProfileStore) Bindable(ctx context.Context, ws id.Workspace, p id.Profile) error {
 	return present(scoped(ctx, ws).Model(&profileRow{}).Where("id = ?", p.UUID()), "routing profile")
 }
@@ -135,20 +145,9 @@ func publishedProfiles(ctx context.Context, ws id.Workspace) ([]policy.Profile, 
 	return list, nil
 }
 
-// present fails with not_found when nothing is selected. noun is what the
-// caller of the API calls it.
-func present(selected *gorm.DB, noun string) error {
-	var n int64
-	if err := selected.Count(&n).Error; err != nil {
-		return translate(err, "look for a "+noun)
-	}
-	if n == 0 {
-		return fault.Newf(fault.NotFound, "There is no such %s in this workspace.", noun)
-	}
-	return nil
-}
-
 var (
-	_ profile.Store     = (*ProfileStore)(nil)
-	_ settings.Profiles = (*ProfileStore)(nil)
+	_ profile.Store       = (*ProfileStore)(nil)
+	_ settings.Profiles   = (*ProfileStore)(nil)
+	_ department.Profiles = (*ProfileStore)(nil)
+	_ apikey.Profiles     = (*ProfileStore)(nil)
 )

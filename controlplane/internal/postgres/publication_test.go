@@ -249,6 +249,7 @@ func TestTheCompilerReadsWhatChangedSince(t *testing.T) {
 	require.Equal(t, policy.Snapshot{
 		Schema: policy.Schema, Workspace: w.ID, Revision: 1, Status: policy.WorkspaceActive,
 		Tags: []string{"a", "b,{\"}"}, Settings: policy.DefaultSettings(), Profiles: []policy.Profile{profileOf(w.ID).Published()},
+		Departments: []policy.Department{departmentOf(w.ID).Published()},
 	}, got.Snapshot)
 	_, err = NewOutbox(db).Done(t.Context(), outbox.Done{Workspace: w.ID, Revision: 1, At: epoch})
 	require.NoError(t, err)

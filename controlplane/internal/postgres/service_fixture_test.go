@@ -14,7 +14,9 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/byok"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/department"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/effective"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/managementkey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
@@ -35,16 +37,18 @@ func (c *clock) advance(d time.Duration) { c.at.Add(d.Microseconds()) }
 
 // services are the aggregates over a real database, wired as the app does.
 type services struct {
-	db         *DB
-	clock      *clock
-	workspaces *workspace.Service
-	keys       *apikey.Service
-	management *managementkey.Service
-	settings   *settings.Service
-	byok       *byok.Service
-	keyring    *seal.Keyring
-	profiles   *profile.Service
-	audit      *audit.Log
+	db          *DB
+	clock       *clock
+	workspaces  *workspace.Service
+	keys        *apikey.Service
+	management  *managementkey.Service
+	settings    *settings.Service
+	byok        *byok.Service
+	keyring     *seal.Keyring
+	profiles    *profile.Service
+	departments *department.Service
+	effective   *effective.Service
+	audit       *audit.Log
 }
 
 // offered is a catalog of two providers and one model.
@@ -85,7 +89,7 @@ func openServices(t *testing.T) *services {
 			Mutator: mutator, IDs: testIDs, Now: c.now,
 		}),
 		keys: apikey.NewService(apikey.Deps{
-			Runner: runner, Store: NewAPIKeyStore(), Mutator: mutator, IDs: testIDs, Rand: rand.Reader, Now: c.now,
+			Runner: runner, Store: NewAPIKeyStore(), Mutator: mutator, Profiles: NewProfileStore(), Departments: NewDepartmentStore(), IDs: testIDs, Rand: rand.Reader, Now: c.now,
 		}),
 		management: managementkey.NewService(managementkey.Deps{
 			Runner: runner, System: system, Store: NewManagementKeyStore(), Directory: NewManagementKeyDirectory(), Mutator: mutator,
@@ -98,6 +102,12 @@ func openServices(t *testing.T) *services {
 		keyring: keyring,
 		settings: settings.NewService(settings.Deps{
 			Runner: runner, Store: NewSettingsStore(), Mutator: mutator, Profiles: NewProfileStore(), Checker: checker, Now: c.now,
+		}),
+		departments: department.NewService(department.Deps{
+			Runner: runner, Store: NewDepartmentStore(), Profiles: NewProfileStore(), Mutator: mutator, IDs: testIDs, Now: c.now,
+		}),
+		effective: effective.NewService(effective.Deps{
+			Runner: runner, Policies: NewCompiler(db), Keys: NewAPIKeyStore(), Source: offered{},
 		}),
 		profiles: profile.NewService(profile.Deps{
 			Runner: runner, Store: NewProfileStore(), Mutator: mutator, Checker: checker, IDs: testIDs, Now: c.now,

@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/department"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
@@ -179,4 +181,82 @@ func TestSettingsNameModelsOfTheCatalog(t *testing.T) {
 	})
 	_, _, err := s.settings.Update(t.Context(), ws, operator, settings.Patch{MaxAttempts: ptr(3)}, nil)
 	require.NoError(t, err)
+}
+
+// A key that is bound asks for the snapshot that has what it names; unbinding
+// asks for none, and the profile stays published until it is deleted.
+func TestBindingAKeyIsOnePublication(t *testing.T) {
+	s := openServices(t)
+	created := s.create(t, "acme")
+	ws, by := created.Workspace.ID, byMember(created.Owner)
+	p := s.profile(t, ws, "cheap", policy.Routing{Mode: policy.Price})
+	d, _, err := s.departments.Create(t.Context(), ws, by, department.Draft{Name: "Research", Profile: p.ID})
+	require.NoError(t, err)
+	require.Equal(t, []policy.Department{{ID: d.ID, Name: "Research", Profile: p.ID}}, s.snapshot(t, ws).Departments)
+
+	k, _, pub, err := s.keys.Create(t.Context(), ws, by, apikey.NewKey{Name: "ci", Department: d.ID})
+	require.NoError(t, err)
+	require.Equal(t, pub.Revision, k.MinRevision)
+	k, pub, err = s.keys.Update(t.Context(), ws, k.ID, by, apikey.Patch{Profile: &p.ID})
+	require.NoError(t, err)
+	require.Equal(t, []string{k.KID}, s.stored(t, pub).KIDs)
+	require.Equal(t, pub.Revision, k.MinRevision)
+	require.Equal(t, "routing_profile_id", s.lastEvent(t, ws).Diff[0].Path)
+	document := apikey.Document(k)
+	require.Equal(t, []any{p.ID, d.ID, pub.Revision}, []any{document.Profile, document.Department, document.MinRevision})
+
+	same, _, err := s.keys.Update(t.Context(), ws, k.ID, by, apikey.Patch{Name: ptr("renamed"), Profile: &p.ID})
+	require.NoError(t, err)
+	require.Equal(t, k.MinRevision, same.MinRevision, "nothing was newly bound")
+	free, _, err := s.keys.Update(t.Context(), ws, k.ID, by, apikey.Patch{Profile: &id.Profile{}, Department: &id.Department{}})
+	require.NoError(t, err)
+	require.True(t, free.Profile.IsZero() && free.Department.IsZero())
+	require.Len(t, s.snapshot(t, ws).Profiles, 1)
+
+	_, err = s.departments.Delete(t.Context(), ws, d.ID, by, nil)
+	require.NoError(t, err)
+	require.Empty(t, s.snapshot(t, ws).Departments)
+}
+
+// Whoever binds names what is there, in their own workspace.
+func TestBindingsNameWhatIsThere(t *testing.T) {
+	s := openServices(t)
+	mine, theirs := s.create(t, "mine"), s.create(t, "theirs")
+	ws, by := mine.Workspace.ID, byMember(mine.Owner)
+	p := s.profile(t, theirs.Workspace.ID, "theirs", policy.Routing{})
+	d, _, err := s.departments.Create(t.Context(), theirs.Workspace.ID, operator, department.Draft{Name: "theirs"})
+	require.NoError(t, err)
+	k, _, _, err := s.keys.Create(t.Context(), ws, by, apikey.NewKey{Name: "ci"})
+	require.NoError(t, err)
+	own, _, err := s.departments.Create(t.Context(), ws, by, department.Draft{Name: "own"})
+	require.NoError(t, err)
+	for what, call := range map[string]func() error{
+		"create with a profile": func() error {
+			_, _, _, err := s.keys.Create(t.Context(), ws, by, apikey.NewKey{Name: "x", Profile: p.ID})
+			return err
+		},
+		"create in a department": func() error {
+			_, _, _, err := s.keys.Create(t.Context(), ws, by, apikey.NewKey{Name: "x", Department: d.ID})
+			return err
+		},
+		"update with a profile": func() error {
+			_, _, err := s.keys.Update(t.Context(), ws, k.ID, by, apikey.Patch{Profile: &p.ID})
+			return err
+		},
+		"update in a department": func() error {
+			_, _, err := s.keys.Update(t.Context(), ws, k.ID, by, apikey.Patch{Department: &d.ID})
+			return err
+		},
+		"a department's profile": func() error {
+			_, _, err := s.departments.Create(t.Context(), ws, by, department.Draft{Name: "x", Profile: p.ID})
+			return err
+		},
+		"a department's new profile": func() error {
+			_, _, err := s.departments.Update(t.Context(), ws, own.ID, by, department.Patch{Profile: &p.ID})
+			return err
+		},
+		"what holds for a key": func() error { _, err := s.effective.Resolve(t.Context(), theirs.Workspace.ID, k.ID); return err },
+	} {
+		require.True(t, fault.Is(call(), fault.NotFound), what)
+	}
 }

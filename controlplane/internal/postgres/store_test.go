@@ -13,6 +13,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/credential"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/department"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/managementkey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
@@ -131,9 +132,37 @@ func TestRoutingProfilesAreStoredWhole(t *testing.T) {
 		list, err = store.List(ctx, w.ID, page.Query{}, profile.Filter{Name: "another"})
 		require.NoError(t, err)
 		require.Empty(t, list.Items)
+		require.True(t, fault.Is(NewProfileStore().Bindable(ctx, w.ID, id.New[id.ProfileKind](testIDs)), fault.NotFound))
+		require.NoError(t, NewDepartmentStore().Delete(ctx, w.ID, departmentOf(w.ID).ID), "which is bound to it")
 		require.NoError(t, store.Delete(ctx, w.ID, first.ID))
 		_, err = store.Get(ctx, w.ID, first.ID)
 		require.True(t, fault.Is(err, fault.NotFound))
+		require.True(t, fault.Is(store.Delete(ctx, w.ID, first.ID), fault.NotFound))
+		return nil
+	})
+}
+
+func TestDepartmentsAreStoredWhole(t *testing.T) {
+	db := openTest(t)
+	w, _ := newWorkspace(t, db)
+	store, first := NewDepartmentStore(), departmentOf(w.ID)
+	next := fill.Value[department.Department](2)
+	next.ID, next.Workspace, next.CreatedAt, next.Version, next.Profile = first.ID, w.ID, first.CreatedAt, 2, id.Profile{}
+	in(t, db, w.ID, func(ctx context.Context) error {
+		got, err := store.Get(ctx, w.ID, first.ID)
+		require.NoError(t, err)
+		require.Equal(t, first, got)
+		require.NoError(t, store.Update(ctx, w.ID, next))
+		got, err = store.Get(ctx, w.ID, first.ID)
+		require.NoError(t, err)
+		require.Equal(t, next, got)
+		list, err := store.List(ctx, w.ID, page.Query{}, department.Filter{Name: strings.ToUpper(next.Name)})
+		require.NoError(t, err)
+		require.Equal(t, []department.Department{next}, list.Items)
+		list, err = store.List(ctx, w.ID, page.Query{}, department.Filter{Name: "another"})
+		require.NoError(t, err)
+		require.Empty(t, list.Items)
+		require.NoError(t, store.Delete(ctx, w.ID, first.ID))
 		require.True(t, fault.Is(store.Delete(ctx, w.ID, first.ID), fault.NotFound))
 		return nil
 	})

@@ -104,7 +104,9 @@ func (a asked) offers(m *catalog.Model, surfaces []catalog.Surface) (offers []ca
 		Policy: a.pin.Policy, Catalog: a.pin.Catalog, Health: a.health.View(),
 		Facts: decide.Facts{
 			Now: a.call.Received, Request: a.call.ID,
-			Key: decide.KeyFacts{ID: key.ID, Models: key.Models, Scopes: key.Scopes},
+			Key: decide.KeyFacts{
+				ID: key.ID, Profile: key.Profile, Department: key.Department, Models: key.Models, Scopes: key.Scopes,
+			},
 		},
 	}
 	for _, s := range surfaces {

@@ -416,7 +416,8 @@ export interface paths {
         put?: never;
         /**
          * Create a routing profile
-         * @description It has an effect once it is bound: to the workspace with `routing_profile_id` in the settings.
+         * @description It has an effect once it is bound with `routing_profile_id`: in the settings to the whole workspace, at departments
+         *     to their keys, and at API keys.
          *     Every model and provider that it names must be in the catalog, and every provider enabled.
          */
         post: operations["createRoutingProfile"];
@@ -449,6 +450,73 @@ export interface paths {
         head?: never;
         /** Change a routing profile, for everything that is bound to it */
         patch: operations["updateRoutingProfile"];
+        trace?: never;
+    };
+    "/v1/routing/effective": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What the policy ladder comes to for an API key, or for the workspace
+         * @description Each field with its value and the rung that it comes from, as live traffic resolves it for a request that says
+         *     nothing itself. Without `key` the rungs of department and key are left out.
+         */
+        get: operations["getEffectiveRouting"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/departments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The workspace's departments, newest first */
+        get: operations["listDepartments"];
+        put?: never;
+        /**
+         * Create a department
+         * @description API keys join it with `department_id`, and get the routing profile that is bound to it.
+         */
+        post: operations["createDepartment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/departments/{department_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A department id, `dept_…`. */
+                department_id: components["parameters"]["DepartmentID"];
+            };
+            cookie?: never;
+        };
+        /** One department */
+        get: operations["getDepartment"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a department
+         * @description A department that keys belong to is not deleted; the conflict names them. Revoked keys do not count.
+         */
+        delete: operations["deleteDepartment"];
+        options?: never;
+        head?: never;
+        /** Change a department, for every key of it */
+        patch: operations["updateDepartment"];
         trace?: never;
     };
     "/v1/audit-events": {
@@ -940,6 +1008,10 @@ export interface components {
             models: string[];
             /** @description Surfaces that it may use; empty allows all. */
             surfaces: components["schemas"]["Surface"][];
+            /** @description The routing profile that is bound to it. */
+            routing_profile_id?: string;
+            /** @description The department that it belongs to. */
+            department_id?: string;
             /** Format: date-time */
             created_at: string;
             /** Format: date-time */
@@ -973,6 +1045,10 @@ export interface components {
             expires_at?: string;
             models?: components["schemas"]["ModelPatterns"];
             surfaces?: components["schemas"]["SurfaceScopes"];
+            /** @description A routing profile to bind to it. For owners and admins. */
+            routing_profile_id?: string;
+            /** @description The department that it belongs to. For owners and admins. */
+            department_id?: string;
         };
         KeyPatch: {
             name?: string;
@@ -983,6 +1059,10 @@ export interface components {
             expires_at?: string | null;
             models?: components["schemas"]["ModelPatterns"];
             surfaces?: components["schemas"]["SurfaceScopes"];
+            /** @description null unbinds it. For owners and admins. */
+            routing_profile_id?: string | null;
+            /** @description null takes it out of its department. For owners and admins. */
+            department_id?: string | null;
         };
         ModelPatterns: string[];
         SurfaceScopes: components["schemas"]["Surface"][];
@@ -1266,6 +1346,12 @@ export interface components {
         RoutingBindings: {
             /** @description It is bound to the whole workspace. */
             workspace: boolean;
+            /** @description Ids of departments, at most 20. */
+            departments: string[];
+            /** @description Ids of API keys, at most 20. Revoked keys do not count. */
+            keys: string[];
+            /** @description Departments and keys beyond those. */
+            more: number;
         };
         RoutingProfileDetail: components["schemas"]["RoutingProfile"] & {
             bindings: components["schemas"]["RoutingBindings"];
@@ -1289,6 +1375,69 @@ export interface components {
             name?: string;
             /** @description Replaces all routing fields at once. */
             routing?: components["schemas"]["RoutingFields"];
+        };
+        ResolvedField: {
+            /** @description Such as provider.only. A restriction that several rungs set is there once for each. */
+            field: string;
+            value: string;
+            /** @description platform, workspace, workspace_profile, department or key */
+            rung: string;
+            /** @description The rung's routing profile, where it is one. */
+            routing_profile_id?: string;
+        };
+        RoutingRefusal: {
+            code: string;
+            reason?: string;
+            detail: string;
+        };
+        EffectiveRouting: {
+            key_id?: string;
+            /**
+             * Format: int64
+             * @description Of the workspace's policy; its publication may be on its way yet.
+             */
+            revision: number;
+            fields: components["schemas"]["ResolvedField"][];
+            routing: components["schemas"]["RoutingFields"];
+            /** @description All of them must hold. */
+            required_regions: string[];
+            /** @description The rungs allow no provider in common. */
+            no_provider: boolean;
+            refusal?: components["schemas"]["RoutingRefusal"];
+        };
+        EffectiveRoutingOne: {
+            data: components["schemas"]["EffectiveRouting"];
+        };
+        Department: {
+            id: string;
+            /** @description Unique in the workspace, whatever the letter case. */
+            name: string;
+            /** @description The routing profile that is bound to it. */
+            routing_profile_id?: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        DepartmentOne: {
+            data: components["schemas"]["Department"];
+        };
+        DepartmentChange: {
+            data: components["schemas"]["Department"];
+            publication: components["schemas"]["PublicationRef"];
+        };
+        DepartmentList: {
+            data: components["schemas"]["Department"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        NewDepartment: {
+            name: string;
+            routing_profile_id?: string;
+        };
+        DepartmentPatch: {
+            name?: string;
+            /** @description null unbinds it. */
+            routing_profile_id?: string | null;
         };
         Actor: {
             /** @enum {string} */
@@ -1682,6 +1831,8 @@ export interface components {
         UserID: string;
         /** @description An API key id, `key_…`. */
         KeyID: string;
+        /** @description A department id, `dept_…`. */
+        DepartmentID: string;
         /** @description A routing profile id, `profile_…`. */
         RoutingProfileID: string;
         /** @description A management key id, `mk_…`. */
@@ -2993,6 +3144,213 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RoutingProfileChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getEffectiveRouting: {
+        parameters: {
+            query?: {
+                /** @description The API key's id. */
+                key?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The resolved policy. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EffectiveRoutingOne"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listDepartments: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description How many entries a page holds at most; 50 when absent. */
+                limit?: components["parameters"]["Limit"];
+                /** @description Only the department with this name, in any letter case. */
+                name?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of departments. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DepartmentList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    createDepartment: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewDepartment"];
+            };
+        };
+        responses: {
+            /** @description The department. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DepartmentChange"];
+                };
+            };
+            /** @description The department. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DepartmentChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getDepartment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A department id, `dept_…`. */
+                department_id: components["parameters"]["DepartmentID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The department. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DepartmentOne"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteDepartment: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description A department id, `dept_…`. */
+                department_id: components["parameters"]["DepartmentID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The department is deleted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedChange"];
+                };
+            };
+            /** @description The department is deleted. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    updateDepartment: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description A department id, `dept_…`. */
+                department_id: components["parameters"]["DepartmentID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DepartmentPatch"];
+            };
+        };
+        responses: {
+            /** @description The department as it is now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DepartmentChange"];
+                };
+            };
+            /** @description The department as it is now. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DepartmentChange"];
                 };
             };
             default: components["responses"]["Problem"];

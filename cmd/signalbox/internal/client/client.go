@@ -663,6 +663,70 @@ type DeletedChange struct {
 	Publication PublicationRef `json:"publication"`
 }
 
+// Department defines model for Department.
+type Department struct {
+	CreatedAt time.Time `json:"created_at"`
+	ID        string    `json:"id"`
+
+	// Name Unique in the workspace, whatever the letter case.
+	Name string `json:"name"`
+
+	// RoutingProfileID The routing profile that is bound to it.
+	RoutingProfileID *string   `json:"routing_profile_id,omitempty"`
+	UpdatedAt        time.Time `json:"updated_at"`
+}
+
+// DepartmentChange defines model for DepartmentChange.
+type DepartmentChange struct {
+	Data        Department     `json:"data"`
+	Publication PublicationRef `json:"publication"`
+}
+
+// DepartmentList defines model for DepartmentList.
+type DepartmentList struct {
+	Data []Department `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// DepartmentOne defines model for DepartmentOne.
+type DepartmentOne struct {
+	Data Department `json:"data"`
+}
+
+// DepartmentPatch defines model for DepartmentPatch.
+type DepartmentPatch struct {
+	Name *string `json:"name,omitempty"`
+
+	// RoutingProfileID null unbinds it.
+	RoutingProfileID nullable.Nullable[string] `json:"routing_profile_id,omitempty"`
+}
+
+// EffectiveRouting defines model for EffectiveRouting.
+type EffectiveRouting struct {
+	Fields []ResolvedField `json:"fields"`
+	KeyID  *string         `json:"key_id,omitempty"`
+
+	// NoProvider The rungs allow no provider in common.
+	NoProvider bool            `json:"no_provider"`
+	Refusal    *RoutingRefusal `json:"refusal,omitempty"`
+
+	// RequiredRegions All of them must hold.
+	RequiredRegions []string `json:"required_regions"`
+
+	// Revision Of the workspace's policy; its publication may be on its way yet.
+	Revision int64 `json:"revision"`
+
+	// Routing What one rung of the policy ladder sets. An absent field sets nothing.
+	Routing RoutingFields `json:"routing"`
+}
+
+// EffectiveRoutingOne defines model for EffectiveRoutingOne.
+type EffectiveRoutingOne struct {
+	Data EffectiveRouting `json:"data"`
+}
+
 // FieldChange defines model for FieldChange.
 type FieldChange struct {
 	After  string `json:"after"`
@@ -706,9 +770,12 @@ type IssuedKey struct {
 	CreatedAt time.Time `json:"created_at"`
 
 	// CreatedBy The user who created it.
-	CreatedBy *string    `json:"created_by,omitempty"`
-	ExpiresAt *time.Time `json:"expires_at,omitempty"`
-	ID        string     `json:"id"`
+	CreatedBy *string `json:"created_by,omitempty"`
+
+	// DepartmentID The department that it belongs to.
+	DepartmentID *string    `json:"department_id,omitempty"`
+	ExpiresAt    *time.Time `json:"expires_at,omitempty"`
+	ID           string     `json:"id"`
 
 	// Key The plaintext. Absent when the answer is repeated for an Idempotency-Key.
 	Key *string `json:"key,omitempty"`
@@ -723,7 +790,10 @@ type IssuedKey struct {
 
 	// PreviousSecretUntil The secret before the last rotation is accepted until then.
 	PreviousSecretUntil *time.Time `json:"previous_secret_until,omitempty"`
-	Status              KeyStatus  `json:"status"`
+
+	// RoutingProfileID The routing profile that is bound to it.
+	RoutingProfileID *string   `json:"routing_profile_id,omitempty"`
+	Status           KeyStatus `json:"status"`
 
 	// Suffix The last four characters of the secret.
 	Suffix string `json:"suffix"`
@@ -776,9 +846,12 @@ type Key struct {
 	CreatedAt time.Time `json:"created_at"`
 
 	// CreatedBy The user who created it.
-	CreatedBy *string    `json:"created_by,omitempty"`
-	ExpiresAt *time.Time `json:"expires_at,omitempty"`
-	ID        string     `json:"id"`
+	CreatedBy *string `json:"created_by,omitempty"`
+
+	// DepartmentID The department that it belongs to.
+	DepartmentID *string    `json:"department_id,omitempty"`
+	ExpiresAt    *time.Time `json:"expires_at,omitempty"`
+	ID           string     `json:"id"`
 
 	// Kid The public part of the credential.
 	Kid        string     `json:"kid"`
@@ -790,7 +863,10 @@ type Key struct {
 
 	// PreviousSecretUntil The secret before the last rotation is accepted until then.
 	PreviousSecretUntil *time.Time `json:"previous_secret_until,omitempty"`
-	Status              KeyStatus  `json:"status"`
+
+	// RoutingProfileID The routing profile that is bound to it.
+	RoutingProfileID *string   `json:"routing_profile_id,omitempty"`
+	Status           KeyStatus `json:"status"`
 
 	// Suffix The last four characters of the secret.
 	Suffix string `json:"suffix"`
@@ -821,11 +897,17 @@ type KeyOne struct {
 
 // KeyPatch defines model for KeyPatch.
 type KeyPatch struct {
+	// DepartmentID null takes it out of its department. For owners and admins.
+	DepartmentID nullable.Nullable[string] `json:"department_id,omitempty"`
+
 	// ExpiresAt null takes the expiry away.
 	ExpiresAt nullable.Nullable[time.Time] `json:"expires_at,omitempty"`
 	Models    *ModelPatterns               `json:"models,omitempty"`
 	Name      *string                      `json:"name,omitempty"`
-	Surfaces  *SurfaceScopes               `json:"surfaces,omitempty"`
+
+	// RoutingProfileID null unbinds it. For owners and admins.
+	RoutingProfileID nullable.Nullable[string] `json:"routing_profile_id,omitempty"`
+	Surfaces         *SurfaceScopes            `json:"surfaces,omitempty"`
 }
 
 // KeyStatus defines model for KeyStatus.
@@ -1069,13 +1151,25 @@ type NewByokCredential struct {
 	Use *ByokUse `json:"use,omitempty"`
 }
 
+// NewDepartment defines model for NewDepartment.
+type NewDepartment struct {
+	Name             string  `json:"name"`
+	RoutingProfileID *string `json:"routing_profile_id,omitempty"`
+}
+
 // NewKey defines model for NewKey.
 type NewKey struct {
+	// DepartmentID The department that it belongs to. For owners and admins.
+	DepartmentID *string `json:"department_id,omitempty"`
+
 	// ExpiresAt In the future; without it the key does not expire.
 	ExpiresAt *time.Time     `json:"expires_at,omitempty"`
 	Models    *ModelPatterns `json:"models,omitempty"`
 	Name      string         `json:"name"`
-	Surfaces  *SurfaceScopes `json:"surfaces,omitempty"`
+
+	// RoutingProfileID A routing profile to bind to it. For owners and admins.
+	RoutingProfileID *string        `json:"routing_profile_id,omitempty"`
+	Surfaces         *SurfaceScopes `json:"surfaces,omitempty"`
 }
 
 // NewManagementKey Give either a template or scopes.
@@ -1290,6 +1384,19 @@ type Receipts struct {
 	PendingGateways []string `json:"pending_gateways"`
 }
 
+// ResolvedField defines model for ResolvedField.
+type ResolvedField struct {
+	// Field Such as provider.only. A restriction that several rungs set is there once for each.
+	Field string `json:"field"`
+
+	// RoutingProfileID The rung's routing profile, where it is one.
+	RoutingProfileID *string `json:"routing_profile_id,omitempty"`
+
+	// Rung platform, workspace, workspace_profile, department or key
+	Rung  string `json:"rung"`
+	Value string `json:"value"`
+}
+
 // Role defines model for Role.
 type Role string
 
@@ -1301,6 +1408,15 @@ type Rotation struct {
 
 // RoutingBindings defines model for RoutingBindings.
 type RoutingBindings struct {
+	// Departments Ids of departments, at most 20.
+	Departments []string `json:"departments"`
+
+	// Keys Ids of API keys, at most 20. Revoked keys do not count.
+	Keys []string `json:"keys"`
+
+	// More Departments and keys beyond those.
+	More int `json:"more"`
+
 	// Workspace It is bound to the whole workspace.
 	Workspace bool `json:"workspace"`
 }
@@ -1378,6 +1494,13 @@ type RoutingProfilePatch struct {
 
 	// Routing Replaces all routing fields at once.
 	Routing *RoutingFields `json:"routing,omitempty"`
+}
+
+// RoutingRefusal defines model for RoutingRefusal.
+type RoutingRefusal struct {
+	Code   string  `json:"code"`
+	Detail string  `json:"detail"`
+	Reason *string `json:"reason,omitempty"`
 }
 
 // Settings defines model for Settings.
@@ -1658,6 +1781,9 @@ type CredentialID = string
 // Cursor defines model for Cursor.
 type Cursor = string
 
+// DepartmentID defines model for DepartmentID.
+type DepartmentID = string
+
 // IdempotencyKey defines model for IdempotencyKey.
 type IdempotencyKey = string
 
@@ -1798,6 +1924,51 @@ type DisableByokCredentialParams struct {
 
 // EnableByokCredentialParams defines parameters for EnableByokCredential.
 type EnableByokCredentialParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListDepartmentsParams defines parameters for ListDepartments.
+type ListDepartmentsParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Name Only the department with this name, in any letter case.
+	Name *string `form:"name,omitempty" json:"name,omitempty"`
+}
+
+// CreateDepartmentParams defines parameters for CreateDepartment.
+type CreateDepartmentParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// DeleteDepartmentParams defines parameters for DeleteDepartment.
+type DeleteDepartmentParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// UpdateDepartmentParams defines parameters for UpdateDepartment.
+type UpdateDepartmentParams struct {
 	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
 	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
 
@@ -2159,6 +2330,12 @@ type ListPublicationsParams struct {
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// GetEffectiveRoutingParams defines parameters for GetEffectiveRouting.
+type GetEffectiveRoutingParams struct {
+	// Key The API key's id.
+	Key *string `form:"key,omitempty" json:"key,omitempty"`
+}
+
 // ListRoutingProfilesParams defines parameters for ListRoutingProfiles.
 type ListRoutingProfilesParams struct {
 	// Cursor The `next_cursor` of the page before.
@@ -2290,6 +2467,12 @@ type ReorderByokCredentialsJSONRequestBody = ByokOrder
 
 // UpdateByokCredentialJSONRequestBody defines body for UpdateByokCredential for application/json ContentType.
 type UpdateByokCredentialJSONRequestBody = ByokCredentialPatch
+
+// CreateDepartmentJSONRequestBody defines body for CreateDepartment for application/json ContentType.
+type CreateDepartmentJSONRequestBody = NewDepartment
+
+// UpdateDepartmentJSONRequestBody defines body for UpdateDepartment for application/json ContentType.
+type UpdateDepartmentJSONRequestBody = DepartmentPatch
 
 // CreateKeyJSONRequestBody defines body for CreateKey for application/json ContentType.
 type CreateKeyJSONRequestBody = NewKey
@@ -2501,6 +2684,55 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/byok/{credential_id}/enable (the `EnableByokCredential` operationId).
 	EnableByokCredential(ctx context.Context, credentialID CredentialID, params *EnableByokCredentialParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListDepartments The workspace's departments, newest first
+	//
+	// Corresponds with GET /v1/departments (the `ListDepartments` operationId).
+	ListDepartments(ctx context.Context, params *ListDepartmentsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateDepartmentWithBody Create a department
+	//
+	// API keys join it with `department_id`, and get the routing profile that is bound to it.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/departments (the `CreateDepartment` operationId).
+	CreateDepartmentWithBody(ctx context.Context, params *CreateDepartmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateDepartment Create a department
+	//
+	// API keys join it with `department_id`, and get the routing profile that is bound to it.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/departments (the `CreateDepartment` operationId).
+	CreateDepartment(ctx context.Context, params *CreateDepartmentParams, body CreateDepartmentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteDepartment Delete a department
+	//
+	// A department that keys belong to is not deleted; the conflict names them. Revoked keys do not count.
+	//
+	// Corresponds with DELETE /v1/departments/{department_id} (the `DeleteDepartment` operationId).
+	DeleteDepartment(ctx context.Context, departmentID DepartmentID, params *DeleteDepartmentParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetDepartment One department
+	//
+	// Corresponds with GET /v1/departments/{department_id} (the `GetDepartment` operationId).
+	GetDepartment(ctx context.Context, departmentID DepartmentID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateDepartmentWithBody Change a department, for every key of it
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PATCH /v1/departments/{department_id} (the `UpdateDepartment` operationId).
+	UpdateDepartmentWithBody(ctx context.Context, departmentID DepartmentID, params *UpdateDepartmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateDepartment Change a department, for every key of it
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PATCH /v1/departments/{department_id} (the `UpdateDepartment` operationId).
+	UpdateDepartment(ctx context.Context, departmentID DepartmentID, params *UpdateDepartmentParams, body UpdateDepartmentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListGateways The gateways and what they serve
 	//
@@ -2828,6 +3060,14 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/publications/{publication_id} (the `GetPublication` operationId).
 	GetPublication(ctx context.Context, publicationID PublicationID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetEffectiveRouting What the policy ladder comes to for an API key, or for the workspace
+	//
+	// Each field with its value and the rung that it comes from, as live traffic resolves it for a request that says
+	// nothing itself. Without `key` the rungs of department and key are left out.
+	//
+	// Corresponds with GET /v1/routing/effective (the `GetEffectiveRouting` operationId).
+	GetEffectiveRouting(ctx context.Context, params *GetEffectiveRoutingParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListRoutingProfiles The workspace's routing profiles, newest first
 	//
 	// Corresponds with GET /v1/routing/profiles (the `ListRoutingProfiles` operationId).
@@ -2835,7 +3075,8 @@ type ClientInterface interface {
 
 	// CreateRoutingProfileWithBody Create a routing profile
 	//
-	// It has an effect once it is bound: to the workspace with `routing_profile_id` in the settings.
+	// It has an effect once it is bound with `routing_profile_id`: in the settings to the whole workspace, at departments
+	// to their keys, and at API keys.
 	// Every model and provider that it names must be in the catalog, and every provider enabled.
 	//
 	// Takes any type of body and a specified content type.
@@ -2845,7 +3086,8 @@ type ClientInterface interface {
 
 	// CreateRoutingProfile Create a routing profile
 	//
-	// It has an effect once it is bound: to the workspace with `routing_profile_id` in the settings.
+	// It has an effect once it is bound with `routing_profile_id`: in the settings to the whole workspace, at departments
+	// to their keys, and at API keys.
 	// Every model and provider that it names must be in the catalog, and every provider enabled.
 	//
 	// Takes a body of the `application/json` content type.
@@ -3146,6 +3388,125 @@ func (c *Client) DisableByokCredential(ctx context.Context, credentialID Credent
 // Corresponds with POST /v1/byok/{credential_id}/enable (the `EnableByokCredential` operationId).
 func (c *Client) EnableByokCredential(ctx context.Context, credentialID CredentialID, params *EnableByokCredentialParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewEnableByokCredentialRequest(c.Server, credentialID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListDepartments The workspace's departments, newest first
+//
+// Corresponds with GET /v1/departments (the `ListDepartments` operationId).
+func (c *Client) ListDepartments(ctx context.Context, params *ListDepartmentsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListDepartmentsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateDepartmentWithBody Create a department
+//
+// API keys join it with `department_id`, and get the routing profile that is bound to it.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/departments (the `CreateDepartment` operationId).
+func (c *Client) CreateDepartmentWithBody(ctx context.Context, params *CreateDepartmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateDepartmentRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateDepartment Create a department
+//
+// API keys join it with `department_id`, and get the routing profile that is bound to it.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/departments (the `CreateDepartment` operationId).
+func (c *Client) CreateDepartment(ctx context.Context, params *CreateDepartmentParams, body CreateDepartmentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateDepartmentRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteDepartment Delete a department
+//
+// A department that keys belong to is not deleted; the conflict names them. Revoked keys do not count.
+//
+// Corresponds with DELETE /v1/departments/{department_id} (the `DeleteDepartment` operationId).
+func (c *Client) DeleteDepartment(ctx context.Context, departmentID DepartmentID, params *DeleteDepartmentParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteDepartmentRequest(c.Server, departmentID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetDepartment One department
+//
+// Corresponds with GET /v1/departments/{department_id} (the `GetDepartment` operationId).
+func (c *Client) GetDepartment(ctx context.Context, departmentID DepartmentID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetDepartmentRequest(c.Server, departmentID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateDepartmentWithBody Change a department, for every key of it
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PATCH /v1/departments/{department_id} (the `UpdateDepartment` operationId).
+func (c *Client) UpdateDepartmentWithBody(ctx context.Context, departmentID DepartmentID, params *UpdateDepartmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateDepartmentRequestWithBody(c.Server, departmentID, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateDepartment Change a department, for every key of it
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PATCH /v1/departments/{department_id} (the `UpdateDepartment` operationId).
+func (c *Client) UpdateDepartment(ctx context.Context, departmentID DepartmentID, params *UpdateDepartmentParams, body UpdateDepartmentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateDepartmentRequest(c.Server, departmentID, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -3962,6 +4323,24 @@ func (c *Client) GetPublication(ctx context.Context, publicationID PublicationID
 	return c.Client.Do(req)
 }
 
+// GetEffectiveRouting What the policy ladder comes to for an API key, or for the workspace
+//
+// Each field with its value and the rung that it comes from, as live traffic resolves it for a request that says
+// nothing itself. Without `key` the rungs of department and key are left out.
+//
+// Corresponds with GET /v1/routing/effective (the `GetEffectiveRouting` operationId).
+func (c *Client) GetEffectiveRouting(ctx context.Context, params *GetEffectiveRoutingParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetEffectiveRoutingRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListRoutingProfiles The workspace's routing profiles, newest first
 //
 // Corresponds with GET /v1/routing/profiles (the `ListRoutingProfiles` operationId).
@@ -3979,7 +4358,8 @@ func (c *Client) ListRoutingProfiles(ctx context.Context, params *ListRoutingPro
 
 // CreateRoutingProfileWithBody Create a routing profile
 //
-// It has an effect once it is bound: to the workspace with `routing_profile_id` in the settings.
+// It has an effect once it is bound with `routing_profile_id`: in the settings to the whole workspace, at departments
+// to their keys, and at API keys.
 // Every model and provider that it names must be in the catalog, and every provider enabled.
 //
 // Takes any type of body and a specified content type.
@@ -3999,7 +4379,8 @@ func (c *Client) CreateRoutingProfileWithBody(ctx context.Context, params *Creat
 
 // CreateRoutingProfile Create a routing profile
 //
-// It has an effect once it is bound: to the workspace with `routing_profile_id` in the settings.
+// It has an effect once it is bound with `routing_profile_id`: in the settings to the whole workspace, at departments
+// to their keys, and at API keys.
 // Every model and provider that it names must be in the catalog, and every provider enabled.
 //
 // Takes a body of the `application/json` content type.
@@ -5018,6 +5399,387 @@ func NewEnableByokCredentialRequest(server string, credentialID CredentialID, pa
 	if err != nil {
 		return nil, err
 	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewListDepartmentsRequest constructs an http.Request for the ListDepartments method
+func NewListDepartmentsRequest(server string, params *ListDepartmentsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/departments")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Name != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "name", *params.Name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateDepartmentRequest calls the generic CreateDepartment builder with application/json body
+func NewCreateDepartmentRequest(server string, params *CreateDepartmentParams, body CreateDepartmentJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateDepartmentRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewCreateDepartmentRequestWithBody constructs an http.Request for the CreateDepartment method, with any body, and a specified content type
+func NewCreateDepartmentRequestWithBody(server string, params *CreateDepartmentParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/departments")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewDeleteDepartmentRequest constructs an http.Request for the DeleteDepartment method
+func NewDeleteDepartmentRequest(server string, departmentID DepartmentID, params *DeleteDepartmentParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "department_id", departmentID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/departments/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetDepartmentRequest constructs an http.Request for the GetDepartment method
+func NewGetDepartmentRequest(server string, departmentID DepartmentID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "department_id", departmentID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/departments/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewUpdateDepartmentRequest calls the generic UpdateDepartment builder with application/json body
+func NewUpdateDepartmentRequest(server string, departmentID DepartmentID, params *UpdateDepartmentParams, body UpdateDepartmentJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewUpdateDepartmentRequestWithBody(server, departmentID, params, "application/json", bodyReader)
+}
+
+// NewUpdateDepartmentRequestWithBody constructs an http.Request for the UpdateDepartment method, with any body, and a specified content type
+func NewUpdateDepartmentRequestWithBody(server string, departmentID DepartmentID, params *UpdateDepartmentParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "department_id", departmentID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/departments/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	if params != nil {
 
@@ -7928,6 +8690,60 @@ func NewGetPublicationRequest(server string, publicationID PublicationID) (*http
 	return req, nil
 }
 
+// NewGetEffectiveRoutingRequest constructs an http.Request for the GetEffectiveRouting method
+func NewGetEffectiveRoutingRequest(server string, params *GetEffectiveRoutingParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/routing/effective")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Key != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "key", *params.Key, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListRoutingProfilesRequest constructs an http.Request for the ListRoutingProfiles method
 func NewListRoutingProfilesRequest(server string, params *ListRoutingProfilesParams) (*http.Request, error) {
 	var err error
@@ -9097,6 +9913,61 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/byok/{credential_id}/enable (the `EnableByokCredential` operationId).
 	EnableByokCredentialWithResponse(ctx context.Context, credentialID CredentialID, params *EnableByokCredentialParams, reqEditors ...RequestEditorFn) (*EnableByokCredentialResponse, error)
 
+	// ListDepartmentsWithResponse The workspace's departments, newest first
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/departments (the `ListDepartments` operationId).
+	ListDepartmentsWithResponse(ctx context.Context, params *ListDepartmentsParams, reqEditors ...RequestEditorFn) (*ListDepartmentsResponse, error)
+
+	// CreateDepartmentWithBodyWithResponse Create a department
+	//
+	// API keys join it with `department_id`, and get the routing profile that is bound to it.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/departments (the `CreateDepartment` operationId).
+	CreateDepartmentWithBodyWithResponse(ctx context.Context, params *CreateDepartmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateDepartmentResponse, error)
+
+	// CreateDepartmentWithResponse Create a department
+	//
+	// API keys join it with `department_id`, and get the routing profile that is bound to it.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/departments (the `CreateDepartment` operationId).
+	CreateDepartmentWithResponse(ctx context.Context, params *CreateDepartmentParams, body CreateDepartmentJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateDepartmentResponse, error)
+
+	// DeleteDepartmentWithResponse Delete a department
+	//
+	// A department that keys belong to is not deleted; the conflict names them. Revoked keys do not count.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/departments/{department_id} (the `DeleteDepartment` operationId).
+	DeleteDepartmentWithResponse(ctx context.Context, departmentID DepartmentID, params *DeleteDepartmentParams, reqEditors ...RequestEditorFn) (*DeleteDepartmentResponse, error)
+
+	// GetDepartmentWithResponse One department
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/departments/{department_id} (the `GetDepartment` operationId).
+	GetDepartmentWithResponse(ctx context.Context, departmentID DepartmentID, reqEditors ...RequestEditorFn) (*GetDepartmentResponse, error)
+
+	// UpdateDepartmentWithBodyWithResponse Change a department, for every key of it
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /v1/departments/{department_id} (the `UpdateDepartment` operationId).
+	UpdateDepartmentWithBodyWithResponse(ctx context.Context, departmentID DepartmentID, params *UpdateDepartmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateDepartmentResponse, error)
+
+	// UpdateDepartmentWithResponse Change a department, for every key of it
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /v1/departments/{department_id} (the `UpdateDepartment` operationId).
+	UpdateDepartmentWithResponse(ctx context.Context, departmentID DepartmentID, params *UpdateDepartmentParams, body UpdateDepartmentJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateDepartmentResponse, error)
+
 	// ListGatewaysWithResponse The gateways and what they serve
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -9467,6 +10338,16 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/publications/{publication_id} (the `GetPublication` operationId).
 	GetPublicationWithResponse(ctx context.Context, publicationID PublicationID, reqEditors ...RequestEditorFn) (*GetPublicationResponse, error)
 
+	// GetEffectiveRoutingWithResponse What the policy ladder comes to for an API key, or for the workspace
+	//
+	// Each field with its value and the rung that it comes from, as live traffic resolves it for a request that says
+	// nothing itself. Without `key` the rungs of department and key are left out.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/routing/effective (the `GetEffectiveRouting` operationId).
+	GetEffectiveRoutingWithResponse(ctx context.Context, params *GetEffectiveRoutingParams, reqEditors ...RequestEditorFn) (*GetEffectiveRoutingResponse, error)
+
 	// ListRoutingProfilesWithResponse The workspace's routing profiles, newest first
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -9476,7 +10357,8 @@ type ClientWithResponsesInterface interface {
 
 	// CreateRoutingProfileWithBodyWithResponse Create a routing profile
 	//
-	// It has an effect once it is bound: to the workspace with `routing_profile_id` in the settings.
+	// It has an effect once it is bound with `routing_profile_id`: in the settings to the whole workspace, at departments
+	// to their keys, and at API keys.
 	// Every model and provider that it names must be in the catalog, and every provider enabled.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -9486,7 +10368,8 @@ type ClientWithResponsesInterface interface {
 
 	// CreateRoutingProfileWithResponse Create a routing profile
 	//
-	// It has an effect once it is bound: to the workspace with `routing_profile_id` in the settings.
+	// It has an effect once it is bound with `routing_profile_id`: in the settings to the whole workspace, at departments
+	// to their keys, and at API keys.
 	// Every model and provider that it names must be in the catalog, and every provider enabled.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
@@ -10142,6 +11025,302 @@ func (r EnableByokCredentialResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r EnableByokCredentialResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListDepartmentsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DepartmentList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListDepartmentsResponse) GetJSON200() *DepartmentList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListDepartmentsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListDepartmentsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListDepartmentsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListDepartmentsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListDepartmentsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// CreateDepartmentResponse201Headers the declared response headers of an HTTP 201 response for CreateDepartment
+type CreateDepartmentResponse201Headers struct {
+	ETag string
+}
+
+// CreateDepartmentResponse202Headers the declared response headers of an HTTP 202 response for CreateDepartment
+type CreateDepartmentResponse202Headers struct {
+	ETag string
+}
+
+type CreateDepartmentResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *DepartmentChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *DepartmentChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *CreateDepartmentResponse201Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *CreateDepartmentResponse202Headers
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r CreateDepartmentResponse) GetJSON201() *DepartmentChange {
+	return r.JSON201
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r CreateDepartmentResponse) GetJSON202() *DepartmentChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r CreateDepartmentResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CreateDepartmentResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateDepartmentResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateDepartmentResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateDepartmentResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type DeleteDepartmentResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DeletedChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *DeletedChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r DeleteDepartmentResponse) GetJSON200() *DeletedChange {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r DeleteDepartmentResponse) GetJSON202() *DeletedChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DeleteDepartmentResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteDepartmentResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteDepartmentResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteDepartmentResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteDepartmentResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetDepartmentResponse200Headers the declared response headers of an HTTP 200 response for GetDepartment
+type GetDepartmentResponse200Headers struct {
+	ETag string
+}
+
+type GetDepartmentResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DepartmentOne
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetDepartmentResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetDepartmentResponse) GetJSON200() *DepartmentOne {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetDepartmentResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetDepartmentResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetDepartmentResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetDepartmentResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetDepartmentResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// UpdateDepartmentResponse200Headers the declared response headers of an HTTP 200 response for UpdateDepartment
+type UpdateDepartmentResponse200Headers struct {
+	ETag string
+}
+
+// UpdateDepartmentResponse202Headers the declared response headers of an HTTP 202 response for UpdateDepartment
+type UpdateDepartmentResponse202Headers struct {
+	ETag string
+}
+
+type UpdateDepartmentResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DepartmentChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *DepartmentChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *UpdateDepartmentResponse200Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *UpdateDepartmentResponse202Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r UpdateDepartmentResponse) GetJSON200() *DepartmentChange {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r UpdateDepartmentResponse) GetJSON202() *DepartmentChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r UpdateDepartmentResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r UpdateDepartmentResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r UpdateDepartmentResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r UpdateDepartmentResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r UpdateDepartmentResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -12304,6 +13483,54 @@ func (r GetPublicationResponse) ContentType() string {
 	return ""
 }
 
+type GetEffectiveRoutingResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *EffectiveRoutingOne
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetEffectiveRoutingResponse) GetJSON200() *EffectiveRoutingOne {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetEffectiveRoutingResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetEffectiveRoutingResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetEffectiveRoutingResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetEffectiveRoutingResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetEffectiveRoutingResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListRoutingProfilesResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -13313,6 +14540,103 @@ func (c *ClientWithResponses) EnableByokCredentialWithResponse(ctx context.Conte
 	return ParseEnableByokCredentialResponse(rsp)
 }
 
+// ListDepartmentsWithResponse The workspace's departments, newest first
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/departments (the `ListDepartments` operationId).
+func (c *ClientWithResponses) ListDepartmentsWithResponse(ctx context.Context, params *ListDepartmentsParams, reqEditors ...RequestEditorFn) (*ListDepartmentsResponse, error) {
+	rsp, err := c.ListDepartments(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListDepartmentsResponse(rsp)
+}
+
+// CreateDepartmentWithBodyWithResponse Create a department
+//
+// API keys join it with `department_id`, and get the routing profile that is bound to it.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/departments (the `CreateDepartment` operationId).
+func (c *ClientWithResponses) CreateDepartmentWithBodyWithResponse(ctx context.Context, params *CreateDepartmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateDepartmentResponse, error) {
+	rsp, err := c.CreateDepartmentWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateDepartmentResponse(rsp)
+}
+
+// CreateDepartmentWithResponse Create a department
+//
+// API keys join it with `department_id`, and get the routing profile that is bound to it.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/departments (the `CreateDepartment` operationId).
+func (c *ClientWithResponses) CreateDepartmentWithResponse(ctx context.Context, params *CreateDepartmentParams, body CreateDepartmentJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateDepartmentResponse, error) {
+	rsp, err := c.CreateDepartment(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateDepartmentResponse(rsp)
+}
+
+// DeleteDepartmentWithResponse Delete a department
+//
+// A department that keys belong to is not deleted; the conflict names them. Revoked keys do not count.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/departments/{department_id} (the `DeleteDepartment` operationId).
+func (c *ClientWithResponses) DeleteDepartmentWithResponse(ctx context.Context, departmentID DepartmentID, params *DeleteDepartmentParams, reqEditors ...RequestEditorFn) (*DeleteDepartmentResponse, error) {
+	rsp, err := c.DeleteDepartment(ctx, departmentID, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteDepartmentResponse(rsp)
+}
+
+// GetDepartmentWithResponse One department
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/departments/{department_id} (the `GetDepartment` operationId).
+func (c *ClientWithResponses) GetDepartmentWithResponse(ctx context.Context, departmentID DepartmentID, reqEditors ...RequestEditorFn) (*GetDepartmentResponse, error) {
+	rsp, err := c.GetDepartment(ctx, departmentID, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetDepartmentResponse(rsp)
+}
+
+// UpdateDepartmentWithBodyWithResponse Change a department, for every key of it
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /v1/departments/{department_id} (the `UpdateDepartment` operationId).
+func (c *ClientWithResponses) UpdateDepartmentWithBodyWithResponse(ctx context.Context, departmentID DepartmentID, params *UpdateDepartmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateDepartmentResponse, error) {
+	rsp, err := c.UpdateDepartmentWithBody(ctx, departmentID, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateDepartmentResponse(rsp)
+}
+
+// UpdateDepartmentWithResponse Change a department, for every key of it
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /v1/departments/{department_id} (the `UpdateDepartment` operationId).
+func (c *ClientWithResponses) UpdateDepartmentWithResponse(ctx context.Context, departmentID DepartmentID, params *UpdateDepartmentParams, body UpdateDepartmentJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateDepartmentResponse, error) {
+	rsp, err := c.UpdateDepartment(ctx, departmentID, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateDepartmentResponse(rsp)
+}
+
 // ListGatewaysWithResponse The gateways and what they serve
 //
 // Returns a wrapper object for the known response body format(s).
@@ -13971,6 +15295,22 @@ func (c *ClientWithResponses) GetPublicationWithResponse(ctx context.Context, pu
 	return ParseGetPublicationResponse(rsp)
 }
 
+// GetEffectiveRoutingWithResponse What the policy ladder comes to for an API key, or for the workspace
+//
+// Each field with its value and the rung that it comes from, as live traffic resolves it for a request that says
+// nothing itself. Without `key` the rungs of department and key are left out.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/routing/effective (the `GetEffectiveRouting` operationId).
+func (c *ClientWithResponses) GetEffectiveRoutingWithResponse(ctx context.Context, params *GetEffectiveRoutingParams, reqEditors ...RequestEditorFn) (*GetEffectiveRoutingResponse, error) {
+	rsp, err := c.GetEffectiveRouting(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetEffectiveRoutingResponse(rsp)
+}
+
 // ListRoutingProfilesWithResponse The workspace's routing profiles, newest first
 //
 // Returns a wrapper object for the known response body format(s).
@@ -13986,7 +15326,8 @@ func (c *ClientWithResponses) ListRoutingProfilesWithResponse(ctx context.Contex
 
 // CreateRoutingProfileWithBodyWithResponse Create a routing profile
 //
-// It has an effect once it is bound: to the workspace with `routing_profile_id` in the settings.
+// It has an effect once it is bound with `routing_profile_id`: in the settings to the whole workspace, at departments
+// to their keys, and at API keys.
 // Every model and provider that it names must be in the catalog, and every provider enabled.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -14002,7 +15343,8 @@ func (c *ClientWithResponses) CreateRoutingProfileWithBodyWithResponse(ctx conte
 
 // CreateRoutingProfileWithResponse Create a routing profile
 //
-// It has an effect once it is bound: to the workspace with `routing_profile_id` in the settings.
+// It has an effect once it is bound with `routing_profile_id`: in the settings to the whole workspace, at departments
+// to their keys, and at API keys.
 // Every model and provider that it names must be in the catalog, and every provider enabled.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
@@ -14659,6 +16001,251 @@ func ParseEnableByokCredentialResponse(rsp *http.Response) (*EnableByokCredentia
 		response.Headers200 = &headers
 	case rsp.StatusCode == 202:
 		var headers EnableByokCredentialResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListDepartmentsResponse parses an HTTP response from a ListDepartmentsWithResponse call
+func ParseListDepartmentsResponse(rsp *http.Response) (*ListDepartmentsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListDepartmentsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DepartmentList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseCreateDepartmentResponse parses an HTTP response from a CreateDepartmentWithResponse call
+func ParseCreateDepartmentResponse(rsp *http.Response) (*CreateDepartmentResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateDepartmentResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest DepartmentChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest DepartmentChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers CreateDepartmentResponse201Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers201 = &headers
+	case rsp.StatusCode == 202:
+		var headers CreateDepartmentResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteDepartmentResponse parses an HTTP response from a DeleteDepartmentWithResponse call
+func ParseDeleteDepartmentResponse(rsp *http.Response) (*DeleteDepartmentResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteDepartmentResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DeletedChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest DeletedChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetDepartmentResponse parses an HTTP response from a GetDepartmentWithResponse call
+func ParseGetDepartmentResponse(rsp *http.Response) (*GetDepartmentResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetDepartmentResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DepartmentOne
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetDepartmentResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseUpdateDepartmentResponse parses an HTTP response from a UpdateDepartmentWithResponse call
+func ParseUpdateDepartmentResponse(rsp *http.Response) (*UpdateDepartmentResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UpdateDepartmentResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DepartmentChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest DepartmentChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers UpdateDepartmentResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 202:
+		var headers UpdateDepartmentResponse202Headers
 		if values := rsp.Header.Values("ETag"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
@@ -16505,6 +18092,39 @@ func ParseGetPublicationResponse(rsp *http.Response) (*GetPublicationResponse, e
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest PublicationOne
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetEffectiveRoutingResponse parses an HTTP response from a GetEffectiveRoutingWithResponse call
+func ParseGetEffectiveRoutingResponse(rsp *http.Response) (*GetEffectiveRoutingResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetEffectiveRoutingResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest EffectiveRoutingOne
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

@@ -668,6 +668,70 @@ type DeletedChange struct {
 	Publication PublicationRef `json:"publication"`
 }
 
+// Department defines model for Department.
+type Department struct {
+	CreatedAt time.Time `json:"created_at"`
+	ID        string    `json:"id"`
+
+	// Name Unique in the workspace, whatever the letter case.
+	Name string `json:"name"`
+
+	// RoutingProfileID The routing profile that is bound to it.
+	RoutingProfileID *string   `json:"routing_profile_id,omitempty"`
+	UpdatedAt        time.Time `json:"updated_at"`
+}
+
+// DepartmentChange defines model for DepartmentChange.
+type DepartmentChange struct {
+	Data        Department     `json:"data"`
+	Publication PublicationRef `json:"publication"`
+}
+
+// DepartmentList defines model for DepartmentList.
+type DepartmentList struct {
+	Data []Department `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// DepartmentOne defines model for DepartmentOne.
+type DepartmentOne struct {
+	Data Department `json:"data"`
+}
+
+// DepartmentPatch defines model for DepartmentPatch.
+type DepartmentPatch struct {
+	Name *string `json:"name,omitempty"`
+
+	// RoutingProfileID null unbinds it.
+	RoutingProfileID nullable.Nullable[string] `json:"routing_profile_id,omitempty"`
+}
+
+// EffectiveRouting defines model for EffectiveRouting.
+type EffectiveRouting struct {
+	Fields []ResolvedField `json:"fields"`
+	KeyID  *string         `json:"key_id,omitempty"`
+
+	// NoProvider The rungs allow no provider in common.
+	NoProvider bool            `json:"no_provider"`
+	Refusal    *RoutingRefusal `json:"refusal,omitempty"`
+
+	// RequiredRegions All of them must hold.
+	RequiredRegions []string `json:"required_regions"`
+
+	// Revision Of the workspace's policy; its publication may be on its way yet.
+	Revision int64 `json:"revision"`
+
+	// Routing What one rung of the policy ladder sets. An absent field sets nothing.
+	Routing RoutingFields `json:"routing"`
+}
+
+// EffectiveRoutingOne defines model for EffectiveRoutingOne.
+type EffectiveRoutingOne struct {
+	Data EffectiveRouting `json:"data"`
+}
+
 // FieldChange defines model for FieldChange.
 type FieldChange struct {
 	After  string `json:"after"`
@@ -711,9 +775,12 @@ type IssuedKey struct {
 	CreatedAt time.Time `json:"created_at"`
 
 	// CreatedBy The user who created it.
-	CreatedBy *string    `json:"created_by,omitempty"`
-	ExpiresAt *time.Time `json:"expires_at,omitempty"`
-	ID        string     `json:"id"`
+	CreatedBy *string `json:"created_by,omitempty"`
+
+	// DepartmentID The department that it belongs to.
+	DepartmentID *string    `json:"department_id,omitempty"`
+	ExpiresAt    *time.Time `json:"expires_at,omitempty"`
+	ID           string     `json:"id"`
 
 	// Key The plaintext. Absent when the answer is repeated for an Idempotency-Key.
 	Key *string `json:"key,omitempty"`
@@ -728,7 +795,10 @@ type IssuedKey struct {
 
 	// PreviousSecretUntil The secret before the last rotation is accepted until then.
 	PreviousSecretUntil *time.Time `json:"previous_secret_until,omitempty"`
-	Status              KeyStatus  `json:"status"`
+
+	// RoutingProfileID The routing profile that is bound to it.
+	RoutingProfileID *string   `json:"routing_profile_id,omitempty"`
+	Status           KeyStatus `json:"status"`
 
 	// Suffix The last four characters of the secret.
 	Suffix string `json:"suffix"`
@@ -781,9 +851,12 @@ type Key struct {
 	CreatedAt time.Time `json:"created_at"`
 
 	// CreatedBy The user who created it.
-	CreatedBy *string    `json:"created_by,omitempty"`
-	ExpiresAt *time.Time `json:"expires_at,omitempty"`
-	ID        string     `json:"id"`
+	CreatedBy *string `json:"created_by,omitempty"`
+
+	// DepartmentID The department that it belongs to.
+	DepartmentID *string    `json:"department_id,omitempty"`
+	ExpiresAt    *time.Time `json:"expires_at,omitempty"`
+	ID           string     `json:"id"`
 
 	// Kid The public part of the credential.
 	Kid        string     `json:"kid"`
@@ -795,7 +868,10 @@ type Key struct {
 
 	// PreviousSecretUntil The secret before the last rotation is accepted until then.
 	PreviousSecretUntil *time.Time `json:"previous_secret_until,omitempty"`
-	Status              KeyStatus  `json:"status"`
+
+	// RoutingProfileID The routing profile that is bound to it.
+	RoutingProfileID *string   `json:"routing_profile_id,omitempty"`
+	Status           KeyStatus `json:"status"`
 
 	// Suffix The last four characters of the secret.
 	Suffix string `json:"suffix"`
@@ -826,11 +902,17 @@ type KeyOne struct {
 
 // KeyPatch defines model for KeyPatch.
 type KeyPatch struct {
+	// DepartmentID null takes it out of its department. For owners and admins.
+	DepartmentID nullable.Nullable[string] `json:"department_id,omitempty"`
+
 	// ExpiresAt null takes the expiry away.
 	ExpiresAt nullable.Nullable[time.Time] `json:"expires_at,omitempty"`
 	Models    *ModelPatterns               `json:"models,omitempty"`
 	Name      *string                      `json:"name,omitempty"`
-	Surfaces  *SurfaceScopes               `json:"surfaces,omitempty"`
+
+	// RoutingProfileID null unbinds it. For owners and admins.
+	RoutingProfileID nullable.Nullable[string] `json:"routing_profile_id,omitempty"`
+	Surfaces         *SurfaceScopes            `json:"surfaces,omitempty"`
 }
 
 // KeyStatus defines model for KeyStatus.
@@ -1074,13 +1156,25 @@ type NewByokCredential struct {
 	Use *ByokUse `json:"use,omitempty"`
 }
 
+// NewDepartment defines model for NewDepartment.
+type NewDepartment struct {
+	Name             string  `json:"name"`
+	RoutingProfileID *string `json:"routing_profile_id,omitempty"`
+}
+
 // NewKey defines model for NewKey.
 type NewKey struct {
+	// DepartmentID The department that it belongs to. For owners and admins.
+	DepartmentID *string `json:"department_id,omitempty"`
+
 	// ExpiresAt In the future; without it the key does not expire.
 	ExpiresAt *time.Time     `json:"expires_at,omitempty"`
 	Models    *ModelPatterns `json:"models,omitempty"`
 	Name      string         `json:"name"`
-	Surfaces  *SurfaceScopes `json:"surfaces,omitempty"`
+
+	// RoutingProfileID A routing profile to bind to it. For owners and admins.
+	RoutingProfileID *string        `json:"routing_profile_id,omitempty"`
+	Surfaces         *SurfaceScopes `json:"surfaces,omitempty"`
 }
 
 // NewManagementKey Give either a template or scopes.
@@ -1295,6 +1389,19 @@ type Receipts struct {
 	PendingGateways []string `json:"pending_gateways"`
 }
 
+// ResolvedField defines model for ResolvedField.
+type ResolvedField struct {
+	// Field Such as provider.only. A restriction that several rungs set is there once for each.
+	Field string `json:"field"`
+
+	// RoutingProfileID The rung's routing profile, where it is one.
+	RoutingProfileID *string `json:"routing_profile_id,omitempty"`
+
+	// Rung platform, workspace, workspace_profile, department or key
+	Rung  string `json:"rung"`
+	Value string `json:"value"`
+}
+
 // Role defines model for Role.
 type Role string
 
@@ -1306,6 +1413,15 @@ type Rotation struct {
 
 // RoutingBindings defines model for RoutingBindings.
 type RoutingBindings struct {
+	// Departments Ids of departments, at most 20.
+	Departments []string `json:"departments"`
+
+	// Keys Ids of API keys, at most 20. Revoked keys do not count.
+	Keys []string `json:"keys"`
+
+	// More Departments and keys beyond those.
+	More int `json:"more"`
+
 	// Workspace It is bound to the whole workspace.
 	Workspace bool `json:"workspace"`
 }
@@ -1383,6 +1499,13 @@ type RoutingProfilePatch struct {
 
 	// Routing Replaces all routing fields at once.
 	Routing *RoutingFields `json:"routing,omitempty"`
+}
+
+// RoutingRefusal defines model for RoutingRefusal.
+type RoutingRefusal struct {
+	Code   string  `json:"code"`
+	Detail string  `json:"detail"`
+	Reason *string `json:"reason,omitempty"`
 }
 
 // Settings defines model for Settings.
@@ -1663,6 +1786,9 @@ type CredentialID = string
 // Cursor defines model for Cursor.
 type Cursor = string
 
+// DepartmentID defines model for DepartmentID.
+type DepartmentID = string
+
 // IdempotencyKey defines model for IdempotencyKey.
 type IdempotencyKey = string
 
@@ -1803,6 +1929,51 @@ type DisableByokCredentialParams struct {
 
 // EnableByokCredentialParams defines parameters for EnableByokCredential.
 type EnableByokCredentialParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListDepartmentsParams defines parameters for ListDepartments.
+type ListDepartmentsParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Name Only the department with this name, in any letter case.
+	Name *string `form:"name,omitempty" json:"name,omitempty"`
+}
+
+// CreateDepartmentParams defines parameters for CreateDepartment.
+type CreateDepartmentParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// DeleteDepartmentParams defines parameters for DeleteDepartment.
+type DeleteDepartmentParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// UpdateDepartmentParams defines parameters for UpdateDepartment.
+type UpdateDepartmentParams struct {
 	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
 	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
 
@@ -2164,6 +2335,12 @@ type ListPublicationsParams struct {
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// GetEffectiveRoutingParams defines parameters for GetEffectiveRouting.
+type GetEffectiveRoutingParams struct {
+	// Key The API key's id.
+	Key *string `form:"key,omitempty" json:"key,omitempty"`
+}
+
 // ListRoutingProfilesParams defines parameters for ListRoutingProfiles.
 type ListRoutingProfilesParams struct {
 	// Cursor The `next_cursor` of the page before.
@@ -2296,6 +2473,12 @@ type ReorderByokCredentialsJSONRequestBody = ByokOrder
 // UpdateByokCredentialJSONRequestBody defines body for UpdateByokCredential for application/json ContentType.
 type UpdateByokCredentialJSONRequestBody = ByokCredentialPatch
 
+// CreateDepartmentJSONRequestBody defines body for CreateDepartment for application/json ContentType.
+type CreateDepartmentJSONRequestBody = NewDepartment
+
+// UpdateDepartmentJSONRequestBody defines body for UpdateDepartment for application/json ContentType.
+type UpdateDepartmentJSONRequestBody = DepartmentPatch
+
 // CreateKeyJSONRequestBody defines body for CreateKey for application/json ContentType.
 type CreateKeyJSONRequestBody = NewKey
 
@@ -2376,6 +2559,21 @@ type ServerInterface interface {
 	// EnableByokCredential Use a provider key again
 	// (POST /v1/byok/{credential_id}/enable)
 	EnableByokCredential(c *gin.Context, credentialID CredentialID, params EnableByokCredentialParams)
+	// ListDepartments The workspace's departments, newest first
+	// (GET /v1/departments)
+	ListDepartments(c *gin.Context, params ListDepartmentsParams)
+	// CreateDepartment Create a department
+	// (POST /v1/departments)
+	CreateDepartment(c *gin.Context, params CreateDepartmentParams)
+	// DeleteDepartment Delete a department
+	// (DELETE /v1/departments/{department_id})
+	DeleteDepartment(c *gin.Context, departmentID DepartmentID, params DeleteDepartmentParams)
+	// GetDepartment One department
+	// (GET /v1/departments/{department_id})
+	GetDepartment(c *gin.Context, departmentID DepartmentID)
+	// UpdateDepartment Change a department, for every key of it
+	// (PATCH /v1/departments/{department_id})
+	UpdateDepartment(c *gin.Context, departmentID DepartmentID, params UpdateDepartmentParams)
 	// ListGateways The gateways and what they serve
 	// (GET /v1/gateways)
 	ListGateways(c *gin.Context)
@@ -2481,6 +2679,9 @@ type ServerInterface interface {
 	// GetPublication One publication and its receipts
 	// (GET /v1/publications/{publication_id})
 	GetPublication(c *gin.Context, publicationID PublicationID)
+	// GetEffectiveRouting What the policy ladder comes to for an API key, or for the workspace
+	// (GET /v1/routing/effective)
+	GetEffectiveRouting(c *gin.Context, params GetEffectiveRoutingParams)
 	// ListRoutingProfiles The workspace's routing profiles, newest first
 	// (GET /v1/routing/profiles)
 	ListRoutingProfiles(c *gin.Context, params ListRoutingProfilesParams)
@@ -3086,6 +3287,274 @@ func (siw *ServerInterfaceWrapper) EnableByokCredential(c *gin.Context) {
 	}
 
 	siw.Handler.EnableByokCredential(c, credentialID, params)
+}
+
+// ListDepartments operation middleware
+func (siw *ServerInterfaceWrapper) ListDepartments(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListDepartmentsParams
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "name" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "name", c.Request.URL.Query(), &params.Name, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter name: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListDepartments(c, params)
+}
+
+// CreateDepartment operation middleware
+func (siw *ServerInterfaceWrapper) CreateDepartment(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateDepartmentParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.CreateDepartment(c, params)
+}
+
+// DeleteDepartment operation middleware
+func (siw *ServerInterfaceWrapper) DeleteDepartment(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "department_id" -------------
+	var departmentID DepartmentID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "department_id", c.Param("department_id"), &departmentID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter department_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteDepartmentParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DeleteDepartment(c, departmentID, params)
+}
+
+// GetDepartment operation middleware
+func (siw *ServerInterfaceWrapper) GetDepartment(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "department_id" -------------
+	var departmentID DepartmentID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "department_id", c.Param("department_id"), &departmentID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter department_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetDepartment(c, departmentID)
+}
+
+// UpdateDepartment operation middleware
+func (siw *ServerInterfaceWrapper) UpdateDepartment(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "department_id" -------------
+	var departmentID DepartmentID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "department_id", c.Param("department_id"), &departmentID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter department_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params UpdateDepartmentParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.UpdateDepartment(c, departmentID, params)
 }
 
 // ListGateways operation middleware
@@ -5219,6 +5688,33 @@ func (siw *ServerInterfaceWrapper) GetPublication(c *gin.Context) {
 	siw.Handler.GetPublication(c, publicationID)
 }
 
+// GetEffectiveRouting operation middleware
+func (siw *ServerInterfaceWrapper) GetEffectiveRouting(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetEffectiveRoutingParams
+
+	// ------------- Optional query parameter "key" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "key", c.Request.URL.Query(), &params.Key, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter key: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetEffectiveRouting(c, params)
+}
+
 // ListRoutingProfiles operation middleware
 func (siw *ServerInterfaceWrapper) ListRoutingProfiles(c *gin.Context) {
 
@@ -5991,6 +6487,12 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.DELETE(options.BaseURL+"/v1/routing/profiles/:routing_profile_id", wrapper.DeleteRoutingProfile)
 	router.GET(options.BaseURL+"/v1/routing/profiles/:routing_profile_id", wrapper.GetRoutingProfile)
 	router.PATCH(options.BaseURL+"/v1/routing/profiles/:routing_profile_id", wrapper.UpdateRoutingProfile)
+	router.GET(options.BaseURL+"/v1/routing/effective", wrapper.GetEffectiveRouting)
+	router.GET(options.BaseURL+"/v1/departments", wrapper.ListDepartments)
+	router.POST(options.BaseURL+"/v1/departments", wrapper.CreateDepartment)
+	router.DELETE(options.BaseURL+"/v1/departments/:department_id", wrapper.DeleteDepartment)
+	router.GET(options.BaseURL+"/v1/departments/:department_id", wrapper.GetDepartment)
+	router.PATCH(options.BaseURL+"/v1/departments/:department_id", wrapper.UpdateDepartment)
 	router.GET(options.BaseURL+"/v1/audit-events", wrapper.ListAuditEvents)
 	router.GET(options.BaseURL+"/v1/publications", wrapper.ListPublications)
 	router.GET(options.BaseURL+"/v1/publications/:publication_id", wrapper.GetPublication)
@@ -6522,6 +7024,287 @@ type EnableByokCredentialdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response EnableByokCredentialdefaultApplicationProblemPlusJSONResponse) VisitEnableByokCredentialResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListDepartmentsRequestObject struct {
+	Params ListDepartmentsParams
+}
+
+type ListDepartmentsResponseObject interface {
+	VisitListDepartmentsResponse(w http.ResponseWriter) error
+}
+
+type ListDepartments200JSONResponse DepartmentList
+
+func (response ListDepartments200JSONResponse) VisitListDepartmentsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListDepartmentsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListDepartmentsdefaultApplicationProblemPlusJSONResponse) VisitListDepartmentsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateDepartmentRequestObject struct {
+	Params CreateDepartmentParams
+	Body   *CreateDepartmentJSONRequestBody
+}
+
+type CreateDepartmentResponseObject interface {
+	VisitCreateDepartmentResponse(w http.ResponseWriter) error
+}
+
+type CreateDepartment201ResponseHeaders struct {
+	ETag string
+}
+
+type CreateDepartment201JSONResponse struct {
+	Body    DepartmentChange
+	Headers CreateDepartment201ResponseHeaders
+}
+
+func (response CreateDepartment201JSONResponse) VisitCreateDepartmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateDepartment202ResponseHeaders struct {
+	ETag string
+}
+
+type CreateDepartment202JSONResponse struct {
+	Body    DepartmentChange
+	Headers CreateDepartment202ResponseHeaders
+}
+
+func (response CreateDepartment202JSONResponse) VisitCreateDepartmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateDepartmentdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CreateDepartmentdefaultApplicationProblemPlusJSONResponse) VisitCreateDepartmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteDepartmentRequestObject struct {
+	DepartmentID DepartmentID `json:"department_id"`
+	Params       DeleteDepartmentParams
+}
+
+type DeleteDepartmentResponseObject interface {
+	VisitDeleteDepartmentResponse(w http.ResponseWriter) error
+}
+
+type DeleteDepartment200JSONResponse DeletedChange
+
+func (response DeleteDepartment200JSONResponse) VisitDeleteDepartmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteDepartment202JSONResponse DeletedChange
+
+func (response DeleteDepartment202JSONResponse) VisitDeleteDepartmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteDepartmentdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response DeleteDepartmentdefaultApplicationProblemPlusJSONResponse) VisitDeleteDepartmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetDepartmentRequestObject struct {
+	DepartmentID DepartmentID `json:"department_id"`
+}
+
+type GetDepartmentResponseObject interface {
+	VisitGetDepartmentResponse(w http.ResponseWriter) error
+}
+
+type GetDepartment200ResponseHeaders struct {
+	ETag string
+}
+
+type GetDepartment200JSONResponse struct {
+	Body    DepartmentOne
+	Headers GetDepartment200ResponseHeaders
+}
+
+func (response GetDepartment200JSONResponse) VisitGetDepartmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetDepartmentdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetDepartmentdefaultApplicationProblemPlusJSONResponse) VisitGetDepartmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateDepartmentRequestObject struct {
+	DepartmentID DepartmentID `json:"department_id"`
+	Params       UpdateDepartmentParams
+	Body         *UpdateDepartmentJSONRequestBody
+}
+
+type UpdateDepartmentResponseObject interface {
+	VisitUpdateDepartmentResponse(w http.ResponseWriter) error
+}
+
+type UpdateDepartment200ResponseHeaders struct {
+	ETag string
+}
+
+type UpdateDepartment200JSONResponse struct {
+	Body    DepartmentChange
+	Headers UpdateDepartment200ResponseHeaders
+}
+
+func (response UpdateDepartment200JSONResponse) VisitUpdateDepartmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateDepartment202ResponseHeaders struct {
+	ETag string
+}
+
+type UpdateDepartment202JSONResponse struct {
+	Body    DepartmentChange
+	Headers UpdateDepartment202ResponseHeaders
+}
+
+func (response UpdateDepartment202JSONResponse) VisitUpdateDepartmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateDepartmentdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response UpdateDepartmentdefaultApplicationProblemPlusJSONResponse) VisitUpdateDepartmentResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -8609,6 +9392,45 @@ func (response GetPublicationdefaultApplicationProblemPlusJSONResponse) VisitGet
 	return err
 }
 
+type GetEffectiveRoutingRequestObject struct {
+	Params GetEffectiveRoutingParams
+}
+
+type GetEffectiveRoutingResponseObject interface {
+	VisitGetEffectiveRoutingResponse(w http.ResponseWriter) error
+}
+
+type GetEffectiveRouting200JSONResponse EffectiveRoutingOne
+
+func (response GetEffectiveRouting200JSONResponse) VisitGetEffectiveRoutingResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetEffectiveRoutingdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetEffectiveRoutingdefaultApplicationProblemPlusJSONResponse) VisitGetEffectiveRoutingResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListRoutingProfilesRequestObject struct {
 	Params ListRoutingProfilesParams
 }
@@ -9403,6 +10225,21 @@ type StrictServerInterface interface {
 	// EnableByokCredential Use a provider key again
 	// (POST /v1/byok/{credential_id}/enable)
 	EnableByokCredential(ctx context.Context, request EnableByokCredentialRequestObject) (EnableByokCredentialResponseObject, error)
+	// ListDepartments The workspace's departments, newest first
+	// (GET /v1/departments)
+	ListDepartments(ctx context.Context, request ListDepartmentsRequestObject) (ListDepartmentsResponseObject, error)
+	// CreateDepartment Create a department
+	// (POST /v1/departments)
+	CreateDepartment(ctx context.Context, request CreateDepartmentRequestObject) (CreateDepartmentResponseObject, error)
+	// DeleteDepartment Delete a department
+	// (DELETE /v1/departments/{department_id})
+	DeleteDepartment(ctx context.Context, request DeleteDepartmentRequestObject) (DeleteDepartmentResponseObject, error)
+	// GetDepartment One department
+	// (GET /v1/departments/{department_id})
+	GetDepartment(ctx context.Context, request GetDepartmentRequestObject) (GetDepartmentResponseObject, error)
+	// UpdateDepartment Change a department, for every key of it
+	// (PATCH /v1/departments/{department_id})
+	UpdateDepartment(ctx context.Context, request UpdateDepartmentRequestObject) (UpdateDepartmentResponseObject, error)
 	// ListGateways The gateways and what they serve
 	// (GET /v1/gateways)
 	ListGateways(ctx context.Context, request ListGatewaysRequestObject) (ListGatewaysResponseObject, error)
@@ -9508,6 +10345,9 @@ type StrictServerInterface interface {
 	// GetPublication One publication and its receipts
 	// (GET /v1/publications/{publication_id})
 	GetPublication(ctx context.Context, request GetPublicationRequestObject) (GetPublicationResponseObject, error)
+	// GetEffectiveRouting What the policy ladder comes to for an API key, or for the workspace
+	// (GET /v1/routing/effective)
+	GetEffectiveRouting(ctx context.Context, request GetEffectiveRoutingRequestObject) (GetEffectiveRoutingResponseObject, error)
 	// ListRoutingProfiles The workspace's routing profiles, newest first
 	// (GET /v1/routing/profiles)
 	ListRoutingProfiles(ctx context.Context, request ListRoutingProfilesRequestObject) (ListRoutingProfilesResponseObject, error)
@@ -9897,6 +10737,174 @@ func (sh *strictHandler) EnableByokCredential(ctx *gin.Context, credentialID Cre
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(EnableByokCredentialResponseObject); ok {
 		if err := validResponse.VisitEnableByokCredentialResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListDepartments operation middleware
+func (sh *strictHandler) ListDepartments(ctx *gin.Context, params ListDepartmentsParams) {
+	var request ListDepartmentsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListDepartments(ctx, request.(ListDepartmentsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListDepartments")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListDepartmentsResponseObject); ok {
+		if err := validResponse.VisitListDepartmentsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateDepartment operation middleware
+func (sh *strictHandler) CreateDepartment(ctx *gin.Context, params CreateDepartmentParams) {
+	var request CreateDepartmentRequestObject
+
+	request.Params = params
+
+	var body CreateDepartmentJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateDepartment(ctx, request.(CreateDepartmentRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateDepartment")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(CreateDepartmentResponseObject); ok {
+		if err := validResponse.VisitCreateDepartmentResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeleteDepartment operation middleware
+func (sh *strictHandler) DeleteDepartment(ctx *gin.Context, departmentID DepartmentID, params DeleteDepartmentParams) {
+	var request DeleteDepartmentRequestObject
+
+	request.DepartmentID = departmentID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteDepartment(ctx, request.(DeleteDepartmentRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteDepartment")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DeleteDepartmentResponseObject); ok {
+		if err := validResponse.VisitDeleteDepartmentResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetDepartment operation middleware
+func (sh *strictHandler) GetDepartment(ctx *gin.Context, departmentID DepartmentID) {
+	var request GetDepartmentRequestObject
+
+	request.DepartmentID = departmentID
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetDepartment(ctx, request.(GetDepartmentRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetDepartment")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetDepartmentResponseObject); ok {
+		if err := validResponse.VisitGetDepartmentResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// UpdateDepartment operation middleware
+func (sh *strictHandler) UpdateDepartment(ctx *gin.Context, departmentID DepartmentID, params UpdateDepartmentParams) {
+	var request UpdateDepartmentRequestObject
+
+	request.DepartmentID = departmentID
+	request.Params = params
+
+	var body UpdateDepartmentJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdateDepartment(ctx, request.(UpdateDepartmentRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdateDepartment")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(UpdateDepartmentResponseObject); ok {
+		if err := validResponse.VisitUpdateDepartmentResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -11075,6 +12083,32 @@ func (sh *strictHandler) GetPublication(ctx *gin.Context, publicationID Publicat
 	}
 }
 
+// GetEffectiveRouting operation middleware
+func (sh *strictHandler) GetEffectiveRouting(ctx *gin.Context, params GetEffectiveRoutingParams) {
+	var request GetEffectiveRoutingRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetEffectiveRouting(ctx, request.(GetEffectiveRoutingRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetEffectiveRouting")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetEffectiveRoutingResponseObject); ok {
+		if err := validResponse.VisitGetEffectiveRoutingResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListRoutingProfiles operation middleware
 func (sh *strictHandler) ListRoutingProfiles(ctx *gin.Context, params ListRoutingProfilesParams) {
 	var request ListRoutingProfilesRequestObject
@@ -11544,216 +12578,231 @@ func (sh *strictHandler) GetMember(ctx *gin.Context, workspaceID WorkspaceID, us
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7H1pkxs3kuhfweObCNke9qXDY6vjxY4sy/O0si2FjvUHt5YEq5IkposADaCa4sh6sb9mf9j+khdIHHWh",
-	"isVudrNl90SM3CSrcCQyE3nnx0EiFkvBgWs1ePxxMAeagsQ/n72lM/PfFFQi2VIzwQePB2/nQC5AKiY4",
-	"EVOymlNNVlQRCTqXHNIhmQpJxs+nBz9RnczHh4PhQMJvOZOQDh5rmcNwoJI5LKgZW6+XMHg8UFoyPht8",
-	"+vRpOFhSSReg3SKe5HouZHwZSyq1WQMlC5FCdk8RlpIJTIUEoudAVEbV3MzPzBtLqueD4YDThZmR2nG7",
-	"1ragH34EPtPzweOvHw4bSx0OnkpIgWtGs+ffx1fIUru+pRQXLAVJzmE9JOPJWpyP/ue//nvcsrgkDDxi",
-	"6RXXmEvVBr8xhw96lOATY7NQjUCdgQNiWN1vOch1aXl2zJZ1PDq5PxwsGPefT2LLep7CYik08GT9AtbN",
-	"5b2GJVDN+IxQktAsIyum5/ZQ6QIMGPEbxsn9h2QucqnIjF2AwkemTCpNKFcrkITOKONDfFrkmiwzyriG",
-	"D5ooSCRoFTZpMb/YZWmJB2aNLds9uf9NfbtLqjVIM+Z//vq/Dv7f+7/+ZVCHwXDw4WDOuB48HixypckE",
-	"yAnRgpzc/4ZcMMUmGZAnb54+f06SOZU0QXJAwE2RrJoQezqnfAZE8GxNVnPgRM+ZIkwRpVmWIVySXErg",
-	"mhjCbt+2I9xBB5q1bveLs7Ovfj8b/Hp88O37v54Nvuy1cbM0syQkFU6AyoyZg8PzGxKVJ3NCFTkbPDgb",
-	"DImQ5CuExAtYx8juCSdPXj1HDGHpkIzPYd1Faubnq9LYj2zBdHMl/1esyILyNQGuJQNl+IAhrrnIUkWo",
-	"Jguh9Cl5dGzPi04UcN1GcxnOUVsWW+SLweP7j47xSOyngtwMns9A4hJ/opzOYAFct4HNLNU9UgBv0cmm",
-	"ijdGuwDjT4aJb8Hp6VSD3Mjo8YW+C0Nibq7slWPfMbB51n5PEZXls5ZV+KeuBqFX+SRjCTVzx89wWTxg",
-	"D3CZT7pOsPT8lY/vNfyWg9JtV+H4w4FiM06zifhwIO2zBywdO6pnfAoSeALE/TYkYwm/dS3ePXj1hYvc",
-	"3DSvpJiyDOKAlfYZc9rmIQdc+6Fzjfa9kX/0qmt9w3gCzQX+LHQh+DBFNFu03t4KhyjPOhVyQQ1HTqmG",
-	"A/PuIDb3O65ZhD6/6zlvjq9fZl4FMn4quQJpj8L81XUO+PtVgf8LjbF5863dfSb4bOgZO3lwrIYEN03g",
-	"AuSaZOwCyIxqWNE1mVNF6HKZMUjt3YzXdxvsVrTG/Mt3Lt62v/96cv+9/evB8ZfqL7+77z+eDB9+Kn78",
-	"+PDT7w+Oj4+Pv1yoXpczxTMNl/AjZS7gR8fHC1XZqYWPkOdqSZMWGlr5n+2RrVTXgYWHr3hqn8y7aim4",
-	"AtQnXkkxyWBh/kwE18DxRPEkLB88Wton/vpPZdb9sTTVXyRMB48H//uoUJmO7K/qyI+LMza5H8qwU8oy",
-	"SE/J6x+ekm8fPvobcVORFDRlmTpEKLoRUflJtJXdl1IsQWpm98DSiOo0HJwzjj8AN3LAr7XreTAcmDGo",
-	"tpL7WmlYDIZIGIP3w+Zo9hwi03hSimhv5XP61a6nGFpM/gmJNiM80RoWS93cWKH3NPHH7iYdEqM8GSTk",
-	"gkf4xXCQ5tJeaAtVZTIin2SlN3i+mBjpaDgAni4Fs5jQGM4cWi7joEBFYzRZa+g/2cJLOY3RliUpo/Gj",
-	"BOrwscZ95mvLfAQH1MONqJkexgAjQcs1NcsqJpgIkQHl5melqdSQjqjuy5vxHZ2r0nhlmbOMC14KK8lB",
-	"AerD8rlX1lE9zACEKE7lKdPPLhw9V9GKJhZYEbBST2FdtG3J0Dy9BWhSNp0isWqwuNE1ww8MstRqcOZd",
-	"NxiVkq7N5xaCLwlA8Z+NJmk3HtbMuP764aCpIwwHmsoZtA7mfrXfb6J8ZNl4fha+Q38E1XHKczqADetS",
-	"ndtC95H/yFTk2FOqae8TKOFP5ABKhpJNA/0MH7QzutTBgguqDhbb13drcf7k1fMXsFaV5Xcq4Y0DW9AP",
-	"z+2b9x993dyRmeRphd3WaGbJzK2hIhe51a4VWc2FCuK6IkwTBfIC1Ckx3H39mNAsw9vdb6CJVLVFJRLo",
-	"tizIvzNZx/UOlBFXc0Hcg4TpKHcEblhjGueNLUSBXC0CItRkCUtRWHKimrImrK+InlNtgMWUWVtKpkJe",
-	"HmKtt/RSKOa5Xu38FoLPiMbD8zY/b56sWtlyBackEyuQ5nZRhBox31wv1sJ2GGUjSwlT9iF+FtYwV1i0",
-	"/PxoFRXSf3RWU05okoicawceZ9YSgmRM6wzISuRZaoTUOUtT4NFjXbaq7m9LGy8p7807Lp+2biij0f0Y",
-	"6EXHypfp1gieK9jEcwwxv1N4dVyAZFMnyvZ57T/Kz0f5eOnKRmwLRxxAY9dYwrmCmgKNDAuOUqHzCkza",
-	"uGHBqNwd2crrN223xPIMchTmj43yffHoa5i2sfbygJs3s4Nrq7mnvV9dxXJe8h2dVGwxm6d/5Q3lNE0R",
-	"L2n2qrSUKc0U4DVa/vZk2HERblqzv7WNMma9GpveeINOiOpd0vUO3iyv3I1SvgDKRszj443SwTZM5VML",
-	"pF9Kx1c74dum4e1Gtjn5Gh/2n5roX+b/202yJYjKCFpimZYzlrf9vgucm/jbjpjCXhifw/VNF7EXBlZW",
-	"TlLEDEY0PQdFGLfySkYTFF4Eh8fob6b/yiUQmimBD/z7m5c/OxniGdeSnvGShcd6qCeQSpGcF5IGKDe3",
-	"+fUCpIYP1uVgpFqWgJdG7BIPz8w1V8Kob06+rfo9v2la11aSaXjJs7U1Yzm4vFPQYVXF3WojKtxTRKw4",
-	"KXAJwWS9IFao9ZafpWRCMr0eDAdTmmUTmpxHbTwNASBiXqC6KiIqylKihZfbrFDGbAwAikNUnVsDRI2P",
-	"bqM7oz0sjilJRhUKWs4wUzgIx5JqGKGjDNLxYbe9ojpwzlPQIBeMQ/qYKLEAPWd8RiBT4Mx2Q7Kas2RO",
-	"FF0rwoX9vZBfy+C/oJnTXg36oxRUniByFDWicstEHTpGTU+pppmYlWyZVVgvQCk6a1EMqJ5v1uCdMdYP",
-	"1LWIKiupsXv7zKhsiqhpI+j1dHZyqxUhL1Fzi0Q9DBdL4KnZQ2PsH0sGd2X1rlSYs7OKqpluDS1qjAtx",
-	"6WU7qcHOv1qsLAo+ofSPLCYhJULpEadcqJ6WG3whVy06qsG7FnsjS8BONFqCHC1YlvU3F+WcaXUZ8NgF",
-	"+QHal1Ha17AMkygwrUIRHBARkqgawzdces+VyiGtOM3NNGLFYaMU/RN4U++qvJyuV4p114FVDOFnH9a3",
-	"0gceV1GbGrDdh/zwPWSgrXWmtoPih55mm5iO60fpmPoqIPSr3wfkyqblppVv2sYcrDf56jeIG2fopoqt",
-	"8B+WQ0dWl6YSVNwQFrtZenCtFkMe40rTqGfdQs4Z76wfFx0UUfHCyD8jBcC3c6IshchGrbfYO3MDEwmJ",
-	"kKm7xagEe41pISH1l1iP7StNs8gmn3vTLZlKsUChO2XqnFCeoqPazCWBJnNIyc9P3r6pXZs7cCJB2XGZ",
-	"sQvz4Mw6+JQWy2VUaqrc0j2oPJzysHRHeyTz66g5oCpHGkE7D9P6MXYg+g7MPp5k9m3vsfeki+CkWfZy",
-	"Onj8a/ek9iqt7/4cWsz3IV7zkDhR0QU3gg/wZIpIjBa1tnSjzdVCNw+jYSW1zbwvb+cqzL6AyT7YfUxy",
-	"6X02dYHnNp9SZa1XP6+GrHfjJ+dOqmEv259H7MOSSVBbzd0ampK2IA4CJcR3YiRUsG+037G52hImV/LU",
-	"Leja+sKsG4pmmVipXfrqzG0icjWyIemjPB5oZ+BlnygnOaDNRQrtgj4VmrKW5litTq3n1jO2bUDHBh7+",
-	"xj7Yxz82FbmMOclwKy0uNzmlCUTO6437Zcuz6dqMGzJ2Ytu762Jixzn+63xnwWUWbDzBQRZ2vZ2D7Irs",
-	"b4/sbgeCkFv9XoWgF7C+tKcL19/XvfUC1rvxaVU5e5XCeJ5lztpuqBQfXRO6ousNXOTXws5txhi8v3Gn",
-	"Vplt9KD4N4lYgor7twoOV9JLaKKtZrKk5gKy8UniHP+yII1rKT+KWUS5tUGQI/QpRLS+pdIS6AIjR1Xc",
-	"RjlhWcb4bKTy5dLoMJBGQ9dhma1D/pPI9TLX3pjNrG5nmPOsEjVYUukuqWknGQOuRxti1BKRQssPZSNo",
-	"82Yxe4eUaKGtnHBVM2kKCUshHbWHZ14qrnSE8bWx4bqDTi8RWOoM3W2Q9j8vYgBlC2dQWKLsThkmOxg5",
-	"PXd4qKrU37qKNgEQWhcmcp2IxUYb6Uv3GMY2ZSxZb4uQS8kWVPplNDHKYaqVLDCkdgKZ4DNFtDglKZtO",
-	"jfBiDSRWh/G+NZuUpDbGHzV/zOVSKNgQ8NsW99mJrWjP6X5AKZf2E/15p9HA5jeDRS2Rx04Ci0abc/QP",
-	"pC3pHylBdwKZ05RwQfDZU6tGCIXeJOoi2CYi5y0cLvfOsi78eyvOgaMtbqsgeBdCFVCvM77ZAyKAq6CO",
-	"YdkpWL45/PLb3CUlEEZvjCY5Ra1cJe4SE01+FLPvg9O2n7HB3IpNE4PbnOofuOuSCWLhpAYKGePQf7Tg",
-	"lYsMZ64Iz2/i4pfNTWmyFv+ms+KWsNBBcDj4cDATB+7LfyrBD1/T1U/O+1r69UCds+WBWNq5D/AGMczF",
-	"hRO0qblmEULPQTpW5cM4hbScLuTcAU3mVv1l2oYbuKiHIRFZathjCP3sBU97yDVQ1kikdEzD4vzDZt5H",
-	"jUA/itkO1Ifo8m5YffhRzC6tPhRk11uJaJgGb87gpIBIkaHfnSbamln+8Jan7a0+PS9bq72UMX2jBep2",
-	"WHcMgWfO5dPbGv3Wv3RTZhkH3+1sMTszSu/fHF1ZwQ5YbWNHe2W6ldVcmv3W9nQpFvy2RA3e0CCBpgeC",
-	"Z2ub85YeYOCgUcDyLDtIBNdSZFFTgws+2Qlbh4WT5/rzNMPeNwHttXlmGxG6yN22KwpEi7NVCDQKbQTJ",
-	"LjA4BPbsF3VxGZfHWbeL3shaMc61xGzf72Gd25CQhvO8zrPYtpjqyM1qRUYh2YzxFmHYpULfU8QpOxhL",
-	"Gz5MWQaViFoXg2tokGUQpT2Zb0b+V26cZ1zLJsdweO0WPiw27gZvPR8Dt11geDiDTTJ7N7qYIS6THSD8",
-	"O215AR1IVfo5vmQ7eOua1S/WQhqq0BTM2KlouYIRaj/R0/8ZVs2cyi32fsk8k1LaYhXLjUZYLyzUJJ5b",
-	"nqay7FF4J0jvlnQPq2H5N5bo4Wi3LSLzZ1j5UIz+ONHlp3luwyumuc4lnAb7PtMhMj8VYM37dpj+TuDP",
-	"xWvTYJ0tgG9Gw3QdQRXM/2AXQICh7YQSr7qYy8IqCM1Ehz0d2mWh31QjL5uL5R5uz8W6ouK3xYm/9IHa",
-	"2xCbF3fLcs2jKgAeVIv7/efZmfr7+7/+3f/Rr6IOJ3Bg5iI+9PCyp1cDiN1AC0SqRa62BM0lccsVv9qs",
-	"EOBjGKi8HWFX4v2vfz+9wv8D9hniyvJYQC9nv+VwShY0BetPMsRv1lS/r8uU+KCryiQ9+Nfxwbfvv3B/",
-	"HLz/yn/15b/1Qkr0kRwkVAHJwIyrhiRlM6YVBgEzzkGS+Xo5B65axVbcdvyogtLTvMjVubNDAzGqj62R",
-	"6AoRMHVKMCBB8CLYyTxw2Bl28LJwKXopTuWY4WdEeild4dep8+InlCeQuTytcy5WPCrhedndJT5dJtvp",
-	"pau34DOcgr6BTkdbHmFOU2uUdzHKfb3baG3a0nDr3pmse5fAKWSDXhpFTd+J5udOMog5pTH1kCmykoLP",
-	"vE+CiAtX87ECOYSXs4uQZUY5EIH+2kPyy5xlGCknAauhhtw+LsIYTJ3xcCaPi5Sxc4AlTiY4+IlgTeb0",
-	"Amz+Zz+fUjVb71N7knIECs9c7VAxDQKvOiRG+rdZAGDgoeZixU+JUyFGCrRNU8Qlm7UzZSHQ22+z+dw8",
-	"uLZCuFK8fq3eL1PVJAuLmqfkOEQSS1vfigsOvUiiPSsvQLsUfBfwMMa/apTfZti1a1YdWbRYBs5RnU1y",
-	"xhIm9hu7/VSuRzLnh+Rnl2O6wFgsLsr8YBdFpfoYi+osbztDdCRDtMXm5SG32SxdW9GlzWCNnfU1cPgX",
-	"vxdJvoBY6NaTihWJMI7p6Ns6fUtTWSKMVToG84vPijeP2oz1yvxfpCJRR96AdeDV5EX65eNqcfKhdQ4P",
-	"iQ9NMggq8wwME7W8mAt9xi0tKm04DFUVZjwBDlTPMWmI6UPyDGnZlzl0ijoueohyRVV1D0G9lioM4g/N",
-	"rBlTGlLLcbcFoWQJtNRnfvfme7IESVzCKdHiHLhV6EqilSui+e2nL87ODotPPeWq+BwGbBSjAhY0I/bt",
-	"Io/9/uGj4+ra1ZZK62swY2LJtUPykmfrcKTuTrABf6GAp7k+m4os48tcb657GQBsY7m2fCcWfNma1+6j",
-	"BWtCFd72Bu0zoSAlCvQpUWDD4zWdZLhR/CCWUY+kK4w+ar2eyk0PEIC+SjpJWYrq+sJ86imqtZU3+MX3",
-	"UrAijyEQLIKhBUlFdOELphTG8wQtPpIygL8F8aVe5zujybnaLpGhrRbla5gy7uKGzVGZq1uiu9/wA2Uu",
-	"dpoR+7ZqKVFZjhat2U7QrjplfgJzlTrOl4mZumTJy9aANc10Bh3gaHL9d6+fWygbfcgu8pxZJuc4YHSN",
-	"F0xkeN/1l6r/w7+y0U7v6yziZkrebYeCLgC3Avj3cYrEK8Lp6Ntxo18w1DhIXZiygeGJQ6dbumBkNNAf",
-	"EhuLGRgYir7mrGXOZwqL5xMtZmBuoVPzm5UXbXTT1KzPqdNSihUoje/dM9pBznWEy2HGyMiHcsaEN2ek",
-	"C4+UekwklKfMSLwoYWNMFc2cgBqLpE7mMKIrKmFUso00H0yBr0daUsajGcFN9l4AFxFwKcWCKRvSqwXB",
-	"keJLYjPu0rw3FDfG4X82iO2MfiMMKuzP6vE99GlvO1nwCm311lLCFKSEdGQWm1HMM4wkFEEieKp8RRt3",
-	"rLYydDzkOfRd+Pq43Hfh+PD4+CQSEF1aB+MjPZcin83dJVlj1lY2MOKCwlVtmP/+ycO/PfzmwdcP/9Zj",
-	"GY4pjKrddbYUG1S+XAqpHcmFobwY55hIHNP8Av4FUoyMdD2SYIAcVwf7Yjjrni0dSZhtnuEJsY+dEshd",
-	"ew7IDwz3ODghWojtfUpKyKhmMGUfILWcjkzWQfAqFW7C8F+PrsNBCWHe98iPLVi1JYQmvmf5DJMdacao",
-	"qhkWhoYZU752NkCSUAWn5ByW2silyrxakRS62+Bs5aytNLfoVK2vt5xsSxhh3dxRv+FsDaxyjYT+nhsJ",
-	"CTAX8txpJ/fPbVvbORb9Vo72Dsp3JdQtLCsqEBSHtYO4g4qFYM/hNaW1XN64sMnisWHi1zDtXfV/m+pX",
-	"c3phhQLfeaKrAtYuUayrKsbrEvrXQyJwlXH53O+s38aN1Bha1TkDXEv94kfH0RypH7yjJhGLBdNeYPDz",
-	"3COeXnomSi2//bZ/blfpkFvrn43KEOnLJGvnFoYYBuAXkwfYhMVH5o6esIsK9LecL2RF0wWGOS1sSJpR",
-	"hWDV0o7itctw39LTN5M0gZEVp1S8RVdmy2EDMTji8uutcQvr+AUTdOGWa1BDSSR8+E1VKoySSgRCqA18",
-	"xxCaEVKolBJrFO9hyqY3eaRczQWWx3bvxESk1jpj79uXd0ntz/kgjB4WCo5jyhHJaIolJUGrQ/LEg9hp",
-	"ceZbX2gxorZNp4wzvY5exqgLliRS5Qt5Ysobnm4odc5kkH/ioiTNtYhbVlKY0jzT1myKziXf4OrIvBQf",
-	"zr1UZObVqz1B6vAtZCRaewIXdqKaMIrBlBsEL6+6jiLeuy2HKmS4b7qL7fZR1rzLP4QK4AJ7xgv8ZB5F",
-	"Q80CRL5ZfHprnyuFGbTh+U9uEZ5fTWhGuU2g21JArzcX201gdosk4KMaYtEG3lIW6HyI1yF4b2pJ4I8b",
-	"0i4VyrGrVI0Q720XsV1ORvUErpKUUTvLfWRlVJewbcplYwN1KExKF1CPgcJ9Vd9NGCeevFddxw4UiObJ",
-	"7FWHqC7n0mpE9LB76xPVt3dTOOTqgWBbIarnI++bDi4sAa6sYdj1ZkSxARurCm6EniiLfwNax0Usmi3n",
-	"dGR0A15JmS/d3RPQm55Yi/NgTB519pTZwhq8A4mhPViqYWxurqBLfthohbERUc7UN0qdgtJUYxb0w6ic",
-	"/R1/olhB5Hf8beSiagt4bYxirsb+I4EtM7oeXdAsBxWHyQZ7ZuwFjRZJXFb3iV9BGoo0HI1Xu6g1NNXO",
-	"w99Pj2jiUY0rVXZQR+EmQtVIa1gjxja6agNqCyrUcKyCUHF6rGNCFJu7caFOYNEjet/Bqa4isQRutw9Z",
-	"xU9+6fuvWH3fO8+/saPWL/UbodZ0FyBVpIy4cY3vVt4apTJfTIfyXn1S+q7hDrl0JuE3fa+bYKF58PWm",
-	"bunNm6jwuPV6tdhgMevDjS/e3V297i7E25wbBUM5718Pz1z0vmpyj6IOkVf9k7nzhfgWwqEnhvlzBuZQ",
-	"MYpisczABnEMB7CYQGr1H3uwkvqfJEjKzwfDAVu4MfCPEaS2GYJaAiRzw0Yk5WHfyn+RhYFEIjFQTSp7",
-	"v9oCMwqNqClg3Z9Frlhi7k7DDHEuA1XXRzVD7TtmsajmWfXVwEpVNAvyfHC/SZ9VM8x21txGWbS6A73p",
-	"w3ddgkIdM4wb2mTENf8rEyx+jHlIbNBM1F2A6cReHkdjIwYsaaOgWNbSvYpvvn7Ybx0xTC4Vq4qHGbhw",
-	"mEpTFHEBMqPLiK01T5kYhXDAHhFu9o0iGrBP/gJebFjoYHQyv8RLjxbbvJSOJNC05xugNFvQ9jYTCwfo",
-	"Pg0ItoDiVvCzYXWOLW/tr8NVVUHTgG7jjMIKy7N7cAwraFNDiTJIY3JcQN0qIkqx6s+RcIzXYhUthMNc",
-	"s4d+BlesMtlvwh/YLJc2Ammrgj71uD0749BuuRVEfrZIKpJLadqig9DOWg5hhlVrsW3P/lzOEzbXKtiz",
-	"kN5U7VyKPWNqKyTaOa0tRIVF87A+ICf+3Z5TWSGoLCBG5quWWLOhn72o2Cal9aV5696KtC2hWRZqMTE+",
-	"BQk8AfLk1fOeC7GB6r1Q3satWYy32XPNLCZ/OkMygYTmCspHTFLWu9mXR5QR1sW9DK8LQGucZGP0gMob",
-	"sgXL6BdAt03/KoTjpfVkV5Wyr5IcGGNvc2yNs31sONlFvoybmVxGSVGrQWLQOUsrPZ15NWS2VoW0pQAw",
-	"zBjnpSZ8c5Hj+OnGStUb+kuUkfozlJ6uTQr6E4g5VxBpYpRWxOn3TGXBYIlzxtNSV0vHZEbo3oi3tezT",
-	"77ERJCFhSFKhkSmHyawZ4tfj92NPoD4329qCceuHG8UX1/zLJRd0dZH8ZS7ogjXhc5kSkAZwZeW91ihv",
-	"OPBVn6J6b/Xp0VZO9reNvJp7Cp0wLc70/lXSLlPm0dcc37JLYa9ibAjjsKz2E730ZeYQovdt1tHz8Rpi",
-	"K5o3lCvxcMlOKmH1RcVNTWexuG3QZLIOvYBDAbMtU7d2Go+Bey8lFeHKtwvO2EmHyv22pgyz7yCOobKT",
-	"vYYwhJVcnpBbm5pupuU9Rit86lpXR0+QZgvRggrD+28dbV+iVk2TtN1Y/Yl/O05feTrQPM7aeXZmjzuh",
-	"ZgTWXinarODq+G/3sTUNmNf60UF1bQ28uGw9r6b1vm6kiuMCNpdIcsn0+o2BRVsD5npuVFWAGpKxmowW",
-	"56OLk9H//Nd/o+CLoEXjK1CJEeNu6rnWS1Ql3K04Qh28tVdh9Qq9p2xaflGLqVJJBnNH+dRov4gyPRby",
-	"CTWgaUvYcH30J6+ePy6CLGzBJRuYbAPj1dA8YmCihjUgqZJqbT8q5wEf+giPM+7caWpo+zHmKdMkE7Mh",
-	"KdGBGoZMhmHwWmRiZleDxrLDM37Gv/qqKHCpDr/6ioyf5HouJPsXDvOYfIcAIZWjI1/Q2rq/RLUC0wht",
-	"kRPGCS1gcHrGW8Y9y4+PHyT+5Oy54XcwxiHHRxcnodbFEeINeR7MX+e+bI6z5hCsiWP39Z1IGeCW/v3N",
-	"y5+J4Nn6kLyzulcILTOwcF/9lldyIKvj+uByW9VLTLGvwuEZf4l1hHDDiow/GibwaTwkFEtcFN8NSel6",
-	"/jQ+JePS5zEW4ogWxTrjb9kC7FJe//CUPHjw4FsD2ndvnx6SnwSHte2IUq08gU+8+X7ovFScOPXZfM8p",
-	"Fwfv3nxPJqBYivmWDg1s0piB17NSwZ5K//56jozN7XYNQYsk+RIa+mnGBgpjWyDxjI//bUWZ/j+P1LjI",
-	"/Jegc8kVhvq5fNSslPeDFQeKLCdba8ds7/7xfWtzUmIBCCilWZYRl8hyxrFPtauWwBZwSN4AT8m41qx0",
-	"bPY2AYLVJbRwvU2x9EqWEUWnkFnV+f5DNEwpm+s+9nUjxm5rZj/jZ2/pbGywBDOU1iInEmjqZtAiS8kX",
-	"D0/uf1msW3AgkCnwmUzYCBEoX81Z5vH5GVouv/oqIMO3Dx/9LZRisfn/6rF59ndiJXjyu63a8Lud6Pcz",
-	"/vvBwUH4v3nw4fEx+Z2MGcfUmNE/leDjIRnjJ9vHBg2mY/I7ntREpGuSUM4FFkMxuzoNtCTB1bn4ApuO",
-	"ME7GRSmE8ZfETXhiJsw5dewAUjM4F6VmDXi4mNVmM3aI4HBKxtZ+M7aVsGyFATfkAzPkVMgJS1PADTCO",
-	"DQASbFmGuq3fAjascCYQ/KGo0ImVA2zm0NK5+P0MD80MXOjRVOTcrxiNLEuq527B9ovA/7CGWWCBfqRH",
-	"ZqQF6LlIR2ZAnNQCAWmH6jmBD0xpdUrGT8yPY0daTCtiX1R+sG/NYOYyy1iicd8FVo/C925obIdd3y3T",
-	"trtS6UU06K6osu2YDM4XNdYQSe3kJ/fN5EuJqVgoy4ys78fMV6IL15IOCd2WZfGVV0pN6wyy1Iq2jP08",
-	"eLpLus4ETUdaiFFG5QwqKMlUUUcuYwum/buPLLK5PHdIRwtIGR2Zy70+gFnkGDmMZV1HSAx2oEeWTHzP",
-	"pEATlNiEITElhieckt9yoa0rZFxU4AiDPHCof0FZZhiNHQKbviMfX9H1qc+QKic2DgM7Ql42fg1arg+e",
-	"mA849mA4yFgC3NY9Zr6uijRS2JImczi4f3jsRf7Kd0VdlMEbn+tUvtqfvHpeaq7+eHByeGzfEkvgdMkG",
-	"jwcPDk9wcIO5KBiaGxuFkgO4MAI0ehQANelAV8/TweOBuSOfmAef2ecw/CUUM2hxYRSPHHmFeLjxSV/P",
-	"qFlpKLM5+4Ri5YDCcHoO60Nr90B7jHkYBYQCivYNLzvSbQXz9sXwmXP0MUXMS9VFtaxGG5rQI1ceZtdL",
-	"UiRk7XVMbruh7XLqVagFWStyJKRtQpSytON8hLzqmjbg1RsMO+jx4DsMHfj0vhx59vjj4P7xsfUdYGhT",
-	"SJEuMSDzXbH8zoqegZLQboU6S6PEOp3Z0lqoM1jyPCwFl7bNERZ9FIpeYqHvxYLKtdOCSnoIh1XoLOZN",
-	"DOioTYRMlQ3WM1xishbnJe5Qj8b1HB2lfD2HhYLsAsy9uJQwZR/GVgSzrX7GVgBBhIEssy8QuqQS3RtN",
-	"zlMt7r9H7iMUBHovZ67GkLpUn/6SSH2dKFgF6WY0rKi6u8LDIHHds/3uavp0C24iKr7HXqSqxUF9brUt",
-	"BTQrt9orJDyr55dO0bd1Z6gK4j2fWr3BX/KTXFc0KiNcn3FzuWK5xedGzE6EV6xQMfQZ126Oe8rSh2/T",
-	"ZfTTXLlytlWst/dZranFtmj/C3W4vOG5kn6FvZTeh+iW70S63hnKNbt0fKpatVwjxRrOn1wTzvvqrE2s",
-	"f1s6M2sO880CHIszJD8H6qsGGx2ybW732BE+g3PdP77/B9vRFTnBd2gIoVZYmBodXCI3mGIYb4mN1hhA",
-	"6WY6khAqlcW5gjWUmClCMcYAkDktpLhcAfEFRA0jT4cuo7FOoW7Gq15Nt4xGzXZs96BetHm8+4m7kRj5",
-	"pw1SZNJcEK5y4eAaCOuKy7kiVbzKdQn7/dXBuBaEcltx0aJ8J118LEw1I5Z+snSRgW6Jo3AXpiGTmfBF",
-	"wVlEKrOD7Ol+6vHGFC0a1yvFf2+9jv25rpEsnKty5wh75cVcEV3t/CWMJTbspyG0Rc0LM9ANXLoh0fcl",
-	"//xuzJccNsJ5Sw0pwOP590g1S+/9rB6UDSn5TOj+eq7HYuPWQ7yHi/IyIh/BsvDWerr67AXY3e3miqT4",
-	"GtDNSGvMQtoiGd795ZtMuFqVVs5Mt7q6j1xDShRxr0jbTkKuXel2/D/3nX5HXbeKul4ALGu0ZU039BxN",
-	"NRg1QrOMlIonbkFSNtv/2ijKDn9HUHcEdWsI6p2CBj3NKFYCjdNNubBpq2fwHwX1XRsiuTnaLNXWvuMj",
-	"ULQvNzsHKlPLJjKqIVvvynQdrMBFp5A5uN4KZT+KyDKR6wKevs1wKyyxufCeHByFOQNt4B0e1RB33u/w",
-	"XsDaB9lfK7d5AevNrozr8mAUgYItjgs8+27HxTKjjGv4oH2kRUo1PTyH9ThYKF0Ml3VN2C4vkKmIhdL6",
-	"EF6gevi5Ow5w+Jv1FjxXKof0Baw3mgC9mUwVx3drbqz97eKK1PUUsZdQ7umqSUgllnr00eaN1SycdZP9",
-	"hTi/UYK4JUJYr+O/lQLXza78yrYAg18llEUX1kyINHYJtBlCLX5eJy50mDxvgWGzldy3JdoXsO5jzLzN",
-	"/GD3d+kLWO/FbHnHgm7m1rSGxm1vzaMlzdUlDCElEotaQHDYuwv3Dtuv68Kd5qpy4WLdJ7c4CSpfQNqT",
-	"AuzTuycBO+4dDdzRwPXQwJMkwR5xBHltGiihbtbrxH2hqd4J7jdhFe/sE0qbYJMgsgTJRGpz1DisdmoG",
-	"sZv7c0l5oWPTDUt5dzYTvd/70HqdMbrY0pyY9hEGMzHrtkr/KGY3Y5XecRZH3M5dbk2FzMTBp83a7WoS",
-	"7ThjJqzCeisMB0shYWk5Yj30kIgty1fWj67qfo9qGz2WVQ2SR/dGetmMh5MrL8kyfZ/kTX3yrD/GJKNK",
-	"beGy8IVETj58GAwH9/HfB/jvQ/z30YcP0c6vPeAG3JyjEm2rEblOxAJ6e1Beuuc/9UVp13CtFRr25w60",
-	"3tyR7FrFxx/FbLMrp1wtYRcundel8frnRpmnjz4WSaSfWlnpDAwnHVwv2DrMe6FL9G5MdW64IVnN10Ya",
-	"XgHXxMpi7pNrM1+qvB0F5LY3izsnFD7dIRRZhwcbfaw/hWdvxtt6nXRS2ctmiqnVMLkOP2ijTEoLHdWe",
-	"6/CM/ix8NQOjL3Cj7dh6ADo43jOanFv9Yfcu1AqI/wDO1Op+9uJWrSyhW8yupRPfer3h1mxtRw7Y+ipt",
-	"zB0x3DwzD2CWFtbQEVPialN2EXmcXx99bNQA7eHL3Q9l3hID2+UR7VZa3W7Bdnbk/21QTNMLHLv72iTG",
-	"OpLfDEJ1SJHVxe/bX1xdzSb5YisGUQFIh7AZY16XNqo2J20Ti34QoejCPUVQVhESq6f5emJFwivW5Moy",
-	"w6PNDWP59CF5wtehoJVlqbYnGU/teKCwg4/NWGeYl9tmYf08ePEfzdZ6J0jdekGqxSq7DeNybCcUV+xd",
-	"s+mVe+NGazfdltI5Fj6nhrFhhzbCbG0OVyPL1+Eo1SJNqKaZmF1BK3bFVxGu9Yqov743oCkQAzsOhGLi",
-	"oaCgW5ZbS6v67JEhgh7u1S4zlEeMp+7RBlLUgMoJUJkxkB56p66GAijs9MZddhudmM9tVkdfnaxscmy2",
-	"Yeto1nituFWDSYcEFEOZG2cwW6NaGdlJRtelSnxiOkW7ehLQIYJmw4HrFVIFyAtX08ab/50FXGm6xkJP",
-	"57D0VkEzVSqSHHmbEUl895m6coccc0scfTqH5NyKLmKxpBKs8dHlXroyPm2Ymcr1SOZVzKx3m+vBAT9f",
-	"McYD+3t3PDctztQOu/u+b9Lf7dRpb82mrp/D/ERR9Q3UXfStab1mt7rMjmx7nKOPthrtp6OP+EWnkch+",
-	"7w/hJ+cu/VMZie7I6vMmq7eGrGrkA1zLtdMhbH/FFV23XtlbYbut/N4He13P6/dBKKhF/uZ6A93dXd67",
-	"v7yfGcy4u7nvWMw2LOZJmnpOgsVKjFIgWQq+Wrzt4j0kwNOlYFzbnGeZZ6AI40mWp5Ug68tf5UdhhqOP",
-	"/s8t7vdn7pW7K/6O/v44VzwPdLfPa374saPChfM2/F3CjAleUvXDyrHCJi+qCbgele76hoJwq7dWWxzh",
-	"/W+jsWibBJF2BnEni9zJIne88LbIIiWWVyg5HaLJboQPFGhaS9zXQSsWYC3yp0VZeA9v7PhFpiLLxGpI",
-	"cp6BUi0mEM8ZKzXBffPadnfOa1zrdYYCGJiYWdq8LBhNalZx2y9Xv86yvmwr9tr6ueaD7W2DcYRUAsmE",
-	"OIeUUH3LdGpcbx0F/ixu9oCReylPfXevfN73yqtc1zlwjCu0Vda+6rVy9NH8Zwtd1iD6nR57R2OfnR5L",
-	"ka7qPp9bp7qaRd5TQdKKKKXSUmAvhfTrh5fSR+NEvgddNFqHLgFCF4LPWvmm+d6J5hgTfnxIntjTR/+/",
-	"DbbBJp+2CySE9jq+lDpz+UHUtk7gQGwDnYyq1hCSpVAs1s3Nhox8/aAUP3IciR+507zvuPcd9271Aljy",
-	"FRWl29cy31rTDgFBRx/9n1uIQK+KbOI7MeiOkP4oHvuQS29EomERqlwNAb6CgBTopiSCNGHsW+misS0s",
-	"rmzBOiS/uGuaLtnIJhJAkVDArFUfL/dT2xNdU58+sKLrpgGrJPm00/adJf5OHrhjY7dGHihcfFe0vocE",
-	"8X75Cr8Uj3/W6QphH5uzFQoI3VD6gS2ZH6ZtvX1aS3vVsm7MdTA194CBnBTZaTUFx6XjXyYBv4EVf4Ak",
-	"/GIvN5yAb/O60zB/NxML6DHE0xQr7s5N7zYRdJdc+nbu8PoJOmTsF32Og3hZbItav2V7+lkvLn70MfyN",
-	"2a725c35RuFQ3tLZtXowKxN1pPJEYGX28hm4Nc0yrdi+mYdvxyz9cD77OKZEoHXVGQMNWqVrThcsIVLk",
-	"GhRZ0DXRoNDrsjgkTziBxVKvbaEIqyjYru9Z1qIuqHak+bP4PCv73kvZ7soKevLR2ym673cn188RylnG",
-	"vTmD5+/5xEN1g3hefvCzFsxLO9ksmpfhcx0Vs8rjt5edq7eSKr919LH0aVMJutLeBzcD4q4mu8VTuypL",
-	"VxoylJ+TkACrlZ8LAN3axFZMUK4KYq4+xtHujSFgnaT02j78yj+7p5ZfrhG+WYMVgFA/43RhxGEDvjXJ",
-	"QGuQJKGqtR0Y/ufyVT+vk9CrcO5RUtI+74FyLfRen6OD5vHBDj38uSvtwglMp5BoInji3awTkfP0MdHC",
-	"JmNWBd2xG3vkFjFi6dgHxinQ5id1eMatkcClmfG0MF97I7A5ekUWudJkAn6AULvAvAI4RHjRdsVMD894",
-	"i7ZfPbE/gKpf29AN6/vV2bslnxpi3hrhbV972FUJvdqaohTecokcfWwSas2L2mBljp/bMgxiAegmCRzB",
-	"MAQUaTWxY6S2lkci+DRjiSfplQ3iaCpm9qU9UektcdJ+bwG3FSYaoDuA46WySwLZxXquiOx2CT2Rvb3a",
-	"XQOvbkgy6KqafHs4ClZdri7H+ZBX7j4uUXmbILFdqeUKlPo0VPtMOMN1VIIrb3wv9porXJS302xzKza0",
-	"o6ZsTcqdCmnFY3tD+7jJ4prWXaKCF9O7dP03/plrRDo/RwcLDRrFHo+hroWpAjQexOEryyc7mFwJrn8W",
-	"9ua3vBfG5ifv5gD+/Azph3Su28TO9riN3TAxvRUROUaVKzqDLi71Dh/YlpSu3AzozTJjNi9oyma5BEUm",
-	"azSAtdm5ZlLky9FkHe0i49vxlNrgnMO6VwMZZE0s1XNrtZdihZYUtoDTUrA8Rsib3xJxARLr+bYtlHEN",
-	"8oJm0YXORW4Wl9Lo4q5TbcJz7rgm3DHssJWLGhJ0mCgXRai0K3rIFtDV02U1F3TBunD2F/vEdTrfcIYO",
-	"cCU0y0DuKFyoWsIaHUzDfo5ouwwbPlGKppDCyGA8bTYFYClwbeYtwN0vPOwuLGyXMlBo8eWPEDusKCgT",
-	"RulgIodViwLpMktZQ/I5rH3qUGGPxl6tU+xeiYlEeg6cCD60vgjD9HyZoTZjVEdgWId79553dMAHmuhs",
-	"PTT3LSWznMrU9s9UzkTGXBrUSgo+q1QyqfHdRPApk4uRc4j0K2fSqy3anT2tijF7taS1rmRXNrSY375C",
-	"iu0GtDItXD8D6xNZtW+DWQ9gXjFAqktTvPmg1VsUuLTfoKU/RsDSZxKsVJK8ze3Xh4ltkieOFrCYuC20",
-	"N/Nzz3zeXfxwEz3a99nN7koUdMO1x4rtkE32Peyjj7kCuSmGyQJscO1H0tUGCR/YVdDSwm9o96DvYSBR",
-	"IO0h9dAKjf4H8sKvJJfZ4PHgCOnDrb0udf8yR4+zUTJcvp43U3hFMG4S0cCx26OL4QrIH94vwag5gmvq",
-	"rEKvecanIIEnQJ68en5Yae8ce/+pBFwezVTRkLn6Zr1TS3MQn+loVxL0rYJrT4yIr4ZESwYpmcBUSNtT",
-	"b6pdbwYfr3lP+fZLbvbJWpzHrForppO51+7mIiu67duC7BXBLPQDdka75niva9FKeB6r0HkTS6FpURrL",
-	"OyoiR5KnDLvrDiute3FENBKWR3EmmQhMS4GPIVNjRjWsqIexIfu1jT0vr8sG/DVH/EHIAOZSRxbBs3Xp",
-	"/RA4++n9p/8fAAD//w==",
+	"7L37ktu2kjj8Kvj0bZWTHM3Ft5zEU1/tOomzn9dJ7PJl80fGK0FkS8IZClAAcGQdx7/ap9kH2yf5FRoA",
+	"CZIgRWk0o3Eyp+o4I4kEGo3uRnejLx8HiVgsBQeu1eDJx8EcaAoS/3z2ls7Mf1NQiWRLzQQfPBm8nQO5",
+	"BKmY4ERMyWpONVlRRSToXHJIh2QqJBk/nx79THUyHx8PhgMJv+dMQjp4omUOw4FK5rCgZmy9XsLgyUBp",
+	"yfhs8OnTp+FgSSVdgHZAPM31XMg4GEsqtYGBkoVIIbunCEvJBKZCAtFzICqjam7mZ+aNJdXzwXDA6cLM",
+	"SO24XbAt6IefgM/0fPDk60fDBqjDwfcSUuCa0ez5D3EIWWrhW0pxyVKQ5ALWQzKerMXF6H//+3/GLcAl",
+	"xcAjll4RxlyqNvyNOXzQowSfGBtANSJ1Bg6JBXS/5yDXAXh2zBY4Ht9/MBwsGPef78fA+gHM5i2A6xjq",
+	"npK0+J2wdEjGKSx1F8bK56+MsecpLJZCA0/WL2DdBO41LIFqxmeEkoRmGVkxPbf0Rhdgdhi/YZw8eETm",
+	"IpeKzNglKHxkyqTShHK1AknojDI+xKdFrskyo4xr+KCJgkSCVsVaLVOWqw1APDIwtqzv/oNv6juxpFqD",
+	"NGP+12//z9H/ef+3fxnUcTAcfDiaM64HTwaLXGkyAXKfaEHuP/iGXDLFJhmQp2++f/6cJHMqaYKcioib",
+	"Isc3Mfb9nPIZEMGzNVnNgRM9Z4owRZRmWYZ4SXIpzWYbmdO+bCdTBh372brcL87Pv/rjfPDb6dG37/92",
+	"Pviy18INaAYk5GJOgMqMmY3D/RsSlSdzQhU5Hzw8HwyJkOQrxMQLWEfJmpOnr54jhSBRX8C6i6bNz1cl",
+	"5p/YgukmJP+/WJEF5WsCXEsGyogow/dzkaWKUE0WQukz8vjU7hedKOC6TRxkOEcNLLbIF4MnDx6f4pbY",
+	"T6UkMHQ+A4kg/kw5nYFh3Ta0GVDdIyXyFp0StHxjtA80/mzOly0OITrVIDeeQfhCX8CQmZuQvXInSwxt",
+	"/tS5p4jK8lkLFP6pq2HoVT7JWELN3PE9XJYP2A1c5pOuHQyev/L2vYbfc1C67ZQefzhSbMZpNhEfjqR9",
+	"9oilY8f1jE9BAk+AuN+GZCzh9y7g3YNXB1zk5qR5JcWUZRBHrLTPmN02Dznk2g+dMNr3Rv7Rq8L6hvEE",
+	"mgD+InSpkzFFNFu0KhYKhwhnnQq5oEYip1TDkXl3EJv7Hdcswp/f9Zw3x9d3mVeBjO9KrkDarTB/de0D",
+	"/n5V5P9KY2LefGtXnwk+G3rBTh6eqiHBRRO4BLkmGbsEMqMaVnRN5lQRulxmDFJ7NuPx3Ya7Fa0J//DM",
+	"xdP2j9/uP3hv/3p4+qX6lz/c9x/vDx99Kn/8+OjTHw9PT09Pv1yoXoczxT0tDuHHyhzAj09PF6qyUosf",
+	"IS/UkiYtPLTyP9stW6muDSsevuKufTLvqqXgCtDUeSXFJIOF+TMRXAPHHcWdsHLwZGmf+Ns/lIH7YzDV",
+	"v0iYDp4M/t+T0po7sb+qEz8uztiUfqjDTinLID0jr3/8nnz76PHfiZuKpKApy9QxYtGNiHZZoq1ZsZRi",
+	"CVIzuwaWRqy64eCCcfwBuNEDfqsdz4PhwIxBtTUq1krDYjBExhi8HzZHs/sQmcazUsSwDPfpNwtPObSY",
+	"/AMSbUZ4qjUslrq5sNIka9KPXU06JMauM0TIBY/Ii+EgzaU90BaqKmREPsmCN3i+mBjtaDgAni4Fs5TQ",
+	"GM5sWi7jqEBDYzRZa+g/2cJrOY3RloGW0fhRAnX0WJM+87UVPoIDugiMqpkexxAjQcs1NWCVE0yEyIBy",
+	"87PSVGpIR1T3lc34js5VMF6oc4a04LWwQA8qsD4M970CR3UzCyREaSpPmX526fi5SlY0sciKoJV6Duvi",
+	"bcuG5uktUJOy6RSZVYOlja4ZfmSQpdaCM++6waiUdG0+tzB8oADFfzaWpF14ATPj+utHg6aNMBxoKmfQ",
+	"Opj71X6/ifNRZOP+WfwO/RZUxwnndAgb1rU6t4TuLf+Jqci2p1TT3jsQ0E9kAwIfzqaBfoEP2vmD6mhB",
+	"gKqDxdb13VpcPH31/AWsVQX8TiO8sWEL+uG5ffPB46+bKzKTfF8RtzWeWTJzaqjIQW6ta0VWc6EKdV0R",
+	"pokCeQnqjBjpvn5CaJbh6e4X0CSqGlCJBLqtCPLvTNZxuwN1xNVcEPcgYToqHYEb0ZjGZWMLU6BUi6AI",
+	"LVnCUlSWnKqmrAvrK6LnVBtkMWVgS8lUyN0x1npKL4ViXurV9m8h+Ixo3DzvjvSe06qXLVdwRjKxAmlO",
+	"F0WoUfPN8WI9bMdRMbKUMGUf4nthHXOlR8vPjw5bIf1H59DlhCaJyLl26HFuLSFIxrTOgKxEnqVGSZ2z",
+	"NAUe3dZlq+n+Nlh4YLw3z7h82rqgjEbXY7AXHStfplsTeK5gk8wxzPxO4dFxCZJNnSrb57X/DJ+PyvHg",
+	"yEZqK7a4QI2FMaC5kpsKHhmWEqXC5xWctEnDUlC5M7JV1m9abiDyDHGU7o+N+n356GuYton2cMDNi9nD",
+	"sdVc08GPrhKcl3xPOxUDZvP0r7yjnKYp0iXNXgWgTGmmAI/R8Nv7w46DcBPM/tQ2xpi91dj0xhu8hKie",
+	"JV3v4Mnyyp0o4QEQOjFPTzdqB9sIlU8tmH4pnVztxG+bhbcf3eb+1/iw/9Qk/1D+bzfJligKCTQQmVYy",
+	"hst+34XOTfJtT0LhIILP0fqmg9grAyurJyliBiOaXoAijFt9JaMJKi+CwxO8Cqf/zCUQmimBD/zHm5e/",
+	"OB3iGdeSnvPAw2MvzyeQSpFclJoGKDe3+fUSpIYP9srBaLUsAa+NWBCPz80xF1DUN/e/rV7JftP0rq0k",
+	"0/CSZ2vrxnJ4eaegw6uKq9VGVbiniFhxUtISosneglil1nt+lpIJyfR6MBxMaZZNaHIR9fE0FICIe4Hq",
+	"qoqoKEuJFl5vs0oZs+EJqA5RdWEdEDU5uo3tjP6wOKUkGVWoaDnHTHlBOJZUwwgvyiAdH3f7K6oD5zwF",
+	"DXLBOKRPiBIL0HPGZwQyBc5tNySrOUvmRNG1IlzY30v9NUT/Jc2c9WrIH7WgcILIVtSYyoGJNnSMm76n",
+	"mmZiFvgyq7hegFJ01mIYUD3fbME7Z6wfqAuIqiipiXv7zCh0RdSsEbz1dH5yaxWhLFFzS0Q9HBdL4KlZ",
+	"Q2PsnwKHu7J2VyrM3llD1Uy3hhYzxkXf9PKd1HDnXy0hi6JPKP0Ti2lIiVB6xCkXqqfnBl/IVYuNauiu",
+	"xd/IErATjZYgRwuWZf3dRTlnWu2CHguQH6AdjGBdwxAnUWRag6K4gIiwRNUZvuHQe65UDmnl0txMI1Yc",
+	"NmrRP4N39a5CcLpeKeGuI6scws8+rC+lDz6uYjY1cHsI/eEHyEBb70xtBeUPPd02MRvXj9Ix9VVQ6KE/",
+	"DOZ80Fb0vmVrd0SLK8zbIVUJ/I6z33PwaltBzENU7uDShW9kYOwZklAV95pELtGjqkH9kt562hSZiJyj",
+	"ztLi+tveKxOjIecc2ca3Ue7N1air2OHDEtge/BnVtRzUl1GCsrMfI1xNXx9G+c5+/Bc7Ogj68BzPs4zk",
+	"fMJ4qhxv9TCxfyvtITPA4H3UwfBsOoVEs0tw0TnNDZgyyFLVm7JegxLZJaR41RYjLhfCFhVuYtTtR5Y5",
+	"nylCs0ysCBelscQ4ScRiIULfdHA+SZjmyt6+dIJuUfDaPR1Q0kjCjAkeu6XJMmedLAjGcsxFlm53t9Cu",
+	"tL+cVuX5PUWWImPJ+gwN9jAKbUHXZAJEcPxlRdde5e6hYspy63ug50dLD3VGK1Yx9BRTDhxBZHWz3/eg",
+	"zJ2lQ4PEe8uI8Lq4eXM3bVP4bYTY1a1CN87QTRWD8N+t1RWBLk0lqDgBxqzFHmTSwrSMK02j0XIWc+5C",
+	"zsZmYdBBVDnIqNIjBcC3C4xYCpGNWi3Td8aqJhISIVNnmVIJ1jTVQkK6BZcoTbPIIp/761gylWKB3Jcy",
+	"dUEoTzH4zMwlgSZzSMkvT9++qZnCewgMgTAYKWOX5sGZDdpRWiyXUU9IxfLuoXUVuzwM7G5PZB6OWlBJ",
+	"ZUsjZOdxWt/GDkLfg+rjWebQeo+1fV1WBs2yl9PBk9+6J7XmcX31F9ByJV/kYBwT5/5xCQvgkzaYIhIz",
+	"QOz9OKGc1NIxjqNKeW0x78PlXEXFLnFyCA075o3ovTd1J8Zt3qUKrFffr4b/5sZ3zu3U1a3ufUW5VFO4",
+	"okMFWWE+VGUCmTAKrhbx0JkPSyZB7cONcNEGlcV0kQiCIdPFRUj7wZ2rLRF9pZAeo+xi0IyNV0F7QO0z",
+	"qMccUSJXI5u7NsrjEfkGX/aJMFETL2ek0C47ROGd19LQinW+67kNoemHp+v2yZQ3NRsOnjf2wT6BOlOR",
+	"y1i0DqKqJfZHTmkCEXp4437Zcu+7FuOGjFHEfjxUF6GfqojdKS6bikidYtXbebOuKLMPKKP3oL056A+q",
+	"ub2A9c7GKMLf1/58Aev9OKc2HEfoYHI3/5qIHEU/WjLFe8fkRyEJXo0otG1oumBc7eyLqp9mrQAZyYGP",
+	"rgld0fUGyRmb6GYjfnZx6O0dt6E87SEK3yRiCSoegVSK/sDKpOhPMUxPzclvI8jFBf5l9zVuc/4kIg5G",
+	"atNURhj1EbHhl0pLoAvM7VHxW+QJyzKDdJUvl8YihTSaXAjLbF1kqItcL3Ptww2YtdTNqTWr5HUEBvqO",
+	"fpMkY4bxNmQRJCKFlh/Ca+rmkWvWDuaI11ZBu+pFdgoJSyEdtSfQ7JT5M8IMqNhw3WlBO6T+uFCENkz7",
+	"nxcxhLKFcw8t0RKjDLUqY3Xljg5VVQS1QtGmebe7v0WuE7HYeIv90j2G0ecZS9bbEuRSsgWV63Zd0lKq",
+	"Vbkw6ak0TM5IyqZTI6isu8tapD76yaaNq40R4s0fc7kUCjakZLVl5nRSK3rnuh9QyiVmR3/ea76W+c1Q",
+	"UUtumFNNo/mAHCM40pYE3ZRgwAeZ09RejbAEzqz9JhSaAtTlGKBJEJdwuQ9n6qK/t+ICOHpWt0pTdEHu",
+	"Bel1ZqB5RBToKrljGIZthSeHB78toCVAYfTEaLJT1GcZSJeYzvaTmP1QhNX1cx2ZU7HpMHKL63/z5tM9",
+	"Ywk/BgsZ49B/tCJuKjKcOSK8vInrpTZ7OOb0sG86n3xAhQ6Dw8GHo5k4cl/+Qwl+/JqufnbxccGvR+qC",
+	"LY/E0s59hCeIES4u4LPNv2CAEHoO0okqn2gjpJV0RVUEoMnc+h2MIixWRZbMkIgsNeKxSM7phU+7yTVU",
+	"1lgk2KZhuf/FYt5HXXo/idke7KooeDdsV/0kdr/kK9mut3XVcPTenPtQAZEiw8hImmjr3/rTu/y2d7f1",
+	"PGyt9RJS+kbX3+1wexkGz9wFXu+7hbf+pZvyVzn8buek2tsVw+EvFyoQ7EHUNlZ0UKFbgWZn8Vtb004i",
+	"+G3ADd7RIIGmR4Jna1uVID3C1A5jgOVZdpQIrqXIoq4GFx68F7EOC6fP9ZdpRrxvDqjJtlOhy+o6FqKC",
+	"aXG2CoNGsY0o2QcFF6HXhyVdBGN3mnWr6E2sFQ9hS1bdgx4uwg0lA3Ce13kWWxZTHdnzrcQoJJsx3qIM",
+	"u2I19xRxxg5mOxUfpiyDSs6Ty5LCOK8Morwn883E/8qN84xr2ZQYjq4d4MNy4W7w1v0xeNsHhRd7sEln",
+	"7yYXM8Qu+ZvCv9OWudlBVMHPcZDt4K0wq1+th7SoE1gKY2ei5QpGaP1Ed/8XWDWrXmyx9h0zgYPCElUq",
+	"NxZhvfRjk3lueSLxskdpxEJ7t6zb8/5g76m4jnfbcmZ+gVU1V2IL0tjrncw2uImJp5bF+aih/qu6crDI",
+	"le6PWq3NWpyjDUma5jqXcFbcojBdZKimAuwlih2mf4zD7bugaxai1IJMWBFJsS+E735P15cam9FsXXRZ",
+	"xcK/s0sgwNBbRok3Vo16YE3CZvLxgQhoR0qIOA52rY/gHm6vj3BFU3+LHX/pkye3kECFgRNqso+rCHhY",
+	"Lbj9X+fn6t/e/+3f/B/9qlxyAkdmLuJDh3fdvRpC7AJaMFItPHujR87Vciq6trmSg3v96+mVkltQn2Gu",
+	"LJ+1JSqekQVNwd4gGuY3MNU1tJATH3ZVfqdH/zw9+vb9F+6Po/df+a++/NdeRIm3YkcJVT5DUg1JymZM",
+	"W9nOOAdJ5uvlHLhqNVRw2fGtKszc5jGjLtzNAxBj7Nq65a44GFNnBANFBC/jCs0Dx53RLi/LS2Svt6sc",
+	"q24YI05K1ydi6uI2EsoTyFzthAsuVjyq03trzRUj2KUCgUtmKqoOFBYmKjS2ZNmcpvYaxuUY9I1nQP/i",
+	"lq56985k3bssZamn9LIhaxZutGbOJINYGMKvLnpzJQWf+VsoInwibwVziC/nCSPLjHIgAm/oj8mvcxsK",
+	"ChKwQ0FRb4OLYgymznmxJ0/KMg4XAEucTHDwE8GazOkl2Jos/W4RqxU0PrUXDopg4Zmr5y+mhYmjjomx",
+	"92wWDyY2q7lY8TPijMaRAm1LhyDIBnamLAZ639Rt3jePrq0ILsi3qfXgYKqaJGVJ84ycFpkA0tac5YJD",
+	"L5Zor5RRYDuIQy3oMCa/apzf5sq3MKuOyjZYmtlxnS08hGUF7Td2+alcj2TOj8kvru7LAkMAuQjlwT4K",
+	"vfZxD9ZF3nZXD5GqLS1eTo+5zRcRNYh2dnw2VtbXpeVf/EEkubfe64ZT6DckjGOJqG2v+YOpLBPGuo+A",
+	"+cWXPDCP2ipSlfm/SEWiTrzL8sg7Rhbpl0+qvYyGNhxgSHwwmiFQmWdghKiVxVzoc255UWkjYaiqCOMJ",
+	"cKB6jkl/xkR8hrzsS4871wwCPUS9ouqsKcx6yxWG8Idm1owpDamVuNuiULIEWnqmvHvzA1mCJK4IDNHi",
+	"AqwBG6pWrrD9t5++OD8/Lj/11Kvicxi0UYwDWdCM2LfL2lIPjh+fVmFXWxqtr8GMiWWQj8lLnq2LLXVn",
+	"gg3xLIrqm+Ozacgyvsz15lr0BYJt9N6W78TCbVtrTfn40JpShae9IftMKEiJAn1GFNhMFE0nGS4UP4hl",
+	"9A7aNSsatR5PYY80RKDvXERSlqK5vjCfeqpqbSXHfvWt16zKYxgEC9NpQdJ4NtSCKYURXIUVH8nOwd8K",
+	"9aXeeyejyYXaNlk/Xh/+NUwZd+HqZqvM0S0xwMPIA2UOdpoR+7ZqKRsfxgfXfCfoSZ8yP4E5Sp3ky8RM",
+	"7ViGvjVEUTOdQQc6mlL/3evnFsvGHrJAXjAr5JwEjMJ4yUSG511/rfo//Ssbb2Z87XNcTBDP4EjQhVxX",
+	"EP8+zpF4RPxY1MHYQhr9isHlhdaF2UsYkDp0tqULP8crmWNio28LAYaqr9lrW/diLrKUaDEDcwqdmd+s",
+	"vmjj2bDqgjOnpRQrUBrfu2esg5zriJTD5KmRD96NKW/OSVc8EvR9SyhPmdF4UcPGKDqaOQU1FjufzGFE",
+	"V1TCKPCNNB9Mga9HWlLGoxn9TfFeIhcJcCnFgikbxK0FwZHiILEZd2UaNjQcweF/MYTtnH4jDCPtL+rx",
+	"PYxi2Hay4h5wq7eWEqYgJaQjA2xGMU84klsHieCp8lUm3bbabi3xIPeiF9rXp2EvtNPj09P7kRD4AA7G",
+	"R3ouRT6bu0OyJqytbmDUBYVQbZj/wf1Hf3/0zcOvH/29BxhOKIyqzTi3VBtUvlwKqR3LFUN5Nc4Jkbb6",
+	"MxaAf4IUI6NdjyQYJMfNwb4Uzrpn87VWNszwlNjHzgjkrmUe5EdGehzdJ1qIHS41hIxaBlP2AVIr6chk",
+	"XSheQTFVDPj25DocBATzvkd+eymqLSM06T3LZ5hXTDNGVc2xMDTCmPJ1WCXtjFzAUhu9VJlXK5pCd2vK",
+	"ra7nKw3nOk3r623x0BI4Wnd31E84W5c2rHGyRXozJMBckHt3VSn33Lb9VmLxjmF8f2F8V4IbC7CiCkG5",
+	"WXuINKl4CA4cUBXAsrtzYZPHY8PEr2HauxPXNhVp5/TSKgW+G1xXVdp9klhXVZvXAfnXg2AQyrh+7lfW",
+	"b+FGayw6WzsHXEtPkcen0ay4H/1FTSIWC6a9wuDnuUc8v/RMjVt++23/bL5gk1trEo9CjPQVkrV9K4YY",
+	"FsgvJy9wUwAfmTu+w2E5vHhxvVjVA+sO8afTsVEe7VldHN1OLfGWJVoICnTh7yaCJ+gYw1SWqxX8tGZE",
+	"LSZiWNq4ti9afI48xqDeJTesFCstehEWMwRxLwIbjketSJrlPbplWVz7xx1k0T1zsbteM/EFgTHKA6t1",
+	"I20a8xVWLW39XrsCIFvezs6kWb5VgVW81XFm2woBMXztyo9YhyTWQy+uDcqr1IYEC9T4R99UNfmoeItg",
+	"CCnhO4YcoGLlgv2+qZg3A1Wv4Jmyx+WD0+38MfHeWW4G30KrMjx5bVPVbXMtV6gcLeTtZl4447E6cxna",
+	"Zm+PcZIJrAVPbS+ouOStlLBuFJgL67hgQci5yIKykDEzoKO+dbg3DoFuNe/bt3pH74e7gzOsVjTBwiRL",
+	"ktEU2xyAVsfkqSdX58Uw3/ri/xG3xXTKONPrqDKKvpDAIlO+uQQm+SKnFO23mCwlbNSUorkWbQF5U5pn",
+	"2l4b4OWqb7p8Yl6KD+deKnOR69UKIXW8W+RgW38aF3aimjGG4eMbDA/vuhlFbq+3HKq0Yb7pbgDTx1nh",
+	"Q17KU2jhPNw94mV+No+io3IBIt9sPry1zwVhNm10/rMDwsv+Cc0otynDWxqo9YbXn3tZ8C1DmfZc7rss",
+	"JbtNFlp1B66Shlbby0PkoVVB2DbJvLGAOhYmwWHeY6Di7K+vphgnnq5chWMPBnRzZw5qQ1fB2dmMjm52",
+	"b3u6+vZtKHC+NaF6OfK+ecGLbamUvRhxJoktOU1Q3TAKUZeIf11WA49fsXb0SepfnKSR2p9CefcU27M3",
+	"oHVcmabZck5HxnLnlRImgWYxAb3pibW4KK56Rp1dWLe4q9mDPtMeyti4CmpC0KXdbNTgbbyic8SPUuc+",
+	"aCrnC/phFFbjiD9RQhD5HX8buZj3El8b8x2quVhIU8uMrkdow6o4TjbcNsRe0HhfgGB17/gVdLW9VbLs",
+	"tICiXQ8qderDFdRJuElQNdYa1pixja/akNpCCjUaqxBUnB/rlBCl5m5aqDNYdIu6JNVV9KlC2h1Ck/KT",
+	"73w6l9D3PZH9G3tqllo/Eaps9AtAqkhIuHF79FaeGtVilL7mY58U62s4Q3bO7P6m73FT+OIefv049MTd",
+	"H/Y4icr78F6vlgssZ3208cW7s+vgXXrelHXhvGMimbubSrUUXOEJ4LpImj9nYDYVY5wWywy067kCiwmk",
+	"1jqzGyup/0mCpPxiMBywhRsD/xhBatsHqiVAMjdiRFJerFv5L7JiIJFIDCOVyp6vtuCXQnd5CliHbZEr",
+	"lpiz0whDnMtg1UJBM/QNxPwp1SzIvvZhUO65ZM+HD5r8WXUSbee3b5SprIe3NCNsXF/doq4kRvVtcteb",
+	"/4UMix9j95c2pC16mYflHbw+jq5QDCfUxnyyoqUbim++ftQPjhglB8UD40FALlit0kZUXILM6DLiCc5T",
+	"JkZFsG6P+FP7Rhmr2ye7CA82LDwzuj/f4aXHi21eSkcSaNrzDVCaLWh7Y8aFQ3Sf9j5bYHEr/FkT2Ynl",
+	"rW/TEaoqahrYbexRAWE4u0fHsEI2NZIIURrT4wrSrRKiFKv+EgnHeC1W0cJkzLVS6ucOxqq//Sb8kc1y",
+	"aeMDtyqwVo+qtTMO7ZJbUeRniyQKuoTDLXru7q1JL+Y/tnad8OLPZSRiO+pSPAvpHenuwr9nxHuFRTun",
+	"tYUBsYgp1mvlxL/bcyqrBIUKYmS+aslLG5jdi4ttymhfnreXb5GmYDTLitp4jE9BAk+APH31vCcgNo2k",
+	"F8nbqFJL8Ta3tZlj6HdnSCaQ0FxBuMUkZb3bY3tCGWGd8l1kXYG0xk42Ri9IeUMub0h+Beq26fiMeNzZ",
+	"TnZVgvsayYVg7O0srkm2j41wCpEv424ml+9V1s7B8BLCUt9ZBB2XvC2sBWsXtxRkhxnjPGhbPxc5jp9u",
+	"bF+woXtTSNSfofZ0bVrQX0DNuYJKE+O0MoumZ6IZhnJcMJ6WuXpjJ2RGePkyjidpuXTErl6YjRAOCUOS",
+	"Co1CuZjMuiF+O30/9gzqKydYXzAu/Xij+uJaa7rrGA9eDEW/zgVdsCZ+dinJaxAXGu+11vLDga/CF7V7",
+	"q0+PtgoBeNvIerun8BKm5aq/f9XKXcru+h4QW/b171UcE3FcgNW+ozsfZo4gep9mlQot1x750TyhXAGW",
+	"HVt+FdCXFZA1ncWyKkCTyZr4iM6ioOSWiZV7jRbBtQcpfwj5dqEjxfqvcstRksAhrjmK2fcQZVFZyUED",
+	"LApIdmfkci1b8/IBYyk+dcHV0aMphQx0S0Om4v23jrd3qCTVZG03Vn/m307SV54ueB5n7dw7s8a9cDMi",
+	"66AcbSC4Ov3bdWzNA+a1fnxQha1BF7tW22t67+tOqjgtYLOfJJdMr98YXICDoqKMRTIXqwrUkIzVZLS4",
+	"GF3eH/3vf/8PKr6IWnS+ApWYG+Cmnmu9RFPCnYojtMFbOwFXj9B7yhbNKCulVeo8YWY3nxrrF0mmByCf",
+	"0AKatgQ110d/+ur5kzLIwga027BpmwKhhkGIfRVJKjCt7UflbsCH57wS+V+L91BD2/o4T5kmmZgNScAU",
+	"algkHQ2LK4xMzCxo6Dk7Pufn/KuvyurD6virr8j4aa7nQrJ/4jBPyHeIHVLZR/IFrS3iS5s+cwlybesR",
+	"MU5oiZCzc94y7nl+evow8dtoNxG/gzEOOT65vF+UpTlBIiLPC1/Yha9w5Vw7BMtX2XV9J1IGuKT/ePPy",
+	"F2Lzgt5ZQ6yIgjO4cF/9nlfSlavj+jh4W4BPTG2m0Dl/iSW/cMGKjD8aifBpPCQUq9GU3w1JcFZ/Gp+R",
+	"cfB5jDVzovXrzvlbtgALyusfvycPHz781qD23dvvj8nPgsPatquqFonBJ978MHRXVpw4W9p8zykXR+/e",
+	"/EAmoFiKqdGODGx+p8HXs6C2lhm/LERXS2ezZRhc7+2ynkVAhn6ascHC2NYyPefjf11Rpv+/x2pcFumQ",
+	"oHPJlc3FsqnjWZCih8VByoREWxbLLO/B6QPrgFJiAYgopVmWEZdzds7pVGP4NtXEaMfH5A3wlIxrfcHH",
+	"WLcWCBaC0cK1EccqSVlGFJ1CZu3oB4/QS6VsWYqxL/Eydksz6xk/e0tnY0MlmEy4FjmRQFM3gxZZSr54",
+	"dP/BlyXcggOBTIFPOsT2vUD5as4yT8/P0I351VcFMXz76PHfi6pJNlxSPTHP/kGsOk/+sAVW/rAT/XHO",
+	"/zg6Oir+bx58dHpK/iBjxjEjavQPJfh4SMb4yTYZQ+/pmPyBOzUR6ZoklHOBdYvMqs4KXpLgStJ8gR2h",
+	"GCfjsmrJ+EviJrxvJsw5deIAUjM4F0EnHdxcTEC1iVpEcDgjY+vMGduidbYYiBvyoRlyKuSEpSngAhjH",
+	"7iwJ9pNEQ9cvAbsJOX8I/lAW08UiHzZhbOnu+/0Mj8wMXOjRVOTcQ4welyXVcwew/aKQf1husBCBfqTH",
+	"ZqQF6LlIR2ZAnNQiAXmH6jmBD0xpdUbGT82PY8daTCtiX1R+sG/NYOZky1iicd0lVY+K793Qhigaq2Xa",
+	"tr4LXkTv7ooq2yvP0HxZDhGJ1E5+/4GZfCkxAw8Vm5G9CDLzBXzh+oUio9sKSr5IUtBR1BBLrb7S2M+D",
+	"u7uk60zQdKSFGGVUzqBCkkyVJR8ztmDav/vYEpsrSQHpaAEpoyNz0tcHMECOUcJY0XWCzGAHemzZxDe0",
+	"K3iCEpvbJKbEyIQz8nsutL0XGZfFcopBHjrSv6QsM4LGDqG0sFUn6Yquz3wyV5iDPCzEEcqy8WvQcn30",
+	"1HzAsQfDQcYS4LYoPfMlkKRRyZY0mcPRg+NTr/9XvitLGA3e+LSs8Gh/+ur5ICjIOLh/fGrfEkvgdMkG",
+	"TwYPj+/j4IZyUUs0JzYqJUdw6dMaZ4BmdcFXz9PBk4E5I5+aB59duhS7sO5Iy31G+ciJt46HG5/0pcea",
+	"RcEyW16DUMwULr2oF7A+tk4QdM6Yh1FBKLFo3/CKJN2+Tn4bMHzmbv2YIualKlAt0GjDE3rkKjntGyRF",
+	"igTDjsltq8p9Tr0qyrbW6pEJaTvEpSzt2B8hrwrTBrp6gzEIPR58h3EEn96HYWhPPg4enJ7aiwSMcyqq",
+	"GQQCyHxXgt9ZfLfgJHRioQHT6H9BZ7YKHtoMlj2Pg0jTtjkKoE+K+rRYk3+xoHLtTKLADuGwKto+en8D",
+	"3tomQqbKRu4ZKTFZi4tAOtRDc71ERy1fz2GhILsEcy4uJUzZh7FVwWwftrFVQJBgIMvsC4Qa8+m4uDYI",
+	"JU+188oBpY9QUPB7mGQbI+qgeciORH2dJFhF6WYyrNi9+6LDQuO6Z5uR1ozrFtpEUnyPjaJVy231hbW2",
+	"FNAs7INaanjW6A92kUxgKoq6D3jOp9Zu8If8JNcVi8oo1+fcHK5YGfW5UbMT4Q0rNAx9crib456y/OF7",
+	"KBr7NFeu8nSV6u15Vus4tC3Z/0odLW94LrCvsNHd+yLU5TuRrvdGcs0WSp+qLi7X5bZG8/evieZ9IeUm",
+	"1b8N9sz6xnxfDyfiDMvPgfoC38aGbJvbPXaCz+BcD04f/MlWdEVJ8B06QqhVFqbGBsc2NMi2ZTHjpgAI",
+	"TqYTCUVRwbhUsI4SM0VRN7VAyJyWWlyugPhav0aQp0OXfFnnUDfjVY+mW8ajZjm2tVsv3jzd/8TdRIzy",
+	"00YsMmkOCFdkdHANjHVFcK7IFa9yHVC/PzoY14JQboujWpLv5IuPpatmxNJPli8y0C1BFe7ANGwyE75+",
+	"P4toZXaQA51PPd6YokfjerX4H+wVZH+pazQLd2+5d4K9MjBXJFc7f0Cxvq5VXWmLuhdmoBu0dEOq70v+",
+	"+Z2YLzlsxPOWFlKBj+c/INcs/VVodaNsfMlnwvfXczyWC7fXxQc4KHdR+Qh2cLDe09Vnr8DubzVXZMXX",
+	"gNeMtCYspK3n4a+/fD8YV1bW6pnpVkf3iesWjCruFXnbaci1I92O/9c+0++461Zx1wuAZY23rOuGXqCr",
+	"BkNIaJaRoM7pFixlU/+vjaPs8HcMdcdQt4ah3ilo8NOMYgHYON/Uap62Xg7+UKm/eSD3fKWldNFxEv04",
+	"sUr4bZ57H28d89r3iGi9XpvTr2+zyz7Yuutw2Ffi3Vpc9SH1tHvsfbgd+YdgqB/h1o0rHcTH1hk/A+1C",
+	"QzbUU4o5LaxTPejT/vk71IPF3LAzvZy5WwyWu3hrpPgNg35FvvseqRYjBwPCjXNYU2iffKywUacH8Gmj",
+	"I78r9GyrcwsfeuPcRmc+eBdDl8qgwsWGatQxT+IBmPJz8iIG+3JoH2I7KPvyIPag83Y3YoWQbuAY7nAf",
+	"3g7x8ZJDP4xux3UlBvo4DD8D9t7/8Vwu+iCOwu1Pudtpcx1yHVc9uq3bLxRpwzL7wl94s43nedgIptUC",
+	"+/fSBXJtNOXmaLM97CW7TwPQvj3PHKhMra8moxqy9b7MkSIUp+ysOgfXizIMZhNZJnJd4tP312jF5Qvb",
+	"P+IgZmx5p4yBSB1hrUUmcL/NewFrn/Z8rRrNC1hvNk6vK4ysTN1qMUlx77ujx5YZZVzDB+3D3VOq6fEF",
+	"rMdFmIhLpLHxYbZjEGQK2mzOF3hH97kbmzj8zVqZz5XKIX0B641xGD5WQZXbd2uOsMOtYk+2J/d81WSk",
+	"QKSefLSVPGpGZj1uypiGN8kQt8TQ67X9t1IDu1nIr3wha+grIFlUuGZCpLFDoM2MtPR5nbTQYTjeguiS",
+	"VnbflmlfwLqPgXib5cH+z9IXsD6ISXgngm7U7Nvy1DxZ0lztcBsdsFj0GhqHvTtw76j9ug7caa4qBy5W",
+	"4nXASVD5AtKeHGCf3j8L2HHveOCOB66HB54mCfbUJyhr04IT6rEVnbQvNNV7of0mruJddYtik9iglyxB",
+	"MpHaQiEcVnt1g9jF/bW0vKJb8g1reXc+E33Y89CG/mKKp+U5Me2jDGZi1u2V/knMbsYrvedU+rifO2xl",
+	"jMLE4afN2+2qxO65bEEBhb2tMBIshYSlYdpw0dUvBpbvdRaF6kGP+oc9wKpmKuP1Rrpr2vn9K4Nkhb6v",
+	"tEV9BSO/jUlGldriysKXdrz/4cNgOHiA/z7Efx/hv48/fIhUeeyFN+BmH5Vog0bkOhG1WL8umfTSPf+p",
+	"L0m7Bt2t2LA/d5D15g7W16o+/iRmm69ywpJ1+7jSeR2M179AhXn65GNZyedTqyidgZGkg+tFW4d7z8G4",
+	"D1S95MVwQ7KarzF4EoNfURdzn2zoZNgLKYrIbU8Wt0+ofLpNKEu/HG28Y/25ePZmbluvk08qa9nMMbWq",
+	"ktdxD9ooXNnCR7XnOm5GfxG+pJyxF7ixdmxRNl1cvGc0ubD2w/6vUCso/hNcplbXc5Br1QoI3Wp2rabT",
+	"rbcbbs3S9hX8W4PSJj4RI80z8wCWysBCpmJKXLeALiaPy+uTj42uDD3ucg/DmbfEwbY7od1Kr9stWM6e",
+	"7n8bHNO8BY6dfW0aY53Ib4agOrTIKvCHvi+uQrNJv9hKQFQQ0qFsxoTXzk7V5qRtatGPoqh8d08R1FWE",
+	"xBLWvqhzWXUICyNnmQ36VE5OH5OnfF1UFbYi1XaJ5qkdDxT2VLVlwxgWR2rzsH4esvjP5mu9U6RuvSLV",
+	"4pXdRnA5sVNUuO9dOPeVe+NGC+jelvqlFj9nRrBhz2zCbIFEV6jYF0MMukMkVNNMzK5gFbt2GIjXeo+K",
+	"394b1JSEgT3givZORVV3B5aDpdV89sQQIQ/3apcbyhPG9+7RBlHUkMoJUJkxkB57Z66QHSjsvc1diRE6",
+	"US7rKOZ19CWiQ5djszF2R/v8a6WtGk46NKAYydy4gNma1EJiJxldB+XQxXSKfvWkIIcImQ0HrntjFSEv",
+	"XGFR7/53HnCl6Rqr7V7A0nsFMU9eJDnKNqOS+H6gdeMOJeaWNPr9HJILq7qIxZJKsM5HVwDH1VJto8xU",
+	"rkcyr1Jmvf93Dwn4+aoxHtk/uO25aXWmttnd532T/26nTXtrFnX9EuZniqZvwd1lJ9HWY3arw+zENiw9",
+	"+Whbgnw6+YhfdDqJ7Pd+E35216V/KSfRHVt93mz11rBVjX2Aa7l2NoTteL+i69Yjeytqt+23+lCv5SZ0",
+	"TuSxyN9cb+C7u8N7/4f3M0MZdyf3nYjZRsQ8TVMvSbBipDEKJEvBt+wSU2PeDQnwdCkY1zbnWeYZKMJ4",
+	"kuVpJch696P8pJjh5KP/c4vz/Zl75e6Iv+O/P88Rzwu+O+QxP/zYUWbQ3Tb8m4QZEzww9QvIsc0BL6sJ",
+	"LKmel8c3lIxbPbXa4ggffBuNRdukiLQLiDtd5E4XuZOFt0UXCUReaeR0qCb7UT5QoWntM1ZHrViA9cif",
+	"lb25PL6x7TKZiiwTqyHJeQZKtbhAvGSsNGYykiTejcxTwmuE9TpDAQxOzCxttywYTWqguO2Hq4cztJdt",
+	"2xTbxMR8sA1GMY6QSiCZwAqCVN8ymxrhrZPAX+WavaDIg/QIujtXPu9z5VWu6xI4JhXa2htd9Vg5+Wj+",
+	"s4Utawj9zo6947HPzo6lyFf1O59bZ7oaIO+pQtOKGKXScmAvg/TrRzvZo3EmP4AtGq1DlwChC6y+3CI3",
+	"zfdONceY8NNj8tTuvi+JrtETYNO+i7Qgpop+VszlB1Hbv44DsV1MM6paQ0iWQrFYS20bMvL1wyB+5DQS",
+	"P3Jned9J7zvp3XoLYNlXVIxu31Bqa0u7CAg6+ej/3EIFelVmE9+pQXeM9Ge5sS9y6Y1KNCxDlashwFdQ",
+	"kAq+CVSQJo4xoRJTIUPgQg/WMfnVHdN0yUY2kQDKhAJmvfp4uJ8RnmcZtsay6QMrum46sALNp5237zzx",
+	"d/rAnRi7NfpAecV3Re97kSDeL1/h1/LxzzpdoVjH5myFEkM3lH5gS+YX07aePq2lvWpZN+Y4mJpzwGBO",
+	"iuysmoLj0vF3ScBvUMWfIAm/XMsNJ+DbvO60mL9biBXkMcTdFCvu9k3vNxF0n1L6dq7w+hm6yNgvllSq",
+	"l+WyqL23bE8/6yXFTz4Wf2O2q315c75RsSlv6exabzArE3Wk8kRwZdbyGVxrGjCt2r5Zhm8nLP1wPvs4",
+	"ZkSgd9U5Aw1ZpWtOFyzB9oigyIKuiQalXVe2p5zAYqnXtlCENRTML5iTHDcXVDvR/FXuPCvrPkjZ7goE",
+	"PeXo7VTdD7uS65cIYZZxb8ng5Xs+8VjdoJ6HD37Winmwks2qeYif66iYFY7fXnau3koqfOvkY/BpUwm6",
+	"YO2Dm0Fxx/kbwL2vsnTBkEX5OQkJsFr5uQKhW7vYygnCqiCuM/AJTKeQaHYJrdFkz2gyt1Z0qXVc0iyH",
+	"QvGUOd68WUebvRWbSrEYGpGUsUsgWtLp1Jy3oER2af1uU6zF5Isi2ixculbn3HnKzDyQTUvP3hjLovn5",
+	"VLV1M8Jy4WOiYKqJyPXxOW+c1DPQz/ySX1scbHLsmZ13RVfvKcLSjsqru5ddvU75UV9wZ9FF3KGULEXG",
+	"kr10oCvSue2QJKNpCtLRiRaWEIqyv+i88QW3YyeCI9xStHhKdj2uuw8Fh4FX/tkD9mD3Pbn/lA3Yq3ju",
+	"URy12qj8Wk6u+hwdp5cnsTaP0nNXpIgTKz+J4IkPGLC91W1vdjfSyE05Yun4iY/oVKDNb8gDZQJyYOFT",
+	"HTaPP+f2OSZdpUq0j3XRye/4nFsnmUuz5Gl5feNls+09vciVJhPwcBS1O8wrtuNm8SJwOskgjQlS6+2q",
+	"7vOfwNVVW9AN+7uqs3dr/jVyvjXGy6HWsK8SkjWYtjl6Tj42GX5DK3l/ClgFSCzAKT9ejvRrJ7+yQUxt",
+	"beMPxKWfU+v42q4fvH/8Bnj21US+D7G3V3ts0NUN6RNdCuztkShYdbwKjouhWLnzOODyNvVju1LjFSz1",
+	"aSj4mUiG66iEGC78IP7KKxyUt9NteSsWtK9e9A3OLRrS2xPaxw2Xx7TuUhW8tt/l63rjn7lGovNzdIhQ",
+	"D+oht6Fuu6kSNR7FxVdWTnYIuQCvfxXx5pd8EMHmJ++WAIX9S1WZznibxNkBl7EfIaa3YiInqHJFZ9Al",
+	"pd7hA9uy0pWbYb1ZZsz6EadslktQZLJGt1mbd2wmRb4cTdbRLkq+HVXQBuoC1r0aKKFoYqme21srKVbo",
+	"SWELOAuSRTBDxPyWiEuQWM+6DVDGNchLmkUBnYvcAJfSKHDXaTbhPnccE24b9tjKSA0JXhgqF0WrtCv6",
+	"yRbQ1dNoNRd0wbpo9lf7xHVePuMMHehKaJaB3FO4XLWEO16wDvsFYlgwbPhQ4GuUIrP3OY2mGCwFrs28",
+	"Jbr7hUfehUXuUwcqWtz5LcQOQwpCxgg2JrJZtSioLreUdSRfwNqnzpVRBtireIrdWzGRTs+BE8GH9gbD",
+	"CD1fZqvNGdURGNkR3nDPX4/AB5robI2Xi5TMcipT2z9WORcZc2mAKyn4rFLJpyZ3E8GnTC5G7hqlXzmf",
+	"Xm0B7/xpVYo5qCetFZJ9+dBit5QVVmx3oIW8cP0CrE9k4aEdZj2QecUAwS5L8eaDtm9R4N5hg/b+HAF7",
+	"n0mwXqB5m9OvjxDbpE+cLGAxcUtob2bpnvm8u1jiInq0r7SL3Zcq6IZrj5Xco5jsu9knH3MFclMMn0XY",
+	"4Nq3pKsNGD6wr6C9hV/Q/lHfw0GiQNpN6mEVGvsP5KWHJJfZ4MngBPnDwV7Xun+d442zMTJcvqp3U3hD",
+	"MO4S0cCpi8MztmVB/MX7AY6aI/goliL0i/EpSOAJht4dV4LsYu9/LwHBo5kqG5JX36x3KmoO4jN9LSSF",
+	"vVVK7YlR8dWQaMkgJROYCml7Sk61603i45XvKd9+zM0+WYuLmFdrxXQy99bdXGRpGfxWjQc6DvthO6dd",
+	"ZAlUatW02nD0AscTyLBWigjGDCKNIsO+roVO4Tavioa2WGGwMpy//4jsdJ4ybFo9rHTExhHR9xiO4jw9",
+	"kXUG8cRFHOqMalhRv3VGmqxtSkcIl42jbY74o5DF7gWNjgTP1sH7RTz6p/ef/m8AAAD//w==",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

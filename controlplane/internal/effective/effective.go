@@ -1,0 +1,92 @@
+// Package effective owns the answer to what the policy ladder comes to for a
+// key or a workspace: it reads what would be published now and resolves it with
+// the function that live traffic is resolved with. It knows nothing of SQL or
+// HTTP.
+package effective
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/routing"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/txn"
+	"github.com/signalbox-dev/signalbox/shared/catalog"
+	"github.com/signalbox-dev/signalbox/shared/decide"
+	"github.com/signalbox-dev/signalbox/shared/fault"
+	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/policy"
+)
+
+// Policies compiles committed policy. It is called inside a transaction of ws.
+type Policies interface {
+	Policy(ctx context.Context, ws id.Workspace) (policy.Snapshot, error)
+}
+
+// Keys reads keys. It is called inside a transaction of ws.
+type Keys interface {
+	// Get fails with not_found.
+	Get(ctx context.Context, ws id.Workspace, key id.Key) (apikey.Key, error)
+}
+
+// Deps are what a Service works with.
+type Deps struct {
+	Runner   txn.Runner
+	Policies Policies
+	Keys     Keys
+	Source   routing.Source
+}
+
+// Service resolves. Its failures are not_found and unavailable.
+type Service struct{ d Deps }
+
+// NewService returns a Service over d.
+func NewService(d Deps) *Service { return &Service{d: d} }
+
+// Resolved is what holds at a revision.
+type Resolved struct {
+	decide.Effective
+	Revision int64 // of the workspace; its publication may be on its way yet
+	// Refusal is what every request would get for the ladder alone; nil: none.
+	Refusal *fault.Error
+	// Profiles are the routing profiles of the rungs that have one, by the
+	// names of the rungs.
+	Profiles map[string]id.Profile
+}
+
+// Resolve is what holds for a request of the key that says nothing itself, or,
+// for the zero id, for the workspace's part of it.
+func (s *Service) Resolve(ctx context.Context, ws id.Workspace, key id.Key) (Resolved, error) {
+	var snapshot policy.Snapshot
+	var document policy.Key
+	err := s.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {
+		if snapshot, err = s.d.Policies.Policy(ctx, ws); err != nil || key.IsZero() {
+			return err
+		}
+		k, err := s.d.Keys.Get(ctx, ws, key)
+		document = apikey.Document(k)
+		return err
+	})
+	if err != nil {
+		return Resolved{}, err
+	}
+	view, err := policy.Compile(snapshot)
+	if err != nil {
+		return Resolved{}, fmt.Errorf("resolve the policy: %w", err)
+	}
+	offered, err := catalog.Compile(s.d.Source.Catalog())
+	if err != nil {
+		return Resolved{}, fmt.Errorf("read the offered catalog: %w", err)
+	}
+	facts := decide.KeyFacts{
+		ID: document.ID, Profile: document.Profile, Department: document.Department, Models: document.Models, Scopes: document.Scopes,
+	}
+	r := Resolved{Revision: snapshot.Revision, Profiles: make(map[string]id.Profile)}
+	r.Effective, r.Refusal = decide.ResolveEffective(view, offered, facts)
+	r.Profiles[decide.RungWorkspaceProfile.String()] = snapshot.Profile
+	if d, ok := view.Department(facts.Department); ok {
+		r.Profiles[decide.RungDepartment.String()] = d.Profile
+	}
+	r.Profiles[decide.RungKey.String()] = facts.Profile
+	return r, nil
+}

@@ -1,0 +1,140 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/department"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
+	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/policy"
+)
+
+type departmentRow struct {
+	ID               uuid.UUID  `gorm:"column:id;primaryKey"`
+	WorkspaceID      uuid.UUID  `gorm:"column:workspace_id"`
+	Name             string     `gorm:"column:name"`
+	RoutingProfileID *uuid.UUID `gorm:"column:routing_profile_id"`
+	Version          int64      `gorm:"column:version"`
+	CreatedAt        time.Time  `gorm:"column:created_at;autoCreateTime:false"`
+	UpdatedAt        time.Time  `gorm:"column:updated_at;autoUpdateTime:false"`
+}
+
+func (departmentRow) TableName() string { return "departments" }
+
+func departmentRowOf(d department.Department) departmentRow {
+	return departmentRow{
+		ID: d.ID.UUID(), WorkspaceID: d.Workspace.UUID(), Name: d.Name, RoutingProfileID: uuidPtr(d.Profile.UUID()),
+		Version: d.Version, CreatedAt: d.CreatedAt, UpdatedAt: d.UpdatedAt,
+	}
+}
+
+func (r departmentRow) department() department.Department {
+	return department.Department{
+		ID: id.FromUUID[id.DepartmentKind](r.ID), Workspace: id.FromUUID[id.WorkspaceKind](r.WorkspaceID), Name: r.Name,
+		Profile: id.FromUUID[id.ProfileKind](uuidOf(r.RoutingProfileID)),
+		Version: r.Version, CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(),
+	}
+}
+
+// changeable are the columns that an update writes.
+func (r departmentRow) changeable() map[string]any {
+	return map[string]any{
+		"name": r.Name, "routing_profile_id": r.RoutingProfileID, "version": r.Version, "updated_at": r.UpdatedAt,
+	}
+}
+
+// DepartmentStore keeps departments.
+type DepartmentStore struct{}
+
+// NewDepartmentStore returns a store that works in the transaction of its context.
+func NewDepartmentStore() *DepartmentStore { return &DepartmentStore{} }
+
+// Create implements department.Store.
+func (*DepartmentStore) Create(ctx context.Context, ws id.Workspace, d department.Department) error {
+	row := departmentRowOf(d)
+	return translate(tenant(ctx, ws).Create(&row).Error, "create a department")
+}
+
+// Get implements department.Store.
+func (*DepartmentStore) Get(ctx context.Context, ws id.Workspace, d id.Department) (department.Department, error) {
+	var row departmentRow
+	err := scoped(ctx, ws).Where("id = ?", d.UUID()).Take(&row).Error
+	return row.department(), translate(err, "read a department")
+}
+
+// List implements department.Store.
+func (*DepartmentStore) List(ctx context.Context, ws id.Workspace, q page.Query, f department.Filter) (page.Result[department.Department], error) {
+	own := scoped(ctx, ws)
+	if f.Name != "" {
+		own = own.Where("lower(name) = lower(?)", f.Name)
+	}
+	db, err := newestFirst(own, "id", q)
+	if err != nil {
+		return page.Result[department.Department]{}, err
+	}
+	var rows []departmentRow
+	if err := db.Find(&rows).Error; err != nil {
+		return page.Result[department.Department]{}, translate(err, "list departments")
+	}
+	return cut(rows, q, func(r departmentRow) uuid.UUID { return r.ID }, departmentRow.department), nil
+}
+
+// Count implements department.Store.
+func (*DepartmentStore) Count(ctx context.Context, ws id.Workspace) (int, error) {
+	var n int64
+	err := scoped(ctx, ws).Model(&departmentRow{}).Count(&n).Error
+	return int(n), translate(err, "count departments")
+}
+
+// Update implements department.Store.
+func (*DepartmentStore) Update(ctx context.Context, ws id.Workspace, d department.Department) error {
+	row := departmentRowOf(d)
+	own := scoped(ctx, ws).Model(&departmentRow{}).Where("id = ?", row.ID)
+	done := own.Session(fresh).Where("version = ?", d.Version-1).Updates(row.changeable())
+	return versioned(done, own.Session(fresh), "update a department")
+}
+
+// Delete implements department.Store.
+func (*DepartmentStore) Delete(ctx context.Context, ws id.Workspace, d id.Department) error {
+	if err := release(ctx, ws, "department_id", d.UUID()); err != nil {
+		return err
+	}
+	return changed(scoped(ctx, ws).Where("id = ?", d.UUID()).Delete(&departmentRow{}), "delete a department")
+}
+
+// Members implements department.Store.
+func (*DepartmentStore) Members(ctx context.Context, ws id.Workspace, d id.Department) (department.Members, error) {
+	var m department.Members
+	own := scoped(ctx, ws).Model(&apiKeyRow{}).Where("department_id = ? AND status <> 'revoked'", d.UUID())
+	more, err := named(own, department.MaxMembers, &m.Keys)
+	m.More = more
+	return m, err
+}
+
+// Bindable implements apikey.Departments.
+func (*DepartmentStore) Bindable(ctx context.Context, ws id.Workspace, d id.Department) error {
+	return present(scoped(ctx, ws).Model(&departmentRow{}).Where("id = ?", d.UUID()), "department")
+}
+
+// publishedDepartments are all of the workspace, in the order of their ids, for
+// the same reason as publishedProfiles.
+func publishedDepartments(ctx context.Context, ws id.Workspace) ([]policy.Department, error) {
+	var rows []departmentRow
+	if err := scoped(ctx, ws).Order("id").Find(&rows).Error; err != nil {
+		return nil, translate(err, "compile the departments")
+	}
+	var list []policy.Department
+	for _, r := range rows {
+		list = append(list, r.department().Published())
+	}
+	return list, nil
+}
+
+var (
+	_ department.Store   = (*DepartmentStore)(nil)
+	_ apikey.Departments = (*DepartmentStore)(nil)
+)

@@ -20,6 +20,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/health"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/surface/body"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/surface/facts"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/surface/jsonarray"
@@ -50,9 +51,11 @@ type Generations interface {
 	Generation(ws id.Workspace, request id.Request) ([]wire.UsageEvent, bool)
 }
 
-// Health has a frozen view of what is known of the endpoints.
+// Health has a frozen view of what is known of the endpoints, and what users
+// are told of one once there is enough of it.
 type Health interface {
 	View() decide.Health
+	Published(endpointID string) (health.Published, bool)
 }
 
 // Options are the limits of the edge.

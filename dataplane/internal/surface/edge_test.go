@@ -24,6 +24,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/health"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/surface"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/decide"
@@ -50,6 +51,8 @@ type world struct {
 	key   policy.Key
 	err   error
 	kept  surface.Kept
+
+	published map[string]health.Published // by endpoint
 }
 
 func (w *world) Serve(ctx context.Context, c call.Call, s call.Sink) {
@@ -86,6 +89,11 @@ func (w *world) Access(_ context.Context, _ call.Call, _ call.Principal, status 
 
 func (w *world) Generation(id.Workspace, id.Request) ([]wire.UsageEvent, bool) { return nil, false }
 func (w *world) View() decide.Health                                           { return noHealth{} }
+
+func (w *world) Published(endpointID string) (health.Published, bool) {
+	p, ok := w.published[endpointID]
+	return p, ok
+}
 
 type noHealth struct{}
 
@@ -420,7 +428,21 @@ func TestModels(t *testing.T) {
 	require.Equal(t, "acme/a", get("/v1/models/acme/a")["id"])
 	require.Equal(t, "acme/a", get("/v1/models/acme%2Fa")["id"])
 	require.Equal(t, "acme/a", get("/v1/models/a-latest")["id"])
-	require.Len(t, get("/v1/models/acme/a/endpoints")["data"].(map[string]any)["endpoints"], 1)
+	endpoints := func() map[string]any {
+		list := get("/v1/models/acme/a/endpoints")["data"].(map[string]any)["endpoints"].([]any)
+		require.Len(t, list, 1)
+		return list[0].(map[string]any)
+	}
+	quiet := endpoints()
+	require.Contains(t, quiet, "health")
+	require.Nil(t, quiet["health"], "too few requests to tell")
+	w.published = map[string]health.Published{quiet["id"].(string): {
+		Requests: 150, Uptime: 0.98765, Errors: 0.01, RateLimited: 0.2, GeoBlocked: 0.0004, FirstByte: 420 * time.Millisecond, State: health.Cooling,
+	}}
+	require.Equal(t, map[string]any{
+		"requests": 150.0, "uptime": 0.9877, "error_share": 0.01, "rate_limited_share": 0.2, "geo_blocked_share": 0.0004,
+		"first_byte_ms": 420.0, "tokens_per_second": nil, "state": "cooling",
+	}, endpoints()["health"])
 	require.Equal(t, 404, send(t, http.MethodGet, url+"/v1/models/acme/hidden", nil, "x-api-key", key).status)
 	require.Len(t, get("/v1/providers")["data"], 1)
 	require.Equal(t, []any{}, get("/v1/key")["data"].(map[string]any)["limits"])

@@ -60,6 +60,7 @@ type endpointView struct {
 	Surfaces   []catalog.Surface `json:"surfaces"`
 	Channel    catalog.Channel   `json:"channel"`
 	Derank     int               `json:"derank,omitempty"`
+	Health     *healthView       `json:"health"` // null: too few requests to tell
 }
 
 func (e *Edge) listModels(a asked) (any, error) {
@@ -200,6 +201,9 @@ func (a asked) endpoint(m *catalog.Model, o catalog.Offer) endpointView {
 		ID: ep.ID, Provider: o.Provider.Slug, Region: ep.Region, Price: priceOf(ep.Price),
 		Context: ep.Context, MaxOutput: ep.MaxOutput, Parameters: list(ep.Parameters), Channel: ep.Channel, Derank: ep.Derank,
 		Surfaces: list(slices.DeleteFunc(on, func(s catalog.Surface) bool { return !decide.Serves(&o, s) })),
+	}
+	if known, ok := a.health.Published(ep.ID); ok {
+		v.Health = healthOf(known)
 	}
 	if v.Context == 0 {
 		v.Context = m.Context

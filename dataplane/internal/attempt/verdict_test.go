@@ -29,3 +29,27 @@ func TestVerdictOfTheWorkspacesOwnCredential(t *testing.T) {
 		require.Equal(t, want, attempt.VerdictOf(class, true), class)
 	}
 }
+
+// TestVerdictOfEveryStatus is the specification's list: what counts against
+// uptime, what is counted apart, and what says nothing of the endpoint.
+func TestVerdictOfEveryStatus(t *testing.T) {
+	for status := 300; status < 1000; status++ {
+		want, own := health.Neutral, health.Neutral
+		switch {
+		case status == 401, status == 402, status == 403, status == 404, status == 407:
+			want, own = health.Failed, health.Refused
+		case status == 429:
+			want, own = health.RateLimited, health.RateLimited
+		case status == 408, status >= 500, status < 400:
+			want, own = health.Failed, health.Failed
+		}
+		for _, body := range []string{"", `{"error":{"message":"no"}}`, "<html>"} {
+			class := upstream.Refused(status, 0, []byte(body)).Class
+			require.Equal(t, want, attempt.VerdictOf(class, false), "%d %s", status, body)
+			require.Equal(t, own, attempt.VerdictOf(class, true), "%d %s with the workspace's own credential", status, body)
+		}
+	}
+	place := upstream.Refused(403, 0, []byte(`{"error":{"code":"unsupported_country_region_territory","message":"Country, region, or territory not supported"}}`)).Class
+	require.Equal(t, health.GeoBlocked, attempt.VerdictOf(place, false))
+	require.Equal(t, health.GeoBlocked, attempt.VerdictOf(place, true), "a place is nobody's key")
+}

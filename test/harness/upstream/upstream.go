@@ -84,7 +84,7 @@ const author = "sim"
 func Terms() []string {
 	return []string{
 		"status-400", "status-401", "status-403", "status-404", "status-413", "status-422", "status-500",
-		"status-503", "status-529", "status-429-retry-7", "status-500-times-1", "status-500-times-2",
+		"status-503", "status-529", "status-429-retry-7", "status-429-retry-600", "status-500-times-1", "status-500-times-2",
 		"reset", "hang", "hang-3", "cut", "cut-3", "garbage", "malformed-2", "error-first", "error-mid",
 		"no-usage", "no-done", "html", "gzip", "redirect", "short", "stale", "crlf", "nospace", "comments",
 		"trickle", "long-200", "long-3000", "latency-300ms", "tps-50", "crlf-nospace-comments",

@@ -142,11 +142,11 @@ func (e *endpoint) trip(now time.Duration, failed bool) {
 }
 
 // summarize works out what routing reads.
-func (e *endpoint) summarize(now time.Duration) {
+func (e *endpoint) summarize(now time.Duration, sluggish bool) {
 	e.advance(now)
 	all, fresh := e.sum(buckets), e.sum(recent)
 	timed := fresh
-	if fresh.answered <= decide.FewRecent {
+	if fresh.answered <= decide.FewRecent || sluggish {
 		timed = all
 	}
 	h := decide.EndpointHealth{

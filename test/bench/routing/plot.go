@@ -55,7 +55,7 @@ func (s *simulation) plotShares(results []result, file string) error {
 			}
 			line.Color, line.Width = colors[provider], vg.Points(1.3)
 			p.Add(line)
-			if i == 1 { // the first panel has the events' names there
+			if i == 2 { // the first panel has the events' names there, the next its lines
 				p.Legend.Add(name, line)
 			}
 		}

@@ -25,9 +25,11 @@ const (
 	latency    = "least latency"
 	price      = "lowest price"
 	oracle     = "oracle"
+	// sluggish is balanced with times of half an hour where there are recent ones.
+	sluggish = "balanced, half-hour times"
 )
 
-func policies() []string { return []string{balanced, roundRobin, latency, price, oracle} }
+func policies() []string { return []string{balanced, sluggish, roundRobin, latency, price, oracle} }
 
 func (s *simulation) chooser(name string) chooser {
 	switch name {

@@ -82,7 +82,7 @@ func (s *simulation) run(name string) result {
 		if now := q.at.Truncate(time.Second); now != second {
 			second = now
 			for _, e := range v.endpoints {
-				e.summarize(now)
+				e.summarize(now, name == sluggish)
 			}
 		}
 		v.now, v.seed = q.at, q.seed

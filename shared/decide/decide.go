@@ -31,6 +31,7 @@ func Decide(in Input) Plan {
 	if refusal != nil {
 		return d.refuse(refusal, StageNone)
 	}
+	d.recordMode(links[0].name)
 	return d.walk(links)
 }
 

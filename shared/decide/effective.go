@@ -69,6 +69,7 @@ func (d *decision) effective() Effective {
 	if len(out.Regions) > 0 {
 		out.Routing.Provider.Region = out.Regions[0]
 	}
+	d.recordMode(out.Routing.DefaultModel)
 	d.platformFields()
 	out.Fields = d.plan.Record.Policy
 	return out

@@ -15,12 +15,11 @@ const maxPolicyBytes = 3 << 10
 // fieldBase is an upper estimate of a field's JSON beside its texts.
 const fieldBase = 40
 
-// recordLadder writes the fields that some rung sets, and the mode always. A
+// recordLadder writes the fields that some rung sets; recordMode adds the mode. A
 // restriction is there once for each rung that lists something, a demand once,
 // by the widest.
 func (d *decision) recordLadder() {
 	p, have := &d.prefer, &d.restrictions
-	d.recordMode()
 	if c := &p.listed; len(c.value.providers) > 0 {
 		d.fieldSlugs("provider.order", c.rung, c.value.providers)
 	}
@@ -65,12 +64,11 @@ func (d *decision) recordLadder() {
 	}
 }
 
-// recordMode writes how the first model's candidates are ordered.
-func (d *decision) recordMode() {
-	first := d.in.Facts.Model
-	if first == "" && d.in.Conversation.Model == "" {
-		first = d.prefer.defaultModel.value
-	}
+// recordMode writes, before the other fields, how the candidates of the first
+// model are ordered, whose name may end in a suffix.
+func (d *decision) recordMode(first string) {
+	others := d.plan.Record.Policy
+	d.plan.Record.Policy = nil
 	name, _ := ParseName(first)
 	c := d.prefer.order
 	switch {
@@ -83,6 +81,7 @@ func (d *decision) recordMode() {
 	default:
 		d.field("routing_mode", RungPlatform, string(policy.Balanced))
 	}
+	d.plan.Record.Policy = append(d.plan.Record.Policy, others...)
 }
 
 // field adds a resolved field. Values come from configuration and requests:

@@ -376,3 +376,26 @@ func TestLongLaddersFitTheRecord(t *testing.T) {
 	require.NotEmpty(t, r.Candidates)
 	require.Zero(t, r.Truncated)
 }
+
+// TestTheModeIsOfTheFirstModelOfTheChain, whoever names it.
+func TestTheModeIsOfTheFirstModelOfTheChain(t *testing.T) {
+	w := newWorld()
+	w.settings.ModelsWithoutModel, w.settings.DefaultModel = policy.ModelsUseFirst, "acme/big:cheap"
+	for models, want := range map[string][2]string{
+		"acme/small:fast": {"suffix", "latency"}, "acme/small": {"platform", "balanced"}, "": {"suffix", "price"},
+	} {
+		f := decide.Facts{}
+		if models != "" {
+			f.Models = []string{models}
+		}
+		rung, value := fieldOf(t, w.decide(t, f).Record.Policy, "routing_mode")
+		require.Equal(t, want, [2]string{rung, value}, models)
+	}
+}
+
+// TestRegionsAreComparedWithoutCase, whoever wrote them.
+func TestRegionsAreComparedWithoutCase(t *testing.T) {
+	w := newWorld()
+	w.rungs = map[decide.Rung]policy.Routing{decide.RungKey: prefers(policy.Preferences{Region: "EU"})}
+	require.Equal(t, []string{north}, order(w.decide(t, decide.Facts{Model: "acme/small"})))
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/fault"
@@ -107,7 +108,7 @@ func (d *decision) restrict(r *rung) (refusal *fault.Error) {
 		}
 	}
 	if p.Region != "" {
-		have.regions = append(have.regions, regionOf{r.name, p.Region})
+		have.regions = append(have.regions, regionOf{r.name, strings.ToLower(p.Region)})
 	}
 	demand(&have.zdr, p.RequireZDR, r.name)
 	demand(&have.noTraining, p.DenyTraining, r.name)

@@ -15,7 +15,7 @@ func (d *decision) ruleOf(m *catalog.Model) *catalog.CompiledRule {
 	}
 	rules := d.in.Catalog.Rules(m)
 	for i := range rules {
-		if rules[i].Matches(ruleFacts{d: d, model: m}) {
+		if rules[i].Matches(ruleFacts{in: d.in, model: m}) {
 			return &rules[i]
 		}
 	}
@@ -24,7 +24,7 @@ func (d *decision) ruleOf(m *catalog.Model) *catalog.CompiledRule {
 
 // ruleFacts is what the rules of a model may look at.
 type ruleFacts struct {
-	d     *decision
+	in    *Input
 	model *catalog.Model
 }
 
@@ -34,11 +34,11 @@ func (f ruleFacts) Look(s condition.Source, path string) []condition.Value {
 	case condition.Model:
 		return []condition.Value{condition.Text(f.model.ID)}
 	case condition.WorkspaceTag:
-		return textsOf(f.d.in.Policy.Tags())
+		return textsOf(f.in.Policy.Tags())
 	case condition.KeyScope:
-		return textsOf(f.d.in.Facts.Key.Scopes)
+		return textsOf(f.in.Facts.Key.Scopes)
 	case condition.Metadata:
-		if found, there := f.d.in.Facts.Metadata[path]; there {
+		if found, there := f.in.Facts.Metadata[path]; there {
 			if v, ok := condition.Of(found); ok {
 				return []condition.Value{v}
 			}

@@ -43,6 +43,7 @@ type services struct {
 	settings   *settings.Service
 	byok       *byok.Service
 	keyring    *seal.Keyring
+	mutator    *deploy.Mutator
 	profiles   *profile.Service
 	audit      *audit.Log
 }
@@ -95,7 +96,7 @@ func openServices(t *testing.T) *services {
 			Runner: runner, Store: NewBYOKStore(), Directory: NewBYOKStore(), Mutator: mutator, Sealer: keyring, Providers: providers{},
 			IDs: testIDs, Now: c.now,
 		}),
-		keyring: keyring,
+		keyring: keyring, mutator: mutator,
 		settings: settings.NewService(settings.Deps{
 			Runner: runner, Store: NewSettingsStore(), Mutator: mutator, Profiles: NewProfileStore(), Checker: checker, Now: c.now,
 		}),

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/api"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
@@ -67,6 +68,7 @@ type App struct {
 	consumer  *usage.Consumer
 	keeper    *usage.Keeper
 	sweeper   *idempotency.Sweeper
+	resealer  *byok.Resealer
 	api       *api.Server
 }
 
@@ -129,6 +131,7 @@ func (a *App) wire(context.Context) error {
 	mutator := deploy.New(runner, publications, events, ids, now)
 	keyStore, managementKeyStore, settingsStore := postgres.NewAPIKeyStore(), postgres.NewManagementKeyStore(), postgres.NewSettingsStore()
 	byokStore := postgres.NewBYOKStore()
+	a.resealer = a.newResealer(keyring, byokStore, mutator)
 	ladder := a.ladder(mutator, ids, source.Current())
 	records := postgres.NewUsageStore(a.db, now)
 	claims := postgres.NewIdempotencyStore(a.db, ids, now)
@@ -149,9 +152,7 @@ func (a *App) wire(context.Context) error {
 	a.keeper = usage.NewKeeper(records, now, log)
 	a.sweeper = idempotency.NewSweeper(claims, log)
 
-	metrics := telemetry.NewRegistry("controlplane", a.deps.Version)
-	metrics.MustRegister(a.consumer, a.keeper)
-	metrics.MustRegister(publisherMetrics(a.publisher)...)
+	metrics := a.metrics()
 	a.api, err = api.New(api.Services{
 		Workspaces: workspace.NewService(workspace.Deps{
 			Runner: runner, System: system, Store: postgres.NewWorkspaceStore(), Directory: postgres.NewWorkspaceDirectory(),
@@ -182,10 +183,24 @@ func (a *App) wire(context.Context) error {
 	return err
 }
 
+func (a *App) metrics() *prometheus.Registry {
+	registry := telemetry.NewRegistry("controlplane", a.deps.Version)
+	registry.MustRegister(a.consumer, a.keeper)
+	registry.MustRegister(publisherMetrics(a.publisher)...)
+	return registry
+}
+
+func (a *App) newResealer(keyring byok.Keyring, store *postgres.BYOKStore, mutator *deploy.Mutator) *byok.Resealer {
+	return byok.NewResealer(byok.ResealerDeps{
+		System: a.db.System(), Seals: postgres.NewBYOKSeals(), Store: store, Directory: store, Mutator: mutator,
+		Keyring: keyring, Now: a.deps.Now, Log: a.deps.Log,
+	})
+}
+
 // offer builds the catalog, with what seals provider keys, which is nil when
 // there is no keyring.
-func (a *App) offer() (byok.Sealer, *offer.Offer, error) {
-	var sealer byok.Sealer
+func (a *App) offer() (byok.Keyring, *offer.Offer, error) {
+	var sealer byok.Keyring
 	if a.cfg.KeyringFile != "" {
 		keyring, err := seal.LoadFile(a.cfg.KeyringFile)
 		if err != nil {

@@ -79,7 +79,7 @@ gen: setup-test bin/oapi-codegen web/node_modules ## Regenerate code and referen
 	bin/oapi-codegen -config docs/api/server.cfg.yaml docs/api/management.yaml
 	bin/oapi-codegen -config docs/api/client.cfg.yaml docs/api/management.yaml
 	cd web && npm run --silent gen
-	go test -count=1 ./controlplane/internal/authz ./cmd/signalbox ./test/reference -run TestReference -update
+	go test -count=1 ./controlplane/internal/authz ./dataplane/internal/attempt ./cmd/signalbox ./test/reference -run TestReference -update
 
 .PHONY: gen-check
 gen-check: gen ## Fail when generated files differ from their sources

@@ -2,14 +2,20 @@ package app_test
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox-dev/signalbox/shared/decide"
+	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/wire"
 )
 
@@ -65,4 +71,50 @@ func TestAChainThatFailsAnswersOnce(t *testing.T) {
 	}
 	require.Equal(t, map[string]int{"acme/broken-fault-status-503": 502, "acme/broken-fault-status-429-retry-7": 429}, statuses)
 	require.Equal(t, "upstream_server_error", g.line(rid)["code"])
+}
+
+// What a killed gateway leaves on its disk in the middle of a chain has every
+// model that was begun once: those that the chain went past as they failed, the
+// one under way as unknown, and none that it had not come to.
+func TestAKilledGatewayAccountsForEachModelOnce(t *testing.T) {
+	p := newPlatform(t)
+	g := p.gateway()
+	body := `{"model":"acme/broken-fault-status-503","models":["acme/broken-fault-status-429-retry-7","acme/hang-fault-hang-2","acme/small"],` +
+		`"stream":true,"messages":[{"role":"user","content":"one two three four"}]}`
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, g.url+"/v1/chat/completions", strings.NewReader(body))
+	require.NoError(t, err)
+	request.Header.Set("Authorization", "Bearer "+p.token)
+	response, err := http.DefaultClient.Do(request)
+	require.NoError(t, err)
+	defer response.Body.Close()
+	require.Equal(t, http.StatusOK, response.StatusCode)
+	rid := response.Header.Get("x-signalbox-request-id")
+
+	// The third model answers and does not end. What is on disk now is what a
+	// process that is killed now leaves.
+	left := p.config()
+	require.NoError(t, os.CopyFS(filepath.Join(left.DataDir, "spool"), os.DirFS(filepath.Join(g.data, "spool"))))
+	p.start(left).awaitReady()
+	rows := map[id.Request]wire.UsageEvent{} // as the consumer has them: one for each id
+	require.Eventually(t, func() bool {
+		unknown := false
+		for _, e := range p.shipped(rid) {
+			rows[e.ID] = e
+			unknown = unknown || e.Outcome == wire.Unknown
+		}
+		return unknown
+	}, 10*time.Second, 20*time.Millisecond)
+	outcomes := map[string]wire.Outcome{}
+	for _, e := range rows {
+		require.NotContains(t, outcomes, e.DecidedModel, "twice")
+		outcomes[e.DecidedModel] = e.Outcome
+		require.Equal(t, e.ID == e.PrimaryID, e.DecidedModel == "acme/broken-fault-status-503")
+	}
+	require.Equal(t, map[string]wire.Outcome{
+		"acme/broken-fault-status-503":         wire.Failed,
+		"acme/broken-fault-status-429-retry-7": wire.Failed,
+		"acme/hang-fault-hang-2":               wire.Unknown,
+	}, outcomes)
 }

@@ -135,6 +135,7 @@ type gateway struct {
 	url  string
 	log  *transcript.Buffer
 	stop func() error
+	data string // its directory
 }
 
 func (p *platform) config() app.Config {
@@ -145,7 +146,7 @@ func (p *platform) config() app.Config {
 
 func (p *platform) start(cfg app.Config) *gateway {
 	p.t.Helper()
-	g := &gateway{t: p.t, log: &transcript.Buffer{}}
+	g := &gateway{t: p.t, log: &transcript.Buffer{}, data: cfg.DataDir}
 	var err error
 	g.app, err = app.New(p.t.Context(), cfg, app.Deps{Log: logging.Discard(), Now: time.Now, Version: "v1", AccessLog: g.log})
 	require.NoError(p.t, err)
@@ -248,33 +249,38 @@ func (g *gateway) line(requestID string) map[string]any {
 // events waits until the usage stream has the events of a request.
 func (p *platform) events(requestID string, n int) []wire.UsageEvent {
 	p.t.Helper()
-	conn := p.nats.Connect()
-	stream, err := conn.JetStream().Stream(p.t.Context(), wire.StreamUsage)
-	require.NoError(p.t, err)
 	var out []wire.UsageEvent
 	require.Eventually(p.t, func() bool {
-		out = nil
-		info, err := stream.Info(p.t.Context())
-		require.NoError(p.t, err)
-		for seq := info.State.FirstSeq; seq <= info.State.LastSeq && info.State.Msgs > 0; seq++ {
-			msg, err := stream.GetMsg(p.t.Context(), seq)
-			if err != nil {
-				continue
-			}
-			records := [][]byte{msg.Data}
-			if msg.Header.Get(wire.HeaderUsageBatch) != "" {
-				records, _ = wire.UsageRecords(msg.Data)
-			}
-			for _, record := range records {
-				var e wire.UsageEvent
-				if json.Unmarshal(record, &e) == nil && e.PrimaryID.String() == requestID {
-					out = append(out, e)
-				}
-			}
-		}
+		out = p.shipped(requestID)
 		return len(out) >= n
 	}, 10*time.Second, 20*time.Millisecond, "usage events of %s", requestID)
 	require.Len(p.t, out, n)
+	return out
+}
+
+// shipped are the events of a request that the usage stream has now.
+func (p *platform) shipped(requestID string) (out []wire.UsageEvent) {
+	p.t.Helper()
+	stream, err := p.nats.Connect().JetStream().Stream(p.t.Context(), wire.StreamUsage)
+	require.NoError(p.t, err)
+	info, err := stream.Info(p.t.Context())
+	require.NoError(p.t, err)
+	for seq := info.State.FirstSeq; seq <= info.State.LastSeq && info.State.Msgs > 0; seq++ {
+		msg, err := stream.GetMsg(p.t.Context(), seq)
+		if err != nil {
+			continue
+		}
+		records := [][]byte{msg.Data}
+		if msg.Header.Get(wire.HeaderUsageBatch) != "" {
+			records, _ = wire.UsageRecords(msg.Data)
+		}
+		for _, record := range records {
+			var e wire.UsageEvent
+			if json.Unmarshal(record, &e) == nil && e.PrimaryID.String() == requestID {
+				out = append(out, e)
+			}
+		}
+	}
 	return out
 }
 

@@ -21,13 +21,17 @@ type link struct {
 }
 
 // links are the names to try: the request's model, its models, then the
-// ladder's fallback models. Duplicates are left out.
+// ladder's fallback models. The dynamic route's own fallbacks take the place of
+// both. Duplicates are left out.
 func (d *decision) links() ([]link, *fault.Error) {
 	f, standing, fallbacks := &d.in.Facts, &d.prefer.defaultModel, &d.prefer.fallbackModels
 	if len(f.Models) > 0 {
 		if refusal := d.checkModels(); refusal != nil {
 			return nil, refusal
 		}
+	}
+	if f.Route != nil && f.Route.DefaultModel != "" {
+		return d.routed(), nil
 	}
 	links := make([]link, 0, 1+len(f.Models)+len(fallbacks.value))
 	session, pinned := "", false
@@ -48,12 +52,36 @@ func (d *decision) links() ([]link, *fault.Error) {
 		return nil, e
 	}
 	for _, name := range f.Models {
+		if fallbacks.rung == RungRoute && len(links) > 0 {
+			d.exclude1(clip(name), "", "model", reasonRouteFallbacks)
+			continue
+		}
 		links = addLink(links, name, RungRequest)
 	}
 	for _, name := range fallbacks.value {
 		links = addLink(links, name, fallbacks.rung)
 	}
 	return links, nil
+}
+
+// routed are the names to try when the key's dynamic route fixes the model.
+// Each model of the chain walks the route again, which would fix it to the same
+// one: every entry of the request's and of the ladder's counts as made. Only the
+// route's own fallbacks follow.
+func (d *decision) routed() []link {
+	f := &d.in.Facts
+	first := link{name: f.Route.DefaultModel, rung: RungRoute}
+	if f.Model != first.name {
+		first.reason = SwitchDynamicRoute
+	}
+	links := append(make([]link, 0, 1+len(f.Route.FallbackModels)), first)
+	for _, name := range f.Route.FallbackModels {
+		links = addLink(links, name, RungRoute)
+	}
+	for _, name := range f.Models {
+		d.exclude1(clip(name), "", "model", reasonRouteModel)
+	}
+	return links
 }
 
 func addLink(links []link, name string, rung Rung) []link {

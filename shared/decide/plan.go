@@ -10,7 +10,7 @@ import (
 // the refusal, and the record either way.
 type Plan struct {
 	Chain       []Step
-	Explicit    bool            // somebody wrote the chain out for this request: its models
+	Explicit    bool            // somebody wrote the chain out: the request's models, or its route's fallbacks
 	MaxAttempts int             // upstream calls over the whole chain
 	Timeouts    policy.Timeouts // as the ladder sets them; 0: the server's
 	Refusal     *fault.Error    // nil when there is something to try

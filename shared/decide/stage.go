@@ -60,6 +60,8 @@ const (
 	reasonSpared            = "byok_fallback_disabled"
 	reasonNoAddress         = "no_base_url"
 	reasonFallbacksOff      = "fallbacks_off"
+	reasonRouteModel        = "replaced_by_route"
+	reasonRouteFallbacks    = "replaced_by_route_fallbacks"
 	reasonAlreadyTried      = "already_in_chain"
 	reasonNoEndpoints       = "no_endpoints"
 	reasonUnresolvable      = "model_not_found"

@@ -20,3 +20,35 @@ func Talk(ctx context.Context, frames call.Frames, codec upstream.Codec) call.Fr
 // VerdictOf is what a class of failure means for health; own says that the
 // credential was the workspace's.
 func VerdictOf(class upstream.Class, own bool) health.Verdict { return rules[class].verdictOf(own) }
+
+// Rule is what follows from a class of failure, in the words of the reference.
+type Rule struct {
+	NextCredential, NextCandidate, Retry, NextModel, Submission string
+	Verdict                                                     health.Verdict
+}
+
+// RuleOf describes the rule of a class.
+func RuleOf(class upstream.Class) Rule {
+	yes := func(b bool) string {
+		if b {
+			return "yes"
+		}
+		return "–"
+	}
+	rule := rules[class]
+	out := Rule{
+		NextCredential: yes(rule.ofCredential), NextCandidate: yes(rule.moves), Retry: yes(rule.retry),
+		NextModel:  map[nextModel]string{modelNever: "–", modelNext: "yes", modelLarger: "larger window, written-out chain"}[rule.model],
+		Submission: "when the status was a 4xx or 503", Verdict: rule.verdict,
+	}
+	if rule.timeout {
+		out.Retry = "once"
+	}
+	if rule.untouched {
+		out.Submission = "yes"
+	}
+	if !rule.moves {
+		out.Submission = "–"
+	}
+	return out
+}

@@ -1,22 +1,35 @@
 package attempt_test
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/health"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/surface/envelope"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
+	"github.com/signalbox-dev/signalbox/shared/catalog"
+	"github.com/signalbox-dev/signalbox/shared/decide"
+	"github.com/signalbox-dev/signalbox/shared/fault"
 )
 
 // consequence is what the specification says of a class: whether the next
 // candidate is asked, whether the same provider may be asked again, what it
-// means for health, and the status that the caller would get.
+// means for the endpoint's health, and whether another model is. What the
+// classes of credentials and of windows add is below.
 type consequence struct {
 	moves, retries bool
 	health         health.Verdict
 	nextModel      bool
+}
+
+// ofCredentials are the classes after which the same endpoint is asked with its
+// next credential.
+var ofCredentials = []upstream.Class{
+	upstream.CredentialRejected, upstream.PaymentRequired, upstream.NotFound, upstream.RateLimited, upstream.CredentialFault,
 }
 
 var consequences = map[upstream.Class]consequence{
@@ -66,42 +79,126 @@ var consequences = map[upstream.Class]consequence{
 	upstream.Internal:        {true, false, health.Neutral, true},
 }
 
-func TestEveryClass(t *testing.T) {
+// every runs a test for each class, source of credentials, and chain that was
+// written out or not.
+func every(t *testing.T, test func(t *testing.T, class upstream.Class, use decide.CredentialUse, explicit bool)) {
+	t.Helper()
 	require.Len(t, consequences, len(upstream.Classes()), "a new class needs its consequences")
 	for _, class := range upstream.Classes() {
-		want, ok := consequences[class]
-		require.True(t, ok, class)
-		t.Run(string(class), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				w.model("acme/a", 0, "north", "south")
-				w.on("north", fail(class))
-				w.on("south", good(plainCall()))
-				_, records, _ := w.attempt(t.Context(), plainCall())
-				if want.moves {
-					require.Equal(t, []string{"north", "south"}, w.calls)
-				} else {
-					require.Equal(t, []string{"north"}, w.calls)
-				}
-				require.Equal(t, want.health, w.verdicts()[0])
-				require.Equal(t, string(class), records[0].Failure)
-				require.Equal(t, want.moves, records[0].Retryable)
-
-				w = newWorld(t)
-				w.model("acme/a", 0, "north")
-				w.retries(1)
-				w.on("north", fail(class), good(plainCall()))
-				w.attempt(t.Context(), plainCall())
-				require.Equal(t, want.retries, len(w.calls) == 2, "retry at the same provider")
-
-				w = newWorld(t)
-				w.model("acme/a", 0, "north")
-				w.model("acme/b", 0, "south")
-				w.on("north", fail(class))
-				w.on("south", good(plainCall()))
-				w.attempt(t.Context(), plainCall())
-				require.Equal(t, want.nextModel, len(w.calls) == 2, "next model")
-			})
-		})
+		require.Contains(t, consequences, class)
+		for _, use := range []decide.CredentialUse{managed, first, {Source: decide.CredentialNone}} {
+			for _, explicit := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s/%s/%t", class, use.Source, explicit), func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) { test(t, class, use, explicit) })
+				})
+			}
+		}
 	}
+}
+
+func TestWhoIsAskedNext(t *testing.T) {
+	every(t, func(t *testing.T, class upstream.Class, use decide.CredentialUse, explicit bool) {
+		want := consequences[class]
+		w := newWorld(t)
+		w.plan.Explicit = explicit
+		w.model("acme/a", 0, "north", "south")
+		w.credentials(use, second)
+		w.on("north", fail(class))
+		w.on("south", good(plainCall()))
+		_, records, _ := w.attempt(t.Context(), plainCall())
+		calls := []string{"north"}
+		if slices.Contains(ofCredentials, class) {
+			calls = append(calls, "north")
+			require.Equal(t, []decide.CredentialUse{use, second}, w.with[:2])
+		}
+		if want.moves {
+			calls = append(calls, "south")
+		}
+		require.Equal(t, calls, w.calls)
+		require.Equal(t, string(class), records[0].Failure)
+		require.Equal(t, want.moves, records[0].Retryable)
+		verdict := want.health
+		if use.Source == decide.CredentialBYOK && slices.Contains(ofCredentials, class) && verdict == health.Failed {
+			verdict = health.Refused
+		}
+		require.Equal(t, verdict, w.verdicts()[0])
+		require.Equal(t, use.ID, w.seen[0].Credential)
+	})
+}
+
+func TestWhatIsRetriedAtTheSameProvider(t *testing.T) {
+	every(t, func(t *testing.T, class upstream.Class, use decide.CredentialUse, explicit bool) {
+		w := newWorld(t)
+		w.plan.Explicit = explicit
+		w.model("acme/a", 0, "north")
+		w.credentials(use)
+		w.retries(3)
+		w.on("north", fail(class), fail(class), good(plainCall()))
+		w.attempt(t.Context(), plainCall())
+		want := 1
+		switch {
+		case timeouts[class]:
+			want = 2 // at most one retry after a timeout
+		case consequences[class].retries:
+			want = 3
+		}
+		require.Len(t, w.calls, want)
+	})
+}
+
+// timeouts are the classes in which time ran out.
+var timeouts = map[upstream.Class]bool{
+	upstream.ConnectTimeout: true, upstream.FirstByteTimeout: true, upstream.ReplyTimeout: true, upstream.StatusTimeout: true,
+}
+
+func TestWhichFailuresGoOnToAnotherModel(t *testing.T) {
+	five := []int{429, 500, 502, 503, 504}
+	every(t, func(t *testing.T, class upstream.Class, use decide.CredentialUse, explicit bool) {
+		for _, window := range []int64{0, 4000, 8000, 64000} {
+			w := newWorld(t)
+			w.plan.Explicit = explicit
+			w.model("acme/a", 8000, "north")
+			w.model("acme/b", window, "south")
+			w.credentials(use)
+			w.on("north", fail(class))
+			w.on("south", good(plainCall()))
+			w.attempt(t.Context(), plainCall())
+			want := consequences[class].nextModel || class == upstream.ContextLength && explicit && window > 8000
+			require.Equal(t, want, len(w.calls) == 2, "a window of %d", window)
+		}
+		// The rule is the status that the caller would get. That nobody could carry
+		// the content is no final status: nothing served the model. A job that may
+		// have been taken is not made again, whatever its status.
+		if class != upstream.CannotCarry && class != upstream.Unknown {
+			require.Equal(t, consequences[class].nextModel, slices.Contains(five, envelope.Status(upstream.Fail(class, nil).Fault)))
+		}
+	})
+}
+
+func TestWhichSubmissionsAreMadeAgain(t *testing.T) {
+	// What the specification names: no connection, no trust, and what failed on
+	// our side. A status says it for itself, and is not part of a class.
+	again := []upstream.Class{
+		upstream.DNSFailed, upstream.ConnectFailed, upstream.ConnectTimeout, upstream.TLSFailed,
+		upstream.CannotCarry, upstream.CredentialFault, upstream.Internal,
+	}
+	every(t, func(t *testing.T, class upstream.Class, use decide.CredentialUse, explicit bool) {
+		w := newWorld(t)
+		w.plan.Explicit = explicit
+		w.model("acme/a", 0, "north", "south")
+		w.model("acme/b", 0, "east")
+		w.credentials(use)
+		w.retries(1)
+		w.on("north", fail(class))
+		w.on("south", fail(class))
+		w.on("east", fail(class))
+		c := plainCall()
+		c.Surface = catalog.Videos
+		_, _, failure := w.attempt(t.Context(), c)
+		require.Equal(t, slices.Contains(again, class), len(w.calls) > 1)
+		if len(w.calls) == 1 && class != upstream.CallerGone {
+			require.Equal(t, fault.SubmissionUnknown, failure.Code)
+			require.False(t, failure.Retryable)
+		}
+	})
 }

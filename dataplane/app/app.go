@@ -20,6 +20,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/attempt"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/auth"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/classifier"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/feed"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/health"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/health/exchange"
@@ -153,7 +154,8 @@ func (a *App) wire(context.Context) error {
 	}, a.cfg.limits())
 	line := pipeline.New(pipeline.Steps{
 		Auth: auth.New(keys, now), Policies: a.policies, Catalogs: a.policies, Objects: names, Health: known, Decide: decide.Decide,
-		Admit: limits.NewOpen(), Begin: recorder, Attempt: runner, Deliver: stream.New(), Record: recorder, Access: recorder,
+		Classify: classifier.New(classifier.Options{Model: a.cfg.Auto.ClassifierModel, Timeout: a.cfg.Auto.ClassifierTimeout, IDs: ids}),
+		Admit:    limits.NewOpen(), Begin: recorder, Attempt: runner, Deliver: stream.New(), Record: recorder, Access: recorder,
 		Status: StatusOf,
 	}, now, rand.Uint64, ids)
 	edge := surface.Deps{Pipeline: line, Access: recorder, Generations: recent, Health: known, Kept: names, IDs: ids, Now: now, Log: log}

@@ -6,8 +6,11 @@ import (
 	"time"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/attempt"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/classifier"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/surface"
+	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/config"
+	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/logging"
 	"github.com/signalbox-dev/signalbox/shared/natsconn"
 	"github.com/signalbox-dev/signalbox/shared/telemetry"
@@ -41,6 +44,7 @@ type Config struct {
 	NATS      NATS             `mapstructure:"nats"`
 	HTTP      HTTP             `mapstructure:"http"`
 	Upstream  Upstream         `mapstructure:"upstream"`
+	Auto      Auto             `mapstructure:"auto"`
 	Log       logging.Config   `mapstructure:"log"`
 	Telemetry telemetry.Config `mapstructure:"telemetry"`
 }
@@ -76,6 +80,17 @@ type Upstream struct {
 	Session      time.Duration `mapstructure:"session"`        // a two-way conversation
 }
 
+// Auto is how the requests of signalbox/auto are classified.
+type Auto struct {
+	// ClassifierModel is the model that is asked what kind of work a request is,
+	// as a request would name it. Empty: the cheapest suitable one of the
+	// catalog. "off": none is asked, and the gateway's own rules decide.
+	ClassifierModel string `mapstructure:"classifier_model"`
+	// ClassifierTimeout is how long a request waits for it; then the gateway's
+	// own rules decide.
+	ClassifierTimeout time.Duration `mapstructure:"classifier_timeout"`
+}
+
 // Default is a gateway beside a NATS server on the same machine.
 func Default() Config {
 	edge, limits := surface.DefaultOptions(), attempt.DefaultLimits()
@@ -94,6 +109,7 @@ func Default() Config {
 			FirstByte: limits.FirstByte, FirstByteMax: limits.FirstByteMax, Reply: limits.Reply, Idle: limits.Idle, Request: limits.Request,
 			Session: limits.Session,
 		},
+		Auto:      Auto{ClassifierTimeout: 800 * time.Millisecond},
 		Log:       logging.Default(),
 		Telemetry: telemetry.Default(),
 	}
@@ -126,10 +142,22 @@ func (c Config) Validate() error {
 	checks.Positive("upstream.idle", c.Upstream.Idle)
 	checks.Positive("upstream.request", c.Upstream.Request)
 	checks.Positive("upstream.session", c.Upstream.Session)
+	checks.Positive("auto.classifier_timeout", c.Auto.ClassifierTimeout)
+	checks.Want(c.Auto.named(), "auto.classifier_model", `a model's name, "off", or nothing`)
 	checks.Under("nats", c.NATS.Validate())
 	checks.Under("log", c.Log.Validate())
 	checks.Under("telemetry", c.Telemetry.Validate())
 	return checks.Err()
+}
+
+// named reports whether the classifier can be a model: signalbox's own choosers
+// would have to classify in turn, or choose anew each time.
+func (a Auto) named() bool {
+	if a.ClassifierModel == "" || a.ClassifierModel == classifier.Off {
+		return true
+	}
+	name, refusal := decide.ParseName(a.ClassifierModel)
+	return refusal == nil && name.Preset == "" && name.Model != catalog.AutoModel && name.Model != catalog.FreeModel
 }
 
 func (c Config) edge() surface.Options {

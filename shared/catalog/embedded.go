@@ -20,6 +20,11 @@ import (
 //go:embed supplement.yaml
 var supplement []byte
 
+// benchmarks are what independent measurements say of models, in the same form.
+//
+//go:embed benchmarks.yaml
+var benchmarks []byte
+
 // Dropped is a listing of the library that has no place in the catalog.
 type Dropped struct {
 	Provider string
@@ -29,14 +34,21 @@ type Dropped struct {
 
 // Embedded is the catalog that the product comes with: the library's
 // listings, brought together so that one canonical model has all its
-// endpoints, with the kept supplement laid over. It has no credentials.
+// endpoints, with the kept supplement and benchmarks laid over. It has no
+// credentials.
 func Embedded() (Catalog, error) {
 	base, _ := listings()
-	over, _, err := Load(bytes.NewReader(supplement), "supplement.yaml", func(string) (string, bool) { return "", false })
-	if err != nil {
-		return Catalog{}, fmt.Errorf("embedded catalog: %w", err)
+	for _, kept := range []struct {
+		name string
+		text []byte
+	}{{"supplement.yaml", supplement}, {"benchmarks.yaml", benchmarks}} {
+		over, _, err := Load(bytes.NewReader(kept.text), kept.name, func(string) (string, bool) { return "", false })
+		if err != nil {
+			return Catalog{}, fmt.Errorf("embedded catalog: %w", err)
+		}
+		base = Merge(base, over)
 	}
-	return Merge(base, over), nil
+	return base, nil
 }
 
 // EmbeddedDropped is the report of what the embedded catalog leaves out.

@@ -72,6 +72,13 @@ func (d *decision) bound() {
 		size -= factorsSize(c.Factors[counted:])
 		c.Factors = c.Factors[:counted]
 	}
+	for size > maxDecidedBytes {
+		saved := r.Auto.shrink()
+		if saved == 0 {
+			break
+		}
+		size, r.Truncated = size-saved, r.Truncated+1
+	}
 	for i := len(r.Candidates) - 1; i > 0 && size > maxDecidedBytes; i-- {
 		size -= factorsSize(r.Candidates[i].Factors)
 		r.Candidates[i].Factors = nil
@@ -178,7 +185,7 @@ func fixedSize(r *Record) int {
 	for _, text := range r.Degraded {
 		size += 3 + len(text)
 	}
-	return size
+	return size + r.Auto.size()
 }
 
 // Encode writes the record within MaxRecordBytes. What Decide wrote fits
@@ -205,6 +212,10 @@ func (r *Record) shrink() bool {
 		r.Exclusions = r.Exclusions[:halve(len(r.Exclusions))]
 	case len(r.Candidates) > 0:
 		r.Candidates = r.Candidates[:halve(len(r.Candidates))]
+	case r.Auto != nil && len(r.Auto.Candidates) > 1:
+		shorter := *r.Auto
+		shorter.Candidates = shorter.Candidates[:halve(len(shorter.Candidates))]
+		r.Auto = &shorter
 	case len(r.Attempts) > 1:
 		r.Attempts = r.Attempts[:halve(len(r.Attempts))]
 	case len(r.Limits) > 0:

@@ -29,6 +29,9 @@ func (d *decision) links() ([]link, *fault.Error) {
 			return nil, refusal
 		}
 	}
+	if f.Child {
+		return []link{{name: f.Model, rung: RungRequest}}, nil
+	}
 	links := make([]link, 0, 1+len(f.Models)+len(fallbacks.value))
 	session, pinned := "", false
 	if f.Model == "" && len(f.Models) == 0 {

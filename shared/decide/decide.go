@@ -83,9 +83,16 @@ func (d *decision) walk(links []link) Plan {
 			d.exclude1(clip(links[i].name), "", "model", unresolved(refusal))
 			continue
 		}
+		if t.anyAuto && i > 0 {
+			d.exclude1(catalog.AutoModel, "", "model", reasonAutoFallback)
+			continue
+		}
 		before := len(d.plan.Chain)
 		rule := d.ruleOf(t.model)
 		refusal, stage := d.serve(t, rule, limit)
+		if d.plan.NeedsClassification {
+			return d.plan
+		}
 		if refusal != nil && i == 0 {
 			first, firstStage = refusal, stage
 		}
@@ -117,6 +124,8 @@ func (d *decision) serve(t target, rule *catalog.CompiledRule, limit int) (*faul
 	switch {
 	case t.anyFree:
 		return d.serveFree(&t, limit)
+	case t.anyAuto:
+		return d.serveAuto(&t, limit)
 	case rule != nil:
 		return d.serveRule(&t, rule, limit)
 	}
@@ -206,7 +215,11 @@ func (d *decision) decided(l link, t target) {
 	r.DecidedProvider = step.Candidates[0].Provider.Slug
 	r.DecidedUpstream = step.Candidates[0].Endpoint.ID
 	r.SwitchReason = l.reason
-	if l.reason == "" && t.providerAlias {
+	switch {
+	case l.reason != "":
+	case t.anyAuto:
+		r.SwitchReason = SwitchAuto
+	case t.providerAlias:
 		r.SwitchReason = SwitchProviderAlias
 	}
 	if d.ruledFirst {

@@ -183,7 +183,7 @@ func TestRefusals(t *testing.T) {
 		{"ambiguous", nil, decide.Facts{Model: "small"}, fault.ModelNotFound, "", ""},
 		{"no model", nil, decide.Facts{}, fault.NoDefaultModel, "", ""},
 		{"preset", nil, decide.Facts{Model: "@mine"}, fault.ModelNotFound, fault.PresetNotFound, ""},
-		{"auto", nil, decide.Facts{Model: "signalbox/auto"}, fault.UnsupportedModelOrEndpoint, fault.AutoNotSupported, ""},
+		{"auto where it is not", nil, decide.Facts{Model: "signalbox/auto", Surface: catalog.Embeddings}, fault.UnsupportedModelOrEndpoint, fault.AutoNotSupported, ""},
 		{"auto in models", nil, decide.Facts{Model: "acme/big", Models: []string{"signalbox/auto"}}, fault.ValidationError, "", ""},
 		{"auto with models", nil, decide.Facts{Model: "signalbox/auto", Models: []string{"acme/big"}}, fault.ValidationError, "", ""},
 		{"too many models", nil, decide.Facts{Model: "acme/big", Models: make([]string, 26)}, fault.ValidationError, "", ""},

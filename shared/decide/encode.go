@@ -107,6 +107,10 @@ func (r *Record) appendChoice(b *jsonappend.Buffer) {
 		}
 		b.Close(']')
 	}
+	if r.Auto != nil {
+		b.Name("auto")
+		r.Auto.appendJSON(b)
+	}
 	if a := r.Affinity; a != nil {
 		b.Name("affinity")
 		b.Open('{')
@@ -153,11 +157,16 @@ func (c *RankedCandidate) appendJSON(b *jsonappend.Buffer) {
 	b.BoolIf("missed_preference", c.Missed)
 	b.BoolIf("deranked", c.Deranked)
 	b.BoolIf("cooling", c.Cooling)
-	if len(c.Factors) > 0 {
+	appendFactors(b, c.Factors)
+	b.Close('}')
+}
+
+func appendFactors(b *jsonappend.Buffer, factors []Factor) {
+	if len(factors) > 0 {
 		b.Name("factors")
 		b.Open('[')
-		for i := range c.Factors {
-			f := &c.Factors[i]
+		for i := range factors {
+			f := &factors[i]
 			b.Next()
 			b.Open('{')
 			b.String("name", f.Name)
@@ -173,7 +182,6 @@ func (c *RankedCandidate) appendJSON(b *jsonappend.Buffer) {
 		}
 		b.Close(']')
 	}
-	b.Close('}')
 }
 
 func (r *Record) appendEnd(b *jsonappend.Buffer) {

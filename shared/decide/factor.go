@@ -39,6 +39,8 @@ const (
 	FactorErrors      = "errors"       // smoothed share of recent calls that failed
 	FactorRateLimited = "rate_limited" // smoothed share of recent calls answered with 429
 	FactorCacheHit    = "cache_hit"    // share of the input read from the provider's cache
+	FactorFit         = "fit"          // of signalbox/auto: how far a model's quality reaches for what is asked
+	FactorQuality     = "quality"      // of signalbox/auto: points in independent benchmarks, by the mix of work
 )
 
 const (

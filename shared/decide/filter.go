@@ -24,10 +24,8 @@ func (d *decision) exclude(t *target, o *catalog.Offer) (Stage, string) {
 	if d.tooLong(o) {
 		return StageContext, reasonContext
 	}
-	for i := range d.restrictions.regions {
-		if reason := wrongRegion(o, d.restrictions.regions[i].region); reason != "" {
-			return StageRegion, reason
-		}
+	if reason := d.outOfRegion(o); reason != "" {
+		return StageRegion, reason
 	}
 	if reason := d.wrongDataPolicy(o); reason != "" {
 		return StageDataPolicy, reason
@@ -35,6 +33,16 @@ func (d *decision) exclude(t *target, o *catalog.Offer) (Stage, string) {
 	if stage, reason := d.wrongPrice(t, o); reason != "" {
 		return stage, reason
 	}
+	if t.auto != nil {
+		if stage, reason := d.excludeByAuto(t.auto, o); reason != "" {
+			return stage, reason
+		}
+	}
+	return d.excludeByAccess(t, o)
+}
+
+// excludeByAccess covers what it takes to call an endpoint at all.
+func (d *decision) excludeByAccess(t *target, o *catalog.Offer) (Stage, string) {
 	switch {
 	case d.lacksCredential(o, t.credential):
 		return StageCredential, reasonNoCredential
@@ -99,6 +107,16 @@ func (d *decision) tooLong(o *catalog.Offer) bool {
 	}
 	f := &d.in.Facts
 	return limit > 0 && (f.InputTokens > limit || f.OutputTokens > limit-f.InputTokens)
+}
+
+// outOfRegion: an endpoint is in every region that some rung requires.
+func (d *decision) outOfRegion(o *catalog.Offer) string {
+	for i := range d.restrictions.regions {
+		if reason := wrongRegion(o, d.restrictions.regions[i].region); reason != "" {
+			return reason
+		}
+	}
+	return ""
 }
 
 // wrongRegion asks that the endpoint certainly runs in the required region:

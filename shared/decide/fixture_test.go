@@ -23,8 +23,9 @@ type world struct {
 	settings policy.Settings
 	tags     []string
 	health   health
-	own      []policy.Credential            // of the workspace's own
-	cooling  []id.Credential                // of them
+	own      []policy.Credential // of the workspace's own
+	cooling  []id.Credential     // of them
+	auto     *policy.Auto
 	rungs    map[decide.Rung]policy.Routing // set by profiles and by the presets and routes to come
 }
 
@@ -42,7 +43,7 @@ var (
 func (w *world) snapshot(key *decide.KeyFacts) policy.Snapshot {
 	s := policy.Snapshot{
 		Schema: policy.Schema, Workspace: id.MustParse[id.WorkspaceKind]("ws_01kb7n0z1v8q5r2m3t4w5x6y7z"),
-		Revision: 3, Status: policy.WorkspaceActive, Settings: w.settings, Tags: w.tags, Credentials: w.own,
+		Revision: 3, Status: policy.WorkspaceActive, Settings: w.settings, Tags: w.tags, Credentials: w.own, Auto: w.auto,
 	}
 	for _, rung := range []decide.Rung{decide.RungWorkspaceProfile, decide.RungDepartment, decide.RungKey} {
 		set, ok := w.rungs[rung]

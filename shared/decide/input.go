@@ -21,6 +21,8 @@ type Input struct {
 	// Conversation is what was remembered of the request's, looked up before.
 	Conversation Conversation
 	Seed         uint64 // of the draws; the record keeps it
+	// Classification is what signalbox/auto goes by; nil until it asks for it.
+	Classification *Classification
 }
 
 // Facts is what is known of the request.
@@ -40,6 +42,9 @@ type Facts struct {
 	SessionID string
 	Metadata  map[string]any // primitives; only ever compared against
 	Stream    bool
+	// Child is set for a request that the gateway itself makes within another
+	// one: it has the model that it names and no other.
+	Child bool
 
 	// OAuth says that the caller came with a token of an application, not with
 	// a key: the workspace's settings and profiles then restrict and nothing more.

@@ -15,6 +15,12 @@ type Plan struct {
 	Timeouts    policy.Timeouts // as the ladder sets them; 0: the server's
 	Refusal     *fault.Error    // nil when there is something to try
 	Record      Record
+
+	// NeedsClassification asks to be told what kind of work the request is, in
+	// Input.Classification of a second call: there is no chain and no refusal
+	// yet. LocalSuffices says that no model need be asked for it.
+	NeedsClassification bool
+	LocalSuffices       bool
 }
 
 // Step is one model of the chain.

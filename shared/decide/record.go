@@ -48,6 +48,7 @@ type Record struct {
 	Rankings   []Ranking         `json:"rankings,omitempty"` // one for each model of the chain whose candidates have factors
 	Candidates []RankedCandidate `json:"candidates,omitempty"`
 	Exclusions []Exclusion       `json:"exclusions,omitempty"`
+	Auto       *AutoTrace        `json:"auto,omitempty"` // how signalbox/auto chose
 	Affinity   *AffinityTrace    `json:"affinity,omitempty"`
 
 	Limits   []LimitCheck    `json:"limits,omitempty"`

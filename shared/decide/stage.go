@@ -65,4 +65,8 @@ const (
 	reasonUnresolvable      = "model_not_found"
 	reasonQualifierConflict = "qualifier_conflict"
 	reasonRetired           = "model_retired"
+	reasonNotInAutoModels   = "not_in_auto_models"
+	reasonNotProduction     = "not_for_production"
+	reasonAboveProfile      = "above_spend_profile"
+	reasonAutoFallback      = "auto_cannot_be_a_fallback"
 )

@@ -17,6 +17,8 @@ type target struct {
 	mode          policy.Mode       // of the suffix
 	allowed       bool              // by the key's patterns
 	anyFree       bool              // signalbox/free; model is nil
+	anyAuto       bool              // signalbox/auto; model is nil
+	auto          *autoFilter       // of a model that signalbox/auto considers; nil for one that was named
 
 	credential catalog.Credential // whose keys a rule allows
 	gratis     bool               // nothing may cost anything, whatever the model's id says
@@ -29,22 +31,22 @@ func (d *decision) target(text string) (target, *fault.Error) {
 	if refusal != nil {
 		return target{}, refusal
 	}
-	switch {
-	case name.Preset != "":
+	if name.Preset != "" {
 		return target{}, notFound("There is no preset with this name.").Because(fault.PresetNotFound)
-	case name.Model == catalog.AutoModel:
-		return target{}, fault.New(fault.UnsupportedModelOrEndpoint,
-			"signalbox/auto is not supported by this version. Name a model.").Because(fault.AutoNotSupported)
 	}
-	t := target{mode: name.Mode, anyFree: name.Model == catalog.FreeModel}
+	t := target{mode: name.Mode, anyFree: name.Model == catalog.FreeModel, anyAuto: name.Model == catalog.AutoModel}
+	if t.anyAuto && !isConversation(d.in.Facts.Surface) {
+		return target{}, fault.New(fault.UnsupportedModelOrEndpoint,
+			"signalbox/auto answers chat, responses, messages and gemini requests. Name a model here.").Because(fault.AutoNotSupported)
+	}
 	if name.Provider != "" {
 		if refusal := d.qualify(&t, name.Provider); refusal != nil {
 			return target{}, refusal
 		}
 	}
-	if t.anyFree {
+	if t.anyFree || t.anyAuto {
 		if t.provider != nil {
-			return target{}, badName("signalbox/free takes no provider")
+			return target{}, badName(name.Model + " takes no provider; provider.only restricts where it may go")
 		}
 		return t, nil
 	}

@@ -98,6 +98,7 @@ const (
 	PresetNotFound                   Reason = "preset_not_found"
 	AutoNotSupported                 Reason = "auto_not_supported"
 	NoFreeModel                      Reason = "no_free_model"
+	NoAutoModel                      Reason = "no_auto_model"
 )
 
 // Reasons of upstream_timeout and of cut streams: which limit ran out.

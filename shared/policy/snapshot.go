@@ -29,6 +29,7 @@ type Snapshot struct {
 	Departments []Department `json:"departments,omitempty"` // all of the workspace, sorted by id
 
 	Credentials []Credential `json:"credentials,omitempty"` // enabled ones, in the order in which they are tried
+	Auto        *Auto        `json:"auto,omitempty"`        // nil: DefaultAuto
 }
 
 // WorkspaceStatus says whether a workspace may be used.

@@ -69,3 +69,11 @@ func (v *View) Settings() Settings { return v.snapshot.Settings }
 
 // Tags are the operator's tags on the workspace.
 func (v *View) Tags() []string { return v.snapshot.Tags }
+
+// Auto is how signalbox/auto chooses.
+func (v *View) Auto() Auto {
+	if v.snapshot.Auto == nil {
+		return DefaultAuto()
+	}
+	return *v.snapshot.Auto
+}

@@ -84,7 +84,8 @@ var reasoned = map[fault.Reason]reasoning{
 	fault.BodyTimeout:                      {fault.ValidationError, "The body did not arrive in time; 408."},
 	fault.InvalidModelName:                 {fault.ValidationError, "The model is not written as one."},
 	fault.PresetNotFound:                   {fault.ModelNotFound, "There is no preset with this name."},
-	fault.AutoNotSupported:                 {fault.UnsupportedModelOrEndpoint, "This version has no automatic choice of a model."},
+	fault.AutoNotSupported:                 {fault.UnsupportedModelOrEndpoint, "`signalbox/auto` answers conversations, and this is another surface."},
+	fault.NoAutoModel:                      {fault.UnsupportedModelOrEndpoint, "`signalbox/auto` finds no model that meets every constraint of the request and the workspace."},
 	fault.NoFreeModel:                      {fault.UnsupportedModelOrEndpoint, "No free model can serve the request."},
 
 	fault.FirstByteTimeout: {fault.UpstreamTimeout, "No content within the time to first byte."},

@@ -20,6 +20,8 @@ import (
 // Call is a request as its surface read it.
 type Call struct {
 	ID       id.Request
+	Primary  id.Request      // the request within which the gateway makes this one; zero for the callers' own
+	Purpose  string          // what the gateway makes it for; "" for the callers' own
 	Surface  catalog.Surface // "" for calls that are of none, such as discovery
 	Route    string          // method and path pattern, as in "POST /v1/chat/completions"
 	Received time.Time

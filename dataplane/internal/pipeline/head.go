@@ -86,7 +86,7 @@ func (r *run) commonHead(size int) http.Header {
 // milliseconds (https://www.w3.org/TR/server-timing/).
 func (r *run) timing() string {
 	now := r.pipeline.now()
-	up := max(0, upstreamTime(r.attempts(), now))
+	up := max(0, r.asked+upstreamTime(r.attempts(), now))
 	buf := make([]byte, 0, 40)
 	buf = append(buf, "gw;dur="...)
 	buf = appendMillis(buf, max(0, now.Sub(r.call.Received)-up))

@@ -27,6 +27,7 @@ func (r *run) input() decide.Input {
 			SessionID:    q.SessionID,
 			Metadata:     q.Metadata,
 			Stream:       q.Stream,
+			Child:        r.call.Purpose != "",
 			Parameters:   q.Parameters,
 			Needs:        q.Needs,
 			InputTokens:  q.InputTokens,

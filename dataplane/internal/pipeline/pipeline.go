@@ -108,6 +108,7 @@ type Steps struct {
 	Objects  Objects
 	Health   Health
 	Decide   Decider
+	Classify Classifier
 	Admit    Admitter
 	Begin    Beginner
 	Attempt  Attempter

@@ -17,7 +17,7 @@ func (p *Pipeline) Preview(ctx context.Context, c call.Call) (call.Principal, de
 		return call.Principal{}, decide.Plan{}, err
 	}
 	c.Workspace = principal.Key.Workspace
-	r := &run{pipeline: p, call: c, principal: principal}
+	r := &run{pipeline: p, call: c, principal: principal, preview: true}
 	if r.pin, err = p.pin(ctx, principal); err != nil {
 		return principal, decide.Plan{}, err
 	}

@@ -26,14 +26,15 @@ type run struct {
 
 	pin     call.Pinned
 	plan    decide.Plan
-	trial   call.Trial // nil until there is a plan
-	grant   call.Grant // nil until a model was admitted
+	trial   call.Trial    // nil until there is a plan
+	grant   call.Grant    // nil until a model was admitted
+	preview bool          // contacts nobody
+	asked   time.Duration // that a classifier model took
 	outcome call.Outcome
 }
 
 // steps is the order of a request. Each returns the fault that ends it.
 func (r *run) steps(ctx context.Context) error {
-	do := r.pipeline.steps
 	var err error
 	if r.pin, err = r.pipeline.pin(ctx, r.principal); err != nil {
 		return err
@@ -48,6 +49,23 @@ func (r *run) steps(ctx context.Context) error {
 	if r.plan.Refusal != nil {
 		return r.plan.Refusal
 	}
+	return r.perform(ctx)
+}
+
+// decide looks up what the decision depends on, and takes it: again once the
+// request is classified, where the plan asks for that.
+func (r *run) decide(ctx context.Context) {
+	input := r.input()
+	r.plan = r.pipeline.steps.Decide(input)
+	if r.plan.NeedsClassification {
+		input.Classification = r.classify(ctx)
+		r.plan = r.pipeline.steps.Decide(input)
+	}
+}
+
+// perform is the order of the steps once a plan stands.
+func (r *run) perform(ctx context.Context) error {
+	do := r.pipeline.steps
 	reply, err := r.models(ctx)
 	if err != nil {
 		r.unlist(ctx, err)
@@ -59,9 +77,6 @@ func (r *run) steps(ctx context.Context) error {
 	r.outcome.Seen, err = do.Deliver.Deliver(ctx, r.call, reply, r.head(), r.sink)
 	return err
 }
-
-// decide looks up what the decision depends on, and takes it.
-func (r *run) decide(context.Context) { r.plan = r.pipeline.steps.Decide(r.input()) }
 
 // find looks up the job or file that the call is about, and makes sure that one
 // which the call makes can be found again.
@@ -152,7 +167,7 @@ func (r *run) finish(ctx context.Context) {
 		r.fail(ctx, fault.Of(&panicked{value: cause, stack: debug.Stack()}))
 	}
 	r.snap()
-	r.outcome.Upstream = upstreamTime(r.outcome.Attempts, r.outcome.Finished)
+	r.outcome.Upstream = r.asked + upstreamTime(r.outcome.Attempts, r.outcome.Finished)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), RecordTimeout)
 	defer cancel()
 	r.pipeline.steps.Record.Record(ctx, r.call, r.principal, r.grant, r.outcome)

@@ -34,6 +34,10 @@ func (r *Recorder) line(ctx context.Context, c *call.Call, p *call.Principal, o 
 	}
 	l := begin(o.Finished, c, p, o.Status, o.Failure)
 	l.String("surface", string(c.Surface))
+	l.StringIf("purpose", c.Purpose)
+	if !c.Primary.IsZero() {
+		jsonappend.Text(l, "primary_request_id", c.Primary)
+	}
 	l.String("outcome", string(requestOutcome(o)))
 	l.String("requested_model", o.Record.RequestedModel)
 	l.String("model", o.Record.DecidedModel)

@@ -7,6 +7,7 @@ import (
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
 	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/fault"
+	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/jsonappend"
 	"github.com/signalbox-dev/signalbox/shared/wire"
 )
@@ -17,7 +18,8 @@ func event(c *call.Call, p *call.Principal, o *call.Outcome, b billing) wire.Usa
 	e := wire.UsageEvent{
 		Schema:          wire.UsageSchema,
 		ID:              turn.ID,
-		PrimaryID:       c.ID,
+		PrimaryID:       primary(c),
+		Purpose:         c.Purpose,
 		Workspace:       p.Key.Workspace,
 		Key:             p.Key.ID,
 		User:            p.Key.CreatedBy,
@@ -95,4 +97,13 @@ func requestOutcome(o *call.Outcome) wire.Outcome {
 // gatewayTime is what the gateway itself took, upstreams apart.
 func gatewayTime(c *call.Call, o *call.Outcome) time.Duration {
 	return max(0, o.Finished.Sub(c.Received)-o.Upstream)
+}
+
+// primary is the request that a turn belongs to: the caller's own, also for one
+// that the gateway makes within it.
+func primary(c *call.Call) id.Request {
+	if !c.Primary.IsZero() {
+		return c.Primary
+	}
+	return c.ID
 }

@@ -55,7 +55,8 @@ func (r *Recorder) Begin(c call.Call, p call.Principal, plan decide.Plan, turn c
 	first := step.Candidates[0]
 	intent := spool.Intent{
 		ID:              turn.ID,
-		PrimaryID:       c.ID,
+		PrimaryID:       primary(&c),
+		Purpose:         c.Purpose,
 		Workspace:       p.Key.Workspace,
 		Key:             p.Key.ID,
 		User:            p.Key.CreatedBy,

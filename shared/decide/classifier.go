@@ -46,8 +46,9 @@ func classifies(m *catalog.Model, now time.Time) bool {
 // classifierCost is what one classification costs at a production endpoint, in
 // nano-USD.
 func classifierCost(o *catalog.Offer) (float64, bool) {
+	managed := !o.Provider.Credential.IsZero() || o.Provider.Keyless // the keys that workspaces bring differ
 	d := decision{in: &Input{Facts: Facts{Surface: catalog.Chat}}}
-	if !d.production(o) || o.Provider.Aggregator {
+	if !managed || o.Provider.Aggregator || !d.production(o) {
 		return 0, false
 	}
 	p := o.Endpoint.Price

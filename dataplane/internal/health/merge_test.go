@@ -437,3 +437,27 @@ func TestOutageIsCaughtUp(t *testing.T) {
 	f.pass(time.Second)
 	require.EqualValues(t, 5, f.gateways[1].see().Calls, "of which the larger is taken")
 }
+
+// TestOfTwoSumsTheLargerCounts: gateways that were apart for long agree on the
+// larger sum of a bucket that is closed, and never on both together.
+func TestOfTwoSumsTheLargerCounts(t *testing.T) {
+	f := newFleet(2)
+	f.gateways[0].observe(health.Succeeded, 2)
+	f.gateways[1].observe(health.Succeeded, 5)
+	f.pass(10 * time.Minute)
+	for range 2 {
+		f.gateways[0].hear(t, f.gateways[1].answer()...)
+		f.gateways[1].hear(t, f.gateways[0].answer()...)
+	}
+	f.pass(time.Second)
+	for _, g := range f.gateways {
+		require.EqualValues(t, 5, g.see().Calls)
+	}
+	f = newFleet(2)
+	f.gateways[0].observe(health.Succeeded, 2)
+	f.gateways[1].observe(health.Succeeded, 5)
+	f.pass(10 * time.Minute)
+	f.gateways[1].hear(t, f.gateways[0].answer()...)
+	f.pass(time.Second)
+	require.EqualValues(t, 5, f.gateways[1].see().Calls, "a smaller sum replaces nothing")
+}

@@ -35,10 +35,12 @@ type fleet struct {
 	t    testing.TB
 	nats *natstest.Server
 	now  atomic.Int64 // Unix milliseconds
+
+	every time.Duration // between what is new
 }
 
 func newFleet(t testing.TB) *fleet {
-	f := &fleet{t: t, nats: natstest.New(t)}
+	f := &fleet{t: t, nats: natstest.New(t), every: 5 * time.Millisecond}
 	f.now.Store(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC).UnixMilli())
 	return f
 }
@@ -61,7 +63,7 @@ func (f *fleet) start() *gateway {
 	g.table = health.New(health.Options{Now: f.clock, Seed: func() uint64 { return 1 }, Refresh: time.Millisecond})
 	x := exchange.New(exchange.Options{
 		Conn: conn, Table: g.table, Instance: uuid.New(), Log: natstest.Discard(), Now: f.clock,
-		Every: 5 * time.Millisecond, Repeat: 100 * time.Millisecond,
+		Every: f.every, Repeat: 100 * time.Millisecond,
 	})
 	g.metrics.MustRegister(x)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -165,6 +167,15 @@ func TestRateLimitIsKnownEverywhereAtOnce(t *testing.T) {
 	for _, g := range []*gateway{a, b, c} {
 		f.eventually(func() bool { return g.metric("breaker_changes_total", "open") == 1 }, "opens")
 	}
+}
+
+func TestStandingsDoNotWaitForTheNextSecond(t *testing.T) {
+	f := newFleet(t)
+	f.every = time.Hour
+	a, b := f.start().ready(), f.start().ready()
+	a.table.Observe(health.Observation{Endpoint: endpoint, At: a.clock(), Verdict: health.RateLimited, RetryAfter: time.Minute})
+	f.eventually(func() bool { return b.see().Open }, "cools")
+	require.Zero(t, b.calls(), "what was counted comes later")
 }
 
 func TestLatecomerAsks(t *testing.T) {

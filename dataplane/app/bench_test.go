@@ -157,6 +157,8 @@ func BenchmarkChat(b *testing.B) {
 		{"Plain/Direct", upstream, plain},
 		{"Plain/BareProxy", bare, plain},
 		{"Plain/Gateway", gateway, plain},
+		{"Plain/GatewayOff", gateway, strings.Replace(plain, "{", `{"provider":{"cache_aware_routing":false},`, 1)},
+		{"Plain/GatewayPinned", gateway, strings.Replace(plain, "{", `{"session_id":"conversation-7",`, 1)},
 		{"Stream/BareProxy", bare, streamed},
 		{"Stream/Gateway", gateway, streamed},
 	} {

@@ -97,6 +97,7 @@ type entry struct {
 	// unsaved: the store does not have it, or not yet.
 	unsaved bool
 	stamp   uint64 // of the last change of what is held
+	heard   []byte // the last that was heard of while unsaved
 }
 
 type write struct {

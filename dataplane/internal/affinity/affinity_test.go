@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -298,4 +299,53 @@ func TestRealNATSAwayAndBack(t *testing.T) {
 		a.answered(turnOf("s"), "north", nil)
 		return b.at(turnOf("s2")) == "south"
 	}, 20*time.Second, 10*time.Millisecond)
+}
+
+// afterwards is a store on which something happens between a write and the
+// writer's hearing of it.
+type afterwards struct {
+	affinity.Store
+	then func()
+}
+
+func (s *afterwards) Change(ctx context.Context, n affinity.Name, change func([]byte) ([]byte, time.Duration)) ([]byte, error) {
+	data, err := s.Store.Change(ctx, n, change)
+	if then := s.then; then != nil {
+		s.then = nil
+		then()
+	}
+	return data, err
+}
+
+func TestAMoveThatOvertakesAWriteIsNotLost(t *testing.T) {
+	w := newWorld(t)
+	b := w.gateway()
+	slow := &afterwards{Store: w.store}
+	a := newGateway(t, slow, w.store.Now)
+	slow.then = func() {
+		b.answered(turnOf("s"), "south", left(decide.BreakOpen))
+		n := affinity.Name{Workspace: ws, Digest: b.find(turnOf("s")).Name}
+		require.Eventually(t, func() bool {
+			data, err := w.store.Get(context.Background(), n)
+			return err == nil && strings.Contains(string(data), "south")
+		}, 20*time.Second, time.Millisecond)
+	}
+	before := w.store.Watchers()
+	a.run(func() bool { return w.store.Watchers() > before })
+	a.answered(turnOf("s"), "north", nil)
+	a.eventually(turnOf("s"), "south")
+	require.Equal(t, "south", b.at(turnOf("s")))
+}
+
+func TestDocumentsOfAnotherVersionArePassedOver(t *testing.T) {
+	for _, data := range []string{"", "{}", "[]", `{"v":2,"pins":[{"m":"acme/small","p":"x","e":"x:acme/small","at":1,"until":99999999999}]}`} {
+		w := newWorld(t)
+		g := w.gateway()
+		n := affinity.Name{Workspace: ws, Digest: g.Find(t.Context(), turnOf("s"), all).Name}
+		_, err := w.store.Change(t.Context(), n, func([]byte) ([]byte, time.Duration) { return []byte(data), time.Hour })
+		require.NoError(t, err)
+		require.Empty(t, g.at(turnOf("s")))
+		g.answered(turnOf("s"), "north", nil)
+		w.gateway().eventually(turnOf("s"), "north")
+	}
 }

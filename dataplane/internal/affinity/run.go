@@ -1,6 +1,7 @@
 package affinity
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -76,6 +77,10 @@ func (p *Pins) save(ctx context.Context, w write) {
 		if !ok || old.stamp > w.stamp && old.unsaved {
 			return old, false // a turn that came meanwhile has a write of its own
 		}
+		if old.heard != nil && !bytes.Equal(old.heard, data) {
+			// Written before ours or after it: the store knows.
+			stored.epoch--
+		}
 		stored.stamp = p.stamps.Add(1)
 		return stored, true
 	})
@@ -109,8 +114,12 @@ func (p *Pins) heard(n Name, data []byte) {
 	}
 	e.settle(now)
 	p.held.Update(n, func(old entry, ok bool) (entry, bool) {
-		if !ok && (gone || !doc.Opening) || old.unsaved {
+		switch {
+		case !ok && (gone || !doc.Opening):
 			return old, false
+		case old.unsaved: // settled when the write is through
+			old.heard = data
+			return old, true
 		}
 		e.stamp = p.stamps.Add(1)
 		return e, true

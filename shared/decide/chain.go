@@ -133,14 +133,20 @@ func isAuto(name string) bool {
 	return refusal == nil && n.Model == catalog.AutoModel
 }
 
-// withReplacement puts the replacement of a retired first model after the
-// request's own models, where the workspace wants that.
-func (d *decision) withReplacement(links []link, m *catalog.Model) []link {
+// withReplacement puts the replacement of a retired model that nothing serves
+// after the request's own models, where the workspace wants that: of the first
+// model, of a fallback, and of a replacement that was retired too. One that is
+// in the chain already is not put there again, so that replacements which name
+// each other come to an end.
+func (d *decision) withReplacement(links []link, of int, m *catalog.Model) []link {
 	if m == nil || !d.settings.RetiredRouting || m.Lifecycle.Replacement == "" ||
 		m.StateAt(d.in.Facts.Now) != catalog.Retired {
 		return links
 	}
-	at := 1
+	if slices.ContainsFunc(links, func(l link) bool { return l.name == m.Lifecycle.Replacement }) {
+		return links
+	}
+	at := of + 1
 	for at < len(links) && links[at].rung == RungRequest {
 		at++
 	}

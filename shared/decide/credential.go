@@ -105,7 +105,7 @@ func (d *decision) lacksCredential(o *catalog.Offer, only catalog.Credential) bo
 	if only != catalog.BYOKCredential && (!o.Provider.Credential.IsZero() || o.Provider.Keyless) {
 		return false
 	}
-	if only == catalog.ManagedCredential {
+	if only == catalog.ManagedCredential || d.in.Policy == nil { // what is asked of the catalog alone is asked for no workspace
 		return true
 	}
 	return !slices.ContainsFunc(d.in.Policy.Credentials(o.Provider.Slug), func(c *policy.OwnCredential) bool {

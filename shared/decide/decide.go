@@ -109,8 +109,8 @@ func (d *decision) walk(links []link) Plan {
 		switch {
 		case rule != nil || d.ruled:
 			links = links[:i+1] // nothing outside a rule is tried
-		case refusal != nil && i == 0:
-			links = d.withReplacement(links, t.model)
+		case refusal != nil:
+			links = d.withReplacement(links, i, t.model)
 		}
 	}
 	if len(d.plan.Chain) == 0 {

@@ -60,6 +60,9 @@ func (r *run) failHead() http.Header {
 	if tried := failedProviders(r.attempts(), ""); len(tried) > 0 {
 		h[headerFallbacks] = []string{strings.Join(tried, ",")}
 	}
+	if len(r.plan.Chain) > 0 {
+		lifecycle(h, &r.plan.Chain[0].Model.Lifecycle, r.call.Received)
+	}
 	return h
 }
 

@@ -53,9 +53,9 @@ func (d *decision) wouldServeElsewhere(config *policy.Auto) bool {
 func (d *decision) autoRemedy(config *policy.Auto, x autoDrop) string {
 	switch x.reason {
 	case reasonAboveProfile:
-		return "The spend profile " + clip(string(config.Spend)) + " leaves out dearer models: a workspace admin can widen it with PATCH /v1/routing/auto"
+		return "The spend profile " + clip(string(config.Spend)) + " leaves out dearer models: it is the workspace's to widen, or name a model"
 	case reasonNotInAutoModels:
-		return "The workspace's model patterns for signalbox/auto leave models out: a workspace admin can change them with PATCH /v1/routing/auto"
+		return "The workspace's model patterns for signalbox/auto leave models out: they are the workspace's to change, or name a model"
 	case reasonModelNotAllowed:
 		return "The key may not use some models: a workspace admin can allow them"
 	}

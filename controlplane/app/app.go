@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/api"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
@@ -67,6 +68,7 @@ type App struct {
 	consumer  *usage.Consumer
 	keeper    *usage.Keeper
 	sweeper   *idempotency.Sweeper
+	resealer  *byok.Resealer
 	api       *api.Server
 }
 
@@ -129,6 +131,7 @@ func (a *App) wire(context.Context) error {
 	mutator := deploy.New(runner, publications, events, ids, now)
 	keyStore, managementKeyStore, settingsStore := postgres.NewAPIKeyStore(), postgres.NewManagementKeyStore(), postgres.NewSettingsStore()
 	byokStore := postgres.NewBYOKStore()
+	a.resealer = a.newResealer(keyring, byokStore, mutator)
 	ladder := a.ladder(mutator, ids, source.Current())
 	records := postgres.NewUsageStore(a.db, now)
 	claims := postgres.NewIdempotencyStore(a.db, ids, now)
@@ -137,21 +140,13 @@ func (a *App) wire(context.Context) error {
 		Runner: runner, System: system, Store: managementKeyStore, Directory: postgres.NewManagementKeyDirectory(),
 		Mutator: mutator, IDs: ids, Rand: rand.Reader, Now: now, Log: log,
 	})
-	outbox := postgres.NewOutbox(a.db)
 	topology := natsconn.NewKeeper(a.nats, natsconn.Topology{Replicas: a.cfg.NATS.Replicas}, log)
-	a.publisher = publish.New(publish.Deps{
-		Conn: a.nats, Topology: topology, Elector: postgres.NewElector(a.db, log),
-		Outbox: outbox, Compiler: postgres.NewCompiler(a.db), Ledger: postgres.NewLedger(a.db),
-		Catalog: source, Revisions: postgres.NewCatalogRevisions(a.db), Accounts: outbox,
-		Tracker: tracker, Registry: registry, AllowMassRemoval: a.cfg.Publish.AllowMassRemoval, Now: now, Log: log,
-	})
+	a.publisher = a.newPublisher(source, topology, tracker, registry)
 	a.consumer = usage.NewConsumer(a.nats, topology, records, a.cfg.Usage.Workers, log)
 	a.keeper = usage.NewKeeper(records, now, log)
 	a.sweeper = idempotency.NewSweeper(claims, log)
 
-	metrics := telemetry.NewRegistry("controlplane", a.deps.Version)
-	metrics.MustRegister(a.consumer, a.keeper)
-	metrics.MustRegister(publisherMetrics(a.publisher)...)
+	metrics := a.metrics()
 	a.api, err = api.New(api.Services{
 		Workspaces: workspace.NewService(workspace.Deps{
 			Runner: runner, System: system, Store: postgres.NewWorkspaceStore(), Directory: postgres.NewWorkspaceDirectory(),
@@ -182,10 +177,34 @@ func (a *App) wire(context.Context) error {
 	return err
 }
 
+func (a *App) metrics() *prometheus.Registry {
+	registry := telemetry.NewRegistry("controlplane", a.deps.Version)
+	registry.MustRegister(a.consumer, a.keeper)
+	registry.MustRegister(publisherMetrics(a.publisher)...)
+	return registry
+}
+
+func (a *App) newPublisher(source *override.Source, topology *natsconn.Keeper, tracker *publication.Tracker, registry *gateway.Registry) *publish.Publisher {
+	outbox := postgres.NewOutbox(a.db)
+	return publish.New(publish.Deps{
+		Conn: a.nats, Topology: topology, Elector: postgres.NewElector(a.db, a.deps.Log),
+		Outbox: outbox, Compiler: postgres.NewCompiler(a.db), Ledger: postgres.NewLedger(a.db),
+		Catalog: source, Revisions: postgres.NewCatalogRevisions(a.db), Accounts: outbox,
+		Tracker: tracker, Registry: registry, AllowMassRemoval: a.cfg.Publish.AllowMassRemoval, Now: a.deps.Now, Log: a.deps.Log,
+	})
+}
+
+func (a *App) newResealer(keyring byok.Keyring, store *postgres.BYOKStore, mutator *deploy.Mutator) *byok.Resealer {
+	return byok.NewResealer(byok.ResealerDeps{
+		System: a.db.System(), Seals: postgres.NewBYOKSeals(), Store: store, Directory: store, Mutator: mutator,
+		Keyring: keyring, Now: a.deps.Now, Log: a.deps.Log,
+	})
+}
+
 // offer builds the catalog, with what seals provider keys, which is nil when
 // there is no keyring.
-func (a *App) offer() (byok.Sealer, *offer.Offer, error) {
-	var sealer byok.Sealer
+func (a *App) offer() (byok.Keyring, *offer.Offer, error) {
+	var sealer byok.Keyring
 	if a.cfg.KeyringFile != "" {
 		keyring, err := seal.LoadFile(a.cfg.KeyringFile)
 		if err != nil {

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"encoding/hex"
 	"time"
 
 	"github.com/google/uuid"
@@ -174,6 +175,25 @@ func (*BYOKStore) RevokeAll(ctx context.Context, ws id.Workspace, _ int64, _ tim
 	return nil, translate(scoped(ctx, ws).Delete(&byokRow{}).Error, "delete all provider keys")
 }
 
+// BYOKSeals looks over all workspaces for what an old key sealed, as the
+// system role.
+type BYOKSeals struct{}
+
+// NewBYOKSeals returns a reader that works in the transaction of its context.
+func NewBYOKSeals() *BYOKSeals { return &BYOKSeals{} }
+
+// Stale implements byok.Seals.
+func (*BYOKSeals) Stale(ctx context.Context, mark []byte) ([]id.Workspace, error) {
+	var rows []uuid.UUID
+	err := system(ctx).Raw(`SELECT DISTINCT workspace_id FROM byok_credentials
+		WHERE encode(substring(sealed FROM 1 FOR ?), 'hex') <> ? ORDER BY 1`, len(mark), hex.EncodeToString(mark)).Scan(&rows).Error
+	list := make([]id.Workspace, len(rows))
+	for i, ws := range rows {
+		list[i] = id.FromUUID[id.WorkspaceKind](ws)
+	}
+	return list, translate(err, "look for old seals")
+}
+
 func idTexts[K id.Kind](ids []id.ID[K]) textArray {
 	list := make(textArray, len(ids))
 	for i, one := range ids {
@@ -200,4 +220,5 @@ var (
 	_ byok.Store        = (*BYOKStore)(nil)
 	_ byok.Directory    = (*BYOKStore)(nil)
 	_ workspace.Revoker = (*BYOKStore)(nil)
+	_ byok.Seals        = (*BYOKSeals)(nil)
 )

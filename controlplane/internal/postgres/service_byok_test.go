@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -226,4 +227,50 @@ func TestProviderKeysGoWithTheirWorkspace(t *testing.T) {
 	var left int
 	require.NoError(t, owned.QueryRowContext(t.Context(), "SELECT count(*) FROM byok_credentials").Scan(&left))
 	require.Zero(t, left)
+}
+
+// After a rotation every credential is sealed by the new key, published, and
+// opens without the old one; what does not open is left as it is.
+func TestRotationSealsProviderKeysAnew(t *testing.T) {
+	s := openServices(t)
+	mine, theirs := s.create(t, "mine"), s.create(t, "theirs")
+	var brought []byok.Credential
+	for _, n := range []byok.NewCredential{{}, {Use: policy.UseFallback}, {Provider: "anthropic", Disabled: true}} {
+		brought = append(brought, s.bring(t, mine, n), s.bring(t, theirs, n))
+	}
+	moved := s.bring(t, theirs, byok.NewCredential{Provider: "google"})
+	owned := s.db.DirectSQL()
+	defer owned.Close()
+	_, err := owned.ExecContext(t.Context(), "UPDATE byok_credentials SET provider = 'openai-compatible' WHERE id = $1", moved.ID.UUID())
+	require.NoError(t, err)
+
+	rotated, err := s.keyring.Rotate()
+	require.NoError(t, err)
+	resealer := byok.NewResealer(byok.ResealerDeps{
+		System: s.db.System(), Seals: NewBYOKSeals(), Store: NewBYOKStore(), Directory: NewBYOKStore(), Mutator: s.mutator,
+		Keyring: rotated, Now: s.clock.now, Log: slog.New(slog.DiscardHandler),
+	})
+	done, err := resealer.Once(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, len(brought), done)
+	require.Equal(t, "byok.reseal", s.lastEvent(t, mine.Workspace.ID).Action)
+	fresh, err := rotated.Drop()
+	require.NoError(t, err)
+	for _, before := range brought {
+		now, err := s.byok.Get(t.Context(), before.Workspace, before.ID)
+		require.NoError(t, err)
+		require.NotEqual(t, before.Sealed, now.Sealed)
+		plain, err := fresh.Open(now.Sealed, policy.CredentialBinding(now.Workspace, now.Provider)...)
+		require.NoError(t, err)
+		require.Equal(t, broughtKey, plain.Reveal())
+		now.Sealed, now.Version, now.UpdatedAt = before.Sealed, before.Version, before.UpdatedAt
+		require.Equal(t, before, now, "nothing else changed")
+	}
+	require.Len(t, s.published(t, mine.Workspace.ID), 2)
+	left, err := s.byok.Get(t.Context(), theirs.Workspace.ID, moved.ID)
+	require.NoError(t, err)
+	require.Equal(t, moved.Sealed, left.Sealed)
+	done, err = resealer.Once(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, done, "once is enough")
 }

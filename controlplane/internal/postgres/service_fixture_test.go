@@ -48,6 +48,7 @@ type services struct {
 	profiles    *profile.Service
 	departments *department.Service
 	effective   *effective.Service
+	mutator     *deploy.Mutator
 	audit       *audit.Log
 }
 
@@ -99,7 +100,7 @@ func openServices(t *testing.T) *services {
 			Runner: runner, Store: NewBYOKStore(), Directory: NewBYOKStore(), Mutator: mutator, Sealer: keyring, Providers: providers{},
 			IDs: testIDs, Now: c.now,
 		}),
-		keyring: keyring,
+		keyring: keyring, mutator: mutator,
 		settings: settings.NewService(settings.Deps{
 			Runner: runner, Store: NewSettingsStore(), Mutator: mutator, Profiles: NewProfileStore(), Checker: checker, Now: c.now,
 		}),

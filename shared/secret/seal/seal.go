@@ -80,6 +80,34 @@ func (k *Keyring) PrimaryID() uint32 {
 	return entry.KeyID()
 }
 
+// Drop returns the keyring with the key that seals alone. What the other keys
+// sealed cannot be opened with it.
+func (k *Keyring) Drop() (*Keyring, error) {
+	manager := keyset.NewManagerFromHandle(k.handle)
+	primary := k.PrimaryID()
+	for i := range k.handle.Len() {
+		entry, err := k.handle.Entry(i)
+		if err != nil {
+			return nil, fmt.Errorf("look at a key: %w", err)
+		}
+		if entry.KeyID() == primary {
+			continue
+		}
+		if err := manager.Delete(entry.KeyID()); err != nil {
+			return nil, fmt.Errorf("drop an old key: %w", err)
+		}
+	}
+	return fromManager(manager)
+}
+
+// Mark is what begins everything that the present primary key seals
+// (https://developers.google.com/tink/wire-format): one byte and the key's id.
+func (k *Keyring) Mark() []byte {
+	return binary.BigEndian.AppendUint32([]byte{tinkPrefix}, k.PrimaryID())
+}
+
+const tinkPrefix = 1
+
 // Append returns the keyring with a fresh key that opens and does not seal
 // yet. Give it to every process before Promote.
 func (k *Keyring) Append() (*Keyring, error) {

@@ -20,7 +20,11 @@ func (a *app) keyring() *cobra.Command {
 process and restart them, then promote, and restart the control planes.`, (*seal.Keyring).Append),
 		a.keyringChange("promote", "Seal with the newest key from now on",
 			`Seal with the newest key from now on. Every gateway must have the file with that key already, or
-it cannot open what is sealed next. Older keys stay, and open what they sealed.`, (*seal.Keyring).Promote))
+it cannot open what is sealed next. Older keys stay, and open what they sealed.`, (*seal.Keyring).Promote),
+		a.keyringChange("drop", "Keep the key that seals and drop the older ones",
+			`Keep the key that seals and drop the older ones. First wait until every control plane, restarted after
+the promotion, has logged that no provider key is sealed by an older key. What the older keys sealed cannot be opened
+any more: the ids of jobs and files that were made before the promotion are not found then.`, (*seal.Keyring).Drop))
 }
 
 func (a *app) keyringCreate() *cobra.Command {

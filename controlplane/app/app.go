@@ -140,14 +140,8 @@ func (a *App) wire(context.Context) error {
 		Runner: runner, System: system, Store: managementKeyStore, Directory: postgres.NewManagementKeyDirectory(),
 		Mutator: mutator, IDs: ids, Rand: rand.Reader, Now: now, Log: log,
 	})
-	outbox := postgres.NewOutbox(a.db)
 	topology := natsconn.NewKeeper(a.nats, natsconn.Topology{Replicas: a.cfg.NATS.Replicas}, log)
-	a.publisher = publish.New(publish.Deps{
-		Conn: a.nats, Topology: topology, Elector: postgres.NewElector(a.db, log),
-		Outbox: outbox, Compiler: postgres.NewCompiler(a.db), Ledger: postgres.NewLedger(a.db),
-		Catalog: source, Revisions: postgres.NewCatalogRevisions(a.db), Accounts: outbox,
-		Tracker: tracker, Registry: registry, AllowMassRemoval: a.cfg.Publish.AllowMassRemoval, Now: now, Log: log,
-	})
+	a.publisher = a.newPublisher(source, topology, tracker, registry)
 	a.consumer = usage.NewConsumer(a.nats, topology, records, a.cfg.Usage.Workers, log)
 	a.keeper = usage.NewKeeper(records, now, log)
 	a.sweeper = idempotency.NewSweeper(claims, log)
@@ -188,6 +182,16 @@ func (a *App) metrics() *prometheus.Registry {
 	registry.MustRegister(a.consumer, a.keeper)
 	registry.MustRegister(publisherMetrics(a.publisher)...)
 	return registry
+}
+
+func (a *App) newPublisher(source *override.Source, topology *natsconn.Keeper, tracker *publication.Tracker, registry *gateway.Registry) *publish.Publisher {
+	outbox := postgres.NewOutbox(a.db)
+	return publish.New(publish.Deps{
+		Conn: a.nats, Topology: topology, Elector: postgres.NewElector(a.db, a.deps.Log),
+		Outbox: outbox, Compiler: postgres.NewCompiler(a.db), Ledger: postgres.NewLedger(a.db),
+		Catalog: source, Revisions: postgres.NewCatalogRevisions(a.db), Accounts: outbox,
+		Tracker: tracker, Registry: registry, AllowMassRemoval: a.cfg.Publish.AllowMassRemoval, Now: a.deps.Now, Log: a.deps.Log,
+	})
 }
 
 func (a *App) newResealer(keyring byok.Keyring, store *postgres.BYOKStore, mutator *deploy.Mutator) *byok.Resealer {

@@ -49,6 +49,7 @@ type services struct {
 	profiles    *profile.Service
 	departments *department.Service
 	effective   *effective.Service
+	mutator     *deploy.Mutator
 	audit       *audit.Log
 }
 

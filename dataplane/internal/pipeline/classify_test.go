@@ -151,7 +151,7 @@ func (j *judged) line(t *testing.T) *pipeline.Pipeline {
 		j.limit = time.Minute
 	}
 	return pipeline.New(pipeline.Steps{
-		Auth: j, Policies: j, Catalogs: j, Objects: j, Health: j, Decide: decide.Decide, Classify: j, Admit: j,
+		Auth: j, Policies: j, Catalogs: j, Objects: j, Affinity: &memory{}, Health: j, Decide: decide.Decide, Classify: j, Admit: j,
 		Begin: j, Attempt: j, Deliver: j, Record: j, Access: j, Status: func(*fault.Error) int { return 418 },
 	}, func() time.Time { return start }, func() uint64 { return 42 }, id.SystemSource())
 }

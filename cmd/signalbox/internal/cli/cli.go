@@ -82,7 +82,8 @@ above it. Credentials are never given on a command line:
 	flags.StringVar(&a.gatewayURL, "gateway-url", "", "URL of a gateway")
 	flags.StringVarP(&a.output, "output", "o", "table", "how to show the answer: table, json or yaml")
 	root.AddCommand(
-		a.whoami(), a.workspaces(), a.keys(), a.managementKeys(), a.byok(), a.settings(), a.models(),
+		a.whoami(), a.workspaces(), a.keys(), a.managementKeys(), a.byok(), a.settings(),
+		a.profiles(), a.departments(), a.models(),
 		a.logs(), a.explain(), a.preview(), a.usage(), a.audit(), a.publications(), a.gateways(),
 		a.platform(), a.controlPlane(), a.gateway(), a.migrate(), a.keyring(), a.version(),
 	)

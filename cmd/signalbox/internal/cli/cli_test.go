@@ -160,6 +160,51 @@ func TestPagesAreFollowed(t *testing.T) {
 	require.Len(t, term.run("keys", "list", "--limit", "0", "-o", "json").is(cli.ExitOK).json()["data"], 5)
 }
 
+func TestProfilesAndDepartments(t *testing.T) {
+	term := newTerminal(t)
+	term.signIn()
+	term.run("profiles", "create", "--name", "careful", "--mode", "price", "--only", "openai,anthropic", "--max-output-price", "20.00",
+		"--first-byte-timeout", "5s", "--allow-fallbacks=false").is(cli.ExitOK).
+		shows("careful", "provider.only", "openai,anthropic", "provider.max_price.output", "timeouts.first_byte_ms", "5000")
+	routing := func() map[string]any {
+		return term.run("profiles", "get", "careful", "-o", "json").is(cli.ExitOK).json()["data"].(map[string]any)["routing"].(map[string]any)
+	}
+	term.run("profiles", "update", "careful", "--only", "", "--default-model", "openai/gpt-5", "--max-output-price", "").is(cli.ExitOK)
+	require.Equal(t, map[string]any{
+		"default_model": "openai/gpt-5", "routing_mode": "price", "provider": map[string]any{"allow_fallbacks": false},
+		"timeouts": map[string]any{"first_byte_ms": 5000.0},
+	}, routing())
+	file := filepath.Join(term.dir, "careful.yaml")
+	require.NoError(t, os.WriteFile(file, []byte("routing:\n  auto: true\n  provider: {max_price: {input: \"1.50\"}}\n"), 0o600))
+	term.run("profiles", "update", "careful", "-f", file).is(cli.ExitOK)
+	require.Equal(t, map[string]any{"auto": true, "provider": map[string]any{"max_price": map[string]any{"input": "1.50"}}}, routing())
+	require.NoError(t, os.WriteFile(file, []byte("name: x\nrouting: {provider: {onli: [openai]}}\n"), 0o600))
+	term.run("profiles", "create", "-f", file).is(cli.ExitUsage)
+	term.run("profiles", "create", "--mode", "price").is(cli.ExitUsage)
+	term.run("profiles", "list").is(cli.ExitOK).shows("careful", "auto,provider.max_price.input")
+
+	key := term.run("keys", "create", "--name", "ci", "-o", "json").is(cli.ExitOK).json()["data"].(map[string]any)["id"].(string)
+	term.run("departments", "create", "--name", "Research", "--profile", "careful").is(cli.ExitOK).shows("dept_", "profile_")
+	term.run("departments", "add-key", "research", key).is(cli.ExitOK).shows("dept_")
+	term.run("profiles", "bind", "careful", "--key", key).is(cli.ExitOK).shows("profile_")
+	term.run("profiles", "bind", "careful", "--workspace").is(cli.ExitOK).shows("routing_profile_id")
+	term.run("profiles", "bind", "careful").is(cli.ExitUsage)
+	term.run("profiles", "get", "careful").is(cli.ExitOK).shows("the workspace", "dept_", key)
+	term.run("profiles", "effective", "--key", key).is(cli.ExitOK).shows("default_model", "signalbox/auto", "key", "workspace_profile")
+	require.NotEqual(t, cli.ExitOK, term.run("profiles", "delete", "careful").code)
+	term.run("profiles", "unbind", "--key", key).is(cli.ExitOK)
+	term.run("profiles", "unbind", "--workspace").is(cli.ExitOK)
+	term.run("profiles", "unbind", "--department", "Research").is(cli.ExitOK)
+	require.NotEqual(t, cli.ExitOK, term.run("departments", "delete", "Research").code)
+	term.run("departments", "remove-key", key).is(cli.ExitOK)
+	term.run("departments", "update", "Research", "--name", "Labs").is(cli.ExitOK).shows("Labs")
+	term.run("departments", "list").is(cli.ExitOK).shows("Labs")
+	term.run("departments", "get", "labs", "-o", "yaml").is(cli.ExitOK).shows("name: Labs")
+	term.run("departments", "delete", "Labs").is(cli.ExitOK)
+	term.run("profiles", "delete", "careful").is(cli.ExitOK)
+	term.run("profiles", "get", "careful").is(cli.ExitUsage)
+}
+
 func TestWorkspaceSettingsAndRollout(t *testing.T) {
 	term := newTerminal(t)
 	ws := term.signIn()

@@ -244,6 +244,8 @@ func keyTable(t *table, k client.Key) {
 	t.row("SUFFIX", "…"+k.Suffix)
 	t.row("MODELS", k.Models)
 	t.row("SURFACES", surfaceNames(k.Surfaces))
+	t.row("PROFILE", k.RoutingProfileID)
+	t.row("DEPARTMENT", k.DepartmentID)
 	t.row("EXPIRES", k.ExpiresAt)
 	if k.PreviousSecretUntil != nil {
 		t.row("OLD SECRET UNTIL", k.PreviousSecretUntil)
@@ -256,6 +258,7 @@ func keyTable(t *table, k client.Key) {
 func issuedKeyTable(t *table, k client.IssuedKey) {
 	keyTable(t, client.Key{
 		ID: k.ID, Name: k.Name, Status: k.Status, Kid: k.Kid, Suffix: k.Suffix, Models: k.Models, Surfaces: k.Surfaces,
+		RoutingProfileID: k.RoutingProfileID, DepartmentID: k.DepartmentID,
 		ExpiresAt: k.ExpiresAt, PreviousSecretUntil: k.PreviousSecretUntil, LastUsedAt: k.LastUsedAt,
 		CreatedBy: k.CreatedBy, CreatedAt: k.CreatedAt,
 	})

@@ -1,0 +1,189 @@
+package cli
+
+import (
+	"context"
+	"strings"
+
+	"github.com/oapi-codegen/nullable"
+	"github.com/spf13/cobra"
+
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/client"
+)
+
+func (a *app) departments() *cobra.Command {
+	return group("departments", "Manage departments, the parts of the workspace that keys belong to",
+		a.departmentsCreate(), a.departmentsList(), a.departmentsGet(), a.departmentsUpdate(), a.departmentsDelete(),
+		a.departmentsKey("add-key DEPARTMENT KEY_ID", "Let a key belong to a department", 2),
+		a.departmentsKey("remove-key KEY_ID", "Take a key out of its department", 1))
+}
+
+// departmentID is the id that a department's id or name stands for.
+func departmentID(ctx context.Context, api *client.ClientWithResponses, text string) (string, error) {
+	if strings.HasPrefix(text, "dept_") {
+		return text, nil
+	}
+	r, err := api.ListDepartmentsWithResponse(ctx, &client.ListDepartmentsParams{Name: &text})
+	if err := done(r, err); err != nil {
+		return "", err
+	}
+	if len(r.JSON200.Data) == 0 {
+		return "", misuse("there is no department with the name %s", clean(text))
+	}
+	return r.JSON200.Data[0].ID, nil
+}
+
+func (a *app) departmentsCreate() *cobra.Command {
+	c := &cobra.Command{Use: "create", Short: "Create a department", Args: cobra.NoArgs}
+	name := c.Flags().String("name", "", "a name for people, unique in the workspace")
+	profile := c.Flags().String("profile", "", "a routing profile for its keys, by id or name")
+	must(c.MarkFlagRequired("name"))
+	f := changeFlags(c)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		api, err := a.management()
+		if err != nil {
+			return err
+		}
+		body := client.NewDepartment{Name: *name}
+		if *profile != "" {
+			id, err := profileID(c.Context(), api, *profile)
+			if err != nil {
+				return err
+			}
+			body.RoutingProfileID = &id
+		}
+		r, err := api.CreateDepartmentWithResponse(c.Context(),
+			&client.CreateDepartmentParams{Wait: f.waitFor(), IdempotencyKey: f.key()}, body)
+		if err := done(r, err); err != nil {
+			return err
+		}
+		return a.show(r, func(t *table) { departmentTable(t, either(r.JSON201, r.JSON202).Data) })
+	}
+	return c
+}
+
+func (a *app) departmentsList() *cobra.Command {
+	c := &cobra.Command{Use: "list", Short: "List departments, newest first", Args: cobra.NoArgs}
+	limit := limitFlag(c)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		api, err := a.management()
+		if err != nil {
+			return err
+		}
+		body, departments, err := pages[client.Department](*limit, func(cursor *string, size int) (answer, error) {
+			return api.ListDepartmentsWithResponse(c.Context(), &client.ListDepartmentsParams{Cursor: cursor, Limit: &size})
+		})
+		if err != nil {
+			return err
+		}
+		return a.showBody(body, func(t *table) {
+			t.row("ID", "NAME", "PROFILE", "UPDATED")
+			for _, d := range departments {
+				t.row(d.ID, d.Name, d.RoutingProfileID, d.UpdatedAt)
+			}
+		})
+	}
+	return c
+}
+
+func (a *app) departmentsGet() *cobra.Command {
+	return &cobra.Command{
+		Use: "get DEPARTMENT", Short: "Show a department, by id or name", Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			api, err := a.management()
+			if err != nil {
+				return err
+			}
+			department, err := departmentID(c.Context(), api, args[0])
+			if err != nil {
+				return err
+			}
+			r, err := api.GetDepartmentWithResponse(c.Context(), department)
+			if err := done(r, err); err != nil {
+				return err
+			}
+			return a.show(r, func(t *table) { departmentTable(t, r.JSON200.Data) })
+		},
+	}
+}
+
+func (a *app) departmentsUpdate() *cobra.Command {
+	c := &cobra.Command{Use: "update DEPARTMENT", Short: "Rename a department", Args: cobra.ExactArgs(1)}
+	name := c.Flags().String("name", "", "the new name")
+	must(c.MarkFlagRequired("name"))
+	f := changeFlags(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		api, err := a.management()
+		if err != nil {
+			return err
+		}
+		department, err := departmentID(c.Context(), api, args[0])
+		if err != nil {
+			return err
+		}
+		r, err := api.UpdateDepartmentWithResponse(c.Context(), department,
+			&client.UpdateDepartmentParams{Wait: f.waitFor(), IdempotencyKey: f.key()}, client.DepartmentPatch{Name: name})
+		if err := done(r, err); err != nil {
+			return err
+		}
+		return a.show(r, func(t *table) { departmentTable(t, either(r.JSON200, r.JSON202).Data) })
+	}
+	return c
+}
+
+func (a *app) departmentsDelete() *cobra.Command {
+	c := &cobra.Command{Use: "delete DEPARTMENT", Short: "Delete a department that no key belongs to", Args: cobra.ExactArgs(1)}
+	f := changeFlags(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		api, err := a.management()
+		if err != nil {
+			return err
+		}
+		department, err := departmentID(c.Context(), api, args[0])
+		if err != nil {
+			return err
+		}
+		r, err := api.DeleteDepartmentWithResponse(c.Context(), department,
+			&client.DeleteDepartmentParams{Wait: f.waitFor(), IdempotencyKey: f.key()})
+		if err := done(r, err); err != nil {
+			return err
+		}
+		return a.show(r, func(t *table) { t.row("DELETED", department) })
+	}
+	return c
+}
+
+// departmentsKey moves a key: into the department that the first of two
+// arguments names, or out of its own.
+func (a *app) departmentsKey(use, short string, args int) *cobra.Command {
+	c := &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(args)}
+	f := changeFlags(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		api, err := a.management()
+		if err != nil {
+			return err
+		}
+		to := nullable.NewNullNullable[string]()
+		if len(args) == 2 {
+			department, err := departmentID(c.Context(), api, args[0])
+			if err != nil {
+				return err
+			}
+			to = nullable.NewNullableWithValue(department)
+		}
+		r, err := api.UpdateKeyWithResponse(c.Context(), args[len(args)-1],
+			&client.UpdateKeyParams{Wait: f.waitFor(), IdempotencyKey: f.key()}, client.KeyPatch{DepartmentID: to})
+		if err := done(r, err); err != nil {
+			return err
+		}
+		return a.show(r, func(t *table) { keyTable(t, either(r.JSON200, r.JSON202).Data) })
+	}
+	return c
+}
+
+func departmentTable(t *table, d client.Department) {
+	t.row("ID", d.ID)
+	t.row("NAME", d.Name)
+	t.row("PROFILE", d.RoutingProfileID)
+	t.row("CREATED", d.CreatedAt)
+	t.row("UPDATED", d.UpdatedAt)
+}

@@ -1,0 +1,309 @@
+package cli
+
+import (
+	"context"
+	"strings"
+
+	"github.com/oapi-codegen/nullable"
+	"github.com/spf13/cobra"
+
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/client"
+)
+
+func (a *app) profiles() *cobra.Command {
+	return group("profiles", "Manage routing profiles, and bind them to the workspace, departments and keys",
+		a.profilesCreate(), a.profilesList(), a.profilesGet(), a.profilesUpdate(), a.profilesDelete(),
+		a.profilesBind(), a.profilesUnbind(), a.profilesEffective())
+}
+
+// profileID is the id that a profile's id or name stands for.
+func profileID(ctx context.Context, api *client.ClientWithResponses, text string) (string, error) {
+	if strings.HasPrefix(text, "profile_") {
+		return text, nil
+	}
+	r, err := api.ListRoutingProfilesWithResponse(ctx, &client.ListRoutingProfilesParams{Name: &text})
+	if err := done(r, err); err != nil {
+		return "", err
+	}
+	if len(r.JSON200.Data) == 0 {
+		return "", misuse("there is no routing profile with the name %s", clean(text))
+	}
+	return r.JSON200.Data[0].ID, nil
+}
+
+func (a *app) profilesCreate() *cobra.Command {
+	var flags routingFlags
+	c := &cobra.Command{
+		Use: "create", Short: "Create a routing profile from flags or a file", Args: cobra.NoArgs,
+		Example: "  signalbox profiles create --name careful --region eu --zdr --mode price\n  signalbox profiles create -f careful.yaml",
+	}
+	flags.add(c)
+	f := changeFlags(c)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		name, fields, err := flags.document(a, c, client.RoutingFields{})
+		if err != nil {
+			return err
+		}
+		if name == nil {
+			return misuse("name the profile with --name, or with name: in the file")
+		}
+		api, err := a.management()
+		if err != nil {
+			return err
+		}
+		r, err := api.CreateRoutingProfileWithResponse(c.Context(),
+			&client.CreateRoutingProfileParams{Wait: f.waitFor(), IdempotencyKey: f.key()}, client.NewRoutingProfile{Name: *name, Routing: &fields})
+		if err := done(r, err); err != nil {
+			return err
+		}
+		return a.show(r, func(t *table) { profileTable(t, either(r.JSON201, r.JSON202).Data) })
+	}
+	return c
+}
+
+func (a *app) profilesList() *cobra.Command {
+	c := &cobra.Command{Use: "list", Short: "List routing profiles, newest first", Args: cobra.NoArgs}
+	limit := limitFlag(c)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		api, err := a.management()
+		if err != nil {
+			return err
+		}
+		body, profiles, err := pages[client.RoutingProfile](*limit, func(cursor *string, size int) (answer, error) {
+			return api.ListRoutingProfilesWithResponse(c.Context(), &client.ListRoutingProfilesParams{Cursor: cursor, Limit: &size})
+		})
+		if err != nil {
+			return err
+		}
+		return a.showBody(body, func(t *table) {
+			t.row("ID", "NAME", "SETS", "UPDATED")
+			for _, p := range profiles {
+				t.row(p.ID, p.Name, summary(p.Routing), p.UpdatedAt)
+			}
+		})
+	}
+	return c
+}
+
+func (a *app) profilesGet() *cobra.Command {
+	return &cobra.Command{
+		Use: "get PROFILE", Short: "Show a routing profile, by id or name, and what it is bound to", Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			api, err := a.management()
+			if err != nil {
+				return err
+			}
+			profile, err := profileID(c.Context(), api, args[0])
+			if err != nil {
+				return err
+			}
+			r, err := api.GetRoutingProfileWithResponse(c.Context(), profile)
+			if err := done(r, err); err != nil {
+				return err
+			}
+			return a.show(r, func(t *table) {
+				p := r.JSON200.Data
+				profileTable(t, client.RoutingProfile{ID: p.ID, Name: p.Name, Routing: p.Routing, CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt})
+				if p.Bindings.Workspace {
+					t.row("BOUND TO", "the workspace")
+				}
+				for _, id := range append(p.Bindings.Departments, p.Bindings.Keys...) {
+					t.row("BOUND TO", id)
+				}
+				if p.Bindings.More > 0 {
+					t.row("BOUND TO MORE", p.Bindings.More)
+				}
+			})
+		},
+	}
+}
+
+func (a *app) profilesUpdate() *cobra.Command {
+	var flags routingFlags
+	c := &cobra.Command{
+		Use: "update PROFILE", Short: "Change a routing profile, for everything that is bound to it", Args: cobra.ExactArgs(1),
+		Long: `Change a routing profile, for everything that is bound to it. A file replaces all routing fields. Flags change
+the fields that they name and leave the others; an empty value takes a field away.`,
+		Example: "  signalbox profiles update careful --region us --ignore ''\n  signalbox profiles update careful -f careful.yaml",
+	}
+	flags.add(c)
+	f := changeFlags(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		api, err := a.management()
+		if err != nil {
+			return err
+		}
+		profile, err := profileID(c.Context(), api, args[0])
+		if err != nil {
+			return err
+		}
+		before, err := api.GetRoutingProfileWithResponse(c.Context(), profile)
+		if err := done(before, err); err != nil {
+			return err
+		}
+		name, fields, err := flags.document(a, c, before.JSON200.Data.Routing)
+		if err != nil {
+			return err
+		}
+		seen := before.HTTPResponse.Header.Get("ETag")
+		r, err := api.UpdateRoutingProfileWithResponse(c.Context(), profile,
+			&client.UpdateRoutingProfileParams{Wait: f.waitFor(), IdempotencyKey: f.key(), IfMatch: &seen},
+			client.RoutingProfilePatch{Name: name, Routing: &fields})
+		if err := done(r, err); err != nil {
+			return err
+		}
+		return a.show(r, func(t *table) { profileTable(t, either(r.JSON200, r.JSON202).Data) })
+	}
+	return c
+}
+
+func (a *app) profilesDelete() *cobra.Command {
+	c := &cobra.Command{Use: "delete PROFILE", Short: "Delete a routing profile that nothing is bound to", Args: cobra.ExactArgs(1)}
+	f := changeFlags(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		api, err := a.management()
+		if err != nil {
+			return err
+		}
+		profile, err := profileID(c.Context(), api, args[0])
+		if err != nil {
+			return err
+		}
+		r, err := api.DeleteRoutingProfileWithResponse(c.Context(), profile,
+			&client.DeleteRoutingProfileParams{Wait: f.waitFor(), IdempotencyKey: f.key()})
+		if err := done(r, err); err != nil {
+			return err
+		}
+		return a.show(r, func(t *table) { t.row("DELETED", profile) })
+	}
+	return c
+}
+
+// bindFlags say what to bind.
+type bindFlags struct {
+	workspace       bool
+	key, department string
+}
+
+func (b *bindFlags) add(c *cobra.Command) {
+	c.Flags().BoolVar(&b.workspace, "workspace", false, "the whole workspace")
+	c.Flags().StringVar(&b.department, "department", "", "a department, by its id or name")
+	c.Flags().StringVar(&b.key, "key", "", "an API key, by its id")
+}
+
+// check wants exactly one of them.
+func (b *bindFlags) check() error {
+	n := 0
+	for _, given := range []bool{b.workspace, b.department != "", b.key != ""} {
+		if given {
+			n++
+		}
+	}
+	if n != 1 {
+		return misuse("give one of --workspace, --department and --key")
+	}
+	return nil
+}
+
+func (a *app) profilesBind() *cobra.Command {
+	var b bindFlags
+	c := &cobra.Command{
+		Use: "bind PROFILE", Short: "Bind a routing profile to the workspace, a department or a key", Args: cobra.ExactArgs(1),
+		Example: "  signalbox profiles bind careful --key key_… --wait 5s",
+	}
+	b.add(c)
+	f := changeFlags(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := b.check(); err != nil {
+			return err
+		}
+		api, err := a.management()
+		if err != nil {
+			return err
+		}
+		profile, err := profileID(c.Context(), api, args[0])
+		if err != nil {
+			return err
+		}
+		return a.bindTo(c.Context(), api, b, f, nullable.NewNullableWithValue(profile))
+	}
+	return c
+}
+
+func (a *app) profilesUnbind() *cobra.Command {
+	var b bindFlags
+	c := &cobra.Command{Use: "unbind", Short: "Take the routing profile off the workspace, a department or a key", Args: cobra.NoArgs}
+	b.add(c)
+	f := changeFlags(c)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if err := b.check(); err != nil {
+			return err
+		}
+		api, err := a.management()
+		if err != nil {
+			return err
+		}
+		return a.bindTo(c.Context(), api, b, f, nullable.NewNullNullable[string]())
+	}
+	return c
+}
+
+func (a *app) bindTo(ctx context.Context, api *client.ClientWithResponses, b bindFlags, f *change, profile nullable.Nullable[string]) error {
+	switch {
+	case b.workspace:
+		r, err := api.UpdateSettingsWithResponse(ctx, &client.UpdateSettingsParams{Wait: f.waitFor(), IdempotencyKey: f.key()},
+			client.SettingsPatch{RoutingProfileID: profile})
+		if err := done(r, err); err != nil {
+			return err
+		}
+		return a.show(r, func(t *table) { settingsTable(t, r.GetBody()) })
+	case b.department != "":
+		department, err := departmentID(ctx, api, b.department)
+		if err != nil {
+			return err
+		}
+		r, err := api.UpdateDepartmentWithResponse(ctx, department,
+			&client.UpdateDepartmentParams{Wait: f.waitFor(), IdempotencyKey: f.key()}, client.DepartmentPatch{RoutingProfileID: profile})
+		if err := done(r, err); err != nil {
+			return err
+		}
+		return a.show(r, func(t *table) { departmentTable(t, either(r.JSON200, r.JSON202).Data) })
+	}
+	r, err := api.UpdateKeyWithResponse(ctx, b.key,
+		&client.UpdateKeyParams{Wait: f.waitFor(), IdempotencyKey: f.key()}, client.KeyPatch{RoutingProfileID: profile})
+	if err := done(r, err); err != nil {
+		return err
+	}
+	return a.show(r, func(t *table) { keyTable(t, either(r.JSON200, r.JSON202).Data) })
+}
+
+func (a *app) profilesEffective() *cobra.Command {
+	c := &cobra.Command{
+		Use: "effective", Short: "Show what routing comes to for a key or the workspace, and which rung each field is from", Args: cobra.NoArgs,
+	}
+	key := c.Flags().String("key", "", "an API key's id; the workspace's own without it")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		api, err := a.management()
+		if err != nil {
+			return err
+		}
+		r, err := api.GetEffectiveRoutingWithResponse(c.Context(), &client.GetEffectiveRoutingParams{Key: optional(*key)})
+		if err := done(r, err); err != nil {
+			return err
+		}
+		return a.show(r, func(t *table) {
+			e := r.JSON200.Data
+			t.row("FIELD", "VALUE", "RUNG", "PROFILE")
+			for _, field := range e.Fields {
+				t.row(field.Field, field.Value, field.Rung, field.RoutingProfileID)
+			}
+			if e.NoProvider {
+				t.row("NOTE", "the rungs allow no provider in common")
+			}
+			if e.Refusal != nil {
+				t.row("REFUSAL", e.Refusal.Code, e.Refusal.Detail)
+			}
+		})
+	}
+	return c
+}

@@ -39,7 +39,7 @@ func TestAChainOfModels(t *testing.T) {
 		require.Equal(t, chain[0], row.Get("requested_model").Str)
 		require.Equal(t, want.outcome, row.Get("outcome").Str)
 		require.Equal(t, want.status, row.Get("status").Int())
-		require.Equal(t, primary, row.Get("primary_id").Str)
+		require.Equal(t, primary, row.Get("primary_request_id").Str)
 		require.Equal(t, i == 0, row.Get("id").Str == primary)
 		require.Equal(t, int64(1), row.Get("attempt_count").Int())
 		require.Equal(t, want.outcome == "success", row.Get("cost_nanos").Int() > 0, "only what answered is billed")

@@ -148,7 +148,7 @@ func TestTheAccountOfARequest(t *testing.T) {
 
 	entry := p.Logged(answer.Header)
 	for path, want := range map[string]any{
-		"id": answer.Header.Get(client.HeaderRequestID), "primary_id": answer.Header.Get(client.HeaderRequestID),
+		"id": answer.Header.Get(client.HeaderRequestID), "primary_request_id": answer.Header.Get(client.HeaderRequestID),
 		"surface": "chat", "outcome": "success", "status": float64(200), "key_id": key.ID,
 		"requested_model": "sim/both", "decided_model": "sim/both", "provider": answer.Header.Get(client.HeaderProvider),
 		"client_request_id": "caller-7", "session_id": "session-7", "end_user": "user-7",

@@ -22,8 +22,12 @@ func (s *Server) ListLogs(ctx context.Context, r gen.ListLogsRequestObject) (gen
 	if err != nil {
 		return nil, err
 	}
+	primary, err := filterID[id.RequestKind](q.PrimaryRequestID, "primary_request_id")
+	if err != nil {
+		return nil, err
+	}
 	filter := usage.LogFilter{
-		Since: value(q.Since), Until: value(q.Until), Key: key, Model: value(q.Model), Provider: value(q.Provider),
+		Since: value(q.Since), Until: value(q.Until), Primary: primary, Key: key, Model: value(q.Model), Provider: value(q.Provider),
 		Outcome: wire.Outcome(value(q.Outcome)), Session: value(q.SessionID),
 	}
 	if q.Status != nil {
@@ -74,7 +78,7 @@ func (s *Server) GetUsage(ctx context.Context, r gen.GetUsageRequestObject) (gen
 // logOf leaves out who made the request when masked.
 func logOf(e usage.Entry, masked bool) gen.Log {
 	l := gen.Log{
-		ID: e.ID.String(), PrimaryID: e.PrimaryID.String(), StartedAt: e.StartedAt.UTC(),
+		ID: e.ID.String(), PrimaryRequestID: e.PrimaryID.String(), StartedAt: e.StartedAt.UTC(),
 		DurationMs: millis(e.Duration), FirstByteMs: duration(e.FirstByte), GatewayMs: duration(e.Overhead),
 		Surface: string(e.Surface), Purpose: some(e.Purpose), Stream: e.Stream,
 		Outcome: gen.Outcome(e.Outcome), Status: e.Status, Code: some(e.Code), Reason: some(e.Reason),
@@ -95,7 +99,7 @@ func logOf(e usage.Entry, masked bool) gen.Log {
 func (s *Server) logDetailOf(ctx context.Context, d usage.Detail, masked bool) gen.LogDetail {
 	l := logOf(d.Entry, masked)
 	out := gen.LogDetail{
-		ID: l.ID, PrimaryID: l.PrimaryID, StartedAt: l.StartedAt,
+		ID: l.ID, PrimaryRequestID: l.PrimaryRequestID, StartedAt: l.StartedAt,
 		DurationMs: l.DurationMs, FirstByteMs: l.FirstByteMs, GatewayMs: l.GatewayMs,
 		Surface: l.Surface, Purpose: l.Purpose, Stream: l.Stream,
 		Outcome: l.Outcome, Status: l.Status, Code: l.Code, Reason: l.Reason,
@@ -123,7 +127,7 @@ func (s *Server) logDetailOf(ctx context.Context, d usage.Detail, masked bool) g
 
 func attemptOf(a decide.AttemptRecord) gen.Attempt {
 	return gen.Attempt{
-		Model: a.Model, Provider: a.Provider, Endpoint: a.Endpoint, Credential: string(a.Credential), StartedAt: a.Started.UTC(),
+		Model: a.Model, Provider: a.Provider, Endpoint: a.Endpoint, Credential: string(a.Credential), CredentialID: some(a.CredentialID.String()), StartedAt: a.Started.UTC(),
 		FirstByteMs: duration(a.FirstByte), DurationMs: millis(a.Duration), Status: some(a.Status),
 		Failure: some(a.Failure), Retryable: some(a.Retryable), Reason: a.Reason,
 	}

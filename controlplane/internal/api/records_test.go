@@ -70,12 +70,14 @@ func TestLogsTellARequest(t *testing.T) {
 	require.Contains(t, got.body, `"seed":"18446744073709551615"`, "the record lost precision")
 	require.Len(t, log["attempts"], 2)
 	require.Equal(t, "server_error", log["attempts"].([]any)[0].(map[string]any)["failure"])
+	require.Equal(t, event.ID.String(), log["primary_request_id"])
 	require.Len(t, log["cost_lines"], 2)
 	require.Equal(t, key, log["key_id"])
 	require.Equal(t, "end-user-7", log["end_user"])
 	require.EqualValues(t, 1020, log["duration_ms"])
 
 	for query, want := range map[string]int{
+		"?primary_request_id=" + event.ID.String(): 1, "?primary_request_id=" + id.New[id.RequestKind](ids).String(): 0,
 		"?key_id=" + key: 1, "?model=acme/small": 1, "?model=other/model": 0, "?provider=north": 1, "?status=2xx": 1, "?status=5xx": 0,
 		"?outcome=success": 1, "?outcome=refused": 0, "?session_id=session-7": 1, "?session_id=other": 0,
 		"?since=2001-01-01T00:00:00Z": 1, "?until=2001-01-01T00:00:00Z": 0,

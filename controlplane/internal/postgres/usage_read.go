@@ -31,6 +31,10 @@ func (s *UsageStore) UsageEntries(
 	if !f.Until.IsZero() {
 		q = q.Where("id < ? AND started_at < ?", firstID(f.Until.Add(time.Millisecond)), f.Until)
 	}
+	if !f.Primary.IsZero() {
+		q = q.Where("primary_id = ?", f.Primary.UUID()).
+			Where("started_at BETWEEN ? AND ?", f.Primary.Time(), f.Primary.Time().Add(longestRequest))
+	}
 	if !f.Key.IsZero() {
 		q = q.Where("key_id = ?", f.Key.UUID())
 	}

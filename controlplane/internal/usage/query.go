@@ -11,8 +11,9 @@ import (
 
 // LogFilter narrows a list of entries; zero fields do not.
 type LogFilter struct {
-	Since       time.Time // inclusive
-	Until       time.Time // exclusive
+	Since       time.Time  // inclusive
+	Until       time.Time  // exclusive
+	Primary     id.Request // of the request's first model: the rows of one request
 	Key         id.Key
 	Model       string // as decided
 	Provider    string

@@ -468,6 +468,8 @@ func BenchmarkRecord(b *testing.B) {
 	c, o := newCall(), served(nil)
 	b.ReportAllocs()
 	for b.Loop() {
+		c.ID = id.New[id.RequestKind](ids) // another request each time
+		o.Turn.ID = c.ID
 		f.Record(b.Context(), c, principal, nil, o)
 	}
 }

@@ -1556,7 +1556,7 @@ export interface components {
         Log: {
             id: string;
             /** @description The request that this belongs to; differs from id for fallback models. */
-            primary_id: string;
+            primary_request_id: string;
             /** Format: date-time */
             started_at: string;
             /** Format: double */
@@ -1620,6 +1620,8 @@ export interface components {
             endpoint: string;
             /** @description managed, byok or none */
             credential: string;
+            /** @description The workspace's own credential that was used. */
+            credential_id?: string;
             /** Format: date-time */
             started_at: string;
             /** Format: double */
@@ -3476,6 +3478,8 @@ export interface operations {
                 since?: components["parameters"]["Since"];
                 /** @description Before this time. */
                 until?: components["parameters"]["Until"];
+                /** @description Only the models that were tried for this request, itself included. */
+                primary_request_id?: string;
                 /** @description Only requests of this API key. */
                 key_id?: string;
                 /** @description Only requests that were decided for this model. */

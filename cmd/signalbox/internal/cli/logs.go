@@ -14,10 +14,11 @@ import (
 
 // logFilter are the flags that narrow the request log.
 type logFilter struct {
-	key, model, provider, status, outcome, session string
+	request, key, model, provider, status, outcome, session string
 }
 
 func (f *logFilter) flags(c *cobra.Command) {
+	c.Flags().StringVar(&f.request, "request", "", "only the models that were tried for this request")
 	c.Flags().StringVar(&f.key, "key", "", "only requests of this API key")
 	c.Flags().StringVar(&f.model, "model", "", "only requests that were decided for this model")
 	c.Flags().StringVar(&f.provider, "provider", "", "only requests that this provider served")
@@ -28,7 +29,7 @@ func (f *logFilter) flags(c *cobra.Command) {
 
 func (f *logFilter) params() client.ListLogsParams {
 	return client.ListLogsParams{
-		KeyID: optional(f.key), Model: optional(f.model), Provider: optional(f.provider),
+		PrimaryRequestID: optional(f.request), KeyID: optional(f.key), Model: optional(f.model), Provider: optional(f.provider),
 		Status:  (*client.ListLogsParamsStatus)(optional(f.status)),
 		Outcome: (*client.Outcome)(optional(f.outcome)), SessionID: optional(f.session),
 	}

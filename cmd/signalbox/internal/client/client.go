@@ -470,13 +470,16 @@ type ActorKind string
 // Attempt defines model for Attempt.
 type Attempt struct {
 	// Credential managed, byok or none
-	Credential  string   `json:"credential"`
-	DurationMs  float64  `json:"duration_ms"`
-	Endpoint    string   `json:"endpoint"`
-	Failure     *string  `json:"failure,omitempty"`
-	FirstByteMs *float64 `json:"first_byte_ms,omitempty"`
-	Model       string   `json:"model"`
-	Provider    string   `json:"provider"`
+	Credential string `json:"credential"`
+
+	// CredentialID The workspace's own credential that was used.
+	CredentialID *string  `json:"credential_id,omitempty"`
+	DurationMs   float64  `json:"duration_ms"`
+	Endpoint     string   `json:"endpoint"`
+	Failure      *string  `json:"failure,omitempty"`
+	FirstByteMs  *float64 `json:"first_byte_ms,omitempty"`
+	Model        string   `json:"model"`
+	Provider     string   `json:"provider"`
 
 	// Reason Why this one was tried.
 	Reason    string    `json:"reason"`
@@ -941,18 +944,18 @@ type Log struct {
 	Outcome        Outcome  `json:"outcome"`
 	PolicyRevision int64    `json:"policy_revision"`
 
-	// PrimaryID The request that this belongs to; differs from id for fallback models.
-	PrimaryID      string    `json:"primary_id"`
-	Provider       *string   `json:"provider,omitempty"`
-	Purpose        *string   `json:"purpose,omitempty"`
-	Reason         *string   `json:"reason,omitempty"`
-	RequestedModel *string   `json:"requested_model,omitempty"`
-	ServedModel    *string   `json:"served_model,omitempty"`
-	SessionID      *string   `json:"session_id,omitempty"`
-	StartedAt      time.Time `json:"started_at"`
-	Status         int       `json:"status"`
-	Stream         bool      `json:"stream"`
-	Surface        string    `json:"surface"`
+	// PrimaryRequestID The request that this belongs to; differs from id for fallback models.
+	PrimaryRequestID string    `json:"primary_request_id"`
+	Provider         *string   `json:"provider,omitempty"`
+	Purpose          *string   `json:"purpose,omitempty"`
+	Reason           *string   `json:"reason,omitempty"`
+	RequestedModel   *string   `json:"requested_model,omitempty"`
+	ServedModel      *string   `json:"served_model,omitempty"`
+	SessionID        *string   `json:"session_id,omitempty"`
+	StartedAt        time.Time `json:"started_at"`
+	Status           int       `json:"status"`
+	Stream           bool      `json:"stream"`
+	Surface          string    `json:"surface"`
 
 	// Unpriced A used meter had no price; the cost is a lower bound.
 	Unpriced bool `json:"unpriced"`
@@ -998,18 +1001,18 @@ type LogDetail struct {
 	Outcome        Outcome `json:"outcome"`
 	PolicyRevision int64   `json:"policy_revision"`
 
-	// PrimaryID The request that this belongs to; differs from id for fallback models.
-	PrimaryID      string    `json:"primary_id"`
-	Provider       *string   `json:"provider,omitempty"`
-	Purpose        *string   `json:"purpose,omitempty"`
-	Reason         *string   `json:"reason,omitempty"`
-	RequestedModel *string   `json:"requested_model,omitempty"`
-	ServedModel    *string   `json:"served_model,omitempty"`
-	SessionID      *string   `json:"session_id,omitempty"`
-	StartedAt      time.Time `json:"started_at"`
-	Status         int       `json:"status"`
-	Stream         bool      `json:"stream"`
-	Surface        string    `json:"surface"`
+	// PrimaryRequestID The request that this belongs to; differs from id for fallback models.
+	PrimaryRequestID string    `json:"primary_request_id"`
+	Provider         *string   `json:"provider,omitempty"`
+	Purpose          *string   `json:"purpose,omitempty"`
+	Reason           *string   `json:"reason,omitempty"`
+	RequestedModel   *string   `json:"requested_model,omitempty"`
+	ServedModel      *string   `json:"served_model,omitempty"`
+	SessionID        *string   `json:"session_id,omitempty"`
+	StartedAt        time.Time `json:"started_at"`
+	Status           int       `json:"status"`
+	Stream           bool      `json:"stream"`
+	Surface          string    `json:"surface"`
 
 	// Unpriced A used meter had no price; the cost is a lower bound.
 	Unpriced bool `json:"unpriced"`
@@ -2073,6 +2076,9 @@ type ListLogsParams struct {
 
 	// Until Before this time.
 	Until *Until `form:"until,omitempty" json:"until,omitempty"`
+
+	// PrimaryRequestID Only the models that were tried for this request, itself included.
+	PrimaryRequestID *string `form:"primary_request_id,omitempty" json:"primary_request_id,omitempty"`
 
 	// KeyID Only requests of this API key.
 	KeyID *string `form:"key_id,omitempty" json:"key_id,omitempty"`
@@ -6559,6 +6565,18 @@ func NewListLogsRequest(server string, params *ListLogsParams) (*http.Request, e
 		if params.Until != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "until", *params.Until, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.PrimaryRequestID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "primary_request_id", *params.PrimaryRequestID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {

@@ -475,13 +475,16 @@ type ActorKind string
 // Attempt defines model for Attempt.
 type Attempt struct {
 	// Credential managed, byok or none
-	Credential  string   `json:"credential"`
-	DurationMs  float64  `json:"duration_ms"`
-	Endpoint    string   `json:"endpoint"`
-	Failure     *string  `json:"failure,omitempty"`
-	FirstByteMs *float64 `json:"first_byte_ms,omitempty"`
-	Model       string   `json:"model"`
-	Provider    string   `json:"provider"`
+	Credential string `json:"credential"`
+
+	// CredentialID The workspace's own credential that was used.
+	CredentialID *string  `json:"credential_id,omitempty"`
+	DurationMs   float64  `json:"duration_ms"`
+	Endpoint     string   `json:"endpoint"`
+	Failure      *string  `json:"failure,omitempty"`
+	FirstByteMs  *float64 `json:"first_byte_ms,omitempty"`
+	Model        string   `json:"model"`
+	Provider     string   `json:"provider"`
 
 	// Reason Why this one was tried.
 	Reason    string    `json:"reason"`
@@ -946,18 +949,18 @@ type Log struct {
 	Outcome        Outcome  `json:"outcome"`
 	PolicyRevision int64    `json:"policy_revision"`
 
-	// PrimaryID The request that this belongs to; differs from id for fallback models.
-	PrimaryID      string    `json:"primary_id"`
-	Provider       *string   `json:"provider,omitempty"`
-	Purpose        *string   `json:"purpose,omitempty"`
-	Reason         *string   `json:"reason,omitempty"`
-	RequestedModel *string   `json:"requested_model,omitempty"`
-	ServedModel    *string   `json:"served_model,omitempty"`
-	SessionID      *string   `json:"session_id,omitempty"`
-	StartedAt      time.Time `json:"started_at"`
-	Status         int       `json:"status"`
-	Stream         bool      `json:"stream"`
-	Surface        string    `json:"surface"`
+	// PrimaryRequestID The request that this belongs to; differs from id for fallback models.
+	PrimaryRequestID string    `json:"primary_request_id"`
+	Provider         *string   `json:"provider,omitempty"`
+	Purpose          *string   `json:"purpose,omitempty"`
+	Reason           *string   `json:"reason,omitempty"`
+	RequestedModel   *string   `json:"requested_model,omitempty"`
+	ServedModel      *string   `json:"served_model,omitempty"`
+	SessionID        *string   `json:"session_id,omitempty"`
+	StartedAt        time.Time `json:"started_at"`
+	Status           int       `json:"status"`
+	Stream           bool      `json:"stream"`
+	Surface          string    `json:"surface"`
 
 	// Unpriced A used meter had no price; the cost is a lower bound.
 	Unpriced bool `json:"unpriced"`
@@ -1003,18 +1006,18 @@ type LogDetail struct {
 	Outcome        Outcome `json:"outcome"`
 	PolicyRevision int64   `json:"policy_revision"`
 
-	// PrimaryID The request that this belongs to; differs from id for fallback models.
-	PrimaryID      string    `json:"primary_id"`
-	Provider       *string   `json:"provider,omitempty"`
-	Purpose        *string   `json:"purpose,omitempty"`
-	Reason         *string   `json:"reason,omitempty"`
-	RequestedModel *string   `json:"requested_model,omitempty"`
-	ServedModel    *string   `json:"served_model,omitempty"`
-	SessionID      *string   `json:"session_id,omitempty"`
-	StartedAt      time.Time `json:"started_at"`
-	Status         int       `json:"status"`
-	Stream         bool      `json:"stream"`
-	Surface        string    `json:"surface"`
+	// PrimaryRequestID The request that this belongs to; differs from id for fallback models.
+	PrimaryRequestID string    `json:"primary_request_id"`
+	Provider         *string   `json:"provider,omitempty"`
+	Purpose          *string   `json:"purpose,omitempty"`
+	Reason           *string   `json:"reason,omitempty"`
+	RequestedModel   *string   `json:"requested_model,omitempty"`
+	ServedModel      *string   `json:"served_model,omitempty"`
+	SessionID        *string   `json:"session_id,omitempty"`
+	StartedAt        time.Time `json:"started_at"`
+	Status           int       `json:"status"`
+	Stream           bool      `json:"stream"`
+	Surface          string    `json:"surface"`
 
 	// Unpriced A used meter had no price; the cost is a lower bound.
 	Unpriced bool `json:"unpriced"`
@@ -2078,6 +2081,9 @@ type ListLogsParams struct {
 
 	// Until Before this time.
 	Until *Until `form:"until,omitempty" json:"until,omitempty"`
+
+	// PrimaryRequestID Only the models that were tried for this request, itself included.
+	PrimaryRequestID *string `form:"primary_request_id,omitempty" json:"primary_request_id,omitempty"`
 
 	// KeyID Only requests of this API key.
 	KeyID *string `form:"key_id,omitempty" json:"key_id,omitempty"`
@@ -4104,6 +4110,14 @@ func (siw *ServerInterfaceWrapper) ListLogs(c *gin.Context) {
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "until", c.Request.URL.Query(), &params.Until, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
 	if err != nil {
 		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter until: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "primary_request_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "primary_request_id", c.Request.URL.Query(), &params.PrimaryRequestID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter primary_request_id: %w", err), http.StatusBadRequest)
 		return
 	}
 
@@ -12579,230 +12593,231 @@ func (sh *strictHandler) GetMember(ctx *gin.Context, workspaceID WorkspaceID, us
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
 	"7L37ktu2kjj8Kvj0bZWTHM3Ft5zEU1/tOomzn9dJ7PJl80fGK0FkS8IZClAAcGQdx7/ap9kH2yf5FRoA",
-	"CZIgRWk0o3Eyp+o4I4kEGo3uRnejLx8HiVgsBQeu1eDJx8EcaAoS/3z2ls7Mf1NQiWRLzQQfPBm8nQO5",
-	"BKmY4ERMyWpONVlRRSToXHJIh2QqJBk/nx79THUyHx8PhgMJv+dMQjp4omUOw4FK5rCgZmy9XsLgyUBp",
-	"yfhs8OnTp+FgSSVdgHZAPM31XMg4GEsqtYGBkoVIIbunCEvJBKZCAtFzICqjam7mZ+aNJdXzwXDA6cLM",
-	"SO24XbAt6IefgM/0fPDk60fDBqjDwfcSUuCa0ez5D3EIWWrhW0pxyVKQ5ALWQzKerMXF6H//+3/GLcAl",
-	"xcAjll4RxlyqNvyNOXzQowSfGBtANSJ1Bg6JBXS/5yDXAXh2zBY4Ht9/MBwsGPef78fA+gHM5i2A6xjq",
-	"npK0+J2wdEjGKSx1F8bK56+MsecpLJZCA0/WL2DdBO41LIFqxmeEkoRmGVkxPbf0Rhdgdhi/YZw8eETm",
-	"IpeKzNglKHxkyqTShHK1AknojDI+xKdFrskyo4xr+KCJgkSCVsVaLVOWqw1APDIwtqzv/oNv6juxpFqD",
+	"CZIgRY00o3EyW7U5HpEEGo3uRnejLx8HiVgsBQeu1eDJx8EcaAoS//nsLZ2Z/01BJZItNRN88GTwdg7k",
+	"EqRighMxJas51WRFFZGgc8khHZKpkGT8fHr0M9XJfHw8GA4k/J4zCengiZY5DAcqmcOCmrH1egmDJwOl",
+	"JeOzwadPn4aDJZV0AdoB8TTXcyHjYCyp1AYGShYiheyeIiwlE5gKCUTPgaiMqrmZn5kvllTPB8MBpwsz",
+	"I7XjdsG2oB9+Aj7T88GTrx8NG6AOB99LSIFrRrPnP8QhZKmFbynFJUtBkgtYD8l4shYXo//97/8ZtwCX",
+	"FAOPWLojjLlUbfgbc/igRwm+MTaAakTqDBwSC+h+z0GuA/DsmC1wPL7/YDhYMO7/vh8D6wcwm7cArmOo",
+	"e0rS4jlh6ZCMU1jqLoyV7++MsecpLJZCA0/WL2DdBO41LIFqxmeEkoRmGVkxPbf0Rhdgdhh/YZw8eETm",
+	"IpeKzNglKHxlyqTShHK1AknojDI+xLdFrskyo4xr+KCJgkSCVsVaLVOWqw1APDIwtqzv/oNv6juxpFqD",
 	"NGP+12//z9H/ef+3fxnUcTAcfDiaM64HTwaLXGkyAXKfaEHuP/iGXDLFJhmQp2++f/6cJHMqaYKcioib",
 	"Isc3Mfb9nPIZEMGzNVnNgRM9Z4owRZRmWYZ4SXIpzWYbmdO+bCdTBh372brcL87Pv/rjfPDb6dG37/92",
-	"Pviy18INaAYk5GJOgMqMmY3D/RsSlSdzQhU5Hzw8HwyJkOQrxMQLWEfJmpOnr54jhSBRX8C6i6bNz1cl",
-	"5p/YgukmJP+/WJEF5WsCXEsGyogow/dzkaWKUE0WQukz8vjU7hedKOC6TRxkOEcNLLbIF4MnDx6f4pbY",
-	"T6UkMHQ+A4kg/kw5nYFh3Ta0GVDdIyXyFp0StHxjtA80/mzOly0OITrVIDeeQfhCX8CQmZuQvXInSwxt",
-	"/tS5p4jK8lkLFP6pq2HoVT7JWELN3PE9XJYP2A1c5pOuHQyev/L2vYbfc1C67ZQefzhSbMZpNhEfjqR9",
-	"9oilY8f1jE9BAk+AuN+GZCzh9y7g3YNXB1zk5qR5JcWUZRBHrLTPmN02Dznk2g+dMNr3Rv7Rq8L6hvEE",
-	"mgD+InSpkzFFNFu0KhYKhwhnnQq5oEYip1TDkXl3EJv7Hdcswp/f9Zw3x9d3mVeBjO9KrkDarTB/de0D",
-	"/n5V5P9KY2LefGtXnwk+G3rBTh6eqiHBRRO4BLkmGbsEMqMaVnRN5lQRulxmDFJ7NuPx3Ya7Fa0J//DM",
-	"xdP2j9/uP3hv/3p4+qX6lz/c9x/vDx99Kn/8+OjTHw9PT09Pv1yoXoczxT0tDuHHyhzAj09PF6qyUosf",
-	"IS/UkiYtPLTyP9stW6muDSsevuKufTLvqqXgCtDUeSXFJIOF+TMRXAPHHcWdsHLwZGmf+Ns/lIH7YzDV",
-	"v0iYDp4M/t+T0po7sb+qEz8uztiUfqjDTinLID0jr3/8nnz76PHfiZuKpKApy9QxYtGNiHZZoq1ZsZRi",
-	"CVIzuwaWRqy64eCCcfwBuNEDfqsdz4PhwIxBtTUq1krDYjBExhi8HzZHs/sQmcazUsSwDPfpNwtPObSY",
-	"/AMSbUZ4qjUslrq5sNIka9KPXU06JMauM0TIBY/Ii+EgzaU90BaqKmREPsmCN3i+mBjtaDgAni4Fs5TQ",
-	"GM5sWi7jqEBDYzRZa+g/2cJrOY3RloGW0fhRAnX0WJM+87UVPoIDugiMqpkexxAjQcs1NWCVE0yEyIBy",
-	"87PSVGpIR1T3lc34js5VMF6oc4a04LWwQA8qsD4M970CR3UzCyREaSpPmX526fi5SlY0sciKoJV6Duvi",
-	"bcuG5uktUJOy6RSZVYOlja4ZfmSQpdaCM++6waiUdG0+tzB8oADFfzaWpF14ATPj+utHg6aNMBxoKmfQ",
-	"Opj71X6/ifNRZOP+WfwO/RZUxwnndAgb1rU6t4TuLf+Jqci2p1TT3jsQ0E9kAwIfzqaBfoEP2vmD6mhB",
-	"gKqDxdb13VpcPH31/AWsVQX8TiO8sWEL+uG5ffPB46+bKzKTfF8RtzWeWTJzaqjIQW6ta0VWc6EKdV0R",
-	"pokCeQnqjBjpvn5CaJbh6e4X0CSqGlCJBLqtCPLvTNZxuwN1xNVcEPcgYToqHYEb0ZjGZWMLU6BUi6AI",
-	"LVnCUlSWnKqmrAvrK6LnVBtkMWVgS8lUyN0x1npKL4ViXurV9m8h+Ixo3DzvjvSe06qXLVdwRjKxAmlO",
-	"F0WoUfPN8WI9bMdRMbKUMGUf4nthHXOlR8vPjw5bIf1H59DlhCaJyLl26HFuLSFIxrTOgKxEnqVGSZ2z",
-	"NAUe3dZlq+n+Nlh4YLw3z7h82rqgjEbXY7AXHStfplsTeK5gk8wxzPxO4dFxCZJNnSrb57X/DJ+PyvHg",
-	"yEZqK7a4QI2FMaC5kpsKHhmWEqXC5xWctEnDUlC5M7JV1m9abiDyDHGU7o+N+n356GuYton2cMDNi9nD",
-	"sdVc08GPrhKcl3xPOxUDZvP0r7yjnKYp0iXNXgWgTGmmAI/R8Nv7w46DcBPM/tQ2xpi91dj0xhu8hKie",
-	"JV3v4Mnyyp0o4QEQOjFPTzdqB9sIlU8tmH4pnVztxG+bhbcf3eb+1/iw/9Qk/1D+bzfJligKCTQQmVYy",
-	"hst+34XOTfJtT0LhIILP0fqmg9grAyurJyliBiOaXoAijFt9JaMJKi+CwxO8Cqf/zCUQmimBD/zHm5e/",
-	"OB3iGdeSnvPAw2MvzyeQSpFclJoGKDe3+fUSpIYP9srBaLUsAa+NWBCPz80xF1DUN/e/rV7JftP0rq0k",
-	"0/CSZ2vrxnJ4eaegw6uKq9VGVbiniFhxUtISosneglil1nt+lpIJyfR6MBxMaZZNaHIR9fE0FICIe4Hq",
-	"qoqoKEuJFl5vs0oZs+EJqA5RdWEdEDU5uo3tjP6wOKUkGVWoaDnHTHlBOJZUwwgvyiAdH3f7K6oD5zwF",
-	"DXLBOKRPiBIL0HPGZwQyBc5tNySrOUvmRNG1IlzY30v9NUT/Jc2c9WrIH7WgcILIVtSYyoGJNnSMm76n",
-	"mmZiFvgyq7hegFJ01mIYUD3fbME7Z6wfqAuIqiipiXv7zCh0RdSsEbz1dH5yaxWhLFFzS0Q9HBdL4KlZ",
-	"Q2PsnwKHu7J2VyrM3llD1Uy3hhYzxkXf9PKd1HDnXy0hi6JPKP0Ti2lIiVB6xCkXqqfnBl/IVYuNauiu",
-	"xd/IErATjZYgRwuWZf3dRTlnWu2CHguQH6AdjGBdwxAnUWRag6K4gIiwRNUZvuHQe65UDmnl0txMI1Yc",
-	"NmrRP4N39a5CcLpeKeGuI6scws8+rC+lDz6uYjY1cHsI/eEHyEBb70xtBeUPPd02MRvXj9Ix9VVQ6KE/",
-	"DOZ80Fb0vmVrd0SLK8zbIVUJ/I6z33PwaltBzENU7uDShW9kYOwZklAV95pELtGjqkH9kt562hSZiJyj",
-	"ztLi+tveKxOjIecc2ca3Ue7N1air2OHDEtge/BnVtRzUl1GCsrMfI1xNXx9G+c5+/Bc7Ogj68BzPs4zk",
-	"fMJ4qhxv9TCxfyvtITPA4H3UwfBsOoVEs0tw0TnNDZgyyFLVm7JegxLZJaR41RYjLhfCFhVuYtTtR5Y5",
-	"nylCs0ysCBelscQ4ScRiIULfdHA+SZjmyt6+dIJuUfDaPR1Q0kjCjAkeu6XJMmedLAjGcsxFlm53t9Cu",
-	"tL+cVuX5PUWWImPJ+gwN9jAKbUHXZAJEcPxlRdde5e6hYspy63ug50dLD3VGK1Yx9BRTDhxBZHWz3/eg",
-	"zJ2lQ4PEe8uI8Lq4eXM3bVP4bYTY1a1CN87QTRWD8N+t1RWBLk0lqDgBxqzFHmTSwrSMK02j0XIWc+5C",
-	"zsZmYdBBVDnIqNIjBcC3C4xYCpGNWi3Td8aqJhISIVNnmVIJ1jTVQkK6BZcoTbPIIp/761gylWKB3Jcy",
-	"dUEoTzH4zMwlgSZzSMkvT9++qZnCewgMgTAYKWOX5sGZDdpRWiyXUU9IxfLuoXUVuzwM7G5PZB6OWlBJ",
-	"ZUsjZOdxWt/GDkLfg+rjWebQeo+1fV1WBs2yl9PBk9+6J7XmcX31F9ByJV/kYBwT5/5xCQvgkzaYIhIz",
-	"QOz9OKGc1NIxjqNKeW0x78PlXEXFLnFyCA075o3ovTd1J8Zt3qUKrFffr4b/5sZ3zu3U1a3ufUW5VFO4",
-	"okMFWWE+VGUCmTAKrhbx0JkPSyZB7cONcNEGlcV0kQiCIdPFRUj7wZ2rLRF9pZAeo+xi0IyNV0F7QO0z",
-	"qMccUSJXI5u7NsrjEfkGX/aJMFETL2ek0C47ROGd19LQinW+67kNoemHp+v2yZQ3NRsOnjf2wT6BOlOR",
-	"y1i0DqKqJfZHTmkCEXp4437Zcu+7FuOGjFHEfjxUF6GfqojdKS6bikidYtXbebOuKLMPKKP3oL056A+q",
-	"ub2A9c7GKMLf1/58Aev9OKc2HEfoYHI3/5qIHEU/WjLFe8fkRyEJXo0otG1oumBc7eyLqp9mrQAZyYGP",
-	"rgld0fUGyRmb6GYjfnZx6O0dt6E87SEK3yRiCSoegVSK/sDKpOhPMUxPzclvI8jFBf5l9zVuc/4kIg5G",
-	"atNURhj1EbHhl0pLoAvM7VHxW+QJyzKDdJUvl8YihTSaXAjLbF1kqItcL3Ptww2YtdTNqTWr5HUEBvqO",
-	"fpMkY4bxNmQRJCKFlh/Ca+rmkWvWDuaI11ZBu+pFdgoJSyEdtSfQ7JT5M8IMqNhw3WlBO6T+uFCENkz7",
-	"nxcxhLKFcw8t0RKjDLUqY3Xljg5VVQS1QtGmebe7v0WuE7HYeIv90j2G0ecZS9bbEuRSsgWV63Zd0lKq",
-	"Vbkw6ak0TM5IyqZTI6isu8tapD76yaaNq40R4s0fc7kUCjakZLVl5nRSK3rnuh9QyiVmR3/ea76W+c1Q",
-	"UUtumFNNo/mAHCM40pYE3ZRgwAeZ09RejbAEzqz9JhSaAtTlGKBJEJdwuQ9n6qK/t+ICOHpWt0pTdEHu",
-	"Bel1ZqB5RBToKrljGIZthSeHB78toCVAYfTEaLJT1GcZSJeYzvaTmP1QhNX1cx2ZU7HpMHKL63/z5tM9",
-	"Ywk/BgsZ49B/tCJuKjKcOSK8vInrpTZ7OOb0sG86n3xAhQ6Dw8GHo5k4cl/+Qwl+/JqufnbxccGvR+qC",
-	"LY/E0s59hCeIES4u4LPNv2CAEHoO0okqn2gjpJV0RVUEoMnc+h2MIixWRZbMkIgsNeKxSM7phU+7yTVU",
-	"1lgk2KZhuf/FYt5HXXo/idke7KooeDdsV/0kdr/kK9mut3XVcPTenPtQAZEiw8hImmjr3/rTu/y2d7f1",
-	"PGyt9RJS+kbX3+1wexkGz9wFXu+7hbf+pZvyVzn8buek2tsVw+EvFyoQ7EHUNlZ0UKFbgWZn8Vtb004i",
-	"+G3ADd7RIIGmR4Jna1uVID3C1A5jgOVZdpQIrqXIoq4GFx68F7EOC6fP9ZdpRrxvDqjJtlOhy+o6FqKC",
-	"aXG2CoNGsY0o2QcFF6HXhyVdBGN3mnWr6E2sFQ9hS1bdgx4uwg0lA3Ce13kWWxZTHdnzrcQoJJsx3qIM",
-	"u2I19xRxxg5mOxUfpiyDSs6Ty5LCOK8Morwn883E/8qN84xr2ZQYjq4d4MNy4W7w1v0xeNsHhRd7sEln",
-	"7yYXM8Qu+ZvCv9OWudlBVMHPcZDt4K0wq1+th7SoE1gKY2ei5QpGaP1Ed/8XWDWrXmyx9h0zgYPCElUq",
-	"NxZhvfRjk3lueSLxskdpxEJ7t6zb8/5g76m4jnfbcmZ+gVU1V2IL0tjrncw2uImJp5bF+aih/qu6crDI",
-	"le6PWq3NWpyjDUma5jqXcFbcojBdZKimAuwlih2mf4zD7bugaxai1IJMWBFJsS+E735P15cam9FsXXRZ",
-	"xcK/s0sgwNBbRok3Vo16YE3CZvLxgQhoR0qIOA52rY/gHm6vj3BFU3+LHX/pkye3kECFgRNqso+rCHhY",
-	"Lbj9X+fn6t/e/+3f/B/9qlxyAkdmLuJDh3fdvRpC7AJaMFItPHujR87Vciq6trmSg3v96+mVkltQn2Gu",
-	"LJ+1JSqekQVNwd4gGuY3MNU1tJATH3ZVfqdH/zw9+vb9F+6Po/df+a++/NdeRIm3YkcJVT5DUg1JymZM",
-	"W9nOOAdJ5uvlHLhqNVRw2fGtKszc5jGjLtzNAxBj7Nq65a44GFNnBANFBC/jCs0Dx53RLi/LS2Svt6sc",
-	"q24YI05K1ydi6uI2EsoTyFzthAsuVjyq03trzRUj2KUCgUtmKqoOFBYmKjS2ZNmcpvYaxuUY9I1nQP/i",
-	"lq56985k3bssZamn9LIhaxZutGbOJINYGMKvLnpzJQWf+VsoInwibwVziC/nCSPLjHIgAm/oj8mvcxsK",
-	"ChKwQ0FRb4OLYgymznmxJ0/KMg4XAEucTHDwE8GazOkl2Jos/W4RqxU0PrUXDopg4Zmr5y+mhYmjjomx",
-	"92wWDyY2q7lY8TPijMaRAm1LhyDIBnamLAZ639Rt3jePrq0ILsi3qfXgYKqaJGVJ84ycFpkA0tac5YJD",
-	"L5Zor5RRYDuIQy3oMCa/apzf5sq3MKuOyjZYmtlxnS08hGUF7Td2+alcj2TOj8kvru7LAkMAuQjlwT4K",
-	"vfZxD9ZF3nZXD5GqLS1eTo+5zRcRNYh2dnw2VtbXpeVf/EEkubfe64ZT6DckjGOJqG2v+YOpLBPGuo+A",
-	"+cWXPDCP2ipSlfm/SEWiTrzL8sg7Rhbpl0+qvYyGNhxgSHwwmiFQmWdghKiVxVzoc255UWkjYaiqCOMJ",
-	"cKB6jkl/xkR8hrzsS4871wwCPUS9ouqsKcx6yxWG8Idm1owpDamVuNuiULIEWnqmvHvzA1mCJK4IDNHi",
-	"AqwBG6pWrrD9t5++OD8/Lj/11Kvicxi0UYwDWdCM2LfL2lIPjh+fVmFXWxqtr8GMiWWQj8lLnq2LLXVn",
-	"gg3xLIrqm+Ozacgyvsz15lr0BYJt9N6W78TCbVtrTfn40JpShae9IftMKEiJAn1GFNhMFE0nGS4UP4hl",
-	"9A7aNSsatR5PYY80RKDvXERSlqK5vjCfeqpqbSXHfvWt16zKYxgEC9NpQdJ4NtSCKYURXIUVH8nOwd8K",
-	"9aXeeyejyYXaNlk/Xh/+NUwZd+HqZqvM0S0xwMPIA2UOdpoR+7ZqKRsfxgfXfCfoSZ8yP4E5Sp3ky8RM",
-	"7ViGvjVEUTOdQQc6mlL/3evnFsvGHrJAXjAr5JwEjMJ4yUSG511/rfo//Ssbb2Z87XNcTBDP4EjQhVxX",
-	"EP8+zpF4RPxY1MHYQhr9isHlhdaF2UsYkDp0tqULP8crmWNio28LAYaqr9lrW/diLrKUaDEDcwqdmd+s",
-	"vmjj2bDqgjOnpRQrUBrfu2esg5zriJTD5KmRD96NKW/OSVc8EvR9SyhPmdF4UcPGKDqaOQU1FjufzGFE",
-	"V1TCKPCNNB9Mga9HWlLGoxn9TfFeIhcJcCnFgikbxK0FwZHiILEZd2UaNjQcweF/MYTtnH4jDCPtL+rx",
-	"PYxi2Hay4h5wq7eWEqYgJaQjA2xGMU84klsHieCp8lUm3bbabi3xIPeiF9rXp2EvtNPj09P7kRD4AA7G",
-	"R3ouRT6bu0OyJqytbmDUBYVQbZj/wf1Hf3/0zcOvH/29BxhOKIyqzTi3VBtUvlwKqR3LFUN5Nc4Jkbb6",
-	"MxaAf4IUI6NdjyQYJMfNwb4Uzrpn87VWNszwlNjHzgjkrmUe5EdGehzdJ1qIHS41hIxaBlP2AVIr6chk",
-	"XSheQTFVDPj25DocBATzvkd+eymqLSM06T3LZ5hXTDNGVc2xMDTCmPJ1WCXtjFzAUhu9VJlXK5pCd2vK",
-	"ra7nKw3nOk3r623x0BI4Wnd31E84W5c2rHGyRXozJMBckHt3VSn33Lb9VmLxjmF8f2F8V4IbC7CiCkG5",
-	"WXuINKl4CA4cUBXAsrtzYZPHY8PEr2HauxPXNhVp5/TSKgW+G1xXVdp9klhXVZvXAfnXg2AQyrh+7lfW",
-	"b+FGayw6WzsHXEtPkcen0ay4H/1FTSIWC6a9wuDnuUc8v/RMjVt++23/bL5gk1trEo9CjPQVkrV9K4YY",
-	"FsgvJy9wUwAfmTu+w2E5vHhxvVjVA+sO8afTsVEe7VldHN1OLfGWJVoICnTh7yaCJ+gYw1SWqxX8tGZE",
-	"LSZiWNq4ti9afI48xqDeJTesFCstehEWMwRxLwIbjketSJrlPbplWVz7xx1k0T1zsbteM/EFgTHKA6t1",
-	"I20a8xVWLW39XrsCIFvezs6kWb5VgVW81XFm2woBMXztyo9YhyTWQy+uDcqr1IYEC9T4R99UNfmoeItg",
-	"CCnhO4YcoGLlgv2+qZg3A1Wv4Jmyx+WD0+38MfHeWW4G30KrMjx5bVPVbXMtV6gcLeTtZl4447E6cxna",
-	"Zm+PcZIJrAVPbS+ouOStlLBuFJgL67hgQci5yIKykDEzoKO+dbg3DoFuNe/bt3pH74e7gzOsVjTBwiRL",
-	"ktEU2xyAVsfkqSdX58Uw3/ri/xG3xXTKONPrqDKKvpDAIlO+uQQm+SKnFO23mCwlbNSUorkWbQF5U5pn",
-	"2l4b4OWqb7p8Yl6KD+deKnOR69UKIXW8W+RgW38aF3aimjGG4eMbDA/vuhlFbq+3HKq0Yb7pbgDTx1nh",
-	"Q17KU2jhPNw94mV+No+io3IBIt9sPry1zwVhNm10/rMDwsv+Cc0otynDWxqo9YbXn3tZ8C1DmfZc7rss",
-	"JbtNFlp1B66Shlbby0PkoVVB2DbJvLGAOhYmwWHeY6Di7K+vphgnnq5chWMPBnRzZw5qQ1fB2dmMjm52",
-	"b3u6+vZtKHC+NaF6OfK+ecGLbamUvRhxJoktOU1Q3TAKUZeIf11WA49fsXb0SepfnKSR2p9CefcU27M3",
-	"oHVcmabZck5HxnLnlRImgWYxAb3pibW4KK56Rp1dWLe4q9mDPtMeyti4CmpC0KXdbNTgbbyic8SPUuc+",
-	"aCrnC/phFFbjiD9RQhD5HX8buZj3El8b8x2quVhIU8uMrkdow6o4TjbcNsRe0HhfgGB17/gVdLW9VbLs",
-	"tICiXQ8qderDFdRJuElQNdYa1pixja/akNpCCjUaqxBUnB/rlBCl5m5aqDNYdIu6JNVV9KlC2h1Ck/KT",
-	"73w6l9D3PZH9G3tqllo/Eaps9AtAqkhIuHF79FaeGtVilL7mY58U62s4Q3bO7P6m73FT+OIefv049MTd",
-	"H/Y4icr78F6vlgssZ3208cW7s+vgXXrelHXhvGMimbubSrUUXOEJ4LpImj9nYDYVY5wWywy067kCiwmk",
-	"1jqzGyup/0mCpPxiMBywhRsD/xhBatsHqiVAMjdiRFJerFv5L7JiIJFIDCOVyp6vtuCXQnd5CliHbZEr",
-	"lpiz0whDnMtg1UJBM/QNxPwp1SzIvvZhUO65ZM+HD5r8WXUSbee3b5SprIe3NCNsXF/doq4kRvVtcteb",
-	"/4UMix9j95c2pC16mYflHbw+jq5QDCfUxnyyoqUbim++ftQPjhglB8UD40FALlit0kZUXILM6DLiCc5T",
-	"JkZFsG6P+FP7Rhmr2ye7CA82LDwzuj/f4aXHi21eSkcSaNrzDVCaLWh7Y8aFQ3Sf9j5bYHEr/FkT2Ynl",
-	"rW/TEaoqahrYbexRAWE4u0fHsEI2NZIIURrT4wrSrRKiFKv+EgnHeC1W0cJkzLVS6ucOxqq//Sb8kc1y",
-	"aeMDtyqwVo+qtTMO7ZJbUeRniyQKuoTDLXru7q1JL+Y/tnad8OLPZSRiO+pSPAvpHenuwr9nxHuFRTun",
-	"tYUBsYgp1mvlxL/bcyqrBIUKYmS+aslLG5jdi4ttymhfnreXb5GmYDTLitp4jE9BAk+APH31vCcgNo2k",
-	"F8nbqFJL8Ta3tZlj6HdnSCaQ0FxBuMUkZb3bY3tCGWGd8l1kXYG0xk42Ri9IeUMub0h+Beq26fiMeNzZ",
-	"TnZVgvsayYVg7O0srkm2j41wCpEv424ml+9V1s7B8BLCUt9ZBB2XvC2sBWsXtxRkhxnjPGhbPxc5jp9u",
-	"bF+woXtTSNSfofZ0bVrQX0DNuYJKE+O0MoumZ6IZhnJcMJ6WuXpjJ2RGePkyjidpuXTErl6YjRAOCUOS",
-	"Co1CuZjMuiF+O30/9gzqKydYXzAu/Xij+uJaa7rrGA9eDEW/zgVdsCZ+dinJaxAXGu+11vLDga/CF7V7",
-	"q0+PtgoBeNvIerun8BKm5aq/f9XKXcru+h4QW/b171UcE3FcgNW+ozsfZo4gep9mlQot1x750TyhXAGW",
-	"HVt+FdCXFZA1ncWyKkCTyZr4iM6ioOSWiZV7jRbBtQcpfwj5dqEjxfqvcstRksAhrjmK2fcQZVFZyUED",
-	"LApIdmfkci1b8/IBYyk+dcHV0aMphQx0S0Om4v23jrd3qCTVZG03Vn/m307SV54ueB5n7dw7s8a9cDMi",
-	"66AcbSC4Ov3bdWzNA+a1fnxQha1BF7tW22t67+tOqjgtYLOfJJdMr98YXICDoqKMRTIXqwrUkIzVZLS4",
-	"GF3eH/3vf/8PKr6IWnS+ApWYG+Cmnmu9RFPCnYojtMFbOwFXj9B7yhbNKCulVeo8YWY3nxrrF0mmByCf",
-	"0AKatgQ110d/+ur5kzLIwga027BpmwKhhkGIfRVJKjCt7UflbsCH57wS+V+L91BD2/o4T5kmmZgNScAU",
-	"algkHQ2LK4xMzCxo6Dk7Pufn/KuvyurD6virr8j4aa7nQrJ/4jBPyHeIHVLZR/IFrS3iS5s+cwlybesR",
-	"MU5oiZCzc94y7nl+evow8dtoNxG/gzEOOT65vF+UpTlBIiLPC1/Yha9w5Vw7BMtX2XV9J1IGuKT/ePPy",
-	"F2Lzgt5ZQ6yIgjO4cF/9nlfSlavj+jh4W4BPTG2m0Dl/iSW/cMGKjD8aifBpPCQUq9GU3w1JcFZ/Gp+R",
-	"cfB5jDVzovXrzvlbtgALyusfvycPHz781qD23dvvj8nPgsPatquqFonBJ978MHRXVpw4W9p8zykXR+/e",
-	"/EAmoFiKqdGODGx+p8HXs6C2lhm/LERXS2ezZRhc7+2ynkVAhn6ascHC2NYyPefjf11Rpv+/x2pcFumQ",
-	"oHPJlc3FsqnjWZCih8VByoREWxbLLO/B6QPrgFJiAYgopVmWEZdzds7pVGP4NtXEaMfH5A3wlIxrfcHH",
-	"WLcWCBaC0cK1EccqSVlGFJ1CZu3oB4/QS6VsWYqxL/Eydksz6xk/e0tnY0MlmEy4FjmRQFM3gxZZSr54",
-	"dP/BlyXcggOBTIFPOsT2vUD5as4yT8/P0I351VcFMXz76PHfi6pJNlxSPTHP/kGsOk/+sAVW/rAT/XHO",
-	"/zg6Oir+bx58dHpK/iBjxjEjavQPJfh4SMb4yTYZQ+/pmPyBOzUR6ZoklHOBdYvMqs4KXpLgStJ8gR2h",
-	"GCfjsmrJ+EviJrxvJsw5deIAUjM4F0EnHdxcTEC1iVpEcDgjY+vMGduidbYYiBvyoRlyKuSEpSngAhjH",
-	"7iwJ9pNEQ9cvAbsJOX8I/lAW08UiHzZhbOnu+/0Mj8wMXOjRVOTcQ4welyXVcwew/aKQf1husBCBfqTH",
-	"ZqQF6LlIR2ZAnNQiAXmH6jmBD0xpdUbGT82PY8daTCtiX1R+sG/NYOZky1iicd0lVY+K793Qhigaq2Xa",
-	"tr4LXkTv7ooq2yvP0HxZDhGJ1E5+/4GZfCkxAw8Vm5G9CDLzBXzh+oUio9sKSr5IUtBR1BBLrb7S2M+D",
-	"u7uk60zQdKSFGGVUzqBCkkyVJR8ztmDav/vYEpsrSQHpaAEpoyNz0tcHMECOUcJY0XWCzGAHemzZxDe0",
-	"K3iCEpvbJKbEyIQz8nsutL0XGZfFcopBHjrSv6QsM4LGDqG0sFUn6Yquz3wyV5iDPCzEEcqy8WvQcn30",
-	"1HzAsQfDQcYS4LYoPfMlkKRRyZY0mcPRg+NTr/9XvitLGA3e+LSs8Gh/+ur5ICjIOLh/fGrfEkvgdMkG",
-	"TwYPj+/j4IZyUUs0JzYqJUdw6dMaZ4BmdcFXz9PBk4E5I5+aB59duhS7sO5Iy31G+ciJt46HG5/0pcea",
-	"RcEyW16DUMwULr2oF7A+tk4QdM6Yh1FBKLFo3/CKJN2+Tn4bMHzmbv2YIualKlAt0GjDE3rkKjntGyRF",
-	"igTDjsltq8p9Tr0qyrbW6pEJaTvEpSzt2B8hrwrTBrp6gzEIPR58h3EEn96HYWhPPg4enJ7aiwSMcyqq",
-	"GQQCyHxXgt9ZfLfgJHRioQHT6H9BZ7YKHtoMlj2Pg0jTtjkKoE+K+rRYk3+xoHLtTKLADuGwKto+en8D",
-	"3tomQqbKRu4ZKTFZi4tAOtRDc71ERy1fz2GhILsEcy4uJUzZh7FVwWwftrFVQJBgIMvsC4Qa8+m4uDYI",
-	"JU+188oBpY9QUPB7mGQbI+qgeciORH2dJFhF6WYyrNi9+6LDQuO6Z5uR1ozrFtpEUnyPjaJVy231hbW2",
-	"FNAs7INaanjW6A92kUxgKoq6D3jOp9Zu8If8JNcVi8oo1+fcHK5YGfW5UbMT4Q0rNAx9crib456y/OF7",
-	"KBr7NFeu8nSV6u15Vus4tC3Z/0odLW94LrCvsNHd+yLU5TuRrvdGcs0WSp+qLi7X5bZG8/evieZ9IeUm",
-	"1b8N9sz6xnxfDyfiDMvPgfoC38aGbJvbPXaCz+BcD04f/MlWdEVJ8B06QqhVFqbGBsc2NMi2ZTHjpgAI",
-	"TqYTCUVRwbhUsI4SM0VRN7VAyJyWWlyugPhav0aQp0OXfFnnUDfjVY+mW8ajZjm2tVsv3jzd/8TdRIzy",
-	"00YsMmkOCFdkdHANjHVFcK7IFa9yHVC/PzoY14JQboujWpLv5IuPpatmxNJPli8y0C1BFe7ANGwyE75+",
-	"P4toZXaQA51PPd6YokfjerX4H+wVZH+pazQLd2+5d4K9MjBXJFc7f0Cxvq5VXWmLuhdmoBu0dEOq70v+",
-	"+Z2YLzlsxPOWFlKBj+c/INcs/VVodaNsfMlnwvfXczyWC7fXxQc4KHdR+Qh2cLDe09Vnr8DubzVXZMXX",
-	"gNeMtCYspK3n4a+/fD8YV1bW6pnpVkf3iesWjCruFXnbaci1I92O/9c+0++461Zx1wuAZY23rOuGXqCr",
-	"BkNIaJaRoM7pFixlU/+vjaPs8HcMdcdQt4ah3ilo8NOMYgHYON/Uap62Xg7+UKm/eSD3fKWldNFxEv04",
-	"sUr4bZ57H28d89r3iGi9XpvTr2+zyz7Yuutw2Ffi3Vpc9SH1tHvsfbgd+YdgqB/h1o0rHcTH1hk/A+1C",
-	"QzbUU4o5LaxTPejT/vk71IPF3LAzvZy5WwyWu3hrpPgNg35FvvseqRYjBwPCjXNYU2iffKywUacH8Gmj",
-	"I78r9GyrcwsfeuPcRmc+eBdDl8qgwsWGatQxT+IBmPJz8iIG+3JoH2I7KPvyIPag83Y3YoWQbuAY7nAf",
-	"3g7x8ZJDP4xux3UlBvo4DD8D9t7/8Vwu+iCOwu1Pudtpcx1yHVc9uq3bLxRpwzL7wl94s43nedgIptUC",
-	"+/fSBXJtNOXmaLM97CW7TwPQvj3PHKhMra8moxqy9b7MkSIUp+ysOgfXizIMZhNZJnJd4tP312jF5Qvb",
-	"P+IgZmx5p4yBSB1hrUUmcL/NewFrn/Z8rRrNC1hvNk6vK4ysTN1qMUlx77ujx5YZZVzDB+3D3VOq6fEF",
-	"rMdFmIhLpLHxYbZjEGQK2mzOF3hH97kbmzj8zVqZz5XKIX0B641xGD5WQZXbd2uOsMOtYk+2J/d81WSk",
-	"QKSefLSVPGpGZj1uypiGN8kQt8TQ67X9t1IDu1nIr3wha+grIFlUuGZCpLFDoM2MtPR5nbTQYTjeguiS",
-	"VnbflmlfwLqPgXib5cH+z9IXsD6ISXgngm7U7Nvy1DxZ0lztcBsdsFj0GhqHvTtw76j9ug7caa4qBy5W",
-	"4nXASVD5AtKeHGCf3j8L2HHveOCOB66HB54mCfbUJyhr04IT6rEVnbQvNNV7of0mruJddYtik9iglyxB",
-	"MpHaQiEcVnt1g9jF/bW0vKJb8g1reXc+E33Y89CG/mKKp+U5Me2jDGZi1u2V/knMbsYrvedU+rifO2xl",
-	"jMLE4afN2+2qxO65bEEBhb2tMBIshYSlYdpw0dUvBpbvdRaF6kGP+oc9wKpmKuP1Rrpr2vn9K4Nkhb6v",
-	"tEV9BSO/jUlGldriysKXdrz/4cNgOHiA/z7Efx/hv48/fIhUeeyFN+BmH5Vog0bkOhG1WL8umfTSPf+p",
-	"L0m7Bt2t2LA/d5D15g7W16o+/iRmm69ywpJ1+7jSeR2M179AhXn65GNZyedTqyidgZGkg+tFW4d7z8G4",
-	"D1S95MVwQ7KarzF4EoNfURdzn2zoZNgLKYrIbU8Wt0+ofLpNKEu/HG28Y/25ePZmbluvk08qa9nMMbWq",
-	"ktdxD9ooXNnCR7XnOm5GfxG+pJyxF7ixdmxRNl1cvGc0ubD2w/6vUCso/hNcplbXc5Br1QoI3Wp2rabT",
-	"rbcbbs3S9hX8W4PSJj4RI80z8wCWysBCpmJKXLeALiaPy+uTj42uDD3ucg/DmbfEwbY7od1Kr9stWM6e",
-	"7n8bHNO8BY6dfW0aY53Ib4agOrTIKvCHvi+uQrNJv9hKQFQQ0qFsxoTXzk7V5qRtatGPoqh8d08R1FWE",
-	"xBLWvqhzWXUICyNnmQ36VE5OH5OnfF1UFbYi1XaJ5qkdDxT2VLVlwxgWR2rzsH4esvjP5mu9U6RuvSLV",
-	"4pXdRnA5sVNUuO9dOPeVe+NGC+jelvqlFj9nRrBhz2zCbIFEV6jYF0MMukMkVNNMzK5gFbt2GIjXeo+K",
-	"394b1JSEgT3givZORVV3B5aDpdV89sQQIQ/3apcbyhPG9+7RBlHUkMoJUJkxkB57Z66QHSjsvc1diRE6",
-	"US7rKOZ19CWiQ5djszF2R/v8a6WtGk46NKAYydy4gNma1EJiJxldB+XQxXSKfvWkIIcImQ0HrntjFSEv",
-	"XGFR7/53HnCl6Rqr7V7A0nsFMU9eJDnKNqOS+H6gdeMOJeaWNPr9HJILq7qIxZJKsM5HVwDH1VJto8xU",
-	"rkcyr1Jmvf93Dwn4+aoxHtk/uO25aXWmttnd532T/26nTXtrFnX9EuZniqZvwd1lJ9HWY3arw+zENiw9",
-	"+Whbgnw6+YhfdDqJ7Pd+E35216V/KSfRHVt93mz11rBVjX2Aa7l2NoTteL+i69Yjeytqt+23+lCv5SZ0",
-	"TuSxyN9cb+C7u8N7/4f3M0MZdyf3nYjZRsQ8TVMvSbBipDEKJEvBt+wSU2PeDQnwdCkY1zbnWeYZKMJ4",
-	"kuVpJch696P8pJjh5KP/c4vz/Zl75e6Iv+O/P88Rzwu+O+QxP/zYUWbQ3Tb8m4QZEzww9QvIsc0BL6sJ",
-	"LKmel8c3lIxbPbXa4ggffBuNRdukiLQLiDtd5E4XuZOFt0UXCUReaeR0qCb7UT5QoWntM1ZHrViA9cif",
-	"lb25PL6x7TKZiiwTqyHJeQZKtbhAvGSsNGYykiTejcxTwmuE9TpDAQxOzCxttywYTWqguO2Hq4cztJdt",
-	"2xTbxMR8sA1GMY6QSiCZwAqCVN8ymxrhrZPAX+WavaDIg/QIujtXPu9z5VWu6xI4JhXa2htd9Vg5+Wj+",
-	"s4Utawj9zo6947HPzo6lyFf1O59bZ7oaIO+pQtOKGKXScmAvg/TrRzvZo3EmP4AtGq1DlwChC6y+3CI3",
-	"zfdONceY8NNj8tTuvi+JrtETYNO+i7Qgpop+VszlB1Hbv44DsV1MM6paQ0iWQrFYS20bMvL1wyB+5DQS",
-	"P3Jned9J7zvp3XoLYNlXVIxu31Bqa0u7CAg6+ej/3EIFelVmE9+pQXeM9Ge5sS9y6Y1KNCxDlashwFdQ",
-	"kAq+CVSQJo4xoRJTIUPgQg/WMfnVHdN0yUY2kQDKhAJmvfp4uJ8RnmcZtsay6QMrum46sALNp5237zzx",
-	"d/rAnRi7NfpAecV3Re97kSDeL1/h1/LxzzpdoVjH5myFEkM3lH5gS+YX07aePq2lvWpZN+Y4mJpzwGBO",
-	"iuysmoLj0vF3ScBvUMWfIAm/XMsNJ+DbvO60mL9biBXkMcTdFCvu9k3vNxF0n1L6dq7w+hm6yNgvllSq",
-	"l+WyqL23bE8/6yXFTz4Wf2O2q315c75RsSlv6exabzArE3Wk8kRwZdbyGVxrGjCt2r5Zhm8nLP1wPvs4",
-	"ZkSgd9U5Aw1ZpWtOFyzB9oigyIKuiQalXVe2p5zAYqnXtlCENRTML5iTHDcXVDvR/FXuPCvrPkjZ7goE",
-	"PeXo7VTdD7uS65cIYZZxb8ng5Xs+8VjdoJ6HD37Winmwks2qeYif66iYFY7fXnau3koqfOvkY/BpUwm6",
-	"YO2Dm0Fxx/kbwL2vsnTBkEX5OQkJsFr5uQKhW7vYygnCqiCuM/AJTKeQaHYJrdFkz2gyt1Z0qXVc0iyH",
-	"QvGUOd68WUebvRWbSrEYGpGUsUsgWtLp1Jy3oER2af1uU6zF5Isi2ixculbn3HnKzDyQTUvP3hjLovn5",
-	"VLV1M8Jy4WOiYKqJyPXxOW+c1DPQz/ySX1scbHLsmZ13RVfvKcLSjsqru5ddvU75UV9wZ9FF3KGULEXG",
-	"kr10oCvSue2QJKNpCtLRiRaWEIqyv+i88QW3YyeCI9xStHhKdj2uuw8Fh4FX/tkD9mD3Pbn/lA3Yq3ju",
-	"URy12qj8Wk6u+hwdp5cnsTaP0nNXpIgTKz+J4IkPGLC91W1vdjfSyE05Yun4iY/oVKDNb8gDZQJyYOFT",
-	"HTaPP+f2OSZdpUq0j3XRye/4nFsnmUuz5Gl5feNls+09vciVJhPwcBS1O8wrtuNm8SJwOskgjQlS6+2q",
-	"7vOfwNVVW9AN+7uqs3dr/jVyvjXGy6HWsK8SkjWYtjl6Tj42GX5DK3l/ClgFSCzAKT9ejvRrJ7+yQUxt",
-	"beMPxKWfU+v42q4fvH/8Bnj21US+D7G3V3ts0NUN6RNdCuztkShYdbwKjouhWLnzOODyNvVju1LjFSz1",
-	"aSj4mUiG66iEGC78IP7KKxyUt9NteSsWtK9e9A3OLRrS2xPaxw2Xx7TuUhW8tt/l63rjn7lGovNzdIhQ",
-	"D+oht6Fuu6kSNR7FxVdWTnYIuQCvfxXx5pd8EMHmJ++WAIX9S1WZznibxNkBl7EfIaa3YiInqHJFZ9Al",
-	"pd7hA9uy0pWbYb1ZZsz6EadslktQZLJGt1mbd2wmRb4cTdbRLkq+HVXQBuoC1r0aKKFoYqme21srKVbo",
-	"SWELOAuSRTBDxPyWiEuQWM+6DVDGNchLmkUBnYvcAJfSKHDXaTbhPnccE24b9tjKSA0JXhgqF0WrtCv6",
-	"yRbQ1dNoNRd0wbpo9lf7xHVePuMMHehKaJaB3FO4XLWEO16wDvsFYlgwbPhQ4GuUIrP3OY2mGCwFrs28",
-	"Jbr7hUfehUXuUwcqWtz5LcQOQwpCxgg2JrJZtSioLreUdSRfwNqnzpVRBtireIrdWzGRTs+BE8GH9gbD",
-	"CD1fZqvNGdURGNkR3nDPX4/AB5robI2Xi5TMcipT2z9WORcZc2mAKyn4rFLJpyZ3E8GnTC5G7hqlXzmf",
-	"Xm0B7/xpVYo5qCetFZJ9+dBit5QVVmx3oIW8cP0CrE9k4aEdZj2QecUAwS5L8eaDtm9R4N5hg/b+HAF7",
-	"n0mwXqB5m9OvjxDbpE+cLGAxcUtob2bpnvm8u1jiInq0r7SL3Zcq6IZrj5Xco5jsu9knH3MFclMMn0XY",
-	"4Nq3pKsNGD6wr6C9hV/Q/lHfw0GiQNpN6mEVGvsP5KWHJJfZ4MngBPnDwV7Xun+d442zMTJcvqp3U3hD",
-	"MO4S0cCpi8MztmVB/MX7AY6aI/goliL0i/EpSOAJht4dV4LsYu9/LwHBo5kqG5JX36x3KmoO4jN9LSSF",
-	"vVVK7YlR8dWQaMkgJROYCml7Sk61603i45XvKd9+zM0+WYuLmFdrxXQy99bdXGRpGfxWjQc6DvthO6dd",
-	"ZAlUatW02nD0AscTyLBWigjGDCKNIsO+roVO4Tavioa2WGGwMpy//4jsdJ4ybFo9rHTExhHR9xiO4jw9",
-	"kXUG8cRFHOqMalhRv3VGmqxtSkcIl42jbY74o5DF7gWNjgTP1sH7RTz6p/ef/m8AAAD//w==",
+	"Pviy18INaAYk5GJOgMqMmY3D/RsSlSdzQhU5Hzw8HwyJkOQrxMQLWEfJmpOnr54jhSBRX8C6i6bN412J",
+	"+Se2YLoJyf8vVmRB+ZoA15KBMiLK8P1cZKkiVJOFUPqMPD61+0UnCrhuEwcZzlEDiy3yxeDJg8enuCX2",
+	"r1ISGDqfgUQQf6aczsCwbhvaDKjulRJ5i04JWn4x2gcafzbnyxaHEJ1qkBvPIPygL2DIzE3IXrmTJYY2",
+	"f+rcU0Rl+awFCv/Wbhh6lU8yllAzd3wPl+ULdgOX+aRrB4P3d96+1/B7Dkq3ndLjD0eKzTjNJuLDkbTv",
+	"HrF07Lie8SlI4AkQ92xIxhJ+7wLevbg74CI3J80rKaYsgzhipX3H7LZ5ySHX/tEJo/1u5F/dFdY3jCfQ",
+	"BPAXoUudjCmi2aJVsVA4RDjrVMgFNRI5pRqOzLeD2NzvuGYR/vyu57w5fn6VeRXI+K7kCqTdCvOvrn3A",
+	"57si/1caE/PmV7v6TPDZ0At28vBUDQkumsAlyDXJ2CWQGdWwomsyp4rQ5TJjkNqzGY/vNtytaE34h2cu",
+	"nrZ//Hb/wXv7r4enX6p/+cP9/vH+8NGn8uHHR5/+eHh6enr65UL1Opwp7mlxCD9W5gB+fHq6UJWVWvwI",
+	"eaGWNGnhoZV/bLdspbo2rHh5x137ZL5VS8EVoKnzSopJBgvzz0RwDRx3FHfCysGTpX3jb/9QBu6PwVT/",
+	"ImE6eDL4f09Ka+7EPlUnflycsSn9UIedUpZBekZe//g9+fbR478TNxVJQVOWqWPEohsR7bJEW7NiKcUS",
+	"pGZ2DSyNWHXDwQXj+AC40QN+qx3Pg+HAjEG1NSrWSsNiMETGGLwfNkez+xCZxrNSxLAM9+k3C085tJj8",
+	"AxJtRniqNSyWurmw0iRr0o9dTTokxq4zRMgFj8iLYc2ui55FBXHdU0SsOCk/Idqb2rmC9Dg2fppLe2Au",
+	"VFWIiXySBRDxfDEx2tdwADxdCmYprTGcIYpcxlGNhsxostbQf7KF16Iaoy0DLabxUAJ19F6TbvO1FW6C",
+	"A+LFqLJxxEjQck0NWOUEEyEyoNw8VppKDemI6r6yH7/RuQrGC3XakNa8lhfoWQXWQ5IYVOCobmaBhCjN",
+	"5inTzy6dvKiSLU0ssiJopZ6Du2SHZXPz9haoSdl0isJAg6WNrhl+ZJCl1kI037rBqJR0bf5uESiBghV/",
+	"bCxVu/ACZsb1148GTRtkONBUzqB1MPfU/r5JsuCRgPtn8Tv0W1AdJ5zTIWxY1xrdErq3/CemItueUk17",
+	"70BAP5ENCHxEmwb6BT5o52+qowUBqg4WW9d3a3Hx9NXzF7BWFfA7jfzGhi3oh+f2ywePv26uyEzyfUWc",
+	"13hmycyppCKKgrXeFVnNhSrMAUWYJgrkJagzYk6P9RNCswy1B7+AJlHVgEok0G1FkP9mso6fJaiDruaC",
+	"uBcJ01HpCNyIxjQuG1uYAqVaBEVoKROWojLmVEFlXWRf2ROMacLsGUamQl4dY61awFIo5qVebf8Wgs+I",
+	"xs3z7k7vma168XIFZyQTK5DmdFGEGjPCHC/Wg3ccFSNLCVP2Ib4X1vFXesz8/OgQFtL/6RzGnNAkETnX",
+	"Dj3ObSYEyZjWmVET8iw1SvCcpSnw6LYuW10Db4OFB86B5hmXT1sXlNHoegz2omPly3RrAs8VbJI5hpnf",
+	"KTw6LkGyqVOV+3z2n+H7UTkeHNlIbcUWF6ixMAY0V3JTwSPDUqJU+LyCkzZpWAoqd0a2yvpNyw1EniGO",
+	"0r2y0X4oX30N0zbRHg64eTF7OLaaazr40VWC85LvaadiwGye/pV3xNM0Rbqk2asAlCnNFOAxGv56f9hx",
+	"EG6C2Z/axtiztyabvniDlxzVs6TrGzxZXrkTJTwAQifp6elG7WAbofKpBdMvpZOrnfhtsyD3o9vc/xpf",
+	"9n81yT+U/9tNsiWKQgINRKaVjOGy33ehc5N825NQOIjgc7S+6SD2ysDK6kmKmMGIphegCONWX8logsqL",
+	"4PAEr9rpP3MJhGZK4Av/8eblL06HeMa1pOc88CDZy/kJpFIkF6WmAcrNbZ5egtTwwV5pGK2WJeC1EQvi",
+	"8bk55gKK+ub+t9Ur32+a3ruVZBpe8mxt3WQOL+8UdHhtcbXaqAoNZwiiyd6yWKXWe5aWkgnJ9HowHExp",
+	"lk1ochH1ITUUgIh7geqqiqgoS4kWXm+zShmzPhlUh6i6sA6ImhzdxnZGf1ucUpKMKlS0nGOmvIAcS6ph",
+	"hBdxkI6Pu/0V1YFznoIGuWAc0idEiQXoOeMzApkC5xYcktWcJXOi6FoRLuzzUn8N0X9JM2e9GvJHLSic",
+	"ILIVNaZyYKINHeOm76mmmZgFvtIqrhegFJ21GAZUzzdb8M7Z6wfqAqIqSmri3r4zCl0RNWsEb1WdH95a",
+	"RShL1NwSUQ/HxRJ4atbQGPunwKGvrN2VCrN31lA1062hxYxx0T29fCc13PlPS8ii6BNK/8RiGlIilB5x",
+	"yoXq6bnBD3LVYqMaumvxN7IE7ESjJcjRgmVZf3dRzplWV0GPBcgP0A5GsK5hiJMoMq1BUVxwRFii6mzf",
+	"cOg9VyqHtHIpb6YRKw4bteifwbt6VyE4XZ+UcNeRVQ7hZx/Wl9IHH7uYTQ3cHkJ/+AEy0NY7U1tB+aCn",
+	"2yZm4/pROqbeBYUe+sNgzgeFRe9ztnZHtLjCvB1SlcDvOPs9B6+2FcQ8ROUOLl14SAbGniEJVXGvSeSS",
+	"Pqoa1IMArKdNkYnIOeosLa6/7b0yMRpyzpFtfBvl3uxGXcUOH5bA9uDPqK7loL6MEpQr+zHC1fT1YZTf",
+	"7Md/cUUHQR+e43mWkZxPGE+V460eJvZvpT1kBhi8jzoYnk2nkGh2CS76p7kBUwZZqnpT1mtQIruEFK/a",
+	"YsTlQuSiwk2Muv3IMuczRWiWiRXhojSWGCeJWCxE6JsOzicJ01zZ25dO0C0KXru3A0oaSZgxwWO3NFnm",
+	"rJMFwViRucjS7e4W2pX2l9OqPL+nyFJkLFmfocEeRrkt6JpMgAiOT1Z07VXuHiqmLLe+B3p+tPRQZ7Ri",
+	"FUNPMeXAEURWN/t9D8q8snRokHhvGRFeFzdv7qZtCr+NQNvdKnTjDN1UMQj/3VpdEejSVIKKE2DMWuxB",
+	"Ji1My7jSNBqNZzHnLuRs7BcGHUSVg4wqPVIAfLvAiKUQ2ajVMn1nrGoiIREydZYplWBNUy0kpFtwidI0",
+	"iyzyub+OJVMpFsh9KVMXhPIUg9vMXBJoMoeU/PL07ZuaKbyHwBAIg50ydmlenNmgIKXFchn1hFQs7x5a",
+	"V7HLw8Du9kTm4agFlVS2NEJ2Hqf1bewg9D2oPp5lDq33WNvXZX3QLHs5HTz5rXtSax7XV38BLVfyRY7H",
+	"MXHuH5cQAT4phCkiMcPE3o8Tykkt3eM4qpTXFvM+XM4uKnaJk0No2DFvRO+9qTsxbvMuVWDdfb8a/psb",
+	"3zm3U7tb3fuKcqmmiEWHCrLOfKjKBDJhFFwt4qEzH5ZMgtqHG+GiDSqL6SLRBEOyi4uQ9oM7V1sieqeQ",
+	"HqPsYtCMjVdBe0DtM6jHHFEiVyObGzfK4xH/Bl/2jTARFC9npNAu+0ThndfS0Ip1vuu5DaHph6fr9smU",
+	"NzUbDp439sU+gTpTkctYtA6iqiX2R05pAhF6eOOebLn3XYtxQ8YoYj8eqovQT1XE7hSXTUWkTrHq7bxZ",
+	"O8rsA8roPWhvDvqDam4vYH1lYxTh72t/voD1fpxTG44jdDC5m39NRI6iHy2Z4rtj8qOQBK9GFNo2NF0w",
+	"rq7si6qfZq0AGcmBr64JXdH1BskZm+hmI36u4tDbO25DedpDFL5JxBJUPAKpFP2BlUnRn2KYnpqT30aQ",
+	"iwv8l93XuM35k4g4GKlNgxlh1EfEhl8qLYEuMHdIxW+RJyzLDNJVvlwaixTSaPIiLLN1kQEvcr3MtQ83",
+	"YNZSN6fWrJLXERjoV/SbJBkzjLchiyARKbQ8CK+pm0euWTuYI15bBW3Xi+wUEpZCOmpPoLlS5s8IM6xi",
+	"w3WnBV0h9ceFIrRh2j9exBDKFs49tERLjDLUqozVlTs6VFUR1ApFm+bd7v4WuU7EYuMt9kv3GkafZyxZ",
+	"b0uQS8kWVK5rFBnRKe1zq3ph8lNpoJyRlE2nRmBZt5e1TH0UlE1PVxsjxZsPc7kUCjakZrVl6HRSLXrp",
+	"ul9QyiWARx/vNW/LPDPU1JIj5lTUaN4hx0iOtCUROCUY+EHmNLVXJCyBM2vHCYUmAXW5BmgaxCVd7sOa",
+	"uujwrbgAjh7WrdIhXbB7gwQ7M9I8Qgq0ldwyDMO4wpPEL6MtwCVAZfQEabJX1IcZSJuYDveTmP1QhNn1",
+	"cyWZU7LpQHKL638T59NLYwlABgsZ49B/tCKOKjKcOTK8/InrqTZbOeYEsV86H31AjQ6Dw8GHo5k4cj/+",
+	"Qwl+/JqufnbxcsHTI3XBlkdiaec+whPFCBkXANrmbzBACD0H6USWT7wR0kq8ogoD0GRu/RBGMRarImtm",
+	"SESWGjFZJOv0wqfd5Boqa6wSbNOw3P9iMe+jLr6fxGwPdlYUvBu2s34SV7/0K9mut7XVcPzenDtRAZEi",
+	"w0hJmmjr7/rTuwC3d7/1PHStNRNS+kZX4O1wgxkGz9yFXu+7hrf+o5vyXzn8bue02tuVw+EvGyoQ7EHU",
+	"NlZ0UKFbgebK4re2piuJ4LcBN3jHgwSaHgmerW2VgvQIUz2MQZZn2VEiuJYii7oeXLjwXsQ6LJw+11+m",
+	"GfG+OcAm206VLqv5WIgKpsXZKgwaxTaiZB8UXIRiH5Z0EYyr06xbRW9irXgMW7LsHvRwGW4oIYDzvM6z",
+	"2LKY6simbyVGIdmM8RZl2BXHuaeIM3Yw+6n4Y8oyqORAuawpjPvKIMp7Mt9M/K/cOM+4lk2J4ejaAT4s",
+	"F+4Gb90fg7d9UHixB5t09m5yMUNcJZ9T+G/aMjk7iCp4HAfZDt4Ks/rVekyLuoSlMHYmWq5ghNZPdPd/",
+	"gVWzCsYWa79iZnBQaKJK5cYirJeabDLPLU8sXvYoxVho75Z1e94n7D011/FuWw7NL7Cq5k5sQRp7vaPZ",
+	"Bjcx8dSyOB9F1H9VOweP7HSf1Gpt1uIebYjSNNe5hLPiVoXpImM1FWAvVeww/WMebt+FXbPwpRZkworI",
+	"in0h/Or3dn2psRnd1kWXVSz8O7sEAgy9ZZR4Y9WoB9YkbCYjH4iArkgJEcfBVesluJfb6yXsaOpvseMv",
+	"fTLlFhKoMHBCTfZxFQEPqwW+/+v8XP3b+7/9m/9Hv6qanMCRmYv4UOKr7l4NIXYBLRipFrq90SNntxyL",
+	"rm2u5ORe/3p6pegW1GeYK8tnbYmLZ2RBU7A3iYb5DUx1DS3kxIddlebp0T9Pj759/4X7x9H7r/xPX/5r",
+	"L6LE27GjhCqfMamGJGUzpq1sZ5yDJPP1cg5ctRoquOz4VhVmbvOYURfu5gGIMXZtnXRXLIypM4KBI4KX",
+	"cYbmhePO6JeX5aWy19tVjlU4jBEnpetLMXVxHAnlCWSulsIFFyse1em9teaKE1ylIoFLbiqqEBQWJio0",
+	"toTZnKb2GsblHPSNb0D/4pauevfNZN27TGWpp/SyIWsWbrSGziSDWFjCry6acyUFn/lbKCJ8Ym8Fc4gv",
+	"5wkjy4xyIAJv6o/Jr3MbGgoSsCNCUX+Di2IMps55sSdPyrIOFwBLnExw8BPBmszpJdgaLf1uEasVNT61",
+	"FxKKYOGZ6x8gpoWJo46JsfdsVg8mOqu5WPEz4ozGkQJtS4kgyAZ2piwGet/Ubd43j66tCC7Iv6n1/GCq",
+	"mjRlSfOMnBaZAdLWoOWCQy+WaK+cUWA7iEst6DAmv2qc3+bKtzCrjko3WAracZ0tRIRlBu0vdvmpXI9k",
+	"zo/JL64OzAJDArkI5cE+Cr/2cQ/WRd52Vw+RKi4tXk6Puc0XETWIruz4bKysr0vLf/iDSHJvvdcNp9Bv",
+	"SBjHklHbXvMHU1kmjHU7AfPEl0Awr9qqUpX5v0hFok68y/LIO0YW6ZdPqr2ThjYcYEh8cJohUJlnYISo",
+	"lcVc6HNueVFpI2GoqgjjCXCgeo5JgMZEfIa87EudO9cMAj1EvaLqrCnMessVhvCHZtaMKQ2plbjbolCy",
+	"BFp6tLx78wNZgiSuKAzR4gKsARuqVq6Q/refvjg/Py7/6qlXxecwaKMYB7KgGbFfl7WmHhw/Pq3CrrY0",
+	"Wl+DGRPLIh+TlzxbF1vqzgQb8lkU8TfHZ9OQZXyZ68217wsE22i+Lb+Jhd+21p7y8aI1pQpPe0P2mVCQ",
+	"EgX6jCiwmSmaTjJcKP4hltE7aNccadR6PIU92RCBvlMSSVmK5vrC/NVTVWsrQfarrz9vVR7DIFioTguS",
+	"xrOjFkwpjOAqrPhItg4+K9SXeq+fjCYXatvk/Xi9+NcwZdyFr5utMke3xAAPIw+UOdhpRuzXqqWMfHt0",
+	"5nP0pE+Zn8AcpU7yZWKmrliWvjVUUTOdQQc6mlL/3evnFsvGHrJAXjAr5JwEjMJ4yUSG511/rfo//Scb",
+	"b2Z8LXRcTBDP4EjQhWBXEP8+zpF4RPxY1MXYQhr9isHmhdaF2UwYmDp0tqULR8crmWNio3ALAYaqr9lr",
+	"WwdjLrKUaDEDcwqdmWdWX7TxbFiFwZnTUooVKI3f3TPWQc51RMphMtXIB/HGlDfnpCteCfrMJZSnzGi8",
+	"qGFjFB3NnIIai6VP5jCiKyphFPhGmi+mwNcjLSnj0Qz/pngvkYsEuJRiwZQN6taC4EhxkNiMu7INGxqc",
+	"4PC/GMJ2Tr8RhpH2F/X4HUYxbDtZcQ+41VdLCVOQEtKRATajmDccybWDRPBU+aqTblttd5h40HvRe+3r",
+	"07D32unx6en9SEh8AAfjIz2XIp/N3SFZE9ZWNzDqgkKoNsz/4P6jvz/65uHXj/7eAwwnFEbV5p9bqg0q",
+	"Xy6F1I7liqG8GueESFs9GgvAP0GKkdGuRxIMkuPmYF8KZ92z+dorG2Z4SuxrZwRy16IP8iMjPY7uEy3E",
+	"FS41hIxaBlP2AVIr6chkXSheQXFVDPj25DocBATzvke+eymqLSM06T3LZ5hnTDNGVc2xMDTCmPJ1WDXt",
+	"jFzAUhu9VJlPK5pCdyvMra7nKw3uOk3r62350BI4Wnd31E84W6c2rHmyRbozJMBckHt3lSn33rb9V2Lx",
+	"jmF8f2F8V4IbC7CiCkG5WXuINKl4CA4cUBXAcnXnwiaPx4aJX8O0d+evbSrUzumlVQp897muKrX7JLGu",
+	"KjevA/KvB8EglHH93K+s38KN1lh00nYOuJYeI49Po1lyP/qLmkQsFkx7hcHPc494fumZKrf89tv+2X3B",
+	"JrfWKB6FGOkrJGv7VgwxLJBfTl7gpgA+Mnd8h8PyePFie7EqCNYd4k+nY6M82rO6OLqdWuItS7QQFOjC",
+	"300ET9AxhqksuxUAtWZELSZiWNq4tk9afI48xqDeJTesFC8teh8WMwRxLwIbnEetSJrlPbpnWVz71x1k",
+	"0T1zsbteM/EFgjHKA6t3I20a8xVWLW0EX7uCIFvezs6kWb5VgVW8tXJm2wwBMXztypFYhyTWRy+uDcqr",
+	"1IYEC9T4R99UNfmoeItgCCnhO4YcoGLlg/2+qZg3A1Wv4J2yp+aD0+38MfFeWm4G31KrMjx5bVPXbbMt",
+	"V7gcLeTtZl4447E6cxnaZm+PcZIJrAVPbW+ouOStlLRuFJwL67pggci5yIIykTEzoKPedbg3DoFuNe/b",
+	"t/qK3g93B2dYrWiKhUmWJKMptj0ArY7JU0+uzothfvXNACJui+mUcabXUWUUfSGBRaZ8swlM9kVOKdpx",
+	"MVlK2KgpRXMt2gLypjTPtL02wMtV3+T5xHwUH859VOYk16sXQup4t8jFtv40LuxENWMMw8c3GB7edTOK",
+	"3F5vOVRpw3zT3RCmj7PCh7yUp9DCebh7xMv8bF5FR+UCRL7ZfHhr3wvCbNro/GcHhJf9E5pRblOGtzRQ",
+	"6w22P/cy4VuGMu25/HdZWnabLLTqDuyShlbby0PkoVVB2DbJvLGAOhYmwWHeY6Di7K+vphgnnq5chWMP",
+	"BnRzZw5qQ1fBubIZHd3s3vZ09evbUPB8a0L1cuR984IX21QpezHiTBJbgpqgumEUoi4R/7qsDh6/Yu3o",
+	"m9S/SEkjtT+F8u4ptmdvQOu4Mk2z5ZyOjOXOK6VMAs1iAnrTG2txUVz1jDq7sm5xV7MHfaY9lLFxFdSE",
+	"oEu72ajB23hF54gfpc590FTOF/TDKKzGEX+jhCDyHJ+NXMx7ia+N+Q7VXCykqWVG1yO0YVUcJxtuG2If",
+	"aLwvQLC6d3wHXW1vlS07LaBoF4RK3fpwBXUSbhJUjbWGNWZs46s2pLaQQo3GKgQV58c6JUSpuZsW6gwW",
+	"3aIuSbWLPlVIu0NoUn7yK5/OJfR9T2T/xZ6ap9ZPhCob/QKQKhISbtwevZWnRrU4pa8B2SfF+hrOkCtn",
+	"dn/T97gpfHEPv34ceuLuD3ucROV9eK9PywWWsz7a+OHd2XXwrj1vyvpw3jGRzN1NpVoKrvAEcF0lzT9n",
+	"YDYVY5wWywy068ECiwmk1jqzGyupfyRBUn4xGA7Ywo2B/xhBatsJqiVAMjdiRFJerFv5H7JiIJFIDCOV",
+	"yp6vtuCXQnd5CliHbZErlpiz0whDnMtg1UJBM/QNxPwp1SzIvvZhUP65ZM+HD5r8WXUSbee3b5StrIe3",
+	"NCNsXJ/dos4kRvVtcteb/wsZFv+M3V/akLboZR6Wd/D6OLpCMZxQG/PJipZuKL75+lE/OGKUHBQRjAcB",
+	"uWC1SltRcQkyo8uIJzhPmRgVwbo94k/tF2Wsbp/sIjzYsPDM6P78Ch89XmzzUTqSQNOeX4DSbEHbGzUu",
+	"HKL7tPvZAotb4c+ayE4sb32bjlBVUdPAbmOPCgjD2T06hhWyqZFEiNKYHleQbpUQpVj1l0g4xmuxihYm",
+	"Y661Uj93MFYB7jfhj2yWSxsfuFWBtXpUrZ1xaJfciiI/WyRR0CUcbtGDd29NezH/sbULhRd/LiMR21OX",
+	"4llI70h3F/49I94rLNo5rS0MiEVMsW4rJ/7bnlNZJShUECPzVUte2sDsXlxsU0b78ry9fIs0CaNZVtTG",
+	"Y3wKEngC5Omr5z0BsWkkvUjeRpVaire5rc0cQ787QzKBhOYKwi0mKevdLtsTygjrll9F1hVIa+xkY/SC",
+	"lDfk8obkV6Bumw7QiMcr28muWnBfI7kQjL2dxTXJ9rERTiHyZdzN5PK9yto5GF5CWOo7jaDjkreFtWDt",
+	"4pYC7TBjnAdt7Ocix/HTje0MNnRzCon6M9Serk0L+guoOTuoNDFOK7NoeiaaYSjHBeNpmas3dkJmhJcv",
+	"43iSlktH7OqN2QjhkDAkqdAolIvJrBvit9P3Y8+gvnKC9QXj0o83qi+u1aa7jvHgxVD061zQBWvi5yol",
+	"eQ3iQuO91mp+OPBV+KJ2b/Xt0VYhAG8bWW/3FF7CtFz1969aeZWyu74nxJZ9/nsVx0QcF2C17+iVDzNH",
+	"EL1Ps0qFlmuP/GieUK4AyxVbgBXQlxWQNZ3FsipAk8ma+IjOoqDklomVe40WwbUHKX8I+XahI8X6d7nl",
+	"KEngENccxex7iLKorOSgARYFJFdn5HItW/PyAWMpPnXB1dGzKYUMdEuDpuL7t463r1BJqsnabqz+zL+d",
+	"pK+8XfA8ztq5d2aNe+FmRNZBOdpAsDv923VszQPms358UIWtQRdXrbbX9N7XnVRxWsCmP0kumV6/MbgA",
+	"B0VFGYtkLlYVqCEZq8locTG6vD/63//+H1R8EbXofAUqMTfATT3XeommhDsVR2iDt3YGrh6h95QtmlFW",
+	"SqvUecLMbj411i+STA9APqEFNG0Jaq6P/vTV8ydlkIUNaLdh0zYFQg2DEPsqklRgWts/lbsBH57zSuR/",
+	"Ld5DDW0r5DxlmmRiNiQBU6hhkXQ0LK4wMjGzoKHn7Picn/OvviqrD6vjr74i46e5ngvJ/onDPCHfIXZI",
+	"ZR/JF7S2iC9t+swlyLWtR8Q4oSVCzs55y7jn+enpw8Rvo91E/A3GOOT45PJ+UZbmBImIPC98YRe+wpVz",
+	"7RAsX2XX9Z1IGeCS/uPNy1+IzQt6Zw2xIgrO4ML99HteSVeujuvj4G0BPjG1mULn/CWW/MIFKzL+aCTC",
+	"p/GQUKxGU/42JMFZ/Wl8RsbB32OsmROtX3fO37IFWFBe//g9efjw4bcGte/efn9MfhYc1rZtVbVIDL7x",
+	"5oehu7LixNnS5ndOuTh69+YHMgHFUkyNdmRg8zsNvp4FtbXM+GUhulo6my3D4Hpxl/UsAjL004wNFsa2",
+	"luk5H//rijL9/z1W47JIhwSdS65sLpZNHc+CFD0sDlImJNqyWGZ5D04fWAeUEgtARCnNsoy4nLNzTqca",
+	"w7epJkY7PiZvgKdkXOsTPsa6tUCwEIwWrq04VknKMqLoFDJrRz94hF4qZctSjH2Jl7FbmlnP+NlbOhsb",
+	"KsFkwrXIiQSauhm0yFLyxaP7D74s4RYcCGQKfNIhtvMFyldzlnl6foZuzK++Kojh20eP/15UTbLhkuqJ",
+	"efcPYtV58octsPKHneiPc/7H0dFR8f/mxUenp+QPMmYcM6JG/1CCj4dkjH/ZJmPoPR2TP3CnJiJdk4Ry",
+	"LrBukVnVWcFLElxJmi+wIxTjZFxWLRl/SdyE982EOadOHEBqBuci6KSDm4sJqDZRiwgOZ2RsnTljW7TO",
+	"FgNxQz40Q06FnLA0BVwA49idJcH+kmjo+iVgNyHnD8EHZTFdLPJhE8aW7r7fz/DIzMCFHk1Fzj3E6HFZ",
+	"Uj13ANsfCvmH5QYLEehHemxGWoCei3RkBsRJLRKQd6ieE/jAlFZnZPzUPBw71mJaEfuh8oN9awYzJ1vG",
+	"Eo3rLql6VPzuhjZE0Vgt07YFXvAhendXVNmeeYbmy3KISKR28vsPzORLiRl4qNiM7EWQmS/gC9c/FBnd",
+	"VlDyRZKCDqOGWGr1lcZ+HtzdJV1ngqYjLcQoo3IGFZJkqiz5mLEF0/7bx5bYXEkKSEcLSBkdmZO+PoAB",
+	"cowSxoquE2QGO9Bjyya+oV3BE5TY3CYxJUYmnJHfc6Htvci4LJZTDPLQkf4lZZkRNHYIpYWtOklXdH3m",
+	"k7nCHORhIY5Qlo1fg5bro6fmDxx7MBxkLAFui9IzXwJJGpVsSZM5HD04PvX6f+W3soTR4I1PywqP9qev",
+	"ng+CgoyD+8en9iuxBE6XbPBk8PD4Pg5uKBe1RHNio1JyBJc+rXEGaFYXfPU8HTwZmDPyqXnx2aVLsQvr",
+	"jrTcZ5SvnHjreLjxTV96rFkULLPlNQjFTOHSi3oB62PrBEHnjHkZFYQSi/YLr0jS7evktwHDZ+7Wjyli",
+	"PqoC1QKNNjyhR66S075BUqRIMOyY3Laq3OfUq6Jsa60emZC2Q1zK0o79EXJXmDbQ1RuMQejx4juMI/j0",
+	"PgxDe/Jx8OD01F4kYJxTUc0gEEDmtxL8zuK7BSehEwsNmEb/CzqzVfDQZrDseRxEmrbNUQB9UtSnxZr8",
+	"iwWVa2cSBXYIh1XR9tH7G/DWNhEyVTZyz0iJyVpcBNKhHprrJTpq+XoOCwXZJZhzcSlhyj6MrQpm+7CN",
+	"rQKCBANZZj8g1JhPx8W1QSh5qp1XDih9hIKC38Mk2xhRB81DrkjU10mCVZRuJsOK3bsvOiw0rnu2GWnN",
+	"uG6hTSTF99g4WrXcVl9Ya0sBzcI+qKWGZ43+YBfJBKaiqPuA53xq7QZ/yE9yXbGojHJ9zs3hipVRnxs1",
+	"OxHesELD0CeHuznuKcsfvoeisU9z5SpPV6nenme1jkPbkv2v1NHyhvcC+wob3b0vQl2+E+l6byTXbKH0",
+	"qericl1uazR//5po3hdSblL922DPrG/M9/VwIs6w/ByoL/BtbMi2ud1rJ/gOzvXg9MGfbEU7SoLv0BFC",
+	"rbIwNTY4tqFBti2LGTcFQHAynUgoigrGpYJ1lJgpirqpBULmtNTicgXE1/o1gjwduuTLOoe6GXc9mm4Z",
+	"j5rl2NZuvXjzdP8TdxMxyk8bscikOSBckdHBNTDWjuDsyBWvch1Qvz86GNeCUG6Lo1qS7+SLj6WrZsTS",
+	"T5YvMtAtQRXuwDRsMhO+fj+LaGV2kAOdTz2+mKJH43q1+B/sFWR/qWs0C3dvuXeC3RmYHcnVzh9QrK9r",
+	"VVfaou6FGegGLd2Q6vuSf34n5ksOG/G8pYVU4OP5D8g1S38VWt0oG1/ymfD99RyP5cLtdfEBDsqrqHwE",
+	"OzhY7+nqs1dg97eaHVnxNeA1I60JC2nrefjrL98PxpWVtXpmutXRfeK6BaOKuyNvOw25dqTb8f/aZ/od",
+	"d90q7noBsKzxlnXd0At01WAICc0yEtQ53YKlbOr/tXGUHf6Ooe4Y6tYw1DsFDX6aUSwAG+ebWs3T1svB",
+	"Hyr1Nw/knq+0lC46TqIfJ1YJv81z7+OtY177HhGt12tz+vVtdtkHW3cdDvtKvFuLqz6knnaPvQ+3I/8Q",
+	"DPUj3LpxpYP42DrjZ6BdaMiGekoxp4V1qgd92j9/h3qwmBt2ppczd4vBchdvjRS/YdB35LvvkWoxcjAg",
+	"3DiHNYX2yccKG3V6AJ82OvK7Qs+2OrfwoTfObXTmg3cxdKkMKlxsqEYd8yQegCk/Jy9isC+H9iG2g7Iv",
+	"D2IPOm93I1YI6QaO4Q734e0QHy859MPodlxXYqCPw/AzYO/9H8/log/iKNz+lLudNtch17Hr0W3dfqFI",
+	"G5bZF/7Cm208z8NGMK0W2L+XLpBroyk3R5vtYS/ZfRqA9u155kBlan01GdWQrfdljhShOGVn1Tm4XpRh",
+	"MJvIMpHrEp++v0YrLl/Y/hEHMWPLO2UMROoIay0ygftt3gtY+7Tna9VoXsB6s3F6XWFkZepWi0mKe98d",
+	"PbbMKOMaPmgf7p5STY8vYD0uwkRcIo2ND7MdgyBT0GZzvsA7us/d2MThb9bKfK5UDukLWG+Mw/CxCqrc",
+	"vltzhB1uFXuyPbnnqyYjBSL15KOt5FEzMutxU8Y0vEmGuCWGXq/tv5Ua2M1CvvOFrKGvgGRR4ZoJkcYO",
+	"gTYz0tLnddJCh+F4C6JLWtl9W6Z9Aes+BuJtlgf7P0tfwPogJuGdCLpRs2/LU/NkSXN1hdvogMWi19A4",
+	"7N2Be0ft13XgTnNVOXCxEq8DToLKF5D25AD79v5ZwI57xwN3PHA9PPA0SbCnPkFZmxacUI+t6KR9oane",
+	"C+03cRXvqlsUm8QGvWQJkonUFgrhsNqrG8Qu7q+l5RXdkm9Yy7vzmejDnoc29BdTPC3PiWkfZTATs26v",
+	"9E9idjNe6T2n0reHay1c7Xa8KTDSI6zijtoDsuXQ7C5kU8J4kuUppO0518zswqgs6LHvMgdhA2YE0e1q",
+	"G0Sutu11QVFiLoWEpSHuil6EMbB8h7YoVA96VG3sAVY1vxovZdKrJsvf3xkke1T5+mDU113y25hkVKkt",
+	"Llp8Qcr7Hz4MhoMH+N+H+N9H+N/HHz5EalP2whtws49KtEEjcp2IWoRilyR96d7vTdKurXgrNuzjDrLe",
+	"3Hf7WpXen8Rs8wVUWGhvHxdRr4Px+pfVMG+ffCzF1afWA2AGRv4PrhdtHU5JB+M+UPWSQynZV/M1hnxi",
+	"yC5qkO4vG/AZdnCKInLb89DtE6rMbhPKgjVHG2+Gfy7evZk74uvkk8paNnNMrRbmddzeNspttvBR7b2O",
+	"+9xfhC+EZ6wcbmw0W0pOF+ECGU0urNWz/4vfCor/BFfA1fUc5DK4AkK3cVCrRHXrrZ1bs7R9hSzXoLTp",
+	"WsRI88y8gAU+sPyqmBLX46CLyePy+uRjo5dEjxvow3DmLXELXp3QbqWv8BYsZ0+31g2Oad5dx86+No2x",
+	"TuQ3Q1AdWmQV+EPfcleh2aRfbCUgKgjpUDZjwuvKruDmpG1q0Y+iqNd3TxHUVYTEwtu+FHVZKwnLOWeZ",
+	"DVVVTk4fk6d8XdRCtiLV9rbmqR0PFHaCtcXOGJZ0avMLfx6y+M/mIb5TpG69ItXiS95GcDmxU9Tl713u",
+	"95X74kbL/t6WqqsWP2dGsGGnb8JsWUdXXtmXcAx6WiRU00zMdrCKXRMPxGu9s8Zv7w1qSsLAznVFU6qi",
+	"Fr0Dy8HSaj57YoiQh/u0yw3lCeN792qDKGpI5QSozBhIj70zV34PFHYM564wCp0olysV8zr6wtahy7HZ",
+	"zruj6f+10lYNJx0aUIxkblzAbE1qIbGTjK6DIu5iOkW/elKQQ4TMhgPXc7KKkBeuHKp3/zsPuNJ0jTWC",
+	"L2DpvYKY3S+SHGWbUUl8F9O6cYcSc0sa/X4OyYVVXcRiSSVY56Mr2+MqwLZRZirXI5lXKbPetbyHBPx8",
+	"1RiP7B/c9ty0OlPb7O7zvsl/t9OmvTWLun4J8zNF07fg7rL/aesxu9VhdmKvmU8+2kYmn04+4g+dTiL7",
+	"u9+En9116V/KSXTHVp83W701bFVjH+Barp0NYfv0r+i69cjeitpt07A+1Gu5CZ0TeSxeOdcb+O7u8N7/",
+	"4f3MUMbdyX0nYrYRMU/T1EsSrHNpjALJUvCNxsTUmHdDAjxdCsa1zdSWeQaqiOXay1F+Usxw8tH/c4vz",
+	"/Zn75O6Iv+O/P88Rzwu+O+QxP/zYURzR3Tb8m4QZEzww9QvIsTkDL2sgLKmel8c3lIxbPbXa4ggffBuN",
+	"RdukiLQLiDtd5E4XuZOFt0UXCUReaeR0qCb7UT5QoWntjlZHrViA9ciflR3FPL6xWTSZiiwTqyHJeQZK",
+	"tbhAvGSstJMykiTeQ81TwmuE9TpDAQxOzCxttywYTWqguO2Hq4cztJdtsxfbesX8YduiYhwhlUAygXUP",
+	"qb5lNjXCWyeBv8o1e0GRB+lsdHeufN7nyqtc1yVwTCq0NWXa9Vg5+Wj+Zwtb1hD6nR17x2OfnR1Lka/q",
+	"dz63znQ1QN5ThaYVMUql5cBeBunXj65kj8aZ/AC2aLR6XgKELrBmdIvcLHI/hzYm/PSYPLW77wu5a/QE",
+	"2GT1Ii2IqaILF3P5QdR23eNAbO/VjKrWEJKlUCzWCNyGjHz9MIgfOY3Ej9xZ3nfS+056t94CWPYVFaPb",
+	"t8Ha2tIuAoJOPvp/bqECvSqzie/UoDtG+rPc2Be59EYlGpahytUQ4B0UpIJvAhWkiWNMqMRUyBC40IN1",
+	"TH51xzRdspFNJIAyoYBZrz4e7meE51mGDb1s+sCKrpsOrEDzaeftO0/8nT5wJ8ZujT5QXvHt6H0vEsT7",
+	"5Sv8Wr7+WacrFOvYnK1QYuiG0g9sof9i2tbTp7UgWS3rxhwHU3MOGMxJkZ1VU3BcOv5VEvAbVPEnSMIv",
+	"13LDCfg2rzst5u8WYgV5YPkmIlbc7ZvebyLoPqX07Vzh9TN0kbFfLKlUL8tlUXtv2Z5+1kuKn3ws/o3Z",
+	"rvbjzflGxaa8pbNrvcGsTNSRyhPBlVnLZ3CtacC0avtmGb6dsPTD+ezjmBGB3lXnDDRkla45XbAEmzqC",
+	"Igu6JhqUdr3knnICi6Ve20IR1lAwTzAnOW4uqHai+avceVbWfZBi4xUIesrR26m6H3Yl1y8Rwizj3pLB",
+	"y/d84rG6QT0PX/ysFfNgJZtV8xA/11ExKxy/vexcvQFW+NXJx+CvTSXogrUPbgbFHedvAPe+ytIFQxbl",
+	"5yQkwGrl5wqEbu1iKycIq4K4fsYnMJ1CotkltEaTPaPJ3FrRpdZxSbMcCsVT5njzZh1t9lZsKsViaERS",
+	"xi6BaEmnU3PeghLZpfW7TbEWky+KaLNw6Vqdc+cpcxVYS8/eGMui+flUteE0wnLhY6JgqonI9fE5b5zU",
+	"M9DP/JJfWxxscuyZnXdFV+8pwtKOyqtXL7t6nfKjvuDOoou4QylZiowle+mbV6Rz2yFJRtMUpKMTLSwh",
+	"FMWK0Xnjy4THTgRHuKVo8ZTsOnN3HwoOA6/8uwfsHO87if8p28ZX8dyjOGq1vfq1nFz1OTpOL09ibR6l",
+	"565IESdWfhLBEx8wYDvC247ybqSRm3LE0vETH9GpQJtnyANlAnJg4VMdtrw/5/Y9Jl2lSrSPddF/8Pic",
+	"WyeZS7PkaXl942Wz7Zi9yJUmE/BwFLU7zCe2T2jxIXA6ySCNCVLr7aru85/A1VVb0A37u6qzd2v+NXK+",
+	"NcbLodawrxKSNZi2OXpOPjYZfkMDfH8KWAVILMApP16O9GuCv7JBTG3N7g/EpZ9Tw/varh+86/0GePbV",
+	"+r4PsbdXe2zQ1Q3pE10K7O2RKFh1vAqOi6FYufM44PI29WO7UuMVLPVpg/iZSIbrqIQYLvwg/sodDsrb",
+	"6ba8FQvaVwf9BucWbfTtCe3jhstjWnepCl7b7/J1vfHvXCPR+Tk6RKgH9ZDbULfdVIkaj+LiJysnO4Rc",
+	"gNe/injzSz6IYPOTd0uAwv6lqkxnvE3i7IDL2I8Q01sxkRNUuaIz6JJS7/CFbVlp5xZeb5YZs37EKZvl",
+	"EhSZrNFt1uYdm0mRL0eTdbSLkm9HFbSBuoB1rwZKKJpYquf21kqKFXpS2ALOgmQRzBAxzxJxCRLrWbcB",
+	"yrgGeUmzKKBzkRvgUhoF7jrNJtznjmPCbcMeWxmpIcELQ+WiaJV2RT/ZArp6Gq3mgi5YF83+at+4zstn",
+	"nKEDXQnNMpB7CperlnDHC9Zhv0AMC4YNHwp8jVJk9j6n0RSDpcC1mbdEd7/wyLuwyH3qQEWLO7+F2GFI",
+	"QcgYwcZENqsWBdXllrKO5AtY+9S5MsoAeyROsecsJtLpOXAi+NDeYBihF7ZMjDmjOgIjO8Ib7vnrEfhA",
+	"E52t8XKRkllOZWq73irnImMuDXAlBZ9VKvnU5G4i+JTJxchdo/Qr59OrLeCdP61KMQf1pLVCsi8fWuyW",
+	"ssKK7Q60kBeuX4D1iSw8tMOsBzJ3DBDsshRvPmj7FgXuHTZo788RsPeZBOsFmrc5/foIsU36xMkCFhO3",
+	"hPZmlu6dz7uLJS6iR/tKu9h9qYJuuPZYyT2Kyb6bffIxVyA3xfBZhA2ufUu62oDhC/sK2lv4Be0f9T0c",
+	"JAqk3aQeVqGx/0BeekhymQ2eDE6QPxzsda371zneOBsjw+WrejeFNwTjLhENnLo4PGNbFsRffB/gqDmC",
+	"j2IpQr8Yn4IEnmDo3XElyC72/fcSEDyaqbIhefXLeqei5iA+09dCUthbpdSeGBVfDV3T+AlMhbQ9Jafa",
+	"9Sbx8cr3lG8/5mafrMVFzKu1YjqZe+tuLrK0DH6rxgMdh/2wndMusgQqtWpabTh6geMJZFgrRQRjBpFG",
+	"kWFf10KncJtXRUNbrDBYGc7ff0R2Ok8ZNq0eVjpi44joewxHcZ6eyDqDeOIiDnVGNayo3zojTdY2pSOE",
+	"y8bRNkf8Uchi94JGR4Jn6+D7Ih790/tP/zcAAP//",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

@@ -49,7 +49,6 @@ type services struct {
 	profiles    *profile.Service
 	departments *department.Service
 	effective   *effective.Service
-	mutator     *deploy.Mutator
 	audit       *audit.Log
 }
 

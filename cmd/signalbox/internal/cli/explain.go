@@ -52,9 +52,12 @@ func explain(w io.Writer, l client.LogDetail) error {
 		return s.err
 	}
 	s.policy(record)
+	s.auto(record)
+	s.affinity(record)
 	s.candidates(record)
 	s.exclusions(record)
 	s.attempts(l, record)
+	s.turns(l)
 	s.cost(l)
 	return s.err
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/client"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
+	"github.com/signalbox-dev/signalbox/shared/classify"
 	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/money"
@@ -40,15 +41,28 @@ func TestExplainedRanking(t *testing.T) {
 		"south:acme/small": {Calls: 1200, Success: 0.998, FirstByte: 410 * time.Millisecond, Throughput: 90, InputTokens: 2500, OutputTokens: 380},
 		"west:acme/small":  {Open: true},
 	}
-	cases := map[string]decide.Facts{
-		"balanced":   {Model: "acme/small", Models: []string{"acme/big"}, InputTokens: 900},
-		"price":      {Model: "acme/small:cheap", InputTokens: 900},
-		"latency":    {Model: "acme/small", Provider: decide.Preferences{Sort: policy.Latency, Order: []string{"east"}}},
-		"embeddings": {Model: "acme/vec", Surface: catalog.Embeddings, InputTokens: 900},
+	cases := map[string]decide.Input{
+		"balanced":   {Facts: decide.Facts{Model: "acme/small", Models: []string{"acme/big"}, InputTokens: 900}},
+		"price":      {Facts: decide.Facts{Model: "acme/small:cheap", InputTokens: 900}},
+		"latency":    {Facts: decide.Facts{Model: "acme/small", Provider: decide.Preferences{Sort: policy.Latency, Order: []string{"east"}}}},
+		"embeddings": {Facts: decide.Facts{Model: "acme/vec", Surface: catalog.Embeddings, InputTokens: 900}},
+		"auto": {
+			Facts: decide.Facts{Model: "signalbox/auto", InputTokens: 900},
+			Classification: &decide.Classification{
+				Result: classify.Local(classify.Text{Last: "Fix the bug in this Go function: func add(a, b int) int { return a - b }"}),
+				Source: decide.ByRules, Why: decide.LocalTimeout,
+			},
+		},
+		"conversation": {
+			Facts: decide.Facts{Model: "acme/small", InputTokens: 900},
+			Conversation: decide.Conversation{
+				Source: decide.FromSession, Sure: true, Pins: []decide.Pin{{Model: "acme/small", Provider: "east", Endpoint: "east:acme/small"}},
+			},
+		},
 	}
-	for name, facts := range cases {
+	for name, in := range cases {
 		t.Run(name, func(t *testing.T) {
-			record := decided(t, health, facts)
+			record := decided(t, health, in)
 			var out bytes.Buffer
 			body, err := record.Encode()
 			require.NoError(t, err)
@@ -81,7 +95,7 @@ func golden(t *testing.T, name string, got []byte) {
 	require.Equal(t, string(want), string(got))
 }
 
-func decided(t *testing.T, health measuredHealth, facts decide.Facts) decide.Record {
+func decided(t *testing.T, health measuredHealth, in decide.Input) decide.Record {
 	t.Helper()
 	all := catalog.Catalog{Schema: catalog.Schema, Revision: 4}
 	for _, slug := range []string{"north", "south", "east", "west"} {
@@ -102,12 +116,14 @@ func decided(t *testing.T, health measuredHealth, facts decide.Facts) decide.Rec
 	pol, err := policy.Compile(policy.Snapshot{
 		Schema: policy.Schema, Workspace: id.MustParse[id.WorkspaceKind]("ws_01kb7n0z1v8q5r2m3t4w5x6y7z"),
 		Revision: 3, Status: policy.WorkspaceActive, Settings: policy.DefaultSettings(),
+		Auto: &policy.Auto{Version: 2, Objective: policy.ForBalance, Spend: policy.SpendAny, AllowFallbacks: true},
 	})
 	require.NoError(t, err)
-	if facts.Surface == "" {
-		facts.Surface = catalog.Chat
+	if in.Facts.Surface == "" {
+		in.Facts.Surface = catalog.Chat
 	}
-	plan := decide.Decide(decide.Input{Policy: pol, Catalog: view, Health: health, Facts: facts, Seed: 11})
+	in.Policy, in.Catalog, in.Health, in.Seed = pol, view, health, 11
+	plan := decide.Decide(in)
 	require.Nil(t, plan.Refusal)
 	return plan.Record
 }

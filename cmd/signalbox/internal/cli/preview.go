@@ -131,6 +131,8 @@ func foretell(w io.Writer, body []byte) error {
 		s.line("At most %d upstream calls are made.", v.MaxAttempts)
 	}
 	s.policy(v.Decision)
+	s.auto(v.Decision)
+	s.affinity(v.Decision)
 	s.candidates(v.Decision)
 	s.exclusions(v.Decision)
 	return s.err

@@ -36,6 +36,15 @@ func (p Platform) CreateWorkspace(ctx context.Context, slug string) (Workspace, 
 	return w, nil
 }
 
+// Operate makes any other management call as the operator; an empty body is
+// none.
+func (p Platform) Operate(ctx context.Context, method, path, body string) (Answer, error) {
+	if body == "" {
+		return p.manage(ctx, p.Operator, method, path, nil)
+	}
+	return p.manage(ctx, p.Operator, method, path, json.RawMessage(body))
+}
+
 // Key is an API key with its plaintext.
 type Key struct {
 	ID     string

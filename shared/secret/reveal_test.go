@@ -18,6 +18,7 @@ var revealers = map[string]string{
 	"shared/secret/seal/file.go":                  "reads a keyring from the environment",
 	"shared/natsconn/conn.go":                     "hands it to the NATS client",
 	"controlplane/app/config.go":                  "measures the operator token's length",
+	"controlplane/internal/byok/validate.go":      "measures a provider key's length",
 	"controlplane/internal/postgres/db.go":        "hands it to the Postgres driver",
 	"controlplane/internal/authn/authn.go":        "compares the operator token",
 	"controlplane/internal/api/keys.go":           "shows a new key once",

@@ -92,7 +92,7 @@ func operations(doc *openapi3.T, tag string) []operation {
 	var list []operation
 	for _, path := range doc.Paths.InMatchingOrder() {
 		item := doc.Paths.Value(path)
-		for _, method := range []string{"GET", "POST", "PATCH", "DELETE"} {
+		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
 			op := item.GetOperation(method)
 			if op == nil || !slices.Contains(op.Tags, tag) {
 				continue

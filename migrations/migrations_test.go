@@ -138,7 +138,7 @@ func TestTenantTablesAreForced(t *testing.T) {
 		}
 	}
 	require.NoError(t, rows.Err())
-	for _, table := range []string{"workspaces", "users", "members", "workspace_revisions", "api_keys", "management_keys", "settings", "audit_events", "idempotency_keys"} {
+	for _, table := range []string{"workspaces", "users", "members", "workspace_revisions", "api_keys", "management_keys", "settings", "auto_routing", "audit_events", "idempotency_keys"} {
 		require.True(t, seen[table], table)
 	}
 }

@@ -162,6 +162,7 @@ func (a *App) wire(context.Context) error {
 		Profiles:     ladder.profiles,
 		Departments:  ladder.departments,
 		Effective:    ladder.effective,
+		AutoRouting:  ladder.auto,
 		Audit:        audit.NewLog(runner, events),
 		Publications: publication.NewService(runner, publications, tracker, now),
 		Gateways:     gateway.NewService(registry),

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/autorouting"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/department"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/effective"
@@ -21,6 +22,7 @@ type ladder struct {
 	profiles    *profile.Service
 	departments *department.Service
 	effective   *effective.Service
+	auto        *autorouting.Service
 }
 
 // ladder builds them; source gives the catalog that they may name things of.
@@ -44,6 +46,9 @@ func (a *App) ladder(mutator *deploy.Mutator, ids *id.Source, source routing.Sou
 		}),
 		effective: effective.NewService(effective.Deps{
 			Runner: runner, Policies: postgres.NewCompiler(a.db), Keys: keys, Source: source,
+		}),
+		auto: autorouting.NewService(autorouting.Deps{
+			Runner: runner, Store: postgres.NewAutoRoutingStore(), Mutator: mutator, Now: now,
 		}),
 	}
 }

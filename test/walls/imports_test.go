@@ -49,7 +49,7 @@ var between = []string{"claude", "openai", "turns"}
 
 // aggregates are the packages of the control plane that the store serves.
 var aggregates = []string{
-	"apikey", "audit", "authn", "authz", "credential", "deploy", "gateway", "idempotency", "managementkey", "outbox", "page", "publication",
+	"apikey", "audit", "authn", "authz", "autorouting", "credential", "deploy", "gateway", "idempotency", "managementkey", "outbox", "page", "publication",
 	"publish", "settings", "usage", "workspace",
 }
 

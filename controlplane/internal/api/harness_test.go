@@ -343,6 +343,7 @@ var bodies = map[string]string{
 	"updateByokCredential":    `{"name":"renamed"}`,
 	"reorderByokCredentials":  `{"provider":"openai","use":"priority","credentials":["byok_0000000000e008ztk5wvz3r2m1"]}`,
 	"updateSettings":          `{"max_attempts":3}`,
+	"updateAutoRouting":       `{"objective":"cost"}`,
 	"createDepartment":        `{"name":"a department"}`,
 	"updateDepartment":        `{"name":"another department"}`,
 	"createRoutingProfile":    `{"name":"a profile","routing":{"routing_mode":"price"}}`,

@@ -122,20 +122,40 @@ func TestBadInput(t *testing.T) {
 		"bad id of a department":      {post("/v1/departments", `{"name":"x","routing_profile_id":"`+canary+`"}`), 400, "validation_error", []string{"routing_profile_id"}, []string{"malformed"}},
 		"department without a name":   {post("/v1/departments", `{"name":"  "}`), 400, "validation_error", []string{"name"}, []string{"required"}},
 		"bad key of effective":        {get("/v1/routing/effective?key=" + canary), 404, "not_found", nil, nil},
-		"bad id in settings":          {patch("/v1/settings", `{"routing_profile_id":"`+canary+`"}`), 400, "validation_error", []string{"routing_profile_id"}, []string{"malformed"}},
-		"bad wait":                    {call{method: "POST", path: "/v1/keys?wait=" + canary, body: `{"name":"x"}`}, 400, "validation_error", []string{"wait"}, nil},
-		"bad If-Match":                {header(patch("/v1/keys/"+key, `{"name":"x"}`), "If-Match", canary), 400, "validation_error", []string{"If-Match"}, []string{"pattern"}},
-		"huge If-Match":               {header(patch("/v1/keys/"+key, `{"name":"x"}`), "If-Match", `"99999999999999999999999"`), 400, "validation_error", []string{"If-Match"}, nil},
-		"bad Idempotency":             {header(patch("/v1/keys/"+key, `{"name":"x"}`), "Idempotency-Key", "two words "+canary), 400, "validation_error", []string{"Idempotency-Key"}, []string{"pattern"}},
-		"form":                        {header(post("/v1/keys", "name="+canary), "Content-Type", "application/x-www-form-urlencoded"), 415, "unsupported_media_type", nil, nil},
-		"no content type":             {header(post("/v1/keys", `{"name":"`+canary+`"}`), "Content-Type"), 415, "unsupported_media_type", nil, nil},
-		"other charset":               {header(post("/v1/keys", `{"name":"x"}`), "Content-Type", "application/json; charset=latin1"), 415, "unsupported_media_type", nil, nil},
-		"too large":                   {post("/v1/keys", `{"name":"`+canary+strings.Repeat("x", 20<<10)+`"}`), 413, "payload_too_large", nil, nil},
-		"malformed id":                {get("/v1/keys/" + canary), 404, "not_found", nil, nil},
-		"id of another kind":          {get("/v1/keys/" + w.id), 404, "not_found", nil, nil},
-		"unknown path":                {get("/v1/" + canary), 404, "not_found", nil, nil},
-		"trailing slash":              {get("/v1/keys/"), 404, "not_found", nil, nil},
-		"wrong method":                {call{method: "PUT", path: "/v1/keys"}, 405, "method_not_allowed", nil, nil},
+		"auto out of bounds": {
+			patch("/v1/routing/auto", `{"objective":"`+canary+`","spend_profile":"`+canary+`","prices":{"input":"`+canary+`"},"models":[""],"version":9}`),
+			400, "validation_error",
+			[]string{"models[0]", "objective", "prices.input", "prices.output", "spend_profile", "version"},
+			[]string{"min_length", "enum", "pattern", "required", "enum", "unknown_field"},
+		},
+		"auto with bad patterns": {
+			patch("/v1/routing/auto", `{"models":["`+canary+` x","a/*","a/*"],"prices":{"input":"1","output":"2"}}`),
+			400, "validation_error",
+			[]string{"prices", "models[0]", "models[2]"},
+			[]string{"not_allowed", "not_allowed", "duplicate"},
+		},
+		"too many patterns of auto": {
+			patch("/v1/routing/auto", `{"models":["a","b","c","d","e","f","g","h","i","j","k","l","m","n","o","p","q"]}`),
+			400, "validation_error",
+			[]string{"models"},
+			[]string{"max_items"},
+		},
+		"custom prices left out": {patch("/v1/routing/auto", `{"spend_profile":"custom"}`), 400, "validation_error", []string{"prices"}, []string{"required"}},
+		"no change of auto":      {patch("/v1/routing/auto", `{}`), 400, "validation_error", []string{""}, []string{"min_properties"}},
+		"bad id in settings":     {patch("/v1/settings", `{"routing_profile_id":"`+canary+`"}`), 400, "validation_error", []string{"routing_profile_id"}, []string{"malformed"}},
+		"bad wait":               {call{method: "POST", path: "/v1/keys?wait=" + canary, body: `{"name":"x"}`}, 400, "validation_error", []string{"wait"}, nil},
+		"bad If-Match":           {header(patch("/v1/keys/"+key, `{"name":"x"}`), "If-Match", canary), 400, "validation_error", []string{"If-Match"}, []string{"pattern"}},
+		"huge If-Match":          {header(patch("/v1/keys/"+key, `{"name":"x"}`), "If-Match", `"99999999999999999999999"`), 400, "validation_error", []string{"If-Match"}, nil},
+		"bad Idempotency":        {header(patch("/v1/keys/"+key, `{"name":"x"}`), "Idempotency-Key", "two words "+canary), 400, "validation_error", []string{"Idempotency-Key"}, []string{"pattern"}},
+		"form":                   {header(post("/v1/keys", "name="+canary), "Content-Type", "application/x-www-form-urlencoded"), 415, "unsupported_media_type", nil, nil},
+		"no content type":        {header(post("/v1/keys", `{"name":"`+canary+`"}`), "Content-Type"), 415, "unsupported_media_type", nil, nil},
+		"other charset":          {header(post("/v1/keys", `{"name":"x"}`), "Content-Type", "application/json; charset=latin1"), 415, "unsupported_media_type", nil, nil},
+		"too large":              {post("/v1/keys", `{"name":"`+canary+strings.Repeat("x", 20<<10)+`"}`), 413, "payload_too_large", nil, nil},
+		"malformed id":           {get("/v1/keys/" + canary), 404, "not_found", nil, nil},
+		"id of another kind":     {get("/v1/keys/" + w.id), 404, "not_found", nil, nil},
+		"unknown path":           {get("/v1/" + canary), 404, "not_found", nil, nil},
+		"trailing slash":         {get("/v1/keys/"), 404, "not_found", nil, nil},
+		"wrong method":           {call{method: "PUT", path: "/v1/keys"}, 405, "method_not_allowed", nil, nil},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -257,7 +277,7 @@ func TestOtherTenantsThingsAreNotThere(t *testing.T) {
 	}
 	snapshot := func() string {
 		var all strings.Builder
-		for _, path := range []string{"/v1/keys", "/v1/management-keys", "/v1/byok", "/v1/settings", "/v1/routing/profiles", "/v1/departments", "/v1/workspaces", "/v1/audit-events", "/v1/publications"} {
+		for _, path := range []string{"/v1/keys", "/v1/management-keys", "/v1/byok", "/v1/settings", "/v1/routing/profiles", "/v1/routing/auto", "/v1/departments", "/v1/workspaces", "/v1/audit-events", "/v1/publications"} {
 			all.WriteString(still(p.do(call{method: "GET", path: path, token: theirs.key}).is(http.StatusOK).body))
 		}
 		return all.String()

@@ -144,6 +144,7 @@ func TestIfMatch(t *testing.T) {
 	}{
 		{call{method: "GET", path: "/v1/keys/" + key}, call{method: "PATCH", path: "/v1/keys/" + key, body: `{"name":"next"}`}},
 		{call{method: "GET", path: "/v1/settings"}, call{method: "PATCH", path: "/v1/settings", body: `{"max_attempts":2}`}},
+		{call{method: "GET", path: "/v1/routing/auto"}, call{method: "PATCH", path: "/v1/routing/auto", body: `{"objective":"cost"}`}},
 		{call{method: "GET", path: "/v1/workspaces/" + w.id}, call{method: "PATCH", path: "/v1/workspaces/" + w.id, body: `{"name":"Next"}`}},
 		{call{method: "GET", path: "/v1/keys/" + key}, call{method: "POST", path: "/v1/keys/" + key + "/pause"}},
 		{call{method: "GET", path: "/v1/keys/" + key}, call{method: "POST", path: "/v1/keys/" + key + "/rotate", body: `{}`}},

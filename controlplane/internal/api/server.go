@@ -23,6 +23,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/authn"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/autorouting"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/byok"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/department"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/effective"
@@ -49,6 +50,7 @@ type Services struct {
 	Profiles       *profile.Service
 	Departments    *department.Service
 	Effective      *effective.Service
+	AutoRouting    *autorouting.Service
 	Audit          *audit.Log
 	Publications   *publication.Service
 	Gateways       *gateway.Service

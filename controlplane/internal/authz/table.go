@@ -75,6 +75,8 @@ var table = []Rule{
 	{Operation: "updateDepartment", Audience: ForWorkspace, Scope: "workspaces:write", Roles: admins},
 	{Operation: "deleteDepartment", Audience: ForWorkspace, Scope: "workspaces:write", Roles: admins},
 
+	{Operation: "getAutoRouting", Audience: ForWorkspace, Scope: "routing:read", Roles: everyone},
+	{Operation: "updateAutoRouting", Audience: ForWorkspace, Scope: "routing:write", Roles: admins},
 	{Operation: "getEffectiveRouting", Audience: ForWorkspace, Scope: "routing:read", Roles: everyone},
 	{Operation: "listRoutingProfiles", Audience: ForWorkspace, Scope: "routing:read", Roles: everyone},
 	{Operation: "createRoutingProfile", Audience: ForWorkspace, Scope: "routing:write", Roles: admins},

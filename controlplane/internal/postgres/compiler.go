@@ -62,6 +62,10 @@ func compilePolicy(ctx context.Context, ws id.Workspace) (policy.Snapshot, error
 	if err != nil {
 		return policy.Snapshot{}, err
 	}
+	auto, err := publishedAuto(ctx, ws)
+	if err != nil {
+		return policy.Snapshot{}, err
+	}
 	w := own.workspace()
 	return policy.Snapshot{
 		Schema: policy.Schema, Workspace: ws, Revision: revision.Revision, Status: w.Status,
@@ -69,6 +73,7 @@ func compilePolicy(ctx context.Context, ws id.Workspace) (policy.Snapshot, error
 		Credentials: credentials,
 		Profiles:    profiles, Profile: settings.Profile,
 		Departments: departments,
+		Auto:        auto,
 	}, nil
 }
 

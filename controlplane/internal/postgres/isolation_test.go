@@ -8,6 +8,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/autorouting"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/byok"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/department"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
@@ -30,6 +31,7 @@ func TestStoresShowNothingOfOthers(t *testing.T) {
 		require.NoError(t, NewAPIKeyStore().Create(ctx, a.ID, key))
 		require.NoError(t, NewManagementKeyStore().Create(ctx, a.ID, mk))
 		require.NoError(t, NewBYOKStore().Create(ctx, a.ID, own))
+		require.NoError(t, NewAutoRoutingStore().Update(ctx, a.ID, changedAuto()))
 		return NewAuditStore().Append(ctx, a.ID, event)
 	})
 	notFound := func(err error) { t.Helper(); require.True(t, fault.Is(err, fault.NotFound), "%v", err) }
@@ -49,6 +51,10 @@ func TestStoresShowNothingOfOthers(t *testing.T) {
 		kids, err := NewAPIKeyStore().RevokeAll(ctx, b.ID, 9, epoch)
 		require.NoError(t, err)
 		require.Empty(t, kids)
+
+		auto, err := NewAutoRoutingStore().Get(ctx, b.ID)
+		require.NoError(t, err)
+		require.Equal(t, autorouting.Default(), auto)
 
 		_, err = NewManagementKeyStore().Get(ctx, b.ID, mk.ID)
 		notFound(err)
@@ -160,6 +166,10 @@ func TestWritesForOthersAreRefused(t *testing.T) {
 			p.ID = id.New[id.ProfileKind](testIDs)
 			return NewProfileStore().Create(ctx, b.ID, p)
 		},
+		"auto routing": func(ctx context.Context) error {
+			row := autoRoutingRowOf(a.ID, changedAuto())
+			return tenant(ctx, b.ID).Create(&row).Error
+		},
 		"audit event": func(ctx context.Context) error { return NewAuditStore().Append(ctx, b.ID, auditEvent(a.ID)) },
 		"revision": func(ctx context.Context) error {
 			return tenant(ctx, b.ID).Create(&revisionRow{WorkspaceID: id.New[id.WorkspaceKind](testIDs).UUID()}).Error
@@ -226,6 +236,8 @@ func TestStoresRefuseOtherScopes(t *testing.T) {
 		"settings.Create": func(ctx context.Context) error { return NewSettingsStore().Create(ctx, a.ID, settings.Settings{}) },
 		"settings.Get":    func(ctx context.Context) error { _, err := NewSettingsStore().Get(ctx, a.ID); return err },
 		"settings.Update": func(ctx context.Context) error { return NewSettingsStore().Update(ctx, a.ID, settings.Settings{}) },
+		"auto.Get":        func(ctx context.Context) error { _, err := NewAutoRoutingStore().Get(ctx, a.ID); return err },
+		"auto.Update":     func(ctx context.Context) error { return NewAutoRoutingStore().Update(ctx, a.ID, changedAuto()) },
 		"byok.Create":     func(ctx context.Context) error { return NewBYOKStore().Create(ctx, a.ID, own) },
 		"byok.Get":        func(ctx context.Context) error { _, err := NewBYOKStore().Get(ctx, a.ID, own.ID); return err },
 		"byok.Update":     func(ctx context.Context) error { return NewBYOKStore().Update(ctx, a.ID, own) },
@@ -300,9 +312,10 @@ func TestNothingIsSeenWithoutAWorkspace(t *testing.T) {
 		require.NoError(t, NewAPIKeyStore().Create(ctx, w.ID, filledKey(t, owner, 1)))
 		require.NoError(t, NewManagementKeyStore().Create(ctx, w.ID, filledManagementKey(t, owner, 1)))
 		require.NoError(t, NewBYOKStore().Create(ctx, w.ID, filledCredential(t, owner, 1)))
+		require.NoError(t, NewAutoRoutingStore().Update(ctx, w.ID, changedAuto()))
 		return NewAuditStore().Append(ctx, w.ID, auditEvent(w.ID))
 	})
-	tables := []string{"workspaces", "users", "members", "workspace_revisions", "api_keys", "management_keys", "byok_credentials", "settings", "routing_profiles", "departments", "audit_events"}
+	tables := []string{"workspaces", "users", "members", "workspace_revisions", "api_keys", "management_keys", "byok_credentials", "settings", "auto_routing", "routing_profiles", "departments", "audit_events"}
 	for _, table := range tables {
 		var n int
 		require.NoError(t, db.app.sql.QueryRowContext(t.Context(), "SELECT count(*) FROM "+table).Scan(&n))

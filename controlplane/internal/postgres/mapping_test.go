@@ -9,6 +9,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/autorouting"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/byok"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/department"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/managementkey"
@@ -34,6 +35,8 @@ func TestRowsRoundTrip(t *testing.T) {
 		require.Equal(t, b, byokRowOf(b).credential())
 		s := fill.Value[settings.Settings](seed)
 		require.Equal(t, s, settingsRowOf(fill.Value[id.Workspace](1), s).settings())
+		a := fill.Value[autorouting.Config](seed)
+		require.Equal(t, a, autoRoutingRowOf(fill.Value[id.Workspace](1), a).config())
 		d := fill.Value[department.Department](seed)
 		require.Equal(t, d, departmentRowOf(d).department())
 		p := fill.Value[profile.Profile](seed)
@@ -46,6 +49,7 @@ func TestRowsRoundTrip(t *testing.T) {
 	require.Empty(t, fill.Zero(managementKeyRowOf(fill.Value[managementkey.Key](1))))
 	require.Empty(t, fill.Zero(byokRowOf(fill.Value[byok.Credential](1))))
 	require.Empty(t, fill.Zero(settingsRowOf(fill.Value[id.Workspace](1), fill.Value[settings.Settings](1))))
+	require.Empty(t, fill.Zero(autoRoutingRowOf(fill.Value[id.Workspace](1), fill.Value[autorouting.Config](1))))
 	require.Empty(t, fill.Zero(departmentRowOf(fill.Value[department.Department](1))))
 	require.Empty(t, fill.Zero(profileRowOf(fill.Value[profile.Profile](1))))
 	require.Empty(t, fill.Zero(auditRowOf(fill.Value[audit.Event](1))))
@@ -83,6 +87,7 @@ func TestUpdatesWriteEveryColumn(t *testing.T) {
 		"management key":  {managementKeyRow{}, managementKeyRow{}.changeable(), []string{"id", "workspace_id", "kid", "created_by", "created_at", "last_used_at"}},
 		"provider key":    {byokRow{}, byokRow{}.changeable(), []string{"id", "workspace_id", "provider", "created_by", "created_at"}},
 		"settings":        {settingsRow{}, settingsRow{}.changeable(), []string{"workspace_id"}},
+		"auto routing":    {autoRoutingRow{}, autoRoutingRow{}.changeable(), []string{"workspace_id"}},
 		"department":      {departmentRow{}, departmentRow{}.changeable(), []string{"id", "workspace_id", "created_at"}},
 		"routing profile": {profileRow{}, profileRow{}.changeable(), []string{"id", "workspace_id", "created_at"}},
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/autorouting"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/byok"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/department"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
@@ -45,10 +46,11 @@ type services struct {
 	settings    *settings.Service
 	byok        *byok.Service
 	keyring     *seal.Keyring
-	mutator     *deploy.Mutator
 	profiles    *profile.Service
 	departments *department.Service
 	effective   *effective.Service
+	mutator     *deploy.Mutator
+	auto        *autorouting.Service
 	audit       *audit.Log
 }
 
@@ -104,6 +106,7 @@ func openServices(t *testing.T) *services {
 		settings: settings.NewService(settings.Deps{
 			Runner: runner, Store: NewSettingsStore(), Mutator: mutator, Profiles: NewProfileStore(), Checker: checker, Now: c.now,
 		}),
+		auto: autorouting.NewService(autorouting.Deps{Runner: runner, Store: NewAutoRoutingStore(), Mutator: mutator, Now: c.now}),
 		departments: department.NewService(department.Deps{
 			Runner: runner, Store: NewDepartmentStore(), Profiles: NewProfileStore(), Mutator: mutator, IDs: testIDs, Now: c.now,
 		}),

@@ -452,6 +452,27 @@ export interface paths {
         patch: operations["updateRoutingProfile"];
         trace?: never;
     };
+    "/v1/routing/auto": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How signalbox/auto chooses for the workspace
+         * @description A workspace that never changed it has the default, at version 1.
+         */
+        get: operations["getAutoRouting"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Change how signalbox/auto chooses for the workspace */
+        patch: operations["updateAutoRouting"];
+        trace?: never;
+    };
     "/v1/routing/effective": {
         parameters: {
             query?: never;
@@ -1274,6 +1295,44 @@ export interface components {
         PriceLimits: {
             input?: components["schemas"]["PriceLimit"];
             output?: components["schemas"]["PriceLimit"];
+        };
+        /** @enum {string} */
+        AutoObjective: "balanced" | "quality" | "cost" | "latency";
+        /** @enum {string} */
+        SpendProfile: "economy" | "standard" | "premium" | "any" | "custom";
+        /** @description The most that an endpoint may cost under spend_profile custom. */
+        AutoPrices: {
+            input: components["schemas"]["PriceLimit"];
+            output: components["schemas"]["PriceLimit"];
+        };
+        AutoRouting: {
+            /**
+             * Format: int64
+             * @description Rises with every change, from 1. Decisions name it as config_version.
+             */
+            version: number;
+            objective: components["schemas"]["AutoObjective"];
+            spend_profile: components["schemas"]["SpendProfile"];
+            prices?: components["schemas"]["AutoPrices"];
+            /** @description Patterns of models to choose from. Empty allows all. */
+            models: string[];
+            allow_fallbacks: boolean;
+        };
+        AutoRoutingPatch: {
+            objective?: components["schemas"]["AutoObjective"];
+            spend_profile?: components["schemas"]["SpendProfile"];
+            prices?: components["schemas"]["AutoPrices"];
+            /** @description Patterns such as openai/*. An empty list allows all. */
+            models?: string[];
+            /** @description Without fallbacks only the best model is tried. */
+            allow_fallbacks?: boolean;
+        };
+        AutoRoutingOne: {
+            data: components["schemas"]["AutoRouting"];
+        };
+        AutoRoutingChange: {
+            data: components["schemas"]["AutoRouting"];
+            publication: components["schemas"]["PublicationRef"];
         };
         /** @description Which providers may serve, and in which order. The restrictions of all rungs hold together; of every other field the narrowest rung's counts. */
         ProviderFields: {
@@ -3146,6 +3205,72 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RoutingProfileChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAutoRouting: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The configuration. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AutoRoutingOne"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    updateAutoRouting: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AutoRoutingPatch"];
+            };
+        };
+        responses: {
+            /** @description The configuration as it is now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AutoRoutingChange"];
+                };
+            };
+            /** @description The configuration as it is now. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AutoRoutingChange"];
                 };
             };
             default: components["responses"]["Problem"];

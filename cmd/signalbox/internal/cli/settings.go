@@ -22,6 +22,7 @@ const (
 	listSetting
 	boolSetting
 	intSetting
+	pricesSetting // INPUT,OUTPUT
 )
 
 // settingKinds are the settings of client.SettingsPatch.
@@ -73,7 +74,7 @@ func (a *app) settingsSet() *cobra.Command {
 	}
 	f := changeFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		body, err := settingsBody(args)
+		body, err := patchBody(settingKinds, "routing_mode=price", args)
 		if err != nil {
 			return err
 		}
@@ -91,17 +92,18 @@ func (a *app) settingsSet() *cobra.Command {
 	return c
 }
 
-// settingsBody reads NAME=VALUE pairs as the JSON of a patch.
-func settingsBody(pairs []string) ([]byte, error) {
+// patchBody reads NAME=VALUE pairs, of which example is one, as the JSON of a
+// patch of settings of these kinds.
+func patchBody(kinds map[string]settingKind, example string, pairs []string) ([]byte, error) {
 	patch := make(map[string]any, len(pairs))
 	for _, pair := range pairs {
 		name, text, ok := strings.Cut(pair, "=")
-		kind, known := settingKinds[name]
+		kind, known := kinds[name]
 		switch {
 		case !ok:
-			return nil, misuse("want NAME=VALUE, such as routing_mode=price")
+			return nil, misuse("want NAME=VALUE, such as %s", example)
 		case !known:
-			return nil, misuse("there is no setting %s; the settings are %s", clean(name), strings.Join(slices.Sorted(maps.Keys(settingKinds)), ", "))
+			return nil, misuse("there is no setting %s; the settings are %s", clean(name), strings.Join(slices.Sorted(maps.Keys(kinds)), ", "))
 		}
 		if _, twice := patch[name]; twice {
 			return nil, misuse("%s is given twice", name)
@@ -138,6 +140,12 @@ func settingValue(name string, kind settingKind, text string) (any, error) {
 			return nil, misuse("%s must be a whole number", name)
 		}
 		return v, nil
+	case pricesSetting:
+		input, output, ok := strings.Cut(text, ",")
+		if !ok {
+			return nil, misuse("%s must be two prices in USD per million tokens, INPUT,OUTPUT", name)
+		}
+		return map[string]string{"input": input, "output": output}, nil
 	case textSetting:
 	}
 	return text, nil
@@ -155,6 +163,8 @@ func settingsTable(t *table, body []byte) {
 		switch v := answer.Data[name].(type) {
 		case nil:
 			t.row(name, "–")
+		case map[string]any: // of input and output, as they are set
+			t.row(name, cell(v["input"])+","+cell(v["output"]))
 		case []any:
 			words := make([]string, len(v))
 			for i, w := range v {

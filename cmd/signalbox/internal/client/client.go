@@ -42,6 +42,30 @@ func (e ActorKind) Valid() bool {
 	}
 }
 
+// Defines values for AutoObjective.
+const (
+	AutoObjectiveBalanced AutoObjective = "balanced"
+	AutoObjectiveCost     AutoObjective = "cost"
+	AutoObjectiveLatency  AutoObjective = "latency"
+	AutoObjectiveQuality  AutoObjective = "quality"
+)
+
+// Valid indicates whether the value is a known member of the AutoObjective enum.
+func (e AutoObjective) Valid() bool {
+	switch e {
+	case AutoObjectiveBalanced:
+		return true
+	case AutoObjectiveCost:
+		return true
+	case AutoObjectiveLatency:
+		return true
+	case AutoObjectiveQuality:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ByokUse.
 const (
 	Fallback ByokUse = "fallback"
@@ -279,6 +303,33 @@ func (e RoutingMode) Valid() bool {
 	}
 }
 
+// Defines values for SpendProfile.
+const (
+	Any      SpendProfile = "any"
+	Custom   SpendProfile = "custom"
+	Economy  SpendProfile = "economy"
+	Premium  SpendProfile = "premium"
+	Standard SpendProfile = "standard"
+)
+
+// Valid indicates whether the value is a known member of the SpendProfile enum.
+func (e SpendProfile) Valid() bool {
+	switch e {
+	case Any:
+		return true
+	case Custom:
+		return true
+	case Economy:
+		return true
+	case Premium:
+		return true
+	case Standard:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Surface.
 const (
 	Batches        Surface = "batches"
@@ -507,6 +558,59 @@ type AuditEventList struct {
 
 	// NextCursor Ask for the next page with this; null on the last page.
 	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// AutoObjective defines model for AutoObjective.
+type AutoObjective string
+
+// AutoPrices The most that an endpoint may cost under spend_profile custom.
+type AutoPrices struct {
+	// Input USD per million tokens.
+	Input PriceLimit `json:"input"`
+
+	// Output USD per million tokens.
+	Output PriceLimit `json:"output"`
+}
+
+// AutoRouting defines model for AutoRouting.
+type AutoRouting struct {
+	AllowFallbacks bool `json:"allow_fallbacks"`
+
+	// Models Patterns of models to choose from. Empty allows all.
+	Models    []string      `json:"models"`
+	Objective AutoObjective `json:"objective"`
+
+	// Prices The most that an endpoint may cost under spend_profile custom.
+	Prices       *AutoPrices  `json:"prices,omitempty"`
+	SpendProfile SpendProfile `json:"spend_profile"`
+
+	// Version Rises with every change, from 1. Decisions name it as config_version.
+	Version int64 `json:"version"`
+}
+
+// AutoRoutingChange defines model for AutoRoutingChange.
+type AutoRoutingChange struct {
+	Data        AutoRouting    `json:"data"`
+	Publication PublicationRef `json:"publication"`
+}
+
+// AutoRoutingOne defines model for AutoRoutingOne.
+type AutoRoutingOne struct {
+	Data AutoRouting `json:"data"`
+}
+
+// AutoRoutingPatch defines model for AutoRoutingPatch.
+type AutoRoutingPatch struct {
+	// AllowFallbacks Without fallbacks only the best model is tried.
+	AllowFallbacks *bool `json:"allow_fallbacks,omitempty"`
+
+	// Models Patterns such as openai/*. An empty list allows all.
+	Models    *[]string      `json:"models,omitempty"`
+	Objective *AutoObjective `json:"objective,omitempty"`
+
+	// Prices The most that an endpoint may cost under spend_profile custom.
+	Prices       *AutoPrices   `json:"prices,omitempty"`
+	SpendProfile *SpendProfile `json:"spend_profile,omitempty"`
 }
 
 // ByokAPIKeys defines model for ByokAPIKeys.
@@ -1566,6 +1670,9 @@ type SettingsPatch struct {
 	RoutingProfileID nullable.Nullable[string] `json:"routing_profile_id,omitempty"`
 }
 
+// SpendProfile defines model for SpendProfile.
+type SpendProfile string
+
 // Surface defines model for Surface.
 type Surface string
 
@@ -2336,6 +2443,18 @@ type ListPublicationsParams struct {
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// UpdateAutoRoutingParams defines parameters for UpdateAutoRouting.
+type UpdateAutoRoutingParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
 // GetEffectiveRoutingParams defines parameters for GetEffectiveRouting.
 type GetEffectiveRoutingParams struct {
 	// Key The API key's id.
@@ -2518,6 +2637,9 @@ type CreatePlatformWorkspaceJSONRequestBody = NewWorkspace
 
 // SetPlatformWorkspaceTagsJSONRequestBody defines body for SetPlatformWorkspaceTags for application/json ContentType.
 type SetPlatformWorkspaceTagsJSONRequestBody = WorkspaceTagsPatch
+
+// UpdateAutoRoutingJSONRequestBody defines body for UpdateAutoRouting for application/json ContentType.
+type UpdateAutoRoutingJSONRequestBody = AutoRoutingPatch
 
 // CreateRoutingProfileJSONRequestBody defines body for CreateRoutingProfile for application/json ContentType.
 type CreateRoutingProfileJSONRequestBody = NewRoutingProfile
@@ -3065,6 +3187,27 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/publications/{publication_id} (the `GetPublication` operationId).
 	GetPublication(ctx context.Context, publicationID PublicationID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetAutoRouting How signalbox/auto chooses for the workspace
+	//
+	// A workspace that never changed it has the default, at version 1.
+	//
+	// Corresponds with GET /v1/routing/auto (the `GetAutoRouting` operationId).
+	GetAutoRouting(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateAutoRoutingWithBody Change how signalbox/auto chooses for the workspace
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PATCH /v1/routing/auto (the `UpdateAutoRouting` operationId).
+	UpdateAutoRoutingWithBody(ctx context.Context, params *UpdateAutoRoutingParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateAutoRouting Change how signalbox/auto chooses for the workspace
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PATCH /v1/routing/auto (the `UpdateAutoRouting` operationId).
+	UpdateAutoRouting(ctx context.Context, params *UpdateAutoRoutingParams, body UpdateAutoRoutingJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetEffectiveRouting What the policy ladder comes to for an API key, or for the workspace
 	//
@@ -4319,6 +4462,57 @@ func (c *Client) ListPublications(ctx context.Context, params *ListPublicationsP
 // Corresponds with GET /v1/publications/{publication_id} (the `GetPublication` operationId).
 func (c *Client) GetPublication(ctx context.Context, publicationID PublicationID, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetPublicationRequest(c.Server, publicationID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetAutoRouting How signalbox/auto chooses for the workspace
+//
+// A workspace that never changed it has the default, at version 1.
+//
+// Corresponds with GET /v1/routing/auto (the `GetAutoRouting` operationId).
+func (c *Client) GetAutoRouting(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetAutoRoutingRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateAutoRoutingWithBody Change how signalbox/auto chooses for the workspace
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PATCH /v1/routing/auto (the `UpdateAutoRouting` operationId).
+func (c *Client) UpdateAutoRoutingWithBody(ctx context.Context, params *UpdateAutoRoutingParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateAutoRoutingRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateAutoRouting Change how signalbox/auto chooses for the workspace
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PATCH /v1/routing/auto (the `UpdateAutoRouting` operationId).
+func (c *Client) UpdateAutoRouting(ctx context.Context, params *UpdateAutoRoutingParams, body UpdateAutoRoutingJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateAutoRoutingRequest(c.Server, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -8708,6 +8902,126 @@ func NewGetPublicationRequest(server string, publicationID PublicationID) (*http
 	return req, nil
 }
 
+// NewGetAutoRoutingRequest constructs an http.Request for the GetAutoRouting method
+func NewGetAutoRoutingRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/routing/auto")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewUpdateAutoRoutingRequest calls the generic UpdateAutoRouting builder with application/json body
+func NewUpdateAutoRoutingRequest(server string, params *UpdateAutoRoutingParams, body UpdateAutoRoutingJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewUpdateAutoRoutingRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewUpdateAutoRoutingRequestWithBody constructs an http.Request for the UpdateAutoRouting method, with any body, and a specified content type
+func NewUpdateAutoRoutingRequestWithBody(server string, params *UpdateAutoRoutingParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/routing/auto")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewGetEffectiveRoutingRequest constructs an http.Request for the GetEffectiveRouting method
 func NewGetEffectiveRoutingRequest(server string, params *GetEffectiveRoutingParams) (*http.Request, error) {
 	var err error
@@ -10355,6 +10669,29 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/publications/{publication_id} (the `GetPublication` operationId).
 	GetPublicationWithResponse(ctx context.Context, publicationID PublicationID, reqEditors ...RequestEditorFn) (*GetPublicationResponse, error)
+
+	// GetAutoRoutingWithResponse How signalbox/auto chooses for the workspace
+	//
+	// A workspace that never changed it has the default, at version 1.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/routing/auto (the `GetAutoRouting` operationId).
+	GetAutoRoutingWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetAutoRoutingResponse, error)
+
+	// UpdateAutoRoutingWithBodyWithResponse Change how signalbox/auto chooses for the workspace
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /v1/routing/auto (the `UpdateAutoRouting` operationId).
+	UpdateAutoRoutingWithBodyWithResponse(ctx context.Context, params *UpdateAutoRoutingParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateAutoRoutingResponse, error)
+
+	// UpdateAutoRoutingWithResponse Change how signalbox/auto chooses for the workspace
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /v1/routing/auto (the `UpdateAutoRouting` operationId).
+	UpdateAutoRoutingWithResponse(ctx context.Context, params *UpdateAutoRoutingParams, body UpdateAutoRoutingJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateAutoRoutingResponse, error)
 
 	// GetEffectiveRoutingWithResponse What the policy ladder comes to for an API key, or for the workspace
 	//
@@ -13501,6 +13838,130 @@ func (r GetPublicationResponse) ContentType() string {
 	return ""
 }
 
+// GetAutoRoutingResponse200Headers the declared response headers of an HTTP 200 response for GetAutoRouting
+type GetAutoRoutingResponse200Headers struct {
+	ETag string
+}
+
+type GetAutoRoutingResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *AutoRoutingOne
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetAutoRoutingResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetAutoRoutingResponse) GetJSON200() *AutoRoutingOne {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetAutoRoutingResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetAutoRoutingResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetAutoRoutingResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetAutoRoutingResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetAutoRoutingResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// UpdateAutoRoutingResponse200Headers the declared response headers of an HTTP 200 response for UpdateAutoRouting
+type UpdateAutoRoutingResponse200Headers struct {
+	ETag string
+}
+
+// UpdateAutoRoutingResponse202Headers the declared response headers of an HTTP 202 response for UpdateAutoRouting
+type UpdateAutoRoutingResponse202Headers struct {
+	ETag string
+}
+
+type UpdateAutoRoutingResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *AutoRoutingChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *AutoRoutingChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *UpdateAutoRoutingResponse200Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *UpdateAutoRoutingResponse202Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r UpdateAutoRoutingResponse) GetJSON200() *AutoRoutingChange {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r UpdateAutoRoutingResponse) GetJSON202() *AutoRoutingChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r UpdateAutoRoutingResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r UpdateAutoRoutingResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r UpdateAutoRoutingResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r UpdateAutoRoutingResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r UpdateAutoRoutingResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type GetEffectiveRoutingResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -15311,6 +15772,47 @@ func (c *ClientWithResponses) GetPublicationWithResponse(ctx context.Context, pu
 		return nil, err
 	}
 	return ParseGetPublicationResponse(rsp)
+}
+
+// GetAutoRoutingWithResponse How signalbox/auto chooses for the workspace
+//
+// A workspace that never changed it has the default, at version 1.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/routing/auto (the `GetAutoRouting` operationId).
+func (c *ClientWithResponses) GetAutoRoutingWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetAutoRoutingResponse, error) {
+	rsp, err := c.GetAutoRouting(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetAutoRoutingResponse(rsp)
+}
+
+// UpdateAutoRoutingWithBodyWithResponse Change how signalbox/auto chooses for the workspace
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /v1/routing/auto (the `UpdateAutoRouting` operationId).
+func (c *ClientWithResponses) UpdateAutoRoutingWithBodyWithResponse(ctx context.Context, params *UpdateAutoRoutingParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateAutoRoutingResponse, error) {
+	rsp, err := c.UpdateAutoRoutingWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateAutoRoutingResponse(rsp)
+}
+
+// UpdateAutoRoutingWithResponse Change how signalbox/auto chooses for the workspace
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /v1/routing/auto (the `UpdateAutoRouting` operationId).
+func (c *ClientWithResponses) UpdateAutoRoutingWithResponse(ctx context.Context, params *UpdateAutoRoutingParams, body UpdateAutoRoutingJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateAutoRoutingResponse, error) {
+	rsp, err := c.UpdateAutoRouting(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateAutoRoutingResponse(rsp)
 }
 
 // GetEffectiveRoutingWithResponse What the policy ladder comes to for an API key, or for the workspace
@@ -18122,6 +18624,115 @@ func ParseGetPublicationResponse(rsp *http.Response) (*GetPublicationResponse, e
 		}
 		response.ApplicationProblemJSONDefault = &dest
 
+	}
+
+	return response, nil
+}
+
+// ParseGetAutoRoutingResponse parses an HTTP response from a GetAutoRoutingWithResponse call
+func ParseGetAutoRoutingResponse(rsp *http.Response) (*GetAutoRoutingResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetAutoRoutingResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest AutoRoutingOne
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetAutoRoutingResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseUpdateAutoRoutingResponse parses an HTTP response from a UpdateAutoRoutingWithResponse call
+func ParseUpdateAutoRoutingResponse(rsp *http.Response) (*UpdateAutoRoutingResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UpdateAutoRoutingResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest AutoRoutingChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest AutoRoutingChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers UpdateAutoRoutingResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 202:
+		var headers UpdateAutoRoutingResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
 	}
 
 	return response, nil

@@ -47,6 +47,30 @@ func (e ActorKind) Valid() bool {
 	}
 }
 
+// Defines values for AutoObjective.
+const (
+	AutoObjectiveBalanced AutoObjective = "balanced"
+	AutoObjectiveCost     AutoObjective = "cost"
+	AutoObjectiveLatency  AutoObjective = "latency"
+	AutoObjectiveQuality  AutoObjective = "quality"
+)
+
+// Valid indicates whether the value is a known member of the AutoObjective enum.
+func (e AutoObjective) Valid() bool {
+	switch e {
+	case AutoObjectiveBalanced:
+		return true
+	case AutoObjectiveCost:
+		return true
+	case AutoObjectiveLatency:
+		return true
+	case AutoObjectiveQuality:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ByokUse.
 const (
 	Fallback ByokUse = "fallback"
@@ -284,6 +308,33 @@ func (e RoutingMode) Valid() bool {
 	}
 }
 
+// Defines values for SpendProfile.
+const (
+	Any      SpendProfile = "any"
+	Custom   SpendProfile = "custom"
+	Economy  SpendProfile = "economy"
+	Premium  SpendProfile = "premium"
+	Standard SpendProfile = "standard"
+)
+
+// Valid indicates whether the value is a known member of the SpendProfile enum.
+func (e SpendProfile) Valid() bool {
+	switch e {
+	case Any:
+		return true
+	case Custom:
+		return true
+	case Economy:
+		return true
+	case Premium:
+		return true
+	case Standard:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Surface.
 const (
 	Batches        Surface = "batches"
@@ -512,6 +563,59 @@ type AuditEventList struct {
 
 	// NextCursor Ask for the next page with this; null on the last page.
 	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// AutoObjective defines model for AutoObjective.
+type AutoObjective string
+
+// AutoPrices The most that an endpoint may cost under spend_profile custom.
+type AutoPrices struct {
+	// Input USD per million tokens.
+	Input PriceLimit `json:"input"`
+
+	// Output USD per million tokens.
+	Output PriceLimit `json:"output"`
+}
+
+// AutoRouting defines model for AutoRouting.
+type AutoRouting struct {
+	AllowFallbacks bool `json:"allow_fallbacks"`
+
+	// Models Patterns of models to choose from. Empty allows all.
+	Models    []string      `json:"models"`
+	Objective AutoObjective `json:"objective"`
+
+	// Prices The most that an endpoint may cost under spend_profile custom.
+	Prices       *AutoPrices  `json:"prices,omitempty"`
+	SpendProfile SpendProfile `json:"spend_profile"`
+
+	// Version Rises with every change, from 1. Decisions name it as config_version.
+	Version int64 `json:"version"`
+}
+
+// AutoRoutingChange defines model for AutoRoutingChange.
+type AutoRoutingChange struct {
+	Data        AutoRouting    `json:"data"`
+	Publication PublicationRef `json:"publication"`
+}
+
+// AutoRoutingOne defines model for AutoRoutingOne.
+type AutoRoutingOne struct {
+	Data AutoRouting `json:"data"`
+}
+
+// AutoRoutingPatch defines model for AutoRoutingPatch.
+type AutoRoutingPatch struct {
+	// AllowFallbacks Without fallbacks only the best model is tried.
+	AllowFallbacks *bool `json:"allow_fallbacks,omitempty"`
+
+	// Models Patterns such as openai/*. An empty list allows all.
+	Models    *[]string      `json:"models,omitempty"`
+	Objective *AutoObjective `json:"objective,omitempty"`
+
+	// Prices The most that an endpoint may cost under spend_profile custom.
+	Prices       *AutoPrices   `json:"prices,omitempty"`
+	SpendProfile *SpendProfile `json:"spend_profile,omitempty"`
 }
 
 // ByokAPIKeys defines model for ByokAPIKeys.
@@ -1571,6 +1675,9 @@ type SettingsPatch struct {
 	RoutingProfileID nullable.Nullable[string] `json:"routing_profile_id,omitempty"`
 }
 
+// SpendProfile defines model for SpendProfile.
+type SpendProfile string
+
 // Surface defines model for Surface.
 type Surface string
 
@@ -2341,6 +2448,18 @@ type ListPublicationsParams struct {
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// UpdateAutoRoutingParams defines parameters for UpdateAutoRouting.
+type UpdateAutoRoutingParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
 // GetEffectiveRoutingParams defines parameters for GetEffectiveRouting.
 type GetEffectiveRoutingParams struct {
 	// Key The API key's id.
@@ -2524,6 +2643,9 @@ type CreatePlatformWorkspaceJSONRequestBody = NewWorkspace
 // SetPlatformWorkspaceTagsJSONRequestBody defines body for SetPlatformWorkspaceTags for application/json ContentType.
 type SetPlatformWorkspaceTagsJSONRequestBody = WorkspaceTagsPatch
 
+// UpdateAutoRoutingJSONRequestBody defines body for UpdateAutoRouting for application/json ContentType.
+type UpdateAutoRoutingJSONRequestBody = AutoRoutingPatch
+
 // CreateRoutingProfileJSONRequestBody defines body for CreateRoutingProfile for application/json ContentType.
 type CreateRoutingProfileJSONRequestBody = NewRoutingProfile
 
@@ -2685,6 +2807,12 @@ type ServerInterface interface {
 	// GetPublication One publication and its receipts
 	// (GET /v1/publications/{publication_id})
 	GetPublication(c *gin.Context, publicationID PublicationID)
+	// GetAutoRouting How signalbox/auto chooses for the workspace
+	// (GET /v1/routing/auto)
+	GetAutoRouting(c *gin.Context)
+	// UpdateAutoRouting Change how signalbox/auto chooses for the workspace
+	// (PATCH /v1/routing/auto)
+	UpdateAutoRouting(c *gin.Context, params UpdateAutoRoutingParams)
 	// GetEffectiveRouting What the policy ladder comes to for an API key, or for the workspace
 	// (GET /v1/routing/effective)
 	GetEffectiveRouting(c *gin.Context, params GetEffectiveRoutingParams)
@@ -5702,6 +5830,86 @@ func (siw *ServerInterfaceWrapper) GetPublication(c *gin.Context) {
 	siw.Handler.GetPublication(c, publicationID)
 }
 
+// GetAutoRouting operation middleware
+func (siw *ServerInterfaceWrapper) GetAutoRouting(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetAutoRouting(c)
+}
+
+// UpdateAutoRouting operation middleware
+func (siw *ServerInterfaceWrapper) UpdateAutoRouting(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params UpdateAutoRoutingParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.UpdateAutoRouting(c, params)
+}
+
 // GetEffectiveRouting operation middleware
 func (siw *ServerInterfaceWrapper) GetEffectiveRouting(c *gin.Context) {
 
@@ -6501,6 +6709,8 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.DELETE(options.BaseURL+"/v1/routing/profiles/:routing_profile_id", wrapper.DeleteRoutingProfile)
 	router.GET(options.BaseURL+"/v1/routing/profiles/:routing_profile_id", wrapper.GetRoutingProfile)
 	router.PATCH(options.BaseURL+"/v1/routing/profiles/:routing_profile_id", wrapper.UpdateRoutingProfile)
+	router.GET(options.BaseURL+"/v1/routing/auto", wrapper.GetAutoRouting)
+	router.PATCH(options.BaseURL+"/v1/routing/auto", wrapper.UpdateAutoRouting)
 	router.GET(options.BaseURL+"/v1/routing/effective", wrapper.GetEffectiveRouting)
 	router.GET(options.BaseURL+"/v1/departments", wrapper.ListDepartments)
 	router.POST(options.BaseURL+"/v1/departments", wrapper.CreateDepartment)
@@ -9406,6 +9616,122 @@ func (response GetPublicationdefaultApplicationProblemPlusJSONResponse) VisitGet
 	return err
 }
 
+type GetAutoRoutingRequestObject struct {
+}
+
+type GetAutoRoutingResponseObject interface {
+	VisitGetAutoRoutingResponse(w http.ResponseWriter) error
+}
+
+type GetAutoRouting200ResponseHeaders struct {
+	ETag string
+}
+
+type GetAutoRouting200JSONResponse struct {
+	Body    AutoRoutingOne
+	Headers GetAutoRouting200ResponseHeaders
+}
+
+func (response GetAutoRouting200JSONResponse) VisitGetAutoRoutingResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetAutoRoutingdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetAutoRoutingdefaultApplicationProblemPlusJSONResponse) VisitGetAutoRoutingResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateAutoRoutingRequestObject struct {
+	Params UpdateAutoRoutingParams
+	Body   *UpdateAutoRoutingJSONRequestBody
+}
+
+type UpdateAutoRoutingResponseObject interface {
+	VisitUpdateAutoRoutingResponse(w http.ResponseWriter) error
+}
+
+type UpdateAutoRouting200ResponseHeaders struct {
+	ETag string
+}
+
+type UpdateAutoRouting200JSONResponse struct {
+	Body    AutoRoutingChange
+	Headers UpdateAutoRouting200ResponseHeaders
+}
+
+func (response UpdateAutoRouting200JSONResponse) VisitUpdateAutoRoutingResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateAutoRouting202ResponseHeaders struct {
+	ETag string
+}
+
+type UpdateAutoRouting202JSONResponse struct {
+	Body    AutoRoutingChange
+	Headers UpdateAutoRouting202ResponseHeaders
+}
+
+func (response UpdateAutoRouting202JSONResponse) VisitUpdateAutoRoutingResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateAutoRoutingdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response UpdateAutoRoutingdefaultApplicationProblemPlusJSONResponse) VisitUpdateAutoRoutingResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetEffectiveRoutingRequestObject struct {
 	Params GetEffectiveRoutingParams
 }
@@ -10359,6 +10685,12 @@ type StrictServerInterface interface {
 	// GetPublication One publication and its receipts
 	// (GET /v1/publications/{publication_id})
 	GetPublication(ctx context.Context, request GetPublicationRequestObject) (GetPublicationResponseObject, error)
+	// GetAutoRouting How signalbox/auto chooses for the workspace
+	// (GET /v1/routing/auto)
+	GetAutoRouting(ctx context.Context, request GetAutoRoutingRequestObject) (GetAutoRoutingResponseObject, error)
+	// UpdateAutoRouting Change how signalbox/auto chooses for the workspace
+	// (PATCH /v1/routing/auto)
+	UpdateAutoRouting(ctx context.Context, request UpdateAutoRoutingRequestObject) (UpdateAutoRoutingResponseObject, error)
 	// GetEffectiveRouting What the policy ladder comes to for an API key, or for the workspace
 	// (GET /v1/routing/effective)
 	GetEffectiveRouting(ctx context.Context, request GetEffectiveRoutingRequestObject) (GetEffectiveRoutingResponseObject, error)
@@ -12097,6 +12429,74 @@ func (sh *strictHandler) GetPublication(ctx *gin.Context, publicationID Publicat
 	}
 }
 
+// GetAutoRouting operation middleware
+func (sh *strictHandler) GetAutoRouting(ctx *gin.Context) {
+	var request GetAutoRoutingRequestObject
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetAutoRouting(ctx, request.(GetAutoRoutingRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetAutoRouting")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetAutoRoutingResponseObject); ok {
+		if err := validResponse.VisitGetAutoRoutingResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// UpdateAutoRouting operation middleware
+func (sh *strictHandler) UpdateAutoRouting(ctx *gin.Context, params UpdateAutoRoutingParams) {
+	var request UpdateAutoRoutingRequestObject
+
+	request.Params = params
+
+	var body UpdateAutoRoutingJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdateAutoRouting(ctx, request.(UpdateAutoRoutingRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdateAutoRouting")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(UpdateAutoRoutingResponseObject); ok {
+		if err := validResponse.VisitUpdateAutoRoutingResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // GetEffectiveRouting operation middleware
 func (sh *strictHandler) GetEffectiveRouting(ctx *gin.Context, params GetEffectiveRoutingParams) {
 	var request GetEffectiveRoutingRequestObject
@@ -12592,232 +12992,240 @@ func (sh *strictHandler) GetMember(ctx *gin.Context, workspaceID WorkspaceID, us
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L37ktu2kjj8Kvj0bZWTHM3Ft5zEU1/tOomzn9dJ7PJl80fGK0FkS8IZClAAcGQdx7/ap9kH2yf5FRoA",
-	"CZIgRY00o3EyW7U5HpEEGo3uRnejLx8HiVgsBQeu1eDJx8EcaAoS//nsLZ2Z/01BJZItNRN88GTwdg7k",
-	"EqRighMxJas51WRFFZGgc8khHZKpkGT8fHr0M9XJfHw8GA4k/J4zCengiZY5DAcqmcOCmrH1egmDJwOl",
-	"JeOzwadPn4aDJZV0AdoB8TTXcyHjYCyp1AYGShYiheyeIiwlE5gKCUTPgaiMqrmZn5kvllTPB8MBpwsz",
-	"I7XjdsG2oB9+Aj7T88GTrx8NG6AOB99LSIFrRrPnP8QhZKmFbynFJUtBkgtYD8l4shYXo//97/8ZtwCX",
-	"FAOPWLojjLlUbfgbc/igRwm+MTaAakTqDBwSC+h+z0GuA/DsmC1wPL7/YDhYMO7/vh8D6wcwm7cArmOo",
-	"e0rS4jlh6ZCMU1jqLoyV7++MsecpLJZCA0/WL2DdBO41LIFqxmeEkoRmGVkxPbf0Rhdgdhh/YZw8eETm",
-	"IpeKzNglKHxlyqTShHK1AknojDI+xLdFrskyo4xr+KCJgkSCVsVaLVOWqw1APDIwtqzv/oNv6juxpFqD",
-	"NGP+12//z9H/ef+3fxnUcTAcfDiaM64HTwaLXGkyAXKfaEHuP/iGXDLFJhmQp2++f/6cJHMqaYKcioib",
-	"Isc3Mfb9nPIZEMGzNVnNgRM9Z4owRZRmWYZ4SXIpzWYbmdO+bCdTBh372brcL87Pv/rjfPDb6dG37/92",
-	"Pviy18INaAYk5GJOgMqMmY3D/RsSlSdzQhU5Hzw8HwyJkOQrxMQLWEfJmpOnr54jhSBRX8C6i6bN412J",
-	"+Se2YLoJyf8vVmRB+ZoA15KBMiLK8P1cZKkiVJOFUPqMPD61+0UnCrhuEwcZzlEDiy3yxeDJg8enuCX2",
-	"r1ISGDqfgUQQf6aczsCwbhvaDKjulRJ5i04JWn4x2gcafzbnyxaHEJ1qkBvPIPygL2DIzE3IXrmTJYY2",
-	"f+rcU0Rl+awFCv/Wbhh6lU8yllAzd3wPl+ULdgOX+aRrB4P3d96+1/B7Dkq3ndLjD0eKzTjNJuLDkbTv",
-	"HrF07Lie8SlI4AkQ92xIxhJ+7wLevbg74CI3J80rKaYsgzhipX3H7LZ5ySHX/tEJo/1u5F/dFdY3jCfQ",
-	"BPAXoUudjCmi2aJVsVA4RDjrVMgFNRI5pRqOzLeD2NzvuGYR/vyu57w5fn6VeRXI+K7kCqTdCvOvrn3A",
-	"57si/1caE/PmV7v6TPDZ0At28vBUDQkumsAlyDXJ2CWQGdWwomsyp4rQ5TJjkNqzGY/vNtytaE34h2cu",
-	"nrZ//Hb/wXv7r4enX6p/+cP9/vH+8NGn8uHHR5/+eHh6enr65UL1Opwp7mlxCD9W5gB+fHq6UJWVWvwI",
-	"eaGWNGnhoZV/bLdspbo2rHh5x137ZL5VS8EVoKnzSopJBgvzz0RwDRx3FHfCysGTpX3jb/9QBu6PwVT/",
-	"ImE6eDL4f09Ka+7EPlUnflycsSn9UIedUpZBekZe//g9+fbR478TNxVJQVOWqWPEohsR7bJEW7NiKcUS",
-	"pGZ2DSyNWHXDwQXj+AC40QN+qx3Pg+HAjEG1NSrWSsNiMETGGLwfNkez+xCZxrNSxLAM9+k3C085tJj8",
-	"AxJtRniqNSyWurmw0iRr0o9dTTokxq4zRMgFj8iLYc2ui55FBXHdU0SsOCk/Idqb2rmC9Dg2fppLe2Au",
-	"VFWIiXySBRDxfDEx2tdwADxdCmYprTGcIYpcxlGNhsxostbQf7KF16Iaoy0DLabxUAJ19F6TbvO1FW6C",
-	"A+LFqLJxxEjQck0NWOUEEyEyoNw8VppKDemI6r6yH7/RuQrGC3XakNa8lhfoWQXWQ5IYVOCobmaBhCjN",
-	"5inTzy6dvKiSLU0ssiJopZ6Du2SHZXPz9haoSdl0isJAg6WNrhl+ZJCl1kI037rBqJR0bf5uESiBghV/",
-	"bCxVu/ACZsb1148GTRtkONBUzqB1MPfU/r5JsuCRgPtn8Tv0W1AdJ5zTIWxY1xrdErq3/CemItueUk17",
-	"70BAP5ENCHxEmwb6BT5o52+qowUBqg4WW9d3a3Hx9NXzF7BWFfA7jfzGhi3oh+f2ywePv26uyEzyfUWc",
-	"13hmycyppCKKgrXeFVnNhSrMAUWYJgrkJagzYk6P9RNCswy1B7+AJlHVgEok0G1FkP9mso6fJaiDruaC",
-	"uBcJ01HpCNyIxjQuG1uYAqVaBEVoKROWojLmVEFlXWRf2ROMacLsGUamQl4dY61awFIo5qVebf8Wgs+I",
-	"xs3z7k7vma168XIFZyQTK5DmdFGEGjPCHC/Wg3ccFSNLCVP2Ib4X1vFXesz8/OgQFtL/6RzGnNAkETnX",
-	"Dj3ObSYEyZjWmVET8iw1SvCcpSnw6LYuW10Db4OFB86B5hmXT1sXlNHoegz2omPly3RrAs8VbJI5hpnf",
-	"KTw6LkGyqVOV+3z2n+H7UTkeHNlIbcUWF6ixMAY0V3JTwSPDUqJU+LyCkzZpWAoqd0a2yvpNyw1EniGO",
-	"0r2y0X4oX30N0zbRHg64eTF7OLaaazr40VWC85LvaadiwGye/pV3xNM0Rbqk2asAlCnNFOAxGv56f9hx",
-	"EG6C2Z/axtiztyabvniDlxzVs6TrGzxZXrkTJTwAQifp6elG7WAbofKpBdMvpZOrnfhtsyD3o9vc/xpf",
-	"9n81yT+U/9tNsiWKQgINRKaVjOGy33ehc5N825NQOIjgc7S+6SD2ysDK6kmKmMGIphegCONWX8logsqL",
-	"4PAEr9rpP3MJhGZK4Av/8eblL06HeMa1pOc88CDZy/kJpFIkF6WmAcrNbZ5egtTwwV5pGK2WJeC1EQvi",
-	"8bk55gKK+ub+t9Ur32+a3ruVZBpe8mxt3WQOL+8UdHhtcbXaqAoNZwiiyd6yWKXWe5aWkgnJ9HowHExp",
-	"lk1ochH1ITUUgIh7geqqiqgoS4kWXm+zShmzPhlUh6i6sA6ImhzdxnZGf1ucUpKMKlS0nGOmvIAcS6ph",
-	"hBdxkI6Pu/0V1YFznoIGuWAc0idEiQXoOeMzApkC5xYcktWcJXOi6FoRLuzzUn8N0X9JM2e9GvJHLSic",
-	"ILIVNaZyYKINHeOm76mmmZgFvtIqrhegFJ21GAZUzzdb8M7Z6wfqAqIqSmri3r4zCl0RNWsEb1WdH95a",
-	"RShL1NwSUQ/HxRJ4atbQGPunwKGvrN2VCrN31lA1062hxYxx0T29fCc13PlPS8ii6BNK/8RiGlIilB5x",
-	"yoXq6bnBD3LVYqMaumvxN7IE7ESjJcjRgmVZf3dRzplWV0GPBcgP0A5GsK5hiJMoMq1BUVxwRFii6mzf",
-	"cOg9VyqHtHIpb6YRKw4bteifwbt6VyE4XZ+UcNeRVQ7hZx/Wl9IHH7uYTQ3cHkJ/+AEy0NY7U1tB+aCn",
-	"2yZm4/pROqbeBYUe+sNgzgeFRe9ztnZHtLjCvB1SlcDvOPs9B6+2FcQ8ROUOLl14SAbGniEJVXGvSeSS",
-	"Pqoa1IMArKdNkYnIOeosLa6/7b0yMRpyzpFtfBvl3uxGXcUOH5bA9uDPqK7loL6MEpQr+zHC1fT1YZTf",
-	"7Md/cUUHQR+e43mWkZxPGE+V460eJvZvpT1kBhi8jzoYnk2nkGh2CS76p7kBUwZZqnpT1mtQIruEFK/a",
-	"YsTlQuSiwk2Muv3IMuczRWiWiRXhojSWGCeJWCxE6JsOzicJ01zZ25dO0C0KXru3A0oaSZgxwWO3NFnm",
-	"rJMFwViRucjS7e4W2pX2l9OqPL+nyFJkLFmfocEeRrkt6JpMgAiOT1Z07VXuHiqmLLe+B3p+tPRQZ7Ri",
-	"FUNPMeXAEURWN/t9D8q8snRokHhvGRFeFzdv7qZtCr+NQNvdKnTjDN1UMQj/3VpdEejSVIKKE2DMWuxB",
-	"Ji1My7jSNBqNZzHnLuRs7BcGHUSVg4wqPVIAfLvAiKUQ2ajVMn1nrGoiIREydZYplWBNUy0kpFtwidI0",
-	"iyzyub+OJVMpFsh9KVMXhPIUg9vMXBJoMoeU/PL07ZuaKbyHwBAIg50ydmlenNmgIKXFchn1hFQs7x5a",
-	"V7HLw8Du9kTm4agFlVS2NEJ2Hqf1bewg9D2oPp5lDq33WNvXZX3QLHs5HTz5rXtSax7XV38BLVfyRY7H",
-	"MXHuH5cQAT4phCkiMcPE3o8Tykkt3eM4qpTXFvM+XM4uKnaJk0No2DFvRO+9qTsxbvMuVWDdfb8a/psb",
-	"3zm3U7tb3fuKcqmmiEWHCrLOfKjKBDJhFFwt4qEzH5ZMgtqHG+GiDSqL6SLRBEOyi4uQ9oM7V1sieqeQ",
-	"HqPsYtCMjVdBe0DtM6jHHFEiVyObGzfK4xH/Bl/2jTARFC9npNAu+0ThndfS0Ip1vuu5DaHph6fr9smU",
-	"NzUbDp439sU+gTpTkctYtA6iqiX2R05pAhF6eOOebLn3XYtxQ8YoYj8eqovQT1XE7hSXTUWkTrHq7bxZ",
-	"O8rsA8roPWhvDvqDam4vYH1lYxTh72t/voD1fpxTG44jdDC5m39NRI6iHy2Z4rtj8qOQBK9GFNo2NF0w",
-	"rq7si6qfZq0AGcmBr64JXdH1BskZm+hmI36u4tDbO25DedpDFL5JxBJUPAKpFP2BlUnRn2KYnpqT30aQ",
-	"iwv8l93XuM35k4g4GKlNgxlh1EfEhl8qLYEuMHdIxW+RJyzLDNJVvlwaixTSaPIiLLN1kQEvcr3MtQ83",
-	"YNZSN6fWrJLXERjoV/SbJBkzjLchiyARKbQ8CK+pm0euWTuYI15bBW3Xi+wUEpZCOmpPoLlS5s8IM6xi",
-	"w3WnBV0h9ceFIrRh2j9exBDKFs49tERLjDLUqozVlTs6VFUR1ApFm+bd7v4WuU7EYuMt9kv3GkafZyxZ",
-	"b0uQS8kWVK5rFBnRKe1zq3ph8lNpoJyRlE2nRmBZt5e1TH0UlE1PVxsjxZsPc7kUCjakZrVl6HRSLXrp",
-	"ul9QyiWARx/vNW/LPDPU1JIj5lTUaN4hx0iOtCUROCUY+EHmNLVXJCyBM2vHCYUmAXW5BmgaxCVd7sOa",
-	"uujwrbgAjh7WrdIhXbB7gwQ7M9I8Qgq0ldwyDMO4wpPEL6MtwCVAZfQEabJX1IcZSJuYDveTmP1QhNn1",
-	"cyWZU7LpQHKL638T59NLYwlABgsZ49B/tCKOKjKcOTK8/InrqTZbOeYEsV86H31AjQ6Dw8GHo5k4cj/+",
-	"Qwl+/JqufnbxcsHTI3XBlkdiaec+whPFCBkXANrmbzBACD0H6USWT7wR0kq8ogoD0GRu/RBGMRarImtm",
-	"SESWGjFZJOv0wqfd5Boqa6wSbNOw3P9iMe+jLr6fxGwPdlYUvBu2s34SV7/0K9mut7XVcPzenDtRAZEi",
-	"w0hJmmjr7/rTuwC3d7/1PHStNRNS+kZX4O1wgxkGz9yFXu+7hrf+o5vyXzn8bue02tuVw+EvGyoQ7EHU",
-	"NlZ0UKFbgebK4re2piuJ4LcBN3jHgwSaHgmerW2VgvQIUz2MQZZn2VEiuJYii7oeXLjwXsQ6LJw+11+m",
-	"GfG+OcAm206VLqv5WIgKpsXZKgwaxTaiZB8UXIRiH5Z0EYyr06xbRW9irXgMW7LsHvRwGW4oIYDzvM6z",
-	"2LKY6simbyVGIdmM8RZl2BXHuaeIM3Yw+6n4Y8oyqORAuawpjPvKIMp7Mt9M/K/cOM+4lk2J4ejaAT4s",
-	"F+4Gb90fg7d9UHixB5t09m5yMUNcJZ9T+G/aMjk7iCp4HAfZDt4Ks/rVekyLuoSlMHYmWq5ghNZPdPd/",
-	"gVWzCsYWa79iZnBQaKJK5cYirJeabDLPLU8sXvYoxVho75Z1e94n7D011/FuWw7NL7Cq5k5sQRp7vaPZ",
-	"Bjcx8dSyOB9F1H9VOweP7HSf1Gpt1uIebYjSNNe5hLPiVoXpImM1FWAvVeww/WMebt+FXbPwpRZkworI",
-	"in0h/Or3dn2psRnd1kWXVSz8O7sEAgy9ZZR4Y9WoB9YkbCYjH4iArkgJEcfBVesluJfb6yXsaOpvseMv",
-	"fTLlFhKoMHBCTfZxFQEPqwW+/+v8XP3b+7/9m/9Hv6qanMCRmYv4UOKr7l4NIXYBLRipFrq90SNntxyL",
-	"rm2u5ORe/3p6pegW1GeYK8tnbYmLZ2RBU7A3iYb5DUx1DS3kxIddlebp0T9Pj759/4X7x9H7r/xPX/5r",
-	"L6LE27GjhCqfMamGJGUzpq1sZ5yDJPP1cg5ctRoquOz4VhVmbvOYURfu5gGIMXZtnXRXLIypM4KBI4KX",
-	"cYbmhePO6JeX5aWy19tVjlU4jBEnpetLMXVxHAnlCWSulsIFFyse1em9teaKE1ylIoFLbiqqEBQWJio0",
-	"toTZnKb2GsblHPSNb0D/4pauevfNZN27TGWpp/SyIWsWbrSGziSDWFjCry6acyUFn/lbKCJ8Ym8Fc4gv",
-	"5wkjy4xyIAJv6o/Jr3MbGgoSsCNCUX+Di2IMps55sSdPyrIOFwBLnExw8BPBmszpJdgaLf1uEasVNT61",
-	"FxKKYOGZ6x8gpoWJo46JsfdsVg8mOqu5WPEz4ozGkQJtS4kgyAZ2piwGet/Ubd43j66tCC7Iv6n1/GCq",
-	"mjRlSfOMnBaZAdLWoOWCQy+WaK+cUWA7iEst6DAmv2qc3+bKtzCrjko3WAracZ0tRIRlBu0vdvmpXI9k",
-	"zo/JL64OzAJDArkI5cE+Cr/2cQ/WRd52Vw+RKi4tXk6Puc0XETWIruz4bKysr0vLf/iDSHJvvdcNp9Bv",
-	"SBjHklHbXvMHU1kmjHU7AfPEl0Awr9qqUpX5v0hFok68y/LIO0YW6ZdPqr2ThjYcYEh8cJohUJlnYISo",
-	"lcVc6HNueVFpI2GoqgjjCXCgeo5JgMZEfIa87EudO9cMAj1EvaLqrCnMessVhvCHZtaMKQ2plbjbolCy",
-	"BFp6tLx78wNZgiSuKAzR4gKsARuqVq6Q/refvjg/Py7/6qlXxecwaKMYB7KgGbFfl7WmHhw/Pq3CrrY0",
-	"Wl+DGRPLIh+TlzxbF1vqzgQb8lkU8TfHZ9OQZXyZ68217wsE22i+Lb+Jhd+21p7y8aI1pQpPe0P2mVCQ",
-	"EgX6jCiwmSmaTjJcKP4hltE7aNccadR6PIU92RCBvlMSSVmK5vrC/NVTVWsrQfarrz9vVR7DIFioTguS",
-	"xrOjFkwpjOAqrPhItg4+K9SXeq+fjCYXatvk/Xi9+NcwZdyFr5utMke3xAAPIw+UOdhpRuzXqqWMfHt0",
-	"5nP0pE+Zn8AcpU7yZWKmrliWvjVUUTOdQQc6mlL/3evnFsvGHrJAXjAr5JwEjMJ4yUSG511/rfo//Scb",
-	"b2Z8LXRcTBDP4EjQhWBXEP8+zpF4RPxY1MXYQhr9isHmhdaF2UwYmDp0tqULR8crmWNio3ALAYaqr9lr",
-	"WwdjLrKUaDEDcwqdmWdWX7TxbFiFwZnTUooVKI3f3TPWQc51RMphMtXIB/HGlDfnpCteCfrMJZSnzGi8",
-	"qGFjFB3NnIIai6VP5jCiKyphFPhGmi+mwNcjLSnj0Qz/pngvkYsEuJRiwZQN6taC4EhxkNiMu7INGxqc",
-	"4PC/GMJ2Tr8RhpH2F/X4HUYxbDtZcQ+41VdLCVOQEtKRATajmDccybWDRPBU+aqTblttd5h40HvRe+3r",
-	"07D32unx6en9SEh8AAfjIz2XIp/N3SFZE9ZWNzDqgkKoNsz/4P6jvz/65uHXj/7eAwwnFEbV5p9bqg0q",
-	"Xy6F1I7liqG8GueESFs9GgvAP0GKkdGuRxIMkuPmYF8KZ92z+dorG2Z4SuxrZwRy16IP8iMjPY7uEy3E",
-	"FS41hIxaBlP2AVIr6chkXSheQXFVDPj25DocBATzvke+eymqLSM06T3LZ5hnTDNGVc2xMDTCmPJ1WDXt",
-	"jFzAUhu9VJlPK5pCdyvMra7nKw3uOk3r62350BI4Wnd31E84W6c2rHmyRbozJMBckHt3lSn33rb9V2Lx",
-	"jmF8f2F8V4IbC7CiCkG5WXuINKl4CA4cUBXAcnXnwiaPx4aJX8O0d+evbSrUzumlVQp897muKrX7JLGu",
-	"KjevA/KvB8EglHH93K+s38KN1lh00nYOuJYeI49Po1lyP/qLmkQsFkx7hcHPc494fumZKrf89tv+2X3B",
-	"JrfWKB6FGOkrJGv7VgwxLJBfTl7gpgA+Mnd8h8PyePFie7EqCNYd4k+nY6M82rO6OLqdWuItS7QQFOjC",
-	"300ET9AxhqksuxUAtWZELSZiWNq4tk9afI48xqDeJTesFC8teh8WMwRxLwIbnEetSJrlPbpnWVz71x1k",
-	"0T1zsbteM/EFgjHKA6t3I20a8xVWLW0EX7uCIFvezs6kWb5VgVW8tXJm2wwBMXztypFYhyTWRy+uDcqr",
-	"1IYEC9T4R99UNfmoeItgCCnhO4YcoGLlg/2+qZg3A1Wv4J2yp+aD0+38MfFeWm4G31KrMjx5bVPXbbMt",
-	"V7gcLeTtZl4447E6cxnaZm+PcZIJrAVPbW+ouOStlLRuFJwL67pggci5yIIykTEzoKPedbg3DoFuNe/b",
-	"t/qK3g93B2dYrWiKhUmWJKMptj0ArY7JU0+uzothfvXNACJui+mUcabXUWUUfSGBRaZ8swlM9kVOKdpx",
-	"MVlK2KgpRXMt2gLypjTPtL02wMtV3+T5xHwUH859VOYk16sXQup4t8jFtv40LuxENWMMw8c3GB7edTOK",
-	"3F5vOVRpw3zT3RCmj7PCh7yUp9DCebh7xMv8bF5FR+UCRL7ZfHhr3wvCbNro/GcHhJf9E5pRblOGtzRQ",
-	"6w22P/cy4VuGMu25/HdZWnabLLTqDuyShlbby0PkoVVB2DbJvLGAOhYmwWHeY6Di7K+vphgnnq5chWMP",
-	"BnRzZw5qQ1fBubIZHd3s3vZ09evbUPB8a0L1cuR984IX21QpezHiTBJbgpqgumEUoi4R/7qsDh6/Yu3o",
-	"m9S/SEkjtT+F8u4ptmdvQOu4Mk2z5ZyOjOXOK6VMAs1iAnrTG2txUVz1jDq7sm5xV7MHfaY9lLFxFdSE",
-	"oEu72ajB23hF54gfpc590FTOF/TDKKzGEX+jhCDyHJ+NXMx7ia+N+Q7VXCykqWVG1yO0YVUcJxtuG2If",
-	"aLwvQLC6d3wHXW1vlS07LaBoF4RK3fpwBXUSbhJUjbWGNWZs46s2pLaQQo3GKgQV58c6JUSpuZsW6gwW",
-	"3aIuSbWLPlVIu0NoUn7yK5/OJfR9T2T/xZ6ap9ZPhCob/QKQKhISbtwevZWnRrU4pa8B2SfF+hrOkCtn",
-	"dn/T97gpfHEPv34ceuLuD3ucROV9eK9PywWWsz7a+OHd2XXwrj1vyvpw3jGRzN1NpVoKrvAEcF0lzT9n",
-	"YDYVY5wWywy068ECiwmk1jqzGyupfyRBUn4xGA7Ywo2B/xhBatsJqiVAMjdiRFJerFv5H7JiIJFIDCOV",
-	"yp6vtuCXQnd5CliHbZErlpiz0whDnMtg1UJBM/QNxPwp1SzIvvZhUP65ZM+HD5r8WXUSbee3b5StrIe3",
-	"NCNsXJ/dos4kRvVtcteb/wsZFv+M3V/akLboZR6Wd/D6OLpCMZxQG/PJipZuKL75+lE/OGKUHBQRjAcB",
-	"uWC1SltRcQkyo8uIJzhPmRgVwbo94k/tF2Wsbp/sIjzYsPDM6P78Ch89XmzzUTqSQNOeX4DSbEHbGzUu",
-	"HKL7tPvZAotb4c+ayE4sb32bjlBVUdPAbmOPCgjD2T06hhWyqZFEiNKYHleQbpUQpVj1l0g4xmuxihYm",
-	"Y661Uj93MFYB7jfhj2yWSxsfuFWBtXpUrZ1xaJfciiI/WyRR0CUcbtGDd29NezH/sbULhRd/LiMR21OX",
-	"4llI70h3F/49I94rLNo5rS0MiEVMsW4rJ/7bnlNZJShUECPzVUte2sDsXlxsU0b78ry9fIs0CaNZVtTG",
-	"Y3wKEngC5Omr5z0BsWkkvUjeRpVaire5rc0cQ787QzKBhOYKwi0mKevdLtsTygjrll9F1hVIa+xkY/SC",
-	"lDfk8obkV6Bumw7QiMcr28muWnBfI7kQjL2dxTXJ9rERTiHyZdzN5PK9yto5GF5CWOo7jaDjkreFtWDt",
-	"4pYC7TBjnAdt7Ocix/HTje0MNnRzCon6M9Serk0L+guoOTuoNDFOK7NoeiaaYSjHBeNpmas3dkJmhJcv",
-	"43iSlktH7OqN2QjhkDAkqdAolIvJrBvit9P3Y8+gvnKC9QXj0o83qi+u1aa7jvHgxVD061zQBWvi5yol",
-	"eQ3iQuO91mp+OPBV+KJ2b/Xt0VYhAG8bWW/3FF7CtFz1969aeZWyu74nxJZ9/nsVx0QcF2C17+iVDzNH",
-	"EL1Ps0qFlmuP/GieUK4AyxVbgBXQlxWQNZ3FsipAk8ma+IjOoqDklomVe40WwbUHKX8I+XahI8X6d7nl",
-	"KEngENccxex7iLKorOSgARYFJFdn5HItW/PyAWMpPnXB1dGzKYUMdEuDpuL7t463r1BJqsnabqz+zL+d",
-	"pK+8XfA8ztq5d2aNe+FmRNZBOdpAsDv923VszQPms358UIWtQRdXrbbX9N7XnVRxWsCmP0kumV6/MbgA",
-	"B0VFGYtkLlYVqCEZq8locTG6vD/63//+H1R8EbXofAUqMTfATT3XeommhDsVR2iDt3YGrh6h95QtmlFW",
-	"SqvUecLMbj411i+STA9APqEFNG0Jaq6P/vTV8ydlkIUNaLdh0zYFQg2DEPsqklRgWts/lbsBH57zSuR/",
-	"Ld5DDW0r5DxlmmRiNiQBU6hhkXQ0LK4wMjGzoKHn7Picn/OvviqrD6vjr74i46e5ngvJ/onDPCHfIXZI",
-	"ZR/JF7S2iC9t+swlyLWtR8Q4oSVCzs55y7jn+enpw8Rvo91E/A3GOOT45PJ+UZbmBImIPC98YRe+wpVz",
-	"7RAsX2XX9Z1IGeCS/uPNy1+IzQt6Zw2xIgrO4ML99HteSVeujuvj4G0BPjG1mULn/CWW/MIFKzL+aCTC",
-	"p/GQUKxGU/42JMFZ/Wl8RsbB32OsmROtX3fO37IFWFBe//g9efjw4bcGte/efn9MfhYc1rZtVbVIDL7x",
-	"5oehu7LixNnS5ndOuTh69+YHMgHFUkyNdmRg8zsNvp4FtbXM+GUhulo6my3D4Hpxl/UsAjL004wNFsa2",
-	"luk5H//rijL9/z1W47JIhwSdS65sLpZNHc+CFD0sDlImJNqyWGZ5D04fWAeUEgtARCnNsoy4nLNzTqca",
-	"w7epJkY7PiZvgKdkXOsTPsa6tUCwEIwWrq04VknKMqLoFDJrRz94hF4qZctSjH2Jl7FbmlnP+NlbOhsb",
-	"KsFkwrXIiQSauhm0yFLyxaP7D74s4RYcCGQKfNIhtvMFyldzlnl6foZuzK++Kojh20eP/15UTbLhkuqJ",
-	"efcPYtV58octsPKHneiPc/7H0dFR8f/mxUenp+QPMmYcM6JG/1CCj4dkjH/ZJmPoPR2TP3CnJiJdk4Ry",
-	"LrBukVnVWcFLElxJmi+wIxTjZFxWLRl/SdyE982EOadOHEBqBuci6KSDm4sJqDZRiwgOZ2RsnTljW7TO",
-	"FgNxQz40Q06FnLA0BVwA49idJcH+kmjo+iVgNyHnD8EHZTFdLPJhE8aW7r7fz/DIzMCFHk1Fzj3E6HFZ",
-	"Uj13ANsfCvmH5QYLEehHemxGWoCei3RkBsRJLRKQd6ieE/jAlFZnZPzUPBw71mJaEfuh8oN9awYzJ1vG",
-	"Eo3rLql6VPzuhjZE0Vgt07YFXvAhendXVNmeeYbmy3KISKR28vsPzORLiRl4qNiM7EWQmS/gC9c/FBnd",
-	"VlDyRZKCDqOGWGr1lcZ+HtzdJV1ngqYjLcQoo3IGFZJkqiz5mLEF0/7bx5bYXEkKSEcLSBkdmZO+PoAB",
-	"cowSxoquE2QGO9Bjyya+oV3BE5TY3CYxJUYmnJHfc6Htvci4LJZTDPLQkf4lZZkRNHYIpYWtOklXdH3m",
-	"k7nCHORhIY5Qlo1fg5bro6fmDxx7MBxkLAFui9IzXwJJGpVsSZM5HD04PvX6f+W3soTR4I1PywqP9qev",
-	"ng+CgoyD+8en9iuxBE6XbPBk8PD4Pg5uKBe1RHNio1JyBJc+rXEGaFYXfPU8HTwZmDPyqXnx2aVLsQvr",
-	"jrTcZ5SvnHjreLjxTV96rFkULLPlNQjFTOHSi3oB62PrBEHnjHkZFYQSi/YLr0jS7evktwHDZ+7Wjyli",
-	"PqoC1QKNNjyhR66S075BUqRIMOyY3Laq3OfUq6Jsa60emZC2Q1zK0o79EXJXmDbQ1RuMQejx4juMI/j0",
-	"PgxDe/Jx8OD01F4kYJxTUc0gEEDmtxL8zuK7BSehEwsNmEb/CzqzVfDQZrDseRxEmrbNUQB9UtSnxZr8",
-	"iwWVa2cSBXYIh1XR9tH7G/DWNhEyVTZyz0iJyVpcBNKhHprrJTpq+XoOCwXZJZhzcSlhyj6MrQpm+7CN",
-	"rQKCBANZZj8g1JhPx8W1QSh5qp1XDih9hIKC38Mk2xhRB81DrkjU10mCVZRuJsOK3bsvOiw0rnu2GWnN",
-	"uG6hTSTF99g4WrXcVl9Ya0sBzcI+qKWGZ43+YBfJBKaiqPuA53xq7QZ/yE9yXbGojHJ9zs3hipVRnxs1",
-	"OxHesELD0CeHuznuKcsfvoeisU9z5SpPV6nenme1jkPbkv2v1NHyhvcC+wob3b0vQl2+E+l6byTXbKH0",
-	"qericl1uazR//5po3hdSblL922DPrG/M9/VwIs6w/ByoL/BtbMi2ud1rJ/gOzvXg9MGfbEU7SoLv0BFC",
-	"rbIwNTY4tqFBti2LGTcFQHAynUgoigrGpYJ1lJgpirqpBULmtNTicgXE1/o1gjwduuTLOoe6GXc9mm4Z",
-	"j5rl2NZuvXjzdP8TdxMxyk8bscikOSBckdHBNTDWjuDsyBWvch1Qvz86GNeCUG6Lo1qS7+SLj6WrZsTS",
-	"T5YvMtAtQRXuwDRsMhO+fj+LaGV2kAOdTz2+mKJH43q1+B/sFWR/qWs0C3dvuXeC3RmYHcnVzh9QrK9r",
-	"VVfaou6FGegGLd2Q6vuSf34n5ksOG/G8pYVU4OP5D8g1S38VWt0oG1/ymfD99RyP5cLtdfEBDsqrqHwE",
-	"OzhY7+nqs1dg97eaHVnxNeA1I60JC2nrefjrL98PxpWVtXpmutXRfeK6BaOKuyNvOw25dqTb8f/aZ/od",
-	"d90q7noBsKzxlnXd0At01WAICc0yEtQ53YKlbOr/tXGUHf6Ooe4Y6tYw1DsFDX6aUSwAG+ebWs3T1svB",
-	"Hyr1Nw/knq+0lC46TqIfJ1YJv81z7+OtY177HhGt12tz+vVtdtkHW3cdDvtKvFuLqz6knnaPvQ+3I/8Q",
-	"DPUj3LpxpYP42DrjZ6BdaMiGekoxp4V1qgd92j9/h3qwmBt2ppczd4vBchdvjRS/YdB35LvvkWoxcjAg",
-	"3DiHNYX2yccKG3V6AJ82OvK7Qs+2OrfwoTfObXTmg3cxdKkMKlxsqEYd8yQegCk/Jy9isC+H9iG2g7Iv",
-	"D2IPOm93I1YI6QaO4Q734e0QHy859MPodlxXYqCPw/AzYO/9H8/log/iKNz+lLudNtch17Hr0W3dfqFI",
-	"G5bZF/7Cm208z8NGMK0W2L+XLpBroyk3R5vtYS/ZfRqA9u155kBlan01GdWQrfdljhShOGVn1Tm4XpRh",
-	"MJvIMpHrEp++v0YrLl/Y/hEHMWPLO2UMROoIay0ygftt3gtY+7Tna9VoXsB6s3F6XWFkZepWi0mKe98d",
-	"PbbMKOMaPmgf7p5STY8vYD0uwkRcIo2ND7MdgyBT0GZzvsA7us/d2MThb9bKfK5UDukLWG+Mw/CxCqrc",
-	"vltzhB1uFXuyPbnnqyYjBSL15KOt5FEzMutxU8Y0vEmGuCWGXq/tv5Ua2M1CvvOFrKGvgGRR4ZoJkcYO",
-	"gTYz0tLnddJCh+F4C6JLWtl9W6Z9Aes+BuJtlgf7P0tfwPogJuGdCLpRs2/LU/NkSXN1hdvogMWi19A4",
-	"7N2Be0ft13XgTnNVOXCxEq8DToLKF5D25AD79v5ZwI57xwN3PHA9PPA0SbCnPkFZmxacUI+t6KR9oane",
-	"C+03cRXvqlsUm8QGvWQJkonUFgrhsNqrG8Qu7q+l5RXdkm9Yy7vzmejDnoc29BdTPC3PiWkfZTATs26v",
-	"9E9idjNe6T2n0reHay1c7Xa8KTDSI6zijtoDsuXQ7C5kU8J4kuUppO0518zswqgs6LHvMgdhA2YE0e1q",
-	"G0Sutu11QVFiLoWEpSHuil6EMbB8h7YoVA96VG3sAVY1vxovZdKrJsvf3xkke1T5+mDU113y25hkVKkt",
-	"Llp8Qcr7Hz4MhoMH+N+H+N9H+N/HHz5EalP2whtws49KtEEjcp2IWoRilyR96d7vTdKurXgrNuzjDrLe",
-	"3Hf7WpXen8Rs8wVUWGhvHxdRr4Px+pfVMG+ffCzF1afWA2AGRv4PrhdtHU5JB+M+UPWSQynZV/M1hnxi",
-	"yC5qkO4vG/AZdnCKInLb89DtE6rMbhPKgjVHG2+Gfy7evZk74uvkk8paNnNMrRbmddzeNspttvBR7b2O",
-	"+9xfhC+EZ6wcbmw0W0pOF+ECGU0urNWz/4vfCor/BFfA1fUc5DK4AkK3cVCrRHXrrZ1bs7R9hSzXoLTp",
-	"WsRI88y8gAU+sPyqmBLX46CLyePy+uRjo5dEjxvow3DmLXELXp3QbqWv8BYsZ0+31g2Oad5dx86+No2x",
-	"TuQ3Q1AdWmQV+EPfcleh2aRfbCUgKgjpUDZjwuvKruDmpG1q0Y+iqNd3TxHUVYTEwtu+FHVZKwnLOWeZ",
-	"DVVVTk4fk6d8XdRCtiLV9rbmqR0PFHaCtcXOGJZ0avMLfx6y+M/mIb5TpG69ItXiS95GcDmxU9Tl713u",
-	"95X74kbL/t6WqqsWP2dGsGGnb8JsWUdXXtmXcAx6WiRU00zMdrCKXRMPxGu9s8Zv7w1qSsLAznVFU6qi",
-	"Fr0Dy8HSaj57YoiQh/u0yw3lCeN792qDKGpI5QSozBhIj70zV34PFHYM564wCp0olysV8zr6wtahy7HZ",
-	"zruj6f+10lYNJx0aUIxkblzAbE1qIbGTjK6DIu5iOkW/elKQQ4TMhgPXc7KKkBeuHKp3/zsPuNJ0jTWC",
-	"L2DpvYKY3S+SHGWbUUl8F9O6cYcSc0sa/X4OyYVVXcRiSSVY56Mr2+MqwLZRZirXI5lXKbPetbyHBPx8",
-	"1RiP7B/c9ty0OlPb7O7zvsl/t9OmvTWLun4J8zNF07fg7rL/aesxu9VhdmKvmU8+2kYmn04+4g+dTiL7",
-	"u9+En9116V/KSXTHVp83W701bFVjH+Barp0NYfv0r+i69cjeitpt07A+1Gu5CZ0TeSxeOdcb+O7u8N7/",
-	"4f3MUMbdyX0nYrYRMU/T1EsSrHNpjALJUvCNxsTUmHdDAjxdCsa1zdSWeQaqiOXay1F+Usxw8tH/c4vz",
-	"/Zn75O6Iv+O/P88Rzwu+O+QxP/zYURzR3Tb8m4QZEzww9QvIsTkDL2sgLKmel8c3lIxbPbXa4ggffBuN",
-	"RdukiLQLiDtd5E4XuZOFt0UXCUReaeR0qCb7UT5QoWntjlZHrViA9ciflR3FPL6xWTSZiiwTqyHJeQZK",
-	"tbhAvGSstJMykiTeQ81TwmuE9TpDAQxOzCxttywYTWqguO2Hq4cztJdtsxfbesX8YduiYhwhlUAygXUP",
-	"qb5lNjXCWyeBv8o1e0GRB+lsdHeufN7nyqtc1yVwTCq0NWXa9Vg5+Wj+Zwtb1hD6nR17x2OfnR1Lka/q",
-	"dz63znQ1QN5ThaYVMUql5cBeBunXj65kj8aZ/AC2aLR6XgKELrBmdIvcLHI/hzYm/PSYPLW77wu5a/QE",
-	"2GT1Ii2IqaILF3P5QdR23eNAbO/VjKrWEJKlUCzWCNyGjHz9MIgfOY3Ej9xZ3nfS+056t94CWPYVFaPb",
-	"t8Ha2tIuAoJOPvp/bqECvSqzie/UoDtG+rPc2Be59EYlGpahytUQ4B0UpIJvAhWkiWNMqMRUyBC40IN1",
-	"TH51xzRdspFNJIAyoYBZrz4e7meE51mGDb1s+sCKrpsOrEDzaeftO0/8nT5wJ8ZujT5QXvHt6H0vEsT7",
-	"5Sv8Wr7+WacrFOvYnK1QYuiG0g9sof9i2tbTp7UgWS3rxhwHU3MOGMxJkZ1VU3BcOv5VEvAbVPEnSMIv",
-	"13LDCfg2rzst5u8WYgV5YPkmIlbc7ZvebyLoPqX07Vzh9TN0kbFfLKlUL8tlUXtv2Z5+1kuKn3ws/o3Z",
-	"rvbjzflGxaa8pbNrvcGsTNSRyhPBlVnLZ3CtacC0avtmGb6dsPTD+ezjmBGB3lXnDDRkla45XbAEmzqC",
-	"Igu6JhqUdr3knnICi6Ve20IR1lAwTzAnOW4uqHai+avceVbWfZBi4xUIesrR26m6H3Yl1y8Rwizj3pLB",
-	"y/d84rG6QT0PX/ysFfNgJZtV8xA/11ExKxy/vexcvQFW+NXJx+CvTSXogrUPbgbFHedvAPe+ytIFQxbl",
-	"5yQkwGrl5wqEbu1iKycIq4K4fsYnMJ1CotkltEaTPaPJ3FrRpdZxSbMcCsVT5njzZh1t9lZsKsViaERS",
-	"xi6BaEmnU3PeghLZpfW7TbEWky+KaLNw6Vqdc+cpcxVYS8/eGMui+flUteE0wnLhY6JgqonI9fE5b5zU",
-	"M9DP/JJfWxxscuyZnXdFV+8pwtKOyqtXL7t6nfKjvuDOoou4QylZiowle+mbV6Rz2yFJRtMUpKMTLSwh",
-	"FMWK0Xnjy4THTgRHuKVo8ZTsOnN3HwoOA6/8uwfsHO87if8p28ZX8dyjOGq1vfq1nFz1OTpOL09ibR6l",
-	"565IESdWfhLBEx8wYDvC247ybqSRm3LE0vETH9GpQJtnyANlAnJg4VMdtrw/5/Y9Jl2lSrSPddF/8Pic",
-	"WyeZS7PkaXl942Wz7Zi9yJUmE/BwFLU7zCe2T2jxIXA6ySCNCVLr7aru85/A1VVb0A37u6qzd2v+NXK+",
-	"NcbLodawrxKSNZi2OXpOPjYZfkMDfH8KWAVILMApP16O9GuCv7JBTG3N7g/EpZ9Tw/varh+86/0GePbV",
-	"+r4PsbdXe2zQ1Q3pE10K7O2RKFh1vAqOi6FYufM44PI29WO7UuMVLPVpg/iZSIbrqIQYLvwg/sodDsrb",
-	"6ba8FQvaVwf9BucWbfTtCe3jhstjWnepCl7b7/J1vfHvXCPR+Tk6RKgH9ZDbULfdVIkaj+LiJysnO4Rc",
-	"gNe/injzSz6IYPOTd0uAwv6lqkxnvE3i7IDL2I8Q01sxkRNUuaIz6JJS7/CFbVlp5xZeb5YZs37EKZvl",
-	"EhSZrNFt1uYdm0mRL0eTdbSLkm9HFbSBuoB1rwZKKJpYquf21kqKFXpS2ALOgmQRzBAxzxJxCRLrWbcB",
-	"yrgGeUmzKKBzkRvgUhoF7jrNJtznjmPCbcMeWxmpIcELQ+WiaJV2RT/ZArp6Gq3mgi5YF83+at+4zstn",
-	"nKEDXQnNMpB7CperlnDHC9Zhv0AMC4YNHwp8jVJk9j6n0RSDpcC1mbdEd7/wyLuwyH3qQEWLO7+F2GFI",
-	"QcgYwcZENqsWBdXllrKO5AtY+9S5MsoAeyROsecsJtLpOXAi+NDeYBihF7ZMjDmjOgIjO8Ib7vnrEfhA",
-	"E52t8XKRkllOZWq73irnImMuDXAlBZ9VKvnU5G4i+JTJxchdo/Qr59OrLeCdP61KMQf1pLVCsi8fWuyW",
-	"ssKK7Q60kBeuX4D1iSw8tMOsBzJ3DBDsshRvPmj7FgXuHTZo788RsPeZBOsFmrc5/foIsU36xMkCFhO3",
-	"hPZmlu6dz7uLJS6iR/tKu9h9qYJuuPZYyT2Kyb6bffIxVyA3xfBZhA2ufUu62oDhC/sK2lv4Be0f9T0c",
-	"JAqk3aQeVqGx/0BeekhymQ2eDE6QPxzsda371zneOBsjw+WrejeFNwTjLhENnLo4PGNbFsRffB/gqDmC",
-	"j2IpQr8Yn4IEnmDo3XElyC72/fcSEDyaqbIhefXLeqei5iA+09dCUthbpdSeGBVfDV3T+AlMhbQ9Jafa",
-	"9Sbx8cr3lG8/5mafrMVFzKu1YjqZe+tuLrK0DH6rxgMdh/2wndMusgQqtWpabTh6geMJZFgrRQRjBpFG",
-	"kWFf10KncJtXRUNbrDBYGc7ff0R2Ok8ZNq0eVjpi44joewxHcZ6eyDqDeOIiDnVGNayo3zojTdY2pSOE",
-	"y8bRNkf8Uchi94JGR4Jn6+D7Ih790/tP/zcAAP//",
+	"7L3rkhs3kjD6Kjg8G6Gxh33RzWOr48S3Glve1cq2FJK8/uHWkmAVSGK6CNAAqimOrBP7NPtg+yRfIBOo",
+	"QlWhisVLiy27J2KsJlmFSyIzkff8MEjkYikFE0YPnnwYzBlNmYI/n72lM/tvynSi+NJwKQZPBm/njFwz",
+	"pbkURE7Jak4NWVFNFDO5EiwdkqlUZPx8evIjNcl8fDoYDhT7LeeKpYMnRuVsONDJnC2oHdusl2zwZKCN",
+	"4mI2+Pjx43CwpIoumHGLeJqbuVTxZSypMnYNlCxkyrJ7mvCUTNhUKkbMnBGdUT2383P7xpKa+WA4EHRh",
+	"Z6Q4btfaFvT9D0zMzHzw5KtHw8ZSh4NvFUuZMJxmz7+Lr5CnuL6lktc8ZYpcsfWQjCdreTX63//+n3HL",
+	"4pJi4BFP91xjrnQb/MaCvTejBJ4Y24UaAOqMOSAWq/stZ2odLA/HbFnH4/sPhoMFF/7z/diyvmP28BZM",
+	"mBjonpK0+J3wdEjGKVuaLoiVz+8NsecpWyylYSJZv2Dr5uJesyWjhosZoSShWUZW3MwR3+iC2ROGb7gg",
+	"Dx6RucyVJjN+zTQ8MuVKG0KFXjFF6IxyMYSnZW7IMqNcGPbeEM0SxYwu9opEWe42WOKJXWPL/u4/+Lp+",
+	"EktqDFN2zP/69f85+f/f/fVfBnUYDAfvT+ZcmMGTwSLXhkwYuU+MJPcffE2uueaTjJGnb759/pwkc6po",
+	"ApQKgJsCxTch9u2cihkjUmRrspozQcyca8I10YZnGcAlyZWyh215Tvu2HU8ZdJxn63b/cnn55e+Xg1/P",
+	"T75599fLwRe9Nm6XZpcEVCwIoyrj9uDg/IZE58mcUE0uBw8vB0MiFfkSIPGCraNoLcjTV88BQwCpr9i6",
+	"C6ftz/si8w98wU1zJf8uV2RBxZowYRRn2rIoS/dzmaWaUEMWUpsL8vgcz4tONBOmjR1kMEdtWXyRLwZP",
+	"Hjw+hyPBTyUnsHg+YwqW+CMVdMYs6baBzS7VPVICb9HJQcs3RocA44/2ftniEqJTw9TGOwhe6LswIObm",
+	"yl65myUGNn/r3NNEZ/msZRX+qf0g9CqfZDyhdu74GS7LB/AAl/mk6wSD5/c+vtfst5xp03ZLj9+faD4T",
+	"NJvI9ycKnz3h6dhRPRdTpphIGHG/DclYsd+6Fu8e3H/hMrc3zSslpzxjccAqfMaetn3IARc/dK4R3xv5",
+	"R/dd6xsuEtZc4E/SlDIZ18TwRatgoWGIcNapVAtqOXJKDTux7w5ic/8sDI/Q5997zpvD67vMq5mKn0qu",
+	"mcKjsH91nQP8vi/wf6ExNm+/xd1nUsyGnrGTh+d6SGDThF0ztSYZv2ZkRg1b0TWZU03ocplxluLdDNd3",
+	"G+xWtMb8wzsXbtvff73/4B3+9fD8C/0vv7vvP9wfPvpY/vjh0cffH56fn59/sdC9LmcKZ1pcwo+1vYAf",
+	"n58vdGWnCB+prvSSJi00tPI/45GtdNeBFQ/veWof7bt6KYVmoOq8UnKSsYX9M5HCMAEnCieBfPBsiU/8",
+	"9R/arvtDMNW/KDYdPBn8v2elNneGv+ozPy7M2OR+IMNOKc9YekFef/8t+ebR478RNxVJmaE806cARTci",
+	"6GWJQbViqeSSKcNxDzyNaHXDwRUX8AMTVg74tXY9D4YDOwY1qFSstWGLwRAIY/Bu2BwNzyEyjSeliGIZ",
+	"ntOvuJ5yaDn5B0uMHeGpMWyxNM2NlSpZE39wN+mQWL3OIqGQIsIvhjW9LnoXFch1TxO5EqR8hRivauea",
+	"paex8dNc4YW50FUmJvNJFqxI5IuJlb6GAybSpeSIaY3hLFLkKg5qUGRGk7Vh/SdbeCmqMdoykGIaPypG",
+	"Hb7XuNt8jcxNCgZwsaJsHDCKGbWmdlnlBBMpM0aF/VkbqgxLR9T05f3wjsl1MF4o04a45qW8QM4qoB6i",
+	"xKCyjuphFkCI4myecvPs2vGLKtrSBIEVASv1FNzFO5DM7dNbgCbl0ykwA8MQN7pm+J6zLEUN0b7rBqNK",
+	"0bX93MJQAgEr/rPVVHHjxZq5MF89GjR1kOHAUDVjrYO5X/H7TZwFrgQ4P4Tv0B9BdZxwTgewYV1qdFvo",
+	"PvIfuI4ce0oN7X0CAf5EDiCwEW0a6Cf23jh7Ux0ssKDqYPF9GfkSPvFrFl4YE5pRkTALmN9ymnFjL41E",
+	"agvojIIlJHpV2AFfKZ44akhTbg+DZq8CcE1pplnsZgQJAriu1f0dzZIFXRM7M8lFyhTRSyZSL0STJNdG",
+	"Lk6R3MN7USxzs/mi5glDjf3jcCBzs+U7dVSEOYuB2uDtdIwI78gyuRpNaZZNaHKl46wTuJtuMudXKAVq",
+	"q0PhM8RIksyl1IxMlVyckmeLpVkTmEXbf0Dc8gjbpMIaXsoQTbrRO8QpuGw8Pmx6zWGO5fbhKW969Y19",
+	"2Ols9mVnLo+YErlmGu2HKIejqD0EAJH7p+Q7lgAT0MTKPIQbK+gmUkz5bORGtVDbyOJqmOEXFEKxvsfi",
+	"aIcNRNiASY6ZtzKlTVD3CGmPqjQCbCSE8tHXbNrGgMIBN2zjpTjEHmLL2DDxK29F7WRXCy7Cb+8PN1Nv",
+	"TXxyZufiETTQWo1vwrRBqiW8KVZtQ/1eOZNLJig/+/KUPBWEAeFnXJs26g80pwfn5xvcCUP7+HN89f5X",
+	"nzGn+BjBi7+v5dXTV89fsLWuXOidZu8OAD14HIGQneTbioJTw6Ult3pa5KCdPVuT1dwydifBaMupNFPX",
+	"TF/gaT/ZnsEnitFthXL/zmQd167AKrOaS+IeJNxE9QUmrLKQxq+8FjGxjRZ+RDpKwTyx9IQBTP9LlC64",
+	"sWRmtToylWp3iLXqxUupuYneQE8XUsyIgcPzDkDvq6z6tXLNLkgmV0xZfUsTqhhyBvRpnUYF66ViU/4+",
+	"fhboCit9SH5+cJFK5T86F6ogNElkLowDj3MkSUkybkxmFec8S8mEkTlPUyaix7psNZa/DTYemMubWl8+",
+	"bd1QRqP7sdCLjpUv060RPNcbeYol5p+1Fzz4tOf9aV/7z/D5qGYTKLGAbcURF6DBNQY4V1JTKFJ4jlKh",
+	"8wpM3rVww5JR7SNo1FjeMWSN6hIOoMg193RUZa66nJ3Fqfqu+kpU1fcOJFQFF+GmNftb++NwcIVxBJve",
+	"eANu/+pd0vUO3Cxe1AovgNBt2EN82oaptMkoL5Xjq53wbbOpHka2scLfggv/qYn+If/fbpItQRQiaMAy",
+	"kTOG237XBc5N/O1ATOEojM/h+qaL2AsDK5STNLGDEUOvmCZcoLyS0QSEFynYEwg+o//MFSM00xIe+I83",
+	"L39yMsQzYRS9FIFPBcPVJixVMrkqJQ2m3dz212umDHuPTn4r1fKEeWkEl3h6aa+5AKO+vv9NNQjq66Y/",
+	"a6W4YS9FtkbHkYPLz5p1+DFht8aKCg33AIAJ4w5QqPWms6XiUqHBzKt6UVNZQwCIGNypqYqImvKUGOnl",
+	"NhTKOHopQByi+gp1xxof3caaDB6oOKYkGdUgaDlXRRmSM1bUsBGEprB0fNptwa8OnIuUGaYWXLD0CdFy",
+	"wcycixlhmWbOUTYkqzlP5kTTtSZC4u+l/BqC/5pmzp5r0R+koHCCyFHUiMotE6zKMWr6lhqayVngPazC",
+	"esG0prMWxYCa+WabtnN/+oG6FlFlJTV2j8+MQuN8TRuBOCPnmUatCHiJniMS9TDlW4XaWTOrY/8QuLg1",
+	"6l2ptGeHiqqdbs1a1JjAgLe7qc2vLAo+qc0PPCYhJVKbkaBC6p6+DHgh1y06qsW7Fg8cTxhONFoyNVrw",
+	"LOvvQMkFN3oX8OCC/ADtywj2NQxhEgUmKhSFyz9CElX384ZL77nWOUsrYWpgVloJtlGK/pF55+cqXE7X",
+	"K+W668Aqh/CzD+tb6QOPfdSmBmyPIT98xzJm0DpT20H5Q0+zTUzH9aN0TL0PCP3qjwM5HyYdjXDY2hzR",
+	"YgrzekiVA/8s+G8582JbgcxDEO7YtQuYzJjVZ0hCddxqEglbi4oG9bA4tLRpMpG5AJmlxfS3vVUmhkPO",
+	"OLKNbaM8m/2wqzjh4yLYAewZ1b0c1ZZRLmVnO0a4m742jPKdw9gvdjQQ9KE5kWcZycWEi1Q72uqhYv9a",
+	"6kN2gMG7qIHh2XSKTplWX/WUsyzVvTHrNdMyu2YpBJ/EkMsFjUeZmxx125FVLmYaPVtEyFJZ4oIkcrGQ",
+	"Iu5LU2yaa/S+dC4dQfDaPR1g0kixGZci5qXJMqedLAhET85llm7nW2gX2l9Oq/z8niZLmfFkfQEKexj3",
+	"vaBrMmFECvhlRdde5O4hYqry6HuA53vEhzqhFbsYeowpB44AsnrY73pg5s7coYHivXlEGEDV9NxN2wR+",
+	"jMneXyt04wzdVLEV/htqXZHVpaliOo6AMW2xB5q0EC0X2tBofDpCrhKFAWF4UeEgo9qMNGNiu1DBpZTZ",
+	"qFUz/dlq1USxRKrUaaZUMVRNjVQs3YJKtKFZZJPPvTsWI0ss9aVcXxEqUgj3tnMpRpM5S8lPT9++qanC",
+	"BwiVrERzZRhwMsMwWW3kchm1hFQ07x5SV3HKw0Dv9kjm11ELs6wcaQTtPEzrx9iB6AcQfTzJHFvuQd3X",
+	"5UHSLHs5HTz5tXtSVI/ru79iLS75IuvxlDjzj0sRZD5NkmuiIOcS/eOEClJLgDyNCuW1zbwLt7OPiF3C",
+	"5BgSdswa0fts6kaM23xKlbXuf14N+80nPzl3Uvtr3YeKcqkmTUeHCvKwfajKhGXSCrhGxkNn3i+5YvoQ",
+	"ZoSrtlUhpIvUS0hSKhwh7Rd3rrcE9F4hPVbYhaAZtleca3tQj72iZK5HmC0+yuM5cBZe+ERYGgGcM0oa",
+	"l4+pwee1tLiCxnczZ9XI0k443bRNpvTUbLh43uCDfQJ1pjJXsWgdAFVL7I+a0oRF8OGN+2XLs++MDMQh",
+	"YxhxGAvVVWinKmJ3CmdTEalT7Ho7a9aePPuIPPoA0ptb/VEltxdsvbMyCuvvq3++YOvDGKc2XEdgYHKe",
+	"f0NkDqwfNJnivVPyvVQEXCMadBuaLrjQO9ui6rdZ64Is54BH14Su6HoD54xN9GkjfnYx6B0ctiE/7cEK",
+	"3yRyyXQ8Aqlk/YGWSX1iw5Lamx9zquQV/IXnGtc5f5CxZBhMDB1B1EdEh19qoxhdQDatjnuRJzzLLNB1",
+	"vlxajZSl0XR+tszWRU0YzN3x4QYcNXV7a83aQvJ3tJskGbeEtyGvLpEpa/khdFM3r1y7d2aveIMC2r6O",
+	"7JQlPGXpqD2ldKdc2BHkHMeG606U3SEZ1oUitEHa/7yIAZQvnHloCZoY5SBVWa0rd3ioqyyodRVtkne7",
+	"+VvmJpGLjV7sl+4xiD7PeLLeFiGXii+oWtcwMiJT4u8oekE6cKmgXJCUT6eWYaHZCzVTHwXl8tI2Roo3",
+	"f8zVUmq2IVm5LWe1E2vBStf9gNauJEr054NmMtvfLDa1ZE07ETWaiS8gkiNtKY2REgj8IHOaoouEJ+wC",
+	"9TipQSWgLtcAVIM4p8t9WFMXHr6VV0yAhXWrAgEu2L2Bgp052h4gBdhKahmGYVzhTeK30RbgEoAyeoM0",
+	"yStqwwy4TUyG+0HOvivC7PqZkuwt2TQguc3198T5gguxBCALhYwL1n+0Io4qMlzqcinb5VSs3xEzguCb",
+	"zkYfYKOD4HDw/mQmT9yX/9BSnL6mqx9dvFzw64m+4ssTucS5T+BGsUzGBYC22RvsIqSZM1Wk0mLijVTI",
+	"8Yq6RIwmc7RDWMFYroqsmSGRWWrZZJGs0wueeMg1UNZIJTimYXn+xWbeRU18P8jZAfSs6PI+sZ71g9zd",
+	"6VeSXW9tq2H4/XTmRM2IkhlmIScG7V1/eBPg9ua3npcuajMhpm80Bd4OM5gl8Mw59Hr7Gt76lz6V/crB",
+	"dzuj1cFcDsd3NlRWcABW29jRUZluZTU7s9/annZiwW8DavCGB8VoeiJFtsa6PekJpHpYhSzPspNECqNk",
+	"FjU9uHDhg7B1tnDyXH+eZtn75gCbbDtRuqxvhysqiBZmqxBoFNoAkkNgcBGKfVzUhWXsjrNuF72RtWIx",
+	"bMmy267GQrSEAMzzOs9i2+K6I5u+FRml4jMuWoRhVy7uniZO2YHsp+LDlGeskgPlsqYg7itjUdpT+Wbk",
+	"f+XGeSaManIMh9du4cNy427w1vOxcDsEhhdnsElm70YXO8Qu+ZzSv9OWydmBVMHP8SXj4K1r1q6cSVGp",
+	"t2TGTkXLNRuB9hM9/Z/YqlkFY4u975gZHBSaqGK51QjrxZebxHPLE4uXPYoTF9I7km5Pf8LBU3Md7bbl",
+	"0PzEVtXciS1Q46A+mm1gE2NPLZvzUUT9d7V38Mhe/qRWbbMW94ghStPc5IpdFF4VboqM1VQydKrgMP1j",
+	"Hm6fw65ZCtpIMuFFZMWhAL67364vNjaj2/oX7vs3fs0I42Ato8Qrq1Y8QJWwmYx8JATaERMihoNd6yW4",
+	"h9vrJeyp6m9x4i99MuUWHKhQcEJJ9nEVAA+rLS/+6/JS/+u7v/6r/6NfnWlB2Imdi/hQ4l1PrwYQ3EAL",
+	"RKql3z/plbNfjkXXMVdycm9+P71SdAvss8SV5bO2xMULsqAp1q4E4oeKjDUJLaTEh129V+jJP89Pvnn3",
+	"F/fHybsv/Vdf/J9eSAnesZOEap8xqYck5TNukLdzIZgi8/VyzoRuVVRg2/GjKtTc5jWjr5zngRGr7GLn",
+	"EFcsjOsLAoEjUpRxhvaB087ol5elU9nL7TqHKhxWiVPKdWqaujiOhIqEZa6WwpWQKxGV6b225ooT7FKR",
+	"wCU3FVUICg0TBBosYTanKbphtqnIORxgrc8tTfXuncm6d+HmUk7ppUPWNNxoDZ1JxmJhCb+4aM6VkmLm",
+	"vVBE+sTeCuQAXs4SRpYZFYxI8NSfkl/mGBrKFIMeQUX9DSGLMbi+FMWZPCnLOlwxtoTJpGB+IrYmc3rN",
+	"sEZLPy9itaLGx/ZCQhEoPHMddeS0UHH0KbH6Hmb1QKKznsuVuCBOaRxpZrCUCCzZrp1rhEBvT93mc/Pg",
+	"2grhti1de0HOi8wAhVXZhRRsvyK1JbSDuNQCD2P8q0b5baZ8XLPuqHQDzREc1WEhIigziN/g9lO1Hqlc",
+	"nJKfXB2YBYQEChnyg0OUQu9jHqyzvO1cD5EqLi1WTg+5zY6I2op2Nnw2dtbXpOVf/E4mudfe64pTaDck",
+	"XEDJqG3d/MFUSISx/l/M/uJLINhHsapUZf6/pDLRZ95keeINI4v0iyfVboJDDAcYlrXJpSIqz5hlosiL",
+	"hTSXAmlRG8thqK4w4wkTjJo5JAFaFfEZ0LJv/uFMM7DoIcgVVWNNodYjVVjEH9pZM64NS5HjbgvCsp55",
+	"Uw578x1ZMkVcURhi5BVDBTYUrVxrmW8+/uXy8rT81FOuis9hwUYhDmRBM4Jvl7WmHpw+Pq+ufdtq86+Z",
+	"HRMaBZySlyJbF0fq7gQM+Sza2tjr83hF5psk1lZ7yseL1oQquO0t2mdSs5RoZi6IZpiZYugkg43CB7mM",
+	"+qBdu8BR6/UUdikFAPregSTlKajrC/upp6jWVoLsF9+RBUUeSyBQqM5IksazoxZca4jgKrT4SLYO/FaI",
+	"L/XudxlNrvS2yfvxDiqv2ZQLF75uj8pe3QoCPCw/0PZipxnBt3VLY5X26MznYEmfcj+BvUod58vkTO/Y",
+	"qKU1VNFwk7EOcDS5/s+vnyOUrT6Ei7ziyOQcB4yu8ZrLDO67/lL1f/pXNnpmfHcQ2EwQz+BQ0IVgVwD/",
+	"Lk6RcEV8X9TF2IIb/QLB5oXUBdlMEJg6dLqlC0cHl8wpwSjcgoGB6GvPGutgzGWWEiNnzN5CF/Y3lBcx",
+	"ng2qMDh1Wim5YtrAe/esdpALE+FyOxS2LzuvJlSk3Eq8RWF7QjMnoMZi6ZM5G9EVVWwU2EaaD6ZMrEdG",
+	"US6iGf5N9l4CFxBwqeSCawzqNpLASPEl8ZlwZRs2tPyC4X+yiO2MfiMII+3P6uE9iGLYdrLCD7jVW0vF",
+	"pkwplo7sYn1Tl2auHUukSLWvOumOFfulxYPei26kX52H3UjPT8/P70dC4oN1cDEycyXz2dxdkjVmjbKB",
+	"FRc0rGrD/A/uP/rbo68ffvXobz2W4ZjCqNoOe0uxQefLpVTGkVwxlBfjHBNpq0eDC/gnU3JkpeuRYhbI",
+	"cXWwL4bz7tl87ZUNMzwl+NgFYblrWsvyE8s9Tu4TI+UOTg2poprBlL9nKXI6MlkXgldQXBUCvj26DgcB",
+	"wrzrke9esmokhCa+Z/kM8oxpxqmuGRaGlhlTsQ6rpl2QK7aERjHavtrWVyPSHHor93yl5Wunan2zLR9a",
+	"Akfr5o76DYd1asOaJ1ukO7OEcRfk3l1lyj23bUeyWLxjGN9fKN+V4MZiWVGBoDysA0SaVCwERw6oCtay",
+	"u3Fhk8Vjw8Sv2bR3L8xtKtTO6TUKBb4fa1eV2kOiWFeVm9cB+teDYGCVcfnc76zfxq3UuPLqlTPAtfQY",
+	"eXwezZL73jtqErlYcOMFBj/PPeLppWeq3PKbb/pn9wWH3FqjeBRCpC+TrJ1bMcSwAH45eQGbYvGRueMn",
+	"HJbHixfbi1VBQHOIv51OrfCId3VxdTuxxGuWoCFoZgp7N5EiAcMYpLLsVwAU1YhaTMSw1HGxc2h8jjxG",
+	"oN4kN6wULy26ARczBHEvUhFscNvUImmW9+gnibD2j7uVRc/Mxe56ycQXCIYoD6jeDbhp1Ve2amms+9oV",
+	"BNnSOztTdvsoAkcI8d/lCvpPo2MmS305EjRIQn30wm1QulIbHCwQ4x99XZXko+wtAiHAhL9zoAAdKx/s",
+	"z03HrBkgegXPlF2mH5xvZ4+J99JyM/iWWpXhyWtMXcdmW65wOWjI2828cMpjdeYytA29xzDJhK2lSLE3",
+	"VJzzVkpaNwrOhXVdoEDkXGZBmciYGtBR7zo8GwdAt5t37Ue9o/XD+eAsqRVNsSDJkmQ0hbYHzGjoZIfo",
+	"6qwY9lvfDCBitphOueBmHRVGwRYSaGTaN5uAZF+glKIdF1clh42qUjQ3si0gb0rzLGjtp/lM0Gwi35/Z",
+	"l+LDuZfKnOR69UKWOtotcrHRniYkTlRTxiB8fIPi4U03o4j3esuhSh3m6+6GMH2MFT7kpbyFFs7C3SNe",
+	"5kf7KBgqF0zmm9WHt/hcEGbThuc/ukVEuuVuqaAWQwZxR59zmfAtQ5kOXP67LC27TRZa9QT2SUOrneUx",
+	"8tCqS9g2ybyxgToUJsFl3mOg4u6v76YYJ56uXF3HARTo5skcVYeuLmdnNTp62L316erbt6Hg+daI6vnI",
+	"u6aDF9pUaXSMOJUES1ATEDesQNTF4l+X1cHjLtaOvkn9i5Q0UvtTVvqeYmf2hhkTF6ZptpzTkdXcRaWU",
+	"SSBZTJjZ9MRaXhWunlFnV9YtfDUHkGfaQxkbrqDmCrqkm40SPMYrOkP8KHXmg6ZwvqDvR2E1jvgT5Qoi",
+	"v8NvIxfzXsJrY75DNRcLcGqZ0fUIdNiWPvIbvA2xFwz4C2BZ3Se+h6x2sMqWnRpQtAtCpW59uIM6CjcR",
+	"qkZawxoxttFVG1BbUKGGYxWEitNjHROi2NyNC3UCix5RF6faR54quN0xJCk/+c63c7n6vjeyf+NQHelr",
+	"N0KVjH5iLNUkRNy4Pnorb41qcUpfA7JPivUN3CE7Z3Z/3fe6KWxxD796HFri7g973ESlP7zXq+UGy1kf",
+	"bXzx7u46eteeN0sm0sCO4K0TLJFCLtYY3SRSqtBOwRY8X9i7StifklwbuYhaKN6Udef8kMnceUD1UgoN",
+	"N4vrVmn/nDGLLBA7tVhmzLjeLmwxYSlqfYgwivqfFFNUXA2GA75wY8AfI5Zim0K9ZCyZW/akqCjgqf0X",
+	"WTGQTBSEpyqN9zYWEtNghk8Z1Hdb5Jon9k62TBbmsgDDVdAMbA4dUHjTTAfsWVa6JPuHD5p0XzU+becP",
+	"aJTDrIfNNCN3XP/eon4lRAtucgPY/4WMAD7G/KIYKhd1EkLZCC/ng4kVwhSNVcuQZXWv4uuvHvVbR4xC",
+	"guKE8eAiFwRXaVcqr5nK6DJiYc5TLkdFEHCPuFZ8o4wB7pO1BBcmFLQZ3Z/v8NLjxTYvpSPFaNrzDaYN",
+	"X9D2BpALB+g+bYS2gOJW8EPV27H7rb30sKoqaBrQbZxRscJwdg+OYQVtaigRgjQmHxaoW0VEJVf9ORKM",
+	"8VquogXPuGvZ1M/MDNWF+034PZ/lCuMOtyrcVo/WxRmHuOVWEPnZIgmILpFxi96+B2sGDHmVrd0tPPtz",
+	"mY7Q9rpkz1J5A70LJOgZSV8h0c5pseAgFEeFerCC+Hd7ToXCVSh4RuarltLEgO9eVIypqH1pHp16keZj",
+	"NMuKmntcTJliImHk6avnPReC6Sm9UB6jVRHjMWe2mbvoT2dIJiyhuWbhEZOU927D7RFlBPXQd+F1BdAa",
+	"J9kYvUDlDTnCIfoVoNumszTAcWf921Uh7qt8F4yxtxG6xtk+NMI0ZL6Mm69cHllZkwfCVghPfQcTMIiK",
+	"tnAZqIncUvidzbgQQXv8ucxh/HRjm4QNXaJCpP4Mpacbk4L+BGLOHiJNjNLK7JyeCWwQInLFRVrmAI4d",
+	"kxmBU2ccT/5yaY5dPTcboSGKDUkqDTDlYjI0b/x6/m7sCdRXZEAbM2z9dKP44lp4OjePX14MRL/MJV3w",
+	"Jnx2KfVrARcq77UW9sOBr+4X1XurT4+2Ci1428imu6fBudMSQtC/GuYu5Xx9r4l+RSvLOMM+RTcBxsWy",
+	"2k9058vMIUTv26xS+eXGI0qaN5Qr7LJja7Fi9WVlZUNnsWwNZshkTXykaFGocsuEzYNGocDeg1RCWPl2",
+	"ISnF/vfxnpQocAz3STH7AaI3Kjs5auBGsZLdCbncy9a0fMQYjY9d6+roBZWyjJmWxk/F+28dbe9QoapJ",
+	"2m6s/sS/HaevPF3QPMzaeXZ2jwehZgDWUSnarmB//Md9bE0D9rV+dFBdWwMvdq3i17Te141UcVyAZkJJ",
+	"rrhZv7GwYG4VFWEskhFZFaCGZKwno8XV6Pr+6H//+39A8AXQgvGVUQU5B27quTFLUCXcrTgCHby143D1",
+	"Cr2nsRhHWYGtUj8KMsbF1Gq/gDI9FvIRNKBpS7B0ffSnr54/KYM3MFAew7ExtUIPg9D9KpB0oFrjR+08",
+	"68NLUckoqMWR6CG2WM5TbkgmZ0MSEIUeFslMw8KFkckZLg0sZ6eX4lJ8+WVZ1ViffvklGT/NzVwq/k8Y",
+	"5gn5O0CHVM6R/IXWNvEFpuVcM7XGOkdcEFoC5OJStIx7mZ+fP0z8MeIhwndsDEOOz67vF+VuzgCJyPPC",
+	"FnblK2c50w6Bsli4r7/LlDPY0n+8efkTwXyjn1ERK6LrLCzcV7/llTTo6rg+vh4L+8kpZiBdipdQSgw2",
+	"rMn4g+UIH8dDQqHKTfndkAR39cfxBRkHn8dQiydaF+9SvOULhkt5/f235OHDh99Y0P789ttT8qMUbI3t",
+	"sKrFZ+CJN98NnctKEKdL2+8FFfLk5zffkQnTPIWUa4cGmDdq4fUsqNllxy8L3NXS5LC8g+vxXdbJCNDQ",
+	"TzO2UBhjjdRLMf4/K8rN//dYj8viH4qZXAmNOV6Ykp4FqX9QdKRMdMRyW3Z7D84foAFKywUDQGnDs4y4",
+	"XLZLQacGwsKpIVY6PiVvmEjJuNZ/fAz1cBmBAjNGunblUH0py4imU5ahHv3gEVipNJa7GPvSMWO3Nbuf",
+	"8bO3dDa2WAJJimuZE8Vo6mYwMkvJXx7df/BFuW4pGGGZZj6ZEdoEMypWc555fH4GZswvvyyQ4ZtHj/9W",
+	"VGPCMEz9xD77O0FxnvyOhVt+x4l+vxS/n5ycFP+3Dz46Pye/kzEXkGk1+oeWYjwkY/iEzcvAejomv8NJ",
+	"TWS6JgkVQkI9JLuri4KWFHOlbv4Cnaa4IOOyGsr4C+ImvG8nzAV17ICldnAhgw49cLiQ2IoJYEQKdkHG",
+	"aMwZYzE8LDLihnxoh5xKNeFpymADXEDXlwT6VoKi67cAXYqcPQR+KIv0QvEQTERbOn+/n+GRnUFIM5rK",
+	"XPgVg8VlSc3cLRi/KPgflDEsWKAf6bEdacHMXKYjOyBMikAA2qFmTth7ro2+IOOn9sexIy1uNMEXtR/s",
+	"GzuYvdkynhjYd4nVo+J7N7RFisZuucHWesGLYN1dUY29+CzOl2UWAUlx8vsP7ORLBZl9INiM0BFk5wvo",
+	"wvUlBULHyky++FLQudQiS61u09jPA6e7pOtM0nRkpBxlVM1YBSW5LktJZnzBjX/3MSKbK3XB0tGCpZyO",
+	"7E1fH8AucgwcBlnXGRADDvQYycQ3yitoghLMmZJTYnnCBfktlwb9IuOyCE8xyEOH+teUZ5bR4BDaSKxm",
+	"SVd0feGTxMLc5mHBjoCXjV8zo9YnT+0HGHswHGQ8YQKL3XNfWklZkWxJkzk7eXB67uX/yndlaaTBG5/u",
+	"FV7tT189HwSFHgf3T8/xLblkgi754Mng4el9GNxiLkiJ9sYGoeSEXft0yRkDtbqgq+fp4MnA3pFP7YPP",
+	"rl3qXljPpMWfUT5y5rXj4cYnfUmzZrGxDMt2EAoZyKUV9YqtT9EIAsYZ+zAICCUU8Q0vSNLt6++3LUbM",
+	"nNePa2Jfqi6qZTXG0oQZuQpRh16SJkXiYsfk2ALzkFOvinKwtTpnUmHnuZSnHecj1b5r2oBXbyAGoceD",
+	"P0Mcwcd3YRjakw+DB+fn6EiAOKeiSkLAgOx35fI7i/oWlARGLFBgGn016Ayr64HOgOR5GkSwts1RLPqs",
+	"qHsLtf4XC6rWTiUK9BDBVkU7SW9vAK9tIlWqMSLQconJWl4F3KEe8us5Okj5Zs4WmmXXzN6LS8Wm/P0Y",
+	"RTDs7zZGAQQQhmUZvkCoVZ9OC7dByHmqHV2OyH2kZgW9h8m7MaQOmpLsiNQ3iYJVkG5Gw4reeyg8LCSu",
+	"e9jktKZct+AmoOI7aEitW7zVV6htaUazsL9qKeGh0h+cIpmwqSzqScA9n6Le4C/5SW4qGpUVri+FvVyh",
+	"4upzK2Yn0itWoBj6pHM3xz2N9OF7M1r9NNeuonUV6/E+q3Uy2hbtf6EOlzc8F+hX0EDvXRHq8neZrg+G",
+	"cs3WTB+rJi7XPbeG8/dvCOd9geYm1r8NzgxtY75fiGNxluTnjPrC4VaHbJvbPXYGz8BcD84f/MF2tCcn",
+	"+DsYQigKC1Org0N7GyDbskhykwEEN9OZYkWxwjhXQEOJnaKox1oAZE5LKS7XjPgawpaRp0OX1FmnUDfj",
+	"vlfTLaNRux1sGdeLNs8PP3E3EgP/xIhFruwF4YqXDm6AsPZczp5U8So3Afb7q4MLIwkVWHQVUb6TLj6U",
+	"ppoRTz8iXWTMtARVuAvTkslM+r4APCKV4SBHup96vDEFi8bNSvHfoQuyP9e1koXzWx4cYfdezJ7oivMH",
+	"GOvrZdWFtqh5YcZMA5c+kej7Unx+N+ZLwTbCeUsNqYDH8++AapbeFVo9KIwv+Uzo/maux3Lj6C4+wkW5",
+	"i8hHoDMEWk9Xn70Ae7jd7EmKrxm4GWmNWSisE+LdX77PjCtXi3JmutXVfea6EIOIuydtOwm5dqXj+H/u",
+	"O/2Oum4Vdb1gbFmjLTTd0Csw1UAICc0yEtRP3YKksKTAjVEUDn9HUHcEdWsI6mfNGvQ0o1BYNk43tVqq",
+	"rc7B7yp1PY9knq+0qi46WYIdJ1Zhv81y7+OtY1b7HhGtN6tz+v1tNtkHR3cTBvtKvFuLqT7EnnaLvQ+3",
+	"I/+QHOQjOLpxpTP5GI3xM2ZcaMiGOk0xowUa1YP+75+/QT3YzCc2ppczd7PB8hRvDRf/xEvfk+6+BayF",
+	"yMEAceMU1mTaZx8qZNRpAXza6PTvCkhj1W/pQ2+c2ejCB+9C6FIZVLjYUOU6Zkk8AlF+TlbE4FyObUNs",
+	"X8qhLIg98LzdjFhBpE9wDXeYD28H+3gpWD+Ibkd1JQT6GAw/A/I+/PVcbvoohsLtb7nbqXMdcx/7Xt1o",
+	"9gtZ2rDMvvAOb77xPg8bzLRqYP9WmkBuDKfcHG26BzrZfRqA8W1/5oyqFG01GTUsWx9KHSlCccqOrXPm",
+	"elyGwWwyy2RuSnj6vh2tsHyBfSmOosaWPmUIROoIay0ygfsd3gu29mnPNyrRvGDrzcrpTYWRlalbLSop",
+	"nH139Ngyo1wY9t74cPeUGnp6xdbjIkzEJdJgfBh2ImKZZm065wvw0X3uyiYM/2m1zOda5yx9wdYb4zB8",
+	"rIIuj+/WXGHH28WBdE/h6apJSAFLPfuAlTxqSmY9bsqqhp+SIG6Jotfr+G+lBPZpV763Q9biV4CyIHDN",
+	"pExjl0CbGon4eZO40KE43oLoklZy35ZoX7B1HwXxNvODw9+lL9j6KCrhHQv6pGrflrfm2ZLmegdvdEBi",
+	"UTc0DHt34d5h+01duNNcVy5cqMTrFqeYzhcs7UkB+PThSQDHvaOBOxq4GRp4miTQq58Ar00LSqjHVnTi",
+	"vjTUHAT3m7CKd+stik1C41+yZIrLFAuFCLY6qBkEN/fnkvKKLsyfWMq7s5mY496HGPoLKZ5Ic3LaRxjM",
+	"5KzbKv2DnH0aq/SBU+nbw7UWrnY7eAos9wiruIP0AGQ5tKfLsinhIsnylKXtOdfcnsKoLOhx6DIHYWNn",
+	"WKI71bYVudq2N7WKEnIpS3gawq7ocRhblu/8Fl3Vgx5VG3ssq5pfDU6ZdNdk+ft7LwmvKl8fjPq6S/4Y",
+	"k4xqvYWjxRekvP/+/WA4eAD/fQj/fQT/ffz+faQ2ZS+4MWHPUcu21cjcJLIWodjFSV+653ujtGtX3goN",
+	"/LkDrTf3875RofcHOdvsgAoL7R3CEfU6GK9/WQ379NmHkl19bL0AZszy/8HNgq3DKOnWeAhQvRSs5Oyr",
+	"+RpCPiFkFyRI9wkDPsMOTlFAbnsfunMCkdkdQlmw5mSjZ/jH4tlP4yO+STqp7GUzxdRqYd6E97ZRbrOF",
+	"jmrPdfhzf5K+EJ7VcoTV0bCUnCnCBTKaXKHWc3jHbwXEfwAXcHU/R3EGV5bQrRzUKlHdem3n1mztUCHL",
+	"tVViuhax3DyzD0CBDyi/KqfE9TjoIvI4vz770Ogl0cMDfRzKvCVmwd0R7VbaCm/Bdg7ktW5QTNN3Hbv7",
+	"2iTGOpJ/GoTqkCKriz+2l7u6mk3yxVYMogKQDmEzxrx2NgU3J20Ti76XRb2+e5qArCIVFN72pajLWklQ",
+	"zjnLMFRVOz59Sp6KdVELGVkq9swWKY7HNHSCxWJnHEo6tdmFPw9e/EezEN8JUrdekGqxJW/DuBzbKery",
+	"9y73+8q98UnL/t6WqqsInwvL2KDTN+FY1tGVV/YlHIOeFgk1NJOzPbRi18QD4FrvrPHrOwuaEjGgc13R",
+	"lKqoRe+W5dbSqj57ZIigh3u1ywzlEeNb92gDKWpAFYRRlXGmPPQuXPk9pqFjuHCFUehEu1ypmNXRF7YO",
+	"TY7Ndt5F7+5Ic8KbxK0aTDokoBjKfHIGszWqhchOMroOirjL6RTs6kmBDhE0Gw5cz8kqQF64cqje/O8s",
+	"4NrQNdQIvmJLbxWE7H6Z5MDbrEjiu5jWlTvgmFvi6Ldzllyh6CIXS6oYGh9d2R5XAbYNM1O1Hqm8ipn1",
+	"ruU9OODnK8Z4YH/njudTizO1w+6+75v0dzt12luzqZvnMD9SUH0L6i77n7Zes1tdZmfoZj77gI1MPp59",
+	"gC86jUT4vT+EH5279E9lJLojq8+brN5asqqRDxNGrZ0OgX36V3TdemVvhe3YNKwP9iI1gXEij8Ur52YD",
+	"3d1d3oe/vJ9ZzLi7ue9YzDYs5mmaek4CdS6tUqB4ynyjMTm16t2QMJEuJRcGM7VVnjFdxHId5Co/K2Y4",
+	"++D/3OJ+f+Zeubvi7+jvj3PFi4LujnnNDz90FEd03oZ/VWzGpQhU/WLl0JxBlDUQltTMy+ublYRbvbXa",
+	"4ggffBONRdskiLQziDtZ5E4WueOFt0UWCVheqeR0iCaHET5AoGntjlYHrVwwtMhflB3FPLyhWTSZyiyT",
+	"qyHJRca0bjGBeM5YaSdlOUm8h5rHhNew1psMBbAwsbO0eVkgmtSu4rZfrn6dob6MzV6w9Yr9gG1RIY6Q",
+	"KkYyCXUPqbllOjWst44CfxY3e4GRR+lsdHevfN73yqvc1DlwjCu0NWXa91o5+2D/2UKXtYh+p8fe0dhn",
+	"p8dSoKu6z+fWqa52kfd0IWlFlFKFFNhLIf3q0U76aJzIj6CLRqvnJYzQBdSMbuGbRe7nEGPCz0/JUzx9",
+	"X8jdgCUAk9WLtCCuiy5c3OUHUey6JxjB3qsZ1a0hJEupeawROIaMfPUwiB85j8SP3Gned9z7jnu3egGQ",
+	"fGVF6fZtsLbWtIuAoLMP/s8tRKBXZTbxnRh0R0h/FI99kUtvRaJhGapcDQHeQ0Aq6CYQQZowhoRKSIUM",
+	"FxdasE7JL+6apks+wkQCViYUcLTqw+V+QUSeZdDQC9MHVnTdNGAFkk87bd9Z4u/kgTs2dmvkgdLFt6f1",
+	"vUgQ75ev8Ev5+GedrlDsY3O2QgmhT5R+gIX+i2lbb5/WgmS1rBt7HUztPWAhp2R2UU3Bcen4uyTgN7Di",
+	"D5CEX+7lEyfgY153WszfzcQK9IDyTUSuhDs3c9hE0ENy6du5w5sn6CJjv9hSKV6W26Lot2xPP+vFxc8+",
+	"FH9Dtiu+vDnfqDiUt3R2ox7MykQdqTwRWNm9fAZuTbtMFNs38/DtmKUfzmcfx5QIsK46Y6BFq3Qt6IIn",
+	"0NSRabKga2KYNq6X3FNB2GJp1lgoAhUF+wvkJMfVBd2ONH8Wn2dl30cpNl5ZQU8+ejtF9+Pu5OY5Qphl",
+	"3JszeP6eTzxUN4jn4YOftWAe7GSzaB7C5yYqZoXjt5edqzfACt86+xB82lSCLtj74NOAuOP+DdZ9qLJ0",
+	"wZBF+TnFEsZr5ecKgG5tYisnCKuCuH7GZzQ3sjWQ7GnAXsCQJtg1U0XytzOrYRtsgMSQUFOkrN9v3pMz",
+	"Zp7mRr7GyQc3mntfTNNxoIkUUz7LlTvS49Vd+He5IprPBM0m8j0cCknmUmqIzcO05xh7dKfo0KKj3UkV",
+	"6n8WmSTY9VEkkmD+7lu8goe3UyY59l4O0yJlvi+d1dgnm05ZYvg1a+Whz2gyRyNkqbRd0yxnhd6ucghc",
+	"QD8FBhVMlVwMLewyfs2IUXQ6teoK0zK7RrfFFErZ+ZqyWMSArvWlcI4GV8C6dIyMoaqkn09X+/XDWq58",
+	"SCmbGiJzc3opYgz8md9yKz9p4oSrWX1PE552FK7evWr1TYpf9Q131qyFE0rJUmY8OUjb0aIaBg5JMpqm",
+	"9g4GPDESEaGo9Q62750weakkxIJ3ytSemfpnj9SxFKu5wBqQqMBQa/FoiJGRa5IxYyyYqG7tZgr/7F7+",
+	"+yZRrgrnHrWl8XkPlBsR/OtzdAj/gVASNcg/dzXeBEH+SaRIfLzVRObCscqxG2nkphzxdPzEB8RrZuxv",
+	"QANl/YbAQEpNwOD0pcDnuHKFfsG8aIr2raeXAn0MLktdpKX32/NmizCaLHJtyIT5dRSlj+wr2Ga5eJEJ",
+	"OslYGmOk6CyonvMfwFNQ29AndhdUZ+8WU2rofGvkrGPt4VAVeGtr2ubqOfvQJPhaEFaDAbpbAAUguWBO",
+	"+PF8xEiUPS0vsGOkWArMyqgZTzxJrzAGtKmv4ktHotJbEuP1HQJuK0y0QHcAh6vosO3591/PnsiOS+iJ",
+	"7O3Fcht49YnkiS4B9vZwFGjaUF2OC0Fbufs4oPJWm8hWnRoqUOrTRfYz4Qw3UUg23PhRjCt7XJS308Jy",
+	"KzZ0oE60Tcq1SimIx3hD+7SL8po2XaKCl/a7XAVv/DM3iHR+jg4W6pd6zGOo6266BI0HcfHVRttxANc/",
+	"C3vzWz4KY/OTd3OAQv9FDwya7m4TOzviNg7DxMxWROQYVa7pjHVxqZ/hgW1Jae8OiG+WGUc7IhjnmSaT",
+	"NZjN2qxjMyXz5Wiyjjah8938gi56V2zdq/8csCaemjk6/ZVcgSWFL9hFkGsHCXb2t0ReMwXtANoWyoVh",
+	"6ppm0YXOZW4Xl9Lo4m5SbYJz7rgm3DEcsBOcHhKIt9AuCUEbVzOZL1hXS7jVXNIF78LZX/CJm4zdgRm6",
+	"PLU0y5g6ULRxtQMGxKcM+8Wx4TIw+jKwNSqZoT+n0VOIp0wYO28J7n7R5XdR5YeUgYoOof4IoUGbZiFh",
+	"BAcTOaxaEGmXWQoNyVds7TOPyygKaDE7hZbdkIds5kwQKYbowbBML+w4GzNGdcSVd0SH3fPuEfaeJiZb",
+	"g3ORkllOVYpNw7UzkXGXRb1SUswqhdBqfBf8vGoxcm6UftXQenVVvbOnVTHmqJa01pUcyoYW81JWSLHd",
+	"gBbSws0zsD6B2cc2mPUA5p7x1V2a4qfPeblFcc/HjXn+Y8Q7fyaxzoHkbW+/PkxskzxxtmCLidtCey9g",
+	"98zn3QQYNtGj+y9u9lCioBuuPdT8gGyy72Gffcg1U5tCoBFggxs/kq4uivDAoWKeF35Dhwd9DwOJZgoP",
+	"qYdWaPU/pq79SnKVDZ4MzoA+3NrrUvcvc/A4WyXDpft7M4VXBOMmEcMEdXF4VrcskL94P4BRcwQfxVKE",
+	"fnExZYqJBELvTitBdrH3v1UMlkczPwTXtTfrjd6ag/hCCbiSQt8qufbEivh6SIziLCUTNpUKW/JOjWvt",
+	"5NM97mnfvdHNPlnLq5hVa8VNMvfa3VxmaRn8Vo0HCsYqjHaRLVBldFNrg9ELGE9YBqWmZDBmEGkUGfZ1",
+	"LXQKjnlV9AOHAq2V4bz/I3LSecqh5/+wCP7M5AxHBNtjOIqz9ET2GaRjFHGoM2rYivqjs9xkjRlx4bow",
+	"DaE54vdSFacX9ImTIlsH7xfpPB/fffy/AQAA//8=",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

@@ -54,6 +54,12 @@ func TestEveryRoleWithAndWithoutScope(t *testing.T) {
 		"listLogs": "oamV", "getLog": "oamV", "getUsage": "oamv",
 		"listPublications": "oamv", "getPublication": "oamv", "listGateways": "oamv",
 		"listPlatformWorkspaces": "", "createPlatformWorkspace": "",
+		"getPlatformWorkspaceTags": "", "setPlatformWorkspaceTags": "",
+		"getPlatformCatalog": "", "replacePlatformCatalog": "",
+		"putPlatformProvider": "", "deletePlatformProvider": "", "putPlatformModel": "", "deletePlatformModel": "",
+		"putPlatformEndpoint": "", "deletePlatformEndpoint": "",
+		"listPlatformRules": "", "orderPlatformRules": "", "putPlatformRule": "", "deletePlatformRule": "",
+		"listPlatformAuditEvents": "",
 	}
 	letters := map[authz.Role]string{authz.Owner: "o", authz.Admin: "a", authz.Member: "m", authz.Viewer: "v"}
 	for operation, security := range contract(t) {

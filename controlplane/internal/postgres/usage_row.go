@@ -32,6 +32,7 @@ type usageRow struct {
 	requested, decided, served          string
 	provider, endpoint                  string
 	attempts                            int32
+	credentialSource                    string
 
 	input, cachedRead, cacheWrite5m, cacheWrite1h int64
 	output, reasoning                             int64
@@ -98,6 +99,7 @@ var usageColumns = []usageColumn{
 	usageCol("provider", "text", func(r *usageRow) *string { return &r.provider }),
 	usageCol("endpoint", "text", func(r *usageRow) *string { return &r.endpoint }),
 	usageCol("attempts", "integer", func(r *usageRow) *int32 { return &r.attempts }),
+	usageCol("credential_source", "text", func(r *usageRow) *string { return &r.credentialSource }),
 	usageCol("input", "bigint", func(r *usageRow) *int64 { return &r.input }),
 	usageCol("cached_read", "bigint", func(r *usageRow) *int64 { return &r.cachedRead }),
 	usageCol("cache_write_5m", "bigint", func(r *usageRow) *int64 { return &r.cacheWrite5m }),
@@ -135,7 +137,7 @@ func usageRowOf(e *usage.Entry) (usageRow, error) {
 		duration: int64(e.Duration), firstByte: int64(e.FirstByte), overhead: int64(e.Overhead),
 		outcome: string(e.Outcome), status: int32(e.Status), code: e.Code, reason: e.Reason,
 		requested: e.RequestedModel, decided: e.DecidedModel, served: e.ServedModel,
-		provider: e.Provider, endpoint: e.Endpoint, attempts: int32(e.Attempts),
+		provider: e.Provider, endpoint: e.Endpoint, attempts: int32(e.Attempts), credentialSource: e.CredentialSource,
 		input: e.Usage.Input, cachedRead: e.Usage.CachedRead, cacheWrite5m: e.Usage.CacheWrite5m, cacheWrite1h: e.Usage.CacheWrite1h,
 		output: e.Usage.Output, reasoning: e.Usage.Reasoning, image: e.Usage.Image,
 		audioInput: e.Usage.AudioInput, audioOutput: e.Usage.AudioOutput, estimated: e.Usage.Estimated,
@@ -167,7 +169,7 @@ func (r *usageRow) entry() (usage.Entry, error) {
 		Duration:  time.Duration(r.duration), FirstByte: time.Duration(r.firstByte), Overhead: time.Duration(r.overhead),
 		Outcome: wire.Outcome(r.outcome), Status: int(r.status), Code: r.code, Reason: r.reason,
 		RequestedModel: r.requested, DecidedModel: r.decided, ServedModel: r.served,
-		Provider: r.provider, Endpoint: r.endpoint, Attempts: int(r.attempts),
+		Provider: r.provider, Endpoint: r.endpoint, Attempts: int(r.attempts), CredentialSource: r.credentialSource,
 		Usage: meter.Usage{
 			Input: r.input, CachedRead: r.cachedRead, CacheWrite5m: r.cacheWrite5m, CacheWrite1h: r.cacheWrite1h,
 			Output: r.output, Reasoning: r.reasoning, Image: r.image,

@@ -160,7 +160,8 @@ func entryOf(ev *wire.UsageEvent) Entry {
 		Outcome: ev.Outcome, Status: ev.Status, Code: text(ev.Code), Reason: text(ev.Reason),
 		RequestedModel: text(ev.RequestedModel), DecidedModel: text(ev.DecidedModel), ServedModel: text(ev.ServedModel),
 		Provider: text(ev.Provider), Endpoint: text(ev.Endpoint), Attempts: ev.Attempts,
-		Usage: ev.Usage, Cost: ev.Cost, Suppressed: ev.Suppressed,
+		CredentialSource: text(ev.CredentialSource),
+		Usage:            ev.Usage, Cost: ev.Cost, Suppressed: ev.Suppressed,
 		PolicyRevision: max(ev.PolicyRevision, 0), CatalogRevision: max(ev.CatalogRevision, 0),
 	}
 	e.Cost.Lines = nil

@@ -48,6 +48,9 @@ type Entry struct {
 	Provider       string
 	Endpoint       string
 	Attempts       int // upstream calls
+	// CredentialSource says whose credential the provider was called with last:
+	// managed, byok or none; "" when nobody was called.
+	CredentialSource string
 
 	Usage      meter.Usage
 	Cost       meter.Cost

@@ -1641,6 +1641,8 @@ export interface components {
             endpoint?: string;
             /** @description Upstream calls. */
             attempt_count: number;
+            /** @description managed, byok or none: whose credential the provider was called with last; absent when nobody was called. */
+            credential_source?: string;
             usage: components["schemas"]["TokenUsage"];
             cost_usd: string;
             /**

@@ -1032,14 +1032,17 @@ type Log struct {
 	Code              *string `json:"code,omitempty"`
 
 	// CostNanos The billed total.
-	CostNanos    int64    `json:"cost_nanos"`
-	CostUsd      string   `json:"cost_usd"`
-	DecidedModel *string  `json:"decided_model,omitempty"`
-	DurationMs   float64  `json:"duration_ms"`
-	EndUser      *string  `json:"end_user,omitempty"`
-	Endpoint     *string  `json:"endpoint,omitempty"`
-	FirstByteMs  *float64 `json:"first_byte_ms,omitempty"`
-	GatewayID    string   `json:"gateway_id"`
+	CostNanos int64  `json:"cost_nanos"`
+	CostUsd   string `json:"cost_usd"`
+
+	// CredentialSource managed, byok or none: whose credential the provider was called with last; absent when nobody was called.
+	CredentialSource *string  `json:"credential_source,omitempty"`
+	DecidedModel     *string  `json:"decided_model,omitempty"`
+	DurationMs       float64  `json:"duration_ms"`
+	EndUser          *string  `json:"end_user,omitempty"`
+	Endpoint         *string  `json:"endpoint,omitempty"`
+	FirstByteMs      *float64 `json:"first_byte_ms,omitempty"`
+	GatewayID        string   `json:"gateway_id"`
 
 	// GatewayMs Time not spent waiting for upstreams.
 	GatewayMs      *float64 `json:"gateway_ms,omitempty"`
@@ -1083,9 +1086,12 @@ type LogDetail struct {
 	CostLines         []CostLine `json:"cost_lines"`
 
 	// CostNanos The billed total.
-	CostNanos    int64   `json:"cost_nanos"`
-	CostUsd      string  `json:"cost_usd"`
-	DecidedModel *string `json:"decided_model,omitempty"`
+	CostNanos int64  `json:"cost_nanos"`
+	CostUsd   string `json:"cost_usd"`
+
+	// CredentialSource managed, byok or none: whose credential the provider was called with last; absent when nobody was called.
+	CredentialSource *string `json:"credential_source,omitempty"`
+	DecidedModel     *string `json:"decided_model,omitempty"`
 
 	// Decision The decision record.
 	Decision    json.RawMessage `json:"decision,omitempty"`

@@ -75,7 +75,7 @@ func TestAutoAsksItsClassifier(t *testing.T) {
 			require.Equal(t, auto.Get("candidates.0.model").Str, got.Header.Get(client.HeaderModel), "the best one answers")
 			require.EqualValues(t, 2, auto.Get("eligible").Int(), "what the key may use and the profile allows")
 			child := childOf(t, p, auto)
-			require.Equal(t, entry.Get("id").Str, child.Get("primary_id").Str, "linked")
+			require.Equal(t, entry.Get("id").Str, child.Get("primary_request_id").Str, "linked")
 			require.Equal(t, "success", child.Get("outcome").Str)
 			require.Positive(t, child.Get("cost_nanos").Int(), "on the same bill")
 		})
@@ -113,7 +113,7 @@ func TestAutoWithoutItsClassifier(t *testing.T) {
 			entry, auto := ask(t)
 			require.Equal(t, c.why, auto.Get("local_reason").Str)
 			child := childOf(t, p, auto)
-			require.Equal(t, entry.Get("id").Str, child.Get("primary_id").Str)
+			require.Equal(t, entry.Get("id").Str, child.Get("primary_request_id").Str)
 			require.Equal(t, c.outcome, child.Get("outcome").Str)
 		})
 	}

@@ -19,7 +19,9 @@ func TestAutoRouting(t *testing.T) {
 	require.Equal(t, standard, first.data())
 	require.Equal(t, `"1"`, first.header.Get("ETag"))
 
-	patch := func(body string) call { return call{method: "PATCH", path: "/v1/routing/auto", token: w.key, body: body} }
+	patch := func(body string) call {
+		return call{method: "PATCH", path: "/v1/routing/auto", token: w.key, body: body}
+	}
 	changed := p.do(header(patch(`{"objective":"cost","spend_profile":"custom","prices":{"input":"0.25","output":"2"},
 		"models":["openai/*","anthropic/claude-sonnet-4.5"],"allow_fallbacks":false}`), "If-Match", `"1"`)).is(http.StatusOK)
 	require.Equal(t, `"2"`, changed.header.Get("ETag"))

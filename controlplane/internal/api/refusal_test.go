@@ -136,7 +136,9 @@ func TestBadInput(t *testing.T) {
 		},
 		"too many patterns of auto": {
 			patch("/v1/routing/auto", `{"models":["a","b","c","d","e","f","g","h","i","j","k","l","m","n","o","p","q"]}`),
-			400, "validation_error", []string{"models"}, []string{"max_items"},
+			400, "validation_error",
+			[]string{"models"},
+			[]string{"max_items"},
 		},
 		"custom prices left out": {patch("/v1/routing/auto", `{"spend_profile":"custom"}`), 400, "validation_error", []string{"prices"}, []string{"required"}},
 		"no change of auto":      {patch("/v1/routing/auto", `{}`), 400, "validation_error", []string{""}, []string{"min_properties"}},

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -95,7 +97,11 @@ func TestAKilledGatewayAccountsForEachModelOnce(t *testing.T) {
 	// The third model answers and does not end. What is on disk now is what a
 	// process that is killed now leaves.
 	left := p.config()
-	require.NoError(t, os.CopyFS(filepath.Join(left.DataDir, "spool"), os.DirFS(filepath.Join(g.data, "spool"))))
+	for name, content := range still(t, filepath.Join(g.data, "spool")) {
+		file := filepath.Join(left.DataDir, "spool", name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o700))
+		require.NoError(t, os.WriteFile(file, content, 0o600))
+	}
 	p.start(left).awaitReady()
 	rows := map[id.Request]wire.UsageEvent{} // as the consumer has them: one for each id
 	require.Eventually(t, func() bool {
@@ -117,4 +123,27 @@ func TestAKilledGatewayAccountsForEachModelOnce(t *testing.T) {
 		"acme/broken-fault-status-429-retry-7": wire.Failed,
 		"acme/hang-fault-hang-2":               wire.Unknown,
 	}, outcomes)
+}
+
+// still reads a directory that somebody writes to until two readings agree: file
+// by file, one reading could miss what moves from one file to another meanwhile,
+// which a process that dies does not do.
+func still(t *testing.T, dir string) (files map[string][]byte) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		before := files
+		files = map[string][]byte{}
+		err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() {
+				return err
+			}
+			name, err := filepath.Rel(dir, path)
+			if err == nil {
+				files[name], err = os.ReadFile(path)
+			}
+			return err
+		})
+		return err == nil && reflect.DeepEqual(before, files)
+	}, 10*time.Second, 50*time.Millisecond)
+	return files
 }

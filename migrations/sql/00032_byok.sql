@@ -16,14 +16,9 @@ CREATE TABLE byok_credentials (
     models              text[]      NOT NULL,
     api_keys            text[]      NOT NULL,
     created_by          uuid        REFERENCES users (id),
-    verification        text        NOT NULL CONSTRAINT byok_credentials_verification_check
-                                    CHECK (verification IN ('', 'valid', 'rejected', 'undetermined')),
-    verification_detail text        NOT NULL CONSTRAINT byok_credentials_verification_detail_check CHECK (length(verification_detail) <= 64),
-    verified_at         timestamptz,
     version             bigint      NOT NULL CONSTRAINT byok_credentials_version_check CHECK (version >= 1),
     created_at          timestamptz NOT NULL,
     updated_at          timestamptz NOT NULL,
-    CONSTRAINT byok_credentials_verified_check CHECK ((verification = '') = (verified_at IS NULL)),
     -- Deferred: a new order passes through states in which two share a place.
     CONSTRAINT byok_credentials_position_key UNIQUE (workspace_id, provider, use, position) DEFERRABLE INITIALLY DEFERRED
 );

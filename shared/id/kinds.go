@@ -29,10 +29,6 @@ type (
 	DepartmentKind struct{}
 	// CredentialKind marks identifiers of a workspace's own provider credential.
 	CredentialKind struct{}
-	// GuardrailKind marks identifiers of a guardrail.
-	GuardrailKind struct{}
-	// ModelRuleKind marks identifiers of an operator's model rule.
-	ModelRuleKind struct{}
 )
 
 // Prefix implements Kind.
@@ -74,12 +70,6 @@ func (DepartmentKind) Prefix() string { return "dept" }
 // Prefix implements Kind.
 func (CredentialKind) Prefix() string { return "byok" }
 
-// Prefix implements Kind.
-func (GuardrailKind) Prefix() string { return "guard" }
-
-// Prefix implements Kind.
-func (ModelRuleKind) Prefix() string { return "rule" }
-
 type (
 	// Workspace identifies a tenant.
 	Workspace = ID[WorkspaceKind]
@@ -107,8 +97,4 @@ type (
 	Department = ID[DepartmentKind]
 	// Credential identifies a workspace's own provider credential.
 	Credential = ID[CredentialKind]
-	// Guardrail identifies a guardrail.
-	Guardrail = ID[GuardrailKind]
-	// ModelRule identifies an operator's model rule.
-	ModelRule = ID[ModelRuleKind]
 )

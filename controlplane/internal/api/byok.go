@@ -203,13 +203,9 @@ func scopeIDs[K id.Kind](path string, list []string) ([]id.ID[K], error) {
 }
 
 func byokOf(c byok.Credential) gen.ByokCredential {
-	out := gen.ByokCredential{
+	return gen.ByokCredential{
 		ID: c.ID.String(), Provider: c.Provider, Name: c.Name, Prefix: c.Prefix, Suffix: c.Suffix, Use: gen.ByokUse(c.Use),
 		Position: c.Position, Enabled: c.Enabled, Models: list(c.Models), APIKeys: each(c.APIKeys, id.Key.String),
 		CreatedBy: some(c.CreatedBy.String()), CreatedAt: c.CreatedAt.UTC(), UpdatedAt: c.UpdatedAt.UTC(),
 	}
-	if v := c.Verification; v.At != nil {
-		out.Verification = &gen.ByokVerification{Status: gen.ByokVerificationStatus(v.Status), Detail: some(v.Detail), At: v.At.UTC()}
-	}
-	return out
 }

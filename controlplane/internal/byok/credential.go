@@ -27,29 +27,11 @@ type Credential struct {
 	Models   []string // ids or patterns with *; empty: all
 	APIKeys  []id.Key // whose requests it serves; empty: all
 
-	CreatedBy    id.User      // zero when an operator created it
-	Verification Verification // of the key that is sealed now
-	Version      int64        // rises with every change, from 1
-	CreatedAt    time.Time
-	UpdatedAt    time.Time
+	CreatedBy id.User // zero when an operator created it
+	Version   int64   // rises with every change, from 1
+	CreatedAt time.Time
+	UpdatedAt time.Time
 }
-
-// Verification is what a provider said to the key.
-type Verification struct {
-	Status Status
-	Detail string // the class of failure, such as "rate_limited"; "" when valid
-	At     *time.Time
-}
-
-// Status is the outcome of a verification; "" before the first.
-type Status string
-
-// The outcomes.
-const (
-	Valid        Status = "valid"        // the provider answered a request made with it
-	Rejected     Status = "rejected"     // the provider refused the key
-	Undetermined Status = "undetermined" // something else failed, which says nothing of the key
-)
 
 // NewCredential is what a caller gives.
 type NewCredential struct {

@@ -106,7 +106,7 @@ func (s *Service) List(ctx context.Context, ws id.Workspace, q page.Query, f Fil
 	return found, err
 }
 
-// Update applies p. A new key is not verified yet.
+// Update applies p.
 func (s *Service) Update(ctx context.Context, ws id.Workspace, credential id.Credential, by audit.By, p Patch) (Credential, publication.Publication, error) {
 	if err := p.Validate(); err != nil {
 		return Credential{}, publication.Publication{}, err
@@ -146,7 +146,6 @@ func (s *Service) apply(ctx context.Context, c Credential, p Patch) (Credential,
 	if !ok {
 		return c, fault.New(fault.Conflict, "The provider is not offered any more, so its keys cannot be replaced. Delete the credential.")
 	}
-	c.Verification = Verification{}
 	return s.seal(c, found, *p.Key)
 }
 

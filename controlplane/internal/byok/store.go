@@ -23,9 +23,6 @@ type Store interface {
 	// Delete removes the row where it has c's version; else
 	// precondition_failed, or not_found.
 	Delete(ctx context.Context, ws id.Workspace, c Credential) error
-	// Verified notes c's verification beside it, without a new version; where
-	// the stored version is another one, nothing.
-	Verified(ctx context.Context, ws id.Workspace, c Credential) error
 }
 
 // Directory looks over all of a workspace, inside a transaction of it.

@@ -15,25 +15,22 @@ import (
 )
 
 type byokRow struct {
-	ID                 uuid.UUID  `gorm:"column:id;primaryKey"`
-	WorkspaceID        uuid.UUID  `gorm:"column:workspace_id"`
-	Provider           string     `gorm:"column:provider"`
-	Name               string     `gorm:"column:name"`
-	Prefix             string     `gorm:"column:prefix"`
-	Suffix             string     `gorm:"column:suffix"`
-	Sealed             []byte     `gorm:"column:sealed"`
-	Use                string     `gorm:"column:use"`
-	Position           int        `gorm:"column:position"`
-	Enabled            bool       `gorm:"column:enabled"`
-	Models             textArray  `gorm:"column:models"`
-	APIKeys            textArray  `gorm:"column:api_keys"` // as ids are written
-	CreatedBy          *uuid.UUID `gorm:"column:created_by"`
-	Verification       string     `gorm:"column:verification"`
-	VerificationDetail string     `gorm:"column:verification_detail"`
-	VerifiedAt         *time.Time `gorm:"column:verified_at"`
-	Version            int64      `gorm:"column:version"`
-	CreatedAt          time.Time  `gorm:"column:created_at;autoCreateTime:false"`
-	UpdatedAt          time.Time  `gorm:"column:updated_at;autoUpdateTime:false"`
+	ID          uuid.UUID  `gorm:"column:id;primaryKey"`
+	WorkspaceID uuid.UUID  `gorm:"column:workspace_id"`
+	Provider    string     `gorm:"column:provider"`
+	Name        string     `gorm:"column:name"`
+	Prefix      string     `gorm:"column:prefix"`
+	Suffix      string     `gorm:"column:suffix"`
+	Sealed      []byte     `gorm:"column:sealed"`
+	Use         string     `gorm:"column:use"`
+	Position    int        `gorm:"column:position"`
+	Enabled     bool       `gorm:"column:enabled"`
+	Models      textArray  `gorm:"column:models"`
+	APIKeys     textArray  `gorm:"column:api_keys"` // as ids are written
+	CreatedBy   *uuid.UUID `gorm:"column:created_by"`
+	Version     int64      `gorm:"column:version"`
+	CreatedAt   time.Time  `gorm:"column:created_at;autoCreateTime:false"`
+	UpdatedAt   time.Time  `gorm:"column:updated_at;autoUpdateTime:false"`
 }
 
 func (byokRow) TableName() string { return "byok_credentials" }
@@ -42,8 +39,7 @@ func byokRowOf(c byok.Credential) byokRow {
 	return byokRow{
 		ID: c.ID.UUID(), WorkspaceID: c.Workspace.UUID(), Provider: c.Provider, Name: c.Name, Prefix: c.Prefix, Suffix: c.Suffix,
 		Sealed: c.Sealed, Use: string(c.Use), Position: c.Position, Enabled: c.Enabled, Models: c.Models, APIKeys: idTexts(c.APIKeys),
-		CreatedBy: uuidPtr(c.CreatedBy.UUID()), Verification: string(c.Verification.Status), VerificationDetail: c.Verification.Detail,
-		VerifiedAt: c.Verification.At, Version: c.Version, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt,
+		CreatedBy: uuidPtr(c.CreatedBy.UUID()), Version: c.Version, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt,
 	}
 }
 
@@ -52,19 +48,16 @@ func (r byokRow) credential() byok.Credential {
 		ID: id.FromUUID[id.CredentialKind](r.ID), Workspace: id.FromUUID[id.WorkspaceKind](r.WorkspaceID), Provider: r.Provider,
 		Name: r.Name, Prefix: r.Prefix, Suffix: r.Suffix, Sealed: r.Sealed, Use: policy.CredentialUse(r.Use), Position: r.Position,
 		Enabled: r.Enabled, Models: r.Models.list(), APIKeys: idsOf[id.KeyKind](r.APIKeys),
-		CreatedBy:    id.FromUUID[id.UserKind](uuidOf(r.CreatedBy)),
-		Verification: byok.Verification{Status: byok.Status(r.Verification), Detail: r.VerificationDetail, At: utc(r.VerifiedAt)},
-		Version:      r.Version, CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(),
+		CreatedBy: id.FromUUID[id.UserKind](uuidOf(r.CreatedBy)),
+		Version:   r.Version, CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(),
 	}
 }
 
-// changeable are the columns that an update writes. A new key comes with an
-// empty verification, so that is one of them.
+// changeable are the columns that an update writes.
 func (r byokRow) changeable() map[string]any {
 	return map[string]any{
 		"name": r.Name, "prefix": r.Prefix, "suffix": r.Suffix, "sealed": r.Sealed, "use": r.Use, "position": r.Position,
-		"enabled": r.Enabled, "models": r.Models, "api_keys": r.APIKeys, "verification": r.Verification,
-		"verification_detail": r.VerificationDetail, "verified_at": r.VerifiedAt, "version": r.Version, "updated_at": r.UpdatedAt,
+		"enabled": r.Enabled, "models": r.Models, "api_keys": r.APIKeys, "version": r.Version, "updated_at": r.UpdatedAt,
 	}
 }
 
@@ -100,14 +93,6 @@ func (*BYOKStore) Delete(ctx context.Context, ws id.Workspace, c byok.Credential
 	own := scoped(ctx, ws).Model(&byokRow{}).Where("id = ?", c.ID.UUID())
 	done := own.Session(fresh).Where("version = ?", c.Version).Delete(&byokRow{})
 	return versioned(done, own.Session(fresh), "delete a provider key")
-}
-
-// Verified implements byok.Store.
-func (*BYOKStore) Verified(ctx context.Context, ws id.Workspace, c byok.Credential) error {
-	err := scoped(ctx, ws).Model(&byokRow{}).Where("id = ? AND version = ?", c.ID.UUID(), c.Version).Updates(map[string]any{
-		"verification": string(c.Verification.Status), "verification_detail": c.Verification.Detail, "verified_at": c.Verification.At,
-	}).Error
-	return translate(err, "note the verification of a provider key")
 }
 
 // List implements byok.Directory.

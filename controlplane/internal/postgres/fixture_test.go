@@ -126,7 +126,6 @@ func filledCredential(t *testing.T, owner workspace.Member, seed int) byok.Crede
 	c := fill.Value[byok.Credential](seed)
 	c.ID, c.Workspace, c.CreatedBy = id.New[id.CredentialKind](testIDs), owner.Workspace, owner.User
 	c.Prefix, c.Suffix, c.Sealed, c.Use, c.Version = "sk-pro", "cdef", make([]byte, 40), policy.UseFallback, 1
-	c.Verification.Status = byok.Rejected
 	require.Empty(t, fill.Zero(c))
 	return c
 }

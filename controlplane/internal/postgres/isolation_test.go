@@ -71,7 +71,6 @@ func TestStoresShowNothingOfOthers(t *testing.T) {
 		notFound(err)
 		stolenOwn := own
 		notFound(NewBYOKStore().Delete(ctx, b.ID, stolenOwn))
-		require.NoError(t, NewBYOKStore().Verified(ctx, b.ID, stolenOwn), "which changes nothing")
 		stolenOwn.Version++
 		notFound(NewBYOKStore().Update(ctx, b.ID, stolenOwn))
 		brought, err := NewBYOKStore().List(ctx, b.ID, page.Query{}, byok.Filter{})
@@ -242,7 +241,6 @@ func TestStoresRefuseOtherScopes(t *testing.T) {
 		"byok.Get":        func(ctx context.Context) error { _, err := NewBYOKStore().Get(ctx, a.ID, own.ID); return err },
 		"byok.Update":     func(ctx context.Context) error { return NewBYOKStore().Update(ctx, a.ID, own) },
 		"byok.Delete":     func(ctx context.Context) error { return NewBYOKStore().Delete(ctx, a.ID, own) },
-		"byok.Verified":   func(ctx context.Context) error { return NewBYOKStore().Verified(ctx, a.ID, own) },
 		"byok.All":        func(ctx context.Context) error { _, err := NewBYOKStore().All(ctx, a.ID); return err },
 		"byok.List": func(ctx context.Context) error {
 			_, err := NewBYOKStore().List(ctx, a.ID, page.Query{}, byok.Filter{})

@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"testing"
@@ -73,22 +72,11 @@ func TestProviderKeyLife(t *testing.T) {
 	c, _, err = s.byok.Enable(t.Context(), ws, c.ID, by, nil)
 	require.NoError(t, err)
 
-	at := s.clock.now()
-	c.Verification = byok.Verification{Status: byok.Valid, At: &at}
-	in(t, s.db, ws, func(ctx context.Context) error { return NewBYOKStore().Verified(ctx, ws, c) })
-	stored, err = s.byok.Get(t.Context(), ws, c.ID)
-	require.NoError(t, err)
-	require.Equal(t, c, stored, "a verification is no new version")
 	before := c.Sealed
 	c, _, err = s.byok.Update(t.Context(), ws, c.ID, by, byok.Patch{Key: ptr(secret.NewString("sk-other-9876543210fedcba")), Models: &[]string{}})
 	require.NoError(t, err)
 	require.NotEqual(t, before, c.Sealed)
 	require.Equal(t, "dcba", c.Suffix)
-	require.Zero(t, c.Verification, "nobody asked about the new key yet")
-	in(t, s.db, ws, func(ctx context.Context) error { return NewBYOKStore().Verified(ctx, ws, stored) })
-	stored, err = s.byok.Get(t.Context(), ws, c.ID)
-	require.NoError(t, err)
-	require.Zero(t, stored.Verification, "what was said to the old key is not said to the new one")
 
 	_, err = s.byok.Delete(t.Context(), ws, c.ID, by, ptr(int64(2)))
 	require.True(t, fault.Is(err, fault.PreconditionFailed))

@@ -1154,18 +1154,6 @@ export interface components {
          * @enum {string}
          */
         ByokUse: "priority" | "fallback";
-        /** @description What the provider said to the key when it was last asked. */
-        ByokVerification: {
-            /**
-             * @description undetermined: something else failed, which says nothing of the key.
-             * @enum {string}
-             */
-            status: "valid" | "rejected" | "undetermined";
-            /** @description The class of failure, such as `rate_limited`. */
-            detail?: string;
-            /** Format: date-time */
-            at: string;
-        };
         ByokCredential: {
             id: string;
             /** @description The provider's slug. */
@@ -1183,7 +1171,6 @@ export interface components {
             models: string[];
             /** @description API keys whose requests it serves; empty: all. */
             api_keys: string[];
-            verification?: components["schemas"]["ByokVerification"];
             /** @description The user who created it. */
             created_by?: string;
             /** Format: date-time */

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -198,7 +197,7 @@ func (a *app) byokReorder() *cobra.Command {
 }
 
 func (a *app) byokEnable() *cobra.Command {
-	return a.byokChange("enable CREDENTIAL_ID", "Use a provider key again",
+	return changeOne(a, "enable CREDENTIAL_ID", "Use a provider key again", byokTable,
 		func(ctx context.Context, api *client.ClientWithResponses, credential string, f *change) (answer, func() client.ByokCredential, error) {
 			r, err := api.EnableByokCredentialWithResponse(ctx, credential, &client.EnableByokCredentialParams{Wait: f.waitFor(), IdempotencyKey: f.key()})
 			return r, func() client.ByokCredential { return either(r.JSON200, r.JSON202).Data }, err
@@ -206,31 +205,11 @@ func (a *app) byokEnable() *cobra.Command {
 }
 
 func (a *app) byokDisable() *cobra.Command {
-	return a.byokChange("disable CREDENTIAL_ID", "Keep a provider key and take it from all gateways",
+	return changeOne(a, "disable CREDENTIAL_ID", "Keep a provider key and take it from all gateways", byokTable,
 		func(ctx context.Context, api *client.ClientWithResponses, credential string, f *change) (answer, func() client.ByokCredential, error) {
 			r, err := api.DisableByokCredentialWithResponse(ctx, credential, &client.DisableByokCredentialParams{Wait: f.waitFor(), IdempotencyKey: f.key()})
 			return r, func() client.ByokCredential { return either(r.JSON200, r.JSON202).Data }, err
 		})
-}
-
-// byokChange is a command that changes one provider key and takes no input.
-func (a *app) byokChange(use, short string,
-	call func(ctx context.Context, api *client.ClientWithResponses, credential string, f *change) (answer, func() client.ByokCredential, error),
-) *cobra.Command {
-	c := &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(1)}
-	f := changeFlags(c)
-	c.RunE = func(c *cobra.Command, args []string) error {
-		api, err := a.management()
-		if err != nil {
-			return err
-		}
-		r, credential, err := call(c.Context(), api, args[0], f)
-		if err := done(r, err); err != nil {
-			return err
-		}
-		return a.show(r, func(t *table) { byokTable(t, credential()) })
-	}
-	return c
 }
 
 func (a *app) byokDelete() *cobra.Command {
@@ -254,9 +233,9 @@ func (a *app) byokDelete() *cobra.Command {
 }
 
 func byokListTable(t *table, list []client.ByokCredential) {
-	t.row("ID", "PROVIDER", "NAME", "KEY", "USE", "POSITION", "ENABLED", "MODELS", "API KEYS", "VERIFIED")
+	t.row("ID", "PROVIDER", "NAME", "KEY", "USE", "POSITION", "ENABLED", "MODELS", "API KEYS")
 	for _, c := range list {
-		t.row(c.ID, c.Provider, c.Name, shown(c), c.Use, c.Position, c.Enabled, c.Models, c.APIKeys, verified(c))
+		t.row(c.ID, c.Provider, c.Name, shown(c), c.Use, c.Position, c.Enabled, c.Models, c.APIKeys)
 	}
 }
 
@@ -270,24 +249,12 @@ func byokTable(t *table, c client.ByokCredential) {
 	t.row("ENABLED", c.Enabled)
 	t.row("MODELS", c.Models)
 	t.row("API KEYS", c.APIKeys)
-	t.row("VERIFIED", verified(c))
 	t.row("CREATED BY", c.CreatedBy)
 	t.row("CREATED", c.CreatedAt)
 }
 
 // shown is as much of a key as there is to tell it by.
 func shown(c client.ByokCredential) string { return c.Prefix + "…" + c.Suffix }
-
-func verified(c client.ByokCredential) string {
-	if c.Verification == nil {
-		return "never"
-	}
-	words := []string{string(c.Verification.Status)}
-	if c.Verification.Detail != nil {
-		words = append(words, "("+*c.Verification.Detail+")")
-	}
-	return strings.Join(append(words, cell(c.Verification.At)), " ")
-}
 
 // given is nil for a list whose flag was not given.
 func given(list []string) *[]string {

@@ -14,7 +14,7 @@ func TestProviderKeysByCommand(t *testing.T) {
 	const canary = "sk-canary-0123456789abcdefgh"
 	term.in = canary + "\n"
 	made := term.run("byok", "create", "--provider", "openai", "--name", "ours", "--models", "openai/*", "--key-stdin").is(cli.ExitOK).
-		shows("sk-can…efgh", "priority", "openai/*", "never")
+		shows("sk-can…efgh", "priority", "openai/*")
 	require.NotContains(t, made.out+made.err, canary)
 	first := term.run("byok", "list", "-o", "json").is(cli.ExitOK).json()["data"].([]any)[0].(map[string]any)["id"].(string)
 

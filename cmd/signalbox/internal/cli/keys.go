@@ -169,7 +169,7 @@ func (s *keyScope) patch(c *cobra.Command, never bool) (client.KeyPatch, error) 
 }
 
 func (a *app) keysPause() *cobra.Command {
-	return a.keyChange("pause KEY_ID", "Refuse a key until it is resumed",
+	return changeOne(a, "pause KEY_ID", "Refuse a key until it is resumed", keyTable,
 		func(ctx context.Context, api *client.ClientWithResponses, key string, f *change) (answer, func() client.Key, error) {
 			r, err := api.PauseKeyWithResponse(ctx, key, &client.PauseKeyParams{Wait: f.waitFor(), IdempotencyKey: f.key()})
 			return r, func() client.Key { return either(r.JSON200, r.JSON202).Data }, err
@@ -177,7 +177,7 @@ func (a *app) keysPause() *cobra.Command {
 }
 
 func (a *app) keysResume() *cobra.Command {
-	return a.keyChange("resume KEY_ID", "Accept a paused key again",
+	return changeOne(a, "resume KEY_ID", "Accept a paused key again", keyTable,
 		func(ctx context.Context, api *client.ClientWithResponses, key string, f *change) (answer, func() client.Key, error) {
 			r, err := api.ResumeKeyWithResponse(ctx, key, &client.ResumeKeyParams{Wait: f.waitFor(), IdempotencyKey: f.key()})
 			return r, func() client.Key { return either(r.JSON200, r.JSON202).Data }, err
@@ -185,31 +185,11 @@ func (a *app) keysResume() *cobra.Command {
 }
 
 func (a *app) keysRevoke() *cobra.Command {
-	return a.keyChange("revoke KEY_ID", "Revoke a key for good",
+	return changeOne(a, "revoke KEY_ID", "Revoke a key for good", keyTable,
 		func(ctx context.Context, api *client.ClientWithResponses, key string, f *change) (answer, func() client.Key, error) {
 			r, err := api.RevokeKeyWithResponse(ctx, key, &client.RevokeKeyParams{Wait: f.waitFor(), IdempotencyKey: f.key()})
 			return r, func() client.Key { return either(r.JSON200, r.JSON202).Data }, err
 		})
-}
-
-// keyChange is a command that changes one key and takes no input.
-func (a *app) keyChange(use, short string,
-	call func(ctx context.Context, api *client.ClientWithResponses, key string, f *change) (answer, func() client.Key, error),
-) *cobra.Command {
-	c := &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(1)}
-	f := changeFlags(c)
-	c.RunE = func(c *cobra.Command, args []string) error {
-		api, err := a.management()
-		if err != nil {
-			return err
-		}
-		r, key, err := call(c.Context(), api, args[0], f)
-		if err := done(r, err); err != nil {
-			return err
-		}
-		return a.show(r, func(t *table) { keyTable(t, key()) })
-	}
-	return c
 }
 
 func (a *app) keysRotate() *cobra.Command {

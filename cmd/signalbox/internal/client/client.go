@@ -84,27 +84,6 @@ func (e ByokUse) Valid() bool {
 	}
 }
 
-// Defines values for ByokVerificationStatus.
-const (
-	Rejected     ByokVerificationStatus = "rejected"
-	Undetermined ByokVerificationStatus = "undetermined"
-	Valid        ByokVerificationStatus = "valid"
-)
-
-// Valid indicates whether the value is a known member of the ByokVerificationStatus enum.
-func (e ByokVerificationStatus) Valid() bool {
-	switch e {
-	case Rejected:
-		return true
-	case Undetermined:
-		return true
-	case Valid:
-		return true
-	default:
-		return false
-	}
-}
-
 // Defines values for GatewayState.
 const (
 	Gone    GatewayState = "gone"
@@ -646,9 +625,6 @@ type ByokCredential struct {
 
 	// Use Before the platform's own credential, or after it.
 	Use ByokUse `json:"use"`
-
-	// Verification What the provider said to the key when it was last asked.
-	Verification *ByokVerification `json:"verification,omitempty"`
 }
 
 // ByokCredentialChange defines model for ByokCredentialChange.
@@ -705,20 +681,6 @@ type ByokSecret = string
 
 // ByokUse Before the platform's own credential, or after it.
 type ByokUse string
-
-// ByokVerification What the provider said to the key when it was last asked.
-type ByokVerification struct {
-	At time.Time `json:"at"`
-
-	// Detail The class of failure, such as `rate_limited`.
-	Detail *string `json:"detail,omitempty"`
-
-	// Status undetermined: something else failed, which says nothing of the key.
-	Status ByokVerificationStatus `json:"status"`
-}
-
-// ByokVerificationStatus undetermined: something else failed, which says nothing of the key.
-type ByokVerificationStatus string
 
 // CatalogProblem defines model for CatalogProblem.
 type CatalogProblem struct {

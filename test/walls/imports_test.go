@@ -28,12 +28,12 @@ type wall struct {
 }
 
 // stages of the data plane; decide is one too and has walls of its own.
-var stages = []string{"surface", "auth", "snapshot", "limits", "attempt", "translate", "provider", "stream", "record"}
+var stages = []string{"surface", "auth", "snapshot", "classifier", "limits", "attempt", "translate", "provider", "stream", "record"}
 
 // beneath are the packages under the stages: state that several share, and the
 // reading of one notation each.
 var beneath = []string{
-	"bounded", "call", "eventstream", "health", "job", "keyring", "lastgood", "rawform", "rawjson", "socket", "spool", "sse", "upstream",
+	"affinity", "bounded", "call", "eventstream", "health", "job", "keyring", "lastgood", "rawform", "rawjson", "socket", "spool", "sse", "upstream",
 }
 
 // notations know nothing but how their bytes are put together.
@@ -49,8 +49,8 @@ var between = []string{"claude", "openai", "turns"}
 
 // aggregates are the packages of the control plane that the store serves.
 var aggregates = []string{
-	"apikey", "audit", "authn", "authz", "autorouting", "credential", "deploy", "gateway", "idempotency", "managementkey", "outbox", "page", "publication",
-	"publish", "settings", "usage", "workspace",
+	"apikey", "audit", "authn", "authz", "autorouting", "byok", "credential", "department", "deploy", "effective", "gateway", "idempotency",
+	"managementkey", "outbox", "override", "page", "profile", "publication", "publish", "routing", "settings", "usage", "workspace",
 }
 
 func walls() []wall {

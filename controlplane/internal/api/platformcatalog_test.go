@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox-dev/signalbox/shared/catalog"
@@ -34,27 +35,44 @@ func onPlatform(method, path, body string) call {
 	return call{method: method, path: "/v1/platform" + path, token: operatorToken, body: body}
 }
 
-// published is the catalog that gateways read now.
-func (p *plane) published() catalog.Catalog {
+// read is the catalog that gateways read now. It fails while none is published
+// yet, and when another is published between its two steps.
+func (p *plane) read() (c catalog.Catalog, err error) {
 	p.t.Helper()
 	reader := document.NewReader(p.nats.Connect())
 	entry, err := reader.Leader(p.t.Context(), wire.BucketCatalog, wire.CatalogPointer)
-	require.NoError(p.t, err)
+	if err != nil {
+		return c, err
+	}
 	var pointer policy.Pointer
-	require.NoError(p.t, json.Unmarshal(entry.Data, &pointer))
+	if err := json.Unmarshal(entry.Data, &pointer); err != nil {
+		return c, err
+	}
 	body, err := reader.Body(p.t.Context(), wire.BucketCatalog, pointer)
+	if err != nil {
+		return c, err
+	}
+	return c, json.Unmarshal(body, &c)
+}
+
+// published is the catalog that gateways read now, where nothing else is being
+// published.
+func (p *plane) published() catalog.Catalog {
+	p.t.Helper()
+	c, err := p.read()
 	require.NoError(p.t, err)
-	var c catalog.Catalog
-	require.NoError(p.t, json.Unmarshal(body, &c))
 	return c
 }
 
 // eventually waits until the published catalog is as check wants it.
 func (p *plane) eventually(check func(*catalog.View) bool) {
 	p.t.Helper()
-	require.Eventually(p.t, func() bool {
-		v, err := catalog.Compile(p.published())
-		return err == nil && check(v)
+	require.EventuallyWithT(p.t, func(now *assert.CollectT) {
+		c, err := p.read()
+		require.NoError(now, err)
+		v, err := catalog.Compile(c)
+		require.NoError(now, err)
+		require.True(now, check(v), "the catalog is another yet")
 	}, 20*time.Second, 20*time.Millisecond)
 }
 

@@ -124,7 +124,10 @@ func (a *App) wire(context.Context) error {
 		return err
 	}
 	overrides := postgres.NewOverrideStore()
-	source := override.NewSource(system, overrides, offered.Catalog())
+	source, err := override.NewSource(system, overrides, offered.Catalog())
+	if err != nil {
+		return err
+	}
 	registry := gateway.NewRegistry(postgres.NewGatewayStore(a.db), now, log)
 	tracker := publication.NewTracker(registry)
 	publications, events := postgres.NewPublicationStore(), postgres.NewAuditStore()
@@ -132,7 +135,7 @@ func (a *App) wire(context.Context) error {
 	keyStore, managementKeyStore, settingsStore := postgres.NewAPIKeyStore(), postgres.NewManagementKeyStore(), postgres.NewSettingsStore()
 	byokStore := postgres.NewBYOKStore()
 	a.resealer = a.newResealer(keyring, byokStore, mutator)
-	ladder := a.ladder(mutator, ids, source.Current())
+	ladder := a.ladder(mutator, ids, source)
 	records := postgres.NewUsageStore(a.db, now)
 	claims := postgres.NewIdempotencyStore(a.db, ids, now)
 
@@ -156,7 +159,7 @@ func (a *App) wire(context.Context) error {
 		Keys:           ladder.keys,
 		ManagementKeys: managementKeys,
 		BYOK: byok.NewService(byok.Deps{
-			Runner: runner, Store: byokStore, Directory: byokStore, Mutator: mutator, Sealer: keyring, Providers: source.Current(), IDs: ids, Now: now,
+			Runner: runner, Store: byokStore, Directory: byokStore, Mutator: mutator, Sealer: keyring, Offered: source, IDs: ids, Now: now,
 		}),
 		Settings:     ladder.settings,
 		Profiles:     ladder.profiles,

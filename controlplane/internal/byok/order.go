@@ -23,8 +23,9 @@ func (s *Service) Reorder(ctx context.Context, ws id.Workspace, by audit.By, o O
 	if err := v.Err(); err != nil {
 		return nil, publication.Publication{}, err
 	}
-	if p, ok := s.d.Providers.Provider(o.Provider); ok {
-		o.Provider = p.Slug
+	var err error
+	if o.Provider, err = s.slug(ctx, o.Provider); err != nil {
+		return nil, publication.Publication{}, err
 	}
 	c := &deploy.Change{Actor: by.Actor, RequestID: by.RequestID, Action: "byok.reorder", TargetType: "byok", TargetID: o.Provider}
 	var after []Credential

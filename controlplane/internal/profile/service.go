@@ -20,7 +20,7 @@ type Deps struct {
 	Runner  txn.Runner
 	Store   Store
 	Mutator Mutator
-	Checker *routing.Checker
+	Offered routing.Source
 	IDs     *id.Source
 	Now     func() time.Time
 }
@@ -35,7 +35,7 @@ func NewService(d Deps) *Service { return &Service{d: d} }
 
 // Create stores a profile. Nothing is bound to it yet.
 func (s *Service) Create(ctx context.Context, ws id.Workspace, by audit.By, d Draft) (Profile, publication.Publication, error) {
-	checked, err := s.check(Patch{Name: &d.Name, Routing: &d.Routing})
+	checked, err := s.check(ctx, Patch{Name: &d.Name, Routing: &d.Routing})
 	if err != nil {
 		return Profile{}, publication.Publication{}, err
 	}
@@ -88,7 +88,7 @@ func (s *Service) List(ctx context.Context, ws id.Workspace, q page.Query, f Fil
 
 // Update applies p, for everything that is bound to the profile.
 func (s *Service) Update(ctx context.Context, ws id.Workspace, profile id.Profile, by audit.By, p Patch) (Profile, publication.Publication, error) {
-	p, err := s.check(p)
+	p, err := s.check(ctx, p)
 	if err != nil {
 		return Profile{}, publication.Publication{}, err
 	}
@@ -143,16 +143,17 @@ func (s *Service) Delete(ctx context.Context, ws id.Workspace, profile id.Profil
 }
 
 // check returns p with its routing as it is to be kept, or every violation.
-func (s *Service) check(p Patch) (Patch, error) {
+func (s *Service) check(ctx context.Context, p Patch) (Patch, error) {
 	var v rule.Violations
 	if p.Name != nil {
 		v.Name("name", *p.Name)
 	}
 	if p.Routing != nil {
-		kept, err := s.d.Checker.Check(&v, "routing", *p.Routing)
+		offered, err := s.d.Offered.View(ctx)
 		if err != nil {
 			return p, err
 		}
+		kept := routing.NewChecker(offered).Check(&v, "routing", *p.Routing)
 		p.Routing = &kept
 	}
 	return p, v.Err()

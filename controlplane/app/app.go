@@ -170,7 +170,7 @@ func (a *App) wire(context.Context) error {
 		Publications: publication.NewService(runner, publications, tracker, now),
 		Gateways:     gateway.NewService(registry),
 		Overrides: override.NewService(override.Deps{
-			System: system, Store: overrides, Base: offered.Catalog(), Sealer: keyring, IDs: ids, Now: now,
+			System: system, Store: overrides, History: overrides, Base: offered.Catalog(), Sealer: keyring, IDs: ids, Now: now,
 		}),
 		Usage:       usage.NewQuery(runner, records),
 		Idempotency: claims,

@@ -299,6 +299,10 @@ func TestRulesHaveAnOrder(t *testing.T) {
 		p.do(onPlatform("PUT", "/catalog/models/openai/gpt-5/rules", `{"order":`+order+`}`)).problem(http.StatusBadRequest, "validation_error")
 	}
 	p.do(onPlatform("GET", "/catalog/models/acme/none/rules", "")).problem(http.StatusNotFound, "not_found")
+	rule := `{"when":{"source":"model","op":"exists"},"then":{"provider":"openai"}}`
+	p.do(onPlatform("PUT", "/catalog/models/acme/none/rules/a", rule)).problem(http.StatusNotFound, "not_found")
+	p.do(onPlatform("PUT", "/catalog/models/acme/none/rules", `{"order":[]}`)).problem(http.StatusNotFound, "not_found")
+	require.NotContains(t, p.do(onPlatform("GET", "/catalog", "")).is(http.StatusOK).body, "acme/none", "a rule makes no model")
 	p.do(onPlatform("DELETE", "/catalog/models/openai/gpt-5/rules/c", "")).is(http.StatusOK)
 	require.Equal(t, []string{"b", "a"}, names())
 }

@@ -11,22 +11,11 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 )
 
-// Published is what a Source reads and notes, inside a system transaction.
-type Published interface {
-	// Version is Latest's, 0 when there is none.
-	Version(ctx context.Context) (int64, error)
-	// Latest is the present version, the zero State when there is none.
-	Latest(ctx context.Context) (State, error)
-	// Published notes with which revision of the catalog a version, and those
-	// before it, first went out.
-	Published(ctx context.Context, version, revision int64, at time.Time) error
-}
-
 // Source is the catalog to publish: the offered one under the overrides. It is
 // merged and compiled once for each version of the overrides.
 type Source struct {
 	system txn.System
-	store  Published
+	store  Releases
 	base   catalog.Catalog
 
 	building sync.Mutex // held to compute, never to wait for the database
@@ -42,7 +31,7 @@ type outcome struct {
 }
 
 // NewSource returns a source over base. It fails where base itself is wrong.
-func NewSource(system txn.System, store Published, base catalog.Catalog) (*Source, error) {
+func NewSource(system txn.System, store Releases, base catalog.Catalog) (*Source, error) {
 	view, err := catalog.Compile(base)
 	if err != nil {
 		return nil, fmt.Errorf("compile the offered catalog: %w", err)

@@ -168,10 +168,7 @@ func peopled(m Members) error {
 		e.Violations = append(e.Violations, fault.Violation{Path: "keys", Code: "in_use", Message: "the API key " + k.String() + " belongs to it"})
 	}
 	const named = 3
-	var keys []string
-	for _, k := range m.Keys[:min(named, len(m.Keys))] {
-		keys = append(keys, k.String())
-	}
+	keys := id.Texts(m.Keys[:min(named, len(m.Keys))])
 	e.Message = "API keys belong to the department: " + strings.Join(keys, ", ")
 	if more := len(m.Keys) - named + m.More; more > 0 {
 		e.Message += fmt.Sprintf(" and %d more", more)

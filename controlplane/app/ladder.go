@@ -38,10 +38,10 @@ func (a *App) ladder(mutator *deploy.Mutator, ids *id.Source, source routing.Sou
 			Runner: runner, Store: postgres.NewSettingsStore(), Mutator: mutator, Profiles: profiles, Offered: source, Now: now,
 		}),
 		profiles: profile.NewService(profile.Deps{
-			Runner: runner, Store: profiles, Mutator: mutator, Offered: source, IDs: ids, Now: now,
+			Runner: runner, Store: profiles, Directory: profiles, Mutator: mutator, Offered: source, IDs: ids, Now: now,
 		}),
 		departments: department.NewService(department.Deps{
-			Runner: runner, Store: departments, Profiles: profiles, Mutator: mutator, IDs: ids, Now: now,
+			Runner: runner, Store: departments, Directory: departments, Profiles: profiles, Mutator: mutator, IDs: ids, Now: now,
 		}),
 		effective: effective.NewService(effective.Deps{
 			Runner: runner, Policies: postgres.NewCompiler(a.db), Keys: keys, Source: source,

@@ -114,13 +114,13 @@ func openServices(t *testing.T) *services {
 		}),
 		auto: autorouting.NewService(autorouting.Deps{Runner: runner, Store: NewAutoRoutingStore(), Mutator: mutator, Now: c.now}),
 		departments: department.NewService(department.Deps{
-			Runner: runner, Store: NewDepartmentStore(), Profiles: NewProfileStore(), Mutator: mutator, IDs: testIDs, Now: c.now,
+			Runner: runner, Store: NewDepartmentStore(), Directory: NewDepartmentStore(), Profiles: NewProfileStore(), Mutator: mutator, IDs: testIDs, Now: c.now,
 		}),
 		effective: effective.NewService(effective.Deps{
 			Runner: runner, Policies: NewCompiler(db), Keys: NewAPIKeyStore(), Source: models,
 		}),
 		profiles: profile.NewService(profile.Deps{
-			Runner: runner, Store: NewProfileStore(), Mutator: mutator, Offered: models, IDs: testIDs, Now: c.now,
+			Runner: runner, Store: NewProfileStore(), Directory: NewProfileStore(), Mutator: mutator, Offered: models, IDs: testIDs, Now: c.now,
 		}),
 		audit: audit.NewLog(runner, NewAuditStore()),
 	}

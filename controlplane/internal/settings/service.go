@@ -6,6 +6,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/patch"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/routing"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/rule"
@@ -111,12 +112,8 @@ type names struct {
 }
 
 func (s *Service) names(ctx context.Context, p Patch) (n names, err error) {
-	if p.DefaultModel != nil {
-		n.model = *p.DefaultModel
-	}
-	if p.FallbackModels != nil {
-		n.fallbacks = *p.FallbackModels
-	}
+	patch.Set(&n.model, p.DefaultModel)
+	patch.Set(&n.fallbacks, p.FallbackModels)
 	if n.model != "" || len(n.fallbacks) > 0 {
 		n.offered, err = s.d.Offered.View(ctx)
 	}

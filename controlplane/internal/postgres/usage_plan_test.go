@@ -32,7 +32,7 @@ func (b *usageBench) plan(q func(ctx context.Context) *gorm.DB) string {
 	var lines []string
 	err := b.db.Runner().Read(b.t.Context(), b.ws, func(ctx context.Context) error {
 		dry := q(ctx).Session(&gorm.Session{DryRun: true}).Find(&[]map[string]any{})
-		text := dry.Dialector.Explain(dry.Statement.SQL.String(), dry.Statement.Vars...)
+		text := dry.Explain(dry.Statement.SQL.String(), dry.Statement.Vars...)
 		return tenant(ctx, b.ws).Raw("EXPLAIN (COSTS OFF) " + text).Scan(&lines).Error
 	})
 	require.NoError(b.t, err)

@@ -29,20 +29,19 @@ type ladder struct {
 func (a *App) ladder(mutator *deploy.Mutator, ids *id.Source, source routing.Source) ladder {
 	runner, now := a.db.Runner(), a.deps.Now
 	keys, profiles, departments := postgres.NewAPIKeyStore(), postgres.NewProfileStore(), postgres.NewDepartmentStore()
-	checker := routing.NewChecker(source)
 	return ladder{
 		keys: apikey.NewService(apikey.Deps{
 			Runner: runner, Store: keys, Mutator: mutator, Profiles: profiles, Departments: departments,
 			IDs: ids, Rand: rand.Reader, Now: now,
 		}),
 		settings: settings.NewService(settings.Deps{
-			Runner: runner, Store: postgres.NewSettingsStore(), Mutator: mutator, Profiles: profiles, Checker: checker, Now: now,
+			Runner: runner, Store: postgres.NewSettingsStore(), Mutator: mutator, Profiles: profiles, Offered: source, Now: now,
 		}),
 		profiles: profile.NewService(profile.Deps{
-			Runner: runner, Store: profiles, Mutator: mutator, Checker: checker, IDs: ids, Now: now,
+			Runner: runner, Store: profiles, Directory: profiles, Mutator: mutator, Offered: source, IDs: ids, Now: now,
 		}),
 		departments: department.NewService(department.Deps{
-			Runner: runner, Store: departments, Profiles: profiles, Mutator: mutator, IDs: ids, Now: now,
+			Runner: runner, Store: departments, Directory: departments, Profiles: profiles, Mutator: mutator, IDs: ids, Now: now,
 		}),
 		effective: effective.NewService(effective.Deps{
 			Runner: runner, Policies: postgres.NewCompiler(a.db), Keys: keys, Source: source,

@@ -44,7 +44,7 @@ func TestEveryRoleWithAndWithoutScope(t *testing.T) {
 		"rotateKey": "oaM", "pauseKey": "oaM", "resumeKey": "oaM",
 		"listManagementKeys": "oa", "createManagementKey": "oa", "getManagementKey": "oa",
 		"revokeManagementKey": "oa", "rotateManagementKey": "oa",
-		"listByokCredentials": "oamv", "createByokCredential": "oa", "reorderByokCredentials": "oa", "getByokCredential": "oamv",
+		"listByokCredentials": "oamv", "createByokCredential": "oa", "reorderByokCredentials": "oa", "getByokOrder": "oamv", "getByokCredential": "oamv",
 		"updateByokCredential": "oa", "deleteByokCredential": "oa", "enableByokCredential": "oa", "disableByokCredential": "oa",
 		"listDepartments": "oamv", "createDepartment": "oa", "getDepartment": "oamv", "updateDepartment": "oa", "deleteDepartment": "oa",
 		"getEffectiveRouting": "oamv", "getAutoRouting": "oamv", "updateAutoRouting": "oa",

@@ -59,6 +59,7 @@ var table = []Rule{
 
 	{Operation: "listByokCredentials", Audience: ForWorkspace, Scope: "byok:read", Roles: everyone},
 	{Operation: "createByokCredential", Audience: ForWorkspace, Scope: "byok:write", Roles: admins},
+	{Operation: "getByokOrder", Audience: ForWorkspace, Scope: "byok:read", Roles: everyone},
 	{Operation: "reorderByokCredentials", Audience: ForWorkspace, Scope: "byok:write", Roles: admins},
 	{Operation: "getByokCredential", Audience: ForWorkspace, Scope: "byok:read", Roles: everyone},
 	{Operation: "updateByokCredential", Audience: ForWorkspace, Scope: "byok:write", Roles: admins},

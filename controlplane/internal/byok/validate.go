@@ -67,7 +67,7 @@ func checkScopes(v *rule.Violations, models []string, keys []id.Key) {
 
 // read holds a key against the form that the provider's type takes. What is
 // wrong with it is said without any of it.
-func read(p catalog.Provider, key secret.String) (account.Account, error) {
+func read(p *catalog.Provider, key secret.String) (account.Account, error) {
 	var v rule.Violations
 	switch length := len(key.Reveal()); {
 	case length < minKeyLength:

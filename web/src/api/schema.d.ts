@@ -301,6 +301,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/byok/order": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The order in which a provider's keys are tried
+         * @description Its ETag changes when one of the keys does, and is what a reordering takes as `If-Match`.
+         */
+        get: operations["getByokOrder"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/byok/reorder": {
         parameters: {
             query?: never;
@@ -312,7 +332,7 @@ export interface paths {
         put?: never;
         /**
          * Put a provider's keys into another order
-         * @description Every key that the provider has of this use must be named, once.
+         * @description Every key that the provider has of this use must be named, once. `If-Match` takes the ETag of the order.
          */
         post: operations["reorderByokCredentials"];
         delete?: never;
@@ -1217,6 +1237,9 @@ export interface components {
             provider: string;
             use: components["schemas"]["ByokUse"];
             credentials: string[];
+        };
+        ByokOrdered: {
+            data: components["schemas"]["ByokCredential"][];
         };
         ByokOrderChange: {
             data: components["schemas"]["ByokCredential"][];
@@ -2711,6 +2734,33 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    getByokOrder: {
+        parameters: {
+            query: {
+                /** @description The provider's slug. */
+                provider: string;
+                /** @description Which of its keys; priority when absent. */
+                use?: components["schemas"]["ByokUse"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The keys in their order. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ByokOrdered"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     reorderByokCredentials: {
         parameters: {
             query?: {
@@ -2720,6 +2770,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
             };
             path?: never;
             cookie?: never;
@@ -2733,6 +2785,7 @@ export interface operations {
             /** @description The keys in their new order. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2742,6 +2795,7 @@ export interface operations {
             /** @description The keys in their new order. */
             202: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3822,7 +3876,7 @@ export interface operations {
     getPlatformCatalog: {
         parameters: {
             query?: {
-                /** @description An earlier version; the present one when absent. */
+                /** @description An earlier version, of the newest 100; the present one when absent. */
                 version?: number;
             };
             header?: never;

@@ -675,6 +675,11 @@ type ByokOrderChange struct {
 	Publication PublicationRef   `json:"publication"`
 }
 
+// ByokOrdered defines model for ByokOrdered.
+type ByokOrdered struct {
+	Data []ByokCredential `json:"data"`
+}
+
 // ByokSecret The provider's key, or what its type takes in the place of one: for azure also the JSON of an Entra
 // application, for bedrock of an access key, for vertex of a service account's key.
 type ByokSecret = string
@@ -1955,6 +1960,15 @@ type CreateByokCredentialParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// GetByokOrderParams defines parameters for GetByokOrder.
+type GetByokOrderParams struct {
+	// Provider The provider's slug.
+	Provider string `form:"provider" json:"provider"`
+
+	// Use Which of its keys; priority when absent.
+	Use *ByokUse `form:"use,omitempty" json:"use,omitempty"`
+}
+
 // ReorderByokCredentialsParams defines parameters for ReorderByokCredentials.
 type ReorderByokCredentialsParams struct {
 	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
@@ -1962,6 +1976,9 @@ type ReorderByokCredentialsParams struct {
 
 	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // DeleteByokCredentialParams defines parameters for DeleteByokCredential.
@@ -2230,7 +2247,7 @@ type ListPlatformAuditEventsParams struct {
 
 // GetPlatformCatalogParams defines parameters for GetPlatformCatalog.
 type GetPlatformCatalogParams struct {
-	// Version An earlier version; the present one when absent.
+	// Version An earlier version, of the newest 100; the present one when absent.
 	Version *int64 `form:"version,omitempty" json:"version,omitempty"`
 }
 
@@ -2727,9 +2744,16 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/byok (the `CreateByokCredential` operationId).
 	CreateByokCredential(ctx context.Context, params *CreateByokCredentialParams, body CreateByokCredentialJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetByokOrder The order in which a provider's keys are tried
+	//
+	// Its ETag changes when one of the keys does, and is what a reordering takes as `If-Match`.
+	//
+	// Corresponds with GET /v1/byok/order (the `GetByokOrder` operationId).
+	GetByokOrder(ctx context.Context, params *GetByokOrderParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ReorderByokCredentialsWithBody Put a provider's keys into another order
 	//
-	// Every key that the provider has of this use must be named, once.
+	// Every key that the provider has of this use must be named, once. `If-Match` takes the ETag of the order.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -2738,7 +2762,7 @@ type ClientInterface interface {
 
 	// ReorderByokCredentials Put a provider's keys into another order
 	//
-	// Every key that the provider has of this use must be named, once.
+	// Every key that the provider has of this use must be named, once. `If-Match` takes the ETag of the order.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3381,9 +3405,26 @@ func (c *Client) CreateByokCredential(ctx context.Context, params *CreateByokCre
 	return c.Client.Do(req)
 }
 
+// GetByokOrder The order in which a provider's keys are tried
+//
+// Its ETag changes when one of the keys does, and is what a reordering takes as `If-Match`.
+//
+// Corresponds with GET /v1/byok/order (the `GetByokOrder` operationId).
+func (c *Client) GetByokOrder(ctx context.Context, params *GetByokOrderParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetByokOrderRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ReorderByokCredentialsWithBody Put a provider's keys into another order
 //
-// Every key that the provider has of this use must be named, once.
+// Every key that the provider has of this use must be named, once. `If-Match` takes the ETag of the order.
 //
 // Takes any type of body and a specified content type.
 //
@@ -3402,7 +3443,7 @@ func (c *Client) ReorderByokCredentialsWithBody(ctx context.Context, params *Reo
 
 // ReorderByokCredentials Put a provider's keys into another order
 //
-// Every key that the provider has of this use must be named, once.
+// Every key that the provider has of this use must be named, once. `If-Match` takes the ETag of the order.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -5120,6 +5161,68 @@ func NewCreateByokCredentialRequestWithBody(server string, params *CreateByokCre
 	return req, nil
 }
 
+// NewGetByokOrderRequest constructs an http.Request for the GetByokOrder method
+func NewGetByokOrderRequest(server string, params *GetByokOrderParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/byok/order")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "provider", params.Provider, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if params.Use != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "use", *params.Use, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewReorderByokCredentialsRequest calls the generic ReorderByokCredentials builder with application/json body
 func NewReorderByokCredentialsRequest(server string, params *ReorderByokCredentialsParams, body ReorderByokCredentialsJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -5195,6 +5298,17 @@ func NewReorderByokCredentialsRequestWithBody(server string, params *ReorderByok
 			}
 
 			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
 		}
 
 	}
@@ -10151,9 +10265,18 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/byok (the `CreateByokCredential` operationId).
 	CreateByokCredentialWithResponse(ctx context.Context, params *CreateByokCredentialParams, body CreateByokCredentialJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateByokCredentialResponse, error)
 
+	// GetByokOrderWithResponse The order in which a provider's keys are tried
+	//
+	// Its ETag changes when one of the keys does, and is what a reordering takes as `If-Match`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/byok/order (the `GetByokOrder` operationId).
+	GetByokOrderWithResponse(ctx context.Context, params *GetByokOrderParams, reqEditors ...RequestEditorFn) (*GetByokOrderResponse, error)
+
 	// ReorderByokCredentialsWithBodyWithResponse Put a provider's keys into another order
 	//
-	// Every key that the provider has of this use must be named, once.
+	// Every key that the provider has of this use must be named, once. `If-Match` takes the ETag of the order.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -10162,7 +10285,7 @@ type ClientWithResponsesInterface interface {
 
 	// ReorderByokCredentialsWithResponse Put a provider's keys into another order
 	//
-	// Every key that the provider has of this use must be named, once.
+	// Every key that the provider has of this use must be named, once. `If-Match` takes the ETag of the order.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -10982,6 +11105,71 @@ func (r CreateByokCredentialResponse) ContentType() string {
 	return ""
 }
 
+// GetByokOrderResponse200Headers the declared response headers of an HTTP 200 response for GetByokOrder
+type GetByokOrderResponse200Headers struct {
+	ETag string
+}
+
+type GetByokOrderResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ByokOrdered
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetByokOrderResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetByokOrderResponse) GetJSON200() *ByokOrdered {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetByokOrderResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetByokOrderResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetByokOrderResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetByokOrderResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetByokOrderResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ReorderByokCredentialsResponse200Headers the declared response headers of an HTTP 200 response for ReorderByokCredentials
+type ReorderByokCredentialsResponse200Headers struct {
+	ETag string
+}
+
+// ReorderByokCredentialsResponse202Headers the declared response headers of an HTTP 202 response for ReorderByokCredentials
+type ReorderByokCredentialsResponse202Headers struct {
+	ETag string
+}
+
 type ReorderByokCredentialsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -10991,6 +11179,10 @@ type ReorderByokCredentialsResponse struct {
 	JSON202 *ByokOrderChange
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ReorderByokCredentialsResponse200Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *ReorderByokCredentialsResponse202Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -14877,9 +15069,24 @@ func (c *ClientWithResponses) CreateByokCredentialWithResponse(ctx context.Conte
 	return ParseCreateByokCredentialResponse(rsp)
 }
 
+// GetByokOrderWithResponse The order in which a provider's keys are tried
+//
+// Its ETag changes when one of the keys does, and is what a reordering takes as `If-Match`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/byok/order (the `GetByokOrder` operationId).
+func (c *ClientWithResponses) GetByokOrderWithResponse(ctx context.Context, params *GetByokOrderParams, reqEditors ...RequestEditorFn) (*GetByokOrderResponse, error) {
+	rsp, err := c.GetByokOrder(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetByokOrderResponse(rsp)
+}
+
 // ReorderByokCredentialsWithBodyWithResponse Put a provider's keys into another order
 //
-// Every key that the provider has of this use must be named, once.
+// Every key that the provider has of this use must be named, once. `If-Match` takes the ETag of the order.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -14894,7 +15101,7 @@ func (c *ClientWithResponses) ReorderByokCredentialsWithBodyWithResponse(ctx con
 
 // ReorderByokCredentialsWithResponse Put a provider's keys into another order
 //
-// Every key that the provider has of this use must be named, once.
+// Every key that the provider has of this use must be named, once. `If-Match` takes the ETag of the order.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -16187,6 +16394,52 @@ func ParseCreateByokCredentialResponse(rsp *http.Response) (*CreateByokCredentia
 	return response, nil
 }
 
+// ParseGetByokOrderResponse parses an HTTP response from a GetByokOrderWithResponse call
+func ParseGetByokOrderResponse(rsp *http.Response) (*GetByokOrderResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetByokOrderResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ByokOrdered
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetByokOrderResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
 // ParseReorderByokCredentialsResponse parses an HTTP response from a ReorderByokCredentialsWithResponse call
 func ParseReorderByokCredentialsResponse(rsp *http.Response) (*ReorderByokCredentialsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -16222,6 +16475,29 @@ func ParseReorderByokCredentialsResponse(rsp *http.Response) (*ReorderByokCreden
 		}
 		response.ApplicationProblemJSONDefault = &dest
 
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ReorderByokCredentialsResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 202:
+		var headers ReorderByokCredentialsResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
 	}
 
 	return response, nil

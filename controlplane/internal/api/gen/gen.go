@@ -680,6 +680,11 @@ type ByokOrderChange struct {
 	Publication PublicationRef   `json:"publication"`
 }
 
+// ByokOrdered defines model for ByokOrdered.
+type ByokOrdered struct {
+	Data []ByokCredential `json:"data"`
+}
+
 // ByokSecret The provider's key, or what its type takes in the place of one: for azure also the JSON of an Entra
 // application, for bedrock of an access key, for vertex of a service account's key.
 type ByokSecret = string
@@ -1960,6 +1965,15 @@ type CreateByokCredentialParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// GetByokOrderParams defines parameters for GetByokOrder.
+type GetByokOrderParams struct {
+	// Provider The provider's slug.
+	Provider string `form:"provider" json:"provider"`
+
+	// Use Which of its keys; priority when absent.
+	Use *ByokUse `form:"use,omitempty" json:"use,omitempty"`
+}
+
 // ReorderByokCredentialsParams defines parameters for ReorderByokCredentials.
 type ReorderByokCredentialsParams struct {
 	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
@@ -1967,6 +1981,9 @@ type ReorderByokCredentialsParams struct {
 
 	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // DeleteByokCredentialParams defines parameters for DeleteByokCredential.
@@ -2235,7 +2252,7 @@ type ListPlatformAuditEventsParams struct {
 
 // GetPlatformCatalogParams defines parameters for GetPlatformCatalog.
 type GetPlatformCatalogParams struct {
-	// Version An earlier version; the present one when absent.
+	// Version An earlier version, of the newest 100; the present one when absent.
 	Version *int64 `form:"version,omitempty" json:"version,omitempty"`
 }
 
@@ -2637,6 +2654,9 @@ type ServerInterface interface {
 	// CreateByokCredential Bring a key of your own for a provider
 	// (POST /v1/byok)
 	CreateByokCredential(c *gin.Context, params CreateByokCredentialParams)
+	// GetByokOrder The order in which a provider's keys are tried
+	// (GET /v1/byok/order)
+	GetByokOrder(c *gin.Context, params GetByokOrderParams)
 	// ReorderByokCredentials Put a provider's keys into another order
 	// (POST /v1/byok/reorder)
 	ReorderByokCredentials(c *gin.Context, params ReorderByokCredentialsParams)
@@ -3014,6 +3034,41 @@ func (siw *ServerInterfaceWrapper) CreateByokCredential(c *gin.Context) {
 	siw.Handler.CreateByokCredential(c, params)
 }
 
+// GetByokOrder operation middleware
+func (siw *ServerInterfaceWrapper) GetByokOrder(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetByokOrderParams
+
+	// ------------- Required query parameter "provider" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "provider", c.Request.URL.Query(), &params.Provider, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter provider: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "use" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "use", c.Request.URL.Query(), &params.Use, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter use: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetByokOrder(c, params)
+}
+
 // ReorderByokCredentials operation middleware
 func (siw *ServerInterfaceWrapper) ReorderByokCredentials(c *gin.Context) {
 
@@ -3049,6 +3104,25 @@ func (siw *ServerInterfaceWrapper) ReorderByokCredentials(c *gin.Context) {
 		}
 
 		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
 
 	}
 
@@ -6664,6 +6738,7 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.POST(options.BaseURL+"/v1/management-keys/:management_key_id/rotate", wrapper.RotateManagementKey)
 	router.GET(options.BaseURL+"/v1/byok", wrapper.ListByokCredentials)
 	router.POST(options.BaseURL+"/v1/byok", wrapper.CreateByokCredential)
+	router.GET(options.BaseURL+"/v1/byok/order", wrapper.GetByokOrder)
 	router.POST(options.BaseURL+"/v1/byok/reorder", wrapper.ReorderByokCredentials)
 	router.DELETE(options.BaseURL+"/v1/byok/:credential_id", wrapper.DeleteByokCredential)
 	router.GET(options.BaseURL+"/v1/byok/:credential_id", wrapper.GetByokCredential)
@@ -6861,6 +6936,53 @@ func (response CreateByokCredentialdefaultApplicationProblemPlusJSONResponse) Vi
 	return err
 }
 
+type GetByokOrderRequestObject struct {
+	Params GetByokOrderParams
+}
+
+type GetByokOrderResponseObject interface {
+	VisitGetByokOrderResponse(w http.ResponseWriter) error
+}
+
+type GetByokOrder200ResponseHeaders struct {
+	ETag string
+}
+
+type GetByokOrder200JSONResponse struct {
+	Body    ByokOrdered
+	Headers GetByokOrder200ResponseHeaders
+}
+
+func (response GetByokOrder200JSONResponse) VisitGetByokOrderResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetByokOrderdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetByokOrderdefaultApplicationProblemPlusJSONResponse) VisitGetByokOrderResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ReorderByokCredentialsRequestObject struct {
 	Params ReorderByokCredentialsParams
 	Body   *ReorderByokCredentialsJSONRequestBody
@@ -6870,29 +6992,45 @@ type ReorderByokCredentialsResponseObject interface {
 	VisitReorderByokCredentialsResponse(w http.ResponseWriter) error
 }
 
-type ReorderByokCredentials200JSONResponse ByokOrderChange
+type ReorderByokCredentials200ResponseHeaders struct {
+	ETag string
+}
+
+type ReorderByokCredentials200JSONResponse struct {
+	Body    ByokOrderChange
+	Headers ReorderByokCredentials200ResponseHeaders
+}
 
 func (response ReorderByokCredentials200JSONResponse) VisitReorderByokCredentialsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
 	w.WriteHeader(200)
 	_, err := buf.WriteTo(w)
 	return err
 }
 
-type ReorderByokCredentials202JSONResponse ByokOrderChange
+type ReorderByokCredentials202ResponseHeaders struct {
+	ETag string
+}
+
+type ReorderByokCredentials202JSONResponse struct {
+	Body    ByokOrderChange
+	Headers ReorderByokCredentials202ResponseHeaders
+}
 
 func (response ReorderByokCredentials202JSONResponse) VisitReorderByokCredentialsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
 	w.WriteHeader(202)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10515,6 +10653,9 @@ type StrictServerInterface interface {
 	// CreateByokCredential Bring a key of your own for a provider
 	// (POST /v1/byok)
 	CreateByokCredential(ctx context.Context, request CreateByokCredentialRequestObject) (CreateByokCredentialResponseObject, error)
+	// GetByokOrder The order in which a provider's keys are tried
+	// (GET /v1/byok/order)
+	GetByokOrder(ctx context.Context, request GetByokOrderRequestObject) (GetByokOrderResponseObject, error)
 	// ReorderByokCredentials Put a provider's keys into another order
 	// (POST /v1/byok/reorder)
 	ReorderByokCredentials(ctx context.Context, request ReorderByokCredentialsRequestObject) (ReorderByokCredentialsResponseObject, error)
@@ -10855,6 +10996,32 @@ func (sh *strictHandler) CreateByokCredential(ctx *gin.Context, params CreateByo
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(CreateByokCredentialResponseObject); ok {
 		if err := validResponse.VisitCreateByokCredentialResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetByokOrder operation middleware
+func (sh *strictHandler) GetByokOrder(ctx *gin.Context, params GetByokOrderParams) {
+	var request GetByokOrderRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetByokOrder(ctx, request.(GetByokOrderRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetByokOrder")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetByokOrderResponseObject); ok {
+		if err := validResponse.VisitGetByokOrderResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -12960,239 +13127,241 @@ func (sh *strictHandler) GetMember(ctx *gin.Context, workspaceID WorkspaceID, us
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L37ktu2kjj8Kvj0bZWTHM3Ft5zEU1/tOrGz63USu2znyx8ZrwYiIQlnKEABwJF1HP9qn2YfbJ/kV+gG",
-	"SJAEKeoyo3Eyp+rEI4nEpdHd6Ht/HCRyvpCCCaMHTz4OZoymTMGfz9/Rqf03ZTpRfGG4FIMng3czRq6Y",
-	"0lwKIidkOaOGLKkmiplcCZYOyUQqcvFicvQTNcns4ngwHCj2e84VSwdPjMrZcKCTGZtTO7ZZLdjgyUAb",
-	"xcV08OnTp+FgQRWdM+MW8TQ3M6niy1hQZewaKJnLlGX3NOEpGbOJVIyYGSM6o3pm5+f2jQU1s8FwIOjc",
-	"zkhx3K61zemHH5mYmtngydePho2lDgffK5YyYTjNXjyLr5CnuL6Fklc8ZYpcstWQXIxX8nL0v//9Pxct",
-	"i0uKgUc83XGNudJt8LsQ7IMZJfDEhV2oAaBOmQNisbrfc6ZWwfJwzJZ1PL7/YDiYc+E/348t6xmzhzdn",
-	"wsRA95Skxe+Ep0NykbKF6YJY+fzOEHuRsvlCGiaS1Uu2ai7uDVswariYEkoSmmVkyc0M8Y3OmT1h+IYL",
-	"8uARmclcaTLlV0zDIxOutCFU6CVThE4pF0N4WuaGLDLKhWEfDNEsUczoYq9IlOVugyUe2TW27O/+g2/q",
-	"J7GgxjBlx/yv3/6fo//z/m//MqjDYDj4cDTjwgyeDOa5NmTMyH1iJLn/4BtyxTUfZ4w8ffv9ixckmVFF",
-	"E6BUANwEKL4Jse9nVEwZkSJbkeWMCWJmXBOuiTY8ywAuSa6UPWzLc9q37XjKoOM8W7f7xfn5V3+cD347",
-	"Pfr2/d/OB1/22rhdml0SULEgjKqM24OD8xsSnSczQjU5Hzw8HwyJVOQrgMRLtoqitSBPX78ADAGkvmSr",
-	"Lpy2P++KzD/yOTfNlfyHXJI5FSvChFGcacuiLN3PZJZqQg2ZS23OyONTPC861kyYNnaQwRy1ZfF5Ph88",
-	"efD4FI4EP5WcwOL5lClY4k9U0CmzpNsGNrtU90gJvHknBy3fGO0DjD/Z+2WDS4hODFNr7yB4oe/CgJib",
-	"K3vtbpYY2Pytc08TneXTllX4p3aD0Ot8nPGE2rnjZ7goH8ADXOTjrhMMnt/5+N6w33OmTdstffHhSPOp",
-	"oNlYfjhS+OwRTy8c1XMxYYqJhBH325BcKPZ71+Ldg7svXOb2pnmt5IRnLA5Yhc/Y07YPOeDih8414nsj",
-	"/+iua33LRcKaC/xZmlIm45oYPm8VLDQMEc46kWpOLUdOqWFH9t1BbO5fhOER+vyu57w5vL7NvJqp+Knk",
-	"mik8CvtX1znA77sC/1caY/P2W9x9JsV06Bk7eXiqhwQ2TdgVUyuS8StGptSwJV2RGdWELhYZZynezXB9",
-	"t8FuSWvMP7xz4bb947f7D97jXw9Pv9T/8of7/uP94aNP5Y8fH3364+Hp6enpl3Pd63KmcKbFJfxY2wv4",
-	"8enpXFd2ivCR6lIvaNJCQ0v/Mx7ZUncdWPHwjqf2yb6rF1JoBqrOayXHGZvbPxMpDBNwonASyAdPFvjE",
-	"3/6h7bo/BlP9i2KTwZPB/3tSanMn+Ks+8ePCjE3uBzLshPKMpWfkzQ/fk28fPf47cVORlBnKM30MUHQj",
-	"gl6WGFQrFkoumDIc98DTiFY3HFxyAT8wYeWA32rX82A4sGNQg0rFShs2HwyBMAbvh83R8Bwi03hSiiiW",
-	"4Tn9husph5bjf7DE2BGeGsPmC9PcWKmSNfEHd5MOidXrLBIKKSL8YljT66J3UYFc9zSRS0HKV4jxqnau",
-	"WXocGz/NFV6Yc11lYjIfZ8GKRD4fW+lrOGAiXUiOmNYYziJFruKgBkVmNF4Z1n+yuZeiGqMtAimm8aNi",
-	"1OF7jbvNVsjcpGAAFyvKxgGjmFErapdVTjCWMmNU2J+1ocqwdERNX94P75hcB+OFMm2Ia17KC+SsAuoh",
-	"Sgwq66geZgGEKM7mKTfPrxy/qKItTRBYEbBST8FdvAPJ3D69AWhSPpkAMzAMcaNrhh84y1LUEO27bjCq",
-	"FF3Zzy0MJRCw4j9bTRU3XqyZC/P1o0FTBxkODFVT1jqY+xW/X8dZ4EqA80P4Dv0RVMcJ53QAG9alRreF",
-	"7iP/kevIsafU0N4nEOBP5AACG9G6gX5mH4yzN9XBAguqDhbfl5Gv4BO/YuGFMaYZFQmzgPk9pxk39tJI",
-	"pLaAzihYQqJXhR3wteKJo4Y05fYwaPY6ANeEZprFbkaQIIDrWt3f0SyZ0xWxM5NcpEwRvWAi9UI0SXJt",
-	"5PwYyT28F8UiN+svap4w1Ng/DQcyNxu+U0dFmLMYqA3eTseI8I4sk8vRhGbZmCaXOs46gbvpJnN+jVKg",
-	"tjoUPkOMJMlMSs3IRMn5MXk+X5gVgVm0/QfELY+wTSqs4aUM0aQbvUOcgsvG48O61xzmWG4fnvK6V9/a",
-	"h53OZl925vKIKZFrptF+iHI4itpDABC5f0yesQSYgCZW5iHcWEE3kWLCpyM3qoXaWhZXwwy/oBCK9T0W",
-	"RztsIMIaTHLMvJUprYO6R0h7VKURYC0hlI++YZM2BhQOuGYbr8Q+9hBbxpqJX3sraie7mnMRfnt/uJ56",
-	"a+KTMzsXj6CB1mp8Y6YNUi3hTbFqE+r3yplcMEH5yVfH5KkgDAg/49q0UX+gOT04PV3jThjax1/gq/e/",
-	"/ow5xacIXny3kpdPX794yVa6cqF3mr07APTgcQRCdpLvKwpODZcW3OppkYN29mxNljPL2J0Eoy2n0kxd",
-	"MX2Gp/1kcwafKEY3Fcr9O+NVXLsCq8xyJol7kHAT1ReYsMpCGr/yWsTENlr4CekoBfPEwhMGMP2vULrg",
-	"xpKZ1erIRKrtIdaqFy+k5iZ6Az2dSzElBg7POwC9r7Lq18o1OyOZXDJl9S1NqGLIGdCndRwVrBeKTfiH",
-	"+FmgK6z0Ifn5wUUqlf/oXKiC0CSRuTAOPM6RJCXJuDGZVZzzLCVjRmY8TZmIHuui1Vj+Lth4YC5van35",
-	"pHVDGY3ux0IvOla+SDdG8Fyv5SmWmH/RLK6ZBEooYEtxRMXWcI4AZ0pqCEUCzxEqdFrZ0/sWblYyml0E",
-	"hRrLOoSsUF3CHhSx5p4OqoxVl7O1OFTfVV+JqPrenoSi4CJbt2Z/634aDi4xDmDdG2/BbV+9C7regZvB",
-	"i0ohAw/dfj3Enw2ZQhTSr5Tji53wbbOJ7kc2scLbnAv/qYn+If/ebJId+GbAMpEzhtt+3wXOdfxtT0zh",
-	"IIzP4fq6i9Rf5kuUczSxgxFDL5kmXKC8kdEEhA8p2BMIHqP/zBUjNNMSHvjPt69+djLAc2EUPReBTwTD",
-	"zcYsVTK5LCUFpt3c9tcrpgz7gE56K5XyhHlpApd4fG6vuQCjvrn/bTWI6ZumP2qpuGGvRLZCx4+Dyy+a",
-	"dfghYbfGXvUN8z6ACeMGUCj1pq+F4lKhwcuralFT1/fU0ExOAy9SFevmTGs6bREQqZmtt206N5gfKIYa",
-	"fhFVlKyxDXxmFBppa1IpxJs4DyVKx4CTeoaKaA+TrlWsnFWrOvaPgatTo/ydSiKkU1jsdCvWIs4Ghpzt",
-	"TS5+ZVHwSW1+5LGbNpHajAQVUve0acMLuW7RVZhpcbaAyosTjRZMjeY8y/ob0nPBjd4GPLggP0D7MoJ9",
-	"DUOYRIGJgmnh+o2QRNUNuYZ5vtA6Z2klXAnMC0vB1kpjPzHvBFuGy+l6pVx3HVjlEH72YX0rfeCxi/jd",
-	"gO0h7qFnLGMGtfTaDsofeqrvMV3Jj9Ix9S4g9Ks/DOR8uGzU072xWtpiEvHybJUD/yL47znz13+BzEMQ",
-	"EtiVC5zLmJWLSUJ1XHuOhC9FhZF6eBRaXDQZy1ykxMg2E9Dm2nkMh5ySvYmOXJ7NbthVnPBhEWwPenF1",
-	"LwfViculbK0Ph7vpqwuX7+xHD95S0exDcyLPMpKLMRepdrTVQ1X7rZSr7QCD91FF9flkgsb5Vp/lhLMs",
-	"1b0x6w3TMrtiKQQhxJDLBQ9HmZscddsTVS6mGj0cRMjSrsoFSeR8LkXcp6LYJNdohe9cOoLgjXs6wKSR",
-	"YlMuRcxan2XOKjknEEU3k1m6mY25XWh/Nany83uaLGTGk9UZKH5h/O+crsiYESnglyVdeZG7h4ipyqPv",
-	"AZ4fEB/qhFbsYugxphw4AsjqYb/vgZlbc4cGivfmEWEgTdODM2kT+DE2d3et0I0zdFPFVvjvqHVFVpem",
-	"iuk4Asa0xR5o0kK0XGhDo3HKCLmKNx7CsaLCQUa1GWnGxGYhYwsps1GrZvqL1aqJYolUqdNMqWKomhqp",
-	"WLoBlWhDs8gmX3i3HEYYWOpLub4kVKQQ9mvnUowmM5aSn5++e1tThfcQMleJ6skw8GCK4ZLayMWiIm+X",
-	"rwaadw+pqzjlYaB3eyTz66iF21WONIJ2Hqb1Y+xA9D2IPp5kDi33oO7r8uFolr2aDJ781j0pqsf13V+y",
-	"Ftdskf12TJz5x6WKMZ8uxzVRkHuHflJCBaklwh1HhfLaZt6H29lFxC5hcggJO2aN6H02dSPGbT6lylp3",
-	"P6+G/ebGT86d1O5a976iHarJs9GhgnxcH7IwZpm0Aq6R8RCKDwuumN6HGeGybVUI6SIFD5JVCoN6+8Wd",
-	"6w0BvVNohxV2IXiC7RTv2B7cYa8omesRZg2P8ngulIUXPhGmyEPMgpLG5eVp8J0sLK6g8d3MWDXCsBNO",
-	"122TKWPu11w8b/HBPgEbE5mrWNQGgKolBkRNaMIi+PDW/bLh2XdGiOGQMYzYj4XqMrRTFTEgDtJBxEex",
-	"682sWTvy7APy6D1Ib271B5XcXrLV1soorL+v/vmSrfZjnFpzHYGByXmQDZE5sH7QZIr3jskPUhFwjWjQ",
-	"bWg650JvbYuq32atC7KcAx5dEbqkqzWcMzbRzUaObGPQ2ztsQ37agxW+TeSC6XgkS8n6Ay2T+gD3BbU3",
-	"P+bWyEv4C881rnP+KGNJEZggOILogYgOv9BGMTqHrEod9yKPeZZZoOt8sbAaKUujad1ska2K2iCYwzEk",
-	"yxlPZvaqtJq6vbWmbaHZW9pNkoxbwluTX5XIlLX8ELqpm1eu3TuzV7xBAW1XR3aQUallrmKGnWh25hMX",
-	"sFxJrwxjX6mGI2QpinNWVDhzdTBQ5RFyLNNV8GCLaJ3wlKWj9tTHrXI2R5AbGxuuO6Fzi6RNFyrRhgn+",
-	"53nswPncma8WADbKQeqzWmHu6ERXWWTrKto0g3bzvMxNIudrveyv3GMQJZ3xZLUpwSwUn1O1qlFMRObF",
-	"31E0hLTVUoE6IymfTCxDRbMcas4+2sflT62NaG7+mKuF1GxNUm1bbmUn1oIVsfsBrV3pjujPe824tb9Z",
-	"bGrJ7nUidDRjXECkSdpSwiElEJhCZjRFFw5P2BnqmVKDykJdTDyoLnFOnPuwqy48fCcvmQAL8EaJ7C6o",
-	"u4GCnbnEHiAF2EpqCST/6k3nt9EWgBOAMnrDNckramMNuE1MxvxRTp9BQYL+pi57izcNXG5z/T2FvjBA",
-	"LFHFQiHjgvUfrYjzigyXupy/djka60zEjDT4pvMhBNjoIDgcfDiayiP35T+0FMdv6PInF88X/HqkL/ni",
-	"SC5w7iO4USyTcYGObfYQuwhpZkwVKZ+YICIVcryifg6jyQwvViu4y2WR3TEkMkstmyySSnrBEw+5Bsoa",
-	"qQTHNCzPv9jM+6gJ8kc53YMeGF3eDeuBP8rtnZIl2fXWBhuG6Zszd2pGlMwwWzYxaI/705soNzcP9rx0",
-	"UdsKMX2tqfJ2mOksgWfO4djbF/LOv3RT9jUH382MantziRzeGVJZwR5YbWNHB2W6ldVszX5re9qKBb8L",
-	"qMEbRhSj6ZEU2Qrry6RHkNJgFbI8y44SKYySWdQ04sKZ98LW2dzJc/15mmXv6wOAss1E6bIOG66oIFqY",
-	"rUKgUWgDSPaBwUWo+GFRF5axPc66XfRG1opFsyWbbLNaANFUd5jnTZ7FtsV1R9Z3KzJKxadctAjDrqzZ",
-	"PU2csgNZPsWHCc9YJdfHZQdBXFrGorSn8vXI/9qN81wY1eQYDq/dwoflxt3gredj4bYPDC/OYJ3M3o0u",
-	"doht8half6ctY7EDqYKf40vGwVvXrF3ZjaKibMmMnYqWazYC7Sd6+j+zZbNawwZ73zIDNiiIUMVyqxHW",
-	"iwQ3ieeWJ9AuehTRLaR3JN2e/o69p6A62m3L8fmZLau5HRugxl59SJvAJsaeWjbno5z672rn4Jad/F2t",
-	"2mYtLhNDqCa5yRU7K7w+UL0VS8qnkqHTB4fpH5Nx+xyKzZLFRpIxLyI/9gXw7f2KfbGxGX3Xv8Dcv/Mr",
-	"RhgHaxklXlm14gGqhM0acgdCoC0xIWI42LYugHu4vS7Ajqr+Bif+yid7bsCBCgUnlGQfVwHwsNqa4b/O",
-	"z/W/vf/bv/k/+tVDFoQd2bmID3Xe9vRqAMENtECkWqL8Rq+c3XJAuo65kjN8/fvplUJcYJ8lriyftiVW",
-	"npE5TbHGIhA/VA6sSWghJT7s6hFCj/55evTt+y/cH0fvv/JfffmvvZASvGNHCdU+o1MPScqn3CBv50Iw",
-	"RWarxYwJ3aqowLbjR1Wouc1rRl86zwMjVtnFDheuqBXXZwQCW6Qo4yDtA8ed0TmvSqeyl9t1DtUmrBKn",
-	"lOsoNHFxJgkVCUPFKheXQi5FVKb32pornrBNxQSXfFVUSSg0TBBosNTWjKbohtmkcuRwgDUpNzTVu3fG",
-	"q94Fhks5pZcOWdNwo7VixhmLhSX86qJNl0qKqfdCEekTjyuQA3g5SxhZZFQwIsFTf0x+nWHoKlMMetnI",
-	"OTMzK9UIWYzB9bkozuRJWXbikrEFTCYF8xOxFZnRK4a1SPp5EasVPz61F8yJQOG56/wiJ4WKo4+J1fcw",
-	"6wgSsfVMLsUZcUrjSDNDdFE2w66da4RAb0/d+nPz4NoI4TYtsXpGTovMBYXVw4UUbLdiqiW0g7jZAg9j",
-	"/KtG+W2mfFxzGyobX8TfUR0W3IFyePgNbj9Vq5HKxTH5WSKeziFkUciQH+yjZHcf82Cd5W3meohUmWmx",
-	"cnrIrXdE1Fa0teGzsbO+Ji3/4jOZ5F57rytOod2QcAGlkTZ18wdTIRHG+lQx+4sv0WAfxepJlfm/SGWi",
-	"T7zJ8sgbRubpl0+qXe+GGA4wLGtoS0VUnjHLRJEXC2nOBdKiNpbDUF1hxmMmGDUzSFK0KuJzoGXfpMKZ",
-	"ZmDRQ5ArqsaaQq1HqrCIP7SzZlwbliLH3RSEZd3tphz29hlZMEVc0Rpi5CVDBTYUrVwLlG8/fXF+flx+",
-	"6ilXxeewYKMQBzKnGcG3yzZlD44fn1bXvmlV9DfMjgkF7Y/JK5GtiiN1dwKGpBbtV+z1ebhi6E0Sa6uN",
-	"5eNZa0IV3PYW7TOpWUo0M2dEM8ycMXScwUbhg1xEfdCurd2o9XoKu2kCAH2PO5LyFNT1uf3UU1RLi9io",
-	"yDVh7zgUeSyBQEE2I0kaz96ac60hgqvQ4iPZRPBbIb7Uu7RlNLnUmxYXiHf6eMMmXLjwentU9upWEOBh",
-	"+YG2FzvNCL6tWxqAtEdnvgBL+oT7CexV6jhfJqd6y4YiraGKhpuMdYCjyfV/efMCoWz1IVzkJUcm5zhg",
-	"dI1XXGZw3/WXqv9//8paz4zvYgGbCeIZHAq6EPEK4N/HKRKuiB+Kuh0bcKNfIRi+kLog2woCU4dOt3Th",
-	"8uCSOSYYhVswMBB97VljnY6ZzFJi5JTZW+jM/obyIsazQZUIp04rJZdMG3jvntUOcmEiXG6LAuxlh9CE",
-	"ipRbibcowE5o5gTUWKx/MmMjuqSKjQLbSPPBlInVyCjKRbQCQZO9l8AFBFwoOecag7qNJDBSfEl8KlxZ",
-	"iTWtqWD4ny1iO6PfCMJI+7N6eA+iGDadrPADbvTWQrEJU4qlI7tY33ykmQvIEilS6HoRHCv29YoHvRdd",
-	"M78+Dbtmnh6fnt6PhMQH6+BiZGZK5tOZuyRrzBplAysuaFjVmvkf3H/090ffPPz60d97LMMxhVG1bfOG",
-	"YoPOFwupjCO5Yigvxjkm0lYvBxfwT6bkyErXI8UskOPqYF8M592z+dowa2Z4SvCxM8Jy11yV5UeWexzd",
-	"J0bKLZwaUkU1gwn/wFLkdGS8KgSvoIgoBHx7dB0OAoR53yMfv2TVSAhNfM/yKeRB04xTXTMsDC0zpmIV",
-	"VnU7I5dsAQ1NtH21rf9DpInxRu75SmvSTtX6elsTtASO1s0d9RuOCSvmhDVZNkjHZgnjLsi9uwqWe27T",
-	"zlmxeMcwvr9QvivBjcWyogJBeVh7iDSpWAgOHFAVrGV748I6i8eaid+wSe+ejZtU0J3RKxQKfN/Qriq6",
-	"+0Sxrio8bwL0rwfBwCrj8rnfWb+NW6lx6dUrZ4Br6YXx+DSaJfeDd9Qkcj7nxgsMfp57xNNLz1S5xbff",
-	"9s/uCw65tYbyKIRIXyZZO7diiGEB/HLyAjbF4iNzx084LN8XLwYYq9KA5hB/Ox1b4RHv6uLqdmKJ1yxB",
-	"Q9DMFPZuIkUChjFIZdmtQCmqEbWYiGGp42KHy/gceYxAvUluWCmuWnStLWYI4l6kItiItalF0izv0fcQ",
-	"Ye0fdyuLnpmL3fWSiS9gDFEeUF0ccNOqr2zZ0gD2jStYsqF3dqrs9lEE1vGm+Bm2w2HE0rUrl4IGySua",
-	"8bRwG5Su1AYHC8T4R99UJfkoe4tACDDhOw4UoGPljf256Zg1A0Sv4JmyG/KD083sMfGeT24G3/qpMjx5",
-	"g6n12BTKFVYHDXmzmedOeazOXIa2ofcYJhmzlRQp9jCKc95Kye1GQbyw7gwUsJzJLChjGVMDOupxh2fj",
-	"AOh28779qLe0fjgfnCW1onkTJFmSjKbQm5IZDR3XXOI6WjHst/ZcZlxMI2aLyYQLblZRYRRsIYFGpn1T",
-	"BUj2BUop2kZxVXLYqCpFcyPbAvImNM+CFnRFe/4T+1J8OPdSmZNcr67IUke7RS422tOExIlqyhiEj69R",
-	"PLzpZhTxXm84VKnDfNPd+KSPscKHvJS30NxZuHvEy/xkHwVD5ZzJfL368A6fC8Js2vD8J7eISFfXDRXU",
-	"Ysgg7uhzLmO+YSjTnsuTl6VvN8lCq57ALmlotbM8RB5adQmbJpk3NlCHwji4zHsMVNz99d0U48TTlavr",
-	"2IMC3TyZg+rQ1eVsrUZHD7u3Pl19+zYUZN8YUT0fed908EI7Jo2OEaeSYIlsAuKGFYi6WPybsnp53MUa",
-	"KZFj2hIAW4uUNFL7U1b6nmJn9pYZExemabaY0ZHV3EWllEkgWYyZWffESl4Wrp5RZ/fQDXw1e5Bn2kMZ",
-	"G66g5gq6pJu1EjzGKzpD/Ch15oOmcD6nH0ZhNY74E+UKIr/DbyMX817Ca22+QzUXC3BqkdHVCHTYln7n",
-	"a7wNsRcM+AtgWd0nvoOstrfKm50aULRLQ6WufriDOgo3EapGWsMaMbbRVRtQW1ChhmMVhIrTYx0Totjc",
-	"jQt1AoseURen2kWeKrjdISQpP/nWt3O5+r43sn9jX53TazdClYx+ZizVJETcuD56K2+NavFMX6OyT4r1",
-	"NdwhW2d2f9P3uilscQ+/fhxa4u4Pe9xEpT+816vlBstZH6198e7uOnhXoUoT/sA6wRIp5HyF0U0ipQrt",
-	"FGzO87m9q4T9Kcm1kfOoheJtWXfOD5nMnAdUL6TQcLO4bpr2zymzyAKxU/NFxozrPcPmY5ai1ocIo6j/",
-	"STFFxeVgOOBzNwb8MWIptlHUC8aSmWVPiooCntp/kRUDyURBeKrSeG9jITENZviUQX23ea55Yu9ky2Rh",
-	"LgswXAXNwObQAYW3zXTAnmWvS7J/+KBJ91Xj02b+gEY5zHrYTDNyx/WpLepXQrTgOjeA/V/ICOBjzC+K",
-	"oXJRJyGUjfByPphYIUzRWLUMWVb3Kr75+lG/dcQoJChOGA8uckFwlXaq8oqpjC4iFuY85XJUBAH3iGvF",
-	"N8oY4D5ZS3BhQkGb0f3ZFi89nm/yUjpSjKY932Da8Dltb1A5d4Du0+ZoAyhuBD9UvR2739hLD6uqgqYB",
-	"3cYZFSsMZ/fgGFbQpoYSIUhj8mGBulVEVHLZnyPBGG/kMlrwjLuWUv3MzFD9uN+EP/BprjDucKPCbfVo",
-	"XZxxiFtuBZGfLZKA6BIZN+g9vLdmxZBX2dp9w7M/l+lIecbSkj1L5Q30LpCgZyR9hUQ7p8WCg1AcFerB",
-	"CuLf7TkVCleh4BmZr1pKEwO+e1ExpqL2pXl06kWao9EsK2rucTFhiomEkaevX/RcCKan9EJ5jFZFjMec",
-	"2Wbuoj+dIRmzhOaahUdMUt67TbhHlBHUa9+G1xVAa5xkY/QCldfkCIfoV4Buk87XAMet9W9Xhbiv8l0w",
-	"xt5G6Bpn+9gI05D5Im6+cnlkZU0eCFshPPUdVlxp9pZwGaiJ3FKYnk25sDeOx/KZzGH8dG0bhzVdrEKk",
-	"/gylp2uTgv4CYs4OIk2M0srsnJ4JbBAicslFWuYAXjgmMwKnzkU8+culOXb1BG2Ehig2JKk0wJSLydC8",
-	"8dvp+wtPoL4iA9qYYevHa8UX12LUuXn88mIg+nUm6Zw34bNNqV8LuFB5r7XYHw58db+o3lt9erRRaMG7",
-	"RjbdPQ3OnZYQgv7VMLcp5+t7TfQrWlnGGfYpugkwLpbVfqJbX2YOIXrfZpXKL9ceUdK8oVxhly1bnxWr",
-	"LysrGzqNZWswQ8Yr4iNFi0KVGyZs7jUKBfYepBLCyjcLSSn2v4v3pESBQ7hPitn3EL1R2clBAzeKlWxP",
-	"yOVeNqblA8ZofOpaV0evqpRlzLQ0piref+doe4sKVU3SdmP1J/7NOH3l6YLmYdbOs7N73As1A7AOStF2",
-	"BbvjP+5jYxqwr/Wjg+raGnixbRW/pvW+bqSK4wI0E0pyxc3qrYUFc6uoCGORjMiqADUkF3o8ml+Oru6P",
-	"/ve//wcEXwAtGF8ZVZBz4KaeGbMAVcLdiiPQwVs7Ilev0Hsai3GUFdgq9aMgY1xMrPYLKNNjIZ9AA5q0",
-	"BEvXR3/6+sWTMngDA+UxHBtTK/QwCN2vAkkHqjV+1M6zPjwXlYyCWhyJHmIL6DzlhmRyOiQBUehhkcw0",
-	"LFwYmZzi0sBydnwuzsVXX5VVjfXxV1+Ri6e5mUnF/wnDPCHfAXRI5RzJF7S2iS8xLeeKqRXWOeKC0BIg",
-	"Z+eiZdzz/PT0YeKPEQ8RvmMXMOTFydX9otzNCSAReVHYwi595Sxn2iFQFgv39Z1MOYMt/efbVz8TzDf6",
-	"BRWxIrrOwsJ99XteSYOujuvj67Gwn5xgBtK5eAWlxGDDmlx8tBzh08WQUKhyU343JMFd/enijFwEny+g",
-	"Fk+0Lt65eMfnDJfy5ofvycOHD7+1oP3l3ffH5Ccp2ArbYVWLz8ATb58NnctKEKdL2+8FFfLol7fPyJhp",
-	"nkLKtUMDzBu18Hoe1Oyy45cF7mppcljewfUgL+tkBGjop7mwULjAGqnn4uJfl5Sb/++xviiLfyhmciU0",
-	"5nhhSnoWpP5B0ZEy0RHLbdntPTh9gAYoLecMAKUNzzLictnOBZ0YCAunhljp+Ji8ZSIlF7X+6BdQD5cR",
-	"KDBjpGunDtWXsoxoOmEZ6tEPHoGVSmO5iwtfOubCbc3u5+L5Ozq9sFgCSYormRPFaOpmMDJLyReP7j/4",
-	"sly3FIywTDOfzAhtjBkVyxnPPD4/BzPmV18VyPDto8d/L6oxYRimfmKf/YOgOE/+wMItf+BEf5yLP46O",
-	"jor/2wcfnZ6SP8gFF5BpNfqHluJiSC7gEzYvA+vpBfkDTgq6LyZUCAn1kOyuzgpaUsyVuvkCOk1xQS7K",
-	"aigXXxI34X07YS6oYwcstYMLGXToGWLDSAt9WAiRgp2RCzTmXGAxPCwy4oZ8aIecSDXmacpgA1xA15cE",
-	"+mqCouu3AF2KnD0EfiiL9ELxEExEWzh/v5/hkZ1BSDOayFz4FYPFZUHNzC0Yvyj4H5QxLFigH+mxHWnO",
-	"zEymIzsgTIpAANqhZkbYB66NPiMXT+2PF460uNEEX9R+sG/tYPZmy3hiYN8lVo+K793QFikau+UGW+sF",
-	"L4J1d0k19uKzOF+WWQQkxcnvP7CTLxRk9oFgM0JHkJ0voAvXNxUIHSsz+eJLQWdViyy1uk0Xfh443QVd",
-	"ZZKmIyPlKKNqyiooyXVZSjLjc278u48R2VypC5aO5izldGRv+voAdpEXwGGQdZ0AMeBAj5FMfKO8giYo",
-	"wZwpOSGWJ5yR33Np0C9yURbhKQZ56FD/ivLMMhocQhuJ1Szpkq7OfJJYmNs8LNgR8LKLN8yo1dFT+wHG",
-	"HgwHGU+YwGL33JdWUlYkW9Bkxo4eHJ96+b/yXVkaafDWp3uFV/vT1y8GQaHHwf3jU3xLLpigCz54Mnh4",
-	"fB8Gt5gLUqK9sUEoOWJXPl1yykCtLujqRTp4MrB35FP74PMrl7oX1jNp8WeUj5x47Xi49klf0qxZbCzD",
-	"sh2EQgZyaUW9ZKtjNIKAccY+DAJCCUV8wwuSdPP6+22LEVPn9eOa2Jeqi2pZjbE0YUauQtS+l6RJkbjY",
-	"MTm2wNzn1MuiHGytzplU2Hku5WnH+Ui165rW4NVbiEHo8eAvEEfw6X0Yhvbk4+DB6Sk6EiDOqaiSEDAg",
-	"+125/M6ivgUlgRELFJhGXw06xep6oDMgeR4HEaxtcxSLPinq3kKt//mcqpVTiQI9RLBl0U7S2xvAa5tI",
-	"lWqMCLRcYrySlwF3qIf8eo4OUr6Zsblm2RWz9+JCsQn/cIEiGPZ3u0ABBBCGZRm+QKhVn44Lt0HIeaod",
-	"XQ7IfaRmBb2HybsxpA6akmyJ1NeJglWQrkfDit67LzwsJK572OS0ply34Cag4ntoSK1bvNWXqG1pRrOw",
-	"v2op4aHSH5wiGbOJLOpJwD2fot7gL/lxbioalRWuz4W9XKHi6gsrZifSK1agGPqkczfHPY304XszWv00",
-	"166idRXr8T6rdTLaFO1/pQ6X1zwX6FfQQO99EerynUxXe0O5ZmumT1UTl+ueW8P5+9eE875AcxPr34Wd",
-	"7sE25vuFOBZnSX7GqC8cbnXItrndYyfwDMz14PTBn2xHO3KC78AQQlFYmFgdHNrbANmWRZKbDCC4mU4U",
-	"K4oVxrkCGkrsFEU91gIgM1pKcblmxNcQtow8HbqkzjqFuhl3vZpuGY3a7WDLuF60ebr/ibuRGPgnRixy",
-	"ZS8IV7x0cA2EteNydqSK17kJsN9fHVwYSajAoquI8p108bE01Yx4+gnpImOmJajCXZiWTKbS9wXgEakM",
-	"BznQ/dTjjQlYNK5Xin+GLsj+XNdKFs5vuXeE3XkxO6Irzh9grK+XVRfaouaFKTMNXLoh0feV+PxuzFeC",
-	"rYXzhhpSAY8Xz4BqFt4VWj0ojC/5TOj+eq7HcuPoLj7ARbmNyEegMwRaT5efvQC7v93sSIpvGLgZaY1Z",
-	"KKwT4t1fvs+MK1eLcma60dV94roQg4i7I207Cbl2peP4f+07/Y66bhV1vWRsUaMtNN3QSzDVQAgJzTIS",
-	"1E/dgKSwpMC1URQOf0dQdwR1awjqF80a9DSlUFg2Tje1WqqtzsFnlbqeBzLPV1pVF50swY4Tq7DfZrn3",
-	"8dYxq32PiNbr1Tn9/tab7IOjuw6DfSXercVUH2JPu8Xeh9uRf0gO8hEc3UWlM/kFGuOnzLjQkDV1mmJG",
-	"CzSqB/3fP3+DerCZGzamlzN3s8HyFG8NF7/hpe9Id98D1kLkYIC4cQprMu2TjxUy6rQAPm10+ncFpLHq",
-	"t/ShN85sdOaDdyF0qQwqnK+pch2zJB6AKD8nK2JwLoe2IbYvZV8WxB543m5GrCDSDVzDHebD28E+XgnW",
-	"D6KbUV0JgT4Gw8+AvPd/PZebPoihcPNb7nbqXIfcx65XN5r9QpY2LLMvvMObr73PwwYzrRrYv5cmkGvD",
-	"KTdHm+6BTnafBmB8258ZoypFW01GDctW+1JHilCcsmPrjLkel2Ewm8wymZsSnr5vRyssX2JfioOosaVP",
-	"GQKROsJai0zgfof3kq182vO1SjQv2Wq9cnpdYWRl6laLSgpn3x09tsgoF4Z9MD7cPaWGHl+y1UURJuIS",
-	"aTA+DDsRsUyzNp3zJfjoPndlE4a/WS3zhdY5S1+y1do4DB+roMvjuzVX2OF2sSfdU3i6ahJSwFJPPmIl",
-	"j5qSWY+bsqrhTRLELVH0eh3/rZTAbnblOztkLX4FKAsC11TKNHYJtKmRiJ/XiQsdiuMtiC5pJfdNifYl",
-	"W/VREG8zP9j/XfqSrQ6iEt6xoBtV+za8NU8WNNdbeKMDEou6oWHYuwv3Dtuv68Kd5Lpy4UIlXrc4xXQ+",
-	"Z2lPCsCn908COO4dDdzRwPXQwNMkgV79BHhtWlBCPbaiE/eloWYvuN+EVbxbb1FsEhr/kgVTXKZYKESw",
-	"5V7NILi5v5aUV3RhvmEp785mYg57H2LoL6R4Is3JSR9hMJPTbqv0j3J6M1bpPafSt4drzV3tdvAUWO4R",
-	"VnEH6QHIcmhPl2UTwkWS5SlL23OuuT2FUVnQY99lDsLGzrBEd6ptK3K1ba9rFSXkUpbwNIRd0eMwtizf",
-	"+S26qgc9qjb2WFY1vxqcMum2yfL3d14SXlW+Phj1dZf8MSYZ1XoDR4svSHn/w4fBcPAA/vsQ/vsI/vv4",
-	"w4dIbcpecGPCnqOWbauRuUlkLUKxi5O+cs/3RmnXrrwVGvhzB1qv7+d9rULvj3K63gEVFtrbhyPqTTBe",
-	"/7Ia9umTjyW7+tR6AUyZ5f+D6wVbh1HSrXEfoHolWMnZl7MVhHxCyC5IkO4TBnyGHZyigNz0PnTnBCKz",
-	"O4SyYM3RWs/wT8WzN+Mjvk46qexlPcXUamFeh/e2UW6zhY5qz3X4c3+WvhCe1XKE1dGwlJwpwgUymlyi",
-	"1rN/x28FxH8CF3B1PwdxBleW0K0c1CpR3Xpt59ZsbV8hy7VVYroWsdw8sw9AgQ8ovyonxPU46CLyOL8+",
-	"+djoJdHDA30YyrwlZsHtEe1W2gpvwXb25LVuUEzTdx27+9okxjqS3wxCdUiR1cUf2stdXc06+WIjBlEB",
-	"SIewGWNeW5uCm5O2iUU/yKJe3z1NQFaRCgpv+1LUZa0kKOecZRiqqh2fPiZPxaqohYwsFXtmixTHYxo6",
-	"wWKxMw4lndrswp8HL/6zWYjvBKlbL0i12JI3YVyO7RR1+XuX+33t3rjRsr+3peoqwufMMjbo9E04lnV0",
-	"5ZV9Ccegp0VCDc3kdAet2DXxALjWO2v89t6CpkQM6FxXNKUqatG7Zbm1tKrPHhki6OFe7TJDecT43j3a",
-	"QIoaUAVhVGWcKQ+9M1d+j2noGC5cYRQ61i5XKmZ19IWtQ5Njs5130bs70pzwOnGrBpMOCSiGMjfOYDZG",
-	"tRDZSUZXQRF3OZmAXT0p0CGCZsOB6zlZBchLVw7Vm/+dBVwbuoIawZds4a2CkN0vkxx4mxVJfBfTunIH",
-	"HHNDHP1+xpJLFF3kfEEVQ+OjK9vjKsC2YWaqViOVVzGz3rW8Bwf8fMUYD+xn7nhuWpypHXb3fd+kv9up",
-	"096aTV0/h/mJgupbUHfZ/7T1mt3oMjtBN/PJR2xk8unkI3zRaSTC7/0h/OTcpX8pI9EdWX3eZPXOklWN",
-	"fJgwauV0COzTv6Sr1it7I2zHpmF9sBepCYwTeSxeOTdr6O7u8t7/5f3cYsbdzX3HYjZhMU/T1HMSqHNp",
-	"lQLFU+YbjcmJVe+GhIl0IbkwmKmt8ozpIpZrL1f5STHDyUf/5wb3+3P3yt0Vf0d/f54rXhR0d8hrfvix",
-	"ozii8zb8m2JTLkWg6hcrh+YMoqyBsKBmVl7frCTc6q3VFkf44NtoLNo6QaSdQdzJIneyyB0vvC2ySMDy",
-	"SiWnQzTZj/ABAk1rd7Q6aOWcoUX+rOwo5uENzaLJRGaZXA5JLjKmdYsJxHPGSjspy0niPdQ8JryBtV5n",
-	"KICFiZ2lzcsC0aR2Fbf9cvXrDPVlbPaCrVfsB2yLCnGEVDGSSah7SM0t06lhvXUU+Ku42QuMPEhno7t7",
-	"5fO+V17nps6BY1yhrSnTrtfKyUf7zwa6rEX0Oz32jsY+Oz2WAl3VfT63TnW1i7ynC0kropQqpMBeCunX",
-	"j7bSR+NEfgBdNFo9L2GEzqFmdAvfLHI/hxgTfnpMnuLp+0LuBiwBmKxepAVxXXTh4i4/iGLXPcEI9l7N",
-	"qG4NIVlIzWONwDFk5OuHQfzIaSR+5E7zvuPed9y71QuA5CsrSrdvg7Wxpl0EBJ189H9uIAK9LrOJ78Sg",
-	"O0L6s3jsi1x6KxINy1DlagjwDgJSQTeBCNKEMSRUQipkuLjQgnVMfnXXNF3wESYSsDKhgKNVHy73MyLy",
-	"LIOGXpg+sKSrpgErkHzaafvOEn8nD9yxsVsjD5Quvh2t70WCeL98hV/Lxz/rdIViH+uzFUoI3VD6ARb6",
-	"L6ZtvX1aC5LVsm7sdTCx94CFnJLZWTUFx6Xjb5OA38CKP0ESfrmXG07Ax7zutJi/m4kV6AHlm4hcCndu",
-	"Zr+JoPvk0rdzh9dP0EXGfrGlUrwst0XRb9meftaLi598LP6GbFd8eX2+UXEo7+j0Wj2YlYk6UnkisLJ7",
-	"+QzcmnaZKLav5+GbMUs/nM8+jikRYF11xkCLVulK0DlPoKkj02ROV8QwbVwvuaeCsPnCrLBQBCoK9hfI",
-	"SY6rC7odaf4qPs/Kvg9SbLyygp589HaK7ofdyfVzhDDLuDdn8Pw9H3uorhHPwwc/a8E82Ml60TyEz3VU",
-	"zArHby87V2+AFb518jH4tK4EXbD3wc2AuOP+Dda9r7J0wZBF+TnFEsZr5ecKgG5sYisnCKuCuH7GJzQ3",
-	"sjWQ7GnAXsCQJtgVU0XytzOrYRtsgMSQUFOkrN9v3pNTZp7mRr7ByQfXmntfTNNxoIkUEz7NlTvSw9Vd",
-	"+A+5JJpPBc3G8gMcCklmUmqIzcO05xh7dKfo0KKj3UkV6n8VmSTY9UEkkmD+7lu8goe3UyY59F720yJl",
-	"tiud1dgnm0xYYvgVa+Whz2kyQyNkqbRd0Sxnhd6ucghcQD8FBhVMlJwPLewyfsWIUXQyseoK0zK7QrfF",
-	"BErZ+ZqyWMSArvS5cI4GV8C6dIxcQFVJP5+u9uuHtVz6kFI2MUTm5vhcxBj4c7/lVn7SxAlXs/qeJjzt",
-	"KFy9fdXq6xS/6hvurFkLJ5SShcx4spe2o0U1DBySZDRN7R0MeGIkIkJR6x1s31th8kJJiAXvlKk9M/XP",
-	"HqhjKVZzgTUgUYGh1uLRECMjVyRjxlgwUd3azRT+2b7893WiXBXOPWpL4/MeKNci+Nfn6BD+A6EkapB/",
-	"4Wq8CYL8k0iR+HirscyFY5UXbqSRm3LE04snPiBeM2N/Axoo6zcEBlJqAganzwU+x5Ur9AvmRVO0bz0+",
-	"F+hjcFnqIi293543W4TRZJ5rQ8bMr6MofWRfwTbLxYtM0HHG0hgjRWdB9Zz/BJ6C2oZu2F1Qnb1bTKmh",
-	"862Rsw61h31V4K2taZOr5+Rjk+BrQVgNBuhuARSA5Jw54cfzESNR9rS8wI6RYikwK6NmPPEkvcQY0Ka+",
-	"ii8diEpvSYzXMwTcRphoge4ADlfRftvz776eHZEdl9AT2duL5Tbw6obkiS4B9vZwFGjaUF2OC0Fbuvs4",
-	"oPJWm8hGnRoqUOrTRfYz4QzXUUg23PhBjCs7XJS308JyKza0p060Tcq1SimIx3hD+7SL8po2XaKCl/a7",
-	"XAVv/TPXiHR+jg4W6pd6yGOo6266BI0HcfHVWttxANe/CnvzWz4IY/OTd3OAQv9FDwya7m4TOzvgNvbD",
-	"xMxGROQYVa7plHVxqV/ggU1JaecOiG8XGUc7IhjnmSbjFZjN2qxjUyXzxWi8ijah8938gi56l2zVq/8c",
-	"sCaemhk6/ZVcgiWFz9lZkGsHCXb2t0ReMQXtANoWyoVh6opm0YXOZG4Xl9Lo4q5TbYJz7rgm3DHssROc",
-	"HhKIt9AuCUEbVzOZz1lXS7jlTNI578LZX/GJ64zdgRm6PLU0y5jaU7RxtQMGxKcM+8Wx4TIw+jKwNSqZ",
-	"oT+n0VOIp0wYO28J7n7R5XdR5fuUgYoOof4IoUGbZiFhBAcTOaxaEGmXWQoNyZds5TOPyygKaDE7gZbd",
-	"kIdsZkwQKYbowbBML+w4GzNGdcSVd0SH3fPuEfaBJiZbgXORkmlOVYpNw7UzkXGXRb1UUkwrhdBqfBf8",
-	"vGo+cm6UftXQenVVvbOnVTHmoJa01pXsy4YW81JWSLHdgBbSwvUzsD6B2Yc2mPUA5o7x1V2a4s3nvNyi",
-	"uOfDxjz/OeKdP5NY50DytrdfHya2Tp44mbP52G2hvRewe+bzbgIMm+jR/Rc3uy9R0A3XHmq+RzbZ97BP",
-	"PuaaqXUh0AiwwbUfSVcXRXhgXzHPc7+h/YO+h4FEM4WH1EMrtPofU1d+JbnKBk8GJ0Afbu11qfvXGXic",
-	"rZLh0v29mcIrgnGTiGGCujg8q1sWyF+8H8CoOYKPYilCv7iYMMVEAqF3x5Ugu9j73ysGy6OZH4Lr2pv1",
-	"Rm/NQXyhBFxJoW+VXHtsRXw9JEZxlpIxm0iFLXknxrV28uke97Tv3uhmH6/kZcyqteQmmXntbiaztAx+",
-	"q8YDBWMVRrvIFqgyuqm1wegFjMcsg1JTMhgziDSKDPumFjoFx7ws+oFDgdbKcN7/ETnpPOXQ839YBH9m",
-	"coojgu0xHMVZeiL7DNIxijjUKTVsSf3RWW6ywoy4cF2YhtAc8QepitML+sRJka2C94t0nk/vP/3fAAAA",
-	"//8=",
+	"7L37ktu2kjj8Kvj0bZWTHM3Nl5zEU1/tOrGz63USu2znyx8ZrwYiWxLOUIACgCPrOP7VPs0+2D7Jr9AA",
+	"SJAEKeoy1jiZU3XikUTi0uhu9L0/DBIxXwgOXKvB4w+DGdAUJP757C2dmn9TUIlkC80EHzwevJ0BuQap",
+	"mOBETMhyRjVZUkUk6FxySIdkIiS5fD45+onqZHZ5PBgOJPyeMwnp4LGWOQwHKpnBnJqx9WoBg8cDpSXj",
+	"08HHjx+HgwWVdA7aLeJJrmdCxpexoFKbNVAyFylk9xRhKRnDREggegZEZVTNzPzMvLGgejYYDjidmxmp",
+	"HbdrbXP6/kfgUz0bPP764bCx1OHgewkpcM1o9vxpfIUstetbSHHNUpDkClZDcjleiavR//73/1y2LC4p",
+	"Bh6xdMc15lK1we+Sw3s9SvCJS7NQjUCdggNisbrfc5CrYHl2zJZ1PDq7PxzMGfefz2LLegrm8ObAdQx0",
+	"T0ha/E5YOiSXKSx0F8TK53eG2PMU5guhgSerF7BqLu41LIBqxqeEkoRmGVkyPbP4RudgThi/YZzcf0hm",
+	"IpeKTNk1KHxkwqTShHK1BEnolDI+xKdFrskio4xreK+JgkSCVsVeLVGWuw2WeGTW2LK/s/vf1E9iQbUG",
+	"acb8r9/+n6P/8+5v/zKow2A4eH80Y1wPHg/mudJkDOSMaEHO7n9Drpli4wzIkzffP39OkhmVNEFKRcBN",
+	"kOKbEPt+RvkUiODZiixnwImeMUWYIkqzLEO4JLmU5rANz2nftuMpg47zbN3uFxcXX/1xMfjt9Ojbd3+7",
+	"GHzZa+NmaWZJSMWcAJUZMweH5zckKk9mhCpyMXhwMRgSIclXCIkXsIqiNSdPXj1HDEGkvoJVF06bn3dF",
+	"5h/ZnOnmSv5DLMmc8hUBriUDZViUofuZyFJFqCZzofQ5eXRqz4uOFXDdxg4ynKO2LDbP54PH9x+d4pHY",
+	"TyUnMHg+BYlL/IlyOgVDum1gM0t1j5TAm3dy0PKN0T7A+JO5Xza4hOhEg1x7B+ELfReGxNxc2St3s8TA",
+	"5m+de4qoLJ+2rMI/tRuEXuXjjCXUzB0/w0X5gD3ART7uOsHg+Z2P7zX8noPSbbf05fsjxaacZmPx/kja",
+	"Z49YeumonvEJSOAJEPfbkFxK+L1r8e7B3RcucnPTvJJiwjKIA1baZ8xpm4cccO2HzjXa90b+0V3X+obx",
+	"BJoL/FnoUiZjimg2bxUsFA4RzjoRck4NR06phiPz7iA29y9cswh9ftdz3hxf32ZeBTJ+KrkCaY/C/NV1",
+	"Dvj7rsD/lcbYvPnW7j4TfDr0jJ08OFVDgpsmcA1yRTJ2DWRKNSzpisyoInSxyBik9m7G67sNdktaY/7h",
+	"nYu37R+/nd1/Z/96cPql+pc/3PcfzoYPP5Y/fnj48Y8Hp6enp1/OVa/LmeKZFpfwI2Uu4Eenp3NV2amF",
+	"j5BXakGTFhpa+p/tkS1V14EVD+94ah/Nu2ohuAJUdV5JMc5gbv5MBNfA8UTxJCwfPFnYJ/72D2XW/SGY",
+	"6l8kTAaPB//vSanNndhf1YkfF2dscj+UYSeUZZCek9c/fE++ffjo78RNRVLQlGXqGKHoRkS9LNFWrVhI",
+	"sQCpmd0DSyNa3XBwxTj+ANzIAb/VrufBcGDGoNoqFSulYT4YImEM3g2bo9lziEzjSSmiWIbn9JtdTzm0",
+	"GP8DEm1GeKI1zBe6ubFSJWvij91NOiRGrzNIyAWP8IthTa+L3kUFct1TRCw5KV8h2qvauYL0ODZ+mkt7",
+	"Yc5VlYmJfJwFK+L5fGykr+EAeLoQzGJaYziDFLmMgxoVmdF4paH/ZHMvRTVGWwRSTONHCdThe427zVaW",
+	"uQkOCBcjysYBI0HLFTXLKicYC5EB5eZnpanUkI6o7sv78R2dq2C8UKYNcc1LeYGcVUA9RIlBZR3VwyyA",
+	"EMXZPGX62bXjF1W0pYkFVgSs1FNwF++wZG6e3gA0KZtMkBlosLjRNcMPDLLUaojmXTcYlZKuzOcWhhII",
+	"WPGfjaZqN16smXH99cNBUwcZDjSVU2gdzP1qv1/HWfBKwPOz8B36I6iOE87pADasS41uC91H/iNTkWNP",
+	"qaa9TyDAn8gBBDaidQP9DO+1szfVwYILqg4W35cWL/ETu4bwwhjTjPIEDGB+z2nGtLk0EqEMoDOKlpDo",
+	"VWEGfCVZ4qghTZk5DJq9CsA1oZmC2M2IEgRyXaP7O5olc7oiZmaS8xQkUQvgqReiSZIrLebHltzDe5Ev",
+	"cr3+omYJWI3943Agcr3hO3VUxDmLgdrg7XSMCO/IMrEcTWiWjWlypeKsE7mbajLnV1YKVEaHss8QLUgy",
+	"E0IBmUgxPybP5gu9IjiLMv+guOURtkmFNbwUIZp0o3eIU3jZeHxY95rDHMPtw1Ne9+ob87DT2czLzlwe",
+	"MSUyBcraD60cbkXtIQKInB2Tp5AgE1DEyDyEaSPoJoJP2HTkRjVQW8viapjhFxRCsb7H4miHDURYg0mO",
+	"mbcypXVQ9whpjqo0AqwlhPLR1zBpY0DhgGu28ZLvYw+xZayZ+JW3onayqznj4bdnw/XUWxOfnNm5eMQa",
+	"aI3GNwalLdUS1hSrNqF+r5yJBXDKTr46Jk84AST8jCndRv2B5nT/9HSNO2FoHn9uXz37+jPmFB8jePHd",
+	"Slw9efX8BaxU5ULvNHt3AOj+owiEzCTfVxScGi4tmNHTIgft7NmKLGeGsTsJRhlOpUBegzq3p/14cwaf",
+	"SKCbCuX+nfEqrl2hVWY5E8Q9SJiO6gvAjbKQxq+8FjGxjRZ+snSUonli4QkDmf5XVrpg2pCZ0erIRMjt",
+	"IdaqFy+EYjp6Az2ZCz4lGg/POwC9r7Lq18oVnJNMLEEafUsRKsFyBuvTOo4K1gsJE/Y+fhbWFVb6kPz8",
+	"6CIV0n90LlROaJKInGsHHudIEoJkTOvMKM55lpIxkBlLU+DRY120GsvfBhsPzOVNrS+ftG4oo9H9GOhF",
+	"x8oX6cYInqu1PMUQ8y8K4ppJoIQithRHVGzNzhHgTEkNoUjgOUKFTit7etfCzUpGs4ugUGNZh5AVqkvY",
+	"gyLW3NNBlbHqcrYWh+q76isRVd/bk1AUXGTr1uxv3Y/DwZWNA1j3xht021fvgq538GbwolLIwEO3Xw/x",
+	"Z0OmEIX0S+n4Yid822yi+5FNjPA2Z9x/aqJ/yL83m2QHvhmwTMsZw22/6wLnOv62J6ZwEMaHG7QS0g1u",
+	"bhNe4ahv3dXuxYullbwUMYMRTa9AEcatBJTRBMUhweExhrPRf+YSCM2UwAf+883Ln51U8oxrSS944KWx",
+	"AXBjSKVIrkrZBZSb2/x6DVLDexs2YORkloCXb+wSjy/MxRvg+Ddn31bDqr5pesiWkml4ybOVdUU5uPyi",
+	"oMMzirvVRvhoOBwQTDaSwYrJ3hi3kExIa4LzymPU+PY91TQT08CvVUWVOShFpy0iK9Wz9dZW55jzA8VQ",
+	"wy+iSiQ1RmafGYVm45qcjBEwzmdq5XWkEjWzqnEPI7NR9ZydrTr2j4HzVVmNIBWEC6dCmelW0CJgB6al",
+	"7Y1AfmVR8Amlf2Sxuz8RSo845UL1tLLjC7lq0Z5At7h/UAm3E40WIEdzlmX9Tfs5Z1ptAx67ID9A+zKC",
+	"fQ1DmESBaUXlwhkdIYmqY3QN+3yuVA5pJYAKDR5LDmvlw5/Au+WW4XK6XinXXQdWOYSffVjfSh947KIQ",
+	"NGB7iJvxKWSgo7di+UNPg0JMe/OjdEy9Cwj96g8DOR/AG/W9b6wotxhpvIRd5cC/cPZ7Dv76L5B5iEIC",
+	"XLtQvgyMpE4SquL6fCSgKiqM1AO2rA1IkbHIeUq0aDNKbW4viOGQU/s30drLs9kNu4oTPiyC7UFTr+7l",
+	"oFp6uZStNfRwN30l7vKd/WjmW6q+fWiO51lGcj5mPFWOtnooj7+VcrUZYPAuqjo/m0ysu6DVizphkKWq",
+	"N2a9BiWya0gxLCKGXC6cOcrcxKjbwilzPlXW50K4KC29jJNEzOeCx708Eia5sn6BzqVbELx2TweYNJIw",
+	"ZYLH/AdZ5uykc4JxfTORpZtZvduF9peTKj+/p8hCZCxZnaPiF0Ykz+mKjIEIjr8s6cqL3D1ETFkefQ/w",
+	"/GDxoU5oxS6GHmPKgSOArB72ux6YuTV3aKB4bx4RhvY0fUqTNoHfRgvvrhW6cYZuqtgK/91qXZHVpakE",
+	"FUfAmLbYA01aiJZxpWk0ctpCrhIfgAFiUeEgo0qPFADfLIhtIUQ2atVMfzFaNZGQCJk6zZRKsKqpFhLS",
+	"DahEaZpFNvncOwptzIOhvpSpK0J5ioHIZi4JNJlBSn5+8vZNTRXeQxBfJc4os6EQUxvAqbRYLCrydvlq",
+	"oHn3kLqKUx4GerdHMr+OWgBg5UgjaOdhWj/GDkTfg+jjSebQco/VfV2GHs2yl5PB49+6J7XqcX33V9Di",
+	"LC7y8Y6JM/+45DXwCXxMEYnZgNZzSygntdS846hQXtvMu3A7u4jYJUwOIWHHrBG9z6ZuxLjNp1RZ6+7n",
+	"1bDffPKTcye1u9a9r/iLajpvdKggQ9gHUYwhE0bA1SIe1PF+wSSofZgRrtpWZSFdJAVi+kxhUG+/uHO1",
+	"IaB3CjYxwi6Gc8BOEZjt4SbmihK5Gtk85lEez84y8LJPhEn7GEUhhXaZggp9JwuDK9b4rmdQjXnshNNN",
+	"22TKLIA1F88b+2CfEJKJyGUsjgRB1RKVIic0gQg+vHG/bHj2nTFrdsgYRuzHQnUV2qmKqBQH6SAGpdj1",
+	"ZtasHXn2AXn0HqQ3t/qDSm4vYLW1Morr76t/voDVfoxTa64jNDA5D7ImIkfWj5pM8d4x+UFIgq4RhboN",
+	"TeeMq61tUfXbrHVBhnPgoytCl3S1hnPGJvq0sSzbGPT2DtuQn/ZghW8SsQAVj60pWX+gZVIfcr+g5ua3",
+	"2T7iCv+y5xrXOX8UsTQNm7I4wuiBiA6/UFoCnWOep4p7kccsywzQVb5YGI0U0miiOSyyVVGtxGaVDMly",
+	"xpKZuSqNpm5urWlbsPiWdpMkY4bw1mR8JSKFlh9CN3XzyjV7B3PFayug7erIDnI8lchlzLATzRd97EKo",
+	"KwmfYTQuVXiEkFpxzogK564yh1V5uBiLdBU82CJaJyyFdNSejLlVFukIs3Vjw3WnmG6RRupCJdowwf88",
+	"jx04mzvz1QLBRhlKfUYrzB2dqCqLbF1Fm2bQbp4XuU7EfK2X/aV7DOO2M5asNiWYhWRzKlc1ionIvPZ3",
+	"KxpiIm2pQJ2TlE0mhqFas5zVnH20j8voWhtj3fwxlwuhYE2ab1u2ZyfWohWx+wGlXDGR6M97zQE2vxls",
+	"ask3diJ0NIedY6RJ2lJUIiUYmEJmNLUuHJbAudUzhUKVhboofVRd4pw492FXXXj4VlwBRwvwRqn1Lsy8",
+	"gYKd2c0eIAXYSmoJJP/qTee30RaAE4AyesM1yStqYw24TUzG/FFMn2KJhP6mLnOLNw1cbnP9PYW+VEEs",
+	"dcZAIWMc+o9WxHlFhktdFmK7HG0rX8SMNPZN50MIsNFBcDh4fzQVR+7LfyjBj1/T5U8uni/49UhdscWR",
+	"WNi5j/BGMUzGBTq22UPMIoSegSySUG3KipCW4xUVfYAmM3uxGsFdLIt8kyERWWrYZJHm0gue9pC7w1mD",
+	"YxqW519s5l3UBPmjmO5BD4wu7xPrgT+K7Z2SJdn11gYbhulPZ+5UQKTIbP5uoq097k9votzcPNjz0rXa",
+	"Vojpa02Vt8NMZwg8cw7H3r6Qt/6lT2Vfc/DdzKi2N5fI4Z0hlRXsgdU2dnRQpltZzdbst7anrVjw24Aa",
+	"vGFEAk2PBM9WtuJNeoQpDUYhy7PsKBFcS5FFTSMunHkvbB3mTp7rz9MMe18fAJRtJkqXleHsigqixdkq",
+	"BBqFNoJkHxhchIofFnVxGdvjrNtFb2StWDRb8ts2q04QTb7HeV7nWWxbTHXkobcio5BsyniLMOwKrd1T",
+	"xCk7mOVTfJiwDCq5Pi47COPSMojSnszXI/8rN84zrmWTYzi8dgsflht3g7eej4HbPjC8OIOtU9CKIbbJ",
+	"pBT+nbYcyg6kCn6OL9kO3rpm5QqBFDVuS2bsVLRcwQi1n+jp/wzLZv2IDfa+ZU5uUKKhiuVGI6yXLW4S",
+	"zy1P6V30KOtbSO+WdHv6O/aeFOtoty3H52dYVnM7NkCNvfqQNoFNjD21bM5HOfXf1c7BLTv5u1q1zVpc",
+	"pg2hmuQ6l3BeeH2wnqwtcp8KsE4fO0z/mIzb51BsFlHWgoxZEfmxL4Bv71fsi43N6Lv+Je/+nV0DAYbW",
+	"Mkq8smrEA6sSNqvaHQiBtsSEiOFg20oF7uH2SgU7qvobnPhLn+y5AQcqFJxQkn1UBcCDarOI/7q4UP/2",
+	"7m//5v/oV6GZEzgycxEf6rzt6dUAYjfQApFq0fRPeuXslgPSdcyVnOGb30+vFOIC+wxxZfm0LbHynMxp",
+	"aqs+IvFjLcOahBZS4oOuriX06J+nR9+++8L9cfTuK//Vl//aCynRO3aUUOUzOtWQpGzKtOXtjHOQZLZa",
+	"zICrVkUFtx0/qkLNbV4z6sp5HoAYZdf23HBltpg6JxjYIngZB2keOO6MznlZOpW93K5yrDZhlDgpXY+j",
+	"iYszSShPwCpWOb/iYsmjMr3X1lzxhG0qJrjkq6JKQqFhokBji3/NaGrdMJvUshwObJXMDU317p3xqnfJ",
+	"41JO6aVD1jTcaPWacQaxsIRfXbTpUgo+9V4oInzicQVyCC9nCSOLjHIgAj31x+TXmQ1dBQnYXUfMQc+M",
+	"VMNFMQZTF7w4k8dl2YkrgAVOJjj4iWBFZvQabC2Sfl7EasWPj+0lfCJQeOZ60YhJoeKoY2L0PZt1hInY",
+	"aiaW/Jw4pXGkQBNVlM0wa2fKQqC3p279uXlwbYRwmxZ9PSenReaCtPXMueCwW3nXEtpB3GyBhzH+VaP8",
+	"NlO+XXMbKmvfVsBRnS24gwX67Dd2+6lcjWTOj8nPwuLpHEMWuQj5wT6KiPcxD9ZZ3mauh0iVmRYrp4fc",
+	"ekdEbUVbGz4bO+tr0vIvPhVJ7rX3uuIU2g0J41gaaVM3fzCVJcJY5ywwv/gSDeZRWz2pMv8XqUjUiTdZ",
+	"HnnDyDz98nG1D9/QhgMMy6reQhKZZ2CYqOXFXOgLbmlRacNhqKow4zFwoHqGSYpGRXyGtOzbZjjTDC56",
+	"iHJF1VhTqPWWKgziD82sGVMaUstxNwVhWQm8KYe9eUoWIIkrWkO0uAKrwIailWvK8u3HLy4ujstPPeWq",
+	"+BwGbBTjQOY0I/btsnHa/eNHp9W1b1qn/TWYMbHE/jF5ybNVcaTuTrAhqUVDGHN9Hq48e5PE2mpj+XjW",
+	"mlCFt71B+0woSIkCfU4U2MwZTccZbhQ/iEXUB+0a7Y1ar6ewvycC0HfdIylLUV2fm089RbW0iI2KXBPm",
+	"jrMijyEQLMimBUnj2VtzphRGcBVafCSbCH8rxJd637iMJldq0+IC8d4jr2HCuAuvN0dlrm6JAR6GHyhz",
+	"sdOM2LdVS0uS9ujM52hJnzA/gblKHefLxFRt2eKkNVRRM51BBziaXP+X188tlI0+ZBd5xSyTcxwwusZr",
+	"JjK87/pL1f+/f2WtZ8b31cDNBPEMDgVdiHgF8O/iFIlXxA9F3Y4NuNGvGAxfSF2YbYWBqUOnW7pweXTJ",
+	"HBMbhVswMBR9zVnbOh0zkaVEiymYW+jc/GblRRvPhlUinDotpViC0vjePaMd5FxHuNwWJeHLnqUJ5Skz",
+	"Em9REp7QzAmosVj/ZAYjuqQSRoFtpPlgCnw10pIyHq1A0GTvJXARARdSzJmyQd1aEBwpviQ25a6sxJpm",
+	"WTj8zwaxndFvhGGk/Vk9vodRDJtOVvgBN3prIWECUkI6Mov17VCauYCQCJ5iH47gWG2nsXjQe9HH8+vT",
+	"sI/n6fHp6VkkJD5YB+MjPZMin87cJVlj1lY2MOKCwlWtmf/+2cO/P/zmwdcP/95jGY4pjKqNpDcUG1S+",
+	"WAipHckVQ3kxzjGRtno5dgH/BClGRroeSTBAjquDfTGcdc/ma8OsmeEJsY+dE8hdu1fIjwz3ODojWogt",
+	"nBpCRjWDCXsPqeV0ZLwqBK+giCgGfHt0HQ4ChHnXIx+/ZNWWEJr4nuVTzIOmGaOqZlgYGmZM+Sqs6nZO",
+	"rmCBLVaUebWtI0WkrfJG7vlKs9RO1fpmmyW0BI7WzR31Gw64EXPCmiwbpGNDAswFuXdXwXLPbdrLKxbv",
+	"GMb3F8p3JbixWFZUICgPaw+RJhULwYEDqoK1bG9cWGfxWDPxa5j07iK5SQXdGb22QoHvZNpVRXefKNZV",
+	"hed1gP71IBhcZVw+9zvrt3EjNS69euUMcC3dOR6dRrPkfvCOmkTM50x7gcHPc494eumZKrf49tv+2X3B",
+	"IbfWUB6FEOnLJGvnVgwxLIBfTl7Aplh8ZO74CYfl++LFAGNVGqw5xN9Ox0Z4tHd1cXU7scRrlqghKNCF",
+	"vZsInqBhDFNZditQatWIWkzEsNRxbc/N+Bx5jEC9SW5YKa5a9NEtZgjiXoQktjVsU4ukWd6jE6OFtX/c",
+	"rSx6Zi5210smvoAxRnlgdXHETaO+wrKlJe1rV7BkQ+/sVJrtWxFYxdv0Z7ZBDxBD165cijVIXtOMpYXb",
+	"oHSlNjhYIMY//KYqyUfZWwRCiAnfMaQAFStv7M9NxawZKHoFz5T9me+fbmaPiXehcjP4ZlSV4clrm1pv",
+	"21S5wuqoIW8289wpj9WZy9A26z3GScawEjy1XZXinLdScrtREC+sO4MFLGciC8pYxtSAjnrc4dk4ALrd",
+	"vGs/6i2tH84HZ0itaCeFSZYkoyl2ywStsAecS1y3VgzzrTmXGePTiNliMmGc6VVUGEVbSKCRKd9UAZN9",
+	"kVKKRlZMlhw2qkrRXIu2gLwJzbOgKZ5iU06zsXh/Yl6KD+deKnOS69UVIXW0W+RiW3saF3aimjKG4eNr",
+	"FA9vuhlFvNcbDlXqMN90t2LpY6zwIS/lLTR3Fu4e8TI/mUfRUDkHka9XH97a54IwmzY8/8ktItJndkMF",
+	"tRgyiDv6nMuYbxjKtOfy5GXp202y0KonsEsaWu0sD5GHVl3CpknmjQ3UoTAOLvMeAxV3f303xTjxdOXq",
+	"OvagQDdP5qA6dHU5W6vR0cPurU9X374NBdk3RlTPR941HbzYjklZx4hTSWyJbILihhGIulj867J6edzF",
+	"GimRo9sSAFuLlDRS+1MofU+xM3sDWseFaZotZnRkNHdeKWUSSBZj0OueWImrwtUz6uxnuoGvZg/yTHso",
+	"Y8MV1FxBl3SzVoK38YrOED9KnfmgKZzP6ftRWI0j/kS5gsjv+NvIxbyX8Fqb71DNxUKcWmR0NUIdtqUD",
+	"+xpvQ+wFjf4CXFb3ie8gq+2t8manBhTt0lCpqx/uoI7CTYSqkdawRoxtdNUG1BZUqOFYBaHi9FjHhCg2",
+	"d+NCncCiR9TFqXaRpwpudwhJyk++9e1crr7vjezf2Fcv99qNUCWjnwFSRULEjeujt/LWqBbP9DUq+6RY",
+	"38AdsnVm9zd9r5vCFvfg60ehJe5s2OMmKv3hvV4tN1jO+nDti3d318G7Cr1ZAE8DO4K3TkAiuJivbHQT",
+	"T6m0dgqYs3xu7ipufkpypcU8aqF4U9ad80MmM+cBVQvBFd4srpum+XMKBlkwdmq+yEC73jMwH0NqtT6L",
+	"MJL6nyRIyq8GwwGbuzHwjxGkto2iWgAkM8OeJOUFPJX/IisGEonE8FSp7L1tC4kpNMOngPXd5rliibmT",
+	"DZPFuQzA7CpohjaHDii8aaYD9ix7XZL9g/tNuq8anzbzBzTKYdbDZpqRO65PbVG/EqMF17kBzP9CRoAf",
+	"Y35RGyoXdRJi2Qgv56OJFcMUtVHLLMvqXsU3Xz/st44YhQTFCePBRS4IrtJOVVyDzOgiYmHOUyZGRRBw",
+	"j7hW+0YZA9wnawkvTCxoMzqbbfHSo/kmL6UjCTTt+QYozea0vUHl3AG6T5ujDaC4Efys6u3Y/cZeelxV",
+	"FTQN6DbOqFhhOLsHx7CCNjWUCEEakw8L1K0iohTL/hwJx3gtltGCZ8y1lOpnZsbqx/0m/IFNc2njDjcq",
+	"3FaP1rUzDu2WW0HkZ4skILpExg16D++tWTHmVbZ23/Dsz2U6UpZBWrJnIb2B3gUS9Iykr5Bo57S24CAW",
+	"R8V6sJz4d3tOZYWrUPCMzFctpWkDvntRsU1F7Uvz1qkXaY5Gs6youcf4BCTwBMiTV897LsSmp/RCeRut",
+	"ajHe5sw2cxf96QzJGBKaKwiPmKSsd5twjygjrNe+Da8rgNY4ycboBSqvyREO0a8A3SadrxGOW+vfrgpx",
+	"X+W7YIy9jdA1zvahEaYh8kXcfOXyyMqaPBi2QljqO6y40uwt4TJYE7mlMD1MGTc3jsfymchx/HRtG4c1",
+	"XaxCpP4Mpacbk4L+AmLODiJNjNLK7JyeCWwYInLFeFrmAF46JjNCp85lPPnLpTl29QRthIZIGJJUaGTK",
+	"xWTWvPHb6btLT6C+IoO1MePWj9eKL67FqHPz+OXFQPTrTNA5a8Jnm1K/BnCh8l5rsT8c+Op+Ub23+vRo",
+	"o9CCt41sunsKnTstIQT9q2FuU87X95roV7SyjDPsU3QTYVwsq/1Et77MHEL0vs0qlV9uPKKkeUO5wi5b",
+	"tj4rVl9WVtZ0GsvWAE3GK+IjRYtClRsmbO41CgX3HqQS4so3C0kp9r+L96REgUO4T4rZ9xC9UdnJQQM3",
+	"ipVsT8jlXjam5QPGaHzsWldHr6oUMtAtjamK99862t6iQlWTtN1Y/Yl/M05febqgeZy18+zMHvdCzQis",
+	"g1K0WcHu+G/3sTENmNf60UF1bQ282LaKX9N6XzdSxXEBmwkluWR69cbAAtwqKsJYJCOyKkANyaUaj+ZX",
+	"o+uz0f/+9/+g4IugReMrUIk5B27qmdYLVCXcrThCHby1I3L1Cr2nbDGOsgJbpX4UZozzidF+EWV6LOQj",
+	"akCTlmDp+uhPXj1/XAZv2EB5G45tUyvUMAjdrwJJBaq1/aicZ314wSsZBbU4EjW0LaDzlGmSiemQBESh",
+	"hkUy07BwYWRiapeGlrPjC37Bv/qqrGqsjr/6ilw+yfVMSPZPHOYx+Q6hQyrnSL6gtU18adNyrkGubJ0j",
+	"xgktAXJ+wVvGvchPTx8k/hjtIeJ3cIlDXp5cnxXlbk4QicjzwhZ25StnOdMOwbJYdl/fiZQBbuk/37z8",
+	"mdh8o1+sIlZE1xlYuK9+zytp0NVxfXy9LewnJjYD6YK/xFJiuGFFLj8YjvDxckgoVrkpvxuS4K7+eHlO",
+	"LoPPl1iLJ1oX74K/ZXOwS3n9w/fkwYMH3xrQ/vL2+2Pyk+Cwsu2wqsVn8Ik3T4fOZcWJ06XN95xycfTL",
+	"m6dkDIqlmHLt0MDmjRp4PQtqdpnxywJ3tTQ5W97B9SAv62QEaOinuTRQuLQ1Ui/45b8uKdP/3yN1WRb/",
+	"kKBzyZXN8bIp6VmQ+odFR8pER1tuy2zv/ul9a4BSYg4IKKVZlhGXy3bB6URjWDjVxEjHx+QN8JRc1vqj",
+	"X2I9XCBYYEYL104dqy9lGVF0ApnVo+8/RCuVsuUuLn3pmEu3NbOfy2dv6fTSYAkmKa5ETiTQ1M2gRZaS",
+	"Lx6e3f+yXLfgQCBT4JMZsY0xUL6csczj8zM0Y371VYEM3z589PeiGpMNw1SPzbN/ECvOkz9s4ZY/7ER/",
+	"XPA/jo6Oiv+bBx+enpI/yCXjmGk1+ocS/HJILvGTbV6G1tNL8geeFHZfTCjnAushmV2dF7QkwZW6+QI7",
+	"TTFOLstqKJdfEjfhmZkw59SxA0jN4FwEHXqGtmGkgT4uhAgO5+TSGnMubTE8W2TEDfnADDkRcszSFHAD",
+	"jGPXlwT7aqKi67eAXYqcPQR/KIv0YvEQm4i2cP5+P8NDMwMXejQROfcrRovLguqZW7D9ouB/WMawYIF+",
+	"pEdmpDnomUhHZkCc1AIBaYfqGYH3TGl1Ti6fmB8vHWkxrYh9UfnBvjWDmZstY4nGfZdYPSq+d0MbpGjs",
+	"lmnbWi94Ea27S6psLz6D82WZRURSO/nZfTP5QmJmHwo2I+sIMvMFdOH6piKh28pMvvhS0FnVIEutbtOl",
+	"nwdPd0FXmaDpSAsxyqicQgUlmSpLSWZszrR/95FFNlfqAtLRHFJGR+amrw9gFnmJHMayrhMkBjvQI0sm",
+	"vlFeQROU2JwpMSGGJ5yT33OhrV/ksizCUwzywKH+NWWZYTR2CKWFrWZJl3R17pPEwtzmYcGOkJddvgYt",
+	"V0dPzAccezAcZCwBbovdM19aSRqRbEGTGRzdPz718n/lu7I00uCNT/cKr/Ynr54PgkKPg7PjU/uWWACn",
+	"CzZ4PHhwfIaDG8xFKdHc2CiUHMG1T5ecAqrVBV09TwePB+aOfGIefHbtUvfCeiYt/ozykROvHQ/XPulL",
+	"mjWLjWW2bAehmIFcWlGvYHVsjSBonDEPo4BQQtG+4QVJunn9/bbF8Knz+jFFzEvVRbWsRhua0CNXIWrf",
+	"S1KkSFzsmNy2wNzn1MuiHGytzpmQtvNcytKO8xFy1zWtwas3GIPQ48FfMI7g47swDO3xh8H901PrSMA4",
+	"p6JKQsCAzHfl8juL+haUhEYsVGAafTXo1FbXQ53BkudxEMHaNkex6JOi7i3W+p/PqVw5lSjQQzgsi3aS",
+	"3t6AXttEyFTZiEDDJcYrcRVwh3rIr+foKOXrGcwVZNdg7sWFhAl7f2lFMNvf7dIKIIgwkGX2BUKN+nRc",
+	"uA1CzlPt6HJA7iMUFPQeJu/GkDpoSrIlUt8kClZBuh4NK3rvvvCwkLju2SanNeW6BTcRFd9hQ2rV4q2+",
+	"stqWApqF/VVLCc8q/cEpkjFMRFFPAu/51OoN/pIf57qiURnh+oKbyxUrrj43YnYivGKFiqFPOndz3FOW",
+	"PnxvRqOf5spVtK5ivb3Pap2MNkX7X6nD5TXPBfoVNtB7V4S6fCfS1d5Qrtma6WPVxOW659Zw/uyGcN4X",
+	"aG5i/duw0z3axny/EMfiDMnPgPrC4UaHbJvbPXaCz+Bc90/v/8l2tCMn+A4NIdQKCxOjg2N7GyTbskhy",
+	"kwEEN9NJUaowej8914qY5TohXVklW3DwpOiqcYAzFRhWMUOTggQc2SzQZoVQFShMzdtqCnhZ2a5rDXpt",
+	"P5R7tspbj7ukSi77E+JssVAxQd3VwOOcLCQTkvmoobKkS2yFuaoKs/3aeN30DYfnAGkbSeCx2/hHJl0Z",
+	"1AMSAnZExAqFRWlW2rg8jOiEsY7dBOEQF30p0WvSWg4NzRUFigsOMaOlWpMrIL6otjnrdGiznEO7gSUN",
+	"MwRSmSOqAp5VEnEr21Wm2/Zy6/HGBLd1Y/dgySB63X83QBHdF0WVKjgs90AZ+770DrSNHQn8Va4jFM24",
+	"FoRyW0hZyLV33YfS/Dpi6UdL2hnolkApJwQbSp8K3+uDRTQtO8iBZM5NyfKGSOSpDSvoL0kZWcHFIqBW",
+	"tE9E33kxO6KrnT/AWF8Dr66IRU2GThSq4NInUmdf8s9PCn7JYS2cN7R6FPB4/hSpZuHDG6oHZWPGPhO6",
+	"v5nruNy4DQE5wMW8jRpHsNuL9YgsP3uldH+72ZEUXwOGDtAas5C29o93afveUa4EtRWV042u7hPXWRyl",
+	"9B1p2wn5tSvdjv/XvtPvqOtWUdcLgEWNtqw5ll6h+RXDwmiWkaAm8gYkZcuE3BhF2eHvCOqOoG4NQf2i",
+	"oEFPU4rFouN0U6uP3Orwf1qp1Xsgl1ul/XzRnRZNUbGuGW32SZ9DEbOW9ohSv1md0+9vvRsuOLqbcMJV",
+	"Ylhb3G8h9rR74XwILfmHYCgf4dFdli+PWHppre1T0C7ca03ttZjRwjrKShD+CZxkwWY+sYOsnLmbDZan",
+	"eGu4+Cde+o509z1iLUYDB4gbp7Am0z75UCGjTgvgk5B9IkW5ovC2kr/w4XTObHTuA/IxHLEMFJ6vqVwf",
+	"syQegCg/JyticC6HtiG2L2VfFsQeeN5uRqwg0ie4hjvMh7eDfbzk0A+im1FdCYE+BsPPgLz3fz2Xmz6I",
+	"oXDzW+526lyH3MeuV7c1+4UsbVhmVPkgFrb2Pg+bRrVqYP9emkBuDKfcHG26h40T8Kk92rfymgGVqbXV",
+	"ZFRDttqXOlKE15VdmGfg+taGAaoiy0SuS3j6XjytsHxhe80cRI0tfdEYXNgRql5k9/c7vBew8qUMblSi",
+	"eQGr9crpTYWGlumYLSopnn13ROgio4xreK99CktKNT2+gtVlEenikuNszKftLgaZtSjEdM4X6KP73JVN",
+	"HP7TapnPlcohfQGrtfEbPlZBlcd3a66ww+1iT7on93TVJKSApZ58sNV5akpmPaTLqIafkiBuiaLX6/hv",
+	"pQT2aVe+s0PW4FeAsihwTYVIY5dAmxpp8fMmcaFDcbwF0SWt5L4p0b6AVR8F8Tbzg/3fpS9gdRCV8I4F",
+	"fVK1b8Nb82RBc7WFNzogsagbGoe9u3DvsP2mLtxJrioXLlbXdouToPI5pD0pwD69fxKw497RwB0N3AwN",
+	"PEkSWGC8PsXqGp4S6rEVnbgvNNV7wf0mrOIduIsCstjMmyxAMpHa4j8clns1g9jN/bWkvKKz+ieW8u5s",
+	"Jvqw96EN/cW0bUtzYtJHGMzEtNsq/aOYfhqr9J7LY7SHa81dPwb0FIDPViyT8B1ZDs3pQjYhjCdZnkLa",
+	"nvvKzCmMyiI9+y5dEjZrxyW6U21bkatXfVOrKCGXQsLSEHZF39LYsnw3x+iq7veoxNpjWdWaCeiUSbct",
+	"gHG285LsVeVr/lFfS80fY5JRpTZwtPgis2fv3w+Gg/v43wf434f430fv30fqzfaCG3Bzjkq0rUbkOhHz",
+	"/inUL93zvVFagVKummYUGvbnDrRe36P/RoXeH8V0vQMqLJ65D0fU62C8/qVyzNMnH0p29bH1ApiC4f+D",
+	"mwVbh1HSrXEfoHrJoeTsy9kKQz4xZBclSPfJlVcIurJFAbnpfejOCUVmdwhlEaqjtZ7hn4pnP42P+Cbp",
+	"pLKX9RRTq297E97bRgndFjqqPdfhz/1Z+OKWRsvhRkez5SF1ES6Q0eTKaj37d/xWQPwncAFX93MQZ3Bl",
+	"Cd3KQa263K3Xdm7N1vYVslxbpU3XIoabZ+YBLNqDJZXFhLi+JV1EHufXJx8a/WF6eKAPQ5m3xCy4PaLd",
+	"SlvhLdjOnrzWDYpp+q5jd1+bxFhH8k+DUB1SZHXxh/ZyV1ezTr7YiEFUANIhbMaY19am4OakbWLRD6Ko",
+	"wXlPEZRVhMRi+r68fFnuCUu0Z5mv92X59DF5wldFfXPLUm0ffJ7a8UAFVdMYlmlrswt/Hrz4z2YhvhOk",
+	"br0g1WJL3oRxObZT9NroXcL7lXvjk5byvi2VlC18zg1jw+79hNmada5kelG2ruxTk1BNMzHdQSt2jXkQ",
+	"rvVuOb+9M6ApEQO7URaN5or+Em5Zbi2t6rNHhgh6uFe7zFAeMb53j64pXfmEE6AyYyDLBgFunW55Z6en",
+	"566oICiDuube6FFH0tevD62Qza79RYv+SA/Sm0S3Gpg6hKIYFn1ynrMx9oX4TzK6Cno1iMkETe1JgSER",
+	"zBsOXGvZKkBeuKrH3iPgjOJK0xXWs7yChTcUYsK/SHJkd0ZK8c2K6/oeMtEN0fb7GSRXVpoR8wWVYO2R",
+	"rpKPK/TchpmpXI1kXsVMh3xjITKgvFcd+s9XsvHAfuqO51NLOLXD7hYBmvR3O9XcW7Opm+cwP1HUhgvq",
+	"Ltsct968G91vJ9bzfPLB9iv6ePIBv+i0G9nv/SH85Dyofym70R1Zfd5k9daQVY18gGu5cmqFwWnsV9R6",
+	"ZW+E7bY3YB/stdSE9oo8FsKc6zV0d3d57//yfmYw4+7mvmMxm7CYJ2nqOQmWvjRKgWQp+H6CYmLUuyEB",
+	"ni4E49omb8s8A1WEd+3lKj8pZjj54P/c4H5/5l65u+Lv6O/Pc8Xzgu4Oec0Pu9qbOAfEv0mYMsEDVb9Y",
+	"Obac4GVZhAXVs/L6hpJwe/U/Obv/bTQ8bZ0g0s4g7mSRO1nkjhfeFlkkYHmlktMhmuxH+ECBprXJVB20",
+	"Yg7WSH9eNg708Mae8GQiskwshyTnGSjVYgLxnLHSNc5wknirRI8Jr3GtNxkdYGBiZmlzvGCAqVnFbb9c",
+	"/TpDfdn2jal3Y8LQQiqBZAJLIVJ9y3RqXG8dBf4qnvcCIw/SXOnuXvm875VXua5z4BhXaOvTtOu1cvLB",
+	"/LOBLmsQ/U6PvaOxz06PpUhXdZ/PrVNdzSLvqULSiiil0lJg74acW+ijcSI/gC4aLaiXAKFzLCPdwjeL",
+	"dNChDRM/PSZP7On72u4aLQE2f73IFGKqaMzFXMoQtQ38OBDbYjmjqjWEZCEUi/X7tyEjXz8I4kdOI/Ej",
+	"d5r3Hfe+496tXgBLvqKidPvOWBtr2kVA0MkH/+cGItCrMsH4Tgy6I6Q/i8e+SK83ItGwjF6uRgXvICAV",
+	"dBOIIE0YY44lZkeGiwstWMfkV3dN0wUb2dwCKHMMmLXq4+V+TnieZa5RNLOOiqYBK5B82mn7zhJ/Jw/c",
+	"sbFbIw+ULr4dre9Fzni/FIZfy8c/6wyGYh/rExhKCH2ijARb+7+YtvX2aa1RVkvEMdfBxNwDBnJSZOfV",
+	"rByXob9NTn4DK/4EefnlXj5xTr5N9U6L+buZWIEeWNGJiCV356b3mxu6Ty59O3d48wRdJPEXWyrFy3Jb",
+	"1Pot2zPSenHxkw/F35gAa19en4JUHMpbOr1RD2Zloo5UngiszF4+A7emWaYV29fz8M2YpR/OJyTHlAi0",
+	"rjpjoEGrdMXpnCXY5xEUmdMV0aC0ay/3hBOYL/TK1o6wioL5BdOU4+qCakeav4rPs7Lvg9Qfr6ygJx+9",
+	"naL7YXdy8xwhTDzuzRk8f8/HHqprxPPwwc9aMA92sl40D+FzE0W0wvHbK9HVe2KFb518CD6tq0oX7H3w",
+	"aUDccf8G695XpbpgyKIinYQEWK0iXQHQjU1s5QRhoRDX4viE5lq0BpI9CdgLGtI4XIMs8sGdWc12xkZI",
+	"DAnVRRb7WfOenIJ+kmvx2k4+uNF0/GKajgNNBJ+waS7dkR6uFMN/iCVRbMppNhbv8VBIMhNCYWyeTXuO",
+	"sUd3ig4tOjqgVKH+V5FJgl0fRCIJ5u++xSt4eDtlkkPvZT9dU2a70lmNfcJkAolm19DKQ5/RZGaNkKXS",
+	"dk2zHAq9XeYYuGD9FDaoYCLFfGhgl7FrIFrSycSoK6BEdm3dFhOsbufLzNoiBnSlLrhzNLia1qVj5BIL",
+	"Tfr5VLWFP67lyoeUwkQTkevjCx5j4M/8llv5SRMnXBnre4qwtKOW9faFrG9S/KpvuLOMLZ5QShYiY8le",
+	"OpEW1TDskCSjaWruYMQTLSwiFOXf0fa9FSYvpMBY8E6Z2jNT/+yBmpjaai64BktUaKg1eDS0kZErkoHW",
+	"BkxUtTY4xX+2rwh+kyhXhXOPctP2eQ+UGxH863N0CP+BUBI1yD93Zd84sfyTCJ74eKuxyLljlZdupJGb",
+	"csTSy8c+IF6BNr8hDZT1GwIDKdUBg1MX3D7HpKv9i+ZFXXR0Pb7g1sfgstR5Wnq/PW82CKPIPFeajMGv",
+	"o6iGZF6xnZeLF4HTcQZpjJFaZ0H1nP8EnoLahj6xu6A6e7eYUkPnWyNnHWoP+yrKW1vTJlfPyYcmwdeC",
+	"sBoM0N0CVgASc3DCj+cjWljZ0/ACM0ZqS4EZGTVjiSfppY0Bbeqr9qUDUektifF6agG3ESYaoDuA41W0",
+	"3479u69nR2S3S+iJ7O31cxt49YnkiS4B9vZwFOzjUF2OC0Fbuvs4oPJWm8hGzRsqUOrTWPYz4Qw3UVs2",
+	"3PhBjCs7XJS308JyKza0p+a0Tco1SimKx/aG9mkX5TWtu0QFL+13uQre+GduEOn8HB0s1C/1kMdQ191U",
+	"CRoP4uKrtbbjAK5/Ffbmt3wQxuYn7+YAhf5rPTDWdHeb2NkBt7EfJqY3IiLHqHJFp9DFpX7BBzYlpZ2b",
+	"Ir5ZZMzaEdE4D4qMV2g2a7OOTaXIF6PxKtqXzjf4CxrrXcGqV0s6ZE0s1TPr9JdiiZYUNofzINcOE+zM",
+	"b4m4BokdAtoWyrgGeU2z6EJnIjeLS2l0cTepNuE5d1wT7hj22BxODQnGWyiXhKC0q5nM5tDVJW45E3TO",
+	"unD2V/vETcbu4AxdnlqaZSD3FG1cbYqB8SnDfnFsdhk2+jKwNUqRWX9Oo80QS4FrM28J7n7R5XdR5fuU",
+	"gYqmof4IsWebgpAwgoOJHFYtiLTLLGUNyVew8pnHZRQFdp2dYBdvzEPWM+BE8KH1YBimFzahjRmjOuLK",
+	"O6LD7nn3CLynic5W6FykZJpTmdo+4sqZyJjLol5KwaeVQmg1vot+XjkfOTdKv2povRqt3tnTqhhzUEta",
+	"60r2ZUOLeSkrpNhuQAtp4eYZWJ/A7EMbzHoAc8f46i5N8dPnvNyiuOfDxjz/OeKdP5NY50DyNrdfHya2",
+	"Tp44mcN87LbQ3h7YPfN59wXGTfRoCGw3uy9R0A3XHmq+RzbZ97BPPuQK5LoQaAuwwY0fSVdjRXxgXzHP",
+	"c7+h/YO+h4FEgbSH1EMrNPofyGu/klxmg8eDE6QPt/a61P3rDD3ORslw6f7eTOEVwbhJRAOnLg7P6JYF",
+	"8hfvBzBqjuCjWIrQL8YnIIEnGHp3XAmyi73/vQRcHs38EEzV3qz3fmsO4gsl2JUU+lbJtcdGxFdDoiWD",
+	"lIxhIqTt0jvRrrWTT/e4p3xDRzf7eCWuYlatJdPJzGt3M5GlZfBbNR4oGKsw2kW2QKVWTa0NRy9gPIYM",
+	"S02JYMwg0igy7Ota6BQe87JoEY4FWivDef9H5KTzlGmCAUc++DMTUzsi2h7DUZylJ7LPIB2jiEOdUg1L",
+	"6o/OcJOVzYgL12XTEJoj/iBkcXpB6zjBs1XwfpHO8/Hdx/8bAAD//w==",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

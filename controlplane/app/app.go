@@ -163,6 +163,7 @@ func (a *App) wire(context.Context) error {
 		Departments:  ladder.departments,
 		Effective:    ladder.effective,
 		AutoRouting:  ladder.auto,
+		Lifecycle:    ladder.lifecycle,
 		Audit:        audit.NewLog(runner, events),
 		Publications: publication.NewService(runner, publications, tracker, now),
 		Gateways:     gateway.NewService(registry),

@@ -8,6 +8,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/department"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/effective"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/lifecycle"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/postgres"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/routing"
@@ -23,6 +24,7 @@ type ladder struct {
 	departments *department.Service
 	effective   *effective.Service
 	auto        *autorouting.Service
+	lifecycle   *lifecycle.Service
 }
 
 // ladder builds them; source gives the catalog that they may name things of.
@@ -46,6 +48,9 @@ func (a *App) ladder(mutator *deploy.Mutator, ids *id.Source, source routing.Sou
 		}),
 		effective: effective.NewService(effective.Deps{
 			Runner: runner, Policies: postgres.NewCompiler(a.db), Keys: keys, Source: source,
+		}),
+		lifecycle: lifecycle.NewService(lifecycle.Deps{
+			Runner: runner, Policies: postgres.NewCompiler(a.db), Keys: keys, Uses: postgres.NewModelUseStore(), Source: source, Now: now,
 		}),
 		auto: autorouting.NewService(autorouting.Deps{
 			Runner: runner, Store: postgres.NewAutoRoutingStore(), Mutator: mutator, Now: now,

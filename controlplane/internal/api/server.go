@@ -29,6 +29,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/effective"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/gateway"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/idempotency"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/lifecycle"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/managementkey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/override"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
@@ -51,6 +52,7 @@ type Services struct {
 	Departments    *department.Service
 	Effective      *effective.Service
 	AutoRouting    *autorouting.Service
+	Lifecycle      *lifecycle.Service
 	Audit          *audit.Log
 	Publications   *publication.Service
 	Gateways       *gateway.Service

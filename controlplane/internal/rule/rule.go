@@ -107,7 +107,7 @@ func (v *Violations) Strings(path string, list []string, most, longest int, ok f
 func (v *Violations) Models(path string, list []string, most, longest int) {
 	v.each(path, list, most, longest, func(at, s string) {
 		if !ModelPattern(s) {
-			v.Add(at, Malformed, modelForm)
+			v.Add(at, NotAllowed, modelForm)
 		}
 	})
 }

@@ -494,6 +494,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/alerts/lifecycle": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Models that go and that this workspace names or used
+         * @description Every deprecated or retired model of the catalog that the settings, `signalbox/auto`'s patterns, a routing profile or
+         *     an API key's list names, or that was used in the last 30 days. Retired ones come first, then what is retired soonest.
+         *     A pattern that also names a model that stays, such as `acme/*`, names nothing here.
+         */
+        get: operations["listLifecycleAlerts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/departments": {
         parameters: {
             query?: never;
@@ -1453,6 +1475,48 @@ export interface components {
         };
         EffectiveRoutingOne: {
             data: components["schemas"]["EffectiveRouting"];
+        };
+        LifecycleReference: {
+            /**
+             * @description What names the model.
+             * @enum {string}
+             */
+            kind: "settings" | "auto" | "routing_profile" | "key";
+            /** @description Of the routing profile or the API key. */
+            id?: string;
+            /** @description Of the routing profile or the API key. */
+            name?: string;
+            /** @description The field that holds it, such as fallback_models. */
+            field: string;
+        };
+        LifecycleAlert: {
+            model: string;
+            /** @enum {string} */
+            state: "deprecated" | "retired";
+            /** Format: date-time */
+            deprecated_at?: string;
+            /** Format: date-time */
+            retires_at?: string;
+            /** @description The model that the catalog names in its place. */
+            replacement?: string;
+            /** @description Where the workspace names it, at most 50. */
+            references: components["schemas"]["LifecycleReference"][];
+            /** @description References beyond those. */
+            more_references: number;
+            /**
+             * Format: int64
+             * @description How often it was tried in the last 30 days, with the requests that asked for it and were refused or sent elsewhere.
+             */
+            requests: number;
+            /**
+             * Format: date-time
+             * @description The latest of them.
+             */
+            last_used_at?: string;
+        };
+        LifecycleAlertList: {
+            data: components["schemas"]["LifecycleAlert"][];
+            next_cursor: components["schemas"]["NextCursor"];
         };
         Department: {
             id: string;
@@ -3284,6 +3348,27 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["EffectiveRoutingOne"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listLifecycleAlerts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The alerts, the most urgent first. There is one page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LifecycleAlertList"];
                 };
             };
             default: components["responses"]["Problem"];

@@ -129,6 +129,48 @@ func (e KeyStatus) Valid() bool {
 	}
 }
 
+// Defines values for LifecycleAlertState.
+const (
+	Deprecated LifecycleAlertState = "deprecated"
+	Retired    LifecycleAlertState = "retired"
+)
+
+// Valid indicates whether the value is a known member of the LifecycleAlertState enum.
+func (e LifecycleAlertState) Valid() bool {
+	switch e {
+	case Deprecated:
+		return true
+	case Retired:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for LifecycleReferenceKind.
+const (
+	LifecycleReferenceKindAuto           LifecycleReferenceKind = "auto"
+	LifecycleReferenceKindKey            LifecycleReferenceKind = "key"
+	LifecycleReferenceKindRoutingProfile LifecycleReferenceKind = "routing_profile"
+	LifecycleReferenceKindSettings       LifecycleReferenceKind = "settings"
+)
+
+// Valid indicates whether the value is a known member of the LifecycleReferenceKind enum.
+func (e LifecycleReferenceKind) Valid() bool {
+	switch e {
+	case LifecycleReferenceKindAuto:
+		return true
+	case LifecycleReferenceKindKey:
+		return true
+	case LifecycleReferenceKindRoutingProfile:
+		return true
+	case LifecycleReferenceKindSettings:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ManagementKeyTemplate.
 const (
 	FullControl ManagementKeyTemplate = "full-control"
@@ -981,6 +1023,58 @@ type KeyPatch struct {
 
 // KeyStatus defines model for KeyStatus.
 type KeyStatus string
+
+// LifecycleAlert defines model for LifecycleAlert.
+type LifecycleAlert struct {
+	DeprecatedAt *time.Time `json:"deprecated_at,omitempty"`
+
+	// LastUsedAt The latest of them.
+	LastUsedAt *time.Time `json:"last_used_at,omitempty"`
+	Model      string     `json:"model"`
+
+	// MoreReferences References beyond those.
+	MoreReferences int `json:"more_references"`
+
+	// References Where the workspace names it, at most 50.
+	References []LifecycleReference `json:"references"`
+
+	// Replacement The model that the catalog names in its place.
+	Replacement *string `json:"replacement,omitempty"`
+
+	// Requests How often it was tried in the last 30 days, with the requests that asked for it and were refused or sent elsewhere.
+	Requests  int64               `json:"requests"`
+	RetiresAt *time.Time          `json:"retires_at,omitempty"`
+	State     LifecycleAlertState `json:"state"`
+}
+
+// LifecycleAlertState defines model for LifecycleAlert.State.
+type LifecycleAlertState string
+
+// LifecycleAlertList defines model for LifecycleAlertList.
+type LifecycleAlertList struct {
+	Data []LifecycleAlert `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// LifecycleReference defines model for LifecycleReference.
+type LifecycleReference struct {
+	// Field The field that holds it, such as fallback_models.
+	Field string `json:"field"`
+
+	// ID Of the routing profile or the API key.
+	ID *string `json:"id,omitempty"`
+
+	// Kind What names the model.
+	Kind LifecycleReferenceKind `json:"kind"`
+
+	// Name Of the routing profile or the API key.
+	Name *string `json:"name,omitempty"`
+}
+
+// LifecycleReferenceKind What names the model.
+type LifecycleReferenceKind string
 
 // Log defines model for Log.
 type Log struct {
@@ -2695,6 +2789,15 @@ func WithRequestEditorFn(fn RequestEditorFn) ClientOption {
 // The interface specification for the client above.
 type ClientInterface interface {
 
+	// ListLifecycleAlerts Models that go and that this workspace names or used
+	//
+	// Every deprecated or retired model of the catalog that the settings, `signalbox/auto`'s patterns, a routing profile or
+	// an API key's list names, or that was used in the last 30 days. Retired ones come first, then what is retired soonest.
+	// A pattern that also names a model that stays, such as `acme/*`, names nothing here.
+	//
+	// Corresponds with GET /v1/alerts/lifecycle (the `ListLifecycleAlerts` operationId).
+	ListLifecycleAlerts(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListAuditEvents The audit log, newest first
 	//
 	// Corresponds with GET /v1/audit-events (the `ListAuditEvents` operationId).
@@ -3307,6 +3410,25 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/workspaces/{workspace_id}/members/{user_id} (the `GetMember` operationId).
 	GetMember(ctx context.Context, workspaceID WorkspaceID, userID UserID, reqEditors ...RequestEditorFn) (*http.Response, error)
+}
+
+// ListLifecycleAlerts Models that go and that this workspace names or used
+//
+// Every deprecated or retired model of the catalog that the settings, `signalbox/auto`'s patterns, a routing profile or
+// an API key's list names, or that was used in the last 30 days. Retired ones come first, then what is retired soonest.
+// A pattern that also names a model that stays, such as `acme/*`, names nothing here.
+//
+// Corresponds with GET /v1/alerts/lifecycle (the `ListLifecycleAlerts` operationId).
+func (c *Client) ListLifecycleAlerts(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListLifecycleAlertsRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
 }
 
 // ListAuditEvents The audit log, newest first
@@ -4820,6 +4942,33 @@ func (c *Client) GetMember(ctx context.Context, workspaceID WorkspaceID, userID 
 		return nil, err
 	}
 	return c.Client.Do(req)
+}
+
+// NewListLifecycleAlertsRequest constructs an http.Request for the ListLifecycleAlerts method
+func NewListLifecycleAlertsRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/alerts/lifecycle")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
 }
 
 // NewListAuditEventsRequest constructs an http.Request for the ListAuditEvents method
@@ -10115,6 +10264,17 @@ func WithBaseURL(baseURL string) ClientOption {
 // ClientWithResponsesInterface is the interface specification for the client with responses above.
 type ClientWithResponsesInterface interface {
 
+	// ListLifecycleAlertsWithResponse Models that go and that this workspace names or used
+	//
+	// Every deprecated or retired model of the catalog that the settings, `signalbox/auto`'s patterns, a routing profile or
+	// an API key's list names, or that was used in the last 30 days. Retired ones come first, then what is retired soonest.
+	// A pattern that also names a model that stays, such as `acme/*`, names nothing here.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/alerts/lifecycle (the `ListLifecycleAlerts` operationId).
+	ListLifecycleAlertsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListLifecycleAlertsResponse, error)
+
 	// ListAuditEventsWithResponse The audit log, newest first
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -10815,6 +10975,54 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/workspaces/{workspace_id}/members/{user_id} (the `GetMember` operationId).
 	GetMemberWithResponse(ctx context.Context, workspaceID WorkspaceID, userID UserID, reqEditors ...RequestEditorFn) (*GetMemberResponse, error)
+}
+
+type ListLifecycleAlertsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *LifecycleAlertList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListLifecycleAlertsResponse) GetJSON200() *LifecycleAlertList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListLifecycleAlertsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListLifecycleAlertsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListLifecycleAlertsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListLifecycleAlertsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListLifecycleAlertsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
 }
 
 type ListAuditEventsResponse struct {
@@ -14817,6 +15025,23 @@ func (r GetMemberResponse) ContentType() string {
 	return ""
 }
 
+// ListLifecycleAlertsWithResponse Models that go and that this workspace names or used
+//
+// Every deprecated or retired model of the catalog that the settings, `signalbox/auto`'s patterns, a routing profile or
+// an API key's list names, or that was used in the last 30 days. Retired ones come first, then what is retired soonest.
+// A pattern that also names a model that stays, such as `acme/*`, names nothing here.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/alerts/lifecycle (the `ListLifecycleAlerts` operationId).
+func (c *ClientWithResponses) ListLifecycleAlertsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListLifecycleAlertsResponse, error) {
+	rsp, err := c.ListLifecycleAlerts(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListLifecycleAlertsResponse(rsp)
+}
+
 // ListAuditEventsWithResponse The audit log, newest first
 //
 // Returns a wrapper object for the known response body format(s).
@@ -16056,6 +16281,39 @@ func (c *ClientWithResponses) GetMemberWithResponse(ctx context.Context, workspa
 		return nil, err
 	}
 	return ParseGetMemberResponse(rsp)
+}
+
+// ParseListLifecycleAlertsResponse parses an HTTP response from a ListLifecycleAlertsWithResponse call
+func ParseListLifecycleAlertsResponse(rsp *http.Response) (*ListLifecycleAlertsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListLifecycleAlertsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest LifecycleAlertList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
 }
 
 // ParseListAuditEventsResponse parses an HTTP response from a ListAuditEventsWithResponse call

@@ -134,6 +134,48 @@ func (e KeyStatus) Valid() bool {
 	}
 }
 
+// Defines values for LifecycleAlertState.
+const (
+	Deprecated LifecycleAlertState = "deprecated"
+	Retired    LifecycleAlertState = "retired"
+)
+
+// Valid indicates whether the value is a known member of the LifecycleAlertState enum.
+func (e LifecycleAlertState) Valid() bool {
+	switch e {
+	case Deprecated:
+		return true
+	case Retired:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for LifecycleReferenceKind.
+const (
+	LifecycleReferenceKindAuto           LifecycleReferenceKind = "auto"
+	LifecycleReferenceKindKey            LifecycleReferenceKind = "key"
+	LifecycleReferenceKindRoutingProfile LifecycleReferenceKind = "routing_profile"
+	LifecycleReferenceKindSettings       LifecycleReferenceKind = "settings"
+)
+
+// Valid indicates whether the value is a known member of the LifecycleReferenceKind enum.
+func (e LifecycleReferenceKind) Valid() bool {
+	switch e {
+	case LifecycleReferenceKindAuto:
+		return true
+	case LifecycleReferenceKindKey:
+		return true
+	case LifecycleReferenceKindRoutingProfile:
+		return true
+	case LifecycleReferenceKindSettings:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ManagementKeyTemplate.
 const (
 	FullControl ManagementKeyTemplate = "full-control"
@@ -986,6 +1028,58 @@ type KeyPatch struct {
 
 // KeyStatus defines model for KeyStatus.
 type KeyStatus string
+
+// LifecycleAlert defines model for LifecycleAlert.
+type LifecycleAlert struct {
+	DeprecatedAt *time.Time `json:"deprecated_at,omitempty"`
+
+	// LastUsedAt The latest of them.
+	LastUsedAt *time.Time `json:"last_used_at,omitempty"`
+	Model      string     `json:"model"`
+
+	// MoreReferences References beyond those.
+	MoreReferences int `json:"more_references"`
+
+	// References Where the workspace names it, at most 50.
+	References []LifecycleReference `json:"references"`
+
+	// Replacement The model that the catalog names in its place.
+	Replacement *string `json:"replacement,omitempty"`
+
+	// Requests How often it was tried in the last 30 days, with the requests that asked for it and were refused or sent elsewhere.
+	Requests  int64               `json:"requests"`
+	RetiresAt *time.Time          `json:"retires_at,omitempty"`
+	State     LifecycleAlertState `json:"state"`
+}
+
+// LifecycleAlertState defines model for LifecycleAlert.State.
+type LifecycleAlertState string
+
+// LifecycleAlertList defines model for LifecycleAlertList.
+type LifecycleAlertList struct {
+	Data []LifecycleAlert `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// LifecycleReference defines model for LifecycleReference.
+type LifecycleReference struct {
+	// Field The field that holds it, such as fallback_models.
+	Field string `json:"field"`
+
+	// ID Of the routing profile or the API key.
+	ID *string `json:"id,omitempty"`
+
+	// Kind What names the model.
+	Kind LifecycleReferenceKind `json:"kind"`
+
+	// Name Of the routing profile or the API key.
+	Name *string `json:"name,omitempty"`
+}
+
+// LifecycleReferenceKind What names the model.
+type LifecycleReferenceKind string
 
 // Log defines model for Log.
 type Log struct {
@@ -2628,6 +2722,9 @@ type UpdateWorkspaceJSONRequestBody = WorkspacePatch
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
+	// ListLifecycleAlerts Models that go and that this workspace names or used
+	// (GET /v1/alerts/lifecycle)
+	ListLifecycleAlerts(c *gin.Context)
 	// ListAuditEvents The audit log, newest first
 	// (GET /v1/audit-events)
 	ListAuditEvents(c *gin.Context, params ListAuditEventsParams)
@@ -2839,6 +2936,19 @@ type ServerInterfaceWrapper struct {
 }
 
 type MiddlewareFunc func(c *gin.Context)
+
+// ListLifecycleAlerts operation middleware
+func (siw *ServerInterfaceWrapper) ListLifecycleAlerts(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListLifecycleAlerts(c)
+}
 
 // ListAuditEvents operation middleware
 func (siw *ServerInterfaceWrapper) ListAuditEvents(c *gin.Context) {
@@ -6680,6 +6790,7 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/v1/routing/auto", wrapper.GetAutoRouting)
 	router.PATCH(options.BaseURL+"/v1/routing/auto", wrapper.UpdateAutoRouting)
 	router.GET(options.BaseURL+"/v1/routing/effective", wrapper.GetEffectiveRouting)
+	router.GET(options.BaseURL+"/v1/alerts/lifecycle", wrapper.ListLifecycleAlerts)
 	router.GET(options.BaseURL+"/v1/departments", wrapper.ListDepartments)
 	router.POST(options.BaseURL+"/v1/departments", wrapper.CreateDepartment)
 	router.DELETE(options.BaseURL+"/v1/departments/:department_id", wrapper.DeleteDepartment)
@@ -6712,6 +6823,44 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 }
 
 type ProblemApplicationProblemPlusJSONResponse Problem
+
+type ListLifecycleAlertsRequestObject struct {
+}
+
+type ListLifecycleAlertsResponseObject interface {
+	VisitListLifecycleAlertsResponse(w http.ResponseWriter) error
+}
+
+type ListLifecycleAlerts200JSONResponse LifecycleAlertList
+
+func (response ListLifecycleAlerts200JSONResponse) VisitListLifecycleAlertsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListLifecycleAlertsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListLifecycleAlertsdefaultApplicationProblemPlusJSONResponse) VisitListLifecycleAlertsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
 
 type ListAuditEventsRequestObject struct {
 	Params ListAuditEventsParams
@@ -10506,6 +10655,9 @@ func (response GetMemberdefaultApplicationProblemPlusJSONResponse) VisitGetMembe
 
 // StrictServerInterface represents all server handlers.
 type StrictServerInterface interface {
+	// ListLifecycleAlerts Models that go and that this workspace names or used
+	// (GET /v1/alerts/lifecycle)
+	ListLifecycleAlerts(ctx context.Context, request ListLifecycleAlertsRequestObject) (ListLifecycleAlertsResponseObject, error)
 	// ListAuditEvents The audit log, newest first
 	// (GET /v1/audit-events)
 	ListAuditEvents(ctx context.Context, request ListAuditEventsRequestObject) (ListAuditEventsResponseObject, error)
@@ -10764,6 +10916,30 @@ type strictHandler struct {
 	ssi         StrictServerInterface
 	middlewares []StrictMiddlewareFunc
 	options     StrictGinServerOptions
+}
+
+// ListLifecycleAlerts operation middleware
+func (sh *strictHandler) ListLifecycleAlerts(ctx *gin.Context) {
+	var request ListLifecycleAlertsRequestObject
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListLifecycleAlerts(ctx, request.(ListLifecycleAlertsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListLifecycleAlerts")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListLifecycleAlertsResponseObject); ok {
+		if err := validResponse.VisitListLifecycleAlertsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
 }
 
 // ListAuditEvents operation middleware
@@ -12960,239 +13136,246 @@ func (sh *strictHandler) GetMember(ctx *gin.Context, workspaceID WorkspaceID, us
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L37ktu2kjj8Kvj0bZWTHM3Ft5zEU1/tOrGz63USu2znyx8ZrwYiIQlnKEABwJF1HP9qn2YfbJ/kV+gG",
-	"SJAEKeoyo3Eyp+rEI4nEpdHd6Ht/HCRyvpCCCaMHTz4OZoymTMGfz9/Rqf03ZTpRfGG4FIMng3czRq6Y",
-	"0lwKIidkOaOGLKkmiplcCZYOyUQqcvFicvQTNcns4ngwHCj2e84VSwdPjMrZcKCTGZtTO7ZZLdjgyUAb",
-	"xcV08OnTp+FgQRWdM+MW8TQ3M6niy1hQZewaKJnLlGX3NOEpGbOJVIyYGSM6o3pm5+f2jQU1s8FwIOjc",
-	"zkhx3K61zemHH5mYmtngydePho2lDgffK5YyYTjNXjyLr5CnuL6Fklc8ZYpcstWQXIxX8nL0v//9Pxct",
-	"i0uKgUc83XGNudJt8LsQ7IMZJfDEhV2oAaBOmQNisbrfc6ZWwfJwzJZ1PL7/YDiYc+E/348t6xmzhzdn",
-	"wsRA95Skxe+Ep0NykbKF6YJY+fzOEHuRsvlCGiaS1Uu2ai7uDVswariYEkoSmmVkyc0M8Y3OmT1h+IYL",
-	"8uARmclcaTLlV0zDIxOutCFU6CVThE4pF0N4WuaGLDLKhWEfDNEsUczoYq9IlOVugyUe2TW27O/+g2/q",
-	"J7GgxjBlx/yv3/6fo//z/m//MqjDYDj4cDTjwgyeDOa5NmTMyH1iJLn/4BtyxTUfZ4w8ffv9ixckmVFF",
-	"E6BUANwEKL4Jse9nVEwZkSJbkeWMCWJmXBOuiTY8ywAuSa6UPWzLc9q37XjKoOM8W7f7xfn5V3+cD347",
-	"Pfr2/d/OB1/22rhdml0SULEgjKqM24OD8xsSnSczQjU5Hzw8HwyJVOQrgMRLtoqitSBPX78ADAGkvmSr",
-	"Lpy2P++KzD/yOTfNlfyHXJI5FSvChFGcacuiLN3PZJZqQg2ZS23OyONTPC861kyYNnaQwRy1ZfF5Ph88",
-	"efD4FI4EP5WcwOL5lClY4k9U0CmzpNsGNrtU90gJvHknBy3fGO0DjD/Z+2WDS4hODFNr7yB4oe/CgJib",
-	"K3vtbpYY2Pytc08TneXTllX4p3aD0Ot8nPGE2rnjZ7goH8ADXOTjrhMMnt/5+N6w33OmTdstffHhSPOp",
-	"oNlYfjhS+OwRTy8c1XMxYYqJhBH325BcKPZ71+Ldg7svXOb2pnmt5IRnLA5Yhc/Y07YPOeDih8414nsj",
-	"/+iua33LRcKaC/xZmlIm45oYPm8VLDQMEc46kWpOLUdOqWFH9t1BbO5fhOER+vyu57w5vL7NvJqp+Knk",
-	"mik8CvtX1znA77sC/1caY/P2W9x9JsV06Bk7eXiqhwQ2TdgVUyuS8StGptSwJV2RGdWELhYZZynezXB9",
-	"t8FuSWvMP7xz4bb947f7D97jXw9Pv9T/8of7/uP94aNP5Y8fH3364+Hp6enpl3Pd63KmcKbFJfxY2wv4",
-	"8enpXFd2ivCR6lIvaNJCQ0v/Mx7ZUncdWPHwjqf2yb6rF1JoBqrOayXHGZvbPxMpDBNwonASyAdPFvjE",
-	"3/6h7bo/BlP9i2KTwZPB/3tSanMn+Ks+8ePCjE3uBzLshPKMpWfkzQ/fk28fPf47cVORlBnKM30MUHQj",
-	"gl6WGFQrFkoumDIc98DTiFY3HFxyAT8wYeWA32rX82A4sGNQg0rFShs2HwyBMAbvh83R8Bwi03hSiiiW",
-	"4Tn9husph5bjf7DE2BGeGsPmC9PcWKmSNfEHd5MOidXrLBIKKSL8YljT66J3UYFc9zSRS0HKV4jxqnau",
-	"WXocGz/NFV6Yc11lYjIfZ8GKRD4fW+lrOGAiXUiOmNYYziJFruKgBkVmNF4Z1n+yuZeiGqMtAimm8aNi",
-	"1OF7jbvNVsjcpGAAFyvKxgGjmFErapdVTjCWMmNU2J+1ocqwdERNX94P75hcB+OFMm2Ia17KC+SsAuoh",
-	"Sgwq66geZgGEKM7mKTfPrxy/qKItTRBYEbBST8FdvAPJ3D69AWhSPpkAMzAMcaNrhh84y1LUEO27bjCq",
-	"FF3Zzy0MJRCw4j9bTRU3XqyZC/P1o0FTBxkODFVT1jqY+xW/X8dZ4EqA80P4Dv0RVMcJ53QAG9alRreF",
-	"7iP/kevIsafU0N4nEOBP5AACG9G6gX5mH4yzN9XBAguqDhbfl5Gv4BO/YuGFMaYZFQmzgPk9pxk39tJI",
-	"pLaAzihYQqJXhR3wteKJo4Y05fYwaPY6ANeEZprFbkaQIIDrWt3f0SyZ0xWxM5NcpEwRvWAi9UI0SXJt",
-	"5PwYyT28F8UiN+svap4w1Ng/DQcyNxu+U0dFmLMYqA3eTseI8I4sk8vRhGbZmCaXOs46gbvpJnN+jVKg",
-	"tjoUPkOMJMlMSs3IRMn5MXk+X5gVgVm0/QfELY+wTSqs4aUM0aQbvUOcgsvG48O61xzmWG4fnvK6V9/a",
-	"h53OZl925vKIKZFrptF+iHI4itpDABC5f0yesQSYgCZW5iHcWEE3kWLCpyM3qoXaWhZXwwy/oBCK9T0W",
-	"RztsIMIaTHLMvJUprYO6R0h7VKURYC0hlI++YZM2BhQOuGYbr8Q+9hBbxpqJX3sraie7mnMRfnt/uJ56",
-	"a+KTMzsXj6CB1mp8Y6YNUi3hTbFqE+r3yplcMEH5yVfH5KkgDAg/49q0UX+gOT04PV3jThjax1/gq/e/",
-	"/ow5xacIXny3kpdPX794yVa6cqF3mr07APTgcQRCdpLvKwpODZcW3OppkYN29mxNljPL2J0Eoy2n0kxd",
-	"MX2Gp/1kcwafKEY3Fcr9O+NVXLsCq8xyJol7kHAT1ReYsMpCGr/yWsTENlr4CekoBfPEwhMGMP2vULrg",
-	"xpKZ1erIRKrtIdaqFy+k5iZ6Az2dSzElBg7POwC9r7Lq18o1OyOZXDJl9S1NqGLIGdCndRwVrBeKTfiH",
-	"+FmgK6z0Ifn5wUUqlf/oXKiC0CSRuTAOPM6RJCXJuDGZVZzzLCVjRmY8TZmIHuui1Vj+Lth4YC5van35",
-	"pHVDGY3ux0IvOla+SDdG8Fyv5SmWmH/RLK6ZBEooYEtxRMXWcI4AZ0pqCEUCzxEqdFrZ0/sWblYyml0E",
-	"hRrLOoSsUF3CHhSx5p4OqoxVl7O1OFTfVV+JqPrenoSi4CJbt2Z/634aDi4xDmDdG2/BbV+9C7regZvB",
-	"i0ohAw/dfj3Enw2ZQhTSr5Tji53wbbOJ7kc2scLbnAv/qYn+If/ebJId+GbAMpEzhtt+3wXOdfxtT0zh",
-	"IIzP4fq6i9Rf5kuUczSxgxFDL5kmXKC8kdEEhA8p2BMIHqP/zBUjNNMSHvjPt69+djLAc2EUPReBTwTD",
-	"zcYsVTK5LCUFpt3c9tcrpgz7gE56K5XyhHlpApd4fG6vuQCjvrn/bTWI6ZumP2qpuGGvRLZCx4+Dyy+a",
-	"dfghYbfGXvUN8z6ACeMGUCj1pq+F4lKhwcuralFT1/fU0ExOAy9SFevmTGs6bREQqZmtt206N5gfKIYa",
-	"fhFVlKyxDXxmFBppa1IpxJs4DyVKx4CTeoaKaA+TrlWsnFWrOvaPgatTo/ydSiKkU1jsdCvWIs4Ghpzt",
-	"TS5+ZVHwSW1+5LGbNpHajAQVUve0acMLuW7RVZhpcbaAyosTjRZMjeY8y/ob0nPBjd4GPLggP0D7MoJ9",
-	"DUOYRIGJgmnh+o2QRNUNuYZ5vtA6Z2klXAnMC0vB1kpjPzHvBFuGy+l6pVx3HVjlEH72YX0rfeCxi/jd",
-	"gO0h7qFnLGMGtfTaDsofeqrvMV3Jj9Ix9S4g9Ks/DOR8uGzU072xWtpiEvHybJUD/yL47znz13+BzEMQ",
-	"EtiVC5zLmJWLSUJ1XHuOhC9FhZF6eBRaXDQZy1ykxMg2E9Dm2nkMh5ySvYmOXJ7NbthVnPBhEWwPenF1",
-	"LwfViculbK0Ph7vpqwuX7+xHD95S0exDcyLPMpKLMRepdrTVQ1X7rZSr7QCD91FF9flkgsb5Vp/lhLMs",
-	"1b0x6w3TMrtiKQQhxJDLBQ9HmZscddsTVS6mGj0cRMjSrsoFSeR8LkXcp6LYJNdohe9cOoLgjXs6wKSR",
-	"YlMuRcxan2XOKjknEEU3k1m6mY25XWh/Nany83uaLGTGk9UZKH5h/O+crsiYESnglyVdeZG7h4ipyqPv",
-	"AZ4fEB/qhFbsYugxphw4AsjqYb/vgZlbc4cGivfmEWEgTdODM2kT+DE2d3et0I0zdFPFVvjvqHVFVpem",
-	"iuk4Asa0xR5o0kK0XGhDo3HKCLmKNx7CsaLCQUa1GWnGxGYhYwsps1GrZvqL1aqJYolUqdNMqWKomhqp",
-	"WLoBlWhDs8gmX3i3HEYYWOpLub4kVKQQ9mvnUowmM5aSn5++e1tThfcQMleJ6skw8GCK4ZLayMWiIm+X",
-	"rwaadw+pqzjlYaB3eyTz66iF21WONIJ2Hqb1Y+xA9D2IPp5kDi33oO7r8uFolr2aDJ781j0pqsf13V+y",
-	"Ftdskf12TJz5x6WKMZ8uxzVRkHuHflJCBaklwh1HhfLaZt6H29lFxC5hcggJO2aN6H02dSPGbT6lylp3",
-	"P6+G/ebGT86d1O5a976iHarJs9GhgnxcH7IwZpm0Aq6R8RCKDwuumN6HGeGybVUI6SIFD5JVCoN6+8Wd",
-	"6w0BvVNohxV2IXiC7RTv2B7cYa8omesRZg2P8ngulIUXPhGmyEPMgpLG5eVp8J0sLK6g8d3MWDXCsBNO",
-	"122TKWPu11w8b/HBPgEbE5mrWNQGgKolBkRNaMIi+PDW/bLh2XdGiOGQMYzYj4XqMrRTFTEgDtJBxEex",
-	"682sWTvy7APy6D1Ib271B5XcXrLV1soorL+v/vmSrfZjnFpzHYGByXmQDZE5sH7QZIr3jskPUhFwjWjQ",
-	"bWg650JvbYuq32atC7KcAx5dEbqkqzWcMzbRzUaObGPQ2ztsQ37agxW+TeSC6XgkS8n6Ay2T+gD3BbU3",
-	"P+bWyEv4C881rnP+KGNJEZggOILogYgOv9BGMTqHrEod9yKPeZZZoOt8sbAaKUujad1ska2K2iCYwzEk",
-	"yxlPZvaqtJq6vbWmbaHZW9pNkoxbwluTX5XIlLX8ELqpm1eu3TuzV7xBAW1XR3aQUallrmKGnWh25hMX",
-	"sFxJrwxjX6mGI2QpinNWVDhzdTBQ5RFyLNNV8GCLaJ3wlKWj9tTHrXI2R5AbGxuuO6Fzi6RNFyrRhgn+",
-	"53nswPncma8WADbKQeqzWmHu6ERXWWTrKto0g3bzvMxNIudrveyv3GMQJZ3xZLUpwSwUn1O1qlFMRObF",
-	"31E0hLTVUoE6IymfTCxDRbMcas4+2sflT62NaG7+mKuF1GxNUm1bbmUn1oIVsfsBrV3pjujPe824tb9Z",
-	"bGrJ7nUidDRjXECkSdpSwiElEJhCZjRFFw5P2BnqmVKDykJdTDyoLnFOnPuwqy48fCcvmQAL8EaJ7C6o",
-	"u4GCnbnEHiAF2EpqCST/6k3nt9EWgBOAMnrDNckramMNuE1MxvxRTp9BQYL+pi57izcNXG5z/T2FvjBA",
-	"LFHFQiHjgvUfrYjzigyXupy/djka60zEjDT4pvMhBNjoIDgcfDiayiP35T+0FMdv6PInF88X/HqkL/ni",
-	"SC5w7iO4USyTcYGObfYQuwhpZkwVKZ+YICIVcryifg6jyQwvViu4y2WR3TEkMkstmyySSnrBEw+5Bsoa",
-	"qQTHNCzPv9jM+6gJ8kc53YMeGF3eDeuBP8rtnZIl2fXWBhuG6Zszd2pGlMwwWzYxaI/705soNzcP9rx0",
-	"UdsKMX2tqfJ2mOksgWfO4djbF/LOv3RT9jUH382MantziRzeGVJZwR5YbWNHB2W6ldVszX5re9qKBb8L",
-	"qMEbRhSj6ZEU2Qrry6RHkNJgFbI8y44SKYySWdQ04sKZ98LW2dzJc/15mmXv6wOAss1E6bIOG66oIFqY",
-	"rUKgUWgDSPaBwUWo+GFRF5axPc66XfRG1opFsyWbbLNaANFUd5jnTZ7FtsV1R9Z3KzJKxadctAjDrqzZ",
-	"PU2csgNZPsWHCc9YJdfHZQdBXFrGorSn8vXI/9qN81wY1eQYDq/dwoflxt3gredj4bYPDC/OYJ3M3o0u",
-	"doht8half6ctY7EDqYKf40vGwVvXrF3ZjaKibMmMnYqWazYC7Sd6+j+zZbNawwZ73zIDNiiIUMVyqxHW",
-	"iwQ3ieeWJ9AuehTRLaR3JN2e/o69p6A62m3L8fmZLau5HRugxl59SJvAJsaeWjbno5z672rn4Jad/F2t",
-	"2mYtLhNDqCa5yRU7K7w+UL0VS8qnkqHTB4fpH5Nx+xyKzZLFRpIxLyI/9gXw7f2KfbGxGX3Xv8Dcv/Mr",
-	"RhgHaxklXlm14gGqhM0acgdCoC0xIWI42LYugHu4vS7Ajqr+Bif+yid7bsCBCgUnlGQfVwHwsNqa4b/O",
-	"z/W/vf/bv/k/+tVDFoQd2bmID3Xe9vRqAMENtECkWqL8Rq+c3XJAuo65kjN8/fvplUJcYJ8lriyftiVW",
-	"npE5TbHGIhA/VA6sSWghJT7s6hFCj/55evTt+y/cH0fvv/JfffmvvZASvGNHCdU+o1MPScqn3CBv50Iw",
-	"RWarxYwJ3aqowLbjR1Wouc1rRl86zwMjVtnFDheuqBXXZwQCW6Qo4yDtA8ed0TmvSqeyl9t1DtUmrBKn",
-	"lOsoNHFxJgkVCUPFKheXQi5FVKb32pornrBNxQSXfFVUSSg0TBBosNTWjKbohtmkcuRwgDUpNzTVu3fG",
-	"q94Fhks5pZcOWdNwo7VixhmLhSX86qJNl0qKqfdCEekTjyuQA3g5SxhZZFQwIsFTf0x+nWHoKlMMetnI",
-	"OTMzK9UIWYzB9bkozuRJWXbikrEFTCYF8xOxFZnRK4a1SPp5EasVPz61F8yJQOG56/wiJ4WKo4+J1fcw",
-	"6wgSsfVMLsUZcUrjSDNDdFE2w66da4RAb0/d+nPz4NoI4TYtsXpGTovMBYXVw4UUbLdiqiW0g7jZAg9j",
-	"/KtG+W2mfFxzGyobX8TfUR0W3IFyePgNbj9Vq5HKxTH5WSKeziFkUciQH+yjZHcf82Cd5W3meohUmWmx",
-	"cnrIrXdE1Fa0teGzsbO+Ji3/4jOZ5F57rytOod2QcAGlkTZ18wdTIRHG+lQx+4sv0WAfxepJlfm/SGWi",
-	"T7zJ8sgbRubpl0+qXe+GGA4wLGtoS0VUnjHLRJEXC2nOBdKiNpbDUF1hxmMmGDUzSFK0KuJzoGXfpMKZ",
-	"ZmDRQ5ArqsaaQq1HqrCIP7SzZlwbliLH3RSEZd3tphz29hlZMEVc0Rpi5CVDBTYUrVwLlG8/fXF+flx+",
-	"6ilXxeewYKMQBzKnGcG3yzZlD44fn1bXvmlV9DfMjgkF7Y/JK5GtiiN1dwKGpBbtV+z1ebhi6E0Sa6uN",
-	"5eNZa0IV3PYW7TOpWUo0M2dEM8ycMXScwUbhg1xEfdCurd2o9XoKu2kCAH2PO5LyFNT1uf3UU1RLi9io",
-	"yDVh7zgUeSyBQEE2I0kaz96ac60hgqvQ4iPZRPBbIb7Uu7RlNLnUmxYXiHf6eMMmXLjwentU9upWEOBh",
-	"+YG2FzvNCL6tWxqAtEdnvgBL+oT7CexV6jhfJqd6y4YiraGKhpuMdYCjyfV/efMCoWz1IVzkJUcm5zhg",
-	"dI1XXGZw3/WXqv9//8paz4zvYgGbCeIZHAq6EPEK4N/HKRKuiB+Kuh0bcKNfIRi+kLog2woCU4dOt3Th",
-	"8uCSOSYYhVswMBB97VljnY6ZzFJi5JTZW+jM/obyIsazQZUIp04rJZdMG3jvntUOcmEiXG6LAuxlh9CE",
-	"ipRbibcowE5o5gTUWKx/MmMjuqSKjQLbSPPBlInVyCjKRbQCQZO9l8AFBFwoOecag7qNJDBSfEl8KlxZ",
-	"iTWtqWD4ny1iO6PfCMJI+7N6eA+iGDadrPADbvTWQrEJU4qlI7tY33ykmQvIEilS6HoRHCv29YoHvRdd",
-	"M78+Dbtmnh6fnt6PhMQH6+BiZGZK5tOZuyRrzBplAysuaFjVmvkf3H/090ffPPz60d97LMMxhVG1bfOG",
-	"YoPOFwupjCO5Yigvxjkm0lYvBxfwT6bkyErXI8UskOPqYF8M592z+dowa2Z4SvCxM8Jy11yV5UeWexzd",
-	"J0bKLZwaUkU1gwn/wFLkdGS8KgSvoIgoBHx7dB0OAoR53yMfv2TVSAhNfM/yKeRB04xTXTMsDC0zpmIV",
-	"VnU7I5dsAQ1NtH21rf9DpInxRu75SmvSTtX6elsTtASO1s0d9RuOCSvmhDVZNkjHZgnjLsi9uwqWe27T",
-	"zlmxeMcwvr9QvivBjcWyogJBeVh7iDSpWAgOHFAVrGV748I6i8eaid+wSe+ejZtU0J3RKxQKfN/Qriq6",
-	"+0Sxrio8bwL0rwfBwCrj8rnfWb+NW6lx6dUrZ4Br6YXx+DSaJfeDd9Qkcj7nxgsMfp57xNNLz1S5xbff",
-	"9s/uCw65tYbyKIRIXyZZO7diiGEB/HLyAjbF4iNzx084LN8XLwYYq9KA5hB/Ox1b4RHv6uLqdmKJ1yxB",
-	"Q9DMFPZuIkUChjFIZdmtQCmqEbWYiGGp42KHy/gceYxAvUluWCmuWnStLWYI4l6kItiItalF0izv0fcQ",
-	"Ye0fdyuLnpmL3fWSiS9gDFEeUF0ccNOqr2zZ0gD2jStYsqF3dqrs9lEE1vGm+Bm2w2HE0rUrl4IGySua",
-	"8bRwG5Su1AYHC8T4R99UJfkoe4tACDDhOw4UoGPljf256Zg1A0Sv4JmyG/KD083sMfGeT24G3/qpMjx5",
-	"g6n12BTKFVYHDXmzmedOeazOXIa2ofcYJhmzlRQp9jCKc95Kye1GQbyw7gwUsJzJLChjGVMDOupxh2fj",
-	"AOh28779qLe0fjgfnCW1onkTJFmSjKbQm5IZDR3XXOI6WjHst/ZcZlxMI2aLyYQLblZRYRRsIYFGpn1T",
-	"BUj2BUop2kZxVXLYqCpFcyPbAvImNM+CFnRFe/4T+1J8OPdSmZNcr67IUke7RS422tOExIlqyhiEj69R",
-	"PLzpZhTxXm84VKnDfNPd+KSPscKHvJS30NxZuHvEy/xkHwVD5ZzJfL368A6fC8Js2vD8J7eISFfXDRXU",
-	"Ysgg7uhzLmO+YSjTnsuTl6VvN8lCq57ALmlotbM8RB5adQmbJpk3NlCHwji4zHsMVNz99d0U48TTlavr",
-	"2IMC3TyZg+rQ1eVsrUZHD7u3Pl19+zYUZN8YUT0fed908EI7Jo2OEaeSYIlsAuKGFYi6WPybsnp53MUa",
-	"KZFj2hIAW4uUNFL7U1b6nmJn9pYZExemabaY0ZHV3EWllEkgWYyZWffESl4Wrp5RZ/fQDXw1e5Bn2kMZ",
-	"G66g5gq6pJu1EjzGKzpD/Ch15oOmcD6nH0ZhNY74E+UKIr/DbyMX817Ca22+QzUXC3BqkdHVCHTYln7n",
-	"a7wNsRcM+AtgWd0nvoOstrfKm50aULRLQ6WufriDOgo3EapGWsMaMbbRVRtQW1ChhmMVhIrTYx0Totjc",
-	"jQt1AoseURen2kWeKrjdISQpP/nWt3O5+r43sn9jX53TazdClYx+ZizVJETcuD56K2+NavFMX6OyT4r1",
-	"NdwhW2d2f9P3uilscQ+/fhxa4u4Pe9xEpT+816vlBstZH6198e7uOnhXoUoT/sA6wRIp5HyF0U0ipQrt",
-	"FGzO87m9q4T9Kcm1kfOoheJtWXfOD5nMnAdUL6TQcLO4bpr2zymzyAKxU/NFxozrPcPmY5ai1ocIo6j/",
-	"STFFxeVgOOBzNwb8MWIptlHUC8aSmWVPiooCntp/kRUDyURBeKrSeG9jITENZviUQX23ea55Yu9ky2Rh",
-	"LgswXAXNwObQAYW3zXTAnmWvS7J/+KBJ91Xj02b+gEY5zHrYTDNyx/WpLepXQrTgOjeA/V/ICOBjzC+K",
-	"oXJRJyGUjfByPphYIUzRWLUMWVb3Kr75+lG/dcQoJChOGA8uckFwlXaq8oqpjC4iFuY85XJUBAH3iGvF",
-	"N8oY4D5ZS3BhQkGb0f3ZFi89nm/yUjpSjKY932Da8Dltb1A5d4Du0+ZoAyhuBD9UvR2739hLD6uqgqYB",
-	"3cYZFSsMZ/fgGFbQpoYSIUhj8mGBulVEVHLZnyPBGG/kMlrwjLuWUv3MzFD9uN+EP/BprjDucKPCbfVo",
-	"XZxxiFtuBZGfLZKA6BIZN+g9vLdmxZBX2dp9w7M/l+lIecbSkj1L5Q30LpCgZyR9hUQ7p8WCg1AcFerB",
-	"CuLf7TkVCleh4BmZr1pKEwO+e1ExpqL2pXl06kWao9EsK2rucTFhiomEkaevX/RcCKan9EJ5jFZFjMec",
-	"2Wbuoj+dIRmzhOaahUdMUt67TbhHlBHUa9+G1xVAa5xkY/QCldfkCIfoV4Buk87XAMet9W9Xhbiv8l0w",
-	"xt5G6Bpn+9gI05D5Im6+cnlkZU0eCFshPPUdVlxp9pZwGaiJ3FKYnk25sDeOx/KZzGH8dG0bhzVdrEKk",
-	"/gylp2uTgv4CYs4OIk2M0srsnJ4JbBAicslFWuYAXjgmMwKnzkU8+culOXb1BG2Ehig2JKk0wJSLydC8",
-	"8dvp+wtPoL4iA9qYYevHa8UX12LUuXn88mIg+nUm6Zw34bNNqV8LuFB5r7XYHw58db+o3lt9erRRaMG7",
-	"RjbdPQ3OnZYQgv7VMLcp5+t7TfQrWlnGGfYpugkwLpbVfqJbX2YOIXrfZpXKL9ceUdK8oVxhly1bnxWr",
-	"LysrGzqNZWswQ8Yr4iNFi0KVGyZs7jUKBfYepBLCyjcLSSn2v4v3pESBQ7hPitn3EL1R2clBAzeKlWxP",
-	"yOVeNqblA8ZofOpaV0evqpRlzLQ0piref+doe4sKVU3SdmP1J/7NOH3l6YLmYdbOs7N73As1A7AOStF2",
-	"BbvjP+5jYxqwr/Wjg+raGnixbRW/pvW+bqSK4wI0E0pyxc3qrYUFc6uoCGORjMiqADUkF3o8ml+Oru6P",
-	"/ve//wcEXwAtGF8ZVZBz4KaeGbMAVcLdiiPQwVs7Ilev0Hsai3GUFdgq9aMgY1xMrPYLKNNjIZ9AA5q0",
-	"BEvXR3/6+sWTMngDA+UxHBtTK/QwCN2vAkkHqjV+1M6zPjwXlYyCWhyJHmIL6DzlhmRyOiQBUehhkcw0",
-	"LFwYmZzi0sBydnwuzsVXX5VVjfXxV1+Ri6e5mUnF/wnDPCHfAXRI5RzJF7S2iS8xLeeKqRXWOeKC0BIg",
-	"Z+eiZdzz/PT0YeKPEQ8RvmMXMOTFydX9otzNCSAReVHYwi595Sxn2iFQFgv39Z1MOYMt/efbVz8TzDf6",
-	"BRWxIrrOwsJ99XteSYOujuvj67Gwn5xgBtK5eAWlxGDDmlx8tBzh08WQUKhyU343JMFd/enijFwEny+g",
-	"Fk+0Lt65eMfnDJfy5ofvycOHD7+1oP3l3ffH5Ccp2ArbYVWLz8ATb58NnctKEKdL2+8FFfLol7fPyJhp",
-	"nkLKtUMDzBu18Hoe1Oyy45cF7mppcljewfUgL+tkBGjop7mwULjAGqnn4uJfl5Sb/++xviiLfyhmciU0",
-	"5nhhSnoWpP5B0ZEy0RHLbdntPTh9gAYoLecMAKUNzzLictnOBZ0YCAunhljp+Ji8ZSIlF7X+6BdQD5cR",
-	"KDBjpGunDtWXsoxoOmEZ6tEPHoGVSmO5iwtfOubCbc3u5+L5Ozq9sFgCSYormRPFaOpmMDJLyReP7j/4",
-	"sly3FIywTDOfzAhtjBkVyxnPPD4/BzPmV18VyPDto8d/L6oxYRimfmKf/YOgOE/+wMItf+BEf5yLP46O",
-	"jor/2wcfnZ6SP8gFF5BpNfqHluJiSC7gEzYvA+vpBfkDTgq6LyZUCAn1kOyuzgpaUsyVuvkCOk1xQS7K",
-	"aigXXxI34X07YS6oYwcstYMLGXToGWLDSAt9WAiRgp2RCzTmXGAxPCwy4oZ8aIecSDXmacpgA1xA15cE",
-	"+mqCouu3AF2KnD0EfiiL9ELxEExEWzh/v5/hkZ1BSDOayFz4FYPFZUHNzC0Yvyj4H5QxLFigH+mxHWnO",
-	"zEymIzsgTIpAANqhZkbYB66NPiMXT+2PF460uNEEX9R+sG/tYPZmy3hiYN8lVo+K793QFikau+UGW+sF",
-	"L4J1d0k19uKzOF+WWQQkxcnvP7CTLxRk9oFgM0JHkJ0voAvXNxUIHSsz+eJLQWdViyy1uk0Xfh443QVd",
-	"ZZKmIyPlKKNqyiooyXVZSjLjc278u48R2VypC5aO5izldGRv+voAdpEXwGGQdZ0AMeBAj5FMfKO8giYo",
-	"wZwpOSGWJ5yR33Np0C9yURbhKQZ56FD/ivLMMhocQhuJ1Szpkq7OfJJYmNs8LNgR8LKLN8yo1dFT+wHG",
-	"HgwHGU+YwGL33JdWUlYkW9Bkxo4eHJ96+b/yXVkaafDWp3uFV/vT1y8GQaHHwf3jU3xLLpigCz54Mnh4",
-	"fB8Gt5gLUqK9sUEoOWJXPl1yykCtLujqRTp4MrB35FP74PMrl7oX1jNp8WeUj5x47Xi49klf0qxZbCzD",
-	"sh2EQgZyaUW9ZKtjNIKAccY+DAJCCUV8wwuSdPP6+22LEVPn9eOa2Jeqi2pZjbE0YUauQtS+l6RJkbjY",
-	"MTm2wNzn1MuiHGytzplU2Hku5WnH+Ui165rW4NVbiEHo8eAvEEfw6X0Yhvbk4+DB6Sk6EiDOqaiSEDAg",
-	"+125/M6ivgUlgRELFJhGXw06xep6oDMgeR4HEaxtcxSLPinq3kKt//mcqpVTiQI9RLBl0U7S2xvAa5tI",
-	"lWqMCLRcYrySlwF3qIf8eo4OUr6Zsblm2RWz9+JCsQn/cIEiGPZ3u0ABBBCGZRm+QKhVn44Lt0HIeaod",
-	"XQ7IfaRmBb2HybsxpA6akmyJ1NeJglWQrkfDit67LzwsJK572OS0ply34Cag4ntoSK1bvNWXqG1pRrOw",
-	"v2op4aHSH5wiGbOJLOpJwD2fot7gL/lxbioalRWuz4W9XKHi6gsrZifSK1agGPqkczfHPY304XszWv00",
-	"166idRXr8T6rdTLaFO1/pQ6X1zwX6FfQQO99EerynUxXe0O5ZmumT1UTl+ueW8P5+9eE875AcxPr34Wd",
-	"7sE25vuFOBZnSX7GqC8cbnXItrndYyfwDMz14PTBn2xHO3KC78AQQlFYmFgdHNrbANmWRZKbDCC4mU4U",
-	"K4oVxrkCGkrsFEU91gIgM1pKcblmxNcQtow8HbqkzjqFuhl3vZpuGY3a7WDLuF60ebr/ibuRGPgnRixy",
-	"ZS8IV7x0cA2EteNydqSK17kJsN9fHVwYSajAoquI8p108bE01Yx4+gnpImOmJajCXZiWTKbS9wXgEakM",
-	"BznQ/dTjjQlYNK5Xin+GLsj+XNdKFs5vuXeE3XkxO6Irzh9grK+XVRfaouaFKTMNXLoh0feV+PxuzFeC",
-	"rYXzhhpSAY8Xz4BqFt4VWj0ojC/5TOj+eq7HcuPoLj7ARbmNyEegMwRaT5efvQC7v93sSIpvGLgZaY1Z",
-	"KKwT4t1fvs+MK1eLcma60dV94roQg4i7I207Cbl2peP4f+07/Y66bhV1vWRsUaMtNN3QSzDVQAgJzTIS",
-	"1E/dgKSwpMC1URQOf0dQdwR1awjqF80a9DSlUFg2Tje1WqqtzsFnlbqeBzLPV1pVF50swY4Tq7DfZrn3",
-	"8dYxq32PiNbr1Tn9/tab7IOjuw6DfSXercVUH2JPu8Xeh9uRf0gO8hEc3UWlM/kFGuOnzLjQkDV1mmJG",
-	"CzSqB/3fP3+DerCZGzamlzN3s8HyFG8NF7/hpe9Id98D1kLkYIC4cQprMu2TjxUy6rQAPm10+ncFpLHq",
-	"t/ShN85sdOaDdyF0qQwqnK+pch2zJB6AKD8nK2JwLoe2IbYvZV8WxB543m5GrCDSDVzDHebD28E+XgnW",
-	"D6KbUV0JgT4Gw8+AvPd/PZebPoihcPNb7nbqXIfcx65XN5r9QpY2LLMvvMObr73PwwYzrRrYv5cmkGvD",
-	"KTdHm+6BTnafBmB8258ZoypFW01GDctW+1JHilCcsmPrjLkel2Ewm8wymZsSnr5vRyssX2JfioOosaVP",
-	"GQKROsJai0zgfof3kq182vO1SjQv2Wq9cnpdYWRl6laLSgpn3x09tsgoF4Z9MD7cPaWGHl+y1UURJuIS",
-	"aTA+DDsRsUyzNp3zJfjoPndlE4a/WS3zhdY5S1+y1do4DB+roMvjuzVX2OF2sSfdU3i6ahJSwFJPPmIl",
-	"j5qSWY+bsqrhTRLELVH0eh3/rZTAbnblOztkLX4FKAsC11TKNHYJtKmRiJ/XiQsdiuMtiC5pJfdNifYl",
-	"W/VREG8zP9j/XfqSrQ6iEt6xoBtV+za8NU8WNNdbeKMDEou6oWHYuwv3Dtuv68Kd5Lpy4UIlXrc4xXQ+",
-	"Z2lPCsCn908COO4dDdzRwPXQwNMkgV79BHhtWlBCPbaiE/eloWYvuN+EVbxbb1FsEhr/kgVTXKZYKESw",
-	"5V7NILi5v5aUV3RhvmEp785mYg57H2LoL6R4Is3JSR9hMJPTbqv0j3J6M1bpPafSt4drzV3tdvAUWO4R",
-	"VnEH6QHIcmhPl2UTwkWS5SlL23OuuT2FUVnQY99lDsLGzrBEd6ptK3K1ba9rFSXkUpbwNIRd0eMwtizf",
-	"+S26qgc9qjb2WFY1vxqcMum2yfL3d14SXlW+Phj1dZf8MSYZ1XoDR4svSHn/w4fBcPAA/vsQ/vsI/vv4",
-	"w4dIbcpecGPCnqOWbauRuUlkLUKxi5O+cs/3RmnXrrwVGvhzB1qv7+d9rULvj3K63gEVFtrbhyPqTTBe",
-	"/7Ia9umTjyW7+tR6AUyZ5f+D6wVbh1HSrXEfoHolWMnZl7MVhHxCyC5IkO4TBnyGHZyigNz0PnTnBCKz",
-	"O4SyYM3RWs/wT8WzN+Mjvk46qexlPcXUamFeh/e2UW6zhY5qz3X4c3+WvhCe1XKE1dGwlJwpwgUymlyi",
-	"1rN/x28FxH8CF3B1PwdxBleW0K0c1CpR3Xpt59ZsbV8hy7VVYroWsdw8sw9AgQ8ovyonxPU46CLyOL8+",
-	"+djoJdHDA30YyrwlZsHtEe1W2gpvwXb25LVuUEzTdx27+9okxjqS3wxCdUiR1cUf2stdXc06+WIjBlEB",
-	"SIewGWNeW5uCm5O2iUU/yKJe3z1NQFaRCgpv+1LUZa0kKOecZRiqqh2fPiZPxaqohYwsFXtmixTHYxo6",
-	"wWKxMw4lndrswp8HL/6zWYjvBKlbL0i12JI3YVyO7RR1+XuX+33t3rjRsr+3peoqwufMMjbo9E04lnV0",
-	"5ZV9Ccegp0VCDc3kdAet2DXxALjWO2v89t6CpkQM6FxXNKUqatG7Zbm1tKrPHhki6OFe7TJDecT43j3a",
-	"QIoaUAVhVGWcKQ+9M1d+j2noGC5cYRQ61i5XKmZ19IWtQ5Njs5130bs70pzwOnGrBpMOCSiGMjfOYDZG",
-	"tRDZSUZXQRF3OZmAXT0p0CGCZsOB6zlZBchLVw7Vm/+dBVwbuoIawZds4a2CkN0vkxx4mxVJfBfTunIH",
-	"HHNDHP1+xpJLFF3kfEEVQ+OjK9vjKsC2YWaqViOVVzGz3rW8Bwf8fMUYD+xn7nhuWpypHXb3fd+kv9up",
-	"096aTV0/h/mJgupbUHfZ/7T1mt3oMjtBN/PJR2xk8unkI3zRaSTC7/0h/OTcpX8pI9EdWX3eZPXOklWN",
-	"fJgwauV0COzTv6Sr1it7I2zHpmF9sBepCYwTeSxeOTdr6O7u8t7/5f3cYsbdzX3HYjZhMU/T1HMSqHNp",
-	"lQLFU+YbjcmJVe+GhIl0IbkwmKmt8ozpIpZrL1f5STHDyUf/5wb3+3P3yt0Vf0d/f54rXhR0d8hrfvix",
-	"ozii8zb8m2JTLkWg6hcrh+YMoqyBsKBmVl7frCTc6q3VFkf44NtoLNo6QaSdQdzJIneyyB0vvC2ySMDy",
-	"SiWnQzTZj/ABAk1rd7Q6aOWcoUX+rOwo5uENzaLJRGaZXA5JLjKmdYsJxHPGSjspy0niPdQ8JryBtV5n",
-	"KICFiZ2lzcsC0aR2Fbf9cvXrDPVlbPaCrVfsB2yLCnGEVDGSSah7SM0t06lhvXUU+Ku42QuMPEhno7t7",
-	"5fO+V17nps6BY1yhrSnTrtfKyUf7zwa6rEX0Oz32jsY+Oz2WAl3VfT63TnW1i7ynC0kropQqpMBeCunX",
-	"j7bSR+NEfgBdNFo9L2GEzqFmdAvfLHI/hxgTfnpMnuLp+0LuBiwBmKxepAVxXXTh4i4/iGLXPcEI9l7N",
-	"qG4NIVlIzWONwDFk5OuHQfzIaSR+5E7zvuPed9y71QuA5CsrSrdvg7Wxpl0EBJ189H9uIAK9LrOJ78Sg",
-	"O0L6s3jsi1x6KxINy1DlagjwDgJSQTeBCNKEMSRUQipkuLjQgnVMfnXXNF3wESYSsDKhgKNVHy73MyLy",
-	"LIOGXpg+sKSrpgErkHzaafvOEn8nD9yxsVsjD5Quvh2t70WCeL98hV/Lxz/rdIViH+uzFUoI3VD6ARb6",
-	"L6ZtvX1aC5LVsm7sdTCx94CFnJLZWTUFx6Xjb5OA38CKP0ESfrmXG07Ax7zutJi/m4kV6AHlm4hcCndu",
-	"Zr+JoPvk0rdzh9dP0EXGfrGlUrwst0XRb9meftaLi598LP6GbFd8eX2+UXEo7+j0Wj2YlYk6UnkisLJ7",
-	"+QzcmnaZKLav5+GbMUs/nM8+jikRYF11xkCLVulK0DlPoKkj02ROV8QwbVwvuaeCsPnCrLBQBCoK9hfI",
-	"SY6rC7odaf4qPs/Kvg9SbLyygp589HaK7ofdyfVzhDDLuDdn8Pw9H3uorhHPwwc/a8E82Ml60TyEz3VU",
-	"zArHby87V2+AFb518jH4tK4EXbD3wc2AuOP+Dda9r7J0wZBF+TnFEsZr5ecKgG5sYisnCKuCuH7GJzQ3",
-	"sjWQ7GnAXsCQJtgVU0XytzOrYRtsgMSQUFOkrN9v3pNTZp7mRr7ByQfXmntfTNNxoIkUEz7NlTvSw9Vd",
-	"+A+5JJpPBc3G8gMcCklmUmqIzcO05xh7dKfo0KKj3UkV6n8VmSTY9UEkkmD+7lu8goe3UyY59F720yJl",
-	"tiud1dgnm0xYYvgVa+Whz2kyQyNkqbRd0Sxnhd6ucghcQD8FBhVMlJwPLewyfsWIUXQyseoK0zK7QrfF",
-	"BErZ+ZqyWMSArvS5cI4GV8C6dIxcQFVJP5+u9uuHtVz6kFI2MUTm5vhcxBj4c7/lVn7SxAlXs/qeJjzt",
-	"KFy9fdXq6xS/6hvurFkLJ5SShcx4spe2o0U1DBySZDRN7R0MeGIkIkJR6x1s31th8kJJiAXvlKk9M/XP",
-	"HqhjKVZzgTUgUYGh1uLRECMjVyRjxlgwUd3azRT+2b7893WiXBXOPWpL4/MeKNci+Nfn6BD+A6EkapB/",
-	"4Wq8CYL8k0iR+HirscyFY5UXbqSRm3LE04snPiBeM2N/Axoo6zcEBlJqAganzwU+x5Ur9AvmRVO0bz0+",
-	"F+hjcFnqIi293543W4TRZJ5rQ8bMr6MofWRfwTbLxYtM0HHG0hgjRWdB9Zz/BJ6C2oZu2F1Qnb1bTKmh",
-	"862Rsw61h31V4K2taZOr5+Rjk+BrQVgNBuhuARSA5Jw54cfzESNR9rS8wI6RYikwK6NmPPEkvcQY0Ka+",
-	"ii8diEpvSYzXMwTcRphoge4ADlfRftvz776eHZEdl9AT2duL5Tbw6obkiS4B9vZwFGjaUF2OC0Fbuvs4",
-	"oPJWm8hGnRoqUOrTRfYz4QzXUUg23PhBjCs7XJS308JyKza0p060Tcq1SimIx3hD+7SL8po2XaKCl/a7",
-	"XAVv/TPXiHR+jg4W6pd6yGOo6266BI0HcfHVWttxANe/CnvzWz4IY/OTd3OAQv9FDwya7m4TOzvgNvbD",
-	"xMxGROQYVa7plHVxqV/ggU1JaecOiG8XGUc7IhjnmSbjFZjN2qxjUyXzxWi8ijah8938gi56l2zVq/8c",
-	"sCaemhk6/ZVcgiWFz9lZkGsHCXb2t0ReMQXtANoWyoVh6opm0YXOZG4Xl9Lo4q5TbYJz7rgm3DHssROc",
-	"HhKIt9AuCUEbVzOZz1lXS7jlTNI578LZX/GJ64zdgRm6PLU0y5jaU7RxtQMGxKcM+8Wx4TIw+jKwNSqZ",
-	"oT+n0VOIp0wYO28J7n7R5XdR5fuUgYoOof4IoUGbZiFhBAcTOaxaEGmXWQoNyZds5TOPyygKaDE7gZbd",
-	"kIdsZkwQKYbowbBML+w4GzNGdcSVd0SH3fPuEfaBJiZbgXORkmlOVYpNw7UzkXGXRb1UUkwrhdBqfBf8",
-	"vGo+cm6UftXQenVVvbOnVTHmoJa01pXsy4YW81JWSLHdgBbSwvUzsD6B2Yc2mPUA5o7x1V2a4s3nvNyi",
-	"uOfDxjz/OeKdP5NY50DytrdfHya2Tp44mbP52G2hvRewe+bzbgIMm+jR/Rc3uy9R0A3XHmq+RzbZ97BP",
-	"PuaaqXUh0AiwwbUfSVcXRXhgXzHPc7+h/YO+h4FEM4WH1EMrtPofU1d+JbnKBk8GJ0Afbu11qfvXGXic",
-	"rZLh0v29mcIrgnGTiGGCujg8q1sWyF+8H8CoOYKPYilCv7iYMMVEAqF3x5Ugu9j73ysGy6OZH4Lr2pv1",
-	"Rm/NQXyhBFxJoW+VXHtsRXw9JEZxlpIxm0iFLXknxrV28uke97Tv3uhmH6/kZcyqteQmmXntbiaztAx+",
-	"q8YDBWMVRrvIFqgyuqm1wegFjMcsg1JTMhgziDSKDPumFjoFx7ws+oFDgdbKcN7/ETnpPOXQ839YBH9m",
-	"coojgu0xHMVZeiL7DNIxijjUKTVsSf3RWW6ywoy4cF2YhtAc8QepitML+sRJka2C94t0nk/vP/3fAAAA",
-	"//8=",
+	"7L37ktu2kjj8Kvj0bZWTHM3Ft5zEU1/tTmJn1+skdtnOlz8yXgkiIQlnKEABwJF1HP9qn2YfbJ/kV+gG",
+	"SJAEKWqkscbJnKoTjyQSl0Z3o+/9YZDIxVIKJowePPkwmDOaMgV/PntLZ/bflOlE8aXhUgyeDN7OGbli",
+	"SnMpiJyS1ZwasqKaKGZyJVg6JFOpyPj59OgnapL5+HgwHCj2e84VSwdPjMrZcKCTOVtQO7ZZL9ngyUAb",
+	"xcVs8PHjx+FgSRVdMOMWcZ6buVTxZSypMnYNlCxkyrJ7mvCUTNhUKkbMnBGdUT2383P7xpKa+WA4EHRh",
+	"Z6Q4btfaFvT9j0zMzHzw5OtHw8ZSh4PvFUuZMJxmz5/GV8hTXN9SySueMkUu2XpIxpO1vBz973//z7hl",
+	"cUkx8IinO64xV7oNfmPB3ptRAk+M7UINAHXGHBCL1f2eM7UOlodjtqzj8f0Hw8GCC//5fmxZT5k9vAUT",
+	"Jga6c5IWvxOeDsk4ZUvTBbHy+Z0h9jxli6U0TCTrF2zdXNxrtmTUcDEjlCQ0y8iKmzniG10we8LwDRfk",
+	"wSMyl7nSZMavmIZHplxpQ6jQK6YInVEuhvC0zA1ZZpQLw94bolmimNHFXpEoy90GSzyya2zZ3/0H39RP",
+	"YkmNYcqO+V+//T9H/+fd3/5lUIfBcPD+aM6FGTwZLHJtyISR+8RIcv/BN+SKaz7JGDl/8/3z5ySZU0UT",
+	"oFQA3BQovgmx7+dUzBiRIluT1ZwJYuZcE66JNjzLAC5JrpQ9bMtz2rfteMqg4zxbt/vFxcVXf1wMfjs9",
+	"+vbd3y4GX/bauF2aXRJQsSCMqozbg4PzGxKdJ3NCNbkYPLwYDIlU5CuAxAu2jqK1IOevngOGAFJfsnUX",
+	"Ttufd0XmH/mCm+ZK/kOuyIKKNWHCKM60ZVGW7ucySzWhhiykNmfk8SmeF51oJkwbO8hgjtqy+CJfDJ48",
+	"eHwKR4KfSk5g8XzGFCzxJyrojFnSbQObXap7pATeopODlm+M9gHGn+z9ssUlRKeGqY13ELzQd2FAzM2V",
+	"vXI3Swxs/ta5p4nO8lnLKvxTu0HoVT7JeELt3PEzXJYP4AEu80nXCQbP73x8r9nvOdOm7ZYevz/SfCZo",
+	"NpHvjxQ+e8TTsaN6LqZMMZEw4n4bkrFiv3ct3j24+8Jlbm+aV0pOecbigFX4jD1t+5ADLn7oXCO+N/KP",
+	"7rrWN1wkrLnAn6UpZTKuieGLVsFCwxDhrFOpFtRy5JQadmTfHcTm/kUYHqHP73rOm8Pr15lXMxU/lVwz",
+	"hUdh/+o6B/h9V+D/SmNs3n6Lu8+kmA09YycPT/WQwKYJu2JqTTJ+xciMGraiazKnmtDlMuMsxbsZru82",
+	"2K1ojfmHdy7ctn/8dv/BO/zr4emX+l/+cN9/uD989LH88cOjj388PD09Pf1yoXtdzhTOtLiEH2t7AT8+",
+	"PV3oyk4RPlJd6iVNWmho5X/GI1vprgMrHt7x1D7ad/VSCs1A1Xml5CRjC/tnIoVhAk4UTgL54MkSn/jb",
+	"P7Rd94dgqn9RbDp4Mvh/T0pt7gR/1Sd+XJixyf1Ahp1SnrH0jLz+4Xvy7aPHfyduKpIyQ3mmjwGKbkTQ",
+	"yxKDasVSySVThuMeeBrR6oaDSy7gByasHPBb7XoeDAd2DGpQqVhrwxaDIRDG4N2wORqeQ2QaT0oRxTI8",
+	"p99wPeXQcvIPlhg7wrkxbLE0zY2VKlkTf3A36ZBYvc4ioZAiwi+GNb0uehcVyHVPE7kSpHyFGK9q55ql",
+	"x7Hx01zhhbnQVSYm80kWrEjki4mVvoYDJtKl5IhpjeEsUuQqDmpQZEaTtWH9J1t4Kaox2jKQYho/KkYd",
+	"vte423yNzE0KBnCxomwcMIoZtaZ2WeUEEykzRoX9WRuqDEtH1PTl/fCOyXUwXijThrjmpbxAziqgHqLE",
+	"oLKO6mEWQIjibJ5y8+zK8Ysq2tIEgRUBK/UU3MU7kMzt01uAJuXTKTADwxA3umb4gbMsRQ3RvusGo0rR",
+	"tf3cwlACASv+s9VUcePFmrkwXz8aNHWQ4cBQNWOtg7lf8ftNnAWuBDg/hO/QH0F1nHBOB7BhXWp0W+g+",
+	"8h+5jhx7Sg3tfQIB/kQOILARbRroZ/beOHtTHSywoOpg8X0Z+RI+8SsWXhgTmlGRMAuY33OacWMvjURq",
+	"C+iMgiUkelXYAV8pnjhqSFNuD4NmrwJwTWmmWexmBAkCuK7V/R3NkgVdEzszyUXKFNFLJlIvRJMk10Yu",
+	"jpHcw3tRLHOz+aLmCUON/eNwIHOz5Tt1VIQ5i4Ha4O10jAjvyDK5Gk1plk1ocqnjrBO4m24y51coBWqr",
+	"Q+EzxEiSzKXUjEyVXByTZ4ulWROYRdt/QNzyCNukwhpeyhBNutE7xCm4bDw+bHrNYY7l9uEpb3r1jX3Y",
+	"6Wz2ZWcuj5gSuWYa7Ycoh6OoPQQAkfvH5ClLgAloYmUewo0VdBMppnw2cqNaqG1kcTXM8AsKoVjfY3G0",
+	"wwYibMAkx8xbmdImqHuEtEdVGgE2EkL56Gs2bWNA4YAbtvFS7GMPsWVsmPiVt6J2sqsFF+G394ebqbcm",
+	"Pjmzc/EIGmitxjdh2iDVEt4Uq7ahfq+cySUTlJ98dUzOBWFA+BnXpo36A83pwenpBnfC0D7+HF+9//Vn",
+	"zCk+RvDiu7W8PH/1/AVb68qF3mn27gDQg8cRCNlJvq8oODVcWnKrp0UO2tmzNVnNLWN3Eoy2nEozdcX0",
+	"GZ72k+0ZfKIY3VYo9+9M1nHtCqwyq7kk7kHCTVRfYMIqC2n8ymsRE9to4SekoxTME0tPGMD0v0LpghtL",
+	"ZlarI1Oprg+xVr14KTU30RvofCHFjBg4PO8A9L7Kql8r1+yMZHLFlNW3NKGKIWdAn9ZxVLBeKjbl7+Nn",
+	"ga6w0ofk5wcXqVT+o3OhCkKTRObCOPA4R5KUJOPGZFZxzrOUTBiZ8zRlInqsy1Zj+dtg44G5vKn15dPW",
+	"DWU0uh8LvehY+TLdGsFzvZGnWGL+RbO4ZhIooYAtxREVW8M5ApwpqSEUCTxHqNBpZU/vWrhZyWh2ERRq",
+	"LOsQskJ1CXtQxJp7OqgyVl3OtcWh+q76SkTV9/YkFAUX2aY1+1v343BwiXEAm954A2776l3Q9Q7cDF5U",
+	"Chl46PbrIf5syRSikH6pHF/shG+bTXQ/sokV3hZc+E9N9A/593aT7MA3A5aJnDHc9rsucG7ib3tiCgdh",
+	"fA7XN12k/jJfoZyjiR2MGHrJNOEC5Y2MJiB8SMGeQPAY/WeuGKGZlvDAf755+bOTAZ4Jo+iFCHwiGG42",
+	"YamSyWUpKTDt5ra/XjFl2Ht00luplCfMSxO4xOMLe80FGPXN/W+rQUzfNP1RK8UNeymyNTp+HFx+0azD",
+	"Dwm7Nfaqb5j3AUwYN4BCqTd9LRWXCg1eXlWLmrq+p4ZmchZ4kapYt2Ba01mLgEjNfLNt07nB/EAx1PCL",
+	"qKJkjW3gM6PQSFuTSiHexHkoUToGnNRzVER7mHStYuWsWtWxfwxcnRrl71QSIZ3CYqdbsxZxNjDkXN/k",
+	"4lcWBZ/U5kceu2kTqc1IUCF1T5s2vJDrFl2FmRZnC6i8ONFoydRowbOsvyE9F9zo64AHF+QHaF9GsK9h",
+	"CJMoMFEwLVy/EZKouiE3MM/nWucsrYQrgXlhJdhGaewn5p1gq3A5Xa+U664DqxzCzz6sb6UPPHYRvxuw",
+	"PcQ99JRlzKCWXttB+UNP9T2mK/lROqbeBYR+9YeBnA+XjXq6t1ZLW0wiXp6tcuBfBP89Z/76L5B5CEIC",
+	"u3KBcxmzcjFJqI5rz5HwpagwUg+PQouLJhOZi5QY2WYC2l47j+GQU7K30ZHLs9kNu4oTPiyC7UEvru7l",
+	"oDpxuZRr68PhbvrqwuU7+9GDr6lo9qE5kWcZycWEi1Q72uqhqv1WytV2gMG7qKL6bDpF43yrz3LKWZbq",
+	"3pj1mmmZXbEUghBiyOWCh6PMTY667YkqFzONHg4iZGlX5YIkcrGQIu5TUWyaa7TCdy4dQfDaPR1g0kix",
+	"GZciZq3PMmeVXBCIopvLLN3OxtwutL+cVvn5PU2WMuPJ+gwUvzD+d0HXZMKIFPDLiq69yN1DxFTl0fcA",
+	"zw+ID3VCK3Yx9BhTDhwBZPWw3/XAzGtzhwaK9+YRYSBN04MzbRP4MTZ3d63QjTN0U8VW+O+odUVWl6aK",
+	"6TgCxrTFHmjSQrRcaEOjccoIuYo3HsKxosJBRrUZacbEdiFjSymzUatm+ovVqoliiVSp00ypYqiaGqlY",
+	"ugWVaEOzyCafe7ccRhhY6ku5viRUpBD2a+dSjCZzlpKfz9++qanCewiZq0T1ZBh4MMNwSW3kclmRt8tX",
+	"A827h9RVnPIw0Ls9kvl11MLtKkcaQTsP0/oxdiD6HkQfTzKHlntQ93X5cDTLXk4HT37rnhTV4/ruL1mL",
+	"a7bIfjsmzvzjUsWYT5fjmijIvUM/KaGC1BLhjqNCeW0z78Lt7CJilzA5hIQds0b0Ppu6EeM2n1Jlrbuf",
+	"V8N+88lPzp3U7lr3vqIdqsmz0aGCfFwfsjBhmbQCrpHxEIr3S66Y3ocZ4bJtVQjpIgUPklUKg3r7xZ3r",
+	"LQG9U2iHFXYheILtFO/YHtxhryiZ6xFmDY/yeC6UhRc+EabIQ8yCksbl5WnwnSwtrqDx3cxZNcKwE043",
+	"bZMpY+43XDxv8ME+ARtTmatY1AaAqiUGRE1pwiL48Mb9suXZd0aI4ZAxjNiPheoytFMVMSAO0kHER7Hr",
+	"7axZO/LsA/LoPUhvbvUHldxesPW1lVFYf1/98wVb78c4teE6AgOT8yAbInNg/aDJFO8dkx+kIuAa0aDb",
+	"0HTBhb62Lap+m7UuyHIOeHRN6IquN3DO2ESfNnLkOga9vcM25Kc9WOGbRC6ZjkeylKw/0DKpD3BfUnvz",
+	"Y26NvIS/8FzjOuePfMqSdZKx84ypGCtgS8WSraW2uggSu5cM016iWfS/ftvz6xZSsZFiLo9dx4qa+N/I",
+	"hK2lvYXnsuJ5CU1wHQP9OmdOtChzai1yWtQp03Ifn/a+AItTKJYYN0tCGIn3aMVyeayoBvcyiImo3vul",
+	"oSEShmjJH8S45nglDTk1zI5QJiF65xZIGA9PSUrXelgG1BZh0mjk0ZdOV+IGKGplQQhmYJZayRL0LJZp",
+	"trLA7WsnZWZr+bthoClRfOBHjNFKS8ajt7ME+NJExQC4sVulSoR7uJNrVH3o6zmC3nGnRlsQNctSRCOs",
+	"3WKpzCdd+HChEV4qx+0qV9SSX5fSJTpmXch/dDSf513nCdQ4SjOeFMMIJ82MnQjiinMjB417aYAhmF25",
+	"4PvZQSxN3LkI4qcnY3lzmEM+ggCziJl3qY1idAGJ9zrOYSc8y+z+db5cKqY1S6OVP9gyWxflozDNb0hW",
+	"c57MrTYlJIajz9qyd65pWk8ybmWzDSm4iUxZyw9hJFMTpe3emdUCDerwu8Y6BUn3WuYqZvuPJvA/cTkt",
+	"lQz8MD2CajhCliJjt7z+zJVKQquYkBOZroMHW6wvCU9ZOmq/va+V1j+C8gmx4bpz/q+R1++i6dowwf+8",
+	"iB04XzgPxxLARjkQrL0Mc0cnuioAta6izXjU7sGVuUnkYmMg1kv3GCTSZDxZb0swS8UXVK1rFBMxi+Dv",
+	"XkrhOrCxnZGUT6dW5kbPDQoMnsOTDg7fWVthmaul1GxD3YU2eagTa8HR1P2A1q66U/TnvRZlsL9ZbGop",
+	"AOGsLNGiIgKCEdOWKj8pgdhFMqcpevl5ws5QxrSSLteEurQpsG7FOXHuI3O78PCtvGQCnIRb1TpxeT8N",
+	"FOwsN+EBUoCtpJbAOFS96fw22mI0A1BGb7gmeUXdcAG3abmSn0LNmv7eEHuLN30gbnP9g0l87ZhYLqOF",
+	"QsYF6z9aEQocGS51aeHtphYsRRSz4+Obzs0cYKOD4HDw/mgmj9yX/9BSHL+mq59cyHfw65G+5MsjucS5",
+	"j+BGsUzGxcK3mcztIqSZM1VUBcAcQhDNwHfkSqwxmszxYrWqmVwVCYBDIrPUsski77Cf3C8jZvUaqQTH",
+	"NCzPv9jMu6iX6kc524daImeH10Xk9eNWSrLrbTBs+C4/nUdMW90gw4IKiUGXzZ/ei7W9B6nnpYsGuRDT",
+	"N3qzbocnxxJ45kwevd3lb/1Ln8oF4+C7nd9lb17zw/vLKyvYA6tt7OigTLeymmuz39qersWC3wbU4E0z",
+	"itH0SIpsjSXI0iPIerMKWZ5lR4kURsksaphxGS97Yets4eS5/jzNsvfNMaLZdqJ0WaoTV1QQLcxWIdAo",
+	"tAEk+8DgIpvosKgLy7g+zrpd9EbWitOrJeF4u3Ix0WooMM/rPItti+uOwiCtyCgVn3HRIgy7ypf3dOGU",
+	"kApKy+OHKc9YJR3UJZCCXTJjUdpT+Wbkf+XGeSaManIMh9du4cNy427w1vOxcNsHhhdnsElm70YXO8R1",
+	"Utulf6ctqb0DqYKf40vGwVvXrF1lpqLoeMmMnYqWazYC7Sd6+j+zVbOgzxZ7v2aRhKBmThXLrUZYryPf",
+	"JJ5bXmNh2aPOeiG9I+n2dInvvUqBo922NNCf2aqa/rcFauw1zGAb2MTYU8vmfCBs/13tHP+4U0hEq7ZZ",
+	"C91Hj/I0N7liZ4XXhxtfNImkkqHTB4fZMm7gVsWcNKvaG0kmvAgO3BfArx960hcbmwHa/WuQ/ju/YoRx",
+	"sJZR4pVViAiAhTTLjB4Iga6JCRHDwXVLx7iH20vH7Kjqb3HiL309gC04UKHghJLs4yoAHla79/zXxYX+",
+	"t3d/+zf/R7+S+YKwIzsX8dkw1z29GkBwAy0QqXax+KRXzm5pgl3HXCkrcfP76VVlosA+S1xZPmvLvT8j",
+	"C5piGV4gfiguW5PQQkp82NVGih798/To23dfuD+O3n3lv/ryX3shJXjHjhKqfdK/HpKUz7hB3s6FYIrM",
+	"18s5E7pVUYFtx4+qUHOb14y+dJ4HRqyyi02QXJgW12cEYh9lEMtlHzjuDOB8WTqVi/iWHAoSWSVOKdd0",
+	"bupCERMqEoaKVS4uhVyJqEzvtTVXX+c6RXVcTExRSKfQMEGgwWqMc5qiG2ab4sLDAZYt3tJU796ZrHvX",
+	"oC/llF46ZE3DjZYTm2RsoVsilrgmKyXFzHuhiPS1KSqQA3g5SxhZZlQwIsFTf0x+nWN2A1MM2p3JBTNz",
+	"K9UIWYzB9YUozuRJWZnokrElTCYFK+IW12ROrxiWq+rnRawWhfrYXlMtAoVnrjmYnBYqjj4mVt/DxFSo",
+	"1aHnciXOiFMaR5oZoovKSnbtXCMEenvqNp+bB9dWCLdtFe4zcloktylsMCGkYLvV2y6hHaRWFHgY4181",
+	"ym8z5eOa21DZ+D4vjuqwJhtUTMVvcPupWo9ULo7JzxLxdAFR7UKG/GAfXR36mAfrLG8710OkEFmLldND",
+	"brMjoraiaxs+Gzvra9LyLz6VSR4PdT6v2A0JF1A9b1s3fzAVEmGslSGzv/hAZ/soFtirzP9FKhN94k2W",
+	"R94wski/fFJtjDrEcIBh2WZBKqLyjFkmirxYSHMhkBa1sRyG6goznjDBqJlDHrtVEZ8BLfs+Rs40A4se",
+	"glxRNdYUaj1ShUX8oZ0149qwFDnutiAsWzM05bA3T8mSKeLqmhEjLxkqsKFo5bpkffvxi4uL4/JTT7kq",
+	"PocFG4U4kAXNCL5dhgw/OH58Wl37to0zXjM7JvQ8OSYvRbYujtTdCRiSWqQC2OvzcP0ymiTWVj7Rx7PW",
+	"hCq47S3aZ1KzlGhmzohmmAFh6CSDjcIHuYz6oF3n01Hr9RQ2XAYA+jaoJOUpqOsL+6mnqJYWsVGRa8Le",
+	"cSjyQBoC3BySpPEE3wXXGiK4Ci0+knAKv5VpF7VGnhlNLvW29WfizaBesykXLsDcHhVZodRlgB9oe7HT",
+	"jODbuivHI2qPeg6W9Cn3E9ir1Kd4yJm+Zs+p1lBFw03GOsDR5Pq/vH6OUC7D7C85MjnHAaNrvOIyg/uu",
+	"v1T9//tXNnpmfKMj2EwQz+BQ0IWIVwD/Lk6RcEX8UJR22oIb/QrB8IXUBQm5EJg6dLqlC5cHl8wxwSjc",
+	"goGB6GvPGks5zWWWEiNnzN5CZ/Y3lBcxns2nYlh1Wim5YtrAe/esdpALE+Fy1+jRUTaRTqhIuZV4ix4d",
+	"hGZOQI3F+idzNqIrqtgosI00H0yZWI+MolxEi9Q02XsJXEDApZILrjGo20gCI8WXxGfCVR7a0L0Qhv/Z",
+	"IrYz+o0gjLQ/q4f3IIph28kKP+BWby0hv0mxdGQX6/tTNdPFWSJFCo2RgmPF1o/xoPeisfLXp2Fj5dPj",
+	"09P7kZD4YB1cjMxcyXw2d5dkjVmjbGDFBQ2r2jD/g/uP/v7om4dfP/p7j2U4pjCqdvbfUmzQ+XIplXEk",
+	"VwzlxTjHRNpKquEC/smUHFnpeqSYBXJcHeyL4bx7Nl8+bMMM5wQfOyMsdzlcLD+y3OPoPjFSXsOpIVVU",
+	"M5jy95BPmDJFJutC8ArqTEPAt0fX4SBAmHc9SraUrBoJoYnvWT6DUhk041TXDAtDy4ypWIeFP8/IJVtC",
+	"zyttX21rERTpc7+Ve77SvbpTtb7Z7jUtgaN1c0cj4RZyT8OyXVtU7GAJ4y7IvbtQontu2+aKsXjHML6/",
+	"UL4rwY3FsqICQXlYe4g0qVgIDhxQFazl+saFTRaPDRO/ZtPebX23KbI+p1coFPjW0l2F1veJYl2F2l4H",
+	"6F8PgoFVxuVzv7N+G7dS48qrV84A19Iu6fFpNEvuB++oSeRiwY0XGPw894inl56pcstvv+2f3RcccmuZ",
+	"/VEIkb5MsnZuxRDDAvjl5AVsisVH5o6fcFjhtW9q9RtnDvG307EVHvGuLq5uJ5Z4zRI0BM1MYe8mUiRg",
+	"GINUlt1qWKMaUYuJGJY6LjZBjs+RxwjUm+SGlfrbRWPzYoYg7kUqgr26m1okzfIerXER1v5xt7LombnY",
+	"XS+Z+Br3EOUBDSgAN636ylYtPcJfu5pWW3pnZ8puH0XglmoPGXZMY8TStauohQbJK5rxtHAblK7UBgcL",
+	"xPhH31Ql+Sh7i0AIMOE7DhSgo7VJ3LnpmDUDRK/gmbIyx4PT7ewx8baAbgbfHbAyPHmN1Vewb6DrvQEa",
+	"8nYzL5zyWJ25DG1D7zFMsrmkSaUrQ6NmaliaDEqbzGUWFDiJqQEdLRvCs3EAdLt5137U17R+OB+cJbWi",
+	"vx8kWZKMptC+mBkNTTld4jpaMey39lzmXMwiZovplAtu1lFhFGwhlSInru8OJPsCpRSFULgqOWxUlYJy",
+	"EC0BeVOaZ0GXUs1ngmYT+f7EvhQfzr1U5iTXC/Cy1NFukYuN9jQhy6oVlRCdrzcqHrUiHK1x6z2GKnWY",
+	"b7p7Y/UxVviQl/IWWjgLd494mZ/so2CoXDCZb1Yf3uJzQZhNG57/5BYRafy9pYJaDBnEHX3OnS62DGXa",
+	"cweLsjr6Nllo1RPYJQ2tdpaHyEOrLmHbJPPGBupQmASXeY+Biru/vptinHi6cnUde1CgmydzUB26upxr",
+	"q9HRw+6tT1ffvg09O7ZGVM9H3jUdvFAnTaNjxKkk2EWBgLhhBaIuFv+6bHARd7FGSuSYtgTA1iIljdT+",
+	"lJW+p9iZvfFVqJq2gGw5pyOruYtKKZNAspgws+mJtbwsXD2jzgbTW/hq9iDPtIcyNlxBzRV0STcbJXiM",
+	"V3SG+FHqzAdN4XxB34/CahzxJ8oVRH6H30Yu5r2E18Z8h2ouli80uB6BDqvjMNngbYi9AIX1cFndJ76D",
+	"rLa34sydGlC0kU+l9Uq4gzoKNxGqRlrDGjG20VUbUFtQoYZjFYSK02MdE6LY3I0LdQKLHlEXp9pFniq4",
+	"3SEkKT/5tW/ncvV9b2T/xp76SNdvhCoZ/cxYqkmIuHF99FbeGtX6yr6McZ8U6xu4Q66d2f1N3+umsMU9",
+	"/PpxaIm7P+xxE5X+8F6vlhssZ3208cW7u+vgjefeLJlIAzuCt06wRAq5WGN0k0ipQjsFW/B8Ye8qYX9K",
+	"cm3kImqheFPWnfNDJnPnAdVLKTSWzMWYUvvnjFlkgdipxTJjxrUnY4sJS1NXQ9XCV1H/k2KKisvBcMAX",
+	"bgz4Y8RS7LSrl4wlc8ueFBUFPLX/IisGkomC8FSl8d7GQmIazPApg/pui1zzxN7JlsnCXBZguAqagc2h",
+	"AwpvmumAPTsjlGT/8EGT7qvGp+38AY1ymPWwmWbkjmtlXtSvhGjBTW4A+7+QEcDHmF8UQ+WiTkIoG+Hl",
+	"fDCxQpiisWoZsqzuVXzz9aN+64hRSFCcMB5c5ILgKh235RVTGV1GLMx5yuWoCALuEdeKb5QxwH2yluDC",
+	"hII2o/vza7z0eLHNS+lIMZr2fINpwxe0vYfxwgG6Tye8LaC4FfxQ9XbsfmsvPayqCpoGdBtnVKwwnN2D",
+	"Y1hBmxpKhCCNyYcF6lYRUclVf44EY7yWq2jBM+5Ke/czM0P1434T/sBnucK4w60Kt9WjdXHGIW65FUR+",
+	"tkgCoktk3KI9/d762UNeZWuDJs/+XKYj5RlLS/YslTfQu0CCnpH0FRLtnBYLDkJxVKgHK4h/t+dUKFyF",
+	"gmdkvmopzVrfiC4qxlTUvjTf1gjhe5plRc09Llwxe3L+6nnPhWB6Si+Ux2hVxHjMmW3mLvrTGZIJS2iu",
+	"WXjEJOUs7bkujygjqNd+HV5XAK1xko3RC1TekCMcol8BurbCu63EfG3921Uh7qt8F4yxtxG6xtk+NMI0",
+	"ZL7saPQxDGryQNgK4alvwuVKs7eEy0BN5JbC9GzGhb1xPJbPZQ7jpxs7/WxodBgi9WcoPd2YFPQXEHN2",
+	"EGlilFZm5/RMYIMQkUsu0jIHcOyYzAicOuN48pdLc+xqGx1pDDQkqTTAlIvJ0Lzx2+m7sSdQX5EBbcyw",
+	"9c2tOlwXaufm8cuLgejXuaQL3oTPdUr9+n4nXnkv89tGGCvnq/tF9d7q06OtQgveNrLp7mlw7rSEEPSv",
+	"hnmdcr6+10S/opVlnGGfopuuCYtbVvuJXvsycwjR+zarVH658YiS5g3lCrtcsztmsfqysrKhs1i2BjNk",
+	"siY+UrQoVLllwuZeo1Bg70EqIax8u5CUYv+7eE9KFDiE+6SYfQ/RG5WdHDRwo1jJ9Qm53MvWtHzAGI2P",
+	"XevqaGeYsoyZlt6FxftvHW1fo0JVk7TdWP2JfztOX3m6oHmYtfPs7B73Qs0ArINStF3B7viP+9iaBuxr",
+	"/eigurYGXly3il/Tel83UsVxAZoJJbniZv3GwoK5VVSEsUhGZFWAGpKxnowWl6Or+6P//e//AcEXQAvG",
+	"V0YV5By4qefGLEGVcLfiCHTw1qb51Sv0nsZiHGUFtkr9KMgYF1Or/QLK9FjIR9CApi3B0vXRz189f1IG",
+	"b2CgPIZjY2qFHgah+1Ug6UC1xo++e9/wQlQyCmpxJHoIG7UajCGZnA1JQBR6WCQzDQsXRiZnuDSwnB1f",
+	"iAvx1VdlVWN9/NVXZHyem7lU/J8wzBPyHUCHVM6RfEFrm/gS03KumFpjnSMuCC0BcnYhWsa9yE9PHyb+",
+	"GPEQ4Ts2hiHHJ1f3i3I3J4BE5HlhC7v0lbN8b08oi4X7+k6mnMGW/vPNy58J5hv9gopYEV1nYeG++j2v",
+	"pEFXxy0ajUJhPznFDKQL8RJKicGGNRl/sBzh43hIKFS5Kb8bkuCu/jg+I+Pg8xhq8UTr4l2It3zBcCmv",
+	"f/iePHz48FsL2l/efn9MfpKCrbEdVrX4DDzx5qlrj0oFcbq0/V5QIY9+efOUTJjmKaRcOzTAvFELr2dB",
+	"zS47flngrpYmh+UdqNArpoI6GQEa+mnGFgpjrJF6Icb/uqLc/H+P9bgs/qGYyZXQmOOFKelZkPoHRUfK",
+	"REcst2W39+D0ARqgtFwwAJQ2PMuIy2W7EHRqICycGmKl42PyhomUjJ+nbLGUEPd+9IKtx1APlxEoMGMk",
+	"UWzJqIHqS1lGNJ2yDPXoB4/ASqWx3MXYl44Zu63Z/YyfvaWzscUSSFJcy5woRlM3g5FZSr54dP/Bl+W6",
+	"pWDQjtYnM0Kne0bFas4zj8/PwIz51VcFMnz76PHfi2pMGIapn9hn/yAozpM/sHDLHzjRHxfij6Ojo+L/",
+	"9sFHp6fkDzLmAjKtRv/QUoyHZAyfsHkZWE/H5A84Kei+mFAhJNRDsrs6K2hJMVfq5gvoNMUFGZfVUMZf",
+	"EjfhfTthLqhjByy1gwsZdOgZYsNIC31YCJGCnZExGnPGWAwPi4y4IR/aIadSTXiaMtgAF9D1JYG+mqDo",
+	"+i1AlyJnD4EfyiK9UDwEE9GWzt/vZ3hkZxDSjKYyF37FYHFZUjN3C8YvCv4HZQzLns1upMd2pAUzc5mO",
+	"7IAwKQIBaIeaOWHvuTb6jIzP7Y/jot2zJvii9oN9awezN1vGEwP7LrF6VHzvhobmwfXdcoOt9YIXwbq7",
+	"ohp78VmcL8ssApLi5Pcf2MmXCjL7QLAZoSPIzhfQheubCoSOlZl88aWgs6pFllrdprGfB053SdeZpOnI",
+	"SDnKqJqxCkpyXZaSzPiCG//uY0Q2V+qCpaMFSzkd2Zu+PoBd5Bg4DLKuEyAGHOgxkolvlFfQBCWYMyWn",
+	"xPKEM/J7Lg36RcZlEZ5ikIcO9a8ozyyjwSG0kVjNkq7o+swniYW5zcOCHQEvG79mRq2Pzu0HGHswHGQ8",
+	"YQKL3XNfWklZkWxJkzk7enB86uX/yndlaaTBG5/uFV7t56+eD4JCj4P7x6f4llwyQZd88GTw8Pg+DG4x",
+	"F6REe2PTjCmjTzLfixlcDCziBsC7puyKDVXqMALKZaLFqsphFyonJZFxNVNtfE8TV/PNculIz+ILQYWX",
+	"x+5hRTqksSFyBpdZDvgf6Tt+TF67FUrBrGS5cAErIJAJ5PrQeQ+f0tI+Zy/ac78w16c809IRNw37qUPy",
+	"a2DRpcmCnXw1Hhax5oghTtgpjKJciufp4MnA7qfalFtX4p+efBg8OD1FCzYE2BTp+QHm2+9QDdqu/zdY",
+	"UEB6bkrNiBVD17NaG5KrGaZIKm1AmEBCsNch1gUugyvbVlFs66QoyQpl6BcLqtaBJ9fCdSadYO6LzNY7",
+	"6ktFnIcQNbAiuBqj2ACzrbh9xK58IrDD6uYJnNsHn125pNSwUk+Lp6585MTbfYYbn/TF+ppl9DIsSEMo",
+	"5NaX2HTJ1sdo3gOzo30YRN+SP+AbXkWi23eWaFuMmDl/NtfEvlRdVMtqjOX2ZuRqn+17SZoUKbkdk2Nz",
+	"131OvSpwsFbBD1FQkZSnHecj1a5r2oBXbyC6pseDv0CEzMd3N8hgSkpqYy7nWGdcTp02jOS5D/bxtqph",
+	"C7YqGqWGXAJ6v+qSS0zW8rL1zvu5SFQF/dXM2UKz7IpZiW+p2JS/H6NygZ0LxyhaA8KwLMMXCF1SBV68",
+	"Juep9io6IPeRmhX0Hqalx5A6aLdzTaS+SRSsgnQzGlYsOvvCw+K2uofte2tmoxbcBFR8B63WdUscxiXa",
+	"ETSjWdg5uLwd8dYMTpFM2FQWlVJAgk1RI/bCySQ3FVuBVRsvhBUboZbwc6tAWslJl+KVL6fg5rinkT58",
+	"11G6gHazMYkH77Naj65t0f5X6nB5w3OB5QBaQ74rgri+k+l6byjXbDr2sWq8dX2hazh//4Zw3pcej0t2",
+	"ISoOi044jsVZkp8z6kviP3tLW1Pv3WMn8AzM9eD0wZ9sRztygu/AxEdRWJiSNYRMrQSQbVn+u8kAgpvp",
+	"RLGiDGecK6BaZqco9K0CIHNaSnG5ZsRXx7aMPB26dOU6hboZd72abhmN2u1gM8RetHm6/4m7kRj4J2qw",
+	"XNkLwpXlHdwAYe24nB2p4lVuAuz3VwcXxqp8WE4YUb6TLj6URsgRTz8iXWTMtIQLuQvTkslM+o4XPCKV",
+	"4SAHup96vDEFW93NSvFP0bnen+taycJ55PeOsDsvZkd0xfkDjPWV4OpCW9S8MGOmgUufSPR9KT6/G/Ol",
+	"YBvhvKWGVMDj+VOgmqV38lcPCiOnPhO6v5nrsdw4BkIc4KK8jshHoOcJ+gVWn70Au7/d7EiKrxk40GmN",
+	"WSisgOMdu76DkivEjHJmutXVfeL6a4OIuyNtOwm5dqXj+H/tO/2Oum4Vdb1gbFmjLTTd0Esw1UBwFM0y",
+	"ElQG3oKksFjGjVEUDn9HUHcEdWsI6hfNGvQ0o1AyOU43tSrBrc7Bp5WKtQcyz1easBc9WsGOE+sd0Wa5",
+	"95kEMat9j1jtm9U5/f42m+yDo7sJg30lkrPFVB9iT7vF3geSkn9IDvIRHN240nN/jMb4GTMu6GlDBbKY",
+	"0QKN6iUI/wQG9WAzn9iYXs7czQbLU7w1XPwTL31HuvsesBZiYgPEjVNYk2mffKiQUacF8Dxkn0BRrjQ6",
+	"1rOXPqjMmY3OfFg6BOWV4bKLDfXbY5bEAxDl52RFDM7l0DbE9qXsy4LYA8/bzYgVRPoE13CH+fB2sI+X",
+	"gvWD6HZUV0Kgj8HwMyDv/V/P5aYPYijc/pa7nTrXIfex69WNZr+QpQ3LvCLv8OYb7/OwdVKrBvbvpQnk",
+	"xnDKzdGme6CT3Se4FGHHc0ZViraajBqWrfeljhShOGUv4jlz3VsrIa9ZJnNTwtN3pGmF5QvsuHIQNbb0",
+	"KUMgUkdYa5Hj3u/wXrC1T+i/UYnmBVtvVk5vKoysTEpsUUnh7Lujx5YZ5cKw98YncqTU0ONLth4XYSIu",
+	"RQzjw7DHFss0a9M5X4CP7nNXNmH4T6tlPtc6Z+kLtt4Yh+FjFXR5fLfmCjvcLvakexbJJU1CCljqyQes",
+	"UVNTMutxU1Y1/JQEcUsUvV7HfyslsE+78p0dsha/ApQFgWsmZRq7BNrUSMTPm8SFDsXxFkSXtJL7tkT7",
+	"gq37KIi3mR/s/y59wdYHUQnvWNAnVfu2vDVPljTX1/BGByQWdUPDsHcX7h2239SFO8115cKFGtNucYrp",
+	"fMHSnhSAT++fBHDcOxq4o4GboYHzJGFLiNenkGPvKaEeW9GJ+9JQsxfcb8Iq3oe6KKMKLa3JkikuUyyB",
+	"I9hqr2YQ3NxfS8or+ot/YinvzmZiDnsfYugvlvQAmpPTPsJgJmfdVukf5ezTWKX3nErfHq61CGpZrCz3",
+	"CPsTgPQAZDm0p8uyKeEiyfKUpe0519yewqgsVbPvMgdhy3JYojvVthW5qs03tYoScilLeBrCrujeGVuW",
+	"72kYXdWDHvVIeyyrml8NTpn0usny93deEl5VvvId9RXF/DEmGdV6C0eLL7V6//37wXDwAP77EP77CP77",
+	"+P37SNXVXnBjIoUaO22rkblJZC1CsYuTvnTP90Zp14i/FRr4cwdab+5Uf6NC749yttkBFZaQ3Icj6nUw",
+	"Xv+yGvbpkw8lu/rYegHMmOX/g5sFW4dR0q1xH6B6KVjJ2VfzNYR8Qsgu1kvCTxjwGfYmiwJy2/vQnROI",
+	"zO4QyoI1Rxs9wz8Vz34aH/FN0kllL5spplbl9Sa8t41Csi10VHuuw5/7s/QlHq2WI6yOhkUSTREukNHk",
+	"ErWe/Tt+KyD+E7iAq/s5iDO4soRu5aBWierWazu3Zmv7ClmurRLTtYjl5pl9AAp8QLFCOSWue0cXkcf5",
+	"9cmHRpeUHh7ow1DmLTELXh/RbqWt8BZsZ09e6wbFNH3XsbuvTWKsI/mnQagOKbK6+EN7uaur2SRfbMUg",
+	"KgDpEDZjzOvapuDmpG1i0Q+yqNd3TxOQVaSCkvK+yHpZKwkKlWcZhqpqx6ePyblYF1W+kaViN3iR4ngM",
+	"y55isTMOJZ3a7MKfBy/+s1mI7wSpWy9ItdiSt2Fcju0UHSd6l/t95d74pGV/b0vVVYTPmWVs0MOecCzr",
+	"6AqH+xKOQbcWV857B63YtacBuNZ7xvz2zoKmRAzoyVi0Wyu6LFRLi7eqzx4ZIujhXu0yQ3nE+N492kCK",
+	"GlAFYVRlnCkPvTNXfo9p6IUvXGEUOtEuVypmdfQl20OTY7NRfdGVPtJ28yZxqwaTDgkohjKfnMFsjWoh",
+	"spOMroP2BHI6Bbt6UqBDBM2GA9dNtQqQF64cqjf/67JcPNQIvmRLbxWE7H6Z5MDbrEji+/PWlTvgmFvi",
+	"6Pdzllyi6CIXS6oYGh9d2R5XAbYNM1O1Hqm8ipn1fvw9OODnK8Z4YD91x/OpxZnaYXff9036u5067a3Z",
+	"1M1zmJ8oqL4FdZedfVuv2a0usxN0M598wBY9H08+wBedRiL83h/CT85d+pcyEt2R1edNVm8tWdXIhwmj",
+	"1k6HgPYsdEXXrVf2VtiO7fD6YC9SExgn8li8cm420N3d5b3/y/uZxYy7m/uOxWzDYs7T1HMSqHNplQLF",
+	"U+Zb6MmpVe+GhIl0KbkwmKmt8ozpIpZrL1f5STHDyQf/5xb3+zP3yt0Vf0d/f54rXhR0d8hrfvihozii",
+	"8zb8m2IzLkWg6hcrh+YMoqyBsKRmXl7frCTc6q3VFkf44NtoLNomQaSdQdzJIneyyB0vvC2ySMDySiWn",
+	"QzTZj/ABAk1rd7Q6aIvummdlRzEPb2iDTqYyy+RqSHKRMa1bTCCeM1baSVlOEu+h5jHhNaz1JkMBLEzs",
+	"LF2NMwFit/1y9esM9WXXPRVar9gP2PAX4gipYiSTUPeQmlumU8N66yjwV3GzFxh5kM5Gd/fK532vvMpN",
+	"nQPHuEJbU6Zdr5WTD/afLXRZi+h3euwdjX12eiwFuqr7fG6d6moXeU8XklZEKVVIgb0U0q8fXUsfjRP5",
+	"AXTRaPW8hBG6gJrRLXyzyP0cYkz46TE5x9P3hdwNWAIwWb1IC+K66MLFXX4Qxa57ghHsvZpR3RpCspSa",
+	"xxqBY8jI1w+D+JHTSPzIneZ9x73vuHerFwDJV1aUbt8Ga2tNuwgIOvng/9xCBHpVZhPfiUF3hPRn8dgX",
+	"ufRWJBqWocrVEOAdBKSCbgIRpAljSKiEVMhwcaEF65j86q5puuQjTCRgZUIBR6s+XO5nRORZBg29MH1g",
+	"RddNA1Yg+bTT9p0l/k4euGNjt0YeKF18O1rfiwTxfvkKv5aPf9bpCsU+NmcrlBD6ROkHWOi/mLb19mkt",
+	"SFbLurHXwdTeAxZySmZn1RQcl45/nQT8Blb8CZLwy7184gR8zOtOi/m7mViBHlC+iciVcOdm9psIuk8u",
+	"fTt3ePMEXWTsF1sqxctyWxT9lu3pZ724+MmH4m/IdsWXN+cbFYfyls5u1INZmagjlScCK7uXz8CtaZeJ",
+	"YvtmHr4ds/TD+ezjmBIB1lVnDLRola4FXfAEmjoyTRZ0TQzTxvWSOxeELZZmjYUiUFGwv0BOclxd0O1I",
+	"81fxeVb2fZBi45UV9OSjt1N0P+xObp4jhFnGvTmD5+/5xEN1g3gePvhZC+bBTjaL5iF8bqJiVjh+e9m5",
+	"egOs8K2TD8GnTSXogr0PPg2IO+7fYN37KksXDFmUn1MsYbxWfq4A6NYmtnKCsCqI62d8QnMjWwPJzgP2",
+	"AoY0wa6YKpK/nVkN22ADJIaEmiJl/X7znpwxc54b+RonH9xo7n0xTceBJlJM+SxX7kgPV3fhP+SKaD4T",
+	"NJvI93AoJJlLqSE2D9OeY+zRnaJDi452J1Wo/1VkkmDXB5FIgvm7b/EKHt5OmeTQe9lPi5T5rnRWY59s",
+	"OmWJ4VeslYc+o8kcjZCl0nZFs5wVervKIXAB/RQYVDBVcjG0sMv4FSNG0enUqitMy+wK3RZTKGXna8pi",
+	"EQO61hfCORpcAevSMTKGqpJ+Pl3t1w9rufQhpWxqiMzN8YWIMfBnfsut/KSJE65m9T1NeNpRuPr6Vatv",
+	"Uvyqb7izZi2cUEqWMuPJXtqOFtUwcEiS0TS1dzDgiZGICEWtd7B9XwuTl0pCLHinTO2ZqX/2QB1LsZoL",
+	"rAGJCgy1Fo+GGBm5JhkzxoKJ6tZupvDP9ct/3yTKVeHco7Y0Pu+BciOCf32ODuE/EEqiBvnnrsabIMg/",
+	"iRSJj7eayFw4Vjl2I43clCOejp/4gHjNjP0NaKCs3xAYSKkJGJy+EPgcV67QL5gXTdG+9fhCoI/BZamL",
+	"tPR+e95sEUaTRa4NmTC/jqL0kX0F2ywXLzJBJxlLY4wUnQXVc/4TeApqG/rE7oLq7N1iSg2db42cdag9",
+	"7KsCb21N21w9Jx+aBF8LwmowQHcLoAAkF8wJP56PGImyp+UFdowUS4FZGTXjiSfpFcaANvVVfOlAVHpL",
+	"YryeIuC2wkQLdAdwuIr2255/9/XsiOy4hJ7I3l4st4FXn0ie6BJgbw9HgaYN1eW4ELSVu48DKm+1iWzV",
+	"qaECpT5dZD8TznAThWTDjR/EuLLDRXk7LSy3YkN76kTbpFyrlIJ4jDe0T7sor2nTJSp4ab/LVfDGP3OD",
+	"SOfn6GChfqmHPIa67qZL0HgQF19ttB0HcP2rsDe/5YMwNj95Nwco9F/0wKDp7jaxswNuYz9MzGxFRI5R",
+	"5ZrOWBeX+gUe2JaUdu6A+GaZcbQjgnGeaTJZg9mszTo2UzJfjibraBM6380v6KJ3yda9+s8Ba+KpmaPT",
+	"X8kVWFL4gp0FuXaQYGd/S+QVU9AOoG2hXBimrmgWXehc5nZxKY0u7ibVJjjnjmvCHcMeO8HpIYF4C+2S",
+	"ELRxNZP5gnW1hFvNJV3wLpz9FZ+4ydgdmKHLU0uzjKk9RRtXO2BAfMqwXxwbLgOjLwNbo5IZ+nMaPYV4",
+	"yoSx85bg7hddfhdVvk8ZqOgQ6o8QGrRpFhJGcDCRw6oFkXaZpdCQfMnWPvO4jKKAFrNTaNkNechmzgSR",
+	"YogeDMv0wo6zMWNUR1x5R3TYPe8eYe9pYrI1OBcpmeVUpdg0XDsTGXdZ1CslxaxSCK3Gd8HPqxYj50bp",
+	"Vw2tV1fVO3taFWMOaklrXcm+bGgxL2WFFNsNaCEt3DwD6xOYfWiDWQ9g7hhf3aUpfvqcl1sU93zYmOc/",
+	"R7zzZxLrHEje9vbrw8Q2yRMnC7aYuC209wJ2z3zeTYBhEz26/+Jm9yUKuuHaQ833yCb7HvbJh1wztSkE",
+	"GgE2uPEj6eqiCA/sK+Z54Te0f9D3MJBopvCQemiFVv9j6sqvJFfZ4MngBOjDrb0udf86B4+zVTJcur83",
+	"U3hFMG4SMUxQF4dndcsC+Yv3Axg1R/BRLEXoFxdTpphIIPTuuBJkF3v/e8VgeTTzQ3Bde7Pe6K05iC+U",
+	"gCsp9K2Sa0+siK+HxCjOUjJhU6mwJe/UuNZOPt3jnvbdG93sk7W8jFm1Vtwkc6/dzWWWlsFv1XigYKzC",
+	"aBfZAlVGN7U2GL2A8YRlUGpKBmMGkUaRYV/XQqfgmFdFP3Ao0FoZzvs/Iiedpxx6/g+L4M9MznBEsD2G",
+	"ozhLT2SfQTpGEYc6o4atqD86y03WmBEXrgvTEJoj/iBVcXpBnzgpsnXwfpHO8/Hdx/8bAAD//w==",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

@@ -27,6 +27,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/byok"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/department"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/effective"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/endpointhealth"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/gateway"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/idempotency"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/lifecycle"
@@ -53,6 +54,7 @@ type Services struct {
 	Effective      *effective.Service
 	AutoRouting    *autorouting.Service
 	Lifecycle      *lifecycle.Service
+	EndpointHealth *endpointhealth.Service
 	Audit          *audit.Log
 	Publications   *publication.Service
 	Gateways       *gateway.Service

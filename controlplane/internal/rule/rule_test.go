@@ -55,7 +55,9 @@ func TestRules(t *testing.T) {
 		},
 		"models": {func(v *rule.Violations) { v.Models("p", []string{"openai/gpt-5", "openai/*", "*"}, 3, 20) }, nil},
 		"bad models": {
-			func(v *rule.Violations) { v.Models("p", []string{"a b", "openai/gpt-5", "a,b", "", "openai/gpt-5"}, 9, 20) },
+			func(v *rule.Violations) {
+				v.Models("p", []string{"a b", "openai/gpt-5", "a,b", "", "openai/gpt-5"}, 9, 20)
+			},
 			[]string{"p[0] not_allowed", "p[2] not_allowed", "p[3] required", "p[4] duplicate"},
 		},
 		"long list": {func(v *rule.Violations) { v.Strings("p", []string{"", ""}, 1, 1, nil) }, []string{"p too_long"}},

@@ -494,6 +494,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/routing/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How the endpoints that this workspace may use are doing
+         * @description What all gateways together measured in the last half hour, over all workspaces. An endpoint is told of once it had
+         *     100 requests in that time; `health` is absent before. Without a filter the list holds those that are told of, with one
+         *     also the others. Where no gateway runs nothing is known; 503 when none can be asked.
+         */
+        get: operations["listEndpointHealth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/alerts/lifecycle": {
         parameters: {
             query?: never;
@@ -1475,6 +1497,66 @@ export interface components {
         };
         EffectiveRoutingOne: {
             data: components["schemas"]["EffectiveRouting"];
+        };
+        EndpointHealthFigures: {
+            /**
+             * @description closed is used as it ranks; the others are tried after all that are. docs/health.md
+             * @enum {string}
+             */
+            state: "closed" | "open" | "half_open" | "cooling";
+            /**
+             * Format: date-time
+             * @description When open or cooling ends, as things are.
+             */
+            until?: string;
+            /**
+             * Format: int64
+             * @description The power of ten below the number of requests: 100, 1000, …
+             */
+            requests_at_least: number;
+            /**
+             * Format: double
+             * @description Share of good answers among those that were answered or failed, 0 to 1.
+             */
+            uptime: number;
+            /**
+             * Format: double
+             * @description Shares of all requests, 0 to 1.
+             */
+            success_share: number;
+            /** Format: double */
+            error_share: number;
+            /** Format: double */
+            rate_limited_share: number;
+            /** Format: double */
+            geo_blocked_share: number;
+            /**
+             * Format: double
+             * @description The median time to the first byte; absent when not known.
+             */
+            first_byte_ms?: number;
+            /**
+             * Format: double
+             * @description The median speed of output; absent when not known.
+             */
+            tokens_per_second?: number;
+        };
+        /** @description health is absent while there were too few requests to tell. */
+        EndpointHealth: {
+            model: string;
+            provider: string;
+            region?: string;
+            endpoint: string;
+            health?: components["schemas"]["EndpointHealthFigures"];
+        };
+        EndpointHealthList: {
+            data: components["schemas"]["EndpointHealth"][];
+            next_cursor: components["schemas"]["NextCursor"];
+            /**
+             * Format: date-time
+             * @description When a gateway worked it out.
+             */
+            made_at: string;
         };
         LifecycleReference: {
             /**
@@ -3348,6 +3430,32 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["EffectiveRoutingOne"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listEndpointHealth: {
+        parameters: {
+            query?: {
+                /** @description Only endpoints of this model; an id, an alias or a bare name. */
+                model?: string;
+                /** @description Only endpoints of this provider. */
+                provider?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The endpoints. There is one page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndpointHealthList"];
                 };
             };
             default: components["responses"]["Problem"];

@@ -89,6 +89,30 @@ func (e ByokUse) Valid() bool {
 	}
 }
 
+// Defines values for EndpointHealthFiguresState.
+const (
+	Closed   EndpointHealthFiguresState = "closed"
+	Cooling  EndpointHealthFiguresState = "cooling"
+	HalfOpen EndpointHealthFiguresState = "half_open"
+	Open     EndpointHealthFiguresState = "open"
+)
+
+// Valid indicates whether the value is a known member of the EndpointHealthFiguresState enum.
+func (e EndpointHealthFiguresState) Valid() bool {
+	switch e {
+	case Closed:
+		return true
+	case Cooling:
+		return true
+	case HalfOpen:
+		return true
+	case Open:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for GatewayState.
 const (
 	Gone    GatewayState = "gone"
@@ -841,6 +865,57 @@ type EffectiveRouting struct {
 // EffectiveRoutingOne defines model for EffectiveRoutingOne.
 type EffectiveRoutingOne struct {
 	Data EffectiveRouting `json:"data"`
+}
+
+// EndpointHealth health is absent while there were too few requests to tell.
+type EndpointHealth struct {
+	Endpoint string                 `json:"endpoint"`
+	Health   *EndpointHealthFigures `json:"health,omitempty"`
+	Model    string                 `json:"model"`
+	Provider string                 `json:"provider"`
+	Region   *string                `json:"region,omitempty"`
+}
+
+// EndpointHealthFigures defines model for EndpointHealthFigures.
+type EndpointHealthFigures struct {
+	ErrorShare float64 `json:"error_share"`
+
+	// FirstByteMs The median time to the first byte; absent when not known.
+	FirstByteMs      *float64 `json:"first_byte_ms,omitempty"`
+	GeoBlockedShare  float64  `json:"geo_blocked_share"`
+	RateLimitedShare float64  `json:"rate_limited_share"`
+
+	// RequestsAtLeast The power of ten below the number of requests: 100, 1000, …
+	RequestsAtLeast int64 `json:"requests_at_least"`
+
+	// State closed is used as it ranks; the others are tried after all that are. docs/health.md
+	State EndpointHealthFiguresState `json:"state"`
+
+	// SuccessShare Shares of all requests, 0 to 1.
+	SuccessShare float64 `json:"success_share"`
+
+	// TokensPerSecond The median speed of output; absent when not known.
+	TokensPerSecond *float64 `json:"tokens_per_second,omitempty"`
+
+	// Until When open or cooling ends, as things are.
+	Until *time.Time `json:"until,omitempty"`
+
+	// Uptime Share of good answers among those that were answered or failed, 0 to 1.
+	Uptime float64 `json:"uptime"`
+}
+
+// EndpointHealthFiguresState closed is used as it ranks; the others are tried after all that are. docs/health.md
+type EndpointHealthFiguresState string
+
+// EndpointHealthList defines model for EndpointHealthList.
+type EndpointHealthList struct {
+	Data []EndpointHealth `json:"data"`
+
+	// MadeAt When a gateway worked it out.
+	MadeAt time.Time `json:"made_at"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
 }
 
 // FieldChange defines model for FieldChange.
@@ -2528,6 +2603,15 @@ type GetEffectiveRoutingParams struct {
 	Key *string `form:"key,omitempty" json:"key,omitempty"`
 }
 
+// ListEndpointHealthParams defines parameters for ListEndpointHealth.
+type ListEndpointHealthParams struct {
+	// Model Only endpoints of this model; an id, an alias or a bare name.
+	Model *string `form:"model,omitempty" json:"model,omitempty"`
+
+	// Provider Only endpoints of this provider.
+	Provider *string `form:"provider,omitempty" json:"provider,omitempty"`
+}
+
 // ListRoutingProfilesParams defines parameters for ListRoutingProfiles.
 type ListRoutingProfilesParams struct {
 	// Cursor The `next_cursor` of the page before.
@@ -2881,6 +2965,9 @@ type ServerInterface interface {
 	// GetEffectiveRouting What the policy ladder comes to for an API key, or for the workspace
 	// (GET /v1/routing/effective)
 	GetEffectiveRouting(c *gin.Context, params GetEffectiveRoutingParams)
+	// ListEndpointHealth How the endpoints that this workspace may use are doing
+	// (GET /v1/routing/health)
+	ListEndpointHealth(c *gin.Context, params ListEndpointHealthParams)
 	// ListRoutingProfiles The workspace's routing profiles, newest first
 	// (GET /v1/routing/profiles)
 	ListRoutingProfiles(c *gin.Context, params ListRoutingProfilesParams)
@@ -6015,6 +6102,41 @@ func (siw *ServerInterfaceWrapper) GetEffectiveRouting(c *gin.Context) {
 	siw.Handler.GetEffectiveRouting(c, params)
 }
 
+// ListEndpointHealth operation middleware
+func (siw *ServerInterfaceWrapper) ListEndpointHealth(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListEndpointHealthParams
+
+	// ------------- Optional query parameter "model" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "model", c.Request.URL.Query(), &params.Model, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter model: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "provider" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "provider", c.Request.URL.Query(), &params.Provider, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter provider: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListEndpointHealth(c, params)
+}
+
 // ListRoutingProfiles operation middleware
 func (siw *ServerInterfaceWrapper) ListRoutingProfiles(c *gin.Context) {
 
@@ -6790,6 +6912,7 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/v1/routing/auto", wrapper.GetAutoRouting)
 	router.PATCH(options.BaseURL+"/v1/routing/auto", wrapper.UpdateAutoRouting)
 	router.GET(options.BaseURL+"/v1/routing/effective", wrapper.GetEffectiveRouting)
+	router.GET(options.BaseURL+"/v1/routing/health", wrapper.ListEndpointHealth)
 	router.GET(options.BaseURL+"/v1/alerts/lifecycle", wrapper.ListLifecycleAlerts)
 	router.GET(options.BaseURL+"/v1/departments", wrapper.ListDepartments)
 	router.POST(options.BaseURL+"/v1/departments", wrapper.CreateDepartment)
@@ -9888,6 +10011,45 @@ func (response GetEffectiveRoutingdefaultApplicationProblemPlusJSONResponse) Vis
 	return err
 }
 
+type ListEndpointHealthRequestObject struct {
+	Params ListEndpointHealthParams
+}
+
+type ListEndpointHealthResponseObject interface {
+	VisitListEndpointHealthResponse(w http.ResponseWriter) error
+}
+
+type ListEndpointHealth200JSONResponse EndpointHealthList
+
+func (response ListEndpointHealth200JSONResponse) VisitListEndpointHealthResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListEndpointHealthdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListEndpointHealthdefaultApplicationProblemPlusJSONResponse) VisitListEndpointHealthResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListRoutingProfilesRequestObject struct {
 	Params ListRoutingProfilesParams
 }
@@ -10814,6 +10976,9 @@ type StrictServerInterface interface {
 	// GetEffectiveRouting What the policy ladder comes to for an API key, or for the workspace
 	// (GET /v1/routing/effective)
 	GetEffectiveRouting(ctx context.Context, request GetEffectiveRoutingRequestObject) (GetEffectiveRoutingResponseObject, error)
+	// ListEndpointHealth How the endpoints that this workspace may use are doing
+	// (GET /v1/routing/health)
+	ListEndpointHealth(ctx context.Context, request ListEndpointHealthRequestObject) (ListEndpointHealthResponseObject, error)
 	// ListRoutingProfiles The workspace's routing profiles, newest first
 	// (GET /v1/routing/profiles)
 	ListRoutingProfiles(ctx context.Context, request ListRoutingProfilesRequestObject) (ListRoutingProfilesResponseObject, error)
@@ -12667,6 +12832,32 @@ func (sh *strictHandler) GetEffectiveRouting(ctx *gin.Context, params GetEffecti
 	}
 }
 
+// ListEndpointHealth operation middleware
+func (sh *strictHandler) ListEndpointHealth(ctx *gin.Context, params ListEndpointHealthParams) {
+	var request ListEndpointHealthRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListEndpointHealth(ctx, request.(ListEndpointHealthRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListEndpointHealth")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListEndpointHealthResponseObject); ok {
+		if err := validResponse.VisitListEndpointHealthResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListRoutingProfiles operation middleware
 func (sh *strictHandler) ListRoutingProfiles(ctx *gin.Context, params ListRoutingProfilesParams) {
 	var request ListRoutingProfilesRequestObject
@@ -13136,246 +13327,258 @@ func (sh *strictHandler) GetMember(ctx *gin.Context, workspaceID WorkspaceID, us
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L37ktu2kjj8Kvj0bZWTHM3Ft5zEU1/tTmJn1+skdtnOlz8yXgkiIQlnKEABwJF1HP9qn2YfbJ/kV+gG",
-	"SJAEKWqkscbJnKoTjyQSl0Z3o+/9YZDIxVIKJowePPkwmDOaMgV/PntLZ/bflOlE8aXhUgyeDN7OGbli",
-	"SnMpiJyS1ZwasqKaKGZyJVg6JFOpyPj59OgnapL5+HgwHCj2e84VSwdPjMrZcKCTOVtQO7ZZL9ngyUAb",
-	"xcVs8PHjx+FgSRVdMOMWcZ6buVTxZSypMnYNlCxkyrJ7mvCUTNhUKkbMnBGdUT2383P7xpKa+WA4EHRh",
-	"Z6Q4btfaFvT9j0zMzHzw5OtHw8ZSh4PvFUuZMJxmz5/GV8hTXN9SySueMkUu2XpIxpO1vBz973//z7hl",
-	"cUkx8IinO64xV7oNfmPB3ptRAk+M7UINAHXGHBCL1f2eM7UOlodjtqzj8f0Hw8GCC//5fmxZT5k9vAUT",
-	"Jga6c5IWvxOeDsk4ZUvTBbHy+Z0h9jxli6U0TCTrF2zdXNxrtmTUcDEjlCQ0y8iKmzniG10we8LwDRfk",
-	"wSMyl7nSZMavmIZHplxpQ6jQK6YInVEuhvC0zA1ZZpQLw94bolmimNHFXpEoy90GSzyya2zZ3/0H39RP",
-	"YkmNYcqO+V+//T9H/+fd3/5lUIfBcPD+aM6FGTwZLHJtyISR+8RIcv/BN+SKaz7JGDl/8/3z5ySZU0UT",
-	"oFQA3BQovgmx7+dUzBiRIluT1ZwJYuZcE66JNjzLAC5JrpQ9bMtz2rfteMqg4zxbt/vFxcVXf1wMfjs9",
-	"+vbd3y4GX/bauF2aXRJQsSCMqozbg4PzGxKdJ3NCNbkYPLwYDIlU5CuAxAu2jqK1IOevngOGAFJfsnUX",
-	"Ttufd0XmH/mCm+ZK/kOuyIKKNWHCKM60ZVGW7ucySzWhhiykNmfk8SmeF51oJkwbO8hgjtqy+CJfDJ48",
-	"eHwKR4KfSk5g8XzGFCzxJyrojFnSbQObXap7pATeopODlm+M9gHGn+z9ssUlRKeGqY13ELzQd2FAzM2V",
-	"vXI3Swxs/ta5p4nO8lnLKvxTu0HoVT7JeELt3PEzXJYP4AEu80nXCQbP73x8r9nvOdOm7ZYevz/SfCZo",
-	"NpHvjxQ+e8TTsaN6LqZMMZEw4n4bkrFiv3ct3j24+8Jlbm+aV0pOecbigFX4jD1t+5ADLn7oXCO+N/KP",
-	"7rrWN1wkrLnAn6UpZTKuieGLVsFCwxDhrFOpFtRy5JQadmTfHcTm/kUYHqHP73rOm8Pr15lXMxU/lVwz",
-	"hUdh/+o6B/h9V+D/SmNs3n6Lu8+kmA09YycPT/WQwKYJu2JqTTJ+xciMGraiazKnmtDlMuMsxbsZru82",
-	"2K1ojfmHdy7ctn/8dv/BO/zr4emX+l/+cN9/uD989LH88cOjj388PD09Pf1yoXtdzhTOtLiEH2t7AT8+",
-	"PV3oyk4RPlJd6iVNWmho5X/GI1vprgMrHt7x1D7ad/VSCs1A1Xml5CRjC/tnIoVhAk4UTgL54MkSn/jb",
-	"P7Rd94dgqn9RbDp4Mvh/T0pt7gR/1Sd+XJixyf1Ahp1SnrH0jLz+4Xvy7aPHfyduKpIyQ3mmjwGKbkTQ",
-	"yxKDasVSySVThuMeeBrR6oaDSy7gByasHPBb7XoeDAd2DGpQqVhrwxaDIRDG4N2wORqeQ2QaT0oRxTI8",
-	"p99wPeXQcvIPlhg7wrkxbLE0zY2VKlkTf3A36ZBYvc4ioZAiwi+GNb0uehcVyHVPE7kSpHyFGK9q55ql",
-	"x7Hx01zhhbnQVSYm80kWrEjki4mVvoYDJtKl5IhpjeEsUuQqDmpQZEaTtWH9J1t4Kaox2jKQYho/KkYd",
-	"vte423yNzE0KBnCxomwcMIoZtaZ2WeUEEykzRoX9WRuqDEtH1PTl/fCOyXUwXijThrjmpbxAziqgHqLE",
-	"oLKO6mEWQIjibJ5y8+zK8Ysq2tIEgRUBK/UU3MU7kMzt01uAJuXTKTADwxA3umb4gbMsRQ3RvusGo0rR",
-	"tf3cwlACASv+s9VUcePFmrkwXz8aNHWQ4cBQNWOtg7lf8ftNnAWuBDg/hO/QH0F1nHBOB7BhXWp0W+g+",
-	"8h+5jhx7Sg3tfQIB/kQOILARbRroZ/beOHtTHSywoOpg8X0Z+RI+8SsWXhgTmlGRMAuY33OacWMvjURq",
-	"C+iMgiUkelXYAV8pnjhqSFNuD4NmrwJwTWmmWexmBAkCuK7V/R3NkgVdEzszyUXKFNFLJlIvRJMk10Yu",
-	"jpHcw3tRLHOz+aLmCUON/eNwIHOz5Tt1VIQ5i4Ha4O10jAjvyDK5Gk1plk1ocqnjrBO4m24y51coBWqr",
-	"Q+EzxEiSzKXUjEyVXByTZ4ulWROYRdt/QNzyCNukwhpeyhBNutE7xCm4bDw+bHrNYY7l9uEpb3r1jX3Y",
-	"6Wz2ZWcuj5gSuWYa7Ycoh6OoPQQAkfvH5ClLgAloYmUewo0VdBMppnw2cqNaqG1kcTXM8AsKoVjfY3G0",
-	"wwYibMAkx8xbmdImqHuEtEdVGgE2EkL56Gs2bWNA4YAbtvFS7GMPsWVsmPiVt6J2sqsFF+G394ebqbcm",
-	"Pjmzc/EIGmitxjdh2iDVEt4Uq7ahfq+cySUTlJ98dUzOBWFA+BnXpo36A83pwenpBnfC0D7+HF+9//Vn",
-	"zCk+RvDiu7W8PH/1/AVb68qF3mn27gDQg8cRCNlJvq8oODVcWnKrp0UO2tmzNVnNLWN3Eoy2nEozdcX0",
-	"GZ72k+0ZfKIY3VYo9+9M1nHtCqwyq7kk7kHCTVRfYMIqC2n8ymsRE9to4SekoxTME0tPGMD0v0LpghtL",
-	"ZlarI1Oprg+xVr14KTU30RvofCHFjBg4PO8A9L7Kql8r1+yMZHLFlNW3NKGKIWdAn9ZxVLBeKjbl7+Nn",
-	"ga6w0ofk5wcXqVT+o3OhCkKTRObCOPA4R5KUJOPGZFZxzrOUTBiZ8zRlInqsy1Zj+dtg44G5vKn15dPW",
-	"DWU0uh8LvehY+TLdGsFzvZGnWGL+RbO4ZhIooYAtxREVW8M5ApwpqSEUCTxHqNBpZU/vWrhZyWh2ERRq",
-	"LOsQskJ1CXtQxJp7OqgyVl3OtcWh+q76SkTV9/YkFAUX2aY1+1v343BwiXEAm954A2776l3Q9Q7cDF5U",
-	"Chl46PbrIf5syRSikH6pHF/shG+bTXQ/sokV3hZc+E9N9A/593aT7MA3A5aJnDHc9rsucG7ib3tiCgdh",
-	"fA7XN12k/jJfoZyjiR2MGHrJNOEC5Y2MJiB8SMGeQPAY/WeuGKGZlvDAf755+bOTAZ4Jo+iFCHwiGG42",
-	"YamSyWUpKTDt5ra/XjFl2Ht00luplCfMSxO4xOMLe80FGPXN/W+rQUzfNP1RK8UNeymyNTp+HFx+0azD",
-	"Dwm7Nfaqb5j3AUwYN4BCqTd9LRWXCg1eXlWLmrq+p4ZmchZ4kapYt2Ba01mLgEjNfLNt07nB/EAx1PCL",
-	"qKJkjW3gM6PQSFuTSiHexHkoUToGnNRzVER7mHStYuWsWtWxfwxcnRrl71QSIZ3CYqdbsxZxNjDkXN/k",
-	"4lcWBZ/U5kceu2kTqc1IUCF1T5s2vJDrFl2FmRZnC6i8ONFoydRowbOsvyE9F9zo64AHF+QHaF9GsK9h",
-	"CJMoMFEwLVy/EZKouiE3MM/nWucsrYQrgXlhJdhGaewn5p1gq3A5Xa+U664DqxzCzz6sb6UPPHYRvxuw",
-	"PcQ99JRlzKCWXttB+UNP9T2mK/lROqbeBYR+9YeBnA+XjXq6t1ZLW0wiXp6tcuBfBP89Z/76L5B5CEIC",
-	"u3KBcxmzcjFJqI5rz5HwpagwUg+PQouLJhOZi5QY2WYC2l47j+GQU7K30ZHLs9kNu4oTPiyC7UEvru7l",
-	"oDpxuZRr68PhbvrqwuU7+9GDr6lo9qE5kWcZycWEi1Q72uqhqv1WytV2gMG7qKL6bDpF43yrz3LKWZbq",
-	"3pj1mmmZXbEUghBiyOWCh6PMTY667YkqFzONHg4iZGlX5YIkcrGQIu5TUWyaa7TCdy4dQfDaPR1g0kix",
-	"GZciZq3PMmeVXBCIopvLLN3OxtwutL+cVvn5PU2WMuPJ+gwUvzD+d0HXZMKIFPDLiq69yN1DxFTl0fcA",
-	"zw+ID3VCK3Yx9BhTDhwBZPWw3/XAzGtzhwaK9+YRYSBN04MzbRP4MTZ3d63QjTN0U8VW+O+odUVWl6aK",
-	"6TgCxrTFHmjSQrRcaEOjccoIuYo3HsKxosJBRrUZacbEdiFjSymzUatm+ovVqoliiVSp00ypYqiaGqlY",
-	"ugWVaEOzyCafe7ccRhhY6ku5viRUpBD2a+dSjCZzlpKfz9++qanCewiZq0T1ZBh4MMNwSW3kclmRt8tX",
-	"A827h9RVnPIw0Ls9kvl11MLtKkcaQTsP0/oxdiD6HkQfTzKHlntQ93X5cDTLXk4HT37rnhTV4/ruL1mL",
-	"a7bIfjsmzvzjUsWYT5fjmijIvUM/KaGC1BLhjqNCeW0z78Lt7CJilzA5hIQds0b0Ppu6EeM2n1Jlrbuf",
-	"V8N+88lPzp3U7lr3vqIdqsmz0aGCfFwfsjBhmbQCrpHxEIr3S66Y3ocZ4bJtVQjpIgUPklUKg3r7xZ3r",
-	"LQG9U2iHFXYheILtFO/YHtxhryiZ6xFmDY/yeC6UhRc+EabIQ8yCksbl5WnwnSwtrqDx3cxZNcKwE043",
-	"bZMpY+43XDxv8ME+ARtTmatY1AaAqiUGRE1pwiL48Mb9suXZd0aI4ZAxjNiPheoytFMVMSAO0kHER7Hr",
-	"7axZO/LsA/LoPUhvbvUHldxesPW1lVFYf1/98wVb78c4teE6AgOT8yAbInNg/aDJFO8dkx+kIuAa0aDb",
-	"0HTBhb62Lap+m7UuyHIOeHRN6IquN3DO2ESfNnLkOga9vcM25Kc9WOGbRC6ZjkeylKw/0DKpD3BfUnvz",
-	"Y26NvIS/8FzjOuePfMqSdZKx84ypGCtgS8WSraW2uggSu5cM016iWfS/ftvz6xZSsZFiLo9dx4qa+N/I",
-	"hK2lvYXnsuJ5CU1wHQP9OmdOtChzai1yWtQp03Ifn/a+AItTKJYYN0tCGIn3aMVyeayoBvcyiImo3vul",
-	"oSEShmjJH8S45nglDTk1zI5QJiF65xZIGA9PSUrXelgG1BZh0mjk0ZdOV+IGKGplQQhmYJZayRL0LJZp",
-	"trLA7WsnZWZr+bthoClRfOBHjNFKS8ajt7ME+NJExQC4sVulSoR7uJNrVH3o6zmC3nGnRlsQNctSRCOs",
-	"3WKpzCdd+HChEV4qx+0qV9SSX5fSJTpmXch/dDSf513nCdQ4SjOeFMMIJ82MnQjiinMjB417aYAhmF25",
-	"4PvZQSxN3LkI4qcnY3lzmEM+ggCziJl3qY1idAGJ9zrOYSc8y+z+db5cKqY1S6OVP9gyWxflozDNb0hW",
-	"c57MrTYlJIajz9qyd65pWk8ybmWzDSm4iUxZyw9hJFMTpe3emdUCDerwu8Y6BUn3WuYqZvuPJvA/cTkt",
-	"lQz8MD2CajhCliJjt7z+zJVKQquYkBOZroMHW6wvCU9ZOmq/va+V1j+C8gmx4bpz/q+R1++i6dowwf+8",
-	"iB04XzgPxxLARjkQrL0Mc0cnuioAta6izXjU7sGVuUnkYmMg1kv3GCTSZDxZb0swS8UXVK1rFBMxi+Dv",
-	"XkrhOrCxnZGUT6dW5kbPDQoMnsOTDg7fWVthmaul1GxD3YU2eagTa8HR1P2A1q66U/TnvRZlsL9ZbGop",
-	"AOGsLNGiIgKCEdOWKj8pgdhFMqcpevl5ws5QxrSSLteEurQpsG7FOXHuI3O78PCtvGQCnIRb1TpxeT8N",
-	"FOwsN+EBUoCtpJbAOFS96fw22mI0A1BGb7gmeUXdcAG3abmSn0LNmv7eEHuLN30gbnP9g0l87ZhYLqOF",
-	"QsYF6z9aEQocGS51aeHtphYsRRSz4+Obzs0cYKOD4HDw/mgmj9yX/9BSHL+mq59cyHfw65G+5MsjucS5",
-	"j+BGsUzGxcK3mcztIqSZM1VUBcAcQhDNwHfkSqwxmszxYrWqmVwVCYBDIrPUsski77Cf3C8jZvUaqQTH",
-	"NCzPv9jMu6iX6kc524daImeH10Xk9eNWSrLrbTBs+C4/nUdMW90gw4IKiUGXzZ/ei7W9B6nnpYsGuRDT",
-	"N3qzbocnxxJ45kwevd3lb/1Ln8oF4+C7nd9lb17zw/vLKyvYA6tt7OigTLeymmuz39qersWC3wbU4E0z",
-	"itH0SIpsjSXI0iPIerMKWZ5lR4kURsksaphxGS97Yets4eS5/jzNsvfNMaLZdqJ0WaoTV1QQLcxWIdAo",
-	"tAEk+8DgIpvosKgLy7g+zrpd9EbWitOrJeF4u3Ix0WooMM/rPItti+uOwiCtyCgVn3HRIgy7ypf3dOGU",
-	"kApKy+OHKc9YJR3UJZCCXTJjUdpT+Wbkf+XGeSaManIMh9du4cNy427w1vOxcNsHhhdnsElm70YXO8R1",
-	"Utulf6ctqb0DqYKf40vGwVvXrF1lpqLoeMmMnYqWazYC7Sd6+j+zVbOgzxZ7v2aRhKBmThXLrUZYryPf",
-	"JJ5bXmNh2aPOeiG9I+n2dInvvUqBo922NNCf2aqa/rcFauw1zGAb2MTYU8vmfCBs/13tHP+4U0hEq7ZZ",
-	"C91Hj/I0N7liZ4XXhxtfNImkkqHTB4fZMm7gVsWcNKvaG0kmvAgO3BfArx960hcbmwHa/WuQ/ju/YoRx",
-	"sJZR4pVViAiAhTTLjB4Iga6JCRHDwXVLx7iH20vH7Kjqb3HiL309gC04UKHghJLs4yoAHla79/zXxYX+",
-	"t3d/+zf/R7+S+YKwIzsX8dkw1z29GkBwAy0QqXax+KRXzm5pgl3HXCkrcfP76VVlosA+S1xZPmvLvT8j",
-	"C5piGV4gfiguW5PQQkp82NVGih798/To23dfuD+O3n3lv/ryX3shJXjHjhKqfdK/HpKUz7hB3s6FYIrM",
-	"18s5E7pVUYFtx4+qUHOb14y+dJ4HRqyyi02QXJgW12cEYh9lEMtlHzjuDOB8WTqVi/iWHAoSWSVOKdd0",
-	"bupCERMqEoaKVS4uhVyJqEzvtTVXX+c6RXVcTExRSKfQMEGgwWqMc5qiG2ab4sLDAZYt3tJU796ZrHvX",
-	"oC/llF46ZE3DjZYTm2RsoVsilrgmKyXFzHuhiPS1KSqQA3g5SxhZZlQwIsFTf0x+nWN2A1MM2p3JBTNz",
-	"K9UIWYzB9YUozuRJWZnokrElTCYFK+IW12ROrxiWq+rnRawWhfrYXlMtAoVnrjmYnBYqjj4mVt/DxFSo",
-	"1aHnciXOiFMaR5oZoovKSnbtXCMEenvqNp+bB9dWCLdtFe4zcloktylsMCGkYLvV2y6hHaRWFHgY4181",
-	"ym8z5eOa21DZ+D4vjuqwJhtUTMVvcPupWo9ULo7JzxLxdAFR7UKG/GAfXR36mAfrLG8710OkEFmLldND",
-	"brMjoraiaxs+Gzvra9LyLz6VSR4PdT6v2A0JF1A9b1s3fzAVEmGslSGzv/hAZ/soFtirzP9FKhN94k2W",
-	"R94wski/fFJtjDrEcIBh2WZBKqLyjFkmirxYSHMhkBa1sRyG6goznjDBqJlDHrtVEZ8BLfs+Rs40A4se",
-	"glxRNdYUaj1ShUX8oZ0149qwFDnutiAsWzM05bA3T8mSKeLqmhEjLxkqsKFo5bpkffvxi4uL4/JTT7kq",
-	"PocFG4U4kAXNCL5dhgw/OH58Wl37to0zXjM7JvQ8OSYvRbYujtTdCRiSWqQC2OvzcP0ymiTWVj7Rx7PW",
-	"hCq47S3aZ1KzlGhmzohmmAFh6CSDjcIHuYz6oF3n01Hr9RQ2XAYA+jaoJOUpqOsL+6mnqJYWsVGRa8Le",
-	"cSjyQBoC3BySpPEE3wXXGiK4Ci0+knAKv5VpF7VGnhlNLvW29WfizaBesykXLsDcHhVZodRlgB9oe7HT",
-	"jODbuivHI2qPeg6W9Cn3E9ir1Kd4yJm+Zs+p1lBFw03GOsDR5Pq/vH6OUC7D7C85MjnHAaNrvOIyg/uu",
-	"v1T9//tXNnpmfKMj2EwQz+BQ0IWIVwD/Lk6RcEX8UJR22oIb/QrB8IXUBQm5EJg6dLqlC5cHl8wxwSjc",
-	"goGB6GvPGks5zWWWEiNnzN5CZ/Y3lBcxns2nYlh1Wim5YtrAe/esdpALE+Fy1+jRUTaRTqhIuZV4ix4d",
-	"hGZOQI3F+idzNqIrqtgosI00H0yZWI+MolxEi9Q02XsJXEDApZILrjGo20gCI8WXxGfCVR7a0L0Qhv/Z",
-	"IrYz+o0gjLQ/q4f3IIph28kKP+BWby0hv0mxdGQX6/tTNdPFWSJFCo2RgmPF1o/xoPeisfLXp2Fj5dPj",
-	"09P7kZD4YB1cjMxcyXw2d5dkjVmjbGDFBQ2r2jD/g/uP/v7om4dfP/p7j2U4pjCqdvbfUmzQ+XIplXEk",
-	"VwzlxTjHRNpKquEC/smUHFnpeqSYBXJcHeyL4bx7Nl8+bMMM5wQfOyMsdzlcLD+y3OPoPjFSXsOpIVVU",
-	"M5jy95BPmDJFJutC8ArqTEPAt0fX4SBAmHc9SraUrBoJoYnvWT6DUhk041TXDAtDy4ypWIeFP8/IJVtC",
-	"zyttX21rERTpc7+Ve77SvbpTtb7Z7jUtgaN1c0cj4RZyT8OyXVtU7GAJ4y7IvbtQontu2+aKsXjHML6/",
-	"UL4rwY3FsqICQXlYe4g0qVgIDhxQFazl+saFTRaPDRO/ZtPebX23KbI+p1coFPjW0l2F1veJYl2F2l4H",
-	"6F8PgoFVxuVzv7N+G7dS48qrV84A19Iu6fFpNEvuB++oSeRiwY0XGPw894inl56pcstvv+2f3RcccmuZ",
-	"/VEIkb5MsnZuxRDDAvjl5AVsisVH5o6fcFjhtW9q9RtnDvG307EVHvGuLq5uJ5Z4zRI0BM1MYe8mUiRg",
-	"GINUlt1qWKMaUYuJGJY6LjZBjs+RxwjUm+SGlfrbRWPzYoYg7kUqgr26m1okzfIerXER1v5xt7LombnY",
-	"XS+Z+Br3EOUBDSgAN636ylYtPcJfu5pWW3pnZ8puH0XglmoPGXZMY8TStauohQbJK5rxtHAblK7UBgcL",
-	"xPhH31Ql+Sh7i0AIMOE7DhSgo7VJ3LnpmDUDRK/gmbIyx4PT7ewx8baAbgbfHbAyPHmN1Vewb6DrvQEa",
-	"8nYzL5zyWJ25DG1D7zFMsrmkSaUrQ6NmaliaDEqbzGUWFDiJqQEdLRvCs3EAdLt5137U17R+OB+cJbWi",
-	"vx8kWZKMptC+mBkNTTld4jpaMey39lzmXMwiZovplAtu1lFhFGwhlSInru8OJPsCpRSFULgqOWxUlYJy",
-	"EC0BeVOaZ0GXUs1ngmYT+f7EvhQfzr1U5iTXC/Cy1NFukYuN9jQhy6oVlRCdrzcqHrUiHK1x6z2GKnWY",
-	"b7p7Y/UxVviQl/IWWjgLd494mZ/so2CoXDCZb1Yf3uJzQZhNG57/5BYRafy9pYJaDBnEHX3OnS62DGXa",
-	"cweLsjr6Nllo1RPYJQ2tdpaHyEOrLmHbJPPGBupQmASXeY+Biru/vptinHi6cnUde1CgmydzUB26upxr",
-	"q9HRw+6tT1ffvg09O7ZGVM9H3jUdvFAnTaNjxKkk2EWBgLhhBaIuFv+6bHARd7FGSuSYtgTA1iIljdT+",
-	"lJW+p9iZvfFVqJq2gGw5pyOruYtKKZNAspgws+mJtbwsXD2jzgbTW/hq9iDPtIcyNlxBzRV0STcbJXiM",
-	"V3SG+FHqzAdN4XxB34/CahzxJ8oVRH6H30Yu5r2E18Z8h2ouli80uB6BDqvjMNngbYi9AIX1cFndJ76D",
-	"rLa34sydGlC0kU+l9Uq4gzoKNxGqRlrDGjG20VUbUFtQoYZjFYSK02MdE6LY3I0LdQKLHlEXp9pFniq4",
-	"3SEkKT/5tW/ncvV9b2T/xp76SNdvhCoZ/cxYqkmIuHF99FbeGtX6yr6McZ8U6xu4Q66d2f1N3+umsMU9",
-	"/PpxaIm7P+xxE5X+8F6vlhssZ3208cW7u+vgjefeLJlIAzuCt06wRAq5WGN0k0ipQjsFW/B8Ye8qYX9K",
-	"cm3kImqheFPWnfNDJnPnAdVLKTSWzMWYUvvnjFlkgdipxTJjxrUnY4sJS1NXQ9XCV1H/k2KKisvBcMAX",
-	"bgz4Y8RS7LSrl4wlc8ueFBUFPLX/IisGkomC8FSl8d7GQmIazPApg/pui1zzxN7JlsnCXBZguAqagc2h",
-	"AwpvmumAPTsjlGT/8EGT7qvGp+38AY1ymPWwmWbkjmtlXtSvhGjBTW4A+7+QEcDHmF8UQ+WiTkIoG+Hl",
-	"fDCxQpiisWoZsqzuVXzz9aN+64hRSFCcMB5c5ILgKh235RVTGV1GLMx5yuWoCALuEdeKb5QxwH2yluDC",
-	"hII2o/vza7z0eLHNS+lIMZr2fINpwxe0vYfxwgG6Tye8LaC4FfxQ9XbsfmsvPayqCpoGdBtnVKwwnN2D",
-	"Y1hBmxpKhCCNyYcF6lYRUclVf44EY7yWq2jBM+5Ke/czM0P1434T/sBnucK4w60Kt9WjdXHGIW65FUR+",
-	"tkgCoktk3KI9/d762UNeZWuDJs/+XKYj5RlLS/YslTfQu0CCnpH0FRLtnBYLDkJxVKgHK4h/t+dUKFyF",
-	"gmdkvmopzVrfiC4qxlTUvjTf1gjhe5plRc09Llwxe3L+6nnPhWB6Si+Ux2hVxHjMmW3mLvrTGZIJS2iu",
-	"WXjEJOUs7bkujygjqNd+HV5XAK1xko3RC1TekCMcol8BurbCu63EfG3921Uh7qt8F4yxtxG6xtk+NMI0",
-	"ZL7saPQxDGryQNgK4alvwuVKs7eEy0BN5JbC9GzGhb1xPJbPZQ7jpxs7/WxodBgi9WcoPd2YFPQXEHN2",
-	"EGlilFZm5/RMYIMQkUsu0jIHcOyYzAicOuN48pdLc+xqGx1pDDQkqTTAlIvJ0Lzx2+m7sSdQX5EBbcyw",
-	"9c2tOlwXaufm8cuLgejXuaQL3oTPdUr9+n4nXnkv89tGGCvnq/tF9d7q06OtQgveNrLp7mlw7rSEEPSv",
-	"hnmdcr6+10S/opVlnGGfopuuCYtbVvuJXvsycwjR+zarVH658YiS5g3lCrtcsztmsfqysrKhs1i2BjNk",
-	"siY+UrQoVLllwuZeo1Bg70EqIax8u5CUYv+7eE9KFDiE+6SYfQ/RG5WdHDRwo1jJ9Qm53MvWtHzAGI2P",
-	"XevqaGeYsoyZlt6FxftvHW1fo0JVk7TdWP2JfztOX3m6oHmYtfPs7B73Qs0ArINStF3B7viP+9iaBuxr",
-	"/eigurYGXly3il/Tel83UsVxAZoJJbniZv3GwoK5VVSEsUhGZFWAGpKxnowWl6Or+6P//e//AcEXQAvG",
-	"V0YV5By4qefGLEGVcLfiCHTw1qb51Sv0nsZiHGUFtkr9KMgYF1Or/QLK9FjIR9CApi3B0vXRz189f1IG",
-	"b2CgPIZjY2qFHgah+1Ug6UC1xo++e9/wQlQyCmpxJHoIG7UajCGZnA1JQBR6WCQzDQsXRiZnuDSwnB1f",
-	"iAvx1VdlVWN9/NVXZHyem7lU/J8wzBPyHUCHVM6RfEFrm/gS03KumFpjnSMuCC0BcnYhWsa9yE9PHyb+",
-	"GPEQ4Ts2hiHHJ1f3i3I3J4BE5HlhC7v0lbN8b08oi4X7+k6mnMGW/vPNy58J5hv9gopYEV1nYeG++j2v",
-	"pEFXxy0ajUJhPznFDKQL8RJKicGGNRl/sBzh43hIKFS5Kb8bkuCu/jg+I+Pg8xhq8UTr4l2It3zBcCmv",
-	"f/iePHz48FsL2l/efn9MfpKCrbEdVrX4DDzx5qlrj0oFcbq0/V5QIY9+efOUTJjmKaRcOzTAvFELr2dB",
-	"zS47flngrpYmh+UdqNArpoI6GQEa+mnGFgpjrJF6Icb/uqLc/H+P9bgs/qGYyZXQmOOFKelZkPoHRUfK",
-	"REcst2W39+D0ARqgtFwwAJQ2PMuIy2W7EHRqICycGmKl42PyhomUjJ+nbLGUEPd+9IKtx1APlxEoMGMk",
-	"UWzJqIHqS1lGNJ2yDPXoB4/ASqWx3MXYl44Zu63Z/YyfvaWzscUSSFJcy5woRlM3g5FZSr54dP/Bl+W6",
-	"pWDQjtYnM0Kne0bFas4zj8/PwIz51VcFMnz76PHfi2pMGIapn9hn/yAozpM/sHDLHzjRHxfij6Ojo+L/",
-	"9sFHp6fkDzLmAjKtRv/QUoyHZAyfsHkZWE/H5A84Kei+mFAhJNRDsrs6K2hJMVfq5gvoNMUFGZfVUMZf",
-	"EjfhfTthLqhjByy1gwsZdOgZYsNIC31YCJGCnZExGnPGWAwPi4y4IR/aIadSTXiaMtgAF9D1JYG+mqDo",
-	"+i1AlyJnD4EfyiK9UDwEE9GWzt/vZ3hkZxDSjKYyF37FYHFZUjN3C8YvCv4HZQzLns1upMd2pAUzc5mO",
-	"7IAwKQIBaIeaOWHvuTb6jIzP7Y/jot2zJvii9oN9awezN1vGEwP7LrF6VHzvhobmwfXdcoOt9YIXwbq7",
-	"ohp78VmcL8ssApLi5Pcf2MmXCjL7QLAZoSPIzhfQheubCoSOlZl88aWgs6pFllrdprGfB053SdeZpOnI",
-	"SDnKqJqxCkpyXZaSzPiCG//uY0Q2V+qCpaMFSzkd2Zu+PoBd5Bg4DLKuEyAGHOgxkolvlFfQBCWYMyWn",
-	"xPKEM/J7Lg36RcZlEZ5ikIcO9a8ozyyjwSG0kVjNkq7o+swniYW5zcOCHQEvG79mRq2Pzu0HGHswHGQ8",
-	"YQKL3XNfWklZkWxJkzk7enB86uX/yndlaaTBG5/uFV7t56+eD4JCj4P7x6f4llwyQZd88GTw8Pg+DG4x",
-	"F6REe2PTjCmjTzLfixlcDCziBsC7puyKDVXqMALKZaLFqsphFyonJZFxNVNtfE8TV/PNculIz+ILQYWX",
-	"x+5hRTqksSFyBpdZDvgf6Tt+TF67FUrBrGS5cAErIJAJ5PrQeQ+f0tI+Zy/ac78w16c809IRNw37qUPy",
-	"a2DRpcmCnXw1Hhax5oghTtgpjKJciufp4MnA7qfalFtX4p+efBg8OD1FCzYE2BTp+QHm2+9QDdqu/zdY",
-	"UEB6bkrNiBVD17NaG5KrGaZIKm1AmEBCsNch1gUugyvbVlFs66QoyQpl6BcLqtaBJ9fCdSadYO6LzNY7",
-	"6ktFnIcQNbAiuBqj2ACzrbh9xK58IrDD6uYJnNsHn125pNSwUk+Lp6585MTbfYYbn/TF+ppl9DIsSEMo",
-	"5NaX2HTJ1sdo3gOzo30YRN+SP+AbXkWi23eWaFuMmDl/NtfEvlRdVMtqjOX2ZuRqn+17SZoUKbkdk2Nz",
-	"131OvSpwsFbBD1FQkZSnHecj1a5r2oBXbyC6pseDv0CEzMd3N8hgSkpqYy7nWGdcTp02jOS5D/bxtqph",
-	"C7YqGqWGXAJ6v+qSS0zW8rL1zvu5SFQF/dXM2UKz7IpZiW+p2JS/H6NygZ0LxyhaA8KwLMMXCF1SBV68",
-	"Juep9io6IPeRmhX0Hqalx5A6aLdzTaS+SRSsgnQzGlYsOvvCw+K2uofte2tmoxbcBFR8B63WdUscxiXa",
-	"ETSjWdg5uLwd8dYMTpFM2FQWlVJAgk1RI/bCySQ3FVuBVRsvhBUboZbwc6tAWslJl+KVL6fg5rinkT58",
-	"11G6gHazMYkH77Naj65t0f5X6nB5w3OB5QBaQ74rgri+k+l6byjXbDr2sWq8dX2hazh//4Zw3pcej0t2",
-	"ISoOi044jsVZkp8z6kviP3tLW1Pv3WMn8AzM9eD0wZ9sRztygu/AxEdRWJiSNYRMrQSQbVn+u8kAgpvp",
-	"RLGiDGecK6BaZqco9K0CIHNaSnG5ZsRXx7aMPB26dOU6hboZd72abhmN2u1gM8RetHm6/4m7kRj4J2qw",
-	"XNkLwpXlHdwAYe24nB2p4lVuAuz3VwcXxqp8WE4YUb6TLj6URsgRTz8iXWTMtIQLuQvTkslM+o4XPCKV",
-	"4SAHup96vDEFW93NSvFP0bnen+taycJ55PeOsDsvZkd0xfkDjPWV4OpCW9S8MGOmgUufSPR9KT6/G/Ol",
-	"YBvhvKWGVMDj+VOgmqV38lcPCiOnPhO6v5nrsdw4BkIc4KK8jshHoOcJ+gVWn70Au7/d7EiKrxk40GmN",
-	"WSisgOMdu76DkivEjHJmutXVfeL6a4OIuyNtOwm5dqXj+H/tO/2Oum4Vdb1gbFmjLTTd0Esw1UBwFM0y",
-	"ElQG3oKksFjGjVEUDn9HUHcEdWsI6hfNGvQ0o1AyOU43tSrBrc7Bp5WKtQcyz1easBc9WsGOE+sd0Wa5",
-	"95kEMat9j1jtm9U5/f42m+yDo7sJg30lkrPFVB9iT7vF3geSkn9IDvIRHN240nN/jMb4GTMu6GlDBbKY",
-	"0QKN6iUI/wQG9WAzn9iYXs7czQbLU7w1XPwTL31HuvsesBZiYgPEjVNYk2mffKiQUacF8Dxkn0BRrjQ6",
-	"1rOXPqjMmY3OfFg6BOWV4bKLDfXbY5bEAxDl52RFDM7l0DbE9qXsy4LYA8/bzYgVRPoE13CH+fB2sI+X",
-	"gvWD6HZUV0Kgj8HwMyDv/V/P5aYPYijc/pa7nTrXIfex69WNZr+QpQ3LvCLv8OYb7/OwdVKrBvbvpQnk",
-	"xnDKzdGme6CT3Se4FGHHc0ZViraajBqWrfeljhShOGUv4jlz3VsrIa9ZJnNTwtN3pGmF5QvsuHIQNbb0",
-	"KUMgUkdYa5Hj3u/wXrC1T+i/UYnmBVtvVk5vKoysTEpsUUnh7Lujx5YZ5cKw98YncqTU0ONLth4XYSIu",
-	"RQzjw7DHFss0a9M5X4CP7nNXNmH4T6tlPtc6Z+kLtt4Yh+FjFXR5fLfmCjvcLvakexbJJU1CCljqyQes",
-	"UVNTMutxU1Y1/JQEcUsUvV7HfyslsE+78p0dsha/ApQFgWsmZRq7BNrUSMTPm8SFDsXxFkSXtJL7tkT7",
-	"gq37KIi3mR/s/y59wdYHUQnvWNAnVfu2vDVPljTX1/BGByQWdUPDsHcX7h2239SFO8115cKFGtNucYrp",
-	"fMHSnhSAT++fBHDcOxq4o4GboYHzJGFLiNenkGPvKaEeW9GJ+9JQsxfcb8Iq3oe6KKMKLa3JkikuUyyB",
-	"I9hqr2YQ3NxfS8or+ot/YinvzmZiDnsfYugvlvQAmpPTPsJgJmfdVukf5ezTWKX3nErfHq61CGpZrCz3",
-	"CPsTgPQAZDm0p8uyKeEiyfKUpe0519yewqgsVbPvMgdhy3JYojvVthW5qs03tYoScilLeBrCrujeGVuW",
-	"72kYXdWDHvVIeyyrml8NTpn0usny93deEl5VvvId9RXF/DEmGdV6C0eLL7V6//37wXDwAP77EP77CP77",
-	"+P37SNXVXnBjIoUaO22rkblJZC1CsYuTvnTP90Zp14i/FRr4cwdab+5Uf6NC749yttkBFZaQ3Icj6nUw",
-	"Xv+yGvbpkw8lu/rYegHMmOX/g5sFW4dR0q1xH6B6KVjJ2VfzNYR8Qsgu1kvCTxjwGfYmiwJy2/vQnROI",
-	"zO4QyoI1Rxs9wz8Vz34aH/FN0kllL5spplbl9Sa8t41Csi10VHuuw5/7s/QlHq2WI6yOhkUSTREukNHk",
-	"ErWe/Tt+KyD+E7iAq/s5iDO4soRu5aBWierWazu3Zmv7ClmurRLTtYjl5pl9AAp8QLFCOSWue0cXkcf5",
-	"9cmHRpeUHh7ow1DmLTELXh/RbqWt8BZsZ09e6wbFNH3XsbuvTWKsI/mnQagOKbK6+EN7uaur2SRfbMUg",
-	"KgDpEDZjzOvapuDmpG1i0Q+yqNd3TxOQVaSCkvK+yHpZKwkKlWcZhqpqx6ePyblYF1W+kaViN3iR4ngM",
-	"y55isTMOJZ3a7MKfBy/+s1mI7wSpWy9ItdiSt2Fcju0UHSd6l/t95d74pGV/b0vVVYTPmWVs0MOecCzr",
-	"6AqH+xKOQbcWV857B63YtacBuNZ7xvz2zoKmRAzoyVi0Wyu6LFRLi7eqzx4ZIujhXu0yQ3nE+N492kCK",
-	"GlAFYVRlnCkPvTNXfo9p6IUvXGEUOtEuVypmdfQl20OTY7NRfdGVPtJ28yZxqwaTDgkohjKfnMFsjWoh",
-	"spOMroP2BHI6Bbt6UqBDBM2GA9dNtQqQF64cqjf/67JcPNQIvmRLbxWE7H6Z5MDbrEji+/PWlTvgmFvi",
-	"6Pdzllyi6CIXS6oYGh9d2R5XAbYNM1O1Hqm8ipn1fvw9OODnK8Z4YD91x/OpxZnaYXff9036u5067a3Z",
-	"1M1zmJ8oqL4FdZedfVuv2a0usxN0M598wBY9H08+wBedRiL83h/CT85d+pcyEt2R1edNVm8tWdXIhwmj",
-	"1k6HgPYsdEXXrVf2VtiO7fD6YC9SExgn8li8cm420N3d5b3/y/uZxYy7m/uOxWzDYs7T1HMSqHNplQLF",
-	"U+Zb6MmpVe+GhIl0KbkwmKmt8ozpIpZrL1f5STHDyQf/5xb3+zP3yt0Vf0d/f54rXhR0d8hrfvihozii",
-	"8zb8m2IzLkWg6hcrh+YMoqyBsKRmXl7frCTc6q3VFkf44NtoLNomQaSdQdzJIneyyB0vvC2ySMDySiWn",
-	"QzTZj/ABAk1rd7Q6aIvummdlRzEPb2iDTqYyy+RqSHKRMa1bTCCeM1baSVlOEu+h5jHhNaz1JkMBLEzs",
-	"LF2NMwFit/1y9esM9WXXPRVar9gP2PAX4gipYiSTUPeQmlumU8N66yjwV3GzFxh5kM5Gd/fK532vvMpN",
-	"nQPHuEJbU6Zdr5WTD/afLXRZi+h3euwdjX12eiwFuqr7fG6d6moXeU8XklZEKVVIgb0U0q8fXUsfjRP5",
-	"AXTRaPW8hBG6gJrRLXyzyP0cYkz46TE5x9P3hdwNWAIwWb1IC+K66MLFXX4Qxa57ghHsvZpR3RpCspSa",
-	"xxqBY8jI1w+D+JHTSPzIneZ9x73vuHerFwDJV1aUbt8Ga2tNuwgIOvng/9xCBHpVZhPfiUF3hPRn8dgX",
-	"ufRWJBqWocrVEOAdBKSCbgIRpAljSKiEVMhwcaEF65j86q5puuQjTCRgZUIBR6s+XO5nRORZBg29MH1g",
-	"RddNA1Yg+bTT9p0l/k4euGNjt0YeKF18O1rfiwTxfvkKv5aPf9bpCsU+NmcrlBD6ROkHWOi/mLb19mkt",
-	"SFbLurHXwdTeAxZySmZn1RQcl45/nQT8Blb8CZLwy7184gR8zOtOi/m7mViBHlC+iciVcOdm9psIuk8u",
-	"fTt3ePMEXWTsF1sqxctyWxT9lu3pZ724+MmH4m/IdsWXN+cbFYfyls5u1INZmagjlScCK7uXz8CtaZeJ",
-	"YvtmHr4ds/TD+ezjmBIB1lVnDLRola4FXfAEmjoyTRZ0TQzTxvWSOxeELZZmjYUiUFGwv0BOclxd0O1I",
-	"81fxeVb2fZBi45UV9OSjt1N0P+xObp4jhFnGvTmD5+/5xEN1g3gePvhZC+bBTjaL5iF8bqJiVjh+e9m5",
-	"egOs8K2TD8GnTSXogr0PPg2IO+7fYN37KksXDFmUn1MsYbxWfq4A6NYmtnKCsCqI62d8QnMjWwPJzgP2",
-	"AoY0wa6YKpK/nVkN22ADJIaEmiJl/X7znpwxc54b+RonH9xo7n0xTceBJlJM+SxX7kgPV3fhP+SKaD4T",
-	"NJvI93AoJJlLqSE2D9OeY+zRnaJDi452J1Wo/1VkkmDXB5FIgvm7b/EKHt5OmeTQe9lPi5T5rnRWY59s",
-	"OmWJ4VeslYc+o8kcjZCl0nZFs5wVervKIXAB/RQYVDBVcjG0sMv4FSNG0enUqitMy+wK3RZTKGXna8pi",
-	"EQO61hfCORpcAevSMTKGqpJ+Pl3t1w9rufQhpWxqiMzN8YWIMfBnfsut/KSJE65m9T1NeNpRuPr6Vatv",
-	"Uvyqb7izZi2cUEqWMuPJXtqOFtUwcEiS0TS1dzDgiZGICEWtd7B9XwuTl0pCLHinTO2ZqX/2QB1LsZoL",
-	"rAGJCgy1Fo+GGBm5JhkzxoKJ6tZupvDP9ct/3yTKVeHco7Y0Pu+BciOCf32ODuE/EEqiBvnnrsabIMg/",
-	"iRSJj7eayFw4Vjl2I43clCOejp/4gHjNjP0NaKCs3xAYSKkJGJy+EPgcV67QL5gXTdG+9fhCoI/BZamL",
-	"tPR+e95sEUaTRa4NmTC/jqL0kX0F2ywXLzJBJxlLY4wUnQXVc/4TeApqG/rE7oLq7N1iSg2db42cdag9",
-	"7KsCb21N21w9Jx+aBF8LwmowQHcLoAAkF8wJP56PGImyp+UFdowUS4FZGTXjiSfpFcaANvVVfOlAVHpL",
-	"YryeIuC2wkQLdAdwuIr2255/9/XsiOy4hJ7I3l4st4FXn0ie6BJgbw9HgaYN1eW4ELSVu48DKm+1iWzV",
-	"qaECpT5dZD8TznAThWTDjR/EuLLDRXk7LSy3YkN76kTbpFyrlIJ4jDe0T7sor2nTJSp4ab/LVfDGP3OD",
-	"SOfn6GChfqmHPIa67qZL0HgQF19ttB0HcP2rsDe/5YMwNj95Nwco9F/0wKDp7jaxswNuYz9MzGxFRI5R",
-	"5ZrOWBeX+gUe2JaUdu6A+GaZcbQjgnGeaTJZg9mszTo2UzJfjibraBM6380v6KJ3yda9+s8Ba+KpmaPT",
-	"X8kVWFL4gp0FuXaQYGd/S+QVU9AOoG2hXBimrmgWXehc5nZxKY0u7ibVJjjnjmvCHcMeO8HpIYF4C+2S",
-	"ELRxNZP5gnW1hFvNJV3wLpz9FZ+4ydgdmKHLU0uzjKk9RRtXO2BAfMqwXxwbLgOjLwNbo5IZ+nMaPYV4",
-	"yoSx85bg7hddfhdVvk8ZqOgQ6o8QGrRpFhJGcDCRw6oFkXaZpdCQfMnWPvO4jKKAFrNTaNkNechmzgSR",
-	"YogeDMv0wo6zMWNUR1x5R3TYPe8eYe9pYrI1OBcpmeVUpdg0XDsTGXdZ1CslxaxSCK3Gd8HPqxYj50bp",
-	"Vw2tV1fVO3taFWMOaklrXcm+bGgxL2WFFNsNaCEt3DwD6xOYfWiDWQ9g7hhf3aUpfvqcl1sU93zYmOc/",
-	"R7zzZxLrHEje9vbrw8Q2yRMnC7aYuC209wJ2z3zeTYBhEz26/+Jm9yUKuuHaQ833yCb7HvbJh1wztSkE",
-	"GgE2uPEj6eqiCA/sK+Z54Te0f9D3MJBopvCQemiFVv9j6sqvJFfZ4MngBOjDrb0udf86B4+zVTJcur83",
-	"U3hFMG4SMUxQF4dndcsC+Yv3Axg1R/BRLEXoFxdTpphIIPTuuBJkF3v/e8VgeTTzQ3Bde7Pe6K05iC+U",
-	"gCsp9K2Sa0+siK+HxCjOUjJhU6mwJe/UuNZOPt3jnvbdG93sk7W8jFm1Vtwkc6/dzWWWlsFv1XigYKzC",
-	"aBfZAlVGN7U2GL2A8YRlUGpKBmMGkUaRYV/XQqfgmFdFP3Ao0FoZzvs/Iiedpxx6/g+L4M9MznBEsD2G",
-	"ozhLT2SfQTpGEYc6o4atqD86y03WmBEXrgvTEJoj/iBVcXpBnzgpsnXwfpHO8/Hdx/8bAAD//w==",
+	"7L39kts2ljj6Kri6W+VJRv3lj0zirlu/7UmcHa+T2GU7N3+kvRIkQhKmSUABwJY1jm/t0+yD7ZPcwjkA",
+	"CZIgRbXUVjvpqZq4JZH4ODjn4HyfD4OpzJZSMGH04OmHwYLRhCn489lbOrf/JkxPFV8aLsXg6eDtgpFr",
+	"pjSXgsgZWS2oISuqiWImV4IlQzKTioyfz45+pGa6GB8PhgPFfsu5YsngqVE5Gw70dMEyasc26yUbPB1o",
+	"o7iYDz5+/DgcLKmiGTNuERe5WUgVX8aSKmPXQEkmE5Y+0IQnZMJmUjFiFozolOqFnZ/bN5bULAbDgaCZ",
+	"nZHiuF1ry+j7H5iYm8Xg6VePh42lDgffKpYwYThNn38XXyFPcH1LJa95whS5YushGU/W8mr0v//9P+OW",
+	"xU2LgUc82XGNudJt8BsL9t6MpvDE2C7UAFDnzAGxWN1vOVPrYHk4Zss6npw9HA4yLvzns9iyvmP28DIm",
+	"TAx0FyQpfic8GZJxwpamC2Ll8ztD7HnCsqU0TEzXL9i6ubjXbMmo4WJOKJnSNCUrbhaIbzRj9oThGy7I",
+	"w8dkIXOlyZxfMw2PzLjShlChV0wROqdcDOFpmRuyTCkXhr03RLOpYkYXe0WiLHcbLPHIrrFlf2cPv66f",
+	"xJIaw5Qd879+/b+O/r93f/23QR0Gw8H7owUXZvB0kOXakAkjZ8RIcvbwa3LNNZ+kjFy8+fb5czJdUEWn",
+	"QKkAuBlQfBNi3y6omDMiRbomqwUTxCy4JlwTbXiaAlymuVL2sC3Pad+24ymDjvNs3e5fLi+//P1y8Ovp",
+	"0Tfv/no5+KLXxu3S7JKAigVhVKXcHhyc35DofLogVJPLwaPLwZBIRb4ESLxg6yhaC3Lx6jlgCCD1FVt3",
+	"4bT9eVdk/oFn3DRX8g+5IhkVa8KEUZxpy6Is3S9kmmhCDcmkNufkySmeF51oJkwbO0hhjtqyeJZng6cP",
+	"n5zCkeCnkhNYPJ8zBUv8kQo6Z5Z028Bml+oeKYGXdXLQ8o3RPsD4o71ftriE6MwwtfEOghf6LgyIubmy",
+	"V+5miYHN3zoPNNFpPm9ZhX9qNwi9yicpn1I7d/wMl+UDeIDLfNJ1gsHzOx/fa/ZbzrRpu6XH7480nwua",
+	"TuT7I4XPHvFk7KieixlTTEwZcb8NyVix37oW7x7cfeEytzfNKyVnPGVxwCp8xp62fcgBFz90rhHfG/lH",
+	"d13rGy6mrLnAn6QpZTKuieFZq2ChYYhw1plUGbUcOaGGHdl3B7G5fxaGR+jz7z3nzeH1m8yrmYqfSq6Z",
+	"wqOwf3WdA/y+K/B/oTE2b7/F3adSzIeesZNHp3pIYNOEXTO1Jim/ZmRODVvRNVlQTehymXKW4N0M13cb",
+	"7Fa0xvzDOxdu299/PXv4Dv96dPqF/rff3fcfzoaPP5Y/fnj88fdHp6enp19kutflTOFMi0v4ibYX8JPT",
+	"00xXdorwkepKL+m0hYZW/mc8spXuOrDi4R1P7aN9Vy+l0AxUnVdKTlKW2T+nUhgm4EThJJAPnizxib/+",
+	"U9t1fwim+jfFZoOng//7pNTmTvBXfeLHhRmb3A9k2BnlKUvOyevvvyXfPH7yN+KmIgkzlKf6GKDoRgS9",
+	"bGpQrVgquWTKcNwDTyJa3XBwxQX8wISVA36tXc+D4cCOQQ0qFWttWDYYAmEM3g2bo+E5RKbxpBRRLMNz",
+	"+hXXUw4tJ/9kU2NHuDCGZUvT3FipkjXxB3eTDInV6ywSCiki/GJY0+uid1GBXA80kStByleI8ap2rlly",
+	"HBs/yRVemJmuMjGZT9JgRSLPJlb6Gg6YSJaSI6Y1hrNIkas4qEGRGU3WhvWfLPNSVGO0ZSDFNH5UjDp8",
+	"r3G3xRqZmxQM4GJF2ThgFDNqTe2yygkmUqaMCvuzNlQZloyo6cv74R2T62C8UKYNcc1LeYGcVUA9RIlB",
+	"ZR3VwyyAEMXZPOHm2bXjF1W0pVMEVgSs1FNwF+9AMrdPbwGahM9mwAwMQ9zomuF7ztIENUT7rhuMKkXX",
+	"9nMLQwkErPjPVlPFjRdr5sJ89XjQ1EGGA0PVnLUO5n7F7zdxFrgS4PwQvkN/BNVxwjkdwIZ1qdFtofvI",
+	"f+A6cuwJNbT3CQT4EzmAwEa0aaCf2Hvj7E11sMCCqoPF92XkS/jEr1l4YUxoSsWUWcD8ltOUG3tpTKW2",
+	"gE4pWEKiV4Ud8JXiU0cNScLtYdD0VQCuGU01i92MIEEA17W6v6NZktE1sTOTXCRMEb1kIvFCNJnm2sjs",
+	"GMk9vBfFMjebL2o+ZaixfxwOZG62fKeOijBnMVAbvJ2OEeEdaSpXoxlN0wmdXuk46wTuppvM+RVKgdrq",
+	"UPgMMZJMF1JqRmZKZsfkWbY0awKzaPsPiFseYZtUWMNLGaJJN3qHOAWXjceHTa85zLHcPjzlTa++sQ87",
+	"nc2+7MzlEVMi10yj/RDlcBS1hwAgcnZMvmNTYAKaWJmHcGMF3akUMz4fuVEt1DayuBpm+AWFUKzvsTja",
+	"YQMRNmCSY+atTGkT1D1C2qMqjQAbCaF89DWbtTGgcMAN23gp9rGH2DI2TPzKW1E72VXGRfjt2XAz9dbE",
+	"J2d2Lh5BA63V+CZMG6Rawpti1TbU75UzuWSC8pMvj8mFIAwIP+XatFF/oDk9PD3d4E4Y2sef46tnX33G",
+	"nOJjBC/+vpZXF6+ev2BrXbnQO83eHQB6+CQCITvJtxUFp4ZLS271tMhBO3u2JquFZexOgtGWU2mmrpk+",
+	"x9N+uj2DnypGtxXK/TuTdVy7AqvMaiGJe5BwE9UXmLDKQhK/8lrExDZa+BHpKAHzxNITBjD9L1G64MaS",
+	"mdXqyEyqm0OsVS9eSs1N9Aa6yKSYEwOH5x2A3ldZ9Wvlmp2TVK6YsvqWJlQx5Azo0zqOCtZLxWb8ffws",
+	"0BVW+pD8/OAilcp/dC5UQeh0KnNhHHicI0lKknJjUqs452lCJowseJIwET3WZaux/G2w8cBc3tT68lnr",
+	"hlIa3Y+FXnSsfJlsjeC53shTLDH/rFlcMwmUUMCW4oiKreEcAc6U1BCKBJ4jVOi0sqd3LdysZDS7CAo1",
+	"lnUIWaG6hD0oYs09HVQZqy7nxuJQfVd9JaLqe3sSioKLbNOa/a37cTi4wjiATW+8Abd99S7oegduBi8q",
+	"hQw8dPv1EH+2ZApRSL9Uji92wrfNJrof2cQKbxkX/lMT/UP+vd0kO/DNgGUiZwy3/a4LnJv4256YwkEY",
+	"n8P1TRepv8xXKOdoYgcjhl4xTbhAeSOlUxA+pGBPIXiM/itXjNBUS3jgP9+8/MnJAM+EUfRSBD4RDDeb",
+	"sETJ6VUpKTDt5ra/XjNl2Ht00luplE+ZlyZwiceX9poLMOrrs2+qQUxfN/1RK8UNeynSNTp+HFx+1qzD",
+	"Dwm7Nfaqb5j3AUwYN4BCqTd9LRWXCg1eXlWLmrq+pYamch54kapYlzGt6bxFQKRmsdm26dxgfqAYavhF",
+	"VFGyxjbwmVFopK1JpRBv4jyUKB0DTuoFKqI9TLpWsXJWrerYPwSuTo3ydyKJkE5hsdOtWYs4Gxhybm5y",
+	"8SuLgk9q8wOP3bRTqc1IUCF1T5s2vJDrFl2FmRZnC6i8ONFoydQo42na35CeC270TcCDC/IDtC8j2Ncw",
+	"hEkUmCiYFq7fCElU3ZAbmOdzrXOWVMKVwLywEmyjNPYj806wVbicrlfKddeBVQ7hZx/Wt9IHHruI3w3Y",
+	"HuIe+o6lzKCWXttB+UNP9T2mK/lROqbeBYR+9YeBnA+XjXq6t1ZLW0wiXp6tcuCfBf8tZ/76L5B5CEIC",
+	"u3aBcymzcjGZUh3XniPhS1FhpB4ehRYXTSYyFwkxss0EtL12HsMhp2RvoyOXZ7MbdhUnfFgE24NeXN3L",
+	"QXXicik31ofD3fTVhct39qMH31DR7ENzIk9TkosJF4l2tNVDVfu1lKvtAIN3UUX12WyGxvlWn+WMszTR",
+	"vTHrNdMyvWYJBCHEkMsFD0eZmxx12xNVLuYaPRxEyNKuygWZyiyTIu5TUWyWa7TCdy4dQfDaPR1g0kix",
+	"OZciZq1PU2eVzAhE0S1kmmxnY24X2l/Oqvz8gSZLmfLp+hwUvzD+N6NrMmFECvhlRdde5O4hYqry6HuA",
+	"53vEhzqhFbsYeowpB44AsnrY73pg5o25QwPFe/OIZy5A4R+MpiaShbGA7+3Vh+H8ZLXA+5ApRlb2P0ZK",
+	"MmOr0otjJDEMvRDVnXSGjS2KBXRutLLc7/k8V+hAu3GU2Dwe6bRFONZmsPp1Ns6WKSXVSC8oxsv1iIZr",
+	"RNBFAlBYwqnAMFcjgwQi+9Z5eY5MgAJ7JeSqGg/QPvucydEkldMrlmy1akUNG0HGx7YvOqQaUTNKGdVt",
+	"tiP0MM2IYYJMmOWddts4jv3ej/OU2BvL/ud0SP73v/+nH/fQhpqISDpNpWZJ4YWj4MBUVFzpc5heWioJ",
+	"fV5oqKGpi8qkih2TRE71CSL/cZYEFhwcHaNcLctZ0HQ2cn9PpUyr1oDQ2QSGrBLM1UW/sV+Dm8muw8Nl",
+	"SE4hW6snHhh5xQTq2JpNpUg6MVEvGQN/HMYU7YaCeTxo/xc7loUOkYo48BAmEj2052IWHG5VzE7s6TRb",
+	"wi9xANrdzKVMXFKXJjRwiWLIreWN+KvdvHLB0lsBusaEEA1jRFGstn78wwqLiRJijKo3s7Q9COi1qyci",
+	"NmQ0YU6Vipw2LXIPrPQAbnmLYf1P+NZ0gHLlMUCGsavNoIlZm40N02F2N8S6cYZuqtgK/wPhGlldkiim",
+	"4zJfzEDbg7e2yMlcaEOjqUEIuUoAHERAR/XxlGoz0oyJ7aK0l1Kmo1Zj8M+azhlRbCpVogtWjtZgIy25",
+	"9xdMtaFpZJPPfSQMBvVZgTfh+opQkUCmjZ1LMTpdsIT8dPH2Tc36vIco9UogbYqxfnPMUNBGLpcVE1f5",
+	"amDs7mHoKE55GJi6PZINC4ZXiXCvHGkE7TxM68fYgeh7YGaeZA5takBzs0tBp2n6cjZ4+mv3pGiRru/+",
+	"irVEQxUJ58fkIrjHrcDjMtS5JgrS3TE0iVBBarnnx1E7WG0z78Lt7GLVKmFyCKNWzAHQ+2zqfoO7fEqV",
+	"te5+Xg2XySc/OXdSuxu69xVgWK1XER0qKIHhowStPmSlXyPjUYvvl1wxvQ/L/VXbqhDSRdY75IcWPuz2",
+	"i9uqVVuta6doyoyuMV6R7ZRi0B5Paa8omesRFuoYtWgyFl74RFiVBsIElTQuFV5DuMLS4gr6u82Cif6S",
+	"7227Qco0tw0Xzxt8sE+M5EzmKhYoCaBqCbtUMzplEXx4437Z8uw7g7JxyBhG7McpdBW6hoqwSwfpIMiy",
+	"2PV2DqQdefYBefQepDe3+oNKbi/Y+sb2X1h/X5PvC7bejz9ow3UEPh0XtAWauSVZ0GSK947J91IRiEbQ",
+	"oNvQJONC39j9U7/NWhdkOQc8uiZ0RdcbOGdsok8brHkTH9reYRvy0x6s8M1ULpmOB4+WrD/QMqnPKVvS",
+	"HE2fil3LK/gLzzWuc/7AZ2y6nqbsImUqxgrYUrHp1lJbXQSJ3UuGaS/RZP2v33ZnRSYVGynmSsfoWB0x",
+	"/xuZsLW0t/BCVoIdQq9Xx0C/gAen4nuDdEGLOmUljCenvS/A4hSKJcY9gRC56YNIYumzVlSDexnERFTv",
+	"/dLQ9wdDtKTso2k0XrxKzgyzI5R5/z6eBCSMR6ckoWs9LHNYSp8WGHn0ldOVuAGKAhsveF7RxAt6Fks1",
+	"W1ng9nVNMrO1/N0w0JQoPvAjxmilxatVGpYLfGmiYgDc2K1SJcI93Mk1qj709RxB73gcQVveEksTRCMs",
+	"l2apzOc5+gjdEV4qx+0qV9R5XpfSJcZCuSy76Gi+tEqdJ1DjKM14UgyDijUzdiJI5cmNHDTupQFmPXSV",
+	"X9nPDmKVWZxXPn56MpaqjmVbRhDTHTHzLrVRjGZQ60bHOeyEp6ndv86XS8W0Zkm02BZbpuuiYiN6wYZk",
+	"teBT8KwLiRlg87aE2Rua1qcpt7LZhqoXU5mwlh/C4OEmStu9M6sFGtThdw0vDurcaJmrmO0/WjPnqUsj",
+	"rRS9CTMSqYYjZAkydsvr6z7IiUzWwYMt1pcpT1gyar+9b1RJZwQVi2LDdZfZuUEpHecva8ME/3M0sIBn",
+	"zsOxBLBRDgRrL8Pc0Ynu6cFtMx61B03J3ExltjH2+aV7DHJXUz5db0swS8UzqtY1iomYRfB3L6VwHdjY",
+	"zknCZzMrc6PnBgUGz+FJB4fvDFRZ5mopNdtQ6qhNHurEWnA0dT+gtSuoGP15r3WQ7G8Wm1pqLjkrS7SO",
+	"l4D4/6SlsF5CIF2ALGiCgXV8yjBOA+qycE2oy1QG61acE+c+GaYLD9/KKybASbhVeTGXattAwc4KTx4g",
+	"BdhKagmMQ9Wbzm+jLS0iAGX0hmuSV9QNF3Cbliv5OygT198bYm/xpg/Eba5//KYv1xYrH2ChkHLB+o9W",
+	"ZN9EhktcJZZ2UwtW/4vZ8fFN52YOsNFBcDh4fzSXR+7Lf2opjl/T1Y8uyyr49Uhf8eWRXOLcR3CjWCbj",
+	"0s/aTOZvfQBTUYgH0/ZBNAPfkatqyuh0gRerVc3kqsi5HxKZJpZNFqn+/eR+GTGr10glOKZhef7FZt5F",
+	"vVQ/yPk+1BI5P7wuIm8eKlqSXW+DYcN3+ek8YtrqBinWMJoadNn84b1Y23uQel66aJALMX2jN+tueHIs",
+	"gafO5NHbXf7Wv/SpXDAOvtv5XfbmNT+8v7yygj2w2saODsp0K6u5Mfut7elGLPhtQA3eNKMYTY6kSNdY",
+	"9TM5gkRzq5DlaXo0lcIomUYNMy7JdC9snWVOnuvP0yx735yWkW4nSpfVsXFFBdHCbBUCjUIbQLIPDC4S",
+	"eA+LurCMm+Msi4YjtyNrxenVUuNjuwpt0QJkMM/rPI1ti+uOWlytyCgVn3PRIgy7YtMPdOGUkAq6ueCH",
+	"GU9ZpQKDq9kAdsmURWlP5ZuR/5Ub55kwqskxHF67hQ/LjbvBW8/Hwm0fGF6cwSaZvRtd7BA3qSYj/Ttt",
+	"dWQ6kCr4Ob5kHLx1zdoVQyz6fJTM2KlouWYj0H6ip/8TWzVr6G2x9xvWJQrK1FWx3GqE9dYtTeK542WN",
+	"lj1amxTSO5JuT5f43gsDOdptq7zwE1tVM+63QI29hhlsA5sYe2rZnA+E7b+rneMfdwqJaNU2a6H76FGe",
+	"5SZX7Lzw+nDj6xSSRDJ0+uAwW8YN3KmYk2YjGSPJhBfBgfsC+M1DT/piYzNAu3/Z7//g14wwDtYySryy",
+	"ChEBsJBIKuxhEOiGmBAxHNy0Wpt7uL1a246q/hYn/tKX4NmCAxUKTijJPqkC4FG1Yd5/XV7qf3/313/3",
+	"f/TrUiMIO7JzEZ8Nc9PTqwEEN9ACkWrjqE965eyWmd91zJVKTre/n16FnQrss8SV5vO2cjfnJKMJVr7H",
+	"hGaaNSS0kBIfdXVupEf/Oj365t1f3B9H7770X33xf3ohJXjHjqZU+zo7ekgSPucGeTsXgimyWC8XTOhW",
+	"RQW2HT+qQs1tXjP6ynkeGLHKLvYddGFaXJ8TiH2UQSyXfeC4M4DzZelULuJbMHfWZ80OXFkN0KamVEwZ",
+	"Kla5gITlqEzvtTVX0u4mdexcTExRu67QMEGgwVT+BU3QDbNNPf/hADsFbGmqd+9M1r3bvpRySi8dsqbh",
+	"Rit4TlKW6ZaIJa7JSkkx914oIn05qArkAF7OEkaWKRWMSPDUH5NfgqIWXBMtMwYp40TIYgyuL0VxJk/L",
+	"YoBXjC0x3V+wIm5xTRb0mmGFyH5exGodxo/tZUwjUHjm+nHKWaHi6GNi9T1MTIXyWHohV+KcOKVxpJkh",
+	"uihmaNfONUKgt6du87l5cG2FcNs2vjgnp0Vym8KeTkIKtluLixLaQWpFgYcx/lWj/DZTPq65DZWNb63m",
+	"qA7LoEKRcvwGt5+o9Ujl4pj8JBFPM4hqFzLkB/topNTHPFhnedu5HiK1P1usnB5ymx0RtRXd2PDZ2Flf",
+	"k5Z/8Ts5zeOhzhcVuyHhAgrWbuvmD6ZCIox1D2b2Fx/obB/FmraV+f8CZUi8yfLIG0ay5Iun1V7kQwwH",
+	"GJadjaQiKk+ZZaLIi4U0lwJpURvLYaiuMOMJE4yaBeSxWxXxGdCybx3oTDOw6CHIFVVjTaHWI1VYxB/a",
+	"WVOuDUuQ424LwrIbUlMOe/MdWTJFXClRgpVPQKELRCvXmPKbj3+5vDwuP/WUq+JzWLBRiAPJaErw7TJk",
+	"+OHxk9Pq2rftVfWa2TGhzdgxeSnSdXGk7k7AkNQiFcBen4drUdUksbaKxT6etSZUwW1v0R6L9mhmzolm",
+	"mAFh6CSFjcIHuYz6oF2z8VHr9fR2wTz7RQD6zuMk4Qmo65n91FNUS4rYqMg1Ye84FHkgDQFuDkmSeIJv",
+	"xrWGCK5Ci48knMJvZdpFrXd2SqdXetuSb/H+i6/ZjAsXYG6PiqxQ6jLAD7S92GlK8G3dleMRtUc9B0v6",
+	"jPsJ7FXqUzzkXN+wzWNrqKLhJmUd4Ghy/Z9fP0col2H2VxyZnOOA0TVec5nCfddfqv5//SsbPTO+tyBs",
+	"JohncCjoQsQrgH8Xp0i4Ir4vqiluwY1+gWD4QuqChFwITB063dKFy4NL5phgFG7BwMp6VlA9cSHThBg5",
+	"Z/YWOre/obyI8Ww+FcOq00rJFdMG3ntgtYNcmAiXu0FbrLLs2pSKhFuJt2iLRWjqBNRYrP90wUZ0RRUb",
+	"BbaR5oMJE+uRUZSLaJGaJnsvgQsIuFQy4xqDuo0kMFJ8SXwuXOWhDQ2DYfifLGI7o98Iwkj7s3p4D6IY",
+	"tp2s8ANu9dYS8psUS0Z2sb4lZDNdHGqc6Wo1PddtOR70ntH3PMuzwdOvnMkIP50en56eRULig3VwMTIL",
+	"JfP5wl2SNWaNsoEVF7Dy2ob5H549/tvjrx999fhvPZbhmMJoSRWFYGndB69qYoPOl0upjCO5Yigvxjkm",
+	"0lbFFBfwL6bkyErXI8UskOPqYF8M592z+YqdG2a4IPjYOWG5y+Fi+ZHlHkdnxEh5A6eGVFHNYMbfQz5h",
+	"whSZrAvBK2jtAAHfHl2HgwBh3vUo2VKyaiSEJr6n+RxKZdCUU10zLAwtM6ZiHdbaPidXbAltJrV9ta0r",
+	"39nDr7d0FdSliu4WEaVqfbsN41oCR+vmjkjNOl4t27VFxQ42ZdwFuXfXJnbPbdvPOBbvGMb3F8p3Jbix",
+	"WFZUICgPaw+RJhULwYEDqoK13Ny4sMnisWHi12zWu5P+Nn1NFvQahQLol4NlFVt7m+wTxboKtb0O0L8e",
+	"BAOrjMvnfmf9Nm6lxpVXr5wBrqVD4ZPTaJbc995RM5VZxo0XGPw8D4inl56pcstvvumf3Rcccmtnm1EI",
+	"kb5MsnZuxRDDAvjl5AVsisVH5o6fcFhUvW9q9RtnDvG307EVHvGuLq5uJ5Z4zRI0BM1MYe8mUkzBMAap",
+	"LLu1jUA1ohYTMSx1XK5JVfIPYwFjBOpNcsNKywv/56iYIYh7kcrq7FEtkqZ5j270CGv/uFtZ9Mxc7K6X",
+	"THxbGYjygJ5PgJtWfWWrituvXNNrV9NqS+/sXNntowjcUu0hxYq8jFi6dhW10CB5TVOeFG6D0pXa4GCB",
+	"GP/466okH2VvEQgBJvydAwXoaG0Sd246Zs0A0St4pqzM8fB0O3tMvBOvm8E35K0MT15j9RVs1evaXYGG",
+	"vN3MmYzVoS5D29B7DJNsLmlSaYTUqJkaliaD0iYLmQYFTmJqQEeXpPBsHADdbt61H/UNrR/OB2dJrWip",
+	"C0mWJKVJAtqe0dAH2yWuoxXDfmvPZcHFPGK2mM244GYdFUbBFlIpcuJa3UGyL1BKUQiFq5LDRlUpKAfR",
+	"EpA3o3kaNAbXfC5oOpHvT+xL8eHcS2VOcr0AL0sc7Ra52GhPE7KsWlEJ0flqo+JRK8LRGrfeY6hSh/m6",
+	"ux1lH2OFD3kpb6HMWbh7xMv8aB8FQ2XGZL5ZfXiLzwVhNm14/qNbhOf9E5pSgSnDWyqoxZBB3NHn3Fxq",
+	"y1CmPTeNKhuSbJOFVj2BXdLQamd5iDy06hK2TTJvbKAOhUlwmfcYqLj767spxomnK1fXsQcFunkyB9Wh",
+	"q8u5sRodPeze+nT17bvQJmtrRPV85F3TwQt10jQ6RpxKgo2LCIgbViDqYvGvy55ScRdrpESOaUsAbC1S",
+	"0kjtT1jpe4qd2RtfhappC0iXCzqymruolDIJJIsJM5ueWMurwtUzCpJldvLV7EGeaQ9lbLiCmivokm42",
+	"SvAYr+gM8aPEmQ+awnlG34/CahzxJ8oVRH6H30Yu5r2E18Z8h2ouli80uB6BDqvjMNngbYi9AIX1cFnd",
+	"J76DrLa34sydGlC0d16l21m4gzoKNxGqRlrDGjG20VUbUFtQoYZjFYSK02MdE6LY3I0LdQKLHlEXp9pF",
+	"niq43SEkKT/5jW/ncvV9b2T/xn7u4saNUCWjnxhLNAkRN66P3slbo1pf2Zcx7pNifQt3yI0zu7/ue90U",
+	"trhHXz0JLXFnwx43UekP7/VqucFy1scbX7y/uw7e6/XNkokksCN46wSbSiGzNUY3iYQqtFOwjOeZvauE",
+	"/WmaayOzqIXiTVl3rujPt3AeUL2UQmPJXIwp1dBTzSILxE5ly5QZ1xGUZROWJK6GqoWvov4nxRQVV4Ph",
+	"gGduDPhjxBJsbq+XjE0Xlj0pKgp4av9FWgwkpwrCU5XGexsLiWkwwycM6rtlueZTeydbJgtzWYDhKmgK",
+	"NocOKLxppgP27IxQkv2jh026rxqftvMHbOqLGYncgY6EghX1KyFacJMbwP4vZATwMeYXxVC5qJMQykZ4",
+	"OR9MrBCmaKxahiyrexVff/W43zpiFBIUJ4wHF7kgOBQnndVfXjOV0mXEwpwnXI6KIOAeca34RhkD3Cdr",
+	"CS5MKGgzOlvc4KUn2TYvJSPFaNLzDaYNz6DudpSVAgn37YS3BRS3gh+q3o7db+2lh1VVQdOAbuOMihWG",
+	"s3twDCtoU0OJEKQx+bBA3SoiKrnqz5FgjNdyFS14xl1p735mZqh+3G/CoFvxVoXb6tG6OOMQt9wKotae",
+	"w0UiY0+SqFSB3rXGM+RVtjZo8uzPZTpCw9SSPUvlDfQukKBnJH2FRDunxYKDUBwV6sEK4t/tORUKV6Hg",
+	"GZmvWkqz1jeii4oxFbUvzbc1QviWpmlRc48LV8yeXLx63nMhmJ7SC+UxWhUxHnNmm7mL/nSGZMKmNNcs",
+	"PGKScJb0XJdHlBHUa78JryuA1jjJxugFKm/IEQ7RrwBdW+HdVmK+sf7tqhD3Vb4LxtjbCF3jbB8aYRoy",
+	"X3Y0+hgGNXkgbIXwxDfhcqXZW8JloCZyS2F6NufC3jgeyxcyh/GTjZ1+NjQ6DJH6M5Sebk0K+hOIOTuI",
+	"NDFKK7NzeiawQYjIFRdJmQM4dkxmBE6dcTz5y6U5drWNjjQGGpJEGmDKxWRo3vj19N3YE6ivyIA2Ztj6",
+	"5lYdrgu1c/P45cVA9MtC0ow34XOTUr++34lX3sv8thHGyvnqflG9t/r0aKvQgreNbLoHGpw7LSEE/ath",
+	"3qScr+810a9oZRln2KfopmvC4pbVfqI3vswcQvS+zSqVX249oqR5Q7nCLjfsjlmsvqysbOg8lq3BDJms",
+	"iY8ULQpVbpmwudcoFNh7kEoIK98uJKXY/y7ekxIFDuE+KWbfQ/RGZScHDdwoVnJzQi73sjUtHzBG42PX",
+	"ujraGSYsZaald2Hx/ltH2zeoUNUkbTdWf+LfjtNXni5oHmbtPDu7x71QMwDroBRtV7A7/uM+tqYB+1o/",
+	"OqiurYEXN63i17Te141UcVyAZkLTXHGzfmNhwdwqKsJYJCOyKkANyVhPRtnV6Pps9L///T8g+AJowfjK",
+	"qIKcAzf1wpglqBLuVhyBDt7aNL96hT7QWIyjrMBWqR8FGeNiZrVfQJkeC/kIGtCsJVi6PvrFq+dPy+AN",
+	"DJTHcGxMrdDDIHS/CiQdqNb40XfvG16KSkZBLY5ED2GjVoMxJJXzIQmIQg+LZKZh4cJI5RyXBpaz40tx",
+	"Kb78sqxqrI+//JKML3KzkIr/C4Z5Sv4O0CGVcyR/obVNfIFpOddMrbHOEReElgA5vxQt417mp6ePpv4Y",
+	"8RDhOzaGIccn12dFuZsTQCLyvLCFXfnKWb63J5TFwn39XSacwZb+883LnwjmG/2MilgRXWdh4b76La+k",
+	"QVfHLRqNQmE/OcMMpEvxEkqJwYY1GX+wHOHjeEgoVLkpvxuS4K7+OD4n4+DzGGrxROviXYq3PGO4lNff",
+	"f0sePXr0jQXtz2+/PSY/SsHW2A6rWnwGnnjznWuPSgVxurT9XlAhj35+8x2ZMM0TSLl2aIB5oxZez4Ka",
+	"XXb8ssBdLU0OyztQoVdMBXUyAjT004wtFMZYI/VSjP/PinLz/zzR47L4h2ImV0JjjhempKdB6h8UHSkT",
+	"HbHclt3ew9OHaIDSMmMAKG14mhKXy3Yp6MxAWDg1xErHx+QNEwkZP09YtpQQ9370gq3HUA+XESgwYyRR",
+	"bMmogepLaUo0nbEU9eiHj8FKpbHcxdiXjhm7rdn9jJ+9pfOxxRJIUlzLnChGEzeDkWlC/vL47OEX5bql",
+	"YNCO1iczQqd7RsVqwVOPz8/AjPnllwUyfPP4yd+KakwYhqmf2md/JyjOk9+xcMvvONHvl+L3o6Oj4v/2",
+	"wcenp+R3MuYCMq1G/9RSjIdkDJ+weRlYT8fkdzgp6L44pUJIqIdkd3Ve0JJirtTNX6DTFBdkXFZDGX9B",
+	"3IRndsJcUMcOWGIHFzLo0DPEhpEW+rAQIgU7J2M05oyxGB4WGXFDPrJDzqSa8CRhsAEuoOvLFPpqgqLr",
+	"twBdipw9BH4oi/RC8RBMRFs6f7+f4bGdQUgzmslc+BWDxWVJzcItGL8o+B+UMSx7NruRntiRMmYWMhnZ",
+	"AWFSBALQDjULwt5zbfQ5GV/YH8dFu2dN8EXtB/vGDmZvtpRPDey7xOpR8b0bGpoH13fLDbbWC14E6+6K",
+	"auzFZ3G+LLMISIqTnz20ky8VZPaBYDNCR5CdL6AL1zcVCB0rM/niS0FnVYsstbpNYz8PnO6SrlNJk5GR",
+	"cpRSNWcVlOS6LCWZ8owb/+4TRDZX6oIlo4wlnI7sTV8fwC5yDBwGWdcJEAMO9ATJxDfKK2iCEsyZkjNi",
+	"ecI5+S2XBv0i47IITzHII4f615SnltHgENpIrGZJV3R97pPEwtzmYcGOgJeNXzOj1kcX9gOMPRgOUj5l",
+	"Aovdc19aSVmRbEmnC3b08PjUy/+V78rSSIM3Pt0rvNovXj0fBIUeB2fHp/iWXDJBl3zwdPDo+AwGt5gL",
+	"UqK9sWnKlNEnqe/FDC4GFnED4F1TdsWGKnUYAeUy0WJV5bALlZOSyLiaqTZ+oImr+Wa5dKRn8aWgwstj",
+	"D7AiHdLYEDmDyywH/I/0HT8mr90KpWBWssxcwAoIZAK5PnTew6e0tM/Zi/bCL8z1KU+1dMRNw37qkPwa",
+	"WHTpNGMnX46HRaw5YogTdgqjKJfieTJ4OrD7qTbl1pX4p6cfBg9PT9GCDQE2RXp+gPn2O1SDtuv/DRYU",
+	"kJ6bUjNixdD1rNaG5GqOKZJKGxAmkBDsdYh1gcvgyrZVFNs6KUqyQhn6LKNqHXhyLVzn0gnmvshsvaO+",
+	"VMR5CFEDK4KrMYoNMNuK20fs2icCO6xunsCFffDZtUtKDSv1tHjqykdOvN1nuPFJX6yvWUYvxYI0hEJu",
+	"fYlNV2x9jOY9MDvah0H0LfkDvuFVJLp9Z4m2xYi582dzTexL1UW1rMZYbm9GrvbZvpekSZGS2zE5Nnfd",
+	"59SrAgdrFfwQBRVJeNJxPlLtuqYNePUGomt6PPgzRMh8fHeLDKakpDbmcoF1xuXMacNInvtgH2+rGrZg",
+	"q6JRasgloPerLrnEZC2vWu+8n4pEVdBfzYJlmqXXzEp8S8Vm/P0YlQvsXDhG0RoQhqUpvkDokirw4jU5",
+	"T7VX0QG5j9SsoPcwLT2G1EG7nRsi9W2iYBWkm9GwYtHZFx4Wt9UDbN9bMxu14Cag4jtota5b4jCu0I6g",
+	"GU3DzsHl7Yi3ZnCKZMJmsqiUAhJsghqxF04muanYCqzaeCms2Ai1hJ9bBdJKTroUr3w5BTfHA4304buO",
+	"0gzazcYkHrzPaj26tkX7X6jD5Q3PBZYDaA35rgji+rtM1ntDuWbTsY9V463rC13D+bNbwnlfejwu2YWo",
+	"OCw64TgWZ0l+wagvif/sLW1NvXePncAzMNfD04d/sB3tyAn+DiY+isLCjKwhZGolgGzL8t9NBhDcTCeK",
+	"FWU441wB1TI7RaFvFQBZ0FKKyzUjvjq2ZeTJ0KUr1ynUzbjr1XTHaNRuB5sh9qLN0/1P3I3EwD9Rg+XK",
+	"XhCuLO/gFghrx+XsSBWvchNgv786uDBW5cNywojynXTxoTRCjnjyEekiZaYlXMhdmJZM5tJ3vOARqQwH",
+	"OdD91OONGdjqbleK/w6d6/25rpUsnEd+7wi782J2RFecP8BYXwmuLrRFzQtzZhq49IlE35fi87sxXwq2",
+	"Ec5bakgFPJ5/B1Sz9E7+6kFh5NRnQve3cz2WG8dAiANclDcR+Qj0PEG/wOqzF2D3t5sdSfE1Awc6rTEL",
+	"hRVwvGPXd1ByhZhRzky2urpPXH9tEHF3pG0nIdeudBz/z32n31PXnaKuF4wta7SFpht6BaYaCI6iaUqC",
+	"ysBbkBQWy7g1isLh7wnqnqDuDEH9rFmDnuYUSibH6aZWJbjVOfhdpWLtgczzlSbsRY9WsOPEeke0We59",
+	"JkHMat8jVvt2dU6/v80m++DobsNgX4nkbDHVh9jTbrH3gaTkn5KDfARHN6703B+jMX7OjAt62lCBLGa0",
+	"QKN6CcI/gEE92MwnNqaXM3ezwfIU7wwX/8RL35HuvgWshZjYAHHjFNZk2icfKmTUaQG8CNknUJQrjY71",
+	"7KUPKnNmo3Mflg5BeWW4bLahfnvMkngAovycrIjBuRzahti+lH1ZEHvgebsZsYJIn+Aa7jAf3g328VKw",
+	"fhDdjupKCPQxGH4G5L3/67nc9EEMhdvfcndT5zrkPna9utHsF7K0YZlX5B3efON9HrZOatXA/qM0gdwa",
+	"Trk52nQPdLL7BJci7HjBqErQVpNSw9L1vtSRIhSn7EW8YK57ayXkNU1lbkp4+o40rbB8gR1XDqLGlj5l",
+	"CETqCGstctz7Hd4LtvYJ/bcq0bxg683K6W2FkZVJiS0qKZx9d/TYMqVcGPbe+ESOhBp6fMXW4yJMxKWI",
+	"YXwY9thiqWZtOucL8NF97somDP9ptcznWucsecHWG+MwfKyCLo/vzlxhh9vFnnTPIrmkSUgBSz35gDVq",
+	"akpmPW7KqoafkiDuiKLX6/jvpAT2aVe+s0PW4leAsiBwzaVMYpdAmxqJ+HmbuNChON6B6JJWct+WaF+w",
+	"dR8F8S7zg/3fpS/Y+iAq4T0L+qRq35a35smS5voG3uiAxKJuaBj2/sK9x/bbunBnua5cuFBj2i1OMZ1n",
+	"LOlJAfj0/kkAx72ngXsauB0auJhO2RLi9Snk2HtKqMdWdOK+NNTsBfebsIr3oS7KqEJLa7JkissES+AI",
+	"ttqrGQQ39+eS8or+4p9Yyru3mZjD3ocY+oslPYDm5KyPMJjKebdV+gc5/zRW6T2n0reHa2VBLYuV5R5h",
+	"fwKQHoAsh/Z0WTojXEzTPGFJe841t6cwKkvV7LvMQdiyHJboTrVtRa5q822tooRcwqY8CWFXdO+MLcv3",
+	"NIyu6mGPeqQ9llXNrwanTHLTZPmznZeEV5WvfEd9RTF/jNOUar2Fo8WXWj17/34wHDyE/z6C/z6G/z55",
+	"/z5SdbUX3JhIoMZO22pkbqayFqHYxUlfuud7o7RrxN8KDfy5A603d6q/VaH3Bznf7IAKS0juwxH1Ohiv",
+	"f1kN+/TJh5JdfWy9AObM8v/B7YKtwyjp1rgPUL0UrOTsq8UaQj4hZBfrJeEnDPgMe5NFAbntfejOCURm",
+	"dwhlwZqjjZ7hH4tnP42P+DbppLKXzRRTq/J6G97bRiHZFjqqPdfhz/1J+hKPVssRVkfDIommCBdI6fQK",
+	"tZ79O34rIP4DuICr+zmIM7iyhG7loFaJ6s5rO3dma/sKWa6tEtO1iOXmqX0ACnxAsUI5I657RxeRx/n1",
+	"yYdGl5QeHujDUOYdMQveHNHupK3wDmxnT17rBsU0fdexu69NYqwj+adBqA4psrr4Q3u5q6vZJF9sxSAq",
+	"AOkQNmPM68am4OakbWLR97Ko1/dAE5BVpIKS8r7IelkrCQqVpymGqmrHp4/JhVgXVb6RpWI3eJHgeAzL",
+	"nmKxMw4lndrswp8HL/6jWYjvBak7L0i12JK3YVyO7RQdJ3qX+33l3vikZX/vStVVhM+5ZWzQw55wLOvo",
+	"Cof7Eo5BtxZXznsHrdi1pwG41nvG/PrOgqZEDOjJWLRbK7osVEuLt6rPHhki6OFe7TJDecT41j3aQIoa",
+	"UAVhVKWcKQ+9c1d+j2nohS9cYRQ60S5XKmZ19CXbQ5Njs1F90ZU+0nbzNnGrBpMOCSiGMp+cwWyNaiGy",
+	"k5Sug/YEcjYDu/q0QIcImg0HrptqFSAvXDlUb/7XZbl4qBF8xZbeKgjZ/XKaA2+zIonvz1tX7oBjbomj",
+	"3y7Y9ApFF5ktqWJofHRle1wF2DbMTNR6pPIqZtb78ffggJ+vGOOB/Z07nk8tztQOu/u+b9Lf3dRp78ym",
+	"bp/D/EhB9S2ou+zs23rNbnWZnaCb+eQDtuj5ePIBvug0EuH3/hB+dO7SP5WR6J6sPm+yemvJqkY+TBi1",
+	"djoEtGehK7puvbK3wnZsh9cHe5GawDiRx+KVc7OB7u4v7/1f3s8sZtzf3PcsZhsWc5EknpNAnUurFCie",
+	"MN9CT86sejckTCRLyYXBTG2Vp0wXsVx7ucpPihlOPvg/t7jfn7lX7q/4e/r741zxoqC7Q17zww8dxRGd",
+	"t+HfFZtzKQJVv1g5NGcQZQ2EJTWL8vpmJeFWb622OMKH30Rj0TYJIu0M4l4WuZdF7nnhXZFFApZXKjkd",
+	"osl+hA8QaFq7o9VBW3TXPC87inl4Qxt0MpNpKldDkouUad1iAvGcsdJOynKSeA81jwmvYa23GQpgYWJn",
+	"6WqcCRC765erX2eoL7vuqdB6xX7Ahr8QR0gVI6mEuofU3DGdGtZbR4E/i5u9wMiDdDa6v1c+73vlVW7q",
+	"HDjGFdqaMu16rZx8sP9soctaRL/XY+9p7LPTYynQVd3nc+dUV7vIB7qQtCJKqUIK7KWQfvX4RvponMgP",
+	"oItGq+dNGaEZ1Ixu4ZtF7ucQY8JPj8kFnr4v5G7AEoDJ6kVaENdFFy7u8oModt0TjGDv1ZTq1hCSpdQ8",
+	"1ggcQ0a+ehTEj5xG4kfuNe977n3PvVu9AEi+sqJ0+zZYW2vaRUDQyQf/5xYi0Ksym/heDLonpD+Kx77I",
+	"pbci0bAMVa6GAO8gIBV0E4ggTRhDQiWkQoaLCy1Yx+QXd03TJR9hIgErEwo4WvXhcj8nIk9TaOiF6QMr",
+	"um4asALJp5227y3x9/LAPRu7M/JA6eLb0fpeJIj3y1f4pXz8s05XKPaxOVuhhNAnSj/AQv/FtK23T2tB",
+	"slrWjb0OZvYesJBTMj2vpuC4dPybJOA3sOIPkIRf7uUTJ+BjXndSzN/NxAr0gPJNRK6EOzez30TQfXLp",
+	"u7nD2yfoImO/2FIpXpbboui3bE8/68XFTz4Uf0O2K768Od+oOJS3dH6rHszKRB2pPBFY2b18Bm5Nu0wU",
+	"2zfz8O2YpR/OZx/HlAiwrjpjoEWrZC1oxqfQ1JFpktE1MUwb10vuQhCWLc0aC0WgomB/gZzkuLqg25Hm",
+	"z+LzrOz7IMXGKyvoyUfvpuh+2J3cPkcIs4x7cwbP3/OJh+oG8Tx88LMWzIOdbBbNQ/jcRsWscPz2snP1",
+	"BljhWycfgk+bStAFex98GhB33L/BuvdVli4Ysig/p9iU8Vr5uQKgW5vYygnCqiCun/EJzY1sDSS7CNgL",
+	"GNIEu2aqSP52ZjVsgw2QGBJqipT1s+Y9OWfmIjfyNU4+uNXc+2KajgOdSjHj81y5Iz1c3YV/yBXRfC5o",
+	"OpHv4VDIdCGlhtg8THuOsUd3ig4tOtqdVKH+Z5FJgl0fRCIJ5u++xSt4eDdlkkPvZT8tUha70lmNfbLZ",
+	"jE0Nv2atPPQZnS7QCFkqbdc0zVmht6scAhfQT4FBBTMls6GFXcqvGTGKzmZWXWFaptfotphBKTtfUxaL",
+	"GNC1vhTO0eAKWJeOkTFUlfTz6Wq/fljLlQ8pZTNDZG6OL0WMgT/zW27lJ02ccDWrH2jCk47C1TevWn2b",
+	"4ld9w501a+GEErKUKZ/upe1oUQ0DhyQpTRJ7BwOeGImIUNR6B9v3jTB5wWhqFq1oDMuwCnDRAtXIOYMA",
+	"xIxRnSsrD2Cockq1FQzSGVnIXA2xcId9NbAag5LtA+e5HSxN0EY/ZShXJJfi7PS0rBUNg1tQ8IydkzEu",
+	"dwxuQSjjQiZsJlXoCSQznhpXMwRU+YVME+1C4GEsi+1uZufdlIJdCppqiV5Ruz99TH4Bq6+QRadZlQtN",
+	"CkrT5ErIlTgnT04fYWUZAfFBVJCJ1cuuWBKjJbsmn+bzD4T+BlKC6tllaqMvEQvhD+cWC3gytP/QlFON",
+	"xS4ndo+V0LGtCrNvrqs97LlI7525cUH2h18flAlUDqor06DYOpT4Vczih0UHq6DtgyFYUTFMWAuL35fi",
+	"ekbXBLokKUYSiWx6Iw9YKgn5IJ16tReo/LMH6lqMFZ1gDUi6AACLTEOMjl6TlBlL/1OqW7Ef/rl5C4Db",
+	"xLgqnHvUl8fnPVBuRfmvz9FhAAgUk6hT7rmr8ygIylAF6+eaTGQunLg0diON3JQjnoyf+ptGM2N/g3uw",
+	"rOESOEmoCYQcfSnwOa5csW9wMZiihfPxpUA/o6tUIZIyAsbLZxZhNMlybS8cv46i/Jl9BVutFy8yQSdp",
+	"/AJAh2H1nP8A3sLahj6xy7A6e7eqUkPnO6NrHWoP+6rCXVvTNlfPyYcmwdcCMRsM0N0CqATJjBViGfIR",
+	"I1H/tLzAjpFgOUCrp6Z86kl6hXHgTZsVvnQgKr0jcZ7fIeC2wkQLdAdwuIr2SSD7WM+OyI5L6Ins7QWz",
+	"G3j1ieSJLiX27nAUaNxSXY5T1FbuPg6ovNUuulW3lgqU+nSS/kw4w20Ukw43fhAD6w4X5d20st6JDe2p",
+	"G3WTcmdSoXiMN7RPvSqvadMlKnhpv8td+MY/c4tI5+foYKF+qYc8hrrupkvQeBAXX230HwVw/bOwN7/l",
+	"gzA2P3k3Byj0X/TCovn+LrGzA25jP0zMbEVEjlHlms5ZF5f6GR7YlpR27oL6Zply9CWAg45pMlmD2azN",
+	"OjZXMl+OJutoI0pvOA4Mt1ds3asHJbAmnpgFBv4ouQJLClj2y3xbsJra36bymiloCdK2UC4MU9c0jS50",
+	"IXO7uIRGF3ebahOcc8c14Y5hj90g9ZBAzJV2iUjauLrpPGNdbSFXC0kz3oWzv+ATtxm/BzN0RWvQNGVq",
+	"TxkH1S44EKM27BfLisvACOzA1qhkij7dRl8xnjBh7LwluPtlmNxnluxTBiocJf4IwUOnWUgYwcFEDqsW",
+	"SN5llkJD8hVb++oDpWsG2kzPoG0/1CIwCyaIFEP0YFimF3adjhmjOnJLOiJEH3j3CHtPpyZdQ4ABJfOc",
+	"qoTQOeVCOxMZd5UUVkqKeaUYYo3vQqyHykbOjdKvImKvzsr39rQqxhzUkta6kn3Z0GKRChVSbDeghbRw",
+	"+wysT3LGoQ1mPYC5Y45Fl6b46fPe7lDuw2HzHv4YOQ+fSb5DIHnb268PE9skT5xkLJu4LbT3A3fPfN6N",
+	"wGETPTqA42b3JQq64drTTfbIJvse9smHXDO1KQ0CATa49SPp6qQKD+wr7yHzG9o/6HsYSDRTeEg9tEKr",
+	"/zF17VeSq3TwdHAC9OHW3oyVBI+zVTJcyQ9vpvCKYNwkYpigLhbX6pYF8hfvBzBqjuCjWIrwTy5mTDEx",
+	"hfDb40qgbez9bxWD5dHUD8F17c16s8fmIL5YCq6k0LdKrj2xIr4eEqM4S1zMJkQqznyopk/5eqB9B1c3",
+	"+2Qtr2JWrRU304XX7hYyTcoA2Go8UDBWYbSLbIEqo5taG4xewHjCUig3J4Mxg0ijyLCva6FTcMwrB6A1",
+	"FmmuDOf9H5GTzhNuCAQc+QDwVM5xRLA9hqM4S09kn0FKVhGLXkb3QnzscomRdlllXZiK1Bzxe6mK0wt6",
+	"RUqRroP3i5S+j+8+/v8BAAD//w==",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

@@ -32,8 +32,10 @@ func newWorld(t *testing.T) *world {
 	return &world{
 		t: t, snapshot: policy.Snapshot{Schema: policy.Schema, Workspace: ws, Revision: 1, Status: policy.WorkspaceActive, Settings: policy.DefaultSettings()},
 		report: wire.HealthReport{MadeAt: now, Endpoints: []wire.ReportedHealth{
-			{ID: "north:acme/small", Requests: 1000, State: "closed"}, {ID: "south:acme/small", Requests: 100, State: "open"},
-			{ID: "south:acme/beta", Requests: 100, State: "closed"}, {ID: "off:acme/small", Requests: 100, State: "closed"},
+			{ID: "north:acme/small", Requests: 1000, State: "closed"},
+			{ID: "south:acme/small", Requests: 100, State: "open"},
+			{ID: "south:acme/beta", Requests: 100, State: "closed"},
+			{ID: "off:acme/small", Requests: 100, State: "closed"},
 			{ID: "theirs:acme/private", Requests: 100, State: "closed"},
 		}},
 	}

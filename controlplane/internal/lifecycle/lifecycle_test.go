@@ -130,8 +130,12 @@ func TestPatternsThatGoOnNamingSomethingAreNoReference(t *testing.T) {
 func TestTheMostUrgentComesFirst(t *testing.T) {
 	last := now.Add(-time.Hour)
 	w := &world{t: t, decided: []lifecycle.Use{
-		{Decided: "acme/late", Requests: 9, Last: last}, {Decided: "acme/old-1", Requests: 1, Last: last}, {Decided: "acme/undated", Requests: 5, Last: last},
-		{Decided: "acme/early", Requests: 1, Last: last}, {Decided: "acme/gone", Requests: 1, Last: last}, {Decided: "acme/old-2", Requests: 1, Last: last},
+		{Decided: "acme/late", Requests: 9, Last: last},
+		{Decided: "acme/old-1", Requests: 1, Last: last},
+		{Decided: "acme/undated", Requests: 5, Last: last},
+		{Decided: "acme/early", Requests: 1, Last: last},
+		{Decided: "acme/gone", Requests: 1, Last: last},
+		{Decided: "acme/old-2", Requests: 1, Last: last},
 	}}
 	require.Equal(t, []string{"acme/gone", "acme/early", "acme/late", "acme/undated", "acme/old-1", "acme/old-2"}, models(w.alerts()))
 }

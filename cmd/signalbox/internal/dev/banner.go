@@ -51,8 +51,11 @@ func findsIt(b *strings.Builder, a Access, o Options) {
 	}
 	fmt.Fprintf(b, "\nThe CLI looks for %s/%s alone. For this platform, tell it in the terminal that you use it from:\n\n", Folder, accessFile)
 	for _, v := range [...]struct{ name, value string }{
-		{config.EnvControlURL, a.ControlURL}, {config.EnvGatewayURL, a.GatewayURL},
-		{config.EnvManagementKey, a.ManagementKey}, {config.EnvAPIKey, a.APIKey}, {config.EnvOperatorToken, a.OperatorToken},
+		{config.EnvControlURL, a.ControlURL},
+		{config.EnvGatewayURL, a.GatewayURL},
+		{config.EnvManagementKey, a.ManagementKey},
+		{config.EnvAPIKey, a.APIKey},
+		{config.EnvOperatorToken, a.OperatorToken},
 	} {
 		fmt.Fprintf(b, "  export %s=%s\n", v.name, v.value)
 	}

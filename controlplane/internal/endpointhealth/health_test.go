@@ -73,7 +73,7 @@ func (*world) Catalog() catalog.Catalog {
 			{ID: "acme/small", Author: "acme", Aliases: []string{"tiny"}, Endpoints: []catalog.Endpoint{
 				endpoint("north", "acme/small", ""), endpoint("south", "acme/small", ""), endpoint("off", "acme/small", ""), endpoint("keyed", "acme/small", ""),
 			}},
-			{ID: "acme/beta", Author: "acme", Endpoints: []catalog.Endpoint{endpoint("south", "acme/beta", catalog.Beta)}},
+			{ID: "acme/beta", Author: "acme", Endpoints: []catalog.Endpoint{endpoint("south", "acme/beta", catalog.Beta), endpoint("north", "acme/beta", catalog.Beta)}},
 			{ID: "acme/quiet", Author: "acme", Endpoints: []catalog.Endpoint{endpoint("north", "acme/quiet", "")}},
 		},
 	}

@@ -41,7 +41,7 @@ func healthTable(t *table, endpoints []client.EndpointHealth) {
 	for _, e := range endpoints {
 		h := e.Health
 		if h == nil {
-			t.row(e.Endpoint, "too few requests to tell")
+			t.row(e.Endpoint, "–", "–", "under 100")
 			continue
 		}
 		t.row(e.Endpoint, string(h.State), h.Until, strconv.FormatInt(h.RequestsAtLeast, 10)+"+", percent(h.Uptime), percent(h.SuccessShare),

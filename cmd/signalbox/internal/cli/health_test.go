@@ -39,7 +39,7 @@ func TestHealthOfEndpoints(t *testing.T) {
 	t.Cleanup(func() { _ = sub.Unsubscribe() })
 
 	require.Regexp(t, `north:acme/small +open +2999-01-02 03:04:05Z +100\+ +97.5 % +97.5 % +412 ms +–`, term.run("health").is(cli.ExitOK).out)
-	require.Regexp(t, `north:acme/small@eu +too few requests to tell`, term.run("health", "--model", "acme/small").is(cli.ExitOK).out)
+	require.Regexp(t, `north:acme/small@eu +– +– +under 100`, term.run("health", "--model", "acme/small").is(cli.ExitOK).out)
 	term.run("health", "--provider", "nobody").is(cli.ExitOK).shows("No endpoint to show")
 	require.Len(t, term.run("health", "-o", "json").is(cli.ExitOK).json()["data"], 1)
 }

@@ -149,7 +149,6 @@ func (a *App) wire(context.Context) error {
 	a.keeper = usage.NewKeeper(records, now, log)
 	a.sweeper = idempotency.NewSweeper(claims, log)
 
-	metrics := a.metrics()
 	a.api, err = api.New(api.Services{
 		Workspaces: workspace.NewService(workspace.Deps{
 			Runner: runner, System: system, Store: postgres.NewWorkspaceStore(), Directory: postgres.NewWorkspaceDirectory(),
@@ -161,11 +160,11 @@ func (a *App) wire(context.Context) error {
 		BYOK: byok.NewService(byok.Deps{
 			Runner: runner, Store: byokStore, Directory: byokStore, Mutator: mutator, Sealer: keyring, Offered: source, IDs: ids, Now: now,
 		}),
-		Settings:     ladder.settings,
-		Profiles:     ladder.profiles,
-		Departments:  ladder.departments,
-		Effective:    ladder.effective,
-		AutoRouting:  ladder.auto,
+		Settings:    ladder.settings,
+		Profiles:    ladder.profiles,
+		Departments: ladder.departments,
+		Effective:   ladder.effective,
+		AutoRouting: ladder.auto, Lifecycle: ladder.lifecycle, EndpointHealth: ladder.health,
 		Audit:        audit.NewLog(runner, events),
 		Publications: publication.NewService(runner, publications, tracker, now),
 		Gateways:     gateway.NewService(registry),
@@ -173,7 +172,7 @@ func (a *App) wire(context.Context) error {
 		Usage:        usage.NewQuery(runner, records),
 		Idempotency:  claims,
 	}, api.Options{
-		Authenticator: authn.New(managementKeys, a.cfg.OperatorToken), Log: log, Metrics: metrics, IDs: ids, Now: now,
+		Authenticator: authn.New(managementKeys, a.cfg.OperatorToken), Log: log, Metrics: a.metrics(), IDs: ids, Now: now,
 		Limits: a.cfg.server(), Checks: a.checks(), Web: a.deps.Web, OpsElsewhere: a.listeners.Ops != nil,
 	})
 	return err

@@ -225,15 +225,20 @@ func allows(patterns []string, m *catalog.Model) bool {
 		return true
 	}
 	for _, pattern := range patterns {
-		subject := m.ID
-		if strings.IndexByte(pattern, '/') < 0 {
-			subject = m.BareName()
-		}
-		if matches(pattern, subject) {
+		if Matches(pattern, m) {
 			return true
 		}
 	}
 	return false
+}
+
+// Matches reports whether one pattern of a list of models, as keys and
+// signalbox/auto have them, names a model.
+func Matches(pattern string, m *catalog.Model) bool {
+	if strings.IndexByte(pattern, '/') < 0 {
+		return matches(pattern, m.BareName())
+	}
+	return matches(pattern, m.ID)
 }
 
 // matches is linear in the subject for each star: after a mismatch only the

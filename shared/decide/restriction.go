@@ -30,6 +30,7 @@ type restrictions struct {
 type providersOf struct {
 	rung      Rung
 	providers []*catalog.Provider
+	off       []string // names that a saved list has of what is switched off or gone
 }
 
 type regionOf struct {
@@ -96,13 +97,14 @@ func (have *restrictions) contradiction() *fault.Error {
 func (d *decision) restrict(r *rung) (refusal *fault.Error) {
 	p, have := &r.set.Provider, &d.restrictions
 	if len(p.Only) > 0 {
-		var found []*catalog.Provider
-		found, refusal = d.providers(r, p.Only, "provider.only", &d.unknown)
-		have.only = append(have.only, providersOf{r.name, found})
+		list := providersOf{rung: r.name}
+		refusal = d.providers(r, p.Only, "provider.only", &list, &d.unknown)
+		have.only = append(have.only, list)
 	}
 	if len(p.Ignore) > 0 {
-		found, e := d.providers(r, p.Ignore, "provider.ignore", &d.unknown)
-		have.ignore = append(have.ignore, providersOf{r.name, found})
+		list := providersOf{rung: r.name}
+		e := d.providers(r, p.Ignore, "provider.ignore", &list, &d.unknown)
+		have.ignore = append(have.ignore, list)
 		if refusal == nil {
 			refusal = e
 		}
@@ -130,15 +132,16 @@ func (p *priceOf) lower(limit *money.PerMillion, rung Rung) {
 	}
 }
 
-// providers resolves a rung's list. A request's unknown names are violations.
+// providers resolves a rung's list into to. A request's unknown names are violations.
 // What was saved named providers that were enabled then: one that is not any
 // more is refused, since what else its author would have wanted is not known.
-func (d *decision) providers(r *rung, names []string, path string, unknown *[]fault.Violation) (found []*catalog.Provider, refusal *fault.Error) {
-	found = make([]*catalog.Provider, 0, len(names))
+func (d *decision) providers(r *rung, names []string, path string, to *providersOf, unknown *[]fault.Violation) (refusal *fault.Error) {
+	to.providers = make([]*catalog.Provider, 0, len(names))
 	for i, name := range names {
 		p, ok := d.in.Catalog.Provider(name)
 		switch {
 		case r.saved && (!ok || p.Disabled):
+			to.off = append(to.off, name)
 			if refusal == nil {
 				refusal = r.stale(path, name)
 			}
@@ -147,11 +150,11 @@ func (d *decision) providers(r *rung, names []string, path string, unknown *[]fa
 				Path: path + "[" + strconv.Itoa(i) + "]", Code: string(fault.UnknownProviderSlug),
 				Message: "no provider has this name. GET /v1/providers lists them.",
 			})
-		case !slices.Contains(found, p):
-			found = append(found, p)
+		case !slices.Contains(to.providers, p):
+			to.providers = append(to.providers, p)
 		}
 	}
-	return found, refusal
+	return refusal
 }
 
 // stale refuses a rung whose list names a provider that may not be used.

@@ -132,8 +132,8 @@ func (d *decision) step(r *rung) *fault.Error {
 	if names := r.set.Provider.Order; len(names) > 0 {
 		d.prefer.listed.rung = r.name
 		l := &d.prefer.listed.value
-		*l = listing{}
-		l.providers, l.refusal = d.providers(r, names, "provider.order", &l.unknown)
+		*l = listing{providersOf: providersOf{rung: r.name}}
+		l.refusal = d.providers(r, names, "provider.order", &l.providersOf, &l.unknown)
 	}
 	return refusal
 }

@@ -55,7 +55,7 @@ func (p Patch) apply(k Key) Key {
 }
 
 func checkScopes(v *rule.Violations, models []string, surfaces []catalog.Surface, scopes []string) {
-	v.Strings("models", models, maxModels, maxModelLength, rule.ModelPattern)
+	v.Models("models", models, maxModels, maxModelLength)
 	v.Strings("surfaces", texts(surfaces), maxSurfaces, maxSurfaceChars, func(s string) bool {
 		return slices.Contains(catalog.Surfaces(), catalog.Surface(s))
 	})

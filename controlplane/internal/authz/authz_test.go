@@ -48,6 +48,7 @@ func TestEveryRoleWithAndWithoutScope(t *testing.T) {
 		"updateByokCredential": "oa", "deleteByokCredential": "oa", "enableByokCredential": "oa", "disableByokCredential": "oa",
 		"listDepartments": "oamv", "createDepartment": "oa", "getDepartment": "oamv", "updateDepartment": "oa", "deleteDepartment": "oa",
 		"getEffectiveRouting": "oamv", "getAutoRouting": "oamv", "updateAutoRouting": "oa",
+		"listEndpointHealth": "oamv", "listLifecycleAlerts": "oamv",
 		"listRoutingProfiles": "oamv", "createRoutingProfile": "oa", "getRoutingProfile": "oamv",
 		"updateRoutingProfile": "oa", "deleteRoutingProfile": "oa",
 		"getSettings": "oamv", "updateSettings": "oa", "listAuditEvents": "oa",

@@ -79,6 +79,8 @@ var table = []Rule{
 	{Operation: "getAutoRouting", Audience: ForWorkspace, Scope: "routing:read", Roles: everyone},
 	{Operation: "updateAutoRouting", Audience: ForWorkspace, Scope: "routing:write", Roles: admins},
 	{Operation: "getEffectiveRouting", Audience: ForWorkspace, Scope: "routing:read", Roles: everyone},
+	{Operation: "listEndpointHealth", Audience: ForWorkspace, Scope: "routing:read", Roles: everyone},
+	{Operation: "listLifecycleAlerts", Audience: ForWorkspace, Scope: "routing:read", Roles: everyone},
 	{Operation: "listRoutingProfiles", Audience: ForWorkspace, Scope: "routing:read", Roles: everyone},
 	{Operation: "createRoutingProfile", Audience: ForWorkspace, Scope: "routing:write", Roles: admins},
 	{Operation: "getRoutingProfile", Audience: ForWorkspace, Scope: "routing:read", Roles: everyone},

@@ -36,7 +36,7 @@ func validate(a policy.Auto) error {
 		price(&v, "prices.input", a.Prices.Input)
 		price(&v, "prices.output", a.Prices.Output)
 	}
-	v.Strings("models", a.Models, policy.MaxAutoPatterns, maxPattern, rule.ModelPattern)
+	v.Models("models", a.Models, policy.MaxAutoPatterns, maxPattern)
 	return v.Err()
 }
 

@@ -51,7 +51,7 @@ func checkUse(v *rule.Violations, use policy.CredentialUse) {
 }
 
 func checkScopes(v *rule.Violations, models []string, keys []id.Key) {
-	v.Strings("models", models, maxModels, maxModelLength, rule.ModelPattern)
+	v.Models("models", models, maxModels, maxModelLength)
 	if len(keys) > maxAPIKeys {
 		v.Add("api_keys", rule.TooLong, fmt.Sprintf("must have at most %d entries", maxAPIKeys))
 		return

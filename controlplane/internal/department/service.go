@@ -174,7 +174,7 @@ func peopled(m Members) error {
 	if more := len(m.Keys) - named + m.More; more > 0 {
 		e.Message += fmt.Sprintf(" and %d more", more)
 	}
-	e.Message += ". Revoke them, or move them to another department first."
+	e.Message += ". Take each out of it first (signalbox departments remove-key KEY_ID), move it to another department, or revoke it."
 	return e
 }
 

@@ -514,6 +514,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/routing/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How the endpoints that this workspace may use are doing
+         * @description What all gateways together measured in the last half hour, over all workspaces. An endpoint is told of once it had
+         *     100 requests in that time; `health` is absent before. Without a filter the list holds those that are told of, with one
+         *     also the others. Where no gateway runs nothing is known; 503 when none can be asked.
+         */
+        get: operations["listEndpointHealth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/alerts/lifecycle": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Models that go and that this workspace names or used
+         * @description Every deprecated or retired model of the catalog that the settings, `signalbox/auto`'s patterns, a routing profile or
+         *     an API key's list names, or that was used in the last 30 days. Retired ones come first, then what is retired soonest.
+         *     A pattern that also names a model that stays, such as `acme/*`, names nothing here.
+         */
+        get: operations["listLifecycleAlerts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/departments": {
         parameters: {
             query?: never;
@@ -1476,6 +1520,108 @@ export interface components {
         };
         EffectiveRoutingOne: {
             data: components["schemas"]["EffectiveRouting"];
+        };
+        EndpointHealthFigures: {
+            /**
+             * @description closed is used as it ranks; the others are tried after all that are. docs/health.md
+             * @enum {string}
+             */
+            state: "closed" | "open" | "half_open" | "cooling";
+            /**
+             * Format: date-time
+             * @description When open or cooling ends, as things are.
+             */
+            until?: string;
+            /**
+             * Format: int64
+             * @description The power of ten below the number of requests: 100, 1000, …
+             */
+            requests_at_least: number;
+            /**
+             * Format: double
+             * @description Share of good answers among those that were answered or failed, 0 to 1.
+             */
+            uptime: number;
+            /**
+             * Format: double
+             * @description Shares of all requests, 0 to 1.
+             */
+            success_share: number;
+            /** Format: double */
+            error_share: number;
+            /** Format: double */
+            rate_limited_share: number;
+            /** Format: double */
+            geo_blocked_share: number;
+            /**
+             * Format: double
+             * @description The median time to the first byte; absent when not known.
+             */
+            first_byte_ms?: number;
+            /**
+             * Format: double
+             * @description The median speed of output; absent when not known.
+             */
+            tokens_per_second?: number;
+        };
+        /** @description health is absent while there were too few requests to tell. */
+        EndpointHealth: {
+            model: string;
+            provider: string;
+            region?: string;
+            endpoint: string;
+            health?: components["schemas"]["EndpointHealthFigures"];
+        };
+        EndpointHealthList: {
+            data: components["schemas"]["EndpointHealth"][];
+            next_cursor: components["schemas"]["NextCursor"];
+            /**
+             * Format: date-time
+             * @description When a gateway worked it out.
+             */
+            made_at: string;
+        };
+        LifecycleReference: {
+            /**
+             * @description What names the model.
+             * @enum {string}
+             */
+            kind: "settings" | "auto" | "routing_profile" | "key";
+            /** @description Of the routing profile or the API key. */
+            id?: string;
+            /** @description Of the routing profile or the API key. */
+            name?: string;
+            /** @description The field that holds it, such as fallback_models. */
+            field: string;
+        };
+        LifecycleAlert: {
+            model: string;
+            /** @enum {string} */
+            state: "deprecated" | "retired";
+            /** Format: date-time */
+            deprecated_at?: string;
+            /** Format: date-time */
+            retires_at?: string;
+            /** @description The model that the catalog names in its place. */
+            replacement?: string;
+            /** @description Where the workspace names it, at most 50. */
+            references: components["schemas"]["LifecycleReference"][];
+            /** @description References beyond those. */
+            more_references: number;
+            /**
+             * Format: int64
+             * @description How often it was tried in the last 30 days, with the requests that asked for it and were refused or sent elsewhere.
+             */
+            requests: number;
+            /**
+             * Format: date-time
+             * @description The latest of them.
+             */
+            last_used_at?: string;
+        };
+        LifecycleAlertList: {
+            data: components["schemas"]["LifecycleAlert"][];
+            next_cursor: components["schemas"]["NextCursor"];
         };
         Department: {
             id: string;
@@ -3338,6 +3484,53 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["EffectiveRoutingOne"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listEndpointHealth: {
+        parameters: {
+            query?: {
+                /** @description Only endpoints of this model; an id, an alias or a bare name. */
+                model?: string;
+                /** @description Only endpoints of this provider. */
+                provider?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The endpoints. There is one page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndpointHealthList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listLifecycleAlerts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The alerts, the most urgent first. There is one page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LifecycleAlertList"];
                 };
             };
             default: components["responses"]["Problem"];

@@ -195,14 +195,31 @@ func TestProfilesAndDepartments(t *testing.T) {
 	term.run("profiles", "unbind", "--key", key).is(cli.ExitOK)
 	term.run("profiles", "unbind", "--workspace").is(cli.ExitOK)
 	term.run("profiles", "unbind", "--department", "Research").is(cli.ExitOK)
-	require.NotEqual(t, cli.ExitOK, term.run("departments", "delete", "Research").code)
+	require.Contains(t, term.run("departments", "delete", "Research").is(cli.ExitConflict).err, "departments remove-key KEY_ID")
 	term.run("departments", "remove-key", key).is(cli.ExitOK)
 	term.run("departments", "update", "Research", "--name", "Labs").is(cli.ExitOK).shows("Labs")
 	term.run("departments", "list").is(cli.ExitOK).shows("Labs")
 	term.run("departments", "get", "labs", "-o", "yaml").is(cli.ExitOK).shows("name: Labs")
 	term.run("departments", "delete", "Labs").is(cli.ExitOK)
 	term.run("profiles", "delete", "careful").is(cli.ExitOK)
-	term.run("profiles", "get", "careful").is(cli.ExitUsage)
+	for _, args := range [][]string{
+		{"profiles", "get", "careful"},
+		{"profiles", "update", "careful", "--mode", "price"},
+		{"profiles", "bind", "careful", "--key", key},
+		{"profiles", "delete", "careful"},
+		{"profiles", "delete", "profile_01kb7n0z1v8q5r2m3t4w5x6y7z"},
+		{"profiles", "unbind", "--department", "Labs"},
+		{"profiles", "effective", "--key", "key_01kb7n0z1v8q5r2m3t4w5x6y7z"},
+		{"departments", "get", "Labs"},
+		{"departments", "delete", "Labs"},
+		{"departments", "add-key", "Labs", key},
+		{"departments", "create", "--name", "New", "--profile", "careful"},
+	} {
+		missing := term.run(args...).is(cli.ExitNotFound)
+		require.NotContains(t, missing.err, "--help", args)
+	}
+	term.run("settings", "set", "fallback_models=openai/gpt-5").is(cli.ExitOK).shows("openai/gpt-5")
+	require.NotContains(t, term.run("settings", "set", "fallback_models=null").is(cli.ExitOK).out, "openai/gpt-5")
 }
 
 func TestWorkspaceSettingsAndRollout(t *testing.T) {

@@ -84,6 +84,30 @@ func (e ByokUse) Valid() bool {
 	}
 }
 
+// Defines values for EndpointHealthFiguresState.
+const (
+	Closed   EndpointHealthFiguresState = "closed"
+	Cooling  EndpointHealthFiguresState = "cooling"
+	HalfOpen EndpointHealthFiguresState = "half_open"
+	Open     EndpointHealthFiguresState = "open"
+)
+
+// Valid indicates whether the value is a known member of the EndpointHealthFiguresState enum.
+func (e EndpointHealthFiguresState) Valid() bool {
+	switch e {
+	case Closed:
+		return true
+	case Cooling:
+		return true
+	case HalfOpen:
+		return true
+	case Open:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for GatewayState.
 const (
 	Gone    GatewayState = "gone"
@@ -123,6 +147,48 @@ func (e KeyStatus) Valid() bool {
 	case KeyStatusPaused:
 		return true
 	case KeyStatusRevoked:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for LifecycleAlertState.
+const (
+	Deprecated LifecycleAlertState = "deprecated"
+	Retired    LifecycleAlertState = "retired"
+)
+
+// Valid indicates whether the value is a known member of the LifecycleAlertState enum.
+func (e LifecycleAlertState) Valid() bool {
+	switch e {
+	case Deprecated:
+		return true
+	case Retired:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for LifecycleReferenceKind.
+const (
+	LifecycleReferenceKindAuto           LifecycleReferenceKind = "auto"
+	LifecycleReferenceKindKey            LifecycleReferenceKind = "key"
+	LifecycleReferenceKindRoutingProfile LifecycleReferenceKind = "routing_profile"
+	LifecycleReferenceKindSettings       LifecycleReferenceKind = "settings"
+)
+
+// Valid indicates whether the value is a known member of the LifecycleReferenceKind enum.
+func (e LifecycleReferenceKind) Valid() bool {
+	switch e {
+	case LifecycleReferenceKindAuto:
+		return true
+	case LifecycleReferenceKindKey:
+		return true
+	case LifecycleReferenceKindRoutingProfile:
+		return true
+	case LifecycleReferenceKindSettings:
 		return true
 	default:
 		return false
@@ -801,6 +867,57 @@ type EffectiveRoutingOne struct {
 	Data EffectiveRouting `json:"data"`
 }
 
+// EndpointHealth health is absent while there were too few requests to tell.
+type EndpointHealth struct {
+	Endpoint string                 `json:"endpoint"`
+	Health   *EndpointHealthFigures `json:"health,omitempty"`
+	Model    string                 `json:"model"`
+	Provider string                 `json:"provider"`
+	Region   *string                `json:"region,omitempty"`
+}
+
+// EndpointHealthFigures defines model for EndpointHealthFigures.
+type EndpointHealthFigures struct {
+	ErrorShare float64 `json:"error_share"`
+
+	// FirstByteMs The median time to the first byte; absent when not known.
+	FirstByteMs      *float64 `json:"first_byte_ms,omitempty"`
+	GeoBlockedShare  float64  `json:"geo_blocked_share"`
+	RateLimitedShare float64  `json:"rate_limited_share"`
+
+	// RequestsAtLeast The power of ten below the number of requests: 100, 1000, …
+	RequestsAtLeast int64 `json:"requests_at_least"`
+
+	// State closed is used as it ranks; the others are tried after all that are. docs/health.md
+	State EndpointHealthFiguresState `json:"state"`
+
+	// SuccessShare Shares of all requests, 0 to 1.
+	SuccessShare float64 `json:"success_share"`
+
+	// TokensPerSecond The median speed of output; absent when not known.
+	TokensPerSecond *float64 `json:"tokens_per_second,omitempty"`
+
+	// Until When open or cooling ends, as things are.
+	Until *time.Time `json:"until,omitempty"`
+
+	// Uptime Share of good answers among those that were answered or failed, 0 to 1.
+	Uptime float64 `json:"uptime"`
+}
+
+// EndpointHealthFiguresState closed is used as it ranks; the others are tried after all that are. docs/health.md
+type EndpointHealthFiguresState string
+
+// EndpointHealthList defines model for EndpointHealthList.
+type EndpointHealthList struct {
+	Data []EndpointHealth `json:"data"`
+
+	// MadeAt When a gateway worked it out.
+	MadeAt time.Time `json:"made_at"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
 // FieldChange defines model for FieldChange.
 type FieldChange struct {
 	After  string `json:"after"`
@@ -986,6 +1103,58 @@ type KeyPatch struct {
 
 // KeyStatus defines model for KeyStatus.
 type KeyStatus string
+
+// LifecycleAlert defines model for LifecycleAlert.
+type LifecycleAlert struct {
+	DeprecatedAt *time.Time `json:"deprecated_at,omitempty"`
+
+	// LastUsedAt The latest of them.
+	LastUsedAt *time.Time `json:"last_used_at,omitempty"`
+	Model      string     `json:"model"`
+
+	// MoreReferences References beyond those.
+	MoreReferences int `json:"more_references"`
+
+	// References Where the workspace names it, at most 50.
+	References []LifecycleReference `json:"references"`
+
+	// Replacement The model that the catalog names in its place.
+	Replacement *string `json:"replacement,omitempty"`
+
+	// Requests How often it was tried in the last 30 days, with the requests that asked for it and were refused or sent elsewhere.
+	Requests  int64               `json:"requests"`
+	RetiresAt *time.Time          `json:"retires_at,omitempty"`
+	State     LifecycleAlertState `json:"state"`
+}
+
+// LifecycleAlertState defines model for LifecycleAlert.State.
+type LifecycleAlertState string
+
+// LifecycleAlertList defines model for LifecycleAlertList.
+type LifecycleAlertList struct {
+	Data []LifecycleAlert `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// LifecycleReference defines model for LifecycleReference.
+type LifecycleReference struct {
+	// Field The field that holds it, such as fallback_models.
+	Field string `json:"field"`
+
+	// ID Of the routing profile or the API key.
+	ID *string `json:"id,omitempty"`
+
+	// Kind What names the model.
+	Kind LifecycleReferenceKind `json:"kind"`
+
+	// Name Of the routing profile or the API key.
+	Name *string `json:"name,omitempty"`
+}
+
+// LifecycleReferenceKind What names the model.
+type LifecycleReferenceKind string
 
 // Log defines model for Log.
 type Log struct {
@@ -2446,6 +2615,15 @@ type GetEffectiveRoutingParams struct {
 	Key *string `form:"key,omitempty" json:"key,omitempty"`
 }
 
+// ListEndpointHealthParams defines parameters for ListEndpointHealth.
+type ListEndpointHealthParams struct {
+	// Model Only endpoints of this model; an id, an alias or a bare name.
+	Model *string `form:"model,omitempty" json:"model,omitempty"`
+
+	// Provider Only endpoints of this provider.
+	Provider *string `form:"provider,omitempty" json:"provider,omitempty"`
+}
+
 // ListRoutingProfilesParams defines parameters for ListRoutingProfiles.
 type ListRoutingProfilesParams struct {
 	// Cursor The `next_cursor` of the page before.
@@ -2711,6 +2889,15 @@ func WithRequestEditorFn(fn RequestEditorFn) ClientOption {
 
 // The interface specification for the client above.
 type ClientInterface interface {
+
+	// ListLifecycleAlerts Models that go and that this workspace names or used
+	//
+	// Every deprecated or retired model of the catalog that the settings, `signalbox/auto`'s patterns, a routing profile or
+	// an API key's list names, or that was used in the last 30 days. Retired ones come first, then what is retired soonest.
+	// A pattern that also names a model that stays, such as `acme/*`, names nothing here.
+	//
+	// Corresponds with GET /v1/alerts/lifecycle (the `ListLifecycleAlerts` operationId).
+	ListLifecycleAlerts(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListAuditEvents The audit log, newest first
 	//
@@ -3209,6 +3396,15 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/routing/effective (the `GetEffectiveRouting` operationId).
 	GetEffectiveRouting(ctx context.Context, params *GetEffectiveRoutingParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListEndpointHealth How the endpoints that this workspace may use are doing
+	//
+	// What all gateways together measured in the last half hour, over all workspaces. An endpoint is told of once it had
+	// 100 requests in that time; `health` is absent before. Without a filter the list holds those that are told of, with one
+	// also the others. Where no gateway runs nothing is known; 503 when none can be asked.
+	//
+	// Corresponds with GET /v1/routing/health (the `ListEndpointHealth` operationId).
+	ListEndpointHealth(ctx context.Context, params *ListEndpointHealthParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListRoutingProfiles The workspace's routing profiles, newest first
 	//
 	// Corresponds with GET /v1/routing/profiles (the `ListRoutingProfiles` operationId).
@@ -3331,6 +3527,25 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/workspaces/{workspace_id}/members/{user_id} (the `GetMember` operationId).
 	GetMember(ctx context.Context, workspaceID WorkspaceID, userID UserID, reqEditors ...RequestEditorFn) (*http.Response, error)
+}
+
+// ListLifecycleAlerts Models that go and that this workspace names or used
+//
+// Every deprecated or retired model of the catalog that the settings, `signalbox/auto`'s patterns, a routing profile or
+// an API key's list names, or that was used in the last 30 days. Retired ones come first, then what is retired soonest.
+// A pattern that also names a model that stays, such as `acme/*`, names nothing here.
+//
+// Corresponds with GET /v1/alerts/lifecycle (the `ListLifecycleAlerts` operationId).
+func (c *Client) ListLifecycleAlerts(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListLifecycleAlertsRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
 }
 
 // ListAuditEvents The audit log, newest first
@@ -4550,6 +4765,25 @@ func (c *Client) GetEffectiveRouting(ctx context.Context, params *GetEffectiveRo
 	return c.Client.Do(req)
 }
 
+// ListEndpointHealth How the endpoints that this workspace may use are doing
+//
+// What all gateways together measured in the last half hour, over all workspaces. An endpoint is told of once it had
+// 100 requests in that time; `health` is absent before. Without a filter the list holds those that are told of, with one
+// also the others. Where no gateway runs nothing is known; 503 when none can be asked.
+//
+// Corresponds with GET /v1/routing/health (the `ListEndpointHealth` operationId).
+func (c *Client) ListEndpointHealth(ctx context.Context, params *ListEndpointHealthParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListEndpointHealthRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListRoutingProfiles The workspace's routing profiles, newest first
 //
 // Corresponds with GET /v1/routing/profiles (the `ListRoutingProfiles` operationId).
@@ -4861,6 +5095,33 @@ func (c *Client) GetMember(ctx context.Context, workspaceID WorkspaceID, userID 
 		return nil, err
 	}
 	return c.Client.Do(req)
+}
+
+// NewListLifecycleAlertsRequest constructs an http.Request for the ListLifecycleAlerts method
+func NewListLifecycleAlertsRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/alerts/lifecycle")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
 }
 
 // NewListAuditEventsRequest constructs an http.Request for the ListAuditEvents method
@@ -9158,6 +9419,72 @@ func NewGetEffectiveRoutingRequest(server string, params *GetEffectiveRoutingPar
 	return req, nil
 }
 
+// NewListEndpointHealthRequest constructs an http.Request for the ListEndpointHealth method
+func NewListEndpointHealthRequest(server string, params *ListEndpointHealthParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/routing/health")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Model != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "model", *params.Model, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Provider != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "provider", *params.Provider, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListRoutingProfilesRequest constructs an http.Request for the ListRoutingProfiles method
 func NewListRoutingProfilesRequest(server string, params *ListRoutingProfilesParams) (*http.Request, error) {
 	var err error
@@ -10229,6 +10556,17 @@ func WithBaseURL(baseURL string) ClientOption {
 // ClientWithResponsesInterface is the interface specification for the client with responses above.
 type ClientWithResponsesInterface interface {
 
+	// ListLifecycleAlertsWithResponse Models that go and that this workspace names or used
+	//
+	// Every deprecated or retired model of the catalog that the settings, `signalbox/auto`'s patterns, a routing profile or
+	// an API key's list names, or that was used in the last 30 days. Retired ones come first, then what is retired soonest.
+	// A pattern that also names a model that stays, such as `acme/*`, names nothing here.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/alerts/lifecycle (the `ListLifecycleAlerts` operationId).
+	ListLifecycleAlertsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListLifecycleAlertsResponse, error)
+
 	// ListAuditEventsWithResponse The audit log, newest first
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -10794,6 +11132,17 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/routing/effective (the `GetEffectiveRouting` operationId).
 	GetEffectiveRoutingWithResponse(ctx context.Context, params *GetEffectiveRoutingParams, reqEditors ...RequestEditorFn) (*GetEffectiveRoutingResponse, error)
 
+	// ListEndpointHealthWithResponse How the endpoints that this workspace may use are doing
+	//
+	// What all gateways together measured in the last half hour, over all workspaces. An endpoint is told of once it had
+	// 100 requests in that time; `health` is absent before. Without a filter the list holds those that are told of, with one
+	// also the others. Where no gateway runs nothing is known; 503 when none can be asked.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/routing/health (the `ListEndpointHealth` operationId).
+	ListEndpointHealthWithResponse(ctx context.Context, params *ListEndpointHealthParams, reqEditors ...RequestEditorFn) (*ListEndpointHealthResponse, error)
+
 	// ListRoutingProfilesWithResponse The workspace's routing profiles, newest first
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -10938,6 +11287,54 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/workspaces/{workspace_id}/members/{user_id} (the `GetMember` operationId).
 	GetMemberWithResponse(ctx context.Context, workspaceID WorkspaceID, userID UserID, reqEditors ...RequestEditorFn) (*GetMemberResponse, error)
+}
+
+type ListLifecycleAlertsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *LifecycleAlertList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListLifecycleAlertsResponse) GetJSON200() *LifecycleAlertList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListLifecycleAlertsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListLifecycleAlertsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListLifecycleAlertsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListLifecycleAlertsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListLifecycleAlertsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
 }
 
 type ListAuditEventsResponse struct {
@@ -14170,6 +14567,54 @@ func (r GetEffectiveRoutingResponse) ContentType() string {
 	return ""
 }
 
+type ListEndpointHealthResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *EndpointHealthList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListEndpointHealthResponse) GetJSON200() *EndpointHealthList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListEndpointHealthResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListEndpointHealthResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListEndpointHealthResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListEndpointHealthResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListEndpointHealthResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListRoutingProfilesResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -15007,6 +15452,23 @@ func (r GetMemberResponse) ContentType() string {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
+}
+
+// ListLifecycleAlertsWithResponse Models that go and that this workspace names or used
+//
+// Every deprecated or retired model of the catalog that the settings, `signalbox/auto`'s patterns, a routing profile or
+// an API key's list names, or that was used in the last 30 days. Retired ones come first, then what is retired soonest.
+// A pattern that also names a model that stays, such as `acme/*`, names nothing here.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/alerts/lifecycle (the `ListLifecycleAlerts` operationId).
+func (c *ClientWithResponses) ListLifecycleAlertsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListLifecycleAlertsResponse, error) {
+	rsp, err := c.ListLifecycleAlerts(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListLifecycleAlertsResponse(rsp)
 }
 
 // ListAuditEventsWithResponse The audit log, newest first
@@ -16006,6 +16468,23 @@ func (c *ClientWithResponses) GetEffectiveRoutingWithResponse(ctx context.Contex
 	return ParseGetEffectiveRoutingResponse(rsp)
 }
 
+// ListEndpointHealthWithResponse How the endpoints that this workspace may use are doing
+//
+// What all gateways together measured in the last half hour, over all workspaces. An endpoint is told of once it had
+// 100 requests in that time; `health` is absent before. Without a filter the list holds those that are told of, with one
+// also the others. Where no gateway runs nothing is known; 503 when none can be asked.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/routing/health (the `ListEndpointHealth` operationId).
+func (c *ClientWithResponses) ListEndpointHealthWithResponse(ctx context.Context, params *ListEndpointHealthParams, reqEditors ...RequestEditorFn) (*ListEndpointHealthResponse, error) {
+	rsp, err := c.ListEndpointHealth(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListEndpointHealthResponse(rsp)
+}
+
 // ListRoutingProfilesWithResponse The workspace's routing profiles, newest first
 //
 // Returns a wrapper object for the known response body format(s).
@@ -16263,6 +16742,39 @@ func (c *ClientWithResponses) GetMemberWithResponse(ctx context.Context, workspa
 		return nil, err
 	}
 	return ParseGetMemberResponse(rsp)
+}
+
+// ParseListLifecycleAlertsResponse parses an HTTP response from a ListLifecycleAlertsWithResponse call
+func ParseListLifecycleAlertsResponse(rsp *http.Response) (*ListLifecycleAlertsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListLifecycleAlertsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest LifecycleAlertList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
 }
 
 // ParseListAuditEventsResponse parses an HTTP response from a ListAuditEventsWithResponse call
@@ -18998,6 +19510,39 @@ func ParseGetEffectiveRoutingResponse(rsp *http.Response) (*GetEffectiveRoutingR
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest EffectiveRoutingOne
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListEndpointHealthResponse parses an HTTP response from a ListEndpointHealthWithResponse call
+func ParseListEndpointHealthResponse(rsp *http.Response) (*ListEndpointHealthResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListEndpointHealthResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest EndpointHealthList
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

@@ -89,6 +89,30 @@ func (e ByokUse) Valid() bool {
 	}
 }
 
+// Defines values for EndpointHealthFiguresState.
+const (
+	Closed   EndpointHealthFiguresState = "closed"
+	Cooling  EndpointHealthFiguresState = "cooling"
+	HalfOpen EndpointHealthFiguresState = "half_open"
+	Open     EndpointHealthFiguresState = "open"
+)
+
+// Valid indicates whether the value is a known member of the EndpointHealthFiguresState enum.
+func (e EndpointHealthFiguresState) Valid() bool {
+	switch e {
+	case Closed:
+		return true
+	case Cooling:
+		return true
+	case HalfOpen:
+		return true
+	case Open:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for GatewayState.
 const (
 	Gone    GatewayState = "gone"
@@ -128,6 +152,48 @@ func (e KeyStatus) Valid() bool {
 	case KeyStatusPaused:
 		return true
 	case KeyStatusRevoked:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for LifecycleAlertState.
+const (
+	Deprecated LifecycleAlertState = "deprecated"
+	Retired    LifecycleAlertState = "retired"
+)
+
+// Valid indicates whether the value is a known member of the LifecycleAlertState enum.
+func (e LifecycleAlertState) Valid() bool {
+	switch e {
+	case Deprecated:
+		return true
+	case Retired:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for LifecycleReferenceKind.
+const (
+	LifecycleReferenceKindAuto           LifecycleReferenceKind = "auto"
+	LifecycleReferenceKindKey            LifecycleReferenceKind = "key"
+	LifecycleReferenceKindRoutingProfile LifecycleReferenceKind = "routing_profile"
+	LifecycleReferenceKindSettings       LifecycleReferenceKind = "settings"
+)
+
+// Valid indicates whether the value is a known member of the LifecycleReferenceKind enum.
+func (e LifecycleReferenceKind) Valid() bool {
+	switch e {
+	case LifecycleReferenceKindAuto:
+		return true
+	case LifecycleReferenceKindKey:
+		return true
+	case LifecycleReferenceKindRoutingProfile:
+		return true
+	case LifecycleReferenceKindSettings:
 		return true
 	default:
 		return false
@@ -806,6 +872,57 @@ type EffectiveRoutingOne struct {
 	Data EffectiveRouting `json:"data"`
 }
 
+// EndpointHealth health is absent while there were too few requests to tell.
+type EndpointHealth struct {
+	Endpoint string                 `json:"endpoint"`
+	Health   *EndpointHealthFigures `json:"health,omitempty"`
+	Model    string                 `json:"model"`
+	Provider string                 `json:"provider"`
+	Region   *string                `json:"region,omitempty"`
+}
+
+// EndpointHealthFigures defines model for EndpointHealthFigures.
+type EndpointHealthFigures struct {
+	ErrorShare float64 `json:"error_share"`
+
+	// FirstByteMs The median time to the first byte; absent when not known.
+	FirstByteMs      *float64 `json:"first_byte_ms,omitempty"`
+	GeoBlockedShare  float64  `json:"geo_blocked_share"`
+	RateLimitedShare float64  `json:"rate_limited_share"`
+
+	// RequestsAtLeast The power of ten below the number of requests: 100, 1000, …
+	RequestsAtLeast int64 `json:"requests_at_least"`
+
+	// State closed is used as it ranks; the others are tried after all that are. docs/health.md
+	State EndpointHealthFiguresState `json:"state"`
+
+	// SuccessShare Shares of all requests, 0 to 1.
+	SuccessShare float64 `json:"success_share"`
+
+	// TokensPerSecond The median speed of output; absent when not known.
+	TokensPerSecond *float64 `json:"tokens_per_second,omitempty"`
+
+	// Until When open or cooling ends, as things are.
+	Until *time.Time `json:"until,omitempty"`
+
+	// Uptime Share of good answers among those that were answered or failed, 0 to 1.
+	Uptime float64 `json:"uptime"`
+}
+
+// EndpointHealthFiguresState closed is used as it ranks; the others are tried after all that are. docs/health.md
+type EndpointHealthFiguresState string
+
+// EndpointHealthList defines model for EndpointHealthList.
+type EndpointHealthList struct {
+	Data []EndpointHealth `json:"data"`
+
+	// MadeAt When a gateway worked it out.
+	MadeAt time.Time `json:"made_at"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
 // FieldChange defines model for FieldChange.
 type FieldChange struct {
 	After  string `json:"after"`
@@ -991,6 +1108,58 @@ type KeyPatch struct {
 
 // KeyStatus defines model for KeyStatus.
 type KeyStatus string
+
+// LifecycleAlert defines model for LifecycleAlert.
+type LifecycleAlert struct {
+	DeprecatedAt *time.Time `json:"deprecated_at,omitempty"`
+
+	// LastUsedAt The latest of them.
+	LastUsedAt *time.Time `json:"last_used_at,omitempty"`
+	Model      string     `json:"model"`
+
+	// MoreReferences References beyond those.
+	MoreReferences int `json:"more_references"`
+
+	// References Where the workspace names it, at most 50.
+	References []LifecycleReference `json:"references"`
+
+	// Replacement The model that the catalog names in its place.
+	Replacement *string `json:"replacement,omitempty"`
+
+	// Requests How often it was tried in the last 30 days, with the requests that asked for it and were refused or sent elsewhere.
+	Requests  int64               `json:"requests"`
+	RetiresAt *time.Time          `json:"retires_at,omitempty"`
+	State     LifecycleAlertState `json:"state"`
+}
+
+// LifecycleAlertState defines model for LifecycleAlert.State.
+type LifecycleAlertState string
+
+// LifecycleAlertList defines model for LifecycleAlertList.
+type LifecycleAlertList struct {
+	Data []LifecycleAlert `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// LifecycleReference defines model for LifecycleReference.
+type LifecycleReference struct {
+	// Field The field that holds it, such as fallback_models.
+	Field string `json:"field"`
+
+	// ID Of the routing profile or the API key.
+	ID *string `json:"id,omitempty"`
+
+	// Kind What names the model.
+	Kind LifecycleReferenceKind `json:"kind"`
+
+	// Name Of the routing profile or the API key.
+	Name *string `json:"name,omitempty"`
+}
+
+// LifecycleReferenceKind What names the model.
+type LifecycleReferenceKind string
 
 // Log defines model for Log.
 type Log struct {
@@ -2451,6 +2620,15 @@ type GetEffectiveRoutingParams struct {
 	Key *string `form:"key,omitempty" json:"key,omitempty"`
 }
 
+// ListEndpointHealthParams defines parameters for ListEndpointHealth.
+type ListEndpointHealthParams struct {
+	// Model Only endpoints of this model; an id, an alias or a bare name.
+	Model *string `form:"model,omitempty" json:"model,omitempty"`
+
+	// Provider Only endpoints of this provider.
+	Provider *string `form:"provider,omitempty" json:"provider,omitempty"`
+}
+
 // ListRoutingProfilesParams defines parameters for ListRoutingProfiles.
 type ListRoutingProfilesParams struct {
 	// Cursor The `next_cursor` of the page before.
@@ -2645,6 +2823,9 @@ type UpdateWorkspaceJSONRequestBody = WorkspacePatch
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
+	// ListLifecycleAlerts Models that go and that this workspace names or used
+	// (GET /v1/alerts/lifecycle)
+	ListLifecycleAlerts(c *gin.Context)
 	// ListAuditEvents The audit log, newest first
 	// (GET /v1/audit-events)
 	ListAuditEvents(c *gin.Context, params ListAuditEventsParams)
@@ -2804,6 +2985,9 @@ type ServerInterface interface {
 	// GetEffectiveRouting What the policy ladder comes to for an API key, or for the workspace
 	// (GET /v1/routing/effective)
 	GetEffectiveRouting(c *gin.Context, params GetEffectiveRoutingParams)
+	// ListEndpointHealth How the endpoints that this workspace may use are doing
+	// (GET /v1/routing/health)
+	ListEndpointHealth(c *gin.Context, params ListEndpointHealthParams)
 	// ListRoutingProfiles The workspace's routing profiles, newest first
 	// (GET /v1/routing/profiles)
 	ListRoutingProfiles(c *gin.Context, params ListRoutingProfilesParams)
@@ -2859,6 +3043,19 @@ type ServerInterfaceWrapper struct {
 }
 
 type MiddlewareFunc func(c *gin.Context)
+
+// ListLifecycleAlerts operation middleware
+func (siw *ServerInterfaceWrapper) ListLifecycleAlerts(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListLifecycleAlerts(c)
+}
 
 // ListAuditEvents operation middleware
 func (siw *ServerInterfaceWrapper) ListAuditEvents(c *gin.Context) {
@@ -5979,6 +6176,41 @@ func (siw *ServerInterfaceWrapper) GetEffectiveRouting(c *gin.Context) {
 	siw.Handler.GetEffectiveRouting(c, params)
 }
 
+// ListEndpointHealth operation middleware
+func (siw *ServerInterfaceWrapper) ListEndpointHealth(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListEndpointHealthParams
+
+	// ------------- Optional query parameter "model" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "model", c.Request.URL.Query(), &params.Model, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter model: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "provider" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "provider", c.Request.URL.Query(), &params.Provider, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter provider: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListEndpointHealth(c, params)
+}
+
 // ListRoutingProfiles operation middleware
 func (siw *ServerInterfaceWrapper) ListRoutingProfiles(c *gin.Context) {
 
@@ -6755,6 +6987,8 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/v1/routing/auto", wrapper.GetAutoRouting)
 	router.PATCH(options.BaseURL+"/v1/routing/auto", wrapper.UpdateAutoRouting)
 	router.GET(options.BaseURL+"/v1/routing/effective", wrapper.GetEffectiveRouting)
+	router.GET(options.BaseURL+"/v1/routing/health", wrapper.ListEndpointHealth)
+	router.GET(options.BaseURL+"/v1/alerts/lifecycle", wrapper.ListLifecycleAlerts)
 	router.GET(options.BaseURL+"/v1/departments", wrapper.ListDepartments)
 	router.POST(options.BaseURL+"/v1/departments", wrapper.CreateDepartment)
 	router.DELETE(options.BaseURL+"/v1/departments/:department_id", wrapper.DeleteDepartment)
@@ -6787,6 +7021,44 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 }
 
 type ProblemApplicationProblemPlusJSONResponse Problem
+
+type ListLifecycleAlertsRequestObject struct {
+}
+
+type ListLifecycleAlertsResponseObject interface {
+	VisitListLifecycleAlertsResponse(w http.ResponseWriter) error
+}
+
+type ListLifecycleAlerts200JSONResponse LifecycleAlertList
+
+func (response ListLifecycleAlerts200JSONResponse) VisitListLifecycleAlertsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListLifecycleAlertsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListLifecycleAlertsdefaultApplicationProblemPlusJSONResponse) VisitListLifecycleAlertsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
 
 type ListAuditEventsRequestObject struct {
 	Params ListAuditEventsParams
@@ -9877,6 +10149,45 @@ func (response GetEffectiveRoutingdefaultApplicationProblemPlusJSONResponse) Vis
 	return err
 }
 
+type ListEndpointHealthRequestObject struct {
+	Params ListEndpointHealthParams
+}
+
+type ListEndpointHealthResponseObject interface {
+	VisitListEndpointHealthResponse(w http.ResponseWriter) error
+}
+
+type ListEndpointHealth200JSONResponse EndpointHealthList
+
+func (response ListEndpointHealth200JSONResponse) VisitListEndpointHealthResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListEndpointHealthdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListEndpointHealthdefaultApplicationProblemPlusJSONResponse) VisitListEndpointHealthResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListRoutingProfilesRequestObject struct {
 	Params ListRoutingProfilesParams
 }
@@ -10644,6 +10955,9 @@ func (response GetMemberdefaultApplicationProblemPlusJSONResponse) VisitGetMembe
 
 // StrictServerInterface represents all server handlers.
 type StrictServerInterface interface {
+	// ListLifecycleAlerts Models that go and that this workspace names or used
+	// (GET /v1/alerts/lifecycle)
+	ListLifecycleAlerts(ctx context.Context, request ListLifecycleAlertsRequestObject) (ListLifecycleAlertsResponseObject, error)
 	// ListAuditEvents The audit log, newest first
 	// (GET /v1/audit-events)
 	ListAuditEvents(ctx context.Context, request ListAuditEventsRequestObject) (ListAuditEventsResponseObject, error)
@@ -10803,6 +11117,9 @@ type StrictServerInterface interface {
 	// GetEffectiveRouting What the policy ladder comes to for an API key, or for the workspace
 	// (GET /v1/routing/effective)
 	GetEffectiveRouting(ctx context.Context, request GetEffectiveRoutingRequestObject) (GetEffectiveRoutingResponseObject, error)
+	// ListEndpointHealth How the endpoints that this workspace may use are doing
+	// (GET /v1/routing/health)
+	ListEndpointHealth(ctx context.Context, request ListEndpointHealthRequestObject) (ListEndpointHealthResponseObject, error)
 	// ListRoutingProfiles The workspace's routing profiles, newest first
 	// (GET /v1/routing/profiles)
 	ListRoutingProfiles(ctx context.Context, request ListRoutingProfilesRequestObject) (ListRoutingProfilesResponseObject, error)
@@ -10905,6 +11222,30 @@ type strictHandler struct {
 	ssi         StrictServerInterface
 	middlewares []StrictMiddlewareFunc
 	options     StrictGinServerOptions
+}
+
+// ListLifecycleAlerts operation middleware
+func (sh *strictHandler) ListLifecycleAlerts(ctx *gin.Context) {
+	var request ListLifecycleAlertsRequestObject
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListLifecycleAlerts(ctx, request.(ListLifecycleAlertsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListLifecycleAlerts")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListLifecycleAlertsResponseObject); ok {
+		if err := validResponse.VisitListLifecycleAlertsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
 }
 
 // ListAuditEvents operation middleware
@@ -12658,6 +12999,32 @@ func (sh *strictHandler) GetEffectiveRouting(ctx *gin.Context, params GetEffecti
 	}
 }
 
+// ListEndpointHealth operation middleware
+func (sh *strictHandler) ListEndpointHealth(ctx *gin.Context, params ListEndpointHealthParams) {
+	var request ListEndpointHealthRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListEndpointHealth(ctx, request.(ListEndpointHealthRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListEndpointHealth")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListEndpointHealthResponseObject); ok {
+		if err := validResponse.VisitListEndpointHealthResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListRoutingProfiles operation middleware
 func (sh *strictHandler) ListRoutingProfiles(ctx *gin.Context, params ListRoutingProfilesParams) {
 	var request ListRoutingProfilesRequestObject
@@ -13127,241 +13494,261 @@ func (sh *strictHandler) GetMember(ctx *gin.Context, workspaceID WorkspaceID, us
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L37ktu2kjj8Kvj0bZWTHM3Nl5zEU1/tOrGz63USu2znyx8ZrwYiWxLOUIACgCPrOP7VPs0+2D7Jr9AA",
-	"SJAEKeoy1jiZU3XikUTi0uhu9L0/DBIxXwgOXKvB4w+DGdAUJP757C2dmn9TUIlkC80EHzwevJ0BuQap",
-	"mOBETMhyRjVZUkUk6FxySIdkIiS5fD45+onqZHZ5PBgOJPyeMwnp4LGWOQwHKpnBnJqx9WoBg8cDpSXj",
-	"08HHjx+HgwWVdA7aLeJJrmdCxpexoFKbNVAyFylk9xRhKRnDREggegZEZVTNzPzMvLGgejYYDjidmxmp",
-	"HbdrbXP6/kfgUz0bPP764bCx1OHgewkpcM1o9vxpfIUstetbSHHNUpDkClZDcjleiavR//73/1y2LC4p",
-	"Bh6xdMc15lK1we+Sw3s9SvCJS7NQjUCdggNisbrfc5CrYHl2zJZ1PDq7PxzMGfefz2LLegrm8ObAdQx0",
-	"T0ha/E5YOiSXKSx0F8TK53eG2PMU5guhgSerF7BqLu41LIBqxqeEkoRmGVkyPbP4RudgThi/YZzcf0hm",
-	"IpeKTNk1KHxkwqTShHK1BEnolDI+xKdFrskio4xreK+JgkSCVsVeLVGWuw2WeGTW2LK/s/vf1E9iQbUG",
-	"acb8r9/+n6P/8+5v/zKow2A4eH80Y1wPHg/mudJkDOSMaEHO7n9Drpli4wzIkzffP39OkhmVNEFKRcBN",
-	"kOKbEPt+RvkUiODZiixnwImeMUWYIkqzLEO4JLmU5rANz2nftuMpg47zbN3uFxcXX/1xMfjt9Ojbd3+7",
-	"GHzZa+NmaWZJSMWcAJUZMweH5zckKk9mhCpyMXhwMRgSIclXCIkXsIqiNSdPXj1HDEGkvoJVF06bn3dF",
-	"5h/ZnOnmSv5DLMmc8hUBriUDZViUofuZyFJFqCZzofQ5eXRqz4uOFXDdxg4ynKO2LDbP54PH9x+d4pHY",
-	"TyUnMHg+BYlL/IlyOgVDum1gM0t1j5TAm3dy0PKN0T7A+JO5Xza4hOhEg1x7B+ELfReGxNxc2St3s8TA",
-	"5m+de4qoLJ+2rMI/tRuEXuXjjCXUzB0/w0X5gD3ART7uOsHg+Z2P7zX8noPSbbf05fsjxaacZmPx/kja",
-	"Z49YeumonvEJSOAJEPfbkFxK+L1r8e7B3RcucnPTvJJiwjKIA1baZ8xpm4cccO2HzjXa90b+0V3X+obx",
-	"BJoL/FnoUiZjimg2bxUsFA4RzjoRck4NR06phiPz7iA29y9cswh9ftdz3hxf32ZeBTJ+KrkCaY/C/NV1",
-	"Dvj7rsD/lcbYvPnW7j4TfDr0jJ08OFVDgpsmcA1yRTJ2DWRKNSzpisyoInSxyBik9m7G67sNdktaY/7h",
-	"nYu37R+/nd1/Z/96cPql+pc/3PcfzoYPP5Y/fnj48Y8Hp6enp1/OVa/LmeKZFpfwI2Uu4Eenp3NV2amF",
-	"j5BXakGTFhpa+p/tkS1V14EVD+94ah/Nu2ohuAJUdV5JMc5gbv5MBNfA8UTxJCwfPFnYJ/72D2XW/SGY",
-	"6l8kTAaPB//vSanNndhf1YkfF2dscj+UYSeUZZCek9c/fE++ffjo78RNRVLQlGXqGKHoRkS9LNFWrVhI",
-	"sQCpmd0DSyNa3XBwxTj+ANzIAb/VrufBcGDGoNoqFSulYT4YImEM3g2bo9lziEzjSSmiWIbn9JtdTzm0",
-	"GP8DEm1GeKI1zBe6ubFSJWvij91NOiRGrzNIyAWP8IthTa+L3kUFct1TRCw5KV8h2qvauYL0ODZ+mkt7",
-	"Yc5VlYmJfJwFK+L5fGykr+EAeLoQzGJaYziDFLmMgxoVmdF4paH/ZHMvRTVGWwRSTONHCdThe427zVaW",
-	"uQkOCBcjysYBI0HLFTXLKicYC5EB5eZnpanUkI6o7sv78R2dq2C8UKYNcc1LeYGcVUA9RIlBZR3VwyyA",
-	"EMXZPGX62bXjF1W0pYkFVgSs1FNwF++wZG6e3gA0KZtMkBlosLjRNcMPDLLUaojmXTcYlZKuzOcWhhII",
-	"WPGfjaZqN16smXH99cNBUwcZDjSVU2gdzP1qv1/HWfBKwPOz8B36I6iOE87pADasS41uC91H/iNTkWNP",
-	"qaa9TyDAn8gBBDaidQP9DO+1szfVwYILqg4W35cWL/ETu4bwwhjTjPIEDGB+z2nGtLk0EqEMoDOKlpDo",
-	"VWEGfCVZ4qghTZk5DJq9CsA1oZmC2M2IEgRyXaP7O5olc7oiZmaS8xQkUQvgqReiSZIrLebHltzDe5Ev",
-	"cr3+omYJWI3943Agcr3hO3VUxDmLgdrg7XSMCO/IMrEcTWiWjWlypeKsE7mbajLnV1YKVEaHss8QLUgy",
-	"E0IBmUgxPybP5gu9IjiLMv+guOURtkmFNbwUIZp0o3eIU3jZeHxY95rDHMPtw1Ne9+ob87DT2czLzlwe",
-	"MSUyBcraD60cbkXtIQKInB2Tp5AgE1DEyDyEaSPoJoJP2HTkRjVQW8viapjhFxRCsb7H4miHDURYg0mO",
-	"mbcypXVQ9whpjqo0AqwlhPLR1zBpY0DhgGu28ZLvYw+xZayZ+JW3onayqznj4bdnw/XUWxOfnNm5eMQa",
-	"aI3GNwalLdUS1hSrNqF+r5yJBXDKTr46Jk84AST8jCndRv2B5nT/9HSNO2FoHn9uXz37+jPmFB8jePHd",
-	"Slw9efX8BaxU5ULvNHt3AOj+owiEzCTfVxScGi4tmNHTIgft7NmKLGeGsTsJRhlOpUBegzq3p/14cwaf",
-	"SKCbCuX+nfEqrl2hVWY5E8Q9SJiO6gvAjbKQxq+8FjGxjRZ+snSUonli4QkDmf5XVrpg2pCZ0erIRMjt",
-	"IdaqFy+EYjp6Az2ZCz4lGg/POwC9r7Lq18oVnJNMLEEafUsRKsFyBuvTOo4K1gsJE/Y+fhbWFVb6kPz8",
-	"6CIV0n90LlROaJKInGsHHudIEoJkTOvMKM55lpIxkBlLU+DRY120GsvfBhsPzOVNrS+ftG4oo9H9GOhF",
-	"x8oX6cYInqu1PMUQ8y8K4ppJoIQithRHVGzNzhHgTEkNoUjgOUKFTit7etfCzUpGs4ugUGNZh5AVqkvY",
-	"gyLW3NNBlbHqcrYWh+q76isRVd/bk1AUXGTr1uxv3Y/DwZWNA1j3xht021fvgq538GbwolLIwEO3Xw/x",
-	"Z0OmEIX0S+n4Yid822yi+5FNjPA2Z9x/aqJ/yL83m2QHvhmwTMsZw22/6wLnOv62J6ZwEMaHG7QS0g1u",
-	"bhNe4ahv3dXuxYullbwUMYMRTa9AEcatBJTRBMUhweExhrPRf+YSCM2UwAf+883Ln51U8oxrSS944KWx",
-	"AXBjSKVIrkrZBZSb2/x6DVLDexs2YORkloCXb+wSjy/MxRvg+Ddn31bDqr5pesiWkml4ybOVdUU5uPyi",
-	"oMMzirvVRvhoOBwQTDaSwYrJ3hi3kExIa4LzymPU+PY91TQT08CvVUWVOShFpy0iK9Wz9dZW55jzA8VQ",
-	"wy+iSiQ1RmafGYVm45qcjBEwzmdq5XWkEjWzqnEPI7NR9ZydrTr2j4HzVVmNIBWEC6dCmelW0CJgB6al",
-	"7Y1AfmVR8Amlf2Sxuz8RSo845UL1tLLjC7lq0Z5At7h/UAm3E40WIEdzlmX9Tfs5Z1ptAx67ID9A+zKC",
-	"fQ1DmESBaUXlwhkdIYmqY3QN+3yuVA5pJYAKDR5LDmvlw5/Au+WW4XK6XinXXQdWOYSffVjfSh947KIQ",
-	"NGB7iJvxKWSgo7di+UNPg0JMe/OjdEy9Cwj96g8DOR/AG/W9b6wotxhpvIRd5cC/cPZ7Dv76L5B5iEIC",
-	"XLtQvgyMpE4SquL6fCSgKiqM1AO2rA1IkbHIeUq0aDNKbW4viOGQU/s30drLs9kNu4oTPiyC7UFTr+7l",
-	"oFp6uZStNfRwN30l7vKd/WjmW6q+fWiO51lGcj5mPFWOtnooj7+VcrUZYPAuqjo/m0ysu6DVizphkKWq",
-	"N2a9BiWya0gxLCKGXC6cOcrcxKjbwilzPlXW50K4KC29jJNEzOeCx708Eia5sn6BzqVbELx2TweYNJIw",
-	"ZYLH/AdZ5uykc4JxfTORpZtZvduF9peTKj+/p8hCZCxZnaPiF0Ykz+mKjIEIjr8s6cqL3D1ETFkefQ/w",
-	"/GDxoU5oxS6GHmPKgSOArB72ux6YuTV3aKB4bx4RhvY0fUqTNoHfRgvvrhW6cYZuqtgK/91qXZHVpakE",
-	"FUfAmLbYA01aiJZxpWk0ctpCrhIfgAFiUeEgo0qPFADfLIhtIUQ2atVMfzFaNZGQCJk6zZRKsKqpFhLS",
-	"DahEaZpFNvncOwptzIOhvpSpK0J5ioHIZi4JNJlBSn5+8vZNTRXeQxBfJc4os6EQUxvAqbRYLCrydvlq",
-	"oHn3kLqKUx4GerdHMr+OWgBg5UgjaOdhWj/GDkTfg+jjSebQco/VfV2GHs2yl5PB49+6J7XqcX33V9Di",
-	"LC7y8Y6JM/+45DXwCXxMEYnZgNZzSygntdS846hQXtvMu3A7u4jYJUwOIWHHrBG9z6ZuxLjNp1RZ6+7n",
-	"1bDffPKTcye1u9a9r/iLajpvdKggQ9gHUYwhE0bA1SIe1PF+wSSofZgRrtpWZSFdJAVi+kxhUG+/uHO1",
-	"IaB3CjYxwi6Gc8BOEZjt4SbmihK5Gtk85lEez84y8LJPhEn7GEUhhXaZggp9JwuDK9b4rmdQjXnshNNN",
-	"22TKLIA1F88b+2CfEJKJyGUsjgRB1RKVIic0gQg+vHG/bHj2nTFrdsgYRuzHQnUV2qmKqBQH6SAGpdj1",
-	"ZtasHXn2AXn0HqQ3t/qDSm4vYLW1Morr76t/voDVfoxTa64jNDA5D7ImIkfWj5pM8d4x+UFIgq4RhboN",
-	"TeeMq61tUfXbrHVBhnPgoytCl3S1hnPGJvq0sSzbGPT2DtuQn/ZghW8SsQAVj60pWX+gZVIfcr+g5ua3",
-	"2T7iCv+y5xrXOX8UsTQNm7I4wuiBiA6/UFoCnWOep4p7kccsywzQVb5YGI0U0miiOSyyVVGtxGaVDMly",
-	"xpKZuSqNpm5urWlbsPiWdpMkY4bw1mR8JSKFlh9CN3XzyjV7B3PFayug7erIDnI8lchlzLATzRd97EKo",
-	"KwmfYTQuVXiEkFpxzogK564yh1V5uBiLdBU82CJaJyyFdNSejLlVFukIs3Vjw3WnmG6RRupCJdowwf88",
-	"jx04mzvz1QLBRhlKfUYrzB2dqCqLbF1Fm2bQbp4XuU7EfK2X/aV7DOO2M5asNiWYhWRzKlc1ionIvPZ3",
-	"KxpiIm2pQJ2TlE0mhqFas5zVnH20j8voWhtj3fwxlwuhYE2ab1u2ZyfWohWx+wGlXDGR6M97zQE2vxls",
-	"ask3diJ0NIedY6RJ2lJUIiUYmEJmNLUuHJbAudUzhUKVhboofVRd4pw492FXXXj4VlwBRwvwRqn1Lsy8",
-	"gYKd2c0eIAXYSmoJJP/qTee30RaAE4AyesM1yStqYw24TUzG/FFMn2KJhP6mLnOLNw1cbnP9PYW+VEEs",
-	"dcZAIWMc+o9WxHlFhktdFmK7HG0rX8SMNPZN50MIsNFBcDh4fzQVR+7LfyjBj1/T5U8uni/49UhdscWR",
-	"WNi5j/BGMUzGBTq22UPMIoSegSySUG3KipCW4xUVfYAmM3uxGsFdLIt8kyERWWrYZJHm0gue9pC7w1mD",
-	"YxqW519s5l3UBPmjmO5BD4wu7xPrgT+K7Z2SJdn11gYbhulPZ+5UQKTIbP5uoq097k9votzcPNjz0rXa",
-	"Vojpa02Vt8NMZwg8cw7H3r6Qt/6lT2Vfc/DdzKi2N5fI4Z0hlRXsgdU2dnRQpltZzdbst7anrVjw24Aa",
-	"vGFEAk2PBM9WtuJNeoQpDUYhy7PsKBFcS5FFTSMunHkvbB3mTp7rz9MMe18fAJRtJkqXleHsigqixdkq",
-	"BBqFNoJkHxhchIofFnVxGdvjrNtFb2StWDRb8ts2q04QTb7HeV7nWWxbTHXkobcio5BsyniLMOwKrd1T",
-	"xCk7mOVTfJiwDCq5Pi47COPSMojSnszXI/8rN84zrmWTYzi8dgsflht3g7eej4HbPjC8OIOtU9CKIbbJ",
-	"pBT+nbYcyg6kCn6OL9kO3rpm5QqBFDVuS2bsVLRcwQi1n+jp/wzLZv2IDfa+ZU5uUKKhiuVGI6yXLW4S",
-	"zy1P6V30KOtbSO+WdHv6O/aeFOtoty3H52dYVnM7NkCNvfqQNoFNjD21bM5HOfXf1c7BLTv5u1q1zVpc",
-	"pg2hmuQ6l3BeeH2wnqwtcp8KsE4fO0z/mIzb51BsFlHWgoxZEfmxL4Bv71fsi43N6Lv+Je/+nV0DAYbW",
-	"Mkq8smrEA6sSNqvaHQiBtsSEiOFg20oF7uH2SgU7qvobnPhLn+y5AQcqFJxQkn1UBcCDarOI/7q4UP/2",
-	"7m//5v/oV6GZEzgycxEf6rzt6dUAYjfQApFq0fRPeuXslgPSdcyVnOGb30+vFOIC+wxxZfm0LbHynMxp",
-	"aqs+IvFjLcOahBZS4oOuriX06J+nR9+++8L9cfTuK//Vl//aCynRO3aUUOUzOtWQpGzKtOXtjHOQZLZa",
-	"zICrVkUFtx0/qkLNbV4z6sp5HoAYZdf23HBltpg6JxjYIngZB2keOO6MznlZOpW93K5yrDZhlDgpXY+j",
-	"iYszSShPwCpWOb/iYsmjMr3X1lzxhG0qJrjkq6JKQqFhokBji3/NaGrdMJvUshwObJXMDU317p3xqnfJ",
-	"41JO6aVD1jTcaPWacQaxsIRfXbTpUgo+9V4oInzicQVyCC9nCSOLjHIgAj31x+TXmQ1dBQnYXUfMQc+M",
-	"VMNFMQZTF7w4k8dl2YkrgAVOJjj4iWBFZvQabC2Sfl7EasWPj+0lfCJQeOZ60YhJoeKoY2L0PZt1hInY",
-	"aiaW/Jw4pXGkQBNVlM0wa2fKQqC3p279uXlwbYRwmxZ9PSenReaCtPXMueCwW3nXEtpB3GyBhzH+VaP8",
-	"NlO+XXMbKmvfVsBRnS24gwX67Dd2+6lcjWTOj8nPwuLpHEMWuQj5wT6KiPcxD9ZZ3mauh0iVmRYrp4fc",
-	"ekdEbUVbGz4bO+tr0vIvPhVJ7rX3uuIU2g0J41gaaVM3fzCVJcJY5ywwv/gSDeZRWz2pMv8XqUjUiTdZ",
-	"HnnDyDz98nG1D9/QhgMMy6reQhKZZ2CYqOXFXOgLbmlRacNhqKow4zFwoHqGSYpGRXyGtOzbZjjTDC56",
-	"iHJF1VhTqPWWKgziD82sGVMaUstxNwVhWQm8KYe9eUoWIIkrWkO0uAKrwIailWvK8u3HLy4ujstPPeWq",
-	"+BwGbBTjQOY0I/btsnHa/eNHp9W1b1qn/TWYMbHE/jF5ybNVcaTuTrAhqUVDGHN9Hq48e5PE2mpj+XjW",
-	"mlCFt71B+0woSIkCfU4U2MwZTccZbhQ/iEXUB+0a7Y1ar6ewvycC0HfdIylLUV2fm089RbW0iI2KXBPm",
-	"jrMijyEQLMimBUnj2VtzphRGcBVafCSbCH8rxJd637iMJldq0+IC8d4jr2HCuAuvN0dlrm6JAR6GHyhz",
-	"sdOM2LdVS0uS9ujM52hJnzA/gblKHefLxFRt2eKkNVRRM51BBziaXP+X188tlI0+ZBd5xSyTcxwwusZr",
-	"JjK87/pL1f+/f2WtZ8b31cDNBPEMDgVdiHgF8O/iFIlXxA9F3Y4NuNGvGAxfSF2YbYWBqUOnW7pweXTJ",
-	"HBMbhVswMBR9zVnbOh0zkaVEiymYW+jc/GblRRvPhlUinDotpViC0vjePaMd5FxHuNwWJeHLnqUJ5Skz",
-	"Em9REp7QzAmosVj/ZAYjuqQSRoFtpPlgCnw10pIyHq1A0GTvJXARARdSzJmyQd1aEBwpviQ25a6sxJpm",
-	"WTj8zwaxndFvhGGk/Vk9vodRDJtOVvgBN3prIWECUkI6Mov17VCauYCQCJ5iH47gWG2nsXjQe9HH8+vT",
-	"sI/n6fHp6VkkJD5YB+MjPZMin87cJVlj1lY2MOKCwlWtmf/+2cO/P/zmwdcP/95jGY4pjKqNpDcUG1S+",
-	"WAipHckVQ3kxzjGRtno5dgH/BClGRroeSTBAjquDfTGcdc/ma8OsmeEJsY+dE8hdu1fIjwz3ODojWogt",
-	"nBpCRjWDCXsPqeV0ZLwqBK+giCgGfHt0HQ4ChHnXIx+/ZNWWEJr4nuVTzIOmGaOqZlgYGmZM+Sqs6nZO",
-	"rmCBLVaUebWtI0WkrfJG7vlKs9RO1fpmmyW0BI7WzR31Gw64EXPCmiwbpGNDAswFuXdXwXLPbdrLKxbv",
-	"GMb3F8p3JbixWFZUICgPaw+RJhULwYEDqoK1bG9cWGfxWDPxa5j07iK5SQXdGb22QoHvZNpVRXefKNZV",
-	"hed1gP71IBhcZVw+9zvrt3EjNS69euUMcC3dOR6dRrPkfvCOmkTM50x7gcHPc494eumZKrf49tv+2X3B",
-	"IbfWUB6FEOnLJGvnVgwxLIBfTl7Aplh8ZO74CYfl++LFAGNVGqw5xN9Ox0Z4tHd1cXU7scRrlqghKNCF",
-	"vZsInqBhDFNZditQatWIWkzEsNRxbc/N+Bx5jEC9SW5YKa5a9NEtZgjiXoQktjVsU4ukWd6jE6OFtX/c",
-	"rSx6Zi5210smvoAxRnlgdXHETaO+wrKlJe1rV7BkQ+/sVJrtWxFYxdv0Z7ZBDxBD165cijVIXtOMpYXb",
-	"oHSlNjhYIMY//KYqyUfZWwRCiAnfMaQAFStv7M9NxawZKHoFz5T9me+fbmaPiXehcjP4ZlSV4clrm1pv",
-	"21S5wuqoIW8289wpj9WZy9A26z3GScawEjy1XZXinLdScrtREC+sO4MFLGciC8pYxtSAjnrc4dk4ALrd",
-	"vGs/6i2tH84HZ0itaCeFSZYkoyl2ywStsAecS1y3VgzzrTmXGePTiNliMmGc6VVUGEVbSKCRKd9UAZN9",
-	"kVKKRlZMlhw2qkrRXIu2gLwJzbOgKZ5iU06zsXh/Yl6KD+deKnOS69UVIXW0W+RiW3saF3aimjKG4eNr",
-	"FA9vuhlFvNcbDlXqMN90t2LpY6zwIS/lLTR3Fu4e8TI/mUfRUDkHka9XH97a54IwmzY8/8ktItJndkMF",
-	"tRgyiDv6nMuYbxjKtOfy5GXp202y0KonsEsaWu0sD5GHVl3CpknmjQ3UoTAOLvMeAxV3f303xTjxdOXq",
-	"OvagQDdP5qA6dHU5W6vR0cPurU9X374NBdk3RlTPR941HbzYjklZx4hTSWyJbILihhGIulj867J6edzF",
-	"GimRo9sSAFuLlDRS+1MofU+xM3sDWseFaZotZnRkNHdeKWUSSBZj0OueWImrwtUz6uxnuoGvZg/yTHso",
-	"Y8MV1FxBl3SzVoK38YrOED9KnfmgKZzP6ftRWI0j/kS5gsjv+NvIxbyX8Fqb71DNxUKcWmR0NUIdtqUD",
-	"+xpvQ+wFjf4CXFb3ie8gq+2t8manBhTt0lCpqx/uoI7CTYSqkdawRoxtdNUG1BZUqOFYBaHi9FjHhCg2",
-	"d+NCncCiR9TFqXaRpwpudwhJyk++9e1crr7vjezf2Fcv99qNUCWjnwFSRULEjeujt/LWqBbP9DUq+6RY",
-	"38AdsnVm9zd9r5vCFvfg60ehJe5s2OMmKv3hvV4tN1jO+nDti3d318G7Cr1ZAE8DO4K3TkAiuJivbHQT",
-	"T6m0dgqYs3xu7ipufkpypcU8aqF4U9ad80MmM+cBVQvBFd4srpum+XMKBlkwdmq+yEC73jMwH0NqtT6L",
-	"MJL6nyRIyq8GwwGbuzHwjxGkto2iWgAkM8OeJOUFPJX/IisGEonE8FSp7L1tC4kpNMOngPXd5rliibmT",
-	"DZPFuQzA7CpohjaHDii8aaYD9ix7XZL9g/tNuq8anzbzBzTKYdbDZpqRO65PbVG/EqMF17kBzP9CRoAf",
-	"Y35RGyoXdRJi2Qgv56OJFcMUtVHLLMvqXsU3Xz/st44YhQTFCePBRS4IrtJOVVyDzOgiYmHOUyZGRRBw",
-	"j7hW+0YZA9wnawkvTCxoMzqbbfHSo/kmL6UjCTTt+QYozea0vUHl3AG6T5ujDaC4Efys6u3Y/cZeelxV",
-	"FTQN6DbOqFhhOLsHx7CCNjWUCEEakw8L1K0iohTL/hwJx3gtltGCZ8y1lOpnZsbqx/0m/IFNc2njDjcq",
-	"3FaP1rUzDu2WW0HkZ4skILpExg16D++tWTHmVbZ23/Dsz2U6UpZBWrJnIb2B3gUS9Iykr5Bo57S24CAW",
-	"R8V6sJz4d3tOZYWrUPCMzFctpWkDvntRsU1F7Uvz1qkXaY5Gs6youcf4BCTwBMiTV897LsSmp/RCeRut",
-	"ajHe5sw2cxf96QzJGBKaKwiPmKSsd5twjygjrNe+Da8rgNY4ycboBSqvyREO0a8A3SadrxGOW+vfrgpx",
-	"X+W7YIy9jdA1zvahEaYh8kXcfOXyyMqaPBi2QljqO6y40uwt4TJYE7mlMD1MGTc3jsfymchx/HRtG4c1",
-	"XaxCpP4Mpacbk4L+AmLODiJNjNLK7JyeCWwYInLFeFrmAF46JjNCp85lPPnLpTl29QRthIZIGJJUaGTK",
-	"xWTWvPHb6btLT6C+IoO1MePWj9eKL67FqHPz+OXFQPTrTNA5a8Jnm1K/BnCh8l5rsT8c+Op+Ub23+vRo",
-	"o9CCt41sunsKnTstIQT9q2FuU87X95roV7SyjDPsU3QTYVwsq/1Et77MHEL0vs0qlV9uPKKkeUO5wi5b",
-	"tj4rVl9WVtZ0GsvWAE3GK+IjRYtClRsmbO41CgX3HqQS4so3C0kp9r+L96REgUO4T4rZ9xC9UdnJQQM3",
-	"ipVsT8jlXjam5QPGaHzsWldHr6oUMtAtjamK99862t6iQlWTtN1Y/Yl/M05febqgeZy18+zMHvdCzQis",
-	"g1K0WcHu+G/3sTENmNf60UF1bQ282LaKX9N6XzdSxXEBmwkluWR69cbAAtwqKsJYJCOyKkANyaUaj+ZX",
-	"o+uz0f/+9/+g4IugReMrUIk5B27qmdYLVCXcrThCHby1I3L1Cr2nbDGOsgJbpX4UZozzidF+EWV6LOQj",
-	"akCTlmDp+uhPXj1/XAZv2EB5G45tUyvUMAjdrwJJBaq1/aicZ314wSsZBbU4EjW0LaDzlGmSiemQBESh",
-	"hkUy07BwYWRiapeGlrPjC37Bv/qqrGqsjr/6ilw+yfVMSPZPHOYx+Q6hQyrnSL6gtU18adNyrkGubJ0j",
-	"xgktAXJ+wVvGvchPTx8k/hjtIeJ3cIlDXp5cnxXlbk4QicjzwhZ25StnOdMOwbJYdl/fiZQBbuk/37z8",
-	"mdh8o1+sIlZE1xlYuK9+zytp0NVxfXy9LewnJjYD6YK/xFJiuGFFLj8YjvDxckgoVrkpvxuS4K7+eHlO",
-	"LoPPl1iLJ1oX74K/ZXOwS3n9w/fkwYMH3xrQ/vL2+2Pyk+Cwsu2wqsVn8Ik3T4fOZcWJ06XN95xycfTL",
-	"m6dkDIqlmHLt0MDmjRp4PQtqdpnxywJ3tTQ5W97B9SAv62QEaOinuTRQuLQ1Ui/45b8uKdP/3yN1WRb/",
-	"kKBzyZXN8bIp6VmQ+odFR8pER1tuy2zv/ul9a4BSYg4IKKVZlhGXy3bB6URjWDjVxEjHx+QN8JRc1vqj",
-	"X2I9XCBYYEYL104dqy9lGVF0ApnVo+8/RCuVsuUuLn3pmEu3NbOfy2dv6fTSYAkmKa5ETiTQ1M2gRZaS",
-	"Lx6e3f+yXLfgQCBT4JMZsY0xUL6csczj8zM0Y371VYEM3z589PeiGpMNw1SPzbN/ECvOkz9s4ZY/7ER/",
-	"XPA/jo6Oiv+bBx+enpI/yCXjmGk1+ocS/HJILvGTbV6G1tNL8geeFHZfTCjnAushmV2dF7QkwZW6+QI7",
-	"TTFOLstqKJdfEjfhmZkw59SxA0jN4FwEHXqGtmGkgT4uhAgO5+TSGnMubTE8W2TEDfnADDkRcszSFHAD",
-	"jGPXlwT7aqKi67eAXYqcPQR/KIv0YvEQm4i2cP5+P8NDMwMXejQROfcrRovLguqZW7D9ouB/WMawYIF+",
-	"pEdmpDnomUhHZkCc1AIBaYfqGYH3TGl1Ti6fmB8vHWkxrYh9UfnBvjWDmZstY4nGfZdYPSq+d0MbpGjs",
-	"lmnbWi94Ea27S6psLz6D82WZRURSO/nZfTP5QmJmHwo2I+sIMvMFdOH6piKh28pMvvhS0FnVIEutbtOl",
-	"nwdPd0FXmaDpSAsxyqicQgUlmSpLSWZszrR/95FFNlfqAtLRHFJGR+amrw9gFnmJHMayrhMkBjvQI0sm",
-	"vlFeQROU2JwpMSGGJ5yT33OhrV/ksizCUwzywKH+NWWZYTR2CKWFrWZJl3R17pPEwtzmYcGOkJddvgYt",
-	"V0dPzAccezAcZCwBbovdM19aSRqRbEGTGRzdPz718n/lu7I00uCNT/cKr/Ynr54PgkKPg7PjU/uWWACn",
-	"CzZ4PHhwfIaDG8xFKdHc2CiUHMG1T5ecAqrVBV09TwePB+aOfGIefHbtUvfCeiYt/ozykROvHQ/XPulL",
-	"mjWLjWW2bAehmIFcWlGvYHVsjSBonDEPo4BQQtG+4QVJunn9/bbF8Knz+jFFzEvVRbWsRhua0CNXIWrf",
-	"S1KkSFzsmNy2wNzn1MuiHGytzpmQtvNcytKO8xFy1zWtwas3GIPQ48FfMI7g47swDO3xh8H901PrSMA4",
-	"p6JKQsCAzHfl8juL+haUhEYsVGAafTXo1FbXQ53BkudxEMHaNkex6JOi7i3W+p/PqVw5lSjQQzgsi3aS",
-	"3t6AXttEyFTZiEDDJcYrcRVwh3rIr+foKOXrGcwVZNdg7sWFhAl7f2lFMNvf7dIKIIgwkGX2BUKN+nRc",
-	"uA1CzlPt6HJA7iMUFPQeJu/GkDpoSrIlUt8kClZBuh4NK3rvvvCwkLju2SanNeW6BTcRFd9hQ2rV4q2+",
-	"stqWApqF/VVLCc8q/cEpkjFMRFFPAu/51OoN/pIf57qiURnh+oKbyxUrrj43YnYivGKFiqFPOndz3FOW",
-	"PnxvRqOf5spVtK5ivb3Pap2MNkX7X6nD5TXPBfoVNtB7V4S6fCfS1d5Qrtma6WPVxOW659Zw/uyGcN4X",
-	"aG5i/duw0z3axny/EMfiDMnPgPrC4UaHbJvbPXaCz+Bc90/v/8l2tCMn+A4NIdQKCxOjg2N7GyTbskhy",
-	"kwEEN9NJUaowej8914qY5TohXVklW3DwpOiqcYAzFRhWMUOTggQc2SzQZoVQFShMzdtqCnhZ2a5rDXpt",
-	"P5R7tspbj7ukSi77E+JssVAxQd3VwOOcLCQTkvmoobKkS2yFuaoKs/3aeN30DYfnAGkbSeCx2/hHJl0Z",
-	"1AMSAnZExAqFRWlW2rg8jOiEsY7dBOEQF30p0WvSWg4NzRUFigsOMaOlWpMrIL6otjnrdGiznEO7gSUN",
-	"MwRSmSOqAp5VEnEr21Wm2/Zy6/HGBLd1Y/dgySB63X83QBHdF0WVKjgs90AZ+770DrSNHQn8Va4jFM24",
-	"FoRyW0hZyLV33YfS/Dpi6UdL2hnolkApJwQbSp8K3+uDRTQtO8iBZM5NyfKGSOSpDSvoL0kZWcHFIqBW",
-	"tE9E33kxO6KrnT/AWF8Dr66IRU2GThSq4NInUmdf8s9PCn7JYS2cN7R6FPB4/hSpZuHDG6oHZWPGPhO6",
-	"v5nruNy4DQE5wMW8jRpHsNuL9YgsP3uldH+72ZEUXwOGDtAas5C29o93afveUa4EtRWV042u7hPXWRyl",
-	"9B1p2wn5tSvdjv/XvtPvqOtWUdcLgEWNtqw5ll6h+RXDwmiWkaAm8gYkZcuE3BhF2eHvCOqOoG4NQf2i",
-	"oEFPU4rFouN0U6uP3Orwf1qp1Xsgl1ul/XzRnRZNUbGuGW32SZ9DEbOW9ohSv1md0+9vvRsuOLqbcMJV",
-	"Ylhb3G8h9rR74XwILfmHYCgf4dFdli+PWHppre1T0C7ca03ttZjRwjrKShD+CZxkwWY+sYOsnLmbDZan",
-	"eGu4+Cde+o509z1iLUYDB4gbp7Am0z75UCGjTgvgk5B9IkW5ovC2kr/w4XTObHTuA/IxHLEMFJ6vqVwf",
-	"syQegCg/JyticC6HtiG2L2VfFsQeeN5uRqwg0ie4hjvMh7eDfbzk0A+im1FdCYE+BsPPgLz3fz2Xmz6I",
-	"oXDzW+526lyH3MeuV7c1+4UsbVhmVPkgFrb2Pg+bRrVqYP9emkBuDKfcHG26h40T8Kk92rfymgGVqbXV",
-	"ZFRDttqXOlKE15VdmGfg+taGAaoiy0SuS3j6XjytsHxhe80cRI0tfdEYXNgRql5k9/c7vBew8qUMblSi",
-	"eQGr9crpTYWGlumYLSopnn13ROgio4xreK99CktKNT2+gtVlEenikuNszKftLgaZtSjEdM4X6KP73JVN",
-	"HP7TapnPlcohfQGrtfEbPlZBlcd3a66ww+1iT7on93TVJKSApZ58sNV5akpmPaTLqIafkiBuiaLX6/hv",
-	"pQT2aVe+s0PW4FeAsihwTYVIY5dAmxpp8fMmcaFDcbwF0SWt5L4p0b6AVR8F8Tbzg/3fpS9gdRCV8I4F",
-	"fVK1b8Nb82RBc7WFNzogsagbGoe9u3DvsP2mLtxJrioXLlbXdouToPI5pD0pwD69fxKw497RwB0N3AwN",
-	"PEkSWGC8PsXqGp4S6rEVnbgvNNV7wf0mrOIduIsCstjMmyxAMpHa4j8clns1g9jN/bWkvKKz+ieW8u5s",
-	"Jvqw96EN/cW0bUtzYtJHGMzEtNsq/aOYfhqr9J7LY7SHa81dPwb0FIDPViyT8B1ZDs3pQjYhjCdZnkLa",
-	"nvvKzCmMyiI9+y5dEjZrxyW6U21bkatXfVOrKCGXQsLSEHZF39LYsnw3x+iq7veoxNpjWdWaCeiUSbct",
-	"gHG285LsVeVr/lFfS80fY5JRpTZwtPgis2fv3w+Gg/v43wf434f430fv30fqzfaCG3Bzjkq0rUbkOhHz",
-	"/inUL93zvVFagVKummYUGvbnDrRe36P/RoXeH8V0vQMqLJ65D0fU62C8/qVyzNMnH0p29bH1ApiC4f+D",
-	"mwVbh1HSrXEfoHrJoeTsy9kKQz4xZBclSPfJlVcIurJFAbnpfejOCUVmdwhlEaqjtZ7hn4pnP42P+Cbp",
-	"pLKX9RRTq297E97bRgndFjqqPdfhz/1Z+OKWRsvhRkez5SF1ES6Q0eTKaj37d/xWQPwncAFX93MQZ3Bl",
-	"Cd3KQa263K3Xdm7N1vYVslxbpU3XIoabZ+YBLNqDJZXFhLi+JV1EHufXJx8a/WF6eKAPQ5m3xCy4PaLd",
-	"SlvhLdjOnrzWDYpp+q5jd1+bxFhH8k+DUB1SZHXxh/ZyV1ezTr7YiEFUANIhbMaY19am4OakbWLRD6Ko",
-	"wXlPEZRVhMRi+r68fFnuCUu0Z5mv92X59DF5wldFfXPLUm0ffJ7a8UAFVdMYlmlrswt/Hrz4z2YhvhOk",
-	"br0g1WJL3oRxObZT9NroXcL7lXvjk5byvi2VlC18zg1jw+79hNmada5kelG2ruxTk1BNMzHdQSt2jXkQ",
-	"rvVuOb+9M6ApEQO7URaN5or+Em5Zbi2t6rNHhgh6uFe7zFAeMb53j64pXfmEE6AyYyDLBgFunW55Z6en",
-	"566oICiDuube6FFH0tevD62Qza79RYv+SA/Sm0S3Gpg6hKIYFn1ynrMx9oX4TzK6Cno1iMkETe1JgSER",
-	"zBsOXGvZKkBeuKrH3iPgjOJK0xXWs7yChTcUYsK/SHJkd0ZK8c2K6/oeMtEN0fb7GSRXVpoR8wWVYO2R",
-	"rpKPK/TchpmpXI1kXsVMh3xjITKgvFcd+s9XsvHAfuqO51NLOLXD7hYBmvR3O9XcW7Opm+cwP1HUhgvq",
-	"Ltsct968G91vJ9bzfPLB9iv6ePIBv+i0G9nv/SH85Dyofym70R1Zfd5k9daQVY18gGu5cmqFwWnsV9R6",
-	"ZW+E7bY3YB/stdSE9oo8FsKc6zV0d3d57//yfmYw4+7mvmMxm7CYJ2nqOQmWvjRKgWQp+H6CYmLUuyEB",
-	"ni4E49omb8s8A1WEd+3lKj8pZjj54P/c4H5/5l65u+Lv6O/Pc8Xzgu4Oec0Pu9qbOAfEv0mYMsEDVb9Y",
-	"Obac4GVZhAXVs/L6hpJwe/U/Obv/bTQ8bZ0g0s4g7mSRO1nkjhfeFlkkYHmlktMhmuxH+ECBprXJVB20",
-	"Yg7WSH9eNg708Mae8GQiskwshyTnGSjVYgLxnLHSNc5wknirRI8Jr3GtNxkdYGBiZmlzvGCAqVnFbb9c",
-	"/TpDfdn2jal3Y8LQQiqBZAJLIVJ9y3RqXG8dBf4qnvcCIw/SXOnuXvm875VXua5z4BhXaOvTtOu1cvLB",
-	"/LOBLmsQ/U6PvaOxz06PpUhXdZ/PrVNdzSLvqULSiiil0lJg74acW+ijcSI/gC4aLaiXAKFzLCPdwjeL",
-	"dNChDRM/PSZP7On72u4aLQE2f73IFGKqaMzFXMoQtQ38OBDbYjmjqjWEZCEUi/X7tyEjXz8I4kdOI/Ej",
-	"d5r3Hfe+496tXgBLvqKidPvOWBtr2kVA0MkH/+cGItCrMsH4Tgy6I6Q/i8e+SK83ItGwjF6uRgXvICAV",
-	"dBOIIE0YY44lZkeGiwstWMfkV3dN0wUb2dwCKHMMmLXq4+V+TnieZa5RNLOOiqYBK5B82mn7zhJ/Jw/c",
-	"sbFbIw+ULr4dre9Fzni/FIZfy8c/6wyGYh/rExhKCH2ijARb+7+YtvX2aa1RVkvEMdfBxNwDBnJSZOfV",
-	"rByXob9NTn4DK/4EefnlXj5xTr5N9U6L+buZWIEeWNGJiCV356b3mxu6Ty59O3d48wRdJPEXWyrFy3Jb",
-	"1Pot2zPSenHxkw/F35gAa19en4JUHMpbOr1RD2Zloo5UngiszF4+A7emWaYV29fz8M2YpR/OJyTHlAi0",
-	"rjpjoEGrdMXpnCXY5xEUmdMV0aC0ay/3hBOYL/TK1o6wioL5BdOU4+qCakeav4rPs7Lvg9Qfr6ygJx+9",
-	"naL7YXdy8xwhTDzuzRk8f8/HHqprxPPwwc9aMA92sl40D+FzE0W0wvHbK9HVe2KFb518CD6tq0oX7H3w",
-	"aUDccf8G695XpbpgyKIinYQEWK0iXQHQjU1s5QRhoRDX4viE5lq0BpI9CdgLGtI4XIMs8sGdWc12xkZI",
-	"DAnVRRb7WfOenIJ+kmvx2k4+uNF0/GKajgNNBJ+waS7dkR6uFMN/iCVRbMppNhbv8VBIMhNCYWyeTXuO",
-	"sUd3ig4tOjqgVKH+V5FJgl0fRCIJ5u++xSt4eDtlkkPvZT9dU2a70lmNfcJkAolm19DKQ5/RZGaNkKXS",
-	"dk2zHAq9XeYYuGD9FDaoYCLFfGhgl7FrIFrSycSoK6BEdm3dFhOsbufLzNoiBnSlLrhzNLia1qVj5BIL",
-	"Tfr5VLWFP67lyoeUwkQTkevjCx5j4M/8llv5SRMnXBnre4qwtKOW9faFrG9S/KpvuLOMLZ5QShYiY8le",
-	"OpEW1TDskCSjaWruYMQTLSwiFOXf0fa9FSYvpMBY8E6Z2jNT/+yBmpjaai64BktUaKg1eDS0kZErkoHW",
-	"BkxUtTY4xX+2rwh+kyhXhXOPctP2eQ+UGxH863N0CP+BUBI1yD93Zd84sfyTCJ74eKuxyLljlZdupJGb",
-	"csTSy8c+IF6BNr8hDZT1GwIDKdUBg1MX3D7HpKv9i+ZFXXR0Pb7g1sfgstR5Wnq/PW82CKPIPFeajMGv",
-	"o6iGZF6xnZeLF4HTcQZpjJFaZ0H1nP8EnoLahj6xu6A6e7eYUkPnWyNnHWoP+yrKW1vTJlfPyYcmwdeC",
-	"sBoM0N0CVgASc3DCj+cjWljZ0/ACM0ZqS4EZGTVjiSfppY0Bbeqr9qUDUektifF6agG3ESYaoDuA41W0",
-	"3479u69nR2S3S+iJ7O31cxt49YnkiS4B9vZwFOzjUF2OC0Fbuvs4oPJWm8hGzRsqUOrTWPYz4Qw3UVs2",
-	"3PhBjCs7XJS308JyKza0p+a0Tco1SimKx/aG9mkX5TWtu0QFL+13uQre+GduEOn8HB0s1C/1kMdQ191U",
-	"CRoP4uKrtbbjAK5/Ffbmt3wQxuYn7+YAhf5rPTDWdHeb2NkBt7EfJqY3IiLHqHJFp9DFpX7BBzYlpZ2b",
-	"Ir5ZZMzaEdE4D4qMV2g2a7OOTaXIF6PxKtqXzjf4CxrrXcGqV0s6ZE0s1TPr9JdiiZYUNofzINcOE+zM",
-	"b4m4BokdAtoWyrgGeU2z6EJnIjeLS2l0cTepNuE5d1wT7hj22BxODQnGWyiXhKC0q5nM5tDVJW45E3TO",
-	"unD2V/vETcbu4AxdnlqaZSD3FG1cbYqB8SnDfnFsdhk2+jKwNUqRWX9Oo80QS4FrM28J7n7R5XdR5fuU",
-	"gYqmof4IsWebgpAwgoOJHFYtiLTLLGUNyVew8pnHZRQFdp2dYBdvzEPWM+BE8KH1YBimFzahjRmjOuLK",
-	"O6LD7nn3CLynic5W6FykZJpTmdo+4sqZyJjLol5KwaeVQmg1vot+XjkfOTdKv2povRqt3tnTqhhzUEta",
-	"60r2ZUOLeSkrpNhuQAtp4eYZWJ/A7EMbzHoAc8f46i5N8dPnvNyiuOfDxjz/OeKdP5NY50DyNrdfHya2",
-	"Tp44mcN87LbQ3h7YPfN59wXGTfRoCGw3uy9R0A3XHmq+RzbZ97BPPuQK5LoQaAuwwY0fSVdjRXxgXzHP",
-	"c7+h/YO+h4FEgbSH1EMrNPofyGu/klxmg8eDE6QPt/a61P3rDD3ORslw6f7eTOEVwbhJRAOnLg7P6JYF",
-	"8hfvBzBqjuCjWIrQL8YnIIEnGHp3XAmyi73/vQRcHs38EEzV3qz3fmsO4gsl2JUU+lbJtcdGxFdDoiWD",
-	"lIxhIqTt0jvRrrWTT/e4p3xDRzf7eCWuYlatJdPJzGt3M5GlZfBbNR4oGKsw2kW2QKVWTa0NRy9gPIYM",
-	"S02JYMwg0igy7Ota6BQe87JoEY4FWivDef9H5KTzlGmCAUc++DMTUzsi2h7DUZylJ7LPIB2jiEOdUg1L",
-	"6o/OcJOVzYgL12XTEJoj/iBkcXpB6zjBs1XwfpHO8/Hdx/8bAAD//w==",
+	"7L39kts2ljj6Kri6W+VJRv3lj0zirlu/7UmcHa+T2GU7N3+kvRIkQhKmSUABwJY1jm/t0+yD7ZPcwjkA",
+	"CZIgRanVVjvpqZq4JZH4ODjn4HyfD4OpzJZSMGH04OmHwYLRhCn489lbOrf/JkxPFV8aLsXg6eDtgpFr",
+	"pjSXgsgZWS2oISuqiWImV4IlQzKTioyfz45+pGa6GB8PhgPFfsu5YsngqVE5Gw70dMEyasc26yUbPB1o",
+	"o7iYDz5+/DgcLKmiGTNuERe5WUgVX8aSKmPXQEkmE5Y+0IQnZMJmUjFiFozolOqFnZ/bN5bULAbDgaCZ",
+	"nZHiuF1ry+j7H5iYm8Xg6VePh42lDgffKpYwYThNn38XXyFPcH1LJa95whS5YushGU/W8mr0v//9P+OW",
+	"xU2LgUc8ueEac6Xb4DcW7L0ZTeGJsV2oAaDOmQNisbrfcqbWwfJwzJZ1PDl7OBxkXPjPZ7Flfcfs4WVM",
+	"mBjoLkhS/E54MiTjhC1NF8TK528MsecJy5bSMDFdv2Dr5uJesyWjhos5oWRK05SsuFkgvtGM2ROGb7gg",
+	"Dx+ThcyVJnN+zTQ8MuNKG0KFXjFF6JxyMYSnZW7IMqVcGPbeEM2mihld7BWJstxtsMQju8aW/Z09/Lp+",
+	"EktqDFN2zP/69f86+v/e/fXfBnUYDAfvjxZcmMHTQZZrQyaMnBEjydnDr8k113ySMnLx5tvnz8l0QRWd",
+	"AqUC4GZA8U2IfbugYs6IFOmarBZMELPgmnBNtOFpCnCZ5krZw7Y8p33bjqcMOs6zdbt/ubz88vfLwa+n",
+	"R9+8++vl4IteG7dLs0sCKhaEUZVye3BwfkOi8+mCUE0uB48uB0MiFfkSIPGCraNoLcjFq+eAIYDUV2zd",
+	"hdP255si8w8846a5kn/IFcmoWBMmjOJMWxZl6X4h00QTakgmtTknT07xvOhEM2Ha2EEKc9SWxbM8Gzx9",
+	"+OQUjgQ/lZzA4vmcKVjij1TQObOk2wY2u1T3SAm8rJODlm+M9gHGH+39ssUlRGeGqY13ELzQd2FAzM2V",
+	"vXI3Swxs/tZ5oIlO83nLKvxTN4PQq3yS8im1c8fPcFk+gAe4zCddJxg8f+Pje81+y5k2bbf0+P2R5nNB",
+	"04l8f6Tw2SOejB3VczFjiokpI+63IRkr9lvX4t2DN1+4zO1N80rJGU9ZHLAKn7GnbR9ywMUPnWvE90b+",
+	"0Zuu9Q0XU9Zc4E/SlDIZ18TwrFWw0DBEOOtMqoxajpxQw47su4PY3D8LwyP0+fee8+bw+i7zaqbip5Jr",
+	"pvAo7F9d5wC/3xT4v9AYm7ff4u5TKeZDz9jJo1M9JLBpwq6ZWpOUXzMyp4at6JosqCZ0uUw5S/Buhuu7",
+	"DXYrWmP+4Z0Lt+3vv549fId/PTr9Qv/b7+77D2fDxx/LHz88/vj7o9PT09MvMt3rcqZwpsUl/ETbC/jJ",
+	"6WmmKztF+Eh1pZd02kJDK/8zHtlKdx1Y8fANT+2jfVcvpdAMVJ1XSk5Sltk/p1IYJuBE4SSQD54s8Ym/",
+	"/lPbdX8Ipvo3xWaDp4P/+6TU5k7wV33ix4UZm9wPZNgZ5SlLzsnr778l3zx+8jfipiIJM5Sn+hig6EYE",
+	"vWxqUK1YKrlkynDcA08iWt1wcMUF/MCElQN+rV3Pg+HAjkENKhVrbVg2GAJhDN4Nm6PhOUSm8aQUUSzD",
+	"c/oV11MOLSf/ZFNjR7gwhmVL09xYqZI18Qd3kwyJ1essEgopIvxiWNProndRgVwPNJErQcpXiPGqdq5Z",
+	"chwbP8kVXpiZrjIxmU/SYEUizyZW+hoOmEiWkiOmNYazSJGrOKhBkRlN1ob1nyzzUlRjtGUgxTR+VIw6",
+	"fK9xt8UamZsUDOBiRdk4YBQzak3tssoJJlKmjAr7szZUGZaMqOnL++Edk+tgvFCmDXHNS3mBnFVAPUSJ",
+	"QWUd1cMsgBDF2Tzh5tm14xdVtKVTBFYErNRTcBfvQDK3T28BmoTPZsAMDEPc6Jrhe87SBDVE+64bjCpF",
+	"1/ZzC0MJBKz4z1ZTxY0Xa+bCfPV40NRBhgND1Zy1DuZ+xe83cRa4EuD8EL5DfwTVccI5HcCGdanRbaH7",
+	"yH/gOnLsCTW09wkE+BM5gMBGtGmgn9h74+xNdbDAgqqDxfdl5Ev4xK9ZeGFMaErFlFnA/JbTlBt7aUyl",
+	"toBOKVhColeFHfCV4lNHDUnC7WHQ9FUArhlNNYvdjCBBANe1ur+jWZLRNbEzk1wkTBG9ZCLxQjSZ5trI",
+	"7BjJPbwXxTI3my9qPmWosX8cDmRutnynjoowZzFQG7ydjhHhHWkqV6MZTdMJnV7pOOsE7qabzPkVSoHa",
+	"6lD4DDGSTBdSakZmSmbH5Fm2NGsCs2j7D4hbHmGbVFjDSxmiSTd6hzgFl43Hh02vOcyx3D485U2vvrEP",
+	"O53NvuzM5RFTItdMo/0Q5XAUtYcAIHJ2TL5jU2ACmliZh3BjBd2pFDM+H7lRLdQ2srgaZvgFhVCs77E4",
+	"2mEDETZgkmPmrUxpE9Q9QtqjKo0AGwmhfPQ1m7UxoHDADdt4Kfaxh9gyNkz8yltRO9lVxkX47dlwM/XW",
+	"xCdndi4eQQOt1fgmTBukWsKbYtU21O+VM7lkgvKTL4/JhSAMCD/l2rRRf6A5PTw93eBOGNrHn+OrZ199",
+	"xpziYwQv/r6WVxevnr9ga1250DvN3h0AevgkAiE7ybcVBaeGS0tu9bTIQTt7tiarhWXsToLRllNppq6Z",
+	"PsfTfro9g58qRrcVyv07k3VcuwKrzGohiXuQcBPVF5iwykISv/JaxMQ2WvgR6SgB88TSEwYw/S9RuuDG",
+	"kpnV6shMqt0h1qoXL6XmJnoDXWRSzImBw/MOQO+rrPq1cs3OSSpXTFl9SxOqGHIG9GkdRwXrpWIz/j5+",
+	"FugKK31Ifn5wkUrlPzoXqiB0OpW5MA48zpEkJUm5MalVnPM0IRNGFjxJmIge67LVWP422HhgLm9qffms",
+	"dUMpje7HQi86Vr5MtkbwXG/kKZaYf9YsrpkESihgS3FExdZwjgBnSmoIRQLPESp0WtnTuxZuVjKamwgK",
+	"NZZ1CFmhuoQ9KGLNPR1UGasuZ2dxqL6rvhJR9b09CUXBRbZpzf7W/TgcXGEcwKY33oDbvnoXdL0DN4MX",
+	"lUIGHrr9eog/WzKFKKRfKscXO+HbZhPdj2xihbeMC/+pif4h/95ukhvwzYBlImcMt/2uC5yb+NuemMJB",
+	"GB9sECWkW9zcNrzCUd+mq92LFyuUvDSxgxFDr5gmXKAElNIpiENSsKcQzkb/lStGaKolPPCfb17+5KSS",
+	"Z8IoeikCLw0GwE1YouT0qpRdmHZz21+vmTLsPYYNWDmZT5mXb3CJx5f24g1w/Ouzb6phVV83PWQrxQ17",
+	"KdI1uqIcXH7WrMMzCrs1VvhoOBwATBjJgGKyN8YtFZcKTXBeeYwa376lhqZyHvi1qqiSMa3pvEVkpWax",
+	"2drqHHN+oBhq+EVUiaTGyPCZUWg2rsnJEAHjfKYorwOV6AWqxj2MzFbVc3a26tg/BM5XjRpBIomQToWy",
+	"061Zi4AdmJZ2NwL5lUXBJ7X5gcfu/qnUZiSokLqnlR1eyHWL9sRMi/sHlHCcaLRkapTxNO1v2s8FN3oX",
+	"8OCC/ADtywj2NQxhEgUmisqFMzpCElXH6Ab2+VzrnCWVACoweKwE2ygf/si8W24VLqfrlXLddWCVQ/jZ",
+	"h/Wt9IHHTRSCBmwPcTN+x1Jmordi+UNPg0JMe/OjdEx9ExD61R8Gcj6AN+p731pRbjHSeAm7yoF/Fvy3",
+	"nPnrv0DmIQgJ7NqF8qXMSupkSnVcn48EVEWFkXrAFtqANJnIXCTEyDaj1Pb2ghgOObV/G629PJubYVdx",
+	"wodFsD1o6tW9HFRLL5eys4Ye7qavxF2+sx/NfEfVtw/NiTxNSS4mXCTa0VYP5fHXUq62AwzeRVXnZ7MZ",
+	"ugtavagzztJE98as10zL9JolEBYRQy4XzhxlbnLUbeFUuZhr9LkQIUtLLxdkKrNMiriXR7FZrtEv0Ll0",
+	"BMFr93SASSPF5lyKmP8gTZ2dNCMQ17eQabKd1btdaH85q/LzB5osZcqn63NQ/MKI5IyuyYQRKeCXFV17",
+	"kbuHiKnKo+8Bnu8RH+qEVuxi6DGmHDgCyOphv+uBmTtzhwaK9+YRz1zIxD8YTU0kL2QB39urDxMMyGqB",
+	"9yFTjKzsf4yUZMZWpV/JSGIY+kWqO+kMZFsUC+jcaGW53/N5rtClt3Pc2jwee7VFgNhmsPp1Ns6WKSXV",
+	"SC8oRvD1iM9rxPRFQmJYwqnAwFsjg5Qm+9Z5eY5MgAJ7JeSqGqHQPvucydEkldMrlmy1akUNG0EOyrYv",
+	"OqQaUTNKGdVttiP0ec2IYYJMmOWddts4jv3ej/OU2BvL/ud0SP73v/+nH/fQhpqISDpNpWZJ4Rek4FJV",
+	"VFzpc5heWioJvXBoqKGpixOlih2TRE71CSL/cZYEFhwcHeNuLctZ0HQ2cn9PpUyr1oDQ/QWGrBLM1UW/",
+	"sV+D48uuw8NlSE4hf6wnHhh5xQTq2JpNpUg6MVEvGQMPIUY53QwF83gawS92LAsdIhVx4CFMJHpoz8Us",
+	"ONyqmC/Z0423hF/iALS7mUuZuDQzTWjgpMUgYMsb8Ve7eeXCt7cCdI0JIRrGiKJYbf34hxUWEyXEGFVv",
+	"Zml7ENBrV09EbMhowpwqFTltWmRDWOkBAgUshvU/4VvTAcqVxwAZRtM2wzhmbTY2TNC5uSHWjTN0U8VW",
+	"+B8I18jqkkQxHZf5YgbaHry1RU7mQhsaTVZCyFVC8iAmO6qPp1SbkWZMbBc3vpQyHbUag3/WdM6IYlOp",
+	"El2wcrQGG2nJvb9gqg1NI5t87mNzMMzQCrwJ11eEigRyf+xcitHpgiXkp4u3b2rW5z3EzVdCe1OMPpxj",
+	"zoQ2crmsmLjKVwNjdw9DR3HKw8DU7ZFsWDC8Ssx95UgjaOdhWj/GDkTfAzPzJHNoUwOam11SPE3Tl7PB",
+	"01+7J0WLdH33V6wlPqtIgT8mF8E9bgUelzPPNVGQgI/BUoQKUsuGP47awWqbeRdu5yZWrRImhzBqxRwA",
+	"vc+m7je4y6dUWevNz6vhMvnkJ+dO6uaG7n2FPFYraESHCopy+LhFqw9Z6dfIeBzl+yVXTO/Dcn/VtiqE",
+	"dJGHDxmrhQ+7/eK2atVW67pRfGdG1xhByW6U9NAe4WmvKJnrEZYOGbVoMhZe+ERYJwcCF5U0LjlfQ7jC",
+	"0uIK+rvNgon+ku9tu0HKxLsNF88bfLBP1OZM5ioWugmgagkEVTM6ZRF8eON+2fLsO8PEccgYRuzHKXQV",
+	"uoaKQFAH6SDss9j1dg6kG/LsA/LoPUhvbvUHldxesPXO9l9Yf1+T7wu23o8/aMN1BD4dF7QFmrklWdBk",
+	"iveOyfdSEYhG0KDb0CTjQu/s/qnfZq0LspwDHl0TuqLrDZwzNtGnDR/dxYe2d9iG/LQHK3wzlUum4+Gs",
+	"JesPtEzqs9yWNEfTp2LX8gr+wnON65w/8Bmbrqcpu0iZirECtlRsurXUVhdBYveSYdpLNFn/67fdWZFJ",
+	"xUaKuWI2OlbZzP9GJmwt7S28kJVgh9Dr1THQL+DBqfjeIIHRok5Zm+PJae8LsDiFYolxTyBEbvogklhC",
+	"rxXV4F4GMRHVe7809P3BEC1FBNA0Gi+nJWeG2RHKSgQ+ngQkjEenJKFrPSyzakqfFhh59JXTlbgBigIb",
+	"L3he0cQLehZLNVtZ4PZ1TTKztfzdMNCUKD7wI8ZopcWrVRqWC3xpomIA3NitUiXCPdzJNao+9PUcQe94",
+	"HEFbJhVLE0QjLOBmqcxnXvoI3RFeKsftKlfUeV6X0iXGQrm8v+hovthLnSdQ4yjNeFIMg4o1M3YiSC7K",
+	"jRw07qUB5mF0FYTZzw5itWKcVz5+ejKWPI+FZEYQ0x0x8y61UYxmUH1HxznshKep3b/Ol0vFtGZJtPwX",
+	"W6brooYkesGGZLXgU/CsC4k5afO2FN4dTevTlFvZbEMdjqlMWMsPYfBwE6Xt3pnVAg3q8DcNLw4q72iZ",
+	"q5jtP1rF56lLbK2U4QlzJKmGI2QJMnbL6+s+yIlM1sGDLdaXKU9YMmq/vXeq7TOCGkqx4boL/+xQ3Mf5",
+	"y9owwf8cDSzgmfNwLAFslAPB2sswd3Sie3pw24xH7UFTMjdTmW2MfX7pHoNs2pRP19sSzFLxjKp1jWIi",
+	"ZhH83UspXAc2tnOS8NnMytzouUGBwXN40sHhOwNVlrlaSs02FF9qk4c6sRYcTd0PaO1KPEZ/3mtlJvub",
+	"xaaWKlDOyhKtLCYg/j9pKfWXEEgXIAuaYGAdnzKM04BKMVwT6nKnwboV58S5T4bpwsO38ooJcBJuVfDM",
+	"Jf82ULCz5pQHSAG2kloC41D1pvPbaEuLCEAZveGa5BV1wwXcpuVK/g4K1/X3hthbvOkDcZvrH7/pC8jF",
+	"ChpYKKRcsP6jFdk3keESVxum3dSC9Qhjdnx807mZA2x0EBwO3h/N5ZH78p9aiuPXdPWjy7IKfj3SV3x5",
+	"JJc49xHcKJbJuPSzNpP5Wx/AVJQGwkICIJqB78jVWWV0usCL1apmclVUARgSmSaWTRbFB/rJ/XK+Mckw",
+	"OKZhef7FZt5FvVQ/yPk+1BI5P7wuIncPFS3JrrfBsOG7/HQeMW11gxSrKk0Numz+8F6s7T1IPS9dNMiF",
+	"mL7Rm3U3PDmWwFNn8ujtLn/rX/pULhgH3+38Lnvzmh/eX15ZwR5YbWNHB2W6ldXszH5re9qJBb8NqMGb",
+	"ZhSjyZEU6RrrkCZHkGhuFbI8TY+mUhgl06hhxiWZ7oWts8zJc/15mmXvm9My0u1E6bJeN66oIFqYrUKg",
+	"UWgDSPaBwUUC72FRF5axO86yaDhyO7JWnF4tVUe2qxkXLYkG87zO09i2uO6oDtaKjFLxORctwrArf/1A",
+	"F04JqaC/DH6Y8ZRVKjC4mg1gl0xZlPZUvhn5X7lxngmjmhzD4bVb+LDcuBu89Xws3PaB4cUZ7FwYpBhi",
+	"l/o20r/TVtmmA6mCn+NLxsFb16xdecai80jJjJ2Klms2Au0nevo/sVWzqt8We9+xUlJQOK+K5VYjrDeT",
+	"aRLPHS+0tOzRbKWQ3pF0e7rE916qyNFuW+WFn9iqmnG/BWrsNcxgG9jE2FPL5nwgbP9d3Tj+8UYhEa3a",
+	"Zi10Hz3Ks9zkip0XXh9ufOVEkkiGTh8cZsu4gTsVc9JsbWMkmfAiOHBfAN899KQvNjYDtPsXIv8Pfs0I",
+	"42Ato8QrqxARAAuJpMIeBoF2xISI4WDX+nHu4fb6cTdU9bc48Ze+BM8WHKhQcEJJ9kkVAI+qLfz+6/JS",
+	"//u7v/67/6Nf3xxB2JGdi/hsmF1PrwYQ3EALRKqtrD7plXOzzPyuY65Ucrr9/fQq7FRgnyWuNJ+3lbs5",
+	"JxlNsBY/JjTTrCGhhZT4qKuXJD361+nRN+/+4v44evel/+qL/9MLKcE7djSl2tfZ0UOS8Dk3yNu5EEyR",
+	"xXq5YEK3Kiqw7fhRFWpu85rRV87zwIhVdrETogvT4vqcQOyjDGK57APHnQGcL0unchHfgrmzPmt24Mpq",
+	"gDY1pWLKULHKBSQsR2V6r625kna71LFzMTFF7bpCwwSBBlP5FzRBN8w2HQaGA+xdsKWp3r0zWfduRFPK",
+	"Kb10yJqGG60pOklZplsilrgmKyXF3HuhiPTloCqQA3g5SxhZplQwIsFTf0x+CYpacE20zBikjBMhizG4",
+	"vhTFmTwtiwFeMbbEdH/BirjFNVnQa4YVIvt5Eat1GD+2F1aNQOGZ6xAqZ4WKo4+J1fcwMRXKY+mFXIlz",
+	"4pTGkWaG6KKYoV071wiB3p66zefmwbUVwm3biuOcnBbJbQq7TAkp2M2abpTQDlIrCjyM8a8a5beZ8nHN",
+	"bahsfLM3R3VYBhXKpuM3uP1ErUcqF8fkJ4l4mkFUu5AhP9hHa6c+5sE6y9vO9RCp/dli5fSQ2+yIqK1o",
+	"Z8NnY2d9TVr+xe/kNI+HOl9U7IaECyhYu62bP5gKiTDWz5jZX3ygs30Ua9pW5v8LlCHxJssjbxjJki+e",
+	"VrujDzEcYFj2WpKKqDxllokiLxbSXAqkRW0sh6G6wownTDBqFpDHblXEZ0DLvpmhM83AoocgV1SNNYVa",
+	"j1RhEX9oZ025NixBjrstCMv+TE057M13ZMkUcaVECVY+AYUuEK1cq8xvPv7l8vK4/NRTrorPYcFGIQ4k",
+	"oynBt8uQ4YfHT06ra9+2e9ZrZseExmfH5KVI18WRujsBQ1KLVAB7fR6uaVaTxNoqFvt41ppQBbe9RXss",
+	"2qOZOSeaYQaEoZMUNgof5DLqg3btz0et19PbBfPsFwHoe6GThCegrmf2U09RLSlioyLXhL3jUOSBNAS4",
+	"OSRJ4gm+GdcaIrgKLT6ScAq/lWkXtW7eKZ1e6W1LvsU7Qr5mMy5cgLk9KrJCqcsAP9D2Yqcpwbd1V45H",
+	"1B71HCzpM+4nsFepT/GQc71j48nWUEXDTco6wNHk+j+/fo5QLsPsrzgyOccBo2u85jKF+66/VP3/+lc2",
+	"emZ8t0PYTBDP4FDQhYhXAP8uTpFwRXxfVFPcghv9AsHwhdQFCbkQmDp0uqULlweXzDHBKNyCgZX1rKB6",
+	"4kKmCTFyzuwtdG5/Q3kR49l8KoZVp5WSK6YNvPfAage5MBEut0OjrrLs2pSKhFuJt2jURWjqBNRYrP90",
+	"wUZ0RRUbBbaR5oMJE+uRUZSLaJGaJnsvgQsIuFQy4xqDuo0kMFJ8SXwuXOWhDS2MYfifLGI7o98Iwkj7",
+	"s3p4D6IYtp2s8ANu9dYS8psUS0Z2sb5JZTNdHGqc6Wo1Pdf/OR70ntH3PMuzwdOvnMkIP50en56eRULi",
+	"g3VwMTILJfP5wl2SNWaNsoEVF7Dy2ob5H549/tvjrx999fhvPZbhmMJoSRWFYGndB69qYoPOl0upjCO5",
+	"Yigvxjkm0lbFFBfwL6bkyErXI8UskOPqYF8M592z+YqdG2a4IPjYOWG5y+Fi+ZHlHkdnxEi5g1NDqqhm",
+	"MOPvIZ8wYYpM1oXgFbR2gIBvj67DQYAw73qUbClZNRJCE9/TfA6lMmjKqa4ZFoaWGVOxDmttn5MrtoTG",
+	"l9q+2tYn8Ozh11u6CupSRXeLiFK1vt0Wdi2Bo3VzR6RmHa+W7dqiYgebMu6C3LtrE7vntu2wHIt3DOP7",
+	"C+W7EtxYLCsqEJSHtYdIk4qF4MABVcFadjcubLJ4bJj4NZv17u2/TV+TBb1GoQD65WBZxdbeJvtEsa5C",
+	"ba8D9K8HwcAq4/K531m/jVupceXVK2eAa+mZ+OQ0miX3vXfUTGWWceMFBj/PA+LppWeq3PKbb/pn9wWH",
+	"3NrZZhRCpC+TrJ1bMcSwAH45eQGbYvGRueMnHBZV75ta/caZQ/ztdGyFR7yri6vbiSVeswQNQTNT2LuJ",
+	"FFMwjEEqy83aRqAaUYuJGJY6LtekKvmHsYAxAvUmuWGl5YX/c1TMEMS9SGV19qgWSdO8R398hLV/3K0s",
+	"emYudtdLJr6tDER5QM8nwE2rvrJVxe1Xrum1q2m1pXd2ruz2UQRuqfaQYkVeRixdu4paaJC8pilPCrdB",
+	"6UptcLBAjH/8dVWSj7K3CIQAE/7OgQJ0tDaJOzcds2aA6BU8U1bmeHi6nT0m3hvYzeBbBFeGJ6+x+go2",
+	"D3btrkBD3m7mTMbqUJehbeg9hkk2lzSpNEJq1EwNS5NBaZOFTIMCJzE1oKNLUng2DoBuN+/aj3pH64fz",
+	"wVlSK5r8QpIlSWmSgLZnNHTmdonraMWw39pzWXAxj5gtZjMuuFlHhVGwhVSKnLhWd5DsC5RSFELhquSw",
+	"UVUKykG0BOTNaJ4Grco1nwuaTuT7E/tSfDj3UpmTXC/AyxJHu0UuNtrThCyrVlRCdL7aqHjUinC0xq33",
+	"GKrUYb7ubpDZx1jhQ17KWyhzFu4e8TI/2kfBUJkxmW9WH97ic0GYTRue/+gW4Xn/hKZUYMrwlgpqMWQQ",
+	"d/Q5N5faMpRpz02jyoYk22ShVU/gJmlotbM8RB5adQnbJpk3NlCHwiS4zHsMVNz99d0U48TTlavr2IMC",
+	"3TyZg+rQ1eXsrEZHD7u3Pl19+y60ydoaUT0fedd08EKdNI2OEaeSYOMiAuKGFYi6WPzrsqdU3MUaKZFj",
+	"2hIAW4uUNFL7E1b6nmJn9sZXoWraAtLlgo6s5i4qpUwCyWLCzKYn1vKqcPWMgmSZG/lq9iDPtIcyNlxB",
+	"zRV0STcbJXiMV3SG+FHizAdN4Tyj70dhNY74E+UKIr/DbyMX817Ca2O+QzUXyxcaXI9Ah9VxmGzwNsRe",
+	"gMJ6uKzuE7+BrLa34sydGlC0d16l21m4gzoKNxGqRlrDGjG20VUbUFtQoYZjFYSK02MdE6LY3I0LdQKL",
+	"HlEXp7qJPFVwu0NIUn7ynW/ncvV9b2T/xn7u4saNUCWjnxhLNAkRN66P3slbo1pf2Zcx7pNifQt3yM6Z",
+	"3V/3vW4KW9yjr56ElrizYY+bqPSH93q13GA56+ONL97fXQfv9fpmyUQS2BG8dYJNpZDZGqObREIV2ilY",
+	"xvPM3lXC/jTNtZFZ1ELxpqw7V/TnWzgPqF5KobFkLsaUauipZpEFYqeyZcqM6wjKsglLEldD1cJXUf+T",
+	"YoqKq8FwwDM3BvwxYgk2t9dLxqYLy54UFQU8tf8iLQaSUwXhqUrjvY2FxDSY4RMG9d2yXPOpvZMtk4W5",
+	"LMBwFTQFm0MHFN400wF7dkYoyf7RwybdV41P2/kDNvXFjETuQEdCwYr6lRAtuMkNYP8XMgL4GPOLYqhc",
+	"1EkIZSO8nA8mVghTNFYtQ5bVvYqvv3rcbx0xCgmKE8aDi1wQHIqTzuovr5lK6TJiYc4TLkdFEHCPuFZ8",
+	"o4wB7pO1BBcmFLQZnS12eOlJts1LyUgxmvR8g2nDM6i7HWWlQMJ9O+FtAcWt4Ieqt2P3W3vpYVVV0DSg",
+	"2zijYoXh7B4cwwra1FAiBGlMPixQt4qISq76cyQY47VcRQuecVfau5+ZGaof95sw6Fa8VeG2erQuzjjE",
+	"LbeCqLXncJHI2JMkKlWgb1rjGfIqWxs0efbnMh2hYWrJnqXyBnoXSNAzkr5Cop3TYsFBKI4K9WAF8e/2",
+	"nAqFq1DwjMxXLaVZ6xvRRcWYitqX5tsaIXxL07SouceFK2ZPLl4977kQTE/phfIYrYoYjzmzzdxFfzpD",
+	"MmFTmmsWHjFJOEt6rssjygjqte/C6wqgNU6yMXqByhtyhEP0K0DXVni3lZh31r9dFeK+ynfBGHsboWuc",
+	"7UMjTEPmy45GH8OgJg+ErRCe+CZcrjR7S7gM1ERuKUzP5lzYG8dj+ULmMH6ysdPPhkaHIVJ/htLTrUlB",
+	"fwIx5wYiTYzSyuycnglsECJyxUVS5gCOHZMZgVNnHE/+cmmOXW2jI42BhiSRBphyMRmaN349fTf2BOor",
+	"MqCNGba+uVWH60Lt3Dx+eTEQ/bKQNONN+OxS6tf3O/HKe5nfNsJYOV/dL6r3Vp8ebRVa8LaRTfdAg3On",
+	"JYSgfzXMXcr5+l4T/YpWlnGGfYpuuiYsblntJ7rzZeYQovdtVqn8cusRJc0byhV22bE7ZrH6srKyofNY",
+	"tgYzZLImPlK0KFS5ZcLmXqNQYO9BKiGsfLuQlGL/N/GelChwCPdJMfseojcqOzlo4Eaxkt0JudzL1rR8",
+	"wBiNj13r6mhnmLCUmZbehcX7bx1t71Chqknabqz+xL8dp688XdA8zNp5dnaPe6FmANZBKdqu4Ob4j/vY",
+	"mgbsa/3ooLq2Bl7sWsWvab2vG6niuADNhKa54mb9xsKCuVVUhLFIRmRVgBqSsZ6MsqvR9dnof//7f0Dw",
+	"BdCC8ZVRBTkHbuqFMUtQJdytOAIdvLVpfvUKfaCxGEdZga1SPwoyxsXMar+AMj0W8hE0oFlLsHR99ItX",
+	"z5+WwRsYKI/h2JhaoYdB6H4VSDpQrfGj7943vBSVjIJaHIkewkatBmNIKudDEhCFHhbJTMPChZHKOS4N",
+	"LGfHl+JSfPllWdVYH3/5JRlf5GYhFf8XDPOU/B2gQyrnSP5Ca5v4AtNyrplaY50jLggtAXJ+KVrGvcxP",
+	"Tx9N/THiIcJ3bAxDjk+uz4pyNyeAROR5YQu78pWzfG9PKIuF+/q7TDiDLf3nm5c/Ecw3+hkVsSK6zsLC",
+	"ffVbXkmDro5bNBqFwn5yhhlIl+IllBKDDWsy/mA5wsfxkFCoclN+NyTBXf1xfE7Gwecx1OKJ1sW7FG95",
+	"xnApr7//ljx69OgbC9qf3357TH6Ugq2xHVa1+Aw88eY71x6VCuJ0afu9oEIe/fzmOzJhmieQcu3QAPNG",
+	"LbyeBTW77PhlgbtamhyWd6BCr5gK6mQEaOinGVsojLFG6qUY/58V5eb/eaLHZfEPxUyuhMYcL0xJT4PU",
+	"Pyg6UiY6Yrktu72Hpw/RAKVlxgBQ2vA0JS6X7VLQmYGwcGqIlY6PyRsmEjJ+nrBsKSHu/egFW4+hHi4j",
+	"UGDGSKLYklED1ZfSlGg6Yynq0Q8fg5VKY7mLsS8dM3Zbs/sZP3tL52OLJZCkuJY5UYwmbgYj04T85fHZ",
+	"wy/KdUvBoB2tT2aETveMitWCpx6fn4EZ88svC2T45vGTvxXVmDAMUz+1z/5OUJwnv2Phlt9xot8vxe9H",
+	"R0fF/+2Dj09Pye9kzAVkWo3+qaUYD8kYPmHzMrCejsnvcFLQfXFKhZBQD8nu6rygJcVcqZu/QKcpLsi4",
+	"rIYy/oK4Cc/shLmgjh2wxA4uZNChZ4gNIy30YSFECnZOxmjMGWMxPCwy4oZ8ZIecSTXhScJgA1xA15cp",
+	"9NUERddvAboUOXsI/FAW6YXiIZiItnT+fj/DYzuDkGY0k7nwKwaLy5KahVswflHwPyhjWPZsdiM9sSNl",
+	"zCxkMrIDwqQIBKAdahaEvefa6HMyvrA/jot2z5rgi9oP9o0dzN5sKZ8a2HeJ1aPiezc0NA+u75YbbK0X",
+	"vAjW3RXV2IvP4nxZZhGQFCc/e2gnXyrI7APBZoSOIDtfQBeubyoQOlZm8sWXgs6qFllqdZvGfh443SVd",
+	"p5ImIyPlKKVqziooyXVZSjLlGTf+3SeIbK7UBUtGGUs4Hdmbvj6AXeQYOAyyrhMgBhzoCZKJb5RX0AQl",
+	"mDMlZ8TyhHPyWy4N+kXGZRGeYpBHDvWvKU8to8EhtJFYzZKu6PrcJ4mFuc3Dgh0BLxu/Zkatjy7sBxh7",
+	"MBykfMoEFrvnvrSSsiLZkk4X7Ojh8amX/yvflaWRBm98uld4tV+8ej4ICj0Ozo5P8S25ZIIu+eDp4NHx",
+	"GQxuMRekRHtj05Qpo09S34sZXAws4gbAu6bsig1V6jACymWixarKYRcqJyWRcTVTbfxAE1fzzXLpSM/i",
+	"S0GFl8ceYEU6pLEhcgaXWQ74H+k7fkxeuxVKwaxkmbmAFRDIBHJ96LyHT2lpn7MX7YVfmOtTnmrpiJuG",
+	"/dQh+TWw6NJpxk6+HA+LWHPEECfsFEZRLsXzZPB0YPdTbcqtK/FPTz8MHp6eogUbAmyK9PwA8+13qAZt",
+	"1/8bLCggPTelZsSKoetZrQ3J1RxTJJU2IEwgIdjrEOsCl8GVbasotnVSlGSFMvRZRtU68ORauM6lE8x9",
+	"kdl6R32piPMQogZWBFdjFBtgthW3j9i1TwR2WN08gQv74LNrl5QaVupp8dSVj5x4u89w45O+WF+zjF6K",
+	"BWkIhdz6Epuu2PoYzXtgdrQPg+hb8gd8w6tIdPvOEm2LEXPnz+aa2Jeqi2pZjbHc3oxc7bN9L0mTIiW3",
+	"Y3Js7rrPqVcFDtYq+CEKKpLwpON8pLrpmjbg1RuIrunx4M8QIfPx3S0ymJKS2pjLBdYZlzOnDSN57oN9",
+	"vK1q2IKtikapIZeA3q+65BKTtbxqvfN+KhJVQX81C5Zpll4zK/EtFZvx92NULrBz4RhFa0AYlqb4AqFL",
+	"qsCL1+Q81V5FB+Q+UrOC3sO09BhSB+12dkTq20TBKkg3o2HForMvPCxuqwfYvrdmNmrBTUDFd9BqXbfE",
+	"YVyhHUEzmoadg8vbEW/N4BTJhM1kUSkFJNgENWIvnExyU7EVWLXxUlixEWoJP7cKpJWcdCle+XIKbo4H",
+	"GunDdx2lGbSbjUk8eJ/VenRti/a/UIfLG54LLAfQGvJdEcT1d5ms94ZyzaZjH6vGW9cXuobzZ7eE8770",
+	"eFyyC1FxWHTCcSzOkvyCUV8S/9lb2pp67x47gWdgroenD/9gO7ohJ/g7mPgoCgszsoaQqZUAsi3LfzcZ",
+	"QHAznRRFOKP303OjiV2uUz81mo+kYJ4UXZ0Z5oxgllWAOkMUg5HtAjHfyWovhSmgeVvNGVxW2E+wQa/t",
+	"h/IA6xf2uEuq5LI/IQ7L4MoZWGUsPM7JUnGpuI+HK4sVxVaY66ow269B3W3fcHAOLGkjCTh21Ie5cgV+",
+	"D0gI0OsTam8WRYdp4/KwohNE8XYThENc8BJGr0m0U1iaKwwQBYdY0FKtyTUjvly8PetkiPn7oUUMScMO",
+	"AVTmiKqAZ5VE3MpuKtPtern1eGMG27q1e7BkEL3uv1ugiO6LokoVgq32QBn7vvQOtI0bEvir3EQomgsj",
+	"CRVYIlyqjXfdh9KxMOLJRyTtlJmWEEAnBFtKn0vfxYZHNC0c5EAy57ZkeUsk8h0GzPSXpKys4KJsQCva",
+	"J6LfeDE3RFecP8BYX92xrohFTYZOFKrg0idSZ1+Kz08KfinYRjhvafUo4PH8O6CapQ/cqR4URkN+JnR/",
+	"O9dxuXEMbjrAxbyLGkegjxH6+lafvVK6v93ckBRfMwiKoTVmobCqlQ/W8F3RXHF1FJWTra7uE9czH6T0",
+	"G9K2E/JrVzqO/+e+0++p605R1wvGljXaQnMsvQLzKwQ80jQlQbXvLUgKC+DcGkXh8PcEdU9Qd4agftas",
+	"QU9zCmXQ43RTq/zd6vD/rlKF+kAuNxYWmC/6LoMpKtYPps0+6bODYtbSHvkXt6tz+v1tdsMFR3cbTrhK",
+	"dHaL+y3EnnYvnA8OJ/+UHOQjOLpx+fKIJ2O0ts+ZcYGMG6oKxowW6CgrQfgHcJIFm/nEDrJy5m42WJ7i",
+	"neHin3jpN6S7bwFrIc49QNw4hTWZ9smHChl1WgAvQvYJFOXaHWCPCukDRZ3Z6NynmkCgbRkCn23oyRCz",
+	"JB6AKD8nK2JwLoe2IbYvZV8WxB543m5GrCDSJ7iGO8yHd4N9vBSsH0S3o7oSAn0Mhp8Bee//ei43fRBD",
+	"4fa33N3UuQ65j5te3Wj2C1nasMwV9EEsfON9HrZDa9XA/qM0gdwaTrk52nQPjBPwSWtFKsGCUZWgrSal",
+	"hqXrfakjRXhd2V98wVxH5koYe5rK3JTw9F2mWmH5ArsoHUSNLX3REFzYEape1K3od3gv2NoX6bhVieYF",
+	"W29WTm8rNLRMNG5RSeHsuyNClynlwrD3xidnJdTQ4yu2HheRLi7tE2M+sW8eS9GiENM5X4CP7nNXNmH4",
+	"T6tlPtc6Z8kLtt4Yv+FjFXR5fHfmCjvcLvakexYJY01CCljqyQesO1VTMushXVY1/JQEcUcUvV7Hfycl",
+	"sE+78hs7ZC1+BSgLAtdcyiR2CbSpkYift4kLHYrjHYguaSX3bYn2BVv3URDvMj/Y/136gq0PohLes6BP",
+	"qvZteWueLGmud/BGByQWdUPDsPcX7j2239aFO8t15cKFuvFucYrpPGNJTwrAp/dPAjjuPQ3c08Dt0MDF",
+	"dMqWEK9PoW6Gp4R6bEUn7ktDzV5wvwmreG/5ojQytKknS6a4TLCslWCrvZpBcHN/Linvtd2zPYNPLOXd",
+	"20zMYe9DDP3FMj1Ac3LWRxhM5bzbKv2DnH8aq/Sey2O0h2tlQX2aFfPZimUSviPLoT1dls4IF9M0T1jS",
+	"nvvK7SmMyvJT+y5d4ptvFCzQnWrbilwl9ttaRQm5hE15EsKu6MgbW5bvUxpd1cMeNYZ7LKtaMwGcMsmu",
+	"BTDObrwkvKp8NUvqqwT6Y5ymVOstHC2+fPLZ+/eD4eAh/PcR/Pcx/PfJ+/eRSsq94MZEAnWz2lYjczOV",
+	"Wf8U6pfu+d4orZnWrk5sFBr4cwdaP3zy1SGDJH+Q880OqLAs7D4cUa+D8fqXyrFPn3wo2dXH1gtgziz/",
+	"H9wu2DqMkm6N+wDVS8FKzr5arCHkE0J2sQYafnLlFYJ+g1FAbnsfunMCkdkdQlmE6mijZ/jH4tlP4yO+",
+	"TTqp7GUzxdQqN9+G97ZRHLqFjmrPdfhzf5K+bKvVcoTV0bDwqSnCBVI6vUKtZ/+O3wqI/wAu4Op+DuIM",
+	"riyhWzmoVZe789rOndnavkKWa6vEdC1iuXlqH4CiPVCAVM6I68jTReRxfn3yodH5qIcH+jCUeUfMgrsj",
+	"2p20Fd6B7ezJa92gmKbvOnb3tUmMdST/NAjVIUVWF39oL3d1NZvki60YRAUgHcJmjHntbApuTtomFn0v",
+	"ixqcDzQBWUUqaBPhGyeU5Z6g+UCa+npfyKePyYVYF5X7kaUCLVnJCGUfHVRN41Cmrc0u/Hnw4j+ahfhe",
+	"kLrzglSLLXkbxuXYTtFFpncJ71fujU9ayvuuVFJG+JxbxsY1l4JwrFnnmgEUZevKDkyuRP8NtGLXcgrg",
+	"Wu8D9es7C5oSMaDPatFCseicUm0X0Ko+e2SIoId7tcsM5RHjW/fohtKVF4IwqlLOVNn6wq3TLe/s9PTc",
+	"FRVk2qKuvTd61JH0nRlCK2Sjo27GBc/yLDRClt11bxPdamDqEIpiWPTJec7W2BfiP0npOuhCImczMLVP",
+	"CwyJYN5w4JomVwHywlU99h4BXXaFgHqWV2zpDYWQ8C+nObA7K6X4Ntx1fQ+Y6JZo++2CTa9QmpHZkiqG",
+	"9khXyccVem7DzEStRyqvYqZDvomUKaOiVx36z1ey8cD+zh3Pp5ZwaofdLQI06e9uqrl3ZlO3z2F+pKAN",
+	"F9RdNvBuvXm3ut9O0PN88gE7cX08+QBfdNqN8Ht/CD86D+qfym50T1afN1m9tWRVIx8mjFo7tQK6MNEV",
+	"Xbde2VthO3a97IO9SE1gr8hjIcy52UB395f3/i/vZxYz7m/uexazDYu5SBLPSaD0pVUKFE+Y75QpZ1a9",
+	"GxImkqXkwmDytspTpovwrr1c5SfFDCcf/J9b3O/P3Cv3V/w9/f1xrnhR0N0hr/lhV3sT54D4d8XmXIpA",
+	"1S9WDi0nRFkWYUnNory+WUm4vfqfnD38JhqetkkQaWcQ97LIvSxyzwvviiwSsLxSyekQTfYjfIBA09pk",
+	"qg7aoonuedk40MN7xq1oNJNpKldDkouUad1iAvGcsdI1znKSeKtEjwmvYa23GR1gYWJn6eqPCxC765er",
+	"X2eoL7smybVuTBBaSBUjqYRSiNTcMZ0a1ltHgT+L573AyIM0V7q/Vz7ve+VVbuocOMYV2vo03fRaOflg",
+	"/9lCl7WIfq/H3tPYZ6fHUqCrus/nzqmudpEPdCFpRZRShRTYuyHnDvponMgPoItGC+pNGaEZlJFu4ZtF",
+	"OugQw8RPj8kFnr6v7W7AEoD560WmENdFYy7uUoYoNvATjGCL5ZTq1hCSpdQ81u8fQ0a+ehTEj5xG4kfu",
+	"Ne977n3PvVu9AEi+sqJ0+85YW2vaRUDQyQf/5xYi0KsywfheDLonpD+Kx75Ir7ci0bCMXq5GBd9AQCro",
+	"JhBBmjCGHEvIjgwXF1qwjskv7pqmSz7C3AJW5hhwtOrD5X5ORJ6mrlE0R0dF04AVSD7ttH1vib+XB+7Z",
+	"2J2RB0oX3w2t70XOeL8Uhl/Kxz/rDIZiH5sTGEoIfaKMBKz9X0zbevu01iirJeLY62Bm7wELOSXT82pW",
+	"jsvQ3yUnv4EVf4C8/HIvnzgnH1O9k2L+biZWoAdUdCJyJdy5mf3mhu6TS9/NHd4+QRdJ/MWWSvGy3BZF",
+	"v2V7RlovLn7yofgbEmDx5c0pSMWhvKXzW/VgVibqSOWJwMru5TNwa9ploti+mYdvxyz9cD4hOaZEgHXV",
+	"GQMtWiVrQTM+hT6PTJOMrolh2rj2cheCsGxp1lg7AhUF+wukKcfVBd2ONH8Wn2dl3wepP15ZQU8+ejdF",
+	"98Pu5PY5Qph43JszeP6eTzxUN4jn4YOftWAe7GSzaB7C5zaKaIXjt1eiq/fECt86+RB82lSVLtj74NOA",
+	"uOP+Dda9r0p1wZBFRTrFpozXKtIVAN3axFZOEBYKcS2OT2huZGsg2UXAXsCQJtg1U0U+uDOrYWdsgMSQ",
+	"UFNksZ8178k5Mxe5ka9x8sGtpuMX03Qc6FSKGZ/nyh3p4Uox/EOuiOZzQdOJfA+HQqYLKTXE5mHac4w9",
+	"ulN0aNHRAaUK9T+LTBLs+iASSTB/9y1ewcO7KZMcei/76ZqyuCmd1dgnm83Y1PBr1spDn9HpAo2QpdJ2",
+	"TdOcFXq7yiFwAf0UGFQwUzIbWtil/JoRo+hsZtUVpmV6jW6LGVS382VmsYgBXetL4RwNrqZ16RgZQ6FJ",
+	"P5+utvCHtVz5kFI2M0Tm5vhSxBj4M7/lVn7SxAlXxvqBJjzpqGW9eyHr2xS/6hvuLGMLJ5SQpUz5dC+d",
+	"SItqGDgkSWmS2DsY8MRIRISi/DvYvnfC5AWjqVm0ojEswyrARVdUI+cMAhAzRnWurDyAocop1VYwSGdk",
+	"IXM1xMId9tXAagxKtg+c53awNEEb/ZShXJFcirPT07J8NAxuQcEzdk7GuNwxuAWhjAuZsJlUoSeQzHhq",
+	"XM0QUOUXMk20C4GHsSy2u5mdd1MKdiloqiV6Re3+9DH5Bay+QhbNZ1UuNCkoTZMrIVfinDw5fYSVZQTE",
+	"B1FBJlYvu2JJjJbsmnyazz8Q+htICQpql6mNvmoshD+cWyzgydD+Q1NONda/nNg9VkLHtqrVvrnU9rDn",
+	"Ir13Zuca7Q+/PigTqBxUV6ZBsXWo+quYxQ+LDlZB2wdDsKJimLAW1sMvxfWMrgk0TlKMJBLZ9EYesFQS",
+	"8kE69WovUPlnD9TIGCs6wRqQdAEAFpmGGB29Jikzlv6nVLdiP/yze1eA28S4Kpx7lJzH5z1QbkX5r8/R",
+	"YQAIFJOoU+65K/0oCMpQBevnmkxkLpy4NHYjjdyUI56Mn/qbRjNjf4N7sKzhEjhJqAmEHH0p8DmuXP1v",
+	"cDGYoqvz8aVAP6OrVCGSMgLGy2cWYTTJcm0vHL+OoiKafQW7rxcvMkEnafwCQIdh9Zz/AN7C2oY+scuw",
+	"Onu3qlJD5zujax1qD/sqzF1b0zZXz8mHJsHXAjEbDNDdAqgEyYwVYhnyESNR/7S8wI6RYDlAq6emfOpJ",
+	"eoVx4E2bFb50ICq9I3Ge3yHgtsJEC3QHcLiK9kkg+1jPDZEdl9AT2dtraDfw6hPJE11K7N3hKNDLpboc",
+	"p6it3H0cUHmrXXSrBi4VKPVpLv2ZcIbbqC8dbvwgBtYbXJR308p6Jza0pwbVTcqdSYXiMd7QPvWqvKZN",
+	"l6jgpf0ud+Eb/8wtIp2fo4OF+qUe8hjqupsuQeNBXHy10X8UwPXPwt78lg/C2Pzk3Ryg0H/RC4vm+7vE",
+	"zg64jf0wMbMVETlGlWs6Z11c6md4YFtSunFj1DfLlKMvARx0TJPJGsxmbdaxuZL5cjRZR3tTesNxYLi9",
+	"YutebSmBNfHELDDwR8kVWFLAsl/m24LV1P42lddMQZeQtoVyYZi6pml0oQuZ28UlNLq421Sb4Jw7rgl3",
+	"DHtsEKmHBGKutEtE0sbVTecZ6+oUuVpImvEunP0Fn7jN+D2YoStag6YpU3vKOKg2xoEYtWG/WFZcBkZg",
+	"B7ZGJVP06TZajfGECWPnLcHdL8PkPrNknzJQ4SjxRwgeOs1CwggOJnJYtUDyLrMUGpKv2NpXHyhdM9B5",
+	"egad/KEWgVkwQaQYogfDMr2wEXXMGNWRW9IRIfrAu0fYezo16RoCDCiZ51QlhM4pF9qZyLirpLBSUswr",
+	"xRBrfBdiPVQ2cm6UfhURezVbvrenVTHmoJa01pXsy4YWi1SokGK7AS2khdtnYH2SMw5tMOsBzBvmWHRp",
+	"ip8+7+0O5T4cNu/hj5Hz8JnkOwSSt739+jCxTfLEScayidtCe4tw98zn3RscNtGjKThudl+ioBuuPd1k",
+	"j2yy72GffMg1U5vSIBBgg1s/kq7mqvDAvvIeMr+h/YO+h4FEM4WH1EMrtPofU9d+JblKB08HJ0Afbu3N",
+	"WEnwOFslw5X88GYKrwjGTSKGCepica1uWSB/8X4Ao+YIPoqlCP/kYsYUE1MIvz2uBNrG3v9WMVgeTf0Q",
+	"XNferPd/bA7ii6XgSgp9q+TaEyvi6yExirPExWxCpOLMh2r6lK8H2jd1dbNP1vIqZtVacTNdeO1uIdOk",
+	"DICtxgMFYxVGu8gWqDK6qbXB6AWMJyyFcnMyGDOINIoM+7oWOgXHvHIAWmOR5spw3v8ROek84YZAwJEP",
+	"AE/lHEcE22M4irP0RPYZpGQVsehldC/Exy6XGGmXVdaFqUjNEb+Xqji9oH2kFOk6eL9I6fv47uP/HwAA",
+	"//8=",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

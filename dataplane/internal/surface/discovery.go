@@ -141,7 +141,9 @@ func (e *Edge) getGeneration(a asked) (any, error) {
 	request, err := id.Parse[id.RequestKind](a.gin.Param("id"))
 	if err == nil {
 		if events, ok := e.deps.Generations.Generation(a.principal.Key.Workspace, request); ok {
-			return data{Data: generationOf(events)}, nil
+			if view, ended := generationOf(events); ended {
+				return data{Data: view}, nil
+			}
 		}
 	}
 	return nil, fault.New(fault.NotFound,

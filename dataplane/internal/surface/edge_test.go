@@ -53,6 +53,7 @@ type world struct {
 	kept  surface.Kept
 
 	published map[string]health.Published // by endpoint
+	events    []wire.UsageEvent           // of the generation that is asked for
 }
 
 func (w *world) Serve(ctx context.Context, c call.Call, s call.Sink) {
@@ -87,8 +88,11 @@ func (w *world) Access(_ context.Context, _ call.Call, _ call.Principal, status 
 	w.access, w.failures = append(w.access, status), append(w.failures, f)
 }
 
-func (w *world) Generation(id.Workspace, id.Request) ([]wire.UsageEvent, bool) { return nil, false }
-func (w *world) View() decide.Health                                           { return noHealth{} }
+func (w *world) Generation(id.Workspace, id.Request) ([]wire.UsageEvent, bool) {
+	return w.events, len(w.events) > 0
+}
+
+func (w *world) View() decide.Health { return noHealth{} }
 
 func (w *world) Published(endpointID string) (health.Published, bool) {
 	p, ok := w.published[endpointID]

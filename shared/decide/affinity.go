@@ -212,7 +212,10 @@ func (d *decision) lost(t *target, endpoint string) CacheBreak {
 }
 
 // sessionModel is the model that the session's earlier turns without a model
-// went to, while something can serve it; else the ladder's default counts.
+// went to, while something can serve it; else the ladder's default counts. Where
+// that default is signalbox/auto, the model has to be one that it may choose
+// today: a workspace that narrows what its turns may cost does not wait for its
+// sessions to end.
 func (d *decision) sessionModel() (string, bool) {
 	id := d.in.Conversation.Model
 	if id == "" || d.in.Conversation.Source != FromSession {
@@ -225,15 +228,31 @@ func (d *decision) sessionModel() (string, bool) {
 		return "", false
 	}
 	t := target{model: m, allowed: allows(d.in.Facts.Key.Models, m)}
-	offers := d.in.Catalog.Offers(m)
-	for i := range offers {
-		if stage, reason := d.exclude(&t, &offers[i]); stage == StageNone && reason == "" {
-			trace.Model = m.ID
-			return m.ID, true
+	if !d.servable(&t) {
+		trace.ModelBreak = BreakPolicy
+		return "", false
+	}
+	if isAuto(d.prefer.defaultModel.value) {
+		config := d.in.Policy.Auto()
+		t.auto = d.autoFilter(&config)
+		if !d.inUniverse(m) || !allows(config.Models, m) || !d.servable(&t) {
+			trace.ModelBreak = BreakAuto
+			return "", false
 		}
 	}
-	trace.ModelBreak = BreakPolicy
-	return "", false
+	trace.Model = m.ID
+	return m.ID, true
+}
+
+// servable reports whether the filters leave any endpoint of a target.
+func (d *decision) servable(t *target) bool {
+	offers := d.in.Catalog.Offers(t.model)
+	for i := range offers {
+		if _, reason := d.exclude(t, &offers[i]); reason == "" {
+			return true
+		}
+	}
+	return false
 }
 
 // pinnedAt is where among the conversation's pins a model is, for the order of

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/signalbox-dev/signalbox/shared/catalog"
-	"github.com/signalbox-dev/signalbox/shared/policy"
 )
 
 // PinSource says by what a conversation was recognized.
@@ -68,40 +67,16 @@ const (
 	OffSession    = "session_affinity"
 )
 
-// Affinity resolves the two switches as the policy ladder does, for the look-up
-// that comes before the decision.
+// Affinity is what the ladder says of the two switches, for the look-up that
+// comes before the decision.
 func (in *Input) Affinity() AffinityRules {
-	f := &in.Facts
-	if in.Policy == nil || f.Owner != "" || !pinnable(f.Surface) {
+	if in.Policy == nil || in.Catalog == nil || in.Facts.Owner != "" || !pinnable(in.Facts.Surface) {
 		return AffinityRules{}
 	}
-	r := AffinityRules{CacheAware: true, Session: true}
-	take := func(set *policy.Routing) {
-		if set.Provider.CacheAware != nil {
-			r.CacheAware = *set.Provider.CacheAware
-		}
-		if set.Affinity != nil {
-			r.Session = *set.Affinity
-		}
-	}
-	if !f.OAuth {
-		r.CacheAware = in.Policy.Settings().CacheAwareRouting
-		d := decision{in: in}
-		for _, b := range d.bindings() {
-			if b.profile != nil {
-				take(&b.profile.Routing)
-			}
-		}
-	}
-	if f.Preset != nil {
-		take(f.Preset)
-	}
-	take(&policy.Routing{Provider: f.Provider, Affinity: f.Routing.SessionAffinity})
-	if f.Route != nil {
-		take(f.Route)
-	}
-	r.Session = r.Session && r.CacheAware
-	return r
+	var l Ladder
+	l.take(in)
+	cacheAware := l.prefer.cacheAware.value
+	return AffinityRules{CacheAware: cacheAware, Session: cacheAware && l.prefer.affinity.value}
 }
 
 // pinnable are the surfaces whose calls are turns of conversations.

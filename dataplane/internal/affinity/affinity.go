@@ -148,6 +148,20 @@ func (p *Pins) Find(ctx context.Context, c *call.Call, rules decide.AffinityRule
 	return conv
 }
 
+// Peek recognizes a call's conversation and returns what this gateway holds of
+// it, for a call that is not made: it counts nothing and asks nobody.
+func (p *Pins) Peek(c *call.Call, rules decide.AffinityRules) call.Conversation {
+	conv, ok := p.recognize(c, rules)
+	if !ok {
+		return call.Conversation{}
+	}
+	if e, known := p.held.Get(Name{Workspace: c.Workspace, Digest: conv.Name}); known {
+		found := e.conversation(p.now())
+		conv.Model, conv.Pins = found.Model, found.Pins
+	}
+	return conv
+}
+
 // fresh reports that what is held needs no confirmation.
 func (p *Pins) fresh(e *entry, now time.Time) bool {
 	if e.epoch != p.epoch.Load() && !e.unsaved {

@@ -303,6 +303,23 @@ func TestRealNATSAwayAndBack(t *testing.T) {
 	}, 20*time.Second, 10*time.Millisecond)
 }
 
+func TestAPeekCountsNothingAndAsksNobody(t *testing.T) {
+	w := newWorld(t)
+	a, b := w.gateway(), w.gateway()
+	require.Empty(t, b.Peek(turnOf("s"), decide.AffinityRules{}).Source)
+	require.Equal(t, decide.FromSession, b.Peek(turnOf("s"), all).Source)
+	a.answered(turnOf("s"), "north", nil)
+	require.Empty(t, b.Peek(turnOf("s"), all).Pins, "it holds nothing of it")
+	b.eventually(turnOf("s"), "north")
+	gets, _ := w.store.Count()
+	counted := b.count("signalbox_affinity_turns_total") + b.count("signalbox_affinity_lookups_total")
+	require.Equal(t, b.find(turnOf("s")).Conversation, b.Peek(turnOf("s"), all).Conversation)
+	b.Peek(turnOf("unknown"), all)
+	after, _ := w.store.Count()
+	require.Equal(t, gets, after)
+	require.InDelta(t, counted+1, b.count("signalbox_affinity_turns_total")+b.count("signalbox_affinity_lookups_total"), 0, "the turn of find")
+}
+
 // deaf is a store whose watcher can be made to miss what is written.
 type deaf struct {
 	affinity.Store

@@ -16,6 +16,8 @@ import (
 type memory struct {
 	found call.Conversation
 
+	finds  int
+	peeks  int
 	asked  call.Call
 	rules  decide.AffinityRules
 	kept   call.Call
@@ -24,6 +26,13 @@ type memory struct {
 }
 
 func (m *memory) Find(_ context.Context, c *call.Call, rules decide.AffinityRules) call.Conversation {
+	m.finds++
+	m.asked, m.rules = *c, rules
+	return m.found
+}
+
+func (m *memory) Peek(c *call.Call, rules decide.AffinityRules) call.Conversation {
+	m.peeks++
 	m.asked, m.rules = *c, rules
 	return m.found
 }
@@ -54,6 +63,7 @@ func TestConversationsAreLookedUpBeforeAndKeptAfter(t *testing.T) {
 			serveWith(t, f, m, call.Call{Surface: catalog.Chat, Request: call.Request{Model: "acme/small"}})
 			require.Equal(t, key.Workspace, m.asked.Workspace, "never without the workspace")
 			require.Equal(t, f.input.Affinity(), m.rules)
+			require.Equal(t, decide.Climb(&f.input), f.input.Ladder, "worked out once, for the look-up and the decision")
 			require.Equal(t, c.found.Conversation, f.input.Conversation)
 			require.Equal(t, c.hint, m.kept.Conversation.Hint)
 			require.Len(t, m.ended.Attempts, 2, "after the last upstream call")

@@ -116,7 +116,7 @@ func New(o Options, registry prometheus.Registerer) *Pins {
 	if p.within <= 0 {
 		p.within = FindWithin
 	}
-	p.digests.New = func() any { return &digest{hash: hmac.New(sha256.New, o.Secret)} }
+	p.digests.New = func() any { return newDigest(hmac.New(sha256.New, o.Secret)) }
 	for i := range p.queue {
 		p.queue[i] = make(chan write, queueMost/writers)
 	}

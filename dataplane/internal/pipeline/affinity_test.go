@@ -46,16 +46,16 @@ func (m *memory) Keep(c *call.Call, plan *decide.Plan, o *call.Outcome) *decide.
 }
 
 func TestConversationsAreLookedUpBeforeAndKeptAfter(t *testing.T) {
-	hinted := call.Conversation{Conversation: decide.Conversation{Source: decide.FromSession, Sure: true, Model: "acme/small"}, Hint: "h"}
-	unsure := call.Conversation{Conversation: decide.Conversation{Source: decide.FromOpening}, Hint: "h"}
+	hinted := call.Conversation{Conversation: decide.Conversation{Source: decide.FromSession, Sure: true, Model: "acme/small"}, Hint: call.Hint{1}}
+	unsure := call.Conversation{Conversation: decide.Conversation{Source: decide.FromOpening}, Hint: call.Hint{1}}
 	for name, c := range map[string]struct {
 		found call.Conversation
 		trace *decide.AffinityTrace
-		hint  string
+		hint  call.Hint
 	}{
-		"one that its first answer pins": {hinted, &decide.AffinityTrace{Source: "session"}, "h"},
-		"one that may not be pinned":     {unsure, &decide.AffinityTrace{Source: "opening"}, ""},
-		"one that is":                    {unsure, &decide.AffinityTrace{Source: "opening", Hit: true}, "h"},
+		"one that its first answer pins": {hinted, &decide.AffinityTrace{Source: "session"}, call.Hint{1}},
+		"one that may not be pinned":     {unsure, &decide.AffinityTrace{Source: "opening"}, call.Hint{}},
+		"one that is":                    {unsure, &decide.AffinityTrace{Source: "opening", Hit: true}, call.Hint{1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := &fakes{t: t, affinity: c.trace}

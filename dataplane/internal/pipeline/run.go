@@ -73,7 +73,7 @@ func (r *run) decide(ctx context.Context) {
 	// it, and by the turn that pins it: where it is not known whether that turn
 	// will, others may begin alike and share more of the provider's cache untold.
 	if trace := r.plan.Record.Affinity; !conversation.Sure && (trace == nil || !trace.Hit) {
-		conversation.Hint = ""
+		conversation.Hint = call.Hint{}
 	}
 }
 

@@ -44,23 +44,36 @@ type priceOf struct {
 	limit *money.PerMillion
 }
 
-// resolve reads the ladder: it turns the names of providers into providers and
-// joins what the rungs say. The refusal is about a name that cannot be
-// resolved and must not be ignored.
+// resolve takes the ladder in and writes down what it comes to. The refusal is
+// about a name that cannot be resolved and must not be ignored.
 func (d *decision) resolve() *fault.Error {
-	refusal := d.climb()
+	d.take(d.in)
 	// An unknown name in a request's order costs only the preference.
 	for _, v := range d.prefer.listed.value.unknown {
 		d.plan.Record.Degraded = append(d.plan.Record.Degraded, v.Path+": unknown provider")
 	}
 	d.recordLadder()
-	switch {
-	case refusal != nil:
-		return refusal
-	case len(d.unknown) > 0:
-		return fault.Invalid(d.unknown...).Because(fault.UnknownProviderSlug)
+	return d.refusedBy()
+}
+
+// take has the ladder of an input, which is worked out unless it was before.
+func (l *Ladder) take(in *Input) {
+	if in.Ladder != nil {
+		*l = *in.Ladder
+		return
 	}
-	return d.restrictions.contradiction()
+	*l = *Climb(in)
+}
+
+// refusedBy is what no request gets past, whatever its model.
+func (l *Ladder) refusedBy() *fault.Error {
+	switch {
+	case l.refusal != nil:
+		return l.refusal
+	case len(l.unknown) > 0:
+		return fault.Invalid(l.unknown...).Because(fault.UnknownProviderSlug)
+	}
+	return l.restrictions.contradiction()
 }
 
 // contradiction refuses a request that ignores all that it allows: it asks for
@@ -94,16 +107,16 @@ func (have *restrictions) contradiction() *fault.Error {
 
 // restrict joins the restrictions of one rung to those before it. A list with
 // a name that cannot be resolved allows no more than the rest of it.
-func (d *decision) restrict(r *rung) (refusal *fault.Error) {
-	p, have := &r.set.Provider, &d.restrictions
+func (c *climber) restrict(r *rung) (refusal *fault.Error) {
+	p, have := &r.set.Provider, &c.restrictions
 	if len(p.Only) > 0 {
 		list := providersOf{rung: r.name}
-		refusal = d.providers(r, p.Only, "provider.only", &list, &d.unknown)
+		refusal = c.providers(r, p.Only, "provider.only", &list, &c.unknown)
 		have.only = append(have.only, list)
 	}
 	if len(p.Ignore) > 0 {
 		list := providersOf{rung: r.name}
-		e := d.providers(r, p.Ignore, "provider.ignore", &list, &d.unknown)
+		e := c.providers(r, p.Ignore, "provider.ignore", &list, &c.unknown)
 		have.ignore = append(have.ignore, list)
 		if refusal == nil {
 			refusal = e
@@ -135,10 +148,10 @@ func (p *priceOf) lower(limit *money.PerMillion, rung Rung) {
 // providers resolves a rung's list into to. A request's unknown names are violations.
 // What was saved named providers that were enabled then: one that is not any
 // more is refused, since what else its author would have wanted is not known.
-func (d *decision) providers(r *rung, names []string, path string, to *providersOf, unknown *[]fault.Violation) (refusal *fault.Error) {
+func (c *climber) providers(r *rung, names []string, path string, to *providersOf, unknown *[]fault.Violation) (refusal *fault.Error) {
 	to.providers = make([]*catalog.Provider, 0, len(names))
 	for i, name := range names {
-		p, ok := d.in.Catalog.Provider(name)
+		p, ok := c.in.Catalog.Provider(name)
 		switch {
 		case r.saved && (!ok || p.Disabled):
 			to.off = append(to.off, name)

@@ -14,10 +14,10 @@ import (
 
 // keepAsking asks for what the others know after every connect. Once it has asked it is among those that answer.
 func (x *Exchange) keepAsking(ctx context.Context) {
-	var answering []*listening
+	var answering []func() // end it
 	defer func() {
-		for _, l := range answering {
-			l.stop()
+		for _, end := range answering {
+			end()
 		}
 	}()
 	for {
@@ -37,17 +37,17 @@ func (x *Exchange) keepAsking(ctx context.Context) {
 }
 
 // answerOthers listens for who asks: gateways that start, and control planes.
-func (x *Exchange) answerOthers() (answering []*listening) {
+func (x *Exchange) answerOthers() (answering []func()) {
 	for _, q := range [...]struct {
 		subject string
 		handle  nats.MsgHandler
 	}{{wire.SubjectHealthView, x.tellAll}, {wire.SubjectHealthReport, x.report}} {
-		l, err := x.listen(q.subject, wire.QueueHealth, q.handle)
+		end, err := x.o.Conn.Listen(q.subject, wire.QueueHealth, room, q.handle)
 		if err != nil {
 			x.o.Log.Warn("health is not told to who asks", slog.String("subject", q.subject), slog.Any("error", err))
 			continue
 		}
-		answering = append(answering, l)
+		answering = append(answering, end)
 	}
 	return answering
 }

@@ -23,7 +23,7 @@ func (d *decision) serveFree(named *target, limit int) (*fault.Error, Stage) {
 	var options []option
 	highest, reason := StageNone, ""
 	for _, m := range d.in.Catalog.FreeModels() {
-		t := target{model: m, mode: named.mode, allowed: allows(d.in.Facts.Key.Models, m)}
+		t := d.about(target{mode: named.mode}, m)
 		rule := d.ruleOf(m)
 		pool := d.poolUnder(&t, rule)
 		if d.dropped > highest {
@@ -42,7 +42,8 @@ func (d *decision) serveFree(named *target, limit int) (*fault.Error, Stage) {
 	}
 	if len(options) == 0 {
 		d.dropped, d.droppedReason = highest, reason
-		return d.noFreeModel(named), highest
+		refusal := d.noFreeModel(named)
+		return refusal, d.dropped
 	}
 	slices.SortFunc(options, func(a, b option) int {
 		if a.cooling != b.cooling {

@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/signalbox-dev/signalbox/shared/catalog"
@@ -70,9 +71,9 @@ func (d *decision) ruleSteps(t *target, rule *catalog.CompiledRule) []ruleStep {
 	var steps []ruleStep
 	for i := range rule.Targets {
 		to := &rule.Targets[i]
-		own := *t
-		own.model = to.Model
-		own.allowed = t.allowed && allows(d.in.Facts.Key.Models, to.Model)
+		own := d.about(*t, to.Model)
+		own.allowed = own.allowed && t.allowed
+		own.guarded = cmp.Or(t.guarded, own.guarded)
 		own.credential = to.Credential
 		own.gratis = t.model.Free()
 		d.dropped, d.droppedReason = StageNone, ""
@@ -119,9 +120,9 @@ func (d *decision) serveRule(t *target, rule *catalog.CompiledRule, limit int) (
 	if d.addRule(t, rule, limit) {
 		return nil, StageNone
 	}
-	e := d.emptied(t).With("rule", rule.Name)
+	e, stage := d.unserved(t)
 	e.Message += " An operator's rule decides which provider serves this request, and nothing else is tried."
-	return e, d.dropped
+	return e.With("rule", rule.Name), stage
 }
 
 // addRule adds the steps of a rule and reports whether it left any.

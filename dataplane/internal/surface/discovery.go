@@ -103,10 +103,7 @@ func (a asked) offers(m *catalog.Model, surfaces []catalog.Surface) (offers []ca
 	in := decide.Input{
 		Policy: a.pin.Policy, Catalog: a.pin.Catalog, Health: a.health.View(),
 		Facts: decide.Facts{
-			Now: a.call.Received, Request: a.call.ID,
-			Key: decide.KeyFacts{
-				ID: key.ID, Profile: key.Profile, Department: key.Department, Models: key.Models, Scopes: key.Scopes,
-			},
+			Now: a.call.Received, Request: a.call.ID, Key: decide.KeyFactsOf(&key),
 		},
 	}
 	for _, s := range surfaces {

@@ -21,7 +21,7 @@ type guard struct {
 func (d *decision) guard() {
 	for _, b := range d.in.Policy.Guardrails(d.in.Facts.Key.ID, d.in.Facts.Key.Owner) {
 		d.restrictions.guards = append(d.restrictions.guards, guard{
-			rung: guardRung(b.Scope), rail: b, allow: d.known(b.Providers.Allow), block: d.known(b.Providers.Block),
+			rung: guardRung(b.Scope), rail: b, allow: d.known(b.Rules.Providers.Allow), block: d.known(b.Rules.Providers.Block),
 		})
 	}
 }
@@ -52,7 +52,7 @@ func (d *decision) known(names []string) []*catalog.Provider {
 // refusesModel: a blocked model stays blocked under the aliases that it had
 // when it was blocked, should its id change.
 func (g *guard) refusesModel(m *catalog.Model) bool {
-	return !allows(g.rail.Models.Allow, m) || len(g.rail.Models.Block) > 0 && called(g.rail.Models.Block, m)
+	return !allows(g.rail.Rules.Models.Allow, m) || len(g.rail.Rules.Models.Block) > 0 && called(g.rail.Rules.Models.Block, m)
 }
 
 // called reports whether a pattern matches a model by its id or an alias.
@@ -72,12 +72,12 @@ func called(patterns []string, m *catalog.Model) bool {
 // refusesProvider: an aggregator picks a provider of its own, and may pick a
 // blocked one.
 func (g *guard) refusesProvider(p *catalog.Provider) bool {
-	allow, block := len(g.rail.Providers.Allow) > 0, len(g.rail.Providers.Block) > 0
+	allow, block := len(g.rail.Rules.Providers.Allow) > 0, len(g.rail.Rules.Providers.Block) > 0
 	return allow && !slices.Contains(g.allow, p) || block && (p.Aggregator || slices.Contains(g.block, p))
 }
 
 func (g *guard) refusesData(p *catalog.Provider) string {
-	return against(&p.DataPolicy, g.rail.RequireZDR, g.rail.DenyTraining)
+	return against(&p.DataPolicy, g.rail.Rules.RequireZDR, g.rail.Rules.DenyTraining)
 }
 
 // refuses is the first stage at which g drops an endpoint for a request that
@@ -143,7 +143,7 @@ func (have *restrictions) providerLists() (only, ignore []providersOf) {
 	only, ignore = slices.Clip(have.only), slices.Clip(have.ignore)
 	for i := range have.guards {
 		g := &have.guards[i]
-		if len(g.rail.Providers.Allow) > 0 {
+		if len(g.rail.Rules.Providers.Allow) > 0 {
 			only = append(only, providersOf{g.rung, g.allow})
 		}
 		if len(g.block) > 0 {
@@ -158,8 +158,8 @@ func (out *Effective) joinGuards(have *restrictions) {
 	for i := range have.guards {
 		g := &have.guards[i]
 		out.Guardrails = append(out.Guardrails, g.rail)
-		out.Routing.Provider.RequireZDR = out.Routing.Provider.RequireZDR || g.rail.RequireZDR
-		out.Routing.Provider.DenyTraining = out.Routing.Provider.DenyTraining || g.rail.DenyTraining
+		out.Routing.Provider.RequireZDR = out.Routing.Provider.RequireZDR || g.rail.Rules.RequireZDR
+		out.Routing.Provider.DenyTraining = out.Routing.Provider.DenyTraining || g.rail.Rules.DenyTraining
 	}
 }
 
@@ -170,14 +170,42 @@ func (d *decision) recordGuard(g *guard) {
 			d.keepField(ResolvedField{Field: "guardrail." + field, Rung: g.rung.String(), Guardrail: g.rail.ID.String()}, value)
 		}
 	}
-	keep("models.allow", strings.Join(g.rail.Models.Allow, ","))
-	keep("models.block", strings.Join(g.rail.Models.Block, ","))
-	keep("providers.allow", strings.Join(g.rail.Providers.Allow, ","))
-	keep("providers.block", strings.Join(g.rail.Providers.Block, ","))
-	if g.rail.RequireZDR {
+	keep("models.allow", strings.Join(g.rail.Rules.Models.Allow, ","))
+	keep("models.block", strings.Join(g.rail.Rules.Models.Block, ","))
+	keep("providers.allow", strings.Join(g.rail.Rules.Providers.Allow, ","))
+	keep("providers.block", strings.Join(g.rail.Rules.Providers.Block, ","))
+	if g.rail.Rules.RequireZDR {
 		keep("data_policy.require_zero_data_retention", "true")
 	}
-	if g.rail.DenyTraining {
+	if g.rail.Rules.DenyTraining {
 		keep("data_policy.deny_training", "true")
 	}
+}
+
+// Matches reports whether a pattern of a guardrail is about a model.
+func Matches(pattern string, m *catalog.Model) bool { return called([]string{pattern}, m) }
+
+// Empties is the stage at which a guardrail leaves nothing of a catalog that a
+// provider which is switched on serves; StageNone where it leaves something.
+func Empties(c *catalog.View, rules policy.GuardrailRules) Stage {
+	d := decision{in: &Input{Catalog: c}}
+	g := guard{
+		rail:  policy.BoundGuardrail{Guardrail: &policy.Guardrail{Rules: rules}},
+		allow: d.known(rules.Providers.Allow), block: d.known(rules.Providers.Block),
+	}
+	highest := StageModelPolicy
+	models := c.Models()
+	for i := range models {
+		for _, o := range c.Offers(&models[i]) {
+			stage := g.refuses(nil, &o)
+			if o.Provider.Disabled && stage != StageModelPolicy {
+				stage = StageProviderPolicy
+			}
+			if stage == StageNone {
+				return StageNone
+			}
+			highest = max(highest, stage)
+		}
+	}
+	return highest
 }

@@ -24,12 +24,12 @@ func anyGuardrail(t *rapid.T, w *world, label string) policy.Guardrail {
 		models = append(models, w.catalog.Models[i].ID)
 	}
 	providers := append(slugsIn(w), "gone")
-	g := policy.Guardrail{
+	g := says(policy.GuardrailRules{
 		Models:       policy.Lists{Allow: part(" models", models), Block: part(" not models", models)},
 		Providers:    policy.Lists{Allow: part(" providers", providers), Block: part(" not providers", providers)},
 		RequireZDR:   rapid.IntRange(0, 5).Draw(t, label+" zdr") == 0,
 		DenyTraining: rapid.IntRange(0, 5).Draw(t, label+" training") == 0,
-	}
+	})
 	return rapid.SampledFrom([]func(policy.Guardrail) policy.Guardrail{everywhere, ofMember, ofKey}).Draw(t, label+" bound")(g)
 }
 
@@ -58,7 +58,7 @@ func TestNoGuardrailWidens(t *testing.T) {
 			for _, c := range step.Candidates {
 				require.Empty(t, violated(w, &f, step.Model, c))
 				for _, g := range list {
-					require.Empty(t, offends(&g, step.Model.ID, c), "%+v", g)
+					require.Empty(t, offends(&g.Rules, step.Model.ID, c), "%+v", g)
 				}
 			}
 		}
@@ -71,7 +71,7 @@ func TestNoGuardrailWidens(t *testing.T) {
 
 // offends is which list of a guardrail a candidate breaks. The world's models
 // are acme/m0 to acme/m5.
-func offends(g *policy.Guardrail, model string, c decide.Candidate) string {
+func offends(g *policy.GuardrailRules, model string, c decide.Candidate) string {
 	named := func(patterns []string) bool {
 		return slices.ContainsFunc(patterns, func(p string) bool {
 			return p == "*" || p == "acme/*" || p == "m*" || p == model || p == "*3" && model == "acme/m3"

@@ -45,20 +45,22 @@ func guards(list ...policy.Guardrail) []policy.Guardrail {
 	return list
 }
 
+func says(r policy.GuardrailRules) policy.Guardrail { return policy.Guardrail{Rules: r} }
+
 func blockModels(patterns ...string) policy.Guardrail {
-	return policy.Guardrail{Models: policy.Lists{Block: patterns}}
+	return says(policy.GuardrailRules{Models: policy.Lists{Block: patterns}})
 }
 
 func allowModels(patterns ...string) policy.Guardrail {
-	return policy.Guardrail{Models: policy.Lists{Allow: patterns}}
+	return says(policy.GuardrailRules{Models: policy.Lists{Allow: patterns}})
 }
 
 func blockProviders(slugs ...string) policy.Guardrail {
-	return policy.Guardrail{Providers: policy.Lists{Block: slugs}}
+	return says(policy.GuardrailRules{Providers: policy.Lists{Block: slugs}})
 }
 
 func allowProviders(slugs ...string) policy.Guardrail {
-	return policy.Guardrail{Providers: policy.Lists{Allow: slugs}}
+	return says(policy.GuardrailRules{Providers: policy.Lists{Allow: slugs}})
 }
 
 // TestGuardrails holds what is left under guardrails, or why nothing is.
@@ -75,7 +77,7 @@ func TestGuardrails(t *testing.T) {
 		by     []string
 	}{
 		"another key's and another member's bind nothing": {
-			guards: guards(policy.Guardrail{Models: policy.Lists{Block: []string{"*"}}, Keys: []id.Key{another}, Members: []id.User{nobody}}),
+			guards: guards(policy.Guardrail{Rules: policy.GuardrailRules{Models: policy.Lists{Block: []string{"*"}}}, Keys: []id.Key{another}, Members: []id.User{nobody}}),
 			left:   []string{"east:acme/small", north, south},
 		},
 		"a blocked model": {
@@ -120,16 +122,16 @@ func TestGuardrails(t *testing.T) {
 			left:   []string{north, south},
 		},
 		"data is not retained": {
-			guards: guards(everywhere(policy.Guardrail{RequireZDR: true})),
+			guards: guards(everywhere(says(policy.GuardrailRules{RequireZDR: true}))),
 			left:   []string{north},
 		},
 		"nobody is known not to train": {
-			guards: guards(ofKey(policy.Guardrail{DenyTraining: true})),
+			guards: guards(ofKey(says(policy.GuardrailRules{DenyTraining: true}))),
 			change: func(w *world) { w.provider("north").DataPolicy.Trains = ptr(true) },
 			code:   fault.GuardrailBlocked, reason: fault.NoDataHandling, stage: "data_policy", by: []string{guardA.String()},
 		},
 		"the last stage is told, and all that have a part": {
-			guards: guards(everywhere(blockProviders("north")), ofMember(policy.Guardrail{RequireZDR: true}), ofKey(blockModels("zeta/small"))),
+			guards: guards(everywhere(blockProviders("north")), ofMember(says(policy.GuardrailRules{RequireZDR: true})), ofKey(blockModels("zeta/small"))),
 			code:   fault.GuardrailBlocked, reason: fault.NoDataHandling, stage: "data_policy", by: []string{guardA.String(), guardB.String()},
 		},
 		"a provider before the colon does not escape": {
@@ -188,7 +190,7 @@ func TestGuardrails(t *testing.T) {
 			code: fault.UnsupportedModelOrEndpoint, reason: "model_restricted_by_policy", stage: "model_policy",
 		},
 		"what a rung demands too is the rung's": {
-			guards: guards(ofKey(policy.Guardrail{RequireZDR: true})), facts: decide.Facts{Model: "zeta/small"},
+			guards: guards(ofKey(says(policy.GuardrailRules{RequireZDR: true}))), facts: decide.Facts{Model: "zeta/small"},
 			change: func(w *world) { w.settings.RequireZDR = true },
 			code:   fault.UnsupportedModelOrEndpoint, reason: "zero_data_retention_not_known", stage: "data_policy",
 		},
@@ -240,8 +242,8 @@ func TestGuardrails(t *testing.T) {
 // endpoint.
 func TestTheRecordNamesGuardrails(t *testing.T) {
 	w := newWorld()
-	w.guards = guards(everywhere(policy.Guardrail{Models: policy.Lists{Allow: []string{"acme/*", "zeta/*"}, Block: []string{"*big"}}}),
-		ofMember(blockProviders("north")), ofKey(policy.Guardrail{RequireZDR: true, DenyTraining: true, Providers: policy.Lists{Allow: []string{"south"}}}))
+	w.guards = guards(everywhere(says(policy.GuardrailRules{Models: policy.Lists{Allow: []string{"acme/*", "zeta/*"}, Block: []string{"*big"}}})),
+		ofMember(blockProviders("north")), ofKey(says(policy.GuardrailRules{RequireZDR: true, DenyTraining: true, Providers: policy.Lists{Allow: []string{"south"}}})))
 	w.provider("south").DataPolicy = catalog.DataPolicy{Trains: ptr(false), ZeroDataRetention: ptr(true)}
 	r := w.decide(t, decide.Facts{Model: "acme/small", Models: []string{"acme/big"}, Key: caller}).Record
 	require.Equal(t, []decide.ResolvedField{
@@ -285,7 +287,7 @@ func TestAutoKeepsToGuardrails(t *testing.T) {
 // Discovery lists what a guardrail leaves, and no more.
 func TestUsableKeepsToGuardrails(t *testing.T) {
 	w := newWorld()
-	w.guards = guards(ofKey(policy.Guardrail{Models: policy.Lists{Block: []string{"acme/big"}}, Providers: policy.Lists{Block: []string{"north"}}}))
+	w.guards = guards(ofKey(says(policy.GuardrailRules{Models: policy.Lists{Block: []string{"acme/big"}}, Providers: policy.Lists{Block: []string{"north"}}})))
 	in := w.input(t, decide.Facts{Key: caller})
 	usable := func(model string) (ids []string) {
 		m, ok := in.Catalog.Model(model)
@@ -303,7 +305,7 @@ func TestUsableKeepsToGuardrails(t *testing.T) {
 func TestEffectiveJoinsGuardrails(t *testing.T) {
 	w := newWorld()
 	w.rungs = map[decide.Rung]policy.Routing{decide.RungKey: {Provider: policy.Preferences{Only: []string{"north", "south"}}}}
-	w.guards = guards(everywhere(policy.Guardrail{Name: "a", RequireZDR: true, Providers: policy.Lists{Allow: []string{"south", "east"}}}), ofMember(policy.Guardrail{DenyTraining: true, Providers: policy.Lists{Block: []string{"anthropic"}}}))
+	w.guards = guards(everywhere(says(policy.GuardrailRules{RequireZDR: true, Providers: policy.Lists{Allow: []string{"south", "east"}}})), ofMember(says(policy.GuardrailRules{DenyTraining: true, Providers: policy.Lists{Block: []string{"anthropic"}}})))
 	in := w.input(t, decide.Facts{Key: caller})
 	e, refusal := decide.ResolveEffective(in.Policy, in.Catalog, in.Facts.Key)
 	require.Nil(t, refusal)

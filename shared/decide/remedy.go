@@ -145,7 +145,7 @@ func (have *restrictions) setting(stage Stage, reason string) (rungs []Rung) {
 			add(have.zdr)
 		}
 		for i := range have.guards {
-			if rail := have.guards[i].rail; reason == reasonTraining && rail.DenyTraining || reason != reasonTraining && rail.RequireZDR {
+			if rules := &have.guards[i].rail.Rules; reason == reasonTraining && rules.DenyTraining || reason != reasonTraining && rules.RequireZDR {
 				add(have.guards[i].rung)
 			}
 		}

@@ -9,18 +9,23 @@ import "github.com/signalbox-dev/signalbox/shared/id"
 // revision, so that no order in which documents arrive lets through what no
 // revision allowed.
 type Guardrail struct {
-	ID        id.Guardrail `json:"id"`
-	Name      string       `json:"name"`
-	Models    Lists        `json:"models,omitzero"`    // exact ids or patterns with *
-	Providers Lists        `json:"providers,omitzero"` // slugs
-
-	RequireZDR   bool `json:"require_zero_data_retention,omitempty"`
-	DenyTraining bool `json:"deny_training,omitempty"`
+	ID    id.Guardrail   `json:"id"`
+	Name  string         `json:"name"`
+	Rules GuardrailRules `json:"rules"`
 
 	// What it binds. A member's is every key that they created.
 	Workspace bool      `json:"workspace,omitempty"` // every request
 	Members   []id.User `json:"members,omitempty"`   // sorted
 	Keys      []id.Key  `json:"keys,omitempty"`      // sorted
+}
+
+// GuardrailRules are what a guardrail demands.
+type GuardrailRules struct {
+	Models    Lists `json:"models,omitzero"`    // exact ids or patterns with *
+	Providers Lists `json:"providers,omitzero"` // slugs
+
+	RequireZDR   bool `json:"require_zero_data_retention,omitempty"`
+	DenyTraining bool `json:"deny_training,omitempty"`
 }
 
 // Lists say what may be used: what Allow names, or anything where it is empty,

@@ -28,6 +28,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/department"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/effective"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/gateway"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/guardrail"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/idempotency"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/managementkey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/override"
@@ -49,6 +50,7 @@ type Services struct {
 	Settings       *settings.Service
 	Profiles       *profile.Service
 	Departments    *department.Service
+	Guardrails     *guardrail.Service
 	Effective      *effective.Service
 	AutoRouting    *autorouting.Service
 	Audit          *audit.Log

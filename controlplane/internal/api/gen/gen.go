@@ -71,6 +71,27 @@ func (e AutoObjective) Valid() bool {
 	}
 }
 
+// Defines values for BoundGuardrailScope.
+const (
+	BoundGuardrailScopeKey       BoundGuardrailScope = "key"
+	BoundGuardrailScopeMember    BoundGuardrailScope = "member"
+	BoundGuardrailScopeWorkspace BoundGuardrailScope = "workspace"
+)
+
+// Valid indicates whether the value is a known member of the BoundGuardrailScope enum.
+func (e BoundGuardrailScope) Valid() bool {
+	switch e {
+	case BoundGuardrailScopeKey:
+		return true
+	case BoundGuardrailScopeMember:
+		return true
+	case BoundGuardrailScopeWorkspace:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ByokUse.
 const (
 	Fallback ByokUse = "fallback"
@@ -597,6 +618,18 @@ type AutoRoutingPatch struct {
 	SpendProfile *SpendProfile `json:"spend_profile,omitempty"`
 }
 
+// BoundGuardrail defines model for BoundGuardrail.
+type BoundGuardrail struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+
+	// Scope The widest by which it binds the key.
+	Scope BoundGuardrailScope `json:"scope"`
+}
+
+// BoundGuardrailScope The widest by which it binds the key.
+type BoundGuardrailScope string
+
 // ByokAPIKeys defines model for ByokAPIKeys.
 type ByokAPIKeys = []string
 
@@ -780,9 +813,12 @@ type DepartmentPatch struct {
 // EffectiveRouting defines model for EffectiveRouting.
 type EffectiveRouting struct {
 	Fields []ResolvedField `json:"fields"`
-	KeyID  *string         `json:"key_id,omitempty"`
 
-	// NoProvider The rungs allow no provider in common.
+	// Guardrails Those that bind the key, each once.
+	Guardrails []BoundGuardrail `json:"guardrails"`
+	KeyID      *string          `json:"key_id,omitempty"`
+
+	// NoProvider The rungs and guardrails allow no provider in common.
 	NoProvider bool            `json:"no_provider"`
 	Refusal    *RoutingRefusal `json:"refusal,omitempty"`
 
@@ -837,6 +873,171 @@ type GatewayList struct {
 
 	// NextCursor Ask for the next page with this; null on the last page.
 	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// Guardrail defines model for Guardrail.
+type Guardrail struct {
+	CreatedAt   time.Time           `json:"created_at"`
+	DataPolicy  GuardrailDataPolicy `json:"data_policy"`
+	Description string              `json:"description"`
+
+	// Enabled false: it binds nothing.
+	Enabled bool   `json:"enabled"`
+	ID      string `json:"id"`
+
+	// Models Ids, or patterns with `*`; one without a slash is about the bare name. What `allow` names may be used, everything
+	// where it is empty, and nothing that `block` names. Each entry must be a model of the catalog, or match one.
+	Models GuardrailModels `json:"models"`
+
+	// Name Unique in the workspace, whatever the letter case.
+	Name string `json:"name"`
+
+	// Providers Slugs or aliases of providers of the catalog. A provider that itself routes further may be blocked ones, so that
+	// an entry in `block` leaves it out too.
+	Providers GuardrailProviders `json:"providers"`
+	UpdatedAt time.Time          `json:"updated_at"`
+
+	// WholeWorkspace It binds every request of the workspace.
+	WholeWorkspace bool `json:"whole_workspace"`
+}
+
+// GuardrailBindings defines model for GuardrailBindings.
+type GuardrailBindings struct {
+	// Keys Ids of API keys, at most 20. Revoked keys do not count.
+	Keys []string `json:"keys"`
+
+	// Members Ids of users, at most 20.
+	Members []string `json:"members"`
+
+	// More Keys and members beyond those.
+	More int `json:"more"`
+}
+
+// GuardrailChange defines model for GuardrailChange.
+type GuardrailChange struct {
+	Data        Guardrail      `json:"data"`
+	Publication PublicationRef `json:"publication"`
+}
+
+// GuardrailDataPolicy defines model for GuardrailDataPolicy.
+type GuardrailDataPolicy struct {
+	// DenyTraining Only providers that are known not to train on what they are sent.
+	DenyTraining *bool `json:"deny_training,omitempty"`
+
+	// RequireZeroDataRetention Only providers that are known to retain nothing.
+	RequireZeroDataRetention *bool `json:"require_zero_data_retention,omitempty"`
+}
+
+// GuardrailDetail defines model for GuardrailDetail.
+type GuardrailDetail struct {
+	Bindings    GuardrailBindings   `json:"bindings"`
+	CreatedAt   time.Time           `json:"created_at"`
+	DataPolicy  GuardrailDataPolicy `json:"data_policy"`
+	Description string              `json:"description"`
+
+	// Enabled false: it binds nothing.
+	Enabled bool   `json:"enabled"`
+	ID      string `json:"id"`
+
+	// Models Ids, or patterns with `*`; one without a slash is about the bare name. What `allow` names may be used, everything
+	// where it is empty, and nothing that `block` names. Each entry must be a model of the catalog, or match one.
+	Models GuardrailModels `json:"models"`
+
+	// Name Unique in the workspace, whatever the letter case.
+	Name string `json:"name"`
+
+	// Providers Slugs or aliases of providers of the catalog. A provider that itself routes further may be blocked ones, so that
+	// an entry in `block` leaves it out too.
+	Providers GuardrailProviders `json:"providers"`
+	UpdatedAt time.Time          `json:"updated_at"`
+
+	// WholeWorkspace It binds every request of the workspace.
+	WholeWorkspace bool `json:"whole_workspace"`
+}
+
+// GuardrailKey defines model for GuardrailKey.
+type GuardrailKey struct {
+	AddedAt time.Time `json:"added_at"`
+	KeyID   string    `json:"key_id"`
+}
+
+// GuardrailKeyList defines model for GuardrailKeyList.
+type GuardrailKeyList struct {
+	Data []GuardrailKey `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// GuardrailKeys defines model for GuardrailKeys.
+type GuardrailKeys struct {
+	KeyIds []string `json:"key_ids"`
+}
+
+// GuardrailList defines model for GuardrailList.
+type GuardrailList struct {
+	Data []Guardrail `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// GuardrailMember defines model for GuardrailMember.
+type GuardrailMember struct {
+	AddedAt time.Time `json:"added_at"`
+	UserID  string    `json:"user_id"`
+}
+
+// GuardrailMemberList defines model for GuardrailMemberList.
+type GuardrailMemberList struct {
+	Data []GuardrailMember `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// GuardrailMembers defines model for GuardrailMembers.
+type GuardrailMembers struct {
+	UserIds []string `json:"user_ids"`
+}
+
+// GuardrailModels Ids, or patterns with `*`; one without a slash is about the bare name. What `allow` names may be used, everything
+// where it is empty, and nothing that `block` names. Each entry must be a model of the catalog, or match one.
+type GuardrailModels struct {
+	Allow *ModelPatterns `json:"allow,omitempty"`
+	Block *ModelPatterns `json:"block,omitempty"`
+}
+
+// GuardrailOne defines model for GuardrailOne.
+type GuardrailOne struct {
+	Data GuardrailDetail `json:"data"`
+}
+
+// GuardrailPatch `models`, `providers` and `data_policy` are each replaced as a whole.
+type GuardrailPatch struct {
+	DataPolicy  *GuardrailDataPolicy `json:"data_policy,omitempty"`
+	Description *string              `json:"description,omitempty"`
+	Enabled     *bool                `json:"enabled,omitempty"`
+
+	// Models Ids, or patterns with `*`; one without a slash is about the bare name. What `allow` names may be used, everything
+	// where it is empty, and nothing that `block` names. Each entry must be a model of the catalog, or match one.
+	Models *GuardrailModels `json:"models,omitempty"`
+	Name   *string          `json:"name,omitempty"`
+
+	// Providers Slugs or aliases of providers of the catalog. A provider that itself routes further may be blocked ones, so that
+	// an entry in `block` leaves it out too.
+	Providers      *GuardrailProviders `json:"providers,omitempty"`
+	WholeWorkspace *bool               `json:"whole_workspace,omitempty"`
+}
+
+// GuardrailProviders Slugs or aliases of providers of the catalog. A provider that itself routes further may be blocked ones, so that
+// an entry in `block` leaves it out too.
+type GuardrailProviders struct {
+	// Allow Slugs or aliases of providers, in any letter case; kept as slugs.
+	Allow *ProviderNames `json:"allow,omitempty"`
+
+	// Block Slugs or aliases of providers, in any letter case; kept as slugs.
+	Block *ProviderNames `json:"block,omitempty"`
 }
 
 // IssuedKey defines model for IssuedKey.
@@ -1237,6 +1438,27 @@ type NewDepartment struct {
 	RoutingProfileID *string `json:"routing_profile_id,omitempty"`
 }
 
+// NewGuardrail defines model for NewGuardrail.
+type NewGuardrail struct {
+	DataPolicy  *GuardrailDataPolicy `json:"data_policy,omitempty"`
+	Description *string              `json:"description,omitempty"`
+
+	// Enabled true when absent.
+	Enabled *bool `json:"enabled,omitempty"`
+
+	// Models Ids, or patterns with `*`; one without a slash is about the bare name. What `allow` names may be used, everything
+	// where it is empty, and nothing that `block` names. Each entry must be a model of the catalog, or match one.
+	Models *GuardrailModels `json:"models,omitempty"`
+	Name   string           `json:"name"`
+
+	// Providers Slugs or aliases of providers of the catalog. A provider that itself routes further may be blocked ones, so that
+	// an entry in `block` leaves it out too.
+	Providers *GuardrailProviders `json:"providers,omitempty"`
+
+	// WholeWorkspace false when absent.
+	WholeWorkspace *bool `json:"whole_workspace,omitempty"`
+}
+
 // NewKey defines model for NewKey.
 type NewKey struct {
 	// DepartmentID The department that it belongs to. For owners and admins.
@@ -1469,10 +1691,13 @@ type ResolvedField struct {
 	// Field Such as provider.only. A restriction that several rungs set is there once for each.
 	Field string `json:"field"`
 
+	// GuardrailID The guardrail that says so, where it is one.
+	GuardrailID *string `json:"guardrail_id,omitempty"`
+
 	// RoutingProfileID The rung's routing profile, where it is one.
 	RoutingProfileID *string `json:"routing_profile_id,omitempty"`
 
-	// Rung platform, workspace, workspace_profile, department or key
+	// Rung platform, workspace, workspace_profile, department or key; of a guardrail workspace_guardrail, member_guardrail or key_guardrail
 	Rung  string `json:"rung"`
 	Value string `json:"value"`
 }
@@ -1867,6 +2092,9 @@ type Cursor = string
 // DepartmentID defines model for DepartmentID.
 type DepartmentID = string
 
+// GuardrailID defines model for GuardrailID.
+type GuardrailID = string
+
 // IdempotencyKey defines model for IdempotencyKey.
 type IdempotencyKey = string
 
@@ -2052,6 +2280,117 @@ type DeleteDepartmentParams struct {
 
 // UpdateDepartmentParams defines parameters for UpdateDepartment.
 type UpdateDepartmentParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListGuardrailsParams defines parameters for ListGuardrails.
+type ListGuardrailsParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Name Only the guardrail with this name, in any letter case.
+	Name *string `form:"name,omitempty" json:"name,omitempty"`
+}
+
+// CreateGuardrailParams defines parameters for CreateGuardrail.
+type CreateGuardrailParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// DeleteGuardrailParams defines parameters for DeleteGuardrail.
+type DeleteGuardrailParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// UpdateGuardrailParams defines parameters for UpdateGuardrail.
+type UpdateGuardrailParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListGuardrailKeysParams defines parameters for ListGuardrailKeys.
+type ListGuardrailKeysParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// AddGuardrailKeysParams defines parameters for AddGuardrailKeys.
+type AddGuardrailKeysParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// RemoveGuardrailKeysParams defines parameters for RemoveGuardrailKeys.
+type RemoveGuardrailKeysParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListGuardrailMembersParams defines parameters for ListGuardrailMembers.
+type ListGuardrailMembersParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// AddGuardrailMembersParams defines parameters for AddGuardrailMembers.
+type AddGuardrailMembersParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// RemoveGuardrailMembersParams defines parameters for RemoveGuardrailMembers.
+type RemoveGuardrailMembersParams struct {
 	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
 	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
 
@@ -2572,6 +2911,24 @@ type CreateDepartmentJSONRequestBody = NewDepartment
 // UpdateDepartmentJSONRequestBody defines body for UpdateDepartment for application/json ContentType.
 type UpdateDepartmentJSONRequestBody = DepartmentPatch
 
+// CreateGuardrailJSONRequestBody defines body for CreateGuardrail for application/json ContentType.
+type CreateGuardrailJSONRequestBody = NewGuardrail
+
+// UpdateGuardrailJSONRequestBody defines body for UpdateGuardrail for application/json ContentType.
+type UpdateGuardrailJSONRequestBody = GuardrailPatch
+
+// AddGuardrailKeysJSONRequestBody defines body for AddGuardrailKeys for application/json ContentType.
+type AddGuardrailKeysJSONRequestBody = GuardrailKeys
+
+// RemoveGuardrailKeysJSONRequestBody defines body for RemoveGuardrailKeys for application/json ContentType.
+type RemoveGuardrailKeysJSONRequestBody = GuardrailKeys
+
+// AddGuardrailMembersJSONRequestBody defines body for AddGuardrailMembers for application/json ContentType.
+type AddGuardrailMembersJSONRequestBody = GuardrailMembers
+
+// RemoveGuardrailMembersJSONRequestBody defines body for RemoveGuardrailMembers for application/json ContentType.
+type RemoveGuardrailMembersJSONRequestBody = GuardrailMembers
+
 // CreateKeyJSONRequestBody defines body for CreateKey for application/json ContentType.
 type CreateKeyJSONRequestBody = NewKey
 
@@ -2673,6 +3030,39 @@ type ServerInterface interface {
 	// ListGateways The gateways and what they serve
 	// (GET /v1/gateways)
 	ListGateways(c *gin.Context)
+	// ListGuardrails The workspace's guardrails, newest first
+	// (GET /v1/guardrails)
+	ListGuardrails(c *gin.Context, params ListGuardrailsParams)
+	// CreateGuardrail Create a guardrail
+	// (POST /v1/guardrails)
+	CreateGuardrail(c *gin.Context, params CreateGuardrailParams)
+	// DeleteGuardrail Delete a guardrail
+	// (DELETE /v1/guardrails/{guardrail_id})
+	DeleteGuardrail(c *gin.Context, guardrailID GuardrailID, params DeleteGuardrailParams)
+	// GetGuardrail One guardrail, with what it is bound to
+	// (GET /v1/guardrails/{guardrail_id})
+	GetGuardrail(c *gin.Context, guardrailID GuardrailID)
+	// UpdateGuardrail Change a guardrail, for everything that it binds
+	// (PATCH /v1/guardrails/{guardrail_id})
+	UpdateGuardrail(c *gin.Context, guardrailID GuardrailID, params UpdateGuardrailParams)
+	// ListGuardrailKeys The API keys that a guardrail is bound to, newest first
+	// (GET /v1/guardrails/{guardrail_id}/keys)
+	ListGuardrailKeys(c *gin.Context, guardrailID GuardrailID, params ListGuardrailKeysParams)
+	// AddGuardrailKeys Bind a guardrail to API keys
+	// (POST /v1/guardrails/{guardrail_id}/keys/add)
+	AddGuardrailKeys(c *gin.Context, guardrailID GuardrailID, params AddGuardrailKeysParams)
+	// RemoveGuardrailKeys Take a guardrail off API keys
+	// (POST /v1/guardrails/{guardrail_id}/keys/remove)
+	RemoveGuardrailKeys(c *gin.Context, guardrailID GuardrailID, params RemoveGuardrailKeysParams)
+	// ListGuardrailMembers The members that a guardrail is bound to, newest first
+	// (GET /v1/guardrails/{guardrail_id}/members)
+	ListGuardrailMembers(c *gin.Context, guardrailID GuardrailID, params ListGuardrailMembersParams)
+	// AddGuardrailMembers Bind a guardrail to members
+	// (POST /v1/guardrails/{guardrail_id}/members/add)
+	AddGuardrailMembers(c *gin.Context, guardrailID GuardrailID, params AddGuardrailMembersParams)
+	// RemoveGuardrailMembers Take a guardrail off members
+	// (POST /v1/guardrails/{guardrail_id}/members/remove)
+	RemoveGuardrailMembers(c *gin.Context, guardrailID GuardrailID, params RemoveGuardrailMembersParams)
 	// ListKeys The workspace's API keys, newest first
 	// (GET /v1/keys)
 	ListKeys(c *gin.Context, params ListKeysParams)
@@ -3670,6 +4060,666 @@ func (siw *ServerInterfaceWrapper) ListGateways(c *gin.Context) {
 	}
 
 	siw.Handler.ListGateways(c)
+}
+
+// ListGuardrails operation middleware
+func (siw *ServerInterfaceWrapper) ListGuardrails(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListGuardrailsParams
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "name" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "name", c.Request.URL.Query(), &params.Name, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter name: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListGuardrails(c, params)
+}
+
+// CreateGuardrail operation middleware
+func (siw *ServerInterfaceWrapper) CreateGuardrail(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateGuardrailParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.CreateGuardrail(c, params)
+}
+
+// DeleteGuardrail operation middleware
+func (siw *ServerInterfaceWrapper) DeleteGuardrail(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "guardrail_id" -------------
+	var guardrailID GuardrailID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "guardrail_id", c.Param("guardrail_id"), &guardrailID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter guardrail_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteGuardrailParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DeleteGuardrail(c, guardrailID, params)
+}
+
+// GetGuardrail operation middleware
+func (siw *ServerInterfaceWrapper) GetGuardrail(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "guardrail_id" -------------
+	var guardrailID GuardrailID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "guardrail_id", c.Param("guardrail_id"), &guardrailID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter guardrail_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetGuardrail(c, guardrailID)
+}
+
+// UpdateGuardrail operation middleware
+func (siw *ServerInterfaceWrapper) UpdateGuardrail(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "guardrail_id" -------------
+	var guardrailID GuardrailID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "guardrail_id", c.Param("guardrail_id"), &guardrailID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter guardrail_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params UpdateGuardrailParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.UpdateGuardrail(c, guardrailID, params)
+}
+
+// ListGuardrailKeys operation middleware
+func (siw *ServerInterfaceWrapper) ListGuardrailKeys(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "guardrail_id" -------------
+	var guardrailID GuardrailID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "guardrail_id", c.Param("guardrail_id"), &guardrailID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter guardrail_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListGuardrailKeysParams
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListGuardrailKeys(c, guardrailID, params)
+}
+
+// AddGuardrailKeys operation middleware
+func (siw *ServerInterfaceWrapper) AddGuardrailKeys(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "guardrail_id" -------------
+	var guardrailID GuardrailID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "guardrail_id", c.Param("guardrail_id"), &guardrailID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter guardrail_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params AddGuardrailKeysParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.AddGuardrailKeys(c, guardrailID, params)
+}
+
+// RemoveGuardrailKeys operation middleware
+func (siw *ServerInterfaceWrapper) RemoveGuardrailKeys(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "guardrail_id" -------------
+	var guardrailID GuardrailID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "guardrail_id", c.Param("guardrail_id"), &guardrailID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter guardrail_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RemoveGuardrailKeysParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.RemoveGuardrailKeys(c, guardrailID, params)
+}
+
+// ListGuardrailMembers operation middleware
+func (siw *ServerInterfaceWrapper) ListGuardrailMembers(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "guardrail_id" -------------
+	var guardrailID GuardrailID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "guardrail_id", c.Param("guardrail_id"), &guardrailID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter guardrail_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListGuardrailMembersParams
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListGuardrailMembers(c, guardrailID, params)
+}
+
+// AddGuardrailMembers operation middleware
+func (siw *ServerInterfaceWrapper) AddGuardrailMembers(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "guardrail_id" -------------
+	var guardrailID GuardrailID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "guardrail_id", c.Param("guardrail_id"), &guardrailID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter guardrail_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params AddGuardrailMembersParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.AddGuardrailMembers(c, guardrailID, params)
+}
+
+// RemoveGuardrailMembers operation middleware
+func (siw *ServerInterfaceWrapper) RemoveGuardrailMembers(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "guardrail_id" -------------
+	var guardrailID GuardrailID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "guardrail_id", c.Param("guardrail_id"), &guardrailID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter guardrail_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RemoveGuardrailMembersParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.RemoveGuardrailMembers(c, guardrailID, params)
 }
 
 // ListKeys operation middleware
@@ -6680,6 +7730,17 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/v1/routing/auto", wrapper.GetAutoRouting)
 	router.PATCH(options.BaseURL+"/v1/routing/auto", wrapper.UpdateAutoRouting)
 	router.GET(options.BaseURL+"/v1/routing/effective", wrapper.GetEffectiveRouting)
+	router.GET(options.BaseURL+"/v1/guardrails", wrapper.ListGuardrails)
+	router.POST(options.BaseURL+"/v1/guardrails", wrapper.CreateGuardrail)
+	router.DELETE(options.BaseURL+"/v1/guardrails/:guardrail_id", wrapper.DeleteGuardrail)
+	router.GET(options.BaseURL+"/v1/guardrails/:guardrail_id", wrapper.GetGuardrail)
+	router.PATCH(options.BaseURL+"/v1/guardrails/:guardrail_id", wrapper.UpdateGuardrail)
+	router.GET(options.BaseURL+"/v1/guardrails/:guardrail_id/keys", wrapper.ListGuardrailKeys)
+	router.POST(options.BaseURL+"/v1/guardrails/:guardrail_id/keys/add", wrapper.AddGuardrailKeys)
+	router.POST(options.BaseURL+"/v1/guardrails/:guardrail_id/keys/remove", wrapper.RemoveGuardrailKeys)
+	router.GET(options.BaseURL+"/v1/guardrails/:guardrail_id/members", wrapper.ListGuardrailMembers)
+	router.POST(options.BaseURL+"/v1/guardrails/:guardrail_id/members/add", wrapper.AddGuardrailMembers)
+	router.POST(options.BaseURL+"/v1/guardrails/:guardrail_id/members/remove", wrapper.RemoveGuardrailMembers)
 	router.GET(options.BaseURL+"/v1/departments", wrapper.ListDepartments)
 	router.POST(options.BaseURL+"/v1/departments", wrapper.CreateDepartment)
 	router.DELETE(options.BaseURL+"/v1/departments/:department_id", wrapper.DeleteDepartment)
@@ -7535,6 +8596,651 @@ type ListGatewaysdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ListGatewaysdefaultApplicationProblemPlusJSONResponse) VisitListGatewaysResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListGuardrailsRequestObject struct {
+	Params ListGuardrailsParams
+}
+
+type ListGuardrailsResponseObject interface {
+	VisitListGuardrailsResponse(w http.ResponseWriter) error
+}
+
+type ListGuardrails200JSONResponse GuardrailList
+
+func (response ListGuardrails200JSONResponse) VisitListGuardrailsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListGuardrailsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListGuardrailsdefaultApplicationProblemPlusJSONResponse) VisitListGuardrailsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateGuardrailRequestObject struct {
+	Params CreateGuardrailParams
+	Body   *CreateGuardrailJSONRequestBody
+}
+
+type CreateGuardrailResponseObject interface {
+	VisitCreateGuardrailResponse(w http.ResponseWriter) error
+}
+
+type CreateGuardrail201ResponseHeaders struct {
+	ETag string
+}
+
+type CreateGuardrail201JSONResponse struct {
+	Body    GuardrailChange
+	Headers CreateGuardrail201ResponseHeaders
+}
+
+func (response CreateGuardrail201JSONResponse) VisitCreateGuardrailResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateGuardrail202ResponseHeaders struct {
+	ETag string
+}
+
+type CreateGuardrail202JSONResponse struct {
+	Body    GuardrailChange
+	Headers CreateGuardrail202ResponseHeaders
+}
+
+func (response CreateGuardrail202JSONResponse) VisitCreateGuardrailResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateGuardraildefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CreateGuardraildefaultApplicationProblemPlusJSONResponse) VisitCreateGuardrailResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteGuardrailRequestObject struct {
+	GuardrailID GuardrailID `json:"guardrail_id"`
+	Params      DeleteGuardrailParams
+}
+
+type DeleteGuardrailResponseObject interface {
+	VisitDeleteGuardrailResponse(w http.ResponseWriter) error
+}
+
+type DeleteGuardrail200JSONResponse DeletedChange
+
+func (response DeleteGuardrail200JSONResponse) VisitDeleteGuardrailResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteGuardrail202JSONResponse DeletedChange
+
+func (response DeleteGuardrail202JSONResponse) VisitDeleteGuardrailResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteGuardraildefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response DeleteGuardraildefaultApplicationProblemPlusJSONResponse) VisitDeleteGuardrailResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetGuardrailRequestObject struct {
+	GuardrailID GuardrailID `json:"guardrail_id"`
+}
+
+type GetGuardrailResponseObject interface {
+	VisitGetGuardrailResponse(w http.ResponseWriter) error
+}
+
+type GetGuardrail200ResponseHeaders struct {
+	ETag string
+}
+
+type GetGuardrail200JSONResponse struct {
+	Body    GuardrailOne
+	Headers GetGuardrail200ResponseHeaders
+}
+
+func (response GetGuardrail200JSONResponse) VisitGetGuardrailResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetGuardraildefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetGuardraildefaultApplicationProblemPlusJSONResponse) VisitGetGuardrailResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateGuardrailRequestObject struct {
+	GuardrailID GuardrailID `json:"guardrail_id"`
+	Params      UpdateGuardrailParams
+	Body        *UpdateGuardrailJSONRequestBody
+}
+
+type UpdateGuardrailResponseObject interface {
+	VisitUpdateGuardrailResponse(w http.ResponseWriter) error
+}
+
+type UpdateGuardrail200ResponseHeaders struct {
+	ETag string
+}
+
+type UpdateGuardrail200JSONResponse struct {
+	Body    GuardrailChange
+	Headers UpdateGuardrail200ResponseHeaders
+}
+
+func (response UpdateGuardrail200JSONResponse) VisitUpdateGuardrailResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateGuardrail202ResponseHeaders struct {
+	ETag string
+}
+
+type UpdateGuardrail202JSONResponse struct {
+	Body    GuardrailChange
+	Headers UpdateGuardrail202ResponseHeaders
+}
+
+func (response UpdateGuardrail202JSONResponse) VisitUpdateGuardrailResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateGuardraildefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response UpdateGuardraildefaultApplicationProblemPlusJSONResponse) VisitUpdateGuardrailResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListGuardrailKeysRequestObject struct {
+	GuardrailID GuardrailID `json:"guardrail_id"`
+	Params      ListGuardrailKeysParams
+}
+
+type ListGuardrailKeysResponseObject interface {
+	VisitListGuardrailKeysResponse(w http.ResponseWriter) error
+}
+
+type ListGuardrailKeys200JSONResponse GuardrailKeyList
+
+func (response ListGuardrailKeys200JSONResponse) VisitListGuardrailKeysResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListGuardrailKeysdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListGuardrailKeysdefaultApplicationProblemPlusJSONResponse) VisitListGuardrailKeysResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AddGuardrailKeysRequestObject struct {
+	GuardrailID GuardrailID `json:"guardrail_id"`
+	Params      AddGuardrailKeysParams
+	Body        *AddGuardrailKeysJSONRequestBody
+}
+
+type AddGuardrailKeysResponseObject interface {
+	VisitAddGuardrailKeysResponse(w http.ResponseWriter) error
+}
+
+type AddGuardrailKeys200ResponseHeaders struct {
+	ETag string
+}
+
+type AddGuardrailKeys200JSONResponse struct {
+	Body    GuardrailChange
+	Headers AddGuardrailKeys200ResponseHeaders
+}
+
+func (response AddGuardrailKeys200JSONResponse) VisitAddGuardrailKeysResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AddGuardrailKeys202ResponseHeaders struct {
+	ETag string
+}
+
+type AddGuardrailKeys202JSONResponse struct {
+	Body    GuardrailChange
+	Headers AddGuardrailKeys202ResponseHeaders
+}
+
+func (response AddGuardrailKeys202JSONResponse) VisitAddGuardrailKeysResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AddGuardrailKeysdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response AddGuardrailKeysdefaultApplicationProblemPlusJSONResponse) VisitAddGuardrailKeysResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RemoveGuardrailKeysRequestObject struct {
+	GuardrailID GuardrailID `json:"guardrail_id"`
+	Params      RemoveGuardrailKeysParams
+	Body        *RemoveGuardrailKeysJSONRequestBody
+}
+
+type RemoveGuardrailKeysResponseObject interface {
+	VisitRemoveGuardrailKeysResponse(w http.ResponseWriter) error
+}
+
+type RemoveGuardrailKeys200ResponseHeaders struct {
+	ETag string
+}
+
+type RemoveGuardrailKeys200JSONResponse struct {
+	Body    GuardrailChange
+	Headers RemoveGuardrailKeys200ResponseHeaders
+}
+
+func (response RemoveGuardrailKeys200JSONResponse) VisitRemoveGuardrailKeysResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RemoveGuardrailKeys202ResponseHeaders struct {
+	ETag string
+}
+
+type RemoveGuardrailKeys202JSONResponse struct {
+	Body    GuardrailChange
+	Headers RemoveGuardrailKeys202ResponseHeaders
+}
+
+func (response RemoveGuardrailKeys202JSONResponse) VisitRemoveGuardrailKeysResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RemoveGuardrailKeysdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response RemoveGuardrailKeysdefaultApplicationProblemPlusJSONResponse) VisitRemoveGuardrailKeysResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListGuardrailMembersRequestObject struct {
+	GuardrailID GuardrailID `json:"guardrail_id"`
+	Params      ListGuardrailMembersParams
+}
+
+type ListGuardrailMembersResponseObject interface {
+	VisitListGuardrailMembersResponse(w http.ResponseWriter) error
+}
+
+type ListGuardrailMembers200JSONResponse GuardrailMemberList
+
+func (response ListGuardrailMembers200JSONResponse) VisitListGuardrailMembersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListGuardrailMembersdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListGuardrailMembersdefaultApplicationProblemPlusJSONResponse) VisitListGuardrailMembersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AddGuardrailMembersRequestObject struct {
+	GuardrailID GuardrailID `json:"guardrail_id"`
+	Params      AddGuardrailMembersParams
+	Body        *AddGuardrailMembersJSONRequestBody
+}
+
+type AddGuardrailMembersResponseObject interface {
+	VisitAddGuardrailMembersResponse(w http.ResponseWriter) error
+}
+
+type AddGuardrailMembers200ResponseHeaders struct {
+	ETag string
+}
+
+type AddGuardrailMembers200JSONResponse struct {
+	Body    GuardrailChange
+	Headers AddGuardrailMembers200ResponseHeaders
+}
+
+func (response AddGuardrailMembers200JSONResponse) VisitAddGuardrailMembersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AddGuardrailMembers202ResponseHeaders struct {
+	ETag string
+}
+
+type AddGuardrailMembers202JSONResponse struct {
+	Body    GuardrailChange
+	Headers AddGuardrailMembers202ResponseHeaders
+}
+
+func (response AddGuardrailMembers202JSONResponse) VisitAddGuardrailMembersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AddGuardrailMembersdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response AddGuardrailMembersdefaultApplicationProblemPlusJSONResponse) VisitAddGuardrailMembersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RemoveGuardrailMembersRequestObject struct {
+	GuardrailID GuardrailID `json:"guardrail_id"`
+	Params      RemoveGuardrailMembersParams
+	Body        *RemoveGuardrailMembersJSONRequestBody
+}
+
+type RemoveGuardrailMembersResponseObject interface {
+	VisitRemoveGuardrailMembersResponse(w http.ResponseWriter) error
+}
+
+type RemoveGuardrailMembers200ResponseHeaders struct {
+	ETag string
+}
+
+type RemoveGuardrailMembers200JSONResponse struct {
+	Body    GuardrailChange
+	Headers RemoveGuardrailMembers200ResponseHeaders
+}
+
+func (response RemoveGuardrailMembers200JSONResponse) VisitRemoveGuardrailMembersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RemoveGuardrailMembers202ResponseHeaders struct {
+	ETag string
+}
+
+type RemoveGuardrailMembers202JSONResponse struct {
+	Body    GuardrailChange
+	Headers RemoveGuardrailMembers202ResponseHeaders
+}
+
+func (response RemoveGuardrailMembers202JSONResponse) VisitRemoveGuardrailMembersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RemoveGuardrailMembersdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response RemoveGuardrailMembersdefaultApplicationProblemPlusJSONResponse) VisitRemoveGuardrailMembersResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -10551,6 +12257,39 @@ type StrictServerInterface interface {
 	// ListGateways The gateways and what they serve
 	// (GET /v1/gateways)
 	ListGateways(ctx context.Context, request ListGatewaysRequestObject) (ListGatewaysResponseObject, error)
+	// ListGuardrails The workspace's guardrails, newest first
+	// (GET /v1/guardrails)
+	ListGuardrails(ctx context.Context, request ListGuardrailsRequestObject) (ListGuardrailsResponseObject, error)
+	// CreateGuardrail Create a guardrail
+	// (POST /v1/guardrails)
+	CreateGuardrail(ctx context.Context, request CreateGuardrailRequestObject) (CreateGuardrailResponseObject, error)
+	// DeleteGuardrail Delete a guardrail
+	// (DELETE /v1/guardrails/{guardrail_id})
+	DeleteGuardrail(ctx context.Context, request DeleteGuardrailRequestObject) (DeleteGuardrailResponseObject, error)
+	// GetGuardrail One guardrail, with what it is bound to
+	// (GET /v1/guardrails/{guardrail_id})
+	GetGuardrail(ctx context.Context, request GetGuardrailRequestObject) (GetGuardrailResponseObject, error)
+	// UpdateGuardrail Change a guardrail, for everything that it binds
+	// (PATCH /v1/guardrails/{guardrail_id})
+	UpdateGuardrail(ctx context.Context, request UpdateGuardrailRequestObject) (UpdateGuardrailResponseObject, error)
+	// ListGuardrailKeys The API keys that a guardrail is bound to, newest first
+	// (GET /v1/guardrails/{guardrail_id}/keys)
+	ListGuardrailKeys(ctx context.Context, request ListGuardrailKeysRequestObject) (ListGuardrailKeysResponseObject, error)
+	// AddGuardrailKeys Bind a guardrail to API keys
+	// (POST /v1/guardrails/{guardrail_id}/keys/add)
+	AddGuardrailKeys(ctx context.Context, request AddGuardrailKeysRequestObject) (AddGuardrailKeysResponseObject, error)
+	// RemoveGuardrailKeys Take a guardrail off API keys
+	// (POST /v1/guardrails/{guardrail_id}/keys/remove)
+	RemoveGuardrailKeys(ctx context.Context, request RemoveGuardrailKeysRequestObject) (RemoveGuardrailKeysResponseObject, error)
+	// ListGuardrailMembers The members that a guardrail is bound to, newest first
+	// (GET /v1/guardrails/{guardrail_id}/members)
+	ListGuardrailMembers(ctx context.Context, request ListGuardrailMembersRequestObject) (ListGuardrailMembersResponseObject, error)
+	// AddGuardrailMembers Bind a guardrail to members
+	// (POST /v1/guardrails/{guardrail_id}/members/add)
+	AddGuardrailMembers(ctx context.Context, request AddGuardrailMembersRequestObject) (AddGuardrailMembersResponseObject, error)
+	// RemoveGuardrailMembers Take a guardrail off members
+	// (POST /v1/guardrails/{guardrail_id}/members/remove)
+	RemoveGuardrailMembers(ctx context.Context, request RemoveGuardrailMembersRequestObject) (RemoveGuardrailMembersResponseObject, error)
 	// ListKeys The workspace's API keys, newest first
 	// (GET /v1/keys)
 	ListKeys(ctx context.Context, request ListKeysRequestObject) (ListKeysResponseObject, error)
@@ -11243,6 +12982,408 @@ func (sh *strictHandler) ListGateways(ctx *gin.Context) {
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(ListGatewaysResponseObject); ok {
 		if err := validResponse.VisitListGatewaysResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListGuardrails operation middleware
+func (sh *strictHandler) ListGuardrails(ctx *gin.Context, params ListGuardrailsParams) {
+	var request ListGuardrailsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListGuardrails(ctx, request.(ListGuardrailsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListGuardrails")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListGuardrailsResponseObject); ok {
+		if err := validResponse.VisitListGuardrailsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateGuardrail operation middleware
+func (sh *strictHandler) CreateGuardrail(ctx *gin.Context, params CreateGuardrailParams) {
+	var request CreateGuardrailRequestObject
+
+	request.Params = params
+
+	var body CreateGuardrailJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateGuardrail(ctx, request.(CreateGuardrailRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateGuardrail")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(CreateGuardrailResponseObject); ok {
+		if err := validResponse.VisitCreateGuardrailResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeleteGuardrail operation middleware
+func (sh *strictHandler) DeleteGuardrail(ctx *gin.Context, guardrailID GuardrailID, params DeleteGuardrailParams) {
+	var request DeleteGuardrailRequestObject
+
+	request.GuardrailID = guardrailID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteGuardrail(ctx, request.(DeleteGuardrailRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteGuardrail")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DeleteGuardrailResponseObject); ok {
+		if err := validResponse.VisitDeleteGuardrailResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetGuardrail operation middleware
+func (sh *strictHandler) GetGuardrail(ctx *gin.Context, guardrailID GuardrailID) {
+	var request GetGuardrailRequestObject
+
+	request.GuardrailID = guardrailID
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetGuardrail(ctx, request.(GetGuardrailRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetGuardrail")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetGuardrailResponseObject); ok {
+		if err := validResponse.VisitGetGuardrailResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// UpdateGuardrail operation middleware
+func (sh *strictHandler) UpdateGuardrail(ctx *gin.Context, guardrailID GuardrailID, params UpdateGuardrailParams) {
+	var request UpdateGuardrailRequestObject
+
+	request.GuardrailID = guardrailID
+	request.Params = params
+
+	var body UpdateGuardrailJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdateGuardrail(ctx, request.(UpdateGuardrailRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdateGuardrail")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(UpdateGuardrailResponseObject); ok {
+		if err := validResponse.VisitUpdateGuardrailResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListGuardrailKeys operation middleware
+func (sh *strictHandler) ListGuardrailKeys(ctx *gin.Context, guardrailID GuardrailID, params ListGuardrailKeysParams) {
+	var request ListGuardrailKeysRequestObject
+
+	request.GuardrailID = guardrailID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListGuardrailKeys(ctx, request.(ListGuardrailKeysRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListGuardrailKeys")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListGuardrailKeysResponseObject); ok {
+		if err := validResponse.VisitListGuardrailKeysResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// AddGuardrailKeys operation middleware
+func (sh *strictHandler) AddGuardrailKeys(ctx *gin.Context, guardrailID GuardrailID, params AddGuardrailKeysParams) {
+	var request AddGuardrailKeysRequestObject
+
+	request.GuardrailID = guardrailID
+	request.Params = params
+
+	var body AddGuardrailKeysJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.AddGuardrailKeys(ctx, request.(AddGuardrailKeysRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AddGuardrailKeys")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(AddGuardrailKeysResponseObject); ok {
+		if err := validResponse.VisitAddGuardrailKeysResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// RemoveGuardrailKeys operation middleware
+func (sh *strictHandler) RemoveGuardrailKeys(ctx *gin.Context, guardrailID GuardrailID, params RemoveGuardrailKeysParams) {
+	var request RemoveGuardrailKeysRequestObject
+
+	request.GuardrailID = guardrailID
+	request.Params = params
+
+	var body RemoveGuardrailKeysJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RemoveGuardrailKeys(ctx, request.(RemoveGuardrailKeysRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RemoveGuardrailKeys")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(RemoveGuardrailKeysResponseObject); ok {
+		if err := validResponse.VisitRemoveGuardrailKeysResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListGuardrailMembers operation middleware
+func (sh *strictHandler) ListGuardrailMembers(ctx *gin.Context, guardrailID GuardrailID, params ListGuardrailMembersParams) {
+	var request ListGuardrailMembersRequestObject
+
+	request.GuardrailID = guardrailID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListGuardrailMembers(ctx, request.(ListGuardrailMembersRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListGuardrailMembers")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListGuardrailMembersResponseObject); ok {
+		if err := validResponse.VisitListGuardrailMembersResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// AddGuardrailMembers operation middleware
+func (sh *strictHandler) AddGuardrailMembers(ctx *gin.Context, guardrailID GuardrailID, params AddGuardrailMembersParams) {
+	var request AddGuardrailMembersRequestObject
+
+	request.GuardrailID = guardrailID
+	request.Params = params
+
+	var body AddGuardrailMembersJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.AddGuardrailMembers(ctx, request.(AddGuardrailMembersRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AddGuardrailMembers")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(AddGuardrailMembersResponseObject); ok {
+		if err := validResponse.VisitAddGuardrailMembersResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// RemoveGuardrailMembers operation middleware
+func (sh *strictHandler) RemoveGuardrailMembers(ctx *gin.Context, guardrailID GuardrailID, params RemoveGuardrailMembersParams) {
+	var request RemoveGuardrailMembersRequestObject
+
+	request.GuardrailID = guardrailID
+	request.Params = params
+
+	var body RemoveGuardrailMembersJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RemoveGuardrailMembers(ctx, request.(RemoveGuardrailMembersRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RemoveGuardrailMembers")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(RemoveGuardrailMembersResponseObject); ok {
+		if err := validResponse.VisitRemoveGuardrailMembersResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -12960,239 +15101,264 @@ func (sh *strictHandler) GetMember(ctx *gin.Context, workspaceID WorkspaceID, us
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L37ktu2kjj8Kvj0bZWTHM3Ft5zEU1/tOrGz63USu2znyx8ZrwYiIQlnKEABwJF1HP9qn2YfbJ/kV+gG",
-	"SJAEKeoyo3Eyp+rEI4nEpdHd6Ht/HCRyvpCCCaMHTz4OZoymTMGfz9/Rqf03ZTpRfGG4FIMng3czRq6Y",
-	"0lwKIidkOaOGLKkmiplcCZYOyUQqcvFicvQTNcns4ngwHCj2e84VSwdPjMrZcKCTGZtTO7ZZLdjgyUAb",
-	"xcV08OnTp+FgQRWdM+MW8TQ3M6niy1hQZewaKJnLlGX3NOEpGbOJVIyYGSM6o3pm5+f2jQU1s8FwIOjc",
-	"zkhx3K61zemHH5mYmtngydePho2lDgffK5YyYTjNXjyLr5CnuL6Fklc8ZYpcstWQXIxX8nL0v//9Pxct",
-	"i0uKgUc83XGNudJt8LsQ7IMZJfDEhV2oAaBOmQNisbrfc6ZWwfJwzJZ1PL7/YDiYc+E/348t6xmzhzdn",
-	"wsRA95Skxe+Ep0NykbKF6YJY+fzOEHuRsvlCGiaS1Uu2ai7uDVswariYEkoSmmVkyc0M8Y3OmT1h+IYL",
-	"8uARmclcaTLlV0zDIxOutCFU6CVThE4pF0N4WuaGLDLKhWEfDNEsUczoYq9IlOVugyUe2TW27O/+g2/q",
-	"J7GgxjBlx/yv3/6fo//z/m//MqjDYDj4cDTjwgyeDOa5NmTMyH1iJLn/4BtyxTUfZ4w8ffv9ixckmVFF",
-	"E6BUANwEKL4Jse9nVEwZkSJbkeWMCWJmXBOuiTY8ywAuSa6UPWzLc9q37XjKoOM8W7f7xfn5V3+cD347",
-	"Pfr2/d/OB1/22rhdml0SULEgjKqM24OD8xsSnSczQjU5Hzw8HwyJVOQrgMRLtoqitSBPX78ADAGkvmSr",
-	"Lpy2P++KzD/yOTfNlfyHXJI5FSvChFGcacuiLN3PZJZqQg2ZS23OyONTPC861kyYNnaQwRy1ZfF5Ph88",
-	"efD4FI4EP5WcwOL5lClY4k9U0CmzpNsGNrtU90gJvHknBy3fGO0DjD/Z+2WDS4hODFNr7yB4oe/CgJib",
-	"K3vtbpYY2Pytc08TneXTllX4p3aD0Ot8nPGE2rnjZ7goH8ADXOTjrhMMnt/5+N6w33OmTdstffHhSPOp",
-	"oNlYfjhS+OwRTy8c1XMxYYqJhBH325BcKPZ71+Ldg7svXOb2pnmt5IRnLA5Yhc/Y07YPOeDih8414nsj",
-	"/+iua33LRcKaC/xZmlIm45oYPm8VLDQMEc46kWpOLUdOqWFH9t1BbO5fhOER+vyu57w5vL7NvJqp+Knk",
-	"mik8CvtX1znA77sC/1caY/P2W9x9JsV06Bk7eXiqhwQ2TdgVUyuS8StGptSwJV2RGdWELhYZZynezXB9",
-	"t8FuSWvMP7xz4bb947f7D97jXw9Pv9T/8of7/uP94aNP5Y8fH3364+Hp6enpl3Pd63KmcKbFJfxY2wv4",
-	"8enpXFd2ivCR6lIvaNJCQ0v/Mx7ZUncdWPHwjqf2yb6rF1JoBqrOayXHGZvbPxMpDBNwonASyAdPFvjE",
-	"3/6h7bo/BlP9i2KTwZPB/3tSanMn+Ks+8ePCjE3uBzLshPKMpWfkzQ/fk28fPf47cVORlBnKM30MUHQj",
-	"gl6WGFQrFkoumDIc98DTiFY3HFxyAT8wYeWA32rX82A4sGNQg0rFShs2HwyBMAbvh83R8Bwi03hSiiiW",
-	"4Tn9husph5bjf7DE2BGeGsPmC9PcWKmSNfEHd5MOidXrLBIKKSL8YljT66J3UYFc9zSRS0HKV4jxqnau",
-	"WXocGz/NFV6Yc11lYjIfZ8GKRD4fW+lrOGAiXUiOmNYYziJFruKgBkVmNF4Z1n+yuZeiGqMtAimm8aNi",
-	"1OF7jbvNVsjcpGAAFyvKxgGjmFErapdVTjCWMmNU2J+1ocqwdERNX94P75hcB+OFMm2Ia17KC+SsAuoh",
-	"Sgwq66geZgGEKM7mKTfPrxy/qKItTRBYEbBST8FdvAPJ3D69AWhSPpkAMzAMcaNrhh84y1LUEO27bjCq",
-	"FF3Zzy0MJRCw4j9bTRU3XqyZC/P1o0FTBxkODFVT1jqY+xW/X8dZ4EqA80P4Dv0RVMcJ53QAG9alRreF",
-	"7iP/kevIsafU0N4nEOBP5AACG9G6gX5mH4yzN9XBAguqDhbfl5Gv4BO/YuGFMaYZFQmzgPk9pxk39tJI",
-	"pLaAzihYQqJXhR3wteKJo4Y05fYwaPY6ANeEZprFbkaQIIDrWt3f0SyZ0xWxM5NcpEwRvWAi9UI0SXJt",
-	"5PwYyT28F8UiN+svap4w1Ng/DQcyNxu+U0dFmLMYqA3eTseI8I4sk8vRhGbZmCaXOs46gbvpJnN+jVKg",
-	"tjoUPkOMJMlMSs3IRMn5MXk+X5gVgVm0/QfELY+wTSqs4aUM0aQbvUOcgsvG48O61xzmWG4fnvK6V9/a",
-	"h53OZl925vKIKZFrptF+iHI4itpDABC5f0yesQSYgCZW5iHcWEE3kWLCpyM3qoXaWhZXwwy/oBCK9T0W",
-	"RztsIMIaTHLMvJUprYO6R0h7VKURYC0hlI++YZM2BhQOuGYbr8Q+9hBbxpqJX3sraie7mnMRfnt/uJ56",
-	"a+KTMzsXj6CB1mp8Y6YNUi3hTbFqE+r3yplcMEH5yVfH5KkgDAg/49q0UX+gOT04PV3jThjax1/gq/e/",
-	"/ow5xacIXny3kpdPX794yVa6cqF3mr07APTgcQRCdpLvKwpODZcW3OppkYN29mxNljPL2J0Eoy2n0kxd",
-	"MX2Gp/1kcwafKEY3Fcr9O+NVXLsCq8xyJol7kHAT1ReYsMpCGr/yWsTENlr4CekoBfPEwhMGMP2vULrg",
-	"xpKZ1erIRKrtIdaqFy+k5iZ6Az2dSzElBg7POwC9r7Lq18o1OyOZXDJl9S1NqGLIGdCndRwVrBeKTfiH",
-	"+FmgK6z0Ifn5wUUqlf/oXKiC0CSRuTAOPM6RJCXJuDGZVZzzLCVjRmY8TZmIHuui1Vj+Lth4YC5van35",
-	"pHVDGY3ux0IvOla+SDdG8Fyv5SmWmH/RLK6ZBEooYEtxRMXWcI4AZ0pqCEUCzxEqdFrZ0/sWblYyml0E",
-	"hRrLOoSsUF3CHhSx5p4OqoxVl7O1OFTfVV+JqPrenoSi4CJbt2Z/634aDi4xDmDdG2/BbV+9C7regZvB",
-	"i0ohAw/dfj3Enw2ZQhTSr5Tji53wbbOJ7kc2scLbnAv/qYn+If/ebJId+GbAMpEzhtt+3wXOdfxtT0zh",
-	"IIzP4fq6i9Rf5kuUczSxgxFDL5kmXKC8kdEEhA8p2BMIHqP/zBUjNNMSHvjPt69+djLAc2EUPReBTwTD",
-	"zcYsVTK5LCUFpt3c9tcrpgz7gE56K5XyhHlpApd4fG6vuQCjvrn/bTWI6ZumP2qpuGGvRLZCx4+Dyy+a",
-	"dfghYbfGXvUN8z6ACeMGUCj1pq+F4lKhwcuralFT1/fU0ExOAy9SFevmTGs6bREQqZmtt206N5gfKIYa",
-	"fhFVlKyxDXxmFBppa1IpxJs4DyVKx4CTeoaKaA+TrlWsnFWrOvaPgatTo/ydSiKkU1jsdCvWIs4Ghpzt",
-	"TS5+ZVHwSW1+5LGbNpHajAQVUve0acMLuW7RVZhpcbaAyosTjRZMjeY8y/ob0nPBjd4GPLggP0D7MoJ9",
-	"DUOYRIGJgmnh+o2QRNUNuYZ5vtA6Z2klXAnMC0vB1kpjPzHvBFuGy+l6pVx3HVjlEH72YX0rfeCxi/jd",
-	"gO0h7qFnLGMGtfTaDsofeqrvMV3Jj9Ix9S4g9Ks/DOR8uGzU072xWtpiEvHybJUD/yL47znz13+BzEMQ",
-	"EtiVC5zLmJWLSUJ1XHuOhC9FhZF6eBRaXDQZy1ykxMg2E9Dm2nkMh5ySvYmOXJ7NbthVnPBhEWwPenF1",
-	"LwfViculbK0Ph7vpqwuX7+xHD95S0exDcyLPMpKLMRepdrTVQ1X7rZSr7QCD91FF9flkgsb5Vp/lhLMs",
-	"1b0x6w3TMrtiKQQhxJDLBQ9HmZscddsTVS6mGj0cRMjSrsoFSeR8LkXcp6LYJNdohe9cOoLgjXs6wKSR",
-	"YlMuRcxan2XOKjknEEU3k1m6mY25XWh/Nany83uaLGTGk9UZKH5h/O+crsiYESnglyVdeZG7h4ipyqPv",
-	"AZ4fEB/qhFbsYugxphw4AsjqYb/vgZlbc4cGivfmEWEgTdODM2kT+DE2d3et0I0zdFPFVvjvqHVFVpem",
-	"iuk4Asa0xR5o0kK0XGhDo3HKCLmKNx7CsaLCQUa1GWnGxGYhYwsps1GrZvqL1aqJYolUqdNMqWKomhqp",
-	"WLoBlWhDs8gmX3i3HEYYWOpLub4kVKQQ9mvnUowmM5aSn5++e1tThfcQMleJ6skw8GCK4ZLayMWiIm+X",
-	"rwaadw+pqzjlYaB3eyTz66iF21WONIJ2Hqb1Y+xA9D2IPp5kDi33oO7r8uFolr2aDJ781j0pqsf13V+y",
-	"Ftdskf12TJz5x6WKMZ8uxzVRkHuHflJCBaklwh1HhfLaZt6H29lFxC5hcggJO2aN6H02dSPGbT6lylp3",
-	"P6+G/ebGT86d1O5a976iHarJs9GhgnxcH7IwZpm0Aq6R8RCKDwuumN6HGeGybVUI6SIFD5JVCoN6+8Wd",
-	"6w0BvVNohxV2IXiC7RTv2B7cYa8omesRZg2P8ngulIUXPhGmyEPMgpLG5eVp8J0sLK6g8d3MWDXCsBNO",
-	"122TKWPu11w8b/HBPgEbE5mrWNQGgKolBkRNaMIi+PDW/bLh2XdGiOGQMYzYj4XqMrRTFTEgDtJBxEex",
-	"682sWTvy7APy6D1Ib271B5XcXrLV1soorL+v/vmSrfZjnFpzHYGByXmQDZE5sH7QZIr3jskPUhFwjWjQ",
-	"bWg650JvbYuq32atC7KcAx5dEbqkqzWcMzbRzUaObGPQ2ztsQ37agxW+TeSC6XgkS8n6Ay2T+gD3BbU3",
-	"P+bWyEv4C881rnP+KGNJEZggOILogYgOv9BGMTqHrEod9yKPeZZZoOt8sbAaKUujad1ska2K2iCYwzEk",
-	"yxlPZvaqtJq6vbWmbaHZW9pNkoxbwluTX5XIlLX8ELqpm1eu3TuzV7xBAW1XR3aQUallrmKGnWh25hMX",
-	"sFxJrwxjX6mGI2QpinNWVDhzdTBQ5RFyLNNV8GCLaJ3wlKWj9tTHrXI2R5AbGxuuO6Fzi6RNFyrRhgn+",
-	"53nswPncma8WADbKQeqzWmHu6ERXWWTrKto0g3bzvMxNIudrveyv3GMQJZ3xZLUpwSwUn1O1qlFMRObF",
-	"31E0hLTVUoE6IymfTCxDRbMcas4+2sflT62NaG7+mKuF1GxNUm1bbmUn1oIVsfsBrV3pjujPe824tb9Z",
-	"bGrJ7nUidDRjXECkSdpSwiElEJhCZjRFFw5P2BnqmVKDykJdTDyoLnFOnPuwqy48fCcvmQAL8EaJ7C6o",
-	"u4GCnbnEHiAF2EpqCST/6k3nt9EWgBOAMnrDNckramMNuE1MxvxRTp9BQYL+pi57izcNXG5z/T2FvjBA",
-	"LFHFQiHjgvUfrYjzigyXupy/djka60zEjDT4pvMhBNjoIDgcfDiayiP35T+0FMdv6PInF88X/HqkL/ni",
-	"SC5w7iO4USyTcYGObfYQuwhpZkwVKZ+YICIVcryifg6jyQwvViu4y2WR3TEkMkstmyySSnrBEw+5Bsoa",
-	"qQTHNCzPv9jM+6gJ8kc53YMeGF3eDeuBP8rtnZIl2fXWBhuG6Zszd2pGlMwwWzYxaI/705soNzcP9rx0",
-	"UdsKMX2tqfJ2mOksgWfO4djbF/LOv3RT9jUH382MantziRzeGVJZwR5YbWNHB2W6ldVszX5re9qKBb8L",
-	"qMEbRhSj6ZEU2Qrry6RHkNJgFbI8y44SKYySWdQ04sKZ98LW2dzJc/15mmXv6wOAss1E6bIOG66oIFqY",
-	"rUKgUWgDSPaBwUWo+GFRF5axPc66XfRG1opFsyWbbLNaANFUd5jnTZ7FtsV1R9Z3KzJKxadctAjDrqzZ",
-	"PU2csgNZPsWHCc9YJdfHZQdBXFrGorSn8vXI/9qN81wY1eQYDq/dwoflxt3gredj4bYPDC/OYJ3M3o0u",
-	"doht8half6ctY7EDqYKf40vGwVvXrF3ZjaKibMmMnYqWazYC7Sd6+j+zZbNawwZ73zIDNiiIUMVyqxHW",
-	"iwQ3ieeWJ9AuehTRLaR3JN2e/o69p6A62m3L8fmZLau5HRugxl59SJvAJsaeWjbno5z672rn4Jad/F2t",
-	"2mYtLhNDqCa5yRU7K7w+UL0VS8qnkqHTB4fpH5Nx+xyKzZLFRpIxLyI/9gXw7f2KfbGxGX3Xv8Dcv/Mr",
-	"RhgHaxklXlm14gGqhM0acgdCoC0xIWI42LYugHu4vS7Ajqr+Bif+yid7bsCBCgUnlGQfVwHwsNqa4b/O",
-	"z/W/vf/bv/k/+tVDFoQd2bmID3Xe9vRqAMENtECkWqL8Rq+c3XJAuo65kjN8/fvplUJcYJ8lriyftiVW",
-	"npE5TbHGIhA/VA6sSWghJT7s6hFCj/55evTt+y/cH0fvv/JfffmvvZASvGNHCdU+o1MPScqn3CBv50Iw",
-	"RWarxYwJ3aqowLbjR1Wouc1rRl86zwMjVtnFDheuqBXXZwQCW6Qo4yDtA8ed0TmvSqeyl9t1DtUmrBKn",
-	"lOsoNHFxJgkVCUPFKheXQi5FVKb32pornrBNxQSXfFVUSSg0TBBosNTWjKbohtmkcuRwgDUpNzTVu3fG",
-	"q94Fhks5pZcOWdNwo7VixhmLhSX86qJNl0qKqfdCEekTjyuQA3g5SxhZZFQwIsFTf0x+nWHoKlMMetnI",
-	"OTMzK9UIWYzB9bkozuRJWXbikrEFTCYF8xOxFZnRK4a1SPp5EasVPz61F8yJQOG56/wiJ4WKo4+J1fcw",
-	"6wgSsfVMLsUZcUrjSDNDdFE2w66da4RAb0/d+nPz4NoI4TYtsXpGTovMBYXVw4UUbLdiqiW0g7jZAg9j",
-	"/KtG+W2mfFxzGyobX8TfUR0W3IFyePgNbj9Vq5HKxTH5WSKeziFkUciQH+yjZHcf82Cd5W3meohUmWmx",
-	"cnrIrXdE1Fa0teGzsbO+Ji3/4jOZ5F57rytOod2QcAGlkTZ18wdTIRHG+lQx+4sv0WAfxepJlfm/SGWi",
-	"T7zJ8sgbRubpl0+qXe+GGA4wLGtoS0VUnjHLRJEXC2nOBdKiNpbDUF1hxmMmGDUzSFK0KuJzoGXfpMKZ",
-	"ZmDRQ5ArqsaaQq1HqrCIP7SzZlwbliLH3RSEZd3tphz29hlZMEVc0Rpi5CVDBTYUrVwLlG8/fXF+flx+",
-	"6ilXxeewYKMQBzKnGcG3yzZlD44fn1bXvmlV9DfMjgkF7Y/JK5GtiiN1dwKGpBbtV+z1ebhi6E0Sa6uN",
-	"5eNZa0IV3PYW7TOpWUo0M2dEM8ycMXScwUbhg1xEfdCurd2o9XoKu2kCAH2PO5LyFNT1uf3UU1RLi9io",
-	"yDVh7zgUeSyBQEE2I0kaz96ac60hgqvQ4iPZRPBbIb7Uu7RlNLnUmxYXiHf6eMMmXLjwentU9upWEOBh",
-	"+YG2FzvNCL6tWxqAtEdnvgBL+oT7CexV6jhfJqd6y4YiraGKhpuMdYCjyfV/efMCoWz1IVzkJUcm5zhg",
-	"dI1XXGZw3/WXqv9//8paz4zvYgGbCeIZHAq6EPEK4N/HKRKuiB+Kuh0bcKNfIRi+kLog2woCU4dOt3Th",
-	"8uCSOSYYhVswMBB97VljnY6ZzFJi5JTZW+jM/obyIsazQZUIp04rJZdMG3jvntUOcmEiXG6LAuxlh9CE",
-	"ipRbibcowE5o5gTUWKx/MmMjuqSKjQLbSPPBlInVyCjKRbQCQZO9l8AFBFwoOecag7qNJDBSfEl8KlxZ",
-	"iTWtqWD4ny1iO6PfCMJI+7N6eA+iGDadrPADbvTWQrEJU4qlI7tY33ykmQvIEilS6HoRHCv29YoHvRdd",
-	"M78+Dbtmnh6fnt6PhMQH6+BiZGZK5tOZuyRrzBplAysuaFjVmvkf3H/090ffPPz60d97LMMxhVG1bfOG",
-	"YoPOFwupjCO5Yigvxjkm0lYvBxfwT6bkyErXI8UskOPqYF8M592z+dowa2Z4SvCxM8Jy11yV5UeWexzd",
-	"J0bKLZwaUkU1gwn/wFLkdGS8KgSvoIgoBHx7dB0OAoR53yMfv2TVSAhNfM/yKeRB04xTXTMsDC0zpmIV",
-	"VnU7I5dsAQ1NtH21rf9DpInxRu75SmvSTtX6elsTtASO1s0d9RuOCSvmhDVZNkjHZgnjLsi9uwqWe27T",
-	"zlmxeMcwvr9QvivBjcWyogJBeVh7iDSpWAgOHFAVrGV748I6i8eaid+wSe+ejZtU0J3RKxQKfN/Qriq6",
-	"+0Sxrio8bwL0rwfBwCrj8rnfWb+NW6lx6dUrZ4Br6YXx+DSaJfeDd9Qkcj7nxgsMfp57xNNLz1S5xbff",
-	"9s/uCw65tYbyKIRIXyZZO7diiGEB/HLyAjbF4iNzx084LN8XLwYYq9KA5hB/Ox1b4RHv6uLqdmKJ1yxB",
-	"Q9DMFPZuIkUChjFIZdmtQCmqEbWYiGGp42KHy/gceYxAvUluWCmuWnStLWYI4l6kItiItalF0izv0fcQ",
-	"Ye0fdyuLnpmL3fWSiS9gDFEeUF0ccNOqr2zZ0gD2jStYsqF3dqrs9lEE1vGm+Bm2w2HE0rUrl4IGySua",
-	"8bRwG5Su1AYHC8T4R99UJfkoe4tACDDhOw4UoGPljf256Zg1A0Sv4JmyG/KD083sMfGeT24G3/qpMjx5",
-	"g6n12BTKFVYHDXmzmedOeazOXIa2ofcYJhmzlRQp9jCKc95Kye1GQbyw7gwUsJzJLChjGVMDOupxh2fj",
-	"AOh28779qLe0fjgfnCW1onkTJFmSjKbQm5IZDR3XXOI6WjHst/ZcZlxMI2aLyYQLblZRYRRsIYFGpn1T",
-	"BUj2BUop2kZxVXLYqCpFcyPbAvImNM+CFnRFe/4T+1J8OPdSmZNcr67IUke7RS422tOExIlqyhiEj69R",
-	"PLzpZhTxXm84VKnDfNPd+KSPscKHvJS30NxZuHvEy/xkHwVD5ZzJfL368A6fC8Js2vD8J7eISFfXDRXU",
-	"Ysgg7uhzLmO+YSjTnsuTl6VvN8lCq57ALmlotbM8RB5adQmbJpk3NlCHwji4zHsMVNz99d0U48TTlavr",
-	"2IMC3TyZg+rQ1eVsrUZHD7u3Pl19+zYUZN8YUT0fed908EI7Jo2OEaeSYIlsAuKGFYi6WPybsnp53MUa",
-	"KZFj2hIAW4uUNFL7U1b6nmJn9pYZExemabaY0ZHV3EWllEkgWYyZWffESl4Wrp5RZ/fQDXw1e5Bn2kMZ",
-	"G66g5gq6pJu1EjzGKzpD/Ch15oOmcD6nH0ZhNY74E+UKIr/DbyMX817Ca22+QzUXC3BqkdHVCHTYln7n",
-	"a7wNsRcM+AtgWd0nvoOstrfKm50aULRLQ6WufriDOgo3EapGWsMaMbbRVRtQW1ChhmMVhIrTYx0Totjc",
-	"jQt1AoseURen2kWeKrjdISQpP/nWt3O5+r43sn9jX53TazdClYx+ZizVJETcuD56K2+NavFMX6OyT4r1",
-	"NdwhW2d2f9P3uilscQ+/fhxa4u4Pe9xEpT+816vlBstZH6198e7uOnhXoUoT/sA6wRIp5HyF0U0ipQrt",
-	"FGzO87m9q4T9Kcm1kfOoheJtWXfOD5nMnAdUL6TQcLO4bpr2zymzyAKxU/NFxozrPcPmY5ai1ocIo6j/",
-	"STFFxeVgOOBzNwb8MWIptlHUC8aSmWVPiooCntp/kRUDyURBeKrSeG9jITENZviUQX23ea55Yu9ky2Rh",
-	"LgswXAXNwObQAYW3zXTAnmWvS7J/+KBJ91Xj02b+gEY5zHrYTDNyx/WpLepXQrTgOjeA/V/ICOBjzC+K",
-	"oXJRJyGUjfByPphYIUzRWLUMWVb3Kr75+lG/dcQoJChOGA8uckFwlXaq8oqpjC4iFuY85XJUBAH3iGvF",
-	"N8oY4D5ZS3BhQkGb0f3ZFi89nm/yUjpSjKY932Da8Dltb1A5d4Du0+ZoAyhuBD9UvR2739hLD6uqgqYB",
-	"3cYZFSsMZ/fgGFbQpoYSIUhj8mGBulVEVHLZnyPBGG/kMlrwjLuWUv3MzFD9uN+EP/BprjDucKPCbfVo",
-	"XZxxiFtuBZGfLZKA6BIZN+g9vLdmxZBX2dp9w7M/l+lIecbSkj1L5Q30LpCgZyR9hUQ7p8WCg1AcFerB",
-	"CuLf7TkVCleh4BmZr1pKEwO+e1ExpqL2pXl06kWao9EsK2rucTFhiomEkaevX/RcCKan9EJ5jFZFjMec",
-	"2Wbuoj+dIRmzhOaahUdMUt67TbhHlBHUa9+G1xVAa5xkY/QCldfkCIfoV4Buk87XAMet9W9Xhbiv8l0w",
-	"xt5G6Bpn+9gI05D5Im6+cnlkZU0eCFshPPUdVlxp9pZwGaiJ3FKYnk25sDeOx/KZzGH8dG0bhzVdrEKk",
-	"/gylp2uTgv4CYs4OIk2M0srsnJ4JbBAicslFWuYAXjgmMwKnzkU8+culOXb1BG2Ehig2JKk0wJSLydC8",
-	"8dvp+wtPoL4iA9qYYevHa8UX12LUuXn88mIg+nUm6Zw34bNNqV8LuFB5r7XYHw58db+o3lt9erRRaMG7",
-	"RjbdPQ3OnZYQgv7VMLcp5+t7TfQrWlnGGfYpugkwLpbVfqJbX2YOIXrfZpXKL9ceUdK8oVxhly1bnxWr",
-	"LysrGzqNZWswQ8Yr4iNFi0KVGyZs7jUKBfYepBLCyjcLSSn2v4v3pESBQ7hPitn3EL1R2clBAzeKlWxP",
-	"yOVeNqblA8ZofOpaV0evqpRlzLQ0piref+doe4sKVU3SdmP1J/7NOH3l6YLmYdbOs7N73As1A7AOStF2",
-	"BbvjP+5jYxqwr/Wjg+raGnixbRW/pvW+bqSK4wI0E0pyxc3qrYUFc6uoCGORjMiqADUkF3o8ml+Oru6P",
-	"/ve//wcEXwAtGF8ZVZBz4KaeGbMAVcLdiiPQwVs7Ilev0Hsai3GUFdgq9aMgY1xMrPYLKNNjIZ9AA5q0",
-	"BEvXR3/6+sWTMngDA+UxHBtTK/QwCN2vAkkHqjV+1M6zPjwXlYyCWhyJHmIL6DzlhmRyOiQBUehhkcw0",
-	"LFwYmZzi0sBydnwuzsVXX5VVjfXxV1+Ri6e5mUnF/wnDPCHfAXRI5RzJF7S2iS8xLeeKqRXWOeKC0BIg",
-	"Z+eiZdzz/PT0YeKPEQ8RvmMXMOTFydX9otzNCSAReVHYwi595Sxn2iFQFgv39Z1MOYMt/efbVz8TzDf6",
-	"BRWxIrrOwsJ99XteSYOujuvj67Gwn5xgBtK5eAWlxGDDmlx8tBzh08WQUKhyU343JMFd/enijFwEny+g",
-	"Fk+0Lt65eMfnDJfy5ofvycOHD7+1oP3l3ffH5Ccp2ArbYVWLz8ATb58NnctKEKdL2+8FFfLol7fPyJhp",
-	"nkLKtUMDzBu18Hoe1Oyy45cF7mppcljewfUgL+tkBGjop7mwULjAGqnn4uJfl5Sb/++xviiLfyhmciU0",
-	"5nhhSnoWpP5B0ZEy0RHLbdntPTh9gAYoLecMAKUNzzLictnOBZ0YCAunhljp+Ji8ZSIlF7X+6BdQD5cR",
-	"KDBjpGunDtWXsoxoOmEZ6tEPHoGVSmO5iwtfOubCbc3u5+L5Ozq9sFgCSYormRPFaOpmMDJLyReP7j/4",
-	"sly3FIywTDOfzAhtjBkVyxnPPD4/BzPmV18VyPDto8d/L6oxYRimfmKf/YOgOE/+wMItf+BEf5yLP46O",
-	"jor/2wcfnZ6SP8gFF5BpNfqHluJiSC7gEzYvA+vpBfkDTgq6LyZUCAn1kOyuzgpaUsyVuvkCOk1xQS7K",
-	"aigXXxI34X07YS6oYwcstYMLGXToGWLDSAt9WAiRgp2RCzTmXGAxPCwy4oZ8aIecSDXmacpgA1xA15cE",
-	"+mqCouu3AF2KnD0EfiiL9ELxEExEWzh/v5/hkZ1BSDOayFz4FYPFZUHNzC0Yvyj4H5QxLFigH+mxHWnO",
-	"zEymIzsgTIpAANqhZkbYB66NPiMXT+2PF460uNEEX9R+sG/tYPZmy3hiYN8lVo+K793QFikau+UGW+sF",
-	"L4J1d0k19uKzOF+WWQQkxcnvP7CTLxRk9oFgM0JHkJ0voAvXNxUIHSsz+eJLQWdViyy1uk0Xfh443QVd",
-	"ZZKmIyPlKKNqyiooyXVZSjLjc278u48R2VypC5aO5izldGRv+voAdpEXwGGQdZ0AMeBAj5FMfKO8giYo",
-	"wZwpOSGWJ5yR33Np0C9yURbhKQZ56FD/ivLMMhocQhuJ1Szpkq7OfJJYmNs8LNgR8LKLN8yo1dFT+wHG",
-	"HgwHGU+YwGL33JdWUlYkW9Bkxo4eHJ96+b/yXVkaafDWp3uFV/vT1y8GQaHHwf3jU3xLLpigCz54Mnh4",
-	"fB8Gt5gLUqK9sUEoOWJXPl1yykCtLujqRTp4MrB35FP74PMrl7oX1jNp8WeUj5x47Xi49klf0qxZbCzD",
-	"sh2EQgZyaUW9ZKtjNIKAccY+DAJCCUV8wwuSdPP6+22LEVPn9eOa2Jeqi2pZjbE0YUauQtS+l6RJkbjY",
-	"MTm2wNzn1MuiHGytzplU2Hku5WnH+Ui165rW4NVbiEHo8eAvEEfw6X0Yhvbk4+DB6Sk6EiDOqaiSEDAg",
-	"+125/M6ivgUlgRELFJhGXw06xep6oDMgeR4HEaxtcxSLPinq3kKt//mcqpVTiQI9RLBl0U7S2xvAa5tI",
-	"lWqMCLRcYrySlwF3qIf8eo4OUr6Zsblm2RWz9+JCsQn/cIEiGPZ3u0ABBBCGZRm+QKhVn44Lt0HIeaod",
-	"XQ7IfaRmBb2HybsxpA6akmyJ1NeJglWQrkfDit67LzwsJK572OS0ply34Cag4ntoSK1bvNWXqG1pRrOw",
-	"v2op4aHSH5wiGbOJLOpJwD2fot7gL/lxbioalRWuz4W9XKHi6gsrZifSK1agGPqkczfHPY304XszWv00",
-	"166idRXr8T6rdTLaFO1/pQ6X1zwX6FfQQO99EerynUxXe0O5ZmumT1UTl+ueW8P5+9eE875AcxPr34Wd",
-	"7sE25vuFOBZnSX7GqC8cbnXItrndYyfwDMz14PTBn2xHO3KC78AQQlFYmFgdHNrbANmWRZKbDCC4mU4U",
-	"K4oVxrkCGkrsFEU91gIgM1pKcblmxNcQtow8HbqkzjqFuhl3vZpuGY3a7WDLuF60ebr/ibuRGPgnRixy",
-	"ZS8IV7x0cA2EteNydqSK17kJsN9fHVwYSajAoquI8p108bE01Yx4+gnpImOmJajCXZiWTKbS9wXgEakM",
-	"BznQ/dTjjQlYNK5Xin+GLsj+XNdKFs5vuXeE3XkxO6Irzh9grK+XVRfaouaFKTMNXLoh0feV+PxuzFeC",
-	"rYXzhhpSAY8Xz4BqFt4VWj0ojC/5TOj+eq7HcuPoLj7ARbmNyEegMwRaT5efvQC7v93sSIpvGLgZaY1Z",
-	"KKwT4t1fvs+MK1eLcma60dV94roQg4i7I207Cbl2peP4f+07/Y66bhV1vWRsUaMtNN3QSzDVQAgJzTIS",
-	"1E/dgKSwpMC1URQOf0dQdwR1awjqF80a9DSlUFg2Tje1WqqtzsFnlbqeBzLPV1pVF50swY4Tq7DfZrn3",
-	"8dYxq32PiNbr1Tn9/tab7IOjuw6DfSXercVUH2JPu8Xeh9uRf0gO8hEc3UWlM/kFGuOnzLjQkDV1mmJG",
-	"CzSqB/3fP3+DerCZGzamlzN3s8HyFG8NF7/hpe9Id98D1kLkYIC4cQprMu2TjxUy6rQAPm10+ncFpLHq",
-	"t/ShN85sdOaDdyF0qQwqnK+pch2zJB6AKD8nK2JwLoe2IbYvZV8WxB543m5GrCDSDVzDHebD28E+XgnW",
-	"D6KbUV0JgT4Gw8+AvPd/PZebPoihcPNb7nbqXIfcx65XN5r9QpY2LLMvvMObr73PwwYzrRrYv5cmkGvD",
-	"KTdHm+6BTnafBmB8258ZoypFW01GDctW+1JHilCcsmPrjLkel2Ewm8wymZsSnr5vRyssX2JfioOosaVP",
-	"GQKROsJai0zgfof3kq182vO1SjQv2Wq9cnpdYWRl6laLSgpn3x09tsgoF4Z9MD7cPaWGHl+y1UURJuIS",
-	"aTA+DDsRsUyzNp3zJfjoPndlE4a/WS3zhdY5S1+y1do4DB+roMvjuzVX2OF2sSfdU3i6ahJSwFJPPmIl",
-	"j5qSWY+bsqrhTRLELVH0eh3/rZTAbnblOztkLX4FKAsC11TKNHYJtKmRiJ/XiQsdiuMtiC5pJfdNifYl",
-	"W/VREG8zP9j/XfqSrQ6iEt6xoBtV+za8NU8WNNdbeKMDEou6oWHYuwv3Dtuv68Kd5Lpy4UIlXrc4xXQ+",
-	"Z2lPCsCn908COO4dDdzRwPXQwNMkgV79BHhtWlBCPbaiE/eloWYvuN+EVbxbb1FsEhr/kgVTXKZYKESw",
-	"5V7NILi5v5aUV3RhvmEp785mYg57H2LoL6R4Is3JSR9hMJPTbqv0j3J6M1bpPafSt4drzV3tdvAUWO4R",
-	"VnEH6QHIcmhPl2UTwkWS5SlL23OuuT2FUVnQY99lDsLGzrBEd6ptK3K1ba9rFSXkUpbwNIRd0eMwtizf",
-	"+S26qgc9qjb2WFY1vxqcMum2yfL3d14SXlW+Phj1dZf8MSYZ1XoDR4svSHn/w4fBcPAA/vsQ/vsI/vv4",
-	"w4dIbcpecGPCnqOWbauRuUlkLUKxi5O+cs/3RmnXrrwVGvhzB1qv7+d9rULvj3K63gEVFtrbhyPqTTBe",
-	"/7Ia9umTjyW7+tR6AUyZ5f+D6wVbh1HSrXEfoHolWMnZl7MVhHxCyC5IkO4TBnyGHZyigNz0PnTnBCKz",
-	"O4SyYM3RWs/wT8WzN+Mjvk46qexlPcXUamFeh/e2UW6zhY5qz3X4c3+WvhCe1XKE1dGwlJwpwgUymlyi",
-	"1rN/x28FxH8CF3B1PwdxBleW0K0c1CpR3Xpt59ZsbV8hy7VVYroWsdw8sw9AgQ8ovyonxPU46CLyOL8+",
-	"+djoJdHDA30YyrwlZsHtEe1W2gpvwXb25LVuUEzTdx27+9okxjqS3wxCdUiR1cUf2stdXc06+WIjBlEB",
-	"SIewGWNeW5uCm5O2iUU/yKJe3z1NQFaRCgpv+1LUZa0kKOecZRiqqh2fPiZPxaqohYwsFXtmixTHYxo6",
-	"wWKxMw4lndrswp8HL/6zWYjvBKlbL0i12JI3YVyO7RR1+XuX+33t3rjRsr+3peoqwufMMjbo9E04lnV0",
-	"5ZV9Ccegp0VCDc3kdAet2DXxALjWO2v89t6CpkQM6FxXNKUqatG7Zbm1tKrPHhki6OFe7TJDecT43j3a",
-	"QIoaUAVhVGWcKQ+9M1d+j2noGC5cYRQ61i5XKmZ19IWtQ5Njs5130bs70pzwOnGrBpMOCSiGMjfOYDZG",
-	"tRDZSUZXQRF3OZmAXT0p0CGCZsOB6zlZBchLVw7Vm/+dBVwbuoIawZds4a2CkN0vkxx4mxVJfBfTunIH",
-	"HHNDHP1+xpJLFF3kfEEVQ+OjK9vjKsC2YWaqViOVVzGz3rW8Bwf8fMUYD+xn7nhuWpypHXb3fd+kv9up",
-	"096aTV0/h/mJgupbUHfZ/7T1mt3oMjtBN/PJR2xk8unkI3zRaSTC7/0h/OTcpX8pI9EdWX3eZPXOklWN",
-	"fJgwauV0COzTv6Sr1it7I2zHpmF9sBepCYwTeSxeOTdr6O7u8t7/5f3cYsbdzX3HYjZhMU/T1HMSqHNp",
-	"lQLFU+YbjcmJVe+GhIl0IbkwmKmt8ozpIpZrL1f5STHDyUf/5wb3+3P3yt0Vf0d/f54rXhR0d8hrfvix",
-	"ozii8zb8m2JTLkWg6hcrh+YMoqyBsKBmVl7frCTc6q3VFkf44NtoLNo6QaSdQdzJIneyyB0vvC2ySMDy",
-	"SiWnQzTZj/ABAk1rd7Q6aOWcoUX+rOwo5uENzaLJRGaZXA5JLjKmdYsJxHPGSjspy0niPdQ8JryBtV5n",
-	"KICFiZ2lzcsC0aR2Fbf9cvXrDPVlbPaCrVfsB2yLCnGEVDGSSah7SM0t06lhvXUU+Ku42QuMPEhno7t7",
-	"5fO+V17nps6BY1yhrSnTrtfKyUf7zwa6rEX0Oz32jsY+Oz2WAl3VfT63TnW1i7ynC0kropQqpMBeCunX",
-	"j7bSR+NEfgBdNFo9L2GEzqFmdAvfLHI/hxgTfnpMnuLp+0LuBiwBmKxepAVxXXTh4i4/iGLXPcEI9l7N",
-	"qG4NIVlIzWONwDFk5OuHQfzIaSR+5E7zvuPed9y71QuA5CsrSrdvg7Wxpl0EBJ189H9uIAK9LrOJ78Sg",
-	"O0L6s3jsi1x6KxINy1DlagjwDgJSQTeBCNKEMSRUQipkuLjQgnVMfnXXNF3wESYSsDKhgKNVHy73MyLy",
-	"LIOGXpg+sKSrpgErkHzaafvOEn8nD9yxsVsjD5Quvh2t70WCeL98hV/Lxz/rdIViH+uzFUoI3VD6ARb6",
-	"L6ZtvX1aC5LVsm7sdTCx94CFnJLZWTUFx6Xjb5OA38CKP0ESfrmXG07Ax7zutJi/m4kV6AHlm4hcCndu",
-	"Zr+JoPvk0rdzh9dP0EXGfrGlUrwst0XRb9meftaLi598LP6GbFd8eX2+UXEo7+j0Wj2YlYk6UnkisLJ7",
-	"+QzcmnaZKLav5+GbMUs/nM8+jikRYF11xkCLVulK0DlPoKkj02ROV8QwbVwvuaeCsPnCrLBQBCoK9hfI",
-	"SY6rC7odaf4qPs/Kvg9SbLyygp589HaK7ofdyfVzhDDLuDdn8Pw9H3uorhHPwwc/a8E82Ml60TyEz3VU",
-	"zArHby87V2+AFb518jH4tK4EXbD3wc2AuOP+Dda9r7J0wZBF+TnFEsZr5ecKgG5sYisnCKuCuH7GJzQ3",
-	"sjWQ7GnAXsCQJtgVU0XytzOrYRtsgMSQUFOkrN9v3pNTZp7mRr7ByQfXmntfTNNxoIkUEz7NlTvSw9Vd",
-	"+A+5JJpPBc3G8gMcCklmUmqIzcO05xh7dKfo0KKj3UkV6n8VmSTY9UEkkmD+7lu8goe3UyY59F720yJl",
-	"tiud1dgnm0xYYvgVa+Whz2kyQyNkqbRd0Sxnhd6ucghcQD8FBhVMlJwPLewyfsWIUXQyseoK0zK7QrfF",
-	"BErZ+ZqyWMSArvS5cI4GV8C6dIxcQFVJP5+u9uuHtVz6kFI2MUTm5vhcxBj4c7/lVn7SxAlXs/qeJjzt",
-	"KFy9fdXq6xS/6hvurFkLJ5SShcx4spe2o0U1DBySZDRN7R0MeGIkIkJR6x1s31th8kJJiAXvlKk9M/XP",
-	"HqhjKVZzgTUgUYGh1uLRECMjVyRjxlgwUd3azRT+2b7893WiXBXOPWpL4/MeKNci+Nfn6BD+A6EkapB/",
-	"4Wq8CYL8k0iR+HirscyFY5UXbqSRm3LE04snPiBeM2N/Axoo6zcEBlJqAganzwU+x5Ur9AvmRVO0bz0+",
-	"F+hjcFnqIi293543W4TRZJ5rQ8bMr6MofWRfwTbLxYtM0HHG0hgjRWdB9Zz/BJ6C2oZu2F1Qnb1bTKmh",
-	"862Rsw61h31V4K2taZOr5+Rjk+BrQVgNBuhuARSA5Jw54cfzESNR9rS8wI6RYikwK6NmPPEkvcQY0Ka+",
-	"ii8diEpvSYzXMwTcRphoge4ADlfRftvz776eHZEdl9AT2duL5Tbw6obkiS4B9vZwFGjaUF2OC0Fbuvs4",
-	"oPJWm8hGnRoqUOrTRfYz4QzXUUg23PhBjCs7XJS308JyKza0p060Tcq1SimIx3hD+7SL8po2XaKCl/a7",
-	"XAVv/TPXiHR+jg4W6pd6yGOo6266BI0HcfHVWttxANe/CnvzWz4IY/OTd3OAQv9FDwya7m4TOzvgNvbD",
-	"xMxGROQYVa7plHVxqV/ggU1JaecOiG8XGUc7IhjnmSbjFZjN2qxjUyXzxWi8ijah8938gi56l2zVq/8c",
-	"sCaemhk6/ZVcgiWFz9lZkGsHCXb2t0ReMQXtANoWyoVh6opm0YXOZG4Xl9Lo4q5TbYJz7rgm3DHssROc",
-	"HhKIt9AuCUEbVzOZz1lXS7jlTNI578LZX/GJ64zdgRm6PLU0y5jaU7RxtQMGxKcM+8Wx4TIw+jKwNSqZ",
-	"oT+n0VOIp0wYO28J7n7R5XdR5fuUgYoOof4IoUGbZiFhBAcTOaxaEGmXWQoNyZds5TOPyygKaDE7gZbd",
-	"kIdsZkwQKYbowbBML+w4GzNGdcSVd0SH3fPuEfaBJiZbgXORkmlOVYpNw7UzkXGXRb1UUkwrhdBqfBf8",
-	"vGo+cm6UftXQenVVvbOnVTHmoJa01pXsy4YW81JWSLHdgBbSwvUzsD6B2Yc2mPUA5o7x1V2a4s3nvNyi",
-	"uOfDxjz/OeKdP5NY50DytrdfHya2Tp44mbP52G2hvRewe+bzbgIMm+jR/Rc3uy9R0A3XHmq+RzbZ97BP",
-	"PuaaqXUh0AiwwbUfSVcXRXhgXzHPc7+h/YO+h4FEM4WH1EMrtPofU1d+JbnKBk8GJ0Afbu11qfvXGXic",
-	"rZLh0v29mcIrgnGTiGGCujg8q1sWyF+8H8CoOYKPYilCv7iYMMVEAqF3x5Ugu9j73ysGy6OZH4Lr2pv1",
-	"Rm/NQXyhBFxJoW+VXHtsRXw9JEZxlpIxm0iFLXknxrV28uke97Tv3uhmH6/kZcyqteQmmXntbiaztAx+",
-	"q8YDBWMVRrvIFqgyuqm1wegFjMcsg1JTMhgziDSKDPumFjoFx7ws+oFDgdbKcN7/ETnpPOXQ839YBH9m",
-	"coojgu0xHMVZeiL7DNIxijjUKTVsSf3RWW6ywoy4cF2YhtAc8QepitML+sRJka2C94t0nk/vP/3fAAAA",
-	"//8=",
+	"7H3tkts2luir4OpulScZ9Ye/Mom7bu06iTPrdRy7bOfmR9orocUjCdMUoABgyxrHt/Zp9sH2SW7hACBB",
+	"EqRISd1qJz1VE7ckEh8H5xyc7/NxMBGLpeDAtRo8+TiYA01A4p/P3tGZ+TcBNZFsqZnggyeDd3MgVyAV",
+	"E5yIKVnNqSYrqogEnUkOyZBMhSTj59Ojl1RP5uPjwXAg4beMSUgGT7TMYDhQkzksqBlbr5cweDJQWjI+",
+	"G3z69Gk4WFJJF6DdIp5mei5kfBlLKrVZAyULkUB6TxGWkAuYCglEz4GolKq5mZ+ZN5ZUzwfDAacLMyO1",
+	"47atbUE//Ah8pueDJ189GtaWOhx8JyEBrhlNn38fXyFL7PqWUlyxBCS5hPWQjC/W4nL0P//13+OGxU3y",
+	"gUcs2XGNmVRN8Btz+KBHE3xibBaqEagzcEDMV/dbBnIdLM+O2bCOx/cfDAcLxv3n+7FlfQ/m8BbAdQx0",
+	"T0mS/05YMiTjBJa6DWLF8ztD7O8ZlYmkLI2vbOZ/tgvDj20ry5/feWHPE1gshQY+Wb+AdX1tb2AJVDM+",
+	"I5RMaJqSFdNzSwh0AQb18BvGyYNHZC4yqciMXYHCR6ZMKk0oVyuQhM4o40N8WmSaLFPKuIYPmiiYSNAq",
+	"36rlFsVmgyUemTU27O/+g6+rKLKkWoM0Y/7nr//r6P+9/+u/DKowGA4+HM0Z14Mng0WmNLkAcp9oQe4/",
+	"+JpcMcUuUiBP3373/DmZzKmkE2QhCLgpsqI6xL6bUz4DIni6Jqs5cKLnTBGmiNIsTREuk0xKg4WGGTZv",
+	"2zG7Qct5Nm73L+fnX/5+Pvj19Oib9389H3zRaeNmaWZJyF44ASpTZg4Oz29IVDaZE6rI+eDh+WBIhCRf",
+	"IiRewDqK1Zw8ff0cMQSR+hLWbShtft4VmX9kC6brK/l3sSILytcEuJYMlOGdhiHNRZooQjVZCKXPyONT",
+	"e170QgHXTXwqxTkqy2KLbDF48uDxKR6J/VSwKIPnM5C4xJeU0xkYntIENrNU90gBvEUray/eGO0DjC/N",
+	"xdfjdqRTDXLj5YgvdF0YEnN9Za/dlRcDm78O7ymi0mzWsAr/1G4Qep1dpGxCzdzxM1wWD9gDXGYXbScY",
+	"PL/z8b2B3zJQukl8GH84UmzGaXohPhxJ++wRS8aO6hmfggQ+AeJ+G5KxhN/aFu8e3H3hIjM3zWsppiyF",
+	"OGClfcactnnIAdd+aF2jfW/kH911rW8Zn0B9gT8JXQiLTBHNFo0Sj8IhwlmnQi6o4cgJ1XBk3h3E5v6Z",
+	"axahz287zpvh69vMq0DGTyVTIO1RmL/azgF/3xX4v9AYmzff2t2ngs+GnrGTh6dqSHDTBK5ArknKroDM",
+	"qIYVXZM5VYQulymDxN7NeH03wW5FK8w/vHPxtv391/sP3tu/Hp5+of7ld/f9x/vDR5+KHz8++vT7w9PT",
+	"09MvFqrT5UzxTPNL+LEyF/Dj09OFKu3UwkfIS7WkkwYaWvmf7ZGtVNuB5Q/veGqfzLtqKbgC1MFeS3GR",
+	"wsL8ORFcA8cTxZOwfPBkaZ/46z+UWffHYKp/kTAdPBn875NCzTyxv6oTPy7OWOd+KMNOKUshOSNvfviO",
+	"fPPo8d+Im4okoClL1TFC0Y2ICuNEW31nKcUSpGZ2DyyJqJvDwSXj+ANwIwf8WrmeB8OBGYNqq+2slYbF",
+	"YIiEMXg/rI9mzyEyjSeliMYbntOvdj3F0OLiHzDRZoSnWsNiqesbK3TFOv7Y3SRDYhROg4Rc8Ai/GFYU",
+	"zuhdlCPXPUXEipPiFaK9DSBTkBzHxk8yaS/MhSozMZFdpMGKeLa4MNLXcAA8WQpmMa02nEGKTMZBjYrM",
+	"6GKtoftkCy9F1UZbBlJM7UcJ1OF7hbvN15a5CQ4IFyPKxgEjQcs1NcsqJrgQIgXKzc9KU6khGVHdlffj",
+	"OzpTwXihTBvimpfyAjkrh3qIEoPSOsqHmQMhirNZwvSzK8cvymhLJxZYEbBST8FtvMOSuXm6B2gSNp0i",
+	"M9BgcaNthh8YpInVEM27bjAqJV2bzw0MJRCw4j8bTdVuPF8z4/qrR4O6DjIcaCpn0DiY+9V+v4mz4JWA",
+	"52fhO/RHUB4nnNMBbFiVGt0W2o/8R6Yix55QTTufQIA/kQMIjFebBvoJPmhnCKuCBRdUHiy+Ly1e4Sd2",
+	"BeGFcUFTyidgAPNbRlOmzaUxEcoAOqVoCYleFWbA15JNHDUkCTOHQdPXAbimNFUQuxlRgkCua3R/R7Nk",
+	"QdfEzEwynoAkagk88UI0mWRKi8WxJffwXuTLTG++qNkErMb+aTgQme75ThUVcc58oCZ4Ox0jwjvSVKxG",
+	"U5qmF3RyqeKsE7mbqjPn11YKVEaHss8QLchkLoQCMpVicUyeLZZ6TXAWZf5BccsjbJ0KK3gpQjRpR+8Q",
+	"p/Cy8fiw6TWHOYbbh6e86dW35mGns5mXnR0/YkpkCpS1H1o53IraQwQQuX9MvocJMgFFjMxDmDaC7kTw",
+	"KZuN3KgGahtZXAUz/IJCKFb3mB/tsIYIGzDJMfNGprQJ6h4hzVEVRoCNhFA8+gamTQwoHHDDNl7xfewh",
+	"towNE7/2VtRWdrVgPPz2/nAz9VbEJ2d2zh+xBlqj8V2A0pZqCauLVX2o3ytnYgmcspMvj8lTTgAJP2VK",
+	"N1F/oDk9OD3d4OcYmsef21fvf/UZc4pPEbz4VmQ8yX0lnRWuRhVJTcQSGlQPlphzv1iT1ZxN5obbXDCe",
+	"WMfFJayPUXK193Guphg+ASjgDwdGlXs/7CIg4fL8YmLk8O1aXD59/fwFrFVJjmm19rfgxYPHEcQwk3xX",
+	"0usqJLRkRj2N4Lcz4yuympv7zAluyoBMgbwCdWaR/En/e20igfbVRfw7F+v4yaIxajUXxD1ImI6qScCN",
+	"jpTEb/oGTGtiAS8t+0jQKrP0/ADvui+tUMW04S5GmSVTIbeHWCOuL4ViOnrxPl0IPiMaD887ZL3vuOzO",
+	"yxSckVSsQBo1UxEqwTJE68o7juoTSwlT9iF+FtYDWLjO/PzoshbSf3QubU7oZCIyrh14nP9MCJIyrVMg",
+	"K5GlCbkAMmdJAjx6rMtGH8G7YOOBl6DONbJp44ZSGt2PgV50rGyZ9EbwTG1kpYaYf1YQ5zeB7u1Yjzui",
+	"fGt2jgBnCmoIJSHPEUp0WtpTEzcrGM0u8lGFZR1CRCovYQ/6Z31PB9VBy8vZWgqs7qqrIFh+b0+yYHCR",
+	"bVqzv3U/2fu8wxtvMVqhfBe0vYM3g5cQQwYeejs7SH09mUIU0q+k44ut8G0yBe9HNjEy64Jx/6mO/iH/",
+	"7jfJDnwzYJmWM4bbft8Gzk38bU9M4SCMz+H6povUX+YrK+coYgYjml6CIoxbeSOlExQ+BIcnGMxH/5lJ",
+	"IDRVAh/4j7evfnIywDOuJT3ngSvIhv9dQCLF5LKQFEC5uc2vVyA1fLCxCUYqZRPw0oRd4vG5ueYCjPr6",
+	"/jfloLKv6264lWQaXvF0bf1dDi4/K2hxv+Jutbnqa14NBJMNl7BCqdcwlpIJae18XkONWvi+o5qmYhY4",
+	"z8pYtwCl6KxBQKR6vtmk67x/fqAYavhFlFGywjbsM6PQNl2RSjHMxjlmrXSMOKnmVv/uYMk2+qQz5pXH",
+	"/jHw8CorfyeCcOEUFjPdGhrE2cB+tb2lya8sCj6h9I8sdtNOhNIjTrlQHU35+EKmGnQV0A0+JtT07USj",
+	"JcjRgqVpd/9BxplW24DHLsgP0LyMYF/DECZRYFrBNPd4R0ii7H3dwDyfK5VBUorSQqvKisNGaewleN/f",
+	"KlxO2yvFuqvACm0OdvZhdStd4LGL+F2D7SHuoe8hBW219MoOih86qu8xXcmP0jL1LiD0qz8M5Hz4ctTB",
+	"31st3WB8K3Pgnzn7LQN//efIPEQhAa5cvGAKRi4mE6ri2nMkaisqjFSjwqzFRZELkfGEaNFkAuqvnbfY",
+	"9/royMXZ7IZd+QkfFsH2oBeX93JQnbhYytb6cLibrrpw8c5+9OAtFc0uNMezNCUZtwZzS1sdVLVfC7na",
+	"DDB4H1VUn02n1ifR6KqdMkgT1Rmz3oAS6RUkGHsRQ648m0LFuItQjp+Y3RbGS6CTORF8AiXzbauSV3Zu",
+	"RBbigrejXFaM2g2bMuMzRShPimQSZR1OhIvC3ss4mYjFQvC4i0vCNFPWO9AKUns0b9zTAYaPJMyY4DEv",
+	"Qpo6a+mCYFDjXKRJP9t3szLxalq+Z+4pshQpm6zPUCENw7EXdE0ugAiOv6zo2qsCHURfWaBkB/D8YPG0",
+	"ygDyXQw9JhcDRwBZPvsStr7vQD5bs7AaHXZmZGGQU93NNG3SSmzc9O6qqxtn6KaKrfDvVjWMrC5JJKg4",
+	"NsZU2g4400DQjCtNozHkFnKlSAkMlYtKMClVeqQAeL9wvqUQ6ahRff7ZqP5EwkTIxKnPVILVn7WQkPQg",
+	"GaVpGtnkc+87tNEfhhQTpi6Rgc2pwrmk4bGQkJ+evntb0df3EM5YirhKbVDIzIayKi2Wy5JSULwamAc6",
+	"iIb5KQ8D44BHMr+OSihk6UgjaOdhWj3GFkTfg3zmSebQwllLdMA2So2ZdWSvio0Q8DN/TzV9bV+pxph/",
+	"bHUzl0kAxbgnReABF3rO+CyO5Rv90Z1W/tI+fs1am7+suq/rdf7Gli7T1VykMCqZXWr8xkLZMlQXw+Dd",
+	"t/mLMeC3qHzhHKELtbqcwKlaAKeMfP30xxxy3zIkflWnhngsx/MEfdY+pKPIHXlwekzewJW4hMQGeziD",
+	"KVrQ+4lpNkSmefJMgSzP3G94JyWUx35h1mxuDzc7uYC1QIFdlNC0yTjpHN1+7W6aVtjvorqX9IAb19xj",
+	"rKyfWzABvh5pSRmPShCveLrOlY5AhLjkYsURr7Qg+LoRxNFxpOewxmd89m1MO8Gdjv4JUoyQeCRo4PGo",
+	"l/YlaEEkaDN/C9v91Ao6zBVywYevpoMnv3Y/8SrGXARU3GmMnOyrCJCPVD/29+HqXbJ/TfrtyXcbNdY6",
+	"ddlA/3yKVrR8AXsRWcLN3hq5xUf59SA2C709+d+dCajJAR89ONW+pX2e1e05KOfO2QOVdM7UK7Jju9GJ",
+	"XeI+wV/4sG7TIfQlGAfHg1BMPnf7vnLBvUeazvNEDesBpuMvx2c2K9DFuFNbh4EwReiF+QKj3FGDpws4",
+	"Jr+Yq3CMtsExfqW8USxTkAytiIyX4jlfzUGCc89jTOYQhSx3adpbdXyRismlG+qYPKOTOZbaWJMiednG",
+	"1ztx26m0uJcF1WhIBRufEQnr7x1hhcvp+VbrVb+1Da0qLHQ2oRWaUSdXQBlNxlbZGNvKCFb+GeOxjQON",
+	"Y4zSEJqxJWB8TkKoIpSg8oIm/Q0Ohr3rzmHBJ0N0/UK2d9aFezpKdlRzIyprL/nzdTh9D+x4m2YzDFOn",
+	"KaMKUCMrxOQyhR6Toq6KD2NXkE7R4QqKTDOp5yA9+0DCgwRjx4cEI7uoPueYT2jYAeM5r0iBXgGmECCD",
+	"EmJr8vdw+Mlwn87kX3krBmkbCuIE5W4yvhU0I5p4Qwydr4F1TFw0lCsYBb5oFlOGOG0aA0bNcVIph3Uc",
+	"9VFHRP98O7uorQVMDqG2xoJzOp9NNabnNp9Saa27n1ctnOnGTy6qbh4y+adc2y86VFAu0GfwXEAq+EwR",
+	"LeIZRR+WTILaR1TNZdOqLKTzQlzIrPP40mYXkZHseq1rp0wncx9gLhHslPXcnOsk4YqJTI1s7cBRFq+I",
+	"ZOBlnwgreGIKjxTaVedSGEq8NLhiY1H1HMp5xq1wuu4QpaLyxoaL5619sEv+0lRkMpbEhKBqSImSUzqB",
+	"CD68db/0PPvWPFE7ZAwj9hOwdVlKy/QpUQ7Sga0+33U/4/yOPPuAPHoPloTbYGt7AeutVTZcf1c17QWs",
+	"9xOrteE6wngrl1BhJWYxtT7z/L1j8oOQBCOFrR+EJgvG1dahWdXbrHFBhnPgo2tCV3S9gXPGJrrZRKpt",
+	"4tv2DtuQn3ZghW8nYtmkphSsP4hnoL7MxZKam99W2BGX+Jc913h0w48iVhrFlgkboSsw4jReKi2BLrC2",
+	"moonVVywNDVAV9lyKUGpmD/8Kdoh1rkZy1ZyGfr8fBsTYm6tWVOBhi0jdCYpM4S3ocrSRCTQ8EOYtVG/",
+	"cs3ewVzx2gpou+Z1BHXVlMhkzNsdrdH2xOXvl4qshangVOERQmLFOSMqnLlquFbl4eJCJOvgwQbResIS",
+	"SEbNBdC2qtw2wgp58QiLtrJuW5Ruc5lDTZjgf17EDpwtXKDUEsFGGUp9RivMHJ2oMotsXEWTZtAcJCoy",
+	"PRGLjUknr9xjWDQgZZN1X4JZSragcl2hmIjM66IstPXvGmk3V6DOSMKmU8NQbQCY1Zx98purorQxwb/+",
+	"YyaXQsGG0npNFdZasRbj1dofUMoV8I3+vNe6e+Y3g00NNf6cCB2tG8kx8SppKOSaEMzTInOa2MhhNoEz",
+	"q2cKhSoLdSUiUHWJc+LMZyG24eE7cQkcYw17OclcjYMaCrZWFPQAycFWUEsg+ZdvOr+Npny0AJTRG65O",
+	"XtFovoDbxGTMH8Wsb6iBucXrBi63ue6B8748aKxui4FCyjh0Hy1Pe4wMl7jKX81ytK02GzPS2DddtGqA",
+	"jQ6Cw8GHo5k4cl/+Qwl+/IauXrr01uDXI3XJlkdiaec+whvFMBmX99tkDzGLENYI7gq/2XopQlqOl1fR",
+	"Rk8LXqxGcBervNjJkIgUaxHlNVY6wdMecrsvMjimYXH++WbiMSI/itke9MDo8m5YD/xRbB/+XpBdZ22w",
+	"Zpi+OXOnAiJFamvmTbS1x/3hTZT9zYMdL12rbYWYvtFUeTvMdIbAUxfa3tkX8s6/dFP2NQfffka1vblE",
+	"Du8MKa1gD6y2tqODMt3SarZmv5U9bcWC3wXU4A0jEmhyJHi6tlWmkyOs8GEUsixNjyaCaynSqGmkKRxs",
+	"G7YOCyfPdedphr1vzjtLYct4M7uinGhxthKBRqG9r/CzWxJ1ZpexPc66XXRG1pJFsyFUrV9F0GjlR5zn",
+	"TZbGtsVUS0RNIzIKyWaMNwjDrrnBPeWjSDDYJP8wZTa6KC9944rlYDpkClHak9lm5H/txnnGtaxzDIfX",
+	"buHDYuNu8MbzMXDbB4bnZ7BJZm9HFzPENmW8hH+nKRyyBamCn+NLtoM3rlm54rt5X6mCGTsVLVMwQu0n",
+	"evo/wapevLTH3rcsCNeYuGU0wmqrsDrx3PJ6cssOrbSq0WDd/B17r8jmaLep5M1PsCqXOumBGnv1IfWB",
+	"TYw9NWyulPHYJ0XnkOGZ21DM5x/AGUnw3LTtHojgw936ZGntGOW0k+Oz0exQiWq3sXTTTGcSznL3H9O+",
+	"2AZJBFjvnx2me3DO7fMs1zvYaeEqi4idPc0NATv9HMxdsbEehtk9Bvnv7AoIMDSbUuKtFkZOtLaBekuR",
+	"AyHQlpgQsSBtm33iHm6ul7qjzafHib/yRfB6cKBc0w1VmsdlADwsd+r9z/Nz9W/v//pv/o9u7fE4gSMz",
+	"F/HVFbY9vQpA7AYaIFLuWHmjssduNWjajrlUS/H699OptGKOfYa40mzWVLrgjCxoYlvuIPFjI5nKDRxS",
+	"4sO2ltH06J+nR9+8/4v74+j9l/6rL/61E1Kim/RoQpWvmaCGJGEzpi1vZ5yDJPP1cg5cNWqsuO34UeX2",
+	"jvo1oy6dCwoIhw/aNjx2xf6ZOiMY4SR4ERBrHjhuDdN6VUQXeAVOZViF12jzUrrO91MXcDShfAJWw844",
+	"Jl1HlTuvtruisttUknXFn/LqsbmpAQUa24JgThPrj+vTSGg4sC2Kevps3DsX68795go5pZMxoWLqiNbQ",
+	"vkghFp/yiws7XknBZ94dSYQv7VGCHMLLmUTJMqUciMCQjWPyy9zGMGNyoCJKLMAmBHKRj8HUOc/P5ElR",
+	"jvcSYImTCQ5+IliTOb1yOYDd3MnlSsifmguJR6DwzDUCD1OfjoktISENxRh4qLlY8TPirAcjBZqovJyw",
+	"WTtTFgKdXbabz82DqxfC9e24dUZO8xQWaZtJcsFht95aYV2TsNiJxcMY/6pQfpNPx665CZW17+nqqM4W",
+	"Isc2IfYbu/1Erkcy48fkJ5e4usDYVS5CfrCPDo5d7MRVltfPBxWpvt1g7vaQ2+yRqqxoawt4bWddbZv+",
+	"xe/FJPNmnKriFBqQCeNYMr5vvEcwlSXC+jxBsiJqFUIubFX50vx/ScREnXjb9ZG3kC2SL57Ypz09DG1c",
+	"yLBoqSgkkVnq87BtXOs5t7SotOEwVJWY8QVwoHqOddGMivgMadn3LHY2Oly0Tc4uW+1ytd5ShUH8oZk1",
+	"ZUpDYjluXxAWbRjrctjb78kSJHHFvIkWl2AV2FC0ch2xv/n0l/Pz4+JTR7kqPofNXk5gwhY0JfbtYd6T",
+	"7cHx49Py2vsmzr4BMyb2Nz0mWF3GH6m7E2xscl7XyFyfh+uNWSexpp4BPrC5Wj4HHNqnQkFCFOgzosCm",
+	"UGl6keJG8YNYRoMRJpmUwPWo8Xp6NwfPfi0An0+PXmI5gIRhiQFbHKCjqJbkQXKRa8LccVbkMQRi6w0J",
+	"ksTT+BZMKQzly7X4SFoZ/paLL6QozY4Gh5ROLlXf4qbxxs9vYMq4y7MwR0XykgyGHyhzsdOU2LdVQz/o",
+	"5jDd5+hSmTI/gblKHedLxUxt2V+6MWZVM51CCzjqXP/nN88tlG2hCrToMMvkHAeMrvGKiRTvu+5S9f/1",
+	"r2x00fmmxriZILDFoaDLFSgB/n2cIvGK+CGvZ9yDG/2CWRFF4v6Crm1FzaHTLV3eBPrmjokNx84ZGIq+",
+	"5qxt2eC5SBOixQzMLXRmfrPyog1sxCq1Tp2WUqxAaXzvnrLV4SJcbot+nLpoF0d5wozEm/fjJDR1Amos",
+	"6WMyhxFdUQmjwDZSf3BDybI6e68UD1tKsWAKStXLGoo1zrirUdercMGCfhhhPHF3Vo/vYThL38lyh3Cv",
+	"t5YSpiAlJCOzWN+Lup4UChOBvTRFeKyCa2eCqWc/LOgHtsgWgydfOZOR/XR6fHp6P5IbEayD8ZGeS5HN",
+	"5u6SrDBrKxsYcUHhqjbM/+D+o789+vrhV4/+1mEZviDdkkqKUfOqC15VxAaVLZdCakdy+VBejHNMZA8V",
+	"8TpjOGufzdem3jDDU2IfOyOQIYdRBLIjwz2O7mPFj/5ODSGjmsGUfYDEcjpysc4Fr6C5Ekb+e3QdDgKE",
+	"ed+hMEPBqi0h1PG9rabK0DBjytdh3dQzcglL7G+tzKtN7YDvP/i6p6ugKlW0N2kqVOvrbdnaEEFcNXdU",
+	"bzjgRswJy0D3yMuHCTCX7dDeHcA9V6kv39cSwlySZZ7okSvfpSjXfFlRgaA4rD2EHJUsBAeOrAvWsr1x",
+	"YZPFY8PEb8zQHTtK9+ksNqdXVijAjnVYcqS5u9g+Uayt8PebAP2r0VC4yrh87nfWbeNGalx59coZ4Bp6",
+	"BD8+jaZL/uAdNROxWDDtBQY/zz3i6aVjzuTym2+6p3kGh9zYW24UQqQrk6ycWz7EMAd+MXkOm3zxkbnj",
+	"Jxy2NYk3SYmV67DmEH87HRvh0d7V+dXtxBKvWaKGoEDn9m5se4LuJcOZo+pX3qSiMe4kf8LNZrBKiSEJ",
+	"Cw6WZf4taq5YJaUScdFxjixG/t7gNywVR/d/jvIZgqgaIcklrM+sMaXYdfFS/t3Q1a4uvnEvF19EVV2a",
+	"ZrA51tsihH/cbTCKWC7S3ItPvvschqKEHfCvGKxKvsliTW9ceZ2eLuSZNACxcnqEW/y7WJHU9jIHYpiP",
+	"K+5jraZXNGVJ7tso/L01NhvoGo++LqsbUR4cgRAiVHPt9eL4m6ugB89sXwv9gEXeo1XYi0BM6+LGSTZV",
+	"Yq/0S6wV7g+rJGG1/rlI+9XsDyvxh2czzMu+NxV7L4dR9DXROEehIbW88z5GV5KUJgmqpFodk6ceXZ2p",
+	"xXwb1iWvdtCZMs70Oioxo8EmUBuV74iLqelIKXnPfyaLayCq79FMi6aowSnNUu3KujJFFJtxml6IDyfm",
+	"pfhw7qUig77adQYSR7t55QBr9OPCTlTRGDHZYYN25O1Lo4iLvedQhaL1dXvX6i4WFR+XU1xmC2eG7xDU",
+	"89I8itbUBYhss47zzj4XxAI14flLtwjP+y9oSrlNcO+pRedDBsFRn3MPyp7xVnvuLVn0B+uTM1k+gV2S",
+	"JitneYisyfIS+pZEqG1g2xYM1bu/ZwOG8jr2oOXXT+agin55OVvr+tHD7qz0l9++Dd00eyOq5yPv615o",
+	"rNWtrPfGaTa2jyBBccMIRG0s/k3R4jHuB44UdNJN6aqNJXVqhSgSKBxksTN7C1rHhWmaLud0NJlTzkuF",
+	"dwLJ4gL0pifW4jL3R41a64j3cCjtQZ5pjres+avqK2iTbjZK8Dao0nkLRomzcdSF8wX9MAprx8SfKFYQ",
+	"+R1/G7nA/AJeG5MyypmDiFPLlK5HqMOqOEw2uERiL2h0auCy2k98B1ltb3ViWzWgaIvdUvPRcAdVFK4j",
+	"VIW0hhVibKKrJqA2oEIFx0oIFafHKiZEsbkdF6oEFj2iNk61izyVc7tDSFJ+8q1v52L1XW9k/8Z+7uLa",
+	"jVAmo58AEkVCxI3ro7fy1iiXevUVVbsUBLiGO2TrOgRfd71uclvcw68eh5a4+8MON1HhtO/0arHBYtZH",
+	"G1+8u7sO3hL+7RJ4EtgRvHUCJoKLxdqGYPGESmungAXLFuau4thWM1NaLKIWirdFlUQ/5GTu3LRqKbgC",
+	"2xISA1/NnzMwyIIBXotlCto16IbFBSRW67MII6n/SYKk/HIwHLCFGwP/GEHC8KZTS4DJ3LAnSXkOT+W/",
+	"SPOBxERiDK1U9t62Ze8UmuETwGqEi0yxibmTDZPFuQzA7CpoijaHFii8recsdizSXpD9wwd1ui8bn/r5",
+	"A2rFW6uxPfXwIiKmaHPNwqrEm9wA5n8hIzg9PY07b208X9STiUVOvJyPJlaMpdRGLbMsq30VX3/1qNs6",
+	"YhQSlNKMR0C5SD0rTjqrv7gCmdJlxMKcJUyM8kjlDsG39o0iULlLahVemFh+aXR/vsVLjxd9XkpGEmjS",
+	"8Q1Qmi2obrrrkYS7tn/vAcVe8LOqt2P3vUMJcFVl0NSgWzujfIXh7B4cwxLaVFAiBGlMPsxRt4yIUqy6",
+	"cyQc441YRcvzMddqv5uZGWt1d5vwBzbLpA2O7FVmsBpSbGcc2i03gsjPFsmSdNmWHUmiVLN814rkmPzZ",
+	"2CvGsz+XjklZCknBnoX0BnoX7dAx3L9Eoq3T2vKYWMoXqxdz4t/tOJUVrkLBMzJfufCrjUrvRMU2X7Yr",
+	"zVunXn0N39E0zStEMj4FCXwC5Onr5x0XYnNoOqG8Dam1GG8Te+sJlv50huQCJjRTEB4xSRgkHdflEWWE",
+	"3QW24XU50GonWRs9R+UNicwh+uWgayoT3UjMW+vfrmZ2V+U7Z4ydjdAVzvaxFqYhsmXcfOWS3YoKUhjA",
+	"Qlji+wG5RgINUTdYwbuhjQLMGDc3jsfyuchw/GRj05ENPddCpP4Mpadrk4L+BGLODiJNjNKKFKKOWXYY",
+	"InLJeFIkKo4dkxmhU2ccz1BzuZjR0FWq59HQEAlDkgiNTDmfzJo3fj19P/YE6stGWBszbv14o/iCk+Z5",
+	"T355MRD9Mhd0werw2aYwtQFcqLwXSXijSzC6v69FGdV7y0+PeoUWvKul/N1TtrtyPISge+3WbYpP+84o",
+	"3UqsFpGHnTr3Gxjny2o+0a0vM4cQnW+zUnmaa48oqd9QrvrMlo368tUXdcA1ncVSSkCTizXxAad5WdWe",
+	"WaV7jULBvQf5jrjyfiEp+f538Z4UKHAI90k++x6iN0o7OWjgRr6S7Qm52EtvWj5gjMantnW1dFZLIAXd",
+	"0EYtf/+do+0tymjVSduN1Z34+3H60tM5zeOsrWdn9rgXakZgHZSizQp2x3+7j940YF7rRgfltdXwYttS",
+	"g3XrfdVIFccFbH01ySTT67cGFuBWURLGImmbZQFqSMbqYrS4HF3dH/3Pf/03Cr4IWjS+ApWYc+Cmnmu9",
+	"RFXC3Yoj1MEb+3eXr9B7ylYMKcrElYpcYVo7nxrtF1Gmw0I+oQY0bQiWro7+9PXzJ0Xwhg2Ut+HYNrVC",
+	"DYPQ/TKQVKBa24/KedaH57yUUVCJI1HDIvdEDW3z8ixhmqRiNiQBgZgHXdrRMHdnpGJml4lWtONzfs6/",
+	"/LKox62Ov/ySjJ9mei4k+ycO84R8i5AipTMlf6GVDX1h84iuQK5tYSbGCS2Ac3bOG8Y9z05PH078kdoD",
+	"xe9gjEOOT67u5/V5ThChyPPcLnbpS305Mw/BOl52X9+KhAFu6T/evvqJ2ASpn61SlkfaGVi4r37LSnnb",
+	"5XF9rL2tRCimNmXqnL/C2me4YUXGHw13+DQeEopleYrvhiS4tz+Nz8g4+DzG4kHRQn7n/B1bgF3Kmx++",
+	"Iw8fPvzGgPbnd98dk5eCw9o2citXy8En3n4/dO4rTpxebb7nlIujn99+Ty5AsQRzxB0a2ERXA69nQZEx",
+	"M35Rka+S12frUbju+UVhjwAN/TRjA4WxLep6zsf/uqJM/5/HalxUK5GgM8mVTUqzOfRpkKuIVVKKzExb",
+	"H8xs78HpA2uMUmIBCCilWZoSl3x3zulUY4g41cRIysfkLfCEjCud/cdYwBcIVsTRgkhYAtVYLipNiaJT",
+	"SK1O/eARWqyUrc8x9rVuxm5rZj/jZ+/obGywBLMq1yIjEmjiZtAiTchfHt1/8EWxbsGBQKrAZ19iA26g",
+	"fDVnqcfnZ2jS/PLLHBm+efT4b3n5KBuSqZ6YZ38nVrQnv9tKM7/biX4/578fHR3l/zcPPjo9Jb+TMeOY",
+	"dTX6hxJ8PCRj/GTb7qEldUx+x5PCvqETyrnAAk5mV2c5LUlwtXn+gj3SGCfjonzL+AviJrxvJsw4dewA",
+	"EjM4F0FvqaFtdWqgjwshgsMZGVvDztjmGNqqKG7Ih2bIqZAXLEkAN8A49iuaYEdYVHr9FrC/lrON4A9F",
+	"VWGsdmKT0pbO9+9neGRm4EKPpiLjfsVofVlSPXcLtl/k/A/rLuYs0I/02Iy0AD0XycgMiJNaICDtUD0n",
+	"8IEprc7I+Kn5cexIi2lF7IvKD/aNGczccimbaNx3gdWj/Hs3tEGK2m6Ztk0hgxfR0ruiynaRNDhf1IVE",
+	"JLWT339gJl9KzPJDIWdknUJmvoAuXMdfJHRbSspXiwp6AhtkqRSaGvt58HSXdJ0Kmoy0EKOUyhmUUJKp",
+	"ovZlyhZM+3cfW2RztTkgGS0gYXRkbv3qAGaRY+QwlnWdIDHYgR5bMvEtHnOaoMTmT4kpMTzhjPyWCW19",
+	"JOOialA+yEOH+leUpYbR2CGUFrb8Jl3R9ZlPGAuTsYc5O0JeNn4DWq6PnpoPOPZgOEjZBLht08B8LShp",
+	"xLMlnczh6MHxqdcFSt8VtZwGb33qV3i1P339fBBUphzcPz61b4klcLpkgyeDh8f3cXCDuSgxmhsbhZIj",
+	"uPKpkzNAFTunq+fJ4MnA3JFPzYPPrlwaX1iApcG3UTxy4jXl4cYnfQ22enW01NYZIRRTpguL6iWsj61B",
+	"BA015mEUEAoo2je8UEn7d45oWgyfOQ8gU8S8VF5Uw2q0oQk9ciWt9r0kRfIkxpbJbfPWfU69yuvXVgqz",
+	"CWl7JiYsaTkfIXdd0wa8eovxCB0e/BljCj69D0PSnnwcPDg9tU4FjHnKyzoEDMh8Vyy/tQpxTklo0EJl",
+	"ptYRhs5sOUDUGSx5HgfRrE1z5Is+yQv1YnOCxYLKtVOPAj2EwypvhOptD+jBnQiZKBsdaLjExVpcBtyh",
+	"Gv7rOTpK+XoOCwXpFZh7cSlhyj6MrQhmOxOOrQCCCANpal8g1KhSx7kLIeQ85V5EB+Q+QkFO72Eibwyp",
+	"g3Y6WyL1daJgGaSb0bCkA+8LD3OJ655tz1tRtBtwE1HxPbZSVw2e60urbSmgadgZuJDwrAEgOEVyAVOR",
+	"l6jAez6xeoO/5C8yXdKojHB9zs3liiVinxsxeyK8YoWKoU9Ad3PcU5Y+fFdRo59mypXgLmO9vc8qPbj6",
+	"ov0v1OHyhucC/QpbP77Pw16+Fcl6byhXbyr2qWzucn2fKzh//5pw3leUrmP9u+DMrJ3MNzhxLM6Q/Byo",
+	"r3RudMimud1jJ/gMzvXg9MEfbEc7coJv0RBCrbAwNTo49uNBsi2qOtcZQHAznUjIqyvGuYI1lJgp8gKy",
+	"OUDmtJDiMgXEFz02jDwZugTPKoW6GXe9mm4ZjZrt2GaHnWjzdP8TtyMx8k8bvcikuSBctdXBNRDWjsvZ",
+	"kSpeZzrAfn91MK4FodxWibUo30oXHwtTzYglnyxdpKAbAizchWnIZCZ8IwMWkcrsIAe6nzq8MUWLxvVK",
+	"8d9bd2R3rmskC+fD3DvC7ryYHdHVzh9gLLHxQDWhLWpemIGu4dINib6v+Od3Y77isBHOPTWkHB7Pv0eq",
+	"WXq3aPmgbKzJZ0L313M9Fhu3ruMDXJTbiHwEW1lY6+nqsxdg97ebHUnxDaCbkVaYhbQ1Q7z7yzfGcfV1",
+	"rZyZ9Lq6T1z/bBRxd6RtJyFXrnQ7/p/7Tr+jrltFXS8AlhXasqYbeommGgwnoWlKgoKvPUjKlhe4Noqy",
+	"w98R1B1B3RqC+llBjZ5mFIvMxummUle10Tn4fanG54HM86Xe2nnrTbTjxFoCNFnufex1zGrfIbr1enVO",
+	"v7/NJvvg6K7DYF+KfWsw1YfY02yx96F35B+CoXyERzcutVIfW2P8DLQLDdlQsylmtLBG9QKEfwCDerCZ",
+	"GzamFzO3s8HiFG8NF7/hpe9Id98h1mLkYIC4cQqrM+2TjyUyarUAPg3ZJ1KUKyZtK4ALH3rjzEZnPpAX",
+	"Q5eKoMLFhorXMUviAYjyc7IiBudyaBti81L2ZUHsgOfNZsQSIt3ANdxiPrwd7OMVh24Q7Ud1BQS6GAw/",
+	"A/Le//VcbPoghsL+t9zt1LkOuY9dr25r9gtZ2rDIvvAOb7bxPg874jRqYH8vTCDXhlNujibdwzrZfRqA",
+	"9n2K5kBlYm01KdWQrveljuShOEWL2Tm4ppxhMJtIU5HpAJ55Xk47RIvHDqjSBg1s/ogabQ7kzQptcWzX",
+	"oc+GyVoN6myAN83a7HNNbElGS+Q+ocsFfRUhaFbJxZoPo/xbp+Zi7L55PFeNzbcuV80SFpVAaJJAcs5R",
+	"3XXtjuwzw4DD6JwuXNb4MXmapsF27RNmzUE5vVJ/2ieWuDBXREwxc2ZhkxJUOUbOroyv3W4X5CIVk0tl",
+	"u13lcLCpBLikFFwrN5+YZTOUICGPTh+e83HR1QpHgmTcHC3396Bl0+eu1xd7uWG1Pp+4/bLNz+XWiAk3",
+	"uvB9qfSlLmMxJlO7sE4+ho3eNqjzlY5vli0VGUId1HlD923qfIQY7XA3T4yfkz5fHMyh1fnGlexLm9+I",
+	"4s26fIhD1y9/tGjyt4JpGEU+aFyI4gNey6xk+W4RV3qRYQ6XLvr97af2/d/S+Z4Pot33ve5up25/uF3s",
+	"S7MPKLJSVkE72sRbd9v7/cS3m9yspL6wfRWvWU+9EVXwBaw3a4NeNdqXLpirWlaJKd+Mnrt2Vg134LWd",
+	"cOKEJkn/wJUaU4/7Y9PUZslz8IrcMbHlM2rXDaGpBJqsXUdYJeoeHpokuyHpH+COwH3fXRF/piviW2tQ",
+	"CXQwkfOYna6DEwkLcQU3SP3OKEUn8zw3Cuk/lhVllnZH7nfk/mcj93f0siQPEjGd7k7vzuTbTQJ86R7+",
+	"YwiBdjeb5UAHon2JgWUj+y2WAt1CP1NBcFtc/QNcDn7rd/fDn10cXOREsNPt8BkJhHdkf0f2d2JhN7rf",
+	"aPq7GYtfPDKlqHyA5XJaiq/lteu7nfQLWPtC/dcqZ3ayMV5XsaOi2HCDIIln317jaJlSxjV80L4oY0I1",
+	"Pb6E9TgvZuLKvdoIjdUcpC1d2pQZ8QIzyT/30Akc/maDJp4rlUHyAtYbq4X4ihqqOL5bw2MPt4s9hVNw",
+	"T1d1QgpY6slH23umEjtRFVuuxOWNEsQtCV/odPy3UkS42ZXvXDbA4FeAsug9nAmRxC6BpgAJi5/XiQst",
+	"QRG3oAZKI7n3JdoXsO4S5nCb+cH+79IXsD5IaMMdC7rREIaet+bJkmZqC1tDQGLRYgk47N2Fe4ft13Xh",
+	"TjNVunCxd7RbnASVLSDpSAH26f2TgB33jgbuaOB6aODpZAJLrCpJsV+Ep4RqBZBW3Bea6r3gfh1WIk2I",
+	"gokE7ZxItqWIb486k3QCZAmSicS2s+Gw2qsZxG7uzyXlvTF7Nmdww1Lenc1EH/Y+tAXqsBC5pTkx7SIM",
+	"pmLWbpX+Ucxuxiq954YPzRmYtmOzy2c13ENLFpaVd2Q5NKcL6ZQwPkmzBJLmzgDMnMKoaDuz72YcvgF/",
+	"zgLdqTatyHVjvq5VFJBLYMKSEHYI26Zl4Y9Nq3rQoc9oh2WVuwBg6nCybUuH+zsvKU9/tP3gfHcwf4yT",
+	"lCrVw9HiW6je//BhMBw8wP8+xP8+wv8+/vAh0k21E9yAm3O0YR6x1YhMT0Ql67iNk75yz3dGaQVKuV6R",
+	"UWjYn1vQ+sHjrw6Z+PyjmG12QIXtIPfhiHoTjNe9+Yt5+uRjwa4+NV4AMzD8f3C9YGsxSro17gNUrzgU",
+	"nH01X2NhMiwshxKk+2QjIcy1TrWGxVKrKCD73ofunMJIsKKt0tFGz/DL/NnPPyuktJcO4YDl7q3X4b2t",
+	"NYhtoKPKcy3+3J+Eb9dotBxudDTb8LBI3k/p5NJqPft3/JZA/AdwAZf3cxBncGkJ7cpBpV/ardd2bs3W",
+	"9pWFX1mlLSpMDDdPzQPYhgabBIupJUvVSuRxfn3ysdyeu5sH+jCUeUvMgtsj2q20Fd6C7ezJa12jmLrv",
+	"Onb3NUmMVSS/GYRqkSLLiz+0l7u8mk3yRS8GUQJIi7AZY15bm4LrkzaJRT+IvKvkPWXLFwmJ7eF9w/Si",
+	"whE2HU9TW1BNOT59TJ7ydd6x27JUpCUjGVnZR5Eirplh47Emu/DnwYv/aBbiO0Hq1gtSDbbkPozLsR0j",
+	"cE2FXHRvSv3avXGjzalvS29gC58zw9iYYoITZpuPuibgvuachZqQhodSTVMx20ErhkkmmV4jXP3AIy0u",
+	"gQ+e/PregKZAjF8MY/YP5S3S/bLcWhrVZ48MEfRwr7aZoTxifOcerSFFBaicAJUpA+mhd+aaRIIyeGou",
+	"CWzfQy+Uq+gbszr69uuhydGsgurBkwHj+qtHA7Q5skW2CC2Ohohn2HXxOnGrApMWCSiGMjfOYHqjWojs",
+	"JKVrRYRvTC2mU7SrT3J0iKDZcLDMImLIC9e015v/nQVcabrGMoyXsPRWQexBISYZ8jYjknDBo81DkWP2",
+	"xNHv5jC5tKKLWCypBGt8dM2lXBHFJsxM5HokszJmOuS7ECIFyju1Uf98xRgP7O/d8dy0OFM57Pb7vk5/",
+	"t1OnvTWbun4O89JmcuXUjdVc5yKF5mu212V2Yt3MJx9ppudCfjr5iF+0Gons9/4QXjp36Z/KSHRHVp83",
+	"WWGCZIV8gGu5djqEwWlCV3TdeGX3wvanSFxdsNdSExonsli8cqY30N3d5b3/y/uZwYy7m/uOxfRhMU+T",
+	"xHMS7MZqlALJEiBTBmmCor3gMCTAk6VgXNtq6zJLQeWxXHu5yk/yGU4++j973O/P3Ct3V/wd/f1xrnie",
+	"090hr/nhx5YWns7b8G8SZkzwQNXPV25Ufafp4/29pHpeXN9QEG751mqKI3zwTTQWbZMg0swg7mSRO1nk",
+	"jhfeFlkkYHmFktMimuxH+ECBJjCZt4NWLMBa5M+InguFVg4P7ykzotFUpKlYDUnGU1CqwQTiOaM3kii6",
+	"AOwtUTeKhu6cN7jW6wwFMDAxszR5WTCa1Kzitl+ufp2hvoyFeYAImYA0H4KOO1QCSQW286D6lunUuN4q",
+	"CvxZ3Ow5Rr4yULi7V+7ulT5s4HWmqxw4xhWoEe5AWs6wx2vl5KP5p4cuaxD9To+9o7HPTo+lSFdVn8+t",
+	"U13NIu+pXNKKKKXSUmAnhfSrR1vpo3EiP4AuGq2eNwFCF9jZvIFv5rmfQxsTfop9DM3p2/rHKPNKcMnq",
+	"eVoQU2guEJkmzOUHUUxVN2KwkasVSalqDCFZCsV0NYZkQT/YkJGvHgbxI6eR+JE7zfuOe99x70YvgCVf",
+	"UVK6XTROf007Dwg6+ej/7CECvS6yie/EoDtC+qN47PNceiMSDYtQ5XII8A4CUk43gQhShzEmVGIqZLi4",
+	"0IJ1TH5x1zRdspFNJIAioYBZqz5e7meEZ2lKNPXpAyu6rhuwAsmnmbbvLPF38sAdG7s18kDh4tvR+p4n",
+	"iHfLV/ilePyzTlfI97E5W6GA0A2lHzzDHvj5tI23T2NBskrWjbkOpuYeMJCTIj0rp+C4dPxtEvBrWPEH",
+	"SMIv9nLDCfg2rzvJ529nYjl6YPkmIlbcnZvebyLoPrn07dzh9RN0nrGfb6kQL4ttUeu3bE4/68TFTz7m",
+	"f2O2q315c75Rfijv6OxaPZiliVpSeSKwMnv5DNyaZplWbN/Mw/sxSz+czz6OKRFoXXXGQINWyZrTBZsQ",
+	"KTINiizommhQ2nVFe8oJLJZ6bQtFWEXB/II5yXF1QTUjzZ/F51na90GKjZdW0JGP3k7R/bA7uX6OEGYZ",
+	"d+YMnr9nFx6qG8Tz8MHPWjAPdrJZNA/hcx0Vs8Lxm8vOiTQVmY6f2snH4NOmEnTB3gc3A+KW+zdY977K",
+	"0gVD5uXnJEyAVcrP5QDtbWIrJgirgpirj/HZCc20aAwkexqwFzSkcbgCmSd/O7MaJspaSAwJ1XnK+v36",
+	"PTkD/TTT4o2dfHCtuff5NC0HOhF8ymaZdEd6uLoL/y5WRLEZp+mF+ICHQiZzIRTG5tm05xh7dKfo0KKl",
+	"3UkZ6n8WmSTY9UEkkmD+9lu8hIe3UyY59F720yJlviudVdgnTKcw0cx2bI3y0Gd0MrdGyEJpu6JpBrne",
+	"LjMMXLB+ChtUMJViMTSwS9kVEC3pdGrUFVAivbJuiymWsvM1ZW0RA7pW59w5GlwB68IxMsaqkn4+FLkS",
+	"WFKpUas2a7n0IaUw1URk+vicxxj4M7/lRn5SxwlXs/qeIixpKVy9fdXq6xS/qhturVmLJ5SQpUjZZL0P",
+	"ISGvhmGHJClNEnMHI55oYREhr/WOtu+tMHkpBcaCt8rUnpn6Zw/UsdRWc8E1WKJCQ63Bo6GNjFyTFLQ2",
+	"YKKqsZsp/rN9+e/rRLkynDvUlrbPe6Bci+BfnaNF+A+EkqhB/rmr8caJ5Z9E8AmUmtDjqY7dSCM35Ygl",
+	"4yc+IF6BNr8hDRT1GwIDKdUBg1Pn3D7HpCv0i+ZFnbdvPT7n1sfgstR5Uni/PW82CKPyLtluHXnpI2yj",
+	"jUPkLwKnFykkMUZqnQXlc/4DeAoqG7phd0F59nYxpYLOt0bOOtQe9lWBt7KmPlfPycc6wVeCsGoM0N0C",
+	"VgASC3DCj+cjWljZ0/ACM0ZiS4EZGTVlE0/SKxsDWtdX7UsHotJbEuP1vQVcL0w0QHcAx6tonwSyj/Xs",
+	"iOx2CR2RvblYbg2vbkieaBNgbw9HwaYN5eW4ELSVu48DKm+0ifTq1FCCUpcusp8JZ7iOQrLhxg9iXNnh",
+	"orydFpZbsaE9daKtU65RSlE8tje0T7sormndJip4ab/NVfDWP3ONSOfnaGGhfqmHPIaq7qYK0HgQ519t",
+	"tB0HcP2zsDe/5YMwNj95OwfI9V/rgbGmu9vEzg64jf0wMd2LiByjyhSdQRuX+hkf6EtKO3dAfLtMmbUj",
+	"onEeFLlYo9msyTo2kyJbji7W0SZ0vptf0EXvEtad+s8ha2KJnlunvxQrtKSwBZwFuXaYYGd+m4grkNgO",
+	"oGmhjGuQVzSNLnQuMrO4hEYXd51qE55zyzXhjmGPneDUkGC8hXJJCEq7mslsAW0t4VZzQResDWd/sU9c",
+	"Z+wOztDmqaVpCnJP0cblDhgYnzLsFsdml2GjLwNboxSp9efUegqxBLg28xbg7hZdfhdVvk8ZKO8Q6o8Q",
+	"G7QpCAkjOJjIYVWCSNvMUtaQfAlrn3lcRFFgi9kptuzGPGQ9B04EH1oPhmF6YcfZmDGqJa68JTrsnneP",
+	"wAc60ekanYuUzDIqE9s0XDkTGXNZ1Csp+KxUCK3Cd9HPKxcj50bpVg2tU1fVO3taGWMOaklrXMm+bGgx",
+	"L2WJFJsNaCEtXD8D6xKYfWiDWQdg7hhf3aYp3nzOyy2Kez5szPMfI975M4l1DiRvc/t1YWKb5ImTBSwu",
+	"3BaaewG7Zz7vJsC4iQ7df+1m9yUKuuGaQ833yCa7HvbJx0yB3BQCbQE2uPYjaeuiiA/sK+Z54Te0f9B3",
+	"MJAokPaQOmiFRv8DeeVXksl08GRwgvTh1l6Vun+Zo8fZKBku3d+bKbwiGDeJaODUxeEZ3TJH/vz9AEb1",
+	"EXwUSx76xfgUJPAJht4dl4LsYu9/JwGXR1M/BFOVN6uN3uqD+EIJdiW5vlVw7Qsj4qsh0ZJBQi5gKqRt",
+	"yTvVrrWTT/e4p3z3Rjf7xVpcxqxaK6Ync6/dzUWaFMFv5XigYKzcaBfZApVa1bU2HD2H8QWkWGpKBGMG",
+	"kUaRYd9UQqfwmFd5P3As0Foazvs/6kP9guU/bQG/UpSSTWO7ACKBTuaQ2ICkuVi5mq9zypMUCDYYD6x8",
+	"RgGUlKVRrMoSpgkGN/lA01TM7LRo5wxX7KxKEZgGqR95zOuMalhRjyaGc61t9l0IA5vyUB/xByFzTAl6",
+	"0gmeroP389ShT+8//f8AAAD//w==",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

@@ -18,6 +18,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/department"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/effective"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/guardrail"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/managementkey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
@@ -48,6 +49,7 @@ type services struct {
 	keyring     *seal.Keyring
 	profiles    *profile.Service
 	departments *department.Service
+	guardrails  *guardrail.Service
 	effective   *effective.Service
 	mutator     *deploy.Mutator
 	auto        *autorouting.Service
@@ -115,6 +117,10 @@ func openServices(t *testing.T) *services {
 		}),
 		profiles: profile.NewService(profile.Deps{
 			Runner: runner, Store: NewProfileStore(), Mutator: mutator, Checker: checker, IDs: testIDs, Now: c.now,
+		}),
+		guardrails: guardrail.NewService(guardrail.Deps{
+			Runner: runner, Store: NewGuardrailStore(), Directory: NewGuardrailStore(), Keys: NewGuardrailKeys(), Members: NewGuardrailMembers(),
+			Mutator: mutator, Checker: checker, IDs: testIDs, Now: c.now,
 		}),
 		audit: audit.NewLog(runner, NewAuditStore()),
 	}

@@ -330,3 +330,30 @@ func TestKeyFactsForgetNothing(t *testing.T) {
 	require.Empty(t, fill.Zero(f))
 	require.Equal(t, k.CreatedBy, f.Owner)
 }
+
+// A session's model that is blocked since is left for the default, and so is
+// the endpoint that a conversation is kept at.
+func TestConversationsLeaveWhatAGuardrailForbids(t *testing.T) {
+	w := newWorld()
+	w.settings.DefaultModel = "acme/small"
+	ask := func(f decide.Facts, c decide.Conversation) decide.Plan {
+		f.Key, f.SessionID = caller, "s"
+		in := w.input(t, f)
+		in.Conversation = c
+		return decide.Decide(in)
+	}
+	session := decide.Conversation{Source: decide.FromSession, Sure: true, Model: "acme/big"}
+	require.Equal(t, "acme/big", ask(decide.Facts{}, session).Record.DecidedModel)
+	w.guards = guards(ofKey(blockModels("acme/big")))
+	moved := ask(decide.Facts{}, session)
+	require.Nil(t, moved.Refusal)
+	require.Equal(t, "acme/small", moved.Record.DecidedModel)
+	require.Equal(t, decide.BreakPolicy, moved.Record.Affinity.ModelBreak)
+
+	w.guards = guards(ofKey(blockProviders("south")))
+	pinned := ask(decide.Facts{Model: "acme/small"}, decide.Conversation{
+		Source: decide.FromSession, Sure: true, Pins: []decide.Pin{{Model: "acme/small", Provider: "south", Endpoint: south}},
+	})
+	require.Equal(t, []string{"north:acme/small"}, order(pinned))
+	require.Equal(t, decide.BreakPolicy, pinned.Record.Affinity.Break)
+}

@@ -99,7 +99,8 @@ func TestMembersTakeNoGuardrailOff(t *testing.T) {
 	g := p.newGuardrail(w, `{"name":"strict"}`)
 	p.do(call{method: "GET", path: "/v1/guardrails/" + g, token: member}).is(http.StatusOK)
 	for _, c := range []call{
-		post("/v1/guardrails", `{"name":"x"}`), patch("/v1/guardrails/"+g, `{"enabled":false}`), {method: "DELETE", path: "/v1/guardrails/" + g},
+		post("/v1/guardrails", `{"name":"x"}`), patch("/v1/guardrails/"+g, `{"enabled":false}`),
+		{method: "DELETE", path: "/v1/guardrails/" + g},
 		post("/v1/guardrails/"+g+"/members/remove", `{"user_ids":["`+w.user+`"]}`), post("/v1/guardrails/"+g+"/keys/remove", `{"key_ids":["key_0000000000e008ztk5wvz3r2m1"]}`),
 	} {
 		c.token = member

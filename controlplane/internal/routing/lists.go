@@ -15,10 +15,10 @@ const maxPattern = 200 // characters
 
 // CheckLists notes everything that is wrong with what a guardrail allows and
 // blocks, nil for what is not said, and returns both as they are to be kept:
-// models by their ids and providers by their slugs. Nothing that is in the
-// catalog may be misspelt, or a block would let through what it is there for;
-// a provider that is switched off may be named, since a list of a guardrail
-// holds also when it is on again. The error is not about the lists.
+// models by their ids and providers by their slugs. An entry that names nothing
+// is refused, since a block with a mistake in it would let through what it is
+// there for; a provider that is switched off may be named, since a list of a
+// guardrail holds also when it is on again. The error is not about the lists.
 func (k *Checker) CheckLists(v *rule.Violations, models, providers *policy.Lists) (keptModels, keptProviders *policy.Lists, err error) {
 	c, err := k.check(v, "")
 	if err != nil {

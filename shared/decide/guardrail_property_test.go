@@ -2,13 +2,18 @@ package decide_test
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/fault"
+	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 )
 
@@ -123,4 +128,34 @@ func TestGuardrailsHoldInAnyOrder(t *testing.T) {
 		require.NoError(t, err)
 		require.LessOrEqual(t, len(body), decide.MaxRecordBytes)
 	})
+}
+
+// TestTheRecordOfManyGuardrailsIsBounded: a workspace may have a hundred, each
+// with lists as long as they can be.
+func TestTheRecordOfManyGuardrailsIsBounded(t *testing.T) {
+	w := newWorld()
+	long := make([]string, policy.MaxGuardrailModels)
+	for i := range long {
+		long[i] = strings.Repeat("m", 190) + strconv.Itoa(i) + "*"
+	}
+	for i := range policy.MaxGuardrails {
+		g := everywhere(says(policy.GuardrailRules{Models: policy.Lists{Block: long}, Providers: policy.Lists{Block: []string{"north"}}, DenyTraining: true}))
+		g.ID = id.FromUUID[id.GuardrailKind](uuid.UUID{15: byte(i), 6: 0x70, 8: 0x80})
+		w.guards = append(w.guards, g)
+	}
+	m := w.model("acme/small")
+	for i := range 120 {
+		e := m.Endpoints[0]
+		e.Region = "eu-" + strconv.Itoa(i)
+		e.ID = catalog.EndpointID("north", m.ID, e.Region)
+		m.Endpoints = append(m.Endpoints, e)
+	}
+	plan := w.decide(t, decide.Facts{Model: "acme/small", Key: caller})
+	require.Equal(t, fault.GuardrailBlocked, plan.Refusal.Code)
+	require.Len(t, plan.Refusal.Fields["guardrails"], policy.MaxGuardrails)
+	require.Less(t, len(plan.Refusal.Message), 1000)
+	body, err := plan.Record.Encode()
+	require.NoError(t, err)
+	require.LessOrEqual(t, len(body), 12<<10, "attempts and usage have room")
+	require.Positive(t, plan.Record.Truncated)
 }

@@ -84,6 +84,9 @@ func TestBindingGuardrails(t *testing.T) {
 	inUse := p.do(call{method: "DELETE", path: path, token: w.key}).problem(http.StatusConflict, "conflict")
 	require.Len(t, *inUse.Violations, 2)
 	p.do(call{method: "POST", path: path + "/members/remove", token: w.key, body: `{"user_ids":["` + w.user + `"]}`}).is(http.StatusOK)
+	off := call{method: "POST", path: "/v1/guardrails/" + second + "/keys/remove", token: w.key, body: `{"key_ids":["` + key + `"]}`}
+	require.Equal(t, second, p.do(off).is(http.StatusOK).data()["id"])
+	require.Empty(t, p.do(call{method: "GET", path: "/v1/guardrails/" + second + "/keys", token: w.key}).is(http.StatusOK).json()["data"])
 	p.do(call{method: "DELETE", path: "/v1/keys/" + key, token: w.key}).is(http.StatusOK)
 	p.do(call{method: "DELETE", path: path, token: w.key}).is(http.StatusOK)
 	events := p.do(call{method: "GET", path: "/v1/audit-events?action=guardrail.remove_members", token: w.key}).is(http.StatusOK).json()["data"].([]any)

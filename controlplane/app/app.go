@@ -163,6 +163,7 @@ func (a *App) wire(context.Context) error {
 		Settings:    ladder.settings,
 		Profiles:    ladder.profiles,
 		Departments: ladder.departments,
+		Guardrails:  ladder.guardrails,
 		Effective:   ladder.effective,
 		AutoRouting: ladder.auto, Lifecycle: ladder.lifecycle, EndpointHealth: ladder.health,
 		Audit:        audit.NewLog(runner, events),

@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/effective"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/endpointhealth"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/endpointhealth/fleet"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/guardrail"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/lifecycle"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/postgres"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
@@ -20,12 +21,14 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/id"
 )
 
-// ladder are the services over what sets the rungs of the policy ladder.
+// ladder are the services over what sets the rungs of the policy ladder, and
+// over the guardrails beside it.
 type ladder struct {
 	keys        *apikey.Service
 	settings    *settings.Service
 	profiles    *profile.Service
 	departments *department.Service
+	guardrails  *guardrail.Service
 	effective   *effective.Service
 	auto        *autorouting.Service
 	lifecycle   *lifecycle.Service
@@ -36,6 +39,7 @@ type ladder struct {
 func (a *App) ladder(mutator *deploy.Mutator, ids *id.Source, source routing.Source) ladder {
 	runner, now := a.db.Runner(), a.deps.Now
 	keys, profiles, departments := postgres.NewAPIKeyStore(), postgres.NewProfileStore(), postgres.NewDepartmentStore()
+	guardrails := postgres.NewGuardrailStore()
 	return ladder{
 		keys: apikey.NewService(apikey.Deps{
 			Runner: runner, Store: keys, Mutator: mutator, Profiles: profiles, Departments: departments,
@@ -49,6 +53,10 @@ func (a *App) ladder(mutator *deploy.Mutator, ids *id.Source, source routing.Sou
 		}),
 		departments: department.NewService(department.Deps{
 			Runner: runner, Store: departments, Directory: departments, Profiles: profiles, Mutator: mutator, IDs: ids, Now: now,
+		}),
+		guardrails: guardrail.NewService(guardrail.Deps{
+			Runner: runner, Store: guardrails, Directory: guardrails, Keys: postgres.NewGuardrailKeys(), Members: postgres.NewGuardrailMembers(),
+			Mutator: mutator, Offered: source, IDs: ids, Now: now,
 		}),
 		effective: effective.NewService(effective.Deps{
 			Runner: runner, Policies: postgres.NewCompiler(a.db), Keys: keys, Source: source,

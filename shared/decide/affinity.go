@@ -202,7 +202,7 @@ func (d *decision) sessionModel() (string, bool) {
 		trace.ModelBreak = BreakGone
 		return "", false
 	}
-	t := target{model: m, allowed: allows(d.in.Facts.Key.Models, m)}
+	t := d.about(target{}, m)
 	if !d.servable(&t) {
 		trace.ModelBreak = BreakPolicy
 		return "", false

@@ -52,7 +52,8 @@ func (d *decision) excludeByAccess(t *target, o *catalog.Offer) (Stage, string) 
 	return StageNone, ""
 }
 
-// excludeByCaller covers the qualifier, only, ignore and the key's models.
+// excludeByCaller covers the qualifier, only, ignore, and the models of the key
+// and the guardrails.
 func (d *decision) excludeByCaller(t *target, o *catalog.Offer) (Stage, string) {
 	p := o.Provider
 	if t.provider != nil && t.provider != p {
@@ -75,6 +76,9 @@ func (d *decision) excludeByCaller(t *target, o *catalog.Offer) (Stage, string) 
 	if !t.allowed {
 		return StageModelPolicy, reasonModelNotAllowed
 	}
+	if t.guarded != nil {
+		return StageModelPolicy, reasonModelRestricted
+	}
 	return StageNone, ""
 }
 
@@ -82,6 +86,9 @@ func (d *decision) excludeByCaller(t *target, o *catalog.Offer) (Stage, string) 
 func (d *decision) excludeByOperator(o *catalog.Offer) (Stage, string) {
 	if o.Provider.Disabled {
 		return StageProviderPolicy, reasonProviderDisabled
+	}
+	if d.restrictions.guardingProvider(o.Provider) != nil {
+		return StageProviderPolicy, reasonProviderRestricted
 	}
 	switch o.Endpoint.Channel {
 	case catalog.Beta:
@@ -149,11 +156,20 @@ func InRegion(region, want string) bool {
 }
 
 func (d *decision) wrongDataPolicy(o *catalog.Offer) string {
-	policy := &o.Provider.DataPolicy
-	if d.restrictions.zdr != RungPlatform && (policy.ZeroDataRetention == nil || !*policy.ZeroDataRetention) {
+	have := &d.restrictions
+	if reason := against(&o.Provider.DataPolicy, have.zdr != RungPlatform, have.noTraining != RungPlatform); reason != "" {
+		return reason
+	}
+	_, reason := have.guardingData(o.Provider)
+	return reason
+}
+
+// against is which demand a provider is not known to meet.
+func against(p *catalog.DataPolicy, zdr, noTraining bool) string {
+	if zdr && (p.ZeroDataRetention == nil || !*p.ZeroDataRetention) {
 		return reasonZDR
 	}
-	if d.restrictions.noTraining != RungPlatform && (policy.Trains == nil || *policy.Trains) {
+	if noTraining && (p.Trains == nil || *p.Trains) {
 		return reasonTraining
 	}
 	return ""

@@ -64,6 +64,9 @@ func (d *decision) recordLadder() {
 	if c := p.fallbackModels; c.rung != RungPlatform {
 		d.field("fallback_models", c.rung, strings.Join(c.value, ","))
 	}
+	for i := range have.guards {
+		d.recordGuard(&have.guards[i])
+	}
 }
 
 // recordMode writes, before the other fields, how the candidates of the first
@@ -89,15 +92,27 @@ func (d *decision) recordMode(first string) {
 // field adds a resolved field. Values come from configuration and requests:
 // they are cut, and hold nothing that JSON would escape.
 func (d *decision) field(name string, rung Rung, value string) {
-	from := rung.String()
-	room := maxPolicyBytes - d.policyBytes - fieldBase - len(name) - len(from)
+	d.keepField(ResolvedField{Field: name, Rung: rung.String()}, value)
+}
+
+func (d *decision) keepField(f ResolvedField, value string) {
+	room := maxPolicyBytes - d.policyBytes - f.size()
 	if room <= 0 {
 		d.omitted++
 		return
 	}
-	value = clipTo(value, min(room, maxFieldValue))
-	d.policyBytes += fieldBase + len(name) + len(from) + len(value)
-	d.plan.Record.Policy = append(d.plan.Record.Policy, ResolvedField{Field: name, Rung: from, Value: value})
+	f.Value = clipTo(value, min(room, maxFieldValue))
+	d.policyBytes += f.size()
+	d.plan.Record.Policy = append(d.plan.Record.Policy, f)
+}
+
+// size is an upper estimate of the JSON.
+func (f *ResolvedField) size() int {
+	size := fieldBase + len(f.Field) + len(f.Rung) + len(f.Value)
+	if f.Guardrail != "" {
+		size += len(`,"guardrail":""`) + len(f.Guardrail)
+	}
+	return size
 }
 
 // fieldSlugs lists providers as a rung does; what it names and may not be used

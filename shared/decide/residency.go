@@ -42,8 +42,7 @@ func (d *decision) servesElsewhere(t *target, endpoint string) bool {
 	regions := d.restrictions.regions
 	d.restrictions.regions = nil
 	defer func() { d.restrictions.regions = regions }()
-	own := *t
-	own.model, own.allowed = offer.Model, allows(d.in.Facts.Key.Models, offer.Model)
+	own := d.about(*t, offer.Model)
 	_, reason := d.exclude(&own, &offer)
 	return reason == ""
 }

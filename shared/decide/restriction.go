@@ -24,6 +24,8 @@ type restrictions struct {
 	zdr, noTraining, parameters Rung
 
 	maxInput, maxOutput priceOf // the lowest limit
+
+	guards []guard // the guardrails, widest first
 }
 
 // providersOf is a list of providers as one rung gives it, never empty.
@@ -198,6 +200,12 @@ func (r Rung) title() string {
 		return "preset"
 	case RungRoute:
 		return "key's dynamic route"
+	case RungWorkspaceGuardrail:
+		return "workspace's guardrail"
+	case RungMemberGuardrail:
+		return "guardrail of the key's owner"
+	case RungKeyGuardrail:
+		return "key's guardrail"
 	case RungPlatform, RungRequest, RungSuffix:
 	}
 	return r.String()

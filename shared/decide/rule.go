@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/signalbox-dev/signalbox/shared/catalog"
@@ -70,9 +71,9 @@ func (d *decision) ruleSteps(t *target, rule *catalog.CompiledRule) []ruleStep {
 	var steps []ruleStep
 	for i := range rule.Targets {
 		to := &rule.Targets[i]
-		own := *t
-		own.model = to.Model
-		own.allowed = t.allowed && allows(d.in.Facts.Key.Models, to.Model)
+		own := d.about(*t, to.Model)
+		own.allowed = own.allowed && t.allowed
+		own.guarded = cmp.Or(t.guarded, own.guarded)
 		own.credential = to.Credential
 		own.gratis = t.model.Free()
 		d.dropped, d.droppedReason = StageNone, ""
@@ -92,6 +93,17 @@ func (d *decision) ruleSteps(t *target, rule *catalog.CompiledRule) []ruleStep {
 	}
 	d.dropped, d.droppedReason = highest, reason
 	return slices.DeleteFunc(steps, func(s ruleStep) bool { return len(s.pool) == 0 })
+}
+
+// poolUnder is the target's pool: the rule's first step where one decides.
+func (d *decision) poolUnder(t *target, rule *catalog.CompiledRule) []*ranked {
+	if rule == nil {
+		return d.pool(t)
+	}
+	if steps := d.ruleSteps(t, rule); len(steps) > 0 {
+		return steps[0].pool
+	}
+	return nil
 }
 
 // withoutTwins leaves out of more what have holds already.
@@ -125,9 +137,9 @@ func (d *decision) serveRule(t *target, rule *catalog.CompiledRule, limit int) (
 	if len(steps) > 0 {
 		return nil, StageNone
 	}
-	e := d.emptied(t).With("rule", rule.Name)
+	e, stage := d.unserved(t)
 	e.Message += " An operator's rule decides which provider serves this request, and nothing else is tried."
-	return e, d.dropped
+	return e.With("rule", rule.Name), stage
 }
 
 // addRule adds the steps of a rule, as ruleSteps has filtered them.

@@ -29,6 +29,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/effective"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/endpointhealth"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/gateway"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/guardrail"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/idempotency"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/lifecycle"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/managementkey"
@@ -51,6 +52,7 @@ type Services struct {
 	Settings       *settings.Service
 	Profiles       *profile.Service
 	Departments    *department.Service
+	Guardrails     *guardrail.Service
 	Effective      *effective.Service
 	AutoRouting    *autorouting.Service
 	Lifecycle      *lifecycle.Service

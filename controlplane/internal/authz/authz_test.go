@@ -51,6 +51,8 @@ func TestEveryRoleWithAndWithoutScope(t *testing.T) {
 		"listEndpointHealth": "oamv", "listLifecycleAlerts": "oamv",
 		"listRoutingProfiles": "oamv", "createRoutingProfile": "oa", "getRoutingProfile": "oamv",
 		"updateRoutingProfile": "oa", "deleteRoutingProfile": "oa",
+		"listGuardrails": "oamv", "createGuardrail": "oa", "getGuardrail": "oamv", "updateGuardrail": "oa", "deleteGuardrail": "oa",
+		"listGuardrailKeys": "oamv", "addGuardrailKeys": "oa", "removeGuardrailKeys": "oa", "listGuardrailMembers": "oamv", "addGuardrailMembers": "oa", "removeGuardrailMembers": "oa",
 		"getSettings": "oamv", "updateSettings": "oa", "listAuditEvents": "oa",
 		"listLogs": "oamV", "getLog": "oamV", "getUsage": "oamv",
 		"listPublications": "oamv", "getPublication": "oamv", "listGateways": "oamv",

@@ -87,6 +87,18 @@ var table = []Rule{
 	{Operation: "updateRoutingProfile", Audience: ForWorkspace, Scope: "routing:write", Roles: admins},
 	{Operation: "deleteRoutingProfile", Audience: ForWorkspace, Scope: "routing:write", Roles: admins},
 
+	{Operation: "listGuardrails", Audience: ForWorkspace, Scope: "guardrails:read", Roles: everyone},
+	{Operation: "createGuardrail", Audience: ForWorkspace, Scope: "guardrails:write", Roles: admins},
+	{Operation: "getGuardrail", Audience: ForWorkspace, Scope: "guardrails:read", Roles: everyone},
+	{Operation: "updateGuardrail", Audience: ForWorkspace, Scope: "guardrails:write", Roles: admins},
+	{Operation: "deleteGuardrail", Audience: ForWorkspace, Scope: "guardrails:write", Roles: admins},
+	{Operation: "listGuardrailKeys", Audience: ForWorkspace, Scope: "guardrails:read", Roles: everyone},
+	{Operation: "addGuardrailKeys", Audience: ForWorkspace, Scope: "guardrails:write", Roles: admins},
+	{Operation: "removeGuardrailKeys", Audience: ForWorkspace, Scope: "guardrails:write", Roles: admins},
+	{Operation: "listGuardrailMembers", Audience: ForWorkspace, Scope: "guardrails:read", Roles: everyone},
+	{Operation: "addGuardrailMembers", Audience: ForWorkspace, Scope: "guardrails:write", Roles: admins},
+	{Operation: "removeGuardrailMembers", Audience: ForWorkspace, Scope: "guardrails:write", Roles: admins},
+
 	{Operation: "listAuditEvents", Audience: ForWorkspace, Scope: "audit:read", Roles: admins},
 	{Operation: "listLogs", Audience: ForWorkspace, Scope: "logs:read", Roles: notViewer, Masked: viewers},
 	{Operation: "getLog", Audience: ForWorkspace, Scope: "logs:read", Roles: notViewer, Masked: viewers},

@@ -77,9 +77,7 @@ func (s *Service) Resolve(ctx context.Context, ws id.Workspace, key id.Key) (Res
 	if err != nil {
 		return Resolved{}, fmt.Errorf("resolve the policy: %w", err)
 	}
-	facts := decide.KeyFacts{
-		ID: document.ID, Profile: document.Profile, Department: document.Department, Models: document.Models, Scopes: document.Scopes,
-	}
+	facts := decide.KeyFactsOf(&document)
 	r := Resolved{Revision: snapshot.Revision, Profiles: make(map[string]id.Profile)}
 	r.Effective, r.Refusal = decide.ResolveEffective(view, offered, facts)
 	r.Profiles[decide.RungWorkspaceProfile.String()] = snapshot.Profile

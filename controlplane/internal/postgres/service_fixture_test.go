@@ -17,6 +17,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/department"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/effective"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/guardrail"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/managementkey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
@@ -46,6 +47,7 @@ type services struct {
 	keyring     *seal.Keyring
 	profiles    *profile.Service
 	departments *department.Service
+	guardrails  *guardrail.Service
 	effective   *effective.Service
 	mutator     *deploy.Mutator
 	auto        *autorouting.Service
@@ -121,6 +123,10 @@ func openServices(t *testing.T) *services {
 		}),
 		profiles: profile.NewService(profile.Deps{
 			Runner: runner, Store: NewProfileStore(), Directory: NewProfileStore(), Mutator: mutator, Offered: models, IDs: testIDs, Now: c.now,
+		}),
+		guardrails: guardrail.NewService(guardrail.Deps{
+			Runner: runner, Store: NewGuardrailStore(), Directory: NewGuardrailStore(), Keys: NewGuardrailKeys(), Members: NewGuardrailMembers(),
+			Mutator: mutator, Offered: models, IDs: testIDs, Now: c.now,
 		}),
 		audit: audit.NewLog(runner, NewAuditStore()),
 	}

@@ -558,6 +558,187 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/guardrails": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The workspace's guardrails, newest first */
+        get: operations["listGuardrails"];
+        put?: never;
+        /**
+         * Create a guardrail
+         * @description It binds every request of the workspace with `whole_workspace`, and else the API keys and members that are added
+         *     to it; of a member, every key that they created. All guardrails that bind a request hold together: what each of
+         *     them allows, and nothing that any of them blocks. A request of which they leave nothing is answered 403
+         *     `guardrail_blocked`.
+         */
+        post: operations["createGuardrail"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/guardrails/{guardrail_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A guardrail id, `guard_…`. */
+                guardrail_id: components["parameters"]["GuardrailID"];
+            };
+            cookie?: never;
+        };
+        /** One guardrail, with what it is bound to */
+        get: operations["getGuardrail"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a guardrail
+         * @description A guardrail that binds something is not deleted; the conflict names what. Revoked keys do not count.
+         */
+        delete: operations["deleteGuardrail"];
+        options?: never;
+        head?: never;
+        /** Change a guardrail, for everything that it binds */
+        patch: operations["updateGuardrail"];
+        trace?: never;
+    };
+    "/v1/guardrails/{guardrail_id}/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A guardrail id, `guard_…`. */
+                guardrail_id: components["parameters"]["GuardrailID"];
+            };
+            cookie?: never;
+        };
+        /** The API keys that a guardrail is bound to, newest first */
+        get: operations["listGuardrailKeys"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/guardrails/{guardrail_id}/keys/add": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A guardrail id, `guard_…`. */
+                guardrail_id: components["parameters"]["GuardrailID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Bind a guardrail to API keys
+         * @description All or none of them. One that it is bound to already stays so.
+         */
+        post: operations["addGuardrailKeys"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/guardrails/{guardrail_id}/keys/remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A guardrail id, `guard_…`. */
+                guardrail_id: components["parameters"]["GuardrailID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take a guardrail off API keys
+         * @description All or none of them, and each must be bound.
+         */
+        post: operations["removeGuardrailKeys"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/guardrails/{guardrail_id}/members": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A guardrail id, `guard_…`. */
+                guardrail_id: components["parameters"]["GuardrailID"];
+            };
+            cookie?: never;
+        };
+        /** The members that a guardrail is bound to, newest first */
+        get: operations["listGuardrailMembers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/guardrails/{guardrail_id}/members/add": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A guardrail id, `guard_…`. */
+                guardrail_id: components["parameters"]["GuardrailID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Bind a guardrail to members
+         * @description All or none of them. One that it is bound to already stays so.
+         */
+        post: operations["addGuardrailMembers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/guardrails/{guardrail_id}/members/remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A guardrail id, `guard_…`. */
+                guardrail_id: components["parameters"]["GuardrailID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take a guardrail off members
+         * @description All or none of them, and each must be bound.
+         */
+        post: operations["removeGuardrailMembers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/departments": {
         parameters: {
             query?: never;
@@ -1491,14 +1672,131 @@ export interface components {
             /** @description Replaces all routing fields at once. */
             routing?: components["schemas"]["RoutingFields"];
         };
+        /**
+         * @description Ids, or patterns with `*`; one without a slash is about the bare name. What `allow` names may be used, everything
+         *     where it is empty, and nothing that `block` names. Each entry must be a model of the catalog, or match one.
+         */
+        GuardrailModels: {
+            allow?: components["schemas"]["ModelPatterns"];
+            block?: components["schemas"]["ModelPatterns"];
+        };
+        /**
+         * @description Slugs or aliases of providers of the catalog. A provider that itself routes further may be blocked ones, so that
+         *     an entry in `block` leaves it out too.
+         */
+        GuardrailProviders: {
+            allow?: components["schemas"]["ProviderNames"];
+            block?: components["schemas"]["ProviderNames"];
+        };
+        GuardrailDataPolicy: {
+            /** @description Only providers that are known to retain nothing. */
+            require_zero_data_retention?: boolean;
+            /** @description Only providers that are known not to train on what they are sent. */
+            deny_training?: boolean;
+        };
+        Guardrail: {
+            id: string;
+            /** @description Unique in the workspace, whatever the letter case. */
+            name: string;
+            description: string;
+            /** @description false: it binds nothing. */
+            enabled: boolean;
+            /** @description It binds every request of the workspace. */
+            whole_workspace: boolean;
+            models: components["schemas"]["GuardrailModels"];
+            providers: components["schemas"]["GuardrailProviders"];
+            data_policy: components["schemas"]["GuardrailDataPolicy"];
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        GuardrailBindings: {
+            /** @description Ids of API keys, at most 20. Revoked keys do not count. */
+            keys: string[];
+            /** @description Ids of users, at most 20. */
+            members: string[];
+            /** @description Keys and members beyond those. */
+            more: number;
+        };
+        GuardrailDetail: components["schemas"]["Guardrail"] & {
+            bindings: components["schemas"]["GuardrailBindings"];
+        };
+        GuardrailOne: {
+            data: components["schemas"]["GuardrailDetail"];
+        };
+        GuardrailChange: {
+            data: components["schemas"]["Guardrail"];
+            publication: components["schemas"]["PublicationRef"];
+        };
+        GuardrailList: {
+            data: components["schemas"]["Guardrail"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        NewGuardrail: {
+            name: string;
+            description?: string;
+            /** @description true when absent. */
+            enabled?: boolean;
+            /** @description false when absent. */
+            whole_workspace?: boolean;
+            models?: components["schemas"]["GuardrailModels"];
+            providers?: components["schemas"]["GuardrailProviders"];
+            data_policy?: components["schemas"]["GuardrailDataPolicy"];
+        };
+        /** @description `models`, `providers` and `data_policy` are each replaced as a whole. */
+        GuardrailPatch: {
+            name?: string;
+            description?: string;
+            enabled?: boolean;
+            whole_workspace?: boolean;
+            models?: components["schemas"]["GuardrailModels"];
+            providers?: components["schemas"]["GuardrailProviders"];
+            data_policy?: components["schemas"]["GuardrailDataPolicy"];
+        };
+        GuardrailKeys: {
+            key_ids: string[];
+        };
+        GuardrailMembers: {
+            user_ids: string[];
+        };
+        GuardrailKey: {
+            key_id: string;
+            /** Format: date-time */
+            added_at: string;
+        };
+        GuardrailKeyList: {
+            data: components["schemas"]["GuardrailKey"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        GuardrailMember: {
+            user_id: string;
+            /** Format: date-time */
+            added_at: string;
+        };
+        GuardrailMemberList: {
+            data: components["schemas"]["GuardrailMember"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        BoundGuardrail: {
+            id: string;
+            name: string;
+            /**
+             * @description The widest by which it binds the key.
+             * @enum {string}
+             */
+            scope: "workspace" | "member" | "key";
+        };
         ResolvedField: {
             /** @description Such as provider.only. A restriction that several rungs set is there once for each. */
             field: string;
             value: string;
-            /** @description platform, workspace, workspace_profile, department or key */
+            /** @description platform, workspace, workspace_profile, department or key; of a guardrail workspace_guardrail, member_guardrail or key_guardrail */
             rung: string;
             /** @description The rung's routing profile, where it is one. */
             routing_profile_id?: string;
+            /** @description The guardrail that says so, where it is one. */
+            guardrail_id?: string;
         };
         RoutingRefusal: {
             code: string;
@@ -1516,8 +1814,10 @@ export interface components {
             routing: components["schemas"]["RoutingFields"];
             /** @description All of them must hold. */
             required_regions: string[];
-            /** @description The rungs allow no provider in common. */
+            /** @description The rungs and guardrails allow no provider in common. */
             no_provider: boolean;
+            /** @description Those that bind the key, each once. */
+            guardrails: components["schemas"]["BoundGuardrail"][];
             refusal?: components["schemas"]["RoutingRefusal"];
         };
         EffectiveRoutingOne: {
@@ -2054,6 +2354,8 @@ export interface components {
         KeyID: string;
         /** @description A department id, `dept_…`. */
         DepartmentID: string;
+        /** @description A guardrail id, `guard_…`. */
+        GuardrailID: string;
         /** @description A routing profile id, `profile_…`. */
         RoutingProfileID: string;
         /** @description A management key id, `mk_…`. */
@@ -3533,6 +3835,435 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["LifecycleAlertList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listGuardrails: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description How many entries a page holds at most; 50 when absent. */
+                limit?: components["parameters"]["Limit"];
+                /** @description Only the guardrail with this name, in any letter case. */
+                name?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of guardrails. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GuardrailList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    createGuardrail: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewGuardrail"];
+            };
+        };
+        responses: {
+            /** @description The guardrail. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GuardrailChange"];
+                };
+            };
+            /** @description The guardrail. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GuardrailChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getGuardrail: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A guardrail id, `guard_…`. */
+                guardrail_id: components["parameters"]["GuardrailID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The guardrail. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GuardrailOne"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteGuardrail: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description A guardrail id, `guard_…`. */
+                guardrail_id: components["parameters"]["GuardrailID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The guardrail is deleted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedChange"];
+                };
+            };
+            /** @description The guardrail is deleted. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    updateGuardrail: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description A guardrail id, `guard_…`. */
+                guardrail_id: components["parameters"]["GuardrailID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GuardrailPatch"];
+            };
+        };
+        responses: {
+            /** @description The guardrail as it is now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GuardrailChange"];
+                };
+            };
+            /** @description The guardrail as it is now. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GuardrailChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listGuardrailKeys: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description How many entries a page holds at most; 50 when absent. */
+                limit?: components["parameters"]["Limit"];
+            };
+            header?: never;
+            path: {
+                /** @description A guardrail id, `guard_…`. */
+                guardrail_id: components["parameters"]["GuardrailID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of API keys. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GuardrailKeyList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    addGuardrailKeys: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description A guardrail id, `guard_…`. */
+                guardrail_id: components["parameters"]["GuardrailID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GuardrailKeys"];
+            };
+        };
+        responses: {
+            /** @description The guardrail as it is now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GuardrailChange"];
+                };
+            };
+            /** @description The guardrail as it is now. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GuardrailChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    removeGuardrailKeys: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description A guardrail id, `guard_…`. */
+                guardrail_id: components["parameters"]["GuardrailID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GuardrailKeys"];
+            };
+        };
+        responses: {
+            /** @description The guardrail as it is now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GuardrailChange"];
+                };
+            };
+            /** @description The guardrail as it is now. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GuardrailChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listGuardrailMembers: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description How many entries a page holds at most; 50 when absent. */
+                limit?: components["parameters"]["Limit"];
+            };
+            header?: never;
+            path: {
+                /** @description A guardrail id, `guard_…`. */
+                guardrail_id: components["parameters"]["GuardrailID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of members. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GuardrailMemberList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    addGuardrailMembers: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description A guardrail id, `guard_…`. */
+                guardrail_id: components["parameters"]["GuardrailID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GuardrailMembers"];
+            };
+        };
+        responses: {
+            /** @description The guardrail as it is now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GuardrailChange"];
+                };
+            };
+            /** @description The guardrail as it is now. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GuardrailChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    removeGuardrailMembers: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description A guardrail id, `guard_…`. */
+                guardrail_id: components["parameters"]["GuardrailID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GuardrailMembers"];
+            };
+        };
+        responses: {
+            /** @description The guardrail as it is now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GuardrailChange"];
+                };
+            };
+            /** @description The guardrail as it is now. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GuardrailChange"];
                 };
             };
             default: components["responses"]["Problem"];

@@ -110,7 +110,7 @@ func (s *story) policy(r decide.Record) {
 	s.line("\nRules that applied")
 	s.table(func(t *table) {
 		for _, p := range r.Policy {
-			t.row("  "+p.Field, p.Value, "from the "+rungTitle(p.Rung))
+			t.row("  "+p.Field, p.Value, "from the "+source(p.Rung, p.Guardrail))
 		}
 	})
 }
@@ -135,6 +135,14 @@ func number(v float64) string {
 // rungTitle is how a rung of the policy ladder reads.
 func rungTitle(rung string) string { return strings.ReplaceAll(rung, "_", " ") }
 
+// source names a rung, and the guardrail where it is one.
+func source(rung, guardrail string) string {
+	if guardrail == "" {
+		return rungTitle(rung)
+	}
+	return rungTitle(rung) + " " + guardrail
+}
+
 func (s *story) exclusions(r decide.Record) {
 	if len(r.Exclusions) > 0 {
 		s.line("\nExcluded")
@@ -142,7 +150,7 @@ func (s *story) exclusions(r decide.Record) {
 			for _, e := range r.Exclusions {
 				at := e.Stage
 				if e.Rung != "" {
-					at += ", by the " + rungTitle(e.Rung)
+					at += ", by the " + source(e.Rung, e.Guardrail)
 				}
 				t.row("  "+e.Endpoint, e.Model, e.Reason, "("+at+")")
 			}

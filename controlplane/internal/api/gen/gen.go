@@ -71,6 +71,27 @@ func (e AutoObjective) Valid() bool {
 	}
 }
 
+// Defines values for BoundGuardrailScope.
+const (
+	BoundGuardrailScopeKey       BoundGuardrailScope = "key"
+	BoundGuardrailScopeMember    BoundGuardrailScope = "member"
+	BoundGuardrailScopeWorkspace BoundGuardrailScope = "workspace"
+)
+
+// Valid indicates whether the value is a known member of the BoundGuardrailScope enum.
+func (e BoundGuardrailScope) Valid() bool {
+	switch e {
+	case BoundGuardrailScopeKey:
+		return true
+	case BoundGuardrailScopeMember:
+		return true
+	case BoundGuardrailScopeWorkspace:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ByokUse.
 const (
 	Fallback ByokUse = "fallback"
@@ -663,6 +684,18 @@ type AutoRoutingPatch struct {
 	SpendProfile *SpendProfile `json:"spend_profile,omitempty"`
 }
 
+// BoundGuardrail defines model for BoundGuardrail.
+type BoundGuardrail struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+
+	// Scope The widest by which it binds the key.
+	Scope BoundGuardrailScope `json:"scope"`
+}
+
+// BoundGuardrailScope The widest by which it binds the key.
+type BoundGuardrailScope string
+
 // ByokAPIKeys defines model for ByokAPIKeys.
 type ByokAPIKeys = []string
 
@@ -851,9 +884,12 @@ type DepartmentPatch struct {
 // EffectiveRouting defines model for EffectiveRouting.
 type EffectiveRouting struct {
 	Fields []ResolvedField `json:"fields"`
-	KeyID  *string         `json:"key_id,omitempty"`
 
-	// NoProvider The rungs allow no provider in common.
+	// Guardrails Those that bind the key, each once.
+	Guardrails []BoundGuardrail `json:"guardrails"`
+	KeyID      *string          `json:"key_id,omitempty"`
+
+	// NoProvider The rungs and guardrails allow no provider in common.
 	NoProvider bool            `json:"no_provider"`
 	Refusal    *RoutingRefusal `json:"refusal,omitempty"`
 
@@ -959,6 +995,171 @@ type GatewayList struct {
 
 	// NextCursor Ask for the next page with this; null on the last page.
 	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// Guardrail defines model for Guardrail.
+type Guardrail struct {
+	CreatedAt   time.Time           `json:"created_at"`
+	DataPolicy  GuardrailDataPolicy `json:"data_policy"`
+	Description string              `json:"description"`
+
+	// Enabled false: it binds nothing.
+	Enabled bool   `json:"enabled"`
+	ID      string `json:"id"`
+
+	// Models Ids, or patterns with `*`; one without a slash is about the bare name. What `allow` names may be used, everything
+	// where it is empty, and nothing that `block` names. Each entry must be a model of the catalog, or match one.
+	Models GuardrailModels `json:"models"`
+
+	// Name Unique in the workspace, whatever the letter case.
+	Name string `json:"name"`
+
+	// Providers Slugs or aliases of providers of the catalog. A provider that itself routes further may be blocked ones, so that
+	// an entry in `block` leaves it out too.
+	Providers GuardrailProviders `json:"providers"`
+	UpdatedAt time.Time          `json:"updated_at"`
+
+	// WholeWorkspace It binds every request of the workspace.
+	WholeWorkspace bool `json:"whole_workspace"`
+}
+
+// GuardrailBindings defines model for GuardrailBindings.
+type GuardrailBindings struct {
+	// Keys Ids of API keys, at most 20. Revoked keys do not count.
+	Keys []string `json:"keys"`
+
+	// Members Ids of users, at most 20.
+	Members []string `json:"members"`
+
+	// More Keys and members beyond those.
+	More int `json:"more"`
+}
+
+// GuardrailChange defines model for GuardrailChange.
+type GuardrailChange struct {
+	Data        Guardrail      `json:"data"`
+	Publication PublicationRef `json:"publication"`
+}
+
+// GuardrailDataPolicy defines model for GuardrailDataPolicy.
+type GuardrailDataPolicy struct {
+	// DenyTraining Only providers that are known not to train on what they are sent.
+	DenyTraining *bool `json:"deny_training,omitempty"`
+
+	// RequireZeroDataRetention Only providers that are known to retain nothing.
+	RequireZeroDataRetention *bool `json:"require_zero_data_retention,omitempty"`
+}
+
+// GuardrailDetail defines model for GuardrailDetail.
+type GuardrailDetail struct {
+	Bindings    GuardrailBindings   `json:"bindings"`
+	CreatedAt   time.Time           `json:"created_at"`
+	DataPolicy  GuardrailDataPolicy `json:"data_policy"`
+	Description string              `json:"description"`
+
+	// Enabled false: it binds nothing.
+	Enabled bool   `json:"enabled"`
+	ID      string `json:"id"`
+
+	// Models Ids, or patterns with `*`; one without a slash is about the bare name. What `allow` names may be used, everything
+	// where it is empty, and nothing that `block` names. Each entry must be a model of the catalog, or match one.
+	Models GuardrailModels `json:"models"`
+
+	// Name Unique in the workspace, whatever the letter case.
+	Name string `json:"name"`
+
+	// Providers Slugs or aliases of providers of the catalog. A provider that itself routes further may be blocked ones, so that
+	// an entry in `block` leaves it out too.
+	Providers GuardrailProviders `json:"providers"`
+	UpdatedAt time.Time          `json:"updated_at"`
+
+	// WholeWorkspace It binds every request of the workspace.
+	WholeWorkspace bool `json:"whole_workspace"`
+}
+
+// GuardrailKey defines model for GuardrailKey.
+type GuardrailKey struct {
+	AddedAt time.Time `json:"added_at"`
+	KeyID   string    `json:"key_id"`
+}
+
+// GuardrailKeyList defines model for GuardrailKeyList.
+type GuardrailKeyList struct {
+	Data []GuardrailKey `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// GuardrailKeys defines model for GuardrailKeys.
+type GuardrailKeys struct {
+	KeyIds []string `json:"key_ids"`
+}
+
+// GuardrailList defines model for GuardrailList.
+type GuardrailList struct {
+	Data []Guardrail `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// GuardrailMember defines model for GuardrailMember.
+type GuardrailMember struct {
+	AddedAt time.Time `json:"added_at"`
+	UserID  string    `json:"user_id"`
+}
+
+// GuardrailMemberList defines model for GuardrailMemberList.
+type GuardrailMemberList struct {
+	Data []GuardrailMember `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// GuardrailMembers defines model for GuardrailMembers.
+type GuardrailMembers struct {
+	UserIds []string `json:"user_ids"`
+}
+
+// GuardrailModels Ids, or patterns with `*`; one without a slash is about the bare name. What `allow` names may be used, everything
+// where it is empty, and nothing that `block` names. Each entry must be a model of the catalog, or match one.
+type GuardrailModels struct {
+	Allow *ModelPatterns `json:"allow,omitempty"`
+	Block *ModelPatterns `json:"block,omitempty"`
+}
+
+// GuardrailOne defines model for GuardrailOne.
+type GuardrailOne struct {
+	Data GuardrailDetail `json:"data"`
+}
+
+// GuardrailPatch `models`, `providers` and `data_policy` are each replaced as a whole.
+type GuardrailPatch struct {
+	DataPolicy  *GuardrailDataPolicy `json:"data_policy,omitempty"`
+	Description *string              `json:"description,omitempty"`
+	Enabled     *bool                `json:"enabled,omitempty"`
+
+	// Models Ids, or patterns with `*`; one without a slash is about the bare name. What `allow` names may be used, everything
+	// where it is empty, and nothing that `block` names. Each entry must be a model of the catalog, or match one.
+	Models *GuardrailModels `json:"models,omitempty"`
+	Name   *string          `json:"name,omitempty"`
+
+	// Providers Slugs or aliases of providers of the catalog. A provider that itself routes further may be blocked ones, so that
+	// an entry in `block` leaves it out too.
+	Providers      *GuardrailProviders `json:"providers,omitempty"`
+	WholeWorkspace *bool               `json:"whole_workspace,omitempty"`
+}
+
+// GuardrailProviders Slugs or aliases of providers of the catalog. A provider that itself routes further may be blocked ones, so that
+// an entry in `block` leaves it out too.
+type GuardrailProviders struct {
+	// Allow Slugs or aliases of providers, in any letter case; kept as slugs.
+	Allow *ProviderNames `json:"allow,omitempty"`
+
+	// Block Slugs or aliases of providers, in any letter case; kept as slugs.
+	Block *ProviderNames `json:"block,omitempty"`
 }
 
 // IssuedKey defines model for IssuedKey.
@@ -1411,6 +1612,27 @@ type NewDepartment struct {
 	RoutingProfileID *string `json:"routing_profile_id,omitempty"`
 }
 
+// NewGuardrail defines model for NewGuardrail.
+type NewGuardrail struct {
+	DataPolicy  *GuardrailDataPolicy `json:"data_policy,omitempty"`
+	Description *string              `json:"description,omitempty"`
+
+	// Enabled true when absent.
+	Enabled *bool `json:"enabled,omitempty"`
+
+	// Models Ids, or patterns with `*`; one without a slash is about the bare name. What `allow` names may be used, everything
+	// where it is empty, and nothing that `block` names. Each entry must be a model of the catalog, or match one.
+	Models *GuardrailModels `json:"models,omitempty"`
+	Name   string           `json:"name"`
+
+	// Providers Slugs or aliases of providers of the catalog. A provider that itself routes further may be blocked ones, so that
+	// an entry in `block` leaves it out too.
+	Providers *GuardrailProviders `json:"providers,omitempty"`
+
+	// WholeWorkspace false when absent.
+	WholeWorkspace *bool `json:"whole_workspace,omitempty"`
+}
+
 // NewKey defines model for NewKey.
 type NewKey struct {
 	// DepartmentID The department that it belongs to. For owners and admins.
@@ -1643,10 +1865,13 @@ type ResolvedField struct {
 	// Field Such as provider.only. A restriction that several rungs set is there once for each.
 	Field string `json:"field"`
 
+	// GuardrailID The guardrail that says so, where it is one.
+	GuardrailID *string `json:"guardrail_id,omitempty"`
+
 	// RoutingProfileID The rung's routing profile, where it is one.
 	RoutingProfileID *string `json:"routing_profile_id,omitempty"`
 
-	// Rung platform, workspace, workspace_profile, department or key
+	// Rung platform, workspace, workspace_profile, department or key; of a guardrail workspace_guardrail, member_guardrail or key_guardrail
 	Rung  string `json:"rung"`
 	Value string `json:"value"`
 }
@@ -2044,6 +2269,9 @@ type Cursor = string
 // DepartmentID defines model for DepartmentID.
 type DepartmentID = string
 
+// GuardrailID defines model for GuardrailID.
+type GuardrailID = string
+
 // IdempotencyKey defines model for IdempotencyKey.
 type IdempotencyKey = string
 
@@ -2241,6 +2469,117 @@ type DeleteDepartmentParams struct {
 
 // UpdateDepartmentParams defines parameters for UpdateDepartment.
 type UpdateDepartmentParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListGuardrailsParams defines parameters for ListGuardrails.
+type ListGuardrailsParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Name Only the guardrail with this name, in any letter case.
+	Name *string `form:"name,omitempty" json:"name,omitempty"`
+}
+
+// CreateGuardrailParams defines parameters for CreateGuardrail.
+type CreateGuardrailParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// DeleteGuardrailParams defines parameters for DeleteGuardrail.
+type DeleteGuardrailParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// UpdateGuardrailParams defines parameters for UpdateGuardrail.
+type UpdateGuardrailParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListGuardrailKeysParams defines parameters for ListGuardrailKeys.
+type ListGuardrailKeysParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// AddGuardrailKeysParams defines parameters for AddGuardrailKeys.
+type AddGuardrailKeysParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// RemoveGuardrailKeysParams defines parameters for RemoveGuardrailKeys.
+type RemoveGuardrailKeysParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListGuardrailMembersParams defines parameters for ListGuardrailMembers.
+type ListGuardrailMembersParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// AddGuardrailMembersParams defines parameters for AddGuardrailMembers.
+type AddGuardrailMembersParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// RemoveGuardrailMembersParams defines parameters for RemoveGuardrailMembers.
+type RemoveGuardrailMembersParams struct {
 	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
 	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
 
@@ -2770,6 +3109,24 @@ type CreateDepartmentJSONRequestBody = NewDepartment
 // UpdateDepartmentJSONRequestBody defines body for UpdateDepartment for application/json ContentType.
 type UpdateDepartmentJSONRequestBody = DepartmentPatch
 
+// CreateGuardrailJSONRequestBody defines body for CreateGuardrail for application/json ContentType.
+type CreateGuardrailJSONRequestBody = NewGuardrail
+
+// UpdateGuardrailJSONRequestBody defines body for UpdateGuardrail for application/json ContentType.
+type UpdateGuardrailJSONRequestBody = GuardrailPatch
+
+// AddGuardrailKeysJSONRequestBody defines body for AddGuardrailKeys for application/json ContentType.
+type AddGuardrailKeysJSONRequestBody = GuardrailKeys
+
+// RemoveGuardrailKeysJSONRequestBody defines body for RemoveGuardrailKeys for application/json ContentType.
+type RemoveGuardrailKeysJSONRequestBody = GuardrailKeys
+
+// AddGuardrailMembersJSONRequestBody defines body for AddGuardrailMembers for application/json ContentType.
+type AddGuardrailMembersJSONRequestBody = GuardrailMembers
+
+// RemoveGuardrailMembersJSONRequestBody defines body for RemoveGuardrailMembers for application/json ContentType.
+type RemoveGuardrailMembersJSONRequestBody = GuardrailMembers
+
 // CreateKeyJSONRequestBody defines body for CreateKey for application/json ContentType.
 type CreateKeyJSONRequestBody = NewKey
 
@@ -2877,6 +3234,39 @@ type ServerInterface interface {
 	// ListGateways The gateways and what they serve
 	// (GET /v1/gateways)
 	ListGateways(c *gin.Context)
+	// ListGuardrails The workspace's guardrails, newest first
+	// (GET /v1/guardrails)
+	ListGuardrails(c *gin.Context, params ListGuardrailsParams)
+	// CreateGuardrail Create a guardrail
+	// (POST /v1/guardrails)
+	CreateGuardrail(c *gin.Context, params CreateGuardrailParams)
+	// DeleteGuardrail Delete a guardrail
+	// (DELETE /v1/guardrails/{guardrail_id})
+	DeleteGuardrail(c *gin.Context, guardrailID GuardrailID, params DeleteGuardrailParams)
+	// GetGuardrail One guardrail, with what it is bound to
+	// (GET /v1/guardrails/{guardrail_id})
+	GetGuardrail(c *gin.Context, guardrailID GuardrailID)
+	// UpdateGuardrail Change a guardrail, for everything that it binds
+	// (PATCH /v1/guardrails/{guardrail_id})
+	UpdateGuardrail(c *gin.Context, guardrailID GuardrailID, params UpdateGuardrailParams)
+	// ListGuardrailKeys The API keys that a guardrail is bound to, newest first
+	// (GET /v1/guardrails/{guardrail_id}/keys)
+	ListGuardrailKeys(c *gin.Context, guardrailID GuardrailID, params ListGuardrailKeysParams)
+	// AddGuardrailKeys Bind a guardrail to API keys
+	// (POST /v1/guardrails/{guardrail_id}/keys/add)
+	AddGuardrailKeys(c *gin.Context, guardrailID GuardrailID, params AddGuardrailKeysParams)
+	// RemoveGuardrailKeys Take a guardrail off API keys
+	// (POST /v1/guardrails/{guardrail_id}/keys/remove)
+	RemoveGuardrailKeys(c *gin.Context, guardrailID GuardrailID, params RemoveGuardrailKeysParams)
+	// ListGuardrailMembers The members that a guardrail is bound to, newest first
+	// (GET /v1/guardrails/{guardrail_id}/members)
+	ListGuardrailMembers(c *gin.Context, guardrailID GuardrailID, params ListGuardrailMembersParams)
+	// AddGuardrailMembers Bind a guardrail to members
+	// (POST /v1/guardrails/{guardrail_id}/members/add)
+	AddGuardrailMembers(c *gin.Context, guardrailID GuardrailID, params AddGuardrailMembersParams)
+	// RemoveGuardrailMembers Take a guardrail off members
+	// (POST /v1/guardrails/{guardrail_id}/members/remove)
+	RemoveGuardrailMembers(c *gin.Context, guardrailID GuardrailID, params RemoveGuardrailMembersParams)
 	// ListKeys The workspace's API keys, newest first
 	// (GET /v1/keys)
 	ListKeys(c *gin.Context, params ListKeysParams)
@@ -3944,6 +4334,666 @@ func (siw *ServerInterfaceWrapper) ListGateways(c *gin.Context) {
 	}
 
 	siw.Handler.ListGateways(c)
+}
+
+// ListGuardrails operation middleware
+func (siw *ServerInterfaceWrapper) ListGuardrails(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListGuardrailsParams
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "name" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "name", c.Request.URL.Query(), &params.Name, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter name: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListGuardrails(c, params)
+}
+
+// CreateGuardrail operation middleware
+func (siw *ServerInterfaceWrapper) CreateGuardrail(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateGuardrailParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.CreateGuardrail(c, params)
+}
+
+// DeleteGuardrail operation middleware
+func (siw *ServerInterfaceWrapper) DeleteGuardrail(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "guardrail_id" -------------
+	var guardrailID GuardrailID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "guardrail_id", c.Param("guardrail_id"), &guardrailID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter guardrail_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteGuardrailParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DeleteGuardrail(c, guardrailID, params)
+}
+
+// GetGuardrail operation middleware
+func (siw *ServerInterfaceWrapper) GetGuardrail(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "guardrail_id" -------------
+	var guardrailID GuardrailID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "guardrail_id", c.Param("guardrail_id"), &guardrailID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter guardrail_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetGuardrail(c, guardrailID)
+}
+
+// UpdateGuardrail operation middleware
+func (siw *ServerInterfaceWrapper) UpdateGuardrail(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "guardrail_id" -------------
+	var guardrailID GuardrailID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "guardrail_id", c.Param("guardrail_id"), &guardrailID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter guardrail_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params UpdateGuardrailParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.UpdateGuardrail(c, guardrailID, params)
+}
+
+// ListGuardrailKeys operation middleware
+func (siw *ServerInterfaceWrapper) ListGuardrailKeys(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "guardrail_id" -------------
+	var guardrailID GuardrailID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "guardrail_id", c.Param("guardrail_id"), &guardrailID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter guardrail_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListGuardrailKeysParams
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListGuardrailKeys(c, guardrailID, params)
+}
+
+// AddGuardrailKeys operation middleware
+func (siw *ServerInterfaceWrapper) AddGuardrailKeys(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "guardrail_id" -------------
+	var guardrailID GuardrailID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "guardrail_id", c.Param("guardrail_id"), &guardrailID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter guardrail_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params AddGuardrailKeysParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.AddGuardrailKeys(c, guardrailID, params)
+}
+
+// RemoveGuardrailKeys operation middleware
+func (siw *ServerInterfaceWrapper) RemoveGuardrailKeys(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "guardrail_id" -------------
+	var guardrailID GuardrailID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "guardrail_id", c.Param("guardrail_id"), &guardrailID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter guardrail_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RemoveGuardrailKeysParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.RemoveGuardrailKeys(c, guardrailID, params)
+}
+
+// ListGuardrailMembers operation middleware
+func (siw *ServerInterfaceWrapper) ListGuardrailMembers(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "guardrail_id" -------------
+	var guardrailID GuardrailID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "guardrail_id", c.Param("guardrail_id"), &guardrailID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter guardrail_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListGuardrailMembersParams
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListGuardrailMembers(c, guardrailID, params)
+}
+
+// AddGuardrailMembers operation middleware
+func (siw *ServerInterfaceWrapper) AddGuardrailMembers(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "guardrail_id" -------------
+	var guardrailID GuardrailID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "guardrail_id", c.Param("guardrail_id"), &guardrailID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter guardrail_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params AddGuardrailMembersParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.AddGuardrailMembers(c, guardrailID, params)
+}
+
+// RemoveGuardrailMembers operation middleware
+func (siw *ServerInterfaceWrapper) RemoveGuardrailMembers(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "guardrail_id" -------------
+	var guardrailID GuardrailID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "guardrail_id", c.Param("guardrail_id"), &guardrailID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter guardrail_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RemoveGuardrailMembersParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.RemoveGuardrailMembers(c, guardrailID, params)
 }
 
 // ListKeys operation middleware
@@ -6992,6 +8042,17 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/v1/routing/effective", wrapper.GetEffectiveRouting)
 	router.GET(options.BaseURL+"/v1/routing/health", wrapper.ListEndpointHealth)
 	router.GET(options.BaseURL+"/v1/alerts/lifecycle", wrapper.ListLifecycleAlerts)
+	router.GET(options.BaseURL+"/v1/guardrails", wrapper.ListGuardrails)
+	router.POST(options.BaseURL+"/v1/guardrails", wrapper.CreateGuardrail)
+	router.DELETE(options.BaseURL+"/v1/guardrails/:guardrail_id", wrapper.DeleteGuardrail)
+	router.GET(options.BaseURL+"/v1/guardrails/:guardrail_id", wrapper.GetGuardrail)
+	router.PATCH(options.BaseURL+"/v1/guardrails/:guardrail_id", wrapper.UpdateGuardrail)
+	router.GET(options.BaseURL+"/v1/guardrails/:guardrail_id/keys", wrapper.ListGuardrailKeys)
+	router.POST(options.BaseURL+"/v1/guardrails/:guardrail_id/keys/add", wrapper.AddGuardrailKeys)
+	router.POST(options.BaseURL+"/v1/guardrails/:guardrail_id/keys/remove", wrapper.RemoveGuardrailKeys)
+	router.GET(options.BaseURL+"/v1/guardrails/:guardrail_id/members", wrapper.ListGuardrailMembers)
+	router.POST(options.BaseURL+"/v1/guardrails/:guardrail_id/members/add", wrapper.AddGuardrailMembers)
+	router.POST(options.BaseURL+"/v1/guardrails/:guardrail_id/members/remove", wrapper.RemoveGuardrailMembers)
 	router.GET(options.BaseURL+"/v1/departments", wrapper.ListDepartments)
 	router.POST(options.BaseURL+"/v1/departments", wrapper.CreateDepartment)
 	router.DELETE(options.BaseURL+"/v1/departments/:department_id", wrapper.DeleteDepartment)
@@ -7948,6 +9009,651 @@ type ListGatewaysdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ListGatewaysdefaultApplicationProblemPlusJSONResponse) VisitListGatewaysResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListGuardrailsRequestObject struct {
+	Params ListGuardrailsParams
+}
+
+type ListGuardrailsResponseObject interface {
+	VisitListGuardrailsResponse(w http.ResponseWriter) error
+}
+
+type ListGuardrails200JSONResponse GuardrailList
+
+func (response ListGuardrails200JSONResponse) VisitListGuardrailsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListGuardrailsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListGuardrailsdefaultApplicationProblemPlusJSONResponse) VisitListGuardrailsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateGuardrailRequestObject struct {
+	Params CreateGuardrailParams
+	Body   *CreateGuardrailJSONRequestBody
+}
+
+type CreateGuardrailResponseObject interface {
+	VisitCreateGuardrailResponse(w http.ResponseWriter) error
+}
+
+type CreateGuardrail201ResponseHeaders struct {
+	ETag string
+}
+
+type CreateGuardrail201JSONResponse struct {
+	Body    GuardrailChange
+	Headers CreateGuardrail201ResponseHeaders
+}
+
+func (response CreateGuardrail201JSONResponse) VisitCreateGuardrailResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateGuardrail202ResponseHeaders struct {
+	ETag string
+}
+
+type CreateGuardrail202JSONResponse struct {
+	Body    GuardrailChange
+	Headers CreateGuardrail202ResponseHeaders
+}
+
+func (response CreateGuardrail202JSONResponse) VisitCreateGuardrailResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateGuardraildefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CreateGuardraildefaultApplicationProblemPlusJSONResponse) VisitCreateGuardrailResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteGuardrailRequestObject struct {
+	GuardrailID GuardrailID `json:"guardrail_id"`
+	Params      DeleteGuardrailParams
+}
+
+type DeleteGuardrailResponseObject interface {
+	VisitDeleteGuardrailResponse(w http.ResponseWriter) error
+}
+
+type DeleteGuardrail200JSONResponse DeletedChange
+
+func (response DeleteGuardrail200JSONResponse) VisitDeleteGuardrailResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteGuardrail202JSONResponse DeletedChange
+
+func (response DeleteGuardrail202JSONResponse) VisitDeleteGuardrailResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteGuardraildefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response DeleteGuardraildefaultApplicationProblemPlusJSONResponse) VisitDeleteGuardrailResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetGuardrailRequestObject struct {
+	GuardrailID GuardrailID `json:"guardrail_id"`
+}
+
+type GetGuardrailResponseObject interface {
+	VisitGetGuardrailResponse(w http.ResponseWriter) error
+}
+
+type GetGuardrail200ResponseHeaders struct {
+	ETag string
+}
+
+type GetGuardrail200JSONResponse struct {
+	Body    GuardrailOne
+	Headers GetGuardrail200ResponseHeaders
+}
+
+func (response GetGuardrail200JSONResponse) VisitGetGuardrailResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetGuardraildefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetGuardraildefaultApplicationProblemPlusJSONResponse) VisitGetGuardrailResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateGuardrailRequestObject struct {
+	GuardrailID GuardrailID `json:"guardrail_id"`
+	Params      UpdateGuardrailParams
+	Body        *UpdateGuardrailJSONRequestBody
+}
+
+type UpdateGuardrailResponseObject interface {
+	VisitUpdateGuardrailResponse(w http.ResponseWriter) error
+}
+
+type UpdateGuardrail200ResponseHeaders struct {
+	ETag string
+}
+
+type UpdateGuardrail200JSONResponse struct {
+	Body    GuardrailChange
+	Headers UpdateGuardrail200ResponseHeaders
+}
+
+func (response UpdateGuardrail200JSONResponse) VisitUpdateGuardrailResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateGuardrail202ResponseHeaders struct {
+	ETag string
+}
+
+type UpdateGuardrail202JSONResponse struct {
+	Body    GuardrailChange
+	Headers UpdateGuardrail202ResponseHeaders
+}
+
+func (response UpdateGuardrail202JSONResponse) VisitUpdateGuardrailResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateGuardraildefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response UpdateGuardraildefaultApplicationProblemPlusJSONResponse) VisitUpdateGuardrailResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListGuardrailKeysRequestObject struct {
+	GuardrailID GuardrailID `json:"guardrail_id"`
+	Params      ListGuardrailKeysParams
+}
+
+type ListGuardrailKeysResponseObject interface {
+	VisitListGuardrailKeysResponse(w http.ResponseWriter) error
+}
+
+type ListGuardrailKeys200JSONResponse GuardrailKeyList
+
+func (response ListGuardrailKeys200JSONResponse) VisitListGuardrailKeysResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListGuardrailKeysdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListGuardrailKeysdefaultApplicationProblemPlusJSONResponse) VisitListGuardrailKeysResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AddGuardrailKeysRequestObject struct {
+	GuardrailID GuardrailID `json:"guardrail_id"`
+	Params      AddGuardrailKeysParams
+	Body        *AddGuardrailKeysJSONRequestBody
+}
+
+type AddGuardrailKeysResponseObject interface {
+	VisitAddGuardrailKeysResponse(w http.ResponseWriter) error
+}
+
+type AddGuardrailKeys200ResponseHeaders struct {
+	ETag string
+}
+
+type AddGuardrailKeys200JSONResponse struct {
+	Body    GuardrailChange
+	Headers AddGuardrailKeys200ResponseHeaders
+}
+
+func (response AddGuardrailKeys200JSONResponse) VisitAddGuardrailKeysResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AddGuardrailKeys202ResponseHeaders struct {
+	ETag string
+}
+
+type AddGuardrailKeys202JSONResponse struct {
+	Body    GuardrailChange
+	Headers AddGuardrailKeys202ResponseHeaders
+}
+
+func (response AddGuardrailKeys202JSONResponse) VisitAddGuardrailKeysResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AddGuardrailKeysdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response AddGuardrailKeysdefaultApplicationProblemPlusJSONResponse) VisitAddGuardrailKeysResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RemoveGuardrailKeysRequestObject struct {
+	GuardrailID GuardrailID `json:"guardrail_id"`
+	Params      RemoveGuardrailKeysParams
+	Body        *RemoveGuardrailKeysJSONRequestBody
+}
+
+type RemoveGuardrailKeysResponseObject interface {
+	VisitRemoveGuardrailKeysResponse(w http.ResponseWriter) error
+}
+
+type RemoveGuardrailKeys200ResponseHeaders struct {
+	ETag string
+}
+
+type RemoveGuardrailKeys200JSONResponse struct {
+	Body    GuardrailChange
+	Headers RemoveGuardrailKeys200ResponseHeaders
+}
+
+func (response RemoveGuardrailKeys200JSONResponse) VisitRemoveGuardrailKeysResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RemoveGuardrailKeys202ResponseHeaders struct {
+	ETag string
+}
+
+type RemoveGuardrailKeys202JSONResponse struct {
+	Body    GuardrailChange
+	Headers RemoveGuardrailKeys202ResponseHeaders
+}
+
+func (response RemoveGuardrailKeys202JSONResponse) VisitRemoveGuardrailKeysResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RemoveGuardrailKeysdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response RemoveGuardrailKeysdefaultApplicationProblemPlusJSONResponse) VisitRemoveGuardrailKeysResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListGuardrailMembersRequestObject struct {
+	GuardrailID GuardrailID `json:"guardrail_id"`
+	Params      ListGuardrailMembersParams
+}
+
+type ListGuardrailMembersResponseObject interface {
+	VisitListGuardrailMembersResponse(w http.ResponseWriter) error
+}
+
+type ListGuardrailMembers200JSONResponse GuardrailMemberList
+
+func (response ListGuardrailMembers200JSONResponse) VisitListGuardrailMembersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListGuardrailMembersdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListGuardrailMembersdefaultApplicationProblemPlusJSONResponse) VisitListGuardrailMembersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AddGuardrailMembersRequestObject struct {
+	GuardrailID GuardrailID `json:"guardrail_id"`
+	Params      AddGuardrailMembersParams
+	Body        *AddGuardrailMembersJSONRequestBody
+}
+
+type AddGuardrailMembersResponseObject interface {
+	VisitAddGuardrailMembersResponse(w http.ResponseWriter) error
+}
+
+type AddGuardrailMembers200ResponseHeaders struct {
+	ETag string
+}
+
+type AddGuardrailMembers200JSONResponse struct {
+	Body    GuardrailChange
+	Headers AddGuardrailMembers200ResponseHeaders
+}
+
+func (response AddGuardrailMembers200JSONResponse) VisitAddGuardrailMembersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AddGuardrailMembers202ResponseHeaders struct {
+	ETag string
+}
+
+type AddGuardrailMembers202JSONResponse struct {
+	Body    GuardrailChange
+	Headers AddGuardrailMembers202ResponseHeaders
+}
+
+func (response AddGuardrailMembers202JSONResponse) VisitAddGuardrailMembersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AddGuardrailMembersdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response AddGuardrailMembersdefaultApplicationProblemPlusJSONResponse) VisitAddGuardrailMembersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RemoveGuardrailMembersRequestObject struct {
+	GuardrailID GuardrailID `json:"guardrail_id"`
+	Params      RemoveGuardrailMembersParams
+	Body        *RemoveGuardrailMembersJSONRequestBody
+}
+
+type RemoveGuardrailMembersResponseObject interface {
+	VisitRemoveGuardrailMembersResponse(w http.ResponseWriter) error
+}
+
+type RemoveGuardrailMembers200ResponseHeaders struct {
+	ETag string
+}
+
+type RemoveGuardrailMembers200JSONResponse struct {
+	Body    GuardrailChange
+	Headers RemoveGuardrailMembers200ResponseHeaders
+}
+
+func (response RemoveGuardrailMembers200JSONResponse) VisitRemoveGuardrailMembersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RemoveGuardrailMembers202ResponseHeaders struct {
+	ETag string
+}
+
+type RemoveGuardrailMembers202JSONResponse struct {
+	Body    GuardrailChange
+	Headers RemoveGuardrailMembers202ResponseHeaders
+}
+
+func (response RemoveGuardrailMembers202JSONResponse) VisitRemoveGuardrailMembersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RemoveGuardrailMembersdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response RemoveGuardrailMembersdefaultApplicationProblemPlusJSONResponse) VisitRemoveGuardrailMembersResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -11009,6 +12715,39 @@ type StrictServerInterface interface {
 	// ListGateways The gateways and what they serve
 	// (GET /v1/gateways)
 	ListGateways(ctx context.Context, request ListGatewaysRequestObject) (ListGatewaysResponseObject, error)
+	// ListGuardrails The workspace's guardrails, newest first
+	// (GET /v1/guardrails)
+	ListGuardrails(ctx context.Context, request ListGuardrailsRequestObject) (ListGuardrailsResponseObject, error)
+	// CreateGuardrail Create a guardrail
+	// (POST /v1/guardrails)
+	CreateGuardrail(ctx context.Context, request CreateGuardrailRequestObject) (CreateGuardrailResponseObject, error)
+	// DeleteGuardrail Delete a guardrail
+	// (DELETE /v1/guardrails/{guardrail_id})
+	DeleteGuardrail(ctx context.Context, request DeleteGuardrailRequestObject) (DeleteGuardrailResponseObject, error)
+	// GetGuardrail One guardrail, with what it is bound to
+	// (GET /v1/guardrails/{guardrail_id})
+	GetGuardrail(ctx context.Context, request GetGuardrailRequestObject) (GetGuardrailResponseObject, error)
+	// UpdateGuardrail Change a guardrail, for everything that it binds
+	// (PATCH /v1/guardrails/{guardrail_id})
+	UpdateGuardrail(ctx context.Context, request UpdateGuardrailRequestObject) (UpdateGuardrailResponseObject, error)
+	// ListGuardrailKeys The API keys that a guardrail is bound to, newest first
+	// (GET /v1/guardrails/{guardrail_id}/keys)
+	ListGuardrailKeys(ctx context.Context, request ListGuardrailKeysRequestObject) (ListGuardrailKeysResponseObject, error)
+	// AddGuardrailKeys Bind a guardrail to API keys
+	// (POST /v1/guardrails/{guardrail_id}/keys/add)
+	AddGuardrailKeys(ctx context.Context, request AddGuardrailKeysRequestObject) (AddGuardrailKeysResponseObject, error)
+	// RemoveGuardrailKeys Take a guardrail off API keys
+	// (POST /v1/guardrails/{guardrail_id}/keys/remove)
+	RemoveGuardrailKeys(ctx context.Context, request RemoveGuardrailKeysRequestObject) (RemoveGuardrailKeysResponseObject, error)
+	// ListGuardrailMembers The members that a guardrail is bound to, newest first
+	// (GET /v1/guardrails/{guardrail_id}/members)
+	ListGuardrailMembers(ctx context.Context, request ListGuardrailMembersRequestObject) (ListGuardrailMembersResponseObject, error)
+	// AddGuardrailMembers Bind a guardrail to members
+	// (POST /v1/guardrails/{guardrail_id}/members/add)
+	AddGuardrailMembers(ctx context.Context, request AddGuardrailMembersRequestObject) (AddGuardrailMembersResponseObject, error)
+	// RemoveGuardrailMembers Take a guardrail off members
+	// (POST /v1/guardrails/{guardrail_id}/members/remove)
+	RemoveGuardrailMembers(ctx context.Context, request RemoveGuardrailMembersRequestObject) (RemoveGuardrailMembersResponseObject, error)
 	// ListKeys The workspace's API keys, newest first
 	// (GET /v1/keys)
 	ListKeys(ctx context.Context, request ListKeysRequestObject) (ListKeysResponseObject, error)
@@ -11754,6 +13493,408 @@ func (sh *strictHandler) ListGateways(ctx *gin.Context) {
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(ListGatewaysResponseObject); ok {
 		if err := validResponse.VisitListGatewaysResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListGuardrails operation middleware
+func (sh *strictHandler) ListGuardrails(ctx *gin.Context, params ListGuardrailsParams) {
+	var request ListGuardrailsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListGuardrails(ctx, request.(ListGuardrailsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListGuardrails")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListGuardrailsResponseObject); ok {
+		if err := validResponse.VisitListGuardrailsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateGuardrail operation middleware
+func (sh *strictHandler) CreateGuardrail(ctx *gin.Context, params CreateGuardrailParams) {
+	var request CreateGuardrailRequestObject
+
+	request.Params = params
+
+	var body CreateGuardrailJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateGuardrail(ctx, request.(CreateGuardrailRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateGuardrail")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(CreateGuardrailResponseObject); ok {
+		if err := validResponse.VisitCreateGuardrailResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeleteGuardrail operation middleware
+func (sh *strictHandler) DeleteGuardrail(ctx *gin.Context, guardrailID GuardrailID, params DeleteGuardrailParams) {
+	var request DeleteGuardrailRequestObject
+
+	request.GuardrailID = guardrailID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteGuardrail(ctx, request.(DeleteGuardrailRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteGuardrail")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DeleteGuardrailResponseObject); ok {
+		if err := validResponse.VisitDeleteGuardrailResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetGuardrail operation middleware
+func (sh *strictHandler) GetGuardrail(ctx *gin.Context, guardrailID GuardrailID) {
+	var request GetGuardrailRequestObject
+
+	request.GuardrailID = guardrailID
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetGuardrail(ctx, request.(GetGuardrailRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetGuardrail")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetGuardrailResponseObject); ok {
+		if err := validResponse.VisitGetGuardrailResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// UpdateGuardrail operation middleware
+func (sh *strictHandler) UpdateGuardrail(ctx *gin.Context, guardrailID GuardrailID, params UpdateGuardrailParams) {
+	var request UpdateGuardrailRequestObject
+
+	request.GuardrailID = guardrailID
+	request.Params = params
+
+	var body UpdateGuardrailJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdateGuardrail(ctx, request.(UpdateGuardrailRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdateGuardrail")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(UpdateGuardrailResponseObject); ok {
+		if err := validResponse.VisitUpdateGuardrailResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListGuardrailKeys operation middleware
+func (sh *strictHandler) ListGuardrailKeys(ctx *gin.Context, guardrailID GuardrailID, params ListGuardrailKeysParams) {
+	var request ListGuardrailKeysRequestObject
+
+	request.GuardrailID = guardrailID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListGuardrailKeys(ctx, request.(ListGuardrailKeysRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListGuardrailKeys")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListGuardrailKeysResponseObject); ok {
+		if err := validResponse.VisitListGuardrailKeysResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// AddGuardrailKeys operation middleware
+func (sh *strictHandler) AddGuardrailKeys(ctx *gin.Context, guardrailID GuardrailID, params AddGuardrailKeysParams) {
+	var request AddGuardrailKeysRequestObject
+
+	request.GuardrailID = guardrailID
+	request.Params = params
+
+	var body AddGuardrailKeysJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.AddGuardrailKeys(ctx, request.(AddGuardrailKeysRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AddGuardrailKeys")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(AddGuardrailKeysResponseObject); ok {
+		if err := validResponse.VisitAddGuardrailKeysResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// RemoveGuardrailKeys operation middleware
+func (sh *strictHandler) RemoveGuardrailKeys(ctx *gin.Context, guardrailID GuardrailID, params RemoveGuardrailKeysParams) {
+	var request RemoveGuardrailKeysRequestObject
+
+	request.GuardrailID = guardrailID
+	request.Params = params
+
+	var body RemoveGuardrailKeysJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RemoveGuardrailKeys(ctx, request.(RemoveGuardrailKeysRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RemoveGuardrailKeys")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(RemoveGuardrailKeysResponseObject); ok {
+		if err := validResponse.VisitRemoveGuardrailKeysResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListGuardrailMembers operation middleware
+func (sh *strictHandler) ListGuardrailMembers(ctx *gin.Context, guardrailID GuardrailID, params ListGuardrailMembersParams) {
+	var request ListGuardrailMembersRequestObject
+
+	request.GuardrailID = guardrailID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListGuardrailMembers(ctx, request.(ListGuardrailMembersRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListGuardrailMembers")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListGuardrailMembersResponseObject); ok {
+		if err := validResponse.VisitListGuardrailMembersResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// AddGuardrailMembers operation middleware
+func (sh *strictHandler) AddGuardrailMembers(ctx *gin.Context, guardrailID GuardrailID, params AddGuardrailMembersParams) {
+	var request AddGuardrailMembersRequestObject
+
+	request.GuardrailID = guardrailID
+	request.Params = params
+
+	var body AddGuardrailMembersJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.AddGuardrailMembers(ctx, request.(AddGuardrailMembersRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AddGuardrailMembers")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(AddGuardrailMembersResponseObject); ok {
+		if err := validResponse.VisitAddGuardrailMembersResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// RemoveGuardrailMembers operation middleware
+func (sh *strictHandler) RemoveGuardrailMembers(ctx *gin.Context, guardrailID GuardrailID, params RemoveGuardrailMembersParams) {
+	var request RemoveGuardrailMembersRequestObject
+
+	request.GuardrailID = guardrailID
+	request.Params = params
+
+	var body RemoveGuardrailMembersJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RemoveGuardrailMembers(ctx, request.(RemoveGuardrailMembersRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RemoveGuardrailMembers")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(RemoveGuardrailMembersResponseObject); ok {
+		if err := validResponse.VisitRemoveGuardrailMembersResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -13497,261 +15638,287 @@ func (sh *strictHandler) GetMember(ctx *gin.Context, workspaceID WorkspaceID, us
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L39kts2ljj6Kri6W+VJRv3lj0zirlu/7UmcHa+T2GU7N3+kvRIkQhKmSUABwJY1jm/t0+yD7ZPcwjkA",
-	"CZIgRanVVjvpqZq4JZH4ODjn4HyfD4OpzJZSMGH04OmHwYLRhCn489lbOrf/JkxPFV8aLsXg6eDtgpFr",
-	"pjSXgsgZWS2oISuqiWImV4IlQzKTioyfz45+pGa6GB8PhgPFfsu5YsngqVE5Gw70dMEyasc26yUbPB1o",
-	"o7iYDz5+/DgcLKmiGTNuERe5WUgVX8aSKmPXQEkmE5Y+0IQnZMJmUjFiFozolOqFnZ/bN5bULAbDgaCZ",
-	"nZHiuF1ry+j7H5iYm8Xg6VePh42lDgffKpYwYThNn38XXyFPcH1LJa95whS5YushGU/W8mr0v//9P+OW",
-	"xU2LgUc8ueEac6Xb4DcW7L0ZTeGJsV2oAaDOmQNisbrfcqbWwfJwzJZ1PDl7OBxkXPjPZ7Flfcfs4WVM",
-	"mBjoLkhS/E54MiTjhC1NF8TK528MsecJy5bSMDFdv2Dr5uJesyWjhos5oWRK05SsuFkgvtGM2ROGb7gg",
-	"Dx+ThcyVJnN+zTQ8MuNKG0KFXjFF6JxyMYSnZW7IMqVcGPbeEM2mihld7BWJstxtsMQju8aW/Z09/Lp+",
-	"EktqDFN2zP/69f86+v/e/fXfBnUYDAfvjxZcmMHTQZZrQyaMnBEjydnDr8k113ySMnLx5tvnz8l0QRWd",
-	"AqUC4GZA8U2IfbugYs6IFOmarBZMELPgmnBNtOFpCnCZ5krZw7Y8p33bjqcMOs6zdbt/ubz88vfLwa+n",
-	"R9+8++vl4IteG7dLs0sCKhaEUZVye3BwfkOi8+mCUE0uB48uB0MiFfkSIPGCraNoLcjFq+eAIYDUV2zd",
-	"hdP255si8w8846a5kn/IFcmoWBMmjOJMWxZl6X4h00QTakgmtTknT07xvOhEM2Ha2EEKc9SWxbM8Gzx9",
-	"+OQUjgQ/lZzA4vmcKVjij1TQObOk2wY2u1T3SAm8rJODlm+M9gHGH+39ssUlRGeGqY13ELzQd2FAzM2V",
-	"vXI3Swxs/tZ5oIlO83nLKvxTN4PQq3yS8im1c8fPcFk+gAe4zCddJxg8f+Pje81+y5k2bbf0+P2R5nNB",
-	"04l8f6Tw2SOejB3VczFjiokpI+63IRkr9lvX4t2DN1+4zO1N80rJGU9ZHLAKn7GnbR9ywMUPnWvE90b+",
-	"0Zuu9Q0XU9Zc4E/SlDIZ18TwrFWw0DBEOOtMqoxajpxQw47su4PY3D8LwyP0+fee8+bw+i7zaqbip5Jr",
-	"pvAo7F9d5wC/3xT4v9AYm7ff4u5TKeZDz9jJo1M9JLBpwq6ZWpOUXzMyp4at6JosqCZ0uUw5S/Buhuu7",
-	"DXYrWmP+4Z0Lt+3vv549fId/PTr9Qv/b7+77D2fDxx/LHz88/vj7o9PT09MvMt3rcqZwpsUl/ETbC/jJ",
-	"6WmmKztF+Eh1pZd02kJDK/8zHtlKdx1Y8fANT+2jfVcvpdAMVJ1XSk5Sltk/p1IYJuBE4SSQD54s8Ym/",
-	"/lPbdX8Ipvo3xWaDp4P/+6TU5k7wV33ix4UZm9wPZNgZ5SlLzsnr778l3zx+8jfipiIJM5Sn+hig6EYE",
-	"vWxqUK1YKrlkynDcA08iWt1wcMUF/MCElQN+rV3Pg+HAjkENKhVrbVg2GAJhDN4Nm6PhOUSm8aQUUSzD",
-	"c/oV11MOLSf/ZFNjR7gwhmVL09xYqZI18Qd3kwyJ1essEgopIvxiWNProndRgVwPNJErQcpXiPGqdq5Z",
-	"chwbP8kVXpiZrjIxmU/SYEUizyZW+hoOmEiWkiOmNYazSJGrOKhBkRlN1ob1nyzzUlRjtGUgxTR+VIw6",
-	"fK9xt8UamZsUDOBiRdk4YBQzak3tssoJJlKmjAr7szZUGZaMqOnL++Edk+tgvFCmDXHNS3mBnFVAPUSJ",
-	"QWUd1cMsgBDF2Tzh5tm14xdVtKVTBFYErNRTcBfvQDK3T28BmoTPZsAMDEPc6Jrhe87SBDVE+64bjCpF",
-	"1/ZzC0MJBKz4z1ZTxY0Xa+bCfPV40NRBhgND1Zy1DuZ+xe83cRa4EuD8EL5DfwTVccI5HcCGdanRbaH7",
-	"yH/gOnLsCTW09wkE+BM5gMBGtGmgn9h74+xNdbDAgqqDxfdl5Ev4xK9ZeGFMaErFlFnA/JbTlBt7aUyl",
-	"toBOKVhColeFHfCV4lNHDUnC7WHQ9FUArhlNNYvdjCBBANe1ur+jWZLRNbEzk1wkTBG9ZCLxQjSZ5trI",
-	"7BjJPbwXxTI3my9qPmWosX8cDmRutnynjoowZzFQG7ydjhHhHWkqV6MZTdMJnV7pOOsE7qabzPkVSoHa",
-	"6lD4DDGSTBdSakZmSmbH5Fm2NGsCs2j7D4hbHmGbVFjDSxmiSTd6hzgFl43Hh02vOcyx3D485U2vvrEP",
-	"O53NvuzM5RFTItdMo/0Q5XAUtYcAIHJ2TL5jU2ACmliZh3BjBd2pFDM+H7lRLdQ2srgaZvgFhVCs77E4",
-	"2mEDETZgkmPmrUxpE9Q9QtqjKo0AGwmhfPQ1m7UxoHDADdt4Kfaxh9gyNkz8yltRO9lVxkX47dlwM/XW",
-	"xCdndi4eQQOt1fgmTBukWsKbYtU21O+VM7lkgvKTL4/JhSAMCD/l2rRRf6A5PTw93eBOGNrHn+OrZ199",
-	"xpziYwQv/r6WVxevnr9ga1250DvN3h0AevgkAiE7ybcVBaeGS0tu9bTIQTt7tiarhWXsToLRllNppq6Z",
-	"PsfTfro9g58qRrcVyv07k3VcuwKrzGohiXuQcBPVF5iwykISv/JaxMQ2WvgR6SgB88TSEwYw/S9RuuDG",
-	"kpnV6shMqt0h1qoXL6XmJnoDXWRSzImBw/MOQO+rrPq1cs3OSSpXTFl9SxOqGHIG9GkdRwXrpWIz/j5+",
-	"FugKK31Ifn5wkUrlPzoXqiB0OpW5MA48zpEkJUm5MalVnPM0IRNGFjxJmIge67LVWP422HhgLm9qffms",
-	"dUMpje7HQi86Vr5MtkbwXG/kKZaYf9YsrpkESihgS3FExdZwjgBnSmoIRQLPESp0WtnTuxZuVjKamwgK",
-	"NZZ1CFmhuoQ9KGLNPR1UGasuZ2dxqL6rvhJR9b09CUXBRbZpzf7W/TgcXGEcwKY33oDbvnoXdL0DN4MX",
-	"lUIGHrr9eog/WzKFKKRfKscXO+HbZhPdj2xihbeMC/+pif4h/95ukhvwzYBlImcMt/2uC5yb+NuemMJB",
-	"GB9sECWkW9zcNrzCUd+mq92LFyuUvDSxgxFDr5gmXKAElNIpiENSsKcQzkb/lStGaKolPPCfb17+5KSS",
-	"Z8IoeikCLw0GwE1YouT0qpRdmHZz21+vmTLsPYYNWDmZT5mXb3CJx5f24g1w/Ouzb6phVV83PWQrxQ17",
-	"KdI1uqIcXH7WrMMzCrs1VvhoOBwATBjJgGKyN8YtFZcKTXBeeYwa376lhqZyHvi1qqiSMa3pvEVkpWax",
-	"2drqHHN+oBhq+EVUiaTGyPCZUWg2rsnJEAHjfKYorwOV6AWqxj2MzFbVc3a26tg/BM5XjRpBIomQToWy",
-	"061Zi4AdmJZ2NwL5lUXBJ7X5gcfu/qnUZiSokLqnlR1eyHWL9sRMi/sHlHCcaLRkapTxNO1v2s8FN3oX",
-	"8OCC/ADtywj2NQxhEgUmisqFMzpCElXH6Ab2+VzrnCWVACoweKwE2ygf/si8W24VLqfrlXLddWCVQ/jZ",
-	"h/Wt9IHHTRSCBmwPcTN+x1Jmordi+UNPg0JMe/OjdEx9ExD61R8Gcj6AN+p731pRbjHSeAm7yoF/Fvy3",
-	"nPnrv0DmIQgJ7NqF8qXMSupkSnVcn48EVEWFkXrAFtqANJnIXCTEyDaj1Pb2ghgOObV/G629PJubYVdx",
-	"wodFsD1o6tW9HFRLL5eys4Ye7qavxF2+sx/NfEfVtw/NiTxNSS4mXCTa0VYP5fHXUq62AwzeRVXnZ7MZ",
-	"ugtavagzztJE98as10zL9JolEBYRQy4XzhxlbnLUbeFUuZhr9LkQIUtLLxdkKrNMiriXR7FZrtEv0Ll0",
-	"BMFr93SASSPF5lyKmP8gTZ2dNCMQ17eQabKd1btdaH85q/LzB5osZcqn63NQ/MKI5IyuyYQRKeCXFV17",
-	"kbuHiKnKo+8Bnu8RH+qEVuxi6DGmHDgCyOphv+uBmTtzhwaK9+YRz1zIxD8YTU0kL2QB39urDxMMyGqB",
-	"9yFTjKzsf4yUZMZWpV/JSGIY+kWqO+kMZFsUC+jcaGW53/N5rtClt3Pc2jwee7VFgNhmsPp1Ns6WKSXV",
-	"SC8oRvD1iM9rxPRFQmJYwqnAwFsjg5Qm+9Z5eY5MgAJ7JeSqGqHQPvucydEkldMrlmy1akUNG0EOyrYv",
-	"OqQaUTNKGdVttiP0ec2IYYJMmOWddts4jv3ej/OU2BvL/ud0SP73v/+nH/fQhpqISDpNpWZJ4Rek4FJV",
-	"VFzpc5heWioJvXBoqKGpixOlih2TRE71CSL/cZYEFhwcHeNuLctZ0HQ2cn9PpUyr1oDQ/QWGrBLM1UW/",
-	"sV+D48uuw8NlSE4hf6wnHhh5xQTq2JpNpUg6MVEvGQMPIUY53QwF83gawS92LAsdIhVx4CFMJHpoz8Us",
-	"ONyqmC/Z0423hF/iALS7mUuZuDQzTWjgpMUgYMsb8Ve7eeXCt7cCdI0JIRrGiKJYbf34hxUWEyXEGFVv",
-	"Zml7ENBrV09EbMhowpwqFTltWmRDWOkBAgUshvU/4VvTAcqVxwAZRtM2wzhmbTY2TNC5uSHWjTN0U8VW",
-	"+B8I18jqkkQxHZf5YgbaHry1RU7mQhsaTVZCyFVC8iAmO6qPp1SbkWZMbBc3vpQyHbUag3/WdM6IYlOp",
-	"El2wcrQGG2nJvb9gqg1NI5t87mNzMMzQCrwJ11eEigRyf+xcitHpgiXkp4u3b2rW5z3EzVdCe1OMPpxj",
-	"zoQ2crmsmLjKVwNjdw9DR3HKw8DU7ZFsWDC8Ssx95UgjaOdhWj/GDkTfAzPzJHNoUwOam11SPE3Tl7PB",
-	"01+7J0WLdH33V6wlPqtIgT8mF8E9bgUelzPPNVGQgI/BUoQKUsuGP47awWqbeRdu5yZWrRImhzBqxRwA",
-	"vc+m7je4y6dUWevNz6vhMvnkJ+dO6uaG7n2FPFYraESHCopy+LhFqw9Z6dfIeBzl+yVXTO/Dcn/VtiqE",
-	"dJGHDxmrhQ+7/eK2atVW67pRfGdG1xhByW6U9NAe4WmvKJnrEZYOGbVoMhZe+ERYJwcCF5U0LjlfQ7jC",
-	"0uIK+rvNgon+ku9tu0HKxLsNF88bfLBP1OZM5ioWugmgagkEVTM6ZRF8eON+2fLsO8PEccgYRuzHKXQV",
-	"uoaKQFAH6SDss9j1dg6kG/LsA/LoPUhvbvUHldxesPXO9l9Yf1+T7wu23o8/aMN1BD4dF7QFmrklWdBk",
-	"iveOyfdSEYhG0KDb0CTjQu/s/qnfZq0LspwDHl0TuqLrDZwzNtGnDR/dxYe2d9iG/LQHK3wzlUum4+Gs",
-	"JesPtEzqs9yWNEfTp2LX8gr+wnON65w/8Bmbrqcpu0iZirECtlRsurXUVhdBYveSYdpLNFn/67fdWZFJ",
-	"xUaKuWI2OlbZzP9GJmwt7S28kJVgh9Dr1THQL+DBqfjeIIHRok5Zm+PJae8LsDiFYolxTyBEbvogklhC",
-	"rxXV4F4GMRHVe7809P3BEC1FBNA0Gi+nJWeG2RHKSgQ+ngQkjEenJKFrPSyzakqfFhh59JXTlbgBigIb",
-	"L3he0cQLehZLNVtZ4PZ1TTKztfzdMNCUKD7wI8ZopcWrVRqWC3xpomIA3NitUiXCPdzJNao+9PUcQe94",
-	"HEFbJhVLE0QjLOBmqcxnXvoI3RFeKsftKlfUeV6X0iXGQrm8v+hovthLnSdQ4yjNeFIMg4o1M3YiSC7K",
-	"jRw07qUB5mF0FYTZzw5itWKcVz5+ejKWPI+FZEYQ0x0x8y61UYxmUH1HxznshKep3b/Ol0vFtGZJtPwX",
-	"W6brooYkesGGZLXgU/CsC4k5afO2FN4dTevTlFvZbEMdjqlMWMsPYfBwE6Xt3pnVAg3q8DcNLw4q72iZ",
-	"q5jtP1rF56lLbK2U4QlzJKmGI2QJMnbL6+s+yIlM1sGDLdaXKU9YMmq/vXeq7TOCGkqx4boL/+xQ3Mf5",
-	"y9owwf8cDSzgmfNwLAFslAPB2sswd3Sie3pw24xH7UFTMjdTmW2MfX7pHoNs2pRP19sSzFLxjKp1jWIi",
-	"ZhH83UspXAc2tnOS8NnMytzouUGBwXN40sHhOwNVlrlaSs02FF9qk4c6sRYcTd0PaO1KPEZ/3mtlJvub",
-	"xaaWKlDOyhKtLCYg/j9pKfWXEEgXIAuaYGAdnzKM04BKMVwT6nKnwboV58S5T4bpwsO38ooJcBJuVfDM",
-	"Jf82ULCz5pQHSAG2kloC41D1pvPbaEuLCEAZveGa5BV1wwXcpuVK/g4K1/X3hthbvOkDcZvrH7/pC8jF",
-	"ChpYKKRcsP6jFdk3keESVxum3dSC9Qhjdnx807mZA2x0EBwO3h/N5ZH78p9aiuPXdPWjy7IKfj3SV3x5",
-	"JJc49xHcKJbJuPSzNpP5Wx/AVJQGwkICIJqB78jVWWV0usCL1apmclVUARgSmSaWTRbFB/rJ/XK+Mckw",
-	"OKZhef7FZt5FvVQ/yPk+1BI5P7wuIncPFS3JrrfBsOG7/HQeMW11gxSrKk0Numz+8F6s7T1IPS9dNMiF",
-	"mL7Rm3U3PDmWwFNn8ujtLn/rX/pULhgH3+38Lnvzmh/eX15ZwR5YbWNHB2W6ldXszH5re9qJBb8NqMGb",
-	"ZhSjyZEU6RrrkCZHkGhuFbI8TY+mUhgl06hhxiWZ7oWts8zJc/15mmXvm9My0u1E6bJeN66oIFqYrUKg",
-	"UWgDSPaBwUUC72FRF5axO86yaDhyO7JWnF4tVUe2qxkXLYkG87zO09i2uO6oDtaKjFLxORctwrArf/1A",
-	"F04JqaC/DH6Y8ZRVKjC4mg1gl0xZlPZUvhn5X7lxngmjmhzD4bVb+LDcuBu89Xws3PaB4cUZ7FwYpBhi",
-	"l/o20r/TVtmmA6mCn+NLxsFb16xdecai80jJjJ2Klms2Au0nevo/sVWzqt8We9+xUlJQOK+K5VYjrDeT",
-	"aRLPHS+0tOzRbKWQ3pF0e7rE916qyNFuW+WFn9iqmnG/BWrsNcxgG9jE2FPL5nwgbP9d3Tj+8UYhEa3a",
-	"Zi10Hz3Ks9zkip0XXh9ufOVEkkiGTh8cZsu4gTsVc9JsbWMkmfAiOHBfAN899KQvNjYDtPsXIv8Pfs0I",
-	"42Ato8QrqxARAAuJpMIeBoF2xISI4WDX+nHu4fb6cTdU9bc48Ze+BM8WHKhQcEJJ9kkVAI+qLfz+6/JS",
-	"//u7v/67/6Nf3xxB2JGdi/hsmF1PrwYQ3EALRKqtrD7plXOzzPyuY65Ucrr9/fQq7FRgnyWuNJ+3lbs5",
-	"JxlNsBY/JjTTrCGhhZT4qKuXJD361+nRN+/+4v44evel/+qL/9MLKcE7djSl2tfZ0UOS8Dk3yNu5EEyR",
-	"xXq5YEK3Kiqw7fhRFWpu85rRV87zwIhVdrETogvT4vqcQOyjDGK57APHnQGcL0unchHfgrmzPmt24Mpq",
-	"gDY1pWLKULHKBSQsR2V6r625kna71LFzMTFF7bpCwwSBBlP5FzRBN8w2HQaGA+xdsKWp3r0zWfduRFPK",
-	"Kb10yJqGG60pOklZplsilrgmKyXF3HuhiPTloCqQA3g5SxhZplQwIsFTf0x+CYpacE20zBikjBMhizG4",
-	"vhTFmTwtiwFeMbbEdH/BirjFNVnQa4YVIvt5Eat1GD+2F1aNQOGZ6xAqZ4WKo4+J1fcwMRXKY+mFXIlz",
-	"4pTGkWaG6KKYoV071wiB3p66zefmwbUVwm3biuOcnBbJbQq7TAkp2M2abpTQDlIrCjyM8a8a5beZ8nHN",
-	"bahsfLM3R3VYBhXKpuM3uP1ErUcqF8fkJ4l4mkFUu5AhP9hHa6c+5sE6y9vO9RCp/dli5fSQ2+yIqK1o",
-	"Z8NnY2d9TVr+xe/kNI+HOl9U7IaECyhYu62bP5gKiTDWz5jZX3ygs30Ua9pW5v8LlCHxJssjbxjJki+e",
-	"VrujDzEcYFj2WpKKqDxllokiLxbSXAqkRW0sh6G6wownTDBqFpDHblXEZ0DLvpmhM83AoocgV1SNNYVa",
-	"j1RhEX9oZ025NixBjrstCMv+TE057M13ZMkUcaVECVY+AYUuEK1cq8xvPv7l8vK4/NRTrorPYcFGIQ4k",
-	"oynBt8uQ4YfHT06ra9+2e9ZrZseExmfH5KVI18WRujsBQ1KLVAB7fR6uaVaTxNoqFvt41ppQBbe9RXss",
-	"2qOZOSeaYQaEoZMUNgof5DLqg3btz0et19PbBfPsFwHoe6GThCegrmf2U09RLSlioyLXhL3jUOSBNAS4",
-	"OSRJ4gm+GdcaIrgKLT6ScAq/lWkXtW7eKZ1e6W1LvsU7Qr5mMy5cgLk9KrJCqcsAP9D2Yqcpwbd1V45H",
-	"1B71HCzpM+4nsFepT/GQc71j48nWUEXDTco6wNHk+j+/fo5QLsPsrzgyOccBo2u85jKF+66/VP3/+lc2",
-	"emZ8t0PYTBDP4FDQhYhXAP8uTpFwRXxfVFPcghv9AsHwhdQFCbkQmDp0uqULlweXzDHBKNyCgZX1rKB6",
-	"4kKmCTFyzuwtdG5/Q3kR49l8KoZVp5WSK6YNvPfAage5MBEut0OjrrLs2pSKhFuJt2jURWjqBNRYrP90",
-	"wUZ0RRUbBbaR5oMJE+uRUZSLaJGaJnsvgQsIuFQy4xqDuo0kMFJ8SXwuXOWhDS2MYfifLGI7o98Iwkj7",
-	"s3p4D6IYtp2s8ANu9dYS8psUS0Z2sb5JZTNdHGqc6Wo1Pdf/OR70ntH3PMuzwdOvnMkIP50en56eRULi",
-	"g3VwMTILJfP5wl2SNWaNsoEVF7Dy2ob5H549/tvjrx999fhvPZbhmMJoSRWFYGndB69qYoPOl0upjCO5",
-	"Yigvxjkm0lbFFBfwL6bkyErXI8UskOPqYF8M592z+YqdG2a4IPjYOWG5y+Fi+ZHlHkdnxEi5g1NDqqhm",
-	"MOPvIZ8wYYpM1oXgFbR2gIBvj67DQYAw73qUbClZNRJCE9/TfA6lMmjKqa4ZFoaWGVOxDmttn5MrtoTG",
-	"l9q+2tYn8Ozh11u6CupSRXeLiFK1vt0Wdi2Bo3VzR6RmHa+W7dqiYgebMu6C3LtrE7vntu2wHIt3DOP7",
-	"C+W7EtxYLCsqEJSHtYdIk4qF4MABVcFadjcubLJ4bJj4NZv17u2/TV+TBb1GoQD65WBZxdbeJvtEsa5C",
-	"ba8D9K8HwcAq4/K531m/jVupceXVK2eAa+mZ+OQ0miX3vXfUTGWWceMFBj/PA+LppWeq3PKbb/pn9wWH",
-	"3NrZZhRCpC+TrJ1bMcSwAH45eQGbYvGRueMnHBZV75ta/caZQ/ztdGyFR7yri6vbiSVeswQNQTNT2LuJ",
-	"FFMwjEEqy83aRqAaUYuJGJY6LtekKvmHsYAxAvUmuWGl5YX/c1TMEMS9SGV19qgWSdO8R398hLV/3K0s",
-	"emYudtdLJr6tDER5QM8nwE2rvrJVxe1Xrum1q2m1pXd2ruz2UQRuqfaQYkVeRixdu4paaJC8pilPCrdB",
-	"6UptcLBAjH/8dVWSj7K3CIQAE/7OgQJ0tDaJOzcds2aA6BU8U1bmeHi6nT0m3hvYzeBbBFeGJ6+x+go2",
-	"D3btrkBD3m7mTMbqUJehbeg9hkk2lzSpNEJq1EwNS5NBaZOFTIMCJzE1oKNLUng2DoBuN+/aj3pH64fz",
-	"wVlSK5r8QpIlSWmSgLZnNHTmdonraMWw39pzWXAxj5gtZjMuuFlHhVGwhVSKnLhWd5DsC5RSFELhquSw",
-	"UVUKykG0BOTNaJ4Grco1nwuaTuT7E/tSfDj3UpmTXC/AyxJHu0UuNtrThCyrVlRCdL7aqHjUinC0xq33",
-	"GKrUYb7ubpDZx1jhQ17QUMlZZ22bohV04Z7h2tWtoXNqFTcsQQ/VyHPlHNZLqjVDxa7oq7jypmAf9w53",
-	"Jha/0RVsKJjko27+WF6jmTPR9wj4+dE+CpbWjMl8s/7zFp8L4oTaCPVHtwh/eU1oSgXmPG+pYRdDBoFT",
-	"n3N3rC1jsfbc9arsqLJNGl31BG6SR1c7y0Mk0lWXsG2WfGMDdShMAmmkx0CF8FLfTTFOPN+6uo49WACa",
-	"J3NQI0B1OTvbAaKH3dsgUH37LvT52hpRPR951/RQw22k0bPjdCrsvERAXrISXReLf102xYr7iCM1fkxb",
-	"BmNrlZVGbYKElc6z2Jm98WW0msaMdLmgo+mCClGpxRKIRhNmNj2xlleFr2oUZPvcyNm0B4GsPRaz4ctq",
-	"rqBLPNuogmDApfMkjBJn/2gKKBl9PwrLicSfKFcQ+R1+G7mg/RJeGxM2qslkvlLiegRKuI7DZIO7JPYC",
-	"VAbEZXWf+A1ktb1Vl+5U4aLN/yrt2sId1FG4iVA10hrWiLGNrtqA2oIKNRyrIFScHuuYEMXmblyoE1j0",
-	"iLo41U3kqYLbHUKS8pPvfDuXq+97I/s39nMXN26EKhn9xFiiSYi4cYX6Tt4a1QLRvg5znxzxW7hDdk5N",
-	"/7rvdVPqyV89CU2JZ8MeN1Hp0O/1arnBctbHG1+8v7sO3qz2zZKJJLAjeOsEm0ohszWGZ4mEKrRTsIzn",
-	"mb2rhP1pmmsjs6iF4k1ZOK9oMLhwLly9lEJjzV8MitXQFM4iCwR/ZcuUGdfSlGUTliSuCKyFr6L+J8UU",
-	"FVeD4YBnbgz4Y8QS7M6vl4xNF5Y9KSoKeGr/RVoMJKcK4muVxnsbK6Fp8CMkDArUZbnmU3snWyYLc1mA",
-	"4SpoCjaHDii8aeYz9mztUJL9o4dNuq8an7ZzaGxq7BkJPYKWioIVBTgh3HGTH8P+L2QE8DHm2MVYv6iX",
-	"E+peeDkfbMQQZ2msWoYsq3sVX3/1uN86YhQSVFeMR0e5KD4UJ53bQl4zldJlxESeJ1yOiijmHoG5+EYZ",
-	"xNwn7QouTKjIMzpb7PDSk2ybl5KRYjTp+QbThmdQODzKSoGE+7by2wKKW8EPVW/H7rcOM4BVVUHTgG7j",
-	"jIoVhrN7cAwraFNDiRCkMfmwQN0qIiq56s+RYIzXchWt2MZdbfJ+ZmYo39xvwqDd8laV5+rhxjjjELfc",
-	"CqLWpslFJmZPkqiUsb5pkWpIDG3tMOXZn0vVhI6vJXuWyhvoXSREz1SACol2TosVE6G6Kzh+BPHv9pwK",
-	"hatQ8IzMV60FWmt80UXFmEvbl+bbOjl8S9O0KBrIhavGTy5ePe+5EMyv6YXyGG6LGI9Jv83kS386QzJh",
-	"U5prFh4xSThLeq7LI8oICs7vwusKoDVOsjF6gcobkpxD9CtA11Y5uJWYd9a/XRnlvsp3wRh7G6FrnO1D",
-	"I85E5suOTiXDoKgQxN0QnvguYq62fEu8DxR1bqmsz+Zc2BvHY/lC5jB+srFV0YZOjSFSf4bS061JQX8C",
-	"MecGIk2M0sr0op4ZeBDjcsVFUiYxjh2TGYFTZxzPXnN5ml19ryOdjYYkkQaYcjEZmjd+PX039gTqS0qg",
-	"jRm2vrnXiGuj7dw8fnkxEP2ykDTjTfjsUqvYN2zxynuZoDfCYD8fphHVe6tPj7YKLXjbSAd8oMG50xJC",
-	"0L+c5y71iH2zjH5VN8tAyT5VQ10XGbes9hPd+TJzCNH7NquUrrn1iJLmDeUq0+zY3rNYfVka2tB5LN2E",
-	"GTJZEx/qWkQcbZlxutcoFNh7kAsJK98uJKXY/028JyUKHMJ9Usy+h+iNyk4OGrhRrGR3Qi73sjUtHzBG",
-	"42PXujr6MSYsZaal+WLx/ltH2zuU2GqSthurP/Fvx+krTxc0D7N2np3d416oGYB1UIq2K7g5/uM+tqYB",
-	"+1o/OqiurYEXu5YhbFrv60aqOC5AN6RprrhZv7GwYG4VFWEsktJZFaCGZKwno+xqdH02+t///h8QfAG0",
-	"YHxlVEHShJt6YcwSVAl3K45AB2/t+l+9Qh9orCZSlpCrFMCClHcxs9ovoEyPhXwEDWjWEu1dH/3i1fOn",
-	"ZfAGRvpjPDnmhuhhkHtQBZIOVGv86NsPDi9FJSWiFkeih7BRq8EYksr5kAREoYdFNtawcGGkco5LA8vZ",
-	"8aW4FF9+WZZl1sdffknGF7lZSMX/BcM8JX8H6JDKOZK/0NomvsC8omum1lioiQtCS4CcX4qWcS/z09NH",
-	"0yL2Gg4RvmNjGHJ8cn1W1Os5ASQizwtb2JUv/eWbk0JdL9zX32XCGWzpP9+8/IlgwtTPqIgV0XUWFu6r",
-	"3/JKHnd13KJTKlQmlDNMoboUL6EWGmxYk/EHyxE+joeEQpme8rshCe7qj+NzMg4+j6GYULSw36V4yzOG",
-	"S3n9/bfk0aNH31jQ/vz222PyoxRsjf28qtVz4Ik337n+rlQQp0vb7wUV8ujnN9+RCdM8gZxxhwaY+Grh",
-	"9SwoOmbHLyv01fL8sD4FFXrFVFDoI0BDP83YQmGMRV4vxfj/rCg3/88TPS6rlyhmciU0JqlhTn0a5C5C",
-	"1ZQyUxPrhdntPTx9iAYoLTMGgNKGpylxyXiXAjMBsOILz9gxecNEQsbPE5YtJcS9H71g6zEU9GUEKuQY",
-	"SRRbMmqgfFSaEk1nLEU9+uFjsFJprNcx9rVvxm5rdj/jZ2/pfFwkF6xlThSjiZvByDQhf3l89vCLct1S",
-	"MOin67MxoVU/o2K14KnH52dgxvzyywIZvnn85G9FOSkMw9RP7bO/ExTnye9YeeZ3nOj3S/H70dFR8X/7",
-	"4OPTU/I7GXMBqWKjf2opxkMyhk/YfQ2sp2PyO5wUtI+cUiEkFHSyuzovaEkxV6vnL9AqiwsyLsu5jL8g",
-	"bsIzO2EuqGMHLLGDCxm0GBpix0sLfVgIkYKdkzEac8ZYzQ+rpLghH9khZ1JNeJIw2AAX0LZmCo1BQdH1",
-	"W4A2S84eAj+UVYah+kmQC2Lx183w2M4gpBnNZC78isHisqRm4RaMXxT8D+owlk2n3UhP7EgZMwuZjOyA",
-	"MCkCAWiHmgVh77k2+pyML+yP46JftSb4ovaDfWMHszdbyqcG9l1i9aj43g0N3Y/ru+UGewMGL4J1d0U1",
-	"NhO0OF/WiQQkxcnPHtrJlwpSE0GwGaEjyM4X0IVr/AqEjqWlfPWooDWsRZZa4amxnwdOd0nXqaTJyEg5",
-	"SqmaswpKcl3Wwkx5xo1/9wkim6vVwZJRxhJOR/amrw9gFzkGDoOs6wSIAQd6gmTiO/0VNEEJJn3JGbE8",
-	"4Zz8lkuDfpFxWUWoGOSRQ/1rylPLaHAIbSSW46Qruj73WW5hcvawYEfAy8avmVHrowv7AcYeDAcpnzKB",
-	"1fq5rw2lrEi2pNMFO3p4fOrl/8p3ZW2nwRufrxZe7Revng+CSpWDs+NTfEsumaBLPng6eHR8BoNbzAUp",
-	"0d7YNGXK6JPUN5MGFwOLuAHwrinbekOZPYyAcql0sbJ42EbLSUlkXE21Gz/QxBWts1w60nT5UlDh5bEH",
-	"WFIPaWyInMGlxgP+RxqnH5PXboVSMCtZZi5gBQQygVwfWgfiU1ra5+xFe+EX5hqtp1o64qZhQ3jI3g0s",
-	"unSasZMvx8Mi1hwxxAk7hVGUS/E8GTwd2P1Uu4rrSvzT0w+Dh6enaMGGAJuivkCA+fY7VIO2a2AOFhSQ",
-	"nptSM2LF0DXd1obkao45nkobECaQEOx1iIWNy+DKtlUU2zopaspCHf0so2odeHItXOfSCea+Sm7JnRGy",
-	"UhHnIUQNrAiuxig2wGwrbh+xa5/J7LC6eQIX9sFn1y6rNiw11OKpKx858Xaf4cYnfbXBZh3AFCvqEArF",
-	"AUpsumLrYzTvgdnRPgyib8kf8A2vItHtW2O0LUbMnT+ba2Jfqi6qZTXGcnszcsXb9r0kTYqc4o7JsTvt",
-	"PqdeFThYK0GIKKhIwpOO85HqpmvagFdvILqmx4M/Q4TMx3e3yGBKSmpjLhdYKF3OnDaM5LkP9vG2qmEL",
-	"tio6vYZcAprX6pJLTNbyqvXO+6lIVAX91SxYpll6zazEt1Rsxt+PUbnA1otjFK0BYVia4guELqkCL16T",
-	"81SbLR2Q+0jNCnoPM6ljSB30C9oRqW8TBasg3YyGFYvOvvCwuK0eYP/hmtmoBTcBFd9Br3jdEodxhXYE",
-	"zWgatj4ub0e8NYNTJBM2k0WpF5BgE9SIvXAyyU3FVmDVxkthxUYohvzcKpBWctKleOXrQbg5HmikD982",
-	"lWbQLzcm8eB9Vmsyti3a/0IdLm94LrAcQG/Ld0UQ199lst4byjW7pn2sGm9dY+sazp/dEs772ulxyS5E",
-	"xWHRysexOEvyC0Z9Tf9nb2lr6r177ASegbkenj78g+3ohpzg72DioygszMgaQqZWAsi2rF/eZADBzXRS",
-	"VBGN3k/PjSZ2uU791Gg+koJ5UnSFcpgzgllWAeoMUQxGtgvEfCervRSmgOZtNWdwWWFDxAa9th/KAyzA",
-	"2OMuqZLL/oQ4rOMrZ2CVsfA4J0vFpeI+Hq6sthRbYa6rwmy/Dnu3fcPBObCkjSTg2FEf5spVKD4gIUCz",
-	"UigeWlRNpo3Lw4pOEMXbTRAOccFLGL0m0U5haa4wQBQcYkFLtSbXjPh69/askyHm74cWMSQNOwRQmSOq",
-	"Ap5VEnEru6lMt+vl1uONGWzr1u7BkkH0uv9ugSK6L4oqVQi22gNl7PvSO9A2bkjgr3IToWgujCRUYI1z",
-	"qTbedR9Kx8KIJx+RtFNmWkIAnRBsKX0ufRseHtG0cJADyZzbkuUtkch3GDDTX5KysoKLsgGtaJ+IfuPF",
-	"3BBdcf4AY315yroiFjUZOlGogkufSJ19KT4/KfilYBvhvKXVo4DH8++AapY+cKd6UBgN+ZnQ/e1cx+XG",
-	"MbjpABfzLmocgUZM6OtbffZK6f52c0NSfM0gKIbWmIXCqlY+WMO3dXPV4VFUTra6uk9c03+Q0m9I207I",
-	"r13pOP6f+06/p647RV0vGFvWaAvNsfQKzK8Q8EjTlATlyrcgKSyAc2sUhcPfE9Q9Qd0ZgvpZswY9zSnU",
-	"cY/TTa10eavD/7tKGe0DudxYWCG/aBwNpqhYQ5s2+6TPDopZS3vkX9yuzun3t9kNFxzdbTjhKtHZLe63",
-	"EHvavXA+OJz8U3KQj+DoxuXLI56M0do+Z8YFMm6oKhgzWqCjrAThH8BJFmzmEzvIypm72WB5ineGi3/i",
-	"pd+Q7r4FrIU49wBx4xTWZNonHypk1GkBvAjZJ1CU69eATTakDxR1ZqNzn2oCgbZlCHy2oalEzJJ4AKL8",
-	"nKyIwbkc2obYvpR9WRB74Hm7GbGCSJ/gGu4wH94N9vFSsH4Q3Y7qSgj0MRh+BuS9/+u53PRBDIXb33J3",
-	"U+c65D5uenWj2S9kacMyV9AHsfCN93nYz61VA/uP0gRyazjl5mjTPTBOwCetFakEC0ZVgraalBqWrvel",
-	"jhThdWWD9AVzLaUrYexpKnNTwtO3yWqF5QtsA3UQNbb0RUNwYUeoelG3ot/hvWBrX6TjViWaF2y9WTm9",
-	"rdDQMtG4RSWFs++OCF2mlAvD3hufnJVQQ4+v2HpcRLq4tE+M+cTGfyxFi0JM53wBPrrPXdmE4T+tlvlc",
-	"65wlL9h6Y/yGj1XQ5fHdmSvscLvYk+5ZJIw1CSlgqScfsO5UTcmsh3RZ1fBTEsQdUfR6Hf+dlMA+7cpv",
-	"7JC1+BWgLAhccymT2CXQpkYift4mLnQojncguqSV3Lcl2hds3UdBvMv8YP936Qu2PohKeM+CPqnat+Wt",
-	"ebKkud7BGx2QWNQNDcPeX7j32H5bF+4s15ULF+rGu8UppvOMJT0pAJ/ePwnguPc0cE8Dt0MDF9MpW0K8",
-	"PoW6GZ4S6rEVnbgvDTV7wf0mrOLN8YvSyNBnnyyZ4jLBslaCrfZqBsHN/bmkvNd2z/YMPrGUd28zMYe9",
-	"DzH0F8v0AM3JWR9hMJXzbqv0D3L+aazSey6P0R6ulQX1aVbMZyuWSfiOLIf2dFk6I1xM0zxhSXvuK7en",
-	"MCrLT+27dIlvvlGwQHeqbStyldhvaxUl5BI25UkIu6Ijb2xZvk9pdFUPe9QY7rGsas0EcMokuxbAOLvx",
-	"kvCq8tUsqa8S6I9xmlKtt3C0+PLJZ+/fD4aDh/DfR/Dfx/DfJ+/fRyop94IbEwnUzWpbjczNVGb9U6hf",
-	"uud7o7RmWrs6sVFo4M8daP3wyVeHDJL8Qc43O6DCsrD7cES9DsbrXyrHPn3yoWRXH1svgDmz/H9wu2Dr",
-	"MEq6Ne4DVC8FKzn7arGGkE8I2cUaaPjJlVcI+g1GAbntfejOCURmdwhlEaqjjZ7hH4tnP42P+DbppLKX",
-	"zRRTq9x8G97bRnHoFjqqPdfhz/1J+rKtVssRVkfDwqemCBdI6fQKtZ79O34rIP4DuICr+zmIM7iyhG7l",
-	"oFZd7s5rO3dma/sKWa6tEtO1iOXmqX0AivZAAVI5I64jTxeRx/n1yYdG56MeHujDUOYdMQvujmh30lZ4",
-	"B7azJ691g2KavuvY3dcmMdaR/NMgVIcUWV38ob3c1dVski+2YhAVgHQImzHmtbMpuDlpm1j0vSxqcD7Q",
-	"BGQVqaBNhG+cUJZ7guYDaerrfSGfPiYXYl1U7keWCrRkJSOUfXRQNY1DmbY2u/DnwYv/aBbie0HqzgtS",
-	"LbbkbRiXYztFF5neJbxfuTc+aSnvu1JJGeFzbhkb11wKwrFmnWsGUJStKzswuRL9N9CKXcspgGu9D9Sv",
-	"7yxoSsSAPqtFC8Wic0q1XUCr+uyRIYIe7tUuM5RHjG/doxtKV14IwqhKOVNl6wu3Tre8s9PTc1dUkGmL",
-	"uvbe6FFH0ndmCK2QjY66GRc8y7PQCFl2171NdKuBqUMoimHRJ+c5W2NfiP8kpeugC4mczcDUPi0wJIJ5",
-	"w4FrmlwFyAtX9dh7BHTZFQLqWV6xpTcUQsK/nObA7qyU4ttw1/U9YKJbou23Cza9QmlGZkuqGNojXSUf",
-	"V+i5DTMTtR6pvIqZDvkmUqaMil516D9fycYD+zt3PJ9awqkddrcI0KS/u6nm3plN3T6H+ZGCNlxQd9nA",
-	"u/Xm3ep+O0HP88kH7MT18eQDfNFpN8Lv/SH86Dyofyq70T1Zfd5k9daSVY18mDBq7dQK6MJEV3TdemVv",
-	"he3Y9bIP9iI1gb0ij4Uw52YD3d1f3vu/vJ9ZzLi/ue9ZzDYs5iJJPCeB0pdWKVA8Yb5TppxZ9W5ImEiW",
-	"kguDydsqT5kuwrv2cpWfFDOcfPB/bnG/P3Ov3F/x9/T3x7niRUF3h7zmh13tTZwD4t8Vm3MpAlW/WDm0",
-	"nBBlWYQlNYvy+mYl4fbqf3L28JtoeNomQaSdQdzLIveyyD0vvCuySMDySiWnQzTZj/ABAk1rk6k6aIsm",
-	"uudl40AP7xm3otFMpqlcDUkuUqZ1iwnEc8ZK1zjLSeKtEj0mvIa13mZ0gIWJnaWrPy5A7K5frn6dob7s",
-	"miTXujFBaCFVjKQSSiFSc8d0alhvHQX+LJ73AiMP0lzp/l75vO+VV7mpc+AYV2jr03TTa+Xkg/1nC13W",
-	"Ivq9HntPY5+dHkuBruo+nzunutpFPtCFpBVRShVSYO+GnDvoo3EiP4AuGi2oN2WEZlBGuoVvFumgQwwT",
-	"Pz0mF3j6vra7AUsA5q8XmUJcF425uEsZotjATzCCLZZTqltDSJZS81i/fwwZ+epRED9yGokfude877n3",
-	"Pfdu9QIg+cqK0u07Y22taRcBQScf/J9biECvygTjezHonpD+KB77Ir3eikTDMnq5GhV8AwGpoJtABGnC",
-	"GHIsITsyXFxowTomv7hrmi75CHMLWJljwNGqD5f7ORF5mrpG0RwdFU0DViD5tNP2vSX+Xh64Z2N3Rh4o",
-	"XXw3tL4XOeP9Uhh+KR//rDMYin1sTmAoIfSJMhKw9n8xbevt01qjrJaIY6+Dmb0HLOSUTM+rWTkuQ3+X",
-	"nPwGVvwB8vLLvXzinHxM9U6K+buZWIEeUNGJyJVw52b2mxu6Ty59N3d4+wRdJPEXWyrFy3JbFP2W7Rlp",
-	"vbj4yYfib0iAxZc3pyAVh/KWzm/Vg1mZqCOVJwIru5fPwK1pl4li+2Yevh2z9MP5hOSYEgHWVWcMtGiV",
-	"rAXN+BT6PDJNMromhmnj2stdCMKypVlj7QhUFOwvkKYcVxd0O9L8WXyelX0fpP54ZQU9+ejdFN0Pu5Pb",
-	"5whh4nFvzuD5ez7xUN0gnocPftaCebCTzaJ5CJ/bKKIVjt9eia7eEyt86+RD8GlTVbpg74NPA+KO+zdY",
-	"974q1QVDFhXpFJsyXqtIVwB0axNbOUFYKMS1OD6huZGtgWQXAXsBQ5pg10wV+eDOrIadsQESQ0JNkcV+",
-	"1rwn58xc5Ea+xskHt5qOX0zTcaBTKWZ8nit3pIcrxfAPuSKazwVNJ/I9HAqZLqTUEJuHac8x9uhO0aFF",
-	"RweUKtT/LDJJsOuDSCTB/N23eAUP76ZMcui97KdryuKmdFZjn2w2Y1PDr1krD31Gpws0QpZK2zVNc1bo",
-	"7SqHwAX0U2BQwUzJbGhhl/JrRoyis5lVV5iW6TW6LWZQ3c6XmcUiBnStL4VzNLia1qVjZAyFJv18utrC",
-	"H9Zy5UNK2cwQmZvjSxFj4M/8llv5SRMnXBnrB5rwpKOW9e6FrG9T/KpvuLOMLZxQQpYy5dO9dCItqmHg",
-	"kCSlSWLvYMATIxERivLvYPveCZMXjKZm0YrGsAyrABddUY2cMwhAzBjVubLyAIYqp1RbwSCdkYXM1RAL",
-	"d9hXA6sxKNk+cJ7bwdIEbfRThnJFcinOTk/L8tEwuAUFz9g5GeNyx+AWhDIuZMJmUoWeQDLjqXE1Q0CV",
-	"X8g00S4EHsay2O5mdt5NKdiloKmW6BW1+9PH5Bew+gpZNJ9VudCkoDRNroRciXPy5PQRVpYREB9EBZlY",
-	"veyKJTFasmvyaT7/QOhvICUoqF2mNvqqsRD+cG6xgCdD+w9NOdVY/3Ji91gJHduqVvvmUtvDnov03pmd",
-	"a7Q//PqgTKByUF2ZBsXWoeqvYhY/LDpYBW0fDMGKimHCWlgPvxTXM7om0DhJMZJIZNMbecBSScgH6dSr",
-	"vUDlnz1QI2Os6ARrQNIFAFhkGmJ09JqkzFj6n1Ldiv3wz+5dAW4T46pw7lFyHp/3QLkV5b8+R4cBIFBM",
-	"ok655670oyAoQxWsn2sykblw4tLYjTRyU454Mn7qbxrNjP0N7sGyhkvgJKEmEHL0pcDnuHL1v8HFYIqu",
-	"zseXAv2MrlKFSMoIGC+fWYTRJMu1vXD8OoqKaPYV7L5evMgEnaTxCwAdhtVz/gN4C2sb+sQuw+rs3apK",
-	"DZ3vjK51qD3sqzB3bU3bXD0nH5oEXwvEbDBAdwugEiQzVohlyEeMRP3T8gI7RoLlAK2emvKpJ+kVxoE3",
-	"bVb40oGo9I7EeX6HgNsKEy3QHcDhKtongexjPTdEdlxCT2Rvr6HdwKtPJE90KbF3h6NAL5fqcpyitnL3",
-	"cUDlrXbRrRq4VKDUp7n0Z8IZbqO+dLjxgxhYb3BR3k0r653Y0J4aVDcpdyYVisd4Q/vUq/KaNl2igpf2",
-	"u9yFb/wzt4h0fo4OFuqXeshjqOtuugSNB3Hx1Ub/UQDXPwt781s+CGPzk3dzgEL/RS8smu/vEjs74Db2",
-	"w8TMVkTkGFWu6Zx1camf4YFtSenGjVHfLFOOvgRw0DFNJmswm7VZx+ZK5svRZB3tTekNx4Hh9oqte7Wl",
-	"BNbEE7PAwB8lV2BJAct+mW8LVlP721ReMwVdQtoWyoVh6pqm0YUuZG4Xl9Do4m5TbYJz7rgm3DHssUGk",
-	"HhKIudIuEUkbVzedZ6yrU+RqIWnGu3D2F3ziNuP3YIauaA2apkztKeOg2hgHYtSG/WJZcRkYgR3YGpVM",
-	"0afbaDXGEyaMnbcEd78Mk/vMkn3KQIWjxB8heOg0CwkjOJjIYdUCybvMUmhIvmJrX32gdM1A5+kZdPKH",
-	"WgRmwQSRYogeDMv0wkbUMWNUR25JR4ToA+8eYe/p1KRrCDCgZJ5TlRA6p1xoZyLjrpLCSkkxrxRDrPFd",
-	"iPVQ2ci5UfpVROzVbPnenlbFmINa0lpXsi8bWixSoUKK7Qa0kBZun4H1Sc44tMGsBzBvmGPRpSl++ry3",
-	"O5T7cNi8hz9GzsNnku8QSN729uvDxDbJEycZyyZuC+0twt0zn3dvcNhEj6bguNl9iYJuuPZ0kz2yyb6H",
-	"ffIh10xtSoNAgA1u/Ui6mqvCA/vKe8j8hvYP+h4GEs0UHlIPrdDqf0xd+5XkKh08HZwAfbi1N2MlweNs",
-	"lQxX8sObKbwiGDeJGCaoi8W1umWB/MX7AYyaI/goliL8k4sZU0xMIfz2uBJoG3v/W8VgeTT1Q3Bde7Pe",
-	"/7E5iC+Wgisp9K2Sa0+siK+HxCjOEhezCZGKMx+q6VO+Hmjf1NXNPlnLq5hVa8XNdOG1u4VMkzIAthoP",
-	"FIxVGO0iW6DK6KbWBqMXMJ6wFMrNyWDMINIoMuzrWugUHPPKAWiNRZorw3n/R+Sk84QbAgFHPgA8lXMc",
-	"EWyP4SjO0hPZZ5CSVcSil9G9EB+7XGKkXVZZF6YiNUf8Xqri9IL2kVKk6+D9IqXv47uP/38AAAD//w==",
+	"7L3rktu2sjD6Kjg6u8or2ZqLb9mJp059e5I4a/lzErts5+RHxp+EESEJa0hAAcCRtRyf2k+zH2w/ySl0",
+	"AyRIgRQpaUbjZFbVikcSiUuju9H3/jiYyGwhBRNGD559HMwZTZiCP5+/ozP7b8L0RPGF4VIMng3ezRm5",
+	"ZkpzKYickuWcGrKkmihmciVYMiRTqcj4xfToJ2om8/HxYDhQ7PecK5YMnhmVs+FAT+Yso3Zss1qwwbOB",
+	"NoqL2eDTp0/DwYIqmjHjFnGem7lU8WUsqDJ2DZRkMmHpA014Qi7ZVCpGzJwRnVI9t/Nz+8aCmvlgOBA0",
+	"szNSHLdtbRn98CMTMzMfPPvqyXBtqcPBd4olTBhO0xffx1fIE1zfQslrnjBFrthqSMaXK3k1+p//+u9x",
+	"w+ImxcAjnuy4xlzpJviNBftgRhN4YmwXagCoM+aAWKzu95ypVbA8HLNhHU8fPhoOMi7854exZX3P7OFl",
+	"TJgY6M5JUvxOeDIk44QtTBvEyud3htjfc6oSRXkaX9nM/4wLg49tKyue33lhLxKWLaRhYrJ6yVbra3vD",
+	"FowaLmaEkglNU7LkZo6EQDNmUQ++4YI8ekLmMleazPg10/DIlCttCBV6yRShM8rFEJ6WuSGLlHJh2AdD",
+	"NJsoZnSxVeQW5WaDJR7ZNTbs7+Gjr+sosqDGMGXH/D+//V9H/9/7f/+3QR0Gw8GHozkXZvBskOXakEtG",
+	"HhIjycNHX5Nrrvllysj52+9evCCTOVV0AiwEADcFVrQOse/mVMwYkSJdkeWcCWLmXBOuiTY8TQEuk1wp",
+	"i4WWGTZv2zG7Qct5Nm73bxcXX/5xMfjt9Oib9/9+Mfii08bt0uySgL0IwqhKuT04OL8h0flkTqgmF4PH",
+	"F4MhkYp8CZB4yVZRrBbk/PULwBBA6iu2akNp+/OuyPwjz7hZX8k/5JJkVKwIE0Zxpi3vtAxpLtNEE2pI",
+	"JrU5I09P8bzopWbCNPGpFOaoLYtneTZ49ujpKRwJfipZlMXzGVOwxJ+ooDNmeUoT2OxS3SMl8LJW1l6+",
+	"MdoHGH+yF1+P25FODVMbL0d4oevCgJjXV/baXXkxsPnr8IEmOs1nDavwT+0Godf5Zcon1M4dP8NF+QAe",
+	"4CK/bDvB4Pmdj+8N+z1n2jSJD+MPR5rPBE0v5Ycjhc8e8WTsqJ6LKVNMTBhxvw3JWLHf2xbvHtx94TK3",
+	"N81rJac8ZXHAKnzGnrZ9yAEXP7SuEd8b+Ud3XetbLiZsfYE/S1MKi1wTw7NGiUfDEOGsU6kyajlyQg07",
+	"su8OYnP/IgyP0Oe3HefN4fVt5tVMxU8l10zhUdi/2s4Bft8V+L/SGJu33+LuUylmQ8/YyeNTPSSwacKu",
+	"mVqRlF8zMqOGLemKzKkmdLFIOUvwbobruwl2S1pj/uGdC7ftH789fPQe/3p8+oX+tz/c9x8fDp98Kn/8",
+	"+OTTH49PT09Pv8h0p8uZwpkWl/BTbS/gp6enma7sFOEj1ZVe0EkDDS39z3hkS912YMXDO57aJ/uuXkih",
+	"Gehgr5W8TFlm/5xIYZiAE4WTQD54ssAn/v2f2q77YzDVvyk2HTwb/N8npZp5gr/qEz8uzLjO/UCGnVKe",
+	"suSMvPnhO/LNk6f/QdxUJGGG8lQfAxTdiKAwTgzqOwslF0wZjnvgSUTdHA6uuIAfmLBywG+163kwHNgx",
+	"qEFtZ6UNywZDIIzB++H6aHgOkWk8KUU03vCcfsP1lEPLy3+yibEjnBvDsoVZ31ipK67jD+4mGRKrcFok",
+	"FFJE+MWwpnBG76ICuR5oIpeClK8Q420AuWbJcWz8JFd4YWa6ysRkfpkGKxJ5dmmlr+GAiWQhOWLa2nAW",
+	"KXIVBzUoMqPLlWHdJ8u8FLU22iKQYtZ+VIw6fK9xt/kKmZsUDOBiRdk4YBQzakXtssoJLqVMGRX2Z22o",
+	"MiwZUdOV98M7JtfBeKFMG+Kal/ICOauAeogSg8o6qodZACGKs3nCzfNrxy+qaEsnCKwIWKmn4DbegWRu",
+	"n+4BmoRPp8AMDEPcaJvhB87SBDVE+64bjCpFV/ZzA0MJBKz4z1ZTxY0Xa+bCfPVksK6DDAeGqhlrHMz9",
+	"it9v4ixwJcD5IXyH/giq44RzOoAN61Kj20L7kf/IdeTYE2po5xMI8CdyAIHxatNAP7MPxhnC6mCBBVUH",
+	"i+/LyFfwiV+z8MK4pCkVE2YB83tOU27spTGR2gI6pWAJiV4VdsDXik8cNSQJt4dB09cBuKY01Sx2M4IE",
+	"AVzX6v6OZklGV8TOTHKRMEX0gonEC9Fkkmsjs2Mk9/BeFIvcbL6o+YShxv5pOJC56flOHRVhzmKgJng7",
+	"HSPCO9JULkdTmqaXdHKl46wTuJteZ86vUQrUVofCZ4iRZDKXUjMyVTI7Js+zhVkRmEXbf0Dc8gi7ToU1",
+	"vJQhmrSjd4hTcNl4fNj0msMcy+3DU9706lv7sNPZ7MvOjh8xJXLNNNoPUQ5HUXsIACIPj8n3bAJMQBMr",
+	"8xBurKA7kWLKZyM3qoXaRhZXwwy/oBCK9T0WRztcQ4QNmOSYeSNT2gR1j5D2qEojwEZCKB99w6ZNDCgc",
+	"cMM2Xol97CG2jA0Tv/ZW1FZ2lXERfvtwuJl6a+KTMzsXj6CB1mp8l0wbpFrC18WqPtTvlTO5YILyky+P",
+	"ybkgDAg/5do0UX+gOT06Pd3g5xjax1/gqw+/+ow5xacIXnwrc5EUvpLOClejiqQncsEaVA+e2HO/XJHl",
+	"nE/mlttccpGg4+KKrY5BcsX7uFBTLJ9gIOAPB1aVez/sIiDB8vxiYuTw7Upenb9+8ZKtdEWOabX2t+DF",
+	"o6cRxLCTfFfR62oktOBWPY3gtzPja7Kc2/vMCW7agkwzdc30GSL5s/732kQx2lcX8e9cruInC8ao5VwS",
+	"9yDhJqomMWF1pCR+0zdgWhML+AnZRwJWmYXnB3DXfYlCFTeWu1hllkyl2h5ijbi+kJqb6MV7nkkxIwYO",
+	"zztkve+46s7LNTsjqVwyZdVMTahiyBDRlXcc1ScWik35h/hZoAewdJ35+cFlLZX/6FzagtDJRObCOPA4",
+	"/5mUJOXGpIwsZZ4m5JKROU8SJqLHumj0EbwLNh54Cda5Rj5t3FBKo/ux0IuOlS+S3gie642s1BLzL5rF",
+	"+U2gezvW446o2BrOEeBMSQ2hJOQ5QoVOK3tq4mYlo9lFPqqxrEOISNUl7EH/XN/TQXXQ6nK2lgLru+oq",
+	"CFbf25MsGFxkm9bsb91PeJ93eOMtRCtU74K2d+Bm8BJiyMBDb2cHqa8nU4hC+pVyfLEVvk2m4P3IJlZm",
+	"zbjwn9bRP+Tf/SbZgW8GLBM5Y7jt923g3MTf9sQUDsL4YIMoId3g5vrwCkd9m652L14sUfLSxA5GDL1i",
+	"mnCBElBKJyAOScGeQXgh/VeuGKGplvDA/3776mcnlTwXRtELETinMCDxkiVKTq5K2YVpN7f99Zopwz5g",
+	"tISVk/mEefkGl3h8YS/eAMe/fvhNNczt63XH4FJxw16JdIUeOAeXXzRrcQjDbo0VPtb8LAAmDOBAMdnr",
+	"PAvFpULLo9eZozbH76ihqZwF7rwqqmRMazprEFmpmW82Mjt/pB8ohhp+EVUiqTEyfGYUWstrcjIE/jhX",
+	"McrrQCV6jhaBDrZ1q+E682J17B8Dn7NGjSCRREinQtnpVqxBwA4satvbvvzKouCT2vzIY3f/RGozElRI",
+	"3dG5AC/kukF7YqbB6wW2B5xotGBqlPE07e7RyAU3ehvw4IL8AM3LCPY1DGESBSaKyoUPPkISVX/wBvb5",
+	"QuucJZW4MbDzLAXbKB/+xLw3chkup+2Vct11YIVWEJx9WN9KF3jsohCswfYQN+P3LGUmeiuWP3Q0KMS0",
+	"Nz9Ky9S7gNCv/jCQ8wHV0ZCD3oryBnNglQP/IvjvOfPXf4HMQxAS2LWLYEyZldTJhOq4Ph+JI4sKI/U4",
+	"NbQBaXIpc5EQI5uMUv3tBS0Wxz5ae3k2u2FXccKHRbA9aOrVvRxUSy+XsrWGHu6mq8RdvrMfzXxL1bcL",
+	"zYk8TUku0ISPtNVBefytlKvtAIP3UdX5+XSKXpJG5/GUszTRnTHrDdMyvWYJRIPEkKvI79Ax7iK14yd2",
+	"t6U5ldHJnEgxYRWDcqtmVnW3RBbiwsmjXFaO2k2tKhczTahIyvQWjS4wImRpgeaCTGSWSRF3uik2zTX6",
+	"K1pBikfzxj0dYPhIsRmXIubXSFNnv80IhFnOZZr0s8Y3KxOvptV75oEmC5nyyeoMFNIwQDyjK3LJiBTw",
+	"y5KuvCrQQfRVJUp2AM8PiKd1BlDsYugxuRw4Asjq2Vew9X0H8tmaha3RYWdG9tyFs/yD0dREcnbm8L29",
+	"nzH5gyzneGkzxcjS/sdISaZsWTq/jCSGofOmupPWIMN5sYDWjVaW+wOf5QrdrVvHFM7icXE9gvc2g9Wv",
+	"c+1smVJSjfScYnRlh9jJtXjLSLgSSzgVGBRtZJBuZt86K8+RCdCyr4RcVqNHmmefMTm6TOXkiiW9Vq2o",
+	"YSPID+r7okOqETWjlFHdZOBCx9yUGCbIJbOM1G4bx7Hf+3GeEXut2v+cDsn//Nd/d2Ml2lATkZsnqdQs",
+	"KZyXFPy+ioorfQbTS0sloasQrUk0dTG8VLFjksiJPkHkP86SwMyEo2NMtOU/c5pOR+7viZRp1WQR+ujA",
+	"2laCubrot/Zr8M7ZdXi4DMkp5PZ1xAMjr5hAQ4BmEymSVkzUC8bAjYkRaLuhYB5P8fjVjmWhQ6QiDjyE",
+	"iUQP7bmYOYcbF5NsO/oaF/BLHIB2NzMpE5cCqAkNPMkYoG15I/5qN69caH0vQNeYEKJhjCiK1daPf1hh",
+	"MVFCjFH1Zpa2By2idvVEZIiMJszpe5HTpkWmihUlIJrBYlj3E74xRaVceQyQYaTzeqzJtMkQiMlTu1uL",
+	"3ThDN1VshX9HuEZWlySK6bgAGLMid+CtDTI0F9rQaCIZQq4SLgnx8lGjQUq1GWnGRL+Y/oWU6ajRYv2L",
+	"pjNGFJtIleiClaPJ2khL7t2lVG1oGtnkCx9AhCGgVvpNuL4CnWFONcylrFrDEvLz+bu3NRP5HnIaKmHX",
+	"KUaGzjCfRRu5WFTscOWrgUW+gzWmOOVhYI/3SDYsGF4lH6JypBG08zCtH2MLou+BmXmSObQ9pCVEcBs7",
+	"op11hNrZRgj4mb+nhr7GV+qJZh9bY82qJACWk2dl9KGQcIvHsXxjUFqnlf+Ej9+wodTrEN3X9bp4Y8u4",
+	"qeVcpmxU8XSs8RuEMjJUJ2H4GK7ixRjwW6ys4RxhHFV9OUFkVQmcKvL1M9kWkPuWA/FHVK94QOeLBERj",
+	"H9dZJpA+Oj0mb9i1tHIGRHw6HyU4rftZRjBOtnnyXDNVnbnf8DIm9r+0a7a3h5udXLKVBBuZrKBpkz/Q",
+	"Rbv5tbtpWmG/i7W8Ynq7dWN5jJX1iw1KmFiNjKJcRCWIVyJdFXa+QIQARQjwyiru9nUiBcZqmDlbwTO+",
+	"BEfMIAg7Hf2LKTkC4lHMMBEPfW1fgpFEMWPnb2G7n1pBBwnDLgPh1XTw7LfuJ17HmMuAijuNUZB9HQGK",
+	"kdaP/X24elfxZ0367cl3G43E69SF2X7FFK1o+ZLtRWQJN3tn5BYf6t+D2BB6ewrCc16Xpii86MHp9i3t",
+	"86zuzkG5CIo9UEnndP2yREY3OsEl7hP8ZdjIXTqEvgTj4HgQiinmbt9XIbj3yNV9kejhepbJ+MvxGZYG",
+	"cIluFIsxoU/DfgGpbqDB04wdk1/tVTgGd9wYvtLeD5VrlgxRRIZL8UIswQ+CEXGQmDEEIctdmnirjsG2",
+	"5oY6Js/pZA71tlakrGCCSXZO3HYqLewlowZ8lwxDIiO5fb3DrGE5Pd9qveq3dlvVhYXOXqtSM+rkfa+i",
+	"yRiVjTGWR0L5ZwzHNg40jjFIQ+A5VgxCYsHCTwkoL+BF3+DT37vuHFZ9tETXL29rZ124Z2zCjmpuRGXt",
+	"JX++DqfvgR1v03wGuWo05VSjp6QUk6sUekzK4mo+l02zdAoxTkyTaa7MnCnPPpyNHRLIhgSCqam5EFBU",
+	"wLIDLgpekTJ6zbSzaBMj5dbk7+Hws+U+ncm/9lYM0hh96QTlbjI+CpoRTbzBq+cLYR6T88BjZA/AVc7k",
+	"2hIn5jJCoLogtZqYx9GwsIjoX2xnF7W1hMkh1NZYPGzns6mH0d7lU6qsdffzWosgvvWTi6qbh8wArhb4",
+	"jQ4V1Az2abyXLJVipomR8bTiDwuumN5HIOtV06oQ0kU1TmDWRUpHs4vISna91rVTurO9DyChmO1U+qQ5",
+	"4Vmxay5zPcICwqMGn7mFFz4RlvGGPF4ljSvRqSF7Z2FxBdM/zJyJ7j7Wm44KLstvbbh43uKDXZKYpzJX",
+	"sUxmAFVDXrSa0gmL4MNb90vPs28tFoFDxjBiPzHSV5XaDD4v2kE6sNUXu+5nnN+RZx+QR+/BknAXbG0v",
+	"2WprlQ3W31VNe8lW+wmP3nAdQYizy2FEiVlO0WdevHdMfpCKQHIO+kFoknGht46Grt9mjQuynAMeXRG6",
+	"pKsNnDM20e1mU28TUr532Ib8tAMrfDuRiyY1pWT9QTwD9bWuFjTHIDuFvr2BP9d4dMOPfMomq0nKzlOm",
+	"YqyALRSb9Jba6iJI7F4ypT826379NofFZlKxkWKupLWO9Tfwv230FUIseuNAv4KNrOJHdmY1bko359PT",
+	"zhdgcQrFEuMB6GC18TlVsbJ+VlQzzrnmdXq/NAw5hyEaSoliEF68qL6cGmZHKOuR+qgBkDAen5KErvSw",
+	"LDJTRk+DI05fOV2JG6AoiCaEgH8MJgQ9i6WagQGya0Q8M73l77VQoBLFB37EZHO1Jx8/XYYwFviyjooB",
+	"cGO3SpUI93An16j60NdzBL3jaTVNhYVYmiAaYRsHS2W+/ppPWB/hpXLcrHJFczbqUrrEiBcXLhEdzZd8",
+	"rvMEahylGU+KYY69ZsaAn3Y4oLmRg7V7qbHMWFPszrY7iFWMdskg8dOTsRKaWE56BNEikbiihTaK0Qxq",
+	"cOs4h73kaWr3r/PFQjGtYyFT52CqXhWeDoy3Hvo6bhg2aBWbWVMhvy2DOCcpt7LZhmq8E5mwhh/CXPp1",
+	"lLZ7Z1YLNKjD75ptH9Tf1jJXsYCoaC3vZ67OW6UYd1gyjGo4QpYgY7e8vh7tfimTVfBgg/VlwhOWjJpv",
+	"760qfI+gkno8CK+t/PcWJb5dZHYTJvifoyksPHOxtAsAG+VAsPYyzB2d6I65Ak3Go+bUPZmbicw2lgJ4",
+	"5R6D4nIpn6z6EsxC8YyqVY1iImYRF4jnpBSuAxvbGUn4dGplbowRRoHBc3jSwuFbU6IWuVpIzTaUYG+S",
+	"h1qxFkKa2x/Q2jV6if681/rs9jeLTQ214J2VJdpfQEA5jKSh4UdCoHoGmdME8zn5hGFGENSL5ppQV0oQ",
+	"rFtxTpz72jBtePhOXjEB4ei94ihcLbw1FGytPO8BUoCtpJbAOFS96fw2mqqEBKCM3nDr5BUN+A64TcOV",
+	"3Dcazd7i6z4Qt7nu6cy+jUSsvqeFQsoF6z5aUYwmMlziKkQ3m1qwK0nMjo9vuoSGABsdBIeDD0czeeS+",
+	"/KeW4vgNXf7kig4Fvx7pK744kguc+whuFMtkXDWmJpP5O58qVxQIx7qaIJqB78h1WwJnPFysVjWTy6Io",
+	"5pDIFGrWFrU4u8n9crax5lZwTMPy/IvNxMMIf5SzfaglcnZ4XURun5Rckl1ng+Ga7/L2PGLa6gYp1laf",
+	"GHTZ/Om9WP09SB0vXTTIhZi+0Zt1Nzw5lsBTZ/Lo7C5/51+6LReMg28/v8vevOaH95dXVrAHVru2o4My",
+	"3cpqtma/tT1txYLfBdTgTTOK0eRIinSF3YiSI6i7aBWyPE2PJlIYJdOoYaYpYngbts4yJ89152mWvW+u",
+	"BpKyLUOScUUF0cJsFQKNQntfEcp3JDAZl7E9zrJo4nszslacXg3RzP06R0Q7BMA8b/I0ti2uW4IuG5FR",
+	"Kj7jokEYdk3wHujCKSEVdJnGD1OOAahFQVJXwhTskimL0p7KNyP/azfOc2HUOsdweO0WPiw37gZvPB8L",
+	"t31geHEGW9fJLYbYptyz9O80Rcy3IFXwc3zJOHjjmrVr0lL0Hy6ZsVPRcs1GoP1ET/9ntlxvctFj71sW",
+	"Dm/M7bUaYb2l9Drx3PG644sOLZfrAcPdXOJ7r9ztaLepEOnPbFktQNkDNfYaZtAHNjH21LC5SlJ8nyzO",
+	"Q0bwb0Mxn3+Mf6QGwKZt90AEHxHdJ5F3x0DYnWJjGs0OtcQnDC2Y5iZX7Kxw/3HjSyCSRDL0/uEwPQNI",
+	"7lTw0XqncyNdvUe5czBSQ0xnvxikrti4HqnfPU3l7/yaEcbBbEqJt1pAaAgsJFJ97zAItCUmRCxI2yYo",
+	"uoeb+2rsaPPpceKvfGnyHhyo0HRDleZpFQCPh2G79d/+z8WF/s/3//6f/o9ubdQFYUd2LuIL8Gx7ejWA",
+	"4AYaIOJ7HZZ98m5N9titMmjbMVcq3N/8fjoVvC+wzxJXms+aqtuckYwm2JoVayjSbO0GDinxcX15ISLS",
+	"o3+dHn3z/m/uj6P3X/qvvvhfnZAS3KRHE6p9WR09JAmfcYO8nQvBFJmvFnMmdKPGCtuOH1Vh71i/ZvSV",
+	"c0ExItgHQxZ0xny8HtdnBIJgZRDUZx84bo3kfVVGFxSBTliuzxfqG7iyvqBWT6iYMNSwcwF1OaLKnVfb",
+	"XauPbfp7uOCooqdHYWoAgQarh85pgv64Pg1nhwNsZdvTZ+PeuVx17kteyimdjAk1U0e019JlyjLdELrG",
+	"NVkqKWbeHUmkr/5UgRzAy5lEySKlghEJIRvH5Negji7XRMuMYc64kMUYXF+I4kyelU1SrhhbYIVRwYoA",
+	"1hWZ02uXJt7NnVztT/OpueFUBAoWcLyWHXtMsMqQshRj4aHncinOiLMejDQzRBdNXuzauUYIdHbZbj43",
+	"D65eCNe3M/MZOS2yHBWDcC4hBdutB3NY+iqsh4V4GONfNcpv8ungmptQGZE2Td3WEmwPBe0k8RvcfqJW",
+	"I5WLY/Kzq22QQXqDkCE/2Een/y524jrL6+eDivREajB3e8ht9kjVVrS1BXxtZ11tm/7F7+Ukj8e8n1cM",
+	"yIQLaOTVN94jmAqJcH2eIJ8dtAqpMuz1VZn/b1D52Nuuj7yFLEu+eIZPe3oYYlzIsGy9LxVReepLdWBc",
+	"64VAWtTGchiqK8z4kglGzRxKZ1oV8TnQsqMtb6ODRWP9jqrVrlDrkSos4g/trCnXhiXIcfuCsGzXvy6H",
+	"vf2eLJgirsUSwWLLoNAFopUVoj4+HH7z6W8XF8flp45yVXwOLHCRsAnPaErw7TJ2/NHx09Pq2vvWVnjD",
+	"7JgT++mYQAEyf6TuTsDY5CInxF6f64osF4vcbC5gUAAYwzp7vhNLJWrs5OYDm+sV1phDe6wTrpk5I5ph",
+	"KoyhlylsFD7IRTQYYZIrxYQZNV5P7+bMs18E4Ivp0U9QMSbhUIUG68d0FNWSIkguck3YOw5FHshHgZtD",
+	"kiSe6Z1xrSGUr9DiI5nH8FuZf1M2zAKDQ0onV7pvywkfnbqWycSFyzSwR0WKqj2WH2h7sdOU4Nu6Ldkn",
+	"ao96AS6VKfcT2KvU5/rIWdN4Rq0sBjTEnrbErBpuUtYCjnWu/8ubFwjlMt/iiiOTcxwwusZrLlO477pL",
+	"1f+vf2Wjiw5+9JsJAlscCrpcgQrg38cpEq6IH4ouMz240a+QFVHWdsnoCosuD51u6fImwDd3TDAcu2Bg",
+	"ZQl9aOYyl2lCjJwxewud2d9QXsTARp+TY9VppeSSaQPvPdBYQDTC5SAxfOSjuWPCmzPSFY8EnR4mVCTc",
+	"SrwgYWPvgdQJqLGkj8mcjeiSKjYKbCPrD26oarnO3mv1JRdKZlyzSoHLhnq+M+HKmPaqbZPRDyOIJ+7O",
+	"6uE9CGfpO1nhEO711gIS3RRLRnaxKYUaKJG6AdBWQVcbeFhN0plg1rMfMvqBZ3k2ePaVMxnhp9Pj09OH",
+	"kdyIYB1cjMxcyXw2d5dkjVmjbGDFBWz2sGH+Rw+f/MeTrx9/9eQ/OizD1yxdUEUhal53waua2KDzxUIq",
+	"40iuGMqLcY6J7KFoamcM5+2z+Y5BG2Y4J/jYGWG5S+Zj+ZHlHkcPoShUf6eGVFHNYMo/QGJpwhS5XBWC",
+	"V9DyFiL/PboOBwHCvO9Qu6dk1UgI6/jeVnZraJkxFauwtPYZuWILY+VSbV+tSAqh/fTR1z1dBXWpor11",
+	"bqlad5dT9tjQsW7uiLTJ4NVOAT1Kt7AJ4y7bob1nm3uu1vWrryWEuzz8ItGjUL4rUa7FsqICQXlYewg5",
+	"qlgIDhxZF6xle+PCJovHhonf2KHrEzdhZo9+z3N6jUIB9BHHTi6NPZ/3iWJtvSHeBOhfj4aCVcblc7+z",
+	"bhu3UuPSq1fOABff9uLpaTRd8gfvqJnILOPGCwx+ngfE00vHnMnFN990T/MMDrmx4/cohEhXJlk7t2KI",
+	"YQH8cvICNsXiI3PHTzhsNtk1x/6tM4f42+nYCo94VxdXtxNLvGYJGoJmprB3QzNKcC9ZzhxVv4rWgY1x",
+	"J8UTbjaLVVoOSViTtirzb1GWC5WUWsRFxznyGPl7g9+w0j/D/zkqZgiiaqQiV2x1hsaUctflS8V3Q9fe",
+	"oPzGvVx+EVV1aZqzzbHeiBD+cbfBKGK5SHMvPvme4BCKUnRRsCNxtqz4Jss1vXEV2Hq6kGfKAgTl9Iba",
+	"JCl2KmPEMh9X/w2tptc05Unh2yj9vWtsNtA1nnxdVTeiPDgCIUCo5vYc5fE3N8oIntm+XcYB+4BEG3WU",
+	"gZjo4oZJNhfgae/tEhbSg0I8c5n2a+sSNmsJz2ZYdAZp6gdSDaPoa6JxjkJLal6dw4BMktIkAZXU6GNy",
+	"7tHVmVrst2HrinqTtSkX3KyiEjMYbColeYDvuNR0oJSibA9X5TUQ1fegeElD1OCU5qlxVYi4JprPBE0v",
+	"5YcT+1J8OPdSmUFfb0zGEke7ReUANPoJWdZYqcQRfbVRO6qVjGnMsugwVKlofd3sbO5qUfFxOWhN5ay1",
+	"EhNk/dGMlT4krl2VJTqjVrvE1pzQpTFXzqu+oFoz1D6hEJTFBN+MpcjSgIsdSzXpCjYUTPJxO38sb+PM",
+	"+RE6RCX9ZB8Fc3DGZL5ZSXuHzwXBTE2E+pNbhL+8LmlKBWbo9zQDFEMG0V27Z341Nd2+wY5d2wWM7SsX",
+	"tEgo822n+yR9Vk9gl6zP2lkeIu2zuoS+NR3WNrBtm6G68NKzyVB1HXswU6yfzEEtFdXlbG2siB52Z6tF",
+	"9e39VCHdPdy0F6J6PvJ+3Y0Ot5FG95NTzbA9PQF5yUp0bSz+DZvmmqbNjuxIRSrTlG/bWBNorZJGwkoP",
+	"X+zM3vqib+sWl3Qxp6PJnApRqRwUiEaXzGx6YiWvCofaqLVXRg+P2B4EsuaA0TWH2/oK2sSzjSoIRoU6",
+	"d8cocUaadQElox9GYfGb+BPlCiK/w28jl1lQwmtjVkk19dHX9VyNQAnXcZhs8OnEXoA6lris9hPfQVbb",
+	"Wy30VhVuHY9qhFjZQR2F1xGqRlrDGjE20VUTUBtQoYZjFYSK02MdE6LY3I4LdQKLHlEbp9pFniq43SEk",
+	"KT/51rdzufquN7J/Yz938dqNUCWjnxlLNAkRN65Q38lbo1rO3FcN71LR4AbukK0LKXzd9bop9eSvnoam",
+	"xIfDDjdRGXXQ6dVyg+WsTza+eH93bVUWftv67zHJ9e2CiSSwI3jrBJtIIbMVxpCJhCq0U7CM55m9qwS0",
+	"js61kVnUQvG2LPPoh5zMnZ9ZL6TQWKEaI3ftnzNmkQUi1LJFyjBAbjhg2SVLEley2MJXUf+TYoqKq8Fw",
+	"wDM3BvwxYgmHm04vGJvMLXtSVBTw1P6LtBhIThQEASuN9zbW7dPgR0gYlFPMcs0n9k62TBbmsgDDVdAU",
+	"bA4tUHi7nnTZsRFJSfaPH63TfdX41M+hsVZ9th6ctB4fReQUjMZ5WFZ5kx/D/i9kBKencVOdC0iMumKh",
+	"SouX88FGDMGgxqplyLLaV/H1V0+6rSNGIUEt0HgIlws1RHHSuS3kNVMpXURM5HnC5agIte4QPYxvlJHW",
+	"XXLD4MKE+lGjh/MtXnqa9XkpGSlGk45vMG14BmXuo6wUSLjjUH2g2At+qHo7dt87FgJWVQXNGnTXzqhY",
+	"YTi7B8ewgjY1lAhBGpMPC9StIqKSy+4cCcZ4I5fR+oLcVdLvZmaGYuPdJvyBz3KF0Z296iTWY6JxxiFu",
+	"uRFEfrZImqdLF+1IEpWi67uWVIfs1cZ+aJ79uXxSylOWlOxZKm+gd+EaHfMVKiTaOi3W94RaxOD4EcS/",
+	"23EqFK5CwTMyX7Vyba1NSxsVY8JvV5pv6jvyHU3TosQlF653BDl//aLjQjAJqBPKY0wwYjxmJq9niPrT",
+	"GZJLNqG5ZuERk4SzpOO6PKKMoD3CNryuANraSa6NXqDyhkzsEP0K0DXVuW4k5q31b1f0u6vyXTDGzkbo",
+	"Gmf7uBZnIvNFS1+dYVACCyJwCE98zzvXCaEhbAhKkDf0gWAzLuyN47F8LnMYP9nYWGtDX9EQqT9D6enG",
+	"pKC/gJizg0gTo7QyB6pjmiDEuFxxkZSZlmPHZEbg1BnHU+xcMmk09paaeUMfriFJpAGmXEyG5o3fTt+P",
+	"PYH6uhdoY4atb+6MA5MWiVt+eTEQ/TqXNOPr8NmmsrZvL+SV9zKLcHTFrO7vwzSiem/16VGv0IJ3azmL",
+	"DzQ4dxpCCLoXn92merZv7dKtRmwZOtmlxq3reeSW1XyiW19mDiE632aV+jo3HlGyfkO58jlbNqMtVl8W",
+	"Mjd0FsuJYYZcroiPmC0ijnqmxe41CgX2HiRswsr7haQU+9/Fe1KiwCHcJ8Xse4jeqOzkoIEbxUq2J+Ry",
+	"L71p+YAxGp/a1tXSPTRhKTMNrUKL99852t6iDtg6abuxuhN/P05febqgeZi19ezsHvdCzQCsg1K0XcHu",
+	"+I/76E0D9rVudFBd2xpebFsrcd16XzdSxXEBendNcsXN6q2FBXOrqAhjkbzTqgA1JGN9OcquRtcPR//z",
+	"X/8Ngi+AFoyvjCpImnBTz41ZgCrhbsUR6OAN/VTqV+gDjSVPyjp3lSpdkJcvplb7BZTpsJBPoAFNG6K9",
+	"66Ofv37xrAzewEh/jCfH3BA9DHIPqkDSgWqNH32zzOGFqKRE1OJI9LBMntFD2LTVZgxJ5WxIAgKxD7q8",
+	"qWHhzkjlDJcJVrTjC3EhvvyyLCiuj7/8kozPczOXiv8LhnlGvgVIkcqZkr/R2oa+wESoa6ZWWFmKC0JL",
+	"4JxdiIZxL/LT08eTIg4bDhS+Y2MYcnxy/bAoMHQCCEVeFHaxK1+rzLfVhUJkuK9vZcIZbOl/v331M8EM",
+	"r19QKSsi7Sws3Fe/55XE8+q4RY9fKKUop5jzdSFeQfE22LAm44+WO3waDwmFukLld0MS3NufxmdkHHwe",
+	"Q/WjaCXCC/GOZwyX8uaH78jjx4+/saD95d13x+QnKdgKO9FVy/3AE2+/d52JqSBOr7bfCyrk0S9vvyeX",
+	"TPMEktwdGmCmroXX86BKmh2/LClYS0zEghpU6CVTQWWSAA39NGMLhTFWpb0Q4/+1pNz8P0/1uCy3opjJ",
+	"ldCYVYdFANIg2RLKvJSppVjgzG7v0ekjNEZpmTEAlDY8TYnLHrwQmBWAJWp4xo7JWyYSMn6RsGwhIQb+",
+	"6CVbjaECMSNQ0sdIotiCUQP1rtKUaDplKerUj56AxUpjgZGxL9Yzdluz+xk/f0dn4yLRYCVzohhN3AxG",
+	"pgn525OHj74o1y0Fg07QPn2UcEMyRsVyzlOPz8/BpPnllwUyfPPk6X8U9a8wJFM/s8/+QVC0J39gqZw/",
+	"cKI/LsQfR0dHxf/tg09OT8kfZMwFpI2N/qmlGA/JGD5h30CwpI7JH3BS0Ph0QoWQUIHK7uqsoCXFXHGh",
+	"v0GTNy7IuKw/M/6CuAkf2glzQR07YIkdXMigOdYQe7Va6MNCiBTsjIzRsDPGJEks6+KGfGyHnEp1yZOE",
+	"wQa4gIZLE2hpC0qv3wI0CHO2EfihLIsM5VqCvBCLv26GJ3YGIc1oKnPhVwzWlwU1c7dg/KLgf1A4smyX",
+	"7kZ6akfKmJnLZGQHhEkRCEA71MwJ+8C10WdkfG5/HBed1jXBF7Uf7Bs7mL3lUj4xsO8Sq0fF925o6Ntd",
+	"3y032NUyeBEsvUuqsQ2mxfmysCUgKU7+8JGdfKEgTRGEnBE6hex8AV24lsVA6FgLy5e7CpoaW2SpVcoa",
+	"+3ngdBd0lUqajIyUo5SqGaugJNdl8c6UZ9z4d58isrniIiwZZSzhdGRv/foAdpFj4DDIuk6AGHCgp0gm",
+	"vkdlQROUYAKYnBLLE87I77k06CMZl2WPikEeO9S/pjy1jAaH0EZi/VC6pKszn/EWZpMPC3YEvGz8hhm1",
+	"Ojq3H2DswXCQ8gkT2GeC+2JWyopnCzqZs6NHx6deF6h8VxajGrz1uWvh1X7++sUgKK05eHh8im/JBRN0",
+	"wQfPBo+PH8LgFnNBYrQ3Nk2ZMvok9W3Qwd3AIi4BvGvKhvRQFxCjoVxaXayOHzaAcxITGVfT7sYPNHFV",
+	"9iyXjrQLvxBUeNnsAdYARBobImdwufyA/5GW/8fkjVuhFMxKmZkLXgGBTCDXh6aX+JSW9jl70Z77heEk",
+	"NNXSETd1u8U0cANiW2HdpZOMnXw5HhZx54ghTtgpDKRcihfJ4NnA7qfaD19XYqGefRw8Oj1FazYE2xQF",
+	"EQLMt9+hStSv9T5YU0CSXpegESuGrl28NiRXM8z3VNqAMIGEYK9DrMRcBlo2raLY1klRBBcK/2cZVavA",
+	"q2vhOpNOSPdlfUvujJCVijhvIWpjRaA1RrQBZltx+4hd+6xmh9XrJ3BuH3x+7TJsw9pIDV678pETbwMa",
+	"bnzSl0dcL1yYYgkgQqGaQYlNV2x1jKY+MEHah0H0LfkDvuHVJdq/qUvTYsTM+ba5Jval6qIaVmMstzcj",
+	"V21u30vSpMgvbpkc+yrvc+plgYO1momIgookPGk5H6l2XdMGvHoLkTYdHvwFomU+vb9BBlNSUhNzOcfK",
+	"7nLqtGEkz32wj3dVDVuwZdGjOOQS0HZZl1ziciWvGu+8n4ukVdBfzZxlmqXXzEp8C8Wm/MMYlQtsGjpG",
+	"0RoQhqUpvkDogirw6K1znmqbsANyH6lZQe9hVnUMqYNOV1si9U2iYBWkm9GwYt3ZFx4Wt9UD7JxdMyE1",
+	"4Cag4vtPw8FC6oaYjCu0I2hG07Bpd3k74q0ZnCK5ZFNZVI8BCTZBjdgLJ5e5qdgKrNp4IazYCNWbX1gF",
+	"0kpOuhSvfG0IN8cDjfThG/7SDDo9xyQevM9q7fH6ov2v1OHyhucCywF0ZX1fBHR9K5PV3lBuvd/fp6oh",
+	"17Vkr+H8wxvCeV/sPS7Zhag4LHoPORZnSX7OqG9C8PwdbUzDd4+dwDMw16PTR3+yHe3ICb4FEx9FYWFK",
+	"VhA+tRRAtmXB9XUGENxMJ0XZ0+j99MJoYpfr1E+N5iMpmCdFVzSHOSOYZRWgzhDFYGS7QMx9stpLYQpY",
+	"v61mDC4rbOW5Rq/Nh/IAK0Z2uEuq5LI/IQ4LD8spWGUsPM7IQnGpuI+NKysvxVaY66ow26035E3fcHAO",
+	"LGkiCTh21Ie5ciWVD0gI0GYXqp0WZZ7p2uVhRSeI6G0nCIe44DGMXpNop7A0VxggCg4xp6Vak2tGfIF+",
+	"e9bJEHP5Q4sYkoYdAqjMEVUBzyqJuJXtKtNte7l1eGMK27qxe7BkEJ3uvxugiPaLokoVgi33QBn7vvQO",
+	"tI0dCfx1biIUzYWRhAosyi7VxrvuY+lYGPHkE5J2ykxDOKATgi2lz6TvG8QjmhYOciCZsy9Z3hCJfI/B",
+	"M90lKSsruIgb0Ir2ieg7L2ZHdMX5A4wlGL26pohFTYZOFKrg0i2ps6/E5ycFvxJsI5x7Wj0KeLz4Hqhm",
+	"4YN4qgeFkZGfCd3fzHVcbhwDnQ5wMW+jxhHoHIW+vuVnr5Tubzc7kuIbBkExtMYsFFa48sEavg+dK2eP",
+	"onLS6+o+Sbj2DXd2pW0n5NeudBz/r32n31PXnaKul4wtarSF5lh6BeZXCH6kaUqC+uo9SAqL4dwYReHw",
+	"9wR1T1B3hqB+0WyNnmYUarrH6aZWxrzR4f99paT2gVxuLCy6X3S6BlNUrANPk33SZwrFrKUdcjFuVuf0",
+	"+9vshguO7iaccJVI7Qb3W4g9zV44HyhO/ik5yEdwdOPy5RFPxmhtnzHjAhk3VBiMGS3QUVaC8E/gJAs2",
+	"c8sOsnLmdjZYnuKd4eK3vPQd6e47wFqIcw8QN05h60z75GOFjFotgOch+wSKcr0bsOGG9IGizmx05tNO",
+	"INC2DIHPNjSYiFkSD0CUn5MVMTiXQ9sQm5eyLwtiBzxvNiNWEOkWruEW8+HdYB+vBOsG0X5UV0Kgi8Hw",
+	"MyDv/V/P5aYPYijsf8vdTZ3rkPvY9epGs1/I0oZlrqAPYuEb7/OwAV2jBvb30gRyYzjl5mjSPTBOwCet",
+	"FakEc0ZVgraalBqWrvaljhThdWVH9zlzPbArYexpKnMTwLPIIm2HaPnYAVXaoF/cn1GjLYC8WaEtj+0m",
+	"9NkwtbhBnQ3wplmbfWEIFhBGIvfpxy7QpQwrRSUXKhSNim+dmguZZvbxQjW237rMapc+oxihScKSCwHq",
+	"rusuiM8MAw5jCrpwNU6OyXmaBtvFJ+yag+KvlXbwz5C4ILNRTiHPM8MUOl2Ne8WViZXbbUYuUzm50thc",
+	"soADhivBklLmOqf6NGLMp2UJeXL6+EKMyyaSMBJLxs0RsH8POiR+7np9uZdbVuuLidsv2+Jc7oyYcKsL",
+	"35dKX2nqGWMyaxfWycewr+oGdb7WYBXZUpnP2kGdt3Tfps5HiBGHu31i/Jz0+fJgDq3ON65kX9r8RhRv",
+	"1uVDHLp5+aNFk78TTMMq8kGfYBAfMNm2YvluEVd6kWEBly76/d2n9v3f0sWeD6Ld973u7qZuf7hd7Euz",
+	"DyiyVgTIONqEW3fb+/3Ed3ferKS+xDbGN6yn3ooq+JKtNmuDXjXaly5YqFqoxFRvRs9dO6uGO/DaTjhx",
+	"QpOkf+DKGlOP+2PTFGu6FElP2THBYk9r1w2hqWI0WbkG7Fque3hokuyGpH+COwL2fX9F/JWuiG/RoBLo",
+	"YLLgMTtdByeKZfKa3SL1O6MUncyL9C6g/1jCll3aPbnfk/tfjdzf0auKPEjkdLo7vTuTbzcJ8Cf38J9D",
+	"CMTdbJYDHYj2JQZWjex3WAp0C/1MBcFtcfVPcDn4rd/fD391cTAriGCn2+EzEgjvyf6e7O/Fwm50v9H0",
+	"dzsWv3hkSlkxAUpgtRRULDqtdDvpl2zl28rcqJzZycZ4UwXMytL4DYIknH173bJFSrkw7IPxJYQTaujx",
+	"FVuNi3osrjg5RmgsocAoSzFKKBZA8RIyyT/30AkY/naDJl5onbPkJVttrDLiK2ro8vjuDI893C72FE5R",
+	"lDVeJ6SApZ58xE5ptdiJuthyLa9ulSDuSPhCp+O/kyLC7a5857IBFr8ClAXv4UzKJHYJNAVIIH7eJC60",
+	"BEXcgRoojeTel2hfslWXMIe7zA/2f5e+ZKuDhDbcs6BbDWHoeWueLGiut7A1BCQWLZYAw95fuPfYflMX",
+	"7jTXlQs3F4anbnGK6TxjSUcKwKf3TwI47j0N3NPAzdDA+WTCFlBVkkJ3F08J9QogrbgvDTV7wf11WMk0",
+	"IZpNFHNNYFwDLN/Me6bohJEFU1wm2HxNsOVezSC4ub+WlPfG7tmewS1Lefc2E3PY+xAL1GEzKaA5Oe0i",
+	"DKZy1m6V/lHObscqvecmLs0ZmFnQRWnJfE3tslWEI8uhPV2WTgkXkzRPWNJcoZ3bUxiVTdL23WDHjVxW",
+	"5nan2rQi5O43tooScgmb8CSEHcC2aVnwY9OqHnXoit1hWdXOHpA6nGzbpuXhzksq0h+xe6nvZemPcZJS",
+	"rXs4WnzD74cfPgyGg0fw38fw3yfw36cfPkR6f3eCGxMJdHdrWo3MzURm3Qv9v3LPd0ZpzbR2nY2j0MCf",
+	"W9D60dOvDpn4/KOcbXZAhc2L9+GIehOM172hk3365GPJrj41XgAzZvn/4GbB1mKUdGvcB6heCVZy9uV8",
+	"BYXJoLAcdurDT64JiCVdY1i2MDoKyL73oTunMBKsbJV2tNEz/FPx7OefFVLZS4dwwGqv8Zvw3q61M2+g",
+	"o9pzLf7cn6VvLmy1HGF1NGzPWybvp3RyhVrP/h2/FRD/CVzA1f0cxBlcWUK7clDrgXjntZ07s7V9ZeHX",
+	"VolFhYnl5ql9AFpLQZtcOUWy1K1EHufXJx/LL0adPdCHocw7YhbcHtHupK3wDmxnT17rNYpZ913H7r4m",
+	"ibGO5LeDUC1SZHXxh/ZyV1ezSb7oxSAqAGkRNmPMa2tT8PqkTWLRD7LoFPtAY/kiqYgUqWvH4hoBgpA0",
+	"pxoqwbuudMinj8m5WEmB0g9Blgq0ZCUjlH100NuPQzPBJrvw58GL/2wW4ntB6s4LUg225D6My7EdK3BN",
+	"pcq6N5p/7d641Ybzd6XfN8LnzDI2rrkUhGNnxWum4KNvrghQk8ryUGpoKmc7aMVskituVgBXP/DIyCsm",
+	"Bs9+e29BUyLGr5Yx+4e064KT+GW5tTSqzx4ZIujhXm0zQ3nE+M49uqHB6rkgjKqUM+WhN/TrdMt7eHp6",
+	"5lpfMm1R194bHbqduuEqVki7MGoGzwZcmK+eDMAMybM8C42Qlq5n0PjxJtGtBqYWoSiGRbfOc3pjX4j/",
+	"JKUrTaTvPy+nUzC1TwoMiWDecLDII5LJS9eb23sEnFFcG7qCyoxXbOENhdCWQk5yYHdWShFSxHzPyER7",
+	"ou13cza5QmlGZguqGNojXb8pV1exCTMTtRqpvIqZDvkupUwZFWiN/9NKNh7Y37vjuW0Jp3bY7SLAOv3d",
+	"TTX3zmzq5jnMT5jcVVA3FHidy5Q137y97rcT9DyffKS5mUv16eQjfNFqN8Lv/SH85Dyofym70T1Zfd5k",
+	"BTmTNfJhwqiVUyssThO6pKvGK7sXtp8DcXXBXqQmsFfksRDm3Gygu/vLe/+X93OLGfc39z2L6cNizpPE",
+	"cxJo0GqVAsUTRqacpQmI9lKwIWEiWUguDBZgV3nKdBHetZer/KSY4eSj/7PH/f7cvXJ/xd/T35/nihcF",
+	"3R3ymh9+bOnq6RwQ/6nYjEsRqPrFyq2q7zR9uL8X1MzL65uVhFu9tZpCCx99Ew1P2ySINDOIe1nkXha5",
+	"54V3RRYJWF6p5LSIJvsRPkCgCazo7aCVGUMj/Rkxc6nByuHhPeVWNJrKNJXLIclFyrRuMIF4zuiNJJpm",
+	"DNpNrBtFQw/PG1jrTUYHWJjYWZocLxBgaldx1y9Xv85QX4ZaPYxIlTBlPwRNeKhiJJXQ4YOaO6ZTw3rr",
+	"KPBX8bwXGPnKQuH+Xrm/V/qwgde5qXPgGFegVrhjCjnDHq+Vk4/2nx66rEX0ez32nsY+Oz2WAl3VfT53",
+	"TnW1i3ygC0kropQqpMBOCulXT7bSR+NEfgBdNFpQb8IIzaDZeQPfLNJBhxgmfgqtDe3pY0lkkHkVc/nr",
+	"RaYQ12AukLkh3KUMUchet2Kwlas1SaluDCFZSM1NPYYkox8wZOSrx0H8yGkkfuRe877n3vfcu9ELgOQr",
+	"K0q3i8bpr2kXAUEnH/2fPUSg12WC8b0YdE9IfxaPfZFeb0WiYRm9XI0K3kFAKugmEEHWYQw5lpAdGS4u",
+	"tGAdk1/dNU0XfIS5BazMMeBo1YfL/YyIPE2JoT6jYElX6wasQPJppu17S/y9PHDPxu6MPFC6+Ha0vhc5",
+	"491SGH4tH/+sMxiKfWxOYCghdEsZCc+hLX4xbePt01ijrJaIY6+Dqb0HLOSUTM+qWTkuQ3+bnPw1rPgT",
+	"5OWXe7nlnHxM9U6K+duZWIEeUNGJyKVw52b2mxu6Ty59N3d48wRdJPEXWyrFy3JbFP2WzRlpnbj4ycfi",
+	"b0iAxZc3pyAVh/KOzm7Ug1mZqCWVJwIru5fPwK1pl4li+2Ye3o9Z+uF8QnJMiQDrqjMGWrRKVoJmfEKU",
+	"zA3TJKMrYpg2rlHauSAsW5gV1o5ARcH+AmnKcXVBNyPNX8XnWdn3QeqPV1bQkY/eTdH9sDu5eY4QJh53",
+	"5gyev+eXHqobxPPwwc9aMA92slk0D+FzE0W0wvGbK9HJNJW5iZ/aycfg06aqdMHeB7cD4pb7N1j3virV",
+	"BUMWFekUmzBeq0hXALS3ia2cICwUYq8+LmYnNDeyMZDsPGAvYEgT7JqpIh/cmdUgURYhMSTUFFnsD9fv",
+	"yRkz57mRb3DywY2m4xfTtBzoRIopn+XKHenhSjH8Qy6J5jNB00v5AQ6FTOZSaojNw7TnGHt0p+jQoqUD",
+	"ShXqfxWZJNj1QSSSYP72W7yCh3dTJjn0XvbTNWW+K53V2CebTtnEcGziGuWhz+lkjkbIUmm7pmnOCr1d",
+	"5RC4gH4KDCqYKpkNLexSfs2IUXQ6teoK0zK9RrfFFKrb+TKzWMSArvSFcI4GV9O6dIyModCknw9EroQt",
+	"qDKgVdu1XPmQUjY1RObm+ELEGPhzv+VGfrKOE66M9QNNeNJSy3r7QtY3KX7VN9xaxhZOKCELmfLJah9C",
+	"QlENA4ckKU0SewcDnhiJiFCUfwfb91aYPGc0NfNGNIZlWAV4Rg1b0pWde8YgADFjVOfKygMYqpxSbQWD",
+	"dErmMldDLNxhXw2sxqBk+8B5bgdLE7TRTxjKFcmFeHh6WpaPhsEtKHjGzsgYlzsGtyCUcSGXbCpV6Akk",
+	"U54aVzMEVPm5TBPtQuCxTbxifmbn3ZSCXQiaaoleUbs/fUx+BauvkH7zloQ0KShNkyshl+KMPD19jJVl",
+	"oOfyhApyafWyK5bEaMmuyaf5/AOhv4GUoKB2mdroq8ZC+MOZxQKeDO0/NOVUY/3LS7vHSuhYr1rtm0tt",
+	"Dzsu0ntntq7R/ujrgzKBykG1ZRoUW4eqv4pZ/LDoYBW0fTAEKyqGCWthPfxSXM/oikDjJMVIIpFNb+QB",
+	"CyUhH6RVr/YClX/2QI2MsaITrAFJFwBgkWmI0dErkjJj6X9CdSP2wz/bdwW4SYyrwrlDyXl83gPlRpT/",
+	"+hwtBoBAMYk65V640o+CoAxVsH6usSc9nurYjTRyU454Mn7mbxrNjP0N7sGyhkvgJKEmEHL0hcDnuHL1",
+	"v8HFYIquzscXAv2MrlKFSMoIGC+fWYTRRfN8t46iIhp014chiheZoJdp/AJAh2H1nP8E3sLahm7ZZVid",
+	"vV1VqaHzndG1DrWHfRXmrq2pz9Vz8nGd4GuBmGsM0N0CqATJjBViGfIRI1H/tLzAjpFgOUCrp6Z84kl6",
+	"iXHg6zYrfOlAVHpH4jy/R8D1wkQLdAdwuIr2SSD7WM+OyI5L6IjszTW01/DqluSJNiX27nAU6OVSXY5T",
+	"1JbuPg6ovNEu2quBSwVKXZpLfyac4SbqS4cbP4iBdYeL8m5aWe/EhvbUoHqdcqdSoXiMN7RPvSqvadMm",
+	"Knhpv81d+NY/c4NI5+doYaF+qYc8hrrupkvQeBAXX230HwVw/auwN7/lgzA2P3k7Byj0X/TCovn+LrGz",
+	"A25jP0zM9CIix6hyTWesjUv9Ag/0JaWdG6O+XaQcfQngoGOaXK7AbNZkHZspmS9Gl6tob0pvOA4Mt1ds",
+	"1aktJbAmnpg5Bv4ouQRLClj2y3xbsJra3ybyminoEtK0UC4MU9c0jS50LnO7uIRGF3eTahOcc8s14Y5h",
+	"jw0i9ZBAzJV2iUjauLrpPGNtnSKXc0kz3oazv+ITNxm/BzO0RWvQNGVqTxkH1cY4EKM27BbLisvACOzA",
+	"1qhkij7dtVZjPGHC2HlLcHfLMLnPLNmnDFQ4SvwRgodOs5AwgoOJHFYtkLzNLIWG5Cu28tUHStcMdJ6e",
+	"Qid/qEVg5kwQKYbowbBML2xEHTNGteSWtESIPvDuEfaBTky6ggADSmY5VQmhM8qFdiYy7iopLJUUs0ox",
+	"xBrfhVgPlY2cG6VbRcROzZbv7WlVjDmoJa1xJfuyocUiFSqk2GxAC2nh5hlYl+SMQxvMOgBzxxyLNk3x",
+	"9vPe7lDuw2HzHv4cOQ+fSb5DIHnb268LE9skT5xkLLt0W2huEe6e+bx7g8MmOjQFx83uSxR0wzWnm+yR",
+	"TXY97JOPuWZqUxoEAmxw40fS1lwVHthX3kPmN7R/0HcwkGim8JA6aIVW/2Pq2q8kV+ng2eAE6MOtfT1W",
+	"EjzOVslwJT+8mcIrgnGTiGGCulhcq1sWyF+8H8BofQQfxVKEf3IxZYqJCYTfHlcCbWPvf6cYLI+mfgiu",
+	"a2/W+z+uD+KLpeBKCn2r5NqXVsTXQ2IUZ4mL2YRIxakP1fQpXw+0b+rqZr9cyauYVWvJzWTutbu5TJMy",
+	"ALYaDxSMVRjtIlugyuh1rQ1GL2B8yVIoNyeDMYNIo8iwb2qhU3DMSwegFRZprgzn/R/rQ/0KJYCxiGcl",
+	"SglTWS8ZUYxO5izBgKQ5BAxKzciciiRlJKGGBhOBAqgoT6NYlSfcEAhu8sHmqZzhtGDnDFfsrEoRmAbp",
+	"X0XcexlJDLG4iwVG9WUVGGDa0/qIP0hVYErQqlKKdBW8X6QPfnr/6f8PAAD//w==",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

@@ -14,7 +14,10 @@ type Plan struct {
 	MaxAttempts int             // upstream calls over the whole chain
 	Timeouts    policy.Timeouts // as the ladder sets them; 0: the server's
 	Refusal     *fault.Error    // nil when there is something to try
-	Record      Record
+	// Withheld says of a call with an Owner that credentials were left out with
+	// which the thing may have been made: not to find it proves nothing then.
+	Withheld bool
+	Record   Record
 
 	// NeedsClassification asks to be told what kind of work the request is, in
 	// Input.Classification of a second call: there is no chain and no refusal

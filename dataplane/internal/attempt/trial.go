@@ -29,7 +29,7 @@ type trial struct {
 	plan      decide.Plan
 	firstByte time.Duration
 	reply     time.Duration // of a whole plain reply
-	impatient bool // the caller asked for less than the server's first-byte limit
+	impatient bool          // the caller asked for less than the server's first-byte limit
 	deadline  time.Time
 	most      int // upstream calls
 

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
 	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 )
@@ -21,6 +22,7 @@ func (r *run) input() decide.Input {
 				ID: key.ID, Profile: key.Profile, Department: key.Department, Models: key.Models, Scopes: key.Scopes,
 			},
 			Owner:        r.call.Owned.Endpoint,
+			Costless:     r.call.Owned.ID != "" && r.call.Action != call.Generate,
 			Model:        q.Model,
 			Models:       q.Models,
 			Provider:     q.Provider,

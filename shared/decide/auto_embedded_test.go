@@ -76,7 +76,7 @@ func TestPicksOfTheEmbeddedCatalog(t *testing.T) {
 			}
 		}
 	}
-	fmt.Fprintf(&out, "\nclassifier: %s\n", decide.CheapestClassifier(view, now))
+	fmt.Fprintf(&out, "\nclassifier: %s\n", decide.CheapestClassifier(view, nil, now))
 	const golden = "testdata/auto/picks.golden"
 	if *update {
 		require.NoError(t, os.MkdirAll("testdata/auto", 0o700))

@@ -397,7 +397,7 @@ func TestTheCheapestClassifier(t *testing.T) {
 		}
 		view, err := catalog.Compile(w.catalog)
 		require.NoError(t, err)
-		return decide.CheapestClassifier(view, now)
+		return decide.CheapestClassifier(view, w.health, now)
 	}
 	require.Equal(t, "acme/cheaper", pick(nil))
 	for name, change := range map[string]func(m *catalog.Model){
@@ -411,6 +411,15 @@ func TestTheCheapestClassifier(t *testing.T) {
 		require.Equal(t, "acme/cheap", pick(func(w *world) { change(w.model("acme/cheaper")) }), name)
 	}
 	require.Empty(t, pick(func(w *world) { w.provider("north").Credential = nil }))
+	ill := func(models ...string) func(w *world) {
+		return func(w *world) {
+			for _, m := range models {
+				w.health["north:"+m] = decide.EndpointHealth{Open: true}
+			}
+		}
+	}
+	require.Equal(t, "acme/cheap", pick(ill("acme/cheaper")), "the cheapest of those that are well")
+	require.Empty(t, pick(ill("acme/cheaper", "acme/cheap")))
 }
 
 // The record stays within its bound whatever the catalog, and tells what it

@@ -18,9 +18,10 @@ const (
 // CheapestClassifier is the model that is asked what kind of work a request is
 // when the operator names none: the cheapest that can serve in production and
 // does not think before it answers, which takes longer than a request can
-// wait. It depends on the catalog alone, not on the request, so that it is the
-// same for everyone until the catalog changes. "" when there is none.
-func CheapestClassifier(v *catalog.View, now time.Time) string {
+// wait. Endpoints that fail or cool down do not count; health may be nil. It
+// does not depend on the request, so that it is the same for everyone until the
+// catalog changes or an endpoint falls ill. "" when there is none.
+func CheapestClassifier(v *catalog.View, health Health, now time.Time) string {
 	best, least := "", 0.0
 	models := v.Models()
 	for i := range models {
@@ -30,7 +31,7 @@ func CheapestClassifier(v *catalog.View, now time.Time) string {
 		}
 		for _, o := range v.Offers(m) {
 			cost, ok := classifierCost(&o)
-			if ok && (best == "" || cost < least) { // of equals the first id
+			if ok && (health == nil || !health.Endpoint(o.Endpoint.ID).Open) && (best == "" || cost < least) { // of equals the first id
 				best, least = m.ID, cost
 			}
 		}

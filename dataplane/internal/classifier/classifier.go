@@ -1,6 +1,6 @@
 // Package classifier owns how a request of signalbox/auto is classified by a
-// model: what of the text is shown to it, how it is asked, and what counts as
-// an answer. It sends nothing and knows nothing of routing: the pipeline takes
+// model: what of the text is shown to it, how it is asked, what counts as an
+// answer, and when a model that is too slow is left alone. It sends nothing and knows nothing of routing: the pipeline takes
 // the request that it writes down the same steps as any other.
 package classifier
 
@@ -8,6 +8,8 @@ import (
 	"encoding/json"
 	"net/http"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
@@ -38,39 +40,60 @@ type Options struct {
 	Model   string        // "" picks the cheapest suitable one of the catalog; Off asks none
 	Timeout time.Duration // for the whole request to it
 	IDs     *id.Source
+	Metrics prometheus.Registerer // nil: none are kept
 }
 
 // Classifier writes requests to a classifier model and reads its answers. It is
 // safe for concurrent use.
-type Classifier struct{ options Options }
+type Classifier struct {
+	options Options
+	rests   rests
+	said    *prometheus.CounterVec
+}
 
-// New returns a Classifier.
-func New(o Options) *Classifier { return &Classifier{options: o} }
+// New returns a Classifier and registers its metric.
+func New(o Options) *Classifier {
+	k := &Classifier{options: o, said: newMetric(o.Metrics)}
+	k.rests.known = make(map[string]*rest)
+	return k
+}
 
-// Timeout bounds one classification.
-func (k *Classifier) Timeout() time.Duration { return k.options.Timeout }
-
-// Model is the model to ask under a pinned catalog; without one, the reason.
-func (k *Classifier) Model(pin call.Pinned, now time.Time) (string, decide.LocalReason) {
-	switch k.options.Model {
+// Model is the model to ask under a pinned catalog, by what is known of its
+// endpoints; without one, the reason. Of a model that rests, one request asks
+// again when its time is over.
+func (k *Classifier) Model(pin call.Pinned, health decide.Health, now time.Time) (string, decide.LocalReason) {
+	model := k.options.Model
+	switch model {
 	case Off:
 		return "", decide.LocalConfigured
 	case "":
-		if model := decide.CheapestClassifier(pin.Catalog, now); model != "" {
-			return model, ""
+		if model = decide.CheapestClassifier(pin.Catalog, health, now); model != "" {
+			break
+		}
+		if decide.CheapestClassifier(pin.Catalog, nil, now) != "" {
+			return "", decide.LocalUnhealthy
 		}
 		return "", decide.LocalNoModel
 	}
-	return k.options.Model, ""
+	if !k.rests.may(model, now, k.options.Timeout) {
+		return model, decide.LocalResting
+	}
+	return model, ""
 }
 
-// Ask writes the request that asks model about the text of a call. It carries
-// the call's restrictions and none of its preferences, headers or ids, but for
-// the end user's.
-func (k *Classifier) Ask(c *call.Call, text *classify.Text, model string, now time.Time) call.Call {
+// Said takes in how a classification ended, at now.
+func (k *Classifier) Said(c *decide.Classification, now time.Time) {
+	k.said.WithLabelValues(string(c.Source), string(c.Why)).Inc()
+	k.rests.ended(c, now)
+}
+
+// Ask writes the request that asks model about the text of a call, and says how
+// long to wait for it. It carries the call's restrictions and none of its
+// preferences, headers or ids, but for the end user's.
+func (k *Classifier) Ask(c *call.Call, text *classify.Text, model string, now time.Time) (child call.Call, within time.Duration) {
 	body := question(text, model)
 	p := &c.Request.Provider
-	return call.Call{
+	child = call.Call{
 		ID: id.New[id.RequestKind](k.options.IDs), Primary: c.ID, Purpose: Purpose,
 		Surface: catalog.Chat, Route: Route, Received: now, Remote: c.Remote, Workspace: c.Workspace,
 		Header: http.Header{}, Body: body,
@@ -87,6 +110,7 @@ func (k *Classifier) Ask(c *call.Call, text *classify.Text, model string, now ti
 			OutputTokens: maxAnswer,
 		},
 	}
+	return child, k.options.Timeout
 }
 
 // instructions are the system message. The text to judge comes as one JSON

@@ -16,7 +16,14 @@ type Topology struct {
 	// UsageBytes caps the usage stream, so that a long outage of Postgres fills
 	// the gateways' spools instead of the servers' disk; 0 is 8 GiB.
 	UsageBytes int64
+	// PinsBytes caps the pins of conversations, in the servers' memory; 0 is
+	// PinsBytes.
+	PinsBytes int64
 }
+
+// PinsBytes is the usual room for pins: some 400 000 conversations. The servers
+// set it aside, so that it has to fit beside what else they hold in memory.
+const PinsBytes = 256 << 20
 
 // DeleteMarkers is how long a removed document leaves a trace.
 const DeleteMarkers = time.Hour
@@ -60,6 +67,9 @@ func (t Topology) withDefaults() Topology {
 	if t.UsageBytes == 0 {
 		t.UsageBytes = usageBytes
 	}
+	if t.PinsBytes == 0 {
+		t.PinsBytes = PinsBytes
+	}
 	return t
 }
 
@@ -84,11 +94,6 @@ func buckets(t Topology) []jetstream.KeyValueConfig {
 				Source:      "$KV." + wire.BucketCatalog + "." + wire.CatalogPointer,
 				Destination: wire.SubjectPushCatalog + "." + wire.CatalogPointer,
 			},
-		},
-		{
-			Bucket: wire.BucketPins, Storage: jetstream.MemoryStorage, Replicas: t.Replicas, LimitMarkerTTL: pinMarkers,
-			Description: "conversation affinity",
-			RePublish:   &jetstream.RePublish{Source: "$KV." + wire.BucketPins + ".>", Destination: wire.SubjectPushPins + ".>"},
 		},
 		{
 			Bucket: wire.BucketJobs, Storage: jetstream.FileStorage, Replicas: t.Replicas, TTL: jobAge, LimitMarkerTTL: DeleteMarkers,
@@ -118,5 +123,19 @@ func streams(t Topology) []jetstream.StreamConfig {
 			Name: wire.StreamUsage, Subjects: []string{wire.SubjectUsage + ".>"}, Storage: jetstream.FileStorage, Replicas: t.Replicas,
 			Retention: jetstream.WorkQueuePolicy, Discard: jetstream.DiscardNew, MaxBytes: t.UsageBytes, Duplicates: duplicates,
 		},
+		pins(t.PinsBytes, t.Replicas),
+	}
+}
+
+// pins is the stream of the bucket of pins, as a bucket's is but for one thing:
+// a bucket that is full refuses what is new, and here the pin that was written
+// longest ago has to make room. It costs a cache miss at most.
+func pins(most int64, replicas int) jetstream.StreamConfig {
+	return jetstream.StreamConfig{
+		Name: "KV_" + wire.BucketPins, Description: "conversation affinity", Subjects: []string{"$KV." + wire.BucketPins + ".>"},
+		Storage: jetstream.MemoryStorage, Replicas: replicas, MaxBytes: most, Discard: jetstream.DiscardOld,
+		MaxMsgsPerSubject: 1, AllowRollup: true, DenyDelete: true, AllowDirect: true, Duplicates: duplicates,
+		AllowMsgTTL: true, SubjectDeleteMarkerTTL: pinMarkers,
+		RePublish: &jetstream.RePublish{Source: "$KV." + wire.BucketPins + ".>", Destination: wire.SubjectPushPins + ".>"},
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/require"
 
@@ -63,4 +65,26 @@ func TestTheBoundOfPinsComesToABucketThatIsThere(t *testing.T) {
 	e, err := kv.Get(ctx, "k")
 	require.NoError(t, err)
 	require.Equal(t, []byte("v"), e.Value())
+}
+
+// Servers with little memory keep fewer pins, and everything else as ever.
+func TestPinsTakeWhatMemoryThereIs(t *testing.T) {
+	srv, err := server.NewServer(&server.Options{JetStream: true, StoreDir: t.TempDir(), JetStreamMaxMemory: 80 << 20, DontListen: true})
+	require.NoError(t, err)
+	srv.Start()
+	defer func() { srv.Shutdown(); srv.WaitForShutdown() }()
+	conn, err := nats.Connect("", nats.InProcessServer(srv))
+	require.NoError(t, err)
+	defer conn.Close()
+	js, err := jetstream.New(conn)
+	require.NoError(t, err)
+	small := natsconn.Topology{UsageBytes: 1 << 20}
+	for range 2 { // the second time it is there
+		require.NoError(t, natsconn.Ensure(t.Context(), js, small))
+		stream, err := js.Stream(t.Context(), "KV_"+wire.BucketPins)
+		require.NoError(t, err)
+		require.EqualValues(t, 64<<20, stream.CachedInfo().Config.MaxBytes)
+	}
+	small.PinsBytes = 1 << 40
+	require.NoError(t, natsconn.Ensure(t.Context(), js, small))
 }

@@ -2,6 +2,7 @@ package natsconn
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -22,8 +23,12 @@ type Topology struct {
 }
 
 // PinsBytes is the usual room for pins: some 400 000 conversations. The servers
-// set it aside, so that it has to fit beside what else they hold in memory.
-const PinsBytes = 256 << 20
+// set it aside; where they have less left, the pins get half of it, or half of
+// that, down to leastPins.
+const (
+	PinsBytes = 256 << 20
+	leastPins = 1 << 20
+)
 
 // DeleteMarkers is how long a removed document leaves a trace.
 const DeleteMarkers = time.Hour
@@ -59,8 +64,28 @@ func Ensure(ctx context.Context, js jetstream.JetStream, t Topology) error {
 			return fmt.Errorf("ensure stream %s: %w", stream.Name, err)
 		}
 	}
-	return nil
+	return ensurePins(ctx, js, t)
 }
+
+// ensurePins makes the bucket of pins as large as the servers' memory allows,
+// halving what is asked for: publication must not wait for room in which
+// conversations are only kept together.
+func ensurePins(ctx context.Context, js jetstream.JetStream, t Topology) error {
+	for most := t.PinsBytes; ; most /= 2 {
+		stream := pins(most, t.Replicas)
+		_, err := js.CreateOrUpdateStream(ctx, stream)
+		if err == nil {
+			return nil
+		}
+		if refused, ok := errors.AsType[*jetstream.APIError](err); !ok || refused.ErrorCode != noMemory || most/2 < leastPins {
+			return fmt.Errorf("ensure stream %s: %w", stream.Name, err)
+		}
+	}
+}
+
+// noMemory is the servers' code for more memory asked for than is left; the
+// client has no name for it.
+const noMemory jetstream.ErrorCode = 10028
 
 func (t Topology) withDefaults() Topology {
 	t.Replicas = max(t.Replicas, 1)
@@ -123,7 +148,6 @@ func streams(t Topology) []jetstream.StreamConfig {
 			Name: wire.StreamUsage, Subjects: []string{wire.SubjectUsage + ".>"}, Storage: jetstream.FileStorage, Replicas: t.Replicas,
 			Retention: jetstream.WorkQueuePolicy, Discard: jetstream.DiscardNew, MaxBytes: t.UsageBytes, Duplicates: duplicates,
 		},
-		pins(t.PinsBytes, t.Replicas),
 	}
 }
 

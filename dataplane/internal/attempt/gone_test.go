@@ -86,7 +86,7 @@ func TestAJobIsNotGoneBecauseTimeRanOut(t *testing.T) {
 		w.credentials(first, managed)
 		w.plan.Timeouts.Request = 5 * time.Second
 		w.on("north", func(ctx context.Context) (upstream.Response, *upstream.Failure) {
-			time.Sleep(5 * time.Second)
+			<-time.After(5 * time.Second)
 			return refuse(404, 0)(ctx)
 		})
 		_, _, failure := w.attempt(t.Context(), job(call.Get))

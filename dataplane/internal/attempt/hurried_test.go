@@ -73,7 +73,7 @@ func TestAGatewayOfShortRequestsLearnsToo(t *testing.T) {
 		w.model("acme/a", 0, "north")
 		w.on("north", hang)
 		in := plainCall()
-		time.Sleep(time.Millisecond) // of the stages before
+		<-time.After(time.Millisecond) // of the stages before
 		w.attempt(t.Context(), in)
 		require.Equal(t, []health.Verdict{health.Failed}, w.verdicts())
 	})
@@ -154,7 +154,7 @@ func TestACredentialThatCannotBeOpenedIsNoAttempt(t *testing.T) {
 func TestALongWishLengthensTheReply(t *testing.T) {
 	late := func(head, rest time.Duration) answer {
 		return func(ctx context.Context) (upstream.Response, *upstream.Failure) {
-			time.Sleep(head)
+			<-time.After(head)
 			return ok("application/json", step{data: okPlain[:10]}, step{pause: rest}, step{data: okPlain[10:]})(ctx)
 		}
 	}

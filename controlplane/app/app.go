@@ -143,7 +143,7 @@ func (a *App) wire(context.Context) error {
 		Runner: runner, System: system, Store: managementKeyStore, Directory: postgres.NewManagementKeyDirectory(),
 		Mutator: mutator, IDs: ids, Rand: rand.Reader, Now: now, Log: log,
 	})
-	topology := natsconn.NewKeeper(a.nats, natsconn.Topology{Replicas: a.cfg.NATS.Replicas}, log)
+	topology := natsconn.NewKeeper(a.nats, natsconn.Topology{Replicas: a.cfg.NATS.Replicas, PinsBytes: a.cfg.NATS.PinsBytes}, log)
 	a.publisher = a.newPublisher(source, topology, tracker, registry)
 	a.consumer = usage.NewConsumer(a.nats, topology, records, a.cfg.Usage.Workers, log)
 	a.keeper = usage.NewKeeper(records, now, log)

@@ -56,6 +56,10 @@ type NATS struct {
 	natsconn.Config `mapstructure:",squash"`
 	// Replicas of streams and buckets: 1, 3 or 5.
 	Replicas int `mapstructure:"replicas"`
+	// PinsBytes is the room for the pins of conversations, in the servers' memory;
+	// when it is full the oldest make place. Whoever keeps the buckets has to say
+	// the same.
+	PinsBytes int64 `mapstructure:"pins_bytes"`
 }
 
 // HTTP is how callers are served.
@@ -87,7 +91,7 @@ func Default() Config {
 	return Config{
 		Listen:   ":8081",
 		Database: Database{MaxConns: 16, ConnectTimeout: 5 * time.Second, Migrate: true},
-		NATS:     NATS{Config: natsconn.Config{URL: "nats://127.0.0.1:4222", Name: "signalbox-controlplane", InboxPrefix: "_INBOX_CONTROLPLANE"}, Replicas: 1},
+		NATS:     NATS{Config: natsconn.Config{URL: "nats://127.0.0.1:4222", Name: "signalbox-controlplane", InboxPrefix: "_INBOX_CONTROLPLANE"}, Replicas: 1, PinsBytes: natsconn.PinsBytes},
 		HTTP: HTTP{
 			HeaderTimeout: h.HeaderTimeout, BodyTimeout: h.BodyTimeout, IdleTimeout: h.IdleTimeout,
 			// Longer than the longest ?wait, so that no answer is cut.
@@ -114,6 +118,7 @@ func (c Config) Validate() error {
 	checks.Want(!c.Database.URL.IsZero(), "database.url", "postgres://USER:PASSWORD@HOST:PORT/DATABASE")
 	checks.Want(c.Database.MaxConns >= 2, "database.max_conns", "at least 2")
 	checks.Want(slices.Contains([]int{1, 3, 5}, c.NATS.Replicas), "nats.replicas", "1, 3 or 5")
+	checks.Want(c.NATS.PinsBytes >= 1<<20, "nats.pins_bytes", "at least 1048576 bytes")
 	checks.Want(c.Usage.Workers >= 1 && c.Usage.Workers <= 64, "usage.workers", "1 to 64")
 	checks.Want(c.HTTP.MaxBody >= 1<<10, "http.max_body", "at least 1024 bytes")
 	checks.Positive("database.connect_timeout", c.Database.ConnectTimeout)

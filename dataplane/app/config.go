@@ -56,6 +56,10 @@ type NATS struct {
 	// plane does, with so many replicas: 1, 3 or 5. 0 leaves them to the control
 	// plane.
 	Replicas int `mapstructure:"replicas"`
+	// PinsBytes is the room for the pins of conversations, in the servers' memory;
+	// when it is full the oldest make place. Whoever keeps the buckets has to say
+	// the same.
+	PinsBytes int64 `mapstructure:"pins_bytes"`
 }
 
 // HTTP is how callers are served.
@@ -99,7 +103,7 @@ func Default() Config {
 		DataDir:           "gateway-data",
 		RecentGenerations: 2048,
 		AccessLog:         true,
-		NATS:              NATS{Config: natsconn.Config{URL: "nats://127.0.0.1:4222", Name: "signalbox-gateway", InboxPrefix: "_INBOX_GATEWAY"}},
+		NATS:              NATS{Config: natsconn.Config{URL: "nats://127.0.0.1:4222", Name: "signalbox-gateway", InboxPrefix: "_INBOX_GATEWAY"}, PinsBytes: natsconn.PinsBytes},
 		HTTP: HTTP{
 			HeaderTimeout: 10 * time.Second, BodyTimeout: edge.BodyTime, IdleTimeout: 2 * time.Minute,
 			WriteTimeout: edge.WriteStall, DrainTimeout: 30 * time.Second,
@@ -128,6 +132,7 @@ func (c Config) Validate() error {
 	checks.Want(c.DataDir != "", "data_dir", "a directory")
 	checks.Want(c.RecentGenerations >= 1 && c.RecentGenerations <= 1<<20, "recent_generations", "1 to 1048576")
 	checks.Want(slices.Contains([]int{0, 1, 3, 5}, c.NATS.Replicas), "nats.replicas", "0, 1, 3 or 5")
+	checks.Want(c.NATS.PinsBytes >= 1<<20, "nats.pins_bytes", "at least 1048576 bytes")
 	checks.Want(c.HTTP.MaxJSON >= 1<<10, "http.max_json", "at least 1024 bytes")
 	checks.Want(c.HTTP.MaxMultipart >= 1<<10, "http.max_multipart", "at least 1024 bytes")
 	checks.Want(c.HTTP.BodyRoom >= c.HTTP.MaxMultipart, "http.body_room", "at least http.max_multipart")

@@ -46,7 +46,7 @@ func (a *App) Run(ctx context.Context) error {
 	start(func(ctx context.Context) error { a.access.run(ctx); return nil })
 	if a.cfg.NATS.Replicas > 0 {
 		start(func(ctx context.Context) error {
-			return natsconn.Keep(ctx, a.nats, natsconn.Topology{Replicas: a.cfg.NATS.Replicas}, a.deps.Log)
+			return natsconn.Keep(ctx, a.nats, natsconn.Topology{Replicas: a.cfg.NATS.Replicas, PinsBytes: a.cfg.NATS.PinsBytes}, a.deps.Log)
 		})
 	}
 	a.deps.Log.Info("gateway listens", slog.String("address", a.Addr()),

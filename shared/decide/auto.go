@@ -39,6 +39,8 @@ const (
 	LocalConfigured   LocalReason = "configured"    // the operator wants no other
 	LocalNoModel      LocalReason = "no_model"      // the catalog has none that is suitable
 	LocalConstrained  LocalReason = "constrained"   // the model cannot meet the request's restrictions; nothing was sent
+	LocalUnhealthy    LocalReason = "unhealthy"     // the model's endpoints fail or cool down; nothing was sent
+	LocalResting      LocalReason = "resting"       // the model was too slow several times in a row; nothing was sent
 	LocalTimeout      LocalReason = "timeout"       // no answer in time
 	LocalFailed       LocalReason = "failed"        // an error
 	LocalInvalid      LocalReason = "invalid"       // an answer that is none
@@ -46,6 +48,14 @@ const (
 	LocalNotGenerated LocalReason = "not_generated" // nothing is generated, as for a count of tokens
 	LocalPreview      LocalReason = "preview"       // nobody is contacted
 )
+
+// LocalReasons are all of them.
+func LocalReasons() []LocalReason {
+	return []LocalReason{
+		LocalConfigured, LocalNoModel, LocalConstrained, LocalUnhealthy, LocalResting, LocalTimeout, LocalFailed, LocalInvalid,
+		LocalOneCandidate, LocalNotGenerated, LocalPreview,
+	}
+}
 
 // autoFilter are the constraints that signalbox/auto has beyond those of every
 // request, on each endpoint.

@@ -76,7 +76,7 @@ func TestPicksOfTheEmbeddedCatalog(t *testing.T) {
 			}
 		}
 	}
-	picked, _ := decide.CheapestClassifier(view, now)
+	picked, _ := decide.CheapestClassifier(view, nil, now)
 	fmt.Fprintf(&out, "\nclassifier: %s\n", picked)
 	const golden = "testdata/auto/picks.golden"
 	if *update {

@@ -397,8 +397,11 @@ func TestTheCheapestClassifier(t *testing.T) {
 		}
 		view, err := catalog.Compile(w.catalog)
 		require.NoError(t, err)
-		picked, until := decide.CheapestClassifier(view, now)
+		picked, until := decide.CheapestClassifier(view, w.health, now)
 		require.Zero(t, until, "nothing changes by itself")
+		if picked != "" {
+			require.True(t, decide.Classifies(view, picked, w.health, now))
+		}
 		return picked
 	}
 	require.Equal(t, "acme/cheaper", pick(nil))
@@ -413,6 +416,15 @@ func TestTheCheapestClassifier(t *testing.T) {
 		require.Equal(t, "acme/cheap", pick(func(w *world) { change(w.model("acme/cheaper")) }), name)
 	}
 	require.Empty(t, pick(func(w *world) { w.provider("north").Credential = nil }))
+	ill := func(models ...string) func(w *world) {
+		return func(w *world) {
+			for _, m := range models {
+				w.health["north:"+m] = decide.EndpointHealth{Open: true}
+			}
+		}
+	}
+	require.Equal(t, "acme/cheap", pick(ill("acme/cheaper")), "the cheapest of those that are well")
+	require.Empty(t, pick(ill("acme/cheaper", "acme/cheap")))
 }
 
 // A pick holds until the next change of any model's state.
@@ -428,7 +440,7 @@ func TestHowLongTheCheapestClassifierIsThat(t *testing.T) {
 		at, until time.Time
 		want      string
 	}{{past, soon, "acme/cheaper"}, {now, soon, "acme/cheaper"}, {soon, later, "acme/cheap"}, {later, time.Time{}, ""}} {
-		picked, until := decide.CheapestClassifier(view, c.at)
+		picked, until := decide.CheapestClassifier(view, nil, c.at)
 		require.Equal(t, c.want, picked)
 		require.Equal(t, c.until, until)
 	}

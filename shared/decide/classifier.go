@@ -18,10 +18,11 @@ const (
 // CheapestClassifier is the model that is asked what kind of work a request is
 // when the operator names none: the cheapest that can serve in production and
 // does not think before it answers, which takes longer than a request can
-// wait. It depends on the catalog alone, not on the request, so that it is the
-// same for everyone until the catalog changes, or until the time that is
-// returned: a model's state does then. "" when there is none.
-func CheapestClassifier(v *catalog.View, now time.Time) (best string, until time.Time) {
+// wait. Endpoints that fail or cool down do not count; health may be nil. It
+// does not depend on the request, so that it is the same for everyone until the
+// catalog changes, an endpoint falls ill, or until the time that is returned: a
+// model's state does then. "" when there is none.
+func CheapestClassifier(v *catalog.View, health Health, now time.Time) (best string, until time.Time) {
 	least := 0.0
 	models := v.Models()
 	for i := range models {
@@ -32,14 +33,35 @@ func CheapestClassifier(v *catalog.View, now time.Time) (best string, until time
 		if !classifies(m, now) {
 			continue
 		}
-		for _, o := range v.Offers(m) {
-			cost, ok := classifierCost(&o)
-			if ok && (best == "" || cost < least) { // of equals the first id
-				best, least = m.ID, cost
-			}
+		if cost, ok := leastCost(v, m, health); ok && (best == "" || cost < least) { // of equals the first id
+			best, least = m.ID, cost
 		}
 	}
 	return best, until
+}
+
+// Classifies reports whether a model that CheapestClassifier might return has
+// an endpoint that neither fails nor cools down.
+func Classifies(v *catalog.View, model string, health Health, now time.Time) bool {
+	m, known := v.Model(model)
+	if !known || !classifies(m, now) {
+		return false
+	}
+	_, well := leastCost(v, m, health)
+	return well
+}
+
+// leastCost is classifierCost at the cheapest of the endpoints that are well.
+func leastCost(v *catalog.View, m *catalog.Model, health Health) (least float64, found bool) {
+	for _, o := range v.Offers(m) {
+		if health != nil && health.Endpoint(o.Endpoint.ID).Open {
+			continue
+		}
+		if cost, ok := classifierCost(&o); ok && (!found || cost < least) {
+			least, found = cost, true
+		}
+	}
+	return least, found
 }
 
 func classifies(m *catalog.Model, now time.Time) bool {

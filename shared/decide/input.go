@@ -36,7 +36,10 @@ type Facts struct {
 	Key     KeyFacts
 	// Owner is the id of the endpoint that keeps the job or file which the call
 	// is about; "" for most. Model and routing preferences do not count then.
-	Owner     string
+	Owner string
+	// Costless says that a call with an Owner makes nothing: it reads, cancels or
+	// deletes what is kept.
+	Costless  bool
 	Model     string   // as the caller wrote it; "" when none
 	Models    []string // the caller's fallback models
 	Provider  Preferences

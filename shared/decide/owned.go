@@ -8,7 +8,8 @@ import (
 // owned plans a call about something that an endpoint keeps for the caller, a
 // job or a file: it goes there and nowhere else, whatever routing would say
 // today. Only what makes the call impossible or forbidden counts: the key's models
-// and the guardrails' lists, not how the provider handles the data that it has.
+// and the guardrails' lists, not how the provider handles the data that it has. It
+// may be at the account of any credential, whichever comes first today.
 func (d *decision) owned() Plan {
 	offer, ok := d.in.Catalog.Endpoint(d.in.Facts.Owner)
 	if !ok {
@@ -24,10 +25,27 @@ func (d *decision) owned() Plan {
 		}
 		return d.refuse(d.emptied(&t), stage)
 	}
+	if d.in.Facts.Costless { // then the setting has nothing to spare
+		d.settings.BYOKFallback = true
+	}
 	d.add(&t, []*ranked{{offer: &offer}})
+	d.plan.Withheld = d.withheld(&offer)
 	d.decided(link{}, t)
 	d.finish()
 	return d.plan
+}
+
+// withheld reports whether the plan leaves out a credential of the endpoint's
+// provider.
+func (d *decision) withheld(o *catalog.Offer) bool {
+	may := len(d.in.Policy.Credentials(o.Provider.Slug))
+	switch p := o.Provider; {
+	case !p.Credential.IsZero():
+		may++
+	case p.Keyless: // the workspace's own are not used there
+		return false
+	}
+	return may > len(d.plan.Chain[0].Candidates[0].Credentials)
 }
 
 func (d *decision) unreachable(t *target, o *catalog.Offer) (Stage, string) {

@@ -15,7 +15,10 @@ type Plan struct {
 	Timeouts    policy.Timeouts // as the ladder sets them; 0: the server's
 	Retries     *int            // at the same endpoint, as the ladder sets them; nil: what each provider has
 	Refusal     *fault.Error    // nil when there is something to try
-	Record      Record
+	// Withheld says of a call with an Owner that credentials were left out with
+	// which the thing may have been made: not to find it proves nothing then.
+	Withheld bool
+	Record   Record
 
 	// NeedsClassification asks to be told what kind of work the request is, in
 	// Input.Classification of a second call: there is no chain and no refusal

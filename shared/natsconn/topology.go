@@ -2,6 +2,7 @@ package natsconn
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -16,7 +17,18 @@ type Topology struct {
 	// UsageBytes caps the usage stream, so that a long outage of Postgres fills
 	// the gateways' spools instead of the servers' disk; 0 is 8 GiB.
 	UsageBytes int64
+	// PinsBytes caps the pins of conversations, in the servers' memory; 0 is
+	// PinsBytes.
+	PinsBytes int64
 }
+
+// PinsBytes is the usual room for pins: some 400 000 conversations. The servers
+// set it aside; where they have less left, the pins get half of it, or half of
+// that, down to leastPins.
+const (
+	PinsBytes = 256 << 20
+	leastPins = 1 << 20
+)
 
 // DeleteMarkers is how long a removed document leaves a trace.
 const DeleteMarkers = time.Hour
@@ -52,13 +64,36 @@ func Ensure(ctx context.Context, js jetstream.JetStream, t Topology) error {
 			return fmt.Errorf("ensure stream %s: %w", stream.Name, err)
 		}
 	}
-	return nil
+	return ensurePins(ctx, js, t)
 }
+
+// ensurePins makes the bucket of pins as large as the servers' memory allows,
+// halving what is asked for: publication must not wait for room in which
+// conversations are only kept together.
+func ensurePins(ctx context.Context, js jetstream.JetStream, t Topology) error {
+	for most := t.PinsBytes; ; most /= 2 {
+		stream := pins(most, t.Replicas)
+		_, err := js.CreateOrUpdateStream(ctx, stream)
+		if err == nil {
+			return nil
+		}
+		if refused, ok := errors.AsType[*jetstream.APIError](err); !ok || refused.ErrorCode != noMemory || most/2 < leastPins {
+			return fmt.Errorf("ensure stream %s: %w", stream.Name, err)
+		}
+	}
+}
+
+// noMemory is the servers' code for more memory asked for than is left; the
+// client has no name for it.
+const noMemory jetstream.ErrorCode = 10028
 
 func (t Topology) withDefaults() Topology {
 	t.Replicas = max(t.Replicas, 1)
 	if t.UsageBytes == 0 {
 		t.UsageBytes = usageBytes
+	}
+	if t.PinsBytes == 0 {
+		t.PinsBytes = PinsBytes
 	}
 	return t
 }
@@ -84,11 +119,6 @@ func buckets(t Topology) []jetstream.KeyValueConfig {
 				Source:      "$KV." + wire.BucketCatalog + "." + wire.CatalogPointer,
 				Destination: wire.SubjectPushCatalog + "." + wire.CatalogPointer,
 			},
-		},
-		{
-			Bucket: wire.BucketPins, Storage: jetstream.MemoryStorage, Replicas: t.Replicas, LimitMarkerTTL: pinMarkers,
-			Description: "conversation affinity",
-			RePublish:   &jetstream.RePublish{Source: "$KV." + wire.BucketPins + ".>", Destination: wire.SubjectPushPins + ".>"},
 		},
 		{
 			Bucket: wire.BucketJobs, Storage: jetstream.FileStorage, Replicas: t.Replicas, TTL: jobAge, LimitMarkerTTL: DeleteMarkers,
@@ -118,5 +148,18 @@ func streams(t Topology) []jetstream.StreamConfig {
 			Name: wire.StreamUsage, Subjects: []string{wire.SubjectUsage + ".>"}, Storage: jetstream.FileStorage, Replicas: t.Replicas,
 			Retention: jetstream.WorkQueuePolicy, Discard: jetstream.DiscardNew, MaxBytes: t.UsageBytes, Duplicates: duplicates,
 		},
+	}
+}
+
+// pins is the stream of the bucket of pins, as a bucket's is but for one thing:
+// a bucket that is full refuses what is new, and here the pin that was written
+// longest ago has to make room. It costs a cache miss at most.
+func pins(most int64, replicas int) jetstream.StreamConfig {
+	return jetstream.StreamConfig{
+		Name: "KV_" + wire.BucketPins, Description: "conversation affinity", Subjects: []string{"$KV." + wire.BucketPins + ".>"},
+		Storage: jetstream.MemoryStorage, Replicas: replicas, MaxBytes: most, Discard: jetstream.DiscardOld,
+		MaxMsgsPerSubject: 1, AllowRollup: true, DenyDelete: true, AllowDirect: true, Duplicates: duplicates,
+		AllowMsgTTL: true, SubjectDeleteMarkerTTL: pinMarkers,
+		RePublish: &jetstream.RePublish{Source: "$KV." + wire.BucketPins + ".>", Destination: wire.SubjectPushPins + ".>"},
 	}
 }

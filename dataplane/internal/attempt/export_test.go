@@ -17,14 +17,15 @@ func Talk(ctx context.Context, frames call.Frames, codec upstream.Codec) call.Fr
 	return t
 }
 
-// VerdictOf is what a class of failure means for health; own says that the
+// VerdictOf is what a failure means for health; own says that the
 // credential was the workspace's.
-func VerdictOf(class upstream.Class, own bool) health.Verdict { return rules[class].verdictOf(own) }
+func VerdictOf(f *upstream.Failure, own bool) health.Verdict { return verdictOf(f, own) }
 
 // Rule is what follows from a class of failure, in the words of the reference.
 type Rule struct {
 	NextCredential, NextCandidate, Retry, NextModel, Submission string
 	Verdict                                                     health.Verdict
+	Hurried                                                     bool
 }
 
 // RuleOf describes the rule of a class.
@@ -39,7 +40,7 @@ func RuleOf(class upstream.Class) Rule {
 	out := Rule{
 		NextCredential: yes(rule.ofCredential), NextCandidate: yes(rule.moves), Retry: yes(rule.retry),
 		NextModel:  map[nextModel]string{modelNever: "–", modelNext: "yes", modelLarger: "larger window, written-out chain"}[rule.model],
-		Submission: "when the status was a 4xx or 503", Verdict: rule.verdict,
+		Submission: "when the status was a 4xx or 503", Verdict: rule.verdict, Hurried: rule.hurried,
 	}
 	if rule.timeout {
 		out.Retry = "once"

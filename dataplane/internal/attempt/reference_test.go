@@ -57,12 +57,13 @@ var happened = map[upstream.Class]string{
 	upstream.Gone:               "404 or 410 for a job or file that the provider kept",
 	upstream.CannotCarry:        "the endpoint has no form for the request; nothing was sent",
 	upstream.CallerGone:         "the caller left",
+	upstream.CutShort:           "the gateway itself waited no longer, as for a classification",
 	upstream.CredentialFault:    "the credential cannot be opened or used; nothing was sent",
 	upstream.Internal:           "a bug of the gateway",
 }
 
 var counts = map[health.Verdict]string{
-	health.Neutral: "–", health.Failed: "against", health.RateLimited: "cools", health.GeoBlocked: "counted apart",
+	health.Neutral: "–", health.Failed: "against", health.Unpaid: "against, and cools", health.RateLimited: "cools", health.GeoBlocked: "counted apart",
 }
 
 func TestReferencePageIsCurrent(t *testing.T) {
@@ -73,6 +74,7 @@ func TestReferencePageIsCurrent(t *testing.T) {
 
 One row for each class of failure, as the attempts of a decision record name them. ` + "`../attempts.md`" + ` explains the columns.
 A failure before the first content of a reply can be followed by another attempt; after it nothing is tried.
+A 429 goes on to the next credential and cools, whatever class its words give it.
 
 | class | what happened | next credential | next candidate | retry at the same provider | next model | endpoint's health | submission made again |
 |---|---|---|---|---|---|---|---|
@@ -82,7 +84,10 @@ A failure before the first content of a reply can be followed by another attempt
 		require.True(t, ok, "%s needs words", class)
 		r := attempt.RuleOf(class)
 		health := counts[r.Verdict]
-		if own := attempt.VerdictOf(class, true); own != r.Verdict || r.NextCredential == "yes" && r.Verdict != 0 {
+		if r.Hurried {
+			health += "; – at a limit shorter than the gateway's own"
+		}
+		if own := attempt.VerdictOf(&upstream.Failure{Class: class}, true); own != r.Verdict || r.NextCredential == "yes" && r.Verdict != 0 {
 			health += "; with the workspace's own credential, the credential's"
 		}
 		fmt.Fprintf(&page, "| `%s` | %s | %s | %s | %s | %s | %s | %s |\n",

@@ -17,6 +17,10 @@ type rule struct {
 	// next one is tried before the next candidate. When it was the workspace's
 	// own, nothing counts against the endpoint, which serves others with theirs.
 	ofCredential bool
+	// hurried says that a limit ran out which the caller, a profile or what is left
+	// of the request's time may have made tighter than the gateway's own. Then it
+	// says nothing of the endpoint.
+	hurried bool
 	// untouched says that the provider certainly got nothing, or that the
 	// failure has nothing to do with it: a submission may be made again.
 	untouched bool
@@ -35,13 +39,20 @@ const (
 )
 
 // verdictOf is what a failure means for health: own says that the credential
-// was the workspace's.
-func (r rule) verdictOf(own bool) health.Verdict {
-	if own && r.ofCredential && r.verdict == health.Failed {
+// was the workspace's. A 429 is one whatever its words make of it.
+func verdictOf(f *upstream.Failure, own bool) health.Verdict {
+	switch r := rules[f.Class]; {
+	case f.Limited:
+		return health.RateLimited
+	case own && r.ofCredential && (r.verdict == health.Failed || r.verdict == health.Unpaid):
 		return health.Refused
+	default:
+		return r.verdict
 	}
-	return r.verdict
 }
+
+// ofCredential reports that the endpoint's next credential may do better.
+func ofCredential(f *upstream.Failure) bool { return f.Limited || rules[f.Class].ofCredential }
 
 // rules has an entry for every class; a test walks them.
 var rules = map[upstream.Class]rule{
@@ -52,9 +63,9 @@ var rules = map[upstream.Class]rule{
 	upstream.Reset:          {moves: true, model: modelNext, retry: true, verdict: health.Failed},
 	upstream.BadHead:        {moves: true, model: modelNext, retry: true, verdict: health.Failed},
 
-	upstream.FirstByteTimeout: {moves: true, model: modelNext, retry: true, timeout: true, verdict: health.Failed},
+	upstream.FirstByteTimeout: {moves: true, model: modelNext, retry: true, timeout: true, verdict: health.Failed, hurried: true},
 	upstream.ReplyTimeout:     {moves: true, model: modelNext, retry: true, timeout: true, verdict: health.Failed},
-	upstream.RequestTimeout:   {model: modelNext, verdict: health.Failed},
+	upstream.RequestTimeout:   {model: modelNext, verdict: health.Failed, hurried: true},
 	upstream.IdleTimeout:      {model: modelNext, verdict: health.Failed},
 
 	upstream.Rejected:           {verdict: health.Neutral},
@@ -63,7 +74,7 @@ var rules = map[upstream.Class]rule{
 	upstream.ContentPolicy:      {verdict: health.Neutral},
 	upstream.CredentialRejected: {moves: true, model: modelNext, verdict: health.Failed, ofCredential: true},
 	upstream.GeoBlocked:         {moves: true, model: modelNext, verdict: health.GeoBlocked},
-	upstream.PaymentRequired:    {moves: true, model: modelNext, verdict: health.Failed, ofCredential: true},
+	upstream.PaymentRequired:    {moves: true, model: modelNext, verdict: health.Unpaid, ofCredential: true},
 	upstream.NotFound:           {moves: true, model: modelNext, verdict: health.Failed, ofCredential: true},
 	upstream.StatusTimeout:      {moves: true, model: modelNext, retry: true, timeout: true, verdict: health.Failed},
 	upstream.UnsupportedMedia:   {moves: true, verdict: health.Neutral},
@@ -84,9 +95,10 @@ var rules = map[upstream.Class]rule{
 	upstream.StreamCut:      {moves: true, model: modelNext, retry: true, verdict: health.Failed},
 
 	upstream.Unknown:         {verdict: health.Failed},
-	upstream.Gone:            {verdict: health.Neutral},
+	upstream.Gone:            {verdict: health.Neutral, ofCredential: true},
 	upstream.CannotCarry:     {moves: true, model: modelNext, verdict: health.Neutral, untouched: true},
 	upstream.CallerGone:      {verdict: health.Neutral, untouched: true},
+	upstream.CutShort:        {model: modelNext, verdict: health.Neutral},
 	upstream.CredentialFault: {moves: true, model: modelNext, verdict: health.Neutral, ofCredential: true, untouched: true},
 	upstream.Internal:        {moves: true, model: modelNext, verdict: health.Neutral, untouched: true},
 }

@@ -29,7 +29,7 @@ type consequence struct {
 // ofCredentials are the classes after which the same endpoint is asked with its
 // next credential.
 var ofCredentials = []upstream.Class{
-	upstream.CredentialRejected, upstream.PaymentRequired, upstream.NotFound, upstream.RateLimited, upstream.CredentialFault,
+	upstream.CredentialRejected, upstream.PaymentRequired, upstream.NotFound, upstream.RateLimited, upstream.CredentialFault, upstream.Gone,
 }
 
 var consequences = map[upstream.Class]consequence{
@@ -51,7 +51,7 @@ var consequences = map[upstream.Class]consequence{
 	upstream.ContentPolicy:      {false, false, health.Neutral, false},
 	upstream.CredentialRejected: {true, false, health.Failed, true},
 	upstream.GeoBlocked:         {true, false, health.GeoBlocked, true},
-	upstream.PaymentRequired:    {true, false, health.Failed, true},
+	upstream.PaymentRequired:    {true, false, health.Unpaid, true},
 	upstream.NotFound:           {true, false, health.Failed, true},
 	upstream.StatusTimeout:      {true, true, health.Failed, true},
 	upstream.UnsupportedMedia:   {true, false, health.Neutral, false},
@@ -75,6 +75,7 @@ var consequences = map[upstream.Class]consequence{
 	upstream.Gone:            {false, false, health.Neutral, false},
 	upstream.CannotCarry:     {true, false, health.Neutral, true},
 	upstream.CallerGone:      {false, false, health.Neutral, false},
+	upstream.CutShort:        {false, false, health.Neutral, true},
 	upstream.CredentialFault: {true, false, health.Neutral, true},
 	upstream.Internal:        {true, false, health.Neutral, true},
 }
@@ -118,7 +119,7 @@ func TestWhoIsAskedNext(t *testing.T) {
 		require.Equal(t, string(class), records[0].Failure)
 		require.Equal(t, want.moves, records[0].Retryable)
 		verdict := want.health
-		if use.Source == decide.CredentialBYOK && slices.Contains(ofCredentials, class) && verdict == health.Failed {
+		if use.Source == decide.CredentialBYOK && slices.Contains(ofCredentials, class) && verdict != health.RateLimited && verdict != health.Neutral {
 			verdict = health.Refused
 		}
 		require.Equal(t, verdict, w.verdicts()[0])

@@ -91,7 +91,7 @@ func (r *Runner) candidates(ctx context.Context, t *trial, n int) (*call.Reply, 
 		if reply != nil {
 			return reply, nil
 		}
-		if failure.Class != upstream.CannotCarry {
+		if sent(failure) {
 			last = failure
 		}
 		if !rules[failure.Class].moves || t.over(ctx) {
@@ -102,7 +102,8 @@ func (r *Runner) candidates(ctx context.Context, t *trial, n int) (*call.Reply, 
 }
 
 // candidate tries one endpoint with its credentials in order. Only what is the
-// credential's own failure is followed by the next one.
+// credential's own failure is followed by the next one: a job or file that one
+// credential does not know may be another's.
 func (r *Runner) candidate(ctx context.Context, t *trial, n, i int) (*call.Reply, *upstream.Failure) {
 	step := t.plan.Chain[n]
 	uses := step.Candidates[i].Credentials
@@ -116,7 +117,14 @@ func (r *Runner) candidate(ctx context.Context, t *trial, n, i int) (*call.Reply
 		if reply != nil {
 			return reply, nil
 		}
-		if last || !rules[failure.Class].ofCredential || t.over(ctx) {
+		if failure.Class != upstream.Gone {
+			t.doubt = failure
+		}
+		switch {
+		case last || !ofCredential(failure):
+			return nil, failure
+		case t.over(ctx):
+			t.unasked = true
 			return nil, failure
 		}
 	}

@@ -29,15 +29,20 @@ type trial struct {
 	call      call.Call
 	plan      decide.Plan
 	firstByte time.Duration
-	impatient bool // the caller asked for less than the server's first-byte limit
+	reply     time.Duration // of a whole plain reply
+	impatient bool          // the caller asked for less than the server's first-byte limit
 	deadline  time.Time
 	most      int // upstream calls
 
 	records []decide.AttemptRecord
+	made    int // upstream calls
 	step    int // the next one of the chain
 	from    int // number of records before the present step's
 	ended   bool
 	tooLong int64 // context window that the input did not fit; 0 none
+
+	doubt   *upstream.Failure // of the last credential that did not say of a job or file that it is gone
+	unasked bool              // time ran out before every credential of an endpoint was asked
 
 	all failures // of the request
 	own failures // of the present step
@@ -51,8 +56,16 @@ func newTrial(r *Runner, c call.Call, plan decide.Plan) *trial {
 	if set := plan.Timeouts.FirstByte; set > 0 {
 		t.firstByte = min(max(set, r.limits.FirstByteMin), r.limits.FirstByteMax)
 	}
+	// Who waits longer for the first byte waits as much longer for the whole, or
+	// a reply that begins in time would be thrown away for having begun late.
+	t.reply = max(r.limits.Reply, r.limits.FirstByte) + max(t.firstByte-r.limits.FirstByte, 0)
 	if t.most <= 0 {
 		t.most = r.limits.Attempts
+	}
+	if c.Owned.ID != "" { // it is gone only once all were asked that may know it
+		for _, step := range plan.Chain {
+			t.most = max(t.most, len(step.Candidates[0].Credentials))
+		}
 	}
 	from := c.Received
 	if from.IsZero() {
@@ -117,7 +130,7 @@ func (t *trial) Attempts() []decide.AttemptRecord { return t.records }
 
 // over reports that nothing more may be tried.
 func (t *trial) over(ctx context.Context) bool {
-	return ctx.Err() != nil || len(t.records) >= t.most || !t.runner.deps.Now().Before(t.deadline)
+	return ctx.Err() != nil || t.made >= t.most || !t.runner.deps.Now().Before(t.deadline)
 }
 
 // reason is why a candidate is tried that is not a retry.
@@ -148,6 +161,20 @@ func (t *trial) retries(p *catalog.Provider) int {
 	return p.Retry.Max
 }
 
+// unmade takes the last call back, which had no credential that can be opened:
+// nothing was sent. The record has no more of those than of calls.
+func (t *trial) unmade() {
+	t.made--
+	if len(t.records)-t.made > t.most {
+		t.records = t.records[:len(t.records)-1]
+	}
+}
+
+// sent reports whether a failure is of a call that was made.
+func sent(f *upstream.Failure) bool {
+	return f.Class != upstream.CannotCarry && f.Class != upstream.CredentialFault
+}
+
 func (t *trial) mayRetry(f *upstream.Failure, timeouts int) bool {
 	rule := rules[f.Class]
 	if rule.timeout && (timeouts > 1 || t.impatient) {
@@ -170,7 +197,7 @@ func (t *trial) told(ctx context.Context, of *failures) error {
 		}
 		return upstream.Fail(upstream.CallerGone, context.Cause(ctx)).Fault
 	}
-	switch f := of.final(); {
+	switch f := of.final(t); {
 	case f != nil:
 		return f
 	case !t.runner.deps.Now().Before(t.deadline):
@@ -184,19 +211,23 @@ func (t *trial) told(ctx context.Context, of *failures) error {
 type failures struct {
 	last    *upstream.Failure // of an upstream that was called
 	other   *upstream.Failure // last that was no rate limit
-	skipped *upstream.Failure // first of those that could not even be tried
+	skipped *upstream.Failure // first of those that could not even be tried, a credential's before others
 	wait    time.Duration     // least that a rate-limiting provider asked for
 }
 
 func (a *failures) add(f *upstream.Failure) {
-	if f.Class == upstream.CannotCarry {
-		if a.skipped == nil {
+	if !sent(f) {
+		if a.skipped == nil || a.skipped.Class == upstream.CannotCarry {
 			a.skipped = f
 		}
 		return
 	}
 	a.last = f
-	if f.Class != upstream.RateLimited {
+	switch f.Class {
+	case upstream.RateLimited:
+	case upstream.Gone: // to one credential; at another's limit it may yet be found
+		return
+	default:
 		a.other = f
 		return
 	}
@@ -206,13 +237,19 @@ func (a *failures) add(f *upstream.Failure) {
 }
 
 // final is what happened last, except that a rate limit counts only when
-// everything ended in one; nil when nothing happened.
-func (a *failures) final() *fault.Error {
+// everything ended in one, what could not be tried only when nothing was, and
+// that a job or file is gone only when everybody said so, nobody being left
+// unasked; nil when nothing happened.
+func (a *failures) final(t *trial) *fault.Error {
 	switch {
 	case a.last == nil && a.skipped == nil:
 		return nil
 	case a.last == nil:
 		return a.skipped.Fault
+	case a.last.Class == upstream.Gone && t.doubt != nil:
+		return t.doubt.Fault
+	case a.last.Class == upstream.Gone && t.unasked:
+		return nil
 	case a.last.Class == upstream.RateLimited && a.other != nil:
 		return a.other.Fault
 	case a.last.Class == upstream.RateLimited && a.wait > 0:

@@ -44,7 +44,7 @@ func (r *Runner) try(ctx context.Context, t *trial, to target) (*call.Reply, *up
 	request.Credential = to.with
 	f := r.take(ctx, t, to)
 	if request.Upgrade {
-		f.watch.deadline = f.started.Add(r.limits.Session)
+		f.watch.deadline, f.patience = f.started.Add(r.limits.Session), t.firstByte
 	}
 	f.watch.arm(t.firstByte, upstream.FirstByteTimeout)
 	response, failure := r.deps.Provider.Call(f.watch.ctx, request)
@@ -54,6 +54,9 @@ func (r *Runner) try(ctx context.Context, t *trial, to target) (*call.Reply, *up
 		}
 		failure = to.blamed(meant(&t.call, failure))
 		f.settle(failure, call.Seen{})
+		if !sent(failure) {
+			t.unmade()
+		}
 		return nil, judged(&t.call, failure)
 	}
 	f.status = response.Status
@@ -108,7 +111,8 @@ type flight struct {
 	trial     *trial
 	watch     *watch
 	to        target
-	record    int // index in the trial's records
+	record    int           // index in the trial's records
+	patience  time.Duration // what it has until the first byte
 	started   time.Time
 	firstByte time.Duration
 	answered  bool
@@ -120,8 +124,9 @@ func (r *Runner) take(ctx context.Context, t *trial, to target) *flight {
 	now := r.deps.Now()
 	f := &flight{
 		runner: r, trial: t, to: to, started: now, record: len(t.records),
-		watch: newWatch(ctx, t.deadline),
+		watch: newWatch(ctx, t.deadline), patience: min(t.firstByte, t.deadline.Sub(now)),
 	}
+	t.made++
 	t.records = append(t.records, decide.AttemptRecord{
 		Model: to.step.Model.ID, Provider: to.candidate.Provider.Slug, Endpoint: to.candidate.Endpoint.ID,
 		Credential: to.with.Source, CredentialID: to.with.ID, Started: now, Reason: to.reason,
@@ -145,29 +150,41 @@ func (f *flight) settle(failure *upstream.Failure, seen call.Seen) {
 	record := &f.trial.records[f.record]
 	record.FirstByte, record.Duration, record.Status = f.firstByte, max(now.Sub(f.started), 1), f.status
 	seenBy := health.Observation{
-		Endpoint: f.to.candidate.Endpoint.ID, Credential: f.to.with.ID, At: now, Verdict: health.Succeeded,
+		Endpoint: f.to.candidate.Endpoint.ID, Credential: f.to.with.ID, Began: f.started, At: now, Verdict: health.Succeeded,
 		FirstByte: f.firstByte, Generation: now.Sub(f.started) - f.firstByte,
 		InputTokens: seen.Usage.InputTotal(), CachedTokens: seen.Usage.CachedRead, OutputTokens: seen.Usage.OutputTotal(),
 	}
 	if failure != nil {
-		rule := rules[failure.Class]
-		record.Failure, record.Retryable = string(failure.Class), rule.moves
+		record.Failure, record.Retryable = string(failure.Class), rules[failure.Class].moves
 		if failure.Status != 0 {
 			record.Status = failure.Status
 		}
-		seenBy.Verdict, seenBy.RetryAfter = rule.verdictOf(f.to.own()), failure.RetryAfter
-		if failure.Class == upstream.RequestTimeout && f.answered {
-			seenBy.Verdict = health.Neutral // it was answering: the budget ended, not the endpoint
-		}
-		f.log(failure)
+		seenBy.Verdict, seenBy.RetryAfter = f.verdict(failure), failure.RetryAfter
+		f.log(failure, seenBy.Verdict)
 	}
 	f.runner.deps.Health.Observe(seenBy)
 }
 
+// verdict is what a failure of this call means for health. A limit says
+// something of the endpoint only when it was the gateway's own, or longer: what
+// one caller has no time for must not close an endpoint to the others. Nor does
+// the end of the request's time while the endpoint was answering.
+func (f *flight) verdict(failure *upstream.Failure) health.Verdict {
+	limits := &f.runner.limits
+	// Where all of a request has hardly longer than a first byte may take, half of
+	// it is as long as anybody waits.
+	own := min(limits.FirstByte, limits.Request/2)
+	switch {
+	case failure.Class == upstream.RequestTimeout && f.answered, rules[failure.Class].hurried && f.patience < own:
+		return health.Neutral
+	}
+	return verdictOf(failure, f.to.own())
+}
+
 // log tells the operator what the caller is not told.
-func (f *flight) log(failure *upstream.Failure) {
+func (f *flight) log(failure *upstream.Failure, verdict health.Verdict) {
 	level := slog.LevelInfo
-	if rules[failure.Class].verdictOf(f.to.own()) == health.Failed || failure.Class == upstream.CredentialFault {
+	if verdict == health.Failed || verdict == health.Unpaid || failure.Class == upstream.CredentialFault {
 		level = slog.LevelWarn
 	}
 	f.runner.deps.Log.LogAttrs(f.watch.ctx, level, "upstream call failed",

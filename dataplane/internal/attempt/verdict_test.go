@@ -20,13 +20,14 @@ func TestVerdictOfTheWorkspacesOwnCredential(t *testing.T) {
 		upstream.RateLimited:        health.RateLimited,
 	}
 	for _, class := range upstream.Classes() {
-		managed := attempt.VerdictOf(class, false)
+		f := &upstream.Failure{Class: class}
+		managed := attempt.VerdictOf(f, false)
 		require.Equal(t, consequences[class].health, managed, class)
 		want, ok := ofCredential[class]
 		if !ok {
 			want = managed
 		}
-		require.Equal(t, want, attempt.VerdictOf(class, true), class)
+		require.Equal(t, want, attempt.VerdictOf(f, true), class)
 	}
 }
 
@@ -36,7 +37,9 @@ func TestVerdictOfEveryStatus(t *testing.T) {
 	for status := 300; status < 1000; status++ {
 		want, own := health.Neutral, health.Neutral
 		switch {
-		case status == 401, status == 402, status == 403, status == 404, status == 407:
+		case status == 402:
+			want, own = health.Unpaid, health.Refused
+		case status == 401, status == 403, status == 404, status == 407:
 			want, own = health.Failed, health.Refused
 		case status == 429:
 			want, own = health.RateLimited, health.RateLimited
@@ -44,12 +47,19 @@ func TestVerdictOfEveryStatus(t *testing.T) {
 			want, own = health.Failed, health.Failed
 		}
 		for _, body := range []string{"", `{"error":{"message":"no"}}`, "<html>"} {
-			class := upstream.Refused(status, 0, []byte(body)).Class
-			require.Equal(t, want, attempt.VerdictOf(class, false), "%d %s", status, body)
-			require.Equal(t, own, attempt.VerdictOf(class, true), "%d %s with the workspace's own credential", status, body)
+			f := upstream.Refused(status, 0, []byte(body))
+			require.Equal(t, want, attempt.VerdictOf(f, false), "%d %s", status, body)
+			require.Equal(t, own, attempt.VerdictOf(f, true), "%d %s with the workspace's own credential", status, body)
 		}
 	}
-	place := upstream.Refused(403, 0, []byte(`{"error":{"code":"unsupported_country_region_territory","message":"Country, region, or territory not supported"}}`)).Class
+	for _, words := range []string{"insufficient_quota", "engine_overloaded_error", "rate_limit_exceeded", "no such word"} {
+		f := upstream.Refused(429, 0, []byte(`{"error":{"code":"`+words+`","message":"no"}}`))
+		require.Equal(t, health.RateLimited, attempt.VerdictOf(f, false), words)
+		require.Equal(t, health.RateLimited, attempt.VerdictOf(f, true), words)
+		f = upstream.InBand(upstream.ErrorInStream, 200, []byte(`{"error":{"code":429,"type":"`+words+`","message":"no"}}`))
+		require.Equal(t, health.RateLimited, attempt.VerdictOf(f, false), "in a stream: %s", words)
+	}
+	place := upstream.Refused(403, 0, []byte(`{"error":{"code":"unsupported_country_region_territory","message":"Country, region, or territory not supported"}}`))
 	require.Equal(t, health.GeoBlocked, attempt.VerdictOf(place, false))
 	require.Equal(t, health.GeoBlocked, attempt.VerdictOf(place, true), "a place is nobody's key")
 }

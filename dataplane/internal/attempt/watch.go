@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
+	"github.com/signalbox-dev/signalbox/shared/fault"
 )
 
 // ranOut is the cause with which a limit ends an upstream call.
@@ -98,11 +99,14 @@ func (w *watch) end() {
 }
 
 // failure says why reading or calling failed with err: a limit of ours, the
-// caller who left, or what err itself says; otherwise is the class of all else.
+// gateway that waits for its own request no longer, the caller who left, or what err itself says; otherwise is the class of all else.
 func (w *watch) failure(err error, otherwise upstream.Class) *upstream.Failure {
 	if w.ctx.Err() != nil {
 		if limit, ok := errors.AsType[*ranOut](context.Cause(w.ctx)); ok {
 			return upstream.Fail(limit.class, err)
+		}
+		if stop, ok := errors.AsType[*fault.Error](context.Cause(w.ctx)); ok && stop.Code == fault.UpstreamTimeout {
+			return upstream.Fail(upstream.CutShort, err)
 		}
 		return upstream.Fail(upstream.CallerGone, err)
 	}

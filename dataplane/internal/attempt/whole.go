@@ -31,7 +31,7 @@ var (
 // that it may be empty; the codec then knows what to say.
 func (r *Runner) whole(f *flight, reply *call.Reply, blank bool, response upstream.Response, codec upstream.Codec) *upstream.Failure {
 	f.arrived()
-	f.watch.arm(r.limits.Reply-f.firstByte, upstream.ReplyTimeout)
+	f.watch.arm(f.trial.reply-f.firstByte, upstream.ReplyTimeout)
 	if response.MediaType == eventStream {
 		return upstream.Fail(upstream.WrongType, nil)
 	}

@@ -1,6 +1,6 @@
 // Package classifier owns how a request of signalbox/auto is classified by a
-// model: what of the text is shown to it, how it is asked, and what counts as
-// an answer. It sends nothing and knows nothing of routing: the pipeline takes
+// model: what of the text is shown to it, how it is asked, what counts as an
+// answer, and when a model that is too slow is left alone. It sends nothing and knows nothing of routing: the pipeline takes
 // the request that it writes down the same steps as any other.
 package classifier
 
@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"sync/atomic"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
@@ -39,6 +41,7 @@ type Options struct {
 	Model   string        // "" picks the cheapest suitable one of the catalog; Off asks none
 	Timeout time.Duration // for the whole request to it
 	IDs     *id.Source
+	Metrics prometheus.Registerer // nil: none are kept
 }
 
 // Classifier writes requests to a classifier model and reads its answers. It is
@@ -46,6 +49,8 @@ type Options struct {
 type Classifier struct {
 	options Options
 	picked  atomic.Pointer[pick]
+	rests   rests
+	said    *prometheus.CounterVec
 }
 
 // pick is the model of one catalog, which takes a walk through all of it.
@@ -59,43 +64,62 @@ func (p *pick) holds(v *catalog.View, now time.Time) bool {
 	return p != nil && p.catalog == v && !now.Before(p.from) && (p.until.IsZero() || now.Before(p.until))
 }
 
-// New returns a Classifier.
-func New(o Options) *Classifier { return &Classifier{options: o} }
+// New returns a Classifier and registers its metric.
+func New(o Options) *Classifier {
+	k := &Classifier{options: o, said: newMetric(o.Metrics)}
+	k.rests.known = make(map[string]*rest)
+	return k
+}
 
-// Timeout bounds one classification.
-func (k *Classifier) Timeout() time.Duration { return k.options.Timeout }
-
-// Model is the model to ask under a pinned catalog; without one, the reason.
-func (k *Classifier) Model(pin call.Pinned, now time.Time) (string, decide.LocalReason) {
-	switch k.options.Model {
+// Model is the model to ask under a pinned catalog, by what is known of its
+// endpoints; without one, the reason. Of a model that rests, one request asks
+// again when its time is over.
+func (k *Classifier) Model(pin call.Pinned, health decide.Health, now time.Time) (string, decide.LocalReason) {
+	model := k.options.Model
+	switch model {
 	case Off:
 		return "", decide.LocalConfigured
 	case "":
-		if model := k.cheapest(pin.Catalog, now); model != "" {
-			return model, ""
+		if model = k.cheapest(pin.Catalog, now); model == "" {
+			return "", decide.LocalNoModel
 		}
-		return "", decide.LocalNoModel
+		// Another one is looked for only while this one is ill.
+		if !decide.Classifies(pin.Catalog, model, health, now) {
+			if model, _ = decide.CheapestClassifier(pin.Catalog, health, now); model == "" {
+				return "", decide.LocalUnhealthy
+			}
+		}
 	}
-	return k.options.Model, ""
+	if !k.rests.may(model, now, k.options.Timeout) {
+		return model, decide.LocalResting
+	}
+	return model, ""
 }
 
+// cheapest is the cheapest classifier of a catalog, whatever its health.
 func (k *Classifier) cheapest(v *catalog.View, now time.Time) string {
 	if p := k.picked.Load(); p.holds(v, now) {
 		return p.model
 	}
 	p := &pick{catalog: v, from: now}
-	p.model, p.until = decide.CheapestClassifier(v, now)
+	p.model, p.until = decide.CheapestClassifier(v, nil, now)
 	k.picked.Store(p)
 	return p.model
 }
 
-// Ask writes the request that asks model about the text of a call. It carries
-// the call's restrictions and none of its preferences, headers or ids, but for
-// the end user's.
-func (k *Classifier) Ask(c *call.Call, text *classify.Text, model string, now time.Time) call.Call {
+// Said takes in how a classification ended, at now.
+func (k *Classifier) Said(c *decide.Classification, now time.Time) {
+	k.said.WithLabelValues(string(c.Source), string(c.Why)).Inc()
+	k.rests.ended(c, now)
+}
+
+// Ask writes the request that asks model about the text of a call, and says how
+// long to wait for it. It carries the call's restrictions and none of its
+// preferences, headers or ids, but for the end user's.
+func (k *Classifier) Ask(c *call.Call, text *classify.Text, model string, now time.Time) (child call.Call, within time.Duration) {
 	body := question(text, model)
 	p := &c.Request.Provider
-	return call.Call{
+	child = call.Call{
 		ID: id.New[id.RequestKind](k.options.IDs), Primary: c.ID, Purpose: Purpose,
 		Surface: catalog.Chat, Route: Route, Received: now, Remote: c.Remote, Workspace: c.Workspace,
 		Header: http.Header{}, Body: body,
@@ -112,6 +136,7 @@ func (k *Classifier) Ask(c *call.Call, text *classify.Text, model string, now ti
 			OutputTokens: maxAnswer,
 		},
 	}
+	return child, k.options.Timeout
 }
 
 // instructions are the system message. The text to judge comes as one JSON

@@ -32,12 +32,23 @@ func runs(until, at time.Time, most time.Duration) bool {
 	return left > 0 && left <= most+maxSkew
 }
 
-// succeed counts successes and reports whether they closed a half-open breaker.
+// stale reports whether a call began before the breaker last let requests
+// through again, and when that was. Such a call is no probe, however late it
+// ends: it says how the endpoint was.
+func (b *breaker) stale(began, at time.Time) (since time.Time, stale bool) {
+	since = later(b.openUntil, b.closedThrough)
+	return since, began.Before(since) && !since.After(at.Add(openMost+maxSkew)) // else the clock jumped back
+}
+
+// succeed counts a success and reports whether it closed a half-open breaker.
 // While it is open nothing counts: such calls were made for want of another
 // endpoint.
-func (b *breaker) succeed(at time.Time, n int64) bool {
-	b.trip.add(at, n, 0)
-	return b.probed(at, n)
+func (b *breaker) succeed(began, at time.Time) bool {
+	if _, stale := b.stale(began, at); stale {
+		return false
+	}
+	b.trip.add(at, 1, 0)
+	return b.probed(at, 1)
 }
 
 func (b *breaker) probed(at time.Time, n int64) bool {
@@ -58,7 +69,10 @@ func (b *breaker) close(at, through time.Time) {
 }
 
 // fail counts a failure and reports whether it opened the breaker.
-func (b *breaker) fail(at time.Time) bool {
+func (b *breaker) fail(began, at time.Time) bool {
+	if _, stale := b.stale(began, at); stale {
+		return false
+	}
 	b.trip.add(at, 1, 1)
 	if b.halfOpen(at) || b.closed() && b.trip.trips() {
 		b.open(at)

@@ -9,7 +9,7 @@ type counts = wire.HealthCounts
 func (o *Observation) counts(room *[seriesKept]wire.HealthSample) counts {
 	var c counts
 	switch o.Verdict {
-	case Failed:
+	case Failed, Unpaid:
 		c.Failed = 1
 	case RateLimited:
 		c.Limited = 1

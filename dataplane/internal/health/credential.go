@@ -60,7 +60,7 @@ func (c *credentials) observe(o *Observation) bool {
 		tell = k.cool.limit(o.At, o.RetryAfter)
 	case Refused:
 		tell = k.refuse(o.At)
-	case Neutral, Failed, GeoBlocked:
+	case Neutral, Failed, Unpaid, GeoBlocked:
 		return false
 	}
 	c.put(o.Credential, k)

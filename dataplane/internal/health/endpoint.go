@@ -35,20 +35,18 @@ func (e *endpoint) observe(o *Observation) turn {
 	e.seen = o.At
 	var room [seriesKept]wire.HealthSample
 	if c := o.counts(&room); c.Calls() > 0 {
-		slot := slotOf(o.At)
-		e.advance(slot)
-		e.calls.add(slot, &c)
-		b := e.own.at(slot)
-		add(&b.counts, &c)
-		b.unsaid, e.unsaid = true, true
+		e.count(o, &c)
 	}
 	var t turn
 	switch o.Verdict {
 	case Succeeded:
 		e.cool.step = 0
-		t.closed = e.breaker.succeed(o.At, 1)
+		t.closed = e.breaker.succeed(o.began(), o.At)
 	case Failed:
-		t.opened = e.breaker.fail(o.At)
+		t.opened = e.breaker.fail(o.began(), o.At)
+	case Unpaid:
+		t.opened = e.breaker.fail(o.began(), o.At)
+		t.changed = e.cool.limit(o.At, o.RetryAfter)
 	case RateLimited:
 		t.changed = e.cool.limit(o.At, o.RetryAfter)
 	case Neutral, GeoBlocked, Refused:
@@ -56,6 +54,27 @@ func (e *endpoint) observe(o *Observation) turn {
 	t.changed = t.changed || t.opened || t.closed
 	e.turned = e.turned || t.changed
 	return t
+}
+
+// count adds one call of this gateway's: to the bucket in which it ended, or, if
+// it says nothing of the endpoint since its breaker let requests through again,
+// to the last one before that. So the others, who see buckets and no calls, do
+// not take it for a probe either. Of a bucket that is closed by now they learn by
+// its sum.
+func (e *endpoint) count(o *Observation, c *counts) {
+	now := slotOf(o.At)
+	slot := now
+	if since, stale := e.breaker.stale(o.began(), o.At); stale {
+		slot = min(now, slotOf(since.Add(-time.Millisecond))-1)
+	}
+	e.advance(now)
+	e.calls.add(slot, c)
+	if slot <= max(now-openBuckets, e.sealed) {
+		return
+	}
+	b := e.own.at(slot)
+	add(&b.counts, c)
+	b.unsaid, e.unsaid = true, true
 }
 
 // advance forgets what is too old at now, in a bucket's number.

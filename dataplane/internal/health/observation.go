@@ -22,6 +22,7 @@ const (
 	Neutral     Verdict = iota // says nothing of the endpoint: a bad request, a caller that left
 	Succeeded                  // a complete answer
 	Failed                     // counts against uptime
+	Unpaid                     // counts against uptime, and it cools: the account there has no money left
 	RateLimited                // a 429: counted apart, and it cools
 	GeoBlocked                 // counted apart
 	Refused                    // the workspace's own credential was refused: 401, 402, 403 or 404
@@ -34,15 +35,24 @@ type Observation struct {
 	// Refused and RateLimited then count on it and not on the endpoint, which
 	// serves others as before.
 	Credential id.Credential
+	Began      time.Time // zero: when it ended
 	At         time.Time // when it ended
 	Verdict    Verdict
-	RetryAfter time.Duration // of a 429; 0 when the provider did not say
+	RetryAfter time.Duration // of what cools; 0 when the provider did not say
 	FirstByte  time.Duration // 0 when none came
 	Generation time.Duration // from the first byte to the end
 
 	// Of an answer, in tokens: all input, the part of it that the provider read
 	// from its cache, all output. All 0: not known.
 	InputTokens, CachedTokens, OutputTokens int64
+}
+
+// began is when the call began.
+func (o *Observation) began() time.Time {
+	if o.Began.IsZero() {
+		return o.At
+	}
+	return o.Began
 }
 
 const (

@@ -16,10 +16,12 @@ type Classifier interface {
 	// Read takes from a call what a classification goes by.
 	Read(c *call.Call) classify.Text
 	// Model is the model to ask, or why none is asked.
-	Model(pin call.Pinned, now time.Time) (string, decide.LocalReason)
-	// Ask is the request to it, and Timeout what it may take.
-	Ask(c *call.Call, text *classify.Text, model string, now time.Time) call.Call
-	Timeout() time.Duration
+	Model(pin call.Pinned, health decide.Health, now time.Time) (string, decide.LocalReason)
+	// Ask is the request to it, and what it may take.
+	Ask(c *call.Call, text *classify.Text, model string, now time.Time) (child call.Call, within time.Duration)
+	// Said takes in how a classification ended. It is not told of one that its
+	// caller did not wait for, nor of a preview's.
+	Said(c *decide.Classification, now time.Time)
 	// Answer reads the reply; false when it is none.
 	Answer(reply []byte) (classify.Result, bool)
 }
@@ -29,7 +31,7 @@ type Classifier interface {
 func (r *run) classify(ctx context.Context) *decide.Classification {
 	steps := &r.pipeline.steps
 	text := steps.Classify.Read(&r.call)
-	said := &decide.Classification{Source: decide.ByRules}
+	said, health := &decide.Classification{Source: decide.ByRules}, r.input.Health
 	switch {
 	case r.preview:
 		said.Why = decide.LocalPreview
@@ -38,13 +40,16 @@ func (r *run) classify(ctx context.Context) *decide.Classification {
 	case r.plan.LocalSuffices:
 		said.Why = decide.LocalOneCandidate
 	default:
-		said.Model, said.Why = steps.Classify.Model(r.pin, r.call.Received)
+		said.Model, said.Why = steps.Classify.Model(r.pin, health, r.call.Received)
 	}
 	if said.Why == "" {
-		r.ask(ctx, &text, said)
+		r.ask(ctx, &text, health, said)
 	}
 	if said.Source == decide.ByRules {
 		said.Result = classify.Local(text)
+	}
+	if !r.preview && ctx.Err() == nil {
+		steps.Classify.Said(said, r.pipeline.now())
 	}
 	return said
 }
@@ -52,22 +57,27 @@ func (r *run) classify(ctx context.Context) *decide.Classification {
 // ask has the model classify: a request of its own, of the same caller under
 // the same revision, linked to this one. Where policy leaves nothing that could
 // serve it, nothing is sent. Whatever comes of it is noted in said.
-func (r *run) ask(ctx context.Context, text *classify.Text, said *decide.Classification) {
+func (r *run) ask(ctx context.Context, text *classify.Text, health decide.Health, said *decide.Classification) {
 	started := r.pipeline.now()
 	defer func() { r.asked = r.pipeline.now().Sub(started) }()
 	do := &r.pipeline.steps
 	reply := &captured{}
-	child := &run{
-		pipeline: r.pipeline, call: do.Classify.Ask(&r.call, text, said.Model, started), principal: r.principal, sink: reply, pin: r.pin,
-	}
+	question, within := do.Classify.Ask(&r.call, text, said.Model, started)
+	child := &run{pipeline: r.pipeline, call: question, principal: r.principal, sink: reply, pin: r.pin}
 	child.outcome.Turn = call.Turn{ID: child.call.ID, Started: started}
-	child.plan = do.Decide(child.gather())
-	if len(child.plan.Chain) == 0 { // refused; or signalbox/auto itself, which asks again
+	in := child.gather()
+	in.Health = health
+	child.plan = do.Decide(in)
+	switch {
+	case len(child.plan.Chain) == 0: // refused; or signalbox/auto itself, which asks again
 		said.Why = decide.LocalConstrained
+		return
+	case ill(health, &child.plan):
+		said.Why = decide.LocalUnhealthy
 		return
 	}
 	said.Request = child.call.ID.String()
-	ctx, cancel := context.WithTimeoutCause(ctx, do.Classify.Timeout(),
+	ctx, cancel := context.WithTimeoutCause(ctx, within,
 		fault.New(fault.UpstreamTimeout, "The classifier took longer than a request can wait for it.").From(fault.Gateway))
 	defer cancel()
 	child.take(ctx)
@@ -84,6 +94,13 @@ func (r *run) ask(ctx context.Context, text *classify.Text, said *decide.Classif
 		}
 		said.Source, said.Result = decide.ByModel, result.WithFacts(text.Tools, text.Structured)
 	}
+}
+
+// ill reports that nothing of a plan is known to be well: what fails or cools
+// down comes last. It would be tried for want of anything better, but here there
+// are the rules.
+func ill(health decide.Health, plan *decide.Plan) bool {
+	return health != nil && health.Endpoint(plan.Chain[0].Candidates[0].Endpoint.ID).Open
 }
 
 // take runs a decided request to its end and accounts for it, whatever

@@ -31,7 +31,21 @@ type judged struct {
 	asked   []string           // models, in the order of their attempts
 	records []recorded
 	limit   time.Duration
+	ill     bool // the endpoint of the model fails or cools down
+	said    []decide.LocalReason
+	left    func() // has the caller leave while the classifier is asked
 }
+
+// View implements pipeline.Health.
+func (j *judged) View() decide.Health { return j }
+
+func (j *judged) Endpoint(id string) decide.EndpointHealth {
+	return decide.EndpointHealth{Open: j.ill && id == "west:acme/judge"}
+}
+
+func (j *judged) Credential(id.Credential) decide.CredentialHealth { return decide.CredentialHealth{} }
+
+func (j *judged) Said(c *decide.Classification, _ time.Time) { j.said = append(j.said, c.Why) }
 
 type recorded struct {
 	call    call.Call
@@ -67,7 +81,7 @@ func (j *judged) Read(*call.Call) classify.Text {
 	return classify.Text{Last: "Translate to French: hello", Tools: true}
 }
 
-func (j *judged) Model(pin call.Pinned, _ time.Time) (string, decide.LocalReason) {
+func (j *judged) Model(pin call.Pinned, _ decide.Health, _ time.Time) (string, decide.LocalReason) {
 	require.NotNil(j.t, pin.Catalog)
 	if j.why != "" {
 		return "", j.why
@@ -75,14 +89,12 @@ func (j *judged) Model(pin call.Pinned, _ time.Time) (string, decide.LocalReason
 	return "acme/judge", ""
 }
 
-func (j *judged) Ask(c *call.Call, _ *classify.Text, model string, now time.Time) call.Call {
+func (j *judged) Ask(c *call.Call, _ *classify.Text, model string, now time.Time) (call.Call, time.Duration) {
 	return call.Call{
 		ID: childID, Primary: c.ID, Purpose: "judging", Surface: catalog.Chat, Received: now,
 		Request: call.Request{Model: model, Provider: c.Request.Provider},
-	}
+	}, j.limit
 }
-
-func (j *judged) Timeout() time.Duration { return j.limit }
 
 func (j *judged) Answer(reply []byte) (r classify.Result, ok bool) {
 	r.Mix[classify.Code], r.Complexity, r.Confidence = 1, 0.5, 1
@@ -116,6 +128,9 @@ func (q *trial) Try(ctx context.Context, step int) (*call.Reply, error) {
 		case j.boom:
 			panic("boom")
 		case j.hang:
+			if j.left != nil {
+				j.left()
+			}
 			<-ctx.Done()
 			q.err = fault.Wrap(ctx.Err(), fault.ClientClosed, "gone")
 		case j.err != nil:
@@ -206,6 +221,7 @@ func TestRulesClassifyWhenTheModelDoesNot(t *testing.T) {
 		{"any other error", &judged{err: errors.New("x")}, call.Call{}, decide.LocalFailed, 2, "gateway_error"},
 		{"no answer in time", &judged{hang: true, limit: time.Nanosecond}, call.Call{}, decide.LocalTimeout, 2, "upstream_timeout"},
 		{"a model that cannot meet the restrictions", &judged{}, only("south"), decide.LocalConstrained, 1, ""},
+		{"a model whose endpoint is ill", &judged{ill: true, reply: "code"}, call.Call{}, decide.LocalUnhealthy, 1, ""},
 		{"an operator who wants none", &judged{why: decide.LocalConfigured}, call.Call{}, decide.LocalConfigured, 1, ""},
 		{"a count of tokens", &judged{}, call.Call{Action: call.Count}, decide.LocalNotGenerated, 1, ""},
 		{"one candidate", &judged{}, only("north"), decide.LocalOneCandidate, 1, ""},
@@ -222,6 +238,7 @@ func TestRulesClassifyWhenTheModelDoesNot(t *testing.T) {
 				return
 			}
 			require.Equal(t, "local", a.Classifier)
+			require.Equal(t, []decide.LocalReason{c.why}, c.judged.said)
 			require.Equal(t, string(c.why), a.LocalReason)
 			require.Equal(t, "tool_use", a.Workload)
 			require.Contains(t, a.Mix, decide.WorkPart{Workload: "tool_use", Share: 0.6})
@@ -252,6 +269,19 @@ func TestAPreviewContactsNobody(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, plan.Chain)
 	require.Equal(t, string(decide.LocalPreview), plan.Record.Auto.LocalReason)
+	require.Empty(t, j.said)
 	require.Empty(t, j.asked)
 	require.Empty(t, j.records)
+}
+
+// A caller who leaves while the classifier is asked says nothing of it.
+func TestACallerWhoLeavesSaysNothingOfTheClassifier(t *testing.T) {
+	j := &judged{hang: true}
+	ctx, leave := context.WithCancel(t.Context())
+	j.left = leave
+	c := call.Call{ID: childID, Received: start, Surface: catalog.Chat}
+	c.Request.Model = catalog.AutoModel
+	j.line(t).Serve(ctx, c, &sink{})
+	require.NotEmpty(t, j.asked)
+	require.Empty(t, j.said)
 }

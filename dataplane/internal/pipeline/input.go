@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
 	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 )
@@ -19,6 +20,7 @@ func (r *run) gather() decide.Input {
 			Surface:      r.call.Surface,
 			Key:          decide.KeyFactsOf(&key),
 			Owner:        r.call.Owned.Endpoint,
+			Costless:     r.call.Owned.ID != "" && r.call.Action != call.Generate,
 			Model:        q.Model,
 			Models:       q.Models,
 			Provider:     q.Provider,

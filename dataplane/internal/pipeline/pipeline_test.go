@@ -44,6 +44,8 @@ type fakes struct {
 	listed  []string
 	minRev  int64
 	input   decide.Input
+	// withheld: the plan leaves credentials out.
+	withheld bool
 
 	affinity *decide.AffinityTrace
 
@@ -150,7 +152,7 @@ var (
 
 func (f *fakes) decide(in decide.Input) decide.Plan {
 	f.input = in
-	plan := decide.Plan{Chain: f.chain, Record: decide.Record{DecidedModel: "acme/small", Affinity: f.affinity}}
+	plan := decide.Plan{Chain: f.chain, Withheld: f.withheld, Record: decide.Record{DecidedModel: "acme/small", Affinity: f.affinity}}
 	if err := f.step("decide"); err != nil {
 		plan.Refusal = fault.Of(err)
 	}
@@ -323,6 +325,10 @@ func TestWhatACallIsAboutIsFoundBeforeItIsDecided(t *testing.T) {
 	serve(t, f, about)
 	require.Equal(t, "find files file-1", f.order[2])
 	require.Equal(t, "north:acme/film", f.input.Facts.Owner)
+	require.False(t, f.input.Facts.Costless, "a batch over a file is made, and paid for")
+	f = &fakes{}
+	serve(t, f, call.Call{Surface: catalog.Files, Object: "file-1", Kept: catalog.Files, Action: call.Delete})
+	require.True(t, f.input.Facts.Costless)
 
 	f = &fakes{fail: "find", err: fault.New(fault.NotFound, "not there")}
 	s := serve(t, f, about)
@@ -359,6 +365,9 @@ func TestTheListOfJobsIsKept(t *testing.T) {
 	f = &fakes{fail: "attempt", err: fault.New(fault.NotFound, "gone")}
 	serve(t, f, about)
 	require.Equal(t, []string{"-videos video_1"}, f.listed, "the provider does not have it")
+	f = &fakes{fail: "attempt", err: fault.New(fault.NotFound, "gone"), withheld: true}
+	serve(t, f, about)
+	require.Empty(t, f.listed, "a credential that was not asked may know it")
 }
 
 func TestTheRecordSaysWhatWasDegraded(t *testing.T) {

@@ -108,9 +108,11 @@ func (r *run) find() error {
 	return err
 }
 
-// unlist takes what its provider does not have any more off the list.
+// unlist takes what its provider does not have any more off the list. It is
+// not found only when every credential of the plan said so, which tells nothing
+// where the plan could not have them all.
 func (r *run) unlist(ctx context.Context, err error) {
-	if r.call.Owned.ID != "" && r.call.Action != call.Generate && fault.Of(err).Code == fault.NotFound {
+	if r.call.Owned.ID != "" && r.call.Action != call.Generate && !r.plan.Withheld && fault.Of(err).Code == fault.NotFound {
 		r.pipeline.steps.Objects.Forget(ctx, r.call.Workspace, r.call.Kept, r.call.Object)
 	}
 }

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"errors"
 	"math"
 	"net/http"
 	"strconv"
@@ -121,29 +122,27 @@ func isFile(r *upstream.Request, response *http.Response) bool {
 	return r.Opaque && r.Method == http.MethodGet && response.Header.Get("Content-Disposition") != ""
 }
 
-// maxRetryAfter bounds what a provider may ask for.
+// maxRetryAfter bounds what a provider may ask for: who asks for longer, such
+// as until the end of a month's quota, is asked again after a day.
 const maxRetryAfter = 24 * time.Hour
 
-// retryAfter reads a delay of 0 to 86400 seconds or an HTTP date (RFC 9110,
-// section 10.2.3). Anything else is 0, unknown.
+// retryAfter reads a delay in seconds or an HTTP date (RFC 9110, section
+// 10.2.3), at most maxRetryAfter. Anything else is 0, unknown.
 func retryAfter(value string, now time.Time) time.Duration {
 	value = strings.TrimSpace(value)
 	if value == "" {
 		return 0
 	}
-	if seconds, err := strconv.ParseUint(value, 10, 32); err == nil {
-		if d := time.Duration(seconds) * time.Second; d <= maxRetryAfter {
-			return d
-		}
-		return 0
+	seconds, err := strconv.ParseUint(value, 10, 32)
+	switch {
+	case err == nil:
+		return min(time.Duration(seconds)*time.Second, maxRetryAfter)
+	case errors.Is(err, strconv.ErrRange):
+		return maxRetryAfter
 	}
 	at, err := http.ParseTime(value)
 	if err != nil {
 		return 0
 	}
-	d := at.Sub(now)
-	if d < 0 || d > maxRetryAfter {
-		return 0
-	}
-	return d
+	return min(max(at.Sub(now), 0), maxRetryAfter)
 }

@@ -53,6 +53,7 @@ const (
 	Gone            Class = "gone"                // 404 for a job or file that the provider kept
 	CannotCarry     Class = "cannot_carry"        // the endpoint has no form for the request
 	CallerGone      Class = "caller_gone"         // nobody's fault
+	CutShort        Class = "cut_short"           // the gateway itself would not wait as long as a request may
 	CredentialFault Class = "credential_unusable" // our sealed key cannot be opened
 	Internal        Class = "internal"            // a bug of ours
 )
@@ -65,6 +66,6 @@ func Classes() []Class {
 		Rejected, TooLarge, ContextLength, ContentPolicy, CredentialRejected, GeoBlocked, PaymentRequired,
 		NotFound, StatusTimeout, UnsupportedMedia, RateLimited, Overloaded, ServerError, Redirected,
 		ErrorInReply, ErrorInStream, WrongType, EmptyReply, MalformedReply, TruncatedReply, BadEncoding,
-		ReplyTooLarge, EventTooLarge, StreamCut, Unknown, Gone, CannotCarry, CallerGone, CredentialFault, Internal,
+		ReplyTooLarge, EventTooLarge, StreamCut, Unknown, Gone, CannotCarry, CallerGone, CutShort, CredentialFault, Internal,
 	}
 }

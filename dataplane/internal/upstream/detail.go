@@ -212,8 +212,8 @@ func (d *detail) aside(v []byte, deeper int) {
 				*d = raw.within(*d)
 			}
 		case o.Is("retryDelay"):
-			if wait, err := time.ParseDuration(rawjson.String(v)); err == nil && wait > 0 && wait <= 24*time.Hour {
-				d.wait = wait
+			if wait, err := time.ParseDuration(rawjson.String(v)); err == nil && wait > 0 {
+				d.wait = min(wait, 24*time.Hour)
 			}
 		case o.Is("fieldViolations"), o.Is("field_violations"):
 			if fields := rawjson.NewArray(v); fields.Next() {

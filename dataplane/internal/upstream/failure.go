@@ -12,6 +12,7 @@ type Failure struct {
 	Class      Class
 	Status     int           // the upstream's; 0 when none came
 	RetryAfter time.Duration // as the upstream asked; 0 when it did not
+	Limited    bool          // told with a 429, whatever its words make of it
 	Fault      *fault.Error  // what the caller gets if nothing follows
 }
 
@@ -83,6 +84,7 @@ var sayings = map[Class]saying{
 	Gone:            {fault.NotFound, "", "The provider does not have this any more.", false},
 	CannotCarry:     {fault.UnsupportedModelOrEndpoint, "", "No endpoint of the model can carry this request.", false},
 	CallerGone:      {fault.ClientClosed, "", "The caller closed the connection.", false},
+	CutShort:        {fault.UpstreamTimeout, "", "The gateway did not wait for the provider any longer.", true},
 	CredentialFault: {fault.UpstreamCredentialRejected, "", "The gateway cannot use its credential for the provider. Your own key is fine; tell the operator.", false},
 	Internal:        {fault.GatewayError, "", "Something went wrong on our side. The request id identifies it in our logs.", false},
 }

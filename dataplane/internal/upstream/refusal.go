@@ -26,7 +26,7 @@ func RefusedAs(name string, status int, retryAfter time.Duration, body []byte) *
 		d.kind = name
 	}
 	f := Fail(classOf(status, &d), nil)
-	f.Status = status
+	f.Status, f.Limited = status, status == http.StatusTooManyRequests
 	if retryAfter == 0 {
 		retryAfter = d.wait
 	}
@@ -37,6 +37,8 @@ func RefusedAs(name string, status int, retryAfter time.Duration, body []byte) *
 	case RateLimited, Overloaded, ServerError, StatusTimeout:
 		f.RetryAfter = retryAfter
 		f.Fault.RetryAfter = retryAfter
+	case PaymentRequired:
+		f.RetryAfter = retryAfter // for the cool-down: the caller is not told to wait for our bills
 	default:
 	}
 	return f
@@ -49,7 +51,7 @@ func InBand(inBand Class, status int, value []byte) *Failure {
 	d := detailOf(value, maxNested)
 	class := inBandClass(&d, inBand)
 	f := Fail(class, nil)
-	f.Status = status
+	f.Status, f.Limited = status, d.status == http.StatusTooManyRequests
 	switch class {
 	case Rejected, TooLarge, ContextLength, ContentPolicy, UnsupportedMedia:
 		f.Fault.Status = callers(d.status)
@@ -58,6 +60,8 @@ func InBand(inBand Class, status int, value []byte) *Failure {
 		d.show(f.Fault)
 	case RateLimited, Overloaded, StatusTimeout:
 		f.RetryAfter, f.Fault.RetryAfter = d.wait, d.wait
+	case PaymentRequired:
+		f.RetryAfter = d.wait
 	default:
 	}
 	return f

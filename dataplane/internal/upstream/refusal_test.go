@@ -168,7 +168,8 @@ func TestRealErrors(t *testing.T) {
 				require.Empty(t, f.Fault.Fields, "nothing of the upstream's words is kept")
 				require.Zero(t, f.Fault.Status)
 			}
-			waits := c.class == RateLimited || c.class == Overloaded || c.class == ServerError || c.class == StatusTimeout
+			require.Equal(t, c.status == http.StatusTooManyRequests, f.Limited, "a 429 is one whatever its words")
+			waits := c.class == PaymentRequired || c.class == RateLimited || c.class == Overloaded || c.class == ServerError || c.class == StatusTimeout
 			require.Equal(t, waits, f.RetryAfter == 3*time.Second)
 		})
 	}
@@ -231,7 +232,8 @@ func TestWaitInTheBody(t *testing.T) {
 	require.Equal(t, 34500*time.Millisecond, Refused(429, 0, body("34.5s")).RetryAfter)
 	require.Equal(t, 7*time.Second, Refused(429, 7*time.Second, body("34.5s")).RetryAfter, "the head's comes first")
 	require.Equal(t, 34500*time.Millisecond, InBand(ErrorInReply, 200, body("34.5s")).RetryAfter)
-	for _, delay := range []string{"-1s", "soon", "25h", "", "9999999999h"} {
+	require.Equal(t, 24*time.Hour, Refused(429, 0, body("25h")).RetryAfter, "at most a day")
+	for _, delay := range []string{"-1s", "soon", "", "9999999999h"} {
 		require.Zero(t, Refused(429, 0, body(delay)).RetryAfter, delay)
 	}
 }

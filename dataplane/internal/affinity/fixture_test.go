@@ -139,10 +139,15 @@ func left(why decide.CacheBreak) func(*decide.Plan, *call.Outcome) {
 
 func cached(_ *decide.Plan, o *call.Outcome) { o.Seen.Usage = meter.Usage{Input: 10, CachedRead: 90} }
 
-// eventually waits for what a writer in the background does.
+// eventually waits for what a writer in the background does, until it is found
+// and held: what is heard while it is looked up is not held before the next look.
 func (g *gateway) eventually(c *call.Call, provider string) {
 	g.t.Helper()
-	require.Eventually(g.t, func() bool { return g.at(c) == provider }, 20*time.Second, time.Millisecond)
+	require.Eventually(g.t, func() bool {
+		found := g.at(c)
+		held := g.Peek(c, all).Pins
+		return found == provider && (provider == "" || len(held) > 0 && held[0].Provider == provider)
+	}, 20*time.Second, time.Millisecond)
 }
 
 func (g *gateway) count(name string, labels ...string) float64 {

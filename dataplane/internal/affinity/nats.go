@@ -45,8 +45,13 @@ func (s *NATS) Change(ctx context.Context, n Name, change func(old []byte) ([]by
 // Watch implements Store with a plain subscription, which survives reconnects:
 // a watch of the bucket stalls for seconds after its server restarted.
 func (s *NATS) Watch(ctx context.Context, heard func(n Name, doc []byte), missed func()) error {
-	// What was written while the connection was away was not heard.
-	defer s.conn.OnConnect(missed)()
+	connected := make(chan struct{}, 1)
+	defer s.conn.OnConnect(func() {
+		select {
+		case connected <- struct{}{}:
+		default:
+		}
+	})()
 	stop, err := s.conn.Listen(wire.SubjectPushPins+".>", "", room, func(msg *nats.Msg) {
 		e, err := document.Pushed(msg, wire.SubjectPushPins)
 		if err != nil {
@@ -65,14 +70,24 @@ func (s *NATS) Watch(ctx context.Context, heard func(n Name, doc []byte), missed
 		return err
 	}
 	defer stop()
-	// The server has to know of the subscription before what is held counts as
-	// complete. Away, it will on the next connect.
-	if s.conn.Connected() {
-		flush, cancel := context.WithTimeout(ctx, writeWithin)
-		_ = s.conn.NATS().FlushWithContext(flush) // a connect that follows calls missed again
-		cancel()
+	for {
+		s.subscribed(ctx)
+		missed() // what was written before, or while the connection was away
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-connected:
+		}
 	}
-	missed()
-	<-ctx.Done()
-	return nil
+}
+
+// subscribed waits until the server knows of the subscription: what comes
+// before that is not heard, and must not count as held. Away, the server will
+// know on the next connect.
+func (s *NATS) subscribed(ctx context.Context) {
+	if s.conn.Connected() {
+		ctx, cancel := context.WithTimeout(ctx, writeWithin)
+		defer cancel()
+		_ = s.conn.NATS().FlushWithContext(ctx) // a connect that follows comes here again
+	}
 }

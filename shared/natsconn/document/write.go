@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -32,6 +33,10 @@ const KeptBodies = 3
 // casTries bounds how often a write starts again after it lost a race. Each
 // loss means that another writer got further.
 const casTries = 16
+
+// longestWay bounds what a write waits after one of them: all of them together
+// take less than half a second.
+const longestWay = 32 * time.Millisecond
 
 // replicated streams report a lost race under another code.
 const (
@@ -198,7 +203,10 @@ func (w *Writer) replace(ctx context.Context, bucket, key string, next func(old 
 // when next has returned; nil is for ever.
 func (w *Writer) replaceFor(ctx context.Context, bucket, key string, life *time.Duration, next func(old []byte) ([]byte, error)) (uint64, error) {
 	read := w.reader.Any
-	for range casTries {
+	for lost := range casTries {
+		if err := giveWay(ctx, lost); err != nil {
+			return 0, fmt.Errorf("write document of %s: %w", bucket, err)
+		}
 		e, err := read(ctx, bucket, key)
 		if err != nil && !errors.Is(err, ErrAbsent) {
 			return 0, err
@@ -223,6 +231,22 @@ func (w *Writer) replaceFor(ctx context.Context, bucket, key string, life *time.
 		read = w.reader.Leader // a replica may have shown an old one
 	}
 	return 0, fmt.Errorf("write document of %s: lost %d races", bucket, casTries)
+}
+
+// giveWay waits before a write starts again, longer and by chance after each
+// loss: two writers that go on at once would meet again, and the slower of them
+// could lose as often as the other has something to write.
+func giveWay(ctx context.Context, lost int) error {
+	if lost == 0 {
+		return nil
+	}
+	wait := rand.N(min(time.Millisecond<<lost, longestWay))
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(wait):
+		return nil
+	}
 }
 
 func (w *Writer) publish(ctx context.Context, bucket, key string, data []byte, expected uint64, life *time.Duration) (uint64, error) {

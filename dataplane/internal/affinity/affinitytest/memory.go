@@ -162,8 +162,8 @@ func (m *Memory) Watch(ctx context.Context, heard func(affinity.Name, []byte), m
 	key := m.next
 	m.next++
 	m.watchers[key] = watcher{heard: heard, missed: missed}
+	missed() // who sees the watcher knows that it has begun
 	m.mu.Unlock()
-	missed()
 	<-ctx.Done()
 	m.mu.Lock()
 	defer m.mu.Unlock()

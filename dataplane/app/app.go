@@ -67,6 +67,7 @@ type App struct {
 	policies *snapshot.Store
 	feed     *feed.Feed
 	pins     *affinity.Pins
+	health   *health.Table
 	provider *provider.Client
 	edge     *surface.Edge
 	access   *accessLog
@@ -145,6 +146,7 @@ func (a *App) wire(context.Context) error {
 		Self: a.self(instance), SpoolPending: func() int64 { return a.spool.Status().Pending },
 	})
 	known := health.New(health.Options{Now: now, Seed: rand.Uint64, Log: log})
+	a.health = known
 	a.exchange = exchange.New(exchange.Options{Conn: a.nats, Table: known, Instance: instance, Log: log, Now: now})
 	ids := id.SystemSource()
 	recent := record.NewRecent(a.cfg.RecentGenerations)

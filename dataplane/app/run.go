@@ -42,6 +42,7 @@ func (a *App) Run(ctx context.Context) error {
 	start(a.spool.Run)
 	start(a.exchange.Run)
 	start(a.pins.Run)
+	start(func(ctx context.Context) error { a.health.Run(ctx); return nil })
 	start(func(ctx context.Context) error { a.access.run(ctx); return nil })
 	if a.cfg.NATS.Replicas > 0 {
 		start(func(ctx context.Context) error {

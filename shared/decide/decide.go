@@ -41,11 +41,8 @@ type decision struct {
 	settings policy.Settings
 	plan     Plan
 
-	// What the policy ladder comes to.
-	prefer       preferences
-	restrictions restrictions
-	unknown      []fault.Violation // names of providers in the request that nobody has
-	policyBytes  int               // of the record's fields
+	Ladder          // what was decided changes some of its preferences
+	policyBytes int // of the record's fields
 
 	// dropped is the highest stage that dropped an endpoint of the model at
 	// hand: the one that emptied the pool, if it is empty.

@@ -33,7 +33,11 @@ type Effective struct {
 // that is not there, or one that names a provider which is switched off);
 // what was resolved until then is there beside it. Nothing else that could
 // refuse a request is looked at. KeyFacts may be empty: the workspace's own.
+// Without a policy or a catalog nothing is known.
 func ResolveEffective(p *policy.View, c *catalog.View, key KeyFacts) (Effective, *fault.Error) {
+	if p == nil || c == nil {
+		return Effective{}, undetermined()
+	}
 	in := Input{Policy: p, Catalog: c, Facts: Facts{Key: key}}
 	d := decision{in: &in, settings: p.Settings()}
 	refusal := d.resolve()

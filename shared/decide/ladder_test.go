@@ -399,3 +399,15 @@ func TestRegionsAreComparedWithoutCase(t *testing.T) {
 	w.rungs = map[decide.Rung]policy.Routing{decide.RungKey: prefers(policy.Preferences{Region: "EU"})}
 	require.Equal(t, []string{north}, order(w.decide(t, decide.Facts{Model: "acme/small"})))
 }
+
+func TestWithoutAPolicyNothingIsKnown(t *testing.T) {
+	w := newWorld()
+	in := w.input(t, decide.Facts{})
+	for _, c := range []decide.Input{{}, {Policy: in.Policy}, {Catalog: in.Catalog}} {
+		e, refusal := decide.ResolveEffective(c.Policy, c.Catalog, decide.KeyFacts{})
+		require.True(t, fault.Is(refusal, fault.UpstreamUndetermined))
+		require.Empty(t, e)
+		require.Nil(t, decide.Climb(&c))
+		require.Empty(t, c.Affinity())
+	}
+}

@@ -43,23 +43,36 @@ type priceOf struct {
 	limit *money.PerMillion
 }
 
-// resolve reads the ladder: it turns the names of providers into providers and
-// joins what the rungs say. The refusal is about a name that cannot be
-// resolved and must not be ignored.
+// resolve takes the ladder in and writes down what it comes to. The refusal is
+// about a name that cannot be resolved and must not be ignored.
 func (d *decision) resolve() *fault.Error {
-	refusal := d.climb()
+	d.take(d.in)
 	// An unknown name in a request's order costs only the preference.
 	for _, v := range d.prefer.listed.value.unknown {
 		d.plan.Record.Degraded = append(d.plan.Record.Degraded, v.Path+": unknown provider")
 	}
 	d.recordLadder()
-	switch {
-	case refusal != nil:
-		return refusal
-	case len(d.unknown) > 0:
-		return fault.Invalid(d.unknown...).Because(fault.UnknownProviderSlug)
+	return d.refusedBy()
+}
+
+// take has the ladder of an input, which is worked out unless it was before.
+func (l *Ladder) take(in *Input) {
+	if in.Ladder != nil {
+		*l = *in.Ladder
+		return
 	}
-	return d.restrictions.contradiction()
+	*l = *Climb(in)
+}
+
+// refusedBy is what no request gets past, whatever its model.
+func (l *Ladder) refusedBy() *fault.Error {
+	switch {
+	case l.refusal != nil:
+		return l.refusal
+	case len(l.unknown) > 0:
+		return fault.Invalid(l.unknown...).Because(fault.UnknownProviderSlug)
+	}
+	return l.restrictions.contradiction()
 }
 
 // contradiction refuses a request that ignores all that it allows: it asks for
@@ -93,15 +106,15 @@ func (have *restrictions) contradiction() *fault.Error {
 
 // restrict joins the restrictions of one rung to those before it. A list with
 // a name that cannot be resolved allows no more than the rest of it.
-func (d *decision) restrict(r *rung) (refusal *fault.Error) {
-	p, have := &r.set.Provider, &d.restrictions
+func (c *climber) restrict(r *rung) (refusal *fault.Error) {
+	p, have := &r.set.Provider, &c.restrictions
 	if len(p.Only) > 0 {
 		var found []*catalog.Provider
-		found, refusal = d.providers(r, p.Only, "provider.only", &d.unknown)
+		found, refusal = c.providers(r, p.Only, "provider.only", &c.unknown)
 		have.only = append(have.only, providersOf{r.name, found})
 	}
 	if len(p.Ignore) > 0 {
-		found, e := d.providers(r, p.Ignore, "provider.ignore", &d.unknown)
+		found, e := c.providers(r, p.Ignore, "provider.ignore", &c.unknown)
 		have.ignore = append(have.ignore, providersOf{r.name, found})
 		if refusal == nil {
 			refusal = e
@@ -133,10 +146,10 @@ func (p *priceOf) lower(limit *money.PerMillion, rung Rung) {
 // providers resolves a rung's list. A request's unknown names are violations.
 // What was saved named providers that were enabled then: one that is not any
 // more is refused, since what else its author would have wanted is not known.
-func (d *decision) providers(r *rung, names []string, path string, unknown *[]fault.Violation) (found []*catalog.Provider, refusal *fault.Error) {
+func (c *climber) providers(r *rung, names []string, path string, unknown *[]fault.Violation) (found []*catalog.Provider, refusal *fault.Error) {
 	found = make([]*catalog.Provider, 0, len(names))
 	for i, name := range names {
-		p, ok := d.in.Catalog.Provider(name)
+		p, ok := c.in.Catalog.Provider(name)
 		switch {
 		case r.saved && (!ok || p.Disabled):
 			if refusal == nil {

@@ -56,8 +56,13 @@ func (r *run) steps(ctx context.Context) error {
 // request is classified, where the plan asks for that.
 func (r *run) decide(ctx context.Context) {
 	do, in := &r.pipeline.steps, r.input()
+	in.Ladder = decide.Climb(&in)
 	conversation := &r.call.Conversation
-	*conversation = do.Affinity.Find(ctx, &r.call, in.Affinity())
+	if r.preview {
+		*conversation = do.Affinity.Peek(&r.call, in.Affinity())
+	} else {
+		*conversation = do.Affinity.Find(ctx, &r.call, in.Affinity())
+	}
 	in.Conversation = conversation.Conversation
 	r.plan = do.Decide(in)
 	if r.plan.NeedsClassification {
@@ -68,7 +73,7 @@ func (r *run) decide(ctx context.Context) {
 	// it, and by the turn that pins it: where it is not known whether that turn
 	// will, others may begin alike and share more of the provider's cache untold.
 	if trace := r.plan.Record.Affinity; !conversation.Sure && (trace == nil || !trace.Hit) {
-		conversation.Hint = ""
+		conversation.Hint = call.Hint{}
 	}
 }
 

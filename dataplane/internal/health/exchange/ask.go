@@ -13,10 +13,10 @@ import (
 
 // keepAsking asks for what the others know after every connect. Once it has asked it is among those that answer.
 func (x *Exchange) keepAsking(ctx context.Context) {
-	var answering *listening
+	var answering func() // ends it; nil: not yet
 	defer func() {
 		if answering != nil {
-			answering.stop()
+			answering()
 		}
 	}()
 	for {
@@ -33,7 +33,7 @@ func (x *Exchange) keepAsking(ctx context.Context) {
 			continue
 		}
 		var err error
-		if answering, err = x.listen(wire.SubjectHealthView, wire.QueueHealth, x.tellAll); err != nil {
+		if answering, err = x.o.Conn.Listen(wire.SubjectHealthView, wire.QueueHealth, room, x.tellAll); err != nil {
 			x.o.Log.Warn("health is not told to gateways that start", slog.Any("error", err))
 		}
 	}

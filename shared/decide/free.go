@@ -25,7 +25,7 @@ func (d *decision) serveFree(named *target, limit int) (*fault.Error, Stage) {
 	highest, reason := StageNone, ""
 	for _, m := range d.in.Catalog.FreeModels() {
 		o := option{
-			target: target{model: m, mode: named.mode, allowed: allows(d.in.Facts.Key.Models, m)},
+			target: target{model: m, provider: named.provider, mode: named.mode, allowed: allows(d.in.Facts.Key.Models, m)},
 			rule:   d.ruleOf(m), cooling: true, draw: draw(d.in.Seed, m.ID),
 		}
 		if o.rule == nil {

@@ -17,6 +17,7 @@ func (d *decision) owned() Plan {
 	t := target{model: offer.Model, allowed: allows(d.in.Facts.Key.Models, offer.Model)}
 	if stage, reason := d.unreachable(&t, &offer); reason != "" {
 		d.dropped, d.droppedReason = stage, reason
+		d.tally.add(&offer, stage, reason)
 		d.exclude1(t.model.ID, offer.Endpoint.ID, stage.String(), reason)
 		return d.refuse(d.emptied(&t), stage)
 	}

@@ -74,7 +74,7 @@ func (d *decision) ruleSteps(t *target, rule *catalog.CompiledRule) []ruleStep {
 		own.model = to.Model
 		own.allowed = t.allowed && allows(d.in.Facts.Key.Models, to.Model)
 		own.credential = to.Credential
-		own.gratis = t.model.Free()
+		own.gratis = t.gratis || t.model.Free()
 		d.dropped, d.droppedReason = StageNone, ""
 		pool := d.poolOf(&own, to.Offers)
 		if d.dropped > highest {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/decide"
+	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/money"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 	"github.com/signalbox-dev/signalbox/shared/secret"
@@ -271,5 +272,34 @@ func TestRecordIsBounded(t *testing.T) {
 		body, err = plan.Record.Encode()
 		require.NoError(t, err)
 		require.LessOrEqual(t, len(body), decide.MaxRecordBytes)
+	})
+}
+
+// TestARefusalCountsEveryEndpoint: however many endpoints there are, the stages
+// of a refusal add up to all of them, and residency alone is what it says.
+func TestARefusalCountsEveryEndpoint(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := newWorld()
+		n := rapid.IntRange(1, 300).Draw(t, "endpoints")
+		odd := rapid.IntRange(0, n-1).Draw(t, "the one that something else drops")
+		how := rapid.SampledFrom([]string{"nothing", "disabled", "ignored"}).Draw(t, "what")
+		crowd(w, "acme/big", n, func(p *catalog.Provider) { p.Regions = []string{"us"} })
+		w.model("acme/big").Endpoints = w.model("acme/big").Endpoints[1:]
+		f := decide.Facts{Model: "acme/big", Provider: decide.Preferences{Region: "eu"}}
+		e := &w.model("acme/big").Endpoints[odd]
+		switch how {
+		case "disabled":
+			e.Disabled = true
+		case "ignored":
+			f.Provider.Ignore = []string{e.Provider}
+		}
+		plan := decide.Decide(w.input(t, f))
+		total := 0
+		for _, stage := range plan.Refusal.Fields["stages"].([]decide.Fallen) {
+			total += stage.Dropped
+		}
+		alone := how != "ignored" && (how != "disabled" || n > 1)
+		require.Equal(t, alone, fault.Is(plan.Refusal, fault.ModelRegionUnavailable))
+		require.Equal(t, n, total)
 	})
 }

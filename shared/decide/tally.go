@@ -6,7 +6,7 @@ import "github.com/signalbox-dev/signalbox/shared/catalog"
 // it, where the record lists no more than maxExclusions.
 type tally struct {
 	stages  [StageCredential + 1]fallen
-	demands int               // dropped by something that is asked of an endpoint, other than a region
+	demands int              // dropped by something that is asked of an endpoint, other than a region
 	foreign []*catalog.Offer // dropped by the region
 }
 

@@ -69,6 +69,12 @@ func anyEndpoint(t *rapid.T, w *world, slug, modelID string) catalog.Endpoint {
 		in := money.PerMillion(rapid.Int64Range(0, 4).Draw(t, "input")) * 1e9
 		out := money.PerMillion(rapid.Int64Range(0, 4).Draw(t, "output")) * 1e9
 		e.Price = &catalog.Price{Input: &in, Output: &out}
+		if rapid.IntRange(0, 3).Draw(t, "priced thoughts") == 0 {
+			e.Price.Reasoning = ptr(money.PerMillion(rapid.Int64Range(0, 6).Draw(t, "thoughts")) * 1e9)
+		}
+		if rapid.IntRange(0, 3).Draw(t, "fee") == 0 {
+			e.Price.Request = 1
+		}
 	}
 	w.health[e.ID] = decide.EndpointHealth{
 		Calls: rapid.Int64Range(0, 50).Draw(t, "calls"), Success: rapid.Float64Range(0, 1).Draw(t, "success"),
@@ -99,9 +105,10 @@ func anyFacts(t *rapid.T, w *world) decide.Facts {
 	for range rapid.IntRange(0, 3).Draw(t, "fallbacks") {
 		f.Models = append(f.Models, rapid.SampledFrom(w.catalog.Models).Draw(t, "fallback").ID)
 	}
-	if rapid.Bool().Draw(t, "capped") {
-		limit := money.PerMillion(rapid.Int64Range(0, 4).Draw(t, "cap")) * 1e9
-		f.Provider.MaxInputPrice = &limit
+	for _, limit := range []**money.PerMillion{&f.Provider.MaxInputPrice, &f.Provider.MaxOutputPrice} {
+		if rapid.Bool().Draw(t, "capped") {
+			*limit = ptr(money.PerMillion(rapid.Int64Range(0, 4).Draw(t, "cap")) * 1e9)
+		}
 	}
 	if rapid.IntRange(0, 3).Draw(t, "patterns") == 0 {
 		f.Key.Models = []string{"acme/m1", "*2"}
@@ -141,8 +148,11 @@ func violated(w *world, f *decide.Facts, m *catalog.Model, c decide.Candidate) s
 		return "zdr"
 	case f.Provider.DenyTraining && (p.DataPolicy.Trains == nil || *p.DataPolicy.Trains):
 		return "training"
-	case limit != nil && (e.Price == nil || *e.Price.Input > *limit):
+	case limit != nil && (e.Price == nil || *e.Price.Input > *limit || *limit == 0 && e.Price.Request > 0):
 		return "price"
+	case f.Provider.MaxOutputPrice != nil && (e.Price == nil || *e.Price.Output > *f.Provider.MaxOutputPrice ||
+		e.Price.Reasoning != nil && *e.Price.Reasoning > *f.Provider.MaxOutputPrice || *f.Provider.MaxOutputPrice == 0 && e.Price.Request > 0):
+		return "output price"
 	}
 	return ""
 }

@@ -2,6 +2,7 @@ package decide
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/condition"
@@ -126,7 +127,7 @@ func (d *decision) serveRule(t *target, rule *catalog.CompiledRule, limit int) (
 		return nil, StageNone
 	}
 	e := d.emptied(t).With("rule", rule.Name)
-	e.Message += " An operator's rule decides which provider serves this request, and nothing else is tried."
+	e.Message = strings.TrimSuffix(e.Message, ".") + ". An operator's rule decides which provider serves this request, and nothing else is tried."
 	return e, d.dropped
 }
 

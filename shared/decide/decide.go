@@ -244,6 +244,7 @@ func (d *decision) finish() {
 		r.Ordering = Fixed
 	}
 	d.plan.Timeouts = policy.Timeouts{FirstByte: d.prefer.firstByte.value, Request: d.prefer.request.value}
+	d.plan.Retries = d.prefer.retries.value
 	d.plan.Explicit = (len(d.in.Facts.Models) > 0 || d.prefer.fallbackModels.rung == RungRoute) && !d.ruled
 	d.plan.MaxAttempts = d.settings.MaxAttempts
 	if d.plan.MaxAttempts <= 0 {

@@ -47,7 +47,7 @@ func ResolveEffective(p *policy.View, c *catalog.View, key KeyFacts) (Effective,
 func (d *decision) effective() Effective {
 	p, have := &d.prefer, &d.restrictions
 	out := Effective{Routing: policy.Routing{
-		FallbackModels: p.fallbackModels.value, Mode: p.order.value.mode, Affinity: &p.affinity.value,
+		FallbackModels: p.fallbackModels.value, Mode: p.order.value.mode, Affinity: &p.affinity.value, Retries: p.retries.value,
 		Timeouts: policy.Timeouts{FirstByte: p.firstByte.value, Request: p.request.value},
 		Provider: policy.Preferences{
 			Order: slugsOf(p.listed.value.providers), AllowFallbacks: &p.allowFallbacks.value, CacheAware: &p.cacheAware.value,

@@ -56,6 +56,9 @@ func (d *decision) recordLadder() {
 	if c := p.request; c.rung != RungPlatform {
 		d.field("timeouts.request", c.rung, c.value.String())
 	}
+	if c := p.retries; c.value != nil {
+		d.field("retries", c.rung, strconv.Itoa(*c.value))
+	}
 	if c := p.defaultModel; c.rung != RungPlatform {
 		d.field("default_model", c.rung, c.value)
 	}

@@ -26,6 +26,7 @@ type preferences struct {
 	minThroughput  chosen[float64]
 	firstByte      chosen[time.Duration]
 	request        chosen[time.Duration]
+	retries        chosen[*int] // nil: as the operator set them
 	defaultModel   chosen[string]
 	fallbackModels chosen[[]string]
 }
@@ -73,6 +74,7 @@ func (p *preferences) take(r *rung) {
 	narrow(&p.minThroughput, prefs.PreferredMinThroughput, r.name)
 	narrow(&p.firstByte, s.Timeouts.FirstByte, r.name)
 	narrow(&p.request, s.Timeouts.Request, r.name)
+	narrow(&p.retries, s.Retries, r.name)
 	if s.Auto {
 		p.defaultModel = chosen[string]{catalog.AutoModel, r.name}
 	} else {

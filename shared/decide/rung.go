@@ -56,16 +56,17 @@ func Climb(in *Input) *Ladder {
 	if in.Policy == nil || in.Catalog == nil {
 		return nil
 	}
-	c := climber{in: in, settings: in.Policy.Settings()}
-	c.refusal = c.climb()
-	return &c.Ladder
+	l := &Ladder{}
+	c := climber{in: in, settings: in.Policy.Settings(), Ladder: l}
+	l.refusal = c.climb()
+	return l
 }
 
 // climber is the state of one Climb call.
 type climber struct {
+	*Ladder
 	in       *Input
 	settings policy.Settings
-	Ladder
 }
 
 // climb takes the rungs of the request in, widest first. It goes on after a

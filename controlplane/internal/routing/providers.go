@@ -158,6 +158,12 @@ func (c *check) price(path string, p *money.PerMillion) {
 	}
 }
 
+func (c *check) retries(n *int) {
+	if n != nil && (*n < 0 || *n > policy.MaxRetries) {
+		c.add("retries", rule.OutOfRange, fmt.Sprintf("must be from 0 to %d", policy.MaxRetries))
+	}
+}
+
 func (c *check) timeouts(t policy.Timeouts) {
 	between := func(path string, d, high time.Duration) {
 		if d != 0 && (d < minTimeout || d > high) {

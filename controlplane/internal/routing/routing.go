@@ -43,6 +43,7 @@ func (k *Checker) Check(v *rule.Violations, at string, r policy.Routing) (policy
 	c.providers(&r.Provider)
 	c.models(&r)
 	c.timeouts(r.Timeouts)
+	c.retries(r.Retries)
 	return r, nil
 }
 

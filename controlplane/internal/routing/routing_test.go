@@ -75,7 +75,7 @@ func TestCheck(t *testing.T) {
 				RequireParameters: true, RequireZDR: true, DenyTraining: true, Region: "EU", MaxInputPrice: ptr(money.PerMillion(0)),
 				PreferredMaxLatency: 10 * time.Minute, PreferredMinThroughput: 1, CacheAware: ptr(false),
 			},
-			Timeouts: policy.Timeouts{FirstByte: time.Second, Request: 24 * time.Hour}, Affinity: ptr(true),
+			Timeouts: policy.Timeouts{FirstByte: time.Second, Request: 24 * time.Hour}, Retries: ptr(0), Affinity: ptr(true),
 		}, nil},
 		"auto":                       {policy.Routing{Auto: true, FallbackModels: []string{"acme/small"}}, nil},
 		"auto by its name":           {policy.Routing{DefaultModel: "signalbox/auto"}, nil},
@@ -121,6 +121,9 @@ func TestCheck(t *testing.T) {
 		"a short first byte":       {policy.Routing{Timeouts: policy.Timeouts{FirstByte: time.Second - 1}}, []string{"timeouts.first_byte_ms out_of_range"}},
 		"a long request":           {policy.Routing{Timeouts: policy.Timeouts{Request: 24*time.Hour + 1}}, []string{"timeouts.request_ms out_of_range"}},
 		"a first byte over it all": {policy.Routing{Timeouts: policy.Timeouts{FirstByte: 2 * time.Second, Request: time.Second}}, []string{"timeouts.first_byte_ms contradiction"}},
+		"four retries":             {policy.Routing{Retries: ptr(4)}, []string{"retries out_of_range"}},
+		"fewer than none":          {policy.Routing{Retries: ptr(-1)}, []string{"retries out_of_range"}},
+		"three retries":            {policy.Routing{Retries: ptr(3)}, nil},
 		"an unknown one is all of it": {
 			policy.Routing{DefaultModel: "acme/small", Provider: policy.Preferences{Only: []string{"east"}, Ignore: []string{"east"}, RequireZDR: true}},
 			[]string{"provider.only[0] unknown_provider_slug", "provider.ignore[0] unknown_provider_slug"},

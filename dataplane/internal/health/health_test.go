@@ -66,7 +66,7 @@ func TestRunSparesRequestsTheStatistics(t *testing.T) {
 		w.observe(health.Succeeded, 10)
 		w.pass(time.Minute)
 		require.Zero(t, w.see().Calls, "a request does not")
-		time.Sleep(time.Second)
+		<-time.After(time.Second) // of the bubble
 		synctest.Wait()
 		require.EqualValues(t, 10, w.see().Calls)
 		w.observe(health.Succeeded, 5)

@@ -64,7 +64,7 @@ func TestCursorNamesAndValues(t *testing.T) {
 	c.Name()
 	require.True(t, c.Is("ab"))
 	require.False(t, c.Is("a"))
-	require.Equal(t, `{"x":[1,2]}`, string(c.Value()))
+	require.Equal(t, []byte(`{"x":[1,2]}`), c.Value())
 	require.True(t, c.More('}'))
 	c.Name()
 	require.True(t, c.Is("c"))

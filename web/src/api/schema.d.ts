@@ -1376,6 +1376,8 @@ export interface components {
             routing_mode?: components["schemas"]["RoutingMode"];
             provider?: components["schemas"]["ProviderFields"];
             timeouts?: components["schemas"]["TimeoutFields"];
+            /** @description How often the same endpoint is asked again after a failure that passes, in place of what the operator set for its provider. */
+            retries?: number;
             /** @description Whether the requests of a session stay with their provider. */
             affinity?: boolean;
         };

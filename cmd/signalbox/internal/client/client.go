@@ -1509,9 +1509,12 @@ type RoutingFields struct {
 	FallbackModels *[]string `json:"fallback_models,omitempty"`
 
 	// Provider Which providers may serve, and in which order. The restrictions of all rungs hold together; of every other field the narrowest rung's counts.
-	Provider    *ProviderFields `json:"provider,omitempty"`
-	RoutingMode *RoutingMode    `json:"routing_mode,omitempty"`
-	Timeouts    *TimeoutFields  `json:"timeouts,omitempty"`
+	Provider *ProviderFields `json:"provider,omitempty"`
+
+	// Retries How often the same endpoint is asked again after a failure that passes, in place of what the operator set for its provider.
+	Retries     *int           `json:"retries,omitempty"`
+	RoutingMode *RoutingMode   `json:"routing_mode,omitempty"`
+	Timeouts    *TimeoutFields `json:"timeouts,omitempty"`
 }
 
 // RoutingMode defines model for RoutingMode.

@@ -18,7 +18,8 @@ type link struct {
 	name   string
 	reason SwitchReason // why this one is not what the caller asked for first
 	rung   Rung
-	gratis bool // it stands in for what costs nothing
+	gratis bool        // it stands in for what costs nothing
+	auto   *autoFilter // of signalbox/auto, whose choice it was; nil: it was none
 }
 
 // links are the names to try: the request's model, its models, then the
@@ -38,7 +39,8 @@ func (d *decision) links() ([]link, *fault.Error) {
 		return d.routed(), nil
 	}
 	links := make([]link, 0, 1+len(f.Models)+len(fallbacks.value))
-	session, pinned := "", false
+	var session link
+	pinned := false
 	if f.Model == "" && len(f.Models) == 0 {
 		session, pinned = d.sessionModel()
 	}
@@ -47,7 +49,7 @@ func (d *decision) links() ([]link, *fault.Error) {
 		links = append(links, link{name: f.Model, rung: RungRequest})
 	case len(f.Models) > 0: // checkModels has let it through: the first one is the model
 	case pinned: // an earlier turn's choice stands between the ladder and the request
-		links = append(links, link{name: session, reason: SwitchSessionPin, rung: RungRequest})
+		links = append(links, session)
 	case standing.rung != RungPlatform:
 		links = append(links, link{name: standing.value, rung: standing.rung})
 	default:

@@ -84,6 +84,7 @@ func (d *decision) walk(links []link) Plan {
 			d.exclude1(clip(links[i].name), "", "model", unresolved(refusal))
 			continue
 		}
+		t.auto = links[i].auto
 		if !d.hold(&links[i], &t, i == 0) {
 			d.exclude1(clip(links[i].name), "", StageQualifier.String(), reasonOtherProvider)
 			continue
@@ -202,7 +203,7 @@ func (d *decision) add(t *target, pool []*ranked) {
 	if len(pool) == 0 {
 		return // of a further model: the first one keeps a candidate
 	}
-	step := Step{Model: t.model, Candidates: candidates}
+	step := Step{Model: t.model, Candidates: candidates, Asked: t.asked}
 	if state := t.model.StateAt(d.in.Facts.Now); state != catalog.Active {
 		step.Lifecycle = state
 	}

@@ -56,11 +56,6 @@ func (d *decision) replacement(of *link, m *catalog.Model) link {
 	if _, there := d.in.Catalog.Model(to.name + catalog.FreeSuffix); to.gratis && there {
 		to.name += catalog.FreeSuffix
 	}
-	name, _ := ParseName(of.name) // it was resolved before
-	before := 0
-	if name.Provider != "" {
-		before = len(name.Provider) + 1
-	}
-	to.name = of.name[:before] + to.name + of.name[before+len(name.Model):]
+	to.name = renamed(of.name, to.name)
 	return to
 }

@@ -71,11 +71,7 @@ func (d *decision) ruleSteps(t *target, rule *catalog.CompiledRule) []ruleStep {
 	var steps []ruleStep
 	for i := range rule.Targets {
 		to := &rule.Targets[i]
-		own := *t
-		own.model = to.Model
-		own.allowed = t.allowed && allows(d.in.Facts.Key.Models, to.Model)
-		own.credential = to.Credential
-		own.gratis = t.gratis || t.model.Free()
+		own := d.under(t, to)
 		d.dropped, d.droppedReason = StageNone, ""
 		pool := d.poolOf(&own, to.Offers)
 		if d.dropped > highest {
@@ -93,6 +89,16 @@ func (d *decision) ruleSteps(t *target, rule *catalog.CompiledRule) []ruleStep {
 	}
 	d.dropped, d.droppedReason = highest, reason
 	return slices.DeleteFunc(steps, func(s ruleStep) bool { return len(s.pool) == 0 })
+}
+
+// under is what a rule's target is for a request that named t.
+func (d *decision) under(t *target, to *catalog.CompiledTarget) target {
+	own := *t
+	own.model, own.asked = to.Model, t.model
+	own.allowed = t.allowed && allows(d.in.Facts.Key.Models, to.Model)
+	own.credential = to.Credential
+	own.gratis = t.gratis || t.model.Free()
+	return own
 }
 
 // withoutTwins leaves out of more what have holds already.

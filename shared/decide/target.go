@@ -22,6 +22,7 @@ type target struct {
 
 	credential catalog.Credential // whose keys a rule allows
 	gratis     bool               // nothing may cost anything, whatever the model's id says
+	asked      *catalog.Model     // on which the rule sits that leads to model; nil: none does
 }
 
 // target resolves a name. The refusal is about the name itself: that nothing

@@ -101,6 +101,16 @@ func addLink(links []link, name string, rung Rung) []link {
 	return append(links, l)
 }
 
+// aim resolves one name of the chain.
+func (d *decision) aim(l *link) (target, *fault.Error) {
+	t, refusal := d.target(l.name)
+	if refusal != nil {
+		return t, refusal
+	}
+	t.auto = l.auto
+	return t, d.staleTarget(l, &t)
+}
+
 // checkModels refuses a list that breaks the rules for models.
 func (d *decision) checkModels() *fault.Error {
 	f := &d.in.Facts

@@ -72,10 +72,7 @@ func (d *decision) walk(links []link) Plan {
 	}
 	for i := 0; i < len(links) && len(d.plan.Chain) < limit; i++ {
 		d.from, d.tally = len(d.plan.Record.Exclusions), tally{}
-		t, refusal := d.target(links[i].name)
-		if refusal == nil {
-			refusal = d.staleTarget(&links[i], &t)
-		}
+		t, refusal := d.aim(&links[i])
 		if refusal != nil {
 			if i == 0 {
 				// A mistake in the name, not a lack of endpoints.
@@ -84,7 +81,6 @@ func (d *decision) walk(links []link) Plan {
 			d.exclude1(clip(links[i].name), "", "model", unresolved(refusal))
 			continue
 		}
-		t.auto = links[i].auto
 		if !d.hold(&links[i], &t, i == 0) {
 			d.exclude1(clip(links[i].name), "", StageQualifier.String(), reasonOtherProvider)
 			continue

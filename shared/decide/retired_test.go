@@ -25,22 +25,26 @@ func keptNames(retire func(w *world, model, replacement string)) []replaced {
 		{
 			"at the provider of the name, by its alias",
 			func(w *world) { retire(w, "zeta/small", "acme/small") },
-			decide.Facts{Model: "nord:zeta/small"}, []string{"north:acme/small"},
+			decide.Facts{Model: "nord:zeta/small"},
+			[]string{"north:acme/small"},
 		},
 		{
 			"at the provider of a fallback's name",
 			func(w *world) { retire(w, "zeta/small", "acme/small") },
-			decide.Facts{Model: "acme/big", Models: []string{"south:zeta/small"}}, []string{big, "south:acme/small"},
+			decide.Facts{Model: "acme/big", Models: []string{"south:zeta/small"}},
+			[]string{big, "south:acme/small"},
 		},
 		{
 			"in the order of its suffix",
 			func(w *world) { retire(w, "zeta/small", "acme/small") },
-			decide.Facts{Model: "zeta/small:cheap", Provider: decide.Preferences{Sort: policy.Latency}}, []string{"north:acme/small", "south:acme/small", "east:acme/small"},
+			decide.Facts{Model: "zeta/small:cheap", Provider: decide.Preferences{Sort: policy.Latency}},
+			[]string{"north:acme/small", "south:acme/small", "east:acme/small"},
 		},
 		{
 			"as its free variant where the model was free",
 			func(w *world) { retire(w, "zeta/small:free", "acme/tiny") },
-			decide.Facts{Model: "acme/big", Models: []string{"south:zeta/small:free"}}, []string{big, "south:acme/tiny:free"},
+			decide.Facts{Model: "acme/big", Models: []string{"south:zeta/small:free"}},
+			[]string{big, "south:acme/tiny:free"},
 		},
 		{
 			"at no cost where the model was free",
@@ -48,7 +52,8 @@ func keptNames(retire func(w *world, model, replacement string)) []replaced {
 				retire(w, "zeta/small:free", "acme/small")
 				w.model("acme/small").Endpoints[1].Price = &catalog.Price{Input: perMillion("0"), Output: perMillion("0")}
 			},
-			decide.Facts{Model: "acme/big", Models: []string{"zeta/small:free"}}, []string{big, "south:acme/small"},
+			decide.Facts{Model: "acme/big", Models: []string{"zeta/small:free"}},
+			[]string{big, "south:acme/small"},
 		},
 		{
 			"at no cost by a rule either",
@@ -56,7 +61,8 @@ func keptNames(retire func(w *world, model, replacement string)) []replaced {
 				retire(w, "zeta/small:free", "acme/small")
 				w.model("acme/small").Rules = []catalog.Rule{rule("dear", always, `{"model":"zeta/small"}`)}
 			},
-			decide.Facts{Model: "acme/big", Models: []string{"zeta/small:free"}}, []string{big},
+			decide.Facts{Model: "acme/big", Models: []string{"zeta/small:free"}},
+			[]string{big},
 		},
 	}
 }

@@ -221,5 +221,5 @@ func TestAFallbackThatNobodyHasIsNotSearchedFor(t *testing.T) {
 		in := newWorld().input(t, f)
 		return testing.AllocsPerRun(20, func() { decide.Decide(in) })
 	}
-	require.Equal(t, allocations("qqqq/zzzzz"), allocations("acme/smal-"), "near or far, nothing is made of it")
+	require.InDelta(t, allocations("qqqq/zzzzz"), allocations("acme/smal-"), 0, "near or far, nothing is made of it")
 }

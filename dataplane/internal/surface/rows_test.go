@@ -299,8 +299,8 @@ func TestEveryRowRefusesWhatIsNoRequest(t *testing.T) {
 			cases["not UTF-8"] = bad{kind, latin, 400, "validation_error"}
 			twice, kind := form(t, append(append([]string{}, s.form...), "model", "b")...)
 			cases["twice"] = bad{kind, twice, 400, "validation_error"}
-			misspelt, kind := form(t, append(append([]string{}, s.form...), "Provider", `{"zdr":true}`)...)
-			cases["misspelt restriction"] = bad{kind, misspelt, 400, "validation_error"}
+			misspelled, kind := form(t, append(append([]string{}, s.form...), "Provider", `{"zdr":true}`)...)
+			cases["misspelled restriction"] = bad{kind, misspelled, 400, "validation_error"}
 			lifted, kind := form(t, append(append([]string{}, s.form...), "provider", `{"only":["a"],"only":[]}`)...)
 			cases["lifted restriction"] = bad{kind, lifted, 400, "validation_error"}
 			cases["no boundary"] = bad{"multipart/form-data", string(whole), 400, "validation_error"}
@@ -315,7 +315,7 @@ func TestEveryRowRefusesWhatIsNoRequest(t *testing.T) {
 				cases[name] = bad{own, body, 400, "invalid_json"}
 			}
 			for name, members := range map[string]string{
-				"misspelt restriction": `"Provider":{"zdr":true}`, "misspelt, with an escape": `"\u0052outing":{}`,
+				"misspelled restriction": `"Provider":{"zdr":true}`, "misspelled, with an escape": `"\u0052outing":{}`,
 				"lifted restriction":       `"provider":{"only":["a"],"only":[]}`,
 				"lifted by another member": `"provider":{"only":["a"]},"pr\u006fvider":{}`,
 			} {

@@ -32,6 +32,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/usage"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
+	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/httpserver"
 	"github.com/signalbox-dev/signalbox/shared/id"
@@ -123,8 +124,10 @@ func (a *App) wire(context.Context) error {
 	if err != nil {
 		return err
 	}
-	overrides := postgres.NewOverrideStore()
-	source := override.NewSource(system, overrides, offered.Catalog())
+	source, overrides, err := a.overrides(offered.Catalog(), keyring, ids)
+	if err != nil {
+		return err
+	}
 	registry := gateway.NewRegistry(postgres.NewGatewayStore(a.db), now, log)
 	tracker := publication.NewTracker(registry)
 	publications, events := postgres.NewPublicationStore(), postgres.NewAuditStore()
@@ -132,7 +135,7 @@ func (a *App) wire(context.Context) error {
 	keyStore, managementKeyStore, settingsStore := postgres.NewAPIKeyStore(), postgres.NewManagementKeyStore(), postgres.NewSettingsStore()
 	byokStore := postgres.NewBYOKStore()
 	a.resealer = a.newResealer(keyring, byokStore, mutator)
-	ladder := a.ladder(mutator, ids, source.Current())
+	ladder := a.ladder(mutator, ids, source)
 	records := postgres.NewUsageStore(a.db, now)
 	claims := postgres.NewIdempotencyStore(a.db, ids, now)
 
@@ -146,7 +149,6 @@ func (a *App) wire(context.Context) error {
 	a.keeper = usage.NewKeeper(records, now, log)
 	a.sweeper = idempotency.NewSweeper(claims, log)
 
-	metrics := a.metrics()
 	a.api, err = api.New(api.Services{
 		Workspaces: workspace.NewService(workspace.Deps{
 			Runner: runner, System: system, Store: postgres.NewWorkspaceStore(), Directory: postgres.NewWorkspaceDirectory(),
@@ -156,26 +158,34 @@ func (a *App) wire(context.Context) error {
 		Keys:           ladder.keys,
 		ManagementKeys: managementKeys,
 		BYOK: byok.NewService(byok.Deps{
-			Runner: runner, Store: byokStore, Directory: byokStore, Mutator: mutator, Sealer: keyring, Providers: source.Current(), IDs: ids, Now: now,
+			Runner: runner, Store: byokStore, Directory: byokStore, Mutator: mutator, Sealer: keyring, Offered: source, IDs: ids, Now: now,
 		}),
-		Settings:     ladder.settings,
-		Profiles:     ladder.profiles,
-		Departments:  ladder.departments,
-		Effective:    ladder.effective,
-		AutoRouting:  ladder.auto,
+		Settings:    ladder.settings,
+		Profiles:    ladder.profiles,
+		Departments: ladder.departments,
+		Guardrails:  ladder.guardrails,
+		Effective:   ladder.effective,
+		AutoRouting: ladder.auto, Lifecycle: ladder.lifecycle, EndpointHealth: ladder.health,
 		Audit:        audit.NewLog(runner, events),
 		Publications: publication.NewService(runner, publications, tracker, now),
 		Gateways:     gateway.NewService(registry),
-		Overrides: override.NewService(override.Deps{
-			System: system, Store: overrides, Base: offered.Catalog(), Sealer: keyring, IDs: ids, Now: now,
-		}),
-		Usage:       usage.NewQuery(runner, records),
-		Idempotency: claims,
+		Overrides:    overrides,
+		Usage:        usage.NewQuery(runner, records),
+		Idempotency:  claims,
 	}, api.Options{
-		Authenticator: authn.New(managementKeys, a.cfg.OperatorToken), Log: log, Metrics: metrics, IDs: ids, Now: now,
+		Authenticator: authn.New(managementKeys, a.cfg.OperatorToken), Log: log, Metrics: a.metrics(), IDs: ids, Now: now,
 		Limits: a.cfg.server(), Checks: a.checks(), Web: a.deps.Web, OpsElsewhere: a.listeners.Ops != nil,
 	})
 	return err
+}
+
+// overrides are the operator's catalog over what is offered without it.
+func (a *App) overrides(base catalog.Catalog, keyring byok.Keyring, ids *id.Source) (*override.Source, *override.Service, error) {
+	system, store := a.db.System(), postgres.NewOverrideStore()
+	source, err := override.NewSource(system, store, base)
+	return source, override.NewService(override.Deps{
+		System: system, Store: store, History: store, Base: base, Sealer: keyring, IDs: ids, Now: a.deps.Now,
+	}), err
 }
 
 func (a *App) metrics() *prometheus.Registry {

@@ -186,7 +186,7 @@ func (d *decision) universe(config *policy.Auto, t *target) universe {
 		if !d.inUniverse(m) {
 			continue
 		}
-		own := target{model: m, mode: t.mode, allowed: allows(d.in.Facts.Key.Models, m), auto: filter}
+		own := d.about(target{mode: t.mode, auto: filter}, m)
 		d.consider(config, own, &u)
 	}
 	slices.SortFunc(u.dropped, func(a, b autoDrop) int {

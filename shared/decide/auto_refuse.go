@@ -22,6 +22,9 @@ func (d *decision) noAutoModel(config *policy.Auto, u *universe) (*fault.Error, 
 			"signalbox/auto finds no model here: none has a stable endpoint with a known price and a credential. Ask the operator to add a provider key, or name a model.").
 			Because(fault.NoAutoModel), StageNone
 	}
+	if refusal := d.guardrailAuto(config); refusal != nil {
+		return refusal, d.dropped
+	}
 	listed := d.plan.Record.Auto.Exclusions
 	if len(d.restrictions.regions) > 0 && !u.resident && d.wouldServeElsewhere(config) {
 		return fault.New(fault.ModelRegionUnavailable,
@@ -58,6 +61,8 @@ func (d *decision) autoRemedy(config *policy.Auto, x autoDrop) string {
 		return "The workspace's model patterns for signalbox/auto leave models out: they are the workspace's to change, or name a model"
 	case reasonModelNotAllowed:
 		return "The key may not use some models: a workspace admin can allow them"
+	case reasonModelRestricted, reasonProviderRestricted:
+		return "Guardrails leave out models or providers: they are a workspace admin's to change"
 	}
 	switch x.stage {
 	case StageOnly:

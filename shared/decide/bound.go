@@ -93,7 +93,7 @@ func (d *decision) bound() {
 	}
 	for n := len(r.Policy); n > 0 && size > maxDecidedBytes; n-- {
 		f := &r.Policy[n-1]
-		size -= fieldBase + len(f.Field) + len(f.Rung) + len(f.Value)
+		size -= f.size()
 		r.Policy, r.Truncated = r.Policy[:n-1], r.Truncated+1
 	}
 }
@@ -165,6 +165,9 @@ func exclusionSize(x *Exclusion) int {
 	if x.Rung != "" {
 		size += len(`,"rung":""`) + len(x.Rung)
 	}
+	if x.Guardrail != "" {
+		size += len(`,"guardrail":""`) + len(x.Guardrail)
+	}
 	return size
 }
 
@@ -173,8 +176,8 @@ func fixedSize(r *Record) int {
 	if a := r.Affinity; a != nil {
 		size += affinitySize + len(a.Endpoint) + len(a.Model)
 	}
-	for _, f := range r.Policy {
-		size += fieldBase + len(f.Field) + len(f.Rung) + len(f.Value)
+	for i := range r.Policy {
+		size += r.Policy[i].size()
 	}
 	for _, id := range r.Chain {
 		size += 3 + len(id)

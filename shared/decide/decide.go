@@ -133,7 +133,7 @@ func (d *decision) serve(t target, rule *catalog.CompiledRule, limit int) (*faul
 	}
 	pool := d.pool(&t)
 	if len(pool) == 0 {
-		return d.emptied(&t), d.dropped
+		return d.unserved(&t)
 	}
 	d.add(&t, pool)
 	return nil, StageNone
@@ -159,7 +159,7 @@ func (d *decision) poolOf(t *target, offers []catalog.Offer) []*ranked {
 			continue
 		}
 		if reason != "" {
-			d.drop(o, stage, reason)
+			d.drop(t, o, stage, reason)
 			continue
 		}
 		block[i].offer = o
@@ -268,7 +268,7 @@ func (d *decision) exclude1(model, endpoint, stage, reason string) {
 }
 
 // drop records that a filter dropped an endpoint, and by whose demand.
-func (d *decision) drop(o *catalog.Offer, stage Stage, reason string) {
+func (d *decision) drop(t *target, o *catalog.Offer, stage Stage, reason string) {
 	if stage > d.dropped {
 		d.dropped, d.droppedReason = stage, reason
 	}
@@ -276,6 +276,8 @@ func (d *decision) drop(o *catalog.Offer, stage Stage, reason string) {
 	x := Exclusion{Model: o.Model.ID, Endpoint: o.Endpoint.ID, Stage: stage.String(), Reason: reason}
 	if by := d.restrictions.by(stage, reason, o, d.in.Facts.InputTokens); by != RungPlatform {
 		x.Rung = by.String()
+	} else if g := d.restrictions.guardOf(t, o, stage, reason); g != nil {
+		x.Rung, x.Guardrail = g.rung.String(), g.rail.ID.String()
 	}
 	d.keep(x)
 }

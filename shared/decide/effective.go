@@ -21,6 +21,9 @@ type Effective struct {
 	// Nothing says that the rungs' lists have no provider in common: an empty
 	// Routing.Provider.Only then allows none, where it else allows all.
 	Nothing bool
+	// Guardrails bind the request beside the ladder. What they say of providers
+	// and data is in Routing; what they say of models is in Fields alone.
+	Guardrails []policy.BoundGuardrail
 	// Fields are the values that some rung sets, as decision records show them,
 	// and after them what the platform adds. A restriction that several rungs
 	// list is there once for each.
@@ -65,6 +68,7 @@ func (d *decision) effective() Effective {
 		out.Routing.DefaultModel = p.defaultModel.value
 	}
 	out.joinProviders(have)
+	out.joinGuards(have)
 	for _, r := range have.regions {
 		if !slices.Contains(out.Regions, r.region) {
 			out.Regions = append(out.Regions, r.region)
@@ -79,24 +83,26 @@ func (d *decision) effective() Effective {
 	return out
 }
 
-// joinProviders intersects what the rungs' only lists, and unites their ignore.
+// joinProviders intersects what the rungs' only and the guardrails allow, and
+// unites what they exclude.
 func (out *Effective) joinProviders(have *restrictions) {
+	onlyOf, ignoreOf := have.providerLists()
 	var only, ignore []*catalog.Provider
-	for i, clause := range have.only {
+	for i, clause := range onlyOf {
 		if i == 0 {
 			only = slices.Clone(clause.providers)
 			continue
 		}
 		only = slices.DeleteFunc(only, func(p *catalog.Provider) bool { return !slices.Contains(clause.providers, p) })
 	}
-	for _, clause := range have.ignore {
+	for _, clause := range ignoreOf {
 		for _, p := range clause.providers {
 			if !slices.Contains(ignore, p) {
 				ignore = append(ignore, p)
 			}
 		}
 	}
-	out.Nothing = len(have.only) > 0 && len(only) == 0
+	out.Nothing = len(onlyOf) > 0 && len(only) == 0
 	out.Routing.Provider.Only, out.Routing.Provider.Ignore = slugsOf(only), slugsOf(ignore)
 }
 

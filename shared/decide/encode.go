@@ -64,6 +64,7 @@ func (r *Record) appendTraces(b *jsonappend.Buffer) {
 			b.String("field", f.Field)
 			b.String("rung", f.Rung)
 			b.String("value", f.Value)
+			b.StringIf("guardrail", f.Guardrail)
 			b.Close('}')
 		}
 		b.Close(']')
@@ -103,6 +104,7 @@ func (r *Record) appendChoice(b *jsonappend.Buffer) {
 			b.String("stage", e.Stage)
 			b.String("reason", e.Reason)
 			b.StringIf("rung", e.Rung)
+			b.StringIf("guardrail", e.Guardrail)
 			b.Close('}')
 		}
 		b.Close(']')

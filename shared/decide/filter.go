@@ -51,7 +51,8 @@ func (d *decision) excludeByAccess(t *target, o *catalog.Offer) (Stage, string) 
 	return StageNone, ""
 }
 
-// excludeByCaller covers the qualifier, only, ignore and the key's models.
+// excludeByCaller covers the qualifier, only, ignore, and the models of the key
+// and the guardrails.
 func (d *decision) excludeByCaller(t *target, o *catalog.Offer) (Stage, string) {
 	p := o.Provider
 	if t.provider != nil && t.provider != p {
@@ -74,6 +75,9 @@ func (d *decision) excludeByCaller(t *target, o *catalog.Offer) (Stage, string) 
 	if !t.allowed {
 		return StageModelPolicy, reasonModelNotAllowed
 	}
+	if t.guarded != nil {
+		return StageModelPolicy, reasonModelRestricted
+	}
 	return StageNone, ""
 }
 
@@ -81,6 +85,9 @@ func (d *decision) excludeByCaller(t *target, o *catalog.Offer) (Stage, string) 
 func (d *decision) excludeByOperator(o *catalog.Offer) (Stage, string) {
 	if o.Provider.Disabled {
 		return StageProviderPolicy, reasonProviderDisabled
+	}
+	if d.restrictions.guardingProvider(o.Provider) != nil {
+		return StageProviderPolicy, reasonProviderRestricted
 	}
 	switch o.Endpoint.Channel {
 	case catalog.Beta:
@@ -123,7 +130,7 @@ func (d *decision) outOfRegion(o *catalog.Offer) string {
 func wrongRegion(o *catalog.Offer, want string) string {
 	switch {
 	case o.Endpoint.Region != "":
-		if inRegion(o.Endpoint.Region, want) {
+		if InRegion(o.Endpoint.Region, want) {
 			return ""
 		}
 		return reasonRegion
@@ -133,25 +140,35 @@ func wrongRegion(o *catalog.Offer, want string) string {
 		return reasonRegionUnknown
 	}
 	for _, region := range o.Provider.Regions {
-		if !inRegion(region, want) {
+		if !InRegion(region, want) {
 			return reasonRegion
 		}
 	}
 	return ""
 }
 
-// inRegion: eu holds eu and eu-west-1.
-func inRegion(region, want string) bool {
+// InRegion reports whether a region is the wanted one or a part of it: eu holds
+// eu and eu-west-1.
+func InRegion(region, want string) bool {
 	rest, ok := strings.CutPrefix(region, want)
 	return ok && (rest == "" || rest[0] == '-')
 }
 
 func (d *decision) wrongDataPolicy(o *catalog.Offer) string {
-	policy := &o.Provider.DataPolicy
-	if d.restrictions.zdr != RungPlatform && (policy.ZeroDataRetention == nil || !*policy.ZeroDataRetention) {
+	have := &d.restrictions
+	if reason := against(&o.Provider.DataPolicy, have.zdr != RungPlatform, have.noTraining != RungPlatform); reason != "" {
+		return reason
+	}
+	_, reason := have.guardingData(o.Provider)
+	return reason
+}
+
+// against is which demand a provider is not known to meet.
+func against(p *catalog.DataPolicy, zdr, noTraining bool) string {
+	if zdr && (p.ZeroDataRetention == nil || !*p.ZeroDataRetention) {
 		return reasonZDR
 	}
-	if d.restrictions.noTraining != RungPlatform && (policy.Trains == nil || *policy.Trains) {
+	if noTraining && (p.Trains == nil || *p.Trains) {
 		return reasonTraining
 	}
 	return ""
@@ -209,15 +226,20 @@ func allows(patterns []string, m *catalog.Model) bool {
 		return true
 	}
 	for _, pattern := range patterns {
-		subject := m.ID
-		if strings.IndexByte(pattern, '/') < 0 {
-			subject = m.BareName()
-		}
-		if matches(pattern, subject) {
+		if Matches(pattern, m) {
 			return true
 		}
 	}
 	return false
+}
+
+// Matches reports whether one pattern of a list of models, as keys and
+// signalbox/auto have them, names a model.
+func Matches(pattern string, m *catalog.Model) bool {
+	if strings.IndexByte(pattern, '/') < 0 {
+		return matches(pattern, m.BareName())
+	}
+	return matches(pattern, m.ID)
 }
 
 // matches is linear in the subject for each star: after a mismatch only the

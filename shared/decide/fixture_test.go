@@ -26,6 +26,7 @@ type world struct {
 	own      []policy.Credential // of the workspace's own
 	cooling  []id.Credential     // of them
 	auto     *policy.Auto
+	guards   []policy.Guardrail
 	rungs    map[decide.Rung]policy.Routing // set by profiles and by the presets and routes to come
 }
 
@@ -44,6 +45,7 @@ func (w *world) snapshot(key *decide.KeyFacts) policy.Snapshot {
 	s := policy.Snapshot{
 		Schema: policy.Schema, Workspace: id.MustParse[id.WorkspaceKind]("ws_01kb7n0z1v8q5r2m3t4w5x6y7z"),
 		Revision: 3, Status: policy.WorkspaceActive, Settings: w.settings, Tags: w.tags, Credentials: w.own, Auto: w.auto,
+		Guardrails: w.guards,
 	}
 	for _, rung := range []decide.Rung{decide.RungWorkspaceProfile, decide.RungDepartment, decide.RungKey} {
 		set, ok := w.rungs[rung]

@@ -25,7 +25,7 @@ func (d *decision) serveFree(named *target, limit int) (*fault.Error, Stage) {
 	highest, reason := StageNone, ""
 	for _, m := range d.in.Catalog.FreeModels() {
 		o := option{
-			target: target{model: m, provider: named.provider, mode: named.mode, allowed: allows(d.in.Facts.Key.Models, m)},
+			target: d.about(target{provider: named.provider, mode: named.mode}, m),
 			rule:   d.ruleOf(m), cooling: true, draw: draw(d.in.Seed, m.ID),
 		}
 		if o.rule == nil {
@@ -48,7 +48,8 @@ func (d *decision) serveFree(named *target, limit int) (*fault.Error, Stage) {
 	}
 	if len(options) == 0 {
 		d.dropped, d.droppedReason = highest, reason
-		return d.noFreeModel(named), highest
+		refusal := d.noFreeModel(named)
+		return refusal, d.dropped
 	}
 	slices.SortFunc(options, func(a, b option) int {
 		if a.cooling != b.cooling {

@@ -69,10 +69,18 @@ type Facts struct {
 // KeyFacts is what routing reads of the caller's key.
 type KeyFacts struct {
 	ID         id.Key
+	Owner      id.User       // who created it; zero: an operator
 	Profile    id.Profile    // of its own; zero: none
 	Department id.Department // zero: none
 	Models     []string      // patterns; empty allows all
 	Scopes     []string
+}
+
+// KeyFactsOf reads them off the key's document.
+func KeyFactsOf(k *policy.Key) KeyFacts {
+	return KeyFacts{
+		ID: k.ID, Owner: k.CreatedBy, Profile: k.Profile, Department: k.Department, Models: k.Models, Scopes: k.Scopes,
+	}
 }
 
 // Preferences is the body's "provider" object.

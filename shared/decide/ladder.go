@@ -4,7 +4,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 )
 
@@ -20,14 +19,14 @@ const fieldBase = 40
 // by the widest.
 func (d *decision) recordLadder() {
 	p, have := &d.prefer, &d.restrictions
-	if c := &p.listed; len(c.value.providers) > 0 {
-		d.fieldSlugs("provider.order", c.rung, c.value.providers)
+	if c := &p.listed.value; len(c.providers)+len(c.off) > 0 {
+		d.fieldSlugs("provider.order", &c.providersOf)
 	}
 	for i := range have.only {
-		d.fieldSlugs("provider.only", have.only[i].rung, have.only[i].providers)
+		d.fieldSlugs("provider.only", &have.only[i])
 	}
 	for i := range have.ignore {
-		d.fieldSlugs("provider.ignore", have.ignore[i].rung, have.ignore[i].providers)
+		d.fieldSlugs("provider.ignore", &have.ignore[i])
 	}
 	for _, r := range have.regions {
 		d.field("provider.required_region", r.rung, r.region)
@@ -65,6 +64,9 @@ func (d *decision) recordLadder() {
 	if c := p.fallbackModels; c.rung != RungPlatform {
 		d.field("fallback_models", c.rung, strings.Join(c.value, ","))
 	}
+	for i := range have.guards {
+		d.recordGuard(&have.guards[i])
+	}
 }
 
 // recordMode writes, before the other fields, how the candidates of the first
@@ -90,23 +92,41 @@ func (d *decision) recordMode(first string) {
 // field adds a resolved field. Values come from configuration and requests:
 // they are cut, and hold nothing that JSON would escape.
 func (d *decision) field(name string, rung Rung, value string) {
-	from := rung.String()
-	room := maxPolicyBytes - d.policyBytes - fieldBase - len(name) - len(from)
+	d.keepField(ResolvedField{Field: name, Rung: rung.String()}, value)
+}
+
+func (d *decision) keepField(f ResolvedField, value string) {
+	room := maxPolicyBytes - d.policyBytes - f.size()
 	if room <= 0 {
 		d.omitted++
 		return
 	}
-	value = clipTo(value, min(room, maxFieldValue))
-	d.policyBytes += fieldBase + len(name) + len(from) + len(value)
-	d.plan.Record.Policy = append(d.plan.Record.Policy, ResolvedField{Field: name, Rung: from, Value: value})
+	f.Value = clipTo(value, min(room, maxFieldValue))
+	d.policyBytes += f.size()
+	d.plan.Record.Policy = append(d.plan.Record.Policy, f)
 }
 
-func (d *decision) fieldSlugs(name string, rung Rung, providers []*catalog.Provider) {
-	if len(providers) == 1 {
-		d.field(name, rung, providers[0].Slug)
+// size is an upper estimate of the JSON.
+func (f *ResolvedField) size() int {
+	size := fieldBase + len(f.Field) + len(f.Rung) + len(f.Value)
+	if f.Guardrail != "" {
+		size += len(`,"guardrail":""`) + len(f.Guardrail)
+	}
+	return size
+}
+
+// fieldSlugs lists providers as a rung does; what it names and may not be used
+// stands there with the mark that it is off.
+func (d *decision) fieldSlugs(name string, list *providersOf) {
+	if len(list.providers) == 1 && len(list.off) == 0 {
+		d.field(name, list.rung, list.providers[0].Slug)
 		return
 	}
-	d.field(name, rung, strings.Join(slugsOf(providers), ","))
+	slugs := slugsOf(list.providers)
+	for _, off := range list.off {
+		slugs = append(slugs, clip(off)+"(off)")
+	}
+	d.field(name, list.rung, strings.Join(slugs, ","))
 }
 
 func (d *decision) demanded(name string, by Rung) {

@@ -348,6 +348,10 @@ func TestEffective(t *testing.T) {
 	e, refusal = decide.ResolveEffective(effectiveInput(t, w, nil))
 	require.Equal(t, fault.ProfileProviderDisabled, refusal.Reason)
 	require.True(t, e.Routing.Provider.RequireZDR, "what was resolved until then is shown beside it")
+	require.Contains(t, e.Fields, decide.ResolvedField{
+		Field: "provider.only", Rung: decide.RungWorkspaceProfile.String(), Value: "north,south(off)",
+	}, "what is switched off is shown by its name")
+	require.Contains(t, e.Fields, decide.ResolvedField{Field: "provider.ignore", Rung: decide.RungKey.String(), Value: "south(off)"})
 
 	w.provider("south").Disabled = false
 	_, refusal = decide.ResolveEffective(effectiveInput(t, w, &decide.KeyFacts{Profile: id.MustParse[id.ProfileKind]("profile_01kb7n0z1v8q5r2m3t4w5x6y7f")}))

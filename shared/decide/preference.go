@@ -34,9 +34,9 @@ type preferences struct {
 // listing is provider.order resolved. What was wrong with it counts only when
 // no narrower rung has an order of its own.
 type listing struct {
-	providers []*catalog.Provider
-	unknown   []fault.Violation
-	refusal   *fault.Error
+	providersOf
+	unknown []fault.Violation
+	refusal *fault.Error
 }
 
 // order is how the candidates of one model are put in order.

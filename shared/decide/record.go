@@ -103,6 +103,8 @@ type ResolvedField struct {
 	Field string `json:"field"`
 	Rung  string `json:"rung"` // see Rung
 	Value string `json:"value"`
+	// Guardrail is the id of the guardrail that says so; "" of a rung's own.
+	Guardrail string `json:"guardrail,omitempty"`
 }
 
 // RankedCandidate is one candidate with what went into its rank.
@@ -134,6 +136,8 @@ type Exclusion struct {
 	Reason   string `json:"reason"`
 	// Rung is the widest rung whose restriction it was; "" where it was none's.
 	Rung string `json:"rung,omitempty"`
+	// Guardrail is the id of the guardrail whose restriction it was.
+	Guardrail string `json:"guardrail,omitempty"`
 }
 
 // AffinityTrace is the part that a conversation's pins had in a decision.

@@ -11,6 +11,14 @@ import (
 // maxRefusalExclusions bounds what an error envelope lists.
 const maxRefusalExclusions = 16
 
+// unserved is the refusal for a model that nothing serves, with its stage.
+func (d *decision) unserved(t *target) (*fault.Error, Stage) {
+	if refusal := d.guardrailAlone(t); refusal != nil {
+		return refusal, d.dropped
+	}
+	return d.emptied(t), d.dropped
+}
+
 // emptied is the refusal for a model that nothing serves. It names the last
 // stage that dropped something and what would have to change, and the same for
 // every stage before it.
@@ -56,6 +64,9 @@ func (d *decision) qualifiedEmptied(t *target) *fault.Error {
 
 // noFreeModel is the refusal of signalbox/free.
 func (d *decision) noFreeModel(t *target) *fault.Error {
+	if refusal := d.guardrailFree(t); refusal != nil {
+		return refusal
+	}
 	if d.residencyAlone(t) {
 		return d.explained(d.homeless(), catalog.FreeModel)
 	}

@@ -9,6 +9,12 @@ import (
 // restriction is not the request's own, it says whose it is.
 func (d *decision) remedy(stage Stage, reason string) string {
 	rungs := d.restrictions.setting(stage, reason)
+	switch reason {
+	case reasonModelRestricted:
+		return "A guardrail does not allow this model. Use one that GET /v1/models lists, or ask a workspace admin to change it."
+	case reasonProviderRestricted:
+		return "Guardrails leave no provider of this model. Choose another model, or ask a workspace admin to change them."
+	}
 	switch stage {
 	case StageNone:
 		return "No provider serves this model."
@@ -137,6 +143,11 @@ func (have *restrictions) setting(stage Stage, reason string) (rungs []Rung) {
 			add(have.noTraining)
 		} else {
 			add(have.zdr)
+		}
+		for i := range have.guards {
+			if rules := &have.guards[i].rail.Rules; reason == reasonTraining && rules.DenyTraining || reason != reasonTraining && rules.RequireZDR {
+				add(have.guards[i].rung)
+			}
 		}
 	case StagePricePresent, StageMaxPrice:
 		add(have.maxInput.rung)

@@ -20,8 +20,7 @@ func (d *decision) servesElsewhere(t *target, o *catalog.Offer) bool {
 	regions := d.restrictions.regions
 	d.restrictions.regions = nil
 	defer func() { d.restrictions.regions = regions }()
-	own := *t
-	own.model, own.allowed = o.Model, allows(d.in.Facts.Key.Models, o.Model)
+	own := d.about(*t, o.Model)
 	_, reason := d.exclude(&own, o)
 	return reason == ""
 }

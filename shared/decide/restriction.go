@@ -22,12 +22,15 @@ type restrictions struct {
 	zdr, noTraining, parameters Rung
 
 	maxInput, maxOutput priceOf // the lowest limit
+
+	guards []guard // the guardrails, widest first
 }
 
 // providersOf is a list of providers as one rung gives it, never empty.
 type providersOf struct {
 	rung      Rung
 	providers []*catalog.Provider
+	off       []string // names that a saved list has of what is switched off or gone
 }
 
 type regionOf struct {
@@ -107,13 +110,14 @@ func (have *restrictions) contradiction() *fault.Error {
 func (c *climber) restrict(r *rung) (refusal *fault.Error) {
 	p, have := &r.set.Provider, &c.restrictions
 	if len(p.Only) > 0 {
-		var found []*catalog.Provider
-		found, refusal = c.providers(r, p.Only, "provider.only", &c.unknown)
-		have.only = append(have.only, providersOf{r.name, found})
+		list := providersOf{rung: r.name}
+		refusal = c.providers(r, p.Only, "provider.only", &list, &c.unknown)
+		have.only = append(have.only, list)
 	}
 	if len(p.Ignore) > 0 {
-		found, e := c.providers(r, p.Ignore, "provider.ignore", &c.unknown)
-		have.ignore = append(have.ignore, providersOf{r.name, found})
+		list := providersOf{rung: r.name}
+		e := c.providers(r, p.Ignore, "provider.ignore", &list, &c.unknown)
+		have.ignore = append(have.ignore, list)
 		if refusal == nil {
 			refusal = e
 		}
@@ -141,15 +145,16 @@ func (p *priceOf) lower(limit *money.PerMillion, rung Rung) {
 	}
 }
 
-// providers resolves a rung's list. A request's unknown names are violations.
+// providers resolves a rung's list into to. A request's unknown names are violations.
 // What was saved named providers that were enabled then: one that is not any
 // more is refused, since what else its author would have wanted is not known.
-func (c *climber) providers(r *rung, names []string, path string, unknown *[]fault.Violation) (found []*catalog.Provider, refusal *fault.Error) {
-	found = make([]*catalog.Provider, 0, len(names))
+func (c *climber) providers(r *rung, names []string, path string, to *providersOf, unknown *[]fault.Violation) (refusal *fault.Error) {
+	to.providers = make([]*catalog.Provider, 0, len(names))
 	for i, name := range names {
 		p, ok := c.in.Catalog.Provider(name)
 		switch {
 		case r.saved && (!ok || p.Disabled):
+			to.off = append(to.off, name)
 			if refusal == nil {
 				refusal = r.stale(path, name)
 			}
@@ -158,11 +163,11 @@ func (c *climber) providers(r *rung, names []string, path string, unknown *[]fau
 				Path: path + "[" + strconv.Itoa(i) + "]", Code: string(fault.UnknownProviderSlug),
 				Message: "no provider has this name. GET /v1/providers lists them.",
 			})
-		case !slices.Contains(found, p):
-			found = append(found, p)
+		case !slices.Contains(to.providers, p):
+			to.providers = append(to.providers, p)
 		}
 	}
-	return found, refusal
+	return refusal
 }
 
 // stale refuses a rung whose list names a provider that may not be used.
@@ -193,6 +198,12 @@ func (r Rung) title() string {
 		return "preset"
 	case RungRoute:
 		return "key's dynamic route"
+	case RungWorkspaceGuardrail:
+		return "workspace's guardrail"
+	case RungMemberGuardrail:
+		return "guardrail of the key's owner"
+	case RungKeyGuardrail:
+		return "key's guardrail"
 	case RungPlatform, RungRequest, RungSuffix:
 	}
 	return r.String()

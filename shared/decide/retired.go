@@ -14,7 +14,7 @@ func (d *decision) gone(t *target) bool {
 		return false
 	}
 	if d.ruled {
-		return d.tally.operatorsAlone()
+		return d.tally.present == 0
 	}
 	offers := d.in.Catalog.Offers(t.model)
 	for i := range offers {

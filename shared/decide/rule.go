@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -93,12 +94,24 @@ func (d *decision) ruleSteps(t *target, rule *catalog.CompiledRule) []ruleStep {
 
 // under is what a rule's target is for a request that named t.
 func (d *decision) under(t *target, to *catalog.CompiledTarget) target {
-	own := *t
-	own.model, own.asked = to.Model, t.model
-	own.allowed = t.allowed && allows(d.in.Facts.Key.Models, to.Model)
+	own := d.about(*t, to.Model)
+	own.asked = t.model
+	own.allowed = own.allowed && t.allowed
+	own.guarded = cmp.Or(t.guarded, own.guarded)
 	own.credential = to.Credential
 	own.gratis = t.gratis || t.model.Free()
 	return own
+}
+
+// poolUnder is the target's pool: the rule's first step where one decides.
+func (d *decision) poolUnder(t *target, rule *catalog.CompiledRule) []*ranked {
+	if rule == nil {
+		return d.pool(t)
+	}
+	if steps := d.ruleSteps(t, rule); len(steps) > 0 {
+		return steps[0].pool
+	}
+	return nil
 }
 
 // withoutTwins leaves out of more what have holds already.
@@ -132,9 +145,9 @@ func (d *decision) serveRule(t *target, rule *catalog.CompiledRule, limit int) (
 	if len(steps) > 0 {
 		return nil, StageNone
 	}
-	e := d.emptied(t).With("rule", rule.Name)
+	e, stage := d.unserved(t)
 	e.Message = strings.TrimSuffix(e.Message, ".") + ". An operator's rule decides which provider serves this request, and nothing else is tried."
-	return e, d.dropped
+	return e.With("rule", rule.Name), stage
 }
 
 // addRule adds the steps of a rule, as ruleSteps has filtered them.

@@ -21,12 +21,19 @@ const (
 	RungRequest
 	RungRoute  // a model node of the key's dynamic route
 	RungSuffix // of the model's name; for the mode alone
+
+	// Guardrails stand beside the ladder: they only restrict. One that demands
+	// what a rung demands too is not what is told of.
+	RungWorkspaceGuardrail
+	RungMemberGuardrail
+	RungKeyGuardrail
 )
 
 var rungNames = [...]string{
 	RungPlatform: "platform", RungWorkspace: "workspace", RungWorkspaceProfile: "workspace_profile",
 	RungDepartment: "department", RungKey: "key", RungPreset: "preset", RungRequest: "request",
 	RungRoute: "route", RungSuffix: "suffix",
+	RungWorkspaceGuardrail: "workspace_guardrail", RungMemberGuardrail: "member_guardrail", RungKeyGuardrail: "key_guardrail",
 }
 
 // String is the rung's name in records and errors.
@@ -73,6 +80,7 @@ type climber struct {
 // refusal, so that what else holds is known, and returns the first.
 func (c *climber) climb() (refusal *fault.Error) {
 	c.prefer = platformPreferences()
+	c.guard()
 	f := &c.in.Facts
 	step := func(r *rung) {
 		if e := c.step(r); refusal == nil {
@@ -160,8 +168,8 @@ func (c *climber) step(r *rung) *fault.Error {
 	if names := r.set.Provider.Order; len(names) > 0 {
 		c.prefer.listed.rung = r.name
 		l := &c.prefer.listed.value
-		*l = listing{}
-		l.providers, l.refusal = c.providers(r, names, "provider.order", &l.unknown)
+		*l = listing{providersOf: providersOf{rung: r.name}}
+		l.refusal = c.providers(r, names, "provider.order", &l.providersOf, &l.unknown)
 	}
 	return refusal
 }

@@ -1,5 +1,7 @@
 package decide
 
+import "github.com/signalbox-dev/signalbox/shared/fault"
+
 // Stage is one filter between a model's endpoints and its candidates.
 type Stage int
 
@@ -71,4 +73,7 @@ const (
 	reasonNotProduction     = "not_for_production"
 	reasonAboveProfile      = "above_spend_profile"
 	reasonAutoFallback      = "auto_cannot_be_a_fallback"
+
+	reasonModelRestricted    = string(fault.ModelRestricted)
+	reasonProviderRestricted = string(fault.ProviderRestricted)
 )

@@ -7,6 +7,7 @@ import "github.com/signalbox-dev/signalbox/shared/catalog"
 type tally struct {
 	stages  [StageCredential + 1]fallen
 	demands int              // dropped by something that is asked of an endpoint, other than a region
+	present int              // dropped although it is there, switched on and has a key
 	foreign []*catalog.Offer // dropped by the region
 }
 
@@ -19,6 +20,9 @@ type fallen struct {
 func (t *tally) add(o *catalog.Offer, stage Stage, reason string) {
 	t.stages[stage].dropped++
 	t.stages[stage].reason = reason
+	if !absent(reason) {
+		t.present++
+	}
 	switch {
 	case stage == StageRegion:
 		t.foreign = append(t.foreign, o)
@@ -27,19 +31,13 @@ func (t *tally) add(o *catalog.Offer, stage Stage, reason string) {
 	}
 }
 
-// operatorsAlone reports whether nothing that anybody asked for had a part in
-// emptying the pool: what is not there, switched off or without a key.
-func (t *tally) operatorsAlone() bool {
-	for stage := range t.stages {
-		switch Stage(stage) {
-		case StageNone, StageProviderPolicy, StageRollout, StageCredential:
-		default:
-			if t.stages[stage].dropped > 0 {
-				return false
-			}
-		}
+// absent reports whether a reason is that an endpoint is not to be had at all.
+func absent(reason string) bool {
+	switch reason {
+	case reasonProviderDisabled, reasonEndpointDisabled, reasonNoCredential, reasonNoAddress:
+		return true
 	}
-	return true
+	return false
 }
 
 // demands reports whether a reason is something that is asked of an endpoint,

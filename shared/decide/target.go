@@ -16,6 +16,7 @@ type target struct {
 	providerAlias bool              // the qualifier named the provider by an alias
 	mode          policy.Mode       // of the suffix
 	allowed       bool              // by the key's patterns
+	guarded       *guard            // the widest guardrail that does not allow the model; nil when all do
 	anyFree       bool              // signalbox/free; model is nil
 	anyAuto       bool              // signalbox/auto; model is nil
 	auto          *autoFilter       // of a model that signalbox/auto considers; nil for one that was named
@@ -51,12 +52,17 @@ func (d *decision) target(text string) (target, *fault.Error) {
 		}
 		return t, nil
 	}
-	t.model, refusal = d.model(name.Model)
+	m, refusal := d.model(name.Model)
 	if refusal != nil {
 		return target{}, refusal
 	}
-	t.allowed = allows(d.in.Facts.Key.Models, t.model)
-	return t, nil
+	return d.about(t, m), nil
+}
+
+// about is t for a model: with what the key and the guardrails say of it.
+func (d *decision) about(t target, m *catalog.Model) target {
+	t.model, t.allowed, t.guarded = m, allows(d.in.Facts.Key.Models, m), d.restrictions.guardingModel(m)
+	return t
 }
 
 // model resolves a canonical id, an alias or a bare name.

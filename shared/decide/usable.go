@@ -18,7 +18,7 @@ func Usable(in Input, m *catalog.Model) []catalog.Offer {
 	if d.take(&in); d.refusedBy() != nil {
 		return nil
 	}
-	t := target{model: m, allowed: allows(in.Facts.Key.Models, m)}
+	t := d.about(target{}, m)
 	var out []catalog.Offer
 	if rule := d.ruleOf(m); rule != nil {
 		for _, group := range d.ruleSteps(&t, rule) {

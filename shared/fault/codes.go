@@ -101,6 +101,13 @@ const (
 	NoAutoModel                      Reason = "no_auto_model"
 )
 
+// Reasons of guardrail_blocked.
+const (
+	ModelRestricted    Reason = "model_restricted_by_policy"
+	ProviderRestricted Reason = "provider_restricted_by_policy"
+	NoDataHandling     Reason = "data_handling_policy_no_routes"
+)
+
 // Reasons of upstream_timeout and of cut streams: which limit ran out.
 const (
 	FirstByteTimeout Reason = "first_byte_timeout"

@@ -29,6 +29,8 @@ type (
 	DepartmentKind struct{}
 	// CredentialKind marks identifiers of a workspace's own provider credential.
 	CredentialKind struct{}
+	// GuardrailKind marks identifiers of a guardrail.
+	GuardrailKind struct{}
 )
 
 // Prefix implements Kind.
@@ -70,6 +72,9 @@ func (DepartmentKind) Prefix() string { return "dept" }
 // Prefix implements Kind.
 func (CredentialKind) Prefix() string { return "byok" }
 
+// Prefix implements Kind.
+func (GuardrailKind) Prefix() string { return "guard" }
+
 type (
 	// Workspace identifies a tenant.
 	Workspace = ID[WorkspaceKind]
@@ -97,4 +102,6 @@ type (
 	Department = ID[DepartmentKind]
 	// Credential identifies a workspace's own provider credential.
 	Credential = ID[CredentialKind]
+	// Guardrail identifies a guardrail.
+	Guardrail = ID[GuardrailKind]
 )

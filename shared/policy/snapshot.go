@@ -27,6 +27,7 @@ type Snapshot struct {
 	Profiles    []Profile    `json:"profiles,omitempty"`    // all of the workspace, sorted by id
 	Profile     id.Profile   `json:"profile,omitzero"`      // bound to the workspace itself
 	Departments []Department `json:"departments,omitempty"` // all of the workspace, sorted by id
+	Guardrails  []Guardrail  `json:"guardrails,omitempty"`  // enabled ones, sorted by id
 
 	Credentials []Credential `json:"credentials,omitempty"` // enabled ones, in the order in which they are tried
 	Auto        *Auto        `json:"auto,omitempty"`        // nil: DefaultAuto

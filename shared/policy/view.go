@@ -13,6 +13,7 @@ type View struct {
 	profiles    map[id.Profile]*Profile
 	departments map[id.Department]*Department
 	own         map[string][]*OwnCredential // by provider
+	guardrails  guardrails
 }
 
 // Compile checks a snapshot and freezes it.
@@ -23,7 +24,7 @@ func Compile(s Snapshot) (*View, error) {
 	if s.Revision < 1 {
 		return nil, errors.New("compile snapshot: revision below 1")
 	}
-	v := &View{snapshot: s, own: ownCredentials(&s)}
+	v := &View{snapshot: s, own: ownCredentials(&s), guardrails: guardrailsOf(&s)}
 	if len(s.Profiles) > 0 {
 		v.profiles = make(map[id.Profile]*Profile, len(s.Profiles))
 	}

@@ -27,7 +27,7 @@ var explained = map[fault.Code]explanation{
 	fault.UpstreamRejected:           {"the provider's 4xx", "no", "The provider refused the request itself. Its message, `param`, type and `upstream_code` are kept.", "Change the request as the provider asks."},
 	fault.SubmissionUnknown:          {"502, 504", "no", "A job that may or may not have been taken.", "Look for it before submitting again."},
 	fault.InsufficientFunds:          {"", "no", "The balance is under the floor.", "Add funds."},
-	fault.GuardrailBlocked:           {"", "no", "A guardrail refuses the content.", "See the reason."},
+	fault.GuardrailBlocked:           {"", "no", "Guardrails alone leave nothing that could serve the request; `guardrails` lists their ids.", "Choose a model that `GET /v1/models` lists, or ask a workspace admin."},
 	fault.ModelRegionUnavailable:     {"", "no", "The required region is what leaves nothing.", "Choose another region or model."},
 	fault.ModelRetired:               {"", "no", "The model was retired and nothing serves it.", "Use `replacement` when it is given."},
 	fault.KeyLimitExceeded:           {"", "after the reset", "A limit of the key is used up.", "Wait for the reset, or raise the limit."},
@@ -87,6 +87,10 @@ var reasoned = map[fault.Reason]reasoning{
 	fault.AutoNotSupported:                 {fault.UnsupportedModelOrEndpoint, "`signalbox/auto` answers conversations, and this is another surface."},
 	fault.NoAutoModel:                      {fault.UnsupportedModelOrEndpoint, "`signalbox/auto` finds no model that meets every constraint of the request and the workspace."},
 	fault.NoFreeModel:                      {fault.UnsupportedModelOrEndpoint, "No free model can serve the request."},
+
+	fault.ModelRestricted:    {fault.GuardrailBlocked, "A guardrail blocks the model, or allows others only."},
+	fault.ProviderRestricted: {fault.GuardrailBlocked, "Guardrails allow no provider that serves the model."},
+	fault.NoDataHandling:     {fault.GuardrailBlocked, "No provider of the model is known to handle data as guardrails demand."},
 
 	fault.FirstByteTimeout: {fault.UpstreamTimeout, "No content within the time to first byte."},
 	fault.StreamIdle:       {fault.UpstreamTimeout, "The stream fell silent."},

@@ -7,6 +7,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/effective"
 	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/policy"
 )
 
 // GetEffectiveRouting implements the operation.
@@ -31,8 +32,11 @@ func effectiveOf(r effective.Resolved, key id.Key) gen.EffectiveRouting {
 		RequiredRegions: list(r.Regions), NoProvider: r.Nothing,
 		Fields: each(r.Fields, func(f decide.ResolvedField) gen.ResolvedField {
 			return gen.ResolvedField{
-				Field: f.Field, Value: f.Value, Rung: f.Rung, RoutingProfileID: some(r.Profiles[f.Rung].String()),
+				Field: f.Field, Value: f.Value, Rung: f.Rung, RoutingProfileID: some(r.Profiles[f.Rung].String()), GuardrailID: some(f.Guardrail),
 			}
+		}),
+		Guardrails: each(r.Guardrails, func(b policy.BoundGuardrail) gen.BoundGuardrail {
+			return gen.BoundGuardrail{ID: b.ID.String(), Name: b.Name, Scope: gen.BoundGuardrailScope(b.Scope)}
 		}),
 	}
 	if r.Refusal != nil {

@@ -277,6 +277,12 @@ func (p *plane) newProfile(who tenant, body string) string {
 	return p.do(call{method: "POST", path: "/v1/routing/profiles", token: who.key, body: body}).is(http.StatusCreated).data()["id"].(string)
 }
 
+// newGuardrail creates a guardrail and returns its id.
+func (p *plane) newGuardrail(who tenant, body string) string {
+	p.t.Helper()
+	return p.do(call{method: "POST", path: "/v1/guardrails", token: who.key, body: body}).is(http.StatusCreated).data()["id"].(string)
+}
+
 // newDepartment creates a department and returns its id.
 func (p *plane) newDepartment(who tenant, body string) string {
 	p.t.Helper()
@@ -348,5 +354,11 @@ var bodies = map[string]string{
 	"updateDepartment":        `{"name":"another department"}`,
 	"createRoutingProfile":    `{"name":"a profile","routing":{"routing_mode":"price"}}`,
 	"updateRoutingProfile":    `{"routing":{"routing_mode":"latency"}}`,
+	"createGuardrail":         `{"name":"a guardrail","models":{"block":["openai/gpt-5"]}}`,
+	"updateGuardrail":         `{"data_policy":{"deny_training":true}}`,
+	"addGuardrailKeys":        `{"key_ids":["key_0000000000e008ztk5wvz3r2m1"]}`,
+	"removeGuardrailKeys":     `{"key_ids":["key_0000000000e008ztk5wvz3r2m1"]}`,
+	"addGuardrailMembers":     `{"user_ids":["user_0000000000e008ztk5wvz3r2m1"]}`,
+	"removeGuardrailMembers":  `{"user_ids":["user_0000000000e008ztk5wvz3r2m1"]}`,
 	"createPlatformWorkspace": `{"name":"Made","owner":{"email":"made@example.com"}}`,
 }

@@ -18,7 +18,7 @@ func TestBadInput(t *testing.T) {
 	p := newPlane(t)
 	w := p.tenant("bad")
 	key, _ := p.newKey(w, "target")
-	profile := p.newProfile(w, `{"name":"target"}`)
+	profile, guardrail := p.newProfile(w, `{"name":"target"}`), p.newGuardrail(w, `{"name":"target"}`)
 	deep := strings.Repeat(`{"a":`, 40) + "1" + strings.Repeat("}", 40)
 	cases := map[string]struct {
 		call
@@ -111,6 +111,25 @@ func TestBadInput(t *testing.T) {
 			[]string{"routing.default_model", "routing.provider.only[0]"},
 			[]string{"model_not_found", "unknown_provider_slug"},
 		},
+		"a guardrail of what is built later": {
+			post("/v1/guardrails", `{"name":"x","budgets":{"daily_cost":1},"rules":[],"models":{"deny":["`+canary+`"]},"data_policy":{"zdr":true},"whole_workspace":"yes"}`),
+			400, "validation_error",
+			[]string{"budgets", "rules", "models.deny", "data_policy.zdr", "whole_workspace"},
+			[]string{"unknown_field", "unknown_field", "unknown_field", "unknown_field", "type"},
+		},
+		"a guardrail of nothing there is": {
+			post("/v1/guardrails", `{"name":"x","models":{"allow":["`+canary+`/x"],"block":["`+canary+`*","openai/gpt-5","openai/gpt-5"]},"providers":{"allow":["openai"],"block":["`+canary+`","openai"]}}`),
+			400, "validation_error",
+			[]string{"models.allow[0]", "models.block[0]", "models.block[2]", "providers.block[0]", "providers.block[1]"},
+			[]string{"model_not_found", "model_not_found", "duplicate", "unknown_provider_slug", "contradiction"},
+		},
+		"a guardrail that leaves nothing": {post("/v1/guardrails", `{"name":"x","models":{"allow":["openai/gpt-5"],"block":["openai/*"]}}`), 400, "validation_error", []string{"models.allow"}, []string{"contradiction"}},
+		"an empty change of a guardrail":  {patch("/v1/guardrails/"+guardrail, `{}`), 400, "validation_error", []string{""}, []string{"min_properties"}},
+		"bad ids of a guardrail's keys":   {post("/v1/guardrails/"+guardrail+"/keys/add", `{"key_ids":["`+canary+`","`+key+`","`+key[:8]+`"]}`), 400, "validation_error", []string{"key_ids[0]", "key_ids[2]"}, []string{"malformed", "malformed"}},
+		"a key of a guardrail twice":      {post("/v1/guardrails/"+guardrail+"/keys/add", `{"key_ids":["`+key+`","`+key+`"]}`), 400, "validation_error", []string{"key_ids[1]"}, []string{"duplicate"}},
+		"no member of a guardrail":        {post("/v1/guardrails/"+guardrail+"/members/add", `{"user_ids":[]}`), 400, "validation_error", []string{"user_ids"}, []string{"min_items"}},
+		"a guardrail off who has none":    {post("/v1/guardrails/"+guardrail+"/keys/remove", `{"key_ids":["`+key+`"]}`), 400, "validation_error", []string{"key_ids[0]"}, []string{"not_allowed"}},
+		"no guardrail":                    {get("/v1/guardrails/guard_" + canary), 404, "not_found", nil, nil},
 		"nine fallback models": {
 			post("/v1/routing/profiles", `{"name":"x","routing":{"fallback_models":["a","b","c","d","e","f","g","h","i"]}}`),
 			400, "validation_error",
@@ -274,10 +293,11 @@ func TestOtherTenantsThingsAreNotThere(t *testing.T) {
 		"workspace_id": theirs.id, "user_id": theirs.user, "key_id": key, "management_key_id": theirs.keyID,
 		"publication_id": publication, "request_id": request, "credential_id": credential,
 		"routing_profile_id": p.newProfile(theirs, `{"name":"theirs"}`), "department_id": p.newDepartment(theirs, `{"name":"theirs"}`),
+		"guardrail_id": p.newGuardrail(theirs, `{"name":"theirs"}`),
 	}
 	snapshot := func() string {
 		var all strings.Builder
-		for _, path := range []string{"/v1/keys", "/v1/management-keys", "/v1/byok", "/v1/settings", "/v1/routing/profiles", "/v1/routing/auto", "/v1/departments", "/v1/workspaces", "/v1/audit-events", "/v1/publications"} {
+		for _, path := range []string{"/v1/keys", "/v1/management-keys", "/v1/byok", "/v1/settings", "/v1/routing/profiles", "/v1/routing/auto", "/v1/departments", "/v1/guardrails", "/v1/alerts/lifecycle", "/v1/workspaces", "/v1/audit-events", "/v1/publications"} {
 			all.WriteString(still(p.do(call{method: "GET", path: path, token: theirs.key}).is(http.StatusOK).body))
 		}
 		return all.String()
@@ -314,6 +334,16 @@ func TestOtherTenantsThingsAreNotThere(t *testing.T) {
 		c.token = mine.key
 		p.do(c).problem(http.StatusNotFound, "not_found")
 	}
+	// Nor can a guardrail bind what another tenant has.
+	guardrail := "/v1/guardrails/" + p.newGuardrail(mine, `{"name":"own"}`)
+	for path, body := range map[string]string{
+		"/keys/add": `{"key_ids":["` + own + `","` + key + `"]}`, "/keys/remove": `{"key_ids":["` + key + `"]}`,
+		"/members/add": `{"user_ids":["` + theirs.user + `"]}`, "/members/remove": `{"user_ids":["` + theirs.user + `"]}`,
+	} {
+		refused := p.do(call{method: "POST", path: guardrail + path, token: mine.key, body: body}).problem(http.StatusBadRequest, "validation_error")
+		require.Len(t, *refused.Violations, 1, path)
+	}
+	require.Empty(t, p.do(call{method: "GET", path: guardrail + "/keys", token: mine.key}).is(http.StatusOK).json()["data"])
 	// A member path with one's own workspace and another's user.
 	p.do(call{method: "GET", path: "/v1/workspaces/" + mine.id + "/members/" + theirs.user, token: mine.key}).problem(http.StatusNotFound, "not_found")
 	require.Equal(t, before, snapshot(), "something of the other tenant changed")
@@ -327,7 +357,7 @@ func TestOwnWorkspaceWorksWithEveryOperation(t *testing.T) {
 	w := p.tenant("own")
 	for _, c := range operations(t, map[string]string{
 		"workspace_id": w.id, "user_id": w.user, "key_id": "", "management_key_id": "", "publication_id": "", "request_id": "", "credential_id": "",
-		"routing_profile_id": "", "department_id": "",
+		"routing_profile_id": "", "department_id": "", "guardrail_id": "",
 	}) {
 		if c.method == "DELETE" || c.path == "/v1/byok/reorder" || c.method == "PUT" && strings.HasSuffix(c.path, "/rules") || strings.Contains(c.path, "//") || strings.HasSuffix(c.path, "/") {
 			continue // needs a thing of its own; other tests have one
@@ -347,7 +377,7 @@ func TestEveryOperationChecksCallerAndScope(t *testing.T) {
 	narrow := p.scoped(w, "models:read") // which no operation here asks for
 	for _, c := range operations(t, map[string]string{
 		"workspace_id": w.id, "user_id": w.user, "key_id": "key_x", "management_key_id": "mk_x", "publication_id": "pub_x", "request_id": "req_x",
-		"routing_profile_id": "profile_x", "department_id": "dept_x",
+		"routing_profile_id": "profile_x", "department_id": "dept_x", "guardrail_id": "guard_x",
 		"credential_id": "byok_x",
 	}) {
 		p.do(c).problem(http.StatusUnauthorized, "unauthorized")

@@ -30,6 +30,8 @@ const (
 	RoutingRead         = "routing:read"
 	RoutingWrite        = "routing:write"
 	RoutingDeploy       = "routing:deploy"
+	GuardrailsRead      = "guardrails:read"
+	GuardrailsWrite     = "guardrails:write"
 )
 
 // Template is a named bundle of scopes.
@@ -67,12 +69,12 @@ func (t Template) Scopes() []string {
 func readOnly() []string {
 	return []string{
 		WorkspacesRead, MembersRead, KeysRead, ManagementKeysRead, BYOKRead, SettingsRead, AuditRead, PublicationsRead,
-		GatewaysRead, LogsRead, UsageRead, ModelsRead, RoutingRead,
+		GatewaysRead, LogsRead, UsageRead, ModelsRead, RoutingRead, GuardrailsRead,
 	}
 }
 
 func readWrite() []string {
-	return append(readOnly(), WorkspacesWrite, KeysWrite, BYOKWrite, SettingsWrite, RoutingWrite, RoutingDeploy)
+	return append(readOnly(), WorkspacesWrite, KeysWrite, BYOKWrite, SettingsWrite, RoutingWrite, RoutingDeploy, GuardrailsWrite)
 }
 
 // mayGrant refuses scopes that the granter lacks, and names them.

@@ -26,12 +26,17 @@ func present(selected *gorm.DB, noun string) error {
 // named reads the ids of at most most of what is selected into list, in their
 // order, and says how many there are beyond.
 func named[K id.Kind](selected *gorm.DB, most int, list *[]id.ID[K]) (more int, err error) {
+	return namedBy(selected, "id", most, list)
+}
+
+// namedBy is named where the ids are in another column.
+func namedBy[K id.Kind](selected *gorm.DB, column string, most int, list *[]id.ID[K]) (more int, err error) {
 	var total int64
 	if err := selected.Session(fresh).Count(&total).Error; err != nil {
 		return 0, translate(err, "count what is bound")
 	}
 	var ids []uuid.UUID
-	if err := selected.Session(fresh).Order("id").Limit(most).Pluck("id", &ids).Error; err != nil {
+	if err := selected.Session(fresh).Order(column).Limit(most).Pluck(column, &ids).Error; err != nil {
 		return 0, translate(err, "list what is bound")
 	}
 	for _, u := range ids {

@@ -62,6 +62,10 @@ func compilePolicy(ctx context.Context, ws id.Workspace) (policy.Snapshot, error
 	if err != nil {
 		return policy.Snapshot{}, err
 	}
+	guardrails, err := publishedGuardrails(ctx, ws)
+	if err != nil {
+		return policy.Snapshot{}, err
+	}
 	auto, err := publishedAuto(ctx, ws)
 	if err != nil {
 		return policy.Snapshot{}, err
@@ -72,8 +76,8 @@ func compilePolicy(ctx context.Context, ws id.Workspace) (policy.Snapshot, error
 		Tags: slices.Sorted(slices.Values(w.Tags)), Settings: settings.Settings,
 		Credentials: credentials,
 		Profiles:    profiles, Profile: settings.Profile,
-		Departments: departments,
-		Auto:        auto,
+		Departments: departments, Guardrails: guardrails,
+		Auto: auto,
 	}, nil
 }
 

@@ -66,6 +66,9 @@ var places = map[string]place{
 	"routing_profiles_name_key":           {"name", "is taken by another routing profile"},
 	"departments_name_key":                {"name", "is taken by another department"},
 	"departments_name_check":              {"name", "must have 1 to 100 characters"},
+	"guardrails_name_key":                 {"name", "is taken by another guardrail"},
+	"guardrails_name_check":               {"name", "must have 1 to 100 characters"},
+	"guardrails_description_check":        {"description", "must have at most 500 characters"},
 	"routing_profiles_name_check":         {"name", "must have 1 to 100 characters"},
 }
 
@@ -77,6 +80,10 @@ var bindings = map[string]bool{
 	"departments_routing_profile_id_fkey": true,
 	"api_keys_routing_profile_id_fkey":    true,
 	"api_keys_department_id_fkey":         true,
+	"guardrail_keys_guardrail_id_fkey":    true,
+	"guardrail_keys_target_id_fkey":       true,
+	"guardrail_members_guardrail_id_fkey": true,
+	"guardrail_members_target_id_fkey":    true,
 }
 
 // translate turns a driver error into a fault, or wraps it with what was being

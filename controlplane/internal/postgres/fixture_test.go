@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/byok"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/department"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/guardrail"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/managementkey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
@@ -62,6 +63,13 @@ func departmentOf(ws id.Workspace) department.Department {
 	d := fill.Value[department.Department](1)
 	d.ID, d.Workspace, d.Version, d.Profile = id.FromUUID[id.DepartmentKind](ws.UUID()), ws, 1, profileOf(ws).ID
 	return d
+}
+
+// guardrailOf is a guardrail that a workspace may have.
+func guardrailOf(ws id.Workspace) guardrail.Guardrail {
+	g := fill.Value[guardrail.Guardrail](1)
+	g.ID, g.Workspace, g.Version = id.FromUUID[id.GuardrailKind](ws.UUID()), ws, 1
+	return g
 }
 
 // newWorkspace stores a workspace with its owner, settings, a profile and a

@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/autorouting"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/byok"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/department"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/guardrail"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
@@ -32,6 +33,8 @@ func TestStoresShowNothingOfOthers(t *testing.T) {
 		require.NoError(t, NewManagementKeyStore().Create(ctx, a.ID, mk))
 		require.NoError(t, NewBYOKStore().Create(ctx, a.ID, own))
 		require.NoError(t, NewAutoRoutingStore().Update(ctx, a.ID, changedAuto()))
+		require.NoError(t, NewGuardrailStore().Create(ctx, a.ID, guardrailOf(a.ID)))
+		require.NoError(t, NewGuardrailKeys().Add(ctx, a.ID, guardrailOf(a.ID).ID, []id.Key{key.ID}, epoch))
 		return NewAuditStore().Append(ctx, a.ID, event)
 	})
 	notFound := func(err error) { t.Helper(); require.True(t, fault.Is(err, fault.NotFound), "%v", err) }
@@ -51,6 +54,10 @@ func TestStoresShowNothingOfOthers(t *testing.T) {
 		kids, err := NewAPIKeyStore().RevokeAll(ctx, b.ID, 9, epoch)
 		require.NoError(t, err)
 		require.Empty(t, kids)
+
+		listing, err := NewAPIKeyStore().Listing(ctx, b.ID, key.Models)
+		require.NoError(t, err)
+		require.Empty(t, listing)
 
 		auto, err := NewAutoRoutingStore().Get(ctx, b.ID)
 		require.NoError(t, err)
@@ -117,6 +124,39 @@ func TestStoresShowNothingOfOthers(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, 1, n)
 
+		guardrailA := guardrailOf(a.ID)
+		_, err = NewGuardrailStore().Get(ctx, b.ID, guardrailA.ID)
+		notFound(err)
+		stolenGuardrail := guardrailA
+		stolenGuardrail.Version++
+		notFound(NewGuardrailStore().Update(ctx, b.ID, stolenGuardrail))
+		notFound(NewGuardrailStore().Delete(ctx, b.ID, guardrailA.ID))
+		guardrails, err := NewGuardrailStore().List(ctx, b.ID, page.Query{}, guardrail.Filter{})
+		require.NoError(t, err)
+		require.Empty(t, guardrails.Items)
+		bindsNothing, err := NewGuardrailStore().Bindings(ctx, b.ID, guardrailA.ID)
+		require.NoError(t, err)
+		require.Zero(t, bindsNothing)
+		n, err = NewGuardrailStore().Bound(ctx, b.ID)
+		require.NoError(t, err)
+		require.Zero(t, n)
+		published, err := publishedGuardrails(ctx, b.ID)
+		require.NoError(t, err)
+		require.Empty(t, published)
+		theirs, err := NewGuardrailKeys().Bindable(ctx, b.ID, []id.Key{key.ID})
+		require.NoError(t, err)
+		require.Empty(t, theirs, "another's key cannot be bound")
+		strangers, err := NewGuardrailMembers().Bindable(ctx, b.ID, []id.User{ownerA.User})
+		require.NoError(t, err)
+		require.Empty(t, strangers)
+		theirs, err = NewGuardrailKeys().Bound(ctx, b.ID, guardrailA.ID, []id.Key{key.ID})
+		require.NoError(t, err)
+		require.Empty(t, theirs)
+		require.NoError(t, NewGuardrailKeys().Remove(ctx, b.ID, guardrailA.ID, []id.Key{key.ID}))
+		listed, err := NewGuardrailKeys().List(ctx, b.ID, guardrailA.ID, page.Query{})
+		require.NoError(t, err)
+		require.Empty(t, listed.Items)
+
 		_, err = NewWorkspaceStore().Member(ctx, b.ID, ownerA.User)
 		notFound(err)
 		people, err := NewWorkspaceStore().Members(ctx, b.ID, page.Query{})
@@ -136,6 +176,9 @@ func TestStoresShowNothingOfOthers(t *testing.T) {
 		gotOwn, err := NewBYOKStore().Get(ctx, a.ID, own.ID)
 		require.NoError(t, err)
 		require.Equal(t, own, gotOwn)
+		still, err := NewGuardrailKeys().Bound(ctx, a.ID, guardrailOf(a.ID).ID, []id.Key{key.ID})
+		require.NoError(t, err)
+		require.Equal(t, []id.Key{key.ID}, still)
 		gotMK, err := NewManagementKeyStore().Get(ctx, a.ID, mk.ID)
 		require.Equal(t, mk, gotMK)
 		return err
@@ -164,6 +207,11 @@ func TestWritesForOthersAreRefused(t *testing.T) {
 			p := profileOf(a.ID)
 			p.ID = id.New[id.ProfileKind](testIDs)
 			return NewProfileStore().Create(ctx, b.ID, p)
+		},
+		"guardrail": func(ctx context.Context) error { return NewGuardrailStore().Create(ctx, b.ID, guardrailOf(a.ID)) },
+		"binding of a guardrail": func(ctx context.Context) error {
+			row := boundRowOf(a.ID, guardrailOf(a.ID).ID, ownerA.User.UUID(), epoch)
+			return tenant(ctx, b.ID).Table(guardrailMembers).Create(&row).Error
 		},
 		"auto routing": func(ctx context.Context) error {
 			row := autoRoutingRowOf(a.ID, changedAuto())
@@ -287,7 +335,42 @@ func TestStoresRefuseOtherScopes(t *testing.T) {
 			return err
 		},
 		"profile.Bindable": func(ctx context.Context) error { return NewProfileStore().Bindable(ctx, a.ID, profileOf(a.ID).ID) },
-		"audit.Append":     func(ctx context.Context) error { return NewAuditStore().Append(ctx, a.ID, auditEvent(a.ID)) },
+		"guardrail.Create": func(ctx context.Context) error { return NewGuardrailStore().Create(ctx, a.ID, guardrailOf(a.ID)) },
+		"guardrail.Get": func(ctx context.Context) error {
+			_, err := NewGuardrailStore().Get(ctx, a.ID, guardrailOf(a.ID).ID)
+			return err
+		},
+		"guardrail.Update": func(ctx context.Context) error { return NewGuardrailStore().Update(ctx, a.ID, guardrailOf(a.ID)) },
+		"guardrail.Delete": func(ctx context.Context) error { return NewGuardrailStore().Delete(ctx, a.ID, guardrailOf(a.ID).ID) },
+		"guardrail.List": func(ctx context.Context) error {
+			_, err := NewGuardrailStore().List(ctx, a.ID, page.Query{}, guardrail.Filter{})
+			return err
+		},
+		"guardrail.Count": func(ctx context.Context) error { _, err := NewGuardrailStore().Count(ctx, a.ID); return err },
+		"guardrail.Bound": func(ctx context.Context) error { _, err := NewGuardrailStore().Bound(ctx, a.ID); return err },
+		"guardrail.Bindings": func(ctx context.Context) error {
+			_, err := NewGuardrailStore().Bindings(ctx, a.ID, guardrailOf(a.ID).ID)
+			return err
+		},
+		"guardrail keys.Bindable": func(ctx context.Context) error {
+			_, err := NewGuardrailKeys().Bindable(ctx, a.ID, []id.Key{key.ID})
+			return err
+		},
+		"guardrail keys.Bound": func(ctx context.Context) error {
+			_, err := NewGuardrailKeys().Bound(ctx, a.ID, guardrailOf(a.ID).ID, []id.Key{key.ID})
+			return err
+		},
+		"guardrail keys.Add": func(ctx context.Context) error {
+			return NewGuardrailKeys().Add(ctx, a.ID, guardrailOf(a.ID).ID, []id.Key{key.ID}, epoch)
+		},
+		"guardrail keys.Remove": func(ctx context.Context) error {
+			return NewGuardrailKeys().Remove(ctx, a.ID, guardrailOf(a.ID).ID, []id.Key{key.ID})
+		},
+		"guardrail keys.List": func(ctx context.Context) error {
+			_, err := NewGuardrailKeys().List(ctx, a.ID, guardrailOf(a.ID).ID, page.Query{})
+			return err
+		},
+		"audit.Append": func(ctx context.Context) error { return NewAuditStore().Append(ctx, a.ID, auditEvent(a.ID)) },
 		"audit.List": func(ctx context.Context) error {
 			_, err := NewAuditStore().List(ctx, a.ID, page.Query{}, audit.Filter{})
 			return err
@@ -311,9 +394,14 @@ func TestNothingIsSeenWithoutAWorkspace(t *testing.T) {
 		require.NoError(t, NewManagementKeyStore().Create(ctx, w.ID, filledManagementKey(t, owner, 1)))
 		require.NoError(t, NewBYOKStore().Create(ctx, w.ID, filledCredential(t, owner, 1)))
 		require.NoError(t, NewAutoRoutingStore().Update(ctx, w.ID, changedAuto()))
+		g, bound := guardrailOf(w.ID), filledKey(t, owner, 2)
+		require.NoError(t, NewAPIKeyStore().Create(ctx, w.ID, bound))
+		require.NoError(t, NewGuardrailStore().Create(ctx, w.ID, g))
+		require.NoError(t, NewGuardrailKeys().Add(ctx, w.ID, g.ID, []id.Key{bound.ID}, epoch))
+		require.NoError(t, NewGuardrailMembers().Add(ctx, w.ID, g.ID, []id.User{owner.User}, epoch))
 		return NewAuditStore().Append(ctx, w.ID, auditEvent(w.ID))
 	})
-	tables := []string{"workspaces", "users", "members", "workspace_revisions", "api_keys", "management_keys", "byok_credentials", "settings", "auto_routing", "routing_profiles", "departments", "audit_events"}
+	tables := []string{"workspaces", "users", "members", "workspace_revisions", "api_keys", "management_keys", "byok_credentials", "settings", "auto_routing", "routing_profiles", "departments", "guardrails", "guardrail_keys", "guardrail_members", "audit_events"}
 	for _, table := range tables {
 		var n int
 		require.NoError(t, db.app.sql.QueryRowContext(t.Context(), "SELECT count(*) FROM "+table).Scan(&n))

@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/autorouting"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/byok"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/department"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/guardrail"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/managementkey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/override"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
@@ -41,6 +42,12 @@ func TestRowsRoundTrip(t *testing.T) {
 		require.Equal(t, d, departmentRowOf(d).department())
 		p := fill.Value[profile.Profile](seed)
 		require.Equal(t, p, profileRowOf(p).profile())
+		g := fill.Value[guardrail.Guardrail](seed)
+		require.Equal(t, g, guardrailRowOf(g).guardrail())
+		bound := fill.Value[guardrail.Binding[id.KeyKind]](seed)
+		row := boundRowOf(fill.Value[id.Workspace](1), g.ID, bound.ID.UUID(), bound.AddedAt)
+		require.Equal(t, bound, bindingOf[id.KeyKind](row))
+		require.Empty(t, fill.Zero(row))
 		e := fill.Value[audit.Event](seed)
 		require.Equal(t, e, auditRowOf(e).event())
 	}
@@ -52,6 +59,7 @@ func TestRowsRoundTrip(t *testing.T) {
 	require.Empty(t, fill.Zero(autoRoutingRowOf(fill.Value[id.Workspace](1), fill.Value[autorouting.Config](1))))
 	require.Empty(t, fill.Zero(departmentRowOf(fill.Value[department.Department](1))))
 	require.Empty(t, fill.Zero(profileRowOf(fill.Value[profile.Profile](1))))
+	require.Empty(t, fill.Zero(guardrailRowOf(fill.Value[guardrail.Guardrail](1))))
 	require.Empty(t, fill.Zero(auditRowOf(fill.Value[audit.Event](1))))
 }
 
@@ -89,6 +97,7 @@ func TestUpdatesWriteEveryColumn(t *testing.T) {
 		"settings":        {settingsRow{}, settingsRow{}.changeable(), []string{"workspace_id"}},
 		"auto routing":    {autoRoutingRow{}, autoRoutingRow{}.changeable(), []string{"workspace_id"}},
 		"department":      {departmentRow{}, departmentRow{}.changeable(), []string{"id", "workspace_id", "created_at"}},
+		"guardrail":       {guardrailRow{}, guardrailRow{}.changeable(), []string{"id", "workspace_id", "created_at"}},
 		"routing profile": {profileRow{}, profileRow{}.changeable(), []string{"id", "workspace_id", "created_at"}},
 	}
 	for name, c := range cases {

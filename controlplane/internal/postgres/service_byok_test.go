@@ -158,6 +158,64 @@ func TestProviderKeysKeepTheirOrder(t *testing.T) {
 	require.Equal(t, []id.Credential{c.ID, b.ID, other.ID, late.ID}, order())
 }
 
+// TestAnOrderThatWasSeenEarlierIsStale: whatever happened to one of the
+// credentials since, and whoever was first.
+func TestAnOrderThatWasSeenEarlierIsStale(t *testing.T) {
+	s := openServices(t)
+	created := s.create(t, "acme")
+	ws, by := created.Workspace.ID, byMember(created.Owner)
+	a, b := s.bring(t, created, byok.NewCredential{}), s.bring(t, created, byok.NewCredential{})
+	see := func() byok.Ordered {
+		seen, err := s.byok.InOrder(t.Context(), ws, "OpenAI", policy.UsePriority)
+		require.NoError(t, err)
+		return seen
+	}
+	reorder := func(seen int64, ids ...id.Credential) (byok.Ordered, error) {
+		after, _, err := s.byok.Reorder(t.Context(), ws, by, byok.Order{Provider: "openai", Use: policy.UsePriority, Credentials: ids, IfMatch: &seen})
+		return after, err
+	}
+	changes := map[string]func(){
+		"reordered": func() {
+			_, _, err := s.byok.Reorder(t.Context(), ws, by, byok.Order{Provider: "openai", Use: policy.UsePriority, Credentials: []id.Credential{b.ID, a.ID}})
+			require.NoError(t, err)
+			_, _, err = s.byok.Reorder(t.Context(), ws, by, byok.Order{Provider: "openai", Use: policy.UsePriority, Credentials: []id.Credential{a.ID, b.ID}})
+			require.NoError(t, err)
+		},
+		"renamed": func() {
+			_, _, err := s.byok.Update(t.Context(), ws, a.ID, by, byok.Patch{Name: ptr("renamed")})
+			require.NoError(t, err)
+		},
+		"away and back": func() {
+			for _, use := range []policy.CredentialUse{policy.UseFallback, policy.UsePriority} {
+				_, _, err := s.byok.Update(t.Context(), ws, b.ID, by, byok.Patch{Use: &use})
+				require.NoError(t, err)
+			}
+		},
+	}
+	for name, change := range changes {
+		seen := see()
+		require.Len(t, seen.Credentials, 2)
+		change()
+		_, err := reorder(seen.Version, b.ID, a.ID)
+		require.True(t, fault.Is(err, fault.PreconditionFailed), "%s: %v", name, err)
+		require.Equal(t, a.ID, see().Credentials[0].ID, name)
+	}
+	// One that has gone, with a change that makes up for its version.
+	seen := see()
+	_, err := s.byok.Delete(t.Context(), ws, b.ID, by, nil)
+	require.NoError(t, err)
+	for see().Version < seen.Version {
+		_, _, err = s.byok.Disable(t.Context(), ws, a.ID, by, nil)
+		require.NoError(t, err)
+	}
+	require.Equal(t, seen.Version, see().Version)
+	_, err = reorder(seen.Version, b.ID, a.ID)
+	require.True(t, fault.Is(err, fault.ValidationError), "%v", err)
+	after, err := reorder(see().Version, a.ID)
+	require.NoError(t, err)
+	require.Equal(t, see(), after)
+}
+
 func TestProviderKeyRefusals(t *testing.T) {
 	s := openServices(t)
 	created, theirs := s.create(t, "acme"), s.create(t, "other")

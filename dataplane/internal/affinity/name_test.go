@@ -147,6 +147,11 @@ func TestALongOpeningIsReadAsFarAsItIsHashed(t *testing.T) {
 	require.NotEqual(t, first, name(said(long[:bound-1000]+"y"+long)), "just before the bound")
 	marked := `[{"role":"user","content":[{"type":"text","cache_control":{"type":"ephemeral"},"text":"` + long + `"}]},{"role":"assistant"}]`
 	require.Equal(t, first, name(marked), "a mark that comes and goes")
+	// What is passed over has a bound of its own.
+	passing := func(text string) string {
+		return `[{"role":"user","content":[{"cache_control":"` + strings.Repeat("c", bound+64<<10) + `","text":"` + text + `"}]}]`
+	}
+	require.Equal(t, name(passing("one")), name(passing("two")))
 	// A list of many parts ends at the bound too.
 	parts := func(n int) string {
 		return `[{"role":"user","content":[` + strings.Repeat(`{"type":"text","text":"`+strings.Repeat("p", 1000)+`"},`, n) + `{"type":"text","text":"end"}]}]`

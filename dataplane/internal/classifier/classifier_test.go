@@ -128,6 +128,7 @@ func TestThePickIsKeptForTheCatalog(t *testing.T) {
 		require.Equal(t, "acme/cheap", pick(one, at), "at a time before the pick")
 	}
 	walked := classifier.Pick(k)
+	require.NotNil(t, walked)
 	pick(one, later.Add(-1))
 	require.Same(t, walked, classifier.Pick(k), "the catalog is not walked again")
 }

@@ -14,12 +14,10 @@ func (r *run) gather() decide.Input {
 		Health:  r.pipeline.steps.Health.View(),
 		Seed:    r.pipeline.seed(),
 		Facts: decide.Facts{
-			Now:     r.call.Received,
-			Request: r.call.ID,
-			Surface: r.call.Surface,
-			Key: decide.KeyFacts{
-				ID: key.ID, Profile: key.Profile, Department: key.Department, Models: key.Models, Scopes: key.Scopes,
-			},
+			Now:          r.call.Received,
+			Request:      r.call.ID,
+			Surface:      r.call.Surface,
+			Key:          decide.KeyFactsOf(&key),
 			Owner:        r.call.Owned.Endpoint,
 			Model:        q.Model,
 			Models:       q.Models,

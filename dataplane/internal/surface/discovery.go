@@ -106,9 +106,7 @@ func (a *asked) input() decide.Input {
 			Policy: a.pin.Policy, Catalog: a.pin.Catalog, Health: a.health.View(),
 			Facts: decide.Facts{
 				Now: a.call.Received, Request: a.call.ID,
-				Key: decide.KeyFacts{
-					ID: key.ID, Profile: key.Profile, Department: key.Department, Models: key.Models, Scopes: key.Scopes,
-				},
+				Key: decide.KeyFactsOf(&key),
 			},
 		}
 		a.facts.Ladder = decide.Climb(a.facts)

@@ -301,6 +301,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/byok/order": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The order in which a provider's keys are tried
+         * @description Its ETag changes when one of the keys does, and is what a reordering takes as `If-Match`.
+         */
+        get: operations["getByokOrder"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/byok/reorder": {
         parameters: {
             query?: never;
@@ -312,7 +332,7 @@ export interface paths {
         put?: never;
         /**
          * Put a provider's keys into another order
-         * @description Every key that the provider has of this use must be named, once.
+         * @description Every key that the provider has of this use must be named, once. `If-Match` takes the ETag of the order.
          */
         post: operations["reorderByokCredentials"];
         delete?: never;
@@ -488,6 +508,231 @@ export interface paths {
         get: operations["getEffectiveRouting"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/routing/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How the endpoints that this workspace may use are doing
+         * @description What all gateways together measured in the last half hour, over all workspaces. An endpoint is told of once it had
+         *     100 requests in that time; `health` is absent before. Without a filter the list holds those that are told of, with one
+         *     also the others. Where no gateway runs nothing is known; 503 when none can be asked.
+         */
+        get: operations["listEndpointHealth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/alerts/lifecycle": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Models that go and that this workspace names or used
+         * @description Every deprecated or retired model of the catalog that the settings, `signalbox/auto`'s patterns, a routing profile or
+         *     an API key's list names, or that was used in the last 30 days. Retired ones come first, then what is retired soonest.
+         *     A pattern that also names a model that stays, such as `acme/*`, names nothing here.
+         */
+        get: operations["listLifecycleAlerts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/guardrails": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The workspace's guardrails, newest first */
+        get: operations["listGuardrails"];
+        put?: never;
+        /**
+         * Create a guardrail
+         * @description It binds every request of the workspace with `whole_workspace`, and else the API keys and members that are added
+         *     to it; of a member, every key that they created. All guardrails that bind a request hold together: what each of
+         *     them allows, and nothing that any of them blocks. A request of which they leave nothing is answered 403
+         *     `guardrail_blocked`.
+         */
+        post: operations["createGuardrail"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/guardrails/{guardrail_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A guardrail id, `guard_…`. */
+                guardrail_id: components["parameters"]["GuardrailID"];
+            };
+            cookie?: never;
+        };
+        /** One guardrail, with what it is bound to */
+        get: operations["getGuardrail"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a guardrail
+         * @description A guardrail that binds something is not deleted; the conflict names what. Revoked keys do not count.
+         */
+        delete: operations["deleteGuardrail"];
+        options?: never;
+        head?: never;
+        /** Change a guardrail, for everything that it binds */
+        patch: operations["updateGuardrail"];
+        trace?: never;
+    };
+    "/v1/guardrails/{guardrail_id}/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A guardrail id, `guard_…`. */
+                guardrail_id: components["parameters"]["GuardrailID"];
+            };
+            cookie?: never;
+        };
+        /** The API keys that a guardrail is bound to, newest first */
+        get: operations["listGuardrailKeys"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/guardrails/{guardrail_id}/keys/add": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A guardrail id, `guard_…`. */
+                guardrail_id: components["parameters"]["GuardrailID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Bind a guardrail to API keys
+         * @description All or none of them. One that it is bound to already stays so.
+         */
+        post: operations["addGuardrailKeys"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/guardrails/{guardrail_id}/keys/remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A guardrail id, `guard_…`. */
+                guardrail_id: components["parameters"]["GuardrailID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take a guardrail off API keys
+         * @description All or none of them, and each must be bound.
+         */
+        post: operations["removeGuardrailKeys"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/guardrails/{guardrail_id}/members": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A guardrail id, `guard_…`. */
+                guardrail_id: components["parameters"]["GuardrailID"];
+            };
+            cookie?: never;
+        };
+        /** The members that a guardrail is bound to, newest first */
+        get: operations["listGuardrailMembers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/guardrails/{guardrail_id}/members/add": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A guardrail id, `guard_…`. */
+                guardrail_id: components["parameters"]["GuardrailID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Bind a guardrail to members
+         * @description All or none of them. One that it is bound to already stays so.
+         */
+        post: operations["addGuardrailMembers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/guardrails/{guardrail_id}/members/remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A guardrail id, `guard_…`. */
+                guardrail_id: components["parameters"]["GuardrailID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take a guardrail off members
+         * @description All or none of them, and each must be bound.
+         */
+        post: operations["removeGuardrailMembers"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1218,6 +1463,9 @@ export interface components {
             use: components["schemas"]["ByokUse"];
             credentials: string[];
         };
+        ByokOrdered: {
+            data: components["schemas"]["ByokCredential"][];
+        };
         ByokOrderChange: {
             data: components["schemas"]["ByokCredential"][];
             publication: components["schemas"]["PublicationRef"];
@@ -1424,14 +1672,131 @@ export interface components {
             /** @description Replaces all routing fields at once. */
             routing?: components["schemas"]["RoutingFields"];
         };
+        /**
+         * @description Ids, or patterns with `*`; one without a slash is about the bare name. What `allow` names may be used, everything
+         *     where it is empty, and nothing that `block` names. Each entry must be a model of the catalog, or match one.
+         */
+        GuardrailModels: {
+            allow?: components["schemas"]["ModelPatterns"];
+            block?: components["schemas"]["ModelPatterns"];
+        };
+        /**
+         * @description Slugs or aliases of providers of the catalog. A provider that itself routes further may be blocked ones, so that
+         *     an entry in `block` leaves it out too.
+         */
+        GuardrailProviders: {
+            allow?: components["schemas"]["ProviderNames"];
+            block?: components["schemas"]["ProviderNames"];
+        };
+        GuardrailDataPolicy: {
+            /** @description Only providers that are known to retain nothing. */
+            require_zero_data_retention?: boolean;
+            /** @description Only providers that are known not to train on what they are sent. */
+            deny_training?: boolean;
+        };
+        Guardrail: {
+            id: string;
+            /** @description Unique in the workspace, whatever the letter case. */
+            name: string;
+            description: string;
+            /** @description false: it binds nothing. */
+            enabled: boolean;
+            /** @description It binds every request of the workspace. */
+            whole_workspace: boolean;
+            models: components["schemas"]["GuardrailModels"];
+            providers: components["schemas"]["GuardrailProviders"];
+            data_policy: components["schemas"]["GuardrailDataPolicy"];
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        GuardrailBindings: {
+            /** @description Ids of API keys, at most 20. Revoked keys do not count. */
+            keys: string[];
+            /** @description Ids of users, at most 20. */
+            members: string[];
+            /** @description Keys and members beyond those. */
+            more: number;
+        };
+        GuardrailDetail: components["schemas"]["Guardrail"] & {
+            bindings: components["schemas"]["GuardrailBindings"];
+        };
+        GuardrailOne: {
+            data: components["schemas"]["GuardrailDetail"];
+        };
+        GuardrailChange: {
+            data: components["schemas"]["Guardrail"];
+            publication: components["schemas"]["PublicationRef"];
+        };
+        GuardrailList: {
+            data: components["schemas"]["Guardrail"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        NewGuardrail: {
+            name: string;
+            description?: string;
+            /** @description true when absent. */
+            enabled?: boolean;
+            /** @description false when absent. */
+            whole_workspace?: boolean;
+            models?: components["schemas"]["GuardrailModels"];
+            providers?: components["schemas"]["GuardrailProviders"];
+            data_policy?: components["schemas"]["GuardrailDataPolicy"];
+        };
+        /** @description `models`, `providers` and `data_policy` are each replaced as a whole. */
+        GuardrailPatch: {
+            name?: string;
+            description?: string;
+            enabled?: boolean;
+            whole_workspace?: boolean;
+            models?: components["schemas"]["GuardrailModels"];
+            providers?: components["schemas"]["GuardrailProviders"];
+            data_policy?: components["schemas"]["GuardrailDataPolicy"];
+        };
+        GuardrailKeys: {
+            key_ids: string[];
+        };
+        GuardrailMembers: {
+            user_ids: string[];
+        };
+        GuardrailKey: {
+            key_id: string;
+            /** Format: date-time */
+            added_at: string;
+        };
+        GuardrailKeyList: {
+            data: components["schemas"]["GuardrailKey"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        GuardrailMember: {
+            user_id: string;
+            /** Format: date-time */
+            added_at: string;
+        };
+        GuardrailMemberList: {
+            data: components["schemas"]["GuardrailMember"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        BoundGuardrail: {
+            id: string;
+            name: string;
+            /**
+             * @description The widest by which it binds the key.
+             * @enum {string}
+             */
+            scope: "workspace" | "member" | "key";
+        };
         ResolvedField: {
             /** @description Such as provider.only. A restriction that several rungs set is there once for each. */
             field: string;
             value: string;
-            /** @description platform, workspace, workspace_profile, department or key */
+            /** @description platform, workspace, workspace_profile, department or key; of a guardrail workspace_guardrail, member_guardrail or key_guardrail */
             rung: string;
             /** @description The rung's routing profile, where it is one. */
             routing_profile_id?: string;
+            /** @description The guardrail that says so, where it is one. */
+            guardrail_id?: string;
         };
         RoutingRefusal: {
             code: string;
@@ -1449,12 +1814,116 @@ export interface components {
             routing: components["schemas"]["RoutingFields"];
             /** @description All of them must hold. */
             required_regions: string[];
-            /** @description The rungs allow no provider in common. */
+            /** @description The rungs and guardrails allow no provider in common. */
             no_provider: boolean;
+            /** @description Those that bind the key, each once. */
+            guardrails: components["schemas"]["BoundGuardrail"][];
             refusal?: components["schemas"]["RoutingRefusal"];
         };
         EffectiveRoutingOne: {
             data: components["schemas"]["EffectiveRouting"];
+        };
+        EndpointHealthFigures: {
+            /**
+             * @description closed is used as it ranks; the others are tried after all that are. docs/health.md
+             * @enum {string}
+             */
+            state: "closed" | "open" | "half_open" | "cooling";
+            /**
+             * Format: date-time
+             * @description When open or cooling ends, as things are.
+             */
+            until?: string;
+            /**
+             * Format: int64
+             * @description The power of ten below the number of requests: 100, 1000, …
+             */
+            requests_at_least: number;
+            /**
+             * Format: double
+             * @description Share of good answers among those that were answered or failed, 0 to 1.
+             */
+            uptime: number;
+            /**
+             * Format: double
+             * @description Shares of all requests, 0 to 1.
+             */
+            success_share: number;
+            /** Format: double */
+            error_share: number;
+            /** Format: double */
+            rate_limited_share: number;
+            /** Format: double */
+            geo_blocked_share: number;
+            /**
+             * Format: double
+             * @description The median time to the first byte; absent when not known.
+             */
+            first_byte_ms?: number;
+            /**
+             * Format: double
+             * @description The median speed of output; absent when not known.
+             */
+            tokens_per_second?: number;
+        };
+        /** @description health is absent while there were too few requests to tell. */
+        EndpointHealth: {
+            model: string;
+            provider: string;
+            region?: string;
+            endpoint: string;
+            health?: components["schemas"]["EndpointHealthFigures"];
+        };
+        EndpointHealthList: {
+            data: components["schemas"]["EndpointHealth"][];
+            next_cursor: components["schemas"]["NextCursor"];
+            /**
+             * Format: date-time
+             * @description When a gateway worked it out.
+             */
+            made_at: string;
+        };
+        LifecycleReference: {
+            /**
+             * @description What names the model.
+             * @enum {string}
+             */
+            kind: "settings" | "auto" | "routing_profile" | "key";
+            /** @description Of the routing profile or the API key. */
+            id?: string;
+            /** @description Of the routing profile or the API key. */
+            name?: string;
+            /** @description The field that holds it, such as fallback_models. */
+            field: string;
+        };
+        LifecycleAlert: {
+            model: string;
+            /** @enum {string} */
+            state: "deprecated" | "retired";
+            /** Format: date-time */
+            deprecated_at?: string;
+            /** Format: date-time */
+            retires_at?: string;
+            /** @description The model that the catalog names in its place. */
+            replacement?: string;
+            /** @description Where the workspace names it, at most 50. */
+            references: components["schemas"]["LifecycleReference"][];
+            /** @description References beyond those. */
+            more_references: number;
+            /**
+             * Format: int64
+             * @description How often it was tried in the last 30 days, with the requests that asked for it and were refused or sent elsewhere.
+             */
+            requests: number;
+            /**
+             * Format: date-time
+             * @description The latest of them.
+             */
+            last_used_at?: string;
+        };
+        LifecycleAlertList: {
+            data: components["schemas"]["LifecycleAlert"][];
+            next_cursor: components["schemas"]["NextCursor"];
         };
         Department: {
             id: string;
@@ -1885,6 +2354,8 @@ export interface components {
         KeyID: string;
         /** @description A department id, `dept_…`. */
         DepartmentID: string;
+        /** @description A guardrail id, `guard_…`. */
+        GuardrailID: string;
         /** @description A routing profile id, `profile_…`. */
         RoutingProfileID: string;
         /** @description A management key id, `mk_…`. */
@@ -2713,6 +3184,33 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    getByokOrder: {
+        parameters: {
+            query: {
+                /** @description The provider's slug. */
+                provider: string;
+                /** @description Which of its keys; priority when absent. */
+                use?: components["schemas"]["ByokUse"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The keys in their order. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ByokOrdered"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     reorderByokCredentials: {
         parameters: {
             query?: {
@@ -2722,6 +3220,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
             };
             path?: never;
             cookie?: never;
@@ -2735,6 +3235,7 @@ export interface operations {
             /** @description The keys in their new order. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2744,6 +3245,7 @@ export interface operations {
             /** @description The keys in their new order. */
             202: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3291,6 +3793,482 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    listEndpointHealth: {
+        parameters: {
+            query?: {
+                /** @description Only endpoints of this model; an id, an alias or a bare name. */
+                model?: string;
+                /** @description Only endpoints of this provider. */
+                provider?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The endpoints. There is one page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndpointHealthList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listLifecycleAlerts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The alerts, the most urgent first. There is one page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LifecycleAlertList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listGuardrails: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description How many entries a page holds at most; 50 when absent. */
+                limit?: components["parameters"]["Limit"];
+                /** @description Only the guardrail with this name, in any letter case. */
+                name?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of guardrails. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GuardrailList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    createGuardrail: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewGuardrail"];
+            };
+        };
+        responses: {
+            /** @description The guardrail. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GuardrailChange"];
+                };
+            };
+            /** @description The guardrail. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GuardrailChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getGuardrail: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A guardrail id, `guard_…`. */
+                guardrail_id: components["parameters"]["GuardrailID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The guardrail. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GuardrailOne"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteGuardrail: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description A guardrail id, `guard_…`. */
+                guardrail_id: components["parameters"]["GuardrailID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The guardrail is deleted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedChange"];
+                };
+            };
+            /** @description The guardrail is deleted. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    updateGuardrail: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description A guardrail id, `guard_…`. */
+                guardrail_id: components["parameters"]["GuardrailID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GuardrailPatch"];
+            };
+        };
+        responses: {
+            /** @description The guardrail as it is now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GuardrailChange"];
+                };
+            };
+            /** @description The guardrail as it is now. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GuardrailChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listGuardrailKeys: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description How many entries a page holds at most; 50 when absent. */
+                limit?: components["parameters"]["Limit"];
+            };
+            header?: never;
+            path: {
+                /** @description A guardrail id, `guard_…`. */
+                guardrail_id: components["parameters"]["GuardrailID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of API keys. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GuardrailKeyList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    addGuardrailKeys: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description A guardrail id, `guard_…`. */
+                guardrail_id: components["parameters"]["GuardrailID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GuardrailKeys"];
+            };
+        };
+        responses: {
+            /** @description The guardrail as it is now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GuardrailChange"];
+                };
+            };
+            /** @description The guardrail as it is now. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GuardrailChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    removeGuardrailKeys: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description A guardrail id, `guard_…`. */
+                guardrail_id: components["parameters"]["GuardrailID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GuardrailKeys"];
+            };
+        };
+        responses: {
+            /** @description The guardrail as it is now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GuardrailChange"];
+                };
+            };
+            /** @description The guardrail as it is now. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GuardrailChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listGuardrailMembers: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description How many entries a page holds at most; 50 when absent. */
+                limit?: components["parameters"]["Limit"];
+            };
+            header?: never;
+            path: {
+                /** @description A guardrail id, `guard_…`. */
+                guardrail_id: components["parameters"]["GuardrailID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of members. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GuardrailMemberList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    addGuardrailMembers: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description A guardrail id, `guard_…`. */
+                guardrail_id: components["parameters"]["GuardrailID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GuardrailMembers"];
+            };
+        };
+        responses: {
+            /** @description The guardrail as it is now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GuardrailChange"];
+                };
+            };
+            /** @description The guardrail as it is now. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GuardrailChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    removeGuardrailMembers: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description A guardrail id, `guard_…`. */
+                guardrail_id: components["parameters"]["GuardrailID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GuardrailMembers"];
+            };
+        };
+        responses: {
+            /** @description The guardrail as it is now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GuardrailChange"];
+                };
+            };
+            /** @description The guardrail as it is now. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GuardrailChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     listDepartments: {
         parameters: {
             query?: {
@@ -3824,7 +4802,7 @@ export interface operations {
     getPlatformCatalog: {
         parameters: {
             query?: {
-                /** @description An earlier version; the present one when absent. */
+                /** @description An earlier version, of the newest 100; the present one when absent. */
                 version?: number;
             };
             header?: never;

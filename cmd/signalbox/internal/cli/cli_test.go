@@ -124,6 +124,14 @@ func (r result) shows(parts ...string) result {
 	return r
 }
 
+func (r result) hides(parts ...string) result {
+	r.t.Helper()
+	for _, part := range parts {
+		require.NotContains(r.t, r.out, part)
+	}
+	return r
+}
+
 func TestKeysFromCreationToRevocation(t *testing.T) {
 	term := newTerminal(t)
 	term.signIn()
@@ -197,14 +205,65 @@ func TestProfilesAndDepartments(t *testing.T) {
 	term.run("profiles", "unbind", "--key", key).is(cli.ExitOK)
 	term.run("profiles", "unbind", "--workspace").is(cli.ExitOK)
 	term.run("profiles", "unbind", "--department", "Research").is(cli.ExitOK)
-	require.NotEqual(t, cli.ExitOK, term.run("departments", "delete", "Research").code)
+	require.Contains(t, term.run("departments", "delete", "Research").is(cli.ExitConflict).err, "departments remove-key KEY_ID")
 	term.run("departments", "remove-key", key).is(cli.ExitOK)
 	term.run("departments", "update", "Research", "--name", "Labs").is(cli.ExitOK).shows("Labs")
 	term.run("departments", "list").is(cli.ExitOK).shows("Labs")
 	term.run("departments", "get", "labs", "-o", "yaml").is(cli.ExitOK).shows("name: Labs")
 	term.run("departments", "delete", "Labs").is(cli.ExitOK)
 	term.run("profiles", "delete", "careful").is(cli.ExitOK)
-	term.run("profiles", "get", "careful").is(cli.ExitUsage)
+	for _, args := range [][]string{
+		{"profiles", "get", "careful"},
+		{"profiles", "update", "careful", "--mode", "price"},
+		{"profiles", "bind", "careful", "--key", key},
+		{"profiles", "delete", "careful"},
+		{"profiles", "delete", "profile_01kb7n0z1v8q5r2m3t4w5x6y7z"},
+		{"profiles", "unbind", "--department", "Labs"},
+		{"profiles", "effective", "--key", "key_01kb7n0z1v8q5r2m3t4w5x6y7z"},
+		{"departments", "get", "Labs"},
+		{"departments", "delete", "Labs"},
+		{"departments", "add-key", "Labs", key},
+		{"departments", "create", "--name", "New", "--profile", "careful"},
+	} {
+		missing := term.run(args...).is(cli.ExitNotFound)
+		require.NotContains(t, missing.err, "--help", args)
+	}
+	term.run("settings", "set", "fallback_models=openai/gpt-5").is(cli.ExitOK).shows("openai/gpt-5")
+	require.NotContains(t, term.run("settings", "set", "fallback_models=null").is(cli.ExitOK).out, "openai/gpt-5")
+}
+
+func TestGuardrails(t *testing.T) {
+	term := newTerminal(t)
+	term.signIn()
+	term.run("guardrails", "create", "--name", "interns", "--description", "for the summer", "--allow-models", "openai/*,anthropic/*",
+		"--block-models", "openai/gpt-5", "--block-providers", "ANTHROPIC").is(cli.ExitOK).
+		shows("guard_", "interns", "models.allow", "openai/*,anthropic/*", "models.block", "providers.block", "anthropic")
+	term.run("guardrails", "update", "interns", "--allow-models", "", "--deny-training", "--enabled=false").is(cli.ExitOK).
+		shows("models.block", "data_policy.deny_training").hides("models.allow")
+	file := filepath.Join(term.dir, "interns.yaml")
+	require.NoError(t, os.WriteFile(file, []byte("enabled: true\nproviders: {allow: [openai]}\ndata_policy: {}\n"), 0o600))
+	term.run("guardrails", "update", "interns", "-f", file).is(cli.ExitOK).shows("providers.allow", "models.block").hides("providers.block", "data_policy")
+	require.NoError(t, os.WriteFile(file, []byte("name: x\nmodels: {deny: [openai]}\n"), 0o600))
+	term.run("guardrails", "create", "-f", file).is(cli.ExitUsage)
+	term.run("guardrails", "create", "--zdr").is(cli.ExitUsage)
+	term.run("guardrails", "list").is(cli.ExitOK).shows("interns", "models.block,providers.allow")
+
+	key := term.run("keys", "create", "--name", "ci", "-o", "json").is(cli.ExitOK).json()["data"].(map[string]any)
+	id, user := key["id"].(string), key["created_by"].(string)
+	term.run("guardrails", "bind", "interns", "--key", id).is(cli.ExitOK).shows("guard_")
+	term.run("guardrails", "bind", "interns", "--member", user).is(cli.ExitOK)
+	term.run("guardrails", "bind", "interns", "--workspace").is(cli.ExitOK).shows("the workspace")
+	term.run("guardrails", "bind", "interns").is(cli.ExitUsage)
+	term.run("guardrails", "bind", "interns", "--workspace", "--key", id).is(cli.ExitUsage)
+	term.run("guardrails", "get", "interns").is(cli.ExitOK).shows("the workspace", id, user)
+	term.run("profiles", "effective", "--key", id).is(cli.ExitOK).shows("guardrail.models.block", "openai/gpt-5", "workspace_guardrail", "guard_")
+	require.NotEqual(t, cli.ExitOK, term.run("guardrails", "delete", "interns").code)
+	term.run("guardrails", "unbind", "interns", "--key", id).is(cli.ExitOK)
+	term.run("guardrails", "unbind", "interns", "--member", user).is(cli.ExitOK)
+	require.NotEqual(t, cli.ExitOK, term.run("guardrails", "unbind", "interns", "--member", user).code)
+	term.run("guardrails", "unbind", "interns", "--workspace").is(cli.ExitOK).hides("the workspace")
+	term.run("guardrails", "delete", "interns").is(cli.ExitOK).shows("guard_")
+	term.run("guardrails", "get", "interns").is(cli.ExitUsage)
 }
 
 func TestWorkspaceSettingsAndRollout(t *testing.T) {

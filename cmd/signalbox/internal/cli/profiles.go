@@ -26,7 +26,7 @@ func profileID(ctx context.Context, api *client.ClientWithResponses, text string
 		return "", err
 	}
 	if len(r.JSON200.Data) == 0 {
-		return "", misuse("there is no routing profile with the name %s", clean(text))
+		return "", notFound{"routing profile", text}
 	}
 	return r.JSON200.Data[0].ID, nil
 }
@@ -293,12 +293,12 @@ func (a *app) profilesEffective() *cobra.Command {
 		}
 		return a.show(r, func(t *table) {
 			e := r.JSON200.Data
-			t.row("FIELD", "VALUE", "RUNG", "PROFILE")
+			t.row("FIELD", "VALUE", "RUNG", "PROFILE OR GUARDRAIL")
 			for _, field := range e.Fields {
-				t.row(field.Field, field.Value, field.Rung, field.RoutingProfileID)
+				t.row(field.Field, field.Value, field.Rung, either(field.RoutingProfileID, field.GuardrailID))
 			}
-			if e.NoProvider {
-				t.row("NOTE", "the rungs allow no provider in common")
+			if e.NoProvider && e.Refusal == nil { // which says more
+				t.row("NOTE", "the rungs and guardrails allow no provider in common")
 			}
 			if e.Refusal != nil {
 				t.row("REFUSAL", e.Refusal.Code, e.Refusal.Detail)

@@ -61,7 +61,7 @@ func (r *routingFlags) document(a *app, c *cobra.Command, fields client.RoutingF
 	given := c.Flags().Changed
 	if r.file != "" {
 		var file client.RoutingProfilePatch
-		if err := readDocument(a, r.file, &file); err != nil {
+		if err := readDocument(a, r.file, "routing profile", &file); err != nil {
 			return nil, fields, err
 		}
 		name, fields = file.Name, client.RoutingFields{}
@@ -158,9 +158,9 @@ func setList(given bool, field **[]string, list []string) {
 	}
 }
 
-// readDocument reads a YAML or JSON file into v. A field that v does not have
+// readDocument reads a YAML or JSON file into v, which is a noun. A field that v does not have
 // is refused: a misspelled restriction must not be ignored.
-func readDocument(a *app, file string, v any) error {
+func readDocument(a *app, file, noun string, v any) error {
 	text, err := a.input(file)
 	if err != nil {
 		return err
@@ -176,7 +176,7 @@ func readDocument(a *app, file string, v any) error {
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(v); err != nil {
-		return misuse("the file is no routing profile: %s", clean(strings.TrimPrefix(err.Error(), "json: ")))
+		return misuse("the file is no %s: %s", noun, clean(strings.TrimPrefix(err.Error(), "json: ")))
 	}
 	return nil
 }

@@ -66,6 +66,27 @@ func (e AutoObjective) Valid() bool {
 	}
 }
 
+// Defines values for BoundGuardrailScope.
+const (
+	BoundGuardrailScopeKey       BoundGuardrailScope = "key"
+	BoundGuardrailScopeMember    BoundGuardrailScope = "member"
+	BoundGuardrailScopeWorkspace BoundGuardrailScope = "workspace"
+)
+
+// Valid indicates whether the value is a known member of the BoundGuardrailScope enum.
+func (e BoundGuardrailScope) Valid() bool {
+	switch e {
+	case BoundGuardrailScopeKey:
+		return true
+	case BoundGuardrailScopeMember:
+		return true
+	case BoundGuardrailScopeWorkspace:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ByokUse.
 const (
 	Fallback ByokUse = "fallback"
@@ -78,6 +99,30 @@ func (e ByokUse) Valid() bool {
 	case Fallback:
 		return true
 	case Priority:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for EndpointHealthFiguresState.
+const (
+	Closed   EndpointHealthFiguresState = "closed"
+	Cooling  EndpointHealthFiguresState = "cooling"
+	HalfOpen EndpointHealthFiguresState = "half_open"
+	Open     EndpointHealthFiguresState = "open"
+)
+
+// Valid indicates whether the value is a known member of the EndpointHealthFiguresState enum.
+func (e EndpointHealthFiguresState) Valid() bool {
+	switch e {
+	case Closed:
+		return true
+	case Cooling:
+		return true
+	case HalfOpen:
+		return true
+	case Open:
 		return true
 	default:
 		return false
@@ -123,6 +168,48 @@ func (e KeyStatus) Valid() bool {
 	case KeyStatusPaused:
 		return true
 	case KeyStatusRevoked:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for LifecycleAlertState.
+const (
+	Deprecated LifecycleAlertState = "deprecated"
+	Retired    LifecycleAlertState = "retired"
+)
+
+// Valid indicates whether the value is a known member of the LifecycleAlertState enum.
+func (e LifecycleAlertState) Valid() bool {
+	switch e {
+	case Deprecated:
+		return true
+	case Retired:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for LifecycleReferenceKind.
+const (
+	LifecycleReferenceKindAuto           LifecycleReferenceKind = "auto"
+	LifecycleReferenceKindKey            LifecycleReferenceKind = "key"
+	LifecycleReferenceKindRoutingProfile LifecycleReferenceKind = "routing_profile"
+	LifecycleReferenceKindSettings       LifecycleReferenceKind = "settings"
+)
+
+// Valid indicates whether the value is a known member of the LifecycleReferenceKind enum.
+func (e LifecycleReferenceKind) Valid() bool {
+	switch e {
+	case LifecycleReferenceKindAuto:
+		return true
+	case LifecycleReferenceKindKey:
+		return true
+	case LifecycleReferenceKindRoutingProfile:
+		return true
+	case LifecycleReferenceKindSettings:
 		return true
 	default:
 		return false
@@ -592,6 +679,18 @@ type AutoRoutingPatch struct {
 	SpendProfile *SpendProfile `json:"spend_profile,omitempty"`
 }
 
+// BoundGuardrail defines model for BoundGuardrail.
+type BoundGuardrail struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+
+	// Scope The widest by which it binds the key.
+	Scope BoundGuardrailScope `json:"scope"`
+}
+
+// BoundGuardrailScope The widest by which it binds the key.
+type BoundGuardrailScope string
+
 // ByokAPIKeys defines model for ByokAPIKeys.
 type ByokAPIKeys = []string
 
@@ -673,6 +772,11 @@ type ByokOrder struct {
 type ByokOrderChange struct {
 	Data        []ByokCredential `json:"data"`
 	Publication PublicationRef   `json:"publication"`
+}
+
+// ByokOrdered defines model for ByokOrdered.
+type ByokOrdered struct {
+	Data []ByokCredential `json:"data"`
 }
 
 // ByokSecret The provider's key, or what its type takes in the place of one: for azure also the JSON of an Entra
@@ -775,9 +879,12 @@ type DepartmentPatch struct {
 // EffectiveRouting defines model for EffectiveRouting.
 type EffectiveRouting struct {
 	Fields []ResolvedField `json:"fields"`
-	KeyID  *string         `json:"key_id,omitempty"`
 
-	// NoProvider The rungs allow no provider in common.
+	// Guardrails Those that bind the key, each once.
+	Guardrails []BoundGuardrail `json:"guardrails"`
+	KeyID      *string          `json:"key_id,omitempty"`
+
+	// NoProvider The rungs and guardrails allow no provider in common.
 	NoProvider bool            `json:"no_provider"`
 	Refusal    *RoutingRefusal `json:"refusal,omitempty"`
 
@@ -794,6 +901,57 @@ type EffectiveRouting struct {
 // EffectiveRoutingOne defines model for EffectiveRoutingOne.
 type EffectiveRoutingOne struct {
 	Data EffectiveRouting `json:"data"`
+}
+
+// EndpointHealth health is absent while there were too few requests to tell.
+type EndpointHealth struct {
+	Endpoint string                 `json:"endpoint"`
+	Health   *EndpointHealthFigures `json:"health,omitempty"`
+	Model    string                 `json:"model"`
+	Provider string                 `json:"provider"`
+	Region   *string                `json:"region,omitempty"`
+}
+
+// EndpointHealthFigures defines model for EndpointHealthFigures.
+type EndpointHealthFigures struct {
+	ErrorShare float64 `json:"error_share"`
+
+	// FirstByteMs The median time to the first byte; absent when not known.
+	FirstByteMs      *float64 `json:"first_byte_ms,omitempty"`
+	GeoBlockedShare  float64  `json:"geo_blocked_share"`
+	RateLimitedShare float64  `json:"rate_limited_share"`
+
+	// RequestsAtLeast The power of ten below the number of requests: 100, 1000, …
+	RequestsAtLeast int64 `json:"requests_at_least"`
+
+	// State closed is used as it ranks; the others are tried after all that are. docs/health.md
+	State EndpointHealthFiguresState `json:"state"`
+
+	// SuccessShare Shares of all requests, 0 to 1.
+	SuccessShare float64 `json:"success_share"`
+
+	// TokensPerSecond The median speed of output; absent when not known.
+	TokensPerSecond *float64 `json:"tokens_per_second,omitempty"`
+
+	// Until When open or cooling ends, as things are.
+	Until *time.Time `json:"until,omitempty"`
+
+	// Uptime Share of good answers among those that were answered or failed, 0 to 1.
+	Uptime float64 `json:"uptime"`
+}
+
+// EndpointHealthFiguresState closed is used as it ranks; the others are tried after all that are. docs/health.md
+type EndpointHealthFiguresState string
+
+// EndpointHealthList defines model for EndpointHealthList.
+type EndpointHealthList struct {
+	Data []EndpointHealth `json:"data"`
+
+	// MadeAt When a gateway worked it out.
+	MadeAt time.Time `json:"made_at"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
 }
 
 // FieldChange defines model for FieldChange.
@@ -832,6 +990,171 @@ type GatewayList struct {
 
 	// NextCursor Ask for the next page with this; null on the last page.
 	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// Guardrail defines model for Guardrail.
+type Guardrail struct {
+	CreatedAt   time.Time           `json:"created_at"`
+	DataPolicy  GuardrailDataPolicy `json:"data_policy"`
+	Description string              `json:"description"`
+
+	// Enabled false: it binds nothing.
+	Enabled bool   `json:"enabled"`
+	ID      string `json:"id"`
+
+	// Models Ids, or patterns with `*`; one without a slash is about the bare name. What `allow` names may be used, everything
+	// where it is empty, and nothing that `block` names. Each entry must be a model of the catalog, or match one.
+	Models GuardrailModels `json:"models"`
+
+	// Name Unique in the workspace, whatever the letter case.
+	Name string `json:"name"`
+
+	// Providers Slugs or aliases of providers of the catalog. A provider that itself routes further may be blocked ones, so that
+	// an entry in `block` leaves it out too.
+	Providers GuardrailProviders `json:"providers"`
+	UpdatedAt time.Time          `json:"updated_at"`
+
+	// WholeWorkspace It binds every request of the workspace.
+	WholeWorkspace bool `json:"whole_workspace"`
+}
+
+// GuardrailBindings defines model for GuardrailBindings.
+type GuardrailBindings struct {
+	// Keys Ids of API keys, at most 20. Revoked keys do not count.
+	Keys []string `json:"keys"`
+
+	// Members Ids of users, at most 20.
+	Members []string `json:"members"`
+
+	// More Keys and members beyond those.
+	More int `json:"more"`
+}
+
+// GuardrailChange defines model for GuardrailChange.
+type GuardrailChange struct {
+	Data        Guardrail      `json:"data"`
+	Publication PublicationRef `json:"publication"`
+}
+
+// GuardrailDataPolicy defines model for GuardrailDataPolicy.
+type GuardrailDataPolicy struct {
+	// DenyTraining Only providers that are known not to train on what they are sent.
+	DenyTraining *bool `json:"deny_training,omitempty"`
+
+	// RequireZeroDataRetention Only providers that are known to retain nothing.
+	RequireZeroDataRetention *bool `json:"require_zero_data_retention,omitempty"`
+}
+
+// GuardrailDetail defines model for GuardrailDetail.
+type GuardrailDetail struct {
+	Bindings    GuardrailBindings   `json:"bindings"`
+	CreatedAt   time.Time           `json:"created_at"`
+	DataPolicy  GuardrailDataPolicy `json:"data_policy"`
+	Description string              `json:"description"`
+
+	// Enabled false: it binds nothing.
+	Enabled bool   `json:"enabled"`
+	ID      string `json:"id"`
+
+	// Models Ids, or patterns with `*`; one without a slash is about the bare name. What `allow` names may be used, everything
+	// where it is empty, and nothing that `block` names. Each entry must be a model of the catalog, or match one.
+	Models GuardrailModels `json:"models"`
+
+	// Name Unique in the workspace, whatever the letter case.
+	Name string `json:"name"`
+
+	// Providers Slugs or aliases of providers of the catalog. A provider that itself routes further may be blocked ones, so that
+	// an entry in `block` leaves it out too.
+	Providers GuardrailProviders `json:"providers"`
+	UpdatedAt time.Time          `json:"updated_at"`
+
+	// WholeWorkspace It binds every request of the workspace.
+	WholeWorkspace bool `json:"whole_workspace"`
+}
+
+// GuardrailKey defines model for GuardrailKey.
+type GuardrailKey struct {
+	AddedAt time.Time `json:"added_at"`
+	KeyID   string    `json:"key_id"`
+}
+
+// GuardrailKeyList defines model for GuardrailKeyList.
+type GuardrailKeyList struct {
+	Data []GuardrailKey `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// GuardrailKeys defines model for GuardrailKeys.
+type GuardrailKeys struct {
+	KeyIds []string `json:"key_ids"`
+}
+
+// GuardrailList defines model for GuardrailList.
+type GuardrailList struct {
+	Data []Guardrail `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// GuardrailMember defines model for GuardrailMember.
+type GuardrailMember struct {
+	AddedAt time.Time `json:"added_at"`
+	UserID  string    `json:"user_id"`
+}
+
+// GuardrailMemberList defines model for GuardrailMemberList.
+type GuardrailMemberList struct {
+	Data []GuardrailMember `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// GuardrailMembers defines model for GuardrailMembers.
+type GuardrailMembers struct {
+	UserIds []string `json:"user_ids"`
+}
+
+// GuardrailModels Ids, or patterns with `*`; one without a slash is about the bare name. What `allow` names may be used, everything
+// where it is empty, and nothing that `block` names. Each entry must be a model of the catalog, or match one.
+type GuardrailModels struct {
+	Allow *ModelPatterns `json:"allow,omitempty"`
+	Block *ModelPatterns `json:"block,omitempty"`
+}
+
+// GuardrailOne defines model for GuardrailOne.
+type GuardrailOne struct {
+	Data GuardrailDetail `json:"data"`
+}
+
+// GuardrailPatch `models`, `providers` and `data_policy` are each replaced as a whole.
+type GuardrailPatch struct {
+	DataPolicy  *GuardrailDataPolicy `json:"data_policy,omitempty"`
+	Description *string              `json:"description,omitempty"`
+	Enabled     *bool                `json:"enabled,omitempty"`
+
+	// Models Ids, or patterns with `*`; one without a slash is about the bare name. What `allow` names may be used, everything
+	// where it is empty, and nothing that `block` names. Each entry must be a model of the catalog, or match one.
+	Models *GuardrailModels `json:"models,omitempty"`
+	Name   *string          `json:"name,omitempty"`
+
+	// Providers Slugs or aliases of providers of the catalog. A provider that itself routes further may be blocked ones, so that
+	// an entry in `block` leaves it out too.
+	Providers      *GuardrailProviders `json:"providers,omitempty"`
+	WholeWorkspace *bool               `json:"whole_workspace,omitempty"`
+}
+
+// GuardrailProviders Slugs or aliases of providers of the catalog. A provider that itself routes further may be blocked ones, so that
+// an entry in `block` leaves it out too.
+type GuardrailProviders struct {
+	// Allow Slugs or aliases of providers, in any letter case; kept as slugs.
+	Allow *ProviderNames `json:"allow,omitempty"`
+
+	// Block Slugs or aliases of providers, in any letter case; kept as slugs.
+	Block *ProviderNames `json:"block,omitempty"`
 }
 
 // IssuedKey defines model for IssuedKey.
@@ -981,6 +1304,58 @@ type KeyPatch struct {
 
 // KeyStatus defines model for KeyStatus.
 type KeyStatus string
+
+// LifecycleAlert defines model for LifecycleAlert.
+type LifecycleAlert struct {
+	DeprecatedAt *time.Time `json:"deprecated_at,omitempty"`
+
+	// LastUsedAt The latest of them.
+	LastUsedAt *time.Time `json:"last_used_at,omitempty"`
+	Model      string     `json:"model"`
+
+	// MoreReferences References beyond those.
+	MoreReferences int `json:"more_references"`
+
+	// References Where the workspace names it, at most 50.
+	References []LifecycleReference `json:"references"`
+
+	// Replacement The model that the catalog names in its place.
+	Replacement *string `json:"replacement,omitempty"`
+
+	// Requests How often it was tried in the last 30 days, with the requests that asked for it and were refused or sent elsewhere.
+	Requests  int64               `json:"requests"`
+	RetiresAt *time.Time          `json:"retires_at,omitempty"`
+	State     LifecycleAlertState `json:"state"`
+}
+
+// LifecycleAlertState defines model for LifecycleAlert.State.
+type LifecycleAlertState string
+
+// LifecycleAlertList defines model for LifecycleAlertList.
+type LifecycleAlertList struct {
+	Data []LifecycleAlert `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// LifecycleReference defines model for LifecycleReference.
+type LifecycleReference struct {
+	// Field The field that holds it, such as fallback_models.
+	Field string `json:"field"`
+
+	// ID Of the routing profile or the API key.
+	ID *string `json:"id,omitempty"`
+
+	// Kind What names the model.
+	Kind LifecycleReferenceKind `json:"kind"`
+
+	// Name Of the routing profile or the API key.
+	Name *string `json:"name,omitempty"`
+}
+
+// LifecycleReferenceKind What names the model.
+type LifecycleReferenceKind string
 
 // Log defines model for Log.
 type Log struct {
@@ -1232,6 +1607,27 @@ type NewDepartment struct {
 	RoutingProfileID *string `json:"routing_profile_id,omitempty"`
 }
 
+// NewGuardrail defines model for NewGuardrail.
+type NewGuardrail struct {
+	DataPolicy  *GuardrailDataPolicy `json:"data_policy,omitempty"`
+	Description *string              `json:"description,omitempty"`
+
+	// Enabled true when absent.
+	Enabled *bool `json:"enabled,omitempty"`
+
+	// Models Ids, or patterns with `*`; one without a slash is about the bare name. What `allow` names may be used, everything
+	// where it is empty, and nothing that `block` names. Each entry must be a model of the catalog, or match one.
+	Models *GuardrailModels `json:"models,omitempty"`
+	Name   string           `json:"name"`
+
+	// Providers Slugs or aliases of providers of the catalog. A provider that itself routes further may be blocked ones, so that
+	// an entry in `block` leaves it out too.
+	Providers *GuardrailProviders `json:"providers,omitempty"`
+
+	// WholeWorkspace false when absent.
+	WholeWorkspace *bool `json:"whole_workspace,omitempty"`
+}
+
 // NewKey defines model for NewKey.
 type NewKey struct {
 	// DepartmentID The department that it belongs to. For owners and admins.
@@ -1464,10 +1860,13 @@ type ResolvedField struct {
 	// Field Such as provider.only. A restriction that several rungs set is there once for each.
 	Field string `json:"field"`
 
+	// GuardrailID The guardrail that says so, where it is one.
+	GuardrailID *string `json:"guardrail_id,omitempty"`
+
 	// RoutingProfileID The rung's routing profile, where it is one.
 	RoutingProfileID *string `json:"routing_profile_id,omitempty"`
 
-	// Rung platform, workspace, workspace_profile, department or key
+	// Rung platform, workspace, workspace_profile, department or key; of a guardrail workspace_guardrail, member_guardrail or key_guardrail
 	Rung  string `json:"rung"`
 	Value string `json:"value"`
 }
@@ -1865,6 +2264,9 @@ type Cursor = string
 // DepartmentID defines model for DepartmentID.
 type DepartmentID = string
 
+// GuardrailID defines model for GuardrailID.
+type GuardrailID = string
+
 // IdempotencyKey defines model for IdempotencyKey.
 type IdempotencyKey = string
 
@@ -1958,6 +2360,15 @@ type CreateByokCredentialParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// GetByokOrderParams defines parameters for GetByokOrder.
+type GetByokOrderParams struct {
+	// Provider The provider's slug.
+	Provider string `form:"provider" json:"provider"`
+
+	// Use Which of its keys; priority when absent.
+	Use *ByokUse `form:"use,omitempty" json:"use,omitempty"`
+}
+
 // ReorderByokCredentialsParams defines parameters for ReorderByokCredentials.
 type ReorderByokCredentialsParams struct {
 	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
@@ -1965,6 +2376,9 @@ type ReorderByokCredentialsParams struct {
 
 	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // DeleteByokCredentialParams defines parameters for DeleteByokCredential.
@@ -2050,6 +2464,117 @@ type DeleteDepartmentParams struct {
 
 // UpdateDepartmentParams defines parameters for UpdateDepartment.
 type UpdateDepartmentParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListGuardrailsParams defines parameters for ListGuardrails.
+type ListGuardrailsParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Name Only the guardrail with this name, in any letter case.
+	Name *string `form:"name,omitempty" json:"name,omitempty"`
+}
+
+// CreateGuardrailParams defines parameters for CreateGuardrail.
+type CreateGuardrailParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// DeleteGuardrailParams defines parameters for DeleteGuardrail.
+type DeleteGuardrailParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// UpdateGuardrailParams defines parameters for UpdateGuardrail.
+type UpdateGuardrailParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListGuardrailKeysParams defines parameters for ListGuardrailKeys.
+type ListGuardrailKeysParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// AddGuardrailKeysParams defines parameters for AddGuardrailKeys.
+type AddGuardrailKeysParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// RemoveGuardrailKeysParams defines parameters for RemoveGuardrailKeys.
+type RemoveGuardrailKeysParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListGuardrailMembersParams defines parameters for ListGuardrailMembers.
+type ListGuardrailMembersParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// AddGuardrailMembersParams defines parameters for AddGuardrailMembers.
+type AddGuardrailMembersParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// RemoveGuardrailMembersParams defines parameters for RemoveGuardrailMembers.
+type RemoveGuardrailMembersParams struct {
 	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
 	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
 
@@ -2233,7 +2758,7 @@ type ListPlatformAuditEventsParams struct {
 
 // GetPlatformCatalogParams defines parameters for GetPlatformCatalog.
 type GetPlatformCatalogParams struct {
-	// Version An earlier version; the present one when absent.
+	// Version An earlier version, of the newest 100; the present one when absent.
 	Version *int64 `form:"version,omitempty" json:"version,omitempty"`
 }
 
@@ -2432,6 +2957,15 @@ type GetEffectiveRoutingParams struct {
 	Key *string `form:"key,omitempty" json:"key,omitempty"`
 }
 
+// ListEndpointHealthParams defines parameters for ListEndpointHealth.
+type ListEndpointHealthParams struct {
+	// Model Only endpoints of this model; an id, an alias or a bare name.
+	Model *string `form:"model,omitempty" json:"model,omitempty"`
+
+	// Provider Only endpoints of this provider.
+	Provider *string `form:"provider,omitempty" json:"provider,omitempty"`
+}
+
 // ListRoutingProfilesParams defines parameters for ListRoutingProfiles.
 type ListRoutingProfilesParams struct {
 	// Cursor The `next_cursor` of the page before.
@@ -2570,6 +3104,24 @@ type CreateDepartmentJSONRequestBody = NewDepartment
 // UpdateDepartmentJSONRequestBody defines body for UpdateDepartment for application/json ContentType.
 type UpdateDepartmentJSONRequestBody = DepartmentPatch
 
+// CreateGuardrailJSONRequestBody defines body for CreateGuardrail for application/json ContentType.
+type CreateGuardrailJSONRequestBody = NewGuardrail
+
+// UpdateGuardrailJSONRequestBody defines body for UpdateGuardrail for application/json ContentType.
+type UpdateGuardrailJSONRequestBody = GuardrailPatch
+
+// AddGuardrailKeysJSONRequestBody defines body for AddGuardrailKeys for application/json ContentType.
+type AddGuardrailKeysJSONRequestBody = GuardrailKeys
+
+// RemoveGuardrailKeysJSONRequestBody defines body for RemoveGuardrailKeys for application/json ContentType.
+type RemoveGuardrailKeysJSONRequestBody = GuardrailKeys
+
+// AddGuardrailMembersJSONRequestBody defines body for AddGuardrailMembers for application/json ContentType.
+type AddGuardrailMembersJSONRequestBody = GuardrailMembers
+
+// RemoveGuardrailMembersJSONRequestBody defines body for RemoveGuardrailMembers for application/json ContentType.
+type RemoveGuardrailMembersJSONRequestBody = GuardrailMembers
+
 // CreateKeyJSONRequestBody defines body for CreateKey for application/json ContentType.
 type CreateKeyJSONRequestBody = NewKey
 
@@ -2698,6 +3250,15 @@ func WithRequestEditorFn(fn RequestEditorFn) ClientOption {
 // The interface specification for the client above.
 type ClientInterface interface {
 
+	// ListLifecycleAlerts Models that go and that this workspace names or used
+	//
+	// Every deprecated or retired model of the catalog that the settings, `signalbox/auto`'s patterns, a routing profile or
+	// an API key's list names, or that was used in the last 30 days. Retired ones come first, then what is retired soonest.
+	// A pattern that also names a model that stays, such as `acme/*`, names nothing here.
+	//
+	// Corresponds with GET /v1/alerts/lifecycle (the `ListLifecycleAlerts` operationId).
+	ListLifecycleAlerts(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListAuditEvents The audit log, newest first
 	//
 	// Corresponds with GET /v1/audit-events (the `ListAuditEvents` operationId).
@@ -2730,9 +3291,16 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/byok (the `CreateByokCredential` operationId).
 	CreateByokCredential(ctx context.Context, params *CreateByokCredentialParams, body CreateByokCredentialJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetByokOrder The order in which a provider's keys are tried
+	//
+	// Its ETag changes when one of the keys does, and is what a reordering takes as `If-Match`.
+	//
+	// Corresponds with GET /v1/byok/order (the `GetByokOrder` operationId).
+	GetByokOrder(ctx context.Context, params *GetByokOrderParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ReorderByokCredentialsWithBody Put a provider's keys into another order
 	//
-	// Every key that the provider has of this use must be named, once.
+	// Every key that the provider has of this use must be named, once. `If-Match` takes the ETag of the order.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -2741,7 +3309,7 @@ type ClientInterface interface {
 
 	// ReorderByokCredentials Put a provider's keys into another order
 	//
-	// Every key that the provider has of this use must be named, once.
+	// Every key that the provider has of this use must be named, once. `If-Match` takes the ETag of the order.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -2837,6 +3405,143 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/gateways (the `ListGateways` operationId).
 	ListGateways(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListGuardrails The workspace's guardrails, newest first
+	//
+	// Corresponds with GET /v1/guardrails (the `ListGuardrails` operationId).
+	ListGuardrails(ctx context.Context, params *ListGuardrailsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateGuardrailWithBody Create a guardrail
+	//
+	// It binds every request of the workspace with `whole_workspace`, and else the API keys and members that are added
+	// to it; of a member, every key that they created. All guardrails that bind a request hold together: what each of
+	// them allows, and nothing that any of them blocks. A request of which they leave nothing is answered 403
+	// `guardrail_blocked`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/guardrails (the `CreateGuardrail` operationId).
+	CreateGuardrailWithBody(ctx context.Context, params *CreateGuardrailParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateGuardrail Create a guardrail
+	//
+	// It binds every request of the workspace with `whole_workspace`, and else the API keys and members that are added
+	// to it; of a member, every key that they created. All guardrails that bind a request hold together: what each of
+	// them allows, and nothing that any of them blocks. A request of which they leave nothing is answered 403
+	// `guardrail_blocked`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/guardrails (the `CreateGuardrail` operationId).
+	CreateGuardrail(ctx context.Context, params *CreateGuardrailParams, body CreateGuardrailJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteGuardrail Delete a guardrail
+	//
+	// A guardrail that binds something is not deleted; the conflict names what. Revoked keys do not count.
+	//
+	// Corresponds with DELETE /v1/guardrails/{guardrail_id} (the `DeleteGuardrail` operationId).
+	DeleteGuardrail(ctx context.Context, guardrailID GuardrailID, params *DeleteGuardrailParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetGuardrail One guardrail, with what it is bound to
+	//
+	// Corresponds with GET /v1/guardrails/{guardrail_id} (the `GetGuardrail` operationId).
+	GetGuardrail(ctx context.Context, guardrailID GuardrailID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateGuardrailWithBody Change a guardrail, for everything that it binds
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PATCH /v1/guardrails/{guardrail_id} (the `UpdateGuardrail` operationId).
+	UpdateGuardrailWithBody(ctx context.Context, guardrailID GuardrailID, params *UpdateGuardrailParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateGuardrail Change a guardrail, for everything that it binds
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PATCH /v1/guardrails/{guardrail_id} (the `UpdateGuardrail` operationId).
+	UpdateGuardrail(ctx context.Context, guardrailID GuardrailID, params *UpdateGuardrailParams, body UpdateGuardrailJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListGuardrailKeys The API keys that a guardrail is bound to, newest first
+	//
+	// Corresponds with GET /v1/guardrails/{guardrail_id}/keys (the `ListGuardrailKeys` operationId).
+	ListGuardrailKeys(ctx context.Context, guardrailID GuardrailID, params *ListGuardrailKeysParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AddGuardrailKeysWithBody Bind a guardrail to API keys
+	//
+	// All or none of them. One that it is bound to already stays so.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/guardrails/{guardrail_id}/keys/add (the `AddGuardrailKeys` operationId).
+	AddGuardrailKeysWithBody(ctx context.Context, guardrailID GuardrailID, params *AddGuardrailKeysParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AddGuardrailKeys Bind a guardrail to API keys
+	//
+	// All or none of them. One that it is bound to already stays so.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/guardrails/{guardrail_id}/keys/add (the `AddGuardrailKeys` operationId).
+	AddGuardrailKeys(ctx context.Context, guardrailID GuardrailID, params *AddGuardrailKeysParams, body AddGuardrailKeysJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RemoveGuardrailKeysWithBody Take a guardrail off API keys
+	//
+	// All or none of them, and each must be bound.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/guardrails/{guardrail_id}/keys/remove (the `RemoveGuardrailKeys` operationId).
+	RemoveGuardrailKeysWithBody(ctx context.Context, guardrailID GuardrailID, params *RemoveGuardrailKeysParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RemoveGuardrailKeys Take a guardrail off API keys
+	//
+	// All or none of them, and each must be bound.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/guardrails/{guardrail_id}/keys/remove (the `RemoveGuardrailKeys` operationId).
+	RemoveGuardrailKeys(ctx context.Context, guardrailID GuardrailID, params *RemoveGuardrailKeysParams, body RemoveGuardrailKeysJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListGuardrailMembers The members that a guardrail is bound to, newest first
+	//
+	// Corresponds with GET /v1/guardrails/{guardrail_id}/members (the `ListGuardrailMembers` operationId).
+	ListGuardrailMembers(ctx context.Context, guardrailID GuardrailID, params *ListGuardrailMembersParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AddGuardrailMembersWithBody Bind a guardrail to members
+	//
+	// All or none of them. One that it is bound to already stays so.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/guardrails/{guardrail_id}/members/add (the `AddGuardrailMembers` operationId).
+	AddGuardrailMembersWithBody(ctx context.Context, guardrailID GuardrailID, params *AddGuardrailMembersParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AddGuardrailMembers Bind a guardrail to members
+	//
+	// All or none of them. One that it is bound to already stays so.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/guardrails/{guardrail_id}/members/add (the `AddGuardrailMembers` operationId).
+	AddGuardrailMembers(ctx context.Context, guardrailID GuardrailID, params *AddGuardrailMembersParams, body AddGuardrailMembersJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RemoveGuardrailMembersWithBody Take a guardrail off members
+	//
+	// All or none of them, and each must be bound.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/guardrails/{guardrail_id}/members/remove (the `RemoveGuardrailMembers` operationId).
+	RemoveGuardrailMembersWithBody(ctx context.Context, guardrailID GuardrailID, params *RemoveGuardrailMembersParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RemoveGuardrailMembers Take a guardrail off members
+	//
+	// All or none of them, and each must be bound.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/guardrails/{guardrail_id}/members/remove (the `RemoveGuardrailMembers` operationId).
+	RemoveGuardrailMembers(ctx context.Context, guardrailID GuardrailID, params *RemoveGuardrailMembersParams, body RemoveGuardrailMembersJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListKeys The workspace's API keys, newest first
 	//
@@ -3188,6 +3893,15 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/routing/effective (the `GetEffectiveRouting` operationId).
 	GetEffectiveRouting(ctx context.Context, params *GetEffectiveRoutingParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListEndpointHealth How the endpoints that this workspace may use are doing
+	//
+	// What all gateways together measured in the last half hour, over all workspaces. An endpoint is told of once it had
+	// 100 requests in that time; `health` is absent before. Without a filter the list holds those that are told of, with one
+	// also the others. Where no gateway runs nothing is known; 503 when none can be asked.
+	//
+	// Corresponds with GET /v1/routing/health (the `ListEndpointHealth` operationId).
+	ListEndpointHealth(ctx context.Context, params *ListEndpointHealthParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListRoutingProfiles The workspace's routing profiles, newest first
 	//
 	// Corresponds with GET /v1/routing/profiles (the `ListRoutingProfiles` operationId).
@@ -3312,6 +4026,25 @@ type ClientInterface interface {
 	GetMember(ctx context.Context, workspaceID WorkspaceID, userID UserID, reqEditors ...RequestEditorFn) (*http.Response, error)
 }
 
+// ListLifecycleAlerts Models that go and that this workspace names or used
+//
+// Every deprecated or retired model of the catalog that the settings, `signalbox/auto`'s patterns, a routing profile or
+// an API key's list names, or that was used in the last 30 days. Retired ones come first, then what is retired soonest.
+// A pattern that also names a model that stays, such as `acme/*`, names nothing here.
+//
+// Corresponds with GET /v1/alerts/lifecycle (the `ListLifecycleAlerts` operationId).
+func (c *Client) ListLifecycleAlerts(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListLifecycleAlertsRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListAuditEvents The audit log, newest first
 //
 // Corresponds with GET /v1/audit-events (the `ListAuditEvents` operationId).
@@ -3384,9 +4117,26 @@ func (c *Client) CreateByokCredential(ctx context.Context, params *CreateByokCre
 	return c.Client.Do(req)
 }
 
+// GetByokOrder The order in which a provider's keys are tried
+//
+// Its ETag changes when one of the keys does, and is what a reordering takes as `If-Match`.
+//
+// Corresponds with GET /v1/byok/order (the `GetByokOrder` operationId).
+func (c *Client) GetByokOrder(ctx context.Context, params *GetByokOrderParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetByokOrderRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ReorderByokCredentialsWithBody Put a provider's keys into another order
 //
-// Every key that the provider has of this use must be named, once.
+// Every key that the provider has of this use must be named, once. `If-Match` takes the ETag of the order.
 //
 // Takes any type of body and a specified content type.
 //
@@ -3405,7 +4155,7 @@ func (c *Client) ReorderByokCredentialsWithBody(ctx context.Context, params *Reo
 
 // ReorderByokCredentials Put a provider's keys into another order
 //
-// Every key that the provider has of this use must be named, once.
+// Every key that the provider has of this use must be named, once. `If-Match` takes the ETag of the order.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -3642,6 +4392,313 @@ func (c *Client) UpdateDepartment(ctx context.Context, departmentID DepartmentID
 // Corresponds with GET /v1/gateways (the `ListGateways` operationId).
 func (c *Client) ListGateways(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListGatewaysRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListGuardrails The workspace's guardrails, newest first
+//
+// Corresponds with GET /v1/guardrails (the `ListGuardrails` operationId).
+func (c *Client) ListGuardrails(ctx context.Context, params *ListGuardrailsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListGuardrailsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateGuardrailWithBody Create a guardrail
+//
+// It binds every request of the workspace with `whole_workspace`, and else the API keys and members that are added
+// to it; of a member, every key that they created. All guardrails that bind a request hold together: what each of
+// them allows, and nothing that any of them blocks. A request of which they leave nothing is answered 403
+// `guardrail_blocked`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/guardrails (the `CreateGuardrail` operationId).
+func (c *Client) CreateGuardrailWithBody(ctx context.Context, params *CreateGuardrailParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateGuardrailRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateGuardrail Create a guardrail
+//
+// It binds every request of the workspace with `whole_workspace`, and else the API keys and members that are added
+// to it; of a member, every key that they created. All guardrails that bind a request hold together: what each of
+// them allows, and nothing that any of them blocks. A request of which they leave nothing is answered 403
+// `guardrail_blocked`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/guardrails (the `CreateGuardrail` operationId).
+func (c *Client) CreateGuardrail(ctx context.Context, params *CreateGuardrailParams, body CreateGuardrailJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateGuardrailRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteGuardrail Delete a guardrail
+//
+// A guardrail that binds something is not deleted; the conflict names what. Revoked keys do not count.
+//
+// Corresponds with DELETE /v1/guardrails/{guardrail_id} (the `DeleteGuardrail` operationId).
+func (c *Client) DeleteGuardrail(ctx context.Context, guardrailID GuardrailID, params *DeleteGuardrailParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteGuardrailRequest(c.Server, guardrailID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetGuardrail One guardrail, with what it is bound to
+//
+// Corresponds with GET /v1/guardrails/{guardrail_id} (the `GetGuardrail` operationId).
+func (c *Client) GetGuardrail(ctx context.Context, guardrailID GuardrailID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetGuardrailRequest(c.Server, guardrailID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateGuardrailWithBody Change a guardrail, for everything that it binds
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PATCH /v1/guardrails/{guardrail_id} (the `UpdateGuardrail` operationId).
+func (c *Client) UpdateGuardrailWithBody(ctx context.Context, guardrailID GuardrailID, params *UpdateGuardrailParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateGuardrailRequestWithBody(c.Server, guardrailID, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateGuardrail Change a guardrail, for everything that it binds
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PATCH /v1/guardrails/{guardrail_id} (the `UpdateGuardrail` operationId).
+func (c *Client) UpdateGuardrail(ctx context.Context, guardrailID GuardrailID, params *UpdateGuardrailParams, body UpdateGuardrailJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateGuardrailRequest(c.Server, guardrailID, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListGuardrailKeys The API keys that a guardrail is bound to, newest first
+//
+// Corresponds with GET /v1/guardrails/{guardrail_id}/keys (the `ListGuardrailKeys` operationId).
+func (c *Client) ListGuardrailKeys(ctx context.Context, guardrailID GuardrailID, params *ListGuardrailKeysParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListGuardrailKeysRequest(c.Server, guardrailID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AddGuardrailKeysWithBody Bind a guardrail to API keys
+//
+// All or none of them. One that it is bound to already stays so.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/guardrails/{guardrail_id}/keys/add (the `AddGuardrailKeys` operationId).
+func (c *Client) AddGuardrailKeysWithBody(ctx context.Context, guardrailID GuardrailID, params *AddGuardrailKeysParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAddGuardrailKeysRequestWithBody(c.Server, guardrailID, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AddGuardrailKeys Bind a guardrail to API keys
+//
+// All or none of them. One that it is bound to already stays so.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/guardrails/{guardrail_id}/keys/add (the `AddGuardrailKeys` operationId).
+func (c *Client) AddGuardrailKeys(ctx context.Context, guardrailID GuardrailID, params *AddGuardrailKeysParams, body AddGuardrailKeysJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAddGuardrailKeysRequest(c.Server, guardrailID, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RemoveGuardrailKeysWithBody Take a guardrail off API keys
+//
+// All or none of them, and each must be bound.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/guardrails/{guardrail_id}/keys/remove (the `RemoveGuardrailKeys` operationId).
+func (c *Client) RemoveGuardrailKeysWithBody(ctx context.Context, guardrailID GuardrailID, params *RemoveGuardrailKeysParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRemoveGuardrailKeysRequestWithBody(c.Server, guardrailID, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RemoveGuardrailKeys Take a guardrail off API keys
+//
+// All or none of them, and each must be bound.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/guardrails/{guardrail_id}/keys/remove (the `RemoveGuardrailKeys` operationId).
+func (c *Client) RemoveGuardrailKeys(ctx context.Context, guardrailID GuardrailID, params *RemoveGuardrailKeysParams, body RemoveGuardrailKeysJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRemoveGuardrailKeysRequest(c.Server, guardrailID, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListGuardrailMembers The members that a guardrail is bound to, newest first
+//
+// Corresponds with GET /v1/guardrails/{guardrail_id}/members (the `ListGuardrailMembers` operationId).
+func (c *Client) ListGuardrailMembers(ctx context.Context, guardrailID GuardrailID, params *ListGuardrailMembersParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListGuardrailMembersRequest(c.Server, guardrailID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AddGuardrailMembersWithBody Bind a guardrail to members
+//
+// All or none of them. One that it is bound to already stays so.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/guardrails/{guardrail_id}/members/add (the `AddGuardrailMembers` operationId).
+func (c *Client) AddGuardrailMembersWithBody(ctx context.Context, guardrailID GuardrailID, params *AddGuardrailMembersParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAddGuardrailMembersRequestWithBody(c.Server, guardrailID, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AddGuardrailMembers Bind a guardrail to members
+//
+// All or none of them. One that it is bound to already stays so.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/guardrails/{guardrail_id}/members/add (the `AddGuardrailMembers` operationId).
+func (c *Client) AddGuardrailMembers(ctx context.Context, guardrailID GuardrailID, params *AddGuardrailMembersParams, body AddGuardrailMembersJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAddGuardrailMembersRequest(c.Server, guardrailID, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RemoveGuardrailMembersWithBody Take a guardrail off members
+//
+// All or none of them, and each must be bound.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/guardrails/{guardrail_id}/members/remove (the `RemoveGuardrailMembers` operationId).
+func (c *Client) RemoveGuardrailMembersWithBody(ctx context.Context, guardrailID GuardrailID, params *RemoveGuardrailMembersParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRemoveGuardrailMembersRequestWithBody(c.Server, guardrailID, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RemoveGuardrailMembers Take a guardrail off members
+//
+// All or none of them, and each must be bound.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/guardrails/{guardrail_id}/members/remove (the `RemoveGuardrailMembers` operationId).
+func (c *Client) RemoveGuardrailMembers(ctx context.Context, guardrailID GuardrailID, params *RemoveGuardrailMembersParams, body RemoveGuardrailMembersJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRemoveGuardrailMembersRequest(c.Server, guardrailID, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -4512,6 +5569,25 @@ func (c *Client) GetEffectiveRouting(ctx context.Context, params *GetEffectiveRo
 	return c.Client.Do(req)
 }
 
+// ListEndpointHealth How the endpoints that this workspace may use are doing
+//
+// What all gateways together measured in the last half hour, over all workspaces. An endpoint is told of once it had
+// 100 requests in that time; `health` is absent before. Without a filter the list holds those that are told of, with one
+// also the others. Where no gateway runs nothing is known; 503 when none can be asked.
+//
+// Corresponds with GET /v1/routing/health (the `ListEndpointHealth` operationId).
+func (c *Client) ListEndpointHealth(ctx context.Context, params *ListEndpointHealthParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListEndpointHealthRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListRoutingProfiles The workspace's routing profiles, newest first
 //
 // Corresponds with GET /v1/routing/profiles (the `ListRoutingProfiles` operationId).
@@ -4825,6 +5901,33 @@ func (c *Client) GetMember(ctx context.Context, workspaceID WorkspaceID, userID 
 	return c.Client.Do(req)
 }
 
+// NewListLifecycleAlertsRequest constructs an http.Request for the ListLifecycleAlerts method
+func NewListLifecycleAlertsRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/alerts/lifecycle")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListAuditEventsRequest constructs an http.Request for the ListAuditEvents method
 func NewListAuditEventsRequest(server string, params *ListAuditEventsParams) (*http.Request, error) {
 	var err error
@@ -5123,6 +6226,68 @@ func NewCreateByokCredentialRequestWithBody(server string, params *CreateByokCre
 	return req, nil
 }
 
+// NewGetByokOrderRequest constructs an http.Request for the GetByokOrder method
+func NewGetByokOrderRequest(server string, params *GetByokOrderParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/byok/order")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "provider", params.Provider, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if params.Use != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "use", *params.Use, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewReorderByokCredentialsRequest calls the generic ReorderByokCredentials builder with application/json body
 func NewReorderByokCredentialsRequest(server string, params *ReorderByokCredentialsParams, body ReorderByokCredentialsJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -5198,6 +6363,17 @@ func NewReorderByokCredentialsRequestWithBody(server string, params *ReorderByok
 			}
 
 			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
 		}
 
 	}
@@ -6003,6 +7179,933 @@ func NewListGatewaysRequest(server string) (*http.Request, error) {
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListGuardrailsRequest constructs an http.Request for the ListGuardrails method
+func NewListGuardrailsRequest(server string, params *ListGuardrailsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/guardrails")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Name != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "name", *params.Name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateGuardrailRequest calls the generic CreateGuardrail builder with application/json body
+func NewCreateGuardrailRequest(server string, params *CreateGuardrailParams, body CreateGuardrailJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateGuardrailRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewCreateGuardrailRequestWithBody constructs an http.Request for the CreateGuardrail method, with any body, and a specified content type
+func NewCreateGuardrailRequestWithBody(server string, params *CreateGuardrailParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/guardrails")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewDeleteGuardrailRequest constructs an http.Request for the DeleteGuardrail method
+func NewDeleteGuardrailRequest(server string, guardrailID GuardrailID, params *DeleteGuardrailParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "guardrail_id", guardrailID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/guardrails/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetGuardrailRequest constructs an http.Request for the GetGuardrail method
+func NewGetGuardrailRequest(server string, guardrailID GuardrailID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "guardrail_id", guardrailID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/guardrails/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewUpdateGuardrailRequest calls the generic UpdateGuardrail builder with application/json body
+func NewUpdateGuardrailRequest(server string, guardrailID GuardrailID, params *UpdateGuardrailParams, body UpdateGuardrailJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewUpdateGuardrailRequestWithBody(server, guardrailID, params, "application/json", bodyReader)
+}
+
+// NewUpdateGuardrailRequestWithBody constructs an http.Request for the UpdateGuardrail method, with any body, and a specified content type
+func NewUpdateGuardrailRequestWithBody(server string, guardrailID GuardrailID, params *UpdateGuardrailParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "guardrail_id", guardrailID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/guardrails/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewListGuardrailKeysRequest constructs an http.Request for the ListGuardrailKeys method
+func NewListGuardrailKeysRequest(server string, guardrailID GuardrailID, params *ListGuardrailKeysParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "guardrail_id", guardrailID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/guardrails/%s/keys", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewAddGuardrailKeysRequest calls the generic AddGuardrailKeys builder with application/json body
+func NewAddGuardrailKeysRequest(server string, guardrailID GuardrailID, params *AddGuardrailKeysParams, body AddGuardrailKeysJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewAddGuardrailKeysRequestWithBody(server, guardrailID, params, "application/json", bodyReader)
+}
+
+// NewAddGuardrailKeysRequestWithBody constructs an http.Request for the AddGuardrailKeys method, with any body, and a specified content type
+func NewAddGuardrailKeysRequestWithBody(server string, guardrailID GuardrailID, params *AddGuardrailKeysParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "guardrail_id", guardrailID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/guardrails/%s/keys/add", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewRemoveGuardrailKeysRequest calls the generic RemoveGuardrailKeys builder with application/json body
+func NewRemoveGuardrailKeysRequest(server string, guardrailID GuardrailID, params *RemoveGuardrailKeysParams, body RemoveGuardrailKeysJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewRemoveGuardrailKeysRequestWithBody(server, guardrailID, params, "application/json", bodyReader)
+}
+
+// NewRemoveGuardrailKeysRequestWithBody constructs an http.Request for the RemoveGuardrailKeys method, with any body, and a specified content type
+func NewRemoveGuardrailKeysRequestWithBody(server string, guardrailID GuardrailID, params *RemoveGuardrailKeysParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "guardrail_id", guardrailID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/guardrails/%s/keys/remove", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewListGuardrailMembersRequest constructs an http.Request for the ListGuardrailMembers method
+func NewListGuardrailMembersRequest(server string, guardrailID GuardrailID, params *ListGuardrailMembersParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "guardrail_id", guardrailID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/guardrails/%s/members", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewAddGuardrailMembersRequest calls the generic AddGuardrailMembers builder with application/json body
+func NewAddGuardrailMembersRequest(server string, guardrailID GuardrailID, params *AddGuardrailMembersParams, body AddGuardrailMembersJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewAddGuardrailMembersRequestWithBody(server, guardrailID, params, "application/json", bodyReader)
+}
+
+// NewAddGuardrailMembersRequestWithBody constructs an http.Request for the AddGuardrailMembers method, with any body, and a specified content type
+func NewAddGuardrailMembersRequestWithBody(server string, guardrailID GuardrailID, params *AddGuardrailMembersParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "guardrail_id", guardrailID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/guardrails/%s/members/add", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewRemoveGuardrailMembersRequest calls the generic RemoveGuardrailMembers builder with application/json body
+func NewRemoveGuardrailMembersRequest(server string, guardrailID GuardrailID, params *RemoveGuardrailMembersParams, body RemoveGuardrailMembersJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewRemoveGuardrailMembersRequestWithBody(server, guardrailID, params, "application/json", bodyReader)
+}
+
+// NewRemoveGuardrailMembersRequestWithBody constructs an http.Request for the RemoveGuardrailMembers method, with any body, and a specified content type
+func NewRemoveGuardrailMembersRequestWithBody(server string, guardrailID GuardrailID, params *RemoveGuardrailMembersParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "guardrail_id", guardrailID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/guardrails/%s/members/remove", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
 	}
 
 	return req, nil
@@ -9047,6 +11150,72 @@ func NewGetEffectiveRoutingRequest(server string, params *GetEffectiveRoutingPar
 	return req, nil
 }
 
+// NewListEndpointHealthRequest constructs an http.Request for the ListEndpointHealth method
+func NewListEndpointHealthRequest(server string, params *ListEndpointHealthParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/routing/health")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Model != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "model", *params.Model, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Provider != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "provider", *params.Provider, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListRoutingProfilesRequest constructs an http.Request for the ListRoutingProfiles method
 func NewListRoutingProfilesRequest(server string, params *ListRoutingProfilesParams) (*http.Request, error) {
 	var err error
@@ -10118,6 +12287,17 @@ func WithBaseURL(baseURL string) ClientOption {
 // ClientWithResponsesInterface is the interface specification for the client with responses above.
 type ClientWithResponsesInterface interface {
 
+	// ListLifecycleAlertsWithResponse Models that go and that this workspace names or used
+	//
+	// Every deprecated or retired model of the catalog that the settings, `signalbox/auto`'s patterns, a routing profile or
+	// an API key's list names, or that was used in the last 30 days. Retired ones come first, then what is retired soonest.
+	// A pattern that also names a model that stays, such as `acme/*`, names nothing here.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/alerts/lifecycle (the `ListLifecycleAlerts` operationId).
+	ListLifecycleAlertsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListLifecycleAlertsResponse, error)
+
 	// ListAuditEventsWithResponse The audit log, newest first
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -10154,9 +12334,18 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/byok (the `CreateByokCredential` operationId).
 	CreateByokCredentialWithResponse(ctx context.Context, params *CreateByokCredentialParams, body CreateByokCredentialJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateByokCredentialResponse, error)
 
+	// GetByokOrderWithResponse The order in which a provider's keys are tried
+	//
+	// Its ETag changes when one of the keys does, and is what a reordering takes as `If-Match`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/byok/order (the `GetByokOrder` operationId).
+	GetByokOrderWithResponse(ctx context.Context, params *GetByokOrderParams, reqEditors ...RequestEditorFn) (*GetByokOrderResponse, error)
+
 	// ReorderByokCredentialsWithBodyWithResponse Put a provider's keys into another order
 	//
-	// Every key that the provider has of this use must be named, once.
+	// Every key that the provider has of this use must be named, once. `If-Match` takes the ETag of the order.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -10165,7 +12354,7 @@ type ClientWithResponsesInterface interface {
 
 	// ReorderByokCredentialsWithResponse Put a provider's keys into another order
 	//
-	// Every key that the provider has of this use must be named, once.
+	// Every key that the provider has of this use must be named, once. `If-Match` takes the ETag of the order.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -10277,6 +12466,153 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/gateways (the `ListGateways` operationId).
 	ListGatewaysWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListGatewaysResponse, error)
+
+	// ListGuardrailsWithResponse The workspace's guardrails, newest first
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/guardrails (the `ListGuardrails` operationId).
+	ListGuardrailsWithResponse(ctx context.Context, params *ListGuardrailsParams, reqEditors ...RequestEditorFn) (*ListGuardrailsResponse, error)
+
+	// CreateGuardrailWithBodyWithResponse Create a guardrail
+	//
+	// It binds every request of the workspace with `whole_workspace`, and else the API keys and members that are added
+	// to it; of a member, every key that they created. All guardrails that bind a request hold together: what each of
+	// them allows, and nothing that any of them blocks. A request of which they leave nothing is answered 403
+	// `guardrail_blocked`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/guardrails (the `CreateGuardrail` operationId).
+	CreateGuardrailWithBodyWithResponse(ctx context.Context, params *CreateGuardrailParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateGuardrailResponse, error)
+
+	// CreateGuardrailWithResponse Create a guardrail
+	//
+	// It binds every request of the workspace with `whole_workspace`, and else the API keys and members that are added
+	// to it; of a member, every key that they created. All guardrails that bind a request hold together: what each of
+	// them allows, and nothing that any of them blocks. A request of which they leave nothing is answered 403
+	// `guardrail_blocked`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/guardrails (the `CreateGuardrail` operationId).
+	CreateGuardrailWithResponse(ctx context.Context, params *CreateGuardrailParams, body CreateGuardrailJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateGuardrailResponse, error)
+
+	// DeleteGuardrailWithResponse Delete a guardrail
+	//
+	// A guardrail that binds something is not deleted; the conflict names what. Revoked keys do not count.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/guardrails/{guardrail_id} (the `DeleteGuardrail` operationId).
+	DeleteGuardrailWithResponse(ctx context.Context, guardrailID GuardrailID, params *DeleteGuardrailParams, reqEditors ...RequestEditorFn) (*DeleteGuardrailResponse, error)
+
+	// GetGuardrailWithResponse One guardrail, with what it is bound to
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/guardrails/{guardrail_id} (the `GetGuardrail` operationId).
+	GetGuardrailWithResponse(ctx context.Context, guardrailID GuardrailID, reqEditors ...RequestEditorFn) (*GetGuardrailResponse, error)
+
+	// UpdateGuardrailWithBodyWithResponse Change a guardrail, for everything that it binds
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /v1/guardrails/{guardrail_id} (the `UpdateGuardrail` operationId).
+	UpdateGuardrailWithBodyWithResponse(ctx context.Context, guardrailID GuardrailID, params *UpdateGuardrailParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateGuardrailResponse, error)
+
+	// UpdateGuardrailWithResponse Change a guardrail, for everything that it binds
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /v1/guardrails/{guardrail_id} (the `UpdateGuardrail` operationId).
+	UpdateGuardrailWithResponse(ctx context.Context, guardrailID GuardrailID, params *UpdateGuardrailParams, body UpdateGuardrailJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateGuardrailResponse, error)
+
+	// ListGuardrailKeysWithResponse The API keys that a guardrail is bound to, newest first
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/guardrails/{guardrail_id}/keys (the `ListGuardrailKeys` operationId).
+	ListGuardrailKeysWithResponse(ctx context.Context, guardrailID GuardrailID, params *ListGuardrailKeysParams, reqEditors ...RequestEditorFn) (*ListGuardrailKeysResponse, error)
+
+	// AddGuardrailKeysWithBodyWithResponse Bind a guardrail to API keys
+	//
+	// All or none of them. One that it is bound to already stays so.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/guardrails/{guardrail_id}/keys/add (the `AddGuardrailKeys` operationId).
+	AddGuardrailKeysWithBodyWithResponse(ctx context.Context, guardrailID GuardrailID, params *AddGuardrailKeysParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AddGuardrailKeysResponse, error)
+
+	// AddGuardrailKeysWithResponse Bind a guardrail to API keys
+	//
+	// All or none of them. One that it is bound to already stays so.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/guardrails/{guardrail_id}/keys/add (the `AddGuardrailKeys` operationId).
+	AddGuardrailKeysWithResponse(ctx context.Context, guardrailID GuardrailID, params *AddGuardrailKeysParams, body AddGuardrailKeysJSONRequestBody, reqEditors ...RequestEditorFn) (*AddGuardrailKeysResponse, error)
+
+	// RemoveGuardrailKeysWithBodyWithResponse Take a guardrail off API keys
+	//
+	// All or none of them, and each must be bound.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/guardrails/{guardrail_id}/keys/remove (the `RemoveGuardrailKeys` operationId).
+	RemoveGuardrailKeysWithBodyWithResponse(ctx context.Context, guardrailID GuardrailID, params *RemoveGuardrailKeysParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RemoveGuardrailKeysResponse, error)
+
+	// RemoveGuardrailKeysWithResponse Take a guardrail off API keys
+	//
+	// All or none of them, and each must be bound.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/guardrails/{guardrail_id}/keys/remove (the `RemoveGuardrailKeys` operationId).
+	RemoveGuardrailKeysWithResponse(ctx context.Context, guardrailID GuardrailID, params *RemoveGuardrailKeysParams, body RemoveGuardrailKeysJSONRequestBody, reqEditors ...RequestEditorFn) (*RemoveGuardrailKeysResponse, error)
+
+	// ListGuardrailMembersWithResponse The members that a guardrail is bound to, newest first
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/guardrails/{guardrail_id}/members (the `ListGuardrailMembers` operationId).
+	ListGuardrailMembersWithResponse(ctx context.Context, guardrailID GuardrailID, params *ListGuardrailMembersParams, reqEditors ...RequestEditorFn) (*ListGuardrailMembersResponse, error)
+
+	// AddGuardrailMembersWithBodyWithResponse Bind a guardrail to members
+	//
+	// All or none of them. One that it is bound to already stays so.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/guardrails/{guardrail_id}/members/add (the `AddGuardrailMembers` operationId).
+	AddGuardrailMembersWithBodyWithResponse(ctx context.Context, guardrailID GuardrailID, params *AddGuardrailMembersParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AddGuardrailMembersResponse, error)
+
+	// AddGuardrailMembersWithResponse Bind a guardrail to members
+	//
+	// All or none of them. One that it is bound to already stays so.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/guardrails/{guardrail_id}/members/add (the `AddGuardrailMembers` operationId).
+	AddGuardrailMembersWithResponse(ctx context.Context, guardrailID GuardrailID, params *AddGuardrailMembersParams, body AddGuardrailMembersJSONRequestBody, reqEditors ...RequestEditorFn) (*AddGuardrailMembersResponse, error)
+
+	// RemoveGuardrailMembersWithBodyWithResponse Take a guardrail off members
+	//
+	// All or none of them, and each must be bound.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/guardrails/{guardrail_id}/members/remove (the `RemoveGuardrailMembers` operationId).
+	RemoveGuardrailMembersWithBodyWithResponse(ctx context.Context, guardrailID GuardrailID, params *RemoveGuardrailMembersParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RemoveGuardrailMembersResponse, error)
+
+	// RemoveGuardrailMembersWithResponse Take a guardrail off members
+	//
+	// All or none of them, and each must be bound.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/guardrails/{guardrail_id}/members/remove (the `RemoveGuardrailMembers` operationId).
+	RemoveGuardrailMembersWithResponse(ctx context.Context, guardrailID GuardrailID, params *RemoveGuardrailMembersParams, body RemoveGuardrailMembersJSONRequestBody, reqEditors ...RequestEditorFn) (*RemoveGuardrailMembersResponse, error)
 
 	// ListKeysWithResponse The workspace's API keys, newest first
 	//
@@ -10674,6 +13010,17 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/routing/effective (the `GetEffectiveRouting` operationId).
 	GetEffectiveRoutingWithResponse(ctx context.Context, params *GetEffectiveRoutingParams, reqEditors ...RequestEditorFn) (*GetEffectiveRoutingResponse, error)
 
+	// ListEndpointHealthWithResponse How the endpoints that this workspace may use are doing
+	//
+	// What all gateways together measured in the last half hour, over all workspaces. An endpoint is told of once it had
+	// 100 requests in that time; `health` is absent before. Without a filter the list holds those that are told of, with one
+	// also the others. Where no gateway runs nothing is known; 503 when none can be asked.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/routing/health (the `ListEndpointHealth` operationId).
+	ListEndpointHealthWithResponse(ctx context.Context, params *ListEndpointHealthParams, reqEditors ...RequestEditorFn) (*ListEndpointHealthResponse, error)
+
 	// ListRoutingProfilesWithResponse The workspace's routing profiles, newest first
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -10818,6 +13165,54 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/workspaces/{workspace_id}/members/{user_id} (the `GetMember` operationId).
 	GetMemberWithResponse(ctx context.Context, workspaceID WorkspaceID, userID UserID, reqEditors ...RequestEditorFn) (*GetMemberResponse, error)
+}
+
+type ListLifecycleAlertsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *LifecycleAlertList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListLifecycleAlertsResponse) GetJSON200() *LifecycleAlertList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListLifecycleAlertsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListLifecycleAlertsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListLifecycleAlertsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListLifecycleAlertsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListLifecycleAlertsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
 }
 
 type ListAuditEventsResponse struct {
@@ -10985,6 +13380,71 @@ func (r CreateByokCredentialResponse) ContentType() string {
 	return ""
 }
 
+// GetByokOrderResponse200Headers the declared response headers of an HTTP 200 response for GetByokOrder
+type GetByokOrderResponse200Headers struct {
+	ETag string
+}
+
+type GetByokOrderResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ByokOrdered
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetByokOrderResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetByokOrderResponse) GetJSON200() *ByokOrdered {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetByokOrderResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetByokOrderResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetByokOrderResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetByokOrderResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetByokOrderResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ReorderByokCredentialsResponse200Headers the declared response headers of an HTTP 200 response for ReorderByokCredentials
+type ReorderByokCredentialsResponse200Headers struct {
+	ETag string
+}
+
+// ReorderByokCredentialsResponse202Headers the declared response headers of an HTTP 202 response for ReorderByokCredentials
+type ReorderByokCredentialsResponse202Headers struct {
+	ETag string
+}
+
 type ReorderByokCredentialsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -10994,6 +13454,10 @@ type ReorderByokCredentialsResponse struct {
 	JSON202 *ByokOrderChange
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ReorderByokCredentialsResponse200Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *ReorderByokCredentialsResponse202Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -11695,6 +14159,674 @@ func (r ListGatewaysResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ListGatewaysResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListGuardrailsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *GuardrailList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListGuardrailsResponse) GetJSON200() *GuardrailList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListGuardrailsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListGuardrailsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListGuardrailsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListGuardrailsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListGuardrailsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// CreateGuardrailResponse201Headers the declared response headers of an HTTP 201 response for CreateGuardrail
+type CreateGuardrailResponse201Headers struct {
+	ETag string
+}
+
+// CreateGuardrailResponse202Headers the declared response headers of an HTTP 202 response for CreateGuardrail
+type CreateGuardrailResponse202Headers struct {
+	ETag string
+}
+
+type CreateGuardrailResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *GuardrailChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *GuardrailChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *CreateGuardrailResponse201Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *CreateGuardrailResponse202Headers
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r CreateGuardrailResponse) GetJSON201() *GuardrailChange {
+	return r.JSON201
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r CreateGuardrailResponse) GetJSON202() *GuardrailChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r CreateGuardrailResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CreateGuardrailResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateGuardrailResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateGuardrailResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateGuardrailResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type DeleteGuardrailResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DeletedChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *DeletedChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r DeleteGuardrailResponse) GetJSON200() *DeletedChange {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r DeleteGuardrailResponse) GetJSON202() *DeletedChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DeleteGuardrailResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteGuardrailResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteGuardrailResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteGuardrailResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteGuardrailResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetGuardrailResponse200Headers the declared response headers of an HTTP 200 response for GetGuardrail
+type GetGuardrailResponse200Headers struct {
+	ETag string
+}
+
+type GetGuardrailResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *GuardrailOne
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetGuardrailResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetGuardrailResponse) GetJSON200() *GuardrailOne {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetGuardrailResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetGuardrailResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetGuardrailResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetGuardrailResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetGuardrailResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// UpdateGuardrailResponse200Headers the declared response headers of an HTTP 200 response for UpdateGuardrail
+type UpdateGuardrailResponse200Headers struct {
+	ETag string
+}
+
+// UpdateGuardrailResponse202Headers the declared response headers of an HTTP 202 response for UpdateGuardrail
+type UpdateGuardrailResponse202Headers struct {
+	ETag string
+}
+
+type UpdateGuardrailResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *GuardrailChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *GuardrailChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *UpdateGuardrailResponse200Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *UpdateGuardrailResponse202Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r UpdateGuardrailResponse) GetJSON200() *GuardrailChange {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r UpdateGuardrailResponse) GetJSON202() *GuardrailChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r UpdateGuardrailResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r UpdateGuardrailResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r UpdateGuardrailResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r UpdateGuardrailResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r UpdateGuardrailResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListGuardrailKeysResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *GuardrailKeyList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListGuardrailKeysResponse) GetJSON200() *GuardrailKeyList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListGuardrailKeysResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListGuardrailKeysResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListGuardrailKeysResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListGuardrailKeysResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListGuardrailKeysResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// AddGuardrailKeysResponse200Headers the declared response headers of an HTTP 200 response for AddGuardrailKeys
+type AddGuardrailKeysResponse200Headers struct {
+	ETag string
+}
+
+// AddGuardrailKeysResponse202Headers the declared response headers of an HTTP 202 response for AddGuardrailKeys
+type AddGuardrailKeysResponse202Headers struct {
+	ETag string
+}
+
+type AddGuardrailKeysResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *GuardrailChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *GuardrailChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *AddGuardrailKeysResponse200Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *AddGuardrailKeysResponse202Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r AddGuardrailKeysResponse) GetJSON200() *GuardrailChange {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r AddGuardrailKeysResponse) GetJSON202() *GuardrailChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r AddGuardrailKeysResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r AddGuardrailKeysResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r AddGuardrailKeysResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r AddGuardrailKeysResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r AddGuardrailKeysResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// RemoveGuardrailKeysResponse200Headers the declared response headers of an HTTP 200 response for RemoveGuardrailKeys
+type RemoveGuardrailKeysResponse200Headers struct {
+	ETag string
+}
+
+// RemoveGuardrailKeysResponse202Headers the declared response headers of an HTTP 202 response for RemoveGuardrailKeys
+type RemoveGuardrailKeysResponse202Headers struct {
+	ETag string
+}
+
+type RemoveGuardrailKeysResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *GuardrailChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *GuardrailChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *RemoveGuardrailKeysResponse200Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *RemoveGuardrailKeysResponse202Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r RemoveGuardrailKeysResponse) GetJSON200() *GuardrailChange {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r RemoveGuardrailKeysResponse) GetJSON202() *GuardrailChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r RemoveGuardrailKeysResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RemoveGuardrailKeysResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RemoveGuardrailKeysResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RemoveGuardrailKeysResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RemoveGuardrailKeysResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListGuardrailMembersResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *GuardrailMemberList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListGuardrailMembersResponse) GetJSON200() *GuardrailMemberList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListGuardrailMembersResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListGuardrailMembersResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListGuardrailMembersResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListGuardrailMembersResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListGuardrailMembersResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// AddGuardrailMembersResponse200Headers the declared response headers of an HTTP 200 response for AddGuardrailMembers
+type AddGuardrailMembersResponse200Headers struct {
+	ETag string
+}
+
+// AddGuardrailMembersResponse202Headers the declared response headers of an HTTP 202 response for AddGuardrailMembers
+type AddGuardrailMembersResponse202Headers struct {
+	ETag string
+}
+
+type AddGuardrailMembersResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *GuardrailChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *GuardrailChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *AddGuardrailMembersResponse200Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *AddGuardrailMembersResponse202Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r AddGuardrailMembersResponse) GetJSON200() *GuardrailChange {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r AddGuardrailMembersResponse) GetJSON202() *GuardrailChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r AddGuardrailMembersResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r AddGuardrailMembersResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r AddGuardrailMembersResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r AddGuardrailMembersResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r AddGuardrailMembersResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// RemoveGuardrailMembersResponse200Headers the declared response headers of an HTTP 200 response for RemoveGuardrailMembers
+type RemoveGuardrailMembersResponse200Headers struct {
+	ETag string
+}
+
+// RemoveGuardrailMembersResponse202Headers the declared response headers of an HTTP 202 response for RemoveGuardrailMembers
+type RemoveGuardrailMembersResponse202Headers struct {
+	ETag string
+}
+
+type RemoveGuardrailMembersResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *GuardrailChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *GuardrailChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *RemoveGuardrailMembersResponse200Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *RemoveGuardrailMembersResponse202Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r RemoveGuardrailMembersResponse) GetJSON200() *GuardrailChange {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r RemoveGuardrailMembersResponse) GetJSON202() *GuardrailChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r RemoveGuardrailMembersResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RemoveGuardrailMembersResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RemoveGuardrailMembersResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RemoveGuardrailMembersResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RemoveGuardrailMembersResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -13981,6 +17113,54 @@ func (r GetEffectiveRoutingResponse) ContentType() string {
 	return ""
 }
 
+type ListEndpointHealthResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *EndpointHealthList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListEndpointHealthResponse) GetJSON200() *EndpointHealthList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListEndpointHealthResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListEndpointHealthResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListEndpointHealthResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListEndpointHealthResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListEndpointHealthResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListRoutingProfilesResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -14820,6 +18000,23 @@ func (r GetMemberResponse) ContentType() string {
 	return ""
 }
 
+// ListLifecycleAlertsWithResponse Models that go and that this workspace names or used
+//
+// Every deprecated or retired model of the catalog that the settings, `signalbox/auto`'s patterns, a routing profile or
+// an API key's list names, or that was used in the last 30 days. Retired ones come first, then what is retired soonest.
+// A pattern that also names a model that stays, such as `acme/*`, names nothing here.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/alerts/lifecycle (the `ListLifecycleAlerts` operationId).
+func (c *ClientWithResponses) ListLifecycleAlertsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListLifecycleAlertsResponse, error) {
+	rsp, err := c.ListLifecycleAlerts(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListLifecycleAlertsResponse(rsp)
+}
+
 // ListAuditEventsWithResponse The audit log, newest first
 //
 // Returns a wrapper object for the known response body format(s).
@@ -14880,9 +18077,24 @@ func (c *ClientWithResponses) CreateByokCredentialWithResponse(ctx context.Conte
 	return ParseCreateByokCredentialResponse(rsp)
 }
 
+// GetByokOrderWithResponse The order in which a provider's keys are tried
+//
+// Its ETag changes when one of the keys does, and is what a reordering takes as `If-Match`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/byok/order (the `GetByokOrder` operationId).
+func (c *ClientWithResponses) GetByokOrderWithResponse(ctx context.Context, params *GetByokOrderParams, reqEditors ...RequestEditorFn) (*GetByokOrderResponse, error) {
+	rsp, err := c.GetByokOrder(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetByokOrderResponse(rsp)
+}
+
 // ReorderByokCredentialsWithBodyWithResponse Put a provider's keys into another order
 //
-// Every key that the provider has of this use must be named, once.
+// Every key that the provider has of this use must be named, once. `If-Match` takes the ETag of the order.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -14897,7 +18109,7 @@ func (c *ClientWithResponses) ReorderByokCredentialsWithBodyWithResponse(ctx con
 
 // ReorderByokCredentialsWithResponse Put a provider's keys into another order
 //
-// Every key that the provider has of this use must be named, once.
+// Every key that the provider has of this use must be named, once. `If-Match` takes the ETag of the order.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -15098,6 +18310,255 @@ func (c *ClientWithResponses) ListGatewaysWithResponse(ctx context.Context, reqE
 		return nil, err
 	}
 	return ParseListGatewaysResponse(rsp)
+}
+
+// ListGuardrailsWithResponse The workspace's guardrails, newest first
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/guardrails (the `ListGuardrails` operationId).
+func (c *ClientWithResponses) ListGuardrailsWithResponse(ctx context.Context, params *ListGuardrailsParams, reqEditors ...RequestEditorFn) (*ListGuardrailsResponse, error) {
+	rsp, err := c.ListGuardrails(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListGuardrailsResponse(rsp)
+}
+
+// CreateGuardrailWithBodyWithResponse Create a guardrail
+//
+// It binds every request of the workspace with `whole_workspace`, and else the API keys and members that are added
+// to it; of a member, every key that they created. All guardrails that bind a request hold together: what each of
+// them allows, and nothing that any of them blocks. A request of which they leave nothing is answered 403
+// `guardrail_blocked`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/guardrails (the `CreateGuardrail` operationId).
+func (c *ClientWithResponses) CreateGuardrailWithBodyWithResponse(ctx context.Context, params *CreateGuardrailParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateGuardrailResponse, error) {
+	rsp, err := c.CreateGuardrailWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateGuardrailResponse(rsp)
+}
+
+// CreateGuardrailWithResponse Create a guardrail
+//
+// It binds every request of the workspace with `whole_workspace`, and else the API keys and members that are added
+// to it; of a member, every key that they created. All guardrails that bind a request hold together: what each of
+// them allows, and nothing that any of them blocks. A request of which they leave nothing is answered 403
+// `guardrail_blocked`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/guardrails (the `CreateGuardrail` operationId).
+func (c *ClientWithResponses) CreateGuardrailWithResponse(ctx context.Context, params *CreateGuardrailParams, body CreateGuardrailJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateGuardrailResponse, error) {
+	rsp, err := c.CreateGuardrail(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateGuardrailResponse(rsp)
+}
+
+// DeleteGuardrailWithResponse Delete a guardrail
+//
+// A guardrail that binds something is not deleted; the conflict names what. Revoked keys do not count.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/guardrails/{guardrail_id} (the `DeleteGuardrail` operationId).
+func (c *ClientWithResponses) DeleteGuardrailWithResponse(ctx context.Context, guardrailID GuardrailID, params *DeleteGuardrailParams, reqEditors ...RequestEditorFn) (*DeleteGuardrailResponse, error) {
+	rsp, err := c.DeleteGuardrail(ctx, guardrailID, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteGuardrailResponse(rsp)
+}
+
+// GetGuardrailWithResponse One guardrail, with what it is bound to
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/guardrails/{guardrail_id} (the `GetGuardrail` operationId).
+func (c *ClientWithResponses) GetGuardrailWithResponse(ctx context.Context, guardrailID GuardrailID, reqEditors ...RequestEditorFn) (*GetGuardrailResponse, error) {
+	rsp, err := c.GetGuardrail(ctx, guardrailID, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetGuardrailResponse(rsp)
+}
+
+// UpdateGuardrailWithBodyWithResponse Change a guardrail, for everything that it binds
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /v1/guardrails/{guardrail_id} (the `UpdateGuardrail` operationId).
+func (c *ClientWithResponses) UpdateGuardrailWithBodyWithResponse(ctx context.Context, guardrailID GuardrailID, params *UpdateGuardrailParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateGuardrailResponse, error) {
+	rsp, err := c.UpdateGuardrailWithBody(ctx, guardrailID, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateGuardrailResponse(rsp)
+}
+
+// UpdateGuardrailWithResponse Change a guardrail, for everything that it binds
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /v1/guardrails/{guardrail_id} (the `UpdateGuardrail` operationId).
+func (c *ClientWithResponses) UpdateGuardrailWithResponse(ctx context.Context, guardrailID GuardrailID, params *UpdateGuardrailParams, body UpdateGuardrailJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateGuardrailResponse, error) {
+	rsp, err := c.UpdateGuardrail(ctx, guardrailID, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateGuardrailResponse(rsp)
+}
+
+// ListGuardrailKeysWithResponse The API keys that a guardrail is bound to, newest first
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/guardrails/{guardrail_id}/keys (the `ListGuardrailKeys` operationId).
+func (c *ClientWithResponses) ListGuardrailKeysWithResponse(ctx context.Context, guardrailID GuardrailID, params *ListGuardrailKeysParams, reqEditors ...RequestEditorFn) (*ListGuardrailKeysResponse, error) {
+	rsp, err := c.ListGuardrailKeys(ctx, guardrailID, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListGuardrailKeysResponse(rsp)
+}
+
+// AddGuardrailKeysWithBodyWithResponse Bind a guardrail to API keys
+//
+// All or none of them. One that it is bound to already stays so.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/guardrails/{guardrail_id}/keys/add (the `AddGuardrailKeys` operationId).
+func (c *ClientWithResponses) AddGuardrailKeysWithBodyWithResponse(ctx context.Context, guardrailID GuardrailID, params *AddGuardrailKeysParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AddGuardrailKeysResponse, error) {
+	rsp, err := c.AddGuardrailKeysWithBody(ctx, guardrailID, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAddGuardrailKeysResponse(rsp)
+}
+
+// AddGuardrailKeysWithResponse Bind a guardrail to API keys
+//
+// All or none of them. One that it is bound to already stays so.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/guardrails/{guardrail_id}/keys/add (the `AddGuardrailKeys` operationId).
+func (c *ClientWithResponses) AddGuardrailKeysWithResponse(ctx context.Context, guardrailID GuardrailID, params *AddGuardrailKeysParams, body AddGuardrailKeysJSONRequestBody, reqEditors ...RequestEditorFn) (*AddGuardrailKeysResponse, error) {
+	rsp, err := c.AddGuardrailKeys(ctx, guardrailID, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAddGuardrailKeysResponse(rsp)
+}
+
+// RemoveGuardrailKeysWithBodyWithResponse Take a guardrail off API keys
+//
+// All or none of them, and each must be bound.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/guardrails/{guardrail_id}/keys/remove (the `RemoveGuardrailKeys` operationId).
+func (c *ClientWithResponses) RemoveGuardrailKeysWithBodyWithResponse(ctx context.Context, guardrailID GuardrailID, params *RemoveGuardrailKeysParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RemoveGuardrailKeysResponse, error) {
+	rsp, err := c.RemoveGuardrailKeysWithBody(ctx, guardrailID, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRemoveGuardrailKeysResponse(rsp)
+}
+
+// RemoveGuardrailKeysWithResponse Take a guardrail off API keys
+//
+// All or none of them, and each must be bound.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/guardrails/{guardrail_id}/keys/remove (the `RemoveGuardrailKeys` operationId).
+func (c *ClientWithResponses) RemoveGuardrailKeysWithResponse(ctx context.Context, guardrailID GuardrailID, params *RemoveGuardrailKeysParams, body RemoveGuardrailKeysJSONRequestBody, reqEditors ...RequestEditorFn) (*RemoveGuardrailKeysResponse, error) {
+	rsp, err := c.RemoveGuardrailKeys(ctx, guardrailID, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRemoveGuardrailKeysResponse(rsp)
+}
+
+// ListGuardrailMembersWithResponse The members that a guardrail is bound to, newest first
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/guardrails/{guardrail_id}/members (the `ListGuardrailMembers` operationId).
+func (c *ClientWithResponses) ListGuardrailMembersWithResponse(ctx context.Context, guardrailID GuardrailID, params *ListGuardrailMembersParams, reqEditors ...RequestEditorFn) (*ListGuardrailMembersResponse, error) {
+	rsp, err := c.ListGuardrailMembers(ctx, guardrailID, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListGuardrailMembersResponse(rsp)
+}
+
+// AddGuardrailMembersWithBodyWithResponse Bind a guardrail to members
+//
+// All or none of them. One that it is bound to already stays so.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/guardrails/{guardrail_id}/members/add (the `AddGuardrailMembers` operationId).
+func (c *ClientWithResponses) AddGuardrailMembersWithBodyWithResponse(ctx context.Context, guardrailID GuardrailID, params *AddGuardrailMembersParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AddGuardrailMembersResponse, error) {
+	rsp, err := c.AddGuardrailMembersWithBody(ctx, guardrailID, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAddGuardrailMembersResponse(rsp)
+}
+
+// AddGuardrailMembersWithResponse Bind a guardrail to members
+//
+// All or none of them. One that it is bound to already stays so.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/guardrails/{guardrail_id}/members/add (the `AddGuardrailMembers` operationId).
+func (c *ClientWithResponses) AddGuardrailMembersWithResponse(ctx context.Context, guardrailID GuardrailID, params *AddGuardrailMembersParams, body AddGuardrailMembersJSONRequestBody, reqEditors ...RequestEditorFn) (*AddGuardrailMembersResponse, error) {
+	rsp, err := c.AddGuardrailMembers(ctx, guardrailID, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAddGuardrailMembersResponse(rsp)
+}
+
+// RemoveGuardrailMembersWithBodyWithResponse Take a guardrail off members
+//
+// All or none of them, and each must be bound.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/guardrails/{guardrail_id}/members/remove (the `RemoveGuardrailMembers` operationId).
+func (c *ClientWithResponses) RemoveGuardrailMembersWithBodyWithResponse(ctx context.Context, guardrailID GuardrailID, params *RemoveGuardrailMembersParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RemoveGuardrailMembersResponse, error) {
+	rsp, err := c.RemoveGuardrailMembersWithBody(ctx, guardrailID, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRemoveGuardrailMembersResponse(rsp)
+}
+
+// RemoveGuardrailMembersWithResponse Take a guardrail off members
+//
+// All or none of them, and each must be bound.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/guardrails/{guardrail_id}/members/remove (the `RemoveGuardrailMembers` operationId).
+func (c *ClientWithResponses) RemoveGuardrailMembersWithResponse(ctx context.Context, guardrailID GuardrailID, params *RemoveGuardrailMembersParams, body RemoveGuardrailMembersJSONRequestBody, reqEditors ...RequestEditorFn) (*RemoveGuardrailMembersResponse, error) {
+	rsp, err := c.RemoveGuardrailMembers(ctx, guardrailID, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRemoveGuardrailMembersResponse(rsp)
 }
 
 // ListKeysWithResponse The workspace's API keys, newest first
@@ -15802,6 +19263,23 @@ func (c *ClientWithResponses) GetEffectiveRoutingWithResponse(ctx context.Contex
 	return ParseGetEffectiveRoutingResponse(rsp)
 }
 
+// ListEndpointHealthWithResponse How the endpoints that this workspace may use are doing
+//
+// What all gateways together measured in the last half hour, over all workspaces. An endpoint is told of once it had
+// 100 requests in that time; `health` is absent before. Without a filter the list holds those that are told of, with one
+// also the others. Where no gateway runs nothing is known; 503 when none can be asked.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/routing/health (the `ListEndpointHealth` operationId).
+func (c *ClientWithResponses) ListEndpointHealthWithResponse(ctx context.Context, params *ListEndpointHealthParams, reqEditors ...RequestEditorFn) (*ListEndpointHealthResponse, error) {
+	rsp, err := c.ListEndpointHealth(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListEndpointHealthResponse(rsp)
+}
+
 // ListRoutingProfilesWithResponse The workspace's routing profiles, newest first
 //
 // Returns a wrapper object for the known response body format(s).
@@ -16061,6 +19539,39 @@ func (c *ClientWithResponses) GetMemberWithResponse(ctx context.Context, workspa
 	return ParseGetMemberResponse(rsp)
 }
 
+// ParseListLifecycleAlertsResponse parses an HTTP response from a ListLifecycleAlertsWithResponse call
+func ParseListLifecycleAlertsResponse(rsp *http.Response) (*ListLifecycleAlertsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListLifecycleAlertsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest LifecycleAlertList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseListAuditEventsResponse parses an HTTP response from a ListAuditEventsWithResponse call
 func ParseListAuditEventsResponse(rsp *http.Response) (*ListAuditEventsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -16190,6 +19701,52 @@ func ParseCreateByokCredentialResponse(rsp *http.Response) (*CreateByokCredentia
 	return response, nil
 }
 
+// ParseGetByokOrderResponse parses an HTTP response from a GetByokOrderWithResponse call
+func ParseGetByokOrderResponse(rsp *http.Response) (*GetByokOrderResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetByokOrderResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ByokOrdered
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetByokOrderResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
 // ParseReorderByokCredentialsResponse parses an HTTP response from a ReorderByokCredentialsWithResponse call
 func ParseReorderByokCredentialsResponse(rsp *http.Response) (*ReorderByokCredentialsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -16225,6 +19782,29 @@ func ParseReorderByokCredentialsResponse(rsp *http.Response) (*ReorderByokCreden
 		}
 		response.ApplicationProblemJSONDefault = &dest
 
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ReorderByokCredentialsResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 202:
+		var headers ReorderByokCredentialsResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
 	}
 
 	return response, nil
@@ -16778,6 +20358,569 @@ func ParseListGatewaysResponse(rsp *http.Response) (*ListGatewaysResponse, error
 		}
 		response.ApplicationProblemJSONDefault = &dest
 
+	}
+
+	return response, nil
+}
+
+// ParseListGuardrailsResponse parses an HTTP response from a ListGuardrailsWithResponse call
+func ParseListGuardrailsResponse(rsp *http.Response) (*ListGuardrailsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListGuardrailsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest GuardrailList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseCreateGuardrailResponse parses an HTTP response from a CreateGuardrailWithResponse call
+func ParseCreateGuardrailResponse(rsp *http.Response) (*CreateGuardrailResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateGuardrailResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest GuardrailChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest GuardrailChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers CreateGuardrailResponse201Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers201 = &headers
+	case rsp.StatusCode == 202:
+		var headers CreateGuardrailResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteGuardrailResponse parses an HTTP response from a DeleteGuardrailWithResponse call
+func ParseDeleteGuardrailResponse(rsp *http.Response) (*DeleteGuardrailResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteGuardrailResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DeletedChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest DeletedChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetGuardrailResponse parses an HTTP response from a GetGuardrailWithResponse call
+func ParseGetGuardrailResponse(rsp *http.Response) (*GetGuardrailResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetGuardrailResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest GuardrailOne
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetGuardrailResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseUpdateGuardrailResponse parses an HTTP response from a UpdateGuardrailWithResponse call
+func ParseUpdateGuardrailResponse(rsp *http.Response) (*UpdateGuardrailResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UpdateGuardrailResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest GuardrailChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest GuardrailChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers UpdateGuardrailResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 202:
+		var headers UpdateGuardrailResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListGuardrailKeysResponse parses an HTTP response from a ListGuardrailKeysWithResponse call
+func ParseListGuardrailKeysResponse(rsp *http.Response) (*ListGuardrailKeysResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListGuardrailKeysResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest GuardrailKeyList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseAddGuardrailKeysResponse parses an HTTP response from a AddGuardrailKeysWithResponse call
+func ParseAddGuardrailKeysResponse(rsp *http.Response) (*AddGuardrailKeysResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &AddGuardrailKeysResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest GuardrailChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest GuardrailChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers AddGuardrailKeysResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 202:
+		var headers AddGuardrailKeysResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseRemoveGuardrailKeysResponse parses an HTTP response from a RemoveGuardrailKeysWithResponse call
+func ParseRemoveGuardrailKeysResponse(rsp *http.Response) (*RemoveGuardrailKeysResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RemoveGuardrailKeysResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest GuardrailChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest GuardrailChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers RemoveGuardrailKeysResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 202:
+		var headers RemoveGuardrailKeysResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListGuardrailMembersResponse parses an HTTP response from a ListGuardrailMembersWithResponse call
+func ParseListGuardrailMembersResponse(rsp *http.Response) (*ListGuardrailMembersResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListGuardrailMembersResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest GuardrailMemberList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseAddGuardrailMembersResponse parses an HTTP response from a AddGuardrailMembersWithResponse call
+func ParseAddGuardrailMembersResponse(rsp *http.Response) (*AddGuardrailMembersResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &AddGuardrailMembersResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest GuardrailChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest GuardrailChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers AddGuardrailMembersResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 202:
+		var headers AddGuardrailMembersResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseRemoveGuardrailMembersResponse parses an HTTP response from a RemoveGuardrailMembersWithResponse call
+func ParseRemoveGuardrailMembersResponse(rsp *http.Response) (*RemoveGuardrailMembersResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RemoveGuardrailMembersResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest GuardrailChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest GuardrailChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers RemoveGuardrailMembersResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 202:
+		var headers RemoveGuardrailMembersResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
 	}
 
 	return response, nil
@@ -18725,6 +22868,39 @@ func ParseGetEffectiveRoutingResponse(rsp *http.Response) (*GetEffectiveRoutingR
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest EffectiveRoutingOne
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListEndpointHealthResponse parses an HTTP response from a ListEndpointHealthWithResponse call
+func ParseListEndpointHealthResponse(rsp *http.Response) (*ListEndpointHealthResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListEndpointHealthResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest EndpointHealthList
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

@@ -71,6 +71,27 @@ func (e AutoObjective) Valid() bool {
 	}
 }
 
+// Defines values for BoundGuardrailScope.
+const (
+	BoundGuardrailScopeKey       BoundGuardrailScope = "key"
+	BoundGuardrailScopeMember    BoundGuardrailScope = "member"
+	BoundGuardrailScopeWorkspace BoundGuardrailScope = "workspace"
+)
+
+// Valid indicates whether the value is a known member of the BoundGuardrailScope enum.
+func (e BoundGuardrailScope) Valid() bool {
+	switch e {
+	case BoundGuardrailScopeKey:
+		return true
+	case BoundGuardrailScopeMember:
+		return true
+	case BoundGuardrailScopeWorkspace:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ByokUse.
 const (
 	Fallback ByokUse = "fallback"
@@ -83,6 +104,30 @@ func (e ByokUse) Valid() bool {
 	case Fallback:
 		return true
 	case Priority:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for EndpointHealthFiguresState.
+const (
+	Closed   EndpointHealthFiguresState = "closed"
+	Cooling  EndpointHealthFiguresState = "cooling"
+	HalfOpen EndpointHealthFiguresState = "half_open"
+	Open     EndpointHealthFiguresState = "open"
+)
+
+// Valid indicates whether the value is a known member of the EndpointHealthFiguresState enum.
+func (e EndpointHealthFiguresState) Valid() bool {
+	switch e {
+	case Closed:
+		return true
+	case Cooling:
+		return true
+	case HalfOpen:
+		return true
+	case Open:
 		return true
 	default:
 		return false
@@ -128,6 +173,48 @@ func (e KeyStatus) Valid() bool {
 	case KeyStatusPaused:
 		return true
 	case KeyStatusRevoked:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for LifecycleAlertState.
+const (
+	Deprecated LifecycleAlertState = "deprecated"
+	Retired    LifecycleAlertState = "retired"
+)
+
+// Valid indicates whether the value is a known member of the LifecycleAlertState enum.
+func (e LifecycleAlertState) Valid() bool {
+	switch e {
+	case Deprecated:
+		return true
+	case Retired:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for LifecycleReferenceKind.
+const (
+	LifecycleReferenceKindAuto           LifecycleReferenceKind = "auto"
+	LifecycleReferenceKindKey            LifecycleReferenceKind = "key"
+	LifecycleReferenceKindRoutingProfile LifecycleReferenceKind = "routing_profile"
+	LifecycleReferenceKindSettings       LifecycleReferenceKind = "settings"
+)
+
+// Valid indicates whether the value is a known member of the LifecycleReferenceKind enum.
+func (e LifecycleReferenceKind) Valid() bool {
+	switch e {
+	case LifecycleReferenceKindAuto:
+		return true
+	case LifecycleReferenceKindKey:
+		return true
+	case LifecycleReferenceKindRoutingProfile:
+		return true
+	case LifecycleReferenceKindSettings:
 		return true
 	default:
 		return false
@@ -597,6 +684,18 @@ type AutoRoutingPatch struct {
 	SpendProfile *SpendProfile `json:"spend_profile,omitempty"`
 }
 
+// BoundGuardrail defines model for BoundGuardrail.
+type BoundGuardrail struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+
+	// Scope The widest by which it binds the key.
+	Scope BoundGuardrailScope `json:"scope"`
+}
+
+// BoundGuardrailScope The widest by which it binds the key.
+type BoundGuardrailScope string
+
 // ByokAPIKeys defines model for ByokAPIKeys.
 type ByokAPIKeys = []string
 
@@ -678,6 +777,11 @@ type ByokOrder struct {
 type ByokOrderChange struct {
 	Data        []ByokCredential `json:"data"`
 	Publication PublicationRef   `json:"publication"`
+}
+
+// ByokOrdered defines model for ByokOrdered.
+type ByokOrdered struct {
+	Data []ByokCredential `json:"data"`
 }
 
 // ByokSecret The provider's key, or what its type takes in the place of one: for azure also the JSON of an Entra
@@ -780,9 +884,12 @@ type DepartmentPatch struct {
 // EffectiveRouting defines model for EffectiveRouting.
 type EffectiveRouting struct {
 	Fields []ResolvedField `json:"fields"`
-	KeyID  *string         `json:"key_id,omitempty"`
 
-	// NoProvider The rungs allow no provider in common.
+	// Guardrails Those that bind the key, each once.
+	Guardrails []BoundGuardrail `json:"guardrails"`
+	KeyID      *string          `json:"key_id,omitempty"`
+
+	// NoProvider The rungs and guardrails allow no provider in common.
 	NoProvider bool            `json:"no_provider"`
 	Refusal    *RoutingRefusal `json:"refusal,omitempty"`
 
@@ -799,6 +906,57 @@ type EffectiveRouting struct {
 // EffectiveRoutingOne defines model for EffectiveRoutingOne.
 type EffectiveRoutingOne struct {
 	Data EffectiveRouting `json:"data"`
+}
+
+// EndpointHealth health is absent while there were too few requests to tell.
+type EndpointHealth struct {
+	Endpoint string                 `json:"endpoint"`
+	Health   *EndpointHealthFigures `json:"health,omitempty"`
+	Model    string                 `json:"model"`
+	Provider string                 `json:"provider"`
+	Region   *string                `json:"region,omitempty"`
+}
+
+// EndpointHealthFigures defines model for EndpointHealthFigures.
+type EndpointHealthFigures struct {
+	ErrorShare float64 `json:"error_share"`
+
+	// FirstByteMs The median time to the first byte; absent when not known.
+	FirstByteMs      *float64 `json:"first_byte_ms,omitempty"`
+	GeoBlockedShare  float64  `json:"geo_blocked_share"`
+	RateLimitedShare float64  `json:"rate_limited_share"`
+
+	// RequestsAtLeast The power of ten below the number of requests: 100, 1000, …
+	RequestsAtLeast int64 `json:"requests_at_least"`
+
+	// State closed is used as it ranks; the others are tried after all that are. docs/health.md
+	State EndpointHealthFiguresState `json:"state"`
+
+	// SuccessShare Shares of all requests, 0 to 1.
+	SuccessShare float64 `json:"success_share"`
+
+	// TokensPerSecond The median speed of output; absent when not known.
+	TokensPerSecond *float64 `json:"tokens_per_second,omitempty"`
+
+	// Until When open or cooling ends, as things are.
+	Until *time.Time `json:"until,omitempty"`
+
+	// Uptime Share of good answers among those that were answered or failed, 0 to 1.
+	Uptime float64 `json:"uptime"`
+}
+
+// EndpointHealthFiguresState closed is used as it ranks; the others are tried after all that are. docs/health.md
+type EndpointHealthFiguresState string
+
+// EndpointHealthList defines model for EndpointHealthList.
+type EndpointHealthList struct {
+	Data []EndpointHealth `json:"data"`
+
+	// MadeAt When a gateway worked it out.
+	MadeAt time.Time `json:"made_at"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
 }
 
 // FieldChange defines model for FieldChange.
@@ -837,6 +995,171 @@ type GatewayList struct {
 
 	// NextCursor Ask for the next page with this; null on the last page.
 	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// Guardrail defines model for Guardrail.
+type Guardrail struct {
+	CreatedAt   time.Time           `json:"created_at"`
+	DataPolicy  GuardrailDataPolicy `json:"data_policy"`
+	Description string              `json:"description"`
+
+	// Enabled false: it binds nothing.
+	Enabled bool   `json:"enabled"`
+	ID      string `json:"id"`
+
+	// Models Ids, or patterns with `*`; one without a slash is about the bare name. What `allow` names may be used, everything
+	// where it is empty, and nothing that `block` names. Each entry must be a model of the catalog, or match one.
+	Models GuardrailModels `json:"models"`
+
+	// Name Unique in the workspace, whatever the letter case.
+	Name string `json:"name"`
+
+	// Providers Slugs or aliases of providers of the catalog. A provider that itself routes further may be blocked ones, so that
+	// an entry in `block` leaves it out too.
+	Providers GuardrailProviders `json:"providers"`
+	UpdatedAt time.Time          `json:"updated_at"`
+
+	// WholeWorkspace It binds every request of the workspace.
+	WholeWorkspace bool `json:"whole_workspace"`
+}
+
+// GuardrailBindings defines model for GuardrailBindings.
+type GuardrailBindings struct {
+	// Keys Ids of API keys, at most 20. Revoked keys do not count.
+	Keys []string `json:"keys"`
+
+	// Members Ids of users, at most 20.
+	Members []string `json:"members"`
+
+	// More Keys and members beyond those.
+	More int `json:"more"`
+}
+
+// GuardrailChange defines model for GuardrailChange.
+type GuardrailChange struct {
+	Data        Guardrail      `json:"data"`
+	Publication PublicationRef `json:"publication"`
+}
+
+// GuardrailDataPolicy defines model for GuardrailDataPolicy.
+type GuardrailDataPolicy struct {
+	// DenyTraining Only providers that are known not to train on what they are sent.
+	DenyTraining *bool `json:"deny_training,omitempty"`
+
+	// RequireZeroDataRetention Only providers that are known to retain nothing.
+	RequireZeroDataRetention *bool `json:"require_zero_data_retention,omitempty"`
+}
+
+// GuardrailDetail defines model for GuardrailDetail.
+type GuardrailDetail struct {
+	Bindings    GuardrailBindings   `json:"bindings"`
+	CreatedAt   time.Time           `json:"created_at"`
+	DataPolicy  GuardrailDataPolicy `json:"data_policy"`
+	Description string              `json:"description"`
+
+	// Enabled false: it binds nothing.
+	Enabled bool   `json:"enabled"`
+	ID      string `json:"id"`
+
+	// Models Ids, or patterns with `*`; one without a slash is about the bare name. What `allow` names may be used, everything
+	// where it is empty, and nothing that `block` names. Each entry must be a model of the catalog, or match one.
+	Models GuardrailModels `json:"models"`
+
+	// Name Unique in the workspace, whatever the letter case.
+	Name string `json:"name"`
+
+	// Providers Slugs or aliases of providers of the catalog. A provider that itself routes further may be blocked ones, so that
+	// an entry in `block` leaves it out too.
+	Providers GuardrailProviders `json:"providers"`
+	UpdatedAt time.Time          `json:"updated_at"`
+
+	// WholeWorkspace It binds every request of the workspace.
+	WholeWorkspace bool `json:"whole_workspace"`
+}
+
+// GuardrailKey defines model for GuardrailKey.
+type GuardrailKey struct {
+	AddedAt time.Time `json:"added_at"`
+	KeyID   string    `json:"key_id"`
+}
+
+// GuardrailKeyList defines model for GuardrailKeyList.
+type GuardrailKeyList struct {
+	Data []GuardrailKey `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// GuardrailKeys defines model for GuardrailKeys.
+type GuardrailKeys struct {
+	KeyIds []string `json:"key_ids"`
+}
+
+// GuardrailList defines model for GuardrailList.
+type GuardrailList struct {
+	Data []Guardrail `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// GuardrailMember defines model for GuardrailMember.
+type GuardrailMember struct {
+	AddedAt time.Time `json:"added_at"`
+	UserID  string    `json:"user_id"`
+}
+
+// GuardrailMemberList defines model for GuardrailMemberList.
+type GuardrailMemberList struct {
+	Data []GuardrailMember `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// GuardrailMembers defines model for GuardrailMembers.
+type GuardrailMembers struct {
+	UserIds []string `json:"user_ids"`
+}
+
+// GuardrailModels Ids, or patterns with `*`; one without a slash is about the bare name. What `allow` names may be used, everything
+// where it is empty, and nothing that `block` names. Each entry must be a model of the catalog, or match one.
+type GuardrailModels struct {
+	Allow *ModelPatterns `json:"allow,omitempty"`
+	Block *ModelPatterns `json:"block,omitempty"`
+}
+
+// GuardrailOne defines model for GuardrailOne.
+type GuardrailOne struct {
+	Data GuardrailDetail `json:"data"`
+}
+
+// GuardrailPatch `models`, `providers` and `data_policy` are each replaced as a whole.
+type GuardrailPatch struct {
+	DataPolicy  *GuardrailDataPolicy `json:"data_policy,omitempty"`
+	Description *string              `json:"description,omitempty"`
+	Enabled     *bool                `json:"enabled,omitempty"`
+
+	// Models Ids, or patterns with `*`; one without a slash is about the bare name. What `allow` names may be used, everything
+	// where it is empty, and nothing that `block` names. Each entry must be a model of the catalog, or match one.
+	Models *GuardrailModels `json:"models,omitempty"`
+	Name   *string          `json:"name,omitempty"`
+
+	// Providers Slugs or aliases of providers of the catalog. A provider that itself routes further may be blocked ones, so that
+	// an entry in `block` leaves it out too.
+	Providers      *GuardrailProviders `json:"providers,omitempty"`
+	WholeWorkspace *bool               `json:"whole_workspace,omitempty"`
+}
+
+// GuardrailProviders Slugs or aliases of providers of the catalog. A provider that itself routes further may be blocked ones, so that
+// an entry in `block` leaves it out too.
+type GuardrailProviders struct {
+	// Allow Slugs or aliases of providers, in any letter case; kept as slugs.
+	Allow *ProviderNames `json:"allow,omitempty"`
+
+	// Block Slugs or aliases of providers, in any letter case; kept as slugs.
+	Block *ProviderNames `json:"block,omitempty"`
 }
 
 // IssuedKey defines model for IssuedKey.
@@ -986,6 +1309,58 @@ type KeyPatch struct {
 
 // KeyStatus defines model for KeyStatus.
 type KeyStatus string
+
+// LifecycleAlert defines model for LifecycleAlert.
+type LifecycleAlert struct {
+	DeprecatedAt *time.Time `json:"deprecated_at,omitempty"`
+
+	// LastUsedAt The latest of them.
+	LastUsedAt *time.Time `json:"last_used_at,omitempty"`
+	Model      string     `json:"model"`
+
+	// MoreReferences References beyond those.
+	MoreReferences int `json:"more_references"`
+
+	// References Where the workspace names it, at most 50.
+	References []LifecycleReference `json:"references"`
+
+	// Replacement The model that the catalog names in its place.
+	Replacement *string `json:"replacement,omitempty"`
+
+	// Requests How often it was tried in the last 30 days, with the requests that asked for it and were refused or sent elsewhere.
+	Requests  int64               `json:"requests"`
+	RetiresAt *time.Time          `json:"retires_at,omitempty"`
+	State     LifecycleAlertState `json:"state"`
+}
+
+// LifecycleAlertState defines model for LifecycleAlert.State.
+type LifecycleAlertState string
+
+// LifecycleAlertList defines model for LifecycleAlertList.
+type LifecycleAlertList struct {
+	Data []LifecycleAlert `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// LifecycleReference defines model for LifecycleReference.
+type LifecycleReference struct {
+	// Field The field that holds it, such as fallback_models.
+	Field string `json:"field"`
+
+	// ID Of the routing profile or the API key.
+	ID *string `json:"id,omitempty"`
+
+	// Kind What names the model.
+	Kind LifecycleReferenceKind `json:"kind"`
+
+	// Name Of the routing profile or the API key.
+	Name *string `json:"name,omitempty"`
+}
+
+// LifecycleReferenceKind What names the model.
+type LifecycleReferenceKind string
 
 // Log defines model for Log.
 type Log struct {
@@ -1237,6 +1612,27 @@ type NewDepartment struct {
 	RoutingProfileID *string `json:"routing_profile_id,omitempty"`
 }
 
+// NewGuardrail defines model for NewGuardrail.
+type NewGuardrail struct {
+	DataPolicy  *GuardrailDataPolicy `json:"data_policy,omitempty"`
+	Description *string              `json:"description,omitempty"`
+
+	// Enabled true when absent.
+	Enabled *bool `json:"enabled,omitempty"`
+
+	// Models Ids, or patterns with `*`; one without a slash is about the bare name. What `allow` names may be used, everything
+	// where it is empty, and nothing that `block` names. Each entry must be a model of the catalog, or match one.
+	Models *GuardrailModels `json:"models,omitempty"`
+	Name   string           `json:"name"`
+
+	// Providers Slugs or aliases of providers of the catalog. A provider that itself routes further may be blocked ones, so that
+	// an entry in `block` leaves it out too.
+	Providers *GuardrailProviders `json:"providers,omitempty"`
+
+	// WholeWorkspace false when absent.
+	WholeWorkspace *bool `json:"whole_workspace,omitempty"`
+}
+
 // NewKey defines model for NewKey.
 type NewKey struct {
 	// DepartmentID The department that it belongs to. For owners and admins.
@@ -1469,10 +1865,13 @@ type ResolvedField struct {
 	// Field Such as provider.only. A restriction that several rungs set is there once for each.
 	Field string `json:"field"`
 
+	// GuardrailID The guardrail that says so, where it is one.
+	GuardrailID *string `json:"guardrail_id,omitempty"`
+
 	// RoutingProfileID The rung's routing profile, where it is one.
 	RoutingProfileID *string `json:"routing_profile_id,omitempty"`
 
-	// Rung platform, workspace, workspace_profile, department or key
+	// Rung platform, workspace, workspace_profile, department or key; of a guardrail workspace_guardrail, member_guardrail or key_guardrail
 	Rung  string `json:"rung"`
 	Value string `json:"value"`
 }
@@ -1870,6 +2269,9 @@ type Cursor = string
 // DepartmentID defines model for DepartmentID.
 type DepartmentID = string
 
+// GuardrailID defines model for GuardrailID.
+type GuardrailID = string
+
 // IdempotencyKey defines model for IdempotencyKey.
 type IdempotencyKey = string
 
@@ -1963,6 +2365,15 @@ type CreateByokCredentialParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// GetByokOrderParams defines parameters for GetByokOrder.
+type GetByokOrderParams struct {
+	// Provider The provider's slug.
+	Provider string `form:"provider" json:"provider"`
+
+	// Use Which of its keys; priority when absent.
+	Use *ByokUse `form:"use,omitempty" json:"use,omitempty"`
+}
+
 // ReorderByokCredentialsParams defines parameters for ReorderByokCredentials.
 type ReorderByokCredentialsParams struct {
 	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
@@ -1970,6 +2381,9 @@ type ReorderByokCredentialsParams struct {
 
 	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // DeleteByokCredentialParams defines parameters for DeleteByokCredential.
@@ -2055,6 +2469,117 @@ type DeleteDepartmentParams struct {
 
 // UpdateDepartmentParams defines parameters for UpdateDepartment.
 type UpdateDepartmentParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListGuardrailsParams defines parameters for ListGuardrails.
+type ListGuardrailsParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Name Only the guardrail with this name, in any letter case.
+	Name *string `form:"name,omitempty" json:"name,omitempty"`
+}
+
+// CreateGuardrailParams defines parameters for CreateGuardrail.
+type CreateGuardrailParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// DeleteGuardrailParams defines parameters for DeleteGuardrail.
+type DeleteGuardrailParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// UpdateGuardrailParams defines parameters for UpdateGuardrail.
+type UpdateGuardrailParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListGuardrailKeysParams defines parameters for ListGuardrailKeys.
+type ListGuardrailKeysParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// AddGuardrailKeysParams defines parameters for AddGuardrailKeys.
+type AddGuardrailKeysParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// RemoveGuardrailKeysParams defines parameters for RemoveGuardrailKeys.
+type RemoveGuardrailKeysParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListGuardrailMembersParams defines parameters for ListGuardrailMembers.
+type ListGuardrailMembersParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// AddGuardrailMembersParams defines parameters for AddGuardrailMembers.
+type AddGuardrailMembersParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// RemoveGuardrailMembersParams defines parameters for RemoveGuardrailMembers.
+type RemoveGuardrailMembersParams struct {
 	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
 	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
 
@@ -2238,7 +2763,7 @@ type ListPlatformAuditEventsParams struct {
 
 // GetPlatformCatalogParams defines parameters for GetPlatformCatalog.
 type GetPlatformCatalogParams struct {
-	// Version An earlier version; the present one when absent.
+	// Version An earlier version, of the newest 100; the present one when absent.
 	Version *int64 `form:"version,omitempty" json:"version,omitempty"`
 }
 
@@ -2437,6 +2962,15 @@ type GetEffectiveRoutingParams struct {
 	Key *string `form:"key,omitempty" json:"key,omitempty"`
 }
 
+// ListEndpointHealthParams defines parameters for ListEndpointHealth.
+type ListEndpointHealthParams struct {
+	// Model Only endpoints of this model; an id, an alias or a bare name.
+	Model *string `form:"model,omitempty" json:"model,omitempty"`
+
+	// Provider Only endpoints of this provider.
+	Provider *string `form:"provider,omitempty" json:"provider,omitempty"`
+}
+
 // ListRoutingProfilesParams defines parameters for ListRoutingProfiles.
 type ListRoutingProfilesParams struct {
 	// Cursor The `next_cursor` of the page before.
@@ -2575,6 +3109,24 @@ type CreateDepartmentJSONRequestBody = NewDepartment
 // UpdateDepartmentJSONRequestBody defines body for UpdateDepartment for application/json ContentType.
 type UpdateDepartmentJSONRequestBody = DepartmentPatch
 
+// CreateGuardrailJSONRequestBody defines body for CreateGuardrail for application/json ContentType.
+type CreateGuardrailJSONRequestBody = NewGuardrail
+
+// UpdateGuardrailJSONRequestBody defines body for UpdateGuardrail for application/json ContentType.
+type UpdateGuardrailJSONRequestBody = GuardrailPatch
+
+// AddGuardrailKeysJSONRequestBody defines body for AddGuardrailKeys for application/json ContentType.
+type AddGuardrailKeysJSONRequestBody = GuardrailKeys
+
+// RemoveGuardrailKeysJSONRequestBody defines body for RemoveGuardrailKeys for application/json ContentType.
+type RemoveGuardrailKeysJSONRequestBody = GuardrailKeys
+
+// AddGuardrailMembersJSONRequestBody defines body for AddGuardrailMembers for application/json ContentType.
+type AddGuardrailMembersJSONRequestBody = GuardrailMembers
+
+// RemoveGuardrailMembersJSONRequestBody defines body for RemoveGuardrailMembers for application/json ContentType.
+type RemoveGuardrailMembersJSONRequestBody = GuardrailMembers
+
 // CreateKeyJSONRequestBody defines body for CreateKey for application/json ContentType.
 type CreateKeyJSONRequestBody = NewKey
 
@@ -2631,6 +3183,9 @@ type UpdateWorkspaceJSONRequestBody = WorkspacePatch
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
+	// ListLifecycleAlerts Models that go and that this workspace names or used
+	// (GET /v1/alerts/lifecycle)
+	ListLifecycleAlerts(c *gin.Context)
 	// ListAuditEvents The audit log, newest first
 	// (GET /v1/audit-events)
 	ListAuditEvents(c *gin.Context, params ListAuditEventsParams)
@@ -2640,6 +3195,9 @@ type ServerInterface interface {
 	// CreateByokCredential Bring a key of your own for a provider
 	// (POST /v1/byok)
 	CreateByokCredential(c *gin.Context, params CreateByokCredentialParams)
+	// GetByokOrder The order in which a provider's keys are tried
+	// (GET /v1/byok/order)
+	GetByokOrder(c *gin.Context, params GetByokOrderParams)
 	// ReorderByokCredentials Put a provider's keys into another order
 	// (POST /v1/byok/reorder)
 	ReorderByokCredentials(c *gin.Context, params ReorderByokCredentialsParams)
@@ -2676,6 +3234,39 @@ type ServerInterface interface {
 	// ListGateways The gateways and what they serve
 	// (GET /v1/gateways)
 	ListGateways(c *gin.Context)
+	// ListGuardrails The workspace's guardrails, newest first
+	// (GET /v1/guardrails)
+	ListGuardrails(c *gin.Context, params ListGuardrailsParams)
+	// CreateGuardrail Create a guardrail
+	// (POST /v1/guardrails)
+	CreateGuardrail(c *gin.Context, params CreateGuardrailParams)
+	// DeleteGuardrail Delete a guardrail
+	// (DELETE /v1/guardrails/{guardrail_id})
+	DeleteGuardrail(c *gin.Context, guardrailID GuardrailID, params DeleteGuardrailParams)
+	// GetGuardrail One guardrail, with what it is bound to
+	// (GET /v1/guardrails/{guardrail_id})
+	GetGuardrail(c *gin.Context, guardrailID GuardrailID)
+	// UpdateGuardrail Change a guardrail, for everything that it binds
+	// (PATCH /v1/guardrails/{guardrail_id})
+	UpdateGuardrail(c *gin.Context, guardrailID GuardrailID, params UpdateGuardrailParams)
+	// ListGuardrailKeys The API keys that a guardrail is bound to, newest first
+	// (GET /v1/guardrails/{guardrail_id}/keys)
+	ListGuardrailKeys(c *gin.Context, guardrailID GuardrailID, params ListGuardrailKeysParams)
+	// AddGuardrailKeys Bind a guardrail to API keys
+	// (POST /v1/guardrails/{guardrail_id}/keys/add)
+	AddGuardrailKeys(c *gin.Context, guardrailID GuardrailID, params AddGuardrailKeysParams)
+	// RemoveGuardrailKeys Take a guardrail off API keys
+	// (POST /v1/guardrails/{guardrail_id}/keys/remove)
+	RemoveGuardrailKeys(c *gin.Context, guardrailID GuardrailID, params RemoveGuardrailKeysParams)
+	// ListGuardrailMembers The members that a guardrail is bound to, newest first
+	// (GET /v1/guardrails/{guardrail_id}/members)
+	ListGuardrailMembers(c *gin.Context, guardrailID GuardrailID, params ListGuardrailMembersParams)
+	// AddGuardrailMembers Bind a guardrail to members
+	// (POST /v1/guardrails/{guardrail_id}/members/add)
+	AddGuardrailMembers(c *gin.Context, guardrailID GuardrailID, params AddGuardrailMembersParams)
+	// RemoveGuardrailMembers Take a guardrail off members
+	// (POST /v1/guardrails/{guardrail_id}/members/remove)
+	RemoveGuardrailMembers(c *gin.Context, guardrailID GuardrailID, params RemoveGuardrailMembersParams)
 	// ListKeys The workspace's API keys, newest first
 	// (GET /v1/keys)
 	ListKeys(c *gin.Context, params ListKeysParams)
@@ -2787,6 +3378,9 @@ type ServerInterface interface {
 	// GetEffectiveRouting What the policy ladder comes to for an API key, or for the workspace
 	// (GET /v1/routing/effective)
 	GetEffectiveRouting(c *gin.Context, params GetEffectiveRoutingParams)
+	// ListEndpointHealth How the endpoints that this workspace may use are doing
+	// (GET /v1/routing/health)
+	ListEndpointHealth(c *gin.Context, params ListEndpointHealthParams)
 	// ListRoutingProfiles The workspace's routing profiles, newest first
 	// (GET /v1/routing/profiles)
 	ListRoutingProfiles(c *gin.Context, params ListRoutingProfilesParams)
@@ -2842,6 +3436,19 @@ type ServerInterfaceWrapper struct {
 }
 
 type MiddlewareFunc func(c *gin.Context)
+
+// ListLifecycleAlerts operation middleware
+func (siw *ServerInterfaceWrapper) ListLifecycleAlerts(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListLifecycleAlerts(c)
+}
 
 // ListAuditEvents operation middleware
 func (siw *ServerInterfaceWrapper) ListAuditEvents(c *gin.Context) {
@@ -3017,6 +3624,41 @@ func (siw *ServerInterfaceWrapper) CreateByokCredential(c *gin.Context) {
 	siw.Handler.CreateByokCredential(c, params)
 }
 
+// GetByokOrder operation middleware
+func (siw *ServerInterfaceWrapper) GetByokOrder(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetByokOrderParams
+
+	// ------------- Required query parameter "provider" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "provider", c.Request.URL.Query(), &params.Provider, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter provider: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "use" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "use", c.Request.URL.Query(), &params.Use, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter use: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetByokOrder(c, params)
+}
+
 // ReorderByokCredentials operation middleware
 func (siw *ServerInterfaceWrapper) ReorderByokCredentials(c *gin.Context) {
 
@@ -3052,6 +3694,25 @@ func (siw *ServerInterfaceWrapper) ReorderByokCredentials(c *gin.Context) {
 		}
 
 		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
 
 	}
 
@@ -3673,6 +4334,666 @@ func (siw *ServerInterfaceWrapper) ListGateways(c *gin.Context) {
 	}
 
 	siw.Handler.ListGateways(c)
+}
+
+// ListGuardrails operation middleware
+func (siw *ServerInterfaceWrapper) ListGuardrails(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListGuardrailsParams
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "name" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "name", c.Request.URL.Query(), &params.Name, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter name: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListGuardrails(c, params)
+}
+
+// CreateGuardrail operation middleware
+func (siw *ServerInterfaceWrapper) CreateGuardrail(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateGuardrailParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.CreateGuardrail(c, params)
+}
+
+// DeleteGuardrail operation middleware
+func (siw *ServerInterfaceWrapper) DeleteGuardrail(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "guardrail_id" -------------
+	var guardrailID GuardrailID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "guardrail_id", c.Param("guardrail_id"), &guardrailID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter guardrail_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteGuardrailParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DeleteGuardrail(c, guardrailID, params)
+}
+
+// GetGuardrail operation middleware
+func (siw *ServerInterfaceWrapper) GetGuardrail(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "guardrail_id" -------------
+	var guardrailID GuardrailID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "guardrail_id", c.Param("guardrail_id"), &guardrailID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter guardrail_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetGuardrail(c, guardrailID)
+}
+
+// UpdateGuardrail operation middleware
+func (siw *ServerInterfaceWrapper) UpdateGuardrail(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "guardrail_id" -------------
+	var guardrailID GuardrailID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "guardrail_id", c.Param("guardrail_id"), &guardrailID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter guardrail_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params UpdateGuardrailParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.UpdateGuardrail(c, guardrailID, params)
+}
+
+// ListGuardrailKeys operation middleware
+func (siw *ServerInterfaceWrapper) ListGuardrailKeys(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "guardrail_id" -------------
+	var guardrailID GuardrailID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "guardrail_id", c.Param("guardrail_id"), &guardrailID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter guardrail_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListGuardrailKeysParams
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListGuardrailKeys(c, guardrailID, params)
+}
+
+// AddGuardrailKeys operation middleware
+func (siw *ServerInterfaceWrapper) AddGuardrailKeys(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "guardrail_id" -------------
+	var guardrailID GuardrailID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "guardrail_id", c.Param("guardrail_id"), &guardrailID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter guardrail_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params AddGuardrailKeysParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.AddGuardrailKeys(c, guardrailID, params)
+}
+
+// RemoveGuardrailKeys operation middleware
+func (siw *ServerInterfaceWrapper) RemoveGuardrailKeys(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "guardrail_id" -------------
+	var guardrailID GuardrailID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "guardrail_id", c.Param("guardrail_id"), &guardrailID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter guardrail_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RemoveGuardrailKeysParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.RemoveGuardrailKeys(c, guardrailID, params)
+}
+
+// ListGuardrailMembers operation middleware
+func (siw *ServerInterfaceWrapper) ListGuardrailMembers(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "guardrail_id" -------------
+	var guardrailID GuardrailID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "guardrail_id", c.Param("guardrail_id"), &guardrailID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter guardrail_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListGuardrailMembersParams
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListGuardrailMembers(c, guardrailID, params)
+}
+
+// AddGuardrailMembers operation middleware
+func (siw *ServerInterfaceWrapper) AddGuardrailMembers(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "guardrail_id" -------------
+	var guardrailID GuardrailID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "guardrail_id", c.Param("guardrail_id"), &guardrailID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter guardrail_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params AddGuardrailMembersParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.AddGuardrailMembers(c, guardrailID, params)
+}
+
+// RemoveGuardrailMembers operation middleware
+func (siw *ServerInterfaceWrapper) RemoveGuardrailMembers(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "guardrail_id" -------------
+	var guardrailID GuardrailID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "guardrail_id", c.Param("guardrail_id"), &guardrailID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter guardrail_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RemoveGuardrailMembersParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.RemoveGuardrailMembers(c, guardrailID, params)
 }
 
 // ListKeys operation middleware
@@ -5908,6 +7229,41 @@ func (siw *ServerInterfaceWrapper) GetEffectiveRouting(c *gin.Context) {
 	siw.Handler.GetEffectiveRouting(c, params)
 }
 
+// ListEndpointHealth operation middleware
+func (siw *ServerInterfaceWrapper) ListEndpointHealth(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListEndpointHealthParams
+
+	// ------------- Optional query parameter "model" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "model", c.Request.URL.Query(), &params.Model, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter model: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "provider" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "provider", c.Request.URL.Query(), &params.Provider, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter provider: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListEndpointHealth(c, params)
+}
+
 // ListRoutingProfiles operation middleware
 func (siw *ServerInterfaceWrapper) ListRoutingProfiles(c *gin.Context) {
 
@@ -6667,6 +8023,7 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.POST(options.BaseURL+"/v1/management-keys/:management_key_id/rotate", wrapper.RotateManagementKey)
 	router.GET(options.BaseURL+"/v1/byok", wrapper.ListByokCredentials)
 	router.POST(options.BaseURL+"/v1/byok", wrapper.CreateByokCredential)
+	router.GET(options.BaseURL+"/v1/byok/order", wrapper.GetByokOrder)
 	router.POST(options.BaseURL+"/v1/byok/reorder", wrapper.ReorderByokCredentials)
 	router.DELETE(options.BaseURL+"/v1/byok/:credential_id", wrapper.DeleteByokCredential)
 	router.GET(options.BaseURL+"/v1/byok/:credential_id", wrapper.GetByokCredential)
@@ -6683,6 +8040,19 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/v1/routing/auto", wrapper.GetAutoRouting)
 	router.PATCH(options.BaseURL+"/v1/routing/auto", wrapper.UpdateAutoRouting)
 	router.GET(options.BaseURL+"/v1/routing/effective", wrapper.GetEffectiveRouting)
+	router.GET(options.BaseURL+"/v1/routing/health", wrapper.ListEndpointHealth)
+	router.GET(options.BaseURL+"/v1/alerts/lifecycle", wrapper.ListLifecycleAlerts)
+	router.GET(options.BaseURL+"/v1/guardrails", wrapper.ListGuardrails)
+	router.POST(options.BaseURL+"/v1/guardrails", wrapper.CreateGuardrail)
+	router.DELETE(options.BaseURL+"/v1/guardrails/:guardrail_id", wrapper.DeleteGuardrail)
+	router.GET(options.BaseURL+"/v1/guardrails/:guardrail_id", wrapper.GetGuardrail)
+	router.PATCH(options.BaseURL+"/v1/guardrails/:guardrail_id", wrapper.UpdateGuardrail)
+	router.GET(options.BaseURL+"/v1/guardrails/:guardrail_id/keys", wrapper.ListGuardrailKeys)
+	router.POST(options.BaseURL+"/v1/guardrails/:guardrail_id/keys/add", wrapper.AddGuardrailKeys)
+	router.POST(options.BaseURL+"/v1/guardrails/:guardrail_id/keys/remove", wrapper.RemoveGuardrailKeys)
+	router.GET(options.BaseURL+"/v1/guardrails/:guardrail_id/members", wrapper.ListGuardrailMembers)
+	router.POST(options.BaseURL+"/v1/guardrails/:guardrail_id/members/add", wrapper.AddGuardrailMembers)
+	router.POST(options.BaseURL+"/v1/guardrails/:guardrail_id/members/remove", wrapper.RemoveGuardrailMembers)
 	router.GET(options.BaseURL+"/v1/departments", wrapper.ListDepartments)
 	router.POST(options.BaseURL+"/v1/departments", wrapper.CreateDepartment)
 	router.DELETE(options.BaseURL+"/v1/departments/:department_id", wrapper.DeleteDepartment)
@@ -6715,6 +8085,44 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 }
 
 type ProblemApplicationProblemPlusJSONResponse Problem
+
+type ListLifecycleAlertsRequestObject struct {
+}
+
+type ListLifecycleAlertsResponseObject interface {
+	VisitListLifecycleAlertsResponse(w http.ResponseWriter) error
+}
+
+type ListLifecycleAlerts200JSONResponse LifecycleAlertList
+
+func (response ListLifecycleAlerts200JSONResponse) VisitListLifecycleAlertsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListLifecycleAlertsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListLifecycleAlertsdefaultApplicationProblemPlusJSONResponse) VisitListLifecycleAlertsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
 
 type ListAuditEventsRequestObject struct {
 	Params ListAuditEventsParams
@@ -6864,6 +8272,53 @@ func (response CreateByokCredentialdefaultApplicationProblemPlusJSONResponse) Vi
 	return err
 }
 
+type GetByokOrderRequestObject struct {
+	Params GetByokOrderParams
+}
+
+type GetByokOrderResponseObject interface {
+	VisitGetByokOrderResponse(w http.ResponseWriter) error
+}
+
+type GetByokOrder200ResponseHeaders struct {
+	ETag string
+}
+
+type GetByokOrder200JSONResponse struct {
+	Body    ByokOrdered
+	Headers GetByokOrder200ResponseHeaders
+}
+
+func (response GetByokOrder200JSONResponse) VisitGetByokOrderResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetByokOrderdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetByokOrderdefaultApplicationProblemPlusJSONResponse) VisitGetByokOrderResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ReorderByokCredentialsRequestObject struct {
 	Params ReorderByokCredentialsParams
 	Body   *ReorderByokCredentialsJSONRequestBody
@@ -6873,29 +8328,45 @@ type ReorderByokCredentialsResponseObject interface {
 	VisitReorderByokCredentialsResponse(w http.ResponseWriter) error
 }
 
-type ReorderByokCredentials200JSONResponse ByokOrderChange
+type ReorderByokCredentials200ResponseHeaders struct {
+	ETag string
+}
+
+type ReorderByokCredentials200JSONResponse struct {
+	Body    ByokOrderChange
+	Headers ReorderByokCredentials200ResponseHeaders
+}
 
 func (response ReorderByokCredentials200JSONResponse) VisitReorderByokCredentialsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
 	w.WriteHeader(200)
 	_, err := buf.WriteTo(w)
 	return err
 }
 
-type ReorderByokCredentials202JSONResponse ByokOrderChange
+type ReorderByokCredentials202ResponseHeaders struct {
+	ETag string
+}
+
+type ReorderByokCredentials202JSONResponse struct {
+	Body    ByokOrderChange
+	Headers ReorderByokCredentials202ResponseHeaders
+}
 
 func (response ReorderByokCredentials202JSONResponse) VisitReorderByokCredentialsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
 	w.WriteHeader(202)
 	_, err := buf.WriteTo(w)
 	return err
@@ -7538,6 +9009,651 @@ type ListGatewaysdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ListGatewaysdefaultApplicationProblemPlusJSONResponse) VisitListGatewaysResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListGuardrailsRequestObject struct {
+	Params ListGuardrailsParams
+}
+
+type ListGuardrailsResponseObject interface {
+	VisitListGuardrailsResponse(w http.ResponseWriter) error
+}
+
+type ListGuardrails200JSONResponse GuardrailList
+
+func (response ListGuardrails200JSONResponse) VisitListGuardrailsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListGuardrailsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListGuardrailsdefaultApplicationProblemPlusJSONResponse) VisitListGuardrailsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateGuardrailRequestObject struct {
+	Params CreateGuardrailParams
+	Body   *CreateGuardrailJSONRequestBody
+}
+
+type CreateGuardrailResponseObject interface {
+	VisitCreateGuardrailResponse(w http.ResponseWriter) error
+}
+
+type CreateGuardrail201ResponseHeaders struct {
+	ETag string
+}
+
+type CreateGuardrail201JSONResponse struct {
+	Body    GuardrailChange
+	Headers CreateGuardrail201ResponseHeaders
+}
+
+func (response CreateGuardrail201JSONResponse) VisitCreateGuardrailResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateGuardrail202ResponseHeaders struct {
+	ETag string
+}
+
+type CreateGuardrail202JSONResponse struct {
+	Body    GuardrailChange
+	Headers CreateGuardrail202ResponseHeaders
+}
+
+func (response CreateGuardrail202JSONResponse) VisitCreateGuardrailResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateGuardraildefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CreateGuardraildefaultApplicationProblemPlusJSONResponse) VisitCreateGuardrailResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteGuardrailRequestObject struct {
+	GuardrailID GuardrailID `json:"guardrail_id"`
+	Params      DeleteGuardrailParams
+}
+
+type DeleteGuardrailResponseObject interface {
+	VisitDeleteGuardrailResponse(w http.ResponseWriter) error
+}
+
+type DeleteGuardrail200JSONResponse DeletedChange
+
+func (response DeleteGuardrail200JSONResponse) VisitDeleteGuardrailResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteGuardrail202JSONResponse DeletedChange
+
+func (response DeleteGuardrail202JSONResponse) VisitDeleteGuardrailResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteGuardraildefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response DeleteGuardraildefaultApplicationProblemPlusJSONResponse) VisitDeleteGuardrailResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetGuardrailRequestObject struct {
+	GuardrailID GuardrailID `json:"guardrail_id"`
+}
+
+type GetGuardrailResponseObject interface {
+	VisitGetGuardrailResponse(w http.ResponseWriter) error
+}
+
+type GetGuardrail200ResponseHeaders struct {
+	ETag string
+}
+
+type GetGuardrail200JSONResponse struct {
+	Body    GuardrailOne
+	Headers GetGuardrail200ResponseHeaders
+}
+
+func (response GetGuardrail200JSONResponse) VisitGetGuardrailResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetGuardraildefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetGuardraildefaultApplicationProblemPlusJSONResponse) VisitGetGuardrailResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateGuardrailRequestObject struct {
+	GuardrailID GuardrailID `json:"guardrail_id"`
+	Params      UpdateGuardrailParams
+	Body        *UpdateGuardrailJSONRequestBody
+}
+
+type UpdateGuardrailResponseObject interface {
+	VisitUpdateGuardrailResponse(w http.ResponseWriter) error
+}
+
+type UpdateGuardrail200ResponseHeaders struct {
+	ETag string
+}
+
+type UpdateGuardrail200JSONResponse struct {
+	Body    GuardrailChange
+	Headers UpdateGuardrail200ResponseHeaders
+}
+
+func (response UpdateGuardrail200JSONResponse) VisitUpdateGuardrailResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateGuardrail202ResponseHeaders struct {
+	ETag string
+}
+
+type UpdateGuardrail202JSONResponse struct {
+	Body    GuardrailChange
+	Headers UpdateGuardrail202ResponseHeaders
+}
+
+func (response UpdateGuardrail202JSONResponse) VisitUpdateGuardrailResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateGuardraildefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response UpdateGuardraildefaultApplicationProblemPlusJSONResponse) VisitUpdateGuardrailResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListGuardrailKeysRequestObject struct {
+	GuardrailID GuardrailID `json:"guardrail_id"`
+	Params      ListGuardrailKeysParams
+}
+
+type ListGuardrailKeysResponseObject interface {
+	VisitListGuardrailKeysResponse(w http.ResponseWriter) error
+}
+
+type ListGuardrailKeys200JSONResponse GuardrailKeyList
+
+func (response ListGuardrailKeys200JSONResponse) VisitListGuardrailKeysResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListGuardrailKeysdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListGuardrailKeysdefaultApplicationProblemPlusJSONResponse) VisitListGuardrailKeysResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AddGuardrailKeysRequestObject struct {
+	GuardrailID GuardrailID `json:"guardrail_id"`
+	Params      AddGuardrailKeysParams
+	Body        *AddGuardrailKeysJSONRequestBody
+}
+
+type AddGuardrailKeysResponseObject interface {
+	VisitAddGuardrailKeysResponse(w http.ResponseWriter) error
+}
+
+type AddGuardrailKeys200ResponseHeaders struct {
+	ETag string
+}
+
+type AddGuardrailKeys200JSONResponse struct {
+	Body    GuardrailChange
+	Headers AddGuardrailKeys200ResponseHeaders
+}
+
+func (response AddGuardrailKeys200JSONResponse) VisitAddGuardrailKeysResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AddGuardrailKeys202ResponseHeaders struct {
+	ETag string
+}
+
+type AddGuardrailKeys202JSONResponse struct {
+	Body    GuardrailChange
+	Headers AddGuardrailKeys202ResponseHeaders
+}
+
+func (response AddGuardrailKeys202JSONResponse) VisitAddGuardrailKeysResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AddGuardrailKeysdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response AddGuardrailKeysdefaultApplicationProblemPlusJSONResponse) VisitAddGuardrailKeysResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RemoveGuardrailKeysRequestObject struct {
+	GuardrailID GuardrailID `json:"guardrail_id"`
+	Params      RemoveGuardrailKeysParams
+	Body        *RemoveGuardrailKeysJSONRequestBody
+}
+
+type RemoveGuardrailKeysResponseObject interface {
+	VisitRemoveGuardrailKeysResponse(w http.ResponseWriter) error
+}
+
+type RemoveGuardrailKeys200ResponseHeaders struct {
+	ETag string
+}
+
+type RemoveGuardrailKeys200JSONResponse struct {
+	Body    GuardrailChange
+	Headers RemoveGuardrailKeys200ResponseHeaders
+}
+
+func (response RemoveGuardrailKeys200JSONResponse) VisitRemoveGuardrailKeysResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RemoveGuardrailKeys202ResponseHeaders struct {
+	ETag string
+}
+
+type RemoveGuardrailKeys202JSONResponse struct {
+	Body    GuardrailChange
+	Headers RemoveGuardrailKeys202ResponseHeaders
+}
+
+func (response RemoveGuardrailKeys202JSONResponse) VisitRemoveGuardrailKeysResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RemoveGuardrailKeysdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response RemoveGuardrailKeysdefaultApplicationProblemPlusJSONResponse) VisitRemoveGuardrailKeysResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListGuardrailMembersRequestObject struct {
+	GuardrailID GuardrailID `json:"guardrail_id"`
+	Params      ListGuardrailMembersParams
+}
+
+type ListGuardrailMembersResponseObject interface {
+	VisitListGuardrailMembersResponse(w http.ResponseWriter) error
+}
+
+type ListGuardrailMembers200JSONResponse GuardrailMemberList
+
+func (response ListGuardrailMembers200JSONResponse) VisitListGuardrailMembersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListGuardrailMembersdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListGuardrailMembersdefaultApplicationProblemPlusJSONResponse) VisitListGuardrailMembersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AddGuardrailMembersRequestObject struct {
+	GuardrailID GuardrailID `json:"guardrail_id"`
+	Params      AddGuardrailMembersParams
+	Body        *AddGuardrailMembersJSONRequestBody
+}
+
+type AddGuardrailMembersResponseObject interface {
+	VisitAddGuardrailMembersResponse(w http.ResponseWriter) error
+}
+
+type AddGuardrailMembers200ResponseHeaders struct {
+	ETag string
+}
+
+type AddGuardrailMembers200JSONResponse struct {
+	Body    GuardrailChange
+	Headers AddGuardrailMembers200ResponseHeaders
+}
+
+func (response AddGuardrailMembers200JSONResponse) VisitAddGuardrailMembersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AddGuardrailMembers202ResponseHeaders struct {
+	ETag string
+}
+
+type AddGuardrailMembers202JSONResponse struct {
+	Body    GuardrailChange
+	Headers AddGuardrailMembers202ResponseHeaders
+}
+
+func (response AddGuardrailMembers202JSONResponse) VisitAddGuardrailMembersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AddGuardrailMembersdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response AddGuardrailMembersdefaultApplicationProblemPlusJSONResponse) VisitAddGuardrailMembersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RemoveGuardrailMembersRequestObject struct {
+	GuardrailID GuardrailID `json:"guardrail_id"`
+	Params      RemoveGuardrailMembersParams
+	Body        *RemoveGuardrailMembersJSONRequestBody
+}
+
+type RemoveGuardrailMembersResponseObject interface {
+	VisitRemoveGuardrailMembersResponse(w http.ResponseWriter) error
+}
+
+type RemoveGuardrailMembers200ResponseHeaders struct {
+	ETag string
+}
+
+type RemoveGuardrailMembers200JSONResponse struct {
+	Body    GuardrailChange
+	Headers RemoveGuardrailMembers200ResponseHeaders
+}
+
+func (response RemoveGuardrailMembers200JSONResponse) VisitRemoveGuardrailMembersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RemoveGuardrailMembers202ResponseHeaders struct {
+	ETag string
+}
+
+type RemoveGuardrailMembers202JSONResponse struct {
+	Body    GuardrailChange
+	Headers RemoveGuardrailMembers202ResponseHeaders
+}
+
+func (response RemoveGuardrailMembers202JSONResponse) VisitRemoveGuardrailMembersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RemoveGuardrailMembersdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response RemoveGuardrailMembersdefaultApplicationProblemPlusJSONResponse) VisitRemoveGuardrailMembersResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -9742,6 +11858,45 @@ func (response GetEffectiveRoutingdefaultApplicationProblemPlusJSONResponse) Vis
 	return err
 }
 
+type ListEndpointHealthRequestObject struct {
+	Params ListEndpointHealthParams
+}
+
+type ListEndpointHealthResponseObject interface {
+	VisitListEndpointHealthResponse(w http.ResponseWriter) error
+}
+
+type ListEndpointHealth200JSONResponse EndpointHealthList
+
+func (response ListEndpointHealth200JSONResponse) VisitListEndpointHealthResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListEndpointHealthdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListEndpointHealthdefaultApplicationProblemPlusJSONResponse) VisitListEndpointHealthResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListRoutingProfilesRequestObject struct {
 	Params ListRoutingProfilesParams
 }
@@ -10509,6 +12664,9 @@ func (response GetMemberdefaultApplicationProblemPlusJSONResponse) VisitGetMembe
 
 // StrictServerInterface represents all server handlers.
 type StrictServerInterface interface {
+	// ListLifecycleAlerts Models that go and that this workspace names or used
+	// (GET /v1/alerts/lifecycle)
+	ListLifecycleAlerts(ctx context.Context, request ListLifecycleAlertsRequestObject) (ListLifecycleAlertsResponseObject, error)
 	// ListAuditEvents The audit log, newest first
 	// (GET /v1/audit-events)
 	ListAuditEvents(ctx context.Context, request ListAuditEventsRequestObject) (ListAuditEventsResponseObject, error)
@@ -10518,6 +12676,9 @@ type StrictServerInterface interface {
 	// CreateByokCredential Bring a key of your own for a provider
 	// (POST /v1/byok)
 	CreateByokCredential(ctx context.Context, request CreateByokCredentialRequestObject) (CreateByokCredentialResponseObject, error)
+	// GetByokOrder The order in which a provider's keys are tried
+	// (GET /v1/byok/order)
+	GetByokOrder(ctx context.Context, request GetByokOrderRequestObject) (GetByokOrderResponseObject, error)
 	// ReorderByokCredentials Put a provider's keys into another order
 	// (POST /v1/byok/reorder)
 	ReorderByokCredentials(ctx context.Context, request ReorderByokCredentialsRequestObject) (ReorderByokCredentialsResponseObject, error)
@@ -10554,6 +12715,39 @@ type StrictServerInterface interface {
 	// ListGateways The gateways and what they serve
 	// (GET /v1/gateways)
 	ListGateways(ctx context.Context, request ListGatewaysRequestObject) (ListGatewaysResponseObject, error)
+	// ListGuardrails The workspace's guardrails, newest first
+	// (GET /v1/guardrails)
+	ListGuardrails(ctx context.Context, request ListGuardrailsRequestObject) (ListGuardrailsResponseObject, error)
+	// CreateGuardrail Create a guardrail
+	// (POST /v1/guardrails)
+	CreateGuardrail(ctx context.Context, request CreateGuardrailRequestObject) (CreateGuardrailResponseObject, error)
+	// DeleteGuardrail Delete a guardrail
+	// (DELETE /v1/guardrails/{guardrail_id})
+	DeleteGuardrail(ctx context.Context, request DeleteGuardrailRequestObject) (DeleteGuardrailResponseObject, error)
+	// GetGuardrail One guardrail, with what it is bound to
+	// (GET /v1/guardrails/{guardrail_id})
+	GetGuardrail(ctx context.Context, request GetGuardrailRequestObject) (GetGuardrailResponseObject, error)
+	// UpdateGuardrail Change a guardrail, for everything that it binds
+	// (PATCH /v1/guardrails/{guardrail_id})
+	UpdateGuardrail(ctx context.Context, request UpdateGuardrailRequestObject) (UpdateGuardrailResponseObject, error)
+	// ListGuardrailKeys The API keys that a guardrail is bound to, newest first
+	// (GET /v1/guardrails/{guardrail_id}/keys)
+	ListGuardrailKeys(ctx context.Context, request ListGuardrailKeysRequestObject) (ListGuardrailKeysResponseObject, error)
+	// AddGuardrailKeys Bind a guardrail to API keys
+	// (POST /v1/guardrails/{guardrail_id}/keys/add)
+	AddGuardrailKeys(ctx context.Context, request AddGuardrailKeysRequestObject) (AddGuardrailKeysResponseObject, error)
+	// RemoveGuardrailKeys Take a guardrail off API keys
+	// (POST /v1/guardrails/{guardrail_id}/keys/remove)
+	RemoveGuardrailKeys(ctx context.Context, request RemoveGuardrailKeysRequestObject) (RemoveGuardrailKeysResponseObject, error)
+	// ListGuardrailMembers The members that a guardrail is bound to, newest first
+	// (GET /v1/guardrails/{guardrail_id}/members)
+	ListGuardrailMembers(ctx context.Context, request ListGuardrailMembersRequestObject) (ListGuardrailMembersResponseObject, error)
+	// AddGuardrailMembers Bind a guardrail to members
+	// (POST /v1/guardrails/{guardrail_id}/members/add)
+	AddGuardrailMembers(ctx context.Context, request AddGuardrailMembersRequestObject) (AddGuardrailMembersResponseObject, error)
+	// RemoveGuardrailMembers Take a guardrail off members
+	// (POST /v1/guardrails/{guardrail_id}/members/remove)
+	RemoveGuardrailMembers(ctx context.Context, request RemoveGuardrailMembersRequestObject) (RemoveGuardrailMembersResponseObject, error)
 	// ListKeys The workspace's API keys, newest first
 	// (GET /v1/keys)
 	ListKeys(ctx context.Context, request ListKeysRequestObject) (ListKeysResponseObject, error)
@@ -10665,6 +12859,9 @@ type StrictServerInterface interface {
 	// GetEffectiveRouting What the policy ladder comes to for an API key, or for the workspace
 	// (GET /v1/routing/effective)
 	GetEffectiveRouting(ctx context.Context, request GetEffectiveRoutingRequestObject) (GetEffectiveRoutingResponseObject, error)
+	// ListEndpointHealth How the endpoints that this workspace may use are doing
+	// (GET /v1/routing/health)
+	ListEndpointHealth(ctx context.Context, request ListEndpointHealthRequestObject) (ListEndpointHealthResponseObject, error)
 	// ListRoutingProfiles The workspace's routing profiles, newest first
 	// (GET /v1/routing/profiles)
 	ListRoutingProfiles(ctx context.Context, request ListRoutingProfilesRequestObject) (ListRoutingProfilesResponseObject, error)
@@ -10769,6 +12966,30 @@ type strictHandler struct {
 	options     StrictGinServerOptions
 }
 
+// ListLifecycleAlerts operation middleware
+func (sh *strictHandler) ListLifecycleAlerts(ctx *gin.Context) {
+	var request ListLifecycleAlertsRequestObject
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListLifecycleAlerts(ctx, request.(ListLifecycleAlertsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListLifecycleAlerts")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListLifecycleAlertsResponseObject); ok {
+		if err := validResponse.VisitListLifecycleAlertsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListAuditEvents operation middleware
 func (sh *strictHandler) ListAuditEvents(ctx *gin.Context, params ListAuditEventsParams) {
 	var request ListAuditEventsRequestObject
@@ -10858,6 +13079,32 @@ func (sh *strictHandler) CreateByokCredential(ctx *gin.Context, params CreateByo
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(CreateByokCredentialResponseObject); ok {
 		if err := validResponse.VisitCreateByokCredentialResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetByokOrder operation middleware
+func (sh *strictHandler) GetByokOrder(ctx *gin.Context, params GetByokOrderParams) {
+	var request GetByokOrderRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetByokOrder(ctx, request.(GetByokOrderRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetByokOrder")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetByokOrderResponseObject); ok {
+		if err := validResponse.VisitGetByokOrderResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -11246,6 +13493,408 @@ func (sh *strictHandler) ListGateways(ctx *gin.Context) {
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(ListGatewaysResponseObject); ok {
 		if err := validResponse.VisitListGatewaysResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListGuardrails operation middleware
+func (sh *strictHandler) ListGuardrails(ctx *gin.Context, params ListGuardrailsParams) {
+	var request ListGuardrailsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListGuardrails(ctx, request.(ListGuardrailsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListGuardrails")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListGuardrailsResponseObject); ok {
+		if err := validResponse.VisitListGuardrailsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateGuardrail operation middleware
+func (sh *strictHandler) CreateGuardrail(ctx *gin.Context, params CreateGuardrailParams) {
+	var request CreateGuardrailRequestObject
+
+	request.Params = params
+
+	var body CreateGuardrailJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateGuardrail(ctx, request.(CreateGuardrailRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateGuardrail")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(CreateGuardrailResponseObject); ok {
+		if err := validResponse.VisitCreateGuardrailResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeleteGuardrail operation middleware
+func (sh *strictHandler) DeleteGuardrail(ctx *gin.Context, guardrailID GuardrailID, params DeleteGuardrailParams) {
+	var request DeleteGuardrailRequestObject
+
+	request.GuardrailID = guardrailID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteGuardrail(ctx, request.(DeleteGuardrailRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteGuardrail")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DeleteGuardrailResponseObject); ok {
+		if err := validResponse.VisitDeleteGuardrailResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetGuardrail operation middleware
+func (sh *strictHandler) GetGuardrail(ctx *gin.Context, guardrailID GuardrailID) {
+	var request GetGuardrailRequestObject
+
+	request.GuardrailID = guardrailID
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetGuardrail(ctx, request.(GetGuardrailRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetGuardrail")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetGuardrailResponseObject); ok {
+		if err := validResponse.VisitGetGuardrailResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// UpdateGuardrail operation middleware
+func (sh *strictHandler) UpdateGuardrail(ctx *gin.Context, guardrailID GuardrailID, params UpdateGuardrailParams) {
+	var request UpdateGuardrailRequestObject
+
+	request.GuardrailID = guardrailID
+	request.Params = params
+
+	var body UpdateGuardrailJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdateGuardrail(ctx, request.(UpdateGuardrailRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdateGuardrail")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(UpdateGuardrailResponseObject); ok {
+		if err := validResponse.VisitUpdateGuardrailResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListGuardrailKeys operation middleware
+func (sh *strictHandler) ListGuardrailKeys(ctx *gin.Context, guardrailID GuardrailID, params ListGuardrailKeysParams) {
+	var request ListGuardrailKeysRequestObject
+
+	request.GuardrailID = guardrailID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListGuardrailKeys(ctx, request.(ListGuardrailKeysRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListGuardrailKeys")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListGuardrailKeysResponseObject); ok {
+		if err := validResponse.VisitListGuardrailKeysResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// AddGuardrailKeys operation middleware
+func (sh *strictHandler) AddGuardrailKeys(ctx *gin.Context, guardrailID GuardrailID, params AddGuardrailKeysParams) {
+	var request AddGuardrailKeysRequestObject
+
+	request.GuardrailID = guardrailID
+	request.Params = params
+
+	var body AddGuardrailKeysJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.AddGuardrailKeys(ctx, request.(AddGuardrailKeysRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AddGuardrailKeys")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(AddGuardrailKeysResponseObject); ok {
+		if err := validResponse.VisitAddGuardrailKeysResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// RemoveGuardrailKeys operation middleware
+func (sh *strictHandler) RemoveGuardrailKeys(ctx *gin.Context, guardrailID GuardrailID, params RemoveGuardrailKeysParams) {
+	var request RemoveGuardrailKeysRequestObject
+
+	request.GuardrailID = guardrailID
+	request.Params = params
+
+	var body RemoveGuardrailKeysJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RemoveGuardrailKeys(ctx, request.(RemoveGuardrailKeysRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RemoveGuardrailKeys")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(RemoveGuardrailKeysResponseObject); ok {
+		if err := validResponse.VisitRemoveGuardrailKeysResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListGuardrailMembers operation middleware
+func (sh *strictHandler) ListGuardrailMembers(ctx *gin.Context, guardrailID GuardrailID, params ListGuardrailMembersParams) {
+	var request ListGuardrailMembersRequestObject
+
+	request.GuardrailID = guardrailID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListGuardrailMembers(ctx, request.(ListGuardrailMembersRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListGuardrailMembers")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListGuardrailMembersResponseObject); ok {
+		if err := validResponse.VisitListGuardrailMembersResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// AddGuardrailMembers operation middleware
+func (sh *strictHandler) AddGuardrailMembers(ctx *gin.Context, guardrailID GuardrailID, params AddGuardrailMembersParams) {
+	var request AddGuardrailMembersRequestObject
+
+	request.GuardrailID = guardrailID
+	request.Params = params
+
+	var body AddGuardrailMembersJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.AddGuardrailMembers(ctx, request.(AddGuardrailMembersRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AddGuardrailMembers")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(AddGuardrailMembersResponseObject); ok {
+		if err := validResponse.VisitAddGuardrailMembersResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// RemoveGuardrailMembers operation middleware
+func (sh *strictHandler) RemoveGuardrailMembers(ctx *gin.Context, guardrailID GuardrailID, params RemoveGuardrailMembersParams) {
+	var request RemoveGuardrailMembersRequestObject
+
+	request.GuardrailID = guardrailID
+	request.Params = params
+
+	var body RemoveGuardrailMembersJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RemoveGuardrailMembers(ctx, request.(RemoveGuardrailMembersRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RemoveGuardrailMembers")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(RemoveGuardrailMembersResponseObject); ok {
+		if err := validResponse.VisitRemoveGuardrailMembersResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -12494,6 +15143,32 @@ func (sh *strictHandler) GetEffectiveRouting(ctx *gin.Context, params GetEffecti
 	}
 }
 
+// ListEndpointHealth operation middleware
+func (sh *strictHandler) ListEndpointHealth(ctx *gin.Context, params ListEndpointHealthParams) {
+	var request ListEndpointHealthRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListEndpointHealth(ctx, request.(ListEndpointHealthRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListEndpointHealth")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListEndpointHealthResponseObject); ok {
+		if err := validResponse.VisitListEndpointHealthResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListRoutingProfiles operation middleware
 func (sh *strictHandler) ListRoutingProfiles(ctx *gin.Context, params ListRoutingProfilesParams) {
 	var request ListRoutingProfilesRequestObject
@@ -12963,240 +15638,287 @@ func (sh *strictHandler) GetMember(ctx *gin.Context, workspaceID WorkspaceID, us
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L37ktu2kjj8Kvj0bZWTHM3Ft5zEU1/tOrGz63USu2znyx8ZrwYiWxLOUIACgCPrOP7VPs0+2D7Jr9AA",
-	"SJAEKeoyo3Eyp+rEI4nEpdHd6Ht/HCRivhAcuFaDJx8HM6ApSPzz+Ts6Nf+moBLJFpoJPngyeDcDcgVS",
-	"McGJmJDljGqypIpI0LnkkA7JREhy8WJy9BPVyezieDAcSPg9ZxLSwRMtcxgOVDKDOTVj69UCBk8GSkvG",
-	"p4NPnz4NBwsq6Ry0W8TTXM+EjC9jQaU2a6BkLlLI7inCUjKGiZBA9AyIyqiamfmZeWNB9WwwHHA6NzNS",
-	"O27X2ub0w4/Ap3o2ePL1o2FjqcPB9xJS4JrR7MWz+ApZate3kOKKpSDJJayG5GK8Epej//3v/7loWVxS",
-	"DDxi6Y5rzKVqg98Fhw96lOATF2ahGoE6BQfEYnW/5yBXwfLsmC3reHz/wXAwZ9x/vh9b1jMwhzcHrmOg",
-	"e0rS4nfC0iG5SGGhuyBWPr8zxF6kMF8IDTxZvYRVc3FvYAFUMz4llCQ0y8iS6ZnFNzoHc8L4DePkwSMy",
-	"E7lUZMquQOEjEyaVJpSrJUhCp5TxIT4tck0WGWVcwwdNFCQStCr2aomy3G2wxCOzxpb93X/wTf0kFlRr",
-	"kGbM//rt/zn6P+//9i+DOgyGgw9HM8b14MlgnitNxkDuEy3I/QffkCum2DgD8vTt9y9ekGRGJU2QUhFw",
-	"E6T4JsS+n1E+BSJ4tiLLGXCiZ0wRpojSLMsQLkkupTlsw3Pat+14yqDjPFu3+8X5+Vd/nA9+Oz369v3f",
-	"zgdf9tq4WZpZElIxJ0BlxszB4fkNicqTGaGKnA8eng+GREjyFULiJayiaM3J09cvEEMQqS9h1YXT5udd",
-	"kflHNme6uZL/EEsyp3xFgGvJQBkWZeh+JrJUEarJXCh9Rh6f2vOiYwVct7GDDOeoLYvN8/ngyYPHp3gk",
-	"9lPJCQyeT0HiEn+inE7BkG4b2MxS3SMl8OadHLR8Y7QPMP5k7pcNLiE60SDX3kH4Qt+FITE3V/ba3Swx",
-	"sPlb554iKsunLavwT+0Godf5OGMJNXPHz3BRPmAPcJGPu04weH7n43sDv+egdNstffHhSLEpp9lYfDiS",
-	"9tkjll44qmd8AhJ4AsT9NiQXEn7vWrx7cPeFi9zcNK+lmLAM4oCV9hlz2uYhB1z7oXON9r2Rf3TXtb5l",
-	"PIHmAn8WupTJmCKazVsFC4VDhLNOhJxTw5FTquHIvDuIzf0L1yxCn9/1nDfH17eZV4GMn0quQNqjMH91",
-	"nQP+vivwf6UxNm++tbvPBJ8OPWMnD0/VkOCmCVyBXJGMXQGZUg1LuiIzqghdLDIGqb2b8fpug92S1ph/",
-	"eOfibfvHb/cfvLd/PTz9Uv3LH+77j/eHjz6VP3589OmPh6enp6dfzlWvy5nimRaX8GNlLuDHp6dzVdmp",
-	"hY+Ql2pBkxYaWvqf7ZEtVdeBFQ/veGqfzLtqIbgCVHVeSzHOYG7+TATXwPFE8SQsHzxZ2Cf+9g9l1v0x",
-	"mOpfJEwGTwb/70mpzZ3YX9WJHxdnbHI/lGEnlGWQnpE3P3xPvn30+O/ETUVS0JRl6hih6EZEvSzRVq1Y",
-	"SLEAqZndA0sjWt1wcMk4/gDcyAG/1a7nwXBgxqDaKhUrpWE+GCJhDN4Pm6PZc4hM40kpoliG5/SbXU85",
-	"tBj/AxJtRniqNcwXurmxUiVr4o/dTTokRq8zSMgFj/CLYU2vi95FBXLdU0QsOSlfIdqr2rmC9Dg2fppL",
-	"e2HOVZWJiXycBSvi+XxspK/hAHi6EMxiWmM4gxS5jIMaFZnReKWh/2RzL0U1RlsEUkzjRwnU4XuNu81W",
-	"lrkJDggXI8rGASNByxU1yyonGAuRAeXmZ6Wp1JCOqO7L+/EdnatgvFCmDXHNS3mBnFVAPUSJQWUd1cMs",
-	"gBDF2Txl+vmV4xdVtKWJBVYErNRTcBfvsGRunt4ANCmbTJAZaLC40TXDDwyy1GqI5l03GJWSrsznFoYS",
-	"CFjxn42majderJlx/fWjQVMHGQ40lVNoHcz9ar9fx1nwSsDzs/Ad+iOojhPO6QA2rEuNbgvdR/4jU5Fj",
-	"T6mmvU8gwJ/IAQQ2onUD/QwftLM31cGCC6oOFt+XFq/wE7uC8MIY04zyBAxgfs9pxrS5NBKhDKAzipaQ",
-	"6FVhBnwtWeKoIU2ZOQyavQ7ANaGZgtjNiBIEcl2j+zuaJXO6ImZmkvMUJFEL4KkXokmSKy3mx5bcw3uR",
-	"L3K9/qJmCViN/dNwIHK94Tt1VMQ5i4Ha4O10jAjvyDKxHE1olo1pcqnirBO5m2oy59dWClRGh7LPEC1I",
-	"MhNCAZlIMT8mz+cLvSI4izL/oLjlEbZJhTW8FCGadKN3iFN42Xh8WPeawxzD7cNTXvfqW/Ow09nMy85c",
-	"HjElMgXK2g+tHG5F7SECiNw/Js8gQSagiJF5CNNG0E0En7DpyI1qoLaWxdUwwy8ohGJ9j8XRDhuIsAaT",
-	"HDNvZUrroO4R0hxVaQRYSwjlo29g0saAwgHXbOMV38ceYstYM/Frb0XtZFdzxsNv7w/XU29NfHJm5+IR",
-	"a6A1Gt8YlLZUS1hTrNqE+r1yJhbAKTv56pg85QSQ8DOmdBv1B5rTg9PTNe6EoXn8hX31/tefMaf4FMGL",
-	"71bi8unrFy9hpSoXeqfZuwNADx5HIGQm+b6i4NRwacGMnhY5aGfPVmQ5M4zdSTDKcCoF8grUmT3tJ5sz",
-	"+EQC3VQo9++MV3HtCq0yy5kg7kHCdFRfAG6UhTR+5bWIiW208JOloxTNEwtPGMj0v7LSBdOGzIxWRyZC",
-	"bg+xVr14IRTT0Rvo6VzwKdF4eN4B6H2VVb9WruCMZGIJ0uhbilAJljNYn9ZxVLBeSJiwD/GzsK6w0ofk",
-	"50cXqZD+o3OhckKTRORcO/A4R5IQJGNaZ0ZxzrOUjIHMWJoCjx7rotVY/i7YeGAub2p9+aR1QxmN7sdA",
-	"LzpWvkg3RvBcreUphph/URDXTAIlFLGlOKJia3aOAGdKaghFAs8RKnRa2dP7Fm5WMppdBIUayzqErFBd",
-	"wh4UseaeDqqMVZeztThU31Vfiaj63p6EouAiW7dmf+t+Gg4ubRzAujfeotu+ehd0vYM3gxeVQgYeuv16",
-	"iD8bMoUopF9Jxxc74dtmE92PbGKEtznj/lMT/UP+vdkkO/DNgGVazhhu+30XONfxtz0xhYMwPofr6y5S",
-	"f5kvrZyjiBmMaHoJijBu5Y2MJih8CA5PMHiM/jOXQGimBD7wn29f/exkgOdcS3rOA5+IDTcbQypFcllK",
-	"CqDc3ObXK5AaPlgnvZFKWQJemrBLPD4311yAUd/c/7YaxPRN0x+1lEzDK56trOPHweUXBR1+SNytNld9",
-	"w7yPYLJxA1Yo9aavhWRCWoOXV9Wipq7vqaaZmAZepCrWzUEpOm0REKmerbdtOjeYHyiGGn4RVZSssQ37",
-	"zCg00takUow3cR5KKx0jTqqZVUR7mHSNYuWsWtWxfwxcncrK36kgXDiFxUy3ghZxNjDkbG9y8SuLgk8o",
-	"/SOL3bSJUHrEKReqp00bX8hVi64CusXZgiqvnWi0ADmasyzrb0jPOdNqG/DYBfkB2pcR7GsYwiQKTCuY",
-	"Fq7fCElU3ZBrmOcLpXJIK+FKaF5Yclgrjf0E3gm2DJfT9Uq57jqwyiH87MP6VvrAYxfxuwHbQ9xDzyAD",
-	"bbX02g7KH3qq7zFdyY/SMfUuIPSrPwzkfLhs1NO9sVraYhLx8myVA//C2e85+Ou/QOYhCglw5QLnMjBy",
-	"MUmoimvPkfClqDBSD4+yFhdFxiLnKdGizQS0uXYewyGnZG+iI5dnsxt2FSd8WATbg15c3ctBdeJyKVvr",
-	"w+Fu+urC5Tv70YO3VDT70BzPs4zkfMx4qhxt9VDVfivlajPA4H1UUX0+mVjjfKvPcsIgS1VvzHoDSmRX",
-	"kGIQQgy5XPBwlLmJUbc9UeZ8qqyHg3BR2lUZJ4mYzwWP+1QkTHJlrfCdS7cgeOOeDjBpJGHKBI9Z67PM",
-	"WSXnBKPoZiJLN7MxtwvtryZVfn5PkYXIWLI6Q8UvjP+d0xUZAxEcf1nSlRe5e4iYsjz6HuD5weJDndCK",
-	"XQw9xpQDRwBZPez3PTBza+7QQPHePCIMpGl6cCZtAr+Nzd1dK3TjDN1UsRX+u9W6IqtLUwkqjoAxbbEH",
-	"mrQQLeNK02icsoVcxRuP4VhR4SCjSo8UAN8sZGwhRDZq1Ux/MVo1kZAImTrNlEqwqqkWEtINqERpmkU2",
-	"+cK75WyEgaG+lKlLQnmKYb9mLgk0mUFKfn767m1NFd5DyFwlqiezgQdTGy6ptFgsKvJ2+WqgefeQuopT",
-	"HgZ6t0cyv45auF3lSCNo52FaP8YORN+D6ONJ5tByj9V9XT4czbJXk8GT37ontepxffeX0OKaLbLfjokz",
-	"/7hUMfDpckwRibl31k9KKCe1RLjjqFBe28z7cDu7iNglTA4hYcesEb3Ppm7EuM2nVFnr7ufVsN/c+Mm5",
-	"k9pd695XtEM1eTY6VJCP60MWxpAJI+BqEQ+h+LBgEtQ+zAiXbauykC5S8DBZpTCot1/cudoQ0DuFdhhh",
-	"F4MnYKd4x/bgDnNFiVyNbNbwKI/nQhl42SfCFHmMWZBCu7w8hb6ThcEVa3zXM6hGGHbC6bptMmXM/ZqL",
-	"5619sE/AxkTkMha1gaBqiQGRE5pABB/eul82PPvOCDE7ZAwj9mOhugztVEUMiIN0EPFR7Hoza9aOPPuA",
-	"PHoP0ptb/UElt5ew2loZxfX31T9fwmo/xqk11xEamJwHWRORI+tHTaZ475j8ICRB14hC3Yamc8bV1rao",
-	"+m3WuiDDOfDRFaFLulrDOWMT3WzkyDYGvb3DNuSnPVjh20QsQMUjWUrWH2iZ1Ae4L6i5+W1ujbjEv+y5",
-	"xnXOH0UsKcImCI4weiCiwy+UlkDnmFWp4l7kMcsyA3SVLxZGI4U0mtYNi2xV1AaxORxDspyxZGauSqOp",
-	"m1tr2haavaXdJMmYIbw1+VWJSKHlh9BN3bxyzd7BXPHaCmi7OrKDjEolchkz7ESzM5+4gOVKemUY+0oV",
-	"HiGkVpwzosKZq4NhVR4uxiJdBQ+2iNYJSyEdtac+bpWzOcLc2Nhw3QmdWyRtulCJNkzwP89jB87mzny1",
-	"QLBRhlKf0QpzRyeqyiJbV9GmGbSb50WuEzFf62V/5R7DKOmMJatNCWYh2ZzKVY1iIjKv/d2Khpi2WipQ",
-	"ZyRlk4lhqNYsZzVnH+3j8qfWRjQ3f8zlQihYk1TbllvZibVoRex+QClXuiP6814zbs1vBptasnudCB3N",
-	"GOcYaZK2lHBICQamkBlNrQuHJXBm9UyhUGWhLiYeVZc4J8592FUXHr4Tl8DRArxRIrsL6m6gYGcusQdI",
-	"AbaSWgLJv3rT+W20BeAEoIzecE3yitpYA24TkzF/FNNnWJCgv6nL3OJNA5fbXH9PoS8MEEtUMVDIGIf+",
-	"oxVxXpHhUpfz1y5H2zoTMSONfdP5EAJsdBAcDj4cTcWR+/IfSvDjN3T5k4vnC349UpdscSQWdu4jvFEM",
-	"k3GBjm32ELMIoWcgi5RPmyAipOV4Rf0coMnMXqxGcBfLIrtjSESWGjZZJJX0gqc95Booa6QSHNOwPP9i",
-	"M++jJsgfxXQPemB0eTesB/4otndKlmTXWxtsGKZvztypgEiR2WzZRFt73J/eRLm5ebDnpWu1rRDT15oq",
-	"b4eZzhB45hyOvX0h7/xLN2Vfc/DdzKi2N5fI4Z0hlRXsgdU2dnRQpltZzdbst7anrVjwu4AavGFEAk2P",
-	"BM9Wtr5MeoQpDUYhy7PsKBFcS5FFTSMunHkvbB3mTp7rz9MMe18fAJRtJkqXddjsigqixdkqBBqFNoJk",
-	"HxhchIofFnVxGdvjrNtFb2StWDRbssk2qwUQTXXHed7kWWxbTHVkfbcio5BsyniLMOzKmt1TxCk7mOVT",
-	"fJiwDCq5Pi47COPSMojSnszXI/9rN85zrmWTYzi8dgsflht3g7eej4HbPjC8OIN1Mns3upghtslbFP6d",
-	"tozFDqQKfo4v2Q7eumblym4UFWVLZuxUtFzBCLWf6On/DMtmtYYN9r5lBmxQEKGK5UYjrBcJbhLPLU+g",
-	"XfQooltI75Z0e/o79p6C6mi3LcfnZ1hWczs2QI29+pA2gU2MPbVszkc59d/VzsEtO/m7WrXNWlymDaGa",
-	"5DqXcFZ4fbB6qy0pnwqwTh87TP+YjNvnUGyWLNaCjFkR+bEvgG/vV+yLjc3ou/4F5v6dXQEBhtYySryy",
-	"asQDqxI2a8gdCIG2xISI4WDbugDu4fa6ADuq+huc+Cuf7LkBByoUnFCSfVwFwMNqa4b/Oj9X//b+b//m",
-	"/+hXD5kTODJzER/qvO3p1QBiN9ACkWqJ8hu9cnbLAek65krO8PXvp1cKcYF9hriyfNqWWHlG5jS1NRaR",
-	"+LFyYE1CCynxYVePEHr0z9Ojb99/4f44ev+V/+rLf+2FlOgdO0qo8hmdakhSNmXa8nbGOUgyWy1mwFWr",
-	"ooLbjh9VoeY2rxl16TwPQIyyaztcuKJWTJ0RDGwRvIyDNA8cd0bnvCqdyl5uVzlWmzBKnJSuo9DExZkk",
-	"lCdgFaucX3Kx5FGZ3mtrrnjCNhUTXPJVUSWh0DBRoLGltmY0tW6YTSpHDge2JuWGpnr3znjVu8BwKaf0",
-	"0iFrGm60Vsw4g1hYwq8u2nQpBZ96LxQRPvG4AjmEl7OEkUVGORCBnvpj8uvMhq6CBOxlI+agZ0aq4aIY",
-	"g6lzXpzJk7LsxCXAAicTHPxEsCIzegW2Fkk/L2K14sen9oI5ESg8d51fxKRQcdQxMfqezTrCRGw1E0t+",
-	"RpzSOFKgiSrKZpi1M2Uh0NtTt/7cPLg2QrhNS6yekdMic0Ha6uFccNitmGoJ7SButsDDGP+qUX6bKd+u",
-	"uQ2VtS/i76jOFtzBcnj2G7v9VK5GMufH5Gdh8XSOIYtchPxgHyW7+5gH6yxvM9dDpMpMi5XTQ269I6K2",
-	"oq0Nn42d9TVp+RefiST32ntdcQrthoRxLI20qZs/mMoSYaxPFZhffIkG86itnlSZ/4tUJOrEmyyPvGFk",
-	"nn75pNr1bmjDAYZlDW0hicwzMEzU8mIu9Dm3tKi04TBUVZjxGDhQPcMkRaMiPkda9k0qnGkGFz1EuaJq",
-	"rCnUeksVBvGHZtaMKQ2p5bibgrCsu92Uw94+IwuQxBWtIVpcglVgQ9HKtUD59tMX5+fH5aeeclV8DgM2",
-	"inEgc5oR+3bZpuzB8ePT6to3rYr+BsyYWND+mLzi2ao4Uncn2JDUov2KuT4PVwy9SWJttbF8PGtNqMLb",
-	"3qB9JhSkRIE+Iwps5oym4ww3ih/EIuqDdm3tRq3XU9hNEwHoe9yRlKWors/Np56iWlrERkWuCXPHWZHH",
-	"EAgWZNOCpPHsrTlTCiO4Ci0+kk2EvxXiS71LW0aTS7VpcYF4p483MGHchdebozJXt8QAD8MPlLnYaUbs",
-	"26qlAUh7dOYLtKRPmJ/AXKWO82ViqrZsKNIaqqiZzqADHE2u/8ubFxbKRh+yi7xklsk5Dhhd4xUTGd53",
-	"/aXq/9+/stYz47tY4GaCeAaHgi5EvAL493GKxCvih6Juxwbc6FcMhi+kLsy2wsDUodMtXbg8umSOiY3C",
-	"LRgYir7mrG2djpnIUqLFFMwtdGZ+s/KijWfDKhFOnZZSLEFpfO+e0Q5yriNcbosC7GWH0ITylBmJtyjA",
-	"TmjmBNRYrH8ygxFdUgmjwDbSfDAFvhppSRmPViBosvcSuIiACynmTNmgbi0IjhRfEptyV1ZiTWsqHP5n",
-	"g9jO6DfCMNL+rB7fwyiGTScr/IAbvbWQMAEpIR2ZxfrmI81cQEgET7HrRXCstq9XPOi96Jr59WnYNfP0",
-	"+PT0fiQkPlgH4yM9kyKfztwlWWPWVjYw4oLCVa2Z/8H9R39/9M3Drx/9vccyHFMYVds2byg2qHyxEFI7",
-	"kiuG8mKcYyJt9XLsAv4JUoyMdD2SYIAcVwf7Yjjrns3Xhlkzw1NiHzsjkLvmqpAfGe5xdJ9oIbZwaggZ",
-	"1Qwm7AOkltOR8aoQvIIiohjw7dF1OAgQ5n2PfPySVVtCaOJ7lk8xD5pmjKqaYWFomDHlq7Cq2xm5hAU2",
-	"NFHm1bb+D5Emxhu55yutSTtV6+ttTdASOFo3d9RvOOBGzAlrsmyQjg0JMBfk3l0Fyz23aeesWLxjGN9f",
-	"KN+V4MZiWVGBoDysPUSaVCwEBw6oCtayvXFhncVjzcRvYNK7Z+MmFXRn9MoKBb5vaFcV3X2iWFcVnjcB",
-	"+teDYHCVcfnc76zfxo3UuPTqlTPAtfTCeHwazZL7wTtqEjGfM+0FBj/PPeLppWeq3OLbb/tn9wWH3FpD",
-	"eRRCpC+TrJ1bMcSwAH45eQGbYvGRueMnHJbvixcDjFVpsOYQfzsdG+HR3tXF1e3EEq9ZooagQBf2biJ4",
-	"goYxTGXZrUCpVSNqMRHDUse1HS7jc+QxAvUmuWGluGrRtbaYIYh7EZLYRqxNLZJmeY++hxbW/nG3suiZ",
-	"udhdL5n4AsYY5YHVxRE3jfoKy5YGsG9cwZINvbNTabZvRWAVb4qf2XY4QAxdu3Ip1iB5RTOWFm6D0pXa",
-	"4GCBGP/om6okH2VvEQghJnzHkAJUrLyxPzcVs2ag6BU8U3ZDfnC6mT0m3vPJzeBbP1WGJ29sar1tCuUK",
-	"q6OGvNnMc6c8VmcuQ9us9xgnGcNK8NT2MIpz3krJ7UZBvLDuDBawnIksKGMZUwM66nGHZ+MA6Hbzvv2o",
-	"t7R+OB+cIbWieRMmWZKMptibErTCjmsucd1aMcy35lxmjE8jZovJhHGmV1FhFG0hgUamfFMFTPZFSina",
-	"RjFZctioKkVzLdoC8iY0z4IWdEV7/hPzUnw491KZk1yvrgipo90iF9va07iwE9WUMQwfX6N4eNPNKOK9",
-	"3nCoUof5prvxSR9jhQ95sYZKBi3cTky0K96GLb4K9wxThCpDxXRKjeKGXSkocf2gnaJMlQKr2BUdPJbe",
-	"FOzj3vHONLckVoANsKFgkg+7+WN5jc6dib5HwM9P5lG0tM5B5Ov1n3f2uSBOqI1Qf3KLiLSl3VDDLoYM",
-	"Aqc+5zrsG8Zi7bm+elm7d5M0uuoJ7JJHVzvLQyTSVZewaZZ8YwN1KIwDaaTHQIXwUt9NMU4837q6jj1Y",
-	"AJonc1AjQHU5W9sBoofd2yBQffs2VJTfGFE9H3nf9FDjbaSsZ8fpVLbGN0F5yUh0XSz+TVl+Pe4jjtT4",
-	"0W0ZjK1VVhq1CVIonWexM3sLWse1AZotZnSUzCjnlVosgWg0Br3uiZW4LHxVo872pxs4m/YgkLXHYjZ8",
-	"Wc0VdIlna1UQG3DpPAmj1Nk/mgLKnH4YheVE4k+UK4j8jr+NXNB+Ca+1CRvVZDLEqUVGVyNUwlsatq9x",
-	"l8Re0OjwwGV1n/gOstreSod2qnDRNhOVxgDhDuoo3ESoGmkNa8TYRldtQG1BhRqOVRAqTo91TIhiczcu",
-	"1AksekRdnGoXeargdoeQpPzkW9/O5er73sj+jX21fq/dCFUy+hkgVSRE3LhCfStvjWr1T19ks0+O+DXc",
-	"IVunpn/T97op9eSvH4emxPvDHjdR6dDv9Wq5wXLWR2tfvLu7Dt4W6e0CeBrYEbx1AhLBxXxlw7N4SqW1",
-	"U8Cc5XNzV3HzU5IrLeZRC8XbsnCeHzKZOReuWgiu8GZx7UDNn1MwyILBX/NFBto1z4H5GFKr9VmEkdT/",
-	"JEFSfjkYDtjcjYF/jCC1fSDVAiCZGfYkKS/gqfwXWTGQSCTG10pl721bCU2hHyEFLFA3zxVLzJ1smCzO",
-	"ZQBmV0EztDl0QOFtM5+xZ93ukuwfPmjSfdX4tJlDo1HPsx730ww9co12iwKcGO64zo9h/hcyAvwYc+za",
-	"WL+olxPrXng5H23EGGepjVpmWVb3Kr75+lG/dcQoJKiuGI+OclF8lX6w4gpkRhcRE3meMjEqoph7BOba",
-	"N8og5j5pV3hhYkWe0f3ZFi89nm/yUjqSQNOeb4DSbE7bO2zOHaD79GnaAIobwc+q3o7dbxxmgKuqgqYB",
-	"3cYZFSsMZ/fgGFbQpoYSIUhj8mGBulVElGLZnyPhGG/EMlqxjbmeWP3MzFi+ud+EP7BpLm3g5EaV5+rh",
-	"xnbGod1yK4j8bJEMSpeJuUHz5L11W8bE0Nb2IZ79uVRNyjJIS/YspDfQu0iInqkAFRLtnNZWTMTqruj4",
-	"4cS/23MqK1yFgmdkvmotUBux3ouKbS5tX5q3XslIdzeaZUXRQMYnIIEnQJ6+ftFzITa/phfK23Bbi/E2",
-	"6beZfOlPZ0jGkNBcQXjEJGW9+5x7RBlhwflteF0BtMZJNkYvUHlNknOIfgXoNmndjXDcWv92ZZT7Kt8F",
-	"Y+xthK5xto+NOBORL+LmK5cIVxYVwrgbwlLfIsbVlm+J98Gizi2V9WHKuLlxPJbPRI7jp2v7UKxpwxUi",
-	"9WcoPV2bFPQXEHN2EGlilFamF/XMwMMYl0vG0zKJ8cIxmRE6dS7i2WsuT7OrqWkjtkXCkKRCI1MuJrPm",
-	"jd9O3194AvUlJayNGbd+vFZ8cT1SnZvHLy8Gol9ngs5ZEz7b1Co2gAuV9zJBb2SD/XyYRlTvrT492ii0",
-	"4F0jHfCeQudOSwhB/3Ke29Qj9s0y+lXdLAMl+1QNRRgXy2o/0a0vM4cQvW+zSumaa48oad5QrjLNlr3b",
-	"itWXpaE1ncbSTUCT8Yr4UNci4mjDjNO9RqHg3oNcSFz5ZiEpxf538Z6UKHAI90kx+x6iNyo7OWjgRrGS",
-	"7Qm53MvGtHzAGI1PXevqaLaVQga6pbNW8f47R9tblNhqkrYbqz/xb8bpK08XNI+zdp6d2eNeqBmBdVCK",
-	"NivYHf/tPjamAfNaPzqorq2BF9uWIWxa7+tGqjguYDekJJdMr94aWIBbRUUYi6R0VgWoIblQ49H8cnR1",
-	"f/S///0/KPgiaNH4ClRi0oSbeqb1AlUJdyuOUAdvbelcvULvKVtNpCwhVymAhSnvfGK0X0SZHgv5hBrQ",
-	"pCXauz7609cvnpTBGzbS38aT29wQNQxyD6pAUoFqbT8q51kfnvNKSkQtjkQNbQ/rPGWaZGI6JAFRqGGR",
-	"jTUsXBiZmNqloeXs+Jyf86++Kssyq+OvviIXT3M9E5L9E4d5Qr5D6JDKOZIvaG0TX9q8oiuQK1uoiXFC",
-	"S4CcnfOWcc/z09OHSRF7jYeI38EFDnlxcnW/qNdzgkhEXhS2sEtf+suZdgjW9bL7+k6kDHBL//n21c/E",
-	"Jkz9YhWxIrrOwMJ99XteyeOujusTBGxlQjGxKVTn/BXWQsMNK3Lx0XCETxdDQrFMT/ndkAR39aeLM3IR",
-	"fL7AYkLRwn7n/B2bg13Kmx++Jw8fPvzWgPaXd98fk58Eh5Xt51WtnoNPvH02dC4rTpwubb7nlIujX94+",
-	"I2NQLMWccYcGNvHVwOt5UHTMjF9W6Kvl+dn6FK6JelnoI0BDP82FgcKFLfJ6zi/+dUmZ/v8eq4uyeokE",
-	"nUuubJKazanPgtxFrJpSZmraemFmew9OH1gDlBJzQEApzbKMuGS8c24zAWzFFzaHY/IWeEouag3eL7Cg",
-	"LxCskKOF6weP5aOyjCg6gczq0Q8eoZVK2XodF772zYXbmtnPxfN3dHpRJBesRE4k0NTNoEWWki8e3X/w",
-	"ZbluwYFApsBnY2IfZqB8OWOZx+fnaMb86qsCGb599PjvRTkpG4apnphn/yBWnCd/2Mozf9iJ/jjnfxwd",
-	"HRX/Nw8+Oj0lf5ALxjFVbPQPJfjFkFzgJ9t9Da2nF+QPPClsH5lQzgUWdDK7OitoSYKr1fMFtspinFyU",
-	"5VwuviRuwvtmwpxTxw4gNYNzEbQYGtqOlwb6uBAiOJyRC2vMubDV/GyVFDfkQzPkRMgxS1PADTCObWsS",
-	"bAyKiq7fArZZcvYQ/KGsMozVT4JcEIO/boZHZgYu9Ggicu5XjBaXBdUzt2D7RcH/sA5jwQL9SI/NSHPQ",
-	"M5GOzIA4qQUC0g7VMwIfmNLqjFw8NT9eONJiWhH7ovKDfWsGMzdbxhKN+y6xelR874Y2SNHYLdO2N2Dw",
-	"Ilp3l1TZZoIG58s6kYikdvL7D8zkC4mpiSjYjKwjyMwX0IVr/IqEbktL+epRQWtYgyy1wlMXfh483QVd",
-	"ZYKmIy3EKKNyChWUZKqshZmxOdP+3ccW2VytDkhHc0gZHZmbvj6AWeQFchjLuk6QGOxAjy2Z+E5/BU1Q",
-	"YpO+xIQYnnBGfs+Ftn6Ri7KKUDHIQ4f6V5RlhtHYIZQWthwnXdLVmc9yC5OzhwU7Ql528Qa0XB09NR9w",
-	"7MFwkLEEuK3Wz3xtKGlEsgVNZnD04PjUy/+V78raToO3Pl8tvNqfvn4xCCpVDu4fn9q3xAI4XbDBk8HD",
-	"4/s4uMFclBLNjY1CyRFc+XzPKaBaXdDVi3TwZGDuyKfmwedXLvcwLMjS4s8oHznx2vFw7ZO+JluzWlpm",
-	"644QiinUpRX1ElbH1giCxhnzMAoIJRTtG16QpJs3EGhbDJ86rx9TxLxUXVTLarShCT1yJa72vSRFiszL",
-	"jsltD899Tr0s6tnWCrUJaVvnpSztOB8hd13TGrx6izEIPR78BeMIPr0Pw9CefBw8OD21jgSMcyrKPAQM",
-	"yHxXLr+zKnFBSWjEQgWm0RiETm15QNQZLHkeBxGsbXMUiz4pCvdis4L5nMqVU4kCPYTDsuiH6e0N6LVN",
-	"hEyVjQg0XGK8EpcBd6iH/HqOjlK+nsFcQXYF5l5cSJiwDxdWBLMN6i6sAIIIA1lmXyDUqE/Hhdsg5DzV",
-	"ljQH5D5CQUHvYb5pDKmDripbIvV1omAVpOvRsKL37gsPC4nrnu3SWlOuW3ATUfE9dtRWLd7qS6ttKaBZ",
-	"2CC2lPCs0h+cIhnDRBQFMfCeT63e4C/5ca4rGpURrs+5uVyxZOwLI2YnwitWqBj6rHk3xz1l6cM3lzT6",
-	"aa5cSe4q1tv7rNaKaVO0/5U6XF7zXKBfYQfA90Woy3ciXe0N5Zq9pT5VTVyu/W8N5+9fE877CtNNrH8X",
-	"tupH25hveOJYnCH5GVBf+dzokG1zu8dO8Bmc68Hpgz/ZjnbkBN+hIYRaYWFidHDsz4NkW1Z5bjKA4GY6",
-	"kVBUW4xzBWsoMVMUBWULgMxoKcXlCogvgmwYeTp0SZ11CnUz7no13TIaNduxPe960ebp/ifuRmLknzZi",
-	"kUlzQbjqq4NrIKwdl7MjVbzOdYD9/upgXAtCua0aa1G+ky4+lqaaEUs/WbrIQLcEVbgL05DJVPjGBiwi",
-	"ldlBDnQ/9XhjghaN65Xin1kXZH+uayQL57fcO8LuvJgd0dXOH2CsL/hVF9qi5oUp6AYu3ZDo+4p/fjfm",
-	"Kw5r4byhhlTA48UzpJqFd4VWD8rGl3wmdH8912O5cesuPsBFuY3IR7C1hbWeLj97AXZ/u9mRFN8Auhlp",
-	"jVlIWyfEu798oxxXb9fKmelGV/eJa6OMIu6OtO0k5NqVbsf/a9/pd9R1q6jrJcCiRlvWdEMv0VSDISQ0",
-	"y0hQAHYDkrIlBa6NouzwdwR1R1C3hqB+UdCgpynFyrhxuqkVg211Dj6rFCY9kHm+0mu7aMWJdpxYi4A2",
-	"y72Pt45Z7XtEtF6vzun3t95kHxzddRjsK/FuLab6EHvaLfY+3I78QzCUj/DoLiqt1S+sMX4K2oWGrKnT",
-	"FDNaWKN60MD+8zeoB5u5YWN6OXM3GyxP8dZw8Rte+o509z1iLUYOBogbp7Am0z75WCGjTgvg05B9IkW5",
-	"Cti2bLnwoTfObHTmg3cxdKkMKpyvKdMdsyQegCg/JyticC6HtiG2L2VfFsQeeN5uRqwg0g1cwx3mw9vB",
-	"Pl5x6AfRzaiuhEAfg+FnQN77v57LTR/EULj5LXc7da5D7mPXq9ua/UKWNiyzL7zDm629z8MOOa0a2L+X",
-	"JpBrwyk3R5vuYZ3sPg1A+75FM6AytbaajGrIVvtSR4pQnLLl7Axck84wmE1kmch1CU/feKQVli9tY42D",
-	"qLGlTxkDkTrCWotM4H6H9xJWPu35WiWal7Bar5xeVxhZmbrVopLi2XdHjy0yyriGD9qHu6dU0+NLWF0U",
-	"YSIukcbGh9lWSpApaNM5X6KP7nNXNnH4m9UyXyiVQ/oSVmvjMHysgiqP79ZcYYfbxZ50T+7pqklIAUs9",
-	"+WgredSUzHrclFENb5Igbomi1+v4b6UEdrMr39kha/ArQFkUuKZCpLFLoE2NtPh5nbjQoTjeguiSVnLf",
-	"lGhfwqqPgnib+cH+79KXsDqISnjHgm5U7dvw1jxZ0Fxt4Y0OSCzqhsZh7y7cO2y/rgt3kqvKhYuVeN3i",
-	"JKh8DmlPCrBP758E7Lh3NHBHA9dDA0+TBBYYr08xE99TQj22ohP3haZ6L7jfhFW83XBRbBI7F5MFSCZS",
-	"WyiEw3KvZhC7ub+WlFe0kb5hKe/OZqIPex/a0F9M8bQ0JyZ9hMFMTLut0j+K6c1YpfecSt8erjV3tdvR",
-	"U2C4R1jFHaUHJMuhOV3IJoTxJMtTSNtzrpk5hVFZ0GPfZQ7CztS4RHeqbStytW2vaxUl5FJIWBrCruhx",
-	"GFuW7/wWXdWDHlUbeyyrml+NTpl022T5+zsvyV5Vvj4Y9XWX/DEmGVVqA0eLL0h5/8OHwXDwAP/7EP/7",
-	"CP/7+MOHSG3KXnADbs5RibbViFwnohah2MVJX7nne6O067feCg37cwdar29Ifq1C749iut4BFRba24cj",
-	"6k0wXv+yGubpk48lu/rUegFMwfD/wfWCrcMo6da4D1C94lBy9uVshSGfGLKLEqT7ZAM+ww5OUUBueh+6",
-	"c0KR2R1CWbDmaK1n+Kfi2ZvxEV8nnVT2sp5iarUwr8N72yi32UJHtec6/Lk/C18Iz2g53OhotpScLsIF",
-	"MppcWq1n/47fCoj/BC7g6n4O4gyuLKFbOahVorr12s6t2dq+QpZrq7TpWsRw88w8gAU+sPyqmBDX46CL",
-	"yOP8+uRjo5dEDw/0YSjzlpgFt0e0W2krvAXb2ZPXukExTd917O5rkxjrSH4zCNUhRVYXf2gvd3U16+SL",
-	"jRhEBSAdwmaMeW1tCm5O2iYW/SCKen33FEFZRUgsvO1LUZe1krCcc5bZUFXl+PQxecpXRS1ky1Jtz2ye",
-	"2vFAYSdYW+yMYUmnNrvw58GL/2wW4jtB6tYLUi225E0Yl2M7RV3+3uV+X7s3brTs722pumrhc2YYG3b6",
-	"JsyWdXTllX0Jx6CnRUI1zcR0B63YNfFAuNY7a/z23oCmRAzsXFc0pSpq0btlubW0qs8eGSLo4V7tMkN5",
-	"xPjePdpAihpQOQEqMwbSQ+/Mld8DhR3DuSuMQsfK5UrFrI6+sHVocmy28y56d0eaE14nbtVg0iEBxVDm",
-	"xhnMxqgWIjvJ6Coo4i4mE7SrJwU6RNBsOHA9J6sAeenKoXrzv7OAK01XWCP4EhbeKojZ/SLJkbcZkcR3",
-	"Ma0rd8gxN8TR72eQXFrRRcwXVII1PrqyPa4CbBtmpnI1knkVM+tdy3twwM9XjPHAfuaO56bFmdphd9/3",
-	"Tfq7nTrtrdnU9XOYnyiqvgV1l/1PW6/ZjS6zE+tmPvloG5l8OvmIX3Qaiez3/hB+cu7Sv5SR6I6sPm+y",
-	"emfIqkY+wLVcOR3C9ulf0lXrlb0RttumYX2w11ITGifyWLxyrtfQ3d3lvf/L+7nBjLub+47FbMJinqap",
-	"5yRY59IoBZKl4BuNiYlR74YEeLoQjGubqS3zDFQRy7WXq/ykmOHko/9zg/v9uXvl7oq/o78/zxXPC7o7",
-	"5DU//NhRHNF5G/5NwpQJHqj6xcqxOQMvayAsqJ6V1zeUhFu9tdriCB98G41FWyeItDOIO1nkTha544W3",
-	"RRYJWF6p5HSIJvsRPlCgae2OVgetmIO1yJ+VHcU8vLFZNJmILBPLIcl5Bkq1mEA8Z6y0kzKcJN5DzWPC",
-	"G1zrdYYCGJiYWdq8LBhNalZx2y9Xv85QX7bNXmzrFfPBtkXFOEIqgWQC6x5Sfct0alxvHQX+Km72AiMP",
-	"0tno7l75vO+V17muc+AYV2hryrTrtXLy0fyzgS5rEP1Oj72jsc9Oj6VIV3Wfz61TXc0i76lC0ooopdJS",
-	"YC+F9OtHW+mjcSI/gC4arZ6XAKFzrBndwjeL3M+hjQk/PSZP7en7Qu4aLQE2Wb1IC2Kq6MLFXH4QtV33",
-	"OBDbezWjqjWEZCEUizUCtyEjXz8M4kdOI/Ejd5r3Hfe+496tXgBLvqKidPs2WBtr2kVA0MlH/+cGItDr",
-	"Mpv4Tgy6I6Q/i8e+yKU3ItGwDFWuhgDvICAVdBOIIE0YY0IlpkKGiwstWMfkV3dN0wUb2UQCKBMKmLXq",
-	"4+V+RnieZdjQy6YPLOmqacAKJJ922r6zxN/JA3ds7NbIA6WLb0fre5Eg3i9f4dfy8c86XaHYx/pshRJC",
-	"N5R+YAv9F9O23j6tBclqWTfmOpiYe8BATorsrJqC49Lxt0nAb2DFnyAJv9zLDSfg27zutJi/m4kV6IHl",
-	"m4hYcnduer+JoPvk0rdzh9dP0EXGfrGlUrwst0Wt37I9/awXFz/5WPyN2a725fX5RsWhvKPTa/VgVibq",
-	"SOWJwMrs5TNwa5plWrF9PQ/fjFn64Xz2cUyJQOuqMwYatEpXnM5Zgk0dQZE5XRENSrteck85gflCr2yh",
-	"CKsomF8wJzmuLqh2pPmr+Dwr+z5IsfHKCnry0dspuh92J9fPEcIs496cwfP3fOyhukY8Dx/8rAXzYCfr",
-	"RfMQPtdRMSscv73sXL0BVvjWycfg07oSdMHeBzcD4o77N1j3vsrSBUMW5eckJMBq5ecKgG5sYisnCKuC",
-	"uH7GJzTXojWQ7GnAXtCQxuEKZJH87cxqtg02QmJIqC5S1u8378kp6Ke5Fm/s5INrzb0vpuk40ETwCZvm",
-	"0h3p4eou/IdYEsWmnGZj8QEPhSQzIRTG5tm05xh7dKfo0KKj3UkV6n8VmSTY9UEkkmD+7lu8goe3UyY5",
-	"9F720yJltiud1dgnTCaQaHYFrTz0OU1m1ghZKm1XNMuh0NtljoEL1k9hgwomUsyHBnYZuwKiJZ1MjLoC",
-	"SmRX1m0xwVJ2vqasLWJAV+qcO0eDK2BdOkYusKqkn09V+/XjWi59SClMNBG5Pj7nMQb+3G+5lZ80ccLV",
-	"rL6nCEs7CldvX7X6OsWv+oY7a9biCaVkITKW7KXtaFENww5JMpqm5g5GPNHCIkJR6x1t31th8kIKjAXv",
-	"lKk9M/XPHqhjqa3mgmuwRIWGWoNHQxsZuSIZaG3ARFVrN1P8Z/vy39eJclU496gtbZ/3QLkWwb8+R4fw",
-	"HwglUYP8C1fjjRPLP4ngiY+3GoucO1Z54UYauSlHLL144gPiFWjzG9JAWb8hMJBSHTA4dc7tc0y6Qr9o",
-	"XtRF+9bjc259DC5Lnael99vzZoMwisxzpckY/DqK0kfmFdtmuXgROB1nkMYYqXUWVM/5T+ApqG3oht0F",
-	"1dm7xZQaOt8aOetQe9hXBd7amja5ek4+Ngm+FoTVYIDuFrACkJiDE348H9HCyp6GF5gxUlsKzMioGUs8",
-	"SS9tDGhTX7UvHYhKb0mM1zMLuI0w0QDdARyvov225999PTsiu11CT2RvL5bbwKsbkie6BNjbw1GwaUN1",
-	"OS4Ebenu44DKW20iG3VqqECpTxfZz4QzXEch2XDjBzGu7HBR3k4Ly63Y0J460TYp1yilKB7bG9qnXZTX",
-	"tO4SFby03+UqeOufuUak83N0sFC/1EMeQ113UyVoPIiLr9bajgO4/lXYm9/yQRibn7ybAxT6r/XAWNPd",
-	"bWJnB9zGfpiY3oiIHKPKFZ1CF5f6BR/YlJR27oD4dpExa0dE4zwoMl6h2azNOjaVIl+MxqtoEzrfzS/o",
-	"oncJq17955A1sVTPrNNfiiVaUtgczoJcO0ywM78l4goktgNoWyjjGuQVzaILnYncLC6l0cVdp9qE59xx",
-	"Tbhj2GMnODUkGG+hXBKC0q5mMptDV0u45UzQOevC2V/tE9cZu4MzdHlqaZaB3FO0cbUDBsanDPvFsdll",
-	"2OjLwNYoRWb9OY2eQiwFrs28Jbj7RZffRZXvUwYqOoT6I8QGbQpCwggOJnJYtSDSLrOUNSRfwspnHpdR",
-	"FNhidoItuzEPWc+AE8GH1oNhmF7YcTZmjOqIK++IDrvn3SPwgSY6W6FzkZJpTmVqm4YrZyJjLot6KQWf",
-	"Vgqh1fgu+nnlfOTcKP2qofXqqnpnT6tizEEtaa0r2ZcNLealrJBiuwEtpIXrZ2B9ArMPbTDrAcwd46u7",
-	"NMWbz3m5RXHPh415/nPEO38msc6B5G1uvz5MbJ08cTKH+dhtob0XsHvm824CjJvo0f3XbnZfoqAbrj3U",
-	"fI9ssu9hn3zMFch1IdAWYINrP5KuLor4wL5inud+Q/sHfQ8DiQJpD6mHVmj0P5BXfiW5zAZPBidIH27t",
-	"dan71xl6nI2S4dL9vZnCK4Jxk4gGTl0cntEtC+Qv3g9g1BzBR7EUoV+MT0ACTzD07rgSZBd7/3sJuDya",
-	"+SGYqr1Zb/TWHMQXSrArKfStkmuPjYivhkRLBikZw0RI25J3ol1rJ5/ucU/57o1u9vFKXMasWkumk5nX",
-	"7mYiS8vgt2o8UDBWYbSLbIFKrZpaG45ewHgMGZaaEsGYQaRRZNg3tdApPOZl0Q8cC7RWhvP+j8hJ5ynD",
-	"nv/DIvgzE1M7Itoew1GcpSeyzyAdo4hDnVINS+qPznCTlc2IC9dl0xCaI/4gZHF6QZ84wbNV8H6RzvPp",
-	"/af/GwAA//8=",
+	"7L3rktu2sjD6Kjg6u8or2ZqLb9mJp059e5I4a/lzErts5+RHxp+EESEJa0hAAcCRtRyf2k+zH2w/ySl0",
+	"AyRIgRQpaUbjZFbVikcSiUuju9H3/jiYyGwhBRNGD559HMwZTZiCP5+/ozP7b8L0RPGF4VIMng3ezRm5",
+	"ZkpzKYickuWcGrKkmihmciVYMiRTqcj4xfToJ2om8/HxYDhQ7PecK5YMnhmVs+FAT+Yso3Zss1qwwbOB",
+	"NoqL2eDTp0/DwYIqmjHjFnGem7lU8WUsqDJ2DZRkMmHpA014Qi7ZVCpGzJwRnVI9t/Nz+8aCmvlgOBA0",
+	"szNSHLdtbRn98CMTMzMfPPvqyXBtqcPBd4olTBhO0xffx1fIE1zfQslrnjBFrthqSMaXK3k1+p//+u9x",
+	"w+ImxcAjnuy4xlzpJviNBftgRhN4YmwXagCoM+aAWKzu95ypVbA8HLNhHU8fPhoOMi7854exZX3P7OFl",
+	"TJgY6M5JUvxOeDIk44QtTBvEyud3htjfc6oSRXkaX9nM/4wLg49tKyue33lhLxKWLaRhYrJ6yVbra3vD",
+	"FowaLmaEkglNU7LkZo6EQDNmUQ++4YI8ekLmMleazPg10/DIlCttCBV6yRShM8rFEJ6WuSGLlHJh2AdD",
+	"NJsoZnSxVeQW5WaDJR7ZNTbs7+Gjr+sosqDGMGXH/D+//V9H/9/7f/+3QR0Gw8GHozkXZvBskOXakEtG",
+	"HhIjycNHX5Nrrvllysj52+9evCCTOVV0AiwEADcFVrQOse/mVMwYkSJdkeWcCWLmXBOuiTY8TQEuk1wp",
+	"i4WWGTZv2zG7Qct5Nm73bxcXX/5xMfjt9Oib9/9+Mfii08bt0uySgL0IwqhKuT04OL8h0flkTqgmF4PH",
+	"F4MhkYp8CZB4yVZRrBbk/PULwBBA6iu2akNp+/OuyPwjz7hZX8k/5JJkVKwIE0Zxpi3vtAxpLtNEE2pI",
+	"JrU5I09P8bzopWbCNPGpFOaoLYtneTZ49ujpKRwJfipZlMXzGVOwxJ+ooDNmeUoT2OxS3SMl8LJW1l6+",
+	"MdoHGH+yF1+P25FODVMbL0d4oevCgJjXV/baXXkxsPnr8IEmOs1nDavwT+0Godf5Zcon1M4dP8NF+QAe",
+	"4CK/bDvB4Pmdj+8N+z1n2jSJD+MPR5rPBE0v5Ycjhc8e8WTsqJ6LKVNMTBhxvw3JWLHf2xbvHtx94TK3",
+	"N81rJac8ZXHAKnzGnrZ9yAEXP7SuEd8b+Ud3XetbLiZsfYE/S1MKi1wTw7NGiUfDEOGsU6kyajlyQg07",
+	"su8OYnP/IgyP0Oe3HefN4fVt5tVMxU8l10zhUdi/2s4Bft8V+L/SGJu33+LuUylmQ8/YyeNTPSSwacKu",
+	"mVqRlF8zMqOGLemKzKkmdLFIOUvwbobruwl2S1pj/uGdC7ftH789fPQe/3p8+oX+tz/c9x8fDp98Kn/8",
+	"+OTTH49PT09Pv8h0p8uZwpkWl/BTbS/gp6enma7sFOEj1ZVe0EkDDS39z3hkS912YMXDO57aJ/uuXkih",
+	"Gehgr5W8TFlm/5xIYZiAE4WTQD54ssAn/v2f2q77YzDVvyk2HTwb/N8npZp5gr/qEz8uzLjO/UCGnVKe",
+	"suSMvPnhO/LNk6f/QdxUJGGG8lQfAxTdiKAwTgzqOwslF0wZjnvgSUTdHA6uuIAfmLBywG+163kwHNgx",
+	"qEFtZ6UNywZDIIzB++H6aHgOkWk8KUU03vCcfsP1lEPLy3+yibEjnBvDsoVZ31ipK67jD+4mGRKrcFok",
+	"FFJE+MWwpnBG76ICuR5oIpeClK8Q420AuWbJcWz8JFd4YWa6ysRkfpkGKxJ5dmmlr+GAiWQhOWLa2nAW",
+	"KXIVBzUoMqPLlWHdJ8u8FLU22iKQYtZ+VIw6fK9xt/kKmZsUDOBiRdk4YBQzakXtssoJLqVMGRX2Z22o",
+	"MiwZUdOV98M7JtfBeKFMG+Kal/ICOauAeogSg8o6qodZACGKs3nCzfNrxy+qaEsnCKwIWKmn4DbegWRu",
+	"n+4BmoRPp8AMDEPcaJvhB87SBDVE+64bjCpFV/ZzA0MJBKz4z1ZTxY0Xa+bCfPVksK6DDAeGqhlrHMz9",
+	"it9v4ixwJcD5IXyH/giq44RzOoAN61Kj20L7kf/IdeTYE2po5xMI8CdyAIHxatNAP7MPxhnC6mCBBVUH",
+	"i+/LyFfwiV+z8MK4pCkVE2YB83tOU27spTGR2gI6pWAJiV4VdsDXik8cNSQJt4dB09cBuKY01Sx2M4IE",
+	"AVzX6v6OZklGV8TOTHKRMEX0gonEC9Fkkmsjs2Mk9/BeFIvcbL6o+YShxv5pOJC56flOHRVhzmKgJng7",
+	"HSPCO9JULkdTmqaXdHKl46wTuJteZ86vUQrUVofCZ4iRZDKXUjMyVTI7Js+zhVkRmEXbf0Dc8gi7ToU1",
+	"vJQhmrSjd4hTcNl4fNj0msMcy+3DU9706lv7sNPZ7MvOjh8xJXLNNNoPUQ5HUXsIACIPj8n3bAJMQBMr",
+	"8xBurKA7kWLKZyM3qoXaRhZXwwy/oBCK9T0WRztcQ4QNmOSYeSNT2gR1j5D2qEojwEZCKB99w6ZNDCgc",
+	"cMM2Xol97CG2jA0Tv/ZW1FZ2lXERfvtwuJl6a+KTMzsXj6CB1mp8l0wbpFrC18WqPtTvlTO5YILyky+P",
+	"ybkgDAg/5do0UX+gOT06Pd3g5xjax1/gqw+/+ow5xacIXnwrc5EUvpLOClejiqQncsEaVA+e2HO/XJHl",
+	"nE/mlttccpGg4+KKrY5BcsX7uFBTLJ9gIOAPB1aVez/sIiDB8vxiYuTw7Upenb9+8ZKtdEWOabX2t+DF",
+	"o6cRxLCTfFfR62oktOBWPY3gtzPja7Kc2/vMCW7agkwzdc30GSL5s/732kQx2lcX8e9cruInC8ao5VwS",
+	"9yDhJqomMWF1pCR+0zdgWhML+AnZRwJWmYXnB3DXfYlCFTeWu1hllkyl2h5ijbi+kJqb6MV7nkkxIwYO",
+	"zztkve+46s7LNTsjqVwyZdVMTahiyBDRlXcc1ScWik35h/hZoAewdJ35+cFlLZX/6FzagtDJRObCOPA4",
+	"/5mUJOXGpIwsZZ4m5JKROU8SJqLHumj0EbwLNh54Cda5Rj5t3FBKo/ux0IuOlS+S3gie642s1BLzL5rF",
+	"+U2gezvW446o2BrOEeBMSQ2hJOQ5QoVOK3tq4mYlo9lFPqqxrEOISNUl7EH/XN/TQXXQ6nK2lgLru+oq",
+	"CFbf25MsGFxkm9bsb91PeJ93eOMtRCtU74K2d+Bm8BJiyMBDb2cHqa8nU4hC+pVyfLEVvk2m4P3IJlZm",
+	"zbjwn9bRP+Tf/SbZgW8GLBM5Y7jt923g3MTf9sQUDsL4YIMoId3g5vrwCkd9m652L14sUfLSxA5GDL1i",
+	"mnCBElBKJyAOScGeQXgh/VeuGKGplvDA/3776mcnlTwXRtELETinMCDxkiVKTq5K2YVpN7f99Zopwz5g",
+	"tISVk/mEefkGl3h8YS/eAMe/fvhNNczt63XH4FJxw16JdIUeOAeXXzRrcQjDbo0VPtb8LAAmDOBAMdnr",
+	"PAvFpULLo9eZozbH76ihqZwF7rwqqmRMazprEFmpmW82Mjt/pB8ohhp+EVUiqTEyfGYUWstrcjIE/jhX",
+	"McrrQCV6jhaBDrZ1q+E682J17B8Dn7NGjSCRREinQtnpVqxBwA4satvbvvzKouCT2vzIY3f/RGozElRI",
+	"3dG5AC/kukF7YqbB6wW2B5xotGBqlPE07e7RyAU3ehvw4IL8AM3LCPY1DGESBSaKyoUPPkISVX/wBvb5",
+	"QuucJZW4MbDzLAXbKB/+xLw3chkup+2Vct11YIVWEJx9WN9KF3jsohCswfYQN+P3LGUmeiuWP3Q0KMS0",
+	"Nz9Ky9S7gNCv/jCQ8wHV0ZCD3oryBnNglQP/IvjvOfPXf4HMQxAS2LWLYEyZldTJhOq4Ph+JI4sKI/U4",
+	"NbQBaXIpc5EQI5uMUv3tBS0Wxz5ae3k2u2FXccKHRbA9aOrVvRxUSy+XsrWGHu6mq8RdvrMfzXxL1bcL",
+	"zYk8TUku0ISPtNVBefytlKvtAIP3UdX5+XSKXpJG5/GUszTRnTHrDdMyvWYJRIPEkKvI79Ax7iK14yd2",
+	"t6U5ldHJnEgxYRWDcqtmVnW3RBbiwsmjXFaO2k2tKhczTahIyvQWjS4wImRpgeaCTGSWSRF3uik2zTX6",
+	"K1pBikfzxj0dYPhIsRmXIubXSFNnv80IhFnOZZr0s8Y3KxOvptV75oEmC5nyyeoMFNIwQDyjK3LJiBTw",
+	"y5KuvCrQQfRVJUp2AM8PiKd1BlDsYugxuRw4Asjq2Vew9X0H8tmaha3RYWdG9tyFs/yD0dREcnbm8L29",
+	"nzH5gyzneGkzxcjS/sdISaZsWTq/jCSGofOmupPWIMN5sYDWjVaW+wOf5QrdrVvHFM7icXE9gvc2g9Wv",
+	"c+1smVJSjfScYnRlh9jJtXjLSLgSSzgVGBRtZJBuZt86K8+RCdCyr4RcVqNHmmefMTm6TOXkiiW9Vq2o",
+	"YSPID+r7okOqETWjlFHdZOBCx9yUGCbIJbOM1G4bx7Hf+3GeEXut2v+cDsn//Nd/d2Ml2lATkZsnqdQs",
+	"KZyXFPy+ioorfQbTS0sloasQrUk0dTG8VLFjksiJPkHkP86SwMyEo2NMtOU/c5pOR+7viZRp1WQR+ujA",
+	"2laCubrot/Zr8M7ZdXi4DMkp5PZ1xAMjr5hAQ4BmEymSVkzUC8bAjYkRaLuhYB5P8fjVjmWhQ6QiDjyE",
+	"iUQP7bmYOYcbF5NsO/oaF/BLHIB2NzMpE5cCqAkNPMkYoG15I/5qN69caH0vQNeYEKJhjCiK1daPf1hh",
+	"MVFCjFH1Zpa2By2idvVEZIiMJszpe5HTpkWmihUlIJrBYlj3E74xRaVceQyQYaTzeqzJtMkQiMlTu1uL",
+	"3ThDN1VshX9HuEZWlySK6bgAGLMid+CtDTI0F9rQaCIZQq4SLgnx8lGjQUq1GWnGRL+Y/oWU6ajRYv2L",
+	"pjNGFJtIleiClaPJ2khL7t2lVG1oGtnkCx9AhCGgVvpNuL4CnWFONcylrFrDEvLz+bu3NRP5HnIaKmHX",
+	"KUaGzjCfRRu5WFTscOWrgUW+gzWmOOVhYI/3SDYsGF4lH6JypBG08zCtH2MLou+BmXmSObQ9pCVEcBs7",
+	"op11hNrZRgj4mb+nhr7GV+qJZh9bY82qJACWk2dl9KGQcIvHsXxjUFqnlf+Ej9+wodTrEN3X9bp4Y8u4",
+	"qeVcpmxU8XSs8RuEMjJUJ2H4GK7ixRjwW6ys4RxhHFV9OUFkVQmcKvL1M9kWkPuWA/FHVK94QOeLBERj",
+	"H9dZJpA+Oj0mb9i1tHIGRHw6HyU4rftZRjBOtnnyXDNVnbnf8DIm9r+0a7a3h5udXLKVBBuZrKBpkz/Q",
+	"Rbv5tbtpWmG/i7W8Ynq7dWN5jJX1iw1KmFiNjKJcRCWIVyJdFXa+QIQARQjwyiru9nUiBcZqmDlbwTO+",
+	"BEfMIAg7Hf2LKTkC4lHMMBEPfW1fgpFEMWPnb2G7n1pBBwnDLgPh1XTw7LfuJ17HmMuAijuNUZB9HQGK",
+	"kdaP/X24elfxZ0367cl3G43E69SF2X7FFK1o+ZLtRWQJN3tn5BYf6t+D2BB6ewrCc16Xpii86MHp9i3t",
+	"86zuzkG5CIo9UEnndP2yREY3OsEl7hP8ZdjIXTqEvgTj4HgQiinmbt9XIbj3yNV9kejhepbJ+MvxGZYG",
+	"cIluFIsxoU/DfgGpbqDB04wdk1/tVTgGd9wYvtLeD5VrlgxRRIZL8UIswQ+CEXGQmDEEIctdmnirjsG2",
+	"5oY6Js/pZA71tlakrGCCSXZO3HYqLewlowZ8lwxDIiO5fb3DrGE5Pd9qveq3dlvVhYXOXqtSM+rkfa+i",
+	"yRiVjTGWR0L5ZwzHNg40jjFIQ+A5VgxCYsHCTwkoL+BF3+DT37vuHFZ9tETXL29rZ124Z2zCjmpuRGXt",
+	"JX++DqfvgR1v03wGuWo05VSjp6QUk6sUekzK4mo+l02zdAoxTkyTaa7MnCnPPpyNHRLIhgSCqam5EFBU",
+	"wLIDLgpekTJ6zbSzaBMj5dbk7+Hws+U+ncm/9lYM0hh96QTlbjI+CpoRTbzBq+cLYR6T88BjZA/AVc7k",
+	"2hIn5jJCoLogtZqYx9GwsIjoX2xnF7W1hMkh1NZYPGzns6mH0d7lU6qsdffzWosgvvWTi6qbh8wArhb4",
+	"jQ4V1Az2abyXLJVipomR8bTiDwuumN5HIOtV06oQ0kU1TmDWRUpHs4vISna91rVTurO9DyChmO1U+qQ5",
+	"4Vmxay5zPcICwqMGn7mFFz4RlvGGPF4ljSvRqSF7Z2FxBdM/zJyJ7j7Wm44KLstvbbh43uKDXZKYpzJX",
+	"sUxmAFVDXrSa0gmL4MNb90vPs28tFoFDxjBiPzHSV5XaDD4v2kE6sNUXu+5nnN+RZx+QR+/BknAXbG0v",
+	"2WprlQ3W31VNe8lW+wmP3nAdQYizy2FEiVlO0WdevHdMfpCKQHIO+kFoknGht46Grt9mjQuynAMeXRG6",
+	"pKsNnDM20e1mU28TUr532Ib8tAMrfDuRiyY1pWT9QTwD9bWuFjTHIDuFvr2BP9d4dMOPfMomq0nKzlOm",
+	"YqyALRSb9Jba6iJI7F4ypT826379NofFZlKxkWKupLWO9Tfwv230FUIseuNAv4KNrOJHdmY1bko359PT",
+	"zhdgcQrFEuMB6GC18TlVsbJ+VlQzzrnmdXq/NAw5hyEaSoliEF68qL6cGmZHKOuR+qgBkDAen5KErvSw",
+	"LDJTRk+DI05fOV2JG6AoiCaEgH8MJgQ9i6WagQGya0Q8M73l77VQoBLFB37EZHO1Jx8/XYYwFviyjooB",
+	"cGO3SpUI93An16j60NdzBL3jaTVNhYVYmiAaYRsHS2W+/ppPWB/hpXLcrHJFczbqUrrEiBcXLhEdzZd8",
+	"rvMEahylGU+KYY69ZsaAn3Y4oLmRg7V7qbHMWFPszrY7iFWMdskg8dOTsRKaWE56BNEikbiihTaK0Qxq",
+	"cOs4h73kaWr3r/PFQjGtYyFT52CqXhWeDoy3Hvo6bhg2aBWbWVMhvy2DOCcpt7LZhmq8E5mwhh/CXPp1",
+	"lLZ7Z1YLNKjD75ptH9Tf1jJXsYCoaC3vZ67OW6UYd1gyjGo4QpYgY7e8vh7tfimTVfBgg/VlwhOWjJpv",
+	"760qfI+gkno8CK+t/PcWJb5dZHYTJvifoyksPHOxtAsAG+VAsPYyzB2d6I65Ak3Go+bUPZmbicw2lgJ4",
+	"5R6D4nIpn6z6EsxC8YyqVY1iImYRF4jnpBSuAxvbGUn4dGplbowRRoHBc3jSwuFbU6IWuVpIzTaUYG+S",
+	"h1qxFkKa2x/Q2jV6if681/rs9jeLTQ214J2VJdpfQEA5jKSh4UdCoHoGmdME8zn5hGFGENSL5ppQV0oQ",
+	"rFtxTpz72jBtePhOXjEB4ei94ihcLbw1FGytPO8BUoCtpJbAOFS96fw2mqqEBKCM3nDr5BUN+A64TcOV",
+	"3Dcazd7i6z4Qt7nu6cy+jUSsvqeFQsoF6z5aUYwmMlziKkQ3m1qwK0nMjo9vuoSGABsdBIeDD0czeeS+",
+	"/KeW4vgNXf7kig4Fvx7pK744kguc+whuFMtkXDWmJpP5O58qVxQIx7qaIJqB78h1WwJnPFysVjWTy6Io",
+	"5pDIFGrWFrU4u8n9crax5lZwTMPy/IvNxMMIf5SzfaglcnZ4XURun5Rckl1ng+Ga7/L2PGLa6gYp1laf",
+	"GHTZ/Om9WP09SB0vXTTIhZi+0Zt1Nzw5lsBTZ/Lo7C5/51+6LReMg28/v8vevOaH95dXVrAHVru2o4My",
+	"3cpqtma/tT1txYLfBdTgTTOK0eRIinSF3YiSI6i7aBWyPE2PJlIYJdOoYaYpYngbts4yJ89152mWvW+u",
+	"BpKyLUOScUUF0cJsFQKNQntfEcp3JDAZl7E9zrJo4nszslacXg3RzP06R0Q7BMA8b/I0ti2uW4IuG5FR",
+	"Kj7jokEYdk3wHujCKSEVdJnGD1OOAahFQVJXwhTskimL0p7KNyP/azfOc2HUOsdweO0WPiw37gZvPB8L",
+	"t31geHEGW9fJLYbYptyz9O80Rcy3IFXwc3zJOHjjmrVr0lL0Hy6ZsVPRcs1GoP1ET/9ntlxvctFj71sW",
+	"Dm/M7bUaYb2l9Drx3PG644sOLZfrAcPdXOJ7r9ztaLepEOnPbFktQNkDNfYaZtAHNjH21LC5SlJ8nyzO",
+	"Q0bwb0Mxn3+Mf6QGwKZt90AEHxHdJ5F3x0DYnWJjGs0OtcQnDC2Y5iZX7Kxw/3HjSyCSRDL0/uEwPQNI",
+	"7lTw0XqncyNdvUe5czBSQ0xnvxikrti4HqnfPU3l7/yaEcbBbEqJt1pAaAgsJFJ97zAItCUmRCxI2yYo",
+	"uoeb+2rsaPPpceKvfGnyHhyo0HRDleZpFQCPh2G79d/+z8WF/s/3//6f/o9ubdQFYUd2LuIL8Gx7ejWA",
+	"4AYaIOJ7HZZ98m5N9titMmjbMVcq3N/8fjoVvC+wzxJXms+aqtuckYwm2JoVayjSbO0GDinxcX15ISLS",
+	"o3+dHn3z/m/uj6P3X/qvvvhfnZAS3KRHE6p9WR09JAmfcYO8nQvBFJmvFnMmdKPGCtuOH1Vh71i/ZvSV",
+	"c0ExItgHQxZ0xny8HtdnBIJgZRDUZx84bo3kfVVGFxSBTliuzxfqG7iyvqBWT6iYMNSwcwF1OaLKnVfb",
+	"XauPbfp7uOCooqdHYWoAgQarh85pgv64Pg1nhwNsZdvTZ+PeuVx17kteyimdjAk1U0e019JlyjLdELrG",
+	"NVkqKWbeHUmkr/5UgRzAy5lEySKlghEJIRvH5Negji7XRMuMYc64kMUYXF+I4kyelU1SrhhbYIVRwYoA",
+	"1hWZ02uXJt7NnVztT/OpueFUBAoWcLyWHXtMsMqQshRj4aHncinOiLMejDQzRBdNXuzauUYIdHbZbj43",
+	"D65eCNe3M/MZOS2yHBWDcC4hBdutB3NY+iqsh4V4GONfNcpv8ungmptQGZE2Td3WEmwPBe0k8RvcfqJW",
+	"I5WLY/Kzq22QQXqDkCE/2Een/y524jrL6+eDivREajB3e8ht9kjVVrS1BXxtZ11tm/7F7+Ukj8e8n1cM",
+	"yIQLaOTVN94jmAqJcH2eIJ8dtAqpMuz1VZn/b1D52Nuuj7yFLEu+eIZPe3oYYlzIsGy9LxVReepLdWBc",
+	"64VAWtTGchiqK8z4kglGzRxKZ1oV8TnQsqMtb6ODRWP9jqrVrlDrkSos4g/trCnXhiXIcfuCsGzXvy6H",
+	"vf2eLJgirsUSwWLLoNAFopUVoj4+HH7z6W8XF8flp45yVXwOLHCRsAnPaErw7TJ2/NHx09Pq2vvWVnjD",
+	"7JgT++mYQAEyf6TuTsDY5CInxF6f64osF4vcbC5gUAAYwzp7vhNLJWrs5OYDm+sV1phDe6wTrpk5I5ph",
+	"KoyhlylsFD7IRTQYYZIrxYQZNV5P7+bMs18E4Ivp0U9QMSbhUIUG68d0FNWSIkguck3YOw5FHshHgZtD",
+	"kiSe6Z1xrSGUr9DiI5nH8FuZf1M2zAKDQ0onV7pvywkfnbqWycSFyzSwR0WKqj2WH2h7sdOU4Nu6Ldkn",
+	"ao96AS6VKfcT2KvU5/rIWdN4Rq0sBjTEnrbErBpuUtYCjnWu/8ubFwjlMt/iiiOTcxwwusZrLlO477pL",
+	"1f+vf2Wjiw5+9JsJAlscCrpcgQrg38cpEq6IH4ouMz240a+QFVHWdsnoCosuD51u6fImwDd3TDAcu2Bg",
+	"ZQl9aOYyl2lCjJwxewud2d9QXsTARp+TY9VppeSSaQPvPdBYQDTC5SAxfOSjuWPCmzPSFY8EnR4mVCTc",
+	"SrwgYWPvgdQJqLGkj8mcjeiSKjYKbCPrD26oarnO3mv1JRdKZlyzSoHLhnq+M+HKmPaqbZPRDyOIJ+7O",
+	"6uE9CGfpO1nhEO711gIS3RRLRnaxKYUaKJG6AdBWQVcbeFhN0plg1rMfMvqBZ3k2ePaVMxnhp9Pj09OH",
+	"kdyIYB1cjMxcyXw2d5dkjVmjbGDFBWz2sGH+Rw+f/MeTrx9/9eQ/OizD1yxdUEUhal53waua2KDzxUIq",
+	"40iuGMqLcY6J7KFoamcM5+2z+Y5BG2Y4J/jYGWG5S+Zj+ZHlHkcPoShUf6eGVFHNYMo/QGJpwhS5XBWC",
+	"V9DyFiL/PboOBwHCvO9Qu6dk1UgI6/jeVnZraJkxFauwtPYZuWILY+VSbV+tSAqh/fTR1z1dBXWpor11",
+	"bqlad5dT9tjQsW7uiLTJ4NVOAT1Kt7AJ4y7bob1nm3uu1vWrryWEuzz8ItGjUL4rUa7FsqICQXlYewg5",
+	"qlgIDhxZF6xle+PCJovHhonf2KHrEzdhZo9+z3N6jUIB9BHHTi6NPZ/3iWJtvSHeBOhfj4aCVcblc7+z",
+	"bhu3UuPSq1fOABff9uLpaTRd8gfvqJnILOPGCwx+ngfE00vHnMnFN990T/MMDrmx4/cohEhXJlk7t2KI",
+	"YQH8cvICNsXiI3PHTzhsNtk1x/6tM4f42+nYCo94VxdXtxNLvGYJGoJmprB3QzNKcC9ZzhxVv4rWgY1x",
+	"J8UTbjaLVVoOSViTtirzb1GWC5WUWsRFxznyGPl7g9+w0j/D/zkqZgiiaqQiV2x1hsaUctflS8V3Q9fe",
+	"oPzGvVx+EVV1aZqzzbHeiBD+cbfBKGK5SHMvPvme4BCKUnRRsCNxtqz4Jss1vXEV2Hq6kGfKAgTl9Iba",
+	"JCl2KmPEMh9X/w2tptc05Unh2yj9vWtsNtA1nnxdVTeiPDgCIUCo5vYc5fE3N8oIntm+XcYB+4BEG3WU",
+	"gZjo4oZJNhfgae/tEhbSg0I8c5n2a+sSNmsJz2ZYdAZp6gdSDaPoa6JxjkJLal6dw4BMktIkAZXU6GNy",
+	"7tHVmVrst2HrinqTtSkX3KyiEjMYbColeYDvuNR0oJSibA9X5TUQ1fegeElD1OCU5qlxVYi4JprPBE0v",
+	"5YcT+1J8OPdSmUFfb0zGEke7ReUANPoJWdZYqcQRfbVRO6qVjGnMsugwVKlofd3sbO5qUfFxOWhN5ay1",
+	"EhNk/dGMlT4krl2VJTqjVrvE1pzQpTFXzqu+oFoz1D6hEJTFBN+MpcjSgIsdSzXpCjYUTPJxO38sb+PM",
+	"+RE6RCX9ZB8Fc3DGZL5ZSXuHzwXBTE2E+pNbhL+8LmlKBWbo9zQDFEMG0V27Z341Nd2+wY5d2wWM7SsX",
+	"tEgo822n+yR9Vk9gl6zP2lkeIu2zuoS+NR3WNrBtm6G68NKzyVB1HXswU6yfzEEtFdXlbG2siB52Z6tF",
+	"9e39VCHdPdy0F6J6PvJ+3Y0Ot5FG95NTzbA9PQF5yUp0bSz+DZvmmqbNjuxIRSrTlG/bWBNorZJGwkoP",
+	"X+zM3vqib+sWl3Qxp6PJnApRqRwUiEaXzGx6YiWvCofaqLVXRg+P2B4EsuaA0TWH2/oK2sSzjSoIRoU6",
+	"d8cocUaadQElox9GYfGb+BPlCiK/w28jl1lQwmtjVkk19dHX9VyNQAnXcZhs8OnEXoA6lris9hPfQVbb",
+	"Wy30VhVuHY9qhFjZQR2F1xGqRlrDGjE20VUTUBtQoYZjFYSK02MdE6LY3I4LdQKLHlEbp9pFniq43SEk",
+	"KT/51rdzufquN7J/Yz938dqNUCWjnxlLNAkRN65Q38lbo1rO3FcN71LR4AbukK0LKXzd9bop9eSvnoam",
+	"xIfDDjdRGXXQ6dVyg+WsTza+eH93bVUWftv67zHJ9e2CiSSwI3jrBJtIIbMVxpCJhCq0U7CM55m9qwS0",
+	"js61kVnUQvG2LPPoh5zMnZ9ZL6TQWKEaI3ftnzNmkQUi1LJFyjBAbjhg2SVLEley2MJXUf+TYoqKq8Fw",
+	"wDM3BvwxYgmHm04vGJvMLXtSVBTw1P6LtBhIThQEASuN9zbW7dPgR0gYlFPMcs0n9k62TBbmsgDDVdAU",
+	"bA4tUHi7nnTZsRFJSfaPH63TfdX41M+hsVZ9th6ctB4fReQUjMZ5WFZ5kx/D/i9kBKencVOdC0iMumKh",
+	"SouX88FGDMGgxqplyLLaV/H1V0+6rSNGIUEt0HgIlws1RHHSuS3kNVMpXURM5HnC5agIte4QPYxvlJHW",
+	"XXLD4MKE+lGjh/MtXnqa9XkpGSlGk45vMG14BmXuo6wUSLjjUH2g2At+qHo7dt87FgJWVQXNGnTXzqhY",
+	"YTi7B8ewgjY1lAhBGpMPC9StIqKSy+4cCcZ4I5fR+oLcVdLvZmaGYuPdJvyBz3KF0Z296iTWY6JxxiFu",
+	"uRFEfrZImqdLF+1IEpWi67uWVIfs1cZ+aJ79uXxSylOWlOxZKm+gd+EaHfMVKiTaOi3W94RaxOD4EcS/",
+	"23EqFK5CwTMyX7Vyba1NSxsVY8JvV5pv6jvyHU3TosQlF653BDl//aLjQjAJqBPKY0wwYjxmJq9niPrT",
+	"GZJLNqG5ZuERk4SzpOO6PKKMoD3CNryuANraSa6NXqDyhkzsEP0K0DXVuW4k5q31b1f0u6vyXTDGzkbo",
+	"Gmf7uBZnIvNFS1+dYVACCyJwCE98zzvXCaEhbAhKkDf0gWAzLuyN47F8LnMYP9nYWGtDX9EQqT9D6enG",
+	"pKC/gJizg0gTo7QyB6pjmiDEuFxxkZSZlmPHZEbg1BnHU+xcMmk09paaeUMfriFJpAGmXEyG5o3fTt+P",
+	"PYH6uhdoY4atb+6MA5MWiVt+eTEQ/TqXNOPr8NmmsrZvL+SV9zKLcHTFrO7vwzSiem/16VGv0IJ3azmL",
+	"DzQ4dxpCCLoXn92merZv7dKtRmwZOtmlxq3reeSW1XyiW19mDiE632aV+jo3HlGyfkO58jlbNqMtVl8W",
+	"Mjd0FsuJYYZcroiPmC0ijnqmxe41CgX2HiRswsr7haQU+9/Fe1KiwCHcJ8Xse4jeqOzkoIEbxUq2J+Ry",
+	"L71p+YAxGp/a1tXSPTRhKTMNrUKL99852t6iDtg6abuxuhN/P05febqgeZi19ezsHvdCzQCsg1K0XcHu",
+	"+I/76E0D9rVudFBd2xpebFsrcd16XzdSxXEBendNcsXN6q2FBXOrqAhjkbzTqgA1JGN9OcquRtcPR//z",
+	"X/8Ngi+AFoyvjCpImnBTz41ZgCrhbsUR6OAN/VTqV+gDjSVPyjp3lSpdkJcvplb7BZTpsJBPoAFNG6K9",
+	"66Ofv37xrAzewEh/jCfH3BA9DHIPqkDSgWqNH32zzOGFqKRE1OJI9LBMntFD2LTVZgxJ5WxIAgKxD7q8",
+	"qWHhzkjlDJcJVrTjC3EhvvyyLCiuj7/8kozPczOXiv8LhnlGvgVIkcqZkr/R2oa+wESoa6ZWWFmKC0JL",
+	"4JxdiIZxL/LT08eTIg4bDhS+Y2MYcnxy/bAoMHQCCEVeFHaxK1+rzLfVhUJkuK9vZcIZbOl/v331M8EM",
+	"r19QKSsi7Sws3Fe/55XE8+q4RY9fKKUop5jzdSFeQfE22LAm44+WO3waDwmFukLld0MS3NufxmdkHHwe",
+	"Q/WjaCXCC/GOZwyX8uaH78jjx4+/saD95d13x+QnKdgKO9FVy/3AE2+/d52JqSBOr7bfCyrk0S9vvyeX",
+	"TPMEktwdGmCmroXX86BKmh2/LClYS0zEghpU6CVTQWWSAA39NGMLhTFWpb0Q4/+1pNz8P0/1uCy3opjJ",
+	"ldCYVYdFANIg2RLKvJSppVjgzG7v0ekjNEZpmTEAlDY8TYnLHrwQmBWAJWp4xo7JWyYSMn6RsGwhIQb+",
+	"6CVbjaECMSNQ0sdIotiCUQP1rtKUaDplKerUj56AxUpjgZGxL9Yzdluz+xk/f0dn4yLRYCVzohhN3AxG",
+	"pgn525OHj74o1y0Fg07QPn2UcEMyRsVyzlOPz8/BpPnllwUyfPPk6X8U9a8wJFM/s8/+QVC0J39gqZw/",
+	"cKI/LsQfR0dHxf/tg09OT8kfZMwFpI2N/qmlGA/JGD5h30CwpI7JH3BS0Ph0QoWQUIHK7uqsoCXFXHGh",
+	"v0GTNy7IuKw/M/6CuAkf2glzQR07YIkdXMigOdYQe7Va6MNCiBTsjIzRsDPGJEks6+KGfGyHnEp1yZOE",
+	"wQa4gIZLE2hpC0qv3wI0CHO2EfihLIsM5VqCvBCLv26GJ3YGIc1oKnPhVwzWlwU1c7dg/KLgf1A4smyX",
+	"7kZ6akfKmJnLZGQHhEkRCEA71MwJ+8C10WdkfG5/HBed1jXBF7Uf7Bs7mL3lUj4xsO8Sq0fF925o6Ntd",
+	"3y032NUyeBEsvUuqsQ2mxfmysCUgKU7+8JGdfKEgTRGEnBE6hex8AV24lsVA6FgLy5e7CpoaW2SpVcoa",
+	"+3ngdBd0lUqajIyUo5SqGaugJNdl8c6UZ9z4d58isrniIiwZZSzhdGRv/foAdpFj4DDIuk6AGHCgp0gm",
+	"vkdlQROUYAKYnBLLE87I77k06CMZl2WPikEeO9S/pjy1jAaH0EZi/VC6pKszn/EWZpMPC3YEvGz8hhm1",
+	"Ojq3H2DswXCQ8gkT2GeC+2JWyopnCzqZs6NHx6deF6h8VxajGrz1uWvh1X7++sUgKK05eHh8im/JBRN0",
+	"wQfPBo+PH8LgFnNBYrQ3Nk2ZMvok9W3Qwd3AIi4BvGvKhvRQFxCjoVxaXayOHzaAcxITGVfT7sYPNHFV",
+	"9iyXjrQLvxBUeNnsAdYARBobImdwufyA/5GW/8fkjVuhFMxKmZkLXgGBTCDXh6aX+JSW9jl70Z77heEk",
+	"NNXSETd1u8U0cANiW2HdpZOMnXw5HhZx54ghTtgpDKRcihfJ4NnA7qfaD19XYqGefRw8Oj1FazYE2xQF",
+	"EQLMt9+hStSv9T5YU0CSXpegESuGrl28NiRXM8z3VNqAMIGEYK9DrMRcBlo2raLY1klRBBcK/2cZVavA",
+	"q2vhOpNOSPdlfUvujJCVijhvIWpjRaA1RrQBZltx+4hd+6xmh9XrJ3BuH3x+7TJsw9pIDV678pETbwMa",
+	"bnzSl0dcL1yYYgkgQqGaQYlNV2x1jKY+MEHah0H0LfkDvuHVJdq/qUvTYsTM+ba5Jval6qIaVmMstzcj",
+	"V21u30vSpMgvbpkc+yrvc+plgYO1momIgookPGk5H6l2XdMGvHoLkTYdHvwFomU+vb9BBlNSUhNzOcfK",
+	"7nLqtGEkz32wj3dVDVuwZdGjOOQS0HZZl1ziciWvGu+8n4ukVdBfzZxlmqXXzEp8C8Wm/MMYlQtsGjpG",
+	"0RoQhqUpvkDogirw6K1znmqbsANyH6lZQe9hVnUMqYNOV1si9U2iYBWkm9GwYt3ZFx4Wt9UD7JxdMyE1",
+	"4Cag4vtPw8FC6oaYjCu0I2hG07Bpd3k74q0ZnCK5ZFNZVI8BCTZBjdgLJ5e5qdgKrNp4IazYCNWbX1gF",
+	"0kpOuhSvfG0IN8cDjfThG/7SDDo9xyQevM9q7fH6ov2v1OHyhucCywF0ZX1fBHR9K5PV3lBuvd/fp6oh",
+	"17Vkr+H8wxvCeV/sPS7Zhag4LHoPORZnSX7OqG9C8PwdbUzDd4+dwDMw16PTR3+yHe3ICb4FEx9FYWFK",
+	"VhA+tRRAtmXB9XUGENxMJ0XZ0+j99MJoYpfr1E+N5iMpmCdFVzSHOSOYZRWgzhDFYGS7QMx9stpLYQpY",
+	"v61mDC4rbOW5Rq/Nh/IAK0Z2uEuq5LI/IQ4LD8spWGUsPM7IQnGpuI+NKysvxVaY66ow26035E3fcHAO",
+	"LGkiCTh21Ie5ciWVD0gI0GYXqp0WZZ7p2uVhRSeI6G0nCIe44DGMXpNop7A0VxggCg4xp6Vak2tGfIF+",
+	"e9bJEHP5Q4sYkoYdAqjMEVUBzyqJuJXtKtNte7l1eGMK27qxe7BkEJ3uvxugiPaLokoVgi33QBn7vvQO",
+	"tI0dCfx1biIUzYWRhAosyi7VxrvuY+lYGPHkE5J2ykxDOKATgi2lz6TvG8QjmhYOciCZsy9Z3hCJfI/B",
+	"M90lKSsruIgb0Ir2ieg7L2ZHdMX5A4wlGL26pohFTYZOFKrg0i2ps6/E5ycFvxJsI5x7Wj0KeLz4Hqhm",
+	"4YN4qgeFkZGfCd3fzHVcbhwDnQ5wMW+jxhHoHIW+vuVnr5Tubzc7kuIbBkExtMYsFFa48sEavg+dK2eP",
+	"onLS6+o+Sbj2DXd2pW0n5NeudBz/r32n31PXnaKul4wtarSF5lh6BeZXCH6kaUqC+uo9SAqL4dwYReHw",
+	"9wR1T1B3hqB+0WyNnmYUarrH6aZWxrzR4f99paT2gVxuLCy6X3S6BlNUrANPk33SZwrFrKUdcjFuVuf0",
+	"+9vshguO7iaccJVI7Qb3W4g9zV44HyhO/ik5yEdwdOPy5RFPxmhtnzHjAhk3VBiMGS3QUVaC8E/gJAs2",
+	"c8sOsnLmdjZYnuKd4eK3vPQd6e47wFqIcw8QN05h60z75GOFjFotgOch+wSKcr0bsOGG9IGizmx05tNO",
+	"INC2DIHPNjSYiFkSD0CUn5MVMTiXQ9sQm5eyLwtiBzxvNiNWEOkWruEW8+HdYB+vBOsG0X5UV0Kgi8Hw",
+	"MyDv/V/P5aYPYijsf8vdTZ3rkPvY9epGs1/I0oZlrqAPYuEb7/OwAV2jBvb30gRyYzjl5mjSPTBOwCet",
+	"FakEc0ZVgraalBqWrvaljhThdWVH9zlzPbArYexpKnMTwLPIIm2HaPnYAVXaoF/cn1GjLYC8WaEtj+0m",
+	"9NkwtbhBnQ3wplmbfWEIFhBGIvfpxy7QpQwrRSUXKhSNim+dmguZZvbxQjW237rMapc+oxihScKSCwHq",
+	"rusuiM8MAw5jCrpwNU6OyXmaBtvFJ+yag+KvlXbwz5C4ILNRTiHPM8MUOl2Ne8WViZXbbUYuUzm50thc",
+	"soADhivBklLmOqf6NGLMp2UJeXL6+EKMyyaSMBJLxs0RsH8POiR+7np9uZdbVuuLidsv2+Jc7oyYcKsL",
+	"35dKX2nqGWMyaxfWycewr+oGdb7WYBXZUpnP2kGdt3Tfps5HiBGHu31i/Jz0+fJgDq3ON65kX9r8RhRv",
+	"1uVDHLp5+aNFk78TTMMq8kGfYBAfMNm2YvluEVd6kWEBly76/d2n9v3f0sWeD6Ld973u7qZuf7hd7Euz",
+	"DyiyVgTIONqEW3fb+/3Ed3ferKS+xDbGN6yn3ooq+JKtNmuDXjXaly5YqFqoxFRvRs9dO6uGO/DaTjhx",
+	"QpOkf+DKGlOP+2PTFGu6FElP2THBYk9r1w2hqWI0WbkG7Fque3hokuyGpH+COwL2fX9F/JWuiG/RoBLo",
+	"YLLgMTtdByeKZfKa3SL1O6MUncyL9C6g/1jCll3aPbnfk/tfjdzf0auKPEjkdLo7vTuTbzcJ8Cf38J9D",
+	"CMTdbJYDHYj2JQZWjex3WAp0C/1MBcFtcfVPcDn4rd/fD391cTAriGCn2+EzEgjvyf6e7O/Fwm50v9H0",
+	"dzsWv3hkSlkxAUpgtRRULDqtdDvpl2zl28rcqJzZycZ4UwXMytL4DYIknH173bJFSrkw7IPxJYQTaujx",
+	"FVuNi3osrjg5RmgsocAoSzFKKBZA8RIyyT/30AkY/naDJl5onbPkJVttrDLiK2ro8vjuDI893C72FE5R",
+	"lDVeJ6SApZ58xE5ptdiJuthyLa9ulSDuSPhCp+O/kyLC7a5857IBFr8ClAXv4UzKJHYJNAVIIH7eJC60",
+	"BEXcgRoojeTel2hfslWXMIe7zA/2f5e+ZKuDhDbcs6BbDWHoeWueLGiut7A1BCQWLZYAw95fuPfYflMX",
+	"7jTXlQs3F4anbnGK6TxjSUcKwKf3TwI47j0N3NPAzdDA+WTCFlBVkkJ3F08J9QogrbgvDTV7wf11WMk0",
+	"IZpNFHNNYFwDLN/Me6bohJEFU1wm2HxNsOVezSC4ub+WlPfG7tmewS1Lefc2E3PY+xAL1GEzKaA5Oe0i",
+	"DKZy1m6V/lHObscqvecmLs0ZmFnQRWnJfE3tslWEI8uhPV2WTgkXkzRPWNJcoZ3bUxiVTdL23WDHjVxW",
+	"5nan2rQi5O43tooScgmb8CSEHcC2aVnwY9OqHnXoit1hWdXOHpA6nGzbpuXhzksq0h+xe6nvZemPcZJS",
+	"rXs4WnzD74cfPgyGg0fw38fw3yfw36cfPkR6f3eCGxMJdHdrWo3MzURm3Qv9v3LPd0ZpzbR2nY2j0MCf",
+	"W9D60dOvDpn4/KOcbXZAhc2L9+GIehOM172hk3365GPJrj41XgAzZvn/4GbB1mKUdGvcB6heCVZy9uV8",
+	"BYXJoLAcdurDT64JiCVdY1i2MDoKyL73oTunMBKsbJV2tNEz/FPx7OefFVLZS4dwwGqv8Zvw3q61M2+g",
+	"o9pzLf7cn6VvLmy1HGF1NGzPWybvp3RyhVrP/h2/FRD/CVzA1f0cxBlcWUK7clDrgXjntZ07s7V9ZeHX",
+	"VolFhYnl5ql9AFpLQZtcOUWy1K1EHufXJx/LL0adPdCHocw7YhbcHtHupK3wDmxnT17rNYpZ913H7r4m",
+	"ibGO5LeDUC1SZHXxh/ZyV1ezSb7oxSAqAGkRNmPMa2tT8PqkTWLRD7LoFPtAY/kiqYgUqWvH4hoBgpA0",
+	"pxoqwbuudMinj8m5WEmB0g9Blgq0ZCUjlH100NuPQzPBJrvw58GL/2wW4ntB6s4LUg225D6My7EdK3BN",
+	"pcq6N5p/7d641Ybzd6XfN8LnzDI2rrkUhGNnxWum4KNvrghQk8ryUGpoKmc7aMVskituVgBXP/DIyCsm",
+	"Bs9+e29BUyLGr5Yx+4e064KT+GW5tTSqzx4ZIujhXm0zQ3nE+M49uqHB6rkgjKqUM+WhN/TrdMt7eHp6",
+	"5lpfMm1R194bHbqduuEqVki7MGoGzwZcmK+eDMAMybM8C42Qlq5n0PjxJtGtBqYWoSiGRbfOc3pjX4j/",
+	"JKUrTaTvPy+nUzC1TwoMiWDecLDII5LJS9eb23sEnFFcG7qCyoxXbOENhdCWQk5yYHdWShFSxHzPyER7",
+	"ou13cza5QmlGZguqGNojXb8pV1exCTMTtRqpvIqZDvkupUwZFWiN/9NKNh7Y37vjuW0Jp3bY7SLAOv3d",
+	"TTX3zmzq5jnMT5jcVVA3FHidy5Q137y97rcT9DyffKS5mUv16eQjfNFqN8Lv/SH85Dyofym70T1Zfd5k",
+	"BTmTNfJhwqiVUyssThO6pKvGK7sXtp8DcXXBXqQmsFfksRDm3Gygu/vLe/+X93OLGfc39z2L6cNizpPE",
+	"cxJo0GqVAsUTRqacpQmI9lKwIWEiWUguDBZgV3nKdBHetZer/KSY4eSj/7PH/f7cvXJ/xd/T35/nihcF",
+	"3R3ymh9+bOnq6RwQ/6nYjEsRqPrFyq2q7zR9uL8X1MzL65uVhFu9tZpCCx99Ew1P2ySINDOIe1nkXha5",
+	"54V3RRYJWF6p5LSIJvsRPkCgCazo7aCVGUMj/Rkxc6nByuHhPeVWNJrKNJXLIclFyrRuMIF4zuiNJJpm",
+	"DNpNrBtFQw/PG1jrTUYHWJjYWZocLxBgaldx1y9Xv85QX4ZaPYxIlTBlPwRNeKhiJJXQ4YOaO6ZTw3rr",
+	"KPBX8bwXGPnKQuH+Xrm/V/qwgde5qXPgGFegVrhjCjnDHq+Vk4/2nx66rEX0ez32nsY+Oz2WAl3VfT53",
+	"TnW1i3ygC0kropQqpMBOCulXT7bSR+NEfgBdNFpQb8IIzaDZeQPfLNJBhxgmfgqtDe3pY0lkkHkVc/nr",
+	"RaYQ12AukLkh3KUMUchet2Kwlas1SaluDCFZSM1NPYYkox8wZOSrx0H8yGkkfuRe877n3vfcu9ELgOQr",
+	"K0q3i8bpr2kXAUEnH/2fPUSg12WC8b0YdE9IfxaPfZFeb0WiYRm9XI0K3kFAKugmEEHWYQw5lpAdGS4u",
+	"tGAdk1/dNU0XfIS5BazMMeBo1YfL/YyIPE2JoT6jYElX6wasQPJppu17S/y9PHDPxu6MPFC6+Ha0vhc5",
+	"491SGH4tH/+sMxiKfWxOYCghdEsZCc+hLX4xbePt01ijrJaIY6+Dqb0HLOSUTM+qWTkuQ3+bnPw1rPgT",
+	"5OWXe7nlnHxM9U6K+duZWIEeUNGJyKVw52b2mxu6Ty59N3d48wRdJPEXWyrFy3JbFP2WzRlpnbj4ycfi",
+	"b0iAxZc3pyAVh/KOzm7Ug1mZqCWVJwIru5fPwK1pl4li+2Ye3o9Z+uF8QnJMiQDrqjMGWrRKVoJmfEKU",
+	"zA3TJKMrYpg2rlHauSAsW5gV1o5ARcH+AmnKcXVBNyPNX8XnWdn3QeqPV1bQkY/eTdH9sDu5eY4QJh53",
+	"5gyev+eXHqobxPPwwc9aMA92slk0D+FzE0W0wvGbK9HJNJW5iZ/aycfg06aqdMHeB7cD4pb7N1j3virV",
+	"BUMWFekUmzBeq0hXALS3ia2cICwUYq8+LmYnNDeyMZDsPGAvYEgT7JqpIh/cmdUgURYhMSTUFFnsD9fv",
+	"yRkz57mRb3DywY2m4xfTtBzoRIopn+XKHenhSjH8Qy6J5jNB00v5AQ6FTOZSaojNw7TnGHt0p+jQoqUD",
+	"ShXqfxWZJNj1QSSSYP72W7yCh3dTJjn0XvbTNWW+K53V2CebTtnEcGziGuWhz+lkjkbIUmm7pmnOCr1d",
+	"5RC4gH4KDCqYKpkNLexSfs2IUXQ6teoK0zK9RrfFFKrb+TKzWMSArvSFcI4GV9O6dIyModCknw9EroQt",
+	"qDKgVdu1XPmQUjY1RObm+ELEGPhzv+VGfrKOE66M9QNNeNJSy3r7QtY3KX7VN9xaxhZOKCELmfLJah9C",
+	"QlENA4ckKU0SewcDnhiJiFCUfwfb91aYPGc0NfNGNIZlWAV4Rg1b0pWde8YgADFjVOfKygMYqpxSbQWD",
+	"dErmMldDLNxhXw2sxqBk+8B5bgdLE7TRTxjKFcmFeHh6WpaPhsEtKHjGzsgYlzsGtyCUcSGXbCpV6Akk",
+	"U54aVzMEVPm5TBPtQuCxTbxifmbn3ZSCXQiaaoleUbs/fUx+BauvkH7zloQ0KShNkyshl+KMPD19jJVl",
+	"oOfyhApyafWyK5bEaMmuyaf5/AOhv4GUoKB2mdroq8ZC+MOZxQKeDO0/NOVUY/3LS7vHSuhYr1rtm0tt",
+	"Dzsu0ntntq7R/ujrgzKBykG1ZRoUW4eqv4pZ/LDoYBW0fTAEKyqGCWthPfxSXM/oikDjJMVIIpFNb+QB",
+	"CyUhH6RVr/YClX/2QI2MsaITrAFJFwBgkWmI0dErkjJj6X9CdSP2wz/bdwW4SYyrwrlDyXl83gPlRpT/",
+	"+hwtBoBAMYk65V640o+CoAxVsH6usSc9nurYjTRyU454Mn7mbxrNjP0N7sGyhkvgJKEmEHL0hcDnuHL1",
+	"v8HFYIquzscXAv2MrlKFSMoIGC+fWYTRRfN8t46iIhp014chiheZoJdp/AJAh2H1nP8E3sLahm7ZZVid",
+	"vV1VqaHzndG1DrWHfRXmrq2pz9Vz8nGd4GuBmGsM0N0CqATJjBViGfIRI1H/tLzAjpFgOUCrp6Z84kl6",
+	"iXHg6zYrfOlAVHpH4jy/R8D1wkQLdAdwuIr2SSD7WM+OyI5L6IjszTW01/DqluSJNiX27nAU6OVSXY5T",
+	"1JbuPg6ovNEu2quBSwVKXZpLfyac4SbqS4cbP4iBdYeL8m5aWe/EhvbUoHqdcqdSoXiMN7RPvSqvadMm",
+	"Knhpv81d+NY/c4NI5+doYaF+qYc8hrrupkvQeBAXX230HwVw/auwN7/lgzA2P3k7Byj0X/TCovn+LrGz",
+	"A25jP0zM9CIix6hyTWesjUv9Ag/0JaWdG6O+XaQcfQngoGOaXK7AbNZkHZspmS9Gl6tob0pvOA4Mt1ds",
+	"1aktJbAmnpg5Bv4ouQRLClj2y3xbsJra3ybyminoEtK0UC4MU9c0jS50LnO7uIRGF3eTahOcc8s14Y5h",
+	"jw0i9ZBAzJV2iUjauLrpPGNtnSKXc0kz3oazv+ITNxm/BzO0RWvQNGVqTxkH1cY4EKM27BbLisvACOzA",
+	"1qhkij7dtVZjPGHC2HlLcHfLMLnPLNmnDFQ4SvwRgodOs5AwgoOJHFYtkLzNLIWG5Cu28tUHStcMdJ6e",
+	"Qid/qEVg5kwQKYbowbBML2xEHTNGteSWtESIPvDuEfaBTky6ggADSmY5VQmhM8qFdiYy7iopLJUUs0ox",
+	"xBrfhVgPlY2cG6VbRcROzZbv7WlVjDmoJa1xJfuyocUiFSqk2GxAC2nh5hlYl+SMQxvMOgBzxxyLNk3x",
+	"9vPe7lDuw2HzHv4cOQ+fSb5DIHnb268LE9skT5xkLLt0W2huEe6e+bx7g8MmOjQFx83uSxR0wzWnm+yR",
+	"TXY97JOPuWZqUxoEAmxw40fS1lwVHthX3kPmN7R/0HcwkGim8JA6aIVW/2Pq2q8kV+ng2eAE6MOtfT1W",
+	"EjzOVslwJT+8mcIrgnGTiGGCulhcq1sWyF+8H8BofQQfxVKEf3IxZYqJCYTfHlcCbWPvf6cYLI+mfgiu",
+	"a2/W+z+uD+KLpeBKCn2r5NqXVsTXQ2IUZ4mL2YRIxakP1fQpXw+0b+rqZr9cyauYVWvJzWTutbu5TJMy",
+	"ALYaDxSMVRjtIlugyuh1rQ1GL2B8yVIoNyeDMYNIo8iwb2qhU3DMSwegFRZprgzn/R/rQ/0KJYCxiGcl",
+	"SglTWS8ZUYxO5izBgKQ5BAxKzciciiRlJKGGBhOBAqgoT6NYlSfcEAhu8sHmqZzhtGDnDFfsrEoRmAbp",
+	"X0XcexlJDLG4iwVG9WUVGGDa0/qIP0hVYErQqlKKdBW8X6QPfnr/6f8PAAD//w==",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

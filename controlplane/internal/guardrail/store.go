@@ -1,0 +1,56 @@
+package guardrail
+
+import (
+	"context"
+	"time"
+
+	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
+	"github.com/signalbox-dev/signalbox/shared/id"
+)
+
+// Store keeps guardrails. Every method is called inside a transaction of ws
+// and sees nothing else.
+type Store interface {
+	// Create fails with conflict at "name" when the name is taken.
+	Create(ctx context.Context, ws id.Workspace, g Guardrail) error
+	// Get fails with not_found.
+	Get(ctx context.Context, ws id.Workspace, guardrail id.Guardrail) (Guardrail, error)
+	// Update replaces the changeable fields where the stored version is one
+	// less; else precondition_failed, or not_found.
+	Update(ctx context.Context, ws id.Workspace, g Guardrail) error
+	// Delete fails with not_found, and with conflict while the guardrail is
+	// bound to a member or a key. What is revoked lets go of it.
+	Delete(ctx context.Context, ws id.Workspace, guardrail id.Guardrail) error
+}
+
+// Directory looks over the guardrails of a workspace, inside a transaction of
+// it.
+type Directory interface {
+	// List is newest first.
+	List(ctx context.Context, ws id.Workspace, q page.Query, f Filter) (page.Result[Guardrail], error)
+	Count(ctx context.Context, ws id.Workspace) (int, error)
+	Bindings(ctx context.Context, ws id.Workspace, guardrail id.Guardrail) (Bindings, error)
+	// Bound counts the bindings of all guardrails; revoked keys do not count.
+	Bound(ctx context.Context, ws id.Workspace) (int, error)
+}
+
+// Binder keeps the keys, or the members, that guardrails are bound to. Every
+// method is called inside a transaction of ws and sees nothing else.
+type Binder[K id.Kind] interface {
+	// Bindable are those of the ids that can be bound: there, and not revoked.
+	Bindable(ctx context.Context, ws id.Workspace, ids []id.ID[K]) ([]id.ID[K], error)
+	// Bound are those of the ids that the guardrail is bound to.
+	Bound(ctx context.Context, ws id.Workspace, guardrail id.Guardrail, ids []id.ID[K]) ([]id.ID[K], error)
+	Add(ctx context.Context, ws id.Workspace, guardrail id.Guardrail, ids []id.ID[K], at time.Time) error
+	Remove(ctx context.Context, ws id.Workspace, guardrail id.Guardrail, ids []id.ID[K]) error
+	// List is in the order of the ids, newest first.
+	List(ctx context.Context, ws id.Workspace, guardrail id.Guardrail, q page.Query) (page.Result[Binding[K]], error)
+}
+
+// Mutator runs fn in the transaction that raises the workspace's revision, and
+// records and publishes the change.
+type Mutator interface {
+	Mutate(ctx context.Context, ws id.Workspace, change *deploy.Change, fn func(ctx context.Context, revision int64) error) (publication.Publication, error)
+}

@@ -1,0 +1,174 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+	"gorm.io/gorm"
+
+	"github.com/signalbox-dev/signalbox/controlplane/internal/guardrail"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
+	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/policy"
+)
+
+// guardrailRow keeps the rules as one document in their published form: they
+// are read whole, and nothing is looked up by one of them.
+type guardrailRow struct {
+	ID             uuid.UUID                         `gorm:"column:id;primaryKey"`
+	WorkspaceID    uuid.UUID                         `gorm:"column:workspace_id"`
+	Name           string                            `gorm:"column:name"`
+	Description    string                            `gorm:"column:description"`
+	Enabled        bool                              `gorm:"column:enabled"`
+	WholeWorkspace bool                              `gorm:"column:whole_workspace"`
+	Rules          jsonColumn[policy.GuardrailRules] `gorm:"column:rules"`
+	Version        int64                             `gorm:"column:version"`
+	CreatedAt      time.Time                         `gorm:"column:created_at;autoCreateTime:false"`
+	UpdatedAt      time.Time                         `gorm:"column:updated_at;autoUpdateTime:false"`
+}
+
+func (guardrailRow) TableName() string { return "guardrails" }
+
+func guardrailRowOf(g guardrail.Guardrail) guardrailRow {
+	return guardrailRow{
+		ID: g.ID.UUID(), WorkspaceID: g.Workspace.UUID(), Name: g.Name, Description: g.Description, Enabled: g.Enabled,
+		WholeWorkspace: g.WholeWorkspace, Rules: jsonColumn[policy.GuardrailRules]{g.Rules},
+		Version: g.Version, CreatedAt: g.CreatedAt, UpdatedAt: g.UpdatedAt,
+	}
+}
+
+func (r guardrailRow) guardrail() guardrail.Guardrail {
+	return guardrail.Guardrail{
+		ID: id.FromUUID[id.GuardrailKind](r.ID), Workspace: id.FromUUID[id.WorkspaceKind](r.WorkspaceID), Name: r.Name,
+		Description: r.Description, Enabled: r.Enabled, WholeWorkspace: r.WholeWorkspace, Rules: r.Rules.v,
+		Version: r.Version, CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(),
+	}
+}
+
+// changeable are the columns that an update writes.
+func (r guardrailRow) changeable() map[string]any {
+	return map[string]any{
+		"name": r.Name, "description": r.Description, "enabled": r.Enabled, "whole_workspace": r.WholeWorkspace, "rules": r.Rules,
+		"version": r.Version, "updated_at": r.UpdatedAt,
+	}
+}
+
+// GuardrailStore keeps guardrails.
+type GuardrailStore struct{}
+
+// NewGuardrailStore returns a store that works in the transaction of its
+// context.
+func NewGuardrailStore() *GuardrailStore { return &GuardrailStore{} }
+
+// Create implements guardrail.Store.
+func (*GuardrailStore) Create(ctx context.Context, ws id.Workspace, g guardrail.Guardrail) error {
+	row := guardrailRowOf(g)
+	return translate(tenant(ctx, ws).Create(&row).Error, "create a guardrail")
+}
+
+// Get implements guardrail.Store.
+func (*GuardrailStore) Get(ctx context.Context, ws id.Workspace, g id.Guardrail) (guardrail.Guardrail, error) {
+	var row guardrailRow
+	err := scoped(ctx, ws).Where("id = ?", g.UUID()).Take(&row).Error
+	return row.guardrail(), translate(err, "read a guardrail")
+}
+
+// Update implements guardrail.Store.
+func (*GuardrailStore) Update(ctx context.Context, ws id.Workspace, g guardrail.Guardrail) error {
+	row := guardrailRowOf(g)
+	own := scoped(ctx, ws).Model(&guardrailRow{}).Where("id = ?", row.ID)
+	done := own.Session(fresh).Where("version = ?", g.Version-1).Updates(row.changeable())
+	return versioned(done, own.Session(fresh), "update a guardrail")
+}
+
+// Delete implements guardrail.Store.
+func (*GuardrailStore) Delete(ctx context.Context, ws id.Workspace, g id.Guardrail) error {
+	revoked := scoped(ctx, ws).Model(&apiKeyRow{}).Select("id").Where("status = 'revoked'")
+	freed := boundTo(ctx, ws, guardrailKeys, g).Where("target_id IN (?)", revoked).Delete(&boundRow{})
+	if freed.Error != nil {
+		return translate(freed.Error, "release revoked keys")
+	}
+	return changed(scoped(ctx, ws).Where("id = ?", g.UUID()).Delete(&guardrailRow{}), "delete a guardrail")
+}
+
+// List implements guardrail.Directory.
+func (*GuardrailStore) List(ctx context.Context, ws id.Workspace, q page.Query, f guardrail.Filter) (page.Result[guardrail.Guardrail], error) {
+	own := scoped(ctx, ws)
+	if f.Name != "" {
+		own = own.Where("lower(name) = lower(?)", f.Name)
+	}
+	db, err := newestFirst(own, "id", q)
+	if err != nil {
+		return page.Result[guardrail.Guardrail]{}, err
+	}
+	var rows []guardrailRow
+	if err := db.Find(&rows).Error; err != nil {
+		return page.Result[guardrail.Guardrail]{}, translate(err, "list guardrails")
+	}
+	return cut(rows, q, func(r guardrailRow) uuid.UUID { return r.ID }, guardrailRow.guardrail), nil
+}
+
+// Count implements guardrail.Directory.
+func (*GuardrailStore) Count(ctx context.Context, ws id.Workspace) (int, error) {
+	var n int64
+	err := scoped(ctx, ws).Model(&guardrailRow{}).Count(&n).Error
+	return int(n), translate(err, "count guardrails")
+}
+
+// Bindings implements guardrail.Directory.
+func (*GuardrailStore) Bindings(ctx context.Context, ws id.Workspace, g id.Guardrail) (guardrail.Bindings, error) {
+	var b guardrail.Bindings
+	members, err := some(boundTo(ctx, ws, guardrailMembers, g), &b.Members)
+	if err != nil {
+		return b, err
+	}
+	keys, err := some(inUse(ctx, ws, boundTo(ctx, ws, guardrailKeys, g)), &b.Keys)
+	b.More = members + keys
+	return b, err
+}
+
+// Bound implements guardrail.Directory.
+func (*GuardrailStore) Bound(ctx context.Context, ws id.Workspace) (int, error) {
+	var members, keys int64
+	if err := bound(ctx, ws, guardrailMembers).Count(&members).Error; err != nil {
+		return 0, translate(err, "count the bindings of guardrails")
+	}
+	err := inUse(ctx, ws, bound(ctx, ws, guardrailKeys)).Count(&keys).Error
+	return int(members + keys), translate(err, "count the bindings of guardrails")
+}
+
+// some is named for bindings.
+func some[K id.Kind](selected *gorm.DB, list *[]id.ID[K]) (more int, err error) {
+	return namedBy(selected, "target_id", guardrail.MaxNamed, list)
+}
+
+// publishedGuardrails are the enabled ones, in the order of their ids, each
+// with what it is bound to.
+func publishedGuardrails(ctx context.Context, ws id.Workspace) ([]policy.Guardrail, error) {
+	var rows []guardrailRow
+	if err := scoped(ctx, ws).Where("enabled").Order("id").Find(&rows).Error; err != nil {
+		return nil, translate(err, "compile the guardrails")
+	}
+	if len(rows) == 0 {
+		return nil, nil
+	}
+	members, err := allBound[id.UserKind](bound(ctx, ws, guardrailMembers))
+	if err != nil {
+		return nil, err
+	}
+	keys, err := allBound[id.KeyKind](inUse(ctx, ws, bound(ctx, ws, guardrailKeys)))
+	if err != nil {
+		return nil, err
+	}
+	list := make([]policy.Guardrail, len(rows))
+	for i, r := range rows {
+		list[i] = r.guardrail().Published(members[r.ID], keys[r.ID])
+	}
+	return list, nil
+}
+
+var (
+	_ guardrail.Store     = (*GuardrailStore)(nil)
+	_ guardrail.Directory = (*GuardrailStore)(nil)
+)

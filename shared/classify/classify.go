@@ -92,8 +92,9 @@ const hardShare = 0.6
 
 // WithFacts lays the trusted facts over a result: of whatever a classifier
 // said, they have hardShare at least, in equal parts, and the rest shares what
-// is left.
+// is left. The mix that comes out is sound whatever was said.
 func (r Result) WithFacts(tools, structured bool) Result {
+	r.Mix = r.Mix.sound()
 	hard := [Count]bool{ToolUse: tools, Structured: structured}
 	parts := 0.0
 	for _, is := range hard {
@@ -104,22 +105,52 @@ func (r Result) WithFacts(tools, structured bool) Result {
 	if parts == 0 {
 		return r
 	}
-	room, soft := 1.0, 0.0
-	for w := range r.Mix {
-		if !hard[w] {
-			soft += r.Mix[w]
-			continue
+	floor := hardShare / parts
+	above, soft := 0.0, 0.0 // what was said of the facts beyond their floor, and of the rest
+	for w, share := range r.Mix {
+		if hard[w] {
+			above += max(0, share-floor)
+		} else {
+			soft += share
 		}
-		r.Mix[w] = max(r.Mix[w], hardShare/parts)
-		room -= r.Mix[w]
 	}
-	for w := range r.Mix {
-		if !hard[w] && soft > 0 {
-			r.Mix[w] *= room / soft
+	// The floors leave this much: first to what was said of the facts, as a mix
+	// that is all of one of them stays so as far as the other's floor allows.
+	const room = 1 - hardShare
+	kept := min(above, room)
+	for w, share := range r.Mix {
+		switch {
+		case !hard[w] && soft > 0:
+			r.Mix[w] = share / soft * (room - kept)
+		case hard[w] && above > 0:
+			r.Mix[w] = floor + max(0, share-floor)/above*kept
+		case hard[w]:
+			r.Mix[w] = floor
 		}
 	}
 	if soft <= 0 {
-		r.Mix[General] = max(0, room)
+		r.Mix[General] += room - kept
 	}
 	return r
+}
+
+// sound makes shares of whatever numbers a mix holds.
+func (m Mix) sound() Mix {
+	total := 0.0
+	for w, share := range m {
+		if !(share > 0) { // nor is it a number
+			share = 0
+		}
+		m[w] = min(share, 1)
+		total += m[w]
+	}
+	if total <= 0 {
+		var only Mix
+		only[General] = 1
+		return only
+	}
+	for w := range m {
+		m[w] /= total
+	}
+	return m
 }

@@ -49,6 +49,40 @@ func TestFactsAreTrusted(t *testing.T) {
 	require.Equal(t, all, classify.Result{Mix: all}.WithFacts(true, false).Mix, "what was said anyway stays")
 }
 
+// TestFactsLeaveASoundMix: whatever a classifier says, shares are from 0 to 1 and
+// add up to 1, the facts have their part, and what it said of them counts.
+func TestFactsLeaveASoundMix(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var said classify.Mix
+		odd := rapid.Bool().Draw(t, "odd")
+		for w := range said {
+			said[w] = rapid.SampledFrom([]float64{0, 0, 0.1, 0.5, 1}).Draw(t, "share")
+			if odd {
+				said[w] = rapid.OneOf(rapid.Float64(), rapid.Just(math.NaN()), rapid.Just(math.Inf(1))).Draw(t, "any")
+			}
+		}
+		tools, structured := rapid.Bool().Draw(t, "tools"), rapid.Bool().Draw(t, "structured")
+		got := classify.Result{Mix: said}.WithFacts(tools, structured).Mix
+		sum := 0.0
+		for w, share := range got {
+			require.True(t, share >= 0 && share <= 1+1e-9, "%s of %v: %v", classify.Workload(w), said, got)
+			sum += share
+		}
+		require.InDelta(t, 1, sum, 1e-9, "%v: %v", said, got)
+		least := 0.6
+		if tools && structured {
+			least = 0.3
+		}
+		require.True(t, !tools || got[classify.ToolUse] >= least-1e-9, "%v: %v", said, got)
+		require.True(t, !structured || got[classify.Structured] >= least-1e-9, "%v: %v", said, got)
+	})
+	var all classify.Mix
+	all[classify.ToolUse] = 1
+	both := classify.Result{Mix: all}.WithFacts(true, true).Mix
+	require.InDelta(t, 0.7, both[classify.ToolUse], 1e-9)
+	require.InDelta(t, 0.3, both[classify.Structured], 1e-9)
+}
+
 func TestHarderRequestsAreMoreComplex(t *testing.T) {
 	ladder := []string{
 		"hi",

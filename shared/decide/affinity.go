@@ -186,50 +186,6 @@ func (d *decision) lost(t *target, endpoint string) CacheBreak {
 	return BreakGone
 }
 
-// sessionModel is the model that the session's earlier turns without a model
-// went to, while something can serve it; else the ladder's default counts. Where
-// that default is signalbox/auto, the model has to be one that it may choose
-// today: a workspace that narrows what its turns may cost does not wait for its
-// sessions to end.
-func (d *decision) sessionModel() (string, bool) {
-	id := d.in.Conversation.Model
-	if id == "" || d.in.Conversation.Source != FromSession {
-		return "", false
-	}
-	trace := d.plan.Record.Affinity
-	m, known := d.in.Catalog.Model(id)
-	if !known {
-		trace.ModelBreak = BreakGone
-		return "", false
-	}
-	t := d.about(target{}, m)
-	if !d.servable(&t) {
-		trace.ModelBreak = BreakPolicy
-		return "", false
-	}
-	if isAuto(d.prefer.defaultModel.value) {
-		config := d.in.Policy.Auto()
-		t.auto = d.autoFilter(&config)
-		if !d.inUniverse(m) || !allows(config.Models, m) || !d.servable(&t) {
-			trace.ModelBreak = BreakAuto
-			return "", false
-		}
-	}
-	trace.Model = m.ID
-	return m.ID, true
-}
-
-// servable reports whether the filters leave any endpoint of a target.
-func (d *decision) servable(t *target) bool {
-	offers := d.in.Catalog.Offers(t.model)
-	for i := range offers {
-		if _, reason := d.exclude(t, &offers[i]); reason == "" {
-			return true
-		}
-	}
-	return false
-}
-
 // pinnedAt is where among the conversation's pins a model is, for the order of
 // models that a name such as signalbox/free leaves open: those without a pin
 // come last, and so do those whose endpoint is to be left.

@@ -7,6 +7,7 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/classify"
 	"github.com/signalbox-dev/signalbox/shared/fault"
+	"github.com/signalbox-dev/signalbox/shared/money"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 )
 
@@ -60,12 +61,16 @@ func LocalReasons() []LocalReason {
 // autoFilter are the constraints that signalbox/auto has beyond those of every
 // request, on each endpoint.
 type autoFilter struct {
-	spend *policy.SpendLimit // nil: none
-	needs []string           // parameters without which an endpoint cannot do what the request certainly asks
+	models []string           // patterns, of which an operator's rule may not lead out either
+	spend  *policy.SpendLimit // nil: none
+	needs  []string           // parameters without which an endpoint cannot do what the request certainly asks
 }
 
 // excludeByAuto covers what a chosen model must have and a named one need not.
 func (d *decision) excludeByAuto(f *autoFilter, o *catalog.Offer) (Stage, string) {
+	if !allows(f.models, o.Model) {
+		return StageModelPolicy, reasonNotInAutoModels
+	}
 	if !d.production(o) {
 		return StageChannel, reasonNotProduction
 	}
@@ -79,12 +84,15 @@ func (d *decision) excludeByAuto(f *autoFilter, o *catalog.Offer) (Stage, string
 	if f.spend == nil {
 		return StageNone, ""
 	}
-	in, out := d.pricesOf(o)
-	if in == nil || out == nil {
-		return StagePricePresent, reasonPriceUnknown
-	}
-	if *in > f.spend.Input || *out > f.spend.Output {
-		return StageMaxPrice, reasonAboveProfile
+	p := pricesOf(o, d.in.Facts.InputTokens)
+	for _, c := range [...]struct{ price, limit *money.PerMillion }{{p.in, &f.spend.Input}, {p.out, &f.spend.Output}} {
+		switch stage, reason := p.within(c.price, c.limit); reason {
+		case "":
+		case reasonTooDear:
+			return stage, reasonAboveProfile
+		default:
+			return stage, reason
+		}
 	}
 	return StageNone, ""
 }
@@ -168,7 +176,7 @@ func (d *decision) addChosen(t *target, limit int) {
 }
 
 func (d *decision) autoFilter(config *policy.Auto) *autoFilter {
-	return &autoFilter{spend: config.Limit(), needs: d.hardNeeds()}
+	return &autoFilter{models: config.Models, spend: config.Limit(), needs: d.hardNeeds()}
 }
 
 // inUniverse reports whether signalbox/auto looks at a model at all.

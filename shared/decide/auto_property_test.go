@@ -29,6 +29,7 @@ func anyAuto(t *rapid.T) (*world, decide.Input) {
 	a := policy.DefaultAuto()
 	a.Objective = rapid.SampledFrom(policy.Objectives()).Draw(t, "objective")
 	a.Spend = rapid.SampledFrom([]policy.SpendProfile{policy.SpendAny, policy.SpendPremium, policy.SpendStandard}).Draw(t, "spend")
+	a.Models = rapid.SampledFrom([][]string{nil, nil, {"acme/m0", "m1"}}).Draw(t, "patterns")
 	w.auto = &a
 	said := &decide.Classification{Source: decide.ByModel}
 	kind := classify.Workload(rapid.IntRange(0, classify.Count-1).Draw(t, "workload"))
@@ -37,6 +38,19 @@ func anyAuto(t *rapid.T) (*world, decide.Input) {
 	in := w.input(t, decide.Facts{Model: catalog.AutoModel, InputTokens: rapid.Int64Range(0, 2000).Draw(t, "input")})
 	in.Classification = said
 	return w, in
+}
+
+// ruled lets operators' rules lead from some models to others.
+func (w *world) ruled(t *rapid.T, in decide.Input) decide.Input {
+	for i := range w.catalog.Models {
+		to := rapid.SampledFrom(w.catalog.Models).Draw(t, "rule's model")
+		if len(to.Endpoints) > 0 && rapid.Bool().Draw(t, "ruled") {
+			w.catalog.Models[i].Rules = []catalog.Rule{rule("away", always, `{"model":"`+to.ID+`"}`)}
+		}
+	}
+	again := w.input(t, in.Facts)
+	again.Classification = in.Classification
+	return again
 }
 
 func scores(p decide.Plan) map[string]float64 {
@@ -49,11 +63,12 @@ func scores(p decide.Plan) map[string]float64 {
 	return all
 }
 
-// A constraint more never makes anything eligible that was not.
+// A constraint more never makes anything eligible that was not. All that is
+// eligible is in the chain, of which the record may have left some out.
 func TestMoreConstraintsNeverAddACandidate(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w, in := anyAuto(t)
-		before := scores(decide.Decide(in))
+		before := models(decide.Decide(in))
 		tighter := map[string]func(f *decide.Facts, a *policy.Auto){
 			"only":     func(f *decide.Facts, _ *policy.Auto) { f.Provider.Only = []string{"p0"} },
 			"ignore":   func(f *decide.Facts, _ *policy.Auto) { f.Provider.Ignore = []string{"p0"} },
@@ -79,7 +94,7 @@ func TestMoreConstraintsNeverAddACandidate(t *testing.T) {
 		tighter[rapid.SampledFrom(names).Draw(t, "constraint")](&facts, w.auto)
 		again := w.input(t, facts)
 		again.Classification = in.Classification
-		for model := range scores(decide.Decide(again)) {
+		for _, model := range models(decide.Decide(again)) {
 			require.Contains(t, before, model)
 		}
 	})
@@ -112,6 +127,7 @@ func TestABetterBenchmarkNeverLowersTheScore(t *testing.T) {
 func TestEveryChoiceKeepsToTheProfile(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w, in := anyAuto(t)
+		in = w.ruled(t, in)
 		plan := decide.Decide(in)
 		require.Equal(t, plan, decide.Decide(in), "the same input, the same plan")
 		limit := w.auto.Limit()
@@ -121,8 +137,14 @@ func TestEveryChoiceKeepsToTheProfile(t *testing.T) {
 				if limit != nil {
 					require.LessOrEqual(t, *c.Endpoint.Price.Input, limit.Input)
 					require.LessOrEqual(t, *c.Endpoint.Price.Output, limit.Output)
+					if thought := c.Endpoint.Price.Reasoning; thought != nil {
+						require.LessOrEqual(t, *thought, limit.Output)
+					}
 				}
 				require.Empty(t, c.Endpoint.Channel)
+				if len(w.auto.Models) > 0 {
+					require.Contains(t, []string{"acme/m0", "acme/m1"}, step.Model.ID)
+				}
 			}
 		}
 		if plan.Refusal != nil {

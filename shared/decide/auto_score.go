@@ -7,8 +7,6 @@ import (
 
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/classify"
-	"github.com/signalbox-dev/signalbox/shared/meter"
-	"github.com/signalbox-dev/signalbox/shared/money"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 )
 
@@ -161,13 +159,4 @@ func total(terms [autoTermCount]term) float64 {
 		sum += t.weight * t.value
 	}
 	return sum
-}
-
-// pricesOf are an endpoint's prices for a request of this size; nil is unknown.
-func (d *decision) pricesOf(o *catalog.Offer) (in, out *money.PerMillion) {
-	if o.Endpoint.Price == nil {
-		return nil, nil
-	}
-	rates := meter.Rates(o.Endpoint.Price, d.in.Facts.InputTokens)
-	return rates.Input, rates.Output
 }

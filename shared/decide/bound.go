@@ -231,6 +231,9 @@ func (r *Record) shrink() bool {
 	return true
 }
 
+// Recorded is a name that a caller wrote, as records show it.
+func Recorded(name string) string { return clip(name) }
+
 // clip keeps a name that came from outside short and free of anything that
 // JSON would escape.
 func clip(text string) string { return clipTo(text, maxClip) }

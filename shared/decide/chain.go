@@ -18,6 +18,8 @@ type link struct {
 	name   string
 	reason SwitchReason // why this one is not what the caller asked for first
 	rung   Rung
+	gratis bool        // it stands in for what costs nothing
+	auto   *autoFilter // of signalbox/auto, whose choice it was; nil: it was none
 }
 
 // links are the names to try: the request's model, its models, then the
@@ -37,7 +39,8 @@ func (d *decision) links() ([]link, *fault.Error) {
 		return d.routed(), nil
 	}
 	links := make([]link, 0, 1+len(f.Models)+len(fallbacks.value))
-	session, pinned := "", false
+	var session link
+	pinned := false
 	if f.Model == "" && len(f.Models) == 0 {
 		session, pinned = d.sessionModel()
 	}
@@ -46,7 +49,7 @@ func (d *decision) links() ([]link, *fault.Error) {
 		links = append(links, link{name: f.Model, rung: RungRequest})
 	case len(f.Models) > 0: // checkModels has let it through: the first one is the model
 	case pinned: // an earlier turn's choice stands between the ladder and the request
-		links = append(links, link{name: session, reason: SwitchSessionPin, rung: RungRequest})
+		links = append(links, session)
 	case standing.rung != RungPlatform:
 		links = append(links, link{name: standing.value, rung: standing.rung})
 	default:
@@ -98,6 +101,16 @@ func addLink(links []link, name string, rung Rung) []link {
 	return append(links, l)
 }
 
+// aim resolves one name of the chain.
+func (d *decision) aim(l *link) (target, *fault.Error) {
+	t, refusal := d.target(l.name)
+	if refusal != nil {
+		return t, refusal
+	}
+	t.auto = l.auto
+	return t, d.staleTarget(l, &t)
+}
+
 // checkModels refuses a list that breaks the rules for models.
 func (d *decision) checkModels() *fault.Error {
 	f := &d.in.Facts
@@ -116,10 +129,18 @@ func (d *decision) checkModels() *fault.Error {
 	if isAuto(f.Model) {
 		return invalid("models", "not_supported", "cannot be combined with signalbox/auto")
 	}
+	var wrong []fault.Violation
 	for i, name := range f.Models {
-		if isAuto(name) {
-			return invalid("models["+strconv.Itoa(i)+"]", "not_supported", "signalbox/auto cannot be a fallback")
+		path := "models[" + strconv.Itoa(i) + "]"
+		switch {
+		case name == "":
+			wrong = append(wrong, fault.Violation{Path: path, Code: string(fault.InvalidModelName), Message: "is empty, and no model's name"})
+		case isAuto(name):
+			wrong = append(wrong, fault.Violation{Path: path, Code: "not_supported", Message: "signalbox/auto cannot be a fallback"})
 		}
+	}
+	if len(wrong) > 0 {
+		return fault.Invalid(wrong...)
 	}
 	return nil
 }
@@ -131,24 +152,4 @@ func isAuto(name string) bool {
 	}
 	n, refusal := ParseName(name)
 	return refusal == nil && n.Model == catalog.AutoModel
-}
-
-// withReplacement puts the replacement of a retired model that nothing serves
-// after the request's own models, where the workspace wants that: of the first
-// model, of a fallback, and of a replacement that was retired too. One that is
-// in the chain already is not put there again, so that replacements which name
-// each other come to an end.
-func (d *decision) withReplacement(links []link, of int, m *catalog.Model) []link {
-	if m == nil || !d.settings.RetiredRouting || m.Lifecycle.Replacement == "" ||
-		m.StateAt(d.in.Facts.Now) != catalog.Retired {
-		return links
-	}
-	if slices.ContainsFunc(links, func(l link) bool { return l.name == m.Lifecycle.Replacement }) {
-		return links
-	}
-	at := of + 1
-	for at < len(links) && links[at].rung == RungRequest {
-		at++
-	}
-	return slices.Insert(links, at, link{name: m.Lifecycle.Replacement, reason: SwitchRetired, rung: RungWorkspace})
 }

@@ -48,8 +48,11 @@ type decision struct {
 	// hand: the one that emptied the pool, if it is empty.
 	dropped       Stage
 	droppedReason string
-	from          int // first exclusion of the chain's entry at hand
-	omitted       int // exclusions left out of the record
+	tally         tally // of the chain's entry at hand
+	from          int   // its first exclusion
+	omitted       int   // exclusions left out of the record
+
+	bond bond // what the ladder's part of the chain is held to
 
 	ruled      bool // an operator's rule has decided a model of the chain
 	ruledFirst bool // and that was the chain's first
@@ -68,17 +71,18 @@ func (d *decision) walk(links []link) Plan {
 		limit = policy.DefaultSettings().MaxModels
 	}
 	for i := 0; i < len(links) && len(d.plan.Chain) < limit; i++ {
-		d.from = len(d.plan.Record.Exclusions)
-		t, refusal := d.target(links[i].name)
-		if refusal == nil {
-			refusal = d.staleTarget(&links[i], &t)
-		}
+		d.from, d.tally = len(d.plan.Record.Exclusions), tally{}
+		t, refusal := d.aim(&links[i])
 		if refusal != nil {
 			if i == 0 {
 				// A mistake in the name, not a lack of endpoints.
-				return d.refuse(d.standing(&links[i], refusal), StageNone)
+				return d.refuse(d.standing(&links[i], d.helpful(links[i].name, refusal)), StageNone)
 			}
 			d.exclude1(clip(links[i].name), "", "model", unresolved(refusal))
+			continue
+		}
+		if !d.hold(&links[i], &t, i == 0) {
+			d.exclude1(clip(links[i].name), "", StageQualifier.String(), reasonOtherProvider)
 			continue
 		}
 		if t.anyAuto && i > 0 {
@@ -106,7 +110,7 @@ func (d *decision) walk(links []link) Plan {
 		switch {
 		case rule != nil || d.ruled:
 			links = links[:i+1] // nothing outside a rule is tried
-		case refusal != nil:
+		case refusal != nil && refusal.Code == fault.ModelRetired:
 			links = d.withReplacement(links, i, t.model)
 		}
 	}
@@ -195,7 +199,7 @@ func (d *decision) add(t *target, pool []*ranked) {
 	if len(pool) == 0 {
 		return // of a further model: the first one keeps a candidate
 	}
-	step := Step{Model: t.model, Candidates: candidates}
+	step := Step{Model: t.model, Candidates: candidates, Asked: t.asked}
 	if state := t.model.StateAt(d.in.Facts.Now); state != catalog.Active {
 		step.Lifecycle = state
 	}
@@ -268,6 +272,7 @@ func (d *decision) drop(t *target, o *catalog.Offer, stage Stage, reason string)
 	if stage > d.dropped {
 		d.dropped, d.droppedReason = stage, reason
 	}
+	d.tally.add(o, stage, reason)
 	x := Exclusion{Model: o.Model.ID, Endpoint: o.Endpoint.ID, Stage: stage.String(), Reason: reason}
 	if by := d.restrictions.by(stage, reason, o, d.in.Facts.InputTokens); by != RungPlatform {
 		x.Rung = by.String()

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/shared/catalog"
-	"github.com/signalbox-dev/signalbox/shared/meter"
 	"github.com/signalbox-dev/signalbox/shared/money"
 )
 
@@ -183,26 +182,12 @@ func (d *decision) wrongPrice(t *target, o *catalog.Offer) (Stage, string) {
 	if maxInput == nil && maxOutput == nil {
 		return StageNone, ""
 	}
-	if o.Endpoint.Price == nil {
-		return StagePricePresent, reasonPriceUnknown
+	p := pricesOf(o, d.in.Facts.InputTokens)
+	stage, reason := p.within(p.in, maxInput)
+	if other, why := p.within(p.out, maxOutput); stage == StageNone || other == StagePricePresent {
+		return other, why // a price that is not known comes first
 	}
-	rates := meter.Rates(o.Endpoint.Price, d.in.Facts.InputTokens)
-	stage := StageNone
-	for _, c := range [...]struct{ limit, price *money.PerMillion }{
-		{maxInput, rates.Input}, {maxOutput, rates.Output},
-	} {
-		switch {
-		case c.limit == nil:
-		case c.price == nil:
-			return StagePricePresent, reasonPriceUnknown
-		case *c.price > *c.limit:
-			stage = StageMaxPrice
-		}
-	}
-	if stage == StageMaxPrice {
-		return StageMaxPrice, reasonTooDear
-	}
-	return StageNone, ""
+	return stage, reason
 }
 
 // costsNothing: input and output prices are there and every price is zero, in

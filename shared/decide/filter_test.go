@@ -1,6 +1,7 @@
 package decide_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -202,6 +203,36 @@ func TestResidencyAlone(t *testing.T) {
 			require.Equal(t, []string{"asia"}, refusal.Fields["required_regions"])
 		})
 	}
+}
+
+// crowd puts a model at n more providers.
+func crowd(w *world, modelID string, n int, change func(*catalog.Provider)) {
+	for i := range n {
+		slug := fmt.Sprintf("crowd-%03d", i)
+		w.catalog.Providers = append(w.catalog.Providers, provider(slug, change))
+		w.model(modelID).Endpoints = append(w.model(modelID).Endpoints, model(modelID, slug+" 1 1").Endpoints[0])
+	}
+}
+
+// TestWhatIsBeyondTheRecordCountsToo: the record lists 128 exclusions; what a
+// refusal says is about all of them.
+func TestWhatIsBeyondTheRecordCountsToo(t *testing.T) {
+	const many = 200
+	w := newWorld()
+	crowd(w, "acme/big", many, func(p *catalog.Provider) { p.Regions = []string{"us"} })
+	w.model("acme/big").Endpoints = w.model("acme/big").Endpoints[1:]
+	facts := decide.Facts{Model: "acme/big", Provider: decide.Preferences{Region: "eu"}}
+	plan := w.decide(t, facts)
+	require.True(t, fault.Is(plan.Refusal, fault.ModelRegionUnavailable))
+	require.Equal(t, []decide.Fallen{{Stage: "region", Dropped: many, Remedy: fallen(t, plan.Refusal)[0].Remedy}}, fallen(t, plan.Refusal))
+	require.LessOrEqual(t, len(plan.Record.Exclusions), 128)
+	require.Equal(t, many-len(plan.Record.Exclusions), plan.Record.Truncated)
+
+	// The one that another demand dropped is behind what the record holds.
+	facts.Provider.Ignore = []string{fmt.Sprintf("crowd-%03d", many-1)}
+	plan = w.decide(t, facts)
+	require.True(t, fault.Is(plan.Refusal, fault.UnsupportedModelOrEndpoint), "not residency alone: %v", plan.Refusal)
+	require.Equal(t, 1, fallen(t, plan.Refusal)[0].Dropped)
 }
 
 // TestExclusionsAndRemediesNameTheRung: a caller is not told to change what a

@@ -49,3 +49,12 @@ func TestFirstPartyUnlessARungBearsOnIt(t *testing.T) {
 		}
 	}
 }
+
+// A suffix orders those of a tier. It is no list of providers.
+func TestASuffixKeepsFirstPartyFirst(t *testing.T) {
+	w := newWorld()
+	w.provider("anthropic").Type = catalog.OpenAICompatible
+	w.catalog.Models = append(w.catalog.Models, model("anthropic/claude", "north 1 1", "south 2 2", "anthropic 9 9"))
+	require.Equal(t, []string{"anthropic:anthropic/claude", "north:anthropic/claude", "south:anthropic/claude"},
+		order(w.decide(t, decide.Facts{Model: "anthropic/claude:cheap"})))
+}

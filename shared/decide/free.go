@@ -25,7 +25,7 @@ func (d *decision) serveFree(named *target, limit int) (*fault.Error, Stage) {
 	highest, reason := StageNone, ""
 	for _, m := range d.in.Catalog.FreeModels() {
 		o := option{
-			target: d.about(target{mode: named.mode}, m),
+			target: d.about(target{provider: named.provider, mode: named.mode}, m),
 			rule:   d.ruleOf(m), cooling: true, draw: draw(d.in.Seed, m.ID),
 		}
 		if o.rule == nil {

@@ -19,7 +19,7 @@ const (
 // shares no list that either writes to.
 func (d *decision) unguarded() *decision {
 	free := *d
-	free.restrictions.guards, free.plan.Record.Exclusions = nil, nil
+	free.restrictions.guards, free.plan.Record.Exclusions, free.tally = nil, nil, tally{}
 	return &free
 }
 
@@ -42,7 +42,7 @@ func (d *decision) guardrailFree(named *target) *fault.Error {
 	free := d.unguarded()
 	var would []*ranked
 	for _, m := range d.in.Catalog.FreeModels() {
-		t := free.about(target{mode: named.mode}, m)
+		t := free.about(target{provider: named.provider, mode: named.mode}, m)
 		would = append(would, free.poolUnder(&t, free.ruleOf(m))...)
 	}
 	return d.guardrailBlocked(named, would, anyFreeModel)

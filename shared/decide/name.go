@@ -68,6 +68,20 @@ func ParseName(text string) (Name, *fault.Error) {
 	return n, nil
 }
 
+// renamed is a name with another model in it, at the same provider and with the
+// same suffix.
+func renamed(text, model string) string {
+	name, refusal := ParseName(text)
+	if refusal != nil || name.Model == "" {
+		return text
+	}
+	before := 0
+	if name.Provider != "" {
+		before = len(name.Provider) + 1
+	}
+	return text[:before] + model + text[before+len(name.Model):]
+}
+
 // suffixMode is the routing mode that a suffix stands for.
 func suffixMode(suffix string) (policy.Mode, bool) {
 	switch suffix {

@@ -33,6 +33,9 @@ type Step struct {
 	Candidates []Candidate // in the order in which they are tried; never empty
 	// Reason is why this model is not what was asked for first; "" when it is.
 	Reason SwitchReason
+	// Asked is the model on which an operator's rule sits that led to this one; nil
+	// where none did.
+	Asked *catalog.Model
 	// Lifecycle is the model's state unless it is active.
 	Lifecycle catalog.LifecycleState
 }

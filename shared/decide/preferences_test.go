@@ -71,6 +71,11 @@ func TestBadPreferencesAreNamedByPath(t *testing.T) {
 		`["canary"]`:                                              {"provider"},
 		`{"a canary \" key": 1}`:                                  {"provider.?"},
 		`{"quantizations": ["fp8"]}`:                              {"provider.quantizations"},
+		`{"only": ["canary"], "only": []}`:                        {"provider.only"},
+		`{"only": ["canary"], "only": null}`:                      {"provider.only"},
+		`{"only": null, "\u006fnly": ["canary"]}`:                 {"provider.only"},
+		`{"max_price": {"input": 1, "input": 9}}`:                 {"provider.max_price.input"},
+		`{"zdr": true, "zdr": false, "zdr": 1}`:                   {"provider.zdr", "provider.zdr"},
 	}
 	for body, want := range cases {
 		_, violations := decide.ParsePreferences(json.RawMessage(body))
@@ -83,6 +88,9 @@ func TestBadPreferencesAreNamedByPath(t *testing.T) {
 	}
 	_, violations := decide.ParseRouting(json.RawMessage(`{"max_attempts": 21, "mode": "fast", "models": []}`))
 	require.Len(t, violations, 3)
+	_, violations = decide.ParseRouting(json.RawMessage(`{"max_attempts": 1, "max_attempts": 9}`))
+	require.Equal(t, "routing.max_attempts", violations[0].Path)
+	require.Equal(t, "duplicate", violations[0].Code)
 	long := `{"only": ["` + strings.Repeat(`a","`, 70) + `b"]}`
 	_, violations = decide.ParsePreferences(json.RawMessage(long))
 	require.Len(t, violations, 1)

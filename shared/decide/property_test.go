@@ -12,6 +12,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/decide"
+	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/money"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 	"github.com/signalbox-dev/signalbox/shared/secret"
@@ -68,6 +69,12 @@ func anyEndpoint(t *rapid.T, w *world, slug, modelID string) catalog.Endpoint {
 		in := money.PerMillion(rapid.Int64Range(0, 4).Draw(t, "input")) * 1e9
 		out := money.PerMillion(rapid.Int64Range(0, 4).Draw(t, "output")) * 1e9
 		e.Price = &catalog.Price{Input: &in, Output: &out}
+		if rapid.IntRange(0, 3).Draw(t, "priced thoughts") == 0 {
+			e.Price.Reasoning = ptr(money.PerMillion(rapid.Int64Range(0, 6).Draw(t, "thoughts")) * 1e9)
+		}
+		if rapid.IntRange(0, 3).Draw(t, "fee") == 0 {
+			e.Price.Request = 1
+		}
 	}
 	w.health[e.ID] = decide.EndpointHealth{
 		Calls: rapid.Int64Range(0, 50).Draw(t, "calls"), Success: rapid.Float64Range(0, 1).Draw(t, "success"),
@@ -98,9 +105,10 @@ func anyFacts(t *rapid.T, w *world) decide.Facts {
 	for range rapid.IntRange(0, 3).Draw(t, "fallbacks") {
 		f.Models = append(f.Models, rapid.SampledFrom(w.catalog.Models).Draw(t, "fallback").ID)
 	}
-	if rapid.Bool().Draw(t, "capped") {
-		limit := money.PerMillion(rapid.Int64Range(0, 4).Draw(t, "cap")) * 1e9
-		f.Provider.MaxInputPrice = &limit
+	for _, limit := range []**money.PerMillion{&f.Provider.MaxInputPrice, &f.Provider.MaxOutputPrice} {
+		if rapid.Bool().Draw(t, "capped") {
+			*limit = ptr(money.PerMillion(rapid.Int64Range(0, 4).Draw(t, "cap")) * 1e9)
+		}
 	}
 	if rapid.IntRange(0, 3).Draw(t, "patterns") == 0 {
 		f.Key.Models = []string{"acme/m1", "*2"}
@@ -140,8 +148,11 @@ func violated(w *world, f *decide.Facts, m *catalog.Model, c decide.Candidate) s
 		return "zdr"
 	case f.Provider.DenyTraining && (p.DataPolicy.Trains == nil || *p.DataPolicy.Trains):
 		return "training"
-	case limit != nil && (e.Price == nil || *e.Price.Input > *limit):
+	case limit != nil && (e.Price == nil || *e.Price.Input > *limit || *limit == 0 && e.Price.Request > 0):
 		return "price"
+	case f.Provider.MaxOutputPrice != nil && (e.Price == nil || *e.Price.Output > *f.Provider.MaxOutputPrice ||
+		e.Price.Reasoning != nil && *e.Price.Reasoning > *f.Provider.MaxOutputPrice || *f.Provider.MaxOutputPrice == 0 && e.Price.Request > 0):
+		return "output price"
 	}
 	return ""
 }
@@ -271,5 +282,34 @@ func TestRecordIsBounded(t *testing.T) {
 		body, err = plan.Record.Encode()
 		require.NoError(t, err)
 		require.LessOrEqual(t, len(body), decide.MaxRecordBytes)
+	})
+}
+
+// TestARefusalCountsEveryEndpoint: however many endpoints there are, the stages
+// of a refusal add up to all of them, and residency alone is what it says.
+func TestARefusalCountsEveryEndpoint(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := newWorld()
+		n := rapid.IntRange(1, 300).Draw(t, "endpoints")
+		odd := rapid.IntRange(0, n-1).Draw(t, "the one that something else drops")
+		how := rapid.SampledFrom([]string{"nothing", "disabled", "ignored"}).Draw(t, "what")
+		crowd(w, "acme/big", n, func(p *catalog.Provider) { p.Regions = []string{"us"} })
+		w.model("acme/big").Endpoints = w.model("acme/big").Endpoints[1:]
+		f := decide.Facts{Model: "acme/big", Provider: decide.Preferences{Region: "eu"}}
+		e := &w.model("acme/big").Endpoints[odd]
+		switch how {
+		case "disabled":
+			e.Disabled = true
+		case "ignored":
+			f.Provider.Ignore = []string{e.Provider}
+		}
+		plan := decide.Decide(w.input(t, f))
+		total := 0
+		for _, stage := range plan.Refusal.Fields["stages"].([]decide.Fallen) {
+			total += stage.Dropped
+		}
+		alone := how != "ignored" && (how != "disabled" || n > 1)
+		require.Equal(t, alone, fault.Is(plan.Refusal, fault.ModelRegionUnavailable))
+		require.Equal(t, n, total)
 	})
 }

@@ -27,18 +27,27 @@ func (r *reader) refuse(path, code, message string) {
 
 var errNotObject = errors.New("not an object")
 
-// object calls member for each known member that is not null, in their order.
+// object calls member for each known member that is not null, in their order. One
+// that stands twice is refused.
 func (r *reader) object(raw json.RawMessage, path string, member func(string, json.RawMessage)) {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || string(raw) == "null" {
 		return
 	}
+	var seen []string
 	err := members(raw, func(key string, value json.RawMessage) {
 		switch {
+		case slices.Contains(seen, key):
+			// Readers differ in which of two they believe, and one of them may lift
+			// what the other restricts.
+			r.refuse(strings.TrimPrefix(path+"."+key, "."), "duplicate", "must not stand twice")
 		case !slices.Contains(knownFields[strings.TrimSuffix(r.prefix+"."+path, ".")], key):
 			r.unknown(path, key)
-		case string(value) != "null":
-			member(key, value)
+		default:
+			seen = append(seen, key)
+			if string(value) != "null" {
+				member(key, value)
+			}
 		}
 	})
 	if err != nil {

@@ -23,9 +23,8 @@ func (d *decision) unserved(t *target) (*fault.Error, Stage) {
 // stage that dropped something and what would have to change, and the same for
 // every stage before it.
 func (d *decision) emptied(t *target) *fault.Error {
-	retired := t.model.StateAt(d.in.Facts.Now) == catalog.Retired
 	switch {
-	case retired && d.operatorEmptied():
+	case d.gone(t):
 		e := fault.New(fault.ModelRetired, "This model was retired and nothing serves it any more.").With("model", t.model.ID)
 		if r := t.model.Lifecycle.Replacement; r != "" {
 			e.Message += " Use " + r + " instead."
@@ -46,17 +45,6 @@ func (d *decision) emptied(t *target) *fault.Error {
 		return e.Because(reasonNoEndpoints)
 	}
 	return e.Because(fault.Reason(d.droppedReason))
-}
-
-// operatorEmptied reports whether nothing that the caller asked for had a
-// part in emptying the pool.
-func (d *decision) operatorEmptied() bool {
-	switch d.dropped {
-	case StageNone, StageProviderPolicy, StageRollout, StageCredential:
-		return true
-	default:
-		return false
-	}
 }
 
 func (d *decision) qualifiedEmptied(t *target) *fault.Error {
@@ -95,15 +83,10 @@ func (d *decision) explained(e *fault.Error, model string) *fault.Error {
 	if d.dropped != StageNone {
 		e = e.With("stage", d.dropped.String()).With("stages", d.fallen())
 	}
-	if own := d.own(); len(own) > 0 {
+	if own := d.plan.Record.Exclusions[d.from:]; len(own) > 0 {
 		e = e.With("exclusions", own[:min(len(own), maxRefusalExclusions)])
 	}
 	return e
-}
-
-// own are the exclusions of the chain's entry at hand.
-func (d *decision) own() []Exclusion {
-	return d.plan.Record.Exclusions[d.from:]
 }
 
 // Fallen is how many endpoints one stage dropped.
@@ -116,14 +99,8 @@ type Fallen struct {
 // fallen goes over the stages that dropped something, in their order.
 func (d *decision) fallen() (stages []Fallen) {
 	for stage := StageQualifier; stage <= d.dropped; stage++ {
-		dropped, reason := 0, ""
-		for _, x := range d.own() {
-			if x.Stage == stage.String() {
-				dropped, reason = dropped+1, x.Reason
-			}
-		}
-		if dropped > 0 {
-			stages = append(stages, Fallen{stage.String(), dropped, d.remedy(stage, reason)})
+		if f := &d.tally.stages[stage]; f.dropped > 0 {
+			stages = append(stages, Fallen{stage.String(), f.dropped, d.remedy(stage, f.reason)})
 		}
 	}
 	return stages

@@ -44,6 +44,7 @@ type Turn struct {
 	Conversation Conversation   // as it was decided with
 	Named        bool           // the caller named a model
 	Model        *catalog.Model // that answered
+	Asked        *catalog.Model // whose rule led to it; nil: none did
 	Candidate    Candidate
 	Usage        meter.Usage
 	Attempts     []AttemptRecord
@@ -159,6 +160,9 @@ func (m *Memory) model(after *AffinityTrace, t *Turn) {
 		return
 	}
 	m.Model, m.ModelWas = t.Model.ID, t.Conversation.Model
+	if t.Asked != nil {
+		m.Model = t.Asked.ID // whose rule is looked at anew by the next turn
+	}
 	if after.Model != "" && after.Model != m.Model {
 		after.ModelBreak = BreakFailed
 	}

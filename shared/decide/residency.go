@@ -1,6 +1,8 @@
 package decide
 
 import (
+	"slices"
+
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 )
@@ -9,41 +11,17 @@ import (
 // they dropped something that would serve without them, and no other demand
 // dropped anything. What is not on offer to anybody here does not count.
 func (d *decision) residencyAlone(t *target) bool {
-	found := false
-	for _, x := range d.own() {
-		switch {
-		case x.Stage == StageRegion.String():
-			found = found || d.servesElsewhere(t, x.Endpoint)
-		case demands(&x):
-			return false
-		}
-	}
-	return found
-}
-
-// demands reports whether an endpoint was dropped by something that is asked
-// of it, not by what it is.
-func demands(x *Exclusion) bool {
-	switch x.Reason {
-	case reasonOtherProvider, reasonProviderDisabled, reasonBetaOff, reasonAlphaOff, reasonEndpointDisabled,
-		reasonFormat, reasonSurface, reasonModality, reasonNoEndpoints, reasonAlreadyTried:
-		return false
-	}
-	return true
+	return d.tally.demands == 0 && slices.ContainsFunc(d.tally.foreign, func(o *catalog.Offer) bool { return d.servesElsewhere(t, o) })
 }
 
 // servesElsewhere reports whether an endpoint passes every filter but that of
 // the regions.
-func (d *decision) servesElsewhere(t *target, endpoint string) bool {
-	offer, ok := d.in.Catalog.Endpoint(endpoint)
-	if !ok {
-		return false
-	}
+func (d *decision) servesElsewhere(t *target, o *catalog.Offer) bool {
 	regions := d.restrictions.regions
 	d.restrictions.regions = nil
 	defer func() { d.restrictions.regions = regions }()
-	own := d.about(*t, offer.Model)
-	_, reason := d.exclude(&own, &offer)
+	own := d.about(*t, o.Model)
+	_, reason := d.exclude(&own, o)
 	return reason == ""
 }
 

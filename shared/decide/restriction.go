@@ -1,14 +1,12 @@
 package decide
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/fault"
-	"github.com/signalbox-dev/signalbox/shared/meter"
 	"github.com/signalbox-dev/signalbox/shared/money"
 )
 
@@ -250,12 +248,9 @@ func (have *restrictions) ignoring(o *catalog.Offer) Rung {
 // tooDear is the rung of the limit that an endpoint's price breaks, or cannot
 // be held against.
 func (have *restrictions) tooDear(o *catalog.Offer, tokens int64) Rung {
-	if o.Endpoint.Price == nil {
-		return cmp.Or(have.maxInput.rung, have.maxOutput.rung)
-	}
-	rates := meter.Rates(o.Endpoint.Price, tokens)
-	if m := have.maxInput; m.limit != nil && (rates.Input == nil || *rates.Input > *m.limit) {
-		return m.rung
+	p := pricesOf(o, tokens)
+	if _, reason := p.within(p.in, have.maxInput.limit); reason != "" {
+		return have.maxInput.rung
 	}
 	return have.maxOutput.rung
 }

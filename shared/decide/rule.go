@@ -3,6 +3,7 @@ package decide
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/condition"
@@ -71,11 +72,7 @@ func (d *decision) ruleSteps(t *target, rule *catalog.CompiledRule) []ruleStep {
 	var steps []ruleStep
 	for i := range rule.Targets {
 		to := &rule.Targets[i]
-		own := d.about(*t, to.Model)
-		own.allowed = own.allowed && t.allowed
-		own.guarded = cmp.Or(t.guarded, own.guarded)
-		own.credential = to.Credential
-		own.gratis = t.model.Free()
+		own := d.under(t, to)
 		d.dropped, d.droppedReason = StageNone, ""
 		pool := d.poolOf(&own, to.Offers)
 		if d.dropped > highest {
@@ -93,6 +90,17 @@ func (d *decision) ruleSteps(t *target, rule *catalog.CompiledRule) []ruleStep {
 	}
 	d.dropped, d.droppedReason = highest, reason
 	return slices.DeleteFunc(steps, func(s ruleStep) bool { return len(s.pool) == 0 })
+}
+
+// under is what a rule's target is for a request that named t.
+func (d *decision) under(t *target, to *catalog.CompiledTarget) target {
+	own := d.about(*t, to.Model)
+	own.asked = t.model
+	own.allowed = own.allowed && t.allowed
+	own.guarded = cmp.Or(t.guarded, own.guarded)
+	own.credential = to.Credential
+	own.gratis = t.gratis || t.model.Free()
+	return own
 }
 
 // poolUnder is the target's pool: the rule's first step where one decides.
@@ -138,7 +146,7 @@ func (d *decision) serveRule(t *target, rule *catalog.CompiledRule, limit int) (
 		return nil, StageNone
 	}
 	e, stage := d.unserved(t)
-	e.Message += " An operator's rule decides which provider serves this request, and nothing else is tried."
+	e.Message = strings.TrimSuffix(e.Message, ".") + ". An operator's rule decides which provider serves this request, and nothing else is tried."
 	return e.With("rule", rule.Name), stage
 }
 

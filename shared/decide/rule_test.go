@@ -408,3 +408,16 @@ func named(then catalog.Then, own, model string, c decide.Candidate) bool {
 	}
 	return false
 }
+
+// What a rule adds to a refusal is a sentence of its own, whatever comes before.
+func TestARulesRefusalReadsAsSentences(t *testing.T) {
+	for _, model := range []string{"acme/small", "south:acme/small"} {
+		w := newWorld()
+		w.model("acme/small").Rules = []catalog.Rule{rule("north", always, `{"provider":"north"}`)}
+		plan := w.decide(t, decide.Facts{Model: model, Provider: decide.Preferences{Ignore: []string{"north"}}})
+		require.NotNil(t, plan.Refusal)
+		before, _, found := strings.Cut(plan.Refusal.Message, " An operator's rule decides")
+		require.True(t, found)
+		require.Regexp(t, `[a-z]\.$`, before)
+	}
+}

@@ -23,6 +23,7 @@ type target struct {
 
 	credential catalog.Credential // whose keys a rule allows
 	gratis     bool               // nothing may cost anything, whatever the model's id says
+	asked      *catalog.Model     // on which the rule sits that leads to model; nil: none does
 }
 
 // target resolves a name. The refusal is about the name itself: that nothing
@@ -74,7 +75,7 @@ func (d *decision) model(name string) (*catalog.Model, *fault.Error) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return nil, d.unknownModel(name)
+		return nil, notFound(noSuchModel)
 	}
 	ids := make([]string, 0, maxNamed)
 	for _, m := range found[:min(len(found), maxNamed)] {
@@ -86,8 +87,20 @@ func (d *decision) model(name string) (*catalog.Model, *fault.Error) {
 // maxNamed bounds the models that an error names.
 const maxNamed = 8
 
+const noSuchModel = "There is no model with this id."
+
+// helpful adds to the refusal of a name that nothing has what may have been
+// meant. The search is worth its time only for a refusal that is answered.
+func (d *decision) helpful(text string, refusal *fault.Error) *fault.Error {
+	name, wrong := ParseName(text)
+	if wrong != nil || refusal.Code != fault.ModelNotFound || name.Preset != "" || len(d.in.Catalog.Resolve(name.Model)) > 0 {
+		return refusal
+	}
+	return d.unknownModel(name.Model)
+}
+
 func (d *decision) unknownModel(name string) *fault.Error {
-	text := "There is no model with this id."
+	text := noSuchModel
 	if unknownSuffix(name) {
 		text = "There is no model with this id; the suffixes are :free, which is part of the id and comes first, :nitro, :cheap and :fast."
 		if i := strings.IndexByte(name, ':'); i > 0 && strings.IndexByte(name[:i], '/') > 0 {

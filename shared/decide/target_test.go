@@ -1,6 +1,7 @@
 package decide_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -207,4 +208,18 @@ func TestASuffixOnSignalboxFreeIsOfEachModel(t *testing.T) {
 		in.Seed = seed
 		require.Equal(t, []string{"south:acme/tiny:free", "north:acme/tiny:free"}, order(decide.Decide(in)))
 	}
+}
+
+// TestAFallbackThatNobodyHasIsNotSearchedFor: what may have been meant by a name
+// is found out only where somebody is told.
+func TestAFallbackThatNobodyHasIsNotSearchedFor(t *testing.T) {
+	allocations := func(name string) float64 {
+		f := decide.Facts{Model: "acme/small"}
+		for range decide.MaxModels {
+			f.Models = append(f.Models, name+strconv.Itoa(len(f.Models)))
+		}
+		in := newWorld().input(t, f)
+		return testing.AllocsPerRun(20, func() { decide.Decide(in) })
+	}
+	require.InDelta(t, allocations("qqqq/zzzzz"), allocations("acme/smal-"), 0, "near or far, nothing is made of it")
 }

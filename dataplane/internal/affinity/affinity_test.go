@@ -15,6 +15,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/affinity"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
+	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/testkit/natstest"
@@ -266,6 +267,16 @@ func TestModelsOfOneSessionHavePinsOfTheirOwn(t *testing.T) {
 	require.Len(t, pins, decide.MaxPins)
 	require.Equal(t, "acme/m9", pins[0].Model, "the latest first")
 	require.Equal(t, "acme/m2", pins[7].Model)
+}
+
+// Where a rule led is not where a session stays: the model that was meant is.
+func TestTheModelOfASessionIsTheOneThatARuleSitsOn(t *testing.T) {
+	g := newWorld(t).gateway()
+	unnamed := func() *call.Call { c := turnOf("s"); c.Request.Model = ""; return c }
+	g.answered(unnamed(), "north", func(_ *decide.Plan, o *call.Outcome) { o.Reply.Step.Asked = &catalog.Model{ID: "acme/ruled"} })
+	found := g.find(unnamed())
+	require.Equal(t, "acme/ruled", found.Model)
+	require.Equal(t, "acme/small", found.Pins[0].Model)
 }
 
 func TestTheModelOfASession(t *testing.T) {

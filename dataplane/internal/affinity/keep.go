@@ -15,7 +15,7 @@ func (p *Pins) Keep(c *call.Call, plan *decide.Plan, o *call.Outcome) *decide.Af
 	}
 	memory, trace := decide.Remember(trace, decide.Turn{
 		Conversation: c.Conversation.Conversation, Named: q.Model != "" || len(q.Models) > 0,
-		Model: o.Reply.Step.Model, Candidate: o.Reply.Candidate,
+		Model: o.Reply.Step.Model, Asked: o.Reply.Step.Asked, Candidate: o.Reply.Candidate,
 		Usage: o.Seen.Usage, Attempts: o.Attempts, CacheAsked: q.Caching.Retention,
 	})
 	if trace != nil {

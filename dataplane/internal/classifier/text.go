@@ -122,7 +122,7 @@ func (r *reader) gemini(name string, value []byte) {
 		for _, key := range []string{"responseMimeType", "response_mime_type"} {
 			r.structured = r.structured || gjson.GetBytes(value, key).Str == "application/json"
 		}
-		for _, key := range []string{"responseSchema", "response_schema", "responseJsonSchema"} {
+		for _, key := range []string{"responseSchema", "response_schema", "responseJsonSchema", "response_json_schema"} {
 			r.structured = r.structured || gjson.GetBytes(value, key).IsObject()
 		}
 	}

@@ -47,6 +47,22 @@ func TestReadsEveryFormat(t *testing.T) {
 	}
 }
 
+// A form of output may be demanded by any of its names.
+func TestEveryNameOfAFormOfOutput(t *testing.T) {
+	for surface, bodies := range map[catalog.Surface][]string{
+		catalog.Messages: {`{"output_format":{"type":"json_schema"}}`},
+		catalog.Gemini: {
+			`{"generationConfig":{"responseSchema":{}}}`, `{"generation_config":{"response_schema":{}}}`,
+			`{"generationConfig":{"responseJsonSchema":{}}}`, `{"generation_config":{"response_json_schema":{}}}`,
+			`{"generation_config":{"response_mime_type":"application/json"}}`,
+		},
+	} {
+		for _, body := range bodies {
+			require.True(t, read(surface, body).Structured, body)
+		}
+	}
+}
+
 func TestFactsThatAreNone(t *testing.T) {
 	for surface, bodies := range map[catalog.Surface][]string{
 		catalog.Chat: {

@@ -35,21 +35,27 @@ func (r *run) head() http.Header {
 	if failed := failedProviders(r.attempts(), reply.Candidate.Provider.Slug); len(failed) > 0 {
 		h[headerFallbacks] = []string{strings.Join(failed, ",")}
 	}
-	lifecycle(h, &reply.Step.Model.Lifecycle, r.call.Received)
+	lifecycle(h, reply.Step.Model, r.call.Received)
 	return h
 }
 
-// lifecycle warns of a model that will not stay.
-func lifecycle(h http.Header, l *catalog.Lifecycle, now time.Time) {
-	if l.DeprecatedAt != nil && !now.Before(*l.DeprecatedAt) || l.State == catalog.Deprecated || l.State == catalog.Retired {
-		since := now
-		if l.DeprecatedAt != nil {
-			since = *l.DeprecatedAt
-		}
-		h[headerDeprecation] = []string{"@" + strconv.FormatInt(since.Unix(), 10)}
-		if l.RetiresAt != nil {
-			h[headerSunset] = []string{l.RetiresAt.UTC().Format(http.TimeFormat)}
-		}
+// lifecycle warns of a model that will not stay, or is served for as long as
+// anybody has it. A retirement is a deprecation too, where none came before it.
+func lifecycle(h http.Header, m *catalog.Model, now time.Time) {
+	if m.StateAt(now) == catalog.Active {
+		return
+	}
+	l := &m.Lifecycle
+	since := now
+	switch {
+	case l.DeprecatedAt != nil:
+		since = *l.DeprecatedAt
+	case l.RetiresAt != nil && l.RetiresAt.Before(now):
+		since = *l.RetiresAt
+	}
+	h[headerDeprecation] = []string{"@" + strconv.FormatInt(since.Unix(), 10)}
+	if l.RetiresAt != nil {
+		h[headerSunset] = []string{l.RetiresAt.UTC().Format(http.TimeFormat)}
 	}
 }
 
@@ -61,7 +67,7 @@ func (r *run) failHead() http.Header {
 		h[headerFallbacks] = []string{strings.Join(tried, ",")}
 	}
 	if len(r.plan.Chain) > 0 {
-		lifecycle(h, &r.plan.Chain[0].Model.Lifecycle, r.call.Received)
+		lifecycle(h, r.plan.Chain[0].Model, r.call.Received)
 	}
 	return h
 }

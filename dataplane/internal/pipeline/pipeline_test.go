@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -457,6 +458,13 @@ func TestMalformedCallIsRefusedOnceTheCallerIsKnown(t *testing.T) {
 	require.Equal(t, bad, s.failure)
 	require.Equal(t, "m", f.outcome.Record.RequestedModel)
 	require.EqualValues(t, 9, f.outcome.Record.PolicyRevision)
+
+	f = &fakes{}
+	serve(t, f, call.Call{Malformed: bad, Request: call.Request{Model: "my card is <4111 1111>\n\"" + strings.Repeat("é", 100)}})
+	name := f.outcome.Record.RequestedModel
+	require.Equal(t, "my?card?is??4111?1111???", name[:24], "as after a decision")
+	require.Len(t, name, 128)
+	require.Equal(t, decide.Recorded(name), name)
 }
 
 func TestPinRefusals(t *testing.T) {

@@ -210,7 +210,7 @@ func (r *run) snap() {
 func (r *run) record() decide.Record {
 	record := r.plan.RecordOf(r.outcome.Turn.Step)
 	if record.RequestedModel == "" {
-		record.RequestedModel = r.call.Request.Model
+		record.RequestedModel = decide.Recorded(r.call.Request.Model)
 	}
 	if r.pin.Policy != nil {
 		record.PolicyRevision = r.pin.Policy.Revision()

@@ -299,6 +299,10 @@ func TestEveryRowRefusesWhatIsNoRequest(t *testing.T) {
 			cases["not UTF-8"] = bad{kind, latin, 400, "validation_error"}
 			twice, kind := form(t, append(append([]string{}, s.form...), "model", "b")...)
 			cases["twice"] = bad{kind, twice, 400, "validation_error"}
+			misspelled, kind := form(t, append(append([]string{}, s.form...), "Provider", `{"zdr":true}`)...)
+			cases["misspelled restriction"] = bad{kind, misspelled, 400, "validation_error"}
+			lifted, kind := form(t, append(append([]string{}, s.form...), "provider", `{"only":["a"],"only":[]}`)...)
+			cases["lifted restriction"] = bad{kind, lifted, 400, "validation_error"}
 			cases["no boundary"] = bad{"multipart/form-data", string(whole), 400, "validation_error"}
 			if !r.JSON {
 				cases["JSON"] = bad{"application/json", `{}`, 415, "unsupported_media_type"}
@@ -309,6 +313,13 @@ func TestEveryRowRefusesWhatIsNoRequest(t *testing.T) {
 				"deep": strings.Replace(string(whole), "{", `{"x":`+strings.Repeat("[", 300)+strings.Repeat("]", 300)+",", 1),
 			} {
 				cases[name] = bad{own, body, 400, "invalid_json"}
+			}
+			for name, members := range map[string]string{
+				"misspelled restriction": `"Provider":{"zdr":true}`, "misspelled, with an escape": `"\u0052outing":{}`,
+				"lifted restriction":       `"provider":{"only":["a"],"only":[]}`,
+				"lifted by another member": `"provider":{"only":["a"]},"pr\u006fvider":{}`,
+			} {
+				cases[name] = bad{own, strings.Replace(string(whole), "{", "{"+members+",", 1), 400, "validation_error"}
 			}
 			cases["wrong member"] = bad{own, strings.Replace(string(whole), "{", `{"models":7,`, 1), 400, "validation_error"}
 			if !r.Form {

@@ -83,10 +83,10 @@ func TestBodyOfEveryCode(t *testing.T) {
 }
 
 func TestBodyKeepsPlacesAndUpstreamWords(t *testing.T) {
-	e := fault.Invalid(fault.Violation{Path: "models.1", Code: "type", Message: "must be a string"}, fault.Violation{Path: "stream", Message: "must be true or false"})
-	require.JSONEq(t, `{"error":{"message":"models.1: must be a string; stream: must be true or false","type":"invalid_request_error","code":"validation_error","param":"models.1",
+	e := fault.Invalid(fault.Violation{Path: "models[1]", Code: "type", Message: "must be a string"}, fault.Violation{Path: "stream", Message: "must be true or false"})
+	require.JSONEq(t, `{"error":{"message":"models[1]: must be a string; stream: must be true or false","type":"invalid_request_error","code":"validation_error","param":"models[1]",
 		"origin":"client","request_id":"r","retryable":false,
-		"details":[{"path":"models.1","message":"must be a string","code":"type"},{"path":"stream","message":"must be true or false"}]}}`, string(envelope.OpenAI.Body(e, "r")))
+		"details":[{"path":"models[1]","message":"must be a string","code":"type"},{"path":"stream","message":"must be true or false"}]}}`, string(envelope.OpenAI.Body(e, "r")))
 
 	u := fault.New(fault.UpstreamRejected, "Bad temperature.").From(fault.Upstream).With("type", "their_type").With("param", "temperature").With("upstream_code", "bad")
 	require.JSONEq(t, `{"error":{"message":"Bad temperature.","type":"their_type","code":"upstream_rejected","param":"temperature","upstream_code":"bad",

@@ -1,7 +1,9 @@
 package facts
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
 	"github.com/signalbox-dev/signalbox/shared/decide"
@@ -19,6 +21,36 @@ func (r *reader) common(key string, value []byte) bool {
 	default:
 		return r.own(key, value)
 	}
+	return true
+}
+
+// ownMembers are those that the gateway gives a meaning and no upstream sees.
+var ownMembers = [...]string{"models", "provider", "routing", "session_id", "preset", "provider_options"}
+
+// spelled refuses what is one of the gateway's own but for the case of its
+// letters: it would be neither heeded nor passed on, and a restriction must not be
+// ignored. The name as written has no other letters, and may be repeated.
+func (r *reader) spelled(name string) bool {
+	for _, right := range ownMembers {
+		if name != right && strings.EqualFold(name, right) {
+			r.wrong(name, string(fault.UnknownField), "is not a known field; write "+right)
+			return false
+		}
+	}
+	return true
+}
+
+// first refuses one of the gateway's own members that stood before.
+func (r *reader) first(name string) bool {
+	at := slices.Index(ownMembers[:], name)
+	if at < 0 {
+		return true
+	}
+	if r.stood&(1<<at) != 0 {
+		r.wrong(name, duplicate, "must not stand twice")
+		return false
+	}
+	r.stood |= 1 << at
 	return true
 }
 
@@ -48,7 +80,9 @@ func (r *reader) own(key string, value []byte) bool {
 	case "preset":
 		r.text("preset", value, MaxNameBytes)
 	case "provider_options":
-		r.object("provider_options", value)
+		if r.object("provider_options", value) {
+			r.distinct("provider_options", value)
+		}
 	default:
 		return false
 	}
@@ -86,7 +120,7 @@ func (r *reader) names(value []byte) []string {
 	}
 	var out []string
 	for a := rawjson.NewArray(value); a.Next() && len(out) <= MaxModels; {
-		path := "models." + strconv.Itoa(len(out))
+		path := entry("models", len(out))
 		if rawjson.IsNull(a.Value()) {
 			r.wrong(path, wrongType, "must be a string")
 		}
@@ -94,6 +128,9 @@ func (r *reader) names(value []byte) []string {
 	}
 	return r.bounded(out)
 }
+
+// entry is the path of an entry of a list.
+func entry(list string, at int) string { return list + "[" + strconv.Itoa(at) + "]" }
 
 func (r *reader) bounded(names []string) []string {
 	if len(names) > MaxModels {

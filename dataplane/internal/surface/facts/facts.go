@@ -59,6 +59,9 @@ func Read(format Format, body []byte, h http.Header, o Options) (call.Request, *
 	members := rawjson.NewObject(body)
 	for members.Next() {
 		key, value := nameOf(&members), members.Value()
+		if !r.spelled(key) || !r.first(key) {
+			continue
+		}
 		if !rawjson.IsNull(value) {
 			there |= format.marks(key)
 		}
@@ -106,7 +109,8 @@ func (f *Format) marks(name string) (bits int) {
 }
 
 // reader gathers the facts of one request. Members that come twice overwrite:
-// the last one wins, as with every JSON parser that upstreams use.
+// the last one wins, as with every JSON parser that upstreams use. The gateway's
+// own may not come twice: which of two restrictions is meant is not known.
 type reader struct {
 	request    call.Request
 	violations []fault.Violation
@@ -123,6 +127,7 @@ type reader struct {
 	purpose       string         // of an uploaded file
 	batchModel    string         // which the first request of an uploaded file names
 	once          []string       // the fields of a form that may stand once, and did
+	stood         int            // bits of ownMembers
 }
 
 func (r *reader) begin(h http.Header, o Options) {

@@ -33,6 +33,9 @@ func ReadForm(format Format, body []byte, boundary string, h http.Header, o Opti
 	there := 0
 	for i := range parts {
 		f := &field{part: &parts[i], value: parts[i].Value(body)}
+		if !r.spelled(f.part.Base()) {
+			continue
+		}
 		if f.part.File || len(f.value) > 0 {
 			there |= format.marks(f.part.Base())
 		}
@@ -84,7 +87,7 @@ func (r *reader) plain(f *field) []byte {
 	case name != f.part.Base():
 		r.wrong(f.part.Base(), wrongType, "must be one field")
 	case slices.Contains(r.once, name):
-		r.wrong(name, "duplicate", "must not stand in the form twice")
+		r.wrong(name, duplicate, "must not stand in the form twice")
 	default:
 		r.once = append(r.once, name)
 		return f.value
@@ -132,7 +135,7 @@ func (r *reader) modelsField(f *field) {
 		}
 		q.Models = append(q.Models, r.names(f.value)...)
 	case len(f.value) > MaxNameBytes:
-		r.wrong("models."+strconv.Itoa(len(q.Models)), tooLong, "must have at most 256 bytes")
+		r.wrong(entry("models", len(q.Models)), tooLong, "must have at most 256 bytes")
 	default:
 		q.Models = append(q.Models, string(f.value))
 	}

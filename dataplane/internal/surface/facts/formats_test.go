@@ -71,6 +71,23 @@ func TestOwnMembersInEveryFormat(t *testing.T) {
 				require.Len(t, refusal.Violations, 1, member)
 				require.Equal(t, member, refusal.Violations[0].Path)
 			}
+			for member, wrong := range map[string]string{
+				"Provider": `{"zdr":true}`, "PROVIDER": `null`, "Routing": `{}`, "MODELS": `[]`, "Session_id": `"s"`, "Preset": `"p"`, "Provider_Options": `{}`,
+			} {
+				_, refusal := facts.Read(c.format, []byte(own+`"`+member+`":`+wrong+`}`), nil, options)
+				require.NotNil(t, refusal, member)
+				require.Equal(t, []fault.Violation{{Path: member, Code: "unknown_field", Message: "is not a known field; write " + strings.ToLower(member)}}, refusal.Violations)
+			}
+			for member, twice := range map[string]string{
+				"provider": `{"only":["a"]},"provider":{}`, "routing": `null,"routing":{}`, "models": `["a/b"],"models":["c/d"]`, "session_id": `"s","session_id":"t"`,
+				"preset": `"p","preset":"q"`, "provider_options": `{"north":{},"n\u006frth":{}}`,
+			} {
+				_, refusal := facts.Read(c.format, []byte(own+`"`+member+`":`+twice+`}`), nil, options)
+				require.NotNil(t, refusal, member)
+				require.Len(t, refusal.Violations, 1)
+				require.Equal(t, member, refusal.Violations[0].Path)
+				require.Equal(t, "duplicate", refusal.Violations[0].Code)
+			}
 		})
 	}
 }
@@ -314,7 +331,7 @@ func TestWrongFields(t *testing.T) {
 		"models not closed":   {[]string{"@file", "x", "models", `["a"`}, "models"},
 		"models and more":     {[]string{"@file", "x", "models", `["a"] "b"`}, "models"},
 		"models deep":         {[]string{"@file", "x", "models", strings.Repeat("[", 100_000)}, "models"},
-		"models not strings":  {[]string{"@file", "x", "models", `[7]`}, "models.0"},
+		"models not strings":  {[]string{"@file", "x", "models", `[7]`}, "models[0]"},
 		"models as object":    {[]string{"@file", "x", "models[a]", "m"}, "models"},
 		"models as a file":    {[]string{"@file", "x", "@models", "m"}, "models"},
 		"too many models":     {append([]string{"@file", "x"}, many...), "models"},
@@ -322,6 +339,9 @@ func TestWrongFields(t *testing.T) {
 		"stream twice":        {[]string{"@file", "x", "stream", "true", "stream", "false"}, "stream"},
 		"provider":            {[]string{"@file", "x", "provider", "north"}, "provider"},
 		"provider member":     {[]string{"@file", "x", "provider[only][]", "north"}, "provider"},
+		"restriction lifted":  {[]string{"@file", "x", "provider", `{"only":["a"],"only":[]}`}, "provider.only"},
+		"Provider":            {[]string{"@file", "x", "Provider", `{"zdr":true}`}, "Provider"},
+		"Provider's member":   {[]string{"@file", "x", "Provider[zdr]", "true"}, "Provider"},
 		"provider misspelled": {[]string{"@file", "x", "provider", `{"ony":[]}`}, "provider.ony"},
 		"metadata":            {[]string{"@file", "x", "metadata", `[]`}, "metadata"},
 		"nested metadata":     {[]string{"@file", "x", "metadata[a][b]", `1`}, "metadata"},

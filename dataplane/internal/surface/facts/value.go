@@ -14,6 +14,7 @@ const (
 	wrongType = "wrong_type"
 	tooLong   = "too_long"
 	outOfSet  = "out_of_range"
+	duplicate = "duplicate"
 )
 
 // text reads an optional string of at most limit bytes.
@@ -109,6 +110,19 @@ func (r *reader) object(path string, value []byte) bool {
 		return false
 	}
 	return true
+}
+
+// distinct refuses an object in which a name stands twice.
+func (r *reader) distinct(path string, value []byte) {
+	seen := make(map[string]bool)
+	for o := rawjson.NewObject(value); o.Next(); {
+		name := o.Name()
+		if seen[name] {
+			r.wrong(path, duplicate, "must not hold anything twice")
+			return
+		}
+		seen[name] = true
+	}
 }
 
 // primitives reads an object of strings, numbers and booleans; null entries

@@ -29,6 +29,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/postgres"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/publish"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/reseal"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/usage"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
@@ -36,7 +37,7 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/httpserver"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/natsconn"
-	"github.com/signalbox-dev/signalbox/shared/secret/seal"
+	"github.com/signalbox-dev/signalbox/shared/secret/rotation"
 	"github.com/signalbox-dev/signalbox/shared/telemetry"
 )
 
@@ -52,6 +53,9 @@ type Deps struct {
 	Env func(name string) (string, bool)
 	// Web is the dashboard; nil when this binary has none.
 	Web fs.FS
+	// Reload has the keyring file looked at at once, as SIGHUP does; it may be
+	// nil.
+	Reload <-chan os.Signal
 }
 
 // App is one control plane.
@@ -68,7 +72,8 @@ type App struct {
 	consumer  *usage.Consumer
 	keeper    *usage.Keeper
 	sweeper   *idempotency.Sweeper
-	resealer  *byok.Resealer
+	keyring   *rotation.Keyring // nil when there is none
+	resealer  *reseal.Runner
 	api       *api.Server
 }
 
@@ -119,7 +124,11 @@ func (a *App) open(ctx context.Context) (err error) {
 func (a *App) wire(context.Context) error {
 	log, now, ids := a.deps.Log, a.deps.Now, id.SystemSource()
 	runner, system := a.db.Runner(), a.db.System()
-	keyring, offered, err := a.offer()
+	sealer, err := a.openKeyring()
+	if err != nil {
+		return err
+	}
+	offered, err := a.offer(sealer)
 	if err != nil {
 		return err
 	}
@@ -131,7 +140,8 @@ func (a *App) wire(context.Context) error {
 	mutator := deploy.New(runner, publications, events, ids, now)
 	keyStore, managementKeyStore, settingsStore := postgres.NewAPIKeyStore(), postgres.NewManagementKeyStore(), postgres.NewSettingsStore()
 	byokStore := postgres.NewBYOKStore()
-	a.resealer = a.newResealer(keyring, byokStore, mutator)
+	sealed := a.sealed(byokStore, overrides, mutator, ids)
+	a.resealer = reseal.NewRunner(reseal.Deps{Ring: a.ring(), Parts: []reseal.Part{sealed.workspace, sealed.platform}, Log: log})
 	ladder := a.ladder(mutator, ids, source.Current())
 	records := postgres.NewUsageStore(a.db, now)
 	claims := postgres.NewIdempotencyStore(a.db, ids, now)
@@ -156,7 +166,7 @@ func (a *App) wire(context.Context) error {
 		Keys:           ladder.keys,
 		ManagementKeys: managementKeys,
 		BYOK: byok.NewService(byok.Deps{
-			Runner: runner, Store: byokStore, Directory: byokStore, Mutator: mutator, Sealer: keyring, Providers: source.Current(), IDs: ids, Now: now,
+			Runner: runner, Store: byokStore, Directory: byokStore, Mutator: mutator, Sealer: sealer, Providers: source.Current(), IDs: ids, Now: now,
 		}),
 		Settings:     ladder.settings,
 		Profiles:     ladder.profiles,
@@ -167,7 +177,11 @@ func (a *App) wire(context.Context) error {
 		Publications: publication.NewService(runner, publications, tracker, now),
 		Gateways:     gateway.NewService(registry),
 		Overrides: override.NewService(override.Deps{
-			System: system, Store: overrides, Base: offered.Catalog(), Sealer: keyring, IDs: ids, Now: now,
+			System: system, Store: overrides, Base: offered.Catalog(), Sealer: sealer, IDs: ids, Now: now,
+		}),
+		Seals: reseal.NewService(reseal.StatusDeps{
+			Ring: a.ring(), Workspace: sealed.workspace, Platform: sealed.platform, Publications: postgres.NewOpenPublications(a.db),
+			Catalog: publish.NewCatalogs(a.nats), Fleet: registry,
 		}),
 		Usage:       usage.NewQuery(runner, records),
 		Idempotency: claims,
@@ -180,7 +194,10 @@ func (a *App) wire(context.Context) error {
 
 func (a *App) metrics() *prometheus.Registry {
 	registry := telemetry.NewRegistry("controlplane", a.deps.Version)
-	registry.MustRegister(a.consumer, a.keeper)
+	registry.MustRegister(a.consumer, a.keeper, a.resealer)
+	if a.keyring != nil {
+		registry.MustRegister(a.keyring)
+	}
 	registry.MustRegister(publisherMetrics(a.publisher)...)
 	return registry
 }
@@ -190,32 +207,16 @@ func (a *App) newPublisher(source *override.Source, topology *natsconn.Keeper, t
 	return publish.New(publish.Deps{
 		Conn: a.nats, Topology: topology, Elector: postgres.NewElector(a.db, a.deps.Log),
 		Outbox: outbox, Compiler: postgres.NewCompiler(a.db), Ledger: postgres.NewLedger(a.db),
-		Catalog: source, Revisions: postgres.NewCatalogRevisions(a.db), Accounts: outbox,
+		Catalog: reseal.NewOffered(source, a.ring()), Revisions: postgres.NewCatalogRevisions(a.db), Accounts: outbox,
 		Tracker: tracker, Registry: registry, AllowMassRemoval: a.cfg.Publish.AllowMassRemoval, Now: a.deps.Now, Log: a.deps.Log,
 	})
 }
 
-func (a *App) newResealer(keyring byok.Keyring, store *postgres.BYOKStore, mutator *deploy.Mutator) *byok.Resealer {
-	return byok.NewResealer(byok.ResealerDeps{
-		System: a.db.System(), Seals: postgres.NewBYOKSeals(), Store: store, Directory: store, Mutator: mutator,
-		Keyring: keyring, Now: a.deps.Now, Log: a.deps.Log,
-	})
-}
-
-// offer builds the catalog, with what seals provider keys, which is nil when
-// there is no keyring.
-func (a *App) offer() (byok.Keyring, *offer.Offer, error) {
-	var sealer byok.Keyring
-	if a.cfg.KeyringFile != "" {
-		keyring, err := seal.LoadFile(a.cfg.KeyringFile)
-		if err != nil {
-			return nil, nil, fmt.Errorf("keyring_file: %w", err)
-		}
-		sealer = keyring
-	}
+// offer builds the catalog.
+func (a *App) offer(sealer offer.Sealer) (*offer.Offer, error) {
 	offered, warnings, err := offer.New(offer.Options{Files: a.cfg.CatalogFiles, Env: a.deps.Env, Sealer: sealer})
 	for _, w := range warnings {
 		a.deps.Log.Warn("catalog file", slog.String("problem", w.String()))
 	}
-	return sealer, offered, err
+	return offered, err
 }

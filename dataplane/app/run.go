@@ -38,6 +38,7 @@ func (a *App) Run(ctx context.Context) error {
 			}
 		})
 	}
+	start(a.followKeyring)
 	start(a.feed.Run)
 	start(a.spool.Run)
 	start(a.exchange.Run)

@@ -9,9 +9,11 @@ import (
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/byok"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/reseal"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/policy"
+	"github.com/signalbox-dev/signalbox/shared/secret/seal"
 )
 
 type byokRow struct {
@@ -167,16 +169,38 @@ type BYOKSeals struct{}
 // NewBYOKSeals returns a reader that works in the transaction of its context.
 func NewBYOKSeals() *BYOKSeals { return &BYOKSeals{} }
 
+// sealedBy is what begins a sealed key, in hex: the mark of the key that sealed.
+const sealedBy = "encode(substring(sealed FROM 1 FOR 5), 'hex')"
+
 // Stale implements byok.Seals.
-func (*BYOKSeals) Stale(ctx context.Context, mark []byte) ([]id.Workspace, error) {
+func (*BYOKSeals) Stale(ctx context.Context, marks [][]byte) ([]id.Workspace, error) {
+	current := make(textArray, len(marks))
+	for i, mark := range marks {
+		current[i] = hex.EncodeToString(mark)
+	}
 	var rows []uuid.UUID
-	err := system(ctx).Raw(`SELECT DISTINCT workspace_id FROM byok_credentials
-		WHERE encode(substring(sealed FROM 1 FOR ?), 'hex') <> ? ORDER BY 1`, len(mark), hex.EncodeToString(mark)).Scan(&rows).Error
+	err := system(ctx).Raw("SELECT DISTINCT workspace_id FROM byok_credentials WHERE "+sealedBy+" <> ALL (?) ORDER BY 1", current).Scan(&rows).Error
 	list := make([]id.Workspace, len(rows))
 	for i, ws := range rows {
 		list[i] = id.FromUUID[id.WorkspaceKind](ws)
 	}
 	return list, translate(err, "look for old seals")
+}
+
+// Count implements byok.Seals.
+func (*BYOKSeals) Count(ctx context.Context) (reseal.Count, error) {
+	var rows []struct {
+		Mark  string
+		Count int
+	}
+	err := system(ctx).Raw("SELECT " + sealedBy + " AS mark, count(*) AS count FROM byok_credentials GROUP BY 1").Scan(&rows).Error
+	count := make(reseal.Count, len(rows))
+	for _, r := range rows {
+		mark, _ := hex.DecodeString(r.Mark) // Postgres wrote it
+		key, _ := seal.SealedBy(mark)
+		count[key] += r.Count
+	}
+	return count, translate(err, "count seals")
 }
 
 func idTexts[K id.Kind](ids []id.ID[K]) textArray {

@@ -1,0 +1,47 @@
+package app
+
+import (
+	"fmt"
+
+	"github.com/signalbox-dev/signalbox/controlplane/internal/byok"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/override"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/postgres"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/reseal"
+	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/secret/rotation"
+)
+
+// openKeyring returns what seals provider keys, which is nil when there is no
+// keyring.
+func (a *App) openKeyring() (byok.Sealer, error) {
+	if a.cfg.KeyringFile == "" {
+		return nil, nil
+	}
+	ring, err := rotation.Open(a.cfg.KeyringFile, rotation.Options{Log: a.deps.Log, Again: a.deps.Reload})
+	if err != nil {
+		return nil, fmt.Errorf("keyring_file: %w", err)
+	}
+	a.keyring = ring
+	return ring, nil
+}
+
+// ring is the keyring as re-sealing sees it; nil when there is none.
+func (a *App) ring() reseal.Ring {
+	if a.keyring == nil {
+		return nil
+	}
+	return a.keyring
+}
+
+// seals are the parts of what this platform stores sealed.
+type seals struct{ workspace, platform reseal.Part }
+
+func (a *App) sealed(keys *postgres.BYOKStore, overrides *postgres.OverrideStore, mutator *deploy.Mutator, ids *id.Source) seals {
+	return seals{
+		workspace: byok.NewResealer(byok.ResealerDeps{
+			System: a.db.System(), Seals: postgres.NewBYOKSeals(), Store: keys, Directory: keys, Mutator: mutator, Now: a.deps.Now,
+		}),
+		platform: override.NewResealer(override.ResealerDeps{System: a.db.System(), Store: overrides, IDs: ids, Now: a.deps.Now}),
+	}
+}

@@ -21,6 +21,8 @@ import (
 	"github.com/signalbox-dev/signalbox/dataplane/internal/affinity"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/attempt"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/auth"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/check"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/check/answer"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/classifier"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/feed"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/health"
@@ -77,6 +79,7 @@ type App struct {
 	registry *prometheus.Registry
 	server   *server
 	exchange *exchange.Exchange
+	checks   *answer.Answerer
 }
 
 // New builds a gateway and takes what it must have for itself: the addresses
@@ -149,6 +152,7 @@ func (a *App) wire(context.Context) error {
 	})
 	known := health.New(health.Options{Now: now, Seed: rand.Uint64, Log: log})
 	a.exchange = exchange.New(exchange.Options{Conn: a.nats, Table: known, Instance: instance, Log: log, Now: now})
+	a.checks = answer.New(answer.Options{Conn: a.nats, Checker: check.New(a.provider, a.policies, now), Log: log})
 	ids := id.SystemSource()
 	recent := record.NewRecent(a.cfg.RecentGenerations)
 	recorder := record.New(record.Deps{

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/signalbox-dev/signalbox/dataplane/internal/provider"
 	"github.com/signalbox-dev/signalbox/shared/secret"
 	"github.com/signalbox-dev/signalbox/shared/secret/rotation"
+	"github.com/signalbox-dev/signalbox/shared/secret/seal"
 )
 
 // openKeyring returns what opens credentials, and what names the things that
@@ -68,7 +68,7 @@ func (a *App) conversationSecret() []byte {
 // noKeyring stands where keyring_file is not set.
 type noKeyring struct{}
 
-var errNoKeyring = errors.New("keyring_file is not set, so no provider credential can be opened")
+var errNoKeyring = fmt.Errorf("%w: keyring_file is not set", seal.ErrOpen)
 
 // Open implements provider.Opener.
 func (noKeyring) Open(secret.Sealed, ...string) (secret.String, error) {

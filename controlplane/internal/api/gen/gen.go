@@ -89,6 +89,60 @@ func (e ByokUse) Valid() bool {
 	}
 }
 
+// Defines values for ByokVerificationCall.
+const (
+	Completion  ByokVerificationCall = "completion"
+	CountTokens ByokVerificationCall = "count_tokens"
+	ListModels  ByokVerificationCall = "list_models"
+)
+
+// Valid indicates whether the value is a known member of the ByokVerificationCall enum.
+func (e ByokVerificationCall) Valid() bool {
+	switch e {
+	case Completion:
+		return true
+	case CountTokens:
+		return true
+	case ListModels:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ByokVerificationStatus.
+const (
+	Forbidden    ByokVerificationStatus = "forbidden"
+	Inconclusive ByokVerificationStatus = "inconclusive"
+	Invalid      ByokVerificationStatus = "invalid"
+	NoCredit     ByokVerificationStatus = "no_credit"
+	RateLimited  ByokVerificationStatus = "rate_limited"
+	Unreachable  ByokVerificationStatus = "unreachable"
+	Valid        ByokVerificationStatus = "valid"
+)
+
+// Valid indicates whether the value is a known member of the ByokVerificationStatus enum.
+func (e ByokVerificationStatus) Valid() bool {
+	switch e {
+	case Forbidden:
+		return true
+	case Inconclusive:
+		return true
+	case Invalid:
+		return true
+	case NoCredit:
+		return true
+	case RateLimited:
+		return true
+	case Unreachable:
+		return true
+	case Valid:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for GatewayState.
 const (
 	Gone    GatewayState = "gone"
@@ -212,6 +266,30 @@ func (e Outcome) Valid() bool {
 	case Success:
 		return true
 	case Unknown:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PlatformKeyringKeyRole.
+const (
+	Missing PlatformKeyringKeyRole = "missing"
+	Newer   PlatformKeyringKeyRole = "newer"
+	Older   PlatformKeyringKeyRole = "older"
+	Sealing PlatformKeyringKeyRole = "sealing"
+)
+
+// Valid indicates whether the value is a known member of the PlatformKeyringKeyRole enum.
+func (e PlatformKeyringKeyRole) Valid() bool {
+	switch e {
+	case Missing:
+		return true
+	case Newer:
+		return true
+	case Older:
+		return true
+	case Sealing:
 		return true
 	default:
 		return false
@@ -630,6 +708,9 @@ type ByokCredential struct {
 
 	// Use Before the platform's own credential, or after it.
 	Use ByokUse `json:"use"`
+
+	// Verification What the last call that verified the key said of it; absent until there was one.
+	Verification *ByokVerification `json:"verification,omitempty"`
 }
 
 // ByokCredentialChange defines model for ByokCredentialChange.
@@ -686,6 +767,35 @@ type ByokSecret = string
 
 // ByokUse Before the platform's own credential, or after it.
 type ByokUse string
+
+// ByokVerification What the last call that verified the key said of it; absent until there was one.
+type ByokVerification struct {
+	// Call What was called; a completion is of one token.
+	Call      ByokVerificationCall `json:"call"`
+	CheckedAt time.Time            `json:"checked_at"`
+
+	// HTTPStatus The provider's; absent when it gave no answer.
+	HTTPStatus *int `json:"http_status,omitempty"`
+
+	// LatencyMs Until the provider's answer.
+	LatencyMs int64 `json:"latency_ms"`
+
+	// Model The model that was asked, where the call needs one.
+	Model *string `json:"model,omitempty"`
+
+	// Status valid: the provider took the key. invalid: it refused the key. forbidden: it knows the key, which may not do this.
+	// no_credit: the account behind it cannot be charged. rate_limited: it limits the key at the moment. unreachable: it
+	// gave no answer in time. inconclusive: its answer says nothing of the key, such as a failure of its own.
+	Status ByokVerificationStatus `json:"status"`
+}
+
+// ByokVerificationCall What was called; a completion is of one token.
+type ByokVerificationCall string
+
+// ByokVerificationStatus valid: the provider took the key. invalid: it refused the key. forbidden: it knows the key, which may not do this.
+// no_credit: the account behind it cannot be charged. rate_limited: it limits the key at the moment. unreachable: it
+// gave no answer in time. inconclusive: its answer says nothing of the key, such as a failure of its own.
+type ByokVerificationStatus string
 
 // CatalogProblem defines model for CatalogProblem.
 type CatalogProblem struct {
@@ -1329,6 +1439,47 @@ type PlatformDocument = json.RawMessage
 // PlatformEntry An entry in the form of a catalog file (docs/platform-catalog.md): of a provider, model, endpoint or rule. What is not
 // there stays as the catalog beneath has it. Every problem of the entry, and of the catalog that it would make, is listed.
 type PlatformEntry = json.RawMessage
+
+// PlatformKeyring defines model for PlatformKeyring.
+type PlatformKeyring struct {
+	// Droppable Whether the older keys can be dropped without losing anything but ids of jobs and files.
+	Droppable bool `json:"droppable"`
+
+	// GatewaysBehind Live gateways with an older catalog than the published one.
+	GatewaysBehind int `json:"gateways_behind"`
+
+	// Keys The oldest first, then those that the keyring does not have.
+	Keys         []PlatformKeyringKey `json:"keys"`
+	SealingKeyID int64                `json:"sealing_key_id"`
+
+	// UnconfirmedWorkspaces Publications of workspaces that were sealed anew and that some gateway may not have yet.
+	UnconfirmedWorkspaces int `json:"unconfirmed_workspaces"`
+}
+
+// PlatformKeyringKey defines model for PlatformKeyringKey.
+type PlatformKeyringKey struct {
+	ID int64 `json:"id"`
+
+	// PlatformKeys The operator's own, in every version of the platform's catalog that is kept.
+	PlatformKeys int `json:"platform_keys"`
+
+	// PublishedKeys The platform's own in the catalog that gateways read, those of catalog files among them.
+	PublishedKeys int `json:"published_keys"`
+
+	// Role newer: not promoted yet; missing: it has sealed something and is not in the keyring.
+	Role PlatformKeyringKeyRole `json:"role"`
+
+	// WorkspaceKeys Provider keys that workspaces brought.
+	WorkspaceKeys int `json:"workspace_keys"`
+}
+
+// PlatformKeyringKeyRole newer: not promoted yet; missing: it has sealed something and is not in the keyring.
+type PlatformKeyringKeyRole string
+
+// PlatformKeyringOne defines model for PlatformKeyringOne.
+type PlatformKeyringOne struct {
+	Data PlatformKeyring `json:"data"`
+}
 
 // PriceLimit USD per million tokens.
 type PriceLimit = string
@@ -2017,6 +2168,12 @@ type EnableByokCredentialParams struct {
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
+// VerifyByokCredentialParams defines parameters for VerifyByokCredential.
+type VerifyByokCredentialParams struct {
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // ListDepartmentsParams defines parameters for ListDepartments.
 type ListDepartmentsParams struct {
 	// Cursor The `next_cursor` of the page before.
@@ -2655,6 +2812,9 @@ type ServerInterface interface {
 	// EnableByokCredential Use a provider key again
 	// (POST /v1/byok/{credential_id}/enable)
 	EnableByokCredential(c *gin.Context, credentialID CredentialID, params EnableByokCredentialParams)
+	// VerifyByokCredential Ask the provider whether a key works
+	// (POST /v1/byok/{credential_id}/verify)
+	VerifyByokCredential(c *gin.Context, credentialID CredentialID, params VerifyByokCredentialParams)
 	// ListDepartments The workspace's departments, newest first
 	// (GET /v1/departments)
 	ListDepartments(c *gin.Context, params ListDepartmentsParams)
@@ -2757,6 +2917,9 @@ type ServerInterface interface {
 	// PutPlatformProvider Add a provider, or override fields of one
 	// (PUT /v1/platform/catalog/providers/{provider})
 	PutPlatformProvider(c *gin.Context, provider Provider, params PutPlatformProviderParams)
+	// GetPlatformKeyring Which key of the keyring seals what
+	// (GET /v1/platform/keyring)
+	GetPlatformKeyring(c *gin.Context)
 	// ListPlatformWorkspaces Every workspace
 	// (GET /v1/platform/workspaces)
 	ListPlatformWorkspaces(c *gin.Context, params ListPlatformWorkspacesParams)
@@ -3389,6 +3552,55 @@ func (siw *ServerInterfaceWrapper) EnableByokCredential(c *gin.Context) {
 	}
 
 	siw.Handler.EnableByokCredential(c, credentialID, params)
+}
+
+// VerifyByokCredential operation middleware
+func (siw *ServerInterfaceWrapper) VerifyByokCredential(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "credential_id" -------------
+	var credentialID CredentialID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "credential_id", c.Param("credential_id"), &credentialID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter credential_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params VerifyByokCredentialParams
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.VerifyByokCredential(c, credentialID, params)
 }
 
 // ListDepartments operation middleware
@@ -5554,6 +5766,19 @@ func (siw *ServerInterfaceWrapper) PutPlatformProvider(c *gin.Context) {
 	siw.Handler.PutPlatformProvider(c, provider, params)
 }
 
+// GetPlatformKeyring operation middleware
+func (siw *ServerInterfaceWrapper) GetPlatformKeyring(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetPlatformKeyring(c)
+}
+
 // ListPlatformWorkspaces operation middleware
 func (siw *ServerInterfaceWrapper) ListPlatformWorkspaces(c *gin.Context) {
 
@@ -6670,6 +6895,7 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.PATCH(options.BaseURL+"/v1/byok/:credential_id", wrapper.UpdateByokCredential)
 	router.POST(options.BaseURL+"/v1/byok/:credential_id/enable", wrapper.EnableByokCredential)
 	router.POST(options.BaseURL+"/v1/byok/:credential_id/disable", wrapper.DisableByokCredential)
+	router.POST(options.BaseURL+"/v1/byok/:credential_id/verify", wrapper.VerifyByokCredential)
 	router.GET(options.BaseURL+"/v1/settings", wrapper.GetSettings)
 	router.PATCH(options.BaseURL+"/v1/settings", wrapper.UpdateSettings)
 	router.GET(options.BaseURL+"/v1/routing/profiles", wrapper.ListRoutingProfiles)
@@ -6696,6 +6922,7 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.POST(options.BaseURL+"/v1/platform/workspaces", wrapper.CreatePlatformWorkspace)
 	router.GET(options.BaseURL+"/v1/platform/workspaces/:workspace_id/tags", wrapper.GetPlatformWorkspaceTags)
 	router.PUT(options.BaseURL+"/v1/platform/workspaces/:workspace_id/tags", wrapper.SetPlatformWorkspaceTags)
+	router.GET(options.BaseURL+"/v1/platform/keyring", wrapper.GetPlatformKeyring)
 	router.GET(options.BaseURL+"/v1/platform/catalog", wrapper.GetPlatformCatalog)
 	router.PUT(options.BaseURL+"/v1/platform/catalog", wrapper.ReplacePlatformCatalog)
 	router.DELETE(options.BaseURL+"/v1/platform/catalog/providers/:provider", wrapper.DeletePlatformProvider)
@@ -7216,6 +7443,54 @@ type EnableByokCredentialdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response EnableByokCredentialdefaultApplicationProblemPlusJSONResponse) VisitEnableByokCredentialResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type VerifyByokCredentialRequestObject struct {
+	CredentialID CredentialID `json:"credential_id"`
+	Params       VerifyByokCredentialParams
+}
+
+type VerifyByokCredentialResponseObject interface {
+	VisitVerifyByokCredentialResponse(w http.ResponseWriter) error
+}
+
+type VerifyByokCredential200ResponseHeaders struct {
+	ETag string
+}
+
+type VerifyByokCredential200JSONResponse struct {
+	Body    ByokCredentialOne
+	Headers VerifyByokCredential200ResponseHeaders
+}
+
+func (response VerifyByokCredential200JSONResponse) VisitVerifyByokCredentialResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type VerifyByokCredentialdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response VerifyByokCredentialdefaultApplicationProblemPlusJSONResponse) VisitVerifyByokCredentialResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -9279,6 +9554,44 @@ func (response PutPlatformProviderdefaultApplicationProblemPlusJSONResponse) Vis
 	return err
 }
 
+type GetPlatformKeyringRequestObject struct {
+}
+
+type GetPlatformKeyringResponseObject interface {
+	VisitGetPlatformKeyringResponse(w http.ResponseWriter) error
+}
+
+type GetPlatformKeyring200JSONResponse PlatformKeyringOne
+
+func (response GetPlatformKeyring200JSONResponse) VisitGetPlatformKeyringResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPlatformKeyringdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetPlatformKeyringdefaultApplicationProblemPlusJSONResponse) VisitGetPlatformKeyringResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListPlatformWorkspacesRequestObject struct {
 	Params ListPlatformWorkspacesParams
 }
@@ -10533,6 +10846,9 @@ type StrictServerInterface interface {
 	// EnableByokCredential Use a provider key again
 	// (POST /v1/byok/{credential_id}/enable)
 	EnableByokCredential(ctx context.Context, request EnableByokCredentialRequestObject) (EnableByokCredentialResponseObject, error)
+	// VerifyByokCredential Ask the provider whether a key works
+	// (POST /v1/byok/{credential_id}/verify)
+	VerifyByokCredential(ctx context.Context, request VerifyByokCredentialRequestObject) (VerifyByokCredentialResponseObject, error)
 	// ListDepartments The workspace's departments, newest first
 	// (GET /v1/departments)
 	ListDepartments(ctx context.Context, request ListDepartmentsRequestObject) (ListDepartmentsResponseObject, error)
@@ -10635,6 +10951,9 @@ type StrictServerInterface interface {
 	// PutPlatformProvider Add a provider, or override fields of one
 	// (PUT /v1/platform/catalog/providers/{provider})
 	PutPlatformProvider(ctx context.Context, request PutPlatformProviderRequestObject) (PutPlatformProviderResponseObject, error)
+	// GetPlatformKeyring Which key of the keyring seals what
+	// (GET /v1/platform/keyring)
+	GetPlatformKeyring(ctx context.Context, request GetPlatformKeyringRequestObject) (GetPlatformKeyringResponseObject, error)
 	// ListPlatformWorkspaces Every workspace
 	// (GET /v1/platform/workspaces)
 	ListPlatformWorkspaces(ctx context.Context, request ListPlatformWorkspacesRequestObject) (ListPlatformWorkspacesResponseObject, error)
@@ -11051,6 +11370,33 @@ func (sh *strictHandler) EnableByokCredential(ctx *gin.Context, credentialID Cre
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(EnableByokCredentialResponseObject); ok {
 		if err := validResponse.VisitEnableByokCredentialResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// VerifyByokCredential operation middleware
+func (sh *strictHandler) VerifyByokCredential(ctx *gin.Context, credentialID CredentialID, params VerifyByokCredentialParams) {
+	var request VerifyByokCredentialRequestObject
+
+	request.CredentialID = credentialID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.VerifyByokCredential(ctx, request.(VerifyByokCredentialRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "VerifyByokCredential")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(VerifyByokCredentialResponseObject); ok {
+		if err := validResponse.VisitVerifyByokCredentialResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -12204,6 +12550,30 @@ func (sh *strictHandler) PutPlatformProvider(ctx *gin.Context, provider Provider
 	}
 }
 
+// GetPlatformKeyring operation middleware
+func (sh *strictHandler) GetPlatformKeyring(ctx *gin.Context) {
+	var request GetPlatformKeyringRequestObject
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetPlatformKeyring(ctx, request.(GetPlatformKeyringRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetPlatformKeyring")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetPlatformKeyringResponseObject); ok {
+		if err := validResponse.VisitGetPlatformKeyringResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListPlatformWorkspaces operation middleware
 func (sh *strictHandler) ListPlatformWorkspaces(ctx *gin.Context, params ListPlatformWorkspacesParams) {
 	var request ListPlatformWorkspacesRequestObject
@@ -12960,239 +13330,257 @@ func (sh *strictHandler) GetMember(ctx *gin.Context, workspaceID WorkspaceID, us
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L37ktu2kjj8Kvj0bZWTHM3Ft5zEU1/tOrGz63USu2znyx8ZrwYiIQlnKEABwJF1HP9qn2YfbJ/kV+gG",
-	"SJAEKeoyo3Eyp+rEI4nEpdHd6Ht/HCRyvpCCCaMHTz4OZoymTMGfz9/Rqf03ZTpRfGG4FIMng3czRq6Y",
-	"0lwKIidkOaOGLKkmiplcCZYOyUQqcvFicvQTNcns4ngwHCj2e84VSwdPjMrZcKCTGZtTO7ZZLdjgyUAb",
-	"xcV08OnTp+FgQRWdM+MW8TQ3M6niy1hQZewaKJnLlGX3NOEpGbOJVIyYGSM6o3pm5+f2jQU1s8FwIOjc",
-	"zkhx3K61zemHH5mYmtngydePho2lDgffK5YyYTjNXjyLr5CnuL6Fklc8ZYpcstWQXIxX8nL0v//9Pxct",
-	"i0uKgUc83XGNudJt8LsQ7IMZJfDEhV2oAaBOmQNisbrfc6ZWwfJwzJZ1PL7/YDiYc+E/348t6xmzhzdn",
-	"wsRA95Skxe+Ep0NykbKF6YJY+fzOEHuRsvlCGiaS1Uu2ai7uDVswariYEkoSmmVkyc0M8Y3OmT1h+IYL",
-	"8uARmclcaTLlV0zDIxOutCFU6CVThE4pF0N4WuaGLDLKhWEfDNEsUczoYq9IlOVugyUe2TW27O/+g2/q",
-	"J7GgxjBlx/yv3/6fo//z/m//MqjDYDj4cDTjwgyeDOa5NmTMyH1iJLn/4BtyxTUfZ4w8ffv9ixckmVFF",
-	"E6BUANwEKL4Jse9nVEwZkSJbkeWMCWJmXBOuiTY8ywAuSa6UPWzLc9q37XjKoOM8W7f7xfn5V3+cD347",
-	"Pfr2/d/OB1/22rhdml0SULEgjKqM24OD8xsSnSczQjU5Hzw8HwyJVOQrgMRLtoqitSBPX78ADAGkvmSr",
-	"Lpy2P++KzD/yOTfNlfyHXJI5FSvChFGcacuiLN3PZJZqQg2ZS23OyONTPC861kyYNnaQwRy1ZfF5Ph88",
-	"efD4FI4EP5WcwOL5lClY4k9U0CmzpNsGNrtU90gJvHknBy3fGO0DjD/Z+2WDS4hODFNr7yB4oe/CgJib",
-	"K3vtbpYY2Pytc08TneXTllX4p3aD0Ot8nPGE2rnjZ7goH8ADXOTjrhMMnt/5+N6w33OmTdstffHhSPOp",
-	"oNlYfjhS+OwRTy8c1XMxYYqJhBH325BcKPZ71+Ldg7svXOb2pnmt5IRnLA5Yhc/Y07YPOeDih8414nsj",
-	"/+iua33LRcKaC/xZmlIm45oYPm8VLDQMEc46kWpOLUdOqWFH9t1BbO5fhOER+vyu57w5vL7NvJqp+Knk",
-	"mik8CvtX1znA77sC/1caY/P2W9x9JsV06Bk7eXiqhwQ2TdgVUyuS8StGptSwJV2RGdWELhYZZynezXB9",
-	"t8FuSWvMP7xz4bb947f7D97jXw9Pv9T/8of7/uP94aNP5Y8fH3364+Hp6enpl3Pd63KmcKbFJfxY2wv4",
-	"8enpXFd2ivCR6lIvaNJCQ0v/Mx7ZUncdWPHwjqf2yb6rF1JoBqrOayXHGZvbPxMpDBNwonASyAdPFvjE",
-	"3/6h7bo/BlP9i2KTwZPB/3tSanMn+Ks+8ePCjE3uBzLshPKMpWfkzQ/fk28fPf47cVORlBnKM30MUHQj",
-	"gl6WGFQrFkoumDIc98DTiFY3HFxyAT8wYeWA32rX82A4sGNQg0rFShs2HwyBMAbvh83R8Bwi03hSiiiW",
-	"4Tn9husph5bjf7DE2BGeGsPmC9PcWKmSNfEHd5MOidXrLBIKKSL8YljT66J3UYFc9zSRS0HKV4jxqnau",
-	"WXocGz/NFV6Yc11lYjIfZ8GKRD4fW+lrOGAiXUiOmNYYziJFruKgBkVmNF4Z1n+yuZeiGqMtAimm8aNi",
-	"1OF7jbvNVsjcpGAAFyvKxgGjmFErapdVTjCWMmNU2J+1ocqwdERNX94P75hcB+OFMm2Ia17KC+SsAuoh",
-	"Sgwq66geZgGEKM7mKTfPrxy/qKItTRBYEbBST8FdvAPJ3D69AWhSPpkAMzAMcaNrhh84y1LUEO27bjCq",
-	"FF3Zzy0MJRCw4j9bTRU3XqyZC/P1o0FTBxkODFVT1jqY+xW/X8dZ4EqA80P4Dv0RVMcJ53QAG9alRreF",
-	"7iP/kevIsafU0N4nEOBP5AACG9G6gX5mH4yzN9XBAguqDhbfl5Gv4BO/YuGFMaYZFQmzgPk9pxk39tJI",
-	"pLaAzihYQqJXhR3wteKJo4Y05fYwaPY6ANeEZprFbkaQIIDrWt3f0SyZ0xWxM5NcpEwRvWAi9UI0SXJt",
-	"5PwYyT28F8UiN+svap4w1Ng/DQcyNxu+U0dFmLMYqA3eTseI8I4sk8vRhGbZmCaXOs46gbvpJnN+jVKg",
-	"tjoUPkOMJMlMSs3IRMn5MXk+X5gVgVm0/QfELY+wTSqs4aUM0aQbvUOcgsvG48O61xzmWG4fnvK6V9/a",
-	"h53OZl925vKIKZFrptF+iHI4itpDABC5f0yesQSYgCZW5iHcWEE3kWLCpyM3qoXaWhZXwwy/oBCK9T0W",
-	"RztsIMIaTHLMvJUprYO6R0h7VKURYC0hlI++YZM2BhQOuGYbr8Q+9hBbxpqJX3sraie7mnMRfnt/uJ56",
-	"a+KTMzsXj6CB1mp8Y6YNUi3hTbFqE+r3yplcMEH5yVfH5KkgDAg/49q0UX+gOT04PV3jThjax1/gq/e/",
-	"/ow5xacIXny3kpdPX794yVa6cqF3mr07APTgcQRCdpLvKwpODZcW3OppkYN29mxNljPL2J0Eoy2n0kxd",
-	"MX2Gp/1kcwafKEY3Fcr9O+NVXLsCq8xyJol7kHAT1ReYsMpCGr/yWsTENlr4CekoBfPEwhMGMP2vULrg",
-	"xpKZ1erIRKrtIdaqFy+k5iZ6Az2dSzElBg7POwC9r7Lq18o1OyOZXDJl9S1NqGLIGdCndRwVrBeKTfiH",
-	"+FmgK6z0Ifn5wUUqlf/oXKiC0CSRuTAOPM6RJCXJuDGZVZzzLCVjRmY8TZmIHuui1Vj+Lth4YC5van35",
-	"pHVDGY3ux0IvOla+SDdG8Fyv5SmWmH/RLK6ZBEooYEtxRMXWcI4AZ0pqCEUCzxEqdFrZ0/sWblYyml0E",
-	"hRrLOoSsUF3CHhSx5p4OqoxVl7O1OFTfVV+JqPrenoSi4CJbt2Z/634aDi4xDmDdG2/BbV+9C7regZvB",
-	"i0ohAw/dfj3Enw2ZQhTSr5Tji53wbbOJ7kc2scLbnAv/qYn+If/ebJId+GbAMpEzhtt+3wXOdfxtT0zh",
-	"IIzP4fq6i9Rf5kuUczSxgxFDL5kmXKC8kdEEhA8p2BMIHqP/zBUjNNMSHvjPt69+djLAc2EUPReBTwTD",
-	"zcYsVTK5LCUFpt3c9tcrpgz7gE56K5XyhHlpApd4fG6vuQCjvrn/bTWI6ZumP2qpuGGvRLZCx4+Dyy+a",
-	"dfghYbfGXvUN8z6ACeMGUCj1pq+F4lKhwcuralFT1/fU0ExOAy9SFevmTGs6bREQqZmtt206N5gfKIYa",
-	"fhFVlKyxDXxmFBppa1IpxJs4DyVKx4CTeoaKaA+TrlWsnFWrOvaPgatTo/ydSiKkU1jsdCvWIs4Ghpzt",
-	"TS5+ZVHwSW1+5LGbNpHajAQVUve0acMLuW7RVZhpcbaAyosTjRZMjeY8y/ob0nPBjd4GPLggP0D7MoJ9",
-	"DUOYRIGJgmnh+o2QRNUNuYZ5vtA6Z2klXAnMC0vB1kpjPzHvBFuGy+l6pVx3HVjlEH72YX0rfeCxi/jd",
-	"gO0h7qFnLGMGtfTaDsofeqrvMV3Jj9Ix9S4g9Ks/DOR8uGzU072xWtpiEvHybJUD/yL47znz13+BzEMQ",
-	"EtiVC5zLmJWLSUJ1XHuOhC9FhZF6eBRaXDQZy1ykxMg2E9Dm2nkMh5ySvYmOXJ7NbthVnPBhEWwPenF1",
-	"LwfViculbK0Ph7vpqwuX7+xHD95S0exDcyLPMpKLMRepdrTVQ1X7rZSr7QCD91FF9flkgsb5Vp/lhLMs",
-	"1b0x6w3TMrtiKQQhxJDLBQ9HmZscddsTVS6mGj0cRMjSrsoFSeR8LkXcp6LYJNdohe9cOoLgjXs6wKSR",
-	"YlMuRcxan2XOKjknEEU3k1m6mY25XWh/Nany83uaLGTGk9UZKH5h/O+crsiYESnglyVdeZG7h4ipyqPv",
-	"AZ4fEB/qhFbsYugxphw4AsjqYb/vgZlbc4cGivfmEWEgTdODM2kT+DE2d3et0I0zdFPFVvjvqHVFVpem",
-	"iuk4Asa0xR5o0kK0XGhDo3HKCLmKNx7CsaLCQUa1GWnGxGYhYwsps1GrZvqL1aqJYolUqdNMqWKomhqp",
-	"WLoBlWhDs8gmX3i3HEYYWOpLub4kVKQQ9mvnUowmM5aSn5++e1tThfcQMleJ6skw8GCK4ZLayMWiIm+X",
-	"rwaadw+pqzjlYaB3eyTz66iF21WONIJ2Hqb1Y+xA9D2IPp5kDi33oO7r8uFolr2aDJ781j0pqsf13V+y",
-	"Ftdskf12TJz5x6WKMZ8uxzVRkHuHflJCBaklwh1HhfLaZt6H29lFxC5hcggJO2aN6H02dSPGbT6lylp3",
-	"P6+G/ebGT86d1O5a976iHarJs9GhgnxcH7IwZpm0Aq6R8RCKDwuumN6HGeGybVUI6SIFD5JVCoN6+8Wd",
-	"6w0BvVNohxV2IXiC7RTv2B7cYa8omesRZg2P8ngulIUXPhGmyEPMgpLG5eVp8J0sLK6g8d3MWDXCsBNO",
-	"122TKWPu11w8b/HBPgEbE5mrWNQGgKolBkRNaMIi+PDW/bLh2XdGiOGQMYzYj4XqMrRTFTEgDtJBxEex",
-	"682sWTvy7APy6D1Ib271B5XcXrLV1soorL+v/vmSrfZjnFpzHYGByXmQDZE5sH7QZIr3jskPUhFwjWjQ",
-	"bWg650JvbYuq32atC7KcAx5dEbqkqzWcMzbRzUaObGPQ2ztsQ37agxW+TeSC6XgkS8n6Ay2T+gD3BbU3",
-	"P+bWyEv4C881rnP+KGNJEZggOILogYgOv9BGMTqHrEod9yKPeZZZoOt8sbAaKUujad1ska2K2iCYwzEk",
-	"yxlPZvaqtJq6vbWmbaHZW9pNkoxbwluTX5XIlLX8ELqpm1eu3TuzV7xBAW1XR3aQUallrmKGnWh25hMX",
-	"sFxJrwxjX6mGI2QpinNWVDhzdTBQ5RFyLNNV8GCLaJ3wlKWj9tTHrXI2R5AbGxuuO6Fzi6RNFyrRhgn+",
-	"53nswPncma8WADbKQeqzWmHu6ERXWWTrKto0g3bzvMxNIudrveyv3GMQJZ3xZLUpwSwUn1O1qlFMRObF",
-	"31E0hLTVUoE6IymfTCxDRbMcas4+2sflT62NaG7+mKuF1GxNUm1bbmUn1oIVsfsBrV3pjujPe824tb9Z",
-	"bGrJ7nUidDRjXECkSdpSwiElEJhCZjRFFw5P2BnqmVKDykJdTDyoLnFOnPuwqy48fCcvmQAL8EaJ7C6o",
-	"u4GCnbnEHiAF2EpqCST/6k3nt9EWgBOAMnrDNckramMNuE1MxvxRTp9BQYL+pi57izcNXG5z/T2FvjBA",
-	"LFHFQiHjgvUfrYjzigyXupy/djka60zEjDT4pvMhBNjoIDgcfDiayiP35T+0FMdv6PInF88X/HqkL/ni",
-	"SC5w7iO4USyTcYGObfYQuwhpZkwVKZ+YICIVcryifg6jyQwvViu4y2WR3TEkMkstmyySSnrBEw+5Bsoa",
-	"qQTHNCzPv9jM+6gJ8kc53YMeGF3eDeuBP8rtnZIl2fXWBhuG6Zszd2pGlMwwWzYxaI/705soNzcP9rx0",
-	"UdsKMX2tqfJ2mOksgWfO4djbF/LOv3RT9jUH382MantziRzeGVJZwR5YbWNHB2W6ldVszX5re9qKBb8L",
-	"qMEbRhSj6ZEU2Qrry6RHkNJgFbI8y44SKYySWdQ04sKZ98LW2dzJc/15mmXv6wOAss1E6bIOG66oIFqY",
-	"rUKgUWgDSPaBwUWo+GFRF5axPc66XfRG1opFsyWbbLNaANFUd5jnTZ7FtsV1R9Z3KzJKxadctAjDrqzZ",
-	"PU2csgNZPsWHCc9YJdfHZQdBXFrGorSn8vXI/9qN81wY1eQYDq/dwoflxt3gredj4bYPDC/OYJ3M3o0u",
-	"doht8half6ctY7EDqYKf40vGwVvXrF3ZjaKibMmMnYqWazYC7Sd6+j+zZbNawwZ73zIDNiiIUMVyqxHW",
-	"iwQ3ieeWJ9AuehTRLaR3JN2e/o69p6A62m3L8fmZLau5HRugxl59SJvAJsaeWjbno5z672rn4Jad/F2t",
-	"2mYtLhNDqCa5yRU7K7w+UL0VS8qnkqHTB4fpH5Nx+xyKzZLFRpIxLyI/9gXw7f2KfbGxGX3Xv8Dcv/Mr",
-	"RhgHaxklXlm14gGqhM0acgdCoC0xIWI42LYugHu4vS7Ajqr+Bif+yid7bsCBCgUnlGQfVwHwsNqa4b/O",
-	"z/W/vf/bv/k/+tVDFoQd2bmID3Xe9vRqAMENtECkWqL8Rq+c3XJAuo65kjN8/fvplUJcYJ8lriyftiVW",
-	"npE5TbHGIhA/VA6sSWghJT7s6hFCj/55evTt+y/cH0fvv/JfffmvvZASvGNHCdU+o1MPScqn3CBv50Iw",
-	"RWarxYwJ3aqowLbjR1Wouc1rRl86zwMjVtnFDheuqBXXZwQCW6Qo4yDtA8ed0TmvSqeyl9t1DtUmrBKn",
-	"lOsoNHFxJgkVCUPFKheXQi5FVKb32pornrBNxQSXfFVUSSg0TBBosNTWjKbohtmkcuRwgDUpNzTVu3fG",
-	"q94Fhks5pZcOWdNwo7VixhmLhSX86qJNl0qKqfdCEekTjyuQA3g5SxhZZFQwIsFTf0x+nWHoKlMMetnI",
-	"OTMzK9UIWYzB9bkozuRJWXbikrEFTCYF8xOxFZnRK4a1SPp5EasVPz61F8yJQOG56/wiJ4WKo4+J1fcw",
-	"6wgSsfVMLsUZcUrjSDNDdFE2w66da4RAb0/d+nPz4NoI4TYtsXpGTovMBYXVw4UUbLdiqiW0g7jZAg9j",
-	"/KtG+W2mfFxzGyobX8TfUR0W3IFyePgNbj9Vq5HKxTH5WSKeziFkUciQH+yjZHcf82Cd5W3meohUmWmx",
-	"cnrIrXdE1Fa0teGzsbO+Ji3/4jOZ5F57rytOod2QcAGlkTZ18wdTIRHG+lQx+4sv0WAfxepJlfm/SGWi",
-	"T7zJ8sgbRubpl0+qXe+GGA4wLGtoS0VUnjHLRJEXC2nOBdKiNpbDUF1hxmMmGDUzSFK0KuJzoGXfpMKZ",
-	"ZmDRQ5ArqsaaQq1HqrCIP7SzZlwbliLH3RSEZd3tphz29hlZMEVc0Rpi5CVDBTYUrVwLlG8/fXF+flx+",
-	"6ilXxeewYKMQBzKnGcG3yzZlD44fn1bXvmlV9DfMjgkF7Y/JK5GtiiN1dwKGpBbtV+z1ebhi6E0Sa6uN",
-	"5eNZa0IV3PYW7TOpWUo0M2dEM8ycMXScwUbhg1xEfdCurd2o9XoKu2kCAH2PO5LyFNT1uf3UU1RLi9io",
-	"yDVh7zgUeSyBQEE2I0kaz96ac60hgqvQ4iPZRPBbIb7Uu7RlNLnUmxYXiHf6eMMmXLjwentU9upWEOBh",
-	"+YG2FzvNCL6tWxqAtEdnvgBL+oT7CexV6jhfJqd6y4YiraGKhpuMdYCjyfV/efMCoWz1IVzkJUcm5zhg",
-	"dI1XXGZw3/WXqv9//8paz4zvYgGbCeIZHAq6EPEK4N/HKRKuiB+Kuh0bcKNfIRi+kLog2woCU4dOt3Th",
-	"8uCSOSYYhVswMBB97VljnY6ZzFJi5JTZW+jM/obyIsazQZUIp04rJZdMG3jvntUOcmEiXG6LAuxlh9CE",
-	"ipRbibcowE5o5gTUWKx/MmMjuqSKjQLbSPPBlInVyCjKRbQCQZO9l8AFBFwoOecag7qNJDBSfEl8KlxZ",
-	"iTWtqWD4ny1iO6PfCMJI+7N6eA+iGDadrPADbvTWQrEJU4qlI7tY33ykmQvIEilS6HoRHCv29YoHvRdd",
-	"M78+Dbtmnh6fnt6PhMQH6+BiZGZK5tOZuyRrzBplAysuaFjVmvkf3H/090ffPPz60d97LMMxhVG1bfOG",
-	"YoPOFwupjCO5Yigvxjkm0lYvBxfwT6bkyErXI8UskOPqYF8M592z+dowa2Z4SvCxM8Jy11yV5UeWexzd",
-	"J0bKLZwaUkU1gwn/wFLkdGS8KgSvoIgoBHx7dB0OAoR53yMfv2TVSAhNfM/yKeRB04xTXTMsDC0zpmIV",
-	"VnU7I5dsAQ1NtH21rf9DpInxRu75SmvSTtX6elsTtASO1s0d9RuOCSvmhDVZNkjHZgnjLsi9uwqWe27T",
-	"zlmxeMcwvr9QvivBjcWyogJBeVh7iDSpWAgOHFAVrGV748I6i8eaid+wSe+ejZtU0J3RKxQKfN/Qriq6",
-	"+0Sxrio8bwL0rwfBwCrj8rnfWb+NW6lx6dUrZ4Br6YXx+DSaJfeDd9Qkcj7nxgsMfp57xNNLz1S5xbff",
-	"9s/uCw65tYbyKIRIXyZZO7diiGEB/HLyAjbF4iNzx084LN8XLwYYq9KA5hB/Ox1b4RHv6uLqdmKJ1yxB",
-	"Q9DMFPZuIkUChjFIZdmtQCmqEbWYiGGp42KHy/gceYxAvUluWCmuWnStLWYI4l6kItiItalF0izv0fcQ",
-	"Ye0fdyuLnpmL3fWSiS9gDFEeUF0ccNOqr2zZ0gD2jStYsqF3dqrs9lEE1vGm+Bm2w2HE0rUrl4IGySua",
-	"8bRwG5Su1AYHC8T4R99UJfkoe4tACDDhOw4UoGPljf256Zg1A0Sv4JmyG/KD083sMfGeT24G3/qpMjx5",
-	"g6n12BTKFVYHDXmzmedOeazOXIa2ofcYJhmzlRQp9jCKc95Kye1GQbyw7gwUsJzJLChjGVMDOupxh2fj",
-	"AOh28779qLe0fjgfnCW1onkTJFmSjKbQm5IZDR3XXOI6WjHst/ZcZlxMI2aLyYQLblZRYRRsIYFGpn1T",
-	"BUj2BUop2kZxVXLYqCpFcyPbAvImNM+CFnRFe/4T+1J8OPdSmZNcr67IUke7RS422tOExIlqyhiEj69R",
-	"PLzpZhTxXm84VKnDfNPd+KSPscKHvJS30NxZuHvEy/xkHwVD5ZzJfL368A6fC8Js2vD8J7eISFfXDRXU",
-	"Ysgg7uhzLmO+YSjTnsuTl6VvN8lCq57ALmlotbM8RB5adQmbJpk3NlCHwji4zHsMVNz99d0U48TTlavr",
-	"2IMC3TyZg+rQ1eVsrUZHD7u3Pl19+zYUZN8YUT0fed908EI7Jo2OEaeSYIlsAuKGFYi6WPybsnp53MUa",
-	"KZFj2hIAW4uUNFL7U1b6nmJn9pYZExemabaY0ZHV3EWllEkgWYyZWffESl4Wrp5RZ/fQDXw1e5Bn2kMZ",
-	"G66g5gq6pJu1EjzGKzpD/Ch15oOmcD6nH0ZhNY74E+UKIr/DbyMX817Ca22+QzUXC3BqkdHVCHTYln7n",
-	"a7wNsRcM+AtgWd0nvoOstrfKm50aULRLQ6WufriDOgo3EapGWsMaMbbRVRtQW1ChhmMVhIrTYx0Totjc",
-	"jQt1AoseURen2kWeKrjdISQpP/nWt3O5+r43sn9jX53TazdClYx+ZizVJETcuD56K2+NavFMX6OyT4r1",
-	"NdwhW2d2f9P3uilscQ+/fhxa4u4Pe9xEpT+816vlBstZH6198e7uOnhXoUoT/sA6wRIp5HyF0U0ipQrt",
-	"FGzO87m9q4T9Kcm1kfOoheJtWXfOD5nMnAdUL6TQcLO4bpr2zymzyAKxU/NFxozrPcPmY5ai1ocIo6j/",
-	"STFFxeVgOOBzNwb8MWIptlHUC8aSmWVPiooCntp/kRUDyURBeKrSeG9jITENZviUQX23ea55Yu9ky2Rh",
-	"LgswXAXNwObQAYW3zXTAnmWvS7J/+KBJ91Xj02b+gEY5zHrYTDNyx/WpLepXQrTgOjeA/V/ICOBjzC+K",
-	"oXJRJyGUjfByPphYIUzRWLUMWVb3Kr75+lG/dcQoJChOGA8uckFwlXaq8oqpjC4iFuY85XJUBAH3iGvF",
-	"N8oY4D5ZS3BhQkGb0f3ZFi89nm/yUjpSjKY932Da8Dltb1A5d4Du0+ZoAyhuBD9UvR2739hLD6uqgqYB",
-	"3cYZFSsMZ/fgGFbQpoYSIUhj8mGBulVEVHLZnyPBGG/kMlrwjLuWUv3MzFD9uN+EP/BprjDucKPCbfVo",
-	"XZxxiFtuBZGfLZKA6BIZN+g9vLdmxZBX2dp9w7M/l+lIecbSkj1L5Q30LpCgZyR9hUQ7p8WCg1AcFerB",
-	"CuLf7TkVCleh4BmZr1pKEwO+e1ExpqL2pXl06kWao9EsK2rucTFhiomEkaevX/RcCKan9EJ5jFZFjMec",
-	"2Wbuoj+dIRmzhOaahUdMUt67TbhHlBHUa9+G1xVAa5xkY/QCldfkCIfoV4Buk87XAMet9W9Xhbiv8l0w",
-	"xt5G6Bpn+9gI05D5Im6+cnlkZU0eCFshPPUdVlxp9pZwGaiJ3FKYnk25sDeOx/KZzGH8dG0bhzVdrEKk",
-	"/gylp2uTgv4CYs4OIk2M0srsnJ4JbBAicslFWuYAXjgmMwKnzkU8+culOXb1BG2Ehig2JKk0wJSLydC8",
-	"8dvp+wtPoL4iA9qYYevHa8UX12LUuXn88mIg+nUm6Zw34bNNqV8LuFB5r7XYHw58db+o3lt9erRRaMG7",
-	"RjbdPQ3OnZYQgv7VMLcp5+t7TfQrWlnGGfYpugkwLpbVfqJbX2YOIXrfZpXKL9ceUdK8oVxhly1bnxWr",
-	"LysrGzqNZWswQ8Yr4iNFi0KVGyZs7jUKBfYepBLCyjcLSSn2v4v3pESBQ7hPitn3EL1R2clBAzeKlWxP",
-	"yOVeNqblA8ZofOpaV0evqpRlzLQ0piref+doe4sKVU3SdmP1J/7NOH3l6YLmYdbOs7N73As1A7AOStF2",
-	"BbvjP+5jYxqwr/Wjg+raGnixbRW/pvW+bqSK4wI0E0pyxc3qrYUFc6uoCGORjMiqADUkF3o8ml+Oru6P",
-	"/ve//wcEXwAtGF8ZVZBz4KaeGbMAVcLdiiPQwVs7Ilev0Hsai3GUFdgq9aMgY1xMrPYLKNNjIZ9AA5q0",
-	"BEvXR3/6+sWTMngDA+UxHBtTK/QwCN2vAkkHqjV+1M6zPjwXlYyCWhyJHmIL6DzlhmRyOiQBUehhkcw0",
-	"LFwYmZzi0sBydnwuzsVXX5VVjfXxV1+Ri6e5mUnF/wnDPCHfAXRI5RzJF7S2iS8xLeeKqRXWOeKC0BIg",
-	"Z+eiZdzz/PT0YeKPEQ8RvmMXMOTFydX9otzNCSAReVHYwi595Sxn2iFQFgv39Z1MOYMt/efbVz8TzDf6",
-	"BRWxIrrOwsJ99XteSYOujuvj67Gwn5xgBtK5eAWlxGDDmlx8tBzh08WQUKhyU343JMFd/enijFwEny+g",
-	"Fk+0Lt65eMfnDJfy5ofvycOHD7+1oP3l3ffH5Ccp2ArbYVWLz8ATb58NnctKEKdL2+8FFfLol7fPyJhp",
-	"nkLKtUMDzBu18Hoe1Oyy45cF7mppcljewfUgL+tkBGjop7mwULjAGqnn4uJfl5Sb/++xviiLfyhmciU0",
-	"5nhhSnoWpP5B0ZEy0RHLbdntPTh9gAYoLecMAKUNzzLictnOBZ0YCAunhljp+Ji8ZSIlF7X+6BdQD5cR",
-	"KDBjpGunDtWXsoxoOmEZ6tEPHoGVSmO5iwtfOubCbc3u5+L5Ozq9sFgCSYormRPFaOpmMDJLyReP7j/4",
-	"sly3FIywTDOfzAhtjBkVyxnPPD4/BzPmV18VyPDto8d/L6oxYRimfmKf/YOgOE/+wMItf+BEf5yLP46O",
-	"jor/2wcfnZ6SP8gFF5BpNfqHluJiSC7gEzYvA+vpBfkDTgq6LyZUCAn1kOyuzgpaUsyVuvkCOk1xQS7K",
-	"aigXXxI34X07YS6oYwcstYMLGXToGWLDSAt9WAiRgp2RCzTmXGAxPCwy4oZ8aIecSDXmacpgA1xA15cE",
-	"+mqCouu3AF2KnD0EfiiL9ELxEExEWzh/v5/hkZ1BSDOayFz4FYPFZUHNzC0Yvyj4H5QxLFigH+mxHWnO",
-	"zEymIzsgTIpAANqhZkbYB66NPiMXT+2PF460uNEEX9R+sG/tYPZmy3hiYN8lVo+K793QFikau+UGW+sF",
-	"L4J1d0k19uKzOF+WWQQkxcnvP7CTLxRk9oFgM0JHkJ0voAvXNxUIHSsz+eJLQWdViyy1uk0Xfh443QVd",
-	"ZZKmIyPlKKNqyiooyXVZSjLjc278u48R2VypC5aO5izldGRv+voAdpEXwGGQdZ0AMeBAj5FMfKO8giYo",
-	"wZwpOSGWJ5yR33Np0C9yURbhKQZ56FD/ivLMMhocQhuJ1Szpkq7OfJJYmNs8LNgR8LKLN8yo1dFT+wHG",
-	"HgwHGU+YwGL33JdWUlYkW9Bkxo4eHJ96+b/yXVkaafDWp3uFV/vT1y8GQaHHwf3jU3xLLpigCz54Mnh4",
-	"fB8Gt5gLUqK9sUEoOWJXPl1yykCtLujqRTp4MrB35FP74PMrl7oX1jNp8WeUj5x47Xi49klf0qxZbCzD",
-	"sh2EQgZyaUW9ZKtjNIKAccY+DAJCCUV8wwuSdPP6+22LEVPn9eOa2Jeqi2pZjbE0YUauQtS+l6RJkbjY",
-	"MTm2wNzn1MuiHGytzplU2Hku5WnH+Ui165rW4NVbiEHo8eAvEEfw6X0Yhvbk4+DB6Sk6EiDOqaiSEDAg",
-	"+125/M6ivgUlgRELFJhGXw06xep6oDMgeR4HEaxtcxSLPinq3kKt//mcqpVTiQI9RLBl0U7S2xvAa5tI",
-	"lWqMCLRcYrySlwF3qIf8eo4OUr6Zsblm2RWz9+JCsQn/cIEiGPZ3u0ABBBCGZRm+QKhVn44Lt0HIeaod",
-	"XQ7IfaRmBb2HybsxpA6akmyJ1NeJglWQrkfDit67LzwsJK572OS0ply34Cag4ntoSK1bvNWXqG1pRrOw",
-	"v2op4aHSH5wiGbOJLOpJwD2fot7gL/lxbioalRWuz4W9XKHi6gsrZifSK1agGPqkczfHPY304XszWv00",
-	"166idRXr8T6rdTLaFO1/pQ6X1zwX6FfQQO99EerynUxXe0O5ZmumT1UTl+ueW8P5+9eE875AcxPr34Wd",
-	"7sE25vuFOBZnSX7GqC8cbnXItrndYyfwDMz14PTBn2xHO3KC78AQQlFYmFgdHNrbANmWRZKbDCC4mU4U",
-	"K4oVxrkCGkrsFEU91gIgM1pKcblmxNcQtow8HbqkzjqFuhl3vZpuGY3a7WDLuF60ebr/ibuRGPgnRixy",
-	"ZS8IV7x0cA2EteNydqSK17kJsN9fHVwYSajAoquI8p108bE01Yx4+gnpImOmJajCXZiWTKbS9wXgEakM",
-	"BznQ/dTjjQlYNK5Xin+GLsj+XNdKFs5vuXeE3XkxO6Irzh9grK+XVRfaouaFKTMNXLoh0feV+PxuzFeC",
-	"rYXzhhpSAY8Xz4BqFt4VWj0ojC/5TOj+eq7HcuPoLj7ARbmNyEegMwRaT5efvQC7v93sSIpvGLgZaY1Z",
-	"KKwT4t1fvs+MK1eLcma60dV94roQg4i7I207Cbl2peP4f+07/Y66bhV1vWRsUaMtNN3QSzDVQAgJzTIS",
-	"1E/dgKSwpMC1URQOf0dQdwR1awjqF80a9DSlUFg2Tje1WqqtzsFnlbqeBzLPV1pVF50swY4Tq7DfZrn3",
-	"8dYxq32PiNbr1Tn9/tab7IOjuw6DfSXercVUH2JPu8Xeh9uRf0gO8hEc3UWlM/kFGuOnzLjQkDV1mmJG",
-	"CzSqB/3fP3+DerCZGzamlzN3s8HyFG8NF7/hpe9Id98D1kLkYIC4cQprMu2TjxUy6rQAPm10+ncFpLHq",
-	"t/ShN85sdOaDdyF0qQwqnK+pch2zJB6AKD8nK2JwLoe2IbYvZV8WxB543m5GrCDSDVzDHebD28E+XgnW",
-	"D6KbUV0JgT4Gw8+AvPd/PZebPoihcPNb7nbqXIfcx65XN5r9QpY2LLMvvMObr73PwwYzrRrYv5cmkGvD",
-	"KTdHm+6BTnafBmB8258ZoypFW01GDctW+1JHilCcsmPrjLkel2Ewm8wymZsSnr5vRyssX2JfioOosaVP",
-	"GQKROsJai0zgfof3kq182vO1SjQv2Wq9cnpdYWRl6laLSgpn3x09tsgoF4Z9MD7cPaWGHl+y1UURJuIS",
-	"aTA+DDsRsUyzNp3zJfjoPndlE4a/WS3zhdY5S1+y1do4DB+roMvjuzVX2OF2sSfdU3i6ahJSwFJPPmIl",
-	"j5qSWY+bsqrhTRLELVH0eh3/rZTAbnblOztkLX4FKAsC11TKNHYJtKmRiJ/XiQsdiuMtiC5pJfdNifYl",
-	"W/VREG8zP9j/XfqSrQ6iEt6xoBtV+za8NU8WNNdbeKMDEou6oWHYuwv3Dtuv68Kd5Lpy4UIlXrc4xXQ+",
-	"Z2lPCsCn908COO4dDdzRwPXQwNMkgV79BHhtWlBCPbaiE/eloWYvuN+EVbxbb1FsEhr/kgVTXKZYKESw",
-	"5V7NILi5v5aUV3RhvmEp785mYg57H2LoL6R4Is3JSR9hMJPTbqv0j3J6M1bpPafSt4drzV3tdvAUWO4R",
-	"VnEH6QHIcmhPl2UTwkWS5SlL23OuuT2FUVnQY99lDsLGzrBEd6ptK3K1ba9rFSXkUpbwNIRd0eMwtizf",
-	"+S26qgc9qjb2WFY1vxqcMum2yfL3d14SXlW+Phj1dZf8MSYZ1XoDR4svSHn/w4fBcPAA/vsQ/vsI/vv4",
-	"w4dIbcpecGPCnqOWbauRuUlkLUKxi5O+cs/3RmnXrrwVGvhzB1qv7+d9rULvj3K63gEVFtrbhyPqTTBe",
-	"/7Ia9umTjyW7+tR6AUyZ5f+D6wVbh1HSrXEfoHolWMnZl7MVhHxCyC5IkO4TBnyGHZyigNz0PnTnBCKz",
-	"O4SyYM3RWs/wT8WzN+Mjvk46qexlPcXUamFeh/e2UW6zhY5qz3X4c3+WvhCe1XKE1dGwlJwpwgUymlyi",
-	"1rN/x28FxH8CF3B1PwdxBleW0K0c1CpR3Xpt59ZsbV8hy7VVYroWsdw8sw9AgQ8ovyonxPU46CLyOL8+",
-	"+djoJdHDA30YyrwlZsHtEe1W2gpvwXb25LVuUEzTdx27+9okxjqS3wxCdUiR1cUf2stdXc06+WIjBlEB",
-	"SIewGWNeW5uCm5O2iUU/yKJe3z1NQFaRCgpv+1LUZa0kKOecZRiqqh2fPiZPxaqohYwsFXtmixTHYxo6",
-	"wWKxMw4lndrswp8HL/6zWYjvBKlbL0i12JI3YVyO7RR1+XuX+33t3rjRsr+3peoqwufMMjbo9E04lnV0",
-	"5ZV9Ccegp0VCDc3kdAet2DXxALjWO2v89t6CpkQM6FxXNKUqatG7Zbm1tKrPHhki6OFe7TJDecT43j3a",
-	"QIoaUAVhVGWcKQ+9M1d+j2noGC5cYRQ61i5XKmZ19IWtQ5Njs5130bs70pzwOnGrBpMOCSiGMjfOYDZG",
-	"tRDZSUZXQRF3OZmAXT0p0CGCZsOB6zlZBchLVw7Vm/+dBVwbuoIawZds4a2CkN0vkxx4mxVJfBfTunIH",
-	"HHNDHP1+xpJLFF3kfEEVQ+OjK9vjKsC2YWaqViOVVzGz3rW8Bwf8fMUYD+xn7nhuWpypHXb3fd+kv9up",
-	"096aTV0/h/mJgupbUHfZ/7T1mt3oMjtBN/PJR2xk8unkI3zRaSTC7/0h/OTcpX8pI9EdWX3eZPXOklWN",
-	"fJgwauV0COzTv6Sr1it7I2zHpmF9sBepCYwTeSxeOTdr6O7u8t7/5f3cYsbdzX3HYjZhMU/T1HMSqHNp",
-	"lQLFU+YbjcmJVe+GhIl0IbkwmKmt8ozpIpZrL1f5STHDyUf/5wb3+3P3yt0Vf0d/f54rXhR0d8hrfvix",
-	"ozii8zb8m2JTLkWg6hcrh+YMoqyBsKBmVl7frCTc6q3VFkf44NtoLNo6QaSdQdzJIneyyB0vvC2ySMDy",
-	"SiWnQzTZj/ABAk1rd7Q6aOWcoUX+rOwo5uENzaLJRGaZXA5JLjKmdYsJxHPGSjspy0niPdQ8JryBtV5n",
-	"KICFiZ2lzcsC0aR2Fbf9cvXrDPVlbPaCrVfsB2yLCnGEVDGSSah7SM0t06lhvXUU+Ku42QuMPEhno7t7",
-	"5fO+V17nps6BY1yhrSnTrtfKyUf7zwa6rEX0Oz32jsY+Oz2WAl3VfT63TnW1i7ynC0kropQqpMBeCunX",
-	"j7bSR+NEfgBdNFo9L2GEzqFmdAvfLHI/hxgTfnpMnuLp+0LuBiwBmKxepAVxXXTh4i4/iGLXPcEI9l7N",
-	"qG4NIVlIzWONwDFk5OuHQfzIaSR+5E7zvuPed9y71QuA5CsrSrdvg7Wxpl0EBJ189H9uIAK9LrOJ78Sg",
-	"O0L6s3jsi1x6KxINy1DlagjwDgJSQTeBCNKEMSRUQipkuLjQgnVMfnXXNF3wESYSsDKhgKNVHy73MyLy",
-	"LIOGXpg+sKSrpgErkHzaafvOEn8nD9yxsVsjD5Quvh2t70WCeL98hV/Lxz/rdIViH+uzFUoI3VD6ARb6",
-	"L6ZtvX1aC5LVsm7sdTCx94CFnJLZWTUFx6Xjb5OA38CKP0ESfrmXG07Ax7zutJi/m4kV6AHlm4hcCndu",
-	"Zr+JoPvk0rdzh9dP0EXGfrGlUrwst0XRb9meftaLi598LP6GbFd8eX2+UXEo7+j0Wj2YlYk6UnkisLJ7",
-	"+QzcmnaZKLav5+GbMUs/nM8+jikRYF11xkCLVulK0DlPoKkj02ROV8QwbVwvuaeCsPnCrLBQBCoK9hfI",
-	"SY6rC7odaf4qPs/Kvg9SbLyygp589HaK7ofdyfVzhDDLuDdn8Pw9H3uorhHPwwc/a8E82Ml60TyEz3VU",
-	"zArHby87V2+AFb518jH4tK4EXbD3wc2AuOP+Dda9r7J0wZBF+TnFEsZr5ecKgG5sYisnCKuCuH7GJzQ3",
-	"sjWQ7GnAXsCQJtgVU0XytzOrYRtsgMSQUFOkrN9v3pNTZp7mRr7ByQfXmntfTNNxoIkUEz7NlTvSw9Vd",
-	"+A+5JJpPBc3G8gMcCklmUmqIzcO05xh7dKfo0KKj3UkV6n8VmSTY9UEkkmD+7lu8goe3UyY59F720yJl",
-	"tiud1dgnm0xYYvgVa+Whz2kyQyNkqbRd0Sxnhd6ucghcQD8FBhVMlJwPLewyfsWIUXQyseoK0zK7QrfF",
-	"BErZ+ZqyWMSArvS5cI4GV8C6dIxcQFVJP5+u9uuHtVz6kFI2MUTm5vhcxBj4c7/lVn7SxAlXs/qeJjzt",
-	"KFy9fdXq6xS/6hvurFkLJ5SShcx4spe2o0U1DBySZDRN7R0MeGIkIkJR6x1s31th8kJJiAXvlKk9M/XP",
-	"HqhjKVZzgTUgUYGh1uLRECMjVyRjxlgwUd3azRT+2b7893WiXBXOPWpL4/MeKNci+Nfn6BD+A6EkapB/",
-	"4Wq8CYL8k0iR+HirscyFY5UXbqSRm3LE04snPiBeM2N/Axoo6zcEBlJqAganzwU+x5Ur9AvmRVO0bz0+",
-	"F+hjcFnqIi293543W4TRZJ5rQ8bMr6MofWRfwTbLxYtM0HHG0hgjRWdB9Zz/BJ6C2oZu2F1Qnb1bTKmh",
-	"862Rsw61h31V4K2taZOr5+Rjk+BrQVgNBuhuARSA5Jw54cfzESNR9rS8wI6RYikwK6NmPPEkvcQY0Ka+",
-	"ii8diEpvSYzXMwTcRphoge4ADlfRftvz776eHZEdl9AT2duL5Tbw6obkiS4B9vZwFGjaUF2OC0Fbuvs4",
-	"oPJWm8hGnRoqUOrTRfYz4QzXUUg23PhBjCs7XJS308JyKza0p060Tcq1SimIx3hD+7SL8po2XaKCl/a7",
-	"XAVv/TPXiHR+jg4W6pd6yGOo6266BI0HcfHVWttxANe/CnvzWz4IY/OTd3OAQv9FDwya7m4TOzvgNvbD",
-	"xMxGROQYVa7plHVxqV/ggU1JaecOiG8XGUc7IhjnmSbjFZjN2qxjUyXzxWi8ijah8938gi56l2zVq/8c",
-	"sCaemhk6/ZVcgiWFz9lZkGsHCXb2t0ReMQXtANoWyoVh6opm0YXOZG4Xl9Lo4q5TbYJz7rgm3DHssROc",
-	"HhKIt9AuCUEbVzOZz1lXS7jlTNI578LZX/GJ64zdgRm6PLU0y5jaU7RxtQMGxKcM+8Wx4TIw+jKwNSqZ",
-	"oT+n0VOIp0wYO28J7n7R5XdR5fuUgYoOof4IoUGbZiFhBAcTOaxaEGmXWQoNyZds5TOPyygKaDE7gZbd",
-	"kIdsZkwQKYbowbBML+w4GzNGdcSVd0SH3fPuEfaBJiZbgXORkmlOVYpNw7UzkXGXRb1UUkwrhdBqfBf8",
-	"vGo+cm6UftXQenVVvbOnVTHmoJa01pXsy4YW81JWSLHdgBbSwvUzsD6B2Yc2mPUA5o7x1V2a4s3nvNyi",
-	"uOfDxjz/OeKdP5NY50DytrdfHya2Tp44mbP52G2hvRewe+bzbgIMm+jR/Rc3uy9R0A3XHmq+RzbZ97BP",
-	"PuaaqXUh0AiwwbUfSVcXRXhgXzHPc7+h/YO+h4FEM4WH1EMrtPofU1d+JbnKBk8GJ0Afbu11qfvXGXic",
-	"rZLh0v29mcIrgnGTiGGCujg8q1sWyF+8H8CoOYKPYilCv7iYMMVEAqF3x5Ugu9j73ysGy6OZH4Lr2pv1",
-	"Rm/NQXyhBFxJoW+VXHtsRXw9JEZxlpIxm0iFLXknxrV28uke97Tv3uhmH6/kZcyqteQmmXntbiaztAx+",
-	"q8YDBWMVRrvIFqgyuqm1wegFjMcsg1JTMhgziDSKDPumFjoFx7ws+oFDgdbKcN7/ETnpPOXQ839YBH9m",
-	"coojgu0xHMVZeiL7DNIxijjUKTVsSf3RWW6ywoy4cF2YhtAc8QepitML+sRJka2C94t0nk/vP/3fAAAA",
-	"//8=",
+	"7L37ktu2kjj8Kvj0bVVOcjQ3X3IST331W5/Y2fU6iV22s/kj45UgsiXhDAUoBDiyjuOv9mn2wfZJfoXG",
+	"hSAJUtRIMxons1V74hFJXBrdjb73x0EiFkvBgSs5ePJxMAeaQo7/fP6OzvR/U5BJzpaKCT54Mng3B3IF",
+	"uWSCEzElqzlVZEUlyUEVOYd0SKYiJ+MX06MfqUrm4+PBcJDDbwXLIR08UXkBw4FM5rCgemy1XsLgyUCq",
+	"nPHZ4NOnT8PBkuZ0Acou4mmh5iKPL2NJc6XXQMlCpJB9IQlLyQSmIgei5kBkRuVcz8/0F0uq5oPhgNOF",
+	"npGacbvWtqAffgA+U/PBk68fDRtLHQ6+yyEFrhjNXjyLr5ClZn3LXFyxFHJyCeshGU/W4nL0v//9P+OW",
+	"xSV+4BFLd1xjkcs2+I05fFCjBN8Y64UqBOoMLBD96n4rIF8HyzNjtqzj8dmD4WDBuPv7LLasZ6APbwFc",
+	"xUD3lKT+OWHpkIxTWKouiJXv7wyxFykslkIBT9YvYd1c3BtYAlWMzwglCc0ysmJqbvCNLkCfMP7COHnw",
+	"iMxFkUsyY1cg8ZUpy6UilMsV5ITOKONDfFsUiiwzyriCD4pISHJQ0u/VEGW522CJR3qNLfs7e/BN/SSW",
+	"VCnI9Zj/9ev/c/T/v//rvwzqMBgOPhzNGVeDJ4NFIRWZADkjSpCzB9+QKybZJAPy9O13L16QZE5zmiCl",
+	"IuCmSPFNiH03p3wGRPBsTVZz4ETNmSRMEqlYliFckiLP9WFrntO+bctTBh3n2brdv1xcfPX7xeDX06Nv",
+	"3//1YvBlr43rpeklIRVzAjTPmD44PL8hkUUyJ1SSi8HDi8GQiJx8hZB4CesoWnPy9PULxBBE6ktYd+G0",
+	"frwrMv/AFkw1V/LvYkUWlK8JcJUzkJpFabqfiyyVhCqyEFKdk8en5rzoRAJXbewgwzlqy2KLYjF48uDx",
+	"KR6J+avkBBrPZ5DjEn+knM5Ak24b2PRS7Ssl8BadHLT8YrQPMP6o75ctLiE6VZBvvIPwg74LQ2Juruy1",
+	"vVliYHO3zheSyKyYtazCvbUbhF4Xk4wlVM8dP8Nl+YI5wGUx6TrB4P2dj+8N/FaAVG239PjDkWQzTrOJ",
+	"+HCUm3ePWDq2VM/4FHLgCRD7bEjGOfzWtXj74u4LF4W+aV7nYsoyiAM2N+/o09YvWeCaPzrXaL4buVd3",
+	"XetbxhNoLvAnoUqZjEmi2KJVsJA4RDjrVOQLqjlyShUc6W8Hsbl/5opF6PPvPect8PPrzCshj59KISE3",
+	"R6H/1XUO+HxX4P9CY2xe/2p2nwk+GzrGTh6eyiHBTRO4gnxNMnYFZEYVrOiazKkkdLnMGKTmbsbruw12",
+	"K1pj/uGdi7ft77+ePXhv/vXw9Ev5L7/b3z+eDR99Kh9+fPTp94enp6enXy5kr8uZ4pn6S/ix1Bfw49PT",
+	"hazs1MBH5JdySZMWGlq5x+bIVrLrwPzLO57aJ/2tXAouAVWd17mYZLDQ/0wEV8DxRPEkDB88WZo3/voP",
+	"qdf9MZjqX3KYDp4M/t+TUps7MU/liRsXZ2xyP5Rhp5RlkJ6TN99/R7599PhvxE5FUlCUZfIYoWhHRL0s",
+	"UUatWOZiCbliZg8sjWh1w8El4/gAuJYDfq1dz4PhQI9BlVEq1lLBYjBEwhi8HzZHM+cQmcaRUkSxDM/p",
+	"V7Oecmgx+QckSo/wVClYLFVzY6VK1sQfs5t0SLRep5GQCx7hF8OaXhe9izxyfSGJWHFSfkKUU7ULCelx",
+	"bPy0yM2FuZBVJiaKSRasiBeLiZa+hgPg6VIwg2mN4TRSFHkc1KjIjCZrBf0nWzgpqjHaMpBiGg9zoBbf",
+	"a9xtvjbMTXBAuGhRNg6YHFS+pnpZ5QQTITKgXD+WiuYK0hFVfXk/fqMKGYwXyrQhrjkpL5CzPNRDlBhU",
+	"1lE9TA+EKM4WKVPPryy/qKItTQywImCljoK7eIchc/32FqBJ2XSKzECBwY2uGb5nkKVGQ9Tf2sFontO1",
+	"/ruFoQQCVvyx1lTNxv2aGVdfPxo0dZDhQNF8Bq2D2afm902cBa8EPD8D36E7guo44ZwWYMO61Gi30H3k",
+	"PzAZOfaUKtr7BAL8iRxAYCPaNNBP8EFZe1MdLLig6mDxfSnxCv9iVxBeGBOaUZ6ABsxvBc2Y0pdGIqQG",
+	"dEbREhK9KvSAr3OWWGpIU6YPg2avA3BNaSYhdjOiBIFcV+v+lmbJgq6JnpkUPIWcyCXw1AnRJCmkEotj",
+	"Q+7hvciXhdp8UbMEjMb+aTgQhdrymzoq4px+oDZ4Wx0jwjuyTKxGU5plE5pcyjjrRO4mm8z5tZECpdah",
+	"zDtECZLMhZBAprlYHJPni6VaE5xF6v+guOUQtkmFNbwUIZp0o3eIU3jZOHzY9JnFHM3tw1Pe9Olb/bLV",
+	"2fTH1lweMSUyCdLYD40cbkTtIQKInB2TZ5AgE5BEyzyEKS3oJoJP2WxkR9VQ28jiapjhFhRCsb5Hf7TD",
+	"BiJswCTLzFuZ0iaoO4TUR1UaATYSQvnqG5i2MaBwwA3beMX3sYfYMjZM/NpZUTvZ1YLx8Nez4WbqrYlP",
+	"1uzsXzEGWq3xTUAqQ7WENcWqbajfKWdiCZyyk6+OyVNOAAk/Y1K1UX+gOT04Pd3gThjq11+YT8++/ow5",
+	"xacIXvx9LS6fvn7xEtaycqF3mr07APTgcQRCepLvKgpODZeWTOtpkYO29mxJVnPN2K0EIzWnkpBfgTw3",
+	"p/1kewaf5EC3FcrdN5N1XLtCq8xqLoh9kTAV1ReAa2UhjV95LWJiGy38aOgoRfPE0hEGMv2vjHTBlCYz",
+	"rdWRqcivD7FWvXgpJFPRG+jpQvAZUXh4zgHofJVVv1Yh4ZxkYgW51rckoTkYzmB8WsdRwXqZw5R9iJ+F",
+	"cYWVPiQ3P7pIRe7+tC5UTmiSiIIrCx7rSBKCZEypTCvORZaSCZA5S1Pg0WNdthrL3wUbD8zlTa2vmLZu",
+	"KKPR/WjoRccqlunWCF7IjTxFE/PP0gkebNrz/tSf/Wf4flSzCZRYxDZ/xB40Zo0BzpXUFIoUjqNU6LwC",
+	"k/ct3LBkVLsIGjWWdwhZo7qEPShyzT0dVJmrLufa4lR9V30lqup3exKqgotw05rdrf1pOLg0cQSbvniL",
+	"bv/qXdL1Dd4sTtQKL4DQbdhDfNqGqbTJKK9yy1c74dtmU92PbKOFvwXj7q8m+of8f7tJtgRRiKAByzSc",
+	"Mdz2+y5wbuJve2IKB2F8Ftc3XcROGFgZOUkSPRhR9BIkYdzIKxlNUHgRHJ5g8Bn9Z5EDoZkU+MJ/vH31",
+	"k5UhnnOV0wse+FRMuNoE0lwkl6WkAdLOrZ9eQa7gg3Hya6mWJeCkEbPE4wt9zQUY9c3Zt9UgqG+a/qxV",
+	"zhS84tnaOI4sXH6W0OHHxN0qLSo03AMIJhN3YIRaZzpb5kzkxmDmVL2oqawhAEQM7lThIoykQzPrkzBi",
+	"hvUWXsKaSGqkNqbObeyI9TaqOeTGVi84NK1kesiWafU3+jGk54QSjZoZmFgCac+eKHFp5D63c61hjrzI",
+	"gec1wpfMn26IKDSSOSSXWwpnc6WWo9Iv0IXYHi4oxjJFZvQKCBc2tCguTVtDp3W4VIf/2cE3pJ5ysB5G",
+	"8EV7jIsxBXj/E5WXkA710i1SIipwgNSfa4e7ZBsh9K35qs5n7GBDgzAVwFROro35RKZo7PuKZix9UtWI",
+	"lBCXDsmPCeP2HaZIDlPU3/zDqcgnqIjg40suVrLUblZzlszRkMyFIqlAN9bxBedipAmaKTOv5TFkAnPG",
+	"ta5KEso5xlOgnjGD9JjkVMEIQ7DALAX/7ScjlmQXYgFcHZOC50CTuRbI9dsXvIp4yFTZAvTuEsGTrJDs",
+	"Ct902EQkXUu97jnjs4rO5mw9lFjHoWEByKgMh3SEiXBD57r7lweXlisdFAbDQbg7fYGWq8fPyyVGifg7",
+	"qmgmZoFjvcpvFiAlnbXozFTNN7t7bGSAGyiGcG4R1Vu2zvjwnVHot6op6iEbNQYDvGbl3NjmehD4Enhq",
+	"Df3VsX8Ioj+kIfNUIGqiDUdPt4YWDT+wbV/fCu1WFgWfkOoHFlMeEiHViFMuZE83H35QyBbzDagW/zNa",
+	"Ac1EoyXkowXLsv6+xYIzJa8DHrMgN0D7MoJ9DUOYRIFpdG0fDRMhiWpkxgZ+/ULKAtJKBCdaXFccNiqY",
+	"P4KLC1iFy+n6pFx3HVjlEG72YX0rfeCxi0WhAdtDiNbPIANlDJe1HZQPelo0Y+YfN0rH1LuA0K3+MJBz",
+	"GQTR4J+tLXUtVmKnotelN/ZbAU6j8cg8RL0HrmwscQZa1ScJlXEZKxLRGRXn6hGjxggtyUQUPCVKtFnF",
+	"tzdYxnDI2g23MfuVZ7MbdvkTPiyC7cHUV93LQc185VKubeILd9PXvFd+sx/T3jVtZ31ojhdZRgo+YTyV",
+	"lrZ6WJ9+LU0FeoDB+6jt7fl0avyVrWEcUwZZKntj1huQIruCFOOyYshl8ymizE2Mul0secFn0jh9tc7h",
+	"FSvGtUq/EDzuZkbtyjgmO5duQPDGvh1g0iiHGRM85sDMMqvELAgGFs9Flm7ndmsX2l9Nq/z8C0mWImPJ",
+	"+hz1ojAlQiuDEyCC45MVXTuRu4eImZdH3wM83xt8qBOa38XQYUw5cASQ1cN+3wMzr80dGijem0eEsYVN",
+	"p/a0TeA36Qq7a4V2nKGdKrbCfzNaV2R1aZqDjCNgTFvsgSYtRMu4VDSaumEgVwlQwgjVqHCQUalGEoBv",
+	"F0W7FCIbtWqmP2utmuSQiDy1minNwaimSuSQbkElUtEssskXLlLBBF1p6kuZvCSUp5gJoedCowOk5Ken",
+	"797WVOE9RBFXAh0zE4s1MxHkUonlsiJvl58GmncPqcuf8jDQux2SuXXUIpArRxpBOwfT+jF2IPoeRB9H",
+	"MoeWe4zua1OEaZa9mg6e/No9qVGP67u/hJZoFZ8QfEyeBtZiNA1aa50kOaYjm9ARQjmp5QYfR4Xy2mbe",
+	"h9vZRcQuYXIICTtmjeh9NnUjxl0+pcpadz+vhv3m1k/OntTuWve+AsCq9QSiQwUlClwU1wQyoQVcJeJR",
+	"ZR+WLAe5DzPCZduqDKR9VjJ6Z7yPsP3iLuSWgN4p2k0LuxhPBjuFgLfHu+krShRyZAopjIp4eqiGl3kj",
+	"rBqCzs1cKOrcizRJYKlxxfswq0HXnXC6aZtMP7/aS1g7V1qPGLapKPJYIBuCqiUsLp/SBCL48NY+2fLs",
+	"O4NmzZAxjNiPheoytFP5sDbvdPQeZb/r7axZO/LsA/LoPUhvdvUHldxewvrayiiuv6/++RLW+zFObbiO",
+	"0MBkg2IUEYVyntfyu2PyvcgJukYk6jY0XTAur22Lqt9mrQvSnANfXRO6ousNnDM20e0Gw13HoLd32Ib8",
+	"tAcrfJuIJch4cF7J+gMtk7qcnyXVN79JNxSX+C9zrnGd8wcRyxMzOdMjDFaI6PBLqXKgC4wSkXEv8oRl",
+	"mQa6LJZLrZFCGq10Acts7cslmbQ2F0zBjKbuwiKiCvo17SZJxjThbUg5TUQKLQ9CN3XzytV7B33FKyOg",
+	"7erIDpLMpSjymGEnmrD+xOZwVDLOw3QAH4FlxDktKlTDmLiYiHQdvNgiWicshXTUng1+rTT2EZYLiA3X",
+	"neN+jTx2GyrRhgnucSxM6x1bWPPVEsFGGUp9WissLJ3IKotsXUWbZtBunheFSsRio5f9lX0NE0cylqy3",
+	"JZhlzhY0X9coJiLzmudGNMRM/lKBOicpm041QzVmOaM5uwBGm1K6Mcmj+bDIl0LChjoDbenmnViLVsTu",
+	"F6S01Yyij/dahEA/09jUUvDAitDRIhocI03Slqo2KcHAFDKnqXHhsATOjZ4pJKos1KYJoeoS58SFC7vq",
+	"wsN34hI4WoC3qu1h81QaKNhZXsEBxIOtpJZA8q/edG4bbQE4ASijN1yTvKI21oDbxGTMH8TsGdZo6W/q",
+	"0rd408BlN9ffU+hqpcRy9zQUMsah/2g+zisyXGrToNvlaFN6J2akMV9aH0KAjRaCw8GHo5k4sj/+Qwp+",
+	"/IaufrTxfMHTI3nJlkdiaeY+whtFMxkbu91mD9GLEGoOuc+CNzlzIjccz5cUA5rMzcVqQyZd+OeQiCzV",
+	"bNLn2fWCpznkGihrpBIc07A8f7+Z91ET5A9itgc9MLq8W9YDfxDXd0qWZNdbG2wYpm/P3CmB5CIzBQQS",
+	"Zexxf3gT5fbmwZ6XrtG2QkzfaKq8G2Y6TeCZdTj29oW8cx/dln3Nwnc7o9reXCKHd4ZUVrAHVtvY0UGZ",
+	"bmU112a/tT1diwW/C6jBGUZyoOmR4NnalNxKjzBLSytkRZYdJYKrXGRR04gNZ94LW4eFlef68zTN3jcH",
+	"AGXbidJlaUqzIk+0OFuFQKPQRpDsA4N9qPhhUReXcX2ctbvojawVi2ZLgux25VGi1T9wnjdFFtsWkx2F",
+	"MFqRUeRsxniLMGwrPX4hiVV2MHHR/zFlGVTSF23CI8alZfE8n7zYjPyv7TjPucqbHMPitV34sNy4Hbz1",
+	"fDTc9oHh/gw2yezd6KKHuE4qtnDftCVhdyBV8Di+ZDN465qlrUTki2yXzNiqaIWEEWo/0dP/CVbNAjZb",
+	"7P2aSf1BjZgqlmuNsF43vUk8d7wmwLJHXXEvvRvS7env2HtWvaXdthyfn2BVze3YAjX26kPaBjYx9tSy",
+	"ORfl1H9XOwe37OTvatU2a3GZJoRqWqgih3Pv9WHKZ7amAozTxwzTPybj7jkUm1XclSAT5iM/9gXw6/sV",
+	"+2JjM/quf83Nf2NXQIChtYwSp6xq8cCohM2CAQdCoGtiQsRwcN1SJ/bl9lInO6r6W5z4K5fsuQUH8gpO",
+	"KMk+rgLgYbVbzX9dXMh/ff/Xf3X/6FcinhM40nMRF+p83dOrAcRsoAUi1a4Nt3rl7JYD0nXMlZzhm99P",
+	"rxRij32auLJi1pZYeU4WNDVlZ5H4sZhqTUILKfFhV9skevTP06Nv3//F/uPo/Vfupy//Ty+kRO/YUUKl",
+	"y+iUQ5KymSmxkBLGOeRkvl7OgctWRQW3HT8qr+Y2rxl5aT0PQLSya5r+2Dp/TJ4TDGwRvIyD1C8cd0bn",
+	"vCqdyk5ulwUW0NFKXJ7bJmtTG2eSUJ5AZos5XHKxipdfcdqaLZ5wnYoJNvnKV0nwGiYKNKb64Jymxg2z",
+	"TTHd4cCU6d3SVG+/max711wv5ZReOmRNw42Wv5pkEAtL+MVGm65ywWfOC0WESzyuQA7hZS1hZJlRDkSg",
+	"p/6Y/DI3oauQA7b3EgswZUK48GMwecH9mTwpy05cAixxMizlYysNrcmcXoEpHtLPi1it+PGpvQZYBArP",
+	"bTMsMfUqjjwmWt8zWUeYiC3nYsXPiVUaRxKUqYiCS9ZrZ9JAoLenbvO5OXBthXDbVp0+J6c+c8EWaeK2",
+	"ms8OlT08tIO4WY+HMf5Vo/w2U75Zs+woUoVFiSzVmRpiWCHU/GK2n+brUV7wY/KTLWezwJBFLkJ+sI8u",
+	"Bn3Mg3WWt53rIVJlpsXK6SC32RFRW9G1DZ+NnfU1abkPn4mkcNp7XXEK7YaEcaz2tq2bP5jKEGGsdR/o",
+	"J65Eg37VFISrzP+XVCTyxJksj5xhZJF++aTaCHRowgGGZVsBkZO8yEAzUcOLuVAX3NCiVJrDUFlhxhPg",
+	"QNUckxS1ivgcadn17bGmGVz0EOWKqrHGq/WGKjTiD/WsGZMKUsNxrwnCl7DOo5noaS6WS9eFpU61gGof",
+	"XgCZ7ZQqSUK5lpjwQxt3qHW4TEjsv8nXhmwnWq9LkXH/Q0yMGKXPQ8ZNb+7OGZnCWpsKIiGroNyuK4Af",
+	"rwkY1dpngbwQr539zu7VhXYMMbXEFmN2N6CGg4Zmqazijbjt3WLPpMUBKIFicFIZO9irsBE2IsgXkI58",
+	"hnusFnzJZfCEyndtRTnEcKAZpIRyWOHp4RMtP/iuZK5amt5+Wzmqepm46raGAQLaM2ndRRNJuvhTAN2W",
+	"jlh9oibtYKMObCl9J2LFh5oZmRs8aMhcKxJZJXctZi3banV7KaN9AbXqk5YZVubwZJMDTYdlafGQT0pC",
+	"bd1xWBy3lDSIcQkOK8ifIBosc7EQyiSAn5MFk5ojYP07zQ8tOpUCKCpWhn7soi1dha4miy/oCVyhaRlJ",
+	"XosuZvyoqlK2g4vD7XXQ+9mhfEkCk1wUs3kfbDZdgYzjtTZnHXkah9kDeXe+3R3b73+7l61rmnr722dk",
+	"CTmxRc5MbU9jAAxUcdtF8NtPf7m4OC7/6qmHx+cwFQxTSNiCZsR8XdY2fHD8+LS69m0bC70BPSb2hDom",
+	"r3i29iKARQ6TwuA7GGJpyIP1E4ocWkstRZf/UFPCUTvUYlImpKZITa0STKal0qzYFahUYhmNWbKdoUet",
+	"6kzYkB4B6NpEk5SlSPEL/VdP1T71sbQtRWiNiqz5CdYkVoKk8WxfyzNGpdU3kn2Kz8rLvtboOKPJpdy2",
+	"GE28Wd4bmDJu07H0UdnqrZ5fXkFOM2K+li099Nqj+V+g53XK3ARa9bJ8NhMzec2efK2h7YqpDDrA0dQS",
+	"fn7zwkCZ04Vd5CUzQrGVmKNrvGIiM5JLbyvMf7pPNnryXSM43EwQ/2ZR0KYUVQAfZ6Pmfvne13naghv9",
+	"gslTXktHKQsTGYbWFmnTq9CFf0xM1oZnYCjP6bM2dZ3mIkuJEjMU5c/1MyOdmPhnrCpkza95LlZa7tXf",
+	"aSFFFFxFuNw1ehiVTfYTylOWUgW+hxGhWVVEr+SGJXMY0RXNYRTY0psvpsDXI5VTxqMVa5rsvQQuIqAW",
+	"XJg0SUBKEBwpviQ247YM0Yburjj8TxqxrZNohGkH/Vk9fodRb9tO5uNGtvpqmcMU8hzSkV6s69/XzB2H",
+	"RPAUG8cFx2pa48aTpHzj+a9Pw8bzp8enp2eRFKpgHYyP1BxlMXtJ1pi1kQ20uCBxVRvmf3D26G+Pvnn4",
+	"9aO/9ViGZQqjJc0pJtfIPnhVExtksVyKXFmS80M5lcAykbb6amYB/4RcjLS8NspBAzluPuyL4ax7NldL",
+	"bMMMT4l57ZxAgRxGEiiONPc4OiNKiGs4wUUetSRN2QetxGuMJpO1F7yCOvqYIOTQdTgIEOZ9j/otJas2",
+	"hNDE96yYYd0MmjEqa4Zo1PYoX4dVQM9RndNyqdSftrVQO3vwzZau5bpU0V28ujTF3mx3r5ZEg7p5vGFZ",
+	"4qZCe1nDa4vyHZAAs0lR3VUT7XvbNp+NKnlBPpg31laC4f2yogJBeVh7iEysWJQPHIAbrOX66uomC/mG",
+	"id/AtHfb820qrs9NHX7lW+93VV3fJ4p1VW17E6B/PWgSVxmXz93O+m1cS40r3+PDOGxaTFSPT6NZ1d87",
+	"x34iFgumnMDg5vmCOHrpmVq9/Pbb/tngwSG31twfhRDpyyRr5+aHGHrgl5N72PjFR+aOn3BY7jVePDZW",
+	"1ceYQ9ztdKyFR3NX+6vbiiVOs0QNQYLy/lEieIKOFEx93K2gtVEjajF0w1LHZe2NSfS3zVGdPW1YKcbt",
+	"rW5+hiBOUqCFL6pF0qzo0TrcwNq9blcWPTNrHHWSiSt4j1GB2I0CcVOrr2jHjFkt39gCV1tG88xyvX0j",
+	"AkcI8d/FimTWsks0XdvyWsaBhc0+vJu5DL1pcLBAjH/0TVWSj7K3CIQQE/7OkAJkrBy+OzcZs2ag6BW8",
+	"M/TmuAen29lj4jZhO4PrnloZnrwxpViMvdg24kANebuZF1Z5rM5chkIbNxlOMoG1QKeLkC0erEqLhkYB",
+	"1bBOGRY8nossKHscUwM6+jeEZ+P9NLib9+1HfU3rh43Z0KTmnSeYlE8ymmJ7d1ASmxbbQifGiqF/dT1w",
+	"ImaL6ZRxptbdbk7fK9f2FcPiEEgpvvMqy0sOG1WlaKFEWwD3lBZZ0MVZshmn2UR8ONEfxYezH41aWkH9",
+	"LCG1tOtrdxh7GhdmopoyhulGGxQPZ7oZRaKdthyq1GG+6e7918dY4UIky1toYS3cPeIrf9SvoqFyAaLY",
+	"rD68M+8FYZlteP6jXYTj/ROaUW5KTGypoPohgzjVz7ntxZahr3tuZ1GWSt8ma7l6ArukLdfO8hB5y9Ul",
+	"bFuUpLGBOhQmwWXeYyB/99d348eJl7eormMPCnTzZA6qQ1eXc201OnrYvfXp6td3oYHH1ojq+Mj7poMX",
+	"O5JK4xixKolpqUBQ3NACUReLf1N2u4i7WCMl1VRbwnhrUatGKZgUSt9T7MzeglJxYZpmyzkdac2dV0pf",
+	"BZLFBNSmN9bi0rt6Rp0N+Lfw1exBnmkPfW+4gpor6JJuNkrwJr7dGuJHqTUfRDp30g+jsHpT/I1yBS29",
+	"P+XIxteV8NqYH1fN3UWcWmZ0PUIdVsZhssHbEPtAob8Al9V94jvIanur1NypAUW7+lT6sIQ7qKNwE6Fq",
+	"pDWsEWMbXbUBtQUVajhWQag4PdYxIYrN3bhQJ7DoEXVxql3kKc/tDiFJucmvfTuXq+97I7sv9tQnv34j",
+	"VMnoJ2wVHCJuXB+9k7dGtdiyq2ncpyTHDdwh164E8k3f68bb4h5+/Ti0xJ0Ne9xEpT+816flBstZH238",
+	"8P7uOngXurdL4GlgR3DWCUgEF4u1iW7iKc2NnQIWrFjou4rrR0khlVhELRRvyzqlbshkbj2gcim4xJvF",
+	"dl/GqG3QyFJp7455iIsJpEbrMwiTU/coh5zyy8FwwBZ2DPzHCFLTdlcuAZK5Zk855R6e0v2Q+YFEkmN4",
+	"ai7NvW0KT0o0w6eA9UAXhWSJvpM1k8W5MBra1JrK0ObQAYW3zfTxnm0SSrJ/+KBJ91Xj03b+gEb55HrY",
+	"TDNyx7XrL8K64JvcAPr/QkaAf8b8oiZULuokxDJDTs43SR1ZZjqbW5bVvYpvvn7Ubx0xCgmK2caDi2wQ",
+	"XKX9triCPKPLiIW5SJkY+SDgHnGt5osyBrhPlitemFgAbXQ2v8ZHjxfbfJSOcqB9kyVAKrag7Q2NFxbQ",
+	"fdribQHFreBnVG/L7rf20uOqqqBpQLdxRn6F4ewOHMMK2tRQIgRpTD70qFtFxFys+nMkHOONWEVTkJht",
+	"QdjPzIzV8vtN+D2bFbmJO9yq0Gc9WtfMODRbbgWRmy2SsG4T37foVb+35vaYh9/arcmxP5sZT1kGacme",
+	"Re4M9DaQoGckfYVEO6c1BWqxmDbWD+fEfdtzKiNchYJnZL5q6WUT8N2Lik3pgr40b5x6kWaaNMt8jVbG",
+	"p5ADT4A8ff2i50JMekovlDfRqgbjTY2FZq67O50hmUBCCwnhEZOUQdpzXQ5RRtjf4zq8zgOtcZKN0T0q",
+	"b6gpEaKfB11bofZWYr62/m2r1vdVvj1j7G2ErnG2j40wDVEs4+Yrm3dc1nDDsBXCUteRy7byaAmXwRr6",
+	"LY1MYMa4vnEcls9FgeOnG9v+bOh6GCL1Zyg93ZgU9CcQc3YQaWKUVmbn9ExgwxCRS8bTMgdwbJnMCJ06",
+	"43jyl02L7+oh3QgNyWFIUqGQKfvJjHnj19P3Y0egroKPsTHj1o83ii+2JbV187jlxUD0y1zQBWvC5zql",
+	"4S9ter1T3sv8tpGJlXMZzVG9t/r2aKvQgneNbLovJDp3WkII+ldPvk75d9ebqF+R4zLOsE+RZoSxX1b7",
+	"iV77MrMI0fs2q1QKu/GIkuYNZQuBXbNVpl99WYlf0VksWwMUmax9SrxPzt8yYXOvUSi49yCVEFe+XUiK",
+	"3/8u3pMSBQ7hPvGz7yF6o7KTgwZu+JVcn5DLvWxNyweM0fjUta6O3oYpZKBaGhn6799Z2r5GRcMmadux",
+	"+hP/dpy+8raneZy18+z0HvdCzQisg1K0XsHu+G/2sTUN6M/60UF1bQ28uG7V16b1vm6kiuMClvhJipyp",
+	"9VsNC7CrqAhjkYzIqgA1JGM5GS0uR1dno//97/9BwRdBi8ZXoDnmHNip50otUZWwt+IIdfDuqjJhfRt8",
+	"vazYWak3iBnjfKq1X0SZHgv5hBrQtCVYuj7609cvnoRFWkxFImA5MakVchiE7leBJAPV2vwprWd9eMEr",
+	"GQW1OBKJ5Z+I1mAUycRsSAKikEOfzDT0LoxMzMzS0HJ2fMEv+FdflVXw5fFXX5Hx00LNRc7+icM8IX9H",
+	"6JDKOZK/0NomvjRpOVeQ2wJbjBNaAuT8greMe1Gcnj5M3DGaQ8TfYIxDjk+uznx5tBNEIvLC28IuXaVF",
+	"a9ohWEbR7OvvImWAW/qPt69+Iibf6GejiPnoOg0L+9NvRSUNujqui683hWDF1GQgXfBXWHoSNyzJ+KPm",
+	"CJ/GQ0KxKlr525AEd/Wn8TkZB3+Psc5QtI7qBX/HFmCW8ub778jDhw+/1aD9+d13x+RHwWFt2idWi8/g",
+	"G2+fDX0dMqtL69855eLo57fPyAQkSzHl2qKByRvV8Hoe1HjU45f1ymppcqa8A+VyBXlQJyNAQzfNWENh",
+	"bGpqX/Dx/1lRpv6/x3JcFv/IQRU5lybHy6SkZ0HqHxYdKRMdTXlGvb0Hpw+MAQprf1GsfceyjNhctgtO",
+	"pwrDwqkiWjo+Jm+Bp2T8IoXFUmDc+9FLWI+xfjoQLDCjBMlhCVRhtb4sI5JOITN69INHaKWSptzF2JWO",
+	"Gdut6f2Mn7+jszFWLtOzrkWBpa3sDEpkKfnLo7MHX5brFhwIZBJcMiO2vQfKV3OWOXx+jmbMr77yyPDt",
+	"o8d/89X7TBimfKLf/Z0YcZ78bgq3/G4m+v2C/350dOT/X7/46PSU/E7GjGOm1egfUvDxkIzxL9PsEq2n",
+	"Y/I7nhR2600o5wLrIeldnXtaysGWuvkLdiZknIzLaijjL4md8ExPWHBq2QGkenAugo5uQ9NgWEMfF0IE",
+	"h3MyNsacsSmeaoqM2CEf6iGnIp+wNAXcAOPYJSzBPsyo6LotYFc7aw/BB2WdPCweYhLRltbf72Z4pGfg",
+	"Qo2mouBuxWhxWVI1tws2P3j+h2VvPQt0Iz3WIy1AzUU60gPipAYISDtUzQl8YFLJczJ+qh+OLWkxJYn5",
+	"ULrBvtWD6ZstY4nCfZdYPfK/26E1UjR2y5RpxRp8iNbdFZWmd6vG+bIqGiKpmfzsgZ58mWNmHwo2I+MI",
+	"0vMFdGGLqCGhm8pMrvhS0IlbI0utbtPYzYOnu6TrTNB0pIQYZTSfQQUlmSxLD2dswZT79rFBNlvqAtLR",
+	"AlJGR/qmrw+gFzlGDmNY1wkSgxnosSET11jV0wQlJmdKTInmCefkt0Io4xcZl0V4/CAPLepfUZZpRmOG",
+	"kEqY6sd0RdfnLkkszG0eenaEvGz8BlS+Pnqq/8CxB8NBxhLgpjkKc6WVci2SLWkyh6MHx6dO/q/8VpZG",
+	"Grx16V7h1f709YtBUBh4cHZ8ar4SS+B0yQZPBg+Pz3BwjbkoJeobG4WSI7hy6ZIzQLXa09WLdPBkoO/I",
+	"p/rF51c2dS+sZ9LizyhfOXHa8XDjm66kWbPYWGbKdhCKGcilFfUS1sfGCILGGf0yCgglFM0XTpCk2/dr",
+	"aVsMn1mvH5NEf1RdVMtqlKYJNbIVova9JEl84mLH5KZl8j6nXvny4bU6ZyI3nUpTlnacj8h3XdMGvHqL",
+	"MQg9XvwZ4wg+vQ/D0J58HDw4PTWOBIxz8lUSAgakfyuX31kE3lMSGrFQgWn0YaIzU10PdQZDnsdBBGvb",
+	"HH7RJ75OOvaGWSxovrYqUaCHcFj5GrXO3oBe20TkqTQRgZpLTNbiMuAO9ZBfx9FtGUxYSMiuQN+Lyxym",
+	"7MPYiGCmH+jYCCCIMJBl5gNCtfp07N0GIeepdgA7IPex5U4RzcPk3RhSB02sronUN4mCVZBuRsOK3rsv",
+	"PPQSly05W1OuW3ATUfH9p+FgKWSLt/rSaFu2Uqzvx11KeEbpD06RTGAqfD0JvOdToze4S35SqIpGpYXr",
+	"C64vV6zQ/UKL2YlwihUqhi7p3M7xhTT04Xr5av20kLYDQhXrzX1W63y3Ldr/Qi0ub3gv0K+whvR7H+ry",
+	"d5Gu94ZyzVZ+n6omLtttvYbzZzeE866gfxPr3wVnZmxjrja5ZXGa5OdAXaMJrUO2zW1fO8F3cK4Hpw/+",
+	"YDvakRP8HQ0h1AgLU62DYzs0JNuyqH6TAQQ300kOvlhhnCsYQ4mewtdj9QCZ01KKKyQQV0NYM/J0aJM6",
+	"6xRqZ9z1arpjNKq3Y1qM9qLN0/1P3I3EyD9NxCLL9QVhi5cOboCwdlzOjlTxulAB9rurg3ElCOWm6KpB",
+	"+U66+FiaakYs/WToIgPVElRhL0xNJjPh+siwiFRmBjnQ/dTjiylaNG5Win9mXJD9ua6WLKzfcu8Iu/Ni",
+	"dkRXM3+Asa5eVl1oi5oXZqAauHRLou8r/vndmK84bITzlhqSh8eLZ0g1S+cKrR6UiS/5TOj+Zq7HcuPG",
+	"XXyAi/I6Ih/BTkLGerr67AXY/e1mR1J8A+hmpDVmkZs6Ic795fqS2XK1Rs5Mt7q6T2zXehRxd6RtKyHX",
+	"rnQz/p/7Tr+nrjtFXS8BljXaMqYbeommGgwhoVlGgvqpW5CUKSlwYxRlhr8nqHuCujME9bOEBj3NKBaW",
+	"3YJuriBn0/Ue6aZudS77wl2CNEU8gWYmwMPH9+BFi77qOdAlYDslqrCHq9RXrS/G6bfrCnsMyxY/CV3A",
+	"BRdTfTymkG04PiZp4G4tvowJppn650y6qz49Jk+JvUONBm37G5rPMSJH6HfsowsePjNRNAq47UAhzwnT",
+	"X6sVmKatLnSHSfLowbfHxDVHoR5Wpr8U5Qi0oFMPot3j04cxM7M5yB05VNQ0dZd0N3Ok/rgJnvYhqfCp",
+	"vKwipsNWYwRFN0UrRdaqG7e6659VKu0eyGEGYRFt34scLauxnhdtvjSXARHzo/WIMb9ZK5Db32YnWnB0",
+	"N+FCq0SgtjjPQuxp96G5AFjyD8FQY8GjG5cfj1g6Nlx0BsoGa22onBYzIxo3VwnCP4CLK9jMLbu3ypm7",
+	"BZPyFO+MXHXLS9+R7r5DrMVY3gBx4xTWZNonHytk1GmTfxqyT6QoW9Ld1OEXLhjOGnLPXTg9BhOWYb6L",
+	"DXXnY7b9AxDl52TXD87l0Fb99qXsy6bfA8/bDfsVRLqFa7hDKLwb7OMVh34Q3Y7qSgj0MeF/BuS9/+u5",
+	"3PRBTPfb33J30wpyyH3senUbQ3zI0oZlPpQLQWEb7/Ow5VOrBvZvpVHyxnDKztGme5iwl4qJYEUlmQPN",
+	"U2M9zaiCbL0vdcQHx5U9lOdgu86G4aUiy0ShSni6TjqtsHxpW58fQo0tozwwNLAj0Nzn5vc7vJewdoUI",
+	"blSieQnrzcrpTQV2lsmULSqpaWLfGc+5zCjjCj4ol4CSUkWPL2E99oFb1j5mIjZNbzDIJLTpnC/Ra/65",
+	"K5s4/O1qmS+kLCB9CeuNkVEuekiWx3dnrrDD7WJPuid3dNUkpIClnnw0tXVqSmY9klGrhrdJEHdE0et1",
+	"/HdSArvdle8cIqHxK0BZFLhmQqSxS6BNjTT4eZO40KE43oF4r1Zy35ZoX8K6j4J4l/nB/u/Sl7A+iEp4",
+	"z4JuVe3b8tY8WdJCXiM+JCCxaGAIDnt/4d5j+01duNNCVi5cE7RgFpeDLBaQ9qQA8/b+ScCMe08D9zRw",
+	"QyEWSQJLzKChWBvDUUI92qkT94Wiai+434RVvH+2L/+KrbjJEnImUlO6h8Nqr2YQs7k/l5Tn+6LfspR3",
+	"bzNRh70PTTA+Jl0bmhPTPsJgJmbdVukfxOx2rNJ7Lm7RHq61sN0U0FOguUfYVwGlByTLoT5dyKaE8SQr",
+	"UkjbqyAwfQqjssTOvguPhK3WcYn2VNtWZKtN39QqSsilkLA0hJ3vOhpbluvFGF3Vgx51VHssq1rxAJ0y",
+	"6XXLV5ztvCRzVbmKfdRVQnPHmGRUyi0cLa5E7NmHD4Ph4AH+70P830f4v48/fIhUi+0FN+D6HKVoW40o",
+	"VCJqEYpdnPSVfb83SkuQ0tbCjELDPO5A680d9m9U6P1BzDY7oMLSl/twRL0Jxutf6Ea/ffKxZFefWi+A",
+	"GWj+P7hZsHUYJe0a9wGqVxxKzr6arzHkE0N2UYK0f5mAz7CnWhSQ296H9pxQZLaHUJaQOtroGf7Rv3s7",
+	"PuKbpJPKXjZTTK067U14bxsFcFvoqPZehz/3J+FKU2oth2sdzRR3VD5cIKPJpdF69u/4rYD4D+ACru7n",
+	"IM7gyhK6lYNabbg7r+3cma3tK2S5tkqTQEk0N8/0C1hyBwsiiymxXUe6iDzOr08+Nrq79PBAH4Yy74hZ",
+	"8PqIdidthXdgO3vyWjcopum7jt19bRJjHclvB6E6pMjq4g/t5a6uZpN8sRWDqACkQ9iMMa9rm4Kbk7aJ",
+	"Rd8LX0HzC0lQVhE5lsJ3xeHL6mVYYD3LTKiqtHz6mDzla1+d3LBU08Wep2Y8m0pryg8yLLLWZhf+PHjx",
+	"H81CfC9I3XlBqsWWvA3jsmzHd8roXYD7tf3iVgtx35U6yAY+55qxYe99wkyhVVvw3BVVDbrMJFTRTMx2",
+	"0IptWx2Ea73Xza/vNWhKxMBekr5NnO8OYZdl19KqPjtkiKCH/bTLDOUQ4zv7agMpakDlBGieMcgd9M5t",
+	"OjpI7OHPbakiOpE2VypmdXSl5kOTY7PBvu+mH2kXepO4VYNJhwQUQ5lbZzBbo1qI7CSj66CtgphO0a6e",
+	"eHSIoNlwYLvAVgHy0hYoduZ/awGXiq6xavclLJ1VELP7RVIgb9MiiesrXFfukGNuiaPfzSG5NKKLWCxp",
+	"Dsb4aAtp2ZrMbZiZ5utRXlQx0yLfRIgMKO9VMv7zFWMcsJ/Z47ltcaZ22N33fZP+7qZOe2c2dfMc5keK",
+	"qq+n7rIjces1u9VldmLczCcfTWuhTycf8YdOI5H53R3Cj9Zd+qcyEt2T1edNVu9cZaZgG8BVvrY6hMZp",
+	"bC3UemVvhe2mjV8f7DXUhMaJIhavXKgNdHd/ee//8n6uMeP+5r5nMduwmKdp6jgJVp7VSkHOUnCt/8RU",
+	"q3dDAjxdCsaVydTOiwykj+Xay1V+4mc4+ej+ucX9/tx+cn/F39PfH+eK557uDnnNDz92FEy03oZ/zWHG",
+	"BA9Ufb9ybJfCyxoIS6rm5fUNJeFWb622OMIH30Zj0TYJIu0M4l4WuZdF7nnhXZFFApZXKjkdosl+hA8U",
+	"aFr7FdZBKxZgLPLnZY8/B29s306mIsvEakgKnoGULSYQxxkrDd40J4l3NXSY8AbXepOhABomepY2LwtG",
+	"k+pV3PXL1a0z1JdN+yXTDEn/YRoVYxwhzYFkAuseUnXHdGpcbx0F/ixudo+RB+k1dn+vfN73yutC1Tlw",
+	"jCu0tUnb9Vo5+aj/s4UuqxH9Xo+9p7HPTo+lSFd1n8+dU131Ir+QXtKKKKW5ocBeCunXj66lj8aJ/AC6",
+	"aLR6XgKELrBmdAvf9LmfQxMTfnpMnprTd4XcFVoCbI8MlxbEpO+L59pqUNMHkwMx3ZAzKltDSJZCslhr",
+	"fhMy8vXDIH7kNBI/cq9533Pve+7d6gUw5CsqSrdrTLe1pu0Dgk4+un9uIQK9LrOJ78Wge0L6o3jsfS69",
+	"FomGZahyNQR4BwHJ000ggjRhjAmVmAoZLi60YAUNo5ZsZBIJoEwoYMaqj5f7OeFFlvleWbi1pgErkHza",
+	"afveEn8vD9yzsTsjD5Quvh2t75ewRsWozb7uA5T1OeUi0xoIt5qESdeWZC70rAhD5Jd6QMMQ5mJFFpSv",
+	"Kz3cJAGazF3GE/6AHAsb1h9f8F/mwMk4zcVySScZjFFj0UqeYyxej5FK5JBqECyLScbkHFLCAdKK6V5k",
+	"fl69koXIIdY/L4i9f2lhcgtUaKfqrlcry47lZR1+msOtpUOwZO76Kdi7Ri8aT0zikvrhmi9G0C835pfy",
+	"9c86NcbvY3NmTAmhWzpb01TCT9sq6bQWv6tleGlCnmqZw7KL82q6ly39cJ1iDw2s+AMUfCj3csvFHkwN",
+	"gdTP331hevTAUmFErLg9N7XfpON9SgR3c4c3T9C+OoTfUqnKlNuixkfenurYi4uffPT/xsxq8/Hm3DZ/",
+	"KO/o7Ea95ZWJOu7YCKz0Xj4DF7peplERN/Pw7ZilG85luscUVrTkW8OzRqt0zemCJdhAFCRZ0DVRppkz",
+	"LI7JU05gsVRrU5TEKKX6Cea/x1VT2Y40fxb/emXfBylsX1lBTz56N9XEw+7k5jlCmNHemzM4/q41KAPV",
+	"DeJ5+OJnLZgHO9ksmofwuYnqbOH47SUO683Wwq9OPgZ/bSp3GOx9cDsg7urwXr61rxKIwZC+1GEOCbBa",
+	"qUMP0K3NueUEYQUa2zv7hBZKtBpVngbsBW0ZHK4g94UGrAnXtFxHSAwJVb48wtlxzHjxtFDijZl8cKN1",
+	"Hvw0HQeaCD5lsyK3R3q4Gh//LlZEshmn2UR8wEMhyVwIiXGgJsU+xh7tKVq06GitU4X6n0UmCXZ9EIkk",
+	"mL/7Fq/g4d2USQ69l/2045nvSmc19gnTKSSKXUErD31Ok7kxeJdK2xXNCvB6e154U7GyASzTXCyGGnYZ",
+	"uwKicjqdanUFpMiujItsimUTXf1iUzCDruUFd7ZnUyy9dMKNsYKpmw9FrrBZLk9NKbwcSAZTRUShWqzP",
+	"z92WW/lJEydsffQvJGFpR5H061dIv0nxq77hzvrIeEIpWYqMJXtpcesdG2ZIktE01Xcw4okSBhF8XwH0",
+	"s1wLk5e5wLyDTpnaMVP37oG645rKQbgGQ1RoqNV4NDRRuGuSgVIaTFS2ds7F/1y/1PxNolwVzj3qmJv3",
+	"HVBuRPCvz9Eh/AdCSdQg/8LWE+TE8E8ieOJi+yai4JZVju1IIzvliKXjJy75QoLSz5AGylohgYGUqoDB",
+	"yQtu3mO59VSheVH5VsHHF9z4GGxFBJ6WvkDHmzXCSLIopCITcOvwZbb0J6alt/8QOJ0YX2GLs6B6zn8A",
+	"T0FtQ7fsLqjO3i2m1ND5zshZh9rDvqo919a0zdVz8rFJ8LWAvwYDtLeAEYDEAqzw4/iIEkb21LxAj5Ge",
+	"uyCBacYSR9Ir46dv6qvmowNR6R2JJ3xmALcVJmqgW4DjVbRPAtnHenZEdrOEnsjeXpi5gVe3JE90CbB3",
+	"h6Ngg5Dqcmy448rexwGVt9pEtuoKUoFSn47FnwlnuImixeHGD2Jc2eGivJsWljuxoT11PW5SrlZKUTyu",
+	"hsaV17TqEhWctN/lKnjr3rlBpHNzdLBQt9RDHkNdd5MlaByI/U8bbccBXP8s7M1t+SCMzU3ezQG8/ms8",
+	"MMZ0d5fY2QG3sR8mprYiIsuoCkln0MWlfsYXtiWlnbttvl1mzNgR0TgPkkzWaDZrs47NclEsR5N1tOGh",
+	"6xwZdGy8hHWvXofImliq5sbpn4sVWlLYAs6DvE4MjNbPEnEFObaeaFso4wryK5pFFzoXhV5cSqOLu0m1",
+	"Cc+545qwx7DHroNySDDeQtqEF6lsfW62gK72g6u5oAvWhbO/mDduMnYHZ+jy1NIsg3xP0cbVbisYnzLs",
+	"F8dmlmGiLwNbYy4y489p9K9iKXCl5y3B3S+6/D6qfJ8ykO9G644QmwFKCAkjOJjIYdWCSLvMUsaQHCQi",
+	"lFEU2M54iu3hMeddzYETwYfGg6GZXtjdOGaM6ogr74gO+8K5R+ADTVS2RuciJbOC5qlpUC+tiYzZjP1V",
+	"LvisUnSvxnfRz5svRtaN0q/yXq8Ovvf2tCrGHNSS1rqSfdnQYl7KCim2G9BCWrh5BtYnMPvQBrMewNwx",
+	"vrpLU7z9nJc7FPd82JjnP0a882cS6xxI3vr268PENskTJwtYTOwW2vtO23c+74bTuIkenabNZvclCtrh",
+	"2kPN98gm+x72ycdCQr4pBNoAbHDjR9LVsRNf2FfM88JtaP+g72EgkZCbQ+qhFWr9D/Irt5IizwZPBidI",
+	"H3btzTx09DhrJcOWlnBmCqcIxk0iCji1cXhat/TI778PYNQcwUWx+NAvxqeQA08w9O64EmQX+/67HHB5",
+	"NHNDMFn7st5UsDnI60ruvNe3Sq490SK+HBKVM0jJBKYiN+2fp8q2EXPpHl9I1ynUzj5Zi8uYVWvFVDJ3",
+	"2t1cZGkZ/FaNBwrG8ka7yBZormRTa8PRPYwnkGFZMxGMGUQaRYZ9UwudwmMuU+SxGHBlOOf/iJx0kTJF",
+	"MODIBX9mYmZGRNtjOIq19ET2GaRj+DjUGVWwou7oNDdZm4y4cF0mDaE54vci96cX9CQUPFsH3/t0nk/v",
+	"P/3fAAAA//8=",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

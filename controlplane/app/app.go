@@ -20,6 +20,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/authn"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/byok"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/checks"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/gateway"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/idempotency"
@@ -167,6 +168,7 @@ func (a *App) wire(context.Context) error {
 		ManagementKeys: managementKeys,
 		BYOK: byok.NewService(byok.Deps{
 			Runner: runner, Store: byokStore, Directory: byokStore, Mutator: mutator, Sealer: sealer, Providers: source.Current(), IDs: ids, Now: now,
+			Verifications: postgres.NewBYOKVerifications(), Checker: checks.NewAsker(a.nats, ids), Auditor: events,
 		}),
 		Settings:     ladder.settings,
 		Profiles:     ladder.profiles,

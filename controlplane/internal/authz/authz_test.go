@@ -47,7 +47,7 @@ func TestEveryRoleWithAndWithoutScope(t *testing.T) {
 		"listByokCredentials": "oamv", "createByokCredential": "oa", "reorderByokCredentials": "oa", "getByokCredential": "oamv",
 		"updateByokCredential": "oa", "deleteByokCredential": "oa", "enableByokCredential": "oa", "disableByokCredential": "oa",
 		"verifyByokCredential": "oa",
-		"listDepartments": "oamv", "createDepartment": "oa", "getDepartment": "oamv", "updateDepartment": "oa", "deleteDepartment": "oa",
+		"listDepartments":      "oamv", "createDepartment": "oa", "getDepartment": "oamv", "updateDepartment": "oa", "deleteDepartment": "oa",
 		"getEffectiveRouting": "oamv", "getAutoRouting": "oamv", "updateAutoRouting": "oa",
 		"listRoutingProfiles": "oamv", "createRoutingProfile": "oa", "getRoutingProfile": "oamv",
 		"updateRoutingProfile": "oa", "deleteRoutingProfile": "oa",

@@ -30,9 +30,12 @@ type byokRow struct {
 	Models      textArray  `gorm:"column:models"`
 	APIKeys     textArray  `gorm:"column:api_keys"` // as ids are written
 	CreatedBy   *uuid.UUID `gorm:"column:created_by"`
-	Version     int64      `gorm:"column:version"`
-	CreatedAt   time.Time  `gorm:"column:created_at;autoCreateTime:false"`
-	UpdatedAt   time.Time  `gorm:"column:updated_at;autoUpdateTime:false"`
+	// Verification is written by BYOKVerifications alone: a change of the row must
+	// not undo one that came meanwhile.
+	Verification *jsonColumn[verificationRow] `gorm:"column:verification"`
+	Version      int64                        `gorm:"column:version"`
+	CreatedAt    time.Time                    `gorm:"column:created_at;autoCreateTime:false"`
+	UpdatedAt    time.Time                    `gorm:"column:updated_at;autoUpdateTime:false"`
 }
 
 func (byokRow) TableName() string { return "byok_credentials" }
@@ -42,6 +45,7 @@ func byokRowOf(c byok.Credential) byokRow {
 		ID: c.ID.UUID(), WorkspaceID: c.Workspace.UUID(), Provider: c.Provider, Name: c.Name, Prefix: c.Prefix, Suffix: c.Suffix,
 		Sealed: c.Sealed, Use: string(c.Use), Position: c.Position, Enabled: c.Enabled, Models: c.Models, APIKeys: idTexts(c.APIKeys),
 		CreatedBy: uuidPtr(c.CreatedBy.UUID()), Version: c.Version, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt,
+		Verification: verificationRowOf(c.Verification),
 	}
 }
 
@@ -51,7 +55,7 @@ func (r byokRow) credential() byok.Credential {
 		Name: r.Name, Prefix: r.Prefix, Suffix: r.Suffix, Sealed: r.Sealed, Use: policy.CredentialUse(r.Use), Position: r.Position,
 		Enabled: r.Enabled, Models: r.Models.list(), APIKeys: idsOf[id.KeyKind](r.APIKeys),
 		CreatedBy: id.FromUUID[id.UserKind](uuidOf(r.CreatedBy)),
-		Version:   r.Version, CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(),
+		Version:   r.Version, CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(), Verification: verificationOf(r.Verification),
 	}
 }
 

@@ -24,6 +24,7 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/policy"
 	"github.com/signalbox-dev/signalbox/shared/secret"
 	"github.com/signalbox-dev/signalbox/shared/secret/seal"
+	"github.com/signalbox-dev/signalbox/shared/wire"
 )
 
 const broughtKey = "sk-canary-0123456789abcdef"
@@ -240,6 +241,11 @@ func TestRotationSealsProviderKeysAnew(t *testing.T) {
 	_, err := owned.ExecContext(t.Context(), "UPDATE byok_credentials SET provider = 'openai-compatible' WHERE id = $1", moved.ID.UUID())
 	require.NoError(t, err)
 
+	s.gateway.answer = func(wire.CheckRequest) (wire.CheckReply, error) {
+		return wire.CheckReply{Status: wire.CheckValid, HTTPStatus: 200, Call: wire.CheckListModels}, nil
+	}
+	brought[0], err = s.byok.Verify(t.Context(), mine.Workspace.ID, brought[0].ID, byMember(mine.Owner))
+	require.NoError(t, err)
 	rotated, err := s.keyring.Rotate()
 	require.NoError(t, err)
 	resealer := byok.NewResealer(byok.ResealerDeps{

@@ -1234,7 +1234,7 @@ export interface components {
              * @description What was called; a completion is of one token.
              * @enum {string}
              */
-            call: "list_models" | "count_tokens" | "completion";
+            call: "list_models" | "count_tokens" | "embedding" | "completion";
             /** @description The model that was asked, where the call needs one. */
             model?: string;
             /**

@@ -88,6 +88,7 @@ func (e ByokUse) Valid() bool {
 const (
 	Completion  ByokVerificationCall = "completion"
 	CountTokens ByokVerificationCall = "count_tokens"
+	Embedding   ByokVerificationCall = "embedding"
 	ListModels  ByokVerificationCall = "list_models"
 )
 
@@ -97,6 +98,8 @@ func (e ByokVerificationCall) Valid() bool {
 	case Completion:
 		return true
 	case CountTokens:
+		return true
+	case Embedding:
 		return true
 	case ListModels:
 		return true

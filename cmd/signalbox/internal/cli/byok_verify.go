@@ -32,7 +32,7 @@ disabled key can be verified too; one key every ten seconds. Ends with 0 for a v
 			if err := a.show(r, func(t *table) { byokTable(t, r.JSON200.Data) }); err != nil {
 				return err
 			}
-			if v := r.JSON200.Data.Verification; v != nil && v.Status != client.Valid {
+			if v := r.JSON200.Data.Verification; v != nil && v.Status != client.ByokValid {
 				return errorOf(*v)
 			}
 			return nil
@@ -70,12 +70,12 @@ func providerKeyID(ctx context.Context, api *client.ClientWithResponses, text st
 
 // outcomes say what a verification found, in a sentence.
 var outcomes = map[client.ByokVerificationStatus]string{
-	client.Invalid:      "the provider refuses the key",
-	client.Forbidden:    "the provider knows the key, which may not do this",
-	client.NoCredit:     "the account behind the key cannot be charged",
-	client.RateLimited:  "the provider limits the key at the moment, so nothing is known of it",
-	client.Unreachable:  "the provider gave no answer in time, so nothing is known of the key",
-	client.Inconclusive: "the provider's answer says nothing of the key",
+	client.ByokInvalid:      "the provider refuses the key",
+	client.ByokForbidden:    "the provider knows the key, which may not do this",
+	client.ByokNoCredit:     "the account behind the key cannot be charged",
+	client.ByokRateLimited:  "the provider limits the key at the moment, so nothing is known of it",
+	client.ByokUnreachable:  "the provider gave no answer in time, so nothing is known of the key",
+	client.ByokInconclusive: "the provider's answer says nothing of the key",
 }
 
 func errorOf(v client.ByokVerification) error {

@@ -110,31 +110,31 @@ func (e ByokVerificationCall) Valid() bool {
 
 // Defines values for ByokVerificationStatus.
 const (
-	Forbidden    ByokVerificationStatus = "forbidden"
-	Inconclusive ByokVerificationStatus = "inconclusive"
-	Invalid      ByokVerificationStatus = "invalid"
-	NoCredit     ByokVerificationStatus = "no_credit"
-	RateLimited  ByokVerificationStatus = "rate_limited"
-	Unreachable  ByokVerificationStatus = "unreachable"
-	Valid        ByokVerificationStatus = "valid"
+	ByokForbidden    ByokVerificationStatus = "forbidden"
+	ByokInconclusive ByokVerificationStatus = "inconclusive"
+	ByokInvalid      ByokVerificationStatus = "invalid"
+	ByokNoCredit     ByokVerificationStatus = "no_credit"
+	ByokRateLimited  ByokVerificationStatus = "rate_limited"
+	ByokUnreachable  ByokVerificationStatus = "unreachable"
+	ByokValid        ByokVerificationStatus = "valid"
 )
 
 // Valid indicates whether the value is a known member of the ByokVerificationStatus enum.
 func (e ByokVerificationStatus) Valid() bool {
 	switch e {
-	case Forbidden:
+	case ByokForbidden:
 		return true
-	case Inconclusive:
+	case ByokInconclusive:
 		return true
-	case Invalid:
+	case ByokInvalid:
 		return true
-	case NoCredit:
+	case ByokNoCredit:
 		return true
-	case RateLimited:
+	case ByokRateLimited:
 		return true
-	case Unreachable:
+	case ByokUnreachable:
 		return true
-	case Valid:
+	case ByokValid:
 		return true
 	default:
 		return false

@@ -125,11 +125,7 @@ func (a *App) open(ctx context.Context) (err error) {
 func (a *App) wire(context.Context) error {
 	log, now, ids := a.deps.Log, a.deps.Now, id.SystemSource()
 	runner, system := a.db.Runner(), a.db.System()
-	sealer, err := a.openKeyring()
-	if err != nil {
-		return err
-	}
-	offered, err := a.offer(sealer)
+	sealer, offered, err := a.offer()
 	if err != nil {
 		return err
 	}
@@ -141,8 +137,7 @@ func (a *App) wire(context.Context) error {
 	mutator := deploy.New(runner, publications, events, ids, now)
 	keyStore, managementKeyStore, settingsStore := postgres.NewAPIKeyStore(), postgres.NewManagementKeyStore(), postgres.NewSettingsStore()
 	byokStore := postgres.NewBYOKStore()
-	sealed := a.sealed(byokStore, overrides, mutator, ids)
-	a.resealer = reseal.NewRunner(reseal.Deps{Ring: a.ring(), Parts: []reseal.Part{sealed.workspace, sealed.platform}, Log: log})
+	seals := a.seals(overrides, mutator, registry, ids)
 	ladder := a.ladder(mutator, ids, source.Current())
 	records := postgres.NewUsageStore(a.db, now)
 	claims := postgres.NewIdempotencyStore(a.db, ids, now)
@@ -157,7 +152,6 @@ func (a *App) wire(context.Context) error {
 	a.keeper = usage.NewKeeper(records, now, log)
 	a.sweeper = idempotency.NewSweeper(claims, log)
 
-	metrics := a.metrics()
 	a.api, err = api.New(api.Services{
 		Workspaces: workspace.NewService(workspace.Deps{
 			Runner: runner, System: system, Store: postgres.NewWorkspaceStore(), Directory: postgres.NewWorkspaceDirectory(),
@@ -181,14 +175,11 @@ func (a *App) wire(context.Context) error {
 		Overrides: override.NewService(override.Deps{
 			System: system, Store: overrides, Base: offered.Catalog(), Sealer: sealer, IDs: ids, Now: now,
 		}),
-		Seals: reseal.NewService(reseal.StatusDeps{
-			Ring: a.ring(), Workspace: sealed.workspace, Platform: sealed.platform, Publications: postgres.NewOpenPublications(a.db),
-			Catalog: publish.NewCatalogs(a.nats), Fleet: registry,
-		}),
+		Seals:       seals,
 		Usage:       usage.NewQuery(runner, records),
 		Idempotency: claims,
 	}, api.Options{
-		Authenticator: authn.New(managementKeys, a.cfg.OperatorToken), Log: log, Metrics: metrics, IDs: ids, Now: now,
+		Authenticator: authn.New(managementKeys, a.cfg.OperatorToken), Log: log, Metrics: a.metrics(), IDs: ids, Now: now,
 		Limits: a.cfg.server(), Checks: a.checks(), Web: a.deps.Web, OpsElsewhere: a.listeners.Ops != nil,
 	})
 	return err
@@ -214,11 +205,16 @@ func (a *App) newPublisher(source *override.Source, topology *natsconn.Keeper, t
 	})
 }
 
-// offer builds the catalog.
-func (a *App) offer(sealer offer.Sealer) (*offer.Offer, error) {
+// offer builds the catalog, with what seals provider keys, which is nil when
+// there is no keyring.
+func (a *App) offer() (byok.Sealer, *offer.Offer, error) {
+	sealer, err := a.openKeyring()
+	if err != nil {
+		return nil, nil, err
+	}
 	offered, warnings, err := offer.New(offer.Options{Files: a.cfg.CatalogFiles, Env: a.deps.Env, Sealer: sealer})
 	for _, w := range warnings {
 		a.deps.Log.Warn("catalog file", slog.String("problem", w.String()))
 	}
-	return offered, err
+	return sealer, offered, err
 }

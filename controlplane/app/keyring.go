@@ -5,8 +5,10 @@ import (
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/byok"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/gateway"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/override"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/postgres"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/publish"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/reseal"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/secret/rotation"
@@ -34,14 +36,17 @@ func (a *App) ring() reseal.Ring {
 	return a.keyring
 }
 
-// seals are the parts of what this platform stores sealed.
-type seals struct{ workspace, platform reseal.Part }
-
-func (a *App) sealed(keys *postgres.BYOKStore, overrides *postgres.OverrideStore, mutator *deploy.Mutator, ids *id.Source) seals {
-	return seals{
-		workspace: byok.NewResealer(byok.ResealerDeps{
-			System: a.db.System(), Seals: postgres.NewBYOKSeals(), Store: keys, Directory: keys, Mutator: mutator, Now: a.deps.Now,
-		}),
-		platform: override.NewResealer(override.ResealerDeps{System: a.db.System(), Store: overrides, IDs: ids, Now: a.deps.Now}),
-	}
+// seals builds what keeps everything that is stored sealed under the present
+// key, and returns what tells which key seals what.
+func (a *App) seals(overrides *postgres.OverrideStore, mutator *deploy.Mutator, fleet *gateway.Registry, ids *id.Source) *reseal.Service {
+	keys := postgres.NewBYOKStore()
+	workspace := byok.NewResealer(byok.ResealerDeps{
+		System: a.db.System(), Seals: postgres.NewBYOKSeals(), Store: keys, Directory: keys, Mutator: mutator, Now: a.deps.Now,
+	})
+	platform := override.NewResealer(override.ResealerDeps{System: a.db.System(), Store: overrides, IDs: ids, Now: a.deps.Now})
+	a.resealer = reseal.NewRunner(reseal.Deps{Ring: a.ring(), Parts: []reseal.Part{workspace, platform}, Log: a.deps.Log})
+	return reseal.NewService(reseal.StatusDeps{
+		Ring: a.ring(), Workspace: workspace, Platform: platform, Publications: postgres.NewOpenPublications(a.db),
+		Catalog: publish.NewCatalogs(a.nats), Fleet: fleet,
+	})
 }

@@ -110,6 +110,7 @@ func troubled(t wire.CheckTrouble) error {
 		return fault.New(fault.Conflict, "The provider offers no model that the key is for and that a cheap call can be made to.")
 	case wire.CheckNotOpened:
 		return fault.New(fault.Unavailable, "The gateway that was asked cannot open the key: it does not have the platform's present keyring. Tell the operator if this stays.").After(VerifyEvery)
+	default:
+		return fault.New(fault.Unavailable, "The gateway that was asked cannot make the call at the moment. Try again shortly.").After(VerifyEvery)
 	}
-	return fault.New(fault.Unavailable, "The gateway that was asked cannot make the call at the moment. Try again shortly.").After(VerifyEvery)
 }

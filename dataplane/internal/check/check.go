@@ -146,6 +146,7 @@ func meaning(f *upstream.Failure) wire.CheckStatus {
 		return wire.CheckUnreachable
 	case upstream.DNSFailed, upstream.ConnectFailed, upstream.ConnectTimeout, upstream.TLSFailed, upstream.Reset, upstream.CallerGone:
 		return wire.CheckUnreachable
+	default:
+		return wire.CheckInconclusive
 	}
-	return wire.CheckInconclusive
 }

@@ -215,7 +215,9 @@ func TestARedirectIsNotFollowedWithTheKey(t *testing.T) {
 	var followed atomic.Bool
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { followed.Store(true) }))
 	t.Cleanup(elsewhere.Close)
-	r := toll(t, func(w http.ResponseWriter, q *http.Request) { http.Redirect(w, q, elsewhere.URL, http.StatusTemporaryRedirect) })
+	r := toll(t, func(w http.ResponseWriter, q *http.Request) {
+		http.Redirect(w, q, elsewhere.URL, http.StatusTemporaryRedirect)
+	})
 	reply := r.check(t, r.request("toll", "canary-key"))
 	require.Equal(t, wire.CheckInconclusive, reply.Status)
 	require.Equal(t, http.StatusTemporaryRedirect, reply.HTTPStatus)

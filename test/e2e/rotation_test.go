@@ -120,12 +120,19 @@ type keyringStatus struct {
 	}
 }
 
-func statusOf(t *testing.T, p *harness.Platform) (s keyringStatus) {
+func statusOf(t *testing.T, p *harness.Platform) keyringStatus {
 	t.Helper()
-	answer, err := p.Operate(t.Context(), http.MethodGet, "/v1/platform/keyring", "")
+	s, err := askStatus(t.Context(), p)
 	require.NoError(t, err)
-	require.NoError(t, json.Unmarshal([]byte(answer.Get("data").Raw), &s))
 	return s
+}
+
+func askStatus(ctx context.Context, p *harness.Platform) (s keyringStatus, err error) {
+	answer, err := p.Operate(ctx, http.MethodGet, "/v1/platform/keyring", "")
+	if err != nil {
+		return s, err
+	}
+	return s, json.Unmarshal([]byte(answer.Get("data").Raw), &s)
 }
 
 // TestTheKeyringIsRotatedUnderTraffic: a key is added, promoted, everything is
@@ -144,7 +151,10 @@ func TestTheKeyringIsRotatedUnderTraffic(t *testing.T) {
 
 	promoted := p.ChangeKeyring((*seal.Keyring).Promote)
 	load.flows(p)
-	p.Eventually(func() bool { return statusOf(t, p).Droppable }, "the old key is needed still")
+	p.Eventually(func() bool {
+		s, err := askStatus(t.Context(), p)
+		return err == nil && s.Droppable
+	}, "the old key is needed still")
 	s := statusOf(t, p)
 	require.Len(t, s.Keys, 2)
 	require.Equal(t, "older", s.Keys[0].Role)

@@ -40,7 +40,10 @@ func (p *Platform) Keyring() *seal.Keyring {
 
 // holds goes by what a process says of its keyring in its metrics.
 func (p *Platform) holds(url string, ring *seal.Keyring) bool {
-	page := p.Metrics(url)
+	page, err := p.metrics(url)
+	if err != nil {
+		return false
+	}
 	for _, key := range ring.IDs() {
 		role := "opens"
 		if key == ring.PrimaryID() {
@@ -56,9 +59,14 @@ func (p *Platform) holds(url string, ring *seal.Keyring) bool {
 // Metrics are what a process says of itself.
 func (p *Platform) Metrics(url string) string {
 	p.t.Helper()
-	answer, err := p.Do(p.t.Context(), client.Call{Method: http.MethodGet, URL: url + "/metrics"})
+	page, err := p.metrics(url)
 	require.NoError(p.t, err)
-	return string(answer.Body)
+	return page
+}
+
+func (p *Platform) metrics(url string) (string, error) {
+	answer, err := p.Do(p.t.Context(), client.Call{Method: http.MethodGet, URL: url + "/metrics"})
+	return string(answer.Body), err
 }
 
 // DatabaseURL connects to what the platform stores.

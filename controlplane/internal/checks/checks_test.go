@@ -3,6 +3,7 @@ package checks_test
 import (
 	"encoding/json"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/stretchr/testify/require"
@@ -21,7 +22,8 @@ var question = wire.CheckRequest{Workspace: id.MustParse[id.WorkspaceKind]("ws_0
 
 func TestOneGatewayIsAsked(t *testing.T) {
 	server := natstest.New(t)
-	asker := checks.NewAsker(server.Ready(), id.SystemSource())
+	conn := server.Ready()
+	asker := checks.NewAsker(conn, id.SystemSource())
 	_, err := asker.Check(t.Context(), question)
 	require.True(t, fault.Is(err, fault.Unavailable), "%v", err)
 	require.ErrorIs(t, err, nats.ErrNoResponders, "it is known at once that nobody is there")
@@ -53,6 +55,7 @@ func TestOneGatewayIsAsked(t *testing.T) {
 		require.True(t, fault.Is(err, fault.Unavailable), "%q: %v", unreadable, err)
 	}
 	server.Stop()
+	require.Eventually(t, func() bool { return !conn.Connected() }, 20*time.Second, time.Millisecond)
 	_, err = asker.Check(t.Context(), question)
 	require.True(t, fault.Is(err, fault.Unavailable), "%v", err)
 }

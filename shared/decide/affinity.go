@@ -224,7 +224,7 @@ func (d *decision) sessionModel() (string, bool) {
 		trace.ModelBreak = BreakGone
 		return "", false
 	}
-	t := target{model: m, allowed: Allows(d.in.Facts.Key.Models, m)}
+	t := target{model: m, allowed: allows(d.in.Facts.Key.Models, m)}
 	offers := d.in.Catalog.Offers(m)
 	for i := range offers {
 		if stage, reason := d.exclude(&t, &offers[i]); stage == StageNone && reason == "" {

@@ -169,7 +169,7 @@ func (d *decision) universe(config *policy.Auto, t *target) universe {
 		if !isText(d.in.Facts.Surface) || !textOnly(m) || m.StateAt(d.in.Facts.Now) != catalog.Active {
 			continue
 		}
-		own := target{model: m, mode: t.mode, allowed: Allows(d.in.Facts.Key.Models, m), auto: filter}
+		own := target{model: m, mode: t.mode, allowed: allows(d.in.Facts.Key.Models, m), auto: filter}
 		d.consider(config, own, &u)
 	}
 	slices.SortFunc(u.dropped, func(a, b autoDrop) int {
@@ -204,7 +204,7 @@ func (d *decision) consider(config *policy.Auto, t target, u *universe) {
 	}
 	u.size++
 	switch {
-	case !Allows(config.Models, t.model):
+	case !allows(config.Models, t.model):
 		u.drop(StageModelPolicy, reasonNotInAutoModels)
 	case len(pool) == 0:
 		u.drop(highest, reason)

@@ -217,9 +217,9 @@ func zero(p *catalog.Price) bool {
 	return true
 }
 
-// Allows matches a model against the patterns of a key or a credential. A pattern without a slash
+// allows matches a model against a key's patterns. A pattern without a slash
 // is about the bare name; * stands for any text.
-func Allows(patterns []string, m *catalog.Model) bool {
+func allows(patterns []string, m *catalog.Model) bool {
 	if len(patterns) == 0 {
 		return true
 	}

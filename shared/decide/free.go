@@ -23,7 +23,7 @@ func (d *decision) serveFree(named *target, limit int) (*fault.Error, Stage) {
 	var options []option
 	highest, reason := StageNone, ""
 	for _, m := range d.in.Catalog.FreeModels() {
-		t := target{model: m, mode: named.mode, allowed: Allows(d.in.Facts.Key.Models, m)}
+		t := target{model: m, mode: named.mode, allowed: allows(d.in.Facts.Key.Models, m)}
 		rule := d.ruleOf(m)
 		pool := d.poolUnder(&t, rule)
 		if d.dropped > highest {

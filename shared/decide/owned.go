@@ -14,7 +14,7 @@ func (d *decision) owned() Plan {
 		return d.refuse(fault.New(fault.UnsupportedModelOrEndpoint,
 			"The endpoint that keeps this is not in the catalog any more. Tell the operator.").From(fault.Gateway), StageRollout)
 	}
-	t := target{model: offer.Model, allowed: Allows(d.in.Facts.Key.Models, offer.Model)}
+	t := target{model: offer.Model, allowed: allows(d.in.Facts.Key.Models, offer.Model)}
 	if stage, reason := d.unreachable(&t, &offer); reason != "" {
 		d.dropped, d.droppedReason = stage, reason
 		d.exclude1(t.model.ID, offer.Endpoint.ID, stage.String(), reason)

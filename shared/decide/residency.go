@@ -43,7 +43,7 @@ func (d *decision) servesElsewhere(t *target, endpoint string) bool {
 	d.restrictions.regions = nil
 	defer func() { d.restrictions.regions = regions }()
 	own := *t
-	own.model, own.allowed = offer.Model, Allows(d.in.Facts.Key.Models, offer.Model)
+	own.model, own.allowed = offer.Model, allows(d.in.Facts.Key.Models, offer.Model)
 	_, reason := d.exclude(&own, &offer)
 	return reason == ""
 }

@@ -72,7 +72,7 @@ func (d *decision) ruleSteps(t *target, rule *catalog.CompiledRule) []ruleStep {
 		to := &rule.Targets[i]
 		own := *t
 		own.model = to.Model
-		own.allowed = t.allowed && Allows(d.in.Facts.Key.Models, to.Model)
+		own.allowed = t.allowed && allows(d.in.Facts.Key.Models, to.Model)
 		own.credential = to.Credential
 		own.gratis = t.model.Free()
 		d.dropped, d.droppedReason = StageNone, ""

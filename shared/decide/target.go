@@ -54,7 +54,7 @@ func (d *decision) target(text string) (target, *fault.Error) {
 	if refusal != nil {
 		return target{}, refusal
 	}
-	t.allowed = Allows(d.in.Facts.Key.Models, t.model)
+	t.allowed = allows(d.in.Facts.Key.Models, t.model)
 	return t, nil
 }
 

@@ -17,7 +17,7 @@ func Usable(in Input, m *catalog.Model) []catalog.Offer {
 	if d.resolve() != nil {
 		return nil
 	}
-	t := target{model: m, allowed: Allows(in.Facts.Key.Models, m)}
+	t := target{model: m, allowed: allows(in.Facts.Key.Models, m)}
 	var out []catalog.Offer
 	if rule := d.ruleOf(m); rule != nil {
 		for _, group := range d.ruleSteps(&t, rule) {

@@ -56,7 +56,9 @@ func (r *Resealer) Seals(ctx context.Context) (reseal.Count, error) {
 		versions, err := r.d.Store.Keys(ctx)
 		for _, k := range versions {
 			for _, sealed := range k.Sealed {
-				count.Add(sealed)
+				if !sealed.IsZero() {
+					count.Add(sealed)
+				}
 			}
 		}
 		return err
@@ -125,6 +127,9 @@ type pass struct {
 func (p *pass) keys(k Keys) (sealed map[string]secret.Sealed, changed bool) {
 	sealed = maps.Clone(k.Sealed)
 	for _, slug := range slices.Sorted(maps.Keys(sealed)) {
+		if sealed[slug].IsZero() {
+			continue // a version that only says that there was a key
+		}
 		name := slug + "\x00" + string(sealed[slug])
 		if known, ok := p.renewed[name]; ok {
 			sealed[slug], changed = known, true

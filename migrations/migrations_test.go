@@ -186,7 +186,34 @@ func TestUpAsAnOrdinaryOwner(t *testing.T) {
 			_, err = db.ExecContext(t.Context(), "RESET ROLE")
 			require.NoError(t, err)
 		}
+		takesEarlierKeys(t, db)
 	}
+}
+
+// takesEarlierKeys: versions of the operator's catalog from before 38 keep only
+// that there was a key, but for the present one.
+func takesEarlierKeys(t *testing.T, db *sql.DB) {
+	t.Helper()
+	require.NoError(t, migrations.Down(t.Context(), db, 36))
+	conn, err := db.Conn(t.Context())
+	require.NoError(t, err)
+	defer func() { require.NoError(t, conn.Close()) }()
+	for _, statement := range []string{
+		"SET ROLE signalbox_system",
+		`INSERT INTO platform_catalogs (version, document, keys, actor_kind, actor_name, created_at) VALUES
+			(1, '{}', '{"north": "c2VhbGVk", "south": "c2VhbGVk"}', 'operator', 'operator', now()),
+			(2, '{}', '{}', 'operator', 'operator', now()),
+			(3, '{}', '{"north": "c2VhbGVk"}', 'operator', 'operator', now())`,
+	} {
+		_, err := conn.ExecContext(t.Context(), statement)
+		require.NoError(t, err)
+	}
+	require.NoError(t, migrations.Up(t.Context(), db))
+	var all string
+	require.NoError(t, conn.QueryRowContext(t.Context(), "SELECT jsonb_agg(keys ORDER BY version) FROM platform_catalogs").Scan(&all))
+	_, err = conn.ExecContext(t.Context(), "RESET ROLE")
+	require.NoError(t, err)
+	require.JSONEq(t, `[{"north": null, "south": null}, {}, {"north": "c2VhbGVk"}]`, all)
 }
 
 // The numbers of the files rise and none is used twice.

@@ -34,6 +34,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/usage"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
+	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/httpserver"
 	"github.com/signalbox-dev/signalbox/shared/id"
@@ -129,16 +130,18 @@ func (a *App) wire(context.Context) error {
 	if err != nil {
 		return err
 	}
-	overrides := postgres.NewOverrideStore()
-	source := override.NewSource(system, overrides, offered.Catalog())
+	source, overrides, err := a.overrides(offered.Catalog(), sealer, ids)
+	if err != nil {
+		return err
+	}
 	registry := gateway.NewRegistry(postgres.NewGatewayStore(a.db), now, log)
 	tracker := publication.NewTracker(registry)
 	publications, events := postgres.NewPublicationStore(), postgres.NewAuditStore()
 	mutator := deploy.New(runner, publications, events, ids, now)
 	keyStore, managementKeyStore, settingsStore := postgres.NewAPIKeyStore(), postgres.NewManagementKeyStore(), postgres.NewSettingsStore()
 	byokStore := postgres.NewBYOKStore()
-	seals := a.seals(overrides, mutator, registry, ids)
-	ladder := a.ladder(mutator, ids, source.Current())
+	seals := a.seals(mutator, registry, ids)
+	ladder := a.ladder(mutator, ids, source)
 	records := postgres.NewUsageStore(a.db, now)
 	claims := postgres.NewIdempotencyStore(a.db, ids, now)
 
@@ -161,28 +164,35 @@ func (a *App) wire(context.Context) error {
 		Keys:           ladder.keys,
 		ManagementKeys: managementKeys,
 		BYOK: byok.NewService(byok.Deps{
-			Runner: runner, Store: byokStore, Directory: byokStore, Mutator: mutator, Sealer: sealer, Providers: source.Current(), IDs: ids, Now: now,
+			Runner: runner, Store: byokStore, Directory: byokStore, Mutator: mutator, Sealer: sealer, Offered: source, IDs: ids, Now: now,
 			Verifications: postgres.NewBYOKVerifications(), Checker: checks.NewAsker(a.nats, ids), Auditor: events,
 		}),
-		Settings:     ladder.settings,
-		Profiles:     ladder.profiles,
-		Departments:  ladder.departments,
-		Effective:    ladder.effective,
-		AutoRouting:  ladder.auto,
+		Settings:    ladder.settings,
+		Profiles:    ladder.profiles,
+		Departments: ladder.departments,
+		Effective:   ladder.effective,
+		AutoRouting: ladder.auto, Lifecycle: ladder.lifecycle, EndpointHealth: ladder.health,
 		Audit:        audit.NewLog(runner, events),
 		Publications: publication.NewService(runner, publications, tracker, now),
 		Gateways:     gateway.NewService(registry),
-		Overrides: override.NewService(override.Deps{
-			System: system, Store: overrides, Base: offered.Catalog(), Sealer: sealer, IDs: ids, Now: now,
-		}),
-		Seals:       seals,
-		Usage:       usage.NewQuery(runner, records),
-		Idempotency: claims,
+		Overrides:    overrides,
+		Seals:        seals,
+		Usage:        usage.NewQuery(runner, records),
+		Idempotency:  claims,
 	}, api.Options{
 		Authenticator: authn.New(managementKeys, a.cfg.OperatorToken), Log: log, Metrics: a.metrics(), IDs: ids, Now: now,
 		Limits: a.cfg.server(), Checks: a.checks(), Web: a.deps.Web, OpsElsewhere: a.listeners.Ops != nil,
 	})
 	return err
+}
+
+// overrides are the operator's catalog over what is offered without it.
+func (a *App) overrides(base catalog.Catalog, sealer byok.Sealer, ids *id.Source) (*override.Source, *override.Service, error) {
+	system, store := a.db.System(), postgres.NewOverrideStore()
+	source, err := override.NewSource(system, store, base)
+	return source, override.NewService(override.Deps{
+		System: system, Store: store, History: store, Base: base, Sealer: sealer, IDs: ids, Now: a.deps.Now,
+	}), err
 }
 
 func (a *App) metrics() *prometheus.Registry {

@@ -3,11 +3,16 @@ package app
 import (
 	"crypto/rand"
 
+	"github.com/google/uuid"
+
 	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/autorouting"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/department"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/effective"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/endpointhealth"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/endpointhealth/fleet"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/lifecycle"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/postgres"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/routing"
@@ -23,29 +28,37 @@ type ladder struct {
 	departments *department.Service
 	effective   *effective.Service
 	auto        *autorouting.Service
+	lifecycle   *lifecycle.Service
+	health      *endpointhealth.Service
 }
 
 // ladder builds them; source gives the catalog that they may name things of.
 func (a *App) ladder(mutator *deploy.Mutator, ids *id.Source, source routing.Source) ladder {
 	runner, now := a.db.Runner(), a.deps.Now
 	keys, profiles, departments := postgres.NewAPIKeyStore(), postgres.NewProfileStore(), postgres.NewDepartmentStore()
-	checker := routing.NewChecker(source)
 	return ladder{
 		keys: apikey.NewService(apikey.Deps{
 			Runner: runner, Store: keys, Mutator: mutator, Profiles: profiles, Departments: departments,
 			IDs: ids, Rand: rand.Reader, Now: now,
 		}),
 		settings: settings.NewService(settings.Deps{
-			Runner: runner, Store: postgres.NewSettingsStore(), Mutator: mutator, Profiles: profiles, Checker: checker, Now: now,
+			Runner: runner, Store: postgres.NewSettingsStore(), Mutator: mutator, Profiles: profiles, Offered: source, Now: now,
 		}),
 		profiles: profile.NewService(profile.Deps{
-			Runner: runner, Store: profiles, Mutator: mutator, Checker: checker, IDs: ids, Now: now,
+			Runner: runner, Store: profiles, Directory: profiles, Mutator: mutator, Offered: source, IDs: ids, Now: now,
 		}),
 		departments: department.NewService(department.Deps{
-			Runner: runner, Store: departments, Profiles: profiles, Mutator: mutator, IDs: ids, Now: now,
+			Runner: runner, Store: departments, Directory: departments, Profiles: profiles, Mutator: mutator, IDs: ids, Now: now,
 		}),
 		effective: effective.NewService(effective.Deps{
 			Runner: runner, Policies: postgres.NewCompiler(a.db), Keys: keys, Source: source,
+		}),
+		lifecycle: lifecycle.NewService(lifecycle.Deps{
+			Runner: runner, Policies: postgres.NewCompiler(a.db), Keys: keys, Uses: postgres.NewModelUseStore(), Source: source, Now: now,
+		}),
+		health: endpointhealth.NewService(endpointhealth.Deps{
+			Runner: runner, Policies: postgres.NewCompiler(a.db), Source: source, Now: now,
+			Reports: fleet.New(fleet.Options{Conn: a.nats, Instance: uuid.New(), Log: a.deps.Log, Now: now}),
 		}),
 		auto: autorouting.NewService(autorouting.Deps{
 			Runner: runner, Store: postgres.NewAutoRoutingStore(), Mutator: mutator, Now: now,

@@ -1,7 +1,6 @@
 package app_test
 
 import (
-	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -13,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox-dev/signalbox/shared/catalog"
-	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/money"
+	"github.com/signalbox-dev/signalbox/shared/natsconn/document"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 	"github.com/signalbox-dev/signalbox/shared/testkit/simulator"
 	"github.com/signalbox-dev/signalbox/shared/wire"
@@ -98,20 +97,20 @@ func (w *twins) decision(t *testing.T, g *gateway, token string, got answer) map
 	return generation.json(t)["data"].(map[string]any)["decision"].(map[string]any)
 }
 
-// pinned waits until the other gateway has heard where a session is.
-func (w *twins) pinned(t *testing.T, gateway int, session, provider string) {
+// pinned waits until NATS has as many conversations at a provider, from where a
+// gateway that has not seen one has it with its first turn there.
+func (w *twins) pinned(t *testing.T, provider string, conversations int) {
 	t.Helper()
+	reader := document.NewReader(w.nats.Connect())
 	require.Eventually(t, func() bool {
-		got := w.gateways[gateway].do(http.MethodPost, "/v1/routing/preview", w.token,
-			`{"model":"acme/small","session_id":"`+session+`","messages":[{"role":"user","content":"x"}]}`)
-		var v struct {
-			Data struct {
-				Decision decide.Record `json:"decision"`
-			} `json:"data"`
-		}
-		_ = json.Unmarshal([]byte(got.body), &v)
-		trace := v.Data.Decision.Affinity
-		return trace != nil && strings.HasPrefix(trace.Endpoint, provider+":")
+		found := 0
+		err := reader.Since(t.Context(), wire.BucketPins, ">", 0, func(e document.Entry) error {
+			if strings.Contains(string(e.Data), `"`+provider+`:acme/small"`) {
+				found++
+			}
+			return nil
+		})
+		return err == nil && found == conversations
 	}, 20*time.Second, 5*time.Millisecond)
 }
 
@@ -127,8 +126,9 @@ func TestTurnsOfASessionStayAtOneProviderThroughAllGateways(t *testing.T) {
 	first := map[string]string{"s0": "north", "s1": "south", "s2": "north", "s3": "south"}
 	for session, provider := range first {
 		_, _ = w.turn(t, 0, w.token, session, `,"provider":{"only":["`+provider+`"]}`)
-		w.pinned(t, 1, session, provider)
 	}
+	w.pinned(t, "north", 2)
+	w.pinned(t, "south", 2)
 	for turn := range 6 {
 		for session, provider := range first { // each on its own, whatever the others do
 			again, affinity := w.turn(t, turn%2, w.token, session, "")
@@ -153,7 +153,7 @@ func TestTurnsOfASessionStayAtOneProviderThroughAllGateways(t *testing.T) {
 func TestA429BreaksASessionOnce(t *testing.T) {
 	w := newTwins(t)
 	home, _ := w.turn(t, 0, w.token, "s", "")
-	w.pinned(t, 1, "s", home)
+	w.pinned(t, home, 1)
 	w.providers[home].status.Store(429)
 	away, affinity := w.turn(t, 0, w.token, "s", "")
 	require.Equal(t, other(home), away)
@@ -161,7 +161,7 @@ func TestA429BreaksASessionOnce(t *testing.T) {
 		"source": "session", "hit": true, "endpoint": home + ":acme/small", "applied": true, "hint": true,
 		"cache_break": "quota", "moved_to": away + ":acme/small",
 	}, affinity)
-	w.pinned(t, 1, "s", away)
+	w.pinned(t, away, 1)
 	w.providers[home].status.Store(0)
 	for turn := range 6 {
 		again, affinity := w.turn(t, turn%2, w.token, "s", "")
@@ -187,7 +187,7 @@ func TestFailuresBreakASessionOnceTheyAreMany(t *testing.T) {
 	}
 	require.Equal(t, 1, broken)
 	w.providers[home].status.Store(0)
-	w.pinned(t, 1, "s", other(home))
+	w.pinned(t, other(home), 1)
 	again, affinity := w.turn(t, 1, w.token, "s", "")
 	require.Equal(t, other(home), again)
 	require.Equal(t, true, affinity["applied"])

@@ -72,6 +72,7 @@ type App struct {
 	policies *snapshot.Store
 	feed     *feed.Feed
 	pins     *affinity.Pins
+	health   *health.Table
 	provider *provider.Client
 	edge     *surface.Edge
 	access   *accessLog
@@ -151,6 +152,7 @@ func (a *App) wire(context.Context) error {
 		Self: a.self(instance), SpoolPending: func() int64 { return a.spool.Status().Pending },
 	})
 	known := health.New(health.Options{Now: now, Seed: rand.Uint64, Log: log})
+	a.health = known
 	a.exchange = exchange.New(exchange.Options{Conn: a.nats, Table: known, Instance: instance, Log: log, Now: now})
 	a.checks = answer.New(answer.Options{Conn: a.nats, Checker: check.New(a.provider, a.policies, now), Log: log})
 	ids := id.SystemSource()

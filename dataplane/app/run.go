@@ -44,6 +44,7 @@ func (a *App) Run(ctx context.Context) error {
 	start(a.exchange.Run)
 	start(a.checks.Run)
 	start(a.pins.Run)
+	start(func(ctx context.Context) error { a.health.Run(ctx); return nil })
 	start(func(ctx context.Context) error { a.access.run(ctx); return nil })
 	if a.cfg.NATS.Replicas > 0 {
 		start(func(ctx context.Context) error {

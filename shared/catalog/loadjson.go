@@ -22,6 +22,9 @@ func OverlaidJSON(base Catalog, document []byte) (Catalog, error) {
 	decoder := json.NewDecoder(bytes.NewReader(document))
 	decoder.UseNumber()
 	root, err := jsonNode(decoder, 0)
+	if err == nil {
+		err = ended(decoder)
+	}
 	if err != nil {
 		return Catalog{}, Problems{{Message: "want a JSON document, at most 64 deep"}}
 	}
@@ -38,6 +41,15 @@ func OverlaidJSON(base Catalog, document []byte) (Catalog, error) {
 }
 
 var errJSON = errors.New("not a JSON document")
+
+// ended refuses what follows the document: a second one would be lost without a
+// word.
+func ended(decoder *json.Decoder) error {
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return errJSON
+	}
+	return nil
+}
 
 const maxJSONDepth = 64
 
@@ -77,7 +89,7 @@ func jsonNode(decoder *json.Decoder, depth int) (*yaml.Node, error) {
 		}
 		n.Content = append(n.Content, child) // of an object: name, value, name …
 	}
-	if _, err := decoder.Token(); err != nil && !errors.Is(err, io.EOF) {
+	if _, err := decoder.Token(); err != nil { // an end of the text here is one too early
 		return nil, errors.Join(errJSON, err)
 	}
 	return n, nil

@@ -40,6 +40,17 @@ func (m *Model) StateAt(now time.Time) LifecycleState {
 	return Active
 }
 
+// StateUntil is when the model's lifecycle state may change after now by itself;
+// zero for never.
+func (m *Model) StateUntil(now time.Time) (until time.Time) {
+	for _, at := range [...]*time.Time{m.Lifecycle.DeprecatedAt, m.Lifecycle.RetiresAt} {
+		if at != nil && at.After(now) && (until.IsZero() || at.Before(until)) {
+			until = *at
+		}
+	}
+	return until
+}
+
 // EndpointID is the id of a model's endpoint at a provider, in a region or in
 // none.
 func EndpointID(provider, modelID, region string) string {

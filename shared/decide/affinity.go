@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/signalbox-dev/signalbox/shared/catalog"
-	"github.com/signalbox-dev/signalbox/shared/policy"
 )
 
 // PinSource says by what a conversation was recognized.
@@ -68,40 +67,16 @@ const (
 	OffSession    = "session_affinity"
 )
 
-// Affinity resolves the two switches as the policy ladder does, for the look-up
-// that comes before the decision.
+// Affinity is what the ladder says of the two switches, for the look-up that
+// comes before the decision.
 func (in *Input) Affinity() AffinityRules {
-	f := &in.Facts
-	if in.Policy == nil || f.Owner != "" || !pinnable(f.Surface) {
+	if in.Policy == nil || in.Catalog == nil || in.Facts.Owner != "" || !pinnable(in.Facts.Surface) {
 		return AffinityRules{}
 	}
-	r := AffinityRules{CacheAware: true, Session: true}
-	take := func(set *policy.Routing) {
-		if set.Provider.CacheAware != nil {
-			r.CacheAware = *set.Provider.CacheAware
-		}
-		if set.Affinity != nil {
-			r.Session = *set.Affinity
-		}
-	}
-	if !f.OAuth {
-		r.CacheAware = in.Policy.Settings().CacheAwareRouting
-		d := decision{in: in}
-		for _, b := range d.bindings() {
-			if b.profile != nil {
-				take(&b.profile.Routing)
-			}
-		}
-	}
-	if f.Preset != nil {
-		take(f.Preset)
-	}
-	take(&policy.Routing{Provider: f.Provider, Affinity: f.Routing.SessionAffinity})
-	if f.Route != nil {
-		take(f.Route)
-	}
-	r.Session = r.Session && r.CacheAware
-	return r
+	var l Ladder
+	l.take(in)
+	cacheAware := l.prefer.cacheAware.value
+	return AffinityRules{CacheAware: cacheAware, Session: cacheAware && l.prefer.affinity.value}
 }
 
 // pinnable are the surfaces whose calls are turns of conversations.
@@ -212,7 +187,10 @@ func (d *decision) lost(t *target, endpoint string) CacheBreak {
 }
 
 // sessionModel is the model that the session's earlier turns without a model
-// went to, while something can serve it; else the ladder's default counts.
+// went to, while something can serve it; else the ladder's default counts. Where
+// that default is signalbox/auto, the model has to be one that it may choose
+// today: a workspace that narrows what its turns may cost does not wait for its
+// sessions to end.
 func (d *decision) sessionModel() (string, bool) {
 	id := d.in.Conversation.Model
 	if id == "" || d.in.Conversation.Source != FromSession {
@@ -225,15 +203,31 @@ func (d *decision) sessionModel() (string, bool) {
 		return "", false
 	}
 	t := target{model: m, allowed: allows(d.in.Facts.Key.Models, m)}
-	offers := d.in.Catalog.Offers(m)
-	for i := range offers {
-		if stage, reason := d.exclude(&t, &offers[i]); stage == StageNone && reason == "" {
-			trace.Model = m.ID
-			return m.ID, true
+	if !d.servable(&t) {
+		trace.ModelBreak = BreakPolicy
+		return "", false
+	}
+	if isAuto(d.prefer.defaultModel.value) {
+		config := d.in.Policy.Auto()
+		t.auto = d.autoFilter(&config)
+		if !d.inUniverse(m) || !allows(config.Models, m) || !d.servable(&t) {
+			trace.ModelBreak = BreakAuto
+			return "", false
 		}
 	}
-	trace.ModelBreak = BreakPolicy
-	return "", false
+	trace.Model = m.ID
+	return m.ID, true
+}
+
+// servable reports whether the filters leave any endpoint of a target.
+func (d *decision) servable(t *target) bool {
+	offers := d.in.Catalog.Offers(t.model)
+	for i := range offers {
+		if _, reason := d.exclude(t, &offers[i]); reason == "" {
+			return true
+		}
+	}
+	return false
 }
 
 // pinnedAt is where among the conversation's pins a model is, for the order of

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox-dev/signalbox/shared/catalog"
+	"github.com/signalbox-dev/signalbox/shared/classify"
 	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 )
@@ -183,6 +184,64 @@ func TestTheSwitches(t *testing.T) {
 		if trace != nil {
 			require.Equal(t, &decide.AffinityTrace{Off: c.off}, trace, name)
 		}
+	}
+}
+
+// What signalbox/auto chose for a session stays while it could choose it today.
+func TestASessionsModelIsHeldAgainstTheAutoOfToday(t *testing.T) {
+	strong := decide.Conversation{Source: decide.FromSession, Sure: true, Model: "acme/strong"}
+	for name, c := range map[string]struct {
+		auto     func(*policy.Auto)
+		world    func(*world)
+		standing string // default model; "" for signalbox/auto
+		want     decide.CacheBreak
+	}{
+		"as it was chosen":   {},
+		"a narrower profile": {auto: func(a *policy.Auto) { a.Spend = policy.SpendStandard }, want: decide.BreakAuto},
+		"prices of its own": {auto: func(a *policy.Auto) {
+			a.Spend, a.Prices = policy.SpendCustom, &policy.SpendLimit{Input: 2_000_000_000, Output: 90_000_000_000}
+		}, want: decide.BreakAuto},
+		"dearer than it was": {auto: func(a *policy.Auto) {
+			a.Spend, a.Prices = policy.SpendCustom, &policy.SpendLimit{Input: 9_000_000_000, Output: 90_000_000_000}
+		}, world: func(w *world) { w.model("acme/strong").Endpoints[0].Price.Input = perMillion("10") }, want: decide.BreakAuto},
+		"not among the patterns": {auto: func(a *policy.Auto) { a.Models = []string{"acme/p*"} }, want: decide.BreakAuto},
+		"among them":             {auto: func(a *policy.Auto) { a.Models = []string{"acme/s*", "acme/p*"} }},
+		"deprecated":             {world: func(w *world) { w.model("acme/strong").Lifecycle.State = catalog.Deprecated }, want: decide.BreakAuto},
+		"beta": {world: func(w *world) {
+			w.settings.BetaChannel = true
+			w.model("acme/strong").Endpoints[0].Channel = catalog.Beta
+		}, want: decide.BreakAuto},
+		"a suffix":        {auto: func(a *policy.Auto) { a.Spend = policy.SpendStandard }, standing: "signalbox/auto:cheap", want: decide.BreakAuto},
+		"another default": {auto: func(a *policy.Auto) { a.Spend = policy.SpendStandard }, standing: "acme/plain"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := autoWorld(c.auto)
+			w.settings.DefaultModel = catalog.AutoModel
+			if c.standing != "" {
+				w.settings.DefaultModel = c.standing
+			}
+			if c.world != nil {
+				c.world(w)
+			}
+			in := w.input(t, decide.Facts{})
+			in.Conversation, in.Classification = strong, work(classify.General, 0)
+			plan := decide.Decide(in)
+			require.Nil(t, plan.Refusal)
+			require.Equal(t, c.want, plan.Record.Affinity.ModelBreak)
+			if c.want == "" {
+				require.Equal(t, "acme/strong", plan.Record.DecidedModel)
+				require.Equal(t, decide.SwitchSessionPin, plan.Record.SwitchReason)
+				return
+			}
+			require.NotEqual(t, "acme/strong", plan.Record.DecidedModel)
+			require.Equal(t, decide.SwitchAuto, plan.Record.SwitchReason)
+			require.NotNil(t, plan.Record.Auto, "chosen anew")
+			// The turn that follows stays with the new choice.
+			step := plan.Chain[0]
+			m, trace := decide.Remember(plan.Record.Affinity, decide.Turn{Conversation: strong, Model: step.Model, Candidate: step.Candidates[0]})
+			require.Equal(t, []string{step.Model.ID, "acme/strong"}, []string{m.Model, m.ModelWas})
+			require.Equal(t, decide.BreakAuto, trace.ModelBreak)
+		})
 	}
 }
 

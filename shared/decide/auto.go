@@ -147,8 +147,8 @@ func (d *decision) serveAuto(t *target, limit int) (*fault.Error, Stage) {
 // about it, which nothing follows, or its own.
 func (d *decision) addChosen(t *target, limit int) {
 	if rule := d.ruleOf(t.model); rule != nil {
-		if len(d.ruleSteps(t, rule)) > 0 {
-			d.addRule(t, rule, limit)
+		if steps := d.ruleSteps(t, rule); len(steps) > 0 {
+			d.addRule(t, rule, steps, limit)
 		}
 		return
 	}
@@ -157,16 +157,25 @@ func (d *decision) addChosen(t *target, limit int) {
 	}
 }
 
+func (d *decision) autoFilter(config *policy.Auto) *autoFilter {
+	return &autoFilter{spend: config.Limit(), needs: d.hardNeeds()}
+}
+
+// inUniverse reports whether signalbox/auto looks at a model at all.
+func (d *decision) inUniverse(m *catalog.Model) bool {
+	return isText(d.in.Facts.Surface) && textOnly(m) && m.StateAt(d.in.Facts.Now) == catalog.Active
+}
+
 // universe looks at every production model: active, of text, with an endpoint
 // that is stable, on, priced and has a credential. All else that leaves one out
 // is a constraint of the request or the workspace, and is counted.
 func (d *decision) universe(config *policy.Auto, t *target) universe {
-	filter := &autoFilter{spend: config.Limit(), needs: d.hardNeeds()}
+	filter := d.autoFilter(config)
 	var u universe
 	models := d.in.Catalog.Models()
 	for i := range models {
 		m := &models[i]
-		if !isText(d.in.Facts.Surface) || !textOnly(m) || m.StateAt(d.in.Facts.Now) != catalog.Active {
+		if !d.inUniverse(m) {
 			continue
 		}
 		own := target{model: m, mode: t.mode, allowed: allows(d.in.Facts.Key.Models, m), auto: filter}

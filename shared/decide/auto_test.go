@@ -397,7 +397,9 @@ func TestTheCheapestClassifier(t *testing.T) {
 		}
 		view, err := catalog.Compile(w.catalog)
 		require.NoError(t, err)
-		return decide.CheapestClassifier(view, now)
+		picked, until := decide.CheapestClassifier(view, now)
+		require.Zero(t, until, "nothing changes by itself")
+		return picked
 	}
 	require.Equal(t, "acme/cheaper", pick(nil))
 	for name, change := range map[string]func(m *catalog.Model){
@@ -411,6 +413,25 @@ func TestTheCheapestClassifier(t *testing.T) {
 		require.Equal(t, "acme/cheap", pick(func(w *world) { change(w.model("acme/cheaper")) }), name)
 	}
 	require.Empty(t, pick(func(w *world) { w.provider("north").Credential = nil }))
+}
+
+// A pick holds until the next change of any model's state.
+func TestHowLongTheCheapestClassifierIsThat(t *testing.T) {
+	w := autoWorld(nil)
+	w.catalog.Models = []catalog.Model{model("acme/cheap", "north 0.1 0.1"), model("acme/cheaper", "north 0.05 0.1")}
+	past, soon, later := now.Add(-time.Hour), now.Add(time.Hour), now.Add(2*time.Hour)
+	w.model("acme/cheaper").Lifecycle = catalog.Lifecycle{DeprecatedAt: &soon, RetiresAt: &later}
+	w.model("acme/cheap").Lifecycle.RetiresAt = &later
+	view, err := catalog.Compile(w.catalog)
+	require.NoError(t, err)
+	for _, c := range []struct {
+		at, until time.Time
+		want      string
+	}{{past, soon, "acme/cheaper"}, {now, soon, "acme/cheaper"}, {soon, later, "acme/cheap"}, {later, time.Time{}, ""}} {
+		picked, until := decide.CheapestClassifier(view, c.at)
+		require.Equal(t, c.want, picked)
+		require.Equal(t, c.until, until)
+	}
 }
 
 // The record stays within its bound whatever the catalog, and tells what it

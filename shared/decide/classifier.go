@@ -19,12 +19,16 @@ const (
 // when the operator names none: the cheapest that can serve in production and
 // does not think before it answers, which takes longer than a request can
 // wait. It depends on the catalog alone, not on the request, so that it is the
-// same for everyone until the catalog changes. "" when there is none.
-func CheapestClassifier(v *catalog.View, now time.Time) string {
-	best, least := "", 0.0
+// same for everyone until the catalog changes, or until the time that is
+// returned: a model's state does then. "" when there is none.
+func CheapestClassifier(v *catalog.View, now time.Time) (best string, until time.Time) {
+	least := 0.0
 	models := v.Models()
 	for i := range models {
 		m := &models[i]
+		if at := m.StateUntil(now); !at.IsZero() && (until.IsZero() || at.Before(until)) {
+			until = at
+		}
 		if !classifies(m, now) {
 			continue
 		}
@@ -35,7 +39,7 @@ func CheapestClassifier(v *catalog.View, now time.Time) string {
 			}
 		}
 	}
-	return best
+	return best, until
 }
 
 func classifies(m *catalog.Model, now time.Time) bool {

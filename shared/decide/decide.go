@@ -41,11 +41,8 @@ type decision struct {
 	settings policy.Settings
 	plan     Plan
 
-	// What the policy ladder comes to.
-	prefer       preferences
-	restrictions restrictions
-	unknown      []fault.Violation // names of providers in the request that nobody has
-	policyBytes  int               // of the record's fields
+	Ladder          // what was decided changes some of its preferences
+	policyBytes int // of the record's fields
 
 	// dropped is the highest stage that dropped an endpoint of the model at
 	// hand: the one that emptied the pool, if it is empty.
@@ -240,6 +237,7 @@ func (d *decision) finish() {
 		r.Ordering = Fixed
 	}
 	d.plan.Timeouts = policy.Timeouts{FirstByte: d.prefer.firstByte.value, Request: d.prefer.request.value}
+	d.plan.Retries = d.prefer.retries.value
 	d.plan.Explicit = (len(d.in.Facts.Models) > 0 || d.prefer.fallbackModels.rung == RungRoute) && !d.ruled
 	d.plan.MaxAttempts = d.settings.MaxAttempts
 	if d.plan.MaxAttempts <= 0 {

@@ -33,7 +33,11 @@ type Effective struct {
 // that is not there, or one that names a provider which is switched off);
 // what was resolved until then is there beside it. Nothing else that could
 // refuse a request is looked at. KeyFacts may be empty: the workspace's own.
+// Without a policy or a catalog nothing is known.
 func ResolveEffective(p *policy.View, c *catalog.View, key KeyFacts) (Effective, *fault.Error) {
+	if p == nil || c == nil {
+		return Effective{}, undetermined()
+	}
 	in := Input{Policy: p, Catalog: c, Facts: Facts{Key: key}}
 	d := decision{in: &in, settings: p.Settings()}
 	refusal := d.resolve()
@@ -43,7 +47,7 @@ func ResolveEffective(p *policy.View, c *catalog.View, key KeyFacts) (Effective,
 func (d *decision) effective() Effective {
 	p, have := &d.prefer, &d.restrictions
 	out := Effective{Routing: policy.Routing{
-		FallbackModels: p.fallbackModels.value, Mode: p.order.value.mode, Affinity: &p.affinity.value,
+		FallbackModels: p.fallbackModels.value, Mode: p.order.value.mode, Affinity: &p.affinity.value, Retries: p.retries.value,
 		Timeouts: policy.Timeouts{FirstByte: p.firstByte.value, Request: p.request.value},
 		Provider: policy.Preferences{
 			Order: slugsOf(p.listed.value.providers), AllowFallbacks: &p.allowFallbacks.value, CacheAware: &p.cacheAware.value,

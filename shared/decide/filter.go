@@ -124,7 +124,7 @@ func (d *decision) outOfRegion(o *catalog.Offer) string {
 func wrongRegion(o *catalog.Offer, want string) string {
 	switch {
 	case o.Endpoint.Region != "":
-		if inRegion(o.Endpoint.Region, want) {
+		if InRegion(o.Endpoint.Region, want) {
 			return ""
 		}
 		return reasonRegion
@@ -134,15 +134,16 @@ func wrongRegion(o *catalog.Offer, want string) string {
 		return reasonRegionUnknown
 	}
 	for _, region := range o.Provider.Regions {
-		if !inRegion(region, want) {
+		if !InRegion(region, want) {
 			return reasonRegion
 		}
 	}
 	return ""
 }
 
-// inRegion: eu holds eu and eu-west-1.
-func inRegion(region, want string) bool {
+// InRegion reports whether a region is the wanted one or a part of it: eu holds
+// eu and eu-west-1.
+func InRegion(region, want string) bool {
 	rest, ok := strings.CutPrefix(region, want)
 	return ok && (rest == "" || rest[0] == '-')
 }
@@ -224,15 +225,20 @@ func allows(patterns []string, m *catalog.Model) bool {
 		return true
 	}
 	for _, pattern := range patterns {
-		subject := m.ID
-		if strings.IndexByte(pattern, '/') < 0 {
-			subject = m.BareName()
-		}
-		if matches(pattern, subject) {
+		if Matches(pattern, m) {
 			return true
 		}
 	}
 	return false
+}
+
+// Matches reports whether one pattern of a list of models, as keys and
+// signalbox/auto have them, names a model.
+func Matches(pattern string, m *catalog.Model) bool {
+	if strings.IndexByte(pattern, '/') < 0 {
+		return matches(pattern, m.BareName())
+	}
+	return matches(pattern, m.ID)
 }
 
 // matches is linear in the subject for each star: after a mismatch only the

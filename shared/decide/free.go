@@ -14,8 +14,9 @@ import (
 func (d *decision) serveFree(named *target, limit int) (*fault.Error, Stage) {
 	type option struct {
 		target  target
-		pool    []*ranked
+		pool    []*ranked // of a rule, that of its first step
 		rule    *catalog.CompiledRule
+		steps   []ruleStep
 		cooling bool
 		pinned  int // place of the conversation's pin there, MaxPins without one
 		draw    uint64
@@ -23,21 +24,26 @@ func (d *decision) serveFree(named *target, limit int) (*fault.Error, Stage) {
 	var options []option
 	highest, reason := StageNone, ""
 	for _, m := range d.in.Catalog.FreeModels() {
-		t := target{model: m, mode: named.mode, allowed: allows(d.in.Facts.Key.Models, m)}
-		rule := d.ruleOf(m)
-		pool := d.poolUnder(&t, rule)
+		o := option{
+			target: target{model: m, mode: named.mode, allowed: allows(d.in.Facts.Key.Models, m)},
+			rule:   d.ruleOf(m), cooling: true, draw: draw(d.in.Seed, m.ID),
+		}
+		if o.rule == nil {
+			o.pool = d.pool(&o.target)
+		} else if o.steps = d.ruleSteps(&o.target, o.rule); len(o.steps) > 0 {
+			o.pool = o.steps[0].pool
+		}
 		if d.dropped > highest {
 			highest, reason = d.dropped, d.droppedReason
 		}
-		if len(pool) == 0 {
+		if len(o.pool) == 0 {
 			continue
 		}
-		o := option{target: t, pool: pool, rule: rule, cooling: true, draw: draw(d.in.Seed, m.ID)}
-		for i := range pool {
-			d.measure(pool[i])
-			o.cooling = o.cooling && pool[i].cooling
+		for _, r := range o.pool {
+			d.measure(r)
+			o.cooling = o.cooling && r.cooling
 		}
-		o.pinned = d.pinnedAt(pool)
+		o.pinned = d.pinnedAt(o.pool)
 		options = append(options, o)
 	}
 	if len(options) == 0 {
@@ -52,7 +58,7 @@ func (d *decision) serveFree(named *target, limit int) (*fault.Error, Stage) {
 	})
 	for i := 0; i < len(options) && len(d.plan.Chain) < limit && !d.ruled; i++ {
 		if o := &options[i]; o.rule != nil {
-			d.addRule(&o.target, o.rule, limit)
+			d.addRule(&o.target, o.rule, d.untried(o.steps), limit)
 		} else {
 			d.add(&o.target, o.pool)
 		}

@@ -18,6 +18,9 @@ type Input struct {
 	Catalog *catalog.View
 	Health  Health
 	Facts   Facts
+	// Ladder is Climb's of the other members, where more than one question is
+	// asked about a request; nil: it is worked out.
+	Ladder *Ladder
 	// Conversation is what was remembered of the request's, looked up before.
 	Conversation Conversation
 	Seed         uint64 // of the draws; the record keeps it

@@ -4,7 +4,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 )
 
@@ -20,14 +19,14 @@ const fieldBase = 40
 // by the widest.
 func (d *decision) recordLadder() {
 	p, have := &d.prefer, &d.restrictions
-	if c := &p.listed; len(c.value.providers) > 0 {
-		d.fieldSlugs("provider.order", c.rung, c.value.providers)
+	if c := &p.listed.value; len(c.providers)+len(c.off) > 0 {
+		d.fieldSlugs("provider.order", &c.providersOf)
 	}
 	for i := range have.only {
-		d.fieldSlugs("provider.only", have.only[i].rung, have.only[i].providers)
+		d.fieldSlugs("provider.only", &have.only[i])
 	}
 	for i := range have.ignore {
-		d.fieldSlugs("provider.ignore", have.ignore[i].rung, have.ignore[i].providers)
+		d.fieldSlugs("provider.ignore", &have.ignore[i])
 	}
 	for _, r := range have.regions {
 		d.field("provider.required_region", r.rung, r.region)
@@ -55,6 +54,9 @@ func (d *decision) recordLadder() {
 	}
 	if c := p.request; c.rung != RungPlatform {
 		d.field("timeouts.request", c.rung, c.value.String())
+	}
+	if c := p.retries; c.value != nil {
+		d.field("retries", c.rung, strconv.Itoa(*c.value))
 	}
 	if c := p.defaultModel; c.rung != RungPlatform {
 		d.field("default_model", c.rung, c.value)
@@ -98,12 +100,18 @@ func (d *decision) field(name string, rung Rung, value string) {
 	d.plan.Record.Policy = append(d.plan.Record.Policy, ResolvedField{Field: name, Rung: from, Value: value})
 }
 
-func (d *decision) fieldSlugs(name string, rung Rung, providers []*catalog.Provider) {
-	if len(providers) == 1 {
-		d.field(name, rung, providers[0].Slug)
+// fieldSlugs lists providers as a rung does; what it names and may not be used
+// stands there with the mark that it is off.
+func (d *decision) fieldSlugs(name string, list *providersOf) {
+	if len(list.providers) == 1 && len(list.off) == 0 {
+		d.field(name, list.rung, list.providers[0].Slug)
 		return
 	}
-	d.field(name, rung, strings.Join(slugsOf(providers), ","))
+	slugs := slugsOf(list.providers)
+	for _, off := range list.off {
+		slugs = append(slugs, clip(off)+"(off)")
+	}
+	d.field(name, list.rung, strings.Join(slugs, ","))
 }
 
 func (d *decision) demanded(name string, by Rung) {

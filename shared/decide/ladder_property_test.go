@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/money"
@@ -152,4 +153,28 @@ func errorOf(p decide.Plan) error {
 		return nil
 	}
 	return p.Refusal
+}
+
+// A ladder that was worked out before serves every question about the request,
+// on any surface, and is not changed by the answers.
+func TestALadderServesMoreThanOnce(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := anyWorld(t)
+		f := anyFacts(t, w)
+		anyRules(t, w)
+		in := w.input(t, f)
+		with := in
+		with.Ladder = decide.Climb(&in)
+		for range 2 {
+			for _, s := range []catalog.Surface{in.Facts.Surface, catalog.Messages, catalog.Embeddings} {
+				in.Facts.Surface, with.Facts.Surface = s, s
+				require.Equal(t, decide.Decide(in), decide.Decide(with))
+				require.Equal(t, in.Affinity(), with.Affinity())
+				models := in.Catalog.Models()
+				for i := range models {
+					require.Equal(t, decide.Usable(in, &models[i]), decide.Usable(with, &models[i]))
+				}
+			}
+		}
+	})
 }

@@ -306,16 +306,16 @@ func TestEffective(t *testing.T) {
 	w.settings.RequireZDR = true
 	w.rungs = map[decide.Rung]policy.Routing{
 		decide.RungWorkspaceProfile: {Auto: true, Provider: policy.Preferences{Only: []string{"nord", "south"}, Region: "eu", MaxInputPrice: perMillion("3")}},
-		decide.RungDepartment:       {Mode: policy.Price, Provider: policy.Preferences{Ignore: []string{"east"}, Region: "eu-west"}},
+		decide.RungDepartment:       {Mode: policy.Price, Retries: ptr(2), Provider: policy.Preferences{Ignore: []string{"east"}, Region: "eu-west"}},
 		decide.RungKey: {
-			FallbackModels: []string{"acme/tiny"}, Timeouts: policy.Timeouts{FirstByte: time.Second},
+			FallbackModels: []string{"acme/tiny"}, Retries: ptr(0), Timeouts: policy.Timeouts{FirstByte: time.Second},
 			Provider: policy.Preferences{Sort: policy.Latency, Only: []string{"north", "anthropic"}, Ignore: []string{"south"}, MaxInputPrice: perMillion("2"), Order: []string{"north"}},
 		},
 	}
 	e, refusal := decide.ResolveEffective(effectiveInput(t, w, nil))
 	require.Nil(t, refusal)
 	require.Equal(t, policy.Routing{
-		Auto: true, Mode: policy.Latency, FallbackModels: []string{"acme/tiny"}, Affinity: ptr(true),
+		Auto: true, Mode: policy.Latency, FallbackModels: []string{"acme/tiny"}, Retries: ptr(0), Affinity: ptr(true),
 		Timeouts: policy.Timeouts{FirstByte: time.Second},
 		Provider: policy.Preferences{
 			Order: []string{"north"}, Only: []string{"north"}, Ignore: []string{"east", "south"}, Sort: policy.Latency,
@@ -336,6 +336,7 @@ func TestEffective(t *testing.T) {
 		{Field: "provider.require_zero_data_retention", Rung: decide.RungWorkspace.String(), Value: "true"},
 		{Field: "provider.max_price.input", Rung: decide.RungKey.String(), Value: "2.00"},
 		{Field: "timeouts.first_byte", Rung: decide.RungKey.String(), Value: "1s"},
+		{Field: "retries", Rung: decide.RungKey.String(), Value: "0"},
 		{Field: "default_model", Rung: decide.RungWorkspaceProfile.String(), Value: "signalbox/auto"},
 		{Field: "fallback_models", Rung: decide.RungKey.String(), Value: "acme/tiny"},
 		{Field: "provider.allow_fallbacks", Rung: decide.RungPlatform.String(), Value: "true"},
@@ -347,6 +348,10 @@ func TestEffective(t *testing.T) {
 	e, refusal = decide.ResolveEffective(effectiveInput(t, w, nil))
 	require.Equal(t, fault.ProfileProviderDisabled, refusal.Reason)
 	require.True(t, e.Routing.Provider.RequireZDR, "what was resolved until then is shown beside it")
+	require.Contains(t, e.Fields, decide.ResolvedField{
+		Field: "provider.only", Rung: decide.RungWorkspaceProfile.String(), Value: "north,south(off)",
+	}, "what is switched off is shown by its name")
+	require.Contains(t, e.Fields, decide.ResolvedField{Field: "provider.ignore", Rung: decide.RungKey.String(), Value: "south(off)"})
 
 	w.provider("south").Disabled = false
 	_, refusal = decide.ResolveEffective(effectiveInput(t, w, &decide.KeyFacts{Profile: id.MustParse[id.ProfileKind]("profile_01kb7n0z1v8q5r2m3t4w5x6y7f")}))
@@ -398,4 +403,32 @@ func TestRegionsAreComparedWithoutCase(t *testing.T) {
 	w := newWorld()
 	w.rungs = map[decide.Rung]policy.Routing{decide.RungKey: prefers(policy.Preferences{Region: "EU"})}
 	require.Equal(t, []string{north}, order(w.decide(t, decide.Facts{Model: "acme/small"})))
+}
+
+func TestWithoutAPolicyNothingIsKnown(t *testing.T) {
+	w := newWorld()
+	in := w.input(t, decide.Facts{})
+	for _, c := range []decide.Input{{}, {Policy: in.Policy}, {Catalog: in.Catalog}} {
+		e, refusal := decide.ResolveEffective(c.Policy, c.Catalog, decide.KeyFacts{})
+		require.True(t, fault.Is(refusal, fault.UpstreamUndetermined))
+		require.Empty(t, e)
+		require.Nil(t, decide.Climb(&c))
+		require.Empty(t, c.Affinity())
+	}
+}
+
+func TestRetriesAreTheNarrowestRungs(t *testing.T) {
+	w := newWorld()
+	f := decide.Facts{Model: "acme/small"}
+	require.Nil(t, w.decide(t, f).Retries, "the operator's")
+	w.rungs = map[decide.Rung]policy.Routing{decide.RungWorkspaceProfile: {Retries: ptr(3)}}
+	plan := w.decide(t, f)
+	require.Equal(t, ptr(3), plan.Retries)
+	require.Contains(t, plan.Record.Policy, decide.ResolvedField{Field: "retries", Rung: "workspace_profile", Value: "3"})
+	w.rungs[decide.RungKey] = policy.Routing{Retries: ptr(0)}
+	plan = w.decide(t, f)
+	require.Equal(t, ptr(0), plan.Retries, "none is a number")
+	require.Contains(t, plan.Record.Policy, decide.ResolvedField{Field: "retries", Rung: "key", Value: "0"})
+	f.OAuth = true
+	require.Nil(t, w.decide(t, f).Retries, "a preference, which an application's token skips")
 }

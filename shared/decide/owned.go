@@ -20,7 +20,7 @@ func (d *decision) owned() Plan {
 		d.exclude1(t.model.ID, offer.Endpoint.ID, stage.String(), reason)
 		return d.refuse(d.emptied(&t), stage)
 	}
-	_ = d.climb() // for the timeouts alone: what a profile lacks keeps nobody from what is theirs
+	d.take(d.in) // for the timeouts alone: what a profile lacks keeps nobody from what is theirs
 	d.add(&t, []*ranked{{offer: &offer}})
 	d.decided(link{}, t)
 	d.finish()

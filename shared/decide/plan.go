@@ -13,6 +13,7 @@ type Plan struct {
 	Explicit    bool            // somebody wrote the chain out: the request's models, or its route's fallbacks
 	MaxAttempts int             // upstream calls over the whole chain
 	Timeouts    policy.Timeouts // as the ladder sets them; 0: the server's
+	Retries     *int            // at the same endpoint, as the ladder sets them; nil: what each provider has
 	Refusal     *fault.Error    // nil when there is something to try
 	Record      Record
 

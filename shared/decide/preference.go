@@ -26,6 +26,7 @@ type preferences struct {
 	minThroughput  chosen[float64]
 	firstByte      chosen[time.Duration]
 	request        chosen[time.Duration]
+	retries        chosen[*int] // nil: as the operator set them
 	defaultModel   chosen[string]
 	fallbackModels chosen[[]string]
 }
@@ -33,9 +34,9 @@ type preferences struct {
 // listing is provider.order resolved. What was wrong with it counts only when
 // no narrower rung has an order of its own.
 type listing struct {
-	providers []*catalog.Provider
-	unknown   []fault.Violation
-	refusal   *fault.Error
+	providersOf
+	unknown []fault.Violation
+	refusal *fault.Error
 }
 
 // order is how the candidates of one model are put in order.
@@ -73,6 +74,7 @@ func (p *preferences) take(r *rung) {
 	narrow(&p.minThroughput, prefs.PreferredMinThroughput, r.name)
 	narrow(&p.firstByte, s.Timeouts.FirstByte, r.name)
 	narrow(&p.request, s.Timeouts.Request, r.name)
+	narrow(&p.retries, s.Retries, r.name)
 	if s.Auto {
 		p.defaultModel = chosen[string]{catalog.AutoModel, r.name}
 	} else {

@@ -23,6 +23,7 @@ const (
 	BreakUnable  CacheBreak = "cannot_serve"  // it cannot take what the turn holds, or so much of it
 	BreakGone    CacheBreak = "endpoint_gone" // the catalog does not have it any more
 	BreakFailed  CacheBreak = "model_failed"  // of a pinned model: another one of the chain had to answer
+	BreakAuto    CacheBreak = "auto_config"   // of a pinned model: signalbox/auto may not choose it any more
 )
 
 // CacheBreaks are the reasons for which a conversation leaves an endpoint.
@@ -102,7 +103,9 @@ func (m *Memory) pin(after *AffinityTrace, t *Turn) {
 	}
 	if was != served {
 		m.Was = was
-		if was != "" {
+		// The account is of the decided model. The pin of one that had to stand in
+		// moves without a word.
+		if was != "" && was == after.Endpoint {
 			after.MovedTo = served
 		}
 	}

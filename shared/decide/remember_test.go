@@ -48,6 +48,7 @@ func failed(slug string, status int, credential decide.CredentialSource) func(*d
 func TestWhenAPinIsMadeKeptAndMoved(t *testing.T) {
 	small := decide.Facts{Model: "acme/small"}
 	sort := decide.Facts{Model: "acme/small", Provider: decide.Preferences{Sort: "price"}}
+	standIn := &catalog.Model{ID: "acme/small"}
 	open := func(w *world) { w.health["south:acme/small"] = decide.EndpointHealth{Open: true} }
 	for name, c := range map[string]struct {
 		world  func(*world)
@@ -79,6 +80,15 @@ func TestWhenAPinIsMadeKeptAndMoved(t *testing.T) {
 			w.health["north:acme/small"] = decide.EndpointHealth{Open: true}
 		}, pins: pinned("north"), facts: small, pin: smallAt("north")},
 		"sorted otherwise": {pins: pinned("south"), facts: sort},
+		"the pin of one that stood in found its quota used up": {
+			pins: pinned("north:acme/big", "east"), facts: decide.Facts{Model: "acme/big", Models: []string{"acme/small"}},
+			turn: func(turn *decide.Turn) {
+				turn.Attempts = []decide.AttemptRecord{{Provider: "east", Endpoint: "east:acme/small", Failure: "x", Status: 429}, {Provider: "north"}}
+				turn.Model = standIn
+				turn.Candidate.Endpoint = &catalog.Endpoint{ID: "north:acme/small"}
+			},
+			pin: smallAt("north"), was: "east:acme/small",
+		},
 		"of another model": {pins: pinned("north:acme/big"), facts: small, pin: smallAt("north")},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -91,6 +101,7 @@ func TestWhenAPinIsMadeKeptAndMoved(t *testing.T) {
 			require.Equal(t, c.was, m.Was)
 			require.Equal(t, c.broken, trace.Break)
 			require.Equal(t, c.moved, trace.MovedTo)
+			require.False(t, trace.MovedTo != "" && trace.Break == "", "a move has its reason")
 			require.Equal(t, c.pin != decide.Pin{}, m.Lifetime > 0)
 		})
 	}

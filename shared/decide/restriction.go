@@ -30,6 +30,7 @@ type restrictions struct {
 type providersOf struct {
 	rung      Rung
 	providers []*catalog.Provider
+	off       []string // names that a saved list has of what is switched off or gone
 }
 
 type regionOf struct {
@@ -43,23 +44,36 @@ type priceOf struct {
 	limit *money.PerMillion
 }
 
-// resolve reads the ladder: it turns the names of providers into providers and
-// joins what the rungs say. The refusal is about a name that cannot be
-// resolved and must not be ignored.
+// resolve takes the ladder in and writes down what it comes to. The refusal is
+// about a name that cannot be resolved and must not be ignored.
 func (d *decision) resolve() *fault.Error {
-	refusal := d.climb()
+	d.take(d.in)
 	// An unknown name in a request's order costs only the preference.
 	for _, v := range d.prefer.listed.value.unknown {
 		d.plan.Record.Degraded = append(d.plan.Record.Degraded, v.Path+": unknown provider")
 	}
 	d.recordLadder()
-	switch {
-	case refusal != nil:
-		return refusal
-	case len(d.unknown) > 0:
-		return fault.Invalid(d.unknown...).Because(fault.UnknownProviderSlug)
+	return d.refusedBy()
+}
+
+// take has the ladder of an input, which is worked out unless it was before.
+func (l *Ladder) take(in *Input) {
+	if in.Ladder != nil {
+		*l = *in.Ladder
+		return
 	}
-	return d.restrictions.contradiction()
+	*l = *Climb(in)
+}
+
+// refusedBy is what no request gets past, whatever its model.
+func (l *Ladder) refusedBy() *fault.Error {
+	switch {
+	case l.refusal != nil:
+		return l.refusal
+	case len(l.unknown) > 0:
+		return fault.Invalid(l.unknown...).Because(fault.UnknownProviderSlug)
+	}
+	return l.restrictions.contradiction()
 }
 
 // contradiction refuses a request that ignores all that it allows: it asks for
@@ -93,16 +107,17 @@ func (have *restrictions) contradiction() *fault.Error {
 
 // restrict joins the restrictions of one rung to those before it. A list with
 // a name that cannot be resolved allows no more than the rest of it.
-func (d *decision) restrict(r *rung) (refusal *fault.Error) {
-	p, have := &r.set.Provider, &d.restrictions
+func (c *climber) restrict(r *rung) (refusal *fault.Error) {
+	p, have := &r.set.Provider, &c.restrictions
 	if len(p.Only) > 0 {
-		var found []*catalog.Provider
-		found, refusal = d.providers(r, p.Only, "provider.only", &d.unknown)
-		have.only = append(have.only, providersOf{r.name, found})
+		list := providersOf{rung: r.name}
+		refusal = c.providers(r, p.Only, "provider.only", &list, &c.unknown)
+		have.only = append(have.only, list)
 	}
 	if len(p.Ignore) > 0 {
-		found, e := d.providers(r, p.Ignore, "provider.ignore", &d.unknown)
-		have.ignore = append(have.ignore, providersOf{r.name, found})
+		list := providersOf{rung: r.name}
+		e := c.providers(r, p.Ignore, "provider.ignore", &list, &c.unknown)
+		have.ignore = append(have.ignore, list)
 		if refusal == nil {
 			refusal = e
 		}
@@ -130,15 +145,16 @@ func (p *priceOf) lower(limit *money.PerMillion, rung Rung) {
 	}
 }
 
-// providers resolves a rung's list. A request's unknown names are violations.
+// providers resolves a rung's list into to. A request's unknown names are violations.
 // What was saved named providers that were enabled then: one that is not any
 // more is refused, since what else its author would have wanted is not known.
-func (d *decision) providers(r *rung, names []string, path string, unknown *[]fault.Violation) (found []*catalog.Provider, refusal *fault.Error) {
-	found = make([]*catalog.Provider, 0, len(names))
+func (c *climber) providers(r *rung, names []string, path string, to *providersOf, unknown *[]fault.Violation) (refusal *fault.Error) {
+	to.providers = make([]*catalog.Provider, 0, len(names))
 	for i, name := range names {
-		p, ok := d.in.Catalog.Provider(name)
+		p, ok := c.in.Catalog.Provider(name)
 		switch {
 		case r.saved && (!ok || p.Disabled):
+			to.off = append(to.off, name)
 			if refusal == nil {
 				refusal = r.stale(path, name)
 			}
@@ -147,11 +163,11 @@ func (d *decision) providers(r *rung, names []string, path string, unknown *[]fa
 				Path: path + "[" + strconv.Itoa(i) + "]", Code: string(fault.UnknownProviderSlug),
 				Message: "no provider has this name. GET /v1/providers lists them.",
 			})
-		case !slices.Contains(found, p):
-			found = append(found, p)
+		case !slices.Contains(to.providers, p):
+			to.providers = append(to.providers, p)
 		}
 	}
-	return found, refusal
+	return refusal
 }
 
 // stale refuses a rung whose list names a provider that may not be used.

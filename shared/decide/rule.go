@@ -103,20 +103,26 @@ func withoutTwins(have, more []*ranked) []*ranked {
 	})
 }
 
-// poolUnder is the target's pool: the rule's first step where one decides.
-func (d *decision) poolUnder(t *target, rule *catalog.CompiledRule) []*ranked {
-	if rule == nil {
-		return d.pool(t)
+// untried leaves out of a rule's steps what got a place in the chain after they
+// were filtered.
+func (d *decision) untried(steps []ruleStep) []ruleStep {
+	for i := range steps {
+		steps[i].pool = slices.DeleteFunc(steps[i].pool, func(r *ranked) bool {
+			tried := d.inChain(r.offer.Endpoint)
+			if tried {
+				d.exclude1(r.offer.Model.ID, r.offer.Endpoint.ID, "chain", reasonAlreadyTried)
+			}
+			return tried
+		})
 	}
-	if steps := d.ruleSteps(t, rule); len(steps) > 0 {
-		return steps[0].pool
-	}
-	return nil
+	return slices.DeleteFunc(steps, func(s ruleStep) bool { return len(s.pool) == 0 })
 }
 
 // serveRule adds the steps of a rule, or says why there are none.
 func (d *decision) serveRule(t *target, rule *catalog.CompiledRule, limit int) (*fault.Error, Stage) {
-	if d.addRule(t, rule, limit) {
+	steps := d.ruleSteps(t, rule)
+	d.addRule(t, rule, steps, limit)
+	if len(steps) > 0 {
 		return nil, StageNone
 	}
 	e := d.emptied(t).With("rule", rule.Name)
@@ -124,14 +130,12 @@ func (d *decision) serveRule(t *target, rule *catalog.CompiledRule, limit int) (
 	return e, d.dropped
 }
 
-// addRule adds the steps of a rule and reports whether it left any.
-func (d *decision) addRule(t *target, rule *catalog.CompiledRule, limit int) bool {
+// addRule adds the steps of a rule, as ruleSteps has filtered them.
+func (d *decision) addRule(t *target, rule *catalog.CompiledRule, steps []ruleStep, limit int) {
 	d.ruled, d.ruledFirst = true, len(d.plan.Chain) == 0
 	d.plan.Record.Override = t.model.ID + "#" + rule.Name
 	d.prefer.listed = chosen[listing]{} // the rule's order takes the place of the ladder's
-	steps := d.ruleSteps(t, rule)
 	for i := 0; i < len(steps) && len(d.plan.Chain) < limit; i++ {
 		d.add(&steps[i].target, steps[i].pool)
 	}
-	return len(steps) > 0
 }

@@ -2,12 +2,14 @@ package decide_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/signalbox-dev/signalbox/shared/catalog"
+	"github.com/signalbox-dev/signalbox/shared/classify"
 	"github.com/signalbox-dev/signalbox/shared/condition"
 	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/fault"
@@ -299,6 +301,39 @@ func TestUsableFollowsARule(t *testing.T) {
 	usable := decide.Usable(in, m)
 	require.Len(t, usable, 1)
 	require.Equal(t, south, usable[0].Endpoint.ID)
+}
+
+// A rule's targets are filtered once, whatever name led to it: no drop is there
+// twice.
+func TestTheDropsOfARuleAreRecordedOnce(t *testing.T) {
+	once := func(t *testing.T, plan decide.Plan, dropped string) {
+		t.Helper()
+		require.NotEmpty(t, plan.Chain)
+		require.NotEmpty(t, plan.Record.Override)
+		seen := map[decide.Exclusion]bool{}
+		for _, x := range plan.Record.Exclusions {
+			require.False(t, seen[x], "%v is there twice", x)
+			seen[x] = true
+			dropped = strings.TrimPrefix(dropped, x.Endpoint)
+		}
+		require.Empty(t, dropped, "the rule's target was dropped")
+	}
+	not := decide.Facts{Provider: decide.Preferences{Ignore: []string{"south"}}}
+	then := `{"provider":"south","fallbacks":[{"provider":"north"}]}`
+	t.Run("auto", func(t *testing.T) {
+		w := autoWorld(nil)
+		w.catalog.Models = w.catalog.Models[:1]
+		w.model("acme/plain").Rules = []catalog.Rule{rule("r", always, then)}
+		plan := w.choose(t, not, work(classify.Code, 0.5))
+		once(t, plan, "south:acme/plain")
+	})
+	t.Run("free", func(t *testing.T) {
+		w := newWorld()
+		w.model("acme/tiny:free").Rules = []catalog.Rule{rule("r", always, then)}
+		f := not
+		f.Model = catalog.FreeModel
+		once(t, w.decide(t, f), "south:acme/tiny:free")
+	})
 }
 
 // TestARuleNeverWidens draws rules over any world: no candidate breaks a

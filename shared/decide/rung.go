@@ -41,20 +41,48 @@ type rung struct {
 	binds   bool            // its restrictions hold and its preferences do not count
 }
 
+// Ladder is what the policy ladder comes to for one request. It is frozen.
+type Ladder struct {
+	prefer       preferences
+	restrictions restrictions
+	unknown      []fault.Violation // names of providers in the request that nobody has
+	refusal      *fault.Error      // of a rung, the first
+}
+
+// Climb works the ladder out. It depends on the policy, the catalog, the key and
+// what the request says of routing, and neither on its surface nor on its model
+// or size: in.Ladder may serve everything that asks about one request.
+func Climb(in *Input) *Ladder {
+	if in.Policy == nil || in.Catalog == nil {
+		return nil
+	}
+	l := &Ladder{}
+	c := climber{in: in, settings: in.Policy.Settings(), Ladder: l}
+	l.refusal = c.climb()
+	return l
+}
+
+// climber is the state of one Climb call.
+type climber struct {
+	*Ladder
+	in       *Input
+	settings policy.Settings
+}
+
 // climb takes the rungs of the request in, widest first. It goes on after a
 // refusal, so that what else holds is known, and returns the first.
-func (d *decision) climb() (refusal *fault.Error) {
-	d.prefer = platformPreferences()
-	f := &d.in.Facts
+func (c *climber) climb() (refusal *fault.Error) {
+	c.prefer = platformPreferences()
+	f := &c.in.Facts
 	step := func(r *rung) {
-		if e := d.step(r); refusal == nil {
+		if e := c.step(r); refusal == nil {
 			refusal = e
 		}
 	}
 	var workspace policy.Routing
-	d.workspaceRung(&workspace)
+	c.workspaceRung(&workspace)
 	step(&rung{name: RungWorkspace, set: &workspace, binds: f.OAuth})
-	for _, b := range d.bindings() {
+	for _, b := range c.in.bindings() {
 		switch {
 		case b.missing && refusal == nil:
 			refusal = undetermined()
@@ -71,15 +99,15 @@ func (d *decision) climb() (refusal *fault.Error) {
 		step(&rung{name: RungRoute, set: f.Route, saved: true})
 	}
 	if refusal == nil {
-		refusal = d.prefer.listed.value.refusal
+		refusal = c.prefer.listed.value.refusal
 	}
 	return refusal
 }
 
 // workspaceRung is what the settings say about routing. What is as on the
 // platform is left to it.
-func (d *decision) workspaceRung(set *policy.Routing) {
-	s := &d.settings
+func (c *climber) workspaceRung(set *policy.Routing) {
+	s := &c.settings
 	set.DefaultModel, set.FallbackModels = s.DefaultModel, s.FallbackModels
 	set.Provider.RequireZDR, set.Provider.DenyTraining = s.RequireZDR, s.DenyTraining
 	if s.RoutingMode != policy.Balanced {
@@ -99,8 +127,8 @@ type binding struct {
 	missing bool
 }
 
-func (d *decision) bindings() (bound [3]binding) {
-	view, key := d.in.Policy, &d.in.Facts.Key
+func (in *Input) bindings() (bound [3]binding) {
+	view, key := in.Policy, &in.Facts.Key
 	bind := func(rung Rung, profile id.Profile) (b binding) {
 		b.rung = rung
 		if !profile.IsZero() {
@@ -123,17 +151,17 @@ func (d *decision) bindings() (bound [3]binding) {
 
 // step takes one rung in: its restrictions join those before it, its
 // preferences replace them.
-func (d *decision) step(r *rung) *fault.Error {
-	refusal := d.restrict(r)
+func (c *climber) step(r *rung) *fault.Error {
+	refusal := c.restrict(r)
 	if r.binds {
 		return refusal
 	}
-	d.prefer.take(r)
+	c.prefer.take(r)
 	if names := r.set.Provider.Order; len(names) > 0 {
-		d.prefer.listed.rung = r.name
-		l := &d.prefer.listed.value
-		*l = listing{}
-		l.providers, l.refusal = d.providers(r, names, "provider.order", &l.unknown)
+		c.prefer.listed.rung = r.name
+		l := &c.prefer.listed.value
+		*l = listing{providersOf: providersOf{rung: r.name}}
+		l.refusal = c.providers(r, names, "provider.order", &l.providersOf, &l.unknown)
 	}
 	return refusal
 }

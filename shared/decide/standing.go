@@ -50,7 +50,7 @@ func (r Rung) profiled() bool {
 
 // profileOf is the profile of a rung, nil where it has none.
 func (d *decision) profileOf(r Rung) *policy.Profile {
-	for _, b := range d.bindings() {
+	for _, b := range d.in.bindings() {
 		if b.rung == r {
 			return b.profile
 		}

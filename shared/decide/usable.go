@@ -7,14 +7,15 @@ import (
 // Usable returns the endpoints of a model of in.Catalog that could serve a
 // request with these facts, in the catalog's order: those that every filter
 // lets pass. Discovery lists what it returns for a request that asks for
-// nothing in particular. Where an operator's rule decides such a request, they
+// nothing in particular; in.Ladder spares it working the ladder out for each model
+// and surface. Where an operator's rule decides such a request, they
 // are the rule's.
 func Usable(in Input, m *catalog.Model) []catalog.Offer {
 	if in.Policy == nil || in.Catalog == nil {
 		return nil
 	}
 	d := decision{in: &in, settings: in.Policy.Settings()}
-	if d.resolve() != nil {
+	if d.take(&in); d.refusedBy() != nil {
 		return nil
 	}
 	t := target{model: m, allowed: allows(in.Facts.Key.Models, m)}

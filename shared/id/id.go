@@ -87,6 +87,15 @@ func (v ID[K]) String() string {
 	return string(v.AppendTo(buf))
 }
 
+// Texts writes each id of a list.
+func Texts[K Kind](ids []ID[K]) []string {
+	texts := make([]string, len(ids))
+	for i, one := range ids {
+		texts[i] = one.String()
+	}
+	return texts
+}
+
 // AppendTo appends the written form, nothing for the zero value.
 func (v ID[K]) AppendTo(dst []byte) []byte {
 	if v.IsZero() {

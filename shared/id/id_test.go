@@ -96,6 +96,12 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
+func TestTexts(t *testing.T) {
+	a, b := id.New[id.KeyKind](id.SystemSource()), id.New[id.KeyKind](id.SystemSource())
+	require.Equal(t, []string{a.String(), b.String(), ""}, id.Texts([]id.Key{a, b, {}}))
+	require.NotNil(t, id.Texts[id.KeyKind](nil))
+}
+
 func TestTextSortsLikeTime(t *testing.T) {
 	now := at
 	s := id.NewSource(func() time.Time { return now }, rnd(0xff))

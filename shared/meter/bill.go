@@ -36,6 +36,9 @@ func Bill(p *catalog.Price, u Usage) Cost {
 	return c
 }
 
+// usualLines is how many meters most requests have, with room for a cache.
+const usualLines = 4
+
 func (c *Cost) add(meter string, units int64, price *money.PerMillion) {
 	if units <= 0 {
 		return
@@ -43,6 +46,9 @@ func (c *Cost) add(meter string, units int64, price *money.PerMillion) {
 	if price == nil {
 		c.Unpriced = true
 		return
+	}
+	if c.Lines == nil {
+		c.Lines = make([]Line, 0, usualLines)
 	}
 	cost := price.Cost(units)
 	c.Lines = append(c.Lines, Line{Meter: meter, Units: units, Price: *price, Cost: cost})

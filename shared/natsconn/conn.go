@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -40,7 +42,7 @@ type Conn struct {
 	js jetstream.JetStream
 
 	mu        sync.Mutex
-	listeners map[int]func()
+	listeners map[int]*listener
 	nextID    int
 
 	closing atomic.Bool // Close was called: a lost connection is no news
@@ -54,7 +56,7 @@ func Connect(_ context.Context, cfg Config, opts Options) (*Conn, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("nats settings: %w", err)
 	}
-	c := &Conn{listeners: make(map[int]func()), closed: make(chan struct{})}
+	c := &Conn{listeners: make(map[int]*listener), closed: make(chan struct{})}
 	nc, err := nats.Connect(cfg.URL, c.options(cfg, opts)...)
 	if err != nil {
 		return nil, fmt.Errorf("connect to nats: %w", err)
@@ -170,18 +172,27 @@ func (c *Conn) Ready() error {
 	return ErrNotConnected
 }
 
+// listener is told of connects.
+type listener struct {
+	calls gate
+	fn    func()
+}
+
 // OnConnect calls fn after the first connect and after every reconnect, until
-// cancel is called. fn must not block: it holds up other listeners.
+// cancel is called, which waits for a call that is under way. fn must not
+// block, since it holds up other listeners, nor call cancel.
 func (c *Conn) OnConnect(fn func()) (cancel func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	key := c.nextID
 	c.nextID++
-	c.listeners[key] = fn
+	l := &listener{fn: fn}
+	c.listeners[key] = l
 	return func() {
 		c.mu.Lock()
-		defer c.mu.Unlock()
 		delete(c.listeners, key)
+		c.mu.Unlock()
+		l.calls.shut()
 	}
 }
 
@@ -195,13 +206,10 @@ func (c *Conn) disconnected(log *slog.Logger, err error) {
 
 func (c *Conn) connected() {
 	c.mu.Lock()
-	fns := make([]func(), 0, len(c.listeners))
-	for _, fn := range c.listeners {
-		fns = append(fns, fn)
-	}
+	told := slices.Collect(maps.Values(c.listeners))
 	c.mu.Unlock()
-	for _, fn := range fns {
-		fn()
+	for _, l := range told {
+		l.calls.pass(l.fn)
 	}
 }
 

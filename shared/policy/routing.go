@@ -16,8 +16,12 @@ type Routing struct {
 	Mode           Mode        `json:"routing_mode,omitempty"`
 	Provider       Preferences `json:"provider,omitzero"`
 	Timeouts       Timeouts    `json:"timeouts,omitzero"`
+	Retries        *int        `json:"retries,omitempty"` // at the same endpoint, at most MaxRetries; nil: as the operator set them for each provider
 	Affinity       *bool       `json:"affinity,omitempty"`
 }
+
+// MaxRetries is how often a rung may have the same endpoint asked again.
+const MaxRetries = 3
 
 // MaxFallbacks is how many fallback models a rung may name.
 const MaxFallbacks = 8

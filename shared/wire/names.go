@@ -61,6 +61,9 @@ const (
 	// SubjectHealthView is a request subject: a gateway that starts asks, one of
 	// the others in QueueHealth answers with all that it knows of endpoints.
 	SubjectHealthView = "gateway.health.view"
+	// SubjectHealthReport is a request subject: a control plane asks, one of the
+	// gateways in QueueHealth answers with a HealthReport.
+	SubjectHealthReport = "gateway.health.report"
 	// SubjectHealthAnswer begins the subjects that such answers go to, followed by
 	// the instance that asks. They are apart from the inboxes, where the answers of
 	// JetStream come: a gateway may not answer in its place.

@@ -160,7 +160,7 @@ func TestTheKeyringIsRotatedUnderTraffic(t *testing.T) {
 	require.Equal(t, "older", s.Keys[0].Role)
 	require.Zero(t, s.Keys[0].Workspace+s.Keys[0].Platform+s.Keys[0].Published, "%+v", s)
 	require.Equal(t, int64(promoted.PrimaryID()), s.Keys[1].ID)
-	require.Equal(t, [3]int{1, 2, 2}, [3]int{s.Keys[1].Workspace, s.Keys[1].Platform, s.Keys[1].Published}, "%+v", s)
+	require.Equal(t, [3]int{1, 1, 2}, [3]int{s.Keys[1].Workspace, s.Keys[1].Platform, s.Keys[1].Published}, "%+v", s)
 
 	dropped := p.ChangeKeyring((*seal.Keyring).Drop)
 	load.flows(p)
@@ -214,11 +214,13 @@ func nothingOpens(t *testing.T, p *harness.Platform, old, now *seal.Keyring) {
 		var keys map[string]secret.Sealed
 		require.NoError(t, rows.Scan(&keys))
 		for slug, sealed := range keys {
-			try(sealed, policy.PlatformBinding(slug))
+			if !sealed.IsZero() { // an earlier version only remembers that there was one
+				try(sealed, policy.PlatformBinding(slug))
+			}
 		}
 	}
 	require.NoError(t, rows.Err())
-	require.Equal(t, 3, found)
+	require.Equal(t, 2, found)
 }
 
 // A key is verified through a gateway, whether it is published or not.

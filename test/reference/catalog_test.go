@@ -71,6 +71,7 @@ func TestReferenceCatalogFields(t *testing.T) {
 		"Model":       "models: [{zzz: 1}]",
 		"Lifecycle":   model("lifecycle: {zzz: 1}"),
 		"Benchmark":   model("benchmarks: [{zzz: 1}]"),
+		"Rule":        model("rules: [{zzz: 1}]"),
 		"Endpoint":    "models: [{id: a/b, endpoints: [{zzz: 1}]}]",
 		"Price":       endpoint("price: {zzz: 1}"),
 		"Tier":        endpoint("price: {tiers: [{zzz: 1}]}"),

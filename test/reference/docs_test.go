@@ -102,3 +102,17 @@ func TestDocsNameTargetsThatExist(t *testing.T) {
 		}
 	}
 }
+
+// Both APIs take JSON by its name alone: a curl line that sends a body says that
+// it is JSON, so that it works as it stands.
+func TestDocsSendJSONByItsName(t *testing.T) {
+	for page, text := range pages(t) {
+		joined := strings.ReplaceAll(text, "\\\n", " ")
+		for line := range strings.Lines(joined) {
+			if !strings.HasPrefix(line, "curl ") || !strings.Contains(line, " -d ") || strings.HasPrefix(line, "curl …") {
+				continue
+			}
+			require.Contains(t, line, "Content-Type: application/json", page)
+		}
+	}
+}

@@ -83,6 +83,9 @@ func TestDeployPermissions(t *testing.T) {
 		return err == nil && answer.Get("error.reason").Str == "key_revoked"
 	}, soon, often, "the restarted gateway refuses the key")
 
+	health, err := w.Manage(t.Context(), http.MethodGet, "/v1/routing/health", nil)
+	require.NoError(t, err)
+	require.Equal(t, http.StatusOK, health.Status, "a gateway was asked what it publishes of endpoints: %s", health.Body)
 	gatewayReads(t, control.NATS.Config, gateway.NATS.Config, refused)
 	require.Empty(t, refused.list(), "everything that the processes do is allowed")
 

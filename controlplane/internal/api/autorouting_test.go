@@ -7,6 +7,41 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// Every list that can be set is refused as null by its name, and told how it is
+// emptied.
+func TestNoListIsNull(t *testing.T) {
+	p := newPlane(t)
+	w := p.tenant("null")
+	for _, c := range []struct{ method, path, body, at string }{
+		{"PATCH", "/v1/settings", `{"fallback_models":null}`, "fallback_models"},
+		{"PATCH", "/v1/routing/auto", `{"models":null}`, "models"},
+		{"POST", "/v1/routing/profiles", `{"name":"x","routing":{"fallback_models":null}}`, "routing.fallback_models"},
+		{"POST", "/v1/routing/profiles", `{"name":"x","routing":{"provider":{"order":null}}}`, "routing.provider.order"},
+		{"POST", "/v1/routing/profiles", `{"name":"x","routing":{"provider":{"only":null}}}`, "routing.provider.only"},
+		{"POST", "/v1/routing/profiles", `{"name":"x","routing":{"provider":{"ignore":null}}}`, "routing.provider.ignore"},
+		{"POST", "/v1/keys", `{"name":"x","models":null}`, "models"},
+		{"POST", "/v1/keys", `{"name":"x","surfaces":null}`, "surfaces"},
+		{"POST", "/v1/byok", `{"provider":"openai","name":"x","key":"sk-12345678","models":null}`, "models"},
+	} {
+		refused := p.do(call{method: c.method, path: c.path, token: w.key, body: c.body}).problem(http.StatusBadRequest, "validation_error")
+		require.Equal(t, c.at+": must be an array, [] for none", refused.Detail, "%s %s", c.path, c.body)
+	}
+	for path, body := range map[string]string{"/v1/settings": `{"fallback_models":[]}`, "/v1/routing/auto": `{"models":[]}`} {
+		p.do(call{method: "PATCH", path: path, token: w.key, body: body}).is(http.StatusOK)
+	}
+}
+
+// The refusal of a pattern says which form it has.
+func TestAPatternOfModelsIsToldItsForm(t *testing.T) {
+	p := newPlane(t)
+	w := p.tenant("patterns")
+	for _, body := range []string{`{"models":["openai/*","open ai"]}`, `{"models":["openai/*","a,b"]}`} {
+		refused := p.do(call{method: "PATCH", path: "/v1/routing/auto", token: w.key, body: body}).problem(http.StatusBadRequest, "validation_error")
+		require.Equal(t, "models[1]", (*refused.Violations)[0].Path)
+		require.Contains(t, refused.Detail, "a pattern such as openai/*")
+	}
+}
+
 // A workspace has the default until it changes it, field by field, and each
 // change is recorded and published.
 func TestAutoRouting(t *testing.T) {

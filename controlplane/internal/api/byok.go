@@ -142,24 +142,44 @@ func (s *Server) DeleteByokCredential(ctx context.Context, r gen.DeleteByokCrede
 	return gen.DeleteByokCredential200JSONResponse(body), nil
 }
 
+// GetByokOrder implements the operation.
+func (s *Server) GetByokOrder(ctx context.Context, r gen.GetByokOrderRequestObject) (gen.GetByokOrderResponseObject, error) {
+	use := policy.UsePriority
+	if r.Params.Use != nil {
+		use = policy.CredentialUse(*r.Params.Use)
+	}
+	found, err := s.services.BYOK.InOrder(ctx, callerOf(ctx).Workspace, r.Params.Provider, use)
+	if err != nil {
+		return nil, err
+	}
+	return gen.GetByokOrder200JSONResponse{
+		Body:    gen.ByokOrdered{Data: each(found.Credentials, byokOf)},
+		Headers: gen.GetByokOrder200ResponseHeaders{ETag: etag(found.Version)},
+	}, nil
+}
+
 // ReorderByokCredentials implements the operation.
 func (s *Server) ReorderByokCredentials(ctx context.Context, r gen.ReorderByokCredentialsRequestObject) (gen.ReorderByokCredentialsResponseObject, error) {
 	credentials, err := scopeIDs[id.CredentialKind]("credentials", r.Body.Credentials)
 	if err != nil {
 		return nil, err
 	}
+	match, err := ifMatch(r.Params.IfMatch)
+	if err != nil {
+		return nil, err
+	}
 	c := callerOf(ctx)
 	after, pub, err := s.services.BYOK.Reorder(ctx, c.Workspace, c.by(),
-		byok.Order{Provider: r.Body.Provider, Use: policy.CredentialUse(r.Body.Use), Credentials: credentials})
+		byok.Order{Provider: r.Body.Provider, Use: policy.CredentialUse(r.Body.Use), Credentials: credentials, IfMatch: match})
 	if err != nil {
 		return nil, err
 	}
 	ref, pending := s.settle(ctx, pub, r.Params.Wait)
-	body := gen.ByokOrderChange{Data: each(after, byokOf), Publication: ref}
+	body := gen.ByokOrderChange{Data: each(after.Credentials, byokOf), Publication: ref}
 	if pending {
-		return gen.ReorderByokCredentials202JSONResponse(body), nil
+		return gen.ReorderByokCredentials202JSONResponse{Body: body, Headers: gen.ReorderByokCredentials202ResponseHeaders{ETag: etag(after.Version)}}, nil
 	}
-	return gen.ReorderByokCredentials200JSONResponse(body), nil
+	return gen.ReorderByokCredentials200JSONResponse{Body: body, Headers: gen.ReorderByokCredentials200ResponseHeaders{ETag: etag(after.Version)}}, nil
 }
 
 // VerifyByokCredential implements the operation.
@@ -221,7 +241,7 @@ func scopeIDs[K id.Kind](path string, list []string) ([]id.ID[K], error) {
 func byokOf(c byok.Credential) gen.ByokCredential {
 	return gen.ByokCredential{
 		ID: c.ID.String(), Provider: c.Provider, Name: c.Name, Prefix: c.Prefix, Suffix: c.Suffix, Use: gen.ByokUse(c.Use),
-		Position: c.Position, Enabled: c.Enabled, Models: list(c.Models), APIKeys: each(c.APIKeys, id.Key.String),
+		Position: c.Position, Enabled: c.Enabled, Models: list(c.Models), APIKeys: id.Texts(c.APIKeys),
 		CreatedBy: some(c.CreatedBy.String()), CreatedAt: c.CreatedAt.UTC(), UpdatedAt: c.UpdatedAt.UTC(), Verification: verificationOf(c.Verification),
 	}
 }

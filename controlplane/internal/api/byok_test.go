@@ -49,8 +49,20 @@ func TestProviderKeysLiveAndDie(t *testing.T) {
 		problem(http.StatusPreconditionFailed, "precondition_failed")
 
 	second := p.newProviderKey(w, "second", "sk-proj-second-key-00000")
-	ordered := p.do(call{method: "POST", path: "/v1/byok/reorder", token: w.key, body: fmt.Sprintf(`{"provider":"openai","use":"priority","credentials":[%q,%q]}`, second, id)}).is(http.StatusOK)
+	order := func() answer {
+		return p.do(call{method: "GET", path: "/v1/byok/order?provider=OpenAI&use=priority", token: w.key}).is(http.StatusOK)
+	}
+	reorder := call{method: "POST", path: "/v1/byok/reorder", token: w.key, body: fmt.Sprintf(`{"provider":"openai","use":"priority","credentials":[%q,%q]}`, second, id)}
+	seen := order()
+	require.Equal(t, id, seen.json()["data"].([]any)[0].(map[string]any)["id"])
+	ordered := p.do(header(reorder, "If-Match", seen.header.Get("ETag"))).is(http.StatusOK)
 	require.Equal(t, second, ordered.json()["data"].([]any)[0].(map[string]any)["id"])
+	require.Equal(t, order().header.Get("ETag"), ordered.header.Get("ETag"))
+	late := p.do(header(reorder, "If-Match", seen.header.Get("ETag"))).problem(http.StatusPreconditionFailed, "precondition_failed")
+	require.Equal(t, order().header.Get("ETag"), fmt.Sprintf("%q", fmt.Sprint(*late.CurrentVersion)))
+	p.do(header(reorder, "If-Match", "*")).is(http.StatusOK)
+	p.do(call{method: "GET", path: "/v1/byok/order?provider=openai&use=last", token: w.key}).problem(http.StatusBadRequest, "validation_error")
+	require.Empty(t, p.do(call{method: "GET", path: "/v1/byok/order?provider=anthropic", token: w.key}).is(http.StatusOK).json()["data"])
 	for _, body := range []string{
 		fmt.Sprintf(`{"provider":"openai","use":"priority","credentials":[%q]}`, second),
 		fmt.Sprintf(`{"provider":"openai","use":"priority","credentials":[%q,%q]}`, second, second),

@@ -3,8 +3,6 @@ package api
 import (
 	"context"
 	"encoding/json"
-	"log/slog"
-	"math"
 	"net/http"
 	"time"
 
@@ -168,50 +166,19 @@ func (s *Server) overridden(ctx context.Context, c change, do func(override.Opti
 	out.body.Changes = each(after.Diff, func(d audit.Change) gen.FieldChange {
 		return gen.FieldChange{Path: d.Path, Before: d.Before, After: d.After}
 	})
-	revision, pending := s.awaitCatalog(ctx, after.Version, c.wait)
+	if value(c.dryRun) {
+		c.wait = nil // nothing is on its way
+	}
+	var limit time.Duration
+	if c.wait != nil {
+		limit, _ = time.ParseDuration(*c.wait) // the contract's pattern admits only what this reads
+	}
+	revision, pending := catalogRollout{s.services.Overrides, s.services.Gateways, s.log}.await(ctx, after.Version, limit)
 	out.body.Publication = gen.CatalogPublication{Version: after.Version, CatalogRevision: some(revision), Pending: pending}
 	if c.wait != nil && pending > 0 {
 		out.status = http.StatusAccepted
 	}
 	return out, nil
-}
-
-const lookAtGateways = 50 * time.Millisecond
-
-// awaitCatalog waits until every live gateway serves a version of the
-// operator's catalog, or the time is up. pending counts those that do not yet:
-// while it is not published, all of them and at least one.
-func (s *Server) awaitCatalog(ctx context.Context, version int64, wait *gen.Wait) (revision int64, pending int) {
-	var limit time.Duration
-	if wait != nil {
-		limit, _ = time.ParseDuration(*wait) // the contract's pattern admits only what this reads
-	}
-	ctx, cancel := context.WithTimeout(ctx, limit+lookAtGateways)
-	defer cancel()
-	tick := time.NewTicker(lookAtGateways)
-	defer tick.Stop()
-	for {
-		found, err := s.services.Overrides.Covering(ctx, version)
-		switch {
-		case version == 0:
-			return 0, 0
-		case err != nil && ctx.Err() == nil: // the change is committed; that must not look like a failure
-			s.log.WarnContext(ctx, "the catalog's publication could not be looked up", slog.String("error", err.Error()))
-		case err == nil && found > 0:
-			revision, pending = found, s.services.Gateways.Behind(found)
-		}
-		if revision == 0 {
-			pending = max(1, s.services.Gateways.Behind(math.MaxInt64))
-		}
-		if pending == 0 || limit == 0 {
-			return revision, pending
-		}
-		select {
-		case <-ctx.Done():
-			return revision, pending
-		case <-tick.C:
-		}
-	}
 }
 
 func platformCatalogOf(s override.State, problems catalog.Problems) gen.PlatformCatalog {

@@ -1,16 +1,20 @@
 package api_test
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox-dev/signalbox/shared/catalog"
+	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/natsconn/document"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 	"github.com/signalbox-dev/signalbox/shared/wire"
@@ -37,24 +41,68 @@ func onPlatform(method, path, body string) call {
 // published is the catalog that gateways read now.
 func (p *plane) published() catalog.Catalog {
 	p.t.Helper()
-	reader := document.NewReader(p.nats.Connect())
-	entry, err := reader.Leader(p.t.Context(), wire.BucketCatalog, wire.CatalogPointer)
+	c, err := catalogAt(p.t.Context(), document.NewReader(p.nats.Connect()))
 	require.NoError(p.t, err)
-	var pointer policy.Pointer
-	require.NoError(p.t, json.Unmarshal(entry.Data, &pointer))
-	body, err := reader.Body(p.t.Context(), wire.BucketCatalog, pointer)
-	require.NoError(p.t, err)
-	var c catalog.Catalog
-	require.NoError(p.t, json.Unmarshal(body, &c))
 	return c
+}
+
+func catalogAt(ctx context.Context, reader *document.Reader) (c catalog.Catalog, err error) {
+	entry, err := reader.Leader(ctx, wire.BucketCatalog, wire.CatalogPointer)
+	if err != nil {
+		return c, err
+	}
+	var pointer policy.Pointer
+	if err := json.Unmarshal(entry.Data, &pointer); err != nil {
+		return c, err
+	}
+	body, err := reader.Body(ctx, wire.BucketCatalog, pointer)
+	if err != nil {
+		return c, err
+	}
+	return c, json.Unmarshal(body, &c)
 }
 
 // eventually waits until the published catalog is as check wants it.
 func (p *plane) eventually(check func(*catalog.View) bool) {
 	p.t.Helper()
+	reader := document.NewReader(p.nats.Connect())
 	require.Eventually(p.t, func() bool {
-		v, err := catalog.Compile(p.published())
+		c, err := catalogAt(p.t.Context(), reader)
+		if err != nil {
+			return false // not published yet
+		}
+		v, err := catalog.Compile(c)
 		return err == nil && check(v)
+	}, 20*time.Second, 20*time.Millisecond)
+}
+
+// lag has a gateway of an older catalog be live from now on.
+func (p *plane) lag() {
+	p.t.Helper()
+	token := p.tenant("lag").key
+	gateway, conn := id.New[id.GatewayKind](id.SystemSource()), p.nats.Connect()
+	beat := func() {
+		body, _ := json.Marshal(wire.Heartbeat{
+			Gateway: gateway, Instance: "one", Version: "test", Address: "127.0.0.1:1", StartedAt: time.Now(), SentAt: time.Now(), CatalogRevision: 1,
+		})
+		_ = conn.NATS().Publish(wire.SubjectHeartbeat+"."+gateway.String(), body)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var done sync.WaitGroup
+	done.Go(func() {
+		tick := time.NewTicker(50 * time.Millisecond)
+		defer tick.Stop()
+		for ctx.Err() == nil {
+			beat()
+			select {
+			case <-ctx.Done():
+			case <-tick.C:
+			}
+		}
+	})
+	p.t.Cleanup(func() { cancel(); done.Wait() })
+	require.EventuallyWithT(p.t, func(c *assert.CollectT) {
+		assert.Contains(c, p.raw(call{method: "GET", path: "/v1/gateways", token: token}).body, gateway.String())
 	}, 20*time.Second, 20*time.Millisecond)
 }
 
@@ -106,7 +154,11 @@ func TestTheOperatorsCatalog(t *testing.T) {
 	body, err := json.Marshal(map[string]any{"providers": whole["providers"], "models": whole["models"]})
 	require.NoError(t, err)
 	require.Empty(t, p.do(onPlatform("PUT", "/catalog", string(body))).is(http.StatusOK).json()["changes"])
-	dry := p.do(onPlatform("PUT", "/catalog?dry_run=true", `{"providers":[],"models":[]}`)).is(http.StatusOK)
+	// A gateway that serves an older catalog has a change waited for, a dry run not.
+	p.lag()
+	p.do(onPlatform("PUT", "/catalog/models/openai/gpt-5/endpoints/openai?wait=1ms", `{"derank":1}`)).is(http.StatusAccepted)
+	dry := p.do(onPlatform("PUT", "/catalog?dry_run=true&wait=30s", `{"providers":[],"models":[]}`)).is(http.StatusOK)
+	require.EqualValues(t, 1, dry.json()["publication"].(map[string]any)["pending"])
 	require.NotEmpty(t, dry.json()["changes"])
 	require.Equal(t, whole["version"], dry.data()["version"], "nothing was changed")
 
@@ -247,6 +299,10 @@ func TestRulesHaveAnOrder(t *testing.T) {
 		p.do(onPlatform("PUT", "/catalog/models/openai/gpt-5/rules", `{"order":`+order+`}`)).problem(http.StatusBadRequest, "validation_error")
 	}
 	p.do(onPlatform("GET", "/catalog/models/acme/none/rules", "")).problem(http.StatusNotFound, "not_found")
+	rule := `{"when":{"source":"model","op":"exists"},"then":{"provider":"openai"}}`
+	p.do(onPlatform("PUT", "/catalog/models/acme/none/rules/a", rule)).problem(http.StatusNotFound, "not_found")
+	p.do(onPlatform("PUT", "/catalog/models/acme/none/rules", `{"order":[]}`)).problem(http.StatusNotFound, "not_found")
+	require.NotContains(t, p.do(onPlatform("GET", "/catalog", "")).is(http.StatusOK).body, "acme/none", "a rule makes no model")
 	p.do(onPlatform("DELETE", "/catalog/models/openai/gpt-5/rules/c", "")).is(http.StatusOK)
 	require.Equal(t, []string{"b", "a"}, names())
 }

@@ -121,6 +121,6 @@ func profileOf(p profile.Profile) gen.RoutingProfile {
 
 func bindingsOf(b profile.Bindings) gen.RoutingBindings {
 	return gen.RoutingBindings{
-		Workspace: b.Workspace, Departments: each(b.Departments, id.Department.String), Keys: each(b.Keys, id.Key.String), More: b.More,
+		Workspace: b.Workspace, Departments: id.Texts(b.Departments), Keys: id.Texts(b.Keys), More: b.More,
 	}
 }

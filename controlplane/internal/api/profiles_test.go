@@ -14,7 +14,7 @@ func TestRoutingProfiles(t *testing.T) {
 	full := `{"default_model":"openai/gpt-5","fallback_models":["anthropic/claude-sonnet-4.5"],"routing_mode":"price",
 		"provider":{"order":["openai"],"only":["openai","anthropic"],"allow_fallbacks":false,"sort":"latency","require_parameters":true,
 			"max_price":{"input":"2.50","output":"20.00"},"preferred_max_latency":1.5,"preferred_min_throughput":40,"cache_aware_routing":false},
-		"timeouts":{"first_byte_ms":5000,"request_ms":60000},"affinity":false}`
+		"timeouts":{"first_byte_ms":5000,"request_ms":60000},"retries":0,"affinity":false}`
 
 	made := p.do(call{method: "POST", path: path, token: w.key, body: `{"name":"Careful","routing":` + full + `}`}).is(http.StatusCreated)
 	id := made.data()["id"].(string)
@@ -26,6 +26,9 @@ func TestRoutingProfiles(t *testing.T) {
 	routing := got.data()["routing"].(map[string]any)
 	require.Equal(t, map[string]any{"input": "2.50", "output": "20.00"}, routing["provider"].(map[string]any)["max_price"])
 	require.NotContains(t, routing, "auto", "what is not set is left out")
+	require.InDelta(t, 0, routing["retries"], 0, "none is a number too")
+	many := p.do(call{method: "POST", path: path, token: w.key, body: `{"name":"many","routing":{"retries":4,"timeouts":{"request_ms":1}}}`}).problem(http.StatusBadRequest, "validation_error")
+	require.Len(t, *many.Violations, 2, "every problem at once")
 	require.Equal(t, map[string]any{"workspace": false, "departments": []any{}, "keys": []any{}, "more": 0.0}, got.data()["bindings"])
 
 	taken := p.do(call{method: "POST", path: path, token: w.key, body: `{"name":"careful"}`}).problem(http.StatusConflict, "conflict")

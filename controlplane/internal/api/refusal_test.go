@@ -277,7 +277,7 @@ func TestOtherTenantsThingsAreNotThere(t *testing.T) {
 	}
 	snapshot := func() string {
 		var all strings.Builder
-		for _, path := range []string{"/v1/keys", "/v1/management-keys", "/v1/byok", "/v1/settings", "/v1/routing/profiles", "/v1/routing/auto", "/v1/departments", "/v1/workspaces", "/v1/audit-events", "/v1/publications"} {
+		for _, path := range []string{"/v1/keys", "/v1/management-keys", "/v1/byok", "/v1/settings", "/v1/routing/profiles", "/v1/routing/auto", "/v1/departments", "/v1/alerts/lifecycle", "/v1/workspaces", "/v1/audit-events", "/v1/publications"} {
 			all.WriteString(still(p.do(call{method: "GET", path: path, token: theirs.key}).is(http.StatusOK).body))
 		}
 		return all.String()

@@ -61,7 +61,7 @@ func publicationOf(p publication.Publication) gen.Publication {
 		Receipts: gen.Receipts{
 			Gateways: p.Receipts.Gateways, Applied: p.Receipts.Applied, Pending: p.Receipts.Pending,
 			P50Ms: millis(p.Receipts.P50), P99Ms: millis(p.Receipts.P99),
-			PendingGateways: each(p.Receipts.PendingGateways, id.Gateway.String),
+			PendingGateways: id.Texts(p.Receipts.PendingGateways),
 		},
 	}
 }

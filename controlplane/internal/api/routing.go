@@ -12,7 +12,7 @@ import (
 func routingOf(r policy.Routing) gen.RoutingFields {
 	f := gen.RoutingFields{
 		DefaultModel: some(r.DefaultModel), Auto: some(r.Auto), FallbackModels: filled(r.FallbackModels),
-		RoutingMode: some(gen.RoutingMode(r.Mode)), Affinity: r.Affinity,
+		RoutingMode: some(gen.RoutingMode(r.Mode)), Retries: r.Retries, Affinity: r.Affinity,
 	}
 	if p := providerOf(r.Provider); p != (gen.ProviderFields{}) {
 		f.Provider = &p
@@ -44,7 +44,7 @@ func routingFrom(f gen.RoutingFields) policy.Routing {
 	timeouts := value(f.Timeouts)
 	return policy.Routing{
 		DefaultModel: value(f.DefaultModel), Auto: value(f.Auto), FallbackModels: value(f.FallbackModels),
-		Mode: policy.Mode(value(f.RoutingMode)), Provider: providerFrom(value(f.Provider)), Affinity: f.Affinity,
+		Mode: policy.Mode(value(f.RoutingMode)), Provider: providerFrom(value(f.Provider)), Retries: f.Retries, Affinity: f.Affinity,
 		Timeouts: policy.Timeouts{
 			FirstByte: time.Duration(value(timeouts.FirstByteMs)) * time.Millisecond,
 			Request:   time.Duration(value(timeouts.RequestMs)) * time.Millisecond,

@@ -27,8 +27,10 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/byok"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/department"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/effective"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/endpointhealth"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/gateway"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/idempotency"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/lifecycle"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/managementkey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/override"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
@@ -52,6 +54,8 @@ type Services struct {
 	Departments    *department.Service
 	Effective      *effective.Service
 	AutoRouting    *autorouting.Service
+	Lifecycle      *lifecycle.Service
+	EndpointHealth *endpointhealth.Service
 	Audit          *audit.Log
 	Publications   *publication.Service
 	Gateways       *gateway.Service

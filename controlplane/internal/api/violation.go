@@ -169,7 +169,11 @@ func typeMessage(s *openapi3.Schema) string {
 	if s == nil || s.Type == nil {
 		return "has the wrong type"
 	}
-	return "must be " + article(strings.Join(s.Type.Slice(), " or "))
+	message := "must be " + article(strings.Join(s.Type.Slice(), " or "))
+	if s.Type.Is(openapi3.TypeArray) {
+		message += ", [] for none"
+	}
+	return message
 }
 
 func number(limit *float64) string { return strconv.FormatFloat(value(limit), 'f', -1, 64) }

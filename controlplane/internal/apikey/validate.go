@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/credential"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/patch"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/rule"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 )
@@ -41,32 +42,20 @@ func (p Patch) Validate(now time.Time) error {
 }
 
 func (p Patch) apply(k Key) Key {
-	if p.Name != nil {
-		k.Name = *p.Name
-	}
+	patch.Set(&k.Name, p.Name)
 	if p.SetExpiry {
 		k.ExpiresAt = credential.Moment(p.ExpiresAt)
 	}
-	if p.Models != nil {
-		k.Models = *p.Models
-	}
-	if p.Surfaces != nil {
-		k.Surfaces = *p.Surfaces
-	}
-	if p.Scopes != nil {
-		k.Scopes = *p.Scopes
-	}
-	if p.Profile != nil {
-		k.Profile = *p.Profile
-	}
-	if p.Department != nil {
-		k.Department = *p.Department
-	}
+	patch.Set(&k.Models, p.Models)
+	patch.Set(&k.Surfaces, p.Surfaces)
+	patch.Set(&k.Scopes, p.Scopes)
+	patch.Set(&k.Profile, p.Profile)
+	patch.Set(&k.Department, p.Department)
 	return k
 }
 
 func checkScopes(v *rule.Violations, models []string, surfaces []catalog.Surface, scopes []string) {
-	v.Strings("models", models, maxModels, maxModelLength, rule.ModelPattern)
+	v.Models("models", models, maxModels, maxModelLength)
 	v.Strings("surfaces", texts(surfaces), maxSurfaces, maxSurfaceChars, func(s string) bool {
 		return slices.Contains(catalog.Surfaces(), catalog.Surface(s))
 	})

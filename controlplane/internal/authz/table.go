@@ -59,6 +59,7 @@ var table = []Rule{
 
 	{Operation: "listByokCredentials", Audience: ForWorkspace, Scope: "byok:read", Roles: everyone},
 	{Operation: "createByokCredential", Audience: ForWorkspace, Scope: "byok:write", Roles: admins},
+	{Operation: "getByokOrder", Audience: ForWorkspace, Scope: "byok:read", Roles: everyone},
 	{Operation: "reorderByokCredentials", Audience: ForWorkspace, Scope: "byok:write", Roles: admins},
 	{Operation: "getByokCredential", Audience: ForWorkspace, Scope: "byok:read", Roles: everyone},
 	{Operation: "updateByokCredential", Audience: ForWorkspace, Scope: "byok:write", Roles: admins},
@@ -79,6 +80,8 @@ var table = []Rule{
 	{Operation: "getAutoRouting", Audience: ForWorkspace, Scope: "routing:read", Roles: everyone},
 	{Operation: "updateAutoRouting", Audience: ForWorkspace, Scope: "routing:write", Roles: admins},
 	{Operation: "getEffectiveRouting", Audience: ForWorkspace, Scope: "routing:read", Roles: everyone},
+	{Operation: "listEndpointHealth", Audience: ForWorkspace, Scope: "routing:read", Roles: everyone},
+	{Operation: "listLifecycleAlerts", Audience: ForWorkspace, Scope: "routing:read", Roles: everyone},
 	{Operation: "listRoutingProfiles", Audience: ForWorkspace, Scope: "routing:read", Roles: everyone},
 	{Operation: "createRoutingProfile", Audience: ForWorkspace, Scope: "routing:write", Roles: admins},
 	{Operation: "getRoutingProfile", Audience: ForWorkspace, Scope: "routing:read", Roles: everyone},

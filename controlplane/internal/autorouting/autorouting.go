@@ -6,6 +6,7 @@ package autorouting
 import (
 	"time"
 
+	"github.com/signalbox-dev/signalbox/controlplane/internal/patch"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 )
 
@@ -29,10 +30,10 @@ type Patch struct {
 }
 
 func (p Patch) apply(c Config) Config {
-	set(&c.Objective, p.Objective)
-	set(&c.Spend, p.Spend)
-	set(&c.Models, p.Models)
-	set(&c.AllowFallbacks, p.AllowFallbacks)
+	patch.Set(&c.Objective, p.Objective)
+	patch.Set(&c.Spend, p.Spend)
+	patch.Set(&c.Models, p.Models)
+	patch.Set(&c.AllowFallbacks, p.AllowFallbacks)
 	switch {
 	case p.Prices != nil:
 		prices := *p.Prices
@@ -41,10 +42,4 @@ func (p Patch) apply(c Config) Config {
 		c.Prices = nil
 	}
 	return c
-}
-
-func set[T any](field *T, value *T) {
-	if value != nil {
-		*field = *value
-	}
 }

@@ -51,7 +51,7 @@ func TestPricesGoWithTheCustomProfile(t *testing.T) {
 	require.Equal(t, base.Prices, Patch{Objective: &quality}.apply(base).Prices)
 }
 
-func TestTheDefaultIsValid(t *testing.T) { require.NoError(t, Validate(policy.DefaultAuto())) }
+func TestTheDefaultIsValid(t *testing.T) { require.NoError(t, validate(policy.DefaultAuto())) }
 
 func TestEdges(t *testing.T) {
 	patterns := func(n int) []string {
@@ -98,7 +98,7 @@ func TestEdges(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a := policy.DefaultAuto()
 			c.edit(&a)
-			err := Validate(a)
+			err := validate(a)
 			if c.paths == nil {
 				require.NoError(t, err)
 				return

@@ -69,7 +69,7 @@ func (s *Service) Update(ctx context.Context, ws id.Workspace, by audit.By, p Pa
 		}
 		after = p.apply(before)
 		after.Version, after.UpdatedAt = before.Version+1, s.d.Now().UTC().Truncate(time.Microsecond)
-		if err := Validate(after.Auto); err != nil {
+		if err := validate(after.Auto); err != nil {
 			return err
 		}
 		c.Diff = diff(before.Auto, after.Auto)

@@ -15,10 +15,10 @@ const maxPattern = 200
 // contract's pattern has it.
 const maxPrice money.PerMillion = 1_000_000_000_000_000_000 - 1
 
-// Validate reports every violation of a configuration as it would be stored,
+// validate reports every violation of a configuration as it would be stored,
 // so that rules between fields hold whichever of them was changed. Patterns
 // are not held against the catalog: they may wait for a model.
-func Validate(a policy.Auto) error {
+func validate(a policy.Auto) error {
 	var v rule.Violations
 	if !slices.Contains(policy.Objectives(), a.Objective) {
 		v.Add("objective", rule.NotAllowed, "must be balanced, quality, cost or latency")
@@ -36,7 +36,7 @@ func Validate(a policy.Auto) error {
 		price(&v, "prices.input", a.Prices.Input)
 		price(&v, "prices.output", a.Prices.Output)
 	}
-	v.Strings("models", a.Models, policy.MaxAutoPatterns, maxPattern, rule.ModelPattern)
+	v.Models("models", a.Models, policy.MaxAutoPatterns, maxPattern)
 	return v.Err()
 }
 

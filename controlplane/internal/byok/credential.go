@@ -61,6 +61,7 @@ type Order struct {
 	Provider    string
 	Use         policy.CredentialUse
 	Credentials []id.Credential
+	IfMatch     *int64 // the version of the order that the caller saw
 }
 
 // Filter narrows a list.

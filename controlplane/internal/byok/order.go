@@ -9,22 +9,55 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/rule"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/txn"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 )
 
-// Reorder puts all credentials of a provider and use into the order given, and
-// returns them in it. Each must be named, once: an order over some would leave
-// the place of the others to chance.
-func (s *Service) Reorder(ctx context.Context, ws id.Workspace, by audit.By, o Order) ([]Credential, publication.Publication, error) {
+// Ordered are all credentials of a provider and use, in the order in which they
+// are tried. Its version is the sum of theirs: among the same credentials it
+// rises with every change, and an order over others is refused whatever it is.
+type Ordered struct {
+	Credentials []Credential
+	Version     int64
+}
+
+func ordered(list []Credential) Ordered {
+	o := Ordered{Credentials: list}
+	for _, c := range list {
+		o.Version += c.Version
+	}
+	return o
+}
+
+// InOrder is how the provider's credentials of a use are tried. The provider may
+// be named by an alias.
+func (s *Service) InOrder(ctx context.Context, ws id.Workspace, provider string, use policy.CredentialUse) (Ordered, error) {
+	provider, err := s.slug(ctx, provider)
+	if err != nil {
+		return Ordered{}, err
+	}
+	var all []Credential
+	err = s.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {
+		all, err = s.d.Directory.All(ctx, ws)
+		return err
+	})
+	return ordered(group(all, provider, use)), err
+}
+
+// Reorder puts all credentials of a provider and use into the order given. Each
+// must be named, once: an order over some would leave the place of the others to
+// chance.
+func (s *Service) Reorder(ctx context.Context, ws id.Workspace, by audit.By, o Order) (Ordered, publication.Publication, error) {
 	var v rule.Violations
 	checkUse(&v, o.Use)
 	if err := v.Err(); err != nil {
-		return nil, publication.Publication{}, err
+		return Ordered{}, publication.Publication{}, err
 	}
-	if p, ok := s.d.Providers.Provider(o.Provider); ok {
-		o.Provider = p.Slug
+	var err error
+	if o.Provider, err = s.slug(ctx, o.Provider); err != nil {
+		return Ordered{}, publication.Publication{}, err
 	}
 	c := &deploy.Change{Actor: by.Actor, RequestID: by.RequestID, Action: "byok.reorder", TargetType: "byok", TargetID: o.Provider}
 	var after []Credential
@@ -34,29 +67,36 @@ func (s *Service) Reorder(ctx context.Context, ws id.Workspace, by audit.By, o O
 			return err
 		}
 		before := group(all, o.Provider, o.Use)
-		ordered, err := o.of(before)
-		if err != nil {
+		if err := txn.Match(o.IfMatch, ordered(before).Version); err != nil {
 			return err
 		}
-		after = make([]Credential, len(ordered))
-		for i, moved := range ordered {
-			if moved.Position != i+1 {
-				moved.Position, moved.Version, moved.UpdatedAt = i+1, moved.Version+1, s.now()
-				if err := s.d.Store.Update(ctx, ws, moved); err != nil {
-					return err
-				}
-			}
-			after[i] = moved
+		if after, err = o.of(before); err != nil {
+			return err
 		}
 		var d audit.Diff
 		d.List("order."+string(o.Use), names(before), names(after))
 		c.Diff = d
-		return nil
+		return s.place(ctx, ws, after)
 	})
 	if err != nil {
-		return nil, publication.Publication{}, err
+		return Ordered{}, publication.Publication{}, err
 	}
-	return after, pub, nil
+	return ordered(after), pub, nil
+}
+
+// place gives each credential its place in the list.
+func (s *Service) place(ctx context.Context, ws id.Workspace, list []Credential) error {
+	for i := range list {
+		c := &list[i]
+		if c.Position == i+1 {
+			continue
+		}
+		c.Position, c.Version, c.UpdatedAt = i+1, c.Version+1, s.now()
+		if err := s.d.Store.Update(ctx, ws, *c); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // of puts the credentials into the order, or says what is missing in it.
@@ -104,11 +144,11 @@ func last(all []Credential, provider string, use policy.CredentialUse) (int, err
 }
 
 func names(list []Credential) []string {
-	ids := make([]string, len(list))
+	ids := make([]id.Credential, len(list))
 	for i, c := range list {
-		ids[i] = c.ID.String()
+		ids[i] = c.ID
 	}
-	return ids
+	return id.Texts(ids)
 }
 
 func diff(before, after Credential) []audit.Change {
@@ -119,17 +159,9 @@ func diff(before, after Credential) []audit.Change {
 	d.Int("position", before.Position, after.Position)
 	d.Bool("enabled", before.Enabled, after.Enabled)
 	d.List("models", before.Models, after.Models)
-	d.List("api_keys", keyNames(before.APIKeys), keyNames(after.APIKeys))
+	d.List("api_keys", id.Texts(before.APIKeys), id.Texts(after.APIKeys))
 	if !bytes.Equal(before.Sealed, after.Sealed) {
 		d.Secret("key")
 	}
 	return slices.Clip(d)
-}
-
-func keyNames(keys []id.Key) []string {
-	list := make([]string, len(keys))
-	for i, k := range keys {
-		list[i] = k.String()
-	}
-	return list
 }

@@ -25,7 +25,7 @@ type Deps struct {
 	Directory Directory
 	Mutator   Mutator
 	Sealer    Sealer // nil where there is no keyring: nothing can be kept then
-	Providers Providers
+	Offered   Source
 	IDs       *id.Source
 	Now       func() time.Time
 
@@ -50,7 +50,7 @@ func (s *Service) Create(ctx context.Context, ws id.Workspace, by audit.By, n Ne
 	if err := n.Validate(); err != nil {
 		return Credential{}, publication.Publication{}, err
 	}
-	p, err := s.provider(n.Provider)
+	p, err := s.provider(ctx, n.Provider)
 	if err != nil {
 		return Credential{}, publication.Publication{}, err
 	}
@@ -99,11 +99,13 @@ func (s *Service) Get(ctx context.Context, ws id.Workspace, credential id.Creden
 // List returns a page of credentials, newest first. A provider may be named by
 // an alias.
 func (s *Service) List(ctx context.Context, ws id.Workspace, q page.Query, f Filter) (page.Result[Credential], error) {
-	if p, ok := s.d.Providers.Provider(f.Provider); ok {
-		f.Provider = p.Slug
+	slug, err := s.slug(ctx, f.Provider)
+	if err != nil {
+		return page.Result[Credential]{}, err
 	}
+	f.Provider = slug
 	var found page.Result[Credential]
-	err := s.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {
+	err = s.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {
 		found, err = s.d.Directory.List(ctx, ws, q, f)
 		return err
 	})
@@ -115,12 +117,19 @@ func (s *Service) Update(ctx context.Context, ws id.Workspace, credential id.Cre
 	if err := p.Validate(); err != nil {
 		return Credential{}, publication.Publication{}, err
 	}
+	var offered *catalog.View // for a new key alone
+	if p.Key != nil {
+		var err error
+		if offered, err = s.d.Offered.View(ctx); err != nil {
+			return Credential{}, publication.Publication{}, err
+		}
+	}
 	return s.change(ctx, ws, changeOf(by, "byok.update", credential), target{credential, p.IfMatch}, func(ctx context.Context, c Credential) (Credential, error) {
-		return s.apply(ctx, c, p)
+		return s.apply(ctx, c, p, offered)
 	})
 }
 
-func (s *Service) apply(ctx context.Context, c Credential, p Patch) (Credential, error) {
+func (s *Service) apply(ctx context.Context, c Credential, p Patch, offered *catalog.View) (Credential, error) {
 	if p.Name != nil {
 		c.Name = *p.Name
 	}
@@ -146,7 +155,7 @@ func (s *Service) apply(ctx context.Context, c Credential, p Patch) (Credential,
 	if p.Key == nil {
 		return c, nil
 	}
-	found, ok := s.d.Providers.Provider(c.Provider)
+	found, ok := offered.Provider(c.Provider)
 	if !ok {
 		return c, fault.New(fault.Conflict, "The provider is not offered any more, so its keys cannot be replaced. Delete the credential.")
 	}
@@ -216,9 +225,28 @@ func (s *Service) change(ctx context.Context, ws id.Workspace, c *deploy.Change,
 	return after, pub, nil
 }
 
-func (s *Service) provider(name string) (catalog.Provider, error) {
+// slug is a provider's, when an alias names it; other names stay.
+func (s *Service) slug(ctx context.Context, name string) (string, error) {
+	if name == "" {
+		return "", nil
+	}
+	offered, err := s.d.Offered.View(ctx)
+	if err != nil {
+		return "", err
+	}
+	if p, ok := offered.Provider(name); ok {
+		name = p.Slug
+	}
+	return name, nil
+}
+
+func (s *Service) provider(ctx context.Context, name string) (*catalog.Provider, error) {
+	offered, err := s.d.Offered.View(ctx)
+	if err != nil {
+		return nil, err
+	}
 	var v rule.Violations
-	p, ok := s.d.Providers.Provider(name)
+	p, ok := offered.Provider(name)
 	switch {
 	case !ok:
 		v.Add("provider", rule.NotAllowed, "is no provider of the catalog")
@@ -229,7 +257,7 @@ func (s *Service) provider(name string) (catalog.Provider, error) {
 }
 
 // seal puts the key into c, after a look at its form.
-func (s *Service) seal(c Credential, p catalog.Provider, key secret.String) (Credential, error) {
+func (s *Service) seal(c Credential, p *catalog.Provider, key secret.String) (Credential, error) {
 	a, err := read(p, key)
 	if err != nil {
 		return c, err

@@ -46,8 +46,8 @@ type Sealer interface {
 	Seal(plain secret.String, associated ...string) (secret.Sealed, error)
 }
 
-// Providers are those that are offered.
-type Providers interface {
-	// Provider finds one by its slug or an alias, in any case.
-	Provider(name string) (catalog.Provider, bool)
+// Source gives the catalog that is offered now. It may read the database, so it
+// is asked before a transaction is begun, and what it gave is used inside.
+type Source interface {
+	View(ctx context.Context) (*catalog.View, error)
 }

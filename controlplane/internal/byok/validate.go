@@ -51,7 +51,7 @@ func checkUse(v *rule.Violations, use policy.CredentialUse) {
 }
 
 func checkScopes(v *rule.Violations, models []string, keys []id.Key) {
-	v.Strings("models", models, maxModels, maxModelLength, rule.ModelPattern)
+	v.Models("models", models, maxModels, maxModelLength)
 	if len(keys) > maxAPIKeys {
 		v.Add("api_keys", rule.TooLong, fmt.Sprintf("must have at most %d entries", maxAPIKeys))
 		return
@@ -67,7 +67,7 @@ func checkScopes(v *rule.Violations, models []string, keys []id.Key) {
 
 // read holds a key against the form that the provider's type takes. What is
 // wrong with it is said without any of it.
-func read(p catalog.Provider, key secret.String) (account.Account, error) {
+func read(p *catalog.Provider, key secret.String) (account.Account, error) {
 	var v rule.Violations
 	switch length := len(key.Reveal()); {
 	case length < minKeyLength:

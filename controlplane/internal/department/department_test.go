@@ -29,7 +29,7 @@ func TestPublishedForgetsNothing(t *testing.T) {
 func TestPeopledNamesTheKeys(t *testing.T) {
 	key := id.New[id.KeyKind](id.SystemSource())
 	err := fault.Of(peopled(Members{Keys: []id.Key{key}}))
-	require.Equal(t, "API keys belong to the department: "+key.String()+". Revoke them, or move them to another department first.", err.Message)
+	require.Equal(t, "API keys belong to the department: "+key.String()+". Take each out of it first (signalbox departments remove-key KEY_ID), move it to another department, or revoke it.", err.Message)
 	err = fault.Of(peopled(Members{Keys: []id.Key{key, key, key, key}, More: 2}))
 	require.Len(t, err.Violations, 4)
 	require.Contains(t, err.Message, "and 3 more")

@@ -18,12 +18,13 @@ import (
 
 // Deps are what a Service works with.
 type Deps struct {
-	Runner   txn.Runner
-	Store    Store
-	Profiles Profiles
-	Mutator  Mutator
-	IDs      *id.Source
-	Now      func() time.Time
+	Runner    txn.Runner
+	Store     Store
+	Directory Directory
+	Profiles  Profiles
+	Mutator   Mutator
+	IDs       *id.Source
+	Now       func() time.Time
 }
 
 // Service creates, changes and deletes departments. Its failures are
@@ -50,7 +51,7 @@ func (s *Service) Create(ctx context.Context, ws id.Workspace, by audit.By, n Dr
 		if err := s.bindable(ctx, ws, n.Profile); err != nil {
 			return err
 		}
-		count, err := s.d.Store.Count(ctx, ws)
+		count, err := s.d.Directory.Count(ctx, ws)
 		switch {
 		case err != nil:
 			return err
@@ -79,7 +80,7 @@ func (s *Service) Get(ctx context.Context, ws id.Workspace, department id.Depart
 func (s *Service) List(ctx context.Context, ws id.Workspace, q page.Query, f Filter) (page.Result[Department], error) {
 	var found page.Result[Department]
 	err := s.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {
-		found, err = s.d.Store.List(ctx, ws, q, f)
+		found, err = s.d.Directory.List(ctx, ws, q, f)
 		return err
 	})
 	return found, err
@@ -132,7 +133,7 @@ func (s *Service) Delete(ctx context.Context, ws id.Workspace, department id.Dep
 		if err := txn.Match(ifMatch, before.Version); err != nil {
 			return err
 		}
-		members, err := s.d.Store.Members(ctx, ws, department)
+		members, err := s.d.Directory.Members(ctx, ws, department)
 		if err != nil {
 			return err
 		}
@@ -168,15 +169,12 @@ func peopled(m Members) error {
 		e.Violations = append(e.Violations, fault.Violation{Path: "keys", Code: "in_use", Message: "the API key " + k.String() + " belongs to it"})
 	}
 	const named = 3
-	var keys []string
-	for _, k := range m.Keys[:min(named, len(m.Keys))] {
-		keys = append(keys, k.String())
-	}
+	keys := id.Texts(m.Keys[:min(named, len(m.Keys))])
 	e.Message = "API keys belong to the department: " + strings.Join(keys, ", ")
 	if more := len(m.Keys) - named + m.More; more > 0 {
 		e.Message += fmt.Sprintf(" and %d more", more)
 	}
-	e.Message += ". Revoke them, or move them to another department first."
+	e.Message += ". Take each out of it first (signalbox departments remove-key KEY_ID), move it to another department, or revoke it."
 	return e
 }
 

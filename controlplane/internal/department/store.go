@@ -16,15 +16,19 @@ type Store interface {
 	Create(ctx context.Context, ws id.Workspace, d Department) error
 	// Get fails with not_found.
 	Get(ctx context.Context, ws id.Workspace, department id.Department) (Department, error)
-	// List is newest first.
-	List(ctx context.Context, ws id.Workspace, q page.Query, f Filter) (page.Result[Department], error)
-	Count(ctx context.Context, ws id.Workspace) (int, error)
 	// Update replaces the changeable fields where the stored version is one
 	// less; else precondition_failed, or not_found.
 	Update(ctx context.Context, ws id.Workspace, d Department) error
 	// Delete fails with not_found, and with conflict while a key belongs to the
 	// department. Revoked keys let go of it.
 	Delete(ctx context.Context, ws id.Workspace, department id.Department) error
+}
+
+// Directory looks over all of a workspace, inside a transaction of it.
+type Directory interface {
+	// List is newest first.
+	List(ctx context.Context, ws id.Workspace, q page.Query, f Filter) (page.Result[Department], error)
+	Count(ctx context.Context, ws id.Workspace) (int, error)
 	Members(ctx context.Context, ws id.Workspace, department id.Department) (Members, error)
 }
 

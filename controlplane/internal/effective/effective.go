@@ -11,7 +11,6 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/routing"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/txn"
-	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/id"
@@ -57,9 +56,13 @@ type Resolved struct {
 // Resolve is what holds for a request of the key that says nothing itself, or,
 // for the zero id, for the workspace's part of it.
 func (s *Service) Resolve(ctx context.Context, ws id.Workspace, key id.Key) (Resolved, error) {
+	offered, err := s.d.Source.View(ctx)
+	if err != nil {
+		return Resolved{}, err
+	}
 	var snapshot policy.Snapshot
 	var document policy.Key
-	err := s.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {
+	err = s.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {
 		if snapshot, err = s.d.Policies.Policy(ctx, ws); err != nil || key.IsZero() {
 			return err
 		}
@@ -73,10 +76,6 @@ func (s *Service) Resolve(ctx context.Context, ws id.Workspace, key id.Key) (Res
 	view, err := policy.Compile(snapshot)
 	if err != nil {
 		return Resolved{}, fmt.Errorf("resolve the policy: %w", err)
-	}
-	offered, err := catalog.Compile(s.d.Source.Catalog())
-	if err != nil {
-		return Resolved{}, fmt.Errorf("read the offered catalog: %w", err)
 	}
 	facts := decide.KeyFacts{
 		ID: document.ID, Profile: document.Profile, Department: document.Department, Models: document.Models, Scopes: document.Scopes,

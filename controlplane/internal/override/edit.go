@@ -28,18 +28,12 @@ func (s *Service) Replace(ctx context.Context, o Options, document json.RawMessa
 			if err := decoder.Decode(&d); err != nil {
 				return fault.Invalid(fault.Violation{Code: rule.Malformed, Message: "want providers and models, each a list of objects"})
 			}
-			keys := st.Keys
 			st.Document = Document{Models: d.Models}
 			for i, e := range d.Providers {
 				if err := s.takeKey(st, e, slugName(e), fmt.Sprintf("providers[%d].api_key", i)); err != nil {
 					return err
 				}
 				st.Document.Providers = append(st.Document.Providers, e)
-			}
-			for slug, key := range keys {
-				if _, ok := st.Keys[slug]; ok {
-					st.Keys[slug] = key
-				}
 			}
 			return nil
 		},
@@ -165,13 +159,17 @@ func (s *Service) remove(ctx context.Context, o Options, i item) (Changed, error
 
 // PutRule makes e the rule of a name on a model. position is its place among
 // the operator's rules of the model, from 0; nil leaves it where it is, and
-// puts a new one at the end.
+// puts a new one at the end. It fails with not_found for a model that is not
+// offered: a rule makes none.
 func (s *Service) PutRule(ctx context.Context, o Options, model, name string, e Entry, position *int) (Changed, error) {
 	return s.change(ctx, o, edit{
 		action: "rule.put", kind: "rule", target: model + " " + name, where: modelAt(model, "rules", ruleName, name),
 		apply: func(st *State) error {
 			e := maps.Clone(e) // the change may run again
 			if err := e.mustBe("name", name); err != nil {
+				return err
+			}
+			if err := s.offered(st, model); err != nil {
 				return err
 			}
 			m := st.Document.model(model)
@@ -188,9 +186,12 @@ func (s *Service) PutRule(ctx context.Context, o Options, model, name string, e 
 }
 
 // OrderRules puts a model's rules in the order of names, which are all of the
-// operator's.
+// operator's. It fails with not_found for a model that is not offered.
 func (s *Service) OrderRules(ctx context.Context, o Options, model string, names []string) (Changed, error) {
 	return s.change(ctx, o, edit{action: "rule.order", kind: "model", target: model, apply: func(st *State) error {
+		if err := s.offered(st, model); err != nil {
+			return err
+		}
 		m := st.Document.model(model)
 		rules := m.entries("rules")
 		ordered := make([]Entry, 0, len(rules))

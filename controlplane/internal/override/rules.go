@@ -2,6 +2,7 @@ package override
 
 import (
 	"context"
+	"slices"
 
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/fault"
@@ -14,9 +15,8 @@ type Rule struct {
 }
 
 // Rules are a model's rules in the order in which they are looked at, with the
-// version of the overrides. It fails
-// with not_found for a model that is not offered, and with conflict while the
-// overrides do not fit the offered catalog.
+// version of the overrides. It fails with not_found for a model that is not
+// offered, and with conflict while the overrides do not fit the offered catalog.
 func (s *Service) Rules(ctx context.Context, model string) (rules []Rule, version int64, err error) {
 	st, problems, err := s.Get(ctx)
 	if err != nil {
@@ -41,5 +41,17 @@ func (s *Service) Rules(ctx context.Context, model string) (rules []Rule, versio
 		}
 		return rules, st.Version, nil
 	}
-	return nil, 0, fault.New(fault.NotFound, "The catalog has no such model.")
+	return nil, 0, noModel()
 }
+
+// offered fails with not_found where neither the offered catalog nor the
+// overrides have the model.
+func (s *Service) offered(st *State, model string) error {
+	there := slices.ContainsFunc(s.d.Base.Models, func(m catalog.Model) bool { return m.ID == model })
+	if there || find(st.Document.Models, modelName, model) >= 0 {
+		return nil
+	}
+	return noModel()
+}
+
+func noModel() error { return fault.New(fault.NotFound, "The catalog has no such model.") }

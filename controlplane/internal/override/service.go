@@ -17,12 +17,13 @@ import (
 
 // Deps are what a Service works with.
 type Deps struct {
-	System txn.System
-	Store  Store
-	Base   catalog.Catalog // what is offered without overrides
-	Sealer Sealer          // nil when there is no keyring
-	IDs    *id.Source
-	Now    func() time.Time
+	System  txn.System
+	Store   Store
+	History History
+	Base    catalog.Catalog // what is offered without overrides
+	Sealer  Sealer          // nil when there is no keyring
+	IDs     *id.Source
+	Now     func() time.Time
 }
 
 // Service reads and changes the overrides. Its failures are validation_error
@@ -65,11 +66,11 @@ func (s *Service) Get(ctx context.Context) (State, catalog.Problems, error) {
 	return found, problemsOf(problems), nil
 }
 
-// At returns an earlier version. It fails with not_found.
+// At returns one of the versions that are kept. It fails with not_found.
 func (s *Service) At(ctx context.Context, version int64) (State, error) {
 	var found State
 	err := s.d.System.Read(ctx, func(ctx context.Context) (err error) {
-		found, err = s.d.Store.At(ctx, version)
+		found, err = s.d.History.At(ctx, version)
 		return err
 	})
 	found.Document.normal()
@@ -80,7 +81,7 @@ func (s *Service) At(ctx context.Context, version int64) (State, error) {
 func (s *Service) Covering(ctx context.Context, version int64) (int64, error) {
 	var revision int64
 	err := s.d.System.Read(ctx, func(ctx context.Context) (err error) {
-		revision, err = s.d.Store.Covering(ctx, version)
+		revision, err = s.d.History.Covering(ctx, version)
 		return err
 	})
 	return revision, err
@@ -90,7 +91,7 @@ func (s *Service) Covering(ctx context.Context, version int64) (int64, error) {
 func (s *Service) Events(ctx context.Context, q page.Query) (page.Result[audit.Event], error) {
 	var found page.Result[audit.Event]
 	err := s.d.System.Read(ctx, func(ctx context.Context) (err error) {
-		found, err = s.d.Store.Events(ctx, q)
+		found, err = s.d.History.Events(ctx, q)
 		return err
 	})
 	return found, err
@@ -141,10 +142,14 @@ func (s *Service) change(ctx context.Context, o Options, e edit) (Changed, error
 		after.Version, after.By, after.CreatedAt = before.Version+1, o.By.Actor, now
 		after.Revision, after.PublishedAt = 0, nil
 		out.State = after
-		return s.d.Store.Append(ctx, after, audit.Event{
+		err = s.d.Store.Append(ctx, after, audit.Event{
 			ID: id.New[id.AuditEventKind](s.d.IDs), At: now, Actor: o.By.Actor, Action: e.action, TargetType: e.kind,
 			TargetID: e.target, Diff: out.Diff, RequestID: o.By.RequestID, Revision: after.Version,
 		})
+		if err != nil {
+			return err
+		}
+		return s.d.Store.Trim(ctx, after.Version, Kept)
 	})
 	return out, err
 }

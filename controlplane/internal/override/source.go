@@ -3,9 +3,8 @@ package override
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/txn"
@@ -13,83 +12,110 @@ import (
 )
 
 // Source is the catalog to publish: the offered one under the overrides. It is
-// merged anew only when the overrides have another version.
+// merged and compiled once for each version of the overrides.
 type Source struct {
 	system txn.System
-	store  Store
+	store  Releases
 	base   catalog.Catalog
 
-	mu      sync.Mutex
-	version int64 // of merged and err; -1 before the first look
-	merged  catalog.Catalog
-	err     error
+	building sync.Mutex // held to compute, never to wait for the database
+	last     atomic.Pointer[outcome]
 }
 
-// NewSource returns a source over base.
-func NewSource(system txn.System, store Store, base catalog.Catalog) *Source {
-	return &Source{system: system, store: store, base: base, version: -1, merged: base}
+// outcome is what a version of the overrides makes of the offered catalog.
+type outcome struct {
+	version int64 // -1 before the first look
+	merged  catalog.Catalog
+	err     error         // why the version does not fit; there is no merged then
+	view    *catalog.View // of the last version that fits
+}
+
+// NewSource returns a source over base. It fails where base itself is wrong.
+func NewSource(system txn.System, store Releases, base catalog.Catalog) (*Source, error) {
+	view, err := catalog.Compile(base)
+	if err != nil {
+		return nil, fmt.Errorf("compile the offered catalog: %w", err)
+	}
+	s := &Source{system: system, store: store, base: base}
+	s.last.Store(&outcome{version: -1, merged: base, view: view})
+	return s, nil
 }
 
 // Catalog returns the catalog and the version of the overrides in it. Where the
 // overrides do not fit the offered catalog any more it fails, and says why: to
 // publish the offered one without them would undo what the operator decided.
 func (s *Source) Catalog(ctx context.Context) (catalog.Catalog, int64, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	found, err := s.look(ctx)
+	switch {
+	case err != nil:
+		return catalog.Catalog{}, 0, err
+	case found.err != nil:
+		return catalog.Catalog{}, found.version, found.err
+	}
+	return found.merged, found.version, nil
+}
+
+// View is what is offered now; while the overrides do not fit, what was
+// offered before. It reads the database, so it is asked before a transaction
+// is begun: inside one of another scope it fails.
+func (s *Source) View(ctx context.Context) (*catalog.View, error) {
+	found, err := s.look(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return found.view, nil
+}
+
+// look returns the outcome of the present version.
+func (s *Source) look(ctx context.Context) (*outcome, error) {
+	known := s.last.Load()
+	var latest State
+	fresh := false
 	err := s.system.Read(ctx, func(ctx context.Context) error {
 		version, err := s.store.Version(ctx)
-		if err != nil || version == s.version {
+		if fresh = err == nil && version != known.version; !fresh {
 			return err
 		}
-		latest, err := s.store.Latest(ctx)
-		if err != nil {
-			return err
-		}
-		latest.Document.normal()
-		merged, wrong := latest.over(s.base)
-		if wrong == nil {
-			s.merged = merged
-		} else {
-			wrong = fmt.Errorf("the operator's catalog, version %d, does not fit the catalog of this control plane, so gateways keep the catalog that they have: %w", latest.Version, wrong)
-		}
-		s.version, s.err = latest.Version, wrong
-		return nil
+		latest, err = s.store.Latest(ctx)
+		return err
 	})
 	if err != nil {
-		return catalog.Catalog{}, 0, err
+		return nil, err
 	}
-	return s.merged, s.version, s.err
+	if !fresh {
+		return known, nil
+	}
+	return s.build(latest), nil
 }
 
-// Current is what is offered now, for those who check names against it.
-type Current struct{ source *Source }
-
-// Current looks at what is offered whenever it is asked.
-func (s *Source) Current() Current { return Current{source: s} }
-
-// lookWithin bounds a look, which has a context of its own: it must not join
-// the transaction of who asks.
-const lookWithin = time.Second
-
-// Catalog is what is offered now; while the database is away, or the overrides
-// do not fit, what was offered at the last look.
-func (c Current) Catalog() catalog.Catalog {
-	ctx, cancel := context.WithTimeout(context.Background(), lookWithin)
-	defer cancel()
-	_, _, _ = c.source.Catalog(ctx) // on failure the last merged one stays
-	c.source.mu.Lock()
-	defer c.source.mu.Unlock()
-	return c.source.merged
+// build computes the outcome of a version, unless someone else just has.
+func (s *Source) build(latest State) *outcome {
+	s.building.Lock()
+	defer s.building.Unlock()
+	before := s.last.Load()
+	if before.version == latest.Version {
+		return before
+	}
+	next := outcomeOf(latest, s.base)
+	if next.err != nil {
+		next.view = before.view
+	}
+	s.last.Store(next)
+	return next
 }
 
-// Provider finds a provider by its slug or an alias, in any case.
-func (c Current) Provider(name string) (catalog.Provider, bool) {
-	for _, p := range c.Catalog().Providers {
-		if strings.EqualFold(p.Slug, name) || slices.ContainsFunc(p.Aliases, func(a string) bool { return strings.EqualFold(a, name) }) {
-			return p, true
-		}
+func outcomeOf(st State, base catalog.Catalog) *outcome {
+	st.Document.normal()
+	out := &outcome{version: st.Version}
+	merged, err := st.over(base)
+	if err == nil {
+		out.merged = merged
+		out.view, err = catalog.Compile(merged)
 	}
-	return catalog.Provider{}, false
+	if err != nil {
+		out.err = fmt.Errorf("the operator's catalog, version %d, does not fit the catalog of this control plane, so gateways keep the catalog that they have: %w", st.Version, err)
+	}
+	return out
 }
 
 // Published notes with which revision a version went out.

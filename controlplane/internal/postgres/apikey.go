@@ -9,6 +9,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/credential"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/lifecycle"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
@@ -148,6 +149,21 @@ func (*APIKeyStore) ByKIDs(ctx context.Context, ws id.Workspace, kids []string) 
 	return keys, nil
 }
 
+// Listing implements lifecycle.Keys.
+func (*APIKeyStore) Listing(ctx context.Context, ws id.Workspace, names []string) ([]lifecycle.Key, error) {
+	var rows []apiKeyRow
+	err := scoped(ctx, ws).Select("id", "name", "models").Where("status <> ?", string(policy.KeyRevoked)).
+		Where("models && ?::text[] OR array_to_string(models, ' ') LIKE '%*%'", textArray(names)).Order("id").Find(&rows).Error
+	if err != nil {
+		return nil, translate(err, "read api keys that list models")
+	}
+	keys := make([]lifecycle.Key, len(rows))
+	for i, r := range rows {
+		keys[i] = lifecycle.Key{ID: id.FromUUID[id.KeyKind](r.ID), Name: r.Name, Models: r.Models.list()}
+	}
+	return keys, nil
+}
+
 // RevokeAll implements workspace.Revoker.
 func (*APIKeyStore) RevokeAll(ctx context.Context, ws id.Workspace, revision int64, at time.Time) ([]string, error) {
 	var kids []string
@@ -179,4 +195,5 @@ func surfacesOf(texts textArray) []catalog.Surface {
 var (
 	_ apikey.Store      = (*APIKeyStore)(nil)
 	_ workspace.Revoker = (*APIKeyStore)(nil)
+	_ lifecycle.Keys    = (*APIKeyStore)(nil)
 )

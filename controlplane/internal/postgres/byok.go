@@ -43,7 +43,7 @@ func (byokRow) TableName() string { return "byok_credentials" }
 func byokRowOf(c byok.Credential) byokRow {
 	return byokRow{
 		ID: c.ID.UUID(), WorkspaceID: c.Workspace.UUID(), Provider: c.Provider, Name: c.Name, Prefix: c.Prefix, Suffix: c.Suffix,
-		Sealed: c.Sealed, Use: string(c.Use), Position: c.Position, Enabled: c.Enabled, Models: c.Models, APIKeys: idTexts(c.APIKeys),
+		Sealed: c.Sealed, Use: string(c.Use), Position: c.Position, Enabled: c.Enabled, Models: c.Models, APIKeys: id.Texts(c.APIKeys),
 		CreatedBy: uuidPtr(c.CreatedBy.UUID()), Version: c.Version, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt,
 		Verification: verificationRowOf(c.Verification),
 	}
@@ -207,15 +207,7 @@ func (*BYOKSeals) Count(ctx context.Context) (reseal.Count, error) {
 	return count, translate(err, "count seals")
 }
 
-func idTexts[K id.Kind](ids []id.ID[K]) textArray {
-	list := make(textArray, len(ids))
-	for i, one := range ids {
-		list[i] = one.String()
-	}
-	return list
-}
-
-// idsOf reads what idTexts wrote; nil when empty, as the domain has it. What
+// idsOf reads what id.Texts wrote; nil when empty, as the domain has it. What
 // is no id names nothing, and the zero id in its place keeps the list from
 // being empty, which would mean all.
 func idsOf[K id.Kind](texts textArray) []id.ID[K] {

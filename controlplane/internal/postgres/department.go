@@ -66,7 +66,7 @@ func (*DepartmentStore) Get(ctx context.Context, ws id.Workspace, d id.Departmen
 	return row.department(), translate(err, "read a department")
 }
 
-// List implements department.Store.
+// List implements department.Directory.
 func (*DepartmentStore) List(ctx context.Context, ws id.Workspace, q page.Query, f department.Filter) (page.Result[department.Department], error) {
 	own := scoped(ctx, ws)
 	if f.Name != "" {
@@ -83,7 +83,7 @@ func (*DepartmentStore) List(ctx context.Context, ws id.Workspace, q page.Query,
 	return cut(rows, q, func(r departmentRow) uuid.UUID { return r.ID }, departmentRow.department), nil
 }
 
-// Count implements department.Store.
+// Count implements department.Directory.
 func (*DepartmentStore) Count(ctx context.Context, ws id.Workspace) (int, error) {
 	var n int64
 	err := scoped(ctx, ws).Model(&departmentRow{}).Count(&n).Error
@@ -106,7 +106,7 @@ func (*DepartmentStore) Delete(ctx context.Context, ws id.Workspace, d id.Depart
 	return changed(scoped(ctx, ws).Where("id = ?", d.UUID()).Delete(&departmentRow{}), "delete a department")
 }
 
-// Members implements department.Store.
+// Members implements department.Directory.
 func (*DepartmentStore) Members(ctx context.Context, ws id.Workspace, d id.Department) (department.Members, error) {
 	var m department.Members
 	own := scoped(ctx, ws).Model(&apiKeyRow{}).Where("department_id = ? AND status <> 'revoked'", d.UUID())
@@ -135,6 +135,7 @@ func publishedDepartments(ctx context.Context, ws id.Workspace) ([]policy.Depart
 }
 
 var (
-	_ department.Store   = (*DepartmentStore)(nil)
-	_ apikey.Departments = (*DepartmentStore)(nil)
+	_ department.Store     = (*DepartmentStore)(nil)
+	_ department.Directory = (*DepartmentStore)(nil)
+	_ apikey.Departments   = (*DepartmentStore)(nil)
 )

@@ -52,6 +52,10 @@ func TestStoresShowNothingOfOthers(t *testing.T) {
 		require.NoError(t, err)
 		require.Empty(t, kids)
 
+		listing, err := NewAPIKeyStore().Listing(ctx, b.ID, key.Models)
+		require.NoError(t, err)
+		require.Empty(t, listing)
+
 		auto, err := NewAutoRoutingStore().Get(ctx, b.ID)
 		require.NoError(t, err)
 		require.Equal(t, autorouting.Default(), auto)

@@ -95,7 +95,7 @@ func (*OverrideStore) Lock(ctx context.Context) error {
 	return translate(system(ctx).Exec("SELECT pg_advisory_xact_lock(?)", int64(overrideLock)).Error, "lock the operator's catalog")
 }
 
-// Latest implements override.Store.
+// Latest implements override.Store and override.Releases.
 func (*OverrideStore) Latest(ctx context.Context) (override.State, error) {
 	var row overrideRow
 	err := system(ctx).Order("version DESC").Take(&row).Error
@@ -105,7 +105,7 @@ func (*OverrideStore) Latest(ctx context.Context) (override.State, error) {
 	return row.state(), translate(err, "read the operator's catalog")
 }
 
-// At implements override.Store.
+// At implements override.History.
 func (*OverrideStore) At(ctx context.Context, version int64) (override.State, error) {
 	var row overrideRow
 	err := system(ctx).Where("version = ?", version).Take(&row).Error
@@ -127,27 +127,38 @@ func (*OverrideStore) Append(ctx context.Context, s override.State, e audit.Even
 	return translate(system(ctx).Exec("SELECT pg_notify(?, '')", outbox.Channel).Error, "wake the publisher")
 }
 
-// Version implements override.Store.
+// Trim implements override.Store.
+func (*OverrideStore) Trim(ctx context.Context, present int64, keep int) error {
+	db := system(ctx)
+	if err := db.Exec("DELETE FROM platform_catalogs WHERE version <= ?", present-int64(keep)).Error; err != nil {
+		return translate(err, "delete old versions of the operator's catalog")
+	}
+	return translate(db.Exec(`UPDATE platform_catalogs
+		SET keys = (SELECT jsonb_object_agg(slug, NULL) FROM jsonb_object_keys(keys) slug)
+		WHERE version < ? AND EXISTS (SELECT FROM jsonb_each(keys) WHERE value <> 'null')`, present).Error, "take keys from old versions of the operator's catalog")
+}
+
+// Version implements override.Releases.
 func (*OverrideStore) Version(ctx context.Context) (int64, error) {
 	var version int64
 	err := system(ctx).Raw("SELECT coalesce(max(version), 0) FROM platform_catalogs").Scan(&version).Error
 	return version, translate(err, "read the version of the operator's catalog")
 }
 
-// Published implements override.Store.
+// Published implements override.Releases.
 func (*OverrideStore) Published(ctx context.Context, version, revision int64, at time.Time) error {
 	return translate(system(ctx).Model(&overrideRow{}).Where("version <= ? AND revision IS NULL", version).
 		Updates(map[string]any{"revision": revision, "published_at": at}).Error, "note a published catalog")
 }
 
-// Covering implements override.Store.
+// Covering implements override.History.
 func (*OverrideStore) Covering(ctx context.Context, version int64) (int64, error) {
 	var revision int64
 	err := system(ctx).Raw(`SELECT coalesce(min(revision), 0) FROM platform_catalogs WHERE version >= ?`, version).Scan(&revision).Error
 	return revision, translate(err, "look a published catalog up")
 }
 
-// Events implements override.Store.
+// Events implements override.History.
 func (*OverrideStore) Events(ctx context.Context, q page.Query) (page.Result[audit.Event], error) {
 	db, err := newestFirst(system(ctx), "id", q)
 	if err != nil {
@@ -160,4 +171,8 @@ func (*OverrideStore) Events(ctx context.Context, q page.Query) (page.Result[aud
 	return cut(rows, q, func(r platformAuditRow) uuid.UUID { return r.ID }, platformAuditRow.event), nil
 }
 
-var _ override.Store = (*OverrideStore)(nil)
+var (
+	_ override.Store    = (*OverrideStore)(nil)
+	_ override.History  = (*OverrideStore)(nil)
+	_ override.Releases = (*OverrideStore)(nil)
+)

@@ -67,7 +67,7 @@ func (*ProfileStore) Get(ctx context.Context, ws id.Workspace, p id.Profile) (pr
 	return row.profile(), translate(err, "read a routing profile")
 }
 
-// List implements profile.Store.
+// List implements profile.Directory.
 func (*ProfileStore) List(ctx context.Context, ws id.Workspace, q page.Query, f profile.Filter) (page.Result[profile.Profile], error) {
 	own := scoped(ctx, ws)
 	if f.Name != "" {
@@ -84,7 +84,7 @@ func (*ProfileStore) List(ctx context.Context, ws id.Workspace, q page.Query, f 
 	return cut(rows, q, func(r profileRow) uuid.UUID { return r.ID }, profileRow.profile), nil
 }
 
-// Count implements profile.Store.
+// Count implements profile.Directory.
 func (*ProfileStore) Count(ctx context.Context, ws id.Workspace) (int, error) {
 	var n int64
 	err := scoped(ctx, ws).Model(&profileRow{}).Count(&n).Error
@@ -107,7 +107,7 @@ func (*ProfileStore) Delete(ctx context.Context, ws id.Workspace, p id.Profile) 
 	return changed(scoped(ctx, ws).Where("id = ?", p.UUID()).Delete(&profileRow{}), "delete a routing profile")
 }
 
-// Bindings implements profile.Store.
+// Bindings implements profile.Directory.
 func (*ProfileStore) Bindings(ctx context.Context, ws id.Workspace, p id.Profile) (profile.Bindings, error) {
 	var b profile.Bindings
 	var n int64
@@ -147,6 +147,7 @@ func publishedProfiles(ctx context.Context, ws id.Workspace) ([]policy.Profile, 
 
 var (
 	_ profile.Store       = (*ProfileStore)(nil)
+	_ profile.Directory   = (*ProfileStore)(nil)
 	_ settings.Profiles   = (*ProfileStore)(nil)
 	_ department.Profiles = (*ProfileStore)(nil)
 	_ apikey.Profiles     = (*ProfileStore)(nil)

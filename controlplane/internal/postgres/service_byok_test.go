@@ -167,6 +167,64 @@ func TestProviderKeysKeepTheirOrder(t *testing.T) {
 	require.Equal(t, []id.Credential{c.ID, b.ID, other.ID, late.ID}, order())
 }
 
+// TestAnOrderThatWasSeenEarlierIsStale: whatever happened to one of the
+// credentials since, and whoever was first.
+func TestAnOrderThatWasSeenEarlierIsStale(t *testing.T) {
+	s := openServices(t)
+	created := s.create(t, "acme")
+	ws, by := created.Workspace.ID, byMember(created.Owner)
+	a, b := s.bring(t, created, byok.NewCredential{}), s.bring(t, created, byok.NewCredential{})
+	see := func() byok.Ordered {
+		seen, err := s.byok.InOrder(t.Context(), ws, "OpenAI", policy.UsePriority)
+		require.NoError(t, err)
+		return seen
+	}
+	reorder := func(seen int64, ids ...id.Credential) (byok.Ordered, error) {
+		after, _, err := s.byok.Reorder(t.Context(), ws, by, byok.Order{Provider: "openai", Use: policy.UsePriority, Credentials: ids, IfMatch: &seen})
+		return after, err
+	}
+	changes := map[string]func(){
+		"reordered": func() {
+			_, _, err := s.byok.Reorder(t.Context(), ws, by, byok.Order{Provider: "openai", Use: policy.UsePriority, Credentials: []id.Credential{b.ID, a.ID}})
+			require.NoError(t, err)
+			_, _, err = s.byok.Reorder(t.Context(), ws, by, byok.Order{Provider: "openai", Use: policy.UsePriority, Credentials: []id.Credential{a.ID, b.ID}})
+			require.NoError(t, err)
+		},
+		"renamed": func() {
+			_, _, err := s.byok.Update(t.Context(), ws, a.ID, by, byok.Patch{Name: ptr("renamed")})
+			require.NoError(t, err)
+		},
+		"away and back": func() {
+			for _, use := range []policy.CredentialUse{policy.UseFallback, policy.UsePriority} {
+				_, _, err := s.byok.Update(t.Context(), ws, b.ID, by, byok.Patch{Use: &use})
+				require.NoError(t, err)
+			}
+		},
+	}
+	for name, change := range changes {
+		seen := see()
+		require.Len(t, seen.Credentials, 2)
+		change()
+		_, err := reorder(seen.Version, b.ID, a.ID)
+		require.True(t, fault.Is(err, fault.PreconditionFailed), "%s: %v", name, err)
+		require.Equal(t, a.ID, see().Credentials[0].ID, name)
+	}
+	// One that has gone, with a change that makes up for its version.
+	seen := see()
+	_, err := s.byok.Delete(t.Context(), ws, b.ID, by, nil)
+	require.NoError(t, err)
+	for see().Version < seen.Version {
+		_, _, err = s.byok.Disable(t.Context(), ws, a.ID, by, nil)
+		require.NoError(t, err)
+	}
+	require.Equal(t, seen.Version, see().Version)
+	_, err = reorder(seen.Version, b.ID, a.ID)
+	require.True(t, fault.Is(err, fault.ValidationError), "%v", err)
+	after, err := reorder(see().Version, a.ID)
+	require.NoError(t, err)
+	require.Equal(t, see(), after)
+}
+
 func TestProviderKeyRefusals(t *testing.T) {
 	s := openServices(t)
 	created, theirs := s.create(t, "acme"), s.create(t, "other")
@@ -344,28 +402,18 @@ func TestRotationGoesOnPastAWorkspaceThatFails(t *testing.T) {
 	require.Equal(t, 1, report.Done)
 }
 
-// The operator's keys come under the new key in every version that is kept;
-// the latest as a version of its own, for it to be published.
+// The operator's keys come under the new key as a version of their own, for it
+// to be published; the version before has none any more.
 func TestRotationSealsTheOperatorsKeysAnew(t *testing.T) {
 	s := openServices(t)
 	store, ids := NewOverrideStore(), id.SystemSource()
 	overrides := override.NewService(override.Deps{
-		System: s.db.System(), Store: store, Base: offered{}.Catalog(), Sealer: s.keyring, IDs: ids, Now: s.clock.now,
+		System: s.db.System(), Store: store, History: store, Base: offered(), Sealer: s.keyring, IDs: ids, Now: s.clock.now,
 	})
-	put := func(slug, key string) {
-		t.Helper()
-		entry := override.Entry{}
-		if key != "" {
-			entry["api_key"] = json.RawMessage(strconv.Quote(key))
-		} else {
-			entry["display_name"] = json.RawMessage(`"plain"`)
-		}
-		_, err := overrides.PutProvider(t.Context(), override.Options{By: operator}, slug, entry)
+	for slug, key := range map[string]string{"north": "canary-north", "south": "canary-south"} {
+		_, err := overrides.PutProvider(t.Context(), override.Options{By: operator}, slug, override.Entry{"api_key": json.RawMessage(strconv.Quote(key))})
 		require.NoError(t, err)
 	}
-	put("north", "canary-north-1")
-	put("north", "canary-north-2")
-	put("south", "canary-south")
 	before, _, err := overrides.Get(t.Context())
 	require.NoError(t, err)
 
@@ -374,31 +422,28 @@ func TestRotationSealsTheOperatorsKeysAnew(t *testing.T) {
 	resealer := override.NewResealer(override.ResealerDeps{System: s.db.System(), Store: store, IDs: ids, Now: s.clock.now})
 	report, err := resealer.Reseal(t.Context(), rotated)
 	require.NoError(t, err)
-	require.Equal(t, reseal.Report{Done: 3}, report, "each ciphertext once, in however many versions it is")
+	require.Equal(t, reseal.Report{Done: 2}, report)
 	fresh, err := rotated.Drop()
 	require.NoError(t, err)
-	want := []map[string]string{{"north": "canary-north-1"}, {"north": "canary-north-2"}, {"north": "canary-north-2", "south": "canary-south"}}
-	for i, keys := range append(want, want[2]) {
-		version, err := overrides.At(t.Context(), int64(i+1))
-		require.NoError(t, err)
-		require.Len(t, version.Keys, len(keys))
-		for slug, key := range keys {
-			plain, err := fresh.Open(version.Keys[slug], policy.PlatformBinding(slug)...)
-			require.NoError(t, err, "version %d", i+1)
-			require.Equal(t, key, plain.Reveal())
-		}
-	}
 	now, _, err := overrides.Get(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, before.Version+1, now.Version)
 	require.Equal(t, before.Document, now.Document)
+	for _, slug := range []string{"north", "south"} {
+		plain, err := fresh.Open(now.Keys[slug], policy.PlatformBinding(slug)...)
+		require.NoError(t, err)
+		require.Equal(t, "canary-"+slug, plain.Reveal())
+		earlier, err := overrides.At(t.Context(), before.Version)
+		require.NoError(t, err)
+		require.Empty(t, earlier.Keys[slug], "no old seal stays")
+	}
 	events, err := overrides.Events(t.Context(), page.Query{Limit: 1})
 	require.NoError(t, err)
 	require.Equal(t, "catalog.reseal", events.Items[0].Action)
 	require.NotContains(t, fmt.Sprint(events.Items[0]), "canary")
 	count, err := resealer.Seals(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, reseal.Count{rotated.PrimaryID(): 6}, count)
+	require.Equal(t, reseal.Count{rotated.PrimaryID(): 2}, count)
 
 	report, err = resealer.Reseal(t.Context(), rotated)
 	require.NoError(t, err)

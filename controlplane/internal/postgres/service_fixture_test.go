@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"log/slog"
-	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -22,7 +21,6 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
-	"github.com/signalbox-dev/signalbox/controlplane/internal/routing"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
@@ -66,11 +64,19 @@ type services struct {
 	audit       *audit.Log
 }
 
-// offered is a catalog of two providers and one model.
-type offered struct{}
+// source gives a catalog and, as the real one, nothing inside a transaction.
+type source struct{ catalog catalog.Catalog }
 
-// Catalog implements routing.Source.
-func (offered) Catalog() catalog.Catalog {
+// View implements routing.Source and byok.Source.
+func (s source) View(ctx context.Context) (*catalog.View, error) {
+	if _, inside := txOf(ctx); inside {
+		return nil, errScope
+	}
+	return catalog.Compile(s.catalog)
+}
+
+// offered is a catalog of two providers and one model.
+func offered() catalog.Catalog {
 	endpoint := func(provider string) catalog.Endpoint {
 		return catalog.Endpoint{ID: catalog.EndpointID(provider, "acme/small", ""), Provider: provider, UpstreamModel: "small"}
 	}
@@ -93,7 +99,7 @@ func openServices(t *testing.T) *services {
 	c := &clock{}
 	c.at.Store(epoch.UnixMicro())
 	runner, system := db.Runner(), db.System()
-	checker := routing.NewChecker(offered{})
+	models := source{offered()}
 	mutator := deploy.New(runner, NewPublicationStore(), NewAuditStore(), testIDs, c.now)
 	keyring, err := seal.New()
 	require.NoError(t, err)
@@ -112,33 +118,34 @@ func openServices(t *testing.T) *services {
 			IDs: testIDs, Rand: rand.Reader, Now: c.now, Log: slog.New(slog.DiscardHandler),
 		}),
 		byok: byok.NewService(byok.Deps{
-			Runner: runner, Store: NewBYOKStore(), Directory: NewBYOKStore(), Mutator: mutator, Sealer: keyring, Providers: providers{},
+			Runner: runner, Store: NewBYOKStore(), Directory: NewBYOKStore(), Mutator: mutator, Sealer: keyring, Offered: source{providers()},
 			IDs: testIDs, Now: c.now, Verifications: NewBYOKVerifications(), Checker: asked, Auditor: NewAuditStore(),
 		}),
 		keyring: keyring, mutator: mutator, gateway: asked,
 		settings: settings.NewService(settings.Deps{
-			Runner: runner, Store: NewSettingsStore(), Mutator: mutator, Profiles: NewProfileStore(), Checker: checker, Now: c.now,
+			Runner: runner, Store: NewSettingsStore(), Mutator: mutator, Profiles: NewProfileStore(), Offered: models, Now: c.now,
 		}),
 		auto: autorouting.NewService(autorouting.Deps{Runner: runner, Store: NewAutoRoutingStore(), Mutator: mutator, Now: c.now}),
 		departments: department.NewService(department.Deps{
-			Runner: runner, Store: NewDepartmentStore(), Profiles: NewProfileStore(), Mutator: mutator, IDs: testIDs, Now: c.now,
+			Runner: runner, Store: NewDepartmentStore(), Directory: NewDepartmentStore(), Profiles: NewProfileStore(), Mutator: mutator, IDs: testIDs, Now: c.now,
 		}),
 		effective: effective.NewService(effective.Deps{
-			Runner: runner, Policies: NewCompiler(db), Keys: NewAPIKeyStore(), Source: offered{},
+			Runner: runner, Policies: NewCompiler(db), Keys: NewAPIKeyStore(), Source: models,
 		}),
 		profiles: profile.NewService(profile.Deps{
-			Runner: runner, Store: NewProfileStore(), Mutator: mutator, Checker: checker, IDs: testIDs, Now: c.now,
+			Runner: runner, Store: NewProfileStore(), Directory: NewProfileStore(), Mutator: mutator, Offered: models, IDs: testIDs, Now: c.now,
 		}),
 		audit: audit.NewLog(runner, NewAuditStore()),
 	}
 }
 
 // providers are one of each type, by the type's name.
-type providers struct{}
-
-func (providers) Provider(name string) (catalog.Provider, bool) {
-	p := catalog.Provider{Slug: name, Type: catalog.ProviderType(name)}
-	return p, slices.Contains(catalog.ProviderTypes(), p.Type)
+func providers() catalog.Catalog {
+	c := catalog.Catalog{Schema: catalog.Schema, Revision: 1}
+	for _, kind := range catalog.ProviderTypes() {
+		c.Providers = append(c.Providers, catalog.Provider{Slug: string(kind), Type: kind, BaseURL: "http://127.0.0.1:9/v1"})
+	}
+	return c
 }
 
 func (s *services) create(t *testing.T, slug string) workspace.Created {

@@ -20,6 +20,10 @@ var usageListColumns = usageColumns[:len(usageColumns)-1]
 func (s *UsageStore) UsageEntries(
 	ctx context.Context, ws id.Workspace, before id.Request, limit int, f usage.LogFilter,
 ) ([]usage.Entry, error) {
+	return usageEntries(usageListed(ctx, ws, before, limit, f), usageListColumns)
+}
+
+func usageListed(ctx context.Context, ws id.Workspace, before id.Request, limit int, f usage.LogFilter) *gorm.DB {
 	q := usageLog(ctx, ws, usageListColumns)
 	if !before.IsZero() {
 		q = q.Where("id < ? AND started_at <= ?", before.UUID(), before.Time())
@@ -32,7 +36,9 @@ func (s *UsageStore) UsageEntries(
 		q = q.Where("id < ? AND started_at < ?", firstID(f.Until.Add(time.Millisecond)), f.Until)
 	}
 	if !f.Primary.IsZero() {
-		q = q.Where("primary_id = ?", f.Primary.UUID()).
+		// Said once for each of two indexes: the one over primary_id leaves the
+		// row of the primary request itself out.
+		q = q.Where("((id = @primary AND primary_id = @primary) OR (primary_id = @primary AND primary_id <> id))", sql.Named("primary", f.Primary.UUID())).
 			Where("started_at BETWEEN ? AND ?", f.Primary.Time(), f.Primary.Time().Add(longestRequest))
 	}
 	if !f.Key.IsZero() {
@@ -53,7 +59,7 @@ func (s *UsageStore) UsageEntries(
 	if f.StatusClass > 0 {
 		q = q.Where("status BETWEEN ? AND ?", f.StatusClass*100, f.StatusClass*100+99)
 	}
-	return usageEntries(q.Order("id DESC").Limit(limit), usageListColumns)
+	return q.Order("id DESC").Limit(limit)
 }
 
 // firstID is the lowest UUIDv7 of t's millisecond.

@@ -52,6 +52,7 @@ func diff(before, after Profile) []audit.Change {
 	providerDiff(&d, b.Provider, a.Provider)
 	d.Text("routing.timeouts.first_byte_ms", millis(b.Timeouts.FirstByte), millis(a.Timeouts.FirstByte))
 	d.Text("routing.timeouts.request_ms", millis(b.Timeouts.Request), millis(a.Timeouts.Request))
+	d.Text("routing.retries", count(b.Retries), count(a.Retries))
 	d.Text("routing.affinity", choice(b.Affinity), choice(a.Affinity))
 	return d
 }
@@ -80,6 +81,13 @@ func choice(b *bool) string {
 		return ""
 	}
 	return strconv.FormatBool(*b)
+}
+
+func count(n *int) string {
+	if n == nil {
+		return ""
+	}
+	return strconv.Itoa(*n)
 }
 
 func price(p *money.PerMillion) string {

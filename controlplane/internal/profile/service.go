@@ -7,6 +7,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/patch"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/routing"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/rule"
@@ -17,12 +18,13 @@ import (
 
 // Deps are what a Service works with.
 type Deps struct {
-	Runner  txn.Runner
-	Store   Store
-	Mutator Mutator
-	Checker *routing.Checker
-	IDs     *id.Source
-	Now     func() time.Time
+	Runner    txn.Runner
+	Store     Store
+	Directory Directory
+	Mutator   Mutator
+	Offered   routing.Source
+	IDs       *id.Source
+	Now       func() time.Time
 }
 
 // Service creates, changes and deletes profiles. Its failures are
@@ -35,7 +37,7 @@ func NewService(d Deps) *Service { return &Service{d: d} }
 
 // Create stores a profile. Nothing is bound to it yet.
 func (s *Service) Create(ctx context.Context, ws id.Workspace, by audit.By, d Draft) (Profile, publication.Publication, error) {
-	checked, err := s.check(Patch{Name: &d.Name, Routing: &d.Routing})
+	checked, err := s.check(ctx, Patch{Name: &d.Name, Routing: &d.Routing})
 	if err != nil {
 		return Profile{}, publication.Publication{}, err
 	}
@@ -47,7 +49,7 @@ func (s *Service) Create(ctx context.Context, ws id.Workspace, by audit.By, d Dr
 	c := changeOf(by, "profile.create", p.ID)
 	c.Diff = diff(Profile{}, p)
 	pub, err := s.d.Mutator.Mutate(ctx, ws, c, func(ctx context.Context, _ int64) error {
-		n, err := s.d.Store.Count(ctx, ws)
+		n, err := s.d.Directory.Count(ctx, ws)
 		switch {
 		case err != nil:
 			return err
@@ -70,7 +72,7 @@ func (s *Service) Get(ctx context.Context, ws id.Workspace, profile id.Profile) 
 		if p, err = s.d.Store.Get(ctx, ws, profile); err != nil {
 			return err
 		}
-		b, err = s.d.Store.Bindings(ctx, ws, profile)
+		b, err = s.d.Directory.Bindings(ctx, ws, profile)
 		return err
 	})
 	return p, b, err
@@ -80,7 +82,7 @@ func (s *Service) Get(ctx context.Context, ws id.Workspace, profile id.Profile) 
 func (s *Service) List(ctx context.Context, ws id.Workspace, q page.Query, f Filter) (page.Result[Profile], error) {
 	var found page.Result[Profile]
 	err := s.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {
-		found, err = s.d.Store.List(ctx, ws, q, f)
+		found, err = s.d.Directory.List(ctx, ws, q, f)
 		return err
 	})
 	return found, err
@@ -88,7 +90,7 @@ func (s *Service) List(ctx context.Context, ws id.Workspace, q page.Query, f Fil
 
 // Update applies p, for everything that is bound to the profile.
 func (s *Service) Update(ctx context.Context, ws id.Workspace, profile id.Profile, by audit.By, p Patch) (Profile, publication.Publication, error) {
-	p, err := s.check(p)
+	p, err := s.check(ctx, p)
 	if err != nil {
 		return Profile{}, publication.Publication{}, err
 	}
@@ -103,12 +105,8 @@ func (s *Service) Update(ctx context.Context, ws id.Workspace, profile id.Profil
 			return err
 		}
 		after = before
-		if p.Name != nil {
-			after.Name = *p.Name
-		}
-		if p.Routing != nil {
-			after.Routing = *p.Routing
-		}
+		patch.Set(&after.Name, p.Name)
+		patch.Set(&after.Routing, p.Routing)
 		after.Version, after.UpdatedAt = before.Version+1, s.now()
 		c.Diff = diff(before, after)
 		return s.d.Store.Update(ctx, ws, after)
@@ -130,7 +128,7 @@ func (s *Service) Delete(ctx context.Context, ws id.Workspace, profile id.Profil
 		if err := txn.Match(ifMatch, before.Version); err != nil {
 			return err
 		}
-		b, err := s.d.Store.Bindings(ctx, ws, profile)
+		b, err := s.d.Directory.Bindings(ctx, ws, profile)
 		if err != nil {
 			return err
 		}
@@ -143,16 +141,17 @@ func (s *Service) Delete(ctx context.Context, ws id.Workspace, profile id.Profil
 }
 
 // check returns p with its routing as it is to be kept, or every violation.
-func (s *Service) check(p Patch) (Patch, error) {
+func (s *Service) check(ctx context.Context, p Patch) (Patch, error) {
 	var v rule.Violations
 	if p.Name != nil {
 		v.Name("name", *p.Name)
 	}
 	if p.Routing != nil {
-		kept, err := s.d.Checker.Check(&v, "routing", *p.Routing)
+		offered, err := s.d.Offered.View(ctx)
 		if err != nil {
 			return p, err
 		}
+		kept := routing.NewChecker(offered).Check(&v, "routing", *p.Routing)
 		p.Routing = &kept
 	}
 	return p, v.Err()

@@ -8,32 +8,30 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/natsconn"
 	"github.com/signalbox-dev/signalbox/shared/wire"
 )
 
-const pendingReports = 1 << 18
+var room = natsconn.Room{Messages: 1 << 18, Bytes: -1}
 
-// listen hears receipts and heartbeats. What is lost while NATS is away, the
-// next heartbeats tell again.
+// listen hears receipts and heartbeats until stop, which is there with an error
+// too. What is lost while NATS is away, the next heartbeats tell again.
 func (p *Publisher) listen() (stop func(), err error) {
-	var subs []*nats.Subscription
+	var stops []func()
 	stop = func() {
-		for _, s := range subs {
-			_ = s.Unsubscribe() // fails only on a connection that is closed already
+		for _, end := range stops {
+			end()
 		}
 	}
 	for subject, handle := range map[string]nats.MsgHandler{
 		wire.SubjectReceipt + ".*":   p.receipt,
 		wire.SubjectHeartbeat + ".*": p.heartbeat,
 	} {
-		sub, err := p.d.Conn.NATS().Subscribe(subject, handle)
+		end, err := p.d.Conn.Listen(subject, "", room, handle)
 		if err != nil {
 			return stop, err
 		}
-		subs = append(subs, sub)
-		if err := sub.SetPendingLimits(pendingReports, -1); err != nil {
-			return stop, err
-		}
+		stops = append(stops, end)
 	}
 	return stop, nil
 }

@@ -135,7 +135,7 @@ func (p *Publisher) Run(ctx context.Context) error {
 // lead does the leader's work until ctx ends.
 func (p *Publisher) lead(ctx context.Context, wake <-chan struct{}) error {
 	p.metrics.leading.Store(true)
-	defer p.metrics.leading.Store(false)
+	defer p.metrics.stepDown()
 	p.d.Log.Info("this control plane leads publication")
 	l := newLeader(p)
 	defer p.d.Conn.OnConnect(l.connected)()

@@ -33,6 +33,14 @@ func (c *counters) refused(err error) {
 	}
 }
 
+// stepDown forgets what only a leader can say: another one may publish by now,
+// and what was wrong be mended.
+func (c *counters) stepDown() {
+	c.leading.Store(false)
+	c.catalog.Store(0)
+	c.wrong.Store(nil)
+}
+
 // Status is the publisher's state for health pages and metrics. The counters
 // are totals since the start.
 type Status struct {

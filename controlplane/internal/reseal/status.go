@@ -40,7 +40,7 @@ type Key struct {
 	ID        uint32
 	Role      Role
 	Workspace int // keys that workspaces brought
-	Platform  int // the operator's, of all versions of the catalog that are kept
+	Platform  int // the operator's, in the platform's catalog
 	Published int // the platform's, in the catalog that gateways read
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/rule"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
+	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/money"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 )
@@ -118,20 +119,14 @@ func (c *check) region(p *policy.Preferences) {
 	}
 	known := false
 	for _, one := range c.catalog.Providers() {
-		known = known || slices.ContainsFunc(one.Regions, func(region string) bool { return within(region, p.Region) })
+		known = known || slices.ContainsFunc(one.Regions, func(region string) bool { return decide.InRegion(region, p.Region) })
 	}
 	for _, m := range c.catalog.Models() {
-		known = known || slices.ContainsFunc(m.Endpoints, func(e catalog.Endpoint) bool { return within(e.Region, p.Region) })
+		known = known || slices.ContainsFunc(m.Endpoints, func(e catalog.Endpoint) bool { return decide.InRegion(e.Region, p.Region) })
 	}
 	if !known {
 		c.add("provider.required_region", rule.NotAllowed, "no provider of the catalog is in this region")
 	}
-}
-
-// within: eu holds eu and eu-west-1, as decide has it.
-func within(region, want string) bool {
-	rest, ok := strings.CutPrefix(region, want)
-	return ok && (rest == "" || rest[0] == '-')
 }
 
 // dataPolicy notes restrictions that none of the only providers meets. What a
@@ -155,6 +150,12 @@ func (c *check) dataPolicy(p policy.Preferences) {
 func (c *check) price(path string, p *money.PerMillion) {
 	if p != nil && *p < 0 {
 		c.add(path, rule.OutOfRange, "must be zero or more")
+	}
+}
+
+func (c *check) retries(n *int) {
+	if n != nil && (*n < 0 || *n > policy.MaxRetries) {
+		c.add("retries", rule.OutOfRange, fmt.Sprintf("must be from 0 to %d", policy.MaxRetries))
 	}
 }
 

@@ -5,7 +5,7 @@
 package routing
 
 import (
-	"fmt"
+	"context"
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/rule"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
@@ -20,48 +20,39 @@ const (
 	Contradiction    = "contradiction"
 )
 
-// Source gives the catalog that is offered now.
+// Source gives the catalog that is offered now. It may read the database, so it
+// is asked before a transaction is begun, and what it gave is used inside.
 type Source interface {
-	Catalog() catalog.Catalog
+	View(ctx context.Context) (*catalog.View, error)
 }
 
-// Checker holds routing fields against the catalog of its source.
-type Checker struct{ source Source }
+// Checker holds routing fields against a catalog.
+type Checker struct{ offered *catalog.View }
 
-// NewChecker returns a Checker over source.
-func NewChecker(source Source) *Checker { return &Checker{source: source} }
+// NewChecker returns a Checker over what is offered.
+func NewChecker(offered *catalog.View) *Checker { return &Checker{offered: offered} }
 
 // Check notes everything that is wrong with r, with paths under at, and
 // returns r as it is to be kept: providers by their slugs, the region in lower
-// case. Its error is not about r: the catalog could not be read.
-func (k *Checker) Check(v *rule.Violations, at string, r policy.Routing) (policy.Routing, error) {
-	c, err := k.check(v, at)
-	if err != nil {
-		return r, err
-	}
+// case.
+func (k *Checker) Check(v *rule.Violations, at string, r policy.Routing) policy.Routing {
+	c := k.check(v, at)
 	c.modes(r)
 	c.providers(&r.Provider)
 	c.models(&r)
 	c.timeouts(r.Timeouts)
-	return r, nil
+	c.retries(r.Retries)
+	return r
 }
 
 // CheckModels does so for a default model ("" for none) and fallback models
 // alone.
-func (k *Checker) CheckModels(v *rule.Violations, at, defaultModel string, fallbacks []string) error {
-	c, err := k.check(v, at)
-	if err == nil {
-		c.models(&policy.Routing{DefaultModel: defaultModel, FallbackModels: fallbacks})
-	}
-	return err
+func (k *Checker) CheckModels(v *rule.Violations, at, defaultModel string, fallbacks []string) {
+	k.check(v, at).models(&policy.Routing{DefaultModel: defaultModel, FallbackModels: fallbacks})
 }
 
-func (k *Checker) check(v *rule.Violations, at string) (*check, error) {
-	view, err := catalog.Compile(k.source.Catalog())
-	if err != nil {
-		return nil, fmt.Errorf("read the offered catalog: %w", err)
-	}
-	return &check{v: v, at: at, catalog: view}, nil
+func (k *Checker) check(v *rule.Violations, at string) *check {
+	return &check{v: v, at: at, catalog: k.offered}
 }
 
 // check is the state of one Check call.

@@ -96,6 +96,24 @@ func (v *Violations) Between(path string, n, low, high int) {
 // Strings checks a list: its length, the length of its members, that none is
 // empty or twice there, and what ok says of each (nil for anything).
 func (v *Violations) Strings(path string, list []string, most, longest int, ok func(string) bool) {
+	v.each(path, list, most, longest, func(at, s string) {
+		if ok != nil && !ok(s) {
+			v.Add(at, NotAllowed, "is not a value that is known here")
+		}
+	})
+}
+
+// Models does so for ids of models and patterns of them.
+func (v *Violations) Models(path string, list []string, most, longest int) {
+	v.each(path, list, most, longest, func(at, s string) {
+		if !ModelPattern(s) {
+			v.Add(at, NotAllowed, modelForm)
+		}
+	})
+}
+
+// each checks a list, and hands the members with nothing wrong so far to rest.
+func (v *Violations) each(path string, list []string, most, longest int, rest func(at, s string)) {
 	if len(list) > most {
 		v.Add(path, TooLong, fmt.Sprintf("must have at most %d entries", most))
 		return
@@ -110,12 +128,16 @@ func (v *Violations) Strings(path string, list []string, most, longest int, ok f
 			v.Add(at, TooLong, fmt.Sprintf("must have at most %d characters", longest))
 		case seen[s]:
 			v.Add(at, Duplicate, "is in the list already")
-		case ok != nil && !ok(s):
-			v.Add(at, NotAllowed, "is not a value that is known here")
+		default:
+			rest(at, s)
 		}
 		seen[s] = true
 	}
 }
+
+// modelForm says what ModelPattern admits.
+const modelForm = "must be a model's id such as openai/gpt-5, or a pattern such as openai/*, where * stands for any characters; " +
+	"it has no spaces, quotes, commas, semicolons or backslashes"
 
 // ModelPattern reports whether text can name models: an id such as
 // "openai/gpt-5", or a pattern with *.

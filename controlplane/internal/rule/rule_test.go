@@ -53,6 +53,13 @@ func TestRules(t *testing.T) {
 			func(v *rule.Violations) { v.Strings("p", []string{"a", "", "a", "x", "long"}, 9, 3, known) },
 			[]string{"p[1] required", "p[2] duplicate", "p[3] not_allowed", "p[4] too_long"},
 		},
+		"models": {func(v *rule.Violations) { v.Models("p", []string{"openai/gpt-5", "openai/*", "*"}, 3, 20) }, nil},
+		"bad models": {
+			func(v *rule.Violations) {
+				v.Models("p", []string{"a b", "openai/gpt-5", "a,b", "", "openai/gpt-5"}, 9, 20)
+			},
+			[]string{"p[0] not_allowed", "p[2] not_allowed", "p[3] required", "p[4] duplicate"},
+		},
 		"long list": {func(v *rule.Violations) { v.Strings("p", []string{"", ""}, 1, 1, nil) }, []string{"p too_long"}},
 	}
 	for name, c := range cases {

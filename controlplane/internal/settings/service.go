@@ -6,10 +6,12 @@ import (
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/patch"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/routing"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/rule"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/txn"
+	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 )
@@ -44,7 +46,7 @@ type Deps struct {
 	Store    Store
 	Mutator  Mutator
 	Profiles Profiles
-	Checker  *routing.Checker
+	Offered  routing.Source
 	Now      func() time.Time
 }
 
@@ -71,6 +73,10 @@ func (s *Service) Update(ctx context.Context, ws id.Workspace, by audit.By, p Pa
 	c := &deploy.Change{
 		Actor: by.Actor, RequestID: by.RequestID, Action: "settings.update", TargetType: "settings", TargetID: ws.String(),
 	}
+	names, err := s.names(ctx, p)
+	if err != nil {
+		return Settings{}, publication.Publication{}, err
+	}
 	pub, err := s.d.Mutator.Mutate(ctx, ws, c, func(ctx context.Context, _ int64) error {
 		before, err := s.d.Store.Get(ctx, ws)
 		if err != nil {
@@ -81,7 +87,10 @@ func (s *Service) Update(ctx context.Context, ws id.Workspace, by audit.By, p Pa
 		}
 		after = p.apply(before)
 		after.Version, after.UpdatedAt = before.Version+1, s.d.Now().UTC().Truncate(time.Microsecond)
-		if err := s.check(ctx, ws, p, after); err != nil {
+		if err := names.check(after.Settings); err != nil {
+			return err
+		}
+		if err := s.bindable(ctx, ws, p.Profile); err != nil {
 			return err
 		}
 		c.Diff = diff(before, after)
@@ -93,32 +102,40 @@ func (s *Service) Update(ctx context.Context, ws id.Workspace, by audit.By, p Pa
 	return after, pub, nil
 }
 
-// check holds what is to be stored against the rules, and what p names against
-// what there is. What was stored before is not held against a later catalog: a
-// change of something else must stay possible.
-func (s *Service) check(ctx context.Context, ws id.Workspace, p Patch, after Settings) error {
+// names are the models that a patch names, with the catalog to find them in;
+// without one it names none. What was stored before is not held against a later
+// catalog: a change of something else must stay possible.
+type names struct {
+	offered   *catalog.View
+	model     string
+	fallbacks []string
+}
+
+func (s *Service) names(ctx context.Context, p Patch) (n names, err error) {
+	patch.Set(&n.model, p.DefaultModel)
+	patch.Set(&n.fallbacks, p.FallbackModels)
+	if n.model != "" || len(n.fallbacks) > 0 {
+		n.offered, err = s.d.Offered.View(ctx)
+	}
+	return n, err
+}
+
+// check holds what is to be stored against the rules, and what is named against
+// what there is.
+func (n names) check(after policy.Settings) error {
 	var v rule.Violations
-	validate(&v, after.Settings)
-	var model string
-	var fallbacks []string
-	if p.DefaultModel != nil {
-		model = *p.DefaultModel
+	validate(&v, after)
+	if v.Err() == nil && n.offered != nil {
+		routing.NewChecker(n.offered).CheckModels(&v, "", n.model, n.fallbacks)
 	}
-	if p.FallbackModels != nil {
-		fallbacks = *p.FallbackModels
-	}
-	if v.Err() == nil && (model != "" || len(fallbacks) > 0) {
-		if err := s.d.Checker.CheckModels(&v, "", model, fallbacks); err != nil {
-			return err
-		}
-	}
-	if err := v.Err(); err != nil {
-		return err
-	}
-	if p.Profile == nil || p.Profile.IsZero() {
+	return v.Err()
+}
+
+func (s *Service) bindable(ctx context.Context, ws id.Workspace, p *id.Profile) error {
+	if p == nil || p.IsZero() {
 		return nil
 	}
-	return s.d.Profiles.Bindable(ctx, ws, *p.Profile)
+	return s.d.Profiles.Bindable(ctx, ws, *p)
 }
 
 // Seeder gives new workspaces their first settings.

@@ -6,6 +6,7 @@ package settings
 import (
 	"time"
 
+	"github.com/signalbox-dev/signalbox/controlplane/internal/patch"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 )
@@ -39,27 +40,21 @@ type Patch struct {
 }
 
 func (p Patch) apply(s Settings) Settings {
-	set(&s.RoutingMode, p.RoutingMode)
-	set(&s.DefaultModel, p.DefaultModel)
-	set(&s.FallbackModels, p.FallbackModels)
-	set(&s.BetaChannel, p.BetaChannel)
-	set(&s.AlphaChannel, p.AlphaChannel)
-	set(&s.BYOKFallback, p.BYOKFallback)
-	set(&s.RetiredRouting, p.RetiredRouting)
-	set(&s.ModelsWithoutModel, p.ModelsWithoutModel)
-	set(&s.MaxAttempts, p.MaxAttempts)
-	set(&s.MaxModels, p.MaxModels)
-	set(&s.CacheAwareRouting, p.CacheAwareRouting)
-	set(&s.ReplayValues, p.ReplayValues)
-	set(&s.LogRetentionDays, p.LogRetentionDays)
-	set(&s.RequireZDR, p.RequireZDR)
-	set(&s.DenyTraining, p.DenyTraining)
-	set(&s.Profile, p.Profile)
+	patch.Set(&s.RoutingMode, p.RoutingMode)
+	patch.Set(&s.DefaultModel, p.DefaultModel)
+	patch.Set(&s.FallbackModels, p.FallbackModels)
+	patch.Set(&s.BetaChannel, p.BetaChannel)
+	patch.Set(&s.AlphaChannel, p.AlphaChannel)
+	patch.Set(&s.BYOKFallback, p.BYOKFallback)
+	patch.Set(&s.RetiredRouting, p.RetiredRouting)
+	patch.Set(&s.ModelsWithoutModel, p.ModelsWithoutModel)
+	patch.Set(&s.MaxAttempts, p.MaxAttempts)
+	patch.Set(&s.MaxModels, p.MaxModels)
+	patch.Set(&s.CacheAwareRouting, p.CacheAwareRouting)
+	patch.Set(&s.ReplayValues, p.ReplayValues)
+	patch.Set(&s.LogRetentionDays, p.LogRetentionDays)
+	patch.Set(&s.RequireZDR, p.RequireZDR)
+	patch.Set(&s.DenyTraining, p.DenyTraining)
+	patch.Set(&s.Profile, p.Profile)
 	return s
-}
-
-func set[T any](field *T, value *T) {
-	if value != nil {
-		*field = *value
-	}
 }

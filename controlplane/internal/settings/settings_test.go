@@ -34,7 +34,7 @@ func TestAPatchReachesEverySetting(t *testing.T) {
 }
 
 func TestDefaultsAreValid(t *testing.T) {
-	require.NoError(t, Validate(policy.DefaultSettings()))
+	require.NoError(t, names{}.check(policy.DefaultSettings()))
 }
 
 func TestEdges(t *testing.T) {
@@ -58,7 +58,7 @@ func TestEdges(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := policy.DefaultSettings()
 			c.edit(&s)
-			err := Validate(s)
+			err := names{}.check(s)
 			if c.path == "" {
 				require.NoError(t, err)
 				return

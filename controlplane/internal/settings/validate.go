@@ -15,14 +15,8 @@ const (
 	maxRetentionDays  = 3650
 )
 
-// Validate reports every violation of settings as they would be stored, so
-// that rules between fields hold whichever of them was changed.
-func Validate(s policy.Settings) error {
-	var v rule.Violations
-	validate(&v, s)
-	return v.Err()
-}
-
+// validate notes every violation of settings as they would be stored, so that
+// rules between fields hold whichever of them was changed.
 func validate(v *rule.Violations, s policy.Settings) {
 	if !slices.Contains([]policy.Mode{policy.Balanced, policy.Price, policy.Latency, policy.Throughput}, s.RoutingMode) {
 		v.Add("routing_mode", rule.NotAllowed, "must be balanced, price, latency or throughput")

@@ -80,9 +80,10 @@ type Pins struct {
 	metrics *metrics
 
 	held   *bounded.Cache[Name, entry]
-	epoch  atomic.Uint32 // of what the watch has heard without a gap
-	stamps atomic.Uint64 // of changes of what is held
-	away   atomic.Int64  // until when the store is left alone, Unix nanoseconds
+	epoch  atomic.Uint32      // of what the watch has heard without a gap
+	stamps atomic.Uint64      // of changes of what is held
+	away   atomic.Int64       // until when the store is left alone, Unix nanoseconds
+	passed [256]atomic.Uint32 // documents that were heard of and not held, by a byte of their names
 	queue  [writers]chan write
 }
 
@@ -125,7 +126,7 @@ func New(o Options, registry prometheus.Registerer) *Pins {
 // Rekey has conversations named with another secret from now on. Those that
 // were named before are not recognized any more.
 func (p *Pins) Rekey(secret []byte) {
-	p.digests.Store(&sync.Pool{New: func() any { return &digest{hash: hmac.New(sha256.New, secret)} }})
+	p.digests.Store(&sync.Pool{New: func() any { return newDigest(hmac.New(sha256.New, secret)) }})
 }
 
 // Find recognizes a call's conversation and returns what is remembered of it.
@@ -141,7 +142,7 @@ func (p *Pins) Find(ctx context.Context, c *call.Call, rules decide.AffinityRule
 	e, known := p.held.Get(n)
 	switch {
 	case known && p.fresh(&e, now):
-	case conv.Source == decide.FromOpening && !conv.Sure:
+	case conv.Source == decide.FromOpening && !conv.Sure && !p.doubtful(&e):
 		// Nearly every request without a session has an opening that nobody has
 		// seen. Those that were pinned are heard of, so nobody is asked.
 	default:
@@ -153,12 +154,32 @@ func (p *Pins) Find(ctx context.Context, c *call.Call, rules decide.AffinityRule
 	return conv
 }
 
+// Peek recognizes a call's conversation and returns what this gateway holds of
+// it, for a call that is not made: it counts nothing and asks nobody.
+func (p *Pins) Peek(c *call.Call, rules decide.AffinityRules) call.Conversation {
+	conv, ok := p.recognize(c, rules)
+	if !ok {
+		return call.Conversation{}
+	}
+	if e, known := p.held.Get(Name{Workspace: c.Workspace, Digest: conv.Name}); known {
+		found := e.conversation(p.now())
+		conv.Model, conv.Pins = found.Model, found.Pins
+	}
+	return conv
+}
+
 // fresh reports that what is held needs no confirmation.
 func (p *Pins) fresh(e *entry, now time.Time) bool {
 	if e.epoch != p.epoch.Load() && !e.unsaved {
 		return false
 	}
 	return !e.doc.empty() && e.doc.until() > now.Unix() || now.Before(e.until)
+}
+
+// doubtful reports that what is held has pins, and may have changed while
+// nothing was heard.
+func (p *Pins) doubtful(e *entry) bool {
+	return !e.doc.empty() && !e.unsaved && e.epoch != p.epoch.Load()
 }
 
 // fetch asks the store. What is held counts while it does not answer, and when
@@ -168,7 +189,7 @@ func (p *Pins) fetch(ctx context.Context, n Name, held entry) entry {
 		p.metrics.lookups.WithLabelValues(lookupSkipped).Inc()
 		return held
 	}
-	epoch := p.epoch.Load()
+	epoch, passed := p.epoch.Load(), p.passedOf(n).Load()
 	within, cancel := context.WithTimeout(ctx, p.within)
 	defer cancel()
 	data, err := p.store.Get(within, n)
@@ -196,14 +217,17 @@ func (p *Pins) fetch(ctx context.Context, n Name, held entry) entry {
 		}
 	}
 	e.settle(now)
-	p.hold(n, e)
+	p.hold(n, e, passed)
 	return e
 }
 
-// hold keeps what was read, unless something newer came in between.
-func (p *Pins) hold(n Name, e entry) {
+func (p *Pins) passedOf(n Name) *atomic.Uint32 { return &p.passed[n.Digest[1]] }
+
+// hold keeps what was read, unless something newer came in between: it is held
+// then, or was passed over because nothing was.
+func (p *Pins) hold(n Name, e entry, passed uint32) {
 	p.held.Update(n, func(old entry, ok bool) (entry, bool) {
-		if ok && old.stamp != e.stamp {
+		if ok && old.stamp != e.stamp || !ok && p.passedOf(n).Load() != passed {
 			return old, false
 		}
 		e.stamp = p.stamps.Add(1)

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/affinity"
@@ -301,6 +303,103 @@ func TestRealNATSAwayAndBack(t *testing.T) {
 	}, 20*time.Second, 10*time.Millisecond)
 }
 
+func TestAPeekCountsNothingAndAsksNobody(t *testing.T) {
+	w := newWorld(t)
+	a, b := w.gateway(), w.gateway()
+	require.Empty(t, b.Peek(turnOf("s"), decide.AffinityRules{}).Source)
+	require.Equal(t, decide.FromSession, b.Peek(turnOf("s"), all).Source)
+	a.answered(turnOf("s"), "north", nil)
+	require.Empty(t, b.Peek(turnOf("s"), all).Pins, "it holds nothing of it")
+	b.eventually(turnOf("s"), "north")
+	gets, _ := w.store.Count()
+	counted := b.count("signalbox_affinity_turns_total") + b.count("signalbox_affinity_lookups_total")
+	require.Equal(t, b.find(turnOf("s")).Conversation, b.Peek(turnOf("s"), all).Conversation)
+	b.Peek(turnOf("unknown"), all)
+	after, _ := w.store.Count()
+	require.Equal(t, gets, after)
+	require.InDelta(t, counted+1, b.count("signalbox_affinity_turns_total")+b.count("signalbox_affinity_lookups_total"), 0, "the turn of find")
+}
+
+// deaf is a store whose watcher can be made to miss what is written.
+type deaf struct {
+	affinity.Store
+	off    atomic.Bool
+	missed func()
+}
+
+func (s *deaf) Watch(ctx context.Context, heard func(affinity.Name, []byte), missed func()) error {
+	s.missed = missed
+	return s.Store.Watch(ctx, func(n affinity.Name, doc []byte) {
+		if !s.off.Load() {
+			heard(n, doc)
+		}
+	}, missed)
+}
+
+// A pin that was moved while a gateway could not hear of it is not gone by once
+// it hears again: it is asked for, once.
+func TestAfterAGapWhatIsHeldIsConfirmed(t *testing.T) {
+	opening := func() *call.Call {
+		c := turnOf("")
+		c.Request.Caching.Opening = call.Opening{Turns: []byte(`[{"role":"user","content":"x"}]`)}
+		return c
+	}
+	for name, turn := range map[string]func() *call.Call{
+		"an opening": opening, "a session": func() *call.Call { return turnOf("s") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			a, before := w.gateway(), w.store.Watchers()
+			store := &deaf{Store: w.store}
+			b := newGateway(t, store, w.store.Now).run(func() bool { return w.store.Watchers() > before })
+			a.answered(turn(), "north", cached)
+			b.eventually(turn(), "north")
+			store.off.Store(true)
+			a.answered(turn(), "south", left(decide.BreakOpen))
+			n := affinity.Name{Workspace: ws, Digest: a.find(turn()).Name}
+			require.Eventually(t, func() bool {
+				data, err := w.store.Get(t.Context(), n)
+				return err == nil && strings.Contains(string(data), "south")
+			}, 20*time.Second, time.Millisecond)
+			require.Equal(t, "north", b.at(turn()), "the gap is not known of yet")
+			store.off.Store(false)
+			store.missed()
+			gets, _ := w.store.Count()
+			for range 3 {
+				require.Equal(t, "south", b.at(turn()))
+			}
+			unseen := opening()
+			unseen.Request.Model = "acme/other"
+			require.Empty(t, b.at(unseen))
+			after, _ := w.store.Count()
+			require.Equal(t, gets+1, after, "and openings that nobody knows are asked for as little as before")
+		})
+	}
+}
+
+// mute is a store that cannot be listened to.
+type mute struct{ affinity.Store }
+
+var errMute = errors.New("cannot listen")
+
+func (mute) Watch(context.Context, func(affinity.Name, []byte), func()) error { return errMute }
+
+func TestRunEndsAndTellsWhenItCannotListen(t *testing.T) {
+	w := newWorld(t)
+	g := newGateway(t, mute{w.store}, w.store.Now)
+	g.answered(turnOf("s"), "north", nil)
+	require.ErrorIs(t, g.Run(t.Context()), errMute)
+	_, writes := w.store.Count()
+	require.Equal(t, 1, writes, "what waits is written all the same")
+}
+
+func TestRunEndsWithAConnectionThatIsClosed(t *testing.T) {
+	server := natstest.New(t)
+	conn := server.Ready()
+	conn.NATS().Close()
+	require.ErrorIs(t, newGateway(t, affinity.NewNATS(conn), time.Now).Run(t.Context()), nats.ErrConnectionClosed)
+}
+
 // afterwards is a store on which something happens between a write and the
 // writer's hearing of it.
 type afterwards struct {
@@ -335,6 +434,43 @@ func TestAMoveThatOvertakesAWriteIsNotLost(t *testing.T) {
 	a.answered(turnOf("s"), "north", nil)
 	a.eventually(turnOf("s"), "south")
 	require.Equal(t, "south", b.at(turnOf("s")))
+}
+
+// overtaken is a store on which something happens between a reading and the
+// reader's hearing of it.
+type overtaken struct {
+	affinity.Store
+	then  func()
+	heard atomic.Int32
+}
+
+func (s *overtaken) Watch(ctx context.Context, heard func(affinity.Name, []byte), missed func()) error {
+	return s.Store.Watch(ctx, func(n affinity.Name, doc []byte) {
+		heard(n, doc)
+		s.heard.Add(1)
+	}, missed)
+}
+
+func (s *overtaken) Get(ctx context.Context, n affinity.Name) ([]byte, error) {
+	data, err := s.Store.Get(ctx, n)
+	if then := s.then; then != nil {
+		s.then = nil
+		then()
+	}
+	return data, err
+}
+
+func TestAPinThatOvertakesALookUpIsNotLost(t *testing.T) {
+	w := newWorld(t)
+	a, before := w.gateway(), w.store.Watchers()
+	slow := &overtaken{Store: w.store}
+	b := newGateway(t, slow, w.store.Now).run(func() bool { return w.store.Watchers() > before })
+	slow.then = func() {
+		a.answered(turnOf("s"), "north", nil)
+		require.Eventually(t, func() bool { return slow.heard.Load() == 1 }, 20*time.Second, time.Millisecond)
+	}
+	require.Empty(t, b.at(turnOf("s")))
+	require.Equal(t, "north", b.at(turnOf("s")), "what was read before is not believed")
 }
 
 func TestDocumentsOfAnotherVersionArePassedOver(t *testing.T) {

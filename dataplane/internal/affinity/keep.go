@@ -19,8 +19,7 @@ func (p *Pins) Keep(c *call.Call, plan *decide.Plan, o *call.Outcome) *decide.Af
 		Usage: o.Seen.Usage, Attempts: o.Attempts, CacheAsked: q.Caching.Retention,
 	})
 	if trace != nil {
-		how, _ := c.CacheHint(o.Reply.Candidate.Provider)
-		trace.Hint = how != ""
+		trace.Hint = c.CacheHint(o.Reply.Candidate.Provider) != ""
 		p.metrics.broke(trace)
 	}
 	if memory.Pin.Endpoint != "" || memory.Model != "" {

@@ -1,7 +1,6 @@
 package affinity
 
 import (
-	"crypto/sha256"
 	"encoding/hex"
 	"strings"
 
@@ -43,30 +42,32 @@ func (p *Pins) recognize(c *call.Call, rules decide.AffinityRules) (call.Convers
 	if !rules.CacheAware || c.Action != call.Generate {
 		return conv, false
 	}
+	by := ""
+	switch {
+	case rules.Session && q.SessionID != "":
+		conv.Source, conv.Sure, by = decide.FromSession, true, q.SessionID
+	case q.Caching.Key != "":
+		conv.Source, conv.Sure, by = decide.FromCacheKey, true, q.Caching.Key
+	case len(q.Caching.Opening.Turns) > 0:
+		conv.Source, conv.Sure, by = decide.FromOpening, q.Caching.Marked, q.Model
+	default:
+		return conv, false
+	}
 	digests := p.digests.Load()
 	of := digests.Get().(*digest)
 	defer digests.Put(of)
 	of.reset()
 	ws := c.Workspace.UUID()
-	of.hash.Write(ws[:])
-	switch {
-	case rules.Session && q.SessionID != "":
-		conv.Source, conv.Sure = decide.FromSession, true
-		of.field(string(decide.FromSession), []byte(q.SessionID))
-	case q.Caching.Key != "":
-		conv.Source, conv.Sure = decide.FromCacheKey, true
-		of.field(string(decide.FromCacheKey), []byte(q.Caching.Key))
-	case len(q.Caching.Opening.Turns) > 0:
-		conv.Source, conv.Sure = decide.FromOpening, q.Caching.Marked
-		of.field(string(decide.FromOpening), []byte(q.Model))
+	of.buf = append(of.buf, ws[:]...)
+	of.name(string(conv.Source))
+	of.name(by)
+	if conv.Source == decide.FromOpening {
 		of.opening(&q.Caching.Opening)
-	default:
-		return conv, false
 	}
 	// One part of the sum names the pins, the other goes to the provider, so that
 	// who sees the one cannot find the other.
-	sum := of.hash.Sum(make([]byte, 0, sha256.Size))
+	sum := of.end()
 	copy(conv.Name[:], sum)
-	conv.Hint = hex.EncodeToString(sum[len(conv.Name):])
+	copy(conv.Hint[:], sum[len(conv.Name):])
 	return conv, true
 }

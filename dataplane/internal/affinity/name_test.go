@@ -127,6 +127,45 @@ func TestWhatAConversationIsRecognizedBy(t *testing.T) {
 	}
 }
 
+// What comes after the bound tells nothing apart, since nobody reads that far:
+// not even that it is no JSON. Before it everything does, and what is left out
+// of the name does not move the bound.
+func TestALongOpeningIsReadAsFarAsItIsHashed(t *testing.T) {
+	const bound = 256 << 10
+	g := newGateway(t, affinitytest.NewMemory(start), nowOf(start))
+	name := func(turns string) [16]byte {
+		c := turnOf("")
+		c.Request.Caching.Opening = call.Opening{Turns: []byte(turns)}
+		return g.find(c).Name
+	}
+	long := strings.Repeat("x", bound)
+	said := func(text string) string { return `[{"role":"user","content":"` + text + `"}]` }
+	first := name(said(long))
+	require.Equal(t, first, name(said(long+long+"y")), "it goes on")
+	require.Equal(t, first, name(`[{"role":"user","content":"`+long+long+"\x00 no JSON"), "nobody reads it")
+	require.NotEqual(t, first, name(said("y"+long)))
+	require.NotEqual(t, first, name(said(long[:bound-1000]+"y"+long)), "just before the bound")
+	marked := `[{"role":"user","content":[{"type":"text","cache_control":{"type":"ephemeral"},"text":"` + long + `"}]},{"role":"assistant"}]`
+	require.Equal(t, first, name(marked), "a mark that comes and goes")
+	// What is passed over has a bound of its own.
+	passing := func(text string) string {
+		return `[{"role":"user","content":[{"cache_control":"` + strings.Repeat("c", bound+64<<10) + `","text":"` + text + `"}]}]`
+	}
+	require.Equal(t, name(passing("one")), name(passing("two")))
+	// A list of many parts ends at the bound too.
+	parts := func(n int) string {
+		return `[{"role":"user","content":[` + strings.Repeat(`{"type":"text","text":"`+strings.Repeat("p", 1000)+`"},`, n) + `{"type":"text","text":"end"}]}]`
+	}
+	require.Equal(t, name(parts(300)), name(parts(301)))
+	require.NotEqual(t, name(parts(200)), name(parts(201)))
+	// So do tools, which come before the turns.
+	c := turnOf("")
+	c.Request.Caching.Opening = call.Opening{Tools: []byte(`[{"name":"` + long + `"}]`), Turns: []byte(said("one"))}
+	one := g.find(c).Name
+	c.Request.Caching.Opening.Turns = []byte(said("two"))
+	require.Equal(t, one, g.find(c).Name)
+}
+
 // A session id that is written like another's key, or the other way round, is
 // another conversation; so is the same under another secret.
 func TestNamesTellNothing(t *testing.T) {
@@ -142,8 +181,8 @@ func TestNamesTellNothing(t *testing.T) {
 			before, taken := seen[found.Name]
 			require.True(rt, !taken || before == source+text)
 			seen[found.Name] = source + text
-			require.Len(rt, found.Hint, 32)
-			require.NotContains(rt, found.Hint, string(found.Name[:]))
+			require.Len(rt, found.Hint.String(), 32)
+			require.NotEqual(rt, found.Name[:], found.Hint[:])
 		}
 	})
 	one, two := g.find(turnOf("s")), newGateway(t, affinitytest.NewMemory(start), nowOf(start)).find(turnOf("s"))

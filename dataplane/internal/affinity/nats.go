@@ -14,10 +14,7 @@ import (
 
 // A burst must not be dropped while the callback is busy. What is dropped all
 // the same costs a cache miss.
-const (
-	pendingMessages = 1 << 16
-	pendingBytes    = 32 << 20
-)
+var room = natsconn.Room{Messages: 1 << 16, Bytes: 32 << 20}
 
 // NATS keeps documents in the pins bucket, each with a life of its own.
 type NATS struct {
@@ -50,7 +47,7 @@ func (s *NATS) Change(ctx context.Context, n Name, change func(old []byte) ([]by
 func (s *NATS) Watch(ctx context.Context, heard func(n Name, doc []byte), missed func()) error {
 	// What was written while the connection was away was not heard.
 	defer s.conn.OnConnect(missed)()
-	sub, err := s.conn.NATS().Subscribe(wire.SubjectPushPins+".>", func(msg *nats.Msg) {
+	stop, err := s.conn.Listen(wire.SubjectPushPins+".>", "", room, func(msg *nats.Msg) {
 		e, err := document.Pushed(msg, wire.SubjectPushPins)
 		if err != nil {
 			return
@@ -67,10 +64,7 @@ func (s *NATS) Watch(ctx context.Context, heard func(n Name, doc []byte), missed
 	if err != nil {
 		return err
 	}
-	defer func() { _ = sub.Unsubscribe() }() // fails only on a connection that is closed already
-	if err := sub.SetPendingLimits(pendingMessages, pendingBytes); err != nil {
-		return err
-	}
+	defer stop()
 	// The server has to know of the subscription before what is held counts as
 	// complete. Away, it will on the next connect.
 	if s.conn.Connected() {

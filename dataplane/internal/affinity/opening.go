@@ -1,6 +1,7 @@
 package affinity
 
 import (
+	"bytes"
 	"encoding/binary"
 	"hash"
 
@@ -9,67 +10,127 @@ import (
 )
 
 const (
-	// hashedBytes bounds what is hashed of one opening: of more, images and files
-	// above all, the length stands for the rest. Two openings of one workspace
-	// that are taken for the same share a pin, which does no harm.
+	// hashedBytes bounds what is hashed of one opening: what comes after them,
+	// images and files above all, tells nothing apart. Two openings of one
+	// workspace that are taken for the same share a pin, which does no harm.
 	hashedBytes = 256 << 10
+	// passedBytes bounds what is passed over to get that far.
+	passedBytes = 64 << 10
 	// promptBytes of a prompt that grows with the conversation are its opening:
 	// about the 1024 tokens under which no provider caches.
 	promptBytes = 4 << 10
 )
 
+// What is hashed is told apart by bytes that JSON has nowhere, so that no two
+// openings give the same.
+const (
+	beforeSection byte = iota + 1
+	beforeTurn
+	beforeText
+	beforeName
+	beforeValue
+)
+
 // digest hashes what stays the same from turn to turn, and leaves out what does
 // not: cache marks, which clients move along, ids that come with an echo, and
-// whether one text is written as a string or as the only part of a list.
+// whether one text is written as a string or as the only part of a list. It goes
+// through an opening once, and no further than it hashes.
 type digest struct {
 	hash hash.Hash
-	size [binary.MaxVarintLen64]byte
-	used int
+	buf  []byte // of what is hashed, so that small pieces cost one call
+	sum  []byte
+	at   rawjson.Cursor
+	room int // bytes of the opening that may still be hashed
+	ways int // and gone through
+}
+
+func newDigest(h hash.Hash) *digest {
+	return &digest{hash: h, buf: make([]byte, 0, 512), sum: make([]byte, 0, h.Size())}
 }
 
 func (d *digest) reset() {
 	d.hash.Reset()
-	d.used = 0
+	d.buf = d.buf[:0]
+	d.room, d.ways = hashedBytes, hashedBytes+passedBytes
 }
 
-// field hashes a named value so that no two lists of fields give the same
-// bytes.
-func (d *digest) field(name string, value []byte) {
-	d.bytes([]byte(name))
-	d.bytes(value)
+// end returns the sum, which holds until the next use.
+func (d *digest) end() []byte {
+	d.flush()
+	d.at = rawjson.Cursor{} // nothing of a request is kept
+	d.sum = d.hash.Sum(d.sum[:0])
+	return d.sum
 }
 
+func (d *digest) flush() {
+	d.hash.Write(d.buf)
+	d.buf = d.buf[:0]
+}
+
+func (d *digest) mark(b byte) {
+	if len(d.buf) == cap(d.buf) {
+		d.flush()
+	}
+	d.buf = append(d.buf, b)
+}
+
+// name hashes a text of the gateway's own knowledge, in full.
+func (d *digest) name(text string) {
+	d.mark(beforeName)
+	d.buf = binary.AppendUvarint(d.buf, uint64(len(text))) // where it ends no text can say itself
+	for len(text) > 0 {
+		if len(d.buf) == cap(d.buf) {
+			d.flush()
+		}
+		n := min(len(text), cap(d.buf)-len(d.buf))
+		d.buf, text = append(d.buf, text[:n]...), text[n:]
+	}
+}
+
+// bytes hashes a part of the opening.
 func (d *digest) bytes(b []byte) {
-	d.hash.Write(d.size[:binary.PutUvarint(d.size[:], uint64(len(b)))])
-	b = b[:min(len(b), hashedBytes-d.used)]
-	d.used += len(b)
-	d.hash.Write(b)
+	b = b[:min(len(b), d.room)]
+	d.room -= len(b)
+	if len(b) > cap(d.buf)-len(d.buf) {
+		d.flush()
+		if len(b) > cap(d.buf) {
+			d.hash.Write(b)
+			return
+		}
+	}
+	d.buf = append(d.buf, b...)
 }
 
 func (d *digest) opening(o *call.Opening) {
-	d.mark("system")
-	d.content(o.System)
-	d.mark("tools")
-	d.list(o.Tools)
-	d.mark("turns")
+	d.begin(o.System)
+	d.content(&d.at)
+	d.begin(o.Tools)
+	d.tools(&d.at)
 	if o.Prompt {
+		d.mark(beforeSection)
 		d.bytes(o.Turns[:min(len(o.Turns), promptBytes)])
 		return
 	}
-	d.turns(o.Turns)
+	d.begin(o.Turns)
+	d.turns(&d.at)
 }
 
-func (d *digest) mark(section string) { d.bytes([]byte(section)) }
+// begin goes on to another section.
+func (d *digest) begin(value []byte) {
+	d.ways -= d.at.Offset()
+	d.mark(beforeSection)
+	d.at = rawjson.NewCursor(value[:min(len(value), d.ways)])
+}
 
 // turns hashes messages up to the first of a user, or a value that stands for
 // them.
-func (d *digest) turns(value []byte) {
-	if len(value) == 0 || value[0] != '[' {
-		d.content(value)
+func (d *digest) turns(c *rawjson.Cursor) {
+	if c.Kind() != '[' {
+		d.content(c)
 		return
 	}
-	for a := rawjson.NewArray(value); a.Next(); {
-		if d.turn(a.Value()) {
+	for more := c.Open(); more && d.room > 0; more = c.More(']') {
+		if d.turn(c) {
 			return
 		}
 	}
@@ -77,94 +138,134 @@ func (d *digest) turns(value []byte) {
 
 // turn hashes one message and reports whether it is a user's. Gemini's need not
 // say so.
-func (d *digest) turn(value []byte) (user bool) {
+func (d *digest) turn(c *rawjson.Cursor) (user bool) {
+	d.mark(beforeTurn)
+	if c.Kind() != '{' {
+		d.value(c.Value())
+		return false
+	}
 	var role, parts bool
-	d.mark("turn")
-	for o := rawjson.NewObject(value); o.Next(); {
+	for more := c.Open(); more && d.room > 0; more = c.More('}') {
+		c.Name()
 		switch {
-		case o.Is("role"):
-			role, user = true, rawjson.String(o.Value()) == "user"
-			d.field("role", o.Value())
-		case o.Is("content"):
-			d.content(o.Value())
-		case o.Is("parts"):
+		case c.Is("role"):
+			value := c.Value()
+			role, user = true, isUser(value)
+			d.member(c.Key(), value)
+		case c.Is("content"):
+			d.content(c)
+		case c.Is("parts"):
 			parts = true
-			d.content(o.Value())
-		case volatile(&o) || o.Is("type"):
+			d.content(c)
+		case volatile(c) || c.Is("type"):
+			c.Value()
 		default:
-			d.field(o.Name(), o.Value())
+			d.member(c.Key(), c.Value())
 		}
 	}
 	return user || parts && !role
 }
 
 // content hashes a text, a list of parts, or Gemini's object around one.
-func (d *digest) content(value []byte) {
-	switch {
-	case len(value) == 0:
-	case value[0] == '"':
-		d.text(value)
-	case value[0] == '[':
-		for a := rawjson.NewArray(value); a.Next(); {
-			if rawjson.IsString(a.Value()) {
-				d.text(a.Value())
-				continue
-			}
-			d.part(a.Value())
+func (d *digest) content(c *rawjson.Cursor) {
+	switch c.Kind() {
+	case '"':
+		d.text(c.Value())
+	case '[':
+		for more := c.Open(); more && d.room > 0; more = c.More(']') {
+			d.part(c)
 		}
-	case value[0] == '{':
-		for o := rawjson.NewObject(value); o.Next(); {
-			if o.Is("parts") {
-				d.content(o.Value())
-			} else if !o.Is("role") {
-				d.field(o.Name(), o.Value())
+	case '{':
+		for more := c.Open(); more && d.room > 0; more = c.More('}') {
+			c.Name()
+			switch {
+			case c.Is("parts"):
+				d.content(c)
+			case c.Is("role"):
+				c.Value()
+			default:
+				d.member(c.Key(), c.Value())
 			}
 		}
 	default:
-		d.bytes(value)
+		d.value(c.Value())
 	}
 }
-
-func (d *digest) text(value []byte) { d.field("text", value) }
 
 // part hashes one part of a content. That it is text says its text.
-func (d *digest) part(value []byte) {
-	for o := rawjson.NewObject(value); o.Next(); {
+func (d *digest) part(c *rawjson.Cursor) {
+	switch c.Kind() {
+	case '{':
+	case '"':
+		d.text(c.Value())
+		return
+	default:
+		d.value(c.Value())
+		return
+	}
+	for more := c.Open(); more && d.room > 0; more = c.More('}') {
+		c.Name()
+		value := c.Value()
 		switch {
-		case o.Is("text") && rawjson.IsString(o.Value()):
-			d.text(o.Value())
-		case volatile(&o):
-		case o.Is("type") && isText(o.Value()):
+		case c.Is("text") && rawjson.IsString(value):
+			d.text(value)
+		case volatile(c), c.Is("type") && isText(value):
 		default:
-			d.field(o.Name(), o.Value())
+			d.member(c.Key(), value)
 		}
 	}
 }
 
-// list hashes the tools.
-func (d *digest) list(value []byte) {
-	for a := rawjson.NewArray(value); a.Next(); {
-		d.mark("tool")
-		for o := rawjson.NewObject(a.Value()); o.Next(); {
-			switch {
-			case volatile(&o):
-			case o.Is("function"):
-				for f := rawjson.NewObject(o.Value()); f.Next(); {
-					if !volatile(&f) {
-						d.field(f.Name(), f.Value())
-					}
-				}
-			default:
-				d.field(o.Name(), o.Value())
-			}
+func (d *digest) tools(c *rawjson.Cursor) {
+	if c.Kind() != '[' {
+		d.value(c.Value())
+		return
+	}
+	for more := c.Open(); more && d.room > 0; more = c.More(']') {
+		d.mark(beforeTurn)
+		d.tool(c)
+	}
+}
+
+// tool hashes one tool, or the function in it.
+func (d *digest) tool(c *rawjson.Cursor) {
+	if c.Kind() != '{' {
+		d.value(c.Value())
+		return
+	}
+	for more := c.Open(); more && d.room > 0; more = c.More('}') {
+		c.Name()
+		switch {
+		case volatile(c):
+			c.Value()
+		case c.Is("function"):
+			d.tool(c)
+		default:
+			d.member(c.Key(), c.Value())
 		}
 	}
+}
+
+func (d *digest) text(value []byte) {
+	d.mark(beforeText)
+	d.bytes(value)
+}
+
+func (d *digest) value(value []byte) {
+	d.mark(beforeValue)
+	d.bytes(value)
+}
+
+func (d *digest) member(key, value []byte) {
+	d.mark(beforeName)
+	d.bytes(key)
+	d.value(value)
 }
 
 // volatile are the members that come and go while the conversation stays the
 // same.
-func volatile(o *rawjson.Object) bool {
-	return o.Is("cache_control") || o.Is("prompt_cache_breakpoint") || o.Is("id") || o.Is("status")
+func volatile(c *rawjson.Cursor) bool {
+	return c.Is("cache_control") || c.Is("prompt_cache_breakpoint") || c.Is("id") || c.Is("status")
 }
 
 func isText(value []byte) bool {
@@ -173,4 +274,8 @@ func isText(value []byte) bool {
 		return true
 	}
 	return false
+}
+
+func isUser(value []byte) bool {
+	return string(value) == `"user"` || bytes.IndexByte(value, '\\') >= 0 && rawjson.String(value) == "user"
 }

@@ -4,21 +4,28 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
 )
 
 // Run listens for the moves of other gateways and writes this one's, until ctx
-// ends. What is queued then is written, for a bounded time.
+// ends or it cannot listen. What is queued then is written, for a bounded time.
 func (p *Pins) Run(ctx context.Context) error {
+	ctx, end := context.WithCancel(ctx)
+	defer end()
 	var running sync.WaitGroup
 	for _, queue := range p.queue {
 		running.Go(func() { p.write(ctx, queue) })
 	}
 	err := p.store.Watch(ctx, p.heard, func() { p.epoch.Add(1) })
+	end()
 	running.Wait()
-	return err
+	if err != nil {
+		return fmt.Errorf("listen for pins: %w", err)
+	}
+	return nil
 }
 
 // write works a queue off. All writes of a conversation go through one, in the
@@ -116,6 +123,7 @@ func (p *Pins) heard(n Name, data []byte) {
 	p.held.Update(n, func(old entry, ok bool) (entry, bool) {
 		switch {
 		case !ok && (gone || !doc.Opening):
+			p.passedOf(n).Add(1)
 			return old, false
 		case old.unsaved: // settled when the write is through
 			old.heard = data

@@ -124,8 +124,8 @@ func (r *Runner) candidate(ctx context.Context, t *trial, n, i int) (*call.Reply
 
 var errNoCredentials = errors.New("a candidate of the plan has no credentials")
 
-// credential tries one endpoint with one credential, again for as long as its
-// provider's retries and the failure allow. alone says that nothing else of the
+// credential tries one endpoint with one credential, again for as long as the
+// retries and the failure allow. alone says that nothing else of the
 // model could be tried instead.
 func (r *Runner) credential(ctx context.Context, t *trial, to target, alone bool) (*call.Reply, *upstream.Failure) {
 	timeouts := 0
@@ -138,7 +138,7 @@ func (r *Runner) credential(ctx context.Context, t *trial, to target, alone bool
 		if rules[failure.Class].timeout {
 			timeouts++
 		}
-		if n >= to.candidate.Provider.Retry.Max || t.over(ctx) || !t.mayRetry(failure, timeouts) {
+		if n >= t.retries(to.candidate.Provider) || t.over(ctx) || !t.mayRetry(failure, timeouts) {
 			return nil, failure
 		}
 		wait := r.backoff(n, failure.RetryAfter)

@@ -51,6 +51,35 @@ func TestRetryWaits(t *testing.T) {
 	}
 }
 
+// What the policy ladder says of retries takes the place of the operator's
+// number: more, fewer and none.
+func TestTheLadderSaysHowOftenAnEndpointIsAskedAgain(t *testing.T) {
+	for name, c := range map[string]struct {
+		operator int
+		ladder   *int
+		calls    int
+	}{
+		"nobody":             {0, nil, 1},
+		"the operator":       {2, nil, 3},
+		"the ladder, more":   {0, new(2), 3},
+		"the ladder, fewer":  {3, new(1), 2},
+		"the ladder, none":   {3, new(0), 1},
+		"no more than three": {0, new(9), 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.model("acme/a", 0, "north")
+				w.retries(c.operator)
+				w.plan.Retries = c.ladder
+				w.on("north", refuse(500, 0))
+				w.attempt(t.Context(), plainCall())
+				require.Len(t, w.calls, c.calls)
+			})
+		})
+	}
+}
+
 func TestLimits(t *testing.T) {
 	slow := func(d time.Duration) answer {
 		return func(ctx context.Context) (upstream.Response, *upstream.Failure) {

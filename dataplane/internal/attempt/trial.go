@@ -6,6 +6,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
+	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 )
@@ -136,6 +137,15 @@ func (t *trial) reason(step, credential int) string {
 func (t *trial) note(f *upstream.Failure) {
 	t.own.add(f)
 	t.all.add(f)
+}
+
+// retries is how often an endpoint may be asked again: the policy ladder's word,
+// else the operator's.
+func (t *trial) retries(p *catalog.Provider) int {
+	if set := t.plan.Retries; set != nil {
+		return min(*set, catalog.MaxRetry)
+	}
+	return p.Retry.Max
 }
 
 func (t *trial) mayRetry(f *upstream.Failure, timeouts int) bool {

@@ -5,6 +5,7 @@
 package call
 
 import (
+	"encoding/hex"
 	"net/http"
 	"net/url"
 	"time"
@@ -145,19 +146,25 @@ type Conversation struct {
 	decide.Conversation
 	// Name is what pins are kept by. It tells nothing of what it was made of.
 	Name [16]byte
-	// Hint is what the provider is told, "" for nothing.
-	Hint string
+	Hint Hint
 }
 
+// Hint is what a provider is told so that it keeps a conversation's turns
+// together; the zero value is nothing.
+type Hint [16]byte
+
+// String is the hint as it is sent.
+func (h Hint) String() string { return hex.EncodeToString(h[:]) }
+
 // CacheHint is how a provider is told which of its prompts begin as this call's
-// does, and with what value; "" when it is not told: it has no way, the
+// does, in words of the catalog; "" when it is not told: it has no way, the
 // conversation is not pinned, or the caller has said it already.
-func (c *Call) CacheHint(p *catalog.Provider) (how, value string) {
+func (c *Call) CacheHint(p *catalog.Provider) (how string) {
 	how = p.CacheHint()
-	if c.Conversation.Hint == "" || how == catalog.HintNone || how == catalog.HintPromptCacheKey && c.Request.Caching.Stated {
-		return "", ""
+	if c.Conversation.Hint == (Hint{}) || how == catalog.HintNone || how == catalog.HintPromptCacheKey && c.Request.Caching.Stated {
+		return ""
 	}
-	return how, c.Conversation.Hint
+	return how
 }
 
 // Principal is who calls, believed.

@@ -7,6 +7,7 @@ package classifier
 import (
 	"encoding/json"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
@@ -42,7 +43,21 @@ type Options struct {
 
 // Classifier writes requests to a classifier model and reads its answers. It is
 // safe for concurrent use.
-type Classifier struct{ options Options }
+type Classifier struct {
+	options Options
+	picked  atomic.Pointer[pick]
+}
+
+// pick is the model of one catalog, which takes a walk through all of it.
+type pick struct {
+	catalog     *catalog.View
+	model       string
+	from, until time.Time // until zero: for ever
+}
+
+func (p *pick) holds(v *catalog.View, now time.Time) bool {
+	return p != nil && p.catalog == v && !now.Before(p.from) && (p.until.IsZero() || now.Before(p.until))
+}
 
 // New returns a Classifier.
 func New(o Options) *Classifier { return &Classifier{options: o} }
@@ -56,12 +71,22 @@ func (k *Classifier) Model(pin call.Pinned, now time.Time) (string, decide.Local
 	case Off:
 		return "", decide.LocalConfigured
 	case "":
-		if model := decide.CheapestClassifier(pin.Catalog, now); model != "" {
+		if model := k.cheapest(pin.Catalog, now); model != "" {
 			return model, ""
 		}
 		return "", decide.LocalNoModel
 	}
 	return k.options.Model, ""
+}
+
+func (k *Classifier) cheapest(v *catalog.View, now time.Time) string {
+	if p := k.picked.Load(); p.holds(v, now) {
+		return p.model
+	}
+	p := &pick{catalog: v, from: now}
+	p.model, p.until = decide.CheapestClassifier(v, now)
+	k.picked.Store(p)
+	return p.model
 }
 
 // Ask writes the request that asks model about the text of a call. It carries

@@ -16,6 +16,7 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/classify"
 	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/money"
 	"github.com/signalbox-dev/signalbox/shared/testkit/fill"
 )
 
@@ -92,6 +93,44 @@ func TestWhichModelIsAsked(t *testing.T) {
 		require.Equal(t, want.name, name)
 		require.Equal(t, want.why, why)
 	}
+}
+
+// The catalog is walked once, and again when it is another one or a model's
+// state has changed by itself.
+func TestThePickIsKeptForTheCatalog(t *testing.T) {
+	zero, cent := money.PerMillion(0), money.PerMillion(10_000_000)
+	model := func(id string, input *money.PerMillion, retires *time.Time) catalog.Model {
+		return catalog.Model{ID: id, Author: "acme", Lifecycle: catalog.Lifecycle{RetiresAt: retires}, Endpoints: []catalog.Endpoint{
+			{ID: "north:" + id, Provider: "north", UpstreamModel: "m", Price: &catalog.Price{Input: input, Output: &cent}},
+		}}
+	}
+	later := at.Add(time.Hour)
+	compiled := func(models ...catalog.Model) call.Pinned {
+		v, err := catalog.Compile(catalog.Catalog{
+			Schema: catalog.Schema, Revision: 1, Models: models,
+			Providers: []catalog.Provider{{Slug: "north", Type: catalog.OpenAICompatible, BaseURL: "https://north.example/v1", Keyless: true}},
+		})
+		require.NoError(t, err)
+		return call.Pinned{Catalog: v}
+	}
+	one := compiled(model("acme/cheap", &zero, &later), model("acme/other", &cent, nil))
+	two := compiled(model("acme/other", &cent, nil))
+	k := classifier.New(classifier.Options{})
+	pick := func(pin call.Pinned, now time.Time) string {
+		name, why := k.Model(pin, now)
+		require.Empty(t, why)
+		return name
+	}
+	for range 2 {
+		require.Equal(t, "acme/cheap", pick(one, at))
+		require.Equal(t, "acme/other", pick(two, at))
+		require.Equal(t, "acme/other", pick(one, later), "it has retired")
+		require.Equal(t, "acme/cheap", pick(one, at), "at a time before the pick")
+	}
+	walked := classifier.Pick(k)
+	require.NotNil(t, walked)
+	pick(one, later.Add(-1))
+	require.Same(t, walked, classifier.Pick(k), "the catalog is not walked again")
 }
 
 func reply(content string) []byte {

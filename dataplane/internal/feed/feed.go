@@ -18,7 +18,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/keyring"
@@ -74,7 +73,7 @@ type Feed struct {
 	jobs     *jobs
 
 	mu       sync.Mutex
-	subs     []*nats.Subscription
+	subs     []func() // each ends one
 	marks    marks
 	caughtUp time.Time
 

@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/natsconn"
 	"github.com/signalbox-dev/signalbox/shared/natsconn/document"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 	"github.com/signalbox-dev/signalbox/shared/wire"
@@ -17,10 +18,7 @@ import (
 
 // A burst must not be dropped while the callback is busy; what is dropped all
 // the same is found by catching up.
-const (
-	pendingMessages = 1 << 18
-	pendingBytes    = 64 << 20
-)
+var room = natsconn.Room{Messages: 1 << 18, Bytes: 64 << 20}
 
 // subscribe opens one plain subscription for each bucket. They survive
 // reconnects; while NATS is away they wait for the connect.
@@ -32,25 +30,24 @@ func (f *Feed) subscribe() error {
 		wire.SubjectPushPolicy + ".>":  f.pushedPolicy,
 		wire.SubjectPushCatalog + ".>": f.pushedCatalog,
 	} {
-		sub, err := f.o.Conn.NATS().Subscribe(subject, handle)
+		stop, err := f.o.Conn.Listen(subject, "", room, handle)
 		if err != nil {
 			return err
 		}
-		f.subs = append(f.subs, sub)
-		if err := sub.SetPendingLimits(pendingMessages, pendingBytes); err != nil {
-			return err
-		}
+		f.subs = append(f.subs, stop)
 	}
 	return nil
 }
 
+// unsubscribe returns when no push is being handled any more.
 func (f *Feed) unsubscribe() {
 	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, s := range f.subs {
-		_ = s.Unsubscribe() // fails only on a connection that is closed already
-	}
+	subs := f.subs
 	f.subs = nil
+	f.mu.Unlock() // what is being handled may want it
+	for _, stop := range subs {
+		stop()
+	}
 }
 
 func (f *Feed) pushedKey(msg *nats.Msg) {

@@ -1,8 +1,10 @@
 package health_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -50,6 +52,33 @@ func (w *world) open() float64 {
 		}
 	}
 	return float64(open) / draws
+}
+
+// While Run runs no request works statistics out, and standings show at once all
+// the same.
+func TestRunSparesRequestsTheStatistics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		ctx, end := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() { w.table.Run(ctx); close(ended) }()
+		synctest.Wait()
+		w.observe(health.Succeeded, 10)
+		w.pass(time.Minute)
+		require.Zero(t, w.see().Calls, "a request does not")
+		<-time.After(time.Second) // of the bubble
+		synctest.Wait()
+		require.EqualValues(t, 10, w.see().Calls)
+		w.observe(health.Succeeded, 5)
+		w.limited(time.Hour)
+		require.True(t, w.see().Open)
+		require.EqualValues(t, 10, w.see().Calls, "nor for a change of standing")
+		end()
+		<-ended
+		require.EqualValues(t, 10, w.see().Calls, "old, by a clock that stands still")
+		w.pass(time.Second)
+		require.EqualValues(t, 15, w.see().Calls, "then requests do again")
+	})
 }
 
 func TestNothingKnownIsNeutral(t *testing.T) {

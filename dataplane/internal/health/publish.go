@@ -1,6 +1,12 @@
 package health
 
-import "time"
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/signalbox-dev/signalbox/shared/wire"
+)
 
 // PublishedAfter is how many requests of the last half hour an endpoint must
 // have served before users are told of its health: fewer say too little.
@@ -17,6 +23,7 @@ type Published struct {
 	FirstByte   time.Duration // median; 0: not known
 	Throughput  float64       // median output tokens per second; 0: not known
 	State       State
+	Until       time.Time // the deadline of Open and Cooling; else zero
 }
 
 // State is how far an endpoint's breaker lets requests through.
@@ -49,11 +56,37 @@ func (v View) published(endpointID string) (Published, bool) {
 	}
 	switch {
 	case runs(s.openUntil, v.now, openMost):
-		p.State = Open
+		p.State, p.Until = Open, s.openUntil
 	case runs(s.coolUntil, v.now, coolLongest):
-		p.State = Cooling
+		p.State, p.Until = Cooling, s.coolUntil
 	case !s.openUntil.IsZero():
 		p.State = HalfOpen
 	}
 	return p, true
+}
+
+// Report is what users may be told of every endpoint, those with most requests
+// first where there are more than a report holds.
+func (t *Table) Report() wire.HealthReport {
+	v := t.view()
+	r := wire.HealthReport{Schema: wire.HealthReportSchema, MadeAt: v.now.UTC(), Endpoints: []wire.ReportedHealth{}}
+	for name := range v.frame.states {
+		if p, ok := v.published(name); ok {
+			r.Endpoints = append(r.Endpoints, reported(name, p))
+		}
+	}
+	slices.SortFunc(r.Endpoints, func(a, b wire.ReportedHealth) int {
+		return cmp.Or(cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.ID, b.ID))
+	})
+	if r.More = max(0, len(r.Endpoints)-wire.MaxReported); r.More > 0 {
+		r.Endpoints = r.Endpoints[:wire.MaxReported]
+	}
+	return r
+}
+
+func reported(name string, p Published) wire.ReportedHealth {
+	return wire.ReportedHealth{
+		ID: name, Requests: p.Requests, Uptime: p.Uptime, Errors: p.Errors, RateLimited: p.RateLimited, GeoBlocked: p.GeoBlocked,
+		FirstByte: p.FirstByte, Throughput: p.Throughput, State: string(p.State), Until: p.Until,
+	}
 }

@@ -1,12 +1,14 @@
 package health_test
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/health"
+	"github.com/signalbox-dev/signalbox/shared/wire"
 )
 
 func TestPublishedAfterAHundredRequests(t *testing.T) {
@@ -24,6 +26,7 @@ func TestPublishedAfterAHundredRequests(t *testing.T) {
 	w.pass(time.Second)
 	_, ok := w.table.Published(name)
 	require.False(t, ok, "99 requests: what says nothing of the endpoint is none")
+	require.Empty(t, w.table.Report().Endpoints)
 	w.observe(health.GeoBlocked, 1)
 	w.pass(time.Minute)
 	p, ok := w.table.Published(name)
@@ -36,7 +39,20 @@ func TestPublishedAfterAHundredRequests(t *testing.T) {
 	require.InEpsilon(t, 0.25, p.FirstByte.Seconds(), 0.07)
 	require.InEpsilon(t, 50, p.Throughput, 0.07)
 	require.Equal(t, health.Closed, p.State)
+	require.Zero(t, p.Until)
+	report := w.table.Report()
+	require.Len(t, report.Endpoints, 1, "the report says the same")
+	body, err := json.Marshal(report)
+	require.NoError(t, err)
+	read, err := wire.ParseHealthReport(body)
+	require.NoError(t, err)
+	require.Equal(t, report, read)
+	require.Equal(t, wire.ReportedHealth{
+		ID: name, Requests: p.Requests, Uptime: p.Uptime, Errors: p.Errors, RateLimited: p.RateLimited, GeoBlocked: p.GeoBlocked,
+		FirstByte: p.FirstByte, Throughput: p.Throughput, State: "closed",
+	}, read.Endpoints[0])
 	w.limited(time.Minute)
+	require.False(t, w.table.Report().Endpoints[0].Until.IsZero(), "when it ends is told")
 	require.Equal(t, health.Cooling, w.state())
 	w.observe(health.Failed, 200)
 	require.Equal(t, health.Open, w.state())

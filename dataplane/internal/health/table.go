@@ -1,6 +1,7 @@
 package health
 
 import (
+	"context"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -39,6 +40,7 @@ type Table struct {
 	credentials *credentials
 	peers       peers
 
+	kept    atomic.Bool // Run sees to the statistics
 	changed atomic.Bool // a standing changed since the frame was made
 	frame   atomic.Pointer[frame]
 	framing sync.Mutex
@@ -139,13 +141,40 @@ func (t *Table) View() decide.Health { return t.view() }
 func (t *Table) view() View {
 	now := t.now()
 	f := t.frame.Load()
-	if t.changed.Load() || t.old(f, now) {
+	if t.changed.Load() || t.due(f, now) {
 		f = t.rebuild(now)
 	}
 	return View{frame: f, now: now, seed: t.seed()}
 }
 
-// old reports that statistics are to be worked out again.
+// Run works the statistics out whenever they are old, until ctx ends, so that no
+// request has to: without it the first one to find them old does.
+func (t *Table) Run(ctx context.Context) {
+	tick := time.NewTicker(t.refresh)
+	defer tick.Stop()
+	for {
+		t.remeasure()
+		t.kept.Store(true)
+		select {
+		case <-ctx.Done():
+			t.kept.Store(false)
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+func (t *Table) remeasure() {
+	t.framing.Lock()
+	defer t.framing.Unlock()
+	t.changed.Store(false) // before the standings are read: what changes from here on shows in the next frame
+	t.frame.Store(t.measure(t.now()))
+}
+
+// due reports that statistics are to be worked out again, by whoever asks.
+func (t *Table) due(f *frame, now time.Time) bool { return !t.kept.Load() && t.old(f, now) }
+
+// old reports that statistics are not of now.
 func (t *Table) old(f *frame, now time.Time) bool {
 	age := now.Sub(f.made)
 	return age >= t.refresh || age < 0
@@ -165,11 +194,11 @@ func (t *Table) rebuild(now time.Time) *frame {
 	}
 	defer t.framing.Unlock()
 	last := t.frame.Load()
-	if !t.changed.Swap(false) && !t.old(last, now) {
+	if !t.changed.Swap(false) && !t.due(last, now) {
 		return last
 	}
 	var f *frame
-	if t.old(last, now) {
+	if t.due(last, now) {
 		f = t.measure(now)
 	} else {
 		f = t.restate(now, last)

@@ -16,6 +16,8 @@ import (
 type memory struct {
 	found call.Conversation
 
+	finds  int
+	peeks  int
 	asked  call.Call
 	rules  decide.AffinityRules
 	kept   call.Call
@@ -24,6 +26,13 @@ type memory struct {
 }
 
 func (m *memory) Find(_ context.Context, c *call.Call, rules decide.AffinityRules) call.Conversation {
+	m.finds++
+	m.asked, m.rules = *c, rules
+	return m.found
+}
+
+func (m *memory) Peek(c *call.Call, rules decide.AffinityRules) call.Conversation {
+	m.peeks++
 	m.asked, m.rules = *c, rules
 	return m.found
 }
@@ -37,16 +46,16 @@ func (m *memory) Keep(c *call.Call, plan *decide.Plan, o *call.Outcome) *decide.
 }
 
 func TestConversationsAreLookedUpBeforeAndKeptAfter(t *testing.T) {
-	hinted := call.Conversation{Conversation: decide.Conversation{Source: decide.FromSession, Sure: true, Model: "acme/small"}, Hint: "h"}
-	unsure := call.Conversation{Conversation: decide.Conversation{Source: decide.FromOpening}, Hint: "h"}
+	hinted := call.Conversation{Conversation: decide.Conversation{Source: decide.FromSession, Sure: true, Model: "acme/small"}, Hint: call.Hint{1}}
+	unsure := call.Conversation{Conversation: decide.Conversation{Source: decide.FromOpening}, Hint: call.Hint{1}}
 	for name, c := range map[string]struct {
 		found call.Conversation
 		trace *decide.AffinityTrace
-		hint  string
+		hint  call.Hint
 	}{
-		"one that its first answer pins": {hinted, &decide.AffinityTrace{Source: "session"}, "h"},
-		"one that may not be pinned":     {unsure, &decide.AffinityTrace{Source: "opening"}, ""},
-		"one that is":                    {unsure, &decide.AffinityTrace{Source: "opening", Hit: true}, "h"},
+		"one that its first answer pins": {hinted, &decide.AffinityTrace{Source: "session"}, call.Hint{1}},
+		"one that may not be pinned":     {unsure, &decide.AffinityTrace{Source: "opening"}, call.Hint{}},
+		"one that is":                    {unsure, &decide.AffinityTrace{Source: "opening", Hit: true}, call.Hint{1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := &fakes{t: t, affinity: c.trace}
@@ -54,6 +63,7 @@ func TestConversationsAreLookedUpBeforeAndKeptAfter(t *testing.T) {
 			serveWith(t, f, m, call.Call{Surface: catalog.Chat, Request: call.Request{Model: "acme/small"}})
 			require.Equal(t, key.Workspace, m.asked.Workspace, "never without the workspace")
 			require.Equal(t, f.input.Affinity(), m.rules)
+			require.Equal(t, decide.Climb(&f.input), f.input.Ladder, "worked out once, for the look-up and the decision")
 			require.Equal(t, c.found.Conversation, f.input.Conversation)
 			require.Equal(t, c.hint, m.kept.Conversation.Hint)
 			require.Len(t, m.ended.Attempts, 2, "after the last upstream call")

@@ -61,7 +61,7 @@ func (r *run) ask(ctx context.Context, text *classify.Text, said *decide.Classif
 		pipeline: r.pipeline, call: do.Classify.Ask(&r.call, text, said.Model, started), principal: r.principal, sink: reply, pin: r.pin,
 	}
 	child.outcome.Turn = call.Turn{ID: child.call.ID, Started: started}
-	child.plan = do.Decide(child.input())
+	child.plan = do.Decide(child.gather())
 	if len(child.plan.Chain) == 0 { // refused; or signalbox/auto itself, which asks again
 		said.Why = decide.LocalConstrained
 		return

@@ -5,8 +5,8 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/policy"
 )
 
-// input gathers what the decision depends on.
-func (r *run) input() decide.Input {
+// gather is what the decision depends on.
+func (r *run) gather() decide.Input {
 	q, key := r.call.Request, r.principal.Key
 	return decide.Input{
 		Policy:  r.pin.Policy,

@@ -47,6 +47,8 @@ type Objects interface {
 type Affinity interface {
 	// Find recognizes a call's conversation and returns what is remembered of it.
 	Find(ctx context.Context, c *call.Call, rules decide.AffinityRules) call.Conversation
+	// Peek is Find for a call that is not made: it counts nothing and asks nobody.
+	Peek(c *call.Call, rules decide.AffinityRules) call.Conversation
 	// Keep takes in how the call ended, and returns the account of affinity for
 	// its record.
 	Keep(c *call.Call, plan *decide.Plan, o *call.Outcome) *decide.AffinityTrace

@@ -25,6 +25,7 @@ type run struct {
 	sink      call.Sink
 
 	pin     call.Pinned
+	input   decide.Input
 	plan    decide.Plan
 	trial   call.Trial    // nil until there is a plan
 	grant   call.Grant    // nil until a model was admitted
@@ -55,20 +56,26 @@ func (r *run) steps(ctx context.Context) error {
 // decide looks up what the decision depends on, and takes it: again once the
 // request is classified, where the plan asks for that.
 func (r *run) decide(ctx context.Context) {
-	do, in := &r.pipeline.steps, r.input()
+	do, in := &r.pipeline.steps, &r.input
+	*in = r.gather()
+	in.Ladder = decide.Climb(in)
 	conversation := &r.call.Conversation
-	*conversation = do.Affinity.Find(ctx, &r.call, in.Affinity())
+	if r.preview {
+		*conversation = do.Affinity.Peek(&r.call, in.Affinity())
+	} else {
+		*conversation = do.Affinity.Find(ctx, &r.call, in.Affinity())
+	}
 	in.Conversation = conversation.Conversation
-	r.plan = do.Decide(in)
+	r.plan = do.Decide(*in)
 	if r.plan.NeedsClassification {
 		in.Classification = r.classify(ctx)
-		r.plan = do.Decide(in)
+		r.plan = do.Decide(*in)
 	}
 	// A provider is told what belongs together once the conversation is pinned to
 	// it, and by the turn that pins it: where it is not known whether that turn
 	// will, others may begin alike and share more of the provider's cache untold.
 	if trace := r.plan.Record.Affinity; !conversation.Sure && (trace == nil || !trace.Hit) {
-		conversation.Hint = ""
+		conversation.Hint = call.Hint{}
 	}
 }
 

@@ -147,12 +147,13 @@ func (c *Client) request(ctx context.Context, r *upstream.Request, open opener) 
 	if err != nil {
 		return nil, nil, upstream.Fail(upstream.CredentialFault, err)
 	}
-	if key.project != "" && key.project != r.Provider.Project {
-		own := *r.Provider // shared by all calls to it
+	at := r.Provider
+	if key.project != "" && key.project != at.Project {
+		own := *at // shared by all calls to it
 		own.Project = key.project
-		r.Provider = &own
+		at = &own
 	}
-	target, err := c.places.target(r)
+	target, err := c.places.target(r, at)
 	if err != nil {
 		return nil, nil, upstream.Fail(upstream.Internal, err)
 	}

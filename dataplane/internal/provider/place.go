@@ -31,10 +31,11 @@ var (
 	errBadPath   = errors.New("the path of an upstream call is not one")
 )
 
-// target is where a request goes. The result is shared and must not be
+// target is where a request goes at a provider, which is the request's own but
+// for what the credential says of it. The result is shared and must not be
 // changed.
-func (p places) target(r *upstream.Request) (*url.URL, error) {
-	at := place{kind: r.Provider.Type, base: r.Provider.Address(r.Region), path: r.Path, query: r.Query}
+func (p places) target(r *upstream.Request, of *catalog.Provider) (*url.URL, error) {
+	at := place{kind: of.Type, base: of.Address(r.Region), path: r.Path, query: r.Query}
 	if u, ok := p.known.Get(at); ok {
 		return u, nil
 	}

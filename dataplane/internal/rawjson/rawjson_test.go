@@ -82,7 +82,11 @@ func TestValues(t *testing.T) {
 	require.True(t, rawjson.IsNull(nil))
 	require.True(t, rawjson.IsNull([]byte("null")))
 	require.False(t, rawjson.IsNull([]byte("0")))
-	require.Equal(t, `"a\"b"`, string(rawjson.Quote(`a"b`)))
+	for _, text := range []string{"", "acme/small", `a"b`, `a\b`, "<&>", "\x00\x1f\x7f~", "é\u2028", "\xff"} {
+		want, err := json.Marshal(text)
+		require.NoError(t, err)
+		require.Equal(t, string(want), string(rawjson.Quote(text)))
+	}
 	_, ok := rawjson.Text([]byte("null"))
 	require.False(t, ok)
 }

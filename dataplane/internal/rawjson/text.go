@@ -49,8 +49,24 @@ func Int(value []byte) int64 {
 	return max(n, 0)
 }
 
+// isPlain reports that a text stands in JSON as it is, by encoding/json's rules
+// too.
+func isPlain(text string) bool {
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c < ' ' || c > '~', c == '"', c == '\\', c == '<', c == '>', c == '&':
+			return false
+		}
+	}
+	return true
+}
+
 // Quote writes text as a JSON string.
 func Quote(text string) []byte {
+	if isPlain(text) {
+		quoted := make([]byte, 0, len(text)+2)
+		return append(append(append(quoted, '"'), text...), '"')
+	}
 	quoted, err := json.Marshal(text)
 	if err != nil { // a string always marshals
 		return []byte(`""`)

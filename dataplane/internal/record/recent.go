@@ -44,8 +44,9 @@ func (r *Recent) add(event []wire.UsageEvent) {
 	r.next = (r.next + 1) % len(r.ring)
 }
 
-// Generation returns the events of a request of this workspace, the primary
-// first, by the id of any of them. Another workspace's request is not found.
+// Generation returns the events of a request of this workspace in the order in
+// which they ended, by the id of any of them; those of requests that the gateway
+// made for its sake are among them. Another workspace's request is not found.
 func (r *Recent) Generation(ws id.Workspace, request id.Request) ([]wire.UsageEvent, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -76,7 +76,7 @@ func (d *database) take(n int) {
 	}
 	for msg := range batch.Messages() {
 		d.store(msg)
-		require.NoError(d.t, msg.Ack())
+		_ = msg.Ack() // what NATS did not hear comes again, and is known
 	}
 }
 

@@ -36,11 +36,12 @@ type asked struct {
 	principal call.Principal
 	pin       call.Pinned
 	health    Health
+	facts     *decide.Input // of a request with this key that asks for nothing; nil: not needed yet
 }
 
 // answer serves a GET with what fn returns, as JSON. A key needs no surface for
 // it, unless it is of one.
-func (e *Edge) answer(path string, of catalog.Surface, fn func(asked) (any, error)) {
+func (e *Edge) answer(path string, of catalog.Surface, fn func(*asked) (any, error)) {
 	route := http.MethodGet + " " + path
 	e.engine.GET(path, func(g *gin.Context) {
 		ctx := g.Request.Context()
@@ -58,7 +59,7 @@ func (e *Edge) answer(path string, of catalog.Surface, fn func(asked) (any, erro
 			var pin call.Pinned
 			c.Token = token
 			if principal, pin, err = e.deps.Pipeline.Identify(ctx, c); err == nil {
-				value, err = fn(asked{gin: g, call: &c, principal: principal, pin: pin, health: e.deps.Health})
+				value, err = fn(&asked{gin: g, call: &c, principal: principal, pin: pin, health: e.deps.Health})
 			}
 		}
 		failure := e.send(s, value, err)
@@ -84,7 +85,7 @@ func (e *Edge) send(s *sink, value any, err error) *fault.Error {
 }
 
 // surfaces are the surfaces that the key may use and this gateway serves.
-func (a asked) surfaces() []catalog.Surface {
+func (a *asked) surfaces() []catalog.Surface {
 	allowed := a.principal.Key.Surfaces
 	var out []catalog.Surface
 	for i := range table {
@@ -96,19 +97,29 @@ func (a asked) surfaces() []catalog.Surface {
 	return out
 }
 
+// input is what routing would go by: one view of health, and the policy ladder
+// worked out once for all models and surfaces.
+func (a *asked) input() decide.Input {
+	if a.facts == nil {
+		key := a.principal.Key
+		a.facts = &decide.Input{
+			Policy: a.pin.Policy, Catalog: a.pin.Catalog, Health: a.health.View(),
+			Facts: decide.Facts{
+				Now: a.call.Received, Request: a.call.ID,
+				Key: decide.KeyFacts{
+					ID: key.ID, Profile: key.Profile, Department: key.Department, Models: key.Models, Scopes: key.Scopes,
+				},
+			},
+		}
+		a.facts.Ladder = decide.Climb(a.facts)
+	}
+	return *a.facts
+}
+
 // offers are the endpoints of a model that the key may use, and the surfaces
 // on which it can.
-func (a asked) offers(m *catalog.Model, surfaces []catalog.Surface) (offers []catalog.Offer, on []catalog.Surface) {
-	key := a.principal.Key
-	in := decide.Input{
-		Policy: a.pin.Policy, Catalog: a.pin.Catalog, Health: a.health.View(),
-		Facts: decide.Facts{
-			Now: a.call.Received, Request: a.call.ID,
-			Key: decide.KeyFacts{
-				ID: key.ID, Profile: key.Profile, Department: key.Department, Models: key.Models, Scopes: key.Scopes,
-			},
-		},
-	}
+func (a *asked) offers(m *catalog.Model, surfaces []catalog.Surface) (offers []catalog.Offer, on []catalog.Surface) {
+	in := a.input()
 	for _, s := range surfaces {
 		in.Facts.Surface = s
 		found := decide.Usable(in, m)
@@ -126,7 +137,7 @@ func (a asked) offers(m *catalog.Model, surfaces []catalog.Surface) (offers []ca
 }
 
 // getKey tells a key about itself. Its limits are listed once it has some.
-func (e *Edge) getKey(a asked) (any, error) {
+func (e *Edge) getKey(a *asked) (any, error) {
 	k := a.principal.Key
 	return data{Data: keyView{
 		ID: k.ID, Workspace: k.Workspace, CreatedBy: k.CreatedBy, Status: string(k.Status),
@@ -137,11 +148,13 @@ func (e *Edge) getKey(a asked) (any, error) {
 
 // getGeneration looks a recent request up. Older ones, and those of other
 // gateways, are in the control plane.
-func (e *Edge) getGeneration(a asked) (any, error) {
+func (e *Edge) getGeneration(a *asked) (any, error) {
 	request, err := id.Parse[id.RequestKind](a.gin.Param("id"))
 	if err == nil {
 		if events, ok := e.deps.Generations.Generation(a.principal.Key.Workspace, request); ok {
-			return data{Data: generationOf(events)}, nil
+			if view, ended := generationOf(events); ended {
+				return data{Data: view}, nil
+			}
 		}
 	}
 	return nil, fault.New(fault.NotFound,

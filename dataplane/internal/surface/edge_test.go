@@ -53,6 +53,8 @@ type world struct {
 	kept  surface.Kept
 
 	published map[string]health.Published // by endpoint
+	views     int                         // of health that were taken
+	events    []wire.UsageEvent           // of the generation that is asked for
 }
 
 func (w *world) Serve(ctx context.Context, c call.Call, s call.Sink) {
@@ -87,8 +89,14 @@ func (w *world) Access(_ context.Context, _ call.Call, _ call.Principal, status 
 	w.access, w.failures = append(w.access, status), append(w.failures, f)
 }
 
-func (w *world) Generation(id.Workspace, id.Request) ([]wire.UsageEvent, bool) { return nil, false }
-func (w *world) View() decide.Health                                           { return noHealth{} }
+func (w *world) Generation(id.Workspace, id.Request) ([]wire.UsageEvent, bool) {
+	return w.events, len(w.events) > 0
+}
+
+func (w *world) View() decide.Health {
+	w.views++
+	return noHealth{}
+}
 
 func (w *world) Published(endpointID string) (health.Published, bool) {
 	p, ok := w.published[endpointID]
@@ -401,6 +409,7 @@ func TestModels(t *testing.T) {
 	}
 
 	all := get("/v1/models")
+	require.Equal(t, 1, w.views, "one view of health for all models and surfaces, as one ladder")
 	require.Equal(t, "list", all["object"])
 	require.Equal(t, []string{"acme/a", "acme/b", "acme/c"}, ids(all), "what no provider serves is not listed")
 	first := all["data"].([]any)[0].(map[string]any)

@@ -30,7 +30,7 @@ type geminiModels struct {
 	Next   string        `json:"nextPageToken,omitempty"`
 }
 
-func (e *Edge) listGeminiModels(a asked) (any, error) {
+func (e *Edge) listGeminiModels(a *asked) (any, error) {
 	q := a.gin.Request.URL.Query()
 	limit := geminiPage
 	if text := q.Get("pageSize"); text != "" {
@@ -54,7 +54,7 @@ func (e *Edge) listGeminiModels(a asked) (any, error) {
 	return page, nil
 }
 
-func (e *Edge) getGeminiModel(a asked) (any, error) {
+func (e *Edge) getGeminiModel(a *asked) (any, error) {
 	name := strings.TrimPrefix(a.gin.Param("name"), "/")
 	if model, verb := splitVerb(name); model != "" && isVerb(verb) {
 		a.gin.Header("Allow", http.MethodPost)
@@ -72,7 +72,7 @@ func isVerb(verb string) bool {
 	return verb != "" && slices.ContainsFunc(table, func(r row) bool { return strings.HasSuffix(r.path, beforeVerb+verb) })
 }
 
-func (a asked) geminiModel(m *catalog.Model) geminiModel {
+func (a *asked) geminiModel(m *catalog.Model) geminiModel {
 	_, on := a.offers(m, a.surfaces())
 	v := geminiModel{
 		Name: "models/" + m.ID, BaseModelID: m.ID, Version: "1", DisplayName: m.Name,

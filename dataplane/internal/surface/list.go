@@ -38,9 +38,9 @@ type keptPage struct {
 // listKept answers with a page of what the workspace made on a surface. The
 // provider's own list shows what everybody made with its credential, so each
 // entry is asked for by itself, like any other call about it.
-func (e *Edge) listKept(row *row) func(asked) (any, error) {
+func (e *Edge) listKept(row *row) func(*asked) (any, error) {
 	one := e.oneOf(row)
-	return func(a asked) (any, error) {
+	return func(a *asked) (any, error) {
 		limit, err := listLimit(a.gin.Query("limit"))
 		if err != nil {
 			return nil, err
@@ -63,7 +63,7 @@ func (e *Edge) listKept(row *row) func(asked) (any, error) {
 
 // page fills a page from names, which may have more of them that are gone than
 // the page has room: clients take an empty page for the end.
-func (e *Edge) page(ctx context.Context, a asked, one *row, names []string, limit int) keptPage {
+func (e *Edge) page(ctx context.Context, a *asked, one *row, names []string, limit int) keptPage {
 	page := keptPage{Object: "list", Data: []json.RawMessage{}}
 	for len(names) > 0 && len(page.Data) < limit && ctx.Err() == nil {
 		n := min(limit-len(page.Data), len(names))
@@ -96,7 +96,7 @@ func (e *Edge) oneOf(list *row) *row {
 // entries asks for the entries of names. One that is gone, or is of a model
 // that the key may not use, is nil; one that cannot be had now is there with
 // its id alone.
-func (e *Edge) entries(ctx context.Context, a asked, one *row, names []string) []json.RawMessage {
+func (e *Edge) entries(ctx context.Context, a *asked, one *row, names []string) []json.RawMessage {
 	found := make([]json.RawMessage, len(names))
 	slots := make(chan struct{}, listAtOnce)
 	var asking sync.WaitGroup
@@ -111,7 +111,7 @@ func (e *Edge) entries(ctx context.Context, a asked, one *row, names []string) [
 	return found
 }
 
-func (e *Edge) entry(ctx context.Context, a asked, one *row, name string) json.RawMessage {
+func (e *Edge) entry(ctx context.Context, a *asked, one *row, name string) json.RawMessage {
 	c := e.newCall(a.gin.Request, one.method+" "+one.path)
 	c.Token, c.Surface, c.Action, c.Object, c.Kept = a.call.Token, one.surface, call.Get, name, one.surface
 	kept := &keptSink{}

@@ -63,7 +63,7 @@ type endpointView struct {
 	Health     *healthView       `json:"health"` // null: too few requests to tell
 }
 
-func (e *Edge) listModels(a asked) (any, error) {
+func (e *Edge) listModels(a *asked) (any, error) {
 	q := a.gin.Request.URL.Query()
 	surfaces := a.surfaces()
 	if want := q.Get("surface"); want != "" {
@@ -110,7 +110,7 @@ func (e *Edge) listModels(a asked) (any, error) {
 	return page, nil
 }
 
-func (e *Edge) getModel(a asked) (any, error) {
+func (e *Edge) getModel(a *asked) (any, error) {
 	m, err := a.find(a.named())
 	if err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ func (e *Edge) getModel(a asked) (any, error) {
 	return a.model(m, formOf(a.gin.Request)), nil
 }
 
-func (e *Edge) listEndpoints(a asked) (any, error) {
+func (e *Edge) listEndpoints(a *asked) (any, error) {
 	m, err := a.find(a.named())
 	if err != nil {
 		return nil, err
@@ -135,7 +135,7 @@ func (e *Edge) listEndpoints(a asked) (any, error) {
 	}{m.ID, m.Name, views}}, nil
 }
 
-func (e *Edge) listProviders(a asked) (any, error) {
+func (e *Edge) listProviders(a *asked) (any, error) {
 	all := a.pin.Catalog.Providers()
 	views := make([]providerView, 0, len(all))
 	for i := range all {
@@ -151,7 +151,7 @@ func (e *Edge) listProviders(a asked) (any, error) {
 }
 
 // named is the model's name in the path.
-func (a asked) named() string {
+func (a *asked) named() string {
 	name := a.gin.Param("author")
 	if slug := a.gin.Param("slug"); slug != "" {
 		name += "/" + slug
@@ -160,7 +160,7 @@ func (a asked) named() string {
 }
 
 // find resolves a model; one that the key may not use is not there.
-func (a asked) find(name string) (*catalog.Model, error) {
+func (a *asked) find(name string) (*catalog.Model, error) {
 	if found := a.pin.Catalog.Resolve(name); len(found) == 1 {
 		if offers, _ := a.offers(found[0], a.surfaces()); len(offers) > 0 {
 			return found[0], nil
@@ -169,7 +169,7 @@ func (a asked) find(name string) (*catalog.Model, error) {
 	return nil, fault.New(fault.ModelNotFound, "There is no model with this id that your key may use. GET /v1/models lists them.")
 }
 
-func (a asked) model(m *catalog.Model, form envelope.Format) modelView {
+func (a *asked) model(m *catalog.Model, form envelope.Format) modelView {
 	offers, on := a.offers(m, a.surfaces())
 	v := modelView{
 		ID: m.ID, Name: m.Name, Context: m.Context, MaxOutput: m.MaxOutput,
@@ -194,7 +194,7 @@ func (a asked) model(m *catalog.Model, form envelope.Format) modelView {
 	return v
 }
 
-func (a asked) endpoint(m *catalog.Model, o catalog.Offer) endpointView {
+func (a *asked) endpoint(m *catalog.Model, o catalog.Offer) endpointView {
 	_, on := a.offers(m, a.surfaces())
 	ep := o.Endpoint
 	v := endpointView{

@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/fault"
+	"github.com/signalbox-dev/signalbox/shared/id"
 )
 
 const previewPath = "/v1/routing/preview"
@@ -90,6 +91,14 @@ type previewCandidate struct {
 	Provider string  `json:"provider"`
 	Endpoint string  `json:"endpoint"`
 	Share    float64 `json:"share,omitempty"` // of requests like this one that try it first
+	// Credentials are what it would be called with, in the order in which they
+	// are tried.
+	Credentials []previewCredential `json:"credentials"`
+}
+
+type previewCredential struct {
+	Source decide.CredentialSource `json:"source"`
+	ID     id.Credential           `json:"id,omitzero"` // of a workspace's own
 }
 
 // refusalView is the error that the request would get.
@@ -122,9 +131,13 @@ func previewOf(c *call.Call, plan *decide.Plan) previewView {
 	for i := range plan.Chain {
 		step := previewStep{Model: plan.Chain[i].Model.ID}
 		for _, to := range plan.Chain[i].Candidates {
-			step.Candidates = append(step.Candidates, previewCandidate{
+			c := previewCandidate{
 				Provider: to.Provider.Slug, Endpoint: to.Endpoint.ID, Share: shares[[2]string{step.Model, to.Endpoint.ID}],
-			})
+			}
+			for _, use := range to.Credentials {
+				c.Credentials = append(c.Credentials, previewCredential{Source: use.Source, ID: use.ID})
+			}
+			step.Candidates = append(step.Candidates, c)
 		}
 		v.Chain = append(v.Chain, step)
 	}

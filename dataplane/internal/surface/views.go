@@ -121,6 +121,7 @@ type generationView struct {
 
 type modelTry struct {
 	ID       id.Request   `json:"id"`
+	Purpose  string       `json:"purpose,omitempty"` // of a request that the gateway made for this one; "" for the caller's
 	Model    string       `json:"model"`
 	Outcome  wire.Outcome `json:"outcome"`
 	Status   int          `json:"status"`
@@ -130,10 +131,24 @@ type modelTry struct {
 	CostUSD  string       `json:"cost_usd"`
 }
 
-// generationOf joins the events of a request. The last one has how it ended,
-// and the decision with all that was tried.
-func generationOf(events []wire.UsageEvent) generationView {
-	first, last := &events[0], &events[len(events)-1]
+// generationOf joins the events of a request. The last one of the caller's has
+// how it ended, and the decision with all that was tried. What the gateway asked
+// for the request's sake ends before it, and is listed behind the models. False
+// says that there is nothing else yet.
+func generationOf(events []wire.UsageEvent) (generationView, bool) {
+	own := make([]wire.UsageEvent, 0, len(events))
+	var aside []wire.UsageEvent
+	for i := range events {
+		if events[i].Purpose == "" {
+			own = append(own, events[i])
+		} else {
+			aside = append(aside, events[i])
+		}
+	}
+	if len(own) == 0 {
+		return generationView{}, false
+	}
+	first, last := &own[0], &own[len(own)-1]
 	v := generationView{
 		ID: first.ID, CreatedAt: first.StartedAt, Surface: first.Surface, Stream: first.Stream,
 		Outcome: last.Outcome, Status: last.Status, Code: last.Code, Reason: last.Reason,
@@ -144,11 +159,20 @@ func generationOf(events []wire.UsageEvent) generationView {
 		Usage:       last.Usage, CostUSD: last.Cost.Total.String(), Cost: last.Cost, Suppressed: last.Suppressed,
 		Decision: last.Decision,
 	}
-	for i := range events {
-		e := &events[i]
-		v.Models = append(v.Models, modelTry{ID: e.ID, Model: e.DecidedModel, Outcome: e.Outcome, Status: e.Status, Code: e.Code, Reason: e.Reason, Attempts: e.Attempts, CostUSD: e.Cost.Total.String()})
+	v.Models = make([]modelTry, 0, len(events))
+	for _, list := range [...][]wire.UsageEvent{own, aside} {
+		for i := range list {
+			v.Models = append(v.Models, tryOf(&list[i]))
+		}
 	}
-	return v
+	return v, true
+}
+
+func tryOf(e *wire.UsageEvent) modelTry {
+	return modelTry{
+		ID: e.ID, Purpose: e.Purpose, Model: e.DecidedModel, Outcome: e.Outcome, Status: e.Status,
+		Code: e.Code, Reason: e.Reason, Attempts: e.Attempts, CostUSD: e.Cost.Total.String(),
+	}
 }
 
 // firstByte is from the request's start, whichever model sent it; 0 for none.

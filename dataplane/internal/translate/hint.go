@@ -15,24 +15,23 @@ func keyMember(c *call.Call, to decide.Candidate, spoken format) (value string) 
 	if spoken != chatFormat && spoken != responsesFormat {
 		return ""
 	}
-	how, value := c.CacheHint(to.Provider)
-	if how != catalog.HintPromptCacheKey {
+	if c.CacheHint(to.Provider) != catalog.HintPromptCacheKey {
 		return ""
 	}
-	return value
+	return c.Conversation.Hint.String()
 }
 
 // hinted adds to what a format demands the header that tells the provider which
 // prompts begin alike, where it has one.
 func hinted(set http.Header, c *call.Call, to decide.Candidate) http.Header {
-	how, value := c.CacheHint(to.Provider)
+	how := c.CacheHint(to.Provider)
 	if how == "" || how == catalog.HintPromptCacheKey {
 		return set
 	}
 	if set == nil {
 		set = make(http.Header, 1)
 	}
-	set.Set(how, value)
+	set.Set(how, c.Conversation.Hint.String())
 	return set
 }
 

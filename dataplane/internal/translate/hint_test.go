@@ -15,6 +15,7 @@ import (
 // A provider is told which prompts begin alike in the way that it knows, when
 // the conversation is pinned and the caller has not said it.
 func TestWhoIsToldWhichPromptsBeginAlike(t *testing.T) {
+	told := call.Hint{0xc0, 1}
 	const chat, messages = `{"model":"m","messages":[{"role":"user","content":"x"}]}`, `{"model":"m","max_tokens":5,"messages":[{"role":"user","content":"x"}]}`
 	for name, c := range map[string]struct {
 		surface catalog.Surface
@@ -25,14 +26,14 @@ func TestWhoIsToldWhichPromptsBeginAlike(t *testing.T) {
 		member  string
 		header  string
 	}{
-		"OpenAI":                {surface: catalog.Chat, kind: catalog.OpenAI, body: chat, member: "h1"},
-		"OpenAI, responses":     {surface: catalog.Responses, kind: catalog.OpenAI, body: `{"model":"m","input":"x"}`, member: "h1"},
-		"OpenAI, translated":    {surface: catalog.Messages, kind: catalog.OpenAI, body: messages, member: "h1"},
-		"Azure":                 {surface: catalog.Chat, kind: catalog.Azure, body: chat, member: "h1"},
+		"OpenAI":                {surface: catalog.Chat, kind: catalog.OpenAI, body: chat, member: told.String()},
+		"OpenAI, responses":     {surface: catalog.Responses, kind: catalog.OpenAI, body: `{"model":"m","input":"x"}`, member: told.String()},
+		"OpenAI, translated":    {surface: catalog.Messages, kind: catalog.OpenAI, body: messages, member: told.String()},
+		"Azure":                 {surface: catalog.Chat, kind: catalog.Azure, body: chat, member: told.String()},
 		"the caller has":        {surface: catalog.Chat, kind: catalog.OpenAI, stated: true, body: `{"model":"m","messages":[],"prompt_cache_key":"own"}`, member: "own"},
 		"the caller has null":   {surface: catalog.Chat, kind: catalog.OpenAI, stated: true, body: `{"model":"m","messages":[],"prompt_cache_key":null}`},
 		"a copy of OpenAI":      {surface: catalog.Chat, kind: catalog.OpenAICompatible, body: chat},
-		"a copy that knows":     {surface: catalog.Chat, kind: catalog.OpenAICompatible, quirk: catalog.HintPromptCacheKey, body: chat, member: "h1"},
+		"a copy that knows":     {surface: catalog.Chat, kind: catalog.OpenAICompatible, quirk: catalog.HintPromptCacheKey, body: chat, member: told.String()},
 		"OpenAI that does not":  {surface: catalog.Chat, kind: catalog.OpenAI, quirk: catalog.HintNone, body: chat},
 		"xAI":                   {surface: catalog.Chat, kind: catalog.OpenAICompatible, quirk: catalog.HintXAI, body: chat, header: "X-Grok-Conv-Id"},
 		"Fireworks, translated": {surface: catalog.Messages, kind: catalog.OpenAICompatible, quirk: catalog.HintFireworks, stated: true, body: messages, header: "X-Session-Affinity"},
@@ -45,7 +46,7 @@ func TestWhoIsToldWhichPromptsBeginAlike(t *testing.T) {
 			if c.quirk != "" {
 				to.Provider.Quirks = &catalog.Quirks{CacheHint: c.quirk}
 			}
-			in := call.Call{Surface: c.surface, Body: []byte(c.body), Conversation: call.Conversation{Hint: "h1"}}
+			in := call.Call{Surface: c.surface, Body: []byte(c.body), Conversation: call.Conversation{Hint: told}}
 			in.Request.Caching.Stated, in.Request.Provider.RequireParameters = c.stated, true
 			request, failure := translate.New(nil).Request(in, to)
 			require.Nil(t, failure, "a hint is no parameter that a provider has to have")
@@ -54,16 +55,16 @@ func TestWhoIsToldWhichPromptsBeginAlike(t *testing.T) {
 			for _, header := range []string{"X-Grok-Conv-Id", "X-Session-Affinity"} {
 				want := ""
 				if header == c.header {
-					want = "h1"
+					want = told.String()
 				}
 				require.Equal(t, want, request.Set.Get(header))
 			}
 			require.Empty(t, request.Degraded)
 
-			in.Conversation.Hint = ""
+			in.Conversation.Hint = call.Hint{}
 			request, failure = translate.New(nil).Request(in, to)
 			require.Nil(t, failure)
-			require.NotContains(t, string(sent(t, request)), "h1")
+			require.NotContains(t, string(sent(t, request)), told.String())
 			require.Empty(t, request.Set.Get("X-Grok-Conv-Id")+request.Set.Get("X-Session-Affinity"))
 		})
 	}

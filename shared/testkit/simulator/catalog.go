@@ -71,13 +71,13 @@ func offered() []modelEntry {
 		{id: "signalbox-sim/large", caps: rich, endpoints: []endpointEntry{
 			{provider: Provider, upstream: "large", input: "1.00", output: "4.00"}, {provider: Backup, upstream: "large", input: "1.20", output: "4.80"},
 		}},
-		{id: "signalbox-sim/slow", caps: basic, endpoints: alone("slow-fault-latency-800ms-tps-20", "0.05", "0.20")},
+		{id: "signalbox-sim/slow", caps: basic, endpoints: alone("slow-fault-latency-800ms-tps-20", "6.00", "24.00")},
 		{id: "signalbox-sim/flaky", caps: basic, endpoints: []endpointEntry{
-			{provider: Provider, upstream: "flaky-fault-status-503", input: "0.01", output: "0.04"},
-			{provider: Backup, upstream: "flaky", input: "2.00", output: "8.00"},
+			{provider: Provider, upstream: "flaky-fault-status-503", input: "6.00", output: "24.00"},
+			{provider: Backup, upstream: "flaky", input: "9.00", output: "36.00"},
 		}},
-		{id: "signalbox-sim/limited", caps: basic, endpoints: alone("limited-fault-status-429-retry-7", "0.01", "0.04")},
-		{id: "signalbox-sim/cut", caps: basic, endpoints: alone("cut-fault-cut-5", "0.01", "0.04")},
+		{id: "signalbox-sim/limited", caps: basic, endpoints: alone("limited-fault-status-429-retry-7", "6.00", "24.00")},
+		{id: "signalbox-sim/cut", caps: basic, endpoints: alone("cut-fault-cut-5", "6.00", "24.00")},
 		{id: "signalbox-sim/reason", caps: rich, endpoints: alone("reason", "0.50", "2.00")},
 		{id: "signalbox-sim/claude", caps: rich, endpoints: []endpointEntry{
 			{provider: AtAnthropic, upstream: "claude-sim-4-5", input: "3.00", output: "15.00"},

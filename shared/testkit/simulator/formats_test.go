@@ -1,6 +1,7 @@
 package simulator_test
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -9,6 +10,8 @@ import (
 
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/decide"
+	"github.com/signalbox-dev/signalbox/shared/money"
+	"github.com/signalbox-dev/signalbox/shared/policy"
 	"github.com/signalbox-dev/signalbox/shared/testkit/simulator"
 )
 
@@ -133,6 +136,32 @@ func TestCatalogIsGood(t *testing.T) {
 	require.Equal(t, "http://127.0.0.1:9101/v1", p.BaseURL)
 	_, ok = view.Provider(simulator.AtVertex)
 	require.False(t, ok, "nothing can be asked of Vertex without a key")
+}
+
+// What misbehaves on purpose is dearer than the widest profile with a limit of
+// signalbox/auto and than every other model, so that auto leaves it alone.
+func TestWhatMisbehavesIsTooDearForAuto(t *testing.T) {
+	merged, _, _, err := catalog.Overlaid(catalog.Catalog{Schema: catalog.Schema},
+		strings.NewReader(simulator.Catalog("http://127.0.0.1:9101/v1")), "catalog.yaml", nil)
+	require.NoError(t, err)
+	faulty := map[string]bool{"slow": true, "flaky": true, "limited": true, "cut": true}
+	premium := policy.Auto{Spend: policy.SpendPremium}
+	limit := premium.Limit()
+	seen, cheapest, dearest := 0, money.PerMillion(math.MaxInt64), money.PerMillion(0)
+	for _, m := range merged.Models {
+		for _, e := range m.Endpoints {
+			if !faulty[strings.TrimPrefix(m.ID, "signalbox-sim/")] {
+				dearest = max(dearest, *e.Price.Input)
+				continue
+			}
+			seen++
+			cheapest = min(cheapest, *e.Price.Input)
+			require.Greater(t, *e.Price.Input, limit.Input, m.ID)
+			require.Greater(t, *e.Price.Output, limit.Output, m.ID)
+		}
+	}
+	require.Equal(t, 5, seen)
+	require.Greater(t, cheapest, dearest)
 }
 
 func TestCatalogNamesAKeyForEachProviderThatTakesOne(t *testing.T) {

@@ -301,6 +301,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/byok/order": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The order in which a provider's keys are tried
+         * @description Its ETag changes when one of the keys does, and is what a reordering takes as `If-Match`.
+         */
+        get: operations["getByokOrder"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/byok/reorder": {
         parameters: {
             query?: never;
@@ -312,7 +332,7 @@ export interface paths {
         put?: never;
         /**
          * Put a provider's keys into another order
-         * @description Every key that the provider has of this use must be named, once.
+         * @description Every key that the provider has of this use must be named, once. `If-Match` takes the ETag of the order.
          */
         post: operations["reorderByokCredentials"];
         delete?: never;
@@ -511,6 +531,50 @@ export interface paths {
          *     nothing itself. Without `key` the rungs of department and key are left out.
          */
         get: operations["getEffectiveRouting"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/routing/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How the endpoints that this workspace may use are doing
+         * @description What all gateways together measured in the last half hour, over all workspaces. An endpoint is told of once it had
+         *     100 requests in that time; `health` is absent before. Without a filter the list holds those that are told of, with one
+         *     also the others. Where no gateway runs nothing is known; 503 when none can be asked.
+         */
+        get: operations["listEndpointHealth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/alerts/lifecycle": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Models that go and that this workspace names or used
+         * @description Every deprecated or retired model of the catalog that the settings, `signalbox/auto`'s patterns, a routing profile or
+         *     an API key's list names, or that was used in the last 30 days. Retired ones come first, then what is retired soonest.
+         *     A pattern that also names a model that stays, such as `acme/*`, names nothing here.
+         */
+        get: operations["listLifecycleAlerts"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1292,6 +1356,9 @@ export interface components {
             use: components["schemas"]["ByokUse"];
             credentials: string[];
         };
+        ByokOrdered: {
+            data: components["schemas"]["ByokCredential"][];
+        };
         ByokOrderChange: {
             data: components["schemas"]["ByokCredential"][];
             publication: components["schemas"]["PublicationRef"];
@@ -1450,6 +1517,8 @@ export interface components {
             routing_mode?: components["schemas"]["RoutingMode"];
             provider?: components["schemas"]["ProviderFields"];
             timeouts?: components["schemas"]["TimeoutFields"];
+            /** @description How often the same endpoint is asked again after a failure that passes, in place of what the operator set for its provider. */
+            retries?: number;
             /** @description Whether the requests of a session stay with their provider. */
             affinity?: boolean;
         };
@@ -1527,6 +1596,108 @@ export interface components {
         };
         EffectiveRoutingOne: {
             data: components["schemas"]["EffectiveRouting"];
+        };
+        EndpointHealthFigures: {
+            /**
+             * @description closed is used as it ranks; the others are tried after all that are. docs/health.md
+             * @enum {string}
+             */
+            state: "closed" | "open" | "half_open" | "cooling";
+            /**
+             * Format: date-time
+             * @description When open or cooling ends, as things are.
+             */
+            until?: string;
+            /**
+             * Format: int64
+             * @description The power of ten below the number of requests: 100, 1000, …
+             */
+            requests_at_least: number;
+            /**
+             * Format: double
+             * @description Share of good answers among those that were answered or failed, 0 to 1.
+             */
+            uptime: number;
+            /**
+             * Format: double
+             * @description Shares of all requests, 0 to 1.
+             */
+            success_share: number;
+            /** Format: double */
+            error_share: number;
+            /** Format: double */
+            rate_limited_share: number;
+            /** Format: double */
+            geo_blocked_share: number;
+            /**
+             * Format: double
+             * @description The median time to the first byte; absent when not known.
+             */
+            first_byte_ms?: number;
+            /**
+             * Format: double
+             * @description The median speed of output; absent when not known.
+             */
+            tokens_per_second?: number;
+        };
+        /** @description health is absent while there were too few requests to tell. */
+        EndpointHealth: {
+            model: string;
+            provider: string;
+            region?: string;
+            endpoint: string;
+            health?: components["schemas"]["EndpointHealthFigures"];
+        };
+        EndpointHealthList: {
+            data: components["schemas"]["EndpointHealth"][];
+            next_cursor: components["schemas"]["NextCursor"];
+            /**
+             * Format: date-time
+             * @description When a gateway worked it out.
+             */
+            made_at: string;
+        };
+        LifecycleReference: {
+            /**
+             * @description What names the model.
+             * @enum {string}
+             */
+            kind: "settings" | "auto" | "routing_profile" | "key";
+            /** @description Of the routing profile or the API key. */
+            id?: string;
+            /** @description Of the routing profile or the API key. */
+            name?: string;
+            /** @description The field that holds it, such as fallback_models. */
+            field: string;
+        };
+        LifecycleAlert: {
+            model: string;
+            /** @enum {string} */
+            state: "deprecated" | "retired";
+            /** Format: date-time */
+            deprecated_at?: string;
+            /** Format: date-time */
+            retires_at?: string;
+            /** @description The model that the catalog names in its place. */
+            replacement?: string;
+            /** @description Where the workspace names it, at most 50. */
+            references: components["schemas"]["LifecycleReference"][];
+            /** @description References beyond those. */
+            more_references: number;
+            /**
+             * Format: int64
+             * @description How often it was tried in the last 30 days, with the requests that asked for it and were refused or sent elsewhere.
+             */
+            requests: number;
+            /**
+             * Format: date-time
+             * @description The latest of them.
+             */
+            last_used_at?: string;
+        };
+        LifecycleAlertList: {
+            data: components["schemas"]["LifecycleAlert"][];
+            next_cursor: components["schemas"]["NextCursor"];
         };
         Department: {
             id: string;
@@ -1894,7 +2065,7 @@ export interface components {
             role: "sealing" | "newer" | "older" | "missing";
             /** @description Provider keys that workspaces brought. */
             workspace_keys: number;
-            /** @description The operator's own, in every version of the platform's catalog that is kept. */
+            /** @description The operator's own, in the platform's catalog. */
             platform_keys: number;
             /** @description The platform's own in the catalog that gateways read, those of catalog files among them. */
             published_keys: number;
@@ -2815,6 +2986,33 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    getByokOrder: {
+        parameters: {
+            query: {
+                /** @description The provider's slug. */
+                provider: string;
+                /** @description Which of its keys; priority when absent. */
+                use?: components["schemas"]["ByokUse"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The keys in their order. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ByokOrdered"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     reorderByokCredentials: {
         parameters: {
             query?: {
@@ -2824,6 +3022,8 @@ export interface operations {
             header?: {
                 /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
             };
             path?: never;
             cookie?: never;
@@ -2837,6 +3037,7 @@ export interface operations {
             /** @description The keys in their new order. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2846,6 +3047,7 @@ export interface operations {
             /** @description The keys in their new order. */
             202: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3421,6 +3623,53 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    listEndpointHealth: {
+        parameters: {
+            query?: {
+                /** @description Only endpoints of this model; an id, an alias or a bare name. */
+                model?: string;
+                /** @description Only endpoints of this provider. */
+                provider?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The endpoints. There is one page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndpointHealthList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listLifecycleAlerts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The alerts, the most urgent first. There is one page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LifecycleAlertList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     listDepartments: {
         parameters: {
             query?: {
@@ -3975,7 +4224,7 @@ export interface operations {
     getPlatformCatalog: {
         parameters: {
             query?: {
-                /** @description An earlier version; the present one when absent. */
+                /** @description An earlier version, of the newest 100; the present one when absent. */
                 version?: number;
             };
             header?: never;

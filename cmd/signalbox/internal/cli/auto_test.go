@@ -19,6 +19,8 @@ func TestAuto(t *testing.T) {
 		"version": 2.0, "objective": "cost", "spend_profile": "custom", "prices": map[string]any{"input": "0.25", "output": "2.00"},
 		"models": []any{"openai/*", "anthropic/*"}, "allow_fallbacks": false,
 	}, got)
+	term.run("auto", "set", "models=null").is(cli.ExitOK)
+	require.Empty(t, term.run("auto", "get", "-o", "json").is(cli.ExitOK).json()["data"].(map[string]any)["models"])
 	for _, pair := range []string{"objective", "prices=1", "allow_fallbacks=perhaps", "shade=red"} {
 		term.run("auto", "set", pair).is(cli.ExitUsage)
 	}

@@ -14,7 +14,7 @@ import (
 
 func (a *app) byok() *cobra.Command {
 	return group("byok", "Manage the workspace's own provider keys",
-		a.byokCreate(), a.byokList(), a.byokGet(), a.byokUpdate(), a.byokReorder(),
+		a.byokCreate(), a.byokList(), a.byokGet(), a.byokUpdate(), a.byokOrder(), a.byokReorder(),
 		a.byokVerify(), a.byokEnable(), a.byokDisable(), a.byokDelete())
 }
 
@@ -171,14 +171,37 @@ func (a *app) byokUpdate() *cobra.Command {
 	return c
 }
 
+func (a *app) byokOrder() *cobra.Command {
+	c := &cobra.Command{Use: "order", Short: "List a provider's keys in the order in which they are tried", Args: cobra.NoArgs}
+	provider, use := groupFlags(c)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		api, err := a.management()
+		if err != nil {
+			return err
+		}
+		r, err := api.GetByokOrderWithResponse(c.Context(), &client.GetByokOrderParams{Provider: *provider, Use: (*client.ByokUse)(use)})
+		if err := done(r, err); err != nil {
+			return err
+		}
+		return a.show(r, func(t *table) { byokListTable(t, r.JSON200.Data) })
+	}
+	return c
+}
+
+// groupFlags name the keys of one provider and use.
+func groupFlags(c *cobra.Command) (provider, use *string) {
+	provider = c.Flags().String("provider", "", "the provider's slug")
+	use = c.Flags().String("use", "priority", "which of its keys: priority or fallback")
+	must(c.MarkFlagRequired("provider"))
+	return provider, use
+}
+
 func (a *app) byokReorder() *cobra.Command {
 	c := &cobra.Command{
 		Use: "reorder CREDENTIAL_ID…", Short: "Have a provider's keys tried in this order", Args: cobra.MinimumNArgs(1),
 		Long: "Have a provider's keys tried in this order. All that the provider has of the use must be named.",
 	}
-	provider := c.Flags().String("provider", "", "the provider's slug")
-	use := c.Flags().String("use", "priority", "which of its keys: priority or fallback")
-	must(c.MarkFlagRequired("provider"))
+	provider, use := groupFlags(c)
 	f := changeFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		api, err := a.management()

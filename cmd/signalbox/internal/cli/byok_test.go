@@ -30,6 +30,8 @@ func TestProviderKeysByCommand(t *testing.T) {
 	ordered := term.run("byok", "reorder", id, first, "--provider", "openai", "-o", "json").is(cli.ExitOK).json()["data"].([]any)
 	require.Equal(t, id, ordered[0].(map[string]any)["id"])
 	term.run("byok", "reorder", id, "--provider", "openai").is(cli.ExitUsage)
+	require.Regexp(t, "(?s)"+id+".*"+first, term.run("byok", "order", "--provider", "openai").is(cli.ExitOK).out)
+	require.Empty(t, term.run("byok", "order", "--provider", "openai", "--use", "fallback", "-o", "json").is(cli.ExitOK).json()["data"])
 
 	term.in = "sk-renewed-00000000001111"
 	term.run("byok", "update", id, "--name", "renewed", "--key-stdin").is(cli.ExitOK).shows("renewed", "…1111")

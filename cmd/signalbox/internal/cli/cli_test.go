@@ -168,24 +168,26 @@ func TestProfilesAndDepartments(t *testing.T) {
 	term := newTerminal(t)
 	term.signIn()
 	term.run("profiles", "create", "--name", "careful", "--mode", "price", "--only", "openai,anthropic", "--max-output-price", "20.00",
-		"--first-byte-timeout", "5s", "--allow-fallbacks=false").is(cli.ExitOK).
+		"--first-byte-timeout", "5s", "--allow-fallbacks=false", "--retries", "0").is(cli.ExitOK).
 		shows("careful", "provider.only", "openai,anthropic", "provider.max_price.output", "timeouts.first_byte_ms", "5000")
 	routing := func() map[string]any {
 		return term.run("profiles", "get", "careful", "-o", "json").is(cli.ExitOK).json()["data"].(map[string]any)["routing"].(map[string]any)
 	}
-	term.run("profiles", "update", "careful", "--only", "", "--default-model", "openai/gpt-5", "--max-output-price", "").is(cli.ExitOK)
+	require.InDelta(t, 0, routing()["retries"], 0, "none is a number")
+	term.run("profiles", "update", "careful", "--retries", "4").is(cli.ExitUsage)
+	term.run("profiles", "update", "careful", "--retries", "-1", "--only", "", "--default-model", "openai/gpt-5", "--max-output-price", "").is(cli.ExitOK)
 	require.Equal(t, map[string]any{
 		"default_model": "openai/gpt-5", "routing_mode": "price", "provider": map[string]any{"allow_fallbacks": false},
 		"timeouts": map[string]any{"first_byte_ms": 5000.0},
 	}, routing())
 	file := filepath.Join(term.dir, "careful.yaml")
-	require.NoError(t, os.WriteFile(file, []byte("routing:\n  auto: true\n  provider: {max_price: {input: \"1.50\"}}\n"), 0o600))
+	require.NoError(t, os.WriteFile(file, []byte("routing:\n  auto: true\n  retries: 2\n  provider: {max_price: {input: \"1.50\"}}\n"), 0o600))
 	term.run("profiles", "update", "careful", "-f", file).is(cli.ExitOK)
-	require.Equal(t, map[string]any{"auto": true, "provider": map[string]any{"max_price": map[string]any{"input": "1.50"}}}, routing())
+	require.Equal(t, map[string]any{"auto": true, "retries": 2.0, "provider": map[string]any{"max_price": map[string]any{"input": "1.50"}}}, routing())
 	require.NoError(t, os.WriteFile(file, []byte("name: x\nrouting: {provider: {onli: [openai]}}\n"), 0o600))
 	term.run("profiles", "create", "-f", file).is(cli.ExitUsage)
 	term.run("profiles", "create", "--mode", "price").is(cli.ExitUsage)
-	term.run("profiles", "list").is(cli.ExitOK).shows("careful", "auto,provider.max_price.input")
+	term.run("profiles", "list").is(cli.ExitOK).shows("careful", "auto,provider.max_price.input,retries")
 
 	key := term.run("keys", "create", "--name", "ci", "-o", "json").is(cli.ExitOK).json()["data"].(map[string]any)["id"].(string)
 	term.run("departments", "create", "--name", "Research", "--profile", "careful").is(cli.ExitOK).shows("dept_", "profile_")
@@ -194,19 +196,36 @@ func TestProfilesAndDepartments(t *testing.T) {
 	term.run("profiles", "bind", "careful", "--workspace").is(cli.ExitOK).shows("routing_profile_id")
 	term.run("profiles", "bind", "careful").is(cli.ExitUsage)
 	term.run("profiles", "get", "careful").is(cli.ExitOK).shows("the workspace", "dept_", key)
-	term.run("profiles", "effective", "--key", key).is(cli.ExitOK).shows("default_model", "signalbox/auto", "key", "workspace_profile")
+	term.run("profiles", "effective", "--key", key).is(cli.ExitOK).shows("default_model", "signalbox/auto", "key", "workspace_profile", "retries")
 	require.NotEqual(t, cli.ExitOK, term.run("profiles", "delete", "careful").code)
 	term.run("profiles", "unbind", "--key", key).is(cli.ExitOK)
 	term.run("profiles", "unbind", "--workspace").is(cli.ExitOK)
 	term.run("profiles", "unbind", "--department", "Research").is(cli.ExitOK)
-	require.NotEqual(t, cli.ExitOK, term.run("departments", "delete", "Research").code)
+	require.Contains(t, term.run("departments", "delete", "Research").is(cli.ExitConflict).err, "departments remove-key KEY_ID")
 	term.run("departments", "remove-key", key).is(cli.ExitOK)
 	term.run("departments", "update", "Research", "--name", "Labs").is(cli.ExitOK).shows("Labs")
 	term.run("departments", "list").is(cli.ExitOK).shows("Labs")
 	term.run("departments", "get", "labs", "-o", "yaml").is(cli.ExitOK).shows("name: Labs")
 	term.run("departments", "delete", "Labs").is(cli.ExitOK)
 	term.run("profiles", "delete", "careful").is(cli.ExitOK)
-	term.run("profiles", "get", "careful").is(cli.ExitUsage)
+	for _, args := range [][]string{
+		{"profiles", "get", "careful"},
+		{"profiles", "update", "careful", "--mode", "price"},
+		{"profiles", "bind", "careful", "--key", key},
+		{"profiles", "delete", "careful"},
+		{"profiles", "delete", "profile_01kb7n0z1v8q5r2m3t4w5x6y7z"},
+		{"profiles", "unbind", "--department", "Labs"},
+		{"profiles", "effective", "--key", "key_01kb7n0z1v8q5r2m3t4w5x6y7z"},
+		{"departments", "get", "Labs"},
+		{"departments", "delete", "Labs"},
+		{"departments", "add-key", "Labs", key},
+		{"departments", "create", "--name", "New", "--profile", "careful"},
+	} {
+		missing := term.run(args...).is(cli.ExitNotFound)
+		require.NotContains(t, missing.err, "--help", args)
+	}
+	term.run("settings", "set", "fallback_models=openai/gpt-5").is(cli.ExitOK).shows("openai/gpt-5")
+	require.NotContains(t, term.run("settings", "set", "fallback_models=null").is(cli.ExitOK).out, "openai/gpt-5")
 }
 
 func TestWorkspaceSettingsAndRollout(t *testing.T) {

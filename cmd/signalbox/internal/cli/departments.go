@@ -27,7 +27,7 @@ func departmentID(ctx context.Context, api *client.ClientWithResponses, text str
 		return "", err
 	}
 	if len(r.JSON200.Data) == 0 {
-		return "", misuse("there is no department with the name %s", clean(text))
+		return "", notFound{"department", text}
 	}
 	return r.JSON200.Data[0].ID, nil
 }

@@ -47,6 +47,7 @@ func explain(w io.Writer, l client.LogDetail) error {
 	}
 	s := &story{w: w}
 	s.asked(l)
+	s.lifecycle(record)
 	if len(l.Decision) == 0 {
 		s.line("No decision was recorded for it.")
 		return s.err
@@ -83,26 +84,6 @@ func (s *story) table(fill func(t *table)) {
 	s.err = t.flush()
 }
 
-func (s *story) asked(l client.LogDetail) {
-	model := "no model"
-	if l.RequestedModel != nil {
-		model = clean(*l.RequestedModel)
-	}
-	s.line("%s asked for %s on %s at %s.", l.ID, model, clean(l.Surface), moment(l.StartedAt))
-	switch {
-	case l.Provider != nil:
-		s.line("It was answered with status %d by %s in %.0f ms (%s).", l.Status, clean(*l.Provider), l.DurationMs, l.Outcome)
-	case l.Code != nil:
-		reason := ""
-		if l.Reason != nil {
-			reason = ", " + clean(*l.Reason)
-		}
-		s.line("It was answered with status %d: %s%s (%s).", l.Status, clean(*l.Code), reason, l.Outcome)
-	default:
-		s.line("It ended with status %d (%s).", l.Status, l.Outcome)
-	}
-}
-
 func (s *story) policy(r decide.Record) {
 	s.line("\nDecided under policy revision %d and catalog revision %d.", r.PolicyRevision, r.CatalogRevision)
 	if r.Route != nil {
@@ -117,8 +98,8 @@ func (s *story) policy(r decide.Record) {
 	if model, rule, ruled := strings.Cut(r.Override, "#"); ruled {
 		s.line("The operator's rule %s on %s decided who may serve it; nothing else was tried.", clean(rule), clean(model))
 	}
-	if r.SwitchReason != "" {
-		s.line("Something other than the first choice served, because of: %s.", clean(string(r.SwitchReason)))
+	if text := switched(r); text != "" {
+		s.line("%s", clean(text))
 	}
 	if len(r.Degraded) > 0 {
 		s.line("Asked for, and left out: %s.", clean(strings.Join(r.Degraded, ", ")))
@@ -179,7 +160,11 @@ func (s *story) exclusions(r decide.Record) {
 		if r.Refusal.Reason != "" {
 			reason = ", " + clean(r.Refusal.Reason)
 		}
-		s.line("\nRefused: %s%s%s.", clean(r.Refusal.Code), reason, stage)
+		verb := "Refused"
+		if len(r.Attempts) > 0 {
+			verb = "Failed"
+		}
+		s.line("\n%s: %s%s%s.", verb, clean(r.Refusal.Code), reason, stage)
 	}
 }
 
@@ -192,12 +177,21 @@ func (s *story) attempts(l client.LogDetail, r decide.Record) {
 	}
 	s.line("\nAttempts")
 	s.table(func(t *table) {
-		t.row("  AT", "TOOK", "FIRST BYTE", "PROVIDER", "MODEL", "RESULT", "WHY")
+		t.row("  AT", "TOOK", "FIRST BYTE", "PROVIDER", "MODEL", "KEY", "RESULT", "WHY")
 		for _, at := range r.Attempts {
 			t.row("  +"+short(at.Started.Sub(l.StartedAt)), short(at.Duration), short(at.FirstByte),
-				at.Provider, at.Model, result(at), at.Reason)
+				at.Provider, at.Model, keyOf(at), result(at), at.Reason)
 		}
 	})
+}
+
+// keyOf says whose provider key an attempt was made with: a workspace's own is
+// named by its id.
+func keyOf(a decide.AttemptRecord) string {
+	if a.Credential == decide.CredentialBYOK && !a.CredentialID.IsZero() {
+		return a.CredentialID.String()
+	}
+	return string(a.Credential)
 }
 
 func result(a decide.AttemptRecord) string {

@@ -16,13 +16,17 @@ func (s *story) auto(r decide.Record) {
 	if a == nil {
 		return
 	}
-	s.line("\nsignalbox/auto chose, for the objective %s and the spend profile %s (configuration version %d, algorithm %s).",
-		clean(a.Objective), clean(a.SpendProfile), a.ConfigVersion, clean(a.Algorithm))
+	how := "signalbox/auto chose"
+	if a.Eligible == 0 {
+		how = "signalbox/auto found nothing to choose from"
+	}
+	s.line("\n%s, for the objective %s and the spend profile %s (configuration %d, algorithm %s).",
+		how, clean(a.Objective), clean(a.SpendProfile), a.ConfigVersion, clean(a.Algorithm))
 	if a.Workload != "" {
 		s.line("The work is %s, %s complex, told with confidence %s by %s.",
 			clean(work(a)), percent(a.Complexity), percent(a.Confidence), clean(classifier(a)))
 	}
-	s.line("Of %d production models, %d could serve this request.", a.Universe, a.Eligible)
+	s.line("%s", left(a))
 	s.table(func(t *table) {
 		for _, x := range a.Exclusions {
 			t.row("  "+strconv.Itoa(x.Models), x.Reason, "("+x.Stage+")")
@@ -43,6 +47,19 @@ func (s *story) auto(r decide.Record) {
 		}
 	})
 	s.line("  * not known of the model: what is neutral stands in")
+}
+
+// left says how many models there were to choose from.
+func left(a *decide.AutoTrace) string {
+	switch {
+	case a.Universe == 0:
+		return "No model here is fit for it: active, for text, with a stable endpoint, a known price and a provider key."
+	case a.Eligible == 0:
+		return fmt.Sprintf("None of %d production models could serve this request:", a.Universe)
+	case len(a.Exclusions) > 0:
+		return fmt.Sprintf("Of %d production models, %d could serve this request. Left out were:", a.Universe, a.Eligible)
+	}
+	return fmt.Sprintf("Of %d production models, %d could serve this request.", a.Universe, a.Eligible)
 }
 
 // autoRow shows what each factor adds to a model's score; models far down the
@@ -92,18 +109,18 @@ func (s *story) affinity(r decide.Record) {
 	if a == nil {
 		return
 	}
+	who := recognized(a.Source)
 	switch {
 	case a.Off != "":
-		s.line("\nNothing keeps the turns of this conversation together: %s is off.", clean(a.Off))
+		s.line("\nTurns of a conversation are not kept at one endpoint here: %s is off.", clean(a.Off))
 	case a.Applied:
-		s.line("\nThis conversation (known by its %s) is kept at %s, which was tried first.", clean(a.Source), clean(a.Endpoint))
+		s.line("\nEarlier turns of this conversation (%s) went to %s, whose cache may hold them: it was tried first.", who, clean(a.Endpoint))
 	case a.Hit && a.Ignored != "":
-		s.line("\nThis conversation (known by its %s) is kept at %s; %s ordered otherwise this time.",
-			clean(a.Source), clean(a.Endpoint), clean(a.Ignored))
+		s.line("\nEarlier turns of this conversation (%s) went to %s; %s ordered otherwise this time.", who, clean(a.Endpoint), clean(a.Ignored))
 	case a.Hit:
-		s.line("\nThis conversation (known by its %s) was kept at %s.", clean(a.Source), clean(a.Endpoint))
+		s.line("\nEarlier turns of this conversation (%s) went to %s.", who, clean(a.Endpoint))
 	case a.Source != "":
-		s.line("\nThis is the first turn seen of this conversation (known by its %s).", clean(a.Source))
+		s.line("\nNo earlier turn of this conversation (%s) is remembered.", who)
 	}
 	if a.Break != "" {
 		s.line("It leaves that endpoint and the provider's cache there: %s.", clean(string(a.Break)))
@@ -119,16 +136,30 @@ func (s *story) affinity(r decide.Record) {
 	}
 }
 
+// recognized says by what the turns of a conversation are known to belong
+// together.
+func recognized(source string) string {
+	switch decide.PinSource(source) {
+	case decide.FromSession:
+		return "the same session id"
+	case decide.FromCacheKey:
+		return "the same prompt_cache_key"
+	case decide.FromOpening:
+		return "the same beginning: model, instructions, tools, first message"
+	}
+	return "known by its " + clean(source)
+}
+
 // turns lists the requests that one request became: one for each model that was
 // tried, and one for each that the gateway made on its behalf.
 func (s *story) turns(l client.LogDetail) {
-	if len(l.Models) < 2 {
+	if len(l.Models) == 0 {
 		return
 	}
-	s.line("\nOne request, told in parts: each model that was tried is a row of its own.")
+	s.line("\nOne request, told in parts: each model that was called is an entry of its own, with its own cost.")
 	s.table(func(t *table) {
 		t.row("  REQUEST", "MODEL", "PROVIDER", "STATUS", "OUTCOME", "COST", "PURPOSE")
-		for _, m := range l.Models {
+		for _, m := range partsOf(l) {
 			id := m.ID
 			if id == l.ID {
 				id += " (this one)"

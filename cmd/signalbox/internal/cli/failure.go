@@ -80,6 +80,13 @@ type unreachable struct{ cause error }
 func (e unreachable) Error() string { return "the server cannot be reached: " + e.cause.Error() }
 func (e unreachable) Unwrap() error { return e.cause }
 
+// notFound is a name that nothing has.
+type notFound struct{ what, name string }
+
+func (e notFound) Error() string {
+	return fmt.Sprintf("there is no %s with the name %s", e.what, clean(e.name))
+}
+
 // refusal is an answer that says why not.
 type refusal struct {
 	status  int
@@ -119,6 +126,7 @@ func exitCode(ctx context.Context, err error) int {
 	var usage usageError
 	var missing errNoCredential
 	var away unreachable
+	var nothing notFound
 	var no refusal
 	switch {
 	case err == nil:
@@ -133,6 +141,8 @@ func exitCode(ctx context.Context, err error) int {
 		return ExitRefused
 	case errors.Is(err, errPending):
 		return ExitPending
+	case errors.As(err, &nothing):
+		return ExitNotFound
 	case errors.As(err, &away):
 		return ExitUnavailable
 	case errors.As(err, &no):

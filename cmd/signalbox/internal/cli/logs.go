@@ -196,7 +196,7 @@ func (a *app) showNew(fresh []json.RawMessage, head bool) error {
 
 // followWidths are those of the columns, so that lines that come one by one stay
 // below each other unless something is long.
-var followWidths = []int{30, 20, 10, 6, 8, 28, 12, 6, 6, 0}
+var followWidths = []int{30, 20, 10, 6, 8, 28, 12, 6, 6, 10, 0}
 
 func wide(cells []any) []any {
 	padded := make([]any, len(cells))
@@ -207,7 +207,7 @@ func wide(cells []any) []any {
 }
 
 func logHeads() []any {
-	return []any{"REQUEST", "STARTED", "SURFACE", "STATUS", "OUTCOME", "MODEL", "PROVIDER", "MS", "TOKENS", "COST USD"}
+	return []any{"REQUEST", "STARTED", "SURFACE", "STATUS", "OUTCOME", "MODEL", "PROVIDER", "MS", "TOKENS", "COST USD", "PURPOSE"}
 }
 
 func logCells(l client.Log) []any {
@@ -217,7 +217,7 @@ func logCells(l client.Log) []any {
 	}
 	return []any{
 		l.ID, l.StartedAt, l.Surface, l.Status, l.Outcome, model, l.Provider,
-		fmt.Sprintf("%.0f", l.DurationMs), l.Usage.Input + l.Usage.Output + l.Usage.Reasoning, l.CostUsd,
+		fmt.Sprintf("%.0f", l.DurationMs), l.Usage.Input + l.Usage.Output + l.Usage.Reasoning, l.CostUsd, l.Purpose,
 	}
 }
 
@@ -225,6 +225,9 @@ func logTable(t *table, l client.LogDetail) {
 	t.row("REQUEST", l.ID)
 	t.row("STARTED", l.StartedAt)
 	t.row("SURFACE", l.Surface)
+	if said(l.Purpose) {
+		t.row("PURPOSE", l.Purpose)
+	}
 	t.row("STATUS", l.Status)
 	t.row("OUTCOME", l.Outcome)
 	if l.Code != nil {

@@ -19,6 +19,7 @@ const maxModels = 64 << 20
 
 func (a *app) models() *cobra.Command {
 	c := &cobra.Command{Use: "models", Short: "List the models that an API key may use, as its gateway says", Args: cobra.NoArgs}
+	c.AddCommand(a.modelsAlerts())
 	surface := c.Flags().String("surface", "", "only models that serve this surface, such as chat")
 	author := c.Flags().String("author", "", "only models of this author")
 	c.RunE = func(c *cobra.Command, _ []string) error {

@@ -3,6 +3,7 @@ package cli_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -29,6 +30,10 @@ func TestTheOperatorsCatalogByCommand(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, []byte(overrides), 0o600))
 
 	require.Contains(t, term.run("platform", "catalog", "diff", "-f", file).is(cli.ExitUsage).err, "NORTH_KEY is not set")
+	require.Contains(t, term.run("platform", "catalog", "diff", "-f", "/nowhere.yaml").is(cli.ExitUsage).err, "the file cannot be read")
+	large := filepath.Join(term.dir, "large.yaml")
+	require.NoError(t, os.WriteFile(large, []byte("#"+strings.Repeat("x", 4<<20)), 0o600))
+	require.Contains(t, term.run("platform", "catalog", "apply", "-f", large).is(cli.ExitUsage).err, "larger than 4 MiB")
 	term.env["NORTH_KEY"] = "sk-canary-of-the-shell"
 	require.Contains(t, term.run("platform", "catalog", "diff", "-f", file).is(cli.ExitOK).out, "models.acme/small.endpoints.north.price.input")
 	require.NotContains(t, term.run("platform", "catalog", "get").is(cli.ExitOK).out, "acme/small", "diff changes nothing")
@@ -53,6 +58,8 @@ func TestTheOperatorsCatalogByCommand(t *testing.T) {
 	term.run("platform", "rules", "order", "acme/small", "gold", "all").is(cli.ExitOK)
 	require.Regexp(t, `(?s)gold .*all `, term.run("platform", "rules", "list", "acme/small").is(cli.ExitOK).out)
 	term.run("platform", "rules", "rm", "acme/small", "all").is(cli.ExitOK)
+	term.in = "when: {source: model, op: exists}\nthen: {provider: north}\n"
+	require.Contains(t, term.run("platform", "rules", "put", "acme/smal", "all", "-f", "-").is(cli.ExitNotFound).err, "The catalog has no such model")
 	term.in = "when: {source: body, op: exists}\nthen: {}\n"
 	wrong := term.run("platform", "rules", "put", "acme/small", "bad", "-f", "-")
 	require.NotEqual(t, cli.ExitOK, wrong.code)

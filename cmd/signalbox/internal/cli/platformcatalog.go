@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
-	"os"
 	"regexp"
 	"strings"
 
@@ -192,27 +190,18 @@ func fileFlag(c *cobra.Command) *string {
 	return file
 }
 
-// maxDocument bounds what is read of a file, as the server does.
+// maxDocument is the most that a control plane takes of a catalog.
 const maxDocument = 4 << 20
 
 // document reads a file of YAML, or of JSON, which is YAML, and returns it as
 // JSON with the API keys that it names filled in.
 func (a *app) document(path string) ([]byte, error) {
-	in := a.Stdin
-	if path != "-" {
-		file, err := os.Open(path)
-		if err != nil {
-			return nil, fmt.Errorf("read the file: %w", err)
-		}
-		defer func() { _ = file.Close() }()
-		in = file
-	}
-	text, err := io.ReadAll(io.LimitReader(in, maxDocument+1))
+	text, err := a.input(path)
 	if err != nil {
-		return nil, fmt.Errorf("read the file: %w", err)
+		return nil, err
 	}
 	if len(text) > maxDocument {
-		return nil, misuse("the file has more than 4 MiB")
+		return nil, misuse("the file is larger than 4 MiB, the most that a control plane takes")
 	}
 	var doc yaml.Node
 	if yaml.Unmarshal(text, &doc) != nil {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -92,7 +93,8 @@ type foretold struct {
 	Chain   []struct {
 		Model      string `json:"model"`
 		Candidates []struct {
-			Provider string `json:"provider"`
+			Provider    string               `json:"provider"`
+			Credentials []foretoldCredential `json:"credentials"`
 		} `json:"candidates"`
 	} `json:"chain"`
 	MaxAttempts int `json:"max_attempts"`
@@ -102,6 +104,28 @@ type foretold struct {
 		Message string `json:"message"`
 	} `json:"refusal"`
 	Decision decide.Record `json:"decision"`
+}
+
+// foretoldCredential is a provider key that would be used.
+type foretoldCredential struct {
+	Source decide.CredentialSource `json:"source"`
+	ID     string                  `json:"id"` // of a workspace's own
+}
+
+// ownFirst are the workspace's own keys, by provider, with which a call of the
+// first model would begin; told once for each provider.
+func (v *foretold) ownFirst() []string {
+	var told []string
+	for _, c := range v.Chain[0].Candidates {
+		if len(c.Credentials) == 0 || c.Credentials[0].Source != decide.CredentialBYOK {
+			continue
+		}
+		text := c.Credentials[0].ID + " at " + c.Provider
+		if !slices.Contains(told, text) {
+			told = append(told, text)
+		}
+	}
+	return told
 }
 
 // foretell tells a preview as explain tells what happened.
@@ -127,6 +151,9 @@ func foretell(w io.Writer, body []byte) error {
 		s.line("This request would go to %s, tried at %s.", clean(v.Chain[0].Model), clean(strings.Join(providers, ", then ")))
 		if v.Decision.Ordering == decide.Sampled {
 			s.line("The order is drawn for each request; the shares below say how often each is first.")
+		}
+		if own := v.ownFirst(); len(own) > 0 {
+			s.line("The workspace's own keys come first: %s.", clean(strings.Join(own, ", ")))
 		}
 		s.line("At most %d upstream calls are made.", v.MaxAttempts)
 	}

@@ -16,7 +16,8 @@ import (
 )
 
 const previewed = `{"data":{"surface":"chat","ordering":"sampled","max_attempts":8,"refusal":null,
-"chain":[{"model":"acme/small","candidates":[{"provider":"north","endpoint":"north:acme/small","share":0.9},{"provider":"south","endpoint":"south:acme/small","share":0.1}]}],
+"chain":[{"model":"acme/small","candidates":[{"provider":"north","endpoint":"north:acme/small","share":0.9,
+"credentials":[{"source":"byok","id":"cred_1"},{"source":"managed"}]},{"provider":"south","endpoint":"south:acme/small","share":0.1,"credentials":[{"source":"managed"},{"source":"byok","id":"cred_2"}]}]}],
 "decision":{"requested_model":"acme/small","policy_revision":4,"catalog_revision":2,"seed":"1",
 "policy":[{"field":"routing_mode","rung":"workspace","value":"price"}],"ordering":"sampled","chain":["acme/small"],
 "candidates":[{"model":"acme/small","endpoint":"north:acme/small","provider":"north","rank":0,"score":1,"share":0.9},
@@ -51,7 +52,8 @@ func TestPreview(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "body.json")
 	require.NoError(t, os.WriteFile(file, []byte(`{"model":"acme/small"}`), 0o600))
 
-	run("", "-f", file).is(cli.ExitOK).shows("would go to acme/small, tried at north, then south", "drawn for each request",
+	run("", "-f", file).is(cli.ExitOK).shows("would go to acme/small, tried at north, then south",
+		"The workspace's own keys come first: cred_1 at north.", "drawn for each request",
 		"At most 8 upstream calls", "from the workspace", "90 %", "region_mismatch")
 	require.Equal(t, http.MethodPost, got.Method)
 	require.Equal(t, "/v1/routing/preview", got.URL.Path)

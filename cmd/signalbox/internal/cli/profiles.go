@@ -26,7 +26,7 @@ func profileID(ctx context.Context, api *client.ClientWithResponses, text string
 		return "", err
 	}
 	if len(r.JSON200.Data) == 0 {
-		return "", misuse("there is no routing profile with the name %s", clean(text))
+		return "", notFound{"routing profile", text}
 	}
 	return r.JSON200.Data[0].ID, nil
 }
@@ -297,7 +297,7 @@ func (a *app) profilesEffective() *cobra.Command {
 			for _, field := range e.Fields {
 				t.row(field.Field, field.Value, field.Rung, field.RoutingProfileID)
 			}
-			if e.NoProvider {
+			if e.NoProvider && e.Refusal == nil { // which says more
 				t.row("NOTE", "the rungs allow no provider in common")
 			}
 			if e.Refusal != nil {

@@ -24,6 +24,7 @@ type routingFlags struct {
 	allowFallbacks, cacheAware, affinity            bool
 	latency, throughput                             float64
 	firstByte, request                              time.Duration
+	retries                                         int
 }
 
 func (r *routingFlags) add(c *cobra.Command) {
@@ -50,6 +51,7 @@ func (r *routingFlags) add(c *cobra.Command) {
 	f.BoolVar(&r.cacheAware, "cache-aware", true, "whether requests stay where their prompt is cached")
 	f.DurationVar(&r.firstByte, "first-byte-timeout", 0, "how long one upstream call may take to its first content")
 	f.DurationVar(&r.request, "request-timeout", 0, "how long a request may take with all its attempts")
+	f.IntVar(&r.retries, "retries", 0, "how often the same endpoint is asked again, in place of the operator's number, at most 3; 0 for never, -1 to leave it to the operator")
 	f.BoolVar(&r.affinity, "affinity", true, "whether the requests of a session stay with their provider")
 }
 
@@ -74,6 +76,11 @@ func (r *routingFlags) document(a *app, c *cobra.Command, fields client.RoutingF
 	set(given("auto"), &fields.Auto, r.auto)
 	set(given("mode"), &fields.RoutingMode, client.RoutingMode(r.mode))
 	setList(given("fallback-models"), &fields.FallbackModels, r.fallbacks)
+	if given("retries") {
+		if fields.Retries = &r.retries; r.retries < 0 {
+			fields.Retries = nil
+		}
+	}
 	if given("affinity") {
 		fields.Affinity = &r.affinity
 	}

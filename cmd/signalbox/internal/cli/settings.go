@@ -124,7 +124,7 @@ func settingValue(name string, kind settingKind, text string) (any, error) {
 			return nil, nil // null is the value
 		}
 	case listSetting:
-		if text == "" {
+		if text == "" || text == "null" {
 			return []string{}, nil
 		}
 		return strings.Split(text, ","), nil

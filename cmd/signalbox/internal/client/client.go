@@ -141,6 +141,30 @@ func (e ByokVerificationStatus) Valid() bool {
 	}
 }
 
+// Defines values for EndpointHealthFiguresState.
+const (
+	Closed   EndpointHealthFiguresState = "closed"
+	Cooling  EndpointHealthFiguresState = "cooling"
+	HalfOpen EndpointHealthFiguresState = "half_open"
+	Open     EndpointHealthFiguresState = "open"
+)
+
+// Valid indicates whether the value is a known member of the EndpointHealthFiguresState enum.
+func (e EndpointHealthFiguresState) Valid() bool {
+	switch e {
+	case Closed:
+		return true
+	case Cooling:
+		return true
+	case HalfOpen:
+		return true
+	case Open:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for GatewayState.
 const (
 	Gone    GatewayState = "gone"
@@ -180,6 +204,48 @@ func (e KeyStatus) Valid() bool {
 	case KeyStatusPaused:
 		return true
 	case KeyStatusRevoked:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for LifecycleAlertState.
+const (
+	Deprecated LifecycleAlertState = "deprecated"
+	Retired    LifecycleAlertState = "retired"
+)
+
+// Valid indicates whether the value is a known member of the LifecycleAlertState enum.
+func (e LifecycleAlertState) Valid() bool {
+	switch e {
+	case Deprecated:
+		return true
+	case Retired:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for LifecycleReferenceKind.
+const (
+	LifecycleReferenceKindAuto           LifecycleReferenceKind = "auto"
+	LifecycleReferenceKindKey            LifecycleReferenceKind = "key"
+	LifecycleReferenceKindRoutingProfile LifecycleReferenceKind = "routing_profile"
+	LifecycleReferenceKindSettings       LifecycleReferenceKind = "settings"
+)
+
+// Valid indicates whether the value is a known member of the LifecycleReferenceKind enum.
+func (e LifecycleReferenceKind) Valid() bool {
+	switch e {
+	case LifecycleReferenceKindAuto:
+		return true
+	case LifecycleReferenceKindKey:
+		return true
+	case LifecycleReferenceKindRoutingProfile:
+		return true
+	case LifecycleReferenceKindSettings:
 		return true
 	default:
 		return false
@@ -759,6 +825,11 @@ type ByokOrderChange struct {
 	Publication PublicationRef   `json:"publication"`
 }
 
+// ByokOrdered defines model for ByokOrdered.
+type ByokOrdered struct {
+	Data []ByokCredential `json:"data"`
+}
+
 // ByokSecret The provider's key, or what its type takes in the place of one: for azure also the JSON of an Entra
 // application, for bedrock of an access key, for vertex of a service account's key.
 type ByokSecret = string
@@ -907,6 +978,57 @@ type EffectiveRouting struct {
 // EffectiveRoutingOne defines model for EffectiveRoutingOne.
 type EffectiveRoutingOne struct {
 	Data EffectiveRouting `json:"data"`
+}
+
+// EndpointHealth health is absent while there were too few requests to tell.
+type EndpointHealth struct {
+	Endpoint string                 `json:"endpoint"`
+	Health   *EndpointHealthFigures `json:"health,omitempty"`
+	Model    string                 `json:"model"`
+	Provider string                 `json:"provider"`
+	Region   *string                `json:"region,omitempty"`
+}
+
+// EndpointHealthFigures defines model for EndpointHealthFigures.
+type EndpointHealthFigures struct {
+	ErrorShare float64 `json:"error_share"`
+
+	// FirstByteMs The median time to the first byte; absent when not known.
+	FirstByteMs      *float64 `json:"first_byte_ms,omitempty"`
+	GeoBlockedShare  float64  `json:"geo_blocked_share"`
+	RateLimitedShare float64  `json:"rate_limited_share"`
+
+	// RequestsAtLeast The power of ten below the number of requests: 100, 1000, …
+	RequestsAtLeast int64 `json:"requests_at_least"`
+
+	// State closed is used as it ranks; the others are tried after all that are. docs/health.md
+	State EndpointHealthFiguresState `json:"state"`
+
+	// SuccessShare Shares of all requests, 0 to 1.
+	SuccessShare float64 `json:"success_share"`
+
+	// TokensPerSecond The median speed of output; absent when not known.
+	TokensPerSecond *float64 `json:"tokens_per_second,omitempty"`
+
+	// Until When open or cooling ends, as things are.
+	Until *time.Time `json:"until,omitempty"`
+
+	// Uptime Share of good answers among those that were answered or failed, 0 to 1.
+	Uptime float64 `json:"uptime"`
+}
+
+// EndpointHealthFiguresState closed is used as it ranks; the others are tried after all that are. docs/health.md
+type EndpointHealthFiguresState string
+
+// EndpointHealthList defines model for EndpointHealthList.
+type EndpointHealthList struct {
+	Data []EndpointHealth `json:"data"`
+
+	// MadeAt When a gateway worked it out.
+	MadeAt time.Time `json:"made_at"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
 }
 
 // FieldChange defines model for FieldChange.
@@ -1094,6 +1216,58 @@ type KeyPatch struct {
 
 // KeyStatus defines model for KeyStatus.
 type KeyStatus string
+
+// LifecycleAlert defines model for LifecycleAlert.
+type LifecycleAlert struct {
+	DeprecatedAt *time.Time `json:"deprecated_at,omitempty"`
+
+	// LastUsedAt The latest of them.
+	LastUsedAt *time.Time `json:"last_used_at,omitempty"`
+	Model      string     `json:"model"`
+
+	// MoreReferences References beyond those.
+	MoreReferences int `json:"more_references"`
+
+	// References Where the workspace names it, at most 50.
+	References []LifecycleReference `json:"references"`
+
+	// Replacement The model that the catalog names in its place.
+	Replacement *string `json:"replacement,omitempty"`
+
+	// Requests How often it was tried in the last 30 days, with the requests that asked for it and were refused or sent elsewhere.
+	Requests  int64               `json:"requests"`
+	RetiresAt *time.Time          `json:"retires_at,omitempty"`
+	State     LifecycleAlertState `json:"state"`
+}
+
+// LifecycleAlertState defines model for LifecycleAlert.State.
+type LifecycleAlertState string
+
+// LifecycleAlertList defines model for LifecycleAlertList.
+type LifecycleAlertList struct {
+	Data []LifecycleAlert `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// LifecycleReference defines model for LifecycleReference.
+type LifecycleReference struct {
+	// Field The field that holds it, such as fallback_models.
+	Field string `json:"field"`
+
+	// ID Of the routing profile or the API key.
+	ID *string `json:"id,omitempty"`
+
+	// Kind What names the model.
+	Kind LifecycleReferenceKind `json:"kind"`
+
+	// Name Of the routing profile or the API key.
+	Name *string `json:"name,omitempty"`
+}
+
+// LifecycleReferenceKind What names the model.
+type LifecycleReferenceKind string
 
 // Log defines model for Log.
 type Log struct {
@@ -1458,7 +1632,7 @@ type PlatformKeyring struct {
 type PlatformKeyringKey struct {
 	ID int64 `json:"id"`
 
-	// PlatformKeys The operator's own, in every version of the platform's catalog that is kept.
+	// PlatformKeys The operator's own, in the platform's catalog.
 	PlatformKeys int `json:"platform_keys"`
 
 	// PublishedKeys The platform's own in the catalog that gateways read, those of catalog files among them.
@@ -1663,9 +1837,12 @@ type RoutingFields struct {
 	FallbackModels *[]string `json:"fallback_models,omitempty"`
 
 	// Provider Which providers may serve, and in which order. The restrictions of all rungs hold together; of every other field the narrowest rung's counts.
-	Provider    *ProviderFields `json:"provider,omitempty"`
-	RoutingMode *RoutingMode    `json:"routing_mode,omitempty"`
-	Timeouts    *TimeoutFields  `json:"timeouts,omitempty"`
+	Provider *ProviderFields `json:"provider,omitempty"`
+
+	// Retries How often the same endpoint is asked again after a failure that passes, in place of what the operator set for its provider.
+	Retries     *int           `json:"retries,omitempty"`
+	RoutingMode *RoutingMode   `json:"routing_mode,omitempty"`
+	Timeouts    *TimeoutFields `json:"timeouts,omitempty"`
 }
 
 // RoutingMode defines model for RoutingMode.
@@ -2109,6 +2286,15 @@ type CreateByokCredentialParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// GetByokOrderParams defines parameters for GetByokOrder.
+type GetByokOrderParams struct {
+	// Provider The provider's slug.
+	Provider string `form:"provider" json:"provider"`
+
+	// Use Which of its keys; priority when absent.
+	Use *ByokUse `form:"use,omitempty" json:"use,omitempty"`
+}
+
 // ReorderByokCredentialsParams defines parameters for ReorderByokCredentials.
 type ReorderByokCredentialsParams struct {
 	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
@@ -2116,6 +2302,9 @@ type ReorderByokCredentialsParams struct {
 
 	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // DeleteByokCredentialParams defines parameters for DeleteByokCredential.
@@ -2390,7 +2579,7 @@ type ListPlatformAuditEventsParams struct {
 
 // GetPlatformCatalogParams defines parameters for GetPlatformCatalog.
 type GetPlatformCatalogParams struct {
-	// Version An earlier version; the present one when absent.
+	// Version An earlier version, of the newest 100; the present one when absent.
 	Version *int64 `form:"version,omitempty" json:"version,omitempty"`
 }
 
@@ -2587,6 +2776,15 @@ type UpdateAutoRoutingParams struct {
 type GetEffectiveRoutingParams struct {
 	// Key The API key's id.
 	Key *string `form:"key,omitempty" json:"key,omitempty"`
+}
+
+// ListEndpointHealthParams defines parameters for ListEndpointHealth.
+type ListEndpointHealthParams struct {
+	// Model Only endpoints of this model; an id, an alias or a bare name.
+	Model *string `form:"model,omitempty" json:"model,omitempty"`
+
+	// Provider Only endpoints of this provider.
+	Provider *string `form:"provider,omitempty" json:"provider,omitempty"`
 }
 
 // ListRoutingProfilesParams defines parameters for ListRoutingProfiles.
@@ -2855,6 +3053,15 @@ func WithRequestEditorFn(fn RequestEditorFn) ClientOption {
 // The interface specification for the client above.
 type ClientInterface interface {
 
+	// ListLifecycleAlerts Models that go and that this workspace names or used
+	//
+	// Every deprecated or retired model of the catalog that the settings, `signalbox/auto`'s patterns, a routing profile or
+	// an API key's list names, or that was used in the last 30 days. Retired ones come first, then what is retired soonest.
+	// A pattern that also names a model that stays, such as `acme/*`, names nothing here.
+	//
+	// Corresponds with GET /v1/alerts/lifecycle (the `ListLifecycleAlerts` operationId).
+	ListLifecycleAlerts(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListAuditEvents The audit log, newest first
 	//
 	// Corresponds with GET /v1/audit-events (the `ListAuditEvents` operationId).
@@ -2887,9 +3094,16 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/byok (the `CreateByokCredential` operationId).
 	CreateByokCredential(ctx context.Context, params *CreateByokCredentialParams, body CreateByokCredentialJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetByokOrder The order in which a provider's keys are tried
+	//
+	// Its ETag changes when one of the keys does, and is what a reordering takes as `If-Match`.
+	//
+	// Corresponds with GET /v1/byok/order (the `GetByokOrder` operationId).
+	GetByokOrder(ctx context.Context, params *GetByokOrderParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ReorderByokCredentialsWithBody Put a provider's keys into another order
 	//
-	// Every key that the provider has of this use must be named, once.
+	// Every key that the provider has of this use must be named, once. `If-Match` takes the ETag of the order.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -2898,7 +3112,7 @@ type ClientInterface interface {
 
 	// ReorderByokCredentials Put a provider's keys into another order
 	//
-	// Every key that the provider has of this use must be named, once.
+	// Every key that the provider has of this use must be named, once. `If-Match` takes the ETag of the order.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3362,6 +3576,15 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/routing/effective (the `GetEffectiveRouting` operationId).
 	GetEffectiveRouting(ctx context.Context, params *GetEffectiveRoutingParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListEndpointHealth How the endpoints that this workspace may use are doing
+	//
+	// What all gateways together measured in the last half hour, over all workspaces. An endpoint is told of once it had
+	// 100 requests in that time; `health` is absent before. Without a filter the list holds those that are told of, with one
+	// also the others. Where no gateway runs nothing is known; 503 when none can be asked.
+	//
+	// Corresponds with GET /v1/routing/health (the `ListEndpointHealth` operationId).
+	ListEndpointHealth(ctx context.Context, params *ListEndpointHealthParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListRoutingProfiles The workspace's routing profiles, newest first
 	//
 	// Corresponds with GET /v1/routing/profiles (the `ListRoutingProfiles` operationId).
@@ -3486,6 +3709,25 @@ type ClientInterface interface {
 	GetMember(ctx context.Context, workspaceID WorkspaceID, userID UserID, reqEditors ...RequestEditorFn) (*http.Response, error)
 }
 
+// ListLifecycleAlerts Models that go and that this workspace names or used
+//
+// Every deprecated or retired model of the catalog that the settings, `signalbox/auto`'s patterns, a routing profile or
+// an API key's list names, or that was used in the last 30 days. Retired ones come first, then what is retired soonest.
+// A pattern that also names a model that stays, such as `acme/*`, names nothing here.
+//
+// Corresponds with GET /v1/alerts/lifecycle (the `ListLifecycleAlerts` operationId).
+func (c *Client) ListLifecycleAlerts(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListLifecycleAlertsRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListAuditEvents The audit log, newest first
 //
 // Corresponds with GET /v1/audit-events (the `ListAuditEvents` operationId).
@@ -3558,9 +3800,26 @@ func (c *Client) CreateByokCredential(ctx context.Context, params *CreateByokCre
 	return c.Client.Do(req)
 }
 
+// GetByokOrder The order in which a provider's keys are tried
+//
+// Its ETag changes when one of the keys does, and is what a reordering takes as `If-Match`.
+//
+// Corresponds with GET /v1/byok/order (the `GetByokOrder` operationId).
+func (c *Client) GetByokOrder(ctx context.Context, params *GetByokOrderParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetByokOrderRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ReorderByokCredentialsWithBody Put a provider's keys into another order
 //
-// Every key that the provider has of this use must be named, once.
+// Every key that the provider has of this use must be named, once. `If-Match` takes the ETag of the order.
 //
 // Takes any type of body and a specified content type.
 //
@@ -3579,7 +3838,7 @@ func (c *Client) ReorderByokCredentialsWithBody(ctx context.Context, params *Reo
 
 // ReorderByokCredentials Put a provider's keys into another order
 //
-// Every key that the provider has of this use must be named, once.
+// Every key that the provider has of this use must be named, once. `If-Match` takes the ETag of the order.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4723,6 +4982,25 @@ func (c *Client) GetEffectiveRouting(ctx context.Context, params *GetEffectiveRo
 	return c.Client.Do(req)
 }
 
+// ListEndpointHealth How the endpoints that this workspace may use are doing
+//
+// What all gateways together measured in the last half hour, over all workspaces. An endpoint is told of once it had
+// 100 requests in that time; `health` is absent before. Without a filter the list holds those that are told of, with one
+// also the others. Where no gateway runs nothing is known; 503 when none can be asked.
+//
+// Corresponds with GET /v1/routing/health (the `ListEndpointHealth` operationId).
+func (c *Client) ListEndpointHealth(ctx context.Context, params *ListEndpointHealthParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListEndpointHealthRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListRoutingProfiles The workspace's routing profiles, newest first
 //
 // Corresponds with GET /v1/routing/profiles (the `ListRoutingProfiles` operationId).
@@ -5036,6 +5314,33 @@ func (c *Client) GetMember(ctx context.Context, workspaceID WorkspaceID, userID 
 	return c.Client.Do(req)
 }
 
+// NewListLifecycleAlertsRequest constructs an http.Request for the ListLifecycleAlerts method
+func NewListLifecycleAlertsRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/alerts/lifecycle")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListAuditEventsRequest constructs an http.Request for the ListAuditEvents method
 func NewListAuditEventsRequest(server string, params *ListAuditEventsParams) (*http.Request, error) {
 	var err error
@@ -5334,6 +5639,68 @@ func NewCreateByokCredentialRequestWithBody(server string, params *CreateByokCre
 	return req, nil
 }
 
+// NewGetByokOrderRequest constructs an http.Request for the GetByokOrder method
+func NewGetByokOrderRequest(server string, params *GetByokOrderParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/byok/order")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "provider", params.Provider, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if params.Use != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "use", *params.Use, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewReorderByokCredentialsRequest calls the generic ReorderByokCredentials builder with application/json body
 func NewReorderByokCredentialsRequest(server string, params *ReorderByokCredentialsParams, body ReorderByokCredentialsJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -5409,6 +5776,17 @@ func NewReorderByokCredentialsRequestWithBody(server string, params *ReorderByok
 			}
 
 			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
 		}
 
 	}
@@ -9334,6 +9712,72 @@ func NewGetEffectiveRoutingRequest(server string, params *GetEffectiveRoutingPar
 	return req, nil
 }
 
+// NewListEndpointHealthRequest constructs an http.Request for the ListEndpointHealth method
+func NewListEndpointHealthRequest(server string, params *ListEndpointHealthParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/routing/health")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Model != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "model", *params.Model, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Provider != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "provider", *params.Provider, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListRoutingProfilesRequest constructs an http.Request for the ListRoutingProfiles method
 func NewListRoutingProfilesRequest(server string, params *ListRoutingProfilesParams) (*http.Request, error) {
 	var err error
@@ -10405,6 +10849,17 @@ func WithBaseURL(baseURL string) ClientOption {
 // ClientWithResponsesInterface is the interface specification for the client with responses above.
 type ClientWithResponsesInterface interface {
 
+	// ListLifecycleAlertsWithResponse Models that go and that this workspace names or used
+	//
+	// Every deprecated or retired model of the catalog that the settings, `signalbox/auto`'s patterns, a routing profile or
+	// an API key's list names, or that was used in the last 30 days. Retired ones come first, then what is retired soonest.
+	// A pattern that also names a model that stays, such as `acme/*`, names nothing here.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/alerts/lifecycle (the `ListLifecycleAlerts` operationId).
+	ListLifecycleAlertsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListLifecycleAlertsResponse, error)
+
 	// ListAuditEventsWithResponse The audit log, newest first
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -10441,9 +10896,18 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/byok (the `CreateByokCredential` operationId).
 	CreateByokCredentialWithResponse(ctx context.Context, params *CreateByokCredentialParams, body CreateByokCredentialJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateByokCredentialResponse, error)
 
+	// GetByokOrderWithResponse The order in which a provider's keys are tried
+	//
+	// Its ETag changes when one of the keys does, and is what a reordering takes as `If-Match`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/byok/order (the `GetByokOrder` operationId).
+	GetByokOrderWithResponse(ctx context.Context, params *GetByokOrderParams, reqEditors ...RequestEditorFn) (*GetByokOrderResponse, error)
+
 	// ReorderByokCredentialsWithBodyWithResponse Put a provider's keys into another order
 	//
-	// Every key that the provider has of this use must be named, once.
+	// Every key that the provider has of this use must be named, once. `If-Match` takes the ETag of the order.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -10452,7 +10916,7 @@ type ClientWithResponsesInterface interface {
 
 	// ReorderByokCredentialsWithResponse Put a provider's keys into another order
 	//
-	// Every key that the provider has of this use must be named, once.
+	// Every key that the provider has of this use must be named, once. `If-Match` takes the ETag of the order.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -10982,6 +11446,17 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/routing/effective (the `GetEffectiveRouting` operationId).
 	GetEffectiveRoutingWithResponse(ctx context.Context, params *GetEffectiveRoutingParams, reqEditors ...RequestEditorFn) (*GetEffectiveRoutingResponse, error)
 
+	// ListEndpointHealthWithResponse How the endpoints that this workspace may use are doing
+	//
+	// What all gateways together measured in the last half hour, over all workspaces. An endpoint is told of once it had
+	// 100 requests in that time; `health` is absent before. Without a filter the list holds those that are told of, with one
+	// also the others. Where no gateway runs nothing is known; 503 when none can be asked.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/routing/health (the `ListEndpointHealth` operationId).
+	ListEndpointHealthWithResponse(ctx context.Context, params *ListEndpointHealthParams, reqEditors ...RequestEditorFn) (*ListEndpointHealthResponse, error)
+
 	// ListRoutingProfilesWithResponse The workspace's routing profiles, newest first
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -11126,6 +11601,54 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/workspaces/{workspace_id}/members/{user_id} (the `GetMember` operationId).
 	GetMemberWithResponse(ctx context.Context, workspaceID WorkspaceID, userID UserID, reqEditors ...RequestEditorFn) (*GetMemberResponse, error)
+}
+
+type ListLifecycleAlertsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *LifecycleAlertList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListLifecycleAlertsResponse) GetJSON200() *LifecycleAlertList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListLifecycleAlertsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListLifecycleAlertsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListLifecycleAlertsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListLifecycleAlertsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListLifecycleAlertsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
 }
 
 type ListAuditEventsResponse struct {
@@ -11293,6 +11816,71 @@ func (r CreateByokCredentialResponse) ContentType() string {
 	return ""
 }
 
+// GetByokOrderResponse200Headers the declared response headers of an HTTP 200 response for GetByokOrder
+type GetByokOrderResponse200Headers struct {
+	ETag string
+}
+
+type GetByokOrderResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ByokOrdered
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetByokOrderResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetByokOrderResponse) GetJSON200() *ByokOrdered {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetByokOrderResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetByokOrderResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetByokOrderResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetByokOrderResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetByokOrderResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ReorderByokCredentialsResponse200Headers the declared response headers of an HTTP 200 response for ReorderByokCredentials
+type ReorderByokCredentialsResponse200Headers struct {
+	ETag string
+}
+
+// ReorderByokCredentialsResponse202Headers the declared response headers of an HTTP 202 response for ReorderByokCredentials
+type ReorderByokCredentialsResponse202Headers struct {
+	ETag string
+}
+
 type ReorderByokCredentialsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -11302,6 +11890,10 @@ type ReorderByokCredentialsResponse struct {
 	JSON202 *ByokOrderChange
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ReorderByokCredentialsResponse200Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *ReorderByokCredentialsResponse202Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -14392,6 +14984,54 @@ func (r GetEffectiveRoutingResponse) ContentType() string {
 	return ""
 }
 
+type ListEndpointHealthResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *EndpointHealthList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListEndpointHealthResponse) GetJSON200() *EndpointHealthList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListEndpointHealthResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListEndpointHealthResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListEndpointHealthResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListEndpointHealthResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListEndpointHealthResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListRoutingProfilesResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -15231,6 +15871,23 @@ func (r GetMemberResponse) ContentType() string {
 	return ""
 }
 
+// ListLifecycleAlertsWithResponse Models that go and that this workspace names or used
+//
+// Every deprecated or retired model of the catalog that the settings, `signalbox/auto`'s patterns, a routing profile or
+// an API key's list names, or that was used in the last 30 days. Retired ones come first, then what is retired soonest.
+// A pattern that also names a model that stays, such as `acme/*`, names nothing here.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/alerts/lifecycle (the `ListLifecycleAlerts` operationId).
+func (c *ClientWithResponses) ListLifecycleAlertsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListLifecycleAlertsResponse, error) {
+	rsp, err := c.ListLifecycleAlerts(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListLifecycleAlertsResponse(rsp)
+}
+
 // ListAuditEventsWithResponse The audit log, newest first
 //
 // Returns a wrapper object for the known response body format(s).
@@ -15291,9 +15948,24 @@ func (c *ClientWithResponses) CreateByokCredentialWithResponse(ctx context.Conte
 	return ParseCreateByokCredentialResponse(rsp)
 }
 
+// GetByokOrderWithResponse The order in which a provider's keys are tried
+//
+// Its ETag changes when one of the keys does, and is what a reordering takes as `If-Match`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/byok/order (the `GetByokOrder` operationId).
+func (c *ClientWithResponses) GetByokOrderWithResponse(ctx context.Context, params *GetByokOrderParams, reqEditors ...RequestEditorFn) (*GetByokOrderResponse, error) {
+	rsp, err := c.GetByokOrder(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetByokOrderResponse(rsp)
+}
+
 // ReorderByokCredentialsWithBodyWithResponse Put a provider's keys into another order
 //
-// Every key that the provider has of this use must be named, once.
+// Every key that the provider has of this use must be named, once. `If-Match` takes the ETag of the order.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -15308,7 +15980,7 @@ func (c *ClientWithResponses) ReorderByokCredentialsWithBodyWithResponse(ctx con
 
 // ReorderByokCredentialsWithResponse Put a provider's keys into another order
 //
-// Every key that the provider has of this use must be named, once.
+// Every key that the provider has of this use must be named, once. `If-Match` takes the ETag of the order.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -16246,6 +16918,23 @@ func (c *ClientWithResponses) GetEffectiveRoutingWithResponse(ctx context.Contex
 	return ParseGetEffectiveRoutingResponse(rsp)
 }
 
+// ListEndpointHealthWithResponse How the endpoints that this workspace may use are doing
+//
+// What all gateways together measured in the last half hour, over all workspaces. An endpoint is told of once it had
+// 100 requests in that time; `health` is absent before. Without a filter the list holds those that are told of, with one
+// also the others. Where no gateway runs nothing is known; 503 when none can be asked.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/routing/health (the `ListEndpointHealth` operationId).
+func (c *ClientWithResponses) ListEndpointHealthWithResponse(ctx context.Context, params *ListEndpointHealthParams, reqEditors ...RequestEditorFn) (*ListEndpointHealthResponse, error) {
+	rsp, err := c.ListEndpointHealth(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListEndpointHealthResponse(rsp)
+}
+
 // ListRoutingProfilesWithResponse The workspace's routing profiles, newest first
 //
 // Returns a wrapper object for the known response body format(s).
@@ -16505,6 +17194,39 @@ func (c *ClientWithResponses) GetMemberWithResponse(ctx context.Context, workspa
 	return ParseGetMemberResponse(rsp)
 }
 
+// ParseListLifecycleAlertsResponse parses an HTTP response from a ListLifecycleAlertsWithResponse call
+func ParseListLifecycleAlertsResponse(rsp *http.Response) (*ListLifecycleAlertsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListLifecycleAlertsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest LifecycleAlertList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseListAuditEventsResponse parses an HTTP response from a ListAuditEventsWithResponse call
 func ParseListAuditEventsResponse(rsp *http.Response) (*ListAuditEventsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -16634,6 +17356,52 @@ func ParseCreateByokCredentialResponse(rsp *http.Response) (*CreateByokCredentia
 	return response, nil
 }
 
+// ParseGetByokOrderResponse parses an HTTP response from a GetByokOrderWithResponse call
+func ParseGetByokOrderResponse(rsp *http.Response) (*GetByokOrderResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetByokOrderResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ByokOrdered
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetByokOrderResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
 // ParseReorderByokCredentialsResponse parses an HTTP response from a ReorderByokCredentialsWithResponse call
 func ParseReorderByokCredentialsResponse(rsp *http.Response) (*ReorderByokCredentialsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -16669,6 +17437,29 @@ func ParseReorderByokCredentialsResponse(rsp *http.Response) (*ReorderByokCreden
 		}
 		response.ApplicationProblemJSONDefault = &dest
 
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ReorderByokCredentialsResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 202:
+		var headers ReorderByokCredentialsResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
 	}
 
 	return response, nil
@@ -19248,6 +20039,39 @@ func ParseGetEffectiveRoutingResponse(rsp *http.Response) (*GetEffectiveRoutingR
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest EffectiveRoutingOne
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListEndpointHealthResponse parses an HTTP response from a ListEndpointHealthWithResponse call
+func ParseListEndpointHealthResponse(rsp *http.Response) (*ListEndpointHealthResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListEndpointHealthResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest EndpointHealthList
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

@@ -3,7 +3,10 @@ package dev
 import (
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
+
+	"github.com/signalbox-dev/signalbox/shared/config"
 )
 
 // banner tells a person what runs and what to try. The curl line works as it
@@ -32,10 +35,31 @@ func banner(w io.Writer, a Access, o Options, gateways, providers []string) erro
 		fmt.Fprintf(&b, "  curl %s/v1/chat/completions -H 'Authorization: Bearer %s' -H 'Content-Type: application/json'", a.GatewayURL, a.APIKey)
 		fmt.Fprintf(&b, " -d '{\"model\": \"%s\", \"messages\": [{\"role\": \"user\", \"content\": \"Hello\"}]}'\n", model)
 	}
-	fmt.Fprintf(&b, "\nHere or in a folder below, the CLI finds everything by itself: %s models, logs -f, explain, keys.\n", o.Program)
+	findsIt(&b, a, o)
 	fmt.Fprintf(&b, "Ctrl-C stops everything, and the next start goes on with the same keys.\n\n")
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// findsIt says how the command line comes to the platform: by itself where it
+// looks for dev.json, else by the variables that it reads.
+func findsIt(b *strings.Builder, a Access, o Options) {
+	if folder, name := filepath.Split(o.Data); name == Folder {
+		fmt.Fprintf(b, "\nIn %s and the folders below it, the CLI finds everything by itself: %s models, logs -f, explain, keys.\n",
+			filepath.Clean(folder), o.Program)
+		return
+	}
+	fmt.Fprintf(b, "\nThe CLI looks for %s/%s alone. For this platform, tell it in the terminal that you use it from:\n\n", Folder, accessFile)
+	for _, v := range [...]struct{ name, value string }{
+		{config.EnvControlURL, a.ControlURL},
+		{config.EnvGatewayURL, a.GatewayURL},
+		{config.EnvManagementKey, a.ManagementKey},
+		{config.EnvAPIKey, a.APIKey},
+		{config.EnvOperatorToken, a.OperatorToken},
+	} {
+		fmt.Fprintf(b, "  export %s=%s\n", v.name, v.value)
+	}
+	fmt.Fprintf(b, "\nThen: %s models, logs -f, explain, keys.\n", o.Program)
 }
 
 func tryModel(o Options) string {

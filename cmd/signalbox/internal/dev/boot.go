@@ -75,7 +75,7 @@ func startGateways(ctx context.Context, o Options, log *slog.Logger, g ground, p
 	}
 	var urls []string
 	for i, listen := range listeners {
-		gateway, err := dataplane.New(ctx, gatewayConfig(o, listen, g.keyring, i), dataplane.Deps{
+		gateway, err := dataplane.New(ctx, gatewayConfig(o, g, listen, i), dataplane.Deps{
 			Log: log.With(slog.String("process", "gateway-"+strconv.Itoa(i+1))), Now: time.Now, Version: o.Version,
 			InProcessNATS: g.nats, AccessLog: o.Log,
 		})
@@ -109,11 +109,21 @@ func controlConfig(o Options, g ground, operatorToken string) controlplane.Confi
 	return cfg
 }
 
-func gatewayConfig(o Options, listen, keyring string, index int) dataplane.Config {
+// classifierVariable names the model that signalbox/auto asks what kind of work
+// a request is, as it does for a gateway that runs by itself.
+const classifierVariable = "SIGNALBOX_AUTO_CLASSIFIER_MODEL"
+
+func gatewayConfig(o Options, g ground, listen string, index int) dataplane.Config {
 	cfg := dataplane.Default()
 	cfg.Listen = listen
 	cfg.DataDir = filepath.Join(o.Data, "gateway-"+strconv.Itoa(index+1))
-	cfg.KeyringFile = keyring
+	cfg.KeyringFile = g.keyring
+	// With a provider's key in the environment the cheapest model of the catalog
+	// is a paid one: nobody is asked unless somebody says whom.
+	cfg.Auto.ClassifierModel = "off"
+	if model, ok := g.env(classifierVariable); ok && model != "" {
+		cfg.Auto.ClassifierModel = model
+	}
 	cfg.AccessLog = o.LogLevel == "debug" || o.LogLevel == "info"
 	return cfg
 }

@@ -30,10 +30,14 @@ type Options struct {
 	Log         io.Writer // for log lines
 }
 
+// Folder is the data folder that the command line finds by itself, in the
+// folder that it is called in and those above.
+const Folder = ".signalbox"
+
 // Default are the options without any flag.
 func Default() Options {
 	return Options{
-		Data:          ".signalbox",
+		Data:          Folder,
 		GatewayListen: "127.0.0.1:8080",
 		ControlListen: "127.0.0.1:8081",
 		Gateways:      1,

@@ -146,6 +146,30 @@ func (e ByokVerificationStatus) Valid() bool {
 	}
 }
 
+// Defines values for EndpointHealthFiguresState.
+const (
+	Closed   EndpointHealthFiguresState = "closed"
+	Cooling  EndpointHealthFiguresState = "cooling"
+	HalfOpen EndpointHealthFiguresState = "half_open"
+	Open     EndpointHealthFiguresState = "open"
+)
+
+// Valid indicates whether the value is a known member of the EndpointHealthFiguresState enum.
+func (e EndpointHealthFiguresState) Valid() bool {
+	switch e {
+	case Closed:
+		return true
+	case Cooling:
+		return true
+	case HalfOpen:
+		return true
+	case Open:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for GatewayState.
 const (
 	Gone    GatewayState = "gone"
@@ -185,6 +209,48 @@ func (e KeyStatus) Valid() bool {
 	case KeyStatusPaused:
 		return true
 	case KeyStatusRevoked:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for LifecycleAlertState.
+const (
+	Deprecated LifecycleAlertState = "deprecated"
+	Retired    LifecycleAlertState = "retired"
+)
+
+// Valid indicates whether the value is a known member of the LifecycleAlertState enum.
+func (e LifecycleAlertState) Valid() bool {
+	switch e {
+	case Deprecated:
+		return true
+	case Retired:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for LifecycleReferenceKind.
+const (
+	LifecycleReferenceKindAuto           LifecycleReferenceKind = "auto"
+	LifecycleReferenceKindKey            LifecycleReferenceKind = "key"
+	LifecycleReferenceKindRoutingProfile LifecycleReferenceKind = "routing_profile"
+	LifecycleReferenceKindSettings       LifecycleReferenceKind = "settings"
+)
+
+// Valid indicates whether the value is a known member of the LifecycleReferenceKind enum.
+func (e LifecycleReferenceKind) Valid() bool {
+	switch e {
+	case LifecycleReferenceKindAuto:
+		return true
+	case LifecycleReferenceKindKey:
+		return true
+	case LifecycleReferenceKindRoutingProfile:
+		return true
+	case LifecycleReferenceKindSettings:
 		return true
 	default:
 		return false
@@ -764,6 +830,11 @@ type ByokOrderChange struct {
 	Publication PublicationRef   `json:"publication"`
 }
 
+// ByokOrdered defines model for ByokOrdered.
+type ByokOrdered struct {
+	Data []ByokCredential `json:"data"`
+}
+
 // ByokSecret The provider's key, or what its type takes in the place of one: for azure also the JSON of an Entra
 // application, for bedrock of an access key, for vertex of a service account's key.
 type ByokSecret = string
@@ -912,6 +983,57 @@ type EffectiveRouting struct {
 // EffectiveRoutingOne defines model for EffectiveRoutingOne.
 type EffectiveRoutingOne struct {
 	Data EffectiveRouting `json:"data"`
+}
+
+// EndpointHealth health is absent while there were too few requests to tell.
+type EndpointHealth struct {
+	Endpoint string                 `json:"endpoint"`
+	Health   *EndpointHealthFigures `json:"health,omitempty"`
+	Model    string                 `json:"model"`
+	Provider string                 `json:"provider"`
+	Region   *string                `json:"region,omitempty"`
+}
+
+// EndpointHealthFigures defines model for EndpointHealthFigures.
+type EndpointHealthFigures struct {
+	ErrorShare float64 `json:"error_share"`
+
+	// FirstByteMs The median time to the first byte; absent when not known.
+	FirstByteMs      *float64 `json:"first_byte_ms,omitempty"`
+	GeoBlockedShare  float64  `json:"geo_blocked_share"`
+	RateLimitedShare float64  `json:"rate_limited_share"`
+
+	// RequestsAtLeast The power of ten below the number of requests: 100, 1000, …
+	RequestsAtLeast int64 `json:"requests_at_least"`
+
+	// State closed is used as it ranks; the others are tried after all that are. docs/health.md
+	State EndpointHealthFiguresState `json:"state"`
+
+	// SuccessShare Shares of all requests, 0 to 1.
+	SuccessShare float64 `json:"success_share"`
+
+	// TokensPerSecond The median speed of output; absent when not known.
+	TokensPerSecond *float64 `json:"tokens_per_second,omitempty"`
+
+	// Until When open or cooling ends, as things are.
+	Until *time.Time `json:"until,omitempty"`
+
+	// Uptime Share of good answers among those that were answered or failed, 0 to 1.
+	Uptime float64 `json:"uptime"`
+}
+
+// EndpointHealthFiguresState closed is used as it ranks; the others are tried after all that are. docs/health.md
+type EndpointHealthFiguresState string
+
+// EndpointHealthList defines model for EndpointHealthList.
+type EndpointHealthList struct {
+	Data []EndpointHealth `json:"data"`
+
+	// MadeAt When a gateway worked it out.
+	MadeAt time.Time `json:"made_at"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
 }
 
 // FieldChange defines model for FieldChange.
@@ -1099,6 +1221,58 @@ type KeyPatch struct {
 
 // KeyStatus defines model for KeyStatus.
 type KeyStatus string
+
+// LifecycleAlert defines model for LifecycleAlert.
+type LifecycleAlert struct {
+	DeprecatedAt *time.Time `json:"deprecated_at,omitempty"`
+
+	// LastUsedAt The latest of them.
+	LastUsedAt *time.Time `json:"last_used_at,omitempty"`
+	Model      string     `json:"model"`
+
+	// MoreReferences References beyond those.
+	MoreReferences int `json:"more_references"`
+
+	// References Where the workspace names it, at most 50.
+	References []LifecycleReference `json:"references"`
+
+	// Replacement The model that the catalog names in its place.
+	Replacement *string `json:"replacement,omitempty"`
+
+	// Requests How often it was tried in the last 30 days, with the requests that asked for it and were refused or sent elsewhere.
+	Requests  int64               `json:"requests"`
+	RetiresAt *time.Time          `json:"retires_at,omitempty"`
+	State     LifecycleAlertState `json:"state"`
+}
+
+// LifecycleAlertState defines model for LifecycleAlert.State.
+type LifecycleAlertState string
+
+// LifecycleAlertList defines model for LifecycleAlertList.
+type LifecycleAlertList struct {
+	Data []LifecycleAlert `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// LifecycleReference defines model for LifecycleReference.
+type LifecycleReference struct {
+	// Field The field that holds it, such as fallback_models.
+	Field string `json:"field"`
+
+	// ID Of the routing profile or the API key.
+	ID *string `json:"id,omitempty"`
+
+	// Kind What names the model.
+	Kind LifecycleReferenceKind `json:"kind"`
+
+	// Name Of the routing profile or the API key.
+	Name *string `json:"name,omitempty"`
+}
+
+// LifecycleReferenceKind What names the model.
+type LifecycleReferenceKind string
 
 // Log defines model for Log.
 type Log struct {
@@ -1463,7 +1637,7 @@ type PlatformKeyring struct {
 type PlatformKeyringKey struct {
 	ID int64 `json:"id"`
 
-	// PlatformKeys The operator's own, in every version of the platform's catalog that is kept.
+	// PlatformKeys The operator's own, in the platform's catalog.
 	PlatformKeys int `json:"platform_keys"`
 
 	// PublishedKeys The platform's own in the catalog that gateways read, those of catalog files among them.
@@ -1668,9 +1842,12 @@ type RoutingFields struct {
 	FallbackModels *[]string `json:"fallback_models,omitempty"`
 
 	// Provider Which providers may serve, and in which order. The restrictions of all rungs hold together; of every other field the narrowest rung's counts.
-	Provider    *ProviderFields `json:"provider,omitempty"`
-	RoutingMode *RoutingMode    `json:"routing_mode,omitempty"`
-	Timeouts    *TimeoutFields  `json:"timeouts,omitempty"`
+	Provider *ProviderFields `json:"provider,omitempty"`
+
+	// Retries How often the same endpoint is asked again after a failure that passes, in place of what the operator set for its provider.
+	Retries     *int           `json:"retries,omitempty"`
+	RoutingMode *RoutingMode   `json:"routing_mode,omitempty"`
+	Timeouts    *TimeoutFields `json:"timeouts,omitempty"`
 }
 
 // RoutingMode defines model for RoutingMode.
@@ -2114,6 +2291,15 @@ type CreateByokCredentialParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// GetByokOrderParams defines parameters for GetByokOrder.
+type GetByokOrderParams struct {
+	// Provider The provider's slug.
+	Provider string `form:"provider" json:"provider"`
+
+	// Use Which of its keys; priority when absent.
+	Use *ByokUse `form:"use,omitempty" json:"use,omitempty"`
+}
+
 // ReorderByokCredentialsParams defines parameters for ReorderByokCredentials.
 type ReorderByokCredentialsParams struct {
 	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
@@ -2121,6 +2307,9 @@ type ReorderByokCredentialsParams struct {
 
 	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // DeleteByokCredentialParams defines parameters for DeleteByokCredential.
@@ -2395,7 +2584,7 @@ type ListPlatformAuditEventsParams struct {
 
 // GetPlatformCatalogParams defines parameters for GetPlatformCatalog.
 type GetPlatformCatalogParams struct {
-	// Version An earlier version; the present one when absent.
+	// Version An earlier version, of the newest 100; the present one when absent.
 	Version *int64 `form:"version,omitempty" json:"version,omitempty"`
 }
 
@@ -2594,6 +2783,15 @@ type GetEffectiveRoutingParams struct {
 	Key *string `form:"key,omitempty" json:"key,omitempty"`
 }
 
+// ListEndpointHealthParams defines parameters for ListEndpointHealth.
+type ListEndpointHealthParams struct {
+	// Model Only endpoints of this model; an id, an alias or a bare name.
+	Model *string `form:"model,omitempty" json:"model,omitempty"`
+
+	// Provider Only endpoints of this provider.
+	Provider *string `form:"provider,omitempty" json:"provider,omitempty"`
+}
+
 // ListRoutingProfilesParams defines parameters for ListRoutingProfiles.
 type ListRoutingProfilesParams struct {
 	// Cursor The `next_cursor` of the page before.
@@ -2788,6 +2986,9 @@ type UpdateWorkspaceJSONRequestBody = WorkspacePatch
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
+	// ListLifecycleAlerts Models that go and that this workspace names or used
+	// (GET /v1/alerts/lifecycle)
+	ListLifecycleAlerts(c *gin.Context)
 	// ListAuditEvents The audit log, newest first
 	// (GET /v1/audit-events)
 	ListAuditEvents(c *gin.Context, params ListAuditEventsParams)
@@ -2797,6 +2998,9 @@ type ServerInterface interface {
 	// CreateByokCredential Bring a key of your own for a provider
 	// (POST /v1/byok)
 	CreateByokCredential(c *gin.Context, params CreateByokCredentialParams)
+	// GetByokOrder The order in which a provider's keys are tried
+	// (GET /v1/byok/order)
+	GetByokOrder(c *gin.Context, params GetByokOrderParams)
 	// ReorderByokCredentials Put a provider's keys into another order
 	// (POST /v1/byok/reorder)
 	ReorderByokCredentials(c *gin.Context, params ReorderByokCredentialsParams)
@@ -2950,6 +3154,9 @@ type ServerInterface interface {
 	// GetEffectiveRouting What the policy ladder comes to for an API key, or for the workspace
 	// (GET /v1/routing/effective)
 	GetEffectiveRouting(c *gin.Context, params GetEffectiveRoutingParams)
+	// ListEndpointHealth How the endpoints that this workspace may use are doing
+	// (GET /v1/routing/health)
+	ListEndpointHealth(c *gin.Context, params ListEndpointHealthParams)
 	// ListRoutingProfiles The workspace's routing profiles, newest first
 	// (GET /v1/routing/profiles)
 	ListRoutingProfiles(c *gin.Context, params ListRoutingProfilesParams)
@@ -3005,6 +3212,19 @@ type ServerInterfaceWrapper struct {
 }
 
 type MiddlewareFunc func(c *gin.Context)
+
+// ListLifecycleAlerts operation middleware
+func (siw *ServerInterfaceWrapper) ListLifecycleAlerts(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListLifecycleAlerts(c)
+}
 
 // ListAuditEvents operation middleware
 func (siw *ServerInterfaceWrapper) ListAuditEvents(c *gin.Context) {
@@ -3180,6 +3400,41 @@ func (siw *ServerInterfaceWrapper) CreateByokCredential(c *gin.Context) {
 	siw.Handler.CreateByokCredential(c, params)
 }
 
+// GetByokOrder operation middleware
+func (siw *ServerInterfaceWrapper) GetByokOrder(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetByokOrderParams
+
+	// ------------- Required query parameter "provider" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "provider", c.Request.URL.Query(), &params.Provider, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter provider: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "use" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "use", c.Request.URL.Query(), &params.Use, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter use: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetByokOrder(c, params)
+}
+
 // ReorderByokCredentials operation middleware
 func (siw *ServerInterfaceWrapper) ReorderByokCredentials(c *gin.Context) {
 
@@ -3215,6 +3470,25 @@ func (siw *ServerInterfaceWrapper) ReorderByokCredentials(c *gin.Context) {
 		}
 
 		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
 
 	}
 
@@ -6133,6 +6407,41 @@ func (siw *ServerInterfaceWrapper) GetEffectiveRouting(c *gin.Context) {
 	siw.Handler.GetEffectiveRouting(c, params)
 }
 
+// ListEndpointHealth operation middleware
+func (siw *ServerInterfaceWrapper) ListEndpointHealth(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListEndpointHealthParams
+
+	// ------------- Optional query parameter "model" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "model", c.Request.URL.Query(), &params.Model, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter model: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "provider" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "provider", c.Request.URL.Query(), &params.Provider, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter provider: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListEndpointHealth(c, params)
+}
+
 // ListRoutingProfiles operation middleware
 func (siw *ServerInterfaceWrapper) ListRoutingProfiles(c *gin.Context) {
 
@@ -6892,6 +7201,7 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.POST(options.BaseURL+"/v1/management-keys/:management_key_id/rotate", wrapper.RotateManagementKey)
 	router.GET(options.BaseURL+"/v1/byok", wrapper.ListByokCredentials)
 	router.POST(options.BaseURL+"/v1/byok", wrapper.CreateByokCredential)
+	router.GET(options.BaseURL+"/v1/byok/order", wrapper.GetByokOrder)
 	router.POST(options.BaseURL+"/v1/byok/reorder", wrapper.ReorderByokCredentials)
 	router.DELETE(options.BaseURL+"/v1/byok/:credential_id", wrapper.DeleteByokCredential)
 	router.GET(options.BaseURL+"/v1/byok/:credential_id", wrapper.GetByokCredential)
@@ -6909,6 +7219,8 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/v1/routing/auto", wrapper.GetAutoRouting)
 	router.PATCH(options.BaseURL+"/v1/routing/auto", wrapper.UpdateAutoRouting)
 	router.GET(options.BaseURL+"/v1/routing/effective", wrapper.GetEffectiveRouting)
+	router.GET(options.BaseURL+"/v1/routing/health", wrapper.ListEndpointHealth)
+	router.GET(options.BaseURL+"/v1/alerts/lifecycle", wrapper.ListLifecycleAlerts)
 	router.GET(options.BaseURL+"/v1/departments", wrapper.ListDepartments)
 	router.POST(options.BaseURL+"/v1/departments", wrapper.CreateDepartment)
 	router.DELETE(options.BaseURL+"/v1/departments/:department_id", wrapper.DeleteDepartment)
@@ -6942,6 +7254,44 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 }
 
 type ProblemApplicationProblemPlusJSONResponse Problem
+
+type ListLifecycleAlertsRequestObject struct {
+}
+
+type ListLifecycleAlertsResponseObject interface {
+	VisitListLifecycleAlertsResponse(w http.ResponseWriter) error
+}
+
+type ListLifecycleAlerts200JSONResponse LifecycleAlertList
+
+func (response ListLifecycleAlerts200JSONResponse) VisitListLifecycleAlertsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListLifecycleAlertsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListLifecycleAlertsdefaultApplicationProblemPlusJSONResponse) VisitListLifecycleAlertsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
 
 type ListAuditEventsRequestObject struct {
 	Params ListAuditEventsParams
@@ -7091,6 +7441,53 @@ func (response CreateByokCredentialdefaultApplicationProblemPlusJSONResponse) Vi
 	return err
 }
 
+type GetByokOrderRequestObject struct {
+	Params GetByokOrderParams
+}
+
+type GetByokOrderResponseObject interface {
+	VisitGetByokOrderResponse(w http.ResponseWriter) error
+}
+
+type GetByokOrder200ResponseHeaders struct {
+	ETag string
+}
+
+type GetByokOrder200JSONResponse struct {
+	Body    ByokOrdered
+	Headers GetByokOrder200ResponseHeaders
+}
+
+func (response GetByokOrder200JSONResponse) VisitGetByokOrderResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetByokOrderdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetByokOrderdefaultApplicationProblemPlusJSONResponse) VisitGetByokOrderResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ReorderByokCredentialsRequestObject struct {
 	Params ReorderByokCredentialsParams
 	Body   *ReorderByokCredentialsJSONRequestBody
@@ -7100,29 +7497,45 @@ type ReorderByokCredentialsResponseObject interface {
 	VisitReorderByokCredentialsResponse(w http.ResponseWriter) error
 }
 
-type ReorderByokCredentials200JSONResponse ByokOrderChange
+type ReorderByokCredentials200ResponseHeaders struct {
+	ETag string
+}
+
+type ReorderByokCredentials200JSONResponse struct {
+	Body    ByokOrderChange
+	Headers ReorderByokCredentials200ResponseHeaders
+}
 
 func (response ReorderByokCredentials200JSONResponse) VisitReorderByokCredentialsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
 	w.WriteHeader(200)
 	_, err := buf.WriteTo(w)
 	return err
 }
 
-type ReorderByokCredentials202JSONResponse ByokOrderChange
+type ReorderByokCredentials202ResponseHeaders struct {
+	ETag string
+}
+
+type ReorderByokCredentials202JSONResponse struct {
+	Body    ByokOrderChange
+	Headers ReorderByokCredentials202ResponseHeaders
+}
 
 func (response ReorderByokCredentials202JSONResponse) VisitReorderByokCredentialsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
 	w.WriteHeader(202)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10055,6 +10468,45 @@ func (response GetEffectiveRoutingdefaultApplicationProblemPlusJSONResponse) Vis
 	return err
 }
 
+type ListEndpointHealthRequestObject struct {
+	Params ListEndpointHealthParams
+}
+
+type ListEndpointHealthResponseObject interface {
+	VisitListEndpointHealthResponse(w http.ResponseWriter) error
+}
+
+type ListEndpointHealth200JSONResponse EndpointHealthList
+
+func (response ListEndpointHealth200JSONResponse) VisitListEndpointHealthResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListEndpointHealthdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListEndpointHealthdefaultApplicationProblemPlusJSONResponse) VisitListEndpointHealthResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListRoutingProfilesRequestObject struct {
 	Params ListRoutingProfilesParams
 }
@@ -10822,6 +11274,9 @@ func (response GetMemberdefaultApplicationProblemPlusJSONResponse) VisitGetMembe
 
 // StrictServerInterface represents all server handlers.
 type StrictServerInterface interface {
+	// ListLifecycleAlerts Models that go and that this workspace names or used
+	// (GET /v1/alerts/lifecycle)
+	ListLifecycleAlerts(ctx context.Context, request ListLifecycleAlertsRequestObject) (ListLifecycleAlertsResponseObject, error)
 	// ListAuditEvents The audit log, newest first
 	// (GET /v1/audit-events)
 	ListAuditEvents(ctx context.Context, request ListAuditEventsRequestObject) (ListAuditEventsResponseObject, error)
@@ -10831,6 +11286,9 @@ type StrictServerInterface interface {
 	// CreateByokCredential Bring a key of your own for a provider
 	// (POST /v1/byok)
 	CreateByokCredential(ctx context.Context, request CreateByokCredentialRequestObject) (CreateByokCredentialResponseObject, error)
+	// GetByokOrder The order in which a provider's keys are tried
+	// (GET /v1/byok/order)
+	GetByokOrder(ctx context.Context, request GetByokOrderRequestObject) (GetByokOrderResponseObject, error)
 	// ReorderByokCredentials Put a provider's keys into another order
 	// (POST /v1/byok/reorder)
 	ReorderByokCredentials(ctx context.Context, request ReorderByokCredentialsRequestObject) (ReorderByokCredentialsResponseObject, error)
@@ -10984,6 +11442,9 @@ type StrictServerInterface interface {
 	// GetEffectiveRouting What the policy ladder comes to for an API key, or for the workspace
 	// (GET /v1/routing/effective)
 	GetEffectiveRouting(ctx context.Context, request GetEffectiveRoutingRequestObject) (GetEffectiveRoutingResponseObject, error)
+	// ListEndpointHealth How the endpoints that this workspace may use are doing
+	// (GET /v1/routing/health)
+	ListEndpointHealth(ctx context.Context, request ListEndpointHealthRequestObject) (ListEndpointHealthResponseObject, error)
 	// ListRoutingProfiles The workspace's routing profiles, newest first
 	// (GET /v1/routing/profiles)
 	ListRoutingProfiles(ctx context.Context, request ListRoutingProfilesRequestObject) (ListRoutingProfilesResponseObject, error)
@@ -11088,6 +11549,30 @@ type strictHandler struct {
 	options     StrictGinServerOptions
 }
 
+// ListLifecycleAlerts operation middleware
+func (sh *strictHandler) ListLifecycleAlerts(ctx *gin.Context) {
+	var request ListLifecycleAlertsRequestObject
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListLifecycleAlerts(ctx, request.(ListLifecycleAlertsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListLifecycleAlerts")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListLifecycleAlertsResponseObject); ok {
+		if err := validResponse.VisitListLifecycleAlertsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListAuditEvents operation middleware
 func (sh *strictHandler) ListAuditEvents(ctx *gin.Context, params ListAuditEventsParams) {
 	var request ListAuditEventsRequestObject
@@ -11177,6 +11662,32 @@ func (sh *strictHandler) CreateByokCredential(ctx *gin.Context, params CreateByo
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(CreateByokCredentialResponseObject); ok {
 		if err := validResponse.VisitCreateByokCredentialResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetByokOrder operation middleware
+func (sh *strictHandler) GetByokOrder(ctx *gin.Context, params GetByokOrderParams) {
+	var request GetByokOrderRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetByokOrder(ctx, request.(GetByokOrderRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetByokOrder")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetByokOrderResponseObject); ok {
+		if err := validResponse.VisitGetByokOrderResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -12864,6 +13375,32 @@ func (sh *strictHandler) GetEffectiveRouting(ctx *gin.Context, params GetEffecti
 	}
 }
 
+// ListEndpointHealth operation middleware
+func (sh *strictHandler) ListEndpointHealth(ctx *gin.Context, params ListEndpointHealthParams) {
+	var request ListEndpointHealthRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListEndpointHealth(ctx, request.(ListEndpointHealthRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListEndpointHealth")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListEndpointHealthResponseObject); ok {
+		if err := validResponse.VisitListEndpointHealthResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListRoutingProfiles operation middleware
 func (sh *strictHandler) ListRoutingProfiles(ctx *gin.Context, params ListRoutingProfilesParams) {
 	var request ListRoutingProfilesRequestObject
@@ -13333,258 +13870,280 @@ func (sh *strictHandler) GetMember(ctx *gin.Context, workspaceID WorkspaceID, us
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L3rkttGkjD6KnV4NsJjD/umi8dWx4lvNba8q5VtKXRZ/3BrySKQJGsarKJRhaY4sk7s0+yD7ZN8UVkX",
-	"FIACCDbZzZbdEzFWkwTqkpWZlff8OEjEYik4cCUHTz4O5kBTyPHPZ2/pTP+bgkxytlRM8MGTwds5kCvI",
-	"JROciClZzakiKypJDqrIOaRDMhU5GT+fHv1EVTIfHw+Ggxx+K1gO6eCJygsYDmQyhwXVY6v1EgZPBlLl",
-	"jM8Gnz59Gg6WNKcLUHYRTws1F3l8GUuaK70GShYihewLSVhKJjAVORA1ByIzKud6fqbfWFI1HwwHnC70",
-	"jNSM27W2Bf3wI/CZmg+efP1o2FjqcPBdDilwxWj2/Pv4Cllq1rfMxRVLISeXsB6S8WQtLkf/+9//M25Z",
-	"XOIHHrF0xzUWuWyD35jDBzVK8ImxXqhCoM7AAtGv7rcC8nWwPDNmyzoenz0YDhaMu89nsWV9D/rwFsBV",
-	"DHRPSep/JywdknEKS9UFsfL5nSH2PIXFUijgyfoFrJuLew1LoIrxGaEkoVlGVkzNDb7RBegTxm8YJw8e",
-	"kbkocklm7AokPjJluVSEcrmCnNAZZXyIT4tCkWVGGVfwQREJSQ5K+r0aoix3GyzxSK+xZX9nD76pn8SS",
-	"KgW5HvO/fv1/jv7/93/9l0EdBsPBh6M542rwZLAopCITIGdECXL24BtyxSSbZECevvnu+XOSzGlOE6RU",
-	"BNwUKb4Jse/mlM+ACJ6tyWoOnKg5k4RJIhXLMoRLUuS5PmzNc9q3bXnKoOM8W7f7l4uLr36/GPx6evTt",
-	"+79eDL7stXG9NL0kpGJOgOYZ0weH5zckskjmhEpyMXh4MRgSkZOvEBIvYB1Fa06evnqOGIJIfQnrLpzW",
-	"P++KzD+yBVPNlfy7WJEF5WsCXOUMpGZRmu7nIksloYoshFTn5PGpOS86kcBVGzvIcI7astiiWAyePHh8",
-	"ikdiPpWcQOP5DHJc4k+U0xlo0m0Dm16qfaQE3qKTg5ZvjPYBxp/0/bLFJUSnCvKNdxC+0HdhSMzNlb2y",
-	"N0sMbO7W+UISmRWzllW4p3aD0KtikrGE6rnjZ7gsHzAHuCwmXScYPL/z8b2G3wqQqu2WHn84kmzGaTYR",
-	"H45y8+wRS8eW6hmfQg48AWJ/G5JxDr91Ld4+uPvCRaFvmle5mLIM4oDNzTP6tPVDFrjmQ+cazXsj9+iu",
-	"a33DeALNBf4sVCmTMUkUW7QKFhKHCGedinxBNUdOqYIj/e4gNvc7rliEPv/ec94CX7/OvBLy+KkUEnJz",
-	"FPqvrnPA33cF/i80xub1t2b3meCzoWPs5OGpHBLcNIEryNckY1dAZlTBiq7JnEpCl8uMQWruZry+22C3",
-	"ojXmH965eNv+/uvZg/fmr4enX8p/+d1+//Fs+OhT+ePHR59+f3h6enr65UL2upwpnqm/hB9LfQE/Pj1d",
-	"yMpODXxEfimXNGmhoZX72RzZSnYdmH94x1P7pN+VS8EloKrzKheTDBb6z0RwBRxPFE/C8MGTpXnir/+Q",
-	"et0fg6n+JYfp4Mng/z0ptbkT86s8cePijE3uhzLslLIM0nPy+ofvyLePHv+N2KlICoqyTB4jFO2IqJcl",
-	"yqgVy1wsIVfM7IGlEa1uOLhkHH8AruWAX2vX82A40GNQZZSKtVSwGAyRMAbvh83RzDlEpnGkFFEsw3P6",
-	"1aynHFpM/gGJ0iM8VQoWS9XcWKmSNfHH7CYdEq3XaSTkgkf4xbCm10XvIo9cX0giVpyUrxDlVO1CQnoc",
-	"Gz8tcnNhLmSViYlikgUr4sVioqWv4QB4uhTMYFpjOI0URR4HNSoyo8laQf/JFk6Kaoy2DKSYxo85UIvv",
-	"Ne42XxvmJjggXLQoGwdMDipfU72scoKJEBlQrn+WiuYK0hFVfXk/vqMKGYwXyrQhrjkpL5CzPNRDlBhU",
-	"1lE9TA+EKM4WKVPPriy/qKItTQywImCljoK7eIchc/30FqBJ2XSKzECBwY2uGX5gkKVGQ9Tv2sFontO1",
-	"/tzCUAIBK/6z1lTNxv2aGVdfPxo0dZDhQNF8Bq2D2V/N95s4C14JeH4GvkN3BNVxwjktwIZ1qdFuofvI",
-	"f2QycuwpVbT3CQT4EzmAwEa0aaCf4YOy9qY6WHBB1cHi+1LiJX5iVxBeGBOaUZ6ABsxvBc2Y0pdGIqQG",
-	"dEbREhK9KvSAr3KWWGpIU6YPg2avAnBNaSYhdjOiBIFcV+v+lmbJgq6JnpkUPIWcyCXw1AnRJCmkEotj",
-	"Q+7hvciXhdp8UbMEjMb+aTgQhdrynToq4px+oDZ4Wx0jwjuyTKxGU5plE5pcyjjrRO4mm8z5lZECpdah",
-	"zDNECZLMhZBAprlYHJNni6VaE5xF6n9Q3HII26TCGl6KEE260TvEKbxsHD5ses1ijub24SlvevWNftjq",
-	"bPplay6PmBKZBGnsh0YON6L2EAFEzo7J95AgE5BEyzyEKS3oJoJP2WxkR9VQ28jiapjhFhRCsb5Hf7TD",
-	"BiJswCTLzFuZ0iaoO4TUR1UaATYSQvnoa5i2MaBwwA3beMn3sYfYMjZM/MpZUTvZ1YLx8Nuz4WbqrYlP",
-	"1uzsHzEGWq3xTUAqQ7WENcWqbajfKWdiCZyyk6+OyVNOAAk/Y1K1UX+gOT04Pd3gThjqx5+bV8++/ow5",
-	"xacIXvx9LS6fvnr+AtaycqF3mr07APTgcQRCepLvKgpODZeWTOtpkYO29mxJVnPN2K0EIzWnkpBfgTw3",
-	"p/1kewaf5EC3FcrdO5N1XLtCq8xqLoh9kDAV1ReAa2UhjV95LWJiGy38ZOgoRfPE0hEGMv2vjHTBlCYz",
-	"rdWRqcivD7FWvXgpJFPRG+jpQvAZUXh4zgHofJVVv1Yh4ZxkYgW51rckoTkYzmB8WsdRwXqZw5R9iJ+F",
-	"cYWVPiQ3P7pIRe4+WhcqJzRJRMGVBY91JAlBMqZUphXnIkvJBMicpSnw6LEuW43lb4ONB+byptZXTFs3",
-	"lNHofjT0omMVy3RrBC/kRp6iifmddIIHm/a8P/Vr/xk+H9VsAiUWsc0fsQeNWWOAcyU1hSKF4ygVOq/A",
-	"5H0LNywZ1S6CRo3lHULWqC5hD4pcc08HVeaqy7m2OFXfVV+JqvrenoSq4CLctGZ3a38aDi5NHMGmN96g",
-	"2796l3S9gzeLE7XCCyB0G/YQn7ZhKm0yysvc8tVO+LbZVPcj22jhb8G4+9RE/5D/bzfJliAKETRgmYYz",
-	"htt+3wXOTfxtT0zhIIzP4vqmi9gJAysjJ0miByOKXoIkjBt5JaMJCi+CwxMMPqP/LHIgNJMCH/iPNy9/",
-	"tjLEM65yesEDn4oJV5tAmovkspQ0QNq59a9XkCv4YJz8WqplCThpxCzx+EJfcwFGfXP2bTUI6pumP2uV",
-	"MwUvebY2jiMLl3cSOvyYuFulRYWGewDBZOIOjFDrTGfLnIncGMycqhc1lTUEgIjBnSpchJF0aGZ9EkbM",
-	"sN7CS1gTSY3UxtS5jR2x3kY1h9zY6gWHppVMD9kyrX5H/wzpOaFEo2YGJpZA2rMnSlwauc/tXGuYIy9y",
-	"4HmN8CH9ERYTSFNzFOVwUcgkc0gutxTU5kotR6WPoAvJPYxQpGWKzOgVEC5smFFcsrZGT+t8qQ7/zsE6",
-	"pKRysB4G8UV7vIsxC3hfFJWXkA710i2CIlpwgNSfcYfrZBuB9I15q85z7GBDgzwVwFROro0RRaZo7PuK",
-	"Zix9UtWOlBCXDuGPCeP2GaZIDlPU5fyPU5FPUCnBny+5WMlS01nNWTJHozIXiqQCXVrHF5yLkSZupsy8",
-	"lt+QCcwZ13orSSjnGFuBOscM0mOSUwUjDMcCsxT8209GLPkuxAK4OiYFz4Emcy2c66cveBXxkMGyBejd",
-	"JYInWSHZFT7psIlIupZ63XPGZxX9zdl9KLFORMMOkGkZbumIFOGGjnb3lweXljEdFAbDQbg7fZmWq8fX",
-	"yyU2iXg4+HCkJzy6orkWkqSeGU/fzqn/fu5XoD/9EKxCf/5ZfOcWoj++psqY3cG98K6yHjNguKZPw8F3",
-	"VNFMzAJHf5X/LUBKOmvR4amab3Y/2UgFN1AM6d0iqrd+nRHjM6PQj1YzHIRs3Rgw8NqXc2Mr7MFklsBT",
-	"63iojv1jEI0iDatJBZIH2pT0dGtosTgEtvbrW8XdyqLgE1L9yGLKTCKkGnHKhezpdsQXCtliTgLV4g9H",
-	"q6SZaLSEfLRgWdbf11lwpuR1wGMW5AZoX0awr2EIkygwje7vo3MiJFGNFNlwZzyXsoC0ElGKFuAVh40K",
-	"70/g4hRW4XK6XinXXQdWOYSbfVjfSh947GLhaMD2EKL+95CBMobU2g7KH3paWGPmKDdKx9S7gNCt/jCQ",
-	"cxkN0WCkrS2HLVZrZzKoS5DstwKchuWReYh6GFzZ2OYMlFY3Eirjcl4kwjQqUtYjWI1RXJKJKHhKlGiz",
-	"0m9vQI3hkLVjbmOGLM9mN+zyJ3xYBNuD6bG6l4OaHculXNvkGO6mr7mxfGc/psZr2vL60BwvsowUfMJ4",
-	"Ki1t9bCG/VoK03qAwfuoLfDZdGr8p61hJVMGWSp7Y9ZrkCK7ghTjxGLIZfM7osxNjLpdPnnBZ9I4obXe",
-	"45U7xkkiFgvB425v1PCMo7Rz6QYEr+3TASaNcpgxwWMO1SyzitSCYKDzXGTpdm7AdqH95bTKz7+QZCky",
-	"lqzPUTcLUzS0QjoBIjj+sqJrJ3L3EDHz8uh7gOcHgw91QvO7GDqMKQeOALJ62O97YOa1uUMDxXvziDDW",
-	"selkn7YJ/CZ9Ynet0I4ztFPFVvhvRuuKrC5Nc5BxBIxpiz3QpIVoGZeKRlNJDOQqAVMYMRsVDjIq1UgC",
-	"8O2iepdCZKNWzfSd1qpJDonIU6uZ0hyMaqpEDukWVCIVzSKbfO4iJ0wQmKa+lMlLQnmKmRl6LjQ0QEp+",
-	"fvr2TU0V3kNUcyXwMjOxYTMT0S6VWC4r8nb5aqB595C6/CkPA73bIZlbRy0iunKkEbRzMK0fYwei70H0",
-	"cSRzaLnH6L42ZZlm2cvp4Mmv3ZMa9bi++0toiZ7xCcrH5GlgsUbzpLUYSpJjerQJZSGUk1qu8nFUKK9t",
-	"5n24nV1E7BImh5CwY9aI3mdTN2Lc5VOqrHX382rYb2795OxJ7a517ysgrVrfIDpUUDLBRZVNIBNawFUi",
-	"HuX2YclykPswI1y2rcpA2mdJo4fI+yzbL+5CbgnonaLvtLCL8W2wU0h6e/ydvqJEIUemsMOoiKeraniZ",
-	"J8IqJuhszYWizt1JkwSWGle8T7UaBN4Jp5u2yfTz7b2AtXPn9Yipm4oijwXWIahawvTyKU0ggg9v7C9b",
-	"nn1nEK8ZMoYR+7FQXYZ2Kh9m5x2f3sPtd72dNWtHnn1AHr0H6c2u/qCS2wtYX1sZxfX31T9fwHo/xqkN",
-	"1xEamGyQjiKiUM77W753TH4QOUHXiETdhqYLxuW1bVH126x1QZpz4KNrQld0vYFzxia63eC86xj09g7b",
-	"kJ/2YIVvErEEGQ8WLFl/oGVSl4O0pPrmN+mP4hL/Muca1zl/FLG8NZPDPcKAiYgOv5QqB7rASBUZ9yJP",
-	"WJZpoMtiudQaKaTRyhuwzNa+fJNJs3MBHcxo6i40I6qgX9NukmRME96GFNhEpNDyQ+imbl65eu+gr3hl",
-	"BLRdHdlB0rsURR4z7EQT6J/YnJJKBnyYnuAjwow4p0WFaigVFxORroMHW0TrhKWQjtqz06+VVj/C8gWx",
-	"4bpz7q+RV29DJdowwf0cCxV7yxbWfLVEsFGGUp/WCgtLJ7LKIltX0aYZtJvnRaESsdjoZX9pH8NElowl",
-	"620JZpmzBc3XNYqJyLzmdyMaYmWBUoE6JymbTjVDNWY5ozm7gEqb4rox6aT5Y5EvhYQNdQ/a0t87sRat",
-	"iN0PSGmrK0V/3mtRBP2bxqaWAgxWhI4W9eAYaZK2VNlJCQamkDlNjQuHJXBu9EwhUWWhNm0JVZc4Jy5c",
-	"2FUXHr4Vl8DRArxVrRGbN9NAwc5yDw4gHmwltQSSf/Wmc9toC8AJQBm94ZrkFbWxBtwmJmP+KGbfY82Y",
-	"/qYufYs3DVx2c/09ha52SyyXUEMhYxz6j+bjvCLDpTYtu12ONqWAYkYa86b1IQTYaCE4HHw4mokj++U/",
-	"pODHr+nqJxvPF/x6JC/Z8kgszdxHeKNoJmNjydvsIXoRQs0h91n5JodP5Ibj+RJnQJO5uVht2KYLQR0S",
-	"kaWaTfq8v17wNIdcA2WNVIJjGpbn7zfzPmqC/FHM9qAHRpd3y3rgj+L6TsmS7Hprgw3D9O2ZOyWQXGSm",
-	"oEGijD3uD2+i3N482PPSNdpWiOkbTZV3w0ynCTyzDsfevpC37qXbsq9Z+G5nVNubS+TwzpDKCvbAahs7",
-	"OijTrazm2uy3tqdrseC3ATU4w0gOND0SPFubEmDpEWaNaYWsyLKjRHCViyxqGrHhzHth67Cw8lx/nqbZ",
-	"++YAoGw7UboslWlW5IkWZ6sQaBTaCJJ9YLAPFT8s6uIyro+zdhe9kbVi0WxJ2N2uXEu0GgnO87rIYtti",
-	"sqMwRysyipzNGG8Rhm3lyS8kscoOJlL6D1OWQSWd0iZgYlxaBlHay4vNyP/KjvOMq7zJMSxe24UPy43b",
-	"wVvPR8NtHxjuz2CTzN6NLnqI66SGC/dOW1J4B1IFP8eXbAZvXbO0lZF80e+SGVsVrZAwQu0nevo/w6pZ",
-	"UGeLvV+zyEBQs6aK5VojrNdxbxLPHa9RsOxR59xL74Z0e/o79p7lb2m3LcfnZ1hVczu2QI29+pC2gU2M",
-	"PbVszkU59d/VzsEtO/m7WrXNWlymCaGaFqrI4dx7fZjy2bWpAOP0McP0j8m4ew7FZlV5JciE+ciPfQH8",
-	"+n7FvtjYjL7rXwP039gVEGBoLaPEKataPDAqYbOAwYEQ6JqYEDEcXLf0in24vfTKjqr+Fif+0iV7bsGB",
-	"vIITSrKPqwB4WO2e818XF/Jf3//1X90f/UrWcwJHei7iQp2ve3o1gJgNtECk2kXiVq+c3XJAuo65kjN8",
-	"8/vplULssU8TV1bM2hIrz8mCpqYMLhI/FnetSWghJT7sauNEj/55evTt+7/YP47ef+W++vL/9EJK9I4d",
-	"JVS6jE45JCmbmTIPKWGcQ07m6+UcuGxVVHDb8aPyam7zmpGX1vMARCu7pgmRrTvI5DnBwBbByzhI/cBx",
-	"Z3TOy9Kp7OR2WWBBH63E5blt+ja1cSYJ5QlktqDEJRereAkYp63Z4gnXqZhgk698lQSvYaJAY6ohzmlq",
-	"3DDbFPcdDkzZ4C1N9fadybp3DfhSTumlQ9Y03Gg5rkkGsbCEX2y06SoXfOa8UES4xOMK5BBe1hJGlhnl",
-	"QAR66o/JL3MTugo5YLsxsQBTqoQLPwaTF9yfyZOy7MQlwBInw9JCtvLRmszpFZgCJv28iNWKH5/aa5JF",
-	"oPDMNucSU6/iyGOi9T2TdYSJ2HIuVvycWKVxJEGZqiy4ZL12Jg0EenvqNp+bA9dWCLdtFexzcuozF2zR",
-	"KG4rCu1Q2cNDO4ib9XgY4181ym8z5Zs1y46iWVgYyVKdqWmGFUvNN2b7ab4e5QU/Jj/bkjoLDFnkIuQH",
-	"++iq0Mc8WGd527keIlVmWqycDnKbHRG1FV3b8NnYWV+Tlnvxe5EUTnuvK06h3ZAwjtXntnXzB1MZIoy1",
-	"EgT9iyvRoB81Beoq8/8lFYk8cSbLI2cYWaRfPqk2Jh2acIBh2eZA5CQvMtBM1PBiLtQFN7QoleYwVFaY",
-	"8QQ4UDXHJEWtIj5DWnZ9hKxpBhc9RLmiaqzxar2hCo34Qz1rxqSC1HDca4LwBazzaCZ6movl0nWFqVMt",
-	"oNqHF0BmO7dKklCuJSZ80cYdah0uExL7gfK1IduJ1utSZNz/EBMjRunzkHHTm7tzRqa416aCSMgqKLfr",
-	"CuDHawJGtf5aIC/Ea3m/tXt1oR1DTC2xxaHdDajhoKFZKqt4I257t9gzaXEASqAYnFTGDvYqbISNEfIF",
-	"pCOf4R6rTV9yGTyh8llb1Q4xHGgGKaEcVnh6+IuWH3yXNFexTW+/rRxVvVRddVvDAAHtmbTuookkXfwp",
-	"gG5Lh64+UZN2sFEHtpS+E7HiQ82MzA0eNIiuFa2skrsWs5ZttcO9lNG+gFo1TMsMK3N4ssmBpsOy1HnI",
-	"JyWhtg46LI5bShrEuASHFeRPEA2WuVgIZRLAz8mCSc0RsAaf5ocWnUoBFBUrQz920ZauQleTxRf0BK7Q",
-	"tIwkr0UXM35UVSnb08Xh9iroRe1QviSBSS6K2bwPNpsuRcbxWpuzjjyNw+yBvDvf7o7t97/dy1Y6Tb39",
-	"zfdkCTmxRc5MrVFjAAxUcdvV8NtPf7m4OC4/9dTD43OYKoopJGxBM2LeLusrPjh+fFpd+7aNjl6DHhN7",
-	"VB2TlzxbexHAIodJYfAdFbE85cH6G0UOraWWost/qCnhqB1qMSkTUlOkplYJJtNSaVbsimQqsYzGLNlO",
-	"1aNWdSZskI8AdG2rScpSpPiF/tRTtU99LG1LUVyjImt+gjWSlSBpPNvX8oxRafWNZJ/ib+VlX2u8nNHk",
-	"Um5bjCbevO81TBm36Vj6qGwFWc8vryCnGTFvy5aefu3R/M/R8zplbgKtelk+m4mZvGaPwNbQdsVUBh3g",
-	"aGoJ714/N1DGaqTmAmBGKLYSc3SNV0xkRnLpbYX5T/fKRk++a0yHmwni3ywK2pSiCuDjbNTcLz/4Ok9b",
-	"cKNfMHnKa+koZWEiw9DaIm16Fbrwj4nJ2vAMDOU5fdamrtNcZClRYoai/Ln+zUgnJv4ZqwpZ82uei5WW",
-	"e/V7WkgRBVcRLneNnkpl0/+E8pSlVIHvqURoVhXRK7lhyRxGdEVzGAW29OaDKfD1SOWU8WjFmiZ7L4GL",
-	"CKgFFyZNEpASBEeKL4nNuC1DtKHbLA7/M5bZNU6iEaYd9Gf1+B5GvW07mY8b2eqtZQ5TyHNIR3qxrp9g",
-	"M3ccEsFTbGQXHKtp1RtPkvKN8L8+DRvhnx6fnp5FUqiCdTA+UnOUxewlWWPWRjbQ4oLEVW2Y/8HZo789",
-	"+ubh14/+1mMZlimMljSnmFwj++BVTWyQxXIpcmVJzg/lVALLRNrqq5kF/BNyMdLy2igHDeS4+bAvhrPu",
-	"2VwtsQ0zPCXmsXMCBXIYSaA40tzj6IwoIa7hBBd51JI0ZR+0Eq8xmkzWXvAK6vpjgpBD1+EgQJj3Peq3",
-	"lKzaEEIT37NihnUzaMaorBmiUdujfB1WAT1HdU7LpVK/2tbS7ezBN1u6lutSRXfx6tIUe7PdxloSDerm",
-	"8YZliZsq8WUNry3Kd0ACzCZFdVdNtM9t2ww3quQF+WDeWFsJhvfLigoE5WHtITKxYlE+cABusJbrq6ub",
-	"LOQbJn4N095t2LepuD43vQAUwWYpWJmover6PlGsq2rb6wD960GTuMq4fO521m/jWmpc+Z4jxmHTYqJ6",
-	"fBrNqv7BOfYTsVgw5QQGN88XxNFLz9Tq5bff9s8GDw65teb+KIRIXyZZOzc/xNADv5zcw8YvPjJ3/ITD",
-	"cq/x4rGxqj7GHOJup2MtPJq72l/dVixxmiVqCBKU948SwRN0pGDq424FrY0aUYuhG5Y6LmtvjqLfbY7q",
-	"7GnDSjFub3XzMwRxkgItfFEtkmZFj1bmBtbucbuy6JlZ46iTTFzBe4wKxG4UiJtafUU7Zsxq+doWuNoy",
-	"mmeW6+0bEThCiP8uViSzll2i6dqW1zIOLGz34d3MZehNg4MFYvyjb6qSfJS9RSCEmPB3hhQgY+Xw3bnJ",
-	"mDUDRa/gmaE3xz043c4eE7cJ2xlcN9fK8OS1KcVi7MW2EQdqyNvNvLDKY3XmMhTauMlwkgmsBTpdhGzx",
-	"YFVaNDQKqIZ1yrDg8VxkQdnjmBrQ0b8hPBvvp8HdvG8/6mtaP2zMhiY17zzBpHyS0RTbzYOS2ETZFjox",
-	"Vgz9revDEzFbTKeMM7XudnP63r22zxkWh0BK8Z1gWV5y2KgqRQsl2gK4p7TIgq7Sks04zSbiw4l+KT6c",
-	"fWnU0o7qnYTU0q6v3WHsaVyYiWrKGKYbbVA8nOlmFIl22nKoUof5prsXYR9jhQuRLG+hhbVw94iv/Ek/",
-	"iobKBYhis/rw1jwXhGW24flPdhGO909oRrkpMbGlguqHDOJUP+e2F1uGvu65nUVZKn2brOXqCeyStlw7",
-	"y0PkLVeXsG1RksYG6lCYBJd5j4H83V/fjR8nXt6iuo49KNDNkzmoDl1dzrXV6Ohh99anq2/fhQYeWyOq",
-	"4yPvmw5e7JAqjWPEqiSmpQJBcUMLRF0s/nXZ7SLuYo2UVFNtCeOtRa0apWBSKH1PsTN7A0rFhWmaLed0",
-	"pDV3Xil9FUgWE1CbnliLS+/qGQXJlTv5avYgz7SHvjdcQc0VdEk3GyV4E99uDfGj1JoPIt1D6YdRWL0p",
-	"/kS5gpb+o3Jk4+tKeG3Mj6vm7iJOLTO6HqEOK+Mw2eBtiL2g0F+Ay+o+8R1ktb1Vau7UgKJdfSp9WMId",
-	"1FG4iVA10hrWiLGNrtqA2oIKNRyrIFScHuuYEMXmblyoE1j0iLo41S7ylOd2h5Ck3OTXvp3L1fe9kd0b",
-	"e+rbX78RqmT0M7YrDhE3ro/eyVujWmzZ1TTuU5LjBu6Qa1cC+abvdeNtcQ+/fhxa4s6GPW6i0h/e69Vy",
-	"g+Wsjza+eH93HbwL3Zsl8DSwIzjrBCSCi8XaRDfxlObGTgELViz0XcX1T0khlVhELRRvyjqlbshkbj2g",
-	"cim4xJvFdl/GqG3QyFJpMV9pPu/ykHLqfsohp/xyMBywhR0D/xhBatruyiVAMtfsKafcw1O6LzI/kEhy",
-	"DE/Npbm3TeFJiWb4FLAe6KKQLNF3smayOBdGQ5taUxnaHDqg8KaZPt6zTUJJ9g8fNOm+anzazh/QKJ9c",
-	"D5tpRu4QMUWbaxHWBd/kBtD/CxkBfoz5RU2oXNRJiGWGnJxvkjqyzHRXtyyrexXffP2o3zpiFBIUs40H",
-	"F9kguEr7bXEFeUaXEQtzkTIx8kHAPeJazRtlDHCfLFe8MLEA2uhsfo2XHi+2eSkd5UD7JkuAVGxB2xsa",
-	"Lyyg+7TF2wKKW8HPqN6W3W/tpcdVVUHTgG7jjPwKw9kdOIYVtKmhRAjSmHzoUbeKiLlY9edIOMZrsYqm",
-	"IDHbgrCfmRmr5feb8Ac2K3ITd7hVoc96tK6ZcWi23AoiN1skYd0mvm/Rq35vze0xD7+1W5NjfzYznrIM",
-	"0pI9i9wZ6G0gQc9I+gqJdk5rCtRiMW2sH86Je7fnVEa4CgXPyHzV0ssm4LsXFZvSBX1p3jj1Is00aZb5",
-	"Gq2MTyEHngB5+up5z4WY9JReKG+iVQ3GmxoLzVx3dzpDMoGEFhLCIyYpg7TnuhyijLC/x3V4nQda4yQb",
-	"o3tU3lBTIkQ/D7q2Qu2txHxt/dtWre+rfHvG2NsIXeNsHxthGqJYxs1XNu+4rOGGYSuEpa4jl23l0RIu",
-	"gzX0WxqZwIxxfeM4LJ+LAsdPN7b92dD1METqz1B6ujEp6E8g5uwg0sQorczO6ZnAhiEil4ynZQ7g2DKZ",
-	"ETp1xvHkL5sW39VDuhEaksOQpEIhU/aTGfPGr6fvx45AXQUfY2PGrR9vFF9sS2rr5nHLi4Hol7mgC9aE",
-	"z3VKw1/a9HqnvJf5bSMTK+cymqN6b/Xp0VahBW8b2XRfSHTutIQQ9K+efJ3y7643Ub8ix2WcYZ8izQhj",
-	"v6z2E732ZWYRovdtVqkUduMRJc0byhYCu2arTL/6shK/orNYtgYoMln7lHifnL9lwuZeo1Bw70EqIa58",
-	"u5AUv/9dvCclChzCfeJn30P0RmUnBw3c8Cu5PiGXe9malg8Yo/Gpa10dvQ1TyEC1NDL077+1tH2NioZN",
-	"0rZj9Sf+7Th95WlP8zhr59npPe6FmhFYB6VovYLd8d/sY2sa0K/1o4Pq2hp4cd2qr03rfd1IFccFLPGT",
-	"FDlT6zcaFmBXURHGIhmRVQFqSMZyMlpcjq7ORv/73/+Dgi+CFo2vQHPMObBTz5Vaoiphb8UR6uDdVWXC",
-	"+jb4eFmxs1JvEDPG+VRrv4gyPRbyCTWgaUuwdH30p6+ePwmLtJiKRMByYlIr5DAI3a8CSQaqtfkorWd9",
-	"eMErGQW1OBKJ5Z+I1mAUycRsSAKikEOfzDT0LoxMzMzS0HJ2fMEv+FdflVXw5fFXX5Hx00LNRc7+icM8",
-	"IX9H6JDKOZK/0NomvjRpOVeQ2wJbjBNaAuT8greMe1Gcnj5M3DGaQ8TvYIxDjk+uznx5tBNEIvLc28Iu",
-	"XaVFa9ohWEbR7OvvImWAW/qPNy9/Jibf6J1RxHx0nYaF/eq3opIGXR3XxdebQrBiajKQLvhLLD2JG5Zk",
-	"/FFzhE/jIaFYFa38bkiCu/rT+JyMg89jrDMUraN6wd+yBZilvP7hO/Lw4cNvNWjfvf3umPwkOKxN+8Rq",
-	"8Rl84s33Q1+HzOrS+ntOuTh69+Z7MgHJUky5tmhg8kY1vJ4FNR71+GW9slqanCnvQLlcQR7UyQjQ0E0z",
-	"1lAYm5raF3z8f1aUqf/vsRyXxT9yUEXOpcnxMinpWZD6h0VHykRHU55Rb+/B6QNjgMLaXxRr37EsIzaX",
-	"7YLTqcKwcKqIlo6PyRvgKRk/T2GxFBj3fvQC1mOsnw4EC8woQXJYAlVYrS/LiKRTyIwe/eARWqmkKXcx",
-	"dqVjxnZrej/jZ2/pbIyVy/Ssa1FgaSs7gxJZSv7y6OzBl+W6BQcCmQSXzIht74Hy1ZxlDp+foRnzq688",
-	"Mnz76PHffPU+E4Ypn+hnfydGnCe/m8Itv5uJfr/gvx8dHfn/6wcfnZ6S38mYccy0Gv1DCj4ekjF+Ms0u",
-	"0Xo6Jr/jSWG33oRyLrAekt7VuaelHGypm79gZ0LGybishjL+ktgJz/SEBaeWHUCqB+ci6Og2NA2GNfRx",
-	"IURwOCdjY8wZm+KppsiIHfKhHnIq8glLU8ANMI5dwhLsw4yKrtsCdrWz9hD8oayTh8VDTCLa0vr73QyP",
-	"9AxcqNFUFNytGC0uS6rmdsHmC8//sOytZ4FupMd6pAWouUhHekCc1AABaYeqOYEPTCp5TsZP9Y9jS1pM",
-	"SWJelG6wb/Vg+mbLWKJw3yVWj/z3dmiNFI3dMmVasQYvonV3RaXp3apxvqyKhkhqJj97oCdf5pjZh4LN",
-	"yDiC9HwBXdgiakjopjKTK74UdOLWyFKr2zR28+DpLuk6EzQdKSFGGc1nUEFJJsvSwxlbMOXefWyQzZa6",
-	"gHS0gJTRkb7p6wPoRY6RwxjWdYLEYAZ6bMjENVb1NEGJyZkSU6J5wjn5rRDK+EXGZREeP8hDi/pXlGWa",
-	"0ZghpBKm+jFd0fW5SxILc5uHnh0hLxu/BpWvj57qDzj2YDjIWALcNEdhrrRSrkWyJU3mcPTg+NTJ/5Xv",
-	"ytJIgzcu3Su82p++ej4ICgMPzo5PzVtiCZwu2eDJ4OHxGQ6uMRelRH1jo1ByBFcuXXIGqFZ7unqeDp4M",
-	"9B35VD/47Mqm7oX1TFr8GeUjJ047Hm580pU0axYby0zZDkIxA7m0ol7C+tgYQdA4ox9GAaGEonnDCZJ0",
-	"+34tbYvhM+v1Y5Lol6qLalmN0jShRrZC1L6XJIlPXOyY3LRM3ufUK18+vFbnTOSmU2nK0o7zEfmua9qA",
-	"V28wBqHHg+8wjuDT+zAM7cnHwYPTU+NIwDgnXyUhYED6u3L5nUXgPSWhEQsVmEYfJjoz1fVQZzDkeRxE",
-	"sLbN4Rd94uukY2+YxYLma6sSBXoIh5WvUevsDei1TUSeShMRqLnEZC0uA+5QD/l1HN2WwYSFhOwK9L24",
-	"zGHKPoyNCGb6gY6NAIIIA1lmXiBUq0/H3m0Qcp5qB7ADch9b7hTRPEzejSF10MTqmkh9kyhYBelmNKzo",
-	"vfvCQy9x2ZKzNeW6BTcRFd9/Gg6WQrZ4qy+NtmUrxfp+3KWEZ5T+4BTJBKbC15PAez41eoO75CeFqmhU",
-	"Wri+4PpyxQrdz7WYnQinWKFi6JLO7RxfSEMfrpev1k8LaTsgVLHe3Ge1znfbov0v1OLyhucC/QprSL/3",
-	"oS5/F+l6byjXbOX3qWrist3Wazh/dkM47wr6N7H+bXBmxjbmapNbFqdJfg7UNZrQOmTb3PaxE3wG53pw",
-	"+uAPtqMdOcHf0RBCjbAw1To4tkNDsi2L6jcZQHAzneTgixXGuYIxlOgpfD1WD5A5LaW4QgJxNYQ1I0+H",
-	"NqmzTqF2xl2vpjtGo3o7psVoL9o83f/E3UiM/NNELLJcXxC2eOngBghrx+XsSBWvChVgv7s6GFeCUG6K",
-	"rhqU76SLj6WpZsTST4YuMlAtQRX2wtRkMhOujwyLSGVmkAPdTz3emKJF42al+O+NC7I/19WShfVb7h1h",
-	"d17Mjuhq5g8w1tXLqgttUfPCDFQDl25J9H3JP78b8yWHjXDeUkPy8Hj+PVLN0rlCqwdl4ks+E7q/meux",
-	"3LhxFx/goryOyEewk5Cxnq4+ewF2f7vZkRRfA7oZaY1Z5KZOiHN/ub5ktlytkTPTra7uE9u1HkXcHWnb",
-	"Ssi1K92M/+e+0++p605R1wuAZY22jOmGXqKpBkNIaJaRoH7qFiRlSgrcGEWZ4e8J6p6g7gxBvZPQoKcZ",
-	"xcKyW9DNFeRsut4j3dStzmVfuEuQpogn0MwEePj4Hrxo0Vc9B7oEbKdEFfZwlfqq9cU4/XZdYY9h2eIn",
-	"oQu44GKqj8cUsg3HxyQN3K3FlzHBNFP/O5Puqk+PyVNi71CjQdv+huZ1jMgR+hn70wUPfzNRNAq47UAh",
-	"zwnTb6sVmKatLnSHSfLowbfHxDVHoR5Wpr8U5Qi0oFMPot3j04cxM7M5yB05VNQ0dZd0N3Ok/rgJnvYh",
-	"qfCpvKwipsNWYwRFN0UrRdaqG7e667+vVNo9kMMMwiLavhc5WlZjPS/afGkuAyLmR+sRY36zViC3v81O",
-	"tODobsKFVolAbXGehdjT7kNzAbDkH4KhxoJHNy5fHrF0bLjoDJQN1tpQOS1mRjRurhKEfwAXV7CZW3Zv",
-	"lTN3CyblKd4ZueqWl74j3X2HWIuxvAHiximsybRPPlbIqNMm/zRkn0hRtqS7qcMvXDCcNeSeu3B6DCYs",
-	"w3wXG+rOx2z7ByDKz8muH5zLoa367UvZl02/B563G/YriHQL13CHUHg32MdLDv0guh3VlRDoY8L/DMh7",
-	"/9dzuemDmO63v+XuphXkkPvY9eo2hviQpQ3LfCgXgsI23udhy6dWDezfSqPkjeGUnaNN9zBhLxUTwYpK",
-	"Mgeap8Z6mlEF2Xpf6ogPjit7KM/Bdp0Nw0tFlolClfB0nXRaYfnCtj4/hBpbRnlgaGBHoLnPze93eC9g",
-	"7QoR3KhE8wLWm5XTmwrsLJMpW1RS08S+M55zmVHGFXxQLgElpYoeX8J67AO3rH3MRGya3mCQSWjTOV+g",
-	"1/xzVzZx+NvVMp9LWUD6AtYbI6Nc9JAsj+/OXGGH28WedE/u6KpJSAFLPfloauvUlMx6JKNWDW+TIO6I",
-	"otfr+O+kBHa7K985RELjV4CyKHDNhEhjl0CbGmnw8yZxoUNxvAPxXq3kvi3RvoB1HwXxLvOD/d+lL2B9",
-	"EJXwngXdqtq35a15sqSFvEZ8SEBi0cAQHPb+wr3H9pu6cKeFrFy4JmjBLC4HWSwg7UkB5un9k4AZ954G",
-	"7mnghkIskgSWmEFDsTaGo4R6tFMn7gtF1V5wvwmreP9sX/4VW3GTJeRMpKZ0D4fVXs0gZnN/LinP90W/",
-	"ZSnv3maiDnsfmmB8TLo2NCemfYTBTMy6rdI/itntWKX3XNyiPVxrYbspoKdAc4+wrwJKD0iWQ326kE0J",
-	"40lWpJC2V0Fg+hRGZYmdfRceCVut4xLtqbatyFabvqlVlJBLIWFpCDvfdTS2LNeLMbqqBz3qqPZYVrXi",
-	"ATpl0uuWrzjbeUnmqnIV+6irhOaOMcmolFs4WlyJ2LMPHwbDwQP870P87yP87+MPHyLVYnvBDbg+Ryna",
-	"ViMKlYhahGIXJ31pn++N0hKktLUwo9AwP3eg9eYO+zcq9P4oZpsdUGHpy304ol4H4/UvdKOfPvlYsqtP",
-	"rRfADDT/H9ws2DqMknaN+wDVSw4lZ1/N1xjyiSG7KEHaTybgM+ypFgXktvehPScUme0hlCWkjjZ6hn/y",
-	"z96Oj/gm6aSyl80UU6tOexPe20YB3BY6qj3X4c/9WbjSlFrL4VpHM8UdlQ8XyGhyabSe/Tt+KyD+A7iA",
-	"q/s5iDO4soRu5aBWG+7Oazt3Zmv7ClmurdIkUBLNzTP9AJbcwYLIYkps15EuIo/z65OPje4uPTzQh6HM",
-	"O2IWvD6i3Ulb4R3Yzp681g2KafquY3dfm8RYR/LbQagOKbK6+EN7uaur2SRfbMUgKgDpEDZjzOvapuDm",
-	"pG1i0Q/CV9D8QhKUVUSOpfBdcfiyehkWWM8yE6oqLZ8+Jk/52lcnNyzVdLHnqRnPptKa8oMMi6y12YU/",
-	"D178R7MQ3wtSd16QarElb8O4LNvxnTJ6F+B+Zd+41ULcd6UOsoHPuWZs2HufMFNo1RY8d0VVgy4zCVU0",
-	"E7MdtGLbVgfhWu918+t7DZoSMbCXpG8T57tD2GXZtbSqzw4ZIuhhX+0yQznE+M4+2kCKGlA5AZpnDHIH",
-	"vXObjg4Se/hzW6qITqTNlYpZHV2p+dDk2Gyw77vpR9qF3iRu1WDSIQHFUObWGczWqBYiO8noOmirIKZT",
-	"tKsnHh0iaDYc2C6wVYC8sAWKnfnfWsClomus2n0JS2cVxOx+kRTI27RI4voK15U75Jhb4uh3c0gujegi",
-	"FkuagzE+2kJatiZzG2am+XqUF1XMtMg3ESIDynuVjP98xRgH7O/t8dy2OFM77O77vkl/d1OnvTObunkO",
-	"8xNF1ddTd9mRuPWa3eoyOzFu5pOPprXQp5OP+EWnkch87w7hJ+su/VMZie7J6vMmq7euMlOwDeAqX1sd",
-	"QuM0thZqvbK3wnbTxq8P9hpqQuNEEYtXLtQGuru/vPd/eT/TmHF/c9+zmG1YzNM0dZwEK89qpSBnKbjW",
-	"f2Kq1bshAZ4uBePKZGrnRQbSx3Lt5So/8TOcfHR/bnG/P7Ov3F/x9/T3x7niuae7Q17zw48dBROtt+Ff",
-	"c5gxwQNV368c26XwsgbCkqp5eX1DSbjVW6stjvDBt9FYtE2CSDuDuJdF7mWRe154V2SRgOWVSk6HaLIf",
-	"4QMFmtZ+hXXQigUYi/x52ePPwRvbt5OpyDKxGpKCZyBliwnEccZKgzfNSeJdDR0mvMa13mQogIaJnqXN",
-	"y4LRpHoVd/1ydesM9WXTfsk0Q9IfTKNijCOkOZBMYN1Dqu6YTo3rraPAn8XN7jHyIL3G7u+Vz/teeVWo",
-	"OgeOcYW2Nmm7XisnH/U/W+iyGtHv9dh7Gvvs9FiKdFX3+dw51VUv8gvpJa2IUpobCuylkH796Fr6aJzI",
-	"D6CLRqvnJUDoAmtGt/BNn/s5NDHhp8fkqTl9V8hdoSXA9shwaUFM+r54rq0GNX0wORDTDTmjsjWEZCkk",
-	"i7XmNyEjXz8M4kdOI/Ej95r3Pfe+596tXgBDvqKidLvGdFtr2j4g6OSj+3MLEehVmU18LwbdE9IfxWPv",
-	"c+m1SDQsQ5WrIcA7CEiebgIRpAljTKjEVMhwcaEFK2gYtWQjk0gAZUIBM1Z9vNzPCS+yzPfKwq01DViB",
-	"5NNO2/eW+Ht54J6N3Rl5oHTx7Wh9v4Q1KkZt9nUfoKzPKReZ1kC41SRMurYkc6FnRRgiv9QDGoYwFyuy",
-	"oHxd6eEmCdBk7jKe8AvkWNiw/viC/zIHTsZpLpZLOslgjBqLVvIcY/F6jFQih1SDYFlMMibnkBIOkFZM",
-	"9yLz8+qVLEQOsf55Qez9CwuTW6BCO1V3vVpZdiwv6/DTHG4tHYIlc9dPwd41etF4YhKX1A/XfDGCfrkx",
-	"v5SPf9apMX4fmzNjSgjd0tmaphJ+2lZJp7X4XS3DSxPyVMscll2cV9O9bOmH6xR7aGDFH6DgQ7mXWy72",
-	"YGoIpH7+7gvToweWCiNixe25qf0mHe9TIribO7x5gvbVIfyWSlWm3BY1PvL2VMdeXPzko/8bM6vNy5tz",
-	"2/yhvKWzG/WWVybquGMjsNJ7+Qxc6HqZRkXczMO3Y5ZuOJfpHlNY0ZJvDc8ardI1pwuWYANRkGRB10SZ",
-	"Zs6wOCZPOYHFUq1NURKjlOpfMP89rprKdqT5s/jXK/s+SGH7ygp68tG7qSYedic3zxHCjPbenMHxd61B",
-	"GahuEM/DBz9rwTzYyWbRPITPTVRnC8dvL3FYb7YWvnXyMfi0qdxhsPfB7YC4q8N7+dS+SiAGQ/pShzkk",
-	"wGqlDj1AtzbnlhOEFWhs7+wTWijRalR5GrAXtGVwuILcFxqwJlzTch0hMSRU+fIIZ8cx48XTQonXZvLB",
-	"jdZ58NN0HGgi+JTNitwe6eFqfPy7WBHJZpxmE/EBD4UkcyEkxoGaFPsYe7SnaNGio7VOFep/Fpkk2PVB",
-	"JJJg/u5bvIKHd1MmOfRe9tOOZ74rndXYJ0ynkCh2Ba089BlN5sbgXSptVzQrwOvteeFNxcoGsExzsRhq",
-	"2GXsCojK6XSq1RWQIrsyLrIplk109YtNwQy6lhfc2Z5NsfTSCTfGCqZuPhS5wma5PDWl8HIgGUwVEYVq",
-	"sT4/c1tu5SdNnLD10b+QhKUdRdKvXyH9JsWv+oY76yPjCaVkKTKW7KXFrXdsmCFJRtNU38GIJ0oYRPB9",
-	"BdDPci1MXuYC8w46ZWrHTN2zB+qOayoH4RoMUaGhVuPR0EThrkkGSmkwUdnaORf/uX6p+ZtEuSqce9Qx",
-	"N887oNyI4F+fo0P4D4SSqEH+ua0nyInhn0TwxMX2TUTBLasc25FGdsoRS8dPXPKFBKV/Qxooa4UEBlKq",
-	"AgYnL7h5juXWU4XmReVbBR9fcONjsBUReFr6Ah1v1ggjyaKQikzArcOX2dKvmJbe/kXgdGJ8hS3Oguo5",
-	"/wE8BbUN3bK7oDp7t5hSQ+c7I2cdag/7qvZcW9M2V8/JxybB1wL+GgzQ3gJGABILsMKP4yNKGNlT8wI9",
-	"RnruggSmGUscSa+Mn76pr5qXDkSldySe8HsDuK0wUQPdAhyvon0SyD7WsyOymyX0RPb2wswNvLoleaJL",
-	"gL07HAUbhFSXY8MdV/Y+Dqi81SayVVeQCpT6dCz+TDjDTRQtDjd+EOPKDhfl3bSw3IkN7anrcZNytVKK",
-	"4nE1NK68plWXqOCk/S5XwRv3zA0inZujg4W6pR7yGOq6myxB40Dsv9poOw7g+mdhb27LB2FsbvJuDuD1",
-	"X+OBMaa7u8TODriN/TAxtRURWUZVSDqDLi71Dh/YlpR27rb5ZpkxY0dE4zxIMlmj2azNOjbLRbEcTdbR",
-	"hoeuc2TQsfES1r16HSJrYqmaG6d/LlZoSWELOA/yOjEwWv+WiCvIsfVE20IZV5Bf0Sy60Lko9OJSGl3c",
-	"TapNeM4d14Q9hj12HZRDgvEW0ia8SGXrc7MFdLUfXM0FXbAunP3FPHGTsTs4Q5enlmYZ5HuKNq52W8H4",
-	"lGG/ODazDBN9Gdgac5EZf06jfxVLgSs9bwnuftHl91Hl+5SBfDdad4TYDFBCSBjBwUQOqxZE2mWWMobk",
-	"IBGhjKLAdsZTbA+POe9qDpwIPjQeDM30wu7GMWNUR1x5R3TYF849Ah9oorI1OhcpmRU0T02DemlNZMxm",
-	"7K9ywWeVons1vot+3nwxsm6UfpX3enXwvbenVTHmoJa01pXsy4YW81JWSLHdgBbSws0zsD6B2Yc2mPUA",
-	"5o7x1V2a4u3nvNyhuOfDxjz/MeKdP5NY50Dy1rdfHya2SZ44WcBiYrfQ3nfaPvN5N5zGTfToNG02uy9R",
-	"0A7XHmq+RzbZ97BPPhYS8k0h0AZggxs/kq6OnfjAvmKeF25D+wd9DwOJhNwcUg+tUOt/kF+5lRR5Nngy",
-	"OEH6sGtv5qGjx1krGba0hDNTOEUwbhJRwKmNw9O6pUd+/34Ao+YILorFh34xPoUceIKhd8eVILvY+9/l",
-	"gMujmRuCydqb9aaCzUFeVXLnvb5Vcu2JFvHlkKicQUomMBW5af88VbaNmEv3+EK6TqF29slaXMasWium",
-	"krnT7uYiS8vgt2o8UDCWN9pFtkBzJZtaG47uYTyBDMuaiWDMINIoMuzrWugUHnOZIo/FgCvDOf9H5KSL",
-	"lCmCAUcu+DMTMzMi2h7DUaylJ7LPIB3Dx6HOqIIVdUenucnaZMSF6zJpCM0RfxC5P72gJ6Hg2Tp436fz",
-	"fHr/6f8GAAD//w==",
+	"7L3tctw2sjB8K3jnPVXeZEdf/sgmVr31HG3inPXjJHbZzpMfkc8IQ2JmsCKBCQFqPOv4rXM158LOlTyF",
+	"bgAESZDDkUYeOdFWbSyJJD4a3Y3+7g+jROZLKZjQavT0w2jBaMoK+PHZWzo3/6ZMJQVfai7F6Ono7YKR",
+	"K1YoLgWRM7JaUE1WVJGC6bIQLB2TmSzIxfPZwY9UJ4uLw9F4VLDfSl6wdPRUFyUbj1SyYDk1Y+v1ko2e",
+	"jpQuuJiPPn78OB4taUFzpu0izkq9kEV8GUtaaLMGSnKZsuyBIjwlUzaTBSN6wYjKqFqY+bn5Ykn1YjQe",
+	"CZqbGSmO27e2nL7/gYm5XoyefvV43FrqePRtwVImNKfZ8+/iK+Qprm9ZyCuesoJcsvWYXEzX8nLyP//1",
+	"3xcdi0v8wBOe3nCNZaG64Hch2Hs9SeCNC7NQDUCdMwtEv7rfSlasg+XhmB3reHLycDzKuXC/n8SW9R0z",
+	"h5czoWOgOyOpf054OiYXKVvqPohV798YYs9Tli+lZiJZv2Dr9uJesyWjmos5oSShWUZWXC8Q32jOzAnD",
+	"X7ggDx+ThSwLReb8iil4ZcYLpQkVasUKQueUizG8LUtNlhnlQrP3miiWFEwrv1ckymq3wRIPzBo79nfy",
+	"8OvmSSyp1qwwY/7nr//Pwf//7q//NmrCYDx6f7DgQo+ejvJSaTJl5IRoSU4efk2uuOLTjJGzN98+f06S",
+	"BS1oApQKgJsBxbch9u2CijkjUmRrslowQfSCK8IVUZpnGcAlKYvCHLbhOd3btjxl1HOendv9y/n5l7+f",
+	"j349Pvjm3V/PR18M2rhZmlkSULEgjBYZNwcH5zcmqkwWhCpyPnp0PhoTWZAvARIv2DqK1oKcvXoOGAJI",
+	"fcnWfThtHt8UmX/gOdftlfxDrkhOxZowoQvOlGFRhu4XMksVoZrkUulT8uQYz4tOFRO6ix1kMEdjWTwv",
+	"89HTh0+O4Ujwt4oTGDyfswKW+CMVdM4M6XaBzSzVvlIBL+/loNUXk12A8Udzv2xxCdGZZsXGOwg+GLow",
+	"IOb2yl7ZmyUGNnfrPFBEZeW8YxXurZtB6FU5zXhCzdzxM1xWL+ABLstp3wkG79/4+F6z30qmdNctffH+",
+	"QPG5oNlUvj8o8N0Dnl5YqudixgomEkbsszG5KNhvfYu3L9584bI0N82rQs54xuKALfAdc9rmJQtc/KV3",
+	"jfjdxL1607W+4SJh7QX+JHUlk3FFNM87BQsFQ4SzzmSRU8ORU6rZgfl2FJv7Z6F5hD7/PnDeEj6/zryK",
+	"FfFTKRUr8CjMT33nAM9vCvxfaIzNm7/i7jMp5mPH2MmjYzUmsGnCrlixJhm/YmRONVvRNVlQRehymXGW",
+	"4t0M13cX7Fa0wfzDOxdu299/PXn4Dn96dPyF+rff7d8/nIwff6wefnj88fdHx8fHx1/katDlTOFM/SX8",
+	"RJkL+Mnxca5qO0X4yOJSLWnSQUMr9xiPbKX6Dsy/fMNT+2i+VUspFANV51UhpxnLzY+JFJoJOFE4CeSD",
+	"R0t846//VGbdH4Kp/q1gs9HT0f97VGlzR/hUHblxYcY29wMZdkZ5xtJT8vr7b8k3j5/8jdipSMo05Zk6",
+	"BCjaEUEvSzSqFctCLlmhOe6BpxGtbjy65AIeMGHkgF8b1/NoPDJjUI1KxVpplo/GQBijd+P2aHgOkWkc",
+	"KUUUy/CcfsX1VEPL6T9Zos0IZ1qzfKnbG6tUsjb+4G7SMTF6nUFCIUWEX4wbel30LvLI9UARuRKk+oRo",
+	"p2qXiqWHsfHTssALM1d1JibLaRasSJT51Ehf4xET6VJyxLTWcAYpyiIOalBkJtO1ZsMny50U1RptGUgx",
+	"rYcFoxbfG9xtsUbmJgUDuBhRNg6YguliTc2yqgmmUmaMCvNYaVpolk6oHsr74RtdqmC8UKYNcc1JeYGc",
+	"5aEeosSoto76YXogRHG2TLl+dmX5RR1taYLAioCVOgru4x1I5ubtLUCT8tkMmIFmiBt9M3zPWZaihmi+",
+	"tYPRoqBr83sHQwkErPhjo6nixv2audBfPR61dZDxSNNizjoHs0/x75s4C1wJcH4I37E7gvo44ZwWYOOm",
+	"1Gi30H/kP3AVOfaUajr4BAL8iRxAYCPaNNBP7L229qYmWGBB9cHi+9LyJfzGr1h4YUxpRkXCDGB+K2nG",
+	"tbk0EqkMoDMKlpDoVWEGfFXwxFJDmnJzGDR7FYBrRjPFYjcjSBDAdY3ub2mW5HRNzMykFCkriFoykToh",
+	"miSl0jI/RHIP70WxLPXmi5onDDX2j+ORLPWW3zRREeb0A3XB2+oYEd6RZXI1mdEsm9LkUsVZJ3A31WbO",
+	"r1AKVEaHwneIliRZSKkYmRUyPyTP8qVeE5hFmX9A3HII26bCBl7KEE360TvEKbhsHD5s+sxijuH24Slv",
+	"+vSNednqbOZjay6PmBK5YgrthyiHo6g9BgCRk0PyHUuACShiZB7CtRF0EylmfD6xoxqobWRxDcxwCwqh",
+	"2NyjP9pxCxE2YJJl5p1MaRPUHUKao6qMABsJoXr1NZt1MaBwwA3beCl2sYfYMjZM/MpZUXvZVc5F+NeT",
+	"8WbqbYhP1uzsX0EDrdH4pkxppFrC22LVNtTvlDO5ZILyoy8PyZkgDAg/40p3UX+gOT08Pt7gThib15/j",
+	"pydffcac4mMEL/6+lpdnr56/YGtVu9B7zd49AHr4JAIhM8m3NQWngUtLbvS0yEFbe7Yiq4Vh7FaCUYZT",
+	"KVZcMXWKp/10ewafFIxuK5S7b6bruHYFVpnVQhL7IuE6qi8wYZSFNH7ldYiJXbTwI9JRCuaJpSMMYPpf",
+	"onTBtSEzo9WRmSyuD7FOvXgpFdfRG+gsl2JONByecwA6X2Xdr1UqdkoyuWKF0bcUoQVDzoA+rcOoYL0s",
+	"2Iy/j58FusIqH5KbH1yksnC/WheqIDRJZCm0BY91JElJMq51ZhTnMkvJlJEFT1Mmose67DSWvw02HpjL",
+	"21pfOevcUEaj+zHQi45VLtOtEbxUG3mKIeaflRM8+Gzg/Wk++z/h+1HNJlBiAdv8EXvQ4BoDnKuoKRQp",
+	"HEep0XkNJu86uGHFqG4iaDRY3j5kjfoSdqDItfe0V2Wuvpxri1PNXQ2VqOrf7UioCi7CTWt2t/bH8egS",
+	"4wg2ffEG3P71u6TvG7hZnKgVXgCh23CA+LQNU+mSUV4Wlq/2wrfLprob2cYIfzkX7rc2+of8f7tJtgRR",
+	"iKABy0TOGG77XR84N/G3HTGFvTA+2CBKWLe4uW14haW+TaKBE09WKLkpYgYjml4yRbhACSqjCYhTUrCn",
+	"EA5H/1UWjNBMSXjhf795+ZOVap4JXdBzEXh5MIBuytJCJpeV7MOUnds8vWKFZu8x7MDI2TxhTj7CJR6e",
+	"m4s3wPGvT76ph2V93fawrQqu2UuRrdGVZeHys2I9nlXYrTbCS8thAWDCSAgUs50xb1lwWaAJzymfUeNd",
+	"SySJuACohkWg7EUz6yVBwcf6Ly/ZmiiKciTXpzaaxfo/9YIV6D2QgrXtdmbIjmnNN+YxS08JJQY5M4bR",
+	"DcqePdHyEiVRt3Oj8068EATnNYGXzK8sn7I0xaOohotCJlmw5HJL0XGh9XJSeS36kNzDCIRsrsmcXjEi",
+	"pA18isv61gxr3UH14X92sA4pqRpsgIk+747AQUOF945RdcnSsVm6RVBAC8FY6s+4x5mzjYj8Br9qchk7",
+	"2BiRpwaY2sl1MaLIFK19X9GMp0/r+pqW8tIh/CHhwr7DNSnYDLRL/3AmiymoSfD4UsiVqnSv1YInCzBz",
+	"C6lJKsHJdnguhJwY4uYa57X8hkzZggujSZOECgHRHqAFzVl6SAqq2QQCxBguBX72kxFLvrnMmdCHpBQF",
+	"o8nCqAvm7XNRRzxgsDxnZneJFElWKn4FbzpsIoqulVn3got5TaN0lihKrFsT2QEwLeSWjkgBbuD6dz95",
+	"cBmp10FhNB6FuzPXe7V6+LxaYpuIx6P3B2bCgytaGLFNmZnh9O2c5ufnfgXmt++DVZjff5LfuoWYX19T",
+	"jY4A5j74ubYeHDBc08fx6FuqaSbnQehBnf/lTCk677AqUL3Y7BCzsRNuoBjSu0XU5ZAmI4Z3JqFnr2HK",
+	"CNk6mlRAEFELtF4OYDJLJlLrCqmP/UMQH6OQ1aQSyAOsXGa6NeuwgQTW/+vb6d3KouCTSv/AY+pVIpWe",
+	"CCqkGugIhQ9K1WHgYrrDQw92UpxosmTFJOdZNtz7Wgqu1XXAgwtyA3QvI9jXOIRJFJhojfDxQhGSqMeu",
+	"bLgznitVsrQW4wo26ZVgG1XwH5mLnFiFy+n7pFp3E1jVEG72cXMrQ+BxE5tLC7b7UD6+YxnTUcWjejDQ",
+	"5hszkLlReqa+CQjd6vcDOZdjEQ2P2tqW2WFHd0aMpgTJfyuZ07A8Mo9BD2NXNto6Y9qoGwlVcTkvEvMa",
+	"FSmbMbVopldkKkuREi27/Abbm3RjOGQtq9sYRquzuRl2+RPeL4LtwBha38teDaHVUq5tBA13M9SoUX2z",
+	"G+PnNa2LQ2hOlFlGSjHlIlWWtgbY536thGkzwOhd1Dr5bDZDj25noMuMsyxVgzHrNVMyu2IpRK7FkMtm",
+	"nESZm5z0O6GKUswVusWN3uOVOy5IIvNcirgjHjQ8dN32Lh1B8Nq+HWDSpGBzLkXMxZtlVpHKCYReL2SW",
+	"bueY7BbaX87q/PyBIkuZ8WR9CrpZmDRiFNIpI1LAkxVdO5F7gIhZVEc/ADzfIz40Cc3vYuwwpho4Asj6",
+	"Yb8bgJnX5g4tFB/MI57ZqLZ/MJrpSOreAv5urj5vEcL7EKxmYGGRkszYqnL9a0k0Q9d1fSe9scYLv4De",
+	"jdaW+z2flwVGXVw7tHgeD4/dIoZ3M1jdOltny4pCFhO1oBhkPSCEuhV2HTGHsZRTtJPAWXhXu/mqbtkz",
+	"CuylkKt6EFn37HMmJ9NMggFrm1WHdpLtPrRINaF6kjGquszzGJYwI5oJMmWGd5pt4zjm726cp8TcWOY/",
+	"x2PyP//138O4h9JUR0TSJJOKpT50g0LUS0HFpTqF6aWhkjBQAm3h3khNC3ZIUpmoI0T+wzwNrFA4OqZG",
+	"GJazoNlsYn9OpMzq1oAwQgF8BRWY64t+Y/4MBmqzDgeXMTmGFN+BeIAma9CxFUukSHsxUS0ZA+M7BqLe",
+	"DAXLeKbXL2YsAx0iC2LBQ5hI1dicC1gD4STqs/RGWizhSRyAZjdzKVNrdVSEBnE0aIk2vBGfms0XNsNm",
+	"K0BH7MpsFCMKv9rm8Y9rLCZKiDGq3szSdiCgN66eiNiQ05RZVSpy2tQnrBnpAWK5DIYNP+Fb0wGqlccA",
+	"GSY8tCPtZl02NsyhvLkh1o4ztlPFVvgfCNfI6tK0YCou88UMtAN4a4eczIXSNJpPipCrRU1D2kxUH8+o",
+	"0hPFmNgutWcpZTbpNAb/rOickYIlskiVZ+VoDdbSkPtwwVRpmkU2+dyFT2IkuBF4U64uCRUppGeaucC2",
+	"z1Ly09nbNw3r8w5Sm2rZFxkGiM8xrU1puVzWTFzVp4Gxe4Chw5/yODB1OyQbe4ZXS4uqHWkE7RxMm8fY",
+	"g+g7YGaOZPZtakBzs61bQrPs5Wz09Nf+SdEi3dz9JesIofVVSg7JWXCPg0fQOukUKaBGCsazEipIo2DJ",
+	"YdQO1tjMu3A7N7FqVTDZh1Er5gAYfDZNv8FdPqXaWm9+Xi2XySc/OXtSNzd07yoqvV7kKDpUUDfJhZYb",
+	"fchIv1rGQ93fL3nB1C4s95ddq0JI+1IpEJThw4S6L26jVm21rhuF4Od0jUHu7EZ5ad1B+OaKkqWaYHWn",
+	"SYcmY+CFb4SlzCC+qZCauggjmiRsaXDFhzGJ4ZLvbbtBhoXTvGBrF0EzILB+JssiFl0PoOqI1S9mNGER",
+	"fHhjn2x59r2ZPDhkDCN24xS6DF1DPtbexxr5oDK/6+0cSDfk2Xvk0TuQ3uzq9yq5vWDra9t/Yf1DTb4v",
+	"2Ho3/qAN1xH4dGxcLGjmLuCq+u6QfC8LAtEICnQbmuZcqGu7f5q3WeeCDOeAV9eEruh6A+eMTfRpI/Sv",
+	"40PbOWxDfjqAFb5J5JKpeMZAxfoDLZO6ROQlLdH0WbAreQk/4bnGdc4f+Iwl6yRjZxkrYqyALQuWbC21",
+	"NUWQ2L2kmXISTT78+u12VuSyYJOC2XpjKlZ80j0jU7aW5hZeyFqwQ+j16hnoFx8eW9U+gjhEwnVVPunJ",
+	"8eAL0J+CX2LcEwjB8S6IpDeYF2N3Qb13S0PfHwzRUecFTaPxiodypjGc2ReLcfEkIGE8OiYpXatxlfhY",
+	"+bTAyKMura7ENVAU2HhdbK0sCOhZLFMMYo+HuiaZ3lr+bhloKhQfuRFjtNLh1aoMyx5f2qgYADd2q9SJ",
+	"cAd3coOq9309R9A7HkfQlezKshTRCGtsGipzIckuCcJmBhx2q1xR53lTSpcYC2VTs6OjuXpckbQGpDTt",
+	"SDHMXlBMm4kgf7PUctS6l0aY6tZXs2s3O4iV87Je+fjpyVh9E6z1NYEw9oiZd6l0wWgO+QMqzmGnPMvM",
+	"/lW5XBZMKZZGKzSyZbb2ZX7RC+bC7Dkac13AfNSGe03TepJxI5ttKJWUyJR1PAiDh9sobfbOjBaoUYe/",
+	"aXhxUBxNybKI2f6jhdae2toDtUppYRq7z9NBxm54fdMHOZXpOnixw/qS8JSlk+7b+1rl1yZQ5i42XH9t",
+	"tmvUX7P+si5McI+jgQU8tx6OJYCNciBYcxmWlk7UQA9ul/GoO2hKljqR+cbY55f2NSh4kPFkvS3BLAue",
+	"02LdoJiIWQSfOymFq8DGdkpSPpsZmRs9NygwOA5Pejh8b6DKsiyWUrEN9fG65KFerAVHU/8LStkqvNHH",
+	"Oy2eZ54ZbOoo1GetLNHijwLi/9OOaqwpgXQBsqApBtbxhGGcBhTz4opQW94CrFtxTly6ZJg+PHwrL5kA",
+	"J+FWNSltfYUWCvaWBXQA8WCrqCUwDtVvOreNrrSIAJTRG65NXlE3XMBtOq7k76C26HBviLnF2z4Qu7nh",
+	"8Zuuxmes5oyBQsYFGz6az76JDJfa8l3dphYsGRuz4+OX1s0cYKOF4Hj0/mAuD+wf/6mkOHxNVz/aLKvg",
+	"6YG65MsDucS5D+BGMUzGZvh2mczfugAmX70Na72AaAa+I1sKm9FkgRerTaZziYFjIrPUsElfH2aY3C/n",
+	"G/O4g2MaV+fvN/Mu6qX6Qc53oZbI+f51EXn9UNGK7AYbDFu+y0/nEVNGN8iw8F2i0WXzh/dibe9BGnjp",
+	"okEuxPSN3qy74ckxBJ5Zk8dgd/lb99GncsFY+G7nd9mZ13z//vLaCnbAals72ivTra3m2uy3sadrseC3",
+	"ATU400zBaHogRbbGUtHpAdTyMApZmWUHiRS6kFnUMGOTTHfC1llu5bnhPM2w981pGdl2onTVUgFX5IkW",
+	"ZqsRaBTaAJJdYLBP4N0v6sIyro+zLBqO3I2sNadXR2Gn7cp6RqtWwjyvyyy2La56Cjh2IqMs+JyLDmHY",
+	"dih4oLxTQhbQAgx/mfGM1Yrc2LI4YJfMWJT2inIz8r+y4zwTumhzDIvXduHjauN28M7zMXDbBYb7M7h2",
+	"7SU/xHVKiEn3TVfxsB6kCh7Hl4yDd65Z2Qq6vjlUxYytilYqNgHtJ3r6P7FVu/DqFnu/ZjG6oLZpHcuN",
+	"Rtjs99Umnjtey245oB+Wl96RdAe6xHdeDc7SblflhZ/Yqp5xvwVq7DTMYBvYxNhTx+ZcIOzwXd04/vFG",
+	"IRGd2mYjdB89yrNSlwU79V4frn3No1QydPrgMFvGDdypmJN29zEtyZT74MBdAfz6oSdDsbEdoD28V8R/",
+	"8CtGGAdrGSVOWYWIAFhIJBV2Pwh0TUyIGA6uW6LTvtxdovOGqv4WJ/7SleDZggN5BSeUZJ/UAfCo3mX1",
+	"P8/P1b+/++u/ux+GtTYThB2YuYjLhrnu6TUAghvogEi92+AnvXJulpnfd8y1Sk63v59BhZ089hniysp5",
+	"V7mbU5LTFNulYEIzzVsSWkiJj/ra/dKDfx0ffPPuL/aHg3dfuj998b8GISV4xw4SqlydHTUmKZ9j8b2U",
+	"cCFYQRbr5YIJ1amowLbjR+XV3PY1oy6t54ERo+xis1obpsXVKYHYRxnEcpkXDnsDOF9WTmUf34K5sy5r",
+	"dmTLaoA2lVCRsMyW+YOE5ahM77Q1W9LuOnXsbEyMr13nNUwQaDCVf0FTdMNs0wRmPML2Mlua6u030/Xg",
+	"XmGVnDJIh2xouNGyzdOM5aojYokrsiqkmDsvFJGuHFQNcgAvawkjy4wKRiR46g/JL0FRC66IkjnDApJC",
+	"+jG4Ohf+TJ5WxQAvGVtiur9gPm5xTRb0imFZyWFexHodxo/dtasjUHhmmzjLmVdx1CEx+h4mpkJ5LLWQ",
+	"K3FKrNI4UUxjrUxYslk7VwiBwZ66zefmwLUVwm3bLemUHPvkNlvKV9g6rzeot+ihHaRWeDyM8a8G5XeZ",
+	"8nHNqqeUMZSrtVSHlaahswX+BbefFutJUYpD8pMtdJpDVLuQIT/YRfe9IebBJsvbzvUQqf3ZYeV0kNvs",
+	"iGis6NqGz9bOhpq03IffyaSMhzqf1eyGhAuoCb6tmz+YCokw1nKemScu0Nm8imXDa/P/BcqQOJPlgTOM",
+	"5OkXT/FtRw9jDAcYV+3wZEGKMmOGiSIvFlKfC6RFpQ2HoarGjKdMMKoXkMduVMRnQMuu36w1zcCixyBX",
+	"1I01Xq1HqjCIPzazZlxpliLHvSYIX7B1Ea0PlhZyuXTdQ1th9KD2wQWQpazAbkgJFUZigg9t3KHR4TKp",
+	"DLVSsUaynRq9LgXG/U85RTHKnIeKm97cnTPBksubytQCq6DCriuAn2gIGPWq2IG8EO/59Nbu1YV2jCH7",
+	"MCx+YhVVA81KWYUbcdu7xZ5JhwNQMQrBSVXs4KBys9BAr8hZOvG5D7EeZhWXgROq3g0qvJgVsJRQwVZw",
+	"evDEyA++OImro22231UkuFnopb6tcYCA9kw6d9FGkj7+FEC3o5PzkKhJO9ikB1sq34lciXHQJ8F1DghM",
+	"sZEZvBzRPUWjC4GdocY0PGEUjKbjqulVyAmrSj6Y0BMrJRfjA4KtWPEUDnpZyFxqrAJySnKuDM1D7XPD",
+	"8SzCVCImqE5IIXbRlnLqkfeAEeDrW4HxGIjaCCc4flQZqRqVx+H2ytnDgWchUldIPi1kOV8MwVfsV4uu",
+	"1cacTfRoHeYA9Lzx/e0Y+/D7u2qq2tbM33xHlqwgtrg09nhAE1+gbNv+9t98/Mv5+WH120BNOz4HVq9P",
+	"WcJzmhH8ukoieXj45Li+9m1b3r5mZkzoVnxIXops7S95ixyYpOCTw6AtwN463UYOraOGvctwaKjZoP8Z",
+	"QQjLuClDrYphTpw2zNY1J9ByGY1KSsqiYEJPOhUWw5fsQwTg89nBj1QnC5LyFCg+N78NVN5THy3b0YwE",
+	"lWBITINLWJI0XvLB8oxJZdeNlCCAZ9V1XpUKBxN0RpNLtW0R0Hgb99dsxoVNOTJHZTt3eH55xQqaEfxa",
+	"9WX9RT0Uz8G3OuNuAqNcuaQ/OVfX7BbfGbyuuc5YDzjaesDPr58jlKvEq0uOYq+ViaNrvOIyQ9lksJ3l",
+	"/7hPNvrqXYty2EwQ4WZR0CYN1QAfZ6N4v3zv6+tuwY1+gfQor4eDHAWpCmNrbbQJVOCkPySYl+EZWFXh",
+	"EOrpLmSWEi3nIKyfmmdoQcAIZ5ecx4igRSFXRrI13xm5RJZCR7jcNbrrVoU4EypSnlLNfHddQrO6EF7L",
+	"/koWbEJXtGCTwFrefjFlYj3RBeUiWraszd4r4AICGsGFK0zz0ZLASPEl8bmwtej6GTYO/xO0N0E30AQS",
+	"C4azevgO4tq2ncxHhmz11RIyXguWTsxiXWf5dgERqHqp6vVVEym0Ncq306By+p7nRpj7yjoR8Lfjw+Pj",
+	"k0iSVLAOLiZ6AbKYvSQbzBplAyMuYC3ODfM/PHn8t8dfP/rq8d8GLMMyhcmSFhTSZ9QQvGqIDapcLmWh",
+	"Lcn5oZxib5lIV11rXMC/WCEnRl6bFMwAOW4gHIrhvH82V8N5wwxnBF87Jay0Wb2sPDDc4+CEaCmv4eaW",
+	"RdRWNOPvIcPcyOrTtRe8gn5qkALk0HU8ChDm3YAiXhWrRkJo43tWzqF4Es04VQ1TM+hzVKzD7gun5JIt",
+	"oVu9Mp92Nfc+efj1ls7jplTR3zSoMrbebt/pjlSCpgE8UsWU1ws5blHDiSWM27Sn/mr19r1GHfZtbePc",
+	"FuTwGV/eHFsLd/fLigoE1WHtIPawZjPec4htsJbrq6ubbOAbJn5tho6bcdqYuUWnqwX2YNMEmlRiod3O",
+	"ble7RLG+0p2vA/RvhkXCKuPyudvZsI0bqXHlez2iS6bDRPXkOJo3/b1z3Scyz7l2AoOb5wFx9DIweXr5",
+	"zTfD872DQ+7sdTYJITKUSTbOzQ8x9sCvJvew8YuPzB0/4bDNxtBiG2+sOcTdTodGeMS72l/dVixxmiVo",
+	"CIpp7wElUiTgKoHkxps1EkI1ohElN650XN7dlNJ82x7V2dPGtSZI3urmZwgiISVY+KJaJM1KtjmfAmHt",
+	"Xrcri56ZNY46ycQ1GoO4P+gCCLhp1FewY8aslq9tlcMt43Xmhdk+isAd9X8ya9klhq5tjUV0UUGbRe9I",
+	"roJrWhwsEOMff12X5KPsLQIhwIS/c6AAFa1WZc9NxawZIHoF71S1mh4eb2ePiduE7Qy29Ep9ePIa63Gh",
+	"vdg2QAQNebuZcxnrTFAFO6MjDCbZXOSq1hqvVUU7LFYJxa4WMgtKXsXUgJ6+eeHZeE8M7OZd91Ff0/ph",
+	"ozIMqTlNCdPuSUbTFLQ9rQ7JmUNXa8Uwf3X9TyNmi9mMC67X/Y5MX/bK9peG8g9AKb40Fi8qDhtVpaBA",
+	"UEeI9oyWmbaVvrgiis8Fzaby/ZH5KD6c/WjS0Qb4Z8VSS7u+Ogfa04Ss6hjVgja/2qh4NMoydWYyDRiq",
+	"0mG+7u9KP8RY4YIg0VDJWW+1M8ispTmrHPbctkgmdE6N4oZNSXxXXFSUqVIMFTvfzHzlTMHOmwd3JpZD",
+	"UzVs8EzyUT9/rK7R3JroB4SA/mheBUtrzmS5Wf95i+8FkaNdhPqjXYS7vKY0owKrYGypYfshg1Daz7lf",
+	"4pbRuTvug1j12Nomsbp+AjfJrG6c5T5Sq+tL2LZuSmsDTShMA2lkwEBeeGnuxo8Tr8BRX8cOLADtk9mr",
+	"EaC+nGvbAaKHPdggUP/6LnR+3BpRHR951/ZQw22k0LNjdSrsxUdAXjISXR+Lf121SYz7iCNV33RXTntn",
+	"3a1WtZqUVc6z2Jm9cYUV28aMbLmgk2RBhahV5wpEoynTm95Yy0vvq5oE+Z83cjbtQCDrjs5v+bLaK+gT",
+	"zzaqIBiCbz0Jk9TaP9oCSk7fT8ICU/E3qhVEnsOziQ0BrOC1MYWvnl7saueuJ6CEqzhMNrhLYh9ArVhc",
+	"Vv+J30BW21m/gV4VLtoOttbAM9xBE4XbCNUgrXGDGLvoqguoHajQwLEaQsXpsYkJUWzux4UmgUWPqI9T",
+	"3USe8txuH5KUm/zat3O1+qE3svtiN3dx60aok9FPjKWKhIgbV6jv5K1RbxngKvMPqRpyC3fItYuVfD30",
+	"uqn05K+ehKbEk/GAm6hy6A/6tNpgNevjjR/e3117b1/+ZslEGtgRnHWCJVLIfI3hWSKlBdopWM7L3NxV",
+	"wjxKSqVlHrVQvKlKqfqWswvrwlVLKRRWgcc0CQgsZwZZIPgrX2ZM2ybXLJ+yNLVlwQ18C+oeFayg4nI0",
+	"HvHcjgE/TFjK4aZTS8aShWFPBRUensr9IfMDyaSA+NpC4b2NtTEV+BFSBiVL81LxxNzJhsnCXBDOjeWw",
+	"MrA59EDhTTvDfWCzn4rsHz1s033d+LSdQ2NTq+dI6BE02RXMl2SGcMdNfgzzv5ARwK8xxy7G+kW9nFAJ",
+	"ycn5mHeSZWAXdCyrfxVff/V42DpiFBLU241HR9koPhQnrdtCXrEio8uIibxMuZz4KOYBgbn4RRXEPCQR",
+	"Fy5MqNE2OVlc46Mn+TYfpZOC0aH5HExpnkMriSgrBRIe2tx1CyhuBT9UvS273zrMAFZVB00Luq0z8isM",
+	"Z3fgGNfQpoESIUhj8qFH3ToiFnI1nCPBGK/lKpolxW23imFmZijoP2zCoAH/VrVIm+HGOOMYt9wJos42",
+	"+j43fyBJ1Bob3LRtAZQK6Ow56NifTd6HHuAVe5aFM9DbSIiBqQA1Eu2dFmvoQr1vcPwI4r4dOBUKV6Hg",
+	"GZmvXh260Qqpj4qxusJQmu/q7fMtzTJfRpYL25+FnL16PnAhmF8zCOUx3BYxHstAtNPx3emMyZQltFQs",
+	"PGKScpYOXJdDlAm0ILkOr/NAa51ka3SPyhvKXoTo50HXVUu+k5ivrX/bwvpDlW/PGAcboRuc7UMrzkSW",
+	"y57eVeOgzBzE3RCeur6StttIR7wPlPnv6LXC5lyYG8dh+UKWMH66sXndht69IVJ/htLTrUlBfwIx5wYi",
+	"TYzSqvSigRl4EONyyUVaJTFeWCYzAafORTx7zWbuR8NaqV509Lobk1RqYMp+MjRv/Hr87sIRqCsyhDZm",
+	"2Prm7lMwqc+JcsuLgeiXhaQ5b8PnOtXrXQsvp7xXCXoTDPZzYRpRvbf+9mSr0IK3rXTABwqcOx0hBMML",
+	"PF+nQr1rnzSsDnMVKDmkjrTtK2aX1X2i177MLEIMvs1qxcxuPaKkfUPZWmXXbPjsV181C9B0Hks3YZpM",
+	"1z6n30ccbZlxutMoFNh7kAsJK98uJMXv/ybekwoF9uE+8bPvIHqjtpO9Bm74lVyfkKu9bE3Le4zR+Ni3",
+	"rp4OvSnLmO5ox+u/f2tp+xpFF9ukbccaTvzbcfra257mYdbeszN73Ak1A7D2StFmBTfHf9zH1jRgPhtG",
+	"B/W1tfDiuoVp29b7ppEqjgtQhSgpC67XbwwsmF1FTRiLpHTWBagxuVDTSX45uTqZ/M9//TcIvgBaML4y",
+	"WkDShJ16ofUSVAl7K05AB+8vixOW4IHXq6KitZKIkPIuZkb7BZQZsJCPoAHNOqK9m6OfvXr+NKwyg0WT",
+	"GC8I5oaocZB7UAeSClRr/NU1pB2fi1pKRCOOREGFKmI0GE0yOR+TgCjU2Gdjjb0LI5NzXBpYzg7Pxbn4",
+	"8suqUL86/PJLcnFW6oUs+L9gmKfk7wAdUjtH8hfa2MQXmFd0xQpbA4wLQiuAnJ6LjnHPy+PjR4mPvYZD",
+	"hL+xCxjy4ujqxFdwOwIkIs+9LezSFYN07aqh0iPu6+8y5Qy29L/fvPyJYMLUz6iI+eg6Awv7p9/KWh53",
+	"fVzfOxtq1coZplCdi5dQHRM2rMjFB8MRPl6MCYXCbdXfxiS4qz9enJKL4PcLKJQULfV6Lt7ynOFSXn//",
+	"LXn06NE3BrQ/v/32kPwoBVtjh8d69Rx44813Y18qzerS5u+CCnnw85vvyJQpnkLOuEUDTHw18HoWlKE0",
+	"41cl1Rp5flifggq1YkVQ6CNAQzfNhYHCBZb9PhcX/2tFuf7/nqiLqnpJwXRZCIVJaphTnwW5i1A1pcrU",
+	"xAqSZnsPjx+iAQrKk1Eoz8ezjNhkvHOBmQBY8YXn7JC8YSIlF89Tli8lxL0fvGDrCyjxzghUyNGSFGzJ",
+	"qIaCgllGFJ2xDPXoh4/BSqWwXseFq31zYbdm9nPx7C2dX/jkgrUsoTaXnUHLLCV/eXzy8Itq3VIw6LDu",
+	"sjEJ1yRnVKwWPHP4/AzMmF9+6ZHhm8dP/uYLDGIYpnpq3v2doDhPfsfKM7/jRL+fi98PDg78/82Lj4+P",
+	"ye/kggtIFZv8U0lxMSYX8Bv24wTr6QX5HU4KGgonVAgJBZ3Mrk49LRXM1ur5CzRP5IJcVOVcLr4gdsIT",
+	"M2EpqGUHLDWDCxk0nRtjD2QDfVgIkYKdkgs05lxgfVeskmKHfGSGnMliytOUwQa4gEZmCbSKBkXXbQEa",
+	"71l7CDyoSvlB9ZMgF8Tgr53hsZlBSD2ZyVK4FYPFZUn1wi4Y/+D5H1Tm9SzQjfTEjJQzvZDpxAwIkyIQ",
+	"gHaoXhD2niutTsnFmXl4YUmLa0XwQ+UG+8YMZm62jCca9l1h9cT/3Q4N/fCbu+Uau8UGH4J1d0UVtpc1",
+	"OF+VdQMkxclPHprJlwWkJoJgM0FHkJkvoAtbBQ4IHUtLuepRQbNwgyyNwlMXbh443SVdZ5KmEy3lJKPF",
+	"nNVQkquqOnLGc67dt08Q2WytDpZOcpZyOjE3fXMAs8gL4DDIuo6AGHCgJ0gmrverpwlKMOlLzojhCafk",
+	"t1Jq9ItcVFWE/CCPLOpfUZ4ZRoNDKC2xQDNd0fWpy3ILk7PHnh0BL7t4zXSxPjgzv8DYo/Eo4wkT2L+F",
+	"u9pQhRHJljRZsIOHh8dO/q/9rartNHrj8tXCq/3s1fNRULt4dHJ4jF/JJRN0yUdPR48OT2Bwg7kgJZob",
+	"m2as0Ooo4zOWrBM0lc1ZxA2Ad03KDB5RDeVAiI2Asql0sUKp2FjRSknkop5qd/FAEVu0znDpSBv+c0GF",
+	"k8ceYJFVpLExcgabGg/4z4M7+dExSeHae21XKAUzkmXOaiVDVza+1+1DSfOeuWjP3MJwEpopaYmb2t1i",
+	"DrcGsc1bdGmSs6MvL8Y+1hwxxAo73ijKpXiejp6OzH5+cJA/g5OoxT89/TB6eHyMFmwIsPH1BQLMN39D",
+	"NWhj79XaVGBBAem5LTUjVqDYCtm3ZTHHHM9CaRAmkBDMdYil7qvgyq5V+G0d+Srj0Fklz2mxDjy5UCpT",
+	"VtVMG9wZISsLYj2EqIH54GqMYgPMNuL2AbtymcwWq9sncGZefHZls2rDUkMdnrrqlSNn9xlvfNNVG2zX",
+	"Acywog6hUBygwqZLtj5E8x6YHc3LIPpW/AG/cCoS3b5ZUtdixNz6s7ki5qP6ojpWow231xNbvG3XS1LE",
+	"5xT3TI79ync59crjYKMEIaJgQVKe9pyPLG66pg149Qaiawa8+DNEyHx8d4sMpqKkLuZyhq0z5Mxqw0ie",
+	"u2Afb+satmArXyA65BLQzlxVXGK6lpedd95PPlHVVqhluWLZFTMS37JgM/7+ApULbMZ7gaI1IAzLMvyA",
+	"0CUtwIvX5jz19nt75D62EjGgeZhJHUPqoIPcNZH6NlGwDtLNaFiz6OwKD/1tZatBN8xGHbgJqPju43i0",
+	"lKojDuMS7Qi2iLNvhl/djnhrBqdIpmwmfakXkGBT1IidcDItdc1WYNTGc2HERiiP/9wokEZyUpV45epB",
+	"2DkeKKQP10ib5tBBPSbx4H3WaDu5Ldr/Qi0ub3gvsBxAAfd3Pojr7zJd7wzl2n00P9aNt7oo2ccWzp/c",
+	"Es67bhpxyS5ExbFvDGBZnCH5BaOuy8uzt7Qz9d6+dgTvwFwPjx/+wXZ0Q07wdzDxURQWZmQNIVMrAWRb",
+	"dbRoM4DgZjryVUSj99NzrYhZrlU/FZqPpGCOFG2hHGaNYIZVgDpDCgYjmwVivpPRXrwpoH1bzRlcVtgi",
+	"t0Wv3YfyAAswDrhL6uSyOyEO6/jKGVhlDDxOybLgsuAuHq6qthRbYanqwuywnqu3fcPBObC0iyTg2FEf",
+	"5oWtULxHQoAWDFA81FdNpq3Lw4hOEMXbTxAWccFLGL0m0U5haM4bIDyHWNBKrSkVI67evTnrdIz5+6FF",
+	"DEnDDAFUZonKw7NOInZlN5Xprnu5DfhiBtu6tXuwYhCD7r9boIj+i6JOFYKtdkAZu7709rSNGxL4q1JH",
+	"KJoLLQkVWONcFhvvug+VY2HC049I2hnTHSGAVgg2lD6XrjEbj2haOMieZM5tyfKWSOQ7DJgZLkkZWcFG",
+	"2YBWtEtEv/FiboiuOH+Asa48ZVMRi5oMrShUw6VPpM6+FJ+fFPxSsI1w3tLq4eHx/DugmqUL3KkfFEZD",
+	"fiZ0fzvXcbVxDG7aw8V8HTWOQGs+9PWtPnuldHe7uSEpvmYQFEMbzKLAqlYuWMM1+rTV4VFUTre6uo9S",
+	"rlz/mpvSthXyG1c6jv/nvtPvqetOUdcLxpYN2kJzLL0E8ysEPNIsI0G58i1ICgvg3BpF4fD3BHVPUHeG",
+	"oH5WrEVPcwp13LegmytW8Nl6h3TT9CRVjVYvGUZEFIxmGI7oo1HhooXomAWjSwbdC6mGpuhgtfW1r/12",
+	"XRmqcdVRL6E5OxdgyrR148PxwYQLu7X4ckGgKIJ/DoEucNWnh+SM2DsUNWjbMBg/h/hRad6xj85F+Axj",
+	"PjUTtuGTOiXcfK1XzBZ8toGmXJHHD785JK4XGfWwwnaOVADQgsZ4gHZPjh/FXEd4kDfkUFGX0F3S3fBI",
+	"/XGj4XqfVHimLuuI6bAVHRvgeuykyEYzgc4QnO9qhe335ARnYc8KS1kcM0tjLaa6PAYuXy/mvxiQEXW7",
+	"ViC3v82O8eDobsMtXsuX6HCIh9jT7Rd36Rrkn5KDxgJHd1F9POHpBXLROdM2tHhDnc+YGRFd1xUI/wBu",
+	"62Azn9hlXc3cL5hUp3hn5KpPvPQb0t23gLWQeRIgbpzC2kz76EONjHpt8mch+wSKsh1UsO2NdKHb1pB7",
+	"6pK/IPS9SkrJN7R5idn290CUn5NdPziXfVv1u5eyK5v+ADzvNuzXEOkTXMM9QuHdYB8vBRsG0e2oroLA",
+	"EBP+Z0Deu7+eq03vxXS//S13N60g+9zHTa9uNMSHLG1cZe+6sDK+8T4POyx2amD/URklbw2n7BxdugdG",
+	"7tRMBCuqyILRIkXraUY1y9a7Ukd8wKs3sOgFs03ea4klWSZLXcHTNa7rhOULbMy2FzW2ig6BcN+e5BFf",
+	"SWbY4b1ga1c251YlmhdsvVk5va1g7Sr1v0MlhbPvj9FeZpQLzd5rly6ZUk0PL9n6wseeWfsYRmFjK06W",
+	"oUUhpnO+AK/5565swvCfVst8rlTJ0hdsvTGiykUPqer47swVtr9d7Ej39CmcbUIKWOrRB6wE11Aym0GW",
+	"RjX8lARxRxS9Qcd/JyWwT7vyG4dIGPwKUBYErrmUaewS6FIjET9vExd6FMc7EO/VSe7bEu0Lth6iIN5l",
+	"frD7u/QFW+9FJbxnQZ9U7dvy1jxa0lJdIz4kILFoYAgMe3/h3mP7bV24s1LVLlwMWuC2MIcqc5YOpAB8",
+	"e/ckgOPe08A9DdxSiEWSsCVk0FCoZOMooRnt1Iv7UlO9E9xvw0pCX/+kYC7sCIt9uWLl84ImjCxZwWWK",
+	"heYEW+3UDIKb+3NJea/Nns0ZfGIp795movd7H2IwPhbOApqTsyHCYCbn/VbpH+T801ild1ywpjtcKw8q",
+	"Rq2Yyx+uymJYshyb02XZjHCRZGXK0u5sdG5OYVIVhNt1MSHXDsezQHuqXSuyvRFuaxUV5FKW8DSEne+R",
+	"HVuW6xwcXdXDAVW/ByyrXsUEnDLpdUvSnNx4SXhVufqy1NXtdMeYZFSpLRwtrqD5yfv3o/HoIfz3Efz3",
+	"Mfz3yfv3kdrmg+DGRAqV7LpWI0udyHx4UYOX9v3BKK2YUrZycxQa+LgHrR8++WqfQZI/yPlmB1RYqHkX",
+	"jqjXwXjDi1eZt48+VOzqY+cFMGeG/49uF2w9Rkm7xl2A6qVgFWdfLdYQ8gkhu1iVEH+zBU+CDqBRQG57",
+	"H9pzApHZHkJVFu5go2f4R//up/ER3yad1PaymWIatdRvw3vbKtfeQUeN93r8uT9JV0jZaDnC6GhYilj7",
+	"cIGMJpeo9eze8VsD8R/ABVzfz16cwbUl9CsHjXqPd17buTNb21XIcmOVmEBJDDfPzAtQRgtKAssZsT2y",
+	"+og8zq+PPrR6kQ3wQO+HMu+IWfD6iHYnbYV3YDs78lq3KKbtu47dfV0SYxPJPw1C9UiR9cXv28tdX80m",
+	"+WIrBlEDSI+wGWNe1zYFtyftEou+l74q7gNFQFaRBTRuca1MqgJs0A4ky1wFPuTTh+RMrH0vDWSpQEtG",
+	"MkLZRwV1DDkUTuyyC38evPiPZiG+F6TuvCDVYUvehnFZtuP7Og0uqv/KfvFJi+vfldrmCJ9Tw9i44lIQ",
+	"jlUkbXsOX0iy6olmm2bcQCu2TeAArs3ObL++M6CpEAM6H/umpr6XUb2BR6f67JAhgh720z4zlEOMb+2r",
+	"G4rJngnCaJFxVlTNaOw67fJOjo9PbYY6UwZ1zb0xoLKr65USWiFbPa5zLnhe5qERsup3fZvo1gBTj1AU",
+	"w6JPznO2xr4Q/0lG10FfIDmbgak98RgSwbzxyLYxrwPkha1D7jwCqurTAhVmL9nSGQoh4V8mJbA7I6W4",
+	"xvhNfQ+Y6JZo++2CJZcozch8SQuG9khbW8uWXu/CzLRYT4qyjpkW+aZSZoyKQZ0hPl/JxgH7O3s8n1rC",
+	"aRx2vwjQpr+7qebemU3dPof5kYI27Km7aqnfefNudb8doef56AP2xvt49AH+0Gs3wr+7Q/jRelD/VHaj",
+	"e7L6vMnqrSvWFGyDCV2srVoBfdHoiq47r+ytsB370A7BXqQmsFeUsRDmUm+gu/vLe/eX9zODGfc39z2L",
+	"2YbFnKWp4yRQjNYoBQVPmetdK2dGvRsTJtKl5EJj8nZRZkz58K6dXOVHfoajD+7HLe73Z/aT+yv+nv7+",
+	"OFe88HS3z2t+3NdwyDog/r1gcy5FoOr7lUMTGFGVRVhSvaiub1YR7qCORCcPv4mGp20SRLoZxL0sci+L",
+	"3PPCuyKLBCyvUnJ6RJPdCB8g0HS2fWuC1re1Pq1aeTp4z7gRjWYyy+RqTEqRMaU6TCCOM9b6OBpOEm9e",
+	"6jDhNaz1NqMDDEzMLH0dqwFid/1ydesM9WXbtrzRHw1CC2nBSCahFCLVd0ynhvU2UeDP4nn3GLmXdmf3",
+	"98rnfa+8KnWTA8e4QlfntJteK0cfzD9b6LIG0e/12Hsa++z0WAp01fT53DnV1SzygfKSVkQpLZACB7fI",
+	"vYY+GifyPeii0YJ6CSM0hzLSHXzTp4OOMUz8+JCc4em72u4aLAG2bYbLFOLKt8pznTYottQUjGDT84yq",
+	"zhCSpVRcN2NIcvoeQ0a+ehTEjxxH4kfuNe977n3PvTu9AEi+sqZ0u151W2vaPiDo6IP7cQsR6FWVYHwv",
+	"Bt0T0h/FY+/T641INK6il+tRwTcQkDzdBCJIG8aQYwnZkeHiQgtW0ENqySeYW8CqHAOOVn243E+JKLPM",
+	"t8+CrbUNWIHk003b95b4e3ngno3dGXmgcvHd0Pp+ydagGHXZ132AsjmnQmZGAxFWk8AMbkUW0swKMAR+",
+	"aQZEhrCQK5JTsa61dVOE0WThkqDgD8CxoIf94bn4ZcEEuUgLuVzSacYuQGMxSp5jLF6PUVoWLDUgWJbT",
+	"jKsFS4lgLK2Z7mXm5zUryWXBYi31gnD8FxYmn4AK7VT9JWxV1cS8Ks1PC/bJMiR4snAtFuxdYxYNJ6Zg",
+	"ScNwzdcnGJYu80v1+medLeP3sTlZpoLQJzpb7DPhp+2UdDrr4TWSvgwhz4zMYdnFaT0DzFaDuE79hxZW",
+	"/AFqQFR7+cT1H7CsQOrn778wPXpA9TAiV8Kem95tHvIuJYK7ucPbJ2hfMMJvqVJlqm1R9JF3Zz8O4uJH",
+	"H/zPkGyNH29Od/OH8pbOb9VbXpuo546NwMrs5TNwoZtlooq4mYdvxyzdcC75PaawgiXfGp4NWqVrQXOe",
+	"QE9RpkhO10Rjf2eWH5IzQVi+1GusU4JKqXkCKfFx1VR1I82fxb9e2/deat3XVjCQj95NNXG/O7l9jhAm",
+	"uQ/mDI6/Gw0KobpBPA9f/KwF82Anm0XzED63UbAtHL+76mGz/1r41dGH4LdNFRCDvY8+DYj7mr5Xb+2q",
+	"KmIwpK9+WLCE8Ub1Qw/Qrc251QRhURrbTvuIllp2GlXOAvYCtgzBrljhaw9YEy52YQdIjAnVvmLCyWHM",
+	"eHFWavkaJx/daukHP03PgSZSzPi8LOyR7q/sxz/kiig+FzSbyvdwKCRZSKkgDhRT7GPs0Z6iRYuebjt1",
+	"qP9ZZJJg13uRSIL5+2/xGh7eTZlk33vZTYeexU3prME+2WzGEs2vWCcPfUaTBRq8K6XtimYl83p7UXpT",
+	"sbYBLLNC5mMDu4xfMaILOpsZdYUpmV2hi2wGlRRdSWMsmEHX6lw42zPWT6+ccBdQ1NTNByJX2D9XpFgd",
+	"r2AkYzNNZKk7rM/P3JY7+UkbJ2zJ9AeK8LSnbvr1i6bfpvjV3HBvyWQ4oZQsZcaTnXS99Y4NHJJkNE3N",
+	"HQx4oiUigm81AH6Wa2HygtFML/r9K0YB9h14tZwzCHbNGVVlYeQBDIvPqDKCQTYjC1kWYywSYz4NrMag",
+	"ZLskDW4Gy1L0ByUM5Yr0XJwcH1elymFwAwqes1NygcsFnwuWDCJTNpNF6HUmM55pW58GVHn0/2C6BTqG",
+	"CuZmtp50Kdi5oJmS6JIx+1OH5Bew+grpGx0XpVDey8MVuRRyJU7Jk+NHWMVIQCwaFWRq9LJLcBdFEzJc",
+	"Stk/EPobSAmKt1dptK5CMYTanBos4OnY/EMzThXWWp2aPdbCFLfqC7C5rPt44CKdZ+3a/QAefr1XJlA7",
+	"qL6sFr91qDBdMIMfBh2MgrYLhmBExTA5Muy9UInrOV0TaNJVMJJKZNMbecCykJB71KtXO4HKvbunptlY",
+	"PQzWgKQLADDINMZI/DXJmDb0n1DVif3wz/U7UNwmxtXhPKC9Ab7vgHIryn9zjh4DQKCYRJ1yz22ZUUFQ",
+	"hvKsnysylaWw4tKFHWlip5zw9OKpu2kU0+YZ3INVvaDASUJ1IOSoc4Hv8cJ6q8HFoH0H8cNzgX5GWxVF",
+	"pFU8gJPPDMIokpfKXDhuHb76nvkEO/37D5mg0yx+AaDDsH7OfwBvYWNDn9hlWJ+9X1VpoPOd0bX2tYdd",
+	"FYFvrGmbq+foQ5vgG0G/LQZobwFUgmTOvFiGfERL1D8NLzBjpKcuUGiW8cSR9Apjddo2K/xoT1R6R2KK",
+	"v0PAbYWJBugW4HAV7ZJAdrGeGyI7LmEgsnfXa2/h1SeSJ/qU2LvDUaBvUH05VlFb2fs4oPJOu+hWzYJq",
+	"UBrSyPwz4Qy3Ucs83PheDKw3uCjvppX1TmxoR83Q25Q7kwWKx/Xw2Oqa1n2igpP2+9yFb9w7t4h0bo4e",
+	"FuqWus9jaOpuqgKNA7H/00b/UQDXPwt7c1veC2Nzk/dzAK//ohcWzfd3iZ3tcRu7YWJ6KyKyjKpUdM76",
+	"uNTP8MK2pHTjJrxvlhlHXwI46Jgi0zWYzbqsY/NClsvJdB3tg+oMx4Hh9pKtB7VABdbEU73AwJ9CrsCS",
+	"Apb9KrcbrKbmWSKvWAEdaboWyoVmxRXNogtdyNIsLqXRxd2m2gTn3HNN2GPYYTNSNSYQc6Vs0pvStkY/",
+	"z1lfV9LVQtKc9+HsL/jGbcbvwQx90Ro0y1ixo4yDehMmiFEbD4tlxWVgBHZgayxkhj7dVls7njKhzbwV",
+	"uIdlmNxnluxSBvKOEneE4KFTLCSM4GAih9UIJO8zS6EhOUhGqlwz0OV8ViqWYt0LvWCCSDFGD4ZhemHT",
+	"85gxqie3pCdC9IFzj7D3NNHZGgIMKJmXtEgJnVMulDWRcVu1Y1VIMa8V3mzwXYj1KPKJdaMMq745qLH3",
+	"vT2tjjF7taR1rmRXNrRYpEKNFLsNaCEt3D4DG5KcsW+D2QBg3jDHok9T/PR5b3co92G/eQ9/jJyHzyTf",
+	"IZC8ze03hIltkieOcpZP7Ra629Hbdz7vPvSwiQEN6HGzuxIF7XDd6SY7ZJNDD/voQ6lYsSkNAgE2uvUj",
+	"6WvkCy/sKu8hdxvaPegHGEgUK/CQBmiFRv9jxZVbSVlko6ejI6APu/Z2rCR4nI2SYcvLODOFUwTjJhHN",
+	"BLWxuEa39Mjvvw9g1B7BRbH48E8uZqxgIoHw28NaoG3s+28LBsujmRuCq8aXzV6j7UFe1epneH2r4tpT",
+	"I+KrMdEFZ6mN2YRIxZkL1XQpXw+UayBsZ5+u5WXMqrXiOlk47W4hs7QKgK3HAwVjeaNdZAu00KqttcHo",
+	"HsZTlkFpQxmMGUQaRYZ93QidgmOuymRAQfDacM7/ETnpMuWaQMCRCwDP5BxHBNtjOIq19ET2GaRk+Vj0",
+	"KroX4mOXS4y0y2vrwlSk9ojfy8KfXtCqVIpsHXzvU/o+vvv4fwMAAP//",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"strings"
@@ -13,10 +14,10 @@ import (
 
 // keepAsking asks for what the others know after every connect. Once it has asked it is among those that answer.
 func (x *Exchange) keepAsking(ctx context.Context) {
-	var answering *listening
+	var answering []func() // end it
 	defer func() {
-		if answering != nil {
-			answering.stop()
+		for _, end := range answering {
+			end()
 		}
 	}()
 	for {
@@ -29,13 +30,39 @@ func (x *Exchange) keepAsking(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		if answering != nil {
+		if answering == nil {
+			answering = x.answerOthers()
+		}
+	}
+}
+
+// answerOthers listens for who asks: gateways that start, and control planes.
+func (x *Exchange) answerOthers() (answering []func()) {
+	for _, q := range [...]struct {
+		subject string
+		handle  nats.MsgHandler
+	}{{wire.SubjectHealthView, x.tellAll}, {wire.SubjectHealthReport, x.report}} {
+		end, err := x.o.Conn.Listen(q.subject, wire.QueueHealth, room, q.handle)
+		if err != nil {
+			x.o.Log.Warn("health is not told to who asks", slog.String("subject", q.subject), slog.Any("error", err))
 			continue
 		}
-		var err error
-		if answering, err = x.listen(wire.SubjectHealthView, wire.QueueHealth, x.tellAll); err != nil {
-			x.o.Log.Warn("health is not told to gateways that start", slog.Any("error", err))
-		}
+		answering = append(answering, end)
+	}
+	return answering
+}
+
+// report answers a control plane that asks what users may be told.
+func (x *Exchange) report(m *nats.Msg) {
+	if !strings.HasPrefix(m.Reply, wire.SubjectHealthAnswer+".") {
+		return // nothing is sent elsewhere for whoever asks
+	}
+	body, err := json.Marshal(x.o.Table.Report())
+	if err == nil {
+		err = x.nc.Publish(m.Reply, body)
+	}
+	if err != nil {
+		x.counts.unsent.Add(1)
 	}
 }
 

@@ -14,7 +14,6 @@ package exchange
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -59,12 +58,10 @@ const (
 
 	// allOpen is as long as anything can be said again.
 	allOpen = time.Hour
-
-	// Bounds of what waits to be read. What does not fit is lost until it is said
-	// again.
-	pendingMessages = 4096
-	pendingBytes    = 32 << 20
 )
+
+// What does not fit is lost until it is said again.
+var room = natsconn.Room{Messages: 4096, Bytes: 32 << 20}
 
 // Exchange tells and listens while Run runs.
 type Exchange struct {
@@ -96,11 +93,11 @@ func New(o Options) *Exchange {
 
 // Run tells and listens until ctx ends.
 func (x *Exchange) Run(ctx context.Context) error {
-	listening, err := x.listen(wire.SubjectHealth, "", x.hear)
+	stop, err := x.o.Conn.Listen(wire.SubjectHealth, "", room, x.hear)
 	if err != nil {
 		return err
 	}
-	defer listening.stop()
+	defer stop()
 	defer x.o.Conn.OnConnect(x.reconnected)()
 	if x.o.Conn.Connected() {
 		x.reconnected()
@@ -118,34 +115,6 @@ func (x *Exchange) reconnected() {
 	case x.connected <- struct{}{}:
 	default:
 	}
-}
-
-// listening is a subscription whose messages are handled one by one.
-type listening struct {
-	sub   *nats.Subscription
-	ended chan struct{} // no handler runs any more
-}
-
-// listen subscribes to a subject, in a queue group or alone.
-func (x *Exchange) listen(subject, queue string, handle nats.MsgHandler) (*listening, error) {
-	sub, err := x.nc.QueueSubscribe(subject, queue, handle)
-	if err != nil {
-		return nil, fmt.Errorf("subscribe to %s: %w", subject, err)
-	}
-	l := &listening{sub: sub, ended: make(chan struct{})}
-	sub.SetClosedHandler(func(string) { close(l.ended) })
-	if err := sub.SetPendingLimits(pendingMessages, pendingBytes); err != nil {
-		l.stop()
-		return nil, fmt.Errorf("bound %s: %w", subject, err)
-	}
-	return l, nil
-}
-
-// stop ends a subscription and waits for what it was doing. That the connection
-// has ended it already is no failure.
-func (l *listening) stop() {
-	_ = l.sub.Unsubscribe()
-	<-l.ended
 }
 
 // hear takes what another gateway told.

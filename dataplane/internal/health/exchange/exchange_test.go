@@ -178,6 +178,47 @@ func TestStandingsDoNotWaitForTheNextSecond(t *testing.T) {
 	require.Zero(t, b.calls(), "what was counted comes later")
 }
 
+// Whoever asks what users may be told gets it from one gateway, with what the
+// others counted, and only where answers go.
+func TestAnyGatewayReports(t *testing.T) {
+	f := newFleet(t)
+	a, b := f.start().ready(), f.start().ready()
+	a.observe(health.Succeeded, 80)
+	b.observe(health.Failed, 20)
+	f.eventually(func() bool { return a.calls() == 100 && b.calls() == 100 }, "both know all")
+	conn := f.probe()
+	ask := func(to string) (*nats.Msg, error) {
+		sub, err := conn.SubscribeSync(to)
+		require.NoError(t, err)
+		defer func() { require.NoError(t, sub.Unsubscribe()) }()
+		require.NoError(t, conn.PublishRequest(wire.SubjectHealthReport, to, nil))
+		return sub.NextMsg(soon)
+	}
+	m, err := ask(wire.SubjectHealthAnswer + ".control-plane")
+	require.NoError(t, err)
+	report, err := wire.ParseHealthReport(m.Data)
+	require.NoError(t, err)
+	require.Len(t, report.Endpoints, 1)
+	require.Equal(t, endpoint, report.Endpoints[0].ID)
+	require.EqualValues(t, 100, report.Endpoints[0].Requests)
+	require.InDelta(t, 0.2, report.Endpoints[0].Errors, 1e-9)
+
+	// A question whose answer would go elsewhere is passed over: the next one is
+	// the first that is answered.
+	elsewhere, err := conn.SubscribeSync("elsewhere")
+	require.NoError(t, err)
+	for range 8 { // so that both gateways got some
+		require.NoError(t, conn.PublishRequest(wire.SubjectHealthReport, "elsewhere", nil))
+	}
+	for range 8 {
+		_, err = ask(wire.SubjectHealthAnswer + ".control-plane")
+		require.NoError(t, err)
+	}
+	pending, _, err := elsewhere.Pending()
+	require.NoError(t, err)
+	require.Zero(t, pending)
+}
+
 func TestLatecomerAsks(t *testing.T) {
 	f := newFleet(t)
 	a := f.start()

@@ -13,6 +13,9 @@ import (
 // formats.
 var cacheMarks = [...]string{"cache_control", "prompt_cache_breakpoint"}
 
+// markStem is in every one of them.
+var markStem = []byte("cache_")
+
 // deepestMark is how far below a list of messages a mark can stand: on a part of
 // a tool's result, in the content of a part, in the content of a message.
 const deepestMark = 3
@@ -68,10 +71,16 @@ func (r *reader) turns(value []byte) {
 }
 
 // marked looks for marks in a list of objects. Most bodies have none, which is
-// found out far cheaper than by a walk.
+// found out far cheaper than by a walk: by one scan for what all marks have in
+// common.
 func (r *reader) marked(value []byte) {
-	for _, name := range cacheMarks {
-		if bytes.Contains(value, []byte(name)) {
+	for rest := value; ; {
+		at := bytes.Index(rest, markStem)
+		if at < 0 {
+			return
+		}
+		rest = rest[at+len(markStem):]
+		if bytes.HasPrefix(rest, []byte("control")) || bytes.HasPrefix(rest, []byte("breakpoint")) {
 			r.findMarks(value, deepestMark)
 			return
 		}

@@ -36,6 +36,7 @@ func TestWhatAsksForCaching(t *testing.T) {
 		"gemini, a part":     {facts.Gemini, `{"contents":[{"parts":[{"text":"x",` + mark + `}]}]}`, true, 0},
 		"an option":          {facts.Gemini, `{"contents":[],"provider_options":{"anthropic":{` + mark + `}}}`, true, 0},
 		"another's option":   {facts.Chat, `{"messages":[],"provider_options":{"other":{` + mark + `}}}`, false, 0},
+		"behind a near miss": {facts.Chat, `{"messages":[{"role":"system","content":"cache_controls, cache_"},{"role":"user","content":[{"type":"text","text":"x","prompt_cache_breakpoint":{}}]}]}`, true, 0},
 		"completions":        {facts.Completions, `{"prompt":"x",` + mark + `}`, true, 0},
 		"null":               {facts.Messages, `{"max_tokens":1,"messages":[],"cache_control":null}`, false, 0},
 		"false":              {facts.Messages, `{"max_tokens":1,"messages":[],"cache_control":false}`, false, 0},

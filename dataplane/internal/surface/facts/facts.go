@@ -58,7 +58,7 @@ func Read(format Format, body []byte, h http.Header, o Options) (call.Request, *
 	there := 0
 	members := rawjson.NewObject(body)
 	for members.Next() {
-		key, value := members.Name(), members.Value()
+		key, value := nameOf(&members), members.Value()
 		if !rawjson.IsNull(value) {
 			there |= format.marks(key)
 		}
@@ -69,6 +69,23 @@ func Read(format Format, body []byte, h http.Header, o Options) (call.Request, *
 	}
 	r.missing(format, there)
 	return r.finish()
+}
+
+// usual are names that most bodies have. Reading one of these makes no text.
+var usual = map[string]string{
+	"model": "model", "messages": "messages", "input": "input", "contents": "contents", "prompt": "prompt", "system": "system",
+	"instructions": "instructions", "systemInstruction": "systemInstruction", "tools": "tools", "tool_choice": "tool_choice",
+	"stream": "stream", "stream_options": "stream_options", "temperature": "temperature", "top_p": "top_p",
+	"max_tokens": "max_tokens", "max_completion_tokens": "max_completion_tokens", "max_output_tokens": "max_output_tokens",
+	"generationConfig": "generationConfig", "response_format": "response_format", "metadata": "metadata", "user": "user",
+	"provider": "provider", "session_id": "session_id", "thinking": "thinking", "reasoning": "reasoning", "reasoning_effort": "reasoning_effort",
+}
+
+func nameOf(member *rawjson.Object) string {
+	if name, ok := usual[string(member.Key())]; ok {
+		return name
+	}
+	return member.Name()
 }
 
 // ReadHead returns the facts of a request that has no body.

@@ -20,6 +20,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/authn"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/byok"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/checks"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/gateway"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/idempotency"
@@ -29,6 +30,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/postgres"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/publish"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/reseal"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/usage"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
@@ -37,7 +39,7 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/httpserver"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/natsconn"
-	"github.com/signalbox-dev/signalbox/shared/secret/seal"
+	"github.com/signalbox-dev/signalbox/shared/secret/rotation"
 	"github.com/signalbox-dev/signalbox/shared/telemetry"
 )
 
@@ -53,6 +55,9 @@ type Deps struct {
 	Env func(name string) (string, bool)
 	// Web is the dashboard; nil when this binary has none.
 	Web fs.FS
+	// Reload has the keyring file looked at at once, as SIGHUP does; it may be
+	// nil.
+	Reload <-chan os.Signal
 }
 
 // App is one control plane.
@@ -69,7 +74,8 @@ type App struct {
 	consumer  *usage.Consumer
 	keeper    *usage.Keeper
 	sweeper   *idempotency.Sweeper
-	resealer  *byok.Resealer
+	keyring   *rotation.Keyring // nil when there is none
+	resealer  *reseal.Runner
 	api       *api.Server
 }
 
@@ -120,11 +126,11 @@ func (a *App) open(ctx context.Context) (err error) {
 func (a *App) wire(context.Context) error {
 	log, now, ids := a.deps.Log, a.deps.Now, id.SystemSource()
 	runner, system := a.db.Runner(), a.db.System()
-	keyring, offered, err := a.offer()
+	sealer, offered, err := a.offer()
 	if err != nil {
 		return err
 	}
-	source, overrides, err := a.overrides(offered.Catalog(), keyring, ids)
+	source, overrides, err := a.overrides(offered.Catalog(), sealer, ids)
 	if err != nil {
 		return err
 	}
@@ -134,7 +140,7 @@ func (a *App) wire(context.Context) error {
 	mutator := deploy.New(runner, publications, events, ids, now)
 	keyStore, managementKeyStore, settingsStore := postgres.NewAPIKeyStore(), postgres.NewManagementKeyStore(), postgres.NewSettingsStore()
 	byokStore := postgres.NewBYOKStore()
-	a.resealer = a.newResealer(keyring, byokStore, mutator)
+	seals := a.seals(mutator, registry, ids)
 	ladder := a.ladder(mutator, ids, source)
 	records := postgres.NewUsageStore(a.db, now)
 	claims := postgres.NewIdempotencyStore(a.db, ids, now)
@@ -158,7 +164,8 @@ func (a *App) wire(context.Context) error {
 		Keys:           ladder.keys,
 		ManagementKeys: managementKeys,
 		BYOK: byok.NewService(byok.Deps{
-			Runner: runner, Store: byokStore, Directory: byokStore, Mutator: mutator, Sealer: keyring, Offered: source, IDs: ids, Now: now,
+			Runner: runner, Store: byokStore, Directory: byokStore, Mutator: mutator, Sealer: sealer, Offered: source, IDs: ids, Now: now,
+			Verifications: postgres.NewBYOKVerifications(), Checker: checks.NewAsker(a.nats, ids), Auditor: events,
 		}),
 		Settings:    ladder.settings,
 		Profiles:    ladder.profiles,
@@ -170,6 +177,7 @@ func (a *App) wire(context.Context) error {
 		Publications: publication.NewService(runner, publications, tracker, now),
 		Gateways:     gateway.NewService(registry),
 		Overrides:    overrides,
+		Seals:        seals,
 		Usage:        usage.NewQuery(runner, records),
 		Idempotency:  claims,
 	}, api.Options{
@@ -180,17 +188,20 @@ func (a *App) wire(context.Context) error {
 }
 
 // overrides are the operator's catalog over what is offered without it.
-func (a *App) overrides(base catalog.Catalog, keyring byok.Keyring, ids *id.Source) (*override.Source, *override.Service, error) {
+func (a *App) overrides(base catalog.Catalog, sealer byok.Sealer, ids *id.Source) (*override.Source, *override.Service, error) {
 	system, store := a.db.System(), postgres.NewOverrideStore()
 	source, err := override.NewSource(system, store, base)
 	return source, override.NewService(override.Deps{
-		System: system, Store: store, History: store, Base: base, Sealer: keyring, IDs: ids, Now: a.deps.Now,
+		System: system, Store: store, History: store, Base: base, Sealer: sealer, IDs: ids, Now: a.deps.Now,
 	}), err
 }
 
 func (a *App) metrics() *prometheus.Registry {
 	registry := telemetry.NewRegistry("controlplane", a.deps.Version)
-	registry.MustRegister(a.consumer, a.keeper)
+	registry.MustRegister(a.consumer, a.keeper, a.resealer)
+	if a.keyring != nil {
+		registry.MustRegister(a.keyring)
+	}
 	registry.MustRegister(publisherMetrics(a.publisher)...)
 	return registry
 }
@@ -200,28 +211,17 @@ func (a *App) newPublisher(source *override.Source, topology *natsconn.Keeper, t
 	return publish.New(publish.Deps{
 		Conn: a.nats, Topology: topology, Elector: postgres.NewElector(a.db, a.deps.Log),
 		Outbox: outbox, Compiler: postgres.NewCompiler(a.db), Ledger: postgres.NewLedger(a.db),
-		Catalog: source, Revisions: postgres.NewCatalogRevisions(a.db), Accounts: outbox,
+		Catalog: reseal.NewOffered(source, a.ring()), Revisions: postgres.NewCatalogRevisions(a.db), Accounts: outbox,
 		Tracker: tracker, Registry: registry, AllowMassRemoval: a.cfg.Publish.AllowMassRemoval, Now: a.deps.Now, Log: a.deps.Log,
-	})
-}
-
-func (a *App) newResealer(keyring byok.Keyring, store *postgres.BYOKStore, mutator *deploy.Mutator) *byok.Resealer {
-	return byok.NewResealer(byok.ResealerDeps{
-		System: a.db.System(), Seals: postgres.NewBYOKSeals(), Store: store, Directory: store, Mutator: mutator,
-		Keyring: keyring, Now: a.deps.Now, Log: a.deps.Log,
 	})
 }
 
 // offer builds the catalog, with what seals provider keys, which is nil when
 // there is no keyring.
-func (a *App) offer() (byok.Keyring, *offer.Offer, error) {
-	var sealer byok.Keyring
-	if a.cfg.KeyringFile != "" {
-		keyring, err := seal.LoadFile(a.cfg.KeyringFile)
-		if err != nil {
-			return nil, nil, fmt.Errorf("keyring_file: %w", err)
-		}
-		sealer = keyring
+func (a *App) offer() (byok.Sealer, *offer.Offer, error) {
+	sealer, err := a.openKeyring()
+	if err != nil {
+		return nil, nil, err
 	}
 	offered, warnings, err := offer.New(offer.Options{Files: a.cfg.CatalogFiles, Env: a.deps.Env, Sealer: sealer})
 	for _, w := range warnings {

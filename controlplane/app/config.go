@@ -23,8 +23,9 @@ type Config struct {
 	OpsListen string `mapstructure:"ops_listen"`
 	// OperatorToken opens /v1/platform. Empty: nobody is operator.
 	OperatorToken secret.String `mapstructure:"operator_token"`
-	// KeyringFile seals the platform's provider keys before they are published;
-	// the gateways have the same file. Empty: no provider key may be given.
+	// KeyringFile seals provider keys before they are stored or published; the
+	// gateways have the same file. It is taken again when it changes. Empty: no
+	// provider key may be given.
 	KeyringFile string `mapstructure:"keyring_file"`
 	// CatalogFiles are laid over the embedded catalog, each over the ones before.
 	CatalogFiles []string `mapstructure:"catalog_files"`

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
+	"os/signal"
+	"syscall"
 	"text/tabwriter"
 	"time"
 
@@ -22,7 +25,8 @@ type Process struct {
 	Web        fs.FS // the dashboard; nil when there is none
 }
 
-// Main reads the configuration and runs a control plane until ctx ends.
+// Main reads the configuration and runs a control plane until ctx ends. SIGHUP
+// has it look at the keyring file at once.
 func Main(ctx context.Context, p Process) error {
 	cfg, err := load(p.ConfigFile)
 	if err != nil {
@@ -33,7 +37,10 @@ func Main(ctx context.Context, p Process) error {
 		return err
 	}
 	logging.TakeStandard(log)
-	a, err := New(ctx, cfg, Deps{Log: log, Now: time.Now, Version: p.Version, Web: p.Web})
+	reload := make(chan os.Signal, 1)
+	signal.Notify(reload, syscall.SIGHUP)
+	defer signal.Stop(reload)
+	a, err := New(ctx, cfg, Deps{Log: log, Now: time.Now, Version: p.Version, Web: p.Web, Reload: reload})
 	if err != nil {
 		return err
 	}

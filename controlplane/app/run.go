@@ -27,6 +27,12 @@ func (a *App) Run(ctx context.Context) error {
 		a.migrateLater, a.publisher.Run, a.consumer.Run, a.keeper.Run,
 		func(ctx context.Context) error { a.sweeper.Run(ctx); return nil },
 		func(ctx context.Context) error { a.resealer.Run(ctx); return nil },
+		func(ctx context.Context) error {
+			if a.keyring != nil {
+				a.keyring.Run(ctx)
+			}
+			return nil
+		},
 	} {
 		parts.Go(func() error { return run(background) })
 	}

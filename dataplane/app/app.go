@@ -21,11 +21,12 @@ import (
 	"github.com/signalbox-dev/signalbox/dataplane/internal/affinity"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/attempt"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/auth"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/check"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/check/answer"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/classifier"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/feed"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/health"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/health/exchange"
-	"github.com/signalbox-dev/signalbox/dataplane/internal/job"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/keyring"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/lastgood"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/limits"
@@ -41,7 +42,7 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/httpserver"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/natsconn"
-	"github.com/signalbox-dev/signalbox/shared/secret/seal"
+	"github.com/signalbox-dev/signalbox/shared/secret/rotation"
 	"github.com/signalbox-dev/signalbox/shared/telemetry"
 )
 
@@ -54,6 +55,9 @@ type Deps struct {
 	InProcessNATS nats.InProcessConnProvider
 	// AccessLog gets one JSON line for each request; nil is standard error.
 	AccessLog io.Writer
+	// Reload has the keyring file looked at at once, as SIGHUP does; it may be
+	// nil.
+	Reload <-chan os.Signal
 }
 
 // App is one gateway.
@@ -63,6 +67,7 @@ type App struct {
 	listeners httpserver.Listeners
 
 	nats     *natsconn.Conn
+	keyring  *rotation.Keyring // nil when there is none
 	spool    *spool.Spool
 	policies *snapshot.Store
 	feed     *feed.Feed
@@ -75,6 +80,7 @@ type App struct {
 	registry *prometheus.Registry
 	server   *server
 	exchange *exchange.Exchange
+	checks   *answer.Answerer
 }
 
 // New builds a gateway and takes what it must have for itself: the addresses
@@ -125,11 +131,11 @@ func (a *App) open(ctx context.Context) (err error) {
 // wire builds the stages, from the state beneath them to the edge above.
 func (a *App) wire(context.Context) error {
 	log, now := a.deps.Log, a.deps.Now
-	opener, names, secret, err := a.keyring()
+	opener, names, err := a.openKeyring()
 	if err != nil {
 		return err
 	}
-	a.pins = affinity.New(affinity.Options{Store: affinity.NewNATS(a.nats), Secret: secret, Now: now, Log: log}, a.registry)
+	a.pins = affinity.New(affinity.Options{Store: affinity.NewNATS(a.nats), Secret: a.conversationSecret(), Now: now, Log: log}, a.registry)
 	disk, err := lastgood.Open(filepath.Join(a.cfg.DataDir, "last-known-good"), lastgood.Options{Log: log})
 	if err != nil {
 		return fmt.Errorf("data_dir %s: %w", a.cfg.DataDir, err)
@@ -148,6 +154,7 @@ func (a *App) wire(context.Context) error {
 	known := health.New(health.Options{Now: now, Seed: rand.Uint64, Log: log})
 	a.health = known
 	a.exchange = exchange.New(exchange.Options{Conn: a.nats, Table: known, Instance: instance, Log: log, Now: now})
+	a.checks = answer.New(answer.Options{Conn: a.nats, Checker: check.New(a.provider, a.policies, now), Log: log})
 	ids := id.SystemSource()
 	recent := record.NewRecent(a.cfg.RecentGenerations)
 	recorder := record.New(record.Deps{
@@ -198,27 +205,4 @@ func reachable(address string, hostname func() (string, error)) string {
 		return address
 	}
 	return net.JoinHostPort(name, port)
-}
-
-// keyring opens credentials, names what providers keep, and has the secret that
-// conversations are named with: without a keyring there is none, and who can
-// read NATS can try out which conversation a name is of.
-func (a *App) keyring() (opener provider.Opener, names *job.Names, secret []byte, err error) {
-	index, log := job.NewIndex(a.nats), a.deps.Log
-	if a.cfg.KeyringFile == "" {
-		return noKeyring{}, job.NewNames(nil, index, log), nil, nil
-	}
-	ring, err := seal.LoadFile(a.cfg.KeyringFile)
-	if err != nil {
-		return nil, nil, nil, fmt.Errorf("keyring_file: %w", err)
-	}
-	identifiers, err := ring.Identifiers()
-	if err != nil {
-		return nil, nil, nil, fmt.Errorf("keyring_file: %w", err)
-	}
-	derived, err := identifiers.Make([]byte("conversations"), "affinity")
-	if err != nil {
-		return nil, nil, nil, fmt.Errorf("keyring_file: %w", err)
-	}
-	return ring, job.NewNames(identifiers, index, log), []byte(derived), nil
 }

@@ -32,9 +32,10 @@ type Config struct {
 	// last-known-good policy, and request bodies over 1 MiB while they are
 	// served. Two gateways cannot share one.
 	DataDir string `mapstructure:"data_dir"`
-	// KeyringFile opens the platform's provider credentials, and seals the ids
-	// of jobs and files; every gateway has the same. Empty: only providers that
-	// take no key can be used, and no job or file can be made.
+	// KeyringFile opens provider credentials, and seals the ids of jobs and
+	// files; every gateway has the same. It is taken again when it changes.
+	// Empty: only providers that take no key can be used, and no job or file can
+	// be made.
 	KeyringFile string `mapstructure:"keyring_file"`
 	// RecentGenerations is how many requests /v1/generations knows.
 	RecentGenerations int `mapstructure:"recent_generations"`

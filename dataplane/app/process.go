@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"runtime"
+	"syscall"
 	"time"
 
 	"github.com/signalbox-dev/signalbox/shared/config"
@@ -19,7 +21,8 @@ type Process struct {
 	Log        io.Writer // for log and access lines
 }
 
-// Main reads the configuration and runs a gateway until ctx ends.
+// Main reads the configuration and runs a gateway until ctx ends. SIGHUP has it
+// look at the keyring file at once.
 func Main(ctx context.Context, p Process) error {
 	cfg, err := config.Load(config.Options[Config]{Default: Default(), File: p.ConfigFile})
 	if err != nil {
@@ -32,7 +35,10 @@ func Main(ctx context.Context, p Process) error {
 	logging.TakeStandard(log)
 	spare := heapHeadroom()
 	defer runtime.KeepAlive(spare)
-	gateway, err := New(ctx, cfg, Deps{Log: log, Now: time.Now, Version: p.Version, AccessLog: p.Log})
+	reload := make(chan os.Signal, 1)
+	signal.Notify(reload, syscall.SIGHUP)
+	defer signal.Stop(reload)
+	gateway, err := New(ctx, cfg, Deps{Log: log, Now: time.Now, Version: p.Version, AccessLog: p.Log, Reload: reload})
 	if err != nil {
 		return err
 	}

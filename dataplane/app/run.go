@@ -38,9 +38,11 @@ func (a *App) Run(ctx context.Context) error {
 			}
 		})
 	}
+	start(a.followKeyring)
 	start(a.feed.Run)
 	start(a.spool.Run)
 	start(a.exchange.Run)
+	start(a.checks.Run)
 	start(a.pins.Run)
 	start(func(ctx context.Context) error { a.health.Run(ctx); return nil })
 	start(func(ctx context.Context) error { a.access.run(ctx); return nil })

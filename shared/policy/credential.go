@@ -45,6 +45,10 @@ func CredentialBinding(ws id.Workspace, provider string) []string {
 	return []string{"byok", ws.String(), provider}
 }
 
+// PlatformBinding is the associated data that the platform's own credential of
+// a provider is sealed with.
+func PlatformBinding(provider string) []string { return []string{"platform", provider} }
+
 // ownCredentials indexes a snapshot's credentials; nil where there are none.
 func ownCredentials(s *Snapshot) map[string][]*OwnCredential {
 	if len(s.Credentials) == 0 {

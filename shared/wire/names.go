@@ -3,7 +3,11 @@
 // of connections; natsconn has the settings that streams and buckets need.
 package wire
 
-import "github.com/signalbox-dev/signalbox/shared/id"
+import (
+	"time"
+
+	"github.com/signalbox-dev/signalbox/shared/id"
+)
 
 // KV buckets and the object store.
 const (
@@ -38,6 +42,12 @@ const ConsumerUsage = "usage-writer"
 // SubjectHealthView.
 const QueueHealth = "health"
 
+// QueueCheck is the queue group of the gateways that answer on SubjectCheck.
+const QueueCheck = "check"
+
+// CheckWithin bounds the call of a check; the answer follows it.
+const CheckWithin = 10 * time.Second
+
 // Core subjects. Pushes are RePublish destinations of their buckets: the last
 // token is the bucket key.
 const (
@@ -61,6 +71,13 @@ const (
 	// SubjectMarks is a request subject: a gateway asks, any control plane
 	// answers with the gateway's committed usage mark.
 	SubjectMarks = "usage-marks"
+	// SubjectCheck is a request subject: a control plane asks, one of the gateways
+	// in QueueCheck makes a call with a credential.
+	SubjectCheck = "gateway.check"
+	// SubjectChecked begins the subjects that its answers go to, followed by a name
+	// that whoever asks makes up. They are apart from the inboxes, as those of
+	// SubjectHealthAnswer are.
+	SubjectChecked = "gateway.checked" // gateway.checked.<name>
 )
 
 // KeysComplete is a key of BucketKeys that exists once every API key has been

@@ -68,6 +68,12 @@ func TestMessagesOfEarlierVersionsStayReadable(t *testing.T) {
 		{Workspace: workspace, KID: "k", Revision: 12, AppliedAt: at}, {Revision: 3, AppliedAt: at},
 	}})
 	readable(t, "testdata/marks-1.json", wire.MarkReply{Committed: 9, Error: "e"})
+	readable(t, "testdata/check-request-1.json", wire.CheckRequest{
+		Workspace: workspace, Provider: "north", Models: []string{"acme/*"}, Sealed: []byte("sealed"),
+	})
+	readable(t, "testdata/check-reply-1.json", wire.CheckReply{
+		Status: wire.CheckValid, HTTPStatus: 200, Call: wire.CheckCompletion, Model: "acme/small", Latency: 5, Trouble: wire.CheckNotOpened,
+	})
 }
 
 // TestNamesAreTokens: names become subjects and bucket keys, where a dot
@@ -85,7 +91,7 @@ func TestNamesAreTokens(t *testing.T) {
 	names := map[string]bool{}
 	for _, name := range []string{
 		wire.SubjectRate, wire.SubjectSpend, wire.SubjectCells, wire.SubjectUsage, wire.SubjectPushPolicy, wire.SubjectPushKeys,
-		wire.SubjectPushCatalog, wire.SubjectHeartbeat, wire.SubjectReceipt, wire.SubjectHealth, wire.SubjectHealthView, wire.SubjectHealthAnswer, wire.SubjectMarks,
+		wire.SubjectPushCatalog, wire.SubjectHeartbeat, wire.SubjectReceipt, wire.SubjectHealth, wire.SubjectHealthView, wire.SubjectHealthAnswer, wire.SubjectMarks, wire.SubjectCheck, wire.SubjectChecked,
 		wire.PolicyPointer(workspace), wire.PolicyBody(workspace, digest), wire.CatalogBody(digest),
 	} {
 		for part := range strings.SplitSeq(name, ".") {

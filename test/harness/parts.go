@@ -42,6 +42,7 @@ type parts struct {
 // running is an app in its Run.
 type running struct {
 	addr   string
+	reload chan os.Signal
 	cancel context.CancelFunc
 	ended  chan error
 }
@@ -94,9 +95,12 @@ func (p *Platform) StartControlPlane() {
 	cfg.KeyringFile = p.parts.keyring
 	cfg.OperatorToken = secret.NewString(operatorToken)
 	cfg.CatalogFiles = p.parts.catalogs
-	app, err := controlplane.New(context.WithoutCancel(p.t.Context()), cfg, controlplane.Deps{Log: p.parts.log, Now: time.Now, Version: "test"})
+	reload := make(chan os.Signal, 1)
+	app, err := controlplane.New(context.WithoutCancel(p.t.Context()), cfg, controlplane.Deps{
+		Log: p.parts.log, Now: time.Now, Version: "test", Reload: reload,
+	})
 	require.NoError(p.t, err)
-	p.parts.control = run(app.Addr(), app.Run)
+	p.parts.control = run(app.Addr(), app.Run, reload)
 	p.Control = "http://" + app.Addr()
 	p.ready(p.Control)
 }
@@ -121,11 +125,12 @@ func (p *Platform) StartGateway(i int) {
 	if p.configure != nil {
 		p.configure(&cfg)
 	}
+	reload := make(chan os.Signal, 1)
 	app, err := dataplane.New(context.WithoutCancel(p.t.Context()), cfg, dataplane.Deps{
-		Log: p.parts.log, Now: time.Now, Version: "test", AccessLog: io.Discard,
+		Log: p.parts.log, Now: time.Now, Version: "test", AccessLog: io.Discard, Reload: reload,
 	})
 	require.NoError(p.t, err)
-	p.parts.gateways[i] = run(app.Addr(), app.Run)
+	p.parts.gateways[i] = run(app.Addr(), app.Run, reload)
 	p.Gateways[i] = "http://" + app.Addr()
 	p.ready(p.Gateways[i])
 }
@@ -159,9 +164,9 @@ func (p *Platform) ready(url string) {
 	require.NoError(p.t, p.AwaitReady(ctx, url+"/readyz"))
 }
 
-func run(addr string, serve func(context.Context) error) *running {
+func run(addr string, serve func(context.Context) error, reload chan os.Signal) *running {
 	ctx, cancel := context.WithCancel(context.Background())
-	r := &running{addr: addr, cancel: cancel, ended: make(chan error, 1)}
+	r := &running{addr: addr, reload: reload, cancel: cancel, ended: make(chan error, 1)}
 	go func() { r.ended <- serve(ctx) }()
 	return r
 }

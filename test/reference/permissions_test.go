@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -22,6 +24,7 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/natsconn/document"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 	"github.com/signalbox-dev/signalbox/shared/secret"
+	"github.com/signalbox-dev/signalbox/shared/secret/seal"
 	"github.com/signalbox-dev/signalbox/shared/testkit/simulator"
 	"github.com/signalbox-dev/signalbox/shared/wire"
 	"github.com/signalbox-dev/signalbox/test/harness/client"
@@ -37,7 +40,12 @@ func TestDeployPermissions(t *testing.T) {
 	providers, err := upstream.Start(simulator.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, providers.Close()) })
-	control, gateway := processConfigs(t, url, providers.Catalog())
+	keyed := fmt.Sprintf("providers:\n  - {slug: keyed, type: openai, base_url: %q}\n", providers.North.URL)
+	control, gateway := processConfigs(t, url, strings.Replace(providers.Catalog(), "providers:\n", keyed, 1))
+	keyring := filepath.Join(t.TempDir(), "keyring.json")
+	_, err = seal.CreateFile(keyring)
+	require.NoError(t, err)
+	control.KeyringFile, gateway.KeyringFile = keyring, keyring
 	control.NATS.User, control.NATS.Password = "controlplane", secret.NewString("control-password")
 	gateway.NATS.User, gateway.NATS.Password = "gateway", secret.NewString("gateway-password")
 	p, again := start(t, control, gateway, refused)
@@ -59,6 +67,12 @@ func TestDeployPermissions(t *testing.T) {
 		ready, err := w.Do(t.Context(), client.Call{Method: http.MethodGet, URL: w.Gateways[0] + "/readyz?verbose"})
 		return err == nil && strings.Contains(string(ready.Body), `"spool_pending":0`)
 	}, soon, often, "the gateway was told that its usage is in Postgres")
+	// A control plane has the gateway verify a provider key.
+	brought, err := w.Manage(t.Context(), http.MethodPost, "/v1/byok", json.RawMessage(`{"provider":"keyed","name":"ours","key":"any-key-will-do"}`))
+	require.NoError(t, err)
+	verified, err := w.Manage(t.Context(), http.MethodPost, "/v1/byok/"+brought.Get("data.id").Str+"/verify", nil)
+	require.NoError(t, err)
+	require.Equal(t, "valid", verified.Get("data.verification.status").Str, "%s", verified.Body)
 	// A gateway that was away reads what it missed.
 	w.Gateways[0] = again(func() {
 		_, err := w.RevokeKey(t.Context(), key.ID, 0)
@@ -78,11 +92,11 @@ func TestDeployPermissions(t *testing.T) {
 	for _, subject := range []string{
 		"$KV.POLICY.ws.x", "$KV.KEYS.x", "$KV.CATALOG.current", "$O.SNAPSHOTS.C.x", "push.keys.x",
 		"$JS.API.STREAM.UPDATE.KV_POLICY", "$JS.API.STREAM.PURGE.KV_KEYS", "$JS.API.STREAM.DELETE.USAGE",
-		"$JS.API.STREAM.MSG.GET.USAGE", "$JS.API.CONSUMER.CREATE.USAGE", "_INBOX_CONTROLPLANE.x",
+		"$JS.API.STREAM.MSG.GET.USAGE", "$JS.API.CONSUMER.CREATE.USAGE", "_INBOX_CONTROLPLANE.x", "gateway.check",
 	} {
 		require.True(t, denied(t, gateway.NATS.Config, func(nc *nats.Conn) error { return nc.Publish(subject, []byte("{}")) }), "publish to %s", subject)
 	}
-	for _, subject := range []string{"usage.>", "_INBOX_CONTROLPLANE.>", "gateway.>", "$KV.>", ">"} {
+	for _, subject := range []string{"usage.>", "_INBOX_CONTROLPLANE.>", "gateway.>", "gateway.checked.>", "$KV.>", ">"} {
 		require.True(t, denied(t, gateway.NATS.Config, func(nc *nats.Conn) error {
 			_, err := nc.SubscribeSync(subject)
 			return err

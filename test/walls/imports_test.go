@@ -33,7 +33,8 @@ var stages = []string{"surface", "auth", "snapshot", "classifier", "limits", "at
 // beneath are the packages under the stages: state that several share, and the
 // reading of one notation each.
 var beneath = []string{
-	"affinity", "bounded", "call", "eventstream", "health", "job", "keyring", "lastgood", "rawform", "rawjson", "socket", "spool", "sse", "upstream",
+	"affinity", "bounded", "call", "check", "eventstream", "health", "job", "keyring", "lastgood", "rawform", "rawjson", "socket", "spool", "sse",
+	"upstream",
 }
 
 // notations know nothing but how their bytes are put together.
@@ -49,8 +50,8 @@ var between = []string{"claude", "openai", "turns"}
 
 // aggregates are the packages of the control plane that the store serves.
 var aggregates = []string{
-	"apikey", "audit", "authn", "authz", "autorouting", "byok", "credential", "department", "deploy", "effective", "gateway", "idempotency",
-	"managementkey", "outbox", "override", "page", "profile", "publication", "publish", "routing", "settings", "usage", "workspace",
+	"apikey", "audit", "authn", "authz", "autorouting", "byok", "checks", "credential", "department", "deploy", "effective", "gateway", "idempotency",
+	"managementkey", "outbox", "override", "page", "profile", "publication", "publish", "reseal", "routing", "settings", "usage", "workspace",
 }
 
 func walls() []wall {

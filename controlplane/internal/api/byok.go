@@ -182,6 +182,22 @@ func (s *Server) ReorderByokCredentials(ctx context.Context, r gen.ReorderByokCr
 	return gen.ReorderByokCredentials200JSONResponse{Body: body, Headers: gen.ReorderByokCredentials200ResponseHeaders{ETag: etag(after.Version)}}, nil
 }
 
+// VerifyByokCredential implements the operation.
+func (s *Server) VerifyByokCredential(ctx context.Context, r gen.VerifyByokCredentialRequestObject) (gen.VerifyByokCredentialResponseObject, error) {
+	credential, err := parseID[id.CredentialKind](r.CredentialID, "provider key")
+	if err != nil {
+		return nil, err
+	}
+	c := callerOf(ctx)
+	found, err := s.services.BYOK.Verify(ctx, c.Workspace, credential, c.by())
+	if err != nil {
+		return nil, err
+	}
+	return gen.VerifyByokCredential200JSONResponse{
+		Body: gen.ByokCredentialOne{Data: byokOf(found)}, Headers: gen.VerifyByokCredential200ResponseHeaders{ETag: etag(found.Version)},
+	}, nil
+}
+
 // byokTarget is the provider key that a change is about, and who makes it.
 type byokTarget struct {
 	caller
@@ -226,6 +242,20 @@ func byokOf(c byok.Credential) gen.ByokCredential {
 	return gen.ByokCredential{
 		ID: c.ID.String(), Provider: c.Provider, Name: c.Name, Prefix: c.Prefix, Suffix: c.Suffix, Use: gen.ByokUse(c.Use),
 		Position: c.Position, Enabled: c.Enabled, Models: list(c.Models), APIKeys: id.Texts(c.APIKeys),
-		CreatedBy: some(c.CreatedBy.String()), CreatedAt: c.CreatedAt.UTC(), UpdatedAt: c.UpdatedAt.UTC(),
+		CreatedBy: some(c.CreatedBy.String()), CreatedAt: c.CreatedAt.UTC(), UpdatedAt: c.UpdatedAt.UTC(), Verification: verificationOf(c.Verification),
 	}
+}
+
+func verificationOf(v *byok.Verification) *gen.ByokVerification {
+	if v == nil {
+		return nil
+	}
+	shown := &gen.ByokVerification{
+		Status: gen.ByokVerificationStatus(v.Status), Call: gen.ByokVerificationCall(v.Call), Model: some(v.Model),
+		LatencyMs: v.Latency.Milliseconds(), CheckedAt: v.CheckedAt.UTC(),
+	}
+	if v.HTTPStatus != 0 {
+		shown.HTTPStatus = &v.HTTPStatus
+	}
+	return shown
 }

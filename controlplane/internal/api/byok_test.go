@@ -1,11 +1,16 @@
 package api_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"testing"
+	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/stretchr/testify/require"
+
+	"github.com/signalbox-dev/signalbox/shared/wire"
 )
 
 func TestProviderKeysLiveAndDie(t *testing.T) {
@@ -74,6 +79,84 @@ func TestProviderKeysLiveAndDie(t *testing.T) {
 	require.Len(t, page, 1)
 	require.Empty(t, p.do(call{method: "GET", path: "/v1/byok?provider=anthropic", token: w.key}).is(http.StatusOK).json()["data"])
 	p.holdsNone("sk-proj-0123456789abcdefghij", "sk-proj-another-key-0000", "sk-proj-second-key-00000")
+}
+
+// gateway stands for one that makes calls with provider keys.
+func (p *plane) gateway(answer func(wire.CheckRequest) wire.CheckReply) {
+	p.t.Helper()
+	conn := p.nats.Connect().NATS()
+	_, err := conn.QueueSubscribe(wire.SubjectCheck, wire.QueueCheck, func(m *nats.Msg) {
+		var q wire.CheckRequest
+		if err := json.Unmarshal(m.Data, &q); err != nil {
+			p.t.Error(err)
+			return
+		}
+		body, err := json.Marshal(answer(q))
+		if err == nil {
+			err = m.Respond(body)
+		}
+		if err != nil {
+			p.t.Error(err)
+		}
+	})
+	require.NoError(p.t, err)
+	require.NoError(p.t, conn.Flush())
+}
+
+func TestProviderKeysAreVerified(t *testing.T) {
+	p := newPlane(t)
+	w := p.tenant("verify")
+	verify := func(id string) call { return call{method: "POST", path: "/v1/byok/" + id + "/verify", token: w.key} }
+	alone := p.newProviderKey(w, "alone", "sk-proj-0123456789abcdefghij")
+	got := p.do(header(verify(alone), "Idempotency-Key", "alone"))
+	require.True(t, *got.problem(http.StatusServiceUnavailable, "unavailable").Retryable, "no gateway runs")
+	require.NotContains(t, p.do(call{method: "GET", path: "/v1/byok/" + alone, token: w.key}).is(http.StatusOK).data(), "verification")
+
+	p.gateway(func(q wire.CheckRequest) wire.CheckReply {
+		if len(q.Models) > 0 {
+			return wire.CheckReply{Trouble: wire.CheckNoModel}
+		}
+		return wire.CheckReply{Status: wire.CheckForbidden, HTTPStatus: 403, Call: wire.CheckCompletion, Model: "openai/gpt-5-nano", Latency: 42 * time.Millisecond}
+	})
+	id := p.newProviderKey(w, "ours", "sk-proj-0123456789abcdefghij")
+	verified := p.do(verify(id)).is(http.StatusOK).data()["verification"].(map[string]any)
+	require.Equal(t, "forbidden", verified["status"])
+	require.EqualValues(t, 403, verified["http_status"])
+	require.Equal(t, "completion", verified["call"])
+	require.Equal(t, "openai/gpt-5-nano", verified["model"])
+	require.EqualValues(t, 42, verified["latency_ms"])
+	require.Equal(t, verified, p.do(call{method: "GET", path: "/v1/byok/" + id, token: w.key}).is(http.StatusOK).data()["verification"])
+	require.Contains(t, p.do(call{method: "GET", path: "/v1/byok", token: w.key}).is(http.StatusOK).body, `"status":"forbidden"`)
+	limited := p.do(verify(id))
+	limited.problem(http.StatusTooManyRequests, "rate_limit_exceeded")
+	require.Equal(t, "10", limited.header.Get("Retry-After"))
+
+	p.do(verify("byok_0000000000e008ztk5wvz3r2m1")).problem(http.StatusNotFound, "not_found")
+	narrow := p.newProviderKey(w, "narrow", "sk-proj-0123456789abcdefghij")
+	p.do(call{method: "PATCH", path: "/v1/byok/" + narrow, token: w.key, body: `{"models":["other/*"]}`}).is(http.StatusOK)
+	p.do(verify(narrow)).problem(http.StatusConflict, "conflict")
+	p.do(call{method: "POST", path: "/v1/byok/" + id + "/verify", token: p.scoped(w, "byok:read")}).problem(http.StatusForbidden, "insufficient_scope")
+	p.holdsNone("sk-proj-0123456789abcdefghij")
+}
+
+// A keyring shows which key seals what, and nothing of the keys.
+func TestTheKeyringShowsWhatItSeals(t *testing.T) {
+	p := newPlane(t)
+	w := p.tenant("sealed")
+	p.newProviderKey(w, "one", "sk-proj-0123456789abcdefghij")
+	p.newProviderKey(w, "two", "sk-proj-0123456789abcdefghij")
+	p.do(onPlatform("PUT", "/catalog/providers/openai?wait=20s", `{"api_key":"sk-canary-platform"}`)).is(http.StatusOK)
+	got := p.do(onPlatform("GET", "/keyring", "")).is(http.StatusOK).data()
+	require.Equal(t, true, got["droppable"])
+	require.EqualValues(t, 0, got["gateways_behind"])
+	keys := got["keys"].([]any)
+	require.Len(t, keys, 1)
+	key := keys[0].(map[string]any)
+	require.Equal(t, got["sealing_key_id"], key["id"])
+	require.Equal(t, map[string]any{
+		"id": key["id"], "role": "sealing", "workspace_keys": float64(2), "platform_keys": float64(1), "published_keys": float64(1),
+	}, key)
+	p.do(call{method: "GET", path: "/v1/platform/keyring", token: w.key}).problem(http.StatusForbidden, "forbidden")
 }
 
 // A repeated creation makes one credential, and what is kept of the call has

@@ -40,7 +40,7 @@ func TestEveryCodeHasAStatus(t *testing.T) {
 	inferenceOnly := map[fault.Code]bool{
 		fault.NoDefaultModel: true, fault.ModelNotFound: true, fault.UnsupportedModelOrEndpoint: true, fault.ContextLengthExceeded: true,
 		fault.UpstreamRejected: true, fault.SubmissionUnknown: true, fault.InsufficientFunds: true, fault.GuardrailBlocked: true,
-		fault.ModelRegionUnavailable: true, fault.ModelRetired: true, fault.KeyLimitExceeded: true, fault.RateLimitExceeded: true,
+		fault.ModelRegionUnavailable: true, fault.ModelRetired: true, fault.KeyLimitExceeded: true,
 		fault.UpstreamRateLimited: true, fault.UpstreamServerError: true, fault.UpstreamUnreachable: true,
 		fault.UpstreamCredentialRejected: true, fault.UpstreamUndetermined: true, fault.QuotaUnavailable: true,
 		fault.UpstreamTimeout: true, fault.ClientClosed: true,

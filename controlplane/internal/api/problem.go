@@ -36,6 +36,7 @@ var statuses = map[fault.Code]int{
 	fault.PreconditionFailed:   http.StatusPreconditionFailed,
 	fault.PayloadTooLarge:      http.StatusRequestEntityTooLarge,
 	fault.UnsupportedMediaType: http.StatusUnsupportedMediaType,
+	fault.RateLimitExceeded:    http.StatusTooManyRequests,
 	fault.GatewayError:         http.StatusInternalServerError,
 	fault.Unavailable:          http.StatusServiceUnavailable,
 }

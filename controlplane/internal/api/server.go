@@ -36,6 +36,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/override"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/reseal"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/usage"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
@@ -61,6 +62,7 @@ type Services struct {
 	Publications   *publication.Service
 	Gateways       *gateway.Service
 	Overrides      *override.Service
+	Seals          *reseal.Service
 	Usage          *usage.Query
 	Idempotency    idempotency.Store
 }

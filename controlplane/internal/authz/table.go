@@ -66,6 +66,7 @@ var table = []Rule{
 	{Operation: "deleteByokCredential", Audience: ForWorkspace, Scope: "byok:write", Roles: admins},
 	{Operation: "enableByokCredential", Audience: ForWorkspace, Scope: "byok:write", Roles: admins},
 	{Operation: "disableByokCredential", Audience: ForWorkspace, Scope: "byok:write", Roles: admins},
+	{Operation: "verifyByokCredential", Audience: ForWorkspace, Scope: "byok:write", Roles: admins},
 
 	{Operation: "getSettings", Audience: ForWorkspace, Scope: "settings:read", Roles: everyone},
 	{Operation: "updateSettings", Audience: ForWorkspace, Scope: "settings:write", Roles: admins},
@@ -112,6 +113,7 @@ var table = []Rule{
 	{Operation: "createPlatformWorkspace", Audience: ForOperator},
 	{Operation: "getPlatformWorkspaceTags", Audience: ForOperator},
 	{Operation: "setPlatformWorkspaceTags", Audience: ForOperator},
+	{Operation: "getPlatformKeyring", Audience: ForOperator},
 	{Operation: "getPlatformCatalog", Audience: ForOperator},
 	{Operation: "replacePlatformCatalog", Audience: ForOperator},
 	{Operation: "putPlatformProvider", Audience: ForOperator},

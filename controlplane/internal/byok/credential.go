@@ -27,6 +27,8 @@ type Credential struct {
 	Models   []string // ids or patterns with *; empty: all
 	APIKeys  []id.Key // whose requests it serves; empty: all
 
+	Verification *Verification // of the present key; nil: never
+
 	CreatedBy id.User // zero when an operator created it
 	Version   int64   // rises with every change, from 1
 	CreatedAt time.Time

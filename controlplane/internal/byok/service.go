@@ -28,11 +28,15 @@ type Deps struct {
 	Offered   Source
 	IDs       *id.Source
 	Now       func() time.Time
+
+	Verifications Verifications
+	Checker       Checker
+	Auditor       Auditor
 }
 
 // Service creates, changes and orders credentials. Its failures are
 // validation_error, not_found, conflict (too many, or no keyring),
-// precondition_failed and unavailable.
+// precondition_failed, unavailable, and those of Verify.
 type Service struct{ d Deps }
 
 // NewService returns a Service over d.
@@ -155,7 +159,12 @@ func (s *Service) apply(ctx context.Context, c Credential, p Patch, offered *cat
 	if !ok {
 		return c, fault.New(fault.Conflict, "The provider is not offered any more, so its keys cannot be replaced. Delete the credential.")
 	}
-	return s.seal(c, found, *p.Key)
+	c, err := s.seal(c, found, *p.Key)
+	if err != nil {
+		return c, err
+	}
+	c.Verification = nil
+	return c, s.d.Verifications.Forget(ctx, c.Workspace, c.ID)
 }
 
 // Enable has the credential tried again.

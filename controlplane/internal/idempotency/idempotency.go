@@ -73,6 +73,10 @@ func WithClaim(ctx context.Context, c Claim) context.Context {
 	return context.WithValue(ctx, claimKey{}, c)
 }
 
+// Without keeps transactions under ctx from marking the claim: they are not
+// what makes the call done.
+func Without(ctx context.Context) context.Context { return context.WithValue(ctx, claimKey{}, nil) }
+
 // ClaimOf returns the claim under which ctx runs.
 func ClaimOf(ctx context.Context) (Claim, bool) {
 	c, ok := ctx.Value(claimKey{}).(Claim)

@@ -10,6 +10,7 @@ import (
 	"os"
 
 	"github.com/signalbox-dev/signalbox/shared/catalog"
+	"github.com/signalbox-dev/signalbox/shared/policy"
 	"github.com/signalbox-dev/signalbox/shared/secret"
 )
 
@@ -33,9 +34,6 @@ type Offer struct {
 
 // Catalog is what is offered. Its revision is the publisher's to set.
 func (o *Offer) Catalog() catalog.Catalog { return o.catalog }
-
-// platform is the associated data of the platform's own credentials.
-const platform = "platform"
 
 // New builds the offer. Its error lists everything wrong in the first file
 // that has something wrong, each at its line.
@@ -88,7 +86,7 @@ func seal(c catalog.Catalog, keys map[string]secret.String, sealer Sealer) error
 		if sealer == nil {
 			return fmt.Errorf("keyring_file: needed to seal the key of the provider %s, and not set", p.Slug)
 		}
-		sealed, err := sealer.Seal(key, platform, p.Slug)
+		sealed, err := sealer.Seal(key, policy.PlatformBinding(p.Slug)...)
 		if err != nil {
 			return fmt.Errorf("seal the key of the provider %s: %w", p.Slug, err)
 		}

@@ -9,9 +9,11 @@ import (
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/byok"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/reseal"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/policy"
+	"github.com/signalbox-dev/signalbox/shared/secret/seal"
 )
 
 type byokRow struct {
@@ -28,9 +30,12 @@ type byokRow struct {
 	Models      textArray  `gorm:"column:models"`
 	APIKeys     textArray  `gorm:"column:api_keys"` // as ids are written
 	CreatedBy   *uuid.UUID `gorm:"column:created_by"`
-	Version     int64      `gorm:"column:version"`
-	CreatedAt   time.Time  `gorm:"column:created_at;autoCreateTime:false"`
-	UpdatedAt   time.Time  `gorm:"column:updated_at;autoUpdateTime:false"`
+	// Verification is written by BYOKVerifications alone: a change of the row must
+	// not undo one that came meanwhile.
+	Verification *jsonColumn[verificationRow] `gorm:"column:verification"`
+	Version      int64                        `gorm:"column:version"`
+	CreatedAt    time.Time                    `gorm:"column:created_at;autoCreateTime:false"`
+	UpdatedAt    time.Time                    `gorm:"column:updated_at;autoUpdateTime:false"`
 }
 
 func (byokRow) TableName() string { return "byok_credentials" }
@@ -40,6 +45,7 @@ func byokRowOf(c byok.Credential) byokRow {
 		ID: c.ID.UUID(), WorkspaceID: c.Workspace.UUID(), Provider: c.Provider, Name: c.Name, Prefix: c.Prefix, Suffix: c.Suffix,
 		Sealed: c.Sealed, Use: string(c.Use), Position: c.Position, Enabled: c.Enabled, Models: c.Models, APIKeys: id.Texts(c.APIKeys),
 		CreatedBy: uuidPtr(c.CreatedBy.UUID()), Version: c.Version, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt,
+		Verification: verificationRowOf(c.Verification),
 	}
 }
 
@@ -49,7 +55,7 @@ func (r byokRow) credential() byok.Credential {
 		Name: r.Name, Prefix: r.Prefix, Suffix: r.Suffix, Sealed: r.Sealed, Use: policy.CredentialUse(r.Use), Position: r.Position,
 		Enabled: r.Enabled, Models: r.Models.list(), APIKeys: idsOf[id.KeyKind](r.APIKeys),
 		CreatedBy: id.FromUUID[id.UserKind](uuidOf(r.CreatedBy)),
-		Version:   r.Version, CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(),
+		Version:   r.Version, CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(), Verification: verificationOf(r.Verification),
 	}
 }
 
@@ -167,16 +173,38 @@ type BYOKSeals struct{}
 // NewBYOKSeals returns a reader that works in the transaction of its context.
 func NewBYOKSeals() *BYOKSeals { return &BYOKSeals{} }
 
+// sealedBy is what begins a sealed key, in hex: the mark of the key that sealed.
+const sealedBy = "encode(substring(sealed FROM 1 FOR 5), 'hex')"
+
 // Stale implements byok.Seals.
-func (*BYOKSeals) Stale(ctx context.Context, mark []byte) ([]id.Workspace, error) {
+func (*BYOKSeals) Stale(ctx context.Context, marks [][]byte) ([]id.Workspace, error) {
+	current := make(textArray, len(marks))
+	for i, mark := range marks {
+		current[i] = hex.EncodeToString(mark)
+	}
 	var rows []uuid.UUID
-	err := system(ctx).Raw(`SELECT DISTINCT workspace_id FROM byok_credentials
-		WHERE encode(substring(sealed FROM 1 FOR ?), 'hex') <> ? ORDER BY 1`, len(mark), hex.EncodeToString(mark)).Scan(&rows).Error
+	err := system(ctx).Raw("SELECT DISTINCT workspace_id FROM byok_credentials WHERE "+sealedBy+" <> ALL (?) ORDER BY 1", current).Scan(&rows).Error
 	list := make([]id.Workspace, len(rows))
 	for i, ws := range rows {
 		list[i] = id.FromUUID[id.WorkspaceKind](ws)
 	}
 	return list, translate(err, "look for old seals")
+}
+
+// Count implements byok.Seals.
+func (*BYOKSeals) Count(ctx context.Context) (reseal.Count, error) {
+	var rows []struct {
+		Mark  string
+		Count int
+	}
+	err := system(ctx).Raw("SELECT " + sealedBy + " AS mark, count(*) AS count FROM byok_credentials GROUP BY 1").Scan(&rows).Error
+	count := make(reseal.Count, len(rows))
+	for _, r := range rows {
+		mark, _ := hex.DecodeString(r.Mark) // Postgres wrote it
+		key, _ := seal.SealedBy(mark)
+		count[key] += r.Count
+	}
+	return count, translate(err, "count seals")
 }
 
 // idsOf reads what id.Texts wrote; nil when empty, as the domain has it. What

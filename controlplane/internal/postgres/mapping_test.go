@@ -93,7 +93,7 @@ func TestUpdatesWriteEveryColumn(t *testing.T) {
 		"workspace":       {workspaceRow{}, workspaceRow{}.changeable(), []string{"id", "created_at"}},
 		"api key":         {apiKeyRow{}, apiKeyRow{}.changeable(), []string{"id", "workspace_id", "kid", "created_by", "created_at", "last_used_at"}},
 		"management key":  {managementKeyRow{}, managementKeyRow{}.changeable(), []string{"id", "workspace_id", "kid", "created_by", "created_at", "last_used_at"}},
-		"provider key":    {byokRow{}, byokRow{}.changeable(), []string{"id", "workspace_id", "provider", "created_by", "created_at"}},
+		"provider key":    {byokRow{}, byokRow{}.changeable(), []string{"id", "workspace_id", "provider", "created_by", "created_at", "verification"}},
 		"settings":        {settingsRow{}, settingsRow{}.changeable(), []string{"workspace_id"}},
 		"auto routing":    {autoRoutingRow{}, autoRoutingRow{}.changeable(), []string{"workspace_id"}},
 		"department":      {departmentRow{}, departmentRow{}.changeable(), []string{"id", "workspace_id", "created_at"}},

@@ -1,8 +1,11 @@
 package postgres
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
-	"log/slog"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -10,12 +13,18 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/byok"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/override"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/reseal"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 	"github.com/signalbox-dev/signalbox/shared/secret"
 	"github.com/signalbox-dev/signalbox/shared/secret/seal"
+	"github.com/signalbox-dev/signalbox/shared/wire"
 )
 
 const broughtKey = "sk-canary-0123456789abcdef"
@@ -290,15 +299,21 @@ func TestRotationSealsProviderKeysAnew(t *testing.T) {
 	_, err := owned.ExecContext(t.Context(), "UPDATE byok_credentials SET provider = 'openai-compatible' WHERE id = $1", moved.ID.UUID())
 	require.NoError(t, err)
 
+	s.gateway.answer = func(wire.CheckRequest) (wire.CheckReply, error) {
+		return wire.CheckReply{Status: wire.CheckValid, HTTPStatus: 200, Call: wire.CheckListModels}, nil
+	}
+	brought[0], err = s.byok.Verify(t.Context(), mine.Workspace.ID, brought[0].ID, byMember(mine.Owner))
+	require.NoError(t, err)
 	rotated, err := s.keyring.Rotate()
 	require.NoError(t, err)
 	resealer := byok.NewResealer(byok.ResealerDeps{
 		System: s.db.System(), Seals: NewBYOKSeals(), Store: NewBYOKStore(), Directory: NewBYOKStore(), Mutator: s.mutator,
-		Keyring: rotated, Now: s.clock.now, Log: slog.New(slog.DiscardHandler),
+		Now: s.clock.now,
 	})
-	done, err := resealer.Once(t.Context())
+	report, err := resealer.Reseal(t.Context(), rotated)
 	require.NoError(t, err)
-	require.Equal(t, len(brought), done)
+	require.Equal(t, len(brought), report.Done)
+	require.Len(t, report.Unopened, 1)
 	require.Equal(t, "byok.reseal", s.lastEvent(t, mine.Workspace.ID).Action)
 	fresh, err := rotated.Drop()
 	require.NoError(t, err)
@@ -316,7 +331,124 @@ func TestRotationSealsProviderKeysAnew(t *testing.T) {
 	left, err := s.byok.Get(t.Context(), theirs.Workspace.ID, moved.ID)
 	require.NoError(t, err)
 	require.Equal(t, moved.Sealed, left.Sealed)
-	done, err = resealer.Once(t.Context())
+
+	// What does not open is looked at again and again. That changes nothing, and
+	// publishes nothing.
+	revision := s.revision(t, theirs.Workspace.ID)
+	report, err = resealer.Reseal(t.Context(), rotated)
 	require.NoError(t, err)
-	require.Zero(t, done, "once is enough")
+	require.Zero(t, report.Done, "once is enough")
+	require.Len(t, report.Unopened, 1)
+	require.Equal(t, revision, s.revision(t, theirs.Workspace.ID))
+	count, err := resealer.Seals(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, reseal.Count{s.keyring.PrimaryID(): 1, rotated.PrimaryID(): len(brought)}, count)
+
+	// Who has not promoted the key yet leaves what it sealed.
+	waiting, err := s.keyring.Append()
+	require.NoError(t, err)
+	report, err = resealer.Reseal(t.Context(), waiting)
+	require.NoError(t, err)
+	require.Zero(t, report.Done)
+}
+
+// revision is what a workspace has come to.
+func (s *services) revision(t *testing.T, ws id.Workspace) int64 {
+	t.Helper()
+	compiled, err := NewCompiler(s.db).Compile(t.Context(), ws)
+	require.NoError(t, err)
+	return compiled.Snapshot.Revision
+}
+
+// brokenFor is a mutator that fails for one workspace.
+type brokenFor struct {
+	byok.Mutator
+	ws id.Workspace
+}
+
+func (b brokenFor) Mutate(ctx context.Context, ws id.Workspace, c *deploy.Change, fn func(context.Context, int64) error) (publication.Publication, error) {
+	if ws == b.ws {
+		return publication.Publication{}, errors.New("canary")
+	}
+	return b.Mutator.Mutate(ctx, ws, c, fn)
+}
+
+// A workspace that cannot be sealed anew keeps no other from it, and is told of
+// at the end.
+func TestRotationGoesOnPastAWorkspaceThatFails(t *testing.T) {
+	s := openServices(t)
+	first, second, third := s.create(t, "first"), s.create(t, "second"), s.create(t, "third")
+	var brought []byok.Credential
+	for _, ws := range []workspace.Created{first, second, third} {
+		brought = append(brought, s.bring(t, ws, byok.NewCredential{}))
+	}
+	rotated, err := s.keyring.Rotate()
+	require.NoError(t, err)
+	deps := byok.ResealerDeps{
+		System: s.db.System(), Seals: NewBYOKSeals(), Store: NewBYOKStore(), Directory: NewBYOKStore(),
+		Mutator: brokenFor{s.mutator, first.Workspace.ID}, Now: s.clock.now,
+	}
+	report, err := byok.NewResealer(deps).Reseal(t.Context(), rotated)
+	require.ErrorContains(t, err, first.Workspace.ID.String())
+	require.Equal(t, 2, report.Done)
+	for i, c := range brought {
+		now, err := s.byok.Get(t.Context(), c.Workspace, c.ID)
+		require.NoError(t, err)
+		require.Equal(t, i > 0, !rotated.IsStale(now.Sealed))
+	}
+	deps.Mutator = s.mutator
+	report, err = byok.NewResealer(deps).Reseal(t.Context(), rotated)
+	require.NoError(t, err)
+	require.Equal(t, 1, report.Done)
+}
+
+// The operator's keys come under the new key as a version of their own, for it
+// to be published; the version before has none any more.
+func TestRotationSealsTheOperatorsKeysAnew(t *testing.T) {
+	s := openServices(t)
+	store, ids := NewOverrideStore(), id.SystemSource()
+	overrides := override.NewService(override.Deps{
+		System: s.db.System(), Store: store, History: store, Base: offered(), Sealer: s.keyring, IDs: ids, Now: s.clock.now,
+	})
+	for slug, key := range map[string]string{"north": "canary-north", "south": "canary-south"} {
+		_, err := overrides.PutProvider(t.Context(), override.Options{By: operator}, slug, override.Entry{"api_key": json.RawMessage(strconv.Quote(key))})
+		require.NoError(t, err)
+	}
+	before, _, err := overrides.Get(t.Context())
+	require.NoError(t, err)
+
+	rotated, err := s.keyring.Rotate()
+	require.NoError(t, err)
+	resealer := override.NewResealer(override.ResealerDeps{System: s.db.System(), Store: store, IDs: ids, Now: s.clock.now})
+	report, err := resealer.Reseal(t.Context(), rotated)
+	require.NoError(t, err)
+	require.Equal(t, reseal.Report{Done: 2}, report)
+	fresh, err := rotated.Drop()
+	require.NoError(t, err)
+	now, _, err := overrides.Get(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, before.Version+1, now.Version)
+	require.Equal(t, before.Document, now.Document)
+	for _, slug := range []string{"north", "south"} {
+		plain, err := fresh.Open(now.Keys[slug], policy.PlatformBinding(slug)...)
+		require.NoError(t, err)
+		require.Equal(t, "canary-"+slug, plain.Reveal())
+		earlier, err := overrides.At(t.Context(), before.Version)
+		require.NoError(t, err)
+		require.Empty(t, earlier.Keys[slug], "no old seal stays")
+	}
+	events, err := overrides.Events(t.Context(), page.Query{Limit: 1})
+	require.NoError(t, err)
+	require.Equal(t, "catalog.reseal", events.Items[0].Action)
+	require.NotContains(t, fmt.Sprint(events.Items[0]), "canary")
+	count, err := resealer.Seals(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, reseal.Count{rotated.PrimaryID(): 2}, count)
+
+	report, err = resealer.Reseal(t.Context(), rotated)
+	require.NoError(t, err)
+	require.Zero(t, report.Done)
+	now, _, err = overrides.Get(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, before.Version+1, now.Version, "nothing to seal makes no version")
 }

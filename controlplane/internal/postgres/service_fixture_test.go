@@ -27,7 +27,18 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/secret/seal"
+	"github.com/signalbox-dev/signalbox/shared/wire"
 )
+
+// askedGateway stands for the one that makes calls with provider keys.
+type askedGateway struct {
+	answer func(wire.CheckRequest) (wire.CheckReply, error)
+}
+
+// Check implements byok.Checker.
+func (g *askedGateway) Check(_ context.Context, q wire.CheckRequest) (wire.CheckReply, error) {
+	return g.answer(q)
+}
 
 // clock is the services' time, moved by hand.
 type clock struct{ at atomic.Int64 }
@@ -50,6 +61,7 @@ type services struct {
 	guardrails  *guardrail.Service
 	effective   *effective.Service
 	mutator     *deploy.Mutator
+	gateway     *askedGateway
 	auto        *autorouting.Service
 	audit       *audit.Log
 }
@@ -85,6 +97,7 @@ var operator = audit.By{Actor: audit.Actor{Kind: audit.Operator, Name: "operator
 func openServices(t *testing.T) *services {
 	t.Helper()
 	db := openTest(t)
+	asked := &askedGateway{}
 	c := &clock{}
 	c.at.Store(epoch.UnixMicro())
 	runner, system := db.Runner(), db.System()
@@ -108,9 +121,9 @@ func openServices(t *testing.T) *services {
 		}),
 		byok: byok.NewService(byok.Deps{
 			Runner: runner, Store: NewBYOKStore(), Directory: NewBYOKStore(), Mutator: mutator, Sealer: keyring, Offered: source{providers()},
-			IDs: testIDs, Now: c.now,
+			IDs: testIDs, Now: c.now, Verifications: NewBYOKVerifications(), Checker: asked, Auditor: NewAuditStore(),
 		}),
-		keyring: keyring, mutator: mutator,
+		keyring: keyring, mutator: mutator, gateway: asked,
 		settings: settings.NewService(settings.Deps{
 			Runner: runner, Store: NewSettingsStore(), Mutator: mutator, Profiles: NewProfileStore(), Offered: models, Now: c.now,
 		}),

@@ -5,12 +5,17 @@ import (
 	"context"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/signalbox-dev/signalbox/shared/secret/seal"
 )
 
 func TestRunServesUntilTheContextEnds(t *testing.T) {
@@ -48,4 +53,46 @@ func TestVersion(t *testing.T) {
 	var out bytes.Buffer
 	require.NoError(t, run(t.Context(), []string{"--version"}, &out, io.Discard))
 	require.Equal(t, "dev\n", out.String())
+}
+
+// A hangup has a gateway look at its keyring, and does not end it.
+func TestAHangupIsNoEnd(t *testing.T) {
+	dir := t.TempDir()
+	keyring := filepath.Join(dir, "keyring.json")
+	first, err := seal.CreateFile(keyring)
+	require.NoError(t, err)
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	address := free.Addr().String()
+	require.NoError(t, free.Close())
+	t.Setenv("SIGNALBOX_LISTEN", address)
+	t.Setenv("SIGNALBOX_DATA_DIR", filepath.Join(dir, "data"))
+	t.Setenv("SIGNALBOX_NATS_URL", "nats://127.0.0.1:1")
+	t.Setenv("SIGNALBOX_KEYRING_FILE", keyring)
+	t.Setenv("SIGNALBOX_HTTP_DRAIN_TIMEOUT", "1s")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- run(ctx, nil, io.Discard, io.Discard) }()
+	shows := func(text string) {
+		t.Helper()
+		require.Eventually(t, func() bool {
+			response, err := http.Get("http://" + address + "/metrics")
+			if err != nil {
+				return false
+			}
+			defer func() { _ = response.Body.Close() }()
+			page, err := io.ReadAll(response.Body)
+			return err == nil && strings.Contains(string(page), text)
+		}, 20*time.Second, 10*time.Millisecond)
+	}
+	shows("signalbox_keyring_taken_total 0\n")
+	rotated, err := first.Rotate()
+	require.NoError(t, err)
+	require.NoError(t, rotated.WriteFile(keyring))
+	require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGHUP))
+	shows("signalbox_keyring_taken_total 1\n")
+	cancel()
+	require.NoError(t, <-done)
+	http.DefaultClient.CloseIdleConnections()
 }

@@ -76,7 +76,7 @@ type Pins struct {
 	now     func() time.Time
 	log     *slog.Logger
 	within  time.Duration
-	digests sync.Pool
+	digests atomic.Pointer[sync.Pool]
 	metrics *metrics
 
 	held   *bounded.Cache[Name, entry]
@@ -116,11 +116,17 @@ func New(o Options, registry prometheus.Registerer) *Pins {
 	if p.within <= 0 {
 		p.within = FindWithin
 	}
-	p.digests.New = func() any { return newDigest(hmac.New(sha256.New, o.Secret)) }
+	p.Rekey(o.Secret)
 	for i := range p.queue {
 		p.queue[i] = make(chan write, queueMost/writers)
 	}
 	return p
+}
+
+// Rekey has conversations named with another secret from now on. Those that
+// were named before are not recognized any more.
+func (p *Pins) Rekey(secret []byte) {
+	p.digests.Store(&sync.Pool{New: func() any { return newDigest(hmac.New(sha256.New, secret)) }})
 }
 
 // Find recognizes a call's conversation and returns what is remembered of it.

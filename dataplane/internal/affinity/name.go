@@ -53,8 +53,9 @@ func (p *Pins) recognize(c *call.Call, rules decide.AffinityRules) (call.Convers
 	default:
 		return conv, false
 	}
-	of := p.digests.Get().(*digest)
-	defer p.digests.Put(of)
+	digests := p.digests.Load()
+	of := digests.Get().(*digest)
+	defer digests.Put(of)
 	of.reset()
 	ws := c.Workspace.UUID()
 	of.buf = append(of.buf, ws[:]...)

@@ -82,11 +82,24 @@ func (c *Client) Forget(ws id.Workspace) { c.creds.own.forget(ws) }
 // there was something left from before, is replaced by a fresh one, once and
 // without a trace, when not a byte came back to this request.
 func (c *Client) Call(ctx context.Context, r upstream.Request) (upstream.Response, *upstream.Failure) {
+	return c.call(ctx, r, c.creds.of)
+}
+
+// Try is Call with a workspace's credential that no policy may have, and that
+// is forgotten after it.
+func (c *Client) Try(ctx context.Context, r upstream.Request) (upstream.Response, *upstream.Failure) {
+	return c.call(ctx, r, c.creds.once)
+}
+
+// opener finds what authorizes a request.
+type opener func(*upstream.Request) (opened, error)
+
+func (c *Client) call(ctx context.Context, r upstream.Request, open opener) (upstream.Response, *upstream.Failure) {
 	traced, seen := ctx, (*sighting)(nil)
 	if !r.Once && !r.Upgrade {
 		traced, seen = trace(ctx)
 	}
-	request, with, failure := c.request(traced, &r)
+	request, with, failure := c.request(traced, &r, open)
 	if failure != nil {
 		return upstream.Response{}, failure
 	}
@@ -129,8 +142,8 @@ func (c *Client) send(ctx context.Context, r *upstream.Request, request *http.Re
 // way to a request with a context that does not parse its URL.
 var blank http.Request
 
-func (c *Client) request(ctx context.Context, r *upstream.Request) (*http.Request, authorizer, *upstream.Failure) {
-	key, err := c.creds.of(r)
+func (c *Client) request(ctx context.Context, r *upstream.Request, open opener) (*http.Request, authorizer, *upstream.Failure) {
+	key, err := open(r)
 	if err != nil {
 		return nil, nil, upstream.Fail(upstream.CredentialFault, err)
 	}

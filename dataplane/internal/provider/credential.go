@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/decide"
+	"github.com/signalbox-dev/signalbox/shared/policy"
 	"github.com/signalbox-dev/signalbox/shared/secret"
 )
 
@@ -18,10 +19,6 @@ import (
 type Opener interface {
 	Open(sealed secret.Sealed, ad ...string) (secret.String, error)
 }
-
-// sealedFor is the first part of the associated data of managed credentials;
-// the second is the provider's slug.
-const sealedFor = "platform"
 
 var (
 	errNoCredential = errors.New("provider has no credential and is not keyless")
@@ -97,7 +94,7 @@ func (c *credentials) open(p *catalog.Provider) (authorizer, error) {
 		}
 		return nil, errNoCredential
 	}
-	key, err := c.opener.Open(p.Credential, sealedFor, p.Slug)
+	key, err := c.opener.Open(p.Credential, policy.PlatformBinding(p.Slug)...)
 	if err != nil {
 		return nil, fmt.Errorf("open the managed credential of provider %s: %w", p.Slug, err)
 	}

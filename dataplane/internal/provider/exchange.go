@@ -15,6 +15,7 @@ import (
 	"golang.org/x/oauth2/clientcredentials"
 	"golang.org/x/oauth2/jwt"
 
+	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
 	"github.com/signalbox-dev/signalbox/shared/account"
 )
 
@@ -99,7 +100,11 @@ func lifeOf(expiry time.Time) time.Duration {
 // answer's text, which may repeat what it was sent.
 func exchangeError(err error) error {
 	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
-		return fmt.Errorf("the token was refused with status %d%s", refused.Response.StatusCode, known(refused))
+		status, word := refused.Response.StatusCode, known(refused)
+		if word != "" || status == http.StatusUnauthorized || status == http.StatusForbidden {
+			return fmt.Errorf("the token was refused with status %d%s: %w", status, word, upstream.ErrRefusedCredential)
+		}
+		return fmt.Errorf("the token was refused with status %d", status)
 	}
 	if refused, ok := errors.AsType[*metadata.Error](err); ok {
 		return fmt.Errorf("the metadata server answered with status %d", refused.Code)

@@ -40,11 +40,8 @@ func newOwnKeys() ownKeys {
 // own.
 func (c *credentials) brought(r *upstream.Request) (opened, error) {
 	own, p := r.Credential.Own, r.Provider
-	switch {
-	case own == nil:
-		return opened{}, errNoOwn
-	case own.Provider != p.Slug:
-		return opened{}, errForeignOwn
+	if err := fits(own, p); err != nil {
+		return opened{}, err
 	}
 	if had, ok := c.own.get(own); ok && had.fits(p, own.Sealed) {
 		return had, nil
@@ -63,6 +60,25 @@ func (c *credentials) brought(r *upstream.Request) (opened, error) {
 	return made, nil
 }
 
+// once opens a credential that is not kept.
+func (c *credentials) once(r *upstream.Request) (opened, error) {
+	own, p := r.Credential.Own, r.Provider
+	if err := fits(own, p); err != nil {
+		return opened{}, err
+	}
+	return c.openOwn(own, p)
+}
+
+func fits(own *policy.OwnCredential, p *catalog.Provider) error {
+	switch {
+	case own == nil:
+		return errNoOwn
+	case own.Provider != p.Slug:
+		return errForeignOwn
+	}
+	return nil
+}
+
 // openOwn opens a credential and holds it, once more, to what tenants may give:
 // the control plane that took it may have been another version.
 func (c *credentials) openOwn(own *policy.OwnCredential, p *catalog.Provider) (opened, error) {
@@ -75,7 +91,7 @@ func (c *credentials) openOwn(own *policy.OwnCredential, p *catalog.Provider) (o
 		err = a.ByTenant()
 	}
 	if err != nil {
-		return opened{}, fmt.Errorf("the workspace's credential %s: %w", own.ID, err)
+		return opened{}, fmt.Errorf("the workspace's credential %s: %w: %w", own.ID, upstream.ErrRefusedCredential, err)
 	}
 	made := opened{provider: p.Slug, sealed: own.Sealed, kind: p.Type, location: p.Location}
 	if a.Google != nil {

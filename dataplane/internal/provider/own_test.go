@@ -1,6 +1,7 @@
 package provider_test
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
@@ -8,9 +9,13 @@ import (
 	"encoding/pem"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -22,6 +27,7 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 	"github.com/signalbox-dev/signalbox/shared/secret"
+	"github.com/signalbox-dev/signalbox/shared/secret/rotation"
 	"github.com/signalbox-dev/signalbox/shared/secret/seal"
 )
 
@@ -234,3 +240,65 @@ func TestAnOwnAccountCallsItsOwnProject(t *testing.T) {
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// A credential that a key sealed which has not come yet fails, says which key,
+// and works as soon as the key is there: nothing has to be published again.
+func TestACredentialOfAKeyThatIsStillToCome(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "keyring.json")
+	first, err := seal.CreateFile(file)
+	require.NoError(t, err)
+	again := make(chan os.Signal)
+	ring, err := rotation.Open(file, rotation.Options{Log: slog.New(slog.DiscardHandler), Again: again})
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); ring.Run(ctx) }()
+	t.Cleanup(func() { cancel(); <-ended })
+	client := provider.New(ring, provider.Options{})
+	t.Cleanup(client.Close)
+	url, got := authorizations(t)
+
+	rotated, err := first.Rotate()
+	require.NoError(t, err)
+	promoted := &countingRing{Keyring: rotated}
+	v := promoted.view(t, ourWorkspace, 1, "ours-12345678")
+	managed, err := rotated.Seal(secret.NewString("managed-12345678"), policy.PlatformBinding("north")...)
+	require.NoError(t, err)
+	platforms := request(url)
+	platforms.Provider.Credential = managed
+	for _, r := range []upstream.Request{with(request(url), v), platforms} {
+		failure := calling(t, client, r)
+		require.NotNil(t, failure)
+		require.Equal(t, upstream.CredentialFault, failure.Class)
+		require.ErrorIs(t, failure, seal.ErrUnknownKey)
+		require.ErrorContains(t, failure, fmt.Sprint(rotated.PrimaryID()))
+		require.NotContains(t, failure.Fault.Message, fmt.Sprint(rotated.PrimaryID()), "it is for the log")
+	}
+	require.NoError(t, rotated.WriteFile(file))
+	again <- syscall.SIGHUP
+	again <- syscall.SIGHUP // taken when the file has been looked at
+	require.Nil(t, calling(t, client, with(request(url), v)))
+	require.Equal(t, "Bearer ours-12345678", got())
+	require.Nil(t, calling(t, client, platforms))
+	require.Equal(t, "Bearer managed-12345678", got())
+}
+
+// What is tried is not kept: the same credential is opened again each time.
+func TestATriedCredentialIsForgotten(t *testing.T) {
+	ring := newRing(t)
+	client := ringClient(t, ring)
+	url, got := authorizations(t)
+	v := ring.view(t, ourWorkspace, 1, "ours-12345678")
+	for n := range 3 {
+		response, failure := client.Try(t.Context(), with(request(url), v))
+		require.Nil(t, failure)
+		require.NoError(t, response.Body.Close())
+		require.Equal(t, "Bearer ours-12345678", got())
+		require.EqualValues(t, n+1, ring.opened.Load())
+	}
+	foreign := with(request(url), v)
+	foreign.Provider.Slug = "south"
+	_, failure := client.Try(t.Context(), foreign)
+	require.NotNil(t, failure)
+	require.Equal(t, upstream.CredentialFault, failure.Class)
+}

@@ -63,6 +63,9 @@ func TestTheSimulatorTakesEveryCredential(t *testing.T) {
 			_, failure = newClient(t, provider.Options{}).Call(t.Context(), r)
 			require.NotNil(t, failure, "the simulator takes anything")
 			require.Contains(t, []upstream.Class{upstream.CredentialRejected, upstream.CredentialFault}, failure.Class, "%v", failure)
+			if failure.Class == upstream.CredentialFault {
+				require.ErrorIs(t, failure, upstream.ErrRefusedCredential, "the token endpoint refused it")
+			}
 		})
 	}
 }

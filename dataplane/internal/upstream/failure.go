@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"errors"
 	"time"
 
 	"github.com/signalbox-dev/signalbox/shared/fault"
@@ -14,7 +15,14 @@ type Failure struct {
 	RetryAfter time.Duration // as the upstream asked; 0 when it did not
 	Limited    bool          // told with a 429, whatever its words make of it
 	Fault      *fault.Error  // what the caller gets if nothing follows
+	// Denied, of CredentialRejected: the credential is known, and may not do this.
+	Denied bool
 }
+
+// ErrRefusedCredential is within the cause of a CredentialFault: the credential
+// itself is to blame, because it is not of the provider's kind or because the
+// endpoint that makes tokens of it refused it.
+var ErrRefusedCredential = errors.New("the credential was refused")
 
 // Error implements error for the log.
 func (f *Failure) Error() string { return string(f.Class) + ": " + f.Fault.Error() }

@@ -31,6 +31,8 @@ func RefusedAs(name string, status int, retryAfter time.Duration, body []byte) *
 		retryAfter = d.wait
 	}
 	switch f.Class {
+	case CredentialRejected:
+		f.Denied = status == http.StatusForbidden && !d.stranger()
 	case Rejected, TooLarge, ContextLength, ContentPolicy, UnsupportedMedia:
 		f.Fault.Status = callers(status)
 		d.show(f.Fault)

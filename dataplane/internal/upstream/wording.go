@@ -66,6 +66,24 @@ func (d *detail) named() Class {
 	return ""
 }
 
+// strangers are names by which a 403 says that it does not know the credential.
+var strangers = map[string]bool{
+	"unrecognizedclientexception": true, "invalidsignatureexception": true, "incompletesignatureexception": true,
+	"expiredtokenexception": true, "missingauthenticationtokenexception": true, "invalidclienttokenid": true,
+	"invalid_api_key": true, "authentication_error": true, "unauthenticated": true,
+}
+
+// stranger reports whether the error is about who asks, and not about what.
+func (d *detail) stranger() bool {
+	for _, name := range append([]string{d.code, d.kind}, d.hints...) {
+		name = strings.ToLower(name)
+		if strangers[name[strings.LastIndexByte(name, '#')+1:]] {
+			return true
+		}
+	}
+	return d.worded([]wording{credentialWords}) != ""
+}
+
 // wording is what messages say, in lower case, with what it means.
 type wording struct {
 	class Class

@@ -54,6 +54,16 @@ func (k *Keyring) Text() (secret.String, error) {
 	return secret.NewString(base64.StdEncoding.EncodeToString(body)), nil
 }
 
+// Equal reports whether both have the same keys and seal with the same one.
+func (k *Keyring) Equal(other *Keyring) bool {
+	mine, err := k.json()
+	if err != nil {
+		return false
+	}
+	theirs, err := other.json()
+	return err == nil && bytes.Equal(mine, theirs)
+}
+
 func (k *Keyring) json() ([]byte, error) {
 	var body bytes.Buffer
 	if err := insecurecleartextkeyset.Write(k.handle, keyset.NewJSONWriter(&body)); err != nil {

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/tink-crypto/tink-go/v2/aead"
 	"github.com/tink-crypto/tink-go/v2/keyset"
@@ -20,6 +21,9 @@ var (
 	// ErrOpen: the ciphertext was changed, was sealed for other associated
 	// data, or by a key that the keyring does not have.
 	ErrOpen = errors.New("cannot open the sealed value with this keyring")
+	// ErrUnknownKey: an ErrOpen because the keyring does not have the key that
+	// sealed, which it may get yet.
+	ErrUnknownKey = fmt.Errorf("%w: it was sealed by a key that the keyring does not have", ErrOpen)
 	// ErrKeyring: the text or file is not a keyring.
 	ErrKeyring = errors.New("not a keyring")
 )
@@ -62,23 +66,17 @@ func (k *Keyring) Seal(plain secret.String, associated ...string) (secret.Sealed
 // Open decrypts what Seal made.
 func (k *Keyring) Open(sealed secret.Sealed, associated ...string) (secret.String, error) {
 	plain, err := k.aead.Decrypt(sealed, bind(associated))
-	if err != nil {
-		return secret.String{}, ErrOpen
+	if err == nil {
+		return secret.NewString(string(plain)), nil
 	}
-	return secret.NewString(string(plain)), nil
+	if by, ok := SealedBy(sealed); ok && !slices.Contains(k.IDs(), by) {
+		return secret.String{}, fmt.Errorf("%w (key %d)", ErrUnknownKey, by)
+	}
+	return secret.String{}, ErrOpen
 }
 
 // Keys is how many keys the keyring has.
 func (k *Keyring) Keys() int { return k.handle.Len() }
-
-// PrimaryID is the id of the key that seals; it is no secret.
-func (k *Keyring) PrimaryID() uint32 {
-	entry, err := k.handle.Primary()
-	if err != nil {
-		return 0 // cannot be: fromHandle asked for a primary
-	}
-	return entry.KeyID()
-}
 
 // Drop returns the keyring with the key that seals alone. What the other keys
 // sealed cannot be opened with it.
@@ -99,14 +97,6 @@ func (k *Keyring) Drop() (*Keyring, error) {
 	}
 	return fromManager(manager)
 }
-
-// Mark is what begins everything that the present primary key seals
-// (https://developers.google.com/tink/wire-format): one byte and the key's id.
-func (k *Keyring) Mark() []byte {
-	return binary.BigEndian.AppendUint32([]byte{tinkPrefix}, k.PrimaryID())
-}
-
-const tinkPrefix = 1
 
 // Append returns the keyring with a fresh key that opens and does not seal
 // yet. Give it to every process before Promote.

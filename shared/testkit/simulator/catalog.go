@@ -190,3 +190,14 @@ func modelList() json.RawMessage {
 	}
 	return obj("object", "list", "data", data)
 }
+
+// claudeList and geminiList are the same of those APIs, cut to one model: what
+// is asked of them is whether the key is good.
+func claudeList() json.RawMessage {
+	return obj("data", []any{obj("type", "model", "id", "claude-sim-1", "display_name", "Claude Sim", "created_at", "2026-01-01T00:00:00Z")},
+		"has_more", true, "first_id", "claude-sim-1", "last_id", "claude-sim-1")
+}
+
+func geminiList() json.RawMessage {
+	return obj("models", []any{obj("name", "models/gemini-sim-1", "displayName", "Gemini Sim")}, "nextPageToken", "next")
+}

@@ -90,6 +90,8 @@ func conversationRoutes() []route {
 		{method: http.MethodPost, path: "/messages", format: anthropicFormat{}, body: jsonBody, serve: (*exchange).generate, on: []platform{anthropic}},
 		{method: http.MethodPost, path: "/messages/count_tokens", format: anthropicFormat{}, body: jsonBody, serve: (*exchange).countTokens, on: []platform{anthropic}},
 		{method: http.MethodGet, path: "/models", format: chatFormat{}, serve: func(x *exchange) { x.plain(modelList()) }, on: both},
+		{method: http.MethodGet, path: "/models", format: anthropicFormat{}, serve: func(x *exchange) { x.plain(claudeList()) }, on: []platform{anthropic}},
+		{method: http.MethodGet, path: "/models", format: geminiFormat{}, serve: func(x *exchange) { x.plain(geminiList()) }, on: []platform{google}},
 	}
 }
 

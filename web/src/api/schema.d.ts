@@ -406,6 +406,31 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/byok/{credential_id}/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a provider key, `byok_…`. */
+                credential_id: components["parameters"]["CredentialID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask the provider whether a key works
+         * @description A gateway makes one real call with the key, the cheapest that shows whether the provider takes it, and what came
+         *     of it stays with the key as `verification` until the key is replaced. A disabled key can be verified too. A key can
+         *     be verified every ten seconds; in between the answer is 429. Without a gateway that can make the call it is 503.
+         */
+        post: operations["verifyByokCredential"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/settings": {
         parameters: {
             query?: never;
@@ -955,6 +980,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/platform/keyring": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Which key of the keyring seals what
+         * @description What the control plane that answers holds as its keyring, and how many provider keys each of its keys has sealed.
+         *     When `droppable` is true, nothing that is stored or published needs one of the older keys any more.
+         */
+        get: operations["getPlatformKeyring"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/platform/catalog": {
         parameters: {
             query?: never;
@@ -1416,6 +1462,7 @@ export interface components {
             models: string[];
             /** @description API keys whose requests it serves; empty: all. */
             api_keys: string[];
+            verification?: components["schemas"]["ByokVerification"];
             /** @description The user who created it. */
             created_by?: string;
             /** Format: date-time */
@@ -1423,6 +1470,33 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
         };
+        /** @description What the last call that verified the key said of it; absent until there was one. */
+        ByokVerification: {
+            status: components["schemas"]["ByokVerificationStatus"];
+            /** @description The provider's; absent when it gave no answer. */
+            http_status?: number;
+            /**
+             * @description What was called; a completion is of one token.
+             * @enum {string}
+             */
+            call: "list_models" | "count_tokens" | "embedding" | "completion";
+            /** @description The model that was asked, where the call needs one. */
+            model?: string;
+            /**
+             * Format: int64
+             * @description Until the provider's answer.
+             */
+            latency_ms: number;
+            /** Format: date-time */
+            checked_at: string;
+        };
+        /**
+         * @description valid: the provider took the key. invalid: it refused the key. forbidden: it knows the key, which may not do this.
+         *     no_credit: the account behind it cannot be charged. rate_limited: it limits the key at the moment. unreachable: it
+         *     gave no answer in time. inconclusive: its answer says nothing of the key, such as a failure of its own.
+         * @enum {string}
+         */
+        ByokVerificationStatus: "valid" | "invalid" | "forbidden" | "no_credit" | "rate_limited" | "unreachable" | "inconclusive";
         ByokCredentialOne: {
             data: components["schemas"]["ByokCredential"];
         };
@@ -2266,6 +2340,36 @@ export interface components {
          *     there stays as the catalog beneath has it. Every problem of the entry, and of the catalog that it would make, is listed.
          */
         PlatformEntry: Record<string, never>;
+        PlatformKeyringOne: {
+            data: components["schemas"]["PlatformKeyring"];
+        };
+        PlatformKeyring: {
+            /** Format: int64 */
+            sealing_key_id: number;
+            /** @description Whether the older keys can be dropped without losing anything but ids of jobs and files. */
+            droppable: boolean;
+            /** @description The oldest first, then those that the keyring does not have. */
+            keys: components["schemas"]["PlatformKeyringKey"][];
+            /** @description Publications of workspaces that were sealed anew and that some gateway may not have yet. */
+            unconfirmed_workspaces: number;
+            /** @description Live gateways with an older catalog than the published one. */
+            gateways_behind: number;
+        };
+        PlatformKeyringKey: {
+            /** Format: int64 */
+            id: number;
+            /**
+             * @description newer: not promoted yet; missing: it has sealed something and is not in the keyring.
+             * @enum {string}
+             */
+            role: "sealing" | "newer" | "older" | "missing";
+            /** @description Provider keys that workspaces brought. */
+            workspace_keys: number;
+            /** @description The operator's own, in the platform's catalog. */
+            platform_keys: number;
+            /** @description The platform's own in the catalog that gateways read, those of catalog files among them. */
+            published_keys: number;
+        };
         /** @description A catalog file in JSON. */
         PlatformDocument: Record<string, never>;
         CatalogProblem: {
@@ -3449,6 +3553,34 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ByokCredentialChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    verifyByokCredential: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The id of a provider key, `byok_…`. */
+                credential_id: components["parameters"]["CredentialID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The provider key with what came of it. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ByokCredentialOne"];
                 };
             };
             default: components["responses"]["Problem"];
@@ -4794,6 +4926,27 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["WorkspaceTagsChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getPlatformKeyring: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The keys, without what they are. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlatformKeyringOne"];
                 };
             };
             default: components["responses"]["Problem"];

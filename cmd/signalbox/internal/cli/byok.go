@@ -15,7 +15,7 @@ import (
 func (a *app) byok() *cobra.Command {
 	return group("byok", "Manage the workspace's own provider keys",
 		a.byokCreate(), a.byokList(), a.byokGet(), a.byokUpdate(), a.byokOrder(), a.byokReorder(),
-		a.byokEnable(), a.byokDisable(), a.byokDelete())
+		a.byokVerify(), a.byokEnable(), a.byokDisable(), a.byokDelete())
 }
 
 // maxStdinKey is more than any provider key has.
@@ -256,9 +256,9 @@ func (a *app) byokDelete() *cobra.Command {
 }
 
 func byokListTable(t *table, list []client.ByokCredential) {
-	t.row("ID", "PROVIDER", "NAME", "KEY", "USE", "POSITION", "ENABLED", "MODELS", "API KEYS")
+	t.row("ID", "PROVIDER", "NAME", "KEY", "USE", "POSITION", "ENABLED", "VERIFIED", "MODELS", "API KEYS")
 	for _, c := range list {
-		t.row(c.ID, c.Provider, c.Name, shown(c), c.Use, c.Position, c.Enabled, c.Models, c.APIKeys)
+		t.row(c.ID, c.Provider, c.Name, shown(c), c.Use, c.Position, c.Enabled, verdict(c), c.Models, c.APIKeys)
 	}
 }
 
@@ -272,6 +272,7 @@ func byokTable(t *table, c client.ByokCredential) {
 	t.row("ENABLED", c.Enabled)
 	t.row("MODELS", c.Models)
 	t.row("API KEYS", c.APIKeys)
+	verificationRows(t, c.Verification)
 	t.row("CREATED BY", c.CreatedBy)
 	t.row("CREATED", c.CreatedAt)
 }

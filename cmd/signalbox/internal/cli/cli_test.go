@@ -39,6 +39,9 @@ type terminal struct {
 	dir  string
 	in   string // what the next commands read
 	nats *natstest.Server
+
+	keyring string         // its file
+	reload  chan os.Signal // has the control plane look at it
 }
 
 // result is what a command left on the screen.
@@ -57,9 +60,10 @@ func newTerminal(t *testing.T) *terminal {
 	cfg.NATS.URL = term.nats.URL()
 	cfg.OperatorToken = secret.NewString(operatorToken)
 	cfg.KeyringFile = filepath.Join(term.dir, "keyring.json")
+	term.keyring, term.reload = cfg.KeyringFile, make(chan os.Signal, 1)
 	_, err := seal.CreateFile(cfg.KeyringFile)
 	require.NoError(t, err)
-	a, err := app.New(t.Context(), cfg, app.Deps{Log: logging.Discard(), Now: time.Now, Version: "test"})
+	a, err := app.New(t.Context(), cfg, app.Deps{Log: logging.Discard(), Now: time.Now, Version: "test", Reload: term.reload})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)

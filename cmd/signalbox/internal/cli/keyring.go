@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,23 +9,22 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/client"
 	"github.com/signalbox-dev/signalbox/shared/secret/seal"
 )
 
-// keyring works on a file of this machine and speaks to nobody.
+// keyring works on a file of this machine. Only status and drop speak to the
+// control plane, as the operator.
 func (a *app) keyring() *cobra.Command {
 	return group("keyring", "Make and rotate the keyring that seals provider keys",
-		a.keyringCreate(), a.keyringShow(),
+		a.keyringCreate(), a.keyringShow(), a.keyringStatus(),
 		a.keyringChange("append", "Add a fresh key, which opens but does not seal yet",
 			`Add a fresh key, which opens but does not seal yet. To rotate: append, give the file to every
-process and restart them, then promote, and restart the control planes.`, (*seal.Keyring).Append),
+process, then promote, and give it to every process again. They take it while they run.`, (*seal.Keyring).Append),
 		a.keyringChange("promote", "Seal with the newest key from now on",
 			`Seal with the newest key from now on. Every gateway must have the file with that key already, or
 it cannot open what is sealed next. Older keys stay, and open what they sealed.`, (*seal.Keyring).Promote),
-		a.keyringChange("drop", "Keep the key that seals and drop the older ones",
-			`Keep the key that seals and drop the older ones. First wait until every control plane, restarted after
-the promotion, has logged that no provider key is sealed by an older key. What the older keys sealed cannot be opened
-any more: the ids of jobs and files that were made before the promotion are not found then.`, (*seal.Keyring).Drop))
+		a.keyringDrop())
 }
 
 func (a *app) keyringCreate() *cobra.Command {
@@ -60,6 +60,80 @@ func (a *app) keyringShow() *cobra.Command {
 	return c
 }
 
+func (a *app) keyringStatus() *cobra.Command {
+	return &cobra.Command{
+		Use: "status", Short: "Show which key of the running platform's keyring seals what", Args: cobra.NoArgs,
+		Long: `Show which key of the running platform's keyring seals what, as the control plane that answers sees it. The older
+keys can be dropped when DROPPABLE says yes.`,
+		RunE: func(c *cobra.Command, _ []string) error {
+			api, err := a.operator()
+			if err != nil {
+				return err
+			}
+			r, err := api.GetPlatformKeyringWithResponse(c.Context())
+			if err := done(r, err); err != nil {
+				return err
+			}
+			return a.show(r, func(t *table) { keyringTable(t, r.JSON200.Data) })
+		},
+	}
+}
+
+func keyringTable(t *table, k client.PlatformKeyring) {
+	t.row("KEY", "ROLE", "WORKSPACES' KEYS", "OPERATOR'S KEYS", "PUBLISHED")
+	for _, key := range k.Keys {
+		t.row(key.ID, key.Role, key.WorkspaceKeys, key.PlatformKeys, key.PublishedKeys)
+	}
+	t.row("DROPPABLE", k.Droppable)
+	t.row("UNCONFIRMED WORKSPACES", k.UnconfirmedWorkspaces)
+	t.row("GATEWAYS BEHIND", k.GatewaysBehind)
+}
+
+// keyringDrop asks the control plane first: what is lost by dropping a key too
+// early cannot be had again.
+func (a *app) keyringDrop() *cobra.Command {
+	c := &cobra.Command{
+		Use: "drop", Short: "Keep the key that seals and drop the older ones", Args: cobra.NoArgs,
+		Long: `Keep the key that seals and drop the older ones. The control plane is asked first, with the operator token, and it is
+refused while anything that is stored or published was sealed by one of them. What the older keys sealed cannot be opened any more:
+the ids of jobs and files that were made before the promotion are not found then.`,
+	}
+	file := keyringFlag(c)
+	unchecked := c.Flags().Bool("unchecked", false, "ask nobody; what is still sealed by an older key is lost")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		k, err := seal.LoadFile(*file)
+		if err != nil {
+			return err
+		}
+		if !*unchecked {
+			if err := a.mayDrop(c.Context(), k); err != nil {
+				return err
+			}
+		}
+		return a.rewrite(k, *file, (*seal.Keyring).Drop)
+	}
+	return c
+}
+
+func (a *app) mayDrop(ctx context.Context, k *seal.Keyring) error {
+	api, err := a.operator()
+	if err != nil {
+		return err
+	}
+	r, err := api.GetPlatformKeyringWithResponse(ctx)
+	if err := done(r, err); err != nil {
+		return err
+	}
+	held := r.JSON200.Data
+	switch {
+	case held.SealingKeyID != int64(k.PrimaryID()):
+		return fmt.Errorf("the control plane seals with key %d, and this file with %d: give it the file first", held.SealingKeyID, k.PrimaryID())
+	case !held.Droppable:
+		return errors.New("something is still sealed by an older key, or not in every gateway yet: see signalbox keyring status")
+	}
+	return nil
+}
+
 func (a *app) keyringChange(use, short, long string, change func(*seal.Keyring) (*seal.Keyring, error)) *cobra.Command {
 	c := &cobra.Command{Use: use, Short: short, Long: long, Args: cobra.NoArgs}
 	file := keyringFlag(c)
@@ -68,15 +142,20 @@ func (a *app) keyringChange(use, short, long string, change func(*seal.Keyring) 
 		if err != nil {
 			return err
 		}
-		if k, err = change(k); err != nil {
-			return err
-		}
-		if err := k.WriteFile(*file); err != nil {
-			return err
-		}
-		return a.showKeyring(k)
+		return a.rewrite(k, *file, change)
 	}
 	return c
+}
+
+func (a *app) rewrite(k *seal.Keyring, file string, change func(*seal.Keyring) (*seal.Keyring, error)) error {
+	changed, err := change(k)
+	if err != nil {
+		return err
+	}
+	if err := changed.WriteFile(file); err != nil {
+		return err
+	}
+	return a.showKeyring(changed)
 }
 
 func keyringFlag(c *cobra.Command) *string {

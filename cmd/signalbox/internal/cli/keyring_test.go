@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
+	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/cli"
@@ -61,7 +64,7 @@ func TestKeyringIsCreatedAndRotatedInTwoSteps(t *testing.T) {
 
 	other := filepath.Join(t.TempDir(), "keyring.json")
 	require.NoError(t, rotated.WriteFile(other))
-	code, dropped, _, failure := keyringCommand(t, "keyring", "drop", "--file", other)
+	code, dropped, _, failure := keyringCommand(t, "keyring", "drop", "--file", other, "--unchecked")
 	require.Zero(t, code, failure)
 	require.Equal(t, shownKeyring{Keys: 1, Primary: promoted.Primary}, dropped)
 	last, err := seal.LoadFile(other)
@@ -87,6 +90,44 @@ func TestKeyringIsCreatedAndRotatedInTwoSteps(t *testing.T) {
 		require.NotEmpty(t, key.Data.Value)
 		require.NotContains(t, out, key.Data.Value, "keys are not shown")
 	}
+}
+
+// Dropping asks the running platform, and refuses while an older key is needed.
+func TestKeyringDropAsksFirst(t *testing.T) {
+	term := newTerminal(t)
+	term.signIn()
+	term.in = "sk-canary-0123456789abcdefgh"
+	term.run("byok", "create", "--provider", "openai", "--name", "ours", "--key-stdin").is(cli.ExitOK)
+	held := term.run("keyring", "status", "-o", "json").is(cli.ExitOK).json()["data"].(map[string]any)
+	require.Len(t, held["keys"], 1)
+
+	path := filepath.Join(t.TempDir(), "keyring.json")
+	copied, err := os.ReadFile(term.keyring)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, copied, 0o600))
+	term.run("keyring", "append", "--file", path).is(cli.ExitOK)
+	term.run("keyring", "promote", "--file", path).is(cli.ExitOK)
+	refused := term.run("keyring", "drop", "--file", path).is(cli.ExitFailure)
+	require.Contains(t, refused.err, "give it the file first")
+	unchanged, err := seal.LoadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, 2, unchanged.Keys())
+
+	require.NoError(t, unchanged.WriteFile(term.keyring))
+	term.reload <- syscall.SIGHUP
+	require.EventuallyWithT(t, func(c *assert.CollectT) {
+		shown := term.run("keyring", "status")
+		assert.Equal(c, cli.ExitOK, shown.code)
+		assert.Regexp(c, `older +0 +0 +0\n`, shown.out)
+		assert.Regexp(c, `sealing +1 +0 +0\n`, shown.out)
+		assert.Regexp(c, `DROPPABLE +yes`, shown.out)
+	}, 30*time.Second, 50*time.Millisecond)
+	term.run("keyring", "drop", "--file", path).is(cli.ExitOK)
+	dropped, err := seal.LoadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, 1, dropped.Keys())
+	term.env["SIGNALBOX_OPERATOR_TOKEN"] = ""
+	term.run("keyring", "drop", "--file", path).is(cli.ExitRefused)
 }
 
 func TestKeyringCreateNeverReplaces(t *testing.T) {

@@ -105,6 +105,63 @@ func (e ByokUse) Valid() bool {
 	}
 }
 
+// Defines values for ByokVerificationCall.
+const (
+	Completion  ByokVerificationCall = "completion"
+	CountTokens ByokVerificationCall = "count_tokens"
+	Embedding   ByokVerificationCall = "embedding"
+	ListModels  ByokVerificationCall = "list_models"
+)
+
+// Valid indicates whether the value is a known member of the ByokVerificationCall enum.
+func (e ByokVerificationCall) Valid() bool {
+	switch e {
+	case Completion:
+		return true
+	case CountTokens:
+		return true
+	case Embedding:
+		return true
+	case ListModels:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ByokVerificationStatus.
+const (
+	ByokForbidden    ByokVerificationStatus = "forbidden"
+	ByokInconclusive ByokVerificationStatus = "inconclusive"
+	ByokInvalid      ByokVerificationStatus = "invalid"
+	ByokNoCredit     ByokVerificationStatus = "no_credit"
+	ByokRateLimited  ByokVerificationStatus = "rate_limited"
+	ByokUnreachable  ByokVerificationStatus = "unreachable"
+	ByokValid        ByokVerificationStatus = "valid"
+)
+
+// Valid indicates whether the value is a known member of the ByokVerificationStatus enum.
+func (e ByokVerificationStatus) Valid() bool {
+	switch e {
+	case ByokForbidden:
+		return true
+	case ByokInconclusive:
+		return true
+	case ByokInvalid:
+		return true
+	case ByokNoCredit:
+		return true
+	case ByokRateLimited:
+		return true
+	case ByokUnreachable:
+		return true
+	case ByokValid:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for EndpointHealthFiguresState.
 const (
 	Closed   EndpointHealthFiguresState = "closed"
@@ -294,6 +351,30 @@ func (e Outcome) Valid() bool {
 	case Success:
 		return true
 	case Unknown:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PlatformKeyringKeyRole.
+const (
+	Missing PlatformKeyringKeyRole = "missing"
+	Newer   PlatformKeyringKeyRole = "newer"
+	Older   PlatformKeyringKeyRole = "older"
+	Sealing PlatformKeyringKeyRole = "sealing"
+)
+
+// Valid indicates whether the value is a known member of the PlatformKeyringKeyRole enum.
+func (e PlatformKeyringKeyRole) Valid() bool {
+	switch e {
+	case Missing:
+		return true
+	case Newer:
+		return true
+	case Older:
+		return true
+	case Sealing:
 		return true
 	default:
 		return false
@@ -724,6 +805,9 @@ type ByokCredential struct {
 
 	// Use Before the platform's own credential, or after it.
 	Use ByokUse `json:"use"`
+
+	// Verification What the last call that verified the key said of it; absent until there was one.
+	Verification *ByokVerification `json:"verification,omitempty"`
 }
 
 // ByokCredentialChange defines model for ByokCredentialChange.
@@ -785,6 +869,35 @@ type ByokSecret = string
 
 // ByokUse Before the platform's own credential, or after it.
 type ByokUse string
+
+// ByokVerification What the last call that verified the key said of it; absent until there was one.
+type ByokVerification struct {
+	// Call What was called; a completion is of one token.
+	Call      ByokVerificationCall `json:"call"`
+	CheckedAt time.Time            `json:"checked_at"`
+
+	// HTTPStatus The provider's; absent when it gave no answer.
+	HTTPStatus *int `json:"http_status,omitempty"`
+
+	// LatencyMs Until the provider's answer.
+	LatencyMs int64 `json:"latency_ms"`
+
+	// Model The model that was asked, where the call needs one.
+	Model *string `json:"model,omitempty"`
+
+	// Status valid: the provider took the key. invalid: it refused the key. forbidden: it knows the key, which may not do this.
+	// no_credit: the account behind it cannot be charged. rate_limited: it limits the key at the moment. unreachable: it
+	// gave no answer in time. inconclusive: its answer says nothing of the key, such as a failure of its own.
+	Status ByokVerificationStatus `json:"status"`
+}
+
+// ByokVerificationCall What was called; a completion is of one token.
+type ByokVerificationCall string
+
+// ByokVerificationStatus valid: the provider took the key. invalid: it refused the key. forbidden: it knows the key, which may not do this.
+// no_credit: the account behind it cannot be charged. rate_limited: it limits the key at the moment. unreachable: it
+// gave no answer in time. inconclusive: its answer says nothing of the key, such as a failure of its own.
+type ByokVerificationStatus string
 
 // CatalogProblem defines model for CatalogProblem.
 type CatalogProblem struct {
@@ -1721,6 +1834,47 @@ type PlatformDocument = json.RawMessage
 // there stays as the catalog beneath has it. Every problem of the entry, and of the catalog that it would make, is listed.
 type PlatformEntry = json.RawMessage
 
+// PlatformKeyring defines model for PlatformKeyring.
+type PlatformKeyring struct {
+	// Droppable Whether the older keys can be dropped without losing anything but ids of jobs and files.
+	Droppable bool `json:"droppable"`
+
+	// GatewaysBehind Live gateways with an older catalog than the published one.
+	GatewaysBehind int `json:"gateways_behind"`
+
+	// Keys The oldest first, then those that the keyring does not have.
+	Keys         []PlatformKeyringKey `json:"keys"`
+	SealingKeyID int64                `json:"sealing_key_id"`
+
+	// UnconfirmedWorkspaces Publications of workspaces that were sealed anew and that some gateway may not have yet.
+	UnconfirmedWorkspaces int `json:"unconfirmed_workspaces"`
+}
+
+// PlatformKeyringKey defines model for PlatformKeyringKey.
+type PlatformKeyringKey struct {
+	ID int64 `json:"id"`
+
+	// PlatformKeys The operator's own, in the platform's catalog.
+	PlatformKeys int `json:"platform_keys"`
+
+	// PublishedKeys The platform's own in the catalog that gateways read, those of catalog files among them.
+	PublishedKeys int `json:"published_keys"`
+
+	// Role newer: not promoted yet; missing: it has sealed something and is not in the keyring.
+	Role PlatformKeyringKeyRole `json:"role"`
+
+	// WorkspaceKeys Provider keys that workspaces brought.
+	WorkspaceKeys int `json:"workspace_keys"`
+}
+
+// PlatformKeyringKeyRole newer: not promoted yet; missing: it has sealed something and is not in the keyring.
+type PlatformKeyringKeyRole string
+
+// PlatformKeyringOne defines model for PlatformKeyringOne.
+type PlatformKeyringOne struct {
+	Data PlatformKeyring `json:"data"`
+}
+
 // PriceLimit USD per million tokens.
 type PriceLimit = string
 
@@ -2427,6 +2581,12 @@ type EnableByokCredentialParams struct {
 
 	// IfMatch Change only when this is still the current ETag.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// VerifyByokCredentialParams defines parameters for VerifyByokCredential.
+type VerifyByokCredentialParams struct {
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ListDepartmentsParams defines parameters for ListDepartments.
@@ -3352,6 +3512,15 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/byok/{credential_id}/enable (the `EnableByokCredential` operationId).
 	EnableByokCredential(ctx context.Context, credentialID CredentialID, params *EnableByokCredentialParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// VerifyByokCredential Ask the provider whether a key works
+	//
+	// A gateway makes one real call with the key, the cheapest that shows whether the provider takes it, and what came
+	// of it stays with the key as `verification` until the key is replaced. A disabled key can be verified too. A key can
+	// be verified every ten seconds; in between the answer is 429. Without a gateway that can make the call it is 503.
+	//
+	// Corresponds with POST /v1/byok/{credential_id}/verify (the `VerifyByokCredential` operationId).
+	VerifyByokCredential(ctx context.Context, credentialID CredentialID, params *VerifyByokCredentialParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListDepartments The workspace's departments, newest first
 	//
 	// Corresponds with GET /v1/departments (the `ListDepartments` operationId).
@@ -3808,6 +3977,14 @@ type ClientInterface interface {
 	// Corresponds with PUT /v1/platform/catalog/providers/{provider} (the `PutPlatformProvider` operationId).
 	PutPlatformProvider(ctx context.Context, provider Provider, params *PutPlatformProviderParams, body PutPlatformProviderJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetPlatformKeyring Which key of the keyring seals what
+	//
+	// What the control plane that answers holds as its keyring, and how many provider keys each of its keys has sealed.
+	// When `droppable` is true, nothing that is stored or published needs one of the older keys any more.
+	//
+	// Corresponds with GET /v1/platform/keyring (the `GetPlatformKeyring` operationId).
+	GetPlatformKeyring(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListPlatformWorkspaces Every workspace
 	//
 	// Corresponds with GET /v1/platform/workspaces (the `ListPlatformWorkspaces` operationId).
@@ -4258,6 +4435,25 @@ func (c *Client) DisableByokCredential(ctx context.Context, credentialID Credent
 // Corresponds with POST /v1/byok/{credential_id}/enable (the `EnableByokCredential` operationId).
 func (c *Client) EnableByokCredential(ctx context.Context, credentialID CredentialID, params *EnableByokCredentialParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewEnableByokCredentialRequest(c.Server, credentialID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// VerifyByokCredential Ask the provider whether a key works
+//
+// A gateway makes one real call with the key, the cheapest that shows whether the provider takes it, and what came
+// of it stays with the key as `verification` until the key is replaced. A disabled key can be verified too. A key can
+// be verified every ten seconds; in between the answer is 429. Without a gateway that can make the call it is 503.
+//
+// Corresponds with POST /v1/byok/{credential_id}/verify (the `VerifyByokCredential` operationId).
+func (c *Client) VerifyByokCredential(ctx context.Context, credentialID CredentialID, params *VerifyByokCredentialParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewVerifyByokCredentialRequest(c.Server, credentialID, params)
 	if err != nil {
 		return nil, err
 	}
@@ -5354,6 +5550,24 @@ func (c *Client) PutPlatformProviderWithBody(ctx context.Context, provider Provi
 // Corresponds with PUT /v1/platform/catalog/providers/{provider} (the `PutPlatformProvider` operationId).
 func (c *Client) PutPlatformProvider(ctx context.Context, provider Provider, params *PutPlatformProviderParams, body PutPlatformProviderJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewPutPlatformProviderRequest(c.Server, provider, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetPlatformKeyring Which key of the keyring seals what
+//
+// What the control plane that answers holds as its keyring, and how many provider keys each of its keys has sealed.
+// When `droppable` is true, nothing that is stored or published needs one of the older keys any more.
+//
+// Corresponds with GET /v1/platform/keyring (the `GetPlatformKeyring` operationId).
+func (c *Client) GetPlatformKeyring(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetPlatformKeyringRequest(c.Server)
 	if err != nil {
 		return nil, err
 	}
@@ -6769,6 +6983,55 @@ func NewEnableByokCredentialRequest(server string, credentialID CredentialID, pa
 			}
 
 			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewVerifyByokCredentialRequest constructs an http.Request for the VerifyByokCredential method
+func NewVerifyByokCredentialRequest(server string, credentialID CredentialID, params *VerifyByokCredentialParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "credential_id", credentialID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/byok/%s/verify", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
 		}
 
 	}
@@ -10594,6 +10857,33 @@ func NewPutPlatformProviderRequestWithBody(server string, provider Provider, par
 	return req, nil
 }
 
+// NewGetPlatformKeyringRequest constructs an http.Request for the GetPlatformKeyring method
+func NewGetPlatformKeyringRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/platform/keyring")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListPlatformWorkspacesRequest constructs an http.Request for the ListPlatformWorkspaces method
 func NewListPlatformWorkspacesRequest(server string, params *ListPlatformWorkspacesParams) (*http.Request, error) {
 	var err error
@@ -12405,6 +12695,17 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/byok/{credential_id}/enable (the `EnableByokCredential` operationId).
 	EnableByokCredentialWithResponse(ctx context.Context, credentialID CredentialID, params *EnableByokCredentialParams, reqEditors ...RequestEditorFn) (*EnableByokCredentialResponse, error)
 
+	// VerifyByokCredentialWithResponse Ask the provider whether a key works
+	//
+	// A gateway makes one real call with the key, the cheapest that shows whether the provider takes it, and what came
+	// of it stays with the key as `verification` until the key is replaced. A disabled key can be verified too. A key can
+	// be verified every ten seconds; in between the answer is 429. Without a gateway that can make the call it is 503.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/byok/{credential_id}/verify (the `VerifyByokCredential` operationId).
+	VerifyByokCredentialWithResponse(ctx context.Context, credentialID CredentialID, params *VerifyByokCredentialParams, reqEditors ...RequestEditorFn) (*VerifyByokCredentialResponse, error)
+
 	// ListDepartmentsWithResponse The workspace's departments, newest first
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -12912,6 +13213,16 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with PUT /v1/platform/catalog/providers/{provider} (the `PutPlatformProvider` operationId).
 	PutPlatformProviderWithResponse(ctx context.Context, provider Provider, params *PutPlatformProviderParams, body PutPlatformProviderJSONRequestBody, reqEditors ...RequestEditorFn) (*PutPlatformProviderResponse, error)
+
+	// GetPlatformKeyringWithResponse Which key of the keyring seals what
+	//
+	// What the control plane that answers holds as its keyring, and how many provider keys each of its keys has sealed.
+	// When `droppable` is true, nothing that is stored or published needs one of the older keys any more.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/platform/keyring (the `GetPlatformKeyring` operationId).
+	GetPlatformKeyringWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetPlatformKeyringResponse, error)
 
 	// ListPlatformWorkspacesWithResponse Every workspace
 	//
@@ -13815,6 +14126,61 @@ func (r EnableByokCredentialResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r EnableByokCredentialResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// VerifyByokCredentialResponse200Headers the declared response headers of an HTTP 200 response for VerifyByokCredential
+type VerifyByokCredentialResponse200Headers struct {
+	ETag string
+}
+
+type VerifyByokCredentialResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ByokCredentialOne
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *VerifyByokCredentialResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r VerifyByokCredentialResponse) GetJSON200() *ByokCredentialOne {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r VerifyByokCredentialResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r VerifyByokCredentialResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r VerifyByokCredentialResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r VerifyByokCredentialResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r VerifyByokCredentialResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -16604,6 +16970,54 @@ func (r PutPlatformProviderResponse) ContentType() string {
 	return ""
 }
 
+type GetPlatformKeyringResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PlatformKeyringOne
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetPlatformKeyringResponse) GetJSON200() *PlatformKeyringOne {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetPlatformKeyringResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetPlatformKeyringResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetPlatformKeyringResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetPlatformKeyringResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetPlatformKeyringResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListPlatformWorkspacesResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -18202,6 +18616,23 @@ func (c *ClientWithResponses) EnableByokCredentialWithResponse(ctx context.Conte
 	return ParseEnableByokCredentialResponse(rsp)
 }
 
+// VerifyByokCredentialWithResponse Ask the provider whether a key works
+//
+// A gateway makes one real call with the key, the cheapest that shows whether the provider takes it, and what came
+// of it stays with the key as `verification` until the key is replaced. A disabled key can be verified too. A key can
+// be verified every ten seconds; in between the answer is 429. Without a gateway that can make the call it is 503.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/byok/{credential_id}/verify (the `VerifyByokCredential` operationId).
+func (c *ClientWithResponses) VerifyByokCredentialWithResponse(ctx context.Context, credentialID CredentialID, params *VerifyByokCredentialParams, reqEditors ...RequestEditorFn) (*VerifyByokCredentialResponse, error) {
+	rsp, err := c.VerifyByokCredential(ctx, credentialID, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseVerifyByokCredentialResponse(rsp)
+}
+
 // ListDepartmentsWithResponse The workspace's departments, newest first
 //
 // Returns a wrapper object for the known response body format(s).
@@ -19092,6 +19523,22 @@ func (c *ClientWithResponses) PutPlatformProviderWithResponse(ctx context.Contex
 		return nil, err
 	}
 	return ParsePutPlatformProviderResponse(rsp)
+}
+
+// GetPlatformKeyringWithResponse Which key of the keyring seals what
+//
+// What the control plane that answers holds as its keyring, and how many provider keys each of its keys has sealed.
+// When `droppable` is true, nothing that is stored or published needs one of the older keys any more.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/platform/keyring (the `GetPlatformKeyring` operationId).
+func (c *ClientWithResponses) GetPlatformKeyringWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetPlatformKeyringResponse, error) {
+	rsp, err := c.GetPlatformKeyring(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetPlatformKeyringResponse(rsp)
 }
 
 // ListPlatformWorkspacesWithResponse Every workspace
@@ -20080,6 +20527,52 @@ func ParseEnableByokCredentialResponse(rsp *http.Response) (*EnableByokCredentia
 			headers.ETag = value
 		}
 		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseVerifyByokCredentialResponse parses an HTTP response from a VerifyByokCredentialWithResponse call
+func ParseVerifyByokCredentialResponse(rsp *http.Response) (*VerifyByokCredentialResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &VerifyByokCredentialResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ByokCredentialOne
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers VerifyByokCredentialResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
 	}
 
 	return response, nil
@@ -22467,6 +22960,39 @@ func ParsePutPlatformProviderResponse(rsp *http.Response) (*PutPlatformProviderR
 			headers.ETag = value
 		}
 		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetPlatformKeyringResponse parses an HTTP response from a GetPlatformKeyringWithResponse call
+func ParseGetPlatformKeyringResponse(rsp *http.Response) (*GetPlatformKeyringResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetPlatformKeyringResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PlatformKeyringOne
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
 	}
 
 	return response, nil

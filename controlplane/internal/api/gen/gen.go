@@ -110,6 +110,63 @@ func (e ByokUse) Valid() bool {
 	}
 }
 
+// Defines values for ByokVerificationCall.
+const (
+	Completion  ByokVerificationCall = "completion"
+	CountTokens ByokVerificationCall = "count_tokens"
+	Embedding   ByokVerificationCall = "embedding"
+	ListModels  ByokVerificationCall = "list_models"
+)
+
+// Valid indicates whether the value is a known member of the ByokVerificationCall enum.
+func (e ByokVerificationCall) Valid() bool {
+	switch e {
+	case Completion:
+		return true
+	case CountTokens:
+		return true
+	case Embedding:
+		return true
+	case ListModels:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ByokVerificationStatus.
+const (
+	ByokForbidden    ByokVerificationStatus = "forbidden"
+	ByokInconclusive ByokVerificationStatus = "inconclusive"
+	ByokInvalid      ByokVerificationStatus = "invalid"
+	ByokNoCredit     ByokVerificationStatus = "no_credit"
+	ByokRateLimited  ByokVerificationStatus = "rate_limited"
+	ByokUnreachable  ByokVerificationStatus = "unreachable"
+	ByokValid        ByokVerificationStatus = "valid"
+)
+
+// Valid indicates whether the value is a known member of the ByokVerificationStatus enum.
+func (e ByokVerificationStatus) Valid() bool {
+	switch e {
+	case ByokForbidden:
+		return true
+	case ByokInconclusive:
+		return true
+	case ByokInvalid:
+		return true
+	case ByokNoCredit:
+		return true
+	case ByokRateLimited:
+		return true
+	case ByokUnreachable:
+		return true
+	case ByokValid:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for EndpointHealthFiguresState.
 const (
 	Closed   EndpointHealthFiguresState = "closed"
@@ -299,6 +356,30 @@ func (e Outcome) Valid() bool {
 	case Success:
 		return true
 	case Unknown:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PlatformKeyringKeyRole.
+const (
+	Missing PlatformKeyringKeyRole = "missing"
+	Newer   PlatformKeyringKeyRole = "newer"
+	Older   PlatformKeyringKeyRole = "older"
+	Sealing PlatformKeyringKeyRole = "sealing"
+)
+
+// Valid indicates whether the value is a known member of the PlatformKeyringKeyRole enum.
+func (e PlatformKeyringKeyRole) Valid() bool {
+	switch e {
+	case Missing:
+		return true
+	case Newer:
+		return true
+	case Older:
+		return true
+	case Sealing:
 		return true
 	default:
 		return false
@@ -729,6 +810,9 @@ type ByokCredential struct {
 
 	// Use Before the platform's own credential, or after it.
 	Use ByokUse `json:"use"`
+
+	// Verification What the last call that verified the key said of it; absent until there was one.
+	Verification *ByokVerification `json:"verification,omitempty"`
 }
 
 // ByokCredentialChange defines model for ByokCredentialChange.
@@ -790,6 +874,35 @@ type ByokSecret = string
 
 // ByokUse Before the platform's own credential, or after it.
 type ByokUse string
+
+// ByokVerification What the last call that verified the key said of it; absent until there was one.
+type ByokVerification struct {
+	// Call What was called; a completion is of one token.
+	Call      ByokVerificationCall `json:"call"`
+	CheckedAt time.Time            `json:"checked_at"`
+
+	// HTTPStatus The provider's; absent when it gave no answer.
+	HTTPStatus *int `json:"http_status,omitempty"`
+
+	// LatencyMs Until the provider's answer.
+	LatencyMs int64 `json:"latency_ms"`
+
+	// Model The model that was asked, where the call needs one.
+	Model *string `json:"model,omitempty"`
+
+	// Status valid: the provider took the key. invalid: it refused the key. forbidden: it knows the key, which may not do this.
+	// no_credit: the account behind it cannot be charged. rate_limited: it limits the key at the moment. unreachable: it
+	// gave no answer in time. inconclusive: its answer says nothing of the key, such as a failure of its own.
+	Status ByokVerificationStatus `json:"status"`
+}
+
+// ByokVerificationCall What was called; a completion is of one token.
+type ByokVerificationCall string
+
+// ByokVerificationStatus valid: the provider took the key. invalid: it refused the key. forbidden: it knows the key, which may not do this.
+// no_credit: the account behind it cannot be charged. rate_limited: it limits the key at the moment. unreachable: it
+// gave no answer in time. inconclusive: its answer says nothing of the key, such as a failure of its own.
+type ByokVerificationStatus string
 
 // CatalogProblem defines model for CatalogProblem.
 type CatalogProblem struct {
@@ -1726,6 +1839,47 @@ type PlatformDocument = json.RawMessage
 // there stays as the catalog beneath has it. Every problem of the entry, and of the catalog that it would make, is listed.
 type PlatformEntry = json.RawMessage
 
+// PlatformKeyring defines model for PlatformKeyring.
+type PlatformKeyring struct {
+	// Droppable Whether the older keys can be dropped without losing anything but ids of jobs and files.
+	Droppable bool `json:"droppable"`
+
+	// GatewaysBehind Live gateways with an older catalog than the published one.
+	GatewaysBehind int `json:"gateways_behind"`
+
+	// Keys The oldest first, then those that the keyring does not have.
+	Keys         []PlatformKeyringKey `json:"keys"`
+	SealingKeyID int64                `json:"sealing_key_id"`
+
+	// UnconfirmedWorkspaces Publications of workspaces that were sealed anew and that some gateway may not have yet.
+	UnconfirmedWorkspaces int `json:"unconfirmed_workspaces"`
+}
+
+// PlatformKeyringKey defines model for PlatformKeyringKey.
+type PlatformKeyringKey struct {
+	ID int64 `json:"id"`
+
+	// PlatformKeys The operator's own, in the platform's catalog.
+	PlatformKeys int `json:"platform_keys"`
+
+	// PublishedKeys The platform's own in the catalog that gateways read, those of catalog files among them.
+	PublishedKeys int `json:"published_keys"`
+
+	// Role newer: not promoted yet; missing: it has sealed something and is not in the keyring.
+	Role PlatformKeyringKeyRole `json:"role"`
+
+	// WorkspaceKeys Provider keys that workspaces brought.
+	WorkspaceKeys int `json:"workspace_keys"`
+}
+
+// PlatformKeyringKeyRole newer: not promoted yet; missing: it has sealed something and is not in the keyring.
+type PlatformKeyringKeyRole string
+
+// PlatformKeyringOne defines model for PlatformKeyringOne.
+type PlatformKeyringOne struct {
+	Data PlatformKeyring `json:"data"`
+}
+
 // PriceLimit USD per million tokens.
 type PriceLimit = string
 
@@ -2432,6 +2586,12 @@ type EnableByokCredentialParams struct {
 
 	// IfMatch Change only when this is still the current ETag.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// VerifyByokCredentialParams defines parameters for VerifyByokCredential.
+type VerifyByokCredentialParams struct {
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ListDepartmentsParams defines parameters for ListDepartments.
@@ -3216,6 +3376,9 @@ type ServerInterface interface {
 	// EnableByokCredential Use a provider key again
 	// (POST /v1/byok/{credential_id}/enable)
 	EnableByokCredential(c *gin.Context, credentialID CredentialID, params EnableByokCredentialParams)
+	// VerifyByokCredential Ask the provider whether a key works
+	// (POST /v1/byok/{credential_id}/verify)
+	VerifyByokCredential(c *gin.Context, credentialID CredentialID, params VerifyByokCredentialParams)
 	// ListDepartments The workspace's departments, newest first
 	// (GET /v1/departments)
 	ListDepartments(c *gin.Context, params ListDepartmentsParams)
@@ -3351,6 +3514,9 @@ type ServerInterface interface {
 	// PutPlatformProvider Add a provider, or override fields of one
 	// (PUT /v1/platform/catalog/providers/{provider})
 	PutPlatformProvider(c *gin.Context, provider Provider, params PutPlatformProviderParams)
+	// GetPlatformKeyring Which key of the keyring seals what
+	// (GET /v1/platform/keyring)
+	GetPlatformKeyring(c *gin.Context)
 	// ListPlatformWorkspaces Every workspace
 	// (GET /v1/platform/workspaces)
 	ListPlatformWorkspaces(c *gin.Context, params ListPlatformWorkspacesParams)
@@ -4053,6 +4219,55 @@ func (siw *ServerInterfaceWrapper) EnableByokCredential(c *gin.Context) {
 	}
 
 	siw.Handler.EnableByokCredential(c, credentialID, params)
+}
+
+// VerifyByokCredential operation middleware
+func (siw *ServerInterfaceWrapper) VerifyByokCredential(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "credential_id" -------------
+	var credentialID CredentialID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "credential_id", c.Param("credential_id"), &credentialID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter credential_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params VerifyByokCredentialParams
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.VerifyByokCredential(c, credentialID, params)
 }
 
 // ListDepartments operation middleware
@@ -6878,6 +7093,19 @@ func (siw *ServerInterfaceWrapper) PutPlatformProvider(c *gin.Context) {
 	siw.Handler.PutPlatformProvider(c, provider, params)
 }
 
+// GetPlatformKeyring operation middleware
+func (siw *ServerInterfaceWrapper) GetPlatformKeyring(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetPlatformKeyring(c)
+}
+
 // ListPlatformWorkspaces operation middleware
 func (siw *ServerInterfaceWrapper) ListPlatformWorkspaces(c *gin.Context) {
 
@@ -8030,6 +8258,7 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.PATCH(options.BaseURL+"/v1/byok/:credential_id", wrapper.UpdateByokCredential)
 	router.POST(options.BaseURL+"/v1/byok/:credential_id/enable", wrapper.EnableByokCredential)
 	router.POST(options.BaseURL+"/v1/byok/:credential_id/disable", wrapper.DisableByokCredential)
+	router.POST(options.BaseURL+"/v1/byok/:credential_id/verify", wrapper.VerifyByokCredential)
 	router.GET(options.BaseURL+"/v1/settings", wrapper.GetSettings)
 	router.PATCH(options.BaseURL+"/v1/settings", wrapper.UpdateSettings)
 	router.GET(options.BaseURL+"/v1/routing/profiles", wrapper.ListRoutingProfiles)
@@ -8069,6 +8298,7 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.POST(options.BaseURL+"/v1/platform/workspaces", wrapper.CreatePlatformWorkspace)
 	router.GET(options.BaseURL+"/v1/platform/workspaces/:workspace_id/tags", wrapper.GetPlatformWorkspaceTags)
 	router.PUT(options.BaseURL+"/v1/platform/workspaces/:workspace_id/tags", wrapper.SetPlatformWorkspaceTags)
+	router.GET(options.BaseURL+"/v1/platform/keyring", wrapper.GetPlatformKeyring)
 	router.GET(options.BaseURL+"/v1/platform/catalog", wrapper.GetPlatformCatalog)
 	router.PUT(options.BaseURL+"/v1/platform/catalog", wrapper.ReplacePlatformCatalog)
 	router.DELETE(options.BaseURL+"/v1/platform/catalog/providers/:provider", wrapper.DeletePlatformProvider)
@@ -8690,6 +8920,54 @@ type EnableByokCredentialdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response EnableByokCredentialdefaultApplicationProblemPlusJSONResponse) VisitEnableByokCredentialResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type VerifyByokCredentialRequestObject struct {
+	CredentialID CredentialID `json:"credential_id"`
+	Params       VerifyByokCredentialParams
+}
+
+type VerifyByokCredentialResponseObject interface {
+	VisitVerifyByokCredentialResponse(w http.ResponseWriter) error
+}
+
+type VerifyByokCredential200ResponseHeaders struct {
+	ETag string
+}
+
+type VerifyByokCredential200JSONResponse struct {
+	Body    ByokCredentialOne
+	Headers VerifyByokCredential200ResponseHeaders
+}
+
+func (response VerifyByokCredential200JSONResponse) VisitVerifyByokCredentialResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type VerifyByokCredentialdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response VerifyByokCredentialdefaultApplicationProblemPlusJSONResponse) VisitVerifyByokCredentialResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -11398,6 +11676,44 @@ func (response PutPlatformProviderdefaultApplicationProblemPlusJSONResponse) Vis
 	return err
 }
 
+type GetPlatformKeyringRequestObject struct {
+}
+
+type GetPlatformKeyringResponseObject interface {
+	VisitGetPlatformKeyringResponse(w http.ResponseWriter) error
+}
+
+type GetPlatformKeyring200JSONResponse PlatformKeyringOne
+
+func (response GetPlatformKeyring200JSONResponse) VisitGetPlatformKeyringResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPlatformKeyringdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetPlatformKeyringdefaultApplicationProblemPlusJSONResponse) VisitGetPlatformKeyringResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListPlatformWorkspacesRequestObject struct {
 	Params ListPlatformWorkspacesParams
 }
@@ -12697,6 +13013,9 @@ type StrictServerInterface interface {
 	// EnableByokCredential Use a provider key again
 	// (POST /v1/byok/{credential_id}/enable)
 	EnableByokCredential(ctx context.Context, request EnableByokCredentialRequestObject) (EnableByokCredentialResponseObject, error)
+	// VerifyByokCredential Ask the provider whether a key works
+	// (POST /v1/byok/{credential_id}/verify)
+	VerifyByokCredential(ctx context.Context, request VerifyByokCredentialRequestObject) (VerifyByokCredentialResponseObject, error)
 	// ListDepartments The workspace's departments, newest first
 	// (GET /v1/departments)
 	ListDepartments(ctx context.Context, request ListDepartmentsRequestObject) (ListDepartmentsResponseObject, error)
@@ -12832,6 +13151,9 @@ type StrictServerInterface interface {
 	// PutPlatformProvider Add a provider, or override fields of one
 	// (PUT /v1/platform/catalog/providers/{provider})
 	PutPlatformProvider(ctx context.Context, request PutPlatformProviderRequestObject) (PutPlatformProviderResponseObject, error)
+	// GetPlatformKeyring Which key of the keyring seals what
+	// (GET /v1/platform/keyring)
+	GetPlatformKeyring(ctx context.Context, request GetPlatformKeyringRequestObject) (GetPlatformKeyringResponseObject, error)
 	// ListPlatformWorkspaces Every workspace
 	// (GET /v1/platform/workspaces)
 	ListPlatformWorkspaces(ctx context.Context, request ListPlatformWorkspacesRequestObject) (ListPlatformWorkspacesResponseObject, error)
@@ -13301,6 +13623,33 @@ func (sh *strictHandler) EnableByokCredential(ctx *gin.Context, credentialID Cre
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(EnableByokCredentialResponseObject); ok {
 		if err := validResponse.VisitEnableByokCredentialResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// VerifyByokCredential operation middleware
+func (sh *strictHandler) VerifyByokCredential(ctx *gin.Context, credentialID CredentialID, params VerifyByokCredentialParams) {
+	var request VerifyByokCredentialRequestObject
+
+	request.CredentialID = credentialID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.VerifyByokCredential(ctx, request.(VerifyByokCredentialRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "VerifyByokCredential")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(VerifyByokCredentialResponseObject); ok {
+		if err := validResponse.VisitVerifyByokCredentialResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -14856,6 +15205,30 @@ func (sh *strictHandler) PutPlatformProvider(ctx *gin.Context, provider Provider
 	}
 }
 
+// GetPlatformKeyring operation middleware
+func (sh *strictHandler) GetPlatformKeyring(ctx *gin.Context) {
+	var request GetPlatformKeyringRequestObject
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetPlatformKeyring(ctx, request.(GetPlatformKeyringRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetPlatformKeyring")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetPlatformKeyringResponseObject); ok {
+		if err := validResponse.VisitGetPlatformKeyringResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListPlatformWorkspaces operation middleware
 func (sh *strictHandler) ListPlatformWorkspaces(ctx *gin.Context, params ListPlatformWorkspacesParams) {
 	var request ListPlatformWorkspacesRequestObject
@@ -15638,287 +16011,306 @@ func (sh *strictHandler) GetMember(ctx *gin.Context, workspaceID WorkspaceID, us
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L3rktu2sjD6Kjg6u8or2ZqLb9mJp059e5I4a/lzErts5+RHxp+EESEJa0hAAcCRtRyf2k+zH2w/ySl0",
-	"AyRIgRQpaUbjZFbVikcSiUuju9H3/jiYyGwhBRNGD559HMwZTZiCP5+/ozP7b8L0RPGF4VIMng3ezRm5",
-	"ZkpzKYickuWcGrKkmihmciVYMiRTqcj4xfToJ2om8/HxYDhQ7PecK5YMnhmVs+FAT+Yso3Zss1qwwbOB",
-	"NoqL2eDTp0/DwYIqmjHjFnGem7lU8WUsqDJ2DZRkMmHpA014Qi7ZVCpGzJwRnVI9t/Nz+8aCmvlgOBA0",
-	"szNSHLdtbRn98CMTMzMfPPvqyXBtqcPBd4olTBhO0xffx1fIE1zfQslrnjBFrthqSMaXK3k1+p//+u9x",
-	"w+ImxcAjnuy4xlzpJviNBftgRhN4YmwXagCoM+aAWKzu95ypVbA8HLNhHU8fPhoOMi7854exZX3P7OFl",
-	"TJgY6M5JUvxOeDIk44QtTBvEyud3htjfc6oSRXkaX9nM/4wLg49tKyue33lhLxKWLaRhYrJ6yVbra3vD",
-	"FowaLmaEkglNU7LkZo6EQDNmUQ++4YI8ekLmMleazPg10/DIlCttCBV6yRShM8rFEJ6WuSGLlHJh2AdD",
-	"NJsoZnSxVeQW5WaDJR7ZNTbs7+Gjr+sosqDGMGXH/D+//V9H/9/7f/+3QR0Gw8GHozkXZvBskOXakEtG",
-	"HhIjycNHX5Nrrvllysj52+9evCCTOVV0AiwEADcFVrQOse/mVMwYkSJdkeWcCWLmXBOuiTY8TQEuk1wp",
-	"i4WWGTZv2zG7Qct5Nm73bxcXX/5xMfjt9Oib9/9+Mfii08bt0uySgL0IwqhKuT04OL8h0flkTqgmF4PH",
-	"F4MhkYp8CZB4yVZRrBbk/PULwBBA6iu2akNp+/OuyPwjz7hZX8k/5JJkVKwIE0Zxpi3vtAxpLtNEE2pI",
-	"JrU5I09P8bzopWbCNPGpFOaoLYtneTZ49ujpKRwJfipZlMXzGVOwxJ+ooDNmeUoT2OxS3SMl8LJW1l6+",
-	"MdoHGH+yF1+P25FODVMbL0d4oevCgJjXV/baXXkxsPnr8IEmOs1nDavwT+0Godf5Zcon1M4dP8NF+QAe",
-	"4CK/bDvB4Pmdj+8N+z1n2jSJD+MPR5rPBE0v5Ycjhc8e8WTsqJ6LKVNMTBhxvw3JWLHf2xbvHtx94TK3",
-	"N81rJac8ZXHAKnzGnrZ9yAEXP7SuEd8b+Ud3XetbLiZsfYE/S1MKi1wTw7NGiUfDEOGsU6kyajlyQg07",
-	"su8OYnP/IgyP0Oe3HefN4fVt5tVMxU8l10zhUdi/2s4Bft8V+L/SGJu33+LuUylmQ8/YyeNTPSSwacKu",
-	"mVqRlF8zMqOGLemKzKkmdLFIOUvwbobruwl2S1pj/uGdC7ftH789fPQe/3p8+oX+tz/c9x8fDp98Kn/8",
-	"+OTTH49PT09Pv8h0p8uZwpkWl/BTbS/gp6enma7sFOEj1ZVe0EkDDS39z3hkS912YMXDO57aJ/uuXkih",
-	"Gehgr5W8TFlm/5xIYZiAE4WTQD54ssAn/v2f2q77YzDVvyk2HTwb/N8npZp5gr/qEz8uzLjO/UCGnVKe",
-	"suSMvPnhO/LNk6f/QdxUJGGG8lQfAxTdiKAwTgzqOwslF0wZjnvgSUTdHA6uuIAfmLBywG+163kwHNgx",
-	"qEFtZ6UNywZDIIzB++H6aHgOkWk8KUU03vCcfsP1lEPLy3+yibEjnBvDsoVZ31ipK67jD+4mGRKrcFok",
-	"FFJE+MWwpnBG76ICuR5oIpeClK8Q420AuWbJcWz8JFd4YWa6ysRkfpkGKxJ5dmmlr+GAiWQhOWLa2nAW",
-	"KXIVBzUoMqPLlWHdJ8u8FLU22iKQYtZ+VIw6fK9xt/kKmZsUDOBiRdk4YBQzakXtssoJLqVMGRX2Z22o",
-	"MiwZUdOV98M7JtfBeKFMG+Kal/ICOauAeogSg8o6qodZACGKs3nCzfNrxy+qaEsnCKwIWKmn4DbegWRu",
-	"n+4BmoRPp8AMDEPcaJvhB87SBDVE+64bjCpFV/ZzA0MJBKz4z1ZTxY0Xa+bCfPVksK6DDAeGqhlrHMz9",
-	"it9v4ixwJcD5IXyH/giq44RzOoAN61Kj20L7kf/IdeTYE2po5xMI8CdyAIHxatNAP7MPxhnC6mCBBVUH",
-	"i+/LyFfwiV+z8MK4pCkVE2YB83tOU27spTGR2gI6pWAJiV4VdsDXik8cNSQJt4dB09cBuKY01Sx2M4IE",
-	"AVzX6v6OZklGV8TOTHKRMEX0gonEC9Fkkmsjs2Mk9/BeFIvcbL6o+YShxv5pOJC56flOHRVhzmKgJng7",
-	"HSPCO9JULkdTmqaXdHKl46wTuJteZ86vUQrUVofCZ4iRZDKXUjMyVTI7Js+zhVkRmEXbf0Dc8gi7ToU1",
-	"vJQhmrSjd4hTcNl4fNj0msMcy+3DU9706lv7sNPZ7MvOjh8xJXLNNNoPUQ5HUXsIACIPj8n3bAJMQBMr",
-	"8xBurKA7kWLKZyM3qoXaRhZXwwy/oBCK9T0WRztcQ4QNmOSYeSNT2gR1j5D2qEojwEZCKB99w6ZNDCgc",
-	"cMM2Xol97CG2jA0Tv/ZW1FZ2lXERfvtwuJl6a+KTMzsXj6CB1mp8l0wbpFrC18WqPtTvlTO5YILyky+P",
-	"ybkgDAg/5do0UX+gOT06Pd3g5xjax1/gqw+/+ow5xacIXnwrc5EUvpLOClejiqQncsEaVA+e2HO/XJHl",
-	"nE/mlttccpGg4+KKrY5BcsX7uFBTLJ9gIOAPB1aVez/sIiDB8vxiYuTw7Upenb9+8ZKtdEWOabX2t+DF",
-	"o6cRxLCTfFfR62oktOBWPY3gtzPja7Kc2/vMCW7agkwzdc30GSL5s/732kQx2lcX8e9cruInC8ao5VwS",
-	"9yDhJqomMWF1pCR+0zdgWhML+AnZRwJWmYXnB3DXfYlCFTeWu1hllkyl2h5ijbi+kJqb6MV7nkkxIwYO",
-	"zztkve+46s7LNTsjqVwyZdVMTahiyBDRlXcc1ScWik35h/hZoAewdJ35+cFlLZX/6FzagtDJRObCOPA4",
-	"/5mUJOXGpIwsZZ4m5JKROU8SJqLHumj0EbwLNh54Cda5Rj5t3FBKo/ux0IuOlS+S3gie642s1BLzL5rF",
-	"+U2gezvW446o2BrOEeBMSQ2hJOQ5QoVOK3tq4mYlo9lFPqqxrEOISNUl7EH/XN/TQXXQ6nK2lgLru+oq",
-	"CFbf25MsGFxkm9bsb91PeJ93eOMtRCtU74K2d+Bm8BJiyMBDb2cHqa8nU4hC+pVyfLEVvk2m4P3IJlZm",
-	"zbjwn9bRP+Tf/SbZgW8GLBM5Y7jt923g3MTf9sQUDsL4YIMoId3g5vrwCkd9m652L14sUfLSxA5GDL1i",
-	"mnCBElBKJyAOScGeQXgh/VeuGKGplvDA/3776mcnlTwXRtELETinMCDxkiVKTq5K2YVpN7f99Zopwz5g",
-	"tISVk/mEefkGl3h8YS/eAMe/fvhNNczt63XH4FJxw16JdIUeOAeXXzRrcQjDbo0VPtb8LAAmDOBAMdnr",
-	"PAvFpULLo9eZozbH76ihqZwF7rwqqmRMazprEFmpmW82Mjt/pB8ohhp+EVUiqTEyfGYUWstrcjIE/jhX",
-	"McrrQCV6jhaBDrZ1q+E682J17B8Dn7NGjSCRREinQtnpVqxBwA4satvbvvzKouCT2vzIY3f/RGozElRI",
-	"3dG5AC/kukF7YqbB6wW2B5xotGBqlPE07e7RyAU3ehvw4IL8AM3LCPY1DGESBSaKyoUPPkISVX/wBvb5",
-	"QuucJZW4MbDzLAXbKB/+xLw3chkup+2Vct11YIVWEJx9WN9KF3jsohCswfYQN+P3LGUmeiuWP3Q0KMS0",
-	"Nz9Ky9S7gNCv/jCQ8wHV0ZCD3oryBnNglQP/IvjvOfPXf4HMQxAS2LWLYEyZldTJhOq4Ph+JI4sKI/U4",
-	"NbQBaXIpc5EQI5uMUv3tBS0Wxz5ae3k2u2FXccKHRbA9aOrVvRxUSy+XsrWGHu6mq8RdvrMfzXxL1bcL",
-	"zYk8TUku0ISPtNVBefytlKvtAIP3UdX5+XSKXpJG5/GUszTRnTHrDdMyvWYJRIPEkKvI79Ax7iK14yd2",
-	"t6U5ldHJnEgxYRWDcqtmVnW3RBbiwsmjXFaO2k2tKhczTahIyvQWjS4wImRpgeaCTGSWSRF3uik2zTX6",
-	"K1pBikfzxj0dYPhIsRmXIubXSFNnv80IhFnOZZr0s8Y3KxOvptV75oEmC5nyyeoMFNIwQDyjK3LJiBTw",
-	"y5KuvCrQQfRVJUp2AM8PiKd1BlDsYugxuRw4Asjq2Vew9X0H8tmaha3RYWdG9tyFs/yD0dREcnbm8L29",
-	"nzH5gyzneGkzxcjS/sdISaZsWTq/jCSGofOmupPWIMN5sYDWjVaW+wOf5QrdrVvHFM7icXE9gvc2g9Wv",
-	"c+1smVJSjfScYnRlh9jJtXjLSLgSSzgVGBRtZJBuZt86K8+RCdCyr4RcVqNHmmefMTm6TOXkiiW9Vq2o",
-	"YSPID+r7okOqETWjlFHdZOBCx9yUGCbIJbOM1G4bx7Hf+3GeEXut2v+cDsn//Nd/d2Ml2lATkZsnqdQs",
-	"KZyXFPy+ioorfQbTS0sloasQrUk0dTG8VLFjksiJPkHkP86SwMyEo2NMtOU/c5pOR+7viZRp1WQR+ujA",
-	"2laCubrot/Zr8M7ZdXi4DMkp5PZ1xAMjr5hAQ4BmEymSVkzUC8bAjYkRaLuhYB5P8fjVjmWhQ6QiDjyE",
-	"iUQP7bmYOYcbF5NsO/oaF/BLHIB2NzMpE5cCqAkNPMkYoG15I/5qN69caH0vQNeYEKJhjCiK1daPf1hh",
-	"MVFCjFH1Zpa2By2idvVEZIiMJszpe5HTpkWmihUlIJrBYlj3E74xRaVceQyQYaTzeqzJtMkQiMlTu1uL",
-	"3ThDN1VshX9HuEZWlySK6bgAGLMid+CtDTI0F9rQaCIZQq4SLgnx8lGjQUq1GWnGRL+Y/oWU6ajRYv2L",
-	"pjNGFJtIleiClaPJ2khL7t2lVG1oGtnkCx9AhCGgVvpNuL4CnWFONcylrFrDEvLz+bu3NRP5HnIaKmHX",
-	"KUaGzjCfRRu5WFTscOWrgUW+gzWmOOVhYI/3SDYsGF4lH6JypBG08zCtH2MLou+BmXmSObQ9pCVEcBs7",
-	"op11hNrZRgj4mb+nhr7GV+qJZh9bY82qJACWk2dl9KGQcIvHsXxjUFqnlf+Ej9+wodTrEN3X9bp4Y8u4",
-	"qeVcpmxU8XSs8RuEMjJUJ2H4GK7ixRjwW6ys4RxhHFV9OUFkVQmcKvL1M9kWkPuWA/FHVK94QOeLBERj",
-	"H9dZJpA+Oj0mb9i1tHIGRHw6HyU4rftZRjBOtnnyXDNVnbnf8DIm9r+0a7a3h5udXLKVBBuZrKBpkz/Q",
-	"Rbv5tbtpWmG/i7W8Ynq7dWN5jJX1iw1KmFiNjKJcRCWIVyJdFXa+QIQARQjwyiru9nUiBcZqmDlbwTO+",
-	"BEfMIAg7Hf2LKTkC4lHMMBEPfW1fgpFEMWPnb2G7n1pBBwnDLgPh1XTw7LfuJ17HmMuAijuNUZB9HQGK",
-	"kdaP/X24elfxZ0367cl3G43E69SF2X7FFK1o+ZLtRWQJN3tn5BYf6t+D2BB6ewrCc16Xpii86MHp9i3t",
-	"86zuzkG5CIo9UEnndP2yREY3OsEl7hP8ZdjIXTqEvgTj4HgQiinmbt9XIbj3yNV9kejhepbJ+MvxGZYG",
-	"cIluFIsxoU/DfgGpbqDB04wdk1/tVTgGd9wYvtLeD5VrlgxRRIZL8UIswQ+CEXGQmDEEIctdmnirjsG2",
-	"5oY6Js/pZA71tlakrGCCSXZO3HYqLewlowZ8lwxDIiO5fb3DrGE5Pd9qveq3dlvVhYXOXqtSM+rkfa+i",
-	"yRiVjTGWR0L5ZwzHNg40jjFIQ+A5VgxCYsHCTwkoL+BF3+DT37vuHFZ9tETXL29rZ124Z2zCjmpuRGXt",
-	"JX++DqfvgR1v03wGuWo05VSjp6QUk6sUekzK4mo+l02zdAoxTkyTaa7MnCnPPpyNHRLIhgSCqam5EFBU",
-	"wLIDLgpekTJ6zbSzaBMj5dbk7+Hws+U+ncm/9lYM0hh96QTlbjI+CpoRTbzBq+cLYR6T88BjZA/AVc7k",
-	"2hIn5jJCoLogtZqYx9GwsIjoX2xnF7W1hMkh1NZYPGzns6mH0d7lU6qsdffzWosgvvWTi6qbh8wArhb4",
-	"jQ4V1Az2abyXLJVipomR8bTiDwuumN5HIOtV06oQ0kU1TmDWRUpHs4vISna91rVTurO9DyChmO1U+qQ5",
-	"4Vmxay5zPcICwqMGn7mFFz4RlvGGPF4ljSvRqSF7Z2FxBdM/zJyJ7j7Wm44KLstvbbh43uKDXZKYpzJX",
-	"sUxmAFVDXrSa0gmL4MNb90vPs28tFoFDxjBiPzHSV5XaDD4v2kE6sNUXu+5nnN+RZx+QR+/BknAXbG0v",
-	"2WprlQ3W31VNe8lW+wmP3nAdQYizy2FEiVlO0WdevHdMfpCKQHIO+kFoknGht46Grt9mjQuynAMeXRG6",
-	"pKsNnDM20e1mU28TUr532Ib8tAMrfDuRiyY1pWT9QTwD9bWuFjTHIDuFvr2BP9d4dMOPfMomq0nKzlOm",
-	"YqyALRSb9Jba6iJI7F4ypT826379NofFZlKxkWKupLWO9Tfwv230FUIseuNAv4KNrOJHdmY1bko359PT",
-	"zhdgcQrFEuMB6GC18TlVsbJ+VlQzzrnmdXq/NAw5hyEaSoliEF68qL6cGmZHKOuR+qgBkDAen5KErvSw",
-	"LDJTRk+DI05fOV2JG6AoiCaEgH8MJgQ9i6WagQGya0Q8M73l77VQoBLFB37EZHO1Jx8/XYYwFviyjooB",
-	"cGO3SpUI93An16j60NdzBL3jaTVNhYVYmiAaYRsHS2W+/ppPWB/hpXLcrHJFczbqUrrEiBcXLhEdzZd8",
-	"rvMEahylGU+KYY69ZsaAn3Y4oLmRg7V7qbHMWFPszrY7iFWMdskg8dOTsRKaWE56BNEikbiihTaK0Qxq",
-	"cOs4h73kaWr3r/PFQjGtYyFT52CqXhWeDoy3Hvo6bhg2aBWbWVMhvy2DOCcpt7LZhmq8E5mwhh/CXPp1",
-	"lLZ7Z1YLNKjD75ptH9Tf1jJXsYCoaC3vZ67OW6UYd1gyjGo4QpYgY7e8vh7tfimTVfBgg/VlwhOWjJpv",
-	"760qfI+gkno8CK+t/PcWJb5dZHYTJvifoyksPHOxtAsAG+VAsPYyzB2d6I65Ak3Go+bUPZmbicw2lgJ4",
-	"5R6D4nIpn6z6EsxC8YyqVY1iImYRF4jnpBSuAxvbGUn4dGplbowRRoHBc3jSwuFbU6IWuVpIzTaUYG+S",
-	"h1qxFkKa2x/Q2jV6if681/rs9jeLTQ214J2VJdpfQEA5jKSh4UdCoHoGmdME8zn5hGFGENSL5ppQV0oQ",
-	"rFtxTpz72jBtePhOXjEB4ei94ihcLbw1FGytPO8BUoCtpJbAOFS96fw2mqqEBKCM3nDr5BUN+A64TcOV",
-	"3Dcazd7i6z4Qt7nu6cy+jUSsvqeFQsoF6z5aUYwmMlziKkQ3m1qwK0nMjo9vuoSGABsdBIeDD0czeeS+",
-	"/KeW4vgNXf7kig4Fvx7pK744kguc+whuFMtkXDWmJpP5O58qVxQIx7qaIJqB78h1WwJnPFysVjWTy6Io",
-	"5pDIFGrWFrU4u8n9crax5lZwTMPy/IvNxMMIf5SzfaglcnZ4XURun5Rckl1ng+Ga7/L2PGLa6gYp1laf",
-	"GHTZ/Om9WP09SB0vXTTIhZi+0Zt1Nzw5lsBTZ/Lo7C5/51+6LReMg28/v8vevOaH95dXVrAHVru2o4My",
-	"3cpqtma/tT1txYLfBdTgTTOK0eRIinSF3YiSI6i7aBWyPE2PJlIYJdOoYaYpYngbts4yJ89152mWvW+u",
-	"BpKyLUOScUUF0cJsFQKNQntfEcp3JDAZl7E9zrJo4nszslacXg3RzP06R0Q7BMA8b/I0ti2uW4IuG5FR",
-	"Kj7jokEYdk3wHujCKSEVdJnGD1OOAahFQVJXwhTskimL0p7KNyP/azfOc2HUOsdweO0WPiw37gZvPB8L",
-	"t31geHEGW9fJLYbYptyz9O80Rcy3IFXwc3zJOHjjmrVr0lL0Hy6ZsVPRcs1GoP1ET/9ntlxvctFj71sW",
-	"Dm/M7bUaYb2l9Drx3PG644sOLZfrAcPdXOJ7r9ztaLepEOnPbFktQNkDNfYaZtAHNjH21LC5SlJ8nyzO",
-	"Q0bwb0Mxn3+Mf6QGwKZt90AEHxHdJ5F3x0DYnWJjGs0OtcQnDC2Y5iZX7Kxw/3HjSyCSRDL0/uEwPQNI",
-	"7lTw0XqncyNdvUe5czBSQ0xnvxikrti4HqnfPU3l7/yaEcbBbEqJt1pAaAgsJFJ97zAItCUmRCxI2yYo",
-	"uoeb+2rsaPPpceKvfGnyHhyo0HRDleZpFQCPh2G79d/+z8WF/s/3//6f/o9ubdQFYUd2LuIL8Gx7ejWA",
-	"4AYaIOJ7HZZ98m5N9titMmjbMVcq3N/8fjoVvC+wzxJXms+aqtuckYwm2JoVayjSbO0GDinxcX15ISLS",
-	"o3+dHn3z/m/uj6P3X/qvvvhfnZAS3KRHE6p9WR09JAmfcYO8nQvBFJmvFnMmdKPGCtuOH1Vh71i/ZvSV",
-	"c0ExItgHQxZ0xny8HtdnBIJgZRDUZx84bo3kfVVGFxSBTliuzxfqG7iyvqBWT6iYMNSwcwF1OaLKnVfb",
-	"XauPbfp7uOCooqdHYWoAgQarh85pgv64Pg1nhwNsZdvTZ+PeuVx17kteyimdjAk1U0e019JlyjLdELrG",
-	"NVkqKWbeHUmkr/5UgRzAy5lEySKlghEJIRvH5Negji7XRMuMYc64kMUYXF+I4kyelU1SrhhbYIVRwYoA",
-	"1hWZ02uXJt7NnVztT/OpueFUBAoWcLyWHXtMsMqQshRj4aHncinOiLMejDQzRBdNXuzauUYIdHbZbj43",
-	"D65eCNe3M/MZOS2yHBWDcC4hBdutB3NY+iqsh4V4GONfNcpv8ungmptQGZE2Td3WEmwPBe0k8RvcfqJW",
-	"I5WLY/Kzq22QQXqDkCE/2Een/y524jrL6+eDivREajB3e8ht9kjVVrS1BXxtZ11tm/7F7+Ukj8e8n1cM",
-	"yIQLaOTVN94jmAqJcH2eIJ8dtAqpMuz1VZn/b1D52Nuuj7yFLEu+eIZPe3oYYlzIsGy9LxVReepLdWBc",
-	"64VAWtTGchiqK8z4kglGzRxKZ1oV8TnQsqMtb6ODRWP9jqrVrlDrkSos4g/trCnXhiXIcfuCsGzXvy6H",
-	"vf2eLJgirsUSwWLLoNAFopUVoj4+HH7z6W8XF8flp45yVXwOLHCRsAnPaErw7TJ2/NHx09Pq2vvWVnjD",
-	"7JgT++mYQAEyf6TuTsDY5CInxF6f64osF4vcbC5gUAAYwzp7vhNLJWrs5OYDm+sV1phDe6wTrpk5I5ph",
-	"KoyhlylsFD7IRTQYYZIrxYQZNV5P7+bMs18E4Ivp0U9QMSbhUIUG68d0FNWSIkguck3YOw5FHshHgZtD",
-	"kiSe6Z1xrSGUr9DiI5nH8FuZf1M2zAKDQ0onV7pvywkfnbqWycSFyzSwR0WKqj2WH2h7sdOU4Nu6Ldkn",
-	"ao96AS6VKfcT2KvU5/rIWdN4Rq0sBjTEnrbErBpuUtYCjnWu/8ubFwjlMt/iiiOTcxwwusZrLlO477pL",
-	"1f+vf2Wjiw5+9JsJAlscCrpcgQrg38cpEq6IH4ouMz240a+QFVHWdsnoCosuD51u6fImwDd3TDAcu2Bg",
-	"ZQl9aOYyl2lCjJwxewud2d9QXsTARp+TY9VppeSSaQPvPdBYQDTC5SAxfOSjuWPCmzPSFY8EnR4mVCTc",
-	"SrwgYWPvgdQJqLGkj8mcjeiSKjYKbCPrD26oarnO3mv1JRdKZlyzSoHLhnq+M+HKmPaqbZPRDyOIJ+7O",
-	"6uE9CGfpO1nhEO711gIS3RRLRnaxKYUaKJG6AdBWQVcbeFhN0plg1rMfMvqBZ3k2ePaVMxnhp9Pj09OH",
-	"kdyIYB1cjMxcyXw2d5dkjVmjbGDFBWz2sGH+Rw+f/MeTrx9/9eQ/OizD1yxdUEUhal53waua2KDzxUIq",
-	"40iuGMqLcY6J7KFoamcM5+2z+Y5BG2Y4J/jYGWG5S+Zj+ZHlHkcPoShUf6eGVFHNYMo/QGJpwhS5XBWC",
-	"V9DyFiL/PboOBwHCvO9Qu6dk1UgI6/jeVnZraJkxFauwtPYZuWILY+VSbV+tSAqh/fTR1z1dBXWpor11",
-	"bqlad5dT9tjQsW7uiLTJ4NVOAT1Kt7AJ4y7bob1nm3uu1vWrryWEuzz8ItGjUL4rUa7FsqICQXlYewg5",
-	"qlgIDhxZF6xle+PCJovHhonf2KHrEzdhZo9+z3N6jUIB9BHHTi6NPZ/3iWJtvSHeBOhfj4aCVcblc7+z",
-	"bhu3UuPSq1fOABff9uLpaTRd8gfvqJnILOPGCwx+ngfE00vHnMnFN990T/MMDrmx4/cohEhXJlk7t2KI",
-	"YQH8cvICNsXiI3PHTzhsNtk1x/6tM4f42+nYCo94VxdXtxNLvGYJGoJmprB3QzNKcC9ZzhxVv4rWgY1x",
-	"J8UTbjaLVVoOSViTtirzb1GWC5WUWsRFxznyGPl7g9+w0j/D/zkqZgiiaqQiV2x1hsaUctflS8V3Q9fe",
-	"oPzGvVx+EVV1aZqzzbHeiBD+cbfBKGK5SHMvPvme4BCKUnRRsCNxtqz4Jss1vXEV2Hq6kGfKAgTl9Iba",
-	"JCl2KmPEMh9X/w2tptc05Unh2yj9vWtsNtA1nnxdVTeiPDgCIUCo5vYc5fE3N8oIntm+XcYB+4BEG3WU",
-	"gZjo4oZJNhfgae/tEhbSg0I8c5n2a+sSNmsJz2ZYdAZp6gdSDaPoa6JxjkJLal6dw4BMktIkAZXU6GNy",
-	"7tHVmVrst2HrinqTtSkX3KyiEjMYbColeYDvuNR0oJSibA9X5TUQ1fegeElD1OCU5qlxVYi4JprPBE0v",
-	"5YcT+1J8OPdSmUFfb0zGEke7ReUANPoJWdZYqcQRfbVRO6qVjGnMsugwVKlofd3sbO5qUfFxOWhN5ay1",
-	"EhNk/dGMlT4krl2VJTqjVrvE1pzQpTFXzqu+oFoz1D6hEJTFBN+MpcjSgIsdSzXpCjYUTPJxO38sb+PM",
-	"+RE6RCX9ZB8Fc3DGZL5ZSXuHzwXBTE2E+pNbhL+8LmlKBWbo9zQDFEMG0V27Z341Nd2+wY5d2wWM7SsX",
-	"tEgo822n+yR9Vk9gl6zP2lkeIu2zuoS+NR3WNrBtm6G68NKzyVB1HXswU6yfzEEtFdXlbG2siB52Z6tF",
-	"9e39VCHdPdy0F6J6PvJ+3Y0Ot5FG95NTzbA9PQF5yUp0bSz+DZvmmqbNjuxIRSrTlG/bWBNorZJGwkoP",
-	"X+zM3vqib+sWl3Qxp6PJnApRqRwUiEaXzGx6YiWvCofaqLVXRg+P2B4EsuaA0TWH2/oK2sSzjSoIRoU6",
-	"d8cocUaadQElox9GYfGb+BPlCiK/w28jl1lQwmtjVkk19dHX9VyNQAnXcZhs8OnEXoA6lris9hPfQVbb",
-	"Wy30VhVuHY9qhFjZQR2F1xGqRlrDGjE20VUTUBtQoYZjFYSK02MdE6LY3I4LdQKLHlEbp9pFniq43SEk",
-	"KT/51rdzufquN7J/Yz938dqNUCWjnxlLNAkRN65Q38lbo1rO3FcN71LR4AbukK0LKXzd9bop9eSvnoam",
-	"xIfDDjdRGXXQ6dVyg+WsTza+eH93bVUWftv67zHJ9e2CiSSwI3jrBJtIIbMVxpCJhCq0U7CM55m9qwS0",
-	"js61kVnUQvG2LPPoh5zMnZ9ZL6TQWKEaI3ftnzNmkQUi1LJFyjBAbjhg2SVLEley2MJXUf+TYoqKq8Fw",
-	"wDM3BvwxYgmHm04vGJvMLXtSVBTw1P6LtBhIThQEASuN9zbW7dPgR0gYlFPMcs0n9k62TBbmsgDDVdAU",
-	"bA4tUHi7nnTZsRFJSfaPH63TfdX41M+hsVZ9th6ctB4fReQUjMZ5WFZ5kx/D/i9kBKencVOdC0iMumKh",
-	"SouX88FGDMGgxqplyLLaV/H1V0+6rSNGIUEt0HgIlws1RHHSuS3kNVMpXURM5HnC5agIte4QPYxvlJHW",
-	"XXLD4MKE+lGjh/MtXnqa9XkpGSlGk45vMG14BmXuo6wUSLjjUH2g2At+qHo7dt87FgJWVQXNGnTXzqhY",
-	"YTi7B8ewgjY1lAhBGpMPC9StIqKSy+4cCcZ4I5fR+oLcVdLvZmaGYuPdJvyBz3KF0Z296iTWY6JxxiFu",
-	"uRFEfrZImqdLF+1IEpWi67uWVIfs1cZ+aJ79uXxSylOWlOxZKm+gd+EaHfMVKiTaOi3W94RaxOD4EcS/",
-	"23EqFK5CwTMyX7Vyba1NSxsVY8JvV5pv6jvyHU3TosQlF653BDl//aLjQjAJqBPKY0wwYjxmJq9niPrT",
-	"GZJLNqG5ZuERk4SzpOO6PKKMoD3CNryuANraSa6NXqDyhkzsEP0K0DXVuW4k5q31b1f0u6vyXTDGzkbo",
-	"Gmf7uBZnIvNFS1+dYVACCyJwCE98zzvXCaEhbAhKkDf0gWAzLuyN47F8LnMYP9nYWGtDX9EQqT9D6enG",
-	"pKC/gJizg0gTo7QyB6pjmiDEuFxxkZSZlmPHZEbg1BnHU+xcMmk09paaeUMfriFJpAGmXEyG5o3fTt+P",
-	"PYH6uhdoY4atb+6MA5MWiVt+eTEQ/TqXNOPr8NmmsrZvL+SV9zKLcHTFrO7vwzSiem/16VGv0IJ3azmL",
-	"DzQ4dxpCCLoXn92merZv7dKtRmwZOtmlxq3reeSW1XyiW19mDiE632aV+jo3HlGyfkO58jlbNqMtVl8W",
-	"Mjd0FsuJYYZcroiPmC0ijnqmxe41CgX2HiRswsr7haQU+9/Fe1KiwCHcJ8Xse4jeqOzkoIEbxUq2J+Ry",
-	"L71p+YAxGp/a1tXSPTRhKTMNrUKL99852t6iDtg6abuxuhN/P05febqgeZi19ezsHvdCzQCsg1K0XcHu",
-	"+I/76E0D9rVudFBd2xpebFsrcd16XzdSxXEBendNcsXN6q2FBXOrqAhjkbzTqgA1JGN9OcquRtcPR//z",
-	"X/8Ngi+AFoyvjCpImnBTz41ZgCrhbsUR6OAN/VTqV+gDjSVPyjp3lSpdkJcvplb7BZTpsJBPoAFNG6K9",
-	"66Ofv37xrAzewEh/jCfH3BA9DHIPqkDSgWqNH32zzOGFqKRE1OJI9LBMntFD2LTVZgxJ5WxIAgKxD7q8",
-	"qWHhzkjlDJcJVrTjC3EhvvyyLCiuj7/8kozPczOXiv8LhnlGvgVIkcqZkr/R2oa+wESoa6ZWWFmKC0JL",
-	"4JxdiIZxL/LT08eTIg4bDhS+Y2MYcnxy/bAoMHQCCEVeFHaxK1+rzLfVhUJkuK9vZcIZbOl/v331M8EM",
-	"r19QKSsi7Sws3Fe/55XE8+q4RY9fKKUop5jzdSFeQfE22LAm44+WO3waDwmFukLld0MS3NufxmdkHHwe",
-	"Q/WjaCXCC/GOZwyX8uaH78jjx4+/saD95d13x+QnKdgKO9FVy/3AE2+/d52JqSBOr7bfCyrk0S9vvyeX",
-	"TPMEktwdGmCmroXX86BKmh2/LClYS0zEghpU6CVTQWWSAA39NGMLhTFWpb0Q4/+1pNz8P0/1uCy3opjJ",
-	"ldCYVYdFANIg2RLKvJSppVjgzG7v0ekjNEZpmTEAlDY8TYnLHrwQmBWAJWp4xo7JWyYSMn6RsGwhIQb+",
-	"6CVbjaECMSNQ0sdIotiCUQP1rtKUaDplKerUj56AxUpjgZGxL9Yzdluz+xk/f0dn4yLRYCVzohhN3AxG",
-	"pgn525OHj74o1y0Fg07QPn2UcEMyRsVyzlOPz8/BpPnllwUyfPPk6X8U9a8wJFM/s8/+QVC0J39gqZw/",
-	"cKI/LsQfR0dHxf/tg09OT8kfZMwFpI2N/qmlGA/JGD5h30CwpI7JH3BS0Ph0QoWQUIHK7uqsoCXFXHGh",
-	"v0GTNy7IuKw/M/6CuAkf2glzQR07YIkdXMigOdYQe7Va6MNCiBTsjIzRsDPGJEks6+KGfGyHnEp1yZOE",
-	"wQa4gIZLE2hpC0qv3wI0CHO2EfihLIsM5VqCvBCLv26GJ3YGIc1oKnPhVwzWlwU1c7dg/KLgf1A4smyX",
-	"7kZ6akfKmJnLZGQHhEkRCEA71MwJ+8C10WdkfG5/HBed1jXBF7Uf7Bs7mL3lUj4xsO8Sq0fF925o6Ntd",
-	"3y032NUyeBEsvUuqsQ2mxfmysCUgKU7+8JGdfKEgTRGEnBE6hex8AV24lsVA6FgLy5e7CpoaW2SpVcoa",
-	"+3ngdBd0lUqajIyUo5SqGaugJNdl8c6UZ9z4d58isrniIiwZZSzhdGRv/foAdpFj4DDIuk6AGHCgp0gm",
-	"vkdlQROUYAKYnBLLE87I77k06CMZl2WPikEeO9S/pjy1jAaH0EZi/VC6pKszn/EWZpMPC3YEvGz8hhm1",
-	"Ojq3H2DswXCQ8gkT2GeC+2JWyopnCzqZs6NHx6deF6h8VxajGrz1uWvh1X7++sUgKK05eHh8im/JBRN0",
-	"wQfPBo+PH8LgFnNBYrQ3Nk2ZMvok9W3Qwd3AIi4BvGvKhvRQFxCjoVxaXayOHzaAcxITGVfT7sYPNHFV",
-	"9iyXjrQLvxBUeNnsAdYARBobImdwufyA/5GW/8fkjVuhFMxKmZkLXgGBTCDXh6aX+JSW9jl70Z77heEk",
-	"NNXSETd1u8U0cANiW2HdpZOMnXw5HhZx54ghTtgpDKRcihfJ4NnA7qfaD19XYqGefRw8Oj1FazYE2xQF",
-	"EQLMt9+hStSv9T5YU0CSXpegESuGrl28NiRXM8z3VNqAMIGEYK9DrMRcBlo2raLY1klRBBcK/2cZVavA",
-	"q2vhOpNOSPdlfUvujJCVijhvIWpjRaA1RrQBZltx+4hd+6xmh9XrJ3BuH3x+7TJsw9pIDV678pETbwMa",
-	"bnzSl0dcL1yYYgkgQqGaQYlNV2x1jKY+MEHah0H0LfkDvuHVJdq/qUvTYsTM+ba5Jval6qIaVmMstzcj",
-	"V21u30vSpMgvbpkc+yrvc+plgYO1momIgookPGk5H6l2XdMGvHoLkTYdHvwFomU+vb9BBlNSUhNzOcfK",
-	"7nLqtGEkz32wj3dVDVuwZdGjOOQS0HZZl1ziciWvGu+8n4ukVdBfzZxlmqXXzEp8C8Wm/MMYlQtsGjpG",
-	"0RoQhqUpvkDogirw6K1znmqbsANyH6lZQe9hVnUMqYNOV1si9U2iYBWkm9GwYt3ZFx4Wt9UD7JxdMyE1",
-	"4Cag4vtPw8FC6oaYjCu0I2hG07Bpd3k74q0ZnCK5ZFNZVI8BCTZBjdgLJ5e5qdgKrNp4IazYCNWbX1gF",
-	"0kpOuhSvfG0IN8cDjfThG/7SDDo9xyQevM9q7fH6ov2v1OHyhucCywF0ZX1fBHR9K5PV3lBuvd/fp6oh",
-	"17Vkr+H8wxvCeV/sPS7Zhag4LHoPORZnSX7OqG9C8PwdbUzDd4+dwDMw16PTR3+yHe3ICb4FEx9FYWFK",
-	"VhA+tRRAtmXB9XUGENxMJ0XZ0+j99MJoYpfr1E+N5iMpmCdFVzSHOSOYZRWgzhDFYGS7QMx9stpLYQpY",
-	"v61mDC4rbOW5Rq/Nh/IAK0Z2uEuq5LI/IQ4LD8spWGUsPM7IQnGpuI+NKysvxVaY66ow26035E3fcHAO",
-	"LGkiCTh21Ie5ciWVD0gI0GYXqp0WZZ7p2uVhRSeI6G0nCIe44DGMXpNop7A0VxggCg4xp6Vak2tGfIF+",
-	"e9bJEHP5Q4sYkoYdAqjMEVUBzyqJuJXtKtNte7l1eGMK27qxe7BkEJ3uvxugiPaLokoVgi33QBn7vvQO",
-	"tI0dCfx1biIUzYWRhAosyi7VxrvuY+lYGPHkE5J2ykxDOKATgi2lz6TvG8QjmhYOciCZsy9Z3hCJfI/B",
-	"M90lKSsruIgb0Ir2ieg7L2ZHdMX5A4wlGL26pohFTYZOFKrg0i2ps6/E5ycFvxJsI5x7Wj0KeLz4Hqhm",
-	"4YN4qgeFkZGfCd3fzHVcbhwDnQ5wMW+jxhHoHIW+vuVnr5Tubzc7kuIbBkExtMYsFFa48sEavg+dK2eP",
-	"onLS6+o+Sbj2DXd2pW0n5NeudBz/r32n31PXnaKul4wtarSF5lh6BeZXCH6kaUqC+uo9SAqL4dwYReHw",
-	"9wR1T1B3hqB+0WyNnmYUarrH6aZWxrzR4f99paT2gVxuLCy6X3S6BlNUrANPk33SZwrFrKUdcjFuVuf0",
-	"+9vshguO7iaccJVI7Qb3W4g9zV44HyhO/ik5yEdwdOPy5RFPxmhtnzHjAhk3VBiMGS3QUVaC8E/gJAs2",
-	"c8sOsnLmdjZYnuKd4eK3vPQd6e47wFqIcw8QN05h60z75GOFjFotgOch+wSKcr0bsOGG9IGizmx05tNO",
-	"INC2DIHPNjSYiFkSD0CUn5MVMTiXQ9sQm5eyLwtiBzxvNiNWEOkWruEW8+HdYB+vBOsG0X5UV0Kgi8Hw",
-	"MyDv/V/P5aYPYijsf8vdTZ3rkPvY9epGs1/I0oZlrqAPYuEb7/OwAV2jBvb30gRyYzjl5mjSPTBOwCet",
-	"FakEc0ZVgraalBqWrvaljhThdWVH9zlzPbArYexpKnMTwLPIIm2HaPnYAVXaoF/cn1GjLYC8WaEtj+0m",
-	"9NkwtbhBnQ3wplmbfWEIFhBGIvfpxy7QpQwrRSUXKhSNim+dmguZZvbxQjW237rMapc+oxihScKSCwHq",
-	"rusuiM8MAw5jCrpwNU6OyXmaBtvFJ+yag+KvlXbwz5C4ILNRTiHPM8MUOl2Ne8WViZXbbUYuUzm50thc",
-	"soADhivBklLmOqf6NGLMp2UJeXL6+EKMyyaSMBJLxs0RsH8POiR+7np9uZdbVuuLidsv2+Jc7oyYcKsL",
-	"35dKX2nqGWMyaxfWycewr+oGdb7WYBXZUpnP2kGdt3Tfps5HiBGHu31i/Jz0+fJgDq3ON65kX9r8RhRv",
-	"1uVDHLp5+aNFk78TTMMq8kGfYBAfMNm2YvluEVd6kWEBly76/d2n9v3f0sWeD6Ld973u7qZuf7hd7Euz",
-	"DyiyVgTIONqEW3fb+/3Ed3ferKS+xDbGN6yn3ooq+JKtNmuDXjXaly5YqFqoxFRvRs9dO6uGO/DaTjhx",
-	"QpOkf+DKGlOP+2PTFGu6FElP2THBYk9r1w2hqWI0WbkG7Fque3hokuyGpH+COwL2fX9F/JWuiG/RoBLo",
-	"YLLgMTtdByeKZfKa3SL1O6MUncyL9C6g/1jCll3aPbnfk/tfjdzf0auKPEjkdLo7vTuTbzcJ8Cf38J9D",
-	"CMTdbJYDHYj2JQZWjex3WAp0C/1MBcFtcfVPcDn4rd/fD391cTAriGCn2+EzEgjvyf6e7O/Fwm50v9H0",
-	"dzsWv3hkSlkxAUpgtRRULDqtdDvpl2zl28rcqJzZycZ4UwXMytL4DYIknH173bJFSrkw7IPxJYQTaujx",
-	"FVuNi3osrjg5RmgsocAoSzFKKBZA8RIyyT/30AkY/naDJl5onbPkJVttrDLiK2ro8vjuDI893C72FE5R",
-	"lDVeJ6SApZ58xE5ptdiJuthyLa9ulSDuSPhCp+O/kyLC7a5857IBFr8ClAXv4UzKJHYJNAVIIH7eJC60",
-	"BEXcgRoojeTel2hfslWXMIe7zA/2f5e+ZKuDhDbcs6BbDWHoeWueLGiut7A1BCQWLZYAw95fuPfYflMX",
-	"7jTXlQs3F4anbnGK6TxjSUcKwKf3TwI47j0N3NPAzdDA+WTCFlBVkkJ3F08J9QogrbgvDTV7wf11WMk0",
-	"IZpNFHNNYFwDLN/Me6bohJEFU1wm2HxNsOVezSC4ub+WlPfG7tmewS1Lefc2E3PY+xAL1GEzKaA5Oe0i",
-	"DKZy1m6V/lHObscqvecmLs0ZmFnQRWnJfE3tslWEI8uhPV2WTgkXkzRPWNJcoZ3bUxiVTdL23WDHjVxW",
-	"5nan2rQi5O43tooScgmb8CSEHcC2aVnwY9OqHnXoit1hWdXOHpA6nGzbpuXhzksq0h+xe6nvZemPcZJS",
-	"rXs4WnzD74cfPgyGg0fw38fw3yfw36cfPkR6f3eCGxMJdHdrWo3MzURm3Qv9v3LPd0ZpzbR2nY2j0MCf",
-	"W9D60dOvDpn4/KOcbXZAhc2L9+GIehOM172hk3365GPJrj41XgAzZvn/4GbB1mKUdGvcB6heCVZy9uV8",
-	"BYXJoLAcdurDT64JiCVdY1i2MDoKyL73oTunMBKsbJV2tNEz/FPx7OefFVLZS4dwwGqv8Zvw3q61M2+g",
-	"o9pzLf7cn6VvLmy1HGF1NGzPWybvp3RyhVrP/h2/FRD/CVzA1f0cxBlcWUK7clDrgXjntZ07s7V9ZeHX",
-	"VolFhYnl5ql9AFpLQZtcOUWy1K1EHufXJx/LL0adPdCHocw7YhbcHtHupK3wDmxnT17rNYpZ913H7r4m",
-	"ibGO5LeDUC1SZHXxh/ZyV1ezSb7oxSAqAGkRNmPMa2tT8PqkTWLRD7LoFPtAY/kiqYgUqWvH4hoBgpA0",
-	"pxoqwbuudMinj8m5WEmB0g9Blgq0ZCUjlH100NuPQzPBJrvw58GL/2wW4ntB6s4LUg225D6My7EdK3BN",
-	"pcq6N5p/7d641Ybzd6XfN8LnzDI2rrkUhGNnxWum4KNvrghQk8ryUGpoKmc7aMVskituVgBXP/DIyCsm",
-	"Bs9+e29BUyLGr5Yx+4e064KT+GW5tTSqzx4ZIujhXm0zQ3nE+M49uqHB6rkgjKqUM+WhN/TrdMt7eHp6",
-	"5lpfMm1R194bHbqduuEqVki7MGoGzwZcmK+eDMAMybM8C42Qlq5n0PjxJtGtBqYWoSiGRbfOc3pjX4j/",
-	"JKUrTaTvPy+nUzC1TwoMiWDecLDII5LJS9eb23sEnFFcG7qCyoxXbOENhdCWQk5yYHdWShFSxHzPyER7",
-	"ou13cza5QmlGZguqGNojXb8pV1exCTMTtRqpvIqZDvkupUwZFWiN/9NKNh7Y37vjuW0Jp3bY7SLAOv3d",
-	"TTX3zmzq5jnMT5jcVVA3FHidy5Q137y97rcT9DyffKS5mUv16eQjfNFqN8Lv/SH85Dyofym70T1Zfd5k",
-	"BTmTNfJhwqiVUyssThO6pKvGK7sXtp8DcXXBXqQmsFfksRDm3Gygu/vLe/+X93OLGfc39z2L6cNizpPE",
-	"cxJo0GqVAsUTRqacpQmI9lKwIWEiWUguDBZgV3nKdBHetZer/KSY4eSj/7PH/f7cvXJ/xd/T35/nihcF",
-	"3R3ymh9+bOnq6RwQ/6nYjEsRqPrFyq2q7zR9uL8X1MzL65uVhFu9tZpCCx99Ew1P2ySINDOIe1nkXha5",
-	"54V3RRYJWF6p5LSIJvsRPkCgCazo7aCVGUMj/Rkxc6nByuHhPeVWNJrKNJXLIclFyrRuMIF4zuiNJJpm",
-	"DNpNrBtFQw/PG1jrTUYHWJjYWZocLxBgaldx1y9Xv85QX4ZaPYxIlTBlPwRNeKhiJJXQ4YOaO6ZTw3rr",
-	"KPBX8bwXGPnKQuH+Xrm/V/qwgde5qXPgGFegVrhjCjnDHq+Vk4/2nx66rEX0ez32nsY+Oz2WAl3VfT53",
-	"TnW1i3ygC0kropQqpMBOCulXT7bSR+NEfgBdNFpQb8IIzaDZeQPfLNJBhxgmfgqtDe3pY0lkkHkVc/nr",
-	"RaYQ12AukLkh3KUMUchet2Kwlas1SaluDCFZSM1NPYYkox8wZOSrx0H8yGkkfuRe877n3vfcu9ELgOQr",
-	"K0q3i8bpr2kXAUEnH/2fPUSg12WC8b0YdE9IfxaPfZFeb0WiYRm9XI0K3kFAKugmEEHWYQw5lpAdGS4u",
-	"tGAdk1/dNU0XfIS5BazMMeBo1YfL/YyIPE2JoT6jYElX6wasQPJppu17S/y9PHDPxu6MPFC6+Ha0vhc5",
-	"491SGH4tH/+sMxiKfWxOYCghdEsZCc+hLX4xbePt01ijrJaIY6+Dqb0HLOSUTM+qWTkuQ3+bnPw1rPgT",
-	"5OWXe7nlnHxM9U6K+duZWIEeUNGJyKVw52b2mxu6Ty59N3d48wRdJPEXWyrFy3JbFP2WzRlpnbj4ycfi",
-	"b0iAxZc3pyAVh/KOzm7Ug1mZqCWVJwIru5fPwK1pl4li+2Ye3o9Z+uF8QnJMiQDrqjMGWrRKVoJmfEKU",
-	"zA3TJKMrYpg2rlHauSAsW5gV1o5ARcH+AmnKcXVBNyPNX8XnWdn3QeqPV1bQkY/eTdH9sDu5eY4QJh53",
-	"5gyev+eXHqobxPPwwc9aMA92slk0D+FzE0W0wvGbK9HJNJW5iZ/aycfg06aqdMHeB7cD4pb7N1j3virV",
-	"BUMWFekUmzBeq0hXALS3ia2cICwUYq8+LmYnNDeyMZDsPGAvYEgT7JqpIh/cmdUgURYhMSTUFFnsD9fv",
-	"yRkz57mRb3DywY2m4xfTtBzoRIopn+XKHenhSjH8Qy6J5jNB00v5AQ6FTOZSaojNw7TnGHt0p+jQoqUD",
-	"ShXqfxWZJNj1QSSSYP72W7yCh3dTJjn0XvbTNWW+K53V2CebTtnEcGziGuWhz+lkjkbIUmm7pmnOCr1d",
-	"5RC4gH4KDCqYKpkNLexSfs2IUXQ6teoK0zK9RrfFFKrb+TKzWMSArvSFcI4GV9O6dIyModCknw9EroQt",
-	"qDKgVdu1XPmQUjY1RObm+ELEGPhzv+VGfrKOE66M9QNNeNJSy3r7QtY3KX7VN9xaxhZOKCELmfLJah9C",
-	"QlENA4ckKU0SewcDnhiJiFCUfwfb91aYPGc0NfNGNIZlWAV4Rg1b0pWde8YgADFjVOfKygMYqpxSbQWD",
-	"dErmMldDLNxhXw2sxqBk+8B5bgdLE7TRTxjKFcmFeHh6WpaPhsEtKHjGzsgYlzsGtyCUcSGXbCpV6Akk",
-	"U54aVzMEVPm5TBPtQuCxTbxifmbn3ZSCXQiaaoleUbs/fUx+BauvkH7zloQ0KShNkyshl+KMPD19jJVl",
-	"oOfyhApyafWyK5bEaMmuyaf5/AOhv4GUoKB2mdroq8ZC+MOZxQKeDO0/NOVUY/3LS7vHSuhYr1rtm0tt",
-	"Dzsu0ntntq7R/ujrgzKBykG1ZRoUW4eqv4pZ/LDoYBW0fTAEKyqGCWthPfxSXM/oikDjJMVIIpFNb+QB",
-	"CyUhH6RVr/YClX/2QI2MsaITrAFJFwBgkWmI0dErkjJj6X9CdSP2wz/bdwW4SYyrwrlDyXl83gPlRpT/",
-	"+hwtBoBAMYk65V640o+CoAxVsH6usSc9nurYjTRyU454Mn7mbxrNjP0N7sGyhkvgJKEmEHL0hcDnuHL1",
-	"v8HFYIquzscXAv2MrlKFSMoIGC+fWYTRRfN8t46iIhp014chiheZoJdp/AJAh2H1nP8E3sLahm7ZZVid",
-	"vV1VqaHzndG1DrWHfRXmrq2pz9Vz8nGd4GuBmGsM0N0CqATJjBViGfIRI1H/tLzAjpFgOUCrp6Z84kl6",
-	"iXHg6zYrfOlAVHpH4jy/R8D1wkQLdAdwuIr2SSD7WM+OyI5L6IjszTW01/DqluSJNiX27nAU6OVSXY5T",
-	"1JbuPg6ovNEu2quBSwVKXZpLfyac4SbqS4cbP4iBdYeL8m5aWe/EhvbUoHqdcqdSoXiMN7RPvSqvadMm",
-	"Knhpv81d+NY/c4NI5+doYaF+qYc8hrrupkvQeBAXX230HwVw/auwN7/lgzA2P3k7Byj0X/TCovn+LrGz",
-	"A25jP0zM9CIix6hyTWesjUv9Ag/0JaWdG6O+XaQcfQngoGOaXK7AbNZkHZspmS9Gl6tob0pvOA4Mt1ds",
-	"1aktJbAmnpg5Bv4ouQRLClj2y3xbsJra3ybyminoEtK0UC4MU9c0jS50LnO7uIRGF3eTahOcc8s14Y5h",
-	"jw0i9ZBAzJV2iUjauLrpPGNtnSKXc0kz3oazv+ITNxm/BzO0RWvQNGVqTxkH1cY4EKM27BbLisvACOzA",
-	"1qhkij7dtVZjPGHC2HlLcHfLMLnPLNmnDFQ4SvwRgodOs5AwgoOJHFYtkLzNLIWG5Cu28tUHStcMdJ6e",
-	"Qid/qEVg5kwQKYbowbBML2xEHTNGteSWtESIPvDuEfaBTky6ggADSmY5VQmhM8qFdiYy7iopLJUUs0ox",
-	"xBrfhVgPlY2cG6VbRcROzZbv7WlVjDmoJa1xJfuyocUiFSqk2GxAC2nh5hlYl+SMQxvMOgBzxxyLNk3x",
-	"9vPe7lDuw2HzHv4cOQ+fSb5DIHnb268LE9skT5xkLLt0W2huEe6e+bx7g8MmOjQFx83uSxR0wzWnm+yR",
-	"TXY97JOPuWZqUxoEAmxw40fS1lwVHthX3kPmN7R/0HcwkGim8JA6aIVW/2Pq2q8kV+ng2eAE6MOtfT1W",
-	"EjzOVslwJT+8mcIrgnGTiGGCulhcq1sWyF+8H8BofQQfxVKEf3IxZYqJCYTfHlcCbWPvf6cYLI+mfgiu",
-	"a2/W+z+uD+KLpeBKCn2r5NqXVsTXQ2IUZ4mL2YRIxakP1fQpXw+0b+rqZr9cyauYVWvJzWTutbu5TJMy",
-	"ALYaDxSMVRjtIlugyuh1rQ1GL2B8yVIoNyeDMYNIo8iwb2qhU3DMSwegFRZprgzn/R/rQ/0KJYCxiGcl",
-	"SglTWS8ZUYxO5izBgKQ5BAxKzciciiRlJKGGBhOBAqgoT6NYlSfcEAhu8sHmqZzhtGDnDFfsrEoRmAbp",
-	"X0XcexlJDLG4iwVG9WUVGGDa0/qIP0hVYErQqlKKdBW8X6QPfnr/6f8PAAD//w==",
+	"7L3rkhs3kjD6Kjg8G+EZL/uim9dWx4lv27Y8q0+2pZDkzz/cWhKsAklMVwEcANUUR9aJfZp9sH2SL5AJ",
+	"oFAkqlhks9Utuzdix2pWFS6JzETe88Mgk+VCCiaMHjz9MJgzmjMF/3z2ls7sf3OmM8UXhksxeDp4O2fk",
+	"iinNpSBySpZzasiSaqKYqZRg+ZBMpSLj59Ojn6jJ5uPjwXCg2D8qrlg+eGpUxYYDnc1ZSe3YZrVgg6cD",
+	"bRQXs8HHjx+HgwVVtGTGLeK8MnOp0stYUGXsGigpZc6KLzThOZmwqVSMmDkjuqB6bufn9osFNfPBcCBo",
+	"aWekOG7X2kr6/kcmZmY+ePrV4+HGUoeD7xTLmTCcFs+/T6+Q57i+hZJXPGeKXLLVkIwnK3k5+p//+u9x",
+	"y+KyMPCI59dcY6V0G/zGgr03owzeGNuFGgDqjDkghtX9o2JqFS0Px2xZx5MHD4eDkgv/94PUsr5n9vBK",
+	"JkwKdOckD88Jz4dknLOF6YJY/f61Ifa3iqpcUV6kVzbzj3Fh8GfXysL7117Y85yVC2mYyFYv2Gpzba/Z",
+	"glHDxYxQktGiIEtu5kgItGQW9eAXLsjDx2QuK6XJjF8xDa9MudKGUKGXTBE6o1wM4W1ZGbIoKBeGvTdE",
+	"s0wxo8NWkVvUm42WeGTX2LK/Bw+/XkeRBTWGKTvmf/72/xz9/+/+9V8G6zAYDt4fzbkwg6eDstKGTBh5",
+	"QIwkDx5+Ta645pOCkfM33z1/TrI5VTQDFgKAmwIr2oTYd3MqZoxIUazIcs4EMXOuCddEG14UAJesUspi",
+	"oWWG7dt2zG7QcZ6t2/3LxcWXv18Mfjs9+ubdv14M/tpr43ZpdknAXgRhVBXcHhyc35DoKpsTqsnF4NHF",
+	"YEikIl8CJF6wVRKrBTl/9RwwBJD6kq26UNo+vi4y/8hLbjZX8h9ySUoqVoQJozjTlndahjSXRa4JNaSU",
+	"2pyRJ6d4XnSimTBtfKqAOdaWxcuqHDx9+OQUjgT/qlmUxfMZU7DEn6igM2Z5ShvY7FLdKzXwyk7WXn8x",
+	"OgQYf7IX3w63I50aprZejvBB34UBMW+u7JW78lJg89fhF5roopq1rMK/dT0IvaomBc+onTt9hov6BTzA",
+	"RTXpOsHo/Wsf32v2j4pp0yY+jN8faT4TtJjI90cK3z3i+dhRPRdTppjIGHHPhmSs2D+6Fu9evP7CZWVv",
+	"mldKTnnB0oBV+I49bfuSAy7+0blG/G7kX73uWt9wkbHNBf4sTS0sck0ML1slHg1DxLNOpSqp5cg5NezI",
+	"fjtIzf2LMDxBn9/2nLeCz/eZVzOVPpVKM4VHYf/VdQ7w/LrA/5Wm2Lz9FXdfSDEbesZOHp3qIYFNE3bF",
+	"1IoU/IqRGTVsSVdkTjWhi0XBWY53M1zfbbBb0jXmH9+5cNv+/tuDh+/wX49O/6r/5Xf3+4cHw8cf64cf",
+	"Hn/8/dHp6enpX0vd63KmcKbhEn6i7QX85PS01I2dInykutQLmrXQ0NI/xiNb6q4DCy9f89Q+2m/1QgrN",
+	"QAd7peSkYKX9ZyaFYQJOFE4C+eDJAt/4179ru+4P0VT/oth08HTw/57UauYJPtUnflyYcZP7gQw7pbxg",
+	"+Rl5/cN35JvHT/6NuKlIzgzlhT4GKLoRQWHMDOo7CyUXTBmOe+B5Qt0cDi65gAdMWDngt7XreTAc2DGo",
+	"QW1npQ0rB0MgjMG74eZoeA6JaTwpJTTe+Jx+w/XUQ8vJ31lm7AjnxrByYTY3VuuKm/iDu8mHxCqcFgmF",
+	"FAl+MVxTOJN3UUCuLzSRS0HqT4jxNoBKs/w4NX5eKbwwS91kYrKaFNGKRFVOrPQ1HDCRLyRHTNsYziJF",
+	"pdKgBkVmNFkZ1n+y0ktRG6MtIilm46Fi1OH7Gnebr5C5ScEALlaUTQNGMaNW1C6rnmAiZcGosI+1ocqw",
+	"fERNX94P35hKR+PFMm2Ma17Ki+SsAPUYJQaNdTQPMwAhibNVzs2zK8cvmmhLMwRWAqzUU3AX70Ayt2/v",
+	"AJqcT6fADAxD3Oia4QfOihw1RPutG4wqRVf27xaGEglY6cdWU8WNhzVzYb56PNjUQYYDQ9WMtQ7mnuLv",
+	"2zgLXAlwfgjfoT+C5jjxnA5gw3Wp0W2h+8h/5Dpx7Dk1tPcJRPiTOIDIeLVtoJ/Ze+MMYetggQU1B0vv",
+	"y8iX8Be/YvGFMaEFFRmzgPlHRQtu7KWRSW0BXVCwhCSvCjvgK8UzRw15zu1h0OJVBK4pLTRL3YwgQQDX",
+	"tbq/o1lS0hWxM5NK5EwRvWAi90I0ySptZHmM5B7fi2JRme0XNc8YauwfhwNZmR2/WUdFmDMM1AZvp2Mk",
+	"eEdRyOVoSotiQrNLnWadwN30JnN+hVKgtjoUvkOMJNlcSs3IVMnymDwrF2ZFYBZt/wPilkfYTSpcw0sZ",
+	"o0k3esc4BZeNx4dtnznMsdw+PuVtn76xLzudzX7s7PgJUyLXTKP9EOVwFLWHACDy4Jh8zzJgAppYmYdw",
+	"YwXdTIopn43cqBZqW1ncGmb4BcVQXN9jONrhBiJswSTHzFuZ0jaoe4S0R1UbAbYSQv3qazZtY0DxgFu2",
+	"8VIcYg+pZWyZ+JW3onayq5KL+NcHw+3UuyY+ObNzeAUNtFbjmzBtkGoJ3xSrdqF+r5zJBROUn3x5TM4F",
+	"YUD4Bdemjfojzenh6ekWP8fQvv4cP33w1WfMKT4m8OJbWYk8+Ep6K1ytKpLO5IK1qB48t+c+WZHlnGdz",
+	"y20mXOTouLhkq2OQXPE+DmqK5RMMBPzhwKpy74Z9BCRYnl9Mihy+XcnL81fPX7CVbsgxndb+Drx4+CSB",
+	"GHaS7xp63RoJLbhVTxP47cz4mizn9j5zgpu2INNMXTF9hkj+dPd7LVOM7qqL+G8mq/TJgjFqOZfEvUi4",
+	"SapJTFgdKU/f9C2Y1sYCfkL2kYNVZuH5Adx1X6JQxY3lLlaZJVOp9odYK64vpOYmefGel1LMiIHD8w5Z",
+	"7ztuuvMqzc5IIZdMWTVTE6oYMkR05R0n9YmFYlP+Pn0W6AGsXWd+fnBZS+X/dC5tQWiWyUoYBx7nP5OS",
+	"FNyYgpGlrIqcTBiZ8zxnInmsi1Yfwdto45GXYJNrVNPWDRU0uR8LveRY1SLfGcErvZWVWmL+RXt5i097",
+	"ig32s/8Tv5/kV5Hu7liXO+IAGlxjhHM1NcWSlOcoDTpvwKSNG9aM6jry1RrLuw0Rq7mEA+ivm3u6VR22",
+	"uZy9pcj1XfUVJJvfHUiWjC7CbWv2t/ZHlAd6fPEGoh2ad0nXN3CzeAkzvgBib2kPqXEXpvKxBdIvleOr",
+	"nfBtMyUfRraxMm/Jhf9rE/1j/r/bJDuCKEbQiGUiZ4y3/a4LnNv424GYwq0wPtggSlg3uLldeIWjvm2i",
+	"gRdPlii5aWIHI4ZeMk24QAmqoBmIU1KwpxCeSP9ZKUZooSW88L/fvPzZSTXPhFH0QkTOLQxonLBcyeyy",
+	"ln2YdnPbp1dMGfYeoy2snM0z5uUjXOLxhb14Ixz/+sE3zTC5rzcdi0vFDXspihV68BxcftGsw6EMuzVW",
+	"eNnw0wCYMAAExWyvMy0Ulwotl17nTtosN0SShOeDGlgEyl60cM4hFHyc2/aSrYimKEdyc+aCeJzb18yZ",
+	"QqeJFGzTXGmHbJnWfmMfs/yMUGKRs2AY1KHd2RMjL1ES9Tu3qv4oCEFwXiN4yf5ptcc8x6Ooh0tCJpuz",
+	"7HJH0XFuzGJUO2u6kDzACIRsbsiMXjEipIv3Ssv6zvrsvGDN4X/xsI4pqR6sh2eibA88QvtMcApSfcny",
+	"oV26Q1BAC8FYHs64w4e1i4j8Br9a5zJusCEiTwMwjZNrY0SJKTb2fUULnj9t6mtGystgoiBcuHe4IYpN",
+	"QbsMD6dSTUBNgseXQi51rXuh0aOkKyKkIbkE3+LxhRByZImbG5zX8RsyYXMurCZNMioEBLmAFjRj+TFR",
+	"1LARxMUxXAr8O0xGHPmWsmTCHJNKKEazuVUX7NsXool4wGB5yezuMimyotL8Ct702EQ0XWm77jkXs4ZG",
+	"6Q1wlDhvLrIDYFrILT2RAtwg4sH/K4DLSr0eCoPhIN6dvd7r1cPn9RI3iXg4eH9kJzy6osqKbdrODKfv",
+	"5rT/fh5WYP/6IVqF/ftn+Z1fiP3zNTXo/2D+g18a68EB4zV9HA6+o4YWchZFXDT5X8m0prMWqwI18+1+",
+	"QBcy4gdKIb1fRFMOWWfE8M4odmiumTJito4mFRBE9ByNtj2YzIKJ3HmAmmP/GIUFaWQ1uQTyACuXnW7F",
+	"WmwgkdNjf/eEX1kSfFKbH3lKvcqkNiNBhdQ9/b/wQaVbDFzMtAQmgHkYJxotmBqVvCj6O50rwY3eBzy4",
+	"ID9A+zKifQ1jmCSBidaIECaVIIlmyM6WO+O51hXLG6G9YIpfCrZVBf+J+YCRZbycrk/qda8DKzZU4+zD",
+	"9a30gcd1bC4bsL0N5eN7VjCTVDzqBz1tvikDmR+lY+rrgNCv/nYg53NeklFhO9syt3hs1iVI/o+KeQ0r",
+	"IPMQ9DB25YLMC2asupFRnZbzEqG+SZFyPZQYzfSaTGQlcmJkm99gd5Nuh1NoF8NofTbXw65wwreLYAcw",
+	"hjb3cquG0HopextB4930NWrU3xzG+LmndbEPzYmqKEgl0MuKtNXDPvdbLUzbAQbvktbJZ9MpOrJb43um",
+	"nBW57o1Zr5mWxRXLIWAvhVwhBS+paEvt+Indba2fWEmdSJGxhs+vUx1tesQTC3EZP0kuK0fd3jBViZnV",
+	"qvI6A1FjlILVx4LSyQXJZFlKkY6LAM0TXcqdIMWjee3ejjB8pNiMS5FyPReFU/BKApHwc1nkuzlM25WJ",
+	"l9PmPfOFJgtZ8Gx1BjpjnMNjFeUJI1LAkyVdeVWgh+irapTsAZ4fEE/XGUDYxdBjcj1wApDNs29g67se",
+	"5LM3C9ugw96M7JmLOPwPRguTSKucw+/2fg5mK7y0wbQHZiApyZQt6/gEI4lh6F9v7qQzDnweFtC50cZy",
+	"f+CzSmFEzN5h37N06PIO8dXbwerXuXG2TCmpRnpOMQC+R3j7Rkh8wmbHck7RmANnEeIB7FdN86PVsi+F",
+	"XDYD/NpnnzE5mhQSrGy7rDo25uz2oUOqETWjglHd5kPA2IkpMUyQCbOM1G4bx7G/+3GeEnut2v85HZL/",
+	"+a//7sdKtKEmITdnhdQsD/ElFEJzFBWX+gyml5ZK4mgONNgHSzpV7JjkMtMniPzHZR6ZynB0TFux/GdO",
+	"i+nI/TuTsmiaLOIwCnBo1GBuLvqN/Rms6HYdHi5Dcgrp1z3xAO3qYAjQLJMi78REvWAMPAQYJHw9FKzS",
+	"WXi/2rEsdIhUxIGHMJHroT0XMFnCSTRn6QwHWcCTNADtbmZS5s40qgmNgn3QXG55Iz61m1cu+2knQCeM",
+	"32yQIoqw2vXjHzZYTJIQU1S9naUdQItYu3oSMkRJc+b0vcRp05BMaEUJCDizGNb/hG9MUalXngJknIyy",
+	"GQ44bTMEYn7r9a3Fbpyhmyq1wr8hXBOry3PFdFoATFmRe/DWFhmaC21oMtcXIdeIaIeUpqTRoKDajDRj",
+	"Yre0q4WUxajVYv2LpjNGFMukynVg5WiyNtKSe38pVRtaJDb53Md4YpS+lX5zri9BZ5hT8MIQcECwnPx8",
+	"/vbNmon8AGlnjcyYAoP3Z5hyqI1cLBp2uPrTyCLfwxoTTnkY2eM9kg0Dw2ukrDWONIF2Hqbrx9iB6Adg",
+	"Zp5kbtse0hHFvY8d0c46Qu1sKwT8zN9TQ1/hJ+u5wB86w4GbJACWk6d1gLhzPKaxfGvccK+V/4Sv37Ch",
+	"1OsQ/df1KnyxZ2jrci4LNmp4Ojb4DUIZGaqTMLyTN3yYAn6HlTWeIw5VXV9OFLxaA6eJfLuZbAPkvuVA",
+	"/AnVKx1z/zwH0diH3tc5/g9Pj8lrdiWtnAFB+c5HCX763SwjmMrQPnmlmWrOvNvwMiX2v7BrtreHm51M",
+	"2EqCjUw20LTNH+gCiv3a3TSdsL+OtbxhevvkxvIUK9st/DJnYjUyinKRlCBeimIV7HyRCAGKEOCVVdzt",
+	"50QKDIczc7aCd3yVpJRBEHY6+idTcgTEo5hhIh3e1b0EI4lixs7fwXY/doIOajq4JLGX08HT3/qf+DrG",
+	"TCIq7jVGIPt1BAgjbR77u3j1rijbhvS7I99tNRJvUhcmZIcpOtHyBTuIyBJv9s7ILT4bawdiQ+gdKM7Z",
+	"eV3aAp2TB6e7t3TIs7o7B+UiKA5AJb0rqtRVjPrRCS7xkOCvw0bu0iHsSjAOjrdCMWHu7n0FwX2HcgrP",
+	"cz3cTAQcfzk+w+otLheZYr089GnYHyAbGTR4WrJjAhHIY3DHjeEn7f1QlWb5EEVkuBQvBEbCYkQc5M4N",
+	"QcjyQZJwq47BtuaGOibPaDaHkogrUheZwjhbJ247lRb2UlIDvkuGcZSJ9OudM1lgOTt+1XnV7+22WhcW",
+	"enutas2ol/e9iSZjVDbGWMEO5Z8xHNs40jjGIA2B51gxyDrIMcQVlBfwom/x6R9cd44L81qi2y219tq6",
+	"8I6xCddUcxMq607y56t4+h2w401RzSCdmBacavSU1GJyk0KPyXkUIu6SVlgxhRgnpsm0UmbOlGcfzsYO",
+	"Ob5DAvkq1FwIqPti2QEXgVcUjF4x7SzaxEi5N/l7OPwMgdB9yX/tqxSkMfrSCcr9ZHwUNBOaeItXz9cq",
+	"PibnkccIAuRdzLq2xInp5pALJMha2eLjZFhYQvQP27mO2lrD5DbU1lQ8bO+zWQ+jvcun1Fjr9c9rI4L4",
+	"k59cUt28zSINzRrsyaGisu6+0sKEFVLMNDEyXfnh/YIrpg8RyHrZtiqEdCiYDMw6ZM21u4isZLfTuq5V",
+	"kcLeB1DzgV2rOlV7TQrFrris9AhrvI9afOYWXvhG3GkB0v2UNNQn3NEsYwuLKyGrT/T3sd50VHC/7LIX",
+	"bOUTynrUmZjKSqWKTQCoWkpXqCnNWAIf3rgnO559Zz0fHDKFEYeJkb5slM/xpSdC6l2w1Ydd72acvybP",
+	"vkUefQBLwl2wtb1gq71VNlh/XzXtBVsdJjx6y3UEIc4uTRwlZpd/WH93TH6QikByDvpBaF5yofeOhl6/",
+	"zVoXZDkHvLoidElXWzhnaqJPW7Bin5Dyg8M25qc9WOGbTC7a1JSa9UfxDNSXI1zQCoPsFPr2Bv5c09EN",
+	"P/Ipy1ZZwc4LplKsgC0Uy3aW2tZFkNS9ZGp/bNn/+m0Piy2lYiPFXNcBnWpB459t9RVCLHrrQL+GbPG6",
+	"Ajqa1bip3ZxPTntfgOEUwhLTAehgtfE5VZ257ZFO75eGIecwREu1ZwzCS/c9kVOD2f2hZLSPGgAJ49Ep",
+	"yelKD+s6YHX0NDji9KXTlbgBioJoQp9qLhU4AQkrNAMDZN+IeGZ2lr83QoFqFB/4EfPtBfl8/HQdwhjw",
+	"ZRMVI+CmbpUmER7gTl6j6tu+nhPonU6raav9xooc0Qg77Vgq8xn6viaIK5Rx3K5yJXM21qV0iREvLlwi",
+	"OZqvyp+o8oGUZjwpxsU8NDMG/LTDAa2MHGzcS62VINtid/bdQaqov0sGSZ+eTFU5xor/I4gWScQVLbRR",
+	"jJZQTkOnOeyEF4Xdv64WC8W0ToVMnYOpehU8HRhv7atOcAwb9PUjkiEEewZxZgW3stmWgumZzFnLgziX",
+	"fhOl7d6Z1QIN6vDXzbaPWiRoWalUQFSy3cJTV4qz0S8hruoYytYgY7e8fj3afSLzVfRii/Ul4znLR+23",
+	"915NGEbQ7CIdhNfVoWGPLgwuMrsNE/zjZAoLL10s7QLARjkQrL0MK0cnumeuQJvxqD11T1Ymk+XWUgAv",
+	"3WtQ/7Pg2WpXglkoXlK1WqOYhFnEBeI5KYXryMZ2RnI+nVqZG2OEUWDwHJ50cPjOlKhFpRZSsy1dMtrk",
+	"oU6shZDm7he0dr24ko8P2kLDPrPY1NKuw1lZki1gBJTDyFt6MuUEqmeQOc0xn5NnDDOCoKQ/14S6aq9g",
+	"3Upz4srXhunCw7fykgkIR98pjsKVG91Awc7mIB4gAWw1tUTGoeZN57fRViUkAmXyhtskr2TAd8RtWq7k",
+	"XaPR7C2+6QNxm+ufzuw7/aRKMFsoFFyw/qOFYjSJ4XJXxL/d1IKNo1J2fPzSJTRE2OggOBy8P5rJI/fj",
+	"37UUx6/p8idXdCh6eqQv+eJILnDuI7hRLJNxBe/aTOZvfapc6OGApY9BNAPfkWuIB854uFhdbSlfJ2tI",
+	"ZAFlxUO55H5yv5xtLWsYHdOwPv+wmXQY4Y9ydgi1RM5uXxeR+ycl12TX22C44bv8dB4xbXWDAttfZAZd",
+	"Nn94L9buHqSely4a5GJM3+rNuhueHEvghTN59HaXv/UffSoXjIPvbn6Xg3nNb99f3ljBAVjtxo5ulek2",
+	"VrM3+13b014s+G1EDd40oxjNj6QoVtgwLj+C0rZWIauK4iiTwihZJA0zbRHD+7B1Vjp5rj9Ps+x9ezWQ",
+	"gu0ZkowrCkQLszUINAntQ0Uo35HAZFzG/jjLkonv7cjacHq1RDPv1twn2cQF5nldFaltcd0RdNmKjFLx",
+	"GRctwrDrU/qFDk4JqQgNf0w5BqCGms+uSjTYJQuWpD1VbUf+V26cZ8KoTY7h8NotfFhv3A3eej4WbofA",
+	"8HAGe5ciD0PsU1Ff+m/aIuY7kCp6nF4yDt66Zu36aIUW8TUzdipapdkItJ/k6f/Mlpt9iHbY+569GVpz",
+	"e61GuN71f5N47nhrh0WPrvjrAcP9XOIHb47gaLetEOnPbNksQLkDahw0zGAX2KTYU8vmGknxu2Rx3mYE",
+	"/z4U8/nH+CdqAGzb9g6I4COid0nkvWYg7LViY1rNDmuJTxhaMK1MpdhZcP9xE2rB55Kh9w+H2TGA5E4F",
+	"H51vxopKV+9RXjsYqSWmc7cYpL7YuBmp3z9N5W/8ihHGwWxKibdaQGgILCRRfe92EGhPTEhYkPZNUHQv",
+	"t7cuuqbNZ4cTf+lLk+/AgYKmG6s0T5oAeAQ1oCz1DZ4O/vO3/7y40P/+7l//3f/jXwapFglzcPgOQhKi",
+	"IOzIzkV8AZ59T28NILiBFoj4drR1K9NPJntcrzJo1zE3Ktzf/H56FbwP2GeJq6hmbdVtzkhJc+yejTUU",
+	"ablxA8eU+Gh9eTEi0qN/nh598+4v7h9H7770P/31f/VCSnCTHmVU+7I6ekhyPsOmJDnhQjBF5qvFnAnd",
+	"qrHCttNHFewdm9eMvnQuKEYEe2/Igs6Yj9fj+oxAEKyMgvrsC8edkbwv6+iCEOiE5fp8ob6BK+sLanVG",
+	"RcYK1/4E6nIklTuvtrtWH/v093DBUaGnRzA1gECD1UPnNEd/3C49wYcD7Da+o8/GfTPZKnafZ0aqppzS",
+	"y5iwZupItrObFKzULaFrXJOlkmLm3ZFE+upPDcgBvJxJlCwKKhiRELJxTH6N6uhyTbQsGeaMCxnG4PpC",
+	"hDN5WjdJuWRsgRVGBQsBrCsyp1cuTbyfO7nZn+Zje0+/BBQs4PhaduwxwSpDylKMhYeey6U4I856MNLM",
+	"YA8hWLJdO9cIgd4u2+3n5sG1E8Lt2jz/jJyGLEfX4ky4/lfX6EMTlb6K62EhHqb41xrlt/l0cM26o8Ub",
+	"tPFyVIcd+KDjL/6C28/VaqQqcUx+drUNSkhvEDLmB73OMK5/mYpk6GEnXmd5u/mgEj2RWszdHnLbPVJr",
+	"K9rbAr6xs762Tf/h9zKr0jHv5w0DMuECeiXuGu8RTYVEuDlPlM8OWoVUJbZTbMz/F6h87G3XR95CVuZ/",
+	"fYpve3oYYlzIkPgoRYugqip8qQ6Ma70QSIvaWA5DdYMZT5hg1MyhdKZVEZ8BLTva8jY6WDTW72ha7YJa",
+	"j1RhEX9oZy24NixHjrsnCF+wlUr2TciVXCygu1gqnwLUPrgAipwpLEiXUWElJvjQBaBaHa6Q2lIrFViy",
+	"hEysXoeF5v4uJyhG2fPQaYuSv3NG2IpuW/suYBVUuHVF8BNrAkazW2AkL6Tr8r11e/UxPkNIQ43rLTtF",
+	"1UKzVlbhRtz1bnFn0uIJ1oxClFodRNqrDVcmxZSrkuW1uSuxzYglwQnV70ZFpe0KWE6oYEs4PXhi5YdQ",
+	"D9n3F7Tbb2uetl5burmtYYSAQ1/8r2UXm0jSxZ8i6G4gfW94eq4x6sCW2okml2IY9Y/1HVUjm3xihiBH",
+	"tE+x1p3VzdBgGoEwFKP50OGrnDY4YV08HDO7Uq0sUnxAsCVTT+GgF0qW0mDh4TNScm1pHmqnWo7nEKYW",
+	"MUF1Qgpxi3aU00zBAIwAp+8SvAhA1FD4BsZPKiMBL1rg5u2/yLMQqWsknyhZzeZ98BVw1PnY1+ZcR4+N",
+	"w+yBnte+vz1j739/K55hj8mEZv7me7Jgirime9j7Fk18kbJt1eoPD4bffPzLxcVx/VdPTTs9B5Y8ylnG",
+	"S1oQ/LrOJnp4/OS0ufZdq+28ZnbMzP51TKAkpb/kHXJgtkrIEoR2qRumTS4Wldle0iYAGAP9d/zmY/LQ",
+	"Wnp7+lSX9ZqbzAlC2DlCW2rVDJMjjWW2vmmrkYtkeFpWKcWEGbUqLJYvuYcIwOfTo5+ghljOoS4ZVhTr",
+	"qbznIWy6pUkzKsGQoQiXsCR5uvaH4xmj2q6bqEUBz+rrvG6hCCbogmaXetcmRD5fYSO3lQuXe2aPioQ6",
+	"bsgvr5iiBcGvdVf6Z9JD8Ryc7FPuJ7DKlc/+lLO28YxaeXkvWcW9NYvBcFOwDnBs6gG/vH6OUK4z8C45",
+	"ir1OJk6u8YrLAmWT3naW/+M/2Rq0AQ/9ZqJQR4eCLnusAfg0G8X75YfQd2wHbvQr5MnV1b6sHAU5K0Nn",
+	"bXSZdBCtcUwwQScwsLqpCrT3mssiJ0bOQFg/s8/QgoCh7j5LkxFBlZJLK9na76xcIithElwOSoWMfH5P",
+	"Sp13In94Jer9k1GR85watLlgN5qiKYQ30gCzORvRJVVsFFnLN1/cUud4k72vVRy2ggvXrFHyuKXC+0y4",
+	"wtY7VTsr6fsRZJj0Z/XwHQQ47jpZCBHa6asFpD4rlo/sYl1H80QlGWi0o5stnTIpjDPKb+bDlfQ9L60w",
+	"95VzIuBfp8enpw8S2XLROrgYmTnIYu6SXGPWKBtYcQHb/2yZ/+GDx//2+OtHXz3+tx7L8FWsF1RRyKPS",
+	"ffBqTWzQ1WIhlXEkF4byir1jIgcoo90bw3n3bL6H3JYZzgm+dkZY5dK7WXVkucfRAygTuLubW6qkrWjK",
+	"30OpASurT1ZB8Aoxh0BToQG/3VqNMO96VHOrWTUSwia+dxViBH2OilXcbOGMXLKFsXKptp82JIXYo/bw",
+	"6x2dx+tSRXcz9drY2l9OOWCL33UDeKJxEm/2jtmhmBfLGHf5b91dPN17a30gd7WNc1eZJaT+BXNsI+8h",
+	"LCspENSHdYAg1IbN+JZjraO17K+ubrOBb5n4tR06bcbZxMy2fkpNEyJWrqBXKBTQxaLg2NurxZB1WBTr",
+	"6hb0OkL/9fhYWGVaPvc767dxKzUuvXrlXDItJqonp8kE+h+86z6TZcmNFxj8PF8QTy89s+gX33zTP/E/",
+	"OuTEivHhKIZIXya5dm5hiGEAfj15gE1YfGLu9AnH7Yf7Vl1548wh/nY6tsIj3tXh6nZiidcsQUPQzAQP",
+	"KLQnhoADy5mT6ldoJtsaiRjecLNZrNJySOIq5U2Zf49CjaikrMXg9ZyjSpG/t9YNGx2Vgk0vzBDFWUqw",
+	"H56hMaXedf1R+G3oGt7Uv7iP6x+Sqi4tKrY9+wcRwr/uNphELGfB9eITxqQMBxCcGPrq2JE4GFtTptXX",
+	"ribnjkFFM2UBgnJ6S7WqwpmfiWU+riIo+tGuaMHz4O2uI4A22Gykazz+uqluJHlwAkKAUO0Nm+rjb2+d",
+	"FL2zfwOlW+wMlWzdVIfmo7cOJtlekq2721dcWhVKs81lsVujr7h9V3w2wV3U2iGqGVi3q4nGhY5YUvPq",
+	"HIbok4LmOaikRh+Tc4+uztRif42bGa233Zxywc2q29sairQB33HFSoBSQiE3ruprIKnvQTmrljjyKa0K",
+	"4+rScU00nwlaTOT7E/tRejj3UV1TZb1VJcsd7YZaMmj0E7KuutWILP1qq3a0VkSsNe+ux1C1ovV1e/hR",
+	"X4uKj9REaypnnbX5IA+clqyOKuDa1d2jM2q1S2zWDH17K+W8zAuqNUPtE0oDgpPW26u9yxEudizepxvY",
+	"EJjko27+WN/GpfMj9IhT/cm+Cubgkslqu5L2Ft+LwlvbCPUntwh/eU1oQQXWbNnRDBCGjOJ9r58L3KJv",
+	"3GQPx/1CiA9VHSCkGOMidisD0DyB69QBWDvL2ygE0FzCrlV+Njawb+O5deFlx7ZzzXUcwEyxeTK3aqlo",
+	"LmdvY0XysHtbLZpfH6Yu9fUTEHZCVM9H3m260eE20uh+cqoZyD2agLxkJbouFv+aTStNi3ZHdqJGoWmr",
+	"wNBaJW6jtlLOag9f6sze+DKgmxaXYjGno2xOhWjUkotEowkz295YycvgUBt1dk/awSN2AIGsPYVgw+G2",
+	"uYIu8WyrCoJ5As7dMcqdkWZTQCnp+1FcDi39Rr2CxHN4NnJxijW8tuYZNpPhfaXn1QiUcJ2GyRafTuoD",
+	"qGyMy+o+8WvIagfrjtGpwm3i0RohNnawjsKbCLVGWsM1YmyjqzagtqDCGo41ECpNj+uYkMTmblxYJ7Dk",
+	"EXVxquvIU4Hb3YYk5Sff+3auV9/3RvZfHOYu3rgRmmT0M2O5JjHiphXqO3lrNBtc+D4SfWrc3MAdsndp",
+	"na/7Xje1nvzVk9iU+GDY4yaqow56fVpvsJ718dYP7++uvRqF7NsRJCW5vlkwkUd2BG+dYJkUslxhDJnI",
+	"qUI7BSt5Vdq7SthHWaWNLJMWijd14V8/ZDZ3fma9kEJjzwLM5YDod2aRBSLUykXBMEBuOGDlhOW5K2Jv",
+	"4auof6SYouJyMBzw0o0B/xixnMNNpxeMZXPLnhQVAZ7a/1CEgWSmIAhYaby3sZKrBj9CzqDAbllpntk7",
+	"2TJZmAtizrF4WwE2hw4ovNlMw+/Zmqom+0cPN+m+aXzazaGxUY98PThpMz6KyCkYjau40P42P4b9v5gR",
+	"nJ6mTXUuIDHpioW6XV7Ox+SYogC7oGdZ3av4+qvH/daRopCoOnQ6hMuFGqI46dwW8oqpgi4SJvIq53IU",
+	"Qq17RA/jF3WkdZ9sYbgwoaLg6MF8j4+elLt8lI8Uo32TTpg2vITGJ0lWCiTcc6hdoLgT/FD1dux+51gI",
+	"WFUTNBvQ3TijsMJ4dg+OYQNt1lAiBmlKPgyo20REJZf9ORKM8Vouk6lc3PVW6WdmhvYT/Sb8gc8qhdGd",
+	"O1XOXY+JxhmHuOVWEPnZEon/roBAT5JotOG4bpMNqGfQ2iHTsz9XYYDyguU1e5bKG+hduEbPfIUGiXZO",
+	"ixWfoTo9OH4E8d/2nAqFq1jwTMzXrGW+1riri4qxBERfmm/rRPUdLYpQ9JgL102InL963nMhmATUC+Ux",
+	"JhgxHmtVbNYM8KczJBOW0Uqz+IhJzlnec10eUUbQMGcfXheAtnGSG6MHVN5SmyNGvwC6ts4HrcS8t/7t",
+	"2kD0Vb4DY+xthF7jbB824kxktejotDaMiiJCBA7hue+C6nrjtIQNQVOKls5AbMaFvXE8ls9lBePnW1st",
+	"buk0HSP1Zyg93ZgU9CcQc64h0qQorc6B6pkmCDEul1zkdabl2DGZETh1xukUO1deIBl7S828pTPjkOTS",
+	"AFMOk6F547fTd2NPoL4SEtqYYevbe6XBpCFxyy8vBaJf55KWfBM++/Ra8A3nvPJeZxGOLpnV/X2YRlLv",
+	"bb492im04O1GzuIXGpw7LSEE/cuR79NPwTf76lc1vA6d7FP13HXBc8tqP9G9LzOHEL1vs0bFtRuPKNm8",
+	"oVxBtT3bk4fV160tDJ2lcmKYIZNVKDwQIo52TIs9aBQK7D1K2ISV7xaSEvZ/He9JjQK34T4Jsx8geqOx",
+	"k1sN3Agr2Z+Q673sTMu3GKPxsWtdHf2kc1Yw09I8Onz/1tH2HpUhN0nbjdWf+Hfj9I23A83DrJ1nZ/d4",
+	"EGoGYN0qRdsVXB//cR8704D9rB8dNNe2gRf7Vs/dtN6vG6nSuAClkrJKcbN6Y2HB3Coawlgi77QpQA3J",
+	"WE9G5eXo6sHof/7rv0HwBdCC8ZVRBUkTbuq5MQtQJdytOAIdvLt2T1wnCF6vK5826jZCXr6YWu0XUKbH",
+	"Qj6CBjRtifZeH/381fOncSkcrOzEuHIJLHoY5R40gaQj1Rr/9O2ThxeikRKxFkeih3XyjIaSWsRqM4YU",
+	"cjYkEYHYF13e1DC4Mwo5w2WCFe34QlyIL7+sW0zo4y+/JOPzysyl4v+EYZ6SbwFSpHGm5C90bUN/xUSo",
+	"K6Zc0TIuCK2Bc3YhWsa9qE5PH2UhDhsOFH5jYxhyfHL1IJScOwGEIs+DXezSV6/0jdahNCXu61uZcwZb",
+	"+t9vXv5MMMPrF1TKQqSdhYX76R9VI/G8OW7o+g7FdeUUc74uxEso5wkb1mT8wXKHj+MhoVBprv5tSKJ7",
+	"++P4jIyjv8dQ2SlZm/ZCvOUlw6W8/uE78ujRo28saH95+90x+UkKtsLepM1yP/DGm++Hobab06vt74IK",
+	"efTLm+/JhGmeQ5K7QwPM1LXwehbVzbTj1zXg1hITsaAGFXrJVFSZJEJDP83YQmGMdcovxPh/LSk3/98T",
+	"Pa7LrShmKiU0ZtVhEYAiSraEMi91aimWvLTbe3j6EI1RUE+NQj1BXhTEZQ9eCMwKwBI1vGTH5A0TORk/",
+	"z1m5kBADf/SCrcZQk54RKOljJFFswaiBCohFQTSdsgJ16oePwWKlscDI2BfrGbut2f2Mn72ls3FINFjJ",
+	"CoqJuRmMLHLyl8cPHv61XrcUjLBCM58+SrghJaNiOeeFx+dnYNL88suADN88fvJvoSIihmTqp/bd3wmK",
+	"9uR3LJXzO070+4X4/ejoKPy/ffHx6Sn5nYy5gLSx0d+1FOMhGcNf2EkWLKlj8jucFLTCzqgQEipQ2V2d",
+	"BVpSzBUX+gu0/eSCjOv6M+O/EjfhAzthJahjByy3gwsZtUscYvduC31YCJGCnZExGnbGmCSJZV3ckI/s",
+	"kFOpJjzPGWyAC2jBl0GTc1B6/RagZaSzjcCDuvYglGuJ8kIs/roZHtsZhDSjqayEXzFYXxbUzN2C8YfA",
+	"/6CUcGCBfqQndqSSmbnMR3ZAmBSBALRDzZyw91wbfUbG5/bh2JEWN5rgh9oP9o0dzN5yBc8M7LvG6lH4",
+	"3Q1tkWJjt9xgn+PoQ7D0LqnGxsgW5+s6dICkOPmDh3byhYI0RRByRugUsvNFdOHK1gGhYy0sX+4qanNv",
+	"kWWtUtbYzwOnu6CrQtJ8ZKQcFVTNWAMlua7LORe85MZ/+wSRzRUXYfmoZDmnI3vrrw9gFzkGDoOs6wSI",
+	"AQd6gmTiuxYHmqAEE8DklFiecEb+UUmDPpJxXfYoDPLIof4V5YVlNDiENhIrStMlXZ35jLc4m3wY2BHw",
+	"svFrZtTq6Nz+AWMPhoOCZ0xg5yHui1kpK54taDZnRw+PT70u0PitLkY1eONz1+Kr/fzV80FUbHnw4PgU",
+	"v5ILJuiCD54OHh0/gMEt5oLEaG9sWjBl9EnBpyxbZWg2m7GESwDvmpxZPKIG6pcQFw3l0upSlV2xJaiT",
+	"mMi4mXY3/kITV2XPcumNUFypLgQVXjb7AqvCIo0NkTO4XH7Afx7dyY9OSQ7X3mu3QimYlTJL1qhxunSx",
+	"vn4fWtr37EV77heGk9BCS0fc1O0W08ANiG3Bukuzkp18OR6GuHPEECfsBAMpl+J5Png6sPv50UP+HE6i",
+	"EQv19MPg4ekpWrMh2CYURIgw3/6GKtHWrsGNqcCaApL0pgSNWIFiK2TiVmqG+Z5KGxAmkBDsdYi1+etA",
+	"y7ZVhG2dhLLo0AqmLKlaRV5dqO0p6/Kra9wZISsVcd5C1MZCoDVGtAFmW3H7iF35rGaH1ZsncG5ffHbl",
+	"Mmzj2kgtXrv6lRNvAxpufdOXR9wsXFhgCSBCoZpBjU2XbHWMpj4wQdqXQfSt+QN+4dUlunubr7bFiJnz",
+	"bXNN7EfNRbWsxlhub0au2tyhl6RJyC/umBw77R9y6mXAwbWaiYiCiuQ87zgfqa67pi149QYibXq8+AtE",
+	"y3x8d4MMpqakNuZyjr0+5NRpw0ieh2Afb5satmDLUNE65hLQiF/XXGKykpetd97PIWnVldRlpWbFFbMS",
+	"30KxKX8/RuUC20iPUbQGhGFFgR8QuqAKPHqbnKfZOPIWuY8rnQxoHmdVp5A66n24J1LfJAo2QbodDRvW",
+	"nUPhYbitXPnqNRNSC24CKr77OBwspG6JybhEO4KrOo2e48btiLdmdIpkwqYyVI8BCTZHjdgLJ5PKNGwF",
+	"Vm28EFZshHr+z60CaSUnXYtXvjaEm+MLjfThW8DTEnr/pyQevM/WGqbuiva/UofLW96LLAdQcf5dCOj6",
+	"Vuarg6HcZgfYj01DrlEV+7iB8w9uCOd9+4+0ZBej4jB0MnAszpL8nFHflubZW9qahu9eO4F3YK6Hpw//",
+	"YDu6Jif4Fkx8FIWFKVlB+NRSANnWLTg2GUB0M52EsqfJ++m50cQu16mfGs1HUjBPiq5oDnNGMMsqQJ0h",
+	"isHIdoGY+2S1l2AK2LytZgwuK2zuvEGv7YfyBVaM7HGXNMnlcEIcFh6WU7DKWHickYXiUnEfG1dXXkqt",
+	"sNJNYbZft+CbvuHgHFjeRhJw7KgPc+VKKt8iIUDPCKh2Gso8043Lw4pOENHbTRAOccFjmLwm0U5haS4Y",
+	"IAKHmNNarak0I75Avz3rfIi5/LFFDEnDDgFU5ogqwLNJIm5l15Xp9r3cenwxhW3d2D1YM4he998NUET3",
+	"RdGkCsGWB6CMQ196t7SNaxL4q8okKJoLIwkVWJRdqq133YfasTDi+Uck7YKZlnBAJwRbSp9J30mOJzQt",
+	"HOSWZM5dyfKGSOR7DJ7pL0lZWcFF3IBWdEhEv/ZiromuOH+EsQSjVzcUsaTJ0IlCDVz6ROrsS/H5ScEv",
+	"BdsK5x2tHgEez78Hqln4IJ7mQWFk5GdC9zdzHdcbx0CnW7iY91HjCPQSRF/f8rNXSg+3m2uS4msGQTF0",
+	"jVkorHDlgzV8Z1JXzh5F5Xynq/sk59o33LkubTshf+1Kx/H/3Hf6PXXdKep6wdhijbbQHEsvwfwKwY+0",
+	"KEhUX30HksJiODdGUTj8PUHdE9SdIahfNNugpxmFmu470M0VU3y6OiDdrHuS6s6wlwwjIhSjBYYjhmhU",
+	"uGghOmbO6IJBu0VqoIs7WG1DHeywXV+Sali3AMxoyS4EmDJdDfl4fDDhwm4dvowJFEgIzyHQBa76/Jic",
+	"E3eHogbtOhzj5xA/Ku077tGFiJ9hzKdhwnWo0meE26/Nkrnizy7QlGvy+OE3x8Q3T6MBVth/kgoAWtTJ",
+	"D9DuyemjlOsID/KaHCrpErpLuhseaThuNFzfJhWe68smYnpsRccGuB5bKXKtsUBrCM73jSL3t+QEZ3Eb",
+	"DEdZHLNMUz2x2jwGPncv5b/okR11s1Ygv7/tjvHo6G7CLd7InWhxiMfY0+4X96kb5O+Sg8YCRzeuPx7x",
+	"fIxcdMaMCy3eUvMzZUZE13UNwj+A2zrazCd2Wdczdwsm9SneGbnqEy/9mnT3HWAtZJ5EiJumsE2mffKh",
+	"QUadNvnzmH0CRbluKtgCR/rQbWfIPfOJYBD6XiellFtavqRs+7dAlJ+TXT86l9u26rcv5VA2/R543m7Y",
+	"byDSJ7iGO4TCu8E+XgrWD6K7UV0NgT4m/M+AvA9/PdebvhXT/e633N20gtzmPq57daMhPmZpwzp714eV",
+	"8a33edwSslUD+1ttlLwxnHJztOkeGLnTMBEsqSZzRlWO1tOCGlasDqWOhIDXYGAxc+a60jcSS4pCViaC",
+	"Z8jr7oZo/dotqrRRB8c/okYbgLxdoa2P7Sb02TjZv0WdjfCmXZt9bgiW9EYi9wUBXOhZHeiNSi7UDBuF",
+	"X52aC7mf9vWgGttfXa0Dl9CmGKF5zvILAequ6/eJ7wwjDmMCXbiqQ8fkvCii7eIbds1ROWZotWvkDCxF",
+	"T5G4INdYTiHzusSkVt2MRMeViZXbbUkmhcwuNbZ7DXDAAEJYUsFcL2Of2I+GR5aTx6ePLsS4busKI7F8",
+	"3B6T/reoZ+nnrtfXe/nEan2YuPuyDedyZ8SET7rwQ6n0jTa7KSazcWGdfIg7HW9R59daHiNbqjPMe6jz",
+	"lu671PkEMeJwn54YPyd9vj6Y21bnW1dyKG1+K4q36/IxDt28/NGhyd8JpmEV+ahzd+1l4g3Ld4e4shMZ",
+	"Brj00e/vPrUf/pYOe74V7X7X6+5u6va3t4tDafYRRa6V5TKONuHW3fd+P/H91rcrqS+wsfgN66mfRBV8",
+	"wVbbtUGvGh1KFwyqFioxzZvRc9fequE1eG0vnDiheb57SMwGU0/7Y4sCqyyFNMTymGD5tY3rhtBCMZqv",
+	"XDiLlpseHprn10PSP8AdAfu+vyL+TFfEt2hQiXQwGXjMta6DE8VKecU+IfU7oxTN5iHhEug/lUJpl3ZP",
+	"7vfk/mcj97f0siEPEjmdXp/encm3nwT4k3v5jyEE4m62y4EORIcSA5tG9jssBbqFfqaC4L64+ge4HPzW",
+	"7++HP7s4WAYiuNbt8BkJhPdkf0/292JhP7rfavr7NBa/dGRKXcMEitJ1lDgNvY/6nfQLtvKNnm5Uzuxl",
+	"Y7ypkoJ1s4oWQRLOvruS4KKgXBj23vii3jk19PiSrcahQpLL4sIIjSWU/GUFRgmlAiheQG2Hzz10Aob/",
+	"tEETz7WuWP6CrbbW/fE1bnR9fHeGx97eLg4UThEKjW8SUsRSTz5g78K12Il1seVKXn5Sgrgj4Qu9jv9O",
+	"igifduXXLuRh8StCWfAezqTMU5dAW4AE4udN4kJHUMQdqErUSu67Eu0LtuoT5nCX+cHh79IXbHUroQ33",
+	"LOiThjDseGueLGil97A1RCSWLF8Cw95fuPfYflMX7rTSjQsXS2tw1z5GVyXLe1IAvn14EsBx72ngngZu",
+	"qBBIlrEF1Hml0G/JU8J6TZ5O3JeGmoPg/iasZJETzTLFfHEcbEnn2+vPFM0YWTDFZY7tEAVbHtQMgpv7",
+	"c0l5r+2e7Rl8Yinv3mZibvc+xJKR2N4NaE5O+wiDhZx1W6V/lLNPY5U+cFul9gzMMuprtmS+yn3dvMWR",
+	"5dCeLiumhIusqHKWt/dM4PYURnXbwkO3vHIj17Xy3am2rQi5+42tooZczjKex7AD2LYtCx62rephjz71",
+	"PZbV7LUDqcP5vo2THlx7SSH9EfsJ++6y/hizgmq9g6PFt+B/8P79YDh4CP/7CP73Mfzvk/fvE934e8GN",
+	"iRz6LbatRlYmk2X/1hsv3fu9UVozrV2v8SQ08HEHWj988tVtJj7/KGfbHVBxO/FDOKJeR+P1b7Fm3z75",
+	"ULOrj60XwIxZ/j+4WbB1GCXdGg8BqpeC1Zx9OV9BYTIoLIe9M/Ev15bHkq4xrFwYnQTkrvehO6c4Eqxu",
+	"Xni01TP8U3j3888KaeylRzhgs/v/TXhv16ZopaO19zr8uT9L3+7bajnC6mjYMLtO3i9odolaz+Edvw0Q",
+	"/wFcwM393IozuLGEbuVgrSvpndd27szWDpWFv7ZKLPNNLDcv7AvQ7A0aV8spkqXuJPI0vz75UP8w6u2B",
+	"vh3KvCNmwf0R7U7aCu/Adg7ktd6gmE3fderua5MY15H80yBUhxTZXPxte7mbq9kmX+zEIBoA6RA2U8xr",
+	"b1Pw5qRtYtEPMvRu/kJj+SKpiBSFa5DkKliDkDSnGnozuD6RyKePyblYSYHSD0GWCrRkJSOUfXTUbZND",
+	"e882u/DnwYv/aBbie0HqzgtSLbbkXRiXYztW4JpKVZ5AH/gj7C3fqem+cl/Ujes/c3V3lw78CJ8zy9i4",
+	"5lJYEcEewhVT8KdvdwpQk8ryUGpoIWfX0IpZViluVgBXP/DIyEsmBk9/e2dBUyPGr5Yx+5e060uV+2W5",
+	"tbSqzx4ZEujhPu0yQ3nE+M69uqXl8bkgjKqCM+WhN/TrdMt7cHp65vooMG1R194bPfoPu+EaVki7MGoG",
+	"TwdcmK8eD8AMycuqjI2Qlq5n0Ir1JtFtDUwdQlEKiz45z9kZ+2L8JwVdaSKvXKMWOZ2CqT0LGJLAvOFg",
+	"USUkkxeuW773CDijuDZ0BZUZL9nCGwqhLYXMKmB3VkoRUqR8z8hEd0Tb7+Ysu0RpRpYLqhjaI10HOFdX",
+	"sQ0zc7UaqaqJmQ75JlIWjAq0xv9hJRsP7O/d8XxqCWftsLtFgE36u5tq7p3Z1M1zmJ8wuStQNxR4ncuC",
+	"td+8O91vJ+h5PvlAKzOX6uPJB/ih026Ev/tD+Ml5UP9UdqN7svq8yeqtbykWbYMJo1ZOrbA4TeiSrlqv",
+	"7J2w/RyIqw/2IjWBvaJKhTBXZgvd3V/eh7+8n1nMuL+571nMLizmPM89J4GWyVYpUDxnZMpZkYNoLwUb",
+	"EibyheTCYAF2VRVMh/Cug1zlJ2GGkw/+nzvc78/cJ/dX/D39/XGueBHo7jav+eGHjk6fzgHx74rNuBSR",
+	"qh9WblV9p+nD/b2gZl5f36wm3Oat1RZa+PCbZHjaNkGknUHcyyL3ssg9L7wrskjE8molp0M0OYzwAQJN",
+	"ZEXvBq0sGRrpz4iZSw1WDg/vKbei0VQWhVwOSSUKpnWLCcRzRm8k0bRk0G5i0ygae3hew1pvMjrAwsTO",
+	"0uZ4gQBTu4q7frn6dcb6MsfG3lLlTNk/oiY8VDFSSOjwQc0d06lhveso8GfxvAeMfGmhcH+v3N8ru7CB",
+	"V5VZ58AprkCtcMcUcoYDXisnH+x/dtBlLaLf67H3NPbZ6bEU6Grd53PnVFe7yC90kLQSSqlCCuylkH71",
+	"eC99NE3kt6CLJgvqZYzQEpqdt/DNkA46xDDxU2htaE8fSyKDzKuYy18PmUJcg7lAVoZwlzJEIXvdisFW",
+	"rtakoLo1hGQhNTfrMSQlfY8hI189iuJHThPxI/ea9z33vuferV4AJF/ZULpdNM7umnYICDr54P+5gwj0",
+	"qk4wvheD7gnpj+KxD+n1ViQa1tHLzajgawhIgW4iEWQTxpBjCdmR8eJiC9Yx+dVd03TBR5hbwOocA45W",
+	"fbjcz4ioioIY6jMKlnS1acCKJJ922r63xN/LA/ds7M7IA7WL75rW90u2AsWozb4eApTtOSlZWA3EN1fB",
+	"DG4Nfdg1whD4pR0QGcJcLklJxarmrlCT3TVp9+9r5FiMFiw/vhC/zpkg41zJxYJOCjYGjcUqec0W7lDT",
+	"XSqWWxAsqknB9ZzlRDCWN0z3sgjz2pWUUrFUS+goHP+Fg8knoEI3VXcJWz0Mmtky5NpTxT5ZhgTP5nDB",
+	"OIi6I4YTw/bb/XAt1Cfoly7za/36Z50tE/axPVmmhtAnOttnV0yt6mlbJZ3WenhrSV+WkKdW5nDs4qyZ",
+	"AeaqQexT/2EDK/4ANSDqvXzi+g9YViAP83dfmAE9oHoYkUvhzs0cNg/5kBLB3dzhzRN0KBgRtlSrMvW2",
+	"KPrI27Mfe3Hxkw/h35BsjR9vT3cLh/KWzm7UW96YqOOOTcDK7uUzcKHbZaKKuJ2H78Ys/XA++T2lsIIl",
+	"3xmeLVrlK0FLnhElK8M0KemKGKaNa8p3LggrF2aFdUpQKbVPICU+rZrqdqT5s/jXG/u+lVr3jRX05KN3",
+	"U0283Z3cPEeIk9x7cwbP360GhVDdIp7HL37Wgnm0k+2ieQyfmyjYFo/fXvVQFoWsTPrUTj5Ef22rgBjt",
+	"ffBpQNxx/0brPlRVxGjIUP1QsYzxteqHAaA7m3PrCeKiNPbq42J2QisjW40q5xF7AVuGYFdMhdoDzoQL",
+	"SdkIiSGhJlRMeHCcMl6cV0a+xskHN1r6IUzTcaCZFFM+q5Q70tsr+/Efckk0nwlaTOR7OBSSzaXUEAeK",
+	"KfYp9uhO0aFFR7edJtT/LDJJtOtbkUii+btv8QYe3k2Z5Lb3cpgOPfPr0tka+2TTKcsMx4bBSR76jGZz",
+	"NHjXStsVLSoW9HZVBVOxcQEsUyXLoYVdwa8YMYpOp1ZdYVoWV+gim0IlRV/SGAtm0JW+EN72jPXTayfc",
+	"GIqa+vlA5MrZgioDWrVdy6UPX2ZTQ2RlWqzPz/yWW/nJJk64kulfaMLzjrrp+xdNv0nxa33DnSWT4YRy",
+	"spAFz1aHEBKCYwOHJAXNc3sHA54YiYgQWg2An2UvTJ4zWph5t3/FKsAzatiSruzcMwbBriWjulJWHsCw",
+	"+IJqKxgUUzKXlRpikRj7aWQ1BiXbJ2lwO1iRoz8oYyhX5BfiwelpXaocBreg4CU7I2NcLvhcsGQQmbCp",
+	"VLHXmUx5YVx9GlDl0f+D6RboGFLMz+w86VKwC0ELLdElY/enj8mvYPUV0m/ekpAOXh6uyaWQS3FGnpw+",
+	"wipG0N87o4JMrF52Ce6iZEKGTyn7D4T+FlKC4u11Gq2vUAyhNmcWC3g+tP+hBacaa61O7B4bYYo79QXY",
+	"XtZ92HOR3rO2dz+Ah1/fKhNoHFRXVkvYOlSYVszih0UHq6AdgiFYUTFOjox7L9TieklXBJp0KUZyiWx6",
+	"Kw9YKAm5R516tReo/Lu31DQbq4fBGpB0AQAWmYYYib8iBTOW/jOqW7Ef/rN/B4qbxLgmnHu0N8D3PVBu",
+	"RPlfn6PDABApJkmn3HNXZlQQlKEC6+eaTGQlnLg0diON3JQjno+f+ptGM2OfwT1Y1wuKnCTUREKOvhD4",
+	"HlfOWw0uBhM6iB9fCPQzuqooIq/jAbx8ZhFGk7LS9sLx6wjV9+wnDIYIHzJBJ0X6AkCHYfOc/wDewrUN",
+	"fWKXYXP2blVlDZ3vjK51W3s4VBH4tTXtcvWcfNgk+LWg3w0G6G4BVIJkyYJYhnzESNQ/LS+wY+RnPlBo",
+	"WvDMk/QSY3U2bVb40S1R6R2JKf4eAbcTJlqgO4DDVXRIAjnEeq6J7LiEnsjeXq99A68+kTzRpcTeHY4C",
+	"fYOay3GK2tLdxxGVt9pFd2oW1IBSn0bmnwlnuIla5vHGb8XAeo2L8m5aWe/Ehg7UDH2TcqdSoXjcDI+t",
+	"r2nTJSp4ab/LXfjGv3ODSOfn6GChfqm3eQzrupuuQeNBHH7a6j+K4PpnYW9+y7fC2Pzk3Rwg6L/ohUXz",
+	"/V1iZ7e4jcMwMbMTETlGVWk6Y11c6hd4YVdSunYT3jeLgqMvARx0TJPJCsxmbdaxmZLVYjRZJfugesNx",
+	"ZLi9ZKteLVCBNfHczDHwR8klWFLAsl/ndoPV1D7L5BVT0JGmbaFcGKauaJFc6FxWdnE5TS7uJtUmOOeO",
+	"a8IdwwGbkeohgZgr7ZLetHE1+nnJurqSLueSlrwLZ3/FN24yfg9m6IrWoEXB1IEyDppNmCBGbdgvlhWX",
+	"gRHYka1RyQJ9uhtt7XjOhLHz1uDul2Fyn1lySBkoOEr8EYKHTrOYMKKDSRzWWiB5l1kKDclRMlLtmoEu",
+	"59NKsxzrXpg5E0SKIXowLNOLm56njFEduSUdEaJfePcIe08zU6wgwICSWUVVTuiMcqGdiYy7qh1LJcWs",
+	"UXhzje9CrIcqR86N0q/6Zq/G3vf2tCbG3KolrXUlh7KhpSIVGqTYbkCLaeHmGVif5IzbNpj1AOY1cyy6",
+	"NMVPn/d2h3Ifbjfv4Y+R8/CZ5DtEkre9/fowsW3yxEnJyonbQns7evfO592HHjbRowE9bvZQoqAbrj3d",
+	"5IBssu9hn3yoNFPb0iAQYIMbP5KuRr7wwqHyHkq/ocODvoeBRDOFh9RDK7T6H1NXfiWVKgZPBydAH27t",
+	"m7GS4HG2SoYrL+PNFF4RTJtEDBPUxeJa3TIgf/g+gtHmCD6KJYR/cjFliokMwm+PG4G2qe+/UwyWRws/",
+	"BNdrX673Gt0c5FWjfkbQt2quPbEivh4SozjLXcwmRCpOfaimT/n6QvsGwm72yUpepqxaS26yudfu5rLI",
+	"6wDYZjxQNFYw2iW2QJXRm1objB5gPGEFlDaU0ZhRpFFi2NdroVNwzHWZDCgI3hjO+z82h8JCF1gwthGl",
+	"hKmsE0YUo9mc5XVxEwx6nVORF4zk1NBoIlAAFeVFEquqnBsCwU0+2LyQM5wW7Jzxip1VKQHTKP0rxL3X",
+	"kcQQi7tYYFRf2YABpj1tjviDVAFToraoUhSr6PuQPvjx3cf/GwAA//8=",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

@@ -1,0 +1,87 @@
+package reseal
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/signalbox-dev/signalbox/shared/catalog"
+	"github.com/signalbox-dev/signalbox/shared/policy"
+	"github.com/signalbox-dev/signalbox/shared/secret"
+)
+
+// Source gives the catalog to publish.
+type Source interface {
+	Catalog(ctx context.Context) (catalog.Catalog, int64, error)
+	Published(ctx context.Context, version, revision int64, at time.Time) error
+}
+
+// Offered is a source whose platform keys are under the key that seals now:
+// those of catalog files were sealed when the process started. What it seals
+// anew stays the same until it is stale again, since each other ciphertext is
+// another catalog to publish.
+type Offered struct {
+	Source
+	ring Ring
+
+	mu      sync.Mutex
+	renewed map[string]renewal // by provider slug
+}
+
+type renewal struct{ from, to secret.Sealed }
+
+// NewOffered returns a source over another; ring is nil where there is no
+// keyring.
+func NewOffered(source Source, ring Ring) *Offered {
+	return &Offered{Source: source, ring: ring, renewed: make(map[string]renewal)}
+}
+
+// Catalog is the source's, sealed anew where that is due. A key that does not
+// open is left: it keeps no other from being published.
+func (o *Offered) Catalog(ctx context.Context) (catalog.Catalog, int64, error) {
+	c, version, err := o.Source.Catalog(ctx)
+	if err != nil || o.ring == nil {
+		return c, version, err
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	ring := o.ring.Current()
+	c.Providers = slices.Clone(c.Providers)
+	for i := range c.Providers {
+		p := &c.Providers[i]
+		if p.Credential.IsZero() || !ring.IsStale(p.Credential) {
+			continue
+		}
+		had, ok := o.renewed[p.Slug]
+		if !ok || !bytes.Equal(had.from, p.Credential) || ring.IsStale(had.to) {
+			to, err := renew(ring, p.Credential, policy.PlatformBinding(p.Slug))
+			if err != nil {
+				continue
+			}
+			had = renewal{from: p.Credential, to: to}
+			o.renewed[p.Slug] = had
+		}
+		p.Credential = had.to
+	}
+	return c, version, nil
+}
+
+func renew(ring Keyring, sealed secret.Sealed, binding []string) (secret.Sealed, error) {
+	plain, err := ring.Open(sealed, binding...)
+	if err != nil {
+		return nil, fmt.Errorf("open: %w", err)
+	}
+	return ring.Seal(plain, binding...)
+}
+
+// Renew seals anew what is stale, for the same associated data.
+func Renew(ring Keyring, sealed secret.Sealed, binding []string) (renewed secret.Sealed, changed bool, err error) {
+	if !ring.IsStale(sealed) {
+		return sealed, false, nil
+	}
+	renewed, err = renew(ring, sealed, binding)
+	return renewed, err == nil, err
+}

@@ -163,28 +163,35 @@ func (a *App) wire(context.Context) error {
 		}),
 		Keys:           ladder.keys,
 		ManagementKeys: managementKeys,
-		BYOK: byok.NewService(byok.Deps{
-			Runner: runner, Store: byokStore, Directory: byokStore, Mutator: mutator, Sealer: sealer, Offered: source, IDs: ids, Now: now,
-			Verifications: postgres.NewBYOKVerifications(), Checker: checks.NewAsker(a.nats, ids), Auditor: events,
-		}),
-		Settings:    ladder.settings,
-		Profiles:    ladder.profiles,
-		Departments: ladder.departments,
-		Guardrails:  ladder.guardrails,
-		Effective:   ladder.effective,
-		AutoRouting: ladder.auto, Lifecycle: ladder.lifecycle, EndpointHealth: ladder.health,
-		Audit:        audit.NewLog(runner, events),
-		Publications: publication.NewService(runner, publications, tracker, now),
-		Gateways:     gateway.NewService(registry),
-		Overrides:    overrides,
-		Seals:        seals,
-		Usage:        usage.NewQuery(runner, records),
-		Idempotency:  claims,
+		BYOK:           a.providerKeys(byokStore, mutator, sealer, source, ids),
+		Settings:       ladder.settings,
+		Profiles:       ladder.profiles,
+		Departments:    ladder.departments,
+		Guardrails:     ladder.guardrails,
+		Effective:      ladder.effective,
+		AutoRouting:    ladder.auto,
+		Lifecycle:      ladder.lifecycle,
+		EndpointHealth: ladder.health,
+		Audit:          audit.NewLog(runner, events),
+		Publications:   publication.NewService(runner, publications, tracker, now),
+		Gateways:       gateway.NewService(registry),
+		Overrides:      overrides,
+		Seals:          seals,
+		Usage:          usage.NewQuery(runner, records),
+		Idempotency:    claims,
 	}, api.Options{
 		Authenticator: authn.New(managementKeys, a.cfg.OperatorToken), Log: log, Metrics: a.metrics(), IDs: ids, Now: now,
 		Limits: a.cfg.server(), Checks: a.checks(), Web: a.deps.Web, OpsElsewhere: a.listeners.Ops != nil,
 	})
 	return err
+}
+
+// providerKeys are the keys that workspaces bring.
+func (a *App) providerKeys(store *postgres.BYOKStore, mutator *deploy.Mutator, sealer byok.Sealer, source *override.Source, ids *id.Source) *byok.Service {
+	return byok.NewService(byok.Deps{
+		Runner: a.db.Runner(), Store: store, Directory: store, Mutator: mutator, Sealer: sealer, Offered: source, IDs: ids, Now: a.deps.Now,
+		Verifications: postgres.NewBYOKVerifications(), Checker: checks.NewAsker(a.nats, ids), Auditor: postgres.NewAuditStore(),
+	})
 }
 
 // overrides are the operator's catalog over what is offered without it.

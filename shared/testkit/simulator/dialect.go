@@ -10,12 +10,17 @@ import (
 // dialect is one wire format.
 type dialect interface {
 	strict
+	unhappy
 	// read takes a request apart. The body is a JSON object.
 	read(x *exchange) (*prompt, *refusal)
 	// plain is the reply in one piece.
 	plain(p *prompt, a answer) json.RawMessage
 	// frames is the reply as a stream.
 	frames(p *prompt, a answer) []frame
+}
+
+// unhappy is how a wire format tells errors.
+type unhappy interface {
 	// failure is an error envelope.
 	failure(e refusal) json.RawMessage
 	// failureFrame is an error inside a stream.

@@ -3,6 +3,7 @@ package health_test
 import (
 	"context"
 	"fmt"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,14 +18,15 @@ const name = "north:acme/small"
 
 // world is a table under a clock and a seed that the test moves.
 type world struct {
-	now   time.Time
-	seed  uint64
-	table *health.Table
+	moving sync.Mutex // the table's Run looks at now too
+	now    time.Time
+	seed   uint64
+	table  *health.Table
 }
 
 func newWorld() *world {
 	w := &world{now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
-	w.table = health.New(health.Options{Now: func() time.Time { return w.now }, Seed: func() uint64 { return w.seed }})
+	w.table = health.New(health.Options{Now: w.clock, Seed: func() uint64 { return w.seed }})
 	return w
 }
 
@@ -38,7 +40,17 @@ func (w *world) limited(after time.Duration) {
 	w.table.Observe(health.Observation{Endpoint: name, At: w.now, Verdict: health.RateLimited, RetryAfter: after})
 }
 
-func (w *world) pass(d time.Duration) { w.now = w.now.Add(d) }
+func (w *world) pass(d time.Duration) {
+	w.moving.Lock()
+	defer w.moving.Unlock()
+	w.now = w.now.Add(d)
+}
+
+func (w *world) clock() time.Time {
+	w.moving.Lock()
+	defer w.moving.Unlock()
+	return w.now
+}
 
 func (w *world) see() decide.EndpointHealth { return w.table.View().Endpoint(name) }
 

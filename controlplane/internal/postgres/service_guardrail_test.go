@@ -57,6 +57,7 @@ func TestGuardrailLife(t *testing.T) {
 	require.True(t, g.Enabled)
 	require.Equal(t, []string{"guardrail.create"}, s.stored(t, pub).Changes)
 	require.Equal(t, []policy.Guardrail{g.Published(nil, nil)}, s.snapshot(t, ws).Guardrails)
+	require.Greater(t, s.snapshot(t, ws).Schema, policy.Schema, "not for gateways that do not know guardrails")
 	require.Len(t, s.lastEvent(t, ws).Diff, 5)
 
 	got, bindings, err := s.guardrails.Get(t.Context(), ws, g.ID)
@@ -88,6 +89,7 @@ func TestGuardrailLife(t *testing.T) {
 	_, err = s.guardrails.Delete(t.Context(), ws, g.ID, operator, nil)
 	require.NoError(t, err)
 	require.Empty(t, s.snapshot(t, ws).Guardrails)
+	require.Equal(t, policy.Schema, s.snapshot(t, ws).Schema)
 	_, _, err = s.guardrails.Get(t.Context(), ws, g.ID)
 	require.True(t, fault.Is(err, fault.NotFound))
 	_, err = s.guardrails.Delete(t.Context(), ws, g.ID, operator, nil)

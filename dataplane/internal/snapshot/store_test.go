@@ -181,7 +181,7 @@ func TestABadBodyLeavesTheLastGoodOne(t *testing.T) {
 	require.EqualValues(t, 3, pinned(t, s, 0))
 	good := src.body(t, 4)
 	newer, err := func() ([]byte, error) {
-		body, _, err := policy.Encode(policy.Snapshot{Schema: policy.Schema + 1, Workspace: ws, Revision: 4})
+		body, _, err := policy.Encode(policy.Snapshot{Schema: policy.Snapshot{Guardrails: make([]policy.Guardrail, 1)}.Versioned().Schema + 1, Workspace: ws, Revision: 4})
 		return body, err
 	}()
 	require.NoError(t, err)

@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/feed"
-	"github.com/signalbox-dev/signalbox/dataplane/internal/snapshot"
 	"github.com/signalbox-dev/signalbox/shared/natsconn/document"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 	"github.com/signalbox-dev/signalbox/shared/wire"
@@ -62,21 +61,6 @@ func TestAPointerOfANewerSchemaIsNotPassedOver(t *testing.T) {
 	g.eventually(func() bool { return g.feed.Status().Failures > failures+3 }, "it must try, and catch up in vain")
 	require.EqualValues(t, 1, g.revision(w.ws))
 	require.Less(t, reports.beat(g).Policy.Sequence, written)
-}
-
-// One that starts anew has a position without holding anything: what its disk
-// has would be served as if it were what was published.
-func TestTheDiskIsNotServedForWhatCannotBeRead(t *testing.T) {
-	w := newWorld(t)
-	dir := t.TempDir()
-	g := w.gateway(dir, nil).following()
-	w.policy(1, 0)
-	require.EqualValues(t, 1, g.revision(w.ws))
-	g.stop()
-	w.newer(2)
-	g = w.gateway(dir, nil).following()
-	_, err := g.policies.Pin(t.Context(), w.ws, 0)
-	require.ErrorIs(t, err, snapshot.ErrUndetermined)
 }
 
 func often(o *feed.Options) { o.PollEvery = 10 * tick }

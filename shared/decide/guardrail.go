@@ -124,20 +124,6 @@ func (have *restrictions) guardingData(p *catalog.Provider) (*guard, string) {
 	return nil, ""
 }
 
-// guardOf is the guardrail that dropped an endpoint; nil where it was none.
-func (have *restrictions) guardOf(t *target, o *catalog.Offer, stage Stage, reason string) *guard {
-	switch {
-	case reason == reasonModelRestricted:
-		return t.guarded
-	case reason == reasonProviderRestricted:
-		return have.guardingProvider(o.Provider)
-	case stage == StageDataPolicy:
-		g, _ := have.guardingData(o.Provider)
-		return g
-	}
-	return nil
-}
-
 // providerLists are the lists of providers that hold together: the rungs' and
 // the guardrails'.
 func (have *restrictions) providerLists() (only, ignore []providersOf) {

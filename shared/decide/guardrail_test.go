@@ -206,6 +206,28 @@ func TestGuardrails(t *testing.T) {
 			guards: guards(ofKey(blockProviders("south"))), facts: decide.Facts{Surface: catalog.Videos, Owner: south},
 			code: fault.GuardrailBlocked, reason: fault.ProviderRestricted, stage: "provider_policy", by: []string{guardA.String()},
 		},
+		"what is made of that": {
+			guards: guards(blockModels("acme/big"), ofKey(says(policy.GuardrailRules{DenyTraining: true}))),
+			facts:  decide.Facts{Surface: catalog.Batches, Owner: south},
+			code:   fault.GuardrailBlocked, reason: fault.NoDataHandling, stage: "data_policy", by: []string{guardB.String()},
+		},
+		"what is made of that, when the workspace demands it too": {
+			guards: guards(ofKey(says(policy.GuardrailRules{DenyTraining: true}))),
+			change: func(w *world) { w.settings.DenyTraining = true },
+			facts:  decide.Facts{Surface: catalog.Batches, Owner: south},
+			code:   fault.UnsupportedModelOrEndpoint, reason: "training_not_ruled_out", stage: "data_policy",
+		},
+		"what is kept is read, whatever the provider does with it": {
+			guards: guards(ofKey(says(policy.GuardrailRules{DenyTraining: true, RequireZDR: true}))),
+			change: func(w *world) { w.settings.DenyTraining = true },
+			facts:  decide.Facts{Surface: catalog.Batches, Owner: south, Costless: true},
+			left:   []string{south},
+		},
+		"and no guardrail about that is named": {
+			guards: guards(ofKey(says(policy.GuardrailRules{DenyTraining: true})), everywhere(blockProviders("south"))),
+			facts:  decide.Facts{Surface: catalog.Batches, Owner: south, Costless: true},
+			code:   fault.GuardrailBlocked, reason: fault.ProviderRestricted, stage: "provider_policy", by: []string{guardB.String()},
+		},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/guardrail"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
@@ -188,11 +189,15 @@ func TestBindingGuardrails(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, members.Items, 1)
 
+	before, _, err := s.guardrails.Get(t.Context(), ws, g.ID)
+	require.NoError(t, err)
 	_, _, err = s.keys.Revoke(t.Context(), ws, revoked.ID, operator, nil)
 	require.NoError(t, err)
-	require.Equal(t, []id.Key{k.ID}, s.snapshot(t, ws).Guardrails[0].Keys, "a revoked key needs none")
-	_, bindings, err := s.guardrails.Get(t.Context(), ws, g.ID)
+	require.Contains(t, s.lastEvent(t, ws).Diff, audit.Change{Path: "guardrails", Before: g.ID.String()}, "it lets go of it, and that is told")
+	after, bindings, err := s.guardrails.Get(t.Context(), ws, g.ID)
 	require.NoError(t, err)
+	require.Equal(t, before.Version+1, after.Version, "what it binds is another thing now")
+	require.Equal(t, []id.Key{k.ID}, s.snapshot(t, ws).Guardrails[0].Keys, "a revoked key needs none")
 	require.Equal(t, guardrail.Bindings{Members: []id.User{owner}, Keys: []id.Key{k.ID}}, bindings)
 	_, err = s.guardrails.Delete(t.Context(), ws, g.ID, operator, nil)
 	require.True(t, fault.Is(err, fault.Conflict))

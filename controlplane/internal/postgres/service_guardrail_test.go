@@ -39,7 +39,7 @@ func TestGuardrailLife(t *testing.T) {
 	s := openServices(t)
 	ws := s.create(t, "acme").Workspace.ID
 	g, pub, err := s.guardrails.Create(t.Context(), ws, operator, guardrail.Draft{
-		Name: "Careful", Description: "no small ones", Rules: policy.GuardrailRules{
+		Enabled: true, Name: "Careful", Description: "no small ones", Rules: policy.GuardrailRules{
 			Models: policy.Lists{Allow: []string{"small"}, Block: []string{"acme/sm*"}},
 		},
 	})
@@ -47,7 +47,7 @@ func TestGuardrailLife(t *testing.T) {
 	require.Zero(t, g)
 	require.Zero(t, pub)
 	g, pub, err = s.guardrails.Create(t.Context(), ws, operator, guardrail.Draft{
-		Name: "Careful", Description: "of the north", Rules: policy.GuardrailRules{
+		Enabled: true, Name: "Careful", Description: "of the north", Rules: policy.GuardrailRules{
 			Models: policy.Lists{Allow: []string{"small", "acme/sm*"}}, Providers: policy.Lists{Allow: []string{"NORTH"}},
 		},
 	})
@@ -102,13 +102,13 @@ func TestGuardrailLife(t *testing.T) {
 func TestAGuardrailIsHeldAgainstTheCatalog(t *testing.T) {
 	s := openServices(t)
 	ws := s.create(t, "acme").Workspace.ID
-	_, _, err := s.guardrails.Create(t.Context(), ws, operator, guardrail.Draft{Name: " ", Description: "\n", Rules: policy.GuardrailRules{
+	_, _, err := s.guardrails.Create(t.Context(), ws, operator, guardrail.Draft{Enabled: true, Name: " ", Description: "\n", Rules: policy.GuardrailRules{
 		Models: policy.Lists{Allow: []string{"acme/large", "beta/*"}}, Providers: policy.Lists{Block: []string{"east"}},
 	}})
 	require.True(t, fault.Is(err, fault.ValidationError))
 	require.Len(t, fault.Of(err).Violations, 5, "every violation at once: %v", err)
 
-	g := s.guardrail(t, ws, guardrail.Draft{Name: "north", Rules: policy.GuardrailRules{Providers: policy.Lists{Allow: []string{"north"}}}})
+	g := s.guardrail(t, ws, guardrail.Draft{Enabled: true, Name: "north", Rules: policy.GuardrailRules{Providers: policy.Lists{Allow: []string{"north"}}}})
 	_, _, err = s.guardrails.Update(t.Context(), ws, g.ID, operator, guardrail.Patch{Data: &guardrail.DataPolicy{RequireZDR: true}})
 	require.True(t, fault.Is(err, fault.ValidationError), "north promises nothing: %v", err)
 	require.Equal(t, "data_policy", fault.Of(err).Violations[0].Path)
@@ -124,10 +124,10 @@ func TestAGuardrailIsHeldAgainstTheCatalog(t *testing.T) {
 func TestGuardrailNamesAreUniqueInAWorkspace(t *testing.T) {
 	s := openServices(t)
 	ws, other := s.create(t, "acme").Workspace.ID, s.create(t, "other").Workspace.ID
-	s.guardrail(t, ws, guardrail.Draft{Name: "Careful"})
-	second := s.guardrail(t, ws, guardrail.Draft{Name: "second"})
-	s.guardrail(t, other, guardrail.Draft{Name: "Careful"})
-	_, _, err := s.guardrails.Create(t.Context(), ws, operator, guardrail.Draft{Name: "cAREFUL"})
+	s.guardrail(t, ws, guardrail.Draft{Enabled: true, Name: "Careful"})
+	second := s.guardrail(t, ws, guardrail.Draft{Enabled: true, Name: "second"})
+	s.guardrail(t, other, guardrail.Draft{Enabled: true, Name: "Careful"})
+	_, _, err := s.guardrails.Create(t.Context(), ws, operator, guardrail.Draft{Enabled: true, Name: "cAREFUL"})
 	require.True(t, fault.Is(err, fault.Conflict))
 	_, _, err = s.guardrails.Update(t.Context(), ws, second.ID, operator, guardrail.Patch{Name: ptr("CAREFUL")})
 	require.True(t, fault.Is(err, fault.Conflict))
@@ -146,7 +146,7 @@ func TestGuardrailNamesAreUniqueInAWorkspace(t *testing.T) {
 		}
 		return nil
 	})
-	_, _, err = s.guardrails.Create(t.Context(), ws, operator, guardrail.Draft{Name: "one more"})
+	_, _, err = s.guardrails.Create(t.Context(), ws, operator, guardrail.Draft{Enabled: true, Name: "one more"})
 	require.True(t, fault.Is(err, fault.Conflict), "%v", err)
 }
 
@@ -156,8 +156,8 @@ func TestBindingGuardrails(t *testing.T) {
 	s := openServices(t)
 	created := s.create(t, "acme")
 	ws := created.Workspace.ID
-	g, k, revoked := s.guardrail(t, ws, guardrail.Draft{Name: "a", Rules: blocking("small")}), s.key(t, created, "one"), s.key(t, created, "two")
-	second := s.guardrail(t, ws, guardrail.Draft{Name: "b"})
+	g, k, revoked := s.guardrail(t, ws, guardrail.Draft{Enabled: true, Name: "a", Rules: blocking("small")}), s.key(t, created, "one"), s.key(t, created, "two")
+	second := s.guardrail(t, ws, guardrail.Draft{Enabled: true, Name: "b"})
 	bind := guardrail.Rebinding[id.KeyKind]{Guardrail: g.ID, IDs: []id.Key{revoked.ID, k.ID}}
 	after, pub, err := s.guardrails.AddKeys(t.Context(), ws, operator, bind)
 	require.NoError(t, err)
@@ -222,7 +222,7 @@ func TestGuardrailsBindWhatIsThere(t *testing.T) {
 	s := openServices(t)
 	mine, theirs := s.create(t, "mine"), s.create(t, "theirs")
 	ws := mine.Workspace.ID
-	g, other := s.guardrail(t, ws, guardrail.Draft{Name: "a"}), s.guardrail(t, theirs.Workspace.ID, guardrail.Draft{Name: "a"})
+	g, other := s.guardrail(t, ws, guardrail.Draft{Enabled: true, Name: "a"}), s.guardrail(t, theirs.Workspace.ID, guardrail.Draft{Enabled: true, Name: "a"})
 	own, foreign, dead := s.key(t, mine, "own"), s.key(t, theirs, "foreign"), s.key(t, mine, "dead")
 	_, _, err := s.keys.Revoke(t.Context(), ws, dead.ID, operator, nil)
 	require.NoError(t, err)
@@ -278,7 +278,7 @@ func TestEffectiveShowsGuardrails(t *testing.T) {
 	s := openServices(t)
 	created := s.create(t, "acme")
 	ws := created.Workspace.ID
-	k, g := s.key(t, created, "one"), s.guardrail(t, ws, guardrail.Draft{Name: "a", Rules: policy.GuardrailRules{Providers: policy.Lists{Block: []string{"south"}}}})
+	k, g := s.key(t, created, "one"), s.guardrail(t, ws, guardrail.Draft{Enabled: true, Name: "a", Rules: policy.GuardrailRules{Providers: policy.Lists{Block: []string{"south"}}}})
 	_, _, err := s.guardrails.AddMembers(t.Context(), ws, operator, guardrail.Rebinding[id.UserKind]{Guardrail: g.ID, IDs: []id.User{created.Owner.User}})
 	require.NoError(t, err)
 	r, err := s.effective.Resolve(t.Context(), ws, k.ID)

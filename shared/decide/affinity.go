@@ -174,7 +174,7 @@ func (d *decision) lost(t *target, endpoint string) CacheBreak {
 		if offers[i].Endpoint.ID != endpoint {
 			continue
 		}
-		switch stage, _ := d.exclude(t, &offers[i]); stage {
+		switch d.exclude(t, &offers[i]).stage {
 		case StageQualifier:
 			return ""
 		case StageCapability, StageContext:

@@ -219,11 +219,11 @@ func (d *decision) consider(config *policy.Auto, t target, u *universe) {
 		}
 		production = true
 		u.resident = u.resident || d.outOfRegion(o) == ""
-		stage, why := d.exclude(&t, o)
-		if why == "" {
+		v := d.exclude(&t, o)
+		if v.reason == "" {
 			pool = append(pool, &ranked{offer: o})
-		} else if stage > highest {
-			highest, reason = stage, why
+		} else if v.stage > highest {
+			highest, reason = v.stage, v.reason
 		}
 	}
 	if !production {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/decide"
+	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 )
 
@@ -33,6 +34,47 @@ func BenchmarkDecide(b *testing.B) {
 			Only: []string{"p0", "p1", "p2"}, Order: []string{"p2"}, RequireZDR: false, MaxInputPrice: perMillion("100"),
 		}})
 	})
+}
+
+// BenchmarkGuardrails is the same under guardrails that leave everything: each
+// lists models and providers by their ids and by patterns, and demands something
+// of data.
+func BenchmarkGuardrails(b *testing.B) {
+	for _, n := range []int{5, 50} {
+		for _, rails := range []int{0, 1, 10, 100} {
+			b.Run(fmt.Sprintf("%d-endpoints-%d", n, rails), func(b *testing.B) {
+				w := guarded(b, n, rails)
+				in := w.input(b, decide.Facts{Model: "acme/m", InputTokens: 900, Key: caller})
+				require.Len(b, decide.Decide(in).Chain[0].Candidates, n)
+				b.ReportAllocs()
+				for b.Loop() {
+					decide.Decide(in)
+				}
+			})
+		}
+	}
+}
+
+// guarded is wide under a number of guardrails.
+func guarded(t testing.TB, n, rails int) *world {
+	w := wide(t, n)
+	for i := range w.catalog.Providers {
+		w.catalog.Providers[i].DataPolicy.Trains = ptr(false)
+	}
+	w.catalog.Providers = append(w.catalog.Providers, provider("blocked", nil), provider("barred", nil))
+	rules := policy.GuardrailRules{
+		Models:    policy.Lists{Block: []string{"acme/old", "acme/older", "*-preview", "beta/*"}},
+		Providers: policy.Lists{Block: []string{"blocked", "barred"}}, DenyTraining: true,
+	}
+	for i := range 16 {
+		rules.Models.Allow = append(rules.Models.Allow, fmt.Sprintf("author%d/model-%d", i, i))
+	}
+	rules.Models.Allow = append(rules.Models.Allow, "acme/*")
+	ids := id.SystemSource()
+	for range rails {
+		w.guards = append(w.guards, policy.Guardrail{ID: id.New[id.GuardrailKind](ids), Rules: rules, Keys: []id.Key{caller.ID}})
+	}
+	return w
 }
 
 // TestAllocationsDoNotGrowWithTheCandidates: a decision takes blocks, not one

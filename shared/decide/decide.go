@@ -41,8 +41,9 @@ type decision struct {
 	settings policy.Settings
 	plan     Plan
 
-	Ladder          // what was decided changes some of its preferences
-	policyBytes int // of the record's fields
+	Ladder           // what was decided changes some of its preferences
+	policyBytes int  // of the record's fields
+	whole       bool // the fields are no record's: nothing is left out of them
 
 	// dropped is the highest stage that dropped an endpoint of the model at
 	// hand: the one that emptied the pool, if it is empty.
@@ -152,14 +153,14 @@ func (d *decision) poolOf(t *target, offers []catalog.Offer) []*ranked {
 	pool := make([]*ranked, 0, len(offers))
 	for i := range offers {
 		o := &offers[i]
-		stage, reason := d.exclude(t, o)
-		if reason == "" && d.inChain(o.Endpoint) {
+		v := d.exclude(t, o)
+		if v.reason == "" && d.inChain(o.Endpoint) {
 			// Not a filter: the endpoint is there, only earlier in the chain.
 			d.exclude1(t.model.ID, o.Endpoint.ID, "chain", reasonAlreadyTried)
 			continue
 		}
-		if reason != "" {
-			d.drop(t, o, stage, reason)
+		if v.reason != "" {
+			d.drop(o, v)
 			continue
 		}
 		block[i].offer = o
@@ -268,16 +269,16 @@ func (d *decision) exclude1(model, endpoint, stage, reason string) {
 }
 
 // drop records that a filter dropped an endpoint, and by whose demand.
-func (d *decision) drop(t *target, o *catalog.Offer, stage Stage, reason string) {
-	if stage > d.dropped {
-		d.dropped, d.droppedReason = stage, reason
+func (d *decision) drop(o *catalog.Offer, v verdict) {
+	if v.stage > d.dropped {
+		d.dropped, d.droppedReason = v.stage, v.reason
 	}
-	d.tally.add(o, stage, reason)
-	x := Exclusion{Model: o.Model.ID, Endpoint: o.Endpoint.ID, Stage: stage.String(), Reason: reason}
-	if by := d.restrictions.by(stage, reason, o, d.in.Facts.InputTokens); by != RungPlatform {
+	d.tally.add(o, v.stage, v.reason)
+	x := Exclusion{Model: o.Model.ID, Endpoint: o.Endpoint.ID, Stage: v.stage.String(), Reason: v.reason}
+	if v.guard != nil {
+		x.Rung, x.Guardrail = v.guard.rung.String(), v.guard.rail.ID.String()
+	} else if by := d.restrictions.by(v.stage, v.reason, o, d.in.Facts.InputTokens); by != RungPlatform {
 		x.Rung = by.String()
-	} else if g := d.restrictions.guardOf(t, o, stage, reason); g != nil {
-		x.Rung, x.Guardrail = g.rung.String(), g.rail.ID.String()
 	}
 	d.keep(x)
 }

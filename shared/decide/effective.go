@@ -24,8 +24,8 @@ type Effective struct {
 	// Guardrails bind the request beside the ladder. What they say of providers
 	// and data is in Routing; what they say of models is in Fields alone.
 	Guardrails []policy.BoundGuardrail
-	// Fields are the values that some rung sets, as decision records show them,
-	// and after them what the platform adds. A restriction that several rungs
+	// Fields are the values that some rung sets, as decision records show them
+	// but whole, however long the lists are, and after them what the platform adds. A restriction that several rungs
 	// list is there once for each.
 	Fields []ResolvedField
 }
@@ -42,7 +42,7 @@ func ResolveEffective(p *policy.View, c *catalog.View, key KeyFacts) (Effective,
 		return Effective{}, undetermined()
 	}
 	in := Input{Policy: p, Catalog: c, Facts: Facts{Key: key}}
-	d := decision{in: &in, settings: p.Settings()}
+	d := decision{in: &in, settings: p.Settings(), whole: true}
 	refusal := d.resolve()
 	return d.effective(), refusal
 }

@@ -8,36 +8,50 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/money"
 )
 
+// verdict is why a filter drops an endpoint; zero where none does.
+type verdict struct {
+	stage  Stage
+	reason string
+	guard  *guard // whose demand it is alone; nil where it is no guardrail's
+}
+
 // exclude runs the filters over one endpoint in their fixed order and returns
 // the first that drops it.
-func (d *decision) exclude(t *target, o *catalog.Offer) (Stage, string) {
+func (d *decision) exclude(t *target, o *catalog.Offer) verdict {
 	if stage, reason := d.excludeByCaller(t, o); reason != "" {
-		return stage, reason
+		return verdict{stage: stage, reason: reason}
+	}
+	if t.guarded != nil {
+		return verdict{StageModelPolicy, reasonModelRestricted, t.guarded}
+	}
+	if v := d.excludeByProvider(o.Provider); v.reason != "" {
+		return v
 	}
 	if stage, reason := d.excludeByOperator(o); reason != "" {
-		return stage, reason
+		return verdict{stage: stage, reason: reason}
 	}
 	if reason := cannotServe(&d.in.Facts, o, d.restrictions.parameters != RungPlatform); reason != "" {
-		return StageCapability, reason
+		return verdict{stage: StageCapability, reason: reason}
 	}
 	if d.tooLong(o) {
-		return StageContext, reasonContext
+		return verdict{stage: StageContext, reason: reasonContext}
 	}
 	if reason := d.outOfRegion(o); reason != "" {
-		return StageRegion, reason
+		return verdict{stage: StageRegion, reason: reason}
 	}
-	if reason := d.wrongDataPolicy(o); reason != "" {
-		return StageDataPolicy, reason
+	if v := d.wrongDataPolicy(o); v.reason != "" {
+		return v
 	}
 	if stage, reason := d.wrongPrice(t, o); reason != "" {
-		return stage, reason
+		return verdict{stage: stage, reason: reason}
 	}
 	if t.auto != nil {
 		if stage, reason := d.excludeByAuto(t.auto, o); reason != "" {
-			return stage, reason
+			return verdict{stage: stage, reason: reason}
 		}
 	}
-	return d.excludeByAccess(t, o)
+	stage, reason := d.excludeByAccess(t, o)
+	return verdict{stage: stage, reason: reason}
 }
 
 // excludeByAccess covers what it takes to call an endpoint at all.
@@ -51,8 +65,7 @@ func (d *decision) excludeByAccess(t *target, o *catalog.Offer) (Stage, string) 
 	return StageNone, ""
 }
 
-// excludeByCaller covers the qualifier, only, ignore, and the models of the key
-// and the guardrails.
+// excludeByCaller covers the qualifier, only, ignore, and the models of the key.
 func (d *decision) excludeByCaller(t *target, o *catalog.Offer) (Stage, string) {
 	p := o.Provider
 	if t.provider != nil && t.provider != p {
@@ -75,20 +88,22 @@ func (d *decision) excludeByCaller(t *target, o *catalog.Offer) (Stage, string) 
 	if !t.allowed {
 		return StageModelPolicy, reasonModelNotAllowed
 	}
-	if t.guarded != nil {
-		return StageModelPolicy, reasonModelRestricted
-	}
 	return StageNone, ""
 }
 
-// excludeByOperator covers provider policy, channel and rollout status.
+// excludeByProvider covers who may serve, whatever it is.
+func (d *decision) excludeByProvider(p *catalog.Provider) verdict {
+	if p.Disabled {
+		return verdict{stage: StageProviderPolicy, reason: reasonProviderDisabled}
+	}
+	if g := d.restrictions.guardingProvider(p); g != nil {
+		return verdict{StageProviderPolicy, reasonProviderRestricted, g}
+	}
+	return verdict{}
+}
+
+// excludeByOperator covers channel and rollout status.
 func (d *decision) excludeByOperator(o *catalog.Offer) (Stage, string) {
-	if o.Provider.Disabled {
-		return StageProviderPolicy, reasonProviderDisabled
-	}
-	if d.restrictions.guardingProvider(o.Provider) != nil {
-		return StageProviderPolicy, reasonProviderRestricted
-	}
 	switch o.Endpoint.Channel {
 	case catalog.Beta:
 		if !d.settings.BetaChannel {
@@ -154,13 +169,15 @@ func InRegion(region, want string) bool {
 	return ok && (rest == "" || rest[0] == '-')
 }
 
-func (d *decision) wrongDataPolicy(o *catalog.Offer) string {
+func (d *decision) wrongDataPolicy(o *catalog.Offer) verdict {
 	have := &d.restrictions
 	if reason := against(&o.Provider.DataPolicy, have.zdr != RungPlatform, have.noTraining != RungPlatform); reason != "" {
-		return reason
+		return verdict{stage: StageDataPolicy, reason: reason}
 	}
-	_, reason := have.guardingData(o.Provider)
-	return reason
+	if g, reason := have.guardingData(o.Provider); g != nil {
+		return verdict{StageDataPolicy, reason, g}
+	}
+	return verdict{}
 }
 
 // against is which demand a provider is not known to meet.

@@ -19,12 +19,22 @@ type guard struct {
 
 // guard takes the guardrails in that bind the request.
 func (c *climber) guard() {
-	for _, b := range c.in.Policy.Guardrails(c.in.Facts.Key.ID, c.in.Facts.Key.Owner) {
-		c.restrictions.guards = append(c.restrictions.guards, guard{
-			rung: guardRung(b.Scope), rail: b,
-			allow: known(c.in.Catalog, b.Rules.Providers.Allow), block: known(c.in.Catalog, b.Rules.Providers.Block),
-		})
+	bound := c.in.Policy.Guardrails(c.in.Facts.Key.ID, c.in.Facts.Key.Owner)
+	if len(bound) == 0 {
+		return
 	}
+	named := 0
+	for i := range bound {
+		named += len(bound[i].Rules.Providers.Allow) + len(bound[i].Rules.Providers.Block)
+	}
+	guards, found := make([]guard, len(bound)), make([]*catalog.Provider, 0, named)
+	for i, b := range bound {
+		g := &guards[i]
+		g.rung, g.rail = guardRung(b.Scope), b
+		found, g.allow = known(c.in.Catalog, b.Rules.Providers.Allow, found)
+		found, g.block = known(c.in.Catalog, b.Rules.Providers.Block, found)
+	}
+	c.restrictions.guards = guards
 }
 
 func guardRung(s policy.GuardrailScope) Rung {
@@ -38,32 +48,46 @@ func guardRung(s policy.GuardrailScope) Rung {
 	return RungKeyGuardrail
 }
 
-// known are the providers that still have the names. One that has left the
-// catalog serves nothing: it is neither allowed nor in need of being blocked.
-func known(c *catalog.View, names []string) []*catalog.Provider {
-	var found []*catalog.Provider
+// known appends to all the providers that still have the names, and returns
+// them apart too. One that has left the catalog serves nothing: it is neither
+// allowed nor in need of being blocked.
+func known(c *catalog.View, names []string, all []*catalog.Provider) (more, found []*catalog.Provider) {
+	from := len(all)
 	for _, name := range names {
 		if p, ok := c.Provider(name); ok {
-			found = append(found, p)
+			all = append(all, p)
 		}
 	}
-	return found
+	return all, all[from:len(all):len(all)]
 }
 
 // refusesModel: a blocked model stays blocked under the aliases that it had
 // when it was blocked, should its id change.
 func (g *guard) refusesModel(m *catalog.Model) bool {
-	return !allows(g.rail.Rules.Models.Allow, m) || len(g.rail.Rules.Models.Block) > 0 && called(g.rail.Rules.Models.Block, m)
+	return !g.rail.Allowed.Empty() && !lists(g.rail.Allowed, m) || !g.rail.Blocked.Empty() && called(g.rail.Blocked, m)
 }
 
-// called reports whether a pattern matches a model by its id or an alias.
-func called(patterns []string, m *catalog.Model) bool {
-	if allows(patterns, m) {
+// lists reports whether an entry matches a model by its id.
+func lists(names *policy.ModelNames, m *catalog.Model) bool {
+	if names.Lists(m.ID) {
+		return true
+	}
+	for _, pattern := range names.Patterns() {
+		if Matches(pattern, m) {
+			return true
+		}
+	}
+	return false
+}
+
+// called reports whether an entry matches a model by its id or an alias.
+func called(names *policy.ModelNames, m *catalog.Model) bool {
+	if lists(names, m) {
 		return true
 	}
 	for _, alias := range m.Aliases {
 		named := catalog.Model{ID: alias}
-		if allows(patterns, &named) {
+		if lists(names, &named) {
 			return true
 		}
 	}
@@ -116,26 +140,15 @@ func (have *restrictions) guardingProvider(p *catalog.Provider) *guard {
 }
 
 func (have *restrictions) guardingData(p *catalog.Provider) (*guard, string) {
+	if against(&p.DataPolicy, true, true) == "" {
+		return nil, "" // whatever is demanded
+	}
 	for i := range have.guards {
 		if reason := have.guards[i].refusesData(p); reason != "" {
 			return &have.guards[i], reason
 		}
 	}
 	return nil, ""
-}
-
-// guardOf is the guardrail that dropped an endpoint; nil where it was none.
-func (have *restrictions) guardOf(t *target, o *catalog.Offer, stage Stage, reason string) *guard {
-	switch {
-	case reason == reasonModelRestricted:
-		return t.guarded
-	case reason == reasonProviderRestricted:
-		return have.guardingProvider(o.Provider)
-	case stage == StageDataPolicy:
-		g, _ := have.guardingData(o.Provider)
-		return g
-	}
-	return nil
 }
 
 // providerLists are the lists of providers that hold together: the rungs' and
@@ -164,36 +177,64 @@ func (out *Effective) joinGuards(have *restrictions) {
 	}
 }
 
+// recordGuards writes what binds the request, before anything else that a long
+// ladder would leave no room for. There are at most as many as a workspace has.
+func (d *decision) recordGuards(guards []guard) {
+	for len(guards) > 0 {
+		rung, ids := guards[0].rung, make([]string, 0, len(guards))
+		for len(guards) > 0 && guards[0].rung == rung {
+			ids, guards = append(ids, guards[0].rail.ID.String()), guards[1:]
+		}
+		d.plan.Record.Policy = append(d.plan.Record.Policy, ResolvedField{Field: "guardrails", Rung: rung.String(), Value: strings.Join(ids, ",")})
+	}
+}
+
 // recordGuard writes what a guardrail demands, each thing as a field of its own.
 func (d *decision) recordGuard(g *guard) {
+	rules, by := &g.rail.Rules, ResolvedField{Rung: g.rung.String(), Guardrail: g.rail.ID.String()}
 	keep := func(field, value string) {
 		if value != "" {
-			d.keepField(ResolvedField{Field: "guardrail." + field, Rung: g.rung.String(), Guardrail: g.rail.ID.String()}, value)
+			by.Field = field
+			d.keepField(by, value)
 		}
 	}
-	keep("models.allow", strings.Join(g.rail.Rules.Models.Allow, ","))
-	keep("models.block", strings.Join(g.rail.Rules.Models.Block, ","))
-	keep("providers.allow", strings.Join(g.rail.Rules.Providers.Allow, ","))
-	keep("providers.block", strings.Join(g.rail.Rules.Providers.Block, ","))
-	if g.rail.Rules.RequireZDR {
-		keep("data_policy.require_zero_data_retention", "true")
+	keep("guardrail.models.allow", d.joined(rules.Models.Allow))
+	keep("guardrail.models.block", d.joined(rules.Models.Block))
+	keep("guardrail.providers.allow", d.joined(rules.Providers.Allow))
+	keep("guardrail.providers.block", d.joined(rules.Providers.Block))
+	if rules.RequireZDR {
+		keep("guardrail.data_policy.require_zero_data_retention", "true")
 	}
-	if g.rail.Rules.DenyTraining {
-		keep("data_policy.deny_training", "true")
+	if rules.DenyTraining {
+		keep("guardrail.data_policy.deny_training", "true")
 	}
+}
+
+// joined is a list as a field's value, no longer than the record keeps of it.
+func (d *decision) joined(list []string) string {
+	if d.whole {
+		return strings.Join(list, ",")
+	}
+	for i, size := 0, 0; i < len(list); i++ {
+		if size += len(list[i]) + 1; size > maxFieldValue {
+			list = list[:i+1]
+		}
+	}
+	return strings.Join(list, ",")
 }
 
 // Covers reports whether a pattern of a guardrail is about a model, by its id
 // or an alias.
-func Covers(pattern string, m *catalog.Model) bool { return called([]string{pattern}, m) }
+func Covers(pattern string, m *catalog.Model) bool {
+	return called(policy.NamesOf([]string{pattern}), m)
+}
 
 // Empties is the stage at which a guardrail leaves nothing of a catalog that a
 // provider which is switched on serves; StageNone where it leaves something.
 func Empties(c *catalog.View, rules policy.GuardrailRules) Stage {
-	g := guard{
-		rail:  policy.BoundGuardrail{Guardrail: &policy.Guardrail{Rules: rules}},
-		allow: known(c, rules.Providers.Allow), block: known(c, rules.Providers.Block),
-	}
+	g := guard{rail: policy.Bind(&policy.Guardrail{Rules: rules}, policy.GuardsWorkspace)}
+	_, g.allow = known(c, rules.Providers.Allow, nil)
+	_, g.block = known(c, rules.Providers.Block, nil)
 	highest := StageModelPolicy
 	models := c.Models()
 	for i := range models {

@@ -72,7 +72,7 @@ func (d *decision) guardrailBlocked(t *target, would []*ranked, what string) *fa
 	for _, r := range would {
 		first := StageNone
 		for i := range d.restrictions.guards {
-			s := d.restrictions.guards[i].refuses(t.model, r.offer)
+			s := d.stopping(&d.restrictions.guards[i], t, r.offer)
 			involved[i] = involved[i] || s != StageNone
 			if s != StageNone && (first == StageNone || s < first) {
 				first = s
@@ -92,6 +92,16 @@ func (d *decision) guardrailBlocked(t *target, would []*ranked, what string) *fa
 	reason, message := guardrailSays(stage, ids, what)
 	d.dropped, d.droppedReason = stage, string(reason)
 	return d.explained(fault.New(fault.GuardrailBlocked, message), modelOf(t)).Because(reason).With("guardrails", ids)
+}
+
+// stopping is the stage at which a guardrail drops an endpoint for this request:
+// what a provider has already it handles as it did.
+func (d *decision) stopping(g *guard, t *target, o *catalog.Offer) Stage {
+	stage := g.refuses(t.model, o)
+	if stage == StageDataPolicy && d.in.Facts.Costless {
+		return StageNone
+	}
+	return stage
 }
 
 func guardrailSays(stage Stage, ids []string, what string) (fault.Reason, string) {

@@ -2,7 +2,9 @@ package decide_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -206,6 +208,28 @@ func TestGuardrails(t *testing.T) {
 			guards: guards(ofKey(blockProviders("south"))), facts: decide.Facts{Surface: catalog.Videos, Owner: south},
 			code: fault.GuardrailBlocked, reason: fault.ProviderRestricted, stage: "provider_policy", by: []string{guardA.String()},
 		},
+		"what is made of that": {
+			guards: guards(blockModels("acme/big"), ofKey(says(policy.GuardrailRules{DenyTraining: true}))),
+			facts:  decide.Facts{Surface: catalog.Batches, Owner: south},
+			code:   fault.GuardrailBlocked, reason: fault.NoDataHandling, stage: "data_policy", by: []string{guardB.String()},
+		},
+		"what is made of that, when the workspace demands it too": {
+			guards: guards(ofKey(says(policy.GuardrailRules{DenyTraining: true}))),
+			change: func(w *world) { w.settings.DenyTraining = true },
+			facts:  decide.Facts{Surface: catalog.Batches, Owner: south},
+			code:   fault.UnsupportedModelOrEndpoint, reason: "training_not_ruled_out", stage: "data_policy",
+		},
+		"what is kept is read, whatever the provider does with it": {
+			guards: guards(ofKey(says(policy.GuardrailRules{DenyTraining: true, RequireZDR: true}))),
+			change: func(w *world) { w.settings.DenyTraining = true },
+			facts:  decide.Facts{Surface: catalog.Batches, Owner: south, Costless: true},
+			left:   []string{south},
+		},
+		"and no guardrail about that is named": {
+			guards: guards(ofKey(says(policy.GuardrailRules{DenyTraining: true})), everywhere(blockProviders("south"))),
+			facts:  decide.Facts{Surface: catalog.Batches, Owner: south, Costless: true},
+			code:   fault.GuardrailBlocked, reason: fault.ProviderRestricted, stage: "provider_policy", by: []string{guardB.String()},
+		},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -247,6 +271,9 @@ func TestTheRecordNamesGuardrails(t *testing.T) {
 	w.provider("south").DataPolicy = catalog.DataPolicy{Trains: ptr(false), ZeroDataRetention: ptr(true)}
 	r := w.decide(t, decide.Facts{Model: "acme/small", Models: []string{"acme/big"}, Key: caller}).Record
 	require.Equal(t, []decide.ResolvedField{
+		{Field: "guardrails", Rung: "workspace_guardrail", Value: guardA.String()},
+		{Field: "guardrails", Rung: "member_guardrail", Value: guardB.String()},
+		{Field: "guardrails", Rung: "key_guardrail", Value: guardC.String()},
 		{Field: "guardrail.models.allow", Rung: "workspace_guardrail", Value: "acme/*,zeta/*", Guardrail: guardA.String()},
 		{Field: "guardrail.models.block", Rung: "workspace_guardrail", Value: "*big", Guardrail: guardA.String()},
 		{Field: "guardrail.providers.block", Rung: "member_guardrail", Value: "north", Guardrail: guardB.String()},
@@ -321,6 +348,39 @@ func TestEffectiveJoinsGuardrails(t *testing.T) {
 	in = w.input(t, decide.Facts{Key: caller})
 	e, _ = decide.ResolveEffective(in.Policy, in.Catalog, in.Facts.Key)
 	require.True(t, e.Nothing)
+}
+
+// What many large guardrails say has no room in a record. It names each all the
+// same, and what holds for a key is told whole.
+func TestLargeGuardrailsAreNamedAndToldWhole(t *testing.T) {
+	w := newWorld()
+	models := []string{"acme/*"}
+	for i := range policy.MaxGuardrailModels - 1 {
+		models = append(models, fmt.Sprintf("author-%d/a-model-with-a-long-name-%d", i, i))
+	}
+	ids, source := make([]string, policy.MaxGuardrails), id.SystemSource()
+	for i := range ids {
+		g := everywhere(allowModels(models...))
+		g.ID = id.New[id.GuardrailKind](source)
+		ids[i] = g.ID.String()
+		w.guards = append(w.guards, g)
+	}
+	r := w.decide(t, decide.Facts{Model: "acme/small", Key: caller}).Record
+	require.Equal(t, decide.ResolvedField{Field: "guardrails", Rung: "workspace_guardrail", Value: strings.Join(ids, ",")}, r.Policy[1])
+	require.Positive(t, r.Truncated)
+	body, err := r.Encode()
+	require.NoError(t, err)
+	require.LessOrEqual(t, len(body), decide.MaxRecordBytes)
+	require.Contains(t, string(body), ids[len(ids)-1])
+
+	in := w.input(t, decide.Facts{Key: caller})
+	e, refusal := decide.ResolveEffective(in.Policy, in.Catalog, in.Facts.Key)
+	require.Nil(t, refusal)
+	for _, one := range ids {
+		require.Contains(t, e.Fields, decide.ResolvedField{
+			Field: "guardrail.models.allow", Rung: "workspace_guardrail", Value: strings.Join(models, ","), Guardrail: one,
+		})
+	}
 }
 
 // Whatever routing reads of a key is read off its document.

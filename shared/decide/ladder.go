@@ -7,8 +7,8 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/policy"
 )
 
-// maxPolicyBytes bounds the resolved fields of a record: seven rungs may each
-// list 64 providers.
+// maxPolicyBytes bounds the resolved fields of a record, beside the ids of the
+// guardrails: seven rungs may each list 64 providers.
 const maxPolicyBytes = 3 << 10
 
 // fieldBase is an upper estimate of a field's JSON beside its texts.
@@ -19,6 +19,9 @@ const fieldBase = 40
 // by the widest.
 func (d *decision) recordLadder() {
 	p, have := &d.prefer, &d.restrictions
+	if !d.whole {
+		d.recordGuards(have.guards)
+	}
 	if c := &p.listed.value; len(c.providers)+len(c.off) > 0 {
 		d.fieldSlugs("provider.order", &c.providersOf)
 	}
@@ -65,6 +68,10 @@ func (d *decision) recordLadder() {
 		d.field("fallback_models", c.rung, strings.Join(c.value, ","))
 	}
 	for i := range have.guards {
+		if !d.whole && d.policyBytes >= maxPolicyBytes-fieldBase {
+			d.omitted += len(have.guards) - i
+			break
+		}
 		d.recordGuard(&have.guards[i])
 	}
 }
@@ -96,6 +103,11 @@ func (d *decision) field(name string, rung Rung, value string) {
 }
 
 func (d *decision) keepField(f ResolvedField, value string) {
+	if d.whole {
+		f.Value = clipTo(value, len(value))
+		d.plan.Record.Policy = append(d.plan.Record.Policy, f)
+		return
+	}
 	room := maxPolicyBytes - d.policyBytes - f.size()
 	if room <= 0 {
 		d.omitted++

@@ -8,8 +8,9 @@ import (
 // owned plans a call about something that an endpoint keeps for the caller, a
 // job or a file: it goes there and nowhere else, whatever routing would say
 // today. Only what makes the call impossible or forbidden counts: the key's models
-// and the guardrails' lists, not how the provider handles the data that it has. It
-// may be at the account of any credential, whichever comes first today.
+// and the guardrails' lists. How the provider handles data counts for a call that
+// makes something of what is kept, as a batch of a file: else it has the data
+// already. It may be at the account of any credential, whichever comes first today.
 func (d *decision) owned() Plan {
 	offer, ok := d.in.Catalog.Endpoint(d.in.Facts.Owner)
 	if !ok {
@@ -18,12 +19,12 @@ func (d *decision) owned() Plan {
 	}
 	d.take(d.in) // for the timeouts and guardrails: what a profile lacks keeps nobody from what is theirs
 	t := d.about(target{}, offer.Model)
-	if stage, reason := d.unreachable(&t, &offer); reason != "" {
-		d.drop(&t, &offer, stage, reason)
-		if reason == reasonModelRestricted || reason == reasonProviderRestricted {
-			return d.refuse(d.guardrailBlocked(&t, []*ranked{{offer: &offer}}, thisModel), stage)
+	if v := d.unreachable(&t, &offer); v.reason != "" {
+		d.drop(&offer, v)
+		if v.guard != nil {
+			return d.refuse(d.guardrailBlocked(&t, []*ranked{{offer: &offer}}, thisModel), v.stage)
 		}
-		return d.refuse(d.emptied(&t), stage)
+		return d.refuse(d.emptied(&t), v.stage)
 	}
 	if d.in.Facts.Costless { // then the setting has nothing to spare
 		d.settings.BYOKFallback = true
@@ -48,18 +49,23 @@ func (d *decision) withheld(o *catalog.Offer) bool {
 	return may > len(d.plan.Chain[0].Candidates[0].Credentials)
 }
 
-func (d *decision) unreachable(t *target, o *catalog.Offer) (Stage, string) {
-	switch p := o.Provider; {
+func (d *decision) unreachable(t *target, o *catalog.Offer) verdict {
+	switch {
 	case !t.allowed:
-		return StageModelPolicy, reasonModelNotAllowed
-	case p.Disabled:
-		return StageProviderPolicy, reasonProviderDisabled
-	case t.guarded != nil:
-		return StageModelPolicy, reasonModelRestricted
-	case d.restrictions.guardingProvider(p) != nil:
-		return StageProviderPolicy, reasonProviderRestricted
-	case d.lacksCredential(o, ""):
-		return StageCredential, reasonNoCredential
+		return verdict{stage: StageModelPolicy, reason: reasonModelNotAllowed}
+	case t.guarded != nil && !o.Provider.Disabled:
+		return verdict{StageModelPolicy, reasonModelRestricted, t.guarded}
 	}
-	return StageNone, ""
+	if v := d.excludeByProvider(o.Provider); v.reason != "" {
+		return v
+	}
+	if !d.in.Facts.Costless {
+		if v := d.wrongDataPolicy(o); v.reason != "" {
+			return v
+		}
+	}
+	if d.lacksCredential(o, "") {
+		return verdict{stage: StageCredential, reason: reasonNoCredential}
+	}
+	return verdict{}
 }

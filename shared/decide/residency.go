@@ -21,8 +21,7 @@ func (d *decision) servesElsewhere(t *target, o *catalog.Offer) bool {
 	d.restrictions.regions = nil
 	defer func() { d.restrictions.regions = regions }()
 	own := d.about(*t, o.Model)
-	_, reason := d.exclude(&own, o)
-	return reason == ""
+	return d.exclude(&own, o).reason == ""
 }
 
 // homeless is the refusal where residency is what leaves nothing.

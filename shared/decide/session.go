@@ -80,7 +80,7 @@ func (d *decision) servable(t *target) bool {
 
 func (d *decision) passes(t *target, offers []catalog.Offer) bool {
 	for i := range offers {
-		if _, reason := d.exclude(t, &offers[i]); reason == "" {
+		if d.exclude(t, &offers[i]).reason == "" {
 			return true
 		}
 	}

@@ -30,7 +30,7 @@ func Usable(in Input, m *catalog.Model) []catalog.Offer {
 	}
 	offers := in.Catalog.Offers(m)
 	for i := range offers {
-		if _, reason := d.exclude(&t, &offers[i]); reason == "" {
+		if d.exclude(&t, &offers[i]).reason == "" {
 			out = append(out, offers[i])
 		}
 	}

@@ -32,7 +32,8 @@ func Digest(body []byte) string {
 }
 
 // DecodeSnapshot verifies digest and schema and reads a snapshot. Unknown
-// members are ignored: a newer control plane may add some within a schema.
+// members are ignored: a newer control plane may add some within a schema, if
+// nothing is let through by who does not know them.
 func DecodeSnapshot(body []byte, digest string) (Snapshot, error) {
 	if Digest(body) != digest {
 		return Snapshot{}, ErrDigest
@@ -41,8 +42,8 @@ func DecodeSnapshot(body []byte, digest string) (Snapshot, error) {
 	if err := json.Unmarshal(body, &s); err != nil {
 		return Snapshot{}, fmt.Errorf("decode snapshot: %w", err)
 	}
-	if s.Schema != Schema {
-		return Snapshot{}, fmt.Errorf("%w: snapshot has %d, want %d", ErrSchema, s.Schema, Schema)
+	if s.Schema < Schema || s.Schema > newestSnapshot {
+		return Snapshot{}, fmt.Errorf("%w: snapshot has %d, want %d to %d", ErrSchema, s.Schema, Schema, newestSnapshot)
 	}
 	return s, nil
 }

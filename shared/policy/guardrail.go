@@ -57,6 +57,13 @@ const (
 type BoundGuardrail struct {
 	*Guardrail
 	Scope GuardrailScope
+	// Allowed and Blocked are the lists of models, for looking one up.
+	Allowed, Blocked *ModelNames
+}
+
+// Bind is a guardrail as it binds by a scope.
+func Bind(g *Guardrail, by GuardrailScope) BoundGuardrail {
+	return BoundGuardrail{Guardrail: g, Scope: by, Allowed: NamesOf(g.Rules.Models.Allow), Blocked: NamesOf(g.Rules.Models.Block)}
 }
 
 // guardrails are those of a snapshot by what they bind, each list sorted by id.
@@ -74,15 +81,18 @@ func guardrailsOf(s *Snapshot) guardrails {
 	g.members, g.keys = make(map[id.User][]BoundGuardrail), make(map[id.Key][]BoundGuardrail)
 	for i := range s.Guardrails {
 		one := &s.Guardrails[i]
+		bound := Bind(one, GuardsWorkspace)
 		if one.Workspace {
-			g.workspace = append(g.workspace, BoundGuardrail{one, GuardsWorkspace})
+			g.workspace = append(g.workspace, bound)
 			continue // nothing is added by binding it again
 		}
+		bound.Scope = GuardsMember
 		for _, member := range one.Members {
-			g.members[member] = append(g.members[member], BoundGuardrail{one, GuardsMember})
+			g.members[member] = append(g.members[member], bound)
 		}
+		bound.Scope = GuardsKey
 		for _, key := range one.Keys {
-			g.keys[key] = append(g.keys[key], BoundGuardrail{one, GuardsKey})
+			g.keys[key] = append(g.keys[key], bound)
 		}
 	}
 	return g

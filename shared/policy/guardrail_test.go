@@ -1,6 +1,7 @@
 package policy_test
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -35,6 +36,28 @@ func TestGuardrailsOfARequest(t *testing.T) {
 	require.Equal(t, []string{"workspace: all three", "key: key", "key: member and key"}, bound(k, id.User{}))
 	require.Equal(t, []string{"workspace: all three"}, bound(id.Key{}, id.User{}))
 	require.Equal(t, []string{"workspace: all three", "member: member and key", "member: member", "key: key"}, bound(k, member), "asking changes nothing")
+}
+
+// A gateway of the version before guardrails ignores members that it does not
+// know and reads schema 1 alone: what it could serve without them is not for it.
+func TestGuardrailsAreKeptFromWhoDoesNotKnowThem(t *testing.T) {
+	old := func(s policy.Snapshot) bool {
+		body, digest, err := policy.Encode(s.Versioned())
+		require.NoError(t, err)
+		_, err = policy.DecodeSnapshot(body, digest)
+		require.NoError(t, err, "this version reads both")
+		var seen struct {
+			Schema int `json:"schema"`
+		}
+		require.NoError(t, json.Unmarshal(body, &seen))
+		return seen.Schema == 1
+	}
+	s := snapshot()
+	require.True(t, old(s), "without guardrails nothing is kept from it")
+	s.Guardrails = []policy.Guardrail{{ID: fill.Value[id.Guardrail](1), Workspace: true}}
+	require.False(t, old(s))
+	s.Guardrails = nil
+	require.True(t, old(s.Versioned()), "and it goes on once they are gone")
 }
 
 func TestGuardrailsArePublishedWhole(t *testing.T) {

@@ -10,14 +10,24 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/id"
 )
 
-// Schema is the version of the published form of snapshots and key documents.
-// A gateway refuses others and keeps what it has.
+// Schema is the version of the published form of pointers, key documents and
+// plain snapshots. A gateway refuses what is newer than it knows and keeps what
+// it has.
 const Schema = 1
+
+// A snapshot's schema says what its reader has to understand. Unknown members
+// are ignored, so that whatever restricts needs a schema of its own: a gateway
+// that does not know the restriction would serve without it, and say that it
+// has the policy.
+const (
+	schemaGuardrails = 2
+	newestSnapshot   = schemaGuardrails
+)
 
 // Snapshot is everything about a workspace that a gateway must know, keys
 // excluded. It never changes after it was published.
 type Snapshot struct {
-	Schema    int             `json:"schema"`
+	Schema    int             `json:"schema"` // as Versioned sets it
 	Workspace id.Workspace    `json:"workspace"`
 	Revision  int64           `json:"revision"` // rises with every change of the workspace
 	Status    WorkspaceStatus `json:"status"`
@@ -31,6 +41,17 @@ type Snapshot struct {
 
 	Credentials []Credential `json:"credentials,omitempty"` // enabled ones, in the order in which they are tried
 	Auto        *Auto        `json:"auto,omitempty"`        // nil: DefaultAuto
+}
+
+// Versioned is s with the lowest schema whose readers understand all of it. The
+// pointer to it stays what every version reads: one that was not readable would
+// be passed over, not missed.
+func (s Snapshot) Versioned() Snapshot {
+	s.Schema = Schema
+	if len(s.Guardrails) > 0 {
+		s.Schema = schemaGuardrails
+	}
+	return s
 }
 
 // WorkspaceStatus says whether a workspace may be used.

@@ -4,7 +4,9 @@ import (
 	"context"
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/api/gen"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/guardrail"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
 	"github.com/signalbox-dev/signalbox/shared/id"
 )
 
@@ -28,38 +30,26 @@ func (s *Server) ListGuardrailKeys(ctx context.Context, r gen.ListGuardrailKeysR
 
 // AddGuardrailKeys implements the operation.
 func (s *Server) AddGuardrailKeys(ctx context.Context, r gen.AddGuardrailKeysRequestObject) (gen.AddGuardrailKeysResponseObject, error) {
-	c := callerOf(ctx)
-	wanted, err := rebindingOf[id.KeyKind](r.GuardrailID, "key_ids", r.Body.KeyIds, r.Params.IfMatch)
-	if err != nil {
+	done, err := rebind(ctx, s, s.services.Guardrails.AddKeys, bindings{r.GuardrailID, "key_ids", r.Body.KeyIds}, r.Params.IfMatch, r.Params.Wait)
+	switch {
+	case err != nil:
 		return nil, err
+	case done.pending:
+		return gen.AddGuardrailKeys202JSONResponse{Body: done.body, Headers: gen.AddGuardrailKeys202ResponseHeaders{ETag: done.version}}, nil
 	}
-	g, pub, err := s.services.Guardrails.AddKeys(ctx, c.Workspace, c.by(), wanted)
-	if err != nil {
-		return nil, err
-	}
-	body, version, pending := s.guardrailChange(ctx, g, pub, r.Params.Wait)
-	if pending {
-		return gen.AddGuardrailKeys202JSONResponse{Body: body, Headers: gen.AddGuardrailKeys202ResponseHeaders{ETag: version}}, nil
-	}
-	return gen.AddGuardrailKeys200JSONResponse{Body: body, Headers: gen.AddGuardrailKeys200ResponseHeaders{ETag: version}}, nil
+	return gen.AddGuardrailKeys200JSONResponse{Body: done.body, Headers: gen.AddGuardrailKeys200ResponseHeaders{ETag: done.version}}, nil
 }
 
 // RemoveGuardrailKeys implements the operation.
 func (s *Server) RemoveGuardrailKeys(ctx context.Context, r gen.RemoveGuardrailKeysRequestObject) (gen.RemoveGuardrailKeysResponseObject, error) {
-	c := callerOf(ctx)
-	wanted, err := rebindingOf[id.KeyKind](r.GuardrailID, "key_ids", r.Body.KeyIds, r.Params.IfMatch)
-	if err != nil {
+	done, err := rebind(ctx, s, s.services.Guardrails.RemoveKeys, bindings{r.GuardrailID, "key_ids", r.Body.KeyIds}, r.Params.IfMatch, r.Params.Wait)
+	switch {
+	case err != nil:
 		return nil, err
+	case done.pending:
+		return gen.RemoveGuardrailKeys202JSONResponse{Body: done.body, Headers: gen.RemoveGuardrailKeys202ResponseHeaders{ETag: done.version}}, nil
 	}
-	g, pub, err := s.services.Guardrails.RemoveKeys(ctx, c.Workspace, c.by(), wanted)
-	if err != nil {
-		return nil, err
-	}
-	body, version, pending := s.guardrailChange(ctx, g, pub, r.Params.Wait)
-	if pending {
-		return gen.RemoveGuardrailKeys202JSONResponse{Body: body, Headers: gen.RemoveGuardrailKeys202ResponseHeaders{ETag: version}}, nil
-	}
-	return gen.RemoveGuardrailKeys200JSONResponse{Body: body, Headers: gen.RemoveGuardrailKeys200ResponseHeaders{ETag: version}}, nil
+	return gen.RemoveGuardrailKeys200JSONResponse{Body: done.body, Headers: gen.RemoveGuardrailKeys200ResponseHeaders{ETag: done.version}}, nil
 }
 
 // ListGuardrailMembers implements the operation.
@@ -82,48 +72,62 @@ func (s *Server) ListGuardrailMembers(ctx context.Context, r gen.ListGuardrailMe
 
 // AddGuardrailMembers implements the operation.
 func (s *Server) AddGuardrailMembers(ctx context.Context, r gen.AddGuardrailMembersRequestObject) (gen.AddGuardrailMembersResponseObject, error) {
-	c := callerOf(ctx)
-	wanted, err := rebindingOf[id.UserKind](r.GuardrailID, "user_ids", r.Body.UserIds, r.Params.IfMatch)
-	if err != nil {
+	done, err := rebind(ctx, s, s.services.Guardrails.AddMembers, bindings{r.GuardrailID, "user_ids", r.Body.UserIds}, r.Params.IfMatch, r.Params.Wait)
+	switch {
+	case err != nil:
 		return nil, err
+	case done.pending:
+		return gen.AddGuardrailMembers202JSONResponse{Body: done.body, Headers: gen.AddGuardrailMembers202ResponseHeaders{ETag: done.version}}, nil
 	}
-	g, pub, err := s.services.Guardrails.AddMembers(ctx, c.Workspace, c.by(), wanted)
-	if err != nil {
-		return nil, err
-	}
-	body, version, pending := s.guardrailChange(ctx, g, pub, r.Params.Wait)
-	if pending {
-		return gen.AddGuardrailMembers202JSONResponse{Body: body, Headers: gen.AddGuardrailMembers202ResponseHeaders{ETag: version}}, nil
-	}
-	return gen.AddGuardrailMembers200JSONResponse{Body: body, Headers: gen.AddGuardrailMembers200ResponseHeaders{ETag: version}}, nil
+	return gen.AddGuardrailMembers200JSONResponse{Body: done.body, Headers: gen.AddGuardrailMembers200ResponseHeaders{ETag: done.version}}, nil
 }
 
 // RemoveGuardrailMembers implements the operation.
 func (s *Server) RemoveGuardrailMembers(ctx context.Context, r gen.RemoveGuardrailMembersRequestObject) (gen.RemoveGuardrailMembersResponseObject, error) {
-	c := callerOf(ctx)
-	wanted, err := rebindingOf[id.UserKind](r.GuardrailID, "user_ids", r.Body.UserIds, r.Params.IfMatch)
-	if err != nil {
+	done, err := rebind(ctx, s, s.services.Guardrails.RemoveMembers, bindings{r.GuardrailID, "user_ids", r.Body.UserIds}, r.Params.IfMatch, r.Params.Wait)
+	switch {
+	case err != nil:
 		return nil, err
+	case done.pending:
+		return gen.RemoveGuardrailMembers202JSONResponse{Body: done.body, Headers: gen.RemoveGuardrailMembers202ResponseHeaders{ETag: done.version}}, nil
 	}
-	g, pub, err := s.services.Guardrails.RemoveMembers(ctx, c.Workspace, c.by(), wanted)
-	if err != nil {
-		return nil, err
-	}
-	body, version, pending := s.guardrailChange(ctx, g, pub, r.Params.Wait)
-	if pending {
-		return gen.RemoveGuardrailMembers202JSONResponse{Body: body, Headers: gen.RemoveGuardrailMembers202ResponseHeaders{ETag: version}}, nil
-	}
-	return gen.RemoveGuardrailMembers200JSONResponse{Body: body, Headers: gen.RemoveGuardrailMembers200ResponseHeaders{ETag: version}}, nil
+	return gen.RemoveGuardrailMembers200JSONResponse{Body: done.body, Headers: gen.RemoveGuardrailMembers200ResponseHeaders{ETag: done.version}}, nil
 }
 
-// rebindingOf reads what a change of bindings names.
-func rebindingOf[K id.Kind](key, path string, ids []string, match *gen.IfMatch) (r guardrail.Rebinding[K], err error) {
-	if r.Guardrail, err = parseID[id.GuardrailKind](key, guardrailNoun); err != nil {
-		return r, err
+// bindings are what a change of them names: ids of the field at path.
+type bindings struct {
+	guardrail, path string
+	ids             []string
+}
+
+// rebound is a guardrail after such a change.
+type rebound struct {
+	body    gen.GuardrailChange
+	version string
+	pending bool
+}
+
+// rebind reads a change of bindings and has it made.
+func rebind[K id.Kind](
+	ctx context.Context, s *Server,
+	change func(context.Context, id.Workspace, audit.By, guardrail.Rebinding[K]) (guardrail.Guardrail, publication.Publication, error),
+	b bindings, match *gen.IfMatch, wait *gen.Wait,
+) (done rebound, err error) {
+	var wanted guardrail.Rebinding[K]
+	if wanted.Guardrail, err = parseID[id.GuardrailKind](b.guardrail, guardrailNoun); err != nil {
+		return done, err
 	}
-	if r.IDs, err = scopeIDs[K](path, ids); err != nil {
-		return r, err
+	if wanted.IDs, err = scopeIDs[K](b.path, b.ids); err != nil {
+		return done, err
 	}
-	r.IfMatch, err = ifMatch(match)
-	return r, err
+	if wanted.IfMatch, err = ifMatch(match); err != nil {
+		return done, err
+	}
+	c := callerOf(ctx)
+	g, pub, err := change(ctx, c.Workspace, c.by(), wanted)
+	if err != nil {
+		return done, err
+	}
+	done.body, done.version, done.pending = s.guardrailChange(ctx, g, pub, wait)
+	return done, nil
 }

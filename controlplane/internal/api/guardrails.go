@@ -25,7 +25,7 @@ func (s *Server) CreateGuardrail(ctx context.Context, r gen.CreateGuardrailReque
 	c := callerOf(ctx)
 	data := value(dataPolicyFrom(r.Body.DataPolicy))
 	g, pub, err := s.services.Guardrails.Create(ctx, c.Workspace, c.by(), guardrail.Draft{
-		Name: r.Body.Name, Description: value(r.Body.Description), Disabled: r.Body.Enabled != nil && !*r.Body.Enabled,
+		Name: r.Body.Name, Description: value(r.Body.Description), Enabled: r.Body.Enabled == nil || *r.Body.Enabled,
 		WholeWorkspace: value(r.Body.WholeWorkspace),
 		Rules: policy.GuardrailRules{
 			Models: value(modelListsFrom(r.Body.Models)), Providers: value(providerListsFrom(r.Body.Providers)),

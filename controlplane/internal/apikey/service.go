@@ -24,6 +24,7 @@ type Deps struct {
 	Mutator     Mutator
 	Profiles    Profiles
 	Departments Departments
+	Guardrails  Guardrails
 	IDs         *id.Source
 	Rand        io.Reader
 	Now         func() time.Time
@@ -163,6 +164,11 @@ func (s *Service) change(ctx context.Context, ws id.Workspace, c *deploy.Change,
 			return err
 		}
 		c.KIDs, c.Diff = []string{after.KID}, diff(before, after)
+		if after.Status == policy.KeyRevoked {
+			if err := s.release(ctx, after, c); err != nil {
+				return err
+			}
+		}
 		return s.d.Store.Update(ctx, ws, after)
 	})
 	if err != nil {
@@ -187,6 +193,20 @@ func (s *Service) bind(ctx context.Context, before Key, after *Key) error {
 		after.MinRevision = after.Revision
 	}
 	return nil
+}
+
+// release takes the guardrails off a revoked key, which is refused before they
+// are looked at.
+func (s *Service) release(ctx context.Context, k Key, c *deploy.Change) error {
+	released, err := s.d.Guardrails.Release(ctx, k.Workspace, k.ID, k.UpdatedAt)
+	names := make([]string, len(released))
+	for i, g := range released {
+		names[i] = g.String()
+	}
+	d := audit.Diff(c.Diff)
+	d.List("guardrails", names, nil)
+	c.Diff = d
+	return err
 }
 
 func (s *Service) now() time.Time { return s.d.Now().UTC().Truncate(time.Microsecond) }

@@ -37,6 +37,13 @@ type Departments interface {
 	Bindable(ctx context.Context, ws id.Workspace, department id.Department) error
 }
 
+// Guardrails are bound to keys.
+type Guardrails interface {
+	// Release takes all of them off a key and says which. It is called inside a
+	// transaction of ws.
+	Release(ctx context.Context, ws id.Workspace, key id.Key, at time.Time) ([]id.Guardrail, error)
+}
+
 // Mutator runs fn in the transaction that raises the workspace's revision, and
 // records and publishes the change.
 type Mutator interface {

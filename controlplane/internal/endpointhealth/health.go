@@ -107,6 +107,7 @@ func (s *Service) List(ctx context.Context, ws id.Workspace, f Filter) (Listing,
 // workspace may go to on some surface, as GET /v1/models of a gateway lists them.
 func (s *Service) visible(models []*catalog.Model, view *catalog.View, own *policy.View, f Filter) (visible []catalog.Offer) {
 	in := decide.Input{Policy: own, Catalog: view, Facts: decide.Facts{Now: s.d.Now()}}
+	in.Ladder = decide.Climb(&in) // once for all of them
 	for _, m := range models {
 		var found []catalog.Offer
 		for _, surface := range served(view.Offers(m)) {

@@ -34,7 +34,7 @@ func (g Guardrail) Published(members []id.User, keys []id.Key) policy.Guardrail 
 type Draft struct {
 	Name           string
 	Description    string
-	Disabled       bool
+	Enabled        bool
 	WholeWorkspace bool
 	Rules          policy.GuardrailRules
 }

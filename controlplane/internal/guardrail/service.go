@@ -48,7 +48,7 @@ func (s *Service) Create(ctx context.Context, ws id.Workspace, by audit.By, d Dr
 	}
 	now := s.now()
 	g := p.apply(Guardrail{
-		ID: id.New[id.GuardrailKind](s.d.IDs), Workspace: ws, Enabled: !d.Disabled, WholeWorkspace: d.WholeWorkspace, Rules: d.Rules,
+		ID: id.New[id.GuardrailKind](s.d.IDs), Workspace: ws, Enabled: d.Enabled, WholeWorkspace: d.WholeWorkspace, Rules: d.Rules,
 		Version: 1, CreatedAt: now, UpdatedAt: now,
 	})
 	if err := reaches(checker, g.Rules); err != nil {

@@ -30,8 +30,8 @@ type Alert struct {
 // Reference is one place of the workspace's policy that names a model.
 type Reference struct {
 	Kind  Kind
-	ID    string // of the profile or key; "" where there is one for the workspace
-	Name  string // of the profile or key, for people
+	ID    string // of what it is; "" where there is one for the workspace
+	Name  string // of that, for people; of a provider key the provider
 	Field string // such as "fallback_models"
 }
 
@@ -40,10 +40,12 @@ type Kind string
 
 // The kinds, in the order in which they are shown.
 const (
-	InSettings Kind = "settings"
-	InAuto     Kind = "auto"
-	InProfile  Kind = "routing_profile"
-	InKey      Kind = "key"
+	InSettings    Kind = "settings"
+	InAuto        Kind = "auto"
+	InProfile     Kind = "routing_profile"
+	InGuardrail   Kind = "guardrail"
+	InProviderKey Kind = "provider_key"
+	InKey         Kind = "key"
 )
 
 // Window is how far back use is looked for.

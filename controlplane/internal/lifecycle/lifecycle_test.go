@@ -102,6 +102,11 @@ func TestEveryPlaceThatNamesAModelIsTold(t *testing.T) {
 	w.policy.Settings.FallbackModels = []string{"north:acme/gone:fast", "gone-alias"} // one place, twice
 	w.policy.Auto = &policy.Auto{Models: []string{"gone"}}
 	w.policy.Profiles = []policy.Profile{{ID: profile, Name: "careful", Routing: policy.Routing{DefaultModel: "gone", FallbackModels: []string{"acme/gone"}}}}
+	rail, credential := id.New[id.GuardrailKind](id.SystemSource()), id.New[id.CredentialKind](id.SystemSource())
+	w.policy.Guardrails = []policy.Guardrail{{ID: rail, Name: "narrow", Rules: policy.GuardrailRules{
+		Models: policy.Lists{Allow: []string{"acme/gone", "acme/stays"}, Block: []string{"acme/late"}},
+	}}}
+	w.policy.Credentials = []policy.Credential{{ID: credential, Provider: "north", Models: []string{"gone", "acme/*"}}}
 	found := w.alerts()
 	require.Equal(t, []lifecycle.Alert{{
 		Model: "acme/gone", State: catalog.Retired, RetiresAt: day(-10), Replacement: "acme/stays",
@@ -111,6 +116,8 @@ func TestEveryPlaceThatNamesAModelIsTold(t *testing.T) {
 			{Kind: lifecycle.InAuto, Field: "models"},
 			{Kind: lifecycle.InProfile, ID: profile.String(), Name: "careful", Field: "default_model"},
 			{Kind: lifecycle.InProfile, ID: profile.String(), Name: "careful", Field: "fallback_models"},
+			{Kind: lifecycle.InGuardrail, ID: rail.String(), Name: "narrow", Field: "models.allow"},
+			{Kind: lifecycle.InProviderKey, ID: credential.String(), Name: "north", Field: "models"},
 			{Kind: lifecycle.InKey, ID: key.String(), Name: "app", Field: "models"},
 		},
 	}}, found)

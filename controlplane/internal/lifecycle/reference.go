@@ -23,6 +23,12 @@ func (a *alerts) policy(s policy.Snapshot) {
 		at.Field = "fallback_models"
 		a.name(at, p.Routing.FallbackModels...)
 	}
+	for _, g := range s.Guardrails { // what is blocked may go
+		a.patterns(Reference{Kind: InGuardrail, ID: g.ID.String(), Name: g.Name, Field: "models.allow"}, g.Rules.Models.Allow)
+	}
+	for _, c := range s.Credentials {
+		a.patterns(Reference{Kind: InProviderKey, ID: c.ID.String(), Name: c.Provider, Field: "models"}, c.Models)
+	}
 }
 
 // keys notes what the model lists of API keys name.

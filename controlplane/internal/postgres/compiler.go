@@ -72,13 +72,13 @@ func compilePolicy(ctx context.Context, ws id.Workspace) (policy.Snapshot, error
 	}
 	w := own.workspace()
 	return policy.Snapshot{
-		Schema: policy.Schema, Workspace: ws, Revision: revision.Revision, Status: w.Status,
+		Workspace: ws, Revision: revision.Revision, Status: w.Status,
 		Tags: slices.Sorted(slices.Values(w.Tags)), Settings: settings.Settings,
 		Credentials: credentials,
 		Profiles:    profiles, Profile: settings.Profile,
 		Departments: departments, Guardrails: guardrails,
 		Auto: auto,
-	}, nil
+	}.Versioned(), nil
 }
 
 // enabledCredentials are in the order in which those of a provider are tried.

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 	"gorm.io/gorm"
 
+	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/guardrail"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
 	"github.com/signalbox-dev/signalbox/shared/id"
@@ -84,12 +85,23 @@ func (*GuardrailStore) Update(ctx context.Context, ws id.Workspace, g guardrail.
 
 // Delete implements guardrail.Store.
 func (*GuardrailStore) Delete(ctx context.Context, ws id.Workspace, g id.Guardrail) error {
-	revoked := scoped(ctx, ws).Model(&apiKeyRow{}).Select("id").Where("status = 'revoked'")
-	freed := boundTo(ctx, ws, guardrailKeys, g).Where("target_id IN (?)", revoked).Delete(&boundRow{})
-	if freed.Error != nil {
-		return translate(freed.Error, "release revoked keys")
-	}
 	return changed(scoped(ctx, ws).Where("id = ?", g.UUID()).Delete(&guardrailRow{}), "delete a guardrail")
+}
+
+// Release implements apikey.Guardrails. What a guardrail is bound to is part of
+// its version.
+func (*GuardrailStore) Release(ctx context.Context, ws id.Workspace, key id.Key, at time.Time) ([]id.Guardrail, error) {
+	bindings := bound(ctx, ws, guardrailKeys).Where("target_id = ?", key.UUID())
+	guardrails, err := plucked[id.GuardrailKind](bindings.Session(fresh).Order("guardrail_id"), "guardrail_id")
+	if err != nil || len(guardrails) == 0 {
+		return nil, err
+	}
+	if err := bindings.Session(fresh).Delete(&boundRow{}).Error; err != nil {
+		return nil, translate(err, "release a revoked key")
+	}
+	err = scoped(ctx, ws).Model(&guardrailRow{}).Where("id IN ?", uuidsOf(guardrails)).
+		Updates(map[string]any{"version": gorm.Expr("version + 1"), "updated_at": at}).Error
+	return guardrails, translate(err, "release a revoked key")
 }
 
 // List implements guardrail.Directory.
@@ -123,7 +135,7 @@ func (*GuardrailStore) Bindings(ctx context.Context, ws id.Workspace, g id.Guard
 	if err != nil {
 		return b, err
 	}
-	keys, err := some(inUse(ctx, ws, boundTo(ctx, ws, guardrailKeys, g)), &b.Keys)
+	keys, err := some(boundTo(ctx, ws, guardrailKeys, g), &b.Keys)
 	b.More = members + keys
 	return b, err
 }
@@ -134,7 +146,7 @@ func (*GuardrailStore) Bound(ctx context.Context, ws id.Workspace) (int, error) 
 	if err := bound(ctx, ws, guardrailMembers).Count(&members).Error; err != nil {
 		return 0, translate(err, "count the bindings of guardrails")
 	}
-	err := inUse(ctx, ws, bound(ctx, ws, guardrailKeys)).Count(&keys).Error
+	err := bound(ctx, ws, guardrailKeys).Count(&keys).Error
 	return int(members + keys), translate(err, "count the bindings of guardrails")
 }
 
@@ -157,7 +169,7 @@ func publishedGuardrails(ctx context.Context, ws id.Workspace) ([]policy.Guardra
 	if err != nil {
 		return nil, err
 	}
-	keys, err := allBound[id.KeyKind](inUse(ctx, ws, bound(ctx, ws, guardrailKeys)))
+	keys, err := allBound[id.KeyKind](bound(ctx, ws, guardrailKeys))
 	if err != nil {
 		return nil, err
 	}
@@ -171,4 +183,5 @@ func publishedGuardrails(ctx context.Context, ws id.Workspace) ([]policy.Guardra
 var (
 	_ guardrail.Store     = (*GuardrailStore)(nil)
 	_ guardrail.Directory = (*GuardrailStore)(nil)
+	_ apikey.Guardrails   = (*GuardrailStore)(nil)
 )

@@ -43,12 +43,6 @@ func boundTo(ctx context.Context, ws id.Workspace, table string, g id.Guardrail)
 	return bound(ctx, ws, table).Where("guardrail_id = ?", g.UUID())
 }
 
-// inUse leaves out bindings to revoked keys: they are refused before anything
-// else is looked at.
-func inUse(ctx context.Context, ws id.Workspace, bindings *gorm.DB) *gorm.DB {
-	return bindings.Where("target_id IN (?)", scoped(ctx, ws).Model(&apiKeyRow{}).Select("id").Where("status <> 'revoked'"))
-}
-
 // allBound are the targets of each guardrail, sorted.
 func allBound[K id.Kind](bindings *gorm.DB) (map[uuid.UUID][]id.ID[K], error) {
 	var rows []boundRow

@@ -113,7 +113,8 @@ func openServices(t *testing.T) *services {
 			Mutator: mutator, IDs: testIDs, Now: c.now,
 		}),
 		keys: apikey.NewService(apikey.Deps{
-			Runner: runner, Store: NewAPIKeyStore(), Mutator: mutator, Profiles: NewProfileStore(), Departments: NewDepartmentStore(), IDs: testIDs, Rand: rand.Reader, Now: c.now,
+			Runner: runner, Store: NewAPIKeyStore(), Mutator: mutator, Profiles: NewProfileStore(), Departments: NewDepartmentStore(),
+			Guardrails: NewGuardrailStore(), IDs: testIDs, Rand: rand.Reader, Now: c.now,
 		}),
 		management: managementkey.NewService(managementkey.Deps{
 			Runner: runner, System: system, Store: NewManagementKeyStore(), Directory: NewManagementKeyDirectory(), Mutator: mutator,

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/guardrail"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
@@ -38,7 +39,7 @@ func TestGuardrailLife(t *testing.T) {
 	s := openServices(t)
 	ws := s.create(t, "acme").Workspace.ID
 	g, pub, err := s.guardrails.Create(t.Context(), ws, operator, guardrail.Draft{
-		Name: "Careful", Description: "no small ones", Rules: policy.GuardrailRules{
+		Enabled: true, Name: "Careful", Description: "no small ones", Rules: policy.GuardrailRules{
 			Models: policy.Lists{Allow: []string{"small"}, Block: []string{"acme/sm*"}},
 		},
 	})
@@ -46,7 +47,7 @@ func TestGuardrailLife(t *testing.T) {
 	require.Zero(t, g)
 	require.Zero(t, pub)
 	g, pub, err = s.guardrails.Create(t.Context(), ws, operator, guardrail.Draft{
-		Name: "Careful", Description: "of the north", Rules: policy.GuardrailRules{
+		Enabled: true, Name: "Careful", Description: "of the north", Rules: policy.GuardrailRules{
 			Models: policy.Lists{Allow: []string{"small", "acme/sm*"}}, Providers: policy.Lists{Allow: []string{"NORTH"}},
 		},
 	})
@@ -57,6 +58,7 @@ func TestGuardrailLife(t *testing.T) {
 	require.True(t, g.Enabled)
 	require.Equal(t, []string{"guardrail.create"}, s.stored(t, pub).Changes)
 	require.Equal(t, []policy.Guardrail{g.Published(nil, nil)}, s.snapshot(t, ws).Guardrails)
+	require.Greater(t, s.snapshot(t, ws).Schema, policy.Schema, "not for gateways that do not know guardrails")
 	require.Len(t, s.lastEvent(t, ws).Diff, 5)
 
 	got, bindings, err := s.guardrails.Get(t.Context(), ws, g.ID)
@@ -88,6 +90,7 @@ func TestGuardrailLife(t *testing.T) {
 	_, err = s.guardrails.Delete(t.Context(), ws, g.ID, operator, nil)
 	require.NoError(t, err)
 	require.Empty(t, s.snapshot(t, ws).Guardrails)
+	require.Equal(t, policy.Schema, s.snapshot(t, ws).Schema)
 	_, _, err = s.guardrails.Get(t.Context(), ws, g.ID)
 	require.True(t, fault.Is(err, fault.NotFound))
 	_, err = s.guardrails.Delete(t.Context(), ws, g.ID, operator, nil)
@@ -99,13 +102,13 @@ func TestGuardrailLife(t *testing.T) {
 func TestAGuardrailIsHeldAgainstTheCatalog(t *testing.T) {
 	s := openServices(t)
 	ws := s.create(t, "acme").Workspace.ID
-	_, _, err := s.guardrails.Create(t.Context(), ws, operator, guardrail.Draft{Name: " ", Description: "\n", Rules: policy.GuardrailRules{
+	_, _, err := s.guardrails.Create(t.Context(), ws, operator, guardrail.Draft{Enabled: true, Name: " ", Description: "\n", Rules: policy.GuardrailRules{
 		Models: policy.Lists{Allow: []string{"acme/large", "beta/*"}}, Providers: policy.Lists{Block: []string{"east"}},
 	}})
 	require.True(t, fault.Is(err, fault.ValidationError))
 	require.Len(t, fault.Of(err).Violations, 5, "every violation at once: %v", err)
 
-	g := s.guardrail(t, ws, guardrail.Draft{Name: "north", Rules: policy.GuardrailRules{Providers: policy.Lists{Allow: []string{"north"}}}})
+	g := s.guardrail(t, ws, guardrail.Draft{Enabled: true, Name: "north", Rules: policy.GuardrailRules{Providers: policy.Lists{Allow: []string{"north"}}}})
 	_, _, err = s.guardrails.Update(t.Context(), ws, g.ID, operator, guardrail.Patch{Data: &guardrail.DataPolicy{RequireZDR: true}})
 	require.True(t, fault.Is(err, fault.ValidationError), "north promises nothing: %v", err)
 	require.Equal(t, "data_policy", fault.Of(err).Violations[0].Path)
@@ -121,10 +124,10 @@ func TestAGuardrailIsHeldAgainstTheCatalog(t *testing.T) {
 func TestGuardrailNamesAreUniqueInAWorkspace(t *testing.T) {
 	s := openServices(t)
 	ws, other := s.create(t, "acme").Workspace.ID, s.create(t, "other").Workspace.ID
-	s.guardrail(t, ws, guardrail.Draft{Name: "Careful"})
-	second := s.guardrail(t, ws, guardrail.Draft{Name: "second"})
-	s.guardrail(t, other, guardrail.Draft{Name: "Careful"})
-	_, _, err := s.guardrails.Create(t.Context(), ws, operator, guardrail.Draft{Name: "cAREFUL"})
+	s.guardrail(t, ws, guardrail.Draft{Enabled: true, Name: "Careful"})
+	second := s.guardrail(t, ws, guardrail.Draft{Enabled: true, Name: "second"})
+	s.guardrail(t, other, guardrail.Draft{Enabled: true, Name: "Careful"})
+	_, _, err := s.guardrails.Create(t.Context(), ws, operator, guardrail.Draft{Enabled: true, Name: "cAREFUL"})
 	require.True(t, fault.Is(err, fault.Conflict))
 	_, _, err = s.guardrails.Update(t.Context(), ws, second.ID, operator, guardrail.Patch{Name: ptr("CAREFUL")})
 	require.True(t, fault.Is(err, fault.Conflict))
@@ -143,7 +146,7 @@ func TestGuardrailNamesAreUniqueInAWorkspace(t *testing.T) {
 		}
 		return nil
 	})
-	_, _, err = s.guardrails.Create(t.Context(), ws, operator, guardrail.Draft{Name: "one more"})
+	_, _, err = s.guardrails.Create(t.Context(), ws, operator, guardrail.Draft{Enabled: true, Name: "one more"})
 	require.True(t, fault.Is(err, fault.Conflict), "%v", err)
 }
 
@@ -153,8 +156,8 @@ func TestBindingGuardrails(t *testing.T) {
 	s := openServices(t)
 	created := s.create(t, "acme")
 	ws := created.Workspace.ID
-	g, k, revoked := s.guardrail(t, ws, guardrail.Draft{Name: "a", Rules: blocking("small")}), s.key(t, created, "one"), s.key(t, created, "two")
-	second := s.guardrail(t, ws, guardrail.Draft{Name: "b"})
+	g, k, revoked := s.guardrail(t, ws, guardrail.Draft{Enabled: true, Name: "a", Rules: blocking("small")}), s.key(t, created, "one"), s.key(t, created, "two")
+	second := s.guardrail(t, ws, guardrail.Draft{Enabled: true, Name: "b"})
 	bind := guardrail.Rebinding[id.KeyKind]{Guardrail: g.ID, IDs: []id.Key{revoked.ID, k.ID}}
 	after, pub, err := s.guardrails.AddKeys(t.Context(), ws, operator, bind)
 	require.NoError(t, err)
@@ -186,11 +189,15 @@ func TestBindingGuardrails(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, members.Items, 1)
 
+	before, _, err := s.guardrails.Get(t.Context(), ws, g.ID)
+	require.NoError(t, err)
 	_, _, err = s.keys.Revoke(t.Context(), ws, revoked.ID, operator, nil)
 	require.NoError(t, err)
-	require.Equal(t, []id.Key{k.ID}, s.snapshot(t, ws).Guardrails[0].Keys, "a revoked key needs none")
-	_, bindings, err := s.guardrails.Get(t.Context(), ws, g.ID)
+	require.Contains(t, s.lastEvent(t, ws).Diff, audit.Change{Path: "guardrails", Before: g.ID.String()}, "it lets go of it, and that is told")
+	after, bindings, err := s.guardrails.Get(t.Context(), ws, g.ID)
 	require.NoError(t, err)
+	require.Equal(t, before.Version+1, after.Version, "what it binds is another thing now")
+	require.Equal(t, []id.Key{k.ID}, s.snapshot(t, ws).Guardrails[0].Keys, "a revoked key needs none")
 	require.Equal(t, guardrail.Bindings{Members: []id.User{owner}, Keys: []id.Key{k.ID}}, bindings)
 	_, err = s.guardrails.Delete(t.Context(), ws, g.ID, operator, nil)
 	require.True(t, fault.Is(err, fault.Conflict))
@@ -215,7 +222,7 @@ func TestGuardrailsBindWhatIsThere(t *testing.T) {
 	s := openServices(t)
 	mine, theirs := s.create(t, "mine"), s.create(t, "theirs")
 	ws := mine.Workspace.ID
-	g, other := s.guardrail(t, ws, guardrail.Draft{Name: "a"}), s.guardrail(t, theirs.Workspace.ID, guardrail.Draft{Name: "a"})
+	g, other := s.guardrail(t, ws, guardrail.Draft{Enabled: true, Name: "a"}), s.guardrail(t, theirs.Workspace.ID, guardrail.Draft{Enabled: true, Name: "a"})
 	own, foreign, dead := s.key(t, mine, "own"), s.key(t, theirs, "foreign"), s.key(t, mine, "dead")
 	_, _, err := s.keys.Revoke(t.Context(), ws, dead.ID, operator, nil)
 	require.NoError(t, err)
@@ -271,7 +278,7 @@ func TestEffectiveShowsGuardrails(t *testing.T) {
 	s := openServices(t)
 	created := s.create(t, "acme")
 	ws := created.Workspace.ID
-	k, g := s.key(t, created, "one"), s.guardrail(t, ws, guardrail.Draft{Name: "a", Rules: policy.GuardrailRules{Providers: policy.Lists{Block: []string{"south"}}}})
+	k, g := s.key(t, created, "one"), s.guardrail(t, ws, guardrail.Draft{Enabled: true, Name: "a", Rules: policy.GuardrailRules{Providers: policy.Lists{Block: []string{"south"}}}})
 	_, _, err := s.guardrails.AddMembers(t.Context(), ws, operator, guardrail.Rebinding[id.UserKind]{Guardrail: g.ID, IDs: []id.User{created.Owner.User}})
 	require.NoError(t, err)
 	r, err := s.effective.Resolve(t.Context(), ws, k.ID)

@@ -155,6 +155,9 @@ func (f *Feed) pointer(ctx context.Context, e document.Entry) error {
 	p, err := decodePointer(e, nil)
 	if err != nil {
 		f.reject("pointer", err)
+		if errors.Is(err, policy.ErrSchema) {
+			return err // of a newer control plane: passed over, it would count as applied
+		}
 		return nil
 	}
 	return f.pointerOf(ctx, ws, p)

@@ -69,11 +69,20 @@ func (w *world) catalog(revision int64) {
 
 // policy publishes a revision of the workspace; padding makes it large.
 func (w *world) policy(revision int64, padding int) {
-	settings := policy.DefaultSettings()
-	settings.DefaultModel = strings.Repeat("x", padding)
-	body, digest, err := policy.Encode(policy.Snapshot{
-		Schema: policy.Schema, Workspace: w.ws, Revision: revision, Status: policy.WorkspaceActive, Settings: settings,
-	})
+	s := w.snapshot(revision)
+	s.Settings.DefaultModel = strings.Repeat("x", padding)
+	w.snapshotAs(s)
+}
+
+func (w *world) snapshot(revision int64) policy.Snapshot {
+	return policy.Snapshot{
+		Workspace: w.ws, Revision: revision, Status: policy.WorkspaceActive, Settings: policy.DefaultSettings(),
+	}.Versioned()
+}
+
+func (w *world) snapshotAs(s policy.Snapshot) {
+	revision := s.Revision
+	body, digest, err := policy.Encode(s)
 	require.NoError(w.t, err)
 	w.publish(wire.BucketPolicy, wire.PolicyPointer(w.ws), wire.PolicyBody(w.ws, digest), revision, digest, body)
 }

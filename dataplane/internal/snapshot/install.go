@@ -20,12 +20,17 @@ import (
 func (s *Store) Wants(ws id.Workspace, p policy.Pointer) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.recent.Update(ws, func(old int64, _ bool) (int64, bool) { return p.Revision, p.Revision > old })
+	s.pushed(ws, p.Revision)
 	if h, ok := s.held.Get(ws); ok {
 		return s.newer(p, h) || h.stale
 	}
 	_, reading := s.flights[ws]
 	return reading
+}
+
+// pushed notes the newest revision that is known of.
+func (s *Store) pushed(ws id.Workspace, revision int64) {
+	s.recent.Update(ws, func(old int64, _ bool) (int64, bool) { return revision, revision > old })
 }
 
 // Apply puts what p names in place if it is newer than what is held. On

@@ -161,6 +161,9 @@ func (s *Store) readOnce(ctx context.Context, ws id.Workspace, minRevision int64
 		return nil, err
 	}
 	view, err := s.compile(ws, p, body)
+	if errors.Is(err, policy.ErrSchema) {
+		s.pushed(ws, p.Revision) // it was pushed to another life of this gateway: what the disk has is over
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -180,11 +180,7 @@ func TestABadBodyLeavesTheLastGoodOne(t *testing.T) {
 	src.publish(t, 3)
 	require.EqualValues(t, 3, pinned(t, s, 0))
 	good := src.body(t, 4)
-	newer, err := func() ([]byte, error) {
-		body, _, err := policy.Encode(policy.Snapshot{Schema: policy.Schema + 1, Workspace: ws, Revision: 4})
-		return body, err
-	}()
-	require.NoError(t, err)
+	newer, _ := unreadable(t, 4)
 	foreign, _, err := policy.Encode(policy.Snapshot{Schema: policy.Schema, Workspace: id.New[id.WorkspaceKind](id.SystemSource()), Revision: 4})
 	require.NoError(t, err)
 	for name, body := range map[string][]byte{
@@ -245,6 +241,37 @@ func TestTheDiskServesUntilNATSConfirms(t *testing.T) {
 	require.Zero(t, s.Status().Stale)
 	_, err := s.Pin(t.Context(), id.New[id.WorkspaceKind](id.SystemSource()), 0)
 	require.ErrorIs(t, err, ErrUndetermined)
+}
+
+// A gateway that starts anew stands where NATS does without holding anything:
+// what its disk has would be served as if it were what was published.
+func TestTheDiskIsNotServedForWhatCannotBeRead(t *testing.T) {
+	src := newSource()
+	first, disk := newStore(t, src, nil)
+	src.publish(t, 3)
+	require.EqualValues(t, 3, pinned(t, first, 0))
+	done, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.NoError(t, disk.Run(done))
+
+	p := src.publish(t, 4)
+	src.with(func() {
+		src.bodies[p.Name], p.Digest = unreadable(t, 4)
+		src.any, src.leader = p, p
+	})
+	s, _ := newStore(t, src, disk)
+	_, err := s.Pin(t.Context(), ws, 0)
+	require.ErrorIs(t, err, ErrUndetermined)
+	require.ErrorIs(t, err, policy.ErrSchema)
+}
+
+// unreadable is a snapshot that asks for a newer version of the gateway.
+func unreadable(t *testing.T, revision int64) (body []byte, digest string) {
+	s := policy.Snapshot{Workspace: ws, Revision: revision, Guardrails: make([]policy.Guardrail, 1)}.Versioned()
+	s.Schema++
+	body, digest, err := policy.Encode(s)
+	require.NoError(t, err)
+	return body, digest
 }
 
 func TestCatalog(t *testing.T) {

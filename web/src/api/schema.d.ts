@@ -623,7 +623,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a guardrail
-         * @description A guardrail that binds something is not deleted; the conflict names what. Revoked keys do not count.
+         * @description A guardrail that binds something is not deleted; the conflict names what. A key that is revoked is not bound any more.
          */
         delete: operations["deleteGuardrail"];
         options?: never;
@@ -1962,10 +1962,10 @@ export interface components {
              * @description What names the model.
              * @enum {string}
              */
-            kind: "settings" | "auto" | "routing_profile" | "key";
-            /** @description Of the routing profile or the API key. */
+            kind: "settings" | "auto" | "routing_profile" | "guardrail" | "provider_key" | "key";
+            /** @description Of the routing profile, the guardrail, the provider key or the API key. */
             id?: string;
-            /** @description Of the routing profile or the API key. */
+            /** @description Of the routing profile, the guardrail or the API key; of a provider key its provider. */
             name?: string;
             /** @description The field that holds it, such as fallback_models. */
             field: string;

@@ -267,7 +267,7 @@ func TestGuardrails(t *testing.T) {
 	require.NotEqual(t, cli.ExitOK, term.run("guardrails", "unbind", "interns", "--member", user).code)
 	term.run("guardrails", "unbind", "interns", "--workspace").is(cli.ExitOK).hides("the workspace")
 	term.run("guardrails", "delete", "interns").is(cli.ExitOK).shows("guard_")
-	term.run("guardrails", "get", "interns").is(cli.ExitUsage)
+	term.run("guardrails", "get", "interns").is(cli.ExitNotFound)
 }
 
 func TestWorkspaceSettingsAndRollout(t *testing.T) {

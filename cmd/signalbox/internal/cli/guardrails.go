@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"net/http"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -25,7 +26,9 @@ func guardrailID(ctx context.Context, api *client.ClientWithResponses, text stri
 		return "", err
 	}
 	if len(r.JSON200.Data) == 0 {
-		return "", misuse("there is no guardrail with the name %s", clean(text))
+		return "", refusal{status: http.StatusNotFound, problem: client.Problem{
+			Code: "not_found", Detail: "There is no guardrail with the name " + clean(text) + ".",
+		}}
 	}
 	return r.JSON200.Data[0].ID, nil
 }

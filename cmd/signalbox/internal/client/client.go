@@ -252,7 +252,9 @@ func (e LifecycleAlertState) Valid() bool {
 // Defines values for LifecycleReferenceKind.
 const (
 	LifecycleReferenceKindAuto           LifecycleReferenceKind = "auto"
+	LifecycleReferenceKindGuardrail      LifecycleReferenceKind = "guardrail"
 	LifecycleReferenceKindKey            LifecycleReferenceKind = "key"
+	LifecycleReferenceKindProviderKey    LifecycleReferenceKind = "provider_key"
 	LifecycleReferenceKindRoutingProfile LifecycleReferenceKind = "routing_profile"
 	LifecycleReferenceKindSettings       LifecycleReferenceKind = "settings"
 )
@@ -262,7 +264,11 @@ func (e LifecycleReferenceKind) Valid() bool {
 	switch e {
 	case LifecycleReferenceKindAuto:
 		return true
+	case LifecycleReferenceKindGuardrail:
+		return true
 	case LifecycleReferenceKindKey:
+		return true
+	case LifecycleReferenceKindProviderKey:
 		return true
 	case LifecycleReferenceKindRoutingProfile:
 		return true
@@ -1457,13 +1463,13 @@ type LifecycleReference struct {
 	// Field The field that holds it, such as fallback_models.
 	Field string `json:"field"`
 
-	// ID Of the routing profile or the API key.
+	// ID Of the routing profile, the guardrail, the provider key or the API key.
 	ID *string `json:"id,omitempty"`
 
 	// Kind What names the model.
 	Kind LifecycleReferenceKind `json:"kind"`
 
-	// Name Of the routing profile or the API key.
+	// Name Of the routing profile, the guardrail or the API key; of a provider key its provider.
 	Name *string `json:"name,omitempty"`
 }
 
@@ -3606,7 +3612,7 @@ type ClientInterface interface {
 
 	// DeleteGuardrail Delete a guardrail
 	//
-	// A guardrail that binds something is not deleted; the conflict names what. Revoked keys do not count.
+	// A guardrail that binds something is not deleted; the conflict names what. A key that is revoked is not bound any more.
 	//
 	// Corresponds with DELETE /v1/guardrails/{guardrail_id} (the `DeleteGuardrail` operationId).
 	DeleteGuardrail(ctx context.Context, guardrailID GuardrailID, params *DeleteGuardrailParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -4659,7 +4665,7 @@ func (c *Client) CreateGuardrail(ctx context.Context, params *CreateGuardrailPar
 
 // DeleteGuardrail Delete a guardrail
 //
-// A guardrail that binds something is not deleted; the conflict names what. Revoked keys do not count.
+// A guardrail that binds something is not deleted; the conflict names what. A key that is revoked is not bound any more.
 //
 // Corresponds with DELETE /v1/guardrails/{guardrail_id} (the `DeleteGuardrail` operationId).
 func (c *Client) DeleteGuardrail(ctx context.Context, guardrailID GuardrailID, params *DeleteGuardrailParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -12801,7 +12807,7 @@ type ClientWithResponsesInterface interface {
 
 	// DeleteGuardrailWithResponse Delete a guardrail
 	//
-	// A guardrail that binds something is not deleted; the conflict names what. Revoked keys do not count.
+	// A guardrail that binds something is not deleted; the conflict names what. A key that is revoked is not bound any more.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -18794,7 +18800,7 @@ func (c *ClientWithResponses) CreateGuardrailWithResponse(ctx context.Context, p
 
 // DeleteGuardrailWithResponse Delete a guardrail
 //
-// A guardrail that binds something is not deleted; the conflict names what. Revoked keys do not count.
+// A guardrail that binds something is not deleted; the conflict names what. A key that is revoked is not bound any more.
 //
 // Returns a wrapper object for the known response body format(s).
 //

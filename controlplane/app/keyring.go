@@ -41,7 +41,7 @@ func (a *App) ring() reseal.Ring {
 func (a *App) seals(mutator *deploy.Mutator, fleet *gateway.Service, ids *id.Source) *reseal.Service {
 	keys := postgres.NewBYOKStore()
 	workspace := byok.NewResealer(byok.ResealerDeps{
-		System: a.db.System(), Seals: postgres.NewBYOKSeals(), Store: keys, Directory: keys, Mutator: mutator, Now: a.deps.Now,
+		System: a.db.System(), Seals: postgres.NewBYOKSeals(), Runner: a.db.Runner(), Store: keys, Directory: keys, Mutator: mutator, Now: a.deps.Now,
 	})
 	platform := override.NewResealer(override.ResealerDeps{System: a.db.System(), Store: postgres.NewOverrideStore(), IDs: ids, Now: a.deps.Now})
 	a.resealer = reseal.NewRunner(reseal.Deps{Ring: a.ring(), Parts: []reseal.Part{workspace, platform}, Log: a.deps.Log})

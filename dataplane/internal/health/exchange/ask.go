@@ -2,7 +2,6 @@ package exchange
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"strings"
@@ -57,7 +56,7 @@ func (x *Exchange) report(m *nats.Msg) {
 	if !strings.HasPrefix(m.Reply, wire.SubjectHealthAnswer+".") {
 		return // nothing is sent elsewhere for whoever asks
 	}
-	body, err := json.Marshal(x.o.Table.Report())
+	body, err := wire.EncodeHealthReport(x.o.Table.Report())
 	if err == nil {
 		err = x.nc.Publish(m.Reply, body)
 	}

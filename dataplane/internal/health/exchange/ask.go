@@ -11,7 +11,8 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/wire"
 )
 
-// keepAsking asks for what the others know after every connect. Once it has asked it is among those that answer.
+// keepAsking asks for what the others know after every connect. Once it has
+// asked it is among those that answer.
 func (x *Exchange) keepAsking(ctx context.Context) {
 	var answering []func() // end it
 	defer func() {

@@ -166,9 +166,9 @@ func TestRoomIsGivenBack(t *testing.T) {
 // The end of a gateway says nothing of a provider: who asked can ask another.
 func TestWhatDoesNotEndBeforeTheGatewayIsNotReady(t *testing.T) {
 	conn, c, stop := run(t)
-	told := make(chan wire.CheckReply, 1)
+	told, question := make(chan wire.CheckReply, 1), encoded(t, good)
 	go func() {
-		reply, _ := ask(conn, "cut", encoded(t, good)) // the zero reply fails the test
+		reply, _ := ask(conn, "cut", question) // the zero reply fails the test
 		told <- reply
 	}()
 	<-c.begun

@@ -135,12 +135,12 @@ func (a *App) wire(context.Context) error {
 		return err
 	}
 	registry := gateway.NewRegistry(postgres.NewGatewayStore(a.db), now, log)
-	tracker := publication.NewTracker(registry)
+	tracker, gateways := publication.NewTracker(registry), gateway.NewService(registry)
 	publications, events := postgres.NewPublicationStore(), postgres.NewAuditStore()
 	mutator := deploy.New(runner, publications, events, ids, now)
 	keyStore, managementKeyStore, settingsStore := postgres.NewAPIKeyStore(), postgres.NewManagementKeyStore(), postgres.NewSettingsStore()
 	byokStore := postgres.NewBYOKStore()
-	seals := a.seals(mutator, registry, ids)
+	seals := a.seals(mutator, gateways, ids)
 	ladder := a.ladder(mutator, ids, source)
 	records := postgres.NewUsageStore(a.db, now)
 	claims := postgres.NewIdempotencyStore(a.db, ids, now)
@@ -174,7 +174,7 @@ func (a *App) wire(context.Context) error {
 		EndpointHealth: ladder.health,
 		Audit:          audit.NewLog(runner, events),
 		Publications:   publication.NewService(runner, publications, tracker, now),
-		Gateways:       gateway.NewService(registry),
+		Gateways:       gateways,
 		Overrides:      overrides,
 		Seals:          seals,
 		Usage:          usage.NewQuery(runner, records),

@@ -38,15 +38,15 @@ func (a *App) ring() reseal.Ring {
 
 // seals builds what keeps everything that is stored sealed under the present
 // key, and returns what tells which key seals what.
-func (a *App) seals(mutator *deploy.Mutator, fleet *gateway.Registry, ids *id.Source) *reseal.Service {
+func (a *App) seals(mutator *deploy.Mutator, fleet *gateway.Service, ids *id.Source) *reseal.Service {
 	keys := postgres.NewBYOKStore()
 	workspace := byok.NewResealer(byok.ResealerDeps{
-		System: a.db.System(), Seals: postgres.NewBYOKSeals(), Store: keys, Directory: keys, Mutator: mutator, Now: a.deps.Now,
+		System: a.db.System(), Seals: postgres.NewBYOKSeals(), Runner: a.db.Runner(), Store: keys, Directory: keys, Mutator: mutator, Now: a.deps.Now,
 	})
 	platform := override.NewResealer(override.ResealerDeps{System: a.db.System(), Store: postgres.NewOverrideStore(), IDs: ids, Now: a.deps.Now})
 	a.resealer = reseal.NewRunner(reseal.Deps{Ring: a.ring(), Parts: []reseal.Part{workspace, platform}, Log: a.deps.Log})
 	return reseal.NewService(reseal.StatusDeps{
-		Ring: a.ring(), Workspace: workspace, Platform: platform, Publications: postgres.NewOpenPublications(a.db),
+		Ring: a.ring(), Workspace: workspace, Platform: platform, Publications: postgres.NewPublicationProgress(a.db),
 		Catalog: publish.NewCatalogs(a.nats), Fleet: fleet,
 	})
 }

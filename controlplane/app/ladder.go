@@ -3,8 +3,6 @@ package app
 import (
 	"crypto/rand"
 
-	"github.com/google/uuid"
-
 	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/autorouting"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/department"
@@ -66,7 +64,7 @@ func (a *App) ladder(mutator *deploy.Mutator, ids *id.Source, source routing.Sou
 		}),
 		health: endpointhealth.NewService(endpointhealth.Deps{
 			Runner: runner, Policies: postgres.NewCompiler(a.db), Source: source, Now: now,
-			Reports: fleet.New(fleet.Options{Conn: a.nats, Instance: uuid.New(), Log: a.deps.Log, Now: now}),
+			Reports: fleet.New(fleet.Options{Conn: a.nats, IDs: ids, Now: now}),
 		}),
 		auto: autorouting.NewService(autorouting.Deps{
 			Runner: runner, Store: postgres.NewAutoRoutingStore(), Mutator: mutator, Now: now,

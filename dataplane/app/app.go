@@ -135,7 +135,11 @@ func (a *App) wire(context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.pins = affinity.New(affinity.Options{Store: affinity.NewNATS(a.nats), Secret: a.conversationSecret(), Now: now, Log: log}, a.registry)
+	named, err := a.conversationSecret()
+	if err != nil {
+		return err
+	}
+	a.pins = affinity.New(affinity.Options{Store: affinity.NewNATS(a.nats), Secret: named, Now: now, Log: log}, a.registry)
 	disk, err := lastgood.Open(filepath.Join(a.cfg.DataDir, "last-known-good"), lastgood.Options{Log: log})
 	if err != nil {
 		return fmt.Errorf("data_dir %s: %w", a.cfg.DataDir, err)

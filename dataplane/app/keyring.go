@@ -41,7 +41,7 @@ func (a *App) followKeyring(ctx context.Context) error {
 	}()
 	for {
 		changed := a.keyring.Changed()
-		a.pins.Rekey(a.conversationSecret())
+		rekey(a.pins, a.keyring, a.deps.Log)
 		select {
 		case <-ctx.Done():
 			<-ended
@@ -51,18 +51,41 @@ func (a *App) followKeyring(ctx context.Context) error {
 	}
 }
 
+// maker makes what stands for a value, for who has the keyring alone.
+type maker interface {
+	Make(value []byte, associated ...string) (string, error)
+}
+
 // conversationSecret is what conversations are named with. Without a keyring
 // there is none, and who can read NATS can try out which conversation a name
-// is of.
-func (a *App) conversationSecret() []byte {
+// is of. With one it is never empty.
+func (a *App) conversationSecret() ([]byte, error) {
 	if a.keyring == nil {
-		return nil
+		return nil, nil
 	}
-	derived, err := a.keyring.Make([]byte("conversations"), "affinity")
-	if err != nil { // cannot be: it encrypts a constant
-		a.deps.Log.Error("no secret for the names of conversations", slog.Any("error", err))
+	return secretOf(a.keyring)
+}
+
+func secretOf(ring maker) ([]byte, error) {
+	derived, err := ring.Make([]byte("conversations"), "affinity")
+	if err != nil {
+		return nil, fmt.Errorf("make the secret that names conversations: %w", err)
 	}
-	return []byte(derived)
+	return []byte(derived), nil
+}
+
+// pinned are named with a secret.
+type pinned interface{ Rekey(secret []byte) }
+
+// rekey names conversations anew. Where there is no secret of the new key they
+// keep the one that they have: a name without one tells what it is of.
+func rekey(pins pinned, ring maker, log *slog.Logger) {
+	secret, err := secretOf(ring)
+	if err != nil {
+		log.Error("conversations are named with the secret of the keyring before", slog.Any("error", err))
+		return
+	}
+	pins.Rekey(secret)
 }
 
 // noKeyring stands where keyring_file is not set.

@@ -3,6 +3,7 @@ package natsconn
 import (
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/nats-io/nats.go"
 )
@@ -20,20 +21,52 @@ type Room struct {
 // has returned handle does not run any more, nor ever again; handle must not
 // call stop.
 func (c *Conn) Listen(subject, queue string, room Room, handle nats.MsgHandler) (stop func(), err error) {
-	var calls gate
-	sub, err := c.nc.QueueSubscribe(subject, queue, func(m *nats.Msg) { calls.pass(func() { handle(m) }) })
+	l, err := c.listen(subject, queue, room, handle)
+	if err != nil {
+		return nil, err
+	}
+	return l.stop, nil
+}
+
+// listening is a subscription whose handler is known to have ended.
+type listening struct {
+	sub   *nats.Subscription
+	calls gate
+	ended chan struct{} // the client calls the handler no more
+}
+
+func (c *Conn) listen(subject, queue string, room Room, handle nats.MsgHandler) (*listening, error) {
+	l := &listening{ended: make(chan struct{})}
+	sub, err := c.nc.QueueSubscribe(subject, queue, func(m *nats.Msg) { l.calls.pass(func() { handle(m) }) })
 	if err != nil {
 		return nil, fmt.Errorf("subscribe to %s: %w", subject, err)
 	}
-	stop = func() {
-		_ = sub.Unsubscribe() // fails only on a connection that is closed already
-		calls.shut()
-	}
+	l.sub = sub
+	sub.SetClosedHandler(func(string) { close(l.ended) })
 	if err := sub.SetPendingLimits(room.Messages, room.Bytes); err != nil {
-		stop()
+		l.stop()
 		return nil, fmt.Errorf("bound %s: %w", subject, err)
 	}
-	return stop, nil
+	return l, nil
+}
+
+func (l *listening) stop() {
+	_ = l.sub.Unsubscribe() // fails only on a connection that is closed already
+	l.calls.shut()
+}
+
+// drain waits until what has come is handled, for a bounded time, where a server
+// can be told that nothing more shall come.
+func (l *listening) drain(connected bool) {
+	if !connected || l.sub.Drain() != nil {
+		return
+	}
+	timer := time.NewTimer(leaveWithin)
+	defer timer.Stop()
+	select {
+	case <-l.ended:
+	case <-timer.C:
+	}
 }
 
 // gate lets calls pass one by one until it is shut. The client's own word that a

@@ -2,6 +2,7 @@ package natsconn_test
 
 import (
 	"runtime"
+	"strconv"
 	"sync/atomic"
 	"testing"
 
@@ -59,10 +60,18 @@ func TestStoppingWaitsForTheHandlerThatRuns(t *testing.T) {
 	for range 3 {
 		require.NoError(t, c.NATS().Publish("x", nil))
 	}
+	after := make(chan struct{})
+	follow, err := c.Listen("x", "", room, func(m *nats.Msg) {
+		if string(m.Data) == "after" {
+			close(after)
+		}
+	})
+	require.NoError(t, err)
+	defer follow()
 	h.waits(t, stop)
 	calls := h.calls.Load()
-	require.NoError(t, c.NATS().Publish("x", nil))
-	require.NoError(t, c.NATS().Flush())
+	require.NoError(t, c.NATS().Publish("x", []byte("after")))
+	<-after // and with it, had it been wanted, the call of the one that was stopped
 	require.Equal(t, calls, h.calls.Load(), "nor is it called afterwards")
 	stop() // twice is nothing
 }
@@ -98,17 +107,36 @@ func TestListeningSurvivesTheServer(t *testing.T) {
 
 func TestOneOfAQueueGroupHears(t *testing.T) {
 	c := natstest.New(t).Ready()
-	var heard atomic.Int32
-	for range 2 {
-		stop, err := c.Listen("x", "group", room, func(*nats.Msg) { heard.Add(1) })
+	const sent, members = 20, 2
+	heard, fenced := make(chan string, members*sent), make(chan int)
+	for member := range members {
+		stop, err := c.Listen("x", "group", room, func(m *nats.Msg) {
+			if string(m.Data) == "fence" {
+				fenced <- member
+				return
+			}
+			heard <- string(m.Data)
+		})
 		require.NoError(t, err)
 		defer stop()
 	}
-	const sent = 20
-	for range sent {
-		require.NoError(t, c.NATS().Publish("x", nil))
+	for i := range sent {
+		require.NoError(t, c.NATS().Publish("x", []byte(strconv.Itoa(i))))
 	}
-	require.Eventually(t, func() bool { return heard.Load() == sent }, soon, tick)
+	// Who hears a fence has heard all that was sent to it before.
+	passed := make(map[int]bool)
+	for len(passed) < members {
+		require.NoError(t, c.NATS().Publish("x", []byte("fence")))
+		passed[<-fenced] = true
+	}
+	times := make(map[string]int)
+	for len(heard) > 0 {
+		times[<-heard]++
+	}
+	require.Len(t, times, sent)
+	for message, n := range times {
+		require.Equal(t, 1, n, message)
+	}
 }
 
 func TestCancelingWaitsForTheListenerOfConnects(t *testing.T) {

@@ -22,7 +22,8 @@ const HealthReportSchema = 1
 // MaxReported bounds a report: it is one message.
 const MaxReported = 2048
 
-// maxHealthReport is the size of a report, in bytes.
+// maxHealthReport is the size of a report, in bytes: the payload that a server
+// takes which was not told of larger ones.
 const maxHealthReport = 1 << 20
 
 // ReportedHealth is what users may be told of one endpoint: of the last half
@@ -36,8 +37,36 @@ type ReportedHealth struct {
 	GeoBlocked  float64       `json:"geo_blocked,omitempty"`
 	FirstByte   time.Duration `json:"first_byte_ns,omitempty"` // medians; 0: not known
 	Throughput  float64       `json:"throughput,omitempty"`    // tokens per second
-	State       string        `json:"state"`                   // closed, open, half_open, cooling
-	Until       time.Time     `json:"until,omitzero"`          // the deadline of open and cooling
+	State       HealthState   `json:"state"`
+	Until       time.Time     `json:"until,omitzero"` // the deadline of open and cooling
+}
+
+// HealthState says whether an endpoint is asked.
+type HealthState string
+
+// The states.
+const (
+	HealthClosed   HealthState = "closed"    // it is
+	HealthOpen     HealthState = "open"      // it failed too often
+	HealthHalfOpen HealthState = "half_open" // one request tries it
+	HealthCooling  HealthState = "cooling"   // it said when it may be asked again
+)
+
+// EncodeHealthReport writes a report that ParseHealthReport reads. Where it would
+// not fit, because names are long, the last endpoints are counted in More instead.
+func EncodeHealthReport(r HealthReport) ([]byte, error) {
+	for {
+		body, err := json.Marshal(r)
+		if err != nil {
+			return nil, fmt.Errorf("write a health report: %w", err)
+		}
+		if len(body) <= maxHealthReport || len(r.Endpoints) == 0 {
+			return body, nil
+		}
+		kept := min(len(r.Endpoints)-1, len(r.Endpoints)*maxHealthReport/len(body))
+		r.More += len(r.Endpoints) - kept
+		r.Endpoints = r.Endpoints[:kept]
+	}
 }
 
 // ParseHealthReport reads a report. One of another version, or with what cannot
@@ -68,7 +97,7 @@ func (e *ReportedHealth) valid() bool {
 		}
 	}
 	switch e.State {
-	case "closed", "open", "half_open", "cooling":
+	case HealthClosed, HealthOpen, HealthHalfOpen, HealthCooling:
 	default:
 		return false
 	}

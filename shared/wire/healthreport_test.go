@@ -2,9 +2,12 @@ package wire_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"math"
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox-dev/signalbox/shared/wire"
@@ -46,4 +49,35 @@ func TestHealthReportsThatCannotBe(t *testing.T) {
 	}
 	_, err := wire.ParseHealthReport(make([]byte, 2<<20))
 	require.Error(t, err)
+}
+
+// A report is one message, which any server must take.
+func TestTheLargestHealthReportFitsAMessage(t *testing.T) {
+	largest := func(name int) wire.HealthReport {
+		r := healthReport()
+		one := r.Endpoints[0]
+		one.Requests, one.FirstByte, one.State, one.Throughput = math.MaxInt64, math.MaxInt64, wire.HealthHalfOpen, 1.0/3e9
+		one.Uptime, one.Errors, one.RateLimited, one.GeoBlocked = 1.0/3, 1.0/7, 1.0/9, 1.0/11e9
+		r.Endpoints, r.More = nil, 5
+		for i := range wire.MaxReported {
+			one.ID = fmt.Sprintf("%0*d", name, i)
+			r.Endpoints = append(r.Endpoints, one)
+		}
+		return r
+	}
+	for _, name := range []int{64, 120, 400, 4000} {
+		r := largest(name)
+		body, err := wire.EncodeHealthReport(r)
+		require.NoError(t, err)
+		require.LessOrEqual(t, len(body), server.MAX_PAYLOAD_SIZE)
+		got, err := wire.ParseHealthReport(body)
+		require.NoError(t, err)
+		kept := len(got.Endpoints)
+		if name <= 120 {
+			require.Equal(t, wire.MaxReported, kept, "names of a usual length")
+		}
+		require.Equal(t, r.Endpoints[:kept], got.Endpoints, "the first ones")
+		require.Equal(t, len(r.Endpoints)+r.More, kept+got.More, "none is lost count of")
+		require.Greater(t, len(body), server.MAX_PAYLOAD_SIZE/2, "no more is left out than must be")
+	}
 }

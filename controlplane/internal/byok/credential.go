@@ -20,6 +20,9 @@ type Credential struct {
 	Prefix    string // of what names it, for people; may be empty
 	Suffix    string
 	Sealed    secret.Sealed // bound to workspace and provider
+	// KeyGeneration tells keys of the credential apart: it rises when the key is
+	// replaced, from 1, and stays when it is sealed anew.
+	KeyGeneration int64
 
 	Use      policy.CredentialUse
 	Position int // among those of the provider with the same use, from 1; gaps are possible

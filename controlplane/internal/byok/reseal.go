@@ -27,6 +27,7 @@ type Seals interface {
 type ResealerDeps struct {
 	System    txn.System
 	Seals     Seals
+	Runner    txn.Runner
 	Store     Store
 	Directory Directory
 	Mutator   Mutator
@@ -88,27 +89,27 @@ func (r *Resealer) Reseal(ctx context.Context, ring reseal.Keyring) (reseal.Repo
 // and nothing is published.
 var errNothing = errors.New("nothing is left to seal anew")
 
+// workspace looks before it changes anything: what no key opens stays for ever,
+// and must not have every control plane take the workspace's revision for it.
 func (r *Resealer) workspace(ctx context.Context, ws id.Workspace, ring reseal.Keyring) (reseal.Report, error) {
+	var report reseal.Report
+	var due []Credential
+	err := r.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {
+		due, report, err = r.due(ctx, ws, ring)
+		return err
+	})
+	if err != nil || len(due) == 0 {
+		return report, err
+	}
 	c := &deploy.Change{
 		Actor: audit.Actor{Kind: audit.System, Name: "keyring rotation"}, Action: reseal.Change, TargetType: "workspace", TargetID: ws.String(),
 	}
-	var report reseal.Report
-	_, err := r.d.Mutator.Mutate(ctx, ws, c, func(ctx context.Context, _ int64) error {
-		report = reseal.Report{}
-		all, err := r.d.Directory.All(ctx, ws)
-		if err != nil {
+	_, err = r.d.Mutator.Mutate(ctx, ws, c, func(ctx context.Context, _ int64) (err error) {
+		if due, report, err = r.due(ctx, ws, ring); err != nil {
 			return err
 		}
-		for _, credential := range all {
-			renewed, changed, err := reseal.Renew(ring, credential.Sealed, policy.CredentialBinding(ws, credential.Provider))
-			switch {
-			case err != nil:
-				report.Unopened = append(report.Unopened, fmt.Sprintf("%s of %s", credential.ID, ws))
-				continue
-			case !changed:
-				continue
-			}
-			credential.Sealed, credential.Version = renewed, credential.Version+1
+		for _, credential := range due {
+			credential.Version++
 			credential.UpdatedAt = r.d.Now().UTC().Truncate(time.Microsecond)
 			if err := r.d.Store.Update(ctx, ws, credential); err != nil {
 				return err
@@ -120,13 +121,30 @@ func (r *Resealer) workspace(ctx context.Context, ws id.Workspace, ring reseal.K
 		}
 		return nil
 	})
-	switch {
-	case errors.Is(err, errNothing):
-		return report, nil
-	case err != nil:
+	if err != nil && !errors.Is(err, errNothing) {
 		return reseal.Report{}, err
 	}
 	return report, nil
+}
+
+// due are the credentials that come under another key, sealed by it, and a
+// report of those that do not open.
+func (r *Resealer) due(ctx context.Context, ws id.Workspace, ring reseal.Keyring) (due []Credential, report reseal.Report, err error) {
+	all, err := r.d.Directory.All(ctx, ws)
+	if err != nil {
+		return nil, report, err
+	}
+	for _, credential := range all {
+		renewed, changed, err := reseal.Renew(ring, credential.Sealed, policy.CredentialBinding(ws, credential.Provider))
+		switch {
+		case err != nil:
+			report.Unopened = append(report.Unopened, fmt.Sprintf("%s of %s", credential.ID, ws))
+		case changed:
+			credential.Sealed = renewed
+			due = append(due, credential)
+		}
+	}
+	return due, report, nil
 }
 
 var _ reseal.Part = (*Resealer)(nil)

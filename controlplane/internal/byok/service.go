@@ -256,7 +256,7 @@ func (s *Service) provider(ctx context.Context, name string) (*catalog.Provider,
 	return p, v.Err()
 }
 
-// seal puts the key into c, after a look at its form.
+// seal puts a new key into c, after a look at its form.
 func (s *Service) seal(c Credential, p *catalog.Provider, key secret.String) (Credential, error) {
 	a, err := read(p, key)
 	if err != nil {
@@ -266,6 +266,7 @@ func (s *Service) seal(c Credential, p *catalog.Provider, key secret.String) (Cr
 		return c, fault.New(fault.Conflict, "This platform has no keyring, so it cannot keep provider keys. Its operator sets keyring_file.")
 	}
 	c.Prefix, c.Suffix = a.Label()
+	c.KeyGeneration++
 	c.Sealed, err = s.d.Sealer.Seal(key, policy.CredentialBinding(c.Workspace, c.Provider)...)
 	return c, err
 }

@@ -10,8 +10,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nats-io/nats.go"
-
+	"github.com/signalbox-dev/signalbox/controlplane/internal/byok"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/natsconn"
@@ -33,7 +32,7 @@ func NewAsker(conn *natsconn.Conn, ids *id.Source) *Asker {
 	return &Asker{conn: conn, ids: ids, within: wire.CheckWithin + slack}
 }
 
-// Check asks one gateway. It fails with unavailable when none answers.
+// Check implements byok.Checker.
 func (a *Asker) Check(ctx context.Context, q wire.CheckRequest) (wire.CheckReply, error) {
 	ctx, cancel := context.WithTimeout(ctx, a.within)
 	defer cancel()
@@ -41,38 +40,24 @@ func (a *Asker) Check(ctx context.Context, q wire.CheckRequest) (wire.CheckReply
 	switch {
 	case err == nil:
 		return reply, nil
-	case errors.Is(err, nats.ErrNoResponders):
-		return reply, fault.Wrap(err, fault.Unavailable, "No gateway runs that could make the call. Try again when one does.")
+	case errors.Is(err, natsconn.ErrNobody):
+		return reply, fault.Wrap(fmt.Errorf("%w: %w", byok.ErrNotAsked, err), fault.Unavailable, "No gateway runs that could make the call. Try again when one does.")
+	case errors.Is(err, natsconn.ErrNotConnected):
+		err = fmt.Errorf("%w: %w", byok.ErrNotAsked, err)
 	}
 	return reply, fault.Wrap(err, fault.Unavailable, "No gateway answered in time. Try again shortly.")
 }
 
-func (a *Asker) ask(ctx context.Context, q wire.CheckRequest) (reply wire.CheckReply, err error) {
-	if err := a.conn.Ready(); err != nil {
-		return reply, err
-	}
+func (a *Asker) ask(ctx context.Context, q wire.CheckRequest) (wire.CheckReply, error) {
 	body, err := json.Marshal(q)
 	if err != nil {
-		return reply, fmt.Errorf("encode a check: %w", err)
+		return wire.CheckReply{}, fmt.Errorf("encode a check: %w", err)
 	}
-	to := wire.SubjectChecked + "." + a.ids.UUID().String()
-	sub, err := a.conn.NATS().SubscribeSync(to)
+	answer, err := a.conn.Ask(ctx, wire.SubjectCheck, wire.SubjectChecked+"."+a.ids.UUID().String(), body)
 	if err != nil {
-		return reply, fmt.Errorf("listen for the outcome of a check: %w", err)
+		return wire.CheckReply{}, err
 	}
-	defer func() { _ = sub.Unsubscribe() }() // the connection may have ended it already
-	if err := a.conn.NATS().PublishRequest(wire.SubjectCheck, to, body); err != nil {
-		return reply, fmt.Errorf("ask for a check: %w", err)
-	}
-	m, err := sub.NextMsgWithContext(ctx)
-	if err != nil {
-		return reply, fmt.Errorf("wait for the outcome of a check: %w", err)
-	}
-	if err := json.Unmarshal(m.Data, &reply); err != nil {
-		return reply, fmt.Errorf("read the outcome of a check: %w", err)
-	}
-	if reply.Status == "" && reply.Trouble == "" {
-		return reply, errors.New("the outcome of a check says nothing")
-	}
-	return reply, nil
+	return wire.ParseCheckReply(answer)
 }
+
+var _ byok.Checker = (*Asker)(nil)

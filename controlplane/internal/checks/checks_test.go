@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/signalbox-dev/signalbox/controlplane/internal/byok"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/checks"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/id"
@@ -26,7 +27,7 @@ func TestOneGatewayIsAsked(t *testing.T) {
 	asker := checks.NewAsker(conn, id.SystemSource())
 	_, err := asker.Check(t.Context(), question)
 	require.True(t, fault.Is(err, fault.Unavailable), "%v", err)
-	require.ErrorIs(t, err, nats.ErrNoResponders, "it is known at once that nobody is there")
+	require.ErrorIs(t, err, byok.ErrNotAsked, "it is known at once that nobody is there")
 
 	answers := make(chan []byte, 8)
 	asked := make(chan wire.CheckRequest, 8)
@@ -42,20 +43,22 @@ func TestOneGatewayIsAsked(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, gateway.Flush())
 	}
-	answers <- []byte(`{"status":"valid","http_status":200}`)
+	answers <- []byte(`{"status":"valid","http_status":200,"call":"list_models"}`)
 	reply, err := asker.Check(t.Context(), question)
 	require.NoError(t, err)
-	require.Equal(t, wire.CheckReply{Status: wire.CheckValid, HTTPStatus: 200}, reply)
+	require.Equal(t, wire.CheckReply{Status: wire.CheckValid, HTTPStatus: 200, Call: wire.CheckListModels}, reply)
 	require.Equal(t, question, <-asked)
 	require.Empty(t, asked, "one of them")
 
-	for _, unreadable := range []string{`{`, `{}`, ``} {
+	for _, unreadable := range []string{`{`, `{}`, ``, `{"status":"splendid","call":"list_models"}`, `{"trouble":"newer"}`} {
 		answers <- []byte(unreadable)
 		_, err = asker.Check(t.Context(), question)
 		require.True(t, fault.Is(err, fault.Unavailable), "%q: %v", unreadable, err)
+		require.NotErrorIs(t, err, byok.ErrNotAsked, "a call may have been made")
 	}
 	server.Stop()
 	require.Eventually(t, func() bool { return !conn.Connected() }, 20*time.Second, time.Millisecond)
 	_, err = asker.Check(t.Context(), question)
 	require.True(t, fault.Is(err, fault.Unavailable), "%v", err)
+	require.ErrorIs(t, err, byok.ErrNotAsked)
 }

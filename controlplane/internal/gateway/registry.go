@@ -132,19 +132,6 @@ func (r *Registry) Live() []publication.Standing {
 	return list
 }
 
-// Behind counts the live gateways whose catalog is older than a revision.
-func (r *Registry) Behind(revision int64) int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	now, behind := r.clock(), 0
-	for _, e := range r.known {
-		if e.state(now) == Live && e.CatalogRevision < revision {
-			behind++
-		}
-	}
-	return behind
-}
-
 // Load takes over what was stored. Call it before the first wait for
 // receipts: a control plane that just started must not believe that there are
 // no gateways.

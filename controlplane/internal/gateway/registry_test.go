@@ -164,3 +164,42 @@ func TestRunStoresWhatWasHeard(t *testing.T) {
 	cancel()
 	require.NoError(t, <-done)
 }
+
+// A publication's account is closed in the end whoever is behind; a gateway that
+// lives still has what was there before.
+func TestALiveGatewayThatIsBehindCounts(t *testing.T) {
+	w := newWorld()
+	service := NewService(w.r)
+	at := func(stream int64, sequence uint64, catalog int64) {
+		h := beat(one)
+		h.Policy, h.CatalogRevision = wire.Position{Stream: stream, Sequence: sequence}, catalog
+		w.r.Heard(h)
+	}
+	lagging := func() int {
+		t.Helper()
+		n, err := service.Lagging(t.Context(), 3, []wire.Position{{Stream: 5, Sequence: 9}, {Stream: 7, Sequence: 4}})
+		require.NoError(t, err)
+		return n
+	}
+	require.Zero(t, lagging())
+	for _, c := range []struct {
+		stream   int64
+		sequence uint64
+		catalog  int64
+		behind   int
+	}{
+		{7, 4, 3, 0}, {7, 5, 4, 0}, {7, 3, 3, 1}, {7, 4, 2, 1}, {5, 9, 3, 1}, {0, 0, 3, 1}, {8, 1, 3, 0},
+	} {
+		at(c.stream, c.sequence, c.catalog)
+		require.Equal(t, c.behind, lagging(), "%+v", c)
+	}
+	at(7, 3, 3)
+	w.at = w.at.Add(wire.GatewayGoneAfter + time.Millisecond)
+	require.Zero(t, lagging(), "it serves no more")
+
+	w.store.rows[one] = Gateway{ID: one, LastSeenAt: w.at, State: Live, CatalogRevision: 3}
+	require.Equal(t, 1, lagging(), "another control plane heard it, and its position is not known here")
+	w.store.err = errAway
+	_, err := service.Lagging(t.Context(), 3, nil)
+	require.ErrorIs(t, err, errAway)
+}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"slices"
+
+	"github.com/signalbox-dev/signalbox/shared/wire"
 )
 
 // Service lists gateways.
@@ -56,3 +58,31 @@ func (s *Service) Behind(revision int64) int {
 	}
 	return n
 }
+
+// Lagging counts the live gateways whose catalog is older than a revision, or
+// that have not followed the policies as far as one of the positions. One that
+// was not heard since this control plane started counts, as it has told no
+// position. It fails with unavailable, as List does.
+func (s *Service) Lagging(ctx context.Context, catalog int64, policies []wire.Position) (int, error) {
+	if err := s.registry.Load(ctx); err != nil {
+		return 0, err
+	}
+	return s.registry.lagging(catalog, policies), nil
+}
+
+func (r *Registry) lagging(catalog int64, policies []wire.Position) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now, n := r.clock(), 0
+	for _, e := range r.known {
+		short := func(p wire.Position) bool { return !reached(e.policy, p) }
+		if e.state(now) == Live && (e.CatalogRevision < catalog || slices.ContainsFunc(policies, short)) {
+			n++
+		}
+	}
+	return n
+}
+
+// reached reports whether a gateway at p has what was written at q. A stream
+// that was made later than q's was filled with what Postgres had then.
+func reached(p, q wire.Position) bool { return p.Stream > q.Stream || p.Covers(q) }

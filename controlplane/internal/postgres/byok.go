@@ -32,10 +32,11 @@ type byokRow struct {
 	CreatedBy   *uuid.UUID `gorm:"column:created_by"`
 	// Verification is written by BYOKVerifications alone: a change of the row must
 	// not undo one that came meanwhile.
-	Verification *jsonColumn[verificationRow] `gorm:"column:verification"`
-	Version      int64                        `gorm:"column:version"`
-	CreatedAt    time.Time                    `gorm:"column:created_at;autoCreateTime:false"`
-	UpdatedAt    time.Time                    `gorm:"column:updated_at;autoUpdateTime:false"`
+	Verification  *jsonColumn[verificationRow] `gorm:"column:verification"`
+	KeyGeneration int64                        `gorm:"column:key_generation"`
+	Version       int64                        `gorm:"column:version"`
+	CreatedAt     time.Time                    `gorm:"column:created_at;autoCreateTime:false"`
+	UpdatedAt     time.Time                    `gorm:"column:updated_at;autoUpdateTime:false"`
 }
 
 func (byokRow) TableName() string { return "byok_credentials" }
@@ -45,7 +46,7 @@ func byokRowOf(c byok.Credential) byokRow {
 		ID: c.ID.UUID(), WorkspaceID: c.Workspace.UUID(), Provider: c.Provider, Name: c.Name, Prefix: c.Prefix, Suffix: c.Suffix,
 		Sealed: c.Sealed, Use: string(c.Use), Position: c.Position, Enabled: c.Enabled, Models: c.Models, APIKeys: id.Texts(c.APIKeys),
 		CreatedBy: uuidPtr(c.CreatedBy.UUID()), Version: c.Version, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt,
-		Verification: verificationRowOf(c.Verification),
+		Verification: verificationRowOf(c.Verification), KeyGeneration: c.KeyGeneration,
 	}
 }
 
@@ -56,6 +57,7 @@ func (r byokRow) credential() byok.Credential {
 		Enabled: r.Enabled, Models: r.Models.list(), APIKeys: idsOf[id.KeyKind](r.APIKeys),
 		CreatedBy: id.FromUUID[id.UserKind](uuidOf(r.CreatedBy)),
 		Version:   r.Version, CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(), Verification: verificationOf(r.Verification),
+		KeyGeneration: r.KeyGeneration,
 	}
 }
 
@@ -64,6 +66,7 @@ func (r byokRow) changeable() map[string]any {
 	return map[string]any{
 		"name": r.Name, "prefix": r.Prefix, "suffix": r.Suffix, "sealed": r.Sealed, "use": r.Use, "position": r.Position,
 		"enabled": r.Enabled, "models": r.Models, "api_keys": r.APIKeys, "version": r.Version, "updated_at": r.UpdatedAt,
+		"key_generation": r.KeyGeneration,
 	}
 }
 

@@ -392,16 +392,20 @@ func TestNothingIsSeenWithoutAWorkspace(t *testing.T) {
 	in(t, db, w.ID, func(ctx context.Context) error {
 		require.NoError(t, NewAPIKeyStore().Create(ctx, w.ID, filledKey(t, owner, 1)))
 		require.NoError(t, NewManagementKeyStore().Create(ctx, w.ID, filledManagementKey(t, owner, 1)))
-		require.NoError(t, NewBYOKStore().Create(ctx, w.ID, filledCredential(t, owner, 1)))
+		brought := filledCredential(t, owner, 1)
+		require.NoError(t, NewBYOKStore().Create(ctx, w.ID, brought))
 		require.NoError(t, NewAutoRoutingStore().Update(ctx, w.ID, changedAuto()))
 		g, bound := guardrailOf(w.ID), filledKey(t, owner, 2)
 		require.NoError(t, NewAPIKeyStore().Create(ctx, w.ID, bound))
 		require.NoError(t, NewGuardrailStore().Create(ctx, w.ID, g))
 		require.NoError(t, NewGuardrailKeys().Add(ctx, w.ID, g.ID, []id.Key{bound.ID}, epoch))
 		require.NoError(t, NewGuardrailMembers().Add(ctx, w.ID, g.ID, []id.User{owner.User}, epoch))
+		if _, _, err := NewBYOKVerifications().Claim(ctx, w.ID, brought.ID, byok.VerifyPace); err != nil {
+			return err
+		}
 		return NewAuditStore().Append(ctx, w.ID, auditEvent(w.ID))
 	})
-	tables := []string{"workspaces", "users", "members", "workspace_revisions", "api_keys", "management_keys", "byok_credentials", "settings", "auto_routing", "routing_profiles", "departments", "guardrails", "guardrail_keys", "guardrail_members", "audit_events"}
+	tables := []string{"workspaces", "users", "members", "workspace_revisions", "api_keys", "management_keys", "byok_credentials", "byok_verify_turns", "settings", "auto_routing", "routing_profiles", "departments", "guardrails", "guardrail_keys", "guardrail_members", "audit_events"}
 	for _, table := range tables {
 		var n int
 		require.NoError(t, db.app.sql.QueryRowContext(t.Context(), "SELECT count(*) FROM "+table).Scan(&n))

@@ -291,3 +291,41 @@ func TestCatalogRevisionsRise(t *testing.T) {
 		require.Equal(t, step.want, got, "step %d", i)
 	}
 }
+
+// A gateway that stays behind is not forgotten with the account that it left
+// open: where the change lies stays known.
+func TestHowFarAChangeHasComeIsKnownAfterItsAccountIsClosed(t *testing.T) {
+	db := openTest(t)
+	first, _ := newWorkspace(t, db)
+	second, _ := newWorkspace(t, db)
+	m, o, progress := newMutator(db), NewOutbox(db), NewPublicationProgress(db)
+	change := func(ws id.Workspace, action string) publication.Publication {
+		t.Helper()
+		c := testChange()
+		c.Action = action
+		p, err := m.Mutate(t.Context(), ws, c, func(context.Context, int64) error { return nil })
+		require.NoError(t, err)
+		return p
+	}
+	published := func(p publication.Publication, at wire.Position) {
+		t.Helper()
+		_, err := o.Done(t.Context(), outbox.Done{Workspace: p.Workspace, Revision: p.Revision, At: epoch, Policy: at})
+		require.NoError(t, err)
+	}
+	is := func(open int, reach ...wire.Position) {
+		t.Helper()
+		n, at, err := progress.Progress(t.Context(), "test.far")
+		require.NoError(t, err)
+		require.Equal(t, open, n)
+		require.Equal(t, reach, at)
+	}
+	is(0)
+	one, two := change(first.ID, "test.far"), change(second.ID, "test.far")
+	is(2)
+	published(one, wire.Position{Stream: 7, Sequence: 4})
+	published(two, wire.Position{Stream: 7, Sequence: 9})
+	published(change(first.ID, "test.other"), wire.Position{Stream: 7, Sequence: 30})
+	is(2, wire.Position{Stream: 7, Sequence: 9})
+	require.NoError(t, o.Settle(t.Context(), []publication.Publication{one, two}, epoch))
+	is(0, wire.Position{Stream: 7, Sequence: 9})
+}

@@ -306,10 +306,11 @@ func TestRotationSealsProviderKeysAnew(t *testing.T) {
 	require.NoError(t, err)
 	rotated, err := s.keyring.Rotate()
 	require.NoError(t, err)
-	resealer := byok.NewResealer(byok.ResealerDeps{
-		System: s.db.System(), Seals: NewBYOKSeals(), Store: NewBYOKStore(), Directory: NewBYOKStore(), Mutator: s.mutator,
-		Now: s.clock.now,
-	})
+	deps := byok.ResealerDeps{
+		System: s.db.System(), Seals: NewBYOKSeals(), Runner: s.db.Runner(), Store: NewBYOKStore(), Directory: NewBYOKStore(),
+		Mutator: s.mutator, Now: s.clock.now,
+	}
+	resealer := byok.NewResealer(deps)
 	report, err := resealer.Reseal(t.Context(), rotated)
 	require.NoError(t, err)
 	require.Equal(t, len(brought), report.Done)
@@ -332,8 +333,10 @@ func TestRotationSealsProviderKeysAnew(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, moved.Sealed, left.Sealed)
 
-	// What does not open is looked at again and again. That changes nothing, and
+	// What does not open is looked at again and again. That begins no change, and
 	// publishes nothing.
+	deps.Mutator = brokenFor{s.mutator, theirs.Workspace.ID}
+	resealer = byok.NewResealer(deps)
 	revision := s.revision(t, theirs.Workspace.ID)
 	report, err = resealer.Reseal(t.Context(), rotated)
 	require.NoError(t, err)
@@ -385,7 +388,7 @@ func TestRotationGoesOnPastAWorkspaceThatFails(t *testing.T) {
 	rotated, err := s.keyring.Rotate()
 	require.NoError(t, err)
 	deps := byok.ResealerDeps{
-		System: s.db.System(), Seals: NewBYOKSeals(), Store: NewBYOKStore(), Directory: NewBYOKStore(),
+		System: s.db.System(), Seals: NewBYOKSeals(), Runner: s.db.Runner(), Store: NewBYOKStore(), Directory: NewBYOKStore(),
 		Mutator: brokenFor{s.mutator, first.Workspace.ID}, Now: s.clock.now,
 	}
 	report, err := byok.NewResealer(deps).Reseal(t.Context(), rotated)

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/byok"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
 	"github.com/signalbox-dev/signalbox/shared/fault"
+	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 	"github.com/signalbox-dev/signalbox/shared/secret"
 	"github.com/signalbox-dev/signalbox/shared/wire"
@@ -51,9 +53,13 @@ func TestVerifyingAProviderKey(t *testing.T) {
 	// Not again at once, whoever asks; of another credential at once.
 	_, err = s.byok.Verify(t.Context(), ws, c.ID, by)
 	require.True(t, fault.Is(err, fault.RateLimitExceeded), "%v", err)
-	require.Equal(t, byok.VerifyEvery, fault.Of(err).RetryAfter)
+	require.LessOrEqual(t, fault.Of(err).RetryAfter, byok.VerifyPace.Every)
 	require.Equal(t, 1, asked)
-	s.clock.advance(byok.VerifyEvery)
+	s.clock.advance(time.Hour)
+	_, err = s.byok.Verify(t.Context(), ws, c.ID, by)
+	require.True(t, fault.Is(err, fault.RateLimitExceeded), "the clock of a control plane is not what counts: %v", err)
+	s.pass(t, ws, byok.VerifyPace.Every)
+	s.clock.advance(-time.Hour)
 	reply.Status, reply.HTTPStatus = wire.CheckValid, 200
 	verified, err = s.byok.Verify(t.Context(), ws, c.ID, by)
 	require.NoError(t, err)
@@ -72,23 +78,119 @@ func TestVerifyingAProviderKey(t *testing.T) {
 	require.Nil(t, stored.Verification)
 }
 
+// pass lets time pass for the turns of a workspace: they are told by the
+// database's clock.
+func (s *services) pass(t *testing.T, ws id.Workspace, d time.Duration) {
+	t.Helper()
+	in(t, s.db, ws, func(ctx context.Context) error {
+		for _, statement := range []string{
+			"UPDATE byok_credentials SET verify_asked_at = verify_asked_at - make_interval(secs => ?)",
+			"UPDATE byok_verify_turns SET began_at = began_at - make_interval(secs => ?)",
+		} {
+			if err := tenant(ctx, ws).Exec(statement, d.Seconds()).Error; err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // What was said of a key that was replaced meanwhile is not kept as if it were
-// said of the new one.
-func TestAVerificationOfAReplacedKeyIsNotKept(t *testing.T) {
+// said of the new one, and nobody is told that it was.
+func TestWhatWasSaidOfAnotherKeyIsNotKept(t *testing.T) {
 	s := openServices(t)
 	created := s.create(t, "acme")
 	ws, by := created.Workspace.ID, byMember(created.Owner)
 	c := s.bring(t, created, byok.NewCredential{})
-	s.gateway.answer = func(wire.CheckRequest) (wire.CheckReply, error) {
-		_, _, err := s.byok.Update(t.Context(), ws, c.ID, by, byok.Patch{Key: ptr(secret.NewString("sk-other-9876543210fedcba"))})
-		require.NoError(t, err)
-		return wire.CheckReply{Status: wire.CheckValid, HTTPStatus: 200, Call: wire.CheckListModels}, nil
+	meanwhile := func(change func() error) {
+		s.gateway.answer = func(wire.CheckRequest) (wire.CheckReply, error) {
+			require.NoError(t, change())
+			return wire.CheckReply{Status: wire.CheckValid, HTTPStatus: 200, Call: wire.CheckListModels}, nil
+		}
 	}
+	meanwhile(func() error {
+		_, _, err := s.byok.Update(t.Context(), ws, c.ID, by, byok.Patch{Key: ptr(secret.NewString("sk-other-9876543210fedcba"))})
+		return err
+	})
 	_, err := s.byok.Verify(t.Context(), ws, c.ID, by)
-	require.NoError(t, err)
+	require.True(t, fault.Is(err, fault.Conflict), "%v", err)
+	require.Equal(t, "byok.update", s.lastEvent(t, ws).Action)
 	stored, err := s.byok.Get(t.Context(), ws, c.ID)
 	require.NoError(t, err)
 	require.Nil(t, stored.Verification)
+
+	s.pass(t, ws, byok.VerifyPace.Every)
+	meanwhile(func() error {
+		_, err := s.byok.Delete(t.Context(), ws, c.ID, by, nil)
+		return err
+	})
+	_, err = s.byok.Verify(t.Context(), ws, c.ID, by)
+	require.True(t, fault.Is(err, fault.NotFound), "%v", err)
+	require.Equal(t, "byok.delete", s.lastEvent(t, ws).Action)
+}
+
+// A key that is sealed anew, or that is named otherwise, is the same key.
+func TestWhatWasSaidOfTheSameKeyIsKept(t *testing.T) {
+	s := openServices(t)
+	created := s.create(t, "acme")
+	ws, by := created.Workspace.ID, byMember(created.Owner)
+	c := s.bring(t, created, byok.NewCredential{})
+	rotated, err := s.keyring.Rotate()
+	require.NoError(t, err)
+	s.gateway.answer = func(wire.CheckRequest) (wire.CheckReply, error) {
+		report, err := byok.NewResealer(byok.ResealerDeps{
+			System: s.db.System(), Seals: NewBYOKSeals(), Runner: s.db.Runner(), Store: NewBYOKStore(), Directory: NewBYOKStore(), Mutator: s.mutator, Now: s.clock.now,
+		}).Reseal(t.Context(), rotated)
+		require.NoError(t, err)
+		require.Equal(t, 1, report.Done)
+		_, _, err = s.byok.Update(t.Context(), ws, c.ID, by, byok.Patch{Name: ptr("renamed")})
+		require.NoError(t, err)
+		return wire.CheckReply{Status: wire.CheckValid, HTTPStatus: 200, Call: wire.CheckListModels}, nil
+	}
+	verified, err := s.byok.Verify(t.Context(), ws, c.ID, by)
+	require.NoError(t, err)
+	require.Equal(t, "renamed", verified.Name, "as it is stored now")
+	require.False(t, rotated.IsStale(verified.Sealed))
+	require.Equal(t, wire.CheckValid, verified.Verification.Status)
+	stored, err := s.byok.Get(t.Context(), ws, c.ID)
+	require.NoError(t, err)
+	require.Equal(t, verified, stored)
+	require.Equal(t, "byok.verify", s.lastEvent(t, ws).Action)
+}
+
+// Making a credential for each key gives no more turns than a workspace has.
+func TestVerifyingIsBoundedForAWorkspace(t *testing.T) {
+	s := openServices(t)
+	created, other := s.create(t, "acme"), s.create(t, "other")
+	ws, by := created.Workspace.ID, byMember(created.Owner)
+	asked := 0
+	s.gateway.answer = func(wire.CheckRequest) (wire.CheckReply, error) {
+		asked++
+		return wire.CheckReply{Status: wire.CheckInvalid, HTTPStatus: 401, Call: wire.CheckListModels}, nil
+	}
+	once := func() error {
+		t.Helper()
+		c := s.bring(t, created, byok.NewCredential{})
+		_, failed := s.byok.Verify(t.Context(), ws, c.ID, by)
+		_, err := s.byok.Delete(t.Context(), ws, c.ID, by, nil)
+		require.NoError(t, err)
+		return failed
+	}
+	for range byok.VerifyPace.Most {
+		require.NoError(t, once())
+	}
+	s.pass(t, ws, 30*time.Second)
+	for range 3 {
+		err := once()
+		require.True(t, fault.Is(err, fault.RateLimitExceeded), "%v", err)
+		require.LessOrEqual(t, fault.Of(err).RetryAfter, 30*time.Second, "what is left of the window")
+	}
+	require.Equal(t, byok.VerifyPace.Most, asked)
+	theirs := s.bring(t, other, byok.NewCredential{})
+	_, err := s.byok.Verify(t.Context(), other.Workspace.ID, theirs.ID, byMember(other.Owner))
+	require.NoError(t, err, "another workspace has turns of its own")
+	s.pass(t, ws, 30*time.Second)
+	require.NoError(t, once(), "the next window")
 }
 
 func TestWhereAKeyCannotBeVerifiedNothingIsKept(t *testing.T) {
@@ -100,17 +202,21 @@ func TestWhereAKeyCannotBeVerifiedNothingIsKept(t *testing.T) {
 		wire.CheckNoProvider: fault.Conflict, wire.CheckNoModel: fault.Conflict, wire.CheckNotOpened: fault.Unavailable,
 		wire.CheckNotReady: fault.Unavailable, wire.CheckNotReadable: fault.Unavailable, "newer": fault.Unavailable,
 	} {
-		s.clock.advance(byok.VerifyEvery)
 		s.gateway.answer = func(wire.CheckRequest) (wire.CheckReply, error) { return wire.CheckReply{Trouble: trouble}, nil }
 		_, err := s.byok.Verify(t.Context(), ws, c.ID, by)
 		require.True(t, fault.Is(err, want), "%s: %v", trouble, err)
 	}
-	s.clock.advance(byok.VerifyEvery)
-	s.gateway.answer = func(wire.CheckRequest) (wire.CheckReply, error) {
-		return wire.CheckReply{}, fault.New(fault.Unavailable, "no gateway")
+	failure := fault.Wrap(byok.ErrNotAsked, fault.Unavailable, "no gateway")
+	s.gateway.answer = func(wire.CheckRequest) (wire.CheckReply, error) { return wire.CheckReply{}, failure }
+	for range byok.VerifyPace.Most + 1 { // of what made no call the turn is given back
+		_, err := s.byok.Verify(t.Context(), ws, c.ID, by)
+		require.True(t, fault.Is(err, fault.Unavailable), "%v", err)
 	}
+	failure = fault.New(fault.Unavailable, "no answer")
 	_, err := s.byok.Verify(t.Context(), ws, c.ID, by)
-	require.True(t, fault.Is(err, fault.Unavailable))
+	require.True(t, fault.Is(err, fault.Unavailable), "%v", err)
+	_, err = s.byok.Verify(t.Context(), ws, c.ID, by)
+	require.True(t, fault.Is(err, fault.RateLimitExceeded), "a call may have been made: %v", err)
 	s.gateway.answer = func(wire.CheckRequest) (wire.CheckReply, error) {
 		t.Error("another's key")
 		return wire.CheckReply{}, nil

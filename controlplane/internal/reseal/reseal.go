@@ -140,27 +140,23 @@ func (r *Runner) tell(ctx context.Context, unopened []string) {
 	}
 }
 
-// count looks how much is still stale.
+// count looks how much of what is stored is still stale.
 func (r *Runner) count(ctx context.Context, ring *seal.Keyring) error {
-	stale := int64(0)
-	for _, part := range r.d.Parts {
-		seals, err := part.Seals(ctx)
-		if err != nil {
+	counts := make([]Count, len(r.d.Parts))
+	for i, part := range r.d.Parts {
+		var err error
+		if counts[i], err = part.Seals(ctx); err != nil {
 			return err
 		}
-		for key, n := range seals {
-			if roleOf(ring, key) != Sealing && roleOf(ring, key) != Newer {
-				stale += int64(n)
-			}
-		}
 	}
-	r.stale.Store(&stale)
+	left := int64(stale(ring, counts...))
+	r.stale.Store(&left)
 	return nil
 }
 
 var (
 	descStale = prometheus.NewDesc("signalbox_keyring_stale_seals",
-		"Stored provider keys that an older key of the keyring sealed, or one that it does not have; -1 before the first look. Above 0 no key may be dropped.", nil, nil)
+		"Stored provider keys that an older key of the keyring sealed; -1 before the first look. Above 0 no key may be dropped; at 0 signalbox keyring status tells whether one may.", nil, nil)
 	descPasses = prometheus.NewDesc("signalbox_keyring_reseal_failures_total",
 		"Passes over the stored provider keys that left some behind; each is repeated within seconds.", nil, nil)
 )

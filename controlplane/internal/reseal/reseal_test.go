@@ -5,11 +5,13 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
@@ -19,6 +21,7 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/policy"
 	"github.com/signalbox-dev/signalbox/shared/secret"
 	"github.com/signalbox-dev/signalbox/shared/secret/seal"
+	"github.com/signalbox-dev/signalbox/shared/wire"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -161,21 +164,44 @@ func TestTheOfferedCatalogComesUnderThePresentKeyAndStaysTheSame(t *testing.T) {
 	require.Equal(t, s.c, c)
 }
 
+// metric is signalbox_keyring_stale_seals.
+func metric(t *testing.T, run *reseal.Runner) float64 {
+	t.Helper()
+	registry := prometheus.NewPedanticRegistry()
+	require.NoError(t, registry.Register(run))
+	families, err := registry.Gather()
+	require.NoError(t, err)
+	for _, f := range families {
+		if f.GetName() == "signalbox_keyring_stale_seals" {
+			return f.GetMetric()[0].GetGauge().GetValue()
+		}
+	}
+	t.Fatal("no such metric")
+	return 0
+}
+
 // world is what a status looks at.
 type world struct {
 	unconfirmed, behind int
 	published           reseal.Count
-	err                 error
+	err, deaf           error
 }
 
-func (w *world) Unconfirmed(_ context.Context, change string) (int, error) {
+func (w *world) Progress(_ context.Context, change string) (int, []wire.Position, error) {
 	if change != "byok.reseal" {
-		return 0, errors.New("another change")
+		return 0, nil, errors.New("another change")
 	}
-	return w.unconfirmed, nil
+	return w.unconfirmed, reach, nil
 }
 func (w *world) Seals(context.Context) (int64, reseal.Count, error) { return 3, w.published, w.err }
-func (w *world) Behind(revision int64) int                          { return w.behind * int(revision) / 3 }
+func (w *world) Lagging(_ context.Context, catalog int64, policies []wire.Position) (int, error) {
+	if catalog != 3 || !slices.Equal(policies, reach) {
+		return 0, errors.New("of something else")
+	}
+	return w.behind, w.deaf
+}
+
+var reach = []wire.Position{{Stream: 1, Sequence: 2}}
 
 func TestWhenAnOlderKeyCanBeDropped(t *testing.T) {
 	r := newRing(t)
@@ -206,6 +232,9 @@ func TestWhenAnOlderKeyCanBeDropped(t *testing.T) {
 			}).Status(t.Context())
 			require.NoError(t, err)
 			require.Equal(t, c.droppable, s.Droppable())
+			run, _ := runner(r, workspace, platform)
+			require.NoError(t, run.Pass(t.Context()))
+			require.InDelta(t, float64(s.Stale-c.world.published[before]), metric(t, run), 0, "the metric counts the same of what is stored")
 			require.Equal(t, now, s.SealingID())
 			roles := map[uint32]reseal.Role{}
 			for _, k := range s.Keys {
@@ -225,4 +254,9 @@ func TestWhenAnOlderKeyCanBeDropped(t *testing.T) {
 		Ring: r, Workspace: newPart(), Platform: newPart(), Publications: &world{}, Catalog: &world{err: errors.New("away")}, Fleet: &world{},
 	}).Status(t.Context())
 	require.True(t, fault.Is(err, fault.Unavailable), "%v", err)
+	away := errors.New("who lives is not known")
+	_, err = reseal.NewService(reseal.StatusDeps{
+		Ring: r, Workspace: newPart(), Platform: newPart(), Publications: &world{}, Catalog: &world{}, Fleet: &world{deaf: away},
+	}).Status(t.Context())
+	require.ErrorIs(t, err, away)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/secret/seal"
+	"github.com/signalbox-dev/signalbox/shared/wire"
 )
 
 // Role is what a key does in the keyring.
@@ -46,23 +47,31 @@ type Key struct {
 
 // Status is which key seals what.
 type Status struct {
-	Keys []Key // in the order of the keyring; those that are missing in it come last
-	// Unconfirmed are re-sealed workspaces whose publication is not in every
-	// gateway yet.
+	Keys  []Key // in the order of the keyring; those that are missing in it come last
+	Stale int   // what older keys sealed, over all of them
+	// Unconfirmed are publications of re-sealed workspaces that wait for gateways.
 	Unconfirmed int
-	// Behind are gateways with an older catalog than the published one.
+	// Behind are live gateways with an older catalog than the published one, or
+	// without a workspace as it was re-sealed, though nothing waits for them any more.
 	Behind int
 }
 
 // Droppable reports whether the older keys can go: nothing that is stored or
 // published was sealed by one, and no gateway may still need one.
-func (s Status) Droppable() bool {
-	if s.Unconfirmed > 0 || s.Behind > 0 {
-		return false
+func (s Status) Droppable() bool { return s.Stale == 0 && s.Unconfirmed == 0 && s.Behind == 0 }
+
+// stale counts what keys before the primary one sealed. Dropping changes nothing
+// for what newer ones sealed, nor for what the keyring does not open anyway.
+func stale(ring *seal.Keyring, counts ...Count) int {
+	n := 0
+	for _, count := range counts {
+		for key, sealed := range count {
+			if roleOf(ring, key) == Older {
+				n += sealed
+			}
+		}
 	}
-	return !slices.ContainsFunc(s.Keys, func(k Key) bool {
-		return k.Role == Older && k.Workspace+k.Platform+k.Published > 0
-	})
+	return n
 }
 
 // SealingID is the id of the key that seals.
@@ -77,8 +86,10 @@ func (s Status) SealingID() uint32 {
 
 // Publications know how far re-sealed workspaces have come.
 type Publications interface {
-	// Unconfirmed counts the publications of a change that are open.
-	Unconfirmed(ctx context.Context, change string) (int, error)
+	// Progress counts the publications of a change whose account is open, and
+	// tells where, in each stream of policies, the last of all is. An account is
+	// closed in the end whoever has not applied the change.
+	Progress(ctx context.Context, change string) (open int, reach []wire.Position, err error)
 }
 
 // Catalog knows what gateways read.
@@ -89,8 +100,9 @@ type Catalog interface {
 
 // Fleet knows the live gateways.
 type Fleet interface {
-	// Behind counts those whose catalog is older than a revision.
-	Behind(revision int64) int
+	// Lagging counts those whose catalog is older than a revision, or that have not
+	// followed the policies as far as one of the positions.
+	Lagging(ctx context.Context, catalog int64, policies []wire.Position) (int, error)
 }
 
 // Change is what re-sealing is called in publications and audit logs.
@@ -130,11 +142,15 @@ func (s *Service) Status(ctx context.Context) (Status, error) {
 	if err != nil {
 		return Status{}, fault.Wrap(err, fault.Unavailable, "The published catalog cannot be read at the moment. Try again shortly.")
 	}
-	unconfirmed, err := s.d.Publications.Unconfirmed(ctx, Change)
+	unconfirmed, reach, err := s.d.Publications.Progress(ctx, Change)
 	if err != nil {
 		return Status{}, err
 	}
-	found := Status{Unconfirmed: unconfirmed, Behind: s.d.Fleet.Behind(revision)}
+	behind, err := s.d.Fleet.Lagging(ctx, revision, reach)
+	if err != nil {
+		return Status{}, err
+	}
+	found := Status{Stale: stale(ring, workspace, platform, published), Unconfirmed: unconfirmed, Behind: behind}
 	for _, key := range keysOf(ring, workspace, platform, published) {
 		found.Keys = append(found.Keys, Key{
 			ID: key, Role: roleOf(ring, key), Workspace: workspace[key], Platform: platform[key], Published: published[key],

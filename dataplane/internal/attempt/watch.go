@@ -99,7 +99,8 @@ func (w *watch) end() {
 }
 
 // failure says why reading or calling failed with err: a limit of ours, the
-// gateway that waits for its own request no longer, the caller who left, or what err itself says; otherwise is the class of all else.
+// gateway that waits for its own request no longer, the caller who left, or what
+// err itself says; otherwise is the class of all else.
 func (w *watch) failure(err error, otherwise upstream.Class) *upstream.Failure {
 	if w.ctx.Err() != nil {
 		if limit, ok := errors.AsType[*ranOut](context.Cause(w.ctx)); ok {

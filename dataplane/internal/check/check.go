@@ -53,7 +53,7 @@ func (c *Checker) Check(ctx context.Context, q wire.CheckRequest) wire.CheckRepl
 		return wire.CheckReply{Trouble: wire.CheckNotReady}
 	}
 	p, ok := view.Provider(q.Provider)
-	if !ok || p.Slug != q.Provider {
+	if !ok || p.Slug != q.Provider || p.Disabled || p.Keyless {
 		return wire.CheckReply{Trouble: wire.CheckNoProvider}
 	}
 	asked, ok := cheapest(view, p, q.Models)
@@ -67,7 +67,7 @@ func (c *Checker) Check(ctx context.Context, q wire.CheckRequest) wire.CheckRepl
 	reply := wire.CheckReply{Call: asked.way.call, Model: asked.model()}
 	began := c.now()
 	status, failure := c.call(ctx, request)
-	reply.Latency = c.now().Sub(began)
+	reply.Latency = max(0, c.now().Sub(began)) // the clock may be set meanwhile
 	if failure == nil {
 		reply.Status, reply.HTTPStatus = wire.CheckValid, status
 		return reply

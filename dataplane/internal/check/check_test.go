@@ -78,7 +78,8 @@ func TestEveryTypeOfProviderTellsAGoodKeyFromABadOne(t *testing.T) {
 	sim := simulator.New(simulator.Options{Key: "good"})
 	server := httptest.NewServer(sim)
 	t.Cleanup(server.Close)
-	r := newRig(t, simulator.CatalogWithKeys(server.URL, func(string) string { return "${KEY}" }), nil)
+	file := simulator.CatalogWithKeys(server.URL, func(string) string { return "${KEY}" })
+	r := newRig(t, strings.ReplaceAll(file, "keyless: true", `api_key: "${KEY}"`), nil)
 	for slug, c := range map[string]struct {
 		good, bad string
 		call      wire.CheckCall
@@ -353,6 +354,10 @@ func TestWhatCannotBeChecked(t *testing.T) {
 	require.Equal(t, wire.CheckReply{Trouble: wire.CheckNotOpened}, r.check(t, other), "another provider's")
 	other.Provider = "canary-none"
 	require.Equal(t, wire.CheckReply{Trouble: wire.CheckNoProvider}, r.check(t, other))
+	for _, off := range []string{"disabled: true", "keyless: true"} {
+		without := newRig(t, strings.Replace(tollCatalog("http://127.0.0.1:1"), "slug: toll,", "slug: toll, "+off+",", 1), nil)
+		require.Equal(t, wire.CheckReply{Trouble: wire.CheckNoProvider}, without.check(t, without.request("toll", "canary-key")), off)
+	}
 	require.Equal(t, wire.CheckReply{Trouble: wire.CheckNotReady}, check.New(nil, offered{}, time.Now).Check(t.Context(), q))
 	require.Equal(t, wire.CheckInvalid, r.check(t, r.request("toll", "two\nlines")).Status, "not of the form that the provider takes")
 }

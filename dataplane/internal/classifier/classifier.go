@@ -1,7 +1,8 @@
 // Package classifier owns how a request of signalbox/auto is classified by a
 // model: what of the text is shown to it, how it is asked, what counts as an
-// answer, and when a model that is too slow is left alone. It sends nothing and knows nothing of routing: the pipeline takes
-// the request that it writes down the same steps as any other.
+// answer, and when a model that is too slow is left alone. It sends nothing and
+// knows nothing of routing: the pipeline takes the request that it writes down
+// the same steps as any other.
 package classifier
 
 import (

@@ -87,6 +87,6 @@ func (t *Table) Report() wire.HealthReport {
 func reported(name string, p Published) wire.ReportedHealth {
 	return wire.ReportedHealth{
 		ID: name, Requests: p.Requests, Uptime: p.Uptime, Errors: p.Errors, RateLimited: p.RateLimited, GeoBlocked: p.GeoBlocked,
-		FirstByte: p.FirstByte, Throughput: p.Throughput, State: string(p.State), Until: p.Until,
+		FirstByte: p.FirstByte, Throughput: p.Throughput, State: wire.HealthState(p.State), Until: p.Until,
 	}
 }

@@ -45,3 +45,36 @@ func TestOnlyWhatAnOlderKeySealedIsStale(t *testing.T) {
 	require.False(t, appended.Equal(promoted))
 	require.True(t, promoted.Equal(promoted))
 }
+
+// What is appended and not promoted yet may be in use elsewhere, and is nowhere
+// else.
+func TestDroppingTakesTheOlderKeysAlone(t *testing.T) {
+	first, err := seal.New()
+	require.NoError(t, err)
+	second, err := first.Rotate()
+	require.NoError(t, err)
+	appended, err := second.Append()
+	require.NoError(t, err)
+	promoted, err := appended.Promote()
+	require.NoError(t, err)
+	old, err := first.Seal(secret.NewString("old"))
+	require.NoError(t, err)
+	ahead, err := promoted.Seal(secret.NewString("ahead"))
+	require.NoError(t, err)
+
+	dropped, err := appended.Drop()
+	require.NoError(t, err)
+	require.Equal(t, []uint32{second.PrimaryID(), promoted.PrimaryID()}, dropped.IDs())
+	require.Equal(t, second.PrimaryID(), dropped.PrimaryID())
+	plain, err := dropped.Open(ahead)
+	require.NoError(t, err)
+	require.Equal(t, "ahead", plain.Reveal())
+	_, err = dropped.Open(old)
+	require.ErrorIs(t, err, seal.ErrUnknownKey)
+
+	only, err := first.Append()
+	require.NoError(t, err)
+	same, err := only.Drop()
+	require.NoError(t, err)
+	require.Equal(t, only.IDs(), same.IDs(), "none is older")
+}

@@ -78,20 +78,14 @@ func (k *Keyring) Open(sealed secret.Sealed, associated ...string) (secret.Strin
 // Keys is how many keys the keyring has.
 func (k *Keyring) Keys() int { return k.handle.Len() }
 
-// Drop returns the keyring with the key that seals alone. What the other keys
-// sealed cannot be opened with it.
+// Drop returns the keyring without the keys before the one that seals. What
+// they sealed cannot be opened with it. Those after it stay: they are appended
+// and not promoted yet, and another process may seal with one already.
 func (k *Keyring) Drop() (*Keyring, error) {
 	manager := keyset.NewManagerFromHandle(k.handle)
-	primary := k.PrimaryID()
-	for i := range k.handle.Len() {
-		entry, err := k.handle.Entry(i)
-		if err != nil {
-			return nil, fmt.Errorf("look at a key: %w", err)
-		}
-		if entry.KeyID() == primary {
-			continue
-		}
-		if err := manager.Delete(entry.KeyID()); err != nil {
+	ids := k.IDs()
+	for _, older := range ids[:max(0, slices.Index(ids, k.PrimaryID()))] {
+		if err := manager.Delete(older); err != nil {
 			return nil, fmt.Errorf("drop an old key: %w", err)
 		}
 	}

@@ -422,7 +422,8 @@ export interface paths {
          * Ask the provider whether a key works
          * @description A gateway makes one real call with the key, the cheapest that shows whether the provider takes it, and what came
          *     of it stays with the key as `verification` until the key is replaced. A disabled key can be verified too. A key can
-         *     be verified every ten seconds; in between the answer is 429. Without a gateway that can make the call it is 503.
+         *     be verified every ten seconds, and the keys of a workspace ten times a minute together; in between the answer is 429.
+         *     Without a gateway that can make the call it is 503. When the key is replaced meanwhile it is 409, and nothing is kept.
          */
         post: operations["verifyByokCredential"];
         delete?: never;
@@ -2352,7 +2353,7 @@ export interface components {
             keys: components["schemas"]["PlatformKeyringKey"][];
             /** @description Publications of workspaces that were sealed anew and that some gateway may not have yet. */
             unconfirmed_workspaces: number;
-            /** @description Live gateways with an older catalog than the published one. */
+            /** @description Live gateways with an older catalog than the published one, or without a workspace as it was sealed anew. */
             gateways_behind: number;
         };
         PlatformKeyringKey: {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -93,8 +94,8 @@ func keyringTable(t *table, k client.PlatformKeyring) {
 // early cannot be had again.
 func (a *app) keyringDrop() *cobra.Command {
 	c := &cobra.Command{
-		Use: "drop", Short: "Keep the key that seals and drop the older ones", Args: cobra.NoArgs,
-		Long: `Keep the key that seals and drop the older ones. The control plane is asked first, with the operator token, and it is
+		Use: "drop", Short: "Drop the keys older than the one that seals", Args: cobra.NoArgs,
+		Long: `Drop the keys older than the one that seals; those that are appended and not promoted yet stay. The control plane is asked first, with the operator token, and it is
 refused while anything that is stored or published was sealed by one of them. What the older keys sealed cannot be opened any more:
 the ids of jobs and files that were made before the promotion are not found then.`,
 	}
@@ -125,9 +126,14 @@ func (a *app) mayDrop(ctx context.Context, k *seal.Keyring) error {
 		return err
 	}
 	held := r.JSON200.Data
+	lacking := slices.IndexFunc(held.Keys, func(key client.PlatformKeyringKey) bool {
+		return key.Role == client.Newer && !slices.Contains(k.IDs(), uint32(key.ID))
+	})
 	switch {
 	case held.SealingKeyID != int64(k.PrimaryID()):
 		return fmt.Errorf("the control plane seals with key %d, and this file with %d: give it the file first", held.SealingKeyID, k.PrimaryID())
+	case lacking >= 0: // given to every process, this file would take that key from them
+		return fmt.Errorf("the control plane has key %d, which this file lacks: use the file that it has", held.Keys[lacking].ID)
 	case !held.Droppable:
 		return errors.New("something is still sealed by an older key, or not in every gateway yet: see signalbox keyring status")
 	}

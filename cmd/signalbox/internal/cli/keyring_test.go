@@ -130,6 +130,46 @@ func TestKeyringDropAsksFirst(t *testing.T) {
 	term.run("keyring", "drop", "--file", path).is(cli.ExitRefused)
 }
 
+// A key that is appended and not promoted yet is in no other file maybe.
+func TestKeyringDropKeepsWhatIsAppended(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "keyring.json")
+	for _, step := range [][]string{{"create", "--out", path}, {"append", "--file", path}, {"promote", "--file", path}, {"append", "--file", path}} {
+		code, _, _, failure := keyringCommand(t, append([]string{"keyring"}, step...)...)
+		require.Zero(t, code, failure)
+	}
+	before, err := seal.LoadFile(path)
+	require.NoError(t, err)
+	code, dropped, _, failure := keyringCommand(t, "keyring", "drop", "--file", path, "--unchecked")
+	require.Zero(t, code, failure)
+	require.Equal(t, shownKeyring{Keys: 2, Primary: before.PrimaryID()}, dropped)
+	after, err := seal.LoadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, before.IDs()[1:], after.IDs())
+}
+
+// Given to every process, a file without the key that they have would take it
+// from them.
+func TestKeyringDropRefusesAFileThatLacksANewerKey(t *testing.T) {
+	term := newTerminal(t)
+	short := filepath.Join(t.TempDir(), "keyring.json")
+	held, err := seal.LoadFile(term.keyring)
+	require.NoError(t, err)
+	require.NoError(t, held.WriteFile(short))
+	appended, err := held.Append()
+	require.NoError(t, err)
+	require.NoError(t, appended.WriteFile(term.keyring))
+	term.reload <- syscall.SIGHUP
+	require.EventuallyWithT(t, func(c *assert.CollectT) {
+		assert.Regexp(c, `newer +0 +0 +0\n`, term.run("keyring", "status").out)
+	}, 30*time.Second, 50*time.Millisecond)
+	refused := term.run("keyring", "drop", "--file", short).is(cli.ExitFailure)
+	require.Contains(t, refused.err, "which this file lacks")
+	term.run("keyring", "drop", "--file", term.keyring).is(cli.ExitOK)
+	same, err := seal.LoadFile(term.keyring)
+	require.NoError(t, err)
+	require.Equal(t, appended.IDs(), same.IDs())
+}
+
 func TestKeyringCreateNeverReplaces(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keyring.json")
 	code, created, _, _ := keyringCommand(t, "keyring", "create", "--out", path)

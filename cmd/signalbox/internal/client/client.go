@@ -1845,7 +1845,7 @@ type PlatformKeyring struct {
 	// Droppable Whether the older keys can be dropped without losing anything but ids of jobs and files.
 	Droppable bool `json:"droppable"`
 
-	// GatewaysBehind Live gateways with an older catalog than the published one.
+	// GatewaysBehind Live gateways with an older catalog than the published one, or without a workspace as it was sealed anew.
 	GatewaysBehind int `json:"gateways_behind"`
 
 	// Keys The oldest first, then those that the keyring does not have.
@@ -3522,7 +3522,8 @@ type ClientInterface interface {
 	//
 	// A gateway makes one real call with the key, the cheapest that shows whether the provider takes it, and what came
 	// of it stays with the key as `verification` until the key is replaced. A disabled key can be verified too. A key can
-	// be verified every ten seconds; in between the answer is 429. Without a gateway that can make the call it is 503.
+	// be verified every ten seconds, and the keys of a workspace ten times a minute together; in between the answer is 429.
+	// Without a gateway that can make the call it is 503. When the key is replaced meanwhile it is 409, and nothing is kept.
 	//
 	// Corresponds with POST /v1/byok/{credential_id}/verify (the `VerifyByokCredential` operationId).
 	VerifyByokCredential(ctx context.Context, credentialID CredentialID, params *VerifyByokCredentialParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -4455,7 +4456,8 @@ func (c *Client) EnableByokCredential(ctx context.Context, credentialID Credenti
 //
 // A gateway makes one real call with the key, the cheapest that shows whether the provider takes it, and what came
 // of it stays with the key as `verification` until the key is replaced. A disabled key can be verified too. A key can
-// be verified every ten seconds; in between the answer is 429. Without a gateway that can make the call it is 503.
+// be verified every ten seconds, and the keys of a workspace ten times a minute together; in between the answer is 429.
+// Without a gateway that can make the call it is 503. When the key is replaced meanwhile it is 409, and nothing is kept.
 //
 // Corresponds with POST /v1/byok/{credential_id}/verify (the `VerifyByokCredential` operationId).
 func (c *Client) VerifyByokCredential(ctx context.Context, credentialID CredentialID, params *VerifyByokCredentialParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -12705,7 +12707,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// A gateway makes one real call with the key, the cheapest that shows whether the provider takes it, and what came
 	// of it stays with the key as `verification` until the key is replaced. A disabled key can be verified too. A key can
-	// be verified every ten seconds; in between the answer is 429. Without a gateway that can make the call it is 503.
+	// be verified every ten seconds, and the keys of a workspace ten times a minute together; in between the answer is 429.
+	// Without a gateway that can make the call it is 503. When the key is replaced meanwhile it is 409, and nothing is kept.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -18626,7 +18629,8 @@ func (c *ClientWithResponses) EnableByokCredentialWithResponse(ctx context.Conte
 //
 // A gateway makes one real call with the key, the cheapest that shows whether the provider takes it, and what came
 // of it stays with the key as `verification` until the key is replaced. A disabled key can be verified too. A key can
-// be verified every ten seconds; in between the answer is 429. Without a gateway that can make the call it is 503.
+// be verified every ten seconds, and the keys of a workspace ten times a minute together; in between the answer is 429.
+// Without a gateway that can make the call it is 503. When the key is replaced meanwhile it is 409, and nothing is kept.
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -1,18 +1,18 @@
 package fleet_test
 
 import (
+	"context"
 	"encoding/json"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
-	"github.com/nats-io/nats.go"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/endpointhealth/fleet"
 	"github.com/signalbox-dev/signalbox/shared/fault"
+	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/natsconn"
 	"github.com/signalbox-dev/signalbox/shared/testkit/natstest"
 	"github.com/signalbox-dev/signalbox/shared/wire"
@@ -31,25 +31,27 @@ type rig struct {
 func newRig(t *testing.T, wait time.Duration) *rig {
 	r := &rig{t: t, nats: natstest.New(t), now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	r.Fleet = fleet.New(fleet.Options{
-		Conn: r.nats.Ready(), Instance: uuid.New(), Log: natstest.Discard(), Now: func() time.Time { return r.now }, Wait: wait,
+		Conn: r.nats.Ready(), IDs: id.SystemSource(), Now: func() time.Time { return r.now }, Wait: wait,
 	})
 	return r
 }
 
-// answer has a gateway answer with bodies, and returns how often it was asked.
-func (r *rig) answer(conn *natsconn.Conn, bodies ...[]byte) *atomic.Int64 {
+// answer has a gateway answer with what body gives, unless that is nil, and tells
+// of each question.
+func (r *rig) answer(body func() []byte) (asked chan struct{}) {
 	r.t.Helper()
-	var asked atomic.Int64
-	sub, err := conn.NATS().QueueSubscribe(wire.SubjectHealthReport, wire.QueueHealth, func(m *nats.Msg) {
-		asked.Add(1)
-		for _, body := range bodies {
-			_ = conn.NATS().Publish(m.Reply, body)
+	conn := r.nats.Ready()
+	asked = make(chan struct{}, 64)
+	stop, err := conn.Answer(wire.SubjectHealthReport, wire.QueueHealth, wire.SubjectHealthAnswer, natsconn.Room{Messages: 64, Bytes: 1 << 20}, func(q natsconn.Question) {
+		asked <- struct{}{}
+		if text := body(); text != nil {
+			_ = q.Answer(text) // the test fails by what it does not hear
 		}
 	})
 	require.NoError(r.t, err)
 	require.NoError(r.t, conn.NATS().Flush())
-	r.t.Cleanup(func() { _ = sub.Unsubscribe() })
-	return &asked
+	r.t.Cleanup(stop)
+	return asked
 }
 
 func encoded(t *testing.T, report wire.HealthReport) []byte {
@@ -61,19 +63,27 @@ func encoded(t *testing.T, report wire.HealthReport) []byte {
 
 func TestOneGatewayAnswersAndTheAnswerServesForASecond(t *testing.T) {
 	r := newRig(t, 10*time.Second)
-	want := wire.HealthReport{Schema: 1, MadeAt: r.now, Endpoints: []wire.ReportedHealth{{ID: "north:acme/small", Requests: 100, Uptime: 1, State: "closed"}}}
-	broken := encoded(t, wire.HealthReport{Schema: 9})
-	asked := r.answer(r.nats.Ready(), broken, []byte("{"), encoded(t, want))
+	want := wire.HealthReport{Schema: 1, MadeAt: r.now, Endpoints: []wire.ReportedHealth{{ID: "north:acme/small", Requests: 100, Uptime: 1, State: wire.HealthClosed}}}
+	var body atomic.Pointer[[]byte]
+	says := func(text []byte) { body.Store(&text) }
+	asked := r.answer(func() []byte { return *body.Load() })
+	says(encoded(t, want))
 	for range 3 {
 		got, err := r.Report(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, want, got)
 	}
-	require.EqualValues(t, 1, asked.Load())
+	require.Len(t, asked, 1)
 	r.now = r.now.Add(time.Second)
 	_, err := r.Report(t.Context())
 	require.NoError(t, err)
-	require.EqualValues(t, 2, asked.Load())
+	require.Len(t, asked, 2)
+	for _, broken := range [][]byte{[]byte("{"), {}, encoded(t, wire.HealthReport{Schema: 9})} {
+		says(broken)
+		r.now = r.now.Add(time.Second)
+		_, err := r.Report(t.Context())
+		require.True(t, fault.Is(err, fault.Unavailable), "%q: %v", broken, err)
+	}
 }
 
 func TestWithoutAGatewayNothingIsKnown(t *testing.T) {
@@ -86,16 +96,57 @@ func TestWithoutAGatewayNothingIsKnown(t *testing.T) {
 
 func TestSilenceAndAnAbsentServerAreFailures(t *testing.T) {
 	r := newRig(t, 20*time.Millisecond)
-	asked := r.answer(r.nats.Ready())
-	for range 3 {
+	asked := r.answer(func() []byte { return nil })
+	_, err := r.Report(t.Context())
+	require.True(t, fault.Is(err, fault.Unavailable), "%v", err)
+	<-asked
+	for range 2 {
 		_, err := r.Report(t.Context())
 		require.True(t, fault.Is(err, fault.Unavailable), "%v", err)
 	}
-	require.EqualValues(t, 1, asked.Load(), "who comes within the second does not wait as well")
+	fence := r.nats.Ready().NATS()
+	require.NoError(t, fence.PublishRequest(wire.SubjectHealthReport, wire.SubjectHealthAnswer+".fence", nil))
+	<-asked
+	require.Empty(t, asked, "who comes within the second does not wait as well")
 
 	conn := r.nats.Ready()
-	away := fleet.New(fleet.Options{Conn: conn, Instance: uuid.New(), Log: natstest.Discard(), Now: time.Now})
+	away := fleet.New(fleet.Options{Conn: conn, IDs: id.SystemSource(), Now: time.Now})
 	conn.Close()
-	_, err := away.Report(t.Context())
+	_, err = away.Report(t.Context())
 	require.True(t, fault.Is(err, fault.Unavailable), "%v", err)
+}
+
+// Who waits for another's answer leaves when it likes, and takes over when the
+// one who asked leaves.
+func TestNobodyIsHeldByAnother(t *testing.T) {
+	r := newRig(t, time.Minute)
+	want := encoded(t, wire.HealthReport{Schema: 1, MadeAt: r.now})
+	var silent atomic.Bool
+	silent.Store(true)
+	asked := r.answer(func() []byte {
+		if silent.Load() {
+			return nil
+		}
+		return want
+	})
+	first, leave := context.WithCancel(t.Context())
+	failed := make(chan error, 2)
+	report := func(ctx context.Context) {
+		_, err := r.Report(ctx)
+		failed <- err
+	}
+	go report(first)
+	<-asked
+	second, gone := context.WithCancel(t.Context())
+	gone()
+	_, err := r.Report(second)
+	require.True(t, fault.Is(err, fault.Unavailable), "%v", err)
+	require.Empty(t, failed, "the first still waits")
+
+	silent.Store(false)
+	go report(t.Context())
+	leave()
+	require.ErrorIs(t, <-failed, context.Canceled)
+	<-asked
+	require.NoError(t, <-failed, "that the first left is not the others' failure")
 }

@@ -3,6 +3,7 @@ package answer_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"testing"
 	"time"
 
@@ -118,14 +119,59 @@ func TestNothingIsAnsweredElsewhere(t *testing.T) {
 	require.Zero(t, pending)
 }
 
+// of is a question about a key of another workspace for each number.
+func of(t *testing.T, workspace int) []byte {
+	t.Helper()
+	q := good
+	q.Workspace = id.MustParse[id.WorkspaceKind](fmt.Sprintf("ws_%026d", workspace+1))
+	return encoded(t, q)
+}
+
 func TestTooManyChecksAreSentAway(t *testing.T) {
 	conn, c, stop := run(t)
-	for range 8 {
-		require.NoError(t, conn.PublishRequest(wire.SubjectCheck, wire.SubjectChecked+".held", encoded(t, good)))
+	hold := func(workspace int) {
+		t.Helper()
+		require.NoError(t, conn.PublishRequest(wire.SubjectCheck, wire.SubjectChecked+".held", of(t, workspace)))
 		<-c.begun
 	}
-	reply, err := ask(conn, "ninth", encoded(t, good))
-	require.NoError(t, err)
-	require.Equal(t, wire.CheckReply{Trouble: wire.CheckNotReady}, reply)
+	away := func(workspace int, why string) {
+		t.Helper()
+		reply, err := ask(conn, "away", of(t, workspace))
+		require.NoError(t, err)
+		require.Equal(t, wire.CheckReply{Trouble: wire.CheckNotReady}, reply, why)
+	}
+	hold(0)
+	hold(0)
+	away(0, "a third of one workspace")
+	for i := 2; i < 8; i++ {
+		hold(i / 2)
+	}
+	away(4, "a ninth")
 	stop() // and the end waits for the checks that run, which end with it
+}
+
+// A check that has ended makes room for another of its workspace.
+func TestRoomIsGivenBack(t *testing.T) {
+	conn, c, _ := run(t)
+	close(c.let)
+	for range 20 {
+		require.EventuallyWithT(t, func(e *assert.CollectT) { // the answer is sent a moment before there is room
+			reply, err := ask(conn, "one", of(t, 0))
+			assert.NoError(e, err)
+			assert.Equal(e, wire.CheckReply{Status: wire.CheckValid}, reply)
+		}, 20*time.Second, time.Millisecond)
+	}
+}
+
+// The end of a gateway says nothing of a provider: who asked can ask another.
+func TestWhatDoesNotEndBeforeTheGatewayIsNotReady(t *testing.T) {
+	conn, c, stop := run(t)
+	told, question := make(chan wire.CheckReply, 1), encoded(t, good)
+	go func() {
+		reply, _ := ask(conn, "cut", question) // the zero reply fails the test
+		told <- reply
+	}()
+	<-c.begun
+	stop()
+	require.Equal(t, wire.CheckReply{Trouble: wire.CheckNotReady}, <-told)
 }

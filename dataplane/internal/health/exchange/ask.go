@@ -2,7 +2,6 @@ package exchange
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"strings"
@@ -12,7 +11,8 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/wire"
 )
 
-// keepAsking asks for what the others know after every connect. Once it has asked it is among those that answer.
+// keepAsking asks for what the others know after every connect. Once it has
+// asked it is among those that answer.
 func (x *Exchange) keepAsking(ctx context.Context) {
 	var answering []func() // end it
 	defer func() {
@@ -57,7 +57,7 @@ func (x *Exchange) report(m *nats.Msg) {
 	if !strings.HasPrefix(m.Reply, wire.SubjectHealthAnswer+".") {
 		return // nothing is sent elsewhere for whoever asks
 	}
-	body, err := json.Marshal(x.o.Table.Report())
+	body, err := wire.EncodeHealthReport(x.o.Table.Report())
 	if err == nil {
 		err = x.nc.Publish(m.Reply, body)
 	}

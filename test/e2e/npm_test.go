@@ -14,9 +14,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	dataplane "github.com/signalbox-dev/signalbox/dataplane/app"
 	"github.com/signalbox-dev/signalbox/shared/testkit/simulator"
 	"github.com/signalbox-dev/signalbox/test/harness"
 	"github.com/signalbox-dev/signalbox/test/harness/upstream"
@@ -68,6 +70,8 @@ func npmPlatform(t *testing.T) []string {
 	t.Helper()
 	p := harness.Start(t, harness.Options{
 		Simulator: true, Everywhere: everywhere(), Upstream: simulator.Options{Keep: 1 << 14, KeepBytes: 1 << 16},
+		// A client with hundreds of tests at once may connect long before it writes.
+		Configure: func(c *dataplane.Config) { c.HTTP.HeaderTimeout = time.Minute },
 	})
 	key := p.Key()
 	seen := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

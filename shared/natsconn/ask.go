@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/nats-io/nats.go"
 )
@@ -55,9 +54,6 @@ func (q Question) Answer(body []byte) error {
 	}
 	return nil
 }
-
-// leaveWithin bounds how long stop waits for the questions that are under way.
-const leaveWithin = time.Second
 
 // Answer calls handle for each question on a subject, one after the other, as one
 // of a queue group. One that is not to be answered below answers is dropped:

@@ -2,7 +2,9 @@ package natsconn_test
 
 import (
 	"context"
+	"errors"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/stretchr/testify/require"
@@ -101,6 +103,12 @@ func TestStoppingAnswersWhatHasCome(t *testing.T) {
 	require.NoError(t, c.NATS().Flush()) // they wait behind the first
 	ended := make(chan struct{})
 	go func() { defer close(ended); stop() }()
+	require.Eventually(t, func() bool {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		defer cancel()
+		_, err := asker.Ask(ctx, "ask", "answers.probe", nil)
+		return errors.Is(err, natsconn.ErrNobody)
+	}, soon, tick, "no more questions are taken")
 	close(release)
 	<-ended
 	for _, want := range []string{"0", "1", "2"} {

@@ -61,7 +61,7 @@ func (l *listening) drain(connected bool) {
 	if !connected || l.sub.Drain() != nil {
 		return
 	}
-	timer := time.NewTimer(leaveWithin)
+	timer := time.NewTimer(drainTimeout)
 	defer timer.Stop()
 	select {
 	case <-l.ended:

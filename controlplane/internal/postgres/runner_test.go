@@ -123,7 +123,7 @@ func TestDeadlocksAreRetried(t *testing.T) {
 	go func() { results <- work(1, b.ID, a.ID) }()
 	require.NoError(t, <-results)
 	require.NoError(t, <-results)
-	require.Equal(t, 3, runs[0]+runs[1], "one of them ran twice")
+	require.Greater(t, runs[0]+runs[1], 2, "one of them ran again; Postgres may end both")
 }
 
 func TestRetriesEnd(t *testing.T) {

@@ -76,6 +76,7 @@ type App struct {
 	sweeper   *idempotency.Sweeper
 	keyring   *rotation.Keyring // nil when there is none
 	resealer  *reseal.Runner
+	offered   *reseal.Offered
 	api       *api.Server
 }
 
@@ -140,7 +141,7 @@ func (a *App) wire(context.Context) error {
 	mutator := deploy.New(runner, publications, events, ids, now)
 	keyStore, managementKeyStore, settingsStore := postgres.NewAPIKeyStore(), postgres.NewManagementKeyStore(), postgres.NewSettingsStore()
 	byokStore := postgres.NewBYOKStore()
-	seals := a.seals(mutator, gateways, ids)
+	seals := a.seals(source, mutator, gateways, ids)
 	ladder := a.ladder(mutator, ids, source)
 	records := postgres.NewUsageStore(a.db, now)
 	claims := postgres.NewIdempotencyStore(a.db, ids, now)
@@ -150,7 +151,7 @@ func (a *App) wire(context.Context) error {
 		Mutator: mutator, IDs: ids, Rand: rand.Reader, Now: now, Log: log,
 	})
 	topology := natsconn.NewKeeper(a.nats, natsconn.Topology{Replicas: a.cfg.NATS.Replicas, PinsBytes: a.cfg.NATS.PinsBytes}, log)
-	a.publisher = a.newPublisher(source, topology, tracker, registry)
+	a.publisher = a.newPublisher(topology, tracker, registry)
 	a.consumer = usage.NewConsumer(a.nats, topology, records, a.cfg.Usage.Workers, log)
 	a.keeper = usage.NewKeeper(records, now, log)
 	a.sweeper = idempotency.NewSweeper(claims, log)
@@ -213,12 +214,12 @@ func (a *App) metrics() *prometheus.Registry {
 	return registry
 }
 
-func (a *App) newPublisher(source *override.Source, topology *natsconn.Keeper, tracker *publication.Tracker, registry *gateway.Registry) *publish.Publisher {
+func (a *App) newPublisher(topology *natsconn.Keeper, tracker *publication.Tracker, registry *gateway.Registry) *publish.Publisher {
 	outbox := postgres.NewOutbox(a.db)
 	return publish.New(publish.Deps{
 		Conn: a.nats, Topology: topology, Elector: postgres.NewElector(a.db, a.deps.Log),
 		Outbox: outbox, Compiler: postgres.NewCompiler(a.db), Ledger: postgres.NewLedger(a.db),
-		Catalog: reseal.NewOffered(source, a.ring()), Revisions: postgres.NewCatalogRevisions(a.db), Accounts: outbox,
+		Catalog: a.offered, Revisions: postgres.NewCatalogRevisions(a.db), Accounts: outbox,
 		Tracker: tracker, Registry: registry, AllowMassRemoval: a.cfg.Publish.AllowMassRemoval, Now: a.deps.Now, Log: a.deps.Log,
 	})
 }

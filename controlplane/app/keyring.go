@@ -38,13 +38,14 @@ func (a *App) ring() reseal.Ring {
 
 // seals builds what keeps everything that is stored sealed under the present
 // key, and returns what tells which key seals what.
-func (a *App) seals(mutator *deploy.Mutator, fleet *gateway.Service, ids *id.Source) *reseal.Service {
+func (a *App) seals(source *override.Source, mutator *deploy.Mutator, fleet *gateway.Service, ids *id.Source) *reseal.Service {
+	a.offered = reseal.NewOffered(source, a.ring())
 	keys := postgres.NewBYOKStore()
 	workspace := byok.NewResealer(byok.ResealerDeps{
 		System: a.db.System(), Seals: postgres.NewBYOKSeals(), Runner: a.db.Runner(), Store: keys, Directory: keys, Mutator: mutator, Now: a.deps.Now,
 	})
 	platform := override.NewResealer(override.ResealerDeps{System: a.db.System(), Store: postgres.NewOverrideStore(), IDs: ids, Now: a.deps.Now})
-	a.resealer = reseal.NewRunner(reseal.Deps{Ring: a.ring(), Parts: []reseal.Part{workspace, platform}, Log: a.deps.Log})
+	a.resealer = reseal.NewRunner(reseal.Deps{Ring: a.ring(), Parts: []reseal.Part{workspace, platform, a.offered}, Log: a.deps.Log})
 	return reseal.NewService(reseal.StatusDeps{
 		Ring: a.ring(), Workspace: workspace, Platform: platform, Publications: postgres.NewPublicationProgress(a.db),
 		Catalog: publish.NewCatalogs(a.nats), Fleet: fleet,

@@ -22,7 +22,8 @@ type Source interface {
 // Offered is a source whose platform keys are under the key that seals now:
 // those of catalog files were sealed when the process started. What it seals
 // anew stays the same until it is stale again, since each other ciphertext is
-// another catalog to publish.
+// another catalog to publish. It is a Part too: a control plane that does not
+// publish must not be left with keys that only a dropped one opens.
 type Offered struct {
 	Source
 	ring Ring
@@ -46,27 +47,63 @@ func (o *Offered) Catalog(ctx context.Context) (catalog.Catalog, int64, error) {
 	if err != nil || o.ring == nil {
 		return c, version, err
 	}
+	c.Providers, _ = o.under(o.ring.Current(), c.Providers)
+	return c, version, nil
+}
+
+// Reseal implements Part.
+func (o *Offered) Reseal(ctx context.Context, ring Keyring) (Report, error) {
+	c, _, err := o.Source.Catalog(ctx)
+	if err != nil {
+		return Report{}, err
+	}
+	_, report := o.under(ring, c.Providers)
+	return report, nil
+}
+
+// Seals implements Part: what this process would publish.
+func (o *Offered) Seals(ctx context.Context) (Count, error) {
+	c, _, err := o.Catalog(ctx)
+	if err != nil {
+		return nil, err
+	}
+	count := make(Count)
+	for i := range c.Providers {
+		if p := &c.Providers[i]; !p.Credential.IsZero() {
+			count.Add(p.Credential)
+		}
+	}
+	return count, nil
+}
+
+// under returns the providers with their keys under the one that seals. It goes
+// on from what it sealed the last time: the key that sealed the source's own may
+// have been dropped since.
+func (o *Offered) under(ring Keyring, providers []catalog.Provider) (renewed []catalog.Provider, report Report) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	ring := o.ring.Current()
-	c.Providers = slices.Clone(c.Providers)
-	for i := range c.Providers {
-		p := &c.Providers[i]
+	renewed = slices.Clone(providers)
+	for i := range renewed {
+		p := &renewed[i]
 		if p.Credential.IsZero() || !ring.IsStale(p.Credential) {
 			continue
 		}
 		had, ok := o.renewed[p.Slug]
-		if !ok || !bytes.Equal(had.from, p.Credential) || ring.IsStale(had.to) {
-			to, err := renew(ring, p.Credential, policy.PlatformBinding(p.Slug))
-			if err != nil {
-				continue
-			}
-			had = renewal{from: p.Credential, to: to}
-			o.renewed[p.Slug] = had
+		if !ok || !bytes.Equal(had.from, p.Credential) {
+			had = renewal{from: p.Credential, to: p.Credential}
 		}
-		p.Credential = had.to
+		if ring.IsStale(had.to) {
+			to, err := renew(ring, had.to, policy.PlatformBinding(p.Slug))
+			if err != nil {
+				report.Unopened = append(report.Unopened, "of the platform at "+p.Slug)
+			} else {
+				had.to = to
+				report.Done++
+			}
+		}
+		o.renewed[p.Slug], p.Credential = had, had.to
 	}
-	return c, version, nil
+	return renewed, report
 }
 
 func renew(ring Keyring, sealed secret.Sealed, binding []string) (secret.Sealed, error) {

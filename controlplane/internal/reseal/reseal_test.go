@@ -156,12 +156,51 @@ func TestTheOfferedCatalogComesUnderThePresentKeyAndStaysTheSame(t *testing.T) {
 	require.Equal(t, sealed, renewed[2].Credential, "what does not open is left")
 	require.Equal(t, renewed, get(), "the same again, or it would be published for ever")
 	require.Equal(t, sealed, s.c.Providers[0].Credential, "the source's own is not written to")
-	r.rotate(t)
-	require.NotEqual(t, renewed[0].Credential, get()[0].Credential)
+	// The key that sealed the source's own is gone, and so is the next one: what
+	// was sealed under each goes on, on a control plane that publishes and on one
+	// that only makes its passes.
+	idle := reseal.NewOffered(s, r)
+	pass := func() reseal.Report {
+		t.Helper()
+		report, err := idle.Reseal(t.Context(), r.Current())
+		require.NoError(t, err)
+		return report
+	}
+	require.Equal(t, reseal.Report{Done: 1, Unopened: []string{"of the platform at moved"}}, pass())
+	for range 3 {
+		r.current.Store(dropped(t, r.Current()))
+		r.rotate(t)
+		require.Equal(t, 1, pass().Done)
+		require.Zero(t, pass().Done)
+		present := get()[0].Credential
+		require.NotEqual(t, renewed[0].Credential, present)
+		seals, err := idle.Seals(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, 1, seals[r.Current().PrimaryID()])
+		for _, sealed := range []secret.Sealed{present, served(t, idle)[0].Credential} {
+			plain, err := dropped(t, r.Current()).Open(sealed, policy.PlatformBinding("north")...)
+			require.NoError(t, err)
+			require.Equal(t, "canary", plain.Reveal())
+		}
+	}
 
 	c, _, err := reseal.NewOffered(s, nil).Catalog(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, s.c, c)
+}
+
+func dropped(t *testing.T, ring *seal.Keyring) *seal.Keyring {
+	t.Helper()
+	fresh, err := ring.Drop()
+	require.NoError(t, err)
+	return fresh
+}
+
+func served(t *testing.T, o *reseal.Offered) []catalog.Provider {
+	t.Helper()
+	c, _, err := o.Catalog(t.Context())
+	require.NoError(t, err)
+	return c.Providers
 }
 
 // metric is signalbox_keyring_stale_seals.

@@ -141,10 +141,34 @@ func askStatus(ctx context.Context, p *harness.Platform) (s keyringStatus, err e
 func TestTheKeyringIsRotatedUnderTraffic(t *testing.T) {
 	p, wrong := guarded(t)
 	key := p.Key()
-	old := p.Keyring()
 	load := startTraffic(t, p, key)
 	load.flows(p)
+	first, _ := rotate(t, p, load)
+	second, now := rotate(t, p, load) // by the same processes
+	load.stop()
+	require.Zero(t, load.failed.Load(), "requests that failed; the first: %v", load.first.Load())
+	require.Zero(t, wrong.Load(), "calls with another credential")
+	for _, url := range append([]string{p.Control}, p.Gateways...) {
+		require.Contains(t, p.Metrics(url), "\nsignalbox_keyring_unknown_key_total 0\n", url)
+	}
+	nothingOpens(t, p, first, now)
+	nothingOpens(t, p, second, now)
 
+	// Nothing lives on what was opened before: who starts now has the new key alone.
+	p.StopGateway(1)
+	p.StartGateway(1)
+	p.StopControlPlane()
+	p.StartControlPlane()
+	for _, owner := range owners {
+		require.Equal(t, http.StatusOK, p.Say(1, key, "guarded/"+owner).Status)
+	}
+	require.Zero(t, wrong.Load())
+}
+
+// rotate takes the old key out of use, step by step, while traffic flows.
+func rotate(t *testing.T, p *harness.Platform, load *traffic) (old, now *seal.Keyring) {
+	t.Helper()
+	old = p.Keyring()
 	p.ChangeKeyring((*seal.Keyring).Append)
 	load.flows(p)
 	require.Equal(t, int64(old.PrimaryID()), statusOf(t, p).Sealing, "a new key does not seal yet")
@@ -162,25 +186,9 @@ func TestTheKeyringIsRotatedUnderTraffic(t *testing.T) {
 	require.Equal(t, int64(promoted.PrimaryID()), s.Keys[1].ID)
 	require.Equal(t, [3]int{1, 1, 2}, [3]int{s.Keys[1].Workspace, s.Keys[1].Platform, s.Keys[1].Published}, "%+v", s)
 
-	dropped := p.ChangeKeyring((*seal.Keyring).Drop)
+	now = p.ChangeKeyring((*seal.Keyring).Drop)
 	load.flows(p)
-	load.stop()
-	require.Zero(t, load.failed.Load(), "requests that failed; the first: %v", load.first.Load())
-	require.Zero(t, wrong.Load(), "calls with another credential")
-	for _, url := range append([]string{p.Control}, p.Gateways...) {
-		require.Contains(t, p.Metrics(url), "\nsignalbox_keyring_unknown_key_total 0\n", url)
-	}
-	nothingOpens(t, p, old, dropped)
-
-	// Nothing lives on what was opened before: who starts now has the new key alone.
-	p.StopGateway(1)
-	p.StartGateway(1)
-	p.StopControlPlane()
-	p.StartControlPlane()
-	for _, owner := range owners {
-		require.Equal(t, http.StatusOK, p.Say(1, key, "guarded/"+owner).Status)
-	}
-	require.Zero(t, wrong.Load())
+	return old, now
 }
 
 // nothingOpens tries the old keyring on all that is stored.

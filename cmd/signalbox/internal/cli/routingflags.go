@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"go.yaml.in/yaml/v3"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/client"
 )
@@ -166,8 +165,8 @@ func readDocument(a *app, file, noun string, v any) error {
 		return err
 	}
 	var document any
-	if err := yaml.Unmarshal(text, &document); err != nil {
-		return misuse("the file is neither YAML nor JSON")
+	if err := decodeOne(text, &document); err != nil {
+		return err
 	}
 	body, err := json.Marshal(document)
 	if err != nil {

@@ -304,6 +304,13 @@ func TestAFileIsOneDocument(t *testing.T) {
 			term.run(group, "get", "a").is(cli.ExitNotFound)
 		}
 	}
+	for text, name := range map[string]string{
+		"name: a\nModels: {block: [openai/gpt-5]}\n":                             "Models",
+		"name: a\nmodels: {block: [openai/gpt-5], Block: [openai/gpt-5-mini]}\n": "models.Block",
+	} {
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+		require.Contains(t, term.run("guardrails", "create", "-f", file).is(cli.ExitUsage).err, name, "names are taken as they are spelt")
+	}
 	require.NoError(t, os.WriteFile(file, []byte("---\nname: a\nmodels: {block: [openai/gpt-5]}\n...\n"), 0o600))
 	term.run("guardrails", "create", "-f", file).is(cli.ExitOK).shows("openai/gpt-5")
 }

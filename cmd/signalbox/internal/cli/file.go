@@ -2,8 +2,13 @@ package cli
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -23,4 +28,44 @@ func decodeOne(text []byte, v any) error {
 		return misuse("the file has more after its first document: give each document a file and a command of its own")
 	}
 	return nil
+}
+
+// misspelt is the first name in a document that no field of t has, letter for
+// letter; "" for none. encoding/json ignores the case of letters, so that of
+// allow and Allow one would be lost without a word.
+func misspelt(document any, t reflect.Type) string {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Map { // a nullable field is a map
+		t = t.Elem()
+	}
+	switch node := document.(type) {
+	case []any:
+		if t.Kind() != reflect.Slice {
+			return ""
+		}
+		for _, item := range node {
+			if name := misspelt(item, t.Elem()); name != "" {
+				return name
+			}
+		}
+	case map[string]any:
+		if t.Kind() != reflect.Struct || reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()) {
+			return ""
+		}
+		for _, name := range slices.Sorted(maps.Keys(node)) {
+			field, ok := t.FieldByNameFunc(func(f string) bool { return jsonName(t, f) == name })
+			if !ok {
+				return name
+			}
+			if inner := misspelt(node[name], field.Type); inner != "" {
+				return name + "." + inner
+			}
+		}
+	}
+	return ""
+}
+
+func jsonName(t reflect.Type, field string) string {
+	f, _ := t.FieldByName(field)
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return name
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -176,6 +177,9 @@ func readDocument(a *app, file, noun string, v any) error {
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(v); err != nil {
 		return misuse("the file is no %s: %s", noun, clean(strings.TrimPrefix(err.Error(), "json: ")))
+	}
+	if name := misspelt(document, reflect.TypeOf(v)); name != "" {
+		return misuse("the file is no %s: unknown field %q", noun, clean(name))
 	}
 	return nil
 }

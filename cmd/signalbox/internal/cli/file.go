@@ -30,10 +30,10 @@ func decodeOne(text []byte, v any) error {
 	return nil
 }
 
-// misspelt is the first name in a document that no field of t has, letter for
+// misspelled is the first name in a document that no field of t has, letter for
 // letter; "" for none. encoding/json ignores the case of letters, so that of
 // allow and Allow one would be lost without a word.
-func misspelt(document any, t reflect.Type) string {
+func misspelled(document any, t reflect.Type) string {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Map { // a nullable field is a map
 		t = t.Elem()
 	}
@@ -43,7 +43,7 @@ func misspelt(document any, t reflect.Type) string {
 			return ""
 		}
 		for _, item := range node {
-			if name := misspelt(item, t.Elem()); name != "" {
+			if name := misspelled(item, t.Elem()); name != "" {
 				return name
 			}
 		}
@@ -56,7 +56,7 @@ func misspelt(document any, t reflect.Type) string {
 			if !ok {
 				return name
 			}
-			if inner := misspelt(node[name], field.Type); inner != "" {
+			if inner := misspelled(node[name], field.Type); inner != "" {
 				return name + "." + inner
 			}
 		}

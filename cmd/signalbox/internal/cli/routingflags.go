@@ -178,7 +178,7 @@ func readDocument(a *app, file, noun string, v any) error {
 	if err := decoder.Decode(v); err != nil {
 		return misuse("the file is no %s: %s", noun, clean(strings.TrimPrefix(err.Error(), "json: ")))
 	}
-	if name := misspelt(document, reflect.TypeOf(v)); name != "" {
+	if name := misspelled(document, reflect.TypeOf(v)); name != "" {
 		return misuse("the file is no %s: unknown field %q", noun, clean(name))
 	}
 	return nil

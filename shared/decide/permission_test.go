@@ -54,8 +54,10 @@ func TestListsAreMatchedOnceForAModel(t *testing.T) {
 func TestWhatIsKnownUnderGuardrailsIsForgottenWithoutThem(t *testing.T) {
 	w := newWorld()
 	w.guards = guards(everywhere(blockModels("acme/*", "zeta/*")))
+	key := caller
+	key.Models = []string{"*/*"} // of a key without a list nothing is kept
 	for _, model := range []string{"acme/small", catalog.AutoModel, catalog.FreeModel} {
-		plan := w.decide(t, decide.Facts{Model: model, Key: caller})
+		plan := w.decide(t, decide.Facts{Model: model, Key: key})
 		require.Equal(t, "guardrail_blocked", string(plan.Refusal.Code), model)
 	}
 }

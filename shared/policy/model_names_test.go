@@ -17,7 +17,8 @@ func TestModelNames(t *testing.T) {
 		require.True(t, n.List(m[0], m[1]), m)
 	}
 	for _, m := range [][2]string{
-		{"zeta2/small", "small"}, {"acme/smaller", "smaller"},
+		{"zeta2/small", "small"},
+		{"acme/smaller", "smaller"},
 		{"large", ""},      // an id, were it one, and the entry is about bare names
 		{"a/b/c", "b/c"},   // a bare name, and the entry is an id
 		{"large/x", "x"},   // the entry has no slash

@@ -35,13 +35,13 @@ func TestListsOfModelsEndWithTheirCaller(t *testing.T) {
 	e := &Edge{}
 	for name, list := range map[string]func(*asked) (any, error){"models": e.listModels, "gemini": e.listGeminiModels} {
 		t.Run(name, func(t *testing.T) {
-			stays := asking(t, t.Context(), func() {})
+			stays := asking(t.Context(), t, func() {})
 			_, err := list(stays)
 			require.NoError(t, err)
 			require.Len(t, stays.usable, listed)
 
 			ctx, leave := context.WithCancel(t.Context())
-			leaves := asking(t, ctx, leave) // while the first model is looked at
+			leaves := asking(ctx, t, leave) // while the first model is looked at
 			_, err = list(leaves)
 			require.Equal(t, fault.ClientClosed, fault.CodeOf(err))
 			require.Len(t, leaves.usable, 1)
@@ -51,7 +51,7 @@ func TestListsOfModelsEndWithTheirCaller(t *testing.T) {
 
 // What is known of a model is not asked again.
 func TestWhatAModelIsUsableForIsAskedOnce(t *testing.T) {
-	a := asking(t, t.Context(), func() {})
+	a := asking(t.Context(), t, func() {})
 	m := &a.pin.Catalog.Models()[0]
 	offers, on := a.offers(m, a.surfaces())
 	require.NotEmpty(t, offers)
@@ -62,7 +62,7 @@ func TestWhatAModelIsUsableForIsAskedOnce(t *testing.T) {
 	require.Empty(t, on)
 }
 
-func asking(t *testing.T, ctx context.Context, viewedAt func()) *asked {
+func asking(ctx context.Context, t *testing.T, viewedAt func()) *asked {
 	t.Helper()
 	c := catalog.Catalog{Schema: catalog.Schema, Providers: []catalog.Provider{{
 		Slug: "north", Type: catalog.OpenAICompatible, BaseURL: "https://north.example/v1", Credential: secret.Sealed("sealed"),

@@ -42,7 +42,7 @@ func ResolveEffective(p *policy.View, c *catalog.View, key KeyFacts) (Effective,
 		return Effective{}, undetermined()
 	}
 	in := Input{Policy: p, Catalog: c, Facts: Facts{Key: key}}
-	d := decision{in: &in, settings: p.Settings(), permissions: &permissions{}, whole: true}
+	d := decision{in: &in, settings: p.Settings(), whole: true}
 	refusal := d.resolve()
 	return d.effective(), refusal
 }

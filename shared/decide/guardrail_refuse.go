@@ -20,7 +20,7 @@ const (
 func (d *decision) unguarded() *decision {
 	free := *d
 	free.restrictions.guards, free.plan.Record.Exclusions, free.tally = nil, nil, tally{}
-	free.permissions = &permissions{} // those of d are under the guardrails
+	free.permissions = permissions{} // those of d are under the guardrails
 	return &free
 }
 

@@ -15,21 +15,22 @@ func Usable(in Input, m *catalog.Model, surfaces []catalog.Surface) [][]catalog.
 	if in.Policy == nil || in.Catalog == nil {
 		return make([][]catalog.Offer, len(surfaces))
 	}
-	d := decision{in: &in, settings: in.Policy.Settings(), permissions: &permissions{}}
+	d := decision{in: &in, settings: in.Policy.Settings()}
 	if d.take(&in); d.refusedBy() != nil {
 		return make([][]catalog.Offer, len(surfaces))
 	}
 	return d.usableOn(m, surfaces)
 }
 
-// usableOn is a decision for each surface. They share what is known of the
-// model.
+// usableOn is a decision for each surface. Each goes on with what those before
+// it came to know of the model.
 func (d *decision) usableOn(m *catalog.Model, surfaces []catalog.Surface) [][]catalog.Offer {
 	usable := make([][]catalog.Offer, len(surfaces))
 	for i, s := range surfaces {
 		in, one := *d.in, *d
 		in.Facts.Surface, one.in = s, &in
 		usable[i] = one.usable(m)
+		d.permissions = one.permissions
 	}
 	return usable
 }

@@ -81,7 +81,7 @@ func (d *decision) ownUses(uses []CredentialUse, own []*policy.OwnCredential, m 
 
 // serves reports whether a credential's scopes cover the request.
 func (d *decision) serves(c *policy.OwnCredential, m *catalog.Model) bool {
-	return allows(c.Models, m) && (len(c.APIKeys) == 0 || slices.Contains(c.APIKeys, d.in.Facts.Key.ID))
+	return (len(c.APIKeys) == 0 || slices.Contains(c.APIKeys, d.in.Facts.Key.ID)) && d.scoped(c, m)
 }
 
 // coolingLast keeps the order within both parts.

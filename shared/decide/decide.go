@@ -41,9 +41,10 @@ type decision struct {
 	settings policy.Settings
 	plan     Plan
 
-	Ladder           // what was decided changes some of its preferences
-	policyBytes int  // of the record's fields
-	whole       bool // the fields are no record's: nothing is left out of them
+	Ladder                  // what was decided changes some of its preferences
+	permissions permissions // what is known of models so far
+	policyBytes int         // of the record's fields
+	whole       bool        // the fields are no record's: nothing is left out of them
 
 	// dropped is the highest stage that dropped an endpoint of the model at
 	// hand: the one that emptied the pool, if it is empty.

@@ -64,30 +64,17 @@ func known(c *catalog.View, names []string, all []*catalog.Provider) (more, foun
 // refusesModel: a blocked model stays blocked under the aliases that it had
 // when it was blocked, should its id change.
 func (g *guard) refusesModel(m *catalog.Model) bool {
-	return !g.rail.Allowed.Empty() && !lists(g.rail.Allowed, m) || !g.rail.Blocked.Empty() && called(g.rail.Blocked, m)
-}
-
-// lists reports whether an entry matches a model by its id.
-func lists(names *policy.ModelNames, m *catalog.Model) bool {
-	if names.Lists(m.ID) {
-		return true
-	}
-	for _, pattern := range names.Patterns() {
-		if Matches(pattern, m) {
-			return true
-		}
-	}
-	return false
+	return !g.rail.Allowed.Empty() && !g.rail.Allowed.List(m.ID, m.BareName()) || !g.rail.Blocked.Empty() && called(g.rail.Blocked, m)
 }
 
 // called reports whether an entry matches a model by its id or an alias.
 func called(names *policy.ModelNames, m *catalog.Model) bool {
-	if lists(names, m) {
+	if names.List(m.ID, m.BareName()) {
 		return true
 	}
 	for _, alias := range m.Aliases {
 		named := catalog.Model{ID: alias}
-		if lists(names, &named) {
+		if names.List(alias, named.BareName()) {
 			return true
 		}
 	}
@@ -105,11 +92,11 @@ func (g *guard) refusesData(p *catalog.Provider) string {
 	return against(&p.DataPolicy, g.rail.Rules.RequireZDR, g.rail.Rules.DenyTraining)
 }
 
-// refuses is the first stage at which g drops an endpoint for a request that
-// asked for a model, which is another one than the endpoint's under a rule.
-func (g *guard) refuses(asked *catalog.Model, o *catalog.Offer) Stage {
+// refuses is the first stage at which g drops an endpoint, with what it says of
+// the models that the request is about.
+func (g *guard) refuses(model bool, o *catalog.Offer) Stage {
 	switch {
-	case g.refusesModel(o.Model), asked != nil && g.refusesModel(asked):
+	case model:
 		return StageModelPolicy
 	case g.refusesProvider(o.Provider):
 		return StageProviderPolicy
@@ -238,8 +225,9 @@ func Empties(c *catalog.View, rules policy.GuardrailRules) Stage {
 	highest := StageModelPolicy
 	models := c.Models()
 	for i := range models {
+		refused := g.refusesModel(&models[i])
 		for _, o := range c.Offers(&models[i]) {
-			stage := g.refuses(nil, &o)
+			stage := g.refuses(refused, &o)
 			if o.Provider.Disabled && stage != StageModelPolicy {
 				stage = StageProviderPolicy
 			}

@@ -20,6 +20,7 @@ const (
 func (d *decision) unguarded() *decision {
 	free := *d
 	free.restrictions.guards, free.plan.Record.Exclusions, free.tally = nil, nil, tally{}
+	free.permissions = permissions{} // those of d are under the guardrails
 	return &free
 }
 
@@ -69,10 +70,12 @@ func (d *decision) guardrailAuto(config *policy.Auto) *fault.Error {
 func (d *decision) guardrailBlocked(t *target, would []*ranked, what string) *fault.Error {
 	stage := StageNone
 	involved := make([]bool, len(d.restrictions.guards))
+	refusing := make(barred)
 	for _, r := range would {
 		first := StageNone
+		models := refusing.of(d.restrictions.guards, r.offer.Model, t.model)
 		for i := range d.restrictions.guards {
-			s := d.stopping(&d.restrictions.guards[i], t, r.offer)
+			s := d.stopping(&d.restrictions.guards[i], models[i], r.offer)
 			involved[i] = involved[i] || s != StageNone
 			if s != StageNone && (first == StageNone || s < first) {
 				first = s
@@ -94,10 +97,28 @@ func (d *decision) guardrailBlocked(t *target, would []*ranked, what string) *fa
 	return d.explained(fault.New(fault.GuardrailBlocked, message), modelOf(t)).Because(reason).With("guardrails", ids)
 }
 
+// barred remembers which guardrails refuse a model, for all of its endpoints.
+type barred map[*catalog.Model][]bool
+
+// of says of each guardrail whether it refuses the model of an endpoint, or the
+// one that the request asked for: another one under a rule, nil where it named
+// none.
+func (b barred) of(guards []guard, m, asked *catalog.Model) []bool {
+	refused, ok := b[m]
+	if !ok {
+		refused = make([]bool, len(guards))
+		for i := range guards {
+			refused[i] = guards[i].refusesModel(m) || asked != nil && asked != m && guards[i].refusesModel(asked)
+		}
+		b[m] = refused
+	}
+	return refused
+}
+
 // stopping is the stage at which a guardrail drops an endpoint for this request:
 // what a provider has already it handles as it did.
-func (d *decision) stopping(g *guard, t *target, o *catalog.Offer) Stage {
-	stage := g.refuses(t.model, o)
+func (d *decision) stopping(g *guard, model bool, o *catalog.Offer) Stage {
+	stage := g.refuses(model, o)
 	if stage == StageDataPolicy && d.in.Facts.Costless {
 		return StageNone
 	}

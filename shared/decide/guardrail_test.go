@@ -319,7 +319,7 @@ func TestUsableKeepsToGuardrails(t *testing.T) {
 	usable := func(model string) (ids []string) {
 		m, ok := in.Catalog.Model(model)
 		require.True(t, ok)
-		for _, o := range decide.Usable(in, m) {
+		for _, o := range decide.Usable(in, m, []catalog.Surface{catalog.Chat})[0] {
 			ids = append(ids, o.Endpoint.ID)
 		}
 		return ids

@@ -172,7 +172,7 @@ func TestALadderServesMoreThanOnce(t *testing.T) {
 				require.Equal(t, in.Affinity(), with.Affinity())
 				models := in.Catalog.Models()
 				for i := range models {
-					require.Equal(t, decide.Usable(in, &models[i]), decide.Usable(with, &models[i]))
+					require.Equal(t, decide.Usable(in, &models[i], catalog.Surfaces()), decide.Usable(with, &models[i], catalog.Surfaces()))
 				}
 			}
 		}

@@ -298,7 +298,7 @@ func TestUsableFollowsARule(t *testing.T) {
 	w.model("acme/small").Rules = []catalog.Rule{rule("pro", isPro, `{"provider":"north"}`), rule("gold", isGold, `{"provider":"south"}`)}
 	in := w.input(t, decide.Facts{})
 	m, _ := in.Catalog.Model("acme/small")
-	usable := decide.Usable(in, m)
+	usable := decide.Usable(in, m, []catalog.Surface{catalog.Chat})[0]
 	require.Len(t, usable, 1)
 	require.Equal(t, south, usable[0].Endpoint.ID)
 }

@@ -61,7 +61,8 @@ func (d *decision) target(text string) (target, *fault.Error) {
 
 // about is t for a model: with what the key and the guardrails say of it.
 func (d *decision) about(t target, m *catalog.Model) target {
-	t.model, t.allowed, t.guarded = m, allows(d.in.Facts.Key.Models, m), d.restrictions.guardingModel(m)
+	s := d.permission(m)
+	t.model, t.allowed, t.guarded = m, s.allowed, s.guarded
 	return t
 }
 

@@ -9,13 +9,24 @@ import (
 )
 
 func TestModelNames(t *testing.T) {
-	n := policy.NamesOf([]string{"acme/small", "acme/*", "small", "*"})
+	n := policy.NamesOf([]string{"acme/small", "zeta/*", "large", "b/c", "*-preview"})
 	require.False(t, n.Empty())
-	require.True(t, n.Lists("acme/small"))
-	for _, pattern := range []string{"acme/*", "small", "*", "acme/big"} {
-		require.False(t, n.Lists(pattern), pattern)
+	for _, m := range [][2]string{
+		{"acme/small", "small"}, {"zeta/any", "any"}, {"acme/large", "large"}, {"acme/x-preview", "x-preview"}, {"b/c", "c"},
+	} {
+		require.True(t, n.List(m[0], m[1]), m)
 	}
-	require.Equal(t, []string{"acme/*", "small", "*"}, n.Patterns())
+	for _, m := range [][2]string{
+		{"zeta2/small", "small"},
+		{"acme/smaller", "smaller"},
+		{"large", ""},      // an id, were it one, and the entry is about bare names
+		{"a/b/c", "b/c"},   // a bare name, and the entry is an id
+		{"large/x", "x"},   // the entry has no slash
+		{"preview/x", "x"}, // nor has this one
+		{"acme/LARGE", "LARGE"},
+	} {
+		require.False(t, n.List(m[0], m[1]), m)
+	}
 	for _, none := range [][]string{nil, {}} {
 		require.True(t, policy.NamesOf(none).Empty())
 	}

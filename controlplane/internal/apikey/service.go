@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/credential"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/patch"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/txn"
 	"github.com/signalbox-dev/signalbox/shared/fault"
@@ -41,6 +42,7 @@ func NewService(d Deps) *Service { return &Service{d: d} }
 // Create makes a key and returns its plaintext, which is not kept.
 func (s *Service) Create(ctx context.Context, ws id.Workspace, by audit.By, n NewKey) (Key, secret.String, publication.Publication, error) {
 	now := s.now()
+	n.Models = policy.Collapsed(n.Models)
 	if err := n.Validate(now); err != nil {
 		return Key{}, secret.String{}, publication.Publication{}, err
 	}
@@ -91,6 +93,7 @@ func (s *Service) List(ctx context.Context, ws id.Workspace, q page.Query, f Fil
 
 // Update applies p.
 func (s *Service) Update(ctx context.Context, ws id.Workspace, key id.Key, by audit.By, p Patch) (Key, publication.Publication, error) {
+	p.Models = patch.Map(p.Models, policy.Collapsed)
 	if err := p.Validate(s.now()); err != nil {
 		return Key{}, publication.Publication{}, err
 	}

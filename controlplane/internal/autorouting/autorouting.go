@@ -32,7 +32,7 @@ type Patch struct {
 func (p Patch) apply(c Config) Config {
 	patch.Set(&c.Objective, p.Objective)
 	patch.Set(&c.Spend, p.Spend)
-	patch.Set(&c.Models, p.Models)
+	patch.Set(&c.Models, patch.Map(p.Models, policy.Collapsed))
 	patch.Set(&c.AllowFallbacks, p.AllowFallbacks)
 	switch {
 	case p.Prices != nil:

@@ -77,6 +77,7 @@ func TestEdges(t *testing.T) {
 		"most patterns":            {func(a *policy.Auto) { a.Models = patterns(16) }, nil},
 		"too many patterns":        {func(a *policy.Auto) { a.Models = patterns(17) }, []string{"models"}},
 		"every kind of pattern":    {func(a *policy.Auto) { a.Models = []string{"acme/*", "small", "*:free"} }, nil},
+		"too many stars":           {func(a *policy.Auto) { a.Models = []string{"*a*b*c*d*e*f*g*h*"} }, []string{"models[0]"}},
 		"an empty pattern":         {func(a *policy.Auto) { a.Models = []string{""} }, []string{"models[0]"}},
 		"the same pattern twice":   {func(a *policy.Auto) { a.Models = []string{"a/b", "a/b"} }, []string{"models[1]"}},
 		"no pattern":               {func(a *policy.Auto) { a.Models = []string{"a b"} }, []string{"models[0]"}},

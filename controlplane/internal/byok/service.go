@@ -8,6 +8,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/patch"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/rule"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/txn"
@@ -47,6 +48,7 @@ func (s *Service) Create(ctx context.Context, ws id.Workspace, by audit.By, n Ne
 	if n.Use == "" {
 		n.Use = policy.UsePriority
 	}
+	n.Models = policy.Collapsed(n.Models)
 	if err := n.Validate(); err != nil {
 		return Credential{}, publication.Publication{}, err
 	}
@@ -73,6 +75,9 @@ func (s *Service) Create(ctx context.Context, ws id.Workspace, by audit.By, n Ne
 		}
 		if len(all) >= policy.MaxCredentials {
 			return fault.Newf(fault.Conflict, "A workspace can have at most %d provider keys. Delete one that is not used.", policy.MaxCredentials)
+		}
+		if err := matchable(all, made); err != nil {
+			return err
 		}
 		if made.Position, err = last(all, made.Provider, made.Use); err != nil {
 			return err
@@ -114,6 +119,7 @@ func (s *Service) List(ctx context.Context, ws id.Workspace, q page.Query, f Fil
 
 // Update applies p.
 func (s *Service) Update(ctx context.Context, ws id.Workspace, credential id.Credential, by audit.By, p Patch) (Credential, publication.Publication, error) {
+	p.Models = patch.Map(p.Models, policy.Collapsed)
 	if err := p.Validate(); err != nil {
 		return Credential{}, publication.Publication{}, err
 	}
@@ -134,7 +140,14 @@ func (s *Service) apply(ctx context.Context, c Credential, p Patch, offered *cat
 		c.Name = *p.Name
 	}
 	if p.Models != nil {
+		all, err := s.d.Directory.All(ctx, c.Workspace)
+		if err != nil {
+			return c, err
+		}
 		c.Models = *p.Models
+		if err := matchable(all, c); err != nil {
+			return c, err
+		}
 	}
 	if p.APIKeys != nil {
 		if err := s.knownKeys(ctx, c.Workspace, *p.APIKeys); err != nil {

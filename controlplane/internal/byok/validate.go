@@ -6,6 +6,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/rule"
 	"github.com/signalbox-dev/signalbox/shared/account"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
+	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 	"github.com/signalbox-dev/signalbox/shared/secret"
@@ -91,4 +92,23 @@ func deref[T any](list *[]T) []T {
 		return nil
 	}
 	return *list
+}
+
+// matchable refuses more patterns than a request should be held against: of the
+// workspace's credentials with c as it becomes. Taking some away is never refused.
+func matchable(all []Credential, c Credential) error {
+	total, own := 0, policy.Patterns(c.Models)
+	for i := range all {
+		n := policy.Patterns(all[i].Models)
+		if all[i].ID != c.ID {
+			total += n
+		} else if own <= n {
+			return nil
+		}
+	}
+	if own == 0 || total+own <= policy.MaxCredentialPatterns {
+		return nil
+	}
+	return fault.Newf(fault.Conflict, "The other provider keys of the workspace have %d patterns of models with *, and all can have %d. "+
+		"Name models by their ids, or use fewer patterns that match more.", total, policy.MaxCredentialPatterns)
 }

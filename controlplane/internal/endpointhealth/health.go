@@ -110,9 +110,8 @@ func (s *Service) visible(models []*catalog.Model, view *catalog.View, own *poli
 	in.Ladder = decide.Climb(&in) // once for all of them
 	for _, m := range models {
 		var found []catalog.Offer
-		for _, surface := range served(view.Offers(m)) {
-			in.Facts.Surface = surface
-			for _, o := range decide.Usable(in, m) {
+		for _, offers := range decide.Usable(in, m, served(view.Offers(m))) {
+			for _, o := range offers {
 				if !slices.Contains(found, o) && named(view, o.Provider, f) {
 					found = append(found, o)
 				}

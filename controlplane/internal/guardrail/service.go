@@ -64,6 +64,9 @@ func (s *Service) Create(ctx context.Context, ws id.Workspace, by audit.By, d Dr
 		case n >= policy.MaxGuardrails:
 			return fault.Newf(fault.Conflict, "The workspace has %d guardrails, which is the most. Delete one that binds nothing.", n)
 		}
+		if err := s.matchable(ctx, ws, Guardrail{}, g); err != nil {
+			return err
+		}
 		return s.d.Store.Create(ctx, ws, g)
 	})
 	if err != nil {
@@ -104,13 +107,16 @@ func (s *Service) Update(ctx context.Context, ws id.Workspace, guardrail id.Guar
 		return Guardrail{}, publication.Publication{}, err
 	}
 	c := changeOf(by, "guardrail.update", guardrail)
-	return s.change(ctx, ws, c, guardrail, p.IfMatch, func(_ context.Context, before Guardrail) (Guardrail, error) {
+	return s.change(ctx, ws, c, guardrail, p.IfMatch, func(ctx context.Context, before Guardrail) (Guardrail, error) {
 		after := p.apply(before)
 		c.Diff = diff(before, after)
-		if p.rules() {
-			return after, reaches(checker, after.Rules)
+		if !p.rules() {
+			return after, nil
 		}
-		return after, nil
+		if err := reaches(checker, after.Rules); err != nil {
+			return after, err
+		}
+		return after, s.matchable(ctx, ws, before, after)
 	})
 }
 
@@ -188,6 +194,22 @@ func reaches(checker *routing.Checker, rules policy.GuardrailRules) error {
 	var v rule.Violations
 	checker.CheckReach(&v, rules)
 	return v.Err()
+}
+
+// matchable refuses more patterns than a request should be held against. A
+// change that adds none is never refused.
+func (s *Service) matchable(ctx context.Context, ws id.Workspace, before, after Guardrail) error {
+	patterns := func(g Guardrail) int { return policy.Patterns(g.Rules.Models.Allow, g.Rules.Models.Block) }
+	own := patterns(after)
+	if own <= patterns(before) {
+		return nil
+	}
+	others, err := s.d.Directory.Patterns(ctx, ws, after.ID)
+	if err == nil && others+own > policy.MaxGuardrailPatterns {
+		return fault.Newf(fault.Conflict, "The other guardrails of the workspace have %d patterns of models with *, and all can have %d. "+
+			"Name models by their ids, or use fewer patterns that match more.", others, policy.MaxGuardrailPatterns)
+	}
+	return err
 }
 
 func (s *Service) now() time.Time { return s.d.Now().UTC().Truncate(time.Microsecond) }

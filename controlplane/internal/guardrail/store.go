@@ -31,6 +31,8 @@ type Directory interface {
 	// List is newest first.
 	List(ctx context.Context, ws id.Workspace, q page.Query, f Filter) (page.Result[Guardrail], error)
 	Count(ctx context.Context, ws id.Workspace) (int, error)
+	// Patterns counts the entries with * in the models of all guardrails but one.
+	Patterns(ctx context.Context, ws id.Workspace, but id.Guardrail) (int, error)
 	Bindings(ctx context.Context, ws id.Workspace, guardrail id.Guardrail) (Bindings, error)
 	// Bound counts the bindings of all guardrails; revoked keys do not count.
 	Bound(ctx context.Context, ws id.Workspace) (int, error)

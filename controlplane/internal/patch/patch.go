@@ -8,3 +8,12 @@ func Set[T any](field *T, value *T) {
 		*field = *value
 	}
 }
+
+// Map is the value as fn makes it, where there is one.
+func Map[T any](value *T, fn func(T) T) *T {
+	if value == nil {
+		return nil
+	}
+	made := fn(*value)
+	return &made
+}

@@ -1,6 +1,7 @@
 package patch_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,4 +15,11 @@ func TestSet(t *testing.T) {
 	require.Equal(t, "before", field, "what is absent stays")
 	patch.Set(&field, &zero)
 	require.Empty(t, field, "what is empty is given")
+}
+
+func TestMap(t *testing.T) {
+	require.Nil(t, patch.Map(nil, strings.ToUpper))
+	given := "a"
+	require.Equal(t, "A", *patch.Map(&given, strings.ToUpper))
+	require.Equal(t, "a", given, "the caller's stays")
 }

@@ -128,6 +128,15 @@ func (*GuardrailStore) Count(ctx context.Context, ws id.Workspace) (int, error) 
 	return int(n), translate(err, "count guardrails")
 }
 
+// Patterns implements guardrail.Directory.
+func (*GuardrailStore) Patterns(ctx context.Context, ws id.Workspace, but id.Guardrail) (int, error) {
+	const patterns = `$.models.*[*] ? (@ like_regex "[*]")`
+	var n int
+	err := scoped(ctx, ws).Model(&guardrailRow{}).Where("id <> ?", but.UUID()).
+		Select("coalesce(sum(jsonb_array_length(jsonb_path_query_array(rules, ?::jsonpath))), 0)", patterns).Scan(&n).Error
+	return n, translate(err, "count the patterns of guardrails")
+}
+
 // Bindings implements guardrail.Directory.
 func (*GuardrailStore) Bindings(ctx context.Context, ws id.Workspace, g id.Guardrail) (guardrail.Bindings, error) {
 	var b guardrail.Bindings

@@ -140,6 +140,9 @@ func TestStoresShowNothingOfOthers(t *testing.T) {
 		n, err = NewGuardrailStore().Bound(ctx, b.ID)
 		require.NoError(t, err)
 		require.Zero(t, n)
+		n, err = NewGuardrailStore().Patterns(ctx, b.ID, id.Guardrail{})
+		require.NoError(t, err)
+		require.Zero(t, n)
 		published, err := publishedGuardrails(ctx, b.ID)
 		require.NoError(t, err)
 		require.Empty(t, published)
@@ -347,6 +350,10 @@ func TestStoresRefuseOtherScopes(t *testing.T) {
 			return err
 		},
 		"guardrail.Count": func(ctx context.Context) error { _, err := NewGuardrailStore().Count(ctx, a.ID); return err },
+		"guardrail.Patterns": func(ctx context.Context) error {
+			_, err := NewGuardrailStore().Patterns(ctx, a.ID, id.Guardrail{})
+			return err
+		},
 		"guardrail.Bound": func(ctx context.Context) error { _, err := NewGuardrailStore().Bound(ctx, a.ID); return err },
 		"guardrail.Bindings": func(ctx context.Context) error {
 			_, err := NewGuardrailStore().Bindings(ctx, a.ID, guardrailOf(a.ID).ID)

@@ -61,10 +61,12 @@ func (c *check) lists(path string, l *policy.Lists, keep func(path string, names
 	return &kept
 }
 
-// patterns keeps names of models as ids, and patterns as they are. The result
+// patterns keeps names of models as ids, and patterns with one * for a run. The result
 // has a place for each entry, "" where it is of no use.
 func (c *check) patterns(path string, list []string) []string {
 	return c.each(path, list, policy.MaxGuardrailModels, func(at, entry string) string {
+		entry = policy.CollapseStars(entry)
+		c.v.Stars(c.path(at), entry)
 		switch {
 		case !rule.ModelPattern(entry):
 			c.add(at, rule.Malformed, "must be a model's id, or a pattern with *")

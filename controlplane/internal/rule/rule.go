@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/signalbox-dev/signalbox/shared/fault"
+	"github.com/signalbox-dev/signalbox/shared/policy"
 )
 
 // Codes of the violations made here.
@@ -128,7 +129,16 @@ func (v *Violations) Models(path string, list []string, most, longest int) {
 		if !ModelPattern(s) {
 			v.Add(at, NotAllowed, modelForm)
 		}
+		v.Stars(at, s)
 	})
+}
+
+// Stars checks that a pattern does not have so many * that it is dear to match;
+// a run of them counts as one.
+func (v *Violations) Stars(path, pattern string) {
+	if strings.Count(policy.CollapseStars(pattern), "*") > policy.MaxPatternStars {
+		v.Add(path, TooLong, fmt.Sprintf("must have at most %d *, each of which stands for any characters", policy.MaxPatternStars))
+	}
 }
 
 // each checks a list, and hands the members with nothing wrong so far to rest.

@@ -71,6 +71,15 @@ func TestRules(t *testing.T) {
 			},
 			[]string{"p[0] not_allowed", "p[2] not_allowed", "p[3] required", "p[4] duplicate"},
 		},
+		"stars": {func(v *rule.Violations) {
+			v.Models("p", []string{"a*b*c*d*e*f*g*h*", strings.Repeat("*", 99) + "/b" + strings.Repeat("*", 99)}, 2, 200)
+		}, nil},
+		"many stars": {
+			func(v *rule.Violations) {
+				v.Models("p", []string{"*", "*a*b*c*d*e*f*g*h*", "a b*1*2*3*4*5*6*7*8*9"}, 3, 200)
+			},
+			[]string{"p[1] too_long", "p[2] not_allowed", "p[2] too_long"},
+		},
 		"long list": {func(v *rule.Violations) { v.Strings("p", []string{"", ""}, 1, 1, nil) }, []string{"p too_long"}},
 	}
 	for name, c := range cases {

@@ -5,7 +5,6 @@ package pipeline
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"time"
 
@@ -189,9 +188,8 @@ func (p *Pipeline) Identify(ctx context.Context, c call.Call) (call.Principal, c
 func (p *Pipeline) pin(ctx context.Context, principal call.Principal) (call.Pinned, error) {
 	view, err := p.steps.Policies.Pin(ctx, principal.Key.Workspace, principal.Key.MinRevision)
 	if err != nil {
-		if _, known := errors.AsType[*fault.Error](err); known {
-			return call.Pinned{}, err
-		}
+		// Whatever the cause: that the policy is nowhere to be found is not the
+		// caller's mistake, who has a key of the workspace.
 		return call.Pinned{}, fault.Wrap(err, fault.UpstreamUndetermined,
 			"The workspace's policy cannot be read at the moment. Try again shortly.").From(fault.Gateway).After(time.Second)
 	}

@@ -3,6 +3,7 @@ package pipeline_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -480,6 +481,15 @@ func TestPinRefusals(t *testing.T) {
 	s = serve(t, f, call.Call{})
 	require.Equal(t, fault.UpstreamUndetermined, s.failure.Code)
 	require.True(t, s.failure.Retryable)
+
+	// That nobody has the policy of a key's workspace is no mistake of its caller.
+	gone := fmt.Errorf("the policy cannot be determined: %w", fault.New(fault.NotFound, "There is no such pointer."))
+	f = &fakes{fail: "pin", err: gone}
+	s = serve(t, f, call.Call{})
+	require.Equal(t, fault.UpstreamUndetermined, s.failure.Code)
+	require.Equal(t, fault.Gateway, s.failure.Origin)
+	require.True(t, s.failure.Retryable)
+	require.ErrorIs(t, s.failure, gone, "the log has why")
 
 	f = &fakes{fail: "begin", err: errors.New("disk full")}
 	s = serve(t, f, call.Call{})

@@ -52,11 +52,17 @@ func TestPreviewStopsAtTheDecision(t *testing.T) {
 }
 
 func TestPreviewFailsAsTheRequestWould(t *testing.T) {
-	for step, want := range map[string][]string{"authenticate": whole[:1], "pin": whole[:2]} {
+	for step, want := range map[string]struct {
+		code  fault.Code
+		order []string
+	}{
+		"authenticate": {fault.Unauthorized, whole[:1]},
+		"pin":          {fault.UpstreamUndetermined, whole[:2]}, // whatever the cause
+	} {
 		f := &fakes{fail: step, err: fault.New(fault.Unauthorized, "no")}
 		_, err := preview(t, f, call.Call{})
-		require.True(t, fault.Is(err, fault.Unauthorized), step)
-		require.Equal(t, want, f.order)
+		require.Equal(t, want.code, fault.CodeOf(err), step)
+		require.Equal(t, want.order, f.order)
 	}
 	f := &fakes{}
 	_, err := preview(t, f, call.Call{Malformed: fault.New(fault.InvalidJSON, "bad")})

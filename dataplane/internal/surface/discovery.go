@@ -36,7 +36,8 @@ type asked struct {
 	principal call.Principal
 	pin       call.Pinned
 	health    Health
-	facts     *decide.Input // of a request with this key that asks for nothing; nil: not needed yet
+	facts     *decide.Input                        // of a request with this key that asks for nothing; nil: not needed yet
+	usable    map[*catalog.Model][][]catalog.Offer // on each of surfaces, of the models asked for so far
 }
 
 // answer serves a GET with what fn returns, as JSON. A key needs no surface for
@@ -117,11 +118,10 @@ func (a *asked) input() decide.Input {
 // offers are the endpoints of a model that the key may use, and the surfaces
 // on which it can.
 func (a *asked) offers(m *catalog.Model, surfaces []catalog.Surface) (offers []catalog.Offer, on []catalog.Surface) {
-	in := a.input()
-	for _, s := range surfaces {
-		in.Facts.Surface = s
-		found := decide.Usable(in, m)
-		if len(found) == 0 {
+	usable := a.on(m)
+	for i, s := range a.surfaces() {
+		found := usable[i]
+		if len(found) == 0 || !slices.Contains(surfaces, s) {
 			continue
 		}
 		on = append(on, s)
@@ -132,6 +132,20 @@ func (a *asked) offers(m *catalog.Model, surfaces []catalog.Surface) (offers []c
 		}
 	}
 	return offers, on
+}
+
+// on are the endpoints of a model that the key may use on each of its surfaces,
+// found out once: lists say what they list twice.
+func (a *asked) on(m *catalog.Model) [][]catalog.Offer {
+	found, ok := a.usable[m]
+	if !ok {
+		found = decide.Usable(a.input(), m, a.surfaces())
+		if a.usable == nil {
+			a.usable = make(map[*catalog.Model][][]catalog.Offer)
+		}
+		a.usable[m] = found
+	}
+	return found
 }
 
 // getKey tells a key about itself. Its limits are listed once it has some.

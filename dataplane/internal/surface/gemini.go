@@ -42,11 +42,10 @@ func (e *Edge) listGeminiModels(a *asked) (any, error) {
 			limit = min(n, maxPage)
 		}
 	}
-	surfaces := a.surfaces()
-	models, next := a.pin.Catalog.Page(q.Get("pageToken"), limit, func(m *catalog.Model) bool {
-		offers, _ := a.offers(m, surfaces)
-		return len(offers) > 0
-	})
+	models, next, err := a.page(q.Get("pageToken"), limit, a.surfaces(), func(*catalog.Model) bool { return true })
+	if err != nil {
+		return nil, err
+	}
 	page := geminiModels{Models: make([]geminiModel, 0, len(models)), Next: next}
 	for _, m := range models {
 		page.Models = append(page.Models, a.geminiModel(m))

@@ -89,14 +89,10 @@ func (e *Edge) listModels(a *asked) (any, error) {
 		after = q.Get("after")
 	}
 	author := q.Get("author")
-	keep := func(m *catalog.Model) bool {
-		if author != "" && m.Author != author {
-			return false
-		}
-		offers, _ := a.offers(m, surfaces)
-		return len(offers) > 0
+	models, next, err := a.page(after, limit, surfaces, func(m *catalog.Model) bool { return author == "" || m.Author == author })
+	if err != nil {
+		return nil, err
 	}
-	models, next := a.pin.Catalog.Page(after, limit, keep)
 	page := modelPage{Data: make([]modelView, 0, len(models)), HasMore: next != ""}
 	if form != envelope.Anthropic {
 		page.Object = "list"
@@ -108,6 +104,23 @@ func (e *Edge) listModels(a *asked) (any, error) {
 		page.FirstID, page.LastID = &page.Data[0].ID, &page.Data[n-1].ID
 	}
 	return page, nil
+}
+
+// page are the models that the key may use on some of the surfaces and that the
+// caller wants. It ends once the caller has left.
+func (a *asked) page(after string, limit int, on []catalog.Surface, wants func(*catalog.Model) bool) ([]*catalog.Model, string, error) {
+	ctx := a.gin.Request.Context()
+	models, next := a.pin.Catalog.Page(after, limit, func(m *catalog.Model) bool {
+		if ctx.Err() != nil || !wants(m) {
+			return false
+		}
+		offers, _ := a.offers(m, on)
+		return len(offers) > 0
+	})
+	if err := ctx.Err(); err != nil {
+		return nil, "", fault.Wrap(err, fault.ClientClosed, "The caller left before the list was complete.")
+	}
+	return models, next, nil
 }
 
 func (e *Edge) getModel(a *asked) (any, error) {

@@ -1377,6 +1377,10 @@ export interface components {
             /** @description null takes it out of its department. For owners and admins. */
             department_id?: string | null;
         };
+        /**
+         * @description Ids, or patterns in which `*` stands for any characters. A pattern has at most 8 `*`: a run of them counts as one, and
+         *     is kept as one.
+         */
         ModelPatterns: string[];
         SurfaceScopes: components["schemas"]["Surface"][];
         Rotation: {
@@ -1632,7 +1636,7 @@ export interface components {
             objective?: components["schemas"]["AutoObjective"];
             spend_profile?: components["schemas"]["SpendProfile"];
             prices?: components["schemas"]["AutoPrices"];
-            /** @description Patterns such as openai/*. An empty list allows all. */
+            /** @description Patterns such as openai/*, each with at most 8 *. An empty list allows all. */
             models?: string[];
             /** @description Without fallbacks only the best model is tried. */
             allow_fallbacks?: boolean;

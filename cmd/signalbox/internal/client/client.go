@@ -757,7 +757,7 @@ type AutoRoutingPatch struct {
 	// AllowFallbacks Without fallbacks only the best model is tried.
 	AllowFallbacks *bool `json:"allow_fallbacks,omitempty"`
 
-	// Models Patterns such as openai/*. An empty list allows all.
+	// Models Patterns such as openai/*, each with at most 8 *. An empty list allows all.
 	Models    *[]string      `json:"models,omitempty"`
 	Objective *AutoObjective `json:"objective,omitempty"`
 
@@ -841,7 +841,10 @@ type ByokCredentialPatch struct {
 
 	// Key The provider's key, or what its type takes in the place of one: for azure also the JSON of an Entra
 	// application, for bedrock of an access key, for vertex of a service account's key.
-	Key    *ByokSecret    `json:"key,omitempty"`
+	Key *ByokSecret `json:"key,omitempty"`
+
+	// Models Ids, or patterns in which `*` stands for any characters. A pattern has at most 8 `*`: a run of them counts as one, and
+	// is kept as one.
 	Models *ModelPatterns `json:"models,omitempty"`
 	Name   *string        `json:"name,omitempty"`
 
@@ -1240,7 +1243,12 @@ type GuardrailMembers struct {
 // GuardrailModels Ids, or patterns with `*`; one without a slash is about the bare name. What `allow` names may be used, everything
 // where it is empty, and nothing that `block` names. Each entry must be a model of the catalog, or match one.
 type GuardrailModels struct {
+	// Allow Ids, or patterns in which `*` stands for any characters. A pattern has at most 8 `*`: a run of them counts as one, and
+	// is kept as one.
 	Allow *ModelPatterns `json:"allow,omitempty"`
+
+	// Block Ids, or patterns in which `*` stands for any characters. A pattern has at most 8 `*`: a run of them counts as one, and
+	// is kept as one.
 	Block *ModelPatterns `json:"block,omitempty"`
 }
 
@@ -1413,8 +1421,11 @@ type KeyPatch struct {
 
 	// ExpiresAt null takes the expiry away.
 	ExpiresAt nullable.Nullable[time.Time] `json:"expires_at,omitempty"`
-	Models    *ModelPatterns               `json:"models,omitempty"`
-	Name      *string                      `json:"name,omitempty"`
+
+	// Models Ids, or patterns in which `*` stands for any characters. A pattern has at most 8 `*`: a run of them counts as one, and
+	// is kept as one.
+	Models *ModelPatterns `json:"models,omitempty"`
+	Name   *string        `json:"name,omitempty"`
 
 	// RoutingProfileID null unbinds it. For owners and admins.
 	RoutingProfileID nullable.Nullable[string] `json:"routing_profile_id,omitempty"`
@@ -1668,7 +1679,8 @@ type MemberOne struct {
 	Data Member `json:"data"`
 }
 
-// ModelPatterns defines model for ModelPatterns.
+// ModelPatterns Ids, or patterns in which `*` stands for any characters. A pattern has at most 8 `*`: a run of them counts as one, and
+// is kept as one.
 type ModelPatterns = []string
 
 // ModelRule defines model for ModelRule.
@@ -1709,7 +1721,10 @@ type NewByokCredential struct {
 
 	// Key The provider's key, or what its type takes in the place of one: for azure also the JSON of an Entra
 	// application, for bedrock of an access key, for vertex of a service account's key.
-	Key    *ByokSecret    `json:"key,omitempty"`
+	Key *ByokSecret `json:"key,omitempty"`
+
+	// Models Ids, or patterns in which `*` stands for any characters. A pattern has at most 8 `*`: a run of them counts as one, and
+	// is kept as one.
 	Models *ModelPatterns `json:"models,omitempty"`
 	Name   string         `json:"name"`
 
@@ -1753,9 +1768,12 @@ type NewKey struct {
 	DepartmentID *string `json:"department_id,omitempty"`
 
 	// ExpiresAt In the future; without it the key does not expire.
-	ExpiresAt *time.Time     `json:"expires_at,omitempty"`
-	Models    *ModelPatterns `json:"models,omitempty"`
-	Name      string         `json:"name"`
+	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+
+	// Models Ids, or patterns in which `*` stands for any characters. A pattern has at most 8 `*`: a run of them counts as one, and
+	// is kept as one.
+	Models *ModelPatterns `json:"models,omitempty"`
+	Name   string         `json:"name"`
 
 	// RoutingProfileID A routing profile to bind to it. For owners and admins.
 	RoutingProfileID *string        `json:"routing_profile_id,omitempty"`

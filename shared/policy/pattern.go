@@ -13,19 +13,21 @@ const (
 // Pattern is an entry of a list of models, compiled: an id or a bare name, or
 // one in which * stands for any text. Without a slash it is about the bare name.
 type Pattern struct {
-	text    string
-	prefix  string // what a name begins with
-	suffix  string // and ends with
-	literal int    // characters that a name has at least
-	bare    bool
+	text string
+	// Lengths of what a name begins and ends with, and of all that it has at
+	// least. They are small: a request goes through many patterns.
+	prefix, suffix, literal int32
+	bare                    bool
 }
 
 // PatternOf compiles an entry.
 func PatternOf(text string) Pattern {
-	p := Pattern{text: CollapseStars(text), bare: strings.IndexByte(text, '/') < 0}
-	p.prefix, _, _ = strings.Cut(p.text, "*")
-	p.suffix = p.text[strings.LastIndexByte(p.text, '*')+1:]
-	p.literal = len(p.text) - strings.Count(p.text, "*")
+	text = CollapseStars(text)
+	size, stars := len(text), strings.Count(text, "*")
+	p := Pattern{text: text, prefix: int32(size), suffix: int32(size), literal: int32(size - stars), bare: strings.IndexByte(text, '/') < 0}
+	if stars > 0 {
+		p.prefix, p.suffix = int32(strings.IndexByte(text, '*')), int32(size-1-strings.LastIndexByte(text, '*'))
+	}
 	return p
 }
 
@@ -36,7 +38,8 @@ func (p *Pattern) Matches(id, bare string) bool {
 	if p.bare {
 		name = bare
 	}
-	return len(name) >= p.literal && strings.HasPrefix(name, p.prefix) && strings.HasSuffix(name, p.suffix) && matches(p.text, name)
+	return len(name) >= int(p.literal) && strings.HasPrefix(name, p.text[:p.prefix]) &&
+		strings.HasSuffix(name, p.text[len(p.text)-int(p.suffix):]) && matches(p.text, name)
 }
 
 // matches takes at most the text's length of steps for each character of the

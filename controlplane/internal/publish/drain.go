@@ -2,6 +2,7 @@ package publish
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -171,24 +172,44 @@ func (l *leader) serve(ctx context.Context, b outbox.Batch) {
 	}
 }
 
-// publish brings the committed state of ws to NATS: key documents, then the
-// body, then the pointer to it. A gateway that sees the pointer can so have
-// everything that it stands for.
+// publish brings the committed state of ws to NATS. What cannot be written
+// because NATS is ahead is numbered anew and tried again at once.
 func (l *leader) publish(ctx context.Context, ws id.Workspace) error {
 	ctx, cancel := context.WithTimeout(ctx, publishWithin)
 	defer cancel()
-	if err := l.d.Conn.Ready(); err != nil {
-		return err
+	var err error
+	for range raises {
+		if err = l.d.Conn.Ready(); err != nil {
+			return err
+		}
+		var c Compiled
+		if c, err = l.d.Compiler.Compile(ctx, ws); err != nil {
+			return err
+		}
+		if err = l.bring(ctx, c); err == nil {
+			return nil
+		}
+		ahead, ok := errors.AsType[*document.AheadError](err)
+		if !ok {
+			return err
+		}
+		if err := l.raise(ctx, c, ahead.Revision); err != nil {
+			return err
+		}
 	}
-	c, err := l.d.Compiler.Compile(ctx, ws)
-	if err != nil {
-		return err
-	}
+	return err
+}
+
+// bring writes key documents, then the body, then the pointer to it. A gateway
+// that sees the pointer can so have everything that it stands for.
+func (l *leader) bring(ctx context.Context, c Compiled) error {
+	ws := c.Snapshot.Workspace
 	done := outbox.Done{Workspace: ws, Revision: c.Snapshot.Revision}
+	var err error
 	if done.Keys, err = l.keys(ctx, c.Keys); err != nil {
 		return err
 	}
-	if done.Policy, err = l.policy(ctx, c.Snapshot); err != nil {
+	if done.Policy, err = l.policy(ctx, c); err != nil {
 		return err
 	}
 	done.At = l.d.Now().UTC()
@@ -222,9 +243,13 @@ func (l *leader) keys(ctx context.Context, keys []policy.Key) (wire.Position, er
 	return l.at(ctx, wire.BucketKeys, last)
 }
 
-func (l *leader) policy(ctx context.Context, s policy.Snapshot) (wire.Position, error) {
+func (l *leader) policy(ctx context.Context, c Compiled) (wire.Position, error) {
+	s := c.Snapshot
 	body, digest, err := policy.Encode(s)
 	if err != nil {
+		return wire.Position{}, err
+	}
+	if err := l.expected(ctx, c, digest); err != nil {
 		return wire.Position{}, err
 	}
 	name := wire.PolicyBody(s.Workspace, digest)

@@ -257,8 +257,8 @@ func (l *leader) healPolicies(ctx context.Context, differ map[string]bool, there
 			case !ok || at.revision < revision:
 				group.Go(func() error { return l.healPolicy(ctx, ws) })
 			case at.revision > revision:
-				// Only a database that was set back can be behind. Gateways
-				// refuse to go back; the workspace's next changes catch up.
+				// Only a database that was set back can be behind, by mistake
+				// perhaps: what is published stays until the workspace changes.
 				l.d.Log.Error("NATS is ahead of the database", slog.String("workspace_id", ws.String()), slog.Int64("published_revision", at.revision), slog.Int64("revision", revision))
 			}
 		}

@@ -246,6 +246,15 @@ func (t *Tracker) Receipts(p Publication) (Publication, bool) {
 	return p, false
 }
 
+// Look says what is known of p without following it.
+func (t *Tracker) Look(p Publication) Publication {
+	if seen, ok := t.Receipts(p); ok {
+		return seen
+	}
+	e := &entry{p: p}
+	return e.account(t.fleet.Live())
+}
+
 // account counts the live gateways and those that applied p before they left.
 // Until p is known to be in NATS nobody has it: a receipt for its revision may
 // be of a change that a database, set back since, has lost.

@@ -117,9 +117,12 @@ func (l *leader) start(ctx context.Context, running *sync.WaitGroup) {
 			return
 		case l.slots <- struct{}{}:
 		}
-		l.mark(b.Workspace, true)
+		if !l.claim(b.Workspace) { // the reconciler was faster
+			<-l.slots
+			continue
+		}
 		running.Go(func() {
-			defer func() { <-l.slots; l.mark(b.Workspace, false); nudge(l.again) }()
+			defer func() { <-l.slots; l.release(b.Workspace) }()
 			l.serve(ctx, b)
 		})
 	}
@@ -141,14 +144,23 @@ func (l *leader) skipped() []id.Workspace {
 	return list
 }
 
-func (l *leader) mark(ws id.Workspace, busy bool) {
+// claim makes the caller the only one who publishes ws, until release: another
+// one in between would look like a database that was set back.
+func (l *leader) claim(ws id.Workspace) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if busy {
-		l.busy[ws] = true
-	} else {
-		delete(l.busy, ws)
+	if l.busy[ws] {
+		return false
 	}
+	l.busy[ws] = true
+	return true
+}
+
+func (l *leader) release(ws id.Workspace) {
+	l.mu.Lock()
+	delete(l.busy, ws)
+	l.mu.Unlock()
+	nudge(l.again)
 }
 
 func (l *leader) serve(ctx context.Context, b outbox.Batch) {

@@ -33,6 +33,7 @@ const (
 	compareRetry  = 200 * time.Millisecond
 	compareWithin = 10 * time.Minute
 	healers       = 16
+	claimAgain    = 10 * time.Millisecond
 )
 
 // reconcile compares NATS with Postgres at the start of a term, after every
@@ -283,6 +284,14 @@ func (l *leader) healPolicies(ctx context.Context, differ map[string]bool, there
 }
 
 func (l *leader) healPolicy(ctx context.Context, ws id.Workspace) error {
+	for !l.claim(ws) {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(claimAgain):
+		}
+	}
+	defer l.release(ws)
 	err := l.publish(ctx, ws)
 	if err == nil {
 		l.metrics.healed.Add(1)

@@ -87,6 +87,7 @@ func publisherMetrics(p *publish.Publisher) []prometheus.Collector {
 			func(s publish.Status) int64 { return int64(s.Open) }),
 		counter("signalbox_published_total", "Workspaces published, bursts as one. No rise while changes are made means that they do not go out.", func(s publish.Status) int64 { return s.Published }),
 		counter("signalbox_publish_failures_total", "Tries that failed and are made again. A steady rise points at NATS.", func(s publish.Status) int64 { return s.Failed }),
+		counter("signalbox_publish_raised_total", "Workspaces whose changes were numbered anew because NATS was ahead of Postgres. Any rise means that the database was set back.", func(s publish.Status) int64 { return s.Raised }),
 		counter("signalbox_published_documents_total", "Key documents written. A rise without changes of keys means that NATS had lost some.", func(s publish.Status) int64 { return s.Documents }),
 		counter("signalbox_reconciled_total", "Comparisons of NATS with Postgres. No rise for minutes on the leader means that losses are not noticed.", func(s publish.Status) int64 { return s.Reconciled }),
 		counter("signalbox_healed_total", "Documents that a comparison wrote. Any rise means that NATS had lost some.", func(s publish.Status) int64 { return s.Healed }),

@@ -18,8 +18,10 @@ import (
 
 // settle turns the publication of a committed change into its part of the
 // answer. With wait it returns when every live gateway has the change or the
-// time is up; pending says that some have not, which the status shows.
+// time is up; pending says that some have not, which the status shows. Where
+// nobody could look, the change counts as pending as far as is known.
 func (s *Server) settle(ctx context.Context, p publication.Publication, wait *gen.Wait) (ref gen.PublicationRef, pending bool) {
+	p = s.services.Publications.Look(p)
 	if wait != nil {
 		// The contract's pattern admits only what this reads.
 		limit, err := time.ParseDuration(*wait)
@@ -35,7 +37,7 @@ func (s *Server) settle(ctx context.Context, p publication.Publication, wait *ge
 		}
 		pending = !p.Done()
 	}
-	return gen.PublicationRef{ID: p.ID.String(), Revision: p.Revision, Pending: p.Receipts.Pending}, pending
+	return gen.PublicationRef{ID: p.ID.String(), Revision: p.Revision, Pending: p.Outstanding()}, pending
 }
 
 // etag writes a version as an entity tag.

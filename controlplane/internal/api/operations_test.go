@@ -192,6 +192,7 @@ func TestWaitForReceipts(t *testing.T) {
 	p.nats.Stop()
 	waited := p.do(call{method: "PATCH", path: "/v1/settings?wait=50ms", token: w.key, body: `{"max_attempts":4}`}).is(http.StatusAccepted)
 	require.EqualValues(t, 4, waited.data()["max_attempts"], "the body is the same, only the status differs")
+	require.EqualValues(t, 1, waited.json()["publication"].(map[string]any)["pending"], "what is not published is pending")
 	p.do(call{method: "PATCH", path: "/v1/settings", token: w.key, body: `{"max_attempts":5}`}).is(http.StatusOK)
 	for _, wait := range []string{"31s", "5", "-1s", "1h", "999999ms"} {
 		p.do(call{method: "PATCH", path: "/v1/settings?wait=" + wait, token: w.key, body: `{"max_attempts":6}`}).problem(http.StatusBadRequest, "validation_error")

@@ -11,6 +11,45 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// A repeated call waits as it is asked to, however long the first one did.
+func TestARepeatedCallWaitsAgain(t *testing.T) {
+	p := newPlane(t)
+	w := p.tenant("again")
+	pending := func(a answer) any { return a.json()["publication"].(map[string]any)["pending"] }
+	p.nats.Stop()
+	for i, make := range []call{
+		{method: "POST", path: "/v1/keys", token: w.key, body: `{"name":"once"}`},
+		{method: "PATCH", path: "/v1/settings", token: w.key, body: `{"max_attempts":4}`},
+		{method: "PUT", path: "/v1/platform/workspaces/" + w.id + "/tags", token: operatorToken, body: `{"tags":["gold"]}`},
+		onPlatform("PUT", "/catalog/providers/north", `{"type":"openai","base_url":"http://127.0.0.1:2/v1"}`),
+	} {
+		make = header(make, "Idempotency-Key", fmt.Sprintf("again-%d", i))
+		waiting := make
+		waiting.path += "?wait=50ms"
+		first := p.do(make)
+		require.Less(t, first.status, http.StatusAccepted)
+		require.EqualValues(t, 1, pending(first), "what nobody looked at is not applied")
+		again := p.do(waiting).is(http.StatusAccepted)
+		require.Equal(t, "true", again.header.Get("Idempotency-Replayed"))
+		require.EqualValues(t, 1, pending(again))
+		require.Equal(t, first.json()["data"], withKey(again.json()["data"], first.json()["data"]))
+
+		p.nats.Start()
+		waiting.path = make.path + "?wait=20s"
+		again = p.do(waiting).is(first.status)
+		require.EqualValues(t, 0, pending(again))
+		p.nats.Stop()
+	}
+}
+
+// withKey gives a kept answer the credential that it leaves out.
+func withKey(kept, first any) any {
+	if key, ok := first.(map[string]any)["key"]; ok {
+		kept.(map[string]any)["key"] = key
+	}
+	return kept
+}
+
 func TestRepeatedCallIsCarriedOutOnce(t *testing.T) {
 	p := newPlane(t)
 	w := p.tenant("repeat")

@@ -25,7 +25,7 @@ const (
 const afterwards = 5 * time.Second
 
 // replay runs a mutation with an Idempotency-Key at most once and answers a
-// repeated one from the first answer.
+// repeated one from the first answer, after it waited as it was asked to.
 func (s *Server) replay(c *gin.Context) {
 	key := c.GetHeader(headerKey)
 	if key == "" || !isMutation(c.Request.Method) {
@@ -38,6 +38,7 @@ func (s *Server) replay(c *gin.Context) {
 		s.fail(c, err)
 		return
 	case earlier != nil:
+		s.resettle(c, earlier)
 		for name, text := range earlier.Header {
 			c.Header(name, text)
 		}

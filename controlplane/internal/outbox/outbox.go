@@ -29,3 +29,11 @@ type Done struct {
 	Keys      wire.Position // zero when no key document was written
 	Policy    wire.Position
 }
+
+// Raise says that what was compiled of a workspace cannot be published: NATS
+// holds Above, which the database does not know to be published.
+type Raise struct {
+	Workspace id.Workspace
+	Compiled  int64
+	Above     int64
+}

@@ -26,7 +26,10 @@ func (c *Compiler) Compile(ctx context.Context, ws id.Workspace) (publish.Compil
 		if compiled.Snapshot, err = compilePolicy(ctx, ws); err != nil {
 			return err
 		}
-		compiled.Keys, err = changedKeys(ctx, ws)
+		if compiled.Keys, err = changedKeys(ctx, ws); err != nil {
+			return err
+		}
+		compiled.Since, err = lowestWaiting(tenant(ctx, ws), ws, compiled.Snapshot.Revision)
 		return err
 	})
 	return compiled, err

@@ -33,3 +33,12 @@ type Receipts struct {
 
 // Done reports whether the change is published and no live gateway is behind.
 func (p Publication) Done() bool { return p.PublishedAt != nil && p.Receipts.Pending == 0 }
+
+// Outstanding is how many live gateways do not have the change yet. While it
+// is not known to be published it is at least 1, whatever is known of gateways.
+func (p Publication) Outstanding() int {
+	if p.PublishedAt == nil {
+		return max(1, p.Receipts.Pending)
+	}
+	return p.Receipts.Pending
+}

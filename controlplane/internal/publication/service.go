@@ -76,6 +76,10 @@ func (s *Service) current(r Record) Publication {
 	return p
 }
 
+// Look says how far a publication that was just committed has come, as far as
+// this process knows.
+func (s *Service) Look(p Publication) Publication { return s.tracker.Look(p) }
+
 // How often Wait looks again when nothing wakes it: another control plane may
 // have published.
 const lookAgain = 100 * time.Millisecond

@@ -73,7 +73,7 @@ func NewTracker(fleet Fleet) *Tracker {
 }
 
 // Open starts to follow p. Opening one that is followed already changes
-// nothing.
+// nothing, unless it was numbered anew.
 func (t *Tracker) Open(p Publication) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -83,9 +83,14 @@ func (t *Tracker) Open(p Publication) {
 func (t *Tracker) openLocked(p Publication) *entry {
 	list := t.open[p.Workspace]
 	at, found := slices.BinarySearchFunc(list, p.Revision, func(e *entry, r int64) int { return int(e.p.Revision - r) })
-	if found {
+	if found && list[at].p.ID == p.ID {
 		return list[at]
 	}
+	if later := t.renumberedLocked(p); later != nil {
+		return later
+	}
+	list = t.open[p.Workspace]
+	at, _ = slices.BinarySearchFunc(list, p.Revision, func(e *entry, r int64) int { return int(e.p.Revision - r) })
 	if t.count >= maxOpen {
 		t.dropOldest()
 		list = t.open[p.Workspace]
@@ -104,6 +109,21 @@ func (t *Tracker) openLocked(p Publication) *entry {
 	t.open[p.Workspace] = slices.Insert(list, at, e)
 	t.count++
 	return e
+}
+
+// renumberedLocked forgets what stands in the way of p: p itself by an earlier
+// revision, with receipts that were of another change, and a change that the
+// database no longer has. It returns p's entry when that is the later one.
+func (t *Tracker) renumberedLocked(p Publication) *entry {
+	for _, e := range slices.Clone(t.open[p.Workspace]) { // closing changes the list
+		switch {
+		case e.p.ID == p.ID && e.p.Revision > p.Revision:
+			return e
+		case e.p.ID == p.ID, e.p.Revision == p.Revision:
+			t.closeLocked(e.p)
+		}
+	}
+	return nil
 }
 
 func (t *Tracker) dropOldest() {
@@ -219,20 +239,32 @@ func (t *Tracker) Receipts(p Publication) (Publication, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, e := range t.open[p.Workspace] {
-		if e.p.Revision == p.Revision {
+		if e.p.ID == p.ID {
 			return e.account(live), true
 		}
 	}
 	return p, false
 }
 
+// Look says what is known of p without following it.
+func (t *Tracker) Look(p Publication) Publication {
+	if seen, ok := t.Receipts(p); ok {
+		return seen
+	}
+	e := &entry{p: p}
+	return e.account(t.fleet.Live())
+}
+
 // account counts the live gateways and those that applied p before they left.
+// Until p is known to be in NATS nobody has it: a receipt for its revision may
+// be of a change that a database, set back since, has lost.
 func (e *entry) account(live []Standing) Publication {
 	p := e.p
 	p.Receipts = Receipts{}
 	var latencies []time.Duration
 	count := func(g id.Gateway, passed bool) {
 		at, ok := e.by(g)
+		ok = ok && e.p.PublishedAt != nil
 		if ok && !at.IsZero() {
 			latencies = append(latencies, max(0, at.Sub(p.CreatedAt)))
 		}
@@ -248,7 +280,7 @@ func (e *entry) account(live []Standing) Publication {
 		count(s.Gateway, e.passed(s))
 	}
 	for g := range e.parts {
-		if _, all := e.by(g); all && !alive[g] {
+		if _, all := e.by(g); all && !alive[g] && e.p.PublishedAt != nil {
 			count(g, true)
 		}
 	}

@@ -43,6 +43,12 @@ func ack(t *Tracker, g id.Gateway, kid string, revision int64, after time.Durati
 	t.Acknowledge(wire.Receipt{Gateway: g, Applied: []wire.AppliedEntry{{Workspace: ws, KID: kid, Revision: revision}}}, start.Add(after))
 }
 
+// follow opens p and tells that it is in NATS.
+func follow(tr *Tracker, p Publication) {
+	tr.Open(p)
+	tr.Published(p.Workspace, p.Revision, start, nowhere, nowhere)
+}
+
 func receipts(t *testing.T, tr *Tracker, p Publication) Receipts {
 	t.Helper()
 	got, ok := tr.Receipts(p)
@@ -53,7 +59,7 @@ func receipts(t *testing.T, tr *Tracker, p Publication) Receipts {
 func TestAppliedMeansThePolicyAndEveryKey(t *testing.T) {
 	tr := NewTracker(living(a))
 	p := pub(5, "k1", "k2")
-	tr.Open(p)
+	follow(tr, p)
 	for i, step := range []struct {
 		kid      string
 		revision int64
@@ -71,8 +77,8 @@ func TestAppliedMeansThePolicyAndEveryKey(t *testing.T) {
 func TestAReceiptCoversEarlierRevisionsOnly(t *testing.T) {
 	tr := NewTracker(living(a, b))
 	early, late := pub(3), pub(6)
-	tr.Open(late)
-	tr.Open(early)
+	follow(tr, late)
+	follow(tr, early)
 	ack(tr, a, "", 4, time.Second)
 	require.Equal(t, 1, receipts(t, tr, early).Applied)
 	got := receipts(t, tr, late)
@@ -86,7 +92,7 @@ func TestReceiptsThatCameBeforeTheTrackerKnewCount(t *testing.T) {
 	ack(tr, a, "k", 5, time.Second)
 	ack(tr, a, "", 5, time.Second)
 	p := pub(5, "k")
-	tr.Open(p)
+	follow(tr, p)
 	require.Equal(t, 1, receipts(t, tr, p).Applied)
 }
 
@@ -94,7 +100,7 @@ func TestWhoLeftCountsOnlyWhenItApplied(t *testing.T) {
 	f := living(a, b)
 	tr := NewTracker(f)
 	p := pub(1, "k")
-	tr.Open(p)
+	follow(tr, p)
 	ack(tr, a, "", 1, time.Second)
 	ack(tr, a, "k", 1, time.Second)
 	ack(tr, b, "k", 1, time.Second)
@@ -181,13 +187,14 @@ func TestTheOrderOfReceiptsAndOpeningsDoesNotMatter(t *testing.T) {
 		tr := NewTracker(living(a, b))
 		policy, key := map[id.Gateway]int64{}, map[id.Gateway]int64{}
 		var open []Publication
+		opened := map[int64]bool{}
 		for range rapid.IntRange(1, 40).Draw(t, "steps") {
 			r := rapid.Int64Range(1, 6).Draw(t, "revision")
 			if rapid.Bool().Draw(t, "open") {
 				p := pub(r, "k")
-				if _, known := tr.Receipts(p); !known {
-					tr.Open(p)
-					open = append(open, p)
+				if !opened[r] {
+					follow(tr, p)
+					open, opened[r] = append(open, p), true
 				}
 				continue
 			}
@@ -238,4 +245,37 @@ func TestALateLookInventsNoLatency(t *testing.T) {
 	tr.Open(last)
 	require.Equal(t, Receipts{Gateways: 1, Applied: 1}, receipts(t, tr, old))
 	require.Equal(t, 20*time.Second, receipts(t, tr, last).P99, "its own receipt is remembered")
+}
+
+// A receipt for the revision of a change that is not in NATS is of another one.
+func TestNobodyHasWhatIsNotPublished(t *testing.T) {
+	tr := NewTracker(living(a, b))
+	ack(tr, a, "", 8, time.Second)
+	p := pub(5)
+	tr.Open(p)
+	ack(tr, b, "", 5, time.Second)
+	require.Equal(t, Receipts{Gateways: 2, Pending: 2, PendingGateways: receipts(t, tr, p).PendingGateways}, receipts(t, tr, p))
+	tr.Published(ws, 5, start, nowhere, polAt)
+	require.Equal(t, 2, receipts(t, tr, p).Applied)
+}
+
+func TestAPublicationThatIsNumberedAnewLeavesItsReceiptsBehind(t *testing.T) {
+	tr := NewTracker(living(a))
+	lost, p := pub(6), pub(5)
+	follow(tr, lost)
+	tr.Open(p)
+	ack(tr, a, "", 6, time.Second)
+	early := p
+	p.Revision = 9
+	tr.Open(p)
+	tr.Open(early) // by one who read before the number changed
+	tr.Published(ws, 9, start, nowhere, polAt)
+	require.Equal(t, 1, receipts(t, tr, p).Pending)
+	require.Equal(t, 2, tr.Len())
+	ack(tr, a, "", 9, time.Second)
+	require.Equal(t, 1, receipts(t, tr, p).Applied)
+
+	again := pub(6) // another change by the number of the one that is lost
+	tr.Open(again)
+	require.Equal(t, again.ID, tr.open[ws][0].p.ID)
 }

@@ -2,6 +2,7 @@ package publish
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -116,9 +117,12 @@ func (l *leader) start(ctx context.Context, running *sync.WaitGroup) {
 			return
 		case l.slots <- struct{}{}:
 		}
-		l.mark(b.Workspace, true)
+		if !l.claim(b.Workspace) { // the reconciler was faster
+			<-l.slots
+			continue
+		}
 		running.Go(func() {
-			defer func() { <-l.slots; l.mark(b.Workspace, false); nudge(l.again) }()
+			defer func() { <-l.slots; l.release(b.Workspace) }()
 			l.serve(ctx, b)
 		})
 	}
@@ -140,14 +144,23 @@ func (l *leader) skipped() []id.Workspace {
 	return list
 }
 
-func (l *leader) mark(ws id.Workspace, busy bool) {
+// claim makes the caller the only one who publishes ws, until release: another
+// one in between would look like a database that was set back.
+func (l *leader) claim(ws id.Workspace) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if busy {
-		l.busy[ws] = true
-	} else {
-		delete(l.busy, ws)
+	if l.busy[ws] {
+		return false
 	}
+	l.busy[ws] = true
+	return true
+}
+
+func (l *leader) release(ws id.Workspace) {
+	l.mu.Lock()
+	delete(l.busy, ws)
+	l.mu.Unlock()
+	nudge(l.again)
 }
 
 func (l *leader) serve(ctx context.Context, b outbox.Batch) {
@@ -171,24 +184,44 @@ func (l *leader) serve(ctx context.Context, b outbox.Batch) {
 	}
 }
 
-// publish brings the committed state of ws to NATS: key documents, then the
-// body, then the pointer to it. A gateway that sees the pointer can so have
-// everything that it stands for.
+// publish brings the committed state of ws to NATS. What cannot be written
+// because NATS is ahead is numbered anew and tried again at once.
 func (l *leader) publish(ctx context.Context, ws id.Workspace) error {
 	ctx, cancel := context.WithTimeout(ctx, publishWithin)
 	defer cancel()
-	if err := l.d.Conn.Ready(); err != nil {
-		return err
+	var err error
+	for range raises {
+		if err = l.d.Conn.Ready(); err != nil {
+			return err
+		}
+		var c Compiled
+		if c, err = l.d.Compiler.Compile(ctx, ws); err != nil {
+			return err
+		}
+		if err = l.bring(ctx, c); err == nil {
+			return nil
+		}
+		ahead, ok := errors.AsType[*document.AheadError](err)
+		if !ok {
+			return err
+		}
+		if err := l.raise(ctx, c, ahead.Revision); err != nil {
+			return err
+		}
 	}
-	c, err := l.d.Compiler.Compile(ctx, ws)
-	if err != nil {
-		return err
-	}
+	return err
+}
+
+// bring writes key documents, then the body, then the pointer to it. A gateway
+// that sees the pointer can so have everything that it stands for.
+func (l *leader) bring(ctx context.Context, c Compiled) error {
+	ws := c.Snapshot.Workspace
 	done := outbox.Done{Workspace: ws, Revision: c.Snapshot.Revision}
+	var err error
 	if done.Keys, err = l.keys(ctx, c.Keys); err != nil {
 		return err
 	}
-	if done.Policy, err = l.policy(ctx, c.Snapshot); err != nil {
+	if done.Policy, err = l.policy(ctx, c); err != nil {
 		return err
 	}
 	done.At = l.d.Now().UTC()
@@ -222,9 +255,13 @@ func (l *leader) keys(ctx context.Context, keys []policy.Key) (wire.Position, er
 	return l.at(ctx, wire.BucketKeys, last)
 }
 
-func (l *leader) policy(ctx context.Context, s policy.Snapshot) (wire.Position, error) {
+func (l *leader) policy(ctx context.Context, c Compiled) (wire.Position, error) {
+	s := c.Snapshot
 	body, digest, err := policy.Encode(s)
 	if err != nil {
+		return wire.Position{}, err
+	}
+	if err := l.expected(ctx, c, digest); err != nil {
 		return wire.Position{}, err
 	}
 	name := wire.PolicyBody(s.Workspace, digest)

@@ -154,9 +154,7 @@ func TestALatePublisherCannotGoBack(t *testing.T) {
 	w.published(ws, p.Revision)
 	w.eventually(func() bool { return w.document(k.KID).Status == policy.KeyRevoked }, "the key must be revoked")
 
-	before := late.Status().Documents
 	close(slow.release)
-	w.eventually(func() bool { return late.Status().Documents > before }, "the late publisher must have tried")
 	w.eventually(func() bool { return late.Status().Published > 0 }, "the late publisher must have tried")
 	s, _ := w.snapshot(ws)
 	require.Equal(t, p.Revision, s.Revision, "the pointer must not go back")

@@ -43,6 +43,10 @@ type Outbox interface {
 	// publications: a change may have been committed after Pending and before
 	// the compilation, which then covers it.
 	Done(ctx context.Context, d outbox.Done) ([]publication.Publication, error)
+	// Raise numbers what waits anew where r says that NATS is ahead of it. It
+	// changes nothing, and says so, when the workspace is no longer at the
+	// revision that was compiled.
+	Raise(ctx context.Context, r outbox.Raise) (raised bool, err error)
 }
 
 // Compiler reads committed policy.
@@ -56,6 +60,7 @@ type Compiler interface {
 type Compiled struct {
 	Snapshot policy.Snapshot
 	Keys     []policy.Key
+	Since    int64 // the lowest revision that is not known to be published
 }
 
 // CatalogSource gives the catalog to publish.

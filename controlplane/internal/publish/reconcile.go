@@ -33,6 +33,7 @@ const (
 	compareRetry  = 200 * time.Millisecond
 	compareWithin = 10 * time.Minute
 	healers       = 16
+	claimAgain    = 10 * time.Millisecond
 )
 
 // reconcile compares NATS with Postgres at the start of a term, after every
@@ -102,18 +103,24 @@ func (l *leader) compare(ctx context.Context, last comparison) (comparison, erro
 	return now, nil
 }
 
-// sameCount compares the number of key documents; markers of removed ones
-// count until they expire, so a surplus proves nothing.
+// sameCount compares the number of key documents, and of pointers; markers of
+// removed ones count until they expire, so a surplus proves nothing.
 func (l *leader) sameCount(ctx context.Context, keys document.State) (bool, error) {
 	sums, err := l.d.Ledger.KeyRanges(ctx)
 	if err != nil {
 		return false, err
 	}
-	var want uint64 = 1 // wire.KeysComplete
-	for _, s := range sums {
-		want += uint64(s.Count)
+	if keys.Documents < uint64(sums.documents())+1 { // wire.KeysComplete
+		return false, nil
 	}
-	return keys.Documents >= want, nil
+	pointers, err := l.read.Count(ctx, wire.BucketPolicy, document.PointerFilter)
+	if err != nil {
+		return false, err
+	}
+	if sums, err = l.d.Ledger.PolicyRanges(ctx); err != nil {
+		return false, err
+	}
+	return int64(pointers) >= sums.documents(), nil
 }
 
 // compareKeys reads every key document, then the database, writes what NATS
@@ -202,10 +209,11 @@ func (l *leader) healKey(ctx context.Context, k policy.Key) error {
 	return err
 }
 
-// comparePolicies is compareKeys for the pointers of workspaces.
+// comparePolicies is compareKeys for the pointers of workspaces, and for the
+// bodies that they name.
 func (l *leader) comparePolicies(ctx context.Context) (surplus, error) {
 	sums := make(Sums)
-	there := make(map[id.Workspace]found)
+	there := make(map[id.Workspace]pointed)
 	extra := surplus{bucket: wire.BucketPolicy, documents: make(map[string]uint64)}
 	err := l.read.Since(ctx, wire.BucketPolicy, document.PointerFilter, 0, func(e document.Entry) error {
 		if e.Deleted {
@@ -217,8 +225,8 @@ func (l *leader) comparePolicies(ctx context.Context) (surplus, error) {
 			extra.documents[e.Key] = e.Sequence
 			return nil
 		}
-		there[ws] = found{revisionOf(e), e.Sequence}
-		sums.Add(PolicyRange(ws), ws.UUID().String(), revisionOf(e))
+		there[ws] = pointedAt(e)
+		sums.Add(PolicyRange(ws), ws.UUID().String(), there[ws].revision)
 		return nil
 	})
 	if err != nil {
@@ -229,17 +237,26 @@ func (l *leader) comparePolicies(ctx context.Context) (surplus, error) {
 		return extra, err
 	}
 	extra.known = known.documents()
-	unknown, err := l.healPolicies(ctx, sums.Differ(known), there)
+	differ := sums.Differ(known)
+	bodiless, err := l.bodiless(ctx, there)
+	if err != nil {
+		return extra, err
+	}
+	for _, ws := range bodiless { // as if the pointer were not there
+		differ[PolicyRange(ws)] = true
+		there[ws] = pointed{found: found{-1, there[ws].sequence}}
+	}
+	unknown, err := l.healPolicies(ctx, differ, there)
 	for ws, at := range unknown {
 		extra.documents[wire.PolicyPointer(ws)] = at.sequence
 	}
 	return extra, err
 }
 
-func (l *leader) healPolicies(ctx context.Context, differ map[string]bool, there map[id.Workspace]found) (map[id.Workspace]found, error) {
+func (l *leader) healPolicies(ctx context.Context, differ map[string]bool, there map[id.Workspace]pointed) (map[id.Workspace]pointed, error) {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(healers)
-	unknown := make(map[id.Workspace]found)
+	unknown := make(map[id.Workspace]pointed)
 	for ws, at := range there {
 		if differ[PolicyRange(ws)] {
 			unknown[ws] = at
@@ -257,8 +274,8 @@ func (l *leader) healPolicies(ctx context.Context, differ map[string]bool, there
 			case !ok || at.revision < revision:
 				group.Go(func() error { return l.healPolicy(ctx, ws) })
 			case at.revision > revision:
-				// Only a database that was set back can be behind. Gateways
-				// refuse to go back; the workspace's next changes catch up.
+				// Only a database that was set back can be behind, by mistake
+				// perhaps: what is published stays until the workspace changes.
 				l.d.Log.Error("NATS is ahead of the database", slog.String("workspace_id", ws.String()), slog.Int64("published_revision", at.revision), slog.Int64("revision", revision))
 			}
 		}
@@ -267,6 +284,14 @@ func (l *leader) healPolicies(ctx context.Context, differ map[string]bool, there
 }
 
 func (l *leader) healPolicy(ctx context.Context, ws id.Workspace) error {
+	for !l.claim(ws) {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(claimAgain):
+		}
+	}
+	defer l.release(ws)
 	err := l.publish(ctx, ws)
 	if err == nil {
 		l.metrics.healed.Add(1)

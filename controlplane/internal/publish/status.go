@@ -14,6 +14,7 @@ type counters struct {
 
 	published  atomic.Int64
 	failed     atomic.Int64
+	raised     atomic.Int64
 	documents  atomic.Int64
 	reconciled atomic.Int64
 	healed     atomic.Int64
@@ -51,6 +52,7 @@ type Status struct {
 	Refused    catalog.Problems
 	Published  int64 // workspaces published, bursts as one
 	Failed     int64 // tries that failed and are made again
+	Raised     int64 // workspaces numbered anew, because NATS was ahead
 	Documents  int64 // key documents written
 	Reconciled int64 // comparisons of NATS with Postgres
 	Healed     int64 // documents that a comparison wrote
@@ -69,7 +71,7 @@ func (p *Publisher) Status() Status {
 	}
 	return Status{
 		Refused: refused,
-		Leading: m.leading.Load(), Catalog: m.catalog.Load(), Published: m.published.Load(), Failed: m.failed.Load(), Documents: m.documents.Load(),
+		Leading: m.leading.Load(), Catalog: m.catalog.Load(), Published: m.published.Load(), Failed: m.failed.Load(), Raised: m.raised.Load(), Documents: m.documents.Load(),
 		Reconciled: m.reconciled.Load(), Healed: m.healed.Load(), Removed: m.removed.Load(), Kept: m.kept.Load(), Unreadable: m.unreadable.Load(),
 		Open: p.d.Tracker.Len(),
 	}

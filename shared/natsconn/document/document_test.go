@@ -3,6 +3,7 @@ package document_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"math/rand/v2"
 	"strconv"
 	"sync"
@@ -53,9 +54,15 @@ func TestAnOlderKeyDocumentNeverReplacesANewerOne(t *testing.T) {
 	again, err := write.Key(t.Context(), key(5))
 	require.NoError(t, err)
 	require.Equal(t, newer, again, "the same document is not written twice")
-	older, err := write.Key(t.Context(), key(4))
-	require.NoError(t, err)
-	require.Equal(t, newer, older, "the sequence is that of what is there")
+	var ahead *document.AheadError
+	_, err = write.Key(t.Context(), key(4))
+	require.ErrorAs(t, err, &ahead, "what is not written is no success")
+	require.EqualValues(t, 5, ahead.Revision)
+	other := key(5)
+	other.Status = policy.KeyRevoked
+	_, err = write.Key(t.Context(), other)
+	require.ErrorAs(t, err, &ahead, "nor is another document by the same revision")
+	require.EqualValues(t, 5, ahead.Revision)
 	e, err := read.Leader(t.Context(), wire.BucketKeys, kid)
 	require.NoError(t, err)
 	require.Equal(t, int64(5), revision(t, e))
@@ -66,7 +73,8 @@ func TestConcurrentWritersLeaveTheHighestRevision(t *testing.T) {
 	var wg sync.WaitGroup
 	for _, r := range rand.Perm(40) {
 		wg.Go(func() {
-			if _, err := write.Key(t.Context(), key(int64(r+1))); err != nil {
+			_, err := write.Key(t.Context(), key(int64(r+1)))
+			if _, ahead := errors.AsType[*document.AheadError](err); err != nil && !ahead {
 				t.Errorf("write: %v", err)
 			}
 		})
@@ -103,6 +111,22 @@ func TestBodiesGoWhereTheyFit(t *testing.T) {
 			require.ErrorIs(t, err, document.ErrAbsent)
 		})
 	}
+}
+
+func TestAPointerNeverGoesBack(t *testing.T) {
+	_, write := open(t)
+	at := func(revision int64) policy.Pointer {
+		return policy.Pointer{Schema: 1, Revision: revision, Digest: strconv.FormatInt(revision, 10)}
+	}
+	there, err := write.Pointer(t.Context(), wire.BucketPolicy, "ws.x", at(5))
+	require.NoError(t, err)
+	again, err := write.Pointer(t.Context(), wire.BucketPolicy, "ws.x", at(5))
+	require.NoError(t, err)
+	require.Equal(t, there, again)
+	var ahead *document.AheadError
+	_, err = write.Pointer(t.Context(), wire.BucketPolicy, "ws.x", at(4))
+	require.ErrorAs(t, err, &ahead, "what is not written is no success")
+	require.EqualValues(t, 5, ahead.Revision)
 }
 
 func TestOldBodiesArePruned(t *testing.T) {

@@ -44,8 +44,16 @@ const (
 	errWrongSequenceReplicated = 10164
 )
 
-// Key writes a key document unless a later revision is there. It returns the
-// sequence of the document that is there now.
+// AheadError says that the document to replace is at a later revision, or is
+// another one of the same revision: what was to be written was not.
+type AheadError struct{ Revision int64 }
+
+// Error implements error.
+func (e *AheadError) Error() string { return fmt.Sprintf("revision %d is there already", e.Revision) }
+
+// Key writes a key document and returns the sequence of the document that is
+// there now. Where a later one is there, or another one of its revision, it
+// fails with AheadError.
 func (w *Writer) Key(ctx context.Context, k policy.Key) (uint64, error) {
 	data, err := json.Marshal(k)
 	if err != nil {
@@ -55,16 +63,19 @@ func (w *Writer) Key(ctx context.Context, k policy.Key) (uint64, error) {
 		var there struct {
 			Revision int64 `json:"revision"`
 		}
-		if json.Unmarshal(old, &there) == nil && there.Revision > k.Revision {
-			return nil, nil
+		if json.Unmarshal(old, &there) != nil { // unreadable: replaced
+			return data, nil
+		}
+		if there.Revision > k.Revision || there.Revision == k.Revision && string(old) != string(data) {
+			return nil, &AheadError{there.Revision}
 		}
 		return data, nil
 	})
 }
 
-// Pointer moves a pointer unless it is further already. It returns the
-// sequence of the pointer that is there now, and deletes bodies that nobody
-// can need any more.
+// Pointer moves a pointer, or fails with AheadError where it is further already.
+// It returns the sequence of the pointer that is there now, and deletes bodies
+// that nobody can need any more.
 func (w *Writer) Pointer(ctx context.Context, bucket, key string, p policy.Pointer) (uint64, error) {
 	var spare []policy.Body
 	seq, err := w.replace(ctx, bucket, key, func(old []byte) ([]byte, error) {
@@ -74,7 +85,7 @@ func (w *Writer) Pointer(ctx context.Context, bucket, key string, p policy.Point
 			there = policy.Pointer{} // unreadable: replaced
 		}
 		if there.Revision > p.Revision {
-			return nil, nil
+			return nil, &AheadError{there.Revision}
 		}
 		if there.Revision == p.Revision && there.Digest == p.Digest {
 			return old, nil

@@ -1201,7 +1201,7 @@ export interface components {
             id: string;
             /** Format: int64 */
             revision: number;
-            /** @description Live gateways that have not applied it yet. */
+            /** @description Live gateways that have not applied it yet; at least 1 until it is known to be published. */
             pending: number;
         };
         WhoamiOne: {

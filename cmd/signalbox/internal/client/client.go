@@ -2014,7 +2014,7 @@ type PublicationOne struct {
 type PublicationRef struct {
 	ID string `json:"id"`
 
-	// Pending Live gateways that have not applied it yet.
+	// Pending Live gateways that have not applied it yet; at least 1 until it is known to be published.
 	Pending  int   `json:"pending"`
 	Revision int64 `json:"revision"`
 }

@@ -57,7 +57,7 @@ func (a *App) ladder(mutator *deploy.Mutator, ids *id.Source, source routing.Sou
 			Mutator: mutator, Offered: source, IDs: ids, Now: now,
 		}),
 		effective: effective.NewService(effective.Deps{
-			Runner: runner, Policies: postgres.NewCompiler(a.db), Keys: keys, Source: source,
+			Runner: runner, Policies: postgres.NewCompiler(a.db), Keys: keys, Source: source, Now: now,
 		}),
 		lifecycle: lifecycle.NewService(lifecycle.Deps{
 			Runner: runner, Policies: postgres.NewCompiler(a.db), Keys: keys, Uses: postgres.NewModelUseStore(), Source: source, Now: now,

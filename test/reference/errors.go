@@ -29,7 +29,7 @@ var (
 // FindGivers reads which codes and reasons the sources under root mention, the
 // maps of statuses aside. Keys are the Go names.
 func FindGivers(root string) (Givers, error) {
-	inference, err := mentioned(root, "dataplane/internal", "shared/decide")
+	inference, err := mentioned(root, "dataplane/internal", "shared/decide", "shared/policy")
 	if err != nil {
 		return Givers{}, err
 	}

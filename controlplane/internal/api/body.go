@@ -99,7 +99,7 @@ func checkJSON(body []byte) error {
 		}
 		if name, isName := nameIn(open, token); isName {
 			if !open[len(open)-1].add(name) {
-				return fault.Invalid(fault.Violation{Path: shownName(name), Code: "repeated_field", Message: "give this field once"})
+				return fault.Invalid(misnamed("", name, nil, "repeated_field", "give this field once"))
 			}
 			continue
 		}

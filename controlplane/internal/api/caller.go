@@ -2,6 +2,8 @@ package api
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"log/slog"
 
 	"github.com/gin-gonic/gin"
@@ -9,6 +11,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/api/site"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/authz"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/rule"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/httpserver"
 	"github.com/signalbox-dev/signalbox/shared/id"
@@ -105,6 +108,12 @@ func (s *Server) check(c *gin.Context) {
 // unbindable answers what the contract admitted and the generated types could
 // not hold, such as a number beyond 64 bits. The binder's text repeats values.
 func (s *Server) unbindable(c *gin.Context, err error) {
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
+		s.fail(c, fault.Invalid(fault.Violation{
+			Path: wrong.Field, Code: rule.OutOfRange, Message: "is outside the range of its type, or a whole number written with a point or an exponent",
+		}))
+		return
+	}
 	s.fail(c, fault.Wrap(err, fault.ValidationError, "A value is outside the range that its type can hold."))
 }
 

@@ -67,7 +67,7 @@ func (k *contract) validate(c *gin.Context, route *routers.Route) error {
 	if err != nil {
 		return fault.Invalid(fault.Violation{Code: "malformed_query", Message: "the query string cannot be read"})
 	}
-	violations := append(unknownParameters(route, query), unstorable(query)...)
+	violations := slices.Concat(unknownParameters(route, query), unstorable(route, query), repeatedHeaders(route, c.Request.Header))
 	params := make(map[string]string, len(c.Params))
 	for _, p := range c.Params {
 		params[p.Key] = p.Value
@@ -89,9 +89,7 @@ func unknownParameters(route *routers.Route, query url.Values) []fault.Violation
 	for name, values := range query {
 		switch {
 		case parameter(route, name) == nil:
-			violations = append(violations, fault.Violation{
-				Path: shownName(name), Code: "unknown_parameter", Message: "unknown query parameter",
-			})
+			violations = append(violations, misnamed("", name, parameterNames(route), "unknown_parameter", "unknown query parameter"))
 		case len(values) > 1:
 			violations = append(violations, fault.Violation{
 				Path: name, Code: "repeated_parameter", Message: "give this parameter once",
@@ -103,12 +101,23 @@ func unknownParameters(route *routers.Route, query url.Values) []fault.Violation
 
 // unstorable names the query parameters whose value is no text: what is not
 // UTF-8 or has a NUL can be nothing's name, and Postgres refuses it.
-func unstorable(query url.Values) []fault.Violation {
+func unstorable(route *routers.Route, query url.Values) []fault.Violation {
 	var violations []fault.Violation
 	for name, values := range query {
 		if slices.ContainsFunc(values, func(v string) bool { return !utf8.ValidString(v) || strings.ContainsRune(v, 0) }) {
+			violations = append(violations, misnamed("", name, parameterNames(route), "malformed", "must be UTF-8 without control characters"))
+		}
+	}
+	return violations
+}
+
+// repeatedHeaders names the operation's headers that are there more than once.
+func repeatedHeaders(route *routers.Route, header http.Header) []fault.Violation {
+	var violations []fault.Violation
+	for _, p := range slices.Concat(route.PathItem.Parameters, route.Operation.Parameters) {
+		if p.Value.In == openapi3.ParameterInHeader && len(header.Values(p.Value.Name)) > 1 {
 			violations = append(violations, fault.Violation{
-				Path: shownName(name), Code: "malformed", Message: "must be UTF-8 without control characters",
+				Path: p.Value.Name, Code: "repeated_parameter", Message: "give this header once",
 			})
 		}
 	}
@@ -130,19 +139,10 @@ func isMutation(method string) bool {
 // takesBody reports whether the operation reads a body.
 func takesBody(route *routers.Route) bool { return route.Operation.RequestBody != nil }
 
-// shownName is a name from the input that is safe to repeat: short, and plain.
-func shownName(name string) string {
-	const longest = 64
-	var b strings.Builder
-	for i, r := range name {
-		if i >= longest {
-			b.WriteString("…")
-			break
-		}
-		if r < ' ' || r == 0x7f || r == '\ufffd' {
-			r = '?'
-		}
-		b.WriteRune(r)
+func parameterNames(route *routers.Route) []string {
+	var names []string
+	for _, p := range slices.Concat(route.PathItem.Parameters, route.Operation.Parameters) {
+		names = append(names, p.Value.Name)
 	}
-	return b.String()
+	return names
 }

@@ -238,7 +238,17 @@ func TestAWrongOperatorsCatalogChangesNothing(t *testing.T) {
 		"whole, names": {"", `{"providers":[{"slug":"x"},{"slug":"x"}],"models":[{"id":"acme/big","rules":[{"name":"r"}]}]}`, []string{
 			"models[0].rules[0].then", "models[0].rules[0].when", "providers[0].base_url", "providers[0].type", "providers[1]",
 		}},
-		"order": {"/models/acme/big/rules", `{"order":["x"]}`, []string{"order"}},
+		"look-alikes":       {"", `{"providers":[{"slug":"north"}],"Providers":[],"models":[]}`, []string{""}},
+		"a look-alike":      {"", `{"Providers":[{"slug":"canary"}]}`, []string{""}},
+		"no lists":          {"", `{"providers":{"slug":"north"},"models":[null]}`, []string{"models", "providers"}},
+		"an inner one":      {"", `{"providers":[{"slug":"north","Slug":"canary"}]}`, []string{"providers[0]", "providers[0].base_url", "providers[0].type"}},
+		"one in an entry":   {"/providers/north", `{"type":"openai","base_url":"http://x/v1","retry":{"Max":1}}`, []string{"retry"}},
+		"one in a rule":     {"/models/acme/big/rules/r", `{"When":{"source":"canary"},"when":{"source":"model","op":"exists"},"then":{"provider":"north"}}`, []string{""}},
+		"no key of a type":  {"/providers/north", `{"type":"openai","base_url":"http://x/v1","api_key":"two canary\n"}`, []string{"api_key"}},
+		"key of another":    {"/providers/openai", `{"api_key":"{\"tenant_id\":\"canary\"}"}`, []string{"api_key"}},
+		"key in a document": {"", `{"providers":[{"slug":"openai","api_key":"two canary"}]}`, []string{"providers[0].api_key"}},
+		"too long a key":    {"/providers/openai", `{"api_key":"` + strings.Repeat("canary", 2000) + `"}`, []string{"api_key"}},
+		"order":             {"/models/acme/big/rules", `{"order":["x"]}`, []string{"order"}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -128,3 +128,24 @@ func TestMembersBindNothing(t *testing.T) {
 	require.Equal(t, profile, renamed["routing_profile_id"])
 	p.do(call{method: "GET", path: "/v1/routing/effective?key=" + id, token: member}).is(http.StatusOK)
 }
+
+// TestTheStateOfAKeyIsItsRefusal: what holds for a key that is not let in is
+// that it is not.
+func TestTheStateOfAKeyIsItsRefusal(t *testing.T) {
+	p := newPlane(t)
+	w := p.tenant("acme")
+	key, _ := p.newKey(w, "ours")
+	refusal := func() any {
+		return p.do(call{method: "GET", path: "/v1/routing/effective?key=" + key, token: w.key}).is(http.StatusOK).data()["refusal"]
+	}
+	require.Nil(t, refusal())
+	for _, c := range []struct{ method, step, reason string }{{"POST", "/pause", "key_paused"}, {"POST", "/resume", ""}, {"DELETE", "", "key_revoked"}} {
+		p.do(call{method: c.method, path: "/v1/keys/" + key + c.step, token: w.key}).is(http.StatusOK)
+		if c.reason == "" {
+			require.Nil(t, refusal(), c.step)
+			continue
+		}
+		told, _ := refusal().(map[string]any)
+		require.Equal(t, []any{"unauthorized", c.reason}, []any{told["code"], told["reason"]}, c.step)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -93,12 +94,14 @@ func ofSchema(e *openapi3.SchemaError) []fault.Violation {
 
 func unknownFields(e *openapi3.SchemaError, tokens []string) []fault.Violation {
 	object, _ := e.Value.(map[string]any)
+	if e.Schema == nil {
+		return nil
+	}
+	known := slices.Collect(maps.Keys(e.Schema.Properties))
 	var list []fault.Violation
 	for name := range object {
-		if e.Schema != nil && e.Schema.Properties[name] == nil {
-			list = append(list, fault.Violation{
-				Path: join(place(tokens), shownName(name)), Code: string(fault.UnknownField), Message: "unknown field",
-			})
+		if e.Schema.Properties[name] == nil {
+			list = append(list, misnamed(place(tokens), name, known, string(fault.UnknownField), "unknown field"))
 		}
 	}
 	return list
@@ -190,7 +193,7 @@ func words(list []any) string {
 	return strings.Join(texts, ", ")
 }
 
-// place writes a location as "models[0].name".
+// place writes a location, of names of the contract, as "models[0].name".
 func place(tokens []string) string {
 	var path string
 	for _, token := range tokens {
@@ -198,7 +201,7 @@ func place(tokens []string) string {
 			path += "[" + token + "]"
 			continue
 		}
-		path = join(path, shownName(token))
+		path = join(path, token)
 	}
 	return path
 }

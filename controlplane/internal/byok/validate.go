@@ -12,7 +12,6 @@ import (
 )
 
 const (
-	maxKeyLength   = 8192 // bytes; the JSON of a service account has 2400
 	minKeyLength   = 8
 	maxModels      = 256
 	maxModelLength = 200
@@ -73,8 +72,8 @@ func read(p *catalog.Provider, key secret.String) (account.Account, error) {
 	case length < minKeyLength:
 		v.Add("key", rule.Required, fmt.Sprintf("must have at least %d characters", minKeyLength))
 		return account.Account{}, v.Err()
-	case length > maxKeyLength:
-		v.Add("key", rule.TooLong, fmt.Sprintf("must have at most %d bytes", maxKeyLength))
+	case length > account.MaxBytes:
+		v.Add("key", rule.TooLong, fmt.Sprintf("must have at most %d bytes", account.MaxBytes))
 		return account.Account{}, v.Err()
 	}
 	a, err := account.Read(p.Type, key)
@@ -82,18 +81,9 @@ func read(p *catalog.Provider, key secret.String) (account.Account, error) {
 		err = a.ByTenant()
 	}
 	if err != nil {
-		v.Add("key", rule.Malformed, err.Error()+"; providers of type "+string(p.Type)+" take "+forms[p.Type])
+		v.Add("key", rule.Malformed, err.Error()+"; providers of type "+string(p.Type)+" take "+account.Forms(p.Type))
 	}
 	return a, v.Err()
-}
-
-// forms say what a provider's type takes, for the person who gave something
-// else.
-var forms = map[catalog.ProviderType]string{
-	catalog.OpenAI: "a key", catalog.OpenAICompatible: "a key", catalog.Anthropic: "a key", catalog.Google: "a key",
-	catalog.Azure:   `a key, or {"tenant_id","client_id","client_secret"}`,
-	catalog.Bedrock: `an API key, or {"access_key_id","secret_access_key","session_token","region"}`,
-	catalog.Vertex:  "the JSON file of a service account's key, as Google gives it, or an access token",
 }
 
 func deref[T any](list *[]T) []T {

@@ -82,6 +82,7 @@ var VerifyPace = Pace{Every: 10 * time.Second, Most: 10, Window: time.Minute}
 func (s *Service) Verify(ctx context.Context, ws id.Workspace, credential id.Credential, by audit.By) (Credential, error) {
 	var c Credential
 	var turn Turn
+	began := s.now()
 	// Outside of an idempotency claim: what ends with a failure is not executed.
 	err := s.d.Runner.InTx(idempotency.Without(ctx), ws, func(ctx context.Context) (err error) {
 		c, turn, err = s.d.Verifications.Claim(ctx, ws, credential, VerifyPace)
@@ -97,6 +98,8 @@ func (s *Service) Verify(ctx context.Context, ws id.Workspace, credential id.Cre
 	if err != nil {
 		if reply.Trouble != "" || errors.Is(err, ErrNotAsked) {
 			s.release(ctx, ws, credential, turn)
+		} else if fault.Is(err, fault.Unavailable) { // a call may be made, so the next turn is after the pace
+			err = fault.Of(err).After(max(time.Second, VerifyPace.Every-s.now().Sub(began)))
 		}
 		return Credential{}, err
 	}

@@ -7,6 +7,7 @@ package effective
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/routing"
@@ -34,6 +35,7 @@ type Deps struct {
 	Policies Policies
 	Keys     Keys
 	Source   routing.Source
+	Now      func() time.Time
 }
 
 // Service resolves. Its failures are not_found and unavailable.
@@ -46,7 +48,8 @@ func NewService(d Deps) *Service { return &Service{d: d} }
 type Resolved struct {
 	decide.Effective
 	Revision int64 // of the workspace; its publication may be on its way yet
-	// Refusal is what every request would get for the ladder alone; nil: none.
+	// Refusal is what every request would get for the state of the key, or else
+	// for the ladder alone; nil: none.
 	Refusal *fault.Error
 	// Profiles are the routing profiles of the rungs that have one, by the
 	// names of the rungs.
@@ -80,6 +83,9 @@ func (s *Service) Resolve(ctx context.Context, ws id.Workspace, key id.Key) (Res
 	facts := decide.KeyFactsOf(&document)
 	r := Resolved{Revision: snapshot.Revision, Profiles: make(map[string]id.Profile)}
 	r.Effective, r.Refusal = decide.ResolveEffective(view, offered, facts)
+	if refusal := document.Refusal(s.d.Now()); refusal != nil {
+		r.Refusal = refusal
+	}
 	r.Profiles[decide.RungWorkspaceProfile.String()] = snapshot.Profile
 	if d, ok := view.Department(facts.Department); ok {
 		r.Profiles[decide.RungDepartment.String()] = d.Profile

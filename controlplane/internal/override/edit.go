@@ -1,7 +1,6 @@
 package override
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,11 +21,9 @@ func (s *Service) Replace(ctx context.Context, o Options, document json.RawMessa
 	return s.change(ctx, o, edit{
 		action: "catalog.replace", kind: "catalog", target: "catalog",
 		apply: func(st *State) error {
-			var d Document
-			decoder := json.NewDecoder(bytes.NewReader(document))
-			decoder.DisallowUnknownFields()
-			if err := decoder.Decode(&d); err != nil {
-				return fault.Invalid(fault.Violation{Code: rule.Malformed, Message: "want providers and models, each a list of objects"})
+			d, err := parse(document)
+			if err != nil {
+				return err
 			}
 			st.Document = Document{Models: d.Models}
 			for i, e := range d.Providers {
@@ -233,10 +230,15 @@ func (s *Service) takeKey(st *State, e Entry, slug, path string) error {
 		return nil
 	case json.Unmarshal(raw, &text) != nil || text == "" || strings.Contains(text, "${"):
 		return fault.Invalid(fault.Violation{Path: path, Code: rule.Malformed, Message: "want the key itself as text, or null to take it away; only catalog files may name environment variables"})
-	case s.d.Sealer == nil:
+	}
+	key := secret.NewString(text)
+	if err := s.fits(e, slug, path, key); err != nil {
+		return err
+	}
+	if s.d.Sealer == nil {
 		return fault.Invalid(fault.Violation{Path: path, Code: rule.NotAllowed, Message: "this control plane has no keyring to seal it with; set keyring_file"})
 	}
-	sealed, err := s.d.Sealer.Seal(secret.NewString(text), "platform", slug)
+	sealed, err := s.d.Sealer.Seal(key, "platform", slug)
 	if err != nil {
 		return fmt.Errorf("seal the key of a provider: %w", err)
 	}

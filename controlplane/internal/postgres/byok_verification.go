@@ -96,7 +96,7 @@ func claimCredential(ctx context.Context, ws id.Workspace, credential id.Credent
 		return rows[0], nil
 	}
 	return at, soonest(tenant(ctx, ws).Raw("SELECT extract(epoch FROM now() - verify_asked_at)::float8 FROM byok_credentials WHERE workspace_id = ? AND id = ?",
-		ws.UUID(), credential.UUID()), every, "The key was verified a moment ago. Try again shortly.")
+		ws.UUID(), credential.UUID()), every, "Verifying the key was begun a moment ago. Try again shortly.")
 }
 
 // soonest is the failure that tells what is left of a time of which so many

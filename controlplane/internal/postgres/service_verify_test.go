@@ -212,9 +212,13 @@ func TestWhereAKeyCannotBeVerifiedNothingIsKept(t *testing.T) {
 		_, err := s.byok.Verify(t.Context(), ws, c.ID, by)
 		require.True(t, fault.Is(err, fault.Unavailable), "%v", err)
 	}
-	failure = fault.New(fault.Unavailable, "no answer")
+	s.gateway.answer = func(wire.CheckRequest) (wire.CheckReply, error) {
+		s.clock.advance(3 * time.Second)
+		return wire.CheckReply{}, fault.New(fault.Unavailable, "no answer")
+	}
 	_, err := s.byok.Verify(t.Context(), ws, c.ID, by)
 	require.True(t, fault.Is(err, fault.Unavailable), "%v", err)
+	require.Equal(t, byok.VerifyPace.Every-3*time.Second, fault.Of(err).RetryAfter, "not before the next turn")
 	_, err = s.byok.Verify(t.Context(), ws, c.ID, by)
 	require.True(t, fault.Is(err, fault.RateLimitExceeded), "a call may have been made: %v", err)
 	s.gateway.answer = func(wire.CheckRequest) (wire.CheckReply, error) {

@@ -48,6 +48,8 @@ func (v *Violations) Name(path, name string) {
 	switch {
 	case strings.TrimSpace(name) == "":
 		v.Add(path, Required, "must not be empty")
+	case !strings.ContainsFunc(name, shows):
+		v.Add(path, Malformed, "must have a character that shows")
 	case name != strings.TrimSpace(name):
 		v.Add(path, Malformed, "must not begin or end with white space")
 	default:
@@ -58,25 +60,42 @@ func (v *Violations) Name(path, name string) {
 // Text checks one line of text that may be empty.
 func (v *Violations) Text(path, text string, longest int) {
 	switch {
-	case !utf8.ValidString(text), strings.ContainsFunc(text, unprintable):
-		v.Add(path, Malformed, "must be UTF-8 without control characters")
+	case !utf8.ValidString(text), strings.ContainsFunc(text, unprintable), hides(text):
+		v.Add(path, Malformed, "must be UTF-8 without control characters and invisible ones")
 	case utf8.RuneCountInString(text) > longest:
 		v.Add(path, TooLong, fmt.Sprintf("must have at most %d characters", longest))
 	}
 }
 
-// unprintable reports what a name on a page, in a table or in a log must not
-// have: control characters, line separators, what turns the direction of the
-// text after it, and the mark that stands where a character was lost, such as
-// half of a surrogate pair.
-func unprintable(r rune) bool {
-	switch {
-	case unicode.IsControl(r), r == '\u2028', r == '\u2029', r == unicode.ReplacementChar:
-		return true
-	case '\u202a' <= r && r <= '\u202e', '\u2066' <= r && r <= '\u2069':
-		return true
+// shows reports whether anything of a character is seen.
+func shows(r rune) bool {
+	return !unprintable(r) && !unicode.IsSpace(r) && r != '\u2800' && // braille of no dot
+		!unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
+}
+
+// hides reports an invisible character, with which two texts look the same and
+// differ. Those that writing needs may stand where they have an effect: what
+// joins or parts letters and emojis, and what gives a sign its direction,
+// behind a character beyond ASCII and with one after it.
+func hides(text string) bool {
+	var before rune
+	for i, r := range text {
+		if unicode.Is(unicode.Cf, r) {
+			needed := '\u200c' <= r && r <= '\u200f' && before > unicode.MaxASCII && !unicode.Is(unicode.Cf, before)
+			if !needed || i+utf8.RuneLen(r) == len(text) {
+				return true
+			}
+		}
+		before = r
 	}
 	return false
+}
+
+// unprintable reports what a name on a page, in a table or in a log must not
+// have: control characters, line separators, and the mark that stands where a character was lost, such as
+// half of a surrogate pair.
+func unprintable(r rune) bool {
+	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || r == unicode.ReplacementChar
 }
 
 // Future checks an expiry; nil means that there is none.

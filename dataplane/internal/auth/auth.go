@@ -81,17 +81,11 @@ func (a *Authenticator) matches(token secret.Token, key policy.Key) bool {
 
 // usable says why a key whose secret matched may still not be used.
 func (a *Authenticator) usable(key policy.Key) *fault.Error {
-	switch {
-	case key.Status == policy.KeyRevoked:
-		return unauthorized(fault.KeyRevoked, "The API key was revoked. Use another one.", nil)
-	case key.Status == policy.KeyPaused:
-		return unauthorized(fault.KeyPaused, "The API key is paused. Resume it, or use another one.", nil)
-	case key.ExpiresAt != nil && !a.now().Before(*key.ExpiresAt):
-		return unauthorized(fault.KeyExpired, "The API key has expired. Use another one.", nil)
-	case key.Status != policy.KeyActive:
+	refusal := key.Refusal(a.now())
+	if refusal == nil && key.Status != policy.KeyActive {
 		return undetermined(errors.New("key document has an unknown status"))
 	}
-	return nil
+	return refusal
 }
 
 func unauthorized(reason fault.Reason, message string, cause error) *fault.Error {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/client"
+	"github.com/signalbox-dev/signalbox/shared/id"
 )
 
 func (a *app) byokVerify() *cobra.Command {
@@ -42,7 +43,7 @@ disabled key can be verified too; one key every ten seconds. Ends with 0 for a v
 
 // providerKeyID is the id that a provider key's id or name stands for.
 func providerKeyID(ctx context.Context, api *client.ClientWithResponses, text string) (string, error) {
-	if strings.HasPrefix(text, "byok_") {
+	if isID[id.CredentialKind](text) {
 		return text, nil
 	}
 	_, all, err := pages[client.ByokCredential](0, func(cursor *string, size int) (answer, error) {

@@ -270,6 +270,51 @@ func TestGuardrails(t *testing.T) {
 	term.run("guardrails", "get", "interns").is(cli.ExitNotFound)
 }
 
+// TestNamesThatBeginLikeIDs: only a whole id is taken for one.
+func TestNamesThatBeginLikeIDs(t *testing.T) {
+	term := newTerminal(t)
+	term.signIn()
+	for group, name := range map[string]string{"guardrails": "guard_interns", "departments": "dept_interns", "profiles": "profile_interns"} {
+		args := []string{group, "create", "--name", name}
+		if group == "guardrails" {
+			args = append(args, "--zdr")
+		}
+		made := term.run(append(args, "-o", "json")...).is(cli.ExitOK).json()["data"].(map[string]any)["id"].(string)
+		term.run(group, "get", name).is(cli.ExitOK).shows(made)
+		term.run(group, "get", made).is(cli.ExitOK).shows(name)
+		term.run(group, "delete", name).is(cli.ExitOK)
+		require.NotContains(t, term.run(group, "get", name).is(cli.ExitNotFound).err, "--help")
+	}
+}
+
+// TestAFileIsOneDocument: what a second one says would be lost.
+func TestAFileIsOneDocument(t *testing.T) {
+	term := newTerminal(t)
+	term.signIn()
+	file := filepath.Join(term.dir, "two.yaml")
+	for text, wrong := range map[string]string{
+		"name: a\nenabled: true\n---\nname: b\n": "more after its first document",
+		"name: a\n---\n{":                        "more after its first document",
+		`{"name":"a"} {"name":"b"}`:              "more after its first document",
+		"---\nname: [\n":                         "neither YAML nor JSON",
+	} {
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+		for _, group := range []string{"guardrails", "profiles"} {
+			require.Contains(t, term.run(group, "create", "-f", file).is(cli.ExitUsage).err, wrong, text)
+			term.run(group, "get", "a").is(cli.ExitNotFound)
+		}
+	}
+	for text, name := range map[string]string{
+		"name: a\nModels: {block: [openai/gpt-5]}\n":                             "Models",
+		"name: a\nmodels: {block: [openai/gpt-5], Block: [openai/gpt-5-mini]}\n": "models.Block",
+	} {
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+		require.Contains(t, term.run("guardrails", "create", "-f", file).is(cli.ExitUsage).err, name, "names are taken as they are spelt")
+	}
+	require.NoError(t, os.WriteFile(file, []byte("---\nname: a\nmodels: {block: [openai/gpt-5]}\n...\n"), 0o600))
+	term.run("guardrails", "create", "-f", file).is(cli.ExitOK).shows("openai/gpt-5")
+}
+
 func TestWorkspaceSettingsAndRollout(t *testing.T) {
 	term := newTerminal(t)
 	ws := term.signIn()

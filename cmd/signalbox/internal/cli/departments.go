@@ -2,12 +2,12 @@ package cli
 
 import (
 	"context"
-	"strings"
 
 	"github.com/oapi-codegen/nullable"
 	"github.com/spf13/cobra"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/client"
+	"github.com/signalbox-dev/signalbox/shared/id"
 )
 
 func (a *app) departments() *cobra.Command {
@@ -19,7 +19,7 @@ func (a *app) departments() *cobra.Command {
 
 // departmentID is the id that a department's id or name stands for.
 func departmentID(ctx context.Context, api *client.ClientWithResponses, text string) (string, error) {
-	if strings.HasPrefix(text, "dept_") {
+	if isID[id.DepartmentKind](text) {
 		return text, nil
 	}
 	r, err := api.ListDepartmentsWithResponse(ctx, &client.ListDepartmentsParams{Name: &text})

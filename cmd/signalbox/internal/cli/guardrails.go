@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/client"
+	"github.com/signalbox-dev/signalbox/shared/id"
 )
 
 func (a *app) guardrails() *cobra.Command {
@@ -18,7 +19,7 @@ func (a *app) guardrails() *cobra.Command {
 
 // guardrailID is the id that a guardrail's id or name stands for.
 func guardrailID(ctx context.Context, api *client.ClientWithResponses, text string) (string, error) {
-	if strings.HasPrefix(text, "guard_") {
+	if isID[id.GuardrailKind](text) {
 		return text, nil
 	}
 	r, err := api.ListGuardrailsWithResponse(ctx, &client.ListGuardrailsParams{Name: &text})

@@ -34,6 +34,15 @@ func TestTheOperatorsCatalogByCommand(t *testing.T) {
 	large := filepath.Join(term.dir, "large.yaml")
 	require.NoError(t, os.WriteFile(large, []byte("#"+strings.Repeat("x", 4<<20)), 0o600))
 	require.Contains(t, term.run("platform", "catalog", "apply", "-f", large).is(cli.ExitUsage).err, "larger than 4 MiB")
+	for text, wrong := range map[string]string{
+		overrides + "\n---\nproviders: []\n":      "more after its first document",
+		"providers: []\nproviders: [{slug: a}]\n": "a name twice",
+		"providers: [": "neither YAML nor JSON",
+	} {
+		bad := filepath.Join(term.dir, "bad.yaml")
+		require.NoError(t, os.WriteFile(bad, []byte(text), 0o600))
+		require.Contains(t, term.run("platform", "catalog", "apply", "-f", bad).is(cli.ExitUsage).err, wrong)
+	}
 	term.env["NORTH_KEY"] = "sk-canary-of-the-shell"
 	require.Contains(t, term.run("platform", "catalog", "diff", "-f", file).is(cli.ExitOK).out, "models.acme/small.endpoints.north.price.input")
 	require.NotContains(t, term.run("platform", "catalog", "get").is(cli.ExitOK).out, "acme/small", "diff changes nothing")

@@ -204,12 +204,12 @@ func (a *app) document(path string) ([]byte, error) {
 		return nil, misuse("the file is larger than 4 MiB, the most that a control plane takes")
 	}
 	var doc yaml.Node
-	if yaml.Unmarshal(text, &doc) != nil {
-		return nil, misuse("the file is neither YAML nor JSON")
+	if err := decodeOne(text, &doc); err != nil {
+		return nil, err
 	}
 	value, ok := plain(&doc, 0)
 	if !ok {
-		return nil, misuse("the file has something that JSON cannot say, or is nested too deeply")
+		return nil, misuse("the file has something that JSON cannot say, or a name twice in one place, or is nested too deeply")
 	}
 	if err := a.fillKeys(value); err != nil {
 		return nil, err
@@ -243,7 +243,11 @@ func plain(n *yaml.Node, depth int) (value any, ok bool) {
 	case yaml.MappingNode:
 		object := make(map[string]any, len(n.Content)/2)
 		for i := 0; i+1 < len(n.Content); i += 2 {
-			if object[n.Content[i].Value], ok = plain(n.Content[i+1], depth+1); !ok {
+			name := n.Content[i].Value
+			if _, twice := object[name]; twice {
+				return nil, false
+			}
+			if object[name], ok = plain(n.Content[i+1], depth+1); !ok {
 				return nil, false
 			}
 		}

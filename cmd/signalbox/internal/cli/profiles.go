@@ -2,12 +2,12 @@ package cli
 
 import (
 	"context"
-	"strings"
 
 	"github.com/oapi-codegen/nullable"
 	"github.com/spf13/cobra"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/client"
+	"github.com/signalbox-dev/signalbox/shared/id"
 )
 
 func (a *app) profiles() *cobra.Command {
@@ -18,7 +18,7 @@ func (a *app) profiles() *cobra.Command {
 
 // profileID is the id that a profile's id or name stands for.
 func profileID(ctx context.Context, api *client.ClientWithResponses, text string) (string, error) {
-	if strings.HasPrefix(text, "profile_") {
+	if isID[id.ProfileKind](text) {
 		return text, nil
 	}
 	r, err := api.ListRoutingProfilesWithResponse(ctx, &client.ListRoutingProfilesParams{Name: &text})

@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"go.yaml.in/yaml/v3"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/client"
 )
@@ -166,8 +166,8 @@ func readDocument(a *app, file, noun string, v any) error {
 		return err
 	}
 	var document any
-	if err := yaml.Unmarshal(text, &document); err != nil {
-		return misuse("the file is neither YAML nor JSON")
+	if err := decodeOne(text, &document); err != nil {
+		return err
 	}
 	body, err := json.Marshal(document)
 	if err != nil {
@@ -177,6 +177,9 @@ func readDocument(a *app, file, noun string, v any) error {
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(v); err != nil {
 		return misuse("the file is no %s: %s", noun, clean(strings.TrimPrefix(err.Error(), "json: ")))
+	}
+	if name := misspelled(document, reflect.TypeOf(v)); name != "" {
+		return misuse("the file is no %s: unknown field %q", noun, clean(name))
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ func serve(t *testing.T, answer http.HandlerFunc) *terminal {
 }
 
 func problem(w http.ResponseWriter, status int, body string) {
-	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("Content-Type", map[bool]string{true: "application/json", false: "application/problem+json"}[status == http.StatusOK])
 	w.WriteHeader(status)
 	_, _ = io.WriteString(w, body)
 }

@@ -21,7 +21,7 @@ type logFilter struct {
 
 func (f *logFilter) flags(c *cobra.Command) {
 	c.Flags().StringVar(&f.request, "request", "", "only the models that were tried for this request")
-	c.Flags().StringVar(&f.key, "key", "", "only requests of this API key")
+	c.Flags().StringVar(&f.key, "key", "", "only requests of this API key, by its id or name")
 	c.Flags().StringVar(&f.model, "model", "", "only requests that were decided for this model")
 	c.Flags().StringVar(&f.provider, "provider", "", "only requests that this provider served")
 	c.Flags().StringVar(&f.status, "status", "", "only this class of status, such as 5xx")
@@ -65,6 +65,11 @@ func (a *app) logsList(use string) *cobra.Command {
 		api, err := a.management()
 		if err != nil {
 			return err
+		}
+		if filter.key != "" {
+			if filter.key, err = keyID(c.Context(), api, filter.key); err != nil {
+				return err
+			}
 		}
 		params := filter.params()
 		if *follow {

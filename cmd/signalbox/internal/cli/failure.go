@@ -93,6 +93,11 @@ type wrongState struct{ reason string }
 
 func (e wrongState) Error() string { return e.reason }
 
+// absent is what an answer without anything in it means.
+type absent struct{ reason string }
+
+func (e absent) Error() string { return e.reason }
+
 // refusal is an answer that says why not.
 type refusal struct {
 	status  int
@@ -138,6 +143,7 @@ func exitCode(ctx context.Context, err error) int {
 	var away unreachable
 	var nothing notFound
 	var late unrecorded
+	var none absent
 	var state wrongState
 	var no refusal
 	switch {
@@ -153,7 +159,7 @@ func exitCode(ctx context.Context, err error) int {
 		return ExitRefused
 	case errors.Is(err, errPending):
 		return ExitPending
-	case errors.As(err, &nothing), errors.As(err, &late):
+	case errors.As(err, &nothing), errors.As(err, &late), errors.As(err, &none):
 		return ExitNotFound
 	case errors.As(err, &state):
 		return ExitConflict

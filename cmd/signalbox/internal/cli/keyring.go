@@ -95,9 +95,9 @@ func keyringTable(t *table, k client.PlatformKeyring) {
 func (a *app) keyringDrop() *cobra.Command {
 	c := &cobra.Command{
 		Use: "drop", Short: "Drop the keys older than the one that seals", Args: cobra.NoArgs,
-		Long: `Drop the keys older than the one that seals; those that are appended and not promoted yet stay. The control plane is asked first, with the operator token, and it is
-refused while anything that is stored or published was sealed by one of them, which ends with 5 and the reason. What the older keys sealed cannot be opened any more:
-the ids of jobs and files that were made before the promotion are not found then.`,
+		Long: `Drop the keys older than the one that seals; those that are appended and not promoted yet stay. The control plane is
+asked first, with the operator token, and it is refused while anything that is stored or published was sealed by one
+of them, which ends with 5 and the reason. What the older keys sealed cannot be opened any more: the ids of jobs and files that were made before the promotion are not found then.`,
 	}
 	file := keyringFlag(c)
 	unchecked := c.Flags().Bool("unchecked", false, "ask nobody; what is still sealed by an older key is lost")

@@ -55,7 +55,7 @@ func (s *byokScope) flags(c *cobra.Command) {
 	c.Flags().StringVar(&s.name, "name", "", "a name for people")
 	c.Flags().StringVar(&s.use, "use", "", "priority: before the platform's credential; fallback: after it")
 	c.Flags().StringSliceVar(&s.models, "models", nil, "model ids or patterns with * that it is used for; none: all")
-	c.Flags().StringSliceVar(&s.apiKeys, "api-keys", nil, "ids of the API keys whose requests it serves; none: all")
+	c.Flags().StringSliceVar(&s.apiKeys, "api-keys", nil, "names or ids of the API keys whose requests it serves; none: all")
 	c.Flags().BoolVar(&s.keyStdin, "key-stdin", false, "read the provider's key from standard input")
 }
 
@@ -84,6 +84,11 @@ func (a *app) byokCreate() *cobra.Command {
 		api, err := a.management()
 		if err != nil {
 			return err
+		}
+		if len(s.apiKeys) > 0 {
+			if s.apiKeys, err = foundAll(c.Context(), api, keyID, s.apiKeys); err != nil {
+				return err
+			}
 		}
 		body := client.NewByokCredential{
 			Provider: *provider, Name: s.name, Key: key, Use: (*client.ByokUse)(optional(s.use)), Models: given(s.models), APIKeys: given(s.apiKeys),
@@ -124,13 +129,17 @@ func (a *app) byokList() *cobra.Command {
 
 func (a *app) byokGet() *cobra.Command {
 	return &cobra.Command{
-		Use: "get CREDENTIAL_ID", Short: "Show a provider key, without the key", Args: cobra.ExactArgs(1),
+		Use: "get NAME|CREDENTIAL_ID", Short: "Show a provider key, without the key", Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			api, err := a.management()
 			if err != nil {
 				return err
 			}
-			r, err := api.GetByokCredentialWithResponse(c.Context(), args[0])
+			credential, err := providerKeyID(c.Context(), api, args[0])
+			if err != nil {
+				return err
+			}
+			r, err := api.GetByokCredentialWithResponse(c.Context(), credential)
 			if err := done(r, err); err != nil {
 				return err
 			}
@@ -141,7 +150,7 @@ func (a *app) byokGet() *cobra.Command {
 
 func (a *app) byokUpdate() *cobra.Command {
 	var s byokScope
-	c := &cobra.Command{Use: "update CREDENTIAL_ID", Short: "Rename a provider key, replace it, or change when it is used", Args: cobra.ExactArgs(1)}
+	c := &cobra.Command{Use: "update NAME|CREDENTIAL_ID", Short: "Rename a provider key, replace it, or change when it is used", Args: cobra.ExactArgs(1)}
 	s.flags(c)
 	f := changeFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -162,7 +171,16 @@ func (a *app) byokUpdate() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		r, err := api.UpdateByokCredentialWithResponse(c.Context(), args[0], &client.UpdateByokCredentialParams{Wait: f.waitFor(), IdempotencyKey: f.key()}, body)
+		credential, err := providerKeyID(c.Context(), api, args[0])
+		if err != nil {
+			return err
+		}
+		if len(s.apiKeys) > 0 {
+			if *body.APIKeys, err = foundAll(c.Context(), api, keyID, s.apiKeys); err != nil {
+				return err
+			}
+		}
+		r, err := api.UpdateByokCredentialWithResponse(c.Context(), credential, &client.UpdateByokCredentialParams{Wait: f.waitFor(), IdempotencyKey: f.key()}, body)
 		if err := done(r, err); err != nil {
 			return err
 		}
@@ -198,7 +216,7 @@ func groupFlags(c *cobra.Command) (provider, use *string) {
 
 func (a *app) byokReorder() *cobra.Command {
 	c := &cobra.Command{
-		Use: "reorder CREDENTIAL_ID…", Short: "Have a provider's keys tried in this order", Args: cobra.MinimumNArgs(1),
+		Use: "reorder NAME|CREDENTIAL_ID…", Short: "Have a provider's keys tried in this order", Args: cobra.MinimumNArgs(1),
 		Long: "Have a provider's keys tried in this order. All that the provider has of the use must be named.",
 	}
 	provider, use := groupFlags(c)
@@ -208,9 +226,13 @@ func (a *app) byokReorder() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		credentials, err := foundAll(c.Context(), api, providerKeyID, args)
+		if err != nil {
+			return err
+		}
 		r, err := api.ReorderByokCredentialsWithResponse(c.Context(),
 			&client.ReorderByokCredentialsParams{Wait: f.waitFor(), IdempotencyKey: f.key()},
-			client.ByokOrder{Provider: *provider, Use: client.ByokUse(*use), Credentials: args})
+			client.ByokOrder{Provider: *provider, Use: client.ByokUse(*use), Credentials: credentials})
 		if err := done(r, err); err != nil {
 			return err
 		}
@@ -220,7 +242,7 @@ func (a *app) byokReorder() *cobra.Command {
 }
 
 func (a *app) byokEnable() *cobra.Command {
-	return changeOne(a, "enable CREDENTIAL_ID", "Use a provider key again", byokTable,
+	return changeOne(a, "enable NAME|CREDENTIAL_ID", "Use a provider key again", providerKeyID, byokTable,
 		func(ctx context.Context, api *client.ClientWithResponses, credential string, f *change) (answer, func() client.ByokCredential, error) {
 			r, err := api.EnableByokCredentialWithResponse(ctx, credential, &client.EnableByokCredentialParams{Wait: f.waitFor(), IdempotencyKey: f.key()})
 			return r, func() client.ByokCredential { return either(r.JSON200, r.JSON202).Data }, err
@@ -228,7 +250,7 @@ func (a *app) byokEnable() *cobra.Command {
 }
 
 func (a *app) byokDisable() *cobra.Command {
-	return changeOne(a, "disable CREDENTIAL_ID", "Keep a provider key and take it from all gateways", byokTable,
+	return changeOne(a, "disable NAME|CREDENTIAL_ID", "Keep a provider key and take it from all gateways", providerKeyID, byokTable,
 		func(ctx context.Context, api *client.ClientWithResponses, credential string, f *change) (answer, func() client.ByokCredential, error) {
 			r, err := api.DisableByokCredentialWithResponse(ctx, credential, &client.DisableByokCredentialParams{Wait: f.waitFor(), IdempotencyKey: f.key()})
 			return r, func() client.ByokCredential { return either(r.JSON200, r.JSON202).Data }, err
@@ -236,14 +258,18 @@ func (a *app) byokDisable() *cobra.Command {
 }
 
 func (a *app) byokDelete() *cobra.Command {
-	c := &cobra.Command{Use: "delete CREDENTIAL_ID", Short: "Delete a provider key, its sealed form included", Args: cobra.ExactArgs(1)}
+	c := &cobra.Command{Use: "delete NAME|CREDENTIAL_ID", Short: "Delete a provider key, its sealed form included", Args: cobra.ExactArgs(1)}
 	f := changeFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		api, err := a.management()
 		if err != nil {
 			return err
 		}
-		r, err := api.DeleteByokCredentialWithResponse(c.Context(), args[0], &client.DeleteByokCredentialParams{Wait: f.waitFor(), IdempotencyKey: f.key()})
+		credential, err := providerKeyID(c.Context(), api, args[0])
+		if err != nil {
+			return err
+		}
+		r, err := api.DeleteByokCredentialWithResponse(c.Context(), credential, &client.DeleteByokCredentialParams{Wait: f.waitFor(), IdempotencyKey: f.key()})
 		if err := done(r, err); err != nil {
 			return err
 		}

@@ -1,15 +1,11 @@
 package cli
 
 import (
-	"context"
 	"fmt"
-	"net/http"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/client"
-	"github.com/signalbox-dev/signalbox/shared/id"
 )
 
 func (a *app) byokVerify() *cobra.Command {
@@ -39,34 +35,6 @@ disabled key can be verified too; one key every ten seconds. Ends with 0 for a v
 			return nil
 		},
 	}
-}
-
-// providerKeyID is the id that a provider key's id or name stands for.
-func providerKeyID(ctx context.Context, api *client.ClientWithResponses, text string) (string, error) {
-	if isID[id.CredentialKind](text) {
-		return text, nil
-	}
-	_, all, err := pages[client.ByokCredential](0, func(cursor *string, size int) (answer, error) {
-		return api.ListByokCredentialsWithResponse(ctx, &client.ListByokCredentialsParams{Cursor: cursor, Limit: &size})
-	})
-	if err != nil {
-		return "", err
-	}
-	var ids []string
-	for _, c := range all {
-		if c.Name == text {
-			ids = append(ids, c.ID)
-		}
-	}
-	switch len(ids) {
-	case 1:
-		return ids[0], nil
-	case 0:
-		return "", refusal{status: http.StatusNotFound, problem: client.Problem{
-			Code: "not_found", Detail: "There is no provider key with the name " + clean(text) + ".",
-		}}
-	}
-	return "", misuse("%d provider keys have the name %s: give the id, one of %s", len(ids), clean(text), strings.Join(ids, ", "))
 }
 
 // outcomes say what a verification found, in a sentence.

@@ -11,6 +11,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 )
@@ -22,8 +23,10 @@ type Deps struct {
 	Stderr io.Writer
 	Getenv func(string) string
 	// Dir is where the search for dev.json begins.
-	Dir     string
-	HTTP    *http.Client
+	Dir  string
+	HTTP *http.Client
+	// Wait lets a duration pass, unless ctx ends first; nil: on the process's clock.
+	Wait    func(ctx context.Context, d time.Duration) error
 	Version string
 	Run     Processes
 }
@@ -50,6 +53,9 @@ type app struct {
 // ones that other packages own.
 func New(d Deps, extra ...*cobra.Command) *cobra.Command {
 	a := &app{Deps: d}
+	if a.Wait == nil {
+		a.Wait = wait
+	}
 	root := &cobra.Command{
 		Use:   "signalbox",
 		Short: "Run and manage the Signalbox inference gateway",

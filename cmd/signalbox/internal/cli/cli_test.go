@@ -39,6 +39,8 @@ type terminal struct {
 	dir  string
 	in   string // what the next commands read
 	nats *natstest.Server
+	// waited is how long the commands would have waited; no test does.
+	waited time.Duration
 
 	keyring string         // its file
 	reload  chan os.Signal // has the control plane look at it
@@ -97,6 +99,10 @@ func (term *terminal) deps(out, errs io.Writer) cli.Deps {
 	return cli.Deps{
 		Stdin: strings.NewReader(term.in), Stdout: out, Stderr: errs, Getenv: func(name string) string { return term.env[name] }, Dir: term.dir,
 		HTTP: http.DefaultClient, Version: "test",
+		Wait: func(ctx context.Context, d time.Duration) error {
+			term.waited += d
+			return ctx.Err()
+		},
 	}
 }
 

@@ -58,7 +58,7 @@ func (a *app) connect(dev devFile, credential secret.String) (*client.ClientWith
 	if err != nil {
 		return nil, err
 	}
-	return client.NewClientWithResponses(base, client.WithHTTPClient(a.HTTP),
+	return client.NewClientWithResponses(base, client.WithHTTPClient(limited{a.HTTP}),
 		client.WithRequestEditorFn(func(_ context.Context, r *http.Request) error {
 			r.Header.Set("Authorization", "Bearer "+credential.Reveal())
 			r.Header.Set("User-Agent", "signalbox/"+a.Version)

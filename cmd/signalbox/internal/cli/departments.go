@@ -13,8 +13,8 @@ import (
 func (a *app) departments() *cobra.Command {
 	return group("departments", "Manage departments, the parts of the workspace that keys belong to",
 		a.departmentsCreate(), a.departmentsList(), a.departmentsGet(), a.departmentsUpdate(), a.departmentsDelete(),
-		a.departmentsKey("add-key DEPARTMENT KEY_ID", "Let a key belong to a department", 2),
-		a.departmentsKey("remove-key KEY_ID", "Take a key out of its department", 1))
+		a.departmentsKey("add-key DEPARTMENT NAME|KEY_ID", "Let a key belong to a department", 2),
+		a.departmentsKey("remove-key NAME|KEY_ID", "Take a key out of its department", 1))
 }
 
 // departmentID is the id that a department's id or name stands for.
@@ -170,7 +170,11 @@ func (a *app) departmentsKey(use, short string, args int) *cobra.Command {
 			}
 			to = nullable.NewNullableWithValue(department)
 		}
-		r, err := api.UpdateKeyWithResponse(c.Context(), args[len(args)-1],
+		key, err := keyID(c.Context(), api, args[len(args)-1])
+		if err != nil {
+			return err
+		}
+		r, err := api.UpdateKeyWithResponse(c.Context(), key,
 			&client.UpdateKeyParams{Wait: f.waitFor(), IdempotencyKey: f.key()}, client.KeyPatch{DepartmentID: to})
 		if err := done(r, err); err != nil {
 			return err

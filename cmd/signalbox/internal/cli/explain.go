@@ -24,8 +24,8 @@ func (a *app) explain() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			r, err := api.GetLogWithResponse(c.Context(), args[0])
-			if err := done(r, err); err != nil {
+			r, err := a.log(c.Context(), api, args[0])
+			if err != nil {
 				return err
 			}
 			if a.output != "table" {

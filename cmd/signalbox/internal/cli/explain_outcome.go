@@ -118,6 +118,9 @@ func switched(r decide.Record) string {
 	case decide.SwitchFallbackProvider:
 		return "The endpoint that was tried first failed, so another one of the same model was called."
 	case decide.SwitchFallbackModel:
+		if text := passedOver(r); text != "" {
+			return text
+		}
 		return "The model before it in this order could not answer, so " + r.DecidedModel + " was tried."
 	case decide.SwitchDynamicRoute:
 		return "The dynamic route of the API key chose the model."
@@ -135,3 +138,28 @@ func switched(r decide.Record) string {
 	}
 	return ""
 }
+
+// passedOver says why no model before the decided one was asked; "" where one
+// was. The chain holds only models that some endpoint may serve.
+func passedOver(r decide.Record) string {
+	if len(r.Chain) == 0 || r.Chain[0] != r.DecidedModel {
+		return ""
+	}
+	if len(r.Exclusions) == 0 || slices.Contains(r.Chain, r.Exclusions[0].Model) {
+		return "What was asked for first was passed over without being asked, and " + r.DecidedModel + " came in its place."
+	}
+	first := r.Exclusions[0].Model // exclusions are in the order of the models
+	var reasons []string
+	for _, e := range r.Exclusions {
+		reason := words(e.Reason)
+		if e.Rung != "" {
+			reason += ", by the " + source(e.Rung, e.Guardrail)
+		}
+		if e.Model == first && !slices.Contains(reasons, reason) {
+			reasons = append(reasons, reason)
+		}
+	}
+	return first + " was passed over without being asked (" + strings.Join(reasons, "; ") + "), and " + r.DecidedModel + " came in its place."
+}
+
+func words(reason string) string { return strings.ReplaceAll(reason, "_", " ") }

@@ -100,3 +100,23 @@ func TestEverySwitchIsToldInWords(t *testing.T) {
 		require.NotContains(t, text, "_", reason)
 	}
 }
+
+// A model that was never called did not fail: what kept it from being asked is
+// told instead.
+func TestAModelThatIsPassedOverDidNotFail(t *testing.T) {
+	record := decide.Record{
+		DecidedModel: "acme/big", Chain: []string{"acme/big", "acme/tiny"}, SwitchReason: decide.SwitchFallbackModel,
+		Exclusions: []decide.Exclusion{
+			{Model: "acme/small", Endpoint: "north:acme/small", Stage: "model_policy", Reason: "model_restricted_by_policy", Rung: "key_guardrail", Guardrail: "guard_a"},
+			{Model: "acme/small", Endpoint: "south:acme/small", Stage: "model_policy", Reason: "model_restricted_by_policy", Rung: "key_guardrail", Guardrail: "guard_a"},
+			{Model: "acme/small", Endpoint: "west:acme/small", Stage: "context", Reason: "context_too_short"},
+			{Model: "acme/big", Endpoint: "west:acme/big", Stage: "only", Reason: "not_in_only", Rung: "request"},
+		},
+	}
+	require.Equal(t, "acme/small was passed over without being asked (model restricted by policy, by the key guardrail guard_a; "+
+		"context too short), and acme/big came in its place.", switched(record))
+	record.Exclusions = record.Exclusions[3:]
+	require.Contains(t, switched(record), "passed over without being asked")
+	record.Chain = []string{"acme/small", "acme/big"}
+	require.Contains(t, switched(record), "could not answer", "it was asked")
+}

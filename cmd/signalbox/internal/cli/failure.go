@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/client"
 )
@@ -87,10 +88,21 @@ func (e notFound) Error() string {
 	return fmt.Sprintf("there is no %s with the name %s", e.what, clean(e.name))
 }
 
+// wrongState is what this command found out itself to be in the way.
+type wrongState struct{ reason string }
+
+func (e wrongState) Error() string { return e.reason }
+
+// absent is what an answer without anything in it means.
+type absent struct{ reason string }
+
+func (e absent) Error() string { return e.reason }
+
 // refusal is an answer that says why not.
 type refusal struct {
 	status  int
 	problem client.Problem
+	after   time.Duration // when to try again; 0: the answer does not say
 }
 
 func (e refusal) Error() string {
@@ -109,6 +121,9 @@ func (e refusal) Error() string {
 		b.WriteString(", request " + e.problem.RequestID)
 	}
 	b.WriteByte(')')
+	if e.after > 0 {
+		fmt.Fprintf(&b, "; try again in %d s", int64((e.after+time.Second-1)/time.Second))
+	}
 	return b.String()
 }
 
@@ -127,6 +142,9 @@ func exitCode(ctx context.Context, err error) int {
 	var missing errNoCredential
 	var away unreachable
 	var nothing notFound
+	var late unrecorded
+	var none absent
+	var state wrongState
 	var no refusal
 	switch {
 	case err == nil:
@@ -141,8 +159,10 @@ func exitCode(ctx context.Context, err error) int {
 		return ExitRefused
 	case errors.Is(err, errPending):
 		return ExitPending
-	case errors.As(err, &nothing):
+	case errors.As(err, &nothing), errors.As(err, &late), errors.As(err, &none):
 		return ExitNotFound
+	case errors.As(err, &state):
+		return ExitConflict
 	case errors.As(err, &away):
 		return ExitUnavailable
 	case errors.As(err, &no):

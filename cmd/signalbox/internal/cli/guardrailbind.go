@@ -3,7 +3,10 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -19,7 +22,7 @@ type guardrailTargets struct {
 
 func (g *guardrailTargets) add(c *cobra.Command) {
 	c.Flags().BoolVar(&g.workspace, "workspace", false, "every request of the workspace")
-	c.Flags().StringSliceVar(&g.keys, "key", nil, "API keys, by their ids")
+	c.Flags().StringSliceVar(&g.keys, "key", nil, "API keys, by their ids or names")
 	c.Flags().StringSliceVar(&g.members, "member", nil, "members, by their user ids: every key that they created")
 }
 
@@ -40,7 +43,7 @@ func (g *guardrailTargets) check() error {
 func (a *app) guardrailsBind() *cobra.Command {
 	return a.guardrailsRebind(&cobra.Command{
 		Use: "bind GUARDRAIL", Short: "Bind a guardrail to the workspace, members or keys", Args: cobra.ExactArgs(1),
-		Example: "  signalbox guardrails bind interns --key key_… --wait 5s",
+		Example: "  signalbox guardrails bind interns --key ci --wait 5s",
 	}, true)
 }
 
@@ -67,17 +70,52 @@ func (a *app) guardrailsRebind(c *cobra.Command, bind bool) *cobra.Command {
 		if err != nil {
 			return err
 		}
+		if targets.keys, err = foundAll(c.Context(), api, keyID, targets.keys); err != nil {
+			return inFlags(err)
+		}
 		r, err := rebind(c.Context(), api, guardrail, targets, bind, f)
 		if err := done(r, err); err != nil {
-			return err
+			return inFlags(err)
 		}
 		var after client.GuardrailChange
 		if err := json.Unmarshal(r.GetBody(), &after); err != nil {
 			return fmt.Errorf("read the answer: %w", err)
 		}
-		return a.show(r, func(t *table) { guardrailTable(t, after.Data) })
+		return a.show(r, func(t *table) {
+			// The change is made: where it is not allowed to look, what is said of it has to do.
+			if now, err := api.GetGuardrailWithResponse(c.Context(), guardrail); done(now, err) == nil {
+				boundTable(t, now.JSON200.Data)
+				return
+			}
+			guardrailTable(t, after.Data)
+		})
 	}
 	return c
+}
+
+// inFlags says what is wrong of the flags, which the API knows by other names.
+func inFlags(err error) error {
+	var no refusal
+	var nothing notFound
+	var usage usageError
+	switch {
+	case errors.As(err, &nothing):
+		return notFound{nothing.what + " (--key)", nothing.name}
+	case errors.As(err, &usage):
+		return misuse("--key: %w", usage.cause)
+	case !errors.As(err, &no):
+		return err
+	}
+	words := strings.NewReplacer("key_ids", "--key", "user_ids", "--member")
+	no.problem.Detail = words.Replace(no.problem.Detail)
+	if no.problem.Violations != nil {
+		told := slices.Clone(*no.problem.Violations)
+		for i := range told {
+			told[i].Path = words.Replace(told[i].Path)
+		}
+		no.problem.Violations = &told
+	}
+	return no
 }
 
 func rebind(ctx context.Context, api *client.ClientWithResponses, guardrail string, g guardrailTargets, bind bool, f *change) (answer, error) {

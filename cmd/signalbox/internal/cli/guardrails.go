@@ -112,17 +112,7 @@ func (a *app) guardrailsGet() *cobra.Command {
 				return err
 			}
 			return a.show(r, func(t *table) {
-				g := r.JSON200.Data
-				guardrailTable(t, client.Guardrail{
-					ID: g.ID, Name: g.Name, Description: g.Description, Enabled: g.Enabled, WholeWorkspace: g.WholeWorkspace,
-					Models: g.Models, Providers: g.Providers, DataPolicy: g.DataPolicy, CreatedAt: g.CreatedAt, UpdatedAt: g.UpdatedAt,
-				})
-				for _, id := range append(g.Bindings.Members, g.Bindings.Keys...) {
-					t.row("BOUND TO", id)
-				}
-				if g.Bindings.More > 0 {
-					t.row("BOUND TO MORE", g.Bindings.More)
-				}
+				boundTable(t, r.JSON200.Data)
 			})
 		},
 	}
@@ -225,4 +215,18 @@ func guardrailTable(t *table, g client.Guardrail) {
 	}
 	t.row("CREATED", g.CreatedAt)
 	t.row("UPDATED", g.UpdatedAt)
+}
+
+// boundTable is guardrailTable and what the guardrail is bound to.
+func boundTable(t *table, g client.GuardrailDetail) {
+	guardrailTable(t, client.Guardrail{
+		ID: g.ID, Name: g.Name, Description: g.Description, Enabled: g.Enabled, WholeWorkspace: g.WholeWorkspace,
+		Models: g.Models, Providers: g.Providers, DataPolicy: g.DataPolicy, CreatedAt: g.CreatedAt, UpdatedAt: g.UpdatedAt,
+	})
+	for _, id := range append(g.Bindings.Members, g.Bindings.Keys...) {
+		t.row("BOUND TO", id)
+	}
+	if g.Bindings.More > 0 {
+		t.row("BOUND TO MORE", g.Bindings.More)
+	}
 }

@@ -29,7 +29,7 @@ func TestHealthOfEndpoints(t *testing.T) {
 	term.run("platform", "catalog", "apply", "-f", file).is(cli.ExitOK)
 	until := time.Date(2999, 1, 2, 3, 4, 5, 0, time.UTC)
 	report, err := json.Marshal(wire.HealthReport{Schema: wire.HealthReportSchema, MadeAt: until, Endpoints: []wire.ReportedHealth{
-		{ID: "north:acme/small", Requests: 250, Uptime: 0.975, Errors: 0.025, FirstByte: 412 * time.Millisecond, State: "open", Until: until},
+		{ID: "north:acme/small", Requests: 250, Uptime: 0.975, Errors: 0.025, FirstByte: 412 * time.Millisecond, State: "open", Until: until, Throughput: 1409000.4},
 	}})
 	require.NoError(t, err)
 	conn := term.nats.Ready().NATS()
@@ -38,8 +38,16 @@ func TestHealthOfEndpoints(t *testing.T) {
 	require.NoError(t, conn.Flush())
 	t.Cleanup(func() { _ = sub.Unsubscribe() })
 
-	require.Regexp(t, `north:acme/small +open +2999-01-02 03:04:05Z +100\+ +97.5 % +97.5 % +412 ms +–`, term.run("health").is(cli.ExitOK).out)
+	require.Regexp(t, `north:acme/small +open +2999-01-02 03:04:05Z +100\+ +97.5 % +97.5 % +412 ms +1409000\n`, term.run("health").is(cli.ExitOK).out)
 	require.Regexp(t, `north:acme/small@eu +– +– +under 100`, term.run("health", "--model", "acme/small").is(cli.ExitOK).out)
-	term.run("health", "--provider", "nobody").is(cli.ExitOK).shows("No endpoint to show")
+	for asked, args := range map[string][]string{
+		"at the provider nobody":  {"--provider", "nobody"},
+		"of the model acme/nope":  {"--model", "acme/nope", "-o", "json"},
+		"acme/small at the provi": {"--model", "acme/small", "--provider", "nobody"},
+	} {
+		got := term.run(append([]string{"health"}, args...)...).is(cli.ExitNotFound)
+		require.Contains(t, got.err, asked)
+		require.Empty(t, got.out)
+	}
 	require.Len(t, term.run("health", "-o", "json").is(cli.ExitOK).json()["data"], 1)
 }

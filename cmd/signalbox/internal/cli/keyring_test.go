@@ -3,6 +3,8 @@ package cli_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -20,6 +22,13 @@ import (
 type shownKeyring struct {
 	Keys    int    `json:"keys"`
 	Primary uint32 `json:"sealing_key_id"`
+	List    []struct {
+		ID   uint32 `json:"id"`
+		Role string `json:"role"`
+	} `json:"key_list"`
+	Fresh   []uint32 `json:"new_key_ids"`
+	Dropped []uint32 `json:"dropped_key_ids"`
+	Note    string   `json:"note"`
 }
 
 // keyringCommand runs a command that needs no server and no credential.
@@ -47,7 +56,11 @@ func TestKeyringIsCreatedAndRotatedInTwoSteps(t *testing.T) {
 
 	code, appended, _, failure := keyringCommand(t, "keyring", "append", "--file", path)
 	require.Zero(t, code, failure)
-	require.Equal(t, shownKeyring{Keys: 2, Primary: created.Primary}, appended, "the new key does not seal yet")
+	require.Equal(t, 2, appended.Keys)
+	require.Equal(t, created.Primary, appended.Primary, "the new key does not seal yet")
+	require.Equal(t, "sealing", appended.List[0].Role)
+	require.Equal(t, "newer", appended.List[1].Role)
+	require.Equal(t, []uint32{appended.List[1].ID}, appended.Fresh)
 	code, promoted, _, failure := keyringCommand(t, "keyring", "promote", "--file", path)
 	require.Zero(t, code, failure)
 	require.Equal(t, 2, promoted.Keys)
@@ -55,6 +68,16 @@ func TestKeyringIsCreatedAndRotatedInTwoSteps(t *testing.T) {
 	code, shown, out, failure := keyringCommand(t, "keyring", "show", "--file", path)
 	require.Zero(t, code, failure)
 	require.Equal(t, promoted, shown)
+	require.Equal(t, appended.Fresh[0], shown.Primary)
+	require.Equal(t, "older", shown.List[0].Role)
+	before, err := os.Stat(path)
+	require.NoError(t, err)
+	code, again, _, failure := keyringCommand(t, "keyring", "promote", "--file", path)
+	require.Zero(t, code, failure)
+	require.Contains(t, again.Note, "nothing changed")
+	after, err := os.Stat(path)
+	require.NoError(t, err)
+	require.True(t, os.SameFile(before, after), "the file was written anew for nothing")
 
 	rotated, err := seal.LoadFile(path)
 	require.NoError(t, err)
@@ -66,7 +89,13 @@ func TestKeyringIsCreatedAndRotatedInTwoSteps(t *testing.T) {
 	require.NoError(t, rotated.WriteFile(other))
 	code, dropped, _, failure := keyringCommand(t, "keyring", "drop", "--file", other, "--unchecked")
 	require.Zero(t, code, failure)
-	require.Equal(t, shownKeyring{Keys: 1, Primary: promoted.Primary}, dropped)
+	require.Equal(t, 1, dropped.Keys)
+	require.Equal(t, promoted.Primary, dropped.Primary)
+	require.Equal(t, []uint32{created.Primary}, dropped.Dropped)
+	code, dropped, _, failure = keyringCommand(t, "keyring", "drop", "--file", other, "--unchecked")
+	require.Zero(t, code, failure)
+	require.Empty(t, dropped.Dropped)
+	require.Contains(t, dropped.Note, "nothing to drop")
 	last, err := seal.LoadFile(other)
 	require.NoError(t, err)
 	_, err = last.Open(old, "a")
@@ -100,6 +129,7 @@ func TestKeyringDropAsksFirst(t *testing.T) {
 	term.run("byok", "create", "--provider", "openai", "--name", "ours", "--key-stdin").is(cli.ExitOK)
 	held := term.run("keyring", "status", "-o", "json").is(cli.ExitOK).json()["data"].(map[string]any)
 	require.Len(t, held["keys"], 1)
+	require.Regexp(t, `DROPPABLE +nothing to drop\n`, term.run("keyring", "status").out)
 
 	path := filepath.Join(t.TempDir(), "keyring.json")
 	copied, err := os.ReadFile(term.keyring)
@@ -107,7 +137,7 @@ func TestKeyringDropAsksFirst(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, copied, 0o600))
 	term.run("keyring", "append", "--file", path).is(cli.ExitOK)
 	term.run("keyring", "promote", "--file", path).is(cli.ExitOK)
-	refused := term.run("keyring", "drop", "--file", path).is(cli.ExitFailure)
+	refused := term.run("keyring", "drop", "--file", path).is(cli.ExitConflict)
 	require.Contains(t, refused.err, "give it the file first")
 	unchanged, err := seal.LoadFile(path)
 	require.NoError(t, err)
@@ -122,7 +152,7 @@ func TestKeyringDropAsksFirst(t *testing.T) {
 		assert.Regexp(c, `sealing +1 +0 +0\n`, shown.out)
 		assert.Regexp(c, `DROPPABLE +yes`, shown.out)
 	}, 30*time.Second, 50*time.Millisecond)
-	term.run("keyring", "drop", "--file", path).is(cli.ExitOK)
+	term.run("keyring", "drop", "--file", path).is(cli.ExitOK).shows("DROPPED")
 	dropped, err := seal.LoadFile(path)
 	require.NoError(t, err)
 	require.Equal(t, 1, dropped.Keys())
@@ -141,7 +171,8 @@ func TestKeyringDropKeepsWhatIsAppended(t *testing.T) {
 	require.NoError(t, err)
 	code, dropped, _, failure := keyringCommand(t, "keyring", "drop", "--file", path, "--unchecked")
 	require.Zero(t, code, failure)
-	require.Equal(t, shownKeyring{Keys: 2, Primary: before.PrimaryID()}, dropped)
+	require.Equal(t, 2, dropped.Keys)
+	require.Equal(t, before.PrimaryID(), dropped.Primary)
 	after, err := seal.LoadFile(path)
 	require.NoError(t, err)
 	require.Equal(t, before.IDs()[1:], after.IDs())
@@ -162,7 +193,7 @@ func TestKeyringDropRefusesAFileThatLacksANewerKey(t *testing.T) {
 	require.EventuallyWithT(t, func(c *assert.CollectT) {
 		assert.Regexp(c, `newer +0 +0 +0\n`, term.run("keyring", "status").out)
 	}, 30*time.Second, 50*time.Millisecond)
-	refused := term.run("keyring", "drop", "--file", short).is(cli.ExitFailure)
+	refused := term.run("keyring", "drop", "--file", short).is(cli.ExitConflict)
 	require.Contains(t, refused.err, "which this file lacks")
 	term.run("keyring", "drop", "--file", term.keyring).is(cli.ExitOK)
 	same, err := seal.LoadFile(term.keyring)
@@ -185,4 +216,41 @@ func TestKeyringCreateNeverReplaces(t *testing.T) {
 	code, _, _, failure = keyringCommand(t, "keyring", "show", "--file", filepath.Join(t.TempDir(), "none.json"))
 	require.Equal(t, cli.ExitFailure, code)
 	require.Contains(t, failure, "no such file")
+}
+
+// A refusal says what is in the way, and scripts tell it from other failures.
+func TestKeyringDropSaysWhatIsInTheWay(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "keyring.json")
+	for _, step := range [][]string{{"create", "--out", path}, {"append", "--file", path}, {"promote", "--file", path}} {
+		code, _, _, failure := keyringCommand(t, append([]string{"keyring"}, step...)...)
+		require.Zero(t, code, failure)
+	}
+	held, err := seal.LoadFile(path)
+	require.NoError(t, err)
+	for reason, c := range map[string]struct {
+		stale, unconfirmed, behind int
+		says                       string
+	}{
+		"stale seals":  {stale: 2, says: "(older) sealed is still in use: 2 keys of workspaces"},
+		"unconfirmed":  {unconfirmed: 3, says: "workspaces unconfirmed: 3"},
+		"behind":       {behind: 1, says: "gateways behind: 1"},
+		"not told why": {says: "does not allow it yet"},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			term := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+				problem(w, http.StatusOK, fmt.Sprintf(`{"data":{"sealing_key_id":%d,"droppable":false,"unconfirmed_workspaces":%d,"gateways_behind":%d,"keys":[
+					{"id":%d,"role":"older","workspace_keys":%d,"platform_keys":0,"published_keys":0},
+					{"id":%[1]d,"role":"sealing","workspace_keys":9,"platform_keys":9,"published_keys":9}]}}`,
+					held.PrimaryID(), c.unconfirmed, c.behind, held.IDs()[0], c.stale))
+			})
+			refused := term.run("keyring", "drop", "--file", path).is(cli.ExitConflict)
+			require.Contains(t, refused.err, c.says)
+			if c.stale == 0 {
+				require.NotContains(t, refused.err, "still in use")
+			}
+			same, err := seal.LoadFile(path)
+			require.NoError(t, err)
+			require.Equal(t, held.IDs(), same.IDs())
+		})
+	}
 }

@@ -96,13 +96,17 @@ func (a *app) keysList() *cobra.Command {
 
 func (a *app) keysGet() *cobra.Command {
 	return &cobra.Command{
-		Use: "get KEY_ID", Short: "Show a key", Args: cobra.ExactArgs(1),
+		Use: "get NAME|KEY_ID", Short: "Show a key", Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			api, err := a.management()
 			if err != nil {
 				return err
 			}
-			r, err := api.GetKeyWithResponse(c.Context(), args[0])
+			key, err := keyID(c.Context(), api, args[0])
+			if err != nil {
+				return err
+			}
+			r, err := api.GetKeyWithResponse(c.Context(), key)
 			if err := done(r, err); err != nil {
 				return err
 			}
@@ -113,7 +117,7 @@ func (a *app) keysGet() *cobra.Command {
 
 func (a *app) keysUpdate() *cobra.Command {
 	var scope keyScope
-	c := &cobra.Command{Use: "update KEY_ID", Short: "Change what a key is called or may be used for", Args: cobra.ExactArgs(1)}
+	c := &cobra.Command{Use: "update NAME|KEY_ID", Short: "Change what a key is called or may be used for", Args: cobra.ExactArgs(1)}
 	scope.flags(c)
 	never := c.Flags().Bool("no-expiry", false, "take the expiry away")
 	f := changeFlags(c)
@@ -126,7 +130,11 @@ func (a *app) keysUpdate() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		r, err := api.UpdateKeyWithResponse(c.Context(), args[0], &client.UpdateKeyParams{Wait: f.waitFor(), IdempotencyKey: f.key()}, body)
+		key, err := keyID(c.Context(), api, args[0])
+		if err != nil {
+			return err
+		}
+		r, err := api.UpdateKeyWithResponse(c.Context(), key, &client.UpdateKeyParams{Wait: f.waitFor(), IdempotencyKey: f.key()}, body)
 		if err := done(r, err); err != nil {
 			return err
 		}
@@ -169,7 +177,7 @@ func (s *keyScope) patch(c *cobra.Command, never bool) (client.KeyPatch, error) 
 }
 
 func (a *app) keysPause() *cobra.Command {
-	return changeOne(a, "pause KEY_ID", "Refuse a key until it is resumed", keyTable,
+	return changeOne(a, "pause NAME|KEY_ID", "Refuse a key until it is resumed", keyID, keyTable,
 		func(ctx context.Context, api *client.ClientWithResponses, key string, f *change) (answer, func() client.Key, error) {
 			r, err := api.PauseKeyWithResponse(ctx, key, &client.PauseKeyParams{Wait: f.waitFor(), IdempotencyKey: f.key()})
 			return r, func() client.Key { return either(r.JSON200, r.JSON202).Data }, err
@@ -177,7 +185,7 @@ func (a *app) keysPause() *cobra.Command {
 }
 
 func (a *app) keysResume() *cobra.Command {
-	return changeOne(a, "resume KEY_ID", "Accept a paused key again", keyTable,
+	return changeOne(a, "resume NAME|KEY_ID", "Accept a paused key again", keyID, keyTable,
 		func(ctx context.Context, api *client.ClientWithResponses, key string, f *change) (answer, func() client.Key, error) {
 			r, err := api.ResumeKeyWithResponse(ctx, key, &client.ResumeKeyParams{Wait: f.waitFor(), IdempotencyKey: f.key()})
 			return r, func() client.Key { return either(r.JSON200, r.JSON202).Data }, err
@@ -185,7 +193,7 @@ func (a *app) keysResume() *cobra.Command {
 }
 
 func (a *app) keysRevoke() *cobra.Command {
-	return changeOne(a, "revoke KEY_ID", "Revoke a key for good", keyTable,
+	return changeOne(a, "revoke NAME|KEY_ID", "Revoke a key for good", keyID, keyTable,
 		func(ctx context.Context, api *client.ClientWithResponses, key string, f *change) (answer, func() client.Key, error) {
 			r, err := api.RevokeKeyWithResponse(ctx, key, &client.RevokeKeyParams{Wait: f.waitFor(), IdempotencyKey: f.key()})
 			return r, func() client.Key { return either(r.JSON200, r.JSON202).Data }, err
@@ -193,7 +201,7 @@ func (a *app) keysRevoke() *cobra.Command {
 }
 
 func (a *app) keysRotate() *cobra.Command {
-	c := &cobra.Command{Use: "rotate KEY_ID", Short: "Replace a key's secret and show the new plaintext, once", Args: cobra.ExactArgs(1)}
+	c := &cobra.Command{Use: "rotate NAME|KEY_ID", Short: "Replace a key's secret and show the new plaintext, once", Args: cobra.ExactArgs(1)}
 	grace := graceFlag(c)
 	f := changeFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -202,7 +210,11 @@ func (a *app) keysRotate() *cobra.Command {
 			return err
 		}
 		seconds := int64(grace.Seconds())
-		r, err := api.RotateKeyWithResponse(c.Context(), args[0],
+		key, err := keyID(c.Context(), api, args[0])
+		if err != nil {
+			return err
+		}
+		r, err := api.RotateKeyWithResponse(c.Context(), key,
 			&client.RotateKeyParams{Wait: f.waitFor(), IdempotencyKey: f.key()}, client.Rotation{GraceSeconds: &seconds})
 		if err := done(r, err); err != nil {
 			return err

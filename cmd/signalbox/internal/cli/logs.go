@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/client"
+	"github.com/signalbox-dev/signalbox/shared/id"
 )
 
 // logFilter are the flags that narrow the request log.
@@ -19,7 +21,7 @@ type logFilter struct {
 
 func (f *logFilter) flags(c *cobra.Command) {
 	c.Flags().StringVar(&f.request, "request", "", "only the models that were tried for this request")
-	c.Flags().StringVar(&f.key, "key", "", "only requests of this API key")
+	c.Flags().StringVar(&f.key, "key", "", "only requests of this API key, by its id or name")
 	c.Flags().StringVar(&f.model, "model", "", "only requests that were decided for this model")
 	c.Flags().StringVar(&f.provider, "provider", "", "only requests that this provider served")
 	c.Flags().StringVar(&f.status, "status", "", "only this class of status, such as 5xx")
@@ -33,6 +35,12 @@ func (f *logFilter) params() client.ListLogsParams {
 		Status:  (*client.ListLogsParamsStatus)(optional(f.status)),
 		Outcome: (*client.Outcome)(optional(f.outcome)), SessionID: optional(f.session),
 	}
+}
+
+// oneRequest reports whether nothing but one request is asked for, so that
+// finding none means that it is not recorded.
+func (f *logFilter) oneRequest() bool {
+	return *f == logFilter{request: f.request} && isID[id.RequestKind](f.request)
 }
 
 func (a *app) logs() *cobra.Command {
@@ -58,19 +66,34 @@ func (a *app) logsList(use string) *cobra.Command {
 		if err != nil {
 			return err
 		}
+		if filter.key != "" {
+			if filter.key, err = keyID(c.Context(), api, filter.key); err != nil {
+				return err
+			}
+		}
 		params := filter.params()
 		if *follow {
 			return a.follow(c.Context(), api, params)
 		}
 		params.Since, params.Until = since, until
-		body, found, err := pages[client.Log](*limit, func(cursor *string, size int) (answer, error) {
-			params.Cursor, params.Limit = cursor, &size
-			return api.ListLogsWithResponse(c.Context(), &params)
-		})
-		if err != nil {
+		var body []byte
+		var found []client.Log
+		list := func() (bool, error) {
+			body, found, err = pages[client.Log](*limit, func(cursor *string, size int) (answer, error) {
+				params.Cursor, params.Limit = cursor, &size
+				return api.ListLogsWithResponse(c.Context(), &params)
+			})
+			return len(found) > 0 || !filter.oneRequest(), err
+		}
+		var none unrecorded
+		if err := a.onceRecorded(c.Context(), filter.request, list); err != nil && !errors.As(err, &none) {
 			return err
 		}
 		return a.showBody(body, func(t *table) {
+			if none != (unrecorded{}) { // an empty list is an answer, which scripts read
+				t.row(notYet)
+				return
+			}
 			t.row(logHeads()...)
 			for _, l := range found {
 				t.row(logCells(l)...)
@@ -88,8 +111,8 @@ func (a *app) logsGet() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			r, err := api.GetLogWithResponse(c.Context(), args[0])
-			if err := done(r, err); err != nil {
+			r, err := a.log(c.Context(), api, args[0])
+			if err != nil {
 				return err
 			}
 			return a.show(r, func(t *table) { logTable(t, r.JSON200.Data) })

@@ -95,7 +95,7 @@ func (a *app) askGateway(ctx context.Context, method, path string, query url.Val
 		return nil, unreachable{err}
 	}
 	if response.StatusCode != http.StatusOK {
-		return nil, gatewayRefusal(response.StatusCode, body)
+		return nil, later(gatewayRefusal(response.StatusCode, body), response.Header)
 	}
 	return body, nil
 }

@@ -1,9 +1,94 @@
 package cli
 
-import "github.com/signalbox-dev/signalbox/shared/id"
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/client"
+	"github.com/signalbox-dev/signalbox/shared/id"
+)
 
 // isID tells an id from a name that begins like one, such as guard_interns.
 func isID[K id.Kind](text string) bool {
 	_, err := id.Parse[K](text)
 	return err == nil
+}
+
+// finder gives the id that an id or a name stands for.
+type finder func(ctx context.Context, api *client.ClientWithResponses, text string) (string, error)
+
+// entry is a thing whose name others may have too.
+type entry struct {
+	id, name string
+	gone     bool // for good; one that is not goes before it
+}
+
+// byName is the one entry with a name. Where several have it, the id must be
+// given: a change must not hit another than the one that was meant.
+func byName(what, name string, all []entry) (string, error) {
+	found := slices.DeleteFunc(slices.Clone(all), func(e entry) bool { return e.name != name })
+	if kept := slices.DeleteFunc(slices.Clone(found), func(e entry) bool { return e.gone }); len(kept) > 0 {
+		found = kept
+	}
+	switch len(found) {
+	case 0:
+		return "", notFound{what, name}
+	case 1:
+		return found[0].id, nil
+	}
+	ids := make([]string, len(found))
+	for i, e := range found {
+		ids[i] = e.id
+	}
+	return "", misuse("%d have the name %s, so it is no clear %s: give the id, one of %s", len(found), clean(name), what, strings.Join(ids, ", "))
+}
+
+// providerKeyID is the id that a provider key's id or name stands for.
+func providerKeyID(ctx context.Context, api *client.ClientWithResponses, text string) (string, error) {
+	if isID[id.CredentialKind](text) {
+		return text, nil
+	}
+	_, all, err := pages[client.ByokCredential](0, func(cursor *string, size int) (answer, error) {
+		return api.ListByokCredentialsWithResponse(ctx, &client.ListByokCredentialsParams{Cursor: cursor, Limit: &size})
+	})
+	if err != nil {
+		return "", err
+	}
+	entries := make([]entry, len(all))
+	for i, c := range all {
+		entries[i] = entry{id: c.ID, name: c.Name}
+	}
+	return byName("provider key", text, entries)
+}
+
+// keyID is the id that an API key's id or name stands for.
+func keyID(ctx context.Context, api *client.ClientWithResponses, text string) (string, error) {
+	if isID[id.KeyKind](text) {
+		return text, nil
+	}
+	_, all, err := pages[client.Key](0, func(cursor *string, size int) (answer, error) {
+		return api.ListKeysWithResponse(ctx, &client.ListKeysParams{Cursor: cursor, Limit: &size})
+	})
+	if err != nil {
+		return "", err
+	}
+	entries := make([]entry, len(all))
+	for i, k := range all {
+		entries[i] = entry{id: k.ID, name: k.Name, gone: k.Status == client.KeyStatusRevoked}
+	}
+	return byName("API key", text, entries)
+}
+
+// foundAll finds each of texts, in their order.
+func foundAll(ctx context.Context, api *client.ClientWithResponses, find finder, texts []string) ([]string, error) {
+	var ids []string
+	for _, text := range texts {
+		found, err := find(ctx, api, text)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, found)
+	}
+	return ids, nil
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -21,7 +22,11 @@ type answer interface {
 
 // done turns a call's outcome into an error, or nil when it was carried out.
 func done(r answer, err error) error {
-	if err != nil {
+	var no refusal
+	switch {
+	case errors.As(err, &no):
+		return no
+	case err != nil:
 		return unreachable{err}
 	}
 	if r.StatusCode() >= http.StatusMultipleChoices {

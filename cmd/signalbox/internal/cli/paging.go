@@ -114,7 +114,7 @@ func timeFlag(name, text string, now time.Time, sign int) (*time.Time, error) {
 
 // changeOne is a command that changes the one thing that its argument names and
 // takes no input; show tells it afterwards.
-func changeOne[T any](a *app, use, short string, show func(*table, T),
+func changeOne[T any](a *app, use, short string, find finder, show func(*table, T),
 	call func(ctx context.Context, api *client.ClientWithResponses, id string, f *change) (answer, func() T, error),
 ) *cobra.Command {
 	c := &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(1)}
@@ -124,7 +124,11 @@ func changeOne[T any](a *app, use, short string, show func(*table, T),
 		if err != nil {
 			return err
 		}
-		r, changed, err := call(c.Context(), api, args[0], f)
+		found, err := find(c.Context(), api, args[0])
+		if err != nil {
+			return err
+		}
+		r, changed, err := call(c.Context(), api, found, f)
 		if err := done(r, err); err != nil {
 			return err
 		}

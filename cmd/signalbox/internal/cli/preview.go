@@ -24,8 +24,9 @@ func (a *app) preview() *cobra.Command {
 		Use: "preview -f FILE", Short: "Tell where a request would go, without sending it", Args: cobra.NoArgs,
 		Long: `Tell where a request would go, without sending it: the models and endpoints in the order in which they would be
 tried, what was excluded and why, which rung of the policy each rule comes from, and the refusal it would get.
-No provider is called and nothing is counted. FILE is the body that an application would send; - reads it from
-the standard input.`,
+It is told for the API key of SIGNALBOX_API_KEY (or else of dev.json), with its models, profile and guardrails: set
+it to another key to see what that key gets. No provider is called and nothing is counted. FILE is the body that an
+application would send; - reads it from the standard input.`,
 	}
 	file := c.Flags().StringP("file", "f", "", "the request's body, or - for the standard input")
 	surface := c.Flags().String("surface", "chat", "whose body it is: chat, responses, messages, gemini or completions")

@@ -188,7 +188,7 @@ type bindFlags struct {
 func (b *bindFlags) add(c *cobra.Command) {
 	c.Flags().BoolVar(&b.workspace, "workspace", false, "the whole workspace")
 	c.Flags().StringVar(&b.department, "department", "", "a department, by its id or name")
-	c.Flags().StringVar(&b.key, "key", "", "an API key, by its id")
+	c.Flags().StringVar(&b.key, "key", "", "an API key, by its id or name")
 }
 
 // check wants exactly one of them.
@@ -269,7 +269,11 @@ func (a *app) bindTo(ctx context.Context, api *client.ClientWithResponses, b bin
 		}
 		return a.show(r, func(t *table) { departmentTable(t, either(r.JSON200, r.JSON202).Data) })
 	}
-	r, err := api.UpdateKeyWithResponse(ctx, b.key,
+	key, err := keyID(ctx, api, b.key)
+	if err != nil {
+		return err
+	}
+	r, err := api.UpdateKeyWithResponse(ctx, key,
 		&client.UpdateKeyParams{Wait: f.waitFor(), IdempotencyKey: f.key()}, client.KeyPatch{RoutingProfileID: profile})
 	if err := done(r, err); err != nil {
 		return err
@@ -281,11 +285,16 @@ func (a *app) profilesEffective() *cobra.Command {
 	c := &cobra.Command{
 		Use: "effective", Short: "Show what routing comes to for a key or the workspace, and which rung each field is from", Args: cobra.NoArgs,
 	}
-	key := c.Flags().String("key", "", "an API key's id; the workspace's own without it")
+	key := c.Flags().String("key", "", "an API key's id or name; the workspace's own without it")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		api, err := a.management()
 		if err != nil {
 			return err
+		}
+		if *key != "" {
+			if *key, err = keyID(c.Context(), api, *key); err != nil {
+				return err
+			}
 		}
 		r, err := api.GetEffectiveRoutingWithResponse(c.Context(), &client.GetEffectiveRoutingParams{Key: optional(*key)})
 		if err := done(r, err); err != nil {

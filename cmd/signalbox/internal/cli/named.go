@@ -41,7 +41,7 @@ func byName(what, name string, all []entry) (string, error) {
 	for i, e := range found {
 		ids[i] = e.id
 	}
-	return "", misuse("%d have the name %s, so it is no clear %s: give the id, one of %s", len(found), clean(name), what, strings.Join(ids, ", "))
+	return "", misuse("%d %ss have the name %s: give the id, one of %s", len(found), what, clean(name), strings.Join(ids, ", "))
 }
 
 // providerKeyID is the id that a provider key's id or name stands for.

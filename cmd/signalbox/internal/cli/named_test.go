@@ -83,5 +83,5 @@ func TestGuardrailsBindKeysByName(t *testing.T) {
 		require.NotContains(t, got.err, "key_ids")
 	}
 	term.run("keys", "create", "--name", "ci").is(cli.ExitOK)
-	require.Contains(t, term.run("guardrails", "unbind", "interns", "--key", "ci").is(cli.ExitUsage).err, "--key: 2 have the name ci")
+	require.Contains(t, term.run("guardrails", "unbind", "interns", "--key", "ci").is(cli.ExitUsage).err, "--key: 2 API keys have the name ci")
 }

@@ -19,6 +19,7 @@ var revealers = map[string]string{
 	"shared/natsconn/conn.go":                     "hands it to the NATS client",
 	"controlplane/app/config.go":                  "measures the operator token's length",
 	"controlplane/internal/byok/validate.go":      "measures a provider key's length",
+	"controlplane/internal/override/input.go":     "measures a provider key's length",
 	"controlplane/internal/postgres/db.go":        "hands it to the Postgres driver",
 	"controlplane/internal/authn/authn.go":        "compares the operator token",
 	"controlplane/internal/api/keys.go":           "shows a new key once",

@@ -1,39 +1,23 @@
 package guardrail
 
 import (
-	"fmt"
-	"strings"
-
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
-	"github.com/signalbox-dev/signalbox/shared/fault"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/rule"
 )
 
 // inUse refuses the deletion of a guardrail and says what it binds.
 func inUse(workspace bool, b Bindings) error {
-	e := fault.New(fault.Conflict, "")
-	used := func(path, what string) {
-		e.Violations = append(e.Violations, fault.Violation{Path: path, Code: "in_use", Message: "binds " + what})
-	}
+	var uses rule.Uses
 	if workspace {
-		used("whole_workspace", "the whole workspace")
+		uses.Add("whole_workspace", "the whole workspace")
 	}
 	for _, m := range b.Members {
-		used("members", "the member "+m.String())
+		uses.Add("members", "the member "+m.String())
 	}
 	for _, k := range b.Keys {
-		used("keys", "the API key "+k.String())
+		uses.Add("keys", "the API key "+k.String())
 	}
-	const named = 3
-	var what []string
-	for _, v := range e.Violations[:min(named, len(e.Violations))] {
-		what = append(what, strings.TrimPrefix(v.Message, "binds "))
-	}
-	e.Message = "The guardrail binds " + strings.Join(what, ", ")
-	if more := len(e.Violations) - named + b.More; more > 0 {
-		e.Message += fmt.Sprintf(" and %d more", more)
-	}
-	e.Message += ". Take it off there first."
-	return e
+	return uses.Refuse("The guardrail", "binds", "Take it off there first.", b.More)
 }
 
 // diff is the account of a change for the audit log.

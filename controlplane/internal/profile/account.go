@@ -1,43 +1,28 @@
 package profile
 
 import (
-	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
-	"github.com/signalbox-dev/signalbox/shared/fault"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/rule"
 	"github.com/signalbox-dev/signalbox/shared/money"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 )
 
 // inUse refuses the deletion of a profile and says where to unbind it.
 func inUse(b Bindings) error {
-	e := fault.New(fault.Conflict, "")
-	used := func(path, what string) {
-		e.Violations = append(e.Violations, fault.Violation{Path: path, Code: "in_use", Message: "is bound to " + what})
-	}
+	var uses rule.Uses
 	if b.Workspace {
-		used("settings.routing_profile_id", "the whole workspace")
+		uses.Add("settings.routing_profile_id", "the whole workspace")
 	}
 	for _, d := range b.Departments {
-		used("departments", "the department "+d.String())
+		uses.Add("departments", "the department "+d.String())
 	}
 	for _, k := range b.Keys {
-		used("keys", "the API key "+k.String())
+		uses.Add("keys", "the API key "+k.String())
 	}
-	const named = 3
-	var where []string
-	for _, v := range e.Violations[:min(named, len(e.Violations))] {
-		where = append(where, strings.TrimPrefix(v.Message, "is bound to "))
-	}
-	e.Message = "The routing profile is bound to " + strings.Join(where, ", ")
-	if more := len(e.Violations) - named + b.More; more > 0 {
-		e.Message += fmt.Sprintf(" and %d more", more)
-	}
-	e.Message += ". Unbind it there first."
-	return e
+	return uses.Refuse("The routing profile", "is bound to", "Unbind it there first.", b.More)
 }
 
 // diff is the account of a change for the audit log.

@@ -95,3 +95,20 @@ func TestModelPattern(t *testing.T) {
 		require.False(t, rule.ModelPattern(bad), bad)
 	}
 }
+
+func TestARefusalNamesSomeUsesAndCountsTheRest(t *testing.T) {
+	refused := func(more int, what ...string) *fault.Error {
+		var uses rule.Uses
+		for _, w := range what {
+			uses.Add("keys", w)
+		}
+		return fault.Of(uses.Refuse("The thing", "binds", "Take it off.", more))
+	}
+	require.Equal(t, "The thing binds a. Take it off.", refused(0, "a").Message)
+	require.Equal(t, "The thing binds a, b, c. Take it off.", refused(0, "a", "b", "c").Message)
+	require.Equal(t, "The thing binds a, b, c and 3 more. Take it off.", refused(2, "a", "b", "c", "d").Message)
+	e := refused(2, "a", "b", "c", "d")
+	require.Equal(t, fault.Conflict, e.Code)
+	require.Len(t, e.Violations, 4, "all of them")
+	require.Equal(t, fault.Violation{Path: "keys", Code: rule.InUse, Message: "binds d"}, e.Violations[3])
+}

@@ -15,12 +15,17 @@ import (
 // BodyFilter selects the bodies of a bucket.
 const BodyFilter = "body.>"
 
+// countWithin bounds a count, whose answer names everything that is counted.
+const countWithin = 2 * requestWithin
+
 // Count asks a bucket's leader how many documents match filter, with markers
 // of removed ones.
 func (r *Reader) Count(ctx context.Context, bucket, filter string) (int, error) {
 	if err := r.conn.Ready(); err != nil {
 		return 0, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, countWithin)
+	defer cancel()
 	s, err := r.conn.JetStream().Stream(ctx, stream(bucket))
 	if err != nil {
 		return 0, fmt.Errorf("count documents of %s: %w", bucket, err)
@@ -37,6 +42,12 @@ func (r *Reader) Names(ctx context.Context, bucket, filter string) (map[string]b
 	if err := r.conn.Ready(); err != nil {
 		return nil, err
 	}
+	// The watcher lives as long as its context, so that no deadline can bound the
+	// questions that begin it.
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	begins := time.AfterFunc(requestWithin, func() { cancel(context.DeadlineExceeded) })
+	defer begins.Stop()
 	kv, err := r.conn.JetStream().KeyValue(ctx, bucket)
 	if err != nil {
 		return nil, fmt.Errorf("list %s: %w", bucket, err)
@@ -45,6 +56,7 @@ func (r *Reader) Names(ctx context.Context, bucket, filter string) (map[string]b
 	if err != nil {
 		return nil, fmt.Errorf("list %s: %w", bucket, err)
 	}
+	begins.Stop()
 	names, err := all(ctx, watcher)
 	if err := errors.Join(err, ignoreClosed(watcher.Stop())); err != nil {
 		return nil, fmt.Errorf("list %s: %w", bucket, err)
@@ -81,6 +93,8 @@ func (r *Reader) HasLarge(ctx context.Context, body policy.Body) (bool, error) {
 	if err := r.conn.Ready(); err != nil {
 		return false, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, requestWithin)
+	defer cancel()
 	objects, err := r.conn.JetStream().ObjectStore(ctx, wire.ObjectSnapshots)
 	if err != nil {
 		return false, fmt.Errorf("open object store: %w", err)

@@ -31,6 +31,10 @@ type (
 	CredentialKind struct{}
 	// GuardrailKind marks identifiers of a guardrail.
 	GuardrailKind struct{}
+	// RolloutKind marks identifiers of a staged rollout.
+	RolloutKind struct{}
+	// PresetKind marks identifiers of a preset.
+	PresetKind struct{}
 )
 
 // Prefix implements Kind.
@@ -75,6 +79,12 @@ func (CredentialKind) Prefix() string { return "byok" }
 // Prefix implements Kind.
 func (GuardrailKind) Prefix() string { return "guard" }
 
+// Prefix implements Kind.
+func (RolloutKind) Prefix() string { return "rollout" }
+
+// Prefix implements Kind.
+func (PresetKind) Prefix() string { return "preset" }
+
 type (
 	// Workspace identifies a tenant.
 	Workspace = ID[WorkspaceKind]
@@ -104,4 +114,8 @@ type (
 	Credential = ID[CredentialKind]
 	// Guardrail identifies a guardrail.
 	Guardrail = ID[GuardrailKind]
+	// Rollout identifies a staged rollout of a dynamic route's version.
+	Rollout = ID[RolloutKind]
+	// Preset identifies a preset.
+	Preset = ID[PresetKind]
 )

@@ -30,6 +30,7 @@ type Key struct {
 
 	Profile    id.Profile    `json:"profile,omitzero"`    // the routing profile bound to the key
 	Department id.Department `json:"department,omitzero"` // that the key belongs to
+	Route      id.Route      `json:"route,omitzero"`      // the dynamic route attached to the key
 
 	// Revision is the workspace revision at which this document was compiled;
 	// a document never replaces one of a later revision.

@@ -21,7 +21,8 @@ const Schema = 1
 // has the policy.
 const (
 	schemaGuardrails = 2
-	newestSnapshot   = schemaGuardrails
+	schemaRoutes     = 3 // and presets
+	newestSnapshot   = schemaRoutes
 )
 
 // Snapshot is everything about a workspace that a gateway must know, keys
@@ -38,6 +39,8 @@ type Snapshot struct {
 	Profile     id.Profile   `json:"profile,omitzero"`      // bound to the workspace itself
 	Departments []Department `json:"departments,omitempty"` // all of the workspace, sorted by id
 	Guardrails  []Guardrail  `json:"guardrails,omitempty"`  // enabled ones, sorted by id
+	Routes      []Route      `json:"routes,omitempty"`      // active ones with a deployed version, sorted by id
+	Presets     []Preset     `json:"presets,omitempty"`     // with a deployed version, sorted by slug
 
 	Credentials []Credential `json:"credentials,omitempty"` // enabled ones, in the order in which they are tried
 	Auto        *Auto        `json:"auto,omitempty"`        // nil: DefaultAuto
@@ -50,6 +53,9 @@ func (s Snapshot) Versioned() Snapshot {
 	s.Schema = Schema
 	if len(s.Guardrails) > 0 {
 		s.Schema = schemaGuardrails
+	}
+	if len(s.Routes)+len(s.Presets) > 0 {
+		s.Schema = schemaRoutes
 	}
 	return s
 }

@@ -4,6 +4,8 @@
 package wire
 
 import (
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/signalbox-dev/signalbox/shared/id"
@@ -101,3 +103,14 @@ func CatalogBody(digest string) string { return "body." + digest }
 // MaxKVBody is the largest body kept in KV, in bytes; larger ones go to the
 // object store.
 const MaxKVBody = 512 << 10
+
+// PresetVersion is the key of a published version of a preset in BucketPolicy.
+func PresetVersion(preset id.Preset, version int) string {
+	return "preset." + preset.String() + "." + strconv.Itoa(version)
+}
+
+// PublicPreset is the key of a public preset in BucketPolicy. A handle has no
+// dot, and a slug's are written as equals signs.
+func PublicPreset(handle, slug string) string {
+	return "public." + handle + "." + strings.ReplaceAll(strings.ReplaceAll(slug, ".", "="), ":", "/")
+}

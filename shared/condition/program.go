@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // ErrInvalid is the failure of compiling what Check finds something wrong
@@ -56,7 +57,7 @@ func compile(c *Condition) Program {
 	p.op, p.negated = c.Op.positive()
 	for _, v := range c.Value.Values {
 		o := operand{Value: v}
-		o.folded, _ = v.folded()
+		o.folded = fold(v.text)
 		o.number, o.isNum = v.numeric()
 		p.values = append(p.values, o)
 	}
@@ -93,9 +94,13 @@ func (p *Program) Holds(f Facts) bool {
 
 // meets reports whether one value of the request passes the positive test.
 func (p *Program) meets(v Value) bool {
-	switch p.op {
-	case Exists:
+	switch {
+	case p.op == Exists:
 		return true
+	case v.kind >= hidden: // equal to nothing; Judge knows more of it
+		return false
+	}
+	switch p.op {
 	case Equals, In:
 		return slices.ContainsFunc(p.values, func(o operand) bool { return o.equals(v) })
 	case GreaterThan:
@@ -106,17 +111,16 @@ func (p *Program) meets(v Value) bool {
 		return ok && order < 0
 	default: // by its text, below
 	}
-	have, ok := v.folded()
-	if !ok {
+	if v.kind == null {
 		return false
 	}
 	switch want := p.values[0].folded; p.op {
 	case Contains:
-		return strings.Contains(have, want)
+		return strings.Contains(fold(v.text), want)
 	case StartsWith:
-		return strings.HasPrefix(have, want)
+		return strings.HasPrefix(fold(v.text), want)
 	case EndsWith:
-		return strings.HasSuffix(have, want)
+		return strings.HasSuffix(fold(v.text), want)
 	case Matches:
 		return p.pattern.MatchString(v.text)
 	default:
@@ -137,8 +141,25 @@ func (o *operand) equals(v Value) bool {
 			return n == o.number && (exact(n) || o.text == v.text)
 		}
 	}
-	have, _ := v.folded()
-	return have == o.folded
+	return sameFolded(v.text, o.folded)
+}
+
+// sameFolded reports fold(have) == folded, without making another text of one
+// that is ASCII.
+func sameFolded(have, folded string) bool {
+	for i := range len(have) {
+		c := have[i]
+		if c >= utf8.RuneSelf {
+			return fold(have) == folded
+		}
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		if i >= len(folded) || c != folded[i] {
+			return false
+		}
+	}
+	return len(have) == len(folded)
 }
 
 // exact reports whether no two whole numbers look like f.
@@ -159,6 +180,5 @@ func (o *operand) compare(v Value) (order int, ok bool) {
 	if o.kind != text || v.kind != text {
 		return 0, false
 	}
-	have, _ := v.folded()
-	return strings.Compare(have, o.folded), true
+	return strings.Compare(fold(v.text), o.folded), true
 }

@@ -21,6 +21,9 @@ const (
 	text
 	number
 	boolean
+	hidden        // the digest of a text of a record
+	hiddenNumeric // of one that reads as a number
+	unrecorded
 )
 
 // Text is a text.
@@ -147,11 +150,6 @@ func (v Value) numeric() (f float64, ok bool) {
 		return 0, false
 	}
 	return f, true
-}
-
-// folded is the value's text for comparing; null has none.
-func (v Value) folded() (string, bool) {
-	return fold(v.text), v.kind != null
 }
 
 func fold(s string) string { return strings.ToLower(s) }

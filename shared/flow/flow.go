@@ -13,7 +13,10 @@ type Facts struct {
 	// Subject is who percentages are drawn for: the session id, else the
 	// prompt_cache_key, else the end user's id, else the request's id.
 	Subject string
-	Usage   Usage
+	// SubjectHash is HashSubject of the subject where that alone is known, as
+	// of a record; else 0.
+	SubjectHash uint64
+	Usage       Usage
 }
 
 // Usage is what the key has used in the windows that now is in.

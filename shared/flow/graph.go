@@ -16,10 +16,10 @@ const (
 	MaxFallbacks   = 8 // of one model node
 	MinBranches    = 2
 	MaxBranches    = 10
-	MaxProviders   = 64 // of one list
-	MaxID          = 80 // bytes of a node's or a branch's id
-	MaxLabel       = 120
-	MaxMessage     = 500 // of a reject node
+	MaxProviders   = 64  // of one list
+	MaxID          = 80  // bytes of a node's or a branch's id
+	MaxLabel       = 120 // characters
+	MaxMessage     = 500 // characters, of a reject node
 	MaxReasonBytes = 64  // of a reject node's code
 )
 
@@ -73,7 +73,9 @@ type Node struct {
 	RoutingMode    string    `json:"routing_mode,omitempty"`
 	Provider       *Provider `json:"provider,omitempty"`
 	AllowFallbacks *bool     `json:"allow_fallbacks,omitempty"`
-	FallbackModels []string  `json:"fallback_models,omitempty"`
+	// FallbackModels, like the lists of Provider, sets none when it is empty,
+	// and leaves what an earlier node set when it is nil.
+	FallbackModels []string  `json:"fallback_models,omitzero"`
 	Affinity       *Affinity `json:"affinity,omitempty"`
 
 	Status  int    `json:"status,omitempty"` // of reject: 400 to 499
@@ -118,9 +120,9 @@ const (
 // Provider is a model node's preferences, in the words of a request's
 // "provider" object.
 type Provider struct {
-	Order             []string  `json:"order,omitempty"`
-	Only              []string  `json:"only,omitempty"`
-	Ignore            []string  `json:"ignore,omitempty"`
+	Order             []string  `json:"order,omitzero"`
+	Only              []string  `json:"only,omitzero"`
+	Ignore            []string  `json:"ignore,omitzero"`
 	Sort              string    `json:"sort,omitempty"` // price, latency or throughput
 	RequireParameters *bool     `json:"require_parameters,omitempty"`
 	RequireZDR        *bool     `json:"require_zero_data_retention,omitempty"`

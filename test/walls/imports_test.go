@@ -70,6 +70,10 @@ func walls() []wall {
 		// library that the data comes from has a client of its own.
 		{Inside: "shared/decide", Never: "net/http", But: []string{"charm.land/catwalk"}, Reason: "the kernel is pure"},
 		{Inside: "shared/decide", Never: "log/slog", But: []string{module + "shared/secret"}, Reason: "the kernel returns a record; it does not log"},
+		{Inside: "shared/condition", Never: product, Reason: "a test of a request knows nothing of the product"},
+		{Inside: "shared/flow", Never: module + "shared/catalog", Reason: "a check is told what models and providers there are"},
+		{Inside: "shared/flow", Never: module + "shared/decide", Reason: "a graph yields an action; what becomes of it is the kernel's"},
+		{Inside: "shared/flow", Never: module + "shared/policy", Reason: "policy publishes graphs; graphs know nothing of it"},
 		{Inside: "shared/policy", Never: "github.com/nats-io", Reason: "the published language knows no transport"},
 		{Inside: "shared/catalog", Never: "github.com/nats-io", Reason: "the published language knows no transport"},
 		{Inside: "shared/testkit/simulator", Never: product, Reason: "a simulator that shares our types shares our mistakes"},

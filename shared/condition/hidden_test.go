@@ -18,6 +18,7 @@ func TestJudge(t *testing.T) {
 	record := facts{
 		"metadata plan":  {hider.Hide(condition.Text("Pro"))},
 		"metadata score": {hider.Hide(condition.Text("9.50"))},
+		"metadata huge":  {hider.Hide(condition.Text("1E400"))},
 		"metadata seats": {hider.Hide(num("12"))},
 		"metadata on":    {hider.Hide(condition.Bool(true))},
 		"metadata null":  {hider.Hide(condition.Null())},
@@ -51,6 +52,7 @@ func TestJudge(t *testing.T) {
 		`"path":"score","op":"equals","value":9.50`:              yes,
 		`"path":"score","op":"in","value":[9.5,"9.50"]`:          yes,
 		`"path":"score","op":"less_than","value":12`:             unknown,
+		`"path":"huge","op":"equals","value":1e400`:              unknown, // which compares by the text as it was written
 		`"path":"seats","op":"less_than","value":13`:             yes,
 		`"path":"seats","op":"equals","value":"12.0"`:            yes,
 		`"path":"on","op":"equals","value":true`:                 yes,

@@ -167,15 +167,19 @@ func TestEvaluationEnds(t *testing.T) {
 // TestShares measures percentages over 100 000 subjects of several kinds.
 func TestShares(t *testing.T) {
 	const subjects = 100_000
-	for name, subject := range map[string]string{"numbers": "%d", "sessions": "session-%d", "addresses": "user%06d@example.com"} {
+	for name, form := range map[string]string{"numbers": "%d", "sessions": "session-%d", "addresses": "user%06d@example.com"} {
 		t.Run(name, func(t *testing.T) {
+			all := make([]flow.Facts, subjects)
+			for i := range all {
+				all[i].Subject = fmt.Sprintf(form, i)
+			}
 			for _, percents := range [][]string{{"50", "50"}, {"90", "10"}, {"99.99", "0.01"}, {"33.33", "33.33", "33.34"}, {"0", "100"}, {"10", "10", "10", "10", "10", "10", "10", "10", "10", "10"}} {
 				g := split(t, percents...)
 				p := compiled(t, g, flow.Derive(g, nil))
 				count := map[string]int{}
 				visited := make([]string, 0, 4)
-				for i := range subjects {
-					_, visited = p.Evaluate(&flow.Facts{Subject: fmt.Sprintf(subject, i)}, visited[:0])
+				for i := range all {
+					_, visited = p.Evaluate(&all[i], visited[:0])
 					count[visited[2]]++
 				}
 				for _, b := range g.Nodes[1].Branches {
@@ -266,10 +270,13 @@ func TestDeriveMovesWhatMust(t *testing.T) {
 					changes += max(has[name]-had[name], had[name]-has[name])
 				}
 				for slot := range after {
-					if before[slot] != after[slot] {
-						moved++
-						require.Less(t, has[before[slot]], had[before[slot]], "who loses a slot shrinks")
-						require.Greater(t, has[after[slot]], had[after[slot]], "who gains one grows")
+					from, to := before[slot], after[slot]
+					if from == to {
+						continue
+					}
+					moved++
+					if has[from] >= had[from] || has[to] <= had[to] {
+						t.Fatalf("slot %d goes from %s, which does not shrink, or to %s, which does not grow", slot, from, to)
 					}
 				}
 				require.Equal(t, changes/2, moved)
@@ -420,8 +427,8 @@ func TestDigest(t *testing.T) {
 func shuffle(t *rapid.T, raw []byte) any {
 	var object map[string]json.RawMessage
 	var list []json.RawMessage
-	switch {
-	case raw[0] == '{':
+	switch raw[0] {
+	case '{':
 		require.NoError(t, json.Unmarshal(raw, &object))
 		names := slices.Sorted(maps.Keys(object))
 		rand.New(rand.NewSource(rapid.Int64().Draw(t, "seed"))).Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
@@ -432,7 +439,7 @@ func shuffle(t *rapid.T, raw []byte) any {
 			members[i] = fmt.Sprintf("%q:%s", name, inner)
 		}
 		return json.RawMessage("{" + strings.Join(members, ",") + "}")
-	case raw[0] == '[':
+	case '[':
 		require.NoError(t, json.Unmarshal(raw, &list))
 		out := make([]any, len(list))
 		for i := range list {

@@ -84,6 +84,12 @@ func TestRouteSchemaNamesEveryField(t *testing.T) {
 	} {
 		require.Equal(t, fields(pair.fields), properties(pair.schema), name)
 	}
+	for name, def := range defs {
+		object, _ := def.(map[string]any)
+		if object["properties"] != nil && name != "node" { // which leaves that to its types
+			require.Equal(t, false, object["additionalProperties"], name)
+		}
+	}
 	ofNodes := map[string]bool{}
 	for _, kind := range flow.NodeTypes() {
 		for _, name := range properties(defs[string(kind)]) {

@@ -84,6 +84,7 @@ func TestRouteSchemaNamesEveryField(t *testing.T) {
 	} {
 		require.Equal(t, fields(pair.fields), properties(pair.schema), name)
 	}
+	require.Equal(t, false, whole["additionalProperties"])
 	for name, def := range defs {
 		object, _ := def.(map[string]any)
 		if object["properties"] != nil && name != "node" { // which leaves that to its types

@@ -62,7 +62,7 @@ func (s *Store) version(ctx context.Context, w wanted) (*policy.PresetVersion, e
 	if v := s.held.get(w.document); v != nil {
 		return s.own(v, w)
 	}
-	key := wire.PresetVersion(w.preset, w.document.version)
+	key := wire.PresetVersion(w.preset, w.version)
 	if !w.known && s.isAbsent(key) {
 		return nil, ErrUnknown
 	}
@@ -129,7 +129,7 @@ func (s *Store) decode(body []byte, w wanted) (*policy.PresetVersion, error) {
 	if err != nil {
 		return nil, err
 	}
-	if v.Workspace != w.of || v.Preset != w.preset || v.Version != w.document.version || v.Slug != w.slug {
+	if v.Workspace != w.of || v.Preset != w.preset || v.Version != w.version || v.Slug != w.slug {
 		return nil, errors.New("the document is of another preset or version")
 	}
 	return &v, nil

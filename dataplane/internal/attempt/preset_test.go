@@ -2,6 +2,7 @@ package attempt_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -59,5 +60,22 @@ func TestABodyThatTakesNoPresetIsTheCallers(t *testing.T) {
 		require.Empty(t, w.calls)
 		require.Equal(t, fault.UpstreamRejected, failure.Code)
 		require.Equal(t, 400, failure.Status)
+	})
+}
+
+// What a provider does not report is estimated by what was sent.
+func TestThePresetCountsInAnEstimate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.model("acme/a", 0, "north")
+		w.preset(strings.Repeat("x", 400), nil)
+		w.on("north", plain(`{"model":"up","choices":[{"index":0,"message":{"content":"hi"},"finish_reason":"stop"}]}`))
+		c := plainCall()
+		c.Body, c.Request.InputTokens = []byte(`{"messages":[]}`), 7
+		reply, _, failure := w.attempt(t.Context(), c)
+		require.Nil(t, failure)
+		_, failure = read(t, reply)
+		require.Nil(t, failure)
+		require.EqualValues(t, 107, reply.Meter.Seen().Usage.Input)
 	})
 }

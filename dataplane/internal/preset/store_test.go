@@ -327,6 +327,7 @@ func TestWhatExistsCostsNoBudget(t *testing.T) {
 		require.Equal(t, "team 4", w.find(bob, "team#4"))
 		require.Equal(t, "team 1", w.find(bob, "team#1"))
 	}
+	require.Zero(t, w.Status().Refused)
 }
 
 func TestADamagedOrForeignDocumentIsRefused(t *testing.T) {

@@ -8,6 +8,12 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/policy"
 )
 
+// What a record says of a preset's parameters is bounded.
+const (
+	mostUnplaced    = 32
+	longestUnplaced = 64 // bytes of a name; the control plane takes no longer ones
+)
+
 // Merge returns c as a preset completes it: its body, in the caller's format, and
 // the estimates that go by it. unplaced names what the surface has no place for,
 // as in "preset.seed". c itself stays as it is.
@@ -23,8 +29,8 @@ func (t *Translator) Merge(c call.Call, with *policy.PresetVersion) (merged call
 	if err != nil {
 		return c, nil, notAnObject(err)
 	}
-	for _, name := range lost {
-		unplaced = append(unplaced, "preset."+name)
+	for _, name := range lost[:min(len(lost), mostUnplaced)] {
+		unplaced = append(unplaced, "preset."+name[:min(len(name), longestUnplaced)])
 	}
 	c.Body = body
 	added := merge.AddedBy(c.Surface, &with.Config)

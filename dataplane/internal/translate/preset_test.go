@@ -2,6 +2,7 @@ package translate_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -116,5 +117,18 @@ func TestWhatHasNoPlaceIsSaid(t *testing.T) {
 		if len(unplaced) > 1 {
 			require.Equal(t, string(c.call.Body), string(merged.Body), name)
 		}
+	}
+}
+
+func TestWhatIsSaidIsBounded(t *testing.T) {
+	long := &policy.PresetVersion{Config: policy.PresetConfig{Params: map[string]json.RawMessage{}}}
+	for i := range 100 {
+		long.Config.Params[strings.Repeat("x", i+50)] = json.RawMessage("1")
+	}
+	_, unplaced, failure := translate.New(nil).Merge(call.Call{Surface: catalog.Embeddings, Body: []byte(`{}`)}, long)
+	require.Nil(t, failure)
+	require.Len(t, unplaced, 32)
+	for _, name := range unplaced {
+		require.LessOrEqual(t, len(name), 64+len("preset."))
 	}
 }

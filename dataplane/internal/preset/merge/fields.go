@@ -41,7 +41,7 @@ var surfaces = map[catalog.Surface]fields{
 		parallel_tool_calls:t reasoning_effort:" reasoning:{ thinking:{ verbosity:" modalities:[ audio:{ prediction:{ service_tier:"
 		store:t user:" safety_identifier:" web_search_options:{`),
 	catalog.Completions: known(`temperature:1 top_p:1 top_k:1 min_p:1 max_tokens:1 stop seed:1 n:1 presence_penalty:1 frequency_penalty:1
-		repetition_penalty:1 logit_bias:{ logprobs:1 best_of:1 echo:t suffix:" user:"`),
+		repetition_penalty:1 logit_bias:{ logprobs:1 best_of:1 echo:t user:"`),
 	catalog.Responses: known(`temperature:1 top_p:1 max_output_tokens:1 top_logprobs:1 tools:S tool_choice:S parallel_tool_calls:t
 		max_tool_calls:1 text:{ reasoning:{ include:[ truncation:" service_tier:" store:t user:" safety_identifier:"`),
 	catalog.Messages: known(`temperature:1 top_p:1 top_k:1 max_tokens:1 stop_sequences:L tools:S tool_choice:S thinking:{
@@ -139,7 +139,7 @@ func rivalOf(concept string) string {
 // owned are the members that say what is asked, of whom, and how the gateway is
 // to go about it. No preset sets them.
 var owned = concept(`model models provider routing session_id preset provider_options stream stream_options metadata prompt_cache_key
-	messages input contents prompt system instructions system_instruction documents query generation_config
+	messages input contents prompt suffix system instructions system_instruction documents query image file
 	previous_response_id conversation input_file_id cached_content`)
 
 func concept(names string) map[string]bool {

@@ -16,16 +16,39 @@ type placed struct {
 	value   []byte
 }
 
-// sorted returns a preset's parameters as a surface has them, in the order of
-// their names, those first whose name is the surface's own: where two mean the
-// same, the first one counts. lost are the names of those that it has not.
-func sorted(s catalog.Surface, c *policy.PresetConfig) (all []placed, lost []string) {
-	names := slices.Sorted(maps.Keys(c.Params))
-	var others []placed
-	for _, name := range names {
+// param is a parameter as a preset has it.
+type param struct {
+	name  string
+	value []byte
+}
+
+// given are a preset's parameters in the order of their names. Those of a
+// generation config in Gemini's words come last, as parameters like others: the
+// preset may meet other formats.
+func given(c *policy.PresetConfig) []param {
+	all := make([]param, 0, len(c.Params))
+	var inner []param
+	for _, name := range slices.Sorted(maps.Keys(c.Params)) {
 		value := c.Params[name]
-		concept := conceptOf(name)
-		if rawjson.IsNull(value) || owned[concept] {
+		if conceptOf(name) != generationConfig {
+			all = append(all, param{name, value})
+			continue
+		}
+		for o := rawjson.NewObject(value); o.Next(); {
+			inner = append(inner, param{o.Name(), o.Value()})
+		}
+	}
+	return append(all, inner...)
+}
+
+// sorted returns a preset's parameters as a surface has them, those first whose
+// name is the surface's own: where two mean the same, the first one counts. lost
+// are the names of those that it has not.
+func sorted(s catalog.Surface, c *policy.PresetConfig) (all []placed, lost []string) {
+	var others []placed
+	for _, p := range given(c) {
+		name, value, concept := p.name, p.value, conceptOf(p.name)
+		if rawjson.IsNull(value) {
 			continue
 		}
 		f, ok := place(s, name, concept, value)
@@ -72,6 +95,9 @@ func has(c *policy.PresetConfig, concept string) bool {
 
 // place is where a surface has a parameter.
 func place(s catalog.Surface, name, concept string, value []byte) (field, bool) {
+	if name == "" || owned[concept] {
+		return field{}, false
+	}
 	f, ok := surfaces[s][concept]
 	switch {
 	case ok && f.fits(s, concept, value):

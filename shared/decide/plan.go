@@ -38,6 +38,8 @@ type Step struct {
 	Asked *catalog.Model
 	// Lifecycle is the model's state unless it is active.
 	Lifecycle catalog.LifecycleState
+	// Preset is what is merged into the bodies of this step's calls; nil: none.
+	Preset *policy.PresetVersion
 }
 
 // RecordOf is the record of one step's turn: the plan's, with what was decided

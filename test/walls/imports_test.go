@@ -33,7 +33,8 @@ var stages = []string{"surface", "auth", "snapshot", "classifier", "limits", "at
 // beneath are the packages under the stages: state that several share, and the
 // reading of one notation each.
 var beneath = []string{
-	"affinity", "bounded", "call", "check", "eventstream", "health", "job", "keyring", "lastgood", "rawform", "rawjson", "socket", "spool", "sse",
+	"affinity", "bounded", "call", "check", "eventstream", "health", "job", "keyring", "lastgood", "preset", "rawform", "rawjson", "socket", "spool",
+	"sse",
 	"upstream",
 }
 
@@ -64,6 +65,7 @@ func walls() []wall {
 		{Inside: "dataplane/", Never: "github.com/jackc/pgx", Reason: "a gateway has no database"},
 		{Inside: "dataplane/internal/call", Never: "github.com/nats-io", Reason: "the values handed down know no transport"},
 		{Inside: "dataplane/internal/keyring", Never: "github.com/nats-io", Reason: "a Source reads for the keyring"},
+		{Inside: "dataplane/internal/preset", Never: "github.com/nats-io", Reason: "a Source reads for the presets"},
 		{Inside: "dataplane/internal/snapshot", Never: "github.com/nats-io", Reason: "a Source reads for the snapshot store"},
 		{Inside: "shared/decide", Never: "github.com/nats-io", Reason: "the kernel is pure"},
 		// The catalog's types and its embedded data are one package, and the

@@ -40,6 +40,7 @@ type world struct {
 	answers map[string][]answer // by provider; the last one goes on for ever
 	calls   []string
 	with    []decide.CredentialUse // of the calls
+	bodies  []string               // of the calls
 	seen    []health.Observation
 	open    int // bodies and calls whose context has not ended
 	plan    decide.Plan
@@ -78,6 +79,7 @@ func (w *world) Call(ctx context.Context, r upstream.Request) (upstream.Response
 	slug := r.Provider.Slug
 	w.calls = append(w.calls, slug)
 	w.with = append(w.with, r.Credential)
+	w.bodies = append(w.bodies, string(r.Body.Join()))
 	queue := w.answers[slug]
 	if len(queue) > 1 {
 		w.answers[slug] = queue[1:]

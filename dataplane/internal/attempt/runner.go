@@ -15,10 +15,14 @@ import (
 	"github.com/signalbox-dev/signalbox/dataplane/internal/health"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
 	"github.com/signalbox-dev/signalbox/shared/decide"
+	"github.com/signalbox-dev/signalbox/shared/policy"
 )
 
 // Translator writes requests in a provider's format and reads its answers.
 type Translator interface {
+	// Merge returns c as a preset completes it, and the names of what its surface
+	// has no place for.
+	Merge(c call.Call, with *policy.PresetVersion) (call.Call, []string, *upstream.Failure)
 	Request(c call.Call, to decide.Candidate) (upstream.Request, *upstream.Failure)
 	Codec(c call.Call, model string, to decide.Candidate) upstream.Codec
 }

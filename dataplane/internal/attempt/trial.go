@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/fault"
+	"github.com/signalbox-dev/signalbox/shared/policy"
 )
 
 // Why an attempt was made, as the record says it.
@@ -27,6 +28,8 @@ const patience = 5 * time.Second
 type trial struct {
 	runner    *Runner
 	call      call.Call
+	asked     *call.Call // as the preset of the present step completes it
+	unplaced  []string   // what of that preset has no place in it
 	plan      decide.Plan
 	firstByte time.Duration
 	reply     time.Duration // of a whole plain reply
@@ -97,6 +100,12 @@ func (t *trial) Next(ctx context.Context) (int, bool) {
 func (t *trial) Try(ctx context.Context, step int) (*call.Reply, error) {
 	t.from, t.own = len(t.records), failures{}
 	to := t.plan.Chain[step]
+	last := t.merge(to.Preset)
+	if last != nil {
+		t.note(last)
+		t.conclude(to, last)
+		return nil, t.told(ctx, &t.own)
+	}
 	reply, last := t.runner.candidates(ctx, t, step)
 	if reply != nil {
 		reply.Attempts = t.records
@@ -104,6 +113,20 @@ func (t *trial) Try(ctx context.Context, step int) (*call.Reply, error) {
 	}
 	t.conclude(to, last)
 	return nil, t.told(ctx, &t.own)
+}
+
+// merge has a step's calls made with its preset, which completes what the caller
+// sent, not what an earlier step made of that.
+func (t *trial) merge(with *policy.PresetVersion) *upstream.Failure {
+	t.asked, t.unplaced = &t.call, nil
+	if with == nil {
+		return nil
+	}
+	merged, unplaced, failure := t.runner.deps.Translator.Merge(t.call, with)
+	if failure == nil {
+		t.asked, t.unplaced = &merged, unplaced
+	}
+	return failure
 }
 
 // conclude keeps what the failure of a step means for those behind it; nil

@@ -1,5 +1,6 @@
-// Package bounded owns a concurrent map that never outgrows its capacity: when
-// full it lets go of what was not used lately. It knows nothing of what it
+// Package bounded owns what keeps a cache within bounds: a concurrent map that
+// never outgrows its capacity (when full it lets go of what was not used lately),
+// and a budget for look-ups that may find nothing. It knows nothing of what it
 // holds.
 package bounded
 

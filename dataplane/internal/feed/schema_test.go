@@ -13,10 +13,10 @@ import (
 )
 
 // newer is a snapshot that a gateway of this version cannot read, as one with
-// guardrails is for the version before them.
+// presets is for the version before them.
 func (w *world) newer(revision int64) {
 	s := w.snapshot(revision)
-	s.Guardrails = make([]policy.Guardrail, 1)
+	s.Presets = make([]policy.Preset, 1)
 	s = s.Versioned()
 	s.Schema++
 	w.snapshotAs(s)

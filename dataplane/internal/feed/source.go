@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/keyring"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/preset"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/snapshot"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/id"
@@ -117,7 +118,27 @@ func (s *Source) CatalogBody(ctx context.Context, p policy.Pointer) ([]byte, err
 	return s.reader.Body(ctx, wire.BucketCatalog, p)
 }
 
+// PresetDocument reads a document of a preset from any replica.
+func (s *Source) PresetDocument(ctx context.Context, key string) ([]byte, error) {
+	e, err := s.reader.Any(ctx, wire.BucketPolicy, key)
+	return presetDocument(e, err)
+}
+
+// PresetDocumentAtLeader reads a document of a preset from the bucket's leader.
+func (s *Source) PresetDocumentAtLeader(ctx context.Context, key string) ([]byte, error) {
+	e, err := s.reader.Leader(ctx, wire.BucketPolicy, key)
+	return presetDocument(e, err)
+}
+
+func presetDocument(e document.Entry, err error) ([]byte, error) {
+	if err != nil {
+		return nil, missing(err, "There is no such preset.")
+	}
+	return e.Data, nil
+}
+
 var (
 	_ keyring.Source  = (*Source)(nil)
 	_ snapshot.Source = (*Source)(nil)
+	_ preset.Source   = (*Source)(nil)
 )

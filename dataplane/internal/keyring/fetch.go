@@ -52,7 +52,7 @@ func (k *Keyring) first(ctx context.Context, kid string) (policy.Key, error) {
 func (k *Keyring) fetch(ctx context.Context, kid string) (policy.Key, error) {
 	// A key that was pushed lately exists: looking it up is no guess, and must
 	// not wait behind those who guess.
-	if _, exists := k.recent.Get(kid); !exists && !k.budget.take(k.o.Now()) {
+	if _, exists := k.recent.Get(kid); !exists && !k.budget.Take(k.o.Now()) {
 		k.refused.Add(1)
 		return k.land(kid, policy.Key{}, fmt.Errorf("%w: too many look-ups of keys not in use", ErrUndetermined))
 	}
@@ -104,7 +104,7 @@ func (k *Keyring) land(kid string, doc policy.Key, err error) (policy.Key, error
 func (k *Keyring) landLocked(kid string, doc policy.Key, err error) (policy.Key, error) {
 	delete(k.flights, kid)
 	if err == nil {
-		k.budget.refund() // only look-ups that find nothing are dear
+		k.budget.Refund() // only look-ups that find nothing are dear
 		k.fetched.Add(1)
 		k.install(doc, false)
 	}
@@ -126,7 +126,7 @@ func (k *Keyring) fallBack(kid string, cause error) (policy.Key, error) {
 	defer k.mu.Unlock()
 	delete(k.flights, kid)
 	if err == nil {
-		k.budget.refund()
+		k.budget.Refund()
 		k.install(doc, true)
 	}
 	if d, ok := k.held.Get(kid); ok {

@@ -80,7 +80,7 @@ type Keyring struct {
 	// not held. A first use that reads an older one from a lagging replica is
 	// found out by it.
 	recent *bounded.Cache[string, int64]
-	budget *budget
+	budget *bounded.Budget
 
 	mu      sync.Mutex // orders installs against pushes; never held across I/O
 	flights map[string]*flight
@@ -114,7 +114,7 @@ func New(o Options) *Keyring {
 		held:    bounded.New[string, *document](o.Capacity),
 		absent:  bounded.New[string, time.Time](o.Absent),
 		recent:  bounded.New[string, int64](recentPushes),
-		budget:  newBudget(o.LookupRate, o.LookupBurst, o.Now()),
+		budget:  bounded.NewBudget(o.LookupRate, o.LookupBurst, o.Now()),
 		flights: make(map[string]*flight),
 	}
 }

@@ -27,7 +27,10 @@ const (
 	Keys       Kind = "keys"
 	Workspaces Kind = "workspaces"
 	Catalog    Kind = "catalog"
+	Presets    Kind = "presets"
 )
+
+var kinds = []Kind{Keys, Workspaces, Catalog, Presets}
 
 // ErrNone says that there is no usable document.
 var ErrNone = errors.New("no last-known-good document")
@@ -74,7 +77,7 @@ type Options struct {
 // Open makes the directory where it is missing. Its files are readable by the
 // process's user only.
 func Open(dir string, o Options) (*Store, error) {
-	for _, kind := range []Kind{Keys, Workspaces, Catalog} {
+	for _, kind := range kinds {
 		if err := os.MkdirAll(filepath.Join(dir, string(kind)), 0o700); err != nil {
 			return nil, fmt.Errorf("open last-known-good directory: %w", err)
 		}

@@ -38,7 +38,7 @@ func (s *Store) flush() {
 		s.writing = nil
 		s.mu.Unlock()
 	}()
-	touched := make(map[Kind]bool, 3)
+	touched := make(map[Kind]bool, len(kinds))
 	for p, o := range queue {
 		if o.refresh && !s.has(p) {
 			continue
@@ -107,7 +107,7 @@ func syncDir(dir string) error {
 // prune deletes the oldest files beyond the bound, and unfinished ones: every
 // start may have held other documents than the one before.
 func (s *Store) prune() {
-	for _, kind := range []Kind{Keys, Workspaces, Catalog} {
+	for _, kind := range kinds {
 		if err := s.pruneKind(filepath.Join(s.dir, string(kind))); err != nil {
 			s.log.Warn("last-known-good directory was not pruned", slog.String("kind", string(kind)), slog.Any("error", err))
 		}

@@ -17,7 +17,7 @@ func newCutter(s *splices, at int) cutter { return cutter{s: s, at: at, open: -1
 
 func (c *cutter) next(o *rawjson.Object) {
 	if c.open >= 0 {
-		c.s.cut(c.at+c.open, c.at+o.KeyStart())
+		c.s.Cut(c.at+c.open, c.at+o.KeyStart())
 		c.open = -1
 	}
 	_, c.last = o.ValueSpan()
@@ -30,13 +30,13 @@ func (c *cutter) done(o *rawjson.Object, keep bool) {
 	case c.kept == 0:
 		c.open = o.KeyStart()
 	default:
-		c.s.cut(c.at+o.Comma(), c.at+c.last)
+		c.s.Cut(c.at+o.Comma(), c.at+c.last)
 	}
 }
 
 func (c *cutter) end() {
 	if c.open >= 0 {
-		c.s.cut(c.at+c.open, c.at+c.last)
+		c.s.Cut(c.at+c.open, c.at+c.last)
 	}
 }
 
@@ -56,11 +56,11 @@ func (c *listCutter) next(a *rawjson.Array, keep bool) {
 	start, end := a.ValueSpan()
 	switch {
 	case keep && c.open >= 0:
-		c.s.cut(c.at+c.open, c.at+start)
+		c.s.Cut(c.at+c.open, c.at+start)
 		c.open = -1
 	case keep:
 	case c.kept > 0:
-		c.s.cut(c.at+c.last, c.at+end)
+		c.s.Cut(c.at+c.last, c.at+end)
 	case c.open < 0:
 		c.open = start
 	}
@@ -72,6 +72,6 @@ func (c *listCutter) next(a *rawjson.Array, keep bool) {
 
 func (c *listCutter) end() {
 	if c.open >= 0 {
-		c.s.cut(c.at+c.open, c.at+c.last)
+		c.s.Cut(c.at+c.open, c.at+c.last)
 	}
 }

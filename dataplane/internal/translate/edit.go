@@ -66,24 +66,24 @@ func edit(body []byte, want *edits) ([]byte, error) {
 		switch {
 		case o.Is("model") && want.model != "":
 			hasModel = true
-			s.replace(start, end, rawjson.Quote(want.model))
+			s.Replace(start, end, rawjson.Quote(want.model))
 		case want.usage && o.Is("stream_options"):
 			hasUsage = true
 			s.usage(body, start, end)
 		case o.Is(dialect.ProviderOptions):
 			own := ownOptions(o.Value(), want.provider)
 			if keep = own != nil; keep {
-				s.replace(start, end, own)
+				s.Replace(start, end, own)
 			}
 		case want.userOnly && o.Is("metadata"):
 			own := userOf(o.Value())
 			if keep = own != nil; keep {
-				s.replace(start, end, own)
+				s.Replace(start, end, own)
 			}
 		case want.file != "" && o.Is("input_file_id"):
-			s.replace(start, end, rawjson.Quote(want.file))
+			s.Replace(start, end, rawjson.Quote(want.file))
 		case want.rename[0] != "" && o.Is(want.rename[0]):
-			s.replace(o.KeyStart(), o.KeyStart()+len(o.Key())+2, rawjson.Quote(want.rename[1]))
+			s.Replace(o.KeyStart(), o.KeyStart()+len(o.Key())+2, rawjson.Quote(want.rename[1]))
 		case o.Is("messages") && (want.role[0] != "" || want.strict):
 			s.messages(o.Value(), start, want)
 		case o.Is("tools") && want.strict:
@@ -110,7 +110,7 @@ func edit(body []byte, want *edits) ([]byte, error) {
 	if len(front) > 0 && cut.kept > 0 {
 		front = append(front, ',')
 	}
-	return s.apply(body, front, o.Start()+1), nil
+	return s.Apply(body, front, o.Start()+1), nil
 }
 
 // front is what the body lacks.

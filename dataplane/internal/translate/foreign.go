@@ -179,7 +179,7 @@ func (s *splices) dropProof(part []byte, at int) {
 		if (o.Is("thoughtSignature") || o.Is("thought_signature")) && gemini.IsForeign(rawjson.String(o.Value())) {
 			if keep = called; called {
 				start, end := o.ValueSpan()
-				s.replace(at+start, at+end, rawjson.Quote(gemini.AnyProof))
+				s.Replace(at+start, at+end, rawjson.Quote(gemini.AnyProof))
 			}
 		}
 		cut.done(&o, keep)
@@ -203,7 +203,7 @@ func (s *splices) addProofs(contents []byte, at int) {
 		}
 	}
 	for _, part := range unproved {
-		s.replace(part+1, part+1, []byte(`"thoughtSignature":"`+gemini.AnyProof+`",`))
+		s.Replace(part+1, part+1, []byte(`"thoughtSignature":"`+gemini.AnyProof+`",`))
 	}
 }
 

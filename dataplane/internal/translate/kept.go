@@ -97,27 +97,27 @@ func (k *keeper) Whole(body []byte) ([]byte, *upstream.Failure) {
 		case o.Is("error") && isProblem(value) && !k.isJob():
 			return nil, upstream.InBand(upstream.ErrorInReply, 0, body)
 		case o.Is("model") && rawjson.IsString(value):
-			s.replace(start, end, k.model)
+			s.Replace(start, end, k.model)
 		case o.Is("id") && rawjson.IsString(value):
 			named = true
 			name, failure := k.own(rawjson.String(value))
 			if failure != nil {
 				return nil, failure
 			}
-			s.replace(start, end, name)
+			s.Replace(start, end, name)
 		case of != "" && rawjson.IsString(value) && rawjson.String(value) != "":
 			name, failure := k.name(of, rawjson.String(value))
 			if failure != nil {
 				return nil, failure
 			}
-			s.replace(start, end, name)
+			s.Replace(start, end, name)
 		}
 	}
 	if !o.Whole() || !named {
 		return nil, upstream.Fail(upstream.MalformedReply, errNoID)
 	}
 	k.done = true
-	return s.apply(body, nil, 0), nil
+	return s.Apply(body, nil, 0), nil
 }
 
 // isJob: a job has a member "error" of its own, which tells how it went.

@@ -60,7 +60,7 @@ func (r *realtime) Event(e sse.Event) (upstream.Piece, *upstream.Failure) {
 					r.served = dialect.Served(rawjson.String(inner.Value()))
 				}
 				from, to := inner.ValueSpan()
-				s.replace(at+from, at+to, r.model)
+				s.Replace(at+from, at+to, r.model)
 			case o.Is("response") && inner.Is("usage"):
 				r.count(inner.Value())
 			case o.Is("response") && inner.Is("output") && !isBlank(inner.Value()):
@@ -72,10 +72,10 @@ func (r *realtime) Event(e sse.Event) (upstream.Piece, *upstream.Failure) {
 	case !o.Whole():
 		r.malformed++
 		return upstream.Piece{}, nil
-	case s.list == nil:
+	case s.None():
 		return upstream.Piece{Bytes: e.Raw, Content: true}, nil
 	}
-	r.out = s.apply(e.Data, nil, 0)
+	r.out = s.Apply(e.Data, nil, 0)
 	return upstream.Piece{Bytes: r.out, Content: true}, nil
 }
 
@@ -108,14 +108,14 @@ func (r *realtime) Said(frame []byte) []byte {
 		for inner.Next() {
 			if inner.Is("model") {
 				from, to := inner.ValueSpan()
-				s.replace(at+from, at+to, r.upstreamModel)
+				s.Replace(at+from, at+to, r.upstreamModel)
 			}
 		}
 	}
-	if !o.Whole() || s.list == nil {
+	if !o.Whole() || s.None() {
 		return frame // what is no JSON the provider refuses in its own words
 	}
-	return s.apply(frame, nil, 0)
+	return s.Apply(frame, nil, 0)
 }
 
 // Whole implements upstream.Codec. There is none of a conversation.

@@ -27,7 +27,7 @@ func (s *splices) message(text []byte, at int, want *edits) {
 		start, end := o.ValueSpan()
 		switch {
 		case want.role[0] != "" && o.Is("role") && rawjson.String(o.Value()) == want.role[0]:
-			s.replace(at+start, at+end, rawjson.Quote(want.role[1]))
+			s.Replace(at+start, at+end, rawjson.Quote(want.role[1]))
 		case !want.strict:
 		case o.Is("content"):
 			want.unmark(s, o.Value(), at+start)
@@ -82,7 +82,7 @@ func (s *splices) contents(list []byte, at int, want *edits) {
 	if want.proofs {
 		s.addProofs(list, at)
 	}
-	s.sort()
+	s.Sort()
 }
 
 // anonymous leaves the ids out of calls and results in contents of the Gemini

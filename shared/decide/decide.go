@@ -22,14 +22,27 @@ func Decide(in Input) Plan {
 	if in.Facts.Owner != "" {
 		return d.owned()
 	}
+	if d.opening = in.opened(); len(d.opening.needs) > 0 {
+		d.plan.NeedsPresets = d.opening.needs
+		return d.plan
+	}
+	d.Ladder = &d.opening.Ladder
 	refusal := d.resolve()
 	d.recognize()
+	first := &d.opening.first
+	d.met(first)
+	if first.refusal != nil {
+		refusal = d.standing(first, first.refusal)
+	}
 	if refusal != nil {
 		return d.refuse(refusal, StageNone)
 	}
 	links, refusal := d.links()
 	if refusal != nil {
 		return d.refuse(refusal, StageNone)
+	}
+	if len(d.plan.NeedsPresets) > 0 {
+		return d.plan
 	}
 	d.recordMode(links[0].name)
 	return d.walk(links)
@@ -41,7 +54,9 @@ type decision struct {
 	settings policy.Settings
 	plan     Plan
 
-	Ladder                  // what was decided changes some of its preferences
+	opening     *Opening
+	*Ladder                 // of the entry at hand; it may be shared: own comes before a change of it
+	apart       bool        // it is not the opening's
 	permissions permissions // what is known of models so far
 	policyBytes int         // of the record's fields
 	whole       bool        // the fields are no record's: nothing is left out of them
@@ -74,6 +89,12 @@ func (d *decision) walk(links []link) Plan {
 	}
 	for i := 0; i < len(links) && len(d.plan.Chain) < limit; i++ {
 		d.from, d.tally = len(d.plan.Record.Exclusions), tally{}
+		if i > 0 {
+			if refusal := d.enter(&links[i], &links[0]); refusal != nil {
+				d.exclude1(clip(links[i].said()), "", "model", unresolved(refusal))
+				continue
+			}
+		}
 		t, refusal := d.aim(&links[i])
 		if refusal != nil {
 			if i == 0 {
@@ -101,9 +122,11 @@ func (d *decision) walk(links []link) Plan {
 			first, firstStage = refusal, stage
 		}
 		for j := before; j < len(d.plan.Chain); j++ {
-			d.plan.Chain[j].Reason = links[i].reason
+			step := &d.plan.Chain[j]
+			step.Reason = links[i].reason
+			d.applied(step, &links[i])
 			if j > 0 && links[i].reason == "" {
-				d.plan.Chain[j].Reason = SwitchFallbackModel // of several that one name stands for
+				step.Reason = SwitchFallbackModel // of several that one name stands for
 			}
 		}
 		if before == 0 && len(d.plan.Chain) > 0 {
@@ -219,6 +242,7 @@ func (d *decision) decided(l link, t target) {
 	r.DecidedProvider = step.Candidates[0].Provider.Slug
 	r.DecidedUpstream = step.Candidates[0].Endpoint.ID
 	r.SwitchReason = l.reason
+	d.met(&l)
 	switch {
 	case l.reason != "":
 	case t.anyAuto:
@@ -232,8 +256,29 @@ func (d *decision) decided(l link, t target) {
 	r.Lifecycle = step.Lifecycle
 }
 
+// met notes the part that the route and a preset have in an entry.
+func (d *decision) met(l *link) {
+	r := &d.plan.Record
+	if r.Route, r.Preset = nil, traceOf(l.preset); l.walk != nil {
+		r.Route = &l.walk.trace
+	}
+}
+
+// applied notes the same for a step.
+func (d *decision) applied(step *Step, l *link) {
+	if l.walk != nil {
+		step.route = &l.walk.trace
+	}
+	if l.preset != nil && !d.in.Facts.Child {
+		step.Preset, step.preset = l.preset, traceOf(l.preset)
+	}
+}
+
 // finish writes what is known once the chain stands.
 func (d *decision) finish() {
+	if d.apart {
+		d.Ladder = &d.opening.Ladder // what holds for the whole chain is the first entry's
+	}
 	r := &d.plan.Record
 	r.Chain = make([]string, len(d.plan.Chain))
 	for i := range d.plan.Chain {
@@ -278,7 +323,7 @@ func (d *decision) drop(o *catalog.Offer, v verdict) {
 	x := Exclusion{Model: o.Model.ID, Endpoint: o.Endpoint.ID, Stage: v.stage.String(), Reason: v.reason}
 	if v.guard != nil {
 		x.Rung, x.Guardrail = v.guard.rung.String(), v.guard.rail.ID.String()
-	} else if by := d.restrictions.by(v.stage, v.reason, o, d.in.Facts.InputTokens); by != RungPlatform {
+	} else if by := d.restrictions.by(v.stage, v.reason, o, d.inputTokens()); by != RungPlatform {
 		x.Rung = by.String()
 	}
 	d.keep(x)

@@ -8,7 +8,7 @@ func Known(in Input, m *catalog.Model, surfaces []catalog.Surface) [][]catalog.O
 	d := decision{in: &in, settings: in.Policy.Settings(), permissions: permissions{
 		models: map[*catalog.Model]permission{m: {}}, scopes: map[scope]bool{},
 	}}
-	d.take(&in)
+	d.Ladder = in.climbed()
 	for _, c := range in.Policy.Credentials(in.Catalog.Offers(m)[0].Provider.Slug) {
 		d.permissions.scopes[scope{c, m}] = false
 	}
@@ -19,7 +19,7 @@ func Known(in Input, m *catalog.Model, surfaces []catalog.Surface) [][]catalog.O
 // the lists of the key and the guardrails say, and what scopes of credentials do.
 func Permissions(in Input, surfaces []catalog.Surface) (models, scopes int) {
 	d := decision{in: &in, settings: in.Policy.Settings()}
-	d.take(&in)
+	d.Ladder = in.climbed()
 	all := in.Catalog.Models()
 	for i := range all {
 		d.usableOn(&all[i], surfaces)

@@ -18,7 +18,7 @@ func TestStatusOfEveryCode(t *testing.T) {
 		fault.NoDefaultModel: 400, fault.ModelNotFound: 404, fault.UnsupportedModelOrEndpoint: 400,
 		fault.ContextLengthExceeded: 400, fault.UpstreamRejected: 400, fault.SubmissionUnknown: 502,
 		fault.InsufficientFunds: 402, fault.GuardrailBlocked: 403, fault.ModelRegionUnavailable: 403,
-		fault.ModelRetired: 410, fault.KeyLimitExceeded: 429, fault.RateLimitExceeded: 429,
+		fault.RouteRejected: 403, fault.ModelRetired: 410, fault.KeyLimitExceeded: 429, fault.RateLimitExceeded: 429,
 		fault.UpstreamRateLimited: 429, fault.UpstreamServerError: 502, fault.UpstreamUnreachable: 502,
 		fault.UpstreamCredentialRejected: 502, fault.UpstreamUndetermined: 503, fault.QuotaUnavailable: 503,
 		fault.UpstreamTimeout: 504, fault.ClientClosed: 499,

@@ -15,6 +15,9 @@ func Known(in Input, m *catalog.Model, surfaces []catalog.Surface) [][]catalog.O
 	return d.usableOn(m, surfaces)
 }
 
+// Rejected is the refusal that a reject node asks for.
+var Rejected = rejected
+
 // Permissions is of how many models a decision on some surfaces came to know what
 // the lists of the key and the guardrails say, and what scopes of credentials do.
 func Permissions(in Input, surfaces []catalog.Surface) (models, scopes int) {

@@ -43,7 +43,7 @@ func (d *decision) record(m *catalog.Model, pool []*ranked, how *scale) {
 		if i < scored {
 			start := len(factors)
 			if len(d.weights) > 0 && !how.fixed {
-				factors = append(factors, Factor{Name: FactorWeight, Input: rounded(c.weight), Unit: unitShare})
+				factors = append(factors, Factor{Name: FactorWeight, Input: rounded(c.weight)})
 			}
 			factors = how.appendFactors(factors, c)
 			entry.Factors = factors[start:len(factors):len(factors)]

@@ -38,7 +38,7 @@ const (
 	FactorSuccess     = "success"         // smoothed share of good answers
 	FactorErrors      = "errors"          // smoothed share of recent calls that failed
 	FactorRateLimited = "rate_limited"    // smoothed share of recent calls answered with 429
-	FactorWeight      = "provider_weight" // of a preset: what the share is multiplied by
+	FactorWeight      = "provider_weight" // of a preset: what the share, not the score, is multiplied by
 	FactorCacheHit    = "cache_hit"       // share of the input read from the provider's cache
 	FactorFit         = "fit"             // of signalbox/auto: how far a model's quality reaches for what is asked
 	FactorQuality     = "quality"         // of signalbox/auto: points in independent benchmarks, by the mix of work

@@ -231,7 +231,7 @@ func TestProviderWeights(t *testing.T) {
 	plan := w.decide(t, decide.Facts{Model: "@south"})
 	for _, c := range plan.Record.Candidates {
 		want := map[string]float64{"north": 0.5, "south": 50, "east": 1}[c.Provider]
-		require.Contains(t, c.Factors, decide.Factor{Name: decide.FactorWeight, Input: want, Unit: "share"})
+		require.Contains(t, c.Factors, decide.Factor{Name: decide.FactorWeight, Input: want})
 	}
 	w.presets["south"].Config.Routing.Provider.Sort = policy.Price
 	require.Equal(t, []string{north, south, "east:acme/small"}, order(w.decide(t, decide.Facts{Model: "@south"})))

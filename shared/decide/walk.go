@@ -32,11 +32,11 @@ func walkerOf(in *Input) *walker {
 		return nil
 	}
 	w := &walker{version: &route.CompiledVersion, request: requestFacts{in: in}}
-	w.facts.SubjectHash, w.facts.Usage = flow.HashSubject(in.Facts.subject()), in.Usage
+	w.facts.Subject, w.facts.Usage = in.Facts.subject(), in.Usage
 	w.trace.ID = route.ID.String()
 	if c := route.Candidate; c != nil {
 		w.trace.Rollout, w.trace.Arm = c.Rollout.String(), ArmStable
-		if flow.InRollout(c.Rollout, w.facts.SubjectHash, c.Percent) {
+		if flow.InRollout(c.Rollout, w.facts.Subject, c.Percent) {
 			w.version, w.trace.Arm = &c.CompiledVersion, ArmCandidate
 		}
 	}

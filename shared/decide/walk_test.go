@@ -244,7 +244,7 @@ func TestARolloutHasTwoArms(t *testing.T) {
 		require.Equal(t, rolloutID.String(), trace.Rollout)
 		want := map[decide.Arm][2]any{decide.ArmStable: {5, "acme/big"}, decide.ArmCandidate: {6, "acme/tiny"}}[trace.Arm]
 		require.Equal(t, want, [2]any{trace.Version, plan.Record.DecidedModel})
-		require.Equal(t, flow.InRollout(rolloutID, flow.HashSubject(subject), 5_000), trace.Arm == decide.ArmCandidate)
+		require.Equal(t, flow.InRollout(rolloutID, subject, 5_000), trace.Arm == decide.ArmCandidate)
 	}
 	require.Greater(t, arms[decide.ArmStable], 60)
 	require.Greater(t, arms[decide.ArmCandidate], 60)

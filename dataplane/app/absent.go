@@ -14,7 +14,9 @@ import (
 type noUsage struct{}
 
 // Usage implements pipeline.Usage.
-func (noUsage) Usage(context.Context, id.Workspace, id.Key, time.Time) flow.Usage { return flow.Usage{} }
+func (noUsage) Usage(context.Context, id.Workspace, id.Key, time.Time) flow.Usage {
+	return flow.Usage{}
+}
 
 // noPresets has none.
 type noPresets struct{}

@@ -57,8 +57,11 @@ func BenchmarkDecideRouted(b *testing.B) {
 		nodes []flow.Node
 		more  []string
 	}{
-		{"none", nil, nil}, {"3-nodes", []flow.Node{fixes("big", "acme/m")}, nil}, {"64-nodes", long, nil},
-		{"none-again", nil, []string{"acme/other"}}, {"64-nodes-again", long, []string{"acme/other"}},
+		{"none", nil, nil},
+		{"3-nodes", []flow.Node{fixes("big", "acme/m")}, nil},
+		{"64-nodes", long, nil},
+		{"none-again", nil, []string{"acme/other"}},
+		{"64-nodes-again", long, []string{"acme/other"}},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			w := wide(b, 5)

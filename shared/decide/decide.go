@@ -89,27 +89,11 @@ func (d *decision) walk(links []link) Plan {
 	}
 	for i := 0; i < len(links) && len(d.plan.Chain) < limit; i++ {
 		d.from, d.tally = len(d.plan.Record.Exclusions), tally{}
-		if i > 0 {
-			if refusal := d.enter(&links[i], &links[0]); refusal != nil {
-				d.exclude1(clip(links[i].said()), "", "model", unresolved(refusal))
-				continue
-			}
-		}
-		t, refusal := d.aim(&links[i])
+		t, refusal, ok := d.reach(&links[i], &links[0])
 		if refusal != nil {
-			if i == 0 {
-				// A mistake in the name, not a lack of endpoints.
-				return d.refuse(d.standing(&links[i], d.helpful(links[i].name, refusal)), StageNone)
-			}
-			d.exclude1(clip(links[i].name), "", "model", unresolved(refusal))
-			continue
+			return d.refuse(refusal, StageNone)
 		}
-		if !d.hold(&links[i], &t, i == 0) {
-			d.exclude1(clip(links[i].name), "", StageQualifier.String(), reasonOtherProvider)
-			continue
-		}
-		if t.anyAuto && i > 0 {
-			d.exclude1(catalog.AutoModel, "", "model", reasonAutoFallback)
+		if !ok {
 			continue
 		}
 		before := len(d.plan.Chain)
@@ -121,17 +105,7 @@ func (d *decision) walk(links []link) Plan {
 		if refusal != nil && i == 0 {
 			first, firstStage = refusal, stage
 		}
-		for j := before; j < len(d.plan.Chain); j++ {
-			step := &d.plan.Chain[j]
-			step.Reason = links[i].reason
-			d.applied(step, &links[i])
-			if j > 0 && links[i].reason == "" {
-				step.Reason = SwitchFallbackModel // of several that one name stands for
-			}
-		}
-		if before == 0 && len(d.plan.Chain) > 0 {
-			d.decided(links[i], t)
-		}
+		d.applied(before, &links[i], &t)
 		switch {
 		case rule != nil || d.ruled:
 			links = links[:i+1] // nothing outside a rule is tried
@@ -144,6 +118,31 @@ func (d *decision) walk(links []link) Plan {
 	}
 	d.finish()
 	return d.plan
+}
+
+// reach resolves an entry under its own ladder. A mistake in the first one's name,
+// not a lack of endpoints, is the refusal; a further entry is left out.
+func (d *decision) reach(l, first *link) (t target, refusal *fault.Error, ok bool) {
+	if l != first {
+		if refusal := d.enter(l, first); refusal != nil {
+			d.exclude1(clip(l.said()), "", "model", unresolved(refusal))
+			return t, nil, false
+		}
+	}
+	t, refusal = d.aim(l)
+	switch {
+	case refusal != nil && l == first:
+		return t, d.standing(l, d.helpful(l.name, refusal)), false
+	case refusal != nil:
+		d.exclude1(clip(l.name), "", "model", unresolved(refusal))
+	case !d.hold(l, &t, l == first):
+		d.exclude1(clip(l.name), "", StageQualifier.String(), reasonOtherProvider)
+	case t.anyAuto && l != first:
+		d.exclude1(catalog.AutoModel, "", "model", reasonAutoFallback)
+	default:
+		return t, nil, true
+	}
+	return t, nil, false
 }
 
 // serve adds the steps of one target, or says why there are none.
@@ -236,13 +235,13 @@ func (d *decision) add(t *target, pool []*ranked) {
 }
 
 // decided notes the first choice.
-func (d *decision) decided(l link, t target) {
+func (d *decision) decided(l *link, t *target) {
 	r, step := &d.plan.Record, &d.plan.Chain[0]
 	r.DecidedModel = step.Model.ID
 	r.DecidedProvider = step.Candidates[0].Provider.Slug
 	r.DecidedUpstream = step.Candidates[0].Endpoint.ID
 	r.SwitchReason = l.reason
-	d.met(&l)
+	d.met(l)
 	switch {
 	case l.reason != "":
 	case t.anyAuto:
@@ -264,13 +263,22 @@ func (d *decision) met(l *link) {
 	}
 }
 
-// applied notes the same for a step.
-func (d *decision) applied(step *Step, l *link) {
-	if l.walk != nil {
-		step.route = &l.walk.trace
-	}
-	if l.preset != nil && !d.in.Facts.Child {
+// applied notes in the steps that an entry has added, those from before on, what
+// they come from.
+func (d *decision) applied(before int, l *link, t *target) {
+	for i := before; i < len(d.plan.Chain); i++ {
+		step := &d.plan.Chain[i]
+		step.Reason = l.reason
+		if i > 0 && l.reason == "" {
+			step.Reason = SwitchFallbackModel // of several that one name stands for
+		}
+		if l.walk != nil {
+			step.route = &l.walk.trace
+		}
 		step.Preset, step.preset = l.preset, traceOf(l.preset)
+	}
+	if before == 0 && len(d.plan.Chain) > 0 {
+		d.decided(l, t)
 	}
 }
 

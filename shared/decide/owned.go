@@ -31,7 +31,7 @@ func (d *decision) owned() Plan {
 	}
 	d.add(&t, []*ranked{{offer: &offer}})
 	d.plan.Withheld = d.withheld(&offer)
-	d.decided(link{}, t)
+	d.decided(&link{}, &t)
 	d.finish()
 	return d.plan
 }

@@ -124,8 +124,10 @@ func (d *decision) recordPreset() {
 		field string
 		names []string
 	}{
-		{"preset.models.allow", config.Models.Allow}, {"preset.models.block", config.Models.Block},
-		{"preset.providers.allow", config.Providers.Allow}, {"preset.providers.block", config.Providers.Block},
+		{"preset.models.allow", config.Models.Allow},
+		{"preset.models.block", config.Models.Block},
+		{"preset.providers.allow", config.Providers.Allow},
+		{"preset.providers.block", config.Providers.Block},
 	} {
 		if len(list.names) > 0 {
 			d.field(list.field, RungPreset, d.joined(list.names))

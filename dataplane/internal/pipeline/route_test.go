@@ -31,7 +31,6 @@ type routed struct {
 	found  []string // that were looked up
 	usages int
 	reads  int
-	plan   decide.Plan
 }
 
 var routeID = id.MustParse[id.RouteKind]("route_00000000000000000000000001")

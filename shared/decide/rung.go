@@ -115,7 +115,7 @@ func (c *climber) climb(preset *policy.PresetVersion, route *walk) (refusal *fau
 	request := policy.Routing{Mode: f.Routing.Mode, Provider: f.Provider, Timeouts: f.Timeouts, Affinity: f.Routing.SessionAffinity}
 	step(&rung{name: RungRequest, set: &request})
 	if route != nil {
-		step(&rung{name: RungRoute, set: route.routing(f), saved: true})
+		step(&rung{name: RungRoute, set: &route.set, saved: true})
 	}
 	if refusal == nil {
 		refusal = c.prefer.listed.value.refusal

@@ -13,6 +13,7 @@ import (
 // is frozen.
 type walk struct {
 	action flow.Action
+	set    policy.Routing // by it, as a rung
 	trace  RouteTrace
 }
 
@@ -33,7 +34,7 @@ func walkerOf(in *Input) *walker {
 	}
 	w := &walker{version: &route.CompiledVersion, request: requestFacts{in: in}}
 	w.facts.Subject, w.facts.Usage = in.Facts.subject(), in.Usage
-	w.trace.ID = route.ID.String()
+	w.trace.ID = route.Text
 	if c := route.Candidate; c != nil {
 		w.trace.Rollout, w.trace.Arm = c.Rollout.String(), ArmStable
 		if flow.InRollout(c.Rollout, w.facts.Subject, c.Percent) {
@@ -48,13 +49,10 @@ func walkerOf(in *Input) *walker {
 func (w *walker) walk(name string) *walk {
 	w.request.model, w.facts.Request = name, &w.request
 	to := &walk{trace: w.trace}
-	to.action, to.trace.Nodes = w.version.Program.Evaluate(&w.facts, make([]string, 0, usualPath))
+	to.action, to.trace.Nodes = w.version.Program.Evaluate(&w.facts, make([]string, 0, w.version.Nodes))
+	to.set = routingOf(&to.action, &w.request.in.Facts)
 	return to
 }
-
-// usualPath is how many nodes there is room for before a path takes more
-// memory.
-const usualPath = 16
 
 // again is the outcome for a further entry: that of the first one where the way
 // through the graph depends on nothing that an entry changes.
@@ -126,12 +124,11 @@ func (f *requestFacts) text(text string) []condition.Value {
 	return f.one[:]
 }
 
-// routing is what the route sets as a rung. What it says of affinity fills only
+// routingOf is what an action sets as a rung. What it says of affinity fills only
 // what the request leaves open.
-func (w *walk) routing(f *Facts) *policy.Routing {
-	a := &w.action
+func routingOf(a *flow.Action, f *Facts) policy.Routing {
 	is := func(flag *bool) bool { return flag != nil && *flag }
-	set := &policy.Routing{
+	set := policy.Routing{
 		FallbackModels: a.FallbackModels, Mode: policy.Mode(a.Mode),
 		Provider: policy.Preferences{
 			Order: a.Order, Only: a.Only, Ignore: a.Ignore, AllowFallbacks: a.AllowFallbacks, Sort: policy.Mode(a.Sort),

@@ -12,6 +12,7 @@ import (
 // CompiledRoute is a dynamic route ready to be walked. It is frozen.
 type CompiledRoute struct {
 	ID   id.Route
+	Text string // of the id
 	Name string
 	CompiledVersion
 	Candidate *CompiledCandidate // nil: none is being rolled out
@@ -21,6 +22,7 @@ type CompiledRoute struct {
 type CompiledVersion struct {
 	Version int
 	Program *flow.Program
+	Nodes   int // of the graph
 	// ReadsModel says that the way through the graph may depend on the model's
 	// name, ReadsUsage that it may depend on what the key has used.
 	ReadsModel, ReadsUsage bool
@@ -52,7 +54,7 @@ func compileRoutes(routes []Route) (map[id.Route]*CompiledRoute, error) {
 		if err != nil {
 			return nil, err
 		}
-		c := &CompiledRoute{ID: r.ID, Name: r.Name, CompiledVersion: stable}
+		c := &CompiledRoute{ID: r.ID, Text: r.ID.String(), Name: r.Name, CompiledVersion: stable}
 		if r.Candidate != nil {
 			version, err := compileVersion(r.ID, &r.Candidate.RouteVersion)
 			if err != nil {
@@ -72,7 +74,7 @@ func compileVersion(route id.Route, v *RouteVersion) (CompiledVersion, error) {
 	}
 	daily, weekly, monthly := program.NeedsUsage()
 	return CompiledVersion{
-		Version: v.Version, Program: program, ReadsUsage: daily || weekly || monthly,
+		Version: v.Version, Program: program, Nodes: len(v.Graph.Nodes), ReadsUsage: daily || weekly || monthly,
 		ReadsModel: slices.ContainsFunc(program.Reads(), func(i flow.Input) bool { return i.Source == condition.Model }),
 	}, nil
 }

@@ -17,7 +17,8 @@ const MaxModels = 25
 // link is one entry of the chain before its model is resolved.
 type link struct {
 	name     string // what is tried; "" where nobody names a model
-	replaced string // what the entry said before the route fixed its model
+	said     string // what the entry says, before a route or a preset put something in its place
+	replaced bool   // the route did
 	reason   SwitchReason
 	rung     Rung        // whose name it is
 	caller   bool        // the caller wrote the entry
@@ -53,7 +54,7 @@ func (d *decision) links() ([]link, *fault.Error) {
 	if first.name == "" {
 		return nil, noDefault(first.preset)
 	}
-	if first.rung == RungRoute && isAuto(cmp.Or(first.replaced, d.prefer.defaultModel.value)) && !isAuto(first.name) {
+	if first.rung == RungRoute && isAuto(cmp.Or(first.said, d.prefer.defaultModel.value)) && !isAuto(first.name) {
 		d.exclude1(catalog.AutoModel, "", stageRoute, reasonOverridden)
 	}
 	fallbacks := &d.prefer.fallbackModels
@@ -67,10 +68,10 @@ func (d *decision) links() ([]link, *fault.Error) {
 			d.exclude1(clip(name), "", stageRoute, reasonRouteFallbacks)
 			continue
 		}
-		links = d.addLink(links, link{name: name, rung: RungRequest, caller: true})
+		links = d.addLink(links, link{name: name, said: name, rung: RungRequest, caller: true})
 	}
 	for _, name := range fallbacks.value {
-		links = d.addLink(links, link{name: name, rung: fallbacks.rung})
+		links = d.addLink(links, link{name: name, said: name, rung: fallbacks.rung})
 	}
 	return links, nil
 }
@@ -94,13 +95,12 @@ func (d *decision) addLink(links []link, l link) []link {
 		return links
 	}
 	l.reason = SwitchFallbackModel
-	said := l.name
 	if d.opening.walker != nil {
 		l.walk = links[0].walk
 		if l.rung != RungRoute {
 			l.walk = d.opening.walker.again(l.name, l.walk)
 			if l.walk.action.Reject != nil {
-				d.exclude1(clip(said), "", stageRoute, reasonRouteRejects)
+				d.exclude1(clip(l.said), "", stageRoute, reasonRouteRejects)
 				return links
 			}
 			l.routed()
@@ -108,8 +108,8 @@ func (d *decision) addLink(links []link, l link) []link {
 	}
 	d.applyPreset(links, &l)
 	if slices.ContainsFunc(links, func(have link) bool { return have.name == l.name && have.preset == l.preset }) {
-		if l.replaced != "" {
-			d.exclude1(clip(said), "", stageRoute, reasonRouteModel)
+		if l.replaced {
+			d.exclude1(clip(l.said), "", stageRoute, reasonRouteModel)
 		}
 		return links
 	}
@@ -118,7 +118,7 @@ func (d *decision) addLink(links []link, l link) []link {
 
 // named reports whether an entry was there already, as it was written.
 func named(links []link, name string) bool {
-	return slices.ContainsFunc(links, func(l link) bool { return l.name == name && l.replaced == "" || l.replaced == name })
+	return slices.ContainsFunc(links, func(l link) bool { return l.said == name })
 }
 
 // applyPreset puts an entry under its preset: the one that it names, or else the

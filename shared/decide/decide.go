@@ -125,7 +125,7 @@ func (d *decision) walk(links []link) Plan {
 func (d *decision) reach(l, first *link) (t target, refusal *fault.Error, ok bool) {
 	if l != first {
 		if refusal := d.enter(l, first); refusal != nil {
-			d.exclude1(clip(l.said()), "", "model", unresolved(refusal))
+			d.exclude1(clip(l.said), "", "model", unresolved(refusal))
 			return t, nil, false
 		}
 	}

@@ -46,6 +46,7 @@ func (o *Opening) open(in *Input) {
 	if f.Model == "" && len(f.Models) > 0 {
 		l.name = f.Models[0]
 	}
+	l.said = l.name
 	if f.Child {
 		o.inherit(in)
 		return
@@ -130,7 +131,7 @@ func (l *link) routed() bool {
 		return false
 	}
 	other := fixed != l.name
-	l.replaced = l.name
+	l.replaced = true
 	l.name, l.rung, l.caller = fixed, RungRoute, false
 	return other
 }

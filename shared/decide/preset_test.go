@@ -3,6 +3,7 @@ package decide_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -170,6 +171,38 @@ func TestAPresetsListsBind(t *testing.T) {
 	require.Equal(t, []string{"acme/small", "acme/big"}, plan.Record.Chain, "its own fallbacks are")
 	rung, value := fieldOf(t, plan.Record.Policy, "preset.models.allow")
 	require.Equal(t, [2]string{"preset", "acme/*"}, [2]string{rung, value})
+}
+
+// What one entry's preset says of a model holds for no other entry, and an
+// operator's rule leads out of no list.
+func TestListsAreOfOneEntry(t *testing.T) {
+	w := with(map[string]policy.PresetConfig{"p": {Model: "acme/small", Models: policy.Lists{Block: []string{"acme/small"}}}})
+	plan := w.decide(t, decide.Facts{Model: "@p", Models: []string{"acme/small"}})
+	require.Equal(t, []string{""}, slugs(plan))
+	w.model("acme/small").Rules = []catalog.Rule{rule("r", always, `{"provider":"north","model":"acme/big"}`)}
+	require.Equal(t, fault.PresetModelNotAllowed, w.decide(t, decide.Facts{Model: "@p"}).Refusal.Reason)
+}
+
+// A preset's fallbacks go where its author says; the ladder's are held to the
+// preset's name as to any that the caller writes.
+func TestWhatAPresetsNamePromises(t *testing.T) {
+	w := with(map[string]policy.PresetConfig{
+		"p":   {Model: "north:acme/small", Routing: policy.Routing{FallbackModels: []string{"south:zeta/small"}}},
+		"one": {Model: "north:acme/small"},
+	})
+	w.settings.FallbackModels = []string{"south:zeta/small", "acme/big"}
+	require.Equal(t, []string{north, "south:zeta/small"}, order(w.decide(t, decide.Facts{Model: "@p"})))
+	require.Equal(t, []string{north, "north:acme/big"}, order(w.decide(t, decide.Facts{Model: "@one"})))
+}
+
+// What holds for the whole chain is the first entry's.
+func TestTimeoutsAreTheFirstEntrys(t *testing.T) {
+	long := policy.Routing{Timeouts: policy.Timeouts{FirstByte: 7 * time.Second}, Retries: ptr(2)}
+	w := with(map[string]policy.PresetConfig{"p": {Model: "acme/small", Routing: long}})
+	plan := w.decide(t, decide.Facts{Model: "@p", Models: []string{"acme/big"}})
+	require.Equal(t, []string{"p", ""}, slugs(plan))
+	require.Equal(t, long.Timeouts, plan.Timeouts)
+	require.Equal(t, 2, *plan.Retries)
 }
 
 // The request's preferences beat the preset's, and those of the preset the

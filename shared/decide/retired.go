@@ -43,7 +43,7 @@ func (d *decision) withReplacement(links []link, of int, m *catalog.Model) []lin
 		return links
 	}
 	at := of + 1
-	for at < len(links) && (links[at].caller || links[at].replaced != "") {
+	for at < len(links) && (links[at].caller || links[at].replaced) {
 		at++
 	}
 	return slices.Insert(links, at, replacement)
@@ -57,5 +57,6 @@ func (d *decision) replacement(of *link, m *catalog.Model) link {
 		to.name += catalog.FreeSuffix
 	}
 	to.name = renamed(of.name, to.name)
+	to.said = to.name
 	return to
 }

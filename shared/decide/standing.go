@@ -1,8 +1,6 @@
 package decide
 
 import (
-	"cmp"
-
 	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 )
@@ -45,9 +43,6 @@ func (l *link) field() string {
 	}
 	return "default_model"
 }
-
-// said is the name as the chain had it.
-func (l *link) said() string { return cmp.Or(l.replaced, l.name) }
 
 // title is how an error speaks of what a rung names.
 func (l *link) title() string {

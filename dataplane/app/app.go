@@ -24,6 +24,7 @@ import (
 	"github.com/signalbox-dev/signalbox/dataplane/internal/check"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/check/answer"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/classifier"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/content"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/feed"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/health"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/health/exchange"
@@ -169,7 +170,8 @@ func (a *App) wire(context.Context) error {
 		Translator: translate.New(names), Provider: a.provider, Health: known, Log: log, Now: now, Rand: rand.Float64,
 	}, a.cfg.limits())
 	line := pipeline.New(pipeline.Steps{
-		Auth: auth.New(keys, now), Policies: a.policies, Catalogs: a.policies, Objects: names, Health: known, Affinity: a.pins, Decide: decide.Decide,
+		Auth: auth.New(keys, now), Policies: a.policies, Catalogs: a.policies, Objects: names, Health: known, Affinity: a.pins,
+		Content: content.Of, Usage: noUsage{}, Presets: noPresets{}, Decide: decide.Decide,
 		Classify: classifier.New(classifier.Options{Model: a.cfg.Auto.ClassifierModel, Timeout: a.cfg.Auto.ClassifierTimeout, IDs: ids, Metrics: a.registry}),
 		Admit:    limits.NewOpen(), Begin: recorder, Attempt: runner, Deliver: stream.New(), Record: recorder, Access: recorder,
 		Status: StatusOf,

@@ -73,10 +73,9 @@ func (in *Input) Affinity() AffinityRules {
 	if in.Policy == nil || in.Catalog == nil || in.Facts.Owner != "" || !pinnable(in.Facts.Surface) {
 		return AffinityRules{}
 	}
-	var l Ladder
-	l.take(in)
-	cacheAware := l.prefer.cacheAware.value
-	return AffinityRules{CacheAware: cacheAware, Session: cacheAware && l.prefer.affinity.value}
+	o := in.opened()
+	cacheAware := o.prefer.cacheAware.value
+	return AffinityRules{CacheAware: cacheAware, Session: cacheAware && o.prefer.affinity.value}
 }
 
 // pinnable are the surfaces whose calls are turns of conversations.

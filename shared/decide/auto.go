@@ -84,7 +84,7 @@ func (d *decision) excludeByAuto(f *autoFilter, o *catalog.Offer) (Stage, string
 	if f.spend == nil {
 		return StageNone, ""
 	}
-	p := pricesOf(o, d.in.Facts.InputTokens)
+	p := pricesOf(o, d.inputTokens())
 	for _, c := range [...]struct{ price, limit *money.PerMillion }{{p.in, &f.spend.Input}, {p.out, &f.spend.Output}} {
 		switch stage, reason := p.within(c.price, c.limit); reason {
 		case "":

@@ -47,6 +47,7 @@ func (d *decision) noAutoModel(config *policy.Auto, u *universe) (*fault.Error, 
 // required.
 func (d *decision) wouldServeElsewhere(config *policy.Auto) bool {
 	free := *d
+	free.own()
 	free.restrictions.regions = nil
 	u := free.universe(config, &target{anyAuto: true})
 	return len(u.eligible) > 0
@@ -61,6 +62,8 @@ func (d *decision) autoRemedy(config *policy.Auto, x autoDrop) string {
 		return "The workspace's model patterns for signalbox/auto leave models out: they are the workspace's to change, or name a model"
 	case reasonModelNotAllowed:
 		return "The key may not use some models: a workspace admin can allow them"
+	case reasonPresetModel, reasonPresetProvider:
+		return "The preset leaves out models or providers: they are its owner's to change"
 	case reasonModelRestricted, reasonProviderRestricted:
 		return "Guardrails leave out models or providers: they are a workspace admin's to change"
 	}

@@ -43,8 +43,8 @@ func trustedMix(said *Classification) classify.Mix {
 func (d *decision) autoSizes() sizes {
 	f := &d.in.Facts
 	s := sizes{from: SizesAssumed, input: expectedInput, output: expectedOutput}
-	if f.InputTokens > 0 {
-		s.from, s.input = SizesOfRequest, f.InputTokens
+	if n := d.inputTokens(); n > 0 {
+		s.from, s.input = SizesOfRequest, n
 	}
 	if f.OutputTokens > 0 {
 		s.output = min(s.output, f.OutputTokens)

@@ -7,7 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox-dev/signalbox/shared/catalog"
+	"github.com/signalbox-dev/signalbox/shared/condition"
 	"github.com/signalbox-dev/signalbox/shared/decide"
+	"github.com/signalbox-dev/signalbox/shared/flow"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 )
@@ -34,6 +36,47 @@ func BenchmarkDecide(b *testing.B) {
 			Only: []string{"p0", "p1", "p2"}, Order: []string{"p2"}, RequireZDR: false, MaxInputPrice: perMillion("100"),
 		}})
 	})
+}
+
+// BenchmarkDecideRouted is the same for a key with a dynamic route: one of two
+// nodes, and one of 64 whose way leads through all of them, twenty conditions of
+// which look at the model, with a further entry that walks it again.
+func BenchmarkDecideRouted(b *testing.B) {
+	long := []flow.Node{}
+	for i := range 61 {
+		n := whenIs(fmt.Sprintf("c%d", i), condition.Metadata, "plan", "pro", "big", fmt.Sprintf("c%d", i+1))
+		if i%3 == 0 {
+			n = whenIs(n.ID, condition.Model, "", "acme/none", "big", n.False)
+		}
+		long = append(long, n)
+	}
+	long[60].False = "big"
+	long = append(long, fixes("big", "acme/m"))
+	for _, c := range []struct {
+		name  string
+		nodes []flow.Node
+		more  []string
+	}{
+		{"none", nil, nil},
+		{"3-nodes", []flow.Node{fixes("big", "acme/m")}, nil},
+		{"64-nodes", long, nil},
+		{"none-again", nil, []string{"acme/other"}},
+		{"64-nodes-again", long, []string{"acme/other"}},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			w := wide(b, 5)
+			if c.nodes != nil {
+				route := routeOf(c.nodes...)
+				w.route = &route
+			}
+			in := w.input(b, decide.Facts{Model: "acme/m", Models: c.more, InputTokens: 900, SessionID: "s"})
+			require.Nil(b, decide.Decide(in).Refusal)
+			b.ReportAllocs()
+			for b.Loop() {
+				decide.Decide(in)
+			}
+		})
+	}
 }
 
 // BenchmarkGuardrails is the same under guardrails that leave everything: each

@@ -15,12 +15,12 @@ type bond struct {
 // to the first. It is false for an entry at another provider.
 func (d *decision) hold(l *link, t *target, first bool) bool {
 	t.gratis = t.gratis || l.gratis
-	switch f := &d.in.Facts; {
-	case first && f.Route != nil && f.Route.DefaultModel != "": // the route's name, not the caller's
-	case first && f.Model == "" && len(f.Models) == 0: // the ladder's own, or a session's
+	switch {
+	case first && (!l.caller || l.rung != RungRequest && l.rung != RungPreset): // the route's, the ladder's own, or a session's
 	case first:
 		d.bond = bond{provider: t.provider, gratis: t.anyFree || t.model != nil && t.model.Free()}
-	case l.rung == RungRequest: // named by the caller too
+	case l.caller: // named too
+	case l.rung == RungPreset: // by who named the first one, too
 	default:
 		t.gratis = t.gratis || d.bond.gratis
 		if t.provider == nil {

@@ -44,7 +44,9 @@ func TestFallbacksKeepToTheNamesPromise(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld()
 			w.settings.FallbackModels, w.settings.DefaultModel, w.settings.ModelsWithoutModel = c.fallbacks, c.defaults, policy.ModelsUseFirst
-			c.facts.Route = c.route
+			if c.route != nil {
+				w.rungs = map[decide.Rung]policy.Routing{decide.RungRoute: *c.route}
+			}
 			plan := w.decide(t, c.facts)
 			require.Nil(t, plan.Refusal)
 			if c.want[0][0] == '*' {

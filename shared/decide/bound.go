@@ -42,6 +42,9 @@ func (d *decision) record(m *catalog.Model, pool []*ranked, how *scale) {
 		}
 		if i < scored {
 			start := len(factors)
+			if len(d.weights) > 0 && !how.fixed {
+				factors = append(factors, Factor{Name: FactorWeight, Input: rounded(c.weight)})
+			}
 			factors = how.appendFactors(factors, c)
 			entry.Factors = factors[start:len(factors):len(factors)]
 		}
@@ -104,6 +107,7 @@ const (
 	entrySize     = 130 // without the flags that are rarely set
 	flagSize      = 25
 	rankingSize   = 230
+	routeSize     = 160
 	affinitySize  = 560 // an endpoint that the conversation moves to included
 	exclusionBase = 60
 )
@@ -175,6 +179,12 @@ func fixedSize(r *Record) int {
 	size := 1200 + len(r.RequestedModel) + len(r.DecidedModel) + len(r.DecidedProvider) + len(r.DecidedUpstream)
 	if a := r.Affinity; a != nil {
 		size += affinitySize + len(a.Endpoint) + len(a.Model)
+	}
+	if t := r.Route; t != nil {
+		size += routeSize
+		for _, node := range t.Nodes {
+			size += 3 + len(node)
+		}
 	}
 	for i := range r.Policy {
 		size += r.Policy[i].size()

@@ -48,7 +48,9 @@ func TestTheChainOfModels(t *testing.T) {
 			if c.settings != nil {
 				c.settings(&w.settings)
 			}
-			c.facts.Route = c.route
+			if c.route != nil {
+				w.rungs = map[decide.Rung]policy.Routing{decide.RungRoute: *c.route}
+			}
 			plan := w.decide(t, c.facts)
 			require.Nil(t, plan.Refusal)
 			require.Equal(t, c.want, plan.Record.Chain)
@@ -83,6 +85,7 @@ func TestWhatIsLeftOutOfTheChainIsTold(t *testing.T) {
 	require.Equal(t, "model_not_found", reasons["no/such"])
 	require.NotEmpty(t, reasons["acme/vec"])
 
-	plan = w.decide(t, decide.Facts{Model: "acme/small", Models: []string{"zeta/small"}, Route: &policy.Routing{DefaultModel: "acme/big"}})
-	require.Contains(t, plan.Record.Exclusions, decide.Exclusion{Model: "zeta/small", Stage: "model", Reason: "replaced_by_route"})
+	w.rungs = map[decide.Rung]policy.Routing{decide.RungRoute: {DefaultModel: "acme/big"}}
+	plan = w.decide(t, decide.Facts{Model: "acme/small", Models: []string{"zeta/small"}})
+	require.Contains(t, plan.Record.Exclusions, decide.Exclusion{Model: "zeta/small", Stage: "route", Reason: "replaced_by_route"})
 }

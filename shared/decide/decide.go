@@ -22,14 +22,27 @@ func Decide(in Input) Plan {
 	if in.Facts.Owner != "" {
 		return d.owned()
 	}
+	if d.opening = in.opened(); len(d.opening.needs) > 0 {
+		d.plan.NeedsPresets = d.opening.needs
+		return d.plan
+	}
+	d.Ladder = &d.opening.Ladder
 	refusal := d.resolve()
 	d.recognize()
+	first := &d.opening.first
+	d.met(first)
+	if first.refusal != nil {
+		refusal = d.standing(first, first.refusal)
+	}
 	if refusal != nil {
 		return d.refuse(refusal, StageNone)
 	}
 	links, refusal := d.links()
 	if refusal != nil {
 		return d.refuse(refusal, StageNone)
+	}
+	if len(d.plan.NeedsPresets) > 0 {
+		return d.plan
 	}
 	d.recordMode(links[0].name)
 	return d.walk(links)
@@ -41,7 +54,9 @@ type decision struct {
 	settings policy.Settings
 	plan     Plan
 
-	Ladder                  // what was decided changes some of its preferences
+	opening     *Opening
+	*Ladder                 // of the entry at hand; it may be shared: own comes before a change of it
+	apart       bool        // it is not the opening's
 	permissions permissions // what is known of models so far
 	policyBytes int         // of the record's fields
 	whole       bool        // the fields are no record's: nothing is left out of them
@@ -74,21 +89,11 @@ func (d *decision) walk(links []link) Plan {
 	}
 	for i := 0; i < len(links) && len(d.plan.Chain) < limit; i++ {
 		d.from, d.tally = len(d.plan.Record.Exclusions), tally{}
-		t, refusal := d.aim(&links[i])
+		t, refusal, ok := d.reach(&links[i], &links[0])
 		if refusal != nil {
-			if i == 0 {
-				// A mistake in the name, not a lack of endpoints.
-				return d.refuse(d.standing(&links[i], d.helpful(links[i].name, refusal)), StageNone)
-			}
-			d.exclude1(clip(links[i].name), "", "model", unresolved(refusal))
-			continue
+			return d.refuse(refusal, StageNone)
 		}
-		if !d.hold(&links[i], &t, i == 0) {
-			d.exclude1(clip(links[i].name), "", StageQualifier.String(), reasonOtherProvider)
-			continue
-		}
-		if t.anyAuto && i > 0 {
-			d.exclude1(catalog.AutoModel, "", "model", reasonAutoFallback)
+		if !ok {
 			continue
 		}
 		before := len(d.plan.Chain)
@@ -100,15 +105,7 @@ func (d *decision) walk(links []link) Plan {
 		if refusal != nil && i == 0 {
 			first, firstStage = refusal, stage
 		}
-		for j := before; j < len(d.plan.Chain); j++ {
-			d.plan.Chain[j].Reason = links[i].reason
-			if j > 0 && links[i].reason == "" {
-				d.plan.Chain[j].Reason = SwitchFallbackModel // of several that one name stands for
-			}
-		}
-		if before == 0 && len(d.plan.Chain) > 0 {
-			d.decided(links[i], t)
-		}
+		d.applied(before, &links[i], &t)
 		switch {
 		case rule != nil || d.ruled:
 			links = links[:i+1] // nothing outside a rule is tried
@@ -121,6 +118,31 @@ func (d *decision) walk(links []link) Plan {
 	}
 	d.finish()
 	return d.plan
+}
+
+// reach resolves an entry under its own ladder. A mistake in the first one's name,
+// not a lack of endpoints, is the refusal; a further entry is left out.
+func (d *decision) reach(l, first *link) (t target, refusal *fault.Error, ok bool) {
+	if l != first {
+		if refusal := d.enter(l, first); refusal != nil {
+			d.exclude1(clip(l.said), "", "model", unresolved(refusal))
+			return t, nil, false
+		}
+	}
+	t, refusal = d.aim(l)
+	switch {
+	case refusal != nil && l == first:
+		return t, d.standing(l, d.helpful(l.name, refusal)), false
+	case refusal != nil:
+		d.exclude1(clip(l.name), "", "model", unresolved(refusal))
+	case !d.hold(l, &t, l == first):
+		d.exclude1(clip(l.name), "", StageQualifier.String(), reasonOtherProvider)
+	case t.anyAuto && l != first:
+		d.exclude1(catalog.AutoModel, "", "model", reasonAutoFallback)
+	default:
+		return t, nil, true
+	}
+	return t, nil, false
 }
 
 // serve adds the steps of one target, or says why there are none.
@@ -213,12 +235,13 @@ func (d *decision) add(t *target, pool []*ranked) {
 }
 
 // decided notes the first choice.
-func (d *decision) decided(l link, t target) {
+func (d *decision) decided(l *link, t *target) {
 	r, step := &d.plan.Record, &d.plan.Chain[0]
 	r.DecidedModel = step.Model.ID
 	r.DecidedProvider = step.Candidates[0].Provider.Slug
 	r.DecidedUpstream = step.Candidates[0].Endpoint.ID
 	r.SwitchReason = l.reason
+	d.met(l)
 	switch {
 	case l.reason != "":
 	case t.anyAuto:
@@ -232,8 +255,38 @@ func (d *decision) decided(l link, t target) {
 	r.Lifecycle = step.Lifecycle
 }
 
+// met notes the part that the route and a preset have in an entry.
+func (d *decision) met(l *link) {
+	r := &d.plan.Record
+	if r.Route, r.Preset = nil, traceOf(l.preset); l.walk != nil {
+		r.Route = &l.walk.trace
+	}
+}
+
+// applied notes in the steps that an entry has added, those from before on, what
+// they come from.
+func (d *decision) applied(before int, l *link, t *target) {
+	for i := before; i < len(d.plan.Chain); i++ {
+		step := &d.plan.Chain[i]
+		step.Reason = l.reason
+		if i > 0 && l.reason == "" {
+			step.Reason = SwitchFallbackModel // of several that one name stands for
+		}
+		if l.walk != nil {
+			step.route = &l.walk.trace
+		}
+		step.Preset, step.preset = l.preset, traceOf(l.preset)
+	}
+	if before == 0 && len(d.plan.Chain) > 0 {
+		d.decided(l, t)
+	}
+}
+
 // finish writes what is known once the chain stands.
 func (d *decision) finish() {
+	if d.apart {
+		d.Ladder = &d.opening.Ladder // what holds for the whole chain is the first entry's
+	}
 	r := &d.plan.Record
 	r.Chain = make([]string, len(d.plan.Chain))
 	for i := range d.plan.Chain {
@@ -278,7 +331,7 @@ func (d *decision) drop(o *catalog.Offer, v verdict) {
 	x := Exclusion{Model: o.Model.ID, Endpoint: o.Endpoint.ID, Stage: v.stage.String(), Reason: v.reason}
 	if v.guard != nil {
 		x.Rung, x.Guardrail = v.guard.rung.String(), v.guard.rail.ID.String()
-	} else if by := d.restrictions.by(v.stage, v.reason, o, d.in.Facts.InputTokens); by != RungPlatform {
+	} else if by := d.restrictions.by(v.stage, v.reason, o, d.inputTokens()); by != RungPlatform {
 		x.Rung = by.String()
 	}
 	d.keep(x)

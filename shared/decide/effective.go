@@ -31,7 +31,8 @@ type Effective struct {
 }
 
 // ResolveEffective is what holds for a request of this key that says nothing
-// itself: the ladder without the rungs of presets, requests and routes. The
+// itself: the ladder without the rungs of presets, requests and dynamic routes, which
+// depend on the request. The
 // refusal is what such a request would get for the ladder alone (a profile
 // that is not there, or one that names a provider which is switched off);
 // what was resolved until then is there beside it. Nothing else that could
@@ -43,6 +44,7 @@ func ResolveEffective(p *policy.View, c *catalog.View, key KeyFacts) (Effective,
 	}
 	in := Input{Policy: p, Catalog: c, Facts: Facts{Key: key}}
 	d := decision{in: &in, settings: p.Settings(), whole: true}
+	d.Ladder = in.climbed()
 	refusal := d.resolve()
 	return d.effective(), refusal
 }

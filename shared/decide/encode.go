@@ -45,6 +45,8 @@ func (r *Record) appendTraces(b *jsonappend.Buffer) {
 			}
 			b.Close(']')
 		}
+		b.StringIf("rollout", t.Rollout)
+		b.StringIf("arm", string(t.Arm))
 		b.Close('}')
 	}
 	if t := r.Preset; t != nil {

@@ -27,20 +27,21 @@ type Factor struct {
 
 // The factors' names.
 const (
-	FactorTokens      = "tokens"       // expected price of a typical prompt and output
-	FactorFirstByte   = "first_byte"   // median time to the first byte
-	FactorTotal       = "total"        // time to the last byte of a typical output
-	FactorGeneration  = "generation"   // time from the first byte to the last
-	FactorTail        = "tail_latency" // 95th percentile of the time to the first byte
-	FactorThroughput  = "throughput"   // median output tokens per second
-	FactorReliability = "reliability"  // success, where it is an addend
-	FactorSizeFit     = "size_fit"     // the part of the context window that the request fills
-	FactorSuccess     = "success"      // smoothed share of good answers
-	FactorErrors      = "errors"       // smoothed share of recent calls that failed
-	FactorRateLimited = "rate_limited" // smoothed share of recent calls answered with 429
-	FactorCacheHit    = "cache_hit"    // share of the input read from the provider's cache
-	FactorFit         = "fit"          // of signalbox/auto: how far a model's quality reaches for what is asked
-	FactorQuality     = "quality"      // of signalbox/auto: points in independent benchmarks, by the mix of work
+	FactorTokens      = "tokens"          // expected price of a typical prompt and output
+	FactorFirstByte   = "first_byte"      // median time to the first byte
+	FactorTotal       = "total"           // time to the last byte of a typical output
+	FactorGeneration  = "generation"      // time from the first byte to the last
+	FactorTail        = "tail_latency"    // 95th percentile of the time to the first byte
+	FactorThroughput  = "throughput"      // median output tokens per second
+	FactorReliability = "reliability"     // success, where it is an addend
+	FactorSizeFit     = "size_fit"        // the part of the context window that the request fills
+	FactorSuccess     = "success"         // smoothed share of good answers
+	FactorErrors      = "errors"          // smoothed share of recent calls that failed
+	FactorRateLimited = "rate_limited"    // smoothed share of recent calls answered with 429
+	FactorWeight      = "provider_weight" // of a preset: what the share, not the score, is multiplied by
+	FactorCacheHit    = "cache_hit"       // share of the input read from the provider's cache
+	FactorFit         = "fit"             // of signalbox/auto: how far a model's quality reaches for what is asked
+	FactorQuality     = "quality"         // of signalbox/auto: points in independent benchmarks, by the mix of work
 )
 
 const (
@@ -103,7 +104,7 @@ func (s *scale) unit() string {
 	return ""
 }
 
-const maxFactors = maxTerms + 5
+const maxFactors = maxTerms + 6
 
 // appendFactors lists what the score was made of, then what was known and did
 // not count.

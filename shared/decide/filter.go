@@ -21,6 +21,9 @@ func (d *decision) exclude(t *target, o *catalog.Offer) verdict {
 	if stage, reason := d.excludeByCaller(t, o); reason != "" {
 		return verdict{stage: stage, reason: reason}
 	}
+	if t.outside {
+		return verdict{stage: StageModelPolicy, reason: reasonPresetModel}
+	}
 	if t.guarded != nil {
 		return verdict{StageModelPolicy, reasonModelRestricted, t.guarded}
 	}
@@ -96,6 +99,9 @@ func (d *decision) excludeByProvider(p *catalog.Provider) verdict {
 	if p.Disabled {
 		return verdict{stage: StageProviderPolicy, reason: reasonProviderDisabled}
 	}
+	if lists := d.restrictions.preset; lists != nil && lists.refusesProvider(p) {
+		return verdict{stage: StageProviderPolicy, reason: reasonPresetProvider}
+	}
 	if g := d.restrictions.guardingProvider(p); g != nil {
 		return verdict{StageProviderPolicy, reasonProviderRestricted, g}
 	}
@@ -126,8 +132,8 @@ func (d *decision) tooLong(o *catalog.Offer) bool {
 	if limit == 0 {
 		limit = o.Model.Context
 	}
-	f := &d.in.Facts
-	return limit > 0 && (f.InputTokens > limit || f.OutputTokens > limit-f.InputTokens)
+	input := d.inputTokens()
+	return limit > 0 && (input > limit || d.in.Facts.OutputTokens > limit-input)
 }
 
 // outOfRegion: an endpoint is in every region that some rung requires.
@@ -199,7 +205,7 @@ func (d *decision) wrongPrice(t *target, o *catalog.Offer) (Stage, string) {
 	if maxInput == nil && maxOutput == nil {
 		return StageNone, ""
 	}
-	p := pricesOf(o, d.in.Facts.InputTokens)
+	p := pricesOf(o, d.inputTokens())
 	stage, reason := p.within(p.in, maxInput)
 	if other, why := p.within(p.out, maxOutput); stage == StageNone || other == StagePricePresent {
 		return other, why // a price that is not known comes first

@@ -1,6 +1,7 @@
 package decide_test
 
 import (
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -27,7 +28,9 @@ type world struct {
 	cooling  []id.Credential     // of them
 	auto     *policy.Auto
 	guards   []policy.Guardrail
-	rungs    map[decide.Rung]policy.Routing // set by profiles and by the presets and routes to come
+	rungs    map[decide.Rung]policy.Routing // set by profiles, a preset and a dynamic route
+	route    *policy.Route                  // attached to the caller's key
+	presets  map[string]*policy.PresetVersion
 }
 
 // The ids that the rungs' profiles get.
@@ -63,7 +66,28 @@ func (w *world) snapshot(key *decide.KeyFacts) policy.Snapshot {
 			key.Profile = profiles[rung]
 		}
 	}
+	if route := w.route; route != nil {
+		s.Routes, key.Route = []policy.Route{*route}, route.ID
+	} else if set, ok := w.rungs[decide.RungRoute]; ok {
+		key.Route = routeID
+		s.Routes = []policy.Route{routeOf(setting(set)...)}
+	}
 	return s
+}
+
+// under puts what the facts ask for under a preset that sets the rung's fields
+// and stands for the model that was asked for.
+func (w *world) under(set policy.Routing, f *decide.Facts) {
+	name := &f.Model
+	if f.Model == "" && len(f.Models) > 0 {
+		f.Models = slices.Clone(f.Models)
+		name = &f.Models[0]
+	}
+	if w.presets = maps.Clone(w.presets); w.presets == nil {
+		w.presets = map[string]*policy.PresetVersion{}
+	}
+	w.presets["rung"] = preset("rung", policy.PresetConfig{Model: *name, Routing: set})
+	*name = "@rung"
 }
 
 type health map[string]decide.EndpointHealth
@@ -91,6 +115,7 @@ func newWorld() *world {
 	return &world{
 		settings: policy.DefaultSettings(),
 		health:   health{},
+		presets:  map[string]*policy.PresetVersion{"mine": nil},
 		catalog: catalog.Catalog{
 			Schema: catalog.Schema, Revision: 7,
 			Providers: []catalog.Provider{
@@ -187,16 +212,13 @@ func (w *world) input(t require.TestingT, facts decide.Facts) decide.Input {
 	pol, err := policy.Compile(w.snapshot(&facts.Key))
 	require.NoError(t, err)
 	if set, ok := w.rungs[decide.RungPreset]; ok {
-		facts.Preset = &set
-	}
-	if set, ok := w.rungs[decide.RungRoute]; ok {
-		facts.Route = &set
+		w.under(set, &facts)
 	}
 	if facts.Surface == "" {
 		facts.Surface = catalog.Chat
 	}
 	facts.Now = now
-	return decide.Input{Policy: pol, Catalog: view, Health: known{w.health, w.cooling}, Facts: facts, Seed: 42}
+	return decide.Input{Policy: pol, Catalog: view, Health: known{w.health, w.cooling}, Facts: facts, Presets: w.presets, Seed: 42}
 }
 
 func (w *world) decide(t testing.TB, facts decide.Facts) decide.Plan {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/shared/catalog"
+	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 )
 
@@ -35,6 +36,19 @@ func (c *climber) guard() {
 		found, g.block = known(c.in.Catalog, b.Rules.Providers.Block, found)
 	}
 	c.restrictions.guards = guards
+}
+
+// guardBy takes in a guardrail that a preset names. One that is not there, or is
+// switched off, binds nobody.
+func (c *climber) guardBy(rail id.Guardrail) {
+	g, ok := c.in.Policy.Guardrail(rail)
+	if !ok || slices.ContainsFunc(c.restrictions.guards, func(have guard) bool { return have.rail.Guardrail == g }) {
+		return
+	}
+	more := guard{rung: RungPreset, rail: policy.Bind(g, policy.GuardsKey)}
+	_, more.allow = known(c.in.Catalog, g.Rules.Providers.Allow, nil)
+	_, more.block = known(c.in.Catalog, g.Rules.Providers.Block, nil)
+	c.restrictions.guards = append(slices.Clip(c.restrictions.guards), more)
 }
 
 func guardRung(s policy.GuardrailScope) Rung {

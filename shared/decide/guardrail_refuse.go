@@ -19,6 +19,7 @@ const (
 // shares no list that either writes to.
 func (d *decision) unguarded() *decision {
 	free := *d
+	free.own()
 	free.restrictions.guards, free.plan.Record.Exclusions, free.tally = nil, nil, tally{}
 	free.permissions = permissions{} // those of d are under the guardrails
 	return &free

@@ -21,8 +21,9 @@ func TestDecideIsPure(t *testing.T) {
 		"bytes": true, "cmp": true, "encoding/json": true, "errors": true, "fmt": true, "math": true, "slices": true,
 		"strconv": true, "strings": true, "time": true,
 		"github.com/signalbox-dev/signalbox/shared/classify": true,
-		"github.com/signalbox-dev/signalbox/shared/catalog":  true, "github.com/signalbox-dev/signalbox/shared/condition": true, "github.com/signalbox-dev/signalbox/shared/fault": true,
-		"github.com/signalbox-dev/signalbox/shared/id": true, "github.com/signalbox-dev/signalbox/shared/jsonappend": true, "github.com/signalbox-dev/signalbox/shared/meter": true,
+		"github.com/signalbox-dev/signalbox/shared/catalog":  true, "github.com/signalbox-dev/signalbox/shared/condition": true, "github.com/signalbox-dev/signalbox/shared/flow": true,
+		"github.com/signalbox-dev/signalbox/shared/fault": true,
+		"github.com/signalbox-dev/signalbox/shared/id":    true, "github.com/signalbox-dev/signalbox/shared/jsonappend": true, "github.com/signalbox-dev/signalbox/shared/meter": true,
 		"github.com/signalbox-dev/signalbox/shared/money": true, "github.com/signalbox-dev/signalbox/shared/policy": true,
 	}
 	// What the kernel asks is as pure as the kernel.

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/signalbox-dev/signalbox/shared/catalog"
+	"github.com/signalbox-dev/signalbox/shared/condition"
+	"github.com/signalbox-dev/signalbox/shared/flow"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 )
@@ -18,9 +20,22 @@ type Input struct {
 	Catalog *catalog.View
 	Health  Health
 	Facts   Facts
-	// Ladder is Climb's of the other members, where more than one question is
-	// asked about a request; nil: it is worked out.
-	Ladder *Ladder
+	// Content is what conditions of the key's dynamic route may look at in the
+	// request's body and headers, never a header that may hold a secret; nil:
+	// there is nothing.
+	Content condition.Facts
+	// Usage is what the key has used; looked up where its route asks.
+	Usage flow.Usage
+	// Presets are those that were looked up, by PresetKey of their names; nil is
+	// for one that is not there. What is missing is asked for by Plan.NeedsPresets.
+	Presets map[string]*policy.PresetVersion
+	// Ladder is Climb's of the other members, and Opening Open's, where more than
+	// one question is asked about a request; nil: it is worked out.
+	Ladder  *Ladder
+	Opening *Opening
+	// Within is the opening of the request within which the gateway makes this
+	// one, a child: what restricts that restricts this.
+	Within *Opening
 	// Conversation is what was remembered of the request's, looked up before.
 	Conversation Conversation
 	Seed         uint64 // of the draws; the record keeps it
@@ -46,6 +61,8 @@ type Facts struct {
 	Routing   RoutingFields
 	Timeouts  policy.Timeouts // that the caller set; 0: none
 	SessionID string
+	CacheKey  string         // the caller's prompt_cache_key; "" when none
+	EndUser   string         // the caller's id of who asks; "" when none
 	Metadata  map[string]any // primitives; only ever compared against
 	Stream    bool
 	// Child is set for a request that the gateway itself makes within another
@@ -55,11 +72,6 @@ type Facts struct {
 	// OAuth says that the caller came with a token of an application, not with
 	// a key: the workspace's settings and profiles then restrict and nothing more.
 	OAuth bool
-	// Preset and Route are what the call's preset and the model node of the
-	// key's dynamic route set; nil: there is none.
-	Preset *policy.Routing
-	Route  *policy.Routing
-
 	// Parameters are the body's parameters that an endpoint may or may not
 	// support, sorted; Needs are capabilities that the content requires.
 	Parameters []string
@@ -75,6 +87,7 @@ type KeyFacts struct {
 	Owner      id.User       // who created it; zero: an operator
 	Profile    id.Profile    // of its own; zero: none
 	Department id.Department // zero: none
+	Route      id.Route      // the dynamic route attached to it; zero: none
 	Models     []string      // patterns; empty allows all
 	Scopes     []string
 }
@@ -82,7 +95,7 @@ type KeyFacts struct {
 // KeyFactsOf reads them off the key's document.
 func KeyFactsOf(k *policy.Key) KeyFacts {
 	return KeyFacts{
-		ID: k.ID, Owner: k.CreatedBy, Profile: k.Profile, Department: k.Department, Models: k.Models, Scopes: k.Scopes,
+		ID: k.ID, Owner: k.CreatedBy, Profile: k.Profile, Department: k.Department, Route: k.Route, Models: k.Models, Scopes: k.Scopes,
 	}
 }
 

@@ -61,12 +61,16 @@ func (d *decision) recordLadder() {
 	if c := p.retries; c.value != nil {
 		d.field("retries", c.rung, strconv.Itoa(*c.value))
 	}
+	if o := d.opening; o != nil && (o.first.rung == RungRoute || o.first.rung == RungPreset) {
+		d.field("model", o.first.rung, o.first.name)
+	}
 	if c := p.defaultModel; c.rung != RungPlatform {
 		d.field("default_model", c.rung, c.value)
 	}
 	if c := p.fallbackModels; c.rung != RungPlatform {
 		d.field("fallback_models", c.rung, strings.Join(c.value, ","))
 	}
+	d.recordPreset()
 	for i := range have.guards {
 		if !d.whole && d.policyBytes >= maxPolicyBytes-fieldBase {
 			d.omitted += len(have.guards) - i

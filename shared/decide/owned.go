@@ -17,7 +17,7 @@ func (d *decision) owned() Plan {
 		return d.refuse(fault.New(fault.UnsupportedModelOrEndpoint,
 			"The endpoint that keeps this is not in the catalog any more. Tell the operator.").From(fault.Gateway), StageRollout)
 	}
-	d.take(d.in) // for the timeouts and guardrails: what a profile lacks keeps nobody from what is theirs
+	d.Ladder = d.in.climbed() // for the timeouts and guardrails: what a profile lacks keeps nobody from what is theirs
 	t := d.about(target{}, offer.Model)
 	if v := d.unreachable(&t, &offer); v.reason != "" {
 		d.drop(&offer, v)
@@ -31,7 +31,7 @@ func (d *decision) owned() Plan {
 	}
 	d.add(&t, []*ranked{{offer: &offer}})
 	d.plan.Withheld = d.withheld(&offer)
-	d.decided(link{}, t)
+	d.decided(&link{}, &t)
 	d.finish()
 	return d.plan
 }

@@ -14,10 +14,11 @@ type permissions struct {
 	scopes map[scope]bool
 }
 
-// permission is what the key and the guardrails say of a model.
+// permission is what the key, the guardrails and the preset say of a model.
 type permission struct {
 	allowed bool   // by the key's patterns
 	guarded *guard // the widest guardrail that does not allow it; nil when all do
+	outside bool   // the preset's lists are against it
 }
 
 // scope is a credential that may be for a model.
@@ -28,12 +29,16 @@ type scope struct {
 
 // permission of a model that no list is about takes no memory.
 func (d *decision) permission(m *catalog.Model) permission {
-	if len(d.in.Facts.Key.Models)+len(d.restrictions.guards) == 0 {
+	lists := d.restrictions.preset
+	if len(d.in.Facts.Key.Models)+len(d.restrictions.guards) == 0 && lists == nil {
 		return permission{allowed: true}
 	}
 	s, known := d.permissions.models[m]
 	if !known {
-		s = permission{allowed: allows(d.in.Facts.Key.Models, m), guarded: d.restrictions.guardingModel(m)}
+		s = permission{
+			allowed: allows(d.in.Facts.Key.Models, m), guarded: d.restrictions.guardingModel(m),
+			outside: lists != nil && lists.refusesModel(m),
+		}
 		d.permissions.models = remember(d.permissions.models, m, s)
 	}
 	return s

@@ -25,6 +25,10 @@ type Plan struct {
 	// yet. LocalSuffices says that no model need be asked for it.
 	NeedsClassification bool
 	LocalSuffices       bool
+	// NeedsPresets are names of presets that the decision depends on and that
+	// Input.Presets of a second call has to have, by their PresetKey: there is no
+	// chain and no refusal yet.
+	NeedsPresets []string
 }
 
 // Step is one model of the chain.
@@ -40,6 +44,9 @@ type Step struct {
 	Lifecycle catalog.LifecycleState
 	// Preset is what is merged into the bodies of this step's calls; nil: none.
 	Preset *policy.PresetVersion
+
+	preset *PresetTrace
+	route  *RouteTrace
 }
 
 // RecordOf is the record of one step's turn: the plan's, with what was decided
@@ -52,7 +59,7 @@ func (p *Plan) RecordOf(step int) Record {
 	s := &p.Chain[step]
 	first := &s.Candidates[0]
 	r.DecidedModel, r.DecidedProvider, r.DecidedUpstream = s.Model.ID, first.Provider.Slug, first.Endpoint.ID
-	r.SwitchReason, r.Lifecycle = s.Reason, s.Lifecycle
+	r.SwitchReason, r.Lifecycle, r.Route, r.Preset = s.Reason, s.Lifecycle, s.route, s.preset
 	return r
 }
 

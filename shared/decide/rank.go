@@ -24,6 +24,7 @@ type ranked struct {
 	score      float64 // lower is better
 	tie        float64 // decides between equal scores in a fixed order
 	share      float64 // of being first in its tier
+	weight     float64 // by which a preset multiplied that; 0 where it did not
 	arrival    float64 // in the draw
 }
 
@@ -38,7 +39,7 @@ func (d *decision) rank(pool []*ranked, how order) (s scale, sampled bool) {
 	}
 	d.favor(pool, how)
 	f := &d.in.Facts
-	s = scale{order: how, surface: f.Surface, sizes: d.sizesOf(pool), request: f.InputTokens}
+	s = scale{order: how, surface: f.Surface, sizes: d.sizesOf(pool), request: d.inputTokens()}
 	d.priceAll(s.sizes, pool)
 	s.cheapest = cheapest(pool)
 	drawn := s
@@ -59,6 +60,7 @@ func (d *decision) rank(pool []*ranked, how order) (s scale, sampled bool) {
 			continue
 		}
 		shares(group)
+		d.weigh(group)
 		if len(group) > 1 {
 			sampled = true
 			d.draw(group)

@@ -89,8 +89,21 @@ const (
 type RouteTrace struct {
 	ID      string   `json:"id"`
 	Version int      `json:"version"`
-	Nodes   []string `json:"nodes"`
+	Nodes   []string `json:"nodes"` // visited, in order
+	// While a version is rolled out: which rollout, and which of the two versions
+	// the request was sent through.
+	Rollout string `json:"rollout,omitempty"`
+	Arm     Arm    `json:"arm,omitempty"`
 }
+
+// Arm is one of the two versions of a route that a rollout compares.
+type Arm string
+
+// The arms.
+const (
+	ArmStable    Arm = "stable"
+	ArmCandidate Arm = "candidate"
+)
 
 // PresetTrace is the preset's part in a decision.
 type PresetTrace struct {

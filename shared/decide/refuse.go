@@ -37,6 +37,10 @@ func (d *decision) emptied(t *target) *fault.Error {
 		return d.explained(fault.New(fault.ContextLengthExceeded, d.said()), t.model.ID)
 	case d.droppedReason == reasonModelNotAllowed:
 		return d.explained(fault.New(fault.UnsupportedModelOrEndpoint, d.said()), t.model.ID).Because(fault.ModelNotAllowed)
+	case d.droppedReason == reasonPresetModel:
+		return d.explained(fault.New(fault.UnsupportedModelOrEndpoint, d.said()), t.model.ID).Because(fault.PresetModelNotAllowed)
+	case d.droppedReason == reasonPresetProvider:
+		return d.explained(fault.New(fault.UnsupportedModelOrEndpoint, d.said()), t.model.ID).Because(fault.NoProvidersAfterPresetFilter)
 	case t.provider != nil:
 		return d.qualifiedEmptied(t)
 	}

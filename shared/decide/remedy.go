@@ -14,6 +14,10 @@ func (d *decision) remedy(stage Stage, reason string) string {
 		return "A guardrail does not allow this model. Use one that GET /v1/models lists, or ask a workspace admin to change it."
 	case reasonProviderRestricted:
 		return "Guardrails leave no provider of this model. Choose another model, or ask a workspace admin to change them."
+	case reasonPresetModel:
+		return "The preset does not allow this model. Use one that it allows, or ask its owner to change it."
+	case reasonPresetProvider:
+		return "The preset's lists of providers leave none that serves this model. Choose another model, or ask the preset's owner to change them."
 	}
 	switch stage {
 	case StageNone:

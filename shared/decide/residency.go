@@ -17,9 +17,10 @@ func (d *decision) residencyAlone(t *target) bool {
 // servesElsewhere reports whether an endpoint passes every filter but that of
 // the regions.
 func (d *decision) servesElsewhere(t *target, o *catalog.Offer) bool {
-	regions := d.restrictions.regions
+	shared := d.Ladder
+	defer func() { d.Ladder = shared }()
+	d.own()
 	d.restrictions.regions = nil
-	defer func() { d.restrictions.regions = regions }()
 	own := d.about(*t, o.Model)
 	return d.exclude(&own, o).reason == ""
 }
@@ -37,6 +38,9 @@ func (d *decision) homeless() *fault.Error {
 // by is the widest rung whose restriction dropped an endpoint, RungPlatform
 // where it was none's. tokens is the estimated input.
 func (have *restrictions) by(stage Stage, reason string, o *catalog.Offer, tokens int64) Rung {
+	if reason == reasonPresetModel || reason == reasonPresetProvider {
+		return RungPreset
+	}
 	switch stage {
 	case StageOnly:
 		return have.outside(o)

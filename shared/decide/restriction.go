@@ -24,6 +24,8 @@ type restrictions struct {
 	maxInput, maxOutput priceOf // the lowest limit
 
 	guards []guard // the guardrails, widest first
+
+	preset *presetLists // of models and providers; nil: none
 }
 
 // providersOf is a list of providers as one rung gives it, never empty.
@@ -44,10 +46,9 @@ type priceOf struct {
 	limit *money.PerMillion
 }
 
-// resolve takes the ladder in and writes down what it comes to. The refusal is
-// about a name that cannot be resolved and must not be ignored.
+// resolve writes down what the ladder comes to. The refusal is about a name that
+// cannot be resolved and must not be ignored.
 func (d *decision) resolve() *fault.Error {
-	d.take(d.in)
 	// An unknown name in a request's order costs only the preference.
 	for _, v := range d.prefer.listed.value.unknown {
 		d.plan.Record.Degraded = append(d.plan.Record.Degraded, v.Path+": unknown provider")
@@ -56,13 +57,18 @@ func (d *decision) resolve() *fault.Error {
 	return d.refusedBy()
 }
 
-// take has the ladder of an input, which is worked out unless it was before.
-func (l *Ladder) take(in *Input) {
+// climbed is the ladder of an input, which is worked out unless it was before.
+func (in *Input) climbed() *Ladder {
 	if in.Ladder != nil {
-		*l = *in.Ladder
-		return
+		return in.Ladder
 	}
-	*l = *Climb(in)
+	return Climb(in)
+}
+
+// own makes the ladder the decision's alone.
+func (d *decision) own() {
+	own := *d.Ladder
+	d.Ladder = &own
 }
 
 // refusedBy is what no request gets past, whatever its model.

@@ -39,11 +39,11 @@ func (d *decision) withReplacement(links []link, of int, m *catalog.Model) []lin
 		return links
 	}
 	replacement := d.replacement(&links[of], m)
-	if slices.ContainsFunc(links, func(l link) bool { return l.name == replacement.name }) {
+	if slices.ContainsFunc(links, func(l link) bool { return l.name == replacement.name && l.preset == replacement.preset }) {
 		return links
 	}
 	at := of + 1
-	for at < len(links) && links[at].rung == RungRequest {
+	for at < len(links) && (links[at].caller || links[at].replaced) {
 		at++
 	}
 	return slices.Insert(links, at, replacement)
@@ -52,10 +52,11 @@ func (d *decision) withReplacement(links []link, of int, m *catalog.Model) []lin
 // replacement names a model's replacement as the model was named: at the same
 // provider, with the same suffix, and at no cost where the model had none.
 func (d *decision) replacement(of *link, m *catalog.Model) link {
-	to := link{name: m.Lifecycle.Replacement, reason: SwitchRetired, rung: RungWorkspace, gratis: of.gratis || m.Free()}
+	to := link{name: m.Lifecycle.Replacement, reason: SwitchRetired, rung: RungWorkspace, gratis: of.gratis || m.Free(), walk: of.walk, preset: of.preset}
 	if _, there := d.in.Catalog.Model(to.name + catalog.FreeSuffix); to.gratis && there {
 		to.name += catalog.FreeSuffix
 	}
 	to.name = renamed(of.name, to.name)
+	to.said = to.name
 	return to
 }

@@ -98,6 +98,7 @@ func (d *decision) under(t *target, to *catalog.CompiledTarget) target {
 	own.asked = t.model
 	own.allowed = own.allowed && t.allowed
 	own.guarded = cmp.Or(t.guarded, own.guarded)
+	own.outside = own.outside || t.outside
 	own.credential = to.Credential
 	own.gratis = t.gratis || t.model.Free()
 	return own
@@ -154,6 +155,7 @@ func (d *decision) serveRule(t *target, rule *catalog.CompiledRule, limit int) (
 func (d *decision) addRule(t *target, rule *catalog.CompiledRule, steps []ruleStep, limit int) {
 	d.ruled, d.ruledFirst = true, len(d.plan.Chain) == 0
 	d.plan.Record.Override = t.model.ID + "#" + rule.Name
+	d.own()
 	d.prefer.listed = chosen[listing]{} // the rule's order takes the place of the ladder's
 	for i := 0; i < len(steps) && len(d.plan.Chain) < limit; i++ {
 		d.add(&steps[i].target, steps[i].pool)

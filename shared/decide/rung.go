@@ -48,25 +48,35 @@ type rung struct {
 	binds   bool            // its restrictions hold and its preferences do not count
 }
 
-// Ladder is what the policy ladder comes to for one request. It is frozen.
+// Ladder is what the policy ladder comes to for one request, or for one entry of
+// its chain. It is frozen.
 type Ladder struct {
 	prefer       preferences
 	restrictions restrictions
+	weights      []weighted        // of the preset
+	prompt       int64             // tokens of the preset's prompt
 	unknown      []fault.Violation // names of providers in the request that nobody has
 	refusal      *fault.Error      // of a rung, the first
 }
 
-// Climb works the ladder out. It depends on the policy, the catalog, the key and
-// what the request says of routing, and neither on its surface nor on its model
-// or size: in.Ladder may serve everything that asks about one request.
+// Climb works the ladder out, without the rungs of presets and dynamic routes. It
+// depends on the policy, the catalog, the key and what the request says of
+// routing, and neither on its surface nor on its model or size: in.Ladder may
+// serve everything that asks about one request.
 func Climb(in *Input) *Ladder {
 	if in.Policy == nil || in.Catalog == nil {
 		return nil
 	}
 	l := &Ladder{}
-	c := climber{in: in, settings: in.Policy.Settings(), Ladder: l}
-	l.refusal = c.climb()
+	l.climb(in, nil, nil)
 	return l
+}
+
+// climb works the ladder out for an entry of the chain; preset and route may be
+// nil.
+func (l *Ladder) climb(in *Input, preset *policy.PresetVersion, route *walk) {
+	c := climber{in: in, settings: in.Policy.Settings(), Ladder: l}
+	l.refusal = c.climb(preset, route)
 }
 
 // climber is the state of one Climb call.
@@ -78,7 +88,7 @@ type climber struct {
 
 // climb takes the rungs of the request in, widest first. It goes on after a
 // refusal, so that what else holds is known, and returns the first.
-func (c *climber) climb() (refusal *fault.Error) {
+func (c *climber) climb(preset *policy.PresetVersion, route *walk) (refusal *fault.Error) {
 	c.prefer = platformPreferences()
 	c.guard()
 	f := &c.in.Facts
@@ -98,13 +108,14 @@ func (c *climber) climb() (refusal *fault.Error) {
 			step(&rung{name: b.rung, set: &b.profile.Routing, profile: b.profile, saved: true, binds: f.OAuth})
 		}
 	}
-	if f.Preset != nil {
-		step(&rung{name: RungPreset, set: f.Preset, saved: true})
+	if preset != nil {
+		step(&rung{name: RungPreset, set: &preset.Config.Routing, saved: true})
+		c.preset(preset)
 	}
 	request := policy.Routing{Mode: f.Routing.Mode, Provider: f.Provider, Timeouts: f.Timeouts, Affinity: f.Routing.SessionAffinity}
 	step(&rung{name: RungRequest, set: &request})
-	if f.Route != nil {
-		step(&rung{name: RungRoute, set: f.Route, saved: true})
+	if route != nil {
+		step(&rung{name: RungRoute, set: &route.set, saved: true})
 	}
 	if refusal == nil {
 		refusal = c.prefer.listed.value.refusal

@@ -37,8 +37,8 @@ func (d *decision) sizesOf(pool []*ranked) sizes {
 	switch {
 	case inputCalls > 0:
 		s.from, s.input = SizesMeasured, max(1, input/inputCalls)
-	case f.InputTokens > 0:
-		s.from, s.input = SizesOfRequest, f.InputTokens
+	case d.inputTokens() > 0:
+		s.from, s.input = SizesOfRequest, d.inputTokens()
 	}
 	switch {
 	case !generates(f.Surface):
@@ -67,7 +67,7 @@ func (d *decision) spend(s sizes, r *ranked) float64 {
 	}
 	rates := p
 	if len(p.Tiers) > 0 {
-		size := f.InputTokens // the tier is the request's own, whatever is typical
+		size := d.inputTokens() // the tier is the request's own, whatever is typical
 		if size <= 0 {
 			size = s.input
 		}

@@ -35,6 +35,10 @@ var stageNames = [...]string{
 // String is the stage's name in records and errors.
 func (s Stage) String() string { return stageNames[s] }
 
+// stageRoute stands in exclusions for the dynamic route, which comes before the
+// filters.
+const stageRoute = "route"
+
 // Reasons of exclusions; "" means that nothing is against the endpoint.
 const (
 	reasonOtherProvider     = "other_provider"
@@ -74,6 +78,11 @@ const (
 	reasonAboveProfile      = "above_spend_profile"
 	reasonAutoFallback      = "auto_cannot_be_a_fallback"
 
+	reasonRouteRejects   = "rejected_by_route"
+	reasonOverridden     = "overridden_by_dynamic_route"
+	reasonPresetProvider = "provider_not_in_preset"
+
+	reasonPresetModel        = string(fault.PresetModelNotAllowed)
 	reasonModelRestricted    = string(fault.ModelRestricted)
 	reasonProviderRestricted = string(fault.ProviderRestricted)
 )

@@ -18,7 +18,7 @@ func (d *decision) staleTarget(l *link, t *target) *fault.Error {
 // standing is the refusal of a name that the request did not give: it says
 // whose it is, since the caller has not seen it.
 func (d *decision) standing(l *link, refusal *fault.Error) *fault.Error {
-	if l.rung == RungRequest || refusal.Reason == fault.ProfileProviderDisabled {
+	if l.rung == RungRequest || refusal.Reason == fault.ProfileProviderDisabled || refusal.Code == fault.RouteRejected {
 		return refusal
 	}
 	if refusal.Reason == fault.UnknownProviderSlug && l.rung.profiled() {
@@ -26,16 +26,30 @@ func (d *decision) standing(l *link, refusal *fault.Error) *fault.Error {
 		r := rung{name: l.rung, profile: d.profileOf(l.rung)}
 		return r.stale(l.field(), name.Provider)
 	}
-	refusal.Message = "The default model of the " + l.rung.title() + " cannot be used. " + refusal.Message
+	refusal.Message = "The " + l.title() + " of the " + l.rung.title() + " cannot be used. " + refusal.Message
+	if _, told := refusal.Fields["rung"]; told { // of the rung that is against it
+		return refusal
+	}
 	return refusal.With("rung", l.rung.String()).With("field", l.field())
 }
 
 // field is the routing field that a link of a rung comes from.
 func (l *link) field() string {
-	if l.reason == SwitchFallbackModel {
+	switch {
+	case l.reason == SwitchFallbackModel:
 		return "fallback_models"
+	case l.rung == RungRoute, l.rung == RungPreset:
+		return "model"
 	}
 	return "default_model"
+}
+
+// title is how an error speaks of what a rung names.
+func (l *link) title() string {
+	if l.field() == "model" {
+		return "model"
+	}
+	return "default model"
 }
 
 // profiled reports whether a rung is a saved set of routing fields.
@@ -66,6 +80,8 @@ func unresolved(refusal *fault.Error) string {
 		return reasonQualifierConflict
 	case fault.ProfileProviderDisabled:
 		return reasonProviderDisabled
+	case fault.PresetNotFound:
+		return string(fault.PresetNotFound)
 	default:
 		return reasonUnresolvable
 	}

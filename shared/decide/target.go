@@ -17,6 +17,7 @@ type target struct {
 	mode          policy.Mode       // of the suffix
 	allowed       bool              // by the key's patterns
 	guarded       *guard            // the widest guardrail that does not allow the model; nil when all do
+	outside       bool              // the preset does not allow the model
 	anyFree       bool              // signalbox/free; model is nil
 	anyAuto       bool              // signalbox/auto; model is nil
 	auto          *autoFilter       // of a model that signalbox/auto considers; nil for one that was named
@@ -33,8 +34,8 @@ func (d *decision) target(text string) (target, *fault.Error) {
 	if refusal != nil {
 		return target{}, refusal
 	}
-	if name.Preset != "" {
-		return target{}, notFound("There is no preset with this name.").Because(fault.PresetNotFound)
+	if name.Preset != "" { // one that may stand here was put in its place before
+		return target{}, noPreset("A preset cannot stand here.")
 	}
 	t := target{mode: name.Mode, anyFree: name.Model == catalog.FreeModel, anyAuto: name.Model == catalog.AutoModel}
 	if t.anyAuto && !isConversation(d.in.Facts.Surface) {
@@ -59,10 +60,11 @@ func (d *decision) target(text string) (target, *fault.Error) {
 	return d.about(t, m), nil
 }
 
-// about is t for a model: with what the key and the guardrails say of it.
+// about is t for a model: with what the key, the guardrails and the preset say
+// of it.
 func (d *decision) about(t target, m *catalog.Model) target {
 	s := d.permission(m)
-	t.model, t.allowed, t.guarded = m, s.allowed, s.guarded
+	t.model, t.allowed, t.guarded, t.outside = m, s.allowed, s.guarded, s.outside
 	return t
 }
 

@@ -16,7 +16,7 @@ func Usable(in Input, m *catalog.Model, surfaces []catalog.Surface) [][]catalog.
 		return make([][]catalog.Offer, len(surfaces))
 	}
 	d := decision{in: &in, settings: in.Policy.Settings()}
-	if d.take(&in); d.refusedBy() != nil {
+	if d.Ladder = in.climbed(); d.refusedBy() != nil {
 		return make([][]catalog.Offer, len(surfaces))
 	}
 	return d.usableOn(m, surfaces)

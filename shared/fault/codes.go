@@ -24,6 +24,7 @@ const (
 	SubmissionUnknown          Code = "submission_unknown"
 	InsufficientFunds          Code = "insufficient_funds"
 	GuardrailBlocked           Code = "guardrail_blocked"
+	RouteRejected              Code = "route_rejected" // the status is the route's own
 	ModelRegionUnavailable     Code = "model_region_unavailable"
 	ModelRetired               Code = "model_retired"
 	KeyLimitExceeded           Code = "key_limit_exceeded"
@@ -54,7 +55,7 @@ func All() []Code {
 	return []Code{
 		InvalidJSON, ValidationError, Unauthorized, NotFound, MethodNotAllowed, PayloadTooLarge, GatewayError,
 		NoDefaultModel, ModelNotFound, UnsupportedModelOrEndpoint, ContextLengthExceeded, UpstreamRejected,
-		SubmissionUnknown, InsufficientFunds, GuardrailBlocked, ModelRegionUnavailable, ModelRetired,
+		SubmissionUnknown, InsufficientFunds, GuardrailBlocked, RouteRejected, ModelRegionUnavailable, ModelRetired,
 		KeyLimitExceeded, RateLimitExceeded, UpstreamRateLimited, UpstreamServerError, UpstreamUnreachable,
 		UpstreamCredentialRejected, UpstreamUndetermined, QuotaUnavailable, UpstreamTimeout, ClientClosed,
 		Forbidden, InsufficientScope, Conflict, PreconditionFailed, IdempotencyConflict, UnsupportedMediaType,
@@ -96,6 +97,8 @@ const (
 	BodyTimeout                      Reason = "body_timeout" // the body did not arrive in time
 	InvalidModelName                 Reason = "invalid_model_name"
 	PresetNotFound                   Reason = "preset_not_found"
+	PresetModelNotAllowed            Reason = "preset_model_not_allowed"
+	NoProvidersAfterPresetFilter     Reason = "no_providers_after_preset_filter"
 	AutoNotSupported                 Reason = "auto_not_supported"
 	NoFreeModel                      Reason = "no_free_model"
 	NoAutoModel                      Reason = "no_auto_model"

@@ -23,7 +23,7 @@ type Error struct {
 	Violations []Violation
 	Retryable  bool
 	RetryAfter time.Duration  // 0 when unknown
-	Status     int            // the upstream's 4xx, for upstream_rejected; else 0
+	Status     int            // 4xx: the upstream's for upstream_rejected, the route's for route_rejected; else 0
 	Fields     map[string]any // further members of the envelope that the code calls for, such as "policy_id"
 
 	cause error

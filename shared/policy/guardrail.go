@@ -116,6 +116,16 @@ func (v *View) Guardrails(key id.Key, owner id.User) []BoundGuardrail {
 	return bound
 }
 
+// Guardrail returns an enabled guardrail of the workspace.
+func (v *View) Guardrail(guardrail id.Guardrail) (*Guardrail, bool) {
+	for i := range v.snapshot.Guardrails {
+		if g := &v.snapshot.Guardrails[i]; g.ID == guardrail {
+			return g, true
+		}
+	}
+	return nil, false
+}
+
 func holds(list []BoundGuardrail, g *Guardrail) bool {
 	for i := range list {
 		if list[i].Guardrail == g {

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/signalbox-dev/signalbox/shared/id"
 )
@@ -14,9 +15,11 @@ type View struct {
 	departments map[id.Department]*Department
 	own         map[string][]*OwnCredential // by provider
 	guardrails  guardrails
+	routes      map[id.Route]*CompiledRoute
 }
 
-// Compile checks a snapshot and freezes it.
+// Compile checks a snapshot and freezes it. It fails for one that could not be
+// served as it says.
 func Compile(s Snapshot) (*View, error) {
 	if s.Workspace.IsZero() {
 		return nil, errors.New("compile snapshot: no workspace")
@@ -24,7 +27,11 @@ func Compile(s Snapshot) (*View, error) {
 	if s.Revision < 1 {
 		return nil, errors.New("compile snapshot: revision below 1")
 	}
-	v := &View{snapshot: s, own: ownCredentials(&s), guardrails: guardrailsOf(&s)}
+	routes, err := compileRoutes(s.Routes)
+	if err != nil {
+		return nil, fmt.Errorf("compile snapshot: %w", err)
+	}
+	v := &View{snapshot: s, own: ownCredentials(&s), guardrails: guardrailsOf(&s), routes: routes}
 	if len(s.Profiles) > 0 {
 		v.profiles = make(map[id.Profile]*Profile, len(s.Profiles))
 	}

@@ -63,7 +63,7 @@ func TestConversationsAreLookedUpBeforeAndKeptAfter(t *testing.T) {
 			serveWith(t, f, m, call.Call{Surface: catalog.Chat, Request: call.Request{Model: "acme/small"}})
 			require.Equal(t, key.Workspace, m.asked.Workspace, "never without the workspace")
 			require.Equal(t, f.input.Affinity(), m.rules)
-			require.Equal(t, decide.Climb(&f.input), f.input.Ladder, "worked out once, for the look-up and the decision")
+			require.Equal(t, decide.Open(&f.input), f.input.Opening, "worked out once, for the look-up and the decision")
 			require.Equal(t, c.found.Conversation, f.input.Conversation)
 			require.Equal(t, c.hint, m.kept.Conversation.Hint)
 			require.Len(t, m.ended.Attempts, 2, "after the last upstream call")

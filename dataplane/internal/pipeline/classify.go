@@ -66,7 +66,7 @@ func (r *run) ask(ctx context.Context, text *classify.Text, health decide.Health
 	child := &run{pipeline: r.pipeline, call: question, principal: r.principal, sink: reply, pin: r.pin}
 	child.outcome.Turn = call.Turn{ID: child.call.ID, Started: started}
 	in := child.gather()
-	in.Health = health
+	in.Health, in.Within = health, r.input.Opening
 	child.plan = do.Decide(in)
 	switch {
 	case len(child.plan.Chain) == 0: // refused; or signalbox/auto itself, which asks again

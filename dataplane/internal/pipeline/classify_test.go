@@ -23,17 +23,18 @@ import (
 // the model that classifies.
 type judged struct {
 	fakes
-	why     decide.LocalReason // no model is asked
-	reply   string             // of the classifier model
-	err     error              // of its attempt
-	hang    bool               // it answers once nobody waits any more
-	boom    bool               // the attempt panics
-	asked   []string           // models, in the order of their attempts
-	records []recorded
-	limit   time.Duration
-	ill     bool // the endpoint of the model fails or cools down
-	said    []decide.LocalReason
-	left    func() // has the caller leave while the classifier is asked
+	opening, within *decide.Opening    // of the request, and that the child was told of
+	why             decide.LocalReason // no model is asked
+	reply           string             // of the classifier model
+	err             error              // of its attempt
+	hang            bool               // it answers once nobody waits any more
+	boom            bool               // the attempt panics
+	asked           []string           // models, in the order of their attempts
+	records         []recorded
+	limit           time.Duration
+	ill             bool // the endpoint of the model fails or cools down
+	said            []decide.LocalReason
+	left            func() // has the caller leave while the classifier is asked
 }
 
 // View implements pipeline.Health.
@@ -159,6 +160,15 @@ func (j *judged) Record(_ context.Context, c call.Call, _ call.Principal, _ call
 	j.records = append(j.records, recorded{c, o})
 }
 
+func (j *judged) decided(in decide.Input) decide.Plan {
+	if in.Facts.Child {
+		j.within = in.Within
+	} else {
+		j.opening = in.Opening
+	}
+	return decide.Decide(in)
+}
+
 func (j *judged) line(t *testing.T) *pipeline.Pipeline {
 	t.Helper()
 	j.t = t
@@ -166,7 +176,7 @@ func (j *judged) line(t *testing.T) *pipeline.Pipeline {
 		j.limit = time.Minute
 	}
 	return pipeline.New(pipeline.Steps{
-		Auth: j, Policies: j, Catalogs: j, Objects: j, Affinity: &memory{}, Health: j, Decide: decide.Decide, Classify: j, Admit: j,
+		Auth: j, Policies: j, Catalogs: j, Objects: j, Affinity: &memory{}, Health: j, Decide: j.decided, Classify: j, Admit: j,
 		Begin: j, Attempt: j, Deliver: j, Record: j, Access: j, Status: func(*fault.Error) int { return 418 },
 	}, func() time.Time { return start }, func() uint64 { return 42 }, id.SystemSource())
 }
@@ -191,6 +201,8 @@ func TestAModelClassifies(t *testing.T) {
 	require.Nil(t, child.outcome.Failure)
 	require.True(t, child.outcome.Turn.Begun, "accounted for before it was sent")
 	require.Equal(t, "acme/judge", child.outcome.Record.RequestedModel)
+	require.NotNil(t, j.within)
+	require.Same(t, j.opening, j.within, "held to what restricts the request")
 	require.EqualValues(t, 9, child.outcome.Record.PolicyRevision, "under the same revision")
 
 	a := primary.outcome.Record.Auto

@@ -27,6 +27,8 @@ func (r *run) gather() decide.Input {
 			Routing:      q.Routing,
 			Timeouts:     policy.Timeouts{FirstByte: q.FirstByte},
 			SessionID:    q.SessionID,
+			CacheKey:     q.Caching.Key,
+			EndUser:      q.EndUser,
 			Metadata:     q.Metadata,
 			Stream:       q.Stream,
 			Child:        r.call.Purpose != "",

@@ -10,8 +10,10 @@ import (
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
+	"github.com/signalbox-dev/signalbox/shared/condition"
 	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/fault"
+	"github.com/signalbox-dev/signalbox/shared/flow"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 )
@@ -55,6 +57,24 @@ type Affinity interface {
 
 // Decider is the routing kernel, decide.Decide.
 type Decider func(decide.Input) decide.Plan
+
+// ContentReader lets conditions of dynamic routes look into a call's body and
+// headers.
+type ContentReader func(c *call.Call) condition.Facts
+
+// Usage knows what keys have used. It hardly waits: what it cannot tell in time
+// is not known.
+type Usage interface {
+	Usage(ctx context.Context, ws id.Workspace, key id.Key, now time.Time) flow.Usage
+}
+
+// Presets finds the version of a preset that a name means to a key's owner; name
+// is what follows the @, in lower case. It fails with model_not_found for
+// preset_not_found where there is none, and with upstream_undetermined where that
+// cannot be known.
+type Presets interface {
+	Find(ctx context.Context, view *policy.View, owner id.User, name string) (*policy.PresetVersion, error)
+}
 
 // Health has a frozen view of what is known of the endpoints.
 type Health interface {
@@ -118,6 +138,9 @@ type Steps struct {
 	Objects  Objects
 	Health   Health
 	Affinity Affinity
+	Content  ContentReader
+	Usage    Usage
+	Presets  Presets
 	Decide   Decider
 	Classify Classifier
 	Admit    Admitter

@@ -27,6 +27,8 @@ func (p *Pipeline) Preview(ctx context.Context, c call.Call) (call.Principal, de
 	if err = r.find(); err != nil {
 		return principal, decide.Plan{}, err
 	}
-	r.decide(ctx)
+	if err = r.decide(ctx); err != nil {
+		return principal, decide.Plan{}, err
+	}
 	return principal, r.plan, nil
 }

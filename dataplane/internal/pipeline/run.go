@@ -46,19 +46,23 @@ func (r *run) steps(ctx context.Context) error {
 	if err = r.find(); err != nil {
 		return err
 	}
-	r.decide(ctx)
+	if err = r.decide(ctx); err != nil {
+		return err
+	}
 	if r.plan.Refusal != nil {
 		return r.plan.Refusal
 	}
 	return r.perform(ctx)
 }
 
-// decide looks up what the decision depends on, and takes it: again once the
-// request is classified, where the plan asks for that.
-func (r *run) decide(ctx context.Context) {
+// decide looks up what the decision depends on, and takes it: again once further
+// presets are known or the request is classified, where the plan asks for that.
+func (r *run) decide(ctx context.Context) error {
 	do, in := &r.pipeline.steps, &r.input
 	*in = r.gather()
-	in.Ladder = decide.Climb(in)
+	if err := r.open(ctx); err != nil {
+		return err
+	}
 	conversation := &r.call.Conversation
 	if r.preview {
 		*conversation = do.Affinity.Peek(&r.call, in.Affinity())
@@ -66,7 +70,11 @@ func (r *run) decide(ctx context.Context) {
 		*conversation = do.Affinity.Find(ctx, &r.call, in.Affinity())
 	}
 	in.Conversation = conversation.Conversation
-	r.plan = do.Decide(*in)
+	for r.plan = do.Decide(*in); len(r.plan.NeedsPresets) > 0; r.plan = do.Decide(*in) {
+		if err := r.lookUp(ctx, r.plan.NeedsPresets); err != nil {
+			return err
+		}
+	}
 	if r.plan.NeedsClassification {
 		in.Classification = r.classify(ctx)
 		r.plan = do.Decide(*in)
@@ -77,6 +85,7 @@ func (r *run) decide(ctx context.Context) {
 	if trace := r.plan.Record.Affinity; !conversation.Sure && (trace == nil || !trace.Hit) {
 		conversation.Hint = call.Hint{}
 	}
+	return nil
 }
 
 // perform is the order of the steps once a plan stands.

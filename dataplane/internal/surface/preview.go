@@ -83,8 +83,10 @@ type previewView struct {
 }
 
 type previewStep struct {
-	Model      string             `json:"model"`
-	Candidates []previewCandidate `json:"candidates"` // in the order in which they would be tried
+	Model      string              `json:"model"`
+	Route      *decide.RouteTrace  `json:"route,omitempty"`  // the way of this entry through the key's dynamic route
+	Preset     *decide.PresetTrace `json:"preset,omitempty"` // that its calls are under
+	Candidates []previewCandidate  `json:"candidates"`       // in the order in which they would be tried
 }
 
 type previewCandidate struct {
@@ -129,7 +131,8 @@ func previewOf(c *call.Call, plan *decide.Plan) previewView {
 		shares[[2]string{r.Model, r.Endpoint}] = r.Share
 	}
 	for i := range plan.Chain {
-		step := previewStep{Model: plan.Chain[i].Model.ID}
+		of := plan.RecordOf(i)
+		step := previewStep{Model: plan.Chain[i].Model.ID, Route: of.Route, Preset: of.Preset}
 		for _, to := range plan.Chain[i].Candidates {
 			c := previewCandidate{
 				Provider: to.Provider.Slug, Endpoint: to.Endpoint.ID, Share: shares[[2]string{step.Model, to.Endpoint.ID}],

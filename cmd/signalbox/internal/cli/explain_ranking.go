@@ -169,6 +169,8 @@ func worded(f decide.Factor, unit string) string {
 		text += "*"
 	}
 	switch {
+	case f.Name == decide.FactorWeight:
+		return "×" + number(f.Input) + " as often"
 	case f.Multiplier != 0:
 		return text + " → ×" + number(f.Multiplier)
 	case f.Surcharge != 0:

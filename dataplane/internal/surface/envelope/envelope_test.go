@@ -18,7 +18,7 @@ func TestStatusOfEveryCode(t *testing.T) {
 		fault.NoDefaultModel: 400, fault.ModelNotFound: 404, fault.UnsupportedModelOrEndpoint: 400,
 		fault.ContextLengthExceeded: 400, fault.UpstreamRejected: 400, fault.SubmissionUnknown: 502,
 		fault.InsufficientFunds: 402, fault.GuardrailBlocked: 403, fault.ModelRegionUnavailable: 403,
-		fault.ModelRetired: 410, fault.KeyLimitExceeded: 429, fault.RateLimitExceeded: 429,
+		fault.RouteRejected: 403, fault.ModelRetired: 410, fault.KeyLimitExceeded: 429, fault.RateLimitExceeded: 429,
 		fault.UpstreamRateLimited: 429, fault.UpstreamServerError: 502, fault.UpstreamUnreachable: 502,
 		fault.UpstreamCredentialRejected: 502, fault.UpstreamUndetermined: 503, fault.QuotaUnavailable: 503,
 		fault.UpstreamTimeout: 504, fault.ClientClosed: 499,
@@ -38,6 +38,11 @@ func TestStatusByReason(t *testing.T) {
 	require.Equal(t, 422, envelope.Status(rejected))
 	rejected.Status = 302
 	require.Equal(t, 400, envelope.Status(rejected))
+	byRoute := fault.New(fault.RouteRejected, "x")
+	for status, want := range map[int]int{0: 403, 400: 400, 429: 429, 499: 499, 200: 403, 500: 403} {
+		byRoute.Status = status
+		require.Equal(t, want, envelope.Status(byRoute))
+	}
 	require.Equal(t, 504, envelope.Status(fault.New(fault.SubmissionUnknown, "x").Because(fault.ReplyTimeout)))
 	require.Equal(t, 403, envelope.Status(fault.New(fault.Unauthorized, "x").Because(fault.IPNotAllowed)))
 	require.Equal(t, 408, envelope.Status(fault.New(fault.ValidationError, "x").Because(fault.BodyTimeout)))

@@ -29,6 +29,7 @@ var statuses = map[fault.Code]int{
 	fault.SubmissionUnknown:          http.StatusBadGateway,
 	fault.InsufficientFunds:          http.StatusPaymentRequired,
 	fault.GuardrailBlocked:           http.StatusForbidden,
+	fault.RouteRejected:              http.StatusForbidden,
 	fault.ModelRegionUnavailable:     http.StatusForbidden,
 	fault.ModelRetired:               http.StatusGone,
 	fault.KeyLimitExceeded:           http.StatusTooManyRequests,
@@ -55,7 +56,7 @@ var statuses = map[fault.Code]int{
 // that is missing from the table is a bug and answers as one.
 func Status(e *fault.Error) int {
 	switch {
-	case e.Code == fault.UpstreamRejected:
+	case e.Code == fault.UpstreamRejected, e.Code == fault.RouteRejected:
 		if e.Status >= 400 && e.Status < 500 {
 			return e.Status
 		}

@@ -169,6 +169,7 @@ func (a *App) wire(context.Context) error {
 		Profiles:       ladder.profiles,
 		Departments:    ladder.departments,
 		Guardrails:     ladder.guardrails,
+		DynamicRoutes:  ladder.routes,
 		Effective:      ladder.effective,
 		AutoRouting:    ladder.auto,
 		Lifecycle:      ladder.lifecycle,

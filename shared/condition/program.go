@@ -3,9 +3,7 @@ package condition
 import (
 	"errors"
 	"regexp"
-	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 // ErrInvalid is the failure of compiling what Check finds something wrong
@@ -78,18 +76,34 @@ func compileAll(list []Condition) []Program {
 	return out
 }
 
-// Holds evaluates the condition.
+// Holds evaluates the condition. It allocates nothing but what Look does, and
+// lower-case copies of texts beyond ASCII and of those that contains and the
+// orders look at.
 func (p *Program) Holds(f Facts) bool {
 	switch {
 	case p.all != nil:
-		return !slices.ContainsFunc(p.all, func(c Program) bool { return !c.Holds(f) })
+		for i := range p.all {
+			if !p.all[i].Holds(f) {
+				return false
+			}
+		}
+		return true
 	case p.any != nil:
-		return slices.ContainsFunc(p.any, func(c Program) bool { return c.Holds(f) })
+		for i := range p.any {
+			if p.any[i].Holds(f) {
+				return true
+			}
+		}
+		return false
 	case p.not != nil:
 		return !p.not.Holds(f)
 	}
-	found := slices.ContainsFunc(f.Look(p.source, p.path), p.meets)
-	return found != p.negated
+	for _, v := range f.Look(p.source, p.path) {
+		if p.meets(v) {
+			return !p.negated
+		}
+	}
+	return p.negated
 }
 
 // meets reports whether one value of the request passes the positive test.
@@ -102,27 +116,34 @@ func (p *Program) meets(v Value) bool {
 	}
 	switch p.op {
 	case Equals, In:
-		return slices.ContainsFunc(p.values, func(o operand) bool { return o.equals(v) })
+		for i := range p.values {
+			if p.values[i].equals(v) {
+				return true
+			}
+		}
+		return false
 	case GreaterThan:
 		order, ok := p.values[0].compare(v)
 		return ok && order > 0
 	case LessThan:
 		order, ok := p.values[0].compare(v)
 		return ok && order < 0
-	default: // by its text, below
+	default:
+		return v.kind != null && p.meetsText(v.text)
 	}
-	if v.kind == null {
-		return false
-	}
+}
+
+// meetsText is meets for the operators that look at a value's text alone.
+func (p *Program) meetsText(have string) bool {
 	switch want := p.values[0].folded; p.op {
 	case Contains:
-		return strings.Contains(fold(v.text), want)
+		return strings.Contains(fold(have), want)
 	case StartsWith:
-		return strings.HasPrefix(fold(v.text), want)
+		return startsFolded(have, want)
 	case EndsWith:
-		return strings.HasSuffix(fold(v.text), want)
+		return endsFolded(have, want)
 	case Matches:
-		return p.pattern.MatchString(v.text)
+		return p.pattern.MatchString(have)
 	default:
 		return false
 	}
@@ -142,24 +163,6 @@ func (o *operand) equals(v Value) bool {
 		}
 	}
 	return sameFolded(v.text, o.folded)
-}
-
-// sameFolded reports fold(have) == folded, without making another text of one
-// that is ASCII.
-func sameFolded(have, folded string) bool {
-	for i := range len(have) {
-		c := have[i]
-		if c >= utf8.RuneSelf {
-			return fold(have) == folded
-		}
-		if 'A' <= c && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		if i >= len(folded) || c != folded[i] {
-			return false
-		}
-	}
-	return len(have) == len(folded)
 }
 
 // exact reports whether no two whole numbers look like f.

@@ -151,5 +151,3 @@ func (v Value) numeric() (f float64, ok bool) {
 	}
 	return f, true
 }
-
-func fold(s string) string { return strings.ToLower(s) }

@@ -20,7 +20,7 @@ func Check(g Graph, names Names) Report {
 		k.enter(i)
 		k.node(&g.Nodes[i])
 	}
-	k.node1, k.path = "", ""
+	k.id1, k.path = "", ""
 	k.shape()
 	k.report.Problems = bounded(k.report.Problems)
 	return k.report
@@ -31,24 +31,24 @@ type checker struct {
 	g      *Graph
 	names  Names
 	index  map[string]int // of the first node of each id
-	node1  string         // id of the node that is being checked
+	id1    string         // id of the node that is being checked
 	path   string         // its path with a dot
 	report Report
 }
 
 func (k *checker) enter(i int) {
-	k.node1, k.path = "", fmt.Sprintf("nodes[%d].", i)
+	k.id1, k.path = "", fmt.Sprintf("nodes[%d].", i)
 	if id := k.g.Nodes[i].ID; validID(id) {
-		k.node1 = id
+		k.id1 = id
 	}
 }
 
 func (k *checker) addf(field, code, format string, args ...any) {
-	k.report.Problems = append(k.report.Problems, problemf(k.node1, k.path+field, code, format, args...))
+	k.report.Problems = append(k.report.Problems, problemf(k.id1, k.path+field, code, format, args...))
 }
 
 func (k *checker) warnf(field, code, format string, args ...any) {
-	k.report.Warnings = append(k.report.Warnings, problemf(k.node1, k.path+field, code, format, args...))
+	k.report.Warnings = append(k.report.Warnings, problemf(k.id1, k.path+field, code, format, args...))
 }
 
 // whole checks what is outside the nodes, and lists them by their ids.
@@ -94,9 +94,9 @@ func (k *checker) entry() {
 	case k.g.Entry == "":
 		k.addf("entry", Required, "is required: the id of the start node")
 	case !ok:
-		k.addf("entry", Dangling, "there is no node%s", named(k.g.Entry))
+		k.addf("entry", Dangling, "%s", noNode(k.g.Entry))
 	case k.g.Nodes[at].Type != Start:
-		k.addf("entry", NotAllowed, "the node%s is not of the type start", named(k.g.Entry))
+		k.addf("entry", NotAllowed, "want the id of the start node")
 	}
 }
 
@@ -120,12 +120,13 @@ var (
 
 func validID(id string) bool { return idForm.MatchString(id) }
 
-// named is an id behind a blank, if it is well formed.
-func named(id string) string {
+// noNode says that there is no node of an id, which it repeats if it is well
+// formed.
+func noNode(id string) string {
 	if !validID(id) {
-		return " of this id"
+		return "there is no node of this id"
 	}
-	return " " + id
+	return fmt.Sprintf("there is no node %q", id)
 }
 
 func (k *checker) id(field, id, what string) {

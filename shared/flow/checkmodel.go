@@ -88,12 +88,13 @@ func (k *checker) provider(p *Provider) {
 	k.providers("provider.only", p.Only)
 	k.providers("provider.ignore", p.Ignore)
 	for i, slug := range first(p.Ignore) {
-		if slices.Contains(p.Only, slug) {
+		if slug != "" && slices.Contains(p.Only, slug) {
 			k.addf(fmt.Sprintf("provider.ignore[%d]", i), NotAllowed, "is in provider.only too")
 		}
 	}
 	for i, slug := range first(p.Order) {
 		switch at := fmt.Sprintf("provider.order[%d]", i); {
+		case slug == "": // which is a problem already
 		case slices.Contains(p.Ignore, slug):
 			k.addf(at, NotAllowed, "is in provider.ignore too")
 		case len(p.Only) > 0 && !slices.Contains(p.Only, slug):

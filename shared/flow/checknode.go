@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/signalbox-dev/signalbox/shared/condition"
 	"github.com/signalbox-dev/signalbox/shared/money"
@@ -191,6 +192,9 @@ func (k *checker) reject(n *Node) {
 		return
 	}
 	k.text("message", n.Message, MaxMessage)
+	if len(n.Message) > MaxMessage && utf8.RuneCountInString(n.Message) <= MaxMessage {
+		k.addf("message", TooLong, "want at most %d bytes of UTF-8", MaxMessage)
+	}
 }
 
 func join[T ~string](values []T) string {

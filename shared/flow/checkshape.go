@@ -45,7 +45,7 @@ func (k *checker) outputs(n *Node) {
 		case o.target == "":
 			k.addf(o.field, Required, "is required: the id of the node that follows")
 		case !ok:
-			k.addf(o.field, Dangling, "leads to a node%s, which there is none of", named(o.target))
+			k.addf(o.field, Dangling, "%s", noNode(o.target))
 		}
 	}
 }

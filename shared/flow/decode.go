@@ -170,7 +170,7 @@ func (r *reader) list(t *tree, into reflect.Value, path string) {
 func (r *reader) object(t *tree, into reflect.Value, path string) {
 	if _, is := into.Addr().Interface().(*Node); is {
 		r.node = ""
-		if one, ok := t.member("id"); ok && validID(one.text) {
+		if one, ok := t.member("id"); ok && one.kind == '"' && validID(one.text) {
 			r.node = one.text
 		}
 		defer func() { r.node = "" }()

@@ -15,10 +15,10 @@ func Slot(route id.Route, node, subject string) int {
 	return slotOf(seedOf(route.String(), node), HashSubject(subject))
 }
 
-// InRollout reports whether a rollout sends a subject, given as its hash,
-// through its candidate. Raising the share keeps everyone who is in it.
-func InRollout(rollout id.Rollout, subject uint64, share Percent) bool {
-	return slotOf(seedOf(rollout.String()), subject) < int(share)
+// InRollout reports whether a rollout sends a subject through its candidate.
+// Raising the share keeps everyone who is in it.
+func InRollout(rollout id.Rollout, subject string, share Percent) bool {
+	return slotOf(seedOf(rollout.String()), HashSubject(subject)) < int(share)
 }
 
 // HashSubject is all that draws need of a subject.

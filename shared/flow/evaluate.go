@@ -1,7 +1,6 @@
 package flow
 
 import (
-	"cmp"
 	"sort"
 
 	"github.com/signalbox-dev/signalbox/shared/condition"
@@ -104,27 +103,37 @@ func (d *draw) next(subject uint64) int {
 
 // merge sets what b sets, field by field.
 func (a *Action) merge(b *Action) {
-	a.Model, a.Mode, a.Sort, a.Region = cmp.Or(b.Model, a.Model), cmp.Or(b.Mode, a.Mode), cmp.Or(b.Sort, a.Sort), cmp.Or(b.Region, a.Region)
-	a.FallbackModels = listOver(a.FallbackModels, b.FallbackModels)
-	a.Order, a.Only, a.Ignore = listOver(a.Order, b.Order), listOver(a.Only, b.Only), listOver(a.Ignore, b.Ignore)
-	a.AllowFallbacks, a.RequireParameters = over(a.AllowFallbacks, b.AllowFallbacks), over(a.RequireParameters, b.RequireParameters)
-	a.RequireZDR, a.DenyTraining = over(a.RequireZDR, b.RequireZDR), over(a.DenyTraining, b.DenyTraining)
-	a.MaxInputPrice, a.MaxOutputPrice = over(a.MaxInputPrice, b.MaxInputPrice), over(a.MaxOutputPrice, b.MaxOutputPrice)
-	a.PreferredMaxLatency = cmp.Or(b.PreferredMaxLatency, a.PreferredMaxLatency)
-	a.PreferredMinThroughput = cmp.Or(b.PreferredMinThroughput, a.PreferredMinThroughput)
-	a.Cache, a.Session = over(a.Cache, b.Cache), over(a.Session, b.Session)
+	pick(&a.Model, b.Model)
+	pick(&a.Mode, b.Mode)
+	pick(&a.Sort, b.Sort)
+	pick(&a.Region, b.Region)
+	pickList(&a.FallbackModels, b.FallbackModels)
+	pickList(&a.Order, b.Order)
+	pickList(&a.Only, b.Only)
+	pickList(&a.Ignore, b.Ignore)
+	pick(&a.AllowFallbacks, b.AllowFallbacks)
+	pick(&a.RequireParameters, b.RequireParameters)
+	pick(&a.RequireZDR, b.RequireZDR)
+	pick(&a.DenyTraining, b.DenyTraining)
+	pick(&a.MaxInputPrice, b.MaxInputPrice)
+	pick(&a.MaxOutputPrice, b.MaxOutputPrice)
+	pick(&a.PreferredMaxLatency, b.PreferredMaxLatency)
+	pick(&a.PreferredMinThroughput, b.PreferredMinThroughput)
+	pick(&a.Cache, b.Cache)
+	pick(&a.Session, b.Session)
 }
 
-func over[T any](have, set *T) *T {
-	if set != nil {
-		return set
+// pick takes what is set.
+func pick[T comparable](have *T, set T) {
+	var none T
+	if set != none {
+		*have = set
 	}
-	return have
 }
 
-func listOver(have, set []string) []string {
+// pickList takes a list that is set, if only to none.
+func pickList(have *[]string, set []string) {
 	if set != nil {
-		return set
+		*have = set
 	}
-	return have
 }

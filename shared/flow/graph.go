@@ -19,7 +19,7 @@ const (
 	MaxProviders   = 64  // of one list
 	MaxID          = 80  // bytes of a node's or a branch's id
 	MaxLabel       = 120 // characters
-	MaxMessage     = 500 // characters, of a reject node
+	MaxMessage     = 500 // bytes, of a reject node
 	MaxReasonBytes = 64  // of a reject node's code
 )
 

@@ -195,6 +195,7 @@ func priceOf(text string) (*money.PerMillion, error) {
 
 func (a *Action) affinity(set *Affinity) {
 	if set != nil {
-		a.Cache, a.Session = over(a.Cache, set.Cache), over(a.Session, set.Session)
+		pick(&a.Cache, set.Cache)
+		pick(&a.Session, set.Session)
 	}
 }

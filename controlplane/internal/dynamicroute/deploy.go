@@ -21,7 +21,7 @@ func (s *Service) Deploy(ctx context.Context, ws id.Workspace, route id.Route, n
 	}
 	var out Outcome
 	c := changeOf(by, "route.deploy", route)
-	err = s.change(ctx, ws, c, route, ifMatch, &out, func(ctx context.Context, r *Route, _ int64) error {
+	err = s.change(ctx, ws, c, target{route, ifMatch}, &out, func(ctx context.Context, r *Route, _ int64) error {
 		if out.Version, err = s.version(ctx, ws, route, number); err != nil {
 			return err
 		}
@@ -49,7 +49,7 @@ func (s *Service) Rollback(ctx context.Context, ws id.Workspace, route id.Route,
 	}
 	var out Outcome
 	c := changeOf(by, "route.rollback", route)
-	err = s.change(ctx, ws, c, route, ifMatch, &out, func(ctx context.Context, r *Route, _ int64) error {
+	err = s.change(ctx, ws, c, target{route, ifMatch}, &out, func(ctx context.Context, r *Route, _ int64) error {
 		target, err := s.beneath(ctx, *r)
 		if err != nil {
 			return err

@@ -22,7 +22,7 @@ func (s *Service) SetKeys(ctx context.Context, ws id.Workspace, route id.Route, 
 	}
 	var out Outcome
 	c := changeOf(by, "route.set_keys", route)
-	err := s.change(ctx, ws, c, route, ifMatch, &out, func(ctx context.Context, _ *Route, revision int64) error {
+	err := s.change(ctx, ws, c, target{route, ifMatch}, &out, func(ctx context.Context, _ *Route, revision int64) error {
 		attached, err := s.d.Keys.Attached(ctx, ws, route)
 		if err != nil {
 			return err

@@ -177,7 +177,7 @@ func (s *Service) Update(ctx context.Context, ws id.Workspace, route id.Route, b
 	}
 	out := Outcome{Warnings: warnings}
 	c := changeOf(by, "route.update", route)
-	err = s.change(ctx, ws, c, route, p.IfMatch, &out, func(ctx context.Context, r *Route, _ int64) error {
+	err = s.change(ctx, ws, c, target{route, p.IfMatch}, &out, func(ctx context.Context, r *Route, _ int64) error {
 		p.apply(r)
 		if p.Config == nil {
 			return nil
@@ -196,7 +196,7 @@ func (s *Service) Update(ctx context.Context, ws id.Workspace, route id.Route, b
 func (s *Service) Delete(ctx context.Context, ws id.Workspace, route id.Route, by audit.By, confirm string, ifMatch *int64) (publication.Publication, error) {
 	var out Outcome
 	c := changeOf(by, "route.delete", route)
-	err := s.change(ctx, ws, c, route, ifMatch, &out, func(ctx context.Context, r *Route, revision int64) error {
+	err := s.change(ctx, ws, c, target{route, ifMatch}, &out, func(ctx context.Context, r *Route, revision int64) error {
 		if confirm != r.Name {
 			return fault.Invalid(fault.Violation{Path: "confirm_name", Code: "mismatch", Message: "must be the name of the dynamic route, exactly"})
 		}
@@ -213,18 +213,24 @@ func (s *Service) Delete(ctx context.Context, ws id.Workspace, route id.Route, b
 	return out.Publication, err
 }
 
+// target is the route to change and the version that the caller saw.
+type target struct {
+	route   id.Route
+	ifMatch *int64
+}
+
 // change runs the shape that every change of a route has. edit may assign the
 // change's diff, which is else that of the route.
 func (s *Service) change(
-	ctx context.Context, ws id.Workspace, c *deploy.Change, route id.Route, ifMatch *int64, out *Outcome,
+	ctx context.Context, ws id.Workspace, c *deploy.Change, t target, out *Outcome,
 	edit func(ctx context.Context, r *Route, revision int64) error,
 ) error {
 	pub, err := s.d.Mutator.Mutate(ctx, ws, c, func(ctx context.Context, revision int64) error {
-		before, err := s.live(ctx, ws, route)
+		before, err := s.live(ctx, ws, t.route)
 		if err != nil {
 			return err
 		}
-		if err := txn.Match(ifMatch, before.Version); err != nil {
+		if err := txn.Match(t.ifMatch, before.Version); err != nil {
 			return err
 		}
 		c.Diff, c.KIDs = nil, nil

@@ -21,7 +21,7 @@ func (s *Service) Save(ctx context.Context, ws id.Workspace, route id.Route, by 
 	}
 	out := Outcome{Warnings: warnings}
 	c := changeOf(by, "route.save_version", route)
-	err = s.change(ctx, ws, c, route, n.IfMatch, &out, func(ctx context.Context, r *Route, _ int64) error {
+	err = s.change(ctx, ws, c, target{route, n.IfMatch}, &out, func(ctx context.Context, r *Route, _ int64) error {
 		out.Version, err = s.save(ctx, r, g, saving{note: n.Note, parent: n.Parent, by: by})
 		return err
 	})

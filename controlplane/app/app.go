@@ -168,7 +168,7 @@ func (a *App) wire(context.Context) error {
 		Settings:       ladder.settings,
 		Profiles:       ladder.profiles,
 		Departments:    ladder.departments,
-		Guardrails:     ladder.guardrails,
+		Guardrails:     ladder.guardrails, DynamicRoutes: ladder.routes,
 		Effective:      ladder.effective,
 		AutoRouting:    ladder.auto,
 		Lifecycle:      ladder.lifecycle,

@@ -7,6 +7,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/autorouting"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/department"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/dynamicroute"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/effective"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/endpointhealth"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/endpointhealth/fleet"
@@ -27,6 +28,7 @@ type ladder struct {
 	profiles    *profile.Service
 	departments *department.Service
 	guardrails  *guardrail.Service
+	routes      *dynamicroute.Service
 	effective   *effective.Service
 	auto        *autorouting.Service
 	lifecycle   *lifecycle.Service
@@ -37,11 +39,11 @@ type ladder struct {
 func (a *App) ladder(mutator *deploy.Mutator, ids *id.Source, source routing.Source) ladder {
 	runner, now := a.db.Runner(), a.deps.Now
 	keys, profiles, departments := postgres.NewAPIKeyStore(), postgres.NewProfileStore(), postgres.NewDepartmentStore()
-	guardrails := postgres.NewGuardrailStore()
+	guardrails, routes := postgres.NewGuardrailStore(), postgres.NewRouteStore()
 	return ladder{
 		keys: apikey.NewService(apikey.Deps{
 			Runner: runner, Store: keys, Mutator: mutator, Profiles: profiles, Departments: departments,
-			Guardrails: guardrails, IDs: ids, Rand: rand.Reader, Now: now,
+			Guardrails: guardrails, Routes: routes, IDs: ids, Rand: rand.Reader, Now: now,
 		}),
 		settings: settings.NewService(settings.Deps{
 			Runner: runner, Store: postgres.NewSettingsStore(), Mutator: mutator, Profiles: profiles, Offered: source, Now: now,
@@ -55,6 +57,10 @@ func (a *App) ladder(mutator *deploy.Mutator, ids *id.Source, source routing.Sou
 		guardrails: guardrail.NewService(guardrail.Deps{
 			Runner: runner, Store: guardrails, Directory: guardrails, Keys: postgres.NewGuardrailKeys(), Members: postgres.NewGuardrailMembers(),
 			Mutator: mutator, Offered: source, IDs: ids, Now: now,
+		}),
+		routes: dynamicroute.NewService(dynamicroute.Deps{
+			Runner: runner, Store: routes, Directory: routes, Versions: postgres.NewRouteVersionStore(),
+			Deployments: postgres.NewRouteDeploymentStore(), Keys: postgres.NewRouteKeys(), Mutator: mutator, Offered: source, IDs: ids, Now: now,
 		}),
 		effective: effective.NewService(effective.Deps{
 			Runner: runner, Policies: postgres.NewCompiler(a.db), Keys: keys, Source: source, Now: now,

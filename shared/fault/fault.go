@@ -34,6 +34,7 @@ type Violation struct {
 	Path    string // dotted, "" for the whole input
 	Code    string // machine-readable kind, such as "unknown_field"
 	Message string // never repeats the submitted value
+	Node    string // id of the node of a graph; "" elsewhere
 }
 
 // Origin says who made a failure happen.

@@ -54,8 +54,8 @@ func DecodeKey(body []byte) (Key, error) {
 	if err := json.Unmarshal(bytes.TrimSpace(body), &k); err != nil {
 		return Key{}, fmt.Errorf("decode key document: %w", err)
 	}
-	if k.Schema != Schema {
-		return Key{}, fmt.Errorf("%w: key document has %d, want %d", ErrSchema, k.Schema, Schema)
+	if k.Schema < Schema || k.Schema > newestKey {
+		return Key{}, fmt.Errorf("%w: key document has %d, want %d to %d", ErrSchema, k.Schema, Schema, newestKey)
 	}
 	return k, nil
 }

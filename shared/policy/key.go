@@ -11,7 +11,7 @@ import (
 // Key is the document of one API key. It is published by itself, so that
 // revoking a key touches one small document.
 type Key struct {
-	Schema    int          `json:"schema"`
+	Schema    int          `json:"schema"` // as Versioned sets it
 	KID       string       `json:"kid"`
 	ID        id.Key       `json:"id"`
 	Workspace id.Workspace `json:"workspace"`
@@ -37,6 +37,22 @@ type Key struct {
 	Revision int64 `json:"revision"`
 	// MinRevision: no request of this key uses an older snapshot.
 	MinRevision int64 `json:"min_revision"`
+}
+
+// A key document's schema says what its reader has to understand, as that of a
+// snapshot does: who does not know routes would serve a key past its own.
+const (
+	schemaKeyRoute = 2
+	newestKey      = schemaKeyRoute
+)
+
+// Versioned is k with the lowest schema whose readers understand all of it.
+func (k Key) Versioned() Key {
+	k.Schema = Schema
+	if !k.Route.IsZero() {
+		k.Schema = schemaKeyRoute
+	}
+	return k
 }
 
 // KeyStatus says whether a key may be used.

@@ -10,8 +10,8 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/id"
 )
 
-// Schema is the version of the published form of pointers, key documents and
-// plain snapshots. A gateway refuses what is newer than it knows and keeps what
+// Schema is the version of the published form of pointers, plain key documents
+// and plain snapshots. A gateway refuses what is newer than it knows and keeps what
 // it has.
 const Schema = 1
 

@@ -283,6 +283,21 @@ func (p *plane) newGuardrail(who tenant, body string) string {
 	return p.do(call{method: "POST", path: "/v1/guardrails", token: who.key, body: body}).is(http.StatusCreated).data()["id"].(string)
 }
 
+// newDynamicRoute creates a dynamic route with a graph as version 1, and
+// returns its id.
+func (p *plane) newDynamicRoute(who tenant, name string) string {
+	p.t.Helper()
+	body := fmt.Sprintf(`{"name":%q,"config":%s}`, name, aGraph)
+	return p.do(call{method: "POST", path: routesPath, token: who.key, body: body}).is(http.StatusCreated).data()["id"].(string)
+}
+
+// routesPath is where dynamic routes are, and aGraph a graph that fits the
+// catalog.
+const (
+	routesPath = "/v1/routing/dynamic-routes"
+	aGraph     = `{"schema_version":1,"entry":"s","nodes":[{"id":"s","type":"start","next":"m"},{"id":"m","type":"model","model":"openai/gpt-5","next":"e"},{"id":"e","type":"end"}]}`
+)
+
 // newDepartment creates a department and returns its id.
 func (p *plane) newDepartment(who tenant, body string) string {
 	p.t.Helper()
@@ -301,7 +316,8 @@ func (p *plane) scoped(who tenant, scopes ...string) string {
 }
 
 // catalogPlaces fill the parameters that name parts of the catalog.
-var catalogPlaces = strings.NewReplacer("{provider}", "openai", "{author}", "openai", "{model}", "gpt-5", "{endpoint}", "openai", "{rule}", "gold")
+var catalogPlaces = strings.NewReplacer("{provider}", "openai", "{author}", "openai", "{model}", "gpt-5", "{endpoint}", "openai", "{rule}", "gold",
+	"{version}", "1", "{other_version}", "1")
 
 // operations lists the contract's operations with a path in which every
 // parameter is filled from ids.
@@ -354,6 +370,11 @@ var bodies = map[string]string{
 	"updateDepartment":        `{"name":"another department"}`,
 	"createRoutingProfile":    `{"name":"a profile","routing":{"routing_mode":"price"}}`,
 	"updateRoutingProfile":    `{"routing":{"routing_mode":"latency"}}`,
+	"createDynamicRoute":      `{"name":"a route","config":` + aGraph + `}`,
+	"updateDynamicRoute":      `{"status":"paused"}`,
+	"setDynamicRouteKeys":     `{"key_ids":[]}`,
+	"saveDynamicRouteVersion": `{"config":` + aGraph + `}`,
+	"testDynamicRouteVersion": `{"facts":{"body":{"model":"openai/gpt-5"}}}`,
 	"createGuardrail":         `{"name":"a guardrail","models":{"block":["openai/gpt-5"]}}`,
 	"updateGuardrail":         `{"data_policy":{"deny_training":true}}`,
 	"addGuardrailKeys":        `{"key_ids":["key_0000000000e008ztk5wvz3r2m1"]}`,

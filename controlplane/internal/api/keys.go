@@ -228,7 +228,7 @@ func (s *Server) keyOf(k apikey.Key) gen.Key {
 		Status: gen.KeyStatus(k.Effective(s.now())), CreatedBy: some(k.CreatedBy.String()),
 		ExpiresAt: utc(k.ExpiresAt), PreviousSecretUntil: utc(k.PreviousUntil), LastUsedAt: utc(k.LastUsedAt),
 		Models: list(k.Models), Surfaces: texts[catalog.Surface, gen.Surface](k.Surfaces),
-		RoutingProfileID: some(k.Profile.String()), DepartmentID: some(k.Department.String()),
+		RoutingProfileID: some(k.Profile.String()), DepartmentID: some(k.Department.String()), DynamicRouteID: some(k.Route.String()),
 		CreatedAt: k.CreatedAt.UTC(), UpdatedAt: k.UpdatedAt.UTC(),
 	}
 }
@@ -238,7 +238,7 @@ func (s *Server) issuedKeyOf(key apikey.Key, plaintext secret.String) gen.Issued
 	return gen.IssuedKey{
 		ID: k.ID, Kid: k.Kid, Name: k.Name, Suffix: k.Suffix, Status: k.Status, CreatedBy: k.CreatedBy,
 		ExpiresAt: k.ExpiresAt, PreviousSecretUntil: k.PreviousSecretUntil, LastUsedAt: k.LastUsedAt,
-		Models: k.Models, Surfaces: k.Surfaces, RoutingProfileID: k.RoutingProfileID, DepartmentID: k.DepartmentID,
+		Models: k.Models, Surfaces: k.Surfaces, RoutingProfileID: k.RoutingProfileID, DepartmentID: k.DepartmentID, DynamicRouteID: k.DynamicRouteID,
 		CreatedAt: k.CreatedAt, UpdatedAt: k.UpdatedAt,
 		Key: pointer(plaintext.Reveal()),
 	}

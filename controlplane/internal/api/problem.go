@@ -100,7 +100,7 @@ func writeProblem(c *gin.Context, status int, f *fault.Error) {
 	if len(f.Violations) > 0 {
 		list := make([]gen.Violation, len(f.Violations))
 		for i, v := range f.Violations {
-			list[i] = gen.Violation{Path: v.Path, Code: v.Code, Message: v.Message}
+			list[i] = violationOf(v)
 		}
 		p.Violations = &list
 	}
@@ -133,6 +133,10 @@ func (s *Server) noRoute(c *gin.Context) {
 
 func (s *Server) noMethod(c *gin.Context) {
 	s.fail(c, fault.New(fault.MethodNotAllowed, "This path does not take that method; the Allow header names those that it takes."))
+}
+
+func violationOf(v fault.Violation) gen.Violation {
+	return gen.Violation{Path: v.Path, Code: v.Code, Message: v.Message, Node: some(v.Node)}
 }
 
 func pointer[T any](v T) *T { return &v }

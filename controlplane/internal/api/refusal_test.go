@@ -302,11 +302,11 @@ func TestOtherTenantsThingsAreNotThere(t *testing.T) {
 		"workspace_id": theirs.id, "user_id": theirs.user, "key_id": key, "management_key_id": theirs.keyID,
 		"publication_id": publication, "request_id": request, "credential_id": credential,
 		"routing_profile_id": p.newProfile(theirs, `{"name":"theirs"}`), "department_id": p.newDepartment(theirs, `{"name":"theirs"}`),
-		"guardrail_id": p.newGuardrail(theirs, `{"name":"theirs"}`),
+		"guardrail_id": p.newGuardrail(theirs, `{"name":"theirs"}`), "dynamic_route_id": p.newDynamicRoute(theirs, "theirs"),
 	}
 	snapshot := func() string {
 		var all strings.Builder
-		for _, path := range []string{"/v1/keys", "/v1/management-keys", "/v1/byok", "/v1/settings", "/v1/routing/profiles", "/v1/routing/auto", "/v1/departments", "/v1/guardrails", "/v1/alerts/lifecycle", "/v1/workspaces", "/v1/audit-events", "/v1/publications"} {
+		for _, path := range []string{"/v1/keys", "/v1/management-keys", "/v1/byok", "/v1/settings", "/v1/routing/profiles", "/v1/routing/auto", "/v1/departments", "/v1/guardrails", routesPath, "/v1/alerts/lifecycle", "/v1/workspaces", "/v1/audit-events", "/v1/publications"} {
 			all.WriteString(still(p.do(call{method: "GET", path: path, token: theirs.key}).is(http.StatusOK).body))
 		}
 		return all.String()
@@ -353,6 +353,11 @@ func TestOtherTenantsThingsAreNotThere(t *testing.T) {
 		require.Len(t, *refused.Violations, 1, path)
 	}
 	require.Empty(t, p.do(call{method: "GET", path: guardrail + "/keys", token: mine.key}).is(http.StatusOK).json()["data"])
+	// Nor is a dynamic route attached to another tenant's key.
+	route := routesPath + "/" + p.newDynamicRoute(mine, "own")
+	refused := p.do(call{method: "PUT", path: route + "/keys", token: mine.key, body: `{"key_ids":["` + own + `","` + key + `"]}`}).
+		problem(http.StatusBadRequest, "validation_error")
+	require.Equal(t, "key_ids[1]", (*refused.Violations)[0].Path)
 	// A member path with one's own workspace and another's user.
 	p.do(call{method: "GET", path: "/v1/workspaces/" + mine.id + "/members/" + theirs.user, token: mine.key}).problem(http.StatusNotFound, "not_found")
 	require.Equal(t, before, snapshot(), "something of the other tenant changed")
@@ -366,7 +371,7 @@ func TestOwnWorkspaceWorksWithEveryOperation(t *testing.T) {
 	w := p.tenant("own")
 	for _, c := range operations(t, map[string]string{
 		"workspace_id": w.id, "user_id": w.user, "key_id": "", "management_key_id": "", "publication_id": "", "request_id": "", "credential_id": "",
-		"routing_profile_id": "", "department_id": "", "guardrail_id": "",
+		"routing_profile_id": "", "department_id": "", "guardrail_id": "", "dynamic_route_id": "",
 	}) {
 		if c.method == "DELETE" || c.path == "/v1/byok/reorder" || c.method == "PUT" && strings.HasSuffix(c.path, "/rules") || strings.Contains(c.path, "//") || strings.HasSuffix(c.path, "/") {
 			continue // needs a thing of its own; other tests have one
@@ -386,7 +391,7 @@ func TestEveryOperationChecksCallerAndScope(t *testing.T) {
 	narrow := p.scoped(w, "models:read") // which no operation here asks for
 	for _, c := range operations(t, map[string]string{
 		"workspace_id": w.id, "user_id": w.user, "key_id": "key_x", "management_key_id": "mk_x", "publication_id": "pub_x", "request_id": "req_x",
-		"routing_profile_id": "profile_x", "department_id": "dept_x", "guardrail_id": "guard_x",
+		"routing_profile_id": "profile_x", "department_id": "dept_x", "guardrail_id": "guard_x", "dynamic_route_id": "route_x",
 		"credential_id": "byok_x",
 	}) {
 		p.do(c).problem(http.StatusUnauthorized, "unauthorized")

@@ -26,6 +26,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/autorouting"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/byok"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/department"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/dynamicroute"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/effective"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/endpointhealth"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/gateway"
@@ -54,6 +55,7 @@ type Services struct {
 	Profiles       *profile.Service
 	Departments    *department.Service
 	Guardrails     *guardrail.Service
+	DynamicRoutes  *dynamicroute.Service
 	Effective      *effective.Service
 	AutoRouting    *autorouting.Service
 	Lifecycle      *lifecycle.Service

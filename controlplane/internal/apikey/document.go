@@ -5,7 +5,6 @@ import "github.com/signalbox-dev/signalbox/shared/policy"
 // Document is what gateways get of a key.
 func Document(k Key) policy.Key {
 	return policy.Key{
-		Schema:        policy.Schema,
 		KID:           k.KID,
 		ID:            k.ID,
 		Workspace:     k.Workspace,
@@ -20,7 +19,8 @@ func Document(k Key) policy.Key {
 		Scopes:        k.Scopes,
 		Profile:       k.Profile,
 		Department:    k.Department,
+		Route:         k.Route,
 		Revision:      k.Revision,
 		MinRevision:   k.MinRevision,
-	}
+	}.Versioned()
 }

@@ -36,6 +36,7 @@ type Key struct {
 
 	Profile    id.Profile    // the routing profile bound to it; zero for none
 	Department id.Department // that it belongs to; zero for none
+	Route      id.Route      // the dynamic route attached to it; zero for none
 
 	Version     int64 // rises with every change, from 1
 	Revision    int64 // of the workspace at the last change

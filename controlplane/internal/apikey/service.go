@@ -26,6 +26,7 @@ type Deps struct {
 	Profiles    Profiles
 	Departments Departments
 	Guardrails  Guardrails
+	Routes      Routes
 	IDs         *id.Source
 	Rand        io.Reader
 	Now         func() time.Time
@@ -114,7 +115,7 @@ func (s *Service) Resume(ctx context.Context, ws id.Workspace, key id.Key, by au
 func (s *Service) Revoke(ctx context.Context, ws id.Workspace, key id.Key, by audit.By, ifMatch *int64) (Key, publication.Publication, error) {
 	return s.change(ctx, ws, changeOf(by, "key.revoke", key), target{key, ifMatch}, func(k Key) Key {
 		k.PreviousHash, k.PreviousUntil = secret.Hash{}, nil
-		k.Status = policy.KeyRevoked
+		k.Status, k.Route = policy.KeyRevoked, id.Route{}
 		return k
 	})
 }
@@ -168,7 +169,7 @@ func (s *Service) change(ctx context.Context, ws id.Workspace, c *deploy.Change,
 		}
 		c.KIDs, c.Diff = []string{after.KID}, diff(before, after)
 		if after.Status == policy.KeyRevoked {
-			if err := s.release(ctx, after, c); err != nil {
+			if err := s.release(ctx, before, after, c); err != nil {
 				return err
 			}
 		}
@@ -199,8 +200,13 @@ func (s *Service) bind(ctx context.Context, before Key, after *Key) error {
 }
 
 // release takes the guardrails off a revoked key, which is refused before they
-// are looked at.
-func (s *Service) release(ctx context.Context, k Key, c *deploy.Change) error {
+// are looked at, and tells its dynamic route that it is gone.
+func (s *Service) release(ctx context.Context, before, k Key, c *deploy.Change) error {
+	if !before.Route.IsZero() {
+		if err := s.d.Routes.Touch(ctx, k.Workspace, []id.Route{before.Route}); err != nil {
+			return err
+		}
+	}
 	released, err := s.d.Guardrails.Release(ctx, k.Workspace, k.ID, k.UpdatedAt)
 	names := make([]string, len(released))
 	for i, g := range released {
@@ -237,6 +243,7 @@ func diff(before, after Key) []audit.Change {
 	d.List("scopes", before.Scopes, after.Scopes)
 	d.Text("routing_profile_id", before.Profile.String(), after.Profile.String())
 	d.Text("department_id", before.Department.String(), after.Department.String())
+	d.Text("dynamic_route_id", before.Route.String(), after.Route.String())
 	d.Time("previous_secret_until", before.PreviousUntil, after.PreviousUntil)
 	if before.SecretHash != after.SecretHash {
 		d.Secret("secret")

@@ -37,6 +37,13 @@ type Departments interface {
 	Bindable(ctx context.Context, ws id.Workspace, department id.Department) error
 }
 
+// Routes have keys attached to them.
+type Routes interface {
+	// Touch raises the version of routes that a key of theirs is gone from. It is
+	// called inside a transaction of ws.
+	Touch(ctx context.Context, ws id.Workspace, routes []id.Route) error
+}
+
 // Guardrails are bound to keys.
 type Guardrails interface {
 	// Release takes all of them off a key and says which. It is called inside a

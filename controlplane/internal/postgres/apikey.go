@@ -35,6 +35,7 @@ type apiKeyRow struct {
 	Scopes           textArray  `gorm:"column:scopes"`
 	RoutingProfileID *uuid.UUID `gorm:"column:routing_profile_id"`
 	DepartmentID     *uuid.UUID `gorm:"column:department_id"`
+	RouteID          *uuid.UUID `gorm:"column:route_id"`
 	Version          int64      `gorm:"column:version"`
 	Revision         int64      `gorm:"column:revision"`
 	MinRevision      int64      `gorm:"column:min_revision"`
@@ -50,7 +51,7 @@ func apiKeyRowOf(k apikey.Key) apiKeyRow {
 		SecretHash: hashBytes(k.SecretHash), PreviousHash: hashBytes(k.PreviousHash), PreviousUntil: k.PreviousUntil,
 		CreatedBy: uuidPtr(k.CreatedBy.UUID()), ExpiresAt: k.ExpiresAt, LastUsedAt: k.LastUsedAt,
 		Models: k.Models, Surfaces: textsOf(k.Surfaces), Scopes: k.Scopes,
-		RoutingProfileID: uuidPtr(k.Profile.UUID()), DepartmentID: uuidPtr(k.Department.UUID()),
+		RoutingProfileID: uuidPtr(k.Profile.UUID()), DepartmentID: uuidPtr(k.Department.UUID()), RouteID: uuidPtr(k.Route.UUID()),
 		Version: k.Version, Revision: k.Revision, MinRevision: k.MinRevision, CreatedAt: k.CreatedAt, UpdatedAt: k.UpdatedAt,
 	}
 }
@@ -63,6 +64,7 @@ func (r apiKeyRow) key() apikey.Key {
 		ExpiresAt: utc(r.ExpiresAt), LastUsedAt: utc(r.LastUsedAt),
 		Models: r.Models.list(), Surfaces: surfacesOf(r.Surfaces), Scopes: r.Scopes.list(),
 		Profile: id.FromUUID[id.ProfileKind](uuidOf(r.RoutingProfileID)), Department: id.FromUUID[id.DepartmentKind](uuidOf(r.DepartmentID)),
+		Route:   id.FromUUID[id.RouteKind](uuidOf(r.RouteID)),
 		Version: r.Version, Revision: r.Revision, MinRevision: r.MinRevision,
 		CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(),
 	}
@@ -75,7 +77,7 @@ func (r apiKeyRow) changeable() map[string]any {
 		"name": r.Name, "suffix": r.Suffix, "status": r.Status, "secret_hash": r.SecretHash,
 		"previous_hash": r.PreviousHash, "previous_until": r.PreviousUntil, "expires_at": r.ExpiresAt,
 		"models": r.Models, "surfaces": r.Surfaces, "scopes": r.Scopes,
-		"routing_profile_id": r.RoutingProfileID, "department_id": r.DepartmentID, "version": r.Version, "revision": r.Revision,
+		"routing_profile_id": r.RoutingProfileID, "department_id": r.DepartmentID, "route_id": r.RouteID, "version": r.Version, "revision": r.Revision,
 		"min_revision": r.MinRevision, "updated_at": r.UpdatedAt,
 	}
 }

@@ -69,6 +69,10 @@ func compilePolicy(ctx context.Context, ws id.Workspace) (policy.Snapshot, error
 	if err != nil {
 		return policy.Snapshot{}, err
 	}
+	routes, err := publishedRoutes(ctx, ws)
+	if err != nil {
+		return policy.Snapshot{}, err
+	}
 	auto, err := publishedAuto(ctx, ws)
 	if err != nil {
 		return policy.Snapshot{}, err
@@ -80,7 +84,8 @@ func compilePolicy(ctx context.Context, ws id.Workspace) (policy.Snapshot, error
 		Credentials: credentials,
 		Profiles:    profiles, Profile: settings.Profile,
 		Departments: departments, Guardrails: guardrails,
-		Auto: auto,
+		Routes: routes,
+		Auto:   auto,
 	}.Versioned(), nil
 }
 

@@ -69,6 +69,13 @@ var places = map[string]place{
 	"guardrails_name_key":                 {"name", "is taken by another guardrail"},
 	"guardrails_name_check":               {"name", "must have 1 to 100 characters"},
 	"guardrails_description_check":        {"description", "must have at most 500 characters"},
+	"dynamic_routes_name_key":             {"name", "is taken by another dynamic route"},
+	"dynamic_routes_slug_key":             {"slug", "is taken by another dynamic route"},
+	"dynamic_routes_name_check":           {"name", "must have 1 to 80 characters"},
+	"dynamic_routes_slug_check":           {"slug", "must be 1 to 63 lower-case letters, digits and inner hyphens"},
+	"dynamic_routes_description_check":    {"description", "must have at most 500 characters"},
+	"dynamic_routes_status_check":         {"status", "must be active or paused"},
+	"dynamic_route_versions_note_check":   {"note", "must have at most 500 characters"},
 	"routing_profiles_name_check":         {"name", "must have 1 to 100 characters"},
 }
 
@@ -80,6 +87,7 @@ var bindings = map[string]bool{
 	"departments_routing_profile_id_fkey": true,
 	"api_keys_routing_profile_id_fkey":    true,
 	"api_keys_department_id_fkey":         true,
+	"api_keys_route_id_fkey":              true,
 	"guardrail_keys_guardrail_id_fkey":    true,
 	"guardrail_keys_target_id_fkey":       true,
 	"guardrail_members_guardrail_id_fkey": true,

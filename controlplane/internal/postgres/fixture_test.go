@@ -12,11 +12,13 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/byok"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/department"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/dynamicroute"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/guardrail"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/managementkey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
+	"github.com/signalbox-dev/signalbox/shared/flow"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 	"github.com/signalbox-dev/signalbox/shared/secret"
@@ -72,8 +74,30 @@ func guardrailOf(ws id.Workspace) guardrail.Guardrail {
 	return g
 }
 
-// newWorkspace stores a workspace with its owner, settings, a profile and a
-// department.
+// routeOf is the dynamic route that newWorkspace gives each workspace.
+func routeOf(ws id.Workspace) dynamicroute.Route {
+	r := fill.Value[dynamicroute.Route](1)
+	r.ID, r.Workspace, r.Version, r.DeletedAt = id.FromUUID[id.RouteKind](ws.UUID()), ws, 1, nil
+	r.Slug, r.Status, r.Turn, r.Latest, r.Deployed, r.Deployment = "a-route", dynamicroute.Active, r.ID, 0, 0, 0
+	return r
+}
+
+// versionOf is a version that the route of routeOf may have.
+func versionOf(ws id.Workspace) dynamicroute.Version {
+	return dynamicroute.Version{
+		Workspace: ws, Route: routeOf(ws).ID, Number: 1, Digest: "digest", CreatedAt: epoch, Status: dynamicroute.Draft,
+		Graph: flow.Graph{SchemaVersion: flow.SchemaVersion, Entry: "start", Nodes: []flow.Node{{ID: "start", Type: flow.Start}}},
+		Slots: flow.Slots{"split": {{Branch: "a", Slots: 10_000}}}, Note: "note",
+	}
+}
+
+// deploymentOf is a deployment of that version.
+func deploymentOf(ws id.Workspace) dynamicroute.Deployment {
+	return dynamicroute.Deployment{Workspace: ws, Route: routeOf(ws).ID, Number: 1, Version: 1, DeployedAt: epoch}
+}
+
+// newWorkspace stores a workspace with its owner, settings, a profile, a
+// department and a dynamic route.
 func newWorkspace(t *testing.T, db *DB) (workspace.Workspace, workspace.Member) {
 	t.Helper()
 	ws := id.New[id.WorkspaceKind](testIDs)
@@ -95,6 +119,9 @@ func newWorkspace(t *testing.T, db *DB) (workspace.Workspace, workspace.Member) 
 		if err := NewDepartmentStore().Create(ctx, ws, departmentOf(ws)); err != nil {
 			return err
 		}
+		if err := NewRouteStore().Create(ctx, ws, routeOf(ws)); err != nil {
+			return err
+		}
 		return NewSettingsStore().Create(ctx, ws, settings.Settings{Settings: policy.DefaultSettings(), Version: 1, UpdatedAt: epoch})
 	})
 	return w, owner
@@ -112,7 +139,7 @@ func filledKey(t *testing.T, owner workspace.Member, seed int) apikey.Key {
 	k := fill.Value[apikey.Key](seed)
 	token := newToken(t, secret.Inference)
 	k.ID, k.Workspace, k.CreatedBy = id.New[id.KeyKind](testIDs), owner.Workspace, owner.User
-	k.Profile, k.Department = profileOf(owner.Workspace).ID, departmentOf(owner.Workspace).ID
+	k.Profile, k.Department, k.Route = profileOf(owner.Workspace).ID, departmentOf(owner.Workspace).ID, routeOf(owner.Workspace).ID
 	k.KID, k.Suffix, k.Status = token.KID, token.Suffix(), policy.KeyPaused
 	k.Version, k.MinRevision, k.Revision = 1, int64(seed), int64(seed+1)
 	require.Empty(t, fill.Zero(k))

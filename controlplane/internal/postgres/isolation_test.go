@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/autorouting"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/byok"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/department"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/dynamicroute"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/guardrail"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
@@ -33,6 +34,8 @@ func TestStoresShowNothingOfOthers(t *testing.T) {
 		require.NoError(t, NewManagementKeyStore().Create(ctx, a.ID, mk))
 		require.NoError(t, NewBYOKStore().Create(ctx, a.ID, own))
 		require.NoError(t, NewAutoRoutingStore().Update(ctx, a.ID, changedAuto()))
+		require.NoError(t, NewRouteVersionStore().Add(ctx, a.ID, versionOf(a.ID)))
+		require.NoError(t, NewRouteDeploymentStore().Add(ctx, a.ID, deploymentOf(a.ID)))
 		require.NoError(t, NewGuardrailStore().Create(ctx, a.ID, guardrailOf(a.ID)))
 		require.NoError(t, NewGuardrailKeys().Add(ctx, a.ID, guardrailOf(a.ID).ID, []id.Key{key.ID}, epoch))
 		return NewAuditStore().Append(ctx, a.ID, event)
@@ -124,6 +127,38 @@ func TestStoresShowNothingOfOthers(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, 1, n)
 
+		routeA := routeOf(a.ID)
+		_, err = NewRouteStore().Get(ctx, b.ID, routeA.ID)
+		notFound(err)
+		stolenRoute := routeA
+		stolenRoute.Version++
+		notFound(NewRouteStore().Update(ctx, b.ID, stolenRoute))
+		require.NoError(t, NewRouteStore().Touch(ctx, b.ID, []id.Route{routeA.ID}))
+		routes, err := NewRouteStore().List(ctx, b.ID, page.Query{}, dynamicroute.Filter{})
+		require.NoError(t, err)
+		require.Len(t, routes.Items, 1)
+		n, err = NewRouteStore().Count(ctx, b.ID)
+		require.NoError(t, err)
+		require.Equal(t, 1, n)
+		_, err = NewRouteVersionStore().Get(ctx, b.ID, routeA.ID, 1)
+		notFound(err)
+		versions, err := NewRouteVersionStore().List(ctx, b.ID, routeA.ID, page.Query{})
+		require.NoError(t, err)
+		require.Empty(t, versions.Items)
+		notFound(NewRouteVersionStore().Mark(ctx, b.ID, routeA.ID, 1, dynamicroute.Superseded))
+		_, err = NewRouteDeploymentStore().Get(ctx, b.ID, routeA.ID, 1)
+		notFound(err)
+		notFound(NewRouteDeploymentStore().MarkRolledBack(ctx, b.ID, routeA.ID, 1))
+		routed, err := NewRouteKeys().Attached(ctx, b.ID, routeA.ID)
+		require.NoError(t, err)
+		require.Empty(t, routed)
+		attachable, err := NewRouteKeys().Attachable(ctx, b.ID, []id.Key{key.ID})
+		require.NoError(t, err)
+		require.Empty(t, attachable, "another's key cannot be attached")
+		attachedKIDs, err := NewRouteKeys().Attach(ctx, b.ID, routeOf(b.ID).ID, []id.Key{key.ID}, 9, epoch)
+		require.NoError(t, err)
+		require.Empty(t, attachedKIDs)
+
 		guardrailA := guardrailOf(a.ID)
 		_, err = NewGuardrailStore().Get(ctx, b.ID, guardrailA.ID)
 		notFound(err)
@@ -176,6 +211,15 @@ func TestStoresShowNothingOfOthers(t *testing.T) {
 		got, err := NewAPIKeyStore().Get(ctx, a.ID, key.ID)
 		require.NoError(t, err)
 		require.Equal(t, key, got, "nothing done under B reached it")
+		gotRoute, err := NewRouteStore().Get(ctx, a.ID, routeOf(a.ID).ID)
+		require.NoError(t, err)
+		require.Equal(t, routeOf(a.ID), gotRoute)
+		gotVersion, err := NewRouteVersionStore().Get(ctx, a.ID, routeOf(a.ID).ID, 1)
+		require.NoError(t, err)
+		require.Equal(t, versionOf(a.ID), gotVersion)
+		gotDeployment, err := NewRouteDeploymentStore().Get(ctx, a.ID, routeOf(a.ID).ID, 1)
+		require.NoError(t, err)
+		require.Equal(t, deploymentOf(a.ID), gotDeployment)
 		gotOwn, err := NewBYOKStore().Get(ctx, a.ID, own.ID)
 		require.NoError(t, err)
 		require.Equal(t, own, gotOwn)
@@ -212,6 +256,13 @@ func TestWritesForOthersAreRefused(t *testing.T) {
 			return NewProfileStore().Create(ctx, b.ID, p)
 		},
 		"guardrail": func(ctx context.Context) error { return NewGuardrailStore().Create(ctx, b.ID, guardrailOf(a.ID)) },
+		"dynamic route": func(ctx context.Context) error {
+			r := routeOf(a.ID)
+			r.ID = id.New[id.RouteKind](testIDs)
+			return NewRouteStore().Create(ctx, b.ID, r)
+		},
+		"version of a dynamic route":    func(ctx context.Context) error { return NewRouteVersionStore().Add(ctx, b.ID, versionOf(a.ID)) },
+		"deployment of a dynamic route": func(ctx context.Context) error { return NewRouteDeploymentStore().Add(ctx, b.ID, deploymentOf(a.ID)) },
 		"binding of a guardrail": func(ctx context.Context) error {
 			row := boundRowOf(a.ID, guardrailOf(a.ID).ID, ownerA.User.UUID(), epoch)
 			return tenant(ctx, b.ID).Table(guardrailMembers).Create(&row).Error
@@ -338,6 +389,55 @@ func TestStoresRefuseOtherScopes(t *testing.T) {
 			return err
 		},
 		"profile.Bindable": func(ctx context.Context) error { return NewProfileStore().Bindable(ctx, a.ID, profileOf(a.ID).ID) },
+		"route.Create":     func(ctx context.Context) error { return NewRouteStore().Create(ctx, a.ID, routeOf(a.ID)) },
+		"route.Get": func(ctx context.Context) error {
+			_, err := NewRouteStore().Get(ctx, a.ID, routeOf(a.ID).ID)
+			return err
+		},
+		"route.Update": func(ctx context.Context) error { return NewRouteStore().Update(ctx, a.ID, routeOf(a.ID)) },
+		"route.Touch":  func(ctx context.Context) error { return NewRouteStore().Touch(ctx, a.ID, []id.Route{routeOf(a.ID).ID}) },
+		"route.List": func(ctx context.Context) error {
+			_, err := NewRouteStore().List(ctx, a.ID, page.Query{}, dynamicroute.Filter{})
+			return err
+		},
+		"route.Count":     func(ctx context.Context) error { _, err := NewRouteStore().Count(ctx, a.ID); return err },
+		"route.SlugTaken": func(ctx context.Context) error { _, err := NewRouteStore().SlugTaken(ctx, a.ID, "a"); return err },
+		"route version.Add": func(ctx context.Context) error {
+			return NewRouteVersionStore().Add(ctx, a.ID, versionOf(a.ID))
+		},
+		"route version.Get": func(ctx context.Context) error {
+			_, err := NewRouteVersionStore().Get(ctx, a.ID, routeOf(a.ID).ID, 1)
+			return err
+		},
+		"route version.List": func(ctx context.Context) error {
+			_, err := NewRouteVersionStore().List(ctx, a.ID, routeOf(a.ID).ID, page.Query{})
+			return err
+		},
+		"route version.Mark": func(ctx context.Context) error {
+			return NewRouteVersionStore().Mark(ctx, a.ID, routeOf(a.ID).ID, 1, dynamicroute.Deployed)
+		},
+		"route deployment.Add": func(ctx context.Context) error {
+			return NewRouteDeploymentStore().Add(ctx, a.ID, deploymentOf(a.ID))
+		},
+		"route deployment.Get": func(ctx context.Context) error {
+			_, err := NewRouteDeploymentStore().Get(ctx, a.ID, routeOf(a.ID).ID, 1)
+			return err
+		},
+		"route deployment.MarkRolledBack": func(ctx context.Context) error {
+			return NewRouteDeploymentStore().MarkRolledBack(ctx, a.ID, routeOf(a.ID).ID, 1)
+		},
+		"route keys.Attached": func(ctx context.Context) error {
+			_, err := NewRouteKeys().Attached(ctx, a.ID, routeOf(a.ID).ID)
+			return err
+		},
+		"route keys.Attachable": func(ctx context.Context) error {
+			_, err := NewRouteKeys().Attachable(ctx, a.ID, []id.Key{key.ID})
+			return err
+		},
+		"route keys.Attach": func(ctx context.Context) error {
+			_, err := NewRouteKeys().Attach(ctx, a.ID, routeOf(a.ID).ID, []id.Key{key.ID}, 1, epoch)
+			return err
+		},
 		"guardrail.Create": func(ctx context.Context) error { return NewGuardrailStore().Create(ctx, a.ID, guardrailOf(a.ID)) },
 		"guardrail.Get": func(ctx context.Context) error {
 			_, err := NewGuardrailStore().Get(ctx, a.ID, guardrailOf(a.ID).ID)

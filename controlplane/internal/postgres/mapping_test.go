@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/autorouting"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/byok"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/department"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/dynamicroute"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/guardrail"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/managementkey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/override"
@@ -48,6 +49,10 @@ func TestRowsRoundTrip(t *testing.T) {
 		row := boundRowOf(fill.Value[id.Workspace](1), g.ID, bound.ID.UUID(), bound.AddedAt)
 		require.Equal(t, bound, bindingOf[id.KeyKind](row))
 		require.Empty(t, fill.Zero(row))
+		r := fill.Value[dynamicroute.Route](seed)
+		require.Equal(t, r, routeRowOf(r).route())
+		dep := fill.Value[dynamicroute.Deployment](seed)
+		require.Equal(t, dep, routeDeploymentRowOf(dep).deployment())
 		e := fill.Value[audit.Event](seed)
 		require.Equal(t, e, auditRowOf(e).event())
 	}
@@ -60,7 +65,25 @@ func TestRowsRoundTrip(t *testing.T) {
 	require.Empty(t, fill.Zero(departmentRowOf(fill.Value[department.Department](1))))
 	require.Empty(t, fill.Zero(profileRowOf(fill.Value[profile.Profile](1))))
 	require.Empty(t, fill.Zero(guardrailRowOf(fill.Value[guardrail.Guardrail](1))))
+	require.Empty(t, fill.Zero(routeRowOf(fill.Value[dynamicroute.Route](1))))
+	require.Empty(t, fill.Zero(routeDeploymentRowOf(fill.Value[dynamicroute.Deployment](1))))
 	require.Empty(t, fill.Zero(auditRowOf(fill.Value[audit.Event](1))))
+}
+
+// A graph has conditions within conditions, so a version is not filled as a
+// whole.
+func TestVersionsOfRoutesRoundTrip(t *testing.T) {
+	v := versionOf(fill.Value[id.Workspace](1))
+	v.Parent, v.CreatedBy = 7, fill.Value[id.User](2)
+	row, err := routeVersionRowOf(v)
+	require.NoError(t, err)
+	require.Empty(t, fill.Zero(row))
+	back, err := row.version()
+	require.NoError(t, err)
+	require.Equal(t, v, back)
+	for f, field := range reflect.ValueOf(v).Fields() {
+		require.False(t, field.IsZero(), f.Name)
+	}
 }
 
 func TestOverridesRoundTrip(t *testing.T) {
@@ -97,6 +120,7 @@ func TestUpdatesWriteEveryColumn(t *testing.T) {
 		"settings":        {settingsRow{}, settingsRow{}.changeable(), []string{"workspace_id"}},
 		"auto routing":    {autoRoutingRow{}, autoRoutingRow{}.changeable(), []string{"workspace_id"}},
 		"department":      {departmentRow{}, departmentRow{}.changeable(), []string{"id", "workspace_id", "created_at"}},
+		"dynamic route":   {routeRow{}, routeRow{}.changeable(), []string{"id", "workspace_id", "created_at"}},
 		"guardrail":       {guardrailRow{}, guardrailRow{}.changeable(), []string{"id", "workspace_id", "created_at"}},
 		"routing profile": {profileRow{}, profileRow{}.changeable(), []string{"id", "workspace_id", "created_at"}},
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/byok"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/department"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/dynamicroute"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/effective"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/guardrail"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/managementkey"
@@ -59,6 +60,7 @@ type services struct {
 	profiles    *profile.Service
 	departments *department.Service
 	guardrails  *guardrail.Service
+	routes      *dynamicroute.Service
 	effective   *effective.Service
 	mutator     *deploy.Mutator
 	gateway     *askedGateway
@@ -114,7 +116,7 @@ func openServices(t *testing.T) *services {
 		}),
 		keys: apikey.NewService(apikey.Deps{
 			Runner: runner, Store: NewAPIKeyStore(), Mutator: mutator, Profiles: NewProfileStore(), Departments: NewDepartmentStore(),
-			Guardrails: NewGuardrailStore(), IDs: testIDs, Rand: rand.Reader, Now: c.now,
+			Guardrails: NewGuardrailStore(), Routes: NewRouteStore(), IDs: testIDs, Rand: rand.Reader, Now: c.now,
 		}),
 		management: managementkey.NewService(managementkey.Deps{
 			Runner: runner, System: system, Store: NewManagementKeyStore(), Directory: NewManagementKeyDirectory(), Mutator: mutator,
@@ -141,6 +143,10 @@ func openServices(t *testing.T) *services {
 		guardrails: guardrail.NewService(guardrail.Deps{
 			Runner: runner, Store: NewGuardrailStore(), Directory: NewGuardrailStore(), Keys: NewGuardrailKeys(), Members: NewGuardrailMembers(),
 			Mutator: mutator, Offered: models, IDs: testIDs, Now: c.now,
+		}),
+		routes: dynamicroute.NewService(dynamicroute.Deps{
+			Runner: runner, Store: NewRouteStore(), Directory: NewRouteStore(), Versions: NewRouteVersionStore(), Deployments: NewRouteDeploymentStore(),
+			Keys: NewRouteKeys(), Mutator: mutator, Offered: models, IDs: testIDs, Now: c.now,
 		}),
 		audit: audit.NewLog(runner, NewAuditStore()),
 	}

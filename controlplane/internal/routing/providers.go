@@ -9,7 +9,6 @@ import (
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/rule"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
-	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/money"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 )
@@ -117,14 +116,7 @@ func (c *check) region(p *policy.Preferences) {
 		c.add("provider.required_region", rule.TooLong, fmt.Sprintf("must have at most %d characters", maxRegion))
 		return
 	}
-	known := false
-	for _, one := range c.catalog.Providers() {
-		known = known || slices.ContainsFunc(one.Regions, func(region string) bool { return decide.InRegion(region, p.Region) })
-	}
-	for _, m := range c.catalog.Models() {
-		known = known || slices.ContainsFunc(m.Endpoints, func(e catalog.Endpoint) bool { return decide.InRegion(e.Region, p.Region) })
-	}
-	if !known {
+	if !inRegion(c.catalog, p.Region) {
 		c.add("provider.required_region", rule.NotAllowed, "no provider of the catalog is in this region")
 	}
 }

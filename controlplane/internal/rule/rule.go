@@ -36,6 +36,9 @@ func (v *Violations) Add(path, code, message string) {
 	v.list = append(v.list, fault.Violation{Path: path, Code: code, Message: message})
 }
 
+// Adopt notes violations that were found elsewhere.
+func (v *Violations) Adopt(found ...fault.Violation) { v.list = append(v.list, found...) }
+
 // Err is nil, or one validation_error over everything noted.
 func (v *Violations) Err() error {
 	if len(v.list) == 0 {

@@ -156,7 +156,7 @@ func refusalOf(f *fault.Error, r *decide.RefusalRecord) *refusalView {
 		v.Stage = r.Stage
 	}
 	for _, w := range f.Violations {
-		v.Violations = append(v.Violations, violationView(w))
+		v.Violations = append(v.Violations, violationView{Path: w.Path, Code: w.Code, Message: w.Message})
 	}
 	return v
 }

@@ -498,6 +498,233 @@ export interface paths {
         patch: operations["updateRoutingProfile"];
         trace?: never;
     };
+    "/v1/routing/dynamic-routes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The workspace's dynamic routes, the last changed first
+         * @description Without their graphs, and with the number of their keys.
+         */
+        get: operations["listDynamicRoutes"];
+        put?: never;
+        /**
+         * Create a dynamic route
+         * @description `config` becomes version 1, a draft: nothing is evaluated before a version is deployed and keys are attached. Everything
+         *     that is wrong with a graph is listed at once, with the node and the field of each.
+         */
+        post: operations["createDynamicRoute"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/routing/dynamic-routes/{dynamic_route_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A dynamic route id, `route_…`. */
+                dynamic_route_id: components["parameters"]["DynamicRouteID"];
+            };
+            cookie?: never;
+        };
+        /** One dynamic route, with its keys and its newest graph */
+        get: operations["getDynamicRoute"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a dynamic route, and detach its keys
+         * @description Its versions can still be read under its id; its name and slug are free again.
+         */
+        delete: operations["deleteDynamicRoute"];
+        options?: never;
+        head?: never;
+        /**
+         * Change, pause or resume a dynamic route
+         * @description A `config` that is not the newest version's becomes the next version, a draft, as with `POST …/versions`; no other field
+         *     makes a version. A paused route does not apply to its keys, and keeps them.
+         */
+        patch: operations["updateDynamicRoute"];
+        trace?: never;
+    };
+    "/v1/routing/dynamic-routes/{dynamic_route_id}/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A dynamic route id, `route_…`. */
+                dynamic_route_id: components["parameters"]["DynamicRouteID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Attach a dynamic route to exactly these API keys
+         * @description All or none of them. A key has at most one dynamic route: one that has another moves at once, and `moved` says from where.
+         *     Where the keys are attached already nothing changes, and the answer has no `publication`.
+         */
+        put: operations["setDynamicRouteKeys"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/routing/dynamic-routes/{dynamic_route_id}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A dynamic route id, `route_…`. */
+                dynamic_route_id: components["parameters"]["DynamicRouteID"];
+            };
+            cookie?: never;
+        };
+        /**
+         * The versions of a dynamic route without their graphs, newest first
+         * @description Those of a deleted one can be read too.
+         */
+        get: operations["listDynamicRouteVersions"];
+        put?: never;
+        /**
+         * Save a graph as the next version, a draft
+         * @description A version never changes. A graph that is the newest version's makes none: the answer is 200 with that version, and has
+         *     no `publication`. Everything that is wrong with a graph is listed at once, with the node and the field of each.
+         */
+        post: operations["saveDynamicRouteVersion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A dynamic route id, `route_…`. */
+                dynamic_route_id: components["parameters"]["DynamicRouteID"];
+                /** @description The number of a version. */
+                version: components["parameters"]["VersionNumber"];
+            };
+            cookie?: never;
+        };
+        /** One version, with its graph */
+        get: operations["getDynamicRouteVersion"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/diff/{other_version}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A dynamic route id, `route_…`. */
+                dynamic_route_id: components["parameters"]["DynamicRouteID"];
+                /** @description The number of a version. */
+                version: components["parameters"]["VersionNumber"];
+                /** @description The version to compare with it. */
+                other_version: number;
+            };
+            cookie?: never;
+        };
+        /** What the other version changes of the first */
+        get: operations["diffDynamicRouteVersions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A dynamic route id, `route_…`. */
+                dynamic_route_id: components["parameters"]["DynamicRouteID"];
+                /** @description The number of a version. */
+                version: components["parameters"]["VersionNumber"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What a version does with a sample request
+         * @description The graph is evaluated as gateways evaluate it. Nothing is sent and nothing changes.
+         */
+        post: operations["testDynamicRouteVersion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/deploy": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A dynamic route id, `route_…`. */
+                dynamic_route_id: components["parameters"]["DynamicRouteID"];
+                /** @description The number of a version. */
+                version: components["parameters"]["VersionNumber"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a version the one that gateways evaluate
+         * @description Every gateway switches from one whole version to the other. A version that does not fit the catalog any more is refused
+         *     with 409 and every problem. Deploying what is deployed changes nothing: the answer is 200 and has no `publication`.
+         */
+        post: operations["deployDynamicRouteVersion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/routing/dynamic-routes/{dynamic_route_id}/rollback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A dynamic route id, `route_…`. */
+                dynamic_route_id: components["parameters"]["DynamicRouteID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deploy the version that the present deployment replaced
+         * @description Repeated, it walks back through what was deployed, and skips what was itself rolled back. At the start it is refused
+         *     with 409. Deploying an earlier version by its number is the other way back.
+         */
+        post: operations["rollbackDynamicRoute"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/routing/auto": {
         parameters: {
             query?: never;
@@ -1196,6 +1423,8 @@ export interface components {
             /** @description What kind, such as `unknown_field`. */
             code: string;
             message: string;
+            /** @description The id of the node of a graph, where that is what it is about. */
+            node?: string;
         };
         PublicationRef: {
             id: string;
@@ -1325,6 +1554,8 @@ export interface components {
             routing_profile_id?: string;
             /** @description The department that it belongs to. */
             department_id?: string;
+            /** @description The dynamic route that is attached to it. */
+            dynamic_route_id?: string;
             /** Format: date-time */
             created_at: string;
             /** Format: date-time */
@@ -1750,6 +1981,219 @@ export interface components {
             name?: string;
             /** @description Replaces all routing fields at once. */
             routing?: components["schemas"]["RoutingFields"];
+        };
+        /** @enum {string} */
+        DynamicRouteStatus: "active" | "paused";
+        /**
+         * @description A graph (docs/dynamic-routes.md, docs/reference/dynamic-route.schema.json). Everything that is wrong with it is listed at
+         *     once, with the node and the field of each.
+         */
+        DynamicRouteGraph: Record<string, never>;
+        DynamicRouteSummary: {
+            id: string;
+            name: string;
+            slug: string;
+            description: string;
+            status: components["schemas"]["DynamicRouteStatus"];
+            /** @description The newest version; null while there is none. */
+            latest_version: number | null;
+            /** @description The version that gateways evaluate; null while none is deployed. */
+            deployed_version: number | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        DynamicRouteListed: components["schemas"]["DynamicRouteSummary"] & {
+            /** @description API keys that it is attached to. Revoked ones do not count. */
+            key_count: number;
+        };
+        DynamicRoute: components["schemas"]["DynamicRouteSummary"] & {
+            /** @description API keys that it is attached to. Revoked ones do not count. */
+            key_ids: string[];
+            config?: components["schemas"]["DynamicRouteGraph"];
+        };
+        DynamicRouteOne: {
+            data: components["schemas"]["DynamicRoute"];
+        };
+        DynamicRouteList: {
+            data: components["schemas"]["DynamicRouteListed"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        /** @description What is worth a second look. It keeps nothing from being saved or deployed. */
+        DynamicRouteWarnings: components["schemas"]["Violation"][];
+        DynamicRouteChange: {
+            data: components["schemas"]["DynamicRoute"];
+            warnings: components["schemas"]["DynamicRouteWarnings"];
+            publication: components["schemas"]["PublicationRef"];
+        };
+        DynamicRouteDeployment: {
+            data: components["schemas"]["DynamicRoute"];
+            warnings: components["schemas"]["DynamicRouteWarnings"];
+            publication?: components["schemas"]["PublicationRef"];
+        };
+        DynamicRouteKeysChange: {
+            data: components["schemas"]["DynamicRoute"];
+            /** @description Keys that were attached to another dynamic route. */
+            moved: components["schemas"]["DynamicRouteMove"][];
+            publication?: components["schemas"]["PublicationRef"];
+        };
+        DynamicRouteMove: {
+            key_id: string;
+            /** @description The dynamic route that it was attached to. */
+            from: string;
+        };
+        NewDynamicRoute: {
+            name: string;
+            /** @description Lower-case letters, digits and inner hyphens. Without it one is made of the name. */
+            slug?: string;
+            description?: string;
+            status?: components["schemas"]["DynamicRouteStatus"];
+            config?: components["schemas"]["DynamicRouteGraph"];
+            /** @description What the version is for. */
+            note?: string;
+        };
+        DynamicRoutePatch: {
+            name?: string;
+            slug?: string;
+            description?: string;
+            status?: components["schemas"]["DynamicRouteStatus"];
+            config?: components["schemas"]["DynamicRouteGraph"];
+            /** @description What the version that config makes is for. */
+            note?: string;
+        };
+        DynamicRouteKeys: {
+            /** @description All of them; an empty list detaches every key. */
+            key_ids: string[];
+        };
+        NewDynamicRouteVersion: {
+            config: components["schemas"]["DynamicRouteGraph"];
+            /** @description What the version is for. */
+            note?: string;
+            /** @description The version from whose percentages this one's move as few subjects as they can; the newest one when absent. */
+            parent?: number;
+        };
+        /** @enum {string} */
+        DynamicRouteVersionStatus: "draft" | "deployed" | "superseded";
+        DynamicRouteVersionSummary: {
+            version: number;
+            status: components["schemas"]["DynamicRouteVersionStatus"];
+            /** @description The SHA-256 of the graph. */
+            digest: string;
+            /** @description The version from whose percentages this one's were derived; null for none. */
+            parent: number | null;
+            note: string;
+            /** @description The user who saved it. */
+            created_by?: string;
+            /** Format: date-time */
+            created_at: string;
+        };
+        DynamicRouteVersion: components["schemas"]["DynamicRouteVersionSummary"] & {
+            config: components["schemas"]["DynamicRouteGraph"];
+        };
+        DynamicRouteVersionOne: {
+            data: components["schemas"]["DynamicRouteVersion"];
+        };
+        DynamicRouteVersionChange: {
+            data: components["schemas"]["DynamicRouteVersion"];
+            warnings: components["schemas"]["DynamicRouteWarnings"];
+            publication?: components["schemas"]["PublicationRef"];
+        };
+        DynamicRouteVersionList: {
+            data: components["schemas"]["DynamicRouteVersionSummary"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        DynamicRouteDiffOne: {
+            data: components["schemas"]["DynamicRouteDiff"];
+        };
+        DynamicRouteDiff: {
+            from: number;
+            to: number;
+            /** @description Ids of nodes. */
+            added: string[];
+            /** @description Ids of nodes. */
+            removed: string[];
+            changed: components["schemas"]["DynamicRouteNodeChange"][];
+            /** @description Fields outside the nodes. */
+            graph: components["schemas"]["DynamicRouteFieldChange"][];
+        };
+        DynamicRouteNodeChange: {
+            /** @description The id of the node. */
+            node: string;
+            fields: components["schemas"]["DynamicRouteFieldChange"][];
+        };
+        DynamicRouteFieldChange: {
+            /** @description From the node on, such as `branches[1].percent`. */
+            path: string;
+            /** @description Absent where it was not set. */
+            before?: unknown;
+            /** @description Absent where it is not set. */
+            after?: unknown;
+        };
+        DynamicRouteTest: {
+            facts: components["schemas"]["DynamicRouteFacts"];
+        };
+        /**
+         * @description A sample request, and what its key has used. `metadata` is that of the body when it is absent, as `model` and `user_id` are;
+         *     each of `headers` is a text.
+         */
+        DynamicRouteFacts: {
+            body?: components["schemas"]["DynamicRouteSample"];
+            headers?: components["schemas"]["DynamicRouteSample"];
+            metadata?: components["schemas"]["DynamicRouteSample"];
+            workspace_tags?: string[];
+            key_scopes?: string[];
+            endpoint?: components["schemas"]["Surface"];
+            /** @description The model that is asked for. */
+            model?: string;
+            session_id?: string;
+            /** @description The end user. */
+            user_id?: string;
+            /** @description Who percentages are drawn for; when absent the session id, else the body's `prompt_cache_key`, else the end user. */
+            subject?: string;
+            usage?: components["schemas"]["DynamicRouteUsage"];
+        };
+        /** @description A part of a sample request, with any fields. */
+        DynamicRouteSample: Record<string, never>;
+        /** @description What the key has used. Of a window that is absent nothing is known, and no limit is exceeded. */
+        DynamicRouteUsage: {
+            daily?: components["schemas"]["DynamicRouteBucket"];
+            weekly?: components["schemas"]["DynamicRouteBucket"];
+            monthly?: components["schemas"]["DynamicRouteBucket"];
+        };
+        DynamicRouteBucket: {
+            /** Format: int64 */
+            requests?: number;
+            cost_usd?: string;
+        };
+        DynamicRouteTrialOne: {
+            data: components["schemas"]["DynamicRouteTrial"];
+        };
+        DynamicRouteTrial: {
+            version: number;
+            /** @description Ids of the nodes on the way, in their order. */
+            visited: string[];
+            action: components["schemas"]["DynamicRouteAction"];
+        };
+        /** @description What the model nodes on the way add up to, or the refusal at its end. */
+        DynamicRouteAction: {
+            /** @description Absent: the one that is asked for. */
+            model?: string;
+            fallback_models?: string[];
+            routing_mode?: string;
+            provider?: components["schemas"]["ProviderFields"];
+            affinity?: components["schemas"]["DynamicRouteAffinity"];
+            reject?: components["schemas"]["DynamicRouteRejection"];
+        };
+        DynamicRouteAffinity: {
+            cache?: boolean;
+            session?: boolean;
+        };
+        DynamicRouteRejection: {
+            node: string;
+            status: number;
+            code: string;
+            message: string;
         };
         /**
          * @description Ids, or patterns with `*`; one without a slash is about the bare name. What `allow` names may be used, everything
@@ -2465,6 +2909,10 @@ export interface components {
         DepartmentID: string;
         /** @description A guardrail id, `guard_…`. */
         GuardrailID: string;
+        /** @description A dynamic route id, `route_…`. */
+        DynamicRouteID: string;
+        /** @description The number of a version. */
+        VersionNumber: number;
         /** @description A routing profile id, `profile_…`. */
         RoutingProfileID: string;
         /** @description A management key id, `mk_…`. */
@@ -3835,6 +4283,496 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RoutingProfileChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listDynamicRoutes: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description How many entries a page holds at most; 50 when absent. */
+                limit?: components["parameters"]["Limit"];
+                /** @description Only the dynamic route with this name, in any letter case, or with this slug. */
+                name?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of dynamic routes. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DynamicRouteList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    createDynamicRoute: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewDynamicRoute"];
+            };
+        };
+        responses: {
+            /** @description The dynamic route. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DynamicRouteChange"];
+                };
+            };
+            /** @description The dynamic route. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DynamicRouteChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getDynamicRoute: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A dynamic route id, `route_…`. */
+                dynamic_route_id: components["parameters"]["DynamicRouteID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The dynamic route. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DynamicRouteOne"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteDynamicRoute: {
+        parameters: {
+            query: {
+                /** @description The dynamic route's name, exactly, as a guard against deleting the wrong one. */
+                confirm_name: string;
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description A dynamic route id, `route_…`. */
+                dynamic_route_id: components["parameters"]["DynamicRouteID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The dynamic route is deleted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedChange"];
+                };
+            };
+            /** @description The dynamic route is deleted. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    updateDynamicRoute: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description A dynamic route id, `route_…`. */
+                dynamic_route_id: components["parameters"]["DynamicRouteID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DynamicRoutePatch"];
+            };
+        };
+        responses: {
+            /** @description The dynamic route as it is now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DynamicRouteChange"];
+                };
+            };
+            /** @description The dynamic route as it is now. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DynamicRouteChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    setDynamicRouteKeys: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description A dynamic route id, `route_…`. */
+                dynamic_route_id: components["parameters"]["DynamicRouteID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DynamicRouteKeys"];
+            };
+        };
+        responses: {
+            /** @description The dynamic route as it is now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DynamicRouteKeysChange"];
+                };
+            };
+            /** @description The dynamic route as it is now. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DynamicRouteKeysChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listDynamicRouteVersions: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description How many entries a page holds at most; 50 when absent. */
+                limit?: components["parameters"]["Limit"];
+            };
+            header?: never;
+            path: {
+                /** @description A dynamic route id, `route_…`. */
+                dynamic_route_id: components["parameters"]["DynamicRouteID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of versions. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DynamicRouteVersionList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    saveDynamicRouteVersion: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description A dynamic route id, `route_…`. */
+                dynamic_route_id: components["parameters"]["DynamicRouteID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewDynamicRouteVersion"];
+            };
+        };
+        responses: {
+            /** @description The version. The ETag is the dynamic route's. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DynamicRouteVersionChange"];
+                };
+            };
+            /** @description The version. The ETag is the dynamic route's. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DynamicRouteVersionChange"];
+                };
+            };
+            /** @description The version. The ETag is the dynamic route's. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DynamicRouteVersionChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getDynamicRouteVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A dynamic route id, `route_…`. */
+                dynamic_route_id: components["parameters"]["DynamicRouteID"];
+                /** @description The number of a version. */
+                version: components["parameters"]["VersionNumber"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The version. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DynamicRouteVersionOne"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    diffDynamicRouteVersions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A dynamic route id, `route_…`. */
+                dynamic_route_id: components["parameters"]["DynamicRouteID"];
+                /** @description The number of a version. */
+                version: components["parameters"]["VersionNumber"];
+                /** @description The version to compare with it. */
+                other_version: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The nodes that were added, removed and changed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DynamicRouteDiffOne"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    testDynamicRouteVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A dynamic route id, `route_…`. */
+                dynamic_route_id: components["parameters"]["DynamicRouteID"];
+                /** @description The number of a version. */
+                version: components["parameters"]["VersionNumber"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DynamicRouteTest"];
+            };
+        };
+        responses: {
+            /** @description The nodes on the way, and what they come to. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DynamicRouteTrialOne"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    deployDynamicRouteVersion: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description A dynamic route id, `route_…`. */
+                dynamic_route_id: components["parameters"]["DynamicRouteID"];
+                /** @description The number of a version. */
+                version: components["parameters"]["VersionNumber"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The dynamic route as it is now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DynamicRouteDeployment"];
+                };
+            };
+            /** @description The dynamic route as it is now. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DynamicRouteDeployment"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    rollbackDynamicRoute: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description A dynamic route id, `route_…`. */
+                dynamic_route_id: components["parameters"]["DynamicRouteID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The dynamic route as it is now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DynamicRouteDeployment"];
+                };
+            };
+            /** @description The dynamic route as it is now. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DynamicRouteDeployment"];
                 };
             };
             default: components["responses"]["Problem"];

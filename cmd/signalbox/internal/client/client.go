@@ -162,6 +162,45 @@ func (e ByokVerificationStatus) Valid() bool {
 	}
 }
 
+// Defines values for DynamicRouteStatus.
+const (
+	DynamicRouteStatusActive DynamicRouteStatus = "active"
+	DynamicRouteStatusPaused DynamicRouteStatus = "paused"
+)
+
+// Valid indicates whether the value is a known member of the DynamicRouteStatus enum.
+func (e DynamicRouteStatus) Valid() bool {
+	switch e {
+	case DynamicRouteStatusActive:
+		return true
+	case DynamicRouteStatusPaused:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DynamicRouteVersionStatus.
+const (
+	Deployed   DynamicRouteVersionStatus = "deployed"
+	Draft      DynamicRouteVersionStatus = "draft"
+	Superseded DynamicRouteVersionStatus = "superseded"
+)
+
+// Valid indicates whether the value is a known member of the DynamicRouteVersionStatus enum.
+func (e DynamicRouteVersionStatus) Valid() bool {
+	switch e {
+	case Deployed:
+		return true
+	case Draft:
+		return true
+	case Superseded:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for EndpointHealthFiguresState.
 const (
 	Closed   EndpointHealthFiguresState = "closed"
@@ -998,6 +1037,340 @@ type DepartmentPatch struct {
 	RoutingProfileID nullable.Nullable[string] `json:"routing_profile_id,omitempty"`
 }
 
+// DynamicRoute defines model for DynamicRoute.
+type DynamicRoute struct {
+	// Config A graph (docs/dynamic-routes.md, docs/reference/dynamic-route.schema.json). Everything that is wrong with it is listed at
+	// once, with the node and the field of each.
+	Config    *DynamicRouteGraph `json:"config,omitempty"`
+	CreatedAt time.Time          `json:"created_at"`
+
+	// DeployedVersion The version that gateways evaluate; null while none is deployed.
+	DeployedVersion nullable.Nullable[int] `json:"deployed_version"`
+	Description     string                 `json:"description"`
+	ID              string                 `json:"id"`
+
+	// KeyIds API keys that it is attached to. Revoked ones do not count.
+	KeyIds []string `json:"key_ids"`
+
+	// LatestVersion The newest version; null while there is none.
+	LatestVersion nullable.Nullable[int] `json:"latest_version"`
+	Name          string                 `json:"name"`
+	Slug          string                 `json:"slug"`
+	Status        DynamicRouteStatus     `json:"status"`
+	UpdatedAt     time.Time              `json:"updated_at"`
+}
+
+// DynamicRouteAction What the model nodes on the way add up to, or the refusal at its end.
+type DynamicRouteAction struct {
+	Affinity       *DynamicRouteAffinity `json:"affinity,omitempty"`
+	FallbackModels *[]string             `json:"fallback_models,omitempty"`
+
+	// Model Absent: the one that is asked for.
+	Model *string `json:"model,omitempty"`
+
+	// Provider Which providers may serve, and in which order. The restrictions of all rungs hold together; of every other field the narrowest rung's counts.
+	Provider    *ProviderFields        `json:"provider,omitempty"`
+	Reject      *DynamicRouteRejection `json:"reject,omitempty"`
+	RoutingMode *string                `json:"routing_mode,omitempty"`
+}
+
+// DynamicRouteAffinity defines model for DynamicRouteAffinity.
+type DynamicRouteAffinity struct {
+	Cache   *bool `json:"cache,omitempty"`
+	Session *bool `json:"session,omitempty"`
+}
+
+// DynamicRouteBucket defines model for DynamicRouteBucket.
+type DynamicRouteBucket struct {
+	CostUsd  *string `json:"cost_usd,omitempty"`
+	Requests *int64  `json:"requests,omitempty"`
+}
+
+// DynamicRouteChange defines model for DynamicRouteChange.
+type DynamicRouteChange struct {
+	Data        DynamicRoute   `json:"data"`
+	Publication PublicationRef `json:"publication"`
+
+	// Warnings What is worth a second look. It keeps nothing from being saved or deployed.
+	Warnings DynamicRouteWarnings `json:"warnings"`
+}
+
+// DynamicRouteDeployment defines model for DynamicRouteDeployment.
+type DynamicRouteDeployment struct {
+	Data        DynamicRoute    `json:"data"`
+	Publication *PublicationRef `json:"publication,omitempty"`
+
+	// Warnings What is worth a second look. It keeps nothing from being saved or deployed.
+	Warnings DynamicRouteWarnings `json:"warnings"`
+}
+
+// DynamicRouteDiff defines model for DynamicRouteDiff.
+type DynamicRouteDiff struct {
+	// Added Ids of nodes.
+	Added   []string                 `json:"added"`
+	Changed []DynamicRouteNodeChange `json:"changed"`
+	From    int                      `json:"from"`
+
+	// Graph Fields outside the nodes.
+	Graph []DynamicRouteFieldChange `json:"graph"`
+
+	// Removed Ids of nodes.
+	Removed []string `json:"removed"`
+	To      int      `json:"to"`
+}
+
+// DynamicRouteDiffOne defines model for DynamicRouteDiffOne.
+type DynamicRouteDiffOne struct {
+	Data DynamicRouteDiff `json:"data"`
+}
+
+// DynamicRouteFacts A sample request, and what its key has used. `metadata` is that of the body when it is absent, as `model` and `user_id` are;
+// each of `headers` is a text.
+type DynamicRouteFacts struct {
+	// Body A part of a sample request, with any fields.
+	Body     *DynamicRouteSample `json:"body,omitempty"`
+	Endpoint *Surface            `json:"endpoint,omitempty"`
+
+	// Headers A part of a sample request, with any fields.
+	Headers   *DynamicRouteSample `json:"headers,omitempty"`
+	KeyScopes *[]string           `json:"key_scopes,omitempty"`
+
+	// Metadata A part of a sample request, with any fields.
+	Metadata *DynamicRouteSample `json:"metadata,omitempty"`
+
+	// Model The model that is asked for.
+	Model     *string `json:"model,omitempty"`
+	SessionID *string `json:"session_id,omitempty"`
+
+	// Subject Who percentages are drawn for; when absent the session id, else the body's `prompt_cache_key`, else the end user.
+	Subject *string `json:"subject,omitempty"`
+
+	// Usage What the key has used. Of a window that is absent nothing is known, and no limit is exceeded.
+	Usage *DynamicRouteUsage `json:"usage,omitempty"`
+
+	// UserID The end user.
+	UserID        *string   `json:"user_id,omitempty"`
+	WorkspaceTags *[]string `json:"workspace_tags,omitempty"`
+}
+
+// DynamicRouteFieldChange defines model for DynamicRouteFieldChange.
+type DynamicRouteFieldChange struct {
+	// After Absent where it is not set.
+	After json.RawMessage `json:"after,omitempty"`
+
+	// Before Absent where it was not set.
+	Before json.RawMessage `json:"before,omitempty"`
+
+	// Path From the node on, such as `branches[1].percent`.
+	Path string `json:"path"`
+}
+
+// DynamicRouteGraph A graph (docs/dynamic-routes.md, docs/reference/dynamic-route.schema.json). Everything that is wrong with it is listed at
+// once, with the node and the field of each.
+type DynamicRouteGraph = json.RawMessage
+
+// DynamicRouteKeys defines model for DynamicRouteKeys.
+type DynamicRouteKeys struct {
+	// KeyIds All of them; an empty list detaches every key.
+	KeyIds []string `json:"key_ids"`
+}
+
+// DynamicRouteKeysChange defines model for DynamicRouteKeysChange.
+type DynamicRouteKeysChange struct {
+	Data DynamicRoute `json:"data"`
+
+	// Moved Keys that were attached to another dynamic route.
+	Moved       []DynamicRouteMove `json:"moved"`
+	Publication *PublicationRef    `json:"publication,omitempty"`
+}
+
+// DynamicRouteList defines model for DynamicRouteList.
+type DynamicRouteList struct {
+	Data []DynamicRouteListed `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// DynamicRouteListed defines model for DynamicRouteListed.
+type DynamicRouteListed struct {
+	CreatedAt time.Time `json:"created_at"`
+
+	// DeployedVersion The version that gateways evaluate; null while none is deployed.
+	DeployedVersion nullable.Nullable[int] `json:"deployed_version"`
+	Description     string                 `json:"description"`
+	ID              string                 `json:"id"`
+
+	// KeyCount API keys that it is attached to. Revoked ones do not count.
+	KeyCount int `json:"key_count"`
+
+	// LatestVersion The newest version; null while there is none.
+	LatestVersion nullable.Nullable[int] `json:"latest_version"`
+	Name          string                 `json:"name"`
+	Slug          string                 `json:"slug"`
+	Status        DynamicRouteStatus     `json:"status"`
+	UpdatedAt     time.Time              `json:"updated_at"`
+}
+
+// DynamicRouteMove defines model for DynamicRouteMove.
+type DynamicRouteMove struct {
+	// From The dynamic route that it was attached to.
+	From  string `json:"from"`
+	KeyID string `json:"key_id"`
+}
+
+// DynamicRouteNodeChange defines model for DynamicRouteNodeChange.
+type DynamicRouteNodeChange struct {
+	Fields []DynamicRouteFieldChange `json:"fields"`
+
+	// Node The id of the node.
+	Node string `json:"node"`
+}
+
+// DynamicRouteOne defines model for DynamicRouteOne.
+type DynamicRouteOne struct {
+	Data DynamicRoute `json:"data"`
+}
+
+// DynamicRoutePatch defines model for DynamicRoutePatch.
+type DynamicRoutePatch struct {
+	// Config A graph (docs/dynamic-routes.md, docs/reference/dynamic-route.schema.json). Everything that is wrong with it is listed at
+	// once, with the node and the field of each.
+	Config      *DynamicRouteGraph `json:"config,omitempty"`
+	Description *string            `json:"description,omitempty"`
+	Name        *string            `json:"name,omitempty"`
+
+	// Note What the version that config makes is for.
+	Note   *string             `json:"note,omitempty"`
+	Slug   *string             `json:"slug,omitempty"`
+	Status *DynamicRouteStatus `json:"status,omitempty"`
+}
+
+// DynamicRouteRejection defines model for DynamicRouteRejection.
+type DynamicRouteRejection struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Node    string `json:"node"`
+	Status  int    `json:"status"`
+}
+
+// DynamicRouteSample A part of a sample request, with any fields.
+type DynamicRouteSample = json.RawMessage
+
+// DynamicRouteStatus defines model for DynamicRouteStatus.
+type DynamicRouteStatus string
+
+// DynamicRouteSummary defines model for DynamicRouteSummary.
+type DynamicRouteSummary struct {
+	CreatedAt time.Time `json:"created_at"`
+
+	// DeployedVersion The version that gateways evaluate; null while none is deployed.
+	DeployedVersion nullable.Nullable[int] `json:"deployed_version"`
+	Description     string                 `json:"description"`
+	ID              string                 `json:"id"`
+
+	// LatestVersion The newest version; null while there is none.
+	LatestVersion nullable.Nullable[int] `json:"latest_version"`
+	Name          string                 `json:"name"`
+	Slug          string                 `json:"slug"`
+	Status        DynamicRouteStatus     `json:"status"`
+	UpdatedAt     time.Time              `json:"updated_at"`
+}
+
+// DynamicRouteTest defines model for DynamicRouteTest.
+type DynamicRouteTest struct {
+	// Facts A sample request, and what its key has used. `metadata` is that of the body when it is absent, as `model` and `user_id` are;
+	// each of `headers` is a text.
+	Facts DynamicRouteFacts `json:"facts"`
+}
+
+// DynamicRouteTrial defines model for DynamicRouteTrial.
+type DynamicRouteTrial struct {
+	// Action What the model nodes on the way add up to, or the refusal at its end.
+	Action  DynamicRouteAction `json:"action"`
+	Version int                `json:"version"`
+
+	// Visited Ids of the nodes on the way, in their order.
+	Visited []string `json:"visited"`
+}
+
+// DynamicRouteTrialOne defines model for DynamicRouteTrialOne.
+type DynamicRouteTrialOne struct {
+	Data DynamicRouteTrial `json:"data"`
+}
+
+// DynamicRouteUsage What the key has used. Of a window that is absent nothing is known, and no limit is exceeded.
+type DynamicRouteUsage struct {
+	Daily   *DynamicRouteBucket `json:"daily,omitempty"`
+	Monthly *DynamicRouteBucket `json:"monthly,omitempty"`
+	Weekly  *DynamicRouteBucket `json:"weekly,omitempty"`
+}
+
+// DynamicRouteVersion defines model for DynamicRouteVersion.
+type DynamicRouteVersion struct {
+	// Config A graph (docs/dynamic-routes.md, docs/reference/dynamic-route.schema.json). Everything that is wrong with it is listed at
+	// once, with the node and the field of each.
+	Config    DynamicRouteGraph `json:"config"`
+	CreatedAt time.Time         `json:"created_at"`
+
+	// CreatedBy The user who saved it.
+	CreatedBy *string `json:"created_by,omitempty"`
+
+	// Digest The SHA-256 of the graph.
+	Digest string `json:"digest"`
+	Note   string `json:"note"`
+
+	// Parent The version from whose percentages this one's were derived; null for none.
+	Parent  nullable.Nullable[int]    `json:"parent"`
+	Status  DynamicRouteVersionStatus `json:"status"`
+	Version int                       `json:"version"`
+}
+
+// DynamicRouteVersionChange defines model for DynamicRouteVersionChange.
+type DynamicRouteVersionChange struct {
+	Data        DynamicRouteVersion `json:"data"`
+	Publication *PublicationRef     `json:"publication,omitempty"`
+
+	// Warnings What is worth a second look. It keeps nothing from being saved or deployed.
+	Warnings DynamicRouteWarnings `json:"warnings"`
+}
+
+// DynamicRouteVersionList defines model for DynamicRouteVersionList.
+type DynamicRouteVersionList struct {
+	Data []DynamicRouteVersionSummary `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// DynamicRouteVersionOne defines model for DynamicRouteVersionOne.
+type DynamicRouteVersionOne struct {
+	Data DynamicRouteVersion `json:"data"`
+}
+
+// DynamicRouteVersionStatus defines model for DynamicRouteVersionStatus.
+type DynamicRouteVersionStatus string
+
+// DynamicRouteVersionSummary defines model for DynamicRouteVersionSummary.
+type DynamicRouteVersionSummary struct {
+	CreatedAt time.Time `json:"created_at"`
+
+	// CreatedBy The user who saved it.
+	CreatedBy *string `json:"created_by,omitempty"`
+
+	// Digest The SHA-256 of the graph.
+	Digest string `json:"digest"`
+	Note   string `json:"note"`
+
+	// Parent The version from whose percentages this one's were derived; null for none.
+	Parent  nullable.Nullable[int]    `json:"parent"`
+	Status  DynamicRouteVersionStatus `json:"status"`
+	Version int                       `json:"version"`
+}
+
+// DynamicRouteWarnings What is worth a second look. It keeps nothing from being saved or deployed.
+type DynamicRouteWarnings = []Violation
+
 // EffectiveRouting defines model for EffectiveRouting.
 type EffectiveRouting struct {
 	Fields []ResolvedField `json:"fields"`
@@ -1292,9 +1665,12 @@ type IssuedKey struct {
 	CreatedBy *string `json:"created_by,omitempty"`
 
 	// DepartmentID The department that it belongs to.
-	DepartmentID *string    `json:"department_id,omitempty"`
-	ExpiresAt    *time.Time `json:"expires_at,omitempty"`
-	ID           string     `json:"id"`
+	DepartmentID *string `json:"department_id,omitempty"`
+
+	// DynamicRouteID The dynamic route that is attached to it.
+	DynamicRouteID *string    `json:"dynamic_route_id,omitempty"`
+	ExpiresAt      *time.Time `json:"expires_at,omitempty"`
+	ID             string     `json:"id"`
 
 	// Key The plaintext. Absent when the answer is repeated for an Idempotency-Key.
 	Key *string `json:"key,omitempty"`
@@ -1368,9 +1744,12 @@ type Key struct {
 	CreatedBy *string `json:"created_by,omitempty"`
 
 	// DepartmentID The department that it belongs to.
-	DepartmentID *string    `json:"department_id,omitempty"`
-	ExpiresAt    *time.Time `json:"expires_at,omitempty"`
-	ID           string     `json:"id"`
+	DepartmentID *string `json:"department_id,omitempty"`
+
+	// DynamicRouteID The dynamic route that is attached to it.
+	DynamicRouteID *string    `json:"dynamic_route_id,omitempty"`
+	ExpiresAt      *time.Time `json:"expires_at,omitempty"`
+	ID             string     `json:"id"`
 
 	// Kid The public part of the credential.
 	Kid        string     `json:"kid"`
@@ -1739,6 +2118,35 @@ type NewByokCredential struct {
 type NewDepartment struct {
 	Name             string  `json:"name"`
 	RoutingProfileID *string `json:"routing_profile_id,omitempty"`
+}
+
+// NewDynamicRoute defines model for NewDynamicRoute.
+type NewDynamicRoute struct {
+	// Config A graph (docs/dynamic-routes.md, docs/reference/dynamic-route.schema.json). Everything that is wrong with it is listed at
+	// once, with the node and the field of each.
+	Config      *DynamicRouteGraph `json:"config,omitempty"`
+	Description *string            `json:"description,omitempty"`
+	Name        string             `json:"name"`
+
+	// Note What the version is for.
+	Note *string `json:"note,omitempty"`
+
+	// Slug Lower-case letters, digits and inner hyphens. Without it one is made of the name.
+	Slug   *string             `json:"slug,omitempty"`
+	Status *DynamicRouteStatus `json:"status,omitempty"`
+}
+
+// NewDynamicRouteVersion defines model for NewDynamicRouteVersion.
+type NewDynamicRouteVersion struct {
+	// Config A graph (docs/dynamic-routes.md, docs/reference/dynamic-route.schema.json). Everything that is wrong with it is listed at
+	// once, with the node and the field of each.
+	Config DynamicRouteGraph `json:"config"`
+
+	// Note What the version is for.
+	Note *string `json:"note,omitempty"`
+
+	// Parent The version from whose percentages this one's move as few subjects as they can; the newest one when absent.
+	Parent *int `json:"parent,omitempty"`
 }
 
 // NewGuardrail defines model for NewGuardrail.
@@ -2341,6 +2749,9 @@ type Violation struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 
+	// Node The id of the node of a graph, where that is what it is about.
+	Node *string `json:"node,omitempty"`
+
 	// Path Where, dotted, such as `models[0]`; empty for the whole input.
 	Path string `json:"path"`
 }
@@ -2442,6 +2853,9 @@ type Cursor = string
 // DepartmentID defines model for DepartmentID.
 type DepartmentID = string
 
+// DynamicRouteID defines model for DynamicRouteID.
+type DynamicRouteID = string
+
 // GuardrailID defines model for GuardrailID.
 type GuardrailID = string
 
@@ -2483,6 +2897,9 @@ type Until = time.Time
 
 // UserID defines model for UserID.
 type UserID = string
+
+// VersionNumber defines model for VersionNumber.
+type VersionNumber = int
 
 // Wait defines model for Wait.
 type Wait = string
@@ -3135,6 +3552,111 @@ type UpdateAutoRoutingParams struct {
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
+// ListDynamicRoutesParams defines parameters for ListDynamicRoutes.
+type ListDynamicRoutesParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Name Only the dynamic route with this name, in any letter case, or with this slug.
+	Name *string `form:"name,omitempty" json:"name,omitempty"`
+}
+
+// CreateDynamicRouteParams defines parameters for CreateDynamicRoute.
+type CreateDynamicRouteParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// DeleteDynamicRouteParams defines parameters for DeleteDynamicRoute.
+type DeleteDynamicRouteParams struct {
+	// ConfirmName The dynamic route's name, exactly, as a guard against deleting the wrong one.
+	ConfirmName string `form:"confirm_name" json:"confirm_name"`
+
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// UpdateDynamicRouteParams defines parameters for UpdateDynamicRoute.
+type UpdateDynamicRouteParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// SetDynamicRouteKeysParams defines parameters for SetDynamicRouteKeys.
+type SetDynamicRouteKeysParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// RollbackDynamicRouteParams defines parameters for RollbackDynamicRoute.
+type RollbackDynamicRouteParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListDynamicRouteVersionsParams defines parameters for ListDynamicRouteVersions.
+type ListDynamicRouteVersionsParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// SaveDynamicRouteVersionParams defines parameters for SaveDynamicRouteVersion.
+type SaveDynamicRouteVersionParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// DeployDynamicRouteVersionParams defines parameters for DeployDynamicRouteVersion.
+type DeployDynamicRouteVersionParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
 // GetEffectiveRoutingParams defines parameters for GetEffectiveRouting.
 type GetEffectiveRoutingParams struct {
 	// Key The API key's id.
@@ -3347,6 +3869,21 @@ type SetPlatformWorkspaceTagsJSONRequestBody = WorkspaceTagsPatch
 
 // UpdateAutoRoutingJSONRequestBody defines body for UpdateAutoRouting for application/json ContentType.
 type UpdateAutoRoutingJSONRequestBody = AutoRoutingPatch
+
+// CreateDynamicRouteJSONRequestBody defines body for CreateDynamicRoute for application/json ContentType.
+type CreateDynamicRouteJSONRequestBody = NewDynamicRoute
+
+// UpdateDynamicRouteJSONRequestBody defines body for UpdateDynamicRoute for application/json ContentType.
+type UpdateDynamicRouteJSONRequestBody = DynamicRoutePatch
+
+// SetDynamicRouteKeysJSONRequestBody defines body for SetDynamicRouteKeys for application/json ContentType.
+type SetDynamicRouteKeysJSONRequestBody = DynamicRouteKeys
+
+// SaveDynamicRouteVersionJSONRequestBody defines body for SaveDynamicRouteVersion for application/json ContentType.
+type SaveDynamicRouteVersionJSONRequestBody = NewDynamicRouteVersion
+
+// TestDynamicRouteVersionJSONRequestBody defines body for TestDynamicRouteVersion for application/json ContentType.
+type TestDynamicRouteVersionJSONRequestBody = DynamicRouteTest
 
 // CreateRoutingProfileJSONRequestBody defines body for CreateRoutingProfile for application/json ContentType.
 type CreateRoutingProfileJSONRequestBody = NewRoutingProfile
@@ -4086,6 +4623,156 @@ type ClientInterface interface {
 	//
 	// Corresponds with PATCH /v1/routing/auto (the `UpdateAutoRouting` operationId).
 	UpdateAutoRouting(ctx context.Context, params *UpdateAutoRoutingParams, body UpdateAutoRoutingJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListDynamicRoutes The workspace's dynamic routes, the last changed first
+	//
+	// Without their graphs, and with the number of their keys.
+	//
+	// Corresponds with GET /v1/routing/dynamic-routes (the `ListDynamicRoutes` operationId).
+	ListDynamicRoutes(ctx context.Context, params *ListDynamicRoutesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateDynamicRouteWithBody Create a dynamic route
+	//
+	// `config` becomes version 1, a draft: nothing is evaluated before a version is deployed and keys are attached. Everything
+	// that is wrong with a graph is listed at once, with the node and the field of each.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/routing/dynamic-routes (the `CreateDynamicRoute` operationId).
+	CreateDynamicRouteWithBody(ctx context.Context, params *CreateDynamicRouteParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateDynamicRoute Create a dynamic route
+	//
+	// `config` becomes version 1, a draft: nothing is evaluated before a version is deployed and keys are attached. Everything
+	// that is wrong with a graph is listed at once, with the node and the field of each.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/routing/dynamic-routes (the `CreateDynamicRoute` operationId).
+	CreateDynamicRoute(ctx context.Context, params *CreateDynamicRouteParams, body CreateDynamicRouteJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteDynamicRoute Delete a dynamic route, and detach its keys
+	//
+	// Its versions can still be read under its id; its name and slug are free again.
+	//
+	// Corresponds with DELETE /v1/routing/dynamic-routes/{dynamic_route_id} (the `DeleteDynamicRoute` operationId).
+	DeleteDynamicRoute(ctx context.Context, dynamicRouteID DynamicRouteID, params *DeleteDynamicRouteParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetDynamicRoute One dynamic route, with its keys and its newest graph
+	//
+	// Corresponds with GET /v1/routing/dynamic-routes/{dynamic_route_id} (the `GetDynamicRoute` operationId).
+	GetDynamicRoute(ctx context.Context, dynamicRouteID DynamicRouteID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateDynamicRouteWithBody Change, pause or resume a dynamic route
+	//
+	// A `config` that is not the newest version's becomes the next version, a draft, as with `POST …/versions`; no other field
+	// makes a version. A paused route does not apply to its keys, and keeps them.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PATCH /v1/routing/dynamic-routes/{dynamic_route_id} (the `UpdateDynamicRoute` operationId).
+	UpdateDynamicRouteWithBody(ctx context.Context, dynamicRouteID DynamicRouteID, params *UpdateDynamicRouteParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateDynamicRoute Change, pause or resume a dynamic route
+	//
+	// A `config` that is not the newest version's becomes the next version, a draft, as with `POST …/versions`; no other field
+	// makes a version. A paused route does not apply to its keys, and keeps them.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PATCH /v1/routing/dynamic-routes/{dynamic_route_id} (the `UpdateDynamicRoute` operationId).
+	UpdateDynamicRoute(ctx context.Context, dynamicRouteID DynamicRouteID, params *UpdateDynamicRouteParams, body UpdateDynamicRouteJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SetDynamicRouteKeysWithBody Attach a dynamic route to exactly these API keys
+	//
+	// All or none of them. A key has at most one dynamic route: one that has another moves at once, and `moved` says from where.
+	// Where the keys are attached already nothing changes, and the answer has no `publication`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /v1/routing/dynamic-routes/{dynamic_route_id}/keys (the `SetDynamicRouteKeys` operationId).
+	SetDynamicRouteKeysWithBody(ctx context.Context, dynamicRouteID DynamicRouteID, params *SetDynamicRouteKeysParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SetDynamicRouteKeys Attach a dynamic route to exactly these API keys
+	//
+	// All or none of them. A key has at most one dynamic route: one that has another moves at once, and `moved` says from where.
+	// Where the keys are attached already nothing changes, and the answer has no `publication`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /v1/routing/dynamic-routes/{dynamic_route_id}/keys (the `SetDynamicRouteKeys` operationId).
+	SetDynamicRouteKeys(ctx context.Context, dynamicRouteID DynamicRouteID, params *SetDynamicRouteKeysParams, body SetDynamicRouteKeysJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RollbackDynamicRoute Deploy the version that the present deployment replaced
+	//
+	// Repeated, it walks back through what was deployed, and skips what was itself rolled back. At the start it is refused
+	// with 409. Deploying an earlier version by its number is the other way back.
+	//
+	// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollback (the `RollbackDynamicRoute` operationId).
+	RollbackDynamicRoute(ctx context.Context, dynamicRouteID DynamicRouteID, params *RollbackDynamicRouteParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListDynamicRouteVersions The versions of a dynamic route without their graphs, newest first
+	//
+	// Those of a deleted one can be read too.
+	//
+	// Corresponds with GET /v1/routing/dynamic-routes/{dynamic_route_id}/versions (the `ListDynamicRouteVersions` operationId).
+	ListDynamicRouteVersions(ctx context.Context, dynamicRouteID DynamicRouteID, params *ListDynamicRouteVersionsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SaveDynamicRouteVersionWithBody Save a graph as the next version, a draft
+	//
+	// A version never changes. A graph that is the newest version's makes none: the answer is 200 with that version, and has
+	// no `publication`. Everything that is wrong with a graph is listed at once, with the node and the field of each.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions (the `SaveDynamicRouteVersion` operationId).
+	SaveDynamicRouteVersionWithBody(ctx context.Context, dynamicRouteID DynamicRouteID, params *SaveDynamicRouteVersionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SaveDynamicRouteVersion Save a graph as the next version, a draft
+	//
+	// A version never changes. A graph that is the newest version's makes none: the answer is 200 with that version, and has
+	// no `publication`. Everything that is wrong with a graph is listed at once, with the node and the field of each.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions (the `SaveDynamicRouteVersion` operationId).
+	SaveDynamicRouteVersion(ctx context.Context, dynamicRouteID DynamicRouteID, params *SaveDynamicRouteVersionParams, body SaveDynamicRouteVersionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetDynamicRouteVersion One version, with its graph
+	//
+	// Corresponds with GET /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version} (the `GetDynamicRouteVersion` operationId).
+	GetDynamicRouteVersion(ctx context.Context, dynamicRouteID DynamicRouteID, version VersionNumber, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeployDynamicRouteVersion Make a version the one that gateways evaluate
+	//
+	// Every gateway switches from one whole version to the other. A version that does not fit the catalog any more is refused
+	// with 409 and every problem. Deploying what is deployed changes nothing: the answer is 200 and has no `publication`.
+	//
+	// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/deploy (the `DeployDynamicRouteVersion` operationId).
+	DeployDynamicRouteVersion(ctx context.Context, dynamicRouteID DynamicRouteID, version VersionNumber, params *DeployDynamicRouteVersionParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DiffDynamicRouteVersions What the other version changes of the first
+	//
+	// Corresponds with GET /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/diff/{other_version} (the `DiffDynamicRouteVersions` operationId).
+	DiffDynamicRouteVersions(ctx context.Context, dynamicRouteID DynamicRouteID, version VersionNumber, otherVersion int, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// TestDynamicRouteVersionWithBody What a version does with a sample request
+	//
+	// The graph is evaluated as gateways evaluate it. Nothing is sent and nothing changes.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/test (the `TestDynamicRouteVersion` operationId).
+	TestDynamicRouteVersionWithBody(ctx context.Context, dynamicRouteID DynamicRouteID, version VersionNumber, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// TestDynamicRouteVersion What a version does with a sample request
+	//
+	// The graph is evaluated as gateways evaluate it. Nothing is sent and nothing changes.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/test (the `TestDynamicRouteVersion` operationId).
+	TestDynamicRouteVersion(ctx context.Context, dynamicRouteID DynamicRouteID, version VersionNumber, body TestDynamicRouteVersionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetEffectiveRouting What the policy ladder comes to for an API key, or for the workspace
 	//
@@ -5781,6 +6468,336 @@ func (c *Client) UpdateAutoRoutingWithBody(ctx context.Context, params *UpdateAu
 // Corresponds with PATCH /v1/routing/auto (the `UpdateAutoRouting` operationId).
 func (c *Client) UpdateAutoRouting(ctx context.Context, params *UpdateAutoRoutingParams, body UpdateAutoRoutingJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUpdateAutoRoutingRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListDynamicRoutes The workspace's dynamic routes, the last changed first
+//
+// Without their graphs, and with the number of their keys.
+//
+// Corresponds with GET /v1/routing/dynamic-routes (the `ListDynamicRoutes` operationId).
+func (c *Client) ListDynamicRoutes(ctx context.Context, params *ListDynamicRoutesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListDynamicRoutesRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateDynamicRouteWithBody Create a dynamic route
+//
+// `config` becomes version 1, a draft: nothing is evaluated before a version is deployed and keys are attached. Everything
+// that is wrong with a graph is listed at once, with the node and the field of each.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/routing/dynamic-routes (the `CreateDynamicRoute` operationId).
+func (c *Client) CreateDynamicRouteWithBody(ctx context.Context, params *CreateDynamicRouteParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateDynamicRouteRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateDynamicRoute Create a dynamic route
+//
+// `config` becomes version 1, a draft: nothing is evaluated before a version is deployed and keys are attached. Everything
+// that is wrong with a graph is listed at once, with the node and the field of each.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/routing/dynamic-routes (the `CreateDynamicRoute` operationId).
+func (c *Client) CreateDynamicRoute(ctx context.Context, params *CreateDynamicRouteParams, body CreateDynamicRouteJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateDynamicRouteRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteDynamicRoute Delete a dynamic route, and detach its keys
+//
+// Its versions can still be read under its id; its name and slug are free again.
+//
+// Corresponds with DELETE /v1/routing/dynamic-routes/{dynamic_route_id} (the `DeleteDynamicRoute` operationId).
+func (c *Client) DeleteDynamicRoute(ctx context.Context, dynamicRouteID DynamicRouteID, params *DeleteDynamicRouteParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteDynamicRouteRequest(c.Server, dynamicRouteID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetDynamicRoute One dynamic route, with its keys and its newest graph
+//
+// Corresponds with GET /v1/routing/dynamic-routes/{dynamic_route_id} (the `GetDynamicRoute` operationId).
+func (c *Client) GetDynamicRoute(ctx context.Context, dynamicRouteID DynamicRouteID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetDynamicRouteRequest(c.Server, dynamicRouteID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateDynamicRouteWithBody Change, pause or resume a dynamic route
+//
+// A `config` that is not the newest version's becomes the next version, a draft, as with `POST …/versions`; no other field
+// makes a version. A paused route does not apply to its keys, and keeps them.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PATCH /v1/routing/dynamic-routes/{dynamic_route_id} (the `UpdateDynamicRoute` operationId).
+func (c *Client) UpdateDynamicRouteWithBody(ctx context.Context, dynamicRouteID DynamicRouteID, params *UpdateDynamicRouteParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateDynamicRouteRequestWithBody(c.Server, dynamicRouteID, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateDynamicRoute Change, pause or resume a dynamic route
+//
+// A `config` that is not the newest version's becomes the next version, a draft, as with `POST …/versions`; no other field
+// makes a version. A paused route does not apply to its keys, and keeps them.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PATCH /v1/routing/dynamic-routes/{dynamic_route_id} (the `UpdateDynamicRoute` operationId).
+func (c *Client) UpdateDynamicRoute(ctx context.Context, dynamicRouteID DynamicRouteID, params *UpdateDynamicRouteParams, body UpdateDynamicRouteJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateDynamicRouteRequest(c.Server, dynamicRouteID, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SetDynamicRouteKeysWithBody Attach a dynamic route to exactly these API keys
+//
+// All or none of them. A key has at most one dynamic route: one that has another moves at once, and `moved` says from where.
+// Where the keys are attached already nothing changes, and the answer has no `publication`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /v1/routing/dynamic-routes/{dynamic_route_id}/keys (the `SetDynamicRouteKeys` operationId).
+func (c *Client) SetDynamicRouteKeysWithBody(ctx context.Context, dynamicRouteID DynamicRouteID, params *SetDynamicRouteKeysParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSetDynamicRouteKeysRequestWithBody(c.Server, dynamicRouteID, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SetDynamicRouteKeys Attach a dynamic route to exactly these API keys
+//
+// All or none of them. A key has at most one dynamic route: one that has another moves at once, and `moved` says from where.
+// Where the keys are attached already nothing changes, and the answer has no `publication`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /v1/routing/dynamic-routes/{dynamic_route_id}/keys (the `SetDynamicRouteKeys` operationId).
+func (c *Client) SetDynamicRouteKeys(ctx context.Context, dynamicRouteID DynamicRouteID, params *SetDynamicRouteKeysParams, body SetDynamicRouteKeysJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSetDynamicRouteKeysRequest(c.Server, dynamicRouteID, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RollbackDynamicRoute Deploy the version that the present deployment replaced
+//
+// Repeated, it walks back through what was deployed, and skips what was itself rolled back. At the start it is refused
+// with 409. Deploying an earlier version by its number is the other way back.
+//
+// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollback (the `RollbackDynamicRoute` operationId).
+func (c *Client) RollbackDynamicRoute(ctx context.Context, dynamicRouteID DynamicRouteID, params *RollbackDynamicRouteParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRollbackDynamicRouteRequest(c.Server, dynamicRouteID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListDynamicRouteVersions The versions of a dynamic route without their graphs, newest first
+//
+// Those of a deleted one can be read too.
+//
+// Corresponds with GET /v1/routing/dynamic-routes/{dynamic_route_id}/versions (the `ListDynamicRouteVersions` operationId).
+func (c *Client) ListDynamicRouteVersions(ctx context.Context, dynamicRouteID DynamicRouteID, params *ListDynamicRouteVersionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListDynamicRouteVersionsRequest(c.Server, dynamicRouteID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SaveDynamicRouteVersionWithBody Save a graph as the next version, a draft
+//
+// A version never changes. A graph that is the newest version's makes none: the answer is 200 with that version, and has
+// no `publication`. Everything that is wrong with a graph is listed at once, with the node and the field of each.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions (the `SaveDynamicRouteVersion` operationId).
+func (c *Client) SaveDynamicRouteVersionWithBody(ctx context.Context, dynamicRouteID DynamicRouteID, params *SaveDynamicRouteVersionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSaveDynamicRouteVersionRequestWithBody(c.Server, dynamicRouteID, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SaveDynamicRouteVersion Save a graph as the next version, a draft
+//
+// A version never changes. A graph that is the newest version's makes none: the answer is 200 with that version, and has
+// no `publication`. Everything that is wrong with a graph is listed at once, with the node and the field of each.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions (the `SaveDynamicRouteVersion` operationId).
+func (c *Client) SaveDynamicRouteVersion(ctx context.Context, dynamicRouteID DynamicRouteID, params *SaveDynamicRouteVersionParams, body SaveDynamicRouteVersionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSaveDynamicRouteVersionRequest(c.Server, dynamicRouteID, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetDynamicRouteVersion One version, with its graph
+//
+// Corresponds with GET /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version} (the `GetDynamicRouteVersion` operationId).
+func (c *Client) GetDynamicRouteVersion(ctx context.Context, dynamicRouteID DynamicRouteID, version VersionNumber, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetDynamicRouteVersionRequest(c.Server, dynamicRouteID, version)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeployDynamicRouteVersion Make a version the one that gateways evaluate
+//
+// Every gateway switches from one whole version to the other. A version that does not fit the catalog any more is refused
+// with 409 and every problem. Deploying what is deployed changes nothing: the answer is 200 and has no `publication`.
+//
+// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/deploy (the `DeployDynamicRouteVersion` operationId).
+func (c *Client) DeployDynamicRouteVersion(ctx context.Context, dynamicRouteID DynamicRouteID, version VersionNumber, params *DeployDynamicRouteVersionParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeployDynamicRouteVersionRequest(c.Server, dynamicRouteID, version, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DiffDynamicRouteVersions What the other version changes of the first
+//
+// Corresponds with GET /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/diff/{other_version} (the `DiffDynamicRouteVersions` operationId).
+func (c *Client) DiffDynamicRouteVersions(ctx context.Context, dynamicRouteID DynamicRouteID, version VersionNumber, otherVersion int, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDiffDynamicRouteVersionsRequest(c.Server, dynamicRouteID, version, otherVersion)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// TestDynamicRouteVersionWithBody What a version does with a sample request
+//
+// The graph is evaluated as gateways evaluate it. Nothing is sent and nothing changes.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/test (the `TestDynamicRouteVersion` operationId).
+func (c *Client) TestDynamicRouteVersionWithBody(ctx context.Context, dynamicRouteID DynamicRouteID, version VersionNumber, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewTestDynamicRouteVersionRequestWithBody(c.Server, dynamicRouteID, version, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// TestDynamicRouteVersion What a version does with a sample request
+//
+// The graph is evaluated as gateways evaluate it. Nothing is sent and nothing changes.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/test (the `TestDynamicRouteVersion` operationId).
+func (c *Client) TestDynamicRouteVersion(ctx context.Context, dynamicRouteID DynamicRouteID, version VersionNumber, body TestDynamicRouteVersionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewTestDynamicRouteVersionRequest(c.Server, dynamicRouteID, version, body)
 	if err != nil {
 		return nil, err
 	}
@@ -11412,6 +12429,992 @@ func NewUpdateAutoRoutingRequestWithBody(server string, params *UpdateAutoRoutin
 	return req, nil
 }
 
+// NewListDynamicRoutesRequest constructs an http.Request for the ListDynamicRoutes method
+func NewListDynamicRoutesRequest(server string, params *ListDynamicRoutesParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/routing/dynamic-routes")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Name != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "name", *params.Name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateDynamicRouteRequest calls the generic CreateDynamicRoute builder with application/json body
+func NewCreateDynamicRouteRequest(server string, params *CreateDynamicRouteParams, body CreateDynamicRouteJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateDynamicRouteRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewCreateDynamicRouteRequestWithBody constructs an http.Request for the CreateDynamicRoute method, with any body, and a specified content type
+func NewCreateDynamicRouteRequestWithBody(server string, params *CreateDynamicRouteParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/routing/dynamic-routes")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewDeleteDynamicRouteRequest constructs an http.Request for the DeleteDynamicRoute method
+func NewDeleteDynamicRouteRequest(server string, dynamicRouteID DynamicRouteID, params *DeleteDynamicRouteParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "dynamic_route_id", dynamicRouteID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/routing/dynamic-routes/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "confirm_name", params.ConfirmName, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetDynamicRouteRequest constructs an http.Request for the GetDynamicRoute method
+func NewGetDynamicRouteRequest(server string, dynamicRouteID DynamicRouteID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "dynamic_route_id", dynamicRouteID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/routing/dynamic-routes/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewUpdateDynamicRouteRequest calls the generic UpdateDynamicRoute builder with application/json body
+func NewUpdateDynamicRouteRequest(server string, dynamicRouteID DynamicRouteID, params *UpdateDynamicRouteParams, body UpdateDynamicRouteJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewUpdateDynamicRouteRequestWithBody(server, dynamicRouteID, params, "application/json", bodyReader)
+}
+
+// NewUpdateDynamicRouteRequestWithBody constructs an http.Request for the UpdateDynamicRoute method, with any body, and a specified content type
+func NewUpdateDynamicRouteRequestWithBody(server string, dynamicRouteID DynamicRouteID, params *UpdateDynamicRouteParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "dynamic_route_id", dynamicRouteID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/routing/dynamic-routes/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewSetDynamicRouteKeysRequest calls the generic SetDynamicRouteKeys builder with application/json body
+func NewSetDynamicRouteKeysRequest(server string, dynamicRouteID DynamicRouteID, params *SetDynamicRouteKeysParams, body SetDynamicRouteKeysJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewSetDynamicRouteKeysRequestWithBody(server, dynamicRouteID, params, "application/json", bodyReader)
+}
+
+// NewSetDynamicRouteKeysRequestWithBody constructs an http.Request for the SetDynamicRouteKeys method, with any body, and a specified content type
+func NewSetDynamicRouteKeysRequestWithBody(server string, dynamicRouteID DynamicRouteID, params *SetDynamicRouteKeysParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "dynamic_route_id", dynamicRouteID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/routing/dynamic-routes/%s/keys", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewRollbackDynamicRouteRequest constructs an http.Request for the RollbackDynamicRoute method
+func NewRollbackDynamicRouteRequest(server string, dynamicRouteID DynamicRouteID, params *RollbackDynamicRouteParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "dynamic_route_id", dynamicRouteID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/routing/dynamic-routes/%s/rollback", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewListDynamicRouteVersionsRequest constructs an http.Request for the ListDynamicRouteVersions method
+func NewListDynamicRouteVersionsRequest(server string, dynamicRouteID DynamicRouteID, params *ListDynamicRouteVersionsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "dynamic_route_id", dynamicRouteID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/routing/dynamic-routes/%s/versions", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewSaveDynamicRouteVersionRequest calls the generic SaveDynamicRouteVersion builder with application/json body
+func NewSaveDynamicRouteVersionRequest(server string, dynamicRouteID DynamicRouteID, params *SaveDynamicRouteVersionParams, body SaveDynamicRouteVersionJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewSaveDynamicRouteVersionRequestWithBody(server, dynamicRouteID, params, "application/json", bodyReader)
+}
+
+// NewSaveDynamicRouteVersionRequestWithBody constructs an http.Request for the SaveDynamicRouteVersion method, with any body, and a specified content type
+func NewSaveDynamicRouteVersionRequestWithBody(server string, dynamicRouteID DynamicRouteID, params *SaveDynamicRouteVersionParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "dynamic_route_id", dynamicRouteID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/routing/dynamic-routes/%s/versions", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetDynamicRouteVersionRequest constructs an http.Request for the GetDynamicRouteVersion method
+func NewGetDynamicRouteVersionRequest(server string, dynamicRouteID DynamicRouteID, version VersionNumber) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "dynamic_route_id", dynamicRouteID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "integer", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/routing/dynamic-routes/%s/versions/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewDeployDynamicRouteVersionRequest constructs an http.Request for the DeployDynamicRouteVersion method
+func NewDeployDynamicRouteVersionRequest(server string, dynamicRouteID DynamicRouteID, version VersionNumber, params *DeployDynamicRouteVersionParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "dynamic_route_id", dynamicRouteID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "integer", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/routing/dynamic-routes/%s/versions/%s/deploy", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewDiffDynamicRouteVersionsRequest constructs an http.Request for the DiffDynamicRouteVersions method
+func NewDiffDynamicRouteVersionsRequest(server string, dynamicRouteID DynamicRouteID, version VersionNumber, otherVersion int) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "dynamic_route_id", dynamicRouteID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "integer", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "other_version", otherVersion, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "integer", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/routing/dynamic-routes/%s/versions/%s/diff/%s", pathParam0, pathParam1, pathParam2)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewTestDynamicRouteVersionRequest calls the generic TestDynamicRouteVersion builder with application/json body
+func NewTestDynamicRouteVersionRequest(server string, dynamicRouteID DynamicRouteID, version VersionNumber, body TestDynamicRouteVersionJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewTestDynamicRouteVersionRequestWithBody(server, dynamicRouteID, version, "application/json", bodyReader)
+}
+
+// NewTestDynamicRouteVersionRequestWithBody constructs an http.Request for the TestDynamicRouteVersion method, with any body, and a specified content type
+func NewTestDynamicRouteVersionRequestWithBody(server string, dynamicRouteID DynamicRouteID, version VersionNumber, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "dynamic_route_id", dynamicRouteID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "integer", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/routing/dynamic-routes/%s/versions/%s/test", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewGetEffectiveRoutingRequest constructs an http.Request for the GetEffectiveRouting method
 func NewGetEffectiveRoutingRequest(server string, params *GetEffectiveRoutingParams) (*http.Request, error) {
 	var err error
@@ -13337,6 +15340,172 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with PATCH /v1/routing/auto (the `UpdateAutoRouting` operationId).
 	UpdateAutoRoutingWithResponse(ctx context.Context, params *UpdateAutoRoutingParams, body UpdateAutoRoutingJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateAutoRoutingResponse, error)
+
+	// ListDynamicRoutesWithResponse The workspace's dynamic routes, the last changed first
+	//
+	// Without their graphs, and with the number of their keys.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/routing/dynamic-routes (the `ListDynamicRoutes` operationId).
+	ListDynamicRoutesWithResponse(ctx context.Context, params *ListDynamicRoutesParams, reqEditors ...RequestEditorFn) (*ListDynamicRoutesResponse, error)
+
+	// CreateDynamicRouteWithBodyWithResponse Create a dynamic route
+	//
+	// `config` becomes version 1, a draft: nothing is evaluated before a version is deployed and keys are attached. Everything
+	// that is wrong with a graph is listed at once, with the node and the field of each.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/routing/dynamic-routes (the `CreateDynamicRoute` operationId).
+	CreateDynamicRouteWithBodyWithResponse(ctx context.Context, params *CreateDynamicRouteParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateDynamicRouteResponse, error)
+
+	// CreateDynamicRouteWithResponse Create a dynamic route
+	//
+	// `config` becomes version 1, a draft: nothing is evaluated before a version is deployed and keys are attached. Everything
+	// that is wrong with a graph is listed at once, with the node and the field of each.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/routing/dynamic-routes (the `CreateDynamicRoute` operationId).
+	CreateDynamicRouteWithResponse(ctx context.Context, params *CreateDynamicRouteParams, body CreateDynamicRouteJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateDynamicRouteResponse, error)
+
+	// DeleteDynamicRouteWithResponse Delete a dynamic route, and detach its keys
+	//
+	// Its versions can still be read under its id; its name and slug are free again.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/routing/dynamic-routes/{dynamic_route_id} (the `DeleteDynamicRoute` operationId).
+	DeleteDynamicRouteWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, params *DeleteDynamicRouteParams, reqEditors ...RequestEditorFn) (*DeleteDynamicRouteResponse, error)
+
+	// GetDynamicRouteWithResponse One dynamic route, with its keys and its newest graph
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/routing/dynamic-routes/{dynamic_route_id} (the `GetDynamicRoute` operationId).
+	GetDynamicRouteWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, reqEditors ...RequestEditorFn) (*GetDynamicRouteResponse, error)
+
+	// UpdateDynamicRouteWithBodyWithResponse Change, pause or resume a dynamic route
+	//
+	// A `config` that is not the newest version's becomes the next version, a draft, as with `POST …/versions`; no other field
+	// makes a version. A paused route does not apply to its keys, and keeps them.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /v1/routing/dynamic-routes/{dynamic_route_id} (the `UpdateDynamicRoute` operationId).
+	UpdateDynamicRouteWithBodyWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, params *UpdateDynamicRouteParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateDynamicRouteResponse, error)
+
+	// UpdateDynamicRouteWithResponse Change, pause or resume a dynamic route
+	//
+	// A `config` that is not the newest version's becomes the next version, a draft, as with `POST …/versions`; no other field
+	// makes a version. A paused route does not apply to its keys, and keeps them.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /v1/routing/dynamic-routes/{dynamic_route_id} (the `UpdateDynamicRoute` operationId).
+	UpdateDynamicRouteWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, params *UpdateDynamicRouteParams, body UpdateDynamicRouteJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateDynamicRouteResponse, error)
+
+	// SetDynamicRouteKeysWithBodyWithResponse Attach a dynamic route to exactly these API keys
+	//
+	// All or none of them. A key has at most one dynamic route: one that has another moves at once, and `moved` says from where.
+	// Where the keys are attached already nothing changes, and the answer has no `publication`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/routing/dynamic-routes/{dynamic_route_id}/keys (the `SetDynamicRouteKeys` operationId).
+	SetDynamicRouteKeysWithBodyWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, params *SetDynamicRouteKeysParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SetDynamicRouteKeysResponse, error)
+
+	// SetDynamicRouteKeysWithResponse Attach a dynamic route to exactly these API keys
+	//
+	// All or none of them. A key has at most one dynamic route: one that has another moves at once, and `moved` says from where.
+	// Where the keys are attached already nothing changes, and the answer has no `publication`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/routing/dynamic-routes/{dynamic_route_id}/keys (the `SetDynamicRouteKeys` operationId).
+	SetDynamicRouteKeysWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, params *SetDynamicRouteKeysParams, body SetDynamicRouteKeysJSONRequestBody, reqEditors ...RequestEditorFn) (*SetDynamicRouteKeysResponse, error)
+
+	// RollbackDynamicRouteWithResponse Deploy the version that the present deployment replaced
+	//
+	// Repeated, it walks back through what was deployed, and skips what was itself rolled back. At the start it is refused
+	// with 409. Deploying an earlier version by its number is the other way back.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollback (the `RollbackDynamicRoute` operationId).
+	RollbackDynamicRouteWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, params *RollbackDynamicRouteParams, reqEditors ...RequestEditorFn) (*RollbackDynamicRouteResponse, error)
+
+	// ListDynamicRouteVersionsWithResponse The versions of a dynamic route without their graphs, newest first
+	//
+	// Those of a deleted one can be read too.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/routing/dynamic-routes/{dynamic_route_id}/versions (the `ListDynamicRouteVersions` operationId).
+	ListDynamicRouteVersionsWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, params *ListDynamicRouteVersionsParams, reqEditors ...RequestEditorFn) (*ListDynamicRouteVersionsResponse, error)
+
+	// SaveDynamicRouteVersionWithBodyWithResponse Save a graph as the next version, a draft
+	//
+	// A version never changes. A graph that is the newest version's makes none: the answer is 200 with that version, and has
+	// no `publication`. Everything that is wrong with a graph is listed at once, with the node and the field of each.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions (the `SaveDynamicRouteVersion` operationId).
+	SaveDynamicRouteVersionWithBodyWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, params *SaveDynamicRouteVersionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SaveDynamicRouteVersionResponse, error)
+
+	// SaveDynamicRouteVersionWithResponse Save a graph as the next version, a draft
+	//
+	// A version never changes. A graph that is the newest version's makes none: the answer is 200 with that version, and has
+	// no `publication`. Everything that is wrong with a graph is listed at once, with the node and the field of each.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions (the `SaveDynamicRouteVersion` operationId).
+	SaveDynamicRouteVersionWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, params *SaveDynamicRouteVersionParams, body SaveDynamicRouteVersionJSONRequestBody, reqEditors ...RequestEditorFn) (*SaveDynamicRouteVersionResponse, error)
+
+	// GetDynamicRouteVersionWithResponse One version, with its graph
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version} (the `GetDynamicRouteVersion` operationId).
+	GetDynamicRouteVersionWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, version VersionNumber, reqEditors ...RequestEditorFn) (*GetDynamicRouteVersionResponse, error)
+
+	// DeployDynamicRouteVersionWithResponse Make a version the one that gateways evaluate
+	//
+	// Every gateway switches from one whole version to the other. A version that does not fit the catalog any more is refused
+	// with 409 and every problem. Deploying what is deployed changes nothing: the answer is 200 and has no `publication`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/deploy (the `DeployDynamicRouteVersion` operationId).
+	DeployDynamicRouteVersionWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, version VersionNumber, params *DeployDynamicRouteVersionParams, reqEditors ...RequestEditorFn) (*DeployDynamicRouteVersionResponse, error)
+
+	// DiffDynamicRouteVersionsWithResponse What the other version changes of the first
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/diff/{other_version} (the `DiffDynamicRouteVersions` operationId).
+	DiffDynamicRouteVersionsWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, version VersionNumber, otherVersion int, reqEditors ...RequestEditorFn) (*DiffDynamicRouteVersionsResponse, error)
+
+	// TestDynamicRouteVersionWithBodyWithResponse What a version does with a sample request
+	//
+	// The graph is evaluated as gateways evaluate it. Nothing is sent and nothing changes.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/test (the `TestDynamicRouteVersion` operationId).
+	TestDynamicRouteVersionWithBodyWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, version VersionNumber, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*TestDynamicRouteVersionResponse, error)
+
+	// TestDynamicRouteVersionWithResponse What a version does with a sample request
+	//
+	// The graph is evaluated as gateways evaluate it. Nothing is sent and nothing changes.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/test (the `TestDynamicRouteVersion` operationId).
+	TestDynamicRouteVersionWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, version VersionNumber, body TestDynamicRouteVersionJSONRequestBody, reqEditors ...RequestEditorFn) (*TestDynamicRouteVersionResponse, error)
 
 	// GetEffectiveRoutingWithResponse What the policy ladder comes to for an API key, or for the workspace
 	//
@@ -17506,6 +19675,784 @@ func (r UpdateAutoRoutingResponse) ContentType() string {
 	return ""
 }
 
+type ListDynamicRoutesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DynamicRouteList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListDynamicRoutesResponse) GetJSON200() *DynamicRouteList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListDynamicRoutesResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListDynamicRoutesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListDynamicRoutesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListDynamicRoutesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListDynamicRoutesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// CreateDynamicRouteResponse201Headers the declared response headers of an HTTP 201 response for CreateDynamicRoute
+type CreateDynamicRouteResponse201Headers struct {
+	ETag string
+}
+
+// CreateDynamicRouteResponse202Headers the declared response headers of an HTTP 202 response for CreateDynamicRoute
+type CreateDynamicRouteResponse202Headers struct {
+	ETag string
+}
+
+type CreateDynamicRouteResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *DynamicRouteChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *DynamicRouteChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *CreateDynamicRouteResponse201Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *CreateDynamicRouteResponse202Headers
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r CreateDynamicRouteResponse) GetJSON201() *DynamicRouteChange {
+	return r.JSON201
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r CreateDynamicRouteResponse) GetJSON202() *DynamicRouteChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r CreateDynamicRouteResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CreateDynamicRouteResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateDynamicRouteResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateDynamicRouteResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateDynamicRouteResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type DeleteDynamicRouteResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DeletedChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *DeletedChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r DeleteDynamicRouteResponse) GetJSON200() *DeletedChange {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r DeleteDynamicRouteResponse) GetJSON202() *DeletedChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DeleteDynamicRouteResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteDynamicRouteResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteDynamicRouteResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteDynamicRouteResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteDynamicRouteResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetDynamicRouteResponse200Headers the declared response headers of an HTTP 200 response for GetDynamicRoute
+type GetDynamicRouteResponse200Headers struct {
+	ETag string
+}
+
+type GetDynamicRouteResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DynamicRouteOne
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetDynamicRouteResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetDynamicRouteResponse) GetJSON200() *DynamicRouteOne {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetDynamicRouteResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetDynamicRouteResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetDynamicRouteResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetDynamicRouteResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetDynamicRouteResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// UpdateDynamicRouteResponse200Headers the declared response headers of an HTTP 200 response for UpdateDynamicRoute
+type UpdateDynamicRouteResponse200Headers struct {
+	ETag string
+}
+
+// UpdateDynamicRouteResponse202Headers the declared response headers of an HTTP 202 response for UpdateDynamicRoute
+type UpdateDynamicRouteResponse202Headers struct {
+	ETag string
+}
+
+type UpdateDynamicRouteResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DynamicRouteChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *DynamicRouteChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *UpdateDynamicRouteResponse200Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *UpdateDynamicRouteResponse202Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r UpdateDynamicRouteResponse) GetJSON200() *DynamicRouteChange {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r UpdateDynamicRouteResponse) GetJSON202() *DynamicRouteChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r UpdateDynamicRouteResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r UpdateDynamicRouteResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r UpdateDynamicRouteResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r UpdateDynamicRouteResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r UpdateDynamicRouteResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// SetDynamicRouteKeysResponse200Headers the declared response headers of an HTTP 200 response for SetDynamicRouteKeys
+type SetDynamicRouteKeysResponse200Headers struct {
+	ETag string
+}
+
+// SetDynamicRouteKeysResponse202Headers the declared response headers of an HTTP 202 response for SetDynamicRouteKeys
+type SetDynamicRouteKeysResponse202Headers struct {
+	ETag string
+}
+
+type SetDynamicRouteKeysResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DynamicRouteKeysChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *DynamicRouteKeysChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *SetDynamicRouteKeysResponse200Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *SetDynamicRouteKeysResponse202Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r SetDynamicRouteKeysResponse) GetJSON200() *DynamicRouteKeysChange {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r SetDynamicRouteKeysResponse) GetJSON202() *DynamicRouteKeysChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r SetDynamicRouteKeysResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r SetDynamicRouteKeysResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r SetDynamicRouteKeysResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r SetDynamicRouteKeysResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r SetDynamicRouteKeysResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// RollbackDynamicRouteResponse200Headers the declared response headers of an HTTP 200 response for RollbackDynamicRoute
+type RollbackDynamicRouteResponse200Headers struct {
+	ETag string
+}
+
+// RollbackDynamicRouteResponse202Headers the declared response headers of an HTTP 202 response for RollbackDynamicRoute
+type RollbackDynamicRouteResponse202Headers struct {
+	ETag string
+}
+
+type RollbackDynamicRouteResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DynamicRouteDeployment
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *DynamicRouteDeployment
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *RollbackDynamicRouteResponse200Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *RollbackDynamicRouteResponse202Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r RollbackDynamicRouteResponse) GetJSON200() *DynamicRouteDeployment {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r RollbackDynamicRouteResponse) GetJSON202() *DynamicRouteDeployment {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r RollbackDynamicRouteResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RollbackDynamicRouteResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RollbackDynamicRouteResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RollbackDynamicRouteResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RollbackDynamicRouteResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListDynamicRouteVersionsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DynamicRouteVersionList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListDynamicRouteVersionsResponse) GetJSON200() *DynamicRouteVersionList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListDynamicRouteVersionsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListDynamicRouteVersionsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListDynamicRouteVersionsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListDynamicRouteVersionsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListDynamicRouteVersionsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// SaveDynamicRouteVersionResponse200Headers the declared response headers of an HTTP 200 response for SaveDynamicRouteVersion
+type SaveDynamicRouteVersionResponse200Headers struct {
+	ETag string
+}
+
+// SaveDynamicRouteVersionResponse201Headers the declared response headers of an HTTP 201 response for SaveDynamicRouteVersion
+type SaveDynamicRouteVersionResponse201Headers struct {
+	ETag string
+}
+
+// SaveDynamicRouteVersionResponse202Headers the declared response headers of an HTTP 202 response for SaveDynamicRouteVersion
+type SaveDynamicRouteVersionResponse202Headers struct {
+	ETag string
+}
+
+type SaveDynamicRouteVersionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DynamicRouteVersionChange
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *DynamicRouteVersionChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *DynamicRouteVersionChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *SaveDynamicRouteVersionResponse200Headers
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *SaveDynamicRouteVersionResponse201Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *SaveDynamicRouteVersionResponse202Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r SaveDynamicRouteVersionResponse) GetJSON200() *DynamicRouteVersionChange {
+	return r.JSON200
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r SaveDynamicRouteVersionResponse) GetJSON201() *DynamicRouteVersionChange {
+	return r.JSON201
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r SaveDynamicRouteVersionResponse) GetJSON202() *DynamicRouteVersionChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r SaveDynamicRouteVersionResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r SaveDynamicRouteVersionResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r SaveDynamicRouteVersionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r SaveDynamicRouteVersionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r SaveDynamicRouteVersionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetDynamicRouteVersionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DynamicRouteVersionOne
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetDynamicRouteVersionResponse) GetJSON200() *DynamicRouteVersionOne {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetDynamicRouteVersionResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetDynamicRouteVersionResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetDynamicRouteVersionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetDynamicRouteVersionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetDynamicRouteVersionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// DeployDynamicRouteVersionResponse200Headers the declared response headers of an HTTP 200 response for DeployDynamicRouteVersion
+type DeployDynamicRouteVersionResponse200Headers struct {
+	ETag string
+}
+
+// DeployDynamicRouteVersionResponse202Headers the declared response headers of an HTTP 202 response for DeployDynamicRouteVersion
+type DeployDynamicRouteVersionResponse202Headers struct {
+	ETag string
+}
+
+type DeployDynamicRouteVersionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DynamicRouteDeployment
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *DynamicRouteDeployment
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *DeployDynamicRouteVersionResponse200Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *DeployDynamicRouteVersionResponse202Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r DeployDynamicRouteVersionResponse) GetJSON200() *DynamicRouteDeployment {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r DeployDynamicRouteVersionResponse) GetJSON202() *DynamicRouteDeployment {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DeployDynamicRouteVersionResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeployDynamicRouteVersionResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeployDynamicRouteVersionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeployDynamicRouteVersionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeployDynamicRouteVersionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type DiffDynamicRouteVersionsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DynamicRouteDiffOne
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r DiffDynamicRouteVersionsResponse) GetJSON200() *DynamicRouteDiffOne {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DiffDynamicRouteVersionsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DiffDynamicRouteVersionsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DiffDynamicRouteVersionsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DiffDynamicRouteVersionsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DiffDynamicRouteVersionsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type TestDynamicRouteVersionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DynamicRouteTrialOne
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r TestDynamicRouteVersionResponse) GetJSON200() *DynamicRouteTrialOne {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r TestDynamicRouteVersionResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r TestDynamicRouteVersionResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r TestDynamicRouteVersionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r TestDynamicRouteVersionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r TestDynamicRouteVersionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type GetEffectiveRoutingResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -19720,6 +22667,280 @@ func (c *ClientWithResponses) UpdateAutoRoutingWithResponse(ctx context.Context,
 		return nil, err
 	}
 	return ParseUpdateAutoRoutingResponse(rsp)
+}
+
+// ListDynamicRoutesWithResponse The workspace's dynamic routes, the last changed first
+//
+// Without their graphs, and with the number of their keys.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/routing/dynamic-routes (the `ListDynamicRoutes` operationId).
+func (c *ClientWithResponses) ListDynamicRoutesWithResponse(ctx context.Context, params *ListDynamicRoutesParams, reqEditors ...RequestEditorFn) (*ListDynamicRoutesResponse, error) {
+	rsp, err := c.ListDynamicRoutes(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListDynamicRoutesResponse(rsp)
+}
+
+// CreateDynamicRouteWithBodyWithResponse Create a dynamic route
+//
+// `config` becomes version 1, a draft: nothing is evaluated before a version is deployed and keys are attached. Everything
+// that is wrong with a graph is listed at once, with the node and the field of each.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/routing/dynamic-routes (the `CreateDynamicRoute` operationId).
+func (c *ClientWithResponses) CreateDynamicRouteWithBodyWithResponse(ctx context.Context, params *CreateDynamicRouteParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateDynamicRouteResponse, error) {
+	rsp, err := c.CreateDynamicRouteWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateDynamicRouteResponse(rsp)
+}
+
+// CreateDynamicRouteWithResponse Create a dynamic route
+//
+// `config` becomes version 1, a draft: nothing is evaluated before a version is deployed and keys are attached. Everything
+// that is wrong with a graph is listed at once, with the node and the field of each.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/routing/dynamic-routes (the `CreateDynamicRoute` operationId).
+func (c *ClientWithResponses) CreateDynamicRouteWithResponse(ctx context.Context, params *CreateDynamicRouteParams, body CreateDynamicRouteJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateDynamicRouteResponse, error) {
+	rsp, err := c.CreateDynamicRoute(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateDynamicRouteResponse(rsp)
+}
+
+// DeleteDynamicRouteWithResponse Delete a dynamic route, and detach its keys
+//
+// Its versions can still be read under its id; its name and slug are free again.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/routing/dynamic-routes/{dynamic_route_id} (the `DeleteDynamicRoute` operationId).
+func (c *ClientWithResponses) DeleteDynamicRouteWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, params *DeleteDynamicRouteParams, reqEditors ...RequestEditorFn) (*DeleteDynamicRouteResponse, error) {
+	rsp, err := c.DeleteDynamicRoute(ctx, dynamicRouteID, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteDynamicRouteResponse(rsp)
+}
+
+// GetDynamicRouteWithResponse One dynamic route, with its keys and its newest graph
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/routing/dynamic-routes/{dynamic_route_id} (the `GetDynamicRoute` operationId).
+func (c *ClientWithResponses) GetDynamicRouteWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, reqEditors ...RequestEditorFn) (*GetDynamicRouteResponse, error) {
+	rsp, err := c.GetDynamicRoute(ctx, dynamicRouteID, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetDynamicRouteResponse(rsp)
+}
+
+// UpdateDynamicRouteWithBodyWithResponse Change, pause or resume a dynamic route
+//
+// A `config` that is not the newest version's becomes the next version, a draft, as with `POST …/versions`; no other field
+// makes a version. A paused route does not apply to its keys, and keeps them.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /v1/routing/dynamic-routes/{dynamic_route_id} (the `UpdateDynamicRoute` operationId).
+func (c *ClientWithResponses) UpdateDynamicRouteWithBodyWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, params *UpdateDynamicRouteParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateDynamicRouteResponse, error) {
+	rsp, err := c.UpdateDynamicRouteWithBody(ctx, dynamicRouteID, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateDynamicRouteResponse(rsp)
+}
+
+// UpdateDynamicRouteWithResponse Change, pause or resume a dynamic route
+//
+// A `config` that is not the newest version's becomes the next version, a draft, as with `POST …/versions`; no other field
+// makes a version. A paused route does not apply to its keys, and keeps them.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /v1/routing/dynamic-routes/{dynamic_route_id} (the `UpdateDynamicRoute` operationId).
+func (c *ClientWithResponses) UpdateDynamicRouteWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, params *UpdateDynamicRouteParams, body UpdateDynamicRouteJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateDynamicRouteResponse, error) {
+	rsp, err := c.UpdateDynamicRoute(ctx, dynamicRouteID, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateDynamicRouteResponse(rsp)
+}
+
+// SetDynamicRouteKeysWithBodyWithResponse Attach a dynamic route to exactly these API keys
+//
+// All or none of them. A key has at most one dynamic route: one that has another moves at once, and `moved` says from where.
+// Where the keys are attached already nothing changes, and the answer has no `publication`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/routing/dynamic-routes/{dynamic_route_id}/keys (the `SetDynamicRouteKeys` operationId).
+func (c *ClientWithResponses) SetDynamicRouteKeysWithBodyWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, params *SetDynamicRouteKeysParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SetDynamicRouteKeysResponse, error) {
+	rsp, err := c.SetDynamicRouteKeysWithBody(ctx, dynamicRouteID, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSetDynamicRouteKeysResponse(rsp)
+}
+
+// SetDynamicRouteKeysWithResponse Attach a dynamic route to exactly these API keys
+//
+// All or none of them. A key has at most one dynamic route: one that has another moves at once, and `moved` says from where.
+// Where the keys are attached already nothing changes, and the answer has no `publication`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/routing/dynamic-routes/{dynamic_route_id}/keys (the `SetDynamicRouteKeys` operationId).
+func (c *ClientWithResponses) SetDynamicRouteKeysWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, params *SetDynamicRouteKeysParams, body SetDynamicRouteKeysJSONRequestBody, reqEditors ...RequestEditorFn) (*SetDynamicRouteKeysResponse, error) {
+	rsp, err := c.SetDynamicRouteKeys(ctx, dynamicRouteID, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSetDynamicRouteKeysResponse(rsp)
+}
+
+// RollbackDynamicRouteWithResponse Deploy the version that the present deployment replaced
+//
+// Repeated, it walks back through what was deployed, and skips what was itself rolled back. At the start it is refused
+// with 409. Deploying an earlier version by its number is the other way back.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollback (the `RollbackDynamicRoute` operationId).
+func (c *ClientWithResponses) RollbackDynamicRouteWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, params *RollbackDynamicRouteParams, reqEditors ...RequestEditorFn) (*RollbackDynamicRouteResponse, error) {
+	rsp, err := c.RollbackDynamicRoute(ctx, dynamicRouteID, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRollbackDynamicRouteResponse(rsp)
+}
+
+// ListDynamicRouteVersionsWithResponse The versions of a dynamic route without their graphs, newest first
+//
+// Those of a deleted one can be read too.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/routing/dynamic-routes/{dynamic_route_id}/versions (the `ListDynamicRouteVersions` operationId).
+func (c *ClientWithResponses) ListDynamicRouteVersionsWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, params *ListDynamicRouteVersionsParams, reqEditors ...RequestEditorFn) (*ListDynamicRouteVersionsResponse, error) {
+	rsp, err := c.ListDynamicRouteVersions(ctx, dynamicRouteID, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListDynamicRouteVersionsResponse(rsp)
+}
+
+// SaveDynamicRouteVersionWithBodyWithResponse Save a graph as the next version, a draft
+//
+// A version never changes. A graph that is the newest version's makes none: the answer is 200 with that version, and has
+// no `publication`. Everything that is wrong with a graph is listed at once, with the node and the field of each.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions (the `SaveDynamicRouteVersion` operationId).
+func (c *ClientWithResponses) SaveDynamicRouteVersionWithBodyWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, params *SaveDynamicRouteVersionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SaveDynamicRouteVersionResponse, error) {
+	rsp, err := c.SaveDynamicRouteVersionWithBody(ctx, dynamicRouteID, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSaveDynamicRouteVersionResponse(rsp)
+}
+
+// SaveDynamicRouteVersionWithResponse Save a graph as the next version, a draft
+//
+// A version never changes. A graph that is the newest version's makes none: the answer is 200 with that version, and has
+// no `publication`. Everything that is wrong with a graph is listed at once, with the node and the field of each.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions (the `SaveDynamicRouteVersion` operationId).
+func (c *ClientWithResponses) SaveDynamicRouteVersionWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, params *SaveDynamicRouteVersionParams, body SaveDynamicRouteVersionJSONRequestBody, reqEditors ...RequestEditorFn) (*SaveDynamicRouteVersionResponse, error) {
+	rsp, err := c.SaveDynamicRouteVersion(ctx, dynamicRouteID, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSaveDynamicRouteVersionResponse(rsp)
+}
+
+// GetDynamicRouteVersionWithResponse One version, with its graph
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version} (the `GetDynamicRouteVersion` operationId).
+func (c *ClientWithResponses) GetDynamicRouteVersionWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, version VersionNumber, reqEditors ...RequestEditorFn) (*GetDynamicRouteVersionResponse, error) {
+	rsp, err := c.GetDynamicRouteVersion(ctx, dynamicRouteID, version, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetDynamicRouteVersionResponse(rsp)
+}
+
+// DeployDynamicRouteVersionWithResponse Make a version the one that gateways evaluate
+//
+// Every gateway switches from one whole version to the other. A version that does not fit the catalog any more is refused
+// with 409 and every problem. Deploying what is deployed changes nothing: the answer is 200 and has no `publication`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/deploy (the `DeployDynamicRouteVersion` operationId).
+func (c *ClientWithResponses) DeployDynamicRouteVersionWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, version VersionNumber, params *DeployDynamicRouteVersionParams, reqEditors ...RequestEditorFn) (*DeployDynamicRouteVersionResponse, error) {
+	rsp, err := c.DeployDynamicRouteVersion(ctx, dynamicRouteID, version, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeployDynamicRouteVersionResponse(rsp)
+}
+
+// DiffDynamicRouteVersionsWithResponse What the other version changes of the first
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/diff/{other_version} (the `DiffDynamicRouteVersions` operationId).
+func (c *ClientWithResponses) DiffDynamicRouteVersionsWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, version VersionNumber, otherVersion int, reqEditors ...RequestEditorFn) (*DiffDynamicRouteVersionsResponse, error) {
+	rsp, err := c.DiffDynamicRouteVersions(ctx, dynamicRouteID, version, otherVersion, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDiffDynamicRouteVersionsResponse(rsp)
+}
+
+// TestDynamicRouteVersionWithBodyWithResponse What a version does with a sample request
+//
+// The graph is evaluated as gateways evaluate it. Nothing is sent and nothing changes.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/test (the `TestDynamicRouteVersion` operationId).
+func (c *ClientWithResponses) TestDynamicRouteVersionWithBodyWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, version VersionNumber, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*TestDynamicRouteVersionResponse, error) {
+	rsp, err := c.TestDynamicRouteVersionWithBody(ctx, dynamicRouteID, version, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseTestDynamicRouteVersionResponse(rsp)
+}
+
+// TestDynamicRouteVersionWithResponse What a version does with a sample request
+//
+// The graph is evaluated as gateways evaluate it. Nothing is sent and nothing changes.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/test (the `TestDynamicRouteVersion` operationId).
+func (c *ClientWithResponses) TestDynamicRouteVersionWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, version VersionNumber, body TestDynamicRouteVersionJSONRequestBody, reqEditors ...RequestEditorFn) (*TestDynamicRouteVersionResponse, error) {
+	rsp, err := c.TestDynamicRouteVersion(ctx, dynamicRouteID, version, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseTestDynamicRouteVersionResponse(rsp)
 }
 
 // GetEffectiveRoutingWithResponse What the policy ladder comes to for an API key, or for the workspace
@@ -23401,6 +26622,652 @@ func ParseUpdateAutoRoutingResponse(rsp *http.Response) (*UpdateAutoRoutingRespo
 			headers.ETag = value
 		}
 		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListDynamicRoutesResponse parses an HTTP response from a ListDynamicRoutesWithResponse call
+func ParseListDynamicRoutesResponse(rsp *http.Response) (*ListDynamicRoutesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListDynamicRoutesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DynamicRouteList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseCreateDynamicRouteResponse parses an HTTP response from a CreateDynamicRouteWithResponse call
+func ParseCreateDynamicRouteResponse(rsp *http.Response) (*CreateDynamicRouteResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateDynamicRouteResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest DynamicRouteChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest DynamicRouteChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers CreateDynamicRouteResponse201Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers201 = &headers
+	case rsp.StatusCode == 202:
+		var headers CreateDynamicRouteResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteDynamicRouteResponse parses an HTTP response from a DeleteDynamicRouteWithResponse call
+func ParseDeleteDynamicRouteResponse(rsp *http.Response) (*DeleteDynamicRouteResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteDynamicRouteResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DeletedChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest DeletedChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetDynamicRouteResponse parses an HTTP response from a GetDynamicRouteWithResponse call
+func ParseGetDynamicRouteResponse(rsp *http.Response) (*GetDynamicRouteResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetDynamicRouteResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DynamicRouteOne
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetDynamicRouteResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseUpdateDynamicRouteResponse parses an HTTP response from a UpdateDynamicRouteWithResponse call
+func ParseUpdateDynamicRouteResponse(rsp *http.Response) (*UpdateDynamicRouteResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UpdateDynamicRouteResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DynamicRouteChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest DynamicRouteChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers UpdateDynamicRouteResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 202:
+		var headers UpdateDynamicRouteResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseSetDynamicRouteKeysResponse parses an HTTP response from a SetDynamicRouteKeysWithResponse call
+func ParseSetDynamicRouteKeysResponse(rsp *http.Response) (*SetDynamicRouteKeysResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &SetDynamicRouteKeysResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DynamicRouteKeysChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest DynamicRouteKeysChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers SetDynamicRouteKeysResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 202:
+		var headers SetDynamicRouteKeysResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseRollbackDynamicRouteResponse parses an HTTP response from a RollbackDynamicRouteWithResponse call
+func ParseRollbackDynamicRouteResponse(rsp *http.Response) (*RollbackDynamicRouteResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RollbackDynamicRouteResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DynamicRouteDeployment
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest DynamicRouteDeployment
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers RollbackDynamicRouteResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 202:
+		var headers RollbackDynamicRouteResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListDynamicRouteVersionsResponse parses an HTTP response from a ListDynamicRouteVersionsWithResponse call
+func ParseListDynamicRouteVersionsResponse(rsp *http.Response) (*ListDynamicRouteVersionsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListDynamicRouteVersionsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DynamicRouteVersionList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseSaveDynamicRouteVersionResponse parses an HTTP response from a SaveDynamicRouteVersionWithResponse call
+func ParseSaveDynamicRouteVersionResponse(rsp *http.Response) (*SaveDynamicRouteVersionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &SaveDynamicRouteVersionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DynamicRouteVersionChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest DynamicRouteVersionChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest DynamicRouteVersionChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers SaveDynamicRouteVersionResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 201:
+		var headers SaveDynamicRouteVersionResponse201Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers201 = &headers
+	case rsp.StatusCode == 202:
+		var headers SaveDynamicRouteVersionResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetDynamicRouteVersionResponse parses an HTTP response from a GetDynamicRouteVersionWithResponse call
+func ParseGetDynamicRouteVersionResponse(rsp *http.Response) (*GetDynamicRouteVersionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetDynamicRouteVersionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DynamicRouteVersionOne
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseDeployDynamicRouteVersionResponse parses an HTTP response from a DeployDynamicRouteVersionWithResponse call
+func ParseDeployDynamicRouteVersionResponse(rsp *http.Response) (*DeployDynamicRouteVersionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeployDynamicRouteVersionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DynamicRouteDeployment
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest DynamicRouteDeployment
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers DeployDynamicRouteVersionResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 202:
+		var headers DeployDynamicRouteVersionResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDiffDynamicRouteVersionsResponse parses an HTTP response from a DiffDynamicRouteVersionsWithResponse call
+func ParseDiffDynamicRouteVersionsResponse(rsp *http.Response) (*DiffDynamicRouteVersionsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DiffDynamicRouteVersionsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DynamicRouteDiffOne
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseTestDynamicRouteVersionResponse parses an HTTP response from a TestDynamicRouteVersionWithResponse call
+func ParseTestDynamicRouteVersionResponse(rsp *http.Response) (*TestDynamicRouteVersionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &TestDynamicRouteVersionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DynamicRouteTrialOne
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
 	}
 
 	return response, nil

@@ -167,6 +167,45 @@ func (e ByokVerificationStatus) Valid() bool {
 	}
 }
 
+// Defines values for DynamicRouteStatus.
+const (
+	DynamicRouteStatusActive DynamicRouteStatus = "active"
+	DynamicRouteStatusPaused DynamicRouteStatus = "paused"
+)
+
+// Valid indicates whether the value is a known member of the DynamicRouteStatus enum.
+func (e DynamicRouteStatus) Valid() bool {
+	switch e {
+	case DynamicRouteStatusActive:
+		return true
+	case DynamicRouteStatusPaused:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DynamicRouteVersionStatus.
+const (
+	Deployed   DynamicRouteVersionStatus = "deployed"
+	Draft      DynamicRouteVersionStatus = "draft"
+	Superseded DynamicRouteVersionStatus = "superseded"
+)
+
+// Valid indicates whether the value is a known member of the DynamicRouteVersionStatus enum.
+func (e DynamicRouteVersionStatus) Valid() bool {
+	switch e {
+	case Deployed:
+		return true
+	case Draft:
+		return true
+	case Superseded:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for EndpointHealthFiguresState.
 const (
 	Closed   EndpointHealthFiguresState = "closed"
@@ -1003,6 +1042,340 @@ type DepartmentPatch struct {
 	RoutingProfileID nullable.Nullable[string] `json:"routing_profile_id,omitempty"`
 }
 
+// DynamicRoute defines model for DynamicRoute.
+type DynamicRoute struct {
+	// Config A graph (docs/dynamic-routes.md, docs/reference/dynamic-route.schema.json). Everything that is wrong with it is listed at
+	// once, with the node and the field of each.
+	Config    *DynamicRouteGraph `json:"config,omitempty"`
+	CreatedAt time.Time          `json:"created_at"`
+
+	// DeployedVersion The version that gateways evaluate; null while none is deployed.
+	DeployedVersion nullable.Nullable[int] `json:"deployed_version"`
+	Description     string                 `json:"description"`
+	ID              string                 `json:"id"`
+
+	// KeyIds API keys that it is attached to. Revoked ones do not count.
+	KeyIds []string `json:"key_ids"`
+
+	// LatestVersion The newest version; null while there is none.
+	LatestVersion nullable.Nullable[int] `json:"latest_version"`
+	Name          string                 `json:"name"`
+	Slug          string                 `json:"slug"`
+	Status        DynamicRouteStatus     `json:"status"`
+	UpdatedAt     time.Time              `json:"updated_at"`
+}
+
+// DynamicRouteAction What the model nodes on the way add up to, or the refusal at its end.
+type DynamicRouteAction struct {
+	Affinity       *DynamicRouteAffinity `json:"affinity,omitempty"`
+	FallbackModels *[]string             `json:"fallback_models,omitempty"`
+
+	// Model Absent: the one that is asked for.
+	Model *string `json:"model,omitempty"`
+
+	// Provider Which providers may serve, and in which order. The restrictions of all rungs hold together; of every other field the narrowest rung's counts.
+	Provider    *ProviderFields        `json:"provider,omitempty"`
+	Reject      *DynamicRouteRejection `json:"reject,omitempty"`
+	RoutingMode *string                `json:"routing_mode,omitempty"`
+}
+
+// DynamicRouteAffinity defines model for DynamicRouteAffinity.
+type DynamicRouteAffinity struct {
+	Cache   *bool `json:"cache,omitempty"`
+	Session *bool `json:"session,omitempty"`
+}
+
+// DynamicRouteBucket defines model for DynamicRouteBucket.
+type DynamicRouteBucket struct {
+	CostUsd  *string `json:"cost_usd,omitempty"`
+	Requests *int64  `json:"requests,omitempty"`
+}
+
+// DynamicRouteChange defines model for DynamicRouteChange.
+type DynamicRouteChange struct {
+	Data        DynamicRoute   `json:"data"`
+	Publication PublicationRef `json:"publication"`
+
+	// Warnings What is worth a second look. It keeps nothing from being saved or deployed.
+	Warnings DynamicRouteWarnings `json:"warnings"`
+}
+
+// DynamicRouteDeployment defines model for DynamicRouteDeployment.
+type DynamicRouteDeployment struct {
+	Data        DynamicRoute    `json:"data"`
+	Publication *PublicationRef `json:"publication,omitempty"`
+
+	// Warnings What is worth a second look. It keeps nothing from being saved or deployed.
+	Warnings DynamicRouteWarnings `json:"warnings"`
+}
+
+// DynamicRouteDiff defines model for DynamicRouteDiff.
+type DynamicRouteDiff struct {
+	// Added Ids of nodes.
+	Added   []string                 `json:"added"`
+	Changed []DynamicRouteNodeChange `json:"changed"`
+	From    int                      `json:"from"`
+
+	// Graph Fields outside the nodes.
+	Graph []DynamicRouteFieldChange `json:"graph"`
+
+	// Removed Ids of nodes.
+	Removed []string `json:"removed"`
+	To      int      `json:"to"`
+}
+
+// DynamicRouteDiffOne defines model for DynamicRouteDiffOne.
+type DynamicRouteDiffOne struct {
+	Data DynamicRouteDiff `json:"data"`
+}
+
+// DynamicRouteFacts A sample request, and what its key has used. `metadata` is that of the body when it is absent, as `model` and `user_id` are;
+// each of `headers` is a text.
+type DynamicRouteFacts struct {
+	// Body A part of a sample request, with any fields.
+	Body     *DynamicRouteSample `json:"body,omitempty"`
+	Endpoint *Surface            `json:"endpoint,omitempty"`
+
+	// Headers A part of a sample request, with any fields.
+	Headers   *DynamicRouteSample `json:"headers,omitempty"`
+	KeyScopes *[]string           `json:"key_scopes,omitempty"`
+
+	// Metadata A part of a sample request, with any fields.
+	Metadata *DynamicRouteSample `json:"metadata,omitempty"`
+
+	// Model The model that is asked for.
+	Model     *string `json:"model,omitempty"`
+	SessionID *string `json:"session_id,omitempty"`
+
+	// Subject Who percentages are drawn for; when absent the session id, else the body's `prompt_cache_key`, else the end user.
+	Subject *string `json:"subject,omitempty"`
+
+	// Usage What the key has used. Of a window that is absent nothing is known, and no limit is exceeded.
+	Usage *DynamicRouteUsage `json:"usage,omitempty"`
+
+	// UserID The end user.
+	UserID        *string   `json:"user_id,omitempty"`
+	WorkspaceTags *[]string `json:"workspace_tags,omitempty"`
+}
+
+// DynamicRouteFieldChange defines model for DynamicRouteFieldChange.
+type DynamicRouteFieldChange struct {
+	// After Absent where it is not set.
+	After json.RawMessage `json:"after,omitempty"`
+
+	// Before Absent where it was not set.
+	Before json.RawMessage `json:"before,omitempty"`
+
+	// Path From the node on, such as `branches[1].percent`.
+	Path string `json:"path"`
+}
+
+// DynamicRouteGraph A graph (docs/dynamic-routes.md, docs/reference/dynamic-route.schema.json). Everything that is wrong with it is listed at
+// once, with the node and the field of each.
+type DynamicRouteGraph = json.RawMessage
+
+// DynamicRouteKeys defines model for DynamicRouteKeys.
+type DynamicRouteKeys struct {
+	// KeyIds All of them; an empty list detaches every key.
+	KeyIds []string `json:"key_ids"`
+}
+
+// DynamicRouteKeysChange defines model for DynamicRouteKeysChange.
+type DynamicRouteKeysChange struct {
+	Data DynamicRoute `json:"data"`
+
+	// Moved Keys that were attached to another dynamic route.
+	Moved       []DynamicRouteMove `json:"moved"`
+	Publication *PublicationRef    `json:"publication,omitempty"`
+}
+
+// DynamicRouteList defines model for DynamicRouteList.
+type DynamicRouteList struct {
+	Data []DynamicRouteListed `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// DynamicRouteListed defines model for DynamicRouteListed.
+type DynamicRouteListed struct {
+	CreatedAt time.Time `json:"created_at"`
+
+	// DeployedVersion The version that gateways evaluate; null while none is deployed.
+	DeployedVersion nullable.Nullable[int] `json:"deployed_version"`
+	Description     string                 `json:"description"`
+	ID              string                 `json:"id"`
+
+	// KeyCount API keys that it is attached to. Revoked ones do not count.
+	KeyCount int `json:"key_count"`
+
+	// LatestVersion The newest version; null while there is none.
+	LatestVersion nullable.Nullable[int] `json:"latest_version"`
+	Name          string                 `json:"name"`
+	Slug          string                 `json:"slug"`
+	Status        DynamicRouteStatus     `json:"status"`
+	UpdatedAt     time.Time              `json:"updated_at"`
+}
+
+// DynamicRouteMove defines model for DynamicRouteMove.
+type DynamicRouteMove struct {
+	// From The dynamic route that it was attached to.
+	From  string `json:"from"`
+	KeyID string `json:"key_id"`
+}
+
+// DynamicRouteNodeChange defines model for DynamicRouteNodeChange.
+type DynamicRouteNodeChange struct {
+	Fields []DynamicRouteFieldChange `json:"fields"`
+
+	// Node The id of the node.
+	Node string `json:"node"`
+}
+
+// DynamicRouteOne defines model for DynamicRouteOne.
+type DynamicRouteOne struct {
+	Data DynamicRoute `json:"data"`
+}
+
+// DynamicRoutePatch defines model for DynamicRoutePatch.
+type DynamicRoutePatch struct {
+	// Config A graph (docs/dynamic-routes.md, docs/reference/dynamic-route.schema.json). Everything that is wrong with it is listed at
+	// once, with the node and the field of each.
+	Config      *DynamicRouteGraph `json:"config,omitempty"`
+	Description *string            `json:"description,omitempty"`
+	Name        *string            `json:"name,omitempty"`
+
+	// Note What the version that config makes is for.
+	Note   *string             `json:"note,omitempty"`
+	Slug   *string             `json:"slug,omitempty"`
+	Status *DynamicRouteStatus `json:"status,omitempty"`
+}
+
+// DynamicRouteRejection defines model for DynamicRouteRejection.
+type DynamicRouteRejection struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Node    string `json:"node"`
+	Status  int    `json:"status"`
+}
+
+// DynamicRouteSample A part of a sample request, with any fields.
+type DynamicRouteSample = json.RawMessage
+
+// DynamicRouteStatus defines model for DynamicRouteStatus.
+type DynamicRouteStatus string
+
+// DynamicRouteSummary defines model for DynamicRouteSummary.
+type DynamicRouteSummary struct {
+	CreatedAt time.Time `json:"created_at"`
+
+	// DeployedVersion The version that gateways evaluate; null while none is deployed.
+	DeployedVersion nullable.Nullable[int] `json:"deployed_version"`
+	Description     string                 `json:"description"`
+	ID              string                 `json:"id"`
+
+	// LatestVersion The newest version; null while there is none.
+	LatestVersion nullable.Nullable[int] `json:"latest_version"`
+	Name          string                 `json:"name"`
+	Slug          string                 `json:"slug"`
+	Status        DynamicRouteStatus     `json:"status"`
+	UpdatedAt     time.Time              `json:"updated_at"`
+}
+
+// DynamicRouteTest defines model for DynamicRouteTest.
+type DynamicRouteTest struct {
+	// Facts A sample request, and what its key has used. `metadata` is that of the body when it is absent, as `model` and `user_id` are;
+	// each of `headers` is a text.
+	Facts DynamicRouteFacts `json:"facts"`
+}
+
+// DynamicRouteTrial defines model for DynamicRouteTrial.
+type DynamicRouteTrial struct {
+	// Action What the model nodes on the way add up to, or the refusal at its end.
+	Action  DynamicRouteAction `json:"action"`
+	Version int                `json:"version"`
+
+	// Visited Ids of the nodes on the way, in their order.
+	Visited []string `json:"visited"`
+}
+
+// DynamicRouteTrialOne defines model for DynamicRouteTrialOne.
+type DynamicRouteTrialOne struct {
+	Data DynamicRouteTrial `json:"data"`
+}
+
+// DynamicRouteUsage What the key has used. Of a window that is absent nothing is known, and no limit is exceeded.
+type DynamicRouteUsage struct {
+	Daily   *DynamicRouteBucket `json:"daily,omitempty"`
+	Monthly *DynamicRouteBucket `json:"monthly,omitempty"`
+	Weekly  *DynamicRouteBucket `json:"weekly,omitempty"`
+}
+
+// DynamicRouteVersion defines model for DynamicRouteVersion.
+type DynamicRouteVersion struct {
+	// Config A graph (docs/dynamic-routes.md, docs/reference/dynamic-route.schema.json). Everything that is wrong with it is listed at
+	// once, with the node and the field of each.
+	Config    DynamicRouteGraph `json:"config"`
+	CreatedAt time.Time         `json:"created_at"`
+
+	// CreatedBy The user who saved it.
+	CreatedBy *string `json:"created_by,omitempty"`
+
+	// Digest The SHA-256 of the graph.
+	Digest string `json:"digest"`
+	Note   string `json:"note"`
+
+	// Parent The version from whose percentages this one's were derived; null for none.
+	Parent  nullable.Nullable[int]    `json:"parent"`
+	Status  DynamicRouteVersionStatus `json:"status"`
+	Version int                       `json:"version"`
+}
+
+// DynamicRouteVersionChange defines model for DynamicRouteVersionChange.
+type DynamicRouteVersionChange struct {
+	Data        DynamicRouteVersion `json:"data"`
+	Publication *PublicationRef     `json:"publication,omitempty"`
+
+	// Warnings What is worth a second look. It keeps nothing from being saved or deployed.
+	Warnings DynamicRouteWarnings `json:"warnings"`
+}
+
+// DynamicRouteVersionList defines model for DynamicRouteVersionList.
+type DynamicRouteVersionList struct {
+	Data []DynamicRouteVersionSummary `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// DynamicRouteVersionOne defines model for DynamicRouteVersionOne.
+type DynamicRouteVersionOne struct {
+	Data DynamicRouteVersion `json:"data"`
+}
+
+// DynamicRouteVersionStatus defines model for DynamicRouteVersionStatus.
+type DynamicRouteVersionStatus string
+
+// DynamicRouteVersionSummary defines model for DynamicRouteVersionSummary.
+type DynamicRouteVersionSummary struct {
+	CreatedAt time.Time `json:"created_at"`
+
+	// CreatedBy The user who saved it.
+	CreatedBy *string `json:"created_by,omitempty"`
+
+	// Digest The SHA-256 of the graph.
+	Digest string `json:"digest"`
+	Note   string `json:"note"`
+
+	// Parent The version from whose percentages this one's were derived; null for none.
+	Parent  nullable.Nullable[int]    `json:"parent"`
+	Status  DynamicRouteVersionStatus `json:"status"`
+	Version int                       `json:"version"`
+}
+
+// DynamicRouteWarnings What is worth a second look. It keeps nothing from being saved or deployed.
+type DynamicRouteWarnings = []Violation
+
 // EffectiveRouting defines model for EffectiveRouting.
 type EffectiveRouting struct {
 	Fields []ResolvedField `json:"fields"`
@@ -1297,9 +1670,12 @@ type IssuedKey struct {
 	CreatedBy *string `json:"created_by,omitempty"`
 
 	// DepartmentID The department that it belongs to.
-	DepartmentID *string    `json:"department_id,omitempty"`
-	ExpiresAt    *time.Time `json:"expires_at,omitempty"`
-	ID           string     `json:"id"`
+	DepartmentID *string `json:"department_id,omitempty"`
+
+	// DynamicRouteID The dynamic route that is attached to it.
+	DynamicRouteID *string    `json:"dynamic_route_id,omitempty"`
+	ExpiresAt      *time.Time `json:"expires_at,omitempty"`
+	ID             string     `json:"id"`
 
 	// Key The plaintext. Absent when the answer is repeated for an Idempotency-Key.
 	Key *string `json:"key,omitempty"`
@@ -1373,9 +1749,12 @@ type Key struct {
 	CreatedBy *string `json:"created_by,omitempty"`
 
 	// DepartmentID The department that it belongs to.
-	DepartmentID *string    `json:"department_id,omitempty"`
-	ExpiresAt    *time.Time `json:"expires_at,omitempty"`
-	ID           string     `json:"id"`
+	DepartmentID *string `json:"department_id,omitempty"`
+
+	// DynamicRouteID The dynamic route that is attached to it.
+	DynamicRouteID *string    `json:"dynamic_route_id,omitempty"`
+	ExpiresAt      *time.Time `json:"expires_at,omitempty"`
+	ID             string     `json:"id"`
 
 	// Kid The public part of the credential.
 	Kid        string     `json:"kid"`
@@ -1744,6 +2123,35 @@ type NewByokCredential struct {
 type NewDepartment struct {
 	Name             string  `json:"name"`
 	RoutingProfileID *string `json:"routing_profile_id,omitempty"`
+}
+
+// NewDynamicRoute defines model for NewDynamicRoute.
+type NewDynamicRoute struct {
+	// Config A graph (docs/dynamic-routes.md, docs/reference/dynamic-route.schema.json). Everything that is wrong with it is listed at
+	// once, with the node and the field of each.
+	Config      *DynamicRouteGraph `json:"config,omitempty"`
+	Description *string            `json:"description,omitempty"`
+	Name        string             `json:"name"`
+
+	// Note What the version is for.
+	Note *string `json:"note,omitempty"`
+
+	// Slug Lower-case letters, digits and inner hyphens. Without it one is made of the name.
+	Slug   *string             `json:"slug,omitempty"`
+	Status *DynamicRouteStatus `json:"status,omitempty"`
+}
+
+// NewDynamicRouteVersion defines model for NewDynamicRouteVersion.
+type NewDynamicRouteVersion struct {
+	// Config A graph (docs/dynamic-routes.md, docs/reference/dynamic-route.schema.json). Everything that is wrong with it is listed at
+	// once, with the node and the field of each.
+	Config DynamicRouteGraph `json:"config"`
+
+	// Note What the version is for.
+	Note *string `json:"note,omitempty"`
+
+	// Parent The version from whose percentages this one's move as few subjects as they can; the newest one when absent.
+	Parent *int `json:"parent,omitempty"`
 }
 
 // NewGuardrail defines model for NewGuardrail.
@@ -2346,6 +2754,9 @@ type Violation struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 
+	// Node The id of the node of a graph, where that is what it is about.
+	Node *string `json:"node,omitempty"`
+
 	// Path Where, dotted, such as `models[0]`; empty for the whole input.
 	Path string `json:"path"`
 }
@@ -2447,6 +2858,9 @@ type Cursor = string
 // DepartmentID defines model for DepartmentID.
 type DepartmentID = string
 
+// DynamicRouteID defines model for DynamicRouteID.
+type DynamicRouteID = string
+
 // GuardrailID defines model for GuardrailID.
 type GuardrailID = string
 
@@ -2488,6 +2902,9 @@ type Until = time.Time
 
 // UserID defines model for UserID.
 type UserID = string
+
+// VersionNumber defines model for VersionNumber.
+type VersionNumber = int
 
 // Wait defines model for Wait.
 type Wait = string
@@ -3140,6 +3557,111 @@ type UpdateAutoRoutingParams struct {
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
+// ListDynamicRoutesParams defines parameters for ListDynamicRoutes.
+type ListDynamicRoutesParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Name Only the dynamic route with this name, in any letter case, or with this slug.
+	Name *string `form:"name,omitempty" json:"name,omitempty"`
+}
+
+// CreateDynamicRouteParams defines parameters for CreateDynamicRoute.
+type CreateDynamicRouteParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// DeleteDynamicRouteParams defines parameters for DeleteDynamicRoute.
+type DeleteDynamicRouteParams struct {
+	// ConfirmName The dynamic route's name, exactly, as a guard against deleting the wrong one.
+	ConfirmName string `form:"confirm_name" json:"confirm_name"`
+
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// UpdateDynamicRouteParams defines parameters for UpdateDynamicRoute.
+type UpdateDynamicRouteParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// SetDynamicRouteKeysParams defines parameters for SetDynamicRouteKeys.
+type SetDynamicRouteKeysParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// RollbackDynamicRouteParams defines parameters for RollbackDynamicRoute.
+type RollbackDynamicRouteParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListDynamicRouteVersionsParams defines parameters for ListDynamicRouteVersions.
+type ListDynamicRouteVersionsParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// SaveDynamicRouteVersionParams defines parameters for SaveDynamicRouteVersion.
+type SaveDynamicRouteVersionParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// DeployDynamicRouteVersionParams defines parameters for DeployDynamicRouteVersion.
+type DeployDynamicRouteVersionParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
 // GetEffectiveRoutingParams defines parameters for GetEffectiveRouting.
 type GetEffectiveRoutingParams struct {
 	// Key The API key's id.
@@ -3353,6 +3875,21 @@ type SetPlatformWorkspaceTagsJSONRequestBody = WorkspaceTagsPatch
 // UpdateAutoRoutingJSONRequestBody defines body for UpdateAutoRouting for application/json ContentType.
 type UpdateAutoRoutingJSONRequestBody = AutoRoutingPatch
 
+// CreateDynamicRouteJSONRequestBody defines body for CreateDynamicRoute for application/json ContentType.
+type CreateDynamicRouteJSONRequestBody = NewDynamicRoute
+
+// UpdateDynamicRouteJSONRequestBody defines body for UpdateDynamicRoute for application/json ContentType.
+type UpdateDynamicRouteJSONRequestBody = DynamicRoutePatch
+
+// SetDynamicRouteKeysJSONRequestBody defines body for SetDynamicRouteKeys for application/json ContentType.
+type SetDynamicRouteKeysJSONRequestBody = DynamicRouteKeys
+
+// SaveDynamicRouteVersionJSONRequestBody defines body for SaveDynamicRouteVersion for application/json ContentType.
+type SaveDynamicRouteVersionJSONRequestBody = NewDynamicRouteVersion
+
+// TestDynamicRouteVersionJSONRequestBody defines body for TestDynamicRouteVersion for application/json ContentType.
+type TestDynamicRouteVersionJSONRequestBody = DynamicRouteTest
+
 // CreateRoutingProfileJSONRequestBody defines body for CreateRoutingProfile for application/json ContentType.
 type CreateRoutingProfileJSONRequestBody = NewRoutingProfile
 
@@ -3565,6 +4102,45 @@ type ServerInterface interface {
 	// UpdateAutoRouting Change how signalbox/auto chooses for the workspace
 	// (PATCH /v1/routing/auto)
 	UpdateAutoRouting(c *gin.Context, params UpdateAutoRoutingParams)
+	// ListDynamicRoutes The workspace's dynamic routes, the last changed first
+	// (GET /v1/routing/dynamic-routes)
+	ListDynamicRoutes(c *gin.Context, params ListDynamicRoutesParams)
+	// CreateDynamicRoute Create a dynamic route
+	// (POST /v1/routing/dynamic-routes)
+	CreateDynamicRoute(c *gin.Context, params CreateDynamicRouteParams)
+	// DeleteDynamicRoute Delete a dynamic route, and detach its keys
+	// (DELETE /v1/routing/dynamic-routes/{dynamic_route_id})
+	DeleteDynamicRoute(c *gin.Context, dynamicRouteID DynamicRouteID, params DeleteDynamicRouteParams)
+	// GetDynamicRoute One dynamic route, with its keys and its newest graph
+	// (GET /v1/routing/dynamic-routes/{dynamic_route_id})
+	GetDynamicRoute(c *gin.Context, dynamicRouteID DynamicRouteID)
+	// UpdateDynamicRoute Change, pause or resume a dynamic route
+	// (PATCH /v1/routing/dynamic-routes/{dynamic_route_id})
+	UpdateDynamicRoute(c *gin.Context, dynamicRouteID DynamicRouteID, params UpdateDynamicRouteParams)
+	// SetDynamicRouteKeys Attach a dynamic route to exactly these API keys
+	// (PUT /v1/routing/dynamic-routes/{dynamic_route_id}/keys)
+	SetDynamicRouteKeys(c *gin.Context, dynamicRouteID DynamicRouteID, params SetDynamicRouteKeysParams)
+	// RollbackDynamicRoute Deploy the version that the present deployment replaced
+	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollback)
+	RollbackDynamicRoute(c *gin.Context, dynamicRouteID DynamicRouteID, params RollbackDynamicRouteParams)
+	// ListDynamicRouteVersions The versions of a dynamic route without their graphs, newest first
+	// (GET /v1/routing/dynamic-routes/{dynamic_route_id}/versions)
+	ListDynamicRouteVersions(c *gin.Context, dynamicRouteID DynamicRouteID, params ListDynamicRouteVersionsParams)
+	// SaveDynamicRouteVersion Save a graph as the next version, a draft
+	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions)
+	SaveDynamicRouteVersion(c *gin.Context, dynamicRouteID DynamicRouteID, params SaveDynamicRouteVersionParams)
+	// GetDynamicRouteVersion One version, with its graph
+	// (GET /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version})
+	GetDynamicRouteVersion(c *gin.Context, dynamicRouteID DynamicRouteID, version VersionNumber)
+	// DeployDynamicRouteVersion Make a version the one that gateways evaluate
+	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/deploy)
+	DeployDynamicRouteVersion(c *gin.Context, dynamicRouteID DynamicRouteID, version VersionNumber, params DeployDynamicRouteVersionParams)
+	// DiffDynamicRouteVersions What the other version changes of the first
+	// (GET /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/diff/{other_version})
+	DiffDynamicRouteVersions(c *gin.Context, dynamicRouteID DynamicRouteID, version VersionNumber, otherVersion int)
+	// TestDynamicRouteVersion What a version does with a sample request
+	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/test)
+	TestDynamicRouteVersion(c *gin.Context, dynamicRouteID DynamicRouteID, version VersionNumber)
 	// GetEffectiveRouting What the policy ladder comes to for an API key, or for the workspace
 	// (GET /v1/routing/effective)
 	GetEffectiveRouting(c *gin.Context, params GetEffectiveRoutingParams)
@@ -7454,6 +8030,750 @@ func (siw *ServerInterfaceWrapper) UpdateAutoRouting(c *gin.Context) {
 	siw.Handler.UpdateAutoRouting(c, params)
 }
 
+// ListDynamicRoutes operation middleware
+func (siw *ServerInterfaceWrapper) ListDynamicRoutes(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListDynamicRoutesParams
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "name" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "name", c.Request.URL.Query(), &params.Name, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter name: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListDynamicRoutes(c, params)
+}
+
+// CreateDynamicRoute operation middleware
+func (siw *ServerInterfaceWrapper) CreateDynamicRoute(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateDynamicRouteParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.CreateDynamicRoute(c, params)
+}
+
+// DeleteDynamicRoute operation middleware
+func (siw *ServerInterfaceWrapper) DeleteDynamicRoute(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "dynamic_route_id" -------------
+	var dynamicRouteID DynamicRouteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "dynamic_route_id", c.Param("dynamic_route_id"), &dynamicRouteID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter dynamic_route_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteDynamicRouteParams
+
+	// ------------- Required query parameter "confirm_name" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "confirm_name", c.Request.URL.Query(), &params.ConfirmName, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter confirm_name: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DeleteDynamicRoute(c, dynamicRouteID, params)
+}
+
+// GetDynamicRoute operation middleware
+func (siw *ServerInterfaceWrapper) GetDynamicRoute(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "dynamic_route_id" -------------
+	var dynamicRouteID DynamicRouteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "dynamic_route_id", c.Param("dynamic_route_id"), &dynamicRouteID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter dynamic_route_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetDynamicRoute(c, dynamicRouteID)
+}
+
+// UpdateDynamicRoute operation middleware
+func (siw *ServerInterfaceWrapper) UpdateDynamicRoute(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "dynamic_route_id" -------------
+	var dynamicRouteID DynamicRouteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "dynamic_route_id", c.Param("dynamic_route_id"), &dynamicRouteID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter dynamic_route_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params UpdateDynamicRouteParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.UpdateDynamicRoute(c, dynamicRouteID, params)
+}
+
+// SetDynamicRouteKeys operation middleware
+func (siw *ServerInterfaceWrapper) SetDynamicRouteKeys(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "dynamic_route_id" -------------
+	var dynamicRouteID DynamicRouteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "dynamic_route_id", c.Param("dynamic_route_id"), &dynamicRouteID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter dynamic_route_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SetDynamicRouteKeysParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.SetDynamicRouteKeys(c, dynamicRouteID, params)
+}
+
+// RollbackDynamicRoute operation middleware
+func (siw *ServerInterfaceWrapper) RollbackDynamicRoute(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "dynamic_route_id" -------------
+	var dynamicRouteID DynamicRouteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "dynamic_route_id", c.Param("dynamic_route_id"), &dynamicRouteID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter dynamic_route_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RollbackDynamicRouteParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.RollbackDynamicRoute(c, dynamicRouteID, params)
+}
+
+// ListDynamicRouteVersions operation middleware
+func (siw *ServerInterfaceWrapper) ListDynamicRouteVersions(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "dynamic_route_id" -------------
+	var dynamicRouteID DynamicRouteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "dynamic_route_id", c.Param("dynamic_route_id"), &dynamicRouteID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter dynamic_route_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListDynamicRouteVersionsParams
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListDynamicRouteVersions(c, dynamicRouteID, params)
+}
+
+// SaveDynamicRouteVersion operation middleware
+func (siw *ServerInterfaceWrapper) SaveDynamicRouteVersion(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "dynamic_route_id" -------------
+	var dynamicRouteID DynamicRouteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "dynamic_route_id", c.Param("dynamic_route_id"), &dynamicRouteID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter dynamic_route_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SaveDynamicRouteVersionParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.SaveDynamicRouteVersion(c, dynamicRouteID, params)
+}
+
+// GetDynamicRouteVersion operation middleware
+func (siw *ServerInterfaceWrapper) GetDynamicRouteVersion(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "dynamic_route_id" -------------
+	var dynamicRouteID DynamicRouteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "dynamic_route_id", c.Param("dynamic_route_id"), &dynamicRouteID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter dynamic_route_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "version" -------------
+	var version VersionNumber
+
+	err = runtime.BindStyledParameterWithOptions("simple", "version", c.Param("version"), &version, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter version: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetDynamicRouteVersion(c, dynamicRouteID, version)
+}
+
+// DeployDynamicRouteVersion operation middleware
+func (siw *ServerInterfaceWrapper) DeployDynamicRouteVersion(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "dynamic_route_id" -------------
+	var dynamicRouteID DynamicRouteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "dynamic_route_id", c.Param("dynamic_route_id"), &dynamicRouteID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter dynamic_route_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "version" -------------
+	var version VersionNumber
+
+	err = runtime.BindStyledParameterWithOptions("simple", "version", c.Param("version"), &version, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter version: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeployDynamicRouteVersionParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DeployDynamicRouteVersion(c, dynamicRouteID, version, params)
+}
+
+// DiffDynamicRouteVersions operation middleware
+func (siw *ServerInterfaceWrapper) DiffDynamicRouteVersions(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "dynamic_route_id" -------------
+	var dynamicRouteID DynamicRouteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "dynamic_route_id", c.Param("dynamic_route_id"), &dynamicRouteID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter dynamic_route_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "version" -------------
+	var version VersionNumber
+
+	err = runtime.BindStyledParameterWithOptions("simple", "version", c.Param("version"), &version, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter version: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "other_version" -------------
+	var otherVersion int
+
+	err = runtime.BindStyledParameterWithOptions("simple", "other_version", c.Param("other_version"), &otherVersion, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter other_version: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DiffDynamicRouteVersions(c, dynamicRouteID, version, otherVersion)
+}
+
+// TestDynamicRouteVersion operation middleware
+func (siw *ServerInterfaceWrapper) TestDynamicRouteVersion(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "dynamic_route_id" -------------
+	var dynamicRouteID DynamicRouteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "dynamic_route_id", c.Param("dynamic_route_id"), &dynamicRouteID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter dynamic_route_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "version" -------------
+	var version VersionNumber
+
+	err = runtime.BindStyledParameterWithOptions("simple", "version", c.Param("version"), &version, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter version: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.TestDynamicRouteVersion(c, dynamicRouteID, version)
+}
+
 // GetEffectiveRouting operation middleware
 func (siw *ServerInterfaceWrapper) GetEffectiveRouting(c *gin.Context) {
 
@@ -8290,6 +9610,19 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.DELETE(options.BaseURL+"/v1/routing/profiles/:routing_profile_id", wrapper.DeleteRoutingProfile)
 	router.GET(options.BaseURL+"/v1/routing/profiles/:routing_profile_id", wrapper.GetRoutingProfile)
 	router.PATCH(options.BaseURL+"/v1/routing/profiles/:routing_profile_id", wrapper.UpdateRoutingProfile)
+	router.GET(options.BaseURL+"/v1/routing/dynamic-routes", wrapper.ListDynamicRoutes)
+	router.POST(options.BaseURL+"/v1/routing/dynamic-routes", wrapper.CreateDynamicRoute)
+	router.DELETE(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id", wrapper.DeleteDynamicRoute)
+	router.GET(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id", wrapper.GetDynamicRoute)
+	router.PATCH(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id", wrapper.UpdateDynamicRoute)
+	router.PUT(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/keys", wrapper.SetDynamicRouteKeys)
+	router.GET(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/versions", wrapper.ListDynamicRouteVersions)
+	router.POST(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/versions", wrapper.SaveDynamicRouteVersion)
+	router.GET(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/versions/:version", wrapper.GetDynamicRouteVersion)
+	router.GET(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/versions/:version/diff/:other_version", wrapper.DiffDynamicRouteVersions)
+	router.POST(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/versions/:version/test", wrapper.TestDynamicRouteVersion)
+	router.POST(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/versions/:version/deploy", wrapper.DeployDynamicRouteVersion)
+	router.POST(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/rollback", wrapper.RollbackDynamicRoute)
 	router.GET(options.BaseURL+"/v1/routing/auto", wrapper.GetAutoRouting)
 	router.PATCH(options.BaseURL+"/v1/routing/auto", wrapper.UpdateAutoRouting)
 	router.GET(options.BaseURL+"/v1/routing/effective", wrapper.GetEffectiveRouting)
@@ -12159,6 +13492,754 @@ func (response UpdateAutoRoutingdefaultApplicationProblemPlusJSONResponse) Visit
 	return err
 }
 
+type ListDynamicRoutesRequestObject struct {
+	Params ListDynamicRoutesParams
+}
+
+type ListDynamicRoutesResponseObject interface {
+	VisitListDynamicRoutesResponse(w http.ResponseWriter) error
+}
+
+type ListDynamicRoutes200JSONResponse DynamicRouteList
+
+func (response ListDynamicRoutes200JSONResponse) VisitListDynamicRoutesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListDynamicRoutesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListDynamicRoutesdefaultApplicationProblemPlusJSONResponse) VisitListDynamicRoutesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateDynamicRouteRequestObject struct {
+	Params CreateDynamicRouteParams
+	Body   *CreateDynamicRouteJSONRequestBody
+}
+
+type CreateDynamicRouteResponseObject interface {
+	VisitCreateDynamicRouteResponse(w http.ResponseWriter) error
+}
+
+type CreateDynamicRoute201ResponseHeaders struct {
+	ETag string
+}
+
+type CreateDynamicRoute201JSONResponse struct {
+	Body    DynamicRouteChange
+	Headers CreateDynamicRoute201ResponseHeaders
+}
+
+func (response CreateDynamicRoute201JSONResponse) VisitCreateDynamicRouteResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateDynamicRoute202ResponseHeaders struct {
+	ETag string
+}
+
+type CreateDynamicRoute202JSONResponse struct {
+	Body    DynamicRouteChange
+	Headers CreateDynamicRoute202ResponseHeaders
+}
+
+func (response CreateDynamicRoute202JSONResponse) VisitCreateDynamicRouteResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateDynamicRoutedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CreateDynamicRoutedefaultApplicationProblemPlusJSONResponse) VisitCreateDynamicRouteResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteDynamicRouteRequestObject struct {
+	DynamicRouteID DynamicRouteID `json:"dynamic_route_id"`
+	Params         DeleteDynamicRouteParams
+}
+
+type DeleteDynamicRouteResponseObject interface {
+	VisitDeleteDynamicRouteResponse(w http.ResponseWriter) error
+}
+
+type DeleteDynamicRoute200JSONResponse DeletedChange
+
+func (response DeleteDynamicRoute200JSONResponse) VisitDeleteDynamicRouteResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteDynamicRoute202JSONResponse DeletedChange
+
+func (response DeleteDynamicRoute202JSONResponse) VisitDeleteDynamicRouteResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteDynamicRoutedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response DeleteDynamicRoutedefaultApplicationProblemPlusJSONResponse) VisitDeleteDynamicRouteResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetDynamicRouteRequestObject struct {
+	DynamicRouteID DynamicRouteID `json:"dynamic_route_id"`
+}
+
+type GetDynamicRouteResponseObject interface {
+	VisitGetDynamicRouteResponse(w http.ResponseWriter) error
+}
+
+type GetDynamicRoute200ResponseHeaders struct {
+	ETag string
+}
+
+type GetDynamicRoute200JSONResponse struct {
+	Body    DynamicRouteOne
+	Headers GetDynamicRoute200ResponseHeaders
+}
+
+func (response GetDynamicRoute200JSONResponse) VisitGetDynamicRouteResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetDynamicRoutedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetDynamicRoutedefaultApplicationProblemPlusJSONResponse) VisitGetDynamicRouteResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateDynamicRouteRequestObject struct {
+	DynamicRouteID DynamicRouteID `json:"dynamic_route_id"`
+	Params         UpdateDynamicRouteParams
+	Body           *UpdateDynamicRouteJSONRequestBody
+}
+
+type UpdateDynamicRouteResponseObject interface {
+	VisitUpdateDynamicRouteResponse(w http.ResponseWriter) error
+}
+
+type UpdateDynamicRoute200ResponseHeaders struct {
+	ETag string
+}
+
+type UpdateDynamicRoute200JSONResponse struct {
+	Body    DynamicRouteChange
+	Headers UpdateDynamicRoute200ResponseHeaders
+}
+
+func (response UpdateDynamicRoute200JSONResponse) VisitUpdateDynamicRouteResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateDynamicRoute202ResponseHeaders struct {
+	ETag string
+}
+
+type UpdateDynamicRoute202JSONResponse struct {
+	Body    DynamicRouteChange
+	Headers UpdateDynamicRoute202ResponseHeaders
+}
+
+func (response UpdateDynamicRoute202JSONResponse) VisitUpdateDynamicRouteResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateDynamicRoutedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response UpdateDynamicRoutedefaultApplicationProblemPlusJSONResponse) VisitUpdateDynamicRouteResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SetDynamicRouteKeysRequestObject struct {
+	DynamicRouteID DynamicRouteID `json:"dynamic_route_id"`
+	Params         SetDynamicRouteKeysParams
+	Body           *SetDynamicRouteKeysJSONRequestBody
+}
+
+type SetDynamicRouteKeysResponseObject interface {
+	VisitSetDynamicRouteKeysResponse(w http.ResponseWriter) error
+}
+
+type SetDynamicRouteKeys200ResponseHeaders struct {
+	ETag string
+}
+
+type SetDynamicRouteKeys200JSONResponse struct {
+	Body    DynamicRouteKeysChange
+	Headers SetDynamicRouteKeys200ResponseHeaders
+}
+
+func (response SetDynamicRouteKeys200JSONResponse) VisitSetDynamicRouteKeysResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SetDynamicRouteKeys202ResponseHeaders struct {
+	ETag string
+}
+
+type SetDynamicRouteKeys202JSONResponse struct {
+	Body    DynamicRouteKeysChange
+	Headers SetDynamicRouteKeys202ResponseHeaders
+}
+
+func (response SetDynamicRouteKeys202JSONResponse) VisitSetDynamicRouteKeysResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SetDynamicRouteKeysdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response SetDynamicRouteKeysdefaultApplicationProblemPlusJSONResponse) VisitSetDynamicRouteKeysResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RollbackDynamicRouteRequestObject struct {
+	DynamicRouteID DynamicRouteID `json:"dynamic_route_id"`
+	Params         RollbackDynamicRouteParams
+}
+
+type RollbackDynamicRouteResponseObject interface {
+	VisitRollbackDynamicRouteResponse(w http.ResponseWriter) error
+}
+
+type RollbackDynamicRoute200ResponseHeaders struct {
+	ETag string
+}
+
+type RollbackDynamicRoute200JSONResponse struct {
+	Body    DynamicRouteDeployment
+	Headers RollbackDynamicRoute200ResponseHeaders
+}
+
+func (response RollbackDynamicRoute200JSONResponse) VisitRollbackDynamicRouteResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RollbackDynamicRoute202ResponseHeaders struct {
+	ETag string
+}
+
+type RollbackDynamicRoute202JSONResponse struct {
+	Body    DynamicRouteDeployment
+	Headers RollbackDynamicRoute202ResponseHeaders
+}
+
+func (response RollbackDynamicRoute202JSONResponse) VisitRollbackDynamicRouteResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RollbackDynamicRoutedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response RollbackDynamicRoutedefaultApplicationProblemPlusJSONResponse) VisitRollbackDynamicRouteResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListDynamicRouteVersionsRequestObject struct {
+	DynamicRouteID DynamicRouteID `json:"dynamic_route_id"`
+	Params         ListDynamicRouteVersionsParams
+}
+
+type ListDynamicRouteVersionsResponseObject interface {
+	VisitListDynamicRouteVersionsResponse(w http.ResponseWriter) error
+}
+
+type ListDynamicRouteVersions200JSONResponse DynamicRouteVersionList
+
+func (response ListDynamicRouteVersions200JSONResponse) VisitListDynamicRouteVersionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListDynamicRouteVersionsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListDynamicRouteVersionsdefaultApplicationProblemPlusJSONResponse) VisitListDynamicRouteVersionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SaveDynamicRouteVersionRequestObject struct {
+	DynamicRouteID DynamicRouteID `json:"dynamic_route_id"`
+	Params         SaveDynamicRouteVersionParams
+	Body           *SaveDynamicRouteVersionJSONRequestBody
+}
+
+type SaveDynamicRouteVersionResponseObject interface {
+	VisitSaveDynamicRouteVersionResponse(w http.ResponseWriter) error
+}
+
+type SaveDynamicRouteVersion200ResponseHeaders struct {
+	ETag string
+}
+
+type SaveDynamicRouteVersion200JSONResponse struct {
+	Body    DynamicRouteVersionChange
+	Headers SaveDynamicRouteVersion200ResponseHeaders
+}
+
+func (response SaveDynamicRouteVersion200JSONResponse) VisitSaveDynamicRouteVersionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SaveDynamicRouteVersion201ResponseHeaders struct {
+	ETag string
+}
+
+type SaveDynamicRouteVersion201JSONResponse struct {
+	Body    DynamicRouteVersionChange
+	Headers SaveDynamicRouteVersion201ResponseHeaders
+}
+
+func (response SaveDynamicRouteVersion201JSONResponse) VisitSaveDynamicRouteVersionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SaveDynamicRouteVersion202ResponseHeaders struct {
+	ETag string
+}
+
+type SaveDynamicRouteVersion202JSONResponse struct {
+	Body    DynamicRouteVersionChange
+	Headers SaveDynamicRouteVersion202ResponseHeaders
+}
+
+func (response SaveDynamicRouteVersion202JSONResponse) VisitSaveDynamicRouteVersionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SaveDynamicRouteVersiondefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response SaveDynamicRouteVersiondefaultApplicationProblemPlusJSONResponse) VisitSaveDynamicRouteVersionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetDynamicRouteVersionRequestObject struct {
+	DynamicRouteID DynamicRouteID `json:"dynamic_route_id"`
+	Version        VersionNumber  `json:"version"`
+}
+
+type GetDynamicRouteVersionResponseObject interface {
+	VisitGetDynamicRouteVersionResponse(w http.ResponseWriter) error
+}
+
+type GetDynamicRouteVersion200JSONResponse DynamicRouteVersionOne
+
+func (response GetDynamicRouteVersion200JSONResponse) VisitGetDynamicRouteVersionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetDynamicRouteVersiondefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetDynamicRouteVersiondefaultApplicationProblemPlusJSONResponse) VisitGetDynamicRouteVersionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeployDynamicRouteVersionRequestObject struct {
+	DynamicRouteID DynamicRouteID `json:"dynamic_route_id"`
+	Version        VersionNumber  `json:"version"`
+	Params         DeployDynamicRouteVersionParams
+}
+
+type DeployDynamicRouteVersionResponseObject interface {
+	VisitDeployDynamicRouteVersionResponse(w http.ResponseWriter) error
+}
+
+type DeployDynamicRouteVersion200ResponseHeaders struct {
+	ETag string
+}
+
+type DeployDynamicRouteVersion200JSONResponse struct {
+	Body    DynamicRouteDeployment
+	Headers DeployDynamicRouteVersion200ResponseHeaders
+}
+
+func (response DeployDynamicRouteVersion200JSONResponse) VisitDeployDynamicRouteVersionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeployDynamicRouteVersion202ResponseHeaders struct {
+	ETag string
+}
+
+type DeployDynamicRouteVersion202JSONResponse struct {
+	Body    DynamicRouteDeployment
+	Headers DeployDynamicRouteVersion202ResponseHeaders
+}
+
+func (response DeployDynamicRouteVersion202JSONResponse) VisitDeployDynamicRouteVersionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeployDynamicRouteVersiondefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response DeployDynamicRouteVersiondefaultApplicationProblemPlusJSONResponse) VisitDeployDynamicRouteVersionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DiffDynamicRouteVersionsRequestObject struct {
+	DynamicRouteID DynamicRouteID `json:"dynamic_route_id"`
+	Version        VersionNumber  `json:"version"`
+	OtherVersion   int            `json:"other_version"`
+}
+
+type DiffDynamicRouteVersionsResponseObject interface {
+	VisitDiffDynamicRouteVersionsResponse(w http.ResponseWriter) error
+}
+
+type DiffDynamicRouteVersions200JSONResponse DynamicRouteDiffOne
+
+func (response DiffDynamicRouteVersions200JSONResponse) VisitDiffDynamicRouteVersionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DiffDynamicRouteVersionsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response DiffDynamicRouteVersionsdefaultApplicationProblemPlusJSONResponse) VisitDiffDynamicRouteVersionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type TestDynamicRouteVersionRequestObject struct {
+	DynamicRouteID DynamicRouteID `json:"dynamic_route_id"`
+	Version        VersionNumber  `json:"version"`
+	Body           *TestDynamicRouteVersionJSONRequestBody
+}
+
+type TestDynamicRouteVersionResponseObject interface {
+	VisitTestDynamicRouteVersionResponse(w http.ResponseWriter) error
+}
+
+type TestDynamicRouteVersion200JSONResponse DynamicRouteTrialOne
+
+func (response TestDynamicRouteVersion200JSONResponse) VisitTestDynamicRouteVersionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type TestDynamicRouteVersiondefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response TestDynamicRouteVersiondefaultApplicationProblemPlusJSONResponse) VisitTestDynamicRouteVersionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetEffectiveRoutingRequestObject struct {
 	Params GetEffectiveRoutingParams
 }
@@ -13202,6 +15283,45 @@ type StrictServerInterface interface {
 	// UpdateAutoRouting Change how signalbox/auto chooses for the workspace
 	// (PATCH /v1/routing/auto)
 	UpdateAutoRouting(ctx context.Context, request UpdateAutoRoutingRequestObject) (UpdateAutoRoutingResponseObject, error)
+	// ListDynamicRoutes The workspace's dynamic routes, the last changed first
+	// (GET /v1/routing/dynamic-routes)
+	ListDynamicRoutes(ctx context.Context, request ListDynamicRoutesRequestObject) (ListDynamicRoutesResponseObject, error)
+	// CreateDynamicRoute Create a dynamic route
+	// (POST /v1/routing/dynamic-routes)
+	CreateDynamicRoute(ctx context.Context, request CreateDynamicRouteRequestObject) (CreateDynamicRouteResponseObject, error)
+	// DeleteDynamicRoute Delete a dynamic route, and detach its keys
+	// (DELETE /v1/routing/dynamic-routes/{dynamic_route_id})
+	DeleteDynamicRoute(ctx context.Context, request DeleteDynamicRouteRequestObject) (DeleteDynamicRouteResponseObject, error)
+	// GetDynamicRoute One dynamic route, with its keys and its newest graph
+	// (GET /v1/routing/dynamic-routes/{dynamic_route_id})
+	GetDynamicRoute(ctx context.Context, request GetDynamicRouteRequestObject) (GetDynamicRouteResponseObject, error)
+	// UpdateDynamicRoute Change, pause or resume a dynamic route
+	// (PATCH /v1/routing/dynamic-routes/{dynamic_route_id})
+	UpdateDynamicRoute(ctx context.Context, request UpdateDynamicRouteRequestObject) (UpdateDynamicRouteResponseObject, error)
+	// SetDynamicRouteKeys Attach a dynamic route to exactly these API keys
+	// (PUT /v1/routing/dynamic-routes/{dynamic_route_id}/keys)
+	SetDynamicRouteKeys(ctx context.Context, request SetDynamicRouteKeysRequestObject) (SetDynamicRouteKeysResponseObject, error)
+	// RollbackDynamicRoute Deploy the version that the present deployment replaced
+	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollback)
+	RollbackDynamicRoute(ctx context.Context, request RollbackDynamicRouteRequestObject) (RollbackDynamicRouteResponseObject, error)
+	// ListDynamicRouteVersions The versions of a dynamic route without their graphs, newest first
+	// (GET /v1/routing/dynamic-routes/{dynamic_route_id}/versions)
+	ListDynamicRouteVersions(ctx context.Context, request ListDynamicRouteVersionsRequestObject) (ListDynamicRouteVersionsResponseObject, error)
+	// SaveDynamicRouteVersion Save a graph as the next version, a draft
+	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions)
+	SaveDynamicRouteVersion(ctx context.Context, request SaveDynamicRouteVersionRequestObject) (SaveDynamicRouteVersionResponseObject, error)
+	// GetDynamicRouteVersion One version, with its graph
+	// (GET /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version})
+	GetDynamicRouteVersion(ctx context.Context, request GetDynamicRouteVersionRequestObject) (GetDynamicRouteVersionResponseObject, error)
+	// DeployDynamicRouteVersion Make a version the one that gateways evaluate
+	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/deploy)
+	DeployDynamicRouteVersion(ctx context.Context, request DeployDynamicRouteVersionRequestObject) (DeployDynamicRouteVersionResponseObject, error)
+	// DiffDynamicRouteVersions What the other version changes of the first
+	// (GET /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/diff/{other_version})
+	DiffDynamicRouteVersions(ctx context.Context, request DiffDynamicRouteVersionsRequestObject) (DiffDynamicRouteVersionsResponseObject, error)
+	// TestDynamicRouteVersion What a version does with a sample request
+	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/test)
+	TestDynamicRouteVersion(ctx context.Context, request TestDynamicRouteVersionRequestObject) (TestDynamicRouteVersionResponseObject, error)
 	// GetEffectiveRouting What the policy ladder comes to for an API key, or for the workspace
 	// (GET /v1/routing/effective)
 	GetEffectiveRouting(ctx context.Context, request GetEffectiveRoutingRequestObject) (GetEffectiveRoutingResponseObject, error)
@@ -15514,6 +17634,446 @@ func (sh *strictHandler) UpdateAutoRouting(ctx *gin.Context, params UpdateAutoRo
 	}
 }
 
+// ListDynamicRoutes operation middleware
+func (sh *strictHandler) ListDynamicRoutes(ctx *gin.Context, params ListDynamicRoutesParams) {
+	var request ListDynamicRoutesRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListDynamicRoutes(ctx, request.(ListDynamicRoutesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListDynamicRoutes")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListDynamicRoutesResponseObject); ok {
+		if err := validResponse.VisitListDynamicRoutesResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateDynamicRoute operation middleware
+func (sh *strictHandler) CreateDynamicRoute(ctx *gin.Context, params CreateDynamicRouteParams) {
+	var request CreateDynamicRouteRequestObject
+
+	request.Params = params
+
+	var body CreateDynamicRouteJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateDynamicRoute(ctx, request.(CreateDynamicRouteRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateDynamicRoute")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(CreateDynamicRouteResponseObject); ok {
+		if err := validResponse.VisitCreateDynamicRouteResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeleteDynamicRoute operation middleware
+func (sh *strictHandler) DeleteDynamicRoute(ctx *gin.Context, dynamicRouteID DynamicRouteID, params DeleteDynamicRouteParams) {
+	var request DeleteDynamicRouteRequestObject
+
+	request.DynamicRouteID = dynamicRouteID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteDynamicRoute(ctx, request.(DeleteDynamicRouteRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteDynamicRoute")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DeleteDynamicRouteResponseObject); ok {
+		if err := validResponse.VisitDeleteDynamicRouteResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetDynamicRoute operation middleware
+func (sh *strictHandler) GetDynamicRoute(ctx *gin.Context, dynamicRouteID DynamicRouteID) {
+	var request GetDynamicRouteRequestObject
+
+	request.DynamicRouteID = dynamicRouteID
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetDynamicRoute(ctx, request.(GetDynamicRouteRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetDynamicRoute")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetDynamicRouteResponseObject); ok {
+		if err := validResponse.VisitGetDynamicRouteResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// UpdateDynamicRoute operation middleware
+func (sh *strictHandler) UpdateDynamicRoute(ctx *gin.Context, dynamicRouteID DynamicRouteID, params UpdateDynamicRouteParams) {
+	var request UpdateDynamicRouteRequestObject
+
+	request.DynamicRouteID = dynamicRouteID
+	request.Params = params
+
+	var body UpdateDynamicRouteJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdateDynamicRoute(ctx, request.(UpdateDynamicRouteRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdateDynamicRoute")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(UpdateDynamicRouteResponseObject); ok {
+		if err := validResponse.VisitUpdateDynamicRouteResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// SetDynamicRouteKeys operation middleware
+func (sh *strictHandler) SetDynamicRouteKeys(ctx *gin.Context, dynamicRouteID DynamicRouteID, params SetDynamicRouteKeysParams) {
+	var request SetDynamicRouteKeysRequestObject
+
+	request.DynamicRouteID = dynamicRouteID
+	request.Params = params
+
+	var body SetDynamicRouteKeysJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.SetDynamicRouteKeys(ctx, request.(SetDynamicRouteKeysRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SetDynamicRouteKeys")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(SetDynamicRouteKeysResponseObject); ok {
+		if err := validResponse.VisitSetDynamicRouteKeysResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// RollbackDynamicRoute operation middleware
+func (sh *strictHandler) RollbackDynamicRoute(ctx *gin.Context, dynamicRouteID DynamicRouteID, params RollbackDynamicRouteParams) {
+	var request RollbackDynamicRouteRequestObject
+
+	request.DynamicRouteID = dynamicRouteID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RollbackDynamicRoute(ctx, request.(RollbackDynamicRouteRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RollbackDynamicRoute")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(RollbackDynamicRouteResponseObject); ok {
+		if err := validResponse.VisitRollbackDynamicRouteResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListDynamicRouteVersions operation middleware
+func (sh *strictHandler) ListDynamicRouteVersions(ctx *gin.Context, dynamicRouteID DynamicRouteID, params ListDynamicRouteVersionsParams) {
+	var request ListDynamicRouteVersionsRequestObject
+
+	request.DynamicRouteID = dynamicRouteID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListDynamicRouteVersions(ctx, request.(ListDynamicRouteVersionsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListDynamicRouteVersions")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListDynamicRouteVersionsResponseObject); ok {
+		if err := validResponse.VisitListDynamicRouteVersionsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// SaveDynamicRouteVersion operation middleware
+func (sh *strictHandler) SaveDynamicRouteVersion(ctx *gin.Context, dynamicRouteID DynamicRouteID, params SaveDynamicRouteVersionParams) {
+	var request SaveDynamicRouteVersionRequestObject
+
+	request.DynamicRouteID = dynamicRouteID
+	request.Params = params
+
+	var body SaveDynamicRouteVersionJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.SaveDynamicRouteVersion(ctx, request.(SaveDynamicRouteVersionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SaveDynamicRouteVersion")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(SaveDynamicRouteVersionResponseObject); ok {
+		if err := validResponse.VisitSaveDynamicRouteVersionResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetDynamicRouteVersion operation middleware
+func (sh *strictHandler) GetDynamicRouteVersion(ctx *gin.Context, dynamicRouteID DynamicRouteID, version VersionNumber) {
+	var request GetDynamicRouteVersionRequestObject
+
+	request.DynamicRouteID = dynamicRouteID
+	request.Version = version
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetDynamicRouteVersion(ctx, request.(GetDynamicRouteVersionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetDynamicRouteVersion")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetDynamicRouteVersionResponseObject); ok {
+		if err := validResponse.VisitGetDynamicRouteVersionResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeployDynamicRouteVersion operation middleware
+func (sh *strictHandler) DeployDynamicRouteVersion(ctx *gin.Context, dynamicRouteID DynamicRouteID, version VersionNumber, params DeployDynamicRouteVersionParams) {
+	var request DeployDynamicRouteVersionRequestObject
+
+	request.DynamicRouteID = dynamicRouteID
+	request.Version = version
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeployDynamicRouteVersion(ctx, request.(DeployDynamicRouteVersionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeployDynamicRouteVersion")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DeployDynamicRouteVersionResponseObject); ok {
+		if err := validResponse.VisitDeployDynamicRouteVersionResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DiffDynamicRouteVersions operation middleware
+func (sh *strictHandler) DiffDynamicRouteVersions(ctx *gin.Context, dynamicRouteID DynamicRouteID, version VersionNumber, otherVersion int) {
+	var request DiffDynamicRouteVersionsRequestObject
+
+	request.DynamicRouteID = dynamicRouteID
+	request.Version = version
+	request.OtherVersion = otherVersion
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DiffDynamicRouteVersions(ctx, request.(DiffDynamicRouteVersionsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DiffDynamicRouteVersions")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DiffDynamicRouteVersionsResponseObject); ok {
+		if err := validResponse.VisitDiffDynamicRouteVersionsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// TestDynamicRouteVersion operation middleware
+func (sh *strictHandler) TestDynamicRouteVersion(ctx *gin.Context, dynamicRouteID DynamicRouteID, version VersionNumber) {
+	var request TestDynamicRouteVersionRequestObject
+
+	request.DynamicRouteID = dynamicRouteID
+	request.Version = version
+
+	var body TestDynamicRouteVersionJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.TestDynamicRouteVersion(ctx, request.(TestDynamicRouteVersionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "TestDynamicRouteVersion")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(TestDynamicRouteVersionResponseObject); ok {
+		if err := validResponse.VisitTestDynamicRouteVersionResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // GetEffectiveRouting operation middleware
 func (sh *strictHandler) GetEffectiveRouting(ctx *gin.Context, params GetEffectiveRoutingParams) {
 	var request GetEffectiveRoutingRequestObject
@@ -16035,309 +18595,363 @@ func (sh *strictHandler) GetMember(ctx *gin.Context, workspaceID WorkspaceID, us
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L3rkhs3kjD6Kjg8G+EZL/uim9dWx4lv27Y8q0+2pZDkzz/cWhKsAklMVwEcANUUR9aJfZp9sH2SL5AJ",
-	"oFAkqlhks9UtuydirCZZhUsiM5H3/DDIZLmQggmjB08/DOaM5kzBn8/e0pn9N2c6U3xhuBSDp4O3c0au",
-	"mNJcCiKnZDmnhiypJoqZSgmWD8lUKjJ+Pj36iZpsPj4eDAeK/aPiiuWDp0ZVbDjQ2ZyV1I5tVgs2eDrQ",
-	"RnExG3z8+HE4WFBFS2bcIs4rM5cqvYwFVcaugZJS5qz4QhOekwmbSsWImTOiC6rndn5u31hQMx8MB4KW",
-	"dkaK43atraTvf2RiZuaDp189Hm4sdTj4TrGcCcNp8fz79Ap5jutbKHnFc6bIJVsNyXiykpej//mv/x63",
-	"LC4LA494fs01Vkq3wW8s2HszyuCJsV2oAaDOmANiWN0/KqZW0fJwzJZ1PHnwcDgoufCfH6SW9T2zh1cy",
-	"YVKgOyd5+J3wfEjGOVuYLojVz18bYn+rqMoV5UV6ZTP/My4MPnatLDx/7YU9z1m5kIaJbPWCrTbX9pot",
-	"GDVczAglGS0KsuRmjoRAS2ZRD77hgjx8TOayUprM+BXT8MiUK20IFXrJFKEzysUQnpaVIYuCcmHYe0M0",
-	"yxQzOmwVuUW92WiJR3aNLft78PDrdRRZUGOYsmP+52//z9H//+5f/2WwDoPh4P3RnAszeDooK23IhJEH",
-	"xEjy4OHX5IprPikYOX/z3fPnJJtTRTNgIQC4KbCiTYh9N6dixogUxYos50wQM+eacE204UUBcMkqpSwW",
-	"WmbYvm3H7AYd59m63b9cXHz5+8Xgt9Ojb97968Xgr702bpdmlwTsRRBGVcHtwcH5DYmusjmhmlwMHl0M",
-	"hkQq8iVA4gVbJbFakPNXzwFDAKkv2aoLpe3P10XmH3nJzeZK/kMuSUnFijBhFGfa8k7LkOayyDWhhpRS",
-	"mzPy5BTPi040E6aNTxUwx9qyeFmVg6cPn5zCkeCnmkVZPJ8xBUv8iQo6Y5antIHNLtU9UgOv7GTt9Ruj",
-	"Q4DxJ3vx7XA70qlhauvlCC/0XRgQ8+bKXrkrLwU2fx1+oYkuqlnLKvxT14PQq2pS8IzaudNnuKgfwANc",
-	"VJOuE4yev/bxvWb/qJg2beLD+P2R5jNBi4l8f6Tw2SOejx3VczFliomMEffbkIwV+0fX4t2D11+4rOxN",
-	"80rJKS9YGrAKn7GnbR9ywMUPnWvE90b+0euu9Q0XGdtc4M/S1MIi18TwslXi0TBEPOtUqpJajpxTw47s",
-	"u4PU3L8IwxP0+W3PeSt4fZ95NVPpU6k0U3gU9q+uc4Dfrwv8X2mKzdtvcfeFFLOhZ+zk0akeEtg0YVdM",
-	"rUjBrxiZUcOWdEXmVBO6WBSc5Xg3w/XdBrslXWP+8Z0Lt+3vvz14+A7/enT6V/0vv7vvPzwYPv5Y//jh",
-	"8cffH52enp7+tdS9LmcKZxou4SfaXsBPTk9L3dgpwkeqS72gWQsNLf3PeGRL3XVg4eFrntpH+65eSKEZ",
-	"6GCvlJwUrLR/ZlIYJuBE4SSQD54s8Il//bu26/4QTfUvik0HTwf/70mtZp7gr/rEjwszbnI/kGGnlBcs",
-	"PyOvf/iOfPP4yb8RNxXJmaG80McARTciKIyZQX1noeSCKcNxDzxPqJvDwSUX8AMTVg74be16HgwHdgxq",
-	"UNtZacPKwRAIY/BuuDkankNiGk9KCY03PqffcD310HLyd5YZO8K5MaxcmM2N1briJv7gbvIhsQqnRUIh",
-	"RYJfDNcUzuRdFJDrC03kUpD6FWK8DaDSLD9OjZ9XCi/MUjeZmKwmRbQiUZUTK30NB0zkC8kR0zaGs0hR",
-	"qTSoQZEZTVaG9Z+s9FLUxmiLSIrZ+FEx6vB9jbvNV8jcpGAAFyvKpgGjmFErapdVTzCRsmBU2J+1ocqw",
-	"fERNX94P75hKR+PFMm2Ma17Ki+SsAPUYJQaNdTQPMwAhibNVzs2zK8cvmmhLMwRWAqzUU3AX70Ayt0/v",
-	"AJqcT6fADAxD3Oia4QfOihw1RPuuG4wqRVf2cwtDiQSs9M9WU8WNhzVzYb56PNjUQYYDQ9WMtQ7mfsXv",
-	"t3EWuBLg/BC+Q38EzXHiOR3AhutSo9tC95H/yHXi2HNqaO8TiPAncQCR8WrbQD+z98YZwtbBAgtqDpbe",
-	"l5Ev4RO/YvGFMaEFFRmzgPlHRQtu7KWRSW0BXVCwhCSvCjvgK8UzRw15zu1h0OJVBK4pLTRL3YwgQQDX",
-	"tbq/o1lS0hWxM5NK5EwRvWAi90I0ySptZHmM5B7fi2JRme0XNc8YauwfhwNZmR3fWUdFmDMM1AZvp2Mk",
-	"eEdRyOVoSotiQrNLnWadwN30JnN+hVKgtjoUPkOMJNlcSs3IVMnymDwrF2ZFYBZt/wFxyyPsJhWu4aWM",
-	"0aQbvWOcgsvG48O21xzmWG4fn/K2V9/Yh53OZl92dvyEKZFrptF+iHI4itpDABB5cEy+ZxkwAU2szEO4",
-	"sYJuJsWUz0ZuVAu1rSxuDTP8gmIoru8xHO1wAxG2YJJj5q1MaRvUPULao6qNAFsJoX70NZu2MaB4wC3b",
-	"eCkOsYfUMrZM/MpbUTvZVclF/O2D4XbqXROfnNk5PIIGWqvxTZg2SLWEb4pVu1C/V87kggnKT74cEkaz",
-	"OaK819G+Jl8ek3NBGPCDgmvTxhQiherh6ekW98fQPv4cX33w1WfMQD4m0OVbWYk8uFB662GtmpPO5IK1",
-	"aCQ8t+gwWZHlnGdzy4QmXOToz7hkq2MQaPGaDtqLZR8M5P7hwGp474Z95CZYnl9Mikq+XcnL81fPX7CV",
-	"bog3nU6ADrx4+CSBGHaS7xrq3hplLbjVWhNo76z7mizn9ppz8py2INNMXTF9hkj+dPfrLlOM7qqi+Hcm",
-	"q/TJgo1qOZfEPUi4SWpPTFjVKU8LAC2Y1sYZfkKukoOxZuHZBPCDL1HW4sYyHavjkqlU+0OsFdcXUnOT",
-	"vI/PSylmxMDheT+tdyk3vXyVZmekkEumrPapCVUM+SR6+I6TasZCsSl/nz4LdAzWHjU/P3iypfIfnadb",
-	"EJplshLGgce51aQkBTemYGQpqyInE0bmPM+ZSB7rotV18DbaeOQ82OQa1bR1QwVN7sdCLzlWtch3RvBK",
-	"b2Wllph/0V4M49Oe0oR97f/Ezyf5VaTSO9bljjiABtcY4VxNTbGA5TlKg84bMGnjhjWjuo7YtcbybkPy",
-	"ai7hAGrt5p5uVbVtLmdv4XJ9V33ly+Z7BxIxo4tw25r9rf0R5YEeb7yBIIjmXdL1DtwsXvCML4DYidpD",
-	"atyFqXxsgfRL5fhqJ3zbLMyHkW2szFty4T9ton/M/3ebZEcQxQgasUzkjPG233WBcxt/OxBTuBXGBxtE",
-	"CesGN7cLr3DUt0008OLJEiU3TexgxNBLpgkXKEEVNANxSgr2FKIW6T8rxQgttIQH/veblz87qeaZMIpe",
-	"iMjnhXGOE5YrmV3Wsg/Tbm776xVThr3HIAwrZ/OMefkIl3h8YS/eCMe/fvBNM3ru601/41Jxw16KYoWO",
-	"PQeXXzTr8DPDbo0VXjbcNwAmjAtBMdvrTAvFpUKDplfFk6bMDZEk4RChBhaBshctnM8IBR/nzb1kK6Ip",
-	"ypHcnLnYHucNNnOm0JciBdu0YtohW6a179ifWX5GKLHIWTCM9dDu7ImRlyiJ+p1bVX8UhCA4rxE8ZD9a",
-	"7THP8Sjq4ZKQyeYsu9xRdJwbsxjVPpwuJA8wAiGbGzKjV4wI6cLA0rK+M0o751hz+F88rGNKqgfr4bAo",
-	"2+OR0GwTfIVUX7J8aJfuEBTQQjCWhzPucG3tIiK/wbfWuYwbbIjI0wBM4+TaGFFiio19X9GC50+b+pqR",
-	"8jKYKAgX7hluiGJT0C7Dj1OpJqAmwc+XQi51rXuh0aOkKyKkIbkEl+PxhRByZImbG5zX8RsyYXMurCZN",
-	"MioExL6AFjRj+TFR1LARhMsxXAr8HSYjjnxLWTJhjkklFKPZ3KoL9ukL0UQ8YLC8ZHZ3mRRZUWl+BU96",
-	"bCKarrRd95yLWUOj9HY5SpyTF9kBMC3klp5IAW4QCOH/CuCyUq+HwmA4iHdnr/d69fB6vcRNIh4O3h/Z",
-	"CY+uqLJim7Yzw+m7Oe3fz8MK7KcfolXYzz/L7/xC7MfX1KBbhPkXfmmsBweM1/RxOPiOGlrIWRSI0eR/",
-	"JdOazlqsCtTMt7sHXSSJHyiF9H4RTTlknRHDM6PYz7lmyojZOppUQBDRc7Tl9mAyCyZy5xhqjv1jFC2k",
-	"kdXkEsgDrFx2uhVrsYFEvpD9vRZ+ZUnwSW1+5Cn1KpPajAQVUvd0C8MLlW4xcDHTEq8A5mGcaLRgalTy",
-	"oujvi64EN3of8OCC/ADty4j2NYxhkgQmWiNC9FSCJJqRPFvujOdaVyxvRPyCKX4p2FYV/Cfm40iW8XK6",
-	"XqnXvQ6s2FCNsw/Xt9IHHtexuWzA9jaUj+9ZwUxS8ah/6GnzTRnI/CgdU18HhH71twM5nwqTDBbb2Za5",
-	"xWOzLkHyf1TMa1gBmYegh7ErF3teMGPVjYzqtJyXiABOipTrEcZoptdkIiuREyPb/Aa7m3Q7nEK7GEbr",
-	"s7kedoUTvl0EO4AxtLmXWzWE1kvZ2wga76avUaN+5zDGzz2ti31oTlRFQSqBXlakrR72ud9qYdoOMHiX",
-	"tE4+m07Rkd0a9jPlrMh1b8x6zbQsrlgOcXwp5AqZeUlFW2rHT+xua/0EogSkyFjD59epjjY94omFuESg",
-	"JJeVo25vmKrEzGpVeZ2YqDFKwepjQenkgmSyLKVIh0uA5oku5U6Q4tG8dk9HGD5SbMalSLmei8IpeCWB",
-	"APm5LPLdHKbtysTLafOe+UKThSx4tjoDnTFO7bGK8oQRKeCXJV15VaCH6KtqlOwBnh8QT9cZQNjF0GNy",
-	"PXACkM2zb2Drux7kszcL26DD3ozsmQtE/A9GC5PItpzD9/Z+DmYrvLTBtAdmICnJlC3r+AQjiWHoX2/u",
-	"pDM8fB4W0LnRxnJ/4LNKYUTM3tHgs3RE8w5h19vB6te5cbZMKalGek4xLr5H1PtGpHzCZsdyTtGYA2cR",
-	"4gHsW03zo9WyL4VcNuP+2mefMTmaFBKsbLusOjbm7PaiQ6oRNaOCUd3mQ8DYiSkxTJAJs4zUbhvHsd/7",
-	"cZ4Se63a/5wOyf/813/3YyXaUJOQm7NCapaH+BIKoTmKikt9BtNLSyVxNAca7IMlnSp2THKZ6RNE/uMy",
-	"j0xlODpms1j+M6fFdOT+zqQsmiaLOIwCHBo1mJuLfmO/Biu6XYeHy5CcQlZ2TzxAuzoYAjTLpMg7MVEv",
-	"GAMPAcYOXw8Fq3Ry3q92LAsdIhVx4CFM5HpozwVMlnASzVk6w0EW8EsagHY3MylzZxrVhEbBPmgut7wR",
-	"f7WbVy4paidAJ4zfbJAiirDa9eMfNlhMkhBTVL2dpR1Ai1i7ehIyRElz5vS9xGnTkGNoRQkIOLMY1v+E",
-	"b0xRqVeeAmSco7IZDjhtMwRi2uv1rcVunKGbKrXCvyFcE6vLc8V0WgBMWZF78NYWGZoLbWgyBRgh1wh0",
-	"h0ynpNGgoNqMNGNit2yshZTFqNVi/YumM0YUy6TKdWDlaLI20pJ7fylVG1okNvncx3hi8L6VfnOuL0Fn",
-	"mFPwwhBwQLCc/Hz+9s2aifwA2WiNhJkCY/pnmImojVwsGna4+tXIIt/DGhNOeRjZ4z2SDQPDa2SyNY40",
-	"gXYepuvH2IHoB2BmnmRu2x7SEcW9jx3RzjpC7WwrBPzM31NDX+Er6ynCHzrDgZskAJaTp3WAuHM8prF8",
-	"a9xwr5X/hI/fsKHU6xD91/UqvLFnaOtyLgs2ang6NvgNQhkZqpMwvJM3vJgCfoeVNZ4jDlVdX04UvFoD",
-	"p4l8u5lsA+S+5UD8CdUrHXP/PAfR2Ife16n/D0+PyWt2Ja2cAUH5zkcJfvrdLCOYytA+eaWZas682/Ay",
-	"Jfa/sGu2t4ebnUzYSoKNTDbQtM0f6AKK/drdNJ2wv461vGF6++TG8hQr2y38MmdiNTKKcpGUIF6KYhXs",
-	"fJEIAYoQ4JVV3O3rRAoMhzNztoJnfPGklEEQdjr6J1NyBMSjmGEiHd7VvQQjiWLGzt/Bdj92gg5KPbjc",
-	"sZfTwdPf+p/4OsZMIiruNUYg+3UECCNtHvu7ePWuVtuG9Lsj3201Em9SF+Zphyk60fIFO4jIEm/2zsgt",
-	"PhtrB2JD6B0oztl5XdoCnZMHp7u3dMizujsH5SIoDkAlvQut1MWN+tEJLvGQ4K/DRu7SIexKMA6Ot0Ix",
-	"Ye7ufQXBfYcqC89zPdxMBBx/OT7Doi4uRZliGT30adgvIEkZNHhasmMCEchjcMeN4Svt/VCVZvkQRWS4",
-	"FC8ERsJiRBzkzg1ByPJBknCrjsG25oY6Js9oNodKiStS157COFsnbjuVFvZSUgO+S4ZxlIms7J0zWWA5",
-	"O77VedXv7bZaFxZ6e61qzaiX972JJmNUNsZY2A7lnzEc2zjSOMYgDYHnWDHIOsgxxBWUF/Cib/HpH1x3",
-	"juv1WqLbLbX22rrwjrEJ11RzEyrrTvLnq3j6HbDjTVHNIJ2YFpxq9JTUYnKTQo/JeRQi7pJWWDGFGCem",
-	"ybRSZs6UZx/Oxg45vkMC+SrUXAgoB2PZAReBVxSMXjHtLNrESLk3+Xs4/AyB0H3Jf+2tFKQx+tIJyv1k",
-	"fBQ0E5p4i1fPlzA+JueRxwgC5F3MurbEienmkAskyFo14+NkWFhC9A/buY7aWsPkNtTWVDxs77NZD6O9",
-	"y6fUWOv1z2sjgviTn1xS3bzNIg3N0uzJoaJq777SwoQVUsw0MTJd+eH9giumDxHIetm2KoR0qKMMzDpk",
-	"zbW7iKxkt9O6rlWRwt4HUPOBXatoVXtNCsWuuKz0CEu/j1p85hZe+ETcgAHS/ZQ01Cfc0SxjC4srIatP",
-	"9Pex3nRUcL/sshds5RPKetSZmMpKpYpNAKhaSleoKc1YAh/euF92PPvOej44ZAojDhMjfdkon+NLT4TU",
-	"u2CrD7vezTh/TZ59izz6AJaEu2Bre8FWe6tssP6+atoLtjpMePSW6whCnF2aOErMLv+wfu+Y/CAVgeQc",
-	"9IPQvORC7x0NvX6btS7Icg54dEXokq62cM7URJ+2YMU+IeUHh23MT3uwwjeZXLSpKTXrj+IZqK9SuKAV",
-	"Btkp9O0N/Lmmoxt+5FOWrbKCnRdMpVgBWyiW7Sy1rYsgqXvJ1P7Ysv/12x4WW0rFRoq5ZgQ61ZnG/7bV",
-	"Vwix6K0D/RqyxevC6GhW46Z2cz457X0BhlMIS0wHoIPVxudUdea2Rzq9XxqGnMMQLUWgMQgv3Q5FTg1m",
-	"94dK0j5qACSMR6ckpys9rOuA1dHT4IjTl05X4gYoCqIJfaq5VOAEJKzQDAyQfSPimdlZ/t4IBapRfOBH",
-	"zLcX5PPx03UIY8CXTVSMgJu6VZpEeIA7eY2qb/t6TqB3Oq2mrfYbK3JEI2zAY6nMZ+j7miCuUMZxu8qV",
-	"zNlYk9KH8GVIchg2ayZcspVFVfudi6dITuer+SfKgCApGk+rcbUPzYwBR+5wQCsjBxsXV5x9EcWVuA4B",
-	"6SqSbXE/vXa/ttezzSZyyFHcF8dbZXEAjMs7SSOKTNVZxp4DIwhMSYQwLbRRjJZQuUOnmfmEF4WFpK4W",
-	"C8W0TkVnnYNVfBWcKhja7QtccIxQ9KUqktEKe8aLZgW3YuCWku2ZzFnLD3Ha/ib12L0zq3AaNBdcN7E/",
-	"atKgZaVSsVfJhg9PXdXPRseGuIBkqJCDd4i9VtYD6ycyX0UPthh6Mp6zfNQuKOzVBmIE7TbS8X5dPSL2",
-	"6APhgsDbMMH/nMyW4aUL210A2CgH+rb3buXoRPdMS2izU7VnCcrKZLLcWnXgpXsMSo0WPFvtSjALxUuq",
-	"VmsUk7DAuJg/JxBxHZnzzkjOp1Mr3mM4Msom/jIhHZdJZ/bVolILqdmWPh1tolcn1kL0dPcDWrtuYMmf",
-	"D9rEw/5msamlYYgz6CSb0AiovJG3dIXKCRTqIHOaY+oozxgmH0FTAa4JdYVlwZCW5sSVL0PThYdv5SUT",
-	"EPm+U8iGq2y6gYKd7Uk8QALYamqJ7FDNm85vo60gSQTK5A23SV7J2PKI27RcybsGvtlbfNPd4jbXP3Pa",
-	"9xpKVXu2UCi4YP1HC3VvEsPlro1Au1UHW1elXAb4psudiLDRQXA4eH80k0fuy79rKY5f0+VPrr5R9OuR",
-	"vuSLI7nAuY/gRrFMxtXWa7POv/VZeaGLBFZZBtEN3FSuJV9dV96VsfIluYZEFlDBPFRm7qdiyNnWCorR",
-	"MQ3r8w+bSUcs/ihnh9CA5Oz21R65f/5zTXa9bZMbbtJP53zTVpUosAFHZtA79Id3mO3urOp56aLtL8b0",
-	"rY6zu+E0sgReOOtKb8/8W//Sp/L2OPju5uI5mIP+9l3zjRUcgNVu7OhWmW5jNXuz37U97cWC30bU4I08",
-	"itH8SIpihS3r8iOoomsVsqoojjIpjJJF0o7TFpy8D1tnpZPn+vM0y963Fx4p2J7Rz7iiQLQwW4NAk9A+",
-	"VDD0HYmBxmXsj7MsmWPfjqwN/1oqd6sZe8yFs4WNvxwTbajItQt+WkXXBEQQ4ivYKTd0MRp/OX5KKFGV",
-	"CJV4QADVBOspQ6DxheCaXLKFcV9ilOD1OxwlO9kABF5XRQrgXHdEnraSiVR8xkWLmO56uH6hg2fGQi98",
-	"mHKMwg2Fr12pbLCYFizJFVS1nSxfuXGeCaM2eZmjOLfwYb1xN3gr5li4HYL2whnsXY89DLFPWwHp32lL",
-	"G+hAqujn9JJx8NY1a9djLLTPr68JpzxWmo1AL0ue/s9sudmMaYe979mgojXB2eqqaKpFs23aOHPH+1u0",
-	"FzqLQqPXoqb7xQUcvEOEo922aqw/s2WzCucOqHHQWItdYJNiTy2ba1QG2CWV9TbTGPahmM8/0SFRCGHb",
-	"tndABB8Wvks28zWjga8VINRqEFmTwDC+YlqZSrGz4JjkJhTEzyVDvyQOs2MUzZ2KwDrfDJiVruilvHZE",
-	"Vktg626BWH2xcTNdoX+uzt/4FSOMg0GXEm9PgfgYWEiiBOHtINCemJCwbe2bpekebu/fdE1r1A4n/tLX",
-	"Z9+BAwUdPFZpnjQB8AgKYVnqGzwd/Odv/3lxof/93b/+u//jXwapPhFzcEUPQiamIOzIzkV8FaJ9T28N",
-	"ILiBFoj4Vr11P9dPJntcrzxq1zE3yvzf/H56Vf0P2GeJq6hmbSV+zkhJc+wsjoUkablxA8eU+Gh9eTEi",
-	"0qN/nh598+4v7o+jd1/6r/76v3ohJThwjzKqfW0hPSQ5n2FnlpxwIZgi89VizoRu1Vhh2+mjCpaYzWtG",
-	"XzrnGCOCvTdkQWfMBy1yfUYgElhGkY32gePOcOaXddxDCObCmoW+WuHA1TYGtTqjImOF6wEDxUmSyp1X",
-	"212/k32anLgor9DYJJgaQKDBEqpzmqOncJd+6cMBdmLf0Zvk3plsFbvPMyNVU07pZUxYM3Uke/pNClbq",
-	"lvA8rslSSTHzjlIifQmsBuQAXs5YSxYFFYxICCY5Jr9GxYS5JlqWDBPnhQxjcH0hwpk8rTvFXDK2wDKr",
-	"goUo3hWZ06t1M1ino7vZpOdje2PDBBQs4PhaivAxwVJLylKMhYeey6U4I856MNLMYCMlWLJdO9cIgd7O",
-	"5O3n5sG1E8JFpfvWIsG5btZbRNQ8I6ch1dP1eROuCdg1mvFE9b/iomCIhyn+tUb5bd4mXLPu6HMHvcwc",
-	"1WEbQmh7jN/g9nO1GqlKHJOfXYGHEnI8hIz5Qa8zjIuApmIseliw11nebt6xRGOoFkO8h9x2X9naiva2",
-	"zW/srK9t07/4vcyqdOD/ecOATLiAhpG7RqJEUyERbs4TJfWDViFViRHBjfn/AuWfve36yFvIyvyvT5vx",
-	"w0OMWBkSHz9pEVRVha9XghG3FwJpURvLYahuMOMJE4yaOfgZrIr4DGjZ0Za30cGisYhJ02oX1HqkCov4",
-	"QztrwbVhOXLcPUH4gq1UsnlEruRiAS3WUkkloPbBBVC4AGtNMiqsxAQvutBYq8MVUltqpQLrtpCJ1euw",
-	"2t7f5QTFKHseOm1R8nfOCPvxbethBqyCCreuCH5iTcAAN45UUWWaOkMGq4lbpqoZLVhOqGDLdLx2upTh",
-	"WwcZH6sE4eoiLlHt1FoL+1q1hftz15vInWCLR9tugIvZqA6G7dW5LJNiylXJ8to4lthmxMDgPOtnozrc",
-	"EQjhrOEXK22EEtK+JaPdflu/ufVy3M1tDSN0Hfp6iS272ESpLm4WQXeDRHrD0/OYUQe21C43uRTDqOWu",
-	"b0IbWfATMwSpo32KtYa2boYGiwlkpBjNhw5f5bTBN+t665gMl+r+keIagi2ZegoHvVCylAZrNZ+RkmvL",
-	"IaDc7LymuVogBUULKcQt2lFOMykFMAKc10vwOQALgFpBMH5SdQl40QK3V1EKiUfqGsknSlazeR98BRx1",
-	"sQJrc66jx8Zh9kDPa9/2/hrof9srnmFbzoQe/+Z7smCKuD6F2C4YDYKRam6V8A8Pht98/MvFxXH9qade",
-	"np4Dq0TlLOMlLQi+XSdgPTx+ctpc+64Fil4zO2ZmPx0TqOLpRQKHHJh1E0IJoMPshiGUi0VltlcBCgDG",
-	"hIUd3/mYPLSWdqg+ZWe9TClzYhM229CWWjXDfFJjma3vc2vkIhlml1VKMWFGreqN5UvuRwTg8+nRT1B2",
-	"LedQyg2LsPVU9fMQ/t3S1xpVZkjqhEtYkjxdLsXxjFFtBU6U74Df6uu87joJBuuCZpd6175NPu9iIx2Y",
-	"C5eNZ4+KhNJ3yC+vmKIFwbd1V8Zs0p/xHFzyU+4nsKqYT5iVs7bxjFp56TBZ+L41G8NwU7AOcGxqDb+8",
-	"fo5QrnMSLzkKyU6CTq7xissCZZPeVpn/41/ZGuIBP/rNRCGbDgVdFlwD8Gk2ivfLD6FV2w7c6FeIcaoL",
-	"pFk5CnJvhs426aKgILbjmGCiUWBgdR8a6Ig2l0VOjJyBaA8JlGhvwJB9n9jKiKBKyaWVbO17Vi6ByKjj",
-	"dIW0kc9TSin/TvIOj0TtkjIqcp5TgxYabOBTNLucN9IZszkb0SVVbBTZ1jcf3FIaepO9rxVptoIL16xR",
-	"JbqlKP5MuFrgOxWIK+n7EWTK9Gf18B4Eau46WQgo2umtBWSLK5aP7GJdE/hE8R3oTaSbXbAyKYwz4W/m",
-	"9ZX0PS+tMPeVczngp9Pj09MHiay/aB1cjMwcZDF3Sa4xa5QNrLiAHZO2zP/wweN/e/z1o68e/1uPZfjC",
-	"3wuqKOSD6T54tSY26GqxkMo4kgtDeTOAYyIHqDzeG8N592y+7d6WGc4JPnZGWOUy4ll1ZLnH0QOorLi7",
-	"U1yqpGVpyt9DdQYrq09WQfAKEYpAU8OBR9fhIEKYdz0K4NWsGglhE9+7aleCPkfFKu5PcRaCR7V99bgl",
-	"ePTBw693dDWvSxXd/edr02x/OeWAXZHXzeWJXlO82W5nh/pnLGPc5fF1Nz51z621ztzVks5dMZuQwhiM",
-	"t438jbCspEBQH9YBQlYbFuZbjhmP1rK/urrNYr5l4td26LQZZxMz21pQNQ2OWOyDXqFQQBeLgmM7NLBt",
-	"UEOgSxx54Cr4Ybnq0OhhEpkk26r7HA4hu9oxvY6IZT32FvaUluY9HPqBycqYS6+MOXdPi0HryWmybMAP",
-	"Piwgk2XJjRcv/DxfEE9dPWsHLL75pn+5gwglEivGH0cxRPqy1LVzC0MMA/DryQNswuITc6dPOO7v3Les",
-	"zRtnPAm1U6yoiTd7uOidEOP1UNAnNDPBuwr9nyGYwfLxpLIWSrm0RjnWxV5wNotVWg5JXAa+qSHsUQkT",
-	"VZqNYjO95qhSzMLb9oaNllXBAhhmiGI4pYpq2NS7rl+Kiv5gT6BRoxDOJVuN4vI7m4oxLSq2PecJEcI/",
-	"7jaYRCxn7/XCFsa7DAcQ+BgaF9mROJhmU4bY167o6Y4BSzNlAYJSfUs5sMIZq4llPq7kKvrormjB8+BJ",
-	"r6OLNthspJk8/rqpnCR5cAJCgFDtHbHq42/vTRU9s3+HqltsvZXsjVWH/aMnECbZXvOuu51aXLsWat/N",
-	"ZbFbJ7W4P1p8NsG51NqCqxm0t6tBx4WlWFLzyh+G/5OC5jkosEYfk3OPrs4wY7+Nu0Wt9zWdcsHNqtuT",
-	"G6rgAd9xJVqAUkKlPK5SJbQi7RDKgbXEqE9pVRhX+I9rovlM0GIi35/Yl9LDuZfqSjLrvUBZ7mg3VNBB",
-	"E6GQddWyRtTqV1t1qbUqbW0BwH2GqtWyr9tDm/raX3wUKNpeOessfgjZ77RkdcQC166wIZ1Rq4tiN2xo",
-	"jFwp55NeUK0Z6qpQexFcut667R2UcLFjdcRmQbXAJB9188f6Ni6d16FHDOxP9lEwHpdMVttVurf4XBQ6",
-	"20aoP7lF+MtrQgsqsFLNjkaDMGQUS3z9DOgW7eQmm2TuF558qJoIIbEaF7Fb8YPmCVyn+sHaWd5G+YPm",
-	"EnatbbSxgX07+60LLzv29Wuu4wBGjc2TuVW7RnM5e5s2kofd28bRfPswhb+vn9ywE6J6PvJu0+kOt5FG",
-	"Z5VTzUDugZx9q1sed7L412xaaVq0u70TlRlNW92J1tp4GxWlclb7A1Nn9saXUd20uBSLOR1lcypEo4Je",
-	"JBpNmNn2xEpeBvfbqLM91Q7+swMIZO3pCRvuuc0VdIlnW1UQzEFwzpFR7ow0mwJKSd+P4iJw6SfqFSR+",
-	"h99GLriwhtfWHMZmor0vpb0agRKu0zDZ4gFKvQClo3FZ3Sd+DVntYO1HOlW4TTxaI8TGDtZReBOh1khr",
-	"uEaMbXTVBtQWVFjDsQZCpelxHROS2NyNC+sEljyiLk51HXkqcLvbkKT85HvfzvXq+97I/o3D3MUbN0KT",
-	"jH5mLNckRty0Qn0nb41mBxHfqKNP/ZwbuEP2Ltvzdd/rptaTv3oSmxIfDHvcRHWMQq9X6w3Wsz7e+uL9",
-	"3bVXJ5Z9W66kJNc3CybyyI7grRMsk0KWK4w4EzlVaKdgJa9Ke1cJ+1NWaSPLpIXiTV3u2A+ZzZ1XWi+k",
-	"0NgUAvNEIFaeWWSBeLZyUTAMpxsOWDlhee6aAFj4Kup/UkxRcTkYDnjpxoA/RizncNPpBWPZ3LInRUWA",
-	"p/ZfFGEgmSkIGVYa722sX6vBj5AzKCtcVppn9k62TBbmggh1LFlXgM2hAwpvNlP8e/b+qsn+0cNNum8a",
-	"n3ZzaGxUYV8PZdqMpiJyCkbjKm4vsM2PYf8XM4LT07SpzoUvJl2xUBPMy/mYeFMUYBf0LKt7FV9/9bjf",
-	"OlIUEtXETgd8+ZJtIE46t4W8Yqqgi4SJvMq5HIXA7B6xxvhGHZfdJxMZLkyoozh6MN/jpSflLi/lI8Vo",
-	"3xQVpg0vobNMkpUCCfccahco7gQ/VL0du985FgJW1QTNBnQ3ziisMJ7dg2PYQJs1lIhBmpIPA+o2EVHJ",
-	"ZX+OBGO8lstk4hd3zWv6mZmh6Ua/CX/gs0phLOhO9YLXI6hxxiFuuRVEfrZEUQFXnKAnSTSaj1y3tQjU",
-	"SmhtQerZn6teQHnB8po9S+UN9C5co2d2Q4NEO6fFOtdQkx8cP4L4d3tOhcJVLHgm5mtWcF/rjNZFxVhe",
-	"oi/Nt7X6+o4WRSj1zIVr10TOXz3vuRBMGeqF8hhBjBiPdTA26xH40xmSCctopVl8xCTnLO+5Lo8oI2gT",
-	"tA+vC0DbOMmN0QMqb6n7EaNfAF1bv4dWYt5b/3bNL/oq34Ex9jZCr3G2DxtxJrJadLSyG0YFF12/qdy3",
-	"mXUdgVrChqAVR0s/JDbjwt44HsvnsoLx8629LLe08o6R+jOUnm5MCvoTiDnXEGlSlFZnTPVMKoQYl0su",
-	"8jovc+yYzAicOuN0Qp4rXZCM1KVm3tL6ckhyaYAph8nQvPHb6buxJ1BfZQltzLD17R3iYNKQ5uWXlwLR",
-	"r3NJS74Jn306TPiGfV55r3MOXXM9H6aR1HubT492Ci14u5Hh+IUG505LCEH/Iuz7dJHwLc761UqvQyf7",
-	"1Hp3vf/cstpPdO/LzCFE79usUc3txiNKNm8oV6xtz/7vYfV1Qw9DZ6kMGmbIZBXKFISIox2TaA8ahQJ7",
-	"j9I7YeW7haSE/V/He1KjwG24T8LsB4jeaOzkVgM3wkr2J+R6LzvT8i3GaHzsWldHw+6cFcy0dOcO7791",
-	"tL1H1clN0nZj9Sf+3Th94+lA8zBr59nZPR6EmgFYt0rRdgXXx3/cx840YF/rRwfNtW3gxb6VeTet9+tG",
-	"qjQuQGGlrFLcrN5YWDC3ioYwlshSbQpQQzLWk1F5Obp6MPqf//pvEHwBtGB8ZVRB0oSbem7MAlQJdyuO",
-	"QAfvrvQTVxWCx+uqqo2akJDFL6ZW+wWU6bGQj6ABTVuivddHP3/1/GlcOAfrQDGuXAKLHka5B00g6WGj",
-	"j7MeEt9+enghGikRa3Ekelgnz2jsF221GUMKORuSiEDsgy5vahjcGYWc4TLBinZ8IS7El1/W7Sv08Zdf",
-	"kvF5ZeZS8X/CME/JtwAp0jhT8he6tqG/YiLUFVOuIBoXcfGxswvRMu5FdXr6KAtx2HCg8B0bw5Djk6sH",
-	"oZzdCSAUeR7sYpe+MqbvZA9lL3Ff38qcM9jS/37z8meCGV6/oFIWIu0sLNxX/6gaaerNcUNbfSjcK6eY",
-	"83UhXkKpUNiwJuMPljt8HA8JhSp29XdDEt3bH8dnZBx9HkMdqGTd2wvxlpcMl/L6h+/Io0ePvrGg/eXt",
-	"d8fkJynYCjuyNosDwRNvvh+GunFOr7bfCyrk0S9vvicTpnkOKfEODTCv18LrWVST045f15dbS0zE8htU",
-	"6CVTUR2TCA39NGMLhTHWQL8Q4/+1pNz8f0/0uC7OopiplNCYVYclA4oo2RKbGYVE1FDljjw8fYjGKKi+",
-	"RqFWIS8K4rIHLwRmBWBBG16yY/KGiZyMn+esXEiIgT96wVZjl7gKBYCMJIotGDVQXbEoiKZTVqBO/fAx",
-	"WKw0liMZ+9I+Y7c1u5/xs7d0Ng6JBitZQekxN4ORRU7+8vjBw7/W65aCEVZo5tNHCTekZFQs57zw+PwM",
-	"TJpffhmQ4ZvHT/4tVFvEkEz91D77O0HRnvyOhXV+x4l+vxC/Hx0dhf/bBx+fnpLfyZgLSBsb/V1LMR6S",
-	"MXzC/rlgSR2T3+GkoAF4RoWQUK/K7uos0JJirhTRX6DZKRdkXFerGf+VuAkf2AkrQR07YLkdXMioSeQQ",
-	"e5Zb6MNCiBTsjIzRsDPGJEksAuOGfGSHnEo14XnOYANcQOPBDFq7g9LrtwCNMp1tBH6oKxVCcZcoL8Ti",
-	"r5vhsZ1BSDOaykr4FYP1ZUHN3C0Yvwj8D8oU1/UX3UhP7EglM3OZj+yAMCkCAWiHmjlh77k2+oyMz+2P",
-	"Y0da3GiCL2o/2Dd2MHvLFTwzsO8aq0fheze0RYqN3XKD3Z2jF8HSu6Qa20FbnK+r1gGS4uQPHtrJFwrS",
-	"FEHIGaFTyM4X0YUrcgeEjpWzfHGsqLm/RZa1ulpjPw+c7oKuCknzkZFyVFA1Yw2U5LouFV3wkhv/7hNE",
-	"NleKhOWjkuWcjuytvz6AXeQYOAyyrhMgBhzoCZKJ79UcaIISTACTU2J5whn5RyUN+kjGdZGkMMgjh/pX",
-	"lBeW0eAQ2kisVk2XdHXmM97ibPJhYEfAy8avmVGro3P7AcYeDAcFz5jArkbcl75SVjxb0GzOjh4en3pd",
-	"oPFdXbpq8MbnrsVX+/mr54OokPPgwfEpviUXTNAFHzwdPDp+AINbzAWJ0d7YtGDK6JOCT1m2ytBsNmMJ",
-	"lwDeNTmzeEQNVDshLhrKpdWlqsZiI1QnMZFxM+1u/IUOXfPsVbweiivVhaDCy2ZfYMVZpLEhcgaXyw/4",
-	"z6M7+dEpyeHae+1WKAWzUmbJGhVRly7W1+9DS/ucvWjr3nwwCS20dMRN3W4xDdyA2BasuzQr2cmX42GI",
-	"O0cMccJOMJByKZ7ng6cDu58fPeTP4SQasVBPPwwenp6iNRuCbUJBhAjz7XeoEm3tldyYCqwpIElvStCI",
-	"FSi2QiZupWaY76m0AWECCcFeh1j3vw60bFtF2NZJKLkObWbKkqpV5NWFSqCyLta6xp0RslIR5y1EbSwE",
-	"WmNEG2C2FbeP2JXPanZYvXkC5/bBZ1cuwzaupNTitasfOfE2oOHWJ30xxc0yhwUWDCIUqhnU2HTJVsdo",
-	"6gMTpH0YRN+aP+AbXl2iu7cQa1uMmDnfNtfEvtRcVMtqjOX2ZuRq0x16SZqE/OKOyXl+6KmXAQfXKiwi",
-	"CiqS87zjfKS67pq24NUbiLTp8eAvEC3z8d0NMpiaktqYyzn2EZFTpw0jeR6CfbxtatiCLUP965hLsEyq",
-	"XNdcYrKSl6133s8hadUV4GWlZsUVsxLfQrEpfz9G5QKbZ49RtAaEYUWBLxC6oAo8epucp9mU8ha5jyu0",
-	"DGgeZ1WnkDrqq7gnUt8kCjZBuh0NG9adQ+FhuK1cses1E1ILbgIqvvs4HCykbonJuEQ7gqtRjZ7jxu2I",
-	"t2Z0imTCpjJUjwEJNkeN2Asnk8o0bAVWbbwQVmyEXgHPrQJpJSddi1e+NoSb4wuN9OEb39OSWdaYknjw",
-	"Pltrxror2v9KHS5veS6yHEB9+nchoOtbma8OhnKb3WU/Ng25RlXs4wbOP7ghnPetRdKSXYyKw9B+wLE4",
-	"S/JzRn3Lm2dvaWsavnvsBJ6BuR6ePvyD7eianOBbMPFRFBamZAXhU0uBvcBJxEbXGEB0M52EIqnJ++m5",
-	"0cQu16mfGs1HUjBPiq5oDnNGMMsqQJ0hisHIdoGY+2S1l2AK2LytZgwuK2wcvUGv7YfyBdaX7HGXNMnl",
-	"cEIclimWU7DKWHickYXiUnEfG1dXXkqtsNJNYbZfJ+KbvuHgHFjeRhJw7KgPc+UKMN8iIUCHCaiNGopC",
-	"043Lw4pOENHbTRAOccFjmLwm0U5haS4YIAKHmNNarak0I76cvz3rfIi5/LFFDEnDDgFU5ogqwLNJIm5l",
-	"15Xp9r3cerwxhW3d2D1YM4he998NUET3RdGkCsGWB6CMQ196t7SNaxL4K+hgtE7RXBhJqMAS7lJtves+",
-	"1I6FEc8/ImkXzLSEAzoh2FL6TPoudTyhaeEgtyRz7kqWN0Qi32PwTH9JysoKLuIGtKJDIvq1F3NNdMX5",
-	"I4wlGL26oYglTYZOFGrg0idSZ1+Kz08KfinYVjjvaPUI8Hj+PVDNwgfxNA8KIyM/E7q/meu43jgGOt3C",
-	"xbyPGuda4IGvb/nZK6WH2801SfE1g6AYusYsFFa48sEavuupK36PonK+09V9knPt2/Ncl7adkL92peP4",
-	"f+47/Z667hR1vWBssUZbaI6ll2B+heBHWhQkqq++A0lhMZwboygc/p6g7gnqzhDUL5pt0NOMQk33Hejm",
-	"iik+XR2QbtY9SXUf2UuGERGK0QLDEUM0Kly0EB0zZ3TBoDkjNdAhHqy2oQ522K4vSTWsGwZmtGQXAkyZ",
-	"roZ8PD6YcGG3Dl/GrumHqR1H7qrPj8k5cXcoatCuezK+DvGj0j7jfroQ8W8Y82mYcP2snHE52Juhgnft",
-	"koKK0NyFznBRGRY1euN2WrNkrmq0i1Dlmjx++M3xhfg1tEf2UMY+l1QAuKOOgYCwT04fHZNfXWP69T3X",
-	"cZru6cen3zQ9YVxDU6SU3wqx6JrsMemPukuKI+JTwDW0mt8mCzjXl02q8KSCXhVAslZ2sNbVoDX+5/tG",
-	"hf1b8sCzuAeHI2uOKa6p9l1t7gqfOJhynvRIzbpZE5Tf33avfHR0N+GTbyRutHjjY+xpd8r7vBHyd8lB",
-	"XYKjG9cvj3g+Ri4zY8bFNW8pOJqyYaLfvAbhH8BnHm3mE/vL65m7paL6FO+MUPeJl35NuvsOsBbSXiLE",
-	"TVPYJtM++dAgo06HwHnMPoGiXCsX7L8jfdy4syKf+Sw0iLuvM2LKLf1mUo6FWyDKz8mpEJ3LbbsU2pdy",
-	"KIdCDzxv9yo0EOkTXMMdQuHdYB8vBesH0d2oroZAH//BZ0Deh7+e603fit9g91vubppgbnMf17260QsQ",
-	"s7RhnTrsY9r41vs87kfZqoH9rbaI3hhOuTnadA8MG2pYGZZUkzmjKkfTbUENK1aHUkdCtG2w7pg5cw30",
-	"G1ktRSErE8EzJJV3Q7R+7BZV2qh95B9Row1A3q7Q1sd2E/psXGmgRZ2N8KZdm31uCNYTRyL31Qhc3Ftt",
-	"0kMlFwqWjcK3Ts2FxFP7eFCN7beu0ILLplOM0Dxn+YUAddc1G8VnhhGHMYEuXMmjY3JeFNF28Qm75qgW",
-	"NPT59SbGp0hckOgsp5D2XWJGrW4a/3BlYuV2W5JJIbNLjb1mAxwwehGWVDDXdtnbDtF4yXLy+PTRhRjX",
-	"PWVhJJaP2wPi/xY1TP3c9fp6L59YrQ8Td1+24VzujJjwSRd+KJW+0eM3xWQ2LqyTD3Gb5S3q/Fq/ZWRL",
-	"dXp7D3Xe0r33YZiQ6IvKvXsdTW6W6EuZztDFCT49eX5OGn59VLet4Leu5FD6/Vakb9fuYxy6eYmkQ7e/",
-	"E2zEqvZRI/Ha78QbtvAOAWYnMgxw6aPx331qP/y9HfZ8K/r+rhfg3dT2b28Xh9L1I4pcqxJmHG3CPbzv",
-	"jX/i279vV1tfYJ/zG9ZcP4ly+IKttuuHXlk6lHYYlC9Ua5o3o+euvZXFa/DaXjhxQvN89widDaae9tAW",
-	"BRZ9ClmR5THBanAb1w2hhWI0X7noGi03fT40z6+HpH+AOwL2fX9F/JmuiG/RxBJpZTLwmGtdByeKlfKK",
-	"fULqd2Yqms1D/ifQfyqj0y7tntzvyf3PRu5v6WVDHiRyOr0+vTsjcD8J8Cf38B9DCMTdbJcDHYgOJQY2",
-	"ze53WAp0C/1MBcF9cfUPcDn4rd/fD392cbAMRHCt2+EzEgjvyf6e7O/Fwn50v9X092ksfulYlbqkCtTI",
-	"66i4Glox9TvpF2zl+07dqJzZy8Z4UxUO694ZLYIknH13YcNFQbkw7L3xNcZzaujxJVuNQ8EmlxuGMRtL",
-	"qEDMCowbSoVUvIBSE597MAUM/2nDKJ5rXbH8BVttLUPkS+7o+vjuDI+9vV0cKMAi1D3fJKSIpZ58wFaK",
-	"a9EU62LLlbz8pARxR8IXeh3/nRQRPu3Kr11XxOJXhLLgPZxJmacugbYACcTPm8SFjqCIO1AkqZXcdyXa",
-	"F2zVJ8zhLvODw9+lL9jqVkIb7lnQJw1h2PHWPFnQSu9ha4hILFlNBYa9v3Dvsf2mLtxppRsXLlb64C7I",
-	"VVcly3tSAD59eBLAce9p4J4Gbqg0SJaxBZSdpdD+yVPCeomgTtyXhpqD4P4mrGSRE80yxXytHuyQ57v9",
-	"zxTNGFkwxWWO3RkFWx7UDIKb+3NJea/tnu0ZfGIp795mYm73PsQKlthtDmhOTvsIg4WcdVulf5SzT2OV",
-	"PnCXp/aczDJqs7Zkvuh+3UvGkeXQni4rpoSLrKhylre3cOD2FEZ1F8VDd+ByI9el+92ptq0IufuNraKG",
-	"XM4ynsewA9i2LQt+bFvVwx5t83ssq9n6B5KJ8337OD249pJCQiS2N/bNbv0xZgXVegdHCxNVaUn4wfv3",
-	"g+HgIfz3Efz3Mfz3yfv3UbP0neDGRA7tH9tWIyuTybJ/J5CX7vneKK2Z1q71eRIa+HMHWj988tVtpkL/",
-	"KGfbHVBxd/NDOKJeR+P17/hmnz75ULOrj60XwIxZ/j+4WbB1GCXdGg8BqpeC1Zx9OV9BqTIoNYetPPGT",
-	"6xJkSdcYVi6MTgJy1/vQnVMcCVb3Ujza6hn+KTz7+WeFNPbSIxyw0XLyRry3a1O00tHacx3+3J+l7z5u",
-	"tRxhdTTs312n8xc0u0St5/CO3waI/wAu4OZ+bsUZ3FhCt3Kw1iT1zms7d2Zrh8rLX1slVh0nlpsX9gHo",
-	"PQd9tOUUyVJ3EnmaX598qL8Y9fZA3w5l3hGz4P6IdidthXdgOwfyWm9QzKbvOnX3tUmM60j+aRCqQ4ps",
-	"Lv62vdzN1WyTL3ZiEA2AdAibKea1tyl4c9I2segHGVpJf6GxoJFURIrC9WtyNa1BSJpTDa0iXNtK5NPH",
-	"5FyspEDpx5UyAVqykhHKPjpq/smh22ibXfjz4MV/NAvxvSB15wWpFlvyLozLsR0rcE2lKk+gLf0Rtrrv",
-	"1HRfuTfqPvqfubpbb2S7rovwObOMjWsuhRUR7CFcMQUfffdVgJpUlodSQws5u4ZWzLJKcbMCuPqBR0Ze",
-	"MjF4+ts7C5oaMX61jNk/pF2brNwvy62lVX32yJBAD/dqlxnKI8Z37tEtHZjPBWFUFZwpD72hX6db3oPT",
-	"0zPXWYFpi7r23ujRDtkN17BC2oVRM3g64MJ89XgAZkheVmVshLR0PYPOsDeJbmtg6hCKUlj0yXnOztgX",
-	"4z8p6EoTeeX6xsjpFEztWcCQBOYNB4sqIZm8cF1bvEfAGcW1oSuo1XjJFt5QCI0qZFYBu7NSipAi5XtG",
-	"Jroj2n43Z9klSjOyXFDF0B7pGtK5SottmJmr1UhVTcx0yDeRsmBUoDX+DyvZeGB/747nU0s4a4fdLQJs",
-	"0t/dVHPvzKZunsP8hMldgbqh5OtcFqz95t3pfjtBz/PJB1qZuVQfTz7AF512I/zeH8JPzoP6p7Ib3ZPV",
-	"501Wb32fsmgbTBi1cmqFxWlCl3TVemXvhO3nQFx9sBepCewVVSqEuTJb6O7+8j785f3MYsb9zX3PYnZh",
-	"Med57jkJdHC2SoHiOSNTzoocRHsp2JAwkS8kFwZLsquqYDqEdx3kKj8JM5x88H/ucL8/c6/cX/H39PfH",
-	"ueJFoLvbvOaHHzp6fzoHxL8rNuNSRKp+WLlV9Z2mD/f3gpp5fX2zmnCbt1ZbaOHDb5LhadsEkXYGcS+L",
-	"3Msi97zwrsgiEcurlZwO0eQwwgcINJEVvRu0smRopD8jZi41WDk8vKfcikZTWRRyOSSVKJjWLSYQzxm9",
-	"kUTTkkEDik2jaOzheQ1rvcnoAAsTO0ub4wUCTO0q7vrl6tcZ68scO3xLlTNlP0RteahipJDQ5YOaO6ZT",
-	"w3rXUeDP4nkPGPnSQuH+Xrm/V3ZhA68qs86BU1yBWuGOKeQMB7xWTj7Yf3bQZS2i3+ux9zT22emxFOhq",
-	"3edz51RXu8gvdJC0EkqpQgrspZB+9XgvfTRN5LegiyYL6mWM0BLan7fwzZAOOsQw8VNodmhP3/dLM2AJ",
-	"wPz1kCnENZgLZGUIdylDFLLXrRhs5WpNCqpbQ0gWUnOzHkNS0vcYMvLVoyh+5DQRP3Kved9z73vu3eoF",
-	"QPKVDaXbRePsrmmHgKCTD/7PHUSgV3WC8b0YdE9IfxSPfUivtyLRsI5ebkYFX0NACnQTiSCbMIYcS8iO",
-	"jBcXW7COya/umqYLPsLcAha1Q0WrPlzuZ0RURUEM9RkFS7raNGBFkk87bd9b4u/lgXs2dmfkgdrFd03r",
-	"+yVbgWLUZl8PAcr2nJQsrAbim6tgBreGzuwaYQj80g6IDGEul6SkYlVzV6jJ7tq2++c1cixGC5YfX4hf",
-	"50yQca7kYkEnBRuDxmKVvGZTd6jpLhXLLQgW1aTges5yIhjLG6Z7WYR5u1pCR+H4LxxMPgEVuqm6S9jq",
-	"YdDMliHXnir2yTIkeDaHC8ZB1B0xnBg25O6Ha6E+Qb90mV/rxz/rbJmwj+3JMjWEPtHZPrtialVP2yrp",
-	"tNbDW0v6soQ8tTKHYxdnzQwwVw1in/oPG1jxB6gBUe/lE9d/wLICeZi/+8IM6AHVw4hcCndu5rB5yIeU",
-	"CO7mDm+eoEPBiLClWpWpt0XRR96e/diLi598CH9DsjW+vD3dLRzKWzq7UW95Y6KOOzYBK7uXz8CFbpeJ",
-	"KuJ2Hr4bs/TD+eT3lMIKlnxneLZola8ELXlGlKwM06SkK2KYNq4p37kgrFyYFdYpQaXU/gIp8WnVVLcj",
-	"zZ/Fv97Y963Uum+soCcfvZtq4u3u5OY5Qpzk3pszeP5uNSiE6hbxPH7wsxbMo51sF81j+NxEwbZ4/Paq",
-	"h7IoZGXSp3byIfq0rQJitPfBpwFxx/0brftQVRGjIUP1Q8UyxteqHwaA7mzOrSeIi9LYq4+L2QmtjGw1",
-	"qpxH7AVsGYJdMRVqDzgTLiRlIySGhJpQMeHBccp4cV4Z+RonH9xo6YcwTceBZlJM+axS7khvr+zHf8gl",
-	"0XwmaDGR7+FQSDaXUkMcKKbYp9ijO0WHFh3ddppQ/7PIJNGub0UiiebvvsUbeHg3ZZLb3sthOvTMr0tn",
-	"a+yTTacsMxwbBid56DOazdHgXSttV7SoWNDbVRVMxcYFsEyVLIcWdgW/YsQoOp1adYVpWVyhi2wKlRR9",
-	"SWMsmEFX+kJ42zPWT6+dcGMoaurnA5ErZwuqDGjVdi2XPnyZTQ2RlWmxPj/zW27lJ5s44Uqmf6EJzzvq",
-	"pu9fNP0mxa/1DXeWTIYTyslCFjxbHUJICI4NHJIUNM/tHQx4YiQiQmg1AH6WvTB5zmhh5t3+FasAz6hh",
-	"S7qyc88YBLuWjOpKWXkAw+ILqq1gUEzJXFZqiEVi7KuR1RiUbJ+kwe1gRY7+oIyhXJFfiAenp3Wpchjc",
-	"goKX7IyMcbngc8GSQWTCplLFXmcy5YVx9WlAlUf/D6ZboGNIMT+z86RLwS4ELbREl4zdnz4mv4LVV0i/",
-	"eUtCOnh5uCaXQi7FGXly+girGEF/74wKMrF62SW4i5IJGT6l7D8Q+ltICYq312m0vkIxhNqcWSzg+dD+",
-	"QwtONdZandg9NsIUd+oLsL2s+7DnIr1nbe9+AA+/vlUm0DiorqyWsHWoMK2YxQ+LDlZBOwRDsKJinBwZ",
-	"916oxfWSrgg06VKM5BLZ9FYesFASco869WovUPlnb6lpNlYPgzUg6QIALDINMRJ/RQpmLP1nVLdiP/yz",
-	"fweKm8S4Jpx7tDfA5z1QbkT5X5+jwwAQKSZJp9xzV2ZUEJShAuvnmkxkJZy4NHYjjdyUI56Pn/qbRjNj",
-	"f4N7sK4XFDlJqImEHH0h8DmunLcaXAwmdBA/vhDoZ3RVUURexwN4+cwijCZlpe2F49cRqu/ZVxgMEV5k",
-	"gk6K9AWADsPmOf8BvIVrG/rELsPm7N2qyho63xld67b2cKgi8Gtr2uXqOfmwSfBrQb8bDNDdAqgEyZIF",
-	"sQz5iJGof1peYMfIz3yg0LTgmSfpJcbqbNqs8KVbotI7ElP8PQJuJ0y0QHcAh6vokARyiPVcE9lxCT2R",
-	"vb1e+wZefSJ5okuJvTscBfoGNZfjFLWlu48jKm+1i+7ULKgBpT6NzD8TznATtczjjd+KgfUaF+XdtLLe",
-	"iQ0dqBn6JuVOpULxuBkeW1/TpktU8NJ+l7vwjX/mBpHOz9HBQv1Sb/MY1nU3XYPGgzh8tdV/FMH1z8Le",
-	"/JZvhbH5ybs5QNB/0QuL5vu7xM5ucRuHYWJmJyJyjKrSdMa6uNQv8MCupHTtJrxvFgVHXwI46JgmkxWY",
-	"zdqsYzMlq8Voskr2QfWG48hwe8lWvVqgAmviuZlj4I+SS7CkgGW/zu0Gq6n9LZNXTEFHmraFcmGYuqJF",
-	"cqFzWdnF5TS5uJtUm+CcO64JdwwHbEaqhwRirrRLetPG1ejnJevqSrqcS1ryLpz9FZ+4yfg9mKErWoMW",
-	"BVMHyjhoNmGCGLVhv1hWXAZGYEe2RiUL9OlutLXjORPGzluDu1+GyX1mySFloOAo8UcIHjrNYsKIDiZx",
-	"WGuB5F1mKTQkR8lItWsGupxPK81yrHth5kwQKYbowbBML256njJGdeSWdESIfuHdI+w9zUyxggADSmYV",
-	"VTmhM8qFdiYy7qp2LJUUs0bhzTW+C7Eeqhw5N0q/6pu9Gnvf29OaGHOrlrTWlRzKhpaKVGiQYrsBLaaF",
-	"m2dgfZIzbttg1gOY18yx6NIUP33e2x3KfbjdvIc/Rs7DZ5LvEEne9vbrw8S2yRMnJSsnbgvt7ejdM593",
-	"H3rYRI8G9LjZQ4mCbrj2dJMDssm+h33yodJMbUuDQIANbvxIuhr5wgOHynso/YYOD/oeBhLNFB5SD63Q",
-	"6n9MXfmVVKoYPB2cAH24tW/GSoLH2SoZrryMN1N4RTBtEjFMUBeLa3XLgPzh/QhGmyP4KJYQ/snFlCkm",
-	"Mgi/PW4E2qbe/04xWB4t/BBcr7253mt0c5BXjfoZQd+qufbEivh6SIziLHcxmxCpOPWhmj7l6wvtGwi7",
-	"2ScreZmyai25yeZeu5vLIq8DYJvxQNFYwWiX2AJVRm9qbTB6gPGEFVDaUEZjRpFGiWFfr4VOwTHXZTKg",
-	"IHhjOO//2BwKC11gwdhGlBKmsk4YUYxmc5bXxU0w6HVORV4wklNDo4lAAVSUF0msqnJuCAQ3+WDzQs5w",
-	"WrBzxit2VqUETKP0rxD3XkcSQyzuYoFRfWUDBpj2tDniD1IFTInaokpRrKL3Q/rgx3cf/28AAAD//w==",
+	"7L17k9s2ljf8VfDq3arMZNUX3zKJXW/t9uQy43USu2xn80fajwSJkIRpEtAQYMtax2/tp9kPtp/kKZwD",
+	"gCAJUtSlW22nt2on7m6SuJ1zcK6/82EwldlSCia0Gjz9MFgwmrAc/vn9Wzo3/02YmuZ8qbkUg6eDtwtG",
+	"rlmuuBREzshqQTVZUUVypotcsGRIZjIn4+ezk5+oni7Gp4PhIGf/LHjOksFTnRdsOFDTBcuo+bZeL9ng",
+	"6UDpnIv54OPHj8PBkuY0Y9pO4qLQC5nHp7GkuTZzoCSTCUu/UIQnZMJmMmdELxhRKVULMz43byypXgyG",
+	"A0EzMyLF73bNLaPvf2RirheDp189HjamOhx8m7OECc1p+vy7+Ax5gvNb5vKaJywnV2w9JOPJWl6N/ve/",
+	"/2fcMrmp//CIJ3vOschV2/6NBXuvR1N4YmwmqmFT58xuop/dPwuWr4Pp4Tdb5vHkwcPhIOPC/fwgNq3v",
+	"mDm8jAkd27oLkvi/E54MyThhS921Y+Xze+/Yd2tBMz59LQvNWiaHT5DcPILzg392ThDfGeGD+87xbwXN",
+	"k5zyND7BufszTg5+7Jqcf37viT1PWLaUmonp+gVbN+f2mi0Z1VzMCSVTmqZkxfUCmZVmzLAH/IYL8vAx",
+	"WcgiV2TOr5mCR2Y8V5pQoVYsJ3ROuRjC07LQZJlSLjR7r4li05xp5ZeKEq1cbDDFEzPHlvU9ePh1nYyX",
+	"VGuWm2/+n9/+n5P//92//sugvgfDwfuTBRd68HSQFUqTCSMPiJbkwcOvyTVXfJIycvHm2+fPyXRBczoF",
+	"MQcbNwNx2dyxbxdUzBmRIl2T1YIJohdcEa6I0jxNYV+mRZ4bTjECu33ZViAPOs6zdbl/urz88vfLwW/n",
+	"J9+8+9fLwZ97LdxMzUwJRKAgjOYpNwcH5zckqpguCFXkcvDocjAkMidfwk68YOsoVQty8eo5UAgQ9RVb",
+	"d5G0+fO+xPwjz7huzuTvckUyKtaECZ1zpox8N0JzIdNEEapJJpV+Rp6c43nRiWJCt8nSFMaoTYtnRTZ4",
+	"+vDJORwJ/lSKUUPnc5bDFH+igs6ZkXtt22amah8pNy/rvH7KN0aH2MafzOW8xQ1OZ5rlGy9weKHvxICZ",
+	"mzN7Za/l2La5K/sLRVRazFtm4Z7ab4deFZOUT6kZO36Gy/IBPMBlMek6weD5vY/vNftnwZRuU3HG708U",
+	"nwuaTuT7kxyfPeHJ2HI9FzOWMzFlxP7NXJbsn12Ttw/uP3FZmJvmVS5nPG25ynN8xpy2echuLv7QOUd8",
+	"b+Qe3Xeub7iYsuYEf5a6VGi5IppnrVqZgk+Eo85knlEjkROq2Yl5dxAb+xeheYQ//9pz3AJe32VcxfL4",
+	"qRSK5XgU5l9d5wB/33fz/xPNmZ+LbMJaVGUBf0NRZa2flhnZv26akRXxDx7/5fHXj756/JeNkv5XGruL",
+	"zG/xiFIp5kN3+5BH52pI4GQIu2b5mqT8mpE51WxF12RBFaHLZcpZggoE6BhtB7yitRsqVAxAJfj9twcP",
+	"3+G/Hp3/Wf3L7/b3Hx4MH38s//jh8cffH52fn5//OVO9NAgKhOc1hSfKaAlPzs8zVVkp7o/Mr9SSTlsY",
+	"feX+jHS1Ul1U5R/ek7Q+mnfVUgrFwJh9lctJyjLzz6kUmgk4UTgJFNZnS3ziX/+hzLw/BEP9S85mg6eD",
+	"//estNfP8K/qzH0XRmwSLyjaM8pTljwjr3/4lnzz+MlfiB2KJExTnqpT2EX7RbC8pxoNx2UulyzXHNfA",
+	"k4jdPhxccQF/YMKQ8G81HWIwHJhvUI1m41pplg2GwL2Dd8Pm1/AcIsM4fo+4DsJz+g3nU35aTv7Bptp8",
+	"4UJrli11c2Gl0d2kH1xNMiTGcjdEKKSICLVhzXKPihJPXF8oIleClK8Q7ZwphWLJaez7SZHjrZ6pqqSV",
+	"xSQNZoTyyrzBRLKUHCmt8TlDFEUe32qwtkaTtWb9B8ucqtf42jJQtRp/zBm19F6Tbos1CjcpGOyL0bfj",
+	"G5Mzna+pmVY5wETKlFFh/qw0zTVLRlT3vaDgHV2o4HuhOA5pzamigTLodz0kiUFlHtXD9JsQpdki4fr7",
+	"aysvqmRLp7hZkW2ljoO7ZAeyuXl6i61J+GwGwkAzpI2uEX7gLE3QjDXv2o/RPKdr83OLQAm0wPifjTmN",
+	"C/dz5kJ/9XjQvD6HA03zOWv9mP0r/n6TZIErAc4P93fojqD6nXBMu2HDumprl9B95D9yFTn2hGra+wQC",
+	"+okcQOAF3PShn9l7bT2K9W2BCVU/Fl+Xli/hJ37NwgtjQlMqpsxszD8LmnJtLo2pVGajUwrumuhVYT74",
+	"KudTyw1Jws1h0PRVsF0zmioWuxlBgwCpSwVxPEsyuiZmZFKIhOVELZlInKZPpoXSMjtFdg/vRbEs9OaL",
+	"mk8ZuhU+Dgey0Fu+UydFGNN/qG2/rSEUkR1pKlejGU3TCZ1eqbjoBOmmmsL5FWqByijF+AzRkkwXUipG",
+	"ZrnMTsn32VKvCYyizH9A3XIE2+TCGl3KkEy6yTukKbhsHD1ses1SjpH24SlvevWNedgaluZlp/Q3/Z1c",
+	"MYVOTtTDUdUewgaRB6fkOzYFIaCI0XkI10bRnUox4/NRYGhsFHE1yiitkHIX62v0RztsEMIGSrLCvFUo",
+	"bdp1R5DmqEpPxUZGKB99zWZtAij84IZlvBSHWENsGhsGfuVcvZ3iKuMi/O2D4WburalP1jfuH0EvsrH4",
+	"Jkxp5FrCm2rVNtzvjDO5ZILysy+HhNHpAkne2Whfky9PyYUgDORBypVuEwqBQfXw/HxDHGloHn+Orz74",
+	"6hMWIB8j5PJXWYjEx3l622GtlpOayiVrsUh4YshhsiarBZ8ujBCacJFg0OWKrU9BocVr2lsvRnww0PuH",
+	"A2PhvRv20Ztgem4yMS7561peXbx6/oKtVUW96YxUdNDFwycRwjCDfFsx92qcteTGao2QvQ1BKLJamGvO",
+	"6nPKbJli+TVTz5DIn25/3U1zRrc1Udw7k3X8ZMGRtlpIYh8kXEetJyaM6ZTEFYAWSmuTDD+hVEnAWbN0",
+	"YgLkwZeoa3FthI6xcclM5rvvWCutL6XiOnofX2RSzImGw3MBbxebr4YiC8WekVSuWG6sT0VozlBOYhjy",
+	"NGpmLHM24+/jZ4HRyzLs58aHlACZux9tyoAgdDqVhdB2e2zsT0qScq1TRlaySBMyYWTBk4SJ6LEuW+Mb",
+	"b4OFBxGOptQoZq0LSml0PWb3ot8qlsnWBF6ojaLUMPMvyqlhfNZTmzCv/Wf4fFReBSa9FV32iP3W4BwD",
+	"miu5KVSwnESp8HllT9qkYSmo9lG7aiLvGJpXdQoHMGubazqqaVudzs7KZX1VffXL6nsHUjGDi3DTnN2t",
+	"/RH1gR5vvIFMjepd0vUO3CxO8QwvgDDS20Nr3EaofGzZ6Ze5laud+9vmYT6MbmN03owL91OT/EP5v90g",
+	"W25RSKCByETJGC77Xdd2bpJvBxIKRxF8sEDUsG5wcdvICst9m1QDp56sUHNTxHyMaHrFFOECNaiUTkGd",
+	"koI9hfRP+l9FzghNlYQH/uPNy5+tVvO90Dm9FEHMCxNGJyzJ5fSq1H2YsmObv16zXLP3GH41ejafMqcf",
+	"4RRPL83FG9D41w++qaYhft2MN65yrtlLka4xsGf35RfFOoLhsFptlJdG+Aa2CZNXUM12NtMy5zJHh6Yz",
+	"xaOuzIZKEgmIUA2TQN2LpjZmhIqPjeZesTVRFPVIrp/ZBCQbDdYLlmMsRQrW9GKaT7YMa94xf2bJM0KJ",
+	"Ic6UYUKKsmdPtLxCTdSt3Jj6I68EwXmN4CHzo7EekwSPovxcdGemCza92lJ1XGi9HJUxnC4i93sESjbX",
+	"ZE6vGRHS5qrFdX3rlLbBsernf3F7HXJS+bEeAYusPWkK3TY+VkjVFUuGZuqWQIEsBGOJP+OO0NY2KvIb",
+	"fKsuZezHhkg8lY2pnFybIIoM0Vj3NU158rRqr2kpr7yLgnBhn+Ga5GwG1qX/40zmEzCT4M9XQq5UaXuh",
+	"0yOjayKkJomEkOPppRByZJibaxzXyhsyYQsujCVNplQISNABK2jOklOSU81GkNPHcCrwbz8YseybyYwJ",
+	"fUoKkTM6XRhzwTx9KaqEBwKWZ8ysbirFNC0Uv4YnHTURRdfKzHvBxbxiUTq/HCU2yIviAIQWSkvHpLBv",
+	"kAjh/uW3y2i9bhcGw0G4OnO9l7OH18spNpl4OHh/YgY8uaa5UduUGRlO345p/v3cz8D89EMwC/Pzz/Jb",
+	"NxHz42uqMSzC3Au/VOaDHwzn9HE4+JZqmsp5kIhRlX8ZU4rOW7wKVC82hwdtJon7UIzo3SSqekhdEMMz",
+	"ozDOWXNlhGIdXSqgiKgF+nJ7CJklE4kNDFW//WOQLaRQ1CQS2AO8XGa4NWvxgQSxkN2jFm5m0e2TSv/I",
+	"Y+bVVCo9ElRI1TMsDC8UqsXBxXRLvgK4h3Gg0ZLlo4ynaf9YdCG4VrtsD07IfaB9GsG6huGeRDcTvRE+",
+	"eyrCEtVMng13xnOlCpZU0pLBFb8SbKMJ/hNzeSSrcDpdr5Tzrm9W6KjG0Yf1pfTZj318Lo29PYbx8R1L",
+	"mY4aHuUfevp8Yw4y95WOoffZQjf74+ycqymKJott7cvcELGpa5D8nwVzFpYn5iHYYezaJsinTBtzY0pV",
+	"XM+LpClHVcp6GjS66RWZyEIkRMu2uMH2Lt2OoNA2jtHybPajLn/CxyWwAzhDq2s5qiO0nMrOTtBwNX2d",
+	"GuU7h3F+7uhd7MNzokhTUgiMsiJv9fDP/VYq0+YDg3dR72RYv2jTBF7OBk9/27DhwVtviiyjuaGbpoIl",
+	"Zny+8fCCb/0tp8uF9QmPeNIVUg1ig1RrOl0YC06ektfsWl6xBMNwVg0FU2ybaGE9PdjOpklH72pbeDHd",
+	"4IpBc1zIhBl7G8U1XROaJKRYEi3BLWR+C1YpTYn1ozGRNP0vdDbjguv1Nlt84d75WPqXRqVHvX88tcXn",
+	"gIYGGsHg5bGXAzgejGm9Mfa4IXcdnoMsUYWpnXASW+zAa3gDgngl/5nVxJWYTpa5CE6gbpJNF23pxUyp",
+	"ahau/+Om8f5aTK/QDbtNJCGwWwLB8ehhtUjV1mB88/FPl5en5U9//rd+1ReC0AxcHlyQX958510KDx6e",
+	"PglSdOO2jC9nOY/aNZ17stedHoq//W714WBFc8HFXG0z6K/unZbb03+zh4IQfPY7tkzlOq6Nfl77snEn",
+	"bPJ5TXImCYvctM8T8E6DeN4yHweIMOmvgAVT/FkmrD3jfZbLLFZWMBzM4bZsLAJlI5GFVjxBJ29zQX3n",
+	"tiEdP2eZvD7sTmrZo4gCNgWeHdqzLOdSHobboj40srvyWSe2/ipouM90qrfNSb8gimbLNCiWpSIpQ29X",
+	"DGv3oDyIjDOmqZnKGHI4zUPWATyRydrHMsxNDTf40MjuMVzyY/ju2FZTjQnN2bNLAYmbckbGFgQGvkuJ",
+	"Zu81eoyrW2lG2WYr38DS6jVJnVmSRT6zfpMAl2b78Yy2BymHnXH3jkh78OdSW7K7v9uU+sV36lpWmB4b",
+	"JDYGgR1URKzRUUdliaR3TZyuVdduJVmyfMqEpnOb/ZbkdCUwYy8ANsCcLxwWaitZqpinwi8UlFNnSz0C",
+	"9Wl0xdbj4BkmEkhSrC0uPtvCueb7bvcv8EK1bLC531vNoSwN1XR+OHLapBGFQrt59c10FMPAxzRzZgUB",
+	"evDBcHp/Mpcndsx/KClOX9PVTzZoEfz1RF3x5YlcogA7AbY1g9mAORanbx57RW9gcBeQqV2Wucz8FUmk",
+	"KENh40lOxXTB1G8P3p1a6h6fbvRRwTCbpP3f4jf3BYH7ivwpkVN1ZkGATgAESJ1myZDA73NmQRKqT5wi",
+	"TZ+aHfrzKfn+muVrDPQ54bDKpZhj4ioecMqVZgmh+lJIAe5Cl9QKu2GkPiLpsBTyA4zIR9leXV33EdXW",
+	"7pK1tzBg2r0BaWpvsewZFGWVJQMJA6eAspU0NjF97yyqJ+fn5zt7C5obcUjbpUUTe+G9JSvDXoGzhFAh",
+	"9YLlVYiqndTEn+Q1u5XsKVzkpq09hIe09jkMKxzXU9qc0oE9doZ0wVl2aMfbBnW+HHeziw1IrXG2zkpq",
+	"XthV/DU3e8iFCaYfc0pZOKPN6AEO9ggmsenkAmuvuQp0a+1CoxsMNWH9W22og07ob77g4EtDN9VNqz2I",
+	"WbWbSXUYv/4eTuzKXlf16+ASacb2wsTEzREEITXrcDg79E0gfFwMyTAfU0UMhfjMVFrM67fmo40z65c3",
+	"VpFMZc5Y59GWLtxIVkfCWhI02pN1RNtLvVEdLFeU2W34c1diT8TUi4F5edCzurGPRZNijfqZOt1PLStz",
+	"6VymF3WFwEtaqMqlW+5P7Fo5SPg7AQcmS0atxdJv68TtM5DYNU0LqtkzApGz1YKnDDBYDMm7D5fb9Zs/",
+	"VB8pa/Bu3/B8SjVTunvSgq2Y0m7ulUlivi2YXmEuZnSG7bWbllkPyI8Hjt3DDKt7HLBObQ8jtLBl9D9Y",
+	"0Fumto2ezJxnrvdNDC80PJbw243zy+MlptM+GnQkEFnNsIuk33HFdYf/1juPg2Dl0OaZ8JzIPEFPyI6B",
+	"1fJA3UQ8PkqvnTqIdoF7vpOK8Yu7Ubbw2vqbueqffWlE/IqLRK5Kbx76RVzCLleQjCzQzyskpgubX7P3",
+	"U8YSFgkRJ5SnW/ldbYQR7EmhF7u+vGLsard3N939/1nS8/amj335BnIWauRjv7PZnLEzOpQjwO3OJx2z",
+	"s4s4sBXfOPu7Y83bqR1EnHkK2EWguT1qKINJTmc6uIuhpHnJcmXEzkbVsLb1B9EQe6MZKHrdjmWQ8LlV",
+	"CZpfePP3i5OHT75y9yD4ZqMfcSZYpAggZ0J3666A7YMAEWEMxSHZfaHQb5ewnF+zxKqLM4squEFH3F7j",
+	"qxJAt/rQepl7Vc7urt8Iu1UV/W0TSf4aSKLITcoVWcncWEJEsakUCUmlvDolzzW5YmxZlrvAPk+Y+SdS",
+	"hMwrxkAvefKfXKbUaVZ18fH9bIagMK0QWlv6d14zJdNrloBvJzaih+KPFq1JZf1dEy6SstYHA7di2t/T",
+	"W0OXiUyk1VUGJUHdyBJ5IeYKVJpyOYj4Y3QcX8DFBZnKLJMiDj1k8+U2bikezWv7dEDCo5zNuRTdUQYC",
+	"6U4LmSbbJTW0F+a8nFVztr9QZClTPl0/gyB+iOWd0TWZMKOJm7+s6NqV1fQoI8lLkuyxPS69rsbhfhXe",
+	"/Vd+OLKR1bOvUGuM6evss/Nt2ODD3lfh9zbV4O+MprFo4QJ+H6jmodkOYlpLSWZsVWL9aEk0Q6ya6ko6",
+	"oVYXfgKdC61M9wc+L3JEl9oZWXUe93dsAWG6eVvdPBtny/Jc5iO1oBgj7oEg20CdjeRHsIRTLIyEs/DY",
+	"OuataimvkFjtWcXQax99zuRokkqoWN1m1mFh5HYvWqIaUT1KGW3TW5aIQzQjmgkyYSlYlCEqufvOU/Lg",
+	"/Hxo/ud8SP73v/+nnygxt3vEVTlNpTJ6lsVqogBzlVNxpZ5hMrDhkhAZCYvffVU6zdkpBriR+E+zJCg7",
+	"xa8jMrSRPwuazkb231Mp02r5X5izAuAA5TZXJ/3G/Bo8HWYebl+G5BzasPSkA6xRh6I6VEE6KVEtGYOQ",
+	"C+Jw7keCRRyN/1fzLbM7Rsmx20OYSBRkdYE+BCdRHaUTWmkJf4lvoFnNXMrElhkrQgPgrCD0DH9FzQsB",
+	"xrfa6EghORvEmMLPtn78w4qIiTJijKs3i7QDWKq1qyeWcE8TZi2kyGlTj9dvVAkweAyF9T/hGzN+y5nH",
+	"NrJfrlJjtmUq0X6V1/Y7QztUbIZ/w32NJhHnTMUVwFhFdg/Z2qJDc6E0jfb8wJ2rgMYCanjUTk2p0iPF",
+	"mNgO2XwpZTpqrf4GHyjJ2VTmifKiHPO3tDTs3l9LVZrGomDPHV4iGnFG+024ugKbYWFzxaCYnyXk54u3",
+	"b2rl5gdAdq+AT6cYFpsjqr/Scrls8YE0jeeu6Ig/5WFgSzsiG3qBV0GFrxxphOzcntaPsYPQDyDMHMsc",
+	"28fWgYi6U1CSajpC62zjDriRv6OavsJXeoQVA2jNKgtAKOFpCbZqvRpxKt+Iwdlr5j/h4zdcdOxsiP7z",
+	"euXf2BEmcrWQKRtVUAMa8gZ3GQWq1TCcH9C/GNv8jqhnNdxZwj7WpxMAQZabUyW+7QKgfuf+yoH5I6ZX",
+	"HL/WBgFd6lfZRufheZnvBUlhuxZaOljg9sELxfLqyNt9PppwDDmR5vawo5MJW0vwkckKmXbkq6lBOXc7",
+	"TOfe7xPgqbjebr3wPCbKtguhJ0ysRzqnXEQ1iJciXXs/X6BCgCEEdGUMd/M6kQLrW/SCreEZ1y0x5hCE",
+	"lY7+i+VyBMyTM81EvD63ewpakpxpM36H2P3YuXXQNql/zDI88TrFTAIu7vUNz/Z1AvBfiocp/Qdsc9ZI",
+	"Cd1WcnfrfEo/RCdZvmAHUVnCxd4ZvWW/ZPn9MUMtgkEbaOgWme9+SYc8q7tzUBaN6ABc0rtpWdnNsB+f",
+	"4BQPuf0lBNNdOoRtGcbu41E4xo/dvS6vuG+RZ/Q8UcMmqP74y/EzbJBm231Q7JuLMQ3zCyjGAwueZuyU",
+	"QJB1DOG4MfxKuThUoVgyRBUZLsVLERaPQSmOy1QK6pDG4Fuznzol39PpAlojr0nZxxFrGq26bU1aWEtG",
+	"NcQuWazCFOa4NSo0TGfLtzqv+p3DVnVloXfUqrSMemW8V8kES3zVGDvZov5jC34DiwOKfjFynDNA8E0Q",
+	"LhKMl9PB5jz6g9vOG5PWO9tU7G0Lb4nzs6eZGzFZt9I/X4XDb0Edb9JiDq05aMqpwkhJqSZXOfSUXARw",
+	"q7YKnaUzrLxRZFbkUG1mxYf1sUO90JAA9jPVlwJaqxlxwIWXFSmj10xZjzbRUu7M/m4ffgZQ0b7sX3sr",
+	"ttOIZGgV5X46PiqaEUu8JaqXUmOOvten5CKIGAHYrMV/VYY5sXUL4GoL8jxh2VICwu7JCyyB3Ihw8y5c",
+	"zj5ma7knxzBbY9iSvc+mDkl5l0+pMtf9z6uBxnnrJxc1N4/Z8CjxWHGtsADlI77EcMJSKeaqrbrQ1iWO",
+	"QDq2fzdSvVipXGxt0vR+yXOmDoE5edU2OTxIX6IEd4EHuG+PQBnFcat57dU8ylw30J6J7dVfsr19VM6u",
+	"uSzUSEGLhFFLSP4tAF+YJ8oe/RaZP5eaOmx8Op2ypSFFD8Av+odwbxrAs1866Qu2LtNHN7aEmskij/WF",
+	"gq1q6TIFOC8RerAIMGrLs+8JKlOniMOURF1VCqNclyifQetDAX7V2/n+97wSjngFHMBRcRdceS/YemeL",
+	"EObf1wp8wdaHqXjecNtB/rnt6IIKuW0VUL53Sn6QOQEcbQyz0CTjQu0MXFq/zVonBCBB5tE1oSu63iA5",
+	"YwPdbm+pXdBfD763oTztIQrfIDRW1AoqRX9HHTFkQ8sr+Beeazx54kc+Y9P1NGUXKctjooAtczbdWims",
+	"qyCxe0mX4d6s//XbnnWbyZyNPG5P5OZ67f+2MRQJqe6tH/rVN3bxzgLrteO6jKI+Oe99AfpT8FOM57eD",
+	"UyhrrXYJYMoCl4GbGma0wyfiyOQBdmj123+XKyJnGsHrVtR2J3ZJCaBhPDonCV2rAN2oTM6GOJ/DTIN+",
+	"2iLBZEXXFUbmEGMEEDLwb/ZNuGd6a/27kWlUkvjAfTHZ3DvXpWeXGZKeXpqkGGxu7FapMuEB7uQaVx/7",
+	"eo6Qd7xqp61NK0sTJKOFTBPkMocgVoNXPm03uaIlITUtfYhFaM6jN6y2N7pia4ccbdM14pA2PJadDD5+",
+	"ZEWPUR025lJMawtCSwvA3KxdXGFxR5C2An0z2ho+t6UV9Vp9ba3PECGjshsgUewvNqPawMbYspY4ochI",
+	"PZfRAACtMI6Z9MtS6ZzRDJpsqbgwn/A0NTupiuUyZ0rFkr8uwOm+9jEbzBx3vagsUp/rKhVNhtgxHXWa",
+	"cqMGWgnRVuHVCrlS7bDT5B6zdnBiaHQX7NuDp3Q+jJQs8lhqFzZ1SYZkspZXxFZRPrX1l+X7tV7Pvpkd",
+	"3iHmWqnn7SOKqn+wxY805QlLRu2KQlLkYBTZcpYeFQBMJEabyVvSCTtqjBrFM31KXjCxs40S3J+jxTg8",
+	"s1nBS9g2yoG/zb1bWD5RPase2vxU7UWIstBTmW2EA31pH4Ou4CmfrrdlmGXOM5qvaxwT8cDYlEKrEHEV",
+	"eAufkYTPZka9x2xn1E3cZUI6LpPO4q5lkS+lYi2FX1S1ZKTamXZSLSRndz8QAs3G9J6dsrLjyEzmb4aa",
+	"WsD3rUMnNo9CQJOsqAQGZRB6apEFTbAylU8Z1jYZqYTwx9gDHhxpcUncC5b2rbxiIoZH28OhFCHBWs54",
+	"KGTKDfHbVnJL4Ieq3nRuGW29w4KtjN5wTfaKpq4H0qblSt42r87c4s1ojl1c/8LsC3whCgRvdiHlgvX/",
+	"mm9RF/mcuTI83EnUq6PzohG2xYgEvmlLM7aFB+sPrNvmnX/riv6syLKm2QxUN4iCWSAzSCuwsLTYJtd2",
+	"zxwSmSZGTMJV1d9klZuRh4JjGpbn7xcTT4j8Uc4PYQHJ+fHNHrl7eXXJdr19k40o7O3F9pQxJVLISqJT",
+	"jdGhzz5gtn2wquel24TF3xg4uxtBI8PgqfWu9A78v3Uv3Va0x+7vdiGeg8X/jx/5r8zgAKK2saKjCt3K",
+	"bHYWv7U17SSC3wbc4Jw8OaPJiRTpGlyCNDmBhvfGICvS9GQqhc5lGvXjtOU+7yLWWWb1uf4yzYj3zbgm",
+	"KdsxuRpn5JkWRtsIYHSwXOs7kmKN09idZlm0hL+dWCvxtVhpWDW1mQvrCxt/OSZKU5Eom1u1Dq4JSFDE",
+	"V6Bs2EVDvjavPSWU5IXwQD+ggCpCAYQL8pgvBVfkii21/SUmIcYyxh/2CP2VKeNhbxZ/urADr4s0tuFc",
+	"dSS2trKJzPmct0DSms9TLfMvlI/MmN3zP8w4Jvk6WWGEh+Fn8JimLCoV8mIzW76y3/le6LwpyyzH2YkP",
+	"y4Xbj7dSjtm3Q/CeP4NN1kQ3IZtPvMytX2aLwgTp3jlU05hwyvjx1jmrX9HX/JPz6ZTXhDUeC8VGYJdF",
+	"T/9ntvrrWl5967XbLddOl3zkilI7ocnW8uri1XOok+qqnza2atiIKO6c6dGy3Az4BvTMwa2nC7TjqAWZ",
+	"17Wk7H55AdX6oz578ItqwvIHeFCWd9sap//MVtWG2VuQxkFzLbbZm5h4altcva3uNt06P4+GAzu0F6h+",
+	"8Ue5YvnJlCoHIqCGJOFzrjHvhQvBcrJYLxdMqFNi5RXkJCHSe0YT5jGsacbqrHDDDQx2IZUQ2/hWKObw",
+	"Z3kYyNNMXjMIobMVsW3nFEJXsTWZUoFud4ukD+VsVdGe0ffYT/bhg8d/efz1o68e/yVoMvtgY4F/K3wz",
+	"HFkFVmSbOvhj1kDtch9++lVSERSVTcvegnddTck2UAh7lhLslf7X6u6s2VeYPTUrdJGzZz7tgJe49Ylk",
+	"mHWAn9kyR+5O5VdeNNPhpUXMlXvnW7akrW+XZtmXGpu1Tv0L/f7GrxlhHMI1lDhvKWS/wUQi+KXHIaAd",
+	"KWFzQ9fe9rp9uK3Ce29f8xYn/tKQ5ZYSyHvYKu1hqxvwqNoZ/v9cXqp/f/ev/+7+0bchPDsxYxEHYbbr",
+	"6dU2BBfQsiMW8veVzUu7TctiP2zlrmP+NbzRbn490lFVt0/RUl+r/o74YM9QD5/5Pqs0i2lr7Vp5SIj0",
+	"5L/OT7559yf7j5N3X7pf/fnfehFluoVN0eqPgmXHj8r7WZvXjLqyoW+jt77XZEnnzKUkc2Vx/WWQt2we",
+	"OO0sVnhZZjX5VE0EPHVQpwMLjI5t0amYMvSfFQKQjaKuG+eU+xY9CBG/fiSZMJrDCeEetWCJdySCQoP4",
+	"ywuaoMZvrYK+CYDY2327WLF9Z7JR7b6YaplX9ZRersKaIzPSCDWXk5RlXV0MKt15pcPPq+wc7JcNxZBl",
+	"SoUxcGfg2v612kBMyYwh6oaQ/htcXQp/Jk/LhmlXjC0Ro1kwn6O/Jgt6XXdyd6ax4CivcKUtm1Cq99Vd",
+	"MBvHa/gCpwRx2nLDMWY/1EKuxDNifYMjxTRR1LUktVa/djn6Bzo3t11bEVxr/7fXXFXBWpE0n5FzXyee",
+	"M9v/WvQrNWjtwhGCB4aIgkiHMflV4/y2WDLOWXX4DaY0Te3SEojUrGSRJvY3uPwkX4/yQpySny06DDal",
+	"FDKUB73OcEPn0z7xqbrI2y727Qg/eKMlzOZ2bnMkvDajnSNvjZX1jVy4F7+T0yJe1nNRCQ8RLsh/vHn5",
+	"8w5tKKtM2BwnQAQBq0LmGeb7V8bHpukuMnXi/N9Z8uen1eqAIeajDYnLjjYEmhepAzvCfPpLgbyotJEw",
+	"6HryA06YYFQvIIpoTERotk4sbzmfI0waEZCqPvmyCTFwhSH8YdmOfacG624LX7B1Hu08k+RyuaSTNOrt",
+	"Y2D2wQWQ2vIJRaZUGI0JXrSJ78aGS6Uy3EqFbS4/MXYdQnX+Q05QjTLnoeIeJXfnjCZsEa1F+dEYov5m",
+	"sj1O7byC/RM1BQOCtEbQeFirsv4NWxEYoaoYTVlCqGCreDVGHAf1rd0Zl4kIxSgixLe3Zq3Z+9K0hftz",
+	"25vInmBLvopZABfzUZnq3kNlKgS4M/OMJaVzLLLMQIDBeZbPBiD+wRbCWcNfjLbh8eczuvbLryFxt11a",
+	"tWUNA3IdOrDVllU0SapLmgW722CR3vvpZMyog1rKgDo0bLSiy71ZxtnjZFhqHe1DBN+SK+FGqIgYz0Y5",
+	"o8nQ0qucVeRm2awBS11jrYNiUkOwFcufwkEvc5lJjUDvz0jGlZEQgFW9KHmuVEjB0EIOsZO2nFMtOQOK",
+	"gNSUFUQUQQQA0Bh8P2q6eLpo2bdXQYGYI+qSyCe5LOaLPvQKNGozgWpj1smjcZg9yHPv295dA/1v+5xP",
+	"2Y8847EqtjffkSXLScbTFJotQ7sTcAgGprkxwj88GH7z8U+Xl6flTz3t8vgYCDGXsCnPaErw7bK88uHp",
+	"k/Pq3LdFN3vNzDeh3+wpAQhgpxJY4sCaOp8oZMyvpiOUi2WhN0OI+Q3GcqQt3/kYPTS0tFp7oNcxjplV",
+	"m7BTjzLcqhhWi2sjbIm9ybRcRpNop0WeM6G36Mn9fHbyE2A2JhxwIBHBsaepn/jijoiZYa5zNJmhZBsu",
+	"YUmSONaSlRmj0gscAeeBv5XXeea9s+CwTun0Sm3b9M1VVTWK/bmwtbbmqIjHzUR5ec1ymhJ8W3XVw0fj",
+	"Gc8h4WbG3QDGFHPl8HLe9j2dr512GO2a0VprpblOWcd2NK2GX14/x10uK46vOCrJVoOOzvHatV7s75Xp",
+	"6NZYE4zwR7eYsIElkqDv5x9sfFyM4v3yg+/zuFVjaD5dBOiKRo+Cyrqh9U3aHEdsuk2wjNALsLKJFbRT",
+	"XMg0IVrOQbWH8mj0N2BBjitbZ0TQPJcQRTfvGb0E8h5P4/CKI1eFGDP+rebtHwl6rU2pSHhCNXposPtX",
+	"WmlfWi1Wni7YiK5ozkaBb7354AZc+aZ4ryG8G8WFK1aBmG/pqDEXtpHAVuiSGX0/gjq4/qIe3oM07G0H",
+	"8+mCW721BCyInCUjM9mUAgphBFoLGpupagu9qRTauvCbVbs+BeMrG3LAn85Pz88fRGp6g3lwMdIL0MXs",
+	"JVkT1qgbGHUB261tGD+aAtI2Ddc1YElzCtWeqg9d1dQGVSyXMteW5fynnBvACpEDtC3oTeG8ezTXs3PD",
+	"CBcEH3tGWGHxLlhxYqTHyQOAZd0+KC7zqGdpxt8D9orR1Sdrr3j5/GPgqeHAketwEBDMux7omaWoRkZo",
+	"0nsX8C3Yc1Ssw+Y2z3xquDKvnrakhj94+PWWoea6VvGq6phsdc3211N2qdNoqXyru8sjjep4tVfXFuiG",
+	"bMq4rdLt7ppsn6v13d3Wk84tVJUvUPbO20p1lp9WVCEoD+sACekVD/ORK0KCuexurm7ymG8Y+LX5dNyN",
+	"06TMtv51VYcjQvnQa1QK6HKZcuylCL4Nqgm0mCQPLD4nYt37LjGTwCXZht11OILs6uX2OmCWemY9rCmu",
+	"zbt96LdNRsdcOWPMhntaHFpPzqOgID+4tICpzDKunXrhxvmCOO7qiQyy/Oab/mAmAUlEZox/HIU70lek",
+	"1s7Nf2LoN78c3O+Nn3xk7PgJh83h+4JWvbHOE4+MZFRNvNn9RW+VGGeHgj2hmPbRVWgeD8kMRo5HjTUP",
+	"1NSa5VhCOeFohqqUHJKwh0TVQtgB5xZNmgaUVK8xipiwcL69YaXfnfcA+hGCHE6ZBwhV5arLlwJIL2wo",
+	"NqrAXF2x9SgE12oaxjQt2OaKRiQI97hdYJSwrL/XKVuY7zIcQOKj73pmvsTBNRtzxL62kMZbJizNc7Mh",
+	"qNW3gP2l1llNjPCxgMoYo7umKU98JL3MLmqI2cAyefx11TiJyuDIDgFBtbfTK4+/vbFd8Mzu7e2O2Lcv",
+	"2livLOrBSCAMshnRsrsXY4hMDciWC5lu14YxbK4Yno0PLrX276sm7W3r0LFpKYbVnPGH6f8kpUkCBqxW",
+	"p+TCkat1zJjfhq3m6k2RZ1xwve6O5HqMS5A7FoAJOMXjYPI8BpAXWIcA9teSoz6jRaotrCdXRPG5oOlE",
+	"vj8zL8U/Z18qcaLqjYRZYnnX42Ohi1DIEpOwkrX61UZbqobB2JYA3OdTpVn2dXtqU1//i8sCRd8rZ53Q",
+	"poBtQTNWZixwZWFL6ZwaWxRb6UNX9SK3MeklVYqhrQrIqhDSdd5tF6CEix2xT6twiV5IPuqWj+VtnNmo",
+	"Q48c2J/Mo+A8zpgsNpt0b/G5IHW2jVF/spNwl9eEplQgDtWWTgP/ySCXeH98gxbr5CY77O6WnnwoxBMP",
+	"m4CT2A7apHoC+2Cb1M7yGOAm1Slsi1zWWMCubUHrysuWTUGr8ziAU6N5Mkf1a1Sns7NrI3rYvX0c1bcP",
+	"A+u/f3HDVoTq5Mi7ZtAdbiOFwSprmoHeA4gcxrY87RTxr9msUDRtD3tHcFd1G6pMK/JloyA0YWU8MHZm",
+	"bxxIctPjki4XdDRdUCEq+JiBajRhetMTa3nlw2+jzt52W8TPDqCQtZcnNMJzzRl0qWcbTRCsQbDBkVFi",
+	"nTRNBSWj70chxGP8iXIGkb/D30Y2ubDcr401jFUYDQeUvx6BEa7ie7IhAhR7AYDhcVrdJ76Hrnaw5kKd",
+	"JlyTjmqMWFlBnYSbBFVjrWGNGdv4qm1TW0ihRmMVgorzY50SotTcTQt1BoseUZek2kef8tLuGJqUG3zn",
+	"27mcfd8b2b1xmLu4cSNU2ehnxhJFQsKNG9R38tao9gdybXj6oGPdwB2yMyjX132vm9JO/urJeTfGRPMm",
+	"KnMUer1aLrAc9fHGF+/vrp36LO3aUCmmub5ZMpEEfgTnnWBTKWS2xowzkdAc/RQs40Vm7iph/jQtlJZZ",
+	"1EPxpgQzd5+cLmxUWi2lUNjyBetEIFeeGWKBfLZsmTJMpxsOWDZhSWJbfJj9zan7U85yKq4GwwHP7Dfg",
+	"HyOWcLjp1JKx6cKIp5wKv5/K/SL1H5LTHFKGc4X3NqJTK4gjJAxAw7NC8am5k42QhbEgQx0BKVPwOXTs",
+	"wptmiX/Pzn4l2z962OT7qvNpu4BGo8dCPZWpmU1F5AycxkXYPGRTHMP8XygIzs/jrjqbvhgNxQLin9Pz",
+	"sfAmTcEv6ERW9yy+/upxv3nEOCRAvI8nfDlARlAnbdhCXrM8pcuIi7xIuBz5xOweucb4RpmX3acSGS5M",
+	"QEkdPVjs8NKTbJuXklHOaN8SFaY0z6BvVFSUAgv3/NQ2u7jV/qHpbcX91rkQMKvq1jR2t3FGfobh6G47",
+	"hhWyqZFEuKUx/dCTbpUQc7nqL5HgG6/lKlr4xW1rqn5uZmip02/AH/i8yDEXdCs08HoGNY44xCW3bpEb",
+	"LQIqYMEJerJEpbXQvo2DACuhtcGwE38WvYDylCWleJa5c9DbdI2e1Q0VFu0cFpHSoOMGBH4Ece/2HAqV",
+	"q1DxjIxX7c9Q63vYxcUIL9GX59sa+X1L09QDuXNhm7GRi1fPe04ES4Z6kTxmECPFIw5GE4/Anc6QTNiU",
+	"FoqFR0wSzpKe83KEMoImYLvIOr9pjZNsfN2T8gbcj5D8/Na1dXNpZead7W/b2qav8e0FY28ndE2yfWjk",
+	"mchi2dGochjAqdpucolrIm37fbWkDUGjnZZuZ2zOhblxHJUvZAHfTzZ2qu3IZH7n9uetp/9PTXu6MS3o",
+	"D6Dm7KHSxDitrJjqWVQIOS5XXCRlXebYCpkRBHXG8YI8C10QjYVHBzIcxD2SgnnGZtTldLlwKX3O17yy",
+	"AAvmtpzIIt4SZEn1oqWB7pAkUoPw94tCN8pv5+/GThA4NCf0ZcMWb+4zCYP6cjK3DbGj+HUhacab57BL",
+	"nxrX9tM5CcraRtui06WDRO3r6tOjrVIY3jYqKb9QHo13r1YOu/SicY0S+3VcKFM0+3SMsB1E7bTaT3Tn",
+	"S9MSRO9bs4Iad+OZK62gzjuiKvvZl22BNJ3HKnWYJpO1h0PwmU1bFuseNNsF1h6UkcLMt0t98evfJ0pT",
+	"ksAxwjR+9ANkiVRWctQEET+T3Rm5XMvWvHzEXJCPXfPqaPufsJTplh7//v23lrd3QLdssrb9Vn/m307S",
+	"V572PA+jdp6dWeNBuBk266gcbWawP/3jOrbmAfNaPz6ozq1BF7siADejBHVnWJwWAMBpWuRcr9+YvWB2",
+	"FhVlLFINW1WghmSsJqPsanT9YPS///0/oGDD1oKTl9EcijPs0Autl2Cy2FtxBLZ+N6JQiF4Ej5forRXs",
+	"SUALEDNjZQPJ9JjIR7C0Zi1Z5fWvX7x6/jQE6EG8KcZzWyijhkGNQ3WT1LDSDV4NiWtiP7wUldKLWr6K",
+	"GpIEOyXAX8zPvvpGYRd6Y0Vpksr5kAQMYx609VpDH0ZJ5RynDd6700txKb78smyKo06//JKMLwq9kDn/",
+	"L/jMU/JX2DlSOWPyJ1pb4J+xAOua5RaIjYsQ9OzZpWj57mVxfv5o6vO/4YDhd2wMnxyfXT/wMHpnQGDk",
+	"uffHXTlETuteIgC3iev6q0w4gyX9x5uXPxOsLPsFjUGf4Wf2wv7qn0WlPL76XVekgIDBcoa1ZpfiJUCU",
+	"woIVGX8w0uLjeEgooOeVvxuS4B7/OH5GxsHPY8CfiuLtXoq3PGM4ldc/fEsePXr0jdnaX95+e0p+koKt",
+	"sc9zFZQInnjz3dDj1Vl73vxeUCFPfnnzHZkwxRMoxbdkgPXEZr++D7BAzfdLXLtaQSTCflChViwP8FMC",
+	"MnTDjM0ujBF7/VKM/21Fuf7/nqhxCQqTM13kQmE1H0IVpEGRJ7ZI8wWwHl2PPDx/iE4wQH2jgJHI05TY",
+	"qsVLgdUICKTDM3ZK3jCRkPHzhGVLCbn3Jy/YemwLZgF4SEuSsyWjGlAd05QoOmMp2tgPH4OnTCEMythB",
+	"Co3t0sx6xt+/pfOxL3BYywIgz+wIWqYJ+dPjBw//XM5bCkZYqpgrWyVck4xRsVrw1NHz9+BK/fJLTwzf",
+	"PH7yF4/yiKmg6ql59neCqj75HQF9fseBfr8Uv5+cnPj/Nw8+Pj8nv5MxF1CuNvqHkmI8JGP4Cbtygwd3",
+	"TH6Hk5rIBBqeCAk4WWZVzzwv5cxCIP0JWihzQcYlSs74z8QO+MAMWAhqxQFLzMeFDFrPwuFCwTNW0REp",
+	"2DMyRofSGIszEXzGfvKR+eRM5hOeJAwWwAW0M51yc4+BEeyWAO13ra8E/lAiJAKoTFCPYujXjvDYjCCk",
+	"Hs1kIdyMwRuzpHphJ4y/8PIP4JFL3Ef7pSfmSxnTC5mMzAdhUNwE4B2qF4S950qrZ2R8Yf44tqzFtSL4",
+	"onIf+8Z8zNx6KZ9qWHdJ1SP/e/tpQxSN1XKNzWuCF8HDvKIKm8wbmi/R8oBIcfAHD83gyxzKI0HpGWEw",
+	"yowX8IUF1wNGR8QuB8o1tKfIoWXiuIbnNXbjwOku6TqVNBlpKUcpzeesQpJclRDVKc+4du8+QWKzECgs",
+	"GWUs4XRktID6B8wkxyBhUHSdATPgh54gm7gO8J4nKMHCMzkjRiY8I/8spMbYzLgEZ/IfeWRJ/5ry1Aga",
+	"/ITSElGy6Yqun7lKu7CKfejFEciy8Wum8/XJhfkBvj0YDlI+ZQJ7pXEHuZUbdW1Jpwt28vD03NkGld+V",
+	"kFmDN65mLrzaL149HwQA0oMHp+f4llwyQZd88HTw6PQBfNxQLmiQ5samKcu1Okv5jE3XU3SjzVkkFIF3",
+	"TcIMHVENKCvEZmHZcr4YWi22V7YaFBlXy/3GXyjfi9NcxfUUYJlfCiqcrvYFIt0ijw1RMlgMAaB/HtzJ",
+	"j85JAtfeaztDKZjROjNWQWJdWb+vW4eS5jlz0ZYdP2EQmippmZva1WL5uQa1zXt76TRjZ1+Ohz7fHSnE",
+	"KjveYcqleJ4Mng7Men50O38BJ1HJwXr6YfDw/Nz26tKu5V2N8s3v0ETa2IG9MhR4V0CzbmrUSBWotkIF",
+	"cJHPsc40VxqUCWQEcx1iv4EywbNtFn5ZZx7qHdrbZBnN10E0GRBIZQkSW5POuLMyJzZKidaZT/DGTDqg",
+	"bKNun7BrV01tqbp5Ahfmwe+vbWVviODUEi0sHzlzPqHhxicdiGMTXjFFoCJCAUWhpKYrtj5F1x+4JM3D",
+	"oPqW8gHfcOYT3b4xYdtkxNzG1Lki5qXqpFpmo4201yOLiXfoKSni65o7BufJoYdeeRqsITsiCeYk4UnH",
+	"+ch83zltoKs3kOHT48FfIEvn47sbFDAlJ7UJlwvsXyJn1hpG9jyE+HhbtbBtjz/sNBtICTaVeaJKKTFZ",
+	"y6vWO+9nXyxrgX9Zplh6zYzGt8zZjL8fo3GBLfnHqFoDwbA0xRcIXdIcInxNyVNtdXtE6WMBnoHMw2ru",
+	"GFEH3Vp3JOqbJMHqlm4mw4q351B06G8rC7Jdcym10CaQ4ruPw8FSqpZckCv0I1hsbIwkV25HvDWDUyQT",
+	"NpMetQY02AQtYqecTApd8RUYs/FSGLURehQ8Nwak0ZxUqV45TAo7xhcK+cP+GiAHChXVePA+q7V43pbs",
+	"f6WWljc8F3gOABf/nU8k+6tM1gcjuWbP6o9Vx67OC/axQfMPbojmXUuTuGYXkuLQtz2wIs6w/IJR12rn",
+	"+7e0tfzfPnYGz8BYD88ffmYr2lMS/BVcfBSVhRlZQ9rWSgDblm1FmgIguJnOPDhr9H56rhUx07Xmp0L3",
+	"kRS+f7EF62HWCeZSXCjJGXzZTBBrroz14l0BzdtqzuCywnb0DX5tP5QvENeyx11SZZfDKXEIjyxn4JUx",
+	"+/GMLHMuc+5y8krEp9gMC1VVZvv1N7/pGw7OgSVtLAHHjvYwzy3w8xEZATpbACarB6OmjcvDqE6QSdzN",
+	"EJZwIYIYvSbRT2F4zjsgvIRY0NKsKRQjro2AOetkiBgCoUcMWcN8ArjMMpXfzyqL2Jntq9Ptern1eGMG",
+	"y7qxe7AUEL3uvxvgiO6LosoVgq0OwBmHvvSOtIw9GfwVdE6qczQXWhIqEDpe5hvvug9lYGHEk4/I2inT",
+	"LemBVgk2nD6Xrjsej1ha+JEj6ZzbsuUNsch3mEzTX5MyuoLNwAGr6JCEvvdk9iRXHD+gWILZrA1DLOoy",
+	"tKpQhZZuyZx9KT49LfilYBv3eUuvh9+P598B1yxdUk/1oDBT8hPh+5u5jsuFY+LTES7mXcw423oPYn2r",
+	"T94oPdxq9mTF1wySYmhNWOSIrOWSNVy3VQu6j6pystXVfZZw5doC7cvbVsmvXen4/T/2nX7PXXeKu14w",
+	"tqzxFrpj6RW4XyEZkqYpCXDdt2ApBOG5MY7Cz98z1D1D3RmG+kWxBj/NKWDJb8E31yzns/UB+aYeSSr7",
+	"114xzIjIGU0xHdFno8JFC9kxC0aXDJpCUg2d6cFr6/G3/XIdFNawbFQ4pRm7FODKtNj14ffBhQurtfQy",
+	"ts1GdBk4sld9ckouiL1D0YK2XZvxdcgfleYZ+6dLEf4Ncz41E7aPlnUue38z1FeWISlAouY2dYaLQrOg",
+	"wRw3w+oVs2jVNkOVK/L44Tenl+JX35bZ7TL216QCtjvoVAgE++T80Sn51TbEr6+5zNO0Tz8+/6YaCeMK",
+	"mjHF4lZIRXuKx2g86i4ZjkhPntbQa35MEXChrqpc4VgFoypAZK3ioNZNoTX/57sKsv+RIvAs7P1h2Zpj",
+	"yWusbVhbuMIVEsaCJz1KtW7WBeXWtzkqHxzdTcTkK4UcLdH4kHrag/KujoT8Q3Iwl+DoxuXLI56MUcrM",
+	"mbZ5zRuATmM+TIybl1v4GcTMg8Xccry8HLlbKypP8c4odbc89T357lugWih7CQg3zmFNoX32ocJGnQGB",
+	"i1B8AkfZFjLY90e6vHHrRX7mqtIg776siMk29LmJBRaOwJSfUlAhOJdjhxTap3KogEIPOm+PKlQI6Rau",
+	"4Q6l8G6Ij5eC9dvR7biu3IE+8YNPgL0Pfz2Xiz5K3GD7W+5uumCOuY59r26MAoQibViWDrucNr7xPg/7",
+	"YLZaYH8rPaI3RlN2jDbbA9OGKl6GFVVkwWieoOs2pZql60OZIz7b1nt39ILZxv2VqpY0lYUO9tMXlXfv",
+	"aPnYEU3aoG3l52jR+k3ebNCWx3YT9myINNBizgZ0027NPtcEccyRyR0agc17K116aOQCgNnI/9aauVB4",
+	"ah73prH5rQVesNV0OSM0SVhyKcDctU1O8ZlhIGG05wsLgXRKLtI0WC4+YeYcYFBDf2HnYnyKzAWFznIG",
+	"Zd8ZVtSqqvMPZybWdrUZmaRyeqWwx63fB8xehCmlzLZ7dr5DdF6yhDw+f3QpxmUvW/gSS8btCfF/Cxq1",
+	"fup2fbmWWzbr/cDdl60/lzujJtzqxA9l0ld6C8eETOPCOvsQtnfeYM7X+jyjWCrL23uY84bvXQxD+0Jf",
+	"NO7t6+hyM0yfyXiFLg5w++z5KVn45VEd28Bvncmh7PuNRN9u3Yc0dPMaSYdtfyfEiDHtgwbmZdyJV3zh",
+	"HQrMVmzo96WPxX/3uf3w97Zf81Hs/W0vwLtp7R9vFYey9QOOrKGEacubcA/veuOfubbzm83WF9hf/YYt",
+	"11sxDl+w9Wb70BlLh7IOvfGFZk31ZnTStbexuIes7UUTZzRJts/QaQj1eIQ2TRH0yVdFZqcE0eAa1w2h",
+	"ac5osrbZNUo2Yz40SfYj0s/gjoB1318Rf6Qr4q/oYgmsMullzF7XwVnOMnnNbpH7rZuKThe+/hP4P1bR",
+	"aaZ2z+737P5HY/e39KqiDxI5m+3P79YJ3E8D/Mk+/HkogbiazXqg3aJDqYFVt/sd1gLtRD9RRXBXWv0M",
+	"Lge39Pv74Y+uDmaeCfa6HT4hhfCe7e/Z/l4t7Mf3G11/t+Pxi+eqlJAqgJHXgbjqWzP1O+kXbO36UN2o",
+	"ntnLx3hTCIdlL40WRRLOvhvYcJlSLjR7rx3GeEI1Pb1i67EHbLK1YZizgX37WIp5Q7GUihcANfGpJ1PA",
+	"5283jeK5UgVLXrD1RhgiB7mjyuO7MzL2eKs4UIKFxz1vMlIgUs8+YGvFWjZFXW25lle3yhB3JH2h1/Hf",
+	"SRXhdme+N66Ioa+AZCF6OJcyiV0CbQkSSJ83SQsdSRF3ACSpld23ZdoXbN0nzeEuy4PD36Uv2PooqQ33",
+	"IuhWUxi2vDXPlrRQO/gaAhaLoqnAZ+8v3Htqv6kLd1aoyoWLSB/cJrmqImNJTw7Apw/PAvjdex6454Eb",
+	"ggaZTtkSYGcptH9ynFCHCOqkfampPgjtN/dKpglRbJozh9WDHfJc9/95TqeMLFnOZYLdGQVbHdQNgov7",
+	"Y2l5r82azRncspZ37zPRx70PEcESu80Bz8lZH2UwlfNur/SPcn47XukDd3lqr8nMgjZrK+ZA98teMpYt",
+	"h+Z0WTojXEzTImFJewsHbk5hVHZRPHQHLvvlErrfnmrbjFC639gsyp1L2JQn4d7B3rZNC/7YNquHPdro",
+	"95hWtfUPFBMnu/ZxerD3lHxBJLY3ds1u3TFOU6rUFoEWJorMsPCD9+8Hw8FD+N9H8L+P4X+fvH8fNE/f",
+	"at+YSKD9Y9tsZKGnMuvfCeSlfb43SSumlG2FHt0N/HMHWT988tUxS6F/lPPNAaiwu/khAlGvg+/17/hm",
+	"nj77UIqrj60XwJwZ+T+42W3rcEraOR5iq14KVkr21WINUGUANYetPPEn2yXIsK7WLFtqFd3Ibe9De05h",
+	"JljZS/FkY2T4J//sp18VUllLj3TASsvJG4ne1oZo5aPacx3x3J+l6z5urBxhbDTs312W86d0eoVWz+ED",
+	"v5Ut/gxCwNX1HCUYXJlCt3FQa5J6562dO7O0Q9Xl12aJqOPESPPUPAC956CPtpwhW6pOJo/L67MP5S9G",
+	"vSPQx+HMO+IW3J3Q7qSv8A4s50BR6wbHNGPXsbuvTWOsE/ntEFSHFlmd/LGj3NXZbNIvthIQlQ3pUDZj",
+	"wmtnV3Bz0Da16AfpW0l/oRDQSOZEitT2a7KY1qAkLaiCVhG2bSXK6VNyIdZSoPZjoUyAl4xmhLqPCpp/",
+	"cug22uYX/jRk8efmIb5XpO68ItXiS95GcFmxYxSumcyzM2hLf4Kt7jst3Vf2jbKP/idu7pYL2Wzr4v48",
+	"M4KNKy6FURHMIVyzHH503Vdh12RuZCjVNJXzPaxiNi1yrtewr+7DIy2vmBg8/e2d2ZqSMH41gtk9pGyb",
+	"rMRNy86l1Xx2xBAhD/tqlxvKEca39tENHZgvBGE0TznL3e4N3Tzt9B6cnz+znRWYMqRr7o0e7ZDt5ype",
+	"SDMxqgdPB1zorx4PwA3JsyILnZCGr+fQGfYmya22TR1KUYyKbl3mbE19If2TlK4Vkde2b4yczcDVPvUU",
+	"EqG84WBZRDSTF7Zri4sIWKe40nQNWI1XbOkchdCoQk4LEHdGSxFSxGLPKES3JNtvF2x6hdqMzJY0Z+iP",
+	"tA3pLNJiG2Um+XqUF1XKtMQ3kTJlVKA3/rPVbNxmf2eP57Y1nNphd6sATf67m2bunVnUzUuYn7C4y3M3",
+	"QL4uZMrab96t7rczjDyffaCFXsj849kH+EWn3wh/7w7hJxtB/UP5je7Z6tNmq7euT1mwDCZ0vrZmhaFp",
+	"Qld03Xplb0XtF8BcfagXuQn8FUUshbnQG/ju/vI+/OX9vaGM+5v7XsRsI2IuksRJEujgbIyCnCeMzDhL",
+	"E1DtpWBDwkSylFxohGTPi5Qpn951kKv8zI9w9sH9c4v7/Xv7yv0Vf89/n88VLzzfHfOaH37o6P1pAxD/",
+	"nrM5lyIw9f3MjalvLX24v5dUL8rrm5WMW7212lILH34TTU/bpIi0C4h7XeReF7mXhXdFFwlEXmnkdKgm",
+	"h1E+QKEJvOjdWyszhk76Z0QvpAIvh9vvGTeq0UymqVwNSSFSplSLC8RJRuckUTRj0ICi6RQNIzyvYa43",
+	"mR1g9sSM0hZ4gQRTM4u7frm6eYb2MscO3zJPWG5+CNry0JyRVEKXD6rvmE0N862TwB8l8u4p8qXZhft7",
+	"5f5e2UYMvCp0XQLHpAI1yh3LUTIc8Fo5+2D+s4Utawj93o6957FPzo6lwFf1mM+dM13NJL9QXtOKGKU5",
+	"cmAvg/SrxzvZo3EmP4ItGgXUmzJCM2h/3iI3fTnoENPEz6HZoTl91y9NgycA69d9pRBX4C6QhSbclgxR",
+	"qF43arDRqxVJqWpNIVlKxXU9hySj7zFl5KtHQf7IeSR/5N7yvpfe99K7NQqA7CsrRrfNxtne0vYJQWcf",
+	"3D+3UIFelQXG92rQPSN9LhF7X15vVKJhmb1czQreQ0HyfBOoIM09hhpLqI4MJxd6sE7Jr/aapks+wtoC",
+	"FrRDRa8+XO7PiCjSlGjqKgpWdN10YAWaTztv33vi7/WBezF2Z/SBMsS3p/f9iq3BMGrzr/sEZXNOuUyN",
+	"BeKaq2AFt4LO7Ar3EOSl+SAKhIVckYyKdSldAZPdtm13zyuUWIymLDm9FL8umCDjJJfLJZ2kbAwWizHy",
+	"qk3dAdNd5iwxW7AsJilXC5YQwVhScd3L1I/b1RI6SMd/YffkFrjQDtUNYauG3jJb+Vp7mrNbq5Dg0wVc",
+	"MHZH7RHDiWFD7n605vEJ+pXL/Fo+/klXy/h1bC6WKXfols72+2uWr8thWzWdVjy8WtGXYeSZ0TmsuHhW",
+	"rQCzaBC74D80qOIzwIAo13LL+A8IK5D48bsvTE8egB5G5ErYc9OHrUM+pEZwN1d48wztASP8kkpTplwW",
+	"xRh5e/VjLyl+9sH/G4qt8eXN5W7+UN7S+Y1GyysDddyxkb0ya/kEQuhmmmgibpbh2wlL9zlX/B4zWMGT",
+	"bx3PhqyStaAZn5JcFpopktE10Uxp25TvQhCWLfUacUrQKDV/gZL4uGmq2onmjxJfr6z7KFj3lRn0lKN3",
+	"00w87kpuXiKERe69JYOT78aCwl3doJ6HD37Sinmwks2qebg/NwHYFn6/HfVQpqksdPzUzj4EP21CQAzW",
+	"PridLe64f4N5HwoVMfikRz/M2ZTxGvqh39Ct3bnlACEojbn6uJif0ULLVqfKRSBewJch2DXLPfaAdeFC",
+	"UTbuxJBQ7RETHpzGnBcXhZavcfDBjUI/+GE6DnQqxYzPi9we6fFgP/4uV0TxuaDpRL6HQyHThZQK8kCx",
+	"xD4mHu0pWrLo6LZT3fU/ik4SrPooGkkwfvctXqHDu6mTHHsth+nQs9iXz2ri01oSJ2hJtHunrVsUcbHm",
+	"OV0uFHqewZADZJQim7C8BM9CwNVYEvd3OOZrHPJIPUtB6IdmlFsJx6yoIaZDrknKtDZ3BlUMggDlYyot",
+	"WmNv8J+WbKmvz48JNR3u/mZtrGpp3oQ+Vh1hCAeTUqX9LV3XzaovdLhNx8jJYzJhmFblL/YhoSTJ6Uw/",
+	"9aEOrgi7pmlBNUvIhM1kzgj1b3BFErZM5ZolQPUY5TCPaE2nC5acEvDwwrcuhYubrHIp5g6dDrjG/Nbw",
+	"AKTXEymmbBiwkEyY94ZBjAmAneh0EQukoLs2PM7PwFNbWc4tO2vDsbuviAoJ3pkb7hjzPxTsbmVGXcze",
+	"eX+dfbA/j+DnJqxudSueay8TFOBtK83TlEwYyRlNSCGgPEYrwhOMrxipDgxqRD/w/yxnDHsmNe86HLab",
+	"QTeczRfuMmLv6VSn66HRR2wHcRxWaQLjcJuoiiInrDWt3UwgFPNsZG+oXvm9X/dpZfF5Z6V9B4eZbMFX",
+	"eGnAW3BvHpTV957NnoyLE6gzLqqECTN3ok866L662/wmNba5FXWow9C+MxLzpWD1PQ9T6JR3wljPFmgd",
+	"G7SnrXSGcMPqfXLrWqTXwJxCJKQOYRSt8P1CeRUN//hel8CLVlMDyQcrHb96+eYt+d///p8zJ7vHz4iQ",
+	"BCuXQG26FBlEPbwCd0ouXKM75IZEMpyNoZw10dJv4NAqeGyJUZOY6oU+iaOoXsd3SoTLPopXYkc95266",
+	"JY6+mIP4JYbIXZgtr4rsRlW6M9fyZn/BFQu2XqSpWYcoU9syIz5c1g3VJJMKEV8rS3kKvyrxx20pZSav",
+	"mSqNPSNcxuZ3yZgoulZYOgRpOZiSZ6FDGhYmoanRStfeYkX72Mor84pN9EFYUTIOPPPjmBBT1Ut2p+ZA",
+	"n4cUg6UfUYiZ8T8rQXa0Be3bFBd4rS67jHZg7S/DZ4q5DorqoFItl2k6odOrw0i2qEfsNVtCttYQOpbR",
+	"9EoRMyLRi1wW8wVmva5o6exC4aKu+FKVf7SdLc18WQIfOCUXqNcpTXPt+2jPjMJ1KUBre3z+zSn5Dj5r",
+	"hBdtQGyTyRr1VvQjW/RylKErusZxImLMbdsnoY3dgjDBPS4RjD95YXK0Be1tIpt5VzD4XQc3Dxuf+LW5",
+	"KsPkoDLFWUgdsD4Wu4c67wCWIVPh3WBays1xnP90A33SiSqRFW0Okbg9PlRwxHsk8VQaMapmHK4lieVG",
+	"TP3ovXLhKTxMsFBGbcaoR1AQ37T90VY3+vbTUI/lijw8P3fRERq6BERitNxL0VBzgygMuZUgjKLXLEI1",
+	"fyBFuha0cRtwRHXaTqFbAfWOIfODkfmOPGv+9z2vxAef/QoffuYr3FOiv6HXzMsd2uHgvJF7/+yD/Vdn",
+	"jmJcgN0mr3Z43t0hHyhf0W+795rfuId8s4y2u/AzmD7NHMddzvsMVcv9jcntZ9+mJWAN3JxqZuw5teJ6",
+	"umDWAYb9k2Qa6MqyNACNIlHRob37fsZ12D/KV55GDVC41hnMYokEEpqkK6sv+EQPq8U4h1tMObGaSC9/",
+	"G373U1IW7q3VP461atvXlFzGSne2ZdkyQ+qG76qzhM9mZx+A9UcbLzDzcIspejskzGezjvvL2BO2I9iK",
+	"5YzQJGHJkOQMggABnMdB4vJlnzNwnLnjdKLMFpbfuKW49aURBWELrgILf+Ju7RbMugrFbEpuQYy0hw8e",
+	"/+Xx14++evyXTY33DkHYmuHFeFeuZLPL3iQu8x+pavK82XXyc5ktCf4rLCqvxKOaviKz6DYV82YDO2+Z",
+	"0se0RN/mnKYbZYMVtwCHBCnVHnsCULa1PJhgKOU7KFDWJ6JotkwZsYexhWxnsxmban7NWt2L39PpwjpR",
+	"vL5t6Kn0sOSFd9Voi35oFEJI90j5NSM6p7OZmQRTMr1GfKUZtOG3E7bdFukaHEKWPiFEUSI4ja/YeuzH",
+	"AzmYsCXNdeao+MphX7OZJrLQLdAl37sltxajNE/ZRou+UIQnbVl5WBXeCq55vHTx+oI7qNmeUEKWMuXT",
+	"9UGvM/wkSc3tmVs60RIJQbgdhvz8ncogFoymetENzkPTtJSKWs4ZhvcZVUXOEoepDqnrC5rOyEIW+RA7",
+	"jJpXA8gRqNB2CP/cfAydjFJMGRalJZfiwfm5o3CL5WG2gmfsGRnjdAGwB/vN2oz1ALKMzHiqbXNTqANH",
+	"8CDE6kdUoZy5ka01LAW7FDRVgeWlTgnmJAjpLbe8ECrMm78SciWekSfnj7AFrggiCFRdAdZQNIDg+pH8",
+	"HXd/AytB2UbZgwlUGa4Qp/GZoQIO4UpCU04VAQkxMWusYNzW2C6zrdmijPfwyVc90l57TdLBMrWCupZ4",
+	"cC0dX74+qhCoHFRXSwS/dHDKoR1uyGFJ5+wQAuHvclXprKNcTI2roNYzo2tSKAYknkgU0xtlwDKX0Lii",
+	"syjbVeO5Z49YvWTn26NuaZcipQfnR61Squ7z5iCcPUS3KTdSqVQfo6N6PKhqjerdz12OGEEdyot+rshE",
+	"Fq6ubmy/NLJDjngyfupuGsW0+ZtynjJ0nwUIO1QHSo66FPicLc2zwNPa57KcXgp00NmWmiIpweScfmYI",
+	"RpGsUObCcfPwrdsr3jV8kQk6SeMXAJYvVc/5Myhgqi3olkuYqqN3R09q5HxnvGnHWsOhSplqc9rm6jn7",
+	"0GT4zgqmC38LoBEkM+bVMpQjWrq8e5vf8cyhTM5SPnUsbX3fbTVMR+LST6n0p3bqRy/+2TCfQ5X/9CH2",
+	"9iKfBl3dkj7RZcTeHYnyUjSmYw21lb2PAy5vBdXYhlGru1Sv7onVwHwikuHwV3114Uepg9njorybcbQ7",
+	"saDD4HTQJufOZI7qcTU9rbymdZeq4LT9rjyON+6ZGyQ6N0aHCHVTPeYx1G03VW6N22L/q43gQ8G+/lHE",
+	"m1vyUQSbG7xbAnj7F7Oq0H1/l8TZEZdxGCGmt2IiK6gKReesS0r9Ag9sy0pvuJiyPpzxi9A81vXszTK1",
+	"uUKA7sQUmazBbdbmHZvnsliOJtW4DBNFZtbtHMeB4/aKrQfveriIQTTxRC8wwTuXK/CkgGe/bAwGXlPz",
+	"t6m8ZrkiNE3bJsqFZvk1TaMTXcjCTC6h0cndpNkE59xxTdhjOIQ58trGSYYEADuV7ZiiNIZfzN6Gdyub",
+	"yjwJSHa1kDTjXTT7Kz5xk+CvMEIX1B9NU5YfCK6+xKMeGbJ9+ts7Q6d9gJBxGgjfHfgac5laZJSpXLJQ",
+	"QvCECW3GLbe7X3uC+7YEh9SBVFl8hEeIgDcsZIzgYCKHVUMh73JLoSM56GRRhmbKvExM/NQLJogUQ4xg",
+	"GKHHxTQtEpa0OaM6GhN0wAvfESSdHmGVeyidt3WKOaonrXUmh/KhxTIVKqzY7kALeeHmBVgfZP9jO8x6",
+	"bOaeAP1dluLtN025Q8D5xwXN/zwA8z8RsPxA80ZMvM18t0mfOMtYNrFLaNUJf7LPfNIKIS5iszZoN+RQ",
+	"qqD9XHuvggOKyb6HffahUCzfhKGPGza48SPpuN9wvocqQsvcgg6/9T0cJIrleEg9rEJj/7H82s2kyNPB",
+	"08EZ8IedezNXEiLOxsiwvUmdm8IZgnGXiGaC2lxcY1t64vfvB3vU/ILLYvHpn1zMWM7EFNJvTyuJtrH3",
+	"v80ZTI+m7hNc1d6s9nCKfeRVpfmit7dKqT0xKr4aEp3zEmVY5oTOXKqm6xfyBXSRCkafrOVVzKvlqugQ",
+	"d0qmSZkAW80HCr7lnXaRJdBcq6bVBl/3ezxhKfTFl8E3g0yjyGdf11Kn2vLc/edc/KP5qb8B6IEtA2RT",
+	"aMcpc2x16TLCQcQZ89M33Z9LpiA1rkRrKKdeTXNvDomNGcHlpyqJUdh6CYEypgsHl7OAHEWpGFlQkaSM",
+	"JFTTYDywOXPK0yghFwnXBPKp3GpSOcdhwbUabpJ1ZEWOMWhX4lPty+RlSP9F4MMFyyrbjm06ml/8Qeae",
+	"OH1nV2Owp+vgfd/u5uO7j/83AAD//w==",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

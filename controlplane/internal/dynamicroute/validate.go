@@ -1,0 +1,71 @@
+package dynamicroute
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/signalbox-dev/signalbox/controlplane/internal/rule"
+	"github.com/signalbox-dev/signalbox/shared/flow"
+	"github.com/signalbox-dev/signalbox/shared/id"
+)
+
+const maxSlug = 63
+
+var (
+	slugForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+	slugGap  = regexp.MustCompile(`[^a-z0-9]+`)
+)
+
+// check returns the graph of p, where it has one, or every violation.
+func (s *Service) check(ctx context.Context, p Patch) (flow.Graph, []Warning, error) {
+	var v rule.Violations
+	if p.Name != nil {
+		if utf8.RuneCountInString(*p.Name) > MaxName {
+			v.Add("name", rule.TooLong, fmt.Sprintf("must have at most %d characters", MaxName))
+		} else {
+			v.Name("name", *p.Name)
+		}
+	}
+	if p.Slug != nil && !slugForm.MatchString(*p.Slug) {
+		v.Add("slug", rule.Malformed, "must be 1 to 63 lower-case letters, digits and inner hyphens")
+	}
+	if p.Description != nil {
+		v.Text("description", *p.Description, MaxDescription)
+	}
+	if p.Status != nil && *p.Status != Active && *p.Status != Paused {
+		v.Add("status", rule.NotAllowed, "must be active or paused")
+	}
+	v.Text("note", p.Note, MaxNote)
+	if p.Config == nil {
+		return flow.Graph{}, nil, v.Err()
+	}
+	g, warnings, err := s.read(ctx, &v, p.Config)
+	if err != nil {
+		return g, nil, err
+	}
+	return g, warnings, v.Err()
+}
+
+// slugOf makes a slug of a name, "route" where the name has nothing to make
+// one of.
+func slugOf(name string) string {
+	slug := strings.Trim(slugGap.ReplaceAllString(strings.ToLower(name), "-"), "-")
+	if len(slug) > maxSlug {
+		slug = strings.TrimRight(slug[:maxSlug], "-")
+	}
+	if slug == "" {
+		return "route"
+	}
+	return slug
+}
+
+// told adds to a slug that is taken what tells the route from others.
+func told(slug string, route id.Route) string {
+	const tail = 8 // of the random end of the id
+	text := route.String()
+	mark := "-" + text[len(text)-tail:]
+	return strings.TrimRight(slug[:min(len(slug), maxSlug-len(mark))], "-") + mark
+}

@@ -73,6 +73,7 @@ type App struct {
 	publisher *publish.Publisher
 	consumer  *usage.Consumer
 	keeper    *usage.Keeper
+	filler    *usage.Filler
 	sweeper   *idempotency.Sweeper
 	keyring   *rotation.Keyring // nil when there is none
 	resealer  *reseal.Runner
@@ -154,6 +155,7 @@ func (a *App) wire(context.Context) error {
 	a.publisher = a.newPublisher(topology, tracker, registry)
 	a.consumer = usage.NewConsumer(a.nats, topology, records, a.cfg.Usage.Workers, log)
 	a.keeper = usage.NewKeeper(records, now, log)
+	a.filler = usage.NewFiller(a.nats, topology, records, ids, now, log)
 	a.sweeper = idempotency.NewSweeper(claims, log)
 
 	a.api, err = api.New(api.Services{
@@ -206,7 +208,7 @@ func (a *App) overrides(base catalog.Catalog, sealer byok.Sealer, ids *id.Source
 
 func (a *App) metrics() *prometheus.Registry {
 	registry := telemetry.NewRegistry("controlplane", a.deps.Version)
-	registry.MustRegister(a.consumer, a.keeper, a.resealer)
+	registry.MustRegister(a.consumer, a.keeper, a.filler, a.resealer)
 	if a.keyring != nil {
 		registry.MustRegister(a.keyring)
 	}

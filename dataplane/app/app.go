@@ -29,6 +29,7 @@ import (
 	"github.com/signalbox-dev/signalbox/dataplane/internal/health/exchange"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/keyring"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/lastgood"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/ledger"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/limits"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/pipeline"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/provider"
@@ -67,8 +68,10 @@ type App struct {
 	listeners httpserver.Listeners
 
 	nats     *natsconn.Conn
+	counting *natsconn.Conn    // the ledger's: what it sends must not queue before anything else
 	keyring  *rotation.Keyring // nil when there is none
 	spool    *spool.Spool
+	ledger   *ledger.Ledger
 	policies *snapshot.Store
 	feed     *feed.Feed
 	pins     *affinity.Pins
@@ -120,6 +123,10 @@ func (a *App) open(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	a.counting, err = natsconn.Connect(ctx, a.cfg.NATS.Config, natsconn.Options{InProcess: a.deps.InProcessNATS, Log: a.deps.Log})
+	if err != nil {
+		return err
+	}
 	a.spool, err = spool.Open(filepath.Join(a.cfg.DataDir, "spool"), spool.Options{NATS: a.nats.NATS(), Log: a.deps.Log, Now: a.deps.Now})
 	if err != nil {
 		return fmt.Errorf("data_dir %s: %w", a.cfg.DataDir, err)
@@ -160,6 +167,9 @@ func (a *App) wire(context.Context) error {
 	a.exchange = exchange.New(exchange.Options{Conn: a.nats, Table: known, Instance: instance, Log: log, Now: now})
 	a.checks = answer.New(answer.Options{Conn: a.nats, Checker: check.New(a.provider, a.policies, now), Log: log})
 	ids := id.SystemSource()
+	a.ledger = ledger.New(ledger.Options{
+		Store: ledger.NewNATS(a.counting, a.spool.GatewayID(), ids), Spool: a.spool, Now: now, Log: log,
+	}, a.registry)
 	recent := record.NewRecent(a.cfg.RecentGenerations)
 	recorder := record.New(record.Deps{
 		Spool: a.spool, Access: a.access.writer(a.cfg.AccessLog), Log: log,

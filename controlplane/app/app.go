@@ -153,9 +153,7 @@ func (a *App) wire(context.Context) error {
 	})
 	topology := natsconn.NewKeeper(a.nats, natsconn.Topology{Replicas: a.cfg.NATS.Replicas, PinsBytes: a.cfg.NATS.PinsBytes}, log)
 	a.publisher = a.newPublisher(topology, tracker, registry)
-	a.consumer = usage.NewConsumer(a.nats, topology, records, a.cfg.Usage.Workers, log)
-	a.keeper = usage.NewKeeper(records, now, log)
-	a.filler = usage.NewFiller(a.nats, topology, records, ids, now, log)
+	a.account(topology, records, ids)
 	a.sweeper = idempotency.NewSweeper(claims, log)
 
 	a.api, err = api.New(api.Services{
@@ -187,6 +185,14 @@ func (a *App) wire(context.Context) error {
 		Limits: a.cfg.server(), Checks: a.checks(), Web: a.deps.Web, OpsElsewhere: a.listeners.Ops != nil,
 	})
 	return err
+}
+
+// account builds what takes usage in, keeps it, and has it counted.
+func (a *App) account(topology *natsconn.Keeper, records *postgres.UsageStore, ids *id.Source) {
+	log, now := a.deps.Log, a.deps.Now
+	a.consumer = usage.NewConsumer(a.nats, topology, records, a.cfg.Usage.Workers, log)
+	a.keeper = usage.NewKeeper(records, now, log)
+	a.filler = usage.NewFiller(a.nats, topology, records, ids, now, log)
 }
 
 // providerKeys are the keys that workspaces bring.

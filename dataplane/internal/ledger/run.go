@@ -193,7 +193,7 @@ func (l *Ledger) replay(ctx context.Context, after, through uint64) (queue []*pa
 // forget drops what the store has counted: it is another filling. l.mu is held.
 func (l *Ledger) forget() {
 	for _, v := range l.views {
-		v.read = time.Time{}
+		v.read, v.changed = time.Time{}, true
 		for i := range v.cells {
 			v.cells[i].base = wire.Spend{}
 		}
@@ -204,6 +204,7 @@ func (l *Ledger) forget() {
 // is held.
 func (l *Ledger) recount() {
 	for ref, v := range l.views {
+		v.changed = true
 		for i := range v.cells {
 			v.cells[i].own = wire.Spend{}
 		}
@@ -256,7 +257,7 @@ func (l *Ledger) counted(p *page) {
 		if v == nil || ref.day < v.first || ref.day > v.newest() {
 			continue
 		}
-		c := &v.cells[ref.day-v.first]
+		c := v.cell(ref.day)
 		c.base = c.base.Add(s)
 		c.own = wire.Spend{Requests: max(0, c.own.Requests-s.Requests), Cost: max(0, c.own.Cost-s.Cost)}
 	}

@@ -88,6 +88,7 @@ func (*Ledger) own(ref keyRef, v *view, p *page) {
 	for i := range v.cells {
 		if s, ok := p.spend[dayRef{ref, v.first + day(i)}]; ok {
 			v.cells[i].own = v.cells[i].own.Add(s)
+			v.changed = true
 		}
 	}
 }

@@ -20,12 +20,15 @@ type view struct {
 	first day       // of cells
 	cells []cell    // one for each day up to the newest
 
-	// What days to sum up, worked out when the day changes.
+	// What days to sum up, worked out when the day changes, and their sums,
+	// worked out when a cell did.
 	today, monday, month day
+	sums                 flow.Usage
+	changed              bool
 }
 
 func newView(today day) *view {
-	v := &view{first: today.oldest()}
+	v := &view{first: today.oldest(), changed: true}
 	v.reach(today)
 	return v
 }
@@ -34,6 +37,7 @@ func newView(today day) *view {
 // holds.
 func (v *view) reach(d day) {
 	v.today, v.monday, v.month = d, d.monday(), d.month()
+	v.changed = true
 	if d <= v.newest() {
 		return
 	}
@@ -49,7 +53,7 @@ func (v *view) reach(d day) {
 // newest is the last day of cells.
 func (v *view) newest() day { return v.first + day(len(v.cells)) - 1 }
 
-// cell is that of a day; nil when no window of now holds it.
+// cell is that of a day, to be changed; nil when no window of now holds it.
 func (v *view) cell(d day) *cell {
 	if d < v.first {
 		return nil
@@ -62,6 +66,7 @@ func (v *view) cell(d day) *cell {
 		v.reach(d)
 		v.today, v.monday, v.month = today, today.monday(), today.month()
 	}
+	v.changed = true
 	return &v.cells[d-v.first]
 }
 
@@ -73,7 +78,11 @@ func (v *view) usage(d day) flow.Usage {
 	if d != v.today {
 		v.reach(d)
 	}
-	return flow.Usage{Daily: v.sum(d, d), Weekly: v.sum(v.monday, d), Monthly: v.sum(v.month, d)}
+	if v.changed {
+		v.sums = flow.Usage{Daily: v.sum(d, d), Weekly: v.sum(v.monday, d), Monthly: v.sum(v.month, d)}
+		v.changed = false
+	}
+	return v.sums
 }
 
 func (v *view) sum(from, to day) flow.Bucket {

@@ -73,6 +73,7 @@ type App struct {
 	publisher *publish.Publisher
 	consumer  *usage.Consumer
 	keeper    *usage.Keeper
+	filler    *usage.Filler
 	sweeper   *idempotency.Sweeper
 	keyring   *rotation.Keyring // nil when there is none
 	resealer  *reseal.Runner
@@ -152,8 +153,7 @@ func (a *App) wire(context.Context) error {
 	})
 	topology := natsconn.NewKeeper(a.nats, natsconn.Topology{Replicas: a.cfg.NATS.Replicas, PinsBytes: a.cfg.NATS.PinsBytes}, log)
 	a.publisher = a.newPublisher(topology, tracker, registry)
-	a.consumer = usage.NewConsumer(a.nats, topology, records, a.cfg.Usage.Workers, log)
-	a.keeper = usage.NewKeeper(records, now, log)
+	a.account(topology, records, ids)
 	a.sweeper = idempotency.NewSweeper(claims, log)
 
 	a.api, err = api.New(api.Services{
@@ -187,6 +187,14 @@ func (a *App) wire(context.Context) error {
 	return err
 }
 
+// account builds what takes usage in, keeps it, and has it counted.
+func (a *App) account(topology *natsconn.Keeper, records *postgres.UsageStore, ids *id.Source) {
+	log, now := a.deps.Log, a.deps.Now
+	a.consumer = usage.NewConsumer(a.nats, topology, records, a.cfg.Usage.Workers, log)
+	a.keeper = usage.NewKeeper(records, now, log)
+	a.filler = usage.NewFiller(a.nats, topology, records, ids, now, log)
+}
+
 // providerKeys are the keys that workspaces bring.
 func (a *App) providerKeys(store *postgres.BYOKStore, mutator *deploy.Mutator, sealer byok.Sealer, source *override.Source, ids *id.Source) *byok.Service {
 	return byok.NewService(byok.Deps{
@@ -206,7 +214,7 @@ func (a *App) overrides(base catalog.Catalog, sealer byok.Sealer, ids *id.Source
 
 func (a *App) metrics() *prometheus.Registry {
 	registry := telemetry.NewRegistry("controlplane", a.deps.Version)
-	registry.MustRegister(a.consumer, a.keeper, a.resealer)
+	registry.MustRegister(a.consumer, a.keeper, a.filler, a.resealer)
 	if a.keyring != nil {
 		registry.MustRegister(a.keyring)
 	}

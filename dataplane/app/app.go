@@ -30,8 +30,10 @@ import (
 	"github.com/signalbox-dev/signalbox/dataplane/internal/health/exchange"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/keyring"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/lastgood"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/ledger"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/limits"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/pipeline"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/preset"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/provider"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/record"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/snapshot"
@@ -68,8 +70,10 @@ type App struct {
 	listeners httpserver.Listeners
 
 	nats     *natsconn.Conn
+	counting *natsconn.Conn    // the ledger's: what it sends must not queue before anything else
 	keyring  *rotation.Keyring // nil when there is none
 	spool    *spool.Spool
+	ledger   *ledger.Ledger
 	policies *snapshot.Store
 	feed     *feed.Feed
 	pins     *affinity.Pins
@@ -121,6 +125,10 @@ func (a *App) open(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	a.counting, err = natsconn.Connect(ctx, a.cfg.NATS.Config, natsconn.Options{InProcess: a.deps.InProcessNATS, Log: a.deps.Log})
+	if err != nil {
+		return err
+	}
 	a.spool, err = spool.Open(filepath.Join(a.cfg.DataDir, "spool"), spool.Options{NATS: a.nats.NATS(), Log: a.deps.Log, Now: a.deps.Now})
 	if err != nil {
 		return fmt.Errorf("data_dir %s: %w", a.cfg.DataDir, err)
@@ -151,6 +159,7 @@ func (a *App) wire(context.Context) error {
 	a.policies = snapshot.New(snapshot.Options{
 		Source: source, Disk: disk, Now: now, Log: log, Installed: a.provider.Retain, Dropped: a.provider.Forget,
 	})
+	presets := preset.New(preset.Options{Source: source, Disk: disk, Now: now, Log: log})
 	instance := id.SystemSource().UUID()
 	a.feed = feed.New(feed.Options{
 		Conn: a.nats, Keys: keys, Policies: a.policies, Disk: disk, Log: log, Now: now,
@@ -161,6 +170,9 @@ func (a *App) wire(context.Context) error {
 	a.exchange = exchange.New(exchange.Options{Conn: a.nats, Table: known, Instance: instance, Log: log, Now: now})
 	a.checks = answer.New(answer.Options{Conn: a.nats, Checker: check.New(a.provider, a.policies, now), Log: log})
 	ids := id.SystemSource()
+	a.ledger = ledger.New(ledger.Options{
+		Store: ledger.NewNATS(a.counting, a.spool.GatewayID(), ids), Spool: a.spool, Now: now, Log: log,
+	}, a.registry)
 	recent := record.NewRecent(a.cfg.RecentGenerations)
 	recorder := record.New(record.Deps{
 		Spool: a.spool, Access: a.access.writer(a.cfg.AccessLog), Log: log,
@@ -171,7 +183,7 @@ func (a *App) wire(context.Context) error {
 	}, a.cfg.limits())
 	line := pipeline.New(pipeline.Steps{
 		Auth: auth.New(keys, now), Policies: a.policies, Catalogs: a.policies, Objects: names, Health: known, Affinity: a.pins,
-		Content: content.Of, Usage: noUsage{}, Presets: noPresets{}, Decide: decide.Decide,
+		Content: content.Of, Usage: a.ledger, Presets: presets, Decide: decide.Decide,
 		Classify: classifier.New(classifier.Options{Model: a.cfg.Auto.ClassifierModel, Timeout: a.cfg.Auto.ClassifierTimeout, IDs: ids, Metrics: a.registry}),
 		Admit:    limits.NewOpen(), Begin: recorder, Attempt: runner, Deliver: stream.New(), Record: recorder, Access: recorder,
 		Status: StatusOf,

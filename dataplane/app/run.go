@@ -41,6 +41,7 @@ func (a *App) Run(ctx context.Context) error {
 	start(a.followKeyring)
 	start(a.feed.Run)
 	start(a.spool.Run)
+	start(a.ledger.Run)
 	start(a.exchange.Run)
 	start(a.checks.Run)
 	start(a.pins.Run)
@@ -78,8 +79,10 @@ func (a *App) release(ctx context.Context) error {
 	if a.spool != nil {
 		errs = append(errs, a.spool.Close())
 	}
-	if a.nats != nil {
-		a.nats.Close()
+	for _, conn := range []*natsconn.Conn{a.nats, a.counting} {
+		if conn != nil {
+			conn.Close()
+		}
 	}
 	if a.tracing != nil {
 		within, cancel := context.WithTimeout(ctx, flushWithin)

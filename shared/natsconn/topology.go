@@ -38,7 +38,6 @@ const (
 	duplicates = 2 * time.Minute
 	rateAge    = 2 * time.Minute
 	cellAge    = time.Hour
-	spendAge   = 40 * 24 * time.Hour
 	jobAge     = 30 * 24 * time.Hour
 	usageBytes = 8 << 30
 )
@@ -134,8 +133,10 @@ func streams(t Topology) []jetstream.StreamConfig {
 			MaxMsgsPerSubject: 1, MaxAge: rateAge, AllowDirect: true, AllowMsgCounter: true,
 		},
 		{
+			// Counters have no lives of their own, and totals of all time stay: the
+			// control plane removes days that are over.
 			Name: wire.StreamSpend, Subjects: []string{wire.SubjectSpend + ".>"}, Storage: jetstream.FileStorage, Replicas: t.Replicas,
-			MaxMsgsPerSubject: 1, MaxAge: spendAge, AllowDirect: true, AllowMsgCounter: true, Duplicates: duplicates,
+			MaxMsgsPerSubject: 1, AllowDirect: true, AllowMsgCounter: true, AllowAtomicPublish: true, Duplicates: duplicates,
 		},
 		{
 			// No direct reads: a replica may lag, and cells are compared and set.

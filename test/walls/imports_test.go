@@ -33,8 +33,8 @@ var stages = []string{"surface", "auth", "snapshot", "classifier", "limits", "at
 // beneath are the packages under the stages: state that several share, and the
 // reading of one notation each.
 var beneath = []string{
-	"affinity", "bounded", "call", "check", "eventstream", "health", "job", "keyring", "lastgood", "preset", "rawform", "rawjson", "socket", "spool",
-	"sse",
+	"affinity", "bounded", "call", "check", "eventstream", "health", "job", "keyring", "lastgood", "ledger", "preset", "rawform", "rawjson", "socket",
+	"spool", "sse",
 	"upstream",
 }
 

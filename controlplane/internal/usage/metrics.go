@@ -15,6 +15,8 @@ var (
 	descFailures = desc("failures_total", "Interruptions of usage consumption; events wait in the stream. A steady rise points at Postgres or NATS.")
 	descMarks    = desc("mark_questions_total", "Questions of gateways for their committed mark. No rise while gateways run means that they do not reach the control plane over NATS, and their spools grow.")
 	descDeleted  = desc("expired_entries_total", "Request log entries deleted past their retention. No rise for days means that the log only grows.")
+	descFilled   = desc("counter_fillings_total", "Times that the counters of what keys used were filled from the database: once for a new NATS. More means that NATS lost its data.")
+	descUnfilled = desc("counter_failures_total", "Times that filling the counters of what keys used, or removing old ones, failed. While they are empty, limits of keys are taken for kept.")
 	descDropped  = desc("dropped_partitions_total", "Request log partitions dropped past every retention. No rise for months means that the log only grows.")
 )
 
@@ -39,6 +41,15 @@ func (k *Keeper) Describe(out chan<- *prometheus.Desc) { prometheus.DescribeByCo
 func (k *Keeper) Collect(out chan<- prometheus.Metric) {
 	total(out, descDeleted, k.deleted.Load())
 	total(out, descDropped, k.dropped.Load())
+}
+
+// Describe implements prometheus.Collector.
+func (f *Filler) Describe(out chan<- *prometheus.Desc) { prometheus.DescribeByCollect(f, out) }
+
+// Collect implements prometheus.Collector.
+func (f *Filler) Collect(out chan<- prometheus.Metric) {
+	total(out, descFilled, f.filled.Load())
+	total(out, descUnfilled, f.failed.Load())
 }
 
 func total(out chan<- prometheus.Metric, d *prometheus.Desc, v uint64) {

@@ -124,6 +124,7 @@ func (s *Spool) writeEvents(list []encoded) error {
 	if err := s.write(s.buf); err != nil {
 		return err
 	}
+	s.told(list)
 	s.next += uint64(len(list))
 	s.active().last = s.next - 1
 	for _, e := range list {
@@ -156,6 +157,7 @@ type encoded struct {
 	refusal        bool   // by the gateway, without an upstream call
 	prefix, suffix []byte // the suffix without its closing brace
 	decision       []byte // nil without one
+	count          Count  // without the sequence
 }
 
 var (
@@ -187,6 +189,7 @@ func encode(e wire.UsageEvent) (encoded, error) {
 		unknown: e.Outcome == wire.Unknown,
 		refusal: e.Outcome == wire.Refused,
 		prefix:  body[:at], suffix: body[at+1 : len(body)-1],
+		count: countOf(&e),
 	}
 	if len(decision) > 0 && len(body)+len(decisionField)+len(decision) <= room {
 		out.decision = decision

@@ -16,7 +16,8 @@
 //     consumer as lost, so that the gap is on record and does not hold up what
 //     follows.
 //   - A segment is deleted only when the consumer's committed mark has passed
-//     all of it. When the stream has lost records, they are published again.
+//     all of it, and the follower, which counts what keys use, has counted it.
+//     For the follower alone the spool fills to half of its bound at most. When the stream has lost records, they are published again.
 //   - Nothing is dropped to make room. Over Options.MaxBytes, or while the disk
 //     refuses writes, Intent fails with fault.Unavailable, so that no upstream
 //     call starts that could not be accounted for. Completions of requests that

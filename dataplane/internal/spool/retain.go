@@ -103,7 +103,7 @@ func (s *Spool) drop() {
 	var gone []*segment
 	for len(s.segments) > 1 {
 		oldest := s.segments[0]
-		if oldest.file != nil || oldest.last > s.committed {
+		if oldest.file != nil || oldest.last > s.spent() {
 			break
 		}
 		if oldest.intents > 0 && !s.carry(oldest) {

@@ -40,6 +40,8 @@ type Spool struct {
 	buf       []byte
 	scratch   [eventHead + 20]byte // for the parts of a frame, which would not stay on the stack
 	counts    counts
+	follower  Follower // nil without one
+	counted   uint64   // every sequence up to here is counted, as the follower last said
 
 	wake     chan struct{} // something was appended
 	rewind   chan struct{} // the stream lost records

@@ -46,7 +46,7 @@ type watcher struct {
 func (w *watcher) follow(ctx context.Context) {
 	s := w.s
 	s.mu.Lock()
-	pending := s.next-1 > s.committed
+	pending := s.next-1 > s.committed || s.follower != nil && len(s.segments) > 1
 	acked, streamSeq, taken := s.acked, s.streamSeq, slices.Clone(s.taken)
 	s.mu.Unlock()
 	if !pending || !s.opts.NATS.IsConnected() {
@@ -65,6 +65,7 @@ func (w *watcher) follow(ctx context.Context) {
 	if mark > w.mark {
 		w.mark, w.moved = mark, now
 	}
+	s.countedBy(ctx)
 	s.commit(mark)
 	s.mu.Lock()
 	s.counts.marks++

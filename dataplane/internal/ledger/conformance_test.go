@@ -1,0 +1,287 @@
+package ledger
+
+import (
+	"context"
+	"crypto/rand"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/signalbox-dev/signalbox/dataplane/internal/spool"
+	"github.com/signalbox-dev/signalbox/shared/flow"
+	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/money"
+	"github.com/signalbox-dev/signalbox/shared/wire"
+)
+
+// part is what a gateway has of a ledger, of either kind.
+type part interface {
+	Usage(ctx context.Context, ws id.Workspace, key id.Key, now time.Time) flow.Usage
+}
+
+// subject is a ledger of several gateways under test.
+type subject interface {
+	gateways() []part
+	// finish puts a finished request of a gateway on record.
+	finish(t require.TestingT, gateway int, ws id.Workspace, key id.Key, at time.Time, s wire.Spend)
+	// again has a gateway count once more what it counted, as after an answer
+	// that did not come.
+	again(t require.TestingT, gateway int)
+}
+
+// inMemory is a subject over Memory.
+type inMemory struct {
+	parts []*MemoryGateway
+	taken [][]spool.Count
+}
+
+func newInMemory(gateways int) *inMemory {
+	m, s := NewMemory(), &inMemory{taken: make([][]spool.Count, gateways)}
+	for range gateways {
+		s.parts = append(s.parts, m.Gateway())
+	}
+	return s
+}
+
+func (s *inMemory) gateways() (list []part) {
+	for _, p := range s.parts {
+		list = append(list, p)
+	}
+	return list
+}
+
+func (s *inMemory) finish(_ require.TestingT, gateway int, ws id.Workspace, key id.Key, at time.Time, spend wire.Spend) {
+	c := spool.Count{Sequence: uint64(len(s.taken[gateway]) + 1), Workspace: ws, Key: key, At: at, Spend: spend}
+	s.taken[gateway] = append(s.taken[gateway], c)
+	s.parts[gateway].Add(c)
+}
+
+func (s *inMemory) again(_ require.TestingT, gateway int) {
+	for _, c := range s.taken[gateway] {
+		s.parts[gateway].Add(c)
+	}
+}
+
+// onNATS is a subject over real NATS.
+type onNATS struct{ nodes []*node }
+
+func (s *onNATS) gateways() (list []part) {
+	for _, n := range s.nodes {
+		list = append(list, n.ledger)
+	}
+	return list
+}
+
+func (s *onNATS) finish(t require.TestingT, gateway int, ws id.Workspace, key id.Key, at time.Time, spend wire.Spend) {
+	require.NoError(t, s.nodes[gateway].spool.Complete(eventOf(ws, key, at, spend)))
+}
+
+func (s *onNATS) again(_ require.TestingT, gateway int) {
+	s.nodes[gateway].store.lose(1)
+	l := s.nodes[gateway].ledger
+	l.mu.Lock()
+	l.part()
+	l.mu.Unlock()
+}
+
+var (
+	ids    = id.SystemSource()
+	monday = time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+)
+
+func newKey() (id.Workspace, id.Key) {
+	return id.New[id.WorkspaceKind](ids), id.New[id.KeyKind](ids)
+}
+
+func known(requests int64, cost money.Nanos) flow.Bucket {
+	return flow.Bucket{Known: true, Requests: requests, Cost: cost}
+}
+
+const (
+	soon  = 20 * time.Second
+	often = 2 * time.Millisecond
+)
+
+// sees waits until all gateways see the same usage.
+func sees(t *testing.T, s subject, ws id.Workspace, key id.Key, now time.Time, want flow.Usage) {
+	t.Helper()
+	for i, g := range s.gateways() {
+		var got flow.Usage
+		require.Eventually(t, func() bool {
+			got = g.Usage(t.Context(), ws, key, now)
+			return got == want
+		}, soon, often, "gateway %d", i)
+		require.Equal(t, want, got)
+	}
+}
+
+// TestConformance holds both kinds of ledger to one meaning.
+func TestConformance(t *testing.T) {
+	kinds := map[string]func(t *testing.T, now func() time.Time) subject{
+		"memory": func(*testing.T, func() time.Time) subject { return newInMemory(3) },
+		"nats": func(t *testing.T, now func() time.Time) subject {
+			b := newBench(t)
+			b.fill(nil, nil)
+			s := &onNATS{}
+			for range 3 {
+				s.nodes = append(s.nodes, b.node(now))
+			}
+			return s
+		},
+	}
+	for kind, build := range kinds {
+		for name, check := range map[string]func(*testing.T, subject, *clock){
+			"nothing is zero": nothingIsZero, "sums over gateways": sumsOverGateways, "a retry counts once": retriesCountOnce,
+			"windows begin anew": windowsBeginAnew, "keys are apart": keysAreApart, "large amounts": largeAmounts, "a model": likeAModel,
+		} {
+			t.Run(kind+"/"+name, func(t *testing.T) {
+				c := newClock(monday)
+				check(t, build(t, c.now), c)
+			})
+		}
+	}
+}
+
+func nothingIsZero(t *testing.T, s subject, _ *clock) {
+	ws, key := newKey()
+	sees(t, s, ws, key, monday, flow.Usage{Daily: known(0, 0), Weekly: known(0, 0), Monthly: known(0, 0)})
+}
+
+func sumsOverGateways(t *testing.T, s subject, _ *clock) {
+	ws, key := newKey()
+	for i := range 30 {
+		s.finish(t, i%3, ws, key, monday, wire.Spend{Requests: 1, Cost: 7})
+	}
+	s.finish(t, 1, ws, key, monday, wire.Spend{Cost: 5}) // another model of a request
+	all := known(30, 215)
+	sees(t, s, ws, key, monday, flow.Usage{Daily: all, Weekly: all, Monthly: all})
+}
+
+func retriesCountOnce(t *testing.T, s subject, _ *clock) {
+	ws, key := newKey()
+	for i := range 12 {
+		for g := range 3 {
+			s.finish(t, g, ws, key, monday, wire.Spend{Requests: 1, Cost: 2})
+		}
+		s.again(t, i%3)
+	}
+	all := known(36, 72)
+	sees(t, s, ws, key, monday, flow.Usage{Daily: all, Weekly: all, Monthly: all})
+}
+
+// windowsBeginAnew finishes requests around the borders, with requests that
+// were under way when a window ended.
+func windowsBeginAnew(t *testing.T, s subject, c *clock) {
+	ws, key := newKey()
+	one := wire.Spend{Requests: 1, Cost: 10}
+	saturday := time.Date(2026, 11, 28, 23, 59, 59, 0, time.UTC)
+	c.set(saturday)
+	s.finish(t, 0, ws, key, saturday, one)
+	sees(t, s, ws, key, saturday, flow.Usage{Daily: known(1, 10), Weekly: known(1, 10), Monthly: known(1, 10)})
+
+	sunday := saturday.Add(time.Second) // midnight
+	c.set(sunday)
+	sees(t, s, ws, key, sunday, flow.Usage{Daily: known(0, 0), Weekly: known(1, 10), Monthly: known(1, 10)})
+	s.finish(t, 1, ws, key, saturday, one) // it began before midnight
+	s.finish(t, 1, ws, key, sunday, one)
+	sees(t, s, ws, key, sunday, flow.Usage{Daily: known(1, 10), Weekly: known(3, 30), Monthly: known(3, 30)})
+
+	c.set(monday)
+	sees(t, s, ws, key, monday, flow.Usage{Daily: known(0, 0), Weekly: known(0, 0), Monthly: known(3, 30)})
+	s.finish(t, 2, ws, key, sunday, one)
+	s.finish(t, 2, ws, key, monday, one)
+	sees(t, s, ws, key, monday, flow.Usage{Daily: known(1, 10), Weekly: known(1, 10), Monthly: known(5, 50)})
+	sees(t, s, ws, key, sunday, flow.Usage{Daily: known(2, 20), Weekly: known(4, 40), Monthly: known(4, 40)})
+
+	december := time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)
+	c.set(december)
+	s.finish(t, 0, ws, key, december, one)
+	sees(t, s, ws, key, december, flow.Usage{Daily: known(1, 10), Weekly: known(2, 20), Monthly: known(1, 10)})
+}
+
+func keysAreApart(t *testing.T, s subject, _ *clock) {
+	ws, key := newKey()
+	other, otherKey := newKey()
+	s.finish(t, 0, ws, key, monday, wire.Spend{Requests: 1, Cost: 1})
+	s.finish(t, 1, ws, otherKey, monday, wire.Spend{Requests: 1, Cost: 2})
+	s.finish(t, 2, other, key, monday, wire.Spend{Requests: 1, Cost: 3})
+	for _, c := range []struct {
+		ws   id.Workspace
+		key  id.Key
+		cost money.Nanos
+	}{{ws, key, 1}, {ws, otherKey, 2}, {other, key, 3}} {
+		all := known(1, c.cost)
+		sees(t, s, c.ws, c.key, monday, flow.Usage{Daily: all, Weekly: all, Monthly: all})
+	}
+	sees(t, s, other, otherKey, monday, flow.Usage{Daily: known(0, 0), Weekly: known(0, 0), Monthly: known(0, 0)})
+}
+
+func largeAmounts(t *testing.T, s subject, _ *clock) {
+	ws, key := newKey()
+	for g := range 3 {
+		s.finish(t, g, ws, key, monday, wire.Spend{Requests: 1, Cost: math.MaxInt64})
+	}
+	all := known(3, math.MaxInt64)
+	sees(t, s, ws, key, monday, flow.Usage{Daily: all, Weekly: all, Monthly: all})
+}
+
+// likeAModel compares with plain sums.
+func likeAModel(t *testing.T, s subject, c *clock) {
+	times := []time.Time{
+		time.Date(2026, 10, 31, 23, 0, 0, 0, time.UTC), time.Date(2026, 11, 1, 1, 0, 0, 0, time.UTC),
+		monday.AddDate(0, 0, -2), monday.AddDate(0, 0, -1), monday, monday.Add(3 * time.Hour),
+	}
+	rapid.Check(t, func(r *rapid.T) {
+		c.set(c.now().Add(2 * warm)) // the keys of the run before are not in use any more
+		ws, keys := id.New[id.WorkspaceKind](ids), []id.Key{id.New[id.KeyKind](ids), id.New[id.KeyKind](ids)}
+		want := make([]flow.Usage, len(keys))
+		for i := range want {
+			want[i] = flow.Usage{Daily: known(0, 0), Weekly: known(0, 0), Monthly: known(0, 0)}
+		}
+		add := func(b *flow.Bucket, spend wire.Spend) {
+			b.Requests += spend.Requests
+			b.Cost += spend.Cost
+		}
+		for range rapid.IntRange(1, 12).Draw(r, "steps") {
+			g := rapid.IntRange(0, 2).Draw(r, "gateway")
+			if rapid.IntRange(0, 5).Draw(r, "what") == 0 {
+				s.again(r, g)
+				continue
+			}
+			k := rapid.IntRange(0, len(keys)-1).Draw(r, "key")
+			at := rapid.SampledFrom(times).Draw(r, "at")
+			spend := wire.Spend{Requests: rapid.Int64Range(0, 1).Draw(r, "requests"), Cost: money.Nanos(rapid.Int64Range(0, 1e6).Draw(r, "cost"))}
+			s.finish(r, g, ws, keys[k], at, spend)
+			if !at.Before(time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)) {
+				add(&want[k].Monthly, spend)
+			}
+			if !at.Before(monday.Truncate(24 * time.Hour)) {
+				add(&want[k].Weekly, spend)
+				add(&want[k].Daily, spend)
+			}
+		}
+		for i, g := range s.gateways() {
+			for k, key := range keys {
+				require.Eventually(r, func() bool {
+					return g.Usage(context.Background(), ws, key, monday) == want[k]
+				}, soon, often, "gateway %d, key %d", i, k)
+			}
+		}
+	})
+}
+
+// eventOf is a usage event of a time that counts as s.
+func eventOf(ws id.Workspace, key id.Key, at time.Time, s wire.Spend) wire.UsageEvent {
+	req := id.New[id.RequestKind](id.NewSource(func() time.Time { return at }, rand.Reader))
+	e := wire.UsageEvent{
+		Schema: wire.UsageSchema, ID: req, PrimaryID: req, Workspace: ws, Key: key, StartedAt: at, Outcome: wire.Success, Attempts: 1,
+	}
+	e.Cost.Total = s.Cost
+	if s.Requests == 0 {
+		e.PrimaryID = id.New[id.RequestKind](ids)
+	}
+	return e
+}

@@ -1,0 +1,193 @@
+// Package ledger owns what keys have used: it counts every record of this
+// gateway's spool into counters that all gateways share, and says what a key
+// has used in the windows of now, over all gateways. It knows nothing of
+// limits, nor of what a request was.
+//
+// Counting is exact through every crash: what is counted and how far the
+// gateway's spool is counted go into NATS in one commit, and what is missing
+// there is read from the spool again. Reading never waits for long: a key
+// that is in use has a view in memory, and without one a request waits a
+// moment for the first.
+package ledger
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/signalbox-dev/signalbox/dataplane/internal/spool"
+	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/wire"
+)
+
+// Spool is the gateway's record of usage, of which the ledger counts everything.
+type Spool interface {
+	// Follow has the follower told of every record from now on, and returns the
+	// last sequence before.
+	Follow(f spool.Follower) uint64
+	// Counts visits the records above after and up to through, and returns how
+	// many sequences have none.
+	Counts(ctx context.Context, after, through uint64, visit func(spool.Count) bool) (missing uint64, err error)
+}
+
+// Options are a Ledger's surroundings and bounds. Zero bounds mean the defaults.
+type Options struct {
+	Store Store
+	Spool Spool
+	Now   func() time.Time
+	Log   *slog.Logger
+
+	Every time.Duration // between two looks at what other gateways counted; default 200 ms, so that no view is older than 250 ms
+	Wait  time.Duration // of a request for a view; default 250 ms
+	Held  int           // keys whose views are held; default 10 000
+}
+
+// Bounds that nobody sets.
+const (
+	pageKeys = 900             // days of keys in one commit, of at most 1000 messages
+	pagesMax = 64              // that wait for a commit; what is beyond is read from the spool again
+	warm     = 5 * time.Second // how long a view is kept fresh after its last use
+	lastTry  = 2 * time.Second // for what is not counted yet when the gateway ends
+	within   = 2 * time.Second // for one call of NATS
+	slack    = 50 * time.Millisecond
+)
+
+func (o Options) withDefaults() Options {
+	if o.Every <= 0 {
+		o.Every = 200 * time.Millisecond
+	}
+	if o.Wait <= 0 {
+		o.Wait = 250 * time.Millisecond
+	}
+	if o.Held <= 0 {
+		o.Held = 10_000
+	}
+	return o
+}
+
+// keyRef names a key.
+type keyRef struct {
+	ws  id.Workspace
+	key id.Key
+}
+
+// dayRef names what a key used on a day.
+type dayRef struct {
+	keyRef
+	day day
+}
+
+// page is what a run of sequences adds. Its commit is one write.
+type page struct {
+	last  uint64 // sequence
+	spend map[dayRef]wire.Spend
+	full  bool // nothing comes to it any more
+}
+
+// state says how far the ledger is with its store.
+type state int
+
+const (
+	apart    state = iota // the store's position is to be learnt; nothing is queued
+	catching              // records are queued, and those before them are being read from the spool
+	attached              // the queue begins where the store's position is
+)
+
+// Ledger is one gateway's part in the counters. It is safe for concurrent use;
+// Run does its work.
+type Ledger struct {
+	opts    Options
+	metrics *metrics
+
+	mu     sync.Mutex
+	state  state
+	epoch  string  // of at; "" before it was learnt once
+	at     uint64  // the sequence up to which the store has counted
+	seen   uint64  // the last sequence of the spool
+	queue  []*page // what follows at, oldest first; while catching, what follows what is read
+	views  map[keyRef]*view
+	down   bool          // the store does not answer: nobody waits for it
+	looked chan struct{} // closed and replaced after every look, good or bad
+
+	kick chan struct{} // somebody waits
+}
+
+// New returns the ledger of a gateway and begins to follow its spool. Its
+// metrics go to registry.
+func New(o Options, registry prometheus.Registerer) *Ledger {
+	l := &Ledger{
+		opts: o.withDefaults(), views: make(map[keyRef]*view),
+		looked: make(chan struct{}), kick: make(chan struct{}, 1),
+	}
+	l.metrics = newMetrics(registry, l)
+	seen := l.opts.Spool.Follow(l)
+	l.mu.Lock()
+	l.seen = max(l.seen, seen)
+	l.mu.Unlock()
+	return l
+}
+
+// Add implements spool.Follower: what it takes is in the gateway's own view at
+// once, and is counted for everyone with the next commit.
+func (l *Ledger) Add(c spool.Count) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.seen = c.Sequence
+	ref := dayRef{keyRef{c.Workspace, c.Key}, dayOf(c.At)}
+	if v := l.views[ref.keyRef]; v != nil && !c.Spend.IsZero() {
+		if cell := v.cell(ref.day); cell != nil {
+			cell.own = cell.own.Add(c.Spend)
+		}
+	}
+	if l.state == apart {
+		return // it is read from the spool later
+	}
+	queue, ok := enqueue(l.queue, ref, c)
+	if !ok {
+		l.part()
+		return
+	}
+	l.queue = queue
+}
+
+// enqueue adds c to the last page of queue or to a new one; it returns false
+// when there are too many.
+func enqueue(queue []*page, ref dayRef, c spool.Count) ([]*page, bool) {
+	n := len(queue)
+	if n == 0 || queue[n-1].full || len(queue[n-1].spend) >= pageKeys {
+		if n >= pagesMax {
+			return queue, false
+		}
+		queue = append(queue, &page{spend: make(map[dayRef]wire.Spend)})
+		n++
+	}
+	p := queue[n-1]
+	p.last = c.Sequence
+	if !c.Spend.IsZero() {
+		p.spend[ref] = p.spend[ref].Add(c.Spend)
+	}
+	return queue, true
+}
+
+// part forgets what is queued: the store's position has to be learnt anew, and
+// what follows it is read from the spool. l.mu is held.
+func (l *Ledger) part() { l.state, l.queue = apart, nil }
+
+// Counted implements spool.Follower. The epoch is looked at anew: while it is
+// the one that the ledger counts in, the counters are still there, and any later
+// filling begins after now.
+func (l *Ledger) Counted(ctx context.Context) (uint64, error) {
+	epoch, err := l.opts.Store.Epoch(ctx)
+	if err != nil {
+		return 0, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if epoch != l.epoch {
+		return 0, nil
+	}
+	return l.at, nil
+}

@@ -1,0 +1,227 @@
+package ledger
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/natsconn"
+	"github.com/signalbox-dev/signalbox/shared/wire"
+)
+
+// NATS is the counters in the stream of spend. Its connection should be its
+// own, so that counting never queues before what a request waits for.
+type NATS struct {
+	conn    *natsconn.Conn
+	gateway id.Gateway
+	ids     *id.Source
+}
+
+// NewNATS returns the counters as a gateway sees them over conn.
+func NewNATS(conn *natsconn.Conn, gw id.Gateway, ids *id.Source) *NATS {
+	return &NATS{conn: conn, gateway: gw, ids: ids}
+}
+
+// OnConnect implements Store.
+func (s *NATS) OnConnect(fn func()) (cancel func()) { return s.conn.OnConnect(fn) }
+
+// Epoch implements Store. The stream's leader answers.
+func (s *NATS) Epoch(ctx context.Context) (string, error) {
+	msg, err := s.stored(ctx, map[string]any{"seq": 1, "next_by_subj": wire.SubjectSpendEpoch + ".*"})
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("look up the epoch of usage: %w", err)
+	case msg == nil:
+		return "", ErrUnfilled
+	}
+	return msg.Subject[len(wire.SubjectSpendEpoch)+1:], nil
+}
+
+// Position implements Store. The stream's leader answers.
+func (s *NATS) Position(ctx context.Context, epoch string) (uint64, error) {
+	msg, err := s.stored(ctx, map[string]any{"last_by_subj": wire.SpendAt(epoch, s.gateway)})
+	if err != nil {
+		return 0, fmt.Errorf("look up the position of usage: %w", err)
+	}
+	if msg == nil {
+		return 0, nil
+	}
+	return wire.ParsePosition(msg.Data)
+}
+
+// storedMsg is a message as the stream's leader has it.
+type storedMsg struct {
+	Subject string `json:"subject"`
+	Data    []byte `json:"data"`
+}
+
+// stored asks the stream's leader for a message; nil when there is none.
+func (s *NATS) stored(ctx context.Context, query map[string]any) (*storedMsg, error) {
+	if err := s.conn.Ready(); err != nil {
+		return nil, err
+	}
+	body, err := json.Marshal(query)
+	if err != nil {
+		return nil, err
+	}
+	reply, err := s.conn.NATS().RequestWithContext(ctx, "$JS.API.STREAM.MSG.GET."+wire.StreamSpend, body)
+	if err != nil {
+		return nil, err
+	}
+	var got struct {
+		Error   *jetstream.APIError `json:"error"`
+		Message *storedMsg          `json:"message"`
+	}
+	if err := json.Unmarshal(reply.Data, &got); err != nil {
+		return nil, fmt.Errorf("decode a stored message: %w", err)
+	}
+	if got.Error != nil {
+		if got.Error.ErrorCode == jetstream.JSErrCodeMessageNotFound {
+			return nil, nil
+		}
+		return nil, got.Error
+	}
+	return got.Message, nil
+}
+
+// Commit implements Store as one atomic batch. The message id of the position
+// is where it begins: of two batches from one place, sent again after a timeout
+// perhaps, the stream takes one.
+func (s *NATS) Commit(ctx context.Context, epoch string, from, to uint64, spend map[dayRef]wire.Spend) error {
+	if err := s.conn.Ready(); err != nil {
+		return err
+	}
+	b := batch{nc: s.conn.NATS(), id: s.ids.UUID().String()}
+	for ref, amount := range spend {
+		if err := b.add(wire.SpendOn(epoch, ref.day.time(), ref.ws, ref.key), amount.Text()); err != nil {
+			return fmt.Errorf("count usage: %w", err)
+		}
+	}
+	last := b.message(wire.SpendAt(epoch, s.gateway), strconv.FormatUint(to-from, 10))
+	last.Header.Set(jetstream.MsgIDHeader, epoch+"."+s.gateway.String()+"."+strconv.FormatUint(from, 10))
+	last.Header.Set(headerBatchCommit, "1")
+	reply, err := b.nc.RequestMsgWithContext(ctx, last)
+	if err != nil {
+		return fmt.Errorf("count usage: %w", err)
+	}
+	var ack struct {
+		Error *jetstream.APIError `json:"error"`
+		Count int                 `json:"count"`
+	}
+	if err := json.Unmarshal(reply.Data, &ack); err != nil {
+		return fmt.Errorf("decode the answer to counted usage: %w", err)
+	}
+	if ack.Error != nil {
+		return fmt.Errorf("count usage: %w", ack.Error)
+	}
+	if ack.Count != b.n {
+		return fmt.Errorf("count usage: %d of %d messages were taken", ack.Count, b.n)
+	}
+	return nil
+}
+
+// Headers of an atomic batch and of an increment.
+const (
+	headerBatchID       = "Nats-Batch-Id"
+	headerBatchSequence = "Nats-Batch-Sequence"
+	headerBatchCommit   = "Nats-Batch-Commit"
+	headerIncrement     = "Nats-Incr"
+)
+
+// batch is an atomic batch that is being sent.
+type batch struct {
+	nc *nats.Conn
+	id string
+	n  int
+}
+
+func (b *batch) message(subject, increment string) *nats.Msg {
+	b.n++
+	msg := nats.NewMsg(subject)
+	msg.Header.Set(headerBatchID, b.id)
+	msg.Header.Set(headerBatchSequence, strconv.Itoa(b.n))
+	msg.Header.Set(headerIncrement, increment)
+	return msg
+}
+
+func (b *batch) add(subject, increment string) error {
+	return b.nc.PublishMsg(b.message(subject, increment))
+}
+
+// Read implements Store. Any server of the stream may answer, one that is
+// behind too.
+func (s *NATS) Read(ctx context.Context, epoch string, days []dayRef) (map[dayRef]wire.Spend, error) {
+	mark := wire.SpendEpoch(epoch)
+	subjects := append(make([]string, 0, len(days)+1), mark)
+	refs := make(map[string]dayRef, len(days))
+	for _, ref := range days {
+		subject := wire.SpendOn(epoch, ref.day.time(), ref.ws, ref.key)
+		subjects, refs[subject] = append(subjects, subject), ref
+	}
+	got := make(map[dayRef]wire.Spend, len(days))
+	marked := false
+	err := s.last(ctx, subjects, func(subject string, body []byte) error {
+		if subject == mark {
+			marked = true
+			return nil
+		}
+		ref, ok := refs[subject]
+		if !ok {
+			return nil
+		}
+		var err error
+		got[ref], err = wire.ParseSpend(body)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read usage: %w", err)
+	}
+	if !marked {
+		return nil, ErrUnfilled
+	}
+	return got, nil
+}
+
+// last visits the last message of each subject that has one.
+func (s *NATS) last(ctx context.Context, subjects []string, visit func(subject string, body []byte) error) error {
+	if err := s.conn.Ready(); err != nil {
+		return err
+	}
+	body, err := json.Marshal(map[string]any{"multi_last": subjects})
+	if err != nil {
+		return err
+	}
+	nc := s.conn.NATS()
+	answers, err := nc.SubscribeSync(nc.NewInbox())
+	if err != nil {
+		return err
+	}
+	defer func() { _ = answers.Unsubscribe() }() // fails only where it has ended already
+	if err := nc.PublishRequest("$JS.API.DIRECT.GET."+wire.StreamSpend, answers.Subject, body); err != nil {
+		return err
+	}
+	for {
+		msg, err := answers.NextMsgWithContext(ctx)
+		if err != nil {
+			return err
+		}
+		switch status := msg.Header.Get("Status"); status {
+		case "":
+		case "204", "404": // the end, or nothing at all
+			return nil
+		default:
+			return errors.New("the server refused with status " + status)
+		}
+		if err := visit(msg.Header.Get(jetstream.SubjectHeader), msg.Data); err != nil {
+			return err
+		}
+	}
+}
+
+var _ Store = (*NATS)(nil)

@@ -177,8 +177,10 @@ func TestAPresetsListsBind(t *testing.T) {
 // operator's rule leads out of no list.
 func TestListsAreOfOneEntry(t *testing.T) {
 	w := with(map[string]policy.PresetConfig{"p": {Model: "acme/small", Models: policy.Lists{Block: []string{"acme/small"}}}})
-	plan := w.decide(t, decide.Facts{Model: "@p", Models: []string{"acme/small"}})
-	require.Equal(t, []string{""}, slugs(plan))
+	for _, key := range []decide.KeyFacts{{}, {Models: []string{"acme/*"}}} {
+		plan := w.decide(t, decide.Facts{Model: "@p", Models: []string{"acme/small"}, Key: key})
+		require.Equal(t, []string{""}, slugs(plan))
+	}
 	w.model("acme/small").Rules = []catalog.Rule{rule("r", always, `{"provider":"north","model":"acme/big"}`)}
 	require.Equal(t, fault.PresetModelNotAllowed, w.decide(t, decide.Facts{Model: "@p"}).Refusal.Reason)
 }

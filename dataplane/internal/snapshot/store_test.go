@@ -183,11 +183,14 @@ func TestABadBodyLeavesTheLastGoodOne(t *testing.T) {
 	newer, _ := unreadable(t, 4)
 	foreign, _, err := policy.Encode(policy.Snapshot{Schema: policy.Schema, Workspace: id.New[id.WorkspaceKind](id.SystemSource()), Revision: 4})
 	require.NoError(t, err)
+	lost, _, err := policy.Encode(policy.Snapshot{Workspace: ws, Revision: 4, Routes: make([]policy.Route, 1)}.Versioned())
+	require.NoError(t, err)
 	for name, body := range map[string][]byte{
 		"other bytes":    []byte("{}"),
 		"not JSON":       []byte("{"),
 		"newer schema":   newer,
 		"other tenant's": foreign,
+		"no way through": lost,
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := s.Status().Rejected

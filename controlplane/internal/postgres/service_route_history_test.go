@@ -126,16 +126,21 @@ func TestTheDatabaseKeepsVersionsAsTheyAre(t *testing.T) {
 	r := s.route(t, ws, operator, "a")
 	s.save(t, r, straight("2"))
 	s.deployed(t, r, 1)
+	s.deployed(t, r, 2)
+	_, err := s.routes.Rollback(t.Context(), ws, r.ID, operator, nil)
+	require.NoError(t, err)
 	before, err := s.routes.Version(t.Context(), ws, r.ID, 1)
 	require.NoError(t, err)
 	statements := map[string][]string{
 		"dynamic_route_versions":    {"DELETE FROM dynamic_route_versions", "UPDATE dynamic_route_versions SET status = 'draft'"},
 		"dynamic_route_deployments": {"DELETE FROM dynamic_route_deployments", "UPDATE dynamic_route_deployments SET rolled_back = false"},
 	}
-	for table, row := range map[string]any{"dynamic_route_versions": routeVersionRow{}, "dynamic_route_deployments": routeDeploymentRow{}} {
+	// Of rows whose status could be set to what it is.
+	for where, row := range map[string]any{"dynamic_route_versions status = 'deployed'": routeVersionRow{}, "dynamic_route_deployments rolled_back": routeDeploymentRow{}} {
+		table, where, _ := strings.Cut(where, " ")
 		for _, column := range columnsOf(row) {
 			if column != "status" && column != "rolled_back" {
-				statements[table] = append(statements[table], fmt.Sprintf("UPDATE %s SET %s = %s", table, column, another(column)))
+				statements[table] = append(statements[table], fmt.Sprintf("UPDATE %s SET %s = %s WHERE %s", table, column, another(column), where))
 			}
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/guardrail"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/lifecycle"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/postgres"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/preset"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/routing"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
@@ -20,13 +21,14 @@ import (
 )
 
 // ladder are the services over what sets the rungs of the policy ladder, and
-// over the guardrails beside it.
+// over the guardrails and presets beside it.
 type ladder struct {
 	keys        *apikey.Service
 	settings    *settings.Service
 	profiles    *profile.Service
 	departments *department.Service
 	guardrails  *guardrail.Service
+	presets     *preset.Service
 	effective   *effective.Service
 	auto        *autorouting.Service
 	lifecycle   *lifecycle.Service
@@ -37,7 +39,7 @@ type ladder struct {
 func (a *App) ladder(mutator *deploy.Mutator, ids *id.Source, source routing.Source) ladder {
 	runner, now := a.db.Runner(), a.deps.Now
 	keys, profiles, departments := postgres.NewAPIKeyStore(), postgres.NewProfileStore(), postgres.NewDepartmentStore()
-	guardrails := postgres.NewGuardrailStore()
+	guardrails, presets := postgres.NewGuardrailStore(), postgres.NewPresetStore()
 	return ladder{
 		keys: apikey.NewService(apikey.Deps{
 			Runner: runner, Store: keys, Mutator: mutator, Profiles: profiles, Departments: departments,
@@ -55,6 +57,10 @@ func (a *App) ladder(mutator *deploy.Mutator, ids *id.Source, source routing.Sou
 		guardrails: guardrail.NewService(guardrail.Deps{
 			Runner: runner, Store: guardrails, Directory: guardrails, Keys: postgres.NewGuardrailKeys(), Members: postgres.NewGuardrailMembers(),
 			Mutator: mutator, Offered: source, IDs: ids, Now: now,
+		}),
+		presets: preset.NewService(preset.Deps{
+			Runner: runner, Store: presets, Versions: postgres.NewPresetVersions(), Deployments: postgres.NewPresetDeployments(),
+			Publishers: presets, Commons: postgres.NewPresetCommons(a.db), Guardrails: guardrails, Mutator: mutator, Offered: source, IDs: ids, Now: now,
 		}),
 		effective: effective.NewService(effective.Deps{
 			Runner: runner, Policies: postgres.NewCompiler(a.db), Keys: keys, Source: source, Now: now,

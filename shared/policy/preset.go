@@ -34,8 +34,11 @@ type PublicPreset struct {
 	Schema    int          `json:"schema"`
 	Workspace id.Workspace `json:"workspace"`
 	Preset    id.Preset    `json:"preset"`
-	Version   int          `json:"version"`  // the deployed one; 0: it is public no more
-	Revision  int64        `json:"revision"` // of its workspace
+	Version   int          `json:"version"` // the deployed one; 0: it is public no more
+	// Versions are those that may be pinned, ascending: each was deployed while
+	// the preset was public. Others are its workspace's own.
+	Versions []int `json:"versions,omitempty"`
+	Revision int64 `json:"revision"` // of its workspace
 }
 
 // PresetConfig is what a preset sets.
@@ -57,3 +60,10 @@ type PresetCache struct {
 	Enabled bool          `json:"enabled"`
 	TTL     time.Duration `json:"ttl_ns,omitempty"`
 }
+
+// The bounds of presets.
+const (
+	MaxPresets        = 500      // of a workspace, archived ones apart
+	MaxPresetVersions = 1000     // of a preset
+	MaxPresetBytes    = 64 << 10 // of a configuration as JSON
+)

@@ -34,6 +34,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/lifecycle"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/managementkey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/override"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/preset"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/reseal"
@@ -54,6 +55,7 @@ type Services struct {
 	Profiles       *profile.Service
 	Departments    *department.Service
 	Guardrails     *guardrail.Service
+	Presets        *preset.Service
 	Effective      *effective.Service
 	AutoRouting    *autorouting.Service
 	Lifecycle      *lifecycle.Service

@@ -29,6 +29,9 @@ func (c *Compiler) Compile(ctx context.Context, ws id.Workspace) (publish.Compil
 		if compiled.Keys, err = changedKeys(ctx, ws); err != nil {
 			return err
 		}
+		if compiled.Presets, compiled.Public, err = changedPresets(ctx, ws); err != nil {
+			return err
+		}
 		compiled.Since, err = lowestWaiting(tenant(ctx, ws), ws, compiled.Snapshot.Revision)
 		return err
 	})
@@ -73,13 +76,17 @@ func compilePolicy(ctx context.Context, ws id.Workspace) (policy.Snapshot, error
 	if err != nil {
 		return policy.Snapshot{}, err
 	}
+	presets, err := publishedPresets(ctx, ws)
+	if err != nil {
+		return policy.Snapshot{}, err
+	}
 	w := own.workspace()
 	return policy.Snapshot{
 		Workspace: ws, Revision: revision.Revision, Status: w.Status,
 		Tags: slices.Sorted(slices.Values(w.Tags)), Settings: settings.Settings,
 		Credentials: credentials,
 		Profiles:    profiles, Profile: settings.Profile,
-		Departments: departments, Guardrails: guardrails,
+		Departments: departments, Guardrails: guardrails, Presets: presets,
 		Auto: auto,
 	}.Versioned(), nil
 }

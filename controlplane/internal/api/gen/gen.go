@@ -392,6 +392,69 @@ func (e PlatformKeyringKeyRole) Valid() bool {
 	}
 }
 
+// Defines values for PresetVersionStatus.
+const (
+	Deployed   PresetVersionStatus = "deployed"
+	Published  PresetVersionStatus = "published"
+	Superseded PresetVersionStatus = "superseded"
+)
+
+// Valid indicates whether the value is a known member of the PresetVersionStatus enum.
+func (e PresetVersionStatus) Valid() bool {
+	switch e {
+	case Deployed:
+		return true
+	case Published:
+		return true
+	case Superseded:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PresetVersioning.
+const (
+	Date       PresetVersioning = "date"
+	Semver     PresetVersioning = "semver"
+	Sequential PresetVersioning = "sequential"
+)
+
+// Valid indicates whether the value is a known member of the PresetVersioning enum.
+func (e PresetVersioning) Valid() bool {
+	switch e {
+	case Date:
+		return true
+	case Semver:
+		return true
+	case Sequential:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PresetVisibility.
+const (
+	Private PresetVisibility = "private"
+	Public  PresetVisibility = "public"
+	Team    PresetVisibility = "team"
+)
+
+// Valid indicates whether the value is a known member of the PresetVisibility enum.
+func (e PresetVisibility) Valid() bool {
+	switch e {
+	case Private:
+		return true
+	case Public:
+		return true
+	case Team:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ProviderFieldsSort.
 const (
 	ProviderFieldsSortLatency    ProviderFieldsSort = "latency"
@@ -1800,6 +1863,30 @@ type NewOwner struct {
 	Name  *string `json:"name,omitempty"`
 }
 
+// NewPreset defines model for NewPreset.
+type NewPreset struct {
+	// Config What a preset sets, at most 64 KiB. An absent field sets nothing.
+	Config      *PresetConfig `json:"config,omitempty"`
+	Description *string       `json:"description,omitempty"`
+
+	// Name The slug when absent.
+	Name *string `json:"name,omitempty"`
+
+	// Publish Publish the first version and deploy it.
+	Publish      *bool   `json:"publish,omitempty"`
+	ReleaseNotes *string `json:"release_notes,omitempty"`
+	Slug         string  `json:"slug"`
+
+	// VersionLabel Of the first version, with versioning semver; 1.0.0 when absent.
+	VersionLabel *string `json:"version_label,omitempty"`
+
+	// Versioning sequential when absent.
+	Versioning *PresetVersioning `json:"versioning,omitempty"`
+
+	// Visibility team when absent.
+	Visibility *PresetVisibility `json:"visibility,omitempty"`
+}
+
 // NewRoutingProfile defines model for NewRoutingProfile.
 type NewRoutingProfile struct {
 	Name string `json:"name"`
@@ -1903,6 +1990,239 @@ type PlatformKeyringKeyRole string
 type PlatformKeyringOne struct {
 	Data PlatformKeyring `json:"data"`
 }
+
+// Preset defines model for Preset.
+type Preset struct {
+	// Ancestry What it is a fork of, and what that is a fork of, nearest first.
+	Ancestry   []PresetOrigin               `json:"ancestry"`
+	ArchivedAt nullable.Nullable[time.Time] `json:"archived_at"`
+
+	// CanonicalModel The model name that uses it: @slug, or @handle/slug.
+	CanonicalModel string `json:"canonical_model"`
+
+	// Changed The draft differs from the latest version.
+	Changed bool `json:"changed"`
+
+	// Config The draft.
+	Config    PresetConfig `json:"config"`
+	CreatedAt time.Time    `json:"created_at"`
+
+	// CreatedBy A user id.
+	CreatedBy string `json:"created_by"`
+
+	// DeployedVersion What the slug means; null: nothing.
+	DeployedVersion nullable.Nullable[int] `json:"deployed_version"`
+	Description     string                 `json:"description"`
+	ID              string                 `json:"id"`
+
+	// LatestVersion null before the first.
+	LatestVersion nullable.Nullable[int] `json:"latest_version"`
+	Name          string                 `json:"name"`
+
+	// Slug Unique in the workspace, for ever.
+	Slug      string    `json:"slug"`
+	UpdatedAt time.Time `json:"updated_at"`
+
+	// Upstream The version that it is a fork of.
+	Upstream nullable.Nullable[PresetOrigin] `json:"upstream"`
+
+	// Versioning How versions are labelled. v1 and so on, as given by who publishes, or by the UTC day.
+	Versioning PresetVersioning `json:"versioning"`
+
+	// Visibility Who may use it. private is for keys of its creator, team for the workspace's, public for all, as @handle/slug.
+	Visibility PresetVisibility `json:"visibility"`
+}
+
+// PresetCache defines model for PresetCache.
+type PresetCache struct {
+	Enabled    bool `json:"enabled"`
+	TTLSeconds *int `json:"ttl_seconds,omitempty"`
+}
+
+// PresetChange defines model for PresetChange.
+type PresetChange struct {
+	Data        Preset         `json:"data"`
+	Publication PublicationRef `json:"publication"`
+}
+
+// PresetConfig What a preset sets, at most 64 KiB. An absent field sets nothing.
+type PresetConfig struct {
+	// AllowedModels Restriction. The only models that may serve.
+	AllowedModels *ModelPatterns `json:"allowed_models,omitempty"`
+
+	// AllowedProviders Restriction. The only providers that may serve.
+	AllowedProviders *ProviderNames `json:"allowed_providers,omitempty"`
+	Cache            *PresetCache   `json:"cache,omitempty"`
+
+	// DefaultModel Another name of model.
+	DefaultModel *string `json:"default_model,omitempty"`
+
+	// DeniedProviders Restriction. Providers that may not serve.
+	DeniedProviders *ProviderNames `json:"denied_providers,omitempty"`
+
+	// FallbackModels Tried after the model, and not presets.
+	FallbackModels *[]string `json:"fallback_models,omitempty"`
+
+	// GuardrailIds Guardrails of the workspace that bind its requests too. A public preset has none.
+	GuardrailIds *[]string `json:"guardrail_ids,omitempty"`
+
+	// Model The model that the preset's name stands for; without it the default model of the policy ladder.
+	Model *string `json:"model,omitempty"`
+
+	// Params Defaults for fields of the body, such as temperature. What a request says itself is not among them: model, messages, stream and the like.
+	Params map[string]json.RawMessage `json:"params,omitempty"`
+
+	// Provider Which providers may serve, and in which order. The restrictions of all rungs hold together; of every other field the narrowest rung's counts.
+	Provider *ProviderFields `json:"provider,omitempty"`
+
+	// ProviderWeights Factors of providers' scores, by slug.
+	ProviderWeights *map[string]float64 `json:"provider_weights,omitempty"`
+	RoutingMode     *RoutingMode        `json:"routing_mode,omitempty"`
+
+	// SystemPrompt Goes before the caller's own.
+	SystemPrompt *string `json:"system_prompt,omitempty"`
+}
+
+// PresetDiffOne defines model for PresetDiffOne.
+type PresetDiffOne struct {
+	Data []PresetFieldChange `json:"data"`
+}
+
+// PresetFieldChange defines model for PresetFieldChange.
+type PresetFieldChange struct {
+	// After null where the other version does not have it.
+	After json.RawMessage `json:"after"`
+
+	// Before null where the version does not have the field.
+	Before json.RawMessage `json:"before"`
+
+	// Path Dotted, such as provider.only or params.temperature.
+	Path string `json:"path"`
+}
+
+// PresetFork defines model for PresetFork.
+type PresetFork struct {
+	Description *string `json:"description,omitempty"`
+
+	// From An id or slug of the workspace, or @handle/slug.
+	From string `json:"from"`
+
+	// Name The upstream's when absent.
+	Name *string `json:"name,omitempty"`
+	Slug string  `json:"slug"`
+
+	// Version The deployed one when absent.
+	Version *int `json:"version,omitempty"`
+
+	// Versioning sequential when absent.
+	Versioning *PresetVersioning `json:"versioning,omitempty"`
+
+	// Visibility team when absent.
+	Visibility *PresetVisibility `json:"visibility,omitempty"`
+}
+
+// PresetList defines model for PresetList.
+type PresetList struct {
+	Data []Preset `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// PresetOne defines model for PresetOne.
+type PresetOne struct {
+	Data Preset `json:"data"`
+}
+
+// PresetOrigin defines model for PresetOrigin.
+type PresetOrigin struct {
+	PresetID string `json:"preset_id"`
+	Version  int    `json:"version"`
+}
+
+// PresetPatch defines model for PresetPatch.
+type PresetPatch struct {
+	// Config What a preset sets, at most 64 KiB. An absent field sets nothing.
+	Config      *PresetConfig `json:"config,omitempty"`
+	Description *string       `json:"description,omitempty"`
+	Name        *string       `json:"name,omitempty"`
+
+	// ReplaceConfig The configuration is the whole draft.
+	ReplaceConfig *bool `json:"replace_config,omitempty"`
+
+	// Versioning How versions are labelled. v1 and so on, as given by who publishes, or by the UTC day.
+	Versioning *PresetVersioning `json:"versioning,omitempty"`
+
+	// Visibility Who may use it. private is for keys of its creator, team for the workspace's, public for all, as @handle/slug.
+	Visibility *PresetVisibility `json:"visibility,omitempty"`
+}
+
+// PresetRelease defines model for PresetRelease.
+type PresetRelease struct {
+	// Deploy Deploy it at once.
+	Deploy       *bool   `json:"deploy,omitempty"`
+	ReleaseNotes *string `json:"release_notes,omitempty"`
+
+	// VersionLabel With versioning semver, above every earlier one.
+	VersionLabel *string `json:"version_label,omitempty"`
+}
+
+// PresetUpstream defines model for PresetUpstream.
+type PresetUpstream struct {
+	// Version The deployed one when absent.
+	Version *int `json:"version,omitempty"`
+}
+
+// PresetVersion defines model for PresetVersion.
+type PresetVersion struct {
+	// Config What a preset sets, at most 64 KiB. An absent field sets nothing.
+	Config PresetConfig `json:"config"`
+
+	// Digest Equal configurations have equal ones.
+	Digest string `json:"digest"`
+
+	// Public It was deployed while the preset was public.
+	Public      bool      `json:"public"`
+	PublishedAt time.Time `json:"published_at"`
+
+	// PublishedBy A user id.
+	PublishedBy  string              `json:"published_by"`
+	ReleaseNotes string              `json:"release_notes"`
+	Status       PresetVersionStatus `json:"status"`
+
+	// Version From 1.
+	Version      int    `json:"version"`
+	VersionLabel string `json:"version_label"`
+}
+
+// PresetVersionStatus defines model for PresetVersion.Status.
+type PresetVersionStatus string
+
+// PresetVersionChange defines model for PresetVersionChange.
+type PresetVersionChange struct {
+	Data        PresetVersion  `json:"data"`
+	Preset      Preset         `json:"preset"`
+	Publication PublicationRef `json:"publication"`
+}
+
+// PresetVersionList defines model for PresetVersionList.
+type PresetVersionList struct {
+	Data []PresetVersion `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// PresetVersionOne defines model for PresetVersionOne.
+type PresetVersionOne struct {
+	Data PresetVersion `json:"data"`
+}
+
+// PresetVersioning How versions are labelled. v1 and so on, as given by who publishes, or by the UTC day.
+type PresetVersioning string
+
+// PresetVisibility Who may use it. private is for keys of its creator, team for the workspace's, public for all, as @handle/slug.
+type PresetVisibility string
 
 // PriceLimit USD per million tokens.
 type PriceLimit = string
@@ -2022,6 +2342,29 @@ type PublicationRef struct {
 	// Pending Live gateways that have not applied it yet; at least 1 until it is known to be published.
 	Pending  int   `json:"pending"`
 	Revision int64 `json:"revision"`
+}
+
+// Publisher defines model for Publisher.
+type Publisher struct {
+	CreatedAt time.Time `json:"created_at"`
+	Handle    string    `json:"handle"`
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// PublisherChange defines model for PublisherChange.
+type PublisherChange struct {
+	Data        Publisher      `json:"data"`
+	Publication PublicationRef `json:"publication"`
+}
+
+// PublisherOne defines model for PublisherOne.
+type PublisherOne struct {
+	Data Publisher `json:"data"`
+}
+
+// PublisherPut defines model for PublisherPut.
+type PublisherPut struct {
+	Handle string `json:"handle"`
 }
 
 // Receipts defines model for Receipts.
@@ -2467,6 +2810,12 @@ type ManagementKeyID = string
 
 // Model defines model for Model.
 type Model = string
+
+// PresetNumber defines model for PresetNumber.
+type PresetNumber = int
+
+// PresetRef defines model for PresetRef.
+type PresetRef = string
 
 // Provider defines model for Provider.
 type Provider = string
@@ -3119,6 +3468,135 @@ type SetPlatformWorkspaceTagsParams struct {
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
+// ListPresetsParams defines parameters for ListPresets.
+type ListPresetsParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Slug Only the preset with this slug, in any letter case.
+	Slug *string `form:"slug,omitempty" json:"slug,omitempty"`
+
+	// Visibility Only those with this visibility.
+	Visibility *PresetVisibility `form:"visibility,omitempty" json:"visibility,omitempty"`
+
+	// Archived Archived ones too.
+	Archived *bool `form:"archived,omitempty" json:"archived,omitempty"`
+}
+
+// CreatePresetParams defines parameters for CreatePreset.
+type CreatePresetParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ForkPresetParams defines parameters for ForkPreset.
+type ForkPresetParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// PutPublisherParams defines parameters for PutPublisher.
+type PutPublisherParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ArchivePresetParams defines parameters for ArchivePreset.
+type ArchivePresetParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// ConfirmName The preset's name, exactly, as a guard against archiving the wrong one.
+	ConfirmName string `form:"confirm_name" json:"confirm_name"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// UpdatePresetParams defines parameters for UpdatePreset.
+type UpdatePresetParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// RollBackPresetParams defines parameters for RollBackPreset.
+type RollBackPresetParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// UpdatePresetUpstreamParams defines parameters for UpdatePresetUpstream.
+type UpdatePresetUpstreamParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListPresetVersionsParams defines parameters for ListPresetVersions.
+type ListPresetVersionsParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// PublishPresetParams defines parameters for PublishPreset.
+type PublishPresetParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// DeployPresetVersionParams defines parameters for DeployPresetVersion.
+type DeployPresetVersionParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
 // ListPublicationsParams defines parameters for ListPublications.
 type ListPublicationsParams struct {
 	// Cursor The `next_cursor` of the page before.
@@ -3350,6 +3828,24 @@ type CreatePlatformWorkspaceJSONRequestBody = NewWorkspace
 // SetPlatformWorkspaceTagsJSONRequestBody defines body for SetPlatformWorkspaceTags for application/json ContentType.
 type SetPlatformWorkspaceTagsJSONRequestBody = WorkspaceTagsPatch
 
+// CreatePresetJSONRequestBody defines body for CreatePreset for application/json ContentType.
+type CreatePresetJSONRequestBody = NewPreset
+
+// ForkPresetJSONRequestBody defines body for ForkPreset for application/json ContentType.
+type ForkPresetJSONRequestBody = PresetFork
+
+// PutPublisherJSONRequestBody defines body for PutPublisher for application/json ContentType.
+type PutPublisherJSONRequestBody = PublisherPut
+
+// UpdatePresetJSONRequestBody defines body for UpdatePreset for application/json ContentType.
+type UpdatePresetJSONRequestBody = PresetPatch
+
+// UpdatePresetUpstreamJSONRequestBody defines body for UpdatePresetUpstream for application/json ContentType.
+type UpdatePresetUpstreamJSONRequestBody = PresetUpstream
+
+// PublishPresetJSONRequestBody defines body for PublishPreset for application/json ContentType.
+type PublishPresetJSONRequestBody = PresetRelease
+
 // UpdateAutoRoutingJSONRequestBody defines body for UpdateAutoRouting for application/json ContentType.
 type UpdateAutoRoutingJSONRequestBody = AutoRoutingPatch
 
@@ -3553,6 +4049,51 @@ type ServerInterface interface {
 	// SetPlatformWorkspaceTags Replace the tags of a workspace
 	// (PUT /v1/platform/workspaces/{workspace_id}/tags)
 	SetPlatformWorkspaceTags(c *gin.Context, workspaceID WorkspaceID, params SetPlatformWorkspaceTagsParams)
+	// ListPresets The workspace's presets, newest first
+	// (GET /v1/presets)
+	ListPresets(c *gin.Context, params ListPresetsParams)
+	// CreatePreset Create a preset
+	// (POST /v1/presets)
+	CreatePreset(c *gin.Context, params CreatePresetParams)
+	// ForkPreset Fork a preset
+	// (POST /v1/presets/fork)
+	ForkPreset(c *gin.Context, params ForkPresetParams)
+	// GetPublisher The handle under which the workspace's presets are public
+	// (GET /v1/presets/publisher)
+	GetPublisher(c *gin.Context)
+	// PutPublisher Choose the publisher handle
+	// (PUT /v1/presets/publisher)
+	PutPublisher(c *gin.Context, params PutPublisherParams)
+	// ArchivePreset Archive a preset
+	// (DELETE /v1/presets/{preset})
+	ArchivePreset(c *gin.Context, preset PresetRef, params ArchivePresetParams)
+	// GetPreset One preset, with its draft
+	// (GET /v1/presets/{preset})
+	GetPreset(c *gin.Context, preset PresetRef)
+	// UpdatePreset Change a preset
+	// (PATCH /v1/presets/{preset})
+	UpdatePreset(c *gin.Context, preset PresetRef, params UpdatePresetParams)
+	// RollBackPreset Deploy the version that the present deployment replaced
+	// (POST /v1/presets/{preset}/rollback)
+	RollBackPreset(c *gin.Context, preset PresetRef, params RollBackPresetParams)
+	// UpdatePresetUpstream Take another version of what a fork is a fork of
+	// (POST /v1/presets/{preset}/upstream)
+	UpdatePresetUpstream(c *gin.Context, preset PresetRef, params UpdatePresetUpstreamParams)
+	// ListPresetVersions The published versions of a preset, newest first
+	// (GET /v1/presets/{preset}/versions)
+	ListPresetVersions(c *gin.Context, preset PresetRef, params ListPresetVersionsParams)
+	// PublishPreset Publish the draft as the next version
+	// (POST /v1/presets/{preset}/versions)
+	PublishPreset(c *gin.Context, preset PresetRef, params PublishPresetParams)
+	// GetPresetVersion One version of a preset
+	// (GET /v1/presets/{preset}/versions/{version})
+	GetPresetVersion(c *gin.Context, preset PresetRef, version PresetNumber)
+	// DeployPresetVersion Deploy a version
+	// (POST /v1/presets/{preset}/versions/{version}/deploy)
+	DeployPresetVersion(c *gin.Context, preset PresetRef, version PresetNumber, params DeployPresetVersionParams)
+	// ComparePresetVersions What another version has otherwise
+	// (GET /v1/presets/{preset}/versions/{version}/diff/{other})
+	ComparePresetVersions(c *gin.Context, preset PresetRef, version PresetNumber, other int)
 	// ListPublications The workspace's publications, newest first
 	// (GET /v1/publications)
 	ListPublications(c *gin.Context, params ListPublicationsParams)
@@ -7314,6 +7855,841 @@ func (siw *ServerInterfaceWrapper) SetPlatformWorkspaceTags(c *gin.Context) {
 	siw.Handler.SetPlatformWorkspaceTags(c, workspaceID, params)
 }
 
+// ListPresets operation middleware
+func (siw *ServerInterfaceWrapper) ListPresets(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListPresetsParams
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "slug" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "slug", c.Request.URL.Query(), &params.Slug, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter slug: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "visibility" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "visibility", c.Request.URL.Query(), &params.Visibility, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter visibility: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "archived" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "archived", c.Request.URL.Query(), &params.Archived, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter archived: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListPresets(c, params)
+}
+
+// CreatePreset operation middleware
+func (siw *ServerInterfaceWrapper) CreatePreset(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreatePresetParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.CreatePreset(c, params)
+}
+
+// ForkPreset operation middleware
+func (siw *ServerInterfaceWrapper) ForkPreset(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ForkPresetParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ForkPreset(c, params)
+}
+
+// GetPublisher operation middleware
+func (siw *ServerInterfaceWrapper) GetPublisher(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetPublisher(c)
+}
+
+// PutPublisher operation middleware
+func (siw *ServerInterfaceWrapper) PutPublisher(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PutPublisherParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.PutPublisher(c, params)
+}
+
+// ArchivePreset operation middleware
+func (siw *ServerInterfaceWrapper) ArchivePreset(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "preset" -------------
+	var preset PresetRef
+
+	err = runtime.BindStyledParameterWithOptions("simple", "preset", c.Param("preset"), &preset, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter preset: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ArchivePresetParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Required query parameter "confirm_name" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "confirm_name", c.Request.URL.Query(), &params.ConfirmName, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter confirm_name: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ArchivePreset(c, preset, params)
+}
+
+// GetPreset operation middleware
+func (siw *ServerInterfaceWrapper) GetPreset(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "preset" -------------
+	var preset PresetRef
+
+	err = runtime.BindStyledParameterWithOptions("simple", "preset", c.Param("preset"), &preset, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter preset: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetPreset(c, preset)
+}
+
+// UpdatePreset operation middleware
+func (siw *ServerInterfaceWrapper) UpdatePreset(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "preset" -------------
+	var preset PresetRef
+
+	err = runtime.BindStyledParameterWithOptions("simple", "preset", c.Param("preset"), &preset, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter preset: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params UpdatePresetParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.UpdatePreset(c, preset, params)
+}
+
+// RollBackPreset operation middleware
+func (siw *ServerInterfaceWrapper) RollBackPreset(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "preset" -------------
+	var preset PresetRef
+
+	err = runtime.BindStyledParameterWithOptions("simple", "preset", c.Param("preset"), &preset, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter preset: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RollBackPresetParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.RollBackPreset(c, preset, params)
+}
+
+// UpdatePresetUpstream operation middleware
+func (siw *ServerInterfaceWrapper) UpdatePresetUpstream(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "preset" -------------
+	var preset PresetRef
+
+	err = runtime.BindStyledParameterWithOptions("simple", "preset", c.Param("preset"), &preset, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter preset: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params UpdatePresetUpstreamParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.UpdatePresetUpstream(c, preset, params)
+}
+
+// ListPresetVersions operation middleware
+func (siw *ServerInterfaceWrapper) ListPresetVersions(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "preset" -------------
+	var preset PresetRef
+
+	err = runtime.BindStyledParameterWithOptions("simple", "preset", c.Param("preset"), &preset, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter preset: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListPresetVersionsParams
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListPresetVersions(c, preset, params)
+}
+
+// PublishPreset operation middleware
+func (siw *ServerInterfaceWrapper) PublishPreset(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "preset" -------------
+	var preset PresetRef
+
+	err = runtime.BindStyledParameterWithOptions("simple", "preset", c.Param("preset"), &preset, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter preset: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PublishPresetParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.PublishPreset(c, preset, params)
+}
+
+// GetPresetVersion operation middleware
+func (siw *ServerInterfaceWrapper) GetPresetVersion(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "preset" -------------
+	var preset PresetRef
+
+	err = runtime.BindStyledParameterWithOptions("simple", "preset", c.Param("preset"), &preset, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter preset: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "version" -------------
+	var version PresetNumber
+
+	err = runtime.BindStyledParameterWithOptions("simple", "version", c.Param("version"), &version, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter version: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetPresetVersion(c, preset, version)
+}
+
+// DeployPresetVersion operation middleware
+func (siw *ServerInterfaceWrapper) DeployPresetVersion(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "preset" -------------
+	var preset PresetRef
+
+	err = runtime.BindStyledParameterWithOptions("simple", "preset", c.Param("preset"), &preset, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter preset: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "version" -------------
+	var version PresetNumber
+
+	err = runtime.BindStyledParameterWithOptions("simple", "version", c.Param("version"), &version, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter version: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeployPresetVersionParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DeployPresetVersion(c, preset, version, params)
+}
+
+// ComparePresetVersions operation middleware
+func (siw *ServerInterfaceWrapper) ComparePresetVersions(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "preset" -------------
+	var preset PresetRef
+
+	err = runtime.BindStyledParameterWithOptions("simple", "preset", c.Param("preset"), &preset, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter preset: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "version" -------------
+	var version PresetNumber
+
+	err = runtime.BindStyledParameterWithOptions("simple", "version", c.Param("version"), &version, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter version: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "other" -------------
+	var other int
+
+	err = runtime.BindStyledParameterWithOptions("simple", "other", c.Param("other"), &other, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter other: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ComparePresetVersions(c, preset, version, other)
+}
+
 // ListPublications operation middleware
 func (siw *ServerInterfaceWrapper) ListPublications(c *gin.Context) {
 
@@ -8306,6 +9682,21 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/v1/guardrails/:guardrail_id/members", wrapper.ListGuardrailMembers)
 	router.POST(options.BaseURL+"/v1/guardrails/:guardrail_id/members/add", wrapper.AddGuardrailMembers)
 	router.POST(options.BaseURL+"/v1/guardrails/:guardrail_id/members/remove", wrapper.RemoveGuardrailMembers)
+	router.GET(options.BaseURL+"/v1/presets", wrapper.ListPresets)
+	router.POST(options.BaseURL+"/v1/presets", wrapper.CreatePreset)
+	router.POST(options.BaseURL+"/v1/presets/fork", wrapper.ForkPreset)
+	router.GET(options.BaseURL+"/v1/presets/publisher", wrapper.GetPublisher)
+	router.PUT(options.BaseURL+"/v1/presets/publisher", wrapper.PutPublisher)
+	router.DELETE(options.BaseURL+"/v1/presets/:preset", wrapper.ArchivePreset)
+	router.GET(options.BaseURL+"/v1/presets/:preset", wrapper.GetPreset)
+	router.PATCH(options.BaseURL+"/v1/presets/:preset", wrapper.UpdatePreset)
+	router.GET(options.BaseURL+"/v1/presets/:preset/versions", wrapper.ListPresetVersions)
+	router.POST(options.BaseURL+"/v1/presets/:preset/versions", wrapper.PublishPreset)
+	router.GET(options.BaseURL+"/v1/presets/:preset/versions/:version", wrapper.GetPresetVersion)
+	router.GET(options.BaseURL+"/v1/presets/:preset/versions/:version/diff/:other", wrapper.ComparePresetVersions)
+	router.POST(options.BaseURL+"/v1/presets/:preset/versions/:version/deploy", wrapper.DeployPresetVersion)
+	router.POST(options.BaseURL+"/v1/presets/:preset/rollback", wrapper.RollBackPreset)
+	router.POST(options.BaseURL+"/v1/presets/:preset/upstream", wrapper.UpdatePresetUpstream)
 	router.GET(options.BaseURL+"/v1/departments", wrapper.ListDepartments)
 	router.POST(options.BaseURL+"/v1/departments", wrapper.CreateDepartment)
 	router.DELETE(options.BaseURL+"/v1/departments/:department_id", wrapper.DeleteDepartment)
@@ -11965,6 +13356,893 @@ func (response SetPlatformWorkspaceTagsdefaultApplicationProblemPlusJSONResponse
 	return err
 }
 
+type ListPresetsRequestObject struct {
+	Params ListPresetsParams
+}
+
+type ListPresetsResponseObject interface {
+	VisitListPresetsResponse(w http.ResponseWriter) error
+}
+
+type ListPresets200JSONResponse PresetList
+
+func (response ListPresets200JSONResponse) VisitListPresetsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListPresetsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListPresetsdefaultApplicationProblemPlusJSONResponse) VisitListPresetsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreatePresetRequestObject struct {
+	Params CreatePresetParams
+	Body   *CreatePresetJSONRequestBody
+}
+
+type CreatePresetResponseObject interface {
+	VisitCreatePresetResponse(w http.ResponseWriter) error
+}
+
+type CreatePreset201ResponseHeaders struct {
+	ETag string
+}
+
+type CreatePreset201JSONResponse struct {
+	Body    PresetChange
+	Headers CreatePreset201ResponseHeaders
+}
+
+func (response CreatePreset201JSONResponse) VisitCreatePresetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreatePreset202ResponseHeaders struct {
+	ETag string
+}
+
+type CreatePreset202JSONResponse struct {
+	Body    PresetChange
+	Headers CreatePreset202ResponseHeaders
+}
+
+func (response CreatePreset202JSONResponse) VisitCreatePresetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreatePresetdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CreatePresetdefaultApplicationProblemPlusJSONResponse) VisitCreatePresetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ForkPresetRequestObject struct {
+	Params ForkPresetParams
+	Body   *ForkPresetJSONRequestBody
+}
+
+type ForkPresetResponseObject interface {
+	VisitForkPresetResponse(w http.ResponseWriter) error
+}
+
+type ForkPreset201ResponseHeaders struct {
+	ETag string
+}
+
+type ForkPreset201JSONResponse struct {
+	Body    PresetChange
+	Headers ForkPreset201ResponseHeaders
+}
+
+func (response ForkPreset201JSONResponse) VisitForkPresetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ForkPreset202ResponseHeaders struct {
+	ETag string
+}
+
+type ForkPreset202JSONResponse struct {
+	Body    PresetChange
+	Headers ForkPreset202ResponseHeaders
+}
+
+func (response ForkPreset202JSONResponse) VisitForkPresetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ForkPresetdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ForkPresetdefaultApplicationProblemPlusJSONResponse) VisitForkPresetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPublisherRequestObject struct {
+}
+
+type GetPublisherResponseObject interface {
+	VisitGetPublisherResponse(w http.ResponseWriter) error
+}
+
+type GetPublisher200ResponseHeaders struct {
+	ETag string
+}
+
+type GetPublisher200JSONResponse struct {
+	Body    PublisherOne
+	Headers GetPublisher200ResponseHeaders
+}
+
+func (response GetPublisher200JSONResponse) VisitGetPublisherResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPublisherdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetPublisherdefaultApplicationProblemPlusJSONResponse) VisitGetPublisherResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutPublisherRequestObject struct {
+	Params PutPublisherParams
+	Body   *PutPublisherJSONRequestBody
+}
+
+type PutPublisherResponseObject interface {
+	VisitPutPublisherResponse(w http.ResponseWriter) error
+}
+
+type PutPublisher200ResponseHeaders struct {
+	ETag string
+}
+
+type PutPublisher200JSONResponse struct {
+	Body    PublisherChange
+	Headers PutPublisher200ResponseHeaders
+}
+
+func (response PutPublisher200JSONResponse) VisitPutPublisherResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutPublisher202ResponseHeaders struct {
+	ETag string
+}
+
+type PutPublisher202JSONResponse struct {
+	Body    PublisherChange
+	Headers PutPublisher202ResponseHeaders
+}
+
+func (response PutPublisher202JSONResponse) VisitPutPublisherResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutPublisherdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response PutPublisherdefaultApplicationProblemPlusJSONResponse) VisitPutPublisherResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ArchivePresetRequestObject struct {
+	Preset PresetRef `json:"preset"`
+	Params ArchivePresetParams
+}
+
+type ArchivePresetResponseObject interface {
+	VisitArchivePresetResponse(w http.ResponseWriter) error
+}
+
+type ArchivePreset200ResponseHeaders struct {
+	ETag string
+}
+
+type ArchivePreset200JSONResponse struct {
+	Body    PresetChange
+	Headers ArchivePreset200ResponseHeaders
+}
+
+func (response ArchivePreset200JSONResponse) VisitArchivePresetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ArchivePreset202ResponseHeaders struct {
+	ETag string
+}
+
+type ArchivePreset202JSONResponse struct {
+	Body    PresetChange
+	Headers ArchivePreset202ResponseHeaders
+}
+
+func (response ArchivePreset202JSONResponse) VisitArchivePresetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ArchivePresetdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ArchivePresetdefaultApplicationProblemPlusJSONResponse) VisitArchivePresetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPresetRequestObject struct {
+	Preset PresetRef `json:"preset"`
+}
+
+type GetPresetResponseObject interface {
+	VisitGetPresetResponse(w http.ResponseWriter) error
+}
+
+type GetPreset200ResponseHeaders struct {
+	ETag string
+}
+
+type GetPreset200JSONResponse struct {
+	Body    PresetOne
+	Headers GetPreset200ResponseHeaders
+}
+
+func (response GetPreset200JSONResponse) VisitGetPresetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPresetdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetPresetdefaultApplicationProblemPlusJSONResponse) VisitGetPresetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdatePresetRequestObject struct {
+	Preset PresetRef `json:"preset"`
+	Params UpdatePresetParams
+	Body   *UpdatePresetJSONRequestBody
+}
+
+type UpdatePresetResponseObject interface {
+	VisitUpdatePresetResponse(w http.ResponseWriter) error
+}
+
+type UpdatePreset200ResponseHeaders struct {
+	ETag string
+}
+
+type UpdatePreset200JSONResponse struct {
+	Body    PresetChange
+	Headers UpdatePreset200ResponseHeaders
+}
+
+func (response UpdatePreset200JSONResponse) VisitUpdatePresetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdatePreset202ResponseHeaders struct {
+	ETag string
+}
+
+type UpdatePreset202JSONResponse struct {
+	Body    PresetChange
+	Headers UpdatePreset202ResponseHeaders
+}
+
+func (response UpdatePreset202JSONResponse) VisitUpdatePresetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdatePresetdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response UpdatePresetdefaultApplicationProblemPlusJSONResponse) VisitUpdatePresetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RollBackPresetRequestObject struct {
+	Preset PresetRef `json:"preset"`
+	Params RollBackPresetParams
+}
+
+type RollBackPresetResponseObject interface {
+	VisitRollBackPresetResponse(w http.ResponseWriter) error
+}
+
+type RollBackPreset200ResponseHeaders struct {
+	ETag string
+}
+
+type RollBackPreset200JSONResponse struct {
+	Body    PresetVersionChange
+	Headers RollBackPreset200ResponseHeaders
+}
+
+func (response RollBackPreset200JSONResponse) VisitRollBackPresetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RollBackPreset202ResponseHeaders struct {
+	ETag string
+}
+
+type RollBackPreset202JSONResponse struct {
+	Body    PresetVersionChange
+	Headers RollBackPreset202ResponseHeaders
+}
+
+func (response RollBackPreset202JSONResponse) VisitRollBackPresetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RollBackPresetdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response RollBackPresetdefaultApplicationProblemPlusJSONResponse) VisitRollBackPresetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdatePresetUpstreamRequestObject struct {
+	Preset PresetRef `json:"preset"`
+	Params UpdatePresetUpstreamParams
+	Body   *UpdatePresetUpstreamJSONRequestBody
+}
+
+type UpdatePresetUpstreamResponseObject interface {
+	VisitUpdatePresetUpstreamResponse(w http.ResponseWriter) error
+}
+
+type UpdatePresetUpstream200ResponseHeaders struct {
+	ETag string
+}
+
+type UpdatePresetUpstream200JSONResponse struct {
+	Body    PresetChange
+	Headers UpdatePresetUpstream200ResponseHeaders
+}
+
+func (response UpdatePresetUpstream200JSONResponse) VisitUpdatePresetUpstreamResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdatePresetUpstream202ResponseHeaders struct {
+	ETag string
+}
+
+type UpdatePresetUpstream202JSONResponse struct {
+	Body    PresetChange
+	Headers UpdatePresetUpstream202ResponseHeaders
+}
+
+func (response UpdatePresetUpstream202JSONResponse) VisitUpdatePresetUpstreamResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdatePresetUpstreamdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response UpdatePresetUpstreamdefaultApplicationProblemPlusJSONResponse) VisitUpdatePresetUpstreamResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListPresetVersionsRequestObject struct {
+	Preset PresetRef `json:"preset"`
+	Params ListPresetVersionsParams
+}
+
+type ListPresetVersionsResponseObject interface {
+	VisitListPresetVersionsResponse(w http.ResponseWriter) error
+}
+
+type ListPresetVersions200JSONResponse PresetVersionList
+
+func (response ListPresetVersions200JSONResponse) VisitListPresetVersionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListPresetVersionsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListPresetVersionsdefaultApplicationProblemPlusJSONResponse) VisitListPresetVersionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PublishPresetRequestObject struct {
+	Preset PresetRef `json:"preset"`
+	Params PublishPresetParams
+	Body   *PublishPresetJSONRequestBody
+}
+
+type PublishPresetResponseObject interface {
+	VisitPublishPresetResponse(w http.ResponseWriter) error
+}
+
+type PublishPreset201ResponseHeaders struct {
+	ETag string
+}
+
+type PublishPreset201JSONResponse struct {
+	Body    PresetVersionChange
+	Headers PublishPreset201ResponseHeaders
+}
+
+func (response PublishPreset201JSONResponse) VisitPublishPresetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PublishPreset202ResponseHeaders struct {
+	ETag string
+}
+
+type PublishPreset202JSONResponse struct {
+	Body    PresetVersionChange
+	Headers PublishPreset202ResponseHeaders
+}
+
+func (response PublishPreset202JSONResponse) VisitPublishPresetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PublishPresetdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response PublishPresetdefaultApplicationProblemPlusJSONResponse) VisitPublishPresetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPresetVersionRequestObject struct {
+	Preset  PresetRef    `json:"preset"`
+	Version PresetNumber `json:"version"`
+}
+
+type GetPresetVersionResponseObject interface {
+	VisitGetPresetVersionResponse(w http.ResponseWriter) error
+}
+
+type GetPresetVersion200JSONResponse PresetVersionOne
+
+func (response GetPresetVersion200JSONResponse) VisitGetPresetVersionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPresetVersiondefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetPresetVersiondefaultApplicationProblemPlusJSONResponse) VisitGetPresetVersionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeployPresetVersionRequestObject struct {
+	Preset  PresetRef    `json:"preset"`
+	Version PresetNumber `json:"version"`
+	Params  DeployPresetVersionParams
+}
+
+type DeployPresetVersionResponseObject interface {
+	VisitDeployPresetVersionResponse(w http.ResponseWriter) error
+}
+
+type DeployPresetVersion200ResponseHeaders struct {
+	ETag string
+}
+
+type DeployPresetVersion200JSONResponse struct {
+	Body    PresetVersionChange
+	Headers DeployPresetVersion200ResponseHeaders
+}
+
+func (response DeployPresetVersion200JSONResponse) VisitDeployPresetVersionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeployPresetVersion202ResponseHeaders struct {
+	ETag string
+}
+
+type DeployPresetVersion202JSONResponse struct {
+	Body    PresetVersionChange
+	Headers DeployPresetVersion202ResponseHeaders
+}
+
+func (response DeployPresetVersion202JSONResponse) VisitDeployPresetVersionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeployPresetVersiondefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response DeployPresetVersiondefaultApplicationProblemPlusJSONResponse) VisitDeployPresetVersionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ComparePresetVersionsRequestObject struct {
+	Preset  PresetRef    `json:"preset"`
+	Version PresetNumber `json:"version"`
+	Other   int          `json:"other"`
+}
+
+type ComparePresetVersionsResponseObject interface {
+	VisitComparePresetVersionsResponse(w http.ResponseWriter) error
+}
+
+type ComparePresetVersions200JSONResponse PresetDiffOne
+
+func (response ComparePresetVersions200JSONResponse) VisitComparePresetVersionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ComparePresetVersionsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ComparePresetVersionsdefaultApplicationProblemPlusJSONResponse) VisitComparePresetVersionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListPublicationsRequestObject struct {
 	Params ListPublicationsParams
 }
@@ -13190,6 +15468,51 @@ type StrictServerInterface interface {
 	// SetPlatformWorkspaceTags Replace the tags of a workspace
 	// (PUT /v1/platform/workspaces/{workspace_id}/tags)
 	SetPlatformWorkspaceTags(ctx context.Context, request SetPlatformWorkspaceTagsRequestObject) (SetPlatformWorkspaceTagsResponseObject, error)
+	// ListPresets The workspace's presets, newest first
+	// (GET /v1/presets)
+	ListPresets(ctx context.Context, request ListPresetsRequestObject) (ListPresetsResponseObject, error)
+	// CreatePreset Create a preset
+	// (POST /v1/presets)
+	CreatePreset(ctx context.Context, request CreatePresetRequestObject) (CreatePresetResponseObject, error)
+	// ForkPreset Fork a preset
+	// (POST /v1/presets/fork)
+	ForkPreset(ctx context.Context, request ForkPresetRequestObject) (ForkPresetResponseObject, error)
+	// GetPublisher The handle under which the workspace's presets are public
+	// (GET /v1/presets/publisher)
+	GetPublisher(ctx context.Context, request GetPublisherRequestObject) (GetPublisherResponseObject, error)
+	// PutPublisher Choose the publisher handle
+	// (PUT /v1/presets/publisher)
+	PutPublisher(ctx context.Context, request PutPublisherRequestObject) (PutPublisherResponseObject, error)
+	// ArchivePreset Archive a preset
+	// (DELETE /v1/presets/{preset})
+	ArchivePreset(ctx context.Context, request ArchivePresetRequestObject) (ArchivePresetResponseObject, error)
+	// GetPreset One preset, with its draft
+	// (GET /v1/presets/{preset})
+	GetPreset(ctx context.Context, request GetPresetRequestObject) (GetPresetResponseObject, error)
+	// UpdatePreset Change a preset
+	// (PATCH /v1/presets/{preset})
+	UpdatePreset(ctx context.Context, request UpdatePresetRequestObject) (UpdatePresetResponseObject, error)
+	// RollBackPreset Deploy the version that the present deployment replaced
+	// (POST /v1/presets/{preset}/rollback)
+	RollBackPreset(ctx context.Context, request RollBackPresetRequestObject) (RollBackPresetResponseObject, error)
+	// UpdatePresetUpstream Take another version of what a fork is a fork of
+	// (POST /v1/presets/{preset}/upstream)
+	UpdatePresetUpstream(ctx context.Context, request UpdatePresetUpstreamRequestObject) (UpdatePresetUpstreamResponseObject, error)
+	// ListPresetVersions The published versions of a preset, newest first
+	// (GET /v1/presets/{preset}/versions)
+	ListPresetVersions(ctx context.Context, request ListPresetVersionsRequestObject) (ListPresetVersionsResponseObject, error)
+	// PublishPreset Publish the draft as the next version
+	// (POST /v1/presets/{preset}/versions)
+	PublishPreset(ctx context.Context, request PublishPresetRequestObject) (PublishPresetResponseObject, error)
+	// GetPresetVersion One version of a preset
+	// (GET /v1/presets/{preset}/versions/{version})
+	GetPresetVersion(ctx context.Context, request GetPresetVersionRequestObject) (GetPresetVersionResponseObject, error)
+	// DeployPresetVersion Deploy a version
+	// (POST /v1/presets/{preset}/versions/{version}/deploy)
+	DeployPresetVersion(ctx context.Context, request DeployPresetVersionRequestObject) (DeployPresetVersionResponseObject, error)
+	// ComparePresetVersions What another version has otherwise
+	// (GET /v1/presets/{preset}/versions/{version}/diff/{other})
+	ComparePresetVersions(ctx context.Context, request ComparePresetVersionsRequestObject) (ComparePresetVersionsResponseObject, error)
 	// ListPublications The workspace's publications, newest first
 	// (GET /v1/publications)
 	ListPublications(ctx context.Context, request ListPublicationsRequestObject) (ListPublicationsResponseObject, error)
@@ -15394,6 +17717,513 @@ func (sh *strictHandler) SetPlatformWorkspaceTags(ctx *gin.Context, workspaceID 
 	}
 }
 
+// ListPresets operation middleware
+func (sh *strictHandler) ListPresets(ctx *gin.Context, params ListPresetsParams) {
+	var request ListPresetsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListPresets(ctx, request.(ListPresetsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListPresets")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListPresetsResponseObject); ok {
+		if err := validResponse.VisitListPresetsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreatePreset operation middleware
+func (sh *strictHandler) CreatePreset(ctx *gin.Context, params CreatePresetParams) {
+	var request CreatePresetRequestObject
+
+	request.Params = params
+
+	var body CreatePresetJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreatePreset(ctx, request.(CreatePresetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreatePreset")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(CreatePresetResponseObject); ok {
+		if err := validResponse.VisitCreatePresetResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ForkPreset operation middleware
+func (sh *strictHandler) ForkPreset(ctx *gin.Context, params ForkPresetParams) {
+	var request ForkPresetRequestObject
+
+	request.Params = params
+
+	var body ForkPresetJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ForkPreset(ctx, request.(ForkPresetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ForkPreset")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ForkPresetResponseObject); ok {
+		if err := validResponse.VisitForkPresetResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetPublisher operation middleware
+func (sh *strictHandler) GetPublisher(ctx *gin.Context) {
+	var request GetPublisherRequestObject
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetPublisher(ctx, request.(GetPublisherRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetPublisher")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetPublisherResponseObject); ok {
+		if err := validResponse.VisitGetPublisherResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// PutPublisher operation middleware
+func (sh *strictHandler) PutPublisher(ctx *gin.Context, params PutPublisherParams) {
+	var request PutPublisherRequestObject
+
+	request.Params = params
+
+	var body PutPublisherJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PutPublisher(ctx, request.(PutPublisherRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PutPublisher")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(PutPublisherResponseObject); ok {
+		if err := validResponse.VisitPutPublisherResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ArchivePreset operation middleware
+func (sh *strictHandler) ArchivePreset(ctx *gin.Context, preset PresetRef, params ArchivePresetParams) {
+	var request ArchivePresetRequestObject
+
+	request.Preset = preset
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ArchivePreset(ctx, request.(ArchivePresetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ArchivePreset")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ArchivePresetResponseObject); ok {
+		if err := validResponse.VisitArchivePresetResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetPreset operation middleware
+func (sh *strictHandler) GetPreset(ctx *gin.Context, preset PresetRef) {
+	var request GetPresetRequestObject
+
+	request.Preset = preset
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetPreset(ctx, request.(GetPresetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetPreset")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetPresetResponseObject); ok {
+		if err := validResponse.VisitGetPresetResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// UpdatePreset operation middleware
+func (sh *strictHandler) UpdatePreset(ctx *gin.Context, preset PresetRef, params UpdatePresetParams) {
+	var request UpdatePresetRequestObject
+
+	request.Preset = preset
+	request.Params = params
+
+	var body UpdatePresetJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdatePreset(ctx, request.(UpdatePresetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdatePreset")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(UpdatePresetResponseObject); ok {
+		if err := validResponse.VisitUpdatePresetResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// RollBackPreset operation middleware
+func (sh *strictHandler) RollBackPreset(ctx *gin.Context, preset PresetRef, params RollBackPresetParams) {
+	var request RollBackPresetRequestObject
+
+	request.Preset = preset
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RollBackPreset(ctx, request.(RollBackPresetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RollBackPreset")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(RollBackPresetResponseObject); ok {
+		if err := validResponse.VisitRollBackPresetResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// UpdatePresetUpstream operation middleware
+func (sh *strictHandler) UpdatePresetUpstream(ctx *gin.Context, preset PresetRef, params UpdatePresetUpstreamParams) {
+	var request UpdatePresetUpstreamRequestObject
+
+	request.Preset = preset
+	request.Params = params
+
+	var body UpdatePresetUpstreamJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdatePresetUpstream(ctx, request.(UpdatePresetUpstreamRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdatePresetUpstream")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(UpdatePresetUpstreamResponseObject); ok {
+		if err := validResponse.VisitUpdatePresetUpstreamResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListPresetVersions operation middleware
+func (sh *strictHandler) ListPresetVersions(ctx *gin.Context, preset PresetRef, params ListPresetVersionsParams) {
+	var request ListPresetVersionsRequestObject
+
+	request.Preset = preset
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListPresetVersions(ctx, request.(ListPresetVersionsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListPresetVersions")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListPresetVersionsResponseObject); ok {
+		if err := validResponse.VisitListPresetVersionsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// PublishPreset operation middleware
+func (sh *strictHandler) PublishPreset(ctx *gin.Context, preset PresetRef, params PublishPresetParams) {
+	var request PublishPresetRequestObject
+
+	request.Preset = preset
+	request.Params = params
+
+	var body PublishPresetJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PublishPreset(ctx, request.(PublishPresetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PublishPreset")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(PublishPresetResponseObject); ok {
+		if err := validResponse.VisitPublishPresetResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetPresetVersion operation middleware
+func (sh *strictHandler) GetPresetVersion(ctx *gin.Context, preset PresetRef, version PresetNumber) {
+	var request GetPresetVersionRequestObject
+
+	request.Preset = preset
+	request.Version = version
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetPresetVersion(ctx, request.(GetPresetVersionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetPresetVersion")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetPresetVersionResponseObject); ok {
+		if err := validResponse.VisitGetPresetVersionResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeployPresetVersion operation middleware
+func (sh *strictHandler) DeployPresetVersion(ctx *gin.Context, preset PresetRef, version PresetNumber, params DeployPresetVersionParams) {
+	var request DeployPresetVersionRequestObject
+
+	request.Preset = preset
+	request.Version = version
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeployPresetVersion(ctx, request.(DeployPresetVersionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeployPresetVersion")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DeployPresetVersionResponseObject); ok {
+		if err := validResponse.VisitDeployPresetVersionResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ComparePresetVersions operation middleware
+func (sh *strictHandler) ComparePresetVersions(ctx *gin.Context, preset PresetRef, version PresetNumber, other int) {
+	var request ComparePresetVersionsRequestObject
+
+	request.Preset = preset
+	request.Version = version
+	request.Other = other
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ComparePresetVersions(ctx, request.(ComparePresetVersionsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ComparePresetVersions")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ComparePresetVersionsResponseObject); ok {
+		if err := validResponse.VisitComparePresetVersionsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListPublications operation middleware
 func (sh *strictHandler) ListPublications(ctx *gin.Context, params ListPublicationsParams) {
 	var request ListPublicationsRequestObject
@@ -16035,309 +18865,363 @@ func (sh *strictHandler) GetMember(ctx *gin.Context, workspaceID WorkspaceID, us
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L3rkhs3kjD6Kjg8G+EZL/uim9dWx4lv27Y8q0+2pZDkzz/cWhKsAklMVwEcANUUR9aJfZp9sH2SL5AJ",
-	"oFAkqlhks9UtuydirCZZhUsiM5H3/DDIZLmQggmjB08/DOaM5kzBn8/e0pn9N2c6U3xhuBSDp4O3c0au",
-	"mNJcCiKnZDmnhiypJoqZSgmWD8lUKjJ+Pj36iZpsPj4eDAeK/aPiiuWDp0ZVbDjQ2ZyV1I5tVgs2eDrQ",
-	"RnExG3z8+HE4WFBFS2bcIs4rM5cqvYwFVcaugZJS5qz4QhOekwmbSsWImTOiC6rndn5u31hQMx8MB4KW",
-	"dkaK43atraTvf2RiZuaDp189Hm4sdTj4TrGcCcNp8fz79Ap5jutbKHnFc6bIJVsNyXiykpej//mv/x63",
-	"LC4LA494fs01Vkq3wW8s2HszyuCJsV2oAaDOmANiWN0/KqZW0fJwzJZ1PHnwcDgoufCfH6SW9T2zh1cy",
-	"YVKgOyd5+J3wfEjGOVuYLojVz18bYn+rqMoV5UV6ZTP/My4MPnatLDx/7YU9z1m5kIaJbPWCrTbX9pot",
-	"GDVczAglGS0KsuRmjoRAS2ZRD77hgjx8TOayUprM+BXT8MiUK20IFXrJFKEzysUQnpaVIYuCcmHYe0M0",
-	"yxQzOmwVuUW92WiJR3aNLft78PDrdRRZUGOYsmP+52//z9H//+5f/2WwDoPh4P3RnAszeDooK23IhJEH",
-	"xEjy4OHX5IprPikYOX/z3fPnJJtTRTNgIQC4KbCiTYh9N6dixogUxYos50wQM+eacE204UUBcMkqpSwW",
-	"WmbYvm3H7AYd59m63b9cXHz5+8Xgt9Ojb97968Xgr702bpdmlwTsRRBGVcHtwcH5DYmusjmhmlwMHl0M",
-	"hkQq8iVA4gVbJbFakPNXzwFDAKkv2aoLpe3P10XmH3nJzeZK/kMuSUnFijBhFGfa8k7LkOayyDWhhpRS",
-	"mzPy5BTPi040E6aNTxUwx9qyeFmVg6cPn5zCkeCnmkVZPJ8xBUv8iQo6Y5antIHNLtU9UgOv7GTt9Ruj",
-	"Q4DxJ3vx7XA70qlhauvlCC/0XRgQ8+bKXrkrLwU2fx1+oYkuqlnLKvxT14PQq2pS8IzaudNnuKgfwANc",
-	"VJOuE4yev/bxvWb/qJg2beLD+P2R5jNBi4l8f6Tw2SOejx3VczFliomMEffbkIwV+0fX4t2D11+4rOxN",
-	"80rJKS9YGrAKn7GnbR9ywMUPnWvE90b+0euu9Q0XGdtc4M/S1MIi18TwslXi0TBEPOtUqpJajpxTw47s",
-	"u4PU3L8IwxP0+W3PeSt4fZ95NVPpU6k0U3gU9q+uc4Dfrwv8X2mKzdtvcfeFFLOhZ+zk0akeEtg0YVdM",
-	"rUjBrxiZUcOWdEXmVBO6WBSc5Xg3w/XdBrslXWP+8Z0Lt+3vvz14+A7/enT6V/0vv7vvPzwYPv5Y//jh",
-	"8cffH52enp7+tdS9LmcKZxou4SfaXsBPTk9L3dgpwkeqS72gWQsNLf3PeGRL3XVg4eFrntpH+65eSKEZ",
-	"6GCvlJwUrLR/ZlIYJuBE4SSQD54s8Il//bu26/4QTfUvik0HTwf/70mtZp7gr/rEjwszbnI/kGGnlBcs",
-	"PyOvf/iOfPP4yb8RNxXJmaG80McARTciKIyZQX1noeSCKcNxDzxPqJvDwSUX8AMTVg74be16HgwHdgxq",
-	"UNtZacPKwRAIY/BuuDkankNiGk9KCY03PqffcD310HLyd5YZO8K5MaxcmM2N1briJv7gbvIhsQqnRUIh",
-	"RYJfDNcUzuRdFJDrC03kUpD6FWK8DaDSLD9OjZ9XCi/MUjeZmKwmRbQiUZUTK30NB0zkC8kR0zaGs0hR",
-	"qTSoQZEZTVaG9Z+s9FLUxmiLSIrZ+FEx6vB9jbvNV8jcpGAAFyvKpgGjmFErapdVTzCRsmBU2J+1ocqw",
-	"fERNX94P75hKR+PFMm2Ma17Ki+SsAPUYJQaNdTQPMwAhibNVzs2zK8cvmmhLMwRWAqzUU3AX70Ayt0/v",
-	"AJqcT6fADAxD3Oia4QfOihw1RPuuG4wqRVf2cwtDiQSs9M9WU8WNhzVzYb56PNjUQYYDQ9WMtQ7mfsXv",
-	"t3EWuBLg/BC+Q38EzXHiOR3AhutSo9tC95H/yHXi2HNqaO8TiPAncQCR8WrbQD+z98YZwtbBAgtqDpbe",
-	"l5Ev4RO/YvGFMaEFFRmzgPlHRQtu7KWRSW0BXVCwhCSvCjvgK8UzRw15zu1h0OJVBK4pLTRL3YwgQQDX",
-	"tbq/o1lS0hWxM5NK5EwRvWAi90I0ySptZHmM5B7fi2JRme0XNc8YauwfhwNZmR3fWUdFmDMM1AZvp2Mk",
-	"eEdRyOVoSotiQrNLnWadwN30JnN+hVKgtjoUPkOMJNlcSs3IVMnymDwrF2ZFYBZt/wFxyyPsJhWu4aWM",
-	"0aQbvWOcgsvG48O21xzmWG4fn/K2V9/Yh53OZl92dvyEKZFrptF+iHI4itpDABB5cEy+ZxkwAU2szEO4",
-	"sYJuJsWUz0ZuVAu1rSxuDTP8gmIoru8xHO1wAxG2YJJj5q1MaRvUPULao6qNAFsJoX70NZu2MaB4wC3b",
-	"eCkOsYfUMrZM/MpbUTvZVclF/O2D4XbqXROfnNk5PIIGWqvxTZg2SLWEb4pVu1C/V87kggnKT74cEkaz",
-	"OaK819G+Jl8ek3NBGPCDgmvTxhQiherh6ekW98fQPv4cX33w1WfMQD4m0OVbWYk8uFB662GtmpPO5IK1",
-	"aCQ8t+gwWZHlnGdzy4QmXOToz7hkq2MQaPGaDtqLZR8M5P7hwGp474Z95CZYnl9Mikq+XcnL81fPX7CV",
-	"bog3nU6ADrx4+CSBGHaS7xrq3hplLbjVWhNo76z7mizn9ppz8py2INNMXTF9hkj+dPfrLlOM7qqi+Hcm",
-	"q/TJgo1qOZfEPUi4SWpPTFjVKU8LAC2Y1sYZfkKukoOxZuHZBPCDL1HW4sYyHavjkqlU+0OsFdcXUnOT",
-	"vI/PSylmxMDheT+tdyk3vXyVZmekkEumrPapCVUM+SR6+I6TasZCsSl/nz4LdAzWHjU/P3iypfIfnadb",
-	"EJplshLGgce51aQkBTemYGQpqyInE0bmPM+ZSB7rotV18DbaeOQ82OQa1bR1QwVN7sdCLzlWtch3RvBK",
-	"b2Wllph/0V4M49Oe0oR97f/Ezyf5VaTSO9bljjiABtcY4VxNTbGA5TlKg84bMGnjhjWjuo7YtcbybkPy",
-	"ai7hAGrt5p5uVbVtLmdv4XJ9V33ly+Z7BxIxo4tw25r9rf0R5YEeb7yBIIjmXdL1DtwsXvCML4DYidpD",
-	"atyFqXxsgfRL5fhqJ3zbLMyHkW2szFty4T9ton/M/3ebZEcQxQgasUzkjPG233WBcxt/OxBTuBXGBxtE",
-	"CesGN7cLr3DUt0008OLJEiU3TexgxNBLpgkXKEEVNANxSgr2FKIW6T8rxQgttIQH/veblz87qeaZMIpe",
-	"iMjnhXGOE5YrmV3Wsg/Tbm776xVThr3HIAwrZ/OMefkIl3h8YS/eCMe/fvBNM3ru601/41Jxw16KYoWO",
-	"PQeXXzTr8DPDbo0VXjbcNwAmjAtBMdvrTAvFpUKDplfFk6bMDZEk4RChBhaBshctnM8IBR/nzb1kK6Ip",
-	"ypHcnLnYHucNNnOm0JciBdu0YtohW6a179ifWX5GKLHIWTCM9dDu7ImRlyiJ+p1bVX8UhCA4rxE8ZD9a",
-	"7THP8Sjq4ZKQyeYsu9xRdJwbsxjVPpwuJA8wAiGbGzKjV4wI6cLA0rK+M0o751hz+F88rGNKqgfr4bAo",
-	"2+OR0GwTfIVUX7J8aJfuEBTQQjCWhzPucG3tIiK/wbfWuYwbbIjI0wBM4+TaGFFiio19X9GC50+b+pqR",
-	"8jKYKAgX7hluiGJT0C7Dj1OpJqAmwc+XQi51rXuh0aOkKyKkIbkEl+PxhRByZImbG5zX8RsyYXMurCZN",
-	"MioExL6AFjRj+TFR1LARhMsxXAr8HSYjjnxLWTJhjkklFKPZ3KoL9ukL0UQ8YLC8ZHZ3mRRZUWl+BU96",
-	"bCKarrRd95yLWUOj9HY5SpyTF9kBMC3klp5IAW4QCOH/CuCyUq+HwmA4iHdnr/d69fB6vcRNIh4O3h/Z",
-	"CY+uqLJim7Yzw+m7Oe3fz8MK7KcfolXYzz/L7/xC7MfX1KBbhPkXfmmsBweM1/RxOPiOGlrIWRSI0eR/",
-	"JdOazlqsCtTMt7sHXSSJHyiF9H4RTTlknRHDM6PYz7lmyojZOppUQBDRc7Tl9mAyCyZy5xhqjv1jFC2k",
-	"kdXkEsgDrFx2uhVrsYFEvpD9vRZ+ZUnwSW1+5Cn1KpPajAQVUvd0C8MLlW4xcDHTEq8A5mGcaLRgalTy",
-	"oujvi64EN3of8OCC/ADty4j2NYxhkgQmWiNC9FSCJJqRPFvujOdaVyxvRPyCKX4p2FYV/Cfm40iW8XK6",
-	"XqnXvQ6s2FCNsw/Xt9IHHtexuWzA9jaUj+9ZwUxS8ah/6GnzTRnI/CgdU18HhH71twM5nwqTDBbb2Za5",
-	"xWOzLkHyf1TMa1gBmYegh7ErF3teMGPVjYzqtJyXiABOipTrEcZoptdkIiuREyPb/Aa7m3Q7nEK7GEbr",
-	"s7kedoUTvl0EO4AxtLmXWzWE1kvZ2wga76avUaN+5zDGzz2ti31oTlRFQSqBXlakrR72ud9qYdoOMHiX",
-	"tE4+m07Rkd0a9jPlrMh1b8x6zbQsrlgOcXwp5AqZeUlFW2rHT+xua/0EogSkyFjD59epjjY94omFuESg",
-	"JJeVo25vmKrEzGpVeZ2YqDFKwepjQenkgmSyLKVIh0uA5oku5U6Q4tG8dk9HGD5SbMalSLmei8IpeCWB",
-	"APm5LPLdHKbtysTLafOe+UKThSx4tjoDnTFO7bGK8oQRKeCXJV15VaCH6KtqlOwBnh8QT9cZQNjF0GNy",
-	"PXACkM2zb2Drux7kszcL26DD3ozsmQtE/A9GC5PItpzD9/Z+DmYrvLTBtAdmICnJlC3r+AQjiWHoX2/u",
-	"pDM8fB4W0LnRxnJ/4LNKYUTM3tHgs3RE8w5h19vB6te5cbZMKalGek4xLr5H1PtGpHzCZsdyTtGYA2cR",
-	"4gHsW03zo9WyL4VcNuP+2mefMTmaFBKsbLusOjbm7PaiQ6oRNaOCUd3mQ8DYiSkxTJAJs4zUbhvHsd/7",
-	"cZ4Se63a/5wOyf/813/3YyXaUJOQm7NCapaH+BIKoTmKikt9BtNLSyVxNAca7IMlnSp2THKZ6RNE/uMy",
-	"j0xlODpms1j+M6fFdOT+zqQsmiaLOIwCHBo1mJuLfmO/Biu6XYeHy5CcQlZ2TzxAuzoYAjTLpMg7MVEv",
-	"GAMPAcYOXw8Fq3Ry3q92LAsdIhVx4CFM5HpozwVMlnASzVk6w0EW8EsagHY3MylzZxrVhEbBPmgut7wR",
-	"f7WbVy4paidAJ4zfbJAiirDa9eMfNlhMkhBTVL2dpR1Ai1i7ehIyRElz5vS9xGnTkGNoRQkIOLMY1v+E",
-	"b0xRqVeeAmSco7IZDjhtMwRi2uv1rcVunKGbKrXCvyFcE6vLc8V0WgBMWZF78NYWGZoLbWgyBRgh1wh0",
-	"h0ynpNGgoNqMNGNit2yshZTFqNVi/YumM0YUy6TKdWDlaLI20pJ7fylVG1okNvncx3hi8L6VfnOuL0Fn",
-	"mFPwwhBwQLCc/Hz+9s2aifwA2WiNhJkCY/pnmImojVwsGna4+tXIIt/DGhNOeRjZ4z2SDQPDa2SyNY40",
-	"gXYepuvH2IHoB2BmnmRu2x7SEcW9jx3RzjpC7WwrBPzM31NDX+Er6ynCHzrDgZskAJaTp3WAuHM8prF8",
-	"a9xwr5X/hI/fsKHU6xD91/UqvLFnaOtyLgs2ang6NvgNQhkZqpMwvJM3vJgCfoeVNZ4jDlVdX04UvFoD",
-	"p4l8u5lsA+S+5UD8CdUrHXP/PAfR2Ife16n/D0+PyWt2Ja2cAUH5zkcJfvrdLCOYytA+eaWZas682/Ay",
-	"Jfa/sGu2t4ebnUzYSoKNTDbQtM0f6AKK/drdNJ2wv461vGF6++TG8hQr2y38MmdiNTKKcpGUIF6KYhXs",
-	"fJEIAYoQ4JVV3O3rRAoMhzNztoJnfPGklEEQdjr6J1NyBMSjmGEiHd7VvQQjiWLGzt/Bdj92gg5KPbjc",
-	"sZfTwdPf+p/4OsZMIiruNUYg+3UECCNtHvu7ePWuVtuG9Lsj3201Em9SF+Zphyk60fIFO4jIEm/2zsgt",
-	"PhtrB2JD6B0oztl5XdoCnZMHp7u3dMizujsH5SIoDkAlvQut1MWN+tEJLvGQ4K/DRu7SIexKMA6Ot0Ix",
-	"Ye7ufQXBfYcqC89zPdxMBBx/OT7Doi4uRZliGT30adgvIEkZNHhasmMCEchjcMeN4Svt/VCVZvkQRWS4",
-	"FC8ERsJiRBzkzg1ByPJBknCrjsG25oY6Js9oNodKiStS157COFsnbjuVFvZSUgO+S4ZxlIms7J0zWWA5",
-	"O77VedXv7bZaFxZ6e61qzaiX972JJmNUNsZY2A7lnzEc2zjSOMYgDYHnWDHIOsgxxBWUF/Cib/HpH1x3",
-	"juv1WqLbLbX22rrwjrEJ11RzEyrrTvLnq3j6HbDjTVHNIJ2YFpxq9JTUYnKTQo/JeRQi7pJWWDGFGCem",
-	"ybRSZs6UZx/Oxg45vkMC+SrUXAgoB2PZAReBVxSMXjHtLNrESLk3+Xs4/AyB0H3Jf+2tFKQx+tIJyv1k",
-	"fBQ0E5p4i1fPlzA+JueRxwgC5F3MurbEienmkAskyFo14+NkWFhC9A/buY7aWsPkNtTWVDxs77NZD6O9",
-	"y6fUWOv1z2sjgviTn1xS3bzNIg3N0uzJoaJq777SwoQVUsw0MTJd+eH9giumDxHIetm2KoR0qKMMzDpk",
-	"zbW7iKxkt9O6rlWRwt4HUPOBXatoVXtNCsWuuKz0CEu/j1p85hZe+ETcgAHS/ZQ01Cfc0SxjC4srIatP",
-	"9Pex3nRUcL/sshds5RPKetSZmMpKpYpNAKhaSleoKc1YAh/euF92PPvOej44ZAojDhMjfdkon+NLT4TU",
-	"u2CrD7vezTh/TZ59izz6AJaEu2Bre8FWe6tssP6+atoLtjpMePSW6whCnF2aOErMLv+wfu+Y/CAVgeQc",
-	"9IPQvORC7x0NvX6btS7Icg54dEXokq62cM7URJ+2YMU+IeUHh23MT3uwwjeZXLSpKTXrj+IZqK9SuKAV",
-	"Btkp9O0N/Lmmoxt+5FOWrbKCnRdMpVgBWyiW7Sy1rYsgqXvJ1P7Ysv/12x4WW0rFRoq5ZgQ61ZnG/7bV",
-	"Vwix6K0D/RqyxevC6GhW46Z2cz457X0BhlMIS0wHoIPVxudUdea2Rzq9XxqGnMMQLUWgMQgv3Q5FTg1m",
-	"94dK0j5qACSMR6ckpys9rOuA1dHT4IjTl05X4gYoCqIJfaq5VOAEJKzQDAyQfSPimdlZ/t4IBapRfOBH",
-	"zLcX5PPx03UIY8CXTVSMgJu6VZpEeIA7eY2qb/t6TqB3Oq2mrfYbK3JEI2zAY6nMZ+j7miCuUMZxu8qV",
-	"zNlYk9KH8GVIchg2ayZcspVFVfudi6dITuer+SfKgCApGk+rcbUPzYwBR+5wQCsjBxsXV5x9EcWVuA4B",
-	"6SqSbXE/vXa/ttezzSZyyFHcF8dbZXEAjMs7SSOKTNVZxp4DIwhMSYQwLbRRjJZQuUOnmfmEF4WFpK4W",
-	"C8W0TkVnnYNVfBWcKhja7QtccIxQ9KUqktEKe8aLZgW3YuCWku2ZzFnLD3Ha/ib12L0zq3AaNBdcN7E/",
-	"atKgZaVSsVfJhg9PXdXPRseGuIBkqJCDd4i9VtYD6ycyX0UPthh6Mp6zfNQuKOzVBmIE7TbS8X5dPSL2",
-	"6APhgsDbMMH/nMyW4aUL210A2CgH+rb3buXoRPdMS2izU7VnCcrKZLLcWnXgpXsMSo0WPFvtSjALxUuq",
-	"VmsUk7DAuJg/JxBxHZnzzkjOp1Mr3mM4Msom/jIhHZdJZ/bVolILqdmWPh1tolcn1kL0dPcDWrtuYMmf",
-	"D9rEw/5msamlYYgz6CSb0AiovJG3dIXKCRTqIHOaY+oozxgmH0FTAa4JdYVlwZCW5sSVL0PThYdv5SUT",
-	"EPm+U8iGq2y6gYKd7Uk8QALYamqJ7FDNm85vo60gSQTK5A23SV7J2PKI27RcybsGvtlbfNPd4jbXP3Pa",
-	"9xpKVXu2UCi4YP1HC3VvEsPlro1Au1UHW1elXAb4psudiLDRQXA4eH80k0fuy79rKY5f0+VPrr5R9OuR",
-	"vuSLI7nAuY/gRrFMxtXWa7POv/VZeaGLBFZZBtEN3FSuJV9dV96VsfIluYZEFlDBPFRm7qdiyNnWCorR",
-	"MQ3r8w+bSUcs/ihnh9CA5Oz21R65f/5zTXa9bZMbbtJP53zTVpUosAFHZtA79Id3mO3urOp56aLtL8b0",
-	"rY6zu+E0sgReOOtKb8/8W//Sp/L2OPju5uI5mIP+9l3zjRUcgNVu7OhWmW5jNXuz37U97cWC30bU4I08",
-	"itH8SIpihS3r8iOoomsVsqoojjIpjJJF0o7TFpy8D1tnpZPn+vM0y963Fx4p2J7Rz7iiQLQwW4NAk9A+",
-	"VDD0HYmBxmXsj7MsmWPfjqwN/1oqd6sZe8yFs4WNvxwTbajItQt+WkXXBEQQ4ivYKTd0MRp/OX5KKFGV",
-	"CJV4QADVBOspQ6DxheCaXLKFcV9ilOD1OxwlO9kABF5XRQrgXHdEnraSiVR8xkWLmO56uH6hg2fGQi98",
-	"mHKMwg2Fr12pbLCYFizJFVS1nSxfuXGeCaM2eZmjOLfwYb1xN3gr5li4HYL2whnsXY89DLFPWwHp32lL",
-	"G+hAqujn9JJx8NY1a9djLLTPr68JpzxWmo1AL0ue/s9sudmMaYe979mgojXB2eqqaKpFs23aOHPH+1u0",
-	"FzqLQqPXoqb7xQUcvEOEo922aqw/s2WzCucOqHHQWItdYJNiTy2ba1QG2CWV9TbTGPahmM8/0SFRCGHb",
-	"tndABB8Wvks28zWjga8VINRqEFmTwDC+YlqZSrGz4JjkJhTEzyVDvyQOs2MUzZ2KwDrfDJiVruilvHZE",
-	"Vktg626BWH2xcTNdoX+uzt/4FSOMg0GXEm9PgfgYWEiiBOHtINCemJCwbe2bpekebu/fdE1r1A4n/tLX",
-	"Z9+BAwUdPFZpnjQB8AgKYVnqGzwd/Odv/3lxof/93b/+u//jXwapPhFzcEUPQiamIOzIzkV8FaJ9T28N",
-	"ILiBFoj4Vr11P9dPJntcrzxq1zE3yvzf/H56Vf0P2GeJq6hmbSV+zkhJc+wsjoUkablxA8eU+Gh9eTEi",
-	"0qN/nh598+4v7o+jd1/6r/76v3ohJThwjzKqfW0hPSQ5n2FnlpxwIZgi89VizoRu1Vhh2+mjCpaYzWtG",
-	"XzrnGCOCvTdkQWfMBy1yfUYgElhGkY32gePOcOaXddxDCObCmoW+WuHA1TYGtTqjImOF6wEDxUmSyp1X",
-	"212/k32anLgor9DYJJgaQKDBEqpzmqOncJd+6cMBdmLf0Zvk3plsFbvPMyNVU07pZUxYM3Uke/pNClbq",
-	"lvA8rslSSTHzjlIifQmsBuQAXs5YSxYFFYxICCY5Jr9GxYS5JlqWDBPnhQxjcH0hwpk8rTvFXDK2wDKr",
-	"goUo3hWZ06t1M1ino7vZpOdje2PDBBQs4PhaivAxwVJLylKMhYeey6U4I856MNLMYCMlWLJdO9cIgd7O",
-	"5O3n5sG1E8JFpfvWIsG5btZbRNQ8I6ch1dP1eROuCdg1mvFE9b/iomCIhyn+tUb5bd4mXLPu6HMHvcwc",
-	"1WEbQmh7jN/g9nO1GqlKHJOfXYGHEnI8hIz5Qa8zjIuApmIseliw11nebt6xRGOoFkO8h9x2X9naiva2",
-	"zW/srK9t07/4vcyqdOD/ecOATLiAhpG7RqJEUyERbs4TJfWDViFViRHBjfn/AuWfve36yFvIyvyvT5vx",
-	"w0OMWBkSHz9pEVRVha9XghG3FwJpURvLYahuMOMJE4yaOfgZrIr4DGjZ0Za30cGisYhJ02oX1HqkCov4",
-	"QztrwbVhOXLcPUH4gq1UsnlEruRiAS3WUkkloPbBBVC4AGtNMiqsxAQvutBYq8MVUltqpQLrtpCJ1euw",
-	"2t7f5QTFKHseOm1R8nfOCPvxbethBqyCCreuCH5iTcAAN45UUWWaOkMGq4lbpqoZLVhOqGDLdLx2upTh",
-	"WwcZH6sE4eoiLlHt1FoL+1q1hftz15vInWCLR9tugIvZqA6G7dW5LJNiylXJ8to4lthmxMDgPOtnozrc",
-	"EQjhrOEXK22EEtK+JaPdflu/ufVy3M1tDSN0Hfp6iS272ESpLm4WQXeDRHrD0/OYUQe21C43uRTDqOWu",
-	"b0IbWfATMwSpo32KtYa2boYGiwlkpBjNhw5f5bTBN+t665gMl+r+keIagi2ZegoHvVCylAZrNZ+RkmvL",
-	"IaDc7LymuVogBUULKcQt2lFOMykFMAKc10vwOQALgFpBMH5SdQl40QK3V1EKiUfqGsknSlazeR98BRx1",
-	"sQJrc66jx8Zh9kDPa9/2/hrof9srnmFbzoQe/+Z7smCKuD6F2C4YDYKRam6V8A8Pht98/MvFxXH9qade",
-	"np4Dq0TlLOMlLQi+XSdgPTx+ctpc+64Fil4zO2ZmPx0TqOLpRQKHHJh1E0IJoMPshiGUi0VltlcBCgDG",
-	"hIUd3/mYPLSWdqg+ZWe9TClzYhM229CWWjXDfFJjma3vc2vkIhlml1VKMWFGreqN5UvuRwTg8+nRT1B2",
-	"LedQyg2LsPVU9fMQ/t3S1xpVZkjqhEtYkjxdLsXxjFFtBU6U74Df6uu87joJBuuCZpd6175NPu9iIx2Y",
-	"C5eNZ4+KhNJ3yC+vmKIFwbd1V8Zs0p/xHFzyU+4nsKqYT5iVs7bxjFp56TBZ+L41G8NwU7AOcGxqDb+8",
-	"fo5QrnMSLzkKyU6CTq7xissCZZPeVpn/41/ZGuIBP/rNRCGbDgVdFlwD8Gk2ivfLD6FV2w7c6FeIcaoL",
-	"pFk5CnJvhs426aKgILbjmGCiUWBgdR8a6Ig2l0VOjJyBaA8JlGhvwJB9n9jKiKBKyaWVbO17Vi6ByKjj",
-	"dIW0kc9TSin/TvIOj0TtkjIqcp5TgxYabOBTNLucN9IZszkb0SVVbBTZ1jcf3FIaepO9rxVptoIL16xR",
-	"JbqlKP5MuFrgOxWIK+n7EWTK9Gf18B4Eau46WQgo2umtBWSLK5aP7GJdE/hE8R3oTaSbXbAyKYwz4W/m",
-	"9ZX0PS+tMPeVczngp9Pj09MHiay/aB1cjMwcZDF3Sa4xa5QNrLiAHZO2zP/wweN/e/z1o68e/1uPZfjC",
-	"3wuqKOSD6T54tSY26GqxkMo4kgtDeTOAYyIHqDzeG8N592y+7d6WGc4JPnZGWOUy4ll1ZLnH0QOorLi7",
-	"U1yqpGVpyt9DdQYrq09WQfAKEYpAU8OBR9fhIEKYdz0K4NWsGglhE9+7aleCPkfFKu5PcRaCR7V99bgl",
-	"ePTBw693dDWvSxXd/edr02x/OeWAXZHXzeWJXlO82W5nh/pnLGPc5fF1Nz51z621ztzVks5dMZuQwhiM",
-	"t438jbCspEBQH9YBQlYbFuZbjhmP1rK/urrNYr5l4td26LQZZxMz21pQNQ2OWOyDXqFQQBeLgmM7NLBt",
-	"UEOgSxx54Cr4Ybnq0OhhEpkk26r7HA4hu9oxvY6IZT32FvaUluY9HPqBycqYS6+MOXdPi0HryWmybMAP",
-	"Piwgk2XJjRcv/DxfEE9dPWsHLL75pn+5gwglEivGH0cxRPqy1LVzC0MMA/DryQNswuITc6dPOO7v3Les",
-	"zRtnPAm1U6yoiTd7uOidEOP1UNAnNDPBuwr9nyGYwfLxpLIWSrm0RjnWxV5wNotVWg5JXAa+qSHsUQkT",
-	"VZqNYjO95qhSzMLb9oaNllXBAhhmiGI4pYpq2NS7rl+Kiv5gT6BRoxDOJVuN4vI7m4oxLSq2PecJEcI/",
-	"7jaYRCxn7/XCFsa7DAcQ+BgaF9mROJhmU4bY167o6Y4BSzNlAYJSfUs5sMIZq4llPq7kKvrormjB8+BJ",
-	"r6OLNthspJk8/rqpnCR5cAJCgFDtHbHq42/vTRU9s3+HqltsvZXsjVWH/aMnECbZXvOuu51aXLsWat/N",
-	"ZbFbJ7W4P1p8NsG51NqCqxm0t6tBx4WlWFLzyh+G/5OC5jkosEYfk3OPrs4wY7+Nu0Wt9zWdcsHNqtuT",
-	"G6rgAd9xJVqAUkKlPK5SJbQi7RDKgbXEqE9pVRhX+I9rovlM0GIi35/Yl9LDuZfqSjLrvUBZ7mg3VNBB",
-	"E6GQddWyRtTqV1t1qbUqbW0BwH2GqtWyr9tDm/raX3wUKNpeOessfgjZ77RkdcQC166wIZ1Rq4tiN2xo",
-	"jFwp55NeUK0Z6qpQexFcut667R2UcLFjdcRmQbXAJB9188f6Ni6d16FHDOxP9lEwHpdMVttVurf4XBQ6",
-	"20aoP7lF+MtrQgsqsFLNjkaDMGQUS3z9DOgW7eQmm2TuF558qJoIIbEaF7Fb8YPmCVyn+sHaWd5G+YPm",
-	"EnatbbSxgX07+60LLzv29Wuu4wBGjc2TuVW7RnM5e5s2kofd28bRfPswhb+vn9ywE6J6PvJu0+kOt5FG",
-	"Z5VTzUDugZx9q1sed7L412xaaVq0u70TlRlNW92J1tp4GxWlclb7A1Nn9saXUd20uBSLOR1lcypEo4Je",
-	"JBpNmNn2xEpeBvfbqLM91Q7+swMIZO3pCRvuuc0VdIlnW1UQzEFwzpFR7ow0mwJKSd+P4iJw6SfqFSR+",
-	"h99GLriwhtfWHMZmor0vpb0agRKu0zDZ4gFKvQClo3FZ3Sd+DVntYO1HOlW4TTxaI8TGDtZReBOh1khr",
-	"uEaMbXTVBtQWVFjDsQZCpelxHROS2NyNC+sEljyiLk51HXkqcLvbkKT85HvfzvXq+97I/o3D3MUbN0KT",
-	"jH5mLNckRty0Qn0nb41mBxHfqKNP/ZwbuEP2Ltvzdd/rptaTv3oSmxIfDHvcRHWMQq9X6w3Wsz7e+uL9",
-	"3bVXJ5Z9W66kJNc3CybyyI7grRMsk0KWK4w4EzlVaKdgJa9Ke1cJ+1NWaSPLpIXiTV3u2A+ZzZ1XWi+k",
-	"0NgUAvNEIFaeWWSBeLZyUTAMpxsOWDlhee6aAFj4Kup/UkxRcTkYDnjpxoA/RizncNPpBWPZ3LInRUWA",
-	"p/ZfFGEgmSkIGVYa722sX6vBj5AzKCtcVppn9k62TBbmggh1LFlXgM2hAwpvNlP8e/b+qsn+0cNNum8a",
-	"n3ZzaGxUYV8PZdqMpiJyCkbjKm4vsM2PYf8XM4LT07SpzoUvJl2xUBPMy/mYeFMUYBf0LKt7FV9/9bjf",
-	"OlIUEtXETgd8+ZJtIE46t4W8Yqqgi4SJvMq5HIXA7B6xxvhGHZfdJxMZLkyoozh6MN/jpSflLi/lI8Vo",
-	"3xQVpg0vobNMkpUCCfccahco7gQ/VL0du985FgJW1QTNBnQ3ziisMJ7dg2PYQJs1lIhBmpIPA+o2EVHJ",
-	"ZX+OBGO8lstk4hd3zWv6mZmh6Ua/CX/gs0phLOhO9YLXI6hxxiFuuRVEfrZEUQFXnKAnSTSaj1y3tQjU",
-	"SmhtQerZn6teQHnB8po9S+UN9C5co2d2Q4NEO6fFOtdQkx8cP4L4d3tOhcJVLHgm5mtWcF/rjNZFxVhe",
-	"oi/Nt7X6+o4WRSj1zIVr10TOXz3vuRBMGeqF8hhBjBiPdTA26xH40xmSCctopVl8xCTnLO+5Lo8oI2gT",
-	"tA+vC0DbOMmN0QMqb6n7EaNfAF1bv4dWYt5b/3bNL/oq34Ex9jZCr3G2DxtxJrJadLSyG0YFF12/qdy3",
-	"mXUdgVrChqAVR0s/JDbjwt44HsvnsoLx8629LLe08o6R+jOUnm5MCvoTiDnXEGlSlFZnTPVMKoQYl0su",
-	"8jovc+yYzAicOuN0Qp4rXZCM1KVm3tL6ckhyaYAph8nQvPHb6buxJ1BfZQltzLD17R3iYNKQ5uWXlwLR",
-	"r3NJS74Jn306TPiGfV55r3MOXXM9H6aR1HubT492Ci14u5Hh+IUG505LCEH/Iuz7dJHwLc761UqvQyf7",
-	"1Hp3vf/cstpPdO/LzCFE79usUc3txiNKNm8oV6xtz/7vYfV1Qw9DZ6kMGmbIZBXKFISIox2TaA8ahQJ7",
-	"j9I7YeW7haSE/V/He1KjwG24T8LsB4jeaOzkVgM3wkr2J+R6LzvT8i3GaHzsWldHw+6cFcy0dOcO7791",
-	"tL1H1clN0nZj9Sf+3Th94+lA8zBr59nZPR6EmgFYt0rRdgXXx3/cx840YF/rRwfNtW3gxb6VeTet9+tG",
-	"qjQuQGGlrFLcrN5YWDC3ioYwlshSbQpQQzLWk1F5Obp6MPqf//pvEHwBtGB8ZVRB0oSbem7MAlQJdyuO",
-	"QAfvrvQTVxWCx+uqqo2akJDFL6ZW+wWU6bGQj6ABTVuivddHP3/1/GlcOAfrQDGuXAKLHka5B00g6WGj",
-	"j7MeEt9+enghGikRa3Ekelgnz2jsF221GUMKORuSiEDsgy5vahjcGYWc4TLBinZ8IS7El1/W7Sv08Zdf",
-	"kvF5ZeZS8X/CME/JtwAp0jhT8he6tqG/YiLUFVOuIBoXcfGxswvRMu5FdXr6KAtx2HCg8B0bw5Djk6sH",
-	"oZzdCSAUeR7sYpe+MqbvZA9lL3Ff38qcM9jS/37z8meCGV6/oFIWIu0sLNxX/6gaaerNcUNbfSjcK6eY",
-	"83UhXkKpUNiwJuMPljt8HA8JhSp29XdDEt3bH8dnZBx9HkMdqGTd2wvxlpcMl/L6h+/Io0ePvrGg/eXt",
-	"d8fkJynYCjuyNosDwRNvvh+GunFOr7bfCyrk0S9vvicTpnkOKfEODTCv18LrWVST045f15dbS0zE8htU",
-	"6CVTUR2TCA39NGMLhTHWQL8Q4/+1pNz8f0/0uC7OopiplNCYVYclA4oo2RKbGYVE1FDljjw8fYjGKKi+",
-	"RqFWIS8K4rIHLwRmBWBBG16yY/KGiZyMn+esXEiIgT96wVZjl7gKBYCMJIotGDVQXbEoiKZTVqBO/fAx",
-	"WKw0liMZ+9I+Y7c1u5/xs7d0Ng6JBitZQekxN4ORRU7+8vjBw7/W65aCEVZo5tNHCTekZFQs57zw+PwM",
-	"TJpffhmQ4ZvHT/4tVFvEkEz91D77O0HRnvyOhXV+x4l+vxC/Hx0dhf/bBx+fnpLfyZgLSBsb/V1LMR6S",
-	"MXzC/rlgSR2T3+GkoAF4RoWQUK/K7uos0JJirhTRX6DZKRdkXFerGf+VuAkf2AkrQR07YLkdXMioSeQQ",
-	"e5Zb6MNCiBTsjIzRsDPGJEksAuOGfGSHnEo14XnOYANcQOPBDFq7g9LrtwCNMp1tBH6oKxVCcZcoL8Ti",
-	"r5vhsZ1BSDOaykr4FYP1ZUHN3C0Yvwj8D8oU1/UX3UhP7EglM3OZj+yAMCkCAWiHmjlh77k2+oyMz+2P",
-	"Y0da3GiCL2o/2Dd2MHvLFTwzsO8aq0fheze0RYqN3XKD3Z2jF8HSu6Qa20FbnK+r1gGS4uQPHtrJFwrS",
-	"FEHIGaFTyM4X0YUrcgeEjpWzfHGsqLm/RZa1ulpjPw+c7oKuCknzkZFyVFA1Yw2U5LouFV3wkhv/7hNE",
-	"NleKhOWjkuWcjuytvz6AXeQYOAyyrhMgBhzoCZKJ79UcaIISTACTU2J5whn5RyUN+kjGdZGkMMgjh/pX",
-	"lBeW0eAQ2kisVk2XdHXmM97ibPJhYEfAy8avmVGro3P7AcYeDAcFz5jArkbcl75SVjxb0GzOjh4en3pd",
-	"oPFdXbpq8MbnrsVX+/mr54OokPPgwfEpviUXTNAFHzwdPDp+AINbzAWJ0d7YtGDK6JOCT1m2ytBsNmMJ",
-	"lwDeNTmzeEQNVDshLhrKpdWlqsZiI1QnMZFxM+1u/IUOXfPsVbweiivVhaDCy2ZfYMVZpLEhcgaXyw/4",
-	"z6M7+dEpyeHae+1WKAWzUmbJGhVRly7W1+9DS/ucvWjr3nwwCS20dMRN3W4xDdyA2BasuzQr2cmX42GI",
-	"O0cMccJOMJByKZ7ng6cDu58fPeTP4SQasVBPPwwenp6iNRuCbUJBhAjz7XeoEm3tldyYCqwpIElvStCI",
-	"FSi2QiZupWaY76m0AWECCcFeh1j3vw60bFtF2NZJKLkObWbKkqpV5NWFSqCyLta6xp0RslIR5y1EbSwE",
-	"WmNEG2C2FbeP2JXPanZYvXkC5/bBZ1cuwzaupNTitasfOfE2oOHWJ30xxc0yhwUWDCIUqhnU2HTJVsdo",
-	"6gMTpH0YRN+aP+AbXl2iu7cQa1uMmDnfNtfEvtRcVMtqjOX2ZuRq0x16SZqE/OKOyXl+6KmXAQfXKiwi",
-	"CiqS87zjfKS67pq24NUbiLTp8eAvEC3z8d0NMpiaktqYyzn2EZFTpw0jeR6CfbxtatiCLUP965hLsEyq",
-	"XNdcYrKSl6133s8hadUV4GWlZsUVsxLfQrEpfz9G5QKbZ49RtAaEYUWBLxC6oAo8epucp9mU8ha5jyu0",
-	"DGgeZ1WnkDrqq7gnUt8kCjZBuh0NG9adQ+FhuK1cses1E1ILbgIqvvs4HCykbonJuEQ7gqtRjZ7jxu2I",
-	"t2Z0imTCpjJUjwEJNkeN2Asnk8o0bAVWbbwQVmyEXgHPrQJpJSddi1e+NoSb4wuN9OEb39OSWdaYknjw",
-	"Pltrxror2v9KHS5veS6yHEB9+nchoOtbma8OhnKb3WU/Ng25RlXs4wbOP7ghnPetRdKSXYyKw9B+wLE4",
-	"S/JzRn3Lm2dvaWsavnvsBJ6BuR6ePvyD7eianOBbMPFRFBamZAXhU0uBvcBJxEbXGEB0M52EIqnJ++m5",
-	"0cQu16mfGs1HUjBPiq5oDnNGMMsqQJ0hisHIdoGY+2S1l2AK2LytZgwuK2wcvUGv7YfyBdaX7HGXNMnl",
-	"cEIclimWU7DKWHickYXiUnEfG1dXXkqtsNJNYbZfJ+KbvuHgHFjeRhJw7KgPc+UKMN8iIUCHCaiNGopC",
-	"043Lw4pOENHbTRAOccFjmLwm0U5haS4YIAKHmNNarak0I76cvz3rfIi5/LFFDEnDDgFU5ogqwLNJIm5l",
-	"15Xp9r3cerwxhW3d2D1YM4he998NUET3RdGkCsGWB6CMQ196t7SNaxL4K+hgtE7RXBhJqMAS7lJtves+",
-	"1I6FEc8/ImkXzLSEAzoh2FL6TPoudTyhaeEgtyRz7kqWN0Qi32PwTH9JysoKLuIGtKJDIvq1F3NNdMX5",
-	"I4wlGL26oYglTYZOFGrg0idSZ1+Kz08KfinYVjjvaPUI8Hj+PVDNwgfxNA8KIyM/E7q/meu43jgGOt3C",
-	"xbyPGuda4IGvb/nZK6WH2801SfE1g6AYusYsFFa48sEavuupK36PonK+09V9knPt2/Ncl7adkL92peP4",
-	"f+47/Z667hR1vWBssUZbaI6ll2B+heBHWhQkqq++A0lhMZwboygc/p6g7gnqzhDUL5pt0NOMQk33Hejm",
-	"iik+XR2QbtY9SXUf2UuGERGK0QLDEUM0Kly0EB0zZ3TBoDkjNdAhHqy2oQ522K4vSTWsGwZmtGQXAkyZ",
-	"roZ8PD6YcGG3Dl/GrumHqR1H7qrPj8k5cXcoatCuezK+DvGj0j7jfroQ8W8Y82mYcP2snHE52Juhgnft",
-	"koKK0NyFznBRGRY1euN2WrNkrmq0i1Dlmjx++M3xhfg1tEf2UMY+l1QAuKOOgYCwT04fHZNfXWP69T3X",
-	"cZru6cen3zQ9YVxDU6SU3wqx6JrsMemPukuKI+JTwDW0mt8mCzjXl02q8KSCXhVAslZ2sNbVoDX+5/tG",
-	"hf1b8sCzuAeHI2uOKa6p9l1t7gqfOJhynvRIzbpZE5Tf33avfHR0N+GTbyRutHjjY+xpd8r7vBHyd8lB",
-	"XYKjG9cvj3g+Ri4zY8bFNW8pOJqyYaLfvAbhH8BnHm3mE/vL65m7paL6FO+MUPeJl35NuvsOsBbSXiLE",
-	"TVPYJtM++dAgo06HwHnMPoGiXCsX7L8jfdy4syKf+Sw0iLuvM2LKLf1mUo6FWyDKz8mpEJ3LbbsU2pdy",
-	"KIdCDzxv9yo0EOkTXMMdQuHdYB8vBesH0d2oroZAH//BZ0Deh7+e603fit9g91vubppgbnMf17260QsQ",
-	"s7RhnTrsY9r41vs87kfZqoH9rbaI3hhOuTnadA8MG2pYGZZUkzmjKkfTbUENK1aHUkdCtG2w7pg5cw30",
-	"G1ktRSErE8EzJJV3Q7R+7BZV2qh95B9Row1A3q7Q1sd2E/psXGmgRZ2N8KZdm31uCNYTRyL31Qhc3Ftt",
-	"0kMlFwqWjcK3Ts2FxFP7eFCN7beu0ILLplOM0Dxn+YUAddc1G8VnhhGHMYEuXMmjY3JeFNF28Qm75qgW",
-	"NPT59SbGp0hckOgsp5D2XWJGrW4a/3BlYuV2W5JJIbNLjb1mAxwwehGWVDDXdtnbDtF4yXLy+PTRhRjX",
-	"PWVhJJaP2wPi/xY1TP3c9fp6L59YrQ8Td1+24VzujJjwSRd+KJW+0eM3xWQ2LqyTD3Gb5S3q/Fq/ZWRL",
-	"dXp7D3Xe0r33YZiQ6IvKvXsdTW6W6EuZztDFCT49eX5OGn59VLet4Leu5FD6/Vakb9fuYxy6eYmkQ7e/",
-	"E2zEqvZRI/Ha78QbtvAOAWYnMgxw6aPx331qP/y9HfZ8K/r+rhfg3dT2b28Xh9L1I4pcqxJmHG3CPbzv",
-	"jX/i279vV1tfYJ/zG9ZcP4ly+IKttuuHXlk6lHYYlC9Ua5o3o+euvZXFa/DaXjhxQvN89widDaae9tAW",
-	"BRZ9ClmR5THBanAb1w2hhWI0X7noGi03fT40z6+HpH+AOwL2fX9F/JmuiG/RxBJpZTLwmGtdByeKlfKK",
-	"fULqd2Yqms1D/ifQfyqj0y7tntzvyf3PRu5v6WVDHiRyOr0+vTsjcD8J8Cf38B9DCMTdbJcDHYgOJQY2",
-	"ze53WAp0C/1MBcF9cfUPcDn4rd/fD392cbAMRHCt2+EzEgjvyf6e7O/Fwn50v9X092ksfulYlbqkCtTI",
-	"66i4Glox9TvpF2zl+07dqJzZy8Z4UxUO694ZLYIknH13YcNFQbkw7L3xNcZzaujxJVuNQ8EmlxuGMRtL",
-	"qEDMCowbSoVUvIBSE597MAUM/2nDKJ5rXbH8BVttLUPkS+7o+vjuDI+9vV0cKMAi1D3fJKSIpZ58wFaK",
-	"a9EU62LLlbz8pARxR8IXeh3/nRQRPu3Kr11XxOJXhLLgPZxJmacugbYACcTPm8SFjqCIO1AkqZXcdyXa",
-	"F2zVJ8zhLvODw9+lL9jqVkIb7lnQJw1h2PHWPFnQSu9ha4hILFlNBYa9v3Dvsf2mLtxppRsXLlb64C7I",
-	"VVcly3tSAD59eBLAce9p4J4Gbqg0SJaxBZSdpdD+yVPCeomgTtyXhpqD4P4mrGSRE80yxXytHuyQ57v9",
-	"zxTNGFkwxWWO3RkFWx7UDIKb+3NJea/tnu0ZfGIp795mYm73PsQKlthtDmhOTvsIg4WcdVulf5SzT2OV",
-	"PnCXp/aczDJqs7Zkvuh+3UvGkeXQni4rpoSLrKhylre3cOD2FEZ1F8VDd+ByI9el+92ptq0IufuNraKG",
-	"XM4ynsewA9i2LQt+bFvVwx5t83ssq9n6B5KJ8337OD249pJCQiS2N/bNbv0xZgXVegdHCxNVaUn4wfv3",
-	"g+HgIfz3Efz3Mfz3yfv3UbP0neDGRA7tH9tWIyuTybJ/J5CX7vneKK2Z1q71eRIa+HMHWj988tVtpkL/",
-	"KGfbHVBxd/NDOKJeR+P17/hmnz75ULOrj60XwIxZ/j+4WbB1GCXdGg8BqpeC1Zx9OV9BqTIoNYetPPGT",
-	"6xJkSdcYVi6MTgJy1/vQnVMcCVb3Ujza6hn+KTz7+WeFNPbSIxyw0XLyRry3a1O00tHacx3+3J+l7z5u",
-	"tRxhdTTs312n8xc0u0St5/CO3waI/wAu4OZ+bsUZ3FhCt3Kw1iT1zms7d2Zrh8rLX1slVh0nlpsX9gHo",
-	"PQd9tOUUyVJ3EnmaX598qL8Y9fZA3w5l3hGz4P6IdidthXdgOwfyWm9QzKbvOnX3tUmM60j+aRCqQ4ps",
-	"Lv62vdzN1WyTL3ZiEA2AdAibKea1tyl4c9I2segHGVpJf6GxoJFURIrC9WtyNa1BSJpTDa0iXNtK5NPH",
-	"5FyspEDpx5UyAVqykhHKPjpq/smh22ibXfjz4MV/NAvxvSB15wWpFlvyLozLsR0rcE2lKk+gLf0Rtrrv",
-	"1HRfuTfqPvqfubpbb2S7rovwObOMjWsuhRUR7CFcMQUfffdVgJpUlodSQws5u4ZWzLJKcbMCuPqBR0Ze",
-	"MjF4+ts7C5oaMX61jNk/pF2brNwvy62lVX32yJBAD/dqlxnKI8Z37tEtHZjPBWFUFZwpD72hX6db3oPT",
-	"0zPXWYFpi7r23ujRDtkN17BC2oVRM3g64MJ89XgAZkheVmVshLR0PYPOsDeJbmtg6hCKUlj0yXnOztgX",
-	"4z8p6EoTeeX6xsjpFEztWcCQBOYNB4sqIZm8cF1bvEfAGcW1oSuo1XjJFt5QCI0qZFYBu7NSipAi5XtG",
-	"Jroj2n43Z9klSjOyXFDF0B7pGtK5SottmJmr1UhVTcx0yDeRsmBUoDX+DyvZeGB/747nU0s4a4fdLQJs",
-	"0t/dVHPvzKZunsP8hMldgbqh5OtcFqz95t3pfjtBz/PJB1qZuVQfTz7AF512I/zeH8JPzoP6p7Ib3ZPV",
-	"501Wb32fsmgbTBi1cmqFxWlCl3TVemXvhO3nQFx9sBepCewVVSqEuTJb6O7+8j785f3MYsb9zX3PYnZh",
-	"Med57jkJdHC2SoHiOSNTzoocRHsp2JAwkS8kFwZLsquqYDqEdx3kKj8JM5x88H/ucL8/c6/cX/H39PfH",
-	"ueJFoLvbvOaHHzp6fzoHxL8rNuNSRKp+WLlV9Z2mD/f3gpp5fX2zmnCbt1ZbaOHDb5LhadsEkXYGcS+L",
-	"3Msi97zwrsgiEcurlZwO0eQwwgcINJEVvRu0smRopD8jZi41WDk8vKfcikZTWRRyOSSVKJjWLSYQzxm9",
-	"kUTTkkEDik2jaOzheQ1rvcnoAAsTO0ub4wUCTO0q7vrl6tcZ68scO3xLlTNlP0RteahipJDQ5YOaO6ZT",
-	"w3rXUeDP4nkPGPnSQuH+Xrm/V3ZhA68qs86BU1yBWuGOKeQMB7xWTj7Yf3bQZS2i3+ux9zT22emxFOhq",
-	"3edz51RXu8gvdJC0EkqpQgrspZB+9XgvfTRN5LegiyYL6mWM0BLan7fwzZAOOsQw8VNodmhP3/dLM2AJ",
-	"wPz1kCnENZgLZGUIdylDFLLXrRhs5WpNCqpbQ0gWUnOzHkNS0vcYMvLVoyh+5DQRP3Kved9z73vu3eoF",
-	"QPKVDaXbRePsrmmHgKCTD/7PHUSgV3WC8b0YdE9IfxSPfUivtyLRsI5ebkYFX0NACnQTiSCbMIYcS8iO",
-	"jBcXW7COya/umqYLPsLcAha1Q0WrPlzuZ0RURUEM9RkFS7raNGBFkk87bd9b4u/lgXs2dmfkgdrFd03r",
-	"+yVbgWLUZl8PAcr2nJQsrAbim6tgBreGzuwaYQj80g6IDGEul6SkYlVzV6jJ7tq2++c1cixGC5YfX4hf",
-	"50yQca7kYkEnBRuDxmKVvGZTd6jpLhXLLQgW1aTges5yIhjLG6Z7WYR5u1pCR+H4LxxMPgEVuqm6S9jq",
-	"YdDMliHXnir2yTIkeDaHC8ZB1B0xnBg25O6Ha6E+Qb90mV/rxz/rbJmwj+3JMjWEPtHZPrtialVP2yrp",
-	"tNbDW0v6soQ8tTKHYxdnzQwwVw1in/oPG1jxB6gBUe/lE9d/wLICeZi/+8IM6AHVw4hcCndu5rB5yIeU",
-	"CO7mDm+eoEPBiLClWpWpt0XRR96e/diLi598CH9DsjW+vD3dLRzKWzq7UW95Y6KOOzYBK7uXz8CFbpeJ",
-	"KuJ2Hr4bs/TD+eT3lMIKlnxneLZola8ELXlGlKwM06SkK2KYNq4p37kgrFyYFdYpQaXU/gIp8WnVVLcj",
-	"zZ/Fv97Y963Uum+soCcfvZtq4u3u5OY5Qpzk3pszeP5uNSiE6hbxPH7wsxbMo51sF81j+NxEwbZ4/Paq",
-	"h7IoZGXSp3byIfq0rQJitPfBpwFxx/0brftQVRGjIUP1Q8UyxteqHwaA7mzOrSeIi9LYq4+L2QmtjGw1",
-	"qpxH7AVsGYJdMRVqDzgTLiRlIySGhJpQMeHBccp4cV4Z+RonH9xo6YcwTceBZlJM+axS7khvr+zHf8gl",
-	"0XwmaDGR7+FQSDaXUkMcKKbYp9ijO0WHFh3ddppQ/7PIJNGub0UiiebvvsUbeHg3ZZLb3sthOvTMr0tn",
-	"a+yTTacsMxwbBid56DOazdHgXSttV7SoWNDbVRVMxcYFsEyVLIcWdgW/YsQoOp1adYVpWVyhi2wKlRR9",
-	"SWMsmEFX+kJ42zPWT6+dcGMoaurnA5ErZwuqDGjVdi2XPnyZTQ2RlWmxPj/zW27lJ5s44Uqmf6EJzzvq",
-	"pu9fNP0mxa/1DXeWTIYTyslCFjxbHUJICI4NHJIUNM/tHQx4YiQiQmg1AH6WvTB5zmhh5t3+FasAz6hh",
-	"S7qyc88YBLuWjOpKWXkAw+ILqq1gUEzJXFZqiEVi7KuR1RiUbJ+kwe1gRY7+oIyhXJFfiAenp3Wpchjc",
-	"goKX7IyMcbngc8GSQWTCplLFXmcy5YVx9WlAlUf/D6ZboGNIMT+z86RLwS4ELbREl4zdnz4mv4LVV0i/",
-	"eUtCOnh5uCaXQi7FGXly+girGEF/74wKMrF62SW4i5IJGT6l7D8Q+ltICYq312m0vkIxhNqcWSzg+dD+",
-	"QwtONdZandg9NsIUd+oLsL2s+7DnIr1nbe9+AA+/vlUm0DiorqyWsHWoMK2YxQ+LDlZBOwRDsKJinBwZ",
-	"916oxfWSrgg06VKM5BLZ9FYesFASco869WovUPlnb6lpNlYPgzUg6QIALDINMRJ/RQpmLP1nVLdiP/yz",
-	"fweKm8S4Jpx7tDfA5z1QbkT5X5+jwwAQKSZJp9xzV2ZUEJShAuvnmkxkJZy4NHYjjdyUI56Pn/qbRjNj",
-	"f4N7sK4XFDlJqImEHH0h8DmunLcaXAwmdBA/vhDoZ3RVUURexwN4+cwijCZlpe2F49cRqu/ZVxgMEV5k",
-	"gk6K9AWADsPmOf8BvIVrG/rELsPm7N2qyho63xld67b2cKgi8Gtr2uXqOfmwSfBrQb8bDNDdAqgEyZIF",
-	"sQz5iJGof1peYMfIz3yg0LTgmSfpJcbqbNqs8KVbotI7ElP8PQJuJ0y0QHcAh6vokARyiPVcE9lxCT2R",
-	"vb1e+wZefSJ5okuJvTscBfoGNZfjFLWlu48jKm+1i+7ULKgBpT6NzD8TznATtczjjd+KgfUaF+XdtLLe",
-	"iQ0dqBn6JuVOpULxuBkeW1/TpktU8NJ+l7vwjX/mBpHOz9HBQv1Sb/MY1nU3XYPGgzh8tdV/FMH1z8Le",
-	"/JZvhbH5ybs5QNB/0QuL5vu7xM5ucRuHYWJmJyJyjKrSdMa6uNQv8MCupHTtJrxvFgVHXwI46JgmkxWY",
-	"zdqsYzMlq8Voskr2QfWG48hwe8lWvVqgAmviuZlj4I+SS7CkgGW/zu0Gq6n9LZNXTEFHmraFcmGYuqJF",
-	"cqFzWdnF5TS5uJtUm+CcO64JdwwHbEaqhwRirrRLetPG1ejnJevqSrqcS1ryLpz9FZ+4yfg9mKErWoMW",
-	"BVMHyjhoNmGCGLVhv1hWXAZGYEe2RiUL9OlutLXjORPGzluDu1+GyX1mySFloOAo8UcIHjrNYsKIDiZx",
-	"WGuB5F1mKTQkR8lItWsGupxPK81yrHth5kwQKYbowbBML256njJGdeSWdESIfuHdI+w9zUyxggADSmYV",
-	"VTmhM8qFdiYy7qp2LJUUs0bhzTW+C7Eeqhw5N0q/6pu9Gnvf29OaGHOrlrTWlRzKhpaKVGiQYrsBLaaF",
-	"m2dgfZIzbttg1gOY18yx6NIUP33e2x3KfbjdvIc/Rs7DZ5LvEEne9vbrw8S2yRMnJSsnbgvt7ejdM593",
-	"H3rYRI8G9LjZQ4mCbrj2dJMDssm+h33yodJMbUuDQIANbvxIuhr5wgOHynso/YYOD/oeBhLNFB5SD63Q",
-	"6n9MXfmVVKoYPB2cAH24tW/GSoLH2SoZrryMN1N4RTBtEjFMUBeLa3XLgPzh/QhGmyP4KJYQ/snFlCkm",
-	"Mgi/PW4E2qbe/04xWB4t/BBcr7253mt0c5BXjfoZQd+qufbEivh6SIziLHcxmxCpOPWhmj7l6wvtGwi7",
-	"2ScreZmyai25yeZeu5vLIq8DYJvxQNFYwWiX2AJVRm9qbTB6gPGEFVDaUEZjRpFGiWFfr4VOwTHXZTKg",
-	"IHhjOO//2BwKC11gwdhGlBKmsk4YUYxmc5bXxU0w6HVORV4wklNDo4lAAVSUF0msqnJuCAQ3+WDzQs5w",
-	"WrBzxit2VqUETKP0rxD3XkcSQyzuYoFRfWUDBpj2tDniD1IFTInaokpRrKL3Q/rgx3cf/28AAAD//w==",
+	"7P37kuM2kjgKvwo+fRvhGa/q0jev3RUnflO227P9a9vd0ZfxH65eCSIhCVMUIBNgqTXtPrFPsw+2T3IC",
+	"mQAIUiBFllSlars2YsddIgkkgMxE3vPjIJGLpRRMaDV4+nEwZzRlOfzz2Vs6M/9NmUpyvtRcisHTwds5",
+	"I1csV1wKIqdkNaearKgiOdNFLlg6JFOZk/Hz6dFPVCfz8fFgOMjZbwXPWTp4qvOCDQcqmbMFNWPr9ZIN",
+	"ng6UzrmYDT59+jQcLGlOF0xbIM4LPZd5HIwlzbWBgZKFTFn2hSI8JRM2lTkjes6Iyqiam/m5+WJJ9Xww",
+	"HAi6MDNSHLcNtgX98CMTMz0fPP3q8XAD1OHgu5ylTGhOs+ffxyHkKcK3zOUVT1lOLtl6SMaTtbwc/e9/",
+	"/8+4AbjEDzzi6Y4wFrlq2r+xYB/0KIE3xgZQDZs6Y3YTPXS/FSxfB+DhmA1wPHnwcDhYcOH+fhAD63tm",
+	"Dm/BhI5t3TlJ/XPC0yEZp2yp23asfH/nHft7QfM0pzyLQzZzjxEw+LMNMv/+zoA9T9liKTUTyfoFW2/C",
+	"9potGdVczAglCc0ysuJ6joRAF8ygHvzCBXn4mMxlkSsy41dMwStTnitNqFArlhM6o1wM4W1ZaLLMKBea",
+	"fdBEsSRnWvmlIrcoFxuAeGRgbFjfg4df11FkSbVmuRnzv379/x39v+///d8G9T0YDj4czbnQg6eDRaE0",
+	"mTDygGhJHjz8mlxxxScZI+dvvnv+nCRzmtMEWAhs3BRY0eaOfTenYsaIFNmarOZMED3ninBFlOZZBvuS",
+	"FHlusNAww+ZlW2Y3aDnPxuX+5eLiy98vBr+eHn3z/t8vBn/ttHADmgEJ2IsgjOYZNwcH5zckqkjmhCpy",
+	"MXh0MRgSmZMvYSdesHUUqwU5f/UcMASQ+pKt21DaPN4VmX/kC643IflPuSILKtaECZ1zpgzvNAxpLrNU",
+	"EarJQip9Rp6c4nnRiWJCN/GpDOaogcUXxWLw9OGTUzgS/KtkUQbPZywHEH+igs6Y4SlN22ZAta+Um7do",
+	"Ze3lF6N9bONP5uLrcTvSqWb51ssRPugKGBDzJmSvcqaY/rlYTFjD9SPgGYJoJYoGeOzTbRDZwzyF/9t6",
+	"vAjgazaNHewSHsKeDckY/4JjBWLiWhGVFbMGcPH1rvv39en26/KVlR/ioOKzL7bAZEfYCd1eFZOMJ9TM",
+	"HSeIZfmC3bpi0kYOwfs708Jr9lvBlG6SxcYfjhSfCZpN5IejHN894unYslAupixnImHEPhuScc5+awPe",
+	"vrg74LIw1/arXE55xuIbm+M75rTNSw4v4Y9WGPG7kXt1V1jfcJGwTQB/lrqUvLkimi8axUcFQ4SzTmW+",
+	"oOZ6S6lmR+bbQWzud0LzCLP7tuO8BXx+nXkVy+OnUiiW41GYf7WdAzzfdfN/obE70/yKq8+kmA3dLUke",
+	"naohgUUTdsXyNcn4FSMzqtmKrsmcKkKXy4yzFAUdkIWa9m5FazdpKMCA6PL7rw8evsd/PTr9q/q33+3v",
+	"Hx8MH38qH358/On3R4Y//3WhOkk6FM7USzRPlGHAT05PF6qyUtwfmV+qJU0aaGjlHuORrVTbgfmXdzy1",
+	"T+ZbtZRCMVBoX+VykrGF+WcihWYCThROAvngyRLf+Pd/KgP3x2Cqf8vNbTX4/5+UOvsJPlUnblyYcZP7",
+	"gUIwpTxj6Rl5/cN35JvHT/6D2KlIyjTlmTqGXbQjgvadaFQel7lcslxzXANPI7r7cHDJBTxgwty6v9Zk",
+	"ncFwYMagGlXHtdJsMRgCYQzeDzdHw3OITONIKWI+CM/pV4SnHFpO/skSbUY415otlnpzYaXivYk/uJp0",
+	"SIz2bpBQSBHhF8Oa9h69izxyfaGIXAlSfkK0M6gUiqXHsfHTIscLc6GqTEwWkyyACOUr8wUT6VJyxLSN",
+	"4QxSFHl8q0ErHE3WmnWfbOFE0o3RloEUs/EwZ9Tie427zdfI3KRgsC9GL4hvTM50vqYGrHKCiZQZo8I8",
+	"VprmmqUjqrvyfvhGFyoYL5QgQ1xzInMgZ/ldD1FiUIGjeph+E6I4W6RcP7uy/KKKtjTBzYpsK3UU3MY7",
+	"kMzN2z22JuVTEJ25ZogbbTP8wFmWorptvrWD0Tyna/N3A0MJBKz4Y6P248I9zFzorx4PNiX+4UDTfMYa",
+	"B7NP8fdtnAWuBDg/3N+hO4LqOOGcdsOGdanRLqH9yH/kKnLsKdW08wkE+BM5gMASuG2gn9kHba2K9W0B",
+	"gKqDxdel5Uv4i1+x8MKY0IyKhJmN+a2gGdfm0kikMhudUTArRa8KM+CrnCeWGtKUm8Og2atgu6Y0Uyx2",
+	"M4IEAVyXCuJolizompiZSSFSlhO1ZCJ1QjRJCqXl4hjJPbwXxbLQ2y9qnjA0f3waDmShe35TR0WY0w/U",
+	"tN9Wx4jwjiyTq9GUZtmEJpcqzjqBu6lN5vwKpUBldCh8h2hJkrmUipFpLhfH5NliqdcEZlHmPyBuOYTd",
+	"pMIaXsoQTdrRO8QpuGwcPmz7zGKO4fbhKW/79I152eps5mNnpNi0y3LFFBpjUQ5HUXsIG0QeHJPvWQJM",
+	"QBEj8xCujaCbSDHls1FgGNnK4mqYUVpNyl2sr9Ef7XADEbZgkmXmjUxp2647hDRHVRoBthJC+eprNm1i",
+	"QOGAW5bxUuxjDTEwtkz8ypmkW9nVgovw1wfD7dRbE5+sDd+/gtZuo/FNmNJItYRvilV9qN8pZ3LJBOUn",
+	"Xw4Jo8kcUd7paF+TL4/JuSAM+EHGlW5iCoFC9fB0m3FsaF5/jp8++OozZiCfIujyrSxE6v1RnfWwRs1J",
+	"JXLJGjQSnhp0mKzJas6TuWFCEy5SdA5dsvUxCLR4TXvtxbAPBnL/cGA0vPfDLnITgOeAiVHJt2t5ef7q",
+	"+Qu2VhXxptWj0oIXD59EEMNM8l1F3atR1pIbrTWC9tZVoshqbq45K88ps2WK5VdMnSGSP+1/3SU5o31V",
+	"FPfNZB0/WbBRreaS2BcJ11HtiQmjOqVxAaAB05o4w0/IVVIw1iwdmwB+8CXKWlwbpmN0XDKV+fV3rBHX",
+	"l1JxHb2PzxdSzIiGw3NOb+efr7pMC8XOSCZXLDfapyI0Z8gn0V16HFUzljmb8g/xs0Ava+medPNDWIDM",
+	"3Z82bEAQmiSyENpuj/VRSkkyrnXGyEoWWUomjMx5mjIRPdZlo+vgbbDwwHmwyTWKaeOCMhpdj9m96FjF",
+	"Mu2N4IXaykoNMb9TTgzj047ShPnsH+H7UX4VqPSWddkj9luDMAY4V1JTKGA5jlKh88qeNHHDklHtInbV",
+	"WN4hJK8qCHtQazfXdFDVtgrOtYXL+qq6ypfV7/YkYgYX4TaY3a39CeWBDl+8gYiS6l3S9g3cLE7wDC+A",
+	"0CPdQWrsw1Q+Nez0y9zy1db9bbIw70e2MTLvggv31yb6h/y/3yQ9tyhE0IBlImcMl/2+bTu38bc9MYWD",
+	"MD5YIEpYN7i4PrzCUt820cCJJyuU3BQxgxFNL5kiXKAEldEExCkp2FMIAaX/KnJGaKYkvPB/37z82Uo1",
+	"z4TO6YUIfF4YNDphaS6Ty1L2YcrObZ5esVyzDxguYuRsnjAnHyGIxxfm4g0jKx58Uw1F/HrT37jKuWYv",
+	"RbZGx57dl3eKtfiZYbXaCC8b7hvYJgyyQTHb6UzLnMscDZpOFY+aMjdEkohDhGoAAmUvmlmfEQo+1pt7",
+	"ydZEUZQjuT6zgVLWG6znLEdfihRs04pphmyY1nxjHrP0jFBikDNjGOuh7NkTLS9REnUrN6r+yAtBcF4j",
+	"eMn8abTHNMWjKIeL7kwyZ8llT9FxrvVyVPpw2pDc7xEI2VyTGb1iREgbUxeX9a1R2jrHqsO/c3sdUlI5",
+	"WAeHxaI5uAvNNt5XSNUlS4cGdIuggBaCsdSfcYtrq4+I/Aa/qnMZO9gQkaeyMZWTa2JEkSk21n1FM54+",
+	"reprWspLb6IgXNh3uCY5m4J26R9OZT4BNQkeXwq5UqXuhUaPBV0TITVJJbgcjy+EkCND3FzjvJbfkAmb",
+	"c2E0aZJQISD2BbSgGUuPSU41G0HsIUNQ4N9+MmLJdyEXTOhjUoic0WRu1AXz9oWoIh4wWL5gZnWJFElW",
+	"KH4FbzpsIoqulYF7zsWsolE6uxwl1smL7ACYFnJLR6SwbxAI4f7lt8tIvW4XBsNBuDpzvZfQw+cliJtE",
+	"PBx8ODITHl3R3IhtyswMp2/nNP9+7iEwf/0QQGH+/ll+5wAxf76mGt0izH3wrgIPDhjC9Gk4+I5qmslZ",
+	"EIhR5X8LphSdNVgVqJ5vdw/aSBI3UAzpHRBVOaTOiOGdUejnrJkyQraOJhUQRNQcbbkdmMySidQ6hqpj",
+	"/xhECylkNakE8gArl5luzRpsIIEv5PpeCwdZdPuk0j/ymHqVSKVHggqpOrqF4YNCNRi4mG6IVwDzME40",
+	"WrJ8tOBZ1t0XXQiu1XW2BwFyAzSDEaxrGO5JdDPRGuGjpyIkUY3k2XJnPFeqYGklfBpM8SvBtqrgPzEX",
+	"R7IKwWn7pIS7vlmhoRpnH9aX0mU/drG5bOztIZSP71nGdFTxKB90tPnGDGRulJapd9lCB/1hds7lFUWD",
+	"xXrbMrd4bOoSJP+tYE7D8sg8BD2MXdlA/oxpo24kVMXlvEgEcFSkrEcYo5lekYksREq0bPIb9DfptjiF",
+	"+hhGy7PZDbv8CR8WwfZgDK2u5aCG0BKUaxtBw9V0NWqU3+zH+HlN62IXmhNFlpFCoJcVaauDfe7XUpg2",
+	"AwzeR62Tz6ZTdGQ3hv1MOctS1RmzXjMlsyuWQhxfDLl8mmNU0ZbK8hOz2lI/gSgBKRJW8fm1qqNVj3gE",
+	"EJtVFeWyctTuDcsLMTNaVVpmeSqMUjD6mFc6uSCJXCykiIdLgOaJLuXWLcWjeW3fDjB8lLMZlyLmes4y",
+	"q+AtCATIz2WW9nOYNisTL6fVe+YLRZYy48n6DHTGMLXHKMoTRqSAJyu6dqpAB9E3L1Gyw/b8gHhaZwB+",
+	"FUOHyeXAkY2snn0FW993IJ9rs7ANOuzMyJ7ZQMT/ZDTTkdTVOfxu7mdvtsJLG0x7YAaSkkzZqoxP0JJo",
+	"hv716kpaw8PnHoDWhVbA/YHPihwjYq4dDT6LRzT3CLvevq0Ozo2zZXku85GaU4yL7xD1vhEpH7HZsZRT",
+	"NObAWfh4APNV1fxotOxLIVfVuL/m2WdMjiaZBCtbH6hDY06/Dy1SjageZYyqJh8Cxk5MiWaCTJhhpLqS",
+	"+enGeUrMtWr+53RI/ve//6cbK1Ga6ojcnGRSsdTHl1AIzcmpuFRnML00VBJGc6DB3lvSac6OSSoTdYLI",
+	"f7xIA1MZjo7ZLIb/zGk2Hdl/J1JmVZNFGEYBDo1ym6tAvzE/gxXdwOH2ZUhOIcW9Ix6gXR0MAYolUqSt",
+	"mKiWjIGHAGOHd0PBIp6c94sZy+wOkTmx20OYSNXQnAuYLOEkqrO0hoMs4Ul8A81qZlKm1jSqCA2CfdBc",
+	"bngjPjWLz21SVK+Njhi/2SBGFB7a+vEPKywmSogxqt7O0vagRdSunogMsaAps/pe5LSpzzE0ogQEnBkM",
+	"637CN6aolJDHNjLMUdkMB5w2GQIx7XV3a7EdZ2inikH4d9zXCHRpmjMVFwBjVuQOvLVBhuZCaRpNAcad",
+	"qwS6Q6ZT1GiQUaVHijHRLxtrKWU2arRYv1N0xkjOEpmnyrNyNFlraci9u5SqNM0ii3zuYjwxeN9IvylX",
+	"l6AzzCl4YQg4IFhKfj5/+6ZmIt9DNlolYSbDmP4ZZiIqLZfLih2u/DSwyHewxvhTHgb2eIdkQ8/wKpls",
+	"lSONoJ3b0/oxtiD6HpiZI5lD20NaorivY0c0s45QO9u6A27m76mmr/CTeorwx9Zw4CoJgOXkaRkgbh2P",
+	"cSzfGjfcCfKf8PUbNpQ6HaI7XK/8F9cMbV3NZcZGFU/HBr/BXUaGaiUM5+T1H8Y2v8XKGs4RhqrWwQmC",
+	"V8vNqSJfP5Ot37lvORB/RPWKx9w/T0E0dqH3Zer/w9Nj8ppdSSNnQFC+9VGCn76fZQRTGZonLxTLqzP3",
+	"G17GxP4XBmZze9jZyYStJdjIZAVNm/yBNqDYwW6nad37XazlFdPbrRvLY6ysX/hlysR6pHPKRVSCeCmy",
+	"tbfzBSIEKEKAV0ZxN58TKTAcTs/ZGt5xlahiBkFY6ehfLJcjIJ6caSbi4V3tIGhJcqbN/C1s91Pr1kGp",
+	"B5s79nI6ePpr9xOvY8wkoOJOY3iyryOAH2nz2N+H0NvCdxvSb0++22gk3qQuzNP2U7Si5Qu2F5ElXOyd",
+	"kVtcNlYPYsPd21Ocs/W6NAU6Rw9OtS9pn2d1dw7KRlDsgUo6F1opixt1oxMEcZ/bX4aN3KVD6Eswdh8P",
+	"QjF+7vZ1ecG9R5WF56kabiYCjr8cn2FRF5uiTLEmIfo0zA+QpAwaPF2wYwIRyGNwx43hJ+X8UIVi6RBF",
+	"ZLgULwRGwmJEHOTODUHIckGScKuOwbZmhzomz2gyh7KTa1LWnsI4WytuW5UW1rKgGnyXDOMoI1nZvTNZ",
+	"AJyeX7Ve9dd2W9WFhc5eq1Iz6uR9r6LJGJWNMRa2Q/lnDMc2DjSOMUhD4DnOGWQdpBjiCsoLeNG3+PT3",
+	"rjuHxY8N0fVLrd1ZF+4Zm7CjmhtRWXvJn6/C6Xtgx5usmEE6Mc04VegpKcXkKoUek/MgRNwmrbBsCjFO",
+	"TJFpkes5yx37sDZ2yPEdEshXofpCQDkYww648LwiY/SKKWvRJlrKa5O/24efIRC6K/nXvortNEZfWkG5",
+	"m4yPgmZEE2/w6rl60MfkPPAYQYC8jVlXhjgx3RxygQSplYY+joaFRUR/v5xd1NZyTw6htsbiYTufTT2M",
+	"9i6fUgXW3c9rI4L41k8uqm4eskhDtc59dKigdL6rtDBhmRQzRbSMV374sOQ5U/sIZL1sggp32helBmbt",
+	"s+aaXURGsusF104VKcx9ADUf2E5Fq5prUuTsistCjbCO/qjBZ272C98Iu1lAul8uNXUJdzRJ2NLgis/q",
+	"E919rDcdFdwtu+wFW7uEsg51JqayyGPFJmCrGkpX5FOasAg+vLFPep59az0fHDKGEfuJkb6slM9xpSd8",
+	"6p231ftV9zPO78izD8ij92BJuAu2thdsfW2VDeDvqqa9YOv9hEdvuY4gxNmmiaPEbPMPy++OyQ8yJ5Cc",
+	"g34Qmi64UNeOhq7fZo0AGc4Br64JXdH1Fs4Zm+h2C1ZcJ6R873sb8tMOrPBNIpdNakrJ+oN4BuqqFC5p",
+	"gUF2Ofr2Bu5c49ENP/IpS9ZJxs4zlsdYAVvmLOkttdVFkNi9pEt/7KL79dscFruQORvlzDYjULE2P+7Z",
+	"Vl8hxKI3DvSLzxYvC6OjWY3r0s355LTzBehPwYMYD0AHq43LqWrNbQ90egcahpzDEA1FoDEIL95bRk41",
+	"Zvf7StIuagAkjEenJKVrNSzrgJXR0+CIU5dWV+IaKAqiCV2quczBCUhYphgYILtGxDPdW/7eCAUqUXzg",
+	"Rky3F+Rz8dNlCKPHl01UDDY3dqtUiXAPd3KNqg99PUfQO55W01T7jWUpohF2MzJU5jL0XU0QWyjjuFnl",
+	"iuZs1KT0IfzokxyG1ZoJl2xtUNX8ZuMpotO5av6RMiBIitrRaljtQzGtwZE7HNBCy8HGxRVmXwRxJbZD",
+	"QLyKZFPcT6fV19Z6ttmRDzmK/eF4qywOG2PzTuKIImN1lrHnwAgCUyIhTEulc0YXULlDxZn5hGeZ2UlV",
+	"LJc5UyoWnXUOVvG1d6pgaLcrcMExQtGVqohGK1wzXjTJuBEDt5RsT2TKGh6Eafub1GPWzozCqdFcsGti",
+	"f9CkQckij8VeRRs+PLVVPysdG8ICkr5CDt4h5lqpB9ZPZLoOXmww9CQ8ZemoWVC4VhuIEbTbiMf7tfWI",
+	"uEYfCBsE3oQJ7nE0W4YvbNjuEraNcqBvc+8Wlk5Ux7SEJjtVc5agLHQiF1urDry0r0Gp0Ywn674Es8z5",
+	"gubrGsVELDA25s8KRFwF5rwzkvLp1Ij3GI6Msom7TEjLZdKafbUs8qVUbEufjibRqxVrIXq6/QWlbDew",
+	"6OO9NvEwzww2NTQMsQadaBMaAZU30oauUCmBQh1kTlNMHeUJw+QjaCrAFaG2sCwY0uKcuHBlaNrw8K28",
+	"ZAIi33uFbNjKphso2NqexG2I37aSWgI7VPWmc8toKkgSbGX0htskr2hsecBtGq7kvoFv5hbfdLfYxXXP",
+	"nHa9hmLVns0uZFyw7qP5ujeR4VLbRqDZqoOtq2IuA/zS5k4E2Gh3cDj4cDSTR/bHfyopjl/T1U+2vlHw",
+	"9Ehd8uWRXOLcR3CjGCZja+s1Weffuqw830UCqyyD6AZuKtuSr6wrb8tYuZJcQyIzqGDuKzN3UzHkbGsF",
+	"xeCYhuX5+8XEIxZ/lLN9aEBydni1R14//7kku862yQ036e0535RRJTJswJFo9A794R1m/Z1VHS9dtP2F",
+	"mL7VcXY3nEaGwDNrXensmX/rProtb4/d334unr056A/vmq9AsAdWu7GigzLdCjTXZr+1NV2LBb8NqMEZ",
+	"eXJG0yMpsjW2rEuPoIquUciKLDtKpNC5zKJ2nKbg5Ouwdbaw8lx3nmbY+/bCIxm7ZvQzQuSJFmarEGh0",
+	"t/cVDH1HYqARjOvjLIvm2Dcja8W/FsvdqsYec2FtYeMvx0RpKlJlg5/WwTUBEYT4CXbK9V2Mxl+OnxJK",
+	"8kL4SjwggCqC9ZQh0PhCcEUu2VLbHzFKcPcOR9FONrADr4sstuFctUSeNpKJzPmMiwYx3fZw/UJ5z4zZ",
+	"Pf/HlGMUri98bUtlg8U0Y1GukBfbyfKVHeeZ0PkmL7MUZwEflgu3gzdijtm3fdCeP4Nr12P3Q1ynrYB0",
+	"3zSlDbQgVfA4DjIO3gizsj3GfnI2nfKasMpjodgI9LLo6f/MVpvNmHqs/ZoNKhoTnI2uiqZaNNvGjTN3",
+	"vL9Fc6GzIDS6FjXdLS5g7x0iLO02VWP9ma2qVTh7oMZeYy367E2MPTUsrlIZoE8q6yHTGK5DMZ9/okOk",
+	"EMK2ZfdABBcW3iebecdo4J0ChBoNIjUJDOMrpoUucnbmHZNc+4L4qWTol8RhekbR3KkIrPPNgFlpi17K",
+	"nSOyGgJb+wVidcXGzXSF7rk6f+dXjDAOBl1KnD0F4mMAkEgJwsMg0DUxIWLbum6Wpn25uX/TjtaoHif+",
+	"0tVn78GBvA4eqjRPqhvwCAphGeobPB3816//dXGh/vb+3//m/vFvg1ifiDm4ogc+E1MQdmTmIq4K0XVP",
+	"r7YhuICGHXmVM8X6yhzYuHl7IpcZ+jt89xp3cTwgBjIHsmJWv5X63pzYQyLS8RcfBLUrbXkoYGYpW2Zy",
+	"Xc0IqJTByBhVbCSkZmrz3GKrNGupvfn1dvAtTKOMTmL9c2zUUAV+G/Fn/zL8W7HFFcvPyIPj0+PTHfez",
+	"HLa7+xER5B/ll5/e19msYr8VNgalAp+ZkSs+4dBBv++M5ZebM2pGF7W56rUQzYk1kJPrfF22R741UX63",
+	"asNtXLPSNePm19OpiYZn5gEJxSpmnZEFTbFRP9ZlpQvWgupfPaqDF/J1evSv06Nv3v/F/uPo/Zfup7/+",
+	"n048HuIhjhKqXKkuNSQpn2Gjo5RwIVhO5uvlnAnVaACCZcePyhs2N6U2dWl9zYwI9kGTJZ0xFwPM1RmB",
+	"wHoZBAqbF45bswNelmFEPjYSS4C64p8DWyocrFQJFQnLbEslqPUTtZU4K5htH3SdnkGW/fk+Qd5yB/oB",
+	"csU5TdHxbjlX14g78Cj1dM7abyZbtdjzRMu8KvZ3ss3VLIfRFpmTjC1UQ7QrV2SVSzFzcQdEuopylZ2D",
+	"/bK+D7LMqGBEQmzWMfklqM3NFVFywbAOhZB+DK4uhD+Tp2XjpUvGlli1WDAfFL8mc3pVtyq3xo1Ue159",
+	"au4TGtkFs3G8lnF/TLByWW4oxuyHmsuVOCPWGDdSTGNfMgDZwM4V7kDn2Izt5+a2qxfCBZUwa4kVXFXL",
+	"lyJqnpFTnzlt2yYK21Nvh95WQTm9sMYe4mGMf9Uov8l5izCrlraR0BrQUh129YQu4vgLLj/N16O8EMfk",
+	"Z1svZQEpU0KG/KDTGYY1dWMhSx0cQnWW18/ZHOmz1uDXcju33fVcg+jarq6NlXV1FbgPv5dJEc+jOa/4",
+	"YwgX0H+1b2BXMBUS4eY8QY0MEKplvsAA+8r8f4Fq6s4VdOQMzov0r0+r4fhDDAAbEheObBA0LzJX/gcD",
+	"2C8E0qLShsNQVWHGEyYY1XNw23F9TJ4BLVvaciZvABprAlWN4N5KhlRhEH9oZs240ixFjnvNLXzB1nm0",
+	"F0uay+USOhbGcrTAigIXQGbzFRRJqDASE3xoI81loUkmlaFWKrAMEpkUGlPep+SfcoJilDkPFVfQ3J0z",
+	"wvaW21oCAqugwsIV7J+oCRjgFTWMxhd6KhPOsDi/YaqK0YylhAq2iqc/xCuDvrU740L/IPtDhBXfrZXI",
+	"7H1pKYL7s+9NZE+wIUDELICL2aiMLe/UCBDsBfmCpaWtWTVo3siT4DzLd4Oy9sEWwlnDEyNt+IrsrsOp",
+	"WX5T+8a6Rldd1jBA16ErP9qwik2UauNmwe5ukEjn/XQ8ZtSCLaUHW67EMOhg7Xo6Bw6xyAxe6mieotYf",
+	"2s5QYTGejHJG06HFVzmt8M2yfQHmlsaa6cS4hmArlj+Fg17mciE1lj4/IwuuDIeA6s3zkuZKgRQULaQQ",
+	"C7SlnGqOF2AExIKswIUHLABKb8H4UdXF40XDvr0KMrIcUpdIPsllMZt3wVfAURt6U5uzjh4bh9kBPXe+",
+	"7d010P2291bImt9bJExFb+Vf7B0GaQZTmV8SOcXLzpaspfVngtG8f/Q0QvYSgy4iHJHmyZxfdZHPYxp0",
+	"QoUUPKHZaGsjbDBcwLIKBfnLT8nfVFZgqb6/zalIM3ZifjhuUUEbHGg5nepqmo0uE78DeTiSSectwX0M",
+	"cM4m/H7YBM1xGNS8r0DocwyD5k3paMtMrlk6atSevH4B9ucFo8LaTZ5ulir+1RNvcNzbCtI3BFDjQTTD",
+	"BaaboIyOx/AWUBoDo9qMaZHy81OZgyq5p76Z5psyX2kTOZwtXkfI34AgBeuMhZ6oP5Y5dVmGuQ1Vc3Y/",
+	"I3bdNN3PIB1j9XAmm9yiodh9MHtlIZ5aS3awgVsRMqjQVHA+w5I7V9lgv3htyxFoMu9rXm4tOal1ZvtD",
+	"OT8MX5ir/euvHlsTNP796HTrbevmaYF+hzBze/UdIr68woz7ub+BFRqdloEVjOmga8BXj8kL/u0xOXc2",
+	"dlsXwLwVMspIRUmXNql6FA+shj5sXCmvDYryxPx1TEA2Ftna52CZZRiFAXI24dJxcFSMhV0vt0rlyo6g",
+	"1ArhV6FJHF10uFThVbhlprTIdJNIcS4wDQ0ECjkt6xtU/NtfRW9IwW9hZ15tbohvyQ+bUqskEbkpgpZ3",
+	"voSDL49ssVYdN8Urm8V3jm74uqVRrCt0XQsdKRuv1pucBB1kuVZhX0sJ4do2YQqpbh6YaXcO0nh4Gmvn",
+	"sUUm9bYHhOgLhUhVhpxvhLJY3KwWncYIP5LR1Ban2IqJS5rTRUt53Y91YWvwPU6MgfDYT9VNP5HpuixT",
+	"otkClOcidwY56vPTwdpv6+xaFbLUXp86NFugXUwNia13QW1D4IxfMru8ENggODlqb1vQ5a+49PfXT0sN",
+	"g2W7UKpzEwflS1aMz+a6bdcj1Qr8xfugcu2eHp8+iJQyqJ7ZDzTRMq86Zb4gKpG52dzJmjh1Z+uGBqFt",
+	"C1ueo4Or3FwtIBKvlWYLw/cWy4gh+u8S6lR58RtKXljTSw2bH3/z4MnDDvVm3d38PZ9OW7XxHjpsq5+i",
+	"n6LerY1gRElZ+XpceAc5cb5is7TRNVtMzmVPwtZ54jNoV6yow0Suw2GNn0itWVqyDV9bB+50yMYxLOo4",
+	"ZCdbkyK7t0m05yDzy97xtP2CsKa5XER9IhyLgRlNuH6LRU0SYRDIw6+33kzNwV9OAflC7RiytFPkVWMo",
+	"MihP2PRhAzrPCU9PK9zwQczu+SeKqAIkGzYHVuEke8hhKpWtg+YPWvuD2FFl7Me0X/qMt+qMKLs1FaPZ",
+	"bKrZpCaX45RfNUOzn+KstxuI2jcuD6tAjkogNxkGPrMVaGz8CLb5cHbQmNX1oNaphgN9jaGv/dM7Mhkx",
+	"1X7v4mwJhNbE2z9eK952S+TsL9EY2SGhE3nFbNAMo3nGWU6s7tU3NrthA98Fhs8eO3hL91Ez3P8oAdgL",
+	"cfIZi/Xaf/ZbQbMqvSgU5hg8kYI1lAEDpTnad3RFVblFKxfB5vRr8xQ/jiPf9WKzyq/6uyg20L2lDphP",
+	"TnbzBbZdqLaxZLli6fZeyjWdLJcLbCHfKLGUpNUu7ZYG5uqH9XUGdmuLHEGNEHu6tX2tHc77bci7uwHX",
+	"UQFWlbHOzEPZfXHorgZgC/rexKtgK+6AlGWh2VHY8mvqJ3P9o3JRb9ZqtoiPQaaA/RlLj8nVA7AZKUmk",
+	"GBrtcsavmCCTNfRPcaiNVR8ma+BZ795+R1Ks8V7GMDhJ3xAM3GPY2TheoWDjso/4P6XrIQFhZ8ucX1EN",
+	"Ya9TaYMabPV78ADJfEhA+HeB515D/EINnTETClNkGSyzrjN6HoYTGaaDnidL9fFl8IT9yBc8VoH2zfdk",
+	"yXKy4FkGXkR5yTA1MYzyPz365v3HB8NvPv3l4uK4/KtjiH98DuzflrKEL2hG8OvSePDw+MlpFfa+rcMq",
+	"BnTor+uiC60VHevheh+NnvNIiiIXy6ID4/IbjKVEe34TlyQwaDsiQ6SxosgQeE4oSTKpGHiWzohieHtr",
+	"OslgofCHXMbjIYo8Z6LFp77hbH4+PfoJGiKmHL0I0B6xY9ZA6gszRtxoRs7A6PsyfEWSNN7IyIYfjcr8",
+	"zEh6HDwrrfMLnzcJqaQZTS5Vv3Y/ZUXUjUL9XNg62eaoiG9KiaFXVyynGcGvVVst+2im8XMoljHlbgKa",
+	"Zb6UvZw1jafztQs0jdQ7bamTqrnOWMt2bMpq714/x10uq4Vfcoy3tcG4URivuMxQgO18s/7DfbLVdAsP",
+	"3WICQcmioK1PXdn4+P1V8QP09Q7zZB44Nr1Pc2jTnGx9Iqi6gq7QvGRgcImYs84LMVNQSZ5oOYMoYSht",
+	"jloYWpBdyXlGBM1zuWJKw3dfKFuzqMHTPHJORBXXAWWhfZFhFSRTJlSkPLW3HpbwpJlVBGOFxpM5G9EV",
+	"zdkoSNPbfHFL0/ZN9l7zGi9zueCKVfq3x0HiM2Ht5r1aNy7ohxHUsO3O6uE7KKHWdzJf6qfXV0vo45Cz",
+	"dGSAzSi0+Iu0xcKoENim8lil0FYvbvFhfVX3YUWdWAEcXIz0HMI67SVZY9YoGxhxAWNVtsz/8MHj/3j8",
+	"9aOvHv9HBzBcS35wRDAdTXvaKjaoYrmUubYk54dyJn/LRJqMMwjAv1guR1DKJWdmk+OZSV0xnLfPlo5y",
+	"Nts+wznB184IK2yvClYcGe5x9AC87f3LVcg8mqQy5R+gb0rKrKyOglcg2kK1aYeuw0GAMO87mo9CQtjE",
+	"97aushAaTsXapqOShCp25su6GTm8MUyiixenrQLXMAz4b83y6i6nXCditMHwXbfubCStQI+dnBkOn5Kf",
+	"z9++6dGZkCWM2wrbrX5o9x5806P0fjRePCgu7vPAKpF6HqyoQFAe1j4sBWGy2qHtBCUs17cSbEu+2zLx",
+	"azN0PCNkEzOZSKNSQjV3Cdvw0CsUCuhymUErKI1pElSTjFGlyQPbWxODaSEtGwr6BNlNTX239oeQbkmN",
+	"u6Tm+yqpiiaGeMODXYsa27F7BsC69e1khPSbdJBAUjf7bvSD8PeiHvPJq6Jv/ZoSByLVHex/R0fvPz4c",
+	"PvrmUyerzyNDM49PWwo8DEkhzI0L0UugBtk6D6gTTdjMqEWQb+guY5njt014FtuV18HVUq8hCRwgrvs6",
+	"rtGNqRiNbOVMFzaWvCGT7MlptP3NDy7JJJGLBddOGHfzfEHcXdSxB87ym2+6t+0JGGgEYnw4CnekqwBS",
+	"OyY/xNBvfjm53xsPfGTu+AkrmV2x9AfXh61Te7Y3sTgllIO9WGxFfme1Ae1bMe3LGoAjFjM+aBJvGxCG",
+	"vsaNU2XTMpzNYJWSw9JyxBWp6tPX6OiMBoCNpmmd5ihiV6tLqhuGUU5l6p2fIahFiBZx24utXHX5UdC8",
+	"bgEVoUeVhm6XbD0K28htmpFoVrDtbjZECPe6XWAUsWyipVNNsNDMcAAF/Iw+hGWrh4MrDjmRMev7a9u8",
+	"uydDnuVmQ4J8jU1XSWbjbImEVAJoHY7J8Vc046kvYVE6uDeEkkCPf/x1VZXv5vC2caHfciBTFW3Cao8/",
+	"XqfbIEPwTpkz8fC0n0E2nl9qZ7BtAKvDk9fYZhbdNKnELnmyELrfzIto1GVZvhbvNphke+/WltKjz6s9",
+	"2Mu4GP9Nh1qk5fjDytn4rG5Yzfvmo76m+dPWgzGkFg1yh1yY3hky0ykXDY65soSCzxkAvmNbjQGl+I6v",
+	"PI+1ggxsKdDWsiGgJIzf54ooPhM0m8gPJ+aj+HBbElLeKYi+MLTrI+3RoC5kc3bKFstDJEfkRnI9rh9X",
+	"nzMoOdTWxBdyTemClaVCuLINeumMcmFTXCiZUp4VuU0fWVKlGFp2IAANaik4X5CrDAAXO3b5rTYG9Uzy",
+	"UTt/3Cmi3mhTsthuAHmL7wU165oI9ScLhLu8JjSjAjuu9TSx+SGDIn67q50Nunw8zLkx29YcI3OluQKT",
+	"XZu01LMu4L56+/gGIQhEP524egK7KMa1szyEdlwFoW+Pvo0F1HdhEkgjHQbywkt9NX6ceLe3Khx7MAFu",
+	"nsxBrYBVcK5tyIgedmebRvXr/cRI715VtBeiOj4SyfGE20iha9eqZjYTzwf5trH412xaKGydEQ8SiSSs",
+	"6qb+SY09Xjc6I6as9J7HzuyNawe+aXHJlnM6SuZUiEo8ZCAaTZje9sZaXnpn9ag1572Ht3kPAllzVZMN",
+	"Z/YmBG3i2VYVBIt/WlfiKLVGmk0BZUE/jMJmpvE3Sggiz+HZyCaxlvu1NSG92jDGJQOsR6CEq/iebPGX",
+	"xj7Q4PEEsNpPfAdZrbPRpd4VwJbg6abCbeJRjRArK6ij8CZC1UhrWCPGJrpq2tQGVKjhWAWh4vRYx4Qo",
+	"NrfjQp3AokfUxql2kac8tzuEJOUmv/btXELf9UZ2X+znLt64Eapk9DNjqSIh4sYV6jt5a0DirYYqqlwT",
+	"usJg5C594G7gDrl2+7mvu143pZ781ZOtuZz1m6iM6On0abnActbHWz+8v7s63V2At4Uw6o+y0UUdIn+i",
+	"99Um91gykQZ2BGedYIkUcrHG+EyR0hztFGzBCyysZB4lhdJyEbVQvCnb9rshk7mN4VBLKRTcLK4QxWA4",
+	"mDGDLBD9uVhmDINPhwO2mLAUtT5EGJtYBQPlVFwOhgO+sGPAP0Ys5XDTqSVjydywp5wKv5/K/ZD5gWSS",
+	"Q4B9rvDexj7sCvwIKYP2+ItCQQ7PxDBZmAtKQ2Lr1QxsDi278GazVU2HfkFVsn/0cJPuq8anfg4NiCoc",
+	"TdaaRd2fbyOxh0ROwWjs8tsh3nmbH6OeuBfmPFZiNTDYN+qKhd6WTs5HD3SWgV3Qsax2KKCkVhc4YhQC",
+	"IZDvoNZCPDzStR4FcdK6LeQVyzO6jJjIi5TLkU9j6BCZj1+UWQxdWgDAhQn9gEcP5tf46Mmiz0fpKGe0",
+	"a21YpjRfUN101wMJdxyqzy722j9UvS277x05BFBVt2ZjdzfOyEMYzu62Y1hBmxpKhFsakw896lYRMZer",
+	"7hwJxngtV9GKy1wkrLuZWUtNs24T/sBnRY6R07363tfzDXDGIS65cYvcbJFuHrYrSEeSkEqPBBVS9fmg",
+	"UHHzOzQpifBEEH08+7NtQyjPWFqyZ5k7A70N1+iYC1Qh0dZpV1AwuTDbB44fQdy3HadC4SoUPCPzuTQG",
+	"m6S36Di26+vSlebRK7kJw3c0KwuhcTFlORMJI+evnncEBBPsOqE8xtsjxmMDms00c3c6QzJhCS0UC4+Y",
+	"pJylHeFyiDIy97i6Dq/zm7Zxkhuje1Te0nAnRD+/dQGRVAiskZivrX8jt+ysfHvG2NkIXeNsHzfiTGSx",
+	"bKloNwwaB0MEDuHpGTF7vkaDqGgKG1KaxuL/zcgQ2gfFJCyWz2WBwX01ntHOdCM+mRCpP0Pp6cakoD+B",
+	"mLODSBOjtDK/sGMKLsS4XHIRlEAbWyYzAqfOOJ6+auuqRePao4XWfpmznA1JWqu3Nkbzxq+n78eOQH2W",
+	"OdiYYemdS65ZN48DL7ZFv8wlXfDN/an2de0mpl3a3iNOeS8zdEeXzOj+LkwjqvdW3x71Ci14u5EPbKt2",
+	"NoQQZB1MLui9jXSM3erJKdT2yJmfmIvbLUMno0uunSzssQer+USvfZlZhOh8m1XaKN54REljubuWmjGt",
+	"q3XQv8HXzWnSWSzfjGkyWfv+ID7iqGfK+V6jUGwBdZ8MDZD3C0nx69/Fe1KiwCHcJ372PURvVFZy0MAN",
+	"D8n1CblcS29aPmCMxqc2uN5sFIKiieZXaILNmG6o++S/f2tp+xrtXjdJ247Vnfj7cfrK257mYdbWszNr",
+	"3As1w2YdlKINBLvjP66jNw2Yz7rRQRW2Dby4bvHyTet93UgVxwXoaJYUOdfrN2YvXA3BijAWyemuClBD",
+	"MlaT0eJydPVg9L///T8g+MLWgvGV0RySJuzUc62XoErYW3EEOnh7i62wnRe8XvboqTRjhZoXQX28DoB8",
+	"Ag1oKhurU1ZGP3/1/GnYscoWNue5TWBRwyD3oLpJKlCt8U9lPevDC1FJiajFkahhmTwDgzDsNmFWb9Qa",
+	"TTI5c9Wk0Ok09HlkQ+/XyOQM4QVz2vGFuBBffvldzlKskKWOv/ySjM8LPZc5/xcM85R8C1tGKodL/kJr",
+	"K/ur74FjWxJyEbb/O7sQDeNeFKenjxIfkA0nC7+xMQw5Prl64BtKngBmkefeQHbpetNaew+BxrO4rm9l",
+	"yhks6f++efkzwVSvd6id+ZA7sxf2p9+KSnWH6rgua8A3jIDkrwvxEpr1woIVGX80bOLTeEgo9JEsfxuS",
+	"4AL/ND4j4+DvMZTRj3aevhBv+YIhKK9/+I48evToG7O1795+d0x+koKtsflPtaYWvPHm+6Hv3GgVbPO7",
+	"oEIevXvzPZkwxVOoJGHRANPhzX49C7rimvHLDo+1DEWsWkOFWtlWGqrsCIlo6KYZm10YYyeECzH+PyvK",
+	"9f/zRI3LmkY500UuFKbXYaWNLMi6hFpKZf627zNJHp4+RKsU9D+k0C2UZxmxaYQXwnXAoJoYkfmYvGEi",
+	"JePnKVssJQTDH71g67HN94a6WVqSnC0ZtD0A4BSdsgyV64ePwXRlM1bHriLW2C7NrGf87C2djX3GwVoW",
+	"0PzPzqBllpK/PH7w8K8l3FIwwjLFXB4p4Rpaa0E5TntAz8C2+eWXHhm+efzkP3y/U4zNVE/Nu78TlPHJ",
+	"71iP6nec6PcL8fvR0ZH/f/Pi49NT8jsZcwH5Y6N/KinGQzKGv+AAR2BSHZPffZcIklAhJCT8mlWdeVrK",
+	"ma3g9RdDHAbZxmWRp/FfiZ3wgZmwENSyA5aawYUkiedDcLiQr49pbUQKdkbGaOEZY7Yk1k6yQz4yQ05l",
+	"PuFpymABXKhiOuUJNxcYaL9uCUabJ9ZIAg/KqvhQEylIEDH4a2d4bGYQUo+mshAOYjDDLKmeW4DxB8//",
+	"oFF42dXEjvTEjLRgei7TkRnQttpx4JnhCPvAlVZnZHxuHo4taXGtCH6o3GDfmMHMdZfxRMO6S6we+d/t",
+	"0AYpNlbL9Rk6HcoPweS7oooA5zM4X/aNBCTFyR88NJMvc8hXBGlnhN4hM19AF7ZHCBA6FpxzNeWG9hS5",
+	"AmSplaMbu3ngdJd0nUmajrSUo4zmM1ZBSa7KZu0ZX3Dtvn2CyGYr+LB0tGAppyNz/dcHMECOgcMg6zoB",
+	"YsCBniCZWF5U0gQlmAkmp8TwhDPyWyE1OkvGZW0xP8gji/pXlGeG0eAQSkvsF09XdH3mUt/CtPKhZ0fA",
+	"y8avmc7XR+fmDxh7MBxkPGECK09zVzEuN3LakiZzdvTw+NQpBZXfyopvgzcuiS282s9fPQ8qmT8dPDg+",
+	"xa/kkgm65IOng0fHD2Bwg7kgOpobm2Ys1+ok41OWrBO0n81YrKIxcPqUGTyiGooEERsWVe2PU+vBz0rR",
+	"iYyr+XfjLxSxJQ0Ml96IyZX5haDCCWlfYM9npLEhcgab1A/4z4M7+dEpSeHae20hlIIZcXPBKj2JVzbo",
+	"161DSfOeuWjPHWA4Cc2UtMRNw25CkNIbmHlpsmAnX46HPgAdMcQKO95SyqV4ng6eDsx6fnQ7fw4nUQmK",
+	"evpx8PD01Fan1raveB3zzW+oG23TnKpTgVkFROpNURqxYmjbUSlNinyGiZ+50iBMICGY6xDknyDisgkK",
+	"v6wTVz8TNJpisaD5OnDvQi9eWbZLrnFn3FmZE+s2RLXMR1xjaBtgthG3j9iVS2+2WL15AufmxWdXNtU2",
+	"LEDW4L4rXzlxxqDh1jddDdLN6qAZ1tkiFMoalNh0ydbHaPMDW6R5GUTfkj/gF05von2V0mZgxMw6ubki",
+	"5qMqUA3QaMPt9ciWdNw3SIr4ROOWybEB5T6nXnkcrBUmRRTMSYrlzxvOR+a7wrQFr95AyE2HF99B2Myn",
+	"9zfIYEpKamIu58AuINsbtGEkz32wj7dVDVuwlW+fHHIJlsg8VSWXmKzlZeOd97PPXrUtsNlCseyKGYlv",
+	"mbMp/zBG5QJkWPOHEa0BYViW4QeELmkOrr1NzvPtWl4GWv3huI9tdQ5oHqZXx5Da55BfG6lvEgWrW7od",
+	"DStmnn3hYVA5HNrN12xJDbgJqPj+03CwlKohOOMS7Qi2Szy6kCu3I96awSm6Vm9YRgYk2NT3lgThZFLo",
+	"iq3AqI0XwoiNUDb9uVEgjeSkSvHKFYmwc3yhfDV1XwOgUFGJB++z6iH1RvtfqMXlLe8FloMXbG1ZH8j6",
+	"38p0vTeU+5mtagv6VLXo2qaGNZx/cEM475rmxSW7EBWHvt+lZXGG5OeMum6pz97Sxnx8+9oJvANzPTx9",
+	"+Adb0Y6c4Fsw8VEUFqZkDXFUK4E9BEjARmsMILiZTnxt4ej99FwrYsC16qdtMScFc6Roq+cwawQzrML1",
+	"CIWRDYCYBGW0F28K2LytZgwuq5c5Qlyj1+ZD+UL5tpdb7pIquexPiMPq3rbRg9mPM7LMucy5C5IrSzDF",
+	"ICxUVZjdhrXvFLuFGw7OgaVNJAHHjvowz23d8gMSAjSPhpLCvpY63bg8jOgEob3tBGERF1yH0WsS7RSG",
+	"5oJ+v5ZDzGmp1hSKEVcP0Zx1OsSk/tAihqRhhgAqs0Tl97NKIhayXWW6615uHb6YwrJu7B4sGUSn++8G",
+	"KKL9oqhShWCrPVDGvi+9Ay1jRwJ/VegIRXOhJaG2f7vMt951H0vHwoinn5C0M6Yb4gKtEGwofSbN3cf1",
+	"3GZEVgkTBzmQzNmXLG+IRL7HKJrukpSRFWzoDWhF+0T0nYHZEV1x/gBjCYaxbihiUZOhFYUquHRL6uxL",
+	"8flJwS8F27rPPa0efj+efw9Us3TRPNWDwhDJz4Tub+Y6LheOEU8HuJivo8YZbQQNFkKuPnuldH+r2ZEU",
+	"XzMIiqE1ZmE7/7pgDRtOsrI9I1BUTntd3ScpV66r1a60bYX82pWO4/+57/R76rpT1PWCsWWNttAcSy/B",
+	"/ApRkDTLSFBovQdJYVWcG6MoHP6eoO4J6s4Q1DvFNuhpRqG4ew+6uWI5n673SDd1T5KLe1yAsQgKaTOa",
+	"YTiij0aFixaiY+aMLhn0NKWaqLlcgdXWF8T2y3W1qYZln82ELtiFAFOmLSYfjg8mXFitxZex7ZWjS8eR",
+	"verTY3JO7B2KGnRCBZlAD1E+5RA/Ks079tGFCJ9hzKdmwraBs8Zlb2+GUt6lSwpKQ3MbOsNFoVnQH5Gb",
+	"afWK2fLRNkKVK/L44TfHF8L1NqR+l7E9LBWw3UGjTUDYJ6ePjgk0u4qsuYzTtG8/Pv2m6gnjCnqJxfxW",
+	"iEU7sseoP+ouKY6ITx7X0Gp+SBZwri6rVOFIBb0qgGSN7KDW3qAx/uf7Sqn9A3ngWdiMw5I1x1zXWNe7",
+	"JneFyyCMOU865GjdrAnKrW+7Vz44upvwyVcyOBq88SH2NDvlXQIJ+afkoC7B0Y3Lj0c8HSOXmTFt45q3",
+	"VB6N2TDRb15u4R/AZx4s5pb95eXM7VJReYp3Rqi7ZdB3pLvvAGsh7SVA3DiFbTLtk48VMmp1CJyH7BMo",
+	"yvZ0wUY80sWNWyvymUtHg7j7MiNmsaXxTMyxcACi/JycCsG5HNql0AzKvhwKHfC82atQQaRbuIZbhMK7",
+	"wT5eCtZtR/tRXbkDXfwHnwF57/96Lhd9EL9B/1vubppgDrmOXa9u9AKELG1Ypg67mDa+9T4PG1M2amB/",
+	"Ly2iN4ZTdo4m3QPDhipWhhVVZM5onqLpNqOaZet9qSM+2tZbd/ScrYli+RWrZLVkmSx0sJ8+u7x9R8vX",
+	"DqjSBn0k/4gard/k7QpteWw3oc+GJQca1NkAb5q12eeaYGFxJHJXjcDGvZUmPVRyoXLZyP9q1VxIPDWv",
+	"e9XY/GorLthsupwRmqYsvRCg7tquo/jOMOAw2tOFrX10TM6zLFguvmFgDopCQ8NfZ2J8isQFic5yCmnf",
+	"C8yoVVXjH0Im1na1CzLJZHKpsOms3weMXgSQMma7lTvbIRovWUoenz66EOOyuSyMxNJxc0D834POqZ+7",
+	"Xl+u5ZbVej9x+2Xrz+XOiAm3Cvi+VPpKs98Yk9m4sE4+hv2Wt6jztcbLyJbK9PYO6ryhe+fD0D7RF5V7",
+	"+zma3AzRL2Q8QxcnuH3y/Jw0/PKoDq3gN0KyL/1+K9I3a/chDt28RNKi298JNmJU+6CjeOl34hVbeIsA",
+	"04sM/b500fjvPrXv/972az6Ivt/3Aryb2v7hVrEvXT+gyFqVMG1pE+7h6974J64P/Ha19QU2PL9hzfVW",
+	"lMMXbL1dP3TK0r60Q698oVpTvRkdd+2sLO7AazvhxAlN0/4ROhtMPe6hzTIs+uSzIhfHBKvBbVw3hGY5",
+	"o+naRtcouenzoWm6G5L+Ae4IWPf9FfFnuiK+RRNLoJVJz2N2ug5OcraQV+wWqd+aqWgy9/mfQP+xjE4D",
+	"2j2535P7n43c39LLijxI5HS6O71bI3A3CfAn+/IfQwjE1WyXA+0W7UsMrJrd77AUaAH9TAXB6+LqH+By",
+	"cEu/vx/+7OLgwhPBTrfDZyQQ3pP9Pdnfi4Xd6H6r6e92LH7xWJWypArUyGupuOp7MnU76Rds7RpQ3aic",
+	"2cnGeFMVDssmGg2CJJx9e2HDZUa50OyDdjXGU6rp8SVbj33BJpsbhjEbK6hAzDKMG4qFVLyAUhOfezAF",
+	"DH+7YRTPlSpY+oKtt5YhciV3VHl8d4bHHm4Vewqw8HXPNwkpYKknH7GnYi2aoi62XMnLWyWIOxK+0On4",
+	"76SIcLuQ71xXxOBXgLLgPZxJmcYugaYACcTPm8SFlqCIO1AkqZHc+xLtC7buEuZwl/nB/u/SF2x9kNCG",
+	"exZ0qyEMPW/NkyUt1DVsDQGJRaupwLD3F+49tt/UhTstVOXCxUof3Aa5qmLB0o4UgG/vnwRw3HsauKeB",
+	"GyoNkiRsCWVnKbR/cpRQLxHUivtSU70X3N/cK5mlRLEkZ65WD3bIc23/ZzlNGFmynMsUuzMKttqrGQQX",
+	"9+eS8l6bNZszuGUp795mog97H2IFS+w2BzQnp12EwUzO2q3SP8rZ7Vil99zlqTkncxG0WVsxV3S/7CVj",
+	"yXJoTpdlU8JFkhUpS5tbOHBzCqOyi+K+O3DZkcvS/fZUmyBC7n5jUJQ7l7KEp+Hewd42gQUPm6B62KF/",
+	"fgewqq1/IJk4vW4fpwc7g+QTIrG9sWt2644xyahSPRwtTBQLQ8IPPnwYDAcP4X8fwf8+hv998uFD0DW9",
+	"174xkUL7xyZoZKETuejeCeSlfb8zSiumlO2BHt0NfNyC1g+ffHXIVOgf5Wy7Ayrsbr4PR9TrYLzuHd/M",
+	"2ycfS3b1qfECmDHD/wc3u20tRkkL4z626qVgJWdfzddQqgxKzWErT/zLdgkypKs1Wyy1im5k3/vQnlMY",
+	"CVb2Ujza6hn+yb/7+WeFVNbSIRyw0nLyRry3tSka6aj2Xos/92fpuo8bLUcYHQ37d5fp/BlNLlHr2b/j",
+	"t7LFfwAXcHU9B3EGV0BoVw5qTVLvvLZzZ5a2r7z8GpRYdZwYbp6ZF6D3HPTRllMkS9VK5HF+ffKx/GHU",
+	"2QN9GMq8I2bB6yPanbQV3oHl7MlrvUExm77r2N3XJDHWkfx2EKpFiqwCf2gvdxWabfJFLwZR2ZAWYTPG",
+	"vK5tCt6ctEks+kH6VtJfKCxoJHMiRWb7Ndma1iAkzamCVhG2bSXy6WNyLtZSoPRjS5kALRnJCGUfFTT/",
+	"5NBttMku/Hnw4j+ahfhekLrzglSDLbkP47JsxwhcU5kvTqAt/RG2um/VdF/ZL8o++p+5ulsuZLuui/tz",
+	"ZhgbV1wKIyKYQ7hiOfzpuq/Crsnc8FCqaSZnO2jFLClyrtewr27gkZaXTAye/vrebE2JGL8YxuxeUrZN",
+	"VurAsrA0qs8OGSLoYT9tM0M5xPjOvrqlA/O5IIzmGWe5272hg9OC9+D09Mx2VmDKoK65Nzq0Q7bDVayQ",
+	"BjCqB08HXOivHg/ADMkXxSI0Qhq6nkFn2JtEt9o2tQhFMSy6dZ7TG/tC/CcZXSsir2zfGDmdgqk98RgS",
+	"wbzhYFlEJJMXtmuL8whYo7jSdA21Gi/Z0hkKoVGFTApgd0ZKEVLEfM/IRHui7XdzllyiNCMXS5oztEfa",
+	"hnS20mITZqb5epQXVcy0yDeRMmNUoDX+DyvZuM3+3h7PbUs4tcNuFwE26e9uqrl3ZlE3z2F+wuQuT91Q",
+	"8nUuM9Z88/a6307Q83zykRZ6LvNPJx/hh1a7Ef7uDuEn60H9U9mN7snq8yart65PWbAMJnS+tmqFwWlC",
+	"V3TdeGX3wvZzIK4u2IvUBPaKIhbCXOgtdHd/ee//8n5mMOP+5r5nMX1YzHmaOk4CHZyNUpDzlJEpZ1kK",
+	"or0UbEiYSJeSC40l2fMiY8qHd+3lKj/xM5x8dP/scb8/s5/cX/H39PfHueKFp7tDXvPDjy29P60D4m85",
+	"m3EpAlXfQ25Ufavpw/29pHpeXt+sJNzqrdUUWvjwm2h42jZBpJlB3Msi97LIPS+8K7JIwPJKJadFNNmP",
+	"8AECTWBFb99auWBopD8jei4VWDncfk+5EY2mMsvkakgKkTGlGkwgjjM6I4miCwYNKDaNoqGH5zXAepPR",
+	"AWZPzCxNjhcIMDVQ3PXL1cEZ6sscO3zLPGW5+SNoy0NzRjIJXT6ovmM6NcBbR4E/i+fdY+RLswv398r9",
+	"vdKHDbwqdJ0Dx7gCNcIdy5Ez7PFaOflo/tNDlzWIfq/H3tPYZ6fHUqCrus/nzqmuBsgvlJe0IkppjhTY",
+	"SSH96vG19NE4kR9AF40W1EsYoQtof97AN3066BDDxE+h2aE5fdcvTYMlAPPXfaYQV2AukIUm3KYMUche",
+	"N2KwkasVyahqDCFZSsV1PYZkQT9gyMhXj4L4kdNI/Mi95n3Pve+5d6MXAMlXVpRuG43TX9P2AUEnH90/",
+	"e4hAr8oE43sx6J6Q/igee59eb0SiYRm9XI0K3kFA8nQTiCCbeww5lpAdGQIXWrCOyS/2mqZLPsLcAha0",
+	"Q0WrPlzuZ0QUWUY0dRkFK7reNGAFkk8zbd9b4u/lgXs2dmfkgdLFt6P1/ZKtQTFqsq/7AGVzTrnMjAbi",
+	"mqtgBreCzuwK9xD4pRkQGcJcrsiCinXJXaEmu23b7t5XyLEYzVh6fCF+mTNBxmkul0s6ydgYNBaj5FWb",
+	"ukNNd5mz1GzBsphkXM1ZSgRjacV0LzM/b1tL6CAc/4Xdk1ugQjtVewlbNfSa2crn2tOc3VqGBE/mcMHY",
+	"HbVHDCeGDbm74ZqvT9AtXeaX8vXPOlvGr2N7sky5Q7d0ts+uWL4up22UdBrr4dWSvgwhT43MYdnFWTUD",
+	"zFaDuE79hw2s+APUgCjXcsv1H7CsQOrnb78wPXpA9TAiV8Kem95vHvI+JYK7ucKbJ2hfMMIvqVRlymVR",
+	"9JE3Zz924uInH/2/IdkaP96e7uYP5S2d3ai3vDJRyx0b2Suzls/AhW7ARBVxOw/vxyzdcC75PaawgiXf",
+	"Gp4NWqVrQRc8IbksNFNkQddEM6VtU75zQdhiqddYpwSVUvMEUuLjqqlqRpo/i3+9su6D1LqvQNCRj95N",
+	"NfGwK7l5jhAmuXfmDI6/50wx3Rxo9QqfW80vZ2SZ8ytz1Wjp3fPYMwxjddhUE1noIWEfoKLzVOZ4ASGr",
+	"oOmCCxVTxEAFsMAcqHGYz6DWeCFgLcesmA0xGGFNMqY1y0lCVXNPsayYNZV1/PqaNTgxpK2E6YorPuEZ",
+	"141VU8s3Ole5xM3/R/lhBJrzPJnzK6N7C8PFZWOJTWpfbLf23ajdHpazXfeyBHATxfjs0M1VBCy6t6ta",
+	"iRRTPiuQVFwZhTSnU6j9aHR0Z5AR0heZJGNrGhmThbtxrfAXVGCw1WZStszkGk3F+kJIkbBj8stc2jI0",
+	"aHgCskBLr3nzbJOqnR2YgXIpRel4FlI7vhEjfavpwRR/APXOLuSWdTuctf12w1O8O+bb2wF5X7X4lg5B",
+	"N+m3epmeTGV+CcWn4k1rsTmAvWiAtQM5G0qBglAfaFIhU3vPPnWGuJDHyJUYkskalBcONlG8sMy1C/4t",
+	"wwYSyBi7EFSR8d/mVKQZOzGvjY/Jy+AlCxLeNnZ+BZU/J4zMaVoplm1YBksNB8qw4ixVdpwYiZsd+WMQ",
+	"OK7iB3PCd5DCzT5/VvS9M8A7Urc5yF607VwOeavJw790kxKOm6TFxOGhPWij4blhH4brkEKkLC8D/GPi",
+	"EmoZwEmaZKWYUeKd4L8VrCyh41SdY/JSJCX7DviUBYZDdwT0nNuS2UZiAY88yxT7IqquLIvKIX/eLM0t",
+	"5FVx+3Vm3NxbxIC94PFemdttAr5zPz1prnQdwmMpsgvL+4j/qAWLVdf6utKBwWiBoE7kjOTQ3izFoFQ9",
+	"Z4JIcUyea1WKGFCbKmc0pZOMlWXrjYji1IcZvzJfFhpbQsVI0uqctyxm9DAVNmTtGnBt8PMQhb9sPSRU",
+	"ud7suGJldtMskNsY4FUuxaySxlvTwUFxzBcj+LNrLu/2NiE3r7R30QjuaEDKAeDftfMaUk27DNRcINlT",
+	"2w3jRJuMc3AV8aVwUAQRhKDTNUkwPUMIzZev2bTaBnibqcgZa7y9iNBMCvYUoLMxQ7k3Hduk2cC4RJ3j",
+	"Bkw5NpjQfmnDJalILwSseGxHGiEMY4vcZdkxGBS7RJTGSQ8j1USKxPD+TEkIibCmI6doxhg+dj6+u/z+",
+	"RjXQg/iE7vnzwXoh91BRnbx2ksssm9Dksn8h9BrLidqxXrMlmIeHaP7JLhUxkxE9z2UxmyMJG3XL0fCQ",
+	"LKlSRn4BLc0/t73pDLQshTGOyTmGHypNc20Pgl4Iw1wynnj/jJEuqZKCjG2M4EjLkRlnZEYZx5iGefot",
+	"TS7vONu4UQL+Bwre7XTgTXy+6LCLjLn7FH7HFrgjC/geAK2Uz3bNl3zFZ1wMhPTYmzjtxSqKpdI5o4ub",
+	"YRVvvQgyYZhTCAtwqwFdB8SEY/KzDfblKojulXlnQeCdW8ifTSDwC7+XCf7oMgGmdtvoi8BRBDcqBZs6",
+	"XJj4LzntxQmcVaY9WDtks595oHZlLdsDBtz+7CtioORy3h5mM9NQoewSPLB3hn3u0UowI6tZPe2YnFs+",
+	"7lz7FHW8jELEn/sIkK+TsObCFI4vhL3mIAoBtEH8cIycf+yiHXwEoe1DOLY78dS+B2EpUYs9zPQnVRdf",
+	"s4xRxQ7js+wkjv1Rxcy7Ll1aR0ZoJlK2ucgHT9HXukFOPtp/tTblrWzl4Lb4fIs90QK9r0a9YSBHu431",
+	"2mx82PHln4vFBDKRu5/cCXLVndSC3uC1qRHgFFowKpSNhbTbW3Uv4V1i9Ahads+Rghl6m8sV0ZLMpDVX",
+	"SMJ17MLAldfR895ccG8u+CzMBXRPvPsk5dPpyUdQNpoZuS0IsE0v2NxWAUTvXA/eviFdiQEQAhuKQgFM",
+	"21ybtnnVKfzfIdtZwdZ8z6fTlrvHumVAujb7zvJ9XEO/YNp2VV+EUqfmlxVX7M7cSBCZA9u7RQENX/y8",
+	"1c9yJR2i1YNl30jIejB+o+qZyyyThQ64SPDVycfgL9dJujVODl8d3M4Wb4uVw7f2JfsFQ/qolpwljC+1",
+	"im5ob5IrJwh75Oay0FzMTmihZWNqz3mQ7YRRO4Gqn7qKMqAW4E4MSWCzfXAcq6VwXmj5Gicf3GgnSj9N",
+	"y4FW3OGHvJH/U66I4jNBs4n8AIdCEgjJUpAfVQmErKAFbiSihfX6xyzf1V3/sxg2glUfxBkezN8uOVbD",
+	"Mu6kHHzotezHST7flc5q7JNNpyzR/Io18tBnNJnbiBgf+HNFs4J55SAvfOUabetpGlUVAvwyfsWIzul0",
+	"yhOSMyWzK6zYZaClLpnL9u+ka3UhXCkcdJmXNcHGl2w99vOBBTllS5pr8AgaWC5dNXWbodlQDOeZW3Ij",
+	"P9nEifNXz20fdJ42BSNinYHGcq2HCzmsL7jlPrEnlJKlzHiy3ptkDjokDEkymqbmDkYfqUREEG6HIa3n",
+	"Wpg8ZzTT8/ZyTzTLyIxqtqJrM/eM2eReqorcyAPCWvqVEQyyKZnLIh9iKIf5NChiAzn/rmcEN4NlKZan",
+	"ShjKFemFeHB66jDcVocxW8EX7IyMEVwoAYUdjMmETWUeFsEjU55pG+sPlQWwHBUGsvlsZTuzDcuTgl0I",
+	"iDCDClFmfeqY/AJFaIR0izckpHzRKa7IpZArcUaenD7CpsoCSuNiWhRVl3GftIHJdbj5T9z9LaQEqb5l",
+	"Vy/QiLnCyp9nBgt4CkF5NONGdTMcYmLWWKmaXCO7hW32FyW8h0++ul4+8iaQrtBXY5ngssJgQw+hrw/K",
+	"BCoH1dZkwy8dQhlz5pL2jIK2D4ZgRMWwV5NyoR5cBeL6gq5JoRigeCqRTW/lActcQiuUVr3aCVTu3YOm",
+	"4gMMQd47hsh3z8W3ke93MdK9us/bFX97iG5TbkT5r8/RYgAIFJOopf45Ko9UEJShPOvnikxkIay4NLYj",
+	"jeyUI56On7qbRjFtnsE9WMYRBzWbqA6EHHUh8D2e2+J5kJmu3d2pji8Elj2zTVpFWpYndPKZQRhFFoUy",
+	"F46Dw1aLxAExud1/yASdZPELALPaq+f8B8hury3olv3J1dnbVZUaOt8ZXetQa9hXHnwNpj5Xz8nHTYJv",
+	"TSs797cAKkFywbxYhnxES5cihmOkZ65uKQafIEnbdILjiJPPfHQgKr0jXr7vceN6YSLmZsB3cBXtk0D2",
+	"Ac/OPjQzVEdkb86O2sCrW5In2pTYu8NRXooNcKyitrL3cUDljXbRPoRa3SVX467NtPqZcIb9X/XVhR/E",
+	"wLrDRXk3rax3YkH7ykfaoNypzFE8rlbrLq9p3SYqOGm/zV34xr1zg0jn5mhhoQ7UQ9fUCHU3VW6N22L/",
+	"01b/UbCvfxb25pZ8EMbmJm/nAF7/RS8smu/vEjs74DL2w8R0LyKyjKpQdMbauNQ7eKEvKb3hImFdKOOd",
+	"0DzWR+/NMuPa1vmbFTlTZLIGs1mTdWyWy2I5mlT9MkwUC7NuZzgODLeXbD1438FEDKyJp3qOIa+5XIEl",
+	"BSz7Zas5sJqaZ4m8gjqCWdYEKBea5Vc0iwI6l4UBLqVR4G5SbYJzbo3lgmPYhzriqqsMCZSAVbYHj9K2",
+	"3hFfVDQTlsg8DVB2NZd0wdtw9hd84ybLCcMMbdEaNMt2CncLS+aWFc5HBm2f/vre4GmX0toIBhaED2yN",
+	"uczQpwtJJyGH4CkT2sxbbne3hhf3jS72KQOpMicWjxA8dIqFhBEcTOSwanXt28xSaEgOeqOUrhmuohWP",
+	"hujBgBB0kWRFytImY1RLq4uWgtWdKgjBBIcuIDS8t6fVMeaglrRGSPZlQ4tFKlRIsdmAFtLCzTOwLr0i",
+	"Dm0w67CZO7Z8aNMUb78Nzx1qxXDYNgx/jBYMn0n7hUDyhlqGHZjYNnniBNsktMuEP9l3PmuBEBexXRq0",
+	"G7IvUdAO19z9Yo9ssuthn3wsFMu3pUHghg1u/Eha7jeEd195Dwu3oP1vfQcDiWI5HlIHrdDofyy/cpAU",
+	"eTZ4OjgB+rCwb8ZKgsfZKBm2260zUzhFMG4S0UxQG4trdEuP/P77YI8inTdsFIsP/+RiynImEgi/Pa4E",
+	"2sa+/y5nAB7N3BBc1b6sdgWLDfKq0s7T61sl154YEV8Nic45S23MJkQqTnWtLDOWrg9mn6zlZcyqteI6",
+	"mTvtbi6ztAyArcYDBWN5o11kCTR3YYusnv/i93jCMqMaaRmMGUQaRYZ9XQudgmMuu3YmcsGqwzn/x+ZQ",
+	"2HcT7G+qEqWEnbUmUEYjmbO07LWKQa+2xHZKNQ0mAgUwpzyLgf0zXbC0tNDKqY/IfYq1ANTQVyUZBjWm",
+	"FHh7LkPsdWmDEdQtUq4JRFC5iPZMznBtYEwNt8WariIHF+SY+eD6MlwZAn6XSwwdXFQ2GnOrNkf8QeYe",
+	"HX13YKOiZ+twXa5l0qf3n/6/AAAA//8=",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

@@ -2,6 +2,9 @@ package api
 
 import (
 	"context"
+	"time"
+
+	"github.com/oapi-codegen/nullable"
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/api/gen"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/preset"
@@ -144,5 +147,9 @@ func presetVersionOf(v preset.Version) gen.PresetVersion {
 }
 
 func publisherOf(p preset.Publisher) gen.Publisher {
-	return gen.Publisher{Handle: p.Handle, CreatedAt: p.CreatedAt.UTC(), UpdatedAt: p.UpdatedAt.UTC()}
+	out := gen.Publisher{Handle: orNull(p.Handle), UpdatedAt: nullable.NewNullNullable[time.Time]()}
+	if p.Handle != "" {
+		out.UpdatedAt = nullable.NewNullableWithValue(p.UpdatedAt.UTC())
+	}
+	return out
 }

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"encoding/json"
 	"reflect"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/guardrail"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/managementkey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/override"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/preset"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
@@ -48,6 +50,16 @@ func TestRowsRoundTrip(t *testing.T) {
 		row := boundRowOf(fill.Value[id.Workspace](1), g.ID, bound.ID.UUID(), bound.AddedAt)
 		require.Equal(t, bound, bindingOf[id.KeyKind](row))
 		require.Empty(t, fill.Zero(row))
+		made := fill.Value[preset.Preset](seed)
+		made.Draft.Params = map[string]json.RawMessage{"seed": json.RawMessage("1")}
+		require.Equal(t, made, presetRowOf(made).preset())
+		version := fill.Value[preset.Version](seed)
+		version.Config.Params = made.Draft.Params
+		require.Equal(t, version, presetVersionRowOf(version).version())
+		deployment := fill.Value[preset.Deployment](seed)
+		require.Equal(t, deployment, deploymentRowOf(made.Workspace, made.ID, deployment).deployment())
+		publisher := fill.Value[preset.Publisher](seed)
+		require.Equal(t, publisher, publisherRowOf(publisher).publisher())
 		e := fill.Value[audit.Event](seed)
 		require.Equal(t, e, auditRowOf(e).event())
 	}
@@ -60,6 +72,10 @@ func TestRowsRoundTrip(t *testing.T) {
 	require.Empty(t, fill.Zero(departmentRowOf(fill.Value[department.Department](1))))
 	require.Empty(t, fill.Zero(profileRowOf(fill.Value[profile.Profile](1))))
 	require.Empty(t, fill.Zero(guardrailRowOf(fill.Value[guardrail.Guardrail](1))))
+	require.Empty(t, fill.Zero(presetRowOf(fill.Value[preset.Preset](1))))
+	require.Empty(t, fill.Zero(presetVersionRowOf(fill.Value[preset.Version](1))))
+	require.Empty(t, fill.Zero(deploymentRowOf(fill.Value[id.Workspace](1), fill.Value[id.Preset](1), fill.Value[preset.Deployment](1))))
+	require.Empty(t, fill.Zero(publisherRowOf(fill.Value[preset.Publisher](1))))
 	require.Empty(t, fill.Zero(auditRowOf(fill.Value[audit.Event](1))))
 }
 
@@ -97,6 +113,7 @@ func TestUpdatesWriteEveryColumn(t *testing.T) {
 		"settings":        {settingsRow{}, settingsRow{}.changeable(), []string{"workspace_id"}},
 		"auto routing":    {autoRoutingRow{}, autoRoutingRow{}.changeable(), []string{"workspace_id"}},
 		"department":      {departmentRow{}, departmentRow{}.changeable(), []string{"id", "workspace_id", "created_at"}},
+		"preset":          {presetRow{}, presetRow{}.changeable(), []string{"id", "workspace_id", "slug", "created_by", "created_at"}},
 		"guardrail":       {guardrailRow{}, guardrailRow{}.changeable(), []string{"id", "workspace_id", "created_at"}},
 		"routing profile": {profileRow{}, profileRow{}.changeable(), []string{"id", "workspace_id", "created_at"}},
 	}

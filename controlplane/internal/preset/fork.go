@@ -107,17 +107,14 @@ func (s *Service) own(ctx context.Context, ws id.Workspace, by Caller, r Ref, ve
 	return found, err
 }
 
-// Publisher is the name under which the workspace publishes; not_found where it
-// has none.
+// Publisher is the name under which the workspace publishes, zero where it has
+// none.
 func (s *Service) Publisher(ctx context.Context, ws id.Workspace) (Publisher, error) {
 	var p Publisher
 	err := s.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {
 		p, err = s.d.Publishers.Publisher(ctx, ws)
 		return err
 	})
-	if err == nil && p.Handle == "" {
-		err = fault.New(fault.NotFound, "The workspace has no publisher handle.")
-	}
 	return p, err
 }
 
@@ -156,4 +153,3 @@ func (s *Service) PutPublisher(ctx context.Context, ws id.Workspace, by Caller, 
 	}
 	return after, pub, nil
 }
-

@@ -62,7 +62,7 @@ type Compiled struct {
 	Keys     []policy.Key
 	Presets  []policy.PresetVersion // published since
 	Public   []PublicPreset         // that others get something else of since
-	Since    int64 // the lowest revision that is not known to be published
+	Since    int64                  // the lowest revision that is not known to be published
 }
 
 // CatalogSource gives the catalog to publish.

@@ -2085,11 +2085,11 @@ type PresetDiffOne struct {
 
 // PresetFieldChange defines model for PresetFieldChange.
 type PresetFieldChange struct {
-	// After null where the other version does not have it.
-	After json.RawMessage `json:"after"`
+	// After Absent where the other version does not have it.
+	After json.RawMessage `json:"after,omitempty"`
 
-	// Before null where the version does not have the field.
-	Before json.RawMessage `json:"before"`
+	// Before Absent where the version does not have the field.
+	Before json.RawMessage `json:"before,omitempty"`
 
 	// Path Dotted, such as provider.only or params.temperature.
 	Path string `json:"path"`
@@ -2341,9 +2341,9 @@ type PublicationRef struct {
 
 // Publisher defines model for Publisher.
 type Publisher struct {
-	CreatedAt time.Time `json:"created_at"`
-	Handle    string    `json:"handle"`
-	UpdatedAt time.Time `json:"updated_at"`
+	// Handle null before it is chosen.
+	Handle    nullable.Nullable[string]    `json:"handle"`
+	UpdatedAt nullable.Nullable[time.Time] `json:"updated_at"`
 }
 
 // PublisherChange defines model for PublisherChange.

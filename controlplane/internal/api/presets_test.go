@@ -128,8 +128,10 @@ func TestPresetsOfMembers(t *testing.T) {
 	p.do(call{method: "PATCH", path: "/v1/presets/" + own, token: w.key, body: `{"description":"an admin's"}`}).is(http.StatusOK)
 	for _, c := range []call{
 		patch("/v1/presets/"+theirs, `{"description":"x"}`), post("/v1/presets/"+theirs+"/versions", `{}`), post("/v1/presets/"+theirs+"/versions/1/deploy", ``),
-		post("/v1/presets/"+theirs+"/rollback", ``), {method: "DELETE", path: "/v1/presets/" + theirs + "?confirm_name=theirs"},
-		patch("/v1/presets/"+own, `{"visibility":"public"}`), {method: "PUT", path: "/v1/presets/publisher", body: `{"handle":"theirs"}`},
+		post("/v1/presets/"+theirs+"/rollback", ``),
+		{method: "DELETE", path: "/v1/presets/" + theirs + "?confirm_name=theirs"},
+		patch("/v1/presets/"+own, `{"visibility":"public"}`),
+		{method: "PUT", path: "/v1/presets/publisher", body: `{"handle":"theirs"}`},
 	} {
 		c.token = member
 		p.do(c).problem(http.StatusForbidden, "forbidden")

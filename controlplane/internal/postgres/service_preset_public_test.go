@@ -96,8 +96,12 @@ func TestForksKeepWhatTheyAreOf(t *testing.T) {
 	ws, me := other.Workspace.ID, owner(other)
 	n := preset.New{Slug: "ours", Visibility: preset.Team, Versioning: preset.Sequential}
 	for _, from := range []preset.Source{
-		{Preset: "@acme/help.desk:v1", Version: 1}, {Preset: p.ID.String(), Version: 1}, {Preset: "@acme/none"}, {Preset: "@nobody/help.desk:v1"},
-		{Preset: "help.desk:v1"}, {Preset: "@acme/help.desk:v1", Version: 9},
+		{Preset: "@acme/help.desk:v1", Version: 1},
+		{Preset: p.ID.String(), Version: 1},
+		{Preset: "@acme/none"},
+		{Preset: "@nobody/help.desk:v1"},
+		{Preset: "help.desk:v1"},
+		{Preset: "@acme/help.desk:v1", Version: 9},
 	} {
 		_, _, err := s.presets.Fork(t.Context(), ws, me, from, n)
 		require.True(t, fault.Is(err, fault.NotFound), "%v: %v", from, err)

@@ -194,7 +194,7 @@ func TestPrivatePresets(t *testing.T) {
 	p := s.preset(t, acme, preset.New{Slug: "mine", Visibility: preset.Private, Config: saying("x"), Release: &preset.Release{Deploy: true}})
 	require.Equal(t, acme.Owner.User, s.snapshot(t, ws).Presets[0].Owner)
 	other := me
-	other.Actor.User, other.Admin = fill.Value[id.User](1), false
+	other.User, other.Admin = fill.Value[id.User](1), false
 	ref := preset.Ref{ID: p.ID}
 	_, err := s.presets.Get(t.Context(), ws, other, ref)
 	require.True(t, fault.Is(err, fault.NotFound))

@@ -13,7 +13,7 @@ type Caller struct {
 	Admin bool
 }
 
-func (c Caller) user() id.User { return c.Actor.User }
+func (c Caller) user() id.User { return c.User }
 
 // sees reports whether p is there for the caller.
 func (c Caller) sees(p Preset) bool {

@@ -63,13 +63,13 @@ func (s *Service) UpdateUpstream(ctx context.Context, ws id.Workspace, r Ref, ve
 		return Preset{}, publication.Publication{}, err
 	}
 	c := changeOf(by, "preset.update_upstream")
-	return s.change(ctx, ws, by, c, r, ifMatch, by.mayChange, func(ctx context.Context, _ int64, after *Preset) (err error) {
+	return s.change(ctx, target{ws: ws, ref: r, by: by, ifMatch: ifMatch}, c, func(ctx context.Context, _ int64, after *Preset) (err error) {
 		after.Draft = upstream.Config
 		after.Upstream, after.Ancestry = upstream.origin(), upstream.lineage()
 		if after.DraftDigest, err = digestOf(after.Draft); err != nil {
 			return err
 		}
-		return s.fits(ctx, *after, after.Draft, "config")
+		return s.fits(ctx, *after, after.Draft)
 	})
 }
 

@@ -21,7 +21,7 @@ const (
 	Public  Visibility = "public"  // all workspaces
 )
 
-// Versioning says how versions are labelled.
+// Versioning says how versions are labeled.
 type Versioning string
 
 // The ways of versioning.

@@ -179,8 +179,10 @@ func TestCompareNamesTheFields(t *testing.T) {
 	got, err := Compare(before, after, as)
 	require.NoError(t, err)
 	require.Equal(t, []FieldChange{
-		{"params.gone", json.RawMessage("1"), nil}, {"params.same", json.RawMessage(`{"x":1}`), json.RawMessage(`{"x":2}`)},
-		{"provider.only", json.RawMessage("null"), json.RawMessage(`["north"]`)}, {"system_prompt", json.RawMessage(`"a"`), json.RawMessage(`"b"`)},
+		{"params.gone", json.RawMessage("1"), nil},
+		{"params.same", json.RawMessage(`{"x":1}`), json.RawMessage(`{"x":2}`)},
+		{"provider.only", json.RawMessage("null"), json.RawMessage(`["north"]`)},
+		{"system_prompt", json.RawMessage(`"a"`), json.RawMessage(`"b"`)},
 	}, got)
 	got, err = Compare(after, after, as)
 	require.NoError(t, err)

@@ -106,7 +106,7 @@ func (s *Service) create(ctx context.Context, by Caller, p Preset, r *Release) (
 		case n >= policy.MaxPresets:
 			return fault.Newf(fault.Conflict, "The workspace has %d presets, which is the most. Archive one that nobody uses.", n)
 		}
-		if err := s.fits(ctx, p, p.Draft, "config"); err != nil {
+		if err := s.fits(ctx, p, p.Draft); err != nil {
 			return err
 		}
 		if err := s.publishable(ctx, p); err != nil {
@@ -167,21 +167,35 @@ func (s *Service) List(ctx context.Context, ws id.Workspace, by Caller, q page.Q
 // edit is a change of one preset, inside its transaction.
 type edit func(ctx context.Context, revision int64, p *Preset) error
 
+// target is the preset that a caller wants to change.
+type target struct {
+	ws      id.Workspace
+	ref     Ref
+	by      Caller
+	ifMatch *int64
+	archive bool // not to change it: others may
+}
+
+func (t target) may(p Preset) error {
+	if t.archive {
+		return t.by.mayArchive(p)
+	}
+	return t.by.mayChange(p)
+}
+
 // change runs the shape that every change of an existing preset has.
-func (s *Service) change(
-	ctx context.Context, ws id.Workspace, by Caller, c *deploy.Change, r Ref, ifMatch *int64, may func(Preset) error, fn edit,
-) (Preset, publication.Publication, error) {
+func (s *Service) change(ctx context.Context, t target, c *deploy.Change, fn edit) (Preset, publication.Publication, error) {
 	var after Preset
-	pub, err := s.d.Mutator.Mutate(ctx, ws, c, func(ctx context.Context, revision int64) error {
-		before, err := s.find(ctx, ws, by, r)
+	pub, err := s.d.Mutator.Mutate(ctx, t.ws, c, func(ctx context.Context, revision int64) error {
+		before, err := s.find(ctx, t.ws, t.by, t.ref)
 		if err != nil {
 			return err
 		}
 		c.TargetID = before.ID.String()
-		if err := may(before); err != nil {
+		if err := t.may(before); err != nil {
 			return err
 		}
-		if err := txn.Match(ifMatch, before.Version); err != nil {
+		if err := txn.Match(t.ifMatch, before.Version); err != nil {
 			return err
 		}
 		if before.ArchivedAt != nil {
@@ -196,7 +210,7 @@ func (s *Service) change(
 		}
 		after.Version, after.UpdatedAt = before.Version+1, s.now()
 		c.Diff = diff(before, after)
-		return s.d.Store.Update(ctx, ws, after)
+		return s.d.Store.Update(ctx, t.ws, after)
 	})
 	if err != nil {
 		return Preset{}, publication.Publication{}, err
@@ -235,13 +249,13 @@ func (s *Service) publishable(ctx context.Context, p Preset) error {
 
 // fits refuses guardrails that the workspace does not have, and any where the
 // preset is for all workspaces.
-func (s *Service) fits(ctx context.Context, p Preset, c policy.PresetConfig, at string) error {
+func (s *Service) fits(ctx context.Context, p Preset, c policy.PresetConfig) error {
 	if len(c.Guardrails) == 0 {
 		return nil
 	}
 	var v rule.Violations
 	if p.Visibility == Public {
-		v.Add(at+".guardrail_ids", rule.NotAllowed, "must be empty: the preset is public, and guardrails are the workspace's own")
+		v.Add("config.guardrail_ids", rule.NotAllowed, "must be empty: the preset is public, and guardrails are the workspace's own")
 		return v.Err()
 	}
 	absent, err := s.d.Guardrails.Absent(ctx, p.Workspace, c.Guardrails)
@@ -250,7 +264,7 @@ func (s *Service) fits(ctx context.Context, p Preset, c policy.PresetConfig, at 
 	}
 	for i, g := range c.Guardrails {
 		if slices.Contains(absent, g) {
-			v.Add(fmt.Sprintf("%s.guardrail_ids[%d]", at, i), rule.NotAllowed, "there is no such guardrail in this workspace")
+			v.Add(fmt.Sprintf("config.guardrail_ids[%d]", i), rule.NotAllowed, "there is no such guardrail in this workspace")
 		}
 	}
 	return v.Err()

@@ -32,7 +32,7 @@ func (s *Service) Update(ctx context.Context, ws id.Workspace, r Ref, by Caller,
 		return Preset{}, publication.Publication{}, err
 	}
 	c := changeOf(by, "preset.update")
-	return s.change(ctx, ws, by, c, r, p.IfMatch, by.mayChange, func(ctx context.Context, _ int64, after *Preset) error {
+	return s.change(ctx, target{ws: ws, ref: r, by: by, ifMatch: p.IfMatch}, c, func(ctx context.Context, _ int64, after *Preset) error {
 		var v rule.Violations
 		if p.Name != nil {
 			v.Name("name", *p.Name)
@@ -55,7 +55,7 @@ func (s *Service) Update(ctx context.Context, ws id.Workspace, r Ref, by Caller,
 		patch.Set(&after.Description, p.Description)
 		patch.Set(&after.Versioning, p.Versioning)
 		if drafted {
-			if err := s.fits(ctx, *after, after.Draft, "config"); err != nil {
+			if err := s.fits(ctx, *after, after.Draft); err != nil {
 				return err
 			}
 			if after.DraftDigest, err = digestOf(after.Draft); err != nil {
@@ -81,7 +81,7 @@ func (s *Service) show(ctx context.Context, by Caller, after *Preset, to *Visibi
 	if err := s.publishable(ctx, *after); err != nil {
 		return err
 	}
-	if err := s.fits(ctx, *after, after.Draft, "config"); err != nil || after.DeployedVersion == 0 {
+	if err := s.fits(ctx, *after, after.Draft); err != nil || after.DeployedVersion == 0 {
 		return err
 	}
 	deployed, err := s.d.Versions.Get(ctx, after.Workspace, after.ID, after.DeployedVersion)
@@ -107,7 +107,7 @@ func (s *Service) opened(v Version) Version {
 // was published can be read, and forked from within the workspace.
 func (s *Service) Archive(ctx context.Context, ws id.Workspace, r Ref, by Caller, confirmName string, ifMatch *int64) (Preset, publication.Publication, error) {
 	c := changeOf(by, "preset.archive")
-	return s.change(ctx, ws, by, c, r, ifMatch, by.mayArchive, func(_ context.Context, _ int64, after *Preset) error {
+	return s.change(ctx, target{ws: ws, ref: r, by: by, ifMatch: ifMatch, archive: true}, c, func(_ context.Context, _ int64, after *Preset) error {
 		if confirmName != after.Name {
 			return fault.Invalid(fault.Violation{Path: "confirm_name", Code: rule.NotAllowed, Message: "must be the preset's name, exactly"})
 		}

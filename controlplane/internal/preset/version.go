@@ -31,7 +31,7 @@ func (s *Service) Publish(ctx context.Context, ws id.Workspace, r Ref, by Caller
 	}
 	var made Version
 	c := changeOf(by, "preset.publish")
-	p, pub, err := s.change(ctx, ws, by, c, r, release.IfMatch, by.mayChange, func(ctx context.Context, revision int64, after *Preset) (err error) {
+	p, pub, err := s.change(ctx, target{ws: ws, ref: r, by: by, ifMatch: release.IfMatch}, c, func(ctx context.Context, revision int64, after *Preset) (err error) {
 		if err := s.standing(ctx, checker, *after); err != nil {
 			return err
 		}
@@ -49,7 +49,7 @@ func (s *Service) standing(ctx context.Context, checker *routing.Checker, p Pres
 	if err := v.Err(); err != nil {
 		return err
 	}
-	return s.fits(ctx, p, p.Draft, "config")
+	return s.fits(ctx, p, p.Draft)
 }
 
 // release adds the next version of after, and deploys it where that is wanted.
@@ -95,7 +95,7 @@ func (s *Service) release(ctx context.Context, by Caller, revision int64, after 
 func (s *Service) Deploy(ctx context.Context, ws id.Workspace, r Ref, number int, by Caller, ifMatch *int64) (Preset, Version, publication.Publication, error) {
 	var deployed Version
 	c := changeOf(by, "preset.deploy")
-	p, pub, err := s.change(ctx, ws, by, c, r, ifMatch, by.mayChange, func(ctx context.Context, _ int64, after *Preset) (err error) {
+	p, pub, err := s.change(ctx, target{ws: ws, ref: r, by: by, ifMatch: ifMatch}, c, func(ctx context.Context, _ int64, after *Preset) (err error) {
 		if after.DeployedVersion == number && number != 0 {
 			deployed, err = s.d.Versions.Get(ctx, ws, after.ID, number)
 			return err
@@ -115,7 +115,7 @@ func (s *Service) Deploy(ctx context.Context, ws id.Workspace, r Ref, number int
 func (s *Service) Rollback(ctx context.Context, ws id.Workspace, r Ref, by Caller, ifMatch *int64) (Preset, Version, publication.Publication, error) {
 	var deployed Version
 	c := changeOf(by, "preset.rollback")
-	p, pub, err := s.change(ctx, ws, by, c, r, ifMatch, by.mayChange, func(ctx context.Context, _ int64, after *Preset) error {
+	p, pub, err := s.change(ctx, target{ws: ws, ref: r, by: by, ifMatch: ifMatch}, c, func(ctx context.Context, _ int64, after *Preset) error {
 		present, err := s.d.Deployments.Present(ctx, ws, after.ID)
 		if err != nil {
 			return err

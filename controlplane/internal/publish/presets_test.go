@@ -194,7 +194,7 @@ func TestWhatNATSLostOfPresetsIsPutBack(t *testing.T) {
 			w.eventually(func() bool { return running.Status().Reconciled > 0 }, "it must compare")
 			w.whole(p, "acme")
 			if c.healed >= 0 {
-				require.EqualValues(t, c.healed, running.Status().Healed)
+				require.Equal(t, c.healed, running.Status().Healed)
 			}
 		})
 	}

@@ -2109,7 +2109,7 @@ export interface components {
          */
         PresetVisibility: "private" | "team" | "public";
         /**
-         * @description How versions are labelled. v1 and so on, as given by who publishes, or by the UTC day.
+         * @description How versions are labeled. v1 and so on, as given by who publishes, or by the UTC day.
          * @enum {string}
          */
         PresetVersioning: "sequential" | "semver" | "date";

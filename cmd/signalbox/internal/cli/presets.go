@@ -26,7 +26,7 @@ func (p *presetFlags) add(c *cobra.Command) {
 	f.StringVar(&p.name, "name", "", "a name for people")
 	f.StringVar(&p.description, "description", "", "what it is for")
 	f.StringVar(&p.visibility, "visibility", "", "who may use it: private, team or public")
-	f.StringVar(&p.versioning, "versioning", "", "how versions are labelled: sequential, semver or date")
+	f.StringVar(&p.versioning, "versioning", "", "how versions are labeled: sequential, semver or date")
 }
 
 // over puts what the flags say over what a file says.

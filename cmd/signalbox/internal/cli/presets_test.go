@@ -30,7 +30,7 @@ func TestPresets(t *testing.T) {
 	term.run("presets", "update", "support", "-f", file, "--description", "for all").is(cli.ExitOK).hides("Be brief.").shows("for all")
 	write("slug: other\nconfig: {}\n")
 	term.run("presets", "update", "support", "-f", file).is(cli.ExitUsage)
-	write("config: {modle: x}\n")
+	write("config: {modell: x}\n")
 	term.run("presets", "update", "support", "-f", file).is(cli.ExitUsage)
 	term.run("presets", "publish", "support", "--deploy").is(cli.ExitOK).shows("v2", "deployed")
 	term.run("presets", "publish", "support").is(cli.ExitConflict)

@@ -2021,7 +2021,7 @@ type Preset struct {
 	// Upstream The version that it is a fork of.
 	Upstream nullable.Nullable[PresetOrigin] `json:"upstream"`
 
-	// Versioning How versions are labelled. v1 and so on, as given by who publishes, or by the UTC day.
+	// Versioning How versions are labeled. v1 and so on, as given by who publishes, or by the UTC day.
 	Versioning PresetVersioning `json:"versioning"`
 
 	// Visibility Who may use it. private is for keys of its creator, team for the workspace's, public for all, as @handle/slug.
@@ -2145,7 +2145,7 @@ type PresetPatch struct {
 	// ReplaceConfig The configuration is the whole draft.
 	ReplaceConfig *bool `json:"replace_config,omitempty"`
 
-	// Versioning How versions are labelled. v1 and so on, as given by who publishes, or by the UTC day.
+	// Versioning How versions are labeled. v1 and so on, as given by who publishes, or by the UTC day.
 	Versioning *PresetVersioning `json:"versioning,omitempty"`
 
 	// Visibility Who may use it. private is for keys of its creator, team for the workspace's, public for all, as @handle/slug.
@@ -2213,7 +2213,7 @@ type PresetVersionOne struct {
 	Data PresetVersion `json:"data"`
 }
 
-// PresetVersioning How versions are labelled. v1 and so on, as given by who publishes, or by the UTC day.
+// PresetVersioning How versions are labeled. v1 and so on, as given by who publishes, or by the UTC day.
 type PresetVersioning string
 
 // PresetVisibility Who may use it. private is for keys of its creator, team for the workspace's, public for all, as @handle/slug.

@@ -34,6 +34,7 @@ func label(v *rule.Violations, how Versioning, number int, given string, earlier
 		return "v" + strconv.Itoa(number)
 	case Date:
 		return dated(earlier, now)
+	case SemVer:
 	}
 	if given == "" && number == 1 {
 		given = firstSemVer

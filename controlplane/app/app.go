@@ -159,7 +159,7 @@ func (a *App) wire(context.Context) error {
 	a.api, err = api.New(api.Services{
 		Workspaces: workspace.NewService(workspace.Deps{
 			Runner: runner, System: system, Store: postgres.NewWorkspaceStore(), Directory: postgres.NewWorkspaceDirectory(),
-			Settings: settings.NewSeeder(settingsStore), Revokers: []workspace.Revoker{keyStore, managementKeyStore, byokStore},
+			Settings: settings.NewSeeder(settingsStore), Revokers: []workspace.Revoker{keyStore, managementKeyStore, byokStore, postgres.NewPresetStore()},
 			Mutator: mutator, IDs: ids, Now: now,
 		}),
 		Keys:           ladder.keys,
@@ -168,7 +168,9 @@ func (a *App) wire(context.Context) error {
 		Settings:       ladder.settings,
 		Profiles:       ladder.profiles,
 		Departments:    ladder.departments,
-		Guardrails:     ladder.guardrails, DynamicRoutes: ladder.routes,
+		Guardrails:     ladder.guardrails,
+		DynamicRoutes:  ladder.routes,
+		Presets:        ladder.presets,
 		Effective:      ladder.effective,
 		AutoRouting:    ladder.auto,
 		Lifecycle:      ladder.lifecycle,
@@ -226,7 +228,7 @@ func (a *App) newPublisher(topology *natsconn.Keeper, tracker *publication.Track
 	outbox := postgres.NewOutbox(a.db)
 	return publish.New(publish.Deps{
 		Conn: a.nats, Topology: topology, Elector: postgres.NewElector(a.db, a.deps.Log),
-		Outbox: outbox, Compiler: postgres.NewCompiler(a.db), Ledger: postgres.NewLedger(a.db),
+		Outbox: outbox, Compiler: postgres.NewCompiler(a.db), Ledger: postgres.NewLedger(a.db), Presets: postgres.NewLedger(a.db),
 		Catalog: a.offered, Revisions: postgres.NewCatalogRevisions(a.db), Accounts: outbox,
 		Tracker: tracker, Registry: registry, AllowMassRemoval: a.cfg.Publish.AllowMassRemoval, Now: a.deps.Now, Log: a.deps.Log,
 	})

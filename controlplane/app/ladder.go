@@ -14,6 +14,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/guardrail"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/lifecycle"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/postgres"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/preset"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/routing"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
@@ -21,7 +22,7 @@ import (
 )
 
 // ladder are the services over what sets the rungs of the policy ladder, and
-// over the guardrails beside it.
+// over the guardrails and presets beside it.
 type ladder struct {
 	keys        *apikey.Service
 	settings    *settings.Service
@@ -29,6 +30,7 @@ type ladder struct {
 	departments *department.Service
 	guardrails  *guardrail.Service
 	routes      *dynamicroute.Service
+	presets     *preset.Service
 	effective   *effective.Service
 	auto        *autorouting.Service
 	lifecycle   *lifecycle.Service
@@ -39,7 +41,7 @@ type ladder struct {
 func (a *App) ladder(mutator *deploy.Mutator, ids *id.Source, source routing.Source) ladder {
 	runner, now := a.db.Runner(), a.deps.Now
 	keys, profiles, departments := postgres.NewAPIKeyStore(), postgres.NewProfileStore(), postgres.NewDepartmentStore()
-	guardrails, routes := postgres.NewGuardrailStore(), postgres.NewRouteStore()
+	guardrails, routes, presets := postgres.NewGuardrailStore(), postgres.NewRouteStore(), postgres.NewPresetStore()
 	return ladder{
 		keys: apikey.NewService(apikey.Deps{
 			Runner: runner, Store: keys, Mutator: mutator, Profiles: profiles, Departments: departments,
@@ -61,6 +63,10 @@ func (a *App) ladder(mutator *deploy.Mutator, ids *id.Source, source routing.Sou
 		routes: dynamicroute.NewService(dynamicroute.Deps{
 			Runner: runner, Store: routes, Directory: routes, Versions: postgres.NewRouteVersionStore(),
 			Deployments: postgres.NewRouteDeploymentStore(), Keys: postgres.NewRouteKeys(), Mutator: mutator, Offered: source, IDs: ids, Now: now,
+		}),
+		presets: preset.NewService(preset.Deps{
+			Runner: runner, Store: presets, Versions: postgres.NewPresetVersions(), Deployments: postgres.NewPresetDeployments(),
+			Publishers: presets, Commons: postgres.NewPresetCommons(a.db), Guardrails: guardrails, Mutator: mutator, Offered: source, IDs: ids, Now: now,
 		}),
 		effective: effective.NewService(effective.Deps{
 			Runner: runner, Policies: postgres.NewCompiler(a.db), Keys: keys, Source: source, Now: now,

@@ -104,6 +104,13 @@ const (
 	NoAutoModel                      Reason = "no_auto_model"
 )
 
+// Reasons of conflict that presets give.
+const (
+	PublicProfileRequired Reason = "public_profile_required" // the workspace has no publisher handle
+	NothingToPublish      Reason = "nothing_to_publish"      // the draft is as the latest version
+	NothingToRollBack     Reason = "nothing_to_roll_back"    // the deployment is the first
+)
+
 // Reasons of guardrail_blocked.
 const (
 	ModelRestricted    Reason = "model_restricted_by_policy"

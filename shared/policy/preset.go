@@ -60,3 +60,10 @@ type PresetCache struct {
 	Enabled bool          `json:"enabled"`
 	TTL     time.Duration `json:"ttl_ns,omitempty"`
 }
+
+// The bounds of presets.
+const (
+	MaxPresets        = 500      // of a workspace, archived ones apart
+	MaxPresetVersions = 1000     // of a preset
+	MaxPresetBytes    = 64 << 10 // of a configuration as JSON
+)

@@ -91,6 +91,10 @@ var reasoned = map[fault.Reason]reasoning{
 	fault.NoAutoModel:                      {fault.UnsupportedModelOrEndpoint, "`signalbox/auto` finds no model that meets every constraint of the request and the workspace."},
 	fault.NoFreeModel:                      {fault.UnsupportedModelOrEndpoint, "No free model can serve the request."},
 
+	fault.PublicProfileRequired: {fault.Conflict, "A preset cannot be public before the workspace has a publisher handle."},
+	fault.NothingToPublish:      {fault.Conflict, "The draft is as the latest version."},
+	fault.NothingToRollBack:     {fault.Conflict, "The present deployment replaced none."},
+
 	fault.ModelRestricted:    {fault.GuardrailBlocked, "A guardrail blocks the model, or allows others only."},
 	fault.ProviderRestricted: {fault.GuardrailBlocked, "Guardrails allow no provider that serves the model."},
 	fault.NoDataHandling:     {fault.GuardrailBlocked, "No provider of the model is known to handle data as guardrails demand."},

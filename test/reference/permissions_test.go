@@ -20,6 +20,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/stretchr/testify/require"
 
+	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/natsconn"
 	"github.com/signalbox-dev/signalbox/shared/natsconn/document"
 	"github.com/signalbox-dev/signalbox/shared/policy"
@@ -90,7 +91,7 @@ func TestDeployPermissions(t *testing.T) {
 	require.Empty(t, refused.list(), "everything that the processes do is allowed")
 
 	for _, subject := range []string{
-		"$KV.POLICY.ws.x", "$KV.KEYS.x", "$KV.CATALOG.current", "$O.SNAPSHOTS.C.x", "push.keys.x",
+		"$KV.POLICY.ws.x", "$KV.POLICY.preset.x.1", "$KV.POLICY.public.x.y", "$KV.KEYS.x", "$KV.CATALOG.current", "$O.SNAPSHOTS.C.x", "push.keys.x",
 		"$JS.API.STREAM.UPDATE.KV_POLICY", "$JS.API.STREAM.PURGE.KV_KEYS", "$JS.API.STREAM.DELETE.USAGE",
 		"$JS.API.STREAM.MSG.GET.USAGE", "$JS.API.CONSUMER.CREATE.USAGE", "_INBOX_CONTROLPLANE.x", "gateway.check",
 	} {
@@ -152,6 +153,19 @@ func gatewayReads(t *testing.T, control, gateway natsconn.Config, logged io.Writ
 	read, err := reader.Body(t.Context(), wire.BucketCatalog, policy.Pointer{Name: name, Where: where})
 	require.NoError(t, err)
 	require.Equal(t, body, read)
+
+	// A version of a preset, and a public preset.
+	version := policy.PresetVersion{Schema: policy.Schema, Preset: id.New[id.PresetKind](id.SystemSource()), Version: 1}
+	_, err = document.NewWriter(writing).PresetVersion(t.Context(), version)
+	require.NoError(t, err)
+	_, err = document.NewWriter(writing).PublicPreset(t.Context(), "acme", "help.desk:v1", policy.PublicPreset{Preset: version.Preset, Version: 1, Revision: 1})
+	require.NoError(t, err)
+	for _, name := range []string{wire.PresetVersion(version.Preset, 1), wire.PublicPreset("acme", "help.desk:v1")} {
+		_, err = reader.Any(t.Context(), wire.BucketPolicy, name)
+		require.NoError(t, err, name)
+		_, err = reader.Leader(t.Context(), wire.BucketPolicy, name)
+		require.NoError(t, err, name)
+	}
 
 	// What a gateway asks for after a gap.
 	for bucket, filter := range map[string]string{wire.BucketKeys: document.KeyFilter, wire.BucketPolicy: document.PointerFilter} {

@@ -298,6 +298,12 @@ const (
 	aGraph     = `{"schema_version":1,"entry":"s","nodes":[{"id":"s","type":"start","next":"m"},{"id":"m","type":"model","model":"openai/gpt-5","next":"e"},{"id":"e","type":"end"}]}`
 )
 
+// newPreset creates a preset and returns its id.
+func (p *plane) newPreset(who tenant, body string) string {
+	p.t.Helper()
+	return p.do(call{method: "POST", path: "/v1/presets", token: who.key, body: body}).is(http.StatusCreated).data()["id"].(string)
+}
+
 // newDepartment creates a department and returns its id.
 func (p *plane) newDepartment(who tenant, body string) string {
 	p.t.Helper()
@@ -317,7 +323,7 @@ func (p *plane) scoped(who tenant, scopes ...string) string {
 
 // catalogPlaces fill the parameters that name parts of the catalog.
 var catalogPlaces = strings.NewReplacer("{provider}", "openai", "{author}", "openai", "{model}", "gpt-5", "{endpoint}", "openai", "{rule}", "gold",
-	"{version}", "1", "{other_version}", "1")
+	"{version}", "1", "{other_version}", "1", "{other}", "1")
 
 // operations lists the contract's operations with a path in which every
 // parameter is filled from ids.
@@ -381,5 +387,11 @@ var bodies = map[string]string{
 	"removeGuardrailKeys":     `{"key_ids":["key_0000000000e008ztk5wvz3r2m1"]}`,
 	"addGuardrailMembers":     `{"user_ids":["user_0000000000e008ztk5wvz3r2m1"]}`,
 	"removeGuardrailMembers":  `{"user_ids":["user_0000000000e008ztk5wvz3r2m1"]}`,
+	"createPreset":            `{"slug":"a-preset","config":{"model":"openai/gpt-5"}}`,
+	"updatePreset":            `{"description":"renamed"}`,
+	"forkPreset":              `{"from":"@nobody/nothing","slug":"forked"}`,
+	"publishPreset":           `{}`,
+	"updatePresetUpstream":    `{}`,
+	"putPublisher":            `{"handle":"some-handle"}`,
 	"createPlatformWorkspace": `{"name":"Made","owner":{"email":"made@example.com"}}`,
 }

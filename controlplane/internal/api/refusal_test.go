@@ -303,10 +303,11 @@ func TestOtherTenantsThingsAreNotThere(t *testing.T) {
 		"publication_id": publication, "request_id": request, "credential_id": credential,
 		"routing_profile_id": p.newProfile(theirs, `{"name":"theirs"}`), "department_id": p.newDepartment(theirs, `{"name":"theirs"}`),
 		"guardrail_id": p.newGuardrail(theirs, `{"name":"theirs"}`), "dynamic_route_id": p.newDynamicRoute(theirs, "theirs"),
+		"preset": p.newPreset(theirs, `{"slug":"theirs","publish":true}`),
 	}
 	snapshot := func() string {
 		var all strings.Builder
-		for _, path := range []string{"/v1/keys", "/v1/management-keys", "/v1/byok", "/v1/settings", "/v1/routing/profiles", "/v1/routing/auto", "/v1/departments", "/v1/guardrails", routesPath, "/v1/alerts/lifecycle", "/v1/workspaces", "/v1/audit-events", "/v1/publications"} {
+		for _, path := range []string{"/v1/keys", "/v1/management-keys", "/v1/byok", "/v1/settings", "/v1/routing/profiles", "/v1/routing/auto", "/v1/departments", "/v1/guardrails", routesPath, "/v1/presets", "/v1/presets/publisher", "/v1/alerts/lifecycle", "/v1/workspaces", "/v1/audit-events", "/v1/publications"} {
 			all.WriteString(still(p.do(call{method: "GET", path: path, token: theirs.key}).is(http.StatusOK).body))
 		}
 		return all.String()
@@ -320,6 +321,9 @@ func TestOtherTenantsThingsAreNotThere(t *testing.T) {
 		case c.path == "/v1/byok/reorder":
 			c.body = strings.ReplaceAll(c.body, "byok_0000000000e008ztk5wvz3r2m1", credential)
 			require.NotContains(t, p.do(c).problem(http.StatusBadRequest, "validation_error").Detail, credential)
+		case c.path == "/v1/presets/fork":
+			c.body = strings.ReplaceAll(c.body, "@nobody/nothing", ids["preset"])
+			p.do(c).problem(http.StatusNotFound, "not_found")
 		case named:
 			p.do(c).problem(http.StatusNotFound, "not_found")
 		default: // a list or a creation: it works, on one's own
@@ -371,9 +375,9 @@ func TestOwnWorkspaceWorksWithEveryOperation(t *testing.T) {
 	w := p.tenant("own")
 	for _, c := range operations(t, map[string]string{
 		"workspace_id": w.id, "user_id": w.user, "key_id": "", "management_key_id": "", "publication_id": "", "request_id": "", "credential_id": "",
-		"routing_profile_id": "", "department_id": "", "guardrail_id": "", "dynamic_route_id": "",
+		"routing_profile_id": "", "department_id": "", "guardrail_id": "", "dynamic_route_id": "", "preset": "",
 	}) {
-		if c.method == "DELETE" || c.path == "/v1/byok/reorder" || c.method == "PUT" && strings.HasSuffix(c.path, "/rules") || strings.Contains(c.path, "//") || strings.HasSuffix(c.path, "/") {
+		if c.method == "DELETE" || c.path == "/v1/byok/reorder" || c.path == "/v1/presets/fork" || c.method == "PUT" && strings.HasSuffix(c.path, "/rules") || strings.Contains(c.path, "//") || strings.HasSuffix(c.path, "/") {
 			continue // needs a thing of its own; other tests have one
 		}
 		c.token = w.key
@@ -391,7 +395,7 @@ func TestEveryOperationChecksCallerAndScope(t *testing.T) {
 	narrow := p.scoped(w, "models:read") // which no operation here asks for
 	for _, c := range operations(t, map[string]string{
 		"workspace_id": w.id, "user_id": w.user, "key_id": "key_x", "management_key_id": "mk_x", "publication_id": "pub_x", "request_id": "req_x",
-		"routing_profile_id": "profile_x", "department_id": "dept_x", "guardrail_id": "guard_x", "dynamic_route_id": "route_x",
+		"routing_profile_id": "profile_x", "department_id": "dept_x", "guardrail_id": "guard_x", "dynamic_route_id": "route_x", "preset": "preset_x",
 		"credential_id": "byok_x",
 	}) {
 		p.do(c).problem(http.StatusUnauthorized, "unauthorized")

@@ -35,6 +35,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/lifecycle"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/managementkey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/override"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/preset"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/reseal"
@@ -56,6 +57,7 @@ type Services struct {
 	Departments    *department.Service
 	Guardrails     *guardrail.Service
 	DynamicRoutes  *dynamicroute.Service
+	Presets        *preset.Service
 	Effective      *effective.Service
 	AutoRouting    *autorouting.Service
 	Lifecycle      *lifecycle.Service

@@ -32,6 +32,9 @@ const (
 	RoutingDeploy       = "routing:deploy"
 	GuardrailsRead      = "guardrails:read"
 	GuardrailsWrite     = "guardrails:write"
+	PresetsRead         = "presets:read"
+	PresetsWrite        = "presets:write"
+	PresetsDeploy       = "presets:deploy"
 )
 
 // Template is a named bundle of scopes.
@@ -69,12 +72,12 @@ func (t Template) Scopes() []string {
 func readOnly() []string {
 	return []string{
 		WorkspacesRead, MembersRead, KeysRead, ManagementKeysRead, BYOKRead, SettingsRead, AuditRead, PublicationsRead,
-		GatewaysRead, LogsRead, UsageRead, ModelsRead, RoutingRead, GuardrailsRead,
+		GatewaysRead, LogsRead, UsageRead, ModelsRead, RoutingRead, GuardrailsRead, PresetsRead,
 	}
 }
 
 func readWrite() []string {
-	return append(readOnly(), WorkspacesWrite, KeysWrite, BYOKWrite, SettingsWrite, RoutingWrite, RoutingDeploy, GuardrailsWrite)
+	return append(readOnly(), WorkspacesWrite, KeysWrite, BYOKWrite, SettingsWrite, RoutingWrite, RoutingDeploy, GuardrailsWrite, PresetsWrite, PresetsDeploy)
 }
 
 // mayGrant refuses scopes that the granter lacks, and names them.

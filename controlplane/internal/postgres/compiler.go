@@ -29,6 +29,9 @@ func (c *Compiler) Compile(ctx context.Context, ws id.Workspace) (publish.Compil
 		if compiled.Keys, err = changedKeys(ctx, ws); err != nil {
 			return err
 		}
+		if compiled.Presets, compiled.Public, err = changedPresets(ctx, ws); err != nil {
+			return err
+		}
 		compiled.Since, err = lowestWaiting(tenant(ctx, ws), ws, compiled.Snapshot.Revision)
 		return err
 	})
@@ -77,6 +80,10 @@ func compilePolicy(ctx context.Context, ws id.Workspace) (policy.Snapshot, error
 	if err != nil {
 		return policy.Snapshot{}, err
 	}
+	presets, err := publishedPresets(ctx, ws)
+	if err != nil {
+		return policy.Snapshot{}, err
+	}
 	w := own.workspace()
 	return policy.Snapshot{
 		Workspace: ws, Revision: revision.Revision, Status: w.Status,
@@ -84,8 +91,8 @@ func compilePolicy(ctx context.Context, ws id.Workspace) (policy.Snapshot, error
 		Credentials: credentials,
 		Profiles:    profiles, Profile: settings.Profile,
 		Departments: departments, Guardrails: guardrails,
-		Routes: routes,
-		Auto:   auto,
+		Routes: routes, Presets: presets,
+		Auto: auto,
 	}.Versioned(), nil
 }
 

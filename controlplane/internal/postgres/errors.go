@@ -76,6 +76,15 @@ var places = map[string]place{
 	"dynamic_routes_description_check":    {"description", "must have at most 500 characters"},
 	"dynamic_routes_status_check":         {"status", "must be active or paused"},
 	"dynamic_route_versions_note_check":   {"note", "must have at most 500 characters"},
+	"presets_slug_key":                    {"slug", "is or was a preset's of this workspace"},
+	"presets_slug_check":                  {"slug", "must be 1 to 80 lower-case letters, digits, dots, underscores, colons and hyphens"},
+	"presets_name_check":                  {"name", "must have 1 to 100 characters"},
+	"presets_description_check":           {"description", "must have at most 500 characters"},
+	"preset_versions_label_key":           {"version_label", "is taken by another version"},
+	"preset_versions_label_check":         {"version_label", "must have 1 to 100 characters"},
+	"preset_versions_notes_check":         {"release_notes", "must have at most 1000 characters"},
+	"publishers_handle_key":               {"handle", "is taken by another workspace"},
+	"publishers_handle_check":             {"handle", "must be 3 to 40 lower-case letters, digits, underscores and hyphens, and begin with a letter or digit"},
 	"routing_profiles_name_check":         {"name", "must have 1 to 100 characters"},
 }
 

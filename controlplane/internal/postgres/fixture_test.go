@@ -15,6 +15,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/dynamicroute"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/guardrail"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/managementkey"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/preset"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
@@ -94,6 +95,19 @@ func versionOf(ws id.Workspace) dynamicroute.Version {
 // deploymentOf is a deployment of that version.
 func deploymentOf(ws id.Workspace) dynamicroute.Deployment {
 	return dynamicroute.Deployment{Workspace: ws, Route: routeOf(ws).ID, Number: 1, Version: 1, DeployedAt: epoch}
+}
+
+// presetOf is a preset that a member may have, with a version and its
+// deployment.
+func presetOf(m workspace.Member) (preset.Preset, preset.Version, preset.Deployment) {
+	p := fill.Value[preset.Preset](1)
+	p.ID, p.Workspace, p.CreatedBy, p.Version = id.FromUUID[id.PresetKind](m.Workspace.UUID()), m.Workspace, m.User, 1
+	p.Slug, p.Visibility, p.Versioning, p.Upstream = "preset", preset.Public, preset.SemVer, preset.Origin{}
+	p.Draft.Params = nil
+	p.LatestVersion, p.DeployedVersion = 1, 1
+	v := fill.Value[preset.Version](1)
+	v.Workspace, v.Preset, v.Number, v.PublishedBy, v.Status, v.Config = p.Workspace, p.ID, 1, m.User, preset.Deployed, p.Draft
+	return p, v, preset.Deployment{Seq: 1, Version: 1, By: m.User, At: epoch}
 }
 
 // newWorkspace stores a workspace with its owner, settings, a profile, a

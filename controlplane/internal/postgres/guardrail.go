@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -135,6 +136,25 @@ func (*GuardrailStore) Patterns(ctx context.Context, ws id.Workspace, but id.Gua
 	err := scoped(ctx, ws).Model(&guardrailRow{}).Where("id <> ?", but.UUID()).
 		Select("coalesce(sum(jsonb_array_length(jsonb_path_query_array(rules, ?::jsonpath))), 0)", patterns).Scan(&n).Error
 	return n, translate(err, "count the patterns of guardrails")
+}
+
+// Absent implements preset.Guardrails.
+func (*GuardrailStore) Absent(ctx context.Context, ws id.Workspace, list []id.Guardrail) ([]id.Guardrail, error) {
+	wanted := make([]uuid.UUID, len(list))
+	for i, g := range list {
+		wanted[i] = g.UUID()
+	}
+	var there []uuid.UUID
+	if err := scoped(ctx, ws).Model(&guardrailRow{}).Where("id IN ?", wanted).Pluck("id", &there).Error; err != nil {
+		return nil, translate(err, "look for guardrails")
+	}
+	var absent []id.Guardrail
+	for _, g := range list {
+		if !slices.Contains(there, g.UUID()) {
+			absent = append(absent, g)
+		}
+	}
+	return absent, nil
 }
 
 // Bindings implements guardrail.Directory.

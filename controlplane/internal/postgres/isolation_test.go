@@ -14,8 +14,10 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/dynamicroute"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/guardrail"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/preset"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/policy"
@@ -38,6 +40,7 @@ func TestStoresShowNothingOfOthers(t *testing.T) {
 		require.NoError(t, NewRouteDeploymentStore().Add(ctx, a.ID, deploymentOf(a.ID)))
 		require.NoError(t, NewGuardrailStore().Create(ctx, a.ID, guardrailOf(a.ID)))
 		require.NoError(t, NewGuardrailKeys().Add(ctx, a.ID, guardrailOf(a.ID).ID, []id.Key{key.ID}, epoch))
+		storePreset(ctx, t, ownerA)
 		return NewAuditStore().Append(ctx, a.ID, event)
 	})
 	notFound := func(err error) { t.Helper(); require.True(t, fault.Is(err, fault.NotFound), "%v", err) }
@@ -195,6 +198,7 @@ func TestStoresShowNothingOfOthers(t *testing.T) {
 		require.NoError(t, err)
 		require.Empty(t, listed.Items)
 
+		seesNoPreset(ctx, t, b.ID, ownerA)
 		_, err = NewWorkspaceStore().Member(ctx, b.ID, ownerA.User)
 		notFound(err)
 		people, err := NewWorkspaceStore().Members(ctx, b.ID, page.Query{})
@@ -263,6 +267,22 @@ func TestWritesForOthersAreRefused(t *testing.T) {
 		},
 		"version of a dynamic route":    func(ctx context.Context) error { return NewRouteVersionStore().Add(ctx, b.ID, versionOf(a.ID)) },
 		"deployment of a dynamic route": func(ctx context.Context) error { return NewRouteDeploymentStore().Add(ctx, b.ID, deploymentOf(a.ID)) },
+		"preset": func(ctx context.Context) error {
+			p, _, _ := presetOf(ownerA)
+			return NewPresetStore().Create(ctx, b.ID, p)
+		},
+		"version of a preset": func(ctx context.Context) error {
+			_, v, _ := presetOf(ownerA)
+			return NewPresetVersions().Add(ctx, b.ID, v)
+		},
+		"deployment of a preset": func(ctx context.Context) error {
+			p, _, d := presetOf(ownerA)
+			row := deploymentRowOf(a.ID, p.ID, d)
+			return tenant(ctx, b.ID).Create(&row).Error
+		},
+		"publisher": func(ctx context.Context) error {
+			return NewPresetStore().PutPublisher(ctx, b.ID, preset.Publisher{Workspace: a.ID, Handle: "theirs", Version: 1})
+		},
 		"binding of a guardrail": func(ctx context.Context) error {
 			row := boundRowOf(a.ID, guardrailOf(a.ID).ID, ownerA.User.UUID(), epoch)
 			return tenant(ctx, b.ID).Table(guardrailMembers).Create(&row).Error
@@ -459,6 +479,62 @@ func TestStoresRefuseOtherScopes(t *testing.T) {
 			_, err := NewGuardrailStore().Bindings(ctx, a.ID, guardrailOf(a.ID).ID)
 			return err
 		},
+		"preset.Create": func(ctx context.Context) error {
+			p, _, _ := presetOf(ownerA)
+			return NewPresetStore().Create(ctx, a.ID, p)
+		},
+		"preset.Find": func(ctx context.Context) error {
+			_, err := NewPresetStore().Find(ctx, a.ID, preset.Ref{Slug: "x"})
+			return err
+		},
+		"preset.Update": func(ctx context.Context) error {
+			p, _, _ := presetOf(ownerA)
+			return NewPresetStore().Update(ctx, a.ID, p)
+		},
+		"preset.List": func(ctx context.Context) error {
+			_, err := NewPresetStore().List(ctx, a.ID, page.Query{}, preset.Filter{})
+			return err
+		},
+		"preset.Count":        func(ctx context.Context) error { _, err := NewPresetStore().Count(ctx, a.ID); return err },
+		"preset.RevokeAll":    func(ctx context.Context) error { _, err := NewPresetStore().RevokeAll(ctx, a.ID, 1, epoch); return err },
+		"preset.Publisher":    func(ctx context.Context) error { _, err := NewPresetStore().Publisher(ctx, a.ID); return err },
+		"preset.PutPublisher": func(ctx context.Context) error { return NewPresetStore().PutPublisher(ctx, a.ID, preset.Publisher{}) },
+		"preset.Used":         func(ctx context.Context) error { _, err := NewPresetStore().Used(ctx, a.ID); return err },
+		"preset versions.Add": func(ctx context.Context) error {
+			_, v, _ := presetOf(ownerA)
+			return NewPresetVersions().Add(ctx, a.ID, v)
+		},
+		"preset versions.Get": func(ctx context.Context) error {
+			_, err := NewPresetVersions().Get(ctx, a.ID, id.Preset{}, 1)
+			return err
+		},
+		"preset versions.Mark": func(ctx context.Context) error {
+			_, v, _ := presetOf(ownerA)
+			return NewPresetVersions().Mark(ctx, a.ID, v)
+		},
+		"preset versions.List": func(ctx context.Context) error {
+			_, err := NewPresetVersions().List(ctx, a.ID, id.Preset{}, page.Query{})
+			return err
+		},
+		"preset versions.Labels": func(ctx context.Context) error {
+			_, err := NewPresetVersions().Labels(ctx, a.ID, id.Preset{})
+			return err
+		},
+		"preset deployments.Append": func(ctx context.Context) error {
+			return NewPresetDeployments().Append(ctx, a.ID, id.Preset{}, preset.Deployment{})
+		},
+		"preset deployments.Present": func(ctx context.Context) error {
+			_, err := NewPresetDeployments().Present(ctx, a.ID, id.Preset{})
+			return err
+		},
+		"preset deployments.At": func(ctx context.Context) error {
+			_, err := NewPresetDeployments().At(ctx, a.ID, id.Preset{}, 1)
+			return err
+		},
+		"guardrail.Absent": func(ctx context.Context) error {
+			_, err := NewGuardrailStore().Absent(ctx, a.ID, []id.Guardrail{guardrailOf(a.ID).ID})
+			return err
+		},
 		"guardrail keys.Bindable": func(ctx context.Context) error {
 			_, err := NewGuardrailKeys().Bindable(ctx, a.ID, []id.Key{key.ID})
 			return err
@@ -507,12 +583,13 @@ func TestNothingIsSeenWithoutAWorkspace(t *testing.T) {
 		require.NoError(t, NewGuardrailStore().Create(ctx, w.ID, g))
 		require.NoError(t, NewGuardrailKeys().Add(ctx, w.ID, g.ID, []id.Key{bound.ID}, epoch))
 		require.NoError(t, NewGuardrailMembers().Add(ctx, w.ID, g.ID, []id.User{owner.User}, epoch))
+		storePreset(ctx, t, owner)
 		if _, _, err := NewBYOKVerifications().Claim(ctx, w.ID, brought.ID, byok.VerifyPace); err != nil {
 			return err
 		}
 		return NewAuditStore().Append(ctx, w.ID, auditEvent(w.ID))
 	})
-	tables := []string{"workspaces", "users", "members", "workspace_revisions", "api_keys", "management_keys", "byok_credentials", "byok_verify_turns", "settings", "auto_routing", "routing_profiles", "departments", "guardrails", "guardrail_keys", "guardrail_members", "audit_events"}
+	tables := []string{"workspaces", "users", "members", "workspace_revisions", "api_keys", "management_keys", "byok_credentials", "byok_verify_turns", "settings", "auto_routing", "routing_profiles", "departments", "guardrails", "guardrail_keys", "guardrail_members", "presets", "preset_versions", "preset_deployments", "publishers", "audit_events"}
 	for _, table := range tables {
 		var n int
 		require.NoError(t, db.app.sql.QueryRowContext(t.Context(), "SELECT count(*) FROM "+table).Scan(&n))
@@ -534,12 +611,76 @@ func TestTheSystemRoleIsConfined(t *testing.T) {
 	for _, statement := range []string{
 		"SELECT * FROM audit_events", "DELETE FROM workspaces", "UPDATE workspaces SET name = 'x'",
 		"SELECT name FROM byok_credentials", "UPDATE byok_credentials SET sealed = ''", "DELETE FROM byok_credentials",
+		"UPDATE presets SET draft = '{}'", "UPDATE preset_versions SET status = 'deployed'", "SELECT * FROM preset_deployments", "SELECT * FROM publishers",
 		"UPDATE api_keys SET status = 'active'", "UPDATE management_keys SET secret_hash = ''",
 		"INSERT INTO members (workspace_id, user_id, role, created_at) VALUES (gen_random_uuid(), gen_random_uuid(), 'owner', now())",
 	} {
 		_, err := db.system.sql.ExecContext(t.Context(), statement)
 		require.ErrorContains(t, err, "permission denied", statement)
 	}
+}
+
+// storePreset stores a preset of the member with all that belongs to it.
+func storePreset(ctx context.Context, t *testing.T, m workspace.Member) {
+	t.Helper()
+	p, v, d := presetOf(m)
+	require.NoError(t, NewPresetStore().Create(ctx, m.Workspace, p))
+	require.NoError(t, NewPresetVersions().Add(ctx, m.Workspace, v))
+	require.NoError(t, NewPresetDeployments().Append(ctx, m.Workspace, p.ID, d))
+	require.NoError(t, NewPresetStore().PutPublisher(ctx, m.Workspace, preset.Publisher{
+		Workspace: m.Workspace, Handle: m.Workspace.String()[15:], Version: 1, CreatedAt: epoch, UpdatedAt: epoch,
+	}))
+}
+
+// seesNoPreset calls every method under ws for what storePreset stored.
+func seesNoPreset(ctx context.Context, t *testing.T, ws id.Workspace, m workspace.Member) {
+	t.Helper()
+	p, v, d := presetOf(m)
+	store, versions, deployments := NewPresetStore(), NewPresetVersions(), NewPresetDeployments()
+	for _, r := range []preset.Ref{{ID: p.ID}, {Slug: p.Slug}} {
+		_, err := store.Find(ctx, ws, r)
+		require.True(t, fault.Is(err, fault.NotFound), "%v", err)
+	}
+	p.Version++
+	require.True(t, fault.Is(store.Update(ctx, ws, p), fault.NotFound))
+	list, err := store.List(ctx, ws, page.Query{}, preset.Filter{Archived: true})
+	require.NoError(t, err)
+	require.Empty(t, list.Items)
+	n, err := store.Count(ctx, ws)
+	require.NoError(t, err)
+	require.Zero(t, n)
+	_, err = store.RevokeAll(ctx, ws, 9, epoch)
+	require.NoError(t, err)
+	publisher, err := store.Publisher(ctx, ws)
+	require.NoError(t, err)
+	require.Zero(t, publisher)
+	used, err := store.Used(ctx, ws)
+	require.NoError(t, err)
+	require.False(t, used)
+	_, err = versions.Get(ctx, ws, p.ID, v.Number)
+	require.True(t, fault.Is(err, fault.NotFound))
+	require.True(t, fault.Is(versions.Mark(ctx, ws, v), fault.NotFound))
+	published, err := versions.List(ctx, ws, p.ID, page.Query{})
+	require.NoError(t, err)
+	require.Empty(t, published.Items)
+	labels, err := versions.Labels(ctx, ws, p.ID)
+	require.NoError(t, err)
+	require.Empty(t, labels)
+	present, err := deployments.Present(ctx, ws, p.ID)
+	require.NoError(t, err)
+	require.Zero(t, present)
+	_, err = deployments.At(ctx, ws, p.ID, d.Seq)
+	require.True(t, fault.Is(err, fault.NotFound))
+	documents, public, err := changedPresets(ctx, ws)
+	require.NoError(t, err)
+	require.Empty(t, documents)
+	require.Empty(t, public)
+	compiled, err := publishedPresets(ctx, ws)
+	require.NoError(t, err)
+	require.Empty(t, compiled)
+	absent, err := NewGuardrailStore().Absent(ctx, ws, []id.Guardrail{guardrailOf(m.Workspace).ID})
+	require.NoError(t, err)
+	require.Len(t, absent, 1)
 }
 
 func auditEvent(ws id.Workspace) audit.Event {

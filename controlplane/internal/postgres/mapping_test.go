@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"encoding/json"
 	"reflect"
 	"strings"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/guardrail"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/managementkey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/override"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/preset"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
@@ -53,6 +55,16 @@ func TestRowsRoundTrip(t *testing.T) {
 		require.Equal(t, r, routeRowOf(r).route())
 		dep := fill.Value[dynamicroute.Deployment](seed)
 		require.Equal(t, dep, routeDeploymentRowOf(dep).deployment())
+		made := fill.Value[preset.Preset](seed)
+		made.Draft.Params = map[string]json.RawMessage{"seed": json.RawMessage("1")}
+		require.Equal(t, made, presetRowOf(made).preset())
+		version := fill.Value[preset.Version](seed)
+		version.Config.Params = made.Draft.Params
+		require.Equal(t, version, presetVersionRowOf(version).version())
+		deployment := fill.Value[preset.Deployment](seed)
+		require.Equal(t, deployment, deploymentRowOf(made.Workspace, made.ID, deployment).deployment())
+		publisher := fill.Value[preset.Publisher](seed)
+		require.Equal(t, publisher, publisherRowOf(publisher).publisher())
 		e := fill.Value[audit.Event](seed)
 		require.Equal(t, e, auditRowOf(e).event())
 	}
@@ -67,6 +79,10 @@ func TestRowsRoundTrip(t *testing.T) {
 	require.Empty(t, fill.Zero(guardrailRowOf(fill.Value[guardrail.Guardrail](1))))
 	require.Empty(t, fill.Zero(routeRowOf(fill.Value[dynamicroute.Route](1))))
 	require.Empty(t, fill.Zero(routeDeploymentRowOf(fill.Value[dynamicroute.Deployment](1))))
+	require.Empty(t, fill.Zero(presetRowOf(fill.Value[preset.Preset](1))))
+	require.Empty(t, fill.Zero(presetVersionRowOf(fill.Value[preset.Version](1))))
+	require.Empty(t, fill.Zero(deploymentRowOf(fill.Value[id.Workspace](1), fill.Value[id.Preset](1), fill.Value[preset.Deployment](1))))
+	require.Empty(t, fill.Zero(publisherRowOf(fill.Value[preset.Publisher](1))))
 	require.Empty(t, fill.Zero(auditRowOf(fill.Value[audit.Event](1))))
 }
 
@@ -121,6 +137,7 @@ func TestUpdatesWriteEveryColumn(t *testing.T) {
 		"auto routing":    {autoRoutingRow{}, autoRoutingRow{}.changeable(), []string{"workspace_id"}},
 		"department":      {departmentRow{}, departmentRow{}.changeable(), []string{"id", "workspace_id", "created_at"}},
 		"dynamic route":   {routeRow{}, routeRow{}.changeable(), []string{"id", "workspace_id", "created_at"}},
+		"preset":          {presetRow{}, presetRow{}.changeable(), []string{"id", "workspace_id", "slug", "created_by", "created_at"}},
 		"guardrail":       {guardrailRow{}, guardrailRow{}.changeable(), []string{"id", "workspace_id", "created_at"}},
 		"routing profile": {profileRow{}, profileRow{}.changeable(), []string{"id", "workspace_id", "created_at"}},
 	}

@@ -36,6 +36,7 @@ func (o *Outbox) Raise(ctx context.Context, r outbox.Raise) (raised bool, err er
 			"UPDATE publications SET revision = revision + ? WHERE workspace_id = ? AND revision >= ? AND published_at IS NULL",
 			"UPDATE outbox SET revision = revision + ? WHERE workspace_id = ? AND revision >= ?",
 			"UPDATE api_keys SET revision = revision + ? WHERE workspace_id = ? AND revision >= ?",
+			"UPDATE presets SET public_revision = public_revision + ? WHERE workspace_id = ? AND public_revision >= ?",
 		} {
 			if err := system(ctx).Exec(statement, step, ws, lowest).Error; err != nil {
 				return translate(err, "raise what waits")

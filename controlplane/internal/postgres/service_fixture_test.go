@@ -21,6 +21,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/guardrail"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/managementkey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/preset"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
@@ -61,6 +62,7 @@ type services struct {
 	departments *department.Service
 	guardrails  *guardrail.Service
 	routes      *dynamicroute.Service
+	presets     *preset.Service
 	effective   *effective.Service
 	mutator     *deploy.Mutator
 	gateway     *askedGateway
@@ -111,7 +113,7 @@ func openServices(t *testing.T) *services {
 		db: db, clock: c,
 		workspaces: workspace.NewService(workspace.Deps{
 			Runner: runner, System: system, Store: NewWorkspaceStore(), Directory: NewWorkspaceDirectory(),
-			Settings: settings.NewSeeder(NewSettingsStore()), Revokers: []workspace.Revoker{NewAPIKeyStore(), NewManagementKeyStore(), NewBYOKStore()},
+			Settings: settings.NewSeeder(NewSettingsStore()), Revokers: []workspace.Revoker{NewAPIKeyStore(), NewManagementKeyStore(), NewBYOKStore(), NewPresetStore()},
 			Mutator: mutator, IDs: testIDs, Now: c.now,
 		}),
 		keys: apikey.NewService(apikey.Deps{
@@ -147,6 +149,10 @@ func openServices(t *testing.T) *services {
 		routes: dynamicroute.NewService(dynamicroute.Deps{
 			Runner: runner, Store: NewRouteStore(), Directory: NewRouteStore(), Versions: NewRouteVersionStore(), Deployments: NewRouteDeploymentStore(),
 			Keys: NewRouteKeys(), Mutator: mutator, Offered: models, IDs: testIDs, Now: c.now,
+		}),
+		presets: preset.NewService(preset.Deps{
+			Runner: runner, Store: NewPresetStore(), Versions: NewPresetVersions(), Deployments: NewPresetDeployments(), Publishers: NewPresetStore(),
+			Commons: NewPresetCommons(db), Guardrails: NewGuardrailStore(), Mutator: mutator, Offered: models, IDs: testIDs, Now: c.now,
 		}),
 		audit: audit.NewLog(runner, NewAuditStore()),
 	}

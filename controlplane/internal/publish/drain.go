@@ -212,12 +212,15 @@ func (l *leader) publish(ctx context.Context, ws id.Workspace) error {
 	return err
 }
 
-// bring writes key documents, then the body, then the pointer to it. A gateway
-// that sees the pointer can so have everything that it stands for.
+// bring writes documents of presets and keys, then the body, then the pointer to
+// it. A gateway that sees the pointer can so have everything that it stands for.
 func (l *leader) bring(ctx context.Context, c Compiled) error {
 	ws := c.Snapshot.Workspace
 	done := outbox.Done{Workspace: ws, Revision: c.Snapshot.Revision}
-	var err error
+	err := l.presets(ctx, c)
+	if err != nil {
+		return err
+	}
 	if done.Keys, err = l.keys(ctx, c.Keys); err != nil {
 		return err
 	}

@@ -95,7 +95,7 @@ func (w *world) start(change func(*publish.Deps)) *plane {
 	deps := publish.Deps{
 		Conn: conn, Topology: natsconn.NewKeeper(conn, natsconn.Topology{}, natstest.Discard()), Elector: postgres.NewElector(db, natstest.Discard()),
 		Outbox: postgres.NewOutbox(db), Accounts: postgres.NewOutbox(db), Compiler: postgres.NewCompiler(db),
-		Ledger: postgres.NewLedger(db), Catalog: sourceFunc(anyCatalog), Revisions: postgres.NewCatalogRevisions(db),
+		Ledger: postgres.NewLedger(db), Presets: postgres.NewLedger(db), Catalog: sourceFunc(anyCatalog), Revisions: postgres.NewCatalogRevisions(db),
 		Tracker: tracker, Registry: registry, Now: time.Now, Log: natstest.Discard(),
 	}
 	if change != nil {

@@ -52,7 +52,7 @@ type Outbox interface {
 // Compiler reads committed policy.
 type Compiler interface {
 	// Compile reads one workspace in one snapshot of the database: its policy,
-	// and the keys that changed since it was last published.
+	// and the keys and presets that changed since it was last published.
 	Compile(ctx context.Context, ws id.Workspace) (Compiled, error)
 }
 
@@ -60,7 +60,9 @@ type Compiler interface {
 type Compiled struct {
 	Snapshot policy.Snapshot
 	Keys     []policy.Key
-	Since    int64 // the lowest revision that is not known to be published
+	Presets  []policy.PresetVersion // published since
+	Public   []PublicPreset         // that others get something else of since
+	Since    int64                  // the lowest revision that is not known to be published
 }
 
 // CatalogSource gives the catalog to publish.
@@ -99,6 +101,7 @@ type Deps struct {
 	Outbox    Outbox
 	Compiler  Compiler
 	Ledger    Ledger
+	Presets   PresetLedger
 	Catalog   CatalogSource
 	Revisions Revisions
 	Accounts  Accounts

@@ -92,19 +92,24 @@ func (l *leader) compare(ctx context.Context, last comparison) (comparison, erro
 	if err != nil {
 		return last, fmt.Errorf("compare keys: %w", err)
 	}
+	surplusPresets, err := l.comparePresets(ctx)
+	if err != nil {
+		return last, fmt.Errorf("compare presets: %w", err)
+	}
 	surplusPolicies, err := l.comparePolicies(ctx)
 	if err != nil {
 		return last, fmt.Errorf("compare policies: %w", err)
 	}
-	if err := l.removeAll(ctx, surplusKeys, surplusPolicies); err != nil {
+	if err := l.removeAll(ctx, surplusKeys, surplusPolicies, surplusPresets); err != nil {
 		return last, fmt.Errorf("remove what the database does not know: %w", err)
 	}
 	l.metrics.reconciled.Add(1)
 	return now, nil
 }
 
-// sameCount compares the number of key documents, and of pointers; markers of
-// removed ones count until they expire, so a surplus proves nothing.
+// sameCount compares the number of key documents, of pointers, and of documents
+// of presets; markers of removed ones count until they expire, so a surplus
+// proves nothing.
 func (l *leader) sameCount(ctx context.Context, keys document.State) (bool, error) {
 	sums, err := l.d.Ledger.KeyRanges(ctx)
 	if err != nil {
@@ -120,7 +125,10 @@ func (l *leader) sameCount(ctx context.Context, keys document.State) (bool, erro
 	if sums, err = l.d.Ledger.PolicyRanges(ctx); err != nil {
 		return false, err
 	}
-	return int64(pointers) >= sums.documents(), nil
+	if int64(pointers) < sums.documents() {
+		return false, nil
+	}
+	return l.samePresets(ctx)
 }
 
 // compareKeys reads every key document, then the database, writes what NATS

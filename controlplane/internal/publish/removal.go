@@ -26,27 +26,28 @@ func (s surplus) excessive() bool {
 	return s.held >= guardFrom && 2*len(s.documents) > s.held
 }
 
-// removeAll takes both buckets' surplus away, or none of it: a control plane
+// removeAll takes all surplus away, or none of it: a control plane
 // that was pointed at another database must not take the policy of every
 // gateway away. What was refused once stays refused while this process lives,
 // because the wrong database fills up too.
-func (l *leader) removeAll(ctx context.Context, keys, policies surplus) error {
-	count := len(keys.documents) + len(policies.documents)
+func (l *leader) removeAll(ctx context.Context, keys, policies, presets surplus) error {
+	count := len(keys.documents) + len(policies.documents) + len(presets.documents)
 	if count == 0 {
 		l.metrics.kept.Store(0)
 		return nil
 	}
-	strange := policies.known == 0 || keys.excessive() || policies.excessive() || l.metrics.kept.Load() > 0
+	strange := policies.known == 0 || keys.excessive() || policies.excessive() || presets.excessive() || l.metrics.kept.Load() > 0
 	if strange && !l.d.AllowMassRemoval {
 		l.metrics.kept.Store(int64(count))
 		l.d.Log.Error("the database does not know most of what is published, so nothing is removed; is it the right one? if it is, set publish.allow_mass_removal and restart",
 			slog.Int("unknown_keys", len(keys.documents)), slog.Int("published_keys", keys.held), slog.Int64("database_keys", keys.known),
+			slog.Int("unknown_presets", len(presets.documents)), slog.Int("published_presets", presets.held), slog.Int64("database_presets", presets.known),
 			slog.Int("unknown_workspaces", len(policies.documents)), slog.Int("published_workspaces", policies.held), slog.Int64("database_workspaces", policies.known))
 		return nil
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(healers)
-	for _, s := range []surplus{keys, policies} {
+	for _, s := range []surplus{keys, policies, presets} {
 		for name, sequence := range s.documents {
 			group.Go(func() error { return l.remove(ctx, s.bucket, name, sequence) })
 		}

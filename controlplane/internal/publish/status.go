@@ -53,7 +53,7 @@ type Status struct {
 	Published  int64 // workspaces published, bursts as one
 	Failed     int64 // tries that failed and are made again
 	Raised     int64 // workspaces numbered anew, because NATS was ahead
-	Documents  int64 // key documents written
+	Documents  int64 // documents of keys and presets written
 	Reconciled int64 // comparisons of NATS with Postgres
 	Healed     int64 // documents that a comparison wrote
 	Removed    int64 // documents that Postgres does not know

@@ -68,6 +68,13 @@ func deleted(h nats.Header) bool { return h.Get(headerOperation) != "" || h.Get(
 // PointerFilter selects the pointers of workspaces in the policy bucket.
 const PointerFilter = "ws.>"
 
+// VersionFilter selects the versions of presets in the policy bucket, and
+// PublicFilter what all workspaces get of presets.
+const (
+	VersionFilter = "preset.>"
+	PublicFilter  = "public.>"
+)
+
 // KeyFilter selects every document of a bucket.
 const KeyFilter = ">"
 

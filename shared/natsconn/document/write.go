@@ -59,14 +59,38 @@ func (w *Writer) Key(ctx context.Context, k policy.Key) (uint64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("encode key document: %w", err)
 	}
-	return w.replace(ctx, wire.BucketKeys, k.KID, func(old []byte) ([]byte, error) {
+	return w.rise(ctx, wire.BucketKeys, k.KID, k.Revision, data)
+}
+
+// PublicPreset writes what all workspaces get of a preset, or fails as Key does.
+func (w *Writer) PublicPreset(ctx context.Context, handle, slug string, p policy.PublicPreset) (uint64, error) {
+	data, err := json.Marshal(p)
+	if err != nil {
+		return 0, fmt.Errorf("encode a public preset: %w", err)
+	}
+	return w.rise(ctx, wire.BucketPolicy, wire.PublicPreset(handle, slug), p.Revision, data)
+}
+
+// PresetVersion writes a version of a preset. One that is there already is the
+// same, unless the database was set back: what it says counts.
+func (w *Writer) PresetVersion(ctx context.Context, v policy.PresetVersion) (uint64, error) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return 0, fmt.Errorf("encode a version of a preset: %w", err)
+	}
+	return w.replace(ctx, wire.BucketPolicy, wire.PresetVersion(v.Preset, v.Version), func([]byte) ([]byte, error) { return data, nil })
+}
+
+// rise replaces a document that holds its revision.
+func (w *Writer) rise(ctx context.Context, bucket, key string, revision int64, data []byte) (uint64, error) {
+	return w.replace(ctx, bucket, key, func(old []byte) ([]byte, error) {
 		var there struct {
 			Revision int64 `json:"revision"`
 		}
 		if json.Unmarshal(old, &there) != nil { // unreadable: replaced
 			return data, nil
 		}
-		if there.Revision > k.Revision || there.Revision == k.Revision && string(old) != string(data) {
+		if there.Revision > revision || there.Revision == revision && string(old) != string(data) {
 			return nil, &AheadError{there.Revision}
 		}
 		return data, nil

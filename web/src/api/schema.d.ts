@@ -992,6 +992,243 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/presets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The workspace's presets, newest first
+         * @description Presets that are private to another member are left out, except for owners and admins.
+         */
+        get: operations["listPresets"];
+        put?: never;
+        /**
+         * Create a preset
+         * @description The configuration is the draft, which answers no request. `publish` makes the first version of it and deploys it at
+         *     once. Who created a preset changes it; owners and admins change every one that is not private.
+         */
+        post: operations["createPreset"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/presets/fork": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Fork a preset
+         * @description A new preset whose draft is one exact version of another: of the workspace's own, by its id or slug, or of a public one,
+         *     as `@handle/slug`. Of a public preset those versions can be had that were deployed while it was public.
+         */
+        post: operations["forkPreset"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/presets/publisher": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The handle under which the workspace's presets are public */
+        get: operations["getPublisher"];
+        /**
+         * Choose the publisher handle
+         * @description Unique over the platform. Once a preset was public under it, it stays, and is nobody else's.
+         */
+        put: operations["putPublisher"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/presets/{preset}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A preset's id, `preset_…`, or its slug. */
+                preset: components["parameters"]["PresetRef"];
+            };
+            cookie?: never;
+        };
+        /** One preset, with its draft */
+        get: operations["getPreset"];
+        put?: never;
+        post?: never;
+        /**
+         * Archive a preset
+         * @description Requests that name it are refused from then on. Its versions stay readable, and its slug is not given out again.
+         */
+        delete: operations["archivePreset"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a preset
+         * @description The configuration changes the draft alone: its fields replace those of the draft, an empty one takes its field away, and
+         *     with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed.
+         */
+        patch: operations["updatePreset"];
+        trace?: never;
+    };
+    "/v1/presets/{preset}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A preset's id, `preset_…`, or its slug. */
+                preset: components["parameters"]["PresetRef"];
+            };
+            cookie?: never;
+        };
+        /** The published versions of a preset, newest first */
+        get: operations["listPresetVersions"];
+        put?: never;
+        /**
+         * Publish the draft as the next version
+         * @description A version never changes. A draft that is as the latest version is a conflict with the reason `nothing_to_publish`.
+         *     Deploy it at once with `deploy`, which takes the scope `presets:deploy` too.
+         */
+        post: operations["publishPreset"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/presets/{preset}/versions/{version}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A preset's id, `preset_…`, or its slug. */
+                preset: components["parameters"]["PresetRef"];
+                /** @description The number of a version. */
+                version: components["parameters"]["PresetNumber"];
+            };
+            cookie?: never;
+        };
+        /** One version of a preset */
+        get: operations["getPresetVersion"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/presets/{preset}/versions/{version}/diff/{other}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A preset's id, `preset_…`, or its slug. */
+                preset: components["parameters"]["PresetRef"];
+                /** @description The number of a version. */
+                version: components["parameters"]["PresetNumber"];
+            };
+            cookie?: never;
+        };
+        /** What another version has otherwise */
+        get: operations["comparePresetVersions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/presets/{preset}/versions/{version}/deploy": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A preset's id, `preset_…`, or its slug. */
+                preset: components["parameters"]["PresetRef"];
+                /** @description The number of a version. */
+                version: components["parameters"]["PresetNumber"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deploy a version
+         * @description The slug means this version from then on. Deploying an earlier one is how to go back to it.
+         */
+        post: operations["deployPresetVersion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/presets/{preset}/rollback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A preset's id, `preset_…`, or its slug. */
+                preset: components["parameters"]["PresetRef"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deploy the version that the present deployment replaced
+         * @description Repeated, it walks back through what was deployed, passing over what was itself rolled back. At the start it is a
+         *     conflict with the reason `nothing_to_roll_back`.
+         */
+        post: operations["rollBackPreset"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/presets/{preset}/upstream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A preset's id, `preset_…`, or its slug. */
+                preset: components["parameters"]["PresetRef"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take another version of what a fork is a fork of
+         * @description The draft becomes that version as a whole. Nothing is published or deployed.
+         */
+        post: operations["updatePresetUpstream"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/departments": {
         parameters: {
             query?: never;
@@ -2310,6 +2547,202 @@ export interface components {
              */
             scope: "workspace" | "member" | "key";
         };
+        /**
+         * @description Who may use it. private is for keys of its creator, team for the workspace's, public for all, as @handle/slug.
+         * @enum {string}
+         */
+        PresetVisibility: "private" | "team" | "public";
+        /**
+         * @description How versions are labeled. v1 and so on, as given by who publishes, or by the UTC day.
+         * @enum {string}
+         */
+        PresetVersioning: "sequential" | "semver" | "date";
+        PresetCache: {
+            enabled: boolean;
+            ttl_seconds?: number;
+        };
+        /** @description What a preset sets, at most 64 KiB. An absent field sets nothing. */
+        PresetConfig: {
+            /** @description Goes before the caller's own. */
+            system_prompt?: string;
+            /** @description The model that the preset's name stands for; without it the default model of the policy ladder. */
+            model?: string;
+            /** @description Another name of model. */
+            default_model?: string;
+            /** @description Restriction. The only models that may serve. */
+            allowed_models?: components["schemas"]["ModelPatterns"];
+            /** @description Tried after the model, and not presets. */
+            fallback_models?: string[];
+            routing_mode?: components["schemas"]["RoutingMode"];
+            provider?: components["schemas"]["ProviderFields"];
+            /** @description Restriction. The only providers that may serve. */
+            allowed_providers?: components["schemas"]["ProviderNames"];
+            /** @description Restriction. Providers that may not serve. */
+            denied_providers?: components["schemas"]["ProviderNames"];
+            /** @description Factors of providers' scores, by slug. */
+            provider_weights?: {
+                [key: string]: number;
+            };
+            /** @description Defaults for fields of the body, such as temperature. What a request says itself is not among them: model, messages, stream and the like. */
+            params?: {
+                [key: string]: unknown;
+            };
+            /** @description Guardrails of the workspace that bind its requests too. A public preset has none. */
+            guardrail_ids?: string[];
+            cache?: components["schemas"]["PresetCache"];
+        };
+        PresetOrigin: {
+            preset_id: string;
+            version: number;
+        };
+        Preset: {
+            id: string;
+            /** @description Unique in the workspace, for ever. */
+            slug: string;
+            /** @description The model name that uses it: @slug, or @handle/slug. */
+            canonical_model: string;
+            name: string;
+            description: string;
+            visibility: components["schemas"]["PresetVisibility"];
+            versioning: components["schemas"]["PresetVersioning"];
+            /** @description The draft. */
+            config: components["schemas"]["PresetConfig"];
+            /** @description The draft differs from the latest version. */
+            changed: boolean;
+            /** @description null before the first. */
+            latest_version: number | null;
+            /** @description What the slug means; null: nothing. */
+            deployed_version: number | null;
+            /** @description A user id. */
+            created_by: string;
+            /** @description The version that it is a fork of. */
+            upstream: components["schemas"]["PresetOrigin"] | null;
+            /** @description What it is a fork of, and what that is a fork of, nearest first. */
+            ancestry: components["schemas"]["PresetOrigin"][];
+            /** Format: date-time */
+            archived_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        PresetOne: {
+            data: components["schemas"]["Preset"];
+        };
+        PresetChange: {
+            data: components["schemas"]["Preset"];
+            publication: components["schemas"]["PublicationRef"];
+        };
+        PresetList: {
+            data: components["schemas"]["Preset"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        NewPreset: {
+            slug: string;
+            /** @description The slug when absent. */
+            name?: string;
+            description?: string;
+            /** @description team when absent. */
+            visibility?: components["schemas"]["PresetVisibility"];
+            /** @description sequential when absent. */
+            versioning?: components["schemas"]["PresetVersioning"];
+            config?: components["schemas"]["PresetConfig"];
+            /** @description Publish the first version and deploy it. */
+            publish?: boolean;
+            /** @description Of the first version, with versioning semver; 1.0.0 when absent. */
+            version_label?: string;
+            release_notes?: string;
+        };
+        PresetPatch: {
+            name?: string;
+            description?: string;
+            visibility?: components["schemas"]["PresetVisibility"];
+            versioning?: components["schemas"]["PresetVersioning"];
+            config?: components["schemas"]["PresetConfig"];
+            /** @description The configuration is the whole draft. */
+            replace_config?: boolean;
+        };
+        PresetFork: {
+            /** @description An id or slug of the workspace, or @handle/slug. */
+            from: string;
+            /** @description The deployed one when absent. */
+            version?: number;
+            slug: string;
+            /** @description The upstream's when absent. */
+            name?: string;
+            description?: string;
+            /** @description team when absent. */
+            visibility?: components["schemas"]["PresetVisibility"];
+            /** @description sequential when absent. */
+            versioning?: components["schemas"]["PresetVersioning"];
+        };
+        PresetUpstream: {
+            /** @description The deployed one when absent. */
+            version?: number;
+        };
+        PresetRelease: {
+            /** @description With versioning semver, above every earlier one. */
+            version_label?: string;
+            release_notes?: string;
+            /** @description Deploy it at once. */
+            deploy?: boolean;
+        };
+        PresetVersion: {
+            /** @description From 1. */
+            version: number;
+            version_label: string;
+            release_notes: string;
+            config: components["schemas"]["PresetConfig"];
+            /** @description Equal configurations have equal ones. */
+            digest: string;
+            /** @enum {string} */
+            status: "published" | "deployed" | "superseded";
+            /** @description It was deployed while the preset was public. */
+            public: boolean;
+            /** @description A user id. */
+            published_by: string;
+            /** Format: date-time */
+            published_at: string;
+        };
+        PresetVersionOne: {
+            data: components["schemas"]["PresetVersion"];
+        };
+        PresetVersionChange: {
+            data: components["schemas"]["PresetVersion"];
+            preset: components["schemas"]["Preset"];
+            publication: components["schemas"]["PublicationRef"];
+        };
+        PresetVersionList: {
+            data: components["schemas"]["PresetVersion"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        PresetFieldChange: {
+            /** @description Dotted, such as provider.only or params.temperature. */
+            path: string;
+            /** @description Absent where the version does not have the field. */
+            before?: unknown;
+            /** @description Absent where the other version does not have it. */
+            after?: unknown;
+        };
+        PresetDiffOne: {
+            data: components["schemas"]["PresetFieldChange"][];
+        };
+        Publisher: {
+            /** @description null before it is chosen. */
+            handle: string | null;
+            /** Format: date-time */
+            updated_at: string | null;
+        };
+        PublisherOne: {
+            data: components["schemas"]["Publisher"];
+        };
+        PublisherChange: {
+            data: components["schemas"]["Publisher"];
+            publication: components["schemas"]["PublicationRef"];
+        };
+        PublisherPut: {
+            handle: string;
+        };
         ResolvedField: {
             /** @description Such as provider.only. A restriction that several rungs set is there once for each. */
             field: string;
@@ -2913,6 +3346,10 @@ export interface components {
         DynamicRouteID: string;
         /** @description The number of a version. */
         VersionNumber: number;
+        /** @description A preset's id, `preset_…`, or its slug. */
+        PresetRef: string;
+        /** @description The number of a version. */
+        PresetNumber: number;
         /** @description A routing profile id, `profile_…`. */
         RoutingProfileID: string;
         /** @description A management key id, `mk_…`. */
@@ -5339,6 +5776,568 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["GuardrailChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listPresets: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description How many entries a page holds at most; 50 when absent. */
+                limit?: components["parameters"]["Limit"];
+                /** @description Only the preset with this slug, in any letter case. */
+                slug?: string;
+                /** @description Only those with this visibility. */
+                visibility?: components["schemas"]["PresetVisibility"];
+                /** @description Archived ones too. */
+                archived?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of presets. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PresetList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    createPreset: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewPreset"];
+            };
+        };
+        responses: {
+            /** @description The preset. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PresetChange"];
+                };
+            };
+            /** @description The preset. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PresetChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    forkPreset: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PresetFork"];
+            };
+        };
+        responses: {
+            /** @description The fork. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PresetChange"];
+                };
+            };
+            /** @description The fork. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PresetChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getPublisher: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The publisher. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PublisherOne"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    putPublisher: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PublisherPut"];
+            };
+        };
+        responses: {
+            /** @description The publisher. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PublisherChange"];
+                };
+            };
+            /** @description The publisher. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PublisherChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getPreset: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A preset's id, `preset_…`, or its slug. */
+                preset: components["parameters"]["PresetRef"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The preset. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PresetOne"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    archivePreset: {
+        parameters: {
+            query: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+                /** @description The preset's name, exactly, as a guard against archiving the wrong one. */
+                confirm_name: string;
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description A preset's id, `preset_…`, or its slug. */
+                preset: components["parameters"]["PresetRef"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The preset as it is now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PresetChange"];
+                };
+            };
+            /** @description The preset as it is now. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PresetChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    updatePreset: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description A preset's id, `preset_…`, or its slug. */
+                preset: components["parameters"]["PresetRef"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PresetPatch"];
+            };
+        };
+        responses: {
+            /** @description The preset as it is now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PresetChange"];
+                };
+            };
+            /** @description The preset as it is now. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PresetChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listPresetVersions: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description How many entries a page holds at most; 50 when absent. */
+                limit?: components["parameters"]["Limit"];
+            };
+            header?: never;
+            path: {
+                /** @description A preset's id, `preset_…`, or its slug. */
+                preset: components["parameters"]["PresetRef"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of versions. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PresetVersionList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    publishPreset: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description A preset's id, `preset_…`, or its slug. */
+                preset: components["parameters"]["PresetRef"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PresetRelease"];
+            };
+        };
+        responses: {
+            /** @description The version, and the preset as it is now. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PresetVersionChange"];
+                };
+            };
+            /** @description The version, and the preset as it is now. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PresetVersionChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getPresetVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A preset's id, `preset_…`, or its slug. */
+                preset: components["parameters"]["PresetRef"];
+                /** @description The number of a version. */
+                version: components["parameters"]["PresetNumber"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The version. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PresetVersionOne"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    comparePresetVersions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A preset's id, `preset_…`, or its slug. */
+                preset: components["parameters"]["PresetRef"];
+                /** @description The number of a version. */
+                version: components["parameters"]["PresetNumber"];
+                /** @description The number of the version to compare with. */
+                other: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The fields that differ. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PresetDiffOne"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    deployPresetVersion: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description A preset's id, `preset_…`, or its slug. */
+                preset: components["parameters"]["PresetRef"];
+                /** @description The number of a version. */
+                version: components["parameters"]["PresetNumber"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The deployed version, and the preset as it is now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PresetVersionChange"];
+                };
+            };
+            /** @description The deployed version, and the preset as it is now. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PresetVersionChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    rollBackPreset: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description A preset's id, `preset_…`, or its slug. */
+                preset: components["parameters"]["PresetRef"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The deployed version, and the preset as it is now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PresetVersionChange"];
+                };
+            };
+            /** @description The deployed version, and the preset as it is now. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PresetVersionChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    updatePresetUpstream: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description A preset's id, `preset_…`, or its slug. */
+                preset: components["parameters"]["PresetRef"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PresetUpstream"];
+            };
+        };
+        responses: {
+            /** @description The preset as it is now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PresetChange"];
+                };
+            };
+            /** @description The preset as it is now. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PresetChange"];
                 };
             };
             default: components["responses"]["Problem"];

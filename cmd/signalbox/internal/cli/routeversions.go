@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"strconv"
 	"strings"
 
@@ -229,16 +228,6 @@ func (a *app) routesRollback() *cobra.Command {
 			r, err := api.RollbackDynamicRouteWithResponse(ctx, route, &client.RollbackDynamicRouteParams{Wait: f.waitFor(), IdempotencyKey: f.key()})
 			return r, func() client.DynamicRouteDeployment { return either(r.JSON200, r.JSON202) }, err
 		})
-}
-
-var errVersion = errors.New("want the number of a version, from 1")
-
-func versionNumber(text string) (int, error) {
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 {
-		return 0, usageError{errVersion}
-	}
-	return n, nil
 }
 
 // version writes the number of a version that may be missing.

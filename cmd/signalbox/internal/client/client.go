@@ -182,19 +182,19 @@ func (e DynamicRouteStatus) Valid() bool {
 
 // Defines values for DynamicRouteVersionStatus.
 const (
-	Deployed   DynamicRouteVersionStatus = "deployed"
-	Draft      DynamicRouteVersionStatus = "draft"
-	Superseded DynamicRouteVersionStatus = "superseded"
+	DynamicRouteVersionStatusDeployed   DynamicRouteVersionStatus = "deployed"
+	DynamicRouteVersionStatusDraft      DynamicRouteVersionStatus = "draft"
+	DynamicRouteVersionStatusSuperseded DynamicRouteVersionStatus = "superseded"
 )
 
 // Valid indicates whether the value is a known member of the DynamicRouteVersionStatus enum.
 func (e DynamicRouteVersionStatus) Valid() bool {
 	switch e {
-	case Deployed:
+	case DynamicRouteVersionStatusDeployed:
 		return true
-	case Draft:
+	case DynamicRouteVersionStatusDraft:
 		return true
-	case Superseded:
+	case DynamicRouteVersionStatusSuperseded:
 		return true
 	default:
 		return false
@@ -420,6 +420,69 @@ func (e PlatformKeyringKeyRole) Valid() bool {
 	case Older:
 		return true
 	case Sealing:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PresetVersionStatus.
+const (
+	PresetVersionStatusDeployed   PresetVersionStatus = "deployed"
+	PresetVersionStatusPublished  PresetVersionStatus = "published"
+	PresetVersionStatusSuperseded PresetVersionStatus = "superseded"
+)
+
+// Valid indicates whether the value is a known member of the PresetVersionStatus enum.
+func (e PresetVersionStatus) Valid() bool {
+	switch e {
+	case PresetVersionStatusDeployed:
+		return true
+	case PresetVersionStatusPublished:
+		return true
+	case PresetVersionStatusSuperseded:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PresetVersioning.
+const (
+	Date       PresetVersioning = "date"
+	Semver     PresetVersioning = "semver"
+	Sequential PresetVersioning = "sequential"
+)
+
+// Valid indicates whether the value is a known member of the PresetVersioning enum.
+func (e PresetVersioning) Valid() bool {
+	switch e {
+	case Date:
+		return true
+	case Semver:
+		return true
+	case Sequential:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PresetVisibility.
+const (
+	Private PresetVisibility = "private"
+	Public  PresetVisibility = "public"
+	Team    PresetVisibility = "team"
+)
+
+// Valid indicates whether the value is a known member of the PresetVisibility enum.
+func (e PresetVisibility) Valid() bool {
+	switch e {
+	case Private:
+		return true
+	case Public:
+		return true
+	case Team:
 		return true
 	default:
 		return false
@@ -2203,6 +2266,30 @@ type NewOwner struct {
 	Name  *string `json:"name,omitempty"`
 }
 
+// NewPreset defines model for NewPreset.
+type NewPreset struct {
+	// Config What a preset sets, at most 64 KiB. An absent field sets nothing.
+	Config      *PresetConfig `json:"config,omitempty"`
+	Description *string       `json:"description,omitempty"`
+
+	// Name The slug when absent.
+	Name *string `json:"name,omitempty"`
+
+	// Publish Publish the first version and deploy it.
+	Publish      *bool   `json:"publish,omitempty"`
+	ReleaseNotes *string `json:"release_notes,omitempty"`
+	Slug         string  `json:"slug"`
+
+	// VersionLabel Of the first version, with versioning semver; 1.0.0 when absent.
+	VersionLabel *string `json:"version_label,omitempty"`
+
+	// Versioning sequential when absent.
+	Versioning *PresetVersioning `json:"versioning,omitempty"`
+
+	// Visibility team when absent.
+	Visibility *PresetVisibility `json:"visibility,omitempty"`
+}
+
 // NewRoutingProfile defines model for NewRoutingProfile.
 type NewRoutingProfile struct {
 	Name string `json:"name"`
@@ -2306,6 +2393,239 @@ type PlatformKeyringKeyRole string
 type PlatformKeyringOne struct {
 	Data PlatformKeyring `json:"data"`
 }
+
+// Preset defines model for Preset.
+type Preset struct {
+	// Ancestry What it is a fork of, and what that is a fork of, nearest first.
+	Ancestry   []PresetOrigin               `json:"ancestry"`
+	ArchivedAt nullable.Nullable[time.Time] `json:"archived_at"`
+
+	// CanonicalModel The model name that uses it: @slug, or @handle/slug.
+	CanonicalModel string `json:"canonical_model"`
+
+	// Changed The draft differs from the latest version.
+	Changed bool `json:"changed"`
+
+	// Config The draft.
+	Config    PresetConfig `json:"config"`
+	CreatedAt time.Time    `json:"created_at"`
+
+	// CreatedBy A user id.
+	CreatedBy string `json:"created_by"`
+
+	// DeployedVersion What the slug means; null: nothing.
+	DeployedVersion nullable.Nullable[int] `json:"deployed_version"`
+	Description     string                 `json:"description"`
+	ID              string                 `json:"id"`
+
+	// LatestVersion null before the first.
+	LatestVersion nullable.Nullable[int] `json:"latest_version"`
+	Name          string                 `json:"name"`
+
+	// Slug Unique in the workspace, for ever.
+	Slug      string    `json:"slug"`
+	UpdatedAt time.Time `json:"updated_at"`
+
+	// Upstream The version that it is a fork of.
+	Upstream nullable.Nullable[PresetOrigin] `json:"upstream"`
+
+	// Versioning How versions are labeled. v1 and so on, as given by who publishes, or by the UTC day.
+	Versioning PresetVersioning `json:"versioning"`
+
+	// Visibility Who may use it. private is for keys of its creator, team for the workspace's, public for all, as @handle/slug.
+	Visibility PresetVisibility `json:"visibility"`
+}
+
+// PresetCache defines model for PresetCache.
+type PresetCache struct {
+	Enabled    bool `json:"enabled"`
+	TTLSeconds *int `json:"ttl_seconds,omitempty"`
+}
+
+// PresetChange defines model for PresetChange.
+type PresetChange struct {
+	Data        Preset         `json:"data"`
+	Publication PublicationRef `json:"publication"`
+}
+
+// PresetConfig What a preset sets, at most 64 KiB. An absent field sets nothing.
+type PresetConfig struct {
+	// AllowedModels Restriction. The only models that may serve.
+	AllowedModels *ModelPatterns `json:"allowed_models,omitempty"`
+
+	// AllowedProviders Restriction. The only providers that may serve.
+	AllowedProviders *ProviderNames `json:"allowed_providers,omitempty"`
+	Cache            *PresetCache   `json:"cache,omitempty"`
+
+	// DefaultModel Another name of model.
+	DefaultModel *string `json:"default_model,omitempty"`
+
+	// DeniedProviders Restriction. Providers that may not serve.
+	DeniedProviders *ProviderNames `json:"denied_providers,omitempty"`
+
+	// FallbackModels Tried after the model, and not presets.
+	FallbackModels *[]string `json:"fallback_models,omitempty"`
+
+	// GuardrailIds Guardrails of the workspace that bind its requests too. A public preset has none.
+	GuardrailIds *[]string `json:"guardrail_ids,omitempty"`
+
+	// Model The model that the preset's name stands for; without it the default model of the policy ladder.
+	Model *string `json:"model,omitempty"`
+
+	// Params Defaults for fields of the body, such as temperature. What a request says itself is not among them: model, messages, stream and the like.
+	Params map[string]json.RawMessage `json:"params,omitempty"`
+
+	// Provider Which providers may serve, and in which order. The restrictions of all rungs hold together; of every other field the narrowest rung's counts.
+	Provider *ProviderFields `json:"provider,omitempty"`
+
+	// ProviderWeights Factors of providers' scores, by slug.
+	ProviderWeights *map[string]float64 `json:"provider_weights,omitempty"`
+	RoutingMode     *RoutingMode        `json:"routing_mode,omitempty"`
+
+	// SystemPrompt Goes before the caller's own.
+	SystemPrompt *string `json:"system_prompt,omitempty"`
+}
+
+// PresetDiffOne defines model for PresetDiffOne.
+type PresetDiffOne struct {
+	Data []PresetFieldChange `json:"data"`
+}
+
+// PresetFieldChange defines model for PresetFieldChange.
+type PresetFieldChange struct {
+	// After Absent where the other version does not have it.
+	After json.RawMessage `json:"after,omitempty"`
+
+	// Before Absent where the version does not have the field.
+	Before json.RawMessage `json:"before,omitempty"`
+
+	// Path Dotted, such as provider.only or params.temperature.
+	Path string `json:"path"`
+}
+
+// PresetFork defines model for PresetFork.
+type PresetFork struct {
+	Description *string `json:"description,omitempty"`
+
+	// From An id or slug of the workspace, or @handle/slug.
+	From string `json:"from"`
+
+	// Name The upstream's when absent.
+	Name *string `json:"name,omitempty"`
+	Slug string  `json:"slug"`
+
+	// Version The deployed one when absent.
+	Version *int `json:"version,omitempty"`
+
+	// Versioning sequential when absent.
+	Versioning *PresetVersioning `json:"versioning,omitempty"`
+
+	// Visibility team when absent.
+	Visibility *PresetVisibility `json:"visibility,omitempty"`
+}
+
+// PresetList defines model for PresetList.
+type PresetList struct {
+	Data []Preset `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// PresetOne defines model for PresetOne.
+type PresetOne struct {
+	Data Preset `json:"data"`
+}
+
+// PresetOrigin defines model for PresetOrigin.
+type PresetOrigin struct {
+	PresetID string `json:"preset_id"`
+	Version  int    `json:"version"`
+}
+
+// PresetPatch defines model for PresetPatch.
+type PresetPatch struct {
+	// Config What a preset sets, at most 64 KiB. An absent field sets nothing.
+	Config      *PresetConfig `json:"config,omitempty"`
+	Description *string       `json:"description,omitempty"`
+	Name        *string       `json:"name,omitempty"`
+
+	// ReplaceConfig The configuration is the whole draft.
+	ReplaceConfig *bool `json:"replace_config,omitempty"`
+
+	// Versioning How versions are labeled. v1 and so on, as given by who publishes, or by the UTC day.
+	Versioning *PresetVersioning `json:"versioning,omitempty"`
+
+	// Visibility Who may use it. private is for keys of its creator, team for the workspace's, public for all, as @handle/slug.
+	Visibility *PresetVisibility `json:"visibility,omitempty"`
+}
+
+// PresetRelease defines model for PresetRelease.
+type PresetRelease struct {
+	// Deploy Deploy it at once.
+	Deploy       *bool   `json:"deploy,omitempty"`
+	ReleaseNotes *string `json:"release_notes,omitempty"`
+
+	// VersionLabel With versioning semver, above every earlier one.
+	VersionLabel *string `json:"version_label,omitempty"`
+}
+
+// PresetUpstream defines model for PresetUpstream.
+type PresetUpstream struct {
+	// Version The deployed one when absent.
+	Version *int `json:"version,omitempty"`
+}
+
+// PresetVersion defines model for PresetVersion.
+type PresetVersion struct {
+	// Config What a preset sets, at most 64 KiB. An absent field sets nothing.
+	Config PresetConfig `json:"config"`
+
+	// Digest Equal configurations have equal ones.
+	Digest string `json:"digest"`
+
+	// Public It was deployed while the preset was public.
+	Public      bool      `json:"public"`
+	PublishedAt time.Time `json:"published_at"`
+
+	// PublishedBy A user id.
+	PublishedBy  string              `json:"published_by"`
+	ReleaseNotes string              `json:"release_notes"`
+	Status       PresetVersionStatus `json:"status"`
+
+	// Version From 1.
+	Version      int    `json:"version"`
+	VersionLabel string `json:"version_label"`
+}
+
+// PresetVersionStatus defines model for PresetVersion.Status.
+type PresetVersionStatus string
+
+// PresetVersionChange defines model for PresetVersionChange.
+type PresetVersionChange struct {
+	Data        PresetVersion  `json:"data"`
+	Preset      Preset         `json:"preset"`
+	Publication PublicationRef `json:"publication"`
+}
+
+// PresetVersionList defines model for PresetVersionList.
+type PresetVersionList struct {
+	Data []PresetVersion `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// PresetVersionOne defines model for PresetVersionOne.
+type PresetVersionOne struct {
+	Data PresetVersion `json:"data"`
+}
+
+// PresetVersioning How versions are labeled. v1 and so on, as given by who publishes, or by the UTC day.
+type PresetVersioning string
+
+// PresetVisibility Who may use it. private is for keys of its creator, team for the workspace's, public for all, as @handle/slug.
+type PresetVisibility string
 
 // PriceLimit USD per million tokens.
 type PriceLimit = string
@@ -2425,6 +2745,29 @@ type PublicationRef struct {
 	// Pending Live gateways that have not applied it yet; at least 1 until it is known to be published.
 	Pending  int   `json:"pending"`
 	Revision int64 `json:"revision"`
+}
+
+// Publisher defines model for Publisher.
+type Publisher struct {
+	// Handle null before it is chosen.
+	Handle    nullable.Nullable[string]    `json:"handle"`
+	UpdatedAt nullable.Nullable[time.Time] `json:"updated_at"`
+}
+
+// PublisherChange defines model for PublisherChange.
+type PublisherChange struct {
+	Data        Publisher      `json:"data"`
+	Publication PublicationRef `json:"publication"`
+}
+
+// PublisherOne defines model for PublisherOne.
+type PublisherOne struct {
+	Data Publisher `json:"data"`
+}
+
+// PublisherPut defines model for PublisherPut.
+type PublisherPut struct {
+	Handle string `json:"handle"`
 }
 
 // Receipts defines model for Receipts.
@@ -2876,6 +3219,12 @@ type ManagementKeyID = string
 
 // Model defines model for Model.
 type Model = string
+
+// PresetNumber defines model for PresetNumber.
+type PresetNumber = int
+
+// PresetRef defines model for PresetRef.
+type PresetRef = string
 
 // Provider defines model for Provider.
 type Provider = string
@@ -3531,6 +3880,135 @@ type SetPlatformWorkspaceTagsParams struct {
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
+// ListPresetsParams defines parameters for ListPresets.
+type ListPresetsParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Slug Only the preset with this slug, in any letter case.
+	Slug *string `form:"slug,omitempty" json:"slug,omitempty"`
+
+	// Visibility Only those with this visibility.
+	Visibility *PresetVisibility `form:"visibility,omitempty" json:"visibility,omitempty"`
+
+	// Archived Archived ones too.
+	Archived *bool `form:"archived,omitempty" json:"archived,omitempty"`
+}
+
+// CreatePresetParams defines parameters for CreatePreset.
+type CreatePresetParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ForkPresetParams defines parameters for ForkPreset.
+type ForkPresetParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// PutPublisherParams defines parameters for PutPublisher.
+type PutPublisherParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ArchivePresetParams defines parameters for ArchivePreset.
+type ArchivePresetParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// ConfirmName The preset's name, exactly, as a guard against archiving the wrong one.
+	ConfirmName string `form:"confirm_name" json:"confirm_name"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// UpdatePresetParams defines parameters for UpdatePreset.
+type UpdatePresetParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// RollBackPresetParams defines parameters for RollBackPreset.
+type RollBackPresetParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// UpdatePresetUpstreamParams defines parameters for UpdatePresetUpstream.
+type UpdatePresetUpstreamParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListPresetVersionsParams defines parameters for ListPresetVersions.
+type ListPresetVersionsParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// PublishPresetParams defines parameters for PublishPreset.
+type PublishPresetParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// DeployPresetVersionParams defines parameters for DeployPresetVersion.
+type DeployPresetVersionParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
 // ListPublicationsParams defines parameters for ListPublications.
 type ListPublicationsParams struct {
 	// Cursor The `next_cursor` of the page before.
@@ -3866,6 +4344,24 @@ type CreatePlatformWorkspaceJSONRequestBody = NewWorkspace
 
 // SetPlatformWorkspaceTagsJSONRequestBody defines body for SetPlatformWorkspaceTags for application/json ContentType.
 type SetPlatformWorkspaceTagsJSONRequestBody = WorkspaceTagsPatch
+
+// CreatePresetJSONRequestBody defines body for CreatePreset for application/json ContentType.
+type CreatePresetJSONRequestBody = NewPreset
+
+// ForkPresetJSONRequestBody defines body for ForkPreset for application/json ContentType.
+type ForkPresetJSONRequestBody = PresetFork
+
+// PutPublisherJSONRequestBody defines body for PutPublisher for application/json ContentType.
+type PutPublisherJSONRequestBody = PublisherPut
+
+// UpdatePresetJSONRequestBody defines body for UpdatePreset for application/json ContentType.
+type UpdatePresetJSONRequestBody = PresetPatch
+
+// UpdatePresetUpstreamJSONRequestBody defines body for UpdatePresetUpstream for application/json ContentType.
+type UpdatePresetUpstreamJSONRequestBody = PresetUpstream
+
+// PublishPresetJSONRequestBody defines body for PublishPreset for application/json ContentType.
+type PublishPresetJSONRequestBody = PresetRelease
 
 // UpdateAutoRoutingJSONRequestBody defines body for UpdateAutoRouting for application/json ContentType.
 type UpdateAutoRoutingJSONRequestBody = AutoRoutingPatch
@@ -4592,6 +5088,176 @@ type ClientInterface interface {
 	//
 	// Corresponds with PUT /v1/platform/workspaces/{workspace_id}/tags (the `SetPlatformWorkspaceTags` operationId).
 	SetPlatformWorkspaceTags(ctx context.Context, workspaceID WorkspaceID, params *SetPlatformWorkspaceTagsParams, body SetPlatformWorkspaceTagsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListPresets The workspace's presets, newest first
+	//
+	// Presets that are private to another member are left out, except for owners and admins.
+	//
+	// Corresponds with GET /v1/presets (the `ListPresets` operationId).
+	ListPresets(ctx context.Context, params *ListPresetsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreatePresetWithBody Create a preset
+	//
+	// The configuration is the draft, which answers no request. `publish` makes the first version of it and deploys it at
+	// once. Who created a preset changes it; owners and admins change every one that is not private.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/presets (the `CreatePreset` operationId).
+	CreatePresetWithBody(ctx context.Context, params *CreatePresetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreatePreset Create a preset
+	//
+	// The configuration is the draft, which answers no request. `publish` makes the first version of it and deploys it at
+	// once. Who created a preset changes it; owners and admins change every one that is not private.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/presets (the `CreatePreset` operationId).
+	CreatePreset(ctx context.Context, params *CreatePresetParams, body CreatePresetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ForkPresetWithBody Fork a preset
+	//
+	// A new preset whose draft is one exact version of another: of the workspace's own, by its id or slug, or of a public one,
+	// as `@handle/slug`. Of a public preset those versions can be had that were deployed while it was public.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/presets/fork (the `ForkPreset` operationId).
+	ForkPresetWithBody(ctx context.Context, params *ForkPresetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ForkPreset Fork a preset
+	//
+	// A new preset whose draft is one exact version of another: of the workspace's own, by its id or slug, or of a public one,
+	// as `@handle/slug`. Of a public preset those versions can be had that were deployed while it was public.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/presets/fork (the `ForkPreset` operationId).
+	ForkPreset(ctx context.Context, params *ForkPresetParams, body ForkPresetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetPublisher The handle under which the workspace's presets are public
+	//
+	// Corresponds with GET /v1/presets/publisher (the `GetPublisher` operationId).
+	GetPublisher(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutPublisherWithBody Choose the publisher handle
+	//
+	// Unique over the platform. Once a preset was public under it, it stays, and is nobody else's.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /v1/presets/publisher (the `PutPublisher` operationId).
+	PutPublisherWithBody(ctx context.Context, params *PutPublisherParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutPublisher Choose the publisher handle
+	//
+	// Unique over the platform. Once a preset was public under it, it stays, and is nobody else's.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /v1/presets/publisher (the `PutPublisher` operationId).
+	PutPublisher(ctx context.Context, params *PutPublisherParams, body PutPublisherJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ArchivePreset Archive a preset
+	//
+	// Requests that name it are refused from then on. Its versions stay readable, and its slug is not given out again.
+	//
+	// Corresponds with DELETE /v1/presets/{preset} (the `ArchivePreset` operationId).
+	ArchivePreset(ctx context.Context, preset PresetRef, params *ArchivePresetParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetPreset One preset, with its draft
+	//
+	// Corresponds with GET /v1/presets/{preset} (the `GetPreset` operationId).
+	GetPreset(ctx context.Context, preset PresetRef, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdatePresetWithBody Change a preset
+	//
+	// The configuration changes the draft alone: its fields replace those of the draft, an empty one takes its field away, and
+	// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PATCH /v1/presets/{preset} (the `UpdatePreset` operationId).
+	UpdatePresetWithBody(ctx context.Context, preset PresetRef, params *UpdatePresetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdatePreset Change a preset
+	//
+	// The configuration changes the draft alone: its fields replace those of the draft, an empty one takes its field away, and
+	// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PATCH /v1/presets/{preset} (the `UpdatePreset` operationId).
+	UpdatePreset(ctx context.Context, preset PresetRef, params *UpdatePresetParams, body UpdatePresetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RollBackPreset Deploy the version that the present deployment replaced
+	//
+	// Repeated, it walks back through what was deployed, passing over what was itself rolled back. At the start it is a
+	// conflict with the reason `nothing_to_roll_back`.
+	//
+	// Corresponds with POST /v1/presets/{preset}/rollback (the `RollBackPreset` operationId).
+	RollBackPreset(ctx context.Context, preset PresetRef, params *RollBackPresetParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdatePresetUpstreamWithBody Take another version of what a fork is a fork of
+	//
+	// The draft becomes that version as a whole. Nothing is published or deployed.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/presets/{preset}/upstream (the `UpdatePresetUpstream` operationId).
+	UpdatePresetUpstreamWithBody(ctx context.Context, preset PresetRef, params *UpdatePresetUpstreamParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdatePresetUpstream Take another version of what a fork is a fork of
+	//
+	// The draft becomes that version as a whole. Nothing is published or deployed.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/presets/{preset}/upstream (the `UpdatePresetUpstream` operationId).
+	UpdatePresetUpstream(ctx context.Context, preset PresetRef, params *UpdatePresetUpstreamParams, body UpdatePresetUpstreamJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListPresetVersions The published versions of a preset, newest first
+	//
+	// Corresponds with GET /v1/presets/{preset}/versions (the `ListPresetVersions` operationId).
+	ListPresetVersions(ctx context.Context, preset PresetRef, params *ListPresetVersionsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PublishPresetWithBody Publish the draft as the next version
+	//
+	// A version never changes. A draft that is as the latest version is a conflict with the reason `nothing_to_publish`.
+	// Deploy it at once with `deploy`, which takes the scope `presets:deploy` too.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/presets/{preset}/versions (the `PublishPreset` operationId).
+	PublishPresetWithBody(ctx context.Context, preset PresetRef, params *PublishPresetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PublishPreset Publish the draft as the next version
+	//
+	// A version never changes. A draft that is as the latest version is a conflict with the reason `nothing_to_publish`.
+	// Deploy it at once with `deploy`, which takes the scope `presets:deploy` too.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/presets/{preset}/versions (the `PublishPreset` operationId).
+	PublishPreset(ctx context.Context, preset PresetRef, params *PublishPresetParams, body PublishPresetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetPresetVersion One version of a preset
+	//
+	// Corresponds with GET /v1/presets/{preset}/versions/{version} (the `GetPresetVersion` operationId).
+	GetPresetVersion(ctx context.Context, preset PresetRef, version PresetNumber, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeployPresetVersion Deploy a version
+	//
+	// The slug means this version from then on. Deploying an earlier one is how to go back to it.
+	//
+	// Corresponds with POST /v1/presets/{preset}/versions/{version}/deploy (the `DeployPresetVersion` operationId).
+	DeployPresetVersion(ctx context.Context, preset PresetRef, version PresetNumber, params *DeployPresetVersionParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ComparePresetVersions What another version has otherwise
+	//
+	// Corresponds with GET /v1/presets/{preset}/versions/{version}/diff/{other} (the `ComparePresetVersions` operationId).
+	ComparePresetVersions(ctx context.Context, preset PresetRef, version PresetNumber, other int, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListPublications The workspace's publications, newest first
 	//
@@ -6387,6 +7053,386 @@ func (c *Client) SetPlatformWorkspaceTagsWithBody(ctx context.Context, workspace
 // Corresponds with PUT /v1/platform/workspaces/{workspace_id}/tags (the `SetPlatformWorkspaceTags` operationId).
 func (c *Client) SetPlatformWorkspaceTags(ctx context.Context, workspaceID WorkspaceID, params *SetPlatformWorkspaceTagsParams, body SetPlatformWorkspaceTagsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewSetPlatformWorkspaceTagsRequest(c.Server, workspaceID, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListPresets The workspace's presets, newest first
+//
+// Presets that are private to another member are left out, except for owners and admins.
+//
+// Corresponds with GET /v1/presets (the `ListPresets` operationId).
+func (c *Client) ListPresets(ctx context.Context, params *ListPresetsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListPresetsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreatePresetWithBody Create a preset
+//
+// The configuration is the draft, which answers no request. `publish` makes the first version of it and deploys it at
+// once. Who created a preset changes it; owners and admins change every one that is not private.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/presets (the `CreatePreset` operationId).
+func (c *Client) CreatePresetWithBody(ctx context.Context, params *CreatePresetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreatePresetRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreatePreset Create a preset
+//
+// The configuration is the draft, which answers no request. `publish` makes the first version of it and deploys it at
+// once. Who created a preset changes it; owners and admins change every one that is not private.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/presets (the `CreatePreset` operationId).
+func (c *Client) CreatePreset(ctx context.Context, params *CreatePresetParams, body CreatePresetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreatePresetRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ForkPresetWithBody Fork a preset
+//
+// A new preset whose draft is one exact version of another: of the workspace's own, by its id or slug, or of a public one,
+// as `@handle/slug`. Of a public preset those versions can be had that were deployed while it was public.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/presets/fork (the `ForkPreset` operationId).
+func (c *Client) ForkPresetWithBody(ctx context.Context, params *ForkPresetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewForkPresetRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ForkPreset Fork a preset
+//
+// A new preset whose draft is one exact version of another: of the workspace's own, by its id or slug, or of a public one,
+// as `@handle/slug`. Of a public preset those versions can be had that were deployed while it was public.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/presets/fork (the `ForkPreset` operationId).
+func (c *Client) ForkPreset(ctx context.Context, params *ForkPresetParams, body ForkPresetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewForkPresetRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetPublisher The handle under which the workspace's presets are public
+//
+// Corresponds with GET /v1/presets/publisher (the `GetPublisher` operationId).
+func (c *Client) GetPublisher(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetPublisherRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutPublisherWithBody Choose the publisher handle
+//
+// Unique over the platform. Once a preset was public under it, it stays, and is nobody else's.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /v1/presets/publisher (the `PutPublisher` operationId).
+func (c *Client) PutPublisherWithBody(ctx context.Context, params *PutPublisherParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutPublisherRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutPublisher Choose the publisher handle
+//
+// Unique over the platform. Once a preset was public under it, it stays, and is nobody else's.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /v1/presets/publisher (the `PutPublisher` operationId).
+func (c *Client) PutPublisher(ctx context.Context, params *PutPublisherParams, body PutPublisherJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutPublisherRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ArchivePreset Archive a preset
+//
+// Requests that name it are refused from then on. Its versions stay readable, and its slug is not given out again.
+//
+// Corresponds with DELETE /v1/presets/{preset} (the `ArchivePreset` operationId).
+func (c *Client) ArchivePreset(ctx context.Context, preset PresetRef, params *ArchivePresetParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewArchivePresetRequest(c.Server, preset, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetPreset One preset, with its draft
+//
+// Corresponds with GET /v1/presets/{preset} (the `GetPreset` operationId).
+func (c *Client) GetPreset(ctx context.Context, preset PresetRef, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetPresetRequest(c.Server, preset)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdatePresetWithBody Change a preset
+//
+// The configuration changes the draft alone: its fields replace those of the draft, an empty one takes its field away, and
+// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PATCH /v1/presets/{preset} (the `UpdatePreset` operationId).
+func (c *Client) UpdatePresetWithBody(ctx context.Context, preset PresetRef, params *UpdatePresetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdatePresetRequestWithBody(c.Server, preset, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdatePreset Change a preset
+//
+// The configuration changes the draft alone: its fields replace those of the draft, an empty one takes its field away, and
+// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PATCH /v1/presets/{preset} (the `UpdatePreset` operationId).
+func (c *Client) UpdatePreset(ctx context.Context, preset PresetRef, params *UpdatePresetParams, body UpdatePresetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdatePresetRequest(c.Server, preset, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RollBackPreset Deploy the version that the present deployment replaced
+//
+// Repeated, it walks back through what was deployed, passing over what was itself rolled back. At the start it is a
+// conflict with the reason `nothing_to_roll_back`.
+//
+// Corresponds with POST /v1/presets/{preset}/rollback (the `RollBackPreset` operationId).
+func (c *Client) RollBackPreset(ctx context.Context, preset PresetRef, params *RollBackPresetParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRollBackPresetRequest(c.Server, preset, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdatePresetUpstreamWithBody Take another version of what a fork is a fork of
+//
+// The draft becomes that version as a whole. Nothing is published or deployed.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/presets/{preset}/upstream (the `UpdatePresetUpstream` operationId).
+func (c *Client) UpdatePresetUpstreamWithBody(ctx context.Context, preset PresetRef, params *UpdatePresetUpstreamParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdatePresetUpstreamRequestWithBody(c.Server, preset, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdatePresetUpstream Take another version of what a fork is a fork of
+//
+// The draft becomes that version as a whole. Nothing is published or deployed.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/presets/{preset}/upstream (the `UpdatePresetUpstream` operationId).
+func (c *Client) UpdatePresetUpstream(ctx context.Context, preset PresetRef, params *UpdatePresetUpstreamParams, body UpdatePresetUpstreamJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdatePresetUpstreamRequest(c.Server, preset, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListPresetVersions The published versions of a preset, newest first
+//
+// Corresponds with GET /v1/presets/{preset}/versions (the `ListPresetVersions` operationId).
+func (c *Client) ListPresetVersions(ctx context.Context, preset PresetRef, params *ListPresetVersionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListPresetVersionsRequest(c.Server, preset, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PublishPresetWithBody Publish the draft as the next version
+//
+// A version never changes. A draft that is as the latest version is a conflict with the reason `nothing_to_publish`.
+// Deploy it at once with `deploy`, which takes the scope `presets:deploy` too.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/presets/{preset}/versions (the `PublishPreset` operationId).
+func (c *Client) PublishPresetWithBody(ctx context.Context, preset PresetRef, params *PublishPresetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPublishPresetRequestWithBody(c.Server, preset, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PublishPreset Publish the draft as the next version
+//
+// A version never changes. A draft that is as the latest version is a conflict with the reason `nothing_to_publish`.
+// Deploy it at once with `deploy`, which takes the scope `presets:deploy` too.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/presets/{preset}/versions (the `PublishPreset` operationId).
+func (c *Client) PublishPreset(ctx context.Context, preset PresetRef, params *PublishPresetParams, body PublishPresetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPublishPresetRequest(c.Server, preset, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetPresetVersion One version of a preset
+//
+// Corresponds with GET /v1/presets/{preset}/versions/{version} (the `GetPresetVersion` operationId).
+func (c *Client) GetPresetVersion(ctx context.Context, preset PresetRef, version PresetNumber, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetPresetVersionRequest(c.Server, preset, version)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeployPresetVersion Deploy a version
+//
+// The slug means this version from then on. Deploying an earlier one is how to go back to it.
+//
+// Corresponds with POST /v1/presets/{preset}/versions/{version}/deploy (the `DeployPresetVersion` operationId).
+func (c *Client) DeployPresetVersion(ctx context.Context, preset PresetRef, version PresetNumber, params *DeployPresetVersionParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeployPresetVersionRequest(c.Server, preset, version, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ComparePresetVersions What another version has otherwise
+//
+// Corresponds with GET /v1/presets/{preset}/versions/{version}/diff/{other} (the `ComparePresetVersions` operationId).
+func (c *Client) ComparePresetVersions(ctx context.Context, preset PresetRef, version PresetNumber, other int, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewComparePresetVersionsRequest(c.Server, preset, version, other)
 	if err != nil {
 		return nil, err
 	}
@@ -12209,6 +13255,1153 @@ func NewSetPlatformWorkspaceTagsRequestWithBody(server string, workspaceID Works
 	return req, nil
 }
 
+// NewListPresetsRequest constructs an http.Request for the ListPresets method
+func NewListPresetsRequest(server string, params *ListPresetsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/presets")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Slug != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "slug", *params.Slug, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Visibility != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "visibility", *params.Visibility, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Archived != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "archived", *params.Archived, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreatePresetRequest calls the generic CreatePreset builder with application/json body
+func NewCreatePresetRequest(server string, params *CreatePresetParams, body CreatePresetJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreatePresetRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewCreatePresetRequestWithBody constructs an http.Request for the CreatePreset method, with any body, and a specified content type
+func NewCreatePresetRequestWithBody(server string, params *CreatePresetParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/presets")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewForkPresetRequest calls the generic ForkPreset builder with application/json body
+func NewForkPresetRequest(server string, params *ForkPresetParams, body ForkPresetJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewForkPresetRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewForkPresetRequestWithBody constructs an http.Request for the ForkPreset method, with any body, and a specified content type
+func NewForkPresetRequestWithBody(server string, params *ForkPresetParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/presets/fork")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetPublisherRequest constructs an http.Request for the GetPublisher method
+func NewGetPublisherRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/presets/publisher")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPutPublisherRequest calls the generic PutPublisher builder with application/json body
+func NewPutPublisherRequest(server string, params *PutPublisherParams, body PutPublisherJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPutPublisherRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewPutPublisherRequestWithBody constructs an http.Request for the PutPublisher method, with any body, and a specified content type
+func NewPutPublisherRequestWithBody(server string, params *PutPublisherParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/presets/publisher")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewArchivePresetRequest constructs an http.Request for the ArchivePreset method
+func NewArchivePresetRequest(server string, preset PresetRef, params *ArchivePresetParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "preset", preset, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/presets/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "confirm_name", params.ConfirmName, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetPresetRequest constructs an http.Request for the GetPreset method
+func NewGetPresetRequest(server string, preset PresetRef) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "preset", preset, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/presets/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewUpdatePresetRequest calls the generic UpdatePreset builder with application/json body
+func NewUpdatePresetRequest(server string, preset PresetRef, params *UpdatePresetParams, body UpdatePresetJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewUpdatePresetRequestWithBody(server, preset, params, "application/json", bodyReader)
+}
+
+// NewUpdatePresetRequestWithBody constructs an http.Request for the UpdatePreset method, with any body, and a specified content type
+func NewUpdatePresetRequestWithBody(server string, preset PresetRef, params *UpdatePresetParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "preset", preset, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/presets/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewRollBackPresetRequest constructs an http.Request for the RollBackPreset method
+func NewRollBackPresetRequest(server string, preset PresetRef, params *RollBackPresetParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "preset", preset, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/presets/%s/rollback", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewUpdatePresetUpstreamRequest calls the generic UpdatePresetUpstream builder with application/json body
+func NewUpdatePresetUpstreamRequest(server string, preset PresetRef, params *UpdatePresetUpstreamParams, body UpdatePresetUpstreamJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewUpdatePresetUpstreamRequestWithBody(server, preset, params, "application/json", bodyReader)
+}
+
+// NewUpdatePresetUpstreamRequestWithBody constructs an http.Request for the UpdatePresetUpstream method, with any body, and a specified content type
+func NewUpdatePresetUpstreamRequestWithBody(server string, preset PresetRef, params *UpdatePresetUpstreamParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "preset", preset, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/presets/%s/upstream", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewListPresetVersionsRequest constructs an http.Request for the ListPresetVersions method
+func NewListPresetVersionsRequest(server string, preset PresetRef, params *ListPresetVersionsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "preset", preset, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/presets/%s/versions", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPublishPresetRequest calls the generic PublishPreset builder with application/json body
+func NewPublishPresetRequest(server string, preset PresetRef, params *PublishPresetParams, body PublishPresetJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPublishPresetRequestWithBody(server, preset, params, "application/json", bodyReader)
+}
+
+// NewPublishPresetRequestWithBody constructs an http.Request for the PublishPreset method, with any body, and a specified content type
+func NewPublishPresetRequestWithBody(server string, preset PresetRef, params *PublishPresetParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "preset", preset, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/presets/%s/versions", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetPresetVersionRequest constructs an http.Request for the GetPresetVersion method
+func NewGetPresetVersionRequest(server string, preset PresetRef, version PresetNumber) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "preset", preset, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "integer", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/presets/%s/versions/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewDeployPresetVersionRequest constructs an http.Request for the DeployPresetVersion method
+func NewDeployPresetVersionRequest(server string, preset PresetRef, version PresetNumber, params *DeployPresetVersionParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "preset", preset, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "integer", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/presets/%s/versions/%s/deploy", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewComparePresetVersionsRequest constructs an http.Request for the ComparePresetVersions method
+func NewComparePresetVersionsRequest(server string, preset PresetRef, version PresetNumber, other int) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "preset", preset, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "integer", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "other", other, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "integer", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/presets/%s/versions/%s/diff/%s", pathParam0, pathParam1, pathParam2)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListPublicationsRequest constructs an http.Request for the ListPublications method
 func NewListPublicationsRequest(server string, params *ListPublicationsParams) (*http.Request, error) {
 	var err error
@@ -15303,6 +17496,194 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with PUT /v1/platform/workspaces/{workspace_id}/tags (the `SetPlatformWorkspaceTags` operationId).
 	SetPlatformWorkspaceTagsWithResponse(ctx context.Context, workspaceID WorkspaceID, params *SetPlatformWorkspaceTagsParams, body SetPlatformWorkspaceTagsJSONRequestBody, reqEditors ...RequestEditorFn) (*SetPlatformWorkspaceTagsResponse, error)
+
+	// ListPresetsWithResponse The workspace's presets, newest first
+	//
+	// Presets that are private to another member are left out, except for owners and admins.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/presets (the `ListPresets` operationId).
+	ListPresetsWithResponse(ctx context.Context, params *ListPresetsParams, reqEditors ...RequestEditorFn) (*ListPresetsResponse, error)
+
+	// CreatePresetWithBodyWithResponse Create a preset
+	//
+	// The configuration is the draft, which answers no request. `publish` makes the first version of it and deploys it at
+	// once. Who created a preset changes it; owners and admins change every one that is not private.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/presets (the `CreatePreset` operationId).
+	CreatePresetWithBodyWithResponse(ctx context.Context, params *CreatePresetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreatePresetResponse, error)
+
+	// CreatePresetWithResponse Create a preset
+	//
+	// The configuration is the draft, which answers no request. `publish` makes the first version of it and deploys it at
+	// once. Who created a preset changes it; owners and admins change every one that is not private.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/presets (the `CreatePreset` operationId).
+	CreatePresetWithResponse(ctx context.Context, params *CreatePresetParams, body CreatePresetJSONRequestBody, reqEditors ...RequestEditorFn) (*CreatePresetResponse, error)
+
+	// ForkPresetWithBodyWithResponse Fork a preset
+	//
+	// A new preset whose draft is one exact version of another: of the workspace's own, by its id or slug, or of a public one,
+	// as `@handle/slug`. Of a public preset those versions can be had that were deployed while it was public.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/presets/fork (the `ForkPreset` operationId).
+	ForkPresetWithBodyWithResponse(ctx context.Context, params *ForkPresetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ForkPresetResponse, error)
+
+	// ForkPresetWithResponse Fork a preset
+	//
+	// A new preset whose draft is one exact version of another: of the workspace's own, by its id or slug, or of a public one,
+	// as `@handle/slug`. Of a public preset those versions can be had that were deployed while it was public.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/presets/fork (the `ForkPreset` operationId).
+	ForkPresetWithResponse(ctx context.Context, params *ForkPresetParams, body ForkPresetJSONRequestBody, reqEditors ...RequestEditorFn) (*ForkPresetResponse, error)
+
+	// GetPublisherWithResponse The handle under which the workspace's presets are public
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/presets/publisher (the `GetPublisher` operationId).
+	GetPublisherWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetPublisherResponse, error)
+
+	// PutPublisherWithBodyWithResponse Choose the publisher handle
+	//
+	// Unique over the platform. Once a preset was public under it, it stays, and is nobody else's.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/presets/publisher (the `PutPublisher` operationId).
+	PutPublisherWithBodyWithResponse(ctx context.Context, params *PutPublisherParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutPublisherResponse, error)
+
+	// PutPublisherWithResponse Choose the publisher handle
+	//
+	// Unique over the platform. Once a preset was public under it, it stays, and is nobody else's.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/presets/publisher (the `PutPublisher` operationId).
+	PutPublisherWithResponse(ctx context.Context, params *PutPublisherParams, body PutPublisherJSONRequestBody, reqEditors ...RequestEditorFn) (*PutPublisherResponse, error)
+
+	// ArchivePresetWithResponse Archive a preset
+	//
+	// Requests that name it are refused from then on. Its versions stay readable, and its slug is not given out again.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/presets/{preset} (the `ArchivePreset` operationId).
+	ArchivePresetWithResponse(ctx context.Context, preset PresetRef, params *ArchivePresetParams, reqEditors ...RequestEditorFn) (*ArchivePresetResponse, error)
+
+	// GetPresetWithResponse One preset, with its draft
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/presets/{preset} (the `GetPreset` operationId).
+	GetPresetWithResponse(ctx context.Context, preset PresetRef, reqEditors ...RequestEditorFn) (*GetPresetResponse, error)
+
+	// UpdatePresetWithBodyWithResponse Change a preset
+	//
+	// The configuration changes the draft alone: its fields replace those of the draft, an empty one takes its field away, and
+	// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /v1/presets/{preset} (the `UpdatePreset` operationId).
+	UpdatePresetWithBodyWithResponse(ctx context.Context, preset PresetRef, params *UpdatePresetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdatePresetResponse, error)
+
+	// UpdatePresetWithResponse Change a preset
+	//
+	// The configuration changes the draft alone: its fields replace those of the draft, an empty one takes its field away, and
+	// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /v1/presets/{preset} (the `UpdatePreset` operationId).
+	UpdatePresetWithResponse(ctx context.Context, preset PresetRef, params *UpdatePresetParams, body UpdatePresetJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdatePresetResponse, error)
+
+	// RollBackPresetWithResponse Deploy the version that the present deployment replaced
+	//
+	// Repeated, it walks back through what was deployed, passing over what was itself rolled back. At the start it is a
+	// conflict with the reason `nothing_to_roll_back`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/presets/{preset}/rollback (the `RollBackPreset` operationId).
+	RollBackPresetWithResponse(ctx context.Context, preset PresetRef, params *RollBackPresetParams, reqEditors ...RequestEditorFn) (*RollBackPresetResponse, error)
+
+	// UpdatePresetUpstreamWithBodyWithResponse Take another version of what a fork is a fork of
+	//
+	// The draft becomes that version as a whole. Nothing is published or deployed.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/presets/{preset}/upstream (the `UpdatePresetUpstream` operationId).
+	UpdatePresetUpstreamWithBodyWithResponse(ctx context.Context, preset PresetRef, params *UpdatePresetUpstreamParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdatePresetUpstreamResponse, error)
+
+	// UpdatePresetUpstreamWithResponse Take another version of what a fork is a fork of
+	//
+	// The draft becomes that version as a whole. Nothing is published or deployed.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/presets/{preset}/upstream (the `UpdatePresetUpstream` operationId).
+	UpdatePresetUpstreamWithResponse(ctx context.Context, preset PresetRef, params *UpdatePresetUpstreamParams, body UpdatePresetUpstreamJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdatePresetUpstreamResponse, error)
+
+	// ListPresetVersionsWithResponse The published versions of a preset, newest first
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/presets/{preset}/versions (the `ListPresetVersions` operationId).
+	ListPresetVersionsWithResponse(ctx context.Context, preset PresetRef, params *ListPresetVersionsParams, reqEditors ...RequestEditorFn) (*ListPresetVersionsResponse, error)
+
+	// PublishPresetWithBodyWithResponse Publish the draft as the next version
+	//
+	// A version never changes. A draft that is as the latest version is a conflict with the reason `nothing_to_publish`.
+	// Deploy it at once with `deploy`, which takes the scope `presets:deploy` too.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/presets/{preset}/versions (the `PublishPreset` operationId).
+	PublishPresetWithBodyWithResponse(ctx context.Context, preset PresetRef, params *PublishPresetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PublishPresetResponse, error)
+
+	// PublishPresetWithResponse Publish the draft as the next version
+	//
+	// A version never changes. A draft that is as the latest version is a conflict with the reason `nothing_to_publish`.
+	// Deploy it at once with `deploy`, which takes the scope `presets:deploy` too.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/presets/{preset}/versions (the `PublishPreset` operationId).
+	PublishPresetWithResponse(ctx context.Context, preset PresetRef, params *PublishPresetParams, body PublishPresetJSONRequestBody, reqEditors ...RequestEditorFn) (*PublishPresetResponse, error)
+
+	// GetPresetVersionWithResponse One version of a preset
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/presets/{preset}/versions/{version} (the `GetPresetVersion` operationId).
+	GetPresetVersionWithResponse(ctx context.Context, preset PresetRef, version PresetNumber, reqEditors ...RequestEditorFn) (*GetPresetVersionResponse, error)
+
+	// DeployPresetVersionWithResponse Deploy a version
+	//
+	// The slug means this version from then on. Deploying an earlier one is how to go back to it.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/presets/{preset}/versions/{version}/deploy (the `DeployPresetVersion` operationId).
+	DeployPresetVersionWithResponse(ctx context.Context, preset PresetRef, version PresetNumber, params *DeployPresetVersionParams, reqEditors ...RequestEditorFn) (*DeployPresetVersionResponse, error)
+
+	// ComparePresetVersionsWithResponse What another version has otherwise
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/presets/{preset}/versions/{version}/diff/{other} (the `ComparePresetVersions` operationId).
+	ComparePresetVersionsWithResponse(ctx context.Context, preset PresetRef, version PresetNumber, other int, reqEditors ...RequestEditorFn) (*ComparePresetVersionsResponse, error)
 
 	// ListPublicationsWithResponse The workspace's publications, newest first
 	//
@@ -19455,6 +21836,929 @@ func (r SetPlatformWorkspaceTagsResponse) ContentType() string {
 	return ""
 }
 
+type ListPresetsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PresetList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListPresetsResponse) GetJSON200() *PresetList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListPresetsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListPresetsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListPresetsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListPresetsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListPresetsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// CreatePresetResponse201Headers the declared response headers of an HTTP 201 response for CreatePreset
+type CreatePresetResponse201Headers struct {
+	ETag string
+}
+
+// CreatePresetResponse202Headers the declared response headers of an HTTP 202 response for CreatePreset
+type CreatePresetResponse202Headers struct {
+	ETag string
+}
+
+type CreatePresetResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *PresetChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *PresetChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *CreatePresetResponse201Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *CreatePresetResponse202Headers
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r CreatePresetResponse) GetJSON201() *PresetChange {
+	return r.JSON201
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r CreatePresetResponse) GetJSON202() *PresetChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r CreatePresetResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CreatePresetResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreatePresetResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreatePresetResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreatePresetResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ForkPresetResponse201Headers the declared response headers of an HTTP 201 response for ForkPreset
+type ForkPresetResponse201Headers struct {
+	ETag string
+}
+
+// ForkPresetResponse202Headers the declared response headers of an HTTP 202 response for ForkPreset
+type ForkPresetResponse202Headers struct {
+	ETag string
+}
+
+type ForkPresetResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *PresetChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *PresetChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *ForkPresetResponse201Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *ForkPresetResponse202Headers
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r ForkPresetResponse) GetJSON201() *PresetChange {
+	return r.JSON201
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r ForkPresetResponse) GetJSON202() *PresetChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ForkPresetResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ForkPresetResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ForkPresetResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ForkPresetResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ForkPresetResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetPublisherResponse200Headers the declared response headers of an HTTP 200 response for GetPublisher
+type GetPublisherResponse200Headers struct {
+	ETag string
+}
+
+type GetPublisherResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PublisherOne
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetPublisherResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetPublisherResponse) GetJSON200() *PublisherOne {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetPublisherResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetPublisherResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetPublisherResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetPublisherResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetPublisherResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// PutPublisherResponse200Headers the declared response headers of an HTTP 200 response for PutPublisher
+type PutPublisherResponse200Headers struct {
+	ETag string
+}
+
+// PutPublisherResponse202Headers the declared response headers of an HTTP 202 response for PutPublisher
+type PutPublisherResponse202Headers struct {
+	ETag string
+}
+
+type PutPublisherResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PublisherChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *PublisherChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *PutPublisherResponse200Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *PutPublisherResponse202Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PutPublisherResponse) GetJSON200() *PublisherChange {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r PutPublisherResponse) GetJSON202() *PublisherChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r PutPublisherResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PutPublisherResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PutPublisherResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PutPublisherResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PutPublisherResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ArchivePresetResponse200Headers the declared response headers of an HTTP 200 response for ArchivePreset
+type ArchivePresetResponse200Headers struct {
+	ETag string
+}
+
+// ArchivePresetResponse202Headers the declared response headers of an HTTP 202 response for ArchivePreset
+type ArchivePresetResponse202Headers struct {
+	ETag string
+}
+
+type ArchivePresetResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PresetChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *PresetChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ArchivePresetResponse200Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *ArchivePresetResponse202Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ArchivePresetResponse) GetJSON200() *PresetChange {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r ArchivePresetResponse) GetJSON202() *PresetChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ArchivePresetResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ArchivePresetResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ArchivePresetResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ArchivePresetResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ArchivePresetResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetPresetResponse200Headers the declared response headers of an HTTP 200 response for GetPreset
+type GetPresetResponse200Headers struct {
+	ETag string
+}
+
+type GetPresetResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PresetOne
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetPresetResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetPresetResponse) GetJSON200() *PresetOne {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetPresetResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetPresetResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetPresetResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetPresetResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetPresetResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// UpdatePresetResponse200Headers the declared response headers of an HTTP 200 response for UpdatePreset
+type UpdatePresetResponse200Headers struct {
+	ETag string
+}
+
+// UpdatePresetResponse202Headers the declared response headers of an HTTP 202 response for UpdatePreset
+type UpdatePresetResponse202Headers struct {
+	ETag string
+}
+
+type UpdatePresetResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PresetChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *PresetChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *UpdatePresetResponse200Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *UpdatePresetResponse202Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r UpdatePresetResponse) GetJSON200() *PresetChange {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r UpdatePresetResponse) GetJSON202() *PresetChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r UpdatePresetResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r UpdatePresetResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r UpdatePresetResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r UpdatePresetResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r UpdatePresetResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// RollBackPresetResponse200Headers the declared response headers of an HTTP 200 response for RollBackPreset
+type RollBackPresetResponse200Headers struct {
+	ETag string
+}
+
+// RollBackPresetResponse202Headers the declared response headers of an HTTP 202 response for RollBackPreset
+type RollBackPresetResponse202Headers struct {
+	ETag string
+}
+
+type RollBackPresetResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PresetVersionChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *PresetVersionChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *RollBackPresetResponse200Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *RollBackPresetResponse202Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r RollBackPresetResponse) GetJSON200() *PresetVersionChange {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r RollBackPresetResponse) GetJSON202() *PresetVersionChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r RollBackPresetResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RollBackPresetResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RollBackPresetResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RollBackPresetResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RollBackPresetResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// UpdatePresetUpstreamResponse200Headers the declared response headers of an HTTP 200 response for UpdatePresetUpstream
+type UpdatePresetUpstreamResponse200Headers struct {
+	ETag string
+}
+
+// UpdatePresetUpstreamResponse202Headers the declared response headers of an HTTP 202 response for UpdatePresetUpstream
+type UpdatePresetUpstreamResponse202Headers struct {
+	ETag string
+}
+
+type UpdatePresetUpstreamResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PresetChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *PresetChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *UpdatePresetUpstreamResponse200Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *UpdatePresetUpstreamResponse202Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r UpdatePresetUpstreamResponse) GetJSON200() *PresetChange {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r UpdatePresetUpstreamResponse) GetJSON202() *PresetChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r UpdatePresetUpstreamResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r UpdatePresetUpstreamResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r UpdatePresetUpstreamResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r UpdatePresetUpstreamResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r UpdatePresetUpstreamResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListPresetVersionsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PresetVersionList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListPresetVersionsResponse) GetJSON200() *PresetVersionList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListPresetVersionsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListPresetVersionsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListPresetVersionsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListPresetVersionsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListPresetVersionsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// PublishPresetResponse201Headers the declared response headers of an HTTP 201 response for PublishPreset
+type PublishPresetResponse201Headers struct {
+	ETag string
+}
+
+// PublishPresetResponse202Headers the declared response headers of an HTTP 202 response for PublishPreset
+type PublishPresetResponse202Headers struct {
+	ETag string
+}
+
+type PublishPresetResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *PresetVersionChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *PresetVersionChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *PublishPresetResponse201Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *PublishPresetResponse202Headers
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r PublishPresetResponse) GetJSON201() *PresetVersionChange {
+	return r.JSON201
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r PublishPresetResponse) GetJSON202() *PresetVersionChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r PublishPresetResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PublishPresetResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PublishPresetResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PublishPresetResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PublishPresetResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetPresetVersionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PresetVersionOne
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetPresetVersionResponse) GetJSON200() *PresetVersionOne {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetPresetVersionResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetPresetVersionResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetPresetVersionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetPresetVersionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetPresetVersionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// DeployPresetVersionResponse200Headers the declared response headers of an HTTP 200 response for DeployPresetVersion
+type DeployPresetVersionResponse200Headers struct {
+	ETag string
+}
+
+// DeployPresetVersionResponse202Headers the declared response headers of an HTTP 202 response for DeployPresetVersion
+type DeployPresetVersionResponse202Headers struct {
+	ETag string
+}
+
+type DeployPresetVersionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PresetVersionChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *PresetVersionChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *DeployPresetVersionResponse200Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *DeployPresetVersionResponse202Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r DeployPresetVersionResponse) GetJSON200() *PresetVersionChange {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r DeployPresetVersionResponse) GetJSON202() *PresetVersionChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DeployPresetVersionResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeployPresetVersionResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeployPresetVersionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeployPresetVersionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeployPresetVersionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ComparePresetVersionsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PresetDiffOne
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ComparePresetVersionsResponse) GetJSON200() *PresetDiffOne {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ComparePresetVersionsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ComparePresetVersionsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ComparePresetVersionsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ComparePresetVersionsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ComparePresetVersionsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListPublicationsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -22600,6 +25904,320 @@ func (c *ClientWithResponses) SetPlatformWorkspaceTagsWithResponse(ctx context.C
 		return nil, err
 	}
 	return ParseSetPlatformWorkspaceTagsResponse(rsp)
+}
+
+// ListPresetsWithResponse The workspace's presets, newest first
+//
+// Presets that are private to another member are left out, except for owners and admins.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/presets (the `ListPresets` operationId).
+func (c *ClientWithResponses) ListPresetsWithResponse(ctx context.Context, params *ListPresetsParams, reqEditors ...RequestEditorFn) (*ListPresetsResponse, error) {
+	rsp, err := c.ListPresets(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListPresetsResponse(rsp)
+}
+
+// CreatePresetWithBodyWithResponse Create a preset
+//
+// The configuration is the draft, which answers no request. `publish` makes the first version of it and deploys it at
+// once. Who created a preset changes it; owners and admins change every one that is not private.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/presets (the `CreatePreset` operationId).
+func (c *ClientWithResponses) CreatePresetWithBodyWithResponse(ctx context.Context, params *CreatePresetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreatePresetResponse, error) {
+	rsp, err := c.CreatePresetWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreatePresetResponse(rsp)
+}
+
+// CreatePresetWithResponse Create a preset
+//
+// The configuration is the draft, which answers no request. `publish` makes the first version of it and deploys it at
+// once. Who created a preset changes it; owners and admins change every one that is not private.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/presets (the `CreatePreset` operationId).
+func (c *ClientWithResponses) CreatePresetWithResponse(ctx context.Context, params *CreatePresetParams, body CreatePresetJSONRequestBody, reqEditors ...RequestEditorFn) (*CreatePresetResponse, error) {
+	rsp, err := c.CreatePreset(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreatePresetResponse(rsp)
+}
+
+// ForkPresetWithBodyWithResponse Fork a preset
+//
+// A new preset whose draft is one exact version of another: of the workspace's own, by its id or slug, or of a public one,
+// as `@handle/slug`. Of a public preset those versions can be had that were deployed while it was public.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/presets/fork (the `ForkPreset` operationId).
+func (c *ClientWithResponses) ForkPresetWithBodyWithResponse(ctx context.Context, params *ForkPresetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ForkPresetResponse, error) {
+	rsp, err := c.ForkPresetWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseForkPresetResponse(rsp)
+}
+
+// ForkPresetWithResponse Fork a preset
+//
+// A new preset whose draft is one exact version of another: of the workspace's own, by its id or slug, or of a public one,
+// as `@handle/slug`. Of a public preset those versions can be had that were deployed while it was public.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/presets/fork (the `ForkPreset` operationId).
+func (c *ClientWithResponses) ForkPresetWithResponse(ctx context.Context, params *ForkPresetParams, body ForkPresetJSONRequestBody, reqEditors ...RequestEditorFn) (*ForkPresetResponse, error) {
+	rsp, err := c.ForkPreset(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseForkPresetResponse(rsp)
+}
+
+// GetPublisherWithResponse The handle under which the workspace's presets are public
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/presets/publisher (the `GetPublisher` operationId).
+func (c *ClientWithResponses) GetPublisherWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetPublisherResponse, error) {
+	rsp, err := c.GetPublisher(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetPublisherResponse(rsp)
+}
+
+// PutPublisherWithBodyWithResponse Choose the publisher handle
+//
+// Unique over the platform. Once a preset was public under it, it stays, and is nobody else's.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/presets/publisher (the `PutPublisher` operationId).
+func (c *ClientWithResponses) PutPublisherWithBodyWithResponse(ctx context.Context, params *PutPublisherParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutPublisherResponse, error) {
+	rsp, err := c.PutPublisherWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePutPublisherResponse(rsp)
+}
+
+// PutPublisherWithResponse Choose the publisher handle
+//
+// Unique over the platform. Once a preset was public under it, it stays, and is nobody else's.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/presets/publisher (the `PutPublisher` operationId).
+func (c *ClientWithResponses) PutPublisherWithResponse(ctx context.Context, params *PutPublisherParams, body PutPublisherJSONRequestBody, reqEditors ...RequestEditorFn) (*PutPublisherResponse, error) {
+	rsp, err := c.PutPublisher(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePutPublisherResponse(rsp)
+}
+
+// ArchivePresetWithResponse Archive a preset
+//
+// Requests that name it are refused from then on. Its versions stay readable, and its slug is not given out again.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/presets/{preset} (the `ArchivePreset` operationId).
+func (c *ClientWithResponses) ArchivePresetWithResponse(ctx context.Context, preset PresetRef, params *ArchivePresetParams, reqEditors ...RequestEditorFn) (*ArchivePresetResponse, error) {
+	rsp, err := c.ArchivePreset(ctx, preset, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseArchivePresetResponse(rsp)
+}
+
+// GetPresetWithResponse One preset, with its draft
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/presets/{preset} (the `GetPreset` operationId).
+func (c *ClientWithResponses) GetPresetWithResponse(ctx context.Context, preset PresetRef, reqEditors ...RequestEditorFn) (*GetPresetResponse, error) {
+	rsp, err := c.GetPreset(ctx, preset, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetPresetResponse(rsp)
+}
+
+// UpdatePresetWithBodyWithResponse Change a preset
+//
+// The configuration changes the draft alone: its fields replace those of the draft, an empty one takes its field away, and
+// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /v1/presets/{preset} (the `UpdatePreset` operationId).
+func (c *ClientWithResponses) UpdatePresetWithBodyWithResponse(ctx context.Context, preset PresetRef, params *UpdatePresetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdatePresetResponse, error) {
+	rsp, err := c.UpdatePresetWithBody(ctx, preset, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdatePresetResponse(rsp)
+}
+
+// UpdatePresetWithResponse Change a preset
+//
+// The configuration changes the draft alone: its fields replace those of the draft, an empty one takes its field away, and
+// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /v1/presets/{preset} (the `UpdatePreset` operationId).
+func (c *ClientWithResponses) UpdatePresetWithResponse(ctx context.Context, preset PresetRef, params *UpdatePresetParams, body UpdatePresetJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdatePresetResponse, error) {
+	rsp, err := c.UpdatePreset(ctx, preset, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdatePresetResponse(rsp)
+}
+
+// RollBackPresetWithResponse Deploy the version that the present deployment replaced
+//
+// Repeated, it walks back through what was deployed, passing over what was itself rolled back. At the start it is a
+// conflict with the reason `nothing_to_roll_back`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/presets/{preset}/rollback (the `RollBackPreset` operationId).
+func (c *ClientWithResponses) RollBackPresetWithResponse(ctx context.Context, preset PresetRef, params *RollBackPresetParams, reqEditors ...RequestEditorFn) (*RollBackPresetResponse, error) {
+	rsp, err := c.RollBackPreset(ctx, preset, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRollBackPresetResponse(rsp)
+}
+
+// UpdatePresetUpstreamWithBodyWithResponse Take another version of what a fork is a fork of
+//
+// The draft becomes that version as a whole. Nothing is published or deployed.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/presets/{preset}/upstream (the `UpdatePresetUpstream` operationId).
+func (c *ClientWithResponses) UpdatePresetUpstreamWithBodyWithResponse(ctx context.Context, preset PresetRef, params *UpdatePresetUpstreamParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdatePresetUpstreamResponse, error) {
+	rsp, err := c.UpdatePresetUpstreamWithBody(ctx, preset, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdatePresetUpstreamResponse(rsp)
+}
+
+// UpdatePresetUpstreamWithResponse Take another version of what a fork is a fork of
+//
+// The draft becomes that version as a whole. Nothing is published or deployed.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/presets/{preset}/upstream (the `UpdatePresetUpstream` operationId).
+func (c *ClientWithResponses) UpdatePresetUpstreamWithResponse(ctx context.Context, preset PresetRef, params *UpdatePresetUpstreamParams, body UpdatePresetUpstreamJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdatePresetUpstreamResponse, error) {
+	rsp, err := c.UpdatePresetUpstream(ctx, preset, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdatePresetUpstreamResponse(rsp)
+}
+
+// ListPresetVersionsWithResponse The published versions of a preset, newest first
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/presets/{preset}/versions (the `ListPresetVersions` operationId).
+func (c *ClientWithResponses) ListPresetVersionsWithResponse(ctx context.Context, preset PresetRef, params *ListPresetVersionsParams, reqEditors ...RequestEditorFn) (*ListPresetVersionsResponse, error) {
+	rsp, err := c.ListPresetVersions(ctx, preset, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListPresetVersionsResponse(rsp)
+}
+
+// PublishPresetWithBodyWithResponse Publish the draft as the next version
+//
+// A version never changes. A draft that is as the latest version is a conflict with the reason `nothing_to_publish`.
+// Deploy it at once with `deploy`, which takes the scope `presets:deploy` too.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/presets/{preset}/versions (the `PublishPreset` operationId).
+func (c *ClientWithResponses) PublishPresetWithBodyWithResponse(ctx context.Context, preset PresetRef, params *PublishPresetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PublishPresetResponse, error) {
+	rsp, err := c.PublishPresetWithBody(ctx, preset, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePublishPresetResponse(rsp)
+}
+
+// PublishPresetWithResponse Publish the draft as the next version
+//
+// A version never changes. A draft that is as the latest version is a conflict with the reason `nothing_to_publish`.
+// Deploy it at once with `deploy`, which takes the scope `presets:deploy` too.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/presets/{preset}/versions (the `PublishPreset` operationId).
+func (c *ClientWithResponses) PublishPresetWithResponse(ctx context.Context, preset PresetRef, params *PublishPresetParams, body PublishPresetJSONRequestBody, reqEditors ...RequestEditorFn) (*PublishPresetResponse, error) {
+	rsp, err := c.PublishPreset(ctx, preset, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePublishPresetResponse(rsp)
+}
+
+// GetPresetVersionWithResponse One version of a preset
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/presets/{preset}/versions/{version} (the `GetPresetVersion` operationId).
+func (c *ClientWithResponses) GetPresetVersionWithResponse(ctx context.Context, preset PresetRef, version PresetNumber, reqEditors ...RequestEditorFn) (*GetPresetVersionResponse, error) {
+	rsp, err := c.GetPresetVersion(ctx, preset, version, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetPresetVersionResponse(rsp)
+}
+
+// DeployPresetVersionWithResponse Deploy a version
+//
+// The slug means this version from then on. Deploying an earlier one is how to go back to it.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/presets/{preset}/versions/{version}/deploy (the `DeployPresetVersion` operationId).
+func (c *ClientWithResponses) DeployPresetVersionWithResponse(ctx context.Context, preset PresetRef, version PresetNumber, params *DeployPresetVersionParams, reqEditors ...RequestEditorFn) (*DeployPresetVersionResponse, error) {
+	rsp, err := c.DeployPresetVersion(ctx, preset, version, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeployPresetVersionResponse(rsp)
+}
+
+// ComparePresetVersionsWithResponse What another version has otherwise
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/presets/{preset}/versions/{version}/diff/{other} (the `ComparePresetVersions` operationId).
+func (c *ClientWithResponses) ComparePresetVersionsWithResponse(ctx context.Context, preset PresetRef, version PresetNumber, other int, reqEditors ...RequestEditorFn) (*ComparePresetVersionsResponse, error) {
+	rsp, err := c.ComparePresetVersions(ctx, preset, version, other, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseComparePresetVersionsResponse(rsp)
 }
 
 // ListPublicationsWithResponse The workspace's publications, newest first
@@ -26447,6 +30065,797 @@ func ParseSetPlatformWorkspaceTagsResponse(rsp *http.Response) (*SetPlatformWork
 			headers.ETag = value
 		}
 		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListPresetsResponse parses an HTTP response from a ListPresetsWithResponse call
+func ParseListPresetsResponse(rsp *http.Response) (*ListPresetsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListPresetsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PresetList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseCreatePresetResponse parses an HTTP response from a CreatePresetWithResponse call
+func ParseCreatePresetResponse(rsp *http.Response) (*CreatePresetResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreatePresetResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest PresetChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest PresetChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers CreatePresetResponse201Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers201 = &headers
+	case rsp.StatusCode == 202:
+		var headers CreatePresetResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseForkPresetResponse parses an HTTP response from a ForkPresetWithResponse call
+func ParseForkPresetResponse(rsp *http.Response) (*ForkPresetResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ForkPresetResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest PresetChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest PresetChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers ForkPresetResponse201Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers201 = &headers
+	case rsp.StatusCode == 202:
+		var headers ForkPresetResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetPublisherResponse parses an HTTP response from a GetPublisherWithResponse call
+func ParseGetPublisherResponse(rsp *http.Response) (*GetPublisherResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetPublisherResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PublisherOne
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetPublisherResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParsePutPublisherResponse parses an HTTP response from a PutPublisherWithResponse call
+func ParsePutPublisherResponse(rsp *http.Response) (*PutPublisherResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PutPublisherResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PublisherChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest PublisherChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers PutPublisherResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 202:
+		var headers PutPublisherResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseArchivePresetResponse parses an HTTP response from a ArchivePresetWithResponse call
+func ParseArchivePresetResponse(rsp *http.Response) (*ArchivePresetResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ArchivePresetResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PresetChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest PresetChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ArchivePresetResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 202:
+		var headers ArchivePresetResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetPresetResponse parses an HTTP response from a GetPresetWithResponse call
+func ParseGetPresetResponse(rsp *http.Response) (*GetPresetResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetPresetResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PresetOne
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetPresetResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseUpdatePresetResponse parses an HTTP response from a UpdatePresetWithResponse call
+func ParseUpdatePresetResponse(rsp *http.Response) (*UpdatePresetResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UpdatePresetResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PresetChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest PresetChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers UpdatePresetResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 202:
+		var headers UpdatePresetResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseRollBackPresetResponse parses an HTTP response from a RollBackPresetWithResponse call
+func ParseRollBackPresetResponse(rsp *http.Response) (*RollBackPresetResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RollBackPresetResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PresetVersionChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest PresetVersionChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers RollBackPresetResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 202:
+		var headers RollBackPresetResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseUpdatePresetUpstreamResponse parses an HTTP response from a UpdatePresetUpstreamWithResponse call
+func ParseUpdatePresetUpstreamResponse(rsp *http.Response) (*UpdatePresetUpstreamResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UpdatePresetUpstreamResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PresetChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest PresetChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers UpdatePresetUpstreamResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 202:
+		var headers UpdatePresetUpstreamResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListPresetVersionsResponse parses an HTTP response from a ListPresetVersionsWithResponse call
+func ParseListPresetVersionsResponse(rsp *http.Response) (*ListPresetVersionsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListPresetVersionsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PresetVersionList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParsePublishPresetResponse parses an HTTP response from a PublishPresetWithResponse call
+func ParsePublishPresetResponse(rsp *http.Response) (*PublishPresetResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PublishPresetResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest PresetVersionChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest PresetVersionChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers PublishPresetResponse201Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers201 = &headers
+	case rsp.StatusCode == 202:
+		var headers PublishPresetResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetPresetVersionResponse parses an HTTP response from a GetPresetVersionWithResponse call
+func ParseGetPresetVersionResponse(rsp *http.Response) (*GetPresetVersionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetPresetVersionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PresetVersionOne
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseDeployPresetVersionResponse parses an HTTP response from a DeployPresetVersionWithResponse call
+func ParseDeployPresetVersionResponse(rsp *http.Response) (*DeployPresetVersionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeployPresetVersionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PresetVersionChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest PresetVersionChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers DeployPresetVersionResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 202:
+		var headers DeployPresetVersionResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseComparePresetVersionsResponse parses an HTTP response from a ComparePresetVersionsWithResponse call
+func ParseComparePresetVersionsResponse(rsp *http.Response) (*ComparePresetVersionsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ComparePresetVersionsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PresetDiffOne
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
 	}
 
 	return response, nil

@@ -187,19 +187,19 @@ func (e DynamicRouteStatus) Valid() bool {
 
 // Defines values for DynamicRouteVersionStatus.
 const (
-	Deployed   DynamicRouteVersionStatus = "deployed"
-	Draft      DynamicRouteVersionStatus = "draft"
-	Superseded DynamicRouteVersionStatus = "superseded"
+	DynamicRouteVersionStatusDeployed   DynamicRouteVersionStatus = "deployed"
+	DynamicRouteVersionStatusDraft      DynamicRouteVersionStatus = "draft"
+	DynamicRouteVersionStatusSuperseded DynamicRouteVersionStatus = "superseded"
 )
 
 // Valid indicates whether the value is a known member of the DynamicRouteVersionStatus enum.
 func (e DynamicRouteVersionStatus) Valid() bool {
 	switch e {
-	case Deployed:
+	case DynamicRouteVersionStatusDeployed:
 		return true
-	case Draft:
+	case DynamicRouteVersionStatusDraft:
 		return true
-	case Superseded:
+	case DynamicRouteVersionStatusSuperseded:
 		return true
 	default:
 		return false
@@ -425,6 +425,69 @@ func (e PlatformKeyringKeyRole) Valid() bool {
 	case Older:
 		return true
 	case Sealing:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PresetVersionStatus.
+const (
+	PresetVersionStatusDeployed   PresetVersionStatus = "deployed"
+	PresetVersionStatusPublished  PresetVersionStatus = "published"
+	PresetVersionStatusSuperseded PresetVersionStatus = "superseded"
+)
+
+// Valid indicates whether the value is a known member of the PresetVersionStatus enum.
+func (e PresetVersionStatus) Valid() bool {
+	switch e {
+	case PresetVersionStatusDeployed:
+		return true
+	case PresetVersionStatusPublished:
+		return true
+	case PresetVersionStatusSuperseded:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PresetVersioning.
+const (
+	Date       PresetVersioning = "date"
+	Semver     PresetVersioning = "semver"
+	Sequential PresetVersioning = "sequential"
+)
+
+// Valid indicates whether the value is a known member of the PresetVersioning enum.
+func (e PresetVersioning) Valid() bool {
+	switch e {
+	case Date:
+		return true
+	case Semver:
+		return true
+	case Sequential:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PresetVisibility.
+const (
+	Private PresetVisibility = "private"
+	Public  PresetVisibility = "public"
+	Team    PresetVisibility = "team"
+)
+
+// Valid indicates whether the value is a known member of the PresetVisibility enum.
+func (e PresetVisibility) Valid() bool {
+	switch e {
+	case Private:
+		return true
+	case Public:
+		return true
+	case Team:
 		return true
 	default:
 		return false
@@ -2208,6 +2271,30 @@ type NewOwner struct {
 	Name  *string `json:"name,omitempty"`
 }
 
+// NewPreset defines model for NewPreset.
+type NewPreset struct {
+	// Config What a preset sets, at most 64 KiB. An absent field sets nothing.
+	Config      *PresetConfig `json:"config,omitempty"`
+	Description *string       `json:"description,omitempty"`
+
+	// Name The slug when absent.
+	Name *string `json:"name,omitempty"`
+
+	// Publish Publish the first version and deploy it.
+	Publish      *bool   `json:"publish,omitempty"`
+	ReleaseNotes *string `json:"release_notes,omitempty"`
+	Slug         string  `json:"slug"`
+
+	// VersionLabel Of the first version, with versioning semver; 1.0.0 when absent.
+	VersionLabel *string `json:"version_label,omitempty"`
+
+	// Versioning sequential when absent.
+	Versioning *PresetVersioning `json:"versioning,omitempty"`
+
+	// Visibility team when absent.
+	Visibility *PresetVisibility `json:"visibility,omitempty"`
+}
+
 // NewRoutingProfile defines model for NewRoutingProfile.
 type NewRoutingProfile struct {
 	Name string `json:"name"`
@@ -2311,6 +2398,239 @@ type PlatformKeyringKeyRole string
 type PlatformKeyringOne struct {
 	Data PlatformKeyring `json:"data"`
 }
+
+// Preset defines model for Preset.
+type Preset struct {
+	// Ancestry What it is a fork of, and what that is a fork of, nearest first.
+	Ancestry   []PresetOrigin               `json:"ancestry"`
+	ArchivedAt nullable.Nullable[time.Time] `json:"archived_at"`
+
+	// CanonicalModel The model name that uses it: @slug, or @handle/slug.
+	CanonicalModel string `json:"canonical_model"`
+
+	// Changed The draft differs from the latest version.
+	Changed bool `json:"changed"`
+
+	// Config The draft.
+	Config    PresetConfig `json:"config"`
+	CreatedAt time.Time    `json:"created_at"`
+
+	// CreatedBy A user id.
+	CreatedBy string `json:"created_by"`
+
+	// DeployedVersion What the slug means; null: nothing.
+	DeployedVersion nullable.Nullable[int] `json:"deployed_version"`
+	Description     string                 `json:"description"`
+	ID              string                 `json:"id"`
+
+	// LatestVersion null before the first.
+	LatestVersion nullable.Nullable[int] `json:"latest_version"`
+	Name          string                 `json:"name"`
+
+	// Slug Unique in the workspace, for ever.
+	Slug      string    `json:"slug"`
+	UpdatedAt time.Time `json:"updated_at"`
+
+	// Upstream The version that it is a fork of.
+	Upstream nullable.Nullable[PresetOrigin] `json:"upstream"`
+
+	// Versioning How versions are labeled. v1 and so on, as given by who publishes, or by the UTC day.
+	Versioning PresetVersioning `json:"versioning"`
+
+	// Visibility Who may use it. private is for keys of its creator, team for the workspace's, public for all, as @handle/slug.
+	Visibility PresetVisibility `json:"visibility"`
+}
+
+// PresetCache defines model for PresetCache.
+type PresetCache struct {
+	Enabled    bool `json:"enabled"`
+	TTLSeconds *int `json:"ttl_seconds,omitempty"`
+}
+
+// PresetChange defines model for PresetChange.
+type PresetChange struct {
+	Data        Preset         `json:"data"`
+	Publication PublicationRef `json:"publication"`
+}
+
+// PresetConfig What a preset sets, at most 64 KiB. An absent field sets nothing.
+type PresetConfig struct {
+	// AllowedModels Restriction. The only models that may serve.
+	AllowedModels *ModelPatterns `json:"allowed_models,omitempty"`
+
+	// AllowedProviders Restriction. The only providers that may serve.
+	AllowedProviders *ProviderNames `json:"allowed_providers,omitempty"`
+	Cache            *PresetCache   `json:"cache,omitempty"`
+
+	// DefaultModel Another name of model.
+	DefaultModel *string `json:"default_model,omitempty"`
+
+	// DeniedProviders Restriction. Providers that may not serve.
+	DeniedProviders *ProviderNames `json:"denied_providers,omitempty"`
+
+	// FallbackModels Tried after the model, and not presets.
+	FallbackModels *[]string `json:"fallback_models,omitempty"`
+
+	// GuardrailIds Guardrails of the workspace that bind its requests too. A public preset has none.
+	GuardrailIds *[]string `json:"guardrail_ids,omitempty"`
+
+	// Model The model that the preset's name stands for; without it the default model of the policy ladder.
+	Model *string `json:"model,omitempty"`
+
+	// Params Defaults for fields of the body, such as temperature. What a request says itself is not among them: model, messages, stream and the like.
+	Params map[string]json.RawMessage `json:"params,omitempty"`
+
+	// Provider Which providers may serve, and in which order. The restrictions of all rungs hold together; of every other field the narrowest rung's counts.
+	Provider *ProviderFields `json:"provider,omitempty"`
+
+	// ProviderWeights Factors of providers' scores, by slug.
+	ProviderWeights *map[string]float64 `json:"provider_weights,omitempty"`
+	RoutingMode     *RoutingMode        `json:"routing_mode,omitempty"`
+
+	// SystemPrompt Goes before the caller's own.
+	SystemPrompt *string `json:"system_prompt,omitempty"`
+}
+
+// PresetDiffOne defines model for PresetDiffOne.
+type PresetDiffOne struct {
+	Data []PresetFieldChange `json:"data"`
+}
+
+// PresetFieldChange defines model for PresetFieldChange.
+type PresetFieldChange struct {
+	// After Absent where the other version does not have it.
+	After json.RawMessage `json:"after,omitempty"`
+
+	// Before Absent where the version does not have the field.
+	Before json.RawMessage `json:"before,omitempty"`
+
+	// Path Dotted, such as provider.only or params.temperature.
+	Path string `json:"path"`
+}
+
+// PresetFork defines model for PresetFork.
+type PresetFork struct {
+	Description *string `json:"description,omitempty"`
+
+	// From An id or slug of the workspace, or @handle/slug.
+	From string `json:"from"`
+
+	// Name The upstream's when absent.
+	Name *string `json:"name,omitempty"`
+	Slug string  `json:"slug"`
+
+	// Version The deployed one when absent.
+	Version *int `json:"version,omitempty"`
+
+	// Versioning sequential when absent.
+	Versioning *PresetVersioning `json:"versioning,omitempty"`
+
+	// Visibility team when absent.
+	Visibility *PresetVisibility `json:"visibility,omitempty"`
+}
+
+// PresetList defines model for PresetList.
+type PresetList struct {
+	Data []Preset `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// PresetOne defines model for PresetOne.
+type PresetOne struct {
+	Data Preset `json:"data"`
+}
+
+// PresetOrigin defines model for PresetOrigin.
+type PresetOrigin struct {
+	PresetID string `json:"preset_id"`
+	Version  int    `json:"version"`
+}
+
+// PresetPatch defines model for PresetPatch.
+type PresetPatch struct {
+	// Config What a preset sets, at most 64 KiB. An absent field sets nothing.
+	Config      *PresetConfig `json:"config,omitempty"`
+	Description *string       `json:"description,omitempty"`
+	Name        *string       `json:"name,omitempty"`
+
+	// ReplaceConfig The configuration is the whole draft.
+	ReplaceConfig *bool `json:"replace_config,omitempty"`
+
+	// Versioning How versions are labeled. v1 and so on, as given by who publishes, or by the UTC day.
+	Versioning *PresetVersioning `json:"versioning,omitempty"`
+
+	// Visibility Who may use it. private is for keys of its creator, team for the workspace's, public for all, as @handle/slug.
+	Visibility *PresetVisibility `json:"visibility,omitempty"`
+}
+
+// PresetRelease defines model for PresetRelease.
+type PresetRelease struct {
+	// Deploy Deploy it at once.
+	Deploy       *bool   `json:"deploy,omitempty"`
+	ReleaseNotes *string `json:"release_notes,omitempty"`
+
+	// VersionLabel With versioning semver, above every earlier one.
+	VersionLabel *string `json:"version_label,omitempty"`
+}
+
+// PresetUpstream defines model for PresetUpstream.
+type PresetUpstream struct {
+	// Version The deployed one when absent.
+	Version *int `json:"version,omitempty"`
+}
+
+// PresetVersion defines model for PresetVersion.
+type PresetVersion struct {
+	// Config What a preset sets, at most 64 KiB. An absent field sets nothing.
+	Config PresetConfig `json:"config"`
+
+	// Digest Equal configurations have equal ones.
+	Digest string `json:"digest"`
+
+	// Public It was deployed while the preset was public.
+	Public      bool      `json:"public"`
+	PublishedAt time.Time `json:"published_at"`
+
+	// PublishedBy A user id.
+	PublishedBy  string              `json:"published_by"`
+	ReleaseNotes string              `json:"release_notes"`
+	Status       PresetVersionStatus `json:"status"`
+
+	// Version From 1.
+	Version      int    `json:"version"`
+	VersionLabel string `json:"version_label"`
+}
+
+// PresetVersionStatus defines model for PresetVersion.Status.
+type PresetVersionStatus string
+
+// PresetVersionChange defines model for PresetVersionChange.
+type PresetVersionChange struct {
+	Data        PresetVersion  `json:"data"`
+	Preset      Preset         `json:"preset"`
+	Publication PublicationRef `json:"publication"`
+}
+
+// PresetVersionList defines model for PresetVersionList.
+type PresetVersionList struct {
+	Data []PresetVersion `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// PresetVersionOne defines model for PresetVersionOne.
+type PresetVersionOne struct {
+	Data PresetVersion `json:"data"`
+}
+
+// PresetVersioning How versions are labeled. v1 and so on, as given by who publishes, or by the UTC day.
+type PresetVersioning string
+
+// PresetVisibility Who may use it. private is for keys of its creator, team for the workspace's, public for all, as @handle/slug.
+type PresetVisibility string
 
 // PriceLimit USD per million tokens.
 type PriceLimit = string
@@ -2430,6 +2750,29 @@ type PublicationRef struct {
 	// Pending Live gateways that have not applied it yet; at least 1 until it is known to be published.
 	Pending  int   `json:"pending"`
 	Revision int64 `json:"revision"`
+}
+
+// Publisher defines model for Publisher.
+type Publisher struct {
+	// Handle null before it is chosen.
+	Handle    nullable.Nullable[string]    `json:"handle"`
+	UpdatedAt nullable.Nullable[time.Time] `json:"updated_at"`
+}
+
+// PublisherChange defines model for PublisherChange.
+type PublisherChange struct {
+	Data        Publisher      `json:"data"`
+	Publication PublicationRef `json:"publication"`
+}
+
+// PublisherOne defines model for PublisherOne.
+type PublisherOne struct {
+	Data Publisher `json:"data"`
+}
+
+// PublisherPut defines model for PublisherPut.
+type PublisherPut struct {
+	Handle string `json:"handle"`
 }
 
 // Receipts defines model for Receipts.
@@ -2881,6 +3224,12 @@ type ManagementKeyID = string
 
 // Model defines model for Model.
 type Model = string
+
+// PresetNumber defines model for PresetNumber.
+type PresetNumber = int
+
+// PresetRef defines model for PresetRef.
+type PresetRef = string
 
 // Provider defines model for Provider.
 type Provider = string
@@ -3536,6 +3885,135 @@ type SetPlatformWorkspaceTagsParams struct {
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
+// ListPresetsParams defines parameters for ListPresets.
+type ListPresetsParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Slug Only the preset with this slug, in any letter case.
+	Slug *string `form:"slug,omitempty" json:"slug,omitempty"`
+
+	// Visibility Only those with this visibility.
+	Visibility *PresetVisibility `form:"visibility,omitempty" json:"visibility,omitempty"`
+
+	// Archived Archived ones too.
+	Archived *bool `form:"archived,omitempty" json:"archived,omitempty"`
+}
+
+// CreatePresetParams defines parameters for CreatePreset.
+type CreatePresetParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ForkPresetParams defines parameters for ForkPreset.
+type ForkPresetParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// PutPublisherParams defines parameters for PutPublisher.
+type PutPublisherParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ArchivePresetParams defines parameters for ArchivePreset.
+type ArchivePresetParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// ConfirmName The preset's name, exactly, as a guard against archiving the wrong one.
+	ConfirmName string `form:"confirm_name" json:"confirm_name"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// UpdatePresetParams defines parameters for UpdatePreset.
+type UpdatePresetParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// RollBackPresetParams defines parameters for RollBackPreset.
+type RollBackPresetParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// UpdatePresetUpstreamParams defines parameters for UpdatePresetUpstream.
+type UpdatePresetUpstreamParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListPresetVersionsParams defines parameters for ListPresetVersions.
+type ListPresetVersionsParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// PublishPresetParams defines parameters for PublishPreset.
+type PublishPresetParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// DeployPresetVersionParams defines parameters for DeployPresetVersion.
+type DeployPresetVersionParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
 // ListPublicationsParams defines parameters for ListPublications.
 type ListPublicationsParams struct {
 	// Cursor The `next_cursor` of the page before.
@@ -3872,6 +4350,24 @@ type CreatePlatformWorkspaceJSONRequestBody = NewWorkspace
 // SetPlatformWorkspaceTagsJSONRequestBody defines body for SetPlatformWorkspaceTags for application/json ContentType.
 type SetPlatformWorkspaceTagsJSONRequestBody = WorkspaceTagsPatch
 
+// CreatePresetJSONRequestBody defines body for CreatePreset for application/json ContentType.
+type CreatePresetJSONRequestBody = NewPreset
+
+// ForkPresetJSONRequestBody defines body for ForkPreset for application/json ContentType.
+type ForkPresetJSONRequestBody = PresetFork
+
+// PutPublisherJSONRequestBody defines body for PutPublisher for application/json ContentType.
+type PutPublisherJSONRequestBody = PublisherPut
+
+// UpdatePresetJSONRequestBody defines body for UpdatePreset for application/json ContentType.
+type UpdatePresetJSONRequestBody = PresetPatch
+
+// UpdatePresetUpstreamJSONRequestBody defines body for UpdatePresetUpstream for application/json ContentType.
+type UpdatePresetUpstreamJSONRequestBody = PresetUpstream
+
+// PublishPresetJSONRequestBody defines body for PublishPreset for application/json ContentType.
+type PublishPresetJSONRequestBody = PresetRelease
+
 // UpdateAutoRoutingJSONRequestBody defines body for UpdateAutoRouting for application/json ContentType.
 type UpdateAutoRoutingJSONRequestBody = AutoRoutingPatch
 
@@ -4090,6 +4586,51 @@ type ServerInterface interface {
 	// SetPlatformWorkspaceTags Replace the tags of a workspace
 	// (PUT /v1/platform/workspaces/{workspace_id}/tags)
 	SetPlatformWorkspaceTags(c *gin.Context, workspaceID WorkspaceID, params SetPlatformWorkspaceTagsParams)
+	// ListPresets The workspace's presets, newest first
+	// (GET /v1/presets)
+	ListPresets(c *gin.Context, params ListPresetsParams)
+	// CreatePreset Create a preset
+	// (POST /v1/presets)
+	CreatePreset(c *gin.Context, params CreatePresetParams)
+	// ForkPreset Fork a preset
+	// (POST /v1/presets/fork)
+	ForkPreset(c *gin.Context, params ForkPresetParams)
+	// GetPublisher The handle under which the workspace's presets are public
+	// (GET /v1/presets/publisher)
+	GetPublisher(c *gin.Context)
+	// PutPublisher Choose the publisher handle
+	// (PUT /v1/presets/publisher)
+	PutPublisher(c *gin.Context, params PutPublisherParams)
+	// ArchivePreset Archive a preset
+	// (DELETE /v1/presets/{preset})
+	ArchivePreset(c *gin.Context, preset PresetRef, params ArchivePresetParams)
+	// GetPreset One preset, with its draft
+	// (GET /v1/presets/{preset})
+	GetPreset(c *gin.Context, preset PresetRef)
+	// UpdatePreset Change a preset
+	// (PATCH /v1/presets/{preset})
+	UpdatePreset(c *gin.Context, preset PresetRef, params UpdatePresetParams)
+	// RollBackPreset Deploy the version that the present deployment replaced
+	// (POST /v1/presets/{preset}/rollback)
+	RollBackPreset(c *gin.Context, preset PresetRef, params RollBackPresetParams)
+	// UpdatePresetUpstream Take another version of what a fork is a fork of
+	// (POST /v1/presets/{preset}/upstream)
+	UpdatePresetUpstream(c *gin.Context, preset PresetRef, params UpdatePresetUpstreamParams)
+	// ListPresetVersions The published versions of a preset, newest first
+	// (GET /v1/presets/{preset}/versions)
+	ListPresetVersions(c *gin.Context, preset PresetRef, params ListPresetVersionsParams)
+	// PublishPreset Publish the draft as the next version
+	// (POST /v1/presets/{preset}/versions)
+	PublishPreset(c *gin.Context, preset PresetRef, params PublishPresetParams)
+	// GetPresetVersion One version of a preset
+	// (GET /v1/presets/{preset}/versions/{version})
+	GetPresetVersion(c *gin.Context, preset PresetRef, version PresetNumber)
+	// DeployPresetVersion Deploy a version
+	// (POST /v1/presets/{preset}/versions/{version}/deploy)
+	DeployPresetVersion(c *gin.Context, preset PresetRef, version PresetNumber, params DeployPresetVersionParams)
+	// ComparePresetVersions What another version has otherwise
+	// (GET /v1/presets/{preset}/versions/{version}/diff/{other})
+	ComparePresetVersions(c *gin.Context, preset PresetRef, version PresetNumber, other int)
 	// ListPublications The workspace's publications, newest first
 	// (GET /v1/publications)
 	ListPublications(c *gin.Context, params ListPublicationsParams)
@@ -7890,6 +8431,841 @@ func (siw *ServerInterfaceWrapper) SetPlatformWorkspaceTags(c *gin.Context) {
 	siw.Handler.SetPlatformWorkspaceTags(c, workspaceID, params)
 }
 
+// ListPresets operation middleware
+func (siw *ServerInterfaceWrapper) ListPresets(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListPresetsParams
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "slug" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "slug", c.Request.URL.Query(), &params.Slug, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter slug: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "visibility" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "visibility", c.Request.URL.Query(), &params.Visibility, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter visibility: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "archived" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "archived", c.Request.URL.Query(), &params.Archived, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter archived: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListPresets(c, params)
+}
+
+// CreatePreset operation middleware
+func (siw *ServerInterfaceWrapper) CreatePreset(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreatePresetParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.CreatePreset(c, params)
+}
+
+// ForkPreset operation middleware
+func (siw *ServerInterfaceWrapper) ForkPreset(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ForkPresetParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ForkPreset(c, params)
+}
+
+// GetPublisher operation middleware
+func (siw *ServerInterfaceWrapper) GetPublisher(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetPublisher(c)
+}
+
+// PutPublisher operation middleware
+func (siw *ServerInterfaceWrapper) PutPublisher(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PutPublisherParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.PutPublisher(c, params)
+}
+
+// ArchivePreset operation middleware
+func (siw *ServerInterfaceWrapper) ArchivePreset(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "preset" -------------
+	var preset PresetRef
+
+	err = runtime.BindStyledParameterWithOptions("simple", "preset", c.Param("preset"), &preset, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter preset: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ArchivePresetParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Required query parameter "confirm_name" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "confirm_name", c.Request.URL.Query(), &params.ConfirmName, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter confirm_name: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ArchivePreset(c, preset, params)
+}
+
+// GetPreset operation middleware
+func (siw *ServerInterfaceWrapper) GetPreset(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "preset" -------------
+	var preset PresetRef
+
+	err = runtime.BindStyledParameterWithOptions("simple", "preset", c.Param("preset"), &preset, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter preset: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetPreset(c, preset)
+}
+
+// UpdatePreset operation middleware
+func (siw *ServerInterfaceWrapper) UpdatePreset(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "preset" -------------
+	var preset PresetRef
+
+	err = runtime.BindStyledParameterWithOptions("simple", "preset", c.Param("preset"), &preset, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter preset: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params UpdatePresetParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.UpdatePreset(c, preset, params)
+}
+
+// RollBackPreset operation middleware
+func (siw *ServerInterfaceWrapper) RollBackPreset(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "preset" -------------
+	var preset PresetRef
+
+	err = runtime.BindStyledParameterWithOptions("simple", "preset", c.Param("preset"), &preset, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter preset: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RollBackPresetParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.RollBackPreset(c, preset, params)
+}
+
+// UpdatePresetUpstream operation middleware
+func (siw *ServerInterfaceWrapper) UpdatePresetUpstream(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "preset" -------------
+	var preset PresetRef
+
+	err = runtime.BindStyledParameterWithOptions("simple", "preset", c.Param("preset"), &preset, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter preset: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params UpdatePresetUpstreamParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.UpdatePresetUpstream(c, preset, params)
+}
+
+// ListPresetVersions operation middleware
+func (siw *ServerInterfaceWrapper) ListPresetVersions(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "preset" -------------
+	var preset PresetRef
+
+	err = runtime.BindStyledParameterWithOptions("simple", "preset", c.Param("preset"), &preset, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter preset: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListPresetVersionsParams
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListPresetVersions(c, preset, params)
+}
+
+// PublishPreset operation middleware
+func (siw *ServerInterfaceWrapper) PublishPreset(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "preset" -------------
+	var preset PresetRef
+
+	err = runtime.BindStyledParameterWithOptions("simple", "preset", c.Param("preset"), &preset, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter preset: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PublishPresetParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.PublishPreset(c, preset, params)
+}
+
+// GetPresetVersion operation middleware
+func (siw *ServerInterfaceWrapper) GetPresetVersion(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "preset" -------------
+	var preset PresetRef
+
+	err = runtime.BindStyledParameterWithOptions("simple", "preset", c.Param("preset"), &preset, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter preset: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "version" -------------
+	var version PresetNumber
+
+	err = runtime.BindStyledParameterWithOptions("simple", "version", c.Param("version"), &version, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter version: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetPresetVersion(c, preset, version)
+}
+
+// DeployPresetVersion operation middleware
+func (siw *ServerInterfaceWrapper) DeployPresetVersion(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "preset" -------------
+	var preset PresetRef
+
+	err = runtime.BindStyledParameterWithOptions("simple", "preset", c.Param("preset"), &preset, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter preset: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "version" -------------
+	var version PresetNumber
+
+	err = runtime.BindStyledParameterWithOptions("simple", "version", c.Param("version"), &version, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter version: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeployPresetVersionParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DeployPresetVersion(c, preset, version, params)
+}
+
+// ComparePresetVersions operation middleware
+func (siw *ServerInterfaceWrapper) ComparePresetVersions(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "preset" -------------
+	var preset PresetRef
+
+	err = runtime.BindStyledParameterWithOptions("simple", "preset", c.Param("preset"), &preset, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter preset: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "version" -------------
+	var version PresetNumber
+
+	err = runtime.BindStyledParameterWithOptions("simple", "version", c.Param("version"), &version, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter version: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "other" -------------
+	var other int
+
+	err = runtime.BindStyledParameterWithOptions("simple", "other", c.Param("other"), &other, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter other: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ComparePresetVersions(c, preset, version, other)
+}
+
 // ListPublications operation middleware
 func (siw *ServerInterfaceWrapper) ListPublications(c *gin.Context) {
 
@@ -9639,6 +11015,21 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/v1/guardrails/:guardrail_id/members", wrapper.ListGuardrailMembers)
 	router.POST(options.BaseURL+"/v1/guardrails/:guardrail_id/members/add", wrapper.AddGuardrailMembers)
 	router.POST(options.BaseURL+"/v1/guardrails/:guardrail_id/members/remove", wrapper.RemoveGuardrailMembers)
+	router.GET(options.BaseURL+"/v1/presets", wrapper.ListPresets)
+	router.POST(options.BaseURL+"/v1/presets", wrapper.CreatePreset)
+	router.POST(options.BaseURL+"/v1/presets/fork", wrapper.ForkPreset)
+	router.GET(options.BaseURL+"/v1/presets/publisher", wrapper.GetPublisher)
+	router.PUT(options.BaseURL+"/v1/presets/publisher", wrapper.PutPublisher)
+	router.DELETE(options.BaseURL+"/v1/presets/:preset", wrapper.ArchivePreset)
+	router.GET(options.BaseURL+"/v1/presets/:preset", wrapper.GetPreset)
+	router.PATCH(options.BaseURL+"/v1/presets/:preset", wrapper.UpdatePreset)
+	router.GET(options.BaseURL+"/v1/presets/:preset/versions", wrapper.ListPresetVersions)
+	router.POST(options.BaseURL+"/v1/presets/:preset/versions", wrapper.PublishPreset)
+	router.GET(options.BaseURL+"/v1/presets/:preset/versions/:version", wrapper.GetPresetVersion)
+	router.GET(options.BaseURL+"/v1/presets/:preset/versions/:version/diff/:other", wrapper.ComparePresetVersions)
+	router.POST(options.BaseURL+"/v1/presets/:preset/versions/:version/deploy", wrapper.DeployPresetVersion)
+	router.POST(options.BaseURL+"/v1/presets/:preset/rollback", wrapper.RollBackPreset)
+	router.POST(options.BaseURL+"/v1/presets/:preset/upstream", wrapper.UpdatePresetUpstream)
 	router.GET(options.BaseURL+"/v1/departments", wrapper.ListDepartments)
 	router.POST(options.BaseURL+"/v1/departments", wrapper.CreateDepartment)
 	router.DELETE(options.BaseURL+"/v1/departments/:department_id", wrapper.DeleteDepartment)
@@ -13298,6 +14689,893 @@ func (response SetPlatformWorkspaceTagsdefaultApplicationProblemPlusJSONResponse
 	return err
 }
 
+type ListPresetsRequestObject struct {
+	Params ListPresetsParams
+}
+
+type ListPresetsResponseObject interface {
+	VisitListPresetsResponse(w http.ResponseWriter) error
+}
+
+type ListPresets200JSONResponse PresetList
+
+func (response ListPresets200JSONResponse) VisitListPresetsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListPresetsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListPresetsdefaultApplicationProblemPlusJSONResponse) VisitListPresetsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreatePresetRequestObject struct {
+	Params CreatePresetParams
+	Body   *CreatePresetJSONRequestBody
+}
+
+type CreatePresetResponseObject interface {
+	VisitCreatePresetResponse(w http.ResponseWriter) error
+}
+
+type CreatePreset201ResponseHeaders struct {
+	ETag string
+}
+
+type CreatePreset201JSONResponse struct {
+	Body    PresetChange
+	Headers CreatePreset201ResponseHeaders
+}
+
+func (response CreatePreset201JSONResponse) VisitCreatePresetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreatePreset202ResponseHeaders struct {
+	ETag string
+}
+
+type CreatePreset202JSONResponse struct {
+	Body    PresetChange
+	Headers CreatePreset202ResponseHeaders
+}
+
+func (response CreatePreset202JSONResponse) VisitCreatePresetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreatePresetdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CreatePresetdefaultApplicationProblemPlusJSONResponse) VisitCreatePresetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ForkPresetRequestObject struct {
+	Params ForkPresetParams
+	Body   *ForkPresetJSONRequestBody
+}
+
+type ForkPresetResponseObject interface {
+	VisitForkPresetResponse(w http.ResponseWriter) error
+}
+
+type ForkPreset201ResponseHeaders struct {
+	ETag string
+}
+
+type ForkPreset201JSONResponse struct {
+	Body    PresetChange
+	Headers ForkPreset201ResponseHeaders
+}
+
+func (response ForkPreset201JSONResponse) VisitForkPresetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ForkPreset202ResponseHeaders struct {
+	ETag string
+}
+
+type ForkPreset202JSONResponse struct {
+	Body    PresetChange
+	Headers ForkPreset202ResponseHeaders
+}
+
+func (response ForkPreset202JSONResponse) VisitForkPresetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ForkPresetdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ForkPresetdefaultApplicationProblemPlusJSONResponse) VisitForkPresetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPublisherRequestObject struct {
+}
+
+type GetPublisherResponseObject interface {
+	VisitGetPublisherResponse(w http.ResponseWriter) error
+}
+
+type GetPublisher200ResponseHeaders struct {
+	ETag string
+}
+
+type GetPublisher200JSONResponse struct {
+	Body    PublisherOne
+	Headers GetPublisher200ResponseHeaders
+}
+
+func (response GetPublisher200JSONResponse) VisitGetPublisherResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPublisherdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetPublisherdefaultApplicationProblemPlusJSONResponse) VisitGetPublisherResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutPublisherRequestObject struct {
+	Params PutPublisherParams
+	Body   *PutPublisherJSONRequestBody
+}
+
+type PutPublisherResponseObject interface {
+	VisitPutPublisherResponse(w http.ResponseWriter) error
+}
+
+type PutPublisher200ResponseHeaders struct {
+	ETag string
+}
+
+type PutPublisher200JSONResponse struct {
+	Body    PublisherChange
+	Headers PutPublisher200ResponseHeaders
+}
+
+func (response PutPublisher200JSONResponse) VisitPutPublisherResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutPublisher202ResponseHeaders struct {
+	ETag string
+}
+
+type PutPublisher202JSONResponse struct {
+	Body    PublisherChange
+	Headers PutPublisher202ResponseHeaders
+}
+
+func (response PutPublisher202JSONResponse) VisitPutPublisherResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutPublisherdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response PutPublisherdefaultApplicationProblemPlusJSONResponse) VisitPutPublisherResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ArchivePresetRequestObject struct {
+	Preset PresetRef `json:"preset"`
+	Params ArchivePresetParams
+}
+
+type ArchivePresetResponseObject interface {
+	VisitArchivePresetResponse(w http.ResponseWriter) error
+}
+
+type ArchivePreset200ResponseHeaders struct {
+	ETag string
+}
+
+type ArchivePreset200JSONResponse struct {
+	Body    PresetChange
+	Headers ArchivePreset200ResponseHeaders
+}
+
+func (response ArchivePreset200JSONResponse) VisitArchivePresetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ArchivePreset202ResponseHeaders struct {
+	ETag string
+}
+
+type ArchivePreset202JSONResponse struct {
+	Body    PresetChange
+	Headers ArchivePreset202ResponseHeaders
+}
+
+func (response ArchivePreset202JSONResponse) VisitArchivePresetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ArchivePresetdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ArchivePresetdefaultApplicationProblemPlusJSONResponse) VisitArchivePresetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPresetRequestObject struct {
+	Preset PresetRef `json:"preset"`
+}
+
+type GetPresetResponseObject interface {
+	VisitGetPresetResponse(w http.ResponseWriter) error
+}
+
+type GetPreset200ResponseHeaders struct {
+	ETag string
+}
+
+type GetPreset200JSONResponse struct {
+	Body    PresetOne
+	Headers GetPreset200ResponseHeaders
+}
+
+func (response GetPreset200JSONResponse) VisitGetPresetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPresetdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetPresetdefaultApplicationProblemPlusJSONResponse) VisitGetPresetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdatePresetRequestObject struct {
+	Preset PresetRef `json:"preset"`
+	Params UpdatePresetParams
+	Body   *UpdatePresetJSONRequestBody
+}
+
+type UpdatePresetResponseObject interface {
+	VisitUpdatePresetResponse(w http.ResponseWriter) error
+}
+
+type UpdatePreset200ResponseHeaders struct {
+	ETag string
+}
+
+type UpdatePreset200JSONResponse struct {
+	Body    PresetChange
+	Headers UpdatePreset200ResponseHeaders
+}
+
+func (response UpdatePreset200JSONResponse) VisitUpdatePresetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdatePreset202ResponseHeaders struct {
+	ETag string
+}
+
+type UpdatePreset202JSONResponse struct {
+	Body    PresetChange
+	Headers UpdatePreset202ResponseHeaders
+}
+
+func (response UpdatePreset202JSONResponse) VisitUpdatePresetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdatePresetdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response UpdatePresetdefaultApplicationProblemPlusJSONResponse) VisitUpdatePresetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RollBackPresetRequestObject struct {
+	Preset PresetRef `json:"preset"`
+	Params RollBackPresetParams
+}
+
+type RollBackPresetResponseObject interface {
+	VisitRollBackPresetResponse(w http.ResponseWriter) error
+}
+
+type RollBackPreset200ResponseHeaders struct {
+	ETag string
+}
+
+type RollBackPreset200JSONResponse struct {
+	Body    PresetVersionChange
+	Headers RollBackPreset200ResponseHeaders
+}
+
+func (response RollBackPreset200JSONResponse) VisitRollBackPresetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RollBackPreset202ResponseHeaders struct {
+	ETag string
+}
+
+type RollBackPreset202JSONResponse struct {
+	Body    PresetVersionChange
+	Headers RollBackPreset202ResponseHeaders
+}
+
+func (response RollBackPreset202JSONResponse) VisitRollBackPresetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RollBackPresetdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response RollBackPresetdefaultApplicationProblemPlusJSONResponse) VisitRollBackPresetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdatePresetUpstreamRequestObject struct {
+	Preset PresetRef `json:"preset"`
+	Params UpdatePresetUpstreamParams
+	Body   *UpdatePresetUpstreamJSONRequestBody
+}
+
+type UpdatePresetUpstreamResponseObject interface {
+	VisitUpdatePresetUpstreamResponse(w http.ResponseWriter) error
+}
+
+type UpdatePresetUpstream200ResponseHeaders struct {
+	ETag string
+}
+
+type UpdatePresetUpstream200JSONResponse struct {
+	Body    PresetChange
+	Headers UpdatePresetUpstream200ResponseHeaders
+}
+
+func (response UpdatePresetUpstream200JSONResponse) VisitUpdatePresetUpstreamResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdatePresetUpstream202ResponseHeaders struct {
+	ETag string
+}
+
+type UpdatePresetUpstream202JSONResponse struct {
+	Body    PresetChange
+	Headers UpdatePresetUpstream202ResponseHeaders
+}
+
+func (response UpdatePresetUpstream202JSONResponse) VisitUpdatePresetUpstreamResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdatePresetUpstreamdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response UpdatePresetUpstreamdefaultApplicationProblemPlusJSONResponse) VisitUpdatePresetUpstreamResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListPresetVersionsRequestObject struct {
+	Preset PresetRef `json:"preset"`
+	Params ListPresetVersionsParams
+}
+
+type ListPresetVersionsResponseObject interface {
+	VisitListPresetVersionsResponse(w http.ResponseWriter) error
+}
+
+type ListPresetVersions200JSONResponse PresetVersionList
+
+func (response ListPresetVersions200JSONResponse) VisitListPresetVersionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListPresetVersionsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListPresetVersionsdefaultApplicationProblemPlusJSONResponse) VisitListPresetVersionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PublishPresetRequestObject struct {
+	Preset PresetRef `json:"preset"`
+	Params PublishPresetParams
+	Body   *PublishPresetJSONRequestBody
+}
+
+type PublishPresetResponseObject interface {
+	VisitPublishPresetResponse(w http.ResponseWriter) error
+}
+
+type PublishPreset201ResponseHeaders struct {
+	ETag string
+}
+
+type PublishPreset201JSONResponse struct {
+	Body    PresetVersionChange
+	Headers PublishPreset201ResponseHeaders
+}
+
+func (response PublishPreset201JSONResponse) VisitPublishPresetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PublishPreset202ResponseHeaders struct {
+	ETag string
+}
+
+type PublishPreset202JSONResponse struct {
+	Body    PresetVersionChange
+	Headers PublishPreset202ResponseHeaders
+}
+
+func (response PublishPreset202JSONResponse) VisitPublishPresetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PublishPresetdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response PublishPresetdefaultApplicationProblemPlusJSONResponse) VisitPublishPresetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPresetVersionRequestObject struct {
+	Preset  PresetRef    `json:"preset"`
+	Version PresetNumber `json:"version"`
+}
+
+type GetPresetVersionResponseObject interface {
+	VisitGetPresetVersionResponse(w http.ResponseWriter) error
+}
+
+type GetPresetVersion200JSONResponse PresetVersionOne
+
+func (response GetPresetVersion200JSONResponse) VisitGetPresetVersionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPresetVersiondefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetPresetVersiondefaultApplicationProblemPlusJSONResponse) VisitGetPresetVersionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeployPresetVersionRequestObject struct {
+	Preset  PresetRef    `json:"preset"`
+	Version PresetNumber `json:"version"`
+	Params  DeployPresetVersionParams
+}
+
+type DeployPresetVersionResponseObject interface {
+	VisitDeployPresetVersionResponse(w http.ResponseWriter) error
+}
+
+type DeployPresetVersion200ResponseHeaders struct {
+	ETag string
+}
+
+type DeployPresetVersion200JSONResponse struct {
+	Body    PresetVersionChange
+	Headers DeployPresetVersion200ResponseHeaders
+}
+
+func (response DeployPresetVersion200JSONResponse) VisitDeployPresetVersionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeployPresetVersion202ResponseHeaders struct {
+	ETag string
+}
+
+type DeployPresetVersion202JSONResponse struct {
+	Body    PresetVersionChange
+	Headers DeployPresetVersion202ResponseHeaders
+}
+
+func (response DeployPresetVersion202JSONResponse) VisitDeployPresetVersionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeployPresetVersiondefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response DeployPresetVersiondefaultApplicationProblemPlusJSONResponse) VisitDeployPresetVersionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ComparePresetVersionsRequestObject struct {
+	Preset  PresetRef    `json:"preset"`
+	Version PresetNumber `json:"version"`
+	Other   int          `json:"other"`
+}
+
+type ComparePresetVersionsResponseObject interface {
+	VisitComparePresetVersionsResponse(w http.ResponseWriter) error
+}
+
+type ComparePresetVersions200JSONResponse PresetDiffOne
+
+func (response ComparePresetVersions200JSONResponse) VisitComparePresetVersionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ComparePresetVersionsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ComparePresetVersionsdefaultApplicationProblemPlusJSONResponse) VisitComparePresetVersionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListPublicationsRequestObject struct {
 	Params ListPublicationsParams
 }
@@ -15271,6 +17549,51 @@ type StrictServerInterface interface {
 	// SetPlatformWorkspaceTags Replace the tags of a workspace
 	// (PUT /v1/platform/workspaces/{workspace_id}/tags)
 	SetPlatformWorkspaceTags(ctx context.Context, request SetPlatformWorkspaceTagsRequestObject) (SetPlatformWorkspaceTagsResponseObject, error)
+	// ListPresets The workspace's presets, newest first
+	// (GET /v1/presets)
+	ListPresets(ctx context.Context, request ListPresetsRequestObject) (ListPresetsResponseObject, error)
+	// CreatePreset Create a preset
+	// (POST /v1/presets)
+	CreatePreset(ctx context.Context, request CreatePresetRequestObject) (CreatePresetResponseObject, error)
+	// ForkPreset Fork a preset
+	// (POST /v1/presets/fork)
+	ForkPreset(ctx context.Context, request ForkPresetRequestObject) (ForkPresetResponseObject, error)
+	// GetPublisher The handle under which the workspace's presets are public
+	// (GET /v1/presets/publisher)
+	GetPublisher(ctx context.Context, request GetPublisherRequestObject) (GetPublisherResponseObject, error)
+	// PutPublisher Choose the publisher handle
+	// (PUT /v1/presets/publisher)
+	PutPublisher(ctx context.Context, request PutPublisherRequestObject) (PutPublisherResponseObject, error)
+	// ArchivePreset Archive a preset
+	// (DELETE /v1/presets/{preset})
+	ArchivePreset(ctx context.Context, request ArchivePresetRequestObject) (ArchivePresetResponseObject, error)
+	// GetPreset One preset, with its draft
+	// (GET /v1/presets/{preset})
+	GetPreset(ctx context.Context, request GetPresetRequestObject) (GetPresetResponseObject, error)
+	// UpdatePreset Change a preset
+	// (PATCH /v1/presets/{preset})
+	UpdatePreset(ctx context.Context, request UpdatePresetRequestObject) (UpdatePresetResponseObject, error)
+	// RollBackPreset Deploy the version that the present deployment replaced
+	// (POST /v1/presets/{preset}/rollback)
+	RollBackPreset(ctx context.Context, request RollBackPresetRequestObject) (RollBackPresetResponseObject, error)
+	// UpdatePresetUpstream Take another version of what a fork is a fork of
+	// (POST /v1/presets/{preset}/upstream)
+	UpdatePresetUpstream(ctx context.Context, request UpdatePresetUpstreamRequestObject) (UpdatePresetUpstreamResponseObject, error)
+	// ListPresetVersions The published versions of a preset, newest first
+	// (GET /v1/presets/{preset}/versions)
+	ListPresetVersions(ctx context.Context, request ListPresetVersionsRequestObject) (ListPresetVersionsResponseObject, error)
+	// PublishPreset Publish the draft as the next version
+	// (POST /v1/presets/{preset}/versions)
+	PublishPreset(ctx context.Context, request PublishPresetRequestObject) (PublishPresetResponseObject, error)
+	// GetPresetVersion One version of a preset
+	// (GET /v1/presets/{preset}/versions/{version})
+	GetPresetVersion(ctx context.Context, request GetPresetVersionRequestObject) (GetPresetVersionResponseObject, error)
+	// DeployPresetVersion Deploy a version
+	// (POST /v1/presets/{preset}/versions/{version}/deploy)
+	DeployPresetVersion(ctx context.Context, request DeployPresetVersionRequestObject) (DeployPresetVersionResponseObject, error)
+	// ComparePresetVersions What another version has otherwise
+	// (GET /v1/presets/{preset}/versions/{version}/diff/{other})
+	ComparePresetVersions(ctx context.Context, request ComparePresetVersionsRequestObject) (ComparePresetVersionsResponseObject, error)
 	// ListPublications The workspace's publications, newest first
 	// (GET /v1/publications)
 	ListPublications(ctx context.Context, request ListPublicationsRequestObject) (ListPublicationsResponseObject, error)
@@ -17514,6 +19837,513 @@ func (sh *strictHandler) SetPlatformWorkspaceTags(ctx *gin.Context, workspaceID 
 	}
 }
 
+// ListPresets operation middleware
+func (sh *strictHandler) ListPresets(ctx *gin.Context, params ListPresetsParams) {
+	var request ListPresetsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListPresets(ctx, request.(ListPresetsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListPresets")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListPresetsResponseObject); ok {
+		if err := validResponse.VisitListPresetsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreatePreset operation middleware
+func (sh *strictHandler) CreatePreset(ctx *gin.Context, params CreatePresetParams) {
+	var request CreatePresetRequestObject
+
+	request.Params = params
+
+	var body CreatePresetJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreatePreset(ctx, request.(CreatePresetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreatePreset")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(CreatePresetResponseObject); ok {
+		if err := validResponse.VisitCreatePresetResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ForkPreset operation middleware
+func (sh *strictHandler) ForkPreset(ctx *gin.Context, params ForkPresetParams) {
+	var request ForkPresetRequestObject
+
+	request.Params = params
+
+	var body ForkPresetJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ForkPreset(ctx, request.(ForkPresetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ForkPreset")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ForkPresetResponseObject); ok {
+		if err := validResponse.VisitForkPresetResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetPublisher operation middleware
+func (sh *strictHandler) GetPublisher(ctx *gin.Context) {
+	var request GetPublisherRequestObject
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetPublisher(ctx, request.(GetPublisherRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetPublisher")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetPublisherResponseObject); ok {
+		if err := validResponse.VisitGetPublisherResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// PutPublisher operation middleware
+func (sh *strictHandler) PutPublisher(ctx *gin.Context, params PutPublisherParams) {
+	var request PutPublisherRequestObject
+
+	request.Params = params
+
+	var body PutPublisherJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PutPublisher(ctx, request.(PutPublisherRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PutPublisher")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(PutPublisherResponseObject); ok {
+		if err := validResponse.VisitPutPublisherResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ArchivePreset operation middleware
+func (sh *strictHandler) ArchivePreset(ctx *gin.Context, preset PresetRef, params ArchivePresetParams) {
+	var request ArchivePresetRequestObject
+
+	request.Preset = preset
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ArchivePreset(ctx, request.(ArchivePresetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ArchivePreset")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ArchivePresetResponseObject); ok {
+		if err := validResponse.VisitArchivePresetResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetPreset operation middleware
+func (sh *strictHandler) GetPreset(ctx *gin.Context, preset PresetRef) {
+	var request GetPresetRequestObject
+
+	request.Preset = preset
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetPreset(ctx, request.(GetPresetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetPreset")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetPresetResponseObject); ok {
+		if err := validResponse.VisitGetPresetResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// UpdatePreset operation middleware
+func (sh *strictHandler) UpdatePreset(ctx *gin.Context, preset PresetRef, params UpdatePresetParams) {
+	var request UpdatePresetRequestObject
+
+	request.Preset = preset
+	request.Params = params
+
+	var body UpdatePresetJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdatePreset(ctx, request.(UpdatePresetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdatePreset")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(UpdatePresetResponseObject); ok {
+		if err := validResponse.VisitUpdatePresetResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// RollBackPreset operation middleware
+func (sh *strictHandler) RollBackPreset(ctx *gin.Context, preset PresetRef, params RollBackPresetParams) {
+	var request RollBackPresetRequestObject
+
+	request.Preset = preset
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RollBackPreset(ctx, request.(RollBackPresetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RollBackPreset")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(RollBackPresetResponseObject); ok {
+		if err := validResponse.VisitRollBackPresetResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// UpdatePresetUpstream operation middleware
+func (sh *strictHandler) UpdatePresetUpstream(ctx *gin.Context, preset PresetRef, params UpdatePresetUpstreamParams) {
+	var request UpdatePresetUpstreamRequestObject
+
+	request.Preset = preset
+	request.Params = params
+
+	var body UpdatePresetUpstreamJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdatePresetUpstream(ctx, request.(UpdatePresetUpstreamRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdatePresetUpstream")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(UpdatePresetUpstreamResponseObject); ok {
+		if err := validResponse.VisitUpdatePresetUpstreamResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListPresetVersions operation middleware
+func (sh *strictHandler) ListPresetVersions(ctx *gin.Context, preset PresetRef, params ListPresetVersionsParams) {
+	var request ListPresetVersionsRequestObject
+
+	request.Preset = preset
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListPresetVersions(ctx, request.(ListPresetVersionsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListPresetVersions")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListPresetVersionsResponseObject); ok {
+		if err := validResponse.VisitListPresetVersionsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// PublishPreset operation middleware
+func (sh *strictHandler) PublishPreset(ctx *gin.Context, preset PresetRef, params PublishPresetParams) {
+	var request PublishPresetRequestObject
+
+	request.Preset = preset
+	request.Params = params
+
+	var body PublishPresetJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PublishPreset(ctx, request.(PublishPresetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PublishPreset")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(PublishPresetResponseObject); ok {
+		if err := validResponse.VisitPublishPresetResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetPresetVersion operation middleware
+func (sh *strictHandler) GetPresetVersion(ctx *gin.Context, preset PresetRef, version PresetNumber) {
+	var request GetPresetVersionRequestObject
+
+	request.Preset = preset
+	request.Version = version
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetPresetVersion(ctx, request.(GetPresetVersionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetPresetVersion")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetPresetVersionResponseObject); ok {
+		if err := validResponse.VisitGetPresetVersionResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeployPresetVersion operation middleware
+func (sh *strictHandler) DeployPresetVersion(ctx *gin.Context, preset PresetRef, version PresetNumber, params DeployPresetVersionParams) {
+	var request DeployPresetVersionRequestObject
+
+	request.Preset = preset
+	request.Version = version
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeployPresetVersion(ctx, request.(DeployPresetVersionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeployPresetVersion")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DeployPresetVersionResponseObject); ok {
+		if err := validResponse.VisitDeployPresetVersionResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ComparePresetVersions operation middleware
+func (sh *strictHandler) ComparePresetVersions(ctx *gin.Context, preset PresetRef, version PresetNumber, other int) {
+	var request ComparePresetVersionsRequestObject
+
+	request.Preset = preset
+	request.Version = version
+	request.Other = other
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ComparePresetVersions(ctx, request.(ComparePresetVersionsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ComparePresetVersions")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ComparePresetVersionsResponseObject); ok {
+		if err := validResponse.VisitComparePresetVersionsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListPublications operation middleware
 func (sh *strictHandler) ListPublications(ctx *gin.Context, params ListPublicationsParams) {
 	var request ListPublicationsRequestObject
@@ -18595,363 +21425,414 @@ func (sh *strictHandler) GetMember(ctx *gin.Context, workspaceID WorkspaceID, us
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L17k9s2ljf8VfDq3arMZNUX3zKJXW/t9uQy43USu2xn80fajwSJkIRpEtAQYMtax2/tp9kPtp/kKZwD",
-	"gCAJUtSlW22nt2on7m6SuJ1zcK6/82EwldlSCia0Gjz9MFgwmrAc/vn9Wzo3/02YmuZ8qbkUg6eDtwtG",
-	"rlmuuBREzshqQTVZUUVypotcsGRIZjIn4+ezk5+oni7Gp4PhIGf/LHjOksFTnRdsOFDTBcuo+bZeL9ng",
-	"6UDpnIv54OPHj8PBkuY0Y9pO4qLQC5nHp7GkuTZzoCSTCUu/UIQnZMJmMmdELxhRKVULMz43byypXgyG",
-	"A0EzMyLF73bNLaPvf2RirheDp189HjamOhx8m7OECc1p+vy7+Ax5gvNb5vKaJywnV2w9JOPJWl6N/ve/",
-	"/2fcMrmp//CIJ3vOschV2/6NBXuvR1N4YmwmqmFT58xuop/dPwuWr4Pp4Tdb5vHkwcPhIOPC/fwgNq3v",
-	"mDm8jAkd27oLkvi/E54MyThhS921Y+Xze+/Yd2tBMz59LQvNWiaHT5DcPILzg392ThDfGeGD+87xbwXN",
-	"k5zyND7BufszTg5+7Jqcf37viT1PWLaUmonp+gVbN+f2mi0Z1VzMCSVTmqZkxfUCmZVmzLAH/IYL8vAx",
-	"WcgiV2TOr5mCR2Y8V5pQoVYsJ3ROuRjC07LQZJlSLjR7r4li05xp5ZeKEq1cbDDFEzPHlvU9ePh1nYyX",
-	"VGuWm2/+n9/+n5P//92//sugvgfDwfuTBRd68HSQFUqTCSMPiJbkwcOvyTVXfJIycvHm2+fPyXRBczoF",
-	"MQcbNwNx2dyxbxdUzBmRIl2T1YIJohdcEa6I0jxNYV+mRZ4bTjECu33ZViAPOs6zdbl/urz88vfLwW/n",
-	"J9+8+9fLwZ97LdxMzUwJRKAgjOYpNwcH5zckqpguCFXkcvDocjAkMidfwk68YOsoVQty8eo5UAgQ9RVb",
-	"d5G0+fO+xPwjz7huzuTvckUyKtaECZ1zpox8N0JzIdNEEapJJpV+Rp6c43nRiWJCt8nSFMaoTYtnRTZ4",
-	"+vDJORwJ/lSKUUPnc5bDFH+igs6ZkXtt22amah8pNy/rvH7KN0aH2MafzOW8xQ1OZ5rlGy9weKHvxICZ",
-	"mzN7Za/l2La5K/sLRVRazFtm4Z7ab4deFZOUT6kZO36Gy/IBPMBlMek6weD5vY/vNftnwZRuU3HG708U",
-	"nwuaTuT7kxyfPeHJ2HI9FzOWMzFlxP7NXJbsn12Ttw/uP3FZmJvmVS5nPG25ynN8xpy2echuLv7QOUd8",
-	"b+Qe3Xeub7iYsuYEf5a6VGi5IppnrVqZgk+Eo85knlEjkROq2Yl5dxAb+xeheYQ//9pz3AJe32VcxfL4",
-	"qRSK5XgU5l9d5wB/33fz/xPNmZ+LbMJaVGUBf0NRZa2flhnZv26akRXxDx7/5fHXj756/JeNkv5XGruL",
-	"zG/xiFIp5kN3+5BH52pI4GQIu2b5mqT8mpE51WxF12RBFaHLZcpZggoE6BhtB7yitRsqVAxAJfj9twcP",
-	"3+G/Hp3/Wf3L7/b3Hx4MH38s//jh8cffH52fn5//OVO9NAgKhOc1hSfKaAlPzs8zVVkp7o/Mr9SSTlsY",
-	"feX+jHS1Ul1U5R/ek7Q+mnfVUgrFwJh9lctJyjLzz6kUmgk4UTgJFNZnS3ziX/+hzLw/BEP9S85mg6eD",
-	"//estNfP8K/qzH0XRmwSLyjaM8pTljwjr3/4lnzz+MlfiB2KJExTnqpT2EX7RbC8pxoNx2UulyzXHNfA",
-	"k4jdPhxccQF/YMKQ8G81HWIwHJhvUI1m41pplg2GwL2Dd8Pm1/AcIsM4fo+4DsJz+g3nU35aTv7Bptp8",
-	"4UJrli11c2Gl0d2kH1xNMiTGcjdEKKSICLVhzXKPihJPXF8oIleClK8Q7ZwphWLJaez7SZHjrZ6pqqSV",
-	"xSQNZoTyyrzBRLKUHCmt8TlDFEUe32qwtkaTtWb9B8ucqtf42jJQtRp/zBm19F6Tbos1CjcpGOyL0bfj",
-	"G5Mzna+pmVY5wETKlFFh/qw0zTVLRlT3vaDgHV2o4HuhOA5pzamigTLodz0kiUFlHtXD9JsQpdki4fr7",
-	"aysvqmRLp7hZkW2ljoO7ZAeyuXl6i61J+GwGwkAzpI2uEX7gLE3QjDXv2o/RPKdr83OLQAm0wPifjTmN",
-	"C/dz5kJ/9XjQvD6HA03zOWv9mP0r/n6TZIErAc4P93fojqD6nXBMu2HDumprl9B95D9yFTn2hGra+wQC",
-	"+okcQOAF3PShn9l7bT2K9W2BCVU/Fl+Xli/hJ37NwgtjQlMqpsxszD8LmnJtLo2pVGajUwrumuhVYT74",
-	"KudTyw1Jws1h0PRVsF0zmioWuxlBgwCpSwVxPEsyuiZmZFKIhOVELZlInKZPpoXSMjtFdg/vRbEs9OaL",
-	"mk8ZuhU+Dgey0Fu+UydFGNN/qG2/rSEUkR1pKlejGU3TCZ1eqbjoBOmmmsL5FWqByijF+AzRkkwXUipG",
-	"ZrnMTsn32VKvCYyizH9A3XIE2+TCGl3KkEy6yTukKbhsHD1ses1SjpH24SlvevWNedgaluZlp/Q3/Z1c",
-	"MYVOTtTDUdUewgaRB6fkOzYFIaCI0XkI10bRnUox4/NRYGhsFHE1yiitkHIX62v0RztsEMIGSrLCvFUo",
-	"bdp1R5DmqEpPxUZGKB99zWZtAij84IZlvBSHWENsGhsGfuVcvZ3iKuMi/O2D4WburalP1jfuH0EvsrH4",
-	"Jkxp5FrCm2rVNtzvjDO5ZILysy+HhNHpAkne2Whfky9PyYUgDORBypVuEwqBQfXw/HxDHGloHn+Orz74",
-	"6hMWIB8j5PJXWYjEx3l622GtlpOayiVrsUh4YshhsiarBZ8ujBCacJFg0OWKrU9BocVr2lsvRnww0PuH",
-	"A2PhvRv20Ztgem4yMS7561peXbx6/oKtVUW96YxUdNDFwycRwjCDfFsx92qcteTGao2QvQ1BKLJamGvO",
-	"6nPKbJli+TVTz5DIn25/3U1zRrc1Udw7k3X8ZMGRtlpIYh8kXEetJyaM6ZTEFYAWSmuTDD+hVEnAWbN0",
-	"YgLkwZeoa3FthI6xcclM5rvvWCutL6XiOnofX2RSzImGw3MBbxebr4YiC8WekVSuWG6sT0VozlBOYhjy",
-	"NGpmLHM24+/jZ4HRyzLs58aHlACZux9tyoAgdDqVhdB2e2zsT0qScq1TRlaySBMyYWTBk4SJ6LEuW+Mb",
-	"b4OFBxGOptQoZq0LSml0PWb3ot8qlsnWBF6ojaLUMPMvyqlhfNZTmzCv/Wf4fFReBSa9FV32iP3W4BwD",
-	"miu5KVSwnESp8HllT9qkYSmo9lG7aiLvGJpXdQoHMGubazqqaVudzs7KZX1VffXL6nsHUjGDi3DTnN2t",
-	"/RH1gR5vvIFMjepd0vUO3CxO8QwvgDDS20Nr3EaofGzZ6Ze5laud+9vmYT6MbmN03owL91OT/EP5v90g",
-	"W25RSKCByETJGC77Xdd2bpJvBxIKRxF8sEDUsG5wcdvICst9m1QDp56sUHNTxHyMaHrFFOECNaiUTkGd",
-	"koI9hfRP+l9FzghNlYQH/uPNy5+tVvO90Dm9FEHMCxNGJyzJ5fSq1H2YsmObv16zXLP3GH41ejafMqcf",
-	"4RRPL83FG9D41w++qaYhft2MN65yrtlLka4xsGf35RfFOoLhsFptlJdG+Aa2CZNXUM12NtMy5zJHh6Yz",
-	"xaOuzIZKEgmIUA2TQN2LpjZmhIqPjeZesTVRFPVIrp/ZBCQbDdYLlmMsRQrW9GKaT7YMa94xf2bJM0KJ",
-	"Ic6UYUKKsmdPtLxCTdSt3Jj6I68EwXmN4CHzo7EekwSPovxcdGemCza92lJ1XGi9HJUxnC4i93sESjbX",
-	"ZE6vGRHS5qrFdX3rlLbBsernf3F7HXJS+bEeAYusPWkK3TY+VkjVFUuGZuqWQIEsBGOJP+OO0NY2KvIb",
-	"fKsuZezHhkg8lY2pnFybIIoM0Vj3NU158rRqr2kpr7yLgnBhn+Ga5GwG1qX/40zmEzCT4M9XQq5UaXuh",
-	"0yOjayKkJomEkOPppRByZJibaxzXyhsyYQsujCVNplQISNABK2jOklOSU81GkNPHcCrwbz8YseybyYwJ",
-	"fUoKkTM6XRhzwTx9KaqEBwKWZ8ysbirFNC0Uv4YnHTURRdfKzHvBxbxiUTq/HCU2yIviAIQWSkvHpLBv",
-	"kAjh/uW3y2i9bhcGw0G4OnO9l7OH18spNpl4OHh/YgY8uaa5UduUGRlO345p/v3cz8D89EMwC/Pzz/Jb",
-	"NxHz42uqMSzC3Au/VOaDHwzn9HE4+JZqmsp5kIhRlX8ZU4rOW7wKVC82hwdtJon7UIzo3SSqekhdEMMz",
-	"ozDOWXNlhGIdXSqgiKgF+nJ7CJklE4kNDFW//WOQLaRQ1CQS2AO8XGa4NWvxgQSxkN2jFm5m0e2TSv/I",
-	"Y+bVVCo9ElRI1TMsDC8UqsXBxXRLvgK4h3Gg0ZLlo4ynaf9YdCG4VrtsD07IfaB9GsG6huGeRDcTvRE+",
-	"eyrCEtVMng13xnOlCpZU0pLBFb8SbKMJ/hNzeSSrcDpdr5Tzrm9W6KjG0Yf1pfTZj318Lo29PYbx8R1L",
-	"mY4aHuUfevp8Yw4y95WOoffZQjf74+ycqymKJott7cvcELGpa5D8nwVzFpYn5iHYYezaJsinTBtzY0pV",
-	"XM+LpClHVcp6GjS66RWZyEIkRMu2uMH2Lt2OoNA2jtHybPajLn/CxyWwAzhDq2s5qiO0nMrOTtBwNX2d",
-	"GuU7h3F+7uhd7MNzokhTUgiMsiJv9fDP/VYq0+YDg3dR72RYv2jTBF7OBk9/27DhwVtviiyjuaGbpoIl",
-	"Zny+8fCCb/0tp8uF9QmPeNIVUg1ig1RrOl0YC06ektfsWl6xBMNwVg0FU2ybaGE9PdjOpklH72pbeDHd",
-	"4IpBc1zIhBl7G8U1XROaJKRYEi3BLWR+C1YpTYn1ozGRNP0vdDbjguv1Nlt84d75WPqXRqVHvX88tcXn",
-	"gIYGGsHg5bGXAzgejGm9Mfa4IXcdnoMsUYWpnXASW+zAa3gDgngl/5nVxJWYTpa5CE6gbpJNF23pxUyp",
-	"ahau/+Om8f5aTK/QDbtNJCGwWwLB8ehhtUjV1mB88/FPl5en5U9//rd+1ReC0AxcHlyQX958510KDx6e",
-	"PglSdOO2jC9nOY/aNZ17stedHoq//W714WBFc8HFXG0z6K/unZbb03+zh4IQfPY7tkzlOq6Nfl77snEn",
-	"bPJ5TXImCYvctM8T8E6DeN4yHweIMOmvgAVT/FkmrD3jfZbLLFZWMBzM4bZsLAJlI5GFVjxBJ29zQX3n",
-	"tiEdP2eZvD7sTmrZo4gCNgWeHdqzLOdSHobboj40srvyWSe2/ipouM90qrfNSb8gimbLNCiWpSIpQ29X",
-	"DGv3oDyIjDOmqZnKGHI4zUPWATyRydrHMsxNDTf40MjuMVzyY/ju2FZTjQnN2bNLAYmbckbGFgQGvkuJ",
-	"Zu81eoyrW2lG2WYr38DS6jVJnVmSRT6zfpMAl2b78Yy2BymHnXH3jkh78OdSW7K7v9uU+sV36lpWmB4b",
-	"JDYGgR1URKzRUUdliaR3TZyuVdduJVmyfMqEpnOb/ZbkdCUwYy8ANsCcLxwWaitZqpinwi8UlFNnSz0C",
-	"9Wl0xdbj4BkmEkhSrC0uPtvCueb7bvcv8EK1bLC531vNoSwN1XR+OHLapBGFQrt59c10FMPAxzRzZgUB",
-	"evDBcHp/Mpcndsx/KClOX9PVTzZoEfz1RF3x5YlcogA7AbY1g9mAORanbx57RW9gcBeQqV2Wucz8FUmk",
-	"KENh40lOxXTB1G8P3p1a6h6fbvRRwTCbpP3f4jf3BYH7ivwpkVN1ZkGATgAESJ1myZDA73NmQRKqT5wi",
-	"TZ+aHfrzKfn+muVrDPQ54bDKpZhj4ioecMqVZgmh+lJIAe5Cl9QKu2GkPiLpsBTyA4zIR9leXV33EdXW",
-	"7pK1tzBg2r0BaWpvsewZFGWVJQMJA6eAspU0NjF97yyqJ+fn5zt7C5obcUjbpUUTe+G9JSvDXoGzhFAh",
-	"9YLlVYiqndTEn+Q1u5XsKVzkpq09hIe09jkMKxzXU9qc0oE9doZ0wVl2aMfbBnW+HHeziw1IrXG2zkpq",
-	"XthV/DU3e8iFCaYfc0pZOKPN6AEO9ggmsenkAmuvuQp0a+1CoxsMNWH9W22og07ob77g4EtDN9VNqz2I",
-	"WbWbSXUYv/4eTuzKXlf16+ASacb2wsTEzREEITXrcDg79E0gfFwMyTAfU0UMhfjMVFrM67fmo40z65c3",
-	"VpFMZc5Y59GWLtxIVkfCWhI02pN1RNtLvVEdLFeU2W34c1diT8TUi4F5edCzurGPRZNijfqZOt1PLStz",
-	"6VymF3WFwEtaqMqlW+5P7Fo5SPg7AQcmS0atxdJv68TtM5DYNU0LqtkzApGz1YKnDDBYDMm7D5fb9Zs/",
-	"VB8pa/Bu3/B8SjVTunvSgq2Y0m7ulUlivi2YXmEuZnSG7bWbllkPyI8Hjt3DDKt7HLBObQ8jtLBl9D9Y",
-	"0Fumto2ezJxnrvdNDC80PJbw243zy+MlptM+GnQkEFnNsIuk33HFdYf/1juPg2Dl0OaZ8JzIPEFPyI6B",
-	"1fJA3UQ8PkqvnTqIdoF7vpOK8Yu7Ubbw2vqbueqffWlE/IqLRK5Kbx76RVzCLleQjCzQzyskpgubX7P3",
-	"U8YSFgkRJ5SnW/ldbYQR7EmhF7u+vGLsard3N939/1nS8/amj335BnIWauRjv7PZnLEzOpQjwO3OJx2z",
-	"s4s4sBXfOPu7Y83bqR1EnHkK2EWguT1qKINJTmc6uIuhpHnJcmXEzkbVsLb1B9EQe6MZKHrdjmWQ8LlV",
-	"CZpfePP3i5OHT75y9yD4ZqMfcSZYpAggZ0J3666A7YMAEWEMxSHZfaHQb5ewnF+zxKqLM4squEFH3F7j",
-	"qxJAt/rQepl7Vc7urt8Iu1UV/W0TSf4aSKLITcoVWcncWEJEsakUCUmlvDolzzW5YmxZlrvAPk+Y+SdS",
-	"hMwrxkAvefKfXKbUaVZ18fH9bIagMK0QWlv6d14zJdNrloBvJzaih+KPFq1JZf1dEy6SstYHA7di2t/T",
-	"W0OXiUyk1VUGJUHdyBJ5IeYKVJpyOYj4Y3QcX8DFBZnKLJMiDj1k8+U2bikezWv7dEDCo5zNuRTdUQYC",
-	"6U4LmSbbJTW0F+a8nFVztr9QZClTPl0/gyB+iOWd0TWZMKOJm7+s6NqV1fQoI8lLkuyxPS69rsbhfhXe",
-	"/Vd+OLKR1bOvUGuM6evss/Nt2ODD3lfh9zbV4O+MprFo4QJ+H6jmodkOYlpLSWZsVWL9aEk0Q6ya6ko6",
-	"oVYXfgKdC61M9wc+L3JEl9oZWXUe93dsAWG6eVvdPBtny/Jc5iO1oBgj7oEg20CdjeRHsIRTLIyEs/DY",
-	"OuataimvkFjtWcXQax99zuRokkqoWN1m1mFh5HYvWqIaUT1KGW3TW5aIQzQjmgkyYSlYlCEqufvOU/Lg",
-	"/Hxo/ud8SP73v/+nnygxt3vEVTlNpTJ6lsVqogBzlVNxpZ5hMrDhkhAZCYvffVU6zdkpBriR+E+zJCg7",
-	"xa8jMrSRPwuazkb231Mp02r5X5izAuAA5TZXJ/3G/Bo8HWYebl+G5BzasPSkA6xRh6I6VEE6KVEtGYOQ",
-	"C+Jw7keCRRyN/1fzLbM7Rsmx20OYSBRkdYE+BCdRHaUTWmkJf4lvoFnNXMrElhkrQgPgrCD0DH9FzQsB",
-	"xrfa6EghORvEmMLPtn78w4qIiTJijKs3i7QDWKq1qyeWcE8TZi2kyGlTj9dvVAkweAyF9T/hGzN+y5nH",
-	"NrJfrlJjtmUq0X6V1/Y7QztUbIZ/w32NJhHnTMUVwFhFdg/Z2qJDc6E0jfb8wJ2rgMYCanjUTk2p0iPF",
-	"mNgO2XwpZTpqrf4GHyjJ2VTmifKiHPO3tDTs3l9LVZrGomDPHV4iGnFG+024ugKbYWFzxaCYnyXk54u3",
-	"b2rl5gdAdq+AT6cYFpsjqr/Scrls8YE0jeeu6Ig/5WFgSzsiG3qBV0GFrxxphOzcntaPsYPQDyDMHMsc",
-	"28fWgYi6U1CSajpC62zjDriRv6OavsJXeoQVA2jNKgtAKOFpCbZqvRpxKt+Iwdlr5j/h4zdcdOxsiP7z",
-	"euXf2BEmcrWQKRtVUAMa8gZ3GQWq1TCcH9C/GNv8jqhnNdxZwj7WpxMAQZabUyW+7QKgfuf+yoH5I6ZX",
-	"HL/WBgFd6lfZRufheZnvBUlhuxZaOljg9sELxfLqyNt9PppwDDmR5vawo5MJW0vwkckKmXbkq6lBOXc7",
-	"TOfe7xPgqbjebr3wPCbKtguhJ0ysRzqnXEQ1iJciXXs/X6BCgCEEdGUMd/M6kQLrW/SCreEZ1y0x5hCE",
-	"lY7+i+VyBMyTM81EvD63ewpakpxpM36H2P3YuXXQNql/zDI88TrFTAIu7vUNz/Z1AvBfiocp/Qdsc9ZI",
-	"Cd1WcnfrfEo/RCdZvmAHUVnCxd4ZvWW/ZPn9MUMtgkEbaOgWme9+SYc8q7tzUBaN6ABc0rtpWdnNsB+f",
-	"4BQPuf0lBNNdOoRtGcbu41E4xo/dvS6vuG+RZ/Q8UcMmqP74y/EzbJBm231Q7JuLMQ3zCyjGAwueZuyU",
-	"QJB1DOG4MfxKuThUoVgyRBUZLsVLERaPQSmOy1QK6pDG4Fuznzol39PpAlojr0nZxxFrGq26bU1aWEtG",
-	"NcQuWazCFOa4NSo0TGfLtzqv+p3DVnVloXfUqrSMemW8V8kES3zVGDvZov5jC34DiwOKfjFynDNA8E0Q",
-	"LhKMl9PB5jz6g9vOG5PWO9tU7G0Lb4nzs6eZGzFZt9I/X4XDb0Edb9JiDq05aMqpwkhJqSZXOfSUXARw",
-	"q7YKnaUzrLxRZFbkUG1mxYf1sUO90JAA9jPVlwJaqxlxwIWXFSmj10xZjzbRUu7M/m4ffgZQ0b7sX3sr",
-	"ttOIZGgV5X46PiqaEUu8JaqXUmOOvten5CKIGAHYrMV/VYY5sXUL4GoL8jxh2VICwu7JCyyB3Ihw8y5c",
-	"zj5ma7knxzBbY9iSvc+mDkl5l0+pMtf9z6uBxnnrJxc1N4/Z8CjxWHGtsADlI77EcMJSKeaqrbrQ1iWO",
-	"QDq2fzdSvVipXGxt0vR+yXOmDoE5edU2OTxIX6IEd4EHuG+PQBnFcat57dU8ylw30J6J7dVfsr19VM6u",
-	"uSzUSEGLhFFLSP4tAF+YJ8oe/RaZP5eaOmx8Op2ypSFFD8Av+odwbxrAs1866Qu2LtNHN7aEmskij/WF",
-	"gq1q6TIFOC8RerAIMGrLs+8JKlOniMOURF1VCqNclyifQetDAX7V2/n+97wSjngFHMBRcRdceS/YemeL",
-	"EObf1wp8wdaHqXjecNtB/rnt6IIKuW0VUL53Sn6QOQEcbQyz0CTjQu0MXFq/zVonBCBB5tE1oSu63iA5",
-	"YwPdbm+pXdBfD763oTztIQrfIDRW1AoqRX9HHTFkQ8sr+Beeazx54kc+Y9P1NGUXKctjooAtczbdWims",
-	"qyCxe0mX4d6s//XbnnWbyZyNPG5P5OZ67f+2MRQJqe6tH/rVN3bxzgLrteO6jKI+Oe99AfpT8FOM57eD",
-	"UyhrrXYJYMoCl4GbGma0wyfiyOQBdmj123+XKyJnGsHrVtR2J3ZJCaBhPDonCV2rAN2oTM6GOJ/DTIN+",
-	"2iLBZEXXFUbmEGMEEDLwb/ZNuGd6a/27kWlUkvjAfTHZ3DvXpWeXGZKeXpqkGGxu7FapMuEB7uQaVx/7",
-	"eo6Qd7xqp61NK0sTJKOFTBPkMocgVoNXPm03uaIlITUtfYhFaM6jN6y2N7pia4ccbdM14pA2PJadDD5+",
-	"ZEWPUR025lJMawtCSwvA3KxdXGFxR5C2An0z2ho+t6UV9Vp9ba3PECGjshsgUewvNqPawMbYspY4ochI",
-	"PZfRAACtMI6Z9MtS6ZzRDJpsqbgwn/A0NTupiuUyZ0rFkr8uwOm+9jEbzBx3vagsUp/rKhVNhtgxHXWa",
-	"cqMGWgnRVuHVCrlS7bDT5B6zdnBiaHQX7NuDp3Q+jJQs8lhqFzZ1SYZkspZXxFZRPrX1l+X7tV7Pvpkd",
-	"3iHmWqnn7SOKqn+wxY805QlLRu2KQlLkYBTZcpYeFQBMJEabyVvSCTtqjBrFM31KXjCxs40S3J+jxTg8",
-	"s1nBS9g2yoG/zb1bWD5RPase2vxU7UWIstBTmW2EA31pH4Ou4CmfrrdlmGXOM5qvaxwT8cDYlEKrEHEV",
-	"eAufkYTPZka9x2xn1E3cZUI6LpPO4q5lkS+lYi2FX1S1ZKTamXZSLSRndz8QAs3G9J6dsrLjyEzmb4aa",
-	"WsD3rUMnNo9CQJOsqAQGZRB6apEFTbAylU8Z1jYZqYTwx9gDHhxpcUncC5b2rbxiIoZH28OhFCHBWs54",
-	"KGTKDfHbVnJL4Ieq3nRuGW29w4KtjN5wTfaKpq4H0qblSt42r87c4s1ojl1c/8LsC3whCgRvdiHlgvX/",
-	"mm9RF/mcuTI83EnUq6PzohG2xYgEvmlLM7aFB+sPrNvmnX/riv6syLKm2QxUN4iCWSAzSCuwsLTYJtd2",
-	"zxwSmSZGTMJV1d9klZuRh4JjGpbn7xcTT4j8Uc4PYQHJ+fHNHrl7eXXJdr19k40o7O3F9pQxJVLISqJT",
-	"jdGhzz5gtn2wquel24TF3xg4uxtBI8PgqfWu9A78v3Uv3Va0x+7vdiGeg8X/jx/5r8zgAKK2saKjCt3K",
-	"bHYWv7U17SSC3wbc4Jw8OaPJiRTpGlyCNDmBhvfGICvS9GQqhc5lGvXjtOU+7yLWWWb1uf4yzYj3zbgm",
-	"KdsxuRpn5JkWRtsIYHSwXOs7kmKN09idZlm0hL+dWCvxtVhpWDW1mQvrCxt/OSZKU5Eom1u1Dq4JSFDE",
-	"V6Bs2EVDvjavPSWU5IXwQD+ggCpCAYQL8pgvBVfkii21/SUmIcYyxh/2CP2VKeNhbxZ/urADr4s0tuFc",
-	"dSS2trKJzPmct0DSms9TLfMvlI/MmN3zP8w4Jvk6WWGEh+Fn8JimLCoV8mIzW76y3/le6LwpyyzH2YkP",
-	"y4Xbj7dSjtm3Q/CeP4NN1kQ3IZtPvMytX2aLwgTp3jlU05hwyvjx1jmrX9HX/JPz6ZTXhDUeC8VGYJdF",
-	"T/9ntvrrWl5967XbLddOl3zkilI7ocnW8uri1XOok+qqnza2atiIKO6c6dGy3Az4BvTMwa2nC7TjqAWZ",
-	"17Wk7H55AdX6oz578ItqwvIHeFCWd9sap//MVtWG2VuQxkFzLbbZm5h4altcva3uNt06P4+GAzu0F6h+",
-	"8Ue5YvnJlCoHIqCGJOFzrjHvhQvBcrJYLxdMqFNi5RXkJCHSe0YT5jGsacbqrHDDDQx2IZUQ2/hWKObw",
-	"Z3kYyNNMXjMIobMVsW3nFEJXsTWZUoFud4ukD+VsVdGe0ffYT/bhg8d/efz1o68e/yVoMvtgY4F/K3wz",
-	"HFkFVmSbOvhj1kDtch9++lVSERSVTcvegnddTck2UAh7lhLslf7X6u6s2VeYPTUrdJGzZz7tgJe49Ylk",
-	"mHWAn9kyR+5O5VdeNNPhpUXMlXvnW7akrW+XZtmXGpu1Tv0L/f7GrxlhHMI1lDhvKWS/wUQi+KXHIaAd",
-	"KWFzQ9fe9rp9uK3Ce29f8xYn/tKQ5ZYSyHvYKu1hqxvwqNoZ/v9cXqp/f/ev/+7+0bchPDsxYxEHYbbr",
-	"6dU2BBfQsiMW8veVzUu7TctiP2zlrmP+NbzRbn490lFVt0/RUl+r/o74YM9QD5/5Pqs0i2lr7Vp5SIj0",
-	"5L/OT7559yf7j5N3X7pf/fnfehFluoVN0eqPgmXHj8r7WZvXjLqyoW+jt77XZEnnzKUkc2Vx/WWQt2we",
-	"OO0sVnhZZjX5VE0EPHVQpwMLjI5t0amYMvSfFQKQjaKuG+eU+xY9CBG/fiSZMJrDCeEetWCJdySCQoP4",
-	"ywuaoMZvrYK+CYDY2327WLF9Z7JR7b6YaplX9ZRersKaIzPSCDWXk5RlXV0MKt15pcPPq+wc7JcNxZBl",
-	"SoUxcGfg2v612kBMyYwh6oaQ/htcXQp/Jk/LhmlXjC0Ro1kwn6O/Jgt6XXdyd6ax4CivcKUtm1Cq99Vd",
-	"MBvHa/gCpwRx2nLDMWY/1EKuxDNifYMjxTRR1LUktVa/djn6Bzo3t11bEVxr/7fXXFXBWpE0n5FzXyee",
-	"M9v/WvQrNWjtwhGCB4aIgkiHMflV4/y2WDLOWXX4DaY0Te3SEojUrGSRJvY3uPwkX4/yQpySny06DDal",
-	"FDKUB73OcEPn0z7xqbrI2y727Qg/eKMlzOZ2bnMkvDajnSNvjZX1jVy4F7+T0yJe1nNRCQ8RLsh/vHn5",
-	"8w5tKKtM2BwnQAQBq0LmGeb7V8bHpukuMnXi/N9Z8uen1eqAIeajDYnLjjYEmhepAzvCfPpLgbyotJEw",
-	"6HryA06YYFQvIIpoTERotk4sbzmfI0waEZCqPvmyCTFwhSH8YdmOfacG624LX7B1Hu08k+RyuaSTNOrt",
-	"Y2D2wQWQ2vIJRaZUGI0JXrSJ78aGS6Uy3EqFbS4/MXYdQnX+Q05QjTLnoeIeJXfnjCZsEa1F+dEYov5m",
-	"sj1O7byC/RM1BQOCtEbQeFirsv4NWxEYoaoYTVlCqGCreDVGHAf1rd0Zl4kIxSgixLe3Zq3Z+9K0hftz",
-	"25vInmBLvopZABfzUZnq3kNlKgS4M/OMJaVzLLLMQIDBeZbPBiD+wRbCWcNfjLbh8eczuvbLryFxt11a",
-	"tWUNA3IdOrDVllU0SapLmgW722CR3vvpZMyog1rKgDo0bLSiy71ZxtnjZFhqHe1DBN+SK+FGqIgYz0Y5",
-	"o8nQ0qucVeRm2awBS11jrYNiUkOwFcufwkEvc5lJjUDvz0jGlZEQgFW9KHmuVEjB0EIOsZO2nFMtOQOK",
-	"gNSUFUQUQQQA0Bh8P2q6eLpo2bdXQYGYI+qSyCe5LOaLPvQKNGozgWpj1smjcZg9yHPv295dA/1v+5xP",
-	"2Y8847EqtjffkSXLScbTFJotQ7sTcAgGprkxwj88GH7z8U+Xl6flTz3t8vgYCDGXsCnPaErw7bK88uHp",
-	"k/Pq3LdFN3vNzDeh3+wpAQhgpxJY4sCaOp8oZMyvpiOUi2WhN0OI+Q3GcqQt3/kYPTS0tFp7oNcxjplV",
-	"m7BTjzLcqhhWi2sjbIm9ybRcRpNop0WeM6G36Mn9fHbyE2A2JhxwIBHBsaepn/jijoiZYa5zNJmhZBsu",
-	"YUmSONaSlRmj0gscAeeBv5XXeea9s+CwTun0Sm3b9M1VVTWK/bmwtbbmqIjHzUR5ec1ymhJ8W3XVw0fj",
-	"Gc8h4WbG3QDGFHPl8HLe9j2dr512GO2a0VprpblOWcd2NK2GX14/x10uK46vOCrJVoOOzvHatV7s75Xp",
-	"6NZYE4zwR7eYsIElkqDv5x9sfFyM4v3yg+/zuFVjaD5dBOiKRo+Cyrqh9U3aHEdsuk2wjNALsLKJFbRT",
-	"XMg0IVrOQbWH8mj0N2BBjitbZ0TQPJcQRTfvGb0E8h5P4/CKI1eFGDP+rebtHwl6rU2pSHhCNXposPtX",
-	"WmlfWi1Wni7YiK5ozkaBb7354AZc+aZ4ryG8G8WFK1aBmG/pqDEXtpHAVuiSGX0/gjq4/qIe3oM07G0H",
-	"8+mCW721BCyInCUjM9mUAgphBFoLGpupagu9qRTauvCbVbs+BeMrG3LAn85Pz88fRGp6g3lwMdIL0MXs",
-	"JVkT1qgbGHUB261tGD+aAtI2Ddc1YElzCtWeqg9d1dQGVSyXMteW5fynnBvACpEDtC3oTeG8ezTXs3PD",
-	"CBcEH3tGWGHxLlhxYqTHyQOAZd0+KC7zqGdpxt8D9orR1Sdrr3j5/GPgqeHAketwEBDMux7omaWoRkZo",
-	"0nsX8C3Yc1Ssw+Y2z3xquDKvnrakhj94+PWWoea6VvGq6phsdc3211N2qdNoqXyru8sjjep4tVfXFuiG",
-	"bMq4rdLt7ppsn6v13d3Wk84tVJUvUPbO20p1lp9WVCEoD+sACekVD/ORK0KCuexurm7ymG8Y+LX5dNyN",
-	"06TMtv51VYcjQvnQa1QK6HKZcuylCL4Nqgm0mCQPLD4nYt37LjGTwCXZht11OILs6uX2OmCWemY9rCmu",
-	"zbt96LdNRsdcOWPMhntaHFpPzqOgID+4tICpzDKunXrhxvmCOO7qiQyy/Oab/mAmAUlEZox/HIU70lek",
-	"1s7Nf2LoN78c3O+Nn3xk7PgJh83h+4JWvbHOE4+MZFRNvNn9RW+VGGeHgj2hmPbRVWgeD8kMRo5HjTUP",
-	"1NSa5VhCOeFohqqUHJKwh0TVQtgB5xZNmgaUVK8xipiwcL69YaXfnfcA+hGCHE6ZBwhV5arLlwJIL2wo",
-	"NqrAXF2x9SgE12oaxjQt2OaKRiQI97hdYJSwrL/XKVuY7zIcQOKj73pmvsTBNRtzxL62kMZbJizNc7Mh",
-	"qNW3gP2l1llNjPCxgMoYo7umKU98JL3MLmqI2cAyefx11TiJyuDIDgFBtbfTK4+/vbFd8Mzu7e2O2Lcv",
-	"2livLOrBSCAMshnRsrsXY4hMDciWC5lu14YxbK4Yno0PLrX276sm7W3r0LFpKYbVnPGH6f8kpUkCBqxW",
-	"p+TCkat1zJjfhq3m6k2RZ1xwve6O5HqMS5A7FoAJOMXjYPI8BpAXWIcA9teSoz6jRaotrCdXRPG5oOlE",
-	"vj8zL8U/Z18qcaLqjYRZYnnX42Ohi1DIEpOwkrX61UZbqobB2JYA3OdTpVn2dXtqU1//i8sCRd8rZ53Q",
-	"poBtQTNWZixwZWFL6ZwaWxRb6UNX9SK3MeklVYqhrQrIqhDSdd5tF6CEix2xT6twiV5IPuqWj+VtnNmo",
-	"Q48c2J/Mo+A8zpgsNpt0b/G5IHW2jVF/spNwl9eEplQgDtWWTgP/ySCXeH98gxbr5CY77O6WnnwoxBMP",
-	"m4CT2A7apHoC+2Cb1M7yGOAm1Slsi1zWWMCubUHrysuWTUGr8ziAU6N5Mkf1a1Sns7NrI3rYvX0c1bcP",
-	"A+u/f3HDVoTq5Mi7ZtAdbiOFwSprmoHeA4gcxrY87RTxr9msUDRtD3tHcFd1G6pMK/JloyA0YWU8MHZm",
-	"bxxIctPjki4XdDRdUCEq+JiBajRhetMTa3nlw2+jzt52W8TPDqCQtZcnNMJzzRl0qWcbTRCsQbDBkVFi",
-	"nTRNBSWj70chxGP8iXIGkb/D30Y2ubDcr401jFUYDQeUvx6BEa7ie7IhAhR7AYDhcVrdJ76Hrnaw5kKd",
-	"JlyTjmqMWFlBnYSbBFVjrWGNGdv4qm1TW0ihRmMVgorzY50SotTcTQt1BoseUZek2kef8tLuGJqUG3zn",
-	"27mcfd8b2b1xmLu4cSNU2ehnxhJFQsKNG9R38tao9gdybXj6oGPdwB2yMyjX132vm9JO/urJeTfGRPMm",
-	"KnMUer1aLrAc9fHGF+/vrp36LO3aUCmmub5ZMpEEfgTnnWBTKWS2xowzkdAc/RQs40Vm7iph/jQtlJZZ",
-	"1EPxpgQzd5+cLmxUWi2lUNjyBetEIFeeGWKBfLZsmTJMpxsOWDZhSWJbfJj9zan7U85yKq4GwwHP7Dfg",
-	"HyOWcLjp1JKx6cKIp5wKv5/K/SL1H5LTHFKGc4X3NqJTK4gjJAxAw7NC8am5k42QhbEgQx0BKVPwOXTs",
-	"wptmiX/Pzn4l2z962OT7qvNpu4BGo8dCPZWpmU1F5AycxkXYPGRTHMP8XygIzs/jrjqbvhgNxQLin9Pz",
-	"sfAmTcEv6ERW9yy+/upxv3nEOCRAvI8nfDlARlAnbdhCXrM8pcuIi7xIuBz5xOweucb4RpmX3acSGS5M",
-	"QEkdPVjs8NKTbJuXklHOaN8SFaY0z6BvVFSUAgv3/NQ2u7jV/qHpbcX91rkQMKvq1jR2t3FGfobh6G47",
-	"hhWyqZFEuKUx/dCTbpUQc7nqL5HgG6/lKlr4xW1rqn5uZmip02/AH/i8yDEXdCs08HoGNY44xCW3bpEb",
-	"LQIqYMEJerJEpbXQvo2DACuhtcGwE38WvYDylCWleJa5c9DbdI2e1Q0VFu0cFpHSoOMGBH4Ece/2HAqV",
-	"q1DxjIxX7c9Q63vYxcUIL9GX59sa+X1L09QDuXNhm7GRi1fPe04ES4Z6kTxmECPFIw5GE4/Anc6QTNiU",
-	"FoqFR0wSzpKe83KEMoImYLvIOr9pjZNsfN2T8gbcj5D8/Na1dXNpZead7W/b2qav8e0FY28ndE2yfWjk",
-	"mchi2dGochjAqdpucolrIm37fbWkDUGjnZZuZ2zOhblxHJUvZAHfTzZ2qu3IZH7n9uetp/9PTXu6MS3o",
-	"D6Dm7KHSxDitrJjqWVQIOS5XXCRlXebYCpkRBHXG8YI8C10QjYVHBzIcxD2SgnnGZtTldLlwKX3O17yy",
-	"AAvmtpzIIt4SZEn1oqWB7pAkUoPw94tCN8pv5+/GThA4NCf0ZcMWb+4zCYP6cjK3DbGj+HUhacab57BL",
-	"nxrX9tM5CcraRtui06WDRO3r6tOjrVIY3jYqKb9QHo13r1YOu/SicY0S+3VcKFM0+3SMsB1E7bTaT3Tn",
-	"S9MSRO9bs4Iad+OZK62gzjuiKvvZl22BNJ3HKnWYJpO1h0PwmU1bFuseNNsF1h6UkcLMt0t98evfJ0pT",
-	"ksAxwjR+9ANkiVRWctQEET+T3Rm5XMvWvHzEXJCPXfPqaPufsJTplh7//v23lrd3QLdssrb9Vn/m307S",
-	"V572PA+jdp6dWeNBuBk266gcbWawP/3jOrbmAfNaPz6ozq1BF7siADejBHVnWJwWAMBpWuRcr9+YvWB2",
-	"FhVlLFINW1WghmSsJqPsanT9YPS///0/oGDD1oKTl9EcijPs0Autl2Cy2FtxBLZ+N6JQiF4Ej5forRXs",
-	"SUALEDNjZQPJ9JjIR7C0Zi1Z5fWvX7x6/jQE6EG8KcZzWyijhkGNQ3WT1LDSDV4NiWtiP7wUldKLWr6K",
-	"GpIEOyXAX8zPvvpGYRd6Y0Vpksr5kAQMYx609VpDH0ZJ5RynDd6700txKb78smyKo06//JKMLwq9kDn/",
-	"L/jMU/JX2DlSOWPyJ1pb4J+xAOua5RaIjYsQ9OzZpWj57mVxfv5o6vO/4YDhd2wMnxyfXT/wMHpnQGDk",
-	"uffHXTlETuteIgC3iev6q0w4gyX9x5uXPxOsLPsFjUGf4Wf2wv7qn0WlPL76XVekgIDBcoa1ZpfiJUCU",
-	"woIVGX8w0uLjeEgooOeVvxuS4B7/OH5GxsHPY8CfiuLtXoq3PGM4ldc/fEsePXr0jdnaX95+e0p+koKt",
-	"sc9zFZQInnjz3dDj1Vl73vxeUCFPfnnzHZkwxRMoxbdkgPXEZr++D7BAzfdLXLtaQSTCflChViwP8FMC",
-	"MnTDjM0ujBF7/VKM/21Fuf7/nqhxCQqTM13kQmE1H0IVpEGRJ7ZI8wWwHl2PPDx/iE4wQH2jgJHI05TY",
-	"qsVLgdUICKTDM3ZK3jCRkPHzhGVLCbn3Jy/YemwLZgF4SEuSsyWjGlAd05QoOmMp2tgPH4OnTCEMythB",
-	"Co3t0sx6xt+/pfOxL3BYywIgz+wIWqYJ+dPjBw//XM5bCkZYqpgrWyVck4xRsVrw1NHz9+BK/fJLTwzf",
-	"PH7yF4/yiKmg6ql59neCqj75HQF9fseBfr8Uv5+cnPj/Nw8+Pj8nv5MxF1CuNvqHkmI8JGP4Cbtygwd3",
-	"TH6Hk5rIBBqeCAk4WWZVzzwv5cxCIP0JWihzQcYlSs74z8QO+MAMWAhqxQFLzMeFDFrPwuFCwTNW0REp",
-	"2DMyRofSGIszEXzGfvKR+eRM5hOeJAwWwAW0M51yc4+BEeyWAO13ra8E/lAiJAKoTFCPYujXjvDYjCCk",
-	"Hs1kIdyMwRuzpHphJ4y/8PIP4JFL3Ef7pSfmSxnTC5mMzAdhUNwE4B2qF4S950qrZ2R8Yf44tqzFtSL4",
-	"onIf+8Z8zNx6KZ9qWHdJ1SP/e/tpQxSN1XKNzWuCF8HDvKIKm8wbmi/R8oBIcfAHD83gyxzKI0HpGWEw",
-	"yowX8IUF1wNGR8QuB8o1tKfIoWXiuIbnNXbjwOku6TqVNBlpKUcpzeesQpJclRDVKc+4du8+QWKzECgs",
-	"GWUs4XRktID6B8wkxyBhUHSdATPgh54gm7gO8J4nKMHCMzkjRiY8I/8spMbYzLgEZ/IfeWRJ/5ry1Aga",
-	"/ITSElGy6Yqun7lKu7CKfejFEciy8Wum8/XJhfkBvj0YDlI+ZQJ7pXEHuZUbdW1Jpwt28vD03NkGld+V",
-	"kFmDN65mLrzaL149HwQA0oMHp+f4llwyQZd88HTw6PQBfNxQLmiQ5samKcu1Okv5jE3XU3SjzVkkFIF3",
-	"TcIMHVENKCvEZmHZcr4YWi22V7YaFBlXy/3GXyjfi9NcxfUUYJlfCiqcrvYFIt0ijw1RMlgMAaB/HtzJ",
-	"j85JAtfeaztDKZjROjNWQWJdWb+vW4eS5jlz0ZYdP2EQmippmZva1WL5uQa1zXt76TRjZ1+Ohz7fHSnE",
-	"KjveYcqleJ4Mng7Men50O38BJ1HJwXr6YfDw/Nz26tKu5V2N8s3v0ETa2IG9MhR4V0CzbmrUSBWotkIF",
-	"cJHPsc40VxqUCWQEcx1iv4EywbNtFn5ZZx7qHdrbZBnN10E0GRBIZQkSW5POuLMyJzZKidaZT/DGTDqg",
-	"bKNun7BrV01tqbp5Ahfmwe+vbWVviODUEi0sHzlzPqHhxicdiGMTXjFFoCJCAUWhpKYrtj5F1x+4JM3D",
-	"oPqW8gHfcOYT3b4xYdtkxNzG1Lki5qXqpFpmo4201yOLiXfoKSni65o7BufJoYdeeRqsITsiCeYk4UnH",
-	"+ch83zltoKs3kOHT48FfIEvn47sbFDAlJ7UJlwvsXyJn1hpG9jyE+HhbtbBtjz/sNBtICTaVeaJKKTFZ",
-	"y6vWO+9nXyxrgX9Zplh6zYzGt8zZjL8fo3GBLfnHqFoDwbA0xRcIXdIcInxNyVNtdXtE6WMBnoHMw2ru",
-	"GFEH3Vp3JOqbJMHqlm4mw4q351B06G8rC7Jdcym10CaQ4ruPw8FSqpZckCv0I1hsbIwkV25HvDWDUyQT",
-	"NpMetQY02AQtYqecTApd8RUYs/FSGLURehQ8Nwak0ZxUqV45TAo7xhcK+cP+GiAHChXVePA+q7V43pbs",
-	"f6WWljc8F3gOABf/nU8k+6tM1gcjuWbP6o9Vx67OC/axQfMPbojmXUuTuGYXkuLQtz2wIs6w/IJR12rn",
-	"+7e0tfzfPnYGz8BYD88ffmYr2lMS/BVcfBSVhRlZQ9rWSgDblm1FmgIguJnOPDhr9H56rhUx07Xmp0L3",
-	"kRS+f7EF62HWCeZSXCjJGXzZTBBrroz14l0BzdtqzuCywnb0DX5tP5QvENeyx11SZZfDKXEIjyxn4JUx",
-	"+/GMLHMuc+5y8krEp9gMC1VVZvv1N7/pGw7OgSVtLAHHjvYwzy3w8xEZATpbACarB6OmjcvDqE6QSdzN",
-	"EJZwIYIYvSbRT2F4zjsgvIRY0NKsKRQjro2AOetkiBgCoUcMWcN8ArjMMpXfzyqL2Jntq9Ptern1eGMG",
-	"y7qxe7AUEL3uvxvgiO6LosoVgq0OwBmHvvSOtIw9GfwVdE6qczQXWhIqEDpe5hvvug9lYGHEk4/I2inT",
-	"LemBVgk2nD6Xrjsej1ha+JEj6ZzbsuUNsch3mEzTX5MyuoLNwAGr6JCEvvdk9iRXHD+gWILZrA1DLOoy",
-	"tKpQhZZuyZx9KT49LfilYBv3eUuvh9+P598B1yxdUk/1oDBT8hPh+5u5jsuFY+LTES7mXcw423oPYn2r",
-	"T94oPdxq9mTF1wySYmhNWOSIrOWSNVy3VQu6j6pystXVfZZw5doC7cvbVsmvXen4/T/2nX7PXXeKu14w",
-	"tqzxFrpj6RW4XyEZkqYpCXDdt2ApBOG5MY7Cz98z1D1D3RmG+kWxBj/NKWDJb8E31yzns/UB+aYeSSr7",
-	"114xzIjIGU0xHdFno8JFC9kxC0aXDJpCUg2d6cFr6/G3/XIdFNawbFQ4pRm7FODKtNj14ffBhQurtfQy",
-	"ts1GdBk4sld9ckouiL1D0YK2XZvxdcgfleYZ+6dLEf4Ncz41E7aPlnUue38z1FeWISlAouY2dYaLQrOg",
-	"wRw3w+oVs2jVNkOVK/L44Tenl+JX35bZ7TL216QCtjvoVAgE++T80Sn51TbEr6+5zNO0Tz8+/6YaCeMK",
-	"mjHF4lZIRXuKx2g86i4ZjkhPntbQa35MEXChrqpc4VgFoypAZK3ioNZNoTX/57sKsv+RIvAs7P1h2Zpj",
-	"yWusbVhbuMIVEsaCJz1KtW7WBeXWtzkqHxzdTcTkK4UcLdH4kHrag/KujoT8Q3Iwl+DoxuXLI56MUcrM",
-	"mbZ5zRuATmM+TIybl1v4GcTMg8Xccry8HLlbKypP8c4odbc89T357lugWih7CQg3zmFNoX32ocJGnQGB",
-	"i1B8AkfZFjLY90e6vHHrRX7mqtIg776siMk29LmJBRaOwJSfUlAhOJdjhxTap3KogEIPOm+PKlQI6Rau",
-	"4Q6l8G6Ij5eC9dvR7biu3IE+8YNPgL0Pfz2Xiz5K3GD7W+5uumCOuY59r26MAoQibViWDrucNr7xPg/7",
-	"YLZaYH8rPaI3RlN2jDbbA9OGKl6GFVVkwWieoOs2pZql60OZIz7b1nt39ILZxv2VqpY0lYUO9tMXlXfv",
-	"aPnYEU3aoG3l52jR+k3ebNCWx3YT9myINNBizgZ0027NPtcEccyRyR0agc17K116aOQCgNnI/9aauVB4",
-	"ah73prH5rQVesNV0OSM0SVhyKcDctU1O8ZlhIGG05wsLgXRKLtI0WC4+YeYcYFBDf2HnYnyKzAWFznIG",
-	"Zd8ZVtSqqvMPZybWdrUZmaRyeqWwx63fB8xehCmlzLZ7dr5DdF6yhDw+f3QpxmUvW/gSS8btCfF/Cxq1",
-	"fup2fbmWWzbr/cDdl60/lzujJtzqxA9l0ld6C8eETOPCOvsQtnfeYM7X+jyjWCrL23uY84bvXQxD+0Jf",
-	"NO7t6+hyM0yfyXiFLg5w++z5KVn45VEd28Bvncmh7PuNRN9u3Yc0dPMaSYdtfyfEiDHtgwbmZdyJV3zh",
-	"HQrMVmzo96WPxX/3uf3w97Zf81Hs/W0vwLtp7R9vFYey9QOOrKGEacubcA/veuOfubbzm83WF9hf/YYt",
-	"11sxDl+w9Wb70BlLh7IOvfGFZk31ZnTStbexuIes7UUTZzRJts/QaQj1eIQ2TRH0yVdFZqcE0eAa1w2h",
-	"ac5osrbZNUo2Yz40SfYj0s/gjoB1318Rf6Qr4q/oYgmsMullzF7XwVnOMnnNbpH7rZuKThe+/hP4P1bR",
-	"aaZ2z+737P5HY/e39KqiDxI5m+3P79YJ3E8D/Mk+/HkogbiazXqg3aJDqYFVt/sd1gLtRD9RRXBXWv0M",
-	"Lge39Pv74Y+uDmaeCfa6HT4hhfCe7e/Z/l4t7Mf3G11/t+Pxi+eqlJAqgJHXgbjqWzP1O+kXbO36UN2o",
-	"ntnLx3hTCIdlL40WRRLOvhvYcJlSLjR7rx3GeEI1Pb1i67EHbLK1YZizgX37WIp5Q7GUihcANfGpJ1PA",
-	"5283jeK5UgVLXrD1RhgiB7mjyuO7MzL2eKs4UIKFxz1vMlIgUs8+YGvFWjZFXW25lle3yhB3JH2h1/Hf",
-	"SRXhdme+N66Ioa+AZCF6OJcyiV0CbQkSSJ83SQsdSRF3ACSpld23ZdoXbN0nzeEuy4PD36Uv2PooqQ33",
-	"IuhWUxi2vDXPlrRQO/gaAhaLoqnAZ+8v3Htqv6kLd1aoyoWLSB/cJrmqImNJTw7Apw/PAvjdex6454Eb",
-	"ggaZTtkSYGcptH9ynFCHCOqkfampPgjtN/dKpglRbJozh9WDHfJc9/95TqeMLFnOZYLdGQVbHdQNgov7",
-	"Y2l5r82azRncspZ37zPRx70PEcESu80Bz8lZH2UwlfNur/SPcn47XukDd3lqr8nMgjZrK+ZA98teMpYt",
-	"h+Z0WTojXEzTImFJewsHbk5hVHZRPHQHLvvlErrfnmrbjFC639gsyp1L2JQn4d7B3rZNC/7YNquHPdro",
-	"95hWtfUPFBMnu/ZxerD3lHxBJLY3ds1u3TFOU6rUFoEWJorMsPCD9+8Hw8FD+N9H8L+P4X+fvH8fNE/f",
-	"at+YSKD9Y9tsZKGnMuvfCeSlfb43SSumlG2FHt0N/HMHWT988tUxS6F/lPPNAaiwu/khAlGvg+/17/hm",
-	"nj77UIqrj60XwJwZ+T+42W3rcEraOR5iq14KVkr21WINUGUANYetPPEn2yXIsK7WLFtqFd3Ibe9De05h",
-	"JljZS/FkY2T4J//sp18VUllLj3TASsvJG4ne1oZo5aPacx3x3J+l6z5urBxhbDTs312W86d0eoVWz+ED",
-	"v5Ut/gxCwNX1HCUYXJlCt3FQa5J6562dO7O0Q9Xl12aJqOPESPPUPAC956CPtpwhW6pOJo/L67MP5S9G",
-	"vSPQx+HMO+IW3J3Q7qSv8A4s50BR6wbHNGPXsbuvTWOsE/ntEFSHFlmd/LGj3NXZbNIvthIQlQ3pUDZj",
-	"wmtnV3Bz0Da16AfpW0l/oRDQSOZEitT2a7KY1qAkLaiCVhG2bSXK6VNyIdZSoPZjoUyAl4xmhLqPCpp/",
-	"cug22uYX/jRk8efmIb5XpO68ItXiS95GcFmxYxSumcyzM2hLf4Kt7jst3Vf2jbKP/idu7pYL2Wzr4v48",
-	"M4KNKy6FURHMIVyzHH503Vdh12RuZCjVNJXzPaxiNi1yrtewr+7DIy2vmBg8/e2d2ZqSMH41gtk9pGyb",
-	"rMRNy86l1Xx2xBAhD/tqlxvKEca39tENHZgvBGE0TznL3e4N3Tzt9B6cnz+znRWYMqRr7o0e7ZDt5ype",
-	"SDMxqgdPB1zorx4PwA3JsyILnZCGr+fQGfYmya22TR1KUYyKbl3mbE19If2TlK4Vkde2b4yczcDVPvUU",
-	"EqG84WBZRDSTF7Zri4sIWKe40nQNWI1XbOkchdCoQk4LEHdGSxFSxGLPKES3JNtvF2x6hdqMzJY0Z+iP",
-	"tA3pLNJiG2Um+XqUF1XKtMQ3kTJlVKA3/rPVbNxmf2eP57Y1nNphd6sATf67m2bunVnUzUuYn7C4y3M3",
-	"QL4uZMrab96t7rczjDyffaCFXsj849kH+EWn3wh/7w7hJxtB/UP5je7Z6tNmq7euT1mwDCZ0vrZmhaFp",
-	"Qld03Xplb0XtF8BcfagXuQn8FUUshbnQG/ju/vI+/OX9vaGM+5v7XsRsI2IuksRJEujgbIyCnCeMzDhL",
-	"E1DtpWBDwkSylFxohGTPi5Qpn951kKv8zI9w9sH9c4v7/Xv7yv0Vf89/n88VLzzfHfOaH37o6P1pAxD/",
-	"nrM5lyIw9f3MjalvLX24v5dUL8rrm5WMW7212lILH34TTU/bpIi0C4h7XeReF7mXhXdFFwlEXmnkdKgm",
-	"h1E+QKEJvOjdWyszhk76Z0QvpAIvh9vvGTeq0UymqVwNSSFSplSLC8RJRuckUTRj0ICi6RQNIzyvYa43",
-	"mR1g9sSM0hZ4gQRTM4u7frm6eYb2MscO3zJPWG5+CNry0JyRVEKXD6rvmE0N862TwB8l8u4p8qXZhft7",
-	"5f5e2UYMvCp0XQLHpAI1yh3LUTIc8Fo5+2D+s4Utawj93o6957FPzo6lwFf1mM+dM13NJL9QXtOKGKU5",
-	"cmAvg/SrxzvZo3EmP4ItGgXUmzJCM2h/3iI3fTnoENPEz6HZoTl91y9NgycA69d9pRBX4C6QhSbclgxR",
-	"qF43arDRqxVJqWpNIVlKxXU9hySj7zFl5KtHQf7IeSR/5N7yvpfe99K7NQqA7CsrRrfNxtne0vYJQWcf",
-	"3D+3UIFelQXG92rQPSN9LhF7X15vVKJhmb1czQreQ0HyfBOoIM09hhpLqI4MJxd6sE7Jr/aapks+wtoC",
-	"FrRDRa8+XO7PiCjSlGjqKgpWdN10YAWaTztv33vi7/WBezF2Z/SBMsS3p/f9iq3BMGrzr/sEZXNOuUyN",
-	"BeKaq2AFt4LO7Ar3EOSl+SAKhIVckYyKdSldAZPdtm13zyuUWIymLDm9FL8umCDjJJfLJZ2kbAwWizHy",
-	"qk3dAdNd5iwxW7AsJilXC5YQwVhScd3L1I/b1RI6SMd/YffkFrjQDtUNYauG3jJb+Vp7mrNbq5Dg0wVc",
-	"MHZH7RHDiWFD7n605vEJ+pXL/Fo+/klXy/h1bC6WKXfols72+2uWr8thWzWdVjy8WtGXYeSZ0TmsuHhW",
-	"rQCzaBC74D80qOIzwIAo13LL+A8IK5D48bsvTE8egB5G5ErYc9OHrUM+pEZwN1d48wztASP8kkpTplwW",
-	"xRh5e/VjLyl+9sH/G4qt8eXN5W7+UN7S+Y1GyysDddyxkb0ya/kEQuhmmmgibpbh2wlL9zlX/B4zWMGT",
-	"bx3PhqyStaAZn5JcFpopktE10Uxp25TvQhCWLfUacUrQKDV/gZL4uGmq2onmjxJfr6z7KFj3lRn0lKN3",
-	"00w87kpuXiKERe69JYOT78aCwl3doJ6HD37Sinmwks2qebg/NwHYFn6/HfVQpqksdPzUzj4EP21CQAzW",
-	"PridLe64f4N5HwoVMfikRz/M2ZTxGvqh39Ct3bnlACEojbn6uJif0ULLVqfKRSBewJch2DXLPfaAdeFC",
-	"UTbuxJBQ7RETHpzGnBcXhZavcfDBjUI/+GE6DnQqxYzPi9we6fFgP/4uV0TxuaDpRL6HQyHThZQK8kCx",
-	"xD4mHu0pWrLo6LZT3fU/ik4SrPooGkkwfvctXqHDu6mTHHsth+nQs9iXz2ri01oSJ2hJtHunrVsUcbHm",
-	"OV0uFHqewZADZJQim7C8BM9CwNVYEvd3OOZrHPJIPUtB6IdmlFsJx6yoIaZDrknKtDZ3BlUMggDlYyot",
-	"WmNv8J+WbKmvz48JNR3u/mZtrGpp3oQ+Vh1hCAeTUqX9LV3XzaovdLhNx8jJYzJhmFblL/YhoSTJ6Uw/",
-	"9aEOrgi7pmlBNUvIhM1kzgj1b3BFErZM5ZolQPUY5TCPaE2nC5acEvDwwrcuhYubrHIp5g6dDrjG/Nbw",
-	"AKTXEymmbBiwkEyY94ZBjAmAneh0EQukoLs2PM7PwFNbWc4tO2vDsbuviAoJ3pkb7hjzPxTsbmVGXcze",
-	"eX+dfbA/j+DnJqxudSueay8TFOBtK83TlEwYyRlNSCGgPEYrwhOMrxipDgxqRD/w/yxnDHsmNe86HLab",
-	"QTeczRfuMmLv6VSn66HRR2wHcRxWaQLjcJuoiiInrDWt3UwgFPNsZG+oXvm9X/dpZfF5Z6V9B4eZbMFX",
-	"eGnAW3BvHpTV957NnoyLE6gzLqqECTN3ok866L662/wmNba5FXWow9C+MxLzpWD1PQ9T6JR3wljPFmgd",
-	"G7SnrXSGcMPqfXLrWqTXwJxCJKQOYRSt8P1CeRUN//hel8CLVlMDyQcrHb96+eYt+d///p8zJ7vHz4iQ",
-	"BCuXQG26FBlEPbwCd0ouXKM75IZEMpyNoZw10dJv4NAqeGyJUZOY6oU+iaOoXsd3SoTLPopXYkc95266",
-	"JY6+mIP4JYbIXZgtr4rsRlW6M9fyZn/BFQu2XqSpWYcoU9syIz5c1g3VJJMKEV8rS3kKvyrxx20pZSav",
-	"mSqNPSNcxuZ3yZgoulZYOgRpOZiSZ6FDGhYmoanRStfeYkX72Mor84pN9EFYUTIOPPPjmBBT1Ut2p+ZA",
-	"n4cUg6UfUYiZ8T8rQXa0Be3bFBd4rS67jHZg7S/DZ4q5DorqoFItl2k6odOrw0i2qEfsNVtCttYQOpbR",
-	"9EoRMyLRi1wW8wVmva5o6exC4aKu+FKVf7SdLc18WQIfOCUXqNcpTXPt+2jPjMJ1KUBre3z+zSn5Dj5r",
-	"hBdtQGyTyRr1VvQjW/RylKErusZxImLMbdsnoY3dgjDBPS4RjD95YXK0Be1tIpt5VzD4XQc3Dxuf+LW5",
-	"KsPkoDLFWUgdsD4Wu4c67wCWIVPh3WBays1xnP90A33SiSqRFW0Okbg9PlRwxHsk8VQaMapmHK4lieVG",
-	"TP3ovXLhKTxMsFBGbcaoR1AQ37T90VY3+vbTUI/lijw8P3fRERq6BERitNxL0VBzgygMuZUgjKLXLEI1",
-	"fyBFuha0cRtwRHXaTqFbAfWOIfODkfmOPGv+9z2vxAef/QoffuYr3FOiv6HXzMsd2uHgvJF7/+yD/Vdn",
-	"jmJcgN0mr3Z43t0hHyhf0W+795rfuId8s4y2u/AzmD7NHMddzvsMVcv9jcntZ9+mJWAN3JxqZuw5teJ6",
-	"umDWAYb9k2Qa6MqyNACNIlHRob37fsZ12D/KV55GDVC41hnMYokEEpqkK6sv+EQPq8U4h1tMObGaSC9/",
-	"G373U1IW7q3VP461atvXlFzGSne2ZdkyQ+qG76qzhM9mZx+A9UcbLzDzcIspejskzGezjvvL2BO2I9iK",
-	"5YzQJGHJkOQMggABnMdB4vJlnzNwnLnjdKLMFpbfuKW49aURBWELrgILf+Ju7RbMugrFbEpuQYy0hw8e",
-	"/+Xx14++evyXTY33DkHYmuHFeFeuZLPL3iQu8x+pavK82XXyc5ktCf4rLCqvxKOaviKz6DYV82YDO2+Z",
-	"0se0RN/mnKYbZYMVtwCHBCnVHnsCULa1PJhgKOU7KFDWJ6JotkwZsYexhWxnsxmban7NWt2L39PpwjpR",
-	"vL5t6Kn0sOSFd9Voi35oFEJI90j5NSM6p7OZmQRTMr1GfKUZtOG3E7bdFukaHEKWPiFEUSI4ja/YeuzH",
-	"AzmYsCXNdeao+MphX7OZJrLQLdAl37sltxajNE/ZRou+UIQnbVl5WBXeCq55vHTx+oI7qNmeUEKWMuXT",
-	"9UGvM/wkSc3tmVs60RIJQbgdhvz8ncogFoymetENzkPTtJSKWs4ZhvcZVUXOEoepDqnrC5rOyEIW+RA7",
-	"jJpXA8gRqNB2CP/cfAydjFJMGRalJZfiwfm5o3CL5WG2gmfsGRnjdAGwB/vN2oz1ALKMzHiqbXNTqANH",
-	"8CDE6kdUoZy5ka01LAW7FDRVgeWlTgnmJAjpLbe8ECrMm78SciWekSfnj7AFrggiCFRdAdZQNIDg+pH8",
-	"HXd/AytB2UbZgwlUGa4Qp/GZoQIO4UpCU04VAQkxMWusYNzW2C6zrdmijPfwyVc90l57TdLBMrWCupZ4",
-	"cC0dX74+qhCoHFRXSwS/dHDKoR1uyGFJ5+wQAuHvclXprKNcTI2roNYzo2tSKAYknkgU0xtlwDKX0Lii",
-	"syjbVeO5Z49YvWTn26NuaZcipQfnR61Squ7z5iCcPUS3KTdSqVQfo6N6PKhqjerdz12OGEEdyot+rshE",
-	"Fq6ubmy/NLJDjngyfupuGsW0+ZtynjJ0nwUIO1QHSo66FPicLc2zwNPa57KcXgp00NmWmiIpweScfmYI",
-	"RpGsUObCcfPwrdsr3jV8kQk6SeMXAJYvVc/5Myhgqi3olkuYqqN3R09q5HxnvGnHWsOhSplqc9rm6jn7",
-	"0GT4zgqmC38LoBEkM+bVMpQjWrq8e5vf8cyhTM5SPnUsbX3fbTVMR+LST6n0p3bqRy/+2TCfQ5X/9CH2",
-	"9iKfBl3dkj7RZcTeHYnyUjSmYw21lb2PAy5vBdXYhlGru1Sv7onVwHwikuHwV3114Uepg9njorybcbQ7",
-	"saDD4HTQJufOZI7qcTU9rbymdZeq4LT9rjyON+6ZGyQ6N0aHCHVTPeYx1G03VW6N22L/q43gQ8G+/lHE",
-	"m1vyUQSbG7xbAnj7F7Oq0H1/l8TZEZdxGCGmt2IiK6gKReesS0r9Ag9sy0pvuJiyPpzxi9A81vXszTK1",
-	"uUKA7sQUmazBbdbmHZvnsliOJtW4DBNFZtbtHMeB4/aKrQfveriIQTTxRC8wwTuXK/CkgGe/bAwGXlPz",
-	"t6m8ZrkiNE3bJsqFZvk1TaMTXcjCTC6h0cndpNkE59xxTdhjOIQ58trGSYYEADuV7ZiiNIZfzN6Gdyub",
-	"yjwJSHa1kDTjXTT7Kz5xk+CvMEIX1B9NU5YfCK6+xKMeGbJ9+ts7Q6d9gJBxGgjfHfgac5laZJSpXLJQ",
-	"QvCECW3GLbe7X3uC+7YEh9SBVFl8hEeIgDcsZIzgYCKHVUMh73JLoSM56GRRhmbKvExM/NQLJogUQ4xg",
-	"GKHHxTQtEpa0OaM6GhN0wAvfESSdHmGVeyidt3WKOaonrXUmh/KhxTIVKqzY7kALeeHmBVgfZP9jO8x6",
-	"bOaeAP1dluLtN025Q8D5xwXN/zwA8z8RsPxA80ZMvM18t0mfOMtYNrFLaNUJf7LPfNIKIS5iszZoN+RQ",
-	"qqD9XHuvggOKyb6HffahUCzfhKGPGza48SPpuN9wvocqQsvcgg6/9T0cJIrleEg9rEJj/7H82s2kyNPB",
-	"08EZ8IedezNXEiLOxsiwvUmdm8IZgnGXiGaC2lxcY1t64vfvB3vU/ILLYvHpn1zMWM7EFNJvTyuJtrH3",
-	"v80ZTI+m7hNc1d6s9nCKfeRVpfmit7dKqT0xKr4aEp3zEmVY5oTOXKqm6xfyBXSRCkafrOVVzKvlqugQ",
-	"d0qmSZkAW80HCr7lnXaRJdBcq6bVBl/3ezxhKfTFl8E3g0yjyGdf11Kn2vLc/edc/KP5qb8B6IEtA2RT",
-	"aMcpc2x16TLCQcQZ89M33Z9LpiA1rkRrKKdeTXNvDomNGcHlpyqJUdh6CYEypgsHl7OAHEWpGFlQkaSM",
-	"JFTTYDywOXPK0yghFwnXBPKp3GpSOcdhwbUabpJ1ZEWOMWhX4lPty+RlSP9F4MMFyyrbjm06ml/8Qeae",
-	"OH1nV2Owp+vgfd/u5uO7j/83AAD//w==",
+	"7P37kts2uiiKvwp+/dtVnsmSu9u3TGLXqT2dOJnxdhK7fBn/kfaWIBKSME0CGgJsWcvjU+tp1oOtJzmF",
+	"7wNAkAIpsqVutR1P1cQticT1u18/HiUyX0rBhFZHjz8eLRhNWQF//vSGzs2/KVNJwZeaS3H0+OjNgpFL",
+	"ViguBZEzslpQTVZUkYLpshAsHZGZLMjk2ezur1Qni8nx0eioYP8qecHSo8e6KNnoSCULllMztl4v2dHj",
+	"I6ULLuZHnz59Gh0taUFzpu0izkq9kEV8GUtaaLMGSnKZsuyOIjwlUzaTBSN6wYjKqFqY+bl5Y0n14mh0",
+	"JGhuZqQ4btfacvrhFybmenH0+NuHo42ljo5+LFjKhOY0e/Y0vkKe4vqWhbzkKSvIBVuPyGS6lhfj//mv",
+	"/560LC7xA495uuMay0K1nd9EsA96nMATE7NQDYc6Z/YQ/er+VbJiHSwPx2xZx6N790dHORfu873Ysp4y",
+	"c3k5Ezp2dGck9b8Tno7IJGVL3XVi1fM7n9jTtaA5T17JUrOWxeETpDCP4Prgz84F4jtjfHDXNf6tpEVa",
+	"UJ7FFzh3P+Pi4GPX4vzzOy/sWcrypdRMJOvnbL25tldsyajmYk4oSWiWkRXXC0RWmjODHvANF+T+Q7KQ",
+	"ZaHInF8yBY/MeKE0oUKtWEHonHIxgqdlqckyo1xo9kETxZKCaeW3ihSt2mywxLtmjS37u3f/uyYYL6nW",
+	"rDBj/t/f/393/9/3//G/jppnMDr6cHfBhT56fJSXSpMpI/eIluTe/e/IJVd8mjFy9vrHZ89IsqAFTYDM",
+	"wcHNgFxuntiPCyrmjEiRrclqwQTRC64IV0RpnmVwLklZFAZTDMFu37YlyEcd99m63T+dn3/z7/Oj30/v",
+	"fv/+P86P/txr42ZpZklAAgVhtMi4uTi4vxFRZbIgVJHzowfnRyMiC/INnMRzto5CtSBnL58BhABQX7B1",
+	"F0ibn3cF5l94zvXmSv4uVySnYk2Y0AVnytB3QzQXMksVoZrkUukn5NEp3hedKiZ0Gy3NYI7Gsnhe5keP",
+	"7z86hSvBTxUZNXA+ZwUs8Vcq6JwZutd2bGap9pHq8PJO9lO9Md7HMf5qmPMADk5nmhVbGTi80HdhgMyb",
+	"K3tZMMX0b2U+ZS0sUsBvuEQr9bSsx/66bUX2Mk/hf1uvFxf4is1iF7uEH+HMRmSCn+BaAZm4VkRl5bxl",
+	"ufh43/P77nQ7S39pZZz4UvG3O1vWZEfYCdxeltOMJ9TMHUeIZfWAPbpy2oUOwfM748Ir9q+SKd0mL04+",
+	"3FV8Lmg2lR/uFvjsXZ5OLAnlYsYKJhJG7G9G8mD/6lq8fXD3hcvSsO2XhZzxrEUuKvAZc9vmIQeX8KFz",
+	"jfje2D2661pfc5GwzQX+JnWlHXBFNM9bRVwFQ4SzzmSRU8PeUqrZXfPuUWzut0LzCLH7oee8Jbx+lXkV",
+	"K+K3UipW4FWYv7ruAX7f9fD/gXTwAET1/r2Hf3n43YNvH/5lK119R2OM3XyLV5RJMR85Vk4enKoRgZsh",
+	"7JIVa5LxS0bmVLMVXZMFVYQulxlnKUpjILC1XfCKNth9KGWBfPXv3+/df49/PTj9s/pf/7bff7w3evip",
+	"+vHjw0//fmCYyJ9z1UscowB4Xux6pAyXeHR6mqvaTvF8ZHGhljRpQfSV+xnhaqW6oMo/vCNofTLvqqUU",
+	"ioFl4GUhpxnLzZ+JFJoJuFG4CSTWJ0t84j/+qcy6PwZT/a/CsNSj//9JZfw4wV/ViRsXZtwEXtBaZpRn",
+	"LH1CXv38I/n+4aO/EDsVSZmmPFPHcIp2RDBjJBq18GUhl6zQHPfA04gRZHR0wQX8wIQB4d8bAtnR6MiM",
+	"QTXq4GulWX40Auw9ej/aHA3vITKNw/eIHSa8p99xPdXQcvpPlmgzwpnWLF/qzY1VFoxN+MHdpCMyXcsL",
+	"A4RCighRGzXMIFFS4oHrjiJyJUj1CtHOMlUqlh7Hxk/LArl6ruqUVpbTLFgR0ivzBhPpUnKEtI3hDFCU",
+	"RfyoQXUdT9ea9Z8sd3LzxmjLQNTa+LFg1MJ7g7ot1kjcpGBwLkZ5iR9MwXSxpmZZ1QRTKTNGhflZaVpo",
+	"lo6p7sug4B1dqmC8kByHsObk+kAY9KcegsRRbR31y/SHEIXZMuX6p0tLL+pgSxM8rMixUofBXbQD0dw8",
+	"PeBoUj4D+Z5rhrDRNcPPnGUp2gTMu3YwWhR0bT63EJRACoz/fMmV3bhfMxf624dHm+xzdKRpMWetg9lf",
+	"8fttlAVYAtwfnu/IXUF9nHBOe2Cjpmhrt9B95b9wFbn2lGra+wYC+IlcQGBS3TbQb+yDtubZ5rHAguqD",
+	"xfel5Qv4xC9ZyDCmNKMiYeZg/lXSjGvDNBKpzEFnFGxfUVZhBnxZ8MRiQ5pycxk0exkc14xmisU4I0gQ",
+	"QHWpIA5nSU7XxMxMSpGygqglE6mT9ElSKi3zY0T3kC+KZam3M2qeMLTRfBodyVIPfKcJijCnH6jtvK0i",
+	"FKEdWSZX4xnNsilNLlScdAJ1U5vE+SVKgcoIxfgM0ZIkCykVI7NC5sfkp3yp1wRmUeYfELccwG5iYQMu",
+	"ZQgm3eAdwhQwGwcP216zkGOofXjL2159bR62iqV52Qn9m8ZjrphCizHK4Shqj+CAyL1j8pQlQAQUMTIP",
+	"4doIuokUMz4fB4rGVhLXgIxKC6lOsblHf7WjDUDYAkmWmLcSpW2n7gDSXFVlqdiKCNWjr9isjQCFA27Z",
+	"xguxjz3ElrFl4pfObt5JrnIuwm/vjbZjb0N8so4G/wia5I3GN2VKI9YSvilWDcF+p5zJJROUn3wzIowm",
+	"CwR5p6N9R745JmeCMKAHGVe6jSgECtX9020WvJF5/Bm+eu/bz5iAfIqAyw+yFKl3mvXWw1o1J5XIJWvR",
+	"SHhqwGG6JqsFTxaGCE25SNGDdcHWxyDQIpv22oshHwzk/tGR0fDej/rITbA8t5gYlvywlhdnL589Z2tV",
+	"E2863T4dcHH/UQQwzCQ/1tS9BmYtudFaI2Bv/TmKrBaGzVl5TpkjU6y4ZOoJAvnj4ewuKRgdqqK4d6br",
+	"+M2CIW21kMQ+SLiOak9MGNUpjQsALZDWRhl+RaqSgrFm6cgE0INvUNbi2hAdo+OSmSyufmKtsL6Uiuso",
+	"Pz7LpZgTDZfnogdcoEPdr1sq9oRkcsUKo30qQguGdBJ9usdRNWNZsBn/EL8LdAVXPlQ3P8RXyMJ9tPEX",
+	"gtAkkaXQ9nisI1VKknGtM0ZWssxSMmVkwdOUiei1Llv9G2+CjQcejk2qUc5aN5TR6H7M6UXHKpfpYAAv",
+	"1VZSapD5rXJiGJ/1lCbMa/8In4/Sq0Clt6TLXrE/GlxjAHMVNoUClqMoNTyvnUkbNawI1S5iV4PkHULy",
+	"qi9hD2rt5p4OqtrWl3Nl4bK5q77yZf29PYmYASPctmbHtT+hPNDjjdcQ9lLnJV3vAGdxgmfIAEK3eQ+p",
+	"cQhR+dRy0i8KS1c7z7fNwrwf2cbIvDkX7tMm+If0f9gkA48oBNCAZCJlDLf9vus4t9G3PRGFgxA+2CBK",
+	"WNe4uSG0wmLfNtHAiScrlNwUMYMRTS+YIlygBJXRBMQpKdhjiKWl/1kWjNBMSXjg/7x+8ZuVan4SuqDn",
+	"IvB5YfTtlKWFTC4q2YcpO7f59ZIVmn1A96uRs3nCnHyESzw+N4w3DP+49309pvO7TX/jquCavRDZGh17",
+	"9lzeKtbhDIfdaiO8bLhv4JgwEgjFbKczLQsuCzRoOlU8asrcEEkiDhGqYREoe9HM+oxQ8LHe3Au2Joqi",
+	"HMn1ExvNZb3BesEK9KVIwTatmGbIlmnNO+Znlj4hlBjgzBgGpCh790TLC5RE3c6Nqj/2QhDc1xgeMh+N",
+	"9pimeBXVcNGTSRYsuRgoOi60Xo4rH04XkPszAiGbazKnl4wIaQP/4rK+NUpb51h9+LfurENMqgbr4bDI",
+	"2yPQ0GzjfYVUXbB0ZJZuARTAQjCW+jvucG0NEZFf41tNKmMHGyHw1A6mdnNthCgyxca+L2nG08d1fU1L",
+	"eeFNFIQL+wzXpGAz0C79jzNZTEFNgp8vhFypSvdCo0dO10RITVIJLsfjcyHk2CA31zivpTdkyhZcGE2a",
+	"JFQICNABLWjO0mNSUM3GECDJcCnwt5+MWPTNZc6EPialKBhNFkZdME+fizrgAYHlOTO7S6RIslLxS3jS",
+	"QRNRdK3MuhdczGsapbPLUWKdvEgOgGghtXRICucGgRDuL39cRup1p3A0Ogp3Z9h7tXp4vVriJhKPjj7c",
+	"NRPevaSFEduUmRlu385p/n7mV2A+/Ryswnz+Tf7oFmI+vqIa3SLMvfC2th4cMFzTp9HRj1TTTM6DQIw6",
+	"/cuZUnTeYlWgerHdPWgjSdxAMaB3i6jLIU1CDM+MQz9nw5QRknU0qYAgohZoy+1BZJZMpNYxVB/7lyBa",
+	"SCGpSSWgB1i5zHRr1mIDCXwhV/dauJVFj08q/QuPqVeJVHosqJCqp1sYXihVi4GL6ZZ4BTAP40TjJSvG",
+	"Oc+y/r7oUnCtrnI8uCA3QPsygn2NwjOJHiZaI3z0VAQl6pE8W3jGM6VKltZivMEUvxJsqwr+K3NxJKtw",
+	"OV2vVOtuHlZoqMbZR82t9DmPXWwuG2d7COXjKcuYjioe1Q89bb4xA5kbpWPqXY7Qrf4wJ+cStKLBYoNt",
+	"mVs8Nk0Jkv+rZE7D8sA8Aj2MXdpsg4xpo24kVMXlvEiYclSkbIZBo5lekaksRUq0bPMbDDfpdjiFhhhG",
+	"q7vZDbr8DR8WwPZgDK3v5aCG0GopVzaChrvpa9So3tmP8fOK1sU+OCfKLCOlQC8r4lYP+9zvlTBtBjh6",
+	"H7VOhsmgNkzgxezo8e9bDjx463WZ57QwcLMpYIkZn2+9vGCsvxV0ubA24TFPu1yqgW+Qak2ThdHg5DF5",
+	"xS7lBUvRDWfFUFDFhngLm+HBdjWbcPS+cYRnyRZTDKrjQqbM6NtIruma0DQl5ZJoCWYh8y1opTQj1o7G",
+	"RLppf6GzGRdcr4cc8Zl751NlXxpXFvX+/tQWmwMqGqgEg5XHMgcwPBjVeqvvcUvsOjwHUaIKQzvhJgac",
+	"wCt4A5x4Ff6Z3cSFmE6UOQtuoKmSJYu28GKmVD0K1/+4bb4fyuQCzbBDPAmB3hIQjgf36xm/Ngfj+09/",
+	"Oj8/rj79+X/3y74QhOZg8uCCvH391JsU7t0/fhSE6MZ1GZ/OchrVazrPZCeeHpK/3bj66GhFC8HFXA2Z",
+	"9J17p4V7+jF7CAjBsE/ZMpPruDT6ZZ3L1pOwwecNypmmLMJpn6VgnQbyPDAeB4Aw7S+ABUv8TaasPeJ9",
+	"Vsg8llYwOpoDt9zYBNJGIkuteIpG3s0N9V3blnD8guXycr8nqWWPJAo4FHh2ZO+yWkt1Ge6I+sDI1YXP",
+	"JrD1F0HDc6aJHhqTfkYUzZdZkCxLRVq53i4Y5u5BehCZ5ExTs5QJxHCah6wBeCrTtfdlGE4NHHxkaPcE",
+	"mPwExp3YbKoJoQV7ci4gcFPOyMRW1IFxKdHsg0aLcf0ozSxDjvI1bK2Zk9QZJVkWM2s3CYr8DJ/PSHsQ",
+	"ctjpd+/wtAc/V9KSPf2rLamff6cpZYXhsUFgY+DYQUHEKh3NEjeR8K6pk7Wa0q0kS1YkTGg6t9FvaUFX",
+	"AiP2gioRGPOF00JuJcsU81B4R0E6db7UYxCfxhdsPQmeYSKFIMXG5uKrLZ1pvu9xv4UX6mmDm+c9aA1V",
+	"aqim8/2B0zaJKCTam6xvpqM1DLxPs2CWEKAFHxSnD3fn8q6d859KiuNXdPWrdVoEv95VF3x5Vy6RgN0F",
+	"tDWTWYc5Jqdvn3tFr2Fy55BpMMtC5p5FEikqV9hkWlCRLJj6/d77Ywvdk+OtNiqYZhu1/1ucc58R4Ffk",
+	"T6lM1ImtqHQXKiqp4zwdEfi+YLZIQv2JY4TpY3NCfz4mP12yYo2OPkccVoUUcwxcxQvOuNIsJVSfCynA",
+	"XOiCWuE0DNXHskQsg/gAQ/KRttd3131Fjb27YO0BCky7NSDLLBfLn0BSVpUykDIwCiibSWMD03eOonoE",
+	"VU2uaC3YPIh96i4tkthzby1ZGfQKjCWECqkXrKjX+7qSmPirvGQ3Ej2Fm9x2tPuwkDaGQ7fCYS2lm0va",
+	"s8XOgC4Yy/ZteNsizlfzbjexAaht3K3TkjYZdr2YnVs9xMIEy48ZpWxtqO3VA1wNKVjEtpsLtL3NXaBZ",
+	"6yowukVRE9a+1VbC0RH97QwORhq5pW7b7V7UqqupVPux6+9gxK6ddV2+DpjIpm9vSF0qc7OadRicXSlT",
+	"AHzcDMkxHlNFFIX4ylRWzptc88HWlfWLG6tRpipmrPNqKxNuJKojZS0BGu3BOqLtpd5VHSxWVNFt+Lkr",
+	"sCei6sWKefkKck1lH5MmxRrlM3W8m1hWxdK5SC/qEoGXtFQ1pludT4yt7MX9nYIBk6Xj1mTpN03g9hFI",
+	"7JJmJdXsCQHP2WrBMwY1WAzIu4Gr4/rdX6r3lG3gbl/3fEY1U7p70YKtmNJu7bVFYrwtqF5hLGZ0he25",
+	"mxZZ94iPe/bdwwrrZxygTuMMI7Aw0PsfbOgNU0O9JzNnmevNieGFDYslfLt1fUU8xTTpI0FHHJH1CLtI",
+	"+B1XXHfYb73xOHBWjmycCS+ILFK0hFzRsVpdqFuIr4/S66T2Il3gmV9JxHjrOMoAq63nzHX77AtD4ldc",
+	"pHJVWfPQLuICdrmCYGSBdl4hMVzYfM0+JIylLOIiTinPBtldrYcR9EmhF1d9ecXYxdXe3cb7/1HB83DV",
+	"x758DTELDfCx42xXZ+yK9mUIcKfzWfvs7Cb2rMVv3P3t0ebt0vZCzjwEXIWguTPaEAbTgs50wIshpXnJ",
+	"CmXIzlbRsHH0e5EQe1czUPSyvZZByudWJNgc4fXfz+7ef/St44Ngm40O4lSwSBJAwYTull2htg8WiAh9",
+	"KK6S3R2FdruUFfySpVZcnNmqgltkxOESXx0AusWHVmbuRTl7uv4g7FHV5LdtIPkuoEQRTsoVWcnCaEJE",
+	"sUSKlGRSXhyTZ5pcMLas0l3gnKfM/IkQIYuaMtCLnvyDy4w6yapJPn6azbAoTGsJrYH2nVdMyeySpWDb",
+	"ic3o+xpEk9aksvauKRdpleuDjluR9Lf0NqrLRBbSaiqDlKDuyhJFKeYKRJpqO1jxx8g4PoGLC5LIPJci",
+	"XnrIxsttPVK8mlf26QCExwWbcym6vQwEwp0WMkuHBTW0J+a8mNVjtu8ospQZT9ZPwIkf1vLO6ZpMmZHE",
+	"zS8runZpNT3SSIoKJHscjwuva2C434U3/1UDRw6yfvc1aI0hfRN9rswNN/CwNyv8yYYa/J3RLOYtXMD3",
+	"gWgequ1AprWUZMZWVa0fLYlmWKumvpPOUqsLv4DOjdaW+zOflwVWl7pyZdV53N4xoITp9mN169y4W1YU",
+	"shirBUUfcY8KshtVZyPxESzlFBMj4S58bR3zVj2VV0jM9qzX0Guffc7keJpJyFgdsuowMXLYixaoxlSP",
+	"M0bb5JYl1iGaEc0EmbIMNMqwKrkb5zG5d3o6Mv85HZH/+a//7kdKDHePmCqTTCojZ9laTRTKXBVUXKgn",
+	"GAxssCSsjITJ7z4rnRbsGB3cCPzHeRqkneLoWBna0J8FzWZj+3ciZVZP/wtjVqA4QHXM9UW/Nl+DpcOs",
+	"w53LiJxCT5uecIA56pBUhyJIJySqJWPgcsE6nLuBYBmvxv/OjGVOxwg59ngIE6mCqC6Qh+Am6rN0llZa",
+	"wi/xAzS7mUuZ2jRjRWhQOCtwPcOvKHlhgfFBBx1JJGdHMaTwq21e/6hGYqKIGMPq7SRtD5pqg/XEAu5p",
+	"yqyGFLlt6uv1G1ECFB4DYf1v+NqU32rlsYPsF6u0sdoqlGi3zGs7zshOFVvh3/Bco0HEBVNxATCWkd2D",
+	"trbI0FwoTaM9P/DkakVjoWp4VE/NqNJjxZgYVtl8KWU2bs3+BhsoKVgii1R5Uo7xW1oadO8vpSpNY16w",
+	"Z65eIipxRvpNuboAnWFhY8UgmZ+l5LezN68b6eZ7qOxeKz6doVtsjlX9lZbLZYsNZFN57vKO+FseBbq0",
+	"A7KRJ3i1qvC1K42AnTvT5jV2APoeiJlDmUPb2Doqol7JKUk1HaN2tvUE3MxPqaYv8ZUebsWgtGYdBcCV",
+	"8LgqtmqtGnEo31qDs9fKf8XHrznp2OkQ/df10r9xxTKRq4XM2LhWNWCD3uApI0G1EoazA/oXY4ff4fWs",
+	"uzurso/N5QSFIKvDqQPfMAeoP7kfOCB/RPWK16+1TkAX+lW10bl/WsV7QVDYVRMtXVng9slLxYr6zMOG",
+	"jwYcQ0yk4R52djJlawk2MlkD0454NXVUrd1O03n2uzh4aqa3G088j5GyYS70lIn1WBeUi6gE8UJka2/n",
+	"C0QIUIQArozibl4nUmB+i16wNTzjWk/GDIKw0/F/skKOAXkKppmI5+d2L0FLUjBt5u8gu586jw7aJvX3",
+	"WYY33oSYaYDFvcbwaN8EAD9S3E3pB7CdbiMpdIPo7uB4Sj9FJ1g+Z3sRWcLN3hq5Zbdg+d1rhtoKBm1F",
+	"QwdEvvst7fOubs9F2WpEe8CS3k3Lqm6G/fAEl7jP469KMN2mSxiKMPYcD4Ixfu7ufXnBfUCc0bNUjTaL",
+	"6k++mTzBBmm23QfFJsTo0zBfQDIeaPA0Z8cEnKwTcMdN4Cvl/FClYukIRWRgiuciTB6DVBwXqRTkIU3A",
+	"tmaHOiY/0WQBfabXpOrjiDmNVty2Ki3sJacafJcslmEKaxxcFRqWM/CtTlZ/ZbdVU1jo7bWqNKNeEe91",
+	"MMEUXzXBTrYo/9iE30DjgKRf9BwXDCr4plguEpSX46PtcfR71523Bq13tqnYWRceWOdnRzU3orIOkj9f",
+	"htMPgI7XWTmH1hw041Shp6QSk+sYekzOgnKrNgudZTPMvFFkVhaQbWbJh7WxQ77QiEDtZ6rPBbRWM+SA",
+	"C08rMkYvmbIWbaKlvDL6u3P4DYqK9kX/xluxk8ZKhlZQ7ifjo6AZ0cRbvHoZNeroB31MzgKPERSbtfVf",
+	"lUFObN0CdbUFeZayfCmhwu7d55gCubXCzftwO7uordWZHEJtjdWW7H03zZKUt/mWamvd/b42qnHe+M1F",
+	"1c1DNjxKfa241rIA1SM+xXDKMinmqi270OYljoE6to8byV6sZS62Nmn6sOQFU/uoOXnRtji8SJ+iBLzA",
+	"F7hv90AZwXHQunZqHmXYDbRnYjv1l2xvH1WwSy5LNVbQImHc4pJ/A4UvzBNVj35bmb+Qmrra+DRJ2NKA",
+	"oi/AL/q7cK+7gGe/cNLnbF2Fj25tCTWTZRHrCwVH1dJlCuq8RODBVoBRA+++Z1GZJkTsJyXqopYY5bpE",
+	"+Qha7wrwux5m+9+RJRyQBezBUHEbTHnP2frKGiGsv68W+Jyt95PxvIXbQfy57eiCArltFVC9d0x+lgWB",
+	"OtroZqFpzoW6cuHSJjdrXRAUCTKPrgld0fUWyhmb6GZ7S12l+uvezzakpz1I4WssjRXVgirS35FHDNHQ",
+	"8gL+wnuNB0/8wmcsWScZO8tYESMFbFmwZLBQ2BRBYnxJV+7evD/7bY+6zWXBxr5uT4RzvfK/bXVFQqh7",
+	"60DvfGMXbyywVjuuKy/qo9PeDNDfgl9iPL4djEJ5a7ZLUKYsMBm4pWFEOwwRr0we1A6tj/13uSJyprF4",
+	"3Yra7sQuKAEkjAenJKVrFVQ3qoKzwc/naqZBP22RYrCi6wojC/AxQhEysG/2DbhnerD8vRFpVIH4kRsx",
+	"3d4714VnVxGSHl42QTE43BhXqSPhHnhyA6sPzZ4j4B3P2mlr08qyFMFoIbMUscxVEGuUVz5uV7miKSEN",
+	"KX2ESWjOojeqtze6YGtXOdqGa8RL2vBYdDLY+BEVfY3qsDGXYlrbIrS0hJqbDcYVJncEYSvQN6Ot4XNb",
+	"WFGv3Tf2+gQrZNROAyiK/WJ7VRs4GJvWEgcUGcnnMhIAVCuM10x6u1S6YDSHJlsqTsynPMvMSapyuSyY",
+	"UrHgrzMwuq+9zwYjx10vKlupz3WVigZDXDEcNcm4EQMthWjL8GotuVLvsLOJPWbvYMTQaC7YtQdPZXwY",
+	"K1kWsdAubOqSjsh0LS+IzaJ8bPMvq/cbvZ59MzvkIYatNOP2sYqqf7DFjpTwlKXjdkEhLQtQimw6S48M",
+	"ACZSI80ULeGEHTlGG8kzfVJeMLCzDRLcz9FkHJ7bqOAlHBvlgN+G75YWT1TPrIc2O1V7EqIsdSLzreVA",
+	"X9jHoCt4xpP1UIRZFjynxbqBMRELjA0ptAIRV4G18AlJ+WxmxHuMdkbZxDET0sFMOpO7lmWxlIq1JH5R",
+	"1RKRalfaCbUQnN39QFhoNib3XCkqO16ZyfxmoKml+L416MTWUQpokhWlwCAMQk8tsqApZqbyhGFuk6FK",
+	"WP4Ye8CDIS1OiXuVpX0jL5iI1aPtYVCKgGAjZjwkMtWB+GOrsCWwQ9U5ndtGW++w4CijHG4TvaKh6wG1",
+	"aWHJQ+PqDBff9ObYzfVPzD7DF6KF4M0pZFyw/qP5FnWR4QzL8OVOolYdXZQbblv0SOCbNjVjaHmw/oV1",
+	"26zzb1zSnyVZVjWbgegGXjBbyAzCCmxZWmyTa7tnjojMUkMmgVX1V1nl9spDwTWNqvv3m4kHRP4i5/vQ",
+	"gOT88GqPvHp6dYV2vW2TG17Ym/PtKaNKZBCVRBON3qEv3mE23FnVk+lulsXf6ji7HU4jg+CZta70dvy/",
+	"cS/dlLfHnu8wF8/e/P+H9/zXVrAHUruxo4MS3dpqrkx+G3u6Egl+E2CDM/IUjKZ3pcjWYBKk6V1oeG8U",
+	"sjLL7iZS6EJmUTtOW+zzVcg6y60815+mGfK+va5Jxq4YXI0r8kgLs20tYLS3WOtbEmKNy7g6zLJoCn87",
+	"sNb8a7HUsHpoMxfWFjb5ZkKUpiJVNrZqHbAJCFDEVyBt2HlDvjOvPSaUFKXwhX5AAFWEQhEuiGM+F1yR",
+	"C7bU9ksMQoxFjN/v4fqrQsbD3iz+duEEXpVZ7MC56ghsbUUTWfA5bylJa4anWhZ3lPfMmNPzH2Ycg3wd",
+	"rTDEw+AzWEwzFqUKRbkdLV/acX4SutikZRbj7MJH1cbt4K2QY85tH7jn72CbNtENyGaIF4W1ywxITJDu",
+	"nX01jQmXjIO3rlm9Q1vzr86mU7EJqzyWio1BL4ve/m9s9cNaXvzopduBe6dLPnZJqZ2lydby4uzlM8iT",
+	"6sqfNrpq2Igobpzp0bLcTPga5MyjGw8XaK+jFkReN4Ky+8UF1POP+pzBW7VZlj+oB2Vxt61x+m9sVW+Y",
+	"PQA09hprMeRsYuSpbXPNtrpDunV+GQ0HrtBeoD7iL3LFirsJVa6IgBqRlM+5xrgXLgQryGK9XDChjoml",
+	"VxCThJXec5oyX8Oa5qyJCtfcwOAqoBLWNr4RiNn/Xe6n5GkuLxm40NmK2LZzCktXsTVJqECzu62kD+ls",
+	"ddKe0w/YT/b+vYd/efjdg28f/iVoMntva4J/a/lmuLJaWZEhefCHzIG6Cj/8/LOkIlVUtm17AO66nJIh",
+	"pRB2TCXYKfyv1dzZ0K8wempW6rJgT3zYAa/q1qeSYdQBDjMwRu5WxVeebYbDS1sxV+4cb9kStj4szLIv",
+	"NG7mOvVP9Psbv2SEcXDXUOKspRD9BguJ1C89DABdERK2N3Ttra/bh9syvHe2NQ+48RcGLAdSIG9hq7WH",
+	"rR/Ag3pn+P97fq7++v4//ur+6NsQnt01cxFXwuyqt9c4ENxAy4m8LJi6QoP8PgIUDv0jPruDtB3JC8rK",
+	"eUSCGcQ5y2nGVaRk8Uv8ISh866QwQ8ywAHo936dWQydjVLGxERPV5r31bBXWQ6ewaxpndBprdGxjAmvr",
+	"t/G89hOUdWf5JSuekHvHp8enO55nNWz/4AIEkH9Ub3563ySziv2rtBFmtfXZVjxTnnG9Hjxj9ebmjJrR",
+	"vDFXs5CqubEWdLIVtF/aMM+bVNR3K1XeRTXfhQLi9e9HOiLdbaK3xLxVHcZye09QrZ35tsU0Zx2gvqnk",
+	"hnSd3v3P07vfv/+T/ePu+2/cV3/+371ofDZARW8178K241fl3RabUpu6sJEkRg38oMmSzpmL8OfKtsmQ",
+	"QRqAeeC4M/fnRRUk6COfsX6wqxx8ZPsMgA06oSJhaI4uBRQKi1pCnY37RzTIRdxkkdjcKPmzNJ6l3i4P",
+	"+gFSxQVNUYG2lKtvPC34iweGXth3plu12LNEy6Iu9veyvDf8ApG+woWcZizvagpSa3YtXTnK2snBeVnP",
+	"JllmVDAiIfLymLyr9+NTMmdYxEZIPwZX58LfyeOq/+AFY0sseS6YT3lZkwW9bPqMOqPCcJaXuNOWQ6i0",
+	"5fopmIPjjXIdxwTLHhYGY8x5qIVciSfEmtrHimmiqOvwa41o2qW87One3HENArjWdoqvuKrXPkbQfEJO",
+	"fdmFgtl28qJf5k5rU5uwFmdYoBPhMEa/GpjfFpqBa1YdZriEZpndWgqOz5Uss9R+g9tPi/W4KMUx+c0W",
+	"W8Ier0KG9KDXHW5pJNzH3dskecNCSRzgB2+0eK3dyW0PLGms6MqO7I2d9XUEuhefyqSMZ8md1bythAvy",
+	"f16/+O0KXV3rSLg5T1BgB4RqWeSYPlOb/0/QisE5eu86d1Ke/vlxPdlmhOGdI+KSDQyAFmXmaodhesq5",
+	"QFxU2lAYtOT6CadMMKoX4JTn+pj8BLhsccuZ8GHRWFCs7uKqenoDVhjAH5lZM2iRjhT3ikf4nK2LaCOn",
+	"tJDLJZ1mUeM5AysKMIDMZiMpklBhJCZ40eaRyFKTTCqDrVRgDTUyLTUWtJiRf8opilHmPlRcQXM8Zzxl",
+	"i2hq1y/8klWcybYMtusKzk80BAyIeTCExleJq9JJsbOHIaqK0YylhAq2iic3xcsKv7En4wJ7IbdLhO0i",
+	"rJXInH1lKQL+OZQT2RtsCf8yG+BiPq4yR3qITKUAe0GRs7SyNasWzRtpEtxn9WzQEyM4Qrhr+MVIG76d",
+	"Q07XfvuNwvZtTKuxrVEAriNXu7hlF5sg1UXNgtPdQJHe5+lozLgDWqr4FOh/akmXe7MKW4mDYSV1tE8R",
+	"jCVXws1QIzEejQpG05GFVzmr0c2q9wlmjsc6ccWohmArVjyGi14WMpca+yY8ITlXhkJA6fdFhXOVQAqK",
+	"FmKIXbTFnHoGJ0AERHqtwEEPJADq9sH4UdXFw0XLub0M8i0dUFdAPi1kOV/0gVeAURtY15izCR4bl9kD",
+	"PHfm9o4N9Of23grZiGoRCVNRrvzO8jBIIprJ4oLIGTI7W++aNn8TjBbDcyNwZS8wpCpCEWmRLPhlH/k8",
+	"pkEnVEjBE5pVuWBtpQDAcAHbKhVUJ3hM/qqyEut8/nVBRZqxE/PFcYcK2uJAK+hM15PodFXWIZCHI3my",
+	"3hI8xADnbMLvR22rOQ5TFvaV5nCGSQ68Ldl0Wwd9r1+A/TlnVFi7yePNOuc32SQfTDdBkSwP4bt0w+/Z",
+	"u2ImC1Alj+NNsIY3m3C5rd0RETqC/mYJUrDeUOiR+mOVMZtlmLlUN2cPM2I3TdPDDNIxUm/7/zepRUun",
+	"jGD22kY8tlbkYAO2ImhQw6ngfkYVda6TwWHZGJYi0GQx1LzcWa9W68w2l3N+GAxl+e7bh9YEjZ8fnG7l",
+	"tm6ejtXvkERiWd8hskdqxPgKTfmNTsvACsZ00HLk24fkOf/hmJw5G7ut+mGeCgllpBytS4pWAyqP1kMf",
+	"NljKKwOiPDGfjgnIxiJb+wxLsw2jMEBGNjAdt46asbAvc6uVve25lEYXjfpqEocXPZgqPApcZkbLTLeJ",
+	"FGcCk0xBoJCzqnpJzb/9bZRDCn4DJ/Ny80CgDII/lEadmAinCPpl+gItvra6hVp13JaNYDbfO7rhu44u",
+	"065KfiN0pOra3OyQFLSf5lqFTXElJGPYdEjEukVgpt05SOP+aawX0BaZ1NsecEV3FAJVlVCyEcpiYbNe",
+	"sR4j/EhGU1t6ZiskLmlB847a3B+bwtbRU5wY01ywGbObfirTdVWESLMclOeycAY56qtPgLXfFum2KmSl",
+	"vT52YJajXUyNiK1mQ2038YxfuKDacLFB6kHU3pbT5e+49fdXTzoPQ+H7YKpzEwfFiVaMzxe669QjtUg8",
+	"471XY7unx6f3IoVK6nf2M020LOpOmTtEJbIwhztdE6fubD3QILQtt8V3erjKDWsBkXitNMsN3cuXEUP0",
+	"3yRUofPiNxS0saaXBjQ//P7eo/s9ilU73vyUz2ad2vgAHbbTTzFMUe/Xg7TBdnz1H3tMyIWcQF+zWtr4",
+	"mv2UW6g6n25ZUHwp2lUt29+KXMPVBoWSWrO0IkS+FhdICZC9Z4jecUigtiZRw1QdFymLi8EBucOiuGaF",
+	"zKNOFY61Ao0q3WSDUZtGGEVy/7vtWRet0WNOg7mjdox52il0qzWWGbSvzhj9e6fwv+4A/T9USBYA2ag9",
+	"Mgsn2UOKY6WtHTS92BowxI465zCq/8InxNZnROGvrVbVZkvfNj27Gqd6q301+6ndfLORrEMD+7BI7Lha",
+	"5CbBwN9sgSobgIJNhpwhNWa2Pah5q+VCX2Hs7PD8kExGbL1PXaAugdicePPZKwXsbgm9fRcNsh0ROpWX",
+	"zEbdMFpknBXEKm9Dg7tbDvBtYDkdcII3xI/a1x0k8e0FOfmcqYiY/tO/SprV8UWhiMfgFylYS5VA0Lqj",
+	"XY9XVFVHtHIhcE5BN7/iy3Hgu1pwV/XWcB/HBrh3pHD62gVuvsA4DMV4lqxQLN3eyb2h1BUyJ/firt4N",
+	"1OoWbisLdf3F5j4Dw7cFjqCEkL3dxrk2Luf9NuDd3QLssACLTllv6KEMxzh0XwuyXfrexKvgKG6BlGVX",
+	"s6Ow5fc0TOb6R41Rb5Zyt4CPUaoA/Sw9Jpf3wOakJJFiZHTJOb9kgkzX0LzJQTbWhJmugWS9ffMjSbED",
+	"RBUD4QR9gy/AxrCterx+yQavj/hPpeswA2Fry4JfUs1stjQGRdjeGOBBksWIgOzvAte9gnhHjZwxFMrW",
+	"ZBlss6kyehKGExmag54ri/TxbfCE/cJzHqtP/fopWbKC5DzLwAspLximNoZZAqd3v3//8d7o+09/Oj8/",
+	"rj71TBGIz4HNI1OW8JxmBN+uTAX3jx+d1tc+tG9hzQAPzb1ddKK1wmO1bO/j0QseSXHkYln2oFv+gLHQ",
+	"8MB34oIEBn1HRIg0VjIdAtcJJUkmFQPP1BOiGDJvTacZbBQ+yGU8nqIsCiY6fPIbzupns7u/QjfWlKMX",
+	"Anqz9sw6SH3Z1ogbzogZGL1fhb9Iksa7qNnwpXGV3xlJr4PfKut+7vMuIRU1o8mFGtYMrKqXvNHGgwtb",
+	"Rd9cFfEdcTF065IVNCP4turqdBHNVH4GpXRm3E1As8w3upDztvF0sXaBqpFqyB1VlDXXGes4jk1R7e2r",
+	"Z3jKVS+BC47xujaYN7rGSy4zlF97M9Z/uFe2mn7hR7eZQE6yIGir19cOPs6+an6Eod5lniwCx6j3iY5s",
+	"mpStXgY1mdCVWlQEDJiIueuiFHMFfSaIlnOIMobGB6iEof3ZNaRgRNCikFAfw7x3R9mKZi2e6rFzQqq4",
+	"CihL7UuQqyAZM6Ei5anleljgl2ZWD4y1IUgWbExXtGDjIM1v88GUifVYF5THRYVN8t7wOi8LmXOF9ea1",
+	"JDBSfEl8Lqw5fVDf2Jx+GEOF6/6kHt6DAotDJ/OFwAa9tYQuLwVLx2axGYX+opGmeRhVAsdUXasU2qrF",
+	"HT6wb5s+sKgTLFgHF2O9gLBQyyQbxBplAyMuYKzLlvmjxV3almGJwhjcDkxH06a2ig2qXC5loS3K+aGc",
+	"xd8SkTbbDC7gP1khx1AKpmDmkOOZTX0hnHfPlo4LNt8+wxnBx54QVtpONqy8a6jH3XvgrR9e7kIW0SSX",
+	"Gf8AXZVSZmV1FLwC0RZq0TtwHR0FAPO+p/UoRIRNeO9qaQ2h5VSsbTorSahiT3zRRyOHt4ZZ9HHidNXn",
+	"G4UJA51ZYv3llKtEnLbYvZvGnY2kF+jAVTDsS/vb2ZvXA/qWsoRxW3+/04/tnoN3BjTmiMabB60HfB5Z",
+	"LdLPLysqEFSXtQ9DQZjsdmgzQbWWqxsJtiXvbZn4lRk6nlGyCZlMpFEpoZ77hE266CUKBXS5zKBRnMY0",
+	"C6pJxqjS5J7tvIvBuJDWDQWBguyotq58+wNIt6XWU1KLWMFlNBd0B1TjvpKFVEx0p8P3jnbefLmxPbuu",
+	"7bGzbms7mR/9+RwkBtXNvhvq4PoHIY555WU5tPRNBTKRwhD23/Hd9x/vjx58/6mXweeBQZeHpx21IUak",
+	"FIbZQuATaEC2RASqQ1M2NxoRpCo6PiwLfPeoBbRip/Iq4CrN4rKA/HG11xGMfvTEKGMrZ7WwYegtSWiP",
+	"TqN9sX52+SmJzHOunRzu5rlDHBvq2Rxr+f33/ft5BbQzsmL8cRyeSF/Zo3FNfoiRP/xqcn82fvGRueM3",
+	"rGR2ydKfXYPGXn0bX8cCklAE9hKxlfadwQYUb8W0r4gALlhMFqFJvJ9IGDUbt0tV3QxxNgNVSo4qoxGW",
+	"wzzeqdU76v4b3RR7zVHGuKrLxxuF8U1V1p6fIShjiMZw26Sx2nX1UtDVModS8eNap8cLth6H/SU3LUg0",
+	"K9l2BxsChHvcbjAKWDZH02klWKNmdAS1/4wqhPXsR0eXHNIpY4b3V7ar/0CCPC/MgQSpHptOksyG6BIJ",
+	"WQhJwbTNq7+kGU999YvKtb0hjwQq/MPv6lp8P1e3DSn9gQOaqmh3Znv98QL+BhiCZ6p0i/unw2yx8dRU",
+	"O4PtD1ofnrzC/tPooUklts+UpdDDZs6jcZhVXWvkbTDJ9qbOHVVLnwGWQk85xx0wIsa/06OMaTX+qHY3",
+	"PiEcdvO+/aqvaPm0pWQMqkXj4yGNZnByzWzGRYtPrqq+4NMNgO7YHoSAKb4VNC9iPWIDMwr0u20JJQlD",
+	"/7kiis8Fzabyw4l5KT7cllyWtwriLgzu+iB9tKUL2Z7YssXoEEkvuZY0kauH5BcMqhV1dfeGNFWas6rK",
+	"CFe2czedUy5sdgwlM8qzsrCZJ0uqFEOjDoSeQRkG5wZyRQWAsWP773rHYE8kH3TTx52C8Y0mJcvtto83",
+	"+FxQ7q4NUX+1i3DMa0ozKrAV40Drmh8yqP+3e4ufFjU+HuDcmqhrrpG5ql6Bta5LWhpYUnBfTb985yBc",
+	"xLB80voN7KIYN+7yENpxfQlDm3dubKB5CtNAGukxkBdemrvx48TbQNbXsQfr3+bNHNQAWF/OlQ0Z0cvu",
+	"bdOov72f6OjdC5IOAlRHRyLpocCNFHp1rWpmk/h8eG8XiX/FZqXCnjrx+JBIrqtua6zW2vx5oydCyirH",
+	"eezOXjOt49oAzZYLOk4WVIhaJGQgGk2Z3vbEWl54P/W4M11+gKN5DwJZuw11w4+9uYIu8WyrCoJ1Q60X",
+	"cZxaI82mgJLTD+Owy3H8iWoFkd/ht7HNf63Oa2sue72TlEsDWI9BCVfxM9niKo29oMHZCcvqvvEdZLXe",
+	"RpdmQwFbvaefCrfVnF7bQROENwGqgVqjBjK24VXbobaAQgPGagAVx8cmJEShuRsWmggWvaIuSrWLPOWp",
+	"3SEkKTf5lblztfq+HNm9sR9evMER6mj0G2OpIiHgxhXqW8k1wN+moQAr14SuMA65T4PIa+AhV+5L+V1f",
+	"dlPpyd8+2prF2eREVTBPr1erDVazPtz64lfe1Yt3AdyWwqg/ygYW9Qj6ifKrTeqxZCIN7AjOOsESKWS+",
+	"xtBMkdIC7RQs5yXWZDI/JaXSMo9aKGy7nHDIZGHDN9RSCgWcxdWwOBodzZkBFgj8zJcZw7jT0RHLpyxF",
+	"rQ8BxqZUwUAFFRdHoyOe2zHgjzFLOXA6tWQsWRjyVFDhz1O5LzI/kEwKiK0vFPLtBPz9CvwIKZMwc6kg",
+	"e2dqiCzMBVUlsSdzBjaHjlN4vdnlpkeroTraP7i/ifd149MwhwYEFI6na82i7s83kbBDImdgNHaZ7RDq",
+	"vM2P0UzZC7Mda2EaGOcbdcVC01sn56MHOsvALuhIVvcqoBpXn3XEMASiH99C7YV4ZKTrSQzipHVbyEtW",
+	"ZHQZMZGXKZdjn8HQIygf36gSGPp0DwCGCY3Cx/cWV3jpUT7kpXRcMNq3rCxTmudUt/F6QOGeQw05xUHn",
+	"h6q3JfeDg4ZgVfWj2TjdjTvyKwxnd8cxqoFNAyTCI43Jhx5064BYyFV/igRjvJKraLFmLhLW38yspaZZ",
+	"vwl/5vOywKBpCP66orHXzjjCLbcekZst0gjENhTpiRJS6bGgQqohL5Qqbn6H/iYRmgiijyd/tuMI5RlL",
+	"K/IsC2egt+EaPdOAaijaOS02Cy3N8YHjRxD3bs+pULgKBc/IfC6Dwebn5T3Hdi1h+uI8eiU31/Ajzaoa",
+	"alzMWMFEwsjZy2c9F4K5db1AHkPtEeKxd81mgrm7nRGZsoSWioVXTFLO0p7rcoAyNnxcXYXW+UPbuMmN",
+	"0T0ob+nVE4KfP7oASWoI1orMV9a/kVr2Vr49YexthG5Qto8bcSayXHYUwxsFHcUhAofw9AkxZ75Gg6ho",
+	"CxtSmhYtDYAhtA/KSFgoX8gSg/saNKOb6EZ8MiFQf4bS07VJQX8AMWcHkSaGaVVqYc/sW4hxueAiqHU2",
+	"sURmDE6dSTxz1dZZi/rCoxMZDOK++4l5xkbUFXS5GPnKb7b/VVBReipLHS8FEq3c9s4MNCJpo4DbBM0o",
+	"v5++nzhC4BPZwZYNR9yzhpvPu3THELuKdwtJc755D/XWs/3EwQvbHsUZCaok4PEFWxsYsuEgUf26/vR4",
+	"UAjDm42UY1tYtCVUIeth2kEvcaSp7VaPUam2R+j8ylx8cBWiGd1y42bhjP2y2m/0ykzTAkRvrlnr9Hjt",
+	"kSutBfU6qtJ07tat/jU+bm6TzmMpbUyT6dq3MPGRTQOz2vca7WJrvPt8a1j5sNAXv/9dvDQVCBzCTeNn",
+	"30OUSG0nBw0Q8Su5OiJXexmMyweMBfnUta7XG6WmaKL5JZp6M6ZbKkv5999Y3L5CR9pN1LZj9Uf+YZS+",
+	"9rTHeZi18+7MHveCzXBYB8Vos4Ld4R/3MRgHzGv98KC+tg24uGp99U0vQdMYFocFaLqWlAXX69fmLFyV",
+	"wpowFkkbrwtQIzJR03F+Mb68N/6f//pvELDhaMHIy2gByRl26oXWS1BZLFccg67f3QUs7DgGj1dthGr9",
+	"YqGsRlCBr8dCPoGmNZOt9S9ro5+9fPY4bKpla6/zwibKqFGQ41A/JBWo8PhRWQ/+6FzUUi8a8SpqRNK1",
+	"oDlP4Bfz2WffwKAMG2SY0zDqlCaZnLsCVujsGvn8tZHzp5yLTM5xA2DHOz4X5+Kbb34sWIpVudTxN9+Q",
+	"yVmpF7Lg/wnjPCY/wBmS2m2TP9HGVv/s+/bYNopchC0Ln5yLlnHPy9PTB4mPBIerhu/YBIacnFze800w",
+	"TwDUyDNvmbtw/XStoYlAs1zc1w8y5Qy29H9ev/iNYI7ZW1QLfayfOQv71b/KWkWJ+rguXcE3uYCss3Px",
+	"AhoMw4YVmXw0dOPTZEQo9L6svhuRgKN/mjwhk+DzBEr/R7tln4s3PGe4lFc//0gePHjwvTnat29+PCa/",
+	"SsHW2LCoXscLnnj9dOS7TVrN3nwvqJB3375+SqZM8RSqV1gwwBR8c14/BZ18zfhVV8pGaiRWyqFCrWz7",
+	"D1V1sUQ4dNNMzClMsHvDuZj87xXl+v95pCZVHaWC6bIQCvP6sLpHFqR7Qv2mKmfc98Yk90/vozkMejZS",
+	"6HDKs4zY/MVz4bp2UE2MDH1MXjORksmzlOVLCVH4d5+z9cTmmEOtLi1JwZYMWjXA4hSdsQy17fsPwWZm",
+	"U2UnrgrXxG7N7Gfy0xs6n/hUh7UsoWGhnUHLLCV/enjv/p+rdUvBCMsUcwmshGtoBwYVQO0F/QRG1W++",
+	"8cDw/cNHf/E9WjEoVD02z/6boNBP/o01sP6NE/37XPz77t27/v/mwYenp+TfZMIFJK6N/6mkmIzIBD7B",
+	"BY7Bljsh//adLUhChZCQaWx29cTjUsFs1bA/GeQwwDapCktN/kzshPfMhKWglhyw1AwuJEk8HYLLhRoB",
+	"mE9HpGBPyARNSxNM08R6TXbIB2bImSymPE0ZbIALVc5mPOGGo4E67LZg1HtirSbwQ1WeH+owBZkpBn7t",
+	"DA/NDELq8UyWwq0Y7DJLqhd2wfiFp3/Q3LzqxGJHemRGypleyHRsBrTtgdzyzHCEfeBKqydkcmZ+nFjU",
+	"4loRfFG5wb43gxn+l/FEw74rqB777+3QBig2dsv1E/R2VC+CrXlFFQHKZ2C+6nUJQIqT37tvJl8WkCgJ",
+	"4s8Y3VJmvgAvbF8TQHQscufq2I3sLXIFwNIogTdx88DtLuk6kzQdaynHGS3mrAaSXFUN5jOec+3efYTA",
+	"ZqsGsXScs5TTsZEHmgOYRU6AwiDpOgFkwIEeIZpYWlThBCWYgiZnxNCEJ+RfpdTopZlU9cz8IA8s6F9S",
+	"nhlCg0MoLbHHPV3R9ROXcxfms488OQJaNnnFdLG+e2Y+wNhHo6OMJ0xgsWvuqtQVRnBb0mTB7t4/PnVa",
+	"Qu27qsrc0WuXPRey9rOXz4Li6Y+P7h2f4ltyyQRd8qPHRw+O78HgBnJBljQcm2as0Ook4zOWrBM0qM1Z",
+	"rIgyUPqUGTiiGgoTERuPVe/pU2sEC+DsZCkyqSf+Te4oYmspGCq9EQwsi3NBhZPa7mCfasSxEVIGW00A",
+	"4J8HPPnBKUmB7b2yK5SCGfkzZ7U+yitrAXb7UNI8ZxjtmVsYTkIzJS1y07ADEuQSB3ZfmuTs5JvJyEe+",
+	"I4RYYcebTrkUz9Kjx0dmP7+4kz+Dm6hFYz3+eHT/9NQWxNa2F3oT8s13qCxtU6XqU4GdBWTsTdkaoWJk",
+	"W2gpTcpijhmnhdIgTCAiGHYI8k8Q6tm2Cr+tE1ezE1ScMs9psQ78ytA/WFYtnhvUGU9WFsT6K1FP86He",
+	"GFMHkG3k7bvs0uVVW6jevIEz8+BPlzbHNyx61uI3rB45cdah0dYnXd3TzYqkGdb2IhTqKVTQdMHWx2gE",
+	"BOOkeRhE34o+4BtOkaJDtdT2xYi59a5zRcxL9UW1rEYbaq/HtozkvpekiM9w7pgcm2buc+qVh8FGMVQE",
+	"wYKkWHG95X5kseuatsDVa4j16fHgW4jX+fT+GglMhUltxOUMyAU440AdRvTcB/l4U1exBVv5ls8hlWCJ",
+	"LFJVUYnpWl608rzffNqsbdvNcsWyS2YkvmXBZvzDBJULkGHNByNaA8CwLMMXCF3SAnx9m5Tnh7W8CLT6",
+	"w1Ef254dwDzM644BtU9evzJQXycI1o90OxjW7D77gsOgWjm0yG8Yl1pgE0Dx/afR0VKqlqiQC7Qj2M72",
+	"6FOucUfkmsEt1ouZgQSb+n6YIJxMS12zFRi18VwYsRFKtT8zCqSRnFQlXrnqFHaOO8pXcPfFB0oVlXiQ",
+	"n9UvaTDYv6MWlrc8F1gOnrO1JX0g6/8g0/XeQO43tmps6FPdxGubvzVg/t41wbxr9BeX7EJQHPkenZbE",
+	"GZRfMOo6vP70hrYWArCPncAzMNf90/tf2I52pAQ/gImPorAwI2sI4FoJ7FtAAjLaIAABZzrx9Yyj/OmZ",
+	"VsQs16qftqudFMyhoi3bw6wRzAW7UFIwGNksELOvjPbiTQGb3GrOgFm9KHDFDXxtv5Q7yrfq3MJL6uiy",
+	"PyEOK4rb5hLmPJ6QZcFlwV10XlX7KbbCUtWF2W1Q+1axG+BwcA8sbUMJuHbUh3lha6UfEBGg4TWUMfb1",
+	"2+kG8zCiE8QUdyOEBVzwJUbZJNopDM4FPYothVjQSq0pFSOuEKO563SE1QRCixiihhkCsMwilT/POorY",
+	"le0q012VufV4YwbbujY+WBGIXvzvGjCim1HUsUKw1R4wY99M70Db2BHBX5Y6gtFcaEmo7Tkvi6287mPl",
+	"WBjz9BOidsZ0S6CgFYINps+l4X1cL2wqZh0xcZADyZxD0fKaUOQphtX0l6SMrGBjcUAr2ieg77yYHcEV",
+	"5w8glmBc64YiFjUZWlGoBks3pM6+EJ+fFPxCsK3nPNDq4c/j2VPAmqUL76lfFMZMfiZ4fz3suNo4hkAd",
+	"gDFfRY0z2ggaLIRcffZK6f52syMqvmIQFEMbxMI2G3bBGjacZGX7VKConA5i3ScpV66T1q64bYX8BkvH",
+	"8f/YPP0rdt0q7HrO2LKBW2iOpRdgfoWwSJplJKjwPgClsBzPtWEUDv8Vob4i1K1BqLeKbeDTnEJV+QF4",
+	"c8kKPlvvEW+aniQX95iDsQgqeDOaYTiij0YFRgvRMQtGlwz6qFJN1EKuwGrrK3H77bqiWKOqt2dCc3Yu",
+	"wJRpq9iH44MJF3Zr4WVi+/PoynFkWX16TM6I5aGoQSdUkCn0LeUzDvGj0jxjfzoX4W8Y86mZsK3nrHHZ",
+	"25sh07JySUFNam5DZ7goNQt6MnIzrV4xW7faRqhyRR7e//74XLh+itSfMrakpQKOO2juCQD76PTBMYEG",
+	"W5E9V3Ga9umHp9/XPWFcQf+ymN8KoWhH8hj1R90mxRHhycMaWs0PSQLO1EUdKxyqoFcFgKyVHDT6KrTG",
+	"/zyt1fg/kAeehV1ALFpzTH6Nddprc1e4lMKY86RH0tb1mqDc/rZ75YOruw6ffC2lo8UbH0JPu1PeZZSQ",
+	"f0oO6hJc3aR6eczTCVKZOdM2rnlLydOYDRP95tURfgE+82AzN+wvr2buloqqW7w1Qt0NL31HvPsRoBbS",
+	"XgLAjWPYJtE++VhDo06HwFlIPgGjbDMZ7AAkXdy4tSI/cflpEHdfZcTkWzrexBwLB0DKz8mpENzLoV0K",
+	"7UvZl0OhB5y3exVqgHQDbLhDKLwd5OOFYP1OdBjWVSfQx3/wGaD3/tlztemD+A2Gc7nbaYI55D52Zd3o",
+	"BQhJ2qhKHXYxbXwrPw87YrZqYH+rLKLXBlN2jjbdA8OGalaGFVVkwWiRouk2o5pl632pIz7a1lt39IKt",
+	"iWLFJatltWSZLHVwnj69vPtEq8cOqNIGDSy/RI3WH/J2hba6tuvQZ8OaAy3qbAA37drsM02wojkiuSvv",
+	"bOPeKpMeKrlQymzsv7VqLiSemse9amy+tSUYbDZdwQhNU5aeC1B3bbtTfGYUUBjt8cIWQzomZ1kWbBef",
+	"MGsOqlFDp2FnYnyMyAWJznIGad85ZtSquvEPVybWdrc5mWYyuVDY7dafA0YvwpIyZjukO9shGi9ZSh6e",
+	"PjgXk6qrLYzE0kl7QPzfgpatn7teX+3lhtV6P3E3s/X3cmvEhBtd+L5U+lqX4RiR2WBYJx/DRs9b1PlG",
+	"x2ckS1V6ew913uC982Fon+iLyr19HU1uBulzGc/QxQluHj0/Jw2/uqpDK/itK9mXfr8V6Nu1+xCGrl8i",
+	"6dDtbwUZMap90Mq88jvxmi28Q4AZhIb+XPpo/Lcf2/fPt/2eD6LvD2WAt1PbP9wu9qXrBxjZqBKmLW4C",
+	"H74qxz9xDei3q63PsdP6NWuuN6IcPmfr7fqhU5b2pR165QvVmjpndNS1t7K4A63tBRMnNE2HR+hsEPW4",
+	"hzbLsOiTz4rMjwlWg9tgN4RmBaPp2kbXKLnp86FpuhuQfgE8Avb9lUX8kVjED2hiCbQy6WnMTuzgpGC5",
+	"vGQ3iP3WTEWThc//BPyPZXSapX1F96/o/kdD9zf0oiYPEjmb7Y7v1gjcTwL81T78ZQiBuJvtcqA9on2J",
+	"gXWz+y2WAu1CP1NB8Kqw+gUwB7f1r/zhjy4O5h4JduIOn5FA+BXtv6L9V7GwH95vNf3djMUvHqtSlVSB",
+	"GnkdFVd9k6Z+N/2crV1HqmuVM3vZGK+rwmHVVaNFkIS77y5suMwoF5p90K7GeEo1Pb5g64kv2GRzwzBm",
+	"Azv4sQzjhmIhFc+h1MTnHkwBw99sGMUzpUqWPmfrrWWIXMkdVV3fraGxh9vFngIsfN3zTUQKSOrJR2yy",
+	"2IimaIotl/LiRhHiloQv9Lr+Wyki3OzKd64rYuArAFnwHs6lTGNMoC1AAuHzOmGhIyjiFhRJakX3oUj7",
+	"nK37hDncZnqwf176nK0PEtrwlQTdaAjDQK55sqSluoKtIUCxaDUVGPYrw/0K7dfFcGelqjFcrPTBbZCr",
+	"KnOW9sQAfHr/KIDjfsWBrzhwTaVBkoQtoewshfZPDhOaJYI6YV9qqvcC+5tnJbOUKJYUzNXqwQ55M9vR",
+	"bl7QhJElK7hMsTujYKu9mkFwc38sKe+V2bO5gxuW8r7aTPRh+SFWsMRuc4BzctZHGMzkvNsq/Yuc34xV",
+	"es9dntpzMvOgzdqKuaL7VS8Zi5Yjc7ssmxEukqxMWdrewoGbWxhXXRT33YHLjlyV7re32rYipO7Xtorq",
+	"5FKW8DQ8OzjbtmXBj22rut+joX6PZdVb/0AycXrVPk73dl6ST4jE9sau2a27xiSjSg1wtDBR5gaF7334",
+	"cDQ6ug//fQD/fQj/ffThQ9BGfdC5MZFC+8e21chSJzLv3wnkhX2+N0grppRtih49Dfy5A6zvP/r2kKnQ",
+	"v8j5dgeUy6M1VHcfjqhXwXj9O76Zp08+VuTqUysDmDND/4+u99g6jJJ2jfs4qheCVZR9tVhDqTIoNYet",
+	"PPGT7RJkUFdrli+1ih7kUH5o7ymMBKt6Kd7d6hn+1T/7+WeF1PbSIxyw1nLyWry3jSla8ajxXIc/9zfp",
+	"uo8bLUcYHQ37d1fp/BlNLlDr2b/jt3bEX4ALuL6fgziDa0voVg4aTVJvvbZza7a2r7z8xiqx6jgx1Dwz",
+	"D0DvOeijLWeIlqoTyeP0+uRj9cW4twf6MJh5S8yCVwe0W2krvAXb2ZPXegNjNn3XMd7XJjE2gfxmAKpD",
+	"iqwv/tBe7vpqtskXgwhE7UA6hM0Y8bqyKXhz0jax6GfpW0nfUVjQSBZEisz2a7I1rUFIWlAFrSJs20qk",
+	"08fkTKylQOnHljIBXDKSEco+Kmj+yaHbaJtd+POgxV+ahfirIHXrBakWW/IQwmXJjhG4ZrLIT6At/V1s",
+	"dd+p6b60b1R99D9zdbfayHZdF8/niSFsXHEpjIhgLuGSFfDRdV+FU5OFoaFU00zOd9CKWVIWXK/hXN3A",
+	"Yy0vmDh6/Pt7czQVYLwzhNk9pGybrNQty66lVX12wBABD/tqlxnKAcaP9tEtHZjPBGG0yDgr3OmN3Drt",
+	"8u6dnj6xnRWYMqBr+EaPdsh2uJoV0iyM6qPHR1zobx8egRmS52UeGiENXs+hM+x1glvjmDqEohgU3TjN",
+	"GQx9IfyTjK4VkZe2b4yczcDUnngIiUDe6GhZRiST57Zri/MIWKO40nQNtRov2NIZCqFRhUxKIHdGShFS",
+	"xHzPSEQHgu2PC5ZcoDQj8yUtGNojbUM6W2mxDTLTYj0uyjpkWuCbSpkxKtAa/8VKNu6wn9rruWkJp3HZ",
+	"3SLAJv7dTjX31mzq+inMr5jc5bEbSr4uZMbaOe8g/naCnueTj7TUC1l8OvkIX3TajfB7dwm/Wg/qH8pu",
+	"9BWtPm+0euP6lAXbYEIXa6tWGJgmdEXXrSx7ELSfAXL1gV7EJrBXlLEQ5lJvwbuvzHv/zPsnAxlfOfdX",
+	"EjOExJylqaMk0MHZKAUFTxmZcZalINpLwUaEiXQpudBYkr0oM6Z8eNdeWPmJn+Hko/tzAH//yb7ylcV/",
+	"xb8vh8ULj3eHZPOjjx29P60D4q8Fm3MpAlXfr9yo+lbTB/69pHpRsW9WIW6da7WFFt7/Phqetk0QaScQ",
+	"X2WRr7LIV1p4W2SRgORVSk6HaLIf4QMEmsCK3n20MmdopH9C9EIqsHK4855xIxrNZJbJ1YiUImNKtZhA",
+	"HGV0RhJFcwYNKDaNoqGH5xWs9TqjA8yZmFnaHC8QYGpWcduZq1tnqC9z7PAti5QV5kPQlocWjGQSunxQ",
+	"fct0alhvEwT+KJ53D5EvzCl85Stf+coQMvCy1E0KHKMK1Ah3rEDKsEe2cvLR/DNAlzWA/lWP/Ypjn50e",
+	"SwGvmj6fW6e6mkXeUV7SiiilBWJgL4X024dX0kfjSH4AXTRaUC9hhObQ/ryFbvp00BGGiZ9Cs0Nz+65f",
+	"mgZLAOav+0whrsBcIEtNuE0ZopC9bsRgI1crklHVGkKylIrrZgxJTj9gyMi3D4L4kdNI/MhXzfsr9f5K",
+	"vVu9AIi+sqZ022ic4Zq2Dwg6+ej+HCACvawSjL+KQV8R6Uvx2Pv0eiMSjaro5XpU8A4CksebQATZPGPI",
+	"sYTsyHBxoQXrmLyzbJou+RhzC1jQDhWt+sDcnxBRZhnR1GUUrOh604AVSD7tuP3VEv9VHvhKxm6NPFC5",
+	"+Ha0vl+wNShGbfZ1H6Bs7qmQmdFAXHMVzOBW0Jld4RkCvTQDIkFYyBXJqVhX1BVqstu27e55hRSL0Yyl",
+	"x+fi3YIJMkkLuVzSacYmoLEYJa/e1B1qusuCpeYIluU042rBUiIYS2ume5n5ebtaQgfh+M/tmdwAFtqp",
+	"ukvYqpHXzFY+154W7MYyJHiyAAZjT9ReMdwYNuTuB2u+PkG/dJl31eOfdbaM38f2ZJnqhG7obn+6ZMW6",
+	"mrZV0mmth9dI+jKIPDMyhyUXT+oZYLYaxFXqP2xAxRdQA6Layw3Xf8CyAqmfv5thevCA6mFEroS9N73f",
+	"POR9SgS3c4fXj9C+YITfUqXKVNui6CNvz37sRcVPPvq/IdkaX96e7uYv5Q2dX6u3vDZRB4+NnJXZy2fg",
+	"QjfLRBVxOw0fRizdcC75PaawgiXfGp4NWKVrQXOekEKWmimS0zXRTGnblO9MEJYv9RrrlKBSan6BlPi4",
+	"aqrageaP4l+v7fsgte5rK+hJR2+nmnjYnVw/RQiT3HtTBkffC6aYbg+0eom/W82vYGRZ8EvDarT07nns",
+	"GYaxOmymiSz1iLAPUNF5JgtkQEgqaJpzoWKKGKgAdjEHahzmM6g1MgSs5ZiV8xEGI6xJxrRmBUmoau8p",
+	"lpXztrKO312xBieGtFVruuSKT3nGdWvV1OqJ3lUu8fD/Ub0YWc1ZkSz4pdG9haHisrXEJrUPdlv7rtVu",
+	"D9vZrntZBLiOYnx26PYqAhbcu1WtRIoZn5eIKq6MQlrQGdR+NDq6M8gI6YtMkok1jUxI7jiuFf6CCgy2",
+	"2kzKlplco6lYnwspEnZM3i2kLUODhidAC7T0miefbGK1swMzUC6lqBzPQmpHN2KobzU9mOILUO/sRm5Y",
+	"t8NZu7kb3uLtMd/ezJL3VYtv6QB0E3/rzPRkJosLKD4Vb1qLzQEsowHSDuhsMAUKQn2gSQ1NLZ997Axx",
+	"IY2RKzEi0zUoLxxsosiwDNsF/5YhAwlkjJ0Lqsjkrwsq0oydmMcmx+RF8JBdEnIbO7+Cyp9TRhY0rRXL",
+	"NiSDpYYCZVhxlio7TgzFzYl8GQiOu/jZ3PAtxHBzzp8Vfu+84B2x21zkINx2Loei0+ThH7pOCcdN0mHi",
+	"8Ks9aKPhhSEfhuqQUqSsqAL8Y+ISahlASdpkpZhR4q3g/ypZVULHqTrH5IVIKvId0Cm7GA7dEdBzbktm",
+	"G4kFPPIsU+xOVF1ZlrVL/rxJmtvIy/Lm68y4ubeIAXuB470St5tc+M799KRh6Tpcj8XIPiTvI/7RCBar",
+	"7/VVrQOD0QJBnSgYKaC9WYpBqXrBBJHimDzTqhIxoDZVwWhKpxmrytYbEcWpD3N+ad4sNbaEiqGk1Tlv",
+	"WMwYYCpsydo1y7XBzyMU/rL1iFDlerPjjpU5TbNBbmOAV4UU81oab0MHB8WxyMfwsW8u7/Y2IdevtPfR",
+	"CG5pQMoB1r9r5zXEmm4ZqL1Asse2a4aJLhnn4CriC+FWEUQQgk7XJsEMDCE0b75is3ob4G2mImes8fYi",
+	"QjMp2GNYnY0ZKrzp2CbNBsYl6hw3YMqxwYT2TRsuSUV6LmDHEzvSGNcwscBdlR2DQbFLRGWc9GukmkiR",
+	"GNqfKQkhEdZ05BTNGMHHzse3l95fqwZ6EJ/QV/p8sF7IA1RUJ6+dFDLLpjS5GF4IvUFyonasV2wJ5uER",
+	"mn+yC0XMZEQvClnOF4jCRt1yODwiS6qUkV9AS/O/2950ZrUshTGOyRmGHypNC20vgp4LQ1wynnj/jJEu",
+	"qZKCTGyM4FjLsRlnbEaZxIiG+fUHmlzccrJxrQj8DxS8u/HAm/h80WEXGXP7MfyWbXBHEvAUFlorn+2a",
+	"L/mKz7gZCOmxnDgdRCrKpdIFo/n1kIo3XgSZMswphA243YCuA2LCMfnNBvtyFUT3yqK3IPDWbeSPJhD4",
+	"jX+VCb50mQBTu230ReAoAo5KwaYODBP/krNBlMBZZbqDtUMy+5kHatf2sj1gwJ3PviIGKirn7WE2Mw0V",
+	"yj7BA3sn2GcerAQzsprV047JmaXjzrVPUcfLKET8uZcA+HoJay5M4fhcWDYHUQigDeKLE6T8Exft4CMI",
+	"bR/CiT2Jx/Y5CEuJWuxhpj+ouviKZYwqdhifZS9x7EsVM2+7dGkdGaGZSNnmIh88Rl+Jg5x8tH91NuWt",
+	"HeXRTdH5DnuiXfS+GvWGgRzdNtYrk/FRz4d/K/MpZCL3v7kTpKo7qQWDl9elRoBTKGdUKBsLaY+37l5C",
+	"XmL0CFp1z5GCGXxbyBXRksylNVdIwnWMYeDOm+D51Vzw1VzwWZgL6J5o90nKZ7OTj6BstBNyWxBgm16w",
+	"eawCkN65Hrx9Q7oSAyAEthSFgjVtc23a5lWn8L9DtrOCo3nKZ7MO3mPdMiBdm3NnxT7Y0DtM267ri1Dq",
+	"1Hyz4ordGo4EkTlwvFsU0PDBz1v9rHbSI1o92Pa1hKwH47eqnoXMMlnqgIoEb518DD65TtKdcXL46NHN",
+	"HPG2WDl8al+yXzCkj2opWML4UqvogQ5GuWqCsEduIUvNxfyEllq2pvacBdlOGLUTqPqpqygDagGexIgE",
+	"Ntt7x7FaCmellq9w8qNr7UTpp+m40Jo7/JAc+e9yRRSfC5pN5Qe4FJJASJaC/KhaIGQNLPAgESys1z9m",
+	"+a6f+h/FsBHs+iDO8GD+bsmxHpZxK+XgQ+9lP07yxa541iCfNrH5LiY2txfLsVVasE33vKDLhY0k9pbP",
+	"mpTLsS5NvKb8U5zzFU55wEzIWlZ3kHyIcYqbCZGQc1LPm2yLTLQRiVfMkbxOYSw8/e3SWD3x/TrksfoM",
+	"I2trV9pz6aZsVn+hI7Vw4gK1nEfWM/YRoWgIfOwrL3FF2CXNSsgGnLKZLFilX4ZhWgD1WHTJPKI1TRYs",
+	"PSZQcAbGOhfOdYABrLZZPmCN+dbgAFT7twFhFQrJlHmVG4PQ5AxqSrXnFIbX+QVkFta2c8OW/HDuLYaS",
+	"EARvDYc7xPr3lXlYW1EXsnfyr5OP9vMYPjvdrC2ivxahn1BBlOZZRqbgxkt98owiPMVyTxD0bxAUTLQG",
+	"/2cFYzZeP2JdNdN2I+iWu+kVNA/zXGvMfK+s/i/bTvwULjMdgFfINOAt4Jt7RfWdV7OzBdYM1UTckU22",
+	"NzzR10DsZt1tdpMG2tyIONShaN8aivlCsOaZhxV9lTfCWMsWSB1bpKdBMkN4YK6EUjxe/4x4CSwsk4CO",
+	"11UQTHFHBUFzda+sl9SA8mG0xMsXr9+Q//mv//aW/MkTIiRaelFsOhdYEsILcMfEiLSQpIXYkEqGqzGQ",
+	"s0YPmbIlKVHAY0ss4tQejXcQ0evwRolw2wexSlxRzrmdZomDb2YvdokRYhcW71dlfq0i3QlwlcHu+hjh",
+	"iqVZn2WZ2YeoKu3mhny4IqBUk1wqDa722lYeVwVh4DlXOkpe1rJ/REom5rt0QhRdK/TqQ5VQrBBsO5lu",
+	"aJiEZkYqXXuN1QasVU5aW3fUTC6kLY+DMBlNE1B1JvscWfUfkYrB1g9IxMz8XxQhO9iGds0UBVxr0i4j",
+	"HVj9y+CZYuTs5bOtou1gqnb1VKYYZdtXPhNouxd8qQYnM9mseJs9+fD0+5aYJWdjsyV+rB3ZZlYiDV3R",
+	"Nc7Tku1kfvsspLEbICZPfZrMF0JMDrahg+c07U5TIpkOzeOzWdHUWQewKxpWxAIzmK2B2O3H+TLyJCI7",
+	"uvlsiXqOxKaPatMP1xLEci2q/tBcCvR6BP35NnV/1NUFJO4HcixX5P7pqfOOUF2PSlxQdS42xNzAC0Nu",
+	"xAmj6CWLQM0fSJBuOG3cARxQnB6Ss4DlGgzN93VH6/b3HVnivS9+h/e/8B3uSNFfU6g8g3SHdhg4r4Xv",
+	"98tPiROwm8TVG89VCazm124h306j7Sk0Q4V3ue8rZ7Xsvvo2KQFb8sypZkafUyuukwWzBjAjdGIVnSA+",
+	"3iuARpCoydDefD/jtomX63dmG2FFFVBg61i7eYkAEqqkzXo8vnKPNbjFhBMrifSyt+G4n5Ow8FVb/eNo",
+	"q79iL/UKy1hlzrYoW0VIXTOvCvNxxlsZmHm4RRW9GRDuzncx+oQK6krTNGXpiBQMnABBd9F0b3kwleHM",
+	"XacjZTYH6do1xcFMI1o4siVVinDdlS01vgxEmK1ZU/fvPfzLw+8efPvwL9sSp/YB2JohY7wtLNmcsleJ",
+	"q/hHqjZx3px6WLoG7FfY467mj9q0FZlNt4mY1+vYecOUPqQm+qbgNNtKGyy5deUGg1aYicwZ0XJ/CXIe",
+	"pUCAsjYRRfNlxlxjjQG0nc1mLNH8krWaF3+iycIaUby8beCpsrAUpTfVaIIxIEYghHCPjF8yogs6m5lF",
+	"MCWzS2z3PJMFoW7B+LaiazAIWfgEF0XVUHpywdYTPx/QwZQtaaFzB8UX2HnUt/dp6aT6k9tyazLK5i1b",
+	"b9EdRXjaFpWHTeqiwXffPjxkuHhzwx3QbG8oJUuZ8WS9V3aGQ5LMcM/CwomWCAjCnTDE518pDWLBaKYX",
+	"3b2CaZZVVFHLObOdoagqC5Zi908bur6g2YwsZFmMsA6geTXogAoN40S6lFygVVSikREqwkBSWnou7p2e",
+	"Ogi3rUXNUfCcPSETXC70D6ZTIMQYsR50UCcznmlbKB7a0mEvY6yC6ltd2ZmtNiwFOxdQntRLEOqYYEyC",
+	"kF5zK0qhwrj5CyFX4gl5dPqArBZMYOSE9SBQdREvaGbW9JM9g7/j6W9BJUjbcMdmRRmuSC5Tlj0xUMDB",
+	"XUloxqkiQCGmZo8Gw9rQDl5uQ7z7j769WjOrzUW6LtFt61hW7enjRavvf3dQIlC7qDaXiKEBfutglEM9",
+	"3IDDks7ZPgjC3+UKgLM6YutT4yrI9czpmpSKAYinEsn0VhqwLOSMZ1taOLtsPPfsQfu4wRp65C1dJUnp",
+	"wGXS6+e83QlnL9EdyrVkKjXn6MgeD7Jao3L3MxcjRlCG8qSfKzKVpcurm9iRxnbKMU8njx2nUUyb35Sz",
+	"lKH5LGj4S3Ug5Khzgc/Z1DwUNan2sSzH5wINdEAT4Vff297JZwZgFMlLZRiOW4c1vY3q1jV8kQk6zeIM",
+	"ANOX6vf8BSQwNTZ0wylM9dm7vScNcL411rRD7WFfqUyNNQ1hPScfNxG+M4PpzHMBVIJkzrxYhnRESxd3",
+	"b+M7niDSusqFiNLW9t2Ww3QgLP2cUn8at37w5J8t69lX+k8fYG9P8tmAqxuSJ7qU2NtDUV6IjeVYRW1l",
+	"+XGA5a1FNYYgav2Umtk9sRyYz4Qy7J/V1zd+kDyYHRjl7fSj3YoN7auZxQbmzmSB4nE9PK1i07pLVHDS",
+	"flccx2v3zDUCnZujg4S6pR66IWOou6nqaNwR+6+2Fh8KzvWPQt7clg9C2Nzk3RTA678YVYXm+9tEzg64",
+	"jf0QMT0IiSyhKhWdsy4q9RYeGIpKr7lIWB/MeCs0zyJ2s9fLzMYKQXUnpsh0DWazNuvYvJDlcjyt+2WY",
+	"KHOzb2c4Dgy3F2x99L6HiRhIE0/1AgO8C7kCSwpY9l18N8f8QvNbIi+hCX2WtS2UC82KS5pFF7qQpVlc",
+	"SqOLu061Ce65sxAoXMM+1BHXmnNEtLxgApPgE8jShGa5PK9pJiyRRRqA7Gohac67YPYdPnGNp4UzdJX6",
+	"o1m2U61UlpQF12tAtpwKOmc5E3pswPbx7+8NnOK2ZTGGU4Rv3zeZKi5jBJ7cwNZYyMxWRknkkoUUgqdM",
+	"aDNvddzeE9Zpan9XPfZZJ5X4fWy3Ygc+wn3br1WVfIRXiAVvWIgYwcVELuvko/97m1kKDckXbL3Rzz+I",
+	"y6zVMx+hBwPql4skK1OWthmj3gWO3a2+95B93YZKOj3cKl9L6bxpQsxBLWmtK9mXDS0WqVBDxXYDWogL",
+	"10/AOriTX++hDWY9DnOgDude7mMO66BNX6yq6Pd8EF3Rz94XiW+l5etwu9hZ8saaeNvxbps8cZKzfGq3",
+	"0CoT/mqf+awFQtzEdmnQHsi+REE7HGqd10wm+172ycdSsWJbDX08sKNrv5IO/obr3VcSWu42tP+j72Eg",
+	"UazAS+qhFRr9jxWXbiVlkR09PjoB/LBr34yVBI+zUTK4gPrIzkzhFMG4SUQzQW0srtEtPfD794Mz2hzB",
+	"RbH48E8uZqxgIoHw2+NaoG3s/R8LBsujmRuCq8ab1emQlkFeurAXWInXtyqqPTUivhoRXfCqyrAsCJ25",
+	"UM1lRvVMFvkdReRKBLNP1/IiZtVyWXRYd0pmaRUAW48HCsbyRrvIFmih1abWBqP7M56yzKhGWgZjBpFG",
+	"kWFfNUKn2uLc/XDO/7E51N+g6IFNA2QJTxl6Vmiy8BHhQOKM+rnCGERN5pIpCI2rqjVUS6+HuW9O+Q66",
+	"MoLJT9UCoxREGmKhjGThyuVA9y2Is11QkWaMpFTTYD7QOQvKs9hcv9GcpZVRWM58EPBjzBNWI7+HUVA/",
+	"RIGD6SLcl2tzE8GWMuWaQNCWO7JMznFvYL8Nb8JayyKwEvRE8fH8VYQ0xBhjdcUFy2t3i71ANkf8WRYe",
+	"A4izRikiRbYO92WfMCTs/wsAAP//",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

@@ -1,0 +1,46 @@
+package preset
+
+import (
+	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
+	"github.com/signalbox-dev/signalbox/shared/fault"
+	"github.com/signalbox-dev/signalbox/shared/id"
+)
+
+// Caller is who asks for something.
+type Caller struct {
+	audit.By
+	// Admin sees what is private to others and may archive it.
+	Admin bool
+}
+
+func (c Caller) user() id.User { return c.User }
+
+// sees reports whether p is there for the caller.
+func (c Caller) sees(p Preset) bool {
+	return p.Visibility != Private || c.Admin || p.CreatedBy == c.user()
+}
+
+// mayChange refuses a preset of another, unless to an admin what is not
+// private.
+func (c Caller) mayChange(p Preset) error {
+	if p.CreatedBy == c.user() || c.Admin && p.Visibility != Private {
+		return nil
+	}
+	return fault.New(fault.Forbidden, "A preset is changed by who created it, or by an owner or admin where it is not private.")
+}
+
+func (c Caller) mayArchive(p Preset) error {
+	if p.CreatedBy == c.user() || c.Admin {
+		return nil
+	}
+	return fault.New(fault.Forbidden, "A preset is archived by who created it, or by an owner or admin.")
+}
+
+// maySet refuses to show a preset to all workspaces to who does not speak for
+// this one.
+func (c Caller) maySet(v Visibility) error {
+	if v != Public || c.Admin {
+		return nil
+	}
+	return fault.New(fault.Forbidden, "Presets are made public by owners and admins.")
+}

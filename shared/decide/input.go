@@ -29,6 +29,9 @@ type Input struct {
 	// Presets are those that were looked up, by PresetKey of their names; nil is
 	// for one that is not there. What is missing is asked for by Plan.NeedsPresets.
 	Presets map[string]*policy.PresetVersion
+	// Adds tells what a preset adds to the request as it is written in its surface's
+	// format. It is pure; nil: the prompt is all that is known.
+	Adds func(*policy.PresetVersion) Added
 	// Ladder is Climb's of the other members, and Opening Open's, where more than
 	// one question is asked about a request; nil: it is worked out.
 	Ladder  *Ladder
@@ -79,6 +82,13 @@ type Facts struct {
 
 	InputTokens  int64 // estimate
 	OutputTokens int64 // requested cap; 0 when none was given
+}
+
+// Added is what a preset adds to a request.
+type Added struct {
+	Parameters   []string // as Facts has them; some may be the request's too
+	InputTokens  int64    // estimate
+	OutputTokens int64    // cap, where the request has none; 0: none
 }
 
 // KeyFacts is what routing reads of the caller's key.

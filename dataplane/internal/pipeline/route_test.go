@@ -98,6 +98,12 @@ func (s shelf) Find(_ context.Context, view *policy.View, owner id.User, name st
 	return &policy.PresetVersion{Slug: name, Version: 1, Config: policy.PresetConfig{Model: model}}, nil
 }
 
+// adds says that a preset makes the request as much longer as its slug is.
+func (r *routed) adds(c *call.Call, with *policy.PresetVersion) decide.Added {
+	require.Equal(r.t, catalog.Chat, c.Surface)
+	return decide.Added{InputTokens: int64(len(with.Slug)), OutputTokens: 7}
+}
+
 func (r *routed) preview(t *testing.T, q call.Request) (decide.Plan, error) {
 	t.Helper()
 	r.t = t
@@ -106,7 +112,7 @@ func (r *routed) preview(t *testing.T, q call.Request) (decide.Plan, error) {
 	}
 	p := pipeline.New(pipeline.Steps{
 		Auth: r, Policies: r, Catalogs: r, Objects: r, Affinity: &memory{}, Health: r, Decide: decide.Decide,
-		Content: func(*call.Call) condition.Facts { return r }, Usage: r, Presets: shelf{r},
+		Content: func(*call.Call) condition.Facts { return r }, Usage: r, Presets: shelf{r}, Adds: r.adds,
 	}, func() time.Time { return start }, func() uint64 { return 42 }, nil)
 	_, plan, err := p.Preview(t.Context(), call.Call{Surface: catalog.Chat, Received: start, Request: q})
 	return plan, err
@@ -180,6 +186,17 @@ func TestPresetsAreLookedUp(t *testing.T) {
 			require.Equal(t, c.chain == nil, plan.Refusal != nil)
 		})
 	}
+}
+
+// The decision counts what the presets of its entries add.
+func TestWhatPresetsAddIsCounted(t *testing.T) {
+	r := &routed{presets: map[string]string{"abc": "acme/small"}}
+	plan, err := r.preview(t, call.Request{Model: "@abc", InputTokens: 10})
+	require.NoError(t, err)
+	require.Equal(t, []int64{13, 7}, []int64{plan.Record.Rankings[0].InputTokens, plan.Record.Rankings[0].OutputTokens})
+	plan, err = r.preview(t, call.Request{Model: "acme/small", InputTokens: 10})
+	require.NoError(t, err)
+	require.EqualValues(t, 10, plan.Record.Rankings[0].InputTokens)
 }
 
 // Not to know a preset is no answer about it.

@@ -69,7 +69,7 @@ func (a *App) ladder(mutator *deploy.Mutator, ids *id.Source, source routing.Sou
 			Publishers: presets, Commons: postgres.NewPresetCommons(a.db), Guardrails: guardrails, Mutator: mutator, Offered: source, IDs: ids, Now: now,
 		}),
 		effective: effective.NewService(effective.Deps{
-			Runner: runner, Policies: postgres.NewCompiler(a.db), Keys: keys, Source: source, Now: now,
+			Runner: runner, Policies: postgres.NewCompiler(a.db), Keys: keys, Routes: routes, Source: source, Now: now,
 		}),
 		lifecycle: lifecycle.NewService(lifecycle.Deps{
 			Runner: runner, Policies: postgres.NewCompiler(a.db), Keys: keys, Uses: postgres.NewModelUseStore(), Source: source, Now: now,

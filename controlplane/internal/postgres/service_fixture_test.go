@@ -137,7 +137,7 @@ func openServices(t *testing.T) *services {
 			Runner: runner, Store: NewDepartmentStore(), Directory: NewDepartmentStore(), Profiles: NewProfileStore(), Mutator: mutator, IDs: testIDs, Now: c.now,
 		}),
 		effective: effective.NewService(effective.Deps{
-			Runner: runner, Policies: NewCompiler(db), Keys: NewAPIKeyStore(), Source: models, Now: c.now,
+			Runner: runner, Policies: NewCompiler(db), Keys: NewAPIKeyStore(), Routes: NewRouteStore(), Source: models, Now: c.now,
 		}),
 		profiles: profile.NewService(profile.Deps{
 			Runner: runner, Store: NewProfileStore(), Directory: NewProfileStore(), Mutator: mutator, Offered: models, IDs: testIDs, Now: c.now,

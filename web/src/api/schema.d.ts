@@ -2774,7 +2774,18 @@ export interface components {
             no_provider: boolean;
             /** @description Those that bind the key, each once. */
             guardrails: components["schemas"]["BoundGuardrail"][];
+            dynamic_route?: components["schemas"]["AttachedRoute"];
             refusal?: components["schemas"]["RoutingRefusal"];
+        };
+        /** @description The dynamic route that the key is attached to. What it comes to depends on the request, so that nothing of it is among the fields. */
+        AttachedRoute: {
+            id: string;
+            name: string;
+            status: components["schemas"]["DynamicRouteStatus"];
+            /** @description Absent while none is deployed. */
+            deployed_version?: number;
+            /** @description It is active and a version of it is deployed. */
+            applies: boolean;
         };
         EffectiveRoutingOne: {
             data: components["schemas"]["EffectiveRouting"];

@@ -773,6 +773,18 @@ type Actor struct {
 // ActorKind defines model for Actor.Kind.
 type ActorKind string
 
+// AttachedRoute The dynamic route that the key is attached to. What it comes to depends on the request, so that nothing of it is among the fields.
+type AttachedRoute struct {
+	// Applies It is active and a version of it is deployed.
+	Applies bool `json:"applies"`
+
+	// DeployedVersion Absent while none is deployed.
+	DeployedVersion *int               `json:"deployed_version,omitempty"`
+	ID              string             `json:"id"`
+	Name            string             `json:"name"`
+	Status          DynamicRouteStatus `json:"status"`
+}
+
 // Attempt defines model for Attempt.
 type Attempt struct {
 	// Credential managed, byok or none
@@ -1436,7 +1448,9 @@ type DynamicRouteWarnings = []Violation
 
 // EffectiveRouting defines model for EffectiveRouting.
 type EffectiveRouting struct {
-	Fields []ResolvedField `json:"fields"`
+	// DynamicRoute The dynamic route that the key is attached to. What it comes to depends on the request, so that nothing of it is among the fields.
+	DynamicRoute *AttachedRoute  `json:"dynamic_route,omitempty"`
+	Fields       []ResolvedField `json:"fields"`
 
 	// Guardrails Those that bind the key, each once.
 	Guardrails []BoundGuardrail `json:"guardrails"`

@@ -42,16 +42,18 @@ func (a *App) ladder(mutator *deploy.Mutator, ids *id.Source, source routing.Sou
 	runner, now := a.db.Runner(), a.deps.Now
 	keys, profiles, departments := postgres.NewAPIKeyStore(), postgres.NewProfileStore(), postgres.NewDepartmentStore()
 	guardrails, routes, presets := postgres.NewGuardrailStore(), postgres.NewRouteStore(), postgres.NewPresetStore()
+	versions, commons := postgres.NewPresetVersions(), postgres.NewPresetCommons(a.db)
+	standings := preset.NewStandings(runner, presets, versions, commons)
 	return ladder{
 		keys: apikey.NewService(apikey.Deps{
 			Runner: runner, Store: keys, Mutator: mutator, Profiles: profiles, Departments: departments,
 			Guardrails: guardrails, Routes: routes, IDs: ids, Rand: rand.Reader, Now: now,
 		}),
 		settings: settings.NewService(settings.Deps{
-			Runner: runner, Store: postgres.NewSettingsStore(), Mutator: mutator, Profiles: profiles, Offered: source, Now: now,
+			Runner: runner, Store: postgres.NewSettingsStore(), Mutator: mutator, Profiles: profiles, Offered: source, Presets: standings, Now: now,
 		}),
 		profiles: profile.NewService(profile.Deps{
-			Runner: runner, Store: profiles, Directory: profiles, Mutator: mutator, Offered: source, IDs: ids, Now: now,
+			Runner: runner, Store: profiles, Directory: profiles, Mutator: mutator, Offered: source, Presets: standings, IDs: ids, Now: now,
 		}),
 		departments: department.NewService(department.Deps{
 			Runner: runner, Store: departments, Directory: departments, Profiles: profiles, Mutator: mutator, IDs: ids, Now: now,
@@ -62,11 +64,13 @@ func (a *App) ladder(mutator *deploy.Mutator, ids *id.Source, source routing.Sou
 		}),
 		routes: dynamicroute.NewService(dynamicroute.Deps{
 			Runner: runner, Store: routes, Directory: routes, Versions: postgres.NewRouteVersionStore(),
-			Deployments: postgres.NewRouteDeploymentStore(), Keys: postgres.NewRouteKeys(), Mutator: mutator, Offered: source, IDs: ids, Now: now,
+			Deployments: postgres.NewRouteDeploymentStore(), Keys: postgres.NewRouteKeys(), Mutator: mutator, Offered: source, Presets: standings,
+			IDs: ids, Now: now,
 		}),
 		presets: preset.NewService(preset.Deps{
-			Runner: runner, Store: presets, Versions: postgres.NewPresetVersions(), Deployments: postgres.NewPresetDeployments(),
-			Publishers: presets, Commons: postgres.NewPresetCommons(a.db), Guardrails: guardrails, Mutator: mutator, Offered: source, IDs: ids, Now: now,
+			Runner: runner, Store: presets, Versions: versions, Deployments: postgres.NewPresetDeployments(),
+			Publishers: presets, Commons: commons, Guardrails: guardrails, Uses: presets,
+			Mutator: mutator, Offered: source, IDs: ids, Now: now,
 		}),
 		effective: effective.NewService(effective.Deps{
 			Runner: runner, Policies: postgres.NewCompiler(a.db), Keys: keys, Routes: routes, Source: source, Now: now,

@@ -160,6 +160,7 @@ func (a *App) wire(context.Context) error {
 		Source: source, Disk: disk, Now: now, Log: log, Installed: a.provider.Retain, Dropped: a.provider.Forget,
 	})
 	presets := preset.New(preset.Options{Source: source, Disk: disk, Now: now, Log: log})
+	presets.Register(a.registry)
 	instance := id.SystemSource().UUID()
 	a.feed = feed.New(feed.Options{
 		Conn: a.nats, Keys: keys, Policies: a.policies, Disk: disk, Log: log, Now: now,

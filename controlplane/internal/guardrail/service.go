@@ -162,7 +162,7 @@ func (s *Service) Delete(ctx context.Context, ws id.Workspace, guardrail id.Guar
 		if err != nil {
 			return err
 		}
-		presets, more, err := s.d.Directory.Presets(ctx, ws, guardrail)
+		presets, more, err := s.d.Store.Presets(ctx, ws, guardrail)
 		if err != nil {
 			return err
 		}

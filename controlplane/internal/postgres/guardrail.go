@@ -171,7 +171,7 @@ func (*GuardrailStore) Bindings(ctx context.Context, ws id.Workspace, g id.Guard
 	return b, err
 }
 
-// Presets implements guardrail.Directory.
+// Presets implements guardrail.Store.
 func (*GuardrailStore) Presets(ctx context.Context, ws id.Workspace, g id.Guardrail) (slugs []string, more int, err error) {
 	const names = `EXISTS (SELECT 1 FROM json_array_elements_text(%s->'guardrail_ids') AS named WHERE named = @guardrail)`
 	naming := scoped(ctx, ws).Model(&presetRow{}).Where("archived_at IS NULL").Where(

@@ -53,6 +53,9 @@ func TestDeploysUnderLoad(t *testing.T) {
 		revision := done.Get("publication.revision").Int()
 		history = append(history, deployment{revision, version})
 		load.floor.Store(revision)
+		for gateway := range p.Gateways {
+			load.ask(t.Context(), p, gateway, keys[1], plainBody)
+		}
 		publications = append(publications, done.Get("publication.id").Str)
 	}
 	seen := load.end()
@@ -142,6 +145,8 @@ type sight struct {
 // load leaves room for what is measured.
 const eachAsks = 50 * time.Millisecond
 
+const plainBody = `{"model":"sim/small","messages":[{"role":"user","content":"x"}]}`
+
 // sideLoad asks every gateway, over and over.
 type sideLoad struct {
 	floor   atomic.Int64
@@ -158,7 +163,7 @@ func askSides(t *testing.T, p *harness.Platform, keys []client.Key, floor int64)
 	l.floor.Store(floor)
 	for gateway := range p.Gateways {
 		for i, key := range keys {
-			body := `{"model":"sim/small","messages":[{"role":"user","content":"x"}]}`
+			body := plainBody
 			if i == 0 {
 				body = `{"metadata":{"refuse":true},` + body[1:]
 			}

@@ -42,11 +42,7 @@ const both = "sim/both"
 // does not.
 func routedByMetadata(t *testing.T, p *harness.Platform) {
 	key := p.Key()
-	newRoute(p, "plans", graph("pays", `
-		{"id":"pays","type":"condition","when":{"source":"metadata","path":"customer_plan","op":"equals","value":"pro"},"true":"big","false":"free"},
-		{"id":"free","type":"condition","when":{"source":"metadata","path":"customer_plan","op":"exists"},"true":"no","false":"end"},
-		{"id":"no","type":"reject","status":403,"code":"needs_a_plan","message":"This needs the plan “pro”."},
-		{"id":"big","type":"model","model":"`+both+`","provider":{"ignore":["north"]},"next":"end"}`), key)
+	newRoute(p, "plans", plans(both, `"provider":{"ignore":["north"]},`), key)
 	refused := expected{http.StatusForbidden, "route_rejected", kinds("permission_error", "permission_error", "PERMISSION_DENIED")}
 	for _, can := range conversations() {
 		c := connect(p, key.Secret)
@@ -79,6 +75,16 @@ func routedByMetadata(t *testing.T, p *harness.Platform) {
 		require.NoError(t, err)
 		require.Equal(t, upstream.Fallback("status-503"), got.model, "%s: and keeps the model", can.name)
 	}
+}
+
+// plans is a graph that sends who pays to a model, with other fields of its
+// node, and refuses who does not. A request that says nothing goes where it likes.
+func plans(model, fields string) string {
+	return graph("pays", `
+		{"id":"pays","type":"condition","when":{"source":"metadata","path":"customer_plan","op":"equals","value":"pro"},"true":"big","false":"free"},
+		{"id":"free","type":"condition","when":{"source":"metadata","path":"customer_plan","op":"exists"},"true":"no","false":"end"},
+		{"id":"no","type":"reject","status":403,"code":"needs_a_plan","message":"This needs the plan “pro”."},
+		{"id":"big","type":"model","model":"`+model+`",`+fields+`"next":"end"}`)
 }
 
 // named are both ways in which a client asks a model by its name.

@@ -60,6 +60,9 @@ func TestPresets(t *testing.T) {
 	require.Contains(t, shown, "provider", "others stay")
 	second := p.do(call{method: "POST", path: path + "/versions", token: w.key, body: `{"deploy":true}`}).is(http.StatusCreated)
 	require.Equal(t, "deployed", second.data()["status"])
+	first := p.do(call{method: "GET", path: path + "/versions/1", token: w.key}).is(http.StatusOK)
+	require.Equal(t, published.data(), first.data(), "a version stays what it was")
+	p.do(call{method: "GET", path: path + "/versions/3", token: w.key}).problem(http.StatusNotFound, "not_found")
 	diff := p.do(call{method: "GET", path: path + "/versions/1/diff/2", token: w.key}).is(http.StatusOK).json()["data"].([]any)
 	require.Equal(t, []any{
 		map[string]any{"path": "model", "before": "openai/gpt-5", "after": "openai/gpt-5-mini"},

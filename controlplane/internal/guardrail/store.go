@@ -23,6 +23,10 @@ type Store interface {
 	// Delete fails with not_found, and with conflict while the guardrail is
 	// bound to a member or a key. What is revoked lets go of it.
 	Delete(ctx context.Context, ws id.Workspace, guardrail id.Guardrail) error
+	// Presets are the slugs of presets, MaxNamed at most, of which the draft or a
+	// version names the guardrail, and how many more there are. Archived ones do
+	// not count.
+	Presets(ctx context.Context, ws id.Workspace, guardrail id.Guardrail) (slugs []string, more int, err error)
 }
 
 // Directory looks over the guardrails of a workspace, inside a transaction of

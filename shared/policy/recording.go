@@ -24,7 +24,11 @@ const ReplayKeyLen = 32
 // RecordingOf is what has to be kept for versions of a route to be replayed, in
 // the versions' order. What every record has anyway is not in it.
 func RecordingOf(route id.Route, versions ...flow.Graph) Recording {
-	r := Recording{Route: route}
+	return Recording{Route: route}.With(versions...)
+}
+
+// With is r for further versions too.
+func (r Recording) With(versions ...flow.Graph) Recording {
 	for _, g := range versions {
 		r.Usage = r.Usage || g.ReadsUsage()
 		for _, read := range g.Reads() {

@@ -170,6 +170,7 @@ func (a *App) wire(context.Context) error {
 		Departments:    ladder.departments,
 		Guardrails:     ladder.guardrails,
 		DynamicRoutes:  ladder.routes,
+		Replays:        ladder.replays,
 		Presets:        ladder.presets,
 		Effective:      ladder.effective,
 		AutoRouting:    ladder.auto,

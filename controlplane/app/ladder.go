@@ -16,6 +16,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/postgres"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/preset"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/replay"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/routing"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
 	"github.com/signalbox-dev/signalbox/shared/id"
@@ -30,6 +31,7 @@ type ladder struct {
 	departments *department.Service
 	guardrails  *guardrail.Service
 	routes      *dynamicroute.Service
+	replays     *replay.Service
 	presets     *preset.Service
 	effective   *effective.Service
 	auto        *autorouting.Service
@@ -63,6 +65,10 @@ func (a *App) ladder(mutator *deploy.Mutator, ids *id.Source, source routing.Sou
 		routes: dynamicroute.NewService(dynamicroute.Deps{
 			Runner: runner, Store: routes, Directory: routes, Versions: postgres.NewRouteVersionStore(),
 			Deployments: postgres.NewRouteDeploymentStore(), Keys: postgres.NewRouteKeys(), Mutator: mutator, Offered: source, IDs: ids, Now: now,
+		}),
+		replays: replay.NewService(replay.Deps{
+			Runner: runner, Routes: routes, Versions: postgres.NewRouteVersionStore(), Keys: postgres.NewRouteKeys(),
+			Policies: postgres.NewCompiler(a.db), Log: postgres.NewReplayLog(), Source: source, Now: now,
 		}),
 		presets: preset.NewService(preset.Deps{
 			Runner: runner, Store: presets, Versions: postgres.NewPresetVersions(), Deployments: postgres.NewPresetDeployments(),

@@ -167,6 +167,36 @@ func (e ByokVerificationStatus) Valid() bool {
 	}
 }
 
+// Defines values for DynamicRouteReplayUnknownReason.
+const (
+	DynamicRouteReplayUnknownReasonClassification DynamicRouteReplayUnknownReason = "classification"
+	DynamicRouteReplayUnknownReasonHidden         DynamicRouteReplayUnknownReason = "hidden"
+	DynamicRouteReplayUnknownReasonNotRecorded    DynamicRouteReplayUnknownReason = "not_recorded"
+	DynamicRouteReplayUnknownReasonPreset         DynamicRouteReplayUnknownReason = "preset"
+	DynamicRouteReplayUnknownReasonSubject        DynamicRouteReplayUnknownReason = "subject"
+	DynamicRouteReplayUnknownReasonUsage          DynamicRouteReplayUnknownReason = "usage"
+)
+
+// Valid indicates whether the value is a known member of the DynamicRouteReplayUnknownReason enum.
+func (e DynamicRouteReplayUnknownReason) Valid() bool {
+	switch e {
+	case DynamicRouteReplayUnknownReasonClassification:
+		return true
+	case DynamicRouteReplayUnknownReasonHidden:
+		return true
+	case DynamicRouteReplayUnknownReasonNotRecorded:
+		return true
+	case DynamicRouteReplayUnknownReasonPreset:
+		return true
+	case DynamicRouteReplayUnknownReasonSubject:
+		return true
+	case DynamicRouteReplayUnknownReasonUsage:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DynamicRouteStatus.
 const (
 	DynamicRouteStatusActive DynamicRouteStatus = "active"
@@ -1321,6 +1351,131 @@ type DynamicRouteRejection struct {
 	Node    string `json:"node"`
 	Status  int    `json:"status"`
 }
+
+// DynamicRouteReplay defines model for DynamicRouteReplay.
+type DynamicRouteReplay struct {
+	// Limit How many requests, 1000 by default. The newest are taken.
+	Limit *int `json:"limit,omitempty"`
+
+	// Since Of the oldest request, 24 hours ago by default; no further back than the request log is kept.
+	Since *time.Time `json:"since,omitempty"`
+}
+
+// DynamicRouteReplayCost What the recorded usage costs at the endpoint that is tried first, over the comparable requests whose prices are known.
+type DynamicRouteReplayCost struct {
+	AfterUsd   string `json:"after_usd"`
+	BeforeUsd  string `json:"before_usd"`
+	DeltaNanos int64  `json:"delta_nanos"`
+	DeltaUsd   string `json:"delta_usd"`
+	Requests   int    `json:"requests"`
+}
+
+// DynamicRouteReplayLatency The mean of the endpoints' median durations, over the moved requests whose two endpoints answered requests of the workspace
+// in the time.
+type DynamicRouteReplayLatency struct {
+	AfterMs  float64 `json:"after_ms"`
+	BeforeMs float64 `json:"before_ms"`
+	DeltaMs  float64 `json:"delta_ms"`
+	Requests int     `json:"requests"`
+}
+
+// DynamicRouteReplayMove defines model for DynamicRouteReplayMove.
+type DynamicRouteReplayMove struct {
+	From     string `json:"from"`
+	Requests int    `json:"requests"`
+	To       string `json:"to"`
+}
+
+// DynamicRouteReplayNode What a node has to do with the changes. Each change is put down to one node, the one at which the two ways part.
+type DynamicRouteReplayNode struct {
+	Moved          int    `json:"moved"`
+	Node           string `json:"node"`
+	RefusalsGained int    `json:"refusals_gained"`
+	RefusalsLost   int    `json:"refusals_lost"`
+
+	// Requests That come by.
+	Requests int    `json:"requests"`
+	Type     string `json:"type"`
+
+	// Unknown Whose way on from here is not known.
+	Unknown int `json:"unknown"`
+}
+
+// DynamicRouteReplayReport defines model for DynamicRouteReplayReport.
+type DynamicRouteReplayReport struct {
+	// BaselineVersion The deployed version, which it is compared with. Null: none is, so that the keys have no route.
+	BaselineVersion nullable.Nullable[int] `json:"baseline_version"`
+
+	// ByNode The nodes of the version, in its order.
+	ByNode []DynamicRouteReplayNode `json:"by_node"`
+
+	// Comparable Of them, those whose way is known under both versions.
+	Comparable int `json:"comparable"`
+
+	// Cost What the recorded usage costs at the endpoint that is tried first, over the comparable requests whose prices are known.
+	Cost DynamicRouteReplayCost `json:"cost"`
+
+	// Latency The mean of the endpoints' median durations, over the moved requests whose two endpoints answered requests of the workspace
+	// in the time.
+	Latency DynamicRouteReplayLatency `json:"latency"`
+
+	// Limited As many requests were read as were asked for; there may be more.
+	Limited bool `json:"limited"`
+
+	// Models The most frequent first, at most 20.
+	Models []DynamicRouteReplayMove `json:"models"`
+
+	// Moved Of the comparable, those that another endpoint or model would be tried first for.
+	Moved int `json:"moved"`
+
+	// MovedModels Of the moved, those to another model.
+	MovedModels int `json:"moved_models"`
+
+	// Oldest When the oldest request that was read began.
+	Oldest nullable.Nullable[time.Time] `json:"oldest"`
+
+	// RefusalsGained Of the comparable, those that would be refused and are not now.
+	RefusalsGained int `json:"refusals_gained"`
+
+	// RefusalsLost Of the comparable, those that are refused now and would not be.
+	RefusalsLost int `json:"refusals_lost"`
+
+	// Requests That were read.
+	Requests int                         `json:"requests"`
+	Since    time.Time                   `json:"since"`
+	Unknown  []DynamicRouteReplayUnknown `json:"unknown"`
+
+	// UnknownTotal Of them, the others.
+	UnknownTotal int `json:"unknown_total"`
+	Version      int `json:"version"`
+}
+
+// DynamicRouteReplayReportOne defines model for DynamicRouteReplayReportOne.
+type DynamicRouteReplayReportOne struct {
+	Data DynamicRouteReplayReport `json:"data"`
+}
+
+// DynamicRouteReplayUnknown defines model for DynamicRouteReplayUnknown.
+type DynamicRouteReplayUnknown struct {
+	// Node At which it is not known. Absent: it is not for a node.
+	Node *string `json:"node,omitempty"`
+
+	// Reason `not_recorded`: the record is from before the version was saved, or too long. `hidden`: the test cannot be held against a
+	// text that is recorded as an HMAC; the setting `replay_values` records it in clear. `subject`: whom a percentage is drawn
+	// for is not recorded. `usage`: what the key had used was not known. `preset`: a preset is part of the decision.
+	// `classification`: `signalbox/auto` would choose, and did not then.
+	Reason   DynamicRouteReplayUnknownReason `json:"reason"`
+	Requests int                             `json:"requests"`
+
+	// Version Whose way is not known. Absent: it is not for a version.
+	Version *int `json:"version,omitempty"`
+}
+
+// DynamicRouteReplayUnknownReason `not_recorded`: the record is from before the version was saved, or too long. `hidden`: the test cannot be held against a
+// text that is recorded as an HMAC; the setting `replay_values` records it in clear. `subject`: whom a percentage is drawn
+// for is not recorded. `usage`: what the key had used was not known. `preset`: a preset is part of the decision.
+// `classification`: `signalbox/auto` would choose, and did not then.
+type DynamicRouteReplayUnknownReason string
 
 // DynamicRouteSample A part of a sample request, with any fields.
 type DynamicRouteSample = json.RawMessage
@@ -4383,6 +4538,9 @@ type SetDynamicRouteKeysJSONRequestBody = DynamicRouteKeys
 // SaveDynamicRouteVersionJSONRequestBody defines body for SaveDynamicRouteVersion for application/json ContentType.
 type SaveDynamicRouteVersionJSONRequestBody = NewDynamicRouteVersion
 
+// ReplayDynamicRouteVersionJSONRequestBody defines body for ReplayDynamicRouteVersion for application/json ContentType.
+type ReplayDynamicRouteVersionJSONRequestBody = DynamicRouteReplay
+
 // TestDynamicRouteVersionJSONRequestBody defines body for TestDynamicRouteVersion for application/json ContentType.
 type TestDynamicRouteVersionJSONRequestBody = DynamicRouteTest
 
@@ -4679,6 +4837,9 @@ type ServerInterface interface {
 	// DiffDynamicRouteVersions What the other version changes of the first
 	// (GET /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/diff/{other_version})
 	DiffDynamicRouteVersions(c *gin.Context, dynamicRouteID DynamicRouteID, version VersionNumber, otherVersion int)
+	// ReplayDynamicRouteVersion What a version would change for the recorded requests of the attached keys
+	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/replay)
+	ReplayDynamicRouteVersion(c *gin.Context, dynamicRouteID DynamicRouteID, version VersionNumber)
 	// TestDynamicRouteVersion What a version does with a sample request
 	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/test)
 	TestDynamicRouteVersion(c *gin.Context, dynamicRouteID DynamicRouteID, version VersionNumber)
@@ -10116,6 +10277,40 @@ func (siw *ServerInterfaceWrapper) DiffDynamicRouteVersions(c *gin.Context) {
 	siw.Handler.DiffDynamicRouteVersions(c, dynamicRouteID, version, otherVersion)
 }
 
+// ReplayDynamicRouteVersion operation middleware
+func (siw *ServerInterfaceWrapper) ReplayDynamicRouteVersion(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "dynamic_route_id" -------------
+	var dynamicRouteID DynamicRouteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "dynamic_route_id", c.Param("dynamic_route_id"), &dynamicRouteID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter dynamic_route_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "version" -------------
+	var version VersionNumber
+
+	err = runtime.BindStyledParameterWithOptions("simple", "version", c.Param("version"), &version, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter version: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ReplayDynamicRouteVersion(c, dynamicRouteID, version)
+}
+
 // TestDynamicRouteVersion operation middleware
 func (siw *ServerInterfaceWrapper) TestDynamicRouteVersion(c *gin.Context) {
 
@@ -10997,6 +11192,7 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/versions/:version", wrapper.GetDynamicRouteVersion)
 	router.GET(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/versions/:version/diff/:other_version", wrapper.DiffDynamicRouteVersions)
 	router.POST(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/versions/:version/test", wrapper.TestDynamicRouteVersion)
+	router.POST(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/versions/:version/replay", wrapper.ReplayDynamicRouteVersion)
 	router.POST(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/versions/:version/deploy", wrapper.DeployDynamicRouteVersion)
 	router.POST(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/rollback", wrapper.RollbackDynamicRoute)
 	router.GET(options.BaseURL+"/v1/routing/auto", wrapper.GetAutoRouting)
@@ -16477,6 +16673,47 @@ func (response DiffDynamicRouteVersionsdefaultApplicationProblemPlusJSONResponse
 	return err
 }
 
+type ReplayDynamicRouteVersionRequestObject struct {
+	DynamicRouteID DynamicRouteID `json:"dynamic_route_id"`
+	Version        VersionNumber  `json:"version"`
+	Body           *ReplayDynamicRouteVersionJSONRequestBody
+}
+
+type ReplayDynamicRouteVersionResponseObject interface {
+	VisitReplayDynamicRouteVersionResponse(w http.ResponseWriter) error
+}
+
+type ReplayDynamicRouteVersion200JSONResponse DynamicRouteReplayReportOne
+
+func (response ReplayDynamicRouteVersion200JSONResponse) VisitReplayDynamicRouteVersionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReplayDynamicRouteVersiondefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ReplayDynamicRouteVersiondefaultApplicationProblemPlusJSONResponse) VisitReplayDynamicRouteVersionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type TestDynamicRouteVersionRequestObject struct {
 	DynamicRouteID DynamicRouteID `json:"dynamic_route_id"`
 	Version        VersionNumber  `json:"version"`
@@ -17642,6 +17879,9 @@ type StrictServerInterface interface {
 	// DiffDynamicRouteVersions What the other version changes of the first
 	// (GET /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/diff/{other_version})
 	DiffDynamicRouteVersions(ctx context.Context, request DiffDynamicRouteVersionsRequestObject) (DiffDynamicRouteVersionsResponseObject, error)
+	// ReplayDynamicRouteVersion What a version would change for the recorded requests of the attached keys
+	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/replay)
+	ReplayDynamicRouteVersion(ctx context.Context, request ReplayDynamicRouteVersionRequestObject) (ReplayDynamicRouteVersionResponseObject, error)
 	// TestDynamicRouteVersion What a version does with a sample request
 	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/test)
 	TestDynamicRouteVersion(ctx context.Context, request TestDynamicRouteVersionRequestObject) (TestDynamicRouteVersionResponseObject, error)
@@ -20859,6 +21099,51 @@ func (sh *strictHandler) DiffDynamicRouteVersions(ctx *gin.Context, dynamicRoute
 	}
 }
 
+// ReplayDynamicRouteVersion operation middleware
+func (sh *strictHandler) ReplayDynamicRouteVersion(ctx *gin.Context, dynamicRouteID DynamicRouteID, version VersionNumber) {
+	var request ReplayDynamicRouteVersionRequestObject
+
+	request.DynamicRouteID = dynamicRouteID
+	request.Version = version
+
+	var body ReplayDynamicRouteVersionJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ReplayDynamicRouteVersion(ctx, request.(ReplayDynamicRouteVersionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReplayDynamicRouteVersion")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ReplayDynamicRouteVersionResponseObject); ok {
+		if err := validResponse.VisitReplayDynamicRouteVersionResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // TestDynamicRouteVersion operation middleware
 func (sh *strictHandler) TestDynamicRouteVersion(ctx *gin.Context, dynamicRouteID DynamicRouteID, version VersionNumber) {
 	var request TestDynamicRouteVersionRequestObject
@@ -21425,414 +21710,434 @@ func (sh *strictHandler) GetMember(ctx *gin.Context, workspaceID WorkspaceID, us
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7P37kts2uiiKvwp+/dtVnsmSu9u3TGLXqT2dOJnxdhK7fBn/kfaWIBKSME0CGgJsWcvjU+tp1oOtJzmF",
-	"7wNAkAIpsqVutR1P1cQticT1u18/HiUyX0rBhFZHjz8eLRhNWQF//vSGzs2/KVNJwZeaS3H0+OjNgpFL",
-	"ViguBZEzslpQTVZUkYLpshAsHZGZLMjk2ezur1Qni8nx0eioYP8qecHSo8e6KNnoSCULllMztl4v2dHj",
-	"I6ULLuZHnz59Gh0taUFzpu0izkq9kEV8GUtaaLMGSnKZsuyOIjwlUzaTBSN6wYjKqFqY+bl5Y0n14mh0",
-	"JGhuZqQ4btfacvrhFybmenH0+NuHo42ljo5+LFjKhOY0e/Y0vkKe4vqWhbzkKSvIBVuPyGS6lhfj//mv",
-	"/560LC7xA495uuMay0K1nd9EsA96nMATE7NQDYc6Z/YQ/er+VbJiHSwPx2xZx6N790dHORfu873Ysp4y",
-	"c3k5Ezp2dGck9b8Tno7IJGVL3XVi1fM7n9jTtaA5T17JUrOWxeETpDCP4Prgz84F4jtjfHDXNf6tpEVa",
-	"UJ7FFzh3P+Pi4GPX4vzzOy/sWcrypdRMJOvnbL25tldsyajmYk4oSWiWkRXXC0RWmjODHvANF+T+Q7KQ",
-	"ZaHInF8yBY/MeKE0oUKtWEHonHIxgqdlqckyo1xo9kETxZKCaeW3ihSt2mywxLtmjS37u3f/uyYYL6nW",
-	"rDBj/t/f/393/9/3//G/jppnMDr6cHfBhT56fJSXSpMpI/eIluTe/e/IJVd8mjFy9vrHZ89IsqAFTYDM",
-	"wcHNgFxuntiPCyrmjEiRrclqwQTRC64IV0RpnmVwLklZFAZTDMFu37YlyEcd99m63T+dn3/z7/Oj30/v",
-	"fv/+P86P/txr42ZpZklAAgVhtMi4uTi4vxFRZbIgVJHzowfnRyMiC/INnMRzto5CtSBnL58BhABQX7B1",
-	"F0ibn3cF5l94zvXmSv4uVySnYk2Y0AVnytB3QzQXMksVoZrkUukn5NEp3hedKiZ0Gy3NYI7Gsnhe5keP",
-	"7z86hSvBTxUZNXA+ZwUs8Vcq6JwZutd2bGap9pHq8PJO9lO9Md7HMf5qmPMADk5nmhVbGTi80HdhgMyb",
-	"K3tZMMX0b2U+ZS0sUsBvuEQr9bSsx/66bUX2Mk/hf1uvFxf4is1iF7uEH+HMRmSCn+BaAZm4VkRl5bxl",
-	"ufh43/P77nQ7S39pZZz4UvG3O1vWZEfYCdxeltOMJ9TMHUeIZfWAPbpy2oUOwfM748Ir9q+SKd0mL04+",
-	"3FV8Lmg2lR/uFvjsXZ5OLAnlYsYKJhJG7G9G8mD/6lq8fXD3hcvSsO2XhZzxrEUuKvAZc9vmIQeX8KFz",
-	"jfje2D2661pfc5GwzQX+JnWlHXBFNM9bRVwFQ4SzzmSRU8PeUqrZXfPuUWzut0LzCLH7oee8Jbx+lXkV",
-	"K+K3UipW4FWYv7ruAX7f9fD/gXTwAET1/r2Hf3n43YNvH/5lK119R2OM3XyLV5RJMR85Vk4enKoRgZsh",
-	"7JIVa5LxS0bmVLMVXZMFVYQulxlnKUpjILC1XfCKNth9KGWBfPXv3+/df49/PTj9s/pf/7bff7w3evip",
-	"+vHjw0//fmCYyJ9z1UscowB4Xux6pAyXeHR6mqvaTvF8ZHGhljRpQfSV+xnhaqW6oMo/vCNofTLvqqUU",
-	"ioFl4GUhpxnLzZ+JFJoJuFG4CSTWJ0t84j/+qcy6PwZT/a/CsNSj//9JZfw4wV/ViRsXZtwEXtBaZpRn",
-	"LH1CXv38I/n+4aO/EDsVSZmmPFPHcIp2RDBjJBq18GUhl6zQHPfA04gRZHR0wQX8wIQB4d8bAtnR6MiM",
-	"QTXq4GulWX40Auw9ej/aHA3vITKNw/eIHSa8p99xPdXQcvpPlmgzwpnWLF/qzY1VFoxN+MHdpCMyXcsL",
-	"A4RCighRGzXMIFFS4oHrjiJyJUj1CtHOMlUqlh7Hxk/LArl6ruqUVpbTLFgR0ivzBhPpUnKEtI3hDFCU",
-	"RfyoQXUdT9ea9Z8sd3LzxmjLQNTa+LFg1MJ7g7ot1kjcpGBwLkZ5iR9MwXSxpmZZ1QRTKTNGhflZaVpo",
-	"lo6p7sug4B1dqmC8kByHsObk+kAY9KcegsRRbR31y/SHEIXZMuX6p0tLL+pgSxM8rMixUofBXbQD0dw8",
-	"PeBoUj4D+Z5rhrDRNcPPnGUp2gTMu3YwWhR0bT63EJRACoz/fMmV3bhfMxf624dHm+xzdKRpMWetg9lf",
-	"8fttlAVYAtwfnu/IXUF9nHBOe2Cjpmhrt9B95b9wFbn2lGra+wYC+IlcQGBS3TbQb+yDtubZ5rHAguqD",
-	"xfel5Qv4xC9ZyDCmNKMiYeZg/lXSjGvDNBKpzEFnFGxfUVZhBnxZ8MRiQ5pycxk0exkc14xmisU4I0gQ",
-	"QHWpIA5nSU7XxMxMSpGygqglE6mT9ElSKi3zY0T3kC+KZam3M2qeMLTRfBodyVIPfKcJijCnH6jtvK0i",
-	"FKEdWSZX4xnNsilNLlScdAJ1U5vE+SVKgcoIxfgM0ZIkCykVI7NC5sfkp3yp1wRmUeYfELccwG5iYQMu",
-	"ZQgm3eAdwhQwGwcP216zkGOofXjL2159bR62iqV52Qn9m8ZjrphCizHK4Shqj+CAyL1j8pQlQAQUMTIP",
-	"4doIuokUMz4fB4rGVhLXgIxKC6lOsblHf7WjDUDYAkmWmLcSpW2n7gDSXFVlqdiKCNWjr9isjQCFA27Z",
-	"xguxjz3ElrFl4pfObt5JrnIuwm/vjbZjb0N8so4G/wia5I3GN2VKI9YSvilWDcF+p5zJJROUn3wzIowm",
-	"CwR5p6N9R745JmeCMKAHGVe6jSgECtX9020WvJF5/Bm+eu/bz5iAfIqAyw+yFKl3mvXWw1o1J5XIJWvR",
-	"SHhqwGG6JqsFTxaGCE25SNGDdcHWxyDQIpv22oshHwzk/tGR0fDej/rITbA8t5gYlvywlhdnL589Z2tV",
-	"E2863T4dcHH/UQQwzCQ/1tS9BmYtudFaI2Bv/TmKrBaGzVl5TpkjU6y4ZOoJAvnj4ewuKRgdqqK4d6br",
-	"+M2CIW21kMQ+SLiOak9MGNUpjQsALZDWRhl+RaqSgrFm6cgE0INvUNbi2hAdo+OSmSyufmKtsL6Uiuso",
-	"Pz7LpZgTDZfnogdcoEPdr1sq9oRkcsUKo30qQguGdBJ9usdRNWNZsBn/EL8LdAVXPlQ3P8RXyMJ9tPEX",
-	"gtAkkaXQ9nisI1VKknGtM0ZWssxSMmVkwdOUiei1Llv9G2+CjQcejk2qUc5aN5TR6H7M6UXHKpfpYAAv",
-	"1VZSapD5rXJiGJ/1lCbMa/8In4/Sq0Clt6TLXrE/GlxjAHMVNoUClqMoNTyvnUkbNawI1S5iV4PkHULy",
-	"qi9hD2rt5p4OqtrWl3Nl4bK5q77yZf29PYmYASPctmbHtT+hPNDjjdcQ9lLnJV3vAGdxgmfIAEK3eQ+p",
-	"cQhR+dRy0i8KS1c7z7fNwrwf2cbIvDkX7tMm+If0f9gkA48oBNCAZCJlDLf9vus4t9G3PRGFgxA+2CBK",
-	"WNe4uSG0wmLfNtHAiScrlNwUMYMRTS+YIlygBJXRBMQpKdhjiKWl/1kWjNBMSXjg/7x+8ZuVan4SuqDn",
-	"IvB5YfTtlKWFTC4q2YcpO7f59ZIVmn1A96uRs3nCnHyESzw+N4w3DP+49309pvO7TX/jquCavRDZGh17",
-	"9lzeKtbhDIfdaiO8bLhv4JgwEgjFbKczLQsuCzRoOlU8asrcEEkiDhGqYREoe9HM+oxQ8LHe3Au2Joqi",
-	"HMn1ExvNZb3BesEK9KVIwTatmGbIlmnNO+Znlj4hlBjgzBgGpCh790TLC5RE3c6Nqj/2QhDc1xgeMh+N",
-	"9pimeBXVcNGTSRYsuRgoOi60Xo4rH04XkPszAiGbazKnl4wIaQP/4rK+NUpb51h9+LfurENMqgbr4bDI",
-	"2yPQ0GzjfYVUXbB0ZJZuARTAQjCW+jvucG0NEZFf41tNKmMHGyHw1A6mdnNthCgyxca+L2nG08d1fU1L",
-	"eeFNFIQL+wzXpGAz0C79jzNZTEFNgp8vhFypSvdCo0dO10RITVIJLsfjcyHk2CA31zivpTdkyhZcGE2a",
-	"JFQICNABLWjO0mNSUM3GECDJcCnwt5+MWPTNZc6EPialKBhNFkZdME+fizrgAYHlOTO7S6RIslLxS3jS",
-	"QRNRdK3MuhdczGsapbPLUWKdvEgOgGghtXRICucGgRDuL39cRup1p3A0Ogp3Z9h7tXp4vVriJhKPjj7c",
-	"NRPevaSFEduUmRlu385p/n7mV2A+/Ryswnz+Tf7oFmI+vqIa3SLMvfC2th4cMFzTp9HRj1TTTM6DQIw6",
-	"/cuZUnTeYlWgerHdPWgjSdxAMaB3i6jLIU1CDM+MQz9nw5QRknU0qYAgohZoy+1BZJZMpNYxVB/7lyBa",
-	"SCGpSSWgB1i5zHRr1mIDCXwhV/dauJVFj08q/QuPqVeJVHosqJCqp1sYXihVi4GL6ZZ4BTAP40TjJSvG",
-	"Oc+y/r7oUnCtrnI8uCA3QPsygn2NwjOJHiZaI3z0VAQl6pE8W3jGM6VKltZivMEUvxJsqwr+K3NxJKtw",
-	"OV2vVOtuHlZoqMbZR82t9DmPXWwuG2d7COXjKcuYjioe1Q89bb4xA5kbpWPqXY7Qrf4wJ+cStKLBYoNt",
-	"mVs8Nk0Jkv+rZE7D8sA8Aj2MXdpsg4xpo24kVMXlvEiYclSkbIZBo5lekaksRUq0bPMbDDfpdjiFhhhG",
-	"q7vZDbr8DR8WwPZgDK3v5aCG0GopVzaChrvpa9So3tmP8fOK1sU+OCfKLCOlQC8r4lYP+9zvlTBtBjh6",
-	"H7VOhsmgNkzgxezo8e9bDjx463WZ57QwcLMpYIkZn2+9vGCsvxV0ubA24TFPu1yqgW+Qak2ThdHg5DF5",
-	"xS7lBUvRDWfFUFDFhngLm+HBdjWbcPS+cYRnyRZTDKrjQqbM6NtIruma0DQl5ZJoCWYh8y1opTQj1o7G",
-	"RLppf6GzGRdcr4cc8Zl751NlXxpXFvX+/tQWmwMqGqgEg5XHMgcwPBjVeqvvcUvsOjwHUaIKQzvhJgac",
-	"wCt4A5x4Ff6Z3cSFmE6UOQtuoKmSJYu28GKmVD0K1/+4bb4fyuQCzbBDPAmB3hIQjgf36xm/Ngfj+09/",
-	"Oj8/rj79+X/3y74QhOZg8uCCvH391JsU7t0/fhSE6MZ1GZ/OchrVazrPZCeeHpK/3bj66GhFC8HFXA2Z",
-	"9J17p4V7+jF7CAjBsE/ZMpPruDT6ZZ3L1pOwwecNypmmLMJpn6VgnQbyPDAeB4Aw7S+ABUv8TaasPeJ9",
-	"Vsg8llYwOpoDt9zYBNJGIkuteIpG3s0N9V3blnD8guXycr8nqWWPJAo4FHh2ZO+yWkt1Ge6I+sDI1YXP",
-	"JrD1F0HDc6aJHhqTfkYUzZdZkCxLRVq53i4Y5u5BehCZ5ExTs5QJxHCah6wBeCrTtfdlGE4NHHxkaPcE",
-	"mPwExp3YbKoJoQV7ci4gcFPOyMRW1IFxKdHsg0aLcf0ozSxDjvI1bK2Zk9QZJVkWM2s3CYr8DJ/PSHsQ",
-	"ctjpd+/wtAc/V9KSPf2rLamff6cpZYXhsUFgY+DYQUHEKh3NEjeR8K6pk7Wa0q0kS1YkTGg6t9FvaUFX",
-	"AiP2gioRGPOF00JuJcsU81B4R0E6db7UYxCfxhdsPQmeYSKFIMXG5uKrLZ1pvu9xv4UX6mmDm+c9aA1V",
-	"aqim8/2B0zaJKCTam6xvpqM1DLxPs2CWEKAFHxSnD3fn8q6d859KiuNXdPWrdVoEv95VF3x5Vy6RgN0F",
-	"tDWTWYc5Jqdvn3tFr2Fy55BpMMtC5p5FEikqV9hkWlCRLJj6/d77Ywvdk+OtNiqYZhu1/1ucc58R4Ffk",
-	"T6lM1ImtqHQXKiqp4zwdEfi+YLZIQv2JY4TpY3NCfz4mP12yYo2OPkccVoUUcwxcxQvOuNIsJVSfCynA",
-	"XOiCWuE0DNXHskQsg/gAQ/KRttd3131Fjb27YO0BCky7NSDLLBfLn0BSVpUykDIwCiibSWMD03eOonoE",
-	"VU2uaC3YPIh96i4tkthzby1ZGfQKjCWECqkXrKjX+7qSmPirvGQ3Ej2Fm9x2tPuwkDaGQ7fCYS2lm0va",
-	"s8XOgC4Yy/ZteNsizlfzbjexAaht3K3TkjYZdr2YnVs9xMIEy48ZpWxtqO3VA1wNKVjEtpsLtL3NXaBZ",
-	"6yowukVRE9a+1VbC0RH97QwORhq5pW7b7V7UqqupVPux6+9gxK6ddV2+DpjIpm9vSF0qc7OadRicXSlT",
-	"AHzcDMkxHlNFFIX4ylRWzptc88HWlfWLG6tRpipmrPNqKxNuJKojZS0BGu3BOqLtpd5VHSxWVNFt+Lkr",
-	"sCei6sWKefkKck1lH5MmxRrlM3W8m1hWxdK5SC/qEoGXtFQ1pludT4yt7MX9nYIBk6Xj1mTpN03g9hFI",
-	"7JJmJdXsCQHP2WrBMwY1WAzIu4Gr4/rdX6r3lG3gbl/3fEY1U7p70YKtmNJu7bVFYrwtqF5hLGZ0he25",
-	"mxZZ94iPe/bdwwrrZxygTuMMI7Aw0PsfbOgNU0O9JzNnmevNieGFDYslfLt1fUU8xTTpI0FHHJH1CLtI",
-	"+B1XXHfYb73xOHBWjmycCS+ILFK0hFzRsVpdqFuIr4/S66T2Il3gmV9JxHjrOMoAq63nzHX77AtD4ldc",
-	"pHJVWfPQLuICdrmCYGSBdl4hMVzYfM0+JIylLOIiTinPBtldrYcR9EmhF1d9ecXYxdXe3cb7/1HB83DV",
-	"x758DTELDfCx42xXZ+yK9mUIcKfzWfvs7Cb2rMVv3P3t0ebt0vZCzjwEXIWguTPaEAbTgs50wIshpXnJ",
-	"CmXIzlbRsHH0e5EQe1czUPSyvZZByudWJNgc4fXfz+7ef/St44Ngm40O4lSwSBJAwYTull2htg8WiAh9",
-	"KK6S3R2FdruUFfySpVZcnNmqgltkxOESXx0AusWHVmbuRTl7uv4g7FHV5LdtIPkuoEQRTsoVWcnCaEJE",
-	"sUSKlGRSXhyTZ5pcMLas0l3gnKfM/IkQIYuaMtCLnvyDy4w6yapJPn6azbAoTGsJrYH2nVdMyeySpWDb",
-	"ic3o+xpEk9aksvauKRdpleuDjluR9Lf0NqrLRBbSaiqDlKDuyhJFKeYKRJpqO1jxx8g4PoGLC5LIPJci",
-	"XnrIxsttPVK8mlf26QCExwWbcym6vQwEwp0WMkuHBTW0J+a8mNVjtu8ospQZT9ZPwIkf1vLO6ZpMmZHE",
-	"zS8runZpNT3SSIoKJHscjwuva2C434U3/1UDRw6yfvc1aI0hfRN9rswNN/CwNyv8yYYa/J3RLOYtXMD3",
-	"gWgequ1AprWUZMZWVa0fLYlmWKumvpPOUqsLv4DOjdaW+zOflwVWl7pyZdV53N4xoITp9mN169y4W1YU",
-	"shirBUUfcY8KshtVZyPxESzlFBMj4S58bR3zVj2VV0jM9qzX0Guffc7keJpJyFgdsuowMXLYixaoxlSP",
-	"M0bb5JYl1iGaEc0EmbIMNMqwKrkb5zG5d3o6Mv85HZH/+a//7kdKDHePmCqTTCojZ9laTRTKXBVUXKgn",
-	"GAxssCSsjITJ7z4rnRbsGB3cCPzHeRqkneLoWBna0J8FzWZj+3ciZVZP/wtjVqA4QHXM9UW/Nl+DpcOs",
-	"w53LiJxCT5uecIA56pBUhyJIJySqJWPgcsE6nLuBYBmvxv/OjGVOxwg59ngIE6mCqC6Qh+Am6rN0llZa",
-	"wi/xAzS7mUuZ2jRjRWhQOCtwPcOvKHlhgfFBBx1JJGdHMaTwq21e/6hGYqKIGMPq7SRtD5pqg/XEAu5p",
-	"yqyGFLlt6uv1G1ECFB4DYf1v+NqU32rlsYPsF6u0sdoqlGi3zGs7zshOFVvh3/Bco0HEBVNxATCWkd2D",
-	"trbI0FwoTaM9P/DkakVjoWp4VE/NqNJjxZgYVtl8KWU2bs3+BhsoKVgii1R5Uo7xW1oadO8vpSpNY16w",
-	"Z65eIipxRvpNuboAnWFhY8UgmZ+l5LezN68b6eZ7qOxeKz6doVtsjlX9lZbLZYsNZFN57vKO+FseBbq0",
-	"A7KRJ3i1qvC1K42AnTvT5jV2APoeiJlDmUPb2Doqol7JKUk1HaN2tvUE3MxPqaYv8ZUebsWgtGYdBcCV",
-	"8LgqtmqtGnEo31qDs9fKf8XHrznp2OkQ/df10r9xxTKRq4XM2LhWNWCD3uApI0G1EoazA/oXY4ff4fWs",
-	"uzurso/N5QSFIKvDqQPfMAeoP7kfOCB/RPWK16+1TkAX+lW10bl/WsV7QVDYVRMtXVng9slLxYr6zMOG",
-	"jwYcQ0yk4R52djJlawk2MlkD0454NXVUrd1O03n2uzh4aqa3G088j5GyYS70lIn1WBeUi6gE8UJka2/n",
-	"C0QIUIQArozibl4nUmB+i16wNTzjWk/GDIKw0/F/skKOAXkKppmI5+d2L0FLUjBt5u8gu586jw7aJvX3",
-	"WYY33oSYaYDFvcbwaN8EAD9S3E3pB7CdbiMpdIPo7uB4Sj9FJ1g+Z3sRWcLN3hq5Zbdg+d1rhtoKBm1F",
-	"QwdEvvst7fOubs9F2WpEe8CS3k3Lqm6G/fAEl7jP469KMN2mSxiKMPYcD4Ixfu7ufXnBfUCc0bNUjTaL",
-	"6k++mTzBBmm23QfFJsTo0zBfQDIeaPA0Z8cEnKwTcMdN4Cvl/FClYukIRWRgiuciTB6DVBwXqRTkIU3A",
-	"tmaHOiY/0WQBfabXpOrjiDmNVty2Ki3sJacafJcslmEKaxxcFRqWM/CtTlZ/ZbdVU1jo7bWqNKNeEe91",
-	"MMEUXzXBTrYo/9iE30DjgKRf9BwXDCr4plguEpSX46PtcfR71523Bq13tqnYWRceWOdnRzU3orIOkj9f",
-	"htMPgI7XWTmH1hw041Shp6QSk+sYekzOgnKrNgudZTPMvFFkVhaQbWbJh7WxQ77QiEDtZ6rPBbRWM+SA",
-	"C08rMkYvmbIWbaKlvDL6u3P4DYqK9kX/xluxk8ZKhlZQ7ifjo6AZ0cRbvHoZNeroB31MzgKPERSbtfVf",
-	"lUFObN0CdbUFeZayfCmhwu7d55gCubXCzftwO7uordWZHEJtjdWW7H03zZKUt/mWamvd/b42qnHe+M1F",
-	"1c1DNjxKfa241rIA1SM+xXDKMinmqi270OYljoE6to8byV6sZS62Nmn6sOQFU/uoOXnRtji8SJ+iBLzA",
-	"F7hv90AZwXHQunZqHmXYDbRnYjv1l2xvH1WwSy5LNVbQImHc4pJ/A4UvzBNVj35bmb+Qmrra+DRJ2NKA",
-	"oi/AL/q7cK+7gGe/cNLnbF2Fj25tCTWTZRHrCwVH1dJlCuq8RODBVoBRA+++Z1GZJkTsJyXqopYY5bpE",
-	"+Qha7wrwux5m+9+RJRyQBezBUHEbTHnP2frKGiGsv68W+Jyt95PxvIXbQfy57eiCArltFVC9d0x+lgWB",
-	"OtroZqFpzoW6cuHSJjdrXRAUCTKPrgld0fUWyhmb6GZ7S12l+uvezzakpz1I4WssjRXVgirS35FHDNHQ",
-	"8gL+wnuNB0/8wmcsWScZO8tYESMFbFmwZLBQ2BRBYnxJV+7evD/7bY+6zWXBxr5uT4RzvfK/bXVFQqh7",
-	"60DvfGMXbyywVjuuKy/qo9PeDNDfgl9iPL4djEJ5a7ZLUKYsMBm4pWFEOwwRr0we1A6tj/13uSJyprF4",
-	"3Yra7sQuKAEkjAenJKVrFVQ3qoKzwc/naqZBP22RYrCi6wojC/AxQhEysG/2DbhnerD8vRFpVIH4kRsx",
-	"3d4714VnVxGSHl42QTE43BhXqSPhHnhyA6sPzZ4j4B3P2mlr08qyFMFoIbMUscxVEGuUVz5uV7miKSEN",
-	"KX2ESWjOojeqtze6YGtXOdqGa8RL2vBYdDLY+BEVfY3qsDGXYlrbIrS0hJqbDcYVJncEYSvQN6Ot4XNb",
-	"WFGv3Tf2+gQrZNROAyiK/WJ7VRs4GJvWEgcUGcnnMhIAVCuM10x6u1S6YDSHJlsqTsynPMvMSapyuSyY",
-	"UrHgrzMwuq+9zwYjx10vKlupz3WVigZDXDEcNcm4EQMthWjL8GotuVLvsLOJPWbvYMTQaC7YtQdPZXwY",
-	"K1kWsdAubOqSjsh0LS+IzaJ8bPMvq/cbvZ59MzvkIYatNOP2sYqqf7DFjpTwlKXjdkEhLQtQimw6S48M",
-	"ACZSI80ULeGEHTlGG8kzfVJeMLCzDRLcz9FkHJ7bqOAlHBvlgN+G75YWT1TPrIc2O1V7EqIsdSLzreVA",
-	"X9jHoCt4xpP1UIRZFjynxbqBMRELjA0ptAIRV4G18AlJ+WxmxHuMdkbZxDET0sFMOpO7lmWxlIq1JH5R",
-	"1RKRalfaCbUQnN39QFhoNib3XCkqO16ZyfxmoKml+L416MTWUQpokhWlwCAMQk8tsqApZqbyhGFuk6FK",
-	"WP4Ye8CDIS1OiXuVpX0jL5iI1aPtYVCKgGAjZjwkMtWB+GOrsCWwQ9U5ndtGW++w4CijHG4TvaKh6wG1",
-	"aWHJQ+PqDBff9ObYzfVPzD7DF6KF4M0pZFyw/qP5FnWR4QzL8OVOolYdXZQbblv0SOCbNjVjaHmw/oV1",
-	"26zzb1zSnyVZVjWbgegGXjBbyAzCCmxZWmyTa7tnjojMUkMmgVX1V1nl9spDwTWNqvv3m4kHRP4i5/vQ",
-	"gOT88GqPvHp6dYV2vW2TG17Ym/PtKaNKZBCVRBON3qEv3mE23FnVk+lulsXf6ji7HU4jg+CZta70dvy/",
-	"cS/dlLfHnu8wF8/e/P+H9/zXVrAHUruxo4MS3dpqrkx+G3u6Egl+E2CDM/IUjKZ3pcjWYBKk6V1oeG8U",
-	"sjLL7iZS6EJmUTtOW+zzVcg6y60815+mGfK+va5Jxq4YXI0r8kgLs20tYLS3WOtbEmKNy7g6zLJoCn87",
-	"sNb8a7HUsHpoMxfWFjb5ZkKUpiJVNrZqHbAJCFDEVyBt2HlDvjOvPSaUFKXwhX5AAFWEQhEuiGM+F1yR",
-	"C7bU9ksMQoxFjN/v4fqrQsbD3iz+duEEXpVZ7MC56ghsbUUTWfA5bylJa4anWhZ3lPfMmNPzH2Ycg3wd",
-	"rTDEw+AzWEwzFqUKRbkdLV/acX4SutikZRbj7MJH1cbt4K2QY85tH7jn72CbNtENyGaIF4W1ywxITJDu",
-	"nX01jQmXjIO3rlm9Q1vzr86mU7EJqzyWio1BL4ve/m9s9cNaXvzopduBe6dLPnZJqZ2lydby4uzlM8iT",
-	"6sqfNrpq2Igobpzp0bLcTPga5MyjGw8XaK+jFkReN4Ky+8UF1POP+pzBW7VZlj+oB2Vxt61x+m9sVW+Y",
-	"PQA09hprMeRsYuSpbXPNtrpDunV+GQ0HrtBeoD7iL3LFirsJVa6IgBqRlM+5xrgXLgQryGK9XDChjoml",
-	"VxCThJXec5oyX8Oa5qyJCtfcwOAqoBLWNr4RiNn/Xe6n5GkuLxm40NmK2LZzCktXsTVJqECzu62kD+ls",
-	"ddKe0w/YT/b+vYd/efjdg28f/iVoMntva4J/a/lmuLJaWZEhefCHzIG6Cj/8/LOkIlVUtm17AO66nJIh",
-	"pRB2TCXYKfyv1dzZ0K8wempW6rJgT3zYAa/q1qeSYdQBDjMwRu5WxVeebYbDS1sxV+4cb9kStj4szLIv",
-	"NG7mOvVP9Psbv2SEcXDXUOKspRD9BguJ1C89DABdERK2N3Ttra/bh9syvHe2NQ+48RcGLAdSIG9hq7WH",
-	"rR/Ag3pn+P97fq7++v4//ur+6NsQnt01cxFXwuyqt9c4ENxAy4m8LJi6QoP8PgIUDv0jPruDtB3JC8rK",
-	"eUSCGcQ5y2nGVaRk8Uv8ISh866QwQ8ywAHo936dWQydjVLGxERPV5r31bBXWQ6ewaxpndBprdGxjAmvr",
-	"t/G89hOUdWf5JSuekHvHp8enO55nNWz/4AIEkH9Ub3563ySziv2rtBFmtfXZVjxTnnG9Hjxj9ebmjJrR",
-	"vDFXs5CqubEWdLIVtF/aMM+bVNR3K1XeRTXfhQLi9e9HOiLdbaK3xLxVHcZye09QrZ35tsU0Zx2gvqnk",
-	"hnSd3v3P07vfv/+T/ePu+2/cV3/+371ofDZARW8178K241fl3RabUpu6sJEkRg38oMmSzpmL8OfKtsmQ",
-	"QRqAeeC4M/fnRRUk6COfsX6wqxx8ZPsMgA06oSJhaI4uBRQKi1pCnY37RzTIRdxkkdjcKPmzNJ6l3i4P",
-	"+gFSxQVNUYG2lKtvPC34iweGXth3plu12LNEy6Iu9veyvDf8ApG+woWcZizvagpSa3YtXTnK2snBeVnP",
-	"JllmVDAiIfLymLyr9+NTMmdYxEZIPwZX58LfyeOq/+AFY0sseS6YT3lZkwW9bPqMOqPCcJaXuNOWQ6i0",
-	"5fopmIPjjXIdxwTLHhYGY8x5qIVciSfEmtrHimmiqOvwa41o2qW87One3HENArjWdoqvuKrXPkbQfEJO",
-	"fdmFgtl28qJf5k5rU5uwFmdYoBPhMEa/GpjfFpqBa1YdZriEZpndWgqOz5Uss9R+g9tPi/W4KMUx+c0W",
-	"W8Ier0KG9KDXHW5pJNzH3dskecNCSRzgB2+0eK3dyW0PLGms6MqO7I2d9XUEuhefyqSMZ8md1bythAvy",
-	"f16/+O0KXV3rSLg5T1BgB4RqWeSYPlOb/0/QisE5eu86d1Ke/vlxPdlmhOGdI+KSDQyAFmXmaodhesq5",
-	"QFxU2lAYtOT6CadMMKoX4JTn+pj8BLhsccuZ8GHRWFCs7uKqenoDVhjAH5lZM2iRjhT3ikf4nK2LaCOn",
-	"tJDLJZ1mUeM5AysKMIDMZiMpklBhJCZ40eaRyFKTTCqDrVRgDTUyLTUWtJiRf8opilHmPlRcQXM8Zzxl",
-	"i2hq1y/8klWcybYMtusKzk80BAyIeTCExleJq9JJsbOHIaqK0YylhAq2iic3xcsKv7En4wJ7IbdLhO0i",
-	"rJXInH1lKQL+OZQT2RtsCf8yG+BiPq4yR3qITKUAe0GRs7SyNasWzRtpEtxn9WzQEyM4Qrhr+MVIG76d",
-	"Q07XfvuNwvZtTKuxrVEAriNXu7hlF5sg1UXNgtPdQJHe5+lozLgDWqr4FOh/akmXe7MKW4mDYSV1tE8R",
-	"jCVXws1QIzEejQpG05GFVzmr0c2q9wlmjsc6ccWohmArVjyGi14WMpca+yY8ITlXhkJA6fdFhXOVQAqK",
-	"FmKIXbTFnHoGJ0AERHqtwEEPJADq9sH4UdXFw0XLub0M8i0dUFdAPi1kOV/0gVeAURtY15izCR4bl9kD",
-	"PHfm9o4N9Of23grZiGoRCVNRrvzO8jBIIprJ4oLIGTI7W++aNn8TjBbDcyNwZS8wpCpCEWmRLPhlH/k8",
-	"pkEnVEjBE5pVuWBtpQDAcAHbKhVUJ3hM/qqyEut8/nVBRZqxE/PFcYcK2uJAK+hM15PodFXWIZCHI3my",
-	"3hI8xADnbMLvR22rOQ5TFvaV5nCGSQ68Ldl0Wwd9r1+A/TlnVFi7yePNOuc32SQfTDdBkSwP4bt0w+/Z",
-	"u2ImC1Alj+NNsIY3m3C5rd0RETqC/mYJUrDeUOiR+mOVMZtlmLlUN2cPM2I3TdPDDNIxUm/7/zepRUun",
-	"jGD22kY8tlbkYAO2ImhQw6ngfkYVda6TwWHZGJYi0GQx1LzcWa9W68w2l3N+GAxl+e7bh9YEjZ8fnG7l",
-	"tm6ejtXvkERiWd8hskdqxPgKTfmNTsvACsZ00HLk24fkOf/hmJw5G7ut+mGeCgllpBytS4pWAyqP1kMf",
-	"NljKKwOiPDGfjgnIxiJb+wxLsw2jMEBGNjAdt46asbAvc6uVve25lEYXjfpqEocXPZgqPApcZkbLTLeJ",
-	"FGcCk0xBoJCzqnpJzb/9bZRDCn4DJ/Ny80CgDII/lEadmAinCPpl+gItvra6hVp13JaNYDbfO7rhu44u",
-	"065KfiN0pOra3OyQFLSf5lqFTXElJGPYdEjEukVgpt05SOP+aawX0BaZ1NsecEV3FAJVlVCyEcpiYbNe",
-	"sR4j/EhGU1t6ZiskLmlB847a3B+bwtbRU5wY01ywGbObfirTdVWESLMclOeycAY56qtPgLXfFum2KmSl",
-	"vT52YJajXUyNiK1mQ2038YxfuKDacLFB6kHU3pbT5e+49fdXTzoPQ+H7YKpzEwfFiVaMzxe669QjtUg8",
-	"471XY7unx6f3IoVK6nf2M020LOpOmTtEJbIwhztdE6fubD3QILQtt8V3erjKDWsBkXitNMsN3cuXEUP0",
-	"3yRUofPiNxS0saaXBjQ//P7eo/s9ilU73vyUz2ad2vgAHbbTTzFMUe/Xg7TBdnz1H3tMyIWcQF+zWtr4",
-	"mv2UW6g6n25ZUHwp2lUt29+KXMPVBoWSWrO0IkS+FhdICZC9Z4jecUigtiZRw1QdFymLi8EBucOiuGaF",
-	"zKNOFY61Ao0q3WSDUZtGGEVy/7vtWRet0WNOg7mjdox52il0qzWWGbSvzhj9e6fwv+4A/T9USBYA2ag9",
-	"Mgsn2UOKY6WtHTS92BowxI465zCq/8InxNZnROGvrVbVZkvfNj27Gqd6q301+6ndfLORrEMD+7BI7Lha",
-	"5CbBwN9sgSobgIJNhpwhNWa2Pah5q+VCX2Hs7PD8kExGbL1PXaAugdicePPZKwXsbgm9fRcNsh0ROpWX",
-	"zEbdMFpknBXEKm9Dg7tbDvBtYDkdcII3xI/a1x0k8e0FOfmcqYiY/tO/SprV8UWhiMfgFylYS5VA0Lqj",
-	"XY9XVFVHtHIhcE5BN7/iy3Hgu1pwV/XWcB/HBrh3pHD62gVuvsA4DMV4lqxQLN3eyb2h1BUyJ/firt4N",
-	"1OoWbisLdf3F5j4Dw7cFjqCEkL3dxrk2Luf9NuDd3QLssACLTllv6KEMxzh0XwuyXfrexKvgKG6BlGVX",
-	"s6Ow5fc0TOb6R41Rb5Zyt4CPUaoA/Sw9Jpf3wOakJJFiZHTJOb9kgkzX0LzJQTbWhJmugWS9ffMjSbED",
-	"RBUD4QR9gy/AxrCterx+yQavj/hPpeswA2Fry4JfUs1stjQGRdjeGOBBksWIgOzvAte9gnhHjZwxFMrW",
-	"ZBlss6kyehKGExmag54ri/TxbfCE/cJzHqtP/fopWbKC5DzLwAspLximNoZZAqd3v3//8d7o+09/Oj8/",
-	"rj71TBGIz4HNI1OW8JxmBN+uTAX3jx+d1tc+tG9hzQAPzb1ddKK1wmO1bO/j0QseSXHkYln2oFv+gLHQ",
-	"8MB34oIEBn1HRIg0VjIdAtcJJUkmFQPP1BOiGDJvTacZbBQ+yGU8nqIsCiY6fPIbzupns7u/QjfWlKMX",
-	"Anqz9sw6SH3Z1ogbzogZGL1fhb9Iksa7qNnwpXGV3xlJr4PfKut+7vMuIRU1o8mFGtYMrKqXvNHGgwtb",
-	"Rd9cFfEdcTF065IVNCP4turqdBHNVH4GpXRm3E1As8w3upDztvF0sXaBqpFqyB1VlDXXGes4jk1R7e2r",
-	"Z3jKVS+BC47xujaYN7rGSy4zlF97M9Z/uFe2mn7hR7eZQE6yIGir19cOPs6+an6Eod5lniwCx6j3iY5s",
-	"mpStXgY1mdCVWlQEDJiIueuiFHMFfSaIlnOIMobGB6iEof3ZNaRgRNCikFAfw7x3R9mKZi2e6rFzQqq4",
-	"CihL7UuQqyAZM6Ei5anleljgl2ZWD4y1IUgWbExXtGDjIM1v88GUifVYF5THRYVN8t7wOi8LmXOF9ea1",
-	"JDBSfEl8Lqw5fVDf2Jx+GEOF6/6kHt6DAotDJ/OFwAa9tYQuLwVLx2axGYX+opGmeRhVAsdUXasU2qrF",
-	"HT6wb5s+sKgTLFgHF2O9gLBQyyQbxBplAyMuYKzLlvmjxV3almGJwhjcDkxH06a2ig2qXC5loS3K+aGc",
-	"xd8SkTbbDC7gP1khx1AKpmDmkOOZTX0hnHfPlo4LNt8+wxnBx54QVtpONqy8a6jH3XvgrR9e7kIW0SSX",
-	"Gf8AXZVSZmV1FLwC0RZq0TtwHR0FAPO+p/UoRIRNeO9qaQ2h5VSsbTorSahiT3zRRyOHt4ZZ9HHidNXn",
-	"G4UJA51ZYv3llKtEnLbYvZvGnY2kF+jAVTDsS/vb2ZvXA/qWsoRxW3+/04/tnoN3BjTmiMabB60HfB5Z",
-	"LdLPLysqEFSXtQ9DQZjsdmgzQbWWqxsJtiXvbZn4lRk6nlGyCZlMpFEpoZ77hE266CUKBXS5zKBRnMY0",
-	"C6pJxqjS5J7tvIvBuJDWDQWBguyotq58+wNIt6XWU1KLWMFlNBd0B1TjvpKFVEx0p8P3jnbefLmxPbuu",
-	"7bGzbms7mR/9+RwkBtXNvhvq4PoHIY555WU5tPRNBTKRwhD23/Hd9x/vjx58/6mXweeBQZeHpx21IUak",
-	"FIbZQuATaEC2RASqQ1M2NxoRpCo6PiwLfPeoBbRip/Iq4CrN4rKA/HG11xGMfvTEKGMrZ7WwYegtSWiP",
-	"TqN9sX52+SmJzHOunRzu5rlDHBvq2Rxr+f33/ft5BbQzsmL8cRyeSF/Zo3FNfoiRP/xqcn82fvGRueM3",
-	"rGR2ydKfXYPGXn0bX8cCklAE9hKxlfadwQYUb8W0r4gALlhMFqFJvJ9IGDUbt0tV3QxxNgNVSo4qoxGW",
-	"wzzeqdU76v4b3RR7zVHGuKrLxxuF8U1V1p6fIShjiMZw26Sx2nX1UtDVModS8eNap8cLth6H/SU3LUg0",
-	"K9l2BxsChHvcbjAKWDZH02klWKNmdAS1/4wqhPXsR0eXHNIpY4b3V7ar/0CCPC/MgQSpHptOksyG6BIJ",
-	"WQhJwbTNq7+kGU999YvKtb0hjwQq/MPv6lp8P1e3DSn9gQOaqmh3Znv98QL+BhiCZ6p0i/unw2yx8dRU",
-	"O4PtD1ofnrzC/tPooUklts+UpdDDZs6jcZhVXWvkbTDJ9qbOHVVLnwGWQk85xx0wIsa/06OMaTX+qHY3",
-	"PiEcdvO+/aqvaPm0pWQMqkXj4yGNZnByzWzGRYtPrqq+4NMNgO7YHoSAKb4VNC9iPWIDMwr0u20JJQlD",
-	"/7kiis8Fzabyw4l5KT7cllyWtwriLgzu+iB9tKUL2Z7YssXoEEkvuZY0kauH5BcMqhV1dfeGNFWas6rK",
-	"CFe2czedUy5sdgwlM8qzsrCZJ0uqFEOjDoSeQRkG5wZyRQWAsWP773rHYE8kH3TTx52C8Y0mJcvtto83",
-	"+FxQ7q4NUX+1i3DMa0ozKrAV40Drmh8yqP+3e4ufFjU+HuDcmqhrrpG5ql6Bta5LWhpYUnBfTb985yBc",
-	"xLB80voN7KIYN+7yENpxfQlDm3dubKB5CtNAGukxkBdemrvx48TbQNbXsQfr3+bNHNQAWF/OlQ0Z0cvu",
-	"bdOov72f6OjdC5IOAlRHRyLpocCNFHp1rWpmk/h8eG8XiX/FZqXCnjrx+JBIrqtua6zW2vx5oydCyirH",
-	"eezOXjOt49oAzZYLOk4WVIhaJGQgGk2Z3vbEWl54P/W4M11+gKN5DwJZuw11w4+9uYIu8WyrCoJ1Q60X",
-	"cZxaI82mgJLTD+Owy3H8iWoFkd/ht7HNf63Oa2sue72TlEsDWI9BCVfxM9niKo29oMHZCcvqvvEdZLXe",
-	"RpdmQwFbvaefCrfVnF7bQROENwGqgVqjBjK24VXbobaAQgPGagAVx8cmJEShuRsWmggWvaIuSrWLPOWp",
-	"3SEkKTf5lblztfq+HNm9sR9evMER6mj0G2OpIiHgxhXqW8k1wN+moQAr14SuMA65T4PIa+AhV+5L+V1f",
-	"dlPpyd8+2prF2eREVTBPr1erDVazPtz64lfe1Yt3AdyWwqg/ygYW9Qj6ifKrTeqxZCIN7AjOOsESKWS+",
-	"xtBMkdIC7RQs5yXWZDI/JaXSMo9aKGy7nHDIZGHDN9RSCgWcxdWwOBodzZkBFgj8zJcZw7jT0RHLpyxF",
-	"rQ8BxqZUwUAFFRdHoyOe2zHgjzFLOXA6tWQsWRjyVFDhz1O5LzI/kEwKiK0vFPLtBPz9CvwIKZMwc6kg",
-	"e2dqiCzMBVUlsSdzBjaHjlN4vdnlpkeroTraP7i/ifd149MwhwYEFI6na82i7s83kbBDImdgNHaZ7RDq",
-	"vM2P0UzZC7Mda2EaGOcbdcVC01sn56MHOsvALuhIVvcqoBpXn3XEMASiH99C7YV4ZKTrSQzipHVbyEtW",
-	"ZHQZMZGXKZdjn8HQIygf36gSGPp0DwCGCY3Cx/cWV3jpUT7kpXRcMNq3rCxTmudUt/F6QOGeQw05xUHn",
-	"h6q3JfeDg4ZgVfWj2TjdjTvyKwxnd8cxqoFNAyTCI43Jhx5064BYyFV/igRjvJKraLFmLhLW38yspaZZ",
-	"vwl/5vOywKBpCP66orHXzjjCLbcekZst0gjENhTpiRJS6bGgQqohL5Qqbn6H/iYRmgiijyd/tuMI5RlL",
-	"K/IsC2egt+EaPdOAaijaOS02Cy3N8YHjRxD3bs+pULgKBc/IfC6Dwebn5T3Hdi1h+uI8eiU31/Ajzaoa",
-	"alzMWMFEwsjZy2c9F4K5db1AHkPtEeKxd81mgrm7nRGZsoSWioVXTFLO0p7rcoAyNnxcXYXW+UPbuMmN",
-	"0T0ob+nVE4KfP7oASWoI1orMV9a/kVr2Vr49YexthG5Qto8bcSayXHYUwxsFHcUhAofw9AkxZ75Gg6ho",
-	"CxtSmhYtDYAhtA/KSFgoX8gSg/saNKOb6EZ8MiFQf4bS07VJQX8AMWcHkSaGaVVqYc/sW4hxueAiqHU2",
-	"sURmDE6dSTxz1dZZi/rCoxMZDOK++4l5xkbUFXS5GPnKb7b/VVBReipLHS8FEq3c9s4MNCJpo4DbBM0o",
-	"v5++nzhC4BPZwZYNR9yzhpvPu3THELuKdwtJc755D/XWs/3EwQvbHsUZCaok4PEFWxsYsuEgUf26/vR4",
-	"UAjDm42UY1tYtCVUIeth2kEvcaSp7VaPUam2R+j8ylx8cBWiGd1y42bhjP2y2m/0ykzTAkRvrlnr9Hjt",
-	"kSutBfU6qtJ07tat/jU+bm6TzmMpbUyT6dq3MPGRTQOz2vca7WJrvPt8a1j5sNAXv/9dvDQVCBzCTeNn",
-	"30OUSG0nBw0Q8Su5OiJXexmMyweMBfnUta7XG6WmaKL5JZp6M6ZbKkv5999Y3L5CR9pN1LZj9Uf+YZS+",
-	"9rTHeZi18+7MHveCzXBYB8Vos4Ld4R/3MRgHzGv98KC+tg24uGp99U0vQdMYFocFaLqWlAXX69fmLFyV",
-	"wpowFkkbrwtQIzJR03F+Mb68N/6f//pvELDhaMHIy2gByRl26oXWS1BZLFccg67f3QUs7DgGj1dthGr9",
-	"YqGsRlCBr8dCPoGmNZOt9S9ro5+9fPY4bKpla6/zwibKqFGQ41A/JBWo8PhRWQ/+6FzUUi8a8SpqRNK1",
-	"oDlP4Bfz2WffwKAMG2SY0zDqlCaZnLsCVujsGvn8tZHzp5yLTM5xA2DHOz4X5+Kbb34sWIpVudTxN9+Q",
-	"yVmpF7Lg/wnjPCY/wBmS2m2TP9HGVv/s+/bYNopchC0Ln5yLlnHPy9PTB4mPBIerhu/YBIacnFze800w",
-	"TwDUyDNvmbtw/XStoYlAs1zc1w8y5Qy29H9ev/iNYI7ZW1QLfayfOQv71b/KWkWJ+rguXcE3uYCss3Px",
-	"AhoMw4YVmXw0dOPTZEQo9L6svhuRgKN/mjwhk+DzBEr/R7tln4s3PGe4lFc//0gePHjwvTnat29+PCa/",
-	"SsHW2LCoXscLnnj9dOS7TVrN3nwvqJB3375+SqZM8RSqV1gwwBR8c14/BZ18zfhVV8pGaiRWyqFCrWz7",
-	"D1V1sUQ4dNNMzClMsHvDuZj87xXl+v95pCZVHaWC6bIQCvP6sLpHFqR7Qv2mKmfc98Yk90/vozkMejZS",
-	"6HDKs4zY/MVz4bp2UE2MDH1MXjORksmzlOVLCVH4d5+z9cTmmEOtLi1JwZYMWjXA4hSdsQy17fsPwWZm",
-	"U2UnrgrXxG7N7Gfy0xs6n/hUh7UsoWGhnUHLLCV/enjv/p+rdUvBCMsUcwmshGtoBwYVQO0F/QRG1W++",
-	"8cDw/cNHf/E9WjEoVD02z/6boNBP/o01sP6NE/37XPz77t27/v/mwYenp+TfZMIFJK6N/6mkmIzIBD7B",
-	"BY7Bljsh//adLUhChZCQaWx29cTjUsFs1bA/GeQwwDapCktN/kzshPfMhKWglhyw1AwuJEk8HYLLhRoB",
-	"mE9HpGBPyARNSxNM08R6TXbIB2bImSymPE0ZbIALVc5mPOGGo4E67LZg1HtirSbwQ1WeH+owBZkpBn7t",
-	"DA/NDELq8UyWwq0Y7DJLqhd2wfiFp3/Q3LzqxGJHemRGypleyHRsBrTtgdzyzHCEfeBKqydkcmZ+nFjU",
-	"4loRfFG5wb43gxn+l/FEw74rqB777+3QBig2dsv1E/R2VC+CrXlFFQHKZ2C+6nUJQIqT37tvJl8WkCgJ",
-	"4s8Y3VJmvgAvbF8TQHQscufq2I3sLXIFwNIogTdx88DtLuk6kzQdaynHGS3mrAaSXFUN5jOec+3efYTA",
-	"ZqsGsXScs5TTsZEHmgOYRU6AwiDpOgFkwIEeIZpYWlThBCWYgiZnxNCEJ+RfpdTopZlU9cz8IA8s6F9S",
-	"nhlCg0MoLbHHPV3R9ROXcxfms488OQJaNnnFdLG+e2Y+wNhHo6OMJ0xgsWvuqtQVRnBb0mTB7t4/PnVa",
-	"Qu27qsrc0WuXPRey9rOXz4Li6Y+P7h2f4ltyyQRd8qPHRw+O78HgBnJBljQcm2as0Ook4zOWrBM0qM1Z",
-	"rIgyUPqUGTiiGgoTERuPVe/pU2sEC+DsZCkyqSf+Te4oYmspGCq9EQwsi3NBhZPa7mCfasSxEVIGW00A",
-	"4J8HPPnBKUmB7b2yK5SCGfkzZ7U+yitrAXb7UNI8ZxjtmVsYTkIzJS1y07ADEuQSB3ZfmuTs5JvJyEe+",
-	"I4RYYcebTrkUz9Kjx0dmP7+4kz+Dm6hFYz3+eHT/9NQWxNa2F3oT8s13qCxtU6XqU4GdBWTsTdkaoWJk",
-	"W2gpTcpijhmnhdIgTCAiGHYI8k8Q6tm2Cr+tE1ezE1ScMs9psQ78ytA/WFYtnhvUGU9WFsT6K1FP86He",
-	"GFMHkG3k7bvs0uVVW6jevIEz8+BPlzbHNyx61uI3rB45cdah0dYnXd3TzYqkGdb2IhTqKVTQdMHWx2gE",
-	"BOOkeRhE34o+4BtOkaJDtdT2xYi59a5zRcxL9UW1rEYbaq/HtozkvpekiM9w7pgcm2buc+qVh8FGMVQE",
-	"wYKkWHG95X5kseuatsDVa4j16fHgW4jX+fT+GglMhUltxOUMyAU440AdRvTcB/l4U1exBVv5ls8hlWCJ",
-	"LFJVUYnpWl608rzffNqsbdvNcsWyS2YkvmXBZvzDBJULkGHNByNaA8CwLMMXCF3SAnx9m5Tnh7W8CLT6",
-	"w1Ef254dwDzM644BtU9evzJQXycI1o90OxjW7D77gsOgWjm0yG8Yl1pgE0Dx/afR0VKqlqiQC7Qj2M72",
-	"6FOucUfkmsEt1ouZgQSb+n6YIJxMS12zFRi18VwYsRFKtT8zCqSRnFQlXrnqFHaOO8pXcPfFB0oVlXiQ",
-	"n9UvaTDYv6MWlrc8F1gOnrO1JX0g6/8g0/XeQO43tmps6FPdxGubvzVg/t41wbxr9BeX7EJQHPkenZbE",
-	"GZRfMOo6vP70hrYWArCPncAzMNf90/tf2I52pAQ/gImPorAwI2sI4FoJ7FtAAjLaIAABZzrx9Yyj/OmZ",
-	"VsQs16qftqudFMyhoi3bw6wRzAW7UFIwGNksELOvjPbiTQGb3GrOgFm9KHDFDXxtv5Q7yrfq3MJL6uiy",
-	"PyEOK4rb5hLmPJ6QZcFlwV10XlX7KbbCUtWF2W1Q+1axG+BwcA8sbUMJuHbUh3lha6UfEBGg4TWUMfb1",
-	"2+kG8zCiE8QUdyOEBVzwJUbZJNopDM4FPYothVjQSq0pFSOuEKO563SE1QRCixiihhkCsMwilT/POorY",
-	"le0q012VufV4YwbbujY+WBGIXvzvGjCim1HUsUKw1R4wY99M70Db2BHBX5Y6gtFcaEmo7Tkvi6287mPl",
-	"WBjz9BOidsZ0S6CgFYINps+l4X1cL2wqZh0xcZADyZxD0fKaUOQphtX0l6SMrGBjcUAr2ieg77yYHcEV",
-	"5w8glmBc64YiFjUZWlGoBks3pM6+EJ+fFPxCsK3nPNDq4c/j2VPAmqUL76lfFMZMfiZ4fz3suNo4hkAd",
-	"gDFfRY0z2ggaLIRcffZK6f52syMqvmIQFEMbxMI2G3bBGjacZGX7VKConA5i3ScpV66T1q64bYX8BkvH",
-	"8f/YPP0rdt0q7HrO2LKBW2iOpRdgfoWwSJplJKjwPgClsBzPtWEUDv8Vob4i1K1BqLeKbeDTnEJV+QF4",
-	"c8kKPlvvEW+aniQX95iDsQgqeDOaYTiij0YFRgvRMQtGlwz6qFJN1EKuwGrrK3H77bqiWKOqt2dCc3Yu",
-	"wJRpq9iH44MJF3Zr4WVi+/PoynFkWX16TM6I5aGoQSdUkCn0LeUzDvGj0jxjfzoX4W8Y86mZsK3nrHHZ",
-	"25sh07JySUFNam5DZ7goNQt6MnIzrV4xW7faRqhyRR7e//74XLh+itSfMrakpQKOO2juCQD76PTBMYEG",
-	"W5E9V3Ga9umHp9/XPWFcQf+ymN8KoWhH8hj1R90mxRHhycMaWs0PSQLO1EUdKxyqoFcFgKyVHDT6KrTG",
-	"/zyt1fg/kAeehV1ALFpzTH6Nddprc1e4lMKY86RH0tb1mqDc/rZ75YOruw6ffC2lo8UbH0JPu1PeZZSQ",
-	"f0oO6hJc3aR6eczTCVKZOdM2rnlLydOYDRP95tURfgE+82AzN+wvr2buloqqW7w1Qt0NL31HvPsRoBbS",
-	"XgLAjWPYJtE++VhDo06HwFlIPgGjbDMZ7AAkXdy4tSI/cflpEHdfZcTkWzrexBwLB0DKz8mpENzLoV0K",
-	"7UvZl0OhB5y3exVqgHQDbLhDKLwd5OOFYP1OdBjWVSfQx3/wGaD3/tlztemD+A2Gc7nbaYI55D52Zd3o",
-	"BQhJ2qhKHXYxbXwrPw87YrZqYH+rLKLXBlN2jjbdA8OGalaGFVVkwWiRouk2o5pl632pIz7a1lt39IKt",
-	"iWLFJatltWSZLHVwnj69vPtEq8cOqNIGDSy/RI3WH/J2hba6tuvQZ8OaAy3qbAA37drsM02wojkiuSvv",
-	"bOPeKpMeKrlQymzsv7VqLiSemse9amy+tSUYbDZdwQhNU5aeC1B3bbtTfGYUUBjt8cIWQzomZ1kWbBef",
-	"MGsOqlFDp2FnYnyMyAWJznIGad85ZtSquvEPVybWdrc5mWYyuVDY7dafA0YvwpIyZjukO9shGi9ZSh6e",
-	"PjgXk6qrLYzE0kl7QPzfgpatn7teX+3lhtV6P3E3s/X3cmvEhBtd+L5U+lqX4RiR2WBYJx/DRs9b1PlG",
-	"x2ckS1V6ew913uC982Fon+iLyr19HU1uBulzGc/QxQluHj0/Jw2/uqpDK/itK9mXfr8V6Nu1+xCGrl8i",
-	"6dDtbwUZMap90Mq88jvxmi28Q4AZhIb+XPpo/Lcf2/fPt/2eD6LvD2WAt1PbP9wu9qXrBxjZqBKmLW4C",
-	"H74qxz9xDei3q63PsdP6NWuuN6IcPmfr7fqhU5b2pR165QvVmjpndNS1t7K4A63tBRMnNE2HR+hsEPW4",
-	"hzbLsOiTz4rMjwlWg9tgN4RmBaPp2kbXKLnp86FpuhuQfgE8Avb9lUX8kVjED2hiCbQy6WnMTuzgpGC5",
-	"vGQ3iP3WTEWThc//BPyPZXSapX1F96/o/kdD9zf0oiYPEjmb7Y7v1gjcTwL81T78ZQiBuJvtcqA9on2J",
-	"gXWz+y2WAu1CP1NB8Kqw+gUwB7f1r/zhjy4O5h4JduIOn5FA+BXtv6L9V7GwH95vNf3djMUvHqtSlVSB",
-	"GnkdFVd9k6Z+N/2crV1HqmuVM3vZGK+rwmHVVaNFkIS77y5suMwoF5p90K7GeEo1Pb5g64kv2GRzwzBm",
-	"Azv4sQzjhmIhFc+h1MTnHkwBw99sGMUzpUqWPmfrrWWIXMkdVV3fraGxh9vFngIsfN3zTUQKSOrJR2yy",
-	"2IimaIotl/LiRhHiloQv9Lr+Wyki3OzKd64rYuArAFnwHs6lTGNMoC1AAuHzOmGhIyjiFhRJakX3oUj7",
-	"nK37hDncZnqwf176nK0PEtrwlQTdaAjDQK55sqSluoKtIUCxaDUVGPYrw/0K7dfFcGelqjFcrPTBbZCr",
-	"KnOW9sQAfHr/KIDjfsWBrzhwTaVBkoQtoewshfZPDhOaJYI6YV9qqvcC+5tnJbOUKJYUzNXqwQ55M9vR",
-	"bl7QhJElK7hMsTujYKu9mkFwc38sKe+V2bO5gxuW8r7aTPRh+SFWsMRuc4BzctZHGMzkvNsq/Yuc34xV",
-	"es9dntpzMvOgzdqKuaL7VS8Zi5Yjc7ssmxEukqxMWdrewoGbWxhXXRT33YHLjlyV7re32rYipO7Xtorq",
-	"5FKW8DQ8OzjbtmXBj22rut+joX6PZdVb/0AycXrVPk73dl6ST4jE9sau2a27xiSjSg1wtDBR5gaF7334",
-	"cDQ6ug//fQD/fQj/ffThQ9BGfdC5MZFC+8e21chSJzLv3wnkhX2+N0grppRtih49Dfy5A6zvP/r2kKnQ",
-	"v8j5dgeUy6M1VHcfjqhXwXj9O76Zp08+VuTqUysDmDND/4+u99g6jJJ2jfs4qheCVZR9tVhDqTIoNYet",
-	"PPGT7RJkUFdrli+1ih7kUH5o7ymMBKt6Kd7d6hn+1T/7+WeF1PbSIxyw1nLyWry3jSla8ajxXIc/9zfp",
-	"uo8bLUcYHQ37d1fp/BlNLlDr2b/jt3bEX4ALuL6fgziDa0voVg4aTVJvvbZza7a2r7z8xiqx6jgx1Dwz",
-	"D0DvOeijLWeIlqoTyeP0+uRj9cW4twf6MJh5S8yCVwe0W2krvAXb2ZPXegNjNn3XMd7XJjE2gfxmAKpD",
-	"iqwv/tBe7vpqtskXgwhE7UA6hM0Y8bqyKXhz0jax6GfpW0nfUVjQSBZEisz2a7I1rUFIWlAFrSJs20qk",
-	"08fkTKylQOnHljIBXDKSEco+Kmj+yaHbaJtd+POgxV+ahfirIHXrBakWW/IQwmXJjhG4ZrLIT6At/V1s",
-	"dd+p6b60b1R99D9zdbfayHZdF8/niSFsXHEpjIhgLuGSFfDRdV+FU5OFoaFU00zOd9CKWVIWXK/hXN3A",
-	"Yy0vmDh6/Pt7czQVYLwzhNk9pGybrNQty66lVX12wBABD/tqlxnKAcaP9tEtHZjPBGG0yDgr3OmN3Drt",
-	"8u6dnj6xnRWYMqBr+EaPdsh2uJoV0iyM6qPHR1zobx8egRmS52UeGiENXs+hM+x1glvjmDqEohgU3TjN",
-	"GQx9IfyTjK4VkZe2b4yczcDUnngIiUDe6GhZRiST57Zri/MIWKO40nQNtRov2NIZCqFRhUxKIHdGShFS",
-	"xHzPSEQHgu2PC5ZcoDQj8yUtGNojbUM6W2mxDTLTYj0uyjpkWuCbSpkxKtAa/8VKNu6wn9rruWkJp3HZ",
-	"3SLAJv7dTjX31mzq+inMr5jc5bEbSr4uZMbaOe8g/naCnueTj7TUC1l8OvkIX3TajfB7dwm/Wg/qH8pu",
-	"9BWtPm+0euP6lAXbYEIXa6tWGJgmdEXXrSx7ELSfAXL1gV7EJrBXlLEQ5lJvwbuvzHv/zPsnAxlfOfdX",
-	"EjOExJylqaMk0MHZKAUFTxmZcZalINpLwUaEiXQpudBYkr0oM6Z8eNdeWPmJn+Hko/tzAH//yb7ylcV/",
-	"xb8vh8ULj3eHZPOjjx29P60D4q8Fm3MpAlXfr9yo+lbTB/69pHpRsW9WIW6da7WFFt7/Phqetk0QaScQ",
-	"X2WRr7LIV1p4W2SRgORVSk6HaLIf4QMEmsCK3n20MmdopH9C9EIqsHK4855xIxrNZJbJ1YiUImNKtZhA",
-	"HGV0RhJFcwYNKDaNoqGH5xWs9TqjA8yZmFnaHC8QYGpWcduZq1tnqC9z7PAti5QV5kPQlocWjGQSunxQ",
-	"fct0alhvEwT+KJ53D5EvzCl85Stf+coQMvCy1E0KHKMK1Ah3rEDKsEe2cvLR/DNAlzWA/lWP/Ypjn50e",
-	"SwGvmj6fW6e6mkXeUV7SiiilBWJgL4X024dX0kfjSH4AXTRaUC9hhObQ/ryFbvp00BGGiZ9Cs0Nz+65f",
-	"mgZLAOav+0whrsBcIEtNuE0ZopC9bsRgI1crklHVGkKylIrrZgxJTj9gyMi3D4L4kdNI/MhXzfsr9f5K",
-	"vVu9AIi+sqZ022ic4Zq2Dwg6+ej+HCACvawSjL+KQV8R6Uvx2Pv0eiMSjaro5XpU8A4CksebQATZPGPI",
-	"sYTsyHBxoQXrmLyzbJou+RhzC1jQDhWt+sDcnxBRZhnR1GUUrOh604AVSD7tuP3VEv9VHvhKxm6NPFC5",
-	"+Ha0vl+wNShGbfZ1H6Bs7qmQmdFAXHMVzOBW0Jld4RkCvTQDIkFYyBXJqVhX1BVqstu27e55hRSL0Yyl",
-	"x+fi3YIJMkkLuVzSacYmoLEYJa/e1B1qusuCpeYIluU042rBUiIYS2ume5n5ebtaQgfh+M/tmdwAFtqp",
-	"ukvYqpHXzFY+154W7MYyJHiyAAZjT9ReMdwYNuTuB2u+PkG/dJl31eOfdbaM38f2ZJnqhG7obn+6ZMW6",
-	"mrZV0mmth9dI+jKIPDMyhyUXT+oZYLYaxFXqP2xAxRdQA6Layw3Xf8CyAqmfv5thevCA6mFEroS9N73f",
-	"POR9SgS3c4fXj9C+YITfUqXKVNui6CNvz37sRcVPPvq/IdkaX96e7uYv5Q2dX6u3vDZRB4+NnJXZy2fg",
-	"QjfLRBVxOw0fRizdcC75PaawgiXfGp4NWKVrQXOekEKWmimS0zXRTGnblO9MEJYv9RrrlKBSan6BlPi4",
-	"aqrageaP4l+v7fsgte5rK+hJR2+nmnjYnVw/RQiT3HtTBkffC6aYbg+0eom/W82vYGRZ8EvDarT07nns",
-	"GYaxOmymiSz1iLAPUNF5JgtkQEgqaJpzoWKKGKgAdjEHahzmM6g1MgSs5ZiV8xEGI6xJxrRmBUmoau8p",
-	"lpXztrKO312xBieGtFVruuSKT3nGdWvV1OqJ3lUu8fD/Ub0YWc1ZkSz4pdG9haHisrXEJrUPdlv7rtVu",
-	"D9vZrntZBLiOYnx26PYqAhbcu1WtRIoZn5eIKq6MQlrQGdR+NDq6M8gI6YtMkok1jUxI7jiuFf6CCgy2",
-	"2kzKlplco6lYnwspEnZM3i2kLUODhidAC7T0miefbGK1swMzUC6lqBzPQmpHN2KobzU9mOILUO/sRm5Y",
-	"t8NZu7kb3uLtMd/ezJL3VYtv6QB0E3/rzPRkJosLKD4Vb1qLzQEsowHSDuhsMAUKQn2gSQ1NLZ997Axx",
-	"IY2RKzEi0zUoLxxsosiwDNsF/5YhAwlkjJ0Lqsjkrwsq0oydmMcmx+RF8JBdEnIbO7+Cyp9TRhY0rRXL",
-	"NiSDpYYCZVhxlio7TgzFzYl8GQiOu/jZ3PAtxHBzzp8Vfu+84B2x21zkINx2Loei0+ThH7pOCcdN0mHi",
-	"8Ks9aKPhhSEfhuqQUqSsqAL8Y+ISahlASdpkpZhR4q3g/ypZVULHqTrH5IVIKvId0Cm7GA7dEdBzbktm",
-	"G4kFPPIsU+xOVF1ZlrVL/rxJmtvIy/Lm68y4ubeIAXuB470St5tc+M799KRh6Tpcj8XIPiTvI/7RCBar",
-	"7/VVrQOD0QJBnSgYKaC9WYpBqXrBBJHimDzTqhIxoDZVwWhKpxmrytYbEcWpD3N+ad4sNbaEiqGk1Tlv",
-	"WMwYYCpsydo1y7XBzyMU/rL1iFDlerPjjpU5TbNBbmOAV4UU81oab0MHB8WxyMfwsW8u7/Y2IdevtPfR",
-	"CG5pQMoB1r9r5zXEmm4ZqL1Asse2a4aJLhnn4CriC+FWEUQQgk7XJsEMDCE0b75is3ob4G2mImes8fYi",
-	"QjMp2GNYnY0ZKrzp2CbNBsYl6hw3YMqxwYT2TRsuSUV6LmDHEzvSGNcwscBdlR2DQbFLRGWc9GukmkiR",
-	"GNqfKQkhEdZ05BTNGMHHzse3l95fqwZ6EJ/QV/p8sF7IA1RUJ6+dFDLLpjS5GF4IvUFyonasV2wJ5uER",
-	"mn+yC0XMZEQvClnOF4jCRt1yODwiS6qUkV9AS/O/2950ZrUshTGOyRmGHypNC20vgp4LQ1wynnj/jJEu",
-	"qZKCTGyM4FjLsRlnbEaZxIiG+fUHmlzccrJxrQj8DxS8u/HAm/h80WEXGXP7MfyWbXBHEvAUFlorn+2a",
-	"L/mKz7gZCOmxnDgdRCrKpdIFo/n1kIo3XgSZMswphA243YCuA2LCMfnNBvtyFUT3yqK3IPDWbeSPJhD4",
-	"jX+VCb50mQBTu230ReAoAo5KwaYODBP/krNBlMBZZbqDtUMy+5kHatf2sj1gwJ3PviIGKirn7WE2Mw0V",
-	"yj7BA3sn2GcerAQzsprV047JmaXjzrVPUcfLKET8uZcA+HoJay5M4fhcWDYHUQigDeKLE6T8Exft4CMI",
-	"bR/CiT2Jx/Y5CEuJWuxhpj+ouviKZYwqdhifZS9x7EsVM2+7dGkdGaGZSNnmIh88Rl+Jg5x8tH91NuWt",
-	"HeXRTdH5DnuiXfS+GvWGgRzdNtYrk/FRz4d/K/MpZCL3v7kTpKo7qQWDl9elRoBTKGdUKBsLaY+37l5C",
-	"XmL0CFp1z5GCGXxbyBXRksylNVdIwnWMYeDOm+D51Vzw1VzwWZgL6J5o90nKZ7OTj6BstBNyWxBgm16w",
-	"eawCkN65Hrx9Q7oSAyAEthSFgjVtc23a5lWn8L9DtrOCo3nKZ7MO3mPdMiBdm3NnxT7Y0DtM267ri1Dq",
-	"1Hyz4ordGo4EkTlwvFsU0PDBz1v9rHbSI1o92Pa1hKwH47eqnoXMMlnqgIoEb518DD65TtKdcXL46NHN",
-	"HPG2WDl8al+yXzCkj2opWML4UqvogQ5GuWqCsEduIUvNxfyEllq2pvacBdlOGLUTqPqpqygDagGexIgE",
-	"Ntt7x7FaCmellq9w8qNr7UTpp+m40Jo7/JAc+e9yRRSfC5pN5Qe4FJJASJaC/KhaIGQNLPAgESys1z9m",
-	"+a6f+h/FsBHs+iDO8GD+bsmxHpZxK+XgQ+9lP07yxa541iCfNrH5LiY2txfLsVVasE33vKDLhY0k9pbP",
-	"mpTLsS5NvKb8U5zzFU55wEzIWlZ3kHyIcYqbCZGQc1LPm2yLTLQRiVfMkbxOYSw8/e3SWD3x/TrksfoM",
-	"I2trV9pz6aZsVn+hI7Vw4gK1nEfWM/YRoWgIfOwrL3FF2CXNSsgGnLKZLFilX4ZhWgD1WHTJPKI1TRYs",
-	"PSZQcAbGOhfOdYABrLZZPmCN+dbgAFT7twFhFQrJlHmVG4PQ5AxqSrXnFIbX+QVkFta2c8OW/HDuLYaS",
-	"EARvDYc7xPr3lXlYW1EXsnfyr5OP9vMYPjvdrC2ivxahn1BBlOZZRqbgxkt98owiPMVyTxD0bxAUTLQG",
-	"/2cFYzZeP2JdNdN2I+iWu+kVNA/zXGvMfK+s/i/bTvwULjMdgFfINOAt4Jt7RfWdV7OzBdYM1UTckU22",
-	"NzzR10DsZt1tdpMG2tyIONShaN8aivlCsOaZhxV9lTfCWMsWSB1bpKdBMkN4YK6EUjxe/4x4CSwsk4CO",
-	"11UQTHFHBUFzda+sl9SA8mG0xMsXr9+Q//mv//aW/MkTIiRaelFsOhdYEsILcMfEiLSQpIXYkEqGqzGQ",
-	"s0YPmbIlKVHAY0ss4tQejXcQ0evwRolw2wexSlxRzrmdZomDb2YvdokRYhcW71dlfq0i3QlwlcHu+hjh",
-	"iqVZn2WZ2YeoKu3mhny4IqBUk1wqDa722lYeVwVh4DlXOkpe1rJ/REom5rt0QhRdK/TqQ5VQrBBsO5lu",
-	"aJiEZkYqXXuN1QasVU5aW3fUTC6kLY+DMBlNE1B1JvscWfUfkYrB1g9IxMz8XxQhO9iGds0UBVxr0i4j",
-	"HVj9y+CZYuTs5bOtou1gqnb1VKYYZdtXPhNouxd8qQYnM9mseJs9+fD0+5aYJWdjsyV+rB3ZZlYiDV3R",
-	"Nc7Tku1kfvsspLEbICZPfZrMF0JMDrahg+c07U5TIpkOzeOzWdHUWQewKxpWxAIzmK2B2O3H+TLyJCI7",
-	"uvlsiXqOxKaPatMP1xLEci2q/tBcCvR6BP35NnV/1NUFJO4HcixX5P7pqfOOUF2PSlxQdS42xNzAC0Nu",
-	"xAmj6CWLQM0fSJBuOG3cARxQnB6Ss4DlGgzN93VH6/b3HVnivS9+h/e/8B3uSNFfU6g8g3SHdhg4r4Xv",
-	"98tPiROwm8TVG89VCazm124h306j7Sk0Q4V3ue8rZ7Xsvvo2KQFb8sypZkafUyuukwWzBjAjdGIVnSA+",
-	"3iuARpCoydDefD/jtomX63dmG2FFFVBg61i7eYkAEqqkzXo8vnKPNbjFhBMrifSyt+G4n5Ow8FVb/eNo",
-	"q79iL/UKy1hlzrYoW0VIXTOvCvNxxlsZmHm4RRW9GRDuzncx+oQK6krTNGXpiBQMnABBd9F0b3kwleHM",
-	"XacjZTYH6do1xcFMI1o4siVVinDdlS01vgxEmK1ZU/fvPfzLw+8efPvwL9sSp/YB2JohY7wtLNmcsleJ",
-	"q/hHqjZx3px6WLoG7FfY467mj9q0FZlNt4mY1+vYecOUPqQm+qbgNNtKGyy5deUGg1aYicwZ0XJ/CXIe",
-	"pUCAsjYRRfNlxlxjjQG0nc1mLNH8krWaF3+iycIaUby8beCpsrAUpTfVaIIxIEYghHCPjF8yogs6m5lF",
-	"MCWzS2z3PJMFoW7B+LaiazAIWfgEF0XVUHpywdYTPx/QwZQtaaFzB8UX2HnUt/dp6aT6k9tyazLK5i1b",
-	"b9EdRXjaFpWHTeqiwXffPjxkuHhzwx3QbG8oJUuZ8WS9V3aGQ5LMcM/CwomWCAjCnTDE518pDWLBaKYX",
-	"3b2CaZZVVFHLObOdoagqC5Zi908bur6g2YwsZFmMsA6geTXogAoN40S6lFygVVSikREqwkBSWnou7p2e",
-	"Ogi3rUXNUfCcPSETXC70D6ZTIMQYsR50UCcznmlbKB7a0mEvY6yC6ltd2ZmtNiwFOxdQntRLEOqYYEyC",
-	"kF5zK0qhwrj5CyFX4gl5dPqArBZMYOSE9SBQdREvaGbW9JM9g7/j6W9BJUjbcMdmRRmuSC5Tlj0xUMDB",
-	"XUloxqkiQCGmZo8Gw9rQDl5uQ7z7j769WjOrzUW6LtFt61hW7enjRavvf3dQIlC7qDaXiKEBfutglEM9",
-	"3IDDks7ZPgjC3+UKgLM6YutT4yrI9czpmpSKAYinEsn0VhqwLOSMZ1taOLtsPPfsQfu4wRp65C1dJUnp",
-	"wGXS6+e83QlnL9EdyrVkKjXn6MgeD7Jao3L3MxcjRlCG8qSfKzKVpcurm9iRxnbKMU8njx2nUUyb35Sz",
-	"lKH5LGj4S3Ug5Khzgc/Z1DwUNan2sSzH5wINdEAT4Vff297JZwZgFMlLZRiOW4c1vY3q1jV8kQk6zeIM",
-	"ANOX6vf8BSQwNTZ0wylM9dm7vScNcL411rRD7WFfqUyNNQ1hPScfNxG+M4PpzHMBVIJkzrxYhnRESxd3",
-	"b+M7niDSusqFiNLW9t2Ww3QgLP2cUn8at37w5J8t69lX+k8fYG9P8tmAqxuSJ7qU2NtDUV6IjeVYRW1l",
-	"+XGA5a1FNYYgav2Umtk9sRyYz4Qy7J/V1zd+kDyYHRjl7fSj3YoN7auZxQbmzmSB4nE9PK1i07pLVHDS",
-	"flccx2v3zDUCnZujg4S6pR66IWOou6nqaNwR+6+2Fh8KzvWPQt7clg9C2Nzk3RTA678YVYXm+9tEzg64",
-	"jf0QMT0IiSyhKhWdsy4q9RYeGIpKr7lIWB/MeCs0zyJ2s9fLzMYKQXUnpsh0DWazNuvYvJDlcjyt+2WY",
-	"KHOzb2c4Dgy3F2x99L6HiRhIE0/1AgO8C7kCSwpY9l18N8f8QvNbIi+hCX2WtS2UC82KS5pFF7qQpVlc",
-	"SqOLu061Ce65sxAoXMM+1BHXmnNEtLxgApPgE8jShGa5PK9pJiyRRRqA7Gohac67YPYdPnGNp4UzdJX6",
-	"o1m2U61UlpQF12tAtpwKOmc5E3pswPbx7+8NnOK2ZTGGU4Rv3zeZKi5jBJ7cwNZYyMxWRknkkoUUgqdM",
-	"aDNvddzeE9Zpan9XPfZZJ5X4fWy3Ygc+wn3br1WVfIRXiAVvWIgYwcVELuvko/97m1kKDckXbL3Rzz+I",
-	"y6zVMx+hBwPql4skK1OWthmj3gWO3a2+95B93YZKOj3cKl9L6bxpQsxBLWmtK9mXDS0WqVBDxXYDWogL",
-	"10/AOriTX++hDWY9DnOgDude7mMO66BNX6yq6Pd8EF3Rz94XiW+l5etwu9hZ8saaeNvxbps8cZKzfGq3",
-	"0CoT/mqf+awFQtzEdmnQHsi+REE7HGqd10wm+172ycdSsWJbDX08sKNrv5IO/obr3VcSWu42tP+j72Eg",
-	"UazAS+qhFRr9jxWXbiVlkR09PjoB/LBr34yVBI+zUTK4gPrIzkzhFMG4SUQzQW0srtEtPfD794Mz2hzB",
-	"RbH48E8uZqxgIoHw2+NaoG3s/R8LBsujmRuCq8ab1emQlkFeurAXWInXtyqqPTUivhoRXfCqyrAsCJ25",
-	"UM1lRvVMFvkdReRKBLNP1/IiZtVyWXRYd0pmaRUAW48HCsbyRrvIFmih1abWBqP7M56yzKhGWgZjBpFG",
-	"kWFfNUKn2uLc/XDO/7E51N+g6IFNA2QJTxl6Vmiy8BHhQOKM+rnCGERN5pIpCI2rqjVUS6+HuW9O+Q66",
-	"MoLJT9UCoxREGmKhjGThyuVA9y2Is11QkWaMpFTTYD7QOQvKs9hcv9GcpZVRWM58EPBjzBNWI7+HUVA/",
-	"RIGD6SLcl2tzE8GWMuWaQNCWO7JMznFvYL8Nb8JayyKwEvRE8fH8VYQ0xBhjdcUFy2t3i71ANkf8WRYe",
-	"A4izRikiRbYO92WfMCTs/wsAAP//",
+	"7P37chs3mjgM3wo+flvlmSwtyadMItVbv1XiZMY/J7HLh/EfkZcEu0ESoybAaaBFcz1+a69mL2yv5C08",
+	"D4BGN9HNbpESZcdTNbFIduP4nI8fB4lcLKVgQqvB6cfBnNGU5fDnT2/ozPybMpXkfKm5FIPTwZs5I1cs",
+	"V1wKIqdkNaearKgiOdNFLlg6JFOZk/Gz6f1fqU7m46PBcJCzfxY8Z+ngVOcFGw5UMmcLasbW6yUbnA6U",
+	"zrmYDT59+jQcLGlOF0zbRZwXei7z+DKWNNdmDZQsZMqye4rwlEzYVOaM6DkjKqNqbubn5o0l1fPBcCDo",
+	"wsxIcdy2tS3oh1+YmOn54PTbx8ONpQ4HP+YsZUJzmj17Gl8hT3F9y1xe8ZTl5JKth2Q8WcvL0f/+9/+M",
+	"GxaX+IFHPN1xjUWums5vLNgHPUrgibFZqIZDnTF7iH51/yxYvg6Wh2M2rOPJg4fDwYIL9/lBbFlPmbm8",
+	"BRM6dnTnJPW/E54OyThlS912YuXzO5/Y07WgC568koVmDYvDJ0huHsH1wZ+tC8R3Rvjgrmv8a0HzNKc8",
+	"iy9w5n7GxcHHtsX553de2LOULZZSM5Gsn7P15tpesSWjmosZoSShWUZWXM8RWemCGfSAb7ggDx+TuSxy",
+	"RWb8iil4ZMpzpQkVasVyQmeUiyE8LQtNlhnlQrMPmiiW5Ewrv1WkaOVmgyXeN2ts2N+Dh9/VwXhJtWa5",
+	"GfM/f///3f9/3//7vw3qZzAcfLg/50IPTgeLQmkyYeQB0ZI8ePgdueKKTzJGzl//+OwZSeY0pwmQOTi4",
+	"KZDLzRP7cU7FjBEpsjVZzZkges4V4YoozbMMziUp8txgiiHYzdu2BHnQcp+N2/3TxcU3/7oY/H5y//v3",
+	"/34x+HOnjZulmSUBCRSE0Tzj5uLg/oZEFcmcUEUuBo8uBkMic/INnMRzto5CtSDnL58BhABQX7J1G0ib",
+	"n3cF5l/4guvNlfxNrsiCijVhQuecKUPfDdGcyyxVhGqykEqfkScneF90opjQTbQ0gzlqy+KLYjE4ffjk",
+	"BK4EP5Vk1MD5jOWwxF+poDNm6F7TsZml2kfKw1u0sp/yjdE+jvFXw5x7cHA61SzfysDhha4LA2TeXNnL",
+	"nCmmfysWE9bAIgX8hku0Uk/Deuyv21ZkL/ME/rf1enGBr9g0drFL+BHObEjG+AmuFZCJa0VUVswalouP",
+	"dz2/7062s/SXVsaJLxV/u7dlTXaEncDtZTHJeELN3HGEWJYP2KMrJm3oEDy/My68Yv8smNJN8uL4w33F",
+	"Z4JmE/nhfo7P3ufp2JJQLqYsZyJhxP5mJA/2z7bF2wd3X7gsDNt+mcspzxrkohyfMbdtHnJwCR9a14jv",
+	"jdyju671NRcJ21zgb1KX2gFXRPNFo4irYIhw1qnMF9Swt5Rqdt+8O4jN/VZoHiF2P3Sct4DXrzOvYnn8",
+	"VgrFcrwK81fbPcDvux7+35EOHoCoPnzw+C+Pv3v07eO/bKWr72iMsZtv8YoyKWZDx8rJoxM1JHAzhF2x",
+	"fE0yfsXIjGq2omsyp4rQ5TLjLEVpDAS2pgte0Rq7D6UskK/+9fuDh+/xr0cnf1b/9i/7/ccHw8efyh8/",
+	"Pv70r0eGifx5oTqJYxQAz4tdT5ThEk9OThaqslM8H5lfqiVNGhB95X5GuFqpNqjyD+8IWp/Mu2ophWJg",
+	"GXiZy0nGFubPRArNBNwo3AQS6+MlPvHv/1Bm3R+Dqf4tNyx18P8/Lo0fx/irOnbjwoybwAtay5TyjKVn",
+	"5NXPP5LvHz/5C7FTkZRpyjN1BKdoRwQzRqJRC1/mcslyzXEPPI0YQYaDSy7gByYMCP9eE8gGw4EZg2rU",
+	"wddKs8VgCNg7eD/cHA3vITKNw/eIHSa8p99xPeXQcvIPlmgzwrnWbLHUmxsrLRib8IO7SYdkspaXBgiF",
+	"FBGiNqyZQaKkxAPXPUXkSpDyFaKdZapQLD2KjZ8WOXL1hapSWllMsmBFSK/MG0ykS8kR0jaGM0BR5PGj",
+	"BtV1NFlr1n2yhZObN0ZbBqLWxo85oxbea9RtvkbiJgWDczHKS/xgcqbzNTXLKieYSJkxKszPStNcs3RE",
+	"dVcGBe/oQgXjheQ4hDUn1wfCoD/1ECQGlXVUL9MfQhRmi5Trn64svaiCLU3wsCLHSh0Gt9EORHPzdI+j",
+	"SfkU5HuuGcJG2ww/c5alaBMw79rBaJ7TtfncQFACKTD+8xVXduN+zVzobx8PNtnncKBpPmONg9lf8ftt",
+	"lAVYAtwfnu/QXUF1nHBOe2DDumhrt9B+5b9wFbn2lGra+QYC+IlcQGBS3TbQb+yDtubZ+rHAgqqDxfel",
+	"5Qv4xK9YyDAmNKMiYeZg/lnQjGvDNBKpzEFnFGxfUVZhBnyZ88RiQ5pycxk0exkc15RmisU4I0gQQHWp",
+	"IA5nyYKuiZmZFCJlOVFLJlIn6ZOkUFoujhDdQ74oloXezqh5wtBG82k4kIXu+U4dFGFOP1DTeVtFKEI7",
+	"skyuRlOaZROaXKo46QTqpjaJ80uUApURivEZoiVJ5lIqRqa5XByRnxZLvSYwizL/gLjlAHYTC2twKUMw",
+	"aQfvEKaA2Th42PaahRxD7cNb3vbqa/OwVSzNy07o3zQec8UUWoxRDkdRewgHRB4ckacsASKgiJF5CNdG",
+	"0E2kmPLZKFA0tpK4GmSUWkh5ivU9+qsdbgDCFkiyxLyRKG07dQeQ5qpKS8VWRCgffcWmTQQoHHDLNl6I",
+	"fewhtowtE790dvNWcrXgIvz2wXA79tbEJ+to8I+gSd5ofBOmNGIt4ZtiVR/sd8qZXDJB+fE3Q8JoMkeQ",
+	"dzrad+SbI3IuCAN6kHGlm4hCoFA9PNlmwRuax5/hqw++/YwJyKcIuPwgC5F6p1lnPaxRc1KJXLIGjYSn",
+	"Bhwma7Ka82RuiNCEixQ9WJdsfQQCLbJpr70Y8sFA7h8OjIb3fthFboLlucXEsOSHtbw8f/nsOVurinjT",
+	"6vZpgYuHTyKAYSb5saLu1TBryY3WGgF7689RZDU3bM7Kc8ocmWL5FVNnCOSn/dldkjPaV0Vx70zW8ZsF",
+	"Q9pqLol9kHAd1Z6YMKpTGhcAGiCtiTL8ilQlBWPN0pEJoAffoKzFtSE6RsclU5lf/8QaYX0pFddRfny+",
+	"kGJGNFyeix5wgQ5Vv26h2BnJ5IrlRvtUhOYM6ST6dI+iasYyZ1P+IX4X6AoufahufoivkLn7aOMvBKFJ",
+	"Iguh7fFYR6qUJONaZ4ysZJGlZMLInKcpE9FrXTb6N94EGw88HJtUo5g2biij0f2Y04uOVSzT3gBeqK2k",
+	"1CDzW+XEMD7tKE2Y1/4ePh+lV4FKb0mXvWJ/NLjGAOZKbAoFLEdRKnheOZMmalgSql3ErhrJO4TkVV3C",
+	"HtTazT0dVLWtLufawmV9V13ly+p7exIxA0a4bc2Oa39CeaDDG68h7KXKS9reAc7iBM+QAYRu8w5SYx+i",
+	"8qnhpF/klq62nm+ThXk/so2ReRdcuE+b4B/S/36T9DyiEEADkomUMdz2+7bj3Ebf9kQUDkL4YIMoYd3g",
+	"5vrQCot920QDJ56sUHJTxAxGNL1kinCBElRGExCnpGCnEEtL/6vIGaGZkvDA/3394jcr1fwkdE4vRODz",
+	"wujbCUtzmVyWsg9Tdm7z6xXLNfuA7lcjZ/OEOfkIl3h0YRhvGP7x4PtqTOd3m/7GVc41eyGyNTr27Lm8",
+	"VazFGQ671UZ42XDfwDFhJBCK2U5nWuZc5mjQdKp41JS5IZJEHCJUwyJQ9qKZ9Rmh4GO9uZdsTRRFOZLr",
+	"MxvNZb3Bes5y9KVIwTatmGbIhmnNO+Znlp4RSgxwZgwDUpS9e6LlJUqibudG1R95IQjuawQPmY9Ge0xT",
+	"vIpyuOjJJHOWXPYUHedaL0elD6cNyP0ZgZDNNZnRK0aEtIF/cVnfGqWtc6w6/Ft31iEmlYN1cFgsmiPQ",
+	"0GzjfYVUXbJ0aJZuARTAQjCW+jtucW31EZFf41t1KmMHGyLwVA6mcnNNhCgyxca+r2jG09OqvqalvPQm",
+	"CsKFfYZrkrMpaJf+x6nMJ6Amwc+XQq5UqXuh0WNB10RITVIJLsejCyHkyCA31zivpTdkwuZcGE2aJFQI",
+	"CNABLWjG0iOSU81GECDJcCnwt5+MWPRdyAUT+ogUImc0mRt1wTx9IaqABwSWL5jZXSJFkhWKX8GTDpqI",
+	"omtl1j3nYlbRKJ1djhLr5EVyAEQLqaVDUjg3CIRwf/njMlKvO4XBcBDuzrD3cvXwernETSQeDj7cNxPe",
+	"v6K5EduUmRlu385p/n7mV2A+/Ryswnz+Tf7oFmI+vqIa3SLMvfC2sh4cMFzTp+HgR6ppJmdBIEaV/i2Y",
+	"UnTWYFWger7dPWgjSdxAMaB3i6jKIXVCDM+MQj9nzZQRknU0qYAgouZoy+1AZJZMpNYxVB37lyBaSCGp",
+	"SSWgB1i5zHRr1mADCXwh1/dauJVFj08q/QuPqVeJVHokqJCqo1sYXihUg4GL6YZ4BTAP40SjJctHC55l",
+	"3X3RheBaXed4cEFugOZlBPsahmcSPUy0RvjoqQhKVCN5tvCMZ0oVLK3EeIMpfiXYVhX8V+biSFbhctpe",
+	"KdddP6zQUI2zD+tb6XIeu9hcNs72EMrHU5YxHVU8yh862nxjBjI3SsvUuxyhW/1hTs4laEWDxXrbMrd4",
+	"bOoSJP9nwZyG5YF5CHoYu7LZBhnTRt1IqIrLeZEw5ahIWQ+DRjO9IhNZiJRo2eQ36G/SbXEK9TGMlnez",
+	"G3T5Gz4sgO3BGFrdy0ENoeVSrm0EDXfT1ahRvrMf4+c1rYtdcE4UWUYKgV5WxK0O9rnfS2HaDDB4H7VO",
+	"hsmgNkzgxXRw+vuWAw/eel0sFjQ3cLMpYIkpn229vGCsv+Z0Obc24RFP21yqgW+Qak2TudHg5BF5xa7k",
+	"JUvRDWfFUFDF+ngL6+HBdjWbcPS+doTnyRZTDKrjQqbM6NtIruma0DQlxZJoCWYh8y1opTQj1o7GRLpp",
+	"f6HTKRdcr/sc8bl751NpXxqVFvXu/tQGmwMqGqgEg5XHMgcwPBjVeqvvcUvsOjwHUaIKQzvhJnqcwCt4",
+	"A5x4Jf6Z3cSFmFaUOQ9uoK6SJfOm8GKmVDUK1/+4bb4fiuQSzbB9PAmB3hIQjkcPqxm/Ngfj+09/urg4",
+	"Kj/9+f90y74QhC7A5MEFefv6qTcpPHh49CQI0Y3rMj6d5SSq17SeyU48PSR/u3H14WBFc8HFTPWZ9J17",
+	"p4F7+jE7CAjBsE/ZMpPruDT6ZZ3L1pOwwec1ypmmLMJpn6VgnQby3DMeB4Aw7S6ABUv8TaasOeJ9mstF",
+	"LK1gOJgBt9zYBNJGIguteIpG3s0NdV3blnD8nC3k1X5PUssOSRRwKPDs0N5luZbyMtwRdYGR6wufdWDr",
+	"LoKG50wT3Tcm/ZwoulhmQbIsFWnpertkmLsH6UFkvGCamqWMIYbTPGQNwBOZrr0vw3Bq4OBDQ7vHwOTH",
+	"MO7YZlONCc3Z2YWAwE05JWNbUQfGpUSzDxotxtWjNLP0OcrXsLV6TlJrlGSRT63dJCjy038+I+1ByGGr",
+	"373F0x78XEpL9vSvt6Ru/p26lBWGxwaBjYFjBwURq3TUS9xEwrsmTtaqS7eSLFmeMKHpzEa/pTldCYzY",
+	"C6pEYMwXTgu5lSxTzEPhPQXp1IulHoH4NLpk63HwDBMpBCnWNhdfbeFM812P+y28UE0b3DzvXmsoU0M1",
+	"ne0PnLZJRCHR3mR9Ux2tYeB9mjmzhAAt+KA4fbg/k/ftnP9QUhy9oqtfrdMi+PW+uuTL+3KJBOw+oK2Z",
+	"zDrMMTl9+9wregOTO4dMjVnmcuFZJJGidIWNJzkVyZyp3x+8P7LQPT7aaqOCabZR+7/GOfc5AX5F/pTK",
+	"RB3bikr3oaKSOlqkQwLf58wWSag+cYQwfWRO6M9H5Kcrlq/R0eeIwyqXYoaBq3jBGVeapYTqCyEFmAtd",
+	"UCuchqH6WJaIZRAfYEg+0vbq7tqvqLZ3F6zdQ4FptgZkmeViizNIyipTBlIGRgFlM2lsYPrOUVRPoKrJ",
+	"Na0FmwexT92lQRJ77q0lK4NegbGEUCH1nOXVel/XEhN/lVfsVqKncJPbjnYfFtLacOhWOKyldHNJe7bY",
+	"GdAFY9m+DW9bxPly3u0mNgC1jbt1WtImw64Ws3Orh1iYYPkxo5StDbW9eoCrIQWL2HZzgba3uQs0a10H",
+	"RrcoasLat5pKODqiv53BwUhDt9Rtu92LWnU9lWo/dv0djNiVs67K1wET2fTt9alLZW5WsxaDsytlCoCP",
+	"myELjMdUEUUhvjKVFbM613y0dWXd4sYqlKmMGWu92tKEG4nqSFlDgEZzsI5oeqlzVQeLFWV0G35uC+yp",
+	"bmiZ0XVPsSjbUr7PWVyH5MHJyQmZrEnKprTI9BGBKkVsxZTGVCVqQzGrBdzaywwNbRGpjQW8QHIiM0gU",
+	"9MYJX/CSzmSwmDMiJJkWOUgiE5pcGlAV1gcCr5JMzgy0XrKlrsQqtXuOOxz4j1LpFtzJWSLzlBmFj84Y",
+	"ZPkrF5Tn8/+ddB2kew2JdD53A/A0p5MsSP/DbEDMGoXjvxRyJWLuHc3yxoAjVKYaf05Zpmmv8CZ8o2m8",
+	"0Hy/BRf8o5VFDoP9hJNVl9oNUX6xJR7iFhFGhWNp7pbUPbJgKaeCuDIqKrgkECrr96NXsnzdBlCGT9kZ",
+	"vIp/IWz4BcRgRixguP3O1XHs0XV+Hk+x8+M73ScE6/r9BHN3u752Ea4X6NXsxQ0yS2gu9qN1W+tvUcEJ",
+	"SARFNXlOoZZFKkv1GQ3Q6oj8RJO5/YQhl5qkciXM81KgxDX0rlKjokF0MUDRShKIp1zSXG/SBq/sbR5I",
+	"IzOzLmU1mlEumt72D2WWNsYeKe+jjn4gZCwYmazj8Z4NVXOGg0IAFYwaFxU6yaXAQhhoJkITkSed3fiz",
+	"LbYTQLTzGdQPp34S5Qq7wc0rtpR5RAmdUMUyLtiosQoIKC3gv2OpE9+GZbI9V5apsBQA7oj8VmTZKRQZ",
+	"I1wNCaTRWC4FGtvchol79d4FiLjD8hEiw8FkPWpWFWzYwjQULIeEC4wUz1O0ivZWXQJEi3nWPAdtkjQW",
+	"Q5ujvfKgYqQFc1m2KM9E6rlbsDpqDO7tv2gQIMr0jv4DOE5mxrDh6Zuqt6rKc2jIyRlNCbUfvN3/zObs",
+	"LOiaTAxny1m/Uh2+0NEUphPaiTSuPMfDkx0uuclO1GC7spJkCQLupm0VJjRfeVFM5tYd4tPdA6GsFntS",
+	"yZ65Yumo6UDsGuAhP31pO4PX4uOiAByjaExEJOQySQeudsJmVGwRdzdjvKJUvs+h+qNzaTFUpCCkGmor",
+	"5Cq+1Q2u0ese83I2IVfoxYRlYMJM05StXMjjSPxtr7p0rCxQcqdrQv5bO0IE+O3gIy11rJxkQOQYAaBT",
+	"W3MpOqdObLCjoS8NbMG3JEwVvhmQ5foOSqZawawuPNaxn6AYQq2q2/X48F7MUBXGfi2TVBUUNhYU57zn",
+	"usL8S6mHuFi78gdIp20y5DWXzhwLqUdO2x2fBsovWImM0BW0nXEmJUOqFAWyKHOsNiLF7IiMsciIHUcz",
+	"FSa/zVmWYm8LpQm9wJYWTof2Cjc1Ghf526/nP55Zl7GGkPNxDic4uqJZwdTYvgAVdbggScZofkTG1lE9",
+	"PjUSwYLQwDltZgHX9IUwZ2WPzc17RMag6sObpQhF5jTFCjTOM2kvwBalH59CCxzzJ0j5tui/BkEOK7Yd",
+	"XYhxklGlfPLi+JSMfS30Y1poObZUD6viYTRHypEK6jmrJeKFVzYYDuYu+c156Z0HfFiWwq8uIJo7265r",
+	"Ncqs70LJqwOEBsXqtiqfALI99DYbNhErjO+7MdQDZ7AAmVijrzOkr9dxcZZ5qe6yqCuqt6QGjqJHH3PR",
+	"7CWVxCkT7SpHxVDss/mYwTSq2RmBKPTVnGfMqRpeS9miU9Ts4F1TXQzFV7p90daGaZ+pLFKXaqLYpvU0",
+	"10Gzhu892rb3nAcDK6yecWCGrp1hBBZ6ZtIEG3pjhdseFuupi3Lr7NWCFzbMOfDt1vXl8XJtSRdvdCSo",
+	"v13CGg6uuIrrbzYWUpcatA/8H9qcLZ5H9Od+SQrlhbqF+FrDnU5qLyISnvm1ZKO3zjvTIwLyXZVJu1jH",
+	"F4bEr7hI5aqMjMMYI5f87gwEyGWFxNR78zX7kDCWski6RUp51kvFt9H6oGIKPb/uyyvGLq/37jYvyN9L",
+	"eO4fRmBfvoH8nxr42HG2hwbYFe0rqMadzmcd/243seeImI27vzuRMXZpeyFnHgKuQ9DcGW0Ig2lOpzrg",
+	"xSC0L1muDNnZKhrWjn4vEmLnyqCg7jXl96Z8FrV3mRFe/+38/sMn3zo+CHGO0UFcOEOkoEbOhG6XXUFT",
+	"te7VIB7ZdYW4Z62lKcv5FUutuDi1HTq2yIj9Jb4qAFzTQONFOXu6/iDsUVXkt20g+S6gRBFOyhVZydxo",
+	"QkSxRIqUZFJeHpFnmlwytixLx1iLgPkTIULmFWWgEz35O5cZdZJVnXz8NJ1igeXGcvQ9Y6VeMSWzK5ZC",
+	"nFRsRt8jNGpR9MbKCRdpWTcHkyBE0j1qslapObKQxrAzKK/TXqU1L8RMgUhTbgerZxsZxxdD4oIkcrGo",
+	"KOCBb8Ba5bYeKV7NK/t0AMKjnM24FO0RuwRSB+cyS/slCDUXuXlRc8nfU2QpM56sz8BDFfbFs/4Rib6r",
+	"FV27EjUdAiXyEiQ7HI9LVd2wa9hd+FC6cuDIQVbvvgKtMaSvo8+1ueEGHnZmhT9Zr8zfGM1ikfdz+D4Q",
+	"zUO1Hci0lpJM2ar0e2lJNMO6z9WdtLYtmvsFtG60styf+azIsVL7tbsUzeL2jh7tgLYfq1vnxt2yPJf5",
+	"SM1pzjoGhGx0cIpF1kAIDbRZ0zJoWWzeqpbFq/jmO8w+Y3I0ySRUf+uz6rDIWL8XLVCNqB5ljDbJLUus",
+	"6T0lmgkyYRlolGGHPzfOKXlwcoKRdkPyv//9P91IieHuEVNlkknFUl/3nIKBO6fiUp0FXqCgyjgWkvQV",
+	"HmnOjjBZBIH/aJEGlmMcHbusGfozp9l0ZP9OpMyqpbTC/C8otFkec3XRr83XYOkw6yiDD0+gP3RHOMB6",
+	"j1CgCkWQVkhUS8YgfBl72uwGgkW8syV4a83pGCHHHg9hIlWQIQnyENxE18jE4aBYwi/xAzS7mUmZ2ogz",
+	"RWhQhD5I43DxaDK3zfp6HXSkKGMYF1MihV9t/fqHFRITRcQYVm8naXvQVGusJxZvQFNmNaTIbVPf+9KI",
+	"EqDwGAjrfsM3pvyWK48dZLe8v4ZI0t2rGNpxbGRgdIV/xXONJuTnTMUFwFh1ww60tUGG5kJpGo1bxpOr",
+	"NGCCDnxRPTWjSo8UY6Jfl8CllNmosZIi2EC9U9MHR0AupJYG3btLqUrTmBfsmes9gkqckX5Tri5BZ5hT",
+	"5w7FvJjfzt+8rpVu3EOXxEojtwzdYjPskKm0XC4bbCCbynObd8Tf8jDQpR2QDT3Bq3RYrFxpBOzcmdav",
+	"sQXQ90DMHMoc2sbW0l3oWk5JqukItbOtJ+Bmfko1fYmvdHArBm1qqigAroTTsnGRtWrEoXxrP5tOK/8V",
+	"H7/hAn5Oh+i+rpf+jWu2XFnNZcZGlQqcG/QGTxkJqot1q0fPxw6/xetZdXeWLVTqywniiMrDqQJfPweo",
+	"P7kfOCB/RPWK94KyTkCXRlmJp/S5kxCue92iZa7FVvPkhWK5aozk7FDxKyb2Q36x4R52djJhawk2MqlY",
+	"t9xPNSjXbqdpPftdHDwV09utF3GMkbJ+LvSUifVI55SLqATxQmRrb+cLRAiMhoZIIkngdSKFD3JawzNG",
+	"dWoyCMJOR//FcjkC5MmZZiJe6659CVqSnGkzfwvZ/dR6dNCCvLvPMrzxjWj8AIs7jeHRvg4AfqS4m9IP",
+	"8JytG8pR9aK7vXOT/RStYPmc7UVkCTd7Z+SW3QpP7N5/x+ZTNjXg6VFFwm9pn3d1dy7KVvbeA5YElXza",
+	"0cQ92BVPcIn7PP6ynPlduoS+CGPP8SAY4+du35cX3HvEGT1L1XCzQeX4m/EZJO6tbOtcSlRGlfVpmC+g",
+	"sBVo8HTBjgg4WcfgjhvDV8r5oQrF0iGKyMAUL0RYiAnK2rhIpaCmzxhsa3Yom2zIhM7XxFfltAkxVty2",
+	"Ki3sZUE1+C7juapmjb07rMFyer7Vyuqv7baqCwudvValZtSpekQtjB6VjfEQypih/GOL5wUaBxTQQ88x",
+	"RLMnNt6dgPJyNNhek2LvuvPWAhCtLV931oV71szeUc2NqKy95M+X4fQ9oON1VsygzS3NOFXoKSnF5CqG",
+	"HpHzoHWRrejIsinmcCpfL8GSD2tjh9o7PgH0QlBhyQEXnlZkjF4xZS3aREt5bfR35/AbNOjpiv61t2In",
+	"jV1BrKDcTcZHQTOiiTd49TLKIfPEZSjYhrlz5nspKYOc2AYZUhYEeZayxVJCFtL952x91KXoxPtwO7uo",
+	"reWZHEJtjfVp6Xw39fYud/mWKmvd/b42Otvc+s1F1c1DNg9Pfd+FxhKb5SO+XNeEZVLMVFOlLlvjawTU",
+	"sXncSCWwShWwxobnH5Y8Z2of/VsumxaHF1nJHSubRTZ7oIzg2GtdOzViN+wGWp1joUVgE2qfrdhzdsVl",
+	"oUYK2o2OGlzybyAj0DwRpiVCl8tcaur6TNIkYUsDir6Zpejuwr3pZjjdwkmfs3UZPrq1vfpUFnmsxzoc",
+	"VUPHdqiZHIEHW01Z9bz7jgWaN1Kg95ISdVlJjHId130ErXcF+F33s/3vyBIOyAL2YKi4C6a852x9bY0Q",
+	"1t9VC3zO1vupHriF20H8ue2OjAK5bbtZvndEfpY5gZ506Gah6YJjEZNrNQGqc7PGBUH5LPPomtAVXV+j",
+	"EsXt9mm/TielvZ9tSE87kMLXWGY+qgWVpL8ljxiioeUl/IX3Gg+e+IVPWbJOMnaesVhVopQtc5b0Fgrr",
+	"IkiML+nS3bvozn6bo24XMmcjXwM7wrle+d+2uiIh1L1xoHe+SbI3FlirHQ/q4TzpXg/H34JfYjy+HYxC",
+	"i8Zsl6Dkf2AycEvDiHYYoqEGRFPdlL/JFZFTjY0gVtSVNLRBCSBhPDohKV2roFJ4GZwNfj5Xh8gMAXVc",
+	"WFDcRebgY4SC/mDf7Bpwz3Rv+Xsj0qgE8YEbMYYrDeHZZYSkh5dNUNxSpKCKhHvgyTWsPjR7joB3PGsn",
+	"DtZYZh7AaC6zFLHMVeOvtSo7ala5oikhNSkda+n4HIphtVX4JVu7Lmw2XCNeHprHopPBxo+o6Pu9hU3u",
+	"bSUTKKBYYEHCKuMKkzuCsBXoQQt+3yiBj4cVddp9ba9nWCGjchpAUewX2ytEw8HYtJY4oMhIPpeRAKDz",
+	"R7z++Nul0jmjC2hY31AAacKzzJykKpbLnCkVLaYGRve199lg5Livr4cBkK5DezQY4prhqEnGjRhoKURT",
+	"hldj+eJqt+pN7DF7ByOGRnPBrv2sS+PDSMkij4V2YYPkdEgma3lJbBblqc2/LN+vIpfhK+YKbfVCYCv1",
+	"uH3sSOQfbLAjJTx1xaXiFXBtpdfuNVGZSI00kzeEE7bkGG0kz3RJecHAziZIcD9Hk3H4wkYFL+HYKAf8",
+	"Nny3sHiiOmY9NNmpmpMQZaETudjaWueFfcyovOB36oswy5wvaL6uYUzEAhOWz4NU39JaeEZSPp0a8R6j",
+	"nVE2ccyEtDCT1uSuZZEvpWqqsupqbDWJXq1QC8HZ7Q+ETZtics+1orKLhpJPCE0NjSytQSdezxUKXEcp",
+	"MAiD0J8eKmtBZipP2JktEqjQLksyyL0CQ1qcEndq8fRGXjIR6+3UwaAUAcFazHhIZMoD8cdWYktgh6py",
+	"urJOV7wPf3CUUQ63iV7R0PWA2jSw5L5xdYaLb3pz7Oa6J2af4wvx0q9KjzIuWPfRfpRK/8JFVLFytdia",
+	"rTo6Lzbctm+CKm42NaNvebDuTaraqrIG9UZ9tXkQ3cALZguZQViBbfGkiFwJQhOAs6GrNgqsqrvKKrdX",
+	"HgquaVjev99MPCDyFznbhwYkZ4dXe+T106tLtOtsm9zwwt6eb08ZVSKDqCSaaPQOffEOs/7Oqo5Md7PF",
+	"5FbH2d1wGhkEz6x1pbPj/4176ba8PfZ8+7l49ub/P7znv7KCPZDajR0dlOhWVnNt8lvb07VI8JsAG5yR",
+	"J2c0vS9FtgaTIE3vr3IO5sNpkWX3Eyl0LrOoHacp9vk6ZJ0trDzXnaYZ8r69rknGrhlcjSvySAuzbS1g",
+	"tLdY6zsSYo3LuD7MsmgKfzOwVvxrsdSwamgzF9YWNv5mTJSmIlU2tmodsAkIUMRXIG3YeUO+M6+dEkry",
+	"QvhCPyCAKkKhCBfEMV8I28/JfolBiLGI8YcdXH9lyHjY59jfLpzAqyKLHThXLYGtjWgicz7jDSVpzfBU",
+	"y/ye8p4ZKHnsPkw5Bvk6WmGIh8FnsJhmLF6VudiOli/tOD8JnW/SMotxduHDcuN28EbIMee2D9zzd7BN",
+	"m2gHZDPEi9zaZXokJkj3zr4aMIdLxsEb16zeoa35V2fTKdmEr9TNRqCXRW//N7b6YS0vf/TSbc+90yUf",
+	"uaTU1tJka3l5/vIZ5Em15U8bXTVs6h03ztiwzm0TvgY5c3Dr4QLNddSCyOtaUHa3uIBq/lGXM3irNltc",
+	"BvWgLO5WXT8ljP3GVk99uEhP0NhrrEWfs4mRp6bNhZ1A+23vS2neeY1WndURf5Erlt9PqHJFBNSQpHzG",
+	"Nca9cCFYTubr5ZwJdUQsvYKYJKz0vqAp8zWs6YLVUeGGm4FeB1TC2sa3AjH7v8v9lDxdyCsGLnS2IrY5",
+	"hMLSVWxNEirQ7G4r6UM6W5W0+56gDx88/svj7x59+/gv7Y1Bu5ZvhiurlBXpkwd/yByo6/DDzz9LKlJF",
+	"Zdu2e+CuyynpUwphx1SCncL/Gs2dNf0Ko6emhS5ydubDDnhZtz6VDKMOcJieMXJ3Kr7yfDMcXtqKuXLn",
+	"eMuGsPV+YZZdoXEz16l7ot9f+RUjjIO7hhJnLYXoN1hIpH7pYQDompAQsVxfN8XbPtyU4b2zrbnHjb8w",
+	"YNmTAnkLW2iweFI9gEdQRc9g3+B08J+//+fFhfqP9//+H+6Pf9u4mOHgw/05BJoMfBq3IOy+mYu4EmbX",
+	"vb3ageAGGk7kJfaNugkBCof+EZ/dQdqO5AVlxSwiwfTinMUk4ypSsvgl/hAUvnVSGLTqggLo1XyfSg2d",
+	"jFHFRkZMVJv31rHtfgedwq5plNEJa2wnWF2/jee1n6CsO1tcsfyMPDg6OTrZ8TzLYbsHFyCA/L1889P7",
+	"OplV2J+U06y6PtuKZ8Izrte9Zyzf3JxRM7qozVUvpGpurAGdbAXtlzbM8zYV9d1KlbdRzXehgHjz+5GO",
+	"SLeb6C0xb1SHsdzeGaq1oEE5xbYF1DeV3JCu0/v/dXL/+/d/sn/cf/+N++rP/6cTjc96qOiN5l3Ydvyq",
+	"vNsi0l/40kaSGDXwgyZLOmMuwp8r2yZDBmkA5oGj1tyfF2WQoI98xvrBrnKw6/4JNuiEioShOXqzvWd5",
+	"/c7G/SMa5CJuskhsbpT8WRrPUm+XB/0AqeKcpqhAB20Ku8TTgr+4Z+iFfWeyVYs9T7TMq2J/J8t7zS+w",
+	"KWItcznJ2KKtKUguxcxFFRHpylFWTg7Oy3o2yTKjghEJkZdH5F21H5+SC4ZFbIT0Y3B1IfydnJb9By8Z",
+	"W/oG+dqXq5vTq7rPqDUqDGd5iTttOIRSW66egjk4XivXcUSw7GFuMMach5rLlTgj1tQ+UkwTZdYPS7ZG",
+	"NO1SXvZ0b+64egFcYzvFV1xVax8jaJ6RE192IWe2AarolrnT2NQmrMUZFuhEOIzRrxrmN4Vm4JpVixku",
+	"oVlmt4Z9a13PVfMNbj/N16O8EEfkN1tsaQEJkUKG9KDTHYYFuWMBiR3cvXWS1y+UxAF+8EaD19qd3PbA",
+	"ktqKru3I3thZV0ege/GpTIp4ltx5xdtKuCD/9/WL367R1bWKhJvzBAV2QKiW+QLTZyrz/wlaMThH733n",
+	"Tlqkfz6tJtsMMbxzWGlpnxeZqx2G6SkXAnFRaUNh0JLrJ5wwwaieg1Oe6yPyE+CyxS1nwodFY0GxqovL",
+	"W8kQKwzgD82sGVeapUhxr3mEz9k6jzZySnO5XEIj8VgGJlhRXLP8HCvkJlQYiQletHkkstAkk8pgKxVY",
+	"Q41MCo0FLabkH3KCYpS5DxVX0BzPGU3YPJra9Qu/YiVnsi2D7bqC8xM1AQNiHgyh8VXiynRS7OwBjbQZ",
+	"zaDbPmtosR8vK/zGnowL7IXcLhG2i7BWInP2paUI+GdfTmRvsCH8y2yAi9mozBzpIDIVAuwF+YKlpa1Z",
+	"NWjeSJPgPstng54YwRHCXcMvRtrw7RwWdO23Xyts38S0atsaBuA6dLWLG3axCVJt1Cw43Q0U6XyejsaM",
+	"WqCljE+B/qeWdLk3y7CVOBiWUkfzFMFYciXcDBUS49EoZzQdWniV0wrdLHufYOZ4rBNXjGoItmL5KVz0",
+	"MpcLqbFvwhlZcGUoBJR+n5c4VwqkoGghhthFW8ypZnACRECk1woc9EACoG4fjB9VXTxcNJzbyyDf0gF1",
+	"CeSTXBazeRd4BRi1gXW1OevgsXGZHcBzZ27v2EB3bu+tkLWoFpEwFeXK7ywPgySiqcwviZwis7P1rmn9",
+	"N8Fo3j83Alf2AkOqIhSR5smcX3WRz2MadEKFFDyhWZkL1lQKAAwXsK1CQXWCU/IfKiuwzud/zKlIM3Zs",
+	"vjhqUUEbHGg5nepqEp0uyzpstvEP82S9JbiPAc7ZhN8Pm1ZzFKYs7CvN4RyTHHhTsum2DvpevwD784JR",
+	"Ye0mp5t1zm+zST6YboIiWR7Cd+mG37F3xVTmoEoexZtg9W824XJb2yMidAT9zRKkYJ2h0CP1xzJjNssw",
+	"c6lqzu5nxK6bpvsZpGOk3vb/r1OLhk4ZweyVjXhsLcnBBmxF0KCCU8H9DEvqXCWD/bIxLEWgybyvebm1",
+	"Xq3WmW0u5/wwGMry3bePrQkaPz862cpt3Twtq98hicSyvkNkj1SI8TWa8hudloEVjOmg5ci3j8lz/sMR",
+	"OXc2dlv1wzwVEspIOVqXFK16VB6thj5ssJRXBkR5Yj4dEZCNRbb2GZZmG0ZhgIxsYDpuHRVjYVfmVil7",
+	"23EptS4a1dUkDi86MFV4FLjMlBaZbhIpzgUmmYJAIadl9ZKKf/vbKIcU/BZO5uXmgUAZBH8otToxEU4R",
+	"9Mv0BVp8bXULteqoKRvBbL5zdMN3LV2mXZX8WuhI2bW53iEpaD/NtQqb4kpIxrDpkIh188BMu3OQxsOT",
+	"WC+gLTKptz3giu4pBKoyoWQjlMXCZrViPUb4kYymtvTMVkhc0pwuWmpzf6wLW4OnODGmuWAzZjf9RKbr",
+	"sgiRZgtQnovcGeSorz4B1n5bpNuqkKX2eurAbIF2MTUktpoNtd3EM37pgmrDxQapB1F724Iuf8etv79+",
+	"0nkYCt8FU52bOChOtGJ8Ntdtpx6pReIZ74MK2z05OnkQKVRSvbOfaaJlXnXK3CMqkbk53MmaOHVn64EG",
+	"oW0LW3yng6vcsBYQiddKs4Whe4tlxBD9VwlV6Lz4DQVtrOmlBs2Pv3/w5GGHYtWONz/l02mrNt5Dh231",
+	"U/RT1Lv1IK2xHV/9xx4TciEn0Feslja+Zj/lFsrOp1sWFF+KdlXL9rci13C1RqGk1iwtCZGvxQVSAmTv",
+	"GaJ3FBKorUnUMFXLRcr8sndAbr8ormkuF1GnCsdagUaVrrPBqE0jjCJ5+N32rIvG6DGnwdxTO8Y87RS6",
+	"1RjLDNpXa4z+gxP4X3uA/h8qJAuAbNgcmYWT7CHFsdTWDppebA0YYkedsx/Vf+ETYqszovDXVKtqs6Vv",
+	"k55djlO+1bya/dRuvt1I1r6BfVgkdlQucpNg4G+2QJUNQMEmQ86QGjPbHtS81XChrzB2tn9+SCYjtt6n",
+	"LlCXQGxOvPnstQJ2t4TevosG2Q4JncgrZqNuGM0zznJilbe+wd0NB/g2sJz2OMFb4kfN6w6S+PaCnHzG",
+	"VERM/+mfBc2q+KJQxGPwixSsoUogaN3RrscrqsojWrkQOKegm1/x5TjwXS+4q3yrv49jA9xbUjh97QI3",
+	"X2AchmI8S5Yrlm7v5F5T6nK5IA/irt4N1GoXbksLdfXF+j4Dw7cFjqCEkL3d2rnWLuf9NuDd3QLssACL",
+	"Tllv6KEMxzh0VwuyXfrexKvgKO6AlGVXs6Ow5ffUT+b6e4VRb5Zyt4CPUaoA/Sw9IlcPwOakJJFiaHTJ",
+	"Gb9igkzW0LzJQTbWhJmsgWS9ffMjSbEDRBkD4QR9gy/AxrCterx+yQavj/hPpeswA2Fry5xfUc1stjQG",
+	"RdjeGOBBkvmQgOzvAte9gnhPDZ0xFMrWZBlss64yehKGExmag54ri/TxbfCE/cIXPFaf+vVTsmQ5WfAs",
+	"Ay+kvGSY2hhmCZzc//79xwfD7z/96eLiqPzUMUUgPgc2j0xZwhc0I/h2aSp4ePTkpLr2vn0LKwZ4aO7t",
+	"ohOtFR6rZXsfj57zSIojF8uiA93yB4yFhnu+ExckMOg7IkKksZLpELhOKEkyqRh4ps6IYsi8NZ1ksFH4",
+	"IJfxeIoiz5lo8clvOKufTe//Ct1YU45eCOjN2jHrIPVlWyNuOCNmYPR+Gf4iSRrvombDl0ZlfmckvQ5+",
+	"K637C593CamoGU0uVb9mYGW95I02HlzYKvrmqojviIuhW1cspxnBt1Vbp4topvIzKKUz5W4CmmW+0YWc",
+	"NY2n87ULVI1UQ26poqy5zljLcWyKam9fPcNTLnsJXHKM17XBvNE1XnGZofzambH+3b2y1fQLP7rNBHKS",
+	"BUFbvb5y8HH2VfEj9PUu82QeOEa9T3Ro06Rs9TKoyYSu1LwkYMBEzF3nhZgp6DNBtJxBlDE0PkAlDO3P",
+	"riEFI4LmuYT6GOa9e8pWNGvwVI+cE1LFVUBZaF+CXAXJmAkVKU8t18MCvzSzemCsDUEyZyO6ojkbBWl+",
+	"mw+mTKxHOqc8Lipskvea13mZywVXWG9eSwIjxZfEZ8Ka03v1jV3QDyOocN2d1MN7UGCx72S+EFivt5bQ",
+	"5SVn6cgsNqPQXzTSNA+jSuCYymuVQlu1uMUH9m3dBxZ1ggXr4GKk5xAWaplkjVijbGDEBYx12TJ/tLhL",
+	"0zIsURiB24HpaNrUVrFBFculzLVFOT+Us/hbItJkm8EF/BfL5QhKweTMHHI8s6krhPP22dJRzmbbZzgn",
+	"+NgZYYXtZMOK+4Z63H8A3vr+5S5kHk1ymfIP0FUpZVZWR8ErEG2hFr0D1+EgAJj3Ha1HISJswntbS2sI",
+	"LadibdNZSUIVO/NFH40c3hhm0cWJ01afbxgmDLRmiXWXU64Tcdpg964bdzaSXqADV86wL+1v529e9+hb",
+	"yhLGbf39Vj+2ew7e6dGYIxpvHrQe8HlklUg/v6yoQFBe1j4MBWGy26HNBOVarm8k2Ja8t2XiV2boeEbJ",
+	"JmQykUalhGruEzbpolcoFNDlMoNGcRrTLKgmGaNKkwe28y4G40JaNxQECrKjmrry7Q8g3ZYaT0nNYwWX",
+	"0VzQHlCN+0rmUjHRng7fOdp58+Xa9uy6tsfOuq3tZH7053OQGFQ3+26og+vvhTjmlZdF39I3JchECkPY",
+	"f0f33398OHz0/adOBp9HBl0en7TUhhiSQhhmC4FPoAHZEhGoDk3YzGhEkKro+LDM8d1BA2jFTuVVwFXq",
+	"xWUB+eNqryMY3eiJUcZWzmphw9AbktCenET7Yv3s8lMSuVhw7eRwN8894thQx+ZYy++/797PK6CdkRXj",
+	"j6PwRLrKHrVr8kMM/eGXk/uz8YuPzB2/YSWzK5b+7Bo0durb+DoWkIQisJeIrbTvDDageCumfUUEcMFi",
+	"sghN4v1EwqjZuF2q7GaIsxmoUnJYGo2wHObRTq3eUfff6KbYaY4ixlVdPt4wjG8qs/b8DEEZQzSG2yaN",
+	"5a7Ll4KulgsoFT+qdHq8ZOtR2F9y04JEs4Jtd7AhQLjH7QajgGVzNJ1WgjVqhgOo/WdUIaxnPxxccUin",
+	"jBneX9mu/j0J8iw3BxKkemw6STIbokskZCEkOdM2r/6KZjz11S9K1/aGPBKo8I+/q2rx3VzdNqT0Bw5o",
+	"qqLdme31xwv4G2AIninTLR6e9LPFxlNT7Qy2P2h1ePIK+0+jhyaV2D5TFkL3m3kRjcMs61ojb4NJtjd1",
+	"bqla+gywFHrKOe6AETH+nQ5lTMvxh5W78QnhsJv3zVd9TcunLSVjUC0aHw9pNL2Ta6ZTLhp8cmX1BZ9u",
+	"AHTH9iAETPGtoHke6xEbmFGg321DKEkY+s8VUXwmaDaRH47NS/HhtuSyvFUQd2Fw1wfpoy1dyObEli1G",
+	"h0h6yY2kiVw/JD9nUK2orbs3pKnSBSurjHBlO3fTGeXCZsdQMqU8K3KbebKkSjE06kDoGZRhcG4gV1QA",
+	"GDu2/652DPZE8lE7fdwpGN9oUrLYbvt4g88F5e6aEPVXuwjHvCY0owJbMfa0rvkhg/p/u7f4aVDj4wHO",
+	"jYm65hqZq+oVWOvapKWeJQX31fTLdw7CRfTLJ63ewC6Kce0uD6EdV5fQt3nnxgbqpzAJpJEOA3nhpb4b",
+	"P068DWR1HXuw/m3ezEENgNXlXNuQEb3szjaN6tv7iY7evSBpL0B1dCSSHgrcSKFX16pmNonPh/e2kfhX",
+	"bFoo7KkTjw+J5LrqpsZqjc2fN3oipKx0nMfu7DXTOq4N0Gw5p6NkToWoREIGotGE6W1PrOWl91OPWtPl",
+	"ezia9yCQNdtQN/zYmytoE8+2qiBYN9R6EUepNdJsCigL+mEUdjmOP1GuIPI7/Day+a/leW3NZa92knJp",
+	"AOsRKOEqfiZbXKWxFzQ4O2FZ7Te+g6zW2ehSbyhgq/d0U+G2mtMrO6iD8CZA1VBrWEPGJrxqOtQGUKjB",
+	"WAWg4vhYh4QoNLfDQh3BolfURql2kac8tTuEJOUmvzZ3LlfflSO7N/bDizc4QhWNfmMsVSQE3LhCfSe5",
+	"BvjbNBRg5ZrQFcYhd2kQeQM85Np9Kb/rym5KPfnbJ1uzOOucqAzm6fRqucFy1sdbX/zKuzrxLoDbQhj1",
+	"R9nAog5BP1F+tUk9lkykgR3BWSdYIoVcrDE0U6Q0RzsFW/ACazKZn5JCabmIWihsu5xwyGRuwzfUUgoF",
+	"nMXVsBgMBzNmgAUCPxfLjGHc6XDAFhOWotaHAGNTqmCgnIrLwXDAF3YM+GPEUg6cTi0ZS+aGPOVU+PNU",
+	"7ovMDySTHGLrc4V8OwF/vwI/QsokzFwoyN6ZGCILc0FVSezJnIHNoeUUXm92uenQaqiK9o8ebuJ91fjU",
+	"z6EBAYWjyVqzqPvzTSTskMgpGI1dZjuEOm/zY9RT9sJsx0qYBsb5Rl2x0PTWyfnogc4ysAs6ktW+CqjG",
+	"1WUdMQyB6Me3UHshHhnpehKDOGndFvKK5RldRkzkRcrlyGcwdAjKxzfKBIYu3QOAYUKj8NGD+TVeerLo",
+	"81I6yhntWlaWKc0XVDfxekDhjkP1OcVe54eqtyX3vYOGYFXVo9k43Y078isMZ3fHMayATQ0kwiONyYce",
+	"dKuAmMtVd4oEY7ySq2ixZi4S1t3MrKWmWbcJf+azIsegaQj+uqax1844xC03HpGbLdIIxDYU6YgSUumR",
+	"oEKqPi8UKm5+h/4mEZoIoo8nf7bjCOUZS0vyLHNnoLfhGh3TgCoo2jotNgstzPGB40cQ927HqVC4CgXP",
+	"yHwug8Hm5y06ju1awnTFefRKbq7hR5qVNdS4mLKciYSR85fPOi4Ec+s6gTyG2iPEY++azQRzdztDMmEJ",
+	"LRQLr5iknKUd1+UAZWT4uLoOrfOHtnGTG6N7UN7SqycEP390AZJUEKwRma+tfyO17Kx8e8LY2Qhdo2wf",
+	"N+JMZLFsKYY3DDqKQwQO4ekZMWe+RoOoaAobUprmDQ2AIbQPykhYKJ/LAoP7ajSjnehGfDIhUH+G0tON",
+	"SUF/ADFnB5EmhmllamHH7FuIcbnkIqh1NrZEZgROnXE8c9XWWYv6wqMTGQzivvuJecZG1OV0OR/6ym+2",
+	"/1VQUXoiCx0vBRKt3PbODDQkaa2A2xjNKL+fvB87QuAT2cGWDUfcsYabz7t0xxC7indzSRd88x6qrWe7",
+	"iYOXtj2KMxKUScCjS7Y2MGTDQaL6dfXpUa8QhjcbKce2sGhDqELWwbSDXuJIU9utHqNCbY/Q+ZW5+OAy",
+	"RDO65drNwhn7ZTXf6LWZpgWIzlyz0unxxiNXGgvqtVSlad2tW/1rfNzcJp3FUtqYJpO1b2HiI5t6ZrXv",
+	"NdrF1nj3+daw8n6hL37/u3hpShA4hJvGz76HKJHKTg4aIOJXcn1ELvfSG5cPGAvyqW1drzdKTdFE8ys0",
+	"9WZMN1SW8u+/sbh9jY60m6htx+qO/P0ofeVpj/Mwa+vdmT3uBZvhsA6K0WYFu8M/7qM3DpjXuuFBdW0b",
+	"cHHd+uqbXoK6MSwOC9B0LSlyrtevzVm4KoUVYSySNl4VoIZkrCajxeXo6sHof//7f0DAhqMFIy+jOSRn",
+	"2KnnWi9BZbFccQS6fnsXsLDjGDxethGq9IuFshpBBb4OC/kEmtZUNta/rIx+/vLZadhUy9Ze57lNlFHD",
+	"IMehekgqUOHxo7Ie/OGFqKRe1OJV1JCka0EXPIFfzGeffQODMmyQYU7DqFOaZHLmClihs2vo89eGzp9y",
+	"ITI5ww2AHe/oQlyIb775MWcpVuVSR998Q8bnhZ7LnP8XjHNKfoAzJJXbJn+ita3+2fftsW0UuQhbFp5d",
+	"iIZxL4qTk0eJjwSHq4bv2BiGHB9fPfBNMI8B1Mgzb5m7dP10raGJQLNc3NcPMuUMtvR/X7/4jWCO2VtU",
+	"C32snzkL+9U/i0pFieq4Ll3BN7mArLML8QIaDMOGFRl/NHTj03hIKPS+LL8bkoCjfxqfkXHweQyl/6Pd",
+	"si/EG75guJRXP/9IHj169L052rdvfjwiv0rB1tiwqFrHC554/XTou01azd58L6iQ99++fkomTPEUqldY",
+	"MMAUfHNePwWdfM34ZVfKWmokVsqhQq1s+w9VdrFEOHTTjM0pjLF7w4UY/58V5fr/eaLGZR2lnOkiFwrz",
+	"+rC6Rxake0L9pjJn3PfGJA9PHqI5DHo2UuhwyrOM2PzFC+G6dlBNjAx9RF4zkZLxs5QtlhKi8O8/Z+ux",
+	"zTGHWl1akpwtGbRqgMUpOmUZatsPH4PNzKbKjl0VrrHdmtnP+Kc3dDb2qQ5rWUDDQjuDlllK/vT4wcM/",
+	"l+uWghGWKeYSWAnX0A4MKoDaC/oJjKrffOOB4fvHT/7ie7RiUKg6Nc/+i6DQT/6FNbD+hRP960L86/79",
+	"+/7/5sHHJyfkX2TMBSSujf6hpBgPyRg+wQWOwJY7Jv/ynS1IQoWQkGlsdnXmcSlntmrYnwxyGGAbl4Wl",
+	"xn8mdsIHZsJCUEsOWGoGF5Ikng7B5UKNAMynI1KwMzJG09IY0zSxXpMd8pEZcirzCU9TBhvgQhXTKU+4",
+	"4WigDrstGPWeWKsJ/FCW54c6TEFmioFfO8NjM4OQejSVhXArBrvMkuq5XTB+4ekfNDcvO7HYkZ6YkRZM",
+	"z2U6MgPa9kBueWY4wj5wpdUZGZ+bH8cWtbhWBF9UbrDvzWCG/2U80bDvEqpH/ns7tAGKjd1yfYbejvJF",
+	"sDWvqCJA+QzMl70uAUhx8gcPzeTLHBIlQfwZoVvKzBfghe1rAoiORe5cHbuhvUWuAFhqJfDGbh643SVd",
+	"Z5KmIy3lKKP5jFVAkquywXzGF1y7d58gsNmqQSwdLVjK6cjIA/UBzCLHQGGQdB0DMuBATxBNLC0qcYIS",
+	"TEGTU2Jowhn5ZyE1emnGZT0zP8gjC/pXlGeG0OAQSkvscU9XdH3mcu7CfPahJ0dAy8avmM7X98/NBxh7",
+	"MBxkPGECi11zV6UuN4LbkiZzdv/h0YnTEirflVXmBq9d9lzI2s9fPguKp58OHhyd4FtyyQRd8sHp4NHR",
+	"AxjcQC7IkoZj04zlWh1nfMqSdYIGtRmLFVEGSp8yA0dUQ2EiYuOxqj19Ko1gAZydLEXG1cS/8T1FbC0F",
+	"Q6U3goFlfiGocFLbPexTjTg2RMpgqwkA/POAJz86ISmwvVd2hVIwI38uWKWP8spagN0+lDTPGUZ77haG",
+	"k9BMSYvcNOyABLnEgd2XJgt2/M146CPfEUKssONNp1yKZ+ngdGD284s7+XO4iUo01unHwcOTE1sQW9te",
+	"6HXIN9+hsrRNlapOBXYWkLE3ZWuEiqFtoaU0KfIZZpzmSoMwgYhg2CHIP0GoZ9Mq/LaOXc1OUHGKxYLm",
+	"68CvDP2DZdniuUad8WRlTqy/EvU0H+qNMXUA2Ubevs+uXF61herNGzg3D/50ZXN8w6JnDX7D8pFjZx0a",
+	"bn3S1T3drEiaYW0vQqGeQglNl2x9hEZAME6ah0H0LekDvuEUKdpXS21ejJhZ7zpXxLxUXVTDarSh9npk",
+	"y0jue0mK+AznlsmxaeY+p155GKwVQ0UQzEmKFdcb7kfmu65pC1y9hlifDg++hXidT+9vkMCUmNREXM6B",
+	"XIAzDtRhRM99kI83VRVbsJVv+RxSCZbIPFUllZis5WUjz/vNp83att1soVh2xYzEt8zZlH8Yo3IBMqz5",
+	"YERrABiWZfgCoUuag69vk/L8sJaXgVZ/OOpj27MDmId53TGg9snr1wbqmwTB6pFuB8OK3WdfcBhUK4cW",
+	"+TXjUgNsAii+/zQcLKVqiAq5RDuC7WyPPuUKd0SuGdxitZgZSLCp74cJwsmk0BVbgVEbL4QRG6FU+zOj",
+	"QBrJSZXilatOYee4p3wFd198oFBRiQf5WfWSeoP9O2phectzgeXgOVtb0gey/g8yXe8N5H5jq9qGPlVN",
+	"vLb5Ww3mH9wQzLtGf3HJLgTFoe/RaUmcQfk5o67D609vaGMhAPvYMTwDcz08efiF7WhHSvADmPgoCgtT",
+	"soYArpXAvgUkIKM1AhBwpmNfzzjKn55pRcxyrfppu9pJwRwq2rI9zBrBXLALJTmDkc0CMfvKaC/eFLDJ",
+	"rWYMmNWLHFdcw9fmS7mnfKvOLbykii77E+KworhtLmHO44wscy5z7qLzytpPsRUWqirMboPat4rdAoeD",
+	"e2BpE0rAtaM+zHNbK/2AiAANr6GMsa/fTjeYhxGdIKa4HSEs4IIvMcom0U5hcC7oUWwpxJyWak2hGHGF",
+	"GM1dp0OsJhBaxBA1zBCAZRap/HlWUcSubFeZ7rrMrcMbU9jWjfHBkkB04n83gBHtjKKKFYKt9oAZ+2Z6",
+	"B9rGjgj+stARjOZCS0Jtz3mZb+V1H0vHwoinnxC1M6YbAgWtEGwwfSYN7+N6blMxq4iJgxxI5uyLljeE",
+	"Ik8xrKa7JGVkBRuLA1rRPgF958XsCK44fwCxBONaNxSxqMnQikIVWLoldfaF+Pyk4BeCbT3nnlYPfx7P",
+	"ngLWLF14T/WiMGbyM8H7m2HH5cYxBOoAjPk6apzRRtBgIeTqs1dK97ebHVHxFYOgGFojFrbZsAvWsOEk",
+	"K9unAkXltBfrPk65cp20dsVtK+TXWDqO/8fm6V+x605h13PGljXcQnMsvQTzK4RF0iwjQYX3HiiF5Xhu",
+	"DKNw+K8I9RWh7gxCvVVsA59mFKrK98CbK5bz6XqPeFP3JLm4xwUYi6CCN6MZhiP6aFRgtBAdM2d0yaCP",
+	"KtVEzeUKrLa+ErffriuKNSx7eyZ0wS4EmDJtFftwfDDhwm4tvIxtfx5dOo4sq0+PyDmxPBQ16IQKMoG+",
+	"pXzKIX5UmmfsTxci/A1jPjUTtvWcNS57ezNkWpYuKahJzW3oDBeFZkFPRm6m1Stm61bbCFWuyOOH3x9d",
+	"CNdPkfpTxpa0VMBxB809AWCfnDw6ItBgK7LnMk7TPv345PuqJ4wr6F8W81shFO1IHqP+qLukOCI8eVhD",
+	"q/khScC5uqxihUMV9KoAkDWSg1pfhcb4n6eVGv8H8sCzsAuIRWuOya+xTntN7gqXUhhznnRI2rpZE5Tb",
+	"33avfHB1N+GTr6R0NHjjQ+hpdsq7jBLyD8lBXYKrG5cvj3g6RiozY9rGNW8peRqzYaLfvDzCL8BnHmzm",
+	"lv3l5cztUlF5i3dGqLvlpe+Idz8C1ELaSwC4cQzbJNrHHyto1OoQOA/JJ2CUbSaDHYCkixu3VuQzl58G",
+	"cfdlRsxiS8ebmGPhAEj5OTkVgns5tEuheSn7cih0gPNmr0IFkG6BDbcIhXeDfLwQrNuJ9sO68gS6+A8+",
+	"A/TeP3suN30Qv0F/Lnc3TTCH3MeurBu9ACFJG5apwy6mjW/l52FHzEYN7K+lRfTGYMrO0aR7YNhQxcqw",
+	"oorMGc1TNN1mVLNsvS91xEfbeuuOnrM1USy/YpWsliyThQ7O06eXt59o+dgBVdqggeWXqNH6Q96u0JbX",
+	"dhP6bFhzoEGdDeCmWZt9pglWNEckd+WdbdxbadJDJRdKmY38t1bNhcRT87hXjc23tgSDzabLGaFpytIL",
+	"AequbXeKzwwDCqM9XthiSEfkPMuC7eITZs1BNWroNOxMjKeIXJDoLKeQ9r3AjFpVNf7hysTa7nZBJplM",
+	"LhV2u/XngNGLsKSM2Q7pznaIxkuWkscnjy7EuOxqCyOxdNwcEP/XoGXr567Xl3u5ZbXeT9zObP293Bkx",
+	"4VYXvi+VvtJlOEZkNhjW8cew0fMWdb7W8RnJUpne3kGdN3jvfBjaJ/qicm9fR5ObQfqFjGfo4gS3j56f",
+	"k4ZfXtWhFfzGlexLv98K9M3afQhDNy+RtOj2d4KMGNU+aGVe+p14xRbeIsD0QkN/Ll00/ruP7fvn237P",
+	"B9H3+zLAu6ntH24X+9L1A4ysVQnTFjeBD1+X4x+7BvTb1dbn2Gn9hjXXW1EOn7P1dv3QKUv70g698oVq",
+	"TZUzOuraWVncgdZ2goljmqb9I3Q2iHrcQ5tlWPTJZ0UujghWg9tgN4RmOaPp2kbXKLnp86FpuhuQfgE8",
+	"Avb9lUX8kVjED2hiCbQy6WnMTuzgOGcLecVuEfutmYomc5//Cfgfy+g0S/uK7l/R/Y+G7m/oZUUeJHI6",
+	"3R3frRG4mwT4q334yxACcTfb5UB7RPsSA6tm9zssBdqFfqaC4HVh9QtgDm7rX/nDH10cXHgk2Ik7fEYC",
+	"4Ve0/4r2X8XCbni/1fR3Oxa/eKxKWVIFauS1VFz1TZq63fRztnYdqW5UzuxkY7ypCodlV40GQRLuvr2w",
+	"4TKjXGj2Qbsa4ynV9OiSrce+YJPNDcOYDezgxzKMG4qFVDyHUhOfezAFDH+7YRTPlCpY+pytt5YhciV3",
+	"VHl9d4bGHm4Xewqw8HXPNxEpIKnHH7HJYi2aoi62XMnLW0WIOxK+0On676SIcLsr37muiIGvAGTBeziT",
+	"Mo0xgaYACYTPm4SFlqCIO1AkqRHd+yLtc7buEuZwl+nB/nnpc7Y+SGjDVxJ0qyEMPbnm8ZIW6hq2hgDF",
+	"otVUYNivDPcrtN8Uw50WqsJwsdIHt0GuqliwtCMG4NP7RwEc9ysOfMWBGyoNkiRsCWVnKbR/cphQLxHU",
+	"CvtSU70X2N88K5mlRLEkZ65WD3bIm9qOdrOcJowsWc5lit0ZBVvt1QyCm/tjSXmvzJ7NHdyylPfVZqIP",
+	"yw+xgiV2mwOck9MuwmAmZ+1W6V/k7Has0nvu8tSck7kI2qytmCu6X/aSsWg5NLfLsinhIsmKlKXNLRy4",
+	"uYVR2UVx3x247Mhl6X57q00rQup+Y6soTy5lCU/Ds4OzbVoW/Ni0qocdGup3WFa19Q8kE6fX7eP0YOcl",
+	"+YRIbG/smt26a0wyqlQPRwsTxcKg8IMPHwbDwUP47yP472P475MPH4I26r3OjYkU2j82rUYWOpGL7p1A",
+	"XtjnO4O0YkrZpujR08CfW8D64ZNvD5kK/YucbXdAuTxaQ3X34Yh6FYzXveObefr4Y0muPjUygBkz9H9w",
+	"s8fWYpS0a9zHUb0QrKTsq/kaSpVBqTls5YmfbJcgg7pas8VSq+hB9uWH9p7CSLCyl+L9rZ7hX/2zn39W",
+	"SGUvHcIBKy0nb8R7W5uiEY9qz7X4c3+Trvu40XKE0dGwf3eZzp/R5BK1nv07fitH/AW4gKv7OYgzuLKE",
+	"duWg1iT1zms7d2Zr+8rLr60Sq44TQ80z8wD0noM+2nKKaKlakTxOr48/ll+MOnugD4OZd8QseH1Au5O2",
+	"wjuwnT15rTcwZtN3HeN9TRJjHchvB6BapMjq4g/t5a6uZpt80YtAVA6kRdiMEa9rm4I3J20Si36WvpX0",
+	"PYUFjWROpMhsvyZb0xqEpDlV0CrCtq1EOn1EzsVaCpR+bCkTwCUjGaHso4Lmnxy6jTbZhT8PWvylWYi/",
+	"ClJ3XpBqsCX3IVyW7BiBayrzxTG0pb+Pre5bNd2X9o2yj/5nru6WG9mu6+L5nBnCxhWXwogI5hKuWA4f",
+	"XfdVODWZGxpKNc3kbAetmCVFzvUaztUNPNLykonB6e/vzdGUgPHOEGb3kLJtslK3LLuWRvXZAUMEPOyr",
+	"bWYoBxg/2ke3dGA+F4TRPOMsd6c3dOu0y3twcnJmOyswZUDX8I0O7ZDtcBUrpFkY1YPTARf628cDMEPy",
+	"RbEIjZAGr2fQGfYmwa12TC1CUQyKbp3m9Ia+EP5JRteKyCvbN0ZOp2BqTzyERCBvOFgWEcnkue3a4jwC",
+	"1iiuNF1DrcZLtnSGQmhUIZMCyJ2RUoQUMd8zEtGeYPvjnCWXKM3IxZLmDO2RtiGdrbTYBJlpvh7lRRUy",
+	"LfBNpMwYFWiN/2IlG3fYT+313LaEU7vsdhFgE//uppp7ZzZ18xTmV0zu8tgNJV/nMmPNnLcXfztGz/Px",
+	"R1roucw/HX+EL1rtRvi9u4RfrQf1D2U3+opWnzdavXF9yoJtMKHztVUrDEwTuqLrRpbdC9rPAbm6QC9i",
+	"E9grilgIc6G34N1X5r1/5v2TgYyvnPsrielDYs7T1FES6OBslIKcp4xMOctSEO2lYEPCRLqUXGgsyZ4X",
+	"GVM+vGsvrPzYz3D80f3Zg7//ZF/5yuK/4t+Xw+KFx7tDsvnhx5ben9YB8R85m3EpAlXfr9yo+lbTB/69",
+	"pHpesm9WIm6VazWFFj78Phqetk0QaSYQX2WRr7LIV1p4V2SRgOSVSk6LaLIf4QMEmsCK3n60csHQSH9G",
+	"9FwqsHK4855yIxpNZZbJ1ZAUImNKNZhAHGV0RhJFFwwaUGwaRUMPzytY601GB5gzMbM0OV4gwNSs4q4z",
+	"V7fOUF/m2OFb5inLzYegLQ/NGckkdPmg+o7p1LDeOgj8UTzvHiJfmFP4yle+8pU+ZOBloesUOEYVqBHu",
+	"WI6UYY9s5fij+aeHLmsA/ase+xXHPjs9lgJe1X0+d051NYu8p7ykFVFKc8TATgrpt4+vpY/GkfwAumi0",
+	"oF7CCF1A+/MGuunTQYcYJn4CzQ7N7bt+aRosAZi/7jOFuAJzgSw04TZliEL2uhGDjVytSEZVYwjJUiqu",
+	"6zEkC/oBQ0a+fRTEj5xE4ke+at5fqfdX6t3oBUD0lRWl20bj9Ne0fUDQ8Uf3Zw8R6GWZYPxVDPqKSF+K",
+	"x96n1xuRaFhGL1ejgncQkDzeBCLI5hlDjiVkR4aLCy1YR+SdZdN0yUeYW8CCdqho1QfmfkZEkWVEU5dR",
+	"sKLrTQNWIPk04/ZXS/xXeeArGbsz8kDp4tvR+n7J1qAYNdnXfYCyuadcZkYDcc1VMINbQWd2hWcI9NIM",
+	"iARhLldkQcW6pK5Qk922bXfPK6RYjGYsPboQ7+ZMkHGay+WSTjI2Bo3FKHnVpu5Q013mLDVHsCwmGVdz",
+	"lhLBWFox3cvMz9vWEjoIx39uz+QWsNBO1V7CVg29ZrbyufY0Z7eWIcGTOTAYe6L2iuHGsCF3N1jz9Qm6",
+	"pcu8Kx//rLNl/D62J8uUJ3RLd/vTFcvX5bSNkk5jPbxa0pdB5KmROSy5OKtmgNlqENep/7ABFV9ADYhy",
+	"L7dc/wHLCqR+/naG6cEDqocRuRL23vR+85D3KRHczR3ePEL7ghF+S6UqU26Loo+8OfuxExU//uj/hmRr",
+	"fHl7upu/lDd0dqPe8spELTw2clZmL5+BC90sE1XE7TS8H7F0w7nk95jCCpZ8a3g2YJWuBV3whOSy0EyR",
+	"BV0TzZS2TfnOBWGLpV5jnRJUSs0vkBIfV01VM9D8UfzrlX0fpNZ9ZQUd6ejdVBMPu5ObpwhhkntnyuDo",
+	"e84U082BVi/xd6v55Ywsc35lWI2W3j2PPcMwVodNNZGFHhL2ASo6T2WODAhJBU0XXKiYIgYqgF3MgRqH",
+	"+QxqjQwBazlmxWyIwQhrkjGtWU4Sqpp7imXFrKms43fXrMGJIW3lmq644hOecd1YNbV8onOVSzz8v5cv",
+	"RlZznidzfmV0b2GouGwssUntg+3Wvhu128N2tuteFgFuohifHbq5ioAF93ZVK5FiymcFoooro5DmdAq1",
+	"H42O7gwyQvoik2RsTSNjsnAc1wp/QQUGW20mZctMrtFUrC+EFAk7Iu/m0pahQcMToAVaes2TZ5tY7ezA",
+	"DJRLKUrHs5Da0Y0Y6ltND6b4AtQ7u5Fb1u1w1nbuhrd4d8y3t7PkfdXiWzoA3cTfKjM9nsr8EopPxZvW",
+	"YnMAy2iAtAM6G0yBglAfaFJBU8tnT50hLqQxciWGZLIG5YWDTRQZlmG74N8yZCCBjLELQRUZ/8ecijRj",
+	"x+ax8RF5ETxkl4Tcxs6voPLnhJE5TSvFsg3JYKmhQBlWnKXKjhNDcXMiXwaC4y5+Njd8BzHcnPNnhd87",
+	"L3hH7DYX2Qu3ncshbzV5+IduUsJxk7SYOPxqD9poeG7Ih6E6pBApy8sA/5i4hFoGUJImWSlmlHgr+D8L",
+	"VpbQcarOEXkhkpJ8B3TKLoZDdwT0nNuS2UZiAY88yxS7F1VXlkXlkj9vkuY28rK4/Tozbu4tYsBe4Hiv",
+	"xO02F75zPz1pWLoO12MxsgvJ+4h/1ILFqnt9VenAYLRAUCdyRnJob5ZiUKqeM0GkOCLPtCpFDKhNlTOa",
+	"0knGyrL1RkRx6sOMX5k3C40toWIoaXXOWxYzepgKG7J2zXJt8PMQhb9sPSRUud7suGNlTtNskNsY4FUu",
+	"xaySxlvTwUFxzBcj+Ng1l3d7m5CbV9q7aAR3NCDlAOvftfMaYk27DNRcINlj2w3DRJuMc3AV8YVwqwgi",
+	"CEGna5JgeoYQmjdfsWm1DfA2U5Ez1nh7EaGZFOwUVmdjhnJvOrZJs4FxiTrHDZhybDChfdOGS1KRXgjY",
+	"8diONMI1jC1wl2XHYFDsElEaJ/0aqSZSJIb2Z0pCSIQ1HTlFM0bwsfPx3aX3N6qBHsQn9JU+H6wXcg8V",
+	"1clrx7nMsglNLvsXQq+RnKgd6xVbgnl4iOaf7FIRMxnR81wWszmisFG3HA4PyZIqZeQX0NL877Y3nVkt",
+	"S2GMI3KO4YdK01zbi6AXwhCXjCfeP2OkS6qkIGMbIzjScmTGGZlRxjGiYX79gSaXd5xs3CgC/x0F73Y8",
+	"8CY+X3TYRcbcfQy/YxvckQQ8hYVWyme75ku+4jNuBkJ6LCdOe5GKYql0zujiZkjFGy+CTBjmFMIG3G5A",
+	"1wEx4Yj8ZoN9uQqie2XeWRB46zbyRxMI/Ma/ygRfukyAqd02+iJwFAFHpWBTB4aJf8lpL0rgrDLtwdoh",
+	"mf3MA7Ure9keMODOZ18RAyWV8/Ywm5mGCmWX4IG9E+xzD1aCGVnN6mlH5NzScefap6jjZRQi/txLAHyd",
+	"hDUXpnB0ISybgygE0AbxxTFS/rGLdvARhLYP4diexKl9DsJSohZ7mOkPqi6+Yhmjih3GZ9lJHPtSxcy7",
+	"Ll1aR0ZoJlK2ucgHj9HX4iDHH+1frU15K0c5uC0632JPtIveV6PeMJCj3cZ6bTI+7Pjwb8ViApnI3W/u",
+	"GKnqTmpB7+W1qRHgFFowKpSNhbTHW3UvIS8xegQtu+dIwQy+zeWKaElm0porJOE6xjBw53Xw/Gou+Gou",
+	"+CzMBXRPtPs45dPp8UdQNpoJuS0IsE0v2DxWAUjvXA/eviFdiQEQAhuKQsGatrk2bfOqE/jfIdtZwdE8",
+	"5dNpC++xbhmQrs25s3wfbOgdpm1X9UUodWq+WXHF7gxHgsgcON4tCmj44OetfpY76RCtHmz7RkLWg/Eb",
+	"Vc9cZpksdEBFgreOPwafXCfp1jg5fHRwO0e8LVYOn9qX7BcM6aNacpYwvtQqeqC9Ua6cIOyRm8tCczE7",
+	"poWWjak950G2E0btBKp+6irKgFqAJzEkgc32wVGslsJ5oeUrnHxwo50o/TQtF1pxhx+SI/9NrojiM0Gz",
+	"ifwAl0ISCMlSkB9VCYSsgAUeJIKF9frHLN/VU/+jGDaCXR/EGR7M3y45VsMy7qQcfOi97MdJPt8Vz2rk",
+	"0yY238fE5uZiObZKC7bpnuV0ObeRxN7yWZFyOdalideUf4pzvsIpD5gJWcnqDpIPMU5xMyESck6qeZNN",
+	"kYk2IvGaOZI3KYyFp79dGqsmvt+EPFadYWht7Up7Ll2XzaovtKQWjl2glvPIesY+JBQNgae+8hJXhF3R",
+	"rIBswAmbypyV+mUYpgVQj0WXzCNa02TO0iMCBWdgrAvhXAcYwGqb5QPWmG8NDkC1fxsQVqKQTJlXuTEI",
+	"TU6hplRzTmF4nV9AZmFlO7dsyQ/n3mIoCUHwznC4Q6x/X5mHlRW1IXsr/zr+aD+P4LPTzZoi+isR+gkV",
+	"RGmeZWQCbrzUJ88owlMs9wRB/wZBwURr8H+aM2bj9SPWVTNtO4JuuZtOQfMwz43GzHfK6v+y7cRP4TLT",
+	"HniFTAPeAr65V1TfeTU7W2DNUHXEHdpke8MTfQ3EdtbdZDepoc2tiEMtivadoZgvBKufeVjRV3kjjLVs",
+	"gdSxRXrqJTOEB+ZKKMXj9c+Jl8DCMgnoeF0FwRT3VBA0V/XKekkNKB9GS7x88foN+d///h9vyR+fESHR",
+	"0oti04XAkhBegDsiRqSFJC3EhlQyXI2BnDV6yJQtSYkCHltiEafmaLyDiF6HN0qE2z6IVeKacs7dNEsc",
+	"fDN7sUsMEbuweL8qFjcq0h0DV+ntro8Rrlia9XmWmX2IstLuwpAPVwSUarKQSoOrvbKV07IgDDznSkfJ",
+	"q0r2j0jJ2HyXjomia4VefagSihWCbSfTDQ2T0MxIpWuvsdqAtdJJa+uOmsmFtOVxECajaQKqymSfI6v+",
+	"I1Ix2PoBiZiZ/4siZAfb0K6ZooBrddplpAOrfxk8U4ycv3y2VbTtTdWun8oUo2z7ymcCbfeSL1XvZCab",
+	"FW+zJx+ffN8Qs+RsbLbEj7Uj28xKpKErusZ5GrKdzG+fhTR2C8TkqU+T+UKIycE2dPCcpt1pSiTToX58",
+	"NiuaOusAdkXDilhgBrM1ENv9OF9GnkRkR7efLVHNkdj0UW364RqCWG5E1e+bS4Fej6A/36buj7q6gMT9",
+	"QI7lijw8OXHeEaqrUYlzqi7EhpgbeGHIrThhFL1iEaj5AwnSNaeNO4ADitN9chawXIOh+b7uaNX+viNL",
+	"fPDF7/DhF77DHSn6awqVZ5Du0BYD543w/W75KXECdpu4euu5KoHV/MYt5NtptD2FeqjwLvd97ayW3Vff",
+	"JCVgS54Z1czoc2rFdTJn1gBmhE6sohPEx3sF0AgSFRnam++n3Dbxcv3ObCOsqAIKbB1rNy8RQEKVtF6P",
+	"x1fusQa3mHBiJZFO9jYc93MSFr5qq38cbfVX7KVeYhkrzdkWZcsIqRvmVWE+zmgrAzMPN6iitwPC7fku",
+	"Rp9QQV1pmqYsHZKcgRMg6C6a7i0PpjScuet0pMzmIN24ptibaUQLRzakShGu27KlRleBCLM1a+rhg8d/",
+	"efzdo28f/2Vb4tQ+ABuMPHeLKdNk7noqIPdLeMpSolfcqMUYA6UjyYEAue5nrOseaNFLmfFk7fVox57l",
+	"1NA5Hzh8IZAbM5EuJRcGQ7KsUiAHrGTYSa/i9ToiHtJzlsg8LUUCzbLMvJrIQoCKr0ghLoVciSNiJEC8",
+	"A7CuXIgyPyQvBLjpKNF8wc68/86m1Loar96YHTNFw8hN0vTN+rBeIWQdUO3GFbxiS5k31bKEO1vJInM0",
+	"b3+pfx4sw+F9TDzCCEsdpHtK6L2re3fnRLBfM8TAu4L7hsZ6g1gZ/UzVJsc3NLcTXm4ghdn0YVDiDVP6",
+	"kAjxJuc02yoZWGHLFRsNGuEmcsGIljeAI0ArrUVU0cUyYw4xeqAAm05ZovkVa3QuAG9BE6rXtg08lfbV",
+	"vPCGWk0wAsyogxDslfErRnROp1OzCKZkdoXN3g1SU8+z4G1F12AOtvAJDsqynfz4kq3Hfj7A/ZQtaa4X",
+	"Doovse+wb+7V0Ef5J7flxlS0zVu2vuJ7ivC0KSYXW1RGQ2+/fXzIZJH6hlug2d5Qaln/XoVZK01kRnbO",
+	"LZxoiYAg3AlDds61kqDmjGZ63t4pnGZZSRW1nDHbF46qImcp9v61iStzmk3JXBb5EKuAmleD/sfQLtIJ",
+	"PNwMhi4GqAcFKanphXhwclLyKu48hyCYjHG50D2cToAQY75KCfCUTHmmreAGTSmxkznWQPaN7uzMVmyT",
+	"gl0IKE7s9QcQs4zSIqS324CcFGTNgGR1Rp6cPCKrORMYN2X9h1RdxssZmjX9ZM/gb3j6W1AJkrbcsVn2",
+	"zRVZyJRlRlgjHIIVCM04VQQoxMTs0WBYE9rBy02I9/DJt9drZbe5SNcjvmkd7vempTx4+N1BiUDlopoc",
+	"ooYG+K2DSR6tcAYclnQ/ot7f5AqAszxi61HnKsj0XtA1KRQDEE8lkumtNGCZyynPtjRwd7m47tmDdnGE",
+	"NXTIWrxOiuKBmyRUz3m7C95eojuUG8lTrM/RUjsiyGmPyt3PXIQoQRnKk36uyEQWLqt2bEca2SlHPB2f",
+	"Ok6jmDa/KWcnR+N50O6b6kDIURcCn7OJuShqUu0j2Y4uBJrngSbCr44qefnMAIwii0IZhuPWYTX7YdW2",
+	"ji8yQSdZnAFg8mL1nr+A9MXahm45gbE6e7vvtAbOd8aWfqg97CuRsbamPqzn+OMmwrfmL557LoBKkFww",
+	"L5YhHdHSZd3Y6K4zRFpXtxRR2nq+mjIYD4Sln1PiX+3WD576t2U9+0r+6wLszSl+G3B1S/JEmxJ7dygK",
+	"mKqry7GK2sry4wDLG0vq9EHU6inVc/tiGXCfCWXYP6uvbvwgWXA7MMq76UW/ExvaVyubDcydyhzF42pw",
+	"asmmdZuo4KT9tiiu1+6ZGwQ6N0cLCXVLPXQ71lB3U+XRuCP2X20tPRac6x+FvLktH4SwucnbKYDXfzGm",
+	"Es33d4mcHXAb+yFiuhcSWUJVKDpjbVTqLTzQF5Vec5GwLpjxVmieRexmr5eZjRSE2m5MkckazGZN1rFZ",
+	"LovlaFL1yzBRLMy+neE4MNxesvXgfQcTMZAmnuo5pnfkcgWWFLDsu+wOjtnF5rdEXrFcEZplTQvlQrP8",
+	"imbRhc5lYRaX0ujiblJtgntuLQMM17APdcQ15h0SLS+ZwBIYCeRoQ6tsvqhoJhAKEIDsai7pgrfB7Dt8",
+	"4gZPC2doK/RJs2ynSsksKXKu14BsCyrojC2Y0CMDtqe/vzdwituW+QhOEb59X2equIwheHIDW2MuM1sX",
+	"KZFLFlIInjKhzbzlcXtPWKup/V352GedUub3sd2KHfgI922/VmXqIV4hlrtiIWIEFxO5rOOP/u9tZik0",
+	"JF+ytQuyKV0zQSBV2M1g6EPICBdJVqQsbTJGvQscu1t97yH7ugt1tDq4Vb4W0npTh5iDWtIaV7IvG1os",
+	"UqGCis0GtBAXbp6AtXAnv95DG8w6HGZPHc693MUc1kKbvlhV0e/5ILqin70rEt9Jy9fhdrGz5I0VMbfj",
+	"3TZ54njBFhO7hUaZ8Ff7zGctEOImtkuD9kD2JQra4VDrvGEy2fWyjz8WiuXbOmjggQ1u/Epa+Buud18p",
+	"qAu3of0ffQcDiWI5XlIHrdDofyy/cisp8mxwOjgG/LBr34yVBI+zUTK4gOrozkzhFMG4SUQzQW0srtEt",
+	"PfD794Mz2hzBRbH48E8upixnIoHw26NKoG3s/R9zBsujmRuCq9qb5emQhkFeurAXWInXt0qqPTEivhoS",
+	"nfOyxrjMCZ26UM1lRvVU5ot7isiVCGafrOVlzKrlcmix6pzM0jIAthoPFIzljXaRLdC8TI2otU7xZzxh",
+	"mVGNtAzGDCKNIsO+qoVONcW5++Gc/2NzqL9CyRObBAypSuhZCbOYgMQZ9XOFMYiazCRTEBpX1mopl14N",
+	"c9+c8h30ZAWTn6oERimINMQyOcncFcuC3nsQZzunIs0YSammwXygc+aUZ7G5fqMLlpZGYTn1QcCnWCVA",
+	"Df0ehkH1IAUOpstwX67JVQRbipRrAkFb7sgyOcO9gf02vAlrLYvAStARycfzlxHSEGOMtVXnbFG5W+wE",
+	"tDnizzL3GECcNUoRKbJ1uC/7hCFh/18AAAD//w==",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

@@ -156,26 +156,14 @@ func (a *App) wire(context.Context) error {
 	a.account(topology, records, ids)
 	a.sweeper = idempotency.NewSweeper(claims, log)
 
-	a.api, err = api.New(api.Services{
+	services := api.Services{
 		Workspaces: workspace.NewService(workspace.Deps{
 			Runner: runner, System: system, Store: postgres.NewWorkspaceStore(), Directory: postgres.NewWorkspaceDirectory(),
 			Settings: settings.NewSeeder(settingsStore), Revokers: []workspace.Revoker{keyStore, managementKeyStore, byokStore, postgres.NewPresetStore()},
 			Mutator: mutator, IDs: ids, Now: now,
 		}),
-		Keys:           ladder.keys,
 		ManagementKeys: managementKeys,
 		BYOK:           a.providerKeys(byokStore, mutator, sealer, source, ids),
-		Settings:       ladder.settings,
-		Profiles:       ladder.profiles,
-		Departments:    ladder.departments,
-		Guardrails:     ladder.guardrails,
-		DynamicRoutes:  ladder.routes,
-		Replays:        ladder.replays,
-		Presets:        ladder.presets,
-		Effective:      ladder.effective,
-		AutoRouting:    ladder.auto,
-		Lifecycle:      ladder.lifecycle,
-		EndpointHealth: ladder.health,
 		Audit:          audit.NewLog(runner, events),
 		Publications:   publication.NewService(runner, publications, tracker, now),
 		Gateways:       gateways,
@@ -183,7 +171,9 @@ func (a *App) wire(context.Context) error {
 		Seals:          seals,
 		Usage:          usage.NewQuery(runner, records),
 		Idempotency:    claims,
-	}, api.Options{
+	}
+	ladder.serve(&services)
+	a.api, err = api.New(services, api.Options{
 		Authenticator: authn.New(managementKeys, a.cfg.OperatorToken), Log: log, Metrics: a.metrics(), IDs: ids, Now: now,
 		Limits: a.cfg.server(), Checks: a.checks(), Web: a.deps.Web, OpsElsewhere: a.listeners.Ops != nil,
 	})

@@ -3,6 +3,7 @@ package app
 import (
 	"crypto/rand"
 
+	"github.com/signalbox-dev/signalbox/controlplane/internal/api"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/autorouting"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/department"
@@ -88,4 +89,11 @@ func (a *App) ladder(mutator *deploy.Mutator, ids *id.Source, source routing.Sou
 			Runner: runner, Store: postgres.NewAutoRoutingStore(), Mutator: mutator, Now: now,
 		}),
 	}
+}
+
+// serve puts the services among those of the API.
+func (l *ladder) serve(s *api.Services) {
+	s.Keys, s.Settings, s.Profiles, s.Departments = l.keys, l.settings, l.profiles, l.departments
+	s.Guardrails, s.DynamicRoutes, s.Replays, s.Presets = l.guardrails, l.routes, l.replays, l.presets
+	s.Effective, s.AutoRouting, s.Lifecycle, s.EndpointHealth = l.effective, l.auto, l.lifecycle, l.health
 }

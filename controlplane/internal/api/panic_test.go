@@ -43,7 +43,7 @@ func TestEveryCodeHasAStatus(t *testing.T) {
 		fault.ModelRegionUnavailable: true, fault.ModelRetired: true, fault.KeyLimitExceeded: true,
 		fault.UpstreamRateLimited: true, fault.UpstreamServerError: true, fault.UpstreamUnreachable: true,
 		fault.UpstreamCredentialRejected: true, fault.UpstreamUndetermined: true, fault.QuotaUnavailable: true,
-		fault.UpstreamTimeout: true, fault.ClientClosed: true,
+		fault.UpstreamTimeout: true, fault.ClientClosed: true, fault.RouteRejected: true,
 	}
 	for _, code := range fault.All() {
 		_, has := statuses[code]

@@ -5,8 +5,9 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/rule"
 )
 
-// inUse refuses the deletion of a guardrail and says what it binds.
-func inUse(workspace bool, b Bindings) error {
+// inUse refuses the deletion of a guardrail and says what it binds, and which
+// presets name it.
+func inUse(workspace bool, b Bindings, presets []string) error {
 	var uses rule.Uses
 	if workspace {
 		uses.Add("whole_workspace", "the whole workspace")
@@ -17,7 +18,10 @@ func inUse(workspace bool, b Bindings) error {
 	for _, k := range b.Keys {
 		uses.Add("keys", "the API key "+k.String())
 	}
-	return uses.Refuse("The guardrail", "binds", "Take it off there first.", b.More)
+	for _, slug := range presets {
+		uses.Add("presets", "the preset @"+slug)
+	}
+	return uses.Refuse("The guardrail", "binds", "Take it off there first, or switch it off instead: versions of presets keep what they name.", b.More)
 }
 
 // diff is the account of a change for the audit log.

@@ -34,6 +34,10 @@ type Directory interface {
 	// Patterns counts the entries with * in the models of all guardrails but one.
 	Patterns(ctx context.Context, ws id.Workspace, but id.Guardrail) (int, error)
 	Bindings(ctx context.Context, ws id.Workspace, guardrail id.Guardrail) (Bindings, error)
+	// Presets are the slugs of presets, MaxNamed at most, of which the draft or a
+	// version names the guardrail, and how many more there are. Archived ones do
+	// not count.
+	Presets(ctx context.Context, ws id.Workspace, guardrail id.Guardrail) (slugs []string, more int, err error)
 	// Bound counts the bindings of all guardrails; revoked keys do not count.
 	Bound(ctx context.Context, ws id.Workspace) (int, error)
 }

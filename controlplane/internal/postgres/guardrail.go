@@ -2,6 +2,8 @@ package postgres
 
 import (
 	"context"
+	"database/sql"
+	"fmt"
 	"slices"
 	"time"
 
@@ -167,6 +169,20 @@ func (*GuardrailStore) Bindings(ctx context.Context, ws id.Workspace, g id.Guard
 	keys, err := some(boundTo(ctx, ws, guardrailKeys, g), &b.Keys)
 	b.More = members + keys
 	return b, err
+}
+
+// Presets implements guardrail.Directory.
+func (*GuardrailStore) Presets(ctx context.Context, ws id.Workspace, g id.Guardrail) (slugs []string, more int, err error) {
+	const names = `EXISTS (SELECT 1 FROM json_array_elements_text(%s->'guardrail_ids') AS named WHERE named = @guardrail)`
+	naming := scoped(ctx, ws).Model(&presetRow{}).Where("archived_at IS NULL").Where(
+		fmt.Sprintf(names, "draft")+` OR EXISTS (SELECT 1 FROM preset_versions v
+			WHERE v.preset_id = presets.id AND `+fmt.Sprintf(names, "v.config")+`)`, sql.Named("guardrail", g.String()))
+	var all []string
+	if err := naming.Order("slug").Pluck("slug", &all).Error; err != nil {
+		return nil, 0, translate(err, "look for the presets that name a guardrail")
+	}
+	shown := min(len(all), guardrail.MaxNamed)
+	return all[:shown], len(all) - shown, nil
 }
 
 // Bound implements guardrail.Directory.

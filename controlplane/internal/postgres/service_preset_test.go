@@ -338,3 +338,33 @@ func TestPresetsAreChangedByManyAtOnce(t *testing.T) {
 		return err
 	})), 3, "one saw the present version")
 }
+
+// A guardrail that a version names cannot go while the preset can be asked for:
+// what was published to be held by it would be free. Switching it off is for
+// the workspace to do.
+func TestAGuardrailOfAPresetStays(t *testing.T) {
+	s := openServices(t)
+	mine, theirs := s.create(t, "mine"), s.create(t, "theirs")
+	ws := mine.Workspace.ID
+	g := s.guardrail(t, ws, guardrail.Draft{Enabled: true, Name: "a"})
+	p := s.preset(t, mine, preset.New{Slug: "support", Name: "support", Config: policy.PresetConfig{Guardrails: []id.Guardrail{g.ID}}})
+	s.preset(t, theirs, preset.New{Slug: "other", Name: "other"})
+	remove := func() error {
+		_, err := s.guardrails.Delete(t.Context(), ws, g.ID, operator, nil)
+		return err
+	}
+	held := func(why string) {
+		t.Helper()
+		err := remove()
+		require.True(t, fault.Is(err, fault.Conflict), "%s: %v", why, err)
+		require.Contains(t, fault.Of(err).Message, "@support", why)
+	}
+	held("the draft names it")
+	_, _, _, err := s.presets.Publish(t.Context(), ws, preset.Ref{ID: p.ID}, owner(mine), preset.Release{})
+	require.NoError(t, err)
+	s.edit(t, mine, p, "without")
+	held("a version names it")
+	_, _, err = s.presets.Archive(t.Context(), ws, preset.Ref{ID: p.ID}, owner(mine), p.Name, nil)
+	require.NoError(t, err)
+	require.NoError(t, remove(), "nobody can ask for an archived preset")
+}

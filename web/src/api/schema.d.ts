@@ -879,6 +879,7 @@ export interface paths {
         /**
          * Delete a guardrail
          * @description A guardrail that binds something is not deleted; the conflict names what. A key that is revoked is not bound any more.
+         *     Nor is one that the draft or a version of a preset names, until the preset is archived: switch it off instead.
          */
         delete: operations["deleteGuardrail"];
         options?: never;

@@ -4823,6 +4823,7 @@ type ClientInterface interface {
 	// DeleteGuardrail Delete a guardrail
 	//
 	// A guardrail that binds something is not deleted; the conflict names what. A key that is revoked is not bound any more.
+	// Nor is one that the draft or a version of a preset names, until the preset is archived: switch it off instead.
 	//
 	// Corresponds with DELETE /v1/guardrails/{guardrail_id} (the `DeleteGuardrail` operationId).
 	DeleteGuardrail(ctx context.Context, guardrailID GuardrailID, params *DeleteGuardrailParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -6219,6 +6220,7 @@ func (c *Client) CreateGuardrail(ctx context.Context, params *CreateGuardrailPar
 // DeleteGuardrail Delete a guardrail
 //
 // A guardrail that binds something is not deleted; the conflict names what. A key that is revoked is not bound any more.
+// Nor is one that the draft or a version of a preset names, until the preset is archived: switch it off instead.
 //
 // Corresponds with DELETE /v1/guardrails/{guardrail_id} (the `DeleteGuardrail` operationId).
 func (c *Client) DeleteGuardrail(ctx context.Context, guardrailID GuardrailID, params *DeleteGuardrailParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -17301,6 +17303,7 @@ type ClientWithResponsesInterface interface {
 	// DeleteGuardrailWithResponse Delete a guardrail
 	//
 	// A guardrail that binds something is not deleted; the conflict names what. A key that is revoked is not bound any more.
+	// Nor is one that the draft or a version of a preset names, until the preset is archived: switch it off instead.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -25420,6 +25423,7 @@ func (c *ClientWithResponses) CreateGuardrailWithResponse(ctx context.Context, p
 // DeleteGuardrailWithResponse Delete a guardrail
 //
 // A guardrail that binds something is not deleted; the conflict names what. A key that is revoked is not bound any more.
+// Nor is one that the draft or a version of a preset names, until the preset is archived: switch it off instead.
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -29,7 +29,7 @@ func reportOf(r replay.Report) gen.DynamicRouteReplayReport {
 	out := gen.DynamicRouteReplayReport{
 		Version: r.Version, BaselineVersion: numberOrNull(r.Baseline), Since: r.Since.UTC(), Oldest: nullable.NewNullNullable[time.Time](),
 		Limited: r.Limited, Requests: r.Requests, Comparable: r.Comparable, UnknownTotal: r.Requests - r.Comparable,
-		Moved: r.Moved, MovedModels: r.Remodelled, RefusalsGained: r.Refused, RefusalsLost: r.Served,
+		Moved: r.Moved, MovedModels: r.Remodeled, RefusalsGained: r.Refused, RefusalsLost: r.Served,
 		ByNode: each(r.Nodes, func(n replay.Node) gen.DynamicRouteReplayNode {
 			return gen.DynamicRouteReplayNode{
 				Node: n.ID, Type: string(n.Type), Requests: n.Requests, Moved: n.Moved, RefusalsGained: n.Refused, RefusalsLost: n.Served,

@@ -177,7 +177,7 @@ func TestReplayReadsTheLog(t *testing.T) {
 
 	r, err := b.service.Replay(t.Context(), b.ws, b.route.ID, 2, replay.Query{})
 	require.NoError(t, err)
-	require.Equal(t, []int{2, 1, 4, 3, 2, 0}, []int{r.Version, r.Baseline, r.Requests, r.Comparable, r.Moved, r.Remodelled})
+	require.Equal(t, []int{2, 1, 4, 3, 2, 0}, []int{r.Version, r.Baseline, r.Requests, r.Comparable, r.Moved, r.Remodeled})
 	require.Equal(t, []replay.Unknown{{Reason: replay.NotRecorded, Requests: 1}}, r.Unknown)
 	require.Equal(t, replay.Latency{Requests: 2, Before: time.Second, After: 3 * time.Second}, r.Latency)
 	require.Equal(t, at.Truncate(time.Millisecond), r.Oldest)

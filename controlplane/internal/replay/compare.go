@@ -114,7 +114,7 @@ func (c *comparison) compare(r *Request, before, after *way) {
 	c.report.Moved++
 	c.caused(before, after, func(n *Node) { n.Moved++ })
 	if from, to := before.Chain[0].Model.ID, after.Chain[0].Model.ID; from != to {
-		c.report.Remodelled++
+		c.report.Remodeled++
 		c.moves[[2]string{from, to}]++
 	}
 	waited, measured := c.durations[was.Endpoint.ID]

@@ -20,7 +20,7 @@ type Report struct {
 	Requests   int // that were read
 	Comparable int // of them: both ways are known
 	Moved      int // of them: to another model or endpoint first
-	Remodelled int // of the moved: to another model
+	Remodeled  int // of the moved: to another model
 	Refused    int // of the comparable: refused, where the baseline serves
 	Served     int // of the comparable: served, where the baseline refuses
 

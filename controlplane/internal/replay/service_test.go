@@ -211,7 +211,7 @@ func TestReplay(t *testing.T) {
 	}
 	w.durations = map[string]time.Duration{"north:acme/small": time.Second, "north:acme/new": 3 * time.Second}
 	r := w.replay(2)
-	require.Equal(t, []int{2, 1, 8, 8, 3, 3, 0, 0}, []int{r.Version, r.Baseline, r.Requests, r.Comparable, r.Moved, r.Remodelled, r.Refused, r.Served})
+	require.Equal(t, []int{2, 1, 8, 8, 3, 3, 0, 0}, []int{r.Version, r.Baseline, r.Requests, r.Comparable, r.Moved, r.Remodeled, r.Refused, r.Served})
 	require.Equal(t, []replay.Move{{From: "acme/small", To: "acme/new", Requests: 3}}, r.Models)
 	require.Equal(t, replay.Node{ID: "plan", Type: flow.When, Requests: 8, Moved: 3}, node(r, "plan"))
 	require.Equal(t, replay.Node{ID: "new", Type: flow.Model, Requests: 3}, node(r, "new"))

@@ -43,6 +43,7 @@ type world struct {
 	during    func() // called while the log is read
 	catalog   catalog.Catalog
 	said      *decide.Classification
+	seed      uint64
 }
 
 func newWorld(t *testing.T) *world {
@@ -106,7 +107,7 @@ func (w *world) ask(facts decide.Facts) {
 	offered, err := w.View(w.t.Context())
 	require.NoError(w.t, err)
 	facts.Now, facts.Surface, facts.Key = now, catalog.Chat, decide.KeyFactsOf(&key)
-	in := decide.Input{Policy: view, Catalog: offered, Facts: facts, Health: nobody{}, Seed: 42, Classification: w.said}
+	in := decide.Input{Policy: view, Catalog: offered, Facts: facts, Health: nobody{}, Seed: w.seed, Classification: w.said}
 	in.Usage.Daily = flow.Bucket{Known: true, Requests: int64(len(w.log))}
 	decided := decide.Decide(in)
 	raw, err := json.Marshal(decided.Record)
@@ -335,6 +336,43 @@ func TestReplayOfWhatWasClassified(t *testing.T) {
 	var kept struct{ Auto *decide.AutoTrace }
 	require.NoError(t, json.Unmarshal(w.log[0].Decision, &kept))
 	require.Equal(t, &said, kept.Auto.Classification())
+}
+
+// TestReplayDrawsAsTheRequestDid: of endpoints that a draw decides between, a
+// version that does not touch them moves nobody, and one that takes one away moves
+// those that drew it.
+func TestReplayDrawsAsTheRequestDid(t *testing.T) {
+	w := newWorld(t)
+	south := w.catalog.Providers[0]
+	south.Slug, south.BaseURL = "south", "https://south.example/v1"
+	w.catalog.Providers = append(w.catalog.Providers, south)
+	for i := range w.catalog.Models {
+		m := &w.catalog.Models[i]
+		more := m.Endpoints[0]
+		more.ID, more.Provider = "south:"+m.ID, "south"
+		m.Endpoints = append(m.Endpoints, more)
+	}
+	without := to("all", "acme/small")
+	without.Provider = &flow.Provider{Ignore: []string{"south"}}
+	w.version(1, to("all", "acme/small"))
+	w.version(2, without)
+	w.deployed = 1
+	drew := 0
+	for seed := range uint64(50) {
+		w.seed = seed
+		w.ask(pays("pro"))
+		var kept struct {
+			Provider string `json:"decided_provider"`
+		}
+		require.NoError(t, json.Unmarshal(w.log[0].Decision, &kept))
+		if kept.Provider == "south" {
+			drew++
+		}
+	}
+	require.Zero(t, w.replay(1).Moved)
+	r := w.replay(2)
+	require.True(t, 5 < drew && drew < 45, drew)
+	require.Equal(t, []int{drew, 0, drew}, []int{r.Moved, r.Remodeled, node(r, "all").Moved})
 }
 
 // TestReplayOfPercentages: the same subjects move that would.

@@ -51,6 +51,21 @@ func (e *UsageEvent) AppendJSON(b *jsonappend.Buffer) {
 	b.BoolIf("billing_suppressed", e.Suppressed)
 	b.Int("policy_revision", e.PolicyRevision)
 	b.Int("catalog_revision", e.CatalogRevision)
+	if r := e.Rollout; r != nil {
+		b.Name("rollout")
+		r.AppendJSON(b)
+	}
 	b.Raw("decision", e.Decision)
+	b.Close('}')
+}
+
+// AppendJSON writes r as encoding/json would.
+func (r *UsageRollout) AppendJSON(b *jsonappend.Buffer) {
+	b.Open('{')
+	jsonappend.Text(b, "id", r.ID)
+	b.BoolIf("candidate", r.Candidate)
+	b.String("outcome", string(r.Outcome))
+	b.StringIf("code", r.Code)
+	b.Int("took_ns", int64(r.Took))
 	b.Close('}')
 }

@@ -31,6 +31,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/publish"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/reseal"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/rollout"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/usage"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
@@ -74,6 +75,7 @@ type App struct {
 	consumer  *usage.Consumer
 	keeper    *usage.Keeper
 	filler    *usage.Filler
+	judge     *rollout.Judge
 	sweeper   *idempotency.Sweeper
 	keyring   *rotation.Keyring // nil when there is none
 	resealer  *reseal.Runner
@@ -154,6 +156,7 @@ func (a *App) wire(context.Context) error {
 	topology := natsconn.NewKeeper(a.nats, natsconn.Topology{Replicas: a.cfg.NATS.Replicas, PinsBytes: a.cfg.NATS.PinsBytes}, log)
 	a.publisher = a.newPublisher(topology, tracker, registry)
 	a.account(topology, records, ids)
+	a.judge = rollout.NewJudge(postgres.NewRolloutElector(a.db, log), postgres.NewDocket(a.db), ladder.rollouts, now, log)
 	a.sweeper = idempotency.NewSweeper(claims, log)
 
 	a.api, err = api.New(api.Services{
@@ -170,6 +173,7 @@ func (a *App) wire(context.Context) error {
 		Departments:    ladder.departments,
 		Guardrails:     ladder.guardrails,
 		DynamicRoutes:  ladder.routes,
+		Rollouts:       ladder.rollouts,
 		Presets:        ladder.presets,
 		Effective:      ladder.effective,
 		AutoRouting:    ladder.auto,
@@ -216,7 +220,7 @@ func (a *App) overrides(base catalog.Catalog, sealer byok.Sealer, ids *id.Source
 
 func (a *App) metrics() *prometheus.Registry {
 	registry := telemetry.NewRegistry("controlplane", a.deps.Version)
-	registry.MustRegister(a.consumer, a.keeper, a.filler, a.resealer)
+	registry.MustRegister(a.consumer, a.keeper, a.filler, a.judge, a.resealer)
 	if a.keyring != nil {
 		registry.MustRegister(a.keyring)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/postgres"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/preset"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/rollout"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/routing"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
 	"github.com/signalbox-dev/signalbox/shared/id"
@@ -30,6 +31,7 @@ type ladder struct {
 	departments *department.Service
 	guardrails  *guardrail.Service
 	routes      *dynamicroute.Service
+	rollouts    *rollout.Service
 	presets     *preset.Service
 	effective   *effective.Service
 	auto        *autorouting.Service
@@ -42,7 +44,17 @@ func (a *App) ladder(mutator *deploy.Mutator, ids *id.Source, source routing.Sou
 	runner, now := a.db.Runner(), a.deps.Now
 	keys, profiles, departments := postgres.NewAPIKeyStore(), postgres.NewProfileStore(), postgres.NewDepartmentStore()
 	guardrails, routes, presets := postgres.NewGuardrailStore(), postgres.NewRouteStore(), postgres.NewPresetStore()
+	rollouts := postgres.NewRolloutStore()
+	dynamic := dynamicroute.NewService(dynamicroute.Deps{
+		Runner: runner, Store: routes, Directory: routes, Versions: postgres.NewRouteVersionStore(),
+		Deployments: postgres.NewRouteDeploymentStore(), Keys: postgres.NewRouteKeys(), Rollouts: rollouts, Mutator: mutator,
+		Offered: source, IDs: ids, Now: now,
+	})
 	return ladder{
+		routes: dynamic,
+		rollouts: rollout.NewService(rollout.Deps{
+			Runner: runner, Store: rollouts, Routes: dynamic, Mutator: mutator, IDs: ids, Now: now,
+		}),
 		keys: apikey.NewService(apikey.Deps{
 			Runner: runner, Store: keys, Mutator: mutator, Profiles: profiles, Departments: departments,
 			Guardrails: guardrails, Routes: routes, IDs: ids, Rand: rand.Reader, Now: now,
@@ -59,10 +71,6 @@ func (a *App) ladder(mutator *deploy.Mutator, ids *id.Source, source routing.Sou
 		guardrails: guardrail.NewService(guardrail.Deps{
 			Runner: runner, Store: guardrails, Directory: guardrails, Keys: postgres.NewGuardrailKeys(), Members: postgres.NewGuardrailMembers(),
 			Mutator: mutator, Offered: source, IDs: ids, Now: now,
-		}),
-		routes: dynamicroute.NewService(dynamicroute.Deps{
-			Runner: runner, Store: routes, Directory: routes, Versions: postgres.NewRouteVersionStore(),
-			Deployments: postgres.NewRouteDeploymentStore(), Keys: postgres.NewRouteKeys(), Mutator: mutator, Offered: source, IDs: ids, Now: now,
 		}),
 		presets: preset.NewService(preset.Deps{
 			Runner: runner, Store: presets, Versions: postgres.NewPresetVersions(), Deployments: postgres.NewPresetDeployments(),

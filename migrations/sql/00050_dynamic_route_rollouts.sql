@@ -16,7 +16,7 @@ CREATE TABLE dynamic_route_rollouts (
                               CHECK (state IN ('running', 'paused', 'completed', 'rolled_back', 'aborted')),
     step          integer     NOT NULL, -- from 0
     step_began_at timestamptz NOT NULL,
-    evidence      jsonb, -- what it ended on
+    evidence      jsonb       NOT NULL, -- what it ended on; the JSON null while it is open
     created_by    uuid        REFERENCES users (id),
     created_at    timestamptz NOT NULL,
     updated_at    timestamptz NOT NULL,

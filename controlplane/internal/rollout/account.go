@@ -34,7 +34,7 @@ func begun(r Rollout) []audit.Change {
 	d.Text("percent", "", r.Share().String())
 	var steps []string
 	for _, s := range r.Steps {
-		steps = append(steps, s.Percent.String()+" % for "+s.Hold.String())
+		steps = append(steps, s.Percent.String()+" % for "+FormatHold(s.Hold))
 	}
 	d.List("steps", nil, steps)
 	limit := func(name Limit, allowed *float64) {

@@ -101,3 +101,7 @@ func (s *Service) Settle(ctx context.Context, judged Rollout, v Verdict) (Outcom
 		return errUnchanged
 	})
 }
+
+// Steering is a change of an open rollout on behalf of a caller. A rollout that
+// is so already is unchanged.
+type Steering func(ctx context.Context, ws id.Workspace, route id.Route, by audit.By, ifMatch *int64) (Outcome, error)

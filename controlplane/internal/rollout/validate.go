@@ -2,6 +2,7 @@ package rollout
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/rule"
@@ -55,6 +56,18 @@ func (g Guard) check(v *rule.Violations) {
 	if g.MinRequests < 1 || g.MinRequests > MaxRequests {
 		v.Add("guard.min_requests", rule.OutOfRange, fmt.Sprintf("must be from 1 to %d", MaxRequests))
 	}
+}
+
+// FormatHold writes what ParseHold reads, without what is zero: 10m, not 10m0s.
+func FormatHold(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
 }
 
 // ParseHold reads how long a step is held: a text such as 10m or 1h30m. It is 0

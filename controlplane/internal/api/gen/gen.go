@@ -167,6 +167,78 @@ func (e ByokVerificationStatus) Valid() bool {
 	}
 }
 
+// Defines values for DynamicRouteEvidenceBroken.
+const (
+	MaxCostRatio       DynamicRouteEvidenceBroken = "max_cost_ratio"
+	MaxErrorRate       DynamicRouteEvidenceBroken = "max_error_rate"
+	MaxP95LatencyRatio DynamicRouteEvidenceBroken = "max_p95_latency_ratio"
+)
+
+// Valid indicates whether the value is a known member of the DynamicRouteEvidenceBroken enum.
+func (e DynamicRouteEvidenceBroken) Valid() bool {
+	switch e {
+	case MaxCostRatio:
+		return true
+	case MaxErrorRate:
+		return true
+	case MaxP95LatencyRatio:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DynamicRouteRolloutWaitingFor.
+const (
+	Hold           DynamicRouteRolloutWaitingFor = "hold"
+	Requests       DynamicRouteRolloutWaitingFor = "requests"
+	Resume         DynamicRouteRolloutWaitingFor = "resume"
+	StableRequests DynamicRouteRolloutWaitingFor = "stable_requests"
+)
+
+// Valid indicates whether the value is a known member of the DynamicRouteRolloutWaitingFor enum.
+func (e DynamicRouteRolloutWaitingFor) Valid() bool {
+	switch e {
+	case Hold:
+		return true
+	case Requests:
+		return true
+	case Resume:
+		return true
+	case StableRequests:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DynamicRouteRolloutState.
+const (
+	DynamicRouteRolloutStateAborted    DynamicRouteRolloutState = "aborted"
+	DynamicRouteRolloutStateCompleted  DynamicRouteRolloutState = "completed"
+	DynamicRouteRolloutStatePaused     DynamicRouteRolloutState = "paused"
+	DynamicRouteRolloutStateRolledBack DynamicRouteRolloutState = "rolled_back"
+	DynamicRouteRolloutStateRunning    DynamicRouteRolloutState = "running"
+)
+
+// Valid indicates whether the value is a known member of the DynamicRouteRolloutState enum.
+func (e DynamicRouteRolloutState) Valid() bool {
+	switch e {
+	case DynamicRouteRolloutStateAborted:
+		return true
+	case DynamicRouteRolloutStateCompleted:
+		return true
+	case DynamicRouteRolloutStatePaused:
+		return true
+	case DynamicRouteRolloutStateRolledBack:
+		return true
+	case DynamicRouteRolloutStateRunning:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DynamicRouteStatus.
 const (
 	DynamicRouteStatusActive DynamicRouteStatus = "active"
@@ -1148,6 +1220,28 @@ type DynamicRouteAffinity struct {
 	Session *bool `json:"session,omitempty"`
 }
 
+// DynamicRouteArm defines model for DynamicRouteArm.
+type DynamicRouteArm struct {
+	// ErrorRate 0 to 1.
+	ErrorRate float64 `json:"error_rate"`
+	Failures  int64   `json:"failures"`
+
+	// MeanCostUsd What a success cost on average; 0 without one.
+	MeanCostUsd string `json:"mean_cost_usd"`
+
+	// P95Ms How long 95 of 100 successes took at most, give or take 2.2 %; 0 without one.
+	P95Ms float64 `json:"p95_ms"`
+
+	// Requests Requests that succeeded or failed. Others do not count.
+	Requests int64 `json:"requests"`
+}
+
+// DynamicRouteArms defines model for DynamicRouteArms.
+type DynamicRouteArms struct {
+	Candidate DynamicRouteArm `json:"candidate"`
+	Stable    DynamicRouteArm `json:"stable"`
+}
+
 // DynamicRouteBucket defines model for DynamicRouteBucket.
 type DynamicRouteBucket struct {
 	CostUsd  *string `json:"cost_usd,omitempty"`
@@ -1191,6 +1285,22 @@ type DynamicRouteDiff struct {
 type DynamicRouteDiffOne struct {
 	Data DynamicRouteDiff `json:"data"`
 }
+
+// DynamicRouteEvidence What the rollout ended on.
+type DynamicRouteEvidence struct {
+	// Allowed Absent where nothing was broken.
+	Allowed *float64         `json:"allowed,omitempty"`
+	Arms    DynamicRouteArms `json:"arms"`
+
+	// Broken The limit that was exceeded; absent unless the version was rolled back.
+	Broken *DynamicRouteEvidenceBroken `json:"broken,omitempty"`
+
+	// Measured Absent where nothing was broken, and where the deployed version's requests cost nothing.
+	Measured *float64 `json:"measured,omitempty"`
+}
+
+// DynamicRouteEvidenceBroken The limit that was exceeded; absent unless the version was rolled back.
+type DynamicRouteEvidenceBroken string
 
 // DynamicRouteFacts A sample request, and what its key has used. `metadata` is that of the body when it is absent, as `model` and `user_id` are;
 // each of `headers` is a text.
@@ -1236,6 +1346,21 @@ type DynamicRouteFieldChange struct {
 // DynamicRouteGraph A graph (docs/dynamic-routes.md, docs/reference/dynamic-route.schema.json). Everything that is wrong with it is listed at
 // once, with the node and the field of each.
 type DynamicRouteGraph = json.RawMessage
+
+// DynamicRouteGuard What the version is held against. At least one limit is given.
+type DynamicRouteGuard struct {
+	// MaxCostRatio What one of its requests costs on average, by that of the deployed version's; more than 0, at most 1000.
+	MaxCostRatio *float64 `json:"max_cost_ratio,omitempty"`
+
+	// MaxErrorRate The share of the version's requests that may fail, at least 0 and less than 1.
+	MaxErrorRate *float64 `json:"max_error_rate,omitempty"`
+
+	// MaxP95LatencyRatio The 95th percentile of how long its requests take, by that of the deployed version's; more than 0, at most 1000.
+	MaxP95LatencyRatio *float64 `json:"max_p95_latency_ratio,omitempty"`
+
+	// MinRequests How many requests of a version are the least that anything is made of, 1 to 1000000.
+	MinRequests int64 `json:"min_requests"`
+}
 
 // DynamicRouteKeys defines model for DynamicRouteKeys.
 type DynamicRouteKeys struct {
@@ -1320,6 +1445,120 @@ type DynamicRouteRejection struct {
 	Message string `json:"message"`
 	Node    string `json:"node"`
 	Status  int    `json:"status"`
+}
+
+// DynamicRouteRollout defines model for DynamicRouteRollout.
+type DynamicRouteRollout struct {
+	Arms DynamicRouteArms `json:"arms"`
+
+	// CandidateVersion The version that is rolled out.
+	CandidateVersion int       `json:"candidate_version"`
+	CreatedAt        time.Time `json:"created_at"`
+
+	// CreatedBy The user who began it.
+	CreatedBy *string                      `json:"created_by,omitempty"`
+	EndedAt   nullable.Nullable[time.Time] `json:"ended_at"`
+
+	// Evidence What the rollout ended on.
+	Evidence *DynamicRouteEvidence `json:"evidence,omitempty"`
+
+	// Guard What the version is held against. At least one limit is given.
+	Guard DynamicRouteGuard `json:"guard"`
+	ID    string            `json:"id"`
+
+	// Percent The share of that step.
+	Percent json.Number `json:"percent"`
+
+	// StableVersion The version that was deployed when it began.
+	StableVersion int                      `json:"stable_version"`
+	State         DynamicRouteRolloutState `json:"state"`
+
+	// Step The present step, from 1, or the last one that was reached.
+	Step int `json:"step"`
+
+	// StepStartedAt When the step began, or was resumed.
+	StepStartedAt time.Time                 `json:"step_started_at"`
+	Steps         []DynamicRouteRolloutStep `json:"steps"`
+	UpdatedAt     time.Time                 `json:"updated_at"`
+
+	// WaitingFor What the rollout waits for before it goes on; absent when it has ended.
+	WaitingFor *DynamicRouteRolloutWaitingFor `json:"waiting_for,omitempty"`
+}
+
+// DynamicRouteRolloutWaitingFor What the rollout waits for before it goes on; absent when it has ended.
+type DynamicRouteRolloutWaitingFor string
+
+// DynamicRouteRolloutList defines model for DynamicRouteRolloutList.
+type DynamicRouteRolloutList struct {
+	Data []DynamicRouteRolloutSummary `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// DynamicRouteRolloutOne defines model for DynamicRouteRolloutOne.
+type DynamicRouteRolloutOne struct {
+	Data DynamicRouteRollout `json:"data"`
+}
+
+// DynamicRouteRolloutStarted defines model for DynamicRouteRolloutStarted.
+type DynamicRouteRolloutStarted struct {
+	Data        DynamicRouteRollout `json:"data"`
+	Publication PublicationRef      `json:"publication"`
+
+	// Warnings What is worth a second look. It keeps nothing from being saved or deployed.
+	Warnings DynamicRouteWarnings `json:"warnings"`
+}
+
+// DynamicRouteRolloutState defines model for DynamicRouteRolloutState.
+type DynamicRouteRolloutState string
+
+// DynamicRouteRolloutSteered defines model for DynamicRouteRolloutSteered.
+type DynamicRouteRolloutSteered struct {
+	Data        DynamicRouteRollout `json:"data"`
+	Publication *PublicationRef     `json:"publication,omitempty"`
+}
+
+// DynamicRouteRolloutStep defines model for DynamicRouteRolloutStep.
+type DynamicRouteRolloutStep struct {
+	// Hold How long the step is held at least, such as `10m` or `1h30m`, from `1s` to `720h`.
+	Hold string `json:"hold"`
+
+	// Percent The share of the subjects, more than that of the step before and at most 100, with at most 2 decimals.
+	Percent json.Number `json:"percent"`
+}
+
+// DynamicRouteRolloutSummary defines model for DynamicRouteRolloutSummary.
+type DynamicRouteRolloutSummary struct {
+	// CandidateVersion The version that is rolled out.
+	CandidateVersion int       `json:"candidate_version"`
+	CreatedAt        time.Time `json:"created_at"`
+
+	// CreatedBy The user who began it.
+	CreatedBy *string                      `json:"created_by,omitempty"`
+	EndedAt   nullable.Nullable[time.Time] `json:"ended_at"`
+
+	// Evidence What the rollout ended on.
+	Evidence *DynamicRouteEvidence `json:"evidence,omitempty"`
+
+	// Guard What the version is held against. At least one limit is given.
+	Guard DynamicRouteGuard `json:"guard"`
+	ID    string            `json:"id"`
+
+	// Percent The share of that step.
+	Percent json.Number `json:"percent"`
+
+	// StableVersion The version that was deployed when it began.
+	StableVersion int                      `json:"stable_version"`
+	State         DynamicRouteRolloutState `json:"state"`
+
+	// Step The present step, from 1, or the last one that was reached.
+	Step int `json:"step"`
+
+	// StepStartedAt When the step began, or was resumed.
+	StepStartedAt time.Time                 `json:"step_started_at"`
+	Steps         []DynamicRouteRolloutStep `json:"steps"`
+	UpdatedAt     time.Time                 `json:"updated_at"`
 }
 
 // DynamicRouteSample A part of a sample request, with any fields.
@@ -2202,6 +2441,13 @@ type NewDynamicRoute struct {
 	// Slug Lower-case letters, digits and inner hyphens. Without it one is made of the name.
 	Slug   *string             `json:"slug,omitempty"`
 	Status *DynamicRouteStatus `json:"status,omitempty"`
+}
+
+// NewDynamicRouteRollout defines model for NewDynamicRouteRollout.
+type NewDynamicRouteRollout struct {
+	// Guard What the version is held against. At least one limit is given.
+	Guard DynamicRouteGuard         `json:"guard"`
+	Steps []DynamicRouteRolloutStep `json:"steps"`
 }
 
 // NewDynamicRouteVersion defines model for NewDynamicRouteVersion.
@@ -4107,6 +4353,63 @@ type RollbackDynamicRouteParams struct {
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
+// AbortDynamicRouteRolloutParams defines parameters for AbortDynamicRouteRollout.
+type AbortDynamicRouteRolloutParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// AdvanceDynamicRouteRolloutParams defines parameters for AdvanceDynamicRouteRollout.
+type AdvanceDynamicRouteRolloutParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// PauseDynamicRouteRolloutParams defines parameters for PauseDynamicRouteRollout.
+type PauseDynamicRouteRolloutParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ResumeDynamicRouteRolloutParams defines parameters for ResumeDynamicRouteRollout.
+type ResumeDynamicRouteRolloutParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListDynamicRouteRolloutsParams defines parameters for ListDynamicRouteRollouts.
+type ListDynamicRouteRolloutsParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
 // ListDynamicRouteVersionsParams defines parameters for ListDynamicRouteVersions.
 type ListDynamicRouteVersionsParams struct {
 	// Cursor The `next_cursor` of the page before.
@@ -4138,6 +4441,15 @@ type DeployDynamicRouteVersionParams struct {
 
 	// IfMatch Change only when this is still the current ETag.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// StartDynamicRouteRolloutParams defines parameters for StartDynamicRouteRollout.
+type StartDynamicRouteRolloutParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // GetEffectiveRoutingParams defines parameters for GetEffectiveRouting.
@@ -4382,6 +4694,9 @@ type SetDynamicRouteKeysJSONRequestBody = DynamicRouteKeys
 
 // SaveDynamicRouteVersionJSONRequestBody defines body for SaveDynamicRouteVersion for application/json ContentType.
 type SaveDynamicRouteVersionJSONRequestBody = NewDynamicRouteVersion
+
+// StartDynamicRouteRolloutJSONRequestBody defines body for StartDynamicRouteRollout for application/json ContentType.
+type StartDynamicRouteRolloutJSONRequestBody = NewDynamicRouteRollout
 
 // TestDynamicRouteVersionJSONRequestBody defines body for TestDynamicRouteVersion for application/json ContentType.
 type TestDynamicRouteVersionJSONRequestBody = DynamicRouteTest
@@ -4664,6 +4979,24 @@ type ServerInterface interface {
 	// RollbackDynamicRoute Deploy the version that the present deployment replaced
 	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollback)
 	RollbackDynamicRoute(c *gin.Context, dynamicRouteID DynamicRouteID, params RollbackDynamicRouteParams)
+	// GetDynamicRouteRollout The newest rollout of a dynamic route, with the numbers that it is judged by
+	// (GET /v1/routing/dynamic-routes/{dynamic_route_id}/rollout)
+	GetDynamicRouteRollout(c *gin.Context, dynamicRouteID DynamicRouteID)
+	// AbortDynamicRouteRollout End a rollout, and take its version back
+	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollout/abort)
+	AbortDynamicRouteRollout(c *gin.Context, dynamicRouteID DynamicRouteID, params AbortDynamicRouteRolloutParams)
+	// AdvanceDynamicRouteRollout Go on to the next step at once
+	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollout/advance)
+	AdvanceDynamicRouteRollout(c *gin.Context, dynamicRouteID DynamicRouteID, params AdvanceDynamicRouteRolloutParams)
+	// PauseDynamicRouteRollout Keep a rollout at its step
+	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollout/pause)
+	PauseDynamicRouteRollout(c *gin.Context, dynamicRouteID DynamicRouteID, params PauseDynamicRouteRolloutParams)
+	// ResumeDynamicRouteRollout Have a paused rollout go on
+	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollout/resume)
+	ResumeDynamicRouteRollout(c *gin.Context, dynamicRouteID DynamicRouteID, params ResumeDynamicRouteRolloutParams)
+	// ListDynamicRouteRollouts The rollouts of a dynamic route, newest first, with what they ended on
+	// (GET /v1/routing/dynamic-routes/{dynamic_route_id}/rollouts)
+	ListDynamicRouteRollouts(c *gin.Context, dynamicRouteID DynamicRouteID, params ListDynamicRouteRolloutsParams)
 	// ListDynamicRouteVersions The versions of a dynamic route without their graphs, newest first
 	// (GET /v1/routing/dynamic-routes/{dynamic_route_id}/versions)
 	ListDynamicRouteVersions(c *gin.Context, dynamicRouteID DynamicRouteID, params ListDynamicRouteVersionsParams)
@@ -4679,6 +5012,9 @@ type ServerInterface interface {
 	// DiffDynamicRouteVersions What the other version changes of the first
 	// (GET /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/diff/{other_version})
 	DiffDynamicRouteVersions(c *gin.Context, dynamicRouteID DynamicRouteID, version VersionNumber, otherVersion int)
+	// StartDynamicRouteRollout Roll a version out in steps, beside the one that is deployed
+	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/rollout)
+	StartDynamicRouteRollout(c *gin.Context, dynamicRouteID DynamicRouteID, version VersionNumber, params StartDynamicRouteRolloutParams)
 	// TestDynamicRouteVersion What a version does with a sample request
 	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/test)
 	TestDynamicRouteVersion(c *gin.Context, dynamicRouteID DynamicRouteID, version VersionNumber)
@@ -9834,6 +10170,379 @@ func (siw *ServerInterfaceWrapper) RollbackDynamicRoute(c *gin.Context) {
 	siw.Handler.RollbackDynamicRoute(c, dynamicRouteID, params)
 }
 
+// GetDynamicRouteRollout operation middleware
+func (siw *ServerInterfaceWrapper) GetDynamicRouteRollout(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "dynamic_route_id" -------------
+	var dynamicRouteID DynamicRouteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "dynamic_route_id", c.Param("dynamic_route_id"), &dynamicRouteID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter dynamic_route_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetDynamicRouteRollout(c, dynamicRouteID)
+}
+
+// AbortDynamicRouteRollout operation middleware
+func (siw *ServerInterfaceWrapper) AbortDynamicRouteRollout(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "dynamic_route_id" -------------
+	var dynamicRouteID DynamicRouteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "dynamic_route_id", c.Param("dynamic_route_id"), &dynamicRouteID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter dynamic_route_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params AbortDynamicRouteRolloutParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.AbortDynamicRouteRollout(c, dynamicRouteID, params)
+}
+
+// AdvanceDynamicRouteRollout operation middleware
+func (siw *ServerInterfaceWrapper) AdvanceDynamicRouteRollout(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "dynamic_route_id" -------------
+	var dynamicRouteID DynamicRouteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "dynamic_route_id", c.Param("dynamic_route_id"), &dynamicRouteID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter dynamic_route_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params AdvanceDynamicRouteRolloutParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.AdvanceDynamicRouteRollout(c, dynamicRouteID, params)
+}
+
+// PauseDynamicRouteRollout operation middleware
+func (siw *ServerInterfaceWrapper) PauseDynamicRouteRollout(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "dynamic_route_id" -------------
+	var dynamicRouteID DynamicRouteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "dynamic_route_id", c.Param("dynamic_route_id"), &dynamicRouteID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter dynamic_route_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PauseDynamicRouteRolloutParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.PauseDynamicRouteRollout(c, dynamicRouteID, params)
+}
+
+// ResumeDynamicRouteRollout operation middleware
+func (siw *ServerInterfaceWrapper) ResumeDynamicRouteRollout(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "dynamic_route_id" -------------
+	var dynamicRouteID DynamicRouteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "dynamic_route_id", c.Param("dynamic_route_id"), &dynamicRouteID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter dynamic_route_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ResumeDynamicRouteRolloutParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ResumeDynamicRouteRollout(c, dynamicRouteID, params)
+}
+
+// ListDynamicRouteRollouts operation middleware
+func (siw *ServerInterfaceWrapper) ListDynamicRouteRollouts(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "dynamic_route_id" -------------
+	var dynamicRouteID DynamicRouteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "dynamic_route_id", c.Param("dynamic_route_id"), &dynamicRouteID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter dynamic_route_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListDynamicRouteRolloutsParams
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListDynamicRouteRollouts(c, dynamicRouteID, params)
+}
+
 // ListDynamicRouteVersions operation middleware
 func (siw *ServerInterfaceWrapper) ListDynamicRouteVersions(c *gin.Context) {
 
@@ -10114,6 +10823,72 @@ func (siw *ServerInterfaceWrapper) DiffDynamicRouteVersions(c *gin.Context) {
 	}
 
 	siw.Handler.DiffDynamicRouteVersions(c, dynamicRouteID, version, otherVersion)
+}
+
+// StartDynamicRouteRollout operation middleware
+func (siw *ServerInterfaceWrapper) StartDynamicRouteRollout(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "dynamic_route_id" -------------
+	var dynamicRouteID DynamicRouteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "dynamic_route_id", c.Param("dynamic_route_id"), &dynamicRouteID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter dynamic_route_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "version" -------------
+	var version VersionNumber
+
+	err = runtime.BindStyledParameterWithOptions("simple", "version", c.Param("version"), &version, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter version: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params StartDynamicRouteRolloutParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.StartDynamicRouteRollout(c, dynamicRouteID, version, params)
 }
 
 // TestDynamicRouteVersion operation middleware
@@ -10999,6 +11774,13 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.POST(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/versions/:version/test", wrapper.TestDynamicRouteVersion)
 	router.POST(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/versions/:version/deploy", wrapper.DeployDynamicRouteVersion)
 	router.POST(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/rollback", wrapper.RollbackDynamicRoute)
+	router.POST(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/versions/:version/rollout", wrapper.StartDynamicRouteRollout)
+	router.GET(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/rollout", wrapper.GetDynamicRouteRollout)
+	router.GET(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/rollouts", wrapper.ListDynamicRouteRollouts)
+	router.POST(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/rollout/pause", wrapper.PauseDynamicRouteRollout)
+	router.POST(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/rollout/resume", wrapper.ResumeDynamicRouteRollout)
+	router.POST(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/rollout/advance", wrapper.AdvanceDynamicRouteRollout)
+	router.POST(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/rollout/abort", wrapper.AbortDynamicRouteRollout)
 	router.GET(options.BaseURL+"/v1/routing/auto", wrapper.GetAutoRouting)
 	router.PATCH(options.BaseURL+"/v1/routing/auto", wrapper.UpdateAutoRouting)
 	router.GET(options.BaseURL+"/v1/routing/effective", wrapper.GetEffectiveRouting)
@@ -16192,6 +16974,373 @@ func (response RollbackDynamicRoutedefaultApplicationProblemPlusJSONResponse) Vi
 	return err
 }
 
+type GetDynamicRouteRolloutRequestObject struct {
+	DynamicRouteID DynamicRouteID `json:"dynamic_route_id"`
+}
+
+type GetDynamicRouteRolloutResponseObject interface {
+	VisitGetDynamicRouteRolloutResponse(w http.ResponseWriter) error
+}
+
+type GetDynamicRouteRollout200ResponseHeaders struct {
+	ETag string
+}
+
+type GetDynamicRouteRollout200JSONResponse struct {
+	Body    DynamicRouteRolloutOne
+	Headers GetDynamicRouteRollout200ResponseHeaders
+}
+
+func (response GetDynamicRouteRollout200JSONResponse) VisitGetDynamicRouteRolloutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetDynamicRouteRolloutdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetDynamicRouteRolloutdefaultApplicationProblemPlusJSONResponse) VisitGetDynamicRouteRolloutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AbortDynamicRouteRolloutRequestObject struct {
+	DynamicRouteID DynamicRouteID `json:"dynamic_route_id"`
+	Params         AbortDynamicRouteRolloutParams
+}
+
+type AbortDynamicRouteRolloutResponseObject interface {
+	VisitAbortDynamicRouteRolloutResponse(w http.ResponseWriter) error
+}
+
+type AbortDynamicRouteRollout200ResponseHeaders struct {
+	ETag string
+}
+
+type AbortDynamicRouteRollout200JSONResponse struct {
+	Body    DynamicRouteRolloutSteered
+	Headers AbortDynamicRouteRollout200ResponseHeaders
+}
+
+func (response AbortDynamicRouteRollout200JSONResponse) VisitAbortDynamicRouteRolloutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AbortDynamicRouteRollout202ResponseHeaders struct {
+	ETag string
+}
+
+type AbortDynamicRouteRollout202JSONResponse struct {
+	Body    DynamicRouteRolloutSteered
+	Headers AbortDynamicRouteRollout202ResponseHeaders
+}
+
+func (response AbortDynamicRouteRollout202JSONResponse) VisitAbortDynamicRouteRolloutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AbortDynamicRouteRolloutdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response AbortDynamicRouteRolloutdefaultApplicationProblemPlusJSONResponse) VisitAbortDynamicRouteRolloutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AdvanceDynamicRouteRolloutRequestObject struct {
+	DynamicRouteID DynamicRouteID `json:"dynamic_route_id"`
+	Params         AdvanceDynamicRouteRolloutParams
+}
+
+type AdvanceDynamicRouteRolloutResponseObject interface {
+	VisitAdvanceDynamicRouteRolloutResponse(w http.ResponseWriter) error
+}
+
+type AdvanceDynamicRouteRollout200ResponseHeaders struct {
+	ETag string
+}
+
+type AdvanceDynamicRouteRollout200JSONResponse struct {
+	Body    DynamicRouteRolloutSteered
+	Headers AdvanceDynamicRouteRollout200ResponseHeaders
+}
+
+func (response AdvanceDynamicRouteRollout200JSONResponse) VisitAdvanceDynamicRouteRolloutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AdvanceDynamicRouteRollout202ResponseHeaders struct {
+	ETag string
+}
+
+type AdvanceDynamicRouteRollout202JSONResponse struct {
+	Body    DynamicRouteRolloutSteered
+	Headers AdvanceDynamicRouteRollout202ResponseHeaders
+}
+
+func (response AdvanceDynamicRouteRollout202JSONResponse) VisitAdvanceDynamicRouteRolloutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AdvanceDynamicRouteRolloutdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response AdvanceDynamicRouteRolloutdefaultApplicationProblemPlusJSONResponse) VisitAdvanceDynamicRouteRolloutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PauseDynamicRouteRolloutRequestObject struct {
+	DynamicRouteID DynamicRouteID `json:"dynamic_route_id"`
+	Params         PauseDynamicRouteRolloutParams
+}
+
+type PauseDynamicRouteRolloutResponseObject interface {
+	VisitPauseDynamicRouteRolloutResponse(w http.ResponseWriter) error
+}
+
+type PauseDynamicRouteRollout200ResponseHeaders struct {
+	ETag string
+}
+
+type PauseDynamicRouteRollout200JSONResponse struct {
+	Body    DynamicRouteRolloutSteered
+	Headers PauseDynamicRouteRollout200ResponseHeaders
+}
+
+func (response PauseDynamicRouteRollout200JSONResponse) VisitPauseDynamicRouteRolloutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PauseDynamicRouteRollout202ResponseHeaders struct {
+	ETag string
+}
+
+type PauseDynamicRouteRollout202JSONResponse struct {
+	Body    DynamicRouteRolloutSteered
+	Headers PauseDynamicRouteRollout202ResponseHeaders
+}
+
+func (response PauseDynamicRouteRollout202JSONResponse) VisitPauseDynamicRouteRolloutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PauseDynamicRouteRolloutdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response PauseDynamicRouteRolloutdefaultApplicationProblemPlusJSONResponse) VisitPauseDynamicRouteRolloutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResumeDynamicRouteRolloutRequestObject struct {
+	DynamicRouteID DynamicRouteID `json:"dynamic_route_id"`
+	Params         ResumeDynamicRouteRolloutParams
+}
+
+type ResumeDynamicRouteRolloutResponseObject interface {
+	VisitResumeDynamicRouteRolloutResponse(w http.ResponseWriter) error
+}
+
+type ResumeDynamicRouteRollout200ResponseHeaders struct {
+	ETag string
+}
+
+type ResumeDynamicRouteRollout200JSONResponse struct {
+	Body    DynamicRouteRolloutSteered
+	Headers ResumeDynamicRouteRollout200ResponseHeaders
+}
+
+func (response ResumeDynamicRouteRollout200JSONResponse) VisitResumeDynamicRouteRolloutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResumeDynamicRouteRollout202ResponseHeaders struct {
+	ETag string
+}
+
+type ResumeDynamicRouteRollout202JSONResponse struct {
+	Body    DynamicRouteRolloutSteered
+	Headers ResumeDynamicRouteRollout202ResponseHeaders
+}
+
+func (response ResumeDynamicRouteRollout202JSONResponse) VisitResumeDynamicRouteRolloutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResumeDynamicRouteRolloutdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ResumeDynamicRouteRolloutdefaultApplicationProblemPlusJSONResponse) VisitResumeDynamicRouteRolloutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListDynamicRouteRolloutsRequestObject struct {
+	DynamicRouteID DynamicRouteID `json:"dynamic_route_id"`
+	Params         ListDynamicRouteRolloutsParams
+}
+
+type ListDynamicRouteRolloutsResponseObject interface {
+	VisitListDynamicRouteRolloutsResponse(w http.ResponseWriter) error
+}
+
+type ListDynamicRouteRollouts200JSONResponse DynamicRouteRolloutList
+
+func (response ListDynamicRouteRollouts200JSONResponse) VisitListDynamicRouteRolloutsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListDynamicRouteRolloutsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListDynamicRouteRolloutsdefaultApplicationProblemPlusJSONResponse) VisitListDynamicRouteRolloutsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListDynamicRouteVersionsRequestObject struct {
 	DynamicRouteID DynamicRouteID `json:"dynamic_route_id"`
 	Params         ListDynamicRouteVersionsParams
@@ -16466,6 +17615,78 @@ type DiffDynamicRouteVersionsdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response DiffDynamicRouteVersionsdefaultApplicationProblemPlusJSONResponse) VisitDiffDynamicRouteVersionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type StartDynamicRouteRolloutRequestObject struct {
+	DynamicRouteID DynamicRouteID `json:"dynamic_route_id"`
+	Version        VersionNumber  `json:"version"`
+	Params         StartDynamicRouteRolloutParams
+	Body           *StartDynamicRouteRolloutJSONRequestBody
+}
+
+type StartDynamicRouteRolloutResponseObject interface {
+	VisitStartDynamicRouteRolloutResponse(w http.ResponseWriter) error
+}
+
+type StartDynamicRouteRollout201ResponseHeaders struct {
+	ETag string
+}
+
+type StartDynamicRouteRollout201JSONResponse struct {
+	Body    DynamicRouteRolloutStarted
+	Headers StartDynamicRouteRollout201ResponseHeaders
+}
+
+func (response StartDynamicRouteRollout201JSONResponse) VisitStartDynamicRouteRolloutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type StartDynamicRouteRollout202ResponseHeaders struct {
+	ETag string
+}
+
+type StartDynamicRouteRollout202JSONResponse struct {
+	Body    DynamicRouteRolloutStarted
+	Headers StartDynamicRouteRollout202ResponseHeaders
+}
+
+func (response StartDynamicRouteRollout202JSONResponse) VisitStartDynamicRouteRolloutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type StartDynamicRouteRolloutdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response StartDynamicRouteRolloutdefaultApplicationProblemPlusJSONResponse) VisitStartDynamicRouteRolloutResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -17627,6 +18848,24 @@ type StrictServerInterface interface {
 	// RollbackDynamicRoute Deploy the version that the present deployment replaced
 	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollback)
 	RollbackDynamicRoute(ctx context.Context, request RollbackDynamicRouteRequestObject) (RollbackDynamicRouteResponseObject, error)
+	// GetDynamicRouteRollout The newest rollout of a dynamic route, with the numbers that it is judged by
+	// (GET /v1/routing/dynamic-routes/{dynamic_route_id}/rollout)
+	GetDynamicRouteRollout(ctx context.Context, request GetDynamicRouteRolloutRequestObject) (GetDynamicRouteRolloutResponseObject, error)
+	// AbortDynamicRouteRollout End a rollout, and take its version back
+	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollout/abort)
+	AbortDynamicRouteRollout(ctx context.Context, request AbortDynamicRouteRolloutRequestObject) (AbortDynamicRouteRolloutResponseObject, error)
+	// AdvanceDynamicRouteRollout Go on to the next step at once
+	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollout/advance)
+	AdvanceDynamicRouteRollout(ctx context.Context, request AdvanceDynamicRouteRolloutRequestObject) (AdvanceDynamicRouteRolloutResponseObject, error)
+	// PauseDynamicRouteRollout Keep a rollout at its step
+	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollout/pause)
+	PauseDynamicRouteRollout(ctx context.Context, request PauseDynamicRouteRolloutRequestObject) (PauseDynamicRouteRolloutResponseObject, error)
+	// ResumeDynamicRouteRollout Have a paused rollout go on
+	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollout/resume)
+	ResumeDynamicRouteRollout(ctx context.Context, request ResumeDynamicRouteRolloutRequestObject) (ResumeDynamicRouteRolloutResponseObject, error)
+	// ListDynamicRouteRollouts The rollouts of a dynamic route, newest first, with what they ended on
+	// (GET /v1/routing/dynamic-routes/{dynamic_route_id}/rollouts)
+	ListDynamicRouteRollouts(ctx context.Context, request ListDynamicRouteRolloutsRequestObject) (ListDynamicRouteRolloutsResponseObject, error)
 	// ListDynamicRouteVersions The versions of a dynamic route without their graphs, newest first
 	// (GET /v1/routing/dynamic-routes/{dynamic_route_id}/versions)
 	ListDynamicRouteVersions(ctx context.Context, request ListDynamicRouteVersionsRequestObject) (ListDynamicRouteVersionsResponseObject, error)
@@ -17642,6 +18881,9 @@ type StrictServerInterface interface {
 	// DiffDynamicRouteVersions What the other version changes of the first
 	// (GET /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/diff/{other_version})
 	DiffDynamicRouteVersions(ctx context.Context, request DiffDynamicRouteVersionsRequestObject) (DiffDynamicRouteVersionsResponseObject, error)
+	// StartDynamicRouteRollout Roll a version out in steps, beside the one that is deployed
+	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/rollout)
+	StartDynamicRouteRollout(ctx context.Context, request StartDynamicRouteRolloutRequestObject) (StartDynamicRouteRolloutResponseObject, error)
 	// TestDynamicRouteVersion What a version does with a sample request
 	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/test)
 	TestDynamicRouteVersion(ctx context.Context, request TestDynamicRouteVersionRequestObject) (TestDynamicRouteVersionResponseObject, error)
@@ -20704,6 +21946,167 @@ func (sh *strictHandler) RollbackDynamicRoute(ctx *gin.Context, dynamicRouteID D
 	}
 }
 
+// GetDynamicRouteRollout operation middleware
+func (sh *strictHandler) GetDynamicRouteRollout(ctx *gin.Context, dynamicRouteID DynamicRouteID) {
+	var request GetDynamicRouteRolloutRequestObject
+
+	request.DynamicRouteID = dynamicRouteID
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetDynamicRouteRollout(ctx, request.(GetDynamicRouteRolloutRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetDynamicRouteRollout")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetDynamicRouteRolloutResponseObject); ok {
+		if err := validResponse.VisitGetDynamicRouteRolloutResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// AbortDynamicRouteRollout operation middleware
+func (sh *strictHandler) AbortDynamicRouteRollout(ctx *gin.Context, dynamicRouteID DynamicRouteID, params AbortDynamicRouteRolloutParams) {
+	var request AbortDynamicRouteRolloutRequestObject
+
+	request.DynamicRouteID = dynamicRouteID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.AbortDynamicRouteRollout(ctx, request.(AbortDynamicRouteRolloutRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AbortDynamicRouteRollout")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(AbortDynamicRouteRolloutResponseObject); ok {
+		if err := validResponse.VisitAbortDynamicRouteRolloutResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// AdvanceDynamicRouteRollout operation middleware
+func (sh *strictHandler) AdvanceDynamicRouteRollout(ctx *gin.Context, dynamicRouteID DynamicRouteID, params AdvanceDynamicRouteRolloutParams) {
+	var request AdvanceDynamicRouteRolloutRequestObject
+
+	request.DynamicRouteID = dynamicRouteID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.AdvanceDynamicRouteRollout(ctx, request.(AdvanceDynamicRouteRolloutRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AdvanceDynamicRouteRollout")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(AdvanceDynamicRouteRolloutResponseObject); ok {
+		if err := validResponse.VisitAdvanceDynamicRouteRolloutResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// PauseDynamicRouteRollout operation middleware
+func (sh *strictHandler) PauseDynamicRouteRollout(ctx *gin.Context, dynamicRouteID DynamicRouteID, params PauseDynamicRouteRolloutParams) {
+	var request PauseDynamicRouteRolloutRequestObject
+
+	request.DynamicRouteID = dynamicRouteID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PauseDynamicRouteRollout(ctx, request.(PauseDynamicRouteRolloutRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PauseDynamicRouteRollout")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(PauseDynamicRouteRolloutResponseObject); ok {
+		if err := validResponse.VisitPauseDynamicRouteRolloutResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ResumeDynamicRouteRollout operation middleware
+func (sh *strictHandler) ResumeDynamicRouteRollout(ctx *gin.Context, dynamicRouteID DynamicRouteID, params ResumeDynamicRouteRolloutParams) {
+	var request ResumeDynamicRouteRolloutRequestObject
+
+	request.DynamicRouteID = dynamicRouteID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ResumeDynamicRouteRollout(ctx, request.(ResumeDynamicRouteRolloutRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ResumeDynamicRouteRollout")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ResumeDynamicRouteRolloutResponseObject); ok {
+		if err := validResponse.VisitResumeDynamicRouteRolloutResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListDynamicRouteRollouts operation middleware
+func (sh *strictHandler) ListDynamicRouteRollouts(ctx *gin.Context, dynamicRouteID DynamicRouteID, params ListDynamicRouteRolloutsParams) {
+	var request ListDynamicRouteRolloutsRequestObject
+
+	request.DynamicRouteID = dynamicRouteID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListDynamicRouteRollouts(ctx, request.(ListDynamicRouteRolloutsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListDynamicRouteRollouts")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListDynamicRouteRolloutsResponseObject); ok {
+		if err := validResponse.VisitListDynamicRouteRolloutsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListDynamicRouteVersions operation middleware
 func (sh *strictHandler) ListDynamicRouteVersions(ctx *gin.Context, dynamicRouteID DynamicRouteID, params ListDynamicRouteVersionsParams) {
 	var request ListDynamicRouteVersionsRequestObject
@@ -20852,6 +22255,52 @@ func (sh *strictHandler) DiffDynamicRouteVersions(ctx *gin.Context, dynamicRoute
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(DiffDynamicRouteVersionsResponseObject); ok {
 		if err := validResponse.VisitDiffDynamicRouteVersionsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// StartDynamicRouteRollout operation middleware
+func (sh *strictHandler) StartDynamicRouteRollout(ctx *gin.Context, dynamicRouteID DynamicRouteID, version VersionNumber, params StartDynamicRouteRolloutParams) {
+	var request StartDynamicRouteRolloutRequestObject
+
+	request.DynamicRouteID = dynamicRouteID
+	request.Version = version
+	request.Params = params
+
+	var body StartDynamicRouteRolloutJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.StartDynamicRouteRollout(ctx, request.(StartDynamicRouteRolloutRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "StartDynamicRouteRollout")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(StartDynamicRouteRolloutResponseObject); ok {
+		if err := validResponse.VisitStartDynamicRouteRolloutResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -21425,414 +22874,441 @@ func (sh *strictHandler) GetMember(ctx *gin.Context, workspaceID WorkspaceID, us
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7P37kts2uiiKvwp+/dtVnsmSu9u3TGLXqT2dOJnxdhK7fBn/kfaWIBKSME0CGgJsWcvjU+tp1oOtJzmF",
-	"7wNAkAIpsqVutR1P1cQticT1u18/HiUyX0rBhFZHjz8eLRhNWQF//vSGzs2/KVNJwZeaS3H0+OjNgpFL",
-	"ViguBZEzslpQTVZUkYLpshAsHZGZLMjk2ezur1Qni8nx0eioYP8qecHSo8e6KNnoSCULllMztl4v2dHj",
-	"I6ULLuZHnz59Gh0taUFzpu0izkq9kEV8GUtaaLMGSnKZsuyOIjwlUzaTBSN6wYjKqFqY+bl5Y0n14mh0",
-	"JGhuZqQ4btfacvrhFybmenH0+NuHo42ljo5+LFjKhOY0e/Y0vkKe4vqWhbzkKSvIBVuPyGS6lhfj//mv",
-	"/560LC7xA495uuMay0K1nd9EsA96nMATE7NQDYc6Z/YQ/er+VbJiHSwPx2xZx6N790dHORfu873Ysp4y",
-	"c3k5Ezp2dGck9b8Tno7IJGVL3XVi1fM7n9jTtaA5T17JUrOWxeETpDCP4Prgz84F4jtjfHDXNf6tpEVa",
-	"UJ7FFzh3P+Pi4GPX4vzzOy/sWcrypdRMJOvnbL25tldsyajmYk4oSWiWkRXXC0RWmjODHvANF+T+Q7KQ",
-	"ZaHInF8yBY/MeKE0oUKtWEHonHIxgqdlqckyo1xo9kETxZKCaeW3ihSt2mywxLtmjS37u3f/uyYYL6nW",
-	"rDBj/t/f/393/9/3//G/jppnMDr6cHfBhT56fJSXSpMpI/eIluTe/e/IJVd8mjFy9vrHZ89IsqAFTYDM",
-	"wcHNgFxuntiPCyrmjEiRrclqwQTRC64IV0RpnmVwLklZFAZTDMFu37YlyEcd99m63T+dn3/z7/Oj30/v",
-	"fv/+P86P/txr42ZpZklAAgVhtMi4uTi4vxFRZbIgVJHzowfnRyMiC/INnMRzto5CtSBnL58BhABQX7B1",
-	"F0ibn3cF5l94zvXmSv4uVySnYk2Y0AVnytB3QzQXMksVoZrkUukn5NEp3hedKiZ0Gy3NYI7Gsnhe5keP",
-	"7z86hSvBTxUZNXA+ZwUs8Vcq6JwZutd2bGap9pHq8PJO9lO9Md7HMf5qmPMADk5nmhVbGTi80HdhgMyb",
-	"K3tZMMX0b2U+ZS0sUsBvuEQr9bSsx/66bUX2Mk/hf1uvFxf4is1iF7uEH+HMRmSCn+BaAZm4VkRl5bxl",
-	"ufh43/P77nQ7S39pZZz4UvG3O1vWZEfYCdxeltOMJ9TMHUeIZfWAPbpy2oUOwfM748Ir9q+SKd0mL04+",
-	"3FV8Lmg2lR/uFvjsXZ5OLAnlYsYKJhJG7G9G8mD/6lq8fXD3hcvSsO2XhZzxrEUuKvAZc9vmIQeX8KFz",
-	"jfje2D2661pfc5GwzQX+JnWlHXBFNM9bRVwFQ4SzzmSRU8PeUqrZXfPuUWzut0LzCLH7oee8Jbx+lXkV",
-	"K+K3UipW4FWYv7ruAX7f9fD/gXTwAET1/r2Hf3n43YNvH/5lK119R2OM3XyLV5RJMR85Vk4enKoRgZsh",
-	"7JIVa5LxS0bmVLMVXZMFVYQulxlnKUpjILC1XfCKNth9KGWBfPXv3+/df49/PTj9s/pf/7bff7w3evip",
-	"+vHjw0//fmCYyJ9z1UscowB4Xux6pAyXeHR6mqvaTvF8ZHGhljRpQfSV+xnhaqW6oMo/vCNofTLvqqUU",
-	"ioFl4GUhpxnLzZ+JFJoJuFG4CSTWJ0t84j/+qcy6PwZT/a/CsNSj//9JZfw4wV/ViRsXZtwEXtBaZpRn",
-	"LH1CXv38I/n+4aO/EDsVSZmmPFPHcIp2RDBjJBq18GUhl6zQHPfA04gRZHR0wQX8wIQB4d8bAtnR6MiM",
-	"QTXq4GulWX40Auw9ej/aHA3vITKNw/eIHSa8p99xPdXQcvpPlmgzwpnWLF/qzY1VFoxN+MHdpCMyXcsL",
-	"A4RCighRGzXMIFFS4oHrjiJyJUj1CtHOMlUqlh7Hxk/LArl6ruqUVpbTLFgR0ivzBhPpUnKEtI3hDFCU",
-	"RfyoQXUdT9ea9Z8sd3LzxmjLQNTa+LFg1MJ7g7ot1kjcpGBwLkZ5iR9MwXSxpmZZ1QRTKTNGhflZaVpo",
-	"lo6p7sug4B1dqmC8kByHsObk+kAY9KcegsRRbR31y/SHEIXZMuX6p0tLL+pgSxM8rMixUofBXbQD0dw8",
-	"PeBoUj4D+Z5rhrDRNcPPnGUp2gTMu3YwWhR0bT63EJRACoz/fMmV3bhfMxf624dHm+xzdKRpMWetg9lf",
-	"8fttlAVYAtwfnu/IXUF9nHBOe2Cjpmhrt9B95b9wFbn2lGra+wYC+IlcQGBS3TbQb+yDtubZ5rHAguqD",
-	"xfel5Qv4xC9ZyDCmNKMiYeZg/lXSjGvDNBKpzEFnFGxfUVZhBnxZ8MRiQ5pycxk0exkc14xmisU4I0gQ",
-	"QHWpIA5nSU7XxMxMSpGygqglE6mT9ElSKi3zY0T3kC+KZam3M2qeMLTRfBodyVIPfKcJijCnH6jtvK0i",
-	"FKEdWSZX4xnNsilNLlScdAJ1U5vE+SVKgcoIxfgM0ZIkCykVI7NC5sfkp3yp1wRmUeYfELccwG5iYQMu",
-	"ZQgm3eAdwhQwGwcP216zkGOofXjL2159bR62iqV52Qn9m8ZjrphCizHK4Shqj+CAyL1j8pQlQAQUMTIP",
-	"4doIuokUMz4fB4rGVhLXgIxKC6lOsblHf7WjDUDYAkmWmLcSpW2n7gDSXFVlqdiKCNWjr9isjQCFA27Z",
-	"xguxjz3ElrFl4pfObt5JrnIuwm/vjbZjb0N8so4G/wia5I3GN2VKI9YSvilWDcF+p5zJJROUn3wzIowm",
-	"CwR5p6N9R745JmeCMKAHGVe6jSgECtX9020WvJF5/Bm+eu/bz5iAfIqAyw+yFKl3mvXWw1o1J5XIJWvR",
-	"SHhqwGG6JqsFTxaGCE25SNGDdcHWxyDQIpv22oshHwzk/tGR0fDej/rITbA8t5gYlvywlhdnL589Z2tV",
-	"E2863T4dcHH/UQQwzCQ/1tS9BmYtudFaI2Bv/TmKrBaGzVl5TpkjU6y4ZOoJAvnj4ewuKRgdqqK4d6br",
-	"+M2CIW21kMQ+SLiOak9MGNUpjQsALZDWRhl+RaqSgrFm6cgE0INvUNbi2hAdo+OSmSyufmKtsL6Uiuso",
-	"Pz7LpZgTDZfnogdcoEPdr1sq9oRkcsUKo30qQguGdBJ9usdRNWNZsBn/EL8LdAVXPlQ3P8RXyMJ9tPEX",
-	"gtAkkaXQ9nisI1VKknGtM0ZWssxSMmVkwdOUiei1Llv9G2+CjQcejk2qUc5aN5TR6H7M6UXHKpfpYAAv",
-	"1VZSapD5rXJiGJ/1lCbMa/8In4/Sq0Clt6TLXrE/GlxjAHMVNoUClqMoNTyvnUkbNawI1S5iV4PkHULy",
-	"qi9hD2rt5p4OqtrWl3Nl4bK5q77yZf29PYmYASPctmbHtT+hPNDjjdcQ9lLnJV3vAGdxgmfIAEK3eQ+p",
-	"cQhR+dRy0i8KS1c7z7fNwrwf2cbIvDkX7tMm+If0f9gkA48oBNCAZCJlDLf9vus4t9G3PRGFgxA+2CBK",
-	"WNe4uSG0wmLfNtHAiScrlNwUMYMRTS+YIlygBJXRBMQpKdhjiKWl/1kWjNBMSXjg/7x+8ZuVan4SuqDn",
-	"IvB5YfTtlKWFTC4q2YcpO7f59ZIVmn1A96uRs3nCnHyESzw+N4w3DP+49309pvO7TX/jquCavRDZGh17",
-	"9lzeKtbhDIfdaiO8bLhv4JgwEgjFbKczLQsuCzRoOlU8asrcEEkiDhGqYREoe9HM+oxQ8LHe3Au2Joqi",
-	"HMn1ExvNZb3BesEK9KVIwTatmGbIlmnNO+Znlj4hlBjgzBgGpCh790TLC5RE3c6Nqj/2QhDc1xgeMh+N",
-	"9pimeBXVcNGTSRYsuRgoOi60Xo4rH04XkPszAiGbazKnl4wIaQP/4rK+NUpb51h9+LfurENMqgbr4bDI",
-	"2yPQ0GzjfYVUXbB0ZJZuARTAQjCW+jvucG0NEZFf41tNKmMHGyHw1A6mdnNthCgyxca+L2nG08d1fU1L",
-	"eeFNFIQL+wzXpGAz0C79jzNZTEFNgp8vhFypSvdCo0dO10RITVIJLsfjcyHk2CA31zivpTdkyhZcGE2a",
-	"JFQICNABLWjO0mNSUM3GECDJcCnwt5+MWPTNZc6EPialKBhNFkZdME+fizrgAYHlOTO7S6RIslLxS3jS",
-	"QRNRdK3MuhdczGsapbPLUWKdvEgOgGghtXRICucGgRDuL39cRup1p3A0Ogp3Z9h7tXp4vVriJhKPjj7c",
-	"NRPevaSFEduUmRlu385p/n7mV2A+/Ryswnz+Tf7oFmI+vqIa3SLMvfC2th4cMFzTp9HRj1TTTM6DQIw6",
-	"/cuZUnTeYlWgerHdPWgjSdxAMaB3i6jLIU1CDM+MQz9nw5QRknU0qYAgohZoy+1BZJZMpNYxVB/7lyBa",
-	"SCGpSSWgB1i5zHRr1mIDCXwhV/dauJVFj08q/QuPqVeJVHosqJCqp1sYXihVi4GL6ZZ4BTAP40TjJSvG",
-	"Oc+y/r7oUnCtrnI8uCA3QPsygn2NwjOJHiZaI3z0VAQl6pE8W3jGM6VKltZivMEUvxJsqwr+K3NxJKtw",
-	"OV2vVOtuHlZoqMbZR82t9DmPXWwuG2d7COXjKcuYjioe1Q89bb4xA5kbpWPqXY7Qrf4wJ+cStKLBYoNt",
-	"mVs8Nk0Jkv+rZE7D8sA8Aj2MXdpsg4xpo24kVMXlvEiYclSkbIZBo5lekaksRUq0bPMbDDfpdjiFhhhG",
-	"q7vZDbr8DR8WwPZgDK3v5aCG0GopVzaChrvpa9So3tmP8fOK1sU+OCfKLCOlQC8r4lYP+9zvlTBtBjh6",
-	"H7VOhsmgNkzgxezo8e9bDjx463WZ57QwcLMpYIkZn2+9vGCsvxV0ubA24TFPu1yqgW+Qak2ThdHg5DF5",
-	"xS7lBUvRDWfFUFDFhngLm+HBdjWbcPS+cYRnyRZTDKrjQqbM6NtIruma0DQl5ZJoCWYh8y1opTQj1o7G",
-	"RLppf6GzGRdcr4cc8Zl751NlXxpXFvX+/tQWmwMqGqgEg5XHMgcwPBjVeqvvcUvsOjwHUaIKQzvhJgac",
-	"wCt4A5x4Ff6Z3cSFmE6UOQtuoKmSJYu28GKmVD0K1/+4bb4fyuQCzbBDPAmB3hIQjgf36xm/Ngfj+09/",
-	"Oj8/rj79+X/3y74QhOZg8uCCvH391JsU7t0/fhSE6MZ1GZ/OchrVazrPZCeeHpK/3bj66GhFC8HFXA2Z",
-	"9J17p4V7+jF7CAjBsE/ZMpPruDT6ZZ3L1pOwwecNypmmLMJpn6VgnQbyPDAeB4Aw7S+ABUv8TaasPeJ9",
-	"Vsg8llYwOpoDt9zYBNJGIkuteIpG3s0N9V3blnD8guXycr8nqWWPJAo4FHh2ZO+yWkt1Ge6I+sDI1YXP",
-	"JrD1F0HDc6aJHhqTfkYUzZdZkCxLRVq53i4Y5u5BehCZ5ExTs5QJxHCah6wBeCrTtfdlGE4NHHxkaPcE",
-	"mPwExp3YbKoJoQV7ci4gcFPOyMRW1IFxKdHsg0aLcf0ozSxDjvI1bK2Zk9QZJVkWM2s3CYr8DJ/PSHsQ",
-	"ctjpd+/wtAc/V9KSPf2rLamff6cpZYXhsUFgY+DYQUHEKh3NEjeR8K6pk7Wa0q0kS1YkTGg6t9FvaUFX",
-	"AiP2gioRGPOF00JuJcsU81B4R0E6db7UYxCfxhdsPQmeYSKFIMXG5uKrLZ1pvu9xv4UX6mmDm+c9aA1V",
-	"aqim8/2B0zaJKCTam6xvpqM1DLxPs2CWEKAFHxSnD3fn8q6d859KiuNXdPWrdVoEv95VF3x5Vy6RgN0F",
-	"tDWTWYc5Jqdvn3tFr2Fy55BpMMtC5p5FEikqV9hkWlCRLJj6/d77Ywvdk+OtNiqYZhu1/1ucc58R4Ffk",
-	"T6lM1ImtqHQXKiqp4zwdEfi+YLZIQv2JY4TpY3NCfz4mP12yYo2OPkccVoUUcwxcxQvOuNIsJVSfCynA",
-	"XOiCWuE0DNXHskQsg/gAQ/KRttd3131Fjb27YO0BCky7NSDLLBfLn0BSVpUykDIwCiibSWMD03eOonoE",
-	"VU2uaC3YPIh96i4tkthzby1ZGfQKjCWECqkXrKjX+7qSmPirvGQ3Ej2Fm9x2tPuwkDaGQ7fCYS2lm0va",
-	"s8XOgC4Yy/ZteNsizlfzbjexAaht3K3TkjYZdr2YnVs9xMIEy48ZpWxtqO3VA1wNKVjEtpsLtL3NXaBZ",
-	"6yowukVRE9a+1VbC0RH97QwORhq5pW7b7V7UqqupVPux6+9gxK6ddV2+DpjIpm9vSF0qc7OadRicXSlT",
-	"AHzcDMkxHlNFFIX4ylRWzptc88HWlfWLG6tRpipmrPNqKxNuJKojZS0BGu3BOqLtpd5VHSxWVNFt+Lkr",
-	"sCei6sWKefkKck1lH5MmxRrlM3W8m1hWxdK5SC/qEoGXtFQ1pludT4yt7MX9nYIBk6Xj1mTpN03g9hFI",
-	"7JJmJdXsCQHP2WrBMwY1WAzIu4Gr4/rdX6r3lG3gbl/3fEY1U7p70YKtmNJu7bVFYrwtqF5hLGZ0he25",
-	"mxZZ94iPe/bdwwrrZxygTuMMI7Aw0PsfbOgNU0O9JzNnmevNieGFDYslfLt1fUU8xTTpI0FHHJH1CLtI",
-	"+B1XXHfYb73xOHBWjmycCS+ILFK0hFzRsVpdqFuIr4/S66T2Il3gmV9JxHjrOMoAq63nzHX77AtD4ldc",
-	"pHJVWfPQLuICdrmCYGSBdl4hMVzYfM0+JIylLOIiTinPBtldrYcR9EmhF1d9ecXYxdXe3cb7/1HB83DV",
-	"x758DTELDfCx42xXZ+yK9mUIcKfzWfvs7Cb2rMVv3P3t0ebt0vZCzjwEXIWguTPaEAbTgs50wIshpXnJ",
-	"CmXIzlbRsHH0e5EQe1czUPSyvZZByudWJNgc4fXfz+7ef/St44Ngm40O4lSwSBJAwYTull2htg8WiAh9",
-	"KK6S3R2FdruUFfySpVZcnNmqgltkxOESXx0AusWHVmbuRTl7uv4g7FHV5LdtIPkuoEQRTsoVWcnCaEJE",
-	"sUSKlGRSXhyTZ5pcMLas0l3gnKfM/IkQIYuaMtCLnvyDy4w6yapJPn6azbAoTGsJrYH2nVdMyeySpWDb",
-	"ic3o+xpEk9aksvauKRdpleuDjluR9Lf0NqrLRBbSaiqDlKDuyhJFKeYKRJpqO1jxx8g4PoGLC5LIPJci",
-	"XnrIxsttPVK8mlf26QCExwWbcym6vQwEwp0WMkuHBTW0J+a8mNVjtu8ospQZT9ZPwIkf1vLO6ZpMmZHE",
-	"zS8runZpNT3SSIoKJHscjwuva2C434U3/1UDRw6yfvc1aI0hfRN9rswNN/CwNyv8yYYa/J3RLOYtXMD3",
-	"gWgequ1AprWUZMZWVa0fLYlmWKumvpPOUqsLv4DOjdaW+zOflwVWl7pyZdV53N4xoITp9mN169y4W1YU",
-	"shirBUUfcY8KshtVZyPxESzlFBMj4S58bR3zVj2VV0jM9qzX0Guffc7keJpJyFgdsuowMXLYixaoxlSP",
-	"M0bb5JYl1iGaEc0EmbIMNMqwKrkb5zG5d3o6Mv85HZH/+a//7kdKDHePmCqTTCojZ9laTRTKXBVUXKgn",
-	"GAxssCSsjITJ7z4rnRbsGB3cCPzHeRqkneLoWBna0J8FzWZj+3ciZVZP/wtjVqA4QHXM9UW/Nl+DpcOs",
-	"w53LiJxCT5uecIA56pBUhyJIJySqJWPgcsE6nLuBYBmvxv/OjGVOxwg59ngIE6mCqC6Qh+Am6rN0llZa",
-	"wi/xAzS7mUuZ2jRjRWhQOCtwPcOvKHlhgfFBBx1JJGdHMaTwq21e/6hGYqKIGMPq7SRtD5pqg/XEAu5p",
-	"yqyGFLlt6uv1G1ECFB4DYf1v+NqU32rlsYPsF6u0sdoqlGi3zGs7zshOFVvh3/Bco0HEBVNxATCWkd2D",
-	"trbI0FwoTaM9P/DkakVjoWp4VE/NqNJjxZgYVtl8KWU2bs3+BhsoKVgii1R5Uo7xW1oadO8vpSpNY16w",
-	"Z65eIipxRvpNuboAnWFhY8UgmZ+l5LezN68b6eZ7qOxeKz6doVtsjlX9lZbLZYsNZFN57vKO+FseBbq0",
-	"A7KRJ3i1qvC1K42AnTvT5jV2APoeiJlDmUPb2Doqol7JKUk1HaN2tvUE3MxPqaYv8ZUebsWgtGYdBcCV",
-	"8LgqtmqtGnEo31qDs9fKf8XHrznp2OkQ/df10r9xxTKRq4XM2LhWNWCD3uApI0G1EoazA/oXY4ff4fWs",
-	"uzurso/N5QSFIKvDqQPfMAeoP7kfOCB/RPWK16+1TkAX+lW10bl/WsV7QVDYVRMtXVng9slLxYr6zMOG",
-	"jwYcQ0yk4R52djJlawk2MlkD0454NXVUrd1O03n2uzh4aqa3G088j5GyYS70lIn1WBeUi6gE8UJka2/n",
-	"C0QIUIQArozibl4nUmB+i16wNTzjWk/GDIKw0/F/skKOAXkKppmI5+d2L0FLUjBt5u8gu586jw7aJvX3",
-	"WYY33oSYaYDFvcbwaN8EAD9S3E3pB7CdbiMpdIPo7uB4Sj9FJ1g+Z3sRWcLN3hq5Zbdg+d1rhtoKBm1F",
-	"QwdEvvst7fOubs9F2WpEe8CS3k3Lqm6G/fAEl7jP469KMN2mSxiKMPYcD4Ixfu7ufXnBfUCc0bNUjTaL",
-	"6k++mTzBBmm23QfFJsTo0zBfQDIeaPA0Z8cEnKwTcMdN4Cvl/FClYukIRWRgiuciTB6DVBwXqRTkIU3A",
-	"tmaHOiY/0WQBfabXpOrjiDmNVty2Ki3sJacafJcslmEKaxxcFRqWM/CtTlZ/ZbdVU1jo7bWqNKNeEe91",
-	"MMEUXzXBTrYo/9iE30DjgKRf9BwXDCr4plguEpSX46PtcfR71523Bq13tqnYWRceWOdnRzU3orIOkj9f",
-	"htMPgI7XWTmH1hw041Shp6QSk+sYekzOgnKrNgudZTPMvFFkVhaQbWbJh7WxQ77QiEDtZ6rPBbRWM+SA",
-	"C08rMkYvmbIWbaKlvDL6u3P4DYqK9kX/xluxk8ZKhlZQ7ifjo6AZ0cRbvHoZNeroB31MzgKPERSbtfVf",
-	"lUFObN0CdbUFeZayfCmhwu7d55gCubXCzftwO7uordWZHEJtjdWW7H03zZKUt/mWamvd/b42qnHe+M1F",
-	"1c1DNjxKfa241rIA1SM+xXDKMinmqi270OYljoE6to8byV6sZS62Nmn6sOQFU/uoOXnRtji8SJ+iBLzA",
-	"F7hv90AZwXHQunZqHmXYDbRnYjv1l2xvH1WwSy5LNVbQImHc4pJ/A4UvzBNVj35bmb+Qmrra+DRJ2NKA",
-	"oi/AL/q7cK+7gGe/cNLnbF2Fj25tCTWTZRHrCwVH1dJlCuq8RODBVoBRA+++Z1GZJkTsJyXqopYY5bpE",
-	"+Qha7wrwux5m+9+RJRyQBezBUHEbTHnP2frKGiGsv68W+Jyt95PxvIXbQfy57eiCArltFVC9d0x+lgWB",
-	"OtroZqFpzoW6cuHSJjdrXRAUCTKPrgld0fUWyhmb6GZ7S12l+uvezzakpz1I4WssjRXVgirS35FHDNHQ",
-	"8gL+wnuNB0/8wmcsWScZO8tYESMFbFmwZLBQ2BRBYnxJV+7evD/7bY+6zWXBxr5uT4RzvfK/bXVFQqh7",
-	"60DvfGMXbyywVjuuKy/qo9PeDNDfgl9iPL4djEJ5a7ZLUKYsMBm4pWFEOwwRr0we1A6tj/13uSJyprF4",
-	"3Yra7sQuKAEkjAenJKVrFVQ3qoKzwc/naqZBP22RYrCi6wojC/AxQhEysG/2DbhnerD8vRFpVIH4kRsx",
-	"3d4714VnVxGSHl42QTE43BhXqSPhHnhyA6sPzZ4j4B3P2mlr08qyFMFoIbMUscxVEGuUVz5uV7miKSEN",
-	"KX2ESWjOojeqtze6YGtXOdqGa8RL2vBYdDLY+BEVfY3qsDGXYlrbIrS0hJqbDcYVJncEYSvQN6Ot4XNb",
-	"WFGv3Tf2+gQrZNROAyiK/WJ7VRs4GJvWEgcUGcnnMhIAVCuM10x6u1S6YDSHJlsqTsynPMvMSapyuSyY",
-	"UrHgrzMwuq+9zwYjx10vKlupz3WVigZDXDEcNcm4EQMthWjL8GotuVLvsLOJPWbvYMTQaC7YtQdPZXwY",
-	"K1kWsdAubOqSjsh0LS+IzaJ8bPMvq/cbvZ59MzvkIYatNOP2sYqqf7DFjpTwlKXjdkEhLQtQimw6S48M",
-	"ACZSI80ULeGEHTlGG8kzfVJeMLCzDRLcz9FkHJ7bqOAlHBvlgN+G75YWT1TPrIc2O1V7EqIsdSLzreVA",
-	"X9jHoCt4xpP1UIRZFjynxbqBMRELjA0ptAIRV4G18AlJ+WxmxHuMdkbZxDET0sFMOpO7lmWxlIq1JH5R",
-	"1RKRalfaCbUQnN39QFhoNib3XCkqO16ZyfxmoKml+L416MTWUQpokhWlwCAMQk8tsqApZqbyhGFuk6FK",
-	"WP4Ye8CDIS1OiXuVpX0jL5iI1aPtYVCKgGAjZjwkMtWB+GOrsCWwQ9U5ndtGW++w4CijHG4TvaKh6wG1",
-	"aWHJQ+PqDBff9ObYzfVPzD7DF6KF4M0pZFyw/qP5FnWR4QzL8OVOolYdXZQbblv0SOCbNjVjaHmw/oV1",
-	"26zzb1zSnyVZVjWbgegGXjBbyAzCCmxZWmyTa7tnjojMUkMmgVX1V1nl9spDwTWNqvv3m4kHRP4i5/vQ",
-	"gOT88GqPvHp6dYV2vW2TG17Ym/PtKaNKZBCVRBON3qEv3mE23FnVk+lulsXf6ji7HU4jg+CZta70dvy/",
-	"cS/dlLfHnu8wF8/e/P+H9/zXVrAHUruxo4MS3dpqrkx+G3u6Egl+E2CDM/IUjKZ3pcjWYBKk6V1oeG8U",
-	"sjLL7iZS6EJmUTtOW+zzVcg6y60815+mGfK+va5Jxq4YXI0r8kgLs20tYLS3WOtbEmKNy7g6zLJoCn87",
-	"sNb8a7HUsHpoMxfWFjb5ZkKUpiJVNrZqHbAJCFDEVyBt2HlDvjOvPSaUFKXwhX5AAFWEQhEuiGM+F1yR",
-	"C7bU9ksMQoxFjN/v4fqrQsbD3iz+duEEXpVZ7MC56ghsbUUTWfA5bylJa4anWhZ3lPfMmNPzH2Ycg3wd",
-	"rTDEw+AzWEwzFqUKRbkdLV/acX4SutikZRbj7MJH1cbt4K2QY85tH7jn72CbNtENyGaIF4W1ywxITJDu",
-	"nX01jQmXjIO3rlm9Q1vzr86mU7EJqzyWio1BL4ve/m9s9cNaXvzopduBe6dLPnZJqZ2lydby4uzlM8iT",
-	"6sqfNrpq2Igobpzp0bLcTPga5MyjGw8XaK+jFkReN4Ky+8UF1POP+pzBW7VZlj+oB2Vxt61x+m9sVW+Y",
-	"PQA09hprMeRsYuSpbXPNtrpDunV+GQ0HrtBeoD7iL3LFirsJVa6IgBqRlM+5xrgXLgQryGK9XDChjoml",
-	"VxCThJXec5oyX8Oa5qyJCtfcwOAqoBLWNr4RiNn/Xe6n5GkuLxm40NmK2LZzCktXsTVJqECzu62kD+ls",
-	"ddKe0w/YT/b+vYd/efjdg28f/iVoMntva4J/a/lmuLJaWZEhefCHzIG6Cj/8/LOkIlVUtm17AO66nJIh",
-	"pRB2TCXYKfyv1dzZ0K8wempW6rJgT3zYAa/q1qeSYdQBDjMwRu5WxVeebYbDS1sxV+4cb9kStj4szLIv",
-	"NG7mOvVP9Psbv2SEcXDXUOKspRD9BguJ1C89DABdERK2N3Ttra/bh9syvHe2NQ+48RcGLAdSIG9hq7WH",
-	"rR/Ag3pn+P97fq7++v4//ur+6NsQnt01cxFXwuyqt9c4ENxAy4m8LJi6QoP8PgIUDv0jPruDtB3JC8rK",
-	"eUSCGcQ5y2nGVaRk8Uv8ISh866QwQ8ywAHo936dWQydjVLGxERPV5r31bBXWQ6ewaxpndBprdGxjAmvr",
-	"t/G89hOUdWf5JSuekHvHp8enO55nNWz/4AIEkH9Ub3563ySziv2rtBFmtfXZVjxTnnG9Hjxj9ebmjJrR",
-	"vDFXs5CqubEWdLIVtF/aMM+bVNR3K1XeRTXfhQLi9e9HOiLdbaK3xLxVHcZye09QrZ35tsU0Zx2gvqnk",
-	"hnSd3v3P07vfv/+T/ePu+2/cV3/+371ofDZARW8178K241fl3RabUpu6sJEkRg38oMmSzpmL8OfKtsmQ",
-	"QRqAeeC4M/fnRRUk6COfsX6wqxx8ZPsMgA06oSJhaI4uBRQKi1pCnY37RzTIRdxkkdjcKPmzNJ6l3i4P",
-	"+gFSxQVNUYG2lKtvPC34iweGXth3plu12LNEy6Iu9veyvDf8ApG+woWcZizvagpSa3YtXTnK2snBeVnP",
-	"JllmVDAiIfLymLyr9+NTMmdYxEZIPwZX58LfyeOq/+AFY0sseS6YT3lZkwW9bPqMOqPCcJaXuNOWQ6i0",
-	"5fopmIPjjXIdxwTLHhYGY8x5qIVciSfEmtrHimmiqOvwa41o2qW87One3HENArjWdoqvuKrXPkbQfEJO",
-	"fdmFgtl28qJf5k5rU5uwFmdYoBPhMEa/GpjfFpqBa1YdZriEZpndWgqOz5Uss9R+g9tPi/W4KMUx+c0W",
-	"W8Ier0KG9KDXHW5pJNzH3dskecNCSRzgB2+0eK3dyW0PLGms6MqO7I2d9XUEuhefyqSMZ8md1bythAvy",
-	"f16/+O0KXV3rSLg5T1BgB4RqWeSYPlOb/0/QisE5eu86d1Ke/vlxPdlmhOGdI+KSDQyAFmXmaodhesq5",
-	"QFxU2lAYtOT6CadMMKoX4JTn+pj8BLhsccuZ8GHRWFCs7uKqenoDVhjAH5lZM2iRjhT3ikf4nK2LaCOn",
-	"tJDLJZ1mUeM5AysKMIDMZiMpklBhJCZ40eaRyFKTTCqDrVRgDTUyLTUWtJiRf8opilHmPlRcQXM8Zzxl",
-	"i2hq1y/8klWcybYMtusKzk80BAyIeTCExleJq9JJsbOHIaqK0YylhAq2iic3xcsKv7En4wJ7IbdLhO0i",
-	"rJXInH1lKQL+OZQT2RtsCf8yG+BiPq4yR3qITKUAe0GRs7SyNasWzRtpEtxn9WzQEyM4Qrhr+MVIG76d",
-	"Q07XfvuNwvZtTKuxrVEAriNXu7hlF5sg1UXNgtPdQJHe5+lozLgDWqr4FOh/akmXe7MKW4mDYSV1tE8R",
-	"jCVXws1QIzEejQpG05GFVzmr0c2q9wlmjsc6ccWohmArVjyGi14WMpca+yY8ITlXhkJA6fdFhXOVQAqK",
-	"FmKIXbTFnHoGJ0AERHqtwEEPJADq9sH4UdXFw0XLub0M8i0dUFdAPi1kOV/0gVeAURtY15izCR4bl9kD",
-	"PHfm9o4N9Of23grZiGoRCVNRrvzO8jBIIprJ4oLIGTI7W++aNn8TjBbDcyNwZS8wpCpCEWmRLPhlH/k8",
-	"pkEnVEjBE5pVuWBtpQDAcAHbKhVUJ3hM/qqyEut8/nVBRZqxE/PFcYcK2uJAK+hM15PodFXWIZCHI3my",
-	"3hI8xADnbMLvR22rOQ5TFvaV5nCGSQ68Ldl0Wwd9r1+A/TlnVFi7yePNOuc32SQfTDdBkSwP4bt0w+/Z",
-	"u2ImC1Alj+NNsIY3m3C5rd0RETqC/mYJUrDeUOiR+mOVMZtlmLlUN2cPM2I3TdPDDNIxUm/7/zepRUun",
-	"jGD22kY8tlbkYAO2ImhQw6ngfkYVda6TwWHZGJYi0GQx1LzcWa9W68w2l3N+GAxl+e7bh9YEjZ8fnG7l",
-	"tm6ejtXvkERiWd8hskdqxPgKTfmNTsvACsZ00HLk24fkOf/hmJw5G7ut+mGeCgllpBytS4pWAyqP1kMf",
-	"NljKKwOiPDGfjgnIxiJb+wxLsw2jMEBGNjAdt46asbAvc6uVve25lEYXjfpqEocXPZgqPApcZkbLTLeJ",
-	"FGcCk0xBoJCzqnpJzb/9bZRDCn4DJ/Ny80CgDII/lEadmAinCPpl+gItvra6hVp13JaNYDbfO7rhu44u",
-	"065KfiN0pOra3OyQFLSf5lqFTXElJGPYdEjEukVgpt05SOP+aawX0BaZ1NsecEV3FAJVlVCyEcpiYbNe",
-	"sR4j/EhGU1t6ZiskLmlB847a3B+bwtbRU5wY01ywGbObfirTdVWESLMclOeycAY56qtPgLXfFum2KmSl",
-	"vT52YJajXUyNiK1mQ2038YxfuKDacLFB6kHU3pbT5e+49fdXTzoPQ+H7YKpzEwfFiVaMzxe669QjtUg8",
-	"471XY7unx6f3IoVK6nf2M020LOpOmTtEJbIwhztdE6fubD3QILQtt8V3erjKDWsBkXitNMsN3cuXEUP0",
-	"3yRUofPiNxS0saaXBjQ//P7eo/s9ilU73vyUz2ad2vgAHbbTTzFMUe/Xg7TBdnz1H3tMyIWcQF+zWtr4",
-	"mv2UW6g6n25ZUHwp2lUt29+KXMPVBoWSWrO0IkS+FhdICZC9Z4jecUigtiZRw1QdFymLi8EBucOiuGaF",
-	"zKNOFY61Ao0q3WSDUZtGGEVy/7vtWRet0WNOg7mjdox52il0qzWWGbSvzhj9e6fwv+4A/T9USBYA2ag9",
-	"Mgsn2UOKY6WtHTS92BowxI465zCq/8InxNZnROGvrVbVZkvfNj27Gqd6q301+6ndfLORrEMD+7BI7Lha",
-	"5CbBwN9sgSobgIJNhpwhNWa2Pah5q+VCX2Hs7PD8kExGbL1PXaAugdicePPZKwXsbgm9fRcNsh0ROpWX",
-	"zEbdMFpknBXEKm9Dg7tbDvBtYDkdcII3xI/a1x0k8e0FOfmcqYiY/tO/SprV8UWhiMfgFylYS5VA0Lqj",
-	"XY9XVFVHtHIhcE5BN7/iy3Hgu1pwV/XWcB/HBrh3pHD62gVuvsA4DMV4lqxQLN3eyb2h1BUyJ/firt4N",
-	"1OoWbisLdf3F5j4Dw7cFjqCEkL3dxrk2Luf9NuDd3QLssACLTllv6KEMxzh0XwuyXfrexKvgKG6BlGVX",
-	"s6Ow5fc0TOb6R41Rb5Zyt4CPUaoA/Sw9Jpf3wOakJJFiZHTJOb9kgkzX0LzJQTbWhJmugWS9ffMjSbED",
-	"RBUD4QR9gy/AxrCterx+yQavj/hPpeswA2Fry4JfUs1stjQGRdjeGOBBksWIgOzvAte9gnhHjZwxFMrW",
-	"ZBlss6kyehKGExmag54ri/TxbfCE/cJzHqtP/fopWbKC5DzLwAspLximNoZZAqd3v3//8d7o+09/Oj8/",
-	"rj71TBGIz4HNI1OW8JxmBN+uTAX3jx+d1tc+tG9hzQAPzb1ddKK1wmO1bO/j0QseSXHkYln2oFv+gLHQ",
-	"8MB34oIEBn1HRIg0VjIdAtcJJUkmFQPP1BOiGDJvTacZbBQ+yGU8nqIsCiY6fPIbzupns7u/QjfWlKMX",
-	"Anqz9sw6SH3Z1ogbzogZGL1fhb9Iksa7qNnwpXGV3xlJr4PfKut+7vMuIRU1o8mFGtYMrKqXvNHGgwtb",
-	"Rd9cFfEdcTF065IVNCP4turqdBHNVH4GpXRm3E1As8w3upDztvF0sXaBqpFqyB1VlDXXGes4jk1R7e2r",
-	"Z3jKVS+BC47xujaYN7rGSy4zlF97M9Z/uFe2mn7hR7eZQE6yIGir19cOPs6+an6Eod5lniwCx6j3iY5s",
-	"mpStXgY1mdCVWlQEDJiIueuiFHMFfSaIlnOIMobGB6iEof3ZNaRgRNCikFAfw7x3R9mKZi2e6rFzQqq4",
-	"CihL7UuQqyAZM6Ei5anleljgl2ZWD4y1IUgWbExXtGDjIM1v88GUifVYF5THRYVN8t7wOi8LmXOF9ea1",
-	"JDBSfEl8Lqw5fVDf2Jx+GEOF6/6kHt6DAotDJ/OFwAa9tYQuLwVLx2axGYX+opGmeRhVAsdUXasU2qrF",
-	"HT6wb5s+sKgTLFgHF2O9gLBQyyQbxBplAyMuYKzLlvmjxV3almGJwhjcDkxH06a2ig2qXC5loS3K+aGc",
-	"xd8SkTbbDC7gP1khx1AKpmDmkOOZTX0hnHfPlo4LNt8+wxnBx54QVtpONqy8a6jH3XvgrR9e7kIW0SSX",
-	"Gf8AXZVSZmV1FLwC0RZq0TtwHR0FAPO+p/UoRIRNeO9qaQ2h5VSsbTorSahiT3zRRyOHt4ZZ9HHidNXn",
-	"G4UJA51ZYv3llKtEnLbYvZvGnY2kF+jAVTDsS/vb2ZvXA/qWsoRxW3+/04/tnoN3BjTmiMabB60HfB5Z",
-	"LdLPLysqEFSXtQ9DQZjsdmgzQbWWqxsJtiXvbZn4lRk6nlGyCZlMpFEpoZ77hE266CUKBXS5zKBRnMY0",
-	"C6pJxqjS5J7tvIvBuJDWDQWBguyotq58+wNIt6XWU1KLWMFlNBd0B1TjvpKFVEx0p8P3jnbefLmxPbuu",
-	"7bGzbms7mR/9+RwkBtXNvhvq4PoHIY555WU5tPRNBTKRwhD23/Hd9x/vjx58/6mXweeBQZeHpx21IUak",
-	"FIbZQuATaEC2RASqQ1M2NxoRpCo6PiwLfPeoBbRip/Iq4CrN4rKA/HG11xGMfvTEKGMrZ7WwYegtSWiP",
-	"TqN9sX52+SmJzHOunRzu5rlDHBvq2Rxr+f33/ft5BbQzsmL8cRyeSF/Zo3FNfoiRP/xqcn82fvGRueM3",
-	"rGR2ydKfXYPGXn0bX8cCklAE9hKxlfadwQYUb8W0r4gALlhMFqFJvJ9IGDUbt0tV3QxxNgNVSo4qoxGW",
-	"wzzeqdU76v4b3RR7zVHGuKrLxxuF8U1V1p6fIShjiMZw26Sx2nX1UtDVModS8eNap8cLth6H/SU3LUg0",
-	"K9l2BxsChHvcbjAKWDZH02klWKNmdAS1/4wqhPXsR0eXHNIpY4b3V7ar/0CCPC/MgQSpHptOksyG6BIJ",
-	"WQhJwbTNq7+kGU999YvKtb0hjwQq/MPv6lp8P1e3DSn9gQOaqmh3Znv98QL+BhiCZ6p0i/unw2yx8dRU",
-	"O4PtD1ofnrzC/tPooUklts+UpdDDZs6jcZhVXWvkbTDJ9qbOHVVLnwGWQk85xx0wIsa/06OMaTX+qHY3",
-	"PiEcdvO+/aqvaPm0pWQMqkXj4yGNZnByzWzGRYtPrqq+4NMNgO7YHoSAKb4VNC9iPWIDMwr0u20JJQlD",
-	"/7kiis8Fzabyw4l5KT7cllyWtwriLgzu+iB9tKUL2Z7YssXoEEkvuZY0kauH5BcMqhV1dfeGNFWas6rK",
-	"CFe2czedUy5sdgwlM8qzsrCZJ0uqFEOjDoSeQRkG5wZyRQWAsWP773rHYE8kH3TTx52C8Y0mJcvtto83",
-	"+FxQ7q4NUX+1i3DMa0ozKrAV40Drmh8yqP+3e4ufFjU+HuDcmqhrrpG5ql6Bta5LWhpYUnBfTb985yBc",
-	"xLB80voN7KIYN+7yENpxfQlDm3dubKB5CtNAGukxkBdemrvx48TbQNbXsQfr3+bNHNQAWF/OlQ0Z0cvu",
-	"bdOov72f6OjdC5IOAlRHRyLpocCNFHp1rWpmk/h8eG8XiX/FZqXCnjrx+JBIrqtua6zW2vx5oydCyirH",
-	"eezOXjOt49oAzZYLOk4WVIhaJGQgGk2Z3vbEWl54P/W4M11+gKN5DwJZuw11w4+9uYIu8WyrCoJ1Q60X",
-	"cZxaI82mgJLTD+Owy3H8iWoFkd/ht7HNf63Oa2sue72TlEsDWI9BCVfxM9niKo29oMHZCcvqvvEdZLXe",
-	"RpdmQwFbvaefCrfVnF7bQROENwGqgVqjBjK24VXbobaAQgPGagAVx8cmJEShuRsWmggWvaIuSrWLPOWp",
-	"3SEkKTf5lblztfq+HNm9sR9evMER6mj0G2OpIiHgxhXqW8k1wN+moQAr14SuMA65T4PIa+AhV+5L+V1f",
-	"dlPpyd8+2prF2eREVTBPr1erDVazPtz64lfe1Yt3AdyWwqg/ygYW9Qj6ifKrTeqxZCIN7AjOOsESKWS+",
-	"xtBMkdIC7RQs5yXWZDI/JaXSMo9aKGy7nHDIZGHDN9RSCgWcxdWwOBodzZkBFgj8zJcZw7jT0RHLpyxF",
-	"rQ8BxqZUwUAFFRdHoyOe2zHgjzFLOXA6tWQsWRjyVFDhz1O5LzI/kEwKiK0vFPLtBPz9CvwIKZMwc6kg",
-	"e2dqiCzMBVUlsSdzBjaHjlN4vdnlpkeroTraP7i/ifd149MwhwYEFI6na82i7s83kbBDImdgNHaZ7RDq",
-	"vM2P0UzZC7Mda2EaGOcbdcVC01sn56MHOsvALuhIVvcqoBpXn3XEMASiH99C7YV4ZKTrSQzipHVbyEtW",
-	"ZHQZMZGXKZdjn8HQIygf36gSGPp0DwCGCY3Cx/cWV3jpUT7kpXRcMNq3rCxTmudUt/F6QOGeQw05xUHn",
-	"h6q3JfeDg4ZgVfWj2TjdjTvyKwxnd8cxqoFNAyTCI43Jhx5064BYyFV/igRjvJKraLFmLhLW38yspaZZ",
-	"vwl/5vOywKBpCP66orHXzjjCLbcekZst0gjENhTpiRJS6bGgQqohL5Qqbn6H/iYRmgiijyd/tuMI5RlL",
-	"K/IsC2egt+EaPdOAaijaOS02Cy3N8YHjRxD3bs+pULgKBc/IfC6Dwebn5T3Hdi1h+uI8eiU31/Ajzaoa",
-	"alzMWMFEwsjZy2c9F4K5db1AHkPtEeKxd81mgrm7nRGZsoSWioVXTFLO0p7rcoAyNnxcXYXW+UPbuMmN",
-	"0T0ob+nVE4KfP7oASWoI1orMV9a/kVr2Vr49YexthG5Qto8bcSayXHYUwxsFHcUhAofw9AkxZ75Gg6ho",
-	"CxtSmhYtDYAhtA/KSFgoX8gSg/saNKOb6EZ8MiFQf4bS07VJQX8AMWcHkSaGaVVqYc/sW4hxueAiqHU2",
-	"sURmDE6dSTxz1dZZi/rCoxMZDOK++4l5xkbUFXS5GPnKb7b/VVBReipLHS8FEq3c9s4MNCJpo4DbBM0o",
-	"v5++nzhC4BPZwZYNR9yzhpvPu3THELuKdwtJc755D/XWs/3EwQvbHsUZCaok4PEFWxsYsuEgUf26/vR4",
-	"UAjDm42UY1tYtCVUIeth2kEvcaSp7VaPUam2R+j8ylx8cBWiGd1y42bhjP2y2m/0ykzTAkRvrlnr9Hjt",
-	"kSutBfU6qtJ07tat/jU+bm6TzmMpbUyT6dq3MPGRTQOz2vca7WJrvPt8a1j5sNAXv/9dvDQVCBzCTeNn",
-	"30OUSG0nBw0Q8Su5OiJXexmMyweMBfnUta7XG6WmaKL5JZp6M6ZbKkv5999Y3L5CR9pN1LZj9Uf+YZS+",
-	"9rTHeZi18+7MHveCzXBYB8Vos4Ld4R/3MRgHzGv98KC+tg24uGp99U0vQdMYFocFaLqWlAXX69fmLFyV",
-	"wpowFkkbrwtQIzJR03F+Mb68N/6f//pvELDhaMHIy2gByRl26oXWS1BZLFccg67f3QUs7DgGj1dthGr9",
-	"YqGsRlCBr8dCPoGmNZOt9S9ro5+9fPY4bKpla6/zwibKqFGQ41A/JBWo8PhRWQ/+6FzUUi8a8SpqRNK1",
-	"oDlP4Bfz2WffwKAMG2SY0zDqlCaZnLsCVujsGvn8tZHzp5yLTM5xA2DHOz4X5+Kbb34sWIpVudTxN9+Q",
-	"yVmpF7Lg/wnjPCY/wBmS2m2TP9HGVv/s+/bYNopchC0Ln5yLlnHPy9PTB4mPBIerhu/YBIacnFze800w",
-	"TwDUyDNvmbtw/XStoYlAs1zc1w8y5Qy29H9ev/iNYI7ZW1QLfayfOQv71b/KWkWJ+rguXcE3uYCss3Px",
-	"AhoMw4YVmXw0dOPTZEQo9L6svhuRgKN/mjwhk+DzBEr/R7tln4s3PGe4lFc//0gePHjwvTnat29+PCa/",
-	"SsHW2LCoXscLnnj9dOS7TVrN3nwvqJB3375+SqZM8RSqV1gwwBR8c14/BZ18zfhVV8pGaiRWyqFCrWz7",
-	"D1V1sUQ4dNNMzClMsHvDuZj87xXl+v95pCZVHaWC6bIQCvP6sLpHFqR7Qv2mKmfc98Yk90/vozkMejZS",
-	"6HDKs4zY/MVz4bp2UE2MDH1MXjORksmzlOVLCVH4d5+z9cTmmEOtLi1JwZYMWjXA4hSdsQy17fsPwWZm",
-	"U2UnrgrXxG7N7Gfy0xs6n/hUh7UsoWGhnUHLLCV/enjv/p+rdUvBCMsUcwmshGtoBwYVQO0F/QRG1W++",
-	"8cDw/cNHf/E9WjEoVD02z/6boNBP/o01sP6NE/37XPz77t27/v/mwYenp+TfZMIFJK6N/6mkmIzIBD7B",
-	"BY7Bljsh//adLUhChZCQaWx29cTjUsFs1bA/GeQwwDapCktN/kzshPfMhKWglhyw1AwuJEk8HYLLhRoB",
-	"mE9HpGBPyARNSxNM08R6TXbIB2bImSymPE0ZbIALVc5mPOGGo4E67LZg1HtirSbwQ1WeH+owBZkpBn7t",
-	"DA/NDELq8UyWwq0Y7DJLqhd2wfiFp3/Q3LzqxGJHemRGypleyHRsBrTtgdzyzHCEfeBKqydkcmZ+nFjU",
-	"4loRfFG5wb43gxn+l/FEw74rqB777+3QBig2dsv1E/R2VC+CrXlFFQHKZ2C+6nUJQIqT37tvJl8WkCgJ",
-	"4s8Y3VJmvgAvbF8TQHQscufq2I3sLXIFwNIogTdx88DtLuk6kzQdaynHGS3mrAaSXFUN5jOec+3efYTA",
-	"ZqsGsXScs5TTsZEHmgOYRU6AwiDpOgFkwIEeIZpYWlThBCWYgiZnxNCEJ+RfpdTopZlU9cz8IA8s6F9S",
-	"nhlCg0MoLbHHPV3R9ROXcxfms488OQJaNnnFdLG+e2Y+wNhHo6OMJ0xgsWvuqtQVRnBb0mTB7t4/PnVa",
-	"Qu27qsrc0WuXPRey9rOXz4Li6Y+P7h2f4ltyyQRd8qPHRw+O78HgBnJBljQcm2as0Ook4zOWrBM0qM1Z",
-	"rIgyUPqUGTiiGgoTERuPVe/pU2sEC+DsZCkyqSf+Te4oYmspGCq9EQwsi3NBhZPa7mCfasSxEVIGW00A",
-	"4J8HPPnBKUmB7b2yK5SCGfkzZ7U+yitrAXb7UNI8ZxjtmVsYTkIzJS1y07ADEuQSB3ZfmuTs5JvJyEe+",
-	"I4RYYcebTrkUz9Kjx0dmP7+4kz+Dm6hFYz3+eHT/9NQWxNa2F3oT8s13qCxtU6XqU4GdBWTsTdkaoWJk",
-	"W2gpTcpijhmnhdIgTCAiGHYI8k8Q6tm2Cr+tE1ezE1ScMs9psQ78ytA/WFYtnhvUGU9WFsT6K1FP86He",
-	"GFMHkG3k7bvs0uVVW6jevIEz8+BPlzbHNyx61uI3rB45cdah0dYnXd3TzYqkGdb2IhTqKVTQdMHWx2gE",
-	"BOOkeRhE34o+4BtOkaJDtdT2xYi59a5zRcxL9UW1rEYbaq/HtozkvpekiM9w7pgcm2buc+qVh8FGMVQE",
-	"wYKkWHG95X5kseuatsDVa4j16fHgW4jX+fT+GglMhUltxOUMyAU440AdRvTcB/l4U1exBVv5ls8hlWCJ",
-	"LFJVUYnpWl608rzffNqsbdvNcsWyS2YkvmXBZvzDBJULkGHNByNaA8CwLMMXCF3SAnx9m5Tnh7W8CLT6",
-	"w1Ef254dwDzM644BtU9evzJQXycI1o90OxjW7D77gsOgWjm0yG8Yl1pgE0Dx/afR0VKqlqiQC7Qj2M72",
-	"6FOucUfkmsEt1ouZgQSb+n6YIJxMS12zFRi18VwYsRFKtT8zCqSRnFQlXrnqFHaOO8pXcPfFB0oVlXiQ",
-	"n9UvaTDYv6MWlrc8F1gOnrO1JX0g6/8g0/XeQO43tmps6FPdxGubvzVg/t41wbxr9BeX7EJQHPkenZbE",
-	"GZRfMOo6vP70hrYWArCPncAzMNf90/tf2I52pAQ/gImPorAwI2sI4FoJ7FtAAjLaIAABZzrx9Yyj/OmZ",
-	"VsQs16qftqudFMyhoi3bw6wRzAW7UFIwGNksELOvjPbiTQGb3GrOgFm9KHDFDXxtv5Q7yrfq3MJL6uiy",
-	"PyEOK4rb5hLmPJ6QZcFlwV10XlX7KbbCUtWF2W1Q+1axG+BwcA8sbUMJuHbUh3lha6UfEBGg4TWUMfb1",
-	"2+kG8zCiE8QUdyOEBVzwJUbZJNopDM4FPYothVjQSq0pFSOuEKO563SE1QRCixiihhkCsMwilT/POorY",
-	"le0q012VufV4YwbbujY+WBGIXvzvGjCim1HUsUKw1R4wY99M70Db2BHBX5Y6gtFcaEmo7Tkvi6287mPl",
-	"WBjz9BOidsZ0S6CgFYINps+l4X1cL2wqZh0xcZADyZxD0fKaUOQphtX0l6SMrGBjcUAr2ieg77yYHcEV",
-	"5w8glmBc64YiFjUZWlGoBks3pM6+EJ+fFPxCsK3nPNDq4c/j2VPAmqUL76lfFMZMfiZ4fz3suNo4hkAd",
-	"gDFfRY0z2ggaLIRcffZK6f52syMqvmIQFEMbxMI2G3bBGjacZGX7VKConA5i3ScpV66T1q64bYX8BkvH",
-	"8f/YPP0rdt0q7HrO2LKBW2iOpRdgfoWwSJplJKjwPgClsBzPtWEUDv8Vob4i1K1BqLeKbeDTnEJV+QF4",
-	"c8kKPlvvEW+aniQX95iDsQgqeDOaYTiij0YFRgvRMQtGlwz6qFJN1EKuwGrrK3H77bqiWKOqt2dCc3Yu",
-	"wJRpq9iH44MJF3Zr4WVi+/PoynFkWX16TM6I5aGoQSdUkCn0LeUzDvGj0jxjfzoX4W8Y86mZsK3nrHHZ",
-	"25sh07JySUFNam5DZ7goNQt6MnIzrV4xW7faRqhyRR7e//74XLh+itSfMrakpQKOO2juCQD76PTBMYEG",
-	"W5E9V3Ga9umHp9/XPWFcQf+ymN8KoWhH8hj1R90mxRHhycMaWs0PSQLO1EUdKxyqoFcFgKyVHDT6KrTG",
-	"/zyt1fg/kAeehV1ALFpzTH6Nddprc1e4lMKY86RH0tb1mqDc/rZ75YOruw6ffC2lo8UbH0JPu1PeZZSQ",
-	"f0oO6hJc3aR6eczTCVKZOdM2rnlLydOYDRP95tURfgE+82AzN+wvr2buloqqW7w1Qt0NL31HvPsRoBbS",
-	"XgLAjWPYJtE++VhDo06HwFlIPgGjbDMZ7AAkXdy4tSI/cflpEHdfZcTkWzrexBwLB0DKz8mpENzLoV0K",
-	"7UvZl0OhB5y3exVqgHQDbLhDKLwd5OOFYP1OdBjWVSfQx3/wGaD3/tlztemD+A2Gc7nbaYI55D52Zd3o",
-	"BQhJ2qhKHXYxbXwrPw87YrZqYH+rLKLXBlN2jjbdA8OGalaGFVVkwWiRouk2o5pl632pIz7a1lt39IKt",
-	"iWLFJatltWSZLHVwnj69vPtEq8cOqNIGDSy/RI3WH/J2hba6tuvQZ8OaAy3qbAA37drsM02wojkiuSvv",
-	"bOPeKpMeKrlQymzsv7VqLiSemse9amy+tSUYbDZdwQhNU5aeC1B3bbtTfGYUUBjt8cIWQzomZ1kWbBef",
-	"MGsOqlFDp2FnYnyMyAWJznIGad85ZtSquvEPVybWdrc5mWYyuVDY7dafA0YvwpIyZjukO9shGi9ZSh6e",
-	"PjgXk6qrLYzE0kl7QPzfgpatn7teX+3lhtV6P3E3s/X3cmvEhBtd+L5U+lqX4RiR2WBYJx/DRs9b1PlG",
-	"x2ckS1V6ew913uC982Fon+iLyr19HU1uBulzGc/QxQluHj0/Jw2/uqpDK/itK9mXfr8V6Nu1+xCGrl8i",
-	"6dDtbwUZMap90Mq88jvxmi28Q4AZhIb+XPpo/Lcf2/fPt/2eD6LvD2WAt1PbP9wu9qXrBxjZqBKmLW4C",
-	"H74qxz9xDei3q63PsdP6NWuuN6IcPmfr7fqhU5b2pR165QvVmjpndNS1t7K4A63tBRMnNE2HR+hsEPW4",
-	"hzbLsOiTz4rMjwlWg9tgN4RmBaPp2kbXKLnp86FpuhuQfgE8Avb9lUX8kVjED2hiCbQy6WnMTuzgpGC5",
-	"vGQ3iP3WTEWThc//BPyPZXSapX1F96/o/kdD9zf0oiYPEjmb7Y7v1gjcTwL81T78ZQiBuJvtcqA9on2J",
-	"gXWz+y2WAu1CP1NB8Kqw+gUwB7f1r/zhjy4O5h4JduIOn5FA+BXtv6L9V7GwH95vNf3djMUvHqtSlVSB",
-	"GnkdFVd9k6Z+N/2crV1HqmuVM3vZGK+rwmHVVaNFkIS77y5suMwoF5p90K7GeEo1Pb5g64kv2GRzwzBm",
-	"Azv4sQzjhmIhFc+h1MTnHkwBw99sGMUzpUqWPmfrrWWIXMkdVV3fraGxh9vFngIsfN3zTUQKSOrJR2yy",
-	"2IimaIotl/LiRhHiloQv9Lr+Wyki3OzKd64rYuArAFnwHs6lTGNMoC1AAuHzOmGhIyjiFhRJakX3oUj7",
-	"nK37hDncZnqwf176nK0PEtrwlQTdaAjDQK55sqSluoKtIUCxaDUVGPYrw/0K7dfFcGelqjFcrPTBbZCr",
-	"KnOW9sQAfHr/KIDjfsWBrzhwTaVBkoQtoewshfZPDhOaJYI6YV9qqvcC+5tnJbOUKJYUzNXqwQ55M9vR",
-	"bl7QhJElK7hMsTujYKu9mkFwc38sKe+V2bO5gxuW8r7aTPRh+SFWsMRuc4BzctZHGMzkvNsq/Yuc34xV",
-	"es9dntpzMvOgzdqKuaL7VS8Zi5Yjc7ssmxEukqxMWdrewoGbWxhXXRT33YHLjlyV7re32rYipO7Xtorq",
-	"5FKW8DQ8OzjbtmXBj22rut+joX6PZdVb/0AycXrVPk73dl6ST4jE9sau2a27xiSjSg1wtDBR5gaF7334",
-	"cDQ6ug//fQD/fQj/ffThQ9BGfdC5MZFC+8e21chSJzLv3wnkhX2+N0grppRtih49Dfy5A6zvP/r2kKnQ",
-	"v8j5dgeUy6M1VHcfjqhXwXj9O76Zp08+VuTqUysDmDND/4+u99g6jJJ2jfs4qheCVZR9tVhDqTIoNYet",
-	"PPGT7RJkUFdrli+1ih7kUH5o7ymMBKt6Kd7d6hn+1T/7+WeF1PbSIxyw1nLyWry3jSla8ajxXIc/9zfp",
-	"uo8bLUcYHQ37d1fp/BlNLlDr2b/jt3bEX4ALuL6fgziDa0voVg4aTVJvvbZza7a2r7z8xiqx6jgx1Dwz",
-	"D0DvOeijLWeIlqoTyeP0+uRj9cW4twf6MJh5S8yCVwe0W2krvAXb2ZPXegNjNn3XMd7XJjE2gfxmAKpD",
-	"iqwv/tBe7vpqtskXgwhE7UA6hM0Y8bqyKXhz0jax6GfpW0nfUVjQSBZEisz2a7I1rUFIWlAFrSJs20qk",
-	"08fkTKylQOnHljIBXDKSEco+Kmj+yaHbaJtd+POgxV+ahfirIHXrBakWW/IQwmXJjhG4ZrLIT6At/V1s",
-	"dd+p6b60b1R99D9zdbfayHZdF8/niSFsXHEpjIhgLuGSFfDRdV+FU5OFoaFU00zOd9CKWVIWXK/hXN3A",
-	"Yy0vmDh6/Pt7czQVYLwzhNk9pGybrNQty66lVX12wBABD/tqlxnKAcaP9tEtHZjPBGG0yDgr3OmN3Drt",
-	"8u6dnj6xnRWYMqBr+EaPdsh2uJoV0iyM6qPHR1zobx8egRmS52UeGiENXs+hM+x1glvjmDqEohgU3TjN",
-	"GQx9IfyTjK4VkZe2b4yczcDUnngIiUDe6GhZRiST57Zri/MIWKO40nQNtRov2NIZCqFRhUxKIHdGShFS",
-	"xHzPSEQHgu2PC5ZcoDQj8yUtGNojbUM6W2mxDTLTYj0uyjpkWuCbSpkxKtAa/8VKNu6wn9rruWkJp3HZ",
-	"3SLAJv7dTjX31mzq+inMr5jc5bEbSr4uZMbaOe8g/naCnueTj7TUC1l8OvkIX3TajfB7dwm/Wg/qH8pu",
-	"9BWtPm+0euP6lAXbYEIXa6tWGJgmdEXXrSx7ELSfAXL1gV7EJrBXlLEQ5lJvwbuvzHv/zPsnAxlfOfdX",
-	"EjOExJylqaMk0MHZKAUFTxmZcZalINpLwUaEiXQpudBYkr0oM6Z8eNdeWPmJn+Hko/tzAH//yb7ylcV/",
-	"xb8vh8ULj3eHZPOjjx29P60D4q8Fm3MpAlXfr9yo+lbTB/69pHpRsW9WIW6da7WFFt7/Phqetk0QaScQ",
-	"X2WRr7LIV1p4W2SRgORVSk6HaLIf4QMEmsCK3n20MmdopH9C9EIqsHK4855xIxrNZJbJ1YiUImNKtZhA",
-	"HGV0RhJFcwYNKDaNoqGH5xWs9TqjA8yZmFnaHC8QYGpWcduZq1tnqC9z7PAti5QV5kPQlocWjGQSunxQ",
-	"fct0alhvEwT+KJ53D5EvzCl85Stf+coQMvCy1E0KHKMK1Ah3rEDKsEe2cvLR/DNAlzWA/lWP/Ypjn50e",
-	"SwGvmj6fW6e6mkXeUV7SiiilBWJgL4X024dX0kfjSH4AXTRaUC9hhObQ/ryFbvp00BGGiZ9Cs0Nz+65f",
-	"mgZLAOav+0whrsBcIEtNuE0ZopC9bsRgI1crklHVGkKylIrrZgxJTj9gyMi3D4L4kdNI/MhXzfsr9f5K",
-	"vVu9AIi+sqZ022ic4Zq2Dwg6+ej+HCACvawSjL+KQV8R6Uvx2Pv0eiMSjaro5XpU8A4CksebQATZPGPI",
-	"sYTsyHBxoQXrmLyzbJou+RhzC1jQDhWt+sDcnxBRZhnR1GUUrOh604AVSD7tuP3VEv9VHvhKxm6NPFC5",
-	"+Ha0vl+wNShGbfZ1H6Bs7qmQmdFAXHMVzOBW0Jld4RkCvTQDIkFYyBXJqVhX1BVqstu27e55hRSL0Yyl",
-	"x+fi3YIJMkkLuVzSacYmoLEYJa/e1B1qusuCpeYIluU042rBUiIYS2ume5n5ebtaQgfh+M/tmdwAFtqp",
-	"ukvYqpHXzFY+154W7MYyJHiyAAZjT9ReMdwYNuTuB2u+PkG/dJl31eOfdbaM38f2ZJnqhG7obn+6ZMW6",
-	"mrZV0mmth9dI+jKIPDMyhyUXT+oZYLYaxFXqP2xAxRdQA6Layw3Xf8CyAqmfv5thevCA6mFEroS9N73f",
-	"POR9SgS3c4fXj9C+YITfUqXKVNui6CNvz37sRcVPPvq/IdkaX96e7uYv5Q2dX6u3vDZRB4+NnJXZy2fg",
-	"QjfLRBVxOw0fRizdcC75PaawgiXfGp4NWKVrQXOekEKWmimS0zXRTGnblO9MEJYv9RrrlKBSan6BlPi4",
-	"aqrageaP4l+v7fsgte5rK+hJR2+nmnjYnVw/RQiT3HtTBkffC6aYbg+0eom/W82vYGRZ8EvDarT07nns",
-	"GYaxOmymiSz1iLAPUNF5JgtkQEgqaJpzoWKKGKgAdjEHahzmM6g1MgSs5ZiV8xEGI6xJxrRmBUmoau8p",
-	"lpXztrKO312xBieGtFVruuSKT3nGdWvV1OqJ3lUu8fD/Ub0YWc1ZkSz4pdG9haHisrXEJrUPdlv7rtVu",
-	"D9vZrntZBLiOYnx26PYqAhbcu1WtRIoZn5eIKq6MQlrQGdR+NDq6M8gI6YtMkok1jUxI7jiuFf6CCgy2",
-	"2kzKlplco6lYnwspEnZM3i2kLUODhidAC7T0miefbGK1swMzUC6lqBzPQmpHN2KobzU9mOILUO/sRm5Y",
-	"t8NZu7kb3uLtMd/ezJL3VYtv6QB0E3/rzPRkJosLKD4Vb1qLzQEsowHSDuhsMAUKQn2gSQ1NLZ997Axx",
-	"IY2RKzEi0zUoLxxsosiwDNsF/5YhAwlkjJ0Lqsjkrwsq0oydmMcmx+RF8JBdEnIbO7+Cyp9TRhY0rRXL",
-	"NiSDpYYCZVhxlio7TgzFzYl8GQiOu/jZ3PAtxHBzzp8Vfu+84B2x21zkINx2Loei0+ThH7pOCcdN0mHi",
-	"8Ks9aKPhhSEfhuqQUqSsqAL8Y+ISahlASdpkpZhR4q3g/ypZVULHqTrH5IVIKvId0Cm7GA7dEdBzbktm",
-	"G4kFPPIsU+xOVF1ZlrVL/rxJmtvIy/Lm68y4ubeIAXuB470St5tc+M799KRh6Tpcj8XIPiTvI/7RCBar",
-	"7/VVrQOD0QJBnSgYKaC9WYpBqXrBBJHimDzTqhIxoDZVwWhKpxmrytYbEcWpD3N+ad4sNbaEiqGk1Tlv",
-	"WMwYYCpsydo1y7XBzyMU/rL1iFDlerPjjpU5TbNBbmOAV4UU81oab0MHB8WxyMfwsW8u7/Y2IdevtPfR",
-	"CG5pQMoB1r9r5zXEmm4ZqL1Asse2a4aJLhnn4CriC+FWEUQQgk7XJsEMDCE0b75is3ob4G2mImes8fYi",
-	"QjMp2GNYnY0ZKrzp2CbNBsYl6hw3YMqxwYT2TRsuSUV6LmDHEzvSGNcwscBdlR2DQbFLRGWc9GukmkiR",
-	"GNqfKQkhEdZ05BTNGMHHzse3l95fqwZ6EJ/QV/p8sF7IA1RUJ6+dFDLLpjS5GF4IvUFyonasV2wJ5uER",
-	"mn+yC0XMZEQvClnOF4jCRt1yODwiS6qUkV9AS/O/2950ZrUshTGOyRmGHypNC20vgp4LQ1wynnj/jJEu",
-	"qZKCTGyM4FjLsRlnbEaZxIiG+fUHmlzccrJxrQj8DxS8u/HAm/h80WEXGXP7MfyWbXBHEvAUFlorn+2a",
-	"L/mKz7gZCOmxnDgdRCrKpdIFo/n1kIo3XgSZMswphA243YCuA2LCMfnNBvtyFUT3yqK3IPDWbeSPJhD4",
-	"jX+VCb50mQBTu230ReAoAo5KwaYODBP/krNBlMBZZbqDtUMy+5kHatf2sj1gwJ3PviIGKirn7WE2Mw0V",
-	"yj7BA3sn2GcerAQzsprV047JmaXjzrVPUcfLKET8uZcA+HoJay5M4fhcWDYHUQigDeKLE6T8Exft4CMI",
-	"bR/CiT2Jx/Y5CEuJWuxhpj+ouviKZYwqdhifZS9x7EsVM2+7dGkdGaGZSNnmIh88Rl+Jg5x8tH91NuWt",
-	"HeXRTdH5DnuiXfS+GvWGgRzdNtYrk/FRz4d/K/MpZCL3v7kTpKo7qQWDl9elRoBTKGdUKBsLaY+37l5C",
-	"XmL0CFp1z5GCGXxbyBXRksylNVdIwnWMYeDOm+D51Vzw1VzwWZgL6J5o90nKZ7OTj6BstBNyWxBgm16w",
-	"eawCkN65Hrx9Q7oSAyAEthSFgjVtc23a5lWn8L9DtrOCo3nKZ7MO3mPdMiBdm3NnxT7Y0DtM267ri1Dq",
-	"1Hyz4ordGo4EkTlwvFsU0PDBz1v9rHbSI1o92Pa1hKwH47eqnoXMMlnqgIoEb518DD65TtKdcXL46NHN",
-	"HPG2WDl8al+yXzCkj2opWML4UqvogQ5GuWqCsEduIUvNxfyEllq2pvacBdlOGLUTqPqpqygDagGexIgE",
-	"Ntt7x7FaCmellq9w8qNr7UTpp+m40Jo7/JAc+e9yRRSfC5pN5Qe4FJJASJaC/KhaIGQNLPAgESys1z9m",
-	"+a6f+h/FsBHs+iDO8GD+bsmxHpZxK+XgQ+9lP07yxa541iCfNrH5LiY2txfLsVVasE33vKDLhY0k9pbP",
-	"mpTLsS5NvKb8U5zzFU55wEzIWlZ3kHyIcYqbCZGQc1LPm2yLTLQRiVfMkbxOYSw8/e3SWD3x/TrksfoM",
-	"I2trV9pz6aZsVn+hI7Vw4gK1nEfWM/YRoWgIfOwrL3FF2CXNSsgGnLKZLFilX4ZhWgD1WHTJPKI1TRYs",
-	"PSZQcAbGOhfOdYABrLZZPmCN+dbgAFT7twFhFQrJlHmVG4PQ5AxqSrXnFIbX+QVkFta2c8OW/HDuLYaS",
-	"EARvDYc7xPr3lXlYW1EXsnfyr5OP9vMYPjvdrC2ivxahn1BBlOZZRqbgxkt98owiPMVyTxD0bxAUTLQG",
-	"/2cFYzZeP2JdNdN2I+iWu+kVNA/zXGvMfK+s/i/bTvwULjMdgFfINOAt4Jt7RfWdV7OzBdYM1UTckU22",
-	"NzzR10DsZt1tdpMG2tyIONShaN8aivlCsOaZhxV9lTfCWMsWSB1bpKdBMkN4YK6EUjxe/4x4CSwsk4CO",
-	"11UQTHFHBUFzda+sl9SA8mG0xMsXr9+Q//mv//aW/MkTIiRaelFsOhdYEsILcMfEiLSQpIXYkEqGqzGQ",
-	"s0YPmbIlKVHAY0ss4tQejXcQ0evwRolw2wexSlxRzrmdZomDb2YvdokRYhcW71dlfq0i3QlwlcHu+hjh",
-	"iqVZn2WZ2YeoKu3mhny4IqBUk1wqDa722lYeVwVh4DlXOkpe1rJ/REom5rt0QhRdK/TqQ5VQrBBsO5lu",
-	"aJiEZkYqXXuN1QasVU5aW3fUTC6kLY+DMBlNE1B1JvscWfUfkYrB1g9IxMz8XxQhO9iGds0UBVxr0i4j",
-	"HVj9y+CZYuTs5bOtou1gqnb1VKYYZdtXPhNouxd8qQYnM9mseJs9+fD0+5aYJWdjsyV+rB3ZZlYiDV3R",
-	"Nc7Tku1kfvsspLEbICZPfZrMF0JMDrahg+c07U5TIpkOzeOzWdHUWQewKxpWxAIzmK2B2O3H+TLyJCI7",
-	"uvlsiXqOxKaPatMP1xLEci2q/tBcCvR6BP35NnV/1NUFJO4HcixX5P7pqfOOUF2PSlxQdS42xNzAC0Nu",
-	"xAmj6CWLQM0fSJBuOG3cARxQnB6Ss4DlGgzN93VH6/b3HVnivS9+h/e/8B3uSNFfU6g8g3SHdhg4r4Xv",
-	"98tPiROwm8TVG89VCazm124h306j7Sk0Q4V3ue8rZ7Xsvvo2KQFb8sypZkafUyuukwWzBjAjdGIVnSA+",
-	"3iuARpCoydDefD/jtomX63dmG2FFFVBg61i7eYkAEqqkzXo8vnKPNbjFhBMrifSyt+G4n5Ow8FVb/eNo",
-	"q79iL/UKy1hlzrYoW0VIXTOvCvNxxlsZmHm4RRW9GRDuzncx+oQK6krTNGXpiBQMnABBd9F0b3kwleHM",
-	"XacjZTYH6do1xcFMI1o4siVVinDdlS01vgxEmK1ZU/fvPfzLw+8efPvwL9sSp/YB2JohY7wtLNmcsleJ",
-	"q/hHqjZx3px6WLoG7FfY467mj9q0FZlNt4mY1+vYecOUPqQm+qbgNNtKGyy5deUGg1aYicwZ0XJ/CXIe",
-	"pUCAsjYRRfNlxlxjjQG0nc1mLNH8krWaF3+iycIaUby8beCpsrAUpTfVaIIxIEYghHCPjF8yogs6m5lF",
-	"MCWzS2z3PJMFoW7B+LaiazAIWfgEF0XVUHpywdYTPx/QwZQtaaFzB8UX2HnUt/dp6aT6k9tyazLK5i1b",
-	"b9EdRXjaFpWHTeqiwXffPjxkuHhzwx3QbG8oJUuZ8WS9V3aGQ5LMcM/CwomWCAjCnTDE518pDWLBaKYX",
-	"3b2CaZZVVFHLObOdoagqC5Zi908bur6g2YwsZFmMsA6geTXogAoN40S6lFygVVSikREqwkBSWnou7p2e",
-	"Ogi3rUXNUfCcPSETXC70D6ZTIMQYsR50UCcznmlbKB7a0mEvY6yC6ltd2ZmtNiwFOxdQntRLEOqYYEyC",
-	"kF5zK0qhwrj5CyFX4gl5dPqArBZMYOSE9SBQdREvaGbW9JM9g7/j6W9BJUjbcMdmRRmuSC5Tlj0xUMDB",
-	"XUloxqkiQCGmZo8Gw9rQDl5uQ7z7j769WjOrzUW6LtFt61hW7enjRavvf3dQIlC7qDaXiKEBfutglEM9",
-	"3IDDks7ZPgjC3+UKgLM6YutT4yrI9czpmpSKAYinEsn0VhqwLOSMZ1taOLtsPPfsQfu4wRp65C1dJUnp",
-	"wGXS6+e83QlnL9EdyrVkKjXn6MgeD7Jao3L3MxcjRlCG8qSfKzKVpcurm9iRxnbKMU8njx2nUUyb35Sz",
-	"lKH5LGj4S3Ug5Khzgc/Z1DwUNan2sSzH5wINdEAT4Vff297JZwZgFMlLZRiOW4c1vY3q1jV8kQk6zeIM",
-	"ANOX6vf8BSQwNTZ0wylM9dm7vScNcL411rRD7WFfqUyNNQ1hPScfNxG+M4PpzHMBVIJkzrxYhnRESxd3",
-	"b+M7niDSusqFiNLW9t2Ww3QgLP2cUn8at37w5J8t69lX+k8fYG9P8tmAqxuSJ7qU2NtDUV6IjeVYRW1l",
-	"+XGA5a1FNYYgav2Umtk9sRyYz4Qy7J/V1zd+kDyYHRjl7fSj3YoN7auZxQbmzmSB4nE9PK1i07pLVHDS",
-	"flccx2v3zDUCnZujg4S6pR66IWOou6nqaNwR+6+2Fh8KzvWPQt7clg9C2Nzk3RTA678YVYXm+9tEzg64",
-	"jf0QMT0IiSyhKhWdsy4q9RYeGIpKr7lIWB/MeCs0zyJ2s9fLzMYKQXUnpsh0DWazNuvYvJDlcjyt+2WY",
-	"KHOzb2c4Dgy3F2x99L6HiRhIE0/1AgO8C7kCSwpY9l18N8f8QvNbIi+hCX2WtS2UC82KS5pFF7qQpVlc",
-	"SqOLu061Ce65sxAoXMM+1BHXmnNEtLxgApPgE8jShGa5PK9pJiyRRRqA7Gohac67YPYdPnGNp4UzdJX6",
-	"o1m2U61UlpQF12tAtpwKOmc5E3pswPbx7+8NnOK2ZTGGU4Rv3zeZKi5jBJ7cwNZYyMxWRknkkoUUgqdM",
-	"aDNvddzeE9Zpan9XPfZZJ5X4fWy3Ygc+wn3br1WVfIRXiAVvWIgYwcVELuvko/97m1kKDckXbL3Rzz+I",
-	"y6zVMx+hBwPql4skK1OWthmj3gWO3a2+95B93YZKOj3cKl9L6bxpQsxBLWmtK9mXDS0WqVBDxXYDWogL",
-	"10/AOriTX++hDWY9DnOgDude7mMO66BNX6yq6Pd8EF3Rz94XiW+l5etwu9hZ8saaeNvxbps8cZKzfGq3",
-	"0CoT/mqf+awFQtzEdmnQHsi+REE7HGqd10wm+172ycdSsWJbDX08sKNrv5IO/obr3VcSWu42tP+j72Eg",
-	"UazAS+qhFRr9jxWXbiVlkR09PjoB/LBr34yVBI+zUTK4gPrIzkzhFMG4SUQzQW0srtEtPfD794Mz2hzB",
-	"RbH48E8uZqxgIoHw2+NaoG3s/R8LBsujmRuCq8ab1emQlkFeurAXWInXtyqqPTUivhoRXfCqyrAsCJ25",
-	"UM1lRvVMFvkdReRKBLNP1/IiZtVyWXRYd0pmaRUAW48HCsbyRrvIFmih1abWBqP7M56yzKhGWgZjBpFG",
-	"kWFfNUKn2uLc/XDO/7E51N+g6IFNA2QJTxl6Vmiy8BHhQOKM+rnCGERN5pIpCI2rqjVUS6+HuW9O+Q66",
-	"MoLJT9UCoxREGmKhjGThyuVA9y2Is11QkWaMpFTTYD7QOQvKs9hcv9GcpZVRWM58EPBjzBNWI7+HUVA/",
-	"RIGD6SLcl2tzE8GWMuWaQNCWO7JMznFvYL8Nb8JayyKwEvRE8fH8VYQ0xBhjdcUFy2t3i71ANkf8WRYe",
-	"A4izRikiRbYO92WfMCTs/wsAAP//",
+	"7L3rkhs3kjD6Kjg8e8IzXqovunhsdZz4tm3ZM/pkWwpdxj/c+kiQBZKYrgI4BVRTXI1O7NPsg+2TnEAm",
+	"gEIVUcWqJrvZknsixmqSVUACyEzkPT8OpjJbSsGEVoOnHwcLRhOWw58/vqVz82/C1DTnS82lGDwdvF0w",
+	"csVyxaUgckZWC6rJiiqSM13kgiVDMpM5GT+fPfiF6ulifDQYDnL2z4LnLBk81XnBhgM1XbCMmrH1eskG",
+	"TwdK51zMB58+fRoOljSnGdMWiPNCL2QeB2NJc21goCSTCUu/UoQnZMJmMmdELxhRKVULMz83byypXgyG",
+	"A0EzMyPFcdtgy+iHn5mY68Xg6TePhxugDgc/5CxhQnOaPn8Wh5AnCN8yl1c8YTm5ZOshGU/W8nL0P//1",
+	"3+MG4KZ+4BFPdoSxyFXT/o0F+6BHU3hibADVsKlzZjfRQ/fPguXrADwcswGOJ6cPh4OMC/f5NAbWM2YO",
+	"L2NCx7bunCT+d8KTIRknbKnbdqx8fucde7YWNOPT17LQrAE4fILk5hGED/5sBRDfGeGDu8L414LmSU55",
+	"Ggdw7n5G4OBjG3D++Z0Be56wbCk1E9P1C7behO01WzKquZgTSqY0TcmK6wUSK82YIQ/4hgvy8DFZyCJX",
+	"ZM6vmIJHZjxXmlChViwndE65GMLTstBkmVIuNPugiWLTnGnll4ocrVxsAOIDA2PD+k4ffltH4yXVmuVm",
+	"zP/z+//14P97/+//NqjvwXDw4cGCCz14OsgKpcmEkVOiJTl9+C254opPUkbO3/zw/DmZLmhOp8DmYONm",
+	"wC43d+yHBRVzRqRI12S1YILoBVeEK6I0T1PYl2mR54ZSDMNuXrZlyIOW82xc7p8uLr7+18Xg95MH373/",
+	"94vBnzst3IBmQAIWKAijecrNwcH5DYkqpgtCFbkYPLoYDInMydewEy/YOorVgpy/eg4YAkh9ydZtKG1+",
+	"3hWZf+YZ15uQ/E2uSEbFmjChc86U4e+GaS5kmihCNcmk0mfkyQmeF50oJnQTL01hjhpYPCuywdOHT07g",
+	"SPBTyUYNns9ZDiD+QgWdM8P3mrbNgGofKTcva71+yjdG+9jGX8zl3OMGpzPN8q0XOLzQFTAg5k3IXuVM",
+	"Mf1rkU1YwxUp4DcE0Uo9DfDYX7dBZA/zBP639XgRwNdsFjvYJfwIezYkY/wExwrExLUiKi3mDeDi4133",
+	"79uT7Vf6KyvjxEHF377aApMdYSd0e1VMUj6lZu44QSzLB+zWFZM2cgie35kWXrN/FkzpJnlx/OGB4nNB",
+	"04n88CDHZx/wZGxZKBczljMxZcT+ZiQP9s824O2DuwMuC3Ntv8rljKcNclGOz5jTNg85vIQPrTDieyP3",
+	"6K6wvuFiyjYB/FXqUjvgimieNYq4CoYIZ53JPKPmekuoZg/Mu4PY3O+E5hFm933HeQt4/TrzKpbHT6VQ",
+	"LMejMH+1nQP8vuvm/x354AGY6sPTx395/O2jbx7/ZStf/Y3GLnbzLR5RKsV86K5y8uhEDQmcDGFXLF+T",
+	"lF8xMqeareiaLKgidLlMOUtQGgOBremAV7R23YdSFshX//r99OF7/OvRyZ/Vv/3Lfv/xdPj4U/njx8ef",
+	"/vXIXCJ/zlQncYwC4nmx64kyt8STk5NMVVaK+yPzS7Wk0wZCX7mfEa9Wqg2r/MM7otYn865aSqEYWAZe",
+	"5XKSssz8OZVCMwEnCieBzPp4iU/8+z+UgftjMNW/5eZKHfzfx6Xx4xh/VcduXJhxE3lBa5lRnrLkjLz+",
+	"6Qfy3eMnfyF2KpIwTXmqjmAX7Yhgxphq1MKXuVyyXHNcA08iRpDh4JIL+IEJg8K/1wSywXBgxqAadfC1",
+	"0iwbDIF6B++Hm6PhOUSmcfQescOE5/Q7wlMOLSf/YFNtRjjXmmVLvbmw0oKxiT+4mmRIJmt5aZBQSBFh",
+	"asOaGSTKSjxyfaWIXAlSvkK0s0wViiVHsfGTIsdbPVNVTiuLSRpAhPzKvMFEspQcMW1jOIMURR7falBd",
+	"R5O1Zt0ny5zcvDHaMhC1Nn7MGbX4XuNuizUyNykY7ItRXuIbkzOdr6kBq5xgImXKqDA/K01zzZIR1V0v",
+	"KHhHFyoYL2THIa45uT4QBv2uhygxqMBRPUy/CVGcLRKuf7yy/KKKtnSKmxXZVuoouI13IJmbp3tsTcJn",
+	"IN9zzRA32mb4ibM0QZuAedcORvOcrs3nBoYSSIHxn6+4sgv3MHOhv3k82Lw+hwNN8zlrHMz+it9v4yxw",
+	"JcD54f4O3RFUxwnntBs2rIu2dgntR/4zV5FjT6imnU8gwJ/IAQQm1W0D/co+aGuerW8LAFQdLL4uLV/C",
+	"J37FwgtjQlMqpsxszD8LmnJtLo2pVGajUwq2r+hVYQZ8lfOppYYk4eYwaPoq2K4ZTRWL3YwgQQDXpYI4",
+	"miUZXRMzMylEwnKilkwkTtIn00JpmR0huYf3olgWevtFzacMbTSfhgNZ6J7v1FER5vQDNe23VYQivCNN",
+	"5Wo0o2k6odNLFWedwN3UJnN+hVKgMkIxPkO0JNOFlIqRWS6zI/JjttRrArMo8w+IWw5hN6mwhpcyRJN2",
+	"9A5xCi4bhw/bXrOYY7h9eMrbXn1jHraKpXnZCf2bxmOumEKLMcrhKGoPYYPI6RF5xqbABBQxMg/h2gi6",
+	"UylmfD4KFI2tLK6GGaUWUu5ifY3+aIcbiLAFkywzb2RK23bdIaQ5qtJSsZUQykdfs1kTAwoH3LKMl2If",
+	"a4iBsWXiV85u3squMi7Cb0+H26m3Jj5ZR4N/BE3yRuObMKWRagnfFKv6UL9TzuSSCcqPvx4SRqcLRHmn",
+	"o31Lvj4i54Iw4AcpV7qJKQQK1cOTbRa8oXn8Ob56+s1nzEA+RdDle1mIxDvNOuthjZqTmsola9BIeGLQ",
+	"YbImqwWfLgwTmnCRoAfrkq2PQKDFa9prL4Z9MJD7hwOj4b0fdpGbADwHTIxKvl/Ly/NXz1+wtaqIN61u",
+	"nxa8ePgkghhmkh8q6l6NspbcaK0RtLf+HEVWC3PNWXlOmS1TLL9i6gyR/Gn/626aM9pXRXHvTNbxkwVD",
+	"2mohiX2QcB3VnpgwqlMSFwAaMK2JM/yCXCUBY83SsQngB1+jrMW1YTpGxyUzmV9/xxpxfSkV19H7+DyT",
+	"Yk40HJ6LHnCBDlW/bqHYGUnliuVG+1SE5gz5JPp0j6JqxjJnM/4hfhboCi59qG5+iK+Qufto4y8EodOp",
+	"LIS222MdqVKSlGudMrKSRZqQCSMLniRMRI912ejfeBssPPBwbHKNYta4oJRG12N2LzpWsUx6I3ihtrJS",
+	"Q8zvlBPD+KyjNGFe+3v4fJRfBSq9ZV32iP3WIIwBzpXUFApYjqNU6LyyJ03csGRUu4hdNZZ3CMmrCsIe",
+	"1NrNNR1Uta2Cc23hsr6qrvJl9b09iZjBRbgNZndrf0J5oMMbbyDspXqXtL0DN4sTPMMLIHSbd5Aa+zCV",
+	"Tw07/TK3fLV1f5sszPuRbYzMm3HhPm2if8j/+03Sc4tCBA1YJnLGcNnv27ZzG3/bE1M4COODBaKEdYOL",
+	"68MrLPVtEw2ceLJCyU0RMxjR9JIpwgVKUCmdgjglBXsKsbT0P4ucEZoqCQ/87zcvf7VSzY9C5/RCBD4v",
+	"jL6dsCSX08tS9mHKzm1+vWK5Zh/Q/WrkbD5lTj5CEI8uzMUbhn+cfleN6fx209+4yrlmL0W6Rsee3Zd3",
+	"irU4w2G12ggvG+4b2CaMBEIx2+lMy5zLHA2aThWPmjI3RJKIQ4RqAAJlL5panxEKPtabe8nWRFGUI7k+",
+	"s9Fc1husFyxHX4oUbNOKaYZsmNa8Y35myRmhxCBnyjAgRdmzJ1peoiTqVm5U/ZEXguC8RvCQ+Wi0xyTB",
+	"oyiHi+7MdMGmlz1Fx4XWy1Hpw2lDcr9HIGRzTeb0ihEhbeBfXNa3RmnrHKsO/87tdUhJ5WAdHBZZcwQa",
+	"mm28r5CqS5YMDegWQQEtBGOJP+MW11YfEfkNvlXnMnawISJPZWMqJ9fEiCJTbKz7iqY8eVrV17SUl95E",
+	"Qbiwz3BNcjYD7dL/OJP5BNQk+PlSyJUqdS80emR0TYTUJJHgcjy6EEKODHFzjfNafkMmbMGF0aTJlAoB",
+	"ATqgBc1ZckRyqtkIAiQZggJ/+8mIJd9MZkzoI1KInNHpwqgL5ukLUUU8YLA8Y2Z1UymmaaH4FTzpsIko",
+	"ulYG7gUX84pG6exylFgnL7IDYFrILR2Rwr5BIIT7y2+XkXrdLgyGg3B15novoYfXSxA3iXg4+PDATPjg",
+	"iuZGbFNmZjh9O6f5+7mHwHz6KYDCfP5V/uAAMR9fU41uEeZeeFeBBwcMYfo0HPxANU3lPAjEqPK/jClF",
+	"5w1WBaoX292DNpLEDRRDegdEVQ6pM2J4ZhT6OWumjJCto0kFBBG1QFtuByazZCKxjqHq2D8H0UIKWU0i",
+	"gTzAymWmW7MGG0jgC7m+18JBFt0+qfTPPKZeTaXSI0GFVB3dwvBCoRoMXEw3xCuAeRgnGi1ZPsp4mnb3",
+	"RReCa3Wd7UGA3ADNYATrGoZ7Et1MtEb46KkISVQjebbcGc+VKlhSifEGU/xKsK0q+C/MxZGsQnDaXinh",
+	"rm9WaKjG2Yf1pXTZj11sLht7ewjl4xlLmY4qHuUPHW2+MQOZG6Vl6l220EF/mJ1zCVrRYLHetswtHpu6",
+	"BMn/WTCnYXlkHoIexq5stkHKtFE3plTF5bxImHJUpKyHQaOZXpGJLERCtGzyG/Q36bY4hfoYRsuz2Q27",
+	"/AkfFsH2YAytruWghtASlGsbQcPVdDVqlO/sx/h5TetiF5oTRZqSQqCXFWmrg33u91KYNgMM3ketk2Ey",
+	"qA0TeDkbPP19y4YHb70psozmBm82BSwx4/OthxeM9decLhfWJjziSZtLNfANUq3pdGE0OHlEXrMreckS",
+	"dMNZMRRUsT7ewnp4sIVmE4/e17bwfLrFFIPquJAJM/o2smu6JjRJSLEkWoJZyHwLWilNibWjMZFs2l/o",
+	"bMYF1+s+W3zu3vlU2pdGpUW9uz+1weaAigYqwWDlsZcDGB6Mar3V97gldh2egyhRhaGdcBI9duA1vAFO",
+	"vJL+zGriQkwryZwHJ1BXyaaLpvBiplQ1Ctf/uHW+PKKGsjyX+cio25vHcQLJuRUNrzkg2+r+XfWhjFEx",
+	"CpWiCM5Togo0z0KMpBSEXrGcztkZOfG5zU2Gp+V3T6IGs7/JFWSwkO+eEDkjpycnbham0NBjY4mGkFwN",
+	"JEUvGXl49JD8P5GJO2yNi92IZXzbqA7AdICDJYYB5TaL4oi81AuWb3KjvhqdhyE4qWF4+n7H6mfzfjta",
+	"qRgKi4QnFq0685c8szbDSdr/xdqKSwj8iNuW8n0xvURHRR9fW4DEwdX66GE1J95mKX336U8XF0flpz//",
+	"r275SYLQDIyCXJB3b555o9vpw6MndRzbwA2f8HUSxZPWPdlJ6g0FhN3k3uFgRXPBxVz1mfQ3906DfOnH",
+	"7CBCB8M+Y8tUruP62pe1L1t3wqZn1GSLJGERpv48Af8NCDA9I9YACZPuKkoA4q8yYc05IbNcZrHEm+Fg",
+	"DvLkxiJQeiCy0Ion6AbZXFBX2LYkrOQsk1f73UktO6QZwabAs0N7liUs5WG4LeqCI9dXz+rI1l1JC978",
+	"0Qh+0bxnL1znMk3Ntc4EXMAiIjGnqVzFTuPcu/Ry5j0kK6rIJHduyg5SAs374Q7cu5+GA5ykIXCOZ1yX",
+	"Djz2AeWLwFObGvFKB2WroFyVTFOWECPehz7WjH4YVSQG84WRGpwfDpLM7PdwLeIXMT9rxqgq8mvs5pBQ",
+	"kQQ+yAR4MUvcAr5SZawsiI12iE6nUMMtOJJtuPUTneq+GUHnRNFsmQalCnBRVmG7ZJg5DcmZZJwxTQ2a",
+	"jyGC3jxk3W8Tmay9J9noSbB1QyMXjEHFGsO4Y5vLOiY0Z2cXAsLm5YyMbT0zGJcSzT5o9NdV8d7M0gcx",
+	"38DS6hmhrTHqRT6zVuugxFr/+YyuDQHfrVFPLXFOwc+lrmp3/3ogdfOu13XcMDkhCCsP3OqoBlqTT73A",
+	"WCS4duI03Tr7k2TJ8ikTms5t7HGS05XAeOmgRg9G3OK0kNnOUsU8Fn6loJhFttQjUF5Hl2w9Dp5hIoEQ",
+	"8dri4tAWzjHadbvfwQvVpO3N/e4FQ5mYr+l8f+i0TdoOBYJNsWqmoxVkQoaJjAD9p6Aofngwlw/snP9Q",
+	"Uhy9pqtfrMs4+PWBuuTLB3KJDOwBkK2ZzIYrYWmQ7XMbPr33yZ07vCaI5TLz4heRogxEGE9yKqYLpn4/",
+	"fX9ksXt8tNVDANNs4/Z/jUuF5wRkIfKnRE7Vsa1n9wDq2amjLBkS+D5ntkRN9YkjxOkjs0N/PiI/XrF8",
+	"jdeeYw6rXJpLkOuFPeCUK80SQvWFkAKcNS6lAHbDcH0sCsdSiM4yLB95e3V17UdUX3tB86TnTeflKydf",
+	"cEUWBigoUaf0ETnXJGUU7DtOYOFY2C4ig9Uki7g4ZwayISgVUUAFJqQhmawrd+mmHHFGMozEo4KclGVA",
+	"Tk9OTjqKdDWBKcqV1ILmPkMkIsMAjBldg0EIoMDdOoFDtuIbFZ3tdHGZLQrad0/0wt0OPAUgF856Vtlc",
+	"TS9vaUO5GDVb03ztOQ9YWEUH82rAlUnLXGxLaFyRjBo2MhvamoRYhOw6prYKkNv4iUs/62FwavZvpKnd",
+	"/OwM0szLJMiEgZtD2dxgm2q3c1z4E6jTdk3/x+ZG7NPW1KA5v/D+n5W5sgL3D6FGU2B5tYLptdT6X+QV",
+	"u5V4cFzktq3dh8+3NhwGShzW97sJ0p59kAZ1weC+b1fiFgZSzrvdaQiotnG2zqq1ydOr5Xkd9BDdG4Af",
+	"c6jYapfb6yG5qpgAxLaTC6xzm6tAR911cHSLYU1Yj11TUWonSG0XGmGkoQN122r3Yga7nglsP5EKO7jl",
+	"K3td1VmDS2QzWqlPpU1zsrrNyudkAUB8XAzJMMNERZTvOGQqLeb1W/PRVsi6RcJXOFMZBd96tKVTOhKn",
+	"mrCGkNPm8GPR9FLnOlWWKsp4ffzcFqpcWRDaYq/Hz+3LzWz9uobWFeXg7p/FSsZv2JHN08omHEFGD9dk",
+	"LiFyYyMJZEEV2p1Da2vOVAHRaguZJoNh6MFFd2ZMyGzgUg2GzPfxfd+zvLBxIHdHbrCg7YUtO6S9Fnd2",
+	"e4RF2/YIzJfjdC23SFfKeeWFEOg1X9JCoYcKc7zQbwW+jBGkwg0HdCLzahBxyd2ik7H2XMrbPY+dMIst",
+	"e+qZwHea42fAHqzZsrToWNNEYIg7PcnGROZkfLp4dJKNbTGq8akaG4Vr/JeHJ9gDpRY3seUmtSaJDvYU",
+	"a/dWw8DyENooAH7Ln6lIQpPEsFpY6CFJ2JRnNFVHG4aJiBHt17hDyUFumXrXs7OcsznIZtRYFuxtXejh",
+	"3r0ni4a8mhutDzNhcyqaq8MkXebdDE8dDljg4u1Kld4t/GmIbT56CbbwQnO0fVcspRrQsBdaeRGg+7kb",
+	"Fc+b5JzgAYcRRwKlewZvVfgzDIAcJ5YOy0D8MU+4+nQ+djV1pmBdNk8CvbQJTAa5t0HN1bpgxkRI63Mq",
+	"MMscRjYiVjWHbUuhVrZUOwlBZlMiEtB+0hs2+cEGorg1OIR3B23PaxiwqPrWNudNBIS7jaVZz2is84Bv",
+	"d1H3jSMjFmt0Z4QM+DpejDLx10kQ1FUttALENuGgmR9fg3E6muxByj5dkl3RtKCanREI818teMqgYLTh",
+	"8m7go4BtOsIJ+GZNLe+aS5RSzZRuB1qwFVPawV4BEosDgKcyjN+NQthcaM7q4XtUtfecaAQQVvc40Ipr",
+	"exjBhZ6pSsGC3jLVN5B15gJZOhvZ4IWN4DH4dit8ebwe3rSLXBzJmqimA0dyhbniuiWUzsfxBZkVQ5sU",
+	"x3Mi8wQDB66ZBVIeqAPEF3PutFN70VBxz6+lRbxzxqLruH6r4UwvDYtfcZHIVRn8gvYQF+3FFVROsLFe",
+	"QpZuYRfBtukZTihPe4Up2WBvcBUJvbjuyyvGLq/37jaz3t9LfO5vBbMv30CCVT3MHsfZblyyEO3Lx+d2",
+	"57MOn7aL2LPBbePs747BzYK2F3bmMeA6DM3t0YYwmOR0poO7GOovLlmuDNvZKhrWtn4vEmJn1VrRq+bC",
+	"qwmfW5Fgc4Q3fzt/8PDJN+4ehFCm6CDOuxKpWJI36rpOdgVFD6vZhiGHru3GVwpd8gnL+RVLrLg4sy1Q",
+	"tsiI/SW+KgK0iw+Nl7kX5ezu+o2wW1WR37ah5G8BJ4rcpFyRlcyNJkQUm0qRkFTKyyPyXJNLxpZlbR7Y",
+	"5wkzfyJGyLyiDHTiJ3/nMqVOsqqzjx9nM6xg3Vjvv6fr9jVTMr1iCbhtYzP6JqzRCltSWXPBhIukLEyE",
+	"cc5i2j2Io1YKOwJIoxcc6he1l8HNCzFXINKUy8Hy5EbG8dWmuCBTmWVSxOuk2+TerVuKR/PaPh2g8Chn",
+	"cy5FewARgcyzhUyTfvklzVWEXs6qBSa+UmQpUz5dn0EwWdh4MKNrMmFGEje/rOja1QDqkFialyjZYXtc",
+	"LvBGtqRdhffslwNHNrJ69hVsjRF9nXyufRtu0GHnq/BHG5n/N0bTWHDtAr4PRPNQbQc2raUkM7YKggAl",
+	"0QwLa9dSjNv6Qi08AK0LrYD7E59D/uoubaDmcXtHj35L27fVwdmQdA024I7trjZaZEXSCVjCKVZxg7Pw",
+	"hcDNW1WXs5BYmq5ratKcydEklVBerw/UYRW3fi9apBpRPQKfUoMhGYumz4hmgkxYChpl2ELRjfMUPTqn",
+	"J+a///Nf/92NlXgTeHXmaSqVkbNsYXkKNflzKi7VGVYuwIztsow7Vur0JTRpzo4wHhyR/yhLArc/jo5t",
+	"7Az/WdB0NrJ/T6VMq7XKwhQPSGIvt7kK9BvzNQbEpqnflyHpleOPBTWhAhiKIK2YqJaMQTQVNg3aDQWL",
+	"eOtQsO6b3TFCjt0ewkSiIAkK5CE4ie4m/mIJv8Q30KxmLmViayIqQoMq/0FUKfwa5vH32uhI1Us2iBGF",
+	"h7Z+/MMKi4kSYoyqt7O0PWiqtasnVh2EJqzZl0N9c1EjSoDC41yZ3U74xpTfEvLYRnZL7dmAtsy82a1M",
+	"pB1naKeKQfhX3NdoPnfOVFwAjJWP7MBbG2RoLpSm0URd3LlKhyvwTUX11JQqPVKMiX5tGJdSpqPGUpVg",
+	"AyU5m8o8UZ6VY7qTlobcu0upStOYF+y5a+6CSpyRfhOuLkFnWNjUKusOJb+ev31Tq425hzaUldCaFN1i",
+	"c2xBqrRcLhtsIJvKc5t3xJ/yMNClHZKFHsnA91g50gjauT2tH2MLou+BmTmSObSNraV907WcklTTEWpn",
+	"W3fAzfyMavoKX+ngVgz6AFVJAFwJT8vOUEH69jUaBnWC/Bd8/IYrJDodojtcr/wb1+xps1rIlI0qJU43",
+	"+A3uMjJUK2E4O6B/Mbb5LV7Pqruz7FFTByfoWlNuThX5+jlA/c59z4H4I6pXvNmWdQK6rI4yN+3hSZnK",
+	"Afke160K53qYNU9eKJZXZ+43fDQ/F9KdzO1hZycTtpZgI5MVNG1JRVGDEnY7Teve7+LgqZjebr1KZoyV",
+	"9XOhJ0ysRzqnXEQliJciXXs7XyBCgCIEeGUUd/M6kQLLQegFW8MzRnVqMgjCSkf/yXI5AuLJmWYiXkyw",
+	"HQQtSc60mb+F7X5q3Tro8d7dZxmeeB1jJgEVdxrDk30dAfxIcTelH+AFWzdUM+rFd3unSvkpWtHyBduL",
+	"yBIu9s7ILbvlwe7e4MiWW23qcNQjqdUvaZ9ndXcOypZO3wOVBMU62snEPdiVThDEfW5/WS/+Lh1CX4Kx",
+	"+3gQivFzt6/LC+494oyeJ2q42QF0/PX4DOKIXb1OSlRKlfVpmC+gdg1o8DRjRwScrGNwx43hK+X8UIVi",
+	"yRBFZLgUL0RYawWy7F2kUlC2Ywy2NTvUEfmRTheECZ2viS/qaEsAWXHbqrSwloxq8F2yWEEmgLF3CzsA",
+	"p+dbrVf9td1WdWGhs9eq1Iw6JbNW0QQrYqnxECoVofxj62MFGgfUyELPcc6g3ViCvW1AeTkabE+R3bvu",
+	"vDUftbWn7s66cM+i5DuquRGVtZf8+Sqcvgd2vEmLOfQRpimnCj0lpZhcpdAjch70hrJF21g6w6R6RWZF",
+	"DoUkLPuwNnYoBTAk0KiO6gtBhWUHXHhekTJ6xZS1aBMt5bXJ3+3Dr9ABqSv5196K7TS2XbGCcjcZHwXN",
+	"iCbe4NVLqVFHP+gjch54jKAzlm1WpQxxYp9paAIoyPOEZUsJJW0evMDqJlvLcb8Pl7OL2lruySHU1lgj",
+	"nM5nU++fc5dPqQLr7ue10Tro1k8uqm4esjt74htbNFbRKx/x1UMmLJVirpoKh9iSIyPgjs3jRgqTVIqS",
+	"NOYMfljynKl9NMi5bAIOD9KnKMFd4LtxNnugjODYC66dOt2b6wZ6yWPdJ7gm1D573efsistCjRT0cx01",
+	"uOQhvRGecJm1Pq0vl5q6Rp50OmVLg4q+W6jo7sK96W5D3cJJX7B1GT66tX/9TBZ5rIk9bFVDS3woixrB",
+	"B1swVfU8+441WG8mOfGykhjlWtr7CFrvCvCr7mf73/FKOOAVsAdDxV0w5b1g62trhAB/Vy3wBVvvp5jR",
+	"ltsO4s9t+2kUyG1RyfK9I/KTzAk0/UM3C00yLtS1uyzVb7NGgKCmrnl0TeiKrrdwzthEt9sI/zqtqva+",
+	"tyE/7cAK32Al6agWVLL+ljxiiIaWl/AXnms8eOJnPmPT9TRl5ynLY6yALXM27S0U1kWQ2L2kS3dv1v36",
+	"bY66zWTORr7MbbTjjfttqysSQt0bB/rNV4D3xgJrteO69KI+Oel8AfpT8CDG49vBKJQ1ZrsEVb0Dk4ED",
+	"DSPaYYh4G8XW4qZyprFuw4oqG1tqgxJAwnh0QhK6VkEx4GoVWV9i3AwBBefNFroW1jIHHyPU7Ab7ZteA",
+	"e6Z7y98bkUYlig/ciMn2slYuPLuMkPT4somKwebGbpUqEe7hTq5R9aGv5wh6x7N24miNlaQBjRYyTZDK",
+	"XJ2fWi+4o2aVK5oSUpPSh5iE5ix6w2ov9ku2dqVCbLhGvFolF01txZAUfUO9sOaaYlrb0lS0gPYntYsr",
+	"TO4IwlagyS/4faMMPh5W1Gn1tbWeYYWMym4AR7FfbC9YCRtj01riiCIj+VxGAoDi/vFyqO+WSueMZmRK",
+	"08r5B3xiwtPU7KQqlsucKRXt/QFG93XZYw0ix13jfFvY3rXAjwZDXDMcdZpyIwZaDtGU4dVYTbHaDnyT",
+	"eszawYih0Vywa8Pw0vgwUrLIY6Fd2IE6GZLJWl4Sm0X51OZflu9XicvcK+YIWYJ3iLlW6nH72HTEP9hg",
+	"R5ryhCWjZkEhKaDwuLDpLB0yAJhIjDSTN4QTtuQYbSTPdEl5wcDOJkxwP0eTcXhmo4KXsG1YNhLu3cLS",
+	"ieqY9dBkp2pOQpSFnspsa+Gml/Yxo/KC36kvwSxzntF8XaOYiAXGhhRagYirwFp4RhI+mxnxHqOdUTZx",
+	"lwlpuUxak7uWRb6UijUkflHVEJFqIW3FWgjObn8g7MsSk3uuFZUdL7pqfjPY1NAp1Bp0YnAUAjr6Rzkw",
+	"CIMZ0ywnC5pgZiqfMsxtgo5K0C0ohdwrMKTFOXGnLi5v5SUTsfYtHQxKERSsxYyHTKbcEL9tJbUEdqjq",
+	"TeeWEfDjCrcPtjJ6w22SVzR0PeA2DVdy37g6c4tHSt/i4ronZp/jC9GefGYXUi5Y99F+kEr/zEVUsTJX",
+	"hi93ErXq6LzYcNuiRwLftKkZfcuDde9D02Sdf+uS/izLsqrZDEQ3rspCZhBWYLu4KCJXgtAp4NmQyDQx",
+	"bBKuqu4qq9xeeSg4pmF5/n4x8YDIn+V8HxqQnB9e7ZHXT68uya6zbXLDC3t7vj0FtachKolONXqHvniH",
+	"WX9nVcdLd7OL3FbH2d1wGhkCTzuU7qxg6lv30m15e+z+9nPx7M3/f3jPfwWCPbDajRUdlOlWoLk2+62t",
+	"6Vos+G1ADWVhfZo8kCJdg0mQJg9WOQfz4axI0wdTKXQu06gdpyn2+TpsnWVWnuvO0wx7317XJGXXDK5G",
+	"iDzRwmxbCxjtLdb6joRYIxjXx1kWTeFvRtaKfy2WGlYNbebC2sLGX4+J0lQkysZWrYNrAgIU8RVIG3be",
+	"kG/Na08JJXkhfKEfEEAVoVCEC+KYLwRX5JIttf0SgxBjEeMPO7j+ypDxsJWpP13YgddFGttwrloCWxvJ",
+	"ROZ8zhtK0prhqZb5V8p7Zszu+Q8zjkG+jlcY5mHoGSymKYtyhbzYTpav7Dg/Cp1v8jJLcRbwYblwO3gj",
+	"5ph92wft+TPYpk20I7IZ4mVu7TI9EhOke2dfPVZDkHHwRpjVb2hr/sXZdMprwiqPhWIj0Muip/8rW32/",
+	"lpc/eOm259rpko9cUmprabK1vDx/9RzypNryp42uGvbtjRtnbFjntgnfgJw5uPVwgeY6akHkdS0ou1tc",
+	"QDX/qMsevFObHbeCelCWdquunxLHfmWrZz5cpCdq7DXWos/exNhT0+LCxmT9lvel9BK7Ruew6og/yxXL",
+	"H0ypckUE1JAkfM41xr1wIVhOFuvlggl1RCy/gpgkrPRuO5di7SuasTop3HBvsuugStjhqzvGXL9Hx94a",
+	"NwTSTK/8t2rXhQ47FFZ/vhWa2j+276cobCavGAQZsJXv54PFvdiaTKlAx4TtNQAJf9XLL6MfeGau9Ien",
+	"j//y+NtH3zz+Cxwcfnm6tQRCY4FrOLJK4ZU+lQIOmSV2HYnh888ji9SZ2bbsHtzNZd30KRaxY7LFTgGS",
+	"jQbhmgaK8WWzQhc5O/OBGbys7J9IhnEZOEzPKMI7FYF6vpkwIG1NYblzRGpDYH+/QNSu2LiZDdY9FfKv",
+	"/IoRxsGhRYmzJ0N8IAASqfB6GAS6JiZEbPvXTYK3DzfJADtb43uc+EuDlj05kLdBhiadJ9UNeAR1Bg31",
+	"DZ4O/s/v/+fiQv3H+3//D/fHv20czHDw4cECQnEGPtFdEPbAzEVckbfrnl5tQ3ABDTvyKmeK6RsRoHDo",
+	"H/DZHfSRSOZUWswjEkyvm7OYpFxFijq/wh+C0sBOCjPMDEvEVzOiKlWGUkYVGxkxUW2eW8c+yR20LgvT",
+	"KKUTljZGTVbgtxHP9hMUvmfZFcvPyOnRydHJjvtZDts9/AIR5O/lm5/e19msYv8sbAxeBT7brGjCU67X",
+	"vWcs39ycUTOa1eaqaynmxBrIydYYf2UDYW/TlLFbMfc2rvlbKCDe/HqkY9LtTgzLzBsNBliQ8AwVf9Cg",
+	"nOrfguqbZoCQr9MH/3ny4Lv3f7J/PHj/tfvqz/+rE49PexgxGg3gsOz4UXnHzqbUpi5trI1RAz9osqRz",
+	"5nIguLKNRGSQKGEeOGrNjnpZhlH62HCssOxqKw9sJwZmGy9OGRrsCwGl1KK2YucF+AFNlrGGrpvRy1H2",
+	"Z3k8S7znAvQD5IoLmqACbTlX14hj8Kj3DE6x70y2arHnUy3zqtjfyRZT85xsiljLXE5SlrW1TcmlmLu4",
+	"KyJdwc7KzsF+Wd8vWaZUMCIhNvWI/FbtWKhkxrDMj5B+DK4uhD+Tp2WHxkvGllgU3nU0BbPFgl7VvWqt",
+	"cXM4yytcacMmlNpydRfMxvFaQZMjgoUhc0MxZj/UQq7EGbHOiJFimigDPzZLRjOjdklBezo3t129EK6x",
+	"4eRrrqrVoRE1z8iJL0yRM4hbd+2EtpJEY9ufsFppWMIU8TDGv2qU3xS8gjCrFjPclKapXVqCfWxlkSb2",
+	"G1x+kq9HeSGOyK+2HFUGKaNChvyg0xmGJctjIZsdHOJ1ltcv2MYhfvBGg1/f7dz20JsaRNd29W+srKur",
+	"1L34TE6LeB7hecUfTbgg//vNy1+v0fe2SoSb8wQliEColnmGCUaV+f8EzSqcK/yBc7hlyZ+fVtORhhgA",
+	"OyQuHcMgaF6krroaJvBcCKRFpQ2HQUuun3DCBKN6AWELXB+RH4GWLW05JwcAjSXXqk5AbyVDqjCIPzSz",
+	"plxpliDHveYWvmDrPNrqKsnlckknadR4zsCKAhdAavO1FJlSYSQmeNFm2shCk1QqQ61UYJU5Mik0lvyY",
+	"kX/ICYpR5jxUXEFzd85owhbR5Lef+RUrbybbVNnCFeyfqAkYEBViGI2vo1cm3GLvE8NUFaMpSwgVbBVP",
+	"/4oXXn5rd8aFPkP2mwgbalgrkdn70lIE92ffm8ieYEOAnFkAF/NRmVvTQWQqBNgL8owlpa1ZNWjeyJPg",
+	"PMtng64hwRbCWWNreJn5Q4MqH275tdL/TZdWbVnDAF2Hrrpzwyo2UaqNmwW7u0EinffT8ZhRC7aUETzQ",
+	"IdayLvdmGdgTR8NS6mieIhhLroSbocJiPBnljCZDi69yVuGbZXcYzK2P9SqLcQ3BVix/Cge9zGUmNXaW",
+	"OCMZV4ZDQHH8RUlzpUAKihZSiAXaUk41xxUwAmLhVhDCACwAKhvC+FHVxeNFw769CjJSHVKXSD7JZTFf",
+	"dMFXwFEbelibs44eG4fZAT13vu3dNdD9tvdWyFrcj5gyFb2Vf7N3GKRZzWR+SeQMLztbEZzWfxOM5v2z",
+	"RxCylxh0FuGINJ8u+FUX+TymQU+pkIJPaVpmyzUVSwDDBSyrUFC/4Sn5D5UWWAn1PxZUJCk7Nl8ctaig",
+	"DQ60nM50Nc1Ql4UvAnk4kknsLcF9DHDOJvx+2ATNUZjUsa9EkHNMA+FN6bi1vvLN+gXYnzNGhbWbPN2s",
+	"BB9twLqt30dDAkmtBX68JkxQRsxjeAsojYGhbca0SHePmcxBlTyKtwnr347DZf+2R0ToCPkbEKRgnbHQ",
+	"E/XHMqc4TTG3q2rO7mfErpum+xmkY6wezmSTWzT0EglmryzEU2vJDjZwK0IGFZoKzmdYcucqG+yXr2I5",
+	"Ap0u+pqXWyv6ap3a9nvOD4OhLN9+89iaoPHzo5Ott62bpwX6HdJs7NV3iPyaCjPu5/4GVmh0WgZWMKaD",
+	"pizfPCYv+PdH5NzZ2G1dFPNUyCgjBXtd2rjqUZu1GvqwcaW8NijKp+bTEQHZWKRrn4NqlmEUBshZh0vH",
+	"wVExFna93CqFgTuCUuszUoVm6uiiw6UKj8ItM6NFqptEinOBabggUMhZWd+l4t/+JnpDCn4LO/Nqc0Og",
+	"UITflFolnchNEXQU9SVsfPV5i7XqqClfwyy+c3TDty19uF0fgVroSNnXut5DKmjQzbUK2wZLSFexCaNI",
+	"dYvATLtzkMbDk1i3pC0yqbc9IERfKUSqMuVmI5TF4ma1pj9G+JGUJrY4z1ZMXNKcZi3Vyz/Wha3BM5wY",
+	"E4GwXbWbfiKTdVmmSbMMlOcidwY56utzgLXfljG3KmSpvT51aJahXUwNia33Q22/9ZRfurDjENggOSNq",
+	"b8vo8ndc+vvrp+WHyQJdKNW5iYPyTSvG5wvdtuuRai3+4j2tXLsnRyenkVIu1TP7iU61zKtOma+Imsrc",
+	"bO5kTZy6s3VDg9C2zJYn6uAqN1cLiMRrpVlm+F62jBii/yqhTp8Xv6HkjzW91LD58XenTx52KOft7uZn",
+	"fDZr1cZ76LCtfop+inq3Lq21a8fXR7LbhLeQE+grVksbX7OfghRlb9gtAMVB0a6u2/4gci1paxxKas2S",
+	"khH5amUgJUB+o2F6RyGD2ppmDlO1HKTML3sH5PaL4prlMos6VThWUzSqdP0ajNo0wiiSh99uz0tpjB5z",
+	"GsxXaseYp51CtxpjmUH7ao3RPz2B/7UH6P+hQrIAyYbNkVk4yR6SQEtt7aAJ2NaAIXbUOftx/Zc+Zbg6",
+	"Iwp/TdW8NpseN+nZ5TjlW83Q7Ke69e1GsvYN7MMyuqMSyE2Ggb/ZEl42AAXbMDlDasxse1DzVsOBvsbY",
+	"2f75IamM2HqfuUBdArE58fa81wrY3RJ6+1s0yHZI6EReMRt1w2iecpYTq7z1De5u2MB3geW0xw7e0n3U",
+	"DHeQxLcX4uRzpiJi+o//LGhapReFIh6DX6RgDXUUQeuO9oVeUVVu0cqFwDkF3fyKL8eR73rBXeVb/X0c",
+	"G+jekuTqqzu4+QLjMJQrWrJcsWR7r/uaUpfLjJzGXb0bpNUu3JYW6uqL9XUGhm+LHEGRJXu6tX2tHc77",
+	"bci7uwXYUQGW5bLe0EMZjnHorhZkC/rexKtgK+6AlGWh2VHY8mvqJ3P9vXJRbxa7t4iPUaqA/Sw5Ilen",
+	"YHNSkkgxNLrknF8xQSZraG/lMBur5kzWwLLevf2BJNgjo4yBcIK+oRe4xrDxfLzCy8ZdH/GfSteDB8LW",
+	"ljm/oprZbGkMirDdQ8CDJPMhAdnfBa57BfErNXTGUCjsk6awzLrK6FkYTmR4DnquLNHHl8Gn7Gee8VgF",
+	"7zfPyJLlJONpCl5IeckwtTHMEjh58N37j6fD7z796eLiqPzUMUUgPge210zYlGc0Jfh2aSp4ePTkpAp7",
+	"386OFQM8tD930YnWCo/1xL2PRy94JMWRi2XRgW/5DcZSzD3fiQsSGPQdESGSWFF5CFwnlExTqRh4ps6I",
+	"Ynh5azpJYaHwQS7j8RRFnjPR4pPfcFY/nz34BfrVJhy9ENC9tmPWQeIL20bccEbMwOj9MvxFkiTeZ86G",
+	"L43K/M5Ieh38Vlr3M593CamoKZ1eqn7t0sqK0huNTriwfQbMURHfMxhDt65YTlOCb6u2XiDRTOXnUGxo",
+	"xt0ENE19KxA5bxpP52sXqBqpF91SZ1pznbKW7dgU1d69fo67XHZbuOQYr2uDeaMwXnGZovza+WL9u3tl",
+	"q+kXfnSLCeQki4K2vn9l4+PXV8WP0Ne7zKeLwDHqfaJDmyZl67tB1Sp0peYlA4NLxJx1Xoi5gk4cRMs5",
+	"RBlDawhUwtD+7Fp2MCJonkuoj2He+0rZmm8NnuqRc0KquAooC+2LtKsgGXNKRcITe+thCWSaWj0w1qhh",
+	"umAjuqI5GwVpfpsPJkysRzqnPC4qbLL3mtd5mcuMK6zIryWBkeIg8bmw5vRenXUz+mEENcC7s3p4D0pQ",
+	"9p3Ml0rr9dYS+uDkLBkZYFMKHVgjbQUxqgS2qTxWKbRVi1t8YN/UfWBRJ1gABxcjvYCwUHtJ1pg1ygZG",
+	"XMBYly3zR4u7NIFhmcII3A5MR9OmtooNqlguZa4tyfmhnMXfMpEm2wwC8J8slyMoBZMzs8nxzKauGM7b",
+	"Z0tGOZtvn+Gc4GNnhBW21w8rHhju8eAUvPX9y13IPJrkMuMfoO9UwqysjoJXINpCtX6HrsNBgDDvO1qP",
+	"QkLYxPe2pt8QWk7F2qazkilV7MyXxTRyeGOYRRcnTlsFw2GYMNCaJdZdTrlOxGmD3btu3NlIeoEeZTnD",
+	"zr2/nr9906OzK5sybjsUtPqx3XPwTo/WJdF486A5g88jq0T6ebCiAkF5WPswFITJboc2E5SwXN9IsC15",
+	"b8vEr83Q8YySTcxkIolKCdXcJ2xjRq9QKKDLZQqt9DSmWVBNUkaVJqe2NzEG40JaNxQECrKjmvoW7g8h",
+	"3ZIad0ktYiWp0VzQHlCN65oupGKiPR2+c7Tz5su15Vm4tsfOuqXtZH70+3OQGFQ3+26kg/D3Ihzzyqve",
+	"1RVLlIkUhrD/jh68//hw+Oi7T50MPo8MuTw+aakNMSSFMJctBD6BBmRLRKA6NGFzoxFBqqK7h2WO7w4a",
+	"UCu2K6+DW6VefheIP672OobRjZ8YZWzlrBY2DL0hCe3JSbRz2E8uP2Uqs4xrJ4e7eb4i7hrq2D5s+d13",
+	"3TueBbwzAjH+OAp3pKvsUTsmP8TQb345ud8bD3xk7vgJK5leseQn18KyU2fLN7GAJBSBvURspX1nsAHF",
+	"WzHtKyKACxaTReg03nEljJqN26XKfo84m8EqJYel0QjLYR7t1Awfdf+NfpOd5ihit6rLxxuG8U1l1p6f",
+	"IShjiMZw28ayXHX5UtD3M4Ni+qNKL8xLth6FHTg3LUg0Ldh2BxsihHvcLjCKWDZH02klWKNmOIDaf0YV",
+	"wor/w8EVh3TKmOH9tdT+3ulT7jY3GxKkemw6SVIbokskZCFMc6ZtXv0VTXniq1+Uru0NeSRQ4R9/W9Xi",
+	"u7m6bUjp9xzIVEX7V9vjj7c4MMgQPFOmWzw86WeLjaem2hlsB9Xq8OQ1duhGD00iscGoLITuN3MWjcMs",
+	"K3/j3QaTbG973VK19DlQKXTdc7cDRsT4dzqUMS3HH1bOxieEw2reNx/1NS2ftpSMIbVofDyk0fROrpnN",
+	"uGjwyZXVF3y6AfAd26URKMU3y+Z5rItuYEaBjsANoSRh6D9XRPG5oOlEfjg2L8WH25LL8k5B3IWhXR+k",
+	"j7Z0IZsTW7YYHSLpJTeSJnL9kPycQbWitv7nkKZKM1ZWGeHK9janc8qFzY6hZEZ5WuQ282RJlWJo1IHQ",
+	"MyjD4NxArqgAXOzYIL3aU9kzyUft/HGnYHyjScliu+3jLT4XlLtrItRfLBDu8prQlApsVtnTuuaHDOr/",
+	"7d4EqUGNjwc4NybqmmNkrqpXYK1rk5Z6lhTcV1s031sJgeiXT1o9gV0U49pZHkI7roLQt73pxgLquzAJ",
+	"pJEOA3nhpb4aP068UWYVjj1Y/zZP5qAGwCo41zZkRA+7s02j+vZ+oqN3L0jaC1EdH4mkh8JtpNCra1Uz",
+	"m8Tnw3vbWPxrNisUdh2Kx4dEcl11U+u5xvbYGz0RElY6zmNn9oZpHdcGaLpc0NF0QYWoREIGotGE6W1P",
+	"rOWl91OPWtPlezia9yCQNdtQN/zYmxC0iWdbVRCsG2q9iKPEGmk2BZSMfhiFfaDjT5QQRH6H30Y2/7Xc",
+	"r6257NVeWy4NYD0CJVzF92SLqzT2ggZnJ4DVfuI7yGqdjS71hgK2ek83FW6rOb2ygjoKbyJUjbSGNWJs",
+	"oqumTW1AhRqOVRAqTo91TIhiczsu1AksekRtnGoXecpzu0NIUm7ya9/OJfRdb2T3xn7u4o0boUpGvzKW",
+	"KBIiblyhvpO3BvjbNBRg5ZrQFcYhd2mheQN3yLU7d37b9bop9eRvnmzN4qzfRGUwT6dXywWWsz7e+uL9",
+	"3dXp7gK8LYRRf5QNLOoQ9BO9rza5x5KJJLAjOOsEm0ohszWGZoqE5minYBkvsCaT+WlaKC2zqIXCtssJ",
+	"h5wubPiGWkqh4GZxNSwGw8GcGWSBwM9smTKMOx0OWDZhCWp9iDA2pQoGyqm4HAwHPLNjwB8jlnC46dSS",
+	"senCsKecCr+fyn2R+oHkNIfY+lzhvT0Ff78CP0LCJMxcKMjemRgmC3NBVUnsWp2CzaFlF95sdrnp0Gqo",
+	"SvaPHm7SfdX41M+hAQGFo8las6j7820k7JDIGRiNXWY7hDpv82PUU/bCbMdKmAbG+UZdsdAW2Mn56IFO",
+	"U7ALOpbVDgVU4+oCR4xCIPrxHdReiEdGuq7NIE5at4W8YnlKlxETeZFwOfIZDB2C8vGNMoGhS/cAuDCh",
+	"lfrodHGNl55kfV5KRjmjXcvKMqV5RnXTXQ8k3HGoPrvYa/9Q9bbsvnfQEEBV3ZqN3d04Iw9hOLvbjmEF",
+	"bWooEW5pTD70qFtFxFyuunMkGOO1XEWLNXMxZd3NzFpqmnab8Cc+L3IMmobgr2sae+2MQ1xy4xa52SKN",
+	"QGxDkY4kIZUeCSqk6vNCoeLmd+hvEuGJIPp49mc7jlCesqRkzzJ3BnobrtExDahCoq3TYrPQwmwfOH4E",
+	"ce92nAqFq1DwjMznMhhsfl7WcWzXEqYrzaNXchOGH2ha1lDjYsZyJqaMnL963hEQzK3rhPIYao8Yj71r",
+	"NhPM3ekMyYRNaaFYeMQk4SzpCJdDlJG5x9V1eJ3ftI2T3Bjdo/KWXj0h+vmtC4ikQmCNxHxt/Ru5ZWfl",
+	"2zPGzkboGmf7uBFnIotlSzG8YdBzHSJwCE/OiNnzNRpERVPYkNI0b2gADKF9UEbCYvlCFhjcV+MZ7Uw3",
+	"4pMJkfozlJ5uTAr6A4g5O4g0MUorUws7Zt9CjMslF0Gts7FlMiNw6ozjmau2zlrUFx6dyFAQ991PzDM2",
+	"oi6ny8XQV36z/a+CitITWeh4KZBo5bbfzEBDktQKuI3RjPL7yfuxYwQ+kR1s2bDFHWu4+bxLtw2xo/ht",
+	"IWnGN8+h2nq2mzh4adujOCNBmQQ8umRrg0M2HCSqX1efHvUKYXi7kXJsC4s2hCqkHUw76CWONLXd6jEq",
+	"1PYInV+Yiw8uQzSjS66dLOyxB6v5RK99aVqE6HxrVjo93njkSmNBvZaqNK2rddC/wcfNadJ5LKWNaTJZ",
+	"+xYmPrKpZ1b7XqNdbI13n28NkPcLffHr38VLU6LAIdw0fvY9RIlUVnLQABEPyfUJuVxLb1o+YCzIpza4",
+	"3myUmqJTza/Q1Jsy3VBZyr//1tL2NTrSbpK2Has78ffj9JWnPc3DrK1nZ9a4F2qGzTooRRsIdsd/XEdv",
+	"GjCvdaODKmwbeHHd+uqbXoK6MSyOC9B0bVrkXK/fmL1wVQorwlgkbbwqQA3JWE1G2eXo6nT0P//13yBg",
+	"w9aCkZfRHJIz7NQLrZegsthbcQS6fnsXsLDjGDxethGq9IuFshpBBb4OgHwCTWsmG+tfVkY/f/X8adhU",
+	"y9Ze57lNlFHDIMehukkqUOHxo7Ie/OGFqKRe1OJV1JAka0EzPoVfzGeffQODMmyQYXbDqFOapHLuClih",
+	"s2vo89eGzp9yIVI5xwWAHe/oQlyIr7/+IWcJVuVSR19/TcbnhV7InP8njPOUfA97SCqnTf5Ea0v9s+/b",
+	"Y9sochG2LDy7EA3jXhQnJ4+mPhIcjhq+Y2MYcnx8deqbYB4DqpHn3jJ36frpWkMTgWa5uK7vZcIZLOl/",
+	"v3n5K8Ecs3eoFvpYP7MX9qt/FpWKEtVxXbqCb3IBWWcX4iU0GIYFKzL+aPjGp/GQUOh9WX43JMGN/ml8",
+	"RsbB5zGU/o92y74Qb3nGEJTXP/1AHj169J3Z2ndvfzgiv0jB1tiwqFrHC55482zou01azd58L6iQD969",
+	"eUYmTPEEqldYNMAUfLNfPwadfM34ZVfKWmokVsqhQq1s+w9VdrFEPHTTjM0ujLF7w4UY/68V5fr/faLG",
+	"ZR2lnOkiFwrz+rC6Rxqke0L9pjJn3PfGJA9PHqI5DHo2UuhwytOU2PzFC+G6dlBNjAx9RN4wkZDx84Rl",
+	"SwlR+A9esPXY5phDrS4tSc6WDFo1AHCKzliK2vbDx2Azs6myY1eFa2yXZtYz/vEtnY99qsNaFtCw0M6g",
+	"ZZqQPz0+ffjnEm4pGGGpYi6BlXAN7cCgAqg9oB/BqPr11x4Zvnv85C++RysGhaqn5tl/ERT6yb+wBta/",
+	"cKJ/XYh/PXjwwP/fPPj45IT8i4y5gMS10T+UFOMhGcMnOMAR2HLH5F++swWZUiEkZBqbVZ15WsqZrRr2",
+	"J0McBtnGZWGp8Z+JnfDUTFgIatkBS8zgQpKp50NwuFAjAPPpiBTsjIzRtDTGNE2s12SHfGSGnMl8wpOE",
+	"wQK4UMVsxqfc3GigDrslGPWeWKsJ/FCW54c6TEFmisFfO8NjM4OQejSThXAQg11mSfXCAoxfeP4Hzc3L",
+	"Tix2pCdmpIzphUxGZkDbHsiBZ4Yj7ANXWp2R8bn5cWxJi2tF8EXlBvvODGbuv5RPNay7xOqR/94ObZBi",
+	"Y7Vcn6G3o3wRbM0rqghwPoPzZa9LQFKc/PShmXyZQ6IkiD8jdEuZ+QK6sH1NgNCxyJ2rYze0p8gVIEut",
+	"BN7YzQOnu6TrVNJkpKUcpTSfswpKclU2mE95xrV79wkim60axJJRxhJOR0YeqA9ggBwDh0HWdQzEgAM9",
+	"QTKxvKikCUowBU3OiOEJZ+SfhdTopRmX9cz8II8s6l9RnhpGg0MoLbHHPV3R9ZnLuQvz2YeeHQEvG79m",
+	"Ol8/ODcfYOzBcJDyKRNY7Jq7KnW5EdyWdLpgDx4enTgtofJdWWVu8MZlz4VX+/mr50Hx9KeD06MTfEsu",
+	"maBLPng6eHR0CoMbzAVZ0tzYNGW5Vscpn7HpeooGtTmLFVEGTp8wg0dUQ2EiYuOxqj19Ko1gAZ2dLEXG",
+	"1cS/8VeK2FoKhktvBAPL/EJQ4aS2r7BPNdLYEDmDrSYA+M+DO/nRCUng2nttIZSCGfkzY5U+yitrAXbr",
+	"UNI8Zy7acwcYTkJTJS1x07ADEuQSB3ZfOs3Y8dfjoY98Rwyxwo43nXIpnieDpwOznp/dzp/DSVSisZ5+",
+	"HDw8ObEFsbXthV7HfPMdKkvbVKnqVGBnARl7U7ZGrBjaFlpKkyKfY8ZprjQIE0gI5joE+ScI9WyCwi/r",
+	"2NXsBBWnyDKarwO/MvQPlmWL5xp3xp2VObH+StTTfKg3xtQBZht5+wG7cnnVFqs3T+DcPPjjlc3xDYue",
+	"NfgNy0eOnXVouPVJV/d0syJpirW9CIV6CiU2XbL1ERoBwThpHgbRt+QP+IZTpGhfLbUZGDG33nWuiHmp",
+	"ClQDNNpwez2yZST3DZIiPsO5ZXJsmrnPqVceB2vFUBEFc5JgxfWG85H5rjBtwas3EOvT4cF3EK/z6f0N",
+	"MpiSkpqYyzmwC3DGgTqM5LkP9vG2qmILtvItn0MuwaYyT1TJJSZredl45/3q02Zt226WKZZeMSPxLXM2",
+	"4x/GqFyADGs+GNEaEIalKb5A6JLm4Ovb5Dzfr+VloNUfjvvY9uyA5mFedwypffL6tZH6JlGwuqXb0bBi",
+	"99kXHgbVyqFFfs241ICbgIrvPw0HS6kaokIu0Y5gO9ujT7lyO+KtGZxitZgZSLCJ74cJwsmk0BVbgVEb",
+	"L4QRG6FU+3OjQBrJSZXilatOYef4SvkK7r74QKGiEg/eZ9VD6o32v1GLy1ueCywHL9jasj6Q9b+XyXpv",
+	"KPcrW9UW9Klq4rXN32o4f3pDOO8a/cUluxAVh75Hp2VxhuQXjLoOrz++pY2FAOxjx/AMzPXw5OEXtqId",
+	"OcH3YOKjKCzMyBoCuFYC+xaQgI3WGEBwMx37esbR++m5VsSAa9VP29VOCuZI0ZbtYdYI5oJdKMkZjGwA",
+	"xOwro714U8DmbTVncFm9zBHiGr02H8pXyrfq3HKXVMllf0IcVhS3zSXMfpyRZc5lzl10Xln7KQZhoarC",
+	"7DasfafYLdxwcA4saSIJOHbUh3lua6UfkBCg4TWUMfb12+nG5WFEJ4gpbicIi7jgS4xek2inMDQX9Ci2",
+	"HGJBS7WmUIy4QozmrJMhVhMILWJIGmYIoDJLVH4/qyRiIdtVprvu5dbhjRks68buwZJBdLr/boAi2i+K",
+	"KlUIttoDZez70jvQMnYk8FeFjlA0F1oSanvOy3zrXfexdCyMePIJSTtluiFQ0ArBhtLn0tx9XC9sKmaV",
+	"MHGQA8mcfcnyhkjkGYbVdJekjKxgY3FAK9onou8MzI7oivMHGEswrnVDEYuaDK0oVMGlW1JnX4rPTwp+",
+	"KdjWfe5p9fD78fwZUM3ShfdUDwpjJj8Tur+Z67hcOIZAHeBivo4aZ7QRNFgIufrsldL9rWZHUnzNICiG",
+	"1piFbTbsgjVsOMnK9qlAUTnpdXUfJ1y5Tlq70rYV8mtXOo7/x77T76nrTlHXC8aWNdpCcyy9BPMrhEXS",
+	"NCVBhfceJIXleG6MonD4e4K6J6g7Q1DvFNugpzmFqvI96OaK5Xy23iPd1D1JLu4xA2MRVPBmNMVwRB+N",
+	"ChctRMcsGF0y6KNKNVELuQKrra/E7ZfrimINy96eU5qxCwGmTFvFPhwfTLiwWosvY9ufR5eOI3vVJ0fk",
+	"nNg7FDXoKRVkAn1L+YxD/Kg0z9ifLkT4G8Z8aiZs6zlrXPb2Zsi0LF1SUJOa29AZLgrNgp6M3EyrV8zW",
+	"rbYRqlyRxw+/O7oQrp8i9buMLWmpgO0OmnsCwj45eXREoMFWZM1lnKZ9+vHJd1VPGFfQvyzmt0Is2pE9",
+	"Rv1Rd0lxRHzyuIZW80OygHN1WaUKRyroVQEka2QHtb4KjfE/zyo1/g/kgWdhFxBL1hyTX2Od9prcFS6l",
+	"MOY86ZC0dbMmKLe+7V754OhuwidfSelo8MaH2NPslHcZJeQfkoO6BEc3Ll8e8WSMXGbOtI1r3lLyNGbD",
+	"RL95uYVfgM88WMwt+8vLmdulovIU74xQd8ug70h3PwDWQtpLgLhxCttk2scfK2TU6hA4D9knUJRtJoMd",
+	"gKSLG7dW5DOXnwZx92VGTLal403MsXAAovycnArBuRzapdAMyr4cCh3wvNmrUEGkW7iGW4TCu8E+XgrW",
+	"bUf7UV25A138B58Bee//ei4XfRC/Qf9b7m6aYA65jl2vbvQChCxtWKYOu5g2vvU+DztiNmpgfy0tojeG",
+	"U3aOJt0Dw4YqVoYVVWTBaJ6g6TalmqXrfakjPtrWW3f0gq2JYvkVq2S1pKksdLCfPr28fUfLxw6o0gYN",
+	"LL9EjdZv8naFtjy2m9Bnw5oDDepsgDfN2uxzTbCiORK5K+9s495Kkx4quVDKbOS/tWouJJ6ax71qbL61",
+	"JRhsNl3OCE0SllwIUHdtu1N8ZhhwGO3pwhZDOiLnaRosF58wMAfVqKHTsDMxPkXigkRnOYO07wwzalXV",
+	"+IeQibVdbUYmqZxeKux26/cBoxcBpJTZDunOdojGS5aQxyePLsS47GoLI7Fk3BwQ/9egZevnrteXa7ll",
+	"td5P3H7Z+nO5M2LCrQK+L5W+0mU4xmQ2Lqzjj2Gj5y3qfK3jM7KlMr29gzpv6N75MLRP9EXl3r6OJjdD",
+	"9JmMZ+jiBLdPnp+Thl8e1aEV/EZI9qXfb0X6Zu0+xKGbl0hadPs7wUaMah+0Mi/9TrxiC28RYHqRod+X",
+	"Lhr/3af2/d/bfs0H0ff7XoB3U9s/3Cr2pesHFFmrEqYtbcI9fN0b/9g1oN+utr7ATus3rLneinL4gq23",
+	"64dOWdqXduiVL1Rrqjej466dlcUdeG0nnDimSdI/QmeDqcc9tGmKRZ98VmR2RLAa3MZ1Q2iaM5qsbXSN",
+	"kps+H5okuyHpF3BHwLrvr4g/0hXxPZpYAq1Meh6z03VwnLNMXrFbpH5rpqLThc//BPqPZXQa0O7J/Z7c",
+	"/2jk/pZeVuRBImez3endGoG7SYC/2Ie/DCEQV7NdDrRbtC8xsGp2v8NSoAX0MxUEr4urX8Dl4JZ+fz/8",
+	"0cXBzBPBTrfDZyQQ3pP9Pdnfi4Xd6H6r6e92LH7xWJWypArUyGupuOqbNHU76Rds7TpS3aic2cnGeFMV",
+	"DsuuGg2CJJx9e2HDZUq50OyDdjXGE6rp0SVbj33BJpsbhjEb2MGPpRg3FAupeAGlJj73YAoY/nbDKJ4r",
+	"VbDkBVtvLUPkSu6o8vjuDI893Cr2FGDh655vElLAUo8/YpPFWjRFXWy5kpe3ShB3JHyh0/HfSRHhdiHf",
+	"ua6Iwa8AZcF7OJcyiV0CTQESiJ83iQstQRF3oEhSI7n3JdoXbN0lzOEu84P936Uv2PogoQ33LOhWQxh6",
+	"3prHS1qoa9gaAhKLVlOBYe8v3Htsv6kLd1aoyoWLlT64DXJVRcaSjhSAT++fBHDcexq4p4EbKg0ynbIl",
+	"lJ2l0P7JUUK9RFAr7ktN9V5wf3OvZJoQxaY5c7V6sEPezHa0m+d0ysiS5Vwm2J1RsNVezSC4uD+WlPfa",
+	"rNmcwS1Lefc2E33Y+xArWGK3OaA5OesiDKZy3m6V/lnOb8cqvecuT805mVnQZm3FXNH9speMJcuhOV2W",
+	"zggX07RIWNLcwoGbUxiVXRT33YHLjlyW7ren2gQRcvcbg6LcuYRNeRLuHextE1jwYxNUDzs01O8AVrX1",
+	"DyQTJ9ft43S6M0g+IRLbG7tmt+4YpylVqoejhYkiMyR8+uHDYDh4CP99BP99DP998uFD0Ea9174xkUD7",
+	"xyZoZKGnMuveCeSlfb4zSiumlG2KHt0N/LkFrR8++eaQqdA/y/l2B5TLozVcdx+OqNfBeN07vpmnjz+W",
+	"7OpT4wUwZ4b/D25221qMkhbGfWzVS8FKzr5arKFUGZSaw1ae+Ml2CTKkqzXLllpFN7LvfWjPKYwEK3sp",
+	"PtjqGf7FP/v5Z4VU1tIhHLDScvJGvLe1KRrpqPZciz/3V+m6jxstRxgdDft3l+n8KZ1eotazf8dvZYu/",
+	"ABdwdT0HcQZXQGhXDmpNUu+8tnNnlravvPwalFh1nBhunpoHoPcc9NGWMyRL1UrkcX59/LH8YtTZA30Y",
+	"yrwjZsHrI9qdtBXegeXsyWu9QTGbvuvY3dckMdaR/HYQqkWKrAJ/aC93FZpt8kUvBlHZkBZhM8a8rm0K",
+	"3py0SSz6SfpW0l8pLGgkcyJFavs12ZrWICQtqIJWEbZtJfLpI3Iu1lKg9GNLmQAtGckIZR8VNP/k0G20",
+	"yS78efDiL81CfC9I3XlBqsGW3IdxWbZjBK6ZzLNjaEv/AFvdt2q6r+wbZR/9z1zdLReyXdfF/TkzjI0r",
+	"LoUREcwhXLEcPrruq7BrMjc8lGqayvkOWjGbFjnXa9hXN/BIy0smBk9/f2+2pkSM3wxjdg8p2yYrcWBZ",
+	"WBrVZ4cMEfSwr7aZoRxi/GAf3dKB+VwQRvOUs9zt3tDBacE7PTk5s50VmDKoa+6NDu2Q7XAVK6QBjOrB",
+	"0wEX+pvHAzBD8qzIQiOkoes5dIa9SXSrbVOLUBTDolvnOb2xL8R/ktK1IvLK9o2RsxmY2qceQyKYNxws",
+	"i4hk8sJ2bXEeAWsUV5quoVbjJVs6QyE0qpDTAtidkVKEFDHfMzLRnmj7w4JNL1GakdmS5gztkbYhna20",
+	"2ISZSb4e5UUVMy3yTaRMGRVojf9iJRu32c/s8dy2hFM77HYRYJP+7qaae2cWdfMc5hdM7vLUDSVfFzJl",
+	"zTdvr/vtGD3Pxx9poRcy/3T8Eb5otRvh9+4QfrEe1D+U3eierD5vsnrr+pQFy2BC52urVhicJnRF141X",
+	"di9sPwfi6oK9SE1gryhiIcyF3kJ395f3/i/vHw1m3N/c9yymD4s5TxLHSaCDs1EKcp4wMuMsTUC0l4IN",
+	"CRPJUnKhsSR7XqRM+fCuvVzlx36G44/uzx73+4/2lfsr/p7+vpwrXni6O+Q1P/zY0vvTOiD+I2dzLkWg",
+	"6nvIjapvNX24v5dUL8rrm5WEW721mkILH34XDU/bJog0M4h7WeReFrnnhXdFFglYXqnktIgm+xE+QKAJ",
+	"rOjtWyszhkb6M6IXUoGVw+33jBvRaCbTVK6GpBApU6rBBOI4ozOSKJoxaECxaRQNPTyvAdabjA4we2Jm",
+	"aXK8QICpgeKuX64OzlBf5tjhW+YJy82HoC0PzRlJJXT5oPqO6dQAbx0F/iied4+RL80u3N8r9/dKHzbw",
+	"qtB1DhzjCtQIdyxHzrDHa+X4o/mnhy5rEP1ej72nsc9Oj6VAV3Wfz51TXQ2QXykvaUWU0hwpsJNC+s3j",
+	"a+mjcSI/gC4aLag3ZYRm0P68gW/6dNAhhomfQLNDc/quX5oGSwDmr/tMIa7AXCALTbhNGaKQvW7EYCNX",
+	"K5JS1RhCspSK63oMSUY/YMjIN4+C+JGTSPzIveZ9z73vuXejFwDJV1aUbhuN01/T9gFBxx/dnz1EoFdl",
+	"gvG9GHRPSF+Kx96n1xuRaFhGL1ejgncQkDzdBCLI5h5DjiVkR4bAhRasI/Kbvabpko8wt4AF7VDRqg+X",
+	"+xkRRZoSTV1GwYquNw1YgeTTTNv3lvh7eeCejd0ZeaB08e1ofb9ka1CMmuzrPkDZnFMuU6OBuOYqmMGt",
+	"oDO7wj0EfmkGRIawkCuSUbEuuSvUZLdt293zCjkWoylLji7EbwsmyDjJ5XJJJykbg8ZilLxqU3eo6S5z",
+	"lpgtWBaTlKsFS4hgLKmY7mXq521rCR2E47+we3ILVGinai9hq4ZeM1v5XHuas1vLkODTBVwwdkftEcOJ",
+	"YUPubrjm6xN0S5f5rXz8s86W8evYnixT7tAtne2PVyxfl9M2SjqN9fBqSV+GkGdG5rDs4qyaAWarQVyn",
+	"/sMGVnwBNSDKtdxy/QcsK5D4+dsvTI8eUD2MyJWw56b3m4e8T4ngbq7w5gnaF4zwSypVmXJZFH3kzdmP",
+	"nbj48Uf/NyRb48vb0938obyl8xv1llcmarljI3tl1vIZuNANmKgibufh/ZilG84lv8cUVrDkW8OzQatk",
+	"LWjGpySXhWaKZHRNNFPaNuU7F4RlS73GOiWolJpfICU+rpqqZqT5o/jXK+s+SK37CgQd+ejdVBMPu5Kb",
+	"5whhkntnzuD4e84U082BVq/wd6v55Ywsc35lrhotvXsee4ZhrA6baSILPSTsA1R0nskcLyBkFTTJuFAx",
+	"RQxUAAvMgRqH+QxqjRcC1nJMi/kQgxHWJGVas5xMqWruKZYW86ayjt9eswYnhrSVMF1xxSc85bqxamr5",
+	"ROcql7j5fy9fjEBznk8X/Mro3sJwcdlYYpPaB9utfTdqt4flbNe9LAHcRDE+O3RzFQGL7u2q1lSKGZ8X",
+	"SCqujEKS0xnUfjQ6ujPICOmLTJKxNY2MSeZuXCv8BRUYbLWZhC1TuUZTsb4QUkzZEfltIW0ZGjQ8AVmg",
+	"pdc8ebZJ1c4OzEC5lKJ0PAupHd+Ikb7V9GCKL0C9swu5Zd0OZ22/3fAU74759nZA3lctvqVD0E36rV6m",
+	"xzOZX0LxqXjTWmwOYC8aYO1AzoZSoCDUBzqtkKm9Z586Q1zIY+RKDMlkDcoLB5soXljm2gX/lmEDU8gY",
+	"uxBUkfF/LKhIUnZsHhsfkZfBQxYkvG3s/Aoqf04YWdCkUizbsAyWGA6UYsVZquw4MRI3O/JlEDiu4idz",
+	"wneQws0+f1b0vTPAO1K3OchetO1cDnmrycM/dJMSjpukxcThoT1oo+GFYR+G65BCJCwvA/xj4hJqGcBJ",
+	"mmSlmFHineD/LFhZQsepOkfkpZiW7DvgUxYYDt0R0HNuS2YbiQU88ixV7KuourIsKof8ebM0t5BXxe3X",
+	"mXFzbxED9oLHe2Vutwn4zv30pLnSdQiPpcguLO8j/lELFquu9XWlA4PRAkGdyBnJob1ZgkGpesEEkeKI",
+	"PNeqFDGgNlXOaEInKSvL1hsRxakPc35l3iw0toSKkaTVOW9ZzOhhKmzI2jXg2uDnIQp/6XpIqHK92XHF",
+	"yuymWSC3McCrXIp5JY23poOD4phnI/jYNZd3e5uQm1fau2gEdzQg5QDw79p5DammXQZqLpDsqe2GcaJN",
+	"xjm4ivhSOCiCCELQ6ZokmJ4hhObN12xWbQO8zVTkjDXeXkRoKgV7CtDZmKHcm45t0mxgXKLOcQOmHBtM",
+	"aN+04ZJUJBcCVjy2I40QhrFF7rLsGAyKXSJK46SHkWoixdTw/lRJCImwpiOnaMYYPnY+vrv8/kY10IP4",
+	"hO7588F6IfdQUZ28dpzLNJ3Q6WX/Qug1lhO1Y71mSzAPD9H8k14qYiYjepHLYr5AEjbqlqPhIVlSpYz8",
+	"Alqa/932pjPQsgTGOCLnGH6oNM21PQh6IQxzSfnU+2eMdEmVFGRsYwRHWo7MOCMzyjjGNMyv39Pp5R1n",
+	"GzdKwH9HwbudDryJzxcddpExd5/C79gCd2QBzwDQSvls13zJV3zGxUBIj72Jk16solgqnTOa3QyreOtF",
+	"kAnDnEJYgFsN6DogJhyRX22wL1dBdK/MOwsC79xC/mgCgV/4vUzwpcsEmNptoy8CRxHcqBRs6nBh4l9y",
+	"1osTOKtMe7B2yGY/80Dtylq2Bwy4/dlXxEDJ5bw9zGamoULZJXhg7wz73KOVYEZWs3raETm3fNy59inq",
+	"eCmFiD/3EiBfJ2HNhSkcXQh7zUEUAmiD+OIYOf/YRTv4CELbh3Bsd+KpfQ7CUqIWe5jpD6ouvmYpo4od",
+	"xmfZSRz7UsXMuy5dWkdGaCZStrnIB0/R17pBjj/av1qb8la2cnBbfL7FnmiB3lej3jCQo93Gem02Puz4",
+	"8K9FNoFM5O4nd4xcdSe1oDd4bWoEOIUyRoWysZB2e6vuJbxLjB5By+45UjBDbwu5IlqSubTmCkm4jl0Y",
+	"uPI6et6bC+7NBZ+FuYDuiXcfJ3w2O/4IykYzI7cFAbbpBZvbKoDonevB2zekKzEAQmBDUSiAaZtr0zav",
+	"OoH/HbKdFWzNMz6btdw91i0D0rXZd5bv4xr6DdO2q/oilDo136y4YnfmRoLIHNjeLQpo+ODnrX6WK+kQ",
+	"rR4s+0ZC1oPxG1XPXKapLHTARYK3jj8Gn1wn6dY4OXx0cDtbvC1WDp/al+wXDOmjWnI2ZXypVXRDe5Nc",
+	"OUHYIzeXheZifkwLLRtTe86DbCeM2glU/cRVlAG1AHdiSAKb7elRrJbCeaHla5x8cKOdKP00LQdacYcf",
+	"8kb+m1wRxeeCphP5AQ6FTCEkS0F+VCUQsoIWuJGIFtbrH7N8V3f9j2LYCFZ9EGd4MH+75FgNy7iTcvCh",
+	"17IfJ/liVzqrsU+b2PwAE5ubi+XYKi3Ypnue0+XCRhJ7y2dFyuVYlyZeU/4ZzvkapzxgJmQlqztIPsQ4",
+	"xc2ESMg5qeZNNkUm2ojEa+ZI3qQwFu7+dmmsmvh+E/JYdYahtbUr7W/pumxWfaEltXDsArWcR9Zf7ENC",
+	"0RD41Fde4oqwK5oWkA04YTOZs1K/DMO0AOux6JJ5RGs6XbDkiEDBGRjrQjjXAQaw2mb5QDXmW0MDUO3f",
+	"BoSVJCQT5lVuDEKTM6gp1ZxTGB7nF5BZWFnOLVvyw7m3GEpCFLwzN9wh4N9X5mEFojZib72/jj/azyP4",
+	"7HSzpoj+SoT+lAqiNE9TMgE3XuKTZxThCZZ7gqB/Q6BgojX0P8sZs/H6EeuqmbadQLecTaegeZjnRmPm",
+	"O2X1f9l24mdwmEkPusJLA96Ce3OvpL4zNDtbYM1QdcId2mR7cyf6GojtV3eT3aRGNrciDrUo2neGY74U",
+	"rL7nYUVf5Y0w1rIFUscW6amXzBBumCuhFI/XPydeAgvLJKDjdRUEU3ylgqC5qlfWS2rA+TBa4tXLN2/J",
+	"//zXf3tL/viMCImWXhSbLgSWhPAC3BExIi0kaSE1JJIhNAZz1ughU7YkJQp4bIlFnJqj8Q4ieh3eKBEu",
+	"+yBWiWvKOXfTLHHwxezFLjFE6sLi/arIblSkO4Zbpbe7Psa4YmnW52lq1iHKSruZYR+uCCjVJJNKg6u9",
+	"spSnZUEYeM6VjpJXlewfkZCx+S4ZE0XXCr36UCUUKwTbTqYbGiahqZFK115jtQFrpZPW1h01kwtpy+Mg",
+	"TkbTBFT1kn2BV/UfkYvB0g/IxMz8XxQjO9iCds0UBVqr8y4jHVj9y9CZYuT81fOtom1vrnb9VKYYZ9tX",
+	"PhNou5d8qXonM9mseJs9+fjku4aYJWdjsyV+rB3ZZlYiD13RNc7TkO1kfvsspLFbYCbPfJrMF8JMDrag",
+	"g+c07YenSBRyuijar+3jt4SqdroWtdvC7/VHuWQCvDDeS+BlrhVVh64AZLVaBzSEw8Z09dJdpnxrG67I",
+	"P4pkbhjq+kbV9evi0DGdyFzf4OUEDhQbwArE4W4lHQlNbKmRYsCMI/Uf9k6wW/BGM2aE2y3EVmGgUM7A",
+	"UAl0ONC2HJ+z49SM1Xfy/vgsFr8j9/kRSt/bNViNkF4ygNnLV0a2vIHL5ZgmV1RM2Q2yBigIz7PSOZpX",
+	"ajGh5MmW1n+zosLWWDMntaJcs4TMZO6lVLg44IXwct5SisOu8p6z3HOWPxJn+askGKzuLfNAONaedSP8",
+	"BEyJN8xNplQkPKGaWUs/FGNb+H5/ZrHoZMUWYFIckd+CfsLWl9DPJHchttrkYNx7FnPPYv5ILOYFMwyl",
+	"XIRGatRseSPsBR0UN8xfnIIPzJIrsoCKYoKtzko72lQWwogmXPjqrO67qKEL4L5nDvfM4Y/EHP5GsXKj",
+	"c97jWuZGKrkJ7tAcAv3W1Q+kLo4GbE+2djwEjNluIe0Rz6/dRJ91SldkRduDid0e7yuM2I0XtbSFmV3W",
+	"7lb2GGUigfO7W5a2SF2am8HBL6OqTWRFt1/bplrRZjOjYDNroiHl8EYCs/pWvsEYdWdtj0ZqYWSVgDKr",
+	"gYrDFXl4cuLs21RXc8gXVF2IjaCEIGae3ErIvKJXLII1f6Cwh1qIvduAAwY/9KkwUxVb9i+mnX7xK3z4",
+	"ha9wR47+BqVN5Du0JRx1r7Jnv2pCcQZ2m7R665WFghjnG49n3s6j7S7UCzvsct7XrkG0O/St7lgyp5qt",
+	"6JqoFdfTBbPhikboxJrnQTUTH65jBIlKxIMPtp5x1C+nVNNUziG/MpM5i4YLwbWOnfaWiCBhAFG9erqv",
+	"s25tsTHhxEoinaIjcdzPSVi4jy3648QW/QLlUQMqY2UgjCXZMp/1hu+qsHrSaOsFZh5uUEVvB4XbqxMZ",
+	"fUIFXQBpkrBkSHIGIdvAQWxe8t6qFpVhju44HSuzFaNuXFPsfWlE2/w0FLYiXLfVthpdBSLM1hpXD08f",
+	"/+Xxt4++efyXbWWu9oHYQfTcXbmVz0nOob8AOCsdhqhi8g821SoaOuXl7ufAuezZBJUb/BUKGQ/CBlhM",
+	"ZZ4ACqb8il0IF3ExJHNzm/t4XZbOhtX0+Jm2WbM+zML3nNP0kmEgSvk2WS2YCByuk5zRS3Uh/pTIqaqd",
+	"21GW/BkK9FaYMpT5Eix0IFEIFzkre3fa2EFcm8uHNCJJufjcRjRfCADQFw6LGhI0PWyQ2e2YB9yqDpiI",
+	"730cNNdbfRxfkk/njq13x5vOLCsQWAyZcgHMQQ3JhCmesKoUE7CUm5ZfNFN3isebM/WWz7IoCVWbop25",
+	"XMN+EsD8DbOtRaRsugTMopssCTebbfWWKX1Ig+PbnNN0qwho70HXAyzwHU1lxoiW+6ta6akC9GRr+lY0",
+	"W6Y+0LEHCbDZjE01v2KNXqQf6XRhbeXerGLwKQivLLxFXhNMzDZ6P+RgG3GA6JzOZgYIpmR6BW3ToP4U",
+	"dQDj24quwe5v8RPu+yPiikmNL9l67OcDWSNhS5rrzGHxJVtDHGfKZtrwjNhVPGf6R7fkxgpxm6dsU7i+",
+	"UoQnTaUyLtm6qYbTN48PWcOpvuC2DAo8oYQsZcqn671qLTgkSY2SlFs80RIRQbgdhnSNa9UmWzCa6kVz",
+	"TTIgnjQtuaKWc4Y5t4yqIsfQGh/wu6DpjCxkkQ+xOZd51cOjjsi5IEwkS8kFOr8k+pKgTQNUikwuxOnJ",
+	"SRl7zF1CD4iaYwR3DJ0hJsCIsYxUifCUzHiqbffmlBuYJNbCxd61FNvJ2pmt0VMKdiGgZ6BXFJULRhTS",
+	"G+jyQqiwmNWlkCtxRp6cPEIBWwSOYqou4yFGBqYf7R78DXd/CylBLTW3bVZj5YpkMmHpmcECDjmEhKbc",
+	"SOmGQ0wgMptmjRVq4OUmwnv45JsOtWg6AbnM5RVPsG9xDA73exMopw+/PSgTqBxUk+fb8AC/dJAX0dxq",
+	"0GFJ52wfDOFvcgXIWW6xDcvnKijAmtE1KRQDFE8ksumtPGCZyxlPWXulZFci0z17wJKCFt4OxQSvUznw",
+	"wL2Lq/vcJd4HnnebciPlA+tztJR0DkrNRuXu565wA0EZyrN+rshEFq7Y5diONLJTjngyfupuGsW0+U05",
+	"hwh6STzAUF+4FHLUhcDnbL1MFDWp9gnmRxcC/TDAE+FXx5W8fGYQRpGsUObCcXBYD8uw6kTBF5mgkzR+",
+	"AWBNweo5fwE2jdqCbtmcUZ293UleQ+c7Y6I41Br2VV+wBlOfq+f44ybBt5YVPPe3ACpBMmNeLEM+omVp",
+	"foQwvjMkWtdODEnaujibCgseiEo/p3p8tVM/eEW+LfDsqyZfF2Rvrry3gVe3JE+0lgG4MxzlpdgAJ4wu",
+	"DqUFLRsr3fch1Oou1UvuxQrTfSacYf9XfXXhBylOt8NFeTfDJe7EgvbVYX6DcmcyR/G4GoVcXtO6TVRw",
+	"0n5buN4b98wNIp2bo4WFOlAPXSMl1N1UuTVui/1XWzuCBPv6R2FvbskHYWxu8nYO4PVfDJ5d2zIMd4ed",
+	"HXAZ+2FiuhcRWUZVKDpnbVzqHTzQl5TecDFlXSjjndA8jdjN3ixTGxIKLVeYIpM1mM2arGPzXBbL0aTq",
+	"l2GiyMy6neE4MNxesvXgfQcTMbAmnugF5vHkcgWWFAwiseZ7rm2YyYpM5RXLFaFp2gQoF5rlVzSNArqQ",
+	"hQEuoVHgblJtgnNu7c4Hx7APdeS1jxjS8pIJrEw9hdKpVyyHvQ3vVgw4KlF2tZA04204+xs+cYO7hTO0",
+	"9d+iabpTA0M2LXKu10BsGRV0zjIm9Mig7dPf3xs8xWXLfAS7CN++r1+qCMYQPLmBrTGXqW1XMJVLFnII",
+	"njChzbzldntPWKup/bfysc86d9CvY7sVO/AR7tt+HdQvwiPELhQsJIzgYCKHdfzR/73NLIWG5Eu2dlGD",
+	"pWumDL+vNBkeogcDarKJaVokLGkyRv0WOHa3+t7D6+sutLfo4Fa572/xto4xB7WkNUKyLxtaLFKhQorN",
+	"BrSQFm6egbXcTh7eQxvMOmxmTx3OvdzFHNbCm75YVdGv+SC6op+9KxHfScvX4Vaxs+SNjaq20902eeI4",
+	"Y1CmtlUm/MU+81kLhLiI7dKg3ZB9iYJ2ONQ6b5hNdj3s44+FYvm2xta4YYMbP5KW+w3h3VeuceYWtP+t",
+	"72AgUSzHQ+qgFRr9j+VXDpIiTwdPB8dAHxb2zVhJ8DgbJYMLaFrqzBROEYybRDQT1MbiGt3SI79/P9ij",
+	"zRFcFIsP/+RixnImphB+e1QJtI29/0POADyauiG4qr1Z7g5pGOSVC3sBSLy+VXLtiRHx1ZDonJetP2Vu",
+	"E5kgqCuleibz7CvIrwhmn6zlZcyq5ZKlsRmMTJMyALYaDxSM5Y12kSXQXKtNrQ1G93s8YalRjbQMxgwi",
+	"jSLDvq6FTjXFufvhnP9jc6i/Qm0bm+3Npjxh6Fmh04WPCAcWZ9TPlSukOZdMQWhcWZSnBL0a5r455W8L",
+	"Pl1gXJSqBEYpiDTEekjThethsYAYRakYWVCRpIwkVNNgPtA5c8rT2Fy/0owlpVFYznwQ8FMsB6GGfg3D",
+	"oKi/AgfTZbguKAwYPY7zIuGaQNCW27JUznFtYL8NT8JayyK4Uua1q7KUqY+QhhhjbHm2YFnlbG2q18aI",
+	"P8ncUwBx1ihFpEjX4brsE4aF/f8BAAD//w==",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

@@ -142,12 +142,10 @@ func (a *App) wire(context.Context) error {
 	tracker, gateways := publication.NewTracker(registry), gateway.NewService(registry)
 	publications, events := postgres.NewPublicationStore(), postgres.NewAuditStore()
 	mutator := deploy.New(runner, publications, events, ids, now)
-	keyStore, managementKeyStore, settingsStore := postgres.NewAPIKeyStore(), postgres.NewManagementKeyStore(), postgres.NewSettingsStore()
-	byokStore := postgres.NewBYOKStore()
-	seals := a.seals(source, mutator, gateways, ids)
-	ladder := a.ladder(mutator, ids, source)
-	records := postgres.NewUsageStore(a.db, now)
-	claims := postgres.NewIdempotencyStore(a.db, ids, now)
+	keyStore, managementKeyStore := postgres.NewAPIKeyStore(), postgres.NewManagementKeyStore()
+	settingsStore, byokStore := postgres.NewSettingsStore(), postgres.NewBYOKStore()
+	seals, ladder := a.seals(source, mutator, gateways, ids), a.ladder(mutator, ids, source)
+	records, claims := postgres.NewUsageStore(a.db, now), postgres.NewIdempotencyStore(a.db, ids, now)
 
 	managementKeys := managementkey.NewService(managementkey.Deps{
 		Runner: runner, System: system, Store: managementKeyStore, Directory: postgres.NewManagementKeyDirectory(),
@@ -155,8 +153,7 @@ func (a *App) wire(context.Context) error {
 	})
 	topology := natsconn.NewKeeper(a.nats, natsconn.Topology{Replicas: a.cfg.NATS.Replicas, PinsBytes: a.cfg.NATS.PinsBytes}, log)
 	a.publisher = a.newPublisher(topology, tracker, registry)
-	a.account(topology, records, ids)
-	a.judge = rollout.NewJudge(postgres.NewRolloutElector(a.db, log), postgres.NewDocket(a.db), ladder.rollouts, now, log)
+	a.account(topology, records, ladder.rollouts, ids)
 	a.sweeper = idempotency.NewSweeper(claims, log)
 
 	a.api, err = api.New(api.Services{
@@ -193,12 +190,14 @@ func (a *App) wire(context.Context) error {
 	return err
 }
 
-// account builds what takes usage in, keeps it, and has it counted.
-func (a *App) account(topology *natsconn.Keeper, records *postgres.UsageStore, ids *id.Source) {
+// account builds what takes usage in, keeps it, has it counted, and judges
+// rollouts by it.
+func (a *App) account(topology *natsconn.Keeper, records *postgres.UsageStore, rollouts *rollout.Service, ids *id.Source) {
 	log, now := a.deps.Log, a.deps.Now
 	a.consumer = usage.NewConsumer(a.nats, topology, records, a.cfg.Usage.Workers, log)
 	a.keeper = usage.NewKeeper(records, now, log)
 	a.filler = usage.NewFiller(a.nats, topology, records, ids, now, log)
+	a.judge = rollout.NewJudge(postgres.NewRolloutElector(a.db, log), postgres.NewDocket(a.db), rollouts, now, log)
 }
 
 // providerKeys are the keys that workspaces bring.

@@ -58,14 +58,3 @@ func (e *UsageEvent) AppendJSON(b *jsonappend.Buffer) {
 	b.Raw("decision", e.Decision)
 	b.Close('}')
 }
-
-// AppendJSON writes r as encoding/json would.
-func (r *UsageRollout) AppendJSON(b *jsonappend.Buffer) {
-	b.Open('{')
-	jsonappend.Text(b, "id", r.ID)
-	b.BoolIf("candidate", r.Candidate)
-	b.String("outcome", string(r.Outcome))
-	b.StringIf("code", r.Code)
-	b.Int("took_ns", int64(r.Took))
-	b.Close('}')
-}

@@ -67,16 +67,6 @@ type UsageEvent struct {
 	Decision json.RawMessage `json:"decision,omitempty"` // decide.Record, at most 16 KiB
 }
 
-// UsageRollout says which of the two versions that a rollout compares a request
-// was sent through, and how the whole request ended, whichever model was last.
-type UsageRollout struct {
-	ID        id.Rollout    `json:"id"`
-	Candidate bool          `json:"candidate,omitempty"` // else the stable version
-	Outcome   Outcome       `json:"outcome"`
-	Code      string        `json:"code,omitempty"`
-	Took      time.Duration `json:"took_ns"` // from receipt to the last byte
-}
-
 // Outcome says how a model attempt ended.
 type Outcome string
 

@@ -67,7 +67,7 @@ func TestRolloutsOfDynamicRoutes(t *testing.T) {
 	p.do(start).is(http.StatusCreated)
 	p.do(steer("advance")).is(http.StatusOK)
 	require.Equal(t, "completed", p.do(steer("advance")).is(http.StatusOK).data()["state"])
-	require.Equal(t, 2.0, p.do(call{method: "GET", path: path, token: w.key}).is(http.StatusOK).data()["deployed_version"])
+	require.Equal(t, []any{2.0}, fields(p.do(call{method: "GET", path: path, token: w.key}).is(http.StatusOK).data(), "deployed_version"))
 	page := p.do(call{method: "GET", path: path + "/rollouts?limit=1", token: w.key}).is(http.StatusOK).json()
 	require.Equal(t, "completed", page["data"].([]any)[0].(map[string]any)["state"])
 	rest := p.do(call{method: "GET", path: path + "/rollouts?cursor=" + page["next_cursor"].(string), token: w.key}).is(http.StatusOK).json()

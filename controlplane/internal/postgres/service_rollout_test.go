@@ -167,11 +167,16 @@ func TestABadCandidateIsRolledBackByItself(t *testing.T) {
 	event := r.lastEvent(t, r.ws)
 	require.Equal(t, []any{"route_rollout.roll_back", audit.System, r.route.ID.String()}, []any{event.Action, event.Actor.Kind, event.TargetID})
 	for _, want := range []audit.Change{
-		{Path: "state", Before: "running", After: "rolled_back"}, {Path: "percent", Before: "10", After: "0"},
+		{Path: "state", Before: "running", After: "rolled_back"},
+		{Path: "percent", Before: "10", After: "0"},
 		{Path: "rollout", Before: started.ID.String(), After: started.ID.String()},
-		{Path: "evidence.broken", After: "max_error_rate"}, {Path: "evidence.measured", After: "0.9"}, {Path: "evidence.allowed", After: "0.1"},
-		{Path: "evidence.candidate.requests", After: "10"}, {Path: "evidence.candidate.failures", After: "9"},
-		{Path: "evidence.stable.requests", After: "50"}, {Path: "evidence.stable.error_rate", After: "0.1"},
+		{Path: "evidence.broken", After: "max_error_rate"},
+		{Path: "evidence.measured", After: "0.9"},
+		{Path: "evidence.allowed", After: "0.1"},
+		{Path: "evidence.candidate.requests", After: "10"},
+		{Path: "evidence.candidate.failures", After: "9"},
+		{Path: "evidence.stable.requests", After: "50"},
+		{Path: "evidence.stable.error_rate", After: "0.1"},
 		{Path: "evidence.stable.mean_cost_usd", After: "0.0000001"},
 	} {
 		require.Contains(t, event.Diff, want)
@@ -313,7 +318,8 @@ func TestARolloutFollowsItsRoute(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, rollout.Paused, r.current().State)
 	require.Equal(t, []audit.Change{
-		{Path: "status", Before: "active", After: "paused"}, {Path: "rollout", Before: started.ID.String(), After: started.ID.String()},
+		{Path: "status", Before: "active", After: "paused"},
+		{Path: "rollout", Before: started.ID.String(), After: started.ID.String()},
 		{Path: "rollout.state", Before: "running", After: "paused"},
 	}, r.lastEvent(t, r.ws).Diff)
 	_, err = r.routes.Update(t.Context(), r.ws, r.route.ID, operator, dynamicroute.Patch{Status: &active})
@@ -420,9 +426,7 @@ func TestJudgingReadsOnlyWhatIsOpen(t *testing.T) {
 	}
 	var questions []string
 	require.NoError(t, r.db.System().Read(t.Context(), func(ctx context.Context) error {
-		for _, q := range []string{explained(openRollouts(ctx)), explained(countsOfOpen(ctx))} {
-			questions = append(questions, q)
-		}
+		questions = []string{explained(openRollouts(ctx)), explained(countsOfOpen(ctx))}
 		return nil
 	}))
 	require.Contains(t, plan(questions[0]), "dynamic_route_rollouts_open_key")

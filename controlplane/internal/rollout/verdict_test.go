@@ -85,8 +85,10 @@ func TestTheStableArmIsOfTheStepWhereItHasEnough(t *testing.T) {
 	r.Step = 1
 	slow, fast := tally.Bucket(time.Minute), tally.Bucket(time.Second)
 	cells := []tally.Cell{
-		{Step: 0, Bucket: slow, Requests: 500}, {Step: 0, Candidate: true, Bucket: slow, Requests: 500},
-		{Step: 1, Bucket: fast, Requests: 100}, {Step: 1, Candidate: true, Bucket: fast, Requests: 7},
+		{Step: 0, Bucket: slow, Requests: 500},
+		{Step: 0, Candidate: true, Bucket: slow, Requests: 500},
+		{Step: 1, Bucket: fast, Requests: 100},
+		{Step: 1, Candidate: true, Bucket: fast, Requests: 7},
 	}
 	a := armsOf(r, cells)
 	require.Equal(t, []int64{7, 100}, []int64{a.Candidate.Requests, a.Stable.Requests})

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/rollout/tally"
-	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/wire"
 )
@@ -50,22 +49,13 @@ func Trials(added []Entry) []Trial {
 	return kept
 }
 
-// bucketOf says where a request counts. Not all do: that a caller left or asked
-// for what cannot be, that a limit was reached or a reject node was met, says
-// nothing of how a version fares.
+// bucketOf says where a request counts, if it does.
 func bucketOf(r *wire.UsageRollout) (int, bool) {
-	if r.Outcome == wire.Success {
-		return tally.Bucket(r.Took), true
+	failed, judged := r.Judge()
+	if !failed {
+		return tally.Bucket(r.Took), judged
 	}
-	return tally.Failed, r.Outcome != wire.Canceled && r.Outcome != wire.Unknown && blamed[fault.Code(r.Code)]
-}
-
-// blamed are the failures that a version is judged by: those of the endpoints
-// that it leads to, and that it leads to none that may serve.
-var blamed = map[fault.Code]bool{
-	fault.UpstreamRateLimited: true, fault.UpstreamServerError: true, fault.UpstreamUnreachable: true, fault.UpstreamTimeout: true,
-	fault.UpstreamCredentialRejected: true, fault.UpstreamUndetermined: true, fault.SubmissionUnknown: true, fault.GatewayError: true,
-	fault.UnsupportedModelOrEndpoint: true, fault.ModelRegionUnavailable: true, fault.ModelRetired: true, fault.GuardrailBlocked: true,
+	return tally.Failed, judged
 }
 
 func (t Trial) compare(o Trial) int {

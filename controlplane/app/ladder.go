@@ -18,6 +18,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/preset"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/replay"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/rollout"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/routing"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
 	"github.com/signalbox-dev/signalbox/shared/id"
@@ -33,6 +34,7 @@ type ladder struct {
 	guardrails  *guardrail.Service
 	routes      *dynamicroute.Service
 	replays     *replay.Service
+	rollouts    *rollout.Service
 	presets     *preset.Service
 	effective   *effective.Service
 	auto        *autorouting.Service
@@ -47,7 +49,17 @@ func (a *App) ladder(mutator *deploy.Mutator, ids *id.Source, source routing.Sou
 	guardrails, routes, presets := postgres.NewGuardrailStore(), postgres.NewRouteStore(), postgres.NewPresetStore()
 	versions, commons := postgres.NewPresetVersions(), postgres.NewPresetCommons(a.db)
 	standings := preset.NewStandings(runner, presets, versions, commons)
+	rollouts := postgres.NewRolloutStore()
+	dynamic := dynamicroute.NewService(dynamicroute.Deps{
+		Runner: runner, Store: routes, Directory: routes, Versions: postgres.NewRouteVersionStore(),
+		Deployments: postgres.NewRouteDeploymentStore(), Keys: postgres.NewRouteKeys(), Rollouts: rollouts, Mutator: mutator,
+		Offered: source, Presets: standings, IDs: ids, Now: now,
+	})
 	return ladder{
+		routes: dynamic,
+		rollouts: rollout.NewService(rollout.Deps{
+			Runner: runner, Store: rollouts, Routes: dynamic, Mutator: mutator, IDs: ids, Now: now,
+		}),
 		keys: apikey.NewService(apikey.Deps{
 			Runner: runner, Store: keys, Mutator: mutator, Profiles: profiles, Departments: departments,
 			Guardrails: guardrails, Routes: routes, IDs: ids, Rand: rand.Reader, Now: now,
@@ -64,11 +76,6 @@ func (a *App) ladder(mutator *deploy.Mutator, ids *id.Source, source routing.Sou
 		guardrails: guardrail.NewService(guardrail.Deps{
 			Runner: runner, Store: guardrails, Directory: guardrails, Keys: postgres.NewGuardrailKeys(), Members: postgres.NewGuardrailMembers(),
 			Mutator: mutator, Offered: source, IDs: ids, Now: now,
-		}),
-		routes: dynamicroute.NewService(dynamicroute.Deps{
-			Runner: runner, Store: routes, Directory: routes, Versions: postgres.NewRouteVersionStore(),
-			Deployments: postgres.NewRouteDeploymentStore(), Keys: postgres.NewRouteKeys(), Mutator: mutator, Offered: source, Presets: standings,
-			IDs: ids, Now: now,
 		}),
 		replays: replay.NewService(replay.Deps{
 			Runner: runner, Routes: routes, Versions: postgres.NewRouteVersionStore(), Keys: postgres.NewRouteKeys(),
@@ -98,6 +105,7 @@ func (a *App) ladder(mutator *deploy.Mutator, ids *id.Source, source routing.Sou
 // serve puts the services among those of the API.
 func (l *ladder) serve(s *api.Services) {
 	s.Keys, s.Settings, s.Profiles, s.Departments = l.keys, l.settings, l.profiles, l.departments
-	s.Guardrails, s.DynamicRoutes, s.Replays, s.Presets = l.guardrails, l.routes, l.replays, l.presets
+	s.Guardrails, s.DynamicRoutes, s.Presets = l.guardrails, l.routes, l.presets
+	s.Replays, s.Rollouts = l.replays, l.rollouts
 	s.Effective, s.AutoRouting, s.Lifecycle, s.EndpointHealth = l.effective, l.auto, l.lifecycle, l.health
 }

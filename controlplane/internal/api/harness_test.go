@@ -382,6 +382,7 @@ var bodies = map[string]string{
 	"saveDynamicRouteVersion":   `{"config":` + aGraph + `}`,
 	"testDynamicRouteVersion":   `{"facts":{"body":{"model":"openai/gpt-5"}}}`,
 	"replayDynamicRouteVersion": `{}`,
+	"startDynamicRouteRollout":  `{"steps":[{"percent":10,"hold":"1m"}],"guard":{"max_error_rate":0.1,"min_requests":10}}`,
 	"createGuardrail":           `{"name":"a guardrail","models":{"block":["openai/gpt-5"]}}`,
 	"updateGuardrail":           `{"data_policy":{"deny_training":true}}`,
 	"addGuardrailKeys":          `{"key_ids":["key_0000000000e008ztk5wvz3r2m1"]}`,

@@ -40,6 +40,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/replay"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/reseal"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/rollout"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/usage"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
@@ -59,6 +60,7 @@ type Services struct {
 	Guardrails     *guardrail.Service
 	DynamicRoutes  *dynamicroute.Service
 	Replays        *replay.Service
+	Rollouts       *rollout.Service
 	Presets        *preset.Service
 	Effective      *effective.Service
 	AutoRouting    *autorouting.Service

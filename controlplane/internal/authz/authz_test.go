@@ -55,6 +55,8 @@ func TestEveryRoleWithAndWithoutScope(t *testing.T) {
 		"listDynamicRoutes": "oamv", "createDynamicRoute": "oa", "getDynamicRoute": "oamv", "updateDynamicRoute": "oa", "deleteDynamicRoute": "oa",
 		"setDynamicRouteKeys": "oa", "listDynamicRouteVersions": "oamv", "saveDynamicRouteVersion": "oa", "getDynamicRouteVersion": "oamv",
 		"diffDynamicRouteVersions": "oamv", "testDynamicRouteVersion": "oamv", "replayDynamicRouteVersion": "oamv", "deployDynamicRouteVersion": "oa", "rollbackDynamicRoute": "oa",
+		"startDynamicRouteRollout": "oa", "getDynamicRouteRollout": "oamv", "listDynamicRouteRollouts": "oamv", "pauseDynamicRouteRollout": "oa",
+		"resumeDynamicRouteRollout": "oa", "advanceDynamicRouteRollout": "oa", "abortDynamicRouteRollout": "oa",
 		"listGuardrails": "oamv", "createGuardrail": "oa", "getGuardrail": "oamv", "updateGuardrail": "oa", "deleteGuardrail": "oa",
 		"listGuardrailKeys": "oamv", "addGuardrailKeys": "oa", "removeGuardrailKeys": "oa", "listGuardrailMembers": "oamv", "addGuardrailMembers": "oa", "removeGuardrailMembers": "oa",
 		"listPresets": "oamv", "createPreset": "oaM", "forkPreset": "oaM", "getPreset": "oamv", "updatePreset": "oaM", "archivePreset": "oaM",

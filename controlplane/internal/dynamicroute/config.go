@@ -19,7 +19,7 @@ const pathConfig = "config"
 // read makes a graph of what a caller sent, or notes everything that is wrong
 // with it.
 func (s *Service) read(ctx context.Context, ws id.Workspace, v *rule.Violations, config []byte) (flow.Graph, []Warning, error) {
-	names, err := s.names(ctx, ws)
+	names, err := s.Names(ctx, ws)
 	if err != nil {
 		return flow.Graph{}, nil, err
 	}

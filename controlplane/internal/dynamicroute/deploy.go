@@ -14,7 +14,7 @@ import (
 // fits the catalog is a conflict with every problem. Deploying what is deployed
 // changes nothing.
 func (s *Service) Deploy(ctx context.Context, ws id.Workspace, route id.Route, number int, by audit.By, ifMatch *int64) (Outcome, error) {
-	names, err := s.names(ctx, ws)
+	names, err := s.Names(ctx, ws)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -26,6 +26,9 @@ func (s *Service) Deploy(ctx context.Context, ws id.Workspace, route id.Route, n
 		}
 		if r.Deployed == number {
 			return errUnchanged
+		}
+		if err := s.settled(ctx, *r); err != nil {
+			return err
 		}
 		if out.Warnings, err = s.fits(ctx, out.Version, names); err != nil {
 			return err
@@ -42,13 +45,16 @@ func (s *Service) Deploy(ctx context.Context, ws id.Workspace, route id.Route, n
 // deployment back, so that repeating it walks back further and never to what
 // was itself rolled back. It is a conflict where nothing lies beneath.
 func (s *Service) Rollback(ctx context.Context, ws id.Workspace, route id.Route, by audit.By, ifMatch *int64) (Outcome, error) {
-	names, err := s.names(ctx, ws)
+	names, err := s.Names(ctx, ws)
 	if err != nil {
 		return Outcome{}, err
 	}
 	var out Outcome
 	c := changeOf(by, "route.rollback", route)
 	err = s.change(ctx, ws, c, target{route, ifMatch}, &out, func(ctx context.Context, r *Route, _ int64) error {
+		if err := s.settled(ctx, *r); err != nil {
+			return err
+		}
 		target, err := s.beneath(ctx, *r)
 		if err != nil {
 			return err
@@ -108,9 +114,9 @@ func (s *Service) put(ctx context.Context, r *Route, d Deployment, by audit.By) 
 	return changes, nil
 }
 
-// names are the catalog and the presets of now, which are asked before a
+// Names are the catalog and the presets of now, which are asked before a
 // transaction is begun.
-func (s *Service) names(ctx context.Context, ws id.Workspace) (*routing.Names, error) {
+func (s *Service) Names(ctx context.Context, ws id.Workspace) (*routing.Names, error) {
 	offered, err := s.d.Offered.View(ctx)
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package dynamicroute
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
@@ -25,6 +26,7 @@ type Deps struct {
 	Versions    Versions
 	Deployments Deployments
 	Keys        Keys
+	Rollouts    Rollouts
 	Mutator     Mutator
 	Offered     routing.Source
 	Presets     routing.Presets
@@ -34,7 +36,8 @@ type Deps struct {
 
 // Service creates, changes, deploys and deletes dynamic routes. Its failures
 // are validation_error, not_found, conflict (a name is taken, there are too
-// many, a version does not fit the catalog, or there is nothing to roll back),
+// many, a version does not fit the catalog or is being rolled out, or there is
+// nothing to roll back),
 // precondition_failed and unavailable.
 type Service struct{ d Deps }
 
@@ -179,14 +182,19 @@ func (s *Service) Update(ctx context.Context, ws id.Workspace, route id.Route, b
 	out := Outcome{Warnings: warnings}
 	c := changeOf(by, "route.update", route)
 	err = s.change(ctx, ws, c, target{route, p.IfMatch}, &out, func(ctx context.Context, r *Route, _ int64) error {
+		before := *r
 		p.apply(r)
-		if p.Config == nil {
+		if p.Config != nil {
+			out.Version, err = s.save(ctx, r, g, saving{note: p.Note, by: by})
+			if err != nil && !errors.Is(err, errUnchanged) {
+				return err
+			}
+		}
+		if before.Status == r.Status || r.Status != Paused {
 			return nil
 		}
-		out.Version, err = s.save(ctx, r, g, saving{note: p.Note, by: by})
-		if errors.Is(err, errUnchanged) {
-			return nil
-		}
+		held, err := s.suspend(ctx, *r)
+		c.Diff = append(diff(before, *r), held...)
 		return err
 	})
 	return out, err
@@ -208,7 +216,11 @@ func (s *Service) Delete(ctx context.Context, ws id.Workspace, route id.Route, b
 		now := s.now()
 		r.DeletedAt = &now
 		c.KIDs, err = s.d.Keys.Attach(ctx, ws, id.Route{}, keys, revision, now)
-		c.Diff = append(diff(*r, Route{}), keysDiff(keys, nil)...)
+		if err != nil {
+			return err
+		}
+		aborted, err := s.abort(ctx, *r)
+		c.Diff = slices.Concat(diff(*r, Route{}), keysDiff(keys, nil), aborted)
 		return err
 	})
 	return out.Publication, err

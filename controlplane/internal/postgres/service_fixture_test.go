@@ -24,6 +24,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/preset"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/rollout"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
@@ -62,6 +63,7 @@ type services struct {
 	departments *department.Service
 	guardrails  *guardrail.Service
 	routes      *dynamicroute.Service
+	rollouts    *rollout.Service
 	presets     *preset.Service
 	standings   *preset.Standings
 	effective   *effective.Service
@@ -111,8 +113,13 @@ func openServices(t *testing.T) *services {
 	keyring, err := seal.New()
 	require.NoError(t, err)
 	standings := preset.NewStandings(runner, NewPresetStore(), NewPresetVersions(), NewPresetCommons(db))
+	routes := dynamicroute.NewService(dynamicroute.Deps{
+		Runner: runner, Store: NewRouteStore(), Directory: NewRouteStore(), Versions: NewRouteVersionStore(), Deployments: NewRouteDeploymentStore(),
+		Keys: NewRouteKeys(), Rollouts: NewRolloutStore(), Mutator: mutator, Offered: models, Presets: standings, IDs: testIDs, Now: c.now,
+	})
 	return &services{
-		db: db, clock: c, standings: standings,
+		db: db, clock: c, standings: standings, routes: routes,
+		rollouts: rollout.NewService(rollout.Deps{Runner: runner, Store: NewRolloutStore(), Routes: routes, Mutator: mutator, IDs: testIDs, Now: c.now}),
 		workspaces: workspace.NewService(workspace.Deps{
 			Runner: runner, System: system, Store: NewWorkspaceStore(), Directory: NewWorkspaceDirectory(),
 			Settings: settings.NewSeeder(NewSettingsStore()), Revokers: []workspace.Revoker{NewAPIKeyStore(), NewManagementKeyStore(), NewBYOKStore(), NewPresetStore()},
@@ -147,10 +154,6 @@ func openServices(t *testing.T) *services {
 		guardrails: guardrail.NewService(guardrail.Deps{
 			Runner: runner, Store: NewGuardrailStore(), Directory: NewGuardrailStore(), Keys: NewGuardrailKeys(), Members: NewGuardrailMembers(),
 			Mutator: mutator, Offered: models, IDs: testIDs, Now: c.now,
-		}),
-		routes: dynamicroute.NewService(dynamicroute.Deps{
-			Runner: runner, Store: NewRouteStore(), Directory: NewRouteStore(), Versions: NewRouteVersionStore(), Deployments: NewRouteDeploymentStore(),
-			Keys: NewRouteKeys(), Mutator: mutator, Offered: models, Presets: standings, IDs: testIDs, Now: c.now,
 		}),
 		presets: preset.NewService(preset.Deps{
 			Runner: runner, Store: NewPresetStore(), Versions: NewPresetVersions(), Deployments: NewPresetDeployments(), Publishers: NewPresetStore(),

@@ -167,6 +167,27 @@ func (e ByokVerificationStatus) Valid() bool {
 	}
 }
 
+// Defines values for DynamicRouteEvidenceBroken.
+const (
+	MaxCostRatio       DynamicRouteEvidenceBroken = "max_cost_ratio"
+	MaxErrorRate       DynamicRouteEvidenceBroken = "max_error_rate"
+	MaxP95LatencyRatio DynamicRouteEvidenceBroken = "max_p95_latency_ratio"
+)
+
+// Valid indicates whether the value is a known member of the DynamicRouteEvidenceBroken enum.
+func (e DynamicRouteEvidenceBroken) Valid() bool {
+	switch e {
+	case MaxCostRatio:
+		return true
+	case MaxErrorRate:
+		return true
+	case MaxP95LatencyRatio:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DynamicRouteReplayUnknownReason.
 const (
 	DynamicRouteReplayUnknownReasonClassification DynamicRouteReplayUnknownReason = "classification"
@@ -191,6 +212,57 @@ func (e DynamicRouteReplayUnknownReason) Valid() bool {
 	case DynamicRouteReplayUnknownReasonSubject:
 		return true
 	case DynamicRouteReplayUnknownReasonUsage:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DynamicRouteRolloutWaitingFor.
+const (
+	Hold           DynamicRouteRolloutWaitingFor = "hold"
+	Requests       DynamicRouteRolloutWaitingFor = "requests"
+	Resume         DynamicRouteRolloutWaitingFor = "resume"
+	StableRequests DynamicRouteRolloutWaitingFor = "stable_requests"
+)
+
+// Valid indicates whether the value is a known member of the DynamicRouteRolloutWaitingFor enum.
+func (e DynamicRouteRolloutWaitingFor) Valid() bool {
+	switch e {
+	case Hold:
+		return true
+	case Requests:
+		return true
+	case Resume:
+		return true
+	case StableRequests:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DynamicRouteRolloutState.
+const (
+	DynamicRouteRolloutStateAborted    DynamicRouteRolloutState = "aborted"
+	DynamicRouteRolloutStateCompleted  DynamicRouteRolloutState = "completed"
+	DynamicRouteRolloutStatePaused     DynamicRouteRolloutState = "paused"
+	DynamicRouteRolloutStateRolledBack DynamicRouteRolloutState = "rolled_back"
+	DynamicRouteRolloutStateRunning    DynamicRouteRolloutState = "running"
+)
+
+// Valid indicates whether the value is a known member of the DynamicRouteRolloutState enum.
+func (e DynamicRouteRolloutState) Valid() bool {
+	switch e {
+	case DynamicRouteRolloutStateAborted:
+		return true
+	case DynamicRouteRolloutStateCompleted:
+		return true
+	case DynamicRouteRolloutStatePaused:
+		return true
+	case DynamicRouteRolloutStateRolledBack:
+		return true
+	case DynamicRouteRolloutStateRunning:
 		return true
 	default:
 		return false
@@ -1190,6 +1262,28 @@ type DynamicRouteAffinity struct {
 	Session *bool `json:"session,omitempty"`
 }
 
+// DynamicRouteArm defines model for DynamicRouteArm.
+type DynamicRouteArm struct {
+	// ErrorRate 0 to 1.
+	ErrorRate float64 `json:"error_rate"`
+	Failures  int64   `json:"failures"`
+
+	// MeanCostUsd What a success cost on average; 0 without one.
+	MeanCostUsd string `json:"mean_cost_usd"`
+
+	// P95Ms How long 95 of 100 successes took at most, give or take 2.2 %; 0 without one.
+	P95Ms float64 `json:"p95_ms"`
+
+	// Requests Requests that succeeded or failed. Others do not count.
+	Requests int64 `json:"requests"`
+}
+
+// DynamicRouteArms defines model for DynamicRouteArms.
+type DynamicRouteArms struct {
+	Candidate DynamicRouteArm `json:"candidate"`
+	Stable    DynamicRouteArm `json:"stable"`
+}
+
 // DynamicRouteBucket defines model for DynamicRouteBucket.
 type DynamicRouteBucket struct {
 	CostUsd  *string `json:"cost_usd,omitempty"`
@@ -1233,6 +1327,22 @@ type DynamicRouteDiff struct {
 type DynamicRouteDiffOne struct {
 	Data DynamicRouteDiff `json:"data"`
 }
+
+// DynamicRouteEvidence What the rollout ended on.
+type DynamicRouteEvidence struct {
+	// Allowed Absent where nothing was broken.
+	Allowed *float64         `json:"allowed,omitempty"`
+	Arms    DynamicRouteArms `json:"arms"`
+
+	// Broken The limit that was exceeded; absent unless the version was rolled back.
+	Broken *DynamicRouteEvidenceBroken `json:"broken,omitempty"`
+
+	// Measured Absent where nothing was broken, and where the deployed version's requests cost nothing.
+	Measured *float64 `json:"measured,omitempty"`
+}
+
+// DynamicRouteEvidenceBroken The limit that was exceeded; absent unless the version was rolled back.
+type DynamicRouteEvidenceBroken string
 
 // DynamicRouteFacts A sample request, and what its key has used. `metadata` is that of the body when it is absent, as `model` and `user_id` are;
 // each of `headers` is a text.
@@ -1278,6 +1388,21 @@ type DynamicRouteFieldChange struct {
 // DynamicRouteGraph A graph (docs/dynamic-routes.md, docs/reference/dynamic-route.schema.json). Everything that is wrong with it is listed at
 // once, with the node and the field of each.
 type DynamicRouteGraph = json.RawMessage
+
+// DynamicRouteGuard What the version is held against. At least one limit is given.
+type DynamicRouteGuard struct {
+	// MaxCostRatio What one of its requests costs on average, by that of the deployed version's; more than 0, at most 1000.
+	MaxCostRatio *float64 `json:"max_cost_ratio,omitempty"`
+
+	// MaxErrorRate The share of the version's requests that may fail, at least 0 and less than 1.
+	MaxErrorRate *float64 `json:"max_error_rate,omitempty"`
+
+	// MaxP95LatencyRatio The 95th percentile of how long its requests take, by that of the deployed version's; more than 0, at most 1000.
+	MaxP95LatencyRatio *float64 `json:"max_p95_latency_ratio,omitempty"`
+
+	// MinRequests How many requests of a version are the least that anything is made of, 1 to 1000000.
+	MinRequests int64 `json:"min_requests"`
+}
 
 // DynamicRouteKeys defines model for DynamicRouteKeys.
 type DynamicRouteKeys struct {
@@ -1488,6 +1613,120 @@ type DynamicRouteReplayUnknown struct {
 // for is not recorded. `usage`: what the key had used was not known. `preset`: a preset is part of the decision.
 // `classification`: `signalbox/auto` would choose, and did not then.
 type DynamicRouteReplayUnknownReason string
+
+// DynamicRouteRollout defines model for DynamicRouteRollout.
+type DynamicRouteRollout struct {
+	Arms DynamicRouteArms `json:"arms"`
+
+	// CandidateVersion The version that is rolled out.
+	CandidateVersion int       `json:"candidate_version"`
+	CreatedAt        time.Time `json:"created_at"`
+
+	// CreatedBy The user who began it.
+	CreatedBy *string                      `json:"created_by,omitempty"`
+	EndedAt   nullable.Nullable[time.Time] `json:"ended_at"`
+
+	// Evidence What the rollout ended on.
+	Evidence *DynamicRouteEvidence `json:"evidence,omitempty"`
+
+	// Guard What the version is held against. At least one limit is given.
+	Guard DynamicRouteGuard `json:"guard"`
+	ID    string            `json:"id"`
+
+	// Percent The share of that step.
+	Percent json.Number `json:"percent"`
+
+	// StableVersion The version that was deployed when it began.
+	StableVersion int                      `json:"stable_version"`
+	State         DynamicRouteRolloutState `json:"state"`
+
+	// Step The present step, from 1, or the last one that was reached.
+	Step int `json:"step"`
+
+	// StepStartedAt When the step began, or was resumed.
+	StepStartedAt time.Time                 `json:"step_started_at"`
+	Steps         []DynamicRouteRolloutStep `json:"steps"`
+	UpdatedAt     time.Time                 `json:"updated_at"`
+
+	// WaitingFor What the rollout waits for before it goes on; absent when it has ended.
+	WaitingFor *DynamicRouteRolloutWaitingFor `json:"waiting_for,omitempty"`
+}
+
+// DynamicRouteRolloutWaitingFor What the rollout waits for before it goes on; absent when it has ended.
+type DynamicRouteRolloutWaitingFor string
+
+// DynamicRouteRolloutList defines model for DynamicRouteRolloutList.
+type DynamicRouteRolloutList struct {
+	Data []DynamicRouteRolloutSummary `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// DynamicRouteRolloutOne defines model for DynamicRouteRolloutOne.
+type DynamicRouteRolloutOne struct {
+	Data DynamicRouteRollout `json:"data"`
+}
+
+// DynamicRouteRolloutStarted defines model for DynamicRouteRolloutStarted.
+type DynamicRouteRolloutStarted struct {
+	Data        DynamicRouteRollout `json:"data"`
+	Publication PublicationRef      `json:"publication"`
+
+	// Warnings What is worth a second look. It keeps nothing from being saved or deployed.
+	Warnings DynamicRouteWarnings `json:"warnings"`
+}
+
+// DynamicRouteRolloutState defines model for DynamicRouteRolloutState.
+type DynamicRouteRolloutState string
+
+// DynamicRouteRolloutSteered defines model for DynamicRouteRolloutSteered.
+type DynamicRouteRolloutSteered struct {
+	Data        DynamicRouteRollout `json:"data"`
+	Publication *PublicationRef     `json:"publication,omitempty"`
+}
+
+// DynamicRouteRolloutStep defines model for DynamicRouteRolloutStep.
+type DynamicRouteRolloutStep struct {
+	// Hold How long the step is held at least, such as `10m` or `1h30m`, from `1s` to `720h`.
+	Hold string `json:"hold"`
+
+	// Percent The share of the subjects, more than that of the step before and at most 100, with at most 2 decimals.
+	Percent json.Number `json:"percent"`
+}
+
+// DynamicRouteRolloutSummary defines model for DynamicRouteRolloutSummary.
+type DynamicRouteRolloutSummary struct {
+	// CandidateVersion The version that is rolled out.
+	CandidateVersion int       `json:"candidate_version"`
+	CreatedAt        time.Time `json:"created_at"`
+
+	// CreatedBy The user who began it.
+	CreatedBy *string                      `json:"created_by,omitempty"`
+	EndedAt   nullable.Nullable[time.Time] `json:"ended_at"`
+
+	// Evidence What the rollout ended on.
+	Evidence *DynamicRouteEvidence `json:"evidence,omitempty"`
+
+	// Guard What the version is held against. At least one limit is given.
+	Guard DynamicRouteGuard `json:"guard"`
+	ID    string            `json:"id"`
+
+	// Percent The share of that step.
+	Percent json.Number `json:"percent"`
+
+	// StableVersion The version that was deployed when it began.
+	StableVersion int                      `json:"stable_version"`
+	State         DynamicRouteRolloutState `json:"state"`
+
+	// Step The present step, from 1, or the last one that was reached.
+	Step int `json:"step"`
+
+	// StepStartedAt When the step began, or was resumed.
+	StepStartedAt time.Time                 `json:"step_started_at"`
+	Steps         []DynamicRouteRolloutStep `json:"steps"`
+	UpdatedAt     time.Time                 `json:"updated_at"`
+}
 
 // DynamicRouteSample A part of a sample request, with any fields.
 type DynamicRouteSample = json.RawMessage
@@ -2371,6 +2610,13 @@ type NewDynamicRoute struct {
 	// Slug Lower-case letters, digits and inner hyphens. Without it one is made of the name.
 	Slug   *string             `json:"slug,omitempty"`
 	Status *DynamicRouteStatus `json:"status,omitempty"`
+}
+
+// NewDynamicRouteRollout defines model for NewDynamicRouteRollout.
+type NewDynamicRouteRollout struct {
+	// Guard What the version is held against. At least one limit is given.
+	Guard DynamicRouteGuard         `json:"guard"`
+	Steps []DynamicRouteRolloutStep `json:"steps"`
 }
 
 // NewDynamicRouteVersion defines model for NewDynamicRouteVersion.
@@ -4276,6 +4522,63 @@ type RollbackDynamicRouteParams struct {
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
+// AbortDynamicRouteRolloutParams defines parameters for AbortDynamicRouteRollout.
+type AbortDynamicRouteRolloutParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// AdvanceDynamicRouteRolloutParams defines parameters for AdvanceDynamicRouteRollout.
+type AdvanceDynamicRouteRolloutParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// PauseDynamicRouteRolloutParams defines parameters for PauseDynamicRouteRollout.
+type PauseDynamicRouteRolloutParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ResumeDynamicRouteRolloutParams defines parameters for ResumeDynamicRouteRollout.
+type ResumeDynamicRouteRolloutParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListDynamicRouteRolloutsParams defines parameters for ListDynamicRouteRollouts.
+type ListDynamicRouteRolloutsParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
 // ListDynamicRouteVersionsParams defines parameters for ListDynamicRouteVersions.
 type ListDynamicRouteVersionsParams struct {
 	// Cursor The `next_cursor` of the page before.
@@ -4307,6 +4610,15 @@ type DeployDynamicRouteVersionParams struct {
 
 	// IfMatch Change only when this is still the current ETag.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// StartDynamicRouteRolloutParams defines parameters for StartDynamicRouteRollout.
+type StartDynamicRouteRolloutParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // GetEffectiveRoutingParams defines parameters for GetEffectiveRouting.
@@ -4554,6 +4866,9 @@ type SaveDynamicRouteVersionJSONRequestBody = NewDynamicRouteVersion
 
 // ReplayDynamicRouteVersionJSONRequestBody defines body for ReplayDynamicRouteVersion for application/json ContentType.
 type ReplayDynamicRouteVersionJSONRequestBody = DynamicRouteReplay
+
+// StartDynamicRouteRolloutJSONRequestBody defines body for StartDynamicRouteRollout for application/json ContentType.
+type StartDynamicRouteRolloutJSONRequestBody = NewDynamicRouteRollout
 
 // TestDynamicRouteVersionJSONRequestBody defines body for TestDynamicRouteVersion for application/json ContentType.
 type TestDynamicRouteVersionJSONRequestBody = DynamicRouteTest
@@ -4836,6 +5151,24 @@ type ServerInterface interface {
 	// RollbackDynamicRoute Deploy the version that the present deployment replaced
 	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollback)
 	RollbackDynamicRoute(c *gin.Context, dynamicRouteID DynamicRouteID, params RollbackDynamicRouteParams)
+	// GetDynamicRouteRollout The newest rollout of a dynamic route, with the numbers that it is judged by
+	// (GET /v1/routing/dynamic-routes/{dynamic_route_id}/rollout)
+	GetDynamicRouteRollout(c *gin.Context, dynamicRouteID DynamicRouteID)
+	// AbortDynamicRouteRollout End a rollout, and take its version back
+	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollout/abort)
+	AbortDynamicRouteRollout(c *gin.Context, dynamicRouteID DynamicRouteID, params AbortDynamicRouteRolloutParams)
+	// AdvanceDynamicRouteRollout Go on to the next step at once
+	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollout/advance)
+	AdvanceDynamicRouteRollout(c *gin.Context, dynamicRouteID DynamicRouteID, params AdvanceDynamicRouteRolloutParams)
+	// PauseDynamicRouteRollout Keep a rollout at its step
+	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollout/pause)
+	PauseDynamicRouteRollout(c *gin.Context, dynamicRouteID DynamicRouteID, params PauseDynamicRouteRolloutParams)
+	// ResumeDynamicRouteRollout Have a paused rollout go on
+	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollout/resume)
+	ResumeDynamicRouteRollout(c *gin.Context, dynamicRouteID DynamicRouteID, params ResumeDynamicRouteRolloutParams)
+	// ListDynamicRouteRollouts The rollouts of a dynamic route, newest first, with what they ended on
+	// (GET /v1/routing/dynamic-routes/{dynamic_route_id}/rollouts)
+	ListDynamicRouteRollouts(c *gin.Context, dynamicRouteID DynamicRouteID, params ListDynamicRouteRolloutsParams)
 	// ListDynamicRouteVersions The versions of a dynamic route without their graphs, newest first
 	// (GET /v1/routing/dynamic-routes/{dynamic_route_id}/versions)
 	ListDynamicRouteVersions(c *gin.Context, dynamicRouteID DynamicRouteID, params ListDynamicRouteVersionsParams)
@@ -4854,6 +5187,9 @@ type ServerInterface interface {
 	// ReplayDynamicRouteVersion What a version would change for the recorded requests of the attached keys
 	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/replay)
 	ReplayDynamicRouteVersion(c *gin.Context, dynamicRouteID DynamicRouteID, version VersionNumber)
+	// StartDynamicRouteRollout Roll a version out in steps, beside the one that is deployed
+	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/rollout)
+	StartDynamicRouteRollout(c *gin.Context, dynamicRouteID DynamicRouteID, version VersionNumber, params StartDynamicRouteRolloutParams)
 	// TestDynamicRouteVersion What a version does with a sample request
 	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/test)
 	TestDynamicRouteVersion(c *gin.Context, dynamicRouteID DynamicRouteID, version VersionNumber)
@@ -10009,6 +10345,379 @@ func (siw *ServerInterfaceWrapper) RollbackDynamicRoute(c *gin.Context) {
 	siw.Handler.RollbackDynamicRoute(c, dynamicRouteID, params)
 }
 
+// GetDynamicRouteRollout operation middleware
+func (siw *ServerInterfaceWrapper) GetDynamicRouteRollout(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "dynamic_route_id" -------------
+	var dynamicRouteID DynamicRouteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "dynamic_route_id", c.Param("dynamic_route_id"), &dynamicRouteID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter dynamic_route_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetDynamicRouteRollout(c, dynamicRouteID)
+}
+
+// AbortDynamicRouteRollout operation middleware
+func (siw *ServerInterfaceWrapper) AbortDynamicRouteRollout(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "dynamic_route_id" -------------
+	var dynamicRouteID DynamicRouteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "dynamic_route_id", c.Param("dynamic_route_id"), &dynamicRouteID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter dynamic_route_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params AbortDynamicRouteRolloutParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.AbortDynamicRouteRollout(c, dynamicRouteID, params)
+}
+
+// AdvanceDynamicRouteRollout operation middleware
+func (siw *ServerInterfaceWrapper) AdvanceDynamicRouteRollout(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "dynamic_route_id" -------------
+	var dynamicRouteID DynamicRouteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "dynamic_route_id", c.Param("dynamic_route_id"), &dynamicRouteID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter dynamic_route_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params AdvanceDynamicRouteRolloutParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.AdvanceDynamicRouteRollout(c, dynamicRouteID, params)
+}
+
+// PauseDynamicRouteRollout operation middleware
+func (siw *ServerInterfaceWrapper) PauseDynamicRouteRollout(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "dynamic_route_id" -------------
+	var dynamicRouteID DynamicRouteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "dynamic_route_id", c.Param("dynamic_route_id"), &dynamicRouteID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter dynamic_route_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PauseDynamicRouteRolloutParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.PauseDynamicRouteRollout(c, dynamicRouteID, params)
+}
+
+// ResumeDynamicRouteRollout operation middleware
+func (siw *ServerInterfaceWrapper) ResumeDynamicRouteRollout(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "dynamic_route_id" -------------
+	var dynamicRouteID DynamicRouteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "dynamic_route_id", c.Param("dynamic_route_id"), &dynamicRouteID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter dynamic_route_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ResumeDynamicRouteRolloutParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ResumeDynamicRouteRollout(c, dynamicRouteID, params)
+}
+
+// ListDynamicRouteRollouts operation middleware
+func (siw *ServerInterfaceWrapper) ListDynamicRouteRollouts(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "dynamic_route_id" -------------
+	var dynamicRouteID DynamicRouteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "dynamic_route_id", c.Param("dynamic_route_id"), &dynamicRouteID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter dynamic_route_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListDynamicRouteRolloutsParams
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListDynamicRouteRollouts(c, dynamicRouteID, params)
+}
+
 // ListDynamicRouteVersions operation middleware
 func (siw *ServerInterfaceWrapper) ListDynamicRouteVersions(c *gin.Context) {
 
@@ -10323,6 +11032,72 @@ func (siw *ServerInterfaceWrapper) ReplayDynamicRouteVersion(c *gin.Context) {
 	}
 
 	siw.Handler.ReplayDynamicRouteVersion(c, dynamicRouteID, version)
+}
+
+// StartDynamicRouteRollout operation middleware
+func (siw *ServerInterfaceWrapper) StartDynamicRouteRollout(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "dynamic_route_id" -------------
+	var dynamicRouteID DynamicRouteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "dynamic_route_id", c.Param("dynamic_route_id"), &dynamicRouteID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter dynamic_route_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "version" -------------
+	var version VersionNumber
+
+	err = runtime.BindStyledParameterWithOptions("simple", "version", c.Param("version"), &version, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter version: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params StartDynamicRouteRolloutParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.StartDynamicRouteRollout(c, dynamicRouteID, version, params)
 }
 
 // TestDynamicRouteVersion operation middleware
@@ -11209,6 +11984,13 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.POST(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/versions/:version/replay", wrapper.ReplayDynamicRouteVersion)
 	router.POST(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/versions/:version/deploy", wrapper.DeployDynamicRouteVersion)
 	router.POST(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/rollback", wrapper.RollbackDynamicRoute)
+	router.POST(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/versions/:version/rollout", wrapper.StartDynamicRouteRollout)
+	router.GET(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/rollout", wrapper.GetDynamicRouteRollout)
+	router.GET(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/rollouts", wrapper.ListDynamicRouteRollouts)
+	router.POST(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/rollout/pause", wrapper.PauseDynamicRouteRollout)
+	router.POST(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/rollout/resume", wrapper.ResumeDynamicRouteRollout)
+	router.POST(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/rollout/advance", wrapper.AdvanceDynamicRouteRollout)
+	router.POST(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/rollout/abort", wrapper.AbortDynamicRouteRollout)
 	router.GET(options.BaseURL+"/v1/routing/auto", wrapper.GetAutoRouting)
 	router.PATCH(options.BaseURL+"/v1/routing/auto", wrapper.UpdateAutoRouting)
 	router.GET(options.BaseURL+"/v1/routing/effective", wrapper.GetEffectiveRouting)
@@ -16402,6 +17184,373 @@ func (response RollbackDynamicRoutedefaultApplicationProblemPlusJSONResponse) Vi
 	return err
 }
 
+type GetDynamicRouteRolloutRequestObject struct {
+	DynamicRouteID DynamicRouteID `json:"dynamic_route_id"`
+}
+
+type GetDynamicRouteRolloutResponseObject interface {
+	VisitGetDynamicRouteRolloutResponse(w http.ResponseWriter) error
+}
+
+type GetDynamicRouteRollout200ResponseHeaders struct {
+	ETag string
+}
+
+type GetDynamicRouteRollout200JSONResponse struct {
+	Body    DynamicRouteRolloutOne
+	Headers GetDynamicRouteRollout200ResponseHeaders
+}
+
+func (response GetDynamicRouteRollout200JSONResponse) VisitGetDynamicRouteRolloutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetDynamicRouteRolloutdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetDynamicRouteRolloutdefaultApplicationProblemPlusJSONResponse) VisitGetDynamicRouteRolloutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AbortDynamicRouteRolloutRequestObject struct {
+	DynamicRouteID DynamicRouteID `json:"dynamic_route_id"`
+	Params         AbortDynamicRouteRolloutParams
+}
+
+type AbortDynamicRouteRolloutResponseObject interface {
+	VisitAbortDynamicRouteRolloutResponse(w http.ResponseWriter) error
+}
+
+type AbortDynamicRouteRollout200ResponseHeaders struct {
+	ETag string
+}
+
+type AbortDynamicRouteRollout200JSONResponse struct {
+	Body    DynamicRouteRolloutSteered
+	Headers AbortDynamicRouteRollout200ResponseHeaders
+}
+
+func (response AbortDynamicRouteRollout200JSONResponse) VisitAbortDynamicRouteRolloutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AbortDynamicRouteRollout202ResponseHeaders struct {
+	ETag string
+}
+
+type AbortDynamicRouteRollout202JSONResponse struct {
+	Body    DynamicRouteRolloutSteered
+	Headers AbortDynamicRouteRollout202ResponseHeaders
+}
+
+func (response AbortDynamicRouteRollout202JSONResponse) VisitAbortDynamicRouteRolloutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AbortDynamicRouteRolloutdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response AbortDynamicRouteRolloutdefaultApplicationProblemPlusJSONResponse) VisitAbortDynamicRouteRolloutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AdvanceDynamicRouteRolloutRequestObject struct {
+	DynamicRouteID DynamicRouteID `json:"dynamic_route_id"`
+	Params         AdvanceDynamicRouteRolloutParams
+}
+
+type AdvanceDynamicRouteRolloutResponseObject interface {
+	VisitAdvanceDynamicRouteRolloutResponse(w http.ResponseWriter) error
+}
+
+type AdvanceDynamicRouteRollout200ResponseHeaders struct {
+	ETag string
+}
+
+type AdvanceDynamicRouteRollout200JSONResponse struct {
+	Body    DynamicRouteRolloutSteered
+	Headers AdvanceDynamicRouteRollout200ResponseHeaders
+}
+
+func (response AdvanceDynamicRouteRollout200JSONResponse) VisitAdvanceDynamicRouteRolloutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AdvanceDynamicRouteRollout202ResponseHeaders struct {
+	ETag string
+}
+
+type AdvanceDynamicRouteRollout202JSONResponse struct {
+	Body    DynamicRouteRolloutSteered
+	Headers AdvanceDynamicRouteRollout202ResponseHeaders
+}
+
+func (response AdvanceDynamicRouteRollout202JSONResponse) VisitAdvanceDynamicRouteRolloutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AdvanceDynamicRouteRolloutdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response AdvanceDynamicRouteRolloutdefaultApplicationProblemPlusJSONResponse) VisitAdvanceDynamicRouteRolloutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PauseDynamicRouteRolloutRequestObject struct {
+	DynamicRouteID DynamicRouteID `json:"dynamic_route_id"`
+	Params         PauseDynamicRouteRolloutParams
+}
+
+type PauseDynamicRouteRolloutResponseObject interface {
+	VisitPauseDynamicRouteRolloutResponse(w http.ResponseWriter) error
+}
+
+type PauseDynamicRouteRollout200ResponseHeaders struct {
+	ETag string
+}
+
+type PauseDynamicRouteRollout200JSONResponse struct {
+	Body    DynamicRouteRolloutSteered
+	Headers PauseDynamicRouteRollout200ResponseHeaders
+}
+
+func (response PauseDynamicRouteRollout200JSONResponse) VisitPauseDynamicRouteRolloutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PauseDynamicRouteRollout202ResponseHeaders struct {
+	ETag string
+}
+
+type PauseDynamicRouteRollout202JSONResponse struct {
+	Body    DynamicRouteRolloutSteered
+	Headers PauseDynamicRouteRollout202ResponseHeaders
+}
+
+func (response PauseDynamicRouteRollout202JSONResponse) VisitPauseDynamicRouteRolloutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PauseDynamicRouteRolloutdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response PauseDynamicRouteRolloutdefaultApplicationProblemPlusJSONResponse) VisitPauseDynamicRouteRolloutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResumeDynamicRouteRolloutRequestObject struct {
+	DynamicRouteID DynamicRouteID `json:"dynamic_route_id"`
+	Params         ResumeDynamicRouteRolloutParams
+}
+
+type ResumeDynamicRouteRolloutResponseObject interface {
+	VisitResumeDynamicRouteRolloutResponse(w http.ResponseWriter) error
+}
+
+type ResumeDynamicRouteRollout200ResponseHeaders struct {
+	ETag string
+}
+
+type ResumeDynamicRouteRollout200JSONResponse struct {
+	Body    DynamicRouteRolloutSteered
+	Headers ResumeDynamicRouteRollout200ResponseHeaders
+}
+
+func (response ResumeDynamicRouteRollout200JSONResponse) VisitResumeDynamicRouteRolloutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResumeDynamicRouteRollout202ResponseHeaders struct {
+	ETag string
+}
+
+type ResumeDynamicRouteRollout202JSONResponse struct {
+	Body    DynamicRouteRolloutSteered
+	Headers ResumeDynamicRouteRollout202ResponseHeaders
+}
+
+func (response ResumeDynamicRouteRollout202JSONResponse) VisitResumeDynamicRouteRolloutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResumeDynamicRouteRolloutdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ResumeDynamicRouteRolloutdefaultApplicationProblemPlusJSONResponse) VisitResumeDynamicRouteRolloutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListDynamicRouteRolloutsRequestObject struct {
+	DynamicRouteID DynamicRouteID `json:"dynamic_route_id"`
+	Params         ListDynamicRouteRolloutsParams
+}
+
+type ListDynamicRouteRolloutsResponseObject interface {
+	VisitListDynamicRouteRolloutsResponse(w http.ResponseWriter) error
+}
+
+type ListDynamicRouteRollouts200JSONResponse DynamicRouteRolloutList
+
+func (response ListDynamicRouteRollouts200JSONResponse) VisitListDynamicRouteRolloutsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListDynamicRouteRolloutsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListDynamicRouteRolloutsdefaultApplicationProblemPlusJSONResponse) VisitListDynamicRouteRolloutsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListDynamicRouteVersionsRequestObject struct {
 	DynamicRouteID DynamicRouteID `json:"dynamic_route_id"`
 	Params         ListDynamicRouteVersionsParams
@@ -16717,6 +17866,78 @@ type ReplayDynamicRouteVersiondefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ReplayDynamicRouteVersiondefaultApplicationProblemPlusJSONResponse) VisitReplayDynamicRouteVersionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type StartDynamicRouteRolloutRequestObject struct {
+	DynamicRouteID DynamicRouteID `json:"dynamic_route_id"`
+	Version        VersionNumber  `json:"version"`
+	Params         StartDynamicRouteRolloutParams
+	Body           *StartDynamicRouteRolloutJSONRequestBody
+}
+
+type StartDynamicRouteRolloutResponseObject interface {
+	VisitStartDynamicRouteRolloutResponse(w http.ResponseWriter) error
+}
+
+type StartDynamicRouteRollout201ResponseHeaders struct {
+	ETag string
+}
+
+type StartDynamicRouteRollout201JSONResponse struct {
+	Body    DynamicRouteRolloutStarted
+	Headers StartDynamicRouteRollout201ResponseHeaders
+}
+
+func (response StartDynamicRouteRollout201JSONResponse) VisitStartDynamicRouteRolloutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type StartDynamicRouteRollout202ResponseHeaders struct {
+	ETag string
+}
+
+type StartDynamicRouteRollout202JSONResponse struct {
+	Body    DynamicRouteRolloutStarted
+	Headers StartDynamicRouteRollout202ResponseHeaders
+}
+
+func (response StartDynamicRouteRollout202JSONResponse) VisitStartDynamicRouteRolloutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type StartDynamicRouteRolloutdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response StartDynamicRouteRolloutdefaultApplicationProblemPlusJSONResponse) VisitStartDynamicRouteRolloutResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -17878,6 +19099,24 @@ type StrictServerInterface interface {
 	// RollbackDynamicRoute Deploy the version that the present deployment replaced
 	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollback)
 	RollbackDynamicRoute(ctx context.Context, request RollbackDynamicRouteRequestObject) (RollbackDynamicRouteResponseObject, error)
+	// GetDynamicRouteRollout The newest rollout of a dynamic route, with the numbers that it is judged by
+	// (GET /v1/routing/dynamic-routes/{dynamic_route_id}/rollout)
+	GetDynamicRouteRollout(ctx context.Context, request GetDynamicRouteRolloutRequestObject) (GetDynamicRouteRolloutResponseObject, error)
+	// AbortDynamicRouteRollout End a rollout, and take its version back
+	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollout/abort)
+	AbortDynamicRouteRollout(ctx context.Context, request AbortDynamicRouteRolloutRequestObject) (AbortDynamicRouteRolloutResponseObject, error)
+	// AdvanceDynamicRouteRollout Go on to the next step at once
+	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollout/advance)
+	AdvanceDynamicRouteRollout(ctx context.Context, request AdvanceDynamicRouteRolloutRequestObject) (AdvanceDynamicRouteRolloutResponseObject, error)
+	// PauseDynamicRouteRollout Keep a rollout at its step
+	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollout/pause)
+	PauseDynamicRouteRollout(ctx context.Context, request PauseDynamicRouteRolloutRequestObject) (PauseDynamicRouteRolloutResponseObject, error)
+	// ResumeDynamicRouteRollout Have a paused rollout go on
+	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollout/resume)
+	ResumeDynamicRouteRollout(ctx context.Context, request ResumeDynamicRouteRolloutRequestObject) (ResumeDynamicRouteRolloutResponseObject, error)
+	// ListDynamicRouteRollouts The rollouts of a dynamic route, newest first, with what they ended on
+	// (GET /v1/routing/dynamic-routes/{dynamic_route_id}/rollouts)
+	ListDynamicRouteRollouts(ctx context.Context, request ListDynamicRouteRolloutsRequestObject) (ListDynamicRouteRolloutsResponseObject, error)
 	// ListDynamicRouteVersions The versions of a dynamic route without their graphs, newest first
 	// (GET /v1/routing/dynamic-routes/{dynamic_route_id}/versions)
 	ListDynamicRouteVersions(ctx context.Context, request ListDynamicRouteVersionsRequestObject) (ListDynamicRouteVersionsResponseObject, error)
@@ -17896,6 +19135,9 @@ type StrictServerInterface interface {
 	// ReplayDynamicRouteVersion What a version would change for the recorded requests of the attached keys
 	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/replay)
 	ReplayDynamicRouteVersion(ctx context.Context, request ReplayDynamicRouteVersionRequestObject) (ReplayDynamicRouteVersionResponseObject, error)
+	// StartDynamicRouteRollout Roll a version out in steps, beside the one that is deployed
+	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/rollout)
+	StartDynamicRouteRollout(ctx context.Context, request StartDynamicRouteRolloutRequestObject) (StartDynamicRouteRolloutResponseObject, error)
 	// TestDynamicRouteVersion What a version does with a sample request
 	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/test)
 	TestDynamicRouteVersion(ctx context.Context, request TestDynamicRouteVersionRequestObject) (TestDynamicRouteVersionResponseObject, error)
@@ -20958,6 +22200,167 @@ func (sh *strictHandler) RollbackDynamicRoute(ctx *gin.Context, dynamicRouteID D
 	}
 }
 
+// GetDynamicRouteRollout operation middleware
+func (sh *strictHandler) GetDynamicRouteRollout(ctx *gin.Context, dynamicRouteID DynamicRouteID) {
+	var request GetDynamicRouteRolloutRequestObject
+
+	request.DynamicRouteID = dynamicRouteID
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetDynamicRouteRollout(ctx, request.(GetDynamicRouteRolloutRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetDynamicRouteRollout")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetDynamicRouteRolloutResponseObject); ok {
+		if err := validResponse.VisitGetDynamicRouteRolloutResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// AbortDynamicRouteRollout operation middleware
+func (sh *strictHandler) AbortDynamicRouteRollout(ctx *gin.Context, dynamicRouteID DynamicRouteID, params AbortDynamicRouteRolloutParams) {
+	var request AbortDynamicRouteRolloutRequestObject
+
+	request.DynamicRouteID = dynamicRouteID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.AbortDynamicRouteRollout(ctx, request.(AbortDynamicRouteRolloutRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AbortDynamicRouteRollout")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(AbortDynamicRouteRolloutResponseObject); ok {
+		if err := validResponse.VisitAbortDynamicRouteRolloutResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// AdvanceDynamicRouteRollout operation middleware
+func (sh *strictHandler) AdvanceDynamicRouteRollout(ctx *gin.Context, dynamicRouteID DynamicRouteID, params AdvanceDynamicRouteRolloutParams) {
+	var request AdvanceDynamicRouteRolloutRequestObject
+
+	request.DynamicRouteID = dynamicRouteID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.AdvanceDynamicRouteRollout(ctx, request.(AdvanceDynamicRouteRolloutRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AdvanceDynamicRouteRollout")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(AdvanceDynamicRouteRolloutResponseObject); ok {
+		if err := validResponse.VisitAdvanceDynamicRouteRolloutResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// PauseDynamicRouteRollout operation middleware
+func (sh *strictHandler) PauseDynamicRouteRollout(ctx *gin.Context, dynamicRouteID DynamicRouteID, params PauseDynamicRouteRolloutParams) {
+	var request PauseDynamicRouteRolloutRequestObject
+
+	request.DynamicRouteID = dynamicRouteID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PauseDynamicRouteRollout(ctx, request.(PauseDynamicRouteRolloutRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PauseDynamicRouteRollout")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(PauseDynamicRouteRolloutResponseObject); ok {
+		if err := validResponse.VisitPauseDynamicRouteRolloutResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ResumeDynamicRouteRollout operation middleware
+func (sh *strictHandler) ResumeDynamicRouteRollout(ctx *gin.Context, dynamicRouteID DynamicRouteID, params ResumeDynamicRouteRolloutParams) {
+	var request ResumeDynamicRouteRolloutRequestObject
+
+	request.DynamicRouteID = dynamicRouteID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ResumeDynamicRouteRollout(ctx, request.(ResumeDynamicRouteRolloutRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ResumeDynamicRouteRollout")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ResumeDynamicRouteRolloutResponseObject); ok {
+		if err := validResponse.VisitResumeDynamicRouteRolloutResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListDynamicRouteRollouts operation middleware
+func (sh *strictHandler) ListDynamicRouteRollouts(ctx *gin.Context, dynamicRouteID DynamicRouteID, params ListDynamicRouteRolloutsParams) {
+	var request ListDynamicRouteRolloutsRequestObject
+
+	request.DynamicRouteID = dynamicRouteID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListDynamicRouteRollouts(ctx, request.(ListDynamicRouteRolloutsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListDynamicRouteRollouts")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListDynamicRouteRolloutsResponseObject); ok {
+		if err := validResponse.VisitListDynamicRouteRolloutsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListDynamicRouteVersions operation middleware
 func (sh *strictHandler) ListDynamicRouteVersions(ctx *gin.Context, dynamicRouteID DynamicRouteID, params ListDynamicRouteVersionsParams) {
 	var request ListDynamicRouteVersionsRequestObject
@@ -21151,6 +22554,52 @@ func (sh *strictHandler) ReplayDynamicRouteVersion(ctx *gin.Context, dynamicRout
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(ReplayDynamicRouteVersionResponseObject); ok {
 		if err := validResponse.VisitReplayDynamicRouteVersionResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// StartDynamicRouteRollout operation middleware
+func (sh *strictHandler) StartDynamicRouteRollout(ctx *gin.Context, dynamicRouteID DynamicRouteID, version VersionNumber, params StartDynamicRouteRolloutParams) {
+	var request StartDynamicRouteRolloutRequestObject
+
+	request.DynamicRouteID = dynamicRouteID
+	request.Version = version
+	request.Params = params
+
+	var body StartDynamicRouteRolloutJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.StartDynamicRouteRollout(ctx, request.(StartDynamicRouteRolloutRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "StartDynamicRouteRollout")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(StartDynamicRouteRolloutResponseObject); ok {
+		if err := validResponse.VisitStartDynamicRouteRolloutResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -21724,437 +23173,465 @@ func (sh *strictHandler) GetMember(ctx *gin.Context, workspaceID WorkspaceID, us
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7P37chs3mjgM3wo+fluVmSwtyadMItVbv1XiZMY/J7bLh/EfkZcEu0ESoybAaaBFcz1+a69mL2yv5C08",
-	"D4BGN9HNbpESZcdTNbFIduP4nI8fB4lcLKVgQqvB6cfBnNGU5fDnz2/ozPybMpXkfKm5FIPTwZs5I1cs",
-	"V1wKIqdkNaearKgiOdNFLlg6JFOZk/HT6b3fqE7m46PBcJCzfxY8Z+ngVOcFGw5UMmcLasbW6yUbnA6U",
-	"zrmYDT59+jQcLGlOF0zbRZwXei7z+DKWNNdmDZQsZMqybxThKZmwqcwZ0XNGVEbV3MzPzRtLqueD4UDQ",
-	"hZmR4rhta1vQD78yMdPzwel3j4YbSx0OfspZyoTmNHv6JL5CnuL6lrm84inLySVbD8l4spaXo//97/8Z",
-	"Nywu8QOPeLrjGotcNZ3fWLAPepTAE2OzUA2HOmP2EP3q/lmwfB0sD8dsWMfj+w+GgwUX7vP92LKeMHN5",
-	"CyZ07OjOSep/JzwdknHKlrrtxMrndz6xJ2tBFzx5JQvNGhaHT5DcPILrgz9bF4jvjPDBXdf414LmaU55",
-	"Fl/gzP2Mi4OPbYvzz++8sKcpWyylZiJZP2PrzbW9YktGNRczQklCs4ysuJ4jstIFM+gB33BBHjwic1nk",
-	"isz4FVPwyJTnShMq1IrlhM4oF0N4WhaaLDPKhWYfNFEsyZlWfqtI0crNBku8Z9bYsL/7D76vg/GSas1y",
-	"M+Z//v7/u/f/vv/3fxvUz2A4+HBvzoUenA4WhdJkwsh9oiW5/+B7csUVn2SMnL/+6elTksxpThMgc3Bw",
-	"UyCXmyf205yKGSNSZGuymjNB9JwrwhVRmmcZnEtS5LnBFEOwm7dtCfKg5T4bt/uni4tv/3Ux+P3k3g/v",
-	"//1i8OdOGzdLM0sCEigIo3nGzcXB/Q2JKpI5oYpcDB5eDIZE5uRbOIlnbB2FakHOXz4FCAGgvmTrNpA2",
-	"P+8KzL/yBdebK/mbXJEFFWvChM45U4a+G6I5l1mqCNVkIZU+I49P8L7oRDGhm2hpBnPUlsUXxWJw+uDx",
-	"CVwJfirJqIHzGcthib9RQWfM0L2mYzNLtY+Uh7doZT/lG6N9HONvhjn34OB0qlm+lYHDC10XBsi8ubKX",
-	"OVNMPy8WE9bAIgX8hku0Uk/Deuyv21ZkL/ME/rf1enGBr9g0drFL+BHObEjG+AmuFZCJa0VUVswalouP",
-	"dz2/70+2s/SXVsaJLxV/+2bLmuwIO4Hby2KS8YSaueMIsSwfsEdXTNrQIXh+Z1x4xf5ZMKWb5MXxh3uK",
-	"zwTNJvLDvRyfvcfTsSWhXExZzkTCiP3NSB7sn22Ltw/uvnBZGLb9MpdTnjXIRTk+Y27bPOTgEj60rhHf",
-	"G7lHd13ray4StrnA51KX2gFXRPNFo4irYIhw1qnMF9Swt5Rqds+8O4jN/VZoHiF2P3act4DXrzOvYnn8",
-	"VgrFcrwK81fbPcDvux7+35EOHoCoPrj/6C+Pvn/43aO/bKWr72iMsZtv8YoyKWZDx8rJwxM1JHAzhF2x",
-	"fE0yfsXIjGq2omsyp4rQ5TLjLEVpDAS2pgte0Rq7D6UskK/+9fv9B+/xr4cnf1b/9i/7/cf7w0efyh8/",
-	"Pvr0r4eGifx5oTqJYxQAz4tdj5XhEo9PThaqslM8H5lfqiVNGhB95X5GuFqpNqjyD+8IWp/Mu2ophWJg",
-	"GXiZy0nGFubPRArNBNwo3AQS6+MlPvHv/1Bm3R+Dqf4tNyx18P8/Lo0fx/irOnbjwoybwAtay5TyjKVn",
-	"5NUvP5EfHj3+C7FTkZRpyjN1BKdoRwQzRqJRC1/mcslyzXEPPI0YQYaDSy7gByYMCP9eE8gGw4EZg2rU",
-	"wddKs8VgCNg7eD/cHA3vITKNw/eIHSa8p99xPeXQcvIPlmgzwrnWNJmzFJTlOLJXlWU9pxqwBERRIy3j",
-	"AETLI/LO/Mg1SeTCaHySpGzJRKqIFPCOZ3pK4kBCGlURFAyuYbiFFDOrK7IsBSWweuKIqWpzrU9xgEQb",
-	"3KYiLWlTOXzKlplcs/SoxLeJlBmjYgCwgr+OHNXaxBxQBchqbrijkII1DOpJ1bAJQhrvVGmqC7UNxkMb",
-	"x2t8o37ngKwwjR906E+vARbYYqk3gby0Zm2eCEJ2OiSTtbw0BMmcyiACxFWTWBTSPKH5RhG5EqR8BaFl",
-	"RZVhhuFBl+OnRY4S3kJVua4sJlmwIuRd5g0m0qXkSHU2hjMEosjjVwRmjNFkrVn3yRZOh9oYbRmI3Rs/",
-	"5oyqGCC+m6+R0RkYNOdiFNn4weRM52tqllVOEAC90jTXLB1R3VVYCWE0wppDGHQ6XqAY+FMPQWJQWUf1",
-	"Mv0hRGG2SLn++cryjhqlSLRF4o0NUEfN23AMSb55usfRpHwKuh7XbLEVi38xNA7tQ+ZdOxjNc7puIR2B",
-	"RhD/+Yo76uXXzIX+7lGUPmmaz1jjYPZX/H4blwGKA/eH5zt0V1AdJ5zTHtiwrubYLbRf+a9cRa49pZp2",
-	"voEAfiIXEJjXtw30nH3Q1lRfPxZYUHWw+L60fAGf+BULhYcJzahImDmYfxY049oIEIlU5qAzCnbQqNhg",
-	"BnyZ88RiQ5pycxk0exkc15RmisWkJJAmgepSQRzOkgVdEzMzKUTKcqIMd3daH0kKpeVik2NzsSz0dqGN",
-	"JwztdZ+GA1nonu/UQRHm9AM1nbdViiO0I8vkajSlWTahyaWKk06gbhFJ5CVqBMrIHfiMkYWSuZSKkWku",
-	"F0fk58VSrwnMosw/IHo7gN3EwhpcyhBM2sE7hClgNg4etr1mIcdQ+/CWt7362jxsjQzm5UZR6hVXTKH3",
-	"AHUyVLuGcEDk/hF5whIgAooYIcYIcFSRRIopn40CpXMriatBRqmRlqdY36O/2uEGIGyBJEvMG4nStlN3",
-	"AGmuqrRabUWE8tFXbNpEgMIBt2zjhdjHHmLL2DLxS+dDaSVXCy7Cb+8Pt2NvTXyyTif/CLpnjN4xYUoj",
-	"1hrZvi5W9cF+p6jLJROUH387JIwmcwR5p69/T749IueCMKAHGVe6iSgEyvWDk23W3KF5/Cm+ev+7z5iA",
-	"fIqAy4+yEKl3oHbWyZs1rkQuG3TfFU8NOEzWRuVL5oYITbhRaK0GfAQCLbJpr70Y8sFA7h8OjLb/fthF",
-	"bnKaGiwmhiU/ruXl+cunz9haVcSbVhdgC1w8eBwBDDPJTxV1r65989GlXUFNNUbfniKruWFzVp5T5sgU",
-	"y6+YOkMgP+3P7pKc0b4qintnso7fLBhVV3NJ7IOE66j2xIRRndK4ANAAaU2U4TekKikY7paOTAA9+BZl",
-	"LbRSGB2XTGV+/RNrhPWlVFzHTRvW8mIuz0WSuKCXqo+/UOyMZHLFcqN9KkJzhnQS/ftxM8gyZ1P+IX4X",
-	"GBZQ+tPd/BBrI3P30cbiCEKTRBZC2+OxTnUpSca1zhhZySJLyYSROU9TJqLXumz0db0JNh54uzapRjFt",
-	"3FBGo/sxpxcdq1imvQG8UFtJqUHmt8qJYXzaUZowr/09fD5KrwKV3pIue8X+aHCNAcyV2BQKWI6iVPC8",
-	"ciZN1LAkVLuIXTWSdwjJq7qEPai1m3s6qGpbXc61hcv6rrrKl9X39iRiBoxw25od1/6E8kCHN15DCFSV",
-	"l7S9A5zFCZ4hAwhDKDpIjX2IyqeGk36RW7raer5NFub9yDZG5l1w4T5tgn9I//tN0vOIQgANSCZSxnDb",
-	"79uOcxt92xNROAjhgw2ihHWDm+tDKyz2bRMNnHiyQslNETMY0fSSKcLR4bXMaALilBTsFOKq6X8VOSM0",
-	"Aw8YI//39YvnVqr5WeicXojA/4mR2BOW5jK5LGUfpuzc5tcrlmv2AV3xRs7mCXPyES7x6MIw3jAU6P4P",
-	"1fje7zd9z6uca/ZCZGt08tpzeatYS2AE7FYb4WXDfQPHhFFhKGY7nWmZc5mjQdOp4lFT5oZIEnGIWL8k",
-	"yl40sz4jFHysZ/+SrYmiKEdyfWYj+2xkgJ6zHH0pUrBNK6YZsmFa8475maVnhBIDnBnD4CRl755oeYmS",
-	"qNu5UfVHXgiC+xrBQ+aj0R7TFK+iHC56MsmcJZc9Rce51stR6cNpA3J/RiBkc01m9IoRIW0QaFzWt0Zp",
-	"6xyrDv/WnXWISeVgHRwWi+ZoRDTbeF8hVZcsHZqlWwAFsBCMpf6Or+l+rcNjgwvWu10BeCoHU7m5JkIU",
-	"mWJj31c04+lpVV/TUl56EwXhwj7DNcnZFLRL/+NU5hNQk+DnSyFXqtS90OixoGsipCapBJfj0YUQcmSQ",
-	"m2uc19IbMmFzLlIIAKBCQLAWaEEzlh6RnGo2gmBZhkuBv/1kxKLvQi6Y0EekEDmjydyoC+bpC1EFPCCw",
-	"fMHM7hIpkqxQ/AqedNBEFF2rMMDA78rZ5SixTl4kB0C0kFo6JIVzg6AY95c/LiP1ulMYDAfh7gx7L1cP",
-	"r5dL3ETi4eDDPTPhvSuaG7FNmZnh9u2c5u+nfgXm0y/BKszn5/IntxDz8RXV6BZh7oW3lfXggOGaPg0H",
-	"P1FNMzkLgnKq9G/BlKKzBqsC1fPt7kEbVeQGigG9W0RVDqkTYnhmFPo5o1EaSNbRpAKCiJqjLbcDkVky",
-	"kVrHUHXsX4PIMYWkJpWAHmDlMtOtWYMNJPCFXN9r4VYWPT6p9K88pl4lUumRoEKqjm5heKFQDQYuphvi",
-	"FcA8jBONliwfLXiWdfdFF4JrdZ3jwQW5AZqXEexrGJ5J9DDRGuEj6SIoUY3q2sIznipVsLQS7w+m+JVg",
-	"W1Xw35iLI1mFy2l7pVx3/bBCQzXOPqxvpct57GJz2TjbQygfT1jGdFTxKH/oaPONGcjcKC1T73KEbvWH",
-	"OTmXrBcNFutty9zisalLkPyfBXMalgfmIehh7MpmnmRMG3UjoSou50VC1qMiZT0kHs30ikxkIVKiZZPf",
-	"oL9Jt8Up1McwWt7NbtDlb/iwALYHY2h1Lwc1hJZLubYRNNxNV6NG+c5+jJ/XtC52wTlRZBkpBHpZEbc6",
-	"2Od+L4VpM8DgfdQ6GQbN2jCBF9PB6e89Qm2LxYLmBm42BSwx5bM+Ybt/zelybm3CI562uVQD32Al3voV",
-	"u5KXLEU3nBVDQRXr4y2sh4rb1WzC0fvaEZ4nW0wxqI4LmTIfAb6ia0LTlBRLoiWYhTAufFoomhFrR2Mi",
-	"jcR9T6dccL3uc8Tn7p1PpX1pVFrUu/tTG2wOqGigEgxWHsscwPBgVOutvscteQzwHESJKgzthJvocQKv",
-	"4A1w4pX4Z3YTF2JaUeY8uIG6SpbMm8KLmVLVKFz/47b5fiySSzTD9vEkBHpLQDgePqhmf9t8nB8+/eni",
-	"4qj89Of/0y0TRxC6AJMHF+Tt6yfepHD/wdHjIEQ3rsv41KaTqF7TeiY78fSQ/O3G1YeDFc0FF7NeiQrv",
-	"3DsN3NOP2UFACIZ9AvkXcWn0yzqXrSdhg89rlDNNWYTTPk3BOg3kuWc8DgBh2l0AC5b4XKasOeJ9mstF",
-	"LK1gOJgBt9zYBNJGIguteIpG3s0NdV3blnD8nC3k1X5PUssOSRRwKPDs0N5luZbyMtwRdYGR6wufdWDr",
-	"LoKG50wT3Tcm/ZwoulhmQQ4ZFWnpertkmMcJ6UFkvGCamqWMIYbTPGQNwBOZrr0vw3Bq4OBDQ7vHwOTH",
-	"MO7YZtaNCc3Z2YWAwE05JWNbXQnGpUSzDxotxtWjNLP0yuCCrdVzklqjJIt8au0mQcGn/vMZaQ9CDlv9",
-	"7i2e9uDnUlqyp3+9JXXz79SlrDA8NghsDBw7KIhYpaNe7igS3jVxslZdupVkyfKECU1nNvotzelKYMRe",
-	"UDEEY75wWsizZZliHgq/UZBav1jqEYhPo0u2HgfPMJFCkGJtc/HVFs403/W438IL1RTSzfPutYYyTVjT",
-	"2f7AaZtEFBLtTdY31dF6Ft6nmTNLCNCCD4rTh3szec/O+Q8lxdEruvrNOi2CX++pS768J5dIwO4B2prJ",
-	"rMMcCxVsn3tFb2By55CpMctcLjyLJFKUrrDxJKcimTP1+/33Rxa6x0dbbVQwzTZq/9c45z4nwK/In1KZ",
-	"qGObZHwPkozV0SIdEvg+Z7ZgRvWJI4TpI3NCfz4iP1+xfI2OPkccVrkUMwxcxQvOuNIsJVRfCCnAXOiC",
-	"WuE0DNX3aceG1BuSj7S9urv2K6rt3QVr91Bgmq0BWWa52OIMkrLKlIGUgVFA2UwaG5i+cxTVY6hwc01r",
-	"weZB7FN3aZDEnnlrycqgV2AsIVRIPWd5NZ39WmLib/KK3Ur0FG5y29Huw0JaGw7dCoe1lG4uac8WOwO6",
-	"YCzbt+FtizhfzrvdxAagtnG3TkvqVKvBsphw+TGjlK0Ttr2ShKsnBovYdnOBtre5CzRrXQdGtyhqwtq3",
-	"msp5OqK/ncHBSEO31G273YtadT2Vaj92/R2M2JWzrsrXARPZ9O31qVFmbjZWpcQbnF29DwB83AxZYDym",
-	"iigK8ZWprJjVuebDrSvbqWxH69WWJtxIVEfKGgI0moN1RNNLnas6WKwoo9vwc1tgT3VDy4yue4pF2ZZS",
-	"js7iOiT3T05OyGRNUjalRaaPCFSsYiumNKYqURuKWS3m115yamgLim0s4AWSE5lBoqA3Tvjip3Qmg8Wc",
-	"ESHJtMhBEpnQ5NKAaqU2DsnkzEDrJVvqSqxSu+e4w4H/JJVuwZ2cJTJPmVH46IxBlr9yQXk+/99J10G6",
-	"15BI53M3AE9zOsmC9D/MBsSsUTj+SyFXIube0SxvDDhCZarx55RlmvYKb8I3msYLzfdbcME/WlnkMNhP",
-	"OFl1qd0Q5Vdb4iFuEWFUOJbmbkl9QxYs5VQQV0ZFBZcEQmX9fvRKlq/bAMrwKTuDV/EvhA2/gBjMiAUM",
-	"t9+5Oo49us7P4yl2fnyn+4RgXb+fYO5u19cuwvUCvZq9uEFmCc3FfrRua30eFZyARFBUk+cU63rJUn1G",
-	"A7Q6Ij/TZG4/YcilJqlcCfO8FChxDb2rlGobXQxQtJIE4imXNNebtMEre5sH0sjMrEtZjWaUi6a3/UOZ",
-	"pY2xR8r7qKMfxUpnZLKOx3s2VM0ZDgoBVDBqXFToJJcCC2GgmQhNRJ50duPPtthOANHOZ1A/nPpJlCvs",
-	"Bjev2FLmESV0QhXLuGDNBdVAabH105z4NiyT7bmyTIWlAHBH5HmRZaeu9FpZSM4Gdysyt2HiXr13ASLu",
-	"sHyEyHAwWY+aVQUbtjANBcsh4QIjxfMUraK9VZcA0WKeNc9BmySNxdDmaK88qBhpwVyWLcozkXruFqyO",
-	"GoN7+y8aBIgyvaP/AI6TmTFsePqm6q2q8hwacnJGU0LtB2/3P7M5Owu6JhPD2XLWr1SHL3Q0hemEdiKN",
-	"K8/x4GSHS26yEzXYrqwkWYKAu2lbhQnNV14Uk7l1h/h090Aoq8WeVLJnrlg6ajoQuwZ4yE9f2s7gtfi4",
-	"KADHKBoTEQm5TNKBq52wGRVbxN3NGK8ole9zqP7oXFoMlI3MGVBbIVfxrW5wjV73mJezCblCLyYsAxNm",
-	"mqZs5UIeR+Jve9WlY2WBkjtdE/Lf2hEiwG8HH2mpY+UkAyLHCACd2ppL0Tl1YoMdDX2ZaAu+JWGq8M2A",
-	"LNd3UDLVCmZ14bGO/QTFEGpV3a7Hh/dihqow9muZpKqgsLGgOOc91xXmX0o9xMXalT9AOm2TIa+5dOZY",
-	"SD1y2u74NFB+wUpkhK6gBZEzKRlSpSiQRZljtREpZkdkjEVG7DiaqTD5bc6yFPucKE3oBbY3cTq0V7ip",
-	"0bjI3347/+nMuow1hJyPczjB0RXNCqbG9gWoqMMFSTJG8yMyto7q8amRCBaEBs5pKE6b05W4EOas7LG5",
-	"eY/IGFR9eDMo6junKVagcZ5JewG2QcH4FNohmT9ByrcNIDQIclix7ehCjJOMKuWTF8enZOzr4h/TQsux",
-	"pXpYFQ+jOVKOVFDPWS0RL7yywXAwd8lvzkvvPODDsi1CdQHR3Nl2XatRZn0XSl4dIDQoVrdV+QSQ7aG3",
-	"2bCJWJME35mjHjiDBcjEOiixvIOLs8xLdZdFXVG9JTVwFD36mItmL6kk22s4v6kbin02HzOYRjU7IxCF",
-	"vq3Kc1SnqNnBu6a6GIqvdPuirQ3TPlNZpC7VRLFN62mug2YN33u0be85DwZWWD3jwAxdO8MILPTMpAk2",
-	"9MYKtz0s1lMX5dbZqwUvbJhz4Nut68vj5dqSLt7oSFB/u4Q1HFxxFdffbCykLjVoH/g/tDlbPI/oz/2S",
-	"FMoLdQvxtYY7ndReRCQ882vJRm+dd6ZHBOS7KpN2sY4vDIlfcZHKVRkZhzFGLvndGQiQywqJqffma/Yh",
-	"YSxlkXSLlPKsl4pvo/VBxRR6ft2XV4xdXu/dbV6Qv5fw3D+MwL58A/k/NfCx42wPDbAr2ldQjTudzzr+",
-	"3W5izxExG3d/dyJj7NL2Qs48BFyHoLkz2hAG05xOdcCLQWhfslwZsrNVNKwd/V4kxM6VQUHda8rvTfks",
-	"au8yI7z+2/m9B4+/c3wQ4hyjg7hwhkhBjZwJ3S67gqZq3atBPLLrCvGNtZamLOdXLLXi4tR26NgiI/aX",
-	"+KoAcE0DjRfl7On6g7BHVZHftoHku4ASRTgpV2Qlc6MJEcUSKVKSSXl5RJ5qcsnYsiwdYy0C5k+ECJlX",
-	"lIFO9OTvXGbUSVZ18vHzdIoFlhvL0Veaz24tvlzp6fNp2DfS6hVTMrtiKURZxdbru81G7ZHe1DnhIi2r",
-	"7mAKhUi6x1zW6jxHFtIYtAbFedprvOaFmCkQiMrtYO1tIyH5UkpckEQuFhX1PfAsWJve1iPFi31lnw4Q",
-	"YJSzGZeiPd6XQOLhXGZpv/Si5hI5L2oO/W8UWcqMJ+sz8G+FHRatd0Wi52tF167ATYcwi7wE6A7H4xJd",
-	"N6widhceksuBIwdZvfsKtMZIRh35rs1LN7C4MyP92fp0/sZoFovbn8P3gWAfKv1A5LWUZMpWpddMS6IZ",
-	"Vo2u7qS16dHcL6B1o5Xl/sJnRY513q/d42gWt5b0aCa0/VjdOjfuluW5zEdqTnPWMZxko/9TLC4HAnCg",
-	"YZ+WQfNr81a1qF7Fs99h9hmTo0kmoXZcn1WHJcr6vWiBakT1KGO0SepZYkXwKdFMkAnLQB8Ne0W6cU7J",
-	"/ZMTjNMbkv/97//pRkqMbBAxdCaZVCz1VdMpmMdzKi7VWeBDCmqUYxlKXx+S5uwIU00Q+I8WaWB3xtGx",
-	"X5+hP3OaTUf270TKrFqIK8wegzKd5TFXF/3afA12ErOOMnTxBDqNd4QDrBYJ5a1QgGmFRLVkDIKfsSPO",
-	"biBYxHukgq/XnI4RkezxECZSBfmVIE3BTXSNaxwOiiX8Ej9As5uZlKmNVyubB5b+XQgXcNFsMrdtH3sd",
-	"dKSkYxhVUyKFX239+ocVEhNFxBhWbydpe9Bza6wnFq1AU2b1q8htU99F1YgSoC4ZCOt+wzemOpcrjx1k",
-	"t6zBhjjU3Wsg2nFsXGF0hX/Fc42m8+dMxQXAWG3EDrS1QYbmQmkajXrGk6u0b4L+fVEtN6NKjxRjol+P",
-	"waWU2aixDiNYUL1L1IdWQCallgbdu0upStOYD+2p61yCKqCRflOuLkFnmFPnTMWsmufnb17XCj/uocdi",
-	"pQ1chk61GfbXVFoulw0WlE3Vu8234m95GGjiDsiGnuBV+jNWrjQCdu5M69fYAuh7IGYOZQ5toWvpTXQt",
-	"lybVdITa2dYTcDM/oZq+xFc6OCWDJjdVFABHxGnZ9sjaROJQvrUbTqeV/4aP33D5P6dDdF/XS//GNRu2",
-	"rOYyY6NK/c4NeoOnjATVRcrVY+9jh9/iM606S8sGLPXlBFFI5eFUga+f+9Sf3I8ckD+iesU7SVkXokvC",
-	"rERj+sxLCPa9bskz16CrefJCsVw1xoF2qBcWE/shO9lwDzs7mbC1BBuZVKxb5qgalGu307Se/S7uoYrp",
-	"7dZLQMZIWT8HfMrEeqRzykVUgnghsrW38wUiBMZSQxySJPA6kcKHSK3hGaM6NRkEYaej/2K5HAHy5Ewz",
-	"Ea+U174ELUnOtJm/hex+aj06aGbf3eMZ3vhGLH+AxZ3G8GhfBwA/UtzJ6Qd4xtYNxax60d3emc1+ilaw",
-	"fMb2IrKEm70zcstuZSt2795jszGb2vf0qEHht7TPu7o7F2Xrgu8BS4I6QO1o4h7siie4xH0ef1kM/S5d",
-	"Ql+Esed4EIzxc7fvywvuPaKUnqZquNnecvzt+AzS/la28S4lKqPK+jTMF1AWCzR4umBHBFy0Y3DHjeEr",
-	"5fxQhWLpEEVkYIoXIizjBEVxXJxTUBFoDLY1O5RNVWRC52via3radBorbluVFvayoBp8l/FMV7PG3v3Z",
-	"YDk932pl9dd2W9WFhc5eq1Iz6lR7ohaEj8rGeAhF0FD+saX3Ao0Dyu+h5xhi4RMbLU9AeTkabK9osXfd",
-	"eWv5iNaGsTvrwj0rbu+o5kZU1l7y58tw+h7Q8TorZtAkl2acKvSUlGJyFUOPyHnQ+MjWg2TZFDNAla+2",
-	"YMmHtbFD5R6fPnohqLDkgAtPKzJGr5iyFm2ipbw2+rtzeA7tfbqif+2t2EljTxErKHeT8VHQjGjiDV69",
-	"jHLIW3H5Dbbd7pz5TkzKICc2UYaEB0GepmyxlJDDdO8ZWx91KVnxPtzOLmpreSaHUFtjXV463029Ocxd",
-	"vqXKWne/r42+OLd+c1F185Ctx1PftaGxQGf5iC/2NWGZFDPVVOerEknWPG6kjlilhlhju/QPS54ztY/u",
-	"L5dNi8OLrGSela0mmz1QRnDsta6d2rgbdgON0rFMI7AJtc9G7jm74rJQIwXNSkcNLvk3kE9ongiTGqFH",
-	"Zi41dV0qaZKwpQFF3wpTdHfh3nQrnW7BqM/Yugw+3dqcfSqLPNahHY6qod87VFyOwIOtxax63n3H8s4b",
-	"CdR7Sai6rKRVuX7tPv7WuwL8rvvZ/ndkCQdkAXswVNwFU94ztr62Rgjr76oFPmPr/dQe3MLtIHrd9lZG",
-	"gdw27SzfOyK/yJxARzt0s9B0wbEEyrVaCNW5WeOCoPiWeXRN6Iqur1HH4na7vF+nD9Pezzakpx1I4Wss",
-	"Uh/VgkrS35KFDNHQ8hL+wnuNB0/8yqcsWScZO89YrKZRypY5S3oLhXURJMaXdOnuXXRnv81RtwuZs5Gv",
-	"oB3hXK/8b1tdkRDq3jjQO99i2RsLrNWOB9V0HnevpuNvwS8xHt8ORqFFY65M0DAgMBm4pWFEOwzRUEGi",
-	"qerK3+SKyKnGNhIr6goi2qAEkDAenpCUrlVQZ7wMzgY/n6tiZIaAKjAsKA0jc/AxQjsAsG92Dbhnurf8",
-	"vRFpVIL4wI0Yw5WG8OwyQtLDyyYobilxUEXCPfDkGlYfmj1HwDteHzkO1likHsBoLrMUsczV8q81Ojtq",
-	"VrmiKSE1KR0r8fgcimG10fglW7sebjZcI15cmseik8HGj6jou8WFLfJtHRQov1hgOcMq4wqTO4KwFehg",
-	"C37fKIGPhxV12n1tr2dYX6NyGkBR7Bfb60vDwdi0ljigyEg2mJEAoG9IvHr526XSOaMLaHffUD5pwrPM",
-	"nKQqlsucKRUtxQZG97X32WDkuK/OhwGQrr97NBjimuGoScaNGGgpRFOGV2Px42qv603sMXsHI4ZGc8Gu",
-	"3bBL48NIySKPhXZhe+V0SCZreUlsDuapzd4s368il+Er5gpt7UNgK/W4fexn5B9ssCMlPHWlqeL1c22d",
-	"2O4VVZlIjTSTN4QTtuQYbSTPdEl5wcDOJkhwP0eTcfjCRgUv4dgoB/w2fLeweKI6Zj002amakxBloRO5",
-	"2Jqw+cI+ZlRe8Dv1RZhlzhc0X9cwJmKBCYvvQaJwaS08IymfTo14j9HOKJs4ZkJamElrcteyyJdSNdVo",
-	"dRW6mkSvVqiF4Oz2B8KWTzG551pR2UVDwSiEpoY2mNagE68GC+WxoxQYhEHobg91uSAzlSfszJYYVGiX",
-	"JRnkXoEhLU6JOzWIeiMvmYh1hupgUIqAYC1mPCQy5YH4YyuxJbBDVTldWeUr3sU/OMooh9tEr2joekBt",
-	"Glhy37g6w8U3vTl2c90Ts8/xhXjhWKVHGRes+2g/SaV/5SKqWLlKbs1WHZ0XG27bN0ENOJua0be4WPcW",
-	"V201XYNqpb5WPYhu4AWzZdAgrMA2iFJErgShCcDZ0NUqBVbVXWWV2+sWBdc0LO/fbyYeEPmrnO1DA5Kz",
-	"w6s98vrp1SXadbZNbnhhb8+3p4wqkUFUEk00eoe+eIdZf2dVR6a72aByq+PsbjiNDIJndHvJjgqkvnEv",
-	"3Za3x55vPxfP3vz/h/f8V1awB1K7saODEt3Kaq5Nfmt7uhYJfhNggzPy5Iym96TI1mASpOm9Vc7BfDgt",
-	"suxeIoXOZRa14zTFPl+HrLOFlee60zRD3rfXNcnYNYOrcUUeaWG2reWP9hZrfUdCrHEZ14dZFk3hbwbW",
-	"in8tlhpWDW3mwtrCxt+OidJUpMrGVq0DNgEBivgKpA07b8j35rVTQkleCF/oBwRQRSiU8II45gthu0HZ",
-	"LzEIMRYx/qCD668MGQ+7JPvbhRN4VWSxA+eqJbC1EU1kzme8oaCtGZ5qmX+jvGcGCia7D1OOQb6OVhji",
-	"YfAZLKYZi9d0Lraj5Us7zs9C55u0zGKcXfiw3LgdvBFyzLntA/f8HWzTJtoB2QzxIrd2mR6JCdK9s6/2",
-	"zeGScfDGNat3aGv+zdl0Sjbh63yzEehl0dt/zlY/ruXlT1667bl3uuQjl5TaWppsLS/PXz6FPKm2/Gmj",
-	"q4YtwePGGRvWuW3C1yBnDm49XKC5jloQeV0Lyu4WF1DNP+pyBm/VZoPMoB6Uxd2q66eEseds9cSHi/QE",
-	"jb3GWvQ5mxh5atpc2Ee03/a+lNaf12j0WR3xV7li+b2EKldEQA1JymdcY9wLF4LlZL5ezplQR8TSK4hJ",
-	"wjrxC5oyXwGbLlgdFW64leh1QCWsjHwrELP/u9xPwdSFvGLgQmcrYltLKCxdxdYkoQLN7rYOP6SzVUm7",
-	"7yj64P6jvzz6/uF3j/7S3la0a/FnuLJKWZE+efCHzIG6Dj/8/LOkIlVUtm27B+66nJI+pRB2TCXYKfyv",
-	"0dxZ068wempa6CJnZz7sgJdV71PJMOoAh+kZI3en4ivPN8Phpa2YK3eOt2wIW+8XZtkVGjdznbon+v2V",
-	"XzHCOLhrKHHWUoh+g4VE6pceBoCuCQkRy/V1U7ztw00Z3jvbmnvc+AsDlj0pkLewhQaLx9UDeAhV9Az2",
-	"DU4H//n7f15cqP94/+//4f74t42LGQ4+3JtDoMnAp3ELwu6ZuYgrYXbd26sdCG6g4UReYtepmxCgcOif",
-	"8NkdpO1IXlBWzCISTC/OWUwyriIli1/iD0HhWyeFQaMvKJ9ezfep1NDJGFVsZMREtXlvHZv2d9Ap7JpG",
-	"GZ2wxmaE1fXbeF77CYrCs8UVy8/I/aOTo5Mdz7MctntwAQLI38s3P72vk1mF3U05zarrs418Jjzjet17",
-	"xvLNzRk1o4vaXPVCqubGGtDJVtB+acM8b1NR361UeRvVfBcKiDe/H+mIdLuJ3hLzRnUYy+2doVoLGpRT",
-	"bFtAfVPJDek6vfdfJ/d+eP8n+8e999+6r/78fzrR+KyHit5o3oVtx6/Kuy0i3YkvbSSJUQM/aLKkM+Yi",
-	"/LmyTTZkkAZgHjhqzf15UQYJ+shnrB/sKge73qFgg06oSBiaozebg5bX72zcP6FBLuImi8TmRsmfpfEs",
-	"9XZ50A+QKs5pigp00OSwSzwt+It7hl7YdyZbtdjzRMu8KvZ3srzX/AKbItYyl5OMLdpaiuRSzFxUEZGu",
-	"HGXl5OC8rGeTLDMqGJEQeXlE3lW7+Sm5YFjERkg/BlcXwt/Jadm98JKxpW+vr325ujm9qvuMWqPCcJaX",
-	"uNOGQyi15eopmIPjtXIdRwTLHuYGY8x5qLlciTNiTe0jxTRRZv2wZGtE0y7lZU/35o6rF8A1NmN8xVW1",
-	"9jGC5hk58WUXcmbbp4pumTuNLXHCWpxhgU6Ewxj9qmF+U2gGrlm1mOESmmV2a9j11nVsNd/g9tN8PcoL",
-	"cUSe22JLC0iIFDKkB53uMCzIHQtI7ODurZO8fqEkDvCDNxq81u7ktgeW1FZ0bUf2xs66OgLdi09kUsSz",
-	"5M4r3lbCBfm/r188v0ZP2CoSbs4TFNgBoVrmC0yfqcz/J2jF4By995w7aZH++bSabDPE8M5hpSF+XmSu",
-	"dhimp1wIxEWlDYVBS66fcMIEo3oOTnmuj8jPgMsWt5wJHxaNBcWqLi5vJUOsMIA/NLNmXGmWIsW95hE+",
-	"Y+s83gYql8sltCGPZWCCFcW12s+xQm5ChZGY4EWbRyILTTKpDLZSgTXUyKTQWNBiSv4hJyhGmftQcQXN",
-	"8ZzRhM2jqV2/8itWcibbcNiuKzg/URMwIObBEBpfJa5MJ8XOHtCGm9EMevWzhgb98bLCb+zJuMBeyO0S",
-	"YbsIayUyZ19aioB/9uVE9gYbwr/MBriYjcrMkQ4iUyHAXpAvWFramlWD5o00Ce6zfDboiREcIdw1/GKk",
-	"Dd/OYUHXfvu1wvZNTKu2rWEArkNXu7hhF5sg1UbNgtPdQJHO5+lozKgFWsr4FOieakmXe7MMW4mDYSl1",
-	"NE8RjCVXws1QITEejXJG06GFVzmt0M2y9wlmjsc6ccWohmArlp/CRS9zuZAa+yackQVXhkJA6fd5iXOl",
-	"QAqKFmKIXbTFnGoGJ0AERHqtwEEPJADq9sH4UdXFw0XDub0M8i0dUJdAPsllMZt3gVeAURtYV5uzDh4b",
-	"l9kBPHfm9o4NdOf23gpZi2oRCVNRrvzO8jBIIprK/JLIKTI7W++a1n8TjOb9cyNwZS8wpCpCEWmezPlV",
-	"F/k8pkEnVEjBE5qVuWBNpQDAcAHbKhRUJzgl/6GyAut8/secijRjx+aLoxYVtMGBltOpribR6bKsQyAP",
-	"R/JkvSW4jwHO2YTfD5tWcxSmLOwrzeEckxx4U7Lptv77Xr8A+/OCUWHtJqebdc5vs8U+mG6CIlkewnfp",
-	"pd+xd8VU5qBKHsWbYPVvNuFyW9sjInQE/c0SpGCdodAj9ccyYzbLMHOpas7uZ8Sum6b7GaRjpB7uZJNa",
-	"NHTKCGavbMRja0kONmArggYVnAruZ1hS5yoZ7JeNYSkCTeZ9zcut9Wq1zmxzOeeHwVCW7797ZE3Q+Pnh",
-	"yVZu6+ZpWf0OSSSW9R0ie6RCjK/R0t/otAysYEwHLUe+e0Se8R+PyLmzsduqH+apkFBGytG6pGjVo/Jo",
-	"NfRhg6W8MiDKE/PpiIBsLLK1z7A02zAKA2RkA9Nx66gYC7syt0rZ245LqXXRqK4mcXjRganCo8BlprTI",
-	"dJNIcS4wyRQECjktq5dU/NvfRTmk4LdwMi83DwTKIPhDqdWJiXCKoF+mL9Dia6tbqFVHTdkIZvOdoxu+",
-	"b+ky7ark10JHyq7N9Q5JQftprlXYFFdCMoZNh0Ssmwdm2p2DNB6cxHoBbZFJve0BV/SNQqAqE0o2Qlks",
-	"bFYr1mOEH8loakvPbIXEJc3poqU298e6sDV4ghNjmgs2Y3bTT2S6LosQabYA5bnInUGO+uoTYO23Rbqt",
-	"Cllqr6cOzBZoF1NDYqvZUNtNPOOXLqg2XGyQehC1ty3o8nfc+vvrJ52HofBdMNW5iYPiRCvGZ3PdduqR",
-	"WiSe8d6vsN2To5P7kUIl1Tv7hSZa5lWnzDdEJTI3hztZE6fubD3QILRtYYvvdHCVG9YCIvFaabYwdG+x",
-	"jBii/yqhCp0Xv6GgjTW91KD50Q/3Hz/oUKza8eYnfDpt1cZ76LCtfop+inq3HqQ1tuOr/9hjQi7kBPqK",
-	"1dLG1+yn3ELZ+XTLguJL0a5q2f5W5Bqu1iiU1JqlJSHytbhASoDsPUP0jkICtTWJGqZquUiZX/YOyO0X",
-	"xTXN5SLqVOFYK9Co0nU2GLVphFEkD77fnnXRGD3mNJhv1I4xTzuFbjXGMoP21Rqjf/8E/tceoP+HCskC",
-	"IBs2R2bhJHtIcSy1tYOmF1sDhthR5+xH9V/4hNjqjCj8NdWq2mzp26Rnl+OUbzWvZj+1m283krVvYB8W",
-	"iR2Vi9wkGPibLVBlA1CwyZAzpMbMtgc1bzVc6CuMne2fH5LJiK33iQvUJRCbE28+e62A3S2ht++iQbZD",
-	"QifyitmoG0bzjLOcWOWtb3B3wwG+DSynPU7wlvhR87qDJL69ICefMRUR03/+Z0GzKr4oFPEY/CIFa6gS",
-	"CFp3tOvxiqryiFYuBM4p6OZXfDkOfNcL7irf6u/j2AD3lhROX7vAzRcYh6EYz5LliqXbO7nXlLpcLsj9",
-	"uKt3A7XahdvSQl19sb7PwPBtgSMoIWRvt3autct5vw14d7cAOyzAolPWG3oowzEO3dWCbJe+N/EqOIo7",
-	"IGXZ1ewobPk99ZO5/l5h1Jul3C3gY5QqQD9Lj8jVfbA5KUmkGBpdcsavmCCTNTRvcpCNNWEmayBZb9/8",
-	"RFLsAFHGQDhB3+ALsDFsqx6vX7LB6yP+U+k6zEDY2jLnV1Qzmy2NQRG2NwZ4kGQ+JCD7u8B1ryB+o4bO",
-	"GApla7IMtllXGT0Jw4kMzUHPlUX6+DZ4wn7lCx6rT/36CVmynCx4loEXUl4yTG0MswRO7v3w/uP94Q+f",
-	"/nRxcVR+6pgiEJ8Dm0emLOELmhF8uzQVPDh6fFJde9++hRUDPDT3dtGJ1gqP1bK9j0fPeSTFkYtl0YFu",
-	"+QPGQsM934kLEhj0HREh0ljJdAhcJ5QkmVQMPFNnRDFk3ppOMtgofJDLeDxFkedMtPjkN5zVT6f3foNu",
-	"rClHLwT0Zu2YdZD6sq0RN5wRMzB6vwx/kSSNd1Gz4UujMr8zkl4Hv5XW/YXPu4RU1Iwml6pfM7CyXvJG",
-	"Gw8ubBV9c1XEd8TF0K0rltOM4NuqrdNFNFP5KZTSmXI3Ac0y3+hCzprG0/naBapGqiG3VFHWXGes5Tg2",
-	"RbW3r57iKZe9BC45xuvaYN7oGq+4zFB+7cxY/+5e2Wr6hR/dZgI5yYKgrV5fOfg4+6r4Efp6l3kyDxyj",
-	"3ic6tGlStnoZ1GRCV2peEjBgIuau80LMFPSZIFrOIMoYGh+gEob2Z9eQghFB81xCfQzz3jfKVjRr8FSP",
-	"nBNSxVVAWWhfglwFyZgJFSlPLdfDAr80s3pgrA1BMmcjuqI5GwVpfpsPpkysRzqnPC4qbJL3mtd5mcsF",
-	"V1hvXksCI8WXxGfCmtN79Y1d0A8jqHDdndTDe1Bgse9kvhBYr7eW0OUlZ+nILDaj0F800jQPo0rgmMpr",
-	"lUJbtbjFB/Zd3QcWdYIF6+BipOcQFmqZZI1Yo2xgxAWMddkyf7S4S9MyLFEYgduB6Wja1FaxQRXLpcy1",
-	"RTk/lLP4WyLSZJvBBfwXy+UISsHkzBxyPLOpK4Tz9tnSUc5m22c4J/jYGWGF7WTDinuGety7D976/uUu",
-	"ZB5NcpnyD9BVKWVWVkfBKxBtoRa9A9fhIACY9x2tRyEibMJ7W0trCC2nYm3TWUlCFTvzRR+NHN4YZtHF",
-	"idNWn28YJgy0Zol1l1OuE3HaYPeuG3c2kl6gA1fOsC/t8/M3r3v0LWUJ47b+fqsf2z0H7/RozBGNNw9a",
-	"D/g8skqkn19WVCAoL2sfhoIw2e3QZoJyLdc3EmxL3tsy8SszdDyjZBMymUijUkI19wmbdNErFArocplB",
-	"oziNaRZUk4xRpcl923kXg3EhrRsKAgXZUU1d+fYHkG5Ljaek5rGCy2guaA+oxn0lc6mYaE+H7xztvPly",
-	"bXt2XdtjZ93WdjI/+vM5SAyqm3031MH190Ic88rLom/pmxJkIoUh7L+je+8/Phg+/OFTJ4PPQ4Muj05a",
-	"akMMSSEMs4XAJ9CAbIkIVIcmbGY0IkhVdHxY5vjuoAG0YqfyKuAq9eKygPxxtdcRjG70xChjK2e1sGHo",
-	"DUloj0+ifbF+cfkpiVwsuHZyuJvnG+LYUMfmWMsffujezyugnZEV44+j8ES6yh61a/JDDP3hl5P7s/GL",
-	"j8wdv2ElsyuW/uIaNHbq2/g6FpCEIrCXiK207ww2oHgrpn1FBHDBYrIITeL9RMKo2bhdquxmiLMZqFJy",
-	"WBqNsBzm0U6t3lH33+im2GmOIsZVXT7eMIxvKrP2/AxBGUM0htsmjeWuy5eCrpYLKBU/qnR6vGTrUdhf",
-	"ctOCRLOCbXewIUC4x+0Go4BlczSdVoI1aoYDqP1nVCGsZz8cXHFIp4wZ3l/Zrv49CfIsNwcSpHpsOkky",
-	"G6JLJGQhJDnTNq/+imY89dUvStf2hjwSqPCPvq9q8d1c3Tak9EcOaKqi3Znt9ccL+BtgCJ4p0y0enPSz",
-	"xcZTU+0Mtj9odXjyCvtPo4cmldg+UxZC95t5EY3DLOtaI2+DSbY3dW6pWvoUsBR6yjnugBEx/p0OZUzL",
-	"8YeVu/EJ4bCb981XfU3Lpy0lY1AtGh8PaTS9k2umUy4afHJl9QWfbgB0x/YgBEzxraB5HusRG5hRoN9t",
-	"QyhJGPrPFVF8Jmg2kR+OzUvx4bbksrxVEHdhcNcH6aMtXcjmxJYtRodIesmNpIlcPyQ/Z1CtqK27N6Sp",
-	"0gUrq4xwZTt30xnlwmbHUDKlPCtym3mypEoxNOpA6BmUYXBuIFdUABg7tv+udgz2RPJhO33cKRjfaFKy",
-	"2G77eIPPBeXumhD1N7sIx7wmNKMCWzH2tK75IYP6f7u3+GlQ4+MBzo2JuuYamavqFVjr2qSlniUF99X0",
-	"y3cOwkX0yyet3sAuinHtLg+hHVeX0Ld558YG6qcwCaSRDgN54aW+Gz9OvA1kdR17sP5t3sxBDYDV5Vzb",
-	"kBG97M42jerb+4mO3r0gaS9AdXQkkh4K3EihV9eqZjaJz4f3tpH4V2xaKOypE48PieS66qbGao3Nnzd6",
-	"IqSsdJzH7uw10zquDdBsOaejZE6FqERCBqLRhOltT6zlpfdTj1rT5Xs4mvcgkDXbUDf82JsraBPPtqog",
-	"WDfUehFHqTXSbAooC/phFHY5jj9RriDyO/w2svmv5XltzWWvdpJyaQDrESjhKn4mW1ylsRc0ODthWe03",
-	"voOs1tnoUm8oYKv3dFPhtprTKzuog/AmQNVQa1hDxia8ajrUBlCowVgFoOL4WIeEKDS3w0IdwaJX1Eap",
-	"dpGnPLU7hCTlJr82dy5X35Ujuzf2w4s3OEIVjZ4zlioSAm5cob6TXAP8bRoKsHJN6ArjkLs0iLwBHnLt",
-	"vpTfd2U3pZ783eOtWZx1TlQG83R6tdxgOeujrS9+5V2deBfAbSGM+qNsYFGHoJ8ov9qkHksm0sCO4KwT",
-	"LJFCLtYYmilSmqOdgi14gTWZzE9JobRcRC0Utl1OOGQyt+EbaimFAs7ialgMhoMZM8ACgZ+LZcYw7nQ4",
-	"YIsJS1HrQ4CxKVUwUE7F5WA44As7BvwxYikHTqeWjCVzQ55yKvx5KvdF5geSSQ6x9blCvp2Av1+BHyFl",
-	"EmYuFGTvTAyRhbmgqiT2ZM7A5tByCq83u9x0aDVURfuHDzbxvmp86ufQgIDC0WStWdT9+SYSdkjkFIzG",
-	"LrMdQp23+THqKXthtmMlTAPjfKOuWGh66+R89EBnGdgFHclqXwVU4+qyjhiGQPTjW6i9EI+MdD2JQZy0",
-	"bgt5xfKMLiMm8iLlcuQzGDoE5eMbZQJDl+4BwDChUfjo/vwaLz1e9HkpHeWMdi0ry5TmC6qbeD2gcMeh",
-	"+pxir/ND1duS+95BQ7Cq6tFsnO7GHfkVhrO74xhWwKYGEuGRxuRDD7pVQMzlqjtFgjFeyVW0WDMXCetu",
-	"ZtZS06zbhL/wWZFj0DQEf13T2GtnHOKWG4/IzRZpBGIbinRECan0SFAhVZ8XChU3v0N/kwhNBNHHkz/b",
-	"cYTyjKUleZa5M9DbcI2OaUAVFG2dFpuFFub4wPEjiHu341QoXIWCZ2Q+l8Fg8/MWHcd2LWG64jx6JTfX",
-	"8BPNyhpqXExZzkTCyPnLpx0Xgrl1nUAeQ+0R4rF3zWaCubudIZmwhBaKhVdMUs7SjutygDIyfFxdh9b5",
-	"Q9u4yY3RPShv6dUTgp8/ugBJKgjWiMzX1r+RWnZWvj1h7GyErlG2jxtxJrJYthTDGwYdxSECh/D0jJgz",
-	"X6NBVDSFDSlN84YGwBDaB2UkLJTPZYHBfTWa0U50Iz6ZEKg/Q+npxqSgP4CYs4NIE8O0MrWwY/YtxLhc",
-	"chHUOhtbIjMCp844nrlq66xFfeHRiQwGcd/9xDxjI+pyupwPfeU32/8qqCg9kYWOlwKJVm57ZwYakrRW",
-	"wG2MZpTfT96PHSHwiexgy4Yj7ljDzeddumOIXcW7uaQLvnkP1daz3cTBS9sexRkJyiTg0SVbGxiy4SBR",
-	"/br69KhXCMObjZRjW1i0IVQh62DaQS9xpKntVo9RobZH6PzGXHxwGaIZ3XLtZuGM/bKab/TaTNMCRGeu",
-	"Wen0eOORK40F9Vqq0rTu1q3+NT5ubpPOYiltTJPJ2rcw8ZFNPbPa9xrtYmu8+3xrWHm/0Be//128NCUI",
-	"HMJN42ffQ5RIZScHDRDxK7k+Ipd76Y3LB4wF+dS2rtcbpaZoovkVmnozphsqS/n331jcvkZH2k3UtmN1",
-	"R/5+lL7ytMd5mLX17swe94LNcFgHxWizgt3hH/fRGwfMa93woLq2Dbi4bn31TS9B3RgWhwVoupYUOdfr",
-	"1+YsXJXCijAWSRuvClBDMlaT0eJydHV/9L///T8gYMPRgpGX0RySM+zUc62XoLJYrjgCXb+9C1jYcQwe",
-	"L9sIVfrFQlmNoAJfh4V8Ak1rKhvrX1ZGP3/59DRsqmVrr/PcJsqoYZDjUD0kFajw+FFZD/7wQlRSL2rx",
-	"KmpI0rWgC57AL+azz76BQRk2yDCnYdQpTTI5cwWs0Nk19PlrQ+dPuRCZnOEGwI53dCEuxLff/pSzFKty",
-	"qaNvvyXj80LPZc7/C8Y5JT/CGZLKbZM/0dpW/+z79tg2ilyELQvPLkTDuBfFycnDxEeCw1XDd2wMQ46P",
-	"r+77JpjHAGrkqbfMXbp+utbQRKBZLu7rR5lyBlv6v69fPCeYY/YW1UIf62fOwn71z6JSUaI6rktX8E0u",
-	"IOvsQryABsOwYUXGHw3d+DQeEgq9L8vvhiTg6J/GZ2QcfB5D6f9ot+wL8YYvGC7l1S8/kYcPH/5gjvbt",
-	"m5+OyG9SsDU2LKrW8YInXj8Z+m6TVrM33wsq5L23r5+QCVM8heoVFgwwBd+c189BJ18zftmVspYaiZVy",
-	"qFAr2/5DlV0sEQ7dNGNzCmPs3nAhxv9nRbn+fx6rcVlHKWe6yIXCvD6s7pEF6Z5Qv6nMGfe9McmDkwdo",
-	"DoOejRQ6nPIsIzZ/8UK4rh1UEyNDH5HXTKRk/DRli6WEKPx7z9h6bHPMoVaXliRnSwatGmBxik5Zhtr2",
-	"g0dgM7OpsmNXhWtst2b2M/75DZ2NfarDWhbQsNDOoGWWkj89uv/gz+W6pWCEZYq5BFbCNbQDgwqg9oJ+",
-	"BqPqt996YPjh0eO/+B6tGBSqTs2z/yIo9JN/YQ2sf+FE/7oQ/7p3757/v3nw0ckJ+RcZcwGJa6N/KCnG",
-	"QzKGT3CBI7Dljsm/fGcLklAhJGQam12deVzKma0a9ieDHAbYxmVhqfGfiZ3wvpmwENSSA5aawYUkiadD",
-	"cLlQIwDz6YgU7IyM0bQ0xjRNrNdkh3xohpzKfMLTlMEGuFDFdMoTbjgaqMNuC0a9J9ZqAj+U5fmhDlOQ",
-	"mWLg187wyMwgpB5NZSHcisEus6R6bheMX3j6B83Ny04sdqTHZqQF03OZjsyAtj2QW54ZjrAPXGl1Rsbn",
-	"5sexRS2uFcEXlRvsBzOY4X8ZTzTsu4Tqkf/eDm2AYmO3XJ+ht6N8EWzNK6oIUD4D82WvSwBSnPz+AzP5",
-	"ModESRB/RuiWMvMFeGH7mgCiY5E7V8duaG+RKwCWWgm8sZsHbndJ15mk6UhLOcpoPmMVkOSqbDCf8QXX",
-	"7t3HCGy2ahBLRwuWcjoy8kB9ALPIMVAYJF3HgAw40GNEE0uLSpygBFPQ5JQYmnBG/llIjV6acVnPzA/y",
-	"0IL+FeWZITQ4hNISe9zTFV2fuZy7MJ996MkR0LLxK6bz9b1z8wHGHgwHGU+YwGLX3FWpy43gtqTJnN17",
-	"cHTitITKd2WVucFrlz0Xsvbzl0+D4umng/tHJ/iWXDJBl3xwOnh4dB8GN5ALsqTh2DRjuVbHGZ+yZJ2g",
-	"QW3GYkWUgdKnzMAR1VCYiNh4rGpPn0ojWABnJ0uRcTXxb/yNIraWgqHSG8HAMr8QVDip7RvsU404NkTK",
-	"YKsJAPzzgCc/PCEpsL1XdoVSMCN/Llilj/LKWoDdPpQ0zxlGe+4WhpPQTEmL3DTsgAS5xIHdlyYLdvzt",
-	"eOgj3xFCrLDjTadciqfp4HRg9vOrO/lzuIlKNNbpx8GDkxNbEFvbXuh1yDffobK0TZWqTgV2FpCxN2Vr",
-	"hIqhbaGlNCnyGWac5kqDMIGIYNghyD9BqGfTKvy2jl3NTlBxisWC5uvArwz9g2XZ4rlGnfFkZU6svxL1",
-	"NB/qjTF1ANlG3r7HrlxetYXqzRs4Nw/+fGVzfMOiZw1+w/KRY2cdGm590tU93axImmFtL0KhnkIJTZds",
-	"fYRGQDBOmodB9C3pA77hFCnaV0ttXoyYWe86V8S8VF1Uw2q0ofZ6ZMtI7ntJivgM55bJsWnmPqdeeRis",
-	"FUNFEMxJihXXG+5H5ruuaQtcvYZYnw4PvoV4nU/vb5DAlJjURFzOgVyAMw7UYUTPfZCPN1UVW7CVb/kc",
-	"UgmWyDxVJZWYrOVlI8977tNmbdtutlAsu2JG4lvmbMo/jFG5ABnWfDCiNQAMyzJ8gdAlzcHXt0l5flzL",
-	"y0CrPxz1se3ZAczDvO4YUPvk9WsD9U2CYPVIt4Nhxe6zLzgMqpVDi/yacakBNgEU338aDpZSNUSFXKId",
-	"wXa2R59yhTsi1wxusVrMDCTY1PfDBOFkUuiKrcCojRfCiI1Qqv2pUSCN5KRK8cpVp7BzfKN8BXdffKBQ",
-	"UYkH+Vn1knqD/TtqYXnLc4Hl4BlbW9IHsv6PMl3vDeSes1VtQ5+qJl7b/K0G8/dvCOZdo7+4ZBeC4tD3",
-	"6LQkzqD8nFHX4fXnN7SxEIB97BiegbkenDz4wna0IyX4EUx8FIWFKVlDANdKYN8CEpDRGgEIONOxr2cc",
-	"5U9PtSJmuVb9tF3tpGAOFW3ZHmaNYC7YhZKcwchmgZh9ZbQXbwrY5FYzBszqRY4rruFr86V8o3yrzi28",
-	"pIou+xPisKK4bS5hzuOMLHMuc+6i88raT7EVFqoqzG6D2reK3QKHg3tgaRNKwLWjPsxzWyv9gIgADa+h",
-	"jLGv3043mIcRnSCmuB0hLOCCLzHKJtFOYXAu6FFsKcSclmpNoRhxhRjNXadDrCYQWsQQNcwQgGUWqfx5",
-	"VlHErmxXme66zK3DG1PY1o3xwZJAdOJ/N4AR7YyiihWCrfaAGftmegfaxo4I/rLQEYzmQktCbc95mW/l",
-	"dR9Lx8KIp58QtTOmGwIFrRBsMH0mDe/jem5TMauIiYMcSObsi5Y3hCJPMKymuyRlZAUbiwNa0T4BfefF",
-	"7AiuOH8AsQTjWjcUsajJ0IpCFVi6JXX2hfj8pOAXgm09555WD38eT58A1ixdeE/1ojBm8jPB+5thx+XG",
-	"MQTqAIz5Omqc0UbQYCHk6rNXSve3mx1R8RWDoBhaIxa22bAL1rDhJCvbpwJF5bQX6z5OuXKdtHbFbSvk",
-	"11g6jv/H5ulfsetOYdczxpY13EJzLL0E8yuERdIsI0GF9x4oheV4bgyjcPivCPUVoe4MQr1VbAOfZhSq",
-	"yvfAmyuW8+l6j3hT9yS5uMcFGIuggjejGYYj+mhUYLQQHTNndMmgjyrVRM3lCqy2vhK3364rijUse3sm",
-	"dMEuBJgybRX7cHww4cJuLbyMbX8eXTqOLKtPj8g5sTwUNeiECjKBvqV8yiF+VJpn7E8XIvwNYz41E7b1",
-	"nDUue3szZFqWLimoSc1t6AwXhWZBT0ZuptUrZutW2whVrsijBz8cXQjXT5H6U8aWtFTAcQfNPQFgH588",
-	"PCLQYCuy5zJO0z796OSHqieMK+hfFvNbIRTtSB6j/qi7pDgiPHlYQ6v5IUnAubqsYoVDFfSqAJA1koNa",
-	"X4XG+J8nlRr/B/LAs7ALiEVrjsmvsU57Te4Kl1IYc550SNq6WROU2992r3xwdTfhk6+kdDR440PoaXbK",
-	"u4wS8g/JQV2CqxuXL494OkYqM2PaxjVvKXkas2Gi37w8wi/AZx5s5pb95eXM7VJReYt3Rqi75aXviHc/",
-	"AdRC2ksAuHEM2yTaxx8raNTqEDgPySdglG0mgx2ApIsbt1bkM5efBnH3ZUbMYkvHm5hj4QBI+Tk5FYJ7",
-	"ObRLoXkp+3IodIDzZq9CBZBugQ23CIV3g3y8EKzbifbDuvIEuvgPPgP03j97Ljd9EL9Bfy53N00wh9zH",
-	"rqwbvQAhSRuWqcMupo1v5edhR8xGDeyvpUX0xmDKztGke2DYUMXKsKKKzBnNUzTdZlSzbL0vdcRH23rr",
-	"jp6zNVEsv2KVrJYsk4UOztOnl7efaPnYAVXaoIHll6jR+kPertCW13YT+mxYc6BBnQ3gplmbfaoJVjRH",
-	"JHflnW3cW2nSQyUXSpmN/LdWzYXEU/O4V43Nt7YEg82myxmhacrSCwHqrm13is8MAwqjPV7YYkhH5DzL",
-	"gu3iE2bNQTVq6DTsTIyniFyQ6CynkPa9wIxaVTX+4crE2u52QSaZTC4Vdrv154DRi7CkjNkO6c52iMZL",
-	"lpJHJw8vxLjsagsjsXTcHBD/16Bl6+eu15d7uWW13k/czmz9vdwZMeFWF74vlb7SZThGZDYY1vHHsNHz",
-	"FnW+1vEZyVKZ3t5BnTd473wY2if6onJvX0eTm0H6hYQM3ecyd2mtPno4zekUGjNTlw6P5AqLu7h05NLV",
-	"Yr83BCFP5vyKpadErbhO5kayk9Mp4UJpRtMYOcAN3T45+JwsCiVoHNqg0LiSfdkTtiJZszUhhKGbl4Ba",
-	"bAl3gmy9EMFChoGfi1ds7y0CUy809OfSxcJw97F9/3KC3/NB7At9Ge7dtC4cbhf7si0EGFmrSqYtbgLf",
-	"v66Ecewa3m9Xk59hZ/cb1pRvRRl9xtbb9VGnnO1LG/XKHqpRVc7oqGtn5XQHWtsJJo5pmvaPCNog6nGP",
-	"cJZhkSmfhbk4Ii+cQFllN4RmOaPp2kbzKLnpY6JpuhuQfgE8Avb9lUX8kVjEj2jSCbRA6WnMTuzgOGcL",
-	"ecVuEfutWYwmc59vCvgfyyA1S/uK7l/R/Y+G7m/oZUUeBDPJzvhujc7dJMDf7MNfhhCIu9kuB9oj2pcY",
-	"WDXz32Ep0C70MxUErwurXwBzcFv/yh/+6OLgwiPBTtzhMxIIv6L9V7T/KhZ2w/utpr/bsfjFY2PKEi5Q",
-	"k6+lwqtvCtXtpp+xteuAdaNyZicb401VVCy7eDQIknD37YUUlxnlQrMP2tU0T6mmR5dsPfYFomwuGsaI",
-	"YMdAlmGcUiyE4xmUtvjcgzdg+NsN23iqVMHSZ2y9teyRK/Gjyuu7MzT2cLvYU0CHr7O+iUgBST3+iE0d",
-	"a9EbdbHlSl7eKkLckfCFTtd/J0WE2135znVMDHwFIAvew5mUaYwJNAVIIHzeJCy0BEXcgaJMjejeF2mf",
-	"sXWXMIe7TA/2z0ufsfVBQhu+kqBbDWHoyTWPl7RQ17A1BCgWrd4Cw35luF+h/aYY7rRQFYaL4a7cBtWq",
-	"YsHSjhiAT+8fBXDcrzjwFQduqBRJkrAllLml0G7KYUK9JFEr7EtN9V5gf/OsZJYSxZKcudpA2JFvajvo",
-	"zXKaMLJkOZcpdoMUbLVXMwhu7o8l5b0yezZ3cMtS3lebiT4sP8SKmdjdDnBOTrsIg5mctVulf5Wz27FK",
-	"77mrVHMO6CJo67Zirsh/2bvGouXQ3C7LpoSLJCtSlja3jODmFkZl18Z9d/yyI5etAuytNq0IqfuNraI8",
-	"uZQlPA3PDs62aVnwY9OqHnRo4N9hWdVWQ5C8nF63b9T9nZfkEzCxnbJrruuuMcmoUj0cLUwUC4PC9z98",
-	"GAwHD+C/D+G/j+C/jz98CNq29zo3JlJoN9m0GlnoRC66dx55YZ/vDNKKKWWbsEdPA39uAesHj787ZOr1",
-	"r3K23QHl8nYN1d2HI+pVMF73DnPm6eOPJbn61MgAZszQ/8HNHluLUdKucR9H9UKwkrKv5msojQal7bB1",
-	"KH6yXYkM6mrNFkutogfZlx/aewojwcrejfe2eoZ/889+/lkhlb10CAestLi8Ee9tbYpGPKo91+LPfS5d",
-	"t3Oj5Qijo2G/8LJ8QEaTS9R69u/4rRzxF+ACru7nIM7gyhLalYNaU9Y7r+3cma3tqw5AbZVY5ZwYap6Z",
-	"ByBvHvp2yymipWpF8ji9Pv5YfjHq7IE+DGbeEbPg9QHtTtoK78B29uS13sCYTd91jPc1SYx1IL8dgGqR",
-	"IquLP7SXu7qabfJFLwJROZAWYTNGvK5tCt6ctEks+kX61tXfKCygJHMiRWb7Q9ka2iAkzamC1hS2TSbS",
-	"6SNyLtZSoPRjS6cALhnJCGUfFTQb5dDdtMku/HnQ4i/NQvxVkLrzglSDLbkP4bJkxwhcU5kvjqEN/j1s",
-	"rd+q6b60b5R9+z9zdbfcyHZdF8/nzBA2DlWdOLZ6DYo8QbdXODWZGxpKNc3kbAetmCVFzvUaztUNPNLy",
-	"konB6e/vzdGUgPHOEGb3kLJtuVK3LLuWRvXZAUMEPOyrbWYoBxg/2Ue3dHw+F4TRPOMsd6c3dOu0y7t/",
-	"cnJWVscSGvhGh/bLdriKFdIsjOrB6YAL/d2jAZgh+aJYhEZIg9cz6ER7k+BWO6YWoSgGRbdOc3pDXwj/",
-	"JKNrReSV7VMjp1MwtSceQiKQNxwsi4hk8sx2iXEeAWsUV5quoTbkJVs6QyEUYJNJAeTOSClCipjvGYlo",
-	"T7D9ac6SS5Rm5GJJc4b2SNsAz1Z2bILMNF+P8qIKmRb4JlJmjAq0xn+xko077Cf2em5bwqlddrsIsIl/",
-	"d1PNvTObunkK8xsmd3nshhKzc5mxZs7bi78do+f5+CMt9Fzmn44/whetdiP83l3Cb9aD+oeyG31Fq88b",
-	"rd64vmjBNpjQ+dqqFQamCV3RdSPL7gXt54BcXaAXsQnsFUUshLnQW/DuK/PeP/P+2UDGV879lcT0ITHn",
-	"aeooCXSMNkpBzlNGppxlKYj2UrAhYSJdSi40loDPi4wpH961F1Z+7Gc4/uj+7MHff7avfGXxX/Hvy2Hx",
-	"wuPdIdn88GNLr1HrgPiPnM24FIGq71duVH2r6QP/XlI9L9k3KxG3yrWaQgsf/BANT9smiDQTiK+yyFdZ",
-	"5CstvCuySEDySiWnRTTZj/ABAk1gRW8/WrlgaKQ/I3ouFVg53HlPuRGNpjLL5GpICpExpRpMII4yOiOJ",
-	"ogsGPSg2jaKhh+cVrPUmowPMmZhZmhwvEGBqVnHXmatbZ6gvc+woLvOU5eZD0AaI5oxkErqKUH3HdGpY",
-	"bx0E/iiedw+RL8wpfOUrX/lKHzLwstB1ChyjCtQIdyxHyrBHtnL80fzTQ5c1gP5Vj/2KY5+dHksBr+o+",
-	"nzunuppFfqO8pBVRSnPEwE4K6XePrqWPxpH8ALpotKBewghdQLv1Brrp00GHGCZ+As0Vze27/mwaLAGY",
-	"v+4zhbgCc4EsNOE2ZYhC9roRg41crUhGVWMIyVIqrusxJAv6AUNGvnsYxI+cROJHvmreX6n3V+rd6AVA",
-	"9JUVpdtG4/TXtH1A0PFH92cPEehlmWD8VQz6ikhfisfep9cbkWhYRi9Xo4J3EJA83gQiyOYZQ44lZEeG",
-	"iwstWEfknWXTdMlHmFvAgvaraNUH5n5GRJFlRFOXUbCi600DViD5NOP2V0v8V3ngKxm7M/JA6eLb0fp+",
-	"ydagGDXZ132AsrmnXGZGA3HNVTCDW0EneIVnCPTSDIgEYS5XZEHFuqSuUJPdtol3zyukWIxmLD26EO/m",
-	"TJBxmsvlkk4yNgaNxSh51SbyUNNd5iw1R7AsJhlXc5YSwVhaMd3LzM8btKDeoIJBOP4zeya3gIV2qvYS",
-	"tmroNbOVz7WnObu1DAmezIHB2BO1Vww3hg3Au8Gar0/QLV3mXfn4Z50t4/exPVmmPKFbutufr1i+Lqdt",
-	"lHQa6+HVkr4MIk+NzGHJxVk1A8xWg7hO/YcNqPgCakCUe7nl+g9YViD187czTA8eUD2MyJWw96b3m4e8",
-	"T4ngbu7w5hHaF4zwWypVmXJbFH3kzdmPnaj48Uf/NyRb48vb0938pbyhsxv1llcmauGxkbMye/kMXOhm",
-	"magibqfh/YilG84lv8cUVrDkW8OzAat0LeiCJySXhWaKLOiaaKa0bcp3LghbLPUa65SgUmp+gZT4uGqq",
-	"moHmj+Jfr+z7ILXuKyvoSEfvppp42J3cPEUIk9w7UwZH33OmmG4OtHqJv1vNL2dkmfMrw2q09O557BmG",
-	"sTpsqoks9JCwD1DReSpzZEBIKmi64ELFFDFQAexiDtQ4zGdQa2QIWMsxK2ZDDEZYk4xpzXKSUNXcUywr",
-	"Zk1lHb+/Zg1ODGkr13TFFZ/wjOvGqqnlE52rXOLh/718MbKa8zyZ8yujewtDxWVjiU1qH2y39t2o3R62",
-	"s133sghwE8X47NDNVQQsuLerWokUUz4rEFVcGYU0p1Oo/Wh0dGeQEdIXmSRjaxoZk4XjuFb4Cyow2Goz",
-	"KVtmco2mYn0hpEjYEXk3l7YMDRqeAC3Q0muePNvEamcHZqBcSlE6noXUjm7EUN9qejDFF6De2Y3csm6H",
-	"s7ZzN7zFu2O+vZ0l76sW39IB6Cb+Vpnp8VTml1B8Kt60FpsDWEYDpB3Q2WAKFIT6QJMKmlo+e+oMcSGN",
-	"kSsxJJM1KC8cbKLIsAzbBf+WIQMJZIxdCKrI+D/mVKQZOzaPjY/Ii+AhuyTkNnZ+BZU/J4zMaVoplm1I",
-	"BksNBcqw4ixVdpwYipsT+TIQHHfxi7nhO4jh5pw/K/zeecE7Yre5yF647VwOeavJwz90kxKOm6TFxOFX",
-	"e9BGw3NDPgzVIYVIWV4G+MfEJdQygJI0yUoxo8Rbwf9ZsLKEjlN1jsgLkZTkO6BTdjEcuiOg59yWzDYS",
-	"C3jkWabYN1F1ZVlULvnzJmluIy+L268z4+beIgbsBY73Stxuc+E799OThqXrcD0WI7uQvI/4Ry1YrLrX",
-	"V5UODEYLBHUiZySH9mYpBqXqORNEiiPyVKtSxIDaVDmjKZ1krCxbb0QUpz7M+JV5s9DYEiqGklbnvGUx",
-	"o4epsCFr1yzXBj8PUfjL1kNClevNjjtW5jTNBrmNAV7lUswqabw1HRwUx3wxgo9dc3m3twm5eaW9i0Zw",
-	"RwNSDrD+XTuvIda0y0DNBZI9tt0wTLTJOAdXEV8It4ogghB0uiYJpmcIoXnzFZtW2wBvMxU5Y423FxGa",
-	"ScFOYXU2Zij3pmObNBsYl6hz3IApxwYT2jdtuCQV6YWAHY/tSCNcw9gCd1l2DAbFLhGlcdKvkWoiRWJo",
-	"f6YkhERY05FTNGMEHzsf3116f6Ma6EF8Ql/p88F6IfdQUZ28dpzLLJvQ5LJ/IfQayYnasV6xJZiHh2j+",
-	"yS4VMZMRPc9lMZsjCht1y+HwkCypUkZ+AS3N/25705nVshTGOCLnGH6oNM21vQh6IQxxyXji/TNGuqRK",
-	"CjK2MYIjLUdmnJEZZRwjGubXH2lyecfJxo0i8N9R8G7HA2/i80WHXWTM3cfwO7bBHUnAE1hopXy2a77k",
-	"Kz7jZiCkx3LitBepKJZK54wuboZUvPEiyIRhTiFswO0GdB0QE47Icxvsy1UQ3SvzzoLAW7eRP5pA4Df+",
-	"VSb40mUCTO220ReBowg4KgWbOjBM/EtOe1ECZ5VpD9YOyexnHqhd2cv2gAF3PvuKGCipnLeH2cw0VCi7",
-	"BA/snWCfe7ASzMhqVk87IueWjjvXPkUdL6MQ8edeAuDrJKy5MIWjC2HZHEQhgDaIL46R8o9dtIOPILR9",
-	"CMf2JE7tcxCWErXYw0x/UHXxFcsYVewwPstO4tiXKmbedenSOjJCM5GyzUU+eIy+Fgc5/mj/am3KWznK",
-	"wW3R+RZ7ol30vhr1hoEc7TbWa5PxYceHnxeLCWQid7+5Y6SqO6kFvZfXpkaAU2jBqFA2FtIeb9W9hLzE",
-	"6BG07J4jBTP4NpcroiWZSWuukITrGMPAndfB86u54Ku54LMwF9A90e7jlE+nxx9B2Wgm5LYgwDa9YPNY",
-	"BSC9cz14+4Z0JQZACGwoCgVr2ubatM2rTuB/h2xnBUfzhE+nLbzHumVAujbnzvJ9sKF3mLZd1Reh1Kn5",
-	"ZsUVuzMcCSJz4Hi3KKDhg5+3+lnupEO0erDtGwlZD8ZvVD1zmWWy0AEVCd46/hh8cp2kW+Pk8NHB7Rzx",
-	"tlg5fGpfsl8wpI9qyVnC+FKr6IH2RrlygrBHbi4LzcXsmBZaNqb2nAfZThi1E6j6qasoA2oBnsSQBDbb",
-	"+0exWgrnhZavcPLBjXai9NO0XGjFHX5Ijvw3uSKKzwTNJvIDXApJICRLQX5UJRCyAhZ4kAgW1usfs3xX",
-	"T/2PYtgIdn0QZ3gwf7vkWA3LuJNy8KH3sh8n+XxXPKuRT5vYfA8Tm5uL5dgqLdime5bT5dxGEnvLZ0XK",
-	"5ViXJl5T/gnO+QqnPGAmZCWrO0g+xDjFzYRIyDmp5k02RSbaiMRr5kjepDAWnv52aaya+H4T8lh1hqG1",
-	"tSvtuXRdNqu+0JJaOHaBWs4j6xn7kFA0BJ76yktcEXZFswKyASdsKnNW6pdhmBZAPRZdMo9oTZM5S48I",
-	"FJyBsS6Ecx1gAKttlg9YY741OADV/m1AWIlCMmVe5cYgNDmFmlLNOYXhdX4BmYWV7dyyJT+ce4uhJATB",
-	"O8PhDrH+fWUeVlbUhuyt/Ov4o/08gs9ON2uK6K9E6CdUEKV5lpEJuPFSnzyjCE+x3BME/RsEBROtwf9p",
-	"zpiN149YV8207Qi65W46Bc3DPDcaM98pq//LthM/gctMe+AVMg14C/jmXlF959XsbIE1Q9URd2iT7Q1P",
-	"9DUQ21l3k92khja3Ig61KNp3hmK+EKx+5mFFX+WNMNayBVLHFumpl8wQHpgroRSP1z8nXgILyySg43UV",
-	"BFN8o4KguapX1ktqQPkwWuLli9dvyP/+9/94S/74jAiJll4Umy4EloTwAtwRMSItJGkhNqSS4WoM5KzR",
-	"Q6ZsSUoU8NgSizg1R+MdRPQ6vFEi3PZBrBLXlHPuplni4JvZi11iiNiFxftVsbhRke4YuEpvd32McMXS",
-	"rM+zzOxDlJV2F4Z8uCKgVJOFVBpc7ZWtnJYFYeA5VzpKXlWyf0RKxua7dEwUXSv06kOVUKwQbDuZbmiY",
-	"hGZGKl17jdUGrJVOWlt31EwupC2PgzAZTRNQVSb7DFn1H5GKwdYPSMTM/F8UITvYhnbNFAVcq9MuIx1Y",
-	"/cvgmWLk/OXTraJtb6p2/VSmGGXbVz4TaLuXfKl6JzPZrHibPfno5IeGmCVnY7Mlfqwd2WZWIg1d0TXO",
-	"05DtZH77LKSxWyAmT3yazBdCTA62oYPnNO1OUyKZDvXjs1nR1FkHsCsaVsQCM5itgdjux/ky8iQiO7r9",
-	"bIlqjsSmj2rTD9cQxHIjqn7fXAr0egT9+TZ1f9TVBSTuB3IsV+TByYnzjlBdjUqcU3UhNsTcwAtDbsUJ",
-	"o+gVi0DNH0iQrjlt3AEcUJzuk7OA5RoMzfd1R6v29x1Z4v0vfocPvvAd7kjRX1OoPIN0h7YYOG+E73fL",
-	"T4kTsNvE1VvPVQms5jduId9Oo+0p1EOFd7nva2e17L76JikBW/LMqGZGn1MrrpM5swYwI3RiFZ0gPt4r",
-	"gEaQqMjQ3nw/5baJl+t3ZhthRRVQYOtYu3mJABKqpPV6PL5yjzW4xYQTK4l0srfhuJ+TsPBVW/3jaKu/",
-	"YS/1EstYac62KFtGSN0wrwrzcUZbGZh5uEEVvR0Qbs93MfqECupK0zRl6ZDkDJwAQXfRdG95MKXhzF2n",
-	"I2U2B+nGNcXeTCNaOLIhVYpw3ZYtNboKRJitWVMP7j/6y6PvH3736C/bEqf2Adhg5LlbTJkmc9dTAblf",
-	"wlOWEr3iRi3GGCgdSQ4EyHU/Y133QIteyowna69HO/Ysp4bO+cDhC4HcmIl0KbkwGJJllQI5YCXDTnoV",
-	"r9cR8ZCes0TmaSkSaJZl5tVEFgJUfEUKcSnkShwRIwHiHYB15UKU+SF5IcBNR4nmC3bm/Xc2pdbVePXG",
-	"7JgpGkZukqZv1of1CiHrgGo3ruAVW8q8qZYl3NlKFpmjeftL/fNgGQ7vY+IRRljqIN1TQu9d3bs7J4L9",
-	"miEG3hXcNzTWG8TK6GeqNjm+obmd8HIDKcymD4MSb5jSh0SINzmn2VbJwApbrtho0Ag3kQtGtLwBHAFa",
-	"aS2iii6WGXOI0QMF2HTKEs2vWKNzAXgLmlC9tm3gqbSv5oU31GqCEWBGHYRgr4xfMaJzOp2aRTAlsyts",
-	"9m6QmnqeBW8rugZzsIVPcFCW7eTHl2w99vMB7qdsSXO9cFB8iX2HfXOvhj7KP7stN6aibd6y9RV/owhP",
-	"m2JysUVlNPT2u0eHTBapb7gFmu0NpZb171WYtdJEZmTn3MKJlggIwp0wZOdcKwlqzmim5+2dwmmWlVRR",
-	"yxmzfeGoKnKWYu9fm7gyp9mUzGWRD7EKqHk16H8M7SKdwMPNYOhigHpQkJKaXoj7Jyclr+LOcwiCyRiX",
-	"C93D6QQIMearlABPyZRn2gpu0JQSO5ljDWTf6M7ObMU2KdiFgOLEXn8AMcsoLUJ6uw3ISUHWDEhWZ+Tx",
-	"yUOymjOBcVPWf0jVZbycoVnTz/YM/oanvwWVIGnLHZtl31yRhUxZZoQ1wiFYgdCMU0WAQkzMHg2GNaEd",
-	"vNyEeA8ef3e9Vnabi3Q94pvW4X5vWsr9B98flAhULqrJIWpogN86mOTRCmfAYUn3I+r9Ta4AOMsjth51",
-	"roJM7wVdk0IxAPFUIpneSgOWuZzybEsDd5eL6549aBdHWEOHrMXrpCgeuElC9Zy3u+DtJbpDuZE8xfoc",
-	"LbUjgpz2qNz91EWIEpShPOnnikxk4bJqx3akkZ1yxNPxqeM0imnzm3J2cjSeB+2+qQ6EHHUh8DmbmIui",
-	"JtU+ku3oQqB5Hmgi/OqokpfPDMAosiiUYThuHVazH1Zt6/giE3SSxRkAJi9W7/kLSF+sbeiWExirs7f7",
-	"TmvgfGds6Yfaw74SGWtr6sN6jj9uInxr/uK55wKoBMkF82IZ0hEtXdaNje46Q6R1dUsRpa3nqymD8UBY",
-	"+jkl/tVu/eCpf1vWs6/kvy7A3pzitwFXtyRPtCmxd4eigKm6uhyrqK0sPw6wvLGkTh9ErZ5SPbcvlgH3",
-	"mVCG/bP66sYPkgW3A6O8m170O7GhfbWy2cDcqcxRPK4Gp5ZsWreJCk7ab4vieu2euUGgc3O0kFC31EO3",
-	"Yw11N1UejTti/9XW0mPBuf5RyJvb8kEIm5u8nQJ4/RdjKtF8f5fI2QG3sR8ipnshkSVUhaIz1kal3sID",
-	"fVHpNRcJ64IZb4XmWcRu9nqZ2UhBqO3GFJmswWzWZB2b5bJYjiZVvwwTxcLs2xmOA8PtJVsP3ncwEQNp",
-	"4qmeY3pHLldgSQHLvsvu4JhdbH5L5BXLFaFZ1rRQLjTLr2gWXehcFmZxKY0u7ibVJrjn1jLAcA37UEdc",
-	"Y94h0fKSCSyBkUCONrTK5ouKZgKhAAHIruaSLngbzL7DJ27wtHCGtkKfNMt2qpTMkiLneg3ItqCCztiC",
-	"CT0yYHv6+3sDp7htmY/gFOHb93WmissYgic3sDXmMrN1kRK5ZCGF4CkT2sxbHrf3hLWa2t+Vj33WKWV+",
-	"H9ut2IGPcN/2a1WmHuIVYrkrFiJGcDGRyzr+6P/eZpZCQ/IlW7sgm9I1EwRShd0Mhj6EjHCRZEXK0iZj",
-	"1LvAsbvV9x6yr7tQR6uDW+VrIa03dYg5qCWtcSX7sqHFIhUqqNhsQAtx4eYJWAt38us9tMGsw2H21OHc",
-	"y13MYS206YtVFf2eD6Ir+tm7IvGdtHwdbhc7S95YEXM73m2TJ44XbDGxW2iUCX+zz3zWAiFuYrs0aA9k",
-	"X6KgHQ61zhsmk10v+/hjoVi+rYMGHtjgxq+khb/heveVgrpwG9r/0XcwkCiW4yV10AqN/sfyK7eSIs8G",
-	"p4NjwA+79s1YSfA4GyWDC6iO7swUThGMm0Q0E9TG4hrd0gO/fz84o80RXBSLD//kYspyJhIIvz2qBNrG",
-	"3v8pZ7A8mrkhuKq9WZ4OaRjkpQt7gZV4fauk2hMj4qsh0Tkva4zLnNCpC9VcZlRPZb74RhG5EsHsk7W8",
-	"jFm1XA4tVp2TWVoGwFbjgYKxvNEusgWal6kRtdYp/ownLDOqkZbBmEGkUWTYV7XQqaY4dz+c839sDvVX",
-	"KHlik4AhVQk9K2EWE5A4o36uMAZRk5lkCkLjylot5dKrYe6bU76Dnqxg8lOVwCgFkYZYJieZu2JZ0HsP",
-	"4mznVKQZIynVNJgPdM6c8iw213O6YGlpFJZTHwR8ilUC1NDvYRhUD1LgYLoM9+WaXEWwpUi5JhC05Y4s",
-	"kzPcG9hvw5uw1rIIrAQdkXw8fxkhDTHGWFt1zhaVu8VOQJsj/iJzjwHEWaMUkSJbh/uyTxgS9v8FAAD/",
-	"/w==",
+	"7L37lts2ljf6Kjg6c1a6M3JdfEknrnXWN5U46fbnJPbypfNHyp8EiZCELhJQE2DJGrfPmqeZB5snOQt7",
+	"AyBIgRQpqS52ataajquKJG57b+zrb38cTGW2lIIJrQZPPw4WjCYsh3/++JbOzX8TpqY5X2ouxeDp4O2C",
+	"kSuWKy4FkTOyWlBNVlSRnOkiFywZkpnMyfj57MEvVE8X46PBcJCzfxY8Z8ngqc4LNhyo6YJl1Hxbr5ds",
+	"8HSgdM7FfPDp06fhYElzmjFtJ3Fe6IXM49NY0lybOVCSyYSlXynCEzJhM5kzoheMqJSqhRmfmzeWVC8G",
+	"w4GgmRmR4nfb5pbRDz8zMdeLwdNvHg83pjoc/JCzhAnNafr8WXyGPMH5LXN5xROWk0u2HpLxZC0vR//z",
+	"X/89bpjc1H94xJM951jkqmn/xoJ90KMpPDE2E9WwqXNmN9HP7p8Fy9fB9PCbDfN4cvpwOMi4cD+fxqb1",
+	"jJnDy5jQsa07J4n/O+HJkIwTttRtO1Y+v/eOPVsLmvHpa1lo1jA5fILk5hGcH/yzdYL4zggf3HeOfy1o",
+	"nuSUp/EJzt2fcXLwY9vk/PN7T+x5wrKl1ExM1y/YenNur9mSUc3FnFAypWlKVlwvkFlpxgx7wG+4IA8f",
+	"k4UsckXm/IopeGTGc6UJFWrFckLnlIshPC0LTZYp5UKzD5ooNs2ZVn6pKNHKxQZTfGDm2LC+04ff1sl4",
+	"SbVmufnm//n9/3rw/73/938b1PdgOPjwYMGFHjwdZIXSZMLIKdGSnD78llxxxScpI+dvfnj+nEwXNKdT",
+	"EHOwcTMQl5s79sOCijkjUqRrslowQfSCK8IVUZqnKezLtMhzwylGYDcv2wrkQct5Ni73TxcXX//rYvD7",
+	"yYPv3v/7xeDPnRZupmamBCJQEEbzlJuDg/MbElVMF4QqcjF4dDEYEpmTr2EnXrB1lKoFOX/1HCgEiPqS",
+	"rdtI2vx5X2L+mWdcb87kb3JFMirWhAmdc6aMfDdCcyHTRBGqSSaVPiNPTvC86EQxoZtkaQpj1KbFsyIb",
+	"PH345ASOBH8qxaih8znLYYq/UEHnzMi9pm0zU7WPlJuXtV4/5RujQ2zjL+Zy7nGD05lm+dYLHF7oOjFg",
+	"5s2ZvcqZYvrXIpuwhitSwN9wilbraZiP/eu2GdnDPIH/23q8OMHXbBY72CX8EfZsSMb4ExwrMBPXiqi0",
+	"mDdMFx/vun/fnmy/0l9ZHSc+VfzbV1vmZL+wF7m9KiYpn1IzdpwhluUDduuKSRs7BM/vzQuv2T8LpnST",
+	"vjj+8EDxuaDpRH54kOOzD3gytiKUixnLmZgyYv9mNA/2z7bJ2wf3n7gszLX9KpcznjboRTk+Y07bPOTo",
+	"En5onSO+N3KP7jvXN1xM2eYEf5W6tA64IppnjSqugk+Eo85knlFzvSVUswfm3UFs7HdC84iw+77juAW8",
+	"vsu4iuXxUykUy/EozL/azgH+vu/m/x3l4C0I1Yenj//y+NtH3zz+y1a5+huNXezmt3hEqRTzobvKyaMT",
+	"NSRwMoRdsXxNUn7FyJxqtqJrsqCK0OUy5SxBbQwUtqYDXtHadR9qWaBf/ev304fv8V+PTv6s/u1f9vcf",
+	"T4ePP5V//Pj4078emUvkz5nqpI5RIDyvdj1R5pZ4cnKSqcpKcX9kfqmWdNrA6Cv3Z6SrlWqjKv/wnqT1",
+	"ybyrllIoBp6BV7mcpCwz/5xKoZmAE4WTQGF9vMQn/v0fysz7YzDUv+XmSh3838el8+MY/6qO3XdhxE3i",
+	"BatlRnnKkjPy+qcfyHePn/yF2KFIwjTlqTqCXbRfBDfGVKMVvszlkuWa4xp4EnGCDAeXXMAfmDAk/HtN",
+	"IRsMB+YbVKMNvlaaZYMhcO/g/XDza3gOkWEcv0f8MOE5/Y7zKT8tJ/9gU22+cK41nS5YAsZynNmrxrJe",
+	"UA1cAqqo0ZbxA0TLI/Kb+SPXZCozY/FJkrAlE4kiUsA7/tJTEj8kpDEVwcDgGj6XSTG3tiJLEzACqzuO",
+	"nKo25/ocPzDVhrepSErZVH4+YctUrllyVPLbRMqUUTEAWsG/jpzU2uQcMAXIamFuRyEFa/ioF1XDJgpp",
+	"PFOlqS7UNhoPfRxv8I36mQOzwjD+o0O/ew20wLKl3iTy0pu1uSNI2cmQTNby0ggksyuDCBFXXWJRSvOC",
+	"5itF5EqQ8hWklhVV5jIMN7r8flLkqOFlqnrrymKSBjPCu8u8wUSylBylzsbnjIAo8vgRgRtjNFlr1n2w",
+	"zNlQG19bBmr3xh9zRlWMEH9brPGiMzRo9sUYsvGNyZnO19RMqxwgIHqlaa5ZMqK6q7IS0mjkag5p0Nl4",
+	"gWHgdz0kiUFlHtXD9JsQpdki4frHK3t31CTFVFsm3lgAddK8jcdQ5June2xNwmdg63HNsq1c/JORcegf",
+	"Mu/aj9E8p+sW0RFYBPE/X3EnvfycudDfPI7KJ03zOWv8mP0r/n7bLQMSB84P93fojqD6nXBMu2HDuplj",
+	"l9B+5D9zFTn2hGra+QQC+okcQOBe3/ahX9kHbV319W2BCVU/Fl+Xli/hJ37FQuVhQlMqpsxszD8LmnJt",
+	"FIipVGajUwp+0KjaYD74KudTyw1Jws1h0PRVsF0zmioW05JAmwSpSwVxPEsyuiZmZFKIhOVEmdvdWX1k",
+	"Wigts80bm4tlobcrbXzK0F/3aTiQhe75Tp0UYUz/oab9tkZxRHakqVyNZjRNJ3R6qeKiE6RbRBN5hRaB",
+	"MnoHPmN0oelCSsXILJfZEfkxW+o1gVGU+Q+o3o5gN7mwRpcyJJN28g5pCi4bRw/bXrOUY6R9eMrbXn1j",
+	"HrZOBvNyoyr1miumMHqANhmaXUPYIHJ6RJ6xKQgBRYwSYxQ4qshUihmfjwKjc6uIq1FGaZGWu1hfoz/a",
+	"4QYhbKEkK8wbhdK2XXcEaY6q9FptZYTy0dds1iSAwg9uWcZLcYg1xKaxZeBXLobSKq4yLsLfng63c29N",
+	"fbJBJ/8IhmeM3TFhSiPXGt2+rlb14X5nqMslE5Qffz0kjE4XSPLOXv+WfH1EzgVhIA9SrnSTUAiM64cn",
+	"27y5Q/P4c3z19JvPWIB8ipDL97IQiQ+gdrbJmy2uqVw22L4rnhhymKyNyTddGCE04cagtRbwESi0eE17",
+	"68WIDwZ6/3BgrP33wy56k7PUYDIxLvl+LS/PXz1/wdaqot60hgBb6OLhkwhhmEF+qJh7deubjy7tDGqm",
+	"Mcb2FFktzDVn9Tlltkyx/IqpMyTyp/2vu2nOaF8Txb0zWcdPFpyqq4Uk9kHCddR6YsKYTklcAWigtCbJ",
+	"8AtKlQQcd0snJkAefI26FnopjI1LZjLffccaaX0pFddx14b1vJjDc5kkLumlGuMvFDsjqVyx3FifitCc",
+	"oZzE+H7cDbLM2Yx/iJ8FpgWU8XQ3PuTayNz9aHNxBKHTqSyEtttjg+pSkpRrnTKykkWakAkjC54kTESP",
+	"ddkY63obLDyIdm1KjWLWuKCURtdjdi/6rWKZ9CbwQm0VpYaZ3ymnhvFZR23CvPb38PmovApMeiu67BH7",
+	"rcE5BjRXclOoYDmJUuHzyp40ScNSUO2jdtVE3m1oXtUpHMCs3VzTrZq21ensrFzWV9VVv6y+dyAVM7gI",
+	"t83Z3dqfUB/o8MYbSIGq3iVt78DN4hTP8AIIUyg6aI19hMqnhp1+mVu52rq/TR7mw+g2RufNuHA/bZJ/",
+	"KP/7DdJzi0ICDUQmSsZw2e/btnObfDuQULgVwQcLRA3rGhfXR1ZY7tumGjj1ZIWamyLmY0TTS6YIx4DX",
+	"MqVTUKekYE8hr5r+Z5EzQlOIgDHyv9+8/NVqNT8KndMLEcQ/MRN7wpJcTi9L3YcpO7b56xXLNfuAoXij",
+	"Z/Mpc/oRTvHowly8YSrQ6XfV/N5vN2PPq5xr9lKkawzy2n15p1hLYgSsVhvlZSN8A9uEWWGoZjubaZlz",
+	"maND05niUVfmhkoSCYjYuCTqXjS1MSNUfGxk/5KtiaKoR3J9ZjP7bGaAXrAcYylSsE0vpvlkw7DmHfNn",
+	"lpwRSgxxpgyTk5Q9e6LlJWqibuXG1B95JQjOawQPmR+N9ZgkeBTl56I7M12w6WVP1XGh9XJUxnDaiNzv",
+	"ESjZXJM5vWJESJsEGtf1rVPaBseqn3/n9jrkpPJjHQIWWXM2IrptfKyQqkuWDM3ULYECWQjGEn/GO4Zf",
+	"6/TYEIL1YVcgnsrGVE6uSRBFhthY9xVNefK0aq9pKS+9i4JwYZ/hmuRsBtal/+NM5hMwk+DPl0KuVGl7",
+	"odMjo2sipCaJhJDj0YUQcmSYm2sc18obMmELLhJIAKBCQLIWWEFzlhyRnGo2gmRZhlOBf/vBiGXfTGZM",
+	"6CNSiJzR6cKYC+bpC1ElPBCwPGNmdVMppmmh+BU86aiJKLpWYYKBX5Xzy1Fig7woDkBoobR0TAr7Bkkx",
+	"7l9+u4zW63ZhMByEqzPXezl7eL2c4iYTDwcfHpgBH1zR3KhtyowMp2/HNP9+7mdgfvopmIX5+Vf5g5uI",
+	"+fE11RgWYe6Fd5X54AfDOX0aDn6gmqZyHiTlVOVfxpSi8wavAtWL7eFBm1XkPhQjejeJqh5SF8TwzCiM",
+	"c0azNFCso0sFFBG1QF9uByGzZCKxgaHqt38OMscUippEAnuAl8sMt2YNPpAgFrJ71MLNLLp9Uumfecy8",
+	"mkqlR4IKqTqGheGFQjU4uJhuyFcA9zAONFqyfJTxNO0eiy4E12qX7cEJuQ80TyNY1zDck+hmojfCZ9JF",
+	"WKKa1bXlzniuVMGSSr4/uOJXgm01wX9hLo9kFU6n7ZVy3vXNCh3VOPqwvpQu+7GPz2Vjb2/D+HjGUqaj",
+	"hkf5h44+35iDzH2lZeh9ttDN/nZ2zhXrRZPFevsyt0Rs6hok/2fBnIXliXkIdhi7spUnKdPG3JhSFdfz",
+	"IinrUZWynhKPbnpFJrIQCdGyKW7Q36XbEhTq4xgtz2Y/6vInfLsEdgBnaHUtt+oILaeysxM0XE1Xp0b5",
+	"zmGcnzt6F7vwnCjSlBQCo6zIWx38c7+XyrT5wOB91DsZJs3aNIGXs8HT33uk2hZZRnNDN5sKlpjxeZ+0",
+	"3b/mdLmwPuERT9pCqkFssJJv/ZpdyUuWYBjOqqFgivWJFtZTxe1sNunofW0Lz6dbXDFojguZMJ8BvqJr",
+	"QpOEFEuiJbiFMC98ViiaEutHYyKJ5H3PZlxwve6zxefunU+lf2lUetS7x1MbfA5oaKARDF4eezmA48GY",
+	"1ltjj1vqGOA5yBJVmNoJJ9FjB17DGxDEK/nPrCauxLSyzHlwAnWTbLpoSi9mSlWzcP0ft46XR8xQlucy",
+	"Hxlze/M4TqBQu2LhNSdkW9u/qz2UMSpGoVEUoXlKVIHuWciRlILQK5bTOTsjJ77OvcnxtPzuSdRh9je5",
+	"gmom8t0TImfk9OTEjQIlFvLS5RINodAeWIpeMvLw6CH5fyIDd9gal7sRq/63WR1A6TAPlhgBlNuKmiPy",
+	"Ui9YvimN+lp0fg7BSQ3D0/c7Vj+b99vJSsVIWCQ8sWTVWb7kmfUZTtL+L9ZWXM7Af3HbUr4vppcYqOgT",
+	"awuIOLhaHz2s4iPYirXvPv3p4uKo/OnP/6tbrZogNAOnIBfk3Ztn3ul2+vDoSZ3GNmjDF/+dROmkdU/2",
+	"0npDBWE/vXc4WNFccDHvVcrzm3unQb/03+ygQgeffQYVSnF77cval607YcszarpFkrCIUH+eQPwGFJie",
+	"GWtAhEl3EyWY4q8yYc01IbNcZrHCm+FgDvrkxiJQeyCy0IonGAbZXFDXuW0pWMlZJq8Ou5Nadigzgk2B",
+	"Z4f2LMu5lIfhtqgLjexuntWJrbuRFrz5o1H8ojXwXrnOZZqaa50JuIBFRGNOU7mKnYavYmQ58xGSFVVk",
+	"krswZQctgeb9aAfu3U/DAQ7SkDjHM67LAB77gPpFEKlNjXqlAwgzgC6TacoSYtT7MMaa0Q+jisZgfmG0",
+	"BheHgyIz+3u4FvEXsThrxqgq8h12cwi1qGUM0lWLugV8pcpcWVAb7Sc6nUKNtuBIttHWT3Sq+1YEnRNF",
+	"s2UaVPDioqzBdsmwih6KM8k4Y5oaMh9DBr15yIbfJjJZ+0iysZNg64ZGLxiDiTWG745tXfOY0JydXQhI",
+	"m5czMrbYdvBdSjT7oDFeV6V7M0qv+llYWr0itDVHvchn1msdwO31H8/Y2pDw3Zr11JLnFPy5tFXt7u82",
+	"pW7R9bqNGxYnBGnlQVgdzUDr8qmDzUWSayfO0q2LP0mWLJ8yoenc5h4nOV0JzJcO8Jow4xaHBZQDlirm",
+	"qfArBcAm2VKPwHgdXbL1OHiGiQRSxGuLi8+2cIHRrtv9Dl6oFvBv7nevOZQgDZrOD0dO27TtUCHYVKtm",
+	"OoomFApMFAQYPwVD8cODuXxgx/yHkuLoNV39YkPGwV8fqEu+fCCXKMAeANuawWy6EsLEbB/byOmDD+7C",
+	"4TVFLJeZV7+IFGUiwniSUzFdMPX76fsjS93jo60RAhhmm7T/a1wrPCegC5E/JXKqji3EwwOAeFBHWTIk",
+	"8PucWbii6hNHSNNHZof+fER+vGL5Gq89JxxWuTSXINcLe8ApV5olhOoLIQUEa1xJAeyGkfoe9MGIeiPy",
+	"UbZXV9d+RPW1FzRPet50Xr9y+gVXZGEmBXCFSh+Rc01SRsG/4xQWjiCHER2splnE1TnzIZuCUlEFVOBC",
+	"GpLJunKXbuoRZyTDTDwqyEkJCXN6cnLSUaWrKUxRqaQWNPcVIhEdBuaY0TU4hGAWuFsncMhWfaOis58u",
+	"rrNFp/bdE71wtwNPYZIL5z2rbK6mlze0oVyMmr1pHofQTyxEVMK6Gghl0rIW2zIaVySjRozMhhafEgHp",
+	"dnG1VSa5TZ648rMeDqfm+Eaa2s3PzqDMvCyCTBiEOZStDbaldnvnhT8BzL4d4x+bG3FIX1OD5fzCx39W",
+	"5soKwj+EGkuB5VWAnp3M+l/kFbuRfHBc5LatPUTMt/Y5TJS43djv5pQOHIM0pAsO90OHErcIkHLc7UFD",
+	"ILWNs3VerU7oU1ZtC6cfC6hY5NPt2FgOIRUmse3kAu/c5iowULcLjW5xrAkbsWsCKHeK1HalEb40dFPd",
+	"ttqDuMF2c4EdJlNhj7B8Za+rNmtwiWxmK/VBXTUnq9u8fE4XAMLHxZAMK0xUxPiOz0ylxbx+az7aOrO9",
+	"gMhaj7YMSkfyVBPWkHLanH4sml7qjFNluaLM18ef21KVqwtapnTdUy1Kt4BTO5VsCLqd0VYTNqNFqo8I",
+	"YHCyFVMalURqvbZVeOJ2EM2hhUjdmMBLFCcyBegD7/DzcO50LoPJnBEhyazIQROZ0OklqssB2h9JJeir",
+	"l2xZjQS358J12PAfpNJtHnI2lXnCEgL+GWtR2b95RCNnsQYF7EMiXRahIXia00kaABogvgHiYMD2Xwq5",
+	"irnfZ5rljSnU6KBo/HPCUk17JWzjG03fC42Q7pH3YJLDYD3hYNWpdmOUny1oVdzLyKhwV5o7JfUVyVjC",
+	"qSAOGE4FhwRKZf189EqWr9uSkPApO4J3m10Im1AKVSURrzIuvzPen926zs/jLnZ+fK/zhKQJv55g7G7H",
+	"167C9SK9WnyvQWcJw3udDVWc669Rxclm64DraUERqVSWLikMGKoj8iOdLuxPWESiSSJXwjwvBWpcQ5/8",
+	"RbWtlwIqWkkCFSJLmuuIW8gZe5sb0niZ2SQ5NZpTLpre9g+lVjbGHmnyR7xFJSNjZLKOV7A04AAOB4UA",
+	"KRh12CtM+5MCob3Q9YpuVy86u93PFj4woGgX461vTn0nyhl2o5vXbCnziBE6oYqlXLBmiNi3EVfSsIQP",
+	"4speKiwBgjsivxZp+tSByZbQuLZcTZGFLXzz5r1LeXWb5XNeh4PJetRsKthEzIrnbki4wNq3PMFIQ2/T",
+	"JWC0WCaEv0GbNI1saFFnVp5UjLZgDsvCDE6kXrgJq6PGcqX+kwYFoixY7f8Bd5OZb9iCu03TW9WcfODI",
+	"yRlNCLU/+Fjama1CzuiaTBi4H/uBj3noxhkMJ7RTaZzz8uHJHofc5Cdq8F1ZTbIkAXfS1peJ7iuvisnc",
+	"hhg9gE+glNWyaSv1wFcsGTVtiJ0DPOSHL31n8Fr8u6gAxyQaExENucxagKOdsDkVW9Tdzaz1qJTvs6l+",
+	"61yhLwBhY2ICEXIVX+rGrdHrHPNyNCFXmBkA08AS4KYhW28hzyPxt73p0hErqbyddqT8d/YLEeK3Hx9p",
+	"qWMA2YGQYwSITm2tDu1cDLpxHQ194wtLvqVgqtybgViur6C8VCuc1eWOdddPAO9Uw6nd7R4+iBuqcrHv",
+	"5JKqksLGhOI377muXP6l1kNc9UD5BwAIaXLkNYOBj4XUI2ftjp8Gxi94iYzSFTRVDBOnFAWxKHPET5Ni",
+	"fkTGCJtmv6OZCsv5w1AooRfYsM3Z0N7gpsbiIn/75fyHM5uGoaGIbpzDDo6uaFowNbYvAEYgF2SaMpof",
+	"kbFN/hg/NRpBRmiQ8AFw+zldiQth9spumxv3iIzB1Ic3gzYFC5ogpp6L9tsDsC2Xxk+hwaP5J2j5tqUV",
+	"xgQRg/boQoynKVXKwzGMn5Kx7/RzTAstx1bqIc4vZkglHKWgXrAatEB4ZIPhYOHK+V3mi8sqGZaNnqoT",
+	"iGaptdtajTrrb6Hm1YFCA/jdrcYnkGwfuw3zGneLjdiXm0MkuyYtriiH0plZrBXnRk6meVpZ8B7gO67J",
+	"XEIV1AagirE/IYczzFzMmSrgKlvItCa5sTQgFrBtsJ4bkgLfx/f9wLG3jQO5OzE4O7XD3C2WaHe7Vuwe",
+	"YQOEA07myylgKLdIV6Dx80IIVKCX1Ej4Ei8J9RPICx4BrNRwQCcyrxbkl4IzOhhrxyW72fPYi7LYsmdw",
+	"AuROcy0aXOqaLcvsKJvmEyS1nZ5kY6NZjE8Xj06ysQV2H5+qsTHAxn95eIK9pWs1SFuiUlYX6JCbZG9S",
+	"NQyyeMJ8H5i/lc9gJZXpPcMqSPdD0AMymoaau/XFRhLSfo0nZ7uZW6He9eys5GwuWGt3RVUCiNynysui",
+	"AaPmWrGWwShuRlpOuowbM5pZUC7RlSt9icWnIbZP7hUkhheakSu6UinVQIa9yMqrAN3P3ei93ifpFA/v",
+	"oYiY17pnIWRFPsMHUOLEoOUYqD/mCdfrwdeBpy6tMvSlTBdNrbXMN0bV/kUNrhrL63MqELERvmxUrKRr",
+	"RBJHU3spQWZTYg6Eg0CFbMqDDUJxa3AE7w7antcwEFH1rW3GIAkYd5tIs1UGsY6uvo1wvc4EBbFYB/3g",
+	"9sgILkH0nAZBXQcQq0BsUw6a5fEOgnN7w7kNVvbQY8wY0VSzMwKQGdta0kXDBbUUl664PCnVTOn2Sdv0",
+	"BPtMZZK6jACJbQGN5qYNNqflgGkrBwbtgRlW9zjIMKntYYQWesL+BAt6a/3WPfS9mSsK65ywBi9sRGrh",
+	"t1vnl8d7S0y76MURBJJ25+lwcMVVPDRjy1J1GRzzKCVDCzDF80horB+iSnmgbiK+MVqnnTqIhYp7vpMV",
+	"8c4lXu1SRlEtDXxpRPyKi0SuykIy9Ie4ykkX+0MHmpBliYWrBt0MpyeUp72idxY4AaJHQi92fXnF2OVu",
+	"725LcPp7Sc/9vWD25WsAK6pDVuB3tjuX7IwOlS/vduezhiKwiziww23j7O+Ow81O7SDizFPALgLN7dGG",
+	"MpjkdKaDuxj88UuWKyN2tqqGta0/iIbY2bSGSE6TaZ3weTSUbb7w5m/nDx4++cbdg1AWGP2Iy1SOoP/m",
+	"jbau013B0LOZk0H5rmth+5VNhEhYzq9YYtXFmW0nvEVH7K/xVQlgx9irV+Xs7vqNsFtV0d+2keRvgSSK",
+	"3KRckZXMjSVEFJtKkZBUyssj8lyTS8aWJc61DfaZfyJFyLxiDHSSJ3/nMqVOs6qLjx9nM+wG19g705Zs",
+	"jHKHs9faKa7SgPzTsG8RxWumZHrFEiigiM137hrFRVMNfBbDhIukhAhHxAEx7V5OVWtKF5lIYz0KIIm3",
+	"N6TKCzFXoBCVy8FGgUZD8rjvXJCpzLJKZC5IGrLh+q1bigf72j4dMMAoZ3MuRXspHwEMqIVMk35IL814",
+	"3i9rubpfKbKUKZ+uzyB1LVABXOKUxKS2FV07NO4OGdR5SdAdtseh8m0EPO0qPCWXH45sZPXsK9QaExl1",
+	"5tv5Lt3g4s4X6Y82XetvjKaxMvcF/D5Q7EOjH4S8lpLM2Coox5VEM2xxVwP7a+vQvvATaF1oZbo/8Tkg",
+	"ye3TkH0e95b06Hy+fVvdPBvgD8GD3DFTfKNZfSzlHnLrjQ4CZ+Fb8pm3qgHrStJuh9HnTI4mqYRGF31m",
+	"HfZT6PeiJaoR1SOISDW4obF94YxoJsiEpWCPMoLfMb9333mK8aDTE/O///Nf/91NlHgHenXkaSoVS3yL",
+	"RwqZLzkVl+osSA8LGipizxzfzIbm7AiRGZD4j7IkSBrArw+GA7mEVJIFTWcj+++plGm1a0AItgJwkuU2",
+	"Vyf9xvwaS9PTNKhK6oW2ia1tAIsfFZhWSlRLxqCuEdt370eC0AaiITZgdseoSHZ7CBOJAjgi0KbgJLoH",
+	"CIol/CW+gWY1cykTW4qiCA36bQb13a5QxSNq9troSP+ZMGG+ZAo/2/rxDysiJsqIMa7eLtIOYOfWrp5Y",
+	"IjJNWHMkiDrvOagSYC65QGi3E74207mceWwju4HsNJSY7d+wxX7HlgxFZ/hX3NcosmLOVFwBjDVy6SBb",
+	"G3RoLpSm0YJG3LlKr3mIbEWt3JQqPVKMiV5mulpKmY4am8aAB9VnO/qsaQAe0tKwe3ctVWkai6E9d22W",
+	"0QQ02m/C1SXYDAvq8iSxYP7X87dval1qQsTmSkC1a2y0lpiTYlBtLgWGF+Vy2eBB2TS922Ir/pSHgSXu",
+	"iCyMZwaRy8qRRsjO7Wn9GFsI/QDCzLHMbXvoWhqp7xTSpJqO0DrbugNu5GdU01f4SoegZNCRu8oCEIh4",
+	"WvZoD4AUd2jd3Wnmv+Dj19yrxNkQ3ef1yr+xY3fp1UKmbFRpNrQhb3CXUaC6Iph6WW1s81tiptVgadkt",
+	"uj6doMCg3Jwq8fULn/qd+54D80dMr3jbextCdPgqlUIrD6oCdXy79mcYDjLo/tQ8eKFYrhpLvDo0N4ip",
+	"/QA8ZG4POzqZsLUEH5lUrBsoDGKz49ztMK17v094qOJ6u/F+NTFR1i8AnzCxHumcchHVIF6KdO39fIEK",
+	"gWWSUGIgCbxOpPDVD2t4xphOTQ5BWOnoP1kuR8A8OdNMxNt6tE9BS5IzbcZvEbufWrfOvJ52j3iGJ75R",
+	"phtwcadveLavE4D/UjzI6T/wgq0bcMV7yd3eoEV+iFayfMEOorKEi70zest+iHT7txq3QCtNvcZ7wMv5",
+	"JR3yrO7OQdkmhgfgkgA2t51N3INd+QSneMjtLzs33qVD6Mswdh9vhWP82O3r8op7jyyl54mCfGDb98S6",
+	"CMZfj88gC9l1zqFEpVTZmIb5BaBIgwVPM3ZEIEQ7hnDcGH6lXByqUCwZoooMl+KFCFGPAe/S5TkFALpj",
+	"8K3ZT1kUEiZ0via+vYqtlLfqtjVpYS0Z1RC7jIPYmDlubTZqPv3Kbgk4ksx0er7VetXvHLaqKwudo1al",
+	"ZdQJVq5WX4vGxngImOGo/1ik+sDiALR6jBxDmevUFsISMF6OBtvB6g5uO29Fhgts6TaMiR1t4Z7tAfc0",
+	"cyMmay/981U4fA/qeJMWc2U4j6acKoyUlGpylUOPyHnQpd22T2DpDMFdlAdSs+LD+tgBlNMjw1wIKqw4",
+	"4MLLipTRK6asR5toKXdmf7cPv0Iv8q7sX3srttPYANkqyt10fFQ0I5Z4Q1QvpRxK0l3pMkaMoEe9bRuv",
+	"DHOCXwBrmQV5nrBsKQGe4MELtj7qgkb3PlzOPmZruSe3YbbGWlJ3Ppt6J+u7fEqVue5/XhtNvG/85KLm",
+	"5rUmGNoHG1MMfYvZxn4W5SMex3fCUinmqgnCt5JJ1vzdCERwBR64seLww5LnTB2iVfVl0+TwICugEtOc",
+	"JUxoTtPmCJRRHHvNqwn/CG5lwhO1qed+7Y/BXDeFYmcWgR2uCcgv6+dIbCzWWebsistCjRSb5kyPGkLy",
+	"UBwJT4R4JVAUmEuNCV7mZKdTtjSkCJ9BbI3OIdzr7vvdLRn1BVuXyaeqmM34h4aGWBSgr4qcTBc0p1Md",
+	"6BS4VfFZYIOiCD3Y1kWq59l37IZ0PaWNl5WyKtytIP/WhwL8qvv5/ve8Em7xCjiAo+IuuPJesPXOFiHM",
+	"v6sV+IKtDwMrvuW2g+x1jTDdqJDb9i7le0fkJ5kTuRKQCyQSQpOMI7rhTv3O67dZ44QAV9c8uiZ0Rdc7",
+	"QNR1sws3vAg32DT+4HsbytMOovAN9nSLWkGl6G+pQoZsaHkJ/8JzjSdP/MxnbLqepuw8ZTG40oQtczbt",
+	"rRTWVZDYvaTLcG/W/fptzrrNZM5GvuFUtPe0+9vWUCSkujd+6Dffi9E7C6zXjgdAmU+6A2X6U/BTjOe3",
+	"g1Moa6yVCfrrBS4DNzXMaIdPNIDDtbUZkjONqA8r6rDObVICaBiPTkhC1ypoy1Xt5+QBSs0nAOCRBaiP",
+	"MocYI3TPA/9m14R7pnvr3xuZRiWJD9wXk+2gWC49u8yQ9PSySYpb0MuqTHiAO7nG1bd9PUfIO976JE7W",
+	"2NMNyGgh0wS5zKEEzWiaTuj00qJMHjWbXNGSkJqWjiCbvoYCf/T+tku2dkAjNl0j3jeGi6YG/8iK2vFq",
+	"iNhmIQ4BWb1ApPLqxRUWdwRpK6NLth5A3Dcq4ONpRZ1WX1vrGeJrVHYDJIr9xfbWMbAxtqwlTigyUg1m",
+	"NABosxlvTPRuqXTOaEamNE0bkFEnPE3NTqpiucyZUlGUZXC6r33MBjPHPfA2JkAaG2peQZMJ3N07pqNO",
+	"U27UQCshmiq8GvuaQHNA3+dhk3vM2sGJodFd0GVGQYP/mL/HOh9GShZ5LLUrA+9WMiSTtbwktgbzqa3e",
+	"LN+vMpe5V8wRWlhzuFbqefvY/tc/2OBHmvLEoc7GW2PYFhDdmyUwkRhtJm9IJ2ypMdoonulS8oKJnU2U",
+	"4P4cLcbhmc0KXsK2Iegk3LuF5RPVseqhyU/VXIQoCz2V2daCzZf2MWPyQtypL8Msc57RfF3jmIgHJsTV",
+	"hkLh0lt4RhI+mxn1HrOdUTdxlwlpuUxai7uWRb6Uqqn9ggPfbVK9WqkWkrPbHwg7JMf0np2ysosGLFik",
+	"pnjgz1o7DY0eoPNNVAKDMpgxzXKA3IXKVD5lZxY9XKFflqRQewWOtLgk7tRP+a28ZCLWSLmDQylCgrWc",
+	"8VDIlBvit63klsAPVb3pSgBfL48r0j7YyugNt8le0dT1QNo0XMl98+rMLR4BzsXFdS/MPscX4j0hlB6l",
+	"XLDuX/tBKv0zF1HDyoE0N3t1dF5shG3fBvDOtjSjL7hY947Qbe0agkYEvg0VqG5clTBokFZg+ykrIleC",
+	"0CnQ2dC1IYCrqrvJKrfjFgXHNCzP3y8mnhD5s5wfwgKS89s3e+Tu5dUl23X2TW5EYW8utqcAuRqykuhU",
+	"Y3Toiw+Y9Q9Wdbx00fcXUvrWwNndCBoZBk87AH9WKPWte+mmoj12f/uFeA4W/7/9yH9lBgcQtRsrulWh",
+	"W5nNzuK3tqadRPDbgBtKWH6aPJAiXYNLkCYPVjkH9+GsSNMHUyl0LtOoH6cp93kXsc4yq891l2lGvG/H",
+	"NUnZjsnVOCPPtDDaVvijg+Va35EUa5zG7jTLoiX8zcRaia/FSsOqqc1cWF/Y+OsxUZqKRNncqnVwTUCC",
+	"Ir4CZcMuGvKtee0poSQvhAf6AQVUEQoQXpDHfCFso1f7S0xCjGWMP+wQ+itTxh8++WbzdGEHXhdpbMO5",
+	"aklsbWQTmfM5bwC0NZ+nWuZfKR+ZgV4o7ocZxyRfJyuM8DD8DB7TlMXbtRTb2fKV/c6PQuebssxynJ34",
+	"sFy4/Xgj5Zh9OwTv+TPYZk20E7L5xMvc+mV6FCZI905TVUILUQV/jk8ZP944Z/Ub+pp/cT6d8prwLXzY",
+	"COyy6On/ylbfr+XlD1677bl2uuQjV5TaCk22lpfnr55DnVRb/bSxVdFVi27buHPGpnVuG/AN6JmDG08X",
+	"aMZRCzKva0nZ3fICqvVHXfbgndrsfR/gQVnerYZ+Shr7la2e+XSRnqRx0FyLPnsTE09NiwvgD3su70vp",
+	"6r9DD//qF3+WK5Y/mFLlQATUkCR8zjXmvXAhWE4W6+WCCXVErLyCnCTEic9o4vulQC1TjRUebV3p7nDr",
+	"O5JK2B+sO8Xs3uHjYG0fAm2mV/1btWdDhx0KsaNvhKcOT+2HgZTN5BWDJAO28t2AENyLrcmUCgxM2E4F",
+	"UPBXvfwy+oFn5kp/ePr4L4+/ffTN47/AweEvT7dCIDTCY8ORVYBX+iAF3GaV2C4aw+dfRxbBmdm27B7S",
+	"zVXd9AGL2LPYYq8EyUaHcM0CxfyyWaGLnJ35xAxe9gVIJMO8DPxMzyzCO5WBer5ZMCAtprDcOyO1IbG/",
+	"XyJqV2rcrAbrXgr5V37FCOMQ0KLE+ZMhPxAmEkF4vR0C2pESIr79XYvg7cNNOsDe3vgeJ/7SkGVPCeR9",
+	"kKFL50l1Ax4BzqDhvsHTwf/5/f9cXKj/eP/v/+H+8W8bBzMcfHiwgFScgS90F4Q9MGMRB/K26+nVNgQX",
+	"0LAjr7Dl7nUoUPjpH/DZPeyRSOVUWswjGkyvm7OYpFxFQJ1f4R8CaGCnhUGXYwCYr1ZEVVCGUkYVGxk1",
+	"UW2eW5u108/qsnMapXTCGjuxV+dvM57tTwCbz7Irlp+R06OTo5M997P8bPf0CySQv5dvfnpfF7OK/bOw",
+	"OXiV+dlWRxOecr3uPWL55uaImtGsNlbdSjEn1sBOFmP8lU2EvUlXxn5g7m1S87dQQbz+9UgnpNuDGFaY",
+	"NzoMEJDwDA1/sKCc6d9C6ptugFCu0wf/efLgu/d/sv948P5r96s//69OMj7t4cRodIDDsuNH5QM7m1qb",
+	"urS5NsYM/KDJks6Zq4HgyrYhkUGhhHngqLU66mWZRulzwxFh2WErD2wnBmbbNk4ZOuwLAVBqUV+xiwL8",
+	"gC7LWDvYzezlqPizMp4lPnIB9gFKxQVN0IAOOrx3yTiGiHrP5BT7zmSrFXs+1TKvqv2dfDG1yMmmirXM",
+	"5SRlWVvTlVyKucu7ItIBdlZ2DvbLxn7JMqWCEQm5qUfkt2q/QyUzhjA/QvpvcHUh/Jk8Lfs7XjK2RFB4",
+	"1w8V3BYLelWPqrXmzeEor3ClDZtQWsvVXTAbx2uAJkcEgSFzwzFmP9RCrsQZscGIkWKaKDN/bLWMbkbt",
+	"ioIOdG5uu3oRXGO7ytdcVdGhkTTPyIkHpsgZ5K27ZkRbWaKxaVCIVhpCmCIdxuRXjfObkldwzqrFDTel",
+	"aWqXlmAXXFmkif0NLj/J16O8EEfkVwtHlUHJqJChPOh0hiFkeSxls0NAvC7y+iXbOMIP3miI67ud2556",
+	"U5vRzqH+jZV1DZW6F5/JaRGvIzyvxKMJF+R/v3n56w5dc6tMuDlOAEEESrXMMywwqoz/J2hW4ULhD1zA",
+	"LUv+/LRajjTEBNghceUYhkDzInXoaljAcyGQF5U2EgY9uX7ACROM6gWkLXB9RH4EXra85YIcMGmEXKsG",
+	"Ab2XDLnCEP7QjJpypVmCEnfHLXzB1nm8UVYul0s6SaPOcwZeFLgAUluvpciUCqMxwYu20kYWmqRSGW6l",
+	"AlHmyKTQCPkxI/+QE1SjzHmouIHm7pzRhC2ixW8/8ytW3ky2JbOdV7B/oqZgQFaIETQeR68suMXeJ0ao",
+	"KkZTlhAq2Cpe/hUHXn5rd8alPkP1mwgbalgvkdn70lME92ffm8ieYEOCnFkAF/NRWVvTQWUqBPgL8owl",
+	"pa9ZNVjeKJPgPMtng64hwRbCWWNjeZn5QwOUD7f8GvR/06VVW9YwINehQ3duWMUmSbVJs2B3N1ik8346",
+	"GTNqoZYygwf6y1rR5d4sE3viZFhqHc1DBN+SK+FGqIgYz0Y5o8nQ0qucVeRm2R0Ga+tjvcpiUkOwFcuf",
+	"wkEvc5lJjZ0lzkjGlZEQAI6/KHmuVEjB0EIOsZO2nFOtcQWKgFy4FaQwgAgAZEP4ftR08XTRsG+vgopU",
+	"R9QlkU9yWcwXXegVaNSmHtbGrJPHxmF2IM+9b3t3DXS/7b0Xspb3I6ZMRW/l3+wdBmVWM5lfEjnDy84i",
+	"gtP63wSjef/qEZzZS0w6i0hEmk8X/KqLfh6zoKdUSMGnNC2r5ZrAEsBxAcsqFOA3PCX/odICkVD/Y0FF",
+	"krJj84ujFhO0IYCW05mulhnqEvgi0IcjlcTeE9zHAed8wu+HTbM5Cos6DlUIco5lILypHLfWlb7ZvgD/",
+	"c8aosH6Tp5tI8NH2rdv6fTQUkNQa6McxYQIYMU/hLVNpTAxtc6ZFunvMZA6m5FG8TVj/dhyu+rc9I0JH",
+	"2N9MQQrWmQo9U38sa4rTFGu7qu7sfk7sumu6n0M6JurhTDalRUMvkWD0ykI8t5biYIO2ImxQ4angfIal",
+	"dK6KwX71KlYi0Omir3u5FdFX69S233NxGExl+fabx9YFjT8/Otl627pxWma/R5mNvfpuo76mIoz7hb9B",
+	"FBqbloEXjOmgKcs3j8kL/v0ROXc+douLYp4KBWUEsNeVjase2KzV1IeNK+W1IVE+NT8dEdCNRbr2Nahm",
+	"GcZggJp1uHTcPCrOwq6XWwUYuONUan1GqrOZOr7ocKnCo3DLzGiR6iaV4lxgGS4oFHJW4rtU4tvfRG9I",
+	"wW9gZ15tbggARfhNqSHpRG6KoKOoh7Dx6POWatVRU72GWXzn7IZvW/pwuz4CtdSRsq91vYdU0KCbaxW2",
+	"DZZQrmILRpHrFoGbdu8kjYcnsW5JW3RS73vAGX2lkKjKkpuNVBZLm1VMf8zwIylNLDjPVkpc0pxmLejl",
+	"H+vK1uAZDoyFQNiu2g0/kcm6hGnSLAPjucidQ456fA7w9lsYc2tCltbrU0dmGfrF1JBYvB9q+62n/NKl",
+	"HYeTDYozov62jC5/x6W/370sPywW6MKpLkwcwDetGJ8vdNuuR9Ba/MV7Wrl2T45OTiNQLtUz+4lOtcyr",
+	"QZmviJrK3GzuZE2cubN1Q4PUtszCE3UIlZurBVTitdIsM3IvW0Yc0X+VgNPn1W+A/LGulxo1P/7u9MnD",
+	"DnDe7m5+xmezVmu8hw3bGqfoZ6h369Jau3Y8PpLdJryFnEJf8Vra/JrDAFKUvWG3TCg+Fe1w3Q43I9eS",
+	"tiahpNYsKQWRRysDLQHqG43QOwoF1NYycxiq5SBlftk7IbdfFtcsl1k0qMIRTdGY0vVrMOrTCLNIHn67",
+	"vS6lMXvMWTBfqT1znvZK3WrMZQbrqzVH//QE/q89Qf8PlZIFRDZszszCQQ5QBFpaa7dagG0dGGJPm7Of",
+	"1H/pS4arI6Ly14Tmtdn0uMnOLr9TvtU8m8OgW99sJmvfxD6E0R2Vk9wUGPg3C+FlE1CwDZNzpMbctrfq",
+	"3mo40NeYO9u/PiSVEV/vM5eoSyA3J96ed6eE3S2pt79Fk2yHhE7kFbNZN4zmKWc5scZb3+Tuhg18F3hO",
+	"e+zgDd1HzfMOivgOwpx8zlRETf/xnwVNq/yiUMVj8BcpWAOOIljd0b7QK6rKLVq5FDhnoJu/4stx4tst",
+	"uat8q3+MY4PcW4pcPbqDGy9wDgNc0ZLliiXbe93XjLpcZuQ0HurdYK125bb0UFdfrK8zcHxb4ghAluzp",
+	"1va1djjvtxHv/h5gxwUIy2WjobflOMZPd/Ug26kfTL0KtuIOaFl2NnsqW35N/XSuv1cu6k2we0v4mKUK",
+	"1M+SI3J1Cj4nJYkUQ2NLzvkVE2SyhvZWjrIRNWeyBpH17u0PJMEeGWUOhFP0Db/ANYaN5+MILxt3fSR+",
+	"Kl0PHkhbW+b8impmq6UxKcJ2D4EIksyHBHR/l7juDcSv1NA5QwHYJ01hmXWT0YswHMjIHIxcWaaPL4NP",
+	"2c884zEE7zfPyJLlJONpClFIecmwtDGsEjh58N37j6fD7z796eLiqPypY4lAfAxsr5mwKc9oSvDt0lXw",
+	"8OjJSXXufTs7Vhzw0P7cZSdaLzziifsYj17wSIkjF8uig9zyG4xQzD3fiSsSmPQdUSGSGKg8JK4TSqap",
+	"VAwiU2dEMby8NZ2ksFD4QS7j+RRFnjPREpPfCFY/nz34BfrVJhyjENC9tmPVQeKBbSNhOKNmYPZ+mf4i",
+	"SRLvM2fTl0ZlfWekvA7+Vnr3M193CaWoKZ1eqn7t0kpE6Y1GJ1zYPgPmqIjvGYypW1cspynBt1VbL5Bo",
+	"pfJzABuacTcATVPfCkTOm76n87VLVI3gRbfgTGuuU9ayHZuq2rvXz3GXy24LlxzzdW0yb3SOV1ymqL92",
+	"vlj/7l7Z6vqFP7rFBHqSJUGL71/Z+Pj1VYkj9I0u8+kiCIz6mOjQlklZfDdArcJQal4KMLhEzFnnhZgr",
+	"6MRBtJxDljG0hkAjDP3PrmUHI4LmuQR8DPPeV8pivjVEqkcuCKniJqAstAdpV0Ex5pSKhCf21kMIZJpa",
+	"OzDWqGG6YCO6ojkbBWV+mw8mTKxHOqc8ripsivda1HmZy4wrROTXksCX4lPic2Hd6b0662b0wwgwwLuL",
+	"engPICj7Duah0nq9tYQ+ODlLRmayKYUOrJG2gphVAttUHqsU2prFLTGwb+oxsGgQLJgHFyO9gLRQe0nW",
+	"hDXqBkZdwFyXLeNHwV2apmGFwgjCDkxHy6a2qg2qWC5lri3L+U85j78VIk2+GZzAf7JcjgAKJmdmk+OV",
+	"TV0pnLePloxyNt8+wjnBx84IK2yvH1Y8MNLjwSlE6/vDXcg8WuQy4x+g71TCrK6Oileg2gJavyPX4SAg",
+	"mPcdvUchI2zSe1vTb0gtp2Jty1nJlCp25mExjR7emGbRJYjThmA4DAsGWqvEuuspu2ScNvi9686djaIX",
+	"6FGWM+zc++v52zc9OruyKeO2Q0FrHNs9B+/0aF0SzTcPmjP4OrJKpp+fVlQhKA/rEI6CsNjttt0E5Vx2",
+	"dxJsK97bMvBr8+l4RckmZTKRRLWEau0TtjGjV6gU0OUyhVZ6GsssqCYpo0qTU9ubGJNxoawbAIGC6qim",
+	"voWHI0i3pMZdUosYJDW6C9oTqnFd04VUTLSXw3fOdt58ubY8O6/tubNuaXu5H/3+3EoOqht9P9bB+fdi",
+	"HPPKq97oiiXJRIAh7H9HD95/fDh89N2nTg6fR4ZdHp+0YEMMSSHMZQuJT2ABWYgINIcmbG4sIihVdPew",
+	"zPHdQQNpxXbldXCr1OF3gfnjZq8TGN3kiTHGVs5rYdPQG4rQnpxEO4f95OpTpjLLuHZ6uBvnK+KuoY7t",
+	"w5bffde941kgOyMzxj+Owh3pqnvUjsl/Yug3vxzc742ffGTs+AkrmV6x5CfXwrJTZ8s3sYQkVIG9Rmy1",
+	"feewAcNbMe0RESAEi8UidBrvuBJmzcb9UmW/RxzNUJWSw9JphHCYR3s1w0fbf6PfZKcxitit6urxhmF+",
+	"U1m150cIYAzRGW7bWJarLl8K+n5mAKY/qvTCvGTrUdiBc9ODRNOCbQ+wIUG4x+0Co4RlazSdVYIYNcMB",
+	"YP8ZUwgR/4eDKw7llDHH+2up/b3TB+42NxsSlHpsBklSm6JLJFQhTHOmbV39FU154tEvytD2hj4SmPCP",
+	"v61a8d1C3Tal9HsObKqi/avt8cdbHBhiCJ4pyy0envTzxcZLU+0ItoNq9fPkNXboxghNIrHBqCyE7jdy",
+	"Fs3DLJG/8W6DQba3vW5BLX0OXApd99ztgBkx/p0OMKbl94eVs/EF4bCa981HvaPn00LJGFaL5sdDGU3v",
+	"4prZjIuGmFyJvuDLDUDu2C6NwCm+WTbPY110AzcKdARuSCUJU/+5IorPBU0n8sOxeSn+uS21LO8U5F0Y",
+	"3vVJ+uhLF7K5sGWL0yFSXnItZSK7p+TnDNCK2vqfQ5kqzViJMsKV7W1O55QLWx1DyYzytMht5cmSKsXQ",
+	"qQOpZwDD4MJADlQALnZskF7tqeyF5KN2+bhXMr6xpGSx3ffxFp8L4O6aGPUXOwl3eU1oSgU2q+zpXfOf",
+	"DPD/9m+C1GDGxxOcGwt1zTEyh+oVeOvatKWekIKHaovmeyvhJPrVk1ZPYB/DuHaWt2EdV6fQt73pxgLq",
+	"uzAJtJEOH/LKS301/jvxRpnVeRzA+7d5MrfqAKxOZ2dHRvSwO/s0qm8fJjt6f0DSXoTq5EikPBRuI4VR",
+	"XWua2SI+n97bJuJfs1mhsOtQPD8kUuuqm1rPNbbH3uiJkLAycB47szdM67g1QNPlgo6mCypEJRMyUI0m",
+	"TG97Yi0vfZx61Fou3yPQfACFrNmHuhHH3pxBm3q21QRB3FAbRRwl1kmzqaBk9MMo7AMdf6KcQeTv8LeR",
+	"rX8t92trLXu115YrA1iPwAhX8T3ZEiqNvaAh2AnTaj/xPXS1zk6XekMBi97TzYTb6k6vrKBOwpsEVWOt",
+	"YY0Zm/iqaVMbSKFGYxWCivNjnRKi1NxOC3UGix5Rm6TaR5/y0u42NCk3+M63czn7rjeye+Mwd/HGjVBl",
+	"o18ZSxQJCTduUN/JWwPibRoAWLkmdIV5yF1aaF7DHbJz585vu143pZ38zZOtVZz1m6hM5un0arnActTH",
+	"W1+8v7s63V1At4Uw5o+yiUUdkn6i99Wm9FgykQR+BOedYFMpZLbG1EyR0Bz9FCzjBWIymT9NC6VlFvVQ",
+	"2HY54SenC5u+oZZSKLhZHIbFYDiYM0MskPiZLVOGeafDAcsmLEGrDwnGllTBh3IqLgfDAc/sN+AfI5Zw",
+	"uOnUkrHpwoinnAq/n8r9IvUfktMccutzhff2FOL9CuIICZMwcqGgemdihCyMBaiS2LU6BZ9Dyy682exy",
+	"06HVUJXtHz3c5Puq86lfQAMSCkeTtWbR8OfbSNohkTNwGrvKdkh13hbHqJfshdWOlTQNzPONhmKhLbDT",
+	"8zECnabgF3Qiq30WgMbVZR4xDoHsx3eAvRDPjHRdm0GdtGELecXylC4jLvIi4XLkKxg6JOXjG2UBQ5fu",
+	"AXBhQiv10elih5eeZH1eSkY5o11hZZnSPKO66a4HFu74qT672Gv/0PS24r530hDMqro1G7u7cUZ+huHo",
+	"bjuGFbKpkUS4pTH90JNulRBzueoukeAbr+UqCtbMxZR1dzNrqWnabcCf+LzIMWkakr92dPbaEYe45MYt",
+	"cqNFGoHYhiIdWUIqPRJUSNXnhULF3e/Q3yQiE0H18eLPdhyhPGVJKZ5l7hz0Nl2jYxlQhUVbh8VmoYXZ",
+	"Pgj8COLe7TgUKleh4hkZz1Uw2Pq8rOO3XUuYrjyPUcnNOfxA0xJDjYsZy5mYMnL+6nnHiWBtXSeSx1R7",
+	"pHjsXbNZYO5OZ0gmbEoLxcIjJglnScd5OUIZmXtc7SLr/KZtnOTG1z0pb+nVE5Kf37qASSoM1sjMO9vf",
+	"KC07G99eMHZ2Qtck28eNPBNZLFvA8IZBz3XIwCE8OSNmz9foEBVNaUNK07yhATCk9gGMhKXyhSwwua8m",
+	"M9qFbiQmExL1Z6g9XZsW9AdQc/ZQaWKcVpYWdqy+hRyXSy4CrLOxFTIjCOqM45WrFmctGguPDmQ4iPvu",
+	"J+YZm1GX0+Vi6JHfbP+rAFF6IgsdhwKJIrf9Zj40JEkNwG2MbpTfT96PnSDwhezgy4Yt7ojh5usu3TbE",
+	"juK3haQZ3zyHauvZburgpW2P4pwEZRHw6JKtDQ3ZdJCofV19etQrheHtRsmxBRZtSFVIO7h2MEocaWq7",
+	"NWJUqO0ZOr8wlx9cpmhGl1w7WdhjP63mE9350rQE0fnWrHR6vPbMlUZAvRZUmtbVutm/wcfNadJ5rKSN",
+	"aTJZ+xYmPrOpZ1X7QbNdLMa7r7eGmfdLffHr3ydKU5LAbYRp/OgHyBKprORWE0T8THZn5HItvXn5FnNB",
+	"PrXN680G1BSdan6Frt6U6QZkKf/+W8vbO3Sk3WRt+63uzN9P0lee9jwPo7aenVnjQbgZNutWOdrMYH/6",
+	"x3X05gHzWjc+qM5tgy52xVffjBLUnWFxWoCma9Mi53r9xuyFQymsKGORsvGqAjUkYzUZZZejq9PR//zX",
+	"f4OCDVsLTl5GcyjOsEMvtF6CyWJvxRHY+u1dwMKOY/B42Uao0i8WYDUCBL4OE/kEltZMNuJfVr5+/ur5",
+	"07CplsVe57ktlFHDoMahukkqMOHxR2Uj+MMLUSm9qOWrqCFJ1oJmfAp/MT/76hv4KMMGGWY3jDmlSSrn",
+	"DsAKg11DX782dPGUC5HKOS4A/HhHF+JCfP31DzlLEJVLHX39NRmfF3ohc/6f8J2n5HvYQ1I5bfInWlvq",
+	"n33fHttGkYuwZeHZhWj47kVxcvJo6jPB4ajhd2wMnxwfX536JpjHQGrkuffMXbp+utbRRKBZLq7re5lw",
+	"Bkv6329e/kqwxuwdmoU+18/shf3VP4sKokT1u65cwTe5gKqzC/ESGgzDghUZfzRy49N4SCj0vix/NyTB",
+	"jf5pfEbGwc9jgP6Pdsu+EG95xnAqr3/6gTx69Og7s7Xv3v5wRH6Rgq2xYVEVxwueePNs6LtNWsve/F5Q",
+	"IR+8e/OMTJjiCaBXWDLAEnyzXz8GnXzN98uulLXSSETKoUKtbPsPVXaxRDp0w4zNLoyxe8OFGP+vFeX6",
+	"/32ixiWOUs50kQuFdX2I7pEG5Z6A31TWjPvemOThyUN0h0HPRgodTnmaElu/eCFc1w6qidGhj8gbJhIy",
+	"fp6wbCkhC//BC7Ye2xpzwOrSkuRsyaBVA0xO0RlL0dp++Bh8ZrZUduxQuMZ2aWY94x/f0vnYlzqsZQEN",
+	"C+0IWqYJ+dPj04d/LuctBSMsVcwVsBKuoR0YIIDaA/oRnKpff+2J4bvHT/7ie7RiUqh6ap79F0Gln/wL",
+	"MbD+hQP960L868GDB/7/zYOPT07Iv8iYCyhcG/1DSTEekjH8BAc4Al/umPzLd7YgUyqEhEpjs6ozz0s5",
+	"s6hhfzLMYYhtXAJLjf9M7ICnZsBCUCsOWGI+LiSZejkEhwsYAVhPR6RgZ2SMrqUxlmkiXpP95CPzyZnM",
+	"JzxJGCyAC1XMZnzKzY0G5rBbgjHvifWawB9KeH7AYQoqUwz92hEemxGE1KOZLISbMfhlllQv7ITxF17+",
+	"QXPzshOL/dIT86WM6YVMRuaDtj2Qm575HGEfuNLqjIzPzR/HlrW4VgRfVO5j35mPmfsv5VMN6y6peuR/",
+	"bz9tiGJjtVyfYbSjfBF8zSuqCEg+Q/Nlr0sgUhz89KEZfJlDoSSoPyMMS5nxAr6wfU2A0RHkzuHYDe0p",
+	"cgXEUoPAG7tx4HSXdJ1Kmoy0lKOU5nNWIUmuygbzKc+4du8+QWKzqEEsGWUs4XRk9IH6B8wkxyBhUHQd",
+	"AzPgh54gm1hZVPIEJViCJmfEyIQz8s9CaozSjEs8M/+RR5b0ryhPjaDBTygtscc9XdH1mau5C+vZh14c",
+	"gSwbv2Y6Xz84Nz/AtwfDQcqnTCDYNXcodblR3JZ0umAPHh6dOCuh8rsSZW7wxlXPhVf7+avnAXj608Hp",
+	"0Qm+JZdM0CUfPB08OjqFjxvKBV3S3Ng0ZblWxymfsel6ig61OYuBKIOkT5ihI6oBmIjYfKxqT59KI1gg",
+	"Z6dLkXG18G/8lSIWS8FI6Y1kYJlfCCqc1vYV9qlGHhuiZLBoAkD/PLiTH52QBK6913aGUjCjf2as0kd5",
+	"ZT3Abh1KmufMRXvuJoaD0FRJy9w07IAEtcSB35dOM3b89XjoM9+RQqyy412nXIrnyeDpwKznZ7fz53AS",
+	"lWyspx8HD09OLCC2tr3Q65RvfofG0jZTqjoU+FlAx97UrZEqhraFltKkyOdYcZorDcoEMoK5DkH/CVI9",
+	"m2bhl3XsMDvBxCmyjObrIK4M/YNl2eK5Jp1xZ2VObLwS7TSf6o05dUDZRt9+wK5cXbWl6s0TODcP/nhl",
+	"a3xD0LOGuGH5yLHzDg23PulwTzcRSVPE9iIU8BRKarpk6yN0AoJz0jwMqm8pH/ANZ0jRvlZq82TE3EbX",
+	"uSLmpeqkGmajjbTXIwsjeegpKeIrnFsGx6aZhxx65WmwBoaKJJiTBBHXG85H5vvOaQtdvYFcnw4PvoN8",
+	"nU/vr1HAlJzUJFzOQVxAMA7MYWTPQ4iPt1UTW7CVb/kcSgk2lXmiSikxWcvLxjvvV182a9t2s0yx9IoZ",
+	"jW+Zsxn/MEbjAnRY84NRrYFgWJriC4QuaQ6xvk3J8/1aXgZW/e1JH9ueHcg8rOuOEbUvXt+ZqK+TBKtb",
+	"up0MK36fQ9FhgFYOLfJrzqUG2gRSfP9pOFhK1ZAVcol+BNvZHmPKldsRb83gFKtgZqDBJr4fJignk0JX",
+	"fAXGbLwQRm0EqPbnxoA0mpMq1SuHTmHH+Ep5BHcPPlCoqMaD91n1kHqT/W/U0vKW5wLPwQu2tqIPdP3v",
+	"ZbI+GMn9yla1BX2qunht87cazZ9eE827Rn9xzS4kxaHv0WlFnGH5BaOuw+uPb2kjEIB97BiegbEenjz8",
+	"wla0pyT4Hlx8FJWFGVlDAtdKYN8CEojRmgAIbqZjj2ccvZ+ea0XMdK35abvaScEcK1rYHmadYC7ZhZKc",
+	"wZfNBLH6ylgv3hWweVvNGVxWL3OccY1fmw/lK+VbdW65S6rscjglDhHFbXMJsx9nZJlzmXOXnVdiP8Vm",
+	"WKiqMruNat8pdgM3HJwDS5pYAo4d7WGeW6z0W2QEaHgNMMYev51uXB5GdYKc4naGsIQLscToNYl+CsNz",
+	"QY9iKyEWtDRrCsWIA2I0Z50MEU0g9Igha5hPAJdZpvL7WWURO7N9dbpdL7cOb8xgWdd2D5YCotP9dw0c",
+	"0X5RVLlCsNUBOOPQl94tLWNPBn9V6AhHc6ElobbnvMy33nUfy8DCiCefkLVTphsSBa0SbDh9Ls3dx/XC",
+	"lmJWGRM/cks6Z1+2vCYWeYZpNd01KaMr2FwcsIoOSeh7T2ZPcsXxA4olmNe6YYhFXYZWFarQ0g2Zsy/F",
+	"56cFvxRs6z739Hr4/Xj+DLhm6dJ7qgeFOZOfCd9fz3VcLhxToG7hYt7FjDPWCDoshFx99kbp4VazJyu+",
+	"ZpAUQ2vCwjYbdskaNp1kZftUoKqc9Lq6jxOuXCetfXnbKvm1Kx2//8e+0++5605x1wvGljXeQncsvQT3",
+	"K6RF0jQlAcJ7D5ZCOJ5r4yj8/D1D3TPUnWGod4pt8NOcAqp8D765YjmfrQ/IN/VIkst7zMBZBAjejKaY",
+	"juizUeGiheyYBaNLBn1UqSZqIVfgtfVI3H65DhRrWPb2nNKMXQhwZVoU+/D74MKF1Vp6Gdv+PLoMHNmr",
+	"Pjki58TeoWhBT6kgE+hbymcc8kelecb+6UKEf8OcT82EbT1nncve3wyVlmVICjCpuU2d4aLQLOjJyM2w",
+	"esUsbrXNUOWKPH743dGFcP0Uqd9lbElLBWx30NwTCPbJyaMjAg22Imsu8zTt049PvqtGwriC/mWxuBVS",
+	"0Z7iMRqPukuGI9KTpzX0mt+mCDhXl1WucKyCURUgskZxUOur0Jj/86yC8X9LEXgWdgGxbM2x+DXWaa8p",
+	"XOFKCmPBkw5FW9frgnLr2x6VD47uOmLylZKOhmh8SD3NQXlXUUL+ITmYS3B04/LlEU/GKGXmTNu85i2Q",
+	"pzEfJsbNyy38AmLmwWJuOF5ejtyuFZWneGeUuhue+p589wNQLZS9BIQb57BNoX38scJGrQGB81B8AkfZ",
+	"ZjLYAUi6vHHrRT5z9WmQd19WxGRbOt7EAgu3wJSfU1AhOJfbDik0T+VQAYUOdN4cVagQ0g1cwy1K4d0Q",
+	"Hy8F67aj/biu3IEu8YPPgL0Pfz2Xi76VuEH/W+5uumBucx37Xt0YBQhF2rAsHXY5bXzrfR52xGy0wP5a",
+	"ekSvjabsGE22B6YNVbwMK6rIgtE8QddtSjVL14cyR3y2rffu6AVbE8XyK1apaklTWehgP315efuOlo/d",
+	"okkbNLD8Ei1av8nbDdry2K7Dng0xBxrM2YBumq3Z55ogojkyuYN3tnlvpUsPjVyAMhv531ozFwpPzePe",
+	"NDa/tRAMtpouZ4QmCUsuBJi7tt0pPjMMJIz2fGHBkI7IeZoGy8UnzJwDNGroNOxcjE+RuaDQWc6g7DvD",
+	"ilpVdf7hzMTarjYjk1ROLxV2u/X7gNmLMKWU2Q7pzneIzkuWkMcnjy7EuOxqC19iybg5If6vQcvWz92u",
+	"L9dyw2a9H7j9svXncmfUhBud+KFM+kqX4ZiQ2biwjj+GjZ63mPO1js8olsry9g7mvOF7F8PQvtAXjXv7",
+	"OrrcDNNnEip0f5W5K2v12cNJTmfQmJm6cngUVwju4sqRy1CL/b0RCPl0wa9Y8pSoFdfThdHs5GxGuFCa",
+	"0SQmDnBBNy8OPiePQkkat+1QaJzJofwJW5ms2ZsQ0tD1a0AtvoQ7IbZeimAiwyDOxSu+9xaFqRcb+n3p",
+	"4mG4+9x+eD3Br/lW/At9L9y76V24vVUcyrcQcGQNlUxb3oR7f1cN49g1vN9uJr/Azu7XbCnfiDH6gq23",
+	"26POODuUNeqNPTSjqjejk66djdM9ZG0nmjimSdI/I2hDqMcjwmmKIFO+CjM7Ii+dQlm9bghNc0aTtc3m",
+	"UXIzxkSTZD8i/QLuCFj3/RXxR7oivkeXTmAFSi9j9roOjnOWySt2g9xv3WJ0uvD1psD/sQpSM7V7dr9n",
+	"9z8au7+llxV9ENwke/O7dTp30wB/sQ9/GUogrma7Hmi36FBqYNXNf4e1QDvRz1QR3JVWv4DLwS39/n74",
+	"o6uDmWeCvW6Hz0ghvGf7e7a/Vwu78f1W19/NePziuTElhAtg8rUgvPqmUN1O+gVbuw5Y16pndvIxXhei",
+	"YtnFo0GRhLNvB1JcppQLzT5oh2meUE2PLtl67AGibC0a5ohgx0CWYp5SLIXjBUBbfO7JG/D5m03beK5U",
+	"wZIXbL0V9shB/Kjy+O6MjL29VRwoocPjrG8yUiBSjz9iU8da9kZdbbmSlzfKEHckfaHT8d9JFeFmZ743",
+	"jomhr4BkIXo4lzKJXQJNCRJIn9dJCy1JEXcAlKmR3fsy7Qu27pLmcJflweHv0hdsfSupDfci6EZTGHre",
+	"msdLWqgdfA0Bi0XRW+Cz9xfuPbVf14U7K1TlwsV0V26TalWRsaQjB+DTh2cB/O49D9zzwDVBkUynbAkw",
+	"txTaTTlOqEMStdK+1FQfhPY390qmCVFsmjOHDYQd+Wa2g948p1NGliznMsFukIKtDuoGwcX9sbS812bN",
+	"5gxuWMu795no270PETETu9sBz8lZF2UwlfN2r/TPcn4zXukDd5VqrgHNgrZuK+ZA/sveNZYth+Z0WToj",
+	"XEzTImFJc8sIbk5hVHZtPHTHL/vlslWAPdWmGaF0v7ZZlDuXsClPwr2DvW2aFvyxaVYPOzTw7zCtaqsh",
+	"KF5Odu0bdbr3lHwBJrZTds113TFOU6pUj0ALE0VmWPj0w4fBcPAQ/vcR/O9j+N8nHz4Ebdt77RsTCbSb",
+	"bJqNLPRUZt07j7y0z3cmacWUsk3Yo7uBf24h64dPvrnN0uuf5Xx7AMrV7Rqpe4hA1Ovge907zJmnjz+W",
+	"4upT4wUwZ0b+D65321qcknaOh9iql4KVkn21WAM0GkDbYetQ/Ml2JTKsqzXLllpFN7LvfWjPKcwEK3s3",
+	"PtgaGf7FP/v5V4VU1tIhHbDS4vJaore1IRr5qPZcSzz3V+m6nRsrRxgbDfuFl/ABKZ1eotVz+MBvZYu/",
+	"gBBwdT23EgyuTKHdOKg1Zb3z1s6dWdqhcABqs0SUc2KkeWoegLp56NstZ8iWqpXJ4/L6+GP5i1HnCPTt",
+	"cOYdcQvuTmh30ld4B5ZzoKj1Bsdsxq5jd1+Txlgn8pshqBYtsjr5245yV2ezTb/oJSAqG9KibMaE186u",
+	"4M1Bm9Sin6RvXf2VQgAlmRMpUtsfymJog5K0oApaU9g2mSinj8i5WEuB2o+FTgFeMpoR6j4qaDbKobtp",
+	"k1/485DFX5qH+F6RuvOKVIMvuY/gsmLHKFwzmWfH0Ab/AbbWb7V0X9k3yr79n7m5Wy5ku62L+3NmBBsH",
+	"VCeOrV4DkCfo9gq7JnMjQ6mmqZzvYRWzaZFzvYZ9dR8eaXnJxODp7+/N1pSE8ZsRzO4hZdtyJW5adi6N",
+	"5rMjhgh52Ffb3FCOMH6wj27p+HwuCKN5ylnudm/o5mmnd3pyclaiYwkN90aH9sv2cxUvpJkY1YOnAy70",
+	"N48H4IbkWZGFTkjD13PoRHud5FbbphalKEZFNy5zelNfSP8kpWtF5JXtUyNnM3C1Tz2FRChvOFgWEc3k",
+	"he0S4yIC1imuNF0DNuQlWzpHIQCwyWkB4s5oKUKKWOwZhWhPsv1hwaaXqM3IbElzhv5I2wDPIjs2UWaS",
+	"r0d5UaVMS3wTKVNGBXrjv1jNxm32M3s8N63h1A67XQXY5L+7aebemUVdv4T5BYu7PHcDxOxCpqz55u11",
+	"vx1j5Pn4Iy30Quafjj/CL1r9Rvh7dwi/2AjqH8pvdM9WnzdbvXV90YJlMKHztTUrDE0TuqLrxiu7F7Wf",
+	"A3N1oV7kJvBXFLEU5kJv4bv7y/vwl/ePhjLub+57EdNHxJwniZMk0DHaGAU5TxiZcZYmoNpLwYaEiWQp",
+	"udAIAZ8XKVM+vesgV/mxH+H4o/tnj/v9R/vK/RV/z39fzhUvPN/d5jU//NjSa9QGIP4jZ3MuRWDq+5kb",
+	"U99a+nB/L6lelNc3Kxm3ems1pRY+/C6anrZNEWkWEPe6yL0uci8L74ouEoi80shpUU0Oo3yAQhN40du3",
+	"VmYMnfRnRC+kAi+H2+8ZN6rRTKapXA1JIVKmVIMLxElG5yRRNGPQg2LTKRpGeF7DXK8zO8DsiRmlKfAC",
+	"CaZmFnf9cnXzDO1ljh3FZZ6w3PwQtAGiOSOphK4iVN8xmxrmWyeBP0rk3VPkS7ML9/fK/b3SRwy8KnRd",
+	"AsekAjXKHctRMhzwWjn+aP7Tw5Y1hH5vx97z2Gdnx1Lgq3rM586ZrmaSXymvaUWM0hw5sJNB+s3jnezR",
+	"OJPfgi0aBdSbMkIzaLfeIDd9OegQ08RPoLmiOX3Xn02DJwDr132lEFfgLpCFJtyWDFGoXjdqsNGrFUmp",
+	"akwhWUrFdT2HJKMfMGXkm0dB/shJJH/k3vK+l9730rsxCoDsKytGt83G6W9p+4Sg44/unz1UoFdlgfG9",
+	"GnTPSF9KxN6X1xuVaFhmL1ezgvdQkDzfBCrI5h5DjSVUR4aTCz1YR+Q3e03TJR9hbQEL2q+iVx8u9zMi",
+	"ijQlmrqKghVdbzqwAs2nmbfvPfH3+sC9GLsz+kAZ4tvT+37J1mAYNfnXfYKyOadcpsYCcc1VsIJbQSd4",
+	"hXsI8tJ8EAXCQq5IRsW6lK6AyW7bxLvnFUosRlOWHF2I3xZMkHGSy+WSTlI2BovFGHnVJvKA6S5zlpgt",
+	"WBaTlKsFS4hgLKm47mXqxw1aUG9IwSAd/4XdkxvgQjtUO4StGnrLbOVr7WnObqxCgk8XcMHYHbVHDCeG",
+	"DcC70ZrHJ+hWLvNb+fhnXS3j17G9WKbcoRs62x+vWL4uh23UdBrx8GpFX4aRZ0bnsOLirFoBZtEgdsF/",
+	"2KCKLwADolzLDeM/IKxA4sdvvzA9eQB6GJErYc9NH7YO+ZAawd1c4fUztAeM8EsqTZlyWRRj5M3Vj52k",
+	"+PFH/28otsaXt5e7+UN5S+fXGi2vDNRyx0b2yqzlMwihm2miibhdhvcTlu5zrvg9ZrCCJ986ng1ZJWtB",
+	"Mz4luSw0UySja6KZ0rYp37kgLFvqNeKUoFFq/gIl8XHTVDUTzR8lvl5Z961g3Vdm0FGO3k0z8XZXcv0S",
+	"ISxy7ywZnHzPmWK6OdHqFf7dWn45I8ucX5mrRksfnseeYZirw2aayEIPCfsAiM4zmeMFhKKCJhkXKmaI",
+	"gQlgJ3NLjcN8BbXGCwGxHNNiPsRkhDVJmdYsJ1OqmnuKpcW8Cdbx2x0xODGlrZzTFVd8wlOuG1FTyyc6",
+	"o1zi5v+9fDEym/N8uuBXxvYWRorLRohNah9s9/Zdq98elrPd9rIMcB1gfPbTzSgCltzbTa2pFDM+L5BV",
+	"HIxCktMZYD8aG905ZIT0IJNkbF0jY5K5G9cqfwECg0WbSdgylWt0FesLIcWUHZHfFtLC0KDjCdgCPb3m",
+	"ybNNrnZ+YAbGpRRl4FlI7eRGjPWtpQdDfAHmnV3IDdt2OGr77YaneHfctzcz5UNh8S0dgW7yb/UyPZ7J",
+	"/BLAp+JNa7E5gL1oQLQDOxtOAUCoD3RaYVN7zz51jrhQxsiVGJLJGowXDj5RvLDMtQvxLSMGplAxdiGo",
+	"IuP/WFCRpOzYPDY+Ii+Dh+yU8Lax4ytA/pwwsqBJBSzbiAyWGAmUIuIsVfY7MRY3O/JlMDiu4idzwneQ",
+	"w80+f1b8vfeE9+Ruc5C9eNuFHPJWl4d/6Do1HDdIi4vDz/ZWGw0vjPgwUocUImF5meAfU5fQygBJ0qQr",
+	"xZwS7wT/Z8FKCB1n6hyRl2Jaiu9ATtnJcOiOgJFzC5ltNBaIyLNUsa+i5sqyqBzy5y3S3EJeFTePM+PG",
+	"3qIGHISODyrcbnLie/fTk+ZK1+F8LEd2EXkf8R+1ZLHqWl9XOjAYKxDMiZyRHNqbJZiUqhdMECmOyHOt",
+	"ShUDsKlyRhM6SVkJW29UFGc+zPmVebPQ2BIqxpLW5rxhNaOHq7ChatdM1yY/D1H5S9dDQpXrzY4rVmY3",
+	"zQK5zQFe5VLMK2W8NRscDMc8G8GPXWt5t7cJuX6jvYtFcEcTUm5h/vt2XkOuadeBmgGSPbddM0206Ti3",
+	"biK+FG4WQQYh2HRNGkzPFELz5ms2q7YB3uYqcs4a7y8iNJWCPYXZ2Zyh3LuObdFs4FyiLnADrhybTGjf",
+	"tOmSVCQXAlY8tl8a4RzGlrhL2DH4KHaJKJ2Tfo5UEymmRvanSkJKhHUdOUMzJvCx8/HdlffXaoHeSkzo",
+	"Xj7fWi/kHiaq09eOc5mmEzq97A+EXhM5UT/Wa7YE9/AQ3T/ppSJmMKIXuSzmC2RhY245Hh6SJVXK6C9g",
+	"pfm/2950ZrYsgW8ckXNMP1Sa5toeBL0QRrikfOrjM0a7pEoKMrY5giMtR+Y7I/OVcUxomL9+T6eXd1xs",
+	"XCsD/x0V73Y+8C4+DzrsMmPuPoffsQXuKQKewUQr8Nmu+ZJHfMbFQEqPvYmTXqKiWCqdM5pdj6h461WQ",
+	"CcOaQliAWw3YOqAmHJFfbbIvV0F2r8w7KwLv3EL+aAqBX/i9TvCl6wRY2m2zL4JAEdyoFHzqcGHiv+Ss",
+	"lyRwXpn2ZO1QzH7midqVtWxPGHD7c6iMgVLKeX+YrUxDg7JL8sDBBfa5JyvBjK5m7bQjcm7luAvtU7Tx",
+	"UgoZf+4lIL5OyppLUzi6EPaagywEsAbxxTFK/rHLdvAZhLYP4djuxFP7HKSlRD32MNIf1Fx8zVJGFbud",
+	"mGUndexLVTPvunZpAxmhm0jZ5iIfPEfvdIMcf7T/am3KW9nKwU3J+RZ/op30oRr1hokc7T7WncX4sOPD",
+	"vxbZBCqRu5/cMUrVvcyC3tNrMyMgKJQxKpTNhbTbWw0v4V1i7Ahads+Rghl+W8gV0ZLMpXVXSMJ17MLA",
+	"ldfJ895dcO8u+CzcBfRAsvs44bPZ8UcwNpoFuQUE2GYXbG6rAKZ3oQfv35AOYgCUwAZQKJjTttCmbV51",
+	"Av93m+2sYGue8dms5e6xYRnQrs2+s/wQ19BvWLZdtRcB6tT8ZsUVuzM3EmTmwPZuMUDDBz9v87NcSYds",
+	"9WDZ15KyHny/0fTMZZrKQgdSJHjr+GPwk+sk3Zonh48ObmaLt+XK4VOH0v2CT/qslpxNGV9qFd3Q3ixX",
+	"DhD2yM1lobmYH9NCy8bSnvOg2gmzdgJTP3GIMmAW4E4MSeCzPT2KYSmcF1q+xsEH19qJ0g/TcqCVcPht",
+	"3sh/kyui+FzQdCI/wKGQKaRkKaiPqiRCVsgCNxLJwkb9Y57v6q7/URwbwapvJRgejN+uOVbTMu6kHnzb",
+	"azlMkHyxL5/VxKctbH6Ahc3NYDkWpQXbdM9zulzYTGLv+axouRxxaeKY8s9wzNc45C1WQlaquoPiQ8xT",
+	"3CyIhJqTat1kU2aizUjcsUbyOpWxcPe3a2PVwvfr0MeqIwytr11pf0vXdbPqCy2lhWOXqOUisv5iHxKK",
+	"jsCnHnmJK8KuaFpANeCEzWTOSvsyTNMCqkfQJfOI1nS6YMkRAcAZ+NaFcKEDTGC1zfKBa8xvDQ8A2r9N",
+	"CCtZSCbMm9yYhCZngCnVXFMYHucXUFlYWc4Ne/LDsbc4SkISvDM33G3M/1CVh5UZtTF76/11/NH+PIKf",
+	"nW3WlNFfydCfUkGU5mlKJhDGS3zxjCI8QbgnSPo3DAouWsP/s5wxm68f8a6aYdsZdMvZdEqah3GuNWe+",
+	"U1X/l+0nfgaHmfTgK7w04C24Nw/K6nvPZm8PrPlUnXGHttje3IkeA7H96m7ym9TY5kbUoRZD+85IzJeC",
+	"1fc8RPRV3gljPVugdWzRnnrpDOGGOQileL7+OfEaWAiTgIHXVZBM8ZUKkuaqUVmvqYHkw2yJVy/fvCX/",
+	"81//7T354zMiJHp6UW26EAgJ4RW4I2JUWijSQm5IJMPZGMpZY4RMWUhKVPDYEkGcmrPxbkX1un2nRLjs",
+	"W/FK7Kjn3E23xK0v5iB+iSFyF4L3qyK7VpXuGG6V3uH6mOCKlVmfp6lZhyiRdjMjPhwIKNUkk0pDqL2y",
+	"lKclIAw856Cj5FWl+kckZGx+l4yJomuFUX1ACUWEYNvJdMPCJDQ1WunaW6w2Ya0M0lrcUTO4kBYeB2ky",
+	"WiagqpfsC7yq/4hSDJZ+i0LMjP9FCbJbW9C+laLAa3XZZbQDa38ZPlOMnL96vlW17S3Vdi9likm2Q9Uz",
+	"gbV7yZeqdzGTrYq31ZOPT75ryFlyPjYL8WP9yLayEmXoiq5xnIZqJ/O3z0IbuwFh8syXyXwhwuTWFnTr",
+	"NU2HkSkSlZwuhvZr+/gNkaodrsXstvP39qNcMgFRGB8l8DrXiqrbRgCyVq2bNKTDxmz1MlymfGsbrsg/",
+	"imRuBOr6Ws31XWnomE5krq/xcoIAik1gBeZwt5KOpCa2YKSYacaJ+g97J9gteKMZM8rtFmarCFCAMzBc",
+	"Ah0OtIXjc36cmrP6Tt4fn8Xi95Q+PwL0vV2DtQjpJYM5e/3K6JbXcLkc0+SKiim7RtEAgPA8K4OjeQWL",
+	"CTVPtrTxmxUVFmPNnNSKcs0SMpO511Lh4oAXwst5CxSHXeW9ZLmXLH8kyfJXSTBZ3XvmgXGsP+ta5Am4",
+	"Eq9ZmkypSHhCNbOefgBjW/h+f2axGGTFFmBSHJHfgn7CNpbQzyV3Ibb65OC79yLmXsT8kUTMC2YESrkI",
+	"jdyo2fJaxAsGKK5ZvjgDH4QlV2QBiGKCrc5KP9pUFsKoJlx4dFb3u6ijC+Z9LxzuhcMfSTj8jSJyowve",
+	"41rmRiu5DunQnAL91uEHUpdHA74nix0PCWO2W0h7xvNrN9BnXdIVWdH2ZGK3x4dKI3bfi3rawsou63cr",
+	"e4wykcD53S1PWwSX5npo8MtAtYms6OaxbaqINpsVBZtVEw0lh9eSmNUX+QZz1J23PZqphZlVAmBWAxOH",
+	"K/Lw5MT5t6mu1pAvqLoQG0kJQc48uZGUeUWvWIRq/kBpD7UUe7cBt5j80Adhpqq2HF5NO/3iV/jwC1/h",
+	"nhL9DWqbKHdoSzrqQXXPfmhCcQF2k7x648hCQY7zteczb5fRdhfqwA77nPfOGET7z741HEvmVLMVXRO1",
+	"4nq6YDZd0SidiHkeoJn4dB2jSFQyHnyy9YyjfTmlmqZyDvWVmcxZNF0IrnXstLdEAgkTiOro6R5n3fpi",
+	"Y8qJ1UQ6ZUfidz8nZeE+t+iPk1v0C8CjBlzGykQYy7JlPes131UhetJo6wVmHm4wRW+GhNvRiYw9oYIu",
+	"gDRJWDIkOYOUbZAgti75YKhFZZqjO04nyixi1LVbir0vjWibnwZgK8J1G7bV6CpQYbZiXD08ffyXx98+",
+	"+ubxX7bBXB2CsCEl725dynS6cMkPePtNecISolfcmMVYsRrPlxKJ/zN24Qys6KVM+XTt7Wh3PcuZkXMe",
+	"5uFC4G3MRLKUXBgOSdMKnDmEPMzjtYDoEfGUnrOpzJNSJdAsTc2rLhhCFSnEpZArcUSMBohnAN6VC1Gi",
+	"+eSFgKIKCnkhZ77awuaPuY5cPvU4Gk8xX27Spq+34uA1UtYtmt04g9dsKfOmBEw4s5UsUifzDgfU5sky",
+	"/LxHMEEaYUmZ5mMloa+FOXjyfYz7y9zZu8L+5yTn0F0EUhXcrqhi8g821SqaOOmt7uca2Qwkc4Db4iUF",
+	"1DuJ4ABg21N+xS6EO4ghmRvG9dn6LJ0Nq+AYM21r5n2Sle84qeklwzS08m2yWjARpFtMckYv1YX4UyKn",
+	"qnZuR1nyZ4DnrqhkAPInWBg+dkLBd+61mcO4NlcNbaRPufjc1jNcCJighw2MuhE1vd0U05txDrpV3SIM",
+	"h49w0lxvjXB+SRHdO7bePYW+WVYg9A2bcgHCQQ3JhCmesKoNE4iU6xbzmqk7JePNmfq4RwlJRNWmYWdU",
+	"607q14YEM4u+Hc3nLVP6NvWetzmn6VYD0N6DrgNgEDmeyowRLa9BFQKV2Aa+FM2WqU9z7sECbDZjU82v",
+	"WGMMGUwIjJR5p6qhpyC5uvDxOE0QlmGWywwQGIw6QHROZzMzCaZkegVNE0F3o940gbcVXUPUz9In3PdH",
+	"xEHJjS/ZeuzHA10jYUua68xR8SVbQxZ3ymbayIzYVTxn+ke35EZ8yM1TtgWcXynCkyagnEu2bkJw++bx",
+	"bSK41RfcVj+FJ5RYC++gPgtrNKY0MValhe+QSAjC7TAUa+2ETLhgNNWLZkRCYJ40LaWilnOGFfeMqiLH",
+	"xDqf7r+g6YwsZJEPsTWfedXPRx2Rc1HatUZXlRhJhiYtgBObXIjTk5PSJOGunA9UzTFOdwx9YSYgiBFE",
+	"riR4SmY81dY+T7mZk0QkbOxcTbGZtB3ZWudSsAsBHUO9m0i5VGQhvXsezOEAyg4M6DPy5OQRKtgiSBOh",
+	"6jKeYGjm9KPdg7/h7m9hJUBSdNtmrTSuSCYTlhqbnHCoICY05UZLNxJiAnUZNGvEp4KXmxjv4ZNvOiBR",
+	"dZrkMpdXPMGu5bF5uL83TeX04be3KgQqB9WU92JkgF866IsYbDHksKSHsej/JldAnOUW26IcrgL45Yyu",
+	"SaEYkHgiUUxvlQHLXM54ytpx0h1Arnv2FgFF7Xw7QInught6y53Lq/vcJdsPnnebci3gofUxWgDdA6Dp",
+	"qN793MG2ENShvOjnikxk4aBux/ZLIzvkiCfjp+6mUUybvykXDsUYqZ8woIuXSo66EPicRctFVZNqDy9x",
+	"dCEwCgsy8f9n72p2G7eB8KsIufRi1Pf0tCjQnloUmy5yKIKAliaWYIoMSCqBkZcvNMM/yRIlI/LK3va2",
+	"yMrkDMkZcj5+nMH/dV7Jn8/aBaOzutHthuPksADupnuFSj8EwXZ8eAOgjKLdef4BMI2eQt8Zzuj2nqbI",
+	"9Jbz1UAUa+mwVHbRnkznbD3bj1ODTyYV/eJ3AQqCZA3+WEZ+xMgAPyKJ9xcyWldMkEzaEhzG0oquZKW3",
+	"lI2zN+ur5+OckGepjJxzFvt43s2TdfWdzhPJJCBX41HwRrIrTvy2ID4tGDla5+IcQ+2OUj/h5lBayhvx",
+	"DMtv9V3FV0lN+YmN8jrJUleh0DKlM9ip5b5IRcfj7huEsE2b1FHBnfZTZN0H980FF53rI+FCnahrZ0iK",
+	"YzcdhsYNsf/TZD2gaFz/K+7NqbyKY3Odpz2Aj3+JOn+0SViux52tqMYyTsycZUTWUTWa7SHlpb7hB+ea",
+	"0kMlcphjGd+EqfgAbvbwyi0hHAsugc52R4TNxtCxvZLN6/Ouey8DoqlbvR1wHAG3BzjePc2AiNE1VYUp",
+	"6RWfku+IpBCJxML3lbE0k/csl2+gdMY4HxO0EgbUG+ODgpayaYUr2KBwlwybcJ6TtTlxGpYIR756xpCR",
+	"BxCUlz7HxMlvoHBs472VCEdhyb6XktVVas0+0hcXHC3qIVV9j3H+qfKlkDeqMkc0tpoJtocahHlul+39",
+	"P0/tOiW1pXrGUcS/PvU3VRJjgze5EdaoJLfFSnL5CrGHqAoQpu03DLe/CUtC7Y/hs5t+Oez1mEaxozvC",
+	"pfHrKHsZTSHVoIHYMKKJGZis7Yf/9xQsRUDyAY6ONRiuZiK+bFxifOOZwlklct4UUIyBUY/Rxe7k3Xu8",
+	"fV1DcZsZ1yr/V7f5u79iVkXSRiVZCkMbYip0THEcQItt4fIOLLE7eXnXBsxmDOaZMZz78Rw4LOGbfthQ",
+	"0eu8Sqzoe59rxFeJfK2nxadP3lSmbtrups4T2xowSXXyTPiH/eamD4SkxPRp0A7IUkdB2xxFnRd2k3Mn",
+	"e/vRaFBTZe1pwO4uPiWJ/Y3kXSrTQO0UWn7oZwAkGhRN0oyosI3/QL05SRrF7+7vtmgfVvZTriTeOLdB",
+	"RiWwZLGDKVwgOAyJGBDMcnHb2NIvfv/7aIxOW3AsFk//rMQLKBA50m9/7hBth37/qwIUj3HXRKV7vwyj",
+	"k4008pejvaAkPt4KXnvXHvH1JjOqCoV/pbIPmZDUxZl5kar+Cd9XRL3vjvIwhGq5VAlUCkryIhBgu3yg",
+	"qC0P2g2owFR4ARcEx9b9GO+At6GRkVGbEdNooNmvPerUGM/dN+fuP06b+h0zW9lcD/gilW5W4seq6OLa",
+	"8PPdpdHdS9BIjQspuYLoXZr7aZePZZWXxIvSHWKURqYhZUPLS1fBpkSOotSQlUwUHLKCGRb1hzGnYhUf",
+	"6utPVkMRQGH54knA95QMRm+8DpuopIfGC6ZDrBemBR2cji9NUZkMSVtuyLjck26I38YzYdGygbUSslro",
+	"kMjYM6SRY0wFD0uoO3Nrn3qdtPibVN4CModG6UwKfoz1sl+0LuzfAAAA//8=",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

@@ -17,6 +17,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/postgres"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/preset"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/replay"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/routing"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
 	"github.com/signalbox-dev/signalbox/shared/id"
@@ -31,6 +32,7 @@ type ladder struct {
 	departments *department.Service
 	guardrails  *guardrail.Service
 	routes      *dynamicroute.Service
+	replays     *replay.Service
 	presets     *preset.Service
 	effective   *effective.Service
 	auto        *autorouting.Service
@@ -68,6 +70,10 @@ func (a *App) ladder(mutator *deploy.Mutator, ids *id.Source, source routing.Sou
 			Deployments: postgres.NewRouteDeploymentStore(), Keys: postgres.NewRouteKeys(), Mutator: mutator, Offered: source, Presets: standings,
 			IDs: ids, Now: now,
 		}),
+		replays: replay.NewService(replay.Deps{
+			Runner: runner, Routes: routes, Versions: postgres.NewRouteVersionStore(), Keys: postgres.NewRouteKeys(),
+			Policies: postgres.NewCompiler(a.db), Log: postgres.NewReplayLog(), Source: source, Now: now,
+		}),
 		presets: preset.NewService(preset.Deps{
 			Runner: runner, Store: presets, Versions: versions, Deployments: postgres.NewPresetDeployments(),
 			Publishers: presets, Commons: commons, Guardrails: guardrails, Uses: presets,
@@ -92,6 +98,6 @@ func (a *App) ladder(mutator *deploy.Mutator, ids *id.Source, source routing.Sou
 // serve puts the services among those of the API.
 func (l *ladder) serve(s *api.Services) {
 	s.Keys, s.Settings, s.Profiles, s.Departments = l.keys, l.settings, l.profiles, l.departments
-	s.Guardrails, s.DynamicRoutes, s.Presets = l.guardrails, l.routes, l.presets
+	s.Guardrails, s.DynamicRoutes, s.Replays, s.Presets = l.guardrails, l.routes, l.replays, l.presets
 	s.Effective, s.AutoRouting, s.Lifecycle, s.EndpointHealth = l.effective, l.auto, l.lifecycle, l.health
 }

@@ -42,6 +42,8 @@ type Input struct {
 	// Conversation is what was remembered of the request's, looked up before.
 	Conversation Conversation
 	Seed         uint64 // of the draws; the record keeps it
+	// Replayed is what is recorded of a request of the past; nil for one of now.
+	Replayed *Replayed
 	// Classification is what signalbox/auto goes by; nil until it asks for it.
 	Classification *Classification
 }

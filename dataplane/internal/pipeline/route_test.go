@@ -24,6 +24,7 @@ import (
 type routed struct {
 	fakes
 	nodes    []flow.Node // between start and end; none: the key has no route
+	draft    []flow.Node // of a version that is not deployed
 	settings policy.Settings
 	presets  map[string]string // by name: the model that each stands for
 	lost     error             // of looking one up
@@ -47,6 +48,10 @@ func (r *routed) Pin(_ context.Context, ws id.Workspace, _ int64) (*policy.View,
 		g := flow.Graph{SchemaVersion: flow.SchemaVersion, Entry: "start", Nodes: []flow.Node{{ID: "start", Type: flow.Start, Next: r.nodes[0].ID}}}
 		g.Nodes = append(append(g.Nodes, r.nodes...), flow.Node{ID: "end", Type: flow.End})
 		s.Routes = []policy.Route{{ID: routeID, RouteVersion: policy.RouteVersion{Version: 1, Graph: g}}}
+	}
+	if r.draft != nil {
+		s.Recordings = []policy.Recording{policy.RecordingOf(routeID, flow.Graph{Nodes: r.draft})}
+		s.ReplayKey = make([]byte, policy.ReplayKeyLen)
 	}
 	return policy.Compile(s)
 }
@@ -158,6 +163,22 @@ func TestUsageIsLookedUpForRoutesThatReadIt(t *testing.T) {
 }
 
 // Presets are looked up once each, wherever their names come from.
+// TestADraftIsRecordedFor: what a version that is not deployed would look at is
+// looked up for the record alone.
+func TestADraftIsRecordedFor(t *testing.T) {
+	limit := int64(5)
+	r := &routed{draft: []flow.Node{gold, {ID: "limit", Type: flow.RateLimit, Window: flow.Daily, MaxRequests: &limit, Within: "end", Exceeded: "end"}}}
+	plan, err := r.preview(t, call.Request{Model: "acme/small"})
+	require.NoError(t, err)
+	require.Nil(t, plan.Record.Route)
+	require.Equal(t, "acme/small", plan.Chain[0].Model.ID)
+	kept, err := decide.DecodeRecollection(plan.Record.Recollection)
+	require.NoError(t, err)
+	require.True(t, kept.Inputs[0].Values[0].Hidden())
+	require.EqualValues(t, 5, kept.Usage.Daily.Requests)
+	require.Nil(t, kept.Usage.Weekly)
+}
+
 func TestPresetsAreLookedUp(t *testing.T) {
 	presets := map[string]string{"a": "acme/small", "b": "acme/big"}
 	for name, c := range map[string]struct {

@@ -167,6 +167,36 @@ func (e ByokVerificationStatus) Valid() bool {
 	}
 }
 
+// Defines values for DynamicRouteReplayUnknownReason.
+const (
+	DynamicRouteReplayUnknownReasonClassification DynamicRouteReplayUnknownReason = "classification"
+	DynamicRouteReplayUnknownReasonHidden         DynamicRouteReplayUnknownReason = "hidden"
+	DynamicRouteReplayUnknownReasonNotRecorded    DynamicRouteReplayUnknownReason = "not_recorded"
+	DynamicRouteReplayUnknownReasonPreset         DynamicRouteReplayUnknownReason = "preset"
+	DynamicRouteReplayUnknownReasonSubject        DynamicRouteReplayUnknownReason = "subject"
+	DynamicRouteReplayUnknownReasonUsage          DynamicRouteReplayUnknownReason = "usage"
+)
+
+// Valid indicates whether the value is a known member of the DynamicRouteReplayUnknownReason enum.
+func (e DynamicRouteReplayUnknownReason) Valid() bool {
+	switch e {
+	case DynamicRouteReplayUnknownReasonClassification:
+		return true
+	case DynamicRouteReplayUnknownReasonHidden:
+		return true
+	case DynamicRouteReplayUnknownReasonNotRecorded:
+		return true
+	case DynamicRouteReplayUnknownReasonPreset:
+		return true
+	case DynamicRouteReplayUnknownReasonSubject:
+		return true
+	case DynamicRouteReplayUnknownReasonUsage:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DynamicRouteStatus.
 const (
 	DynamicRouteStatusActive DynamicRouteStatus = "active"
@@ -1333,6 +1363,131 @@ type DynamicRouteRejection struct {
 	Node    string `json:"node"`
 	Status  int    `json:"status"`
 }
+
+// DynamicRouteReplay defines model for DynamicRouteReplay.
+type DynamicRouteReplay struct {
+	// Limit How many requests, 1000 by default. The newest are taken.
+	Limit *int `json:"limit,omitempty"`
+
+	// Since Of the oldest request, 24 hours ago by default; no further back than the request log is kept.
+	Since *time.Time `json:"since,omitempty"`
+}
+
+// DynamicRouteReplayCost What the recorded usage costs at the endpoint that is tried first, over the comparable requests whose prices are known.
+type DynamicRouteReplayCost struct {
+	AfterUsd   string `json:"after_usd"`
+	BeforeUsd  string `json:"before_usd"`
+	DeltaNanos int64  `json:"delta_nanos"`
+	DeltaUsd   string `json:"delta_usd"`
+	Requests   int    `json:"requests"`
+}
+
+// DynamicRouteReplayLatency The mean of the endpoints' median durations, over the moved requests whose two endpoints answered requests of the workspace
+// in the time.
+type DynamicRouteReplayLatency struct {
+	AfterMs  float64 `json:"after_ms"`
+	BeforeMs float64 `json:"before_ms"`
+	DeltaMs  float64 `json:"delta_ms"`
+	Requests int     `json:"requests"`
+}
+
+// DynamicRouteReplayMove defines model for DynamicRouteReplayMove.
+type DynamicRouteReplayMove struct {
+	From     string `json:"from"`
+	Requests int    `json:"requests"`
+	To       string `json:"to"`
+}
+
+// DynamicRouteReplayNode What a node has to do with the changes. Each change is put down to one node, the one at which the two ways part.
+type DynamicRouteReplayNode struct {
+	Moved          int    `json:"moved"`
+	Node           string `json:"node"`
+	RefusalsGained int    `json:"refusals_gained"`
+	RefusalsLost   int    `json:"refusals_lost"`
+
+	// Requests That come by.
+	Requests int    `json:"requests"`
+	Type     string `json:"type"`
+
+	// Unknown Whose way on from here is not known.
+	Unknown int `json:"unknown"`
+}
+
+// DynamicRouteReplayReport defines model for DynamicRouteReplayReport.
+type DynamicRouteReplayReport struct {
+	// BaselineVersion The deployed version, which it is compared with. Null: none is, so that the keys have no route.
+	BaselineVersion nullable.Nullable[int] `json:"baseline_version"`
+
+	// ByNode The nodes of the version, in its order.
+	ByNode []DynamicRouteReplayNode `json:"by_node"`
+
+	// Comparable Of them, those whose way is known under both versions.
+	Comparable int `json:"comparable"`
+
+	// Cost What the recorded usage costs at the endpoint that is tried first, over the comparable requests whose prices are known.
+	Cost DynamicRouteReplayCost `json:"cost"`
+
+	// Latency The mean of the endpoints' median durations, over the moved requests whose two endpoints answered requests of the workspace
+	// in the time.
+	Latency DynamicRouteReplayLatency `json:"latency"`
+
+	// Limited As many requests were read as were asked for; there may be more.
+	Limited bool `json:"limited"`
+
+	// Models The most frequent first, at most 20.
+	Models []DynamicRouteReplayMove `json:"models"`
+
+	// Moved Of the comparable, those that another endpoint or model would be tried first for.
+	Moved int `json:"moved"`
+
+	// MovedModels Of the moved, those to another model.
+	MovedModels int `json:"moved_models"`
+
+	// Oldest When the oldest request that was read began.
+	Oldest nullable.Nullable[time.Time] `json:"oldest"`
+
+	// RefusalsGained Of the comparable, those that would be refused and are not now.
+	RefusalsGained int `json:"refusals_gained"`
+
+	// RefusalsLost Of the comparable, those that are refused now and would not be.
+	RefusalsLost int `json:"refusals_lost"`
+
+	// Requests That were read.
+	Requests int                         `json:"requests"`
+	Since    time.Time                   `json:"since"`
+	Unknown  []DynamicRouteReplayUnknown `json:"unknown"`
+
+	// UnknownTotal Of them, the others.
+	UnknownTotal int `json:"unknown_total"`
+	Version      int `json:"version"`
+}
+
+// DynamicRouteReplayReportOne defines model for DynamicRouteReplayReportOne.
+type DynamicRouteReplayReportOne struct {
+	Data DynamicRouteReplayReport `json:"data"`
+}
+
+// DynamicRouteReplayUnknown defines model for DynamicRouteReplayUnknown.
+type DynamicRouteReplayUnknown struct {
+	// Node At which it is not known. Absent: it is not for a node.
+	Node *string `json:"node,omitempty"`
+
+	// Reason `not_recorded`: the record is from before the version was saved, or too long. `hidden`: the test cannot be held against a
+	// text that is recorded as an HMAC; the setting `replay_values` records it in clear. `subject`: whom a percentage is drawn
+	// for is not recorded. `usage`: what the key had used was not known. `preset`: a preset is part of the decision.
+	// `classification`: `signalbox/auto` would choose, and did not then.
+	Reason   DynamicRouteReplayUnknownReason `json:"reason"`
+	Requests int                             `json:"requests"`
+
+	// Version Whose way is not known. Absent: it is not for a version.
+	Version *int `json:"version,omitempty"`
+}
+
+// DynamicRouteReplayUnknownReason `not_recorded`: the record is from before the version was saved, or too long. `hidden`: the test cannot be held against a
+// text that is recorded as an HMAC; the setting `replay_values` records it in clear. `subject`: whom a percentage is drawn
+// for is not recorded. `usage`: what the key had used was not known. `preset`: a preset is part of the decision.
+// `classification`: `signalbox/auto` would choose, and did not then.
+type DynamicRouteReplayUnknownReason string
 
 // DynamicRouteSample A part of a sample request, with any fields.
 type DynamicRouteSample = json.RawMessage
@@ -4397,6 +4552,9 @@ type SetDynamicRouteKeysJSONRequestBody = DynamicRouteKeys
 // SaveDynamicRouteVersionJSONRequestBody defines body for SaveDynamicRouteVersion for application/json ContentType.
 type SaveDynamicRouteVersionJSONRequestBody = NewDynamicRouteVersion
 
+// ReplayDynamicRouteVersionJSONRequestBody defines body for ReplayDynamicRouteVersion for application/json ContentType.
+type ReplayDynamicRouteVersionJSONRequestBody = DynamicRouteReplay
+
 // TestDynamicRouteVersionJSONRequestBody defines body for TestDynamicRouteVersion for application/json ContentType.
 type TestDynamicRouteVersionJSONRequestBody = DynamicRouteTest
 
@@ -4693,6 +4851,9 @@ type ServerInterface interface {
 	// DiffDynamicRouteVersions What the other version changes of the first
 	// (GET /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/diff/{other_version})
 	DiffDynamicRouteVersions(c *gin.Context, dynamicRouteID DynamicRouteID, version VersionNumber, otherVersion int)
+	// ReplayDynamicRouteVersion What a version would change for the recorded requests of the attached keys
+	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/replay)
+	ReplayDynamicRouteVersion(c *gin.Context, dynamicRouteID DynamicRouteID, version VersionNumber)
 	// TestDynamicRouteVersion What a version does with a sample request
 	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/test)
 	TestDynamicRouteVersion(c *gin.Context, dynamicRouteID DynamicRouteID, version VersionNumber)
@@ -10130,6 +10291,40 @@ func (siw *ServerInterfaceWrapper) DiffDynamicRouteVersions(c *gin.Context) {
 	siw.Handler.DiffDynamicRouteVersions(c, dynamicRouteID, version, otherVersion)
 }
 
+// ReplayDynamicRouteVersion operation middleware
+func (siw *ServerInterfaceWrapper) ReplayDynamicRouteVersion(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "dynamic_route_id" -------------
+	var dynamicRouteID DynamicRouteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "dynamic_route_id", c.Param("dynamic_route_id"), &dynamicRouteID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter dynamic_route_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "version" -------------
+	var version VersionNumber
+
+	err = runtime.BindStyledParameterWithOptions("simple", "version", c.Param("version"), &version, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter version: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ReplayDynamicRouteVersion(c, dynamicRouteID, version)
+}
+
 // TestDynamicRouteVersion operation middleware
 func (siw *ServerInterfaceWrapper) TestDynamicRouteVersion(c *gin.Context) {
 
@@ -11011,6 +11206,7 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/versions/:version", wrapper.GetDynamicRouteVersion)
 	router.GET(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/versions/:version/diff/:other_version", wrapper.DiffDynamicRouteVersions)
 	router.POST(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/versions/:version/test", wrapper.TestDynamicRouteVersion)
+	router.POST(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/versions/:version/replay", wrapper.ReplayDynamicRouteVersion)
 	router.POST(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/versions/:version/deploy", wrapper.DeployDynamicRouteVersion)
 	router.POST(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/rollback", wrapper.RollbackDynamicRoute)
 	router.GET(options.BaseURL+"/v1/routing/auto", wrapper.GetAutoRouting)
@@ -16491,6 +16687,47 @@ func (response DiffDynamicRouteVersionsdefaultApplicationProblemPlusJSONResponse
 	return err
 }
 
+type ReplayDynamicRouteVersionRequestObject struct {
+	DynamicRouteID DynamicRouteID `json:"dynamic_route_id"`
+	Version        VersionNumber  `json:"version"`
+	Body           *ReplayDynamicRouteVersionJSONRequestBody
+}
+
+type ReplayDynamicRouteVersionResponseObject interface {
+	VisitReplayDynamicRouteVersionResponse(w http.ResponseWriter) error
+}
+
+type ReplayDynamicRouteVersion200JSONResponse DynamicRouteReplayReportOne
+
+func (response ReplayDynamicRouteVersion200JSONResponse) VisitReplayDynamicRouteVersionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReplayDynamicRouteVersiondefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ReplayDynamicRouteVersiondefaultApplicationProblemPlusJSONResponse) VisitReplayDynamicRouteVersionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type TestDynamicRouteVersionRequestObject struct {
 	DynamicRouteID DynamicRouteID `json:"dynamic_route_id"`
 	Version        VersionNumber  `json:"version"`
@@ -17656,6 +17893,9 @@ type StrictServerInterface interface {
 	// DiffDynamicRouteVersions What the other version changes of the first
 	// (GET /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/diff/{other_version})
 	DiffDynamicRouteVersions(ctx context.Context, request DiffDynamicRouteVersionsRequestObject) (DiffDynamicRouteVersionsResponseObject, error)
+	// ReplayDynamicRouteVersion What a version would change for the recorded requests of the attached keys
+	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/replay)
+	ReplayDynamicRouteVersion(ctx context.Context, request ReplayDynamicRouteVersionRequestObject) (ReplayDynamicRouteVersionResponseObject, error)
 	// TestDynamicRouteVersion What a version does with a sample request
 	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/test)
 	TestDynamicRouteVersion(ctx context.Context, request TestDynamicRouteVersionRequestObject) (TestDynamicRouteVersionResponseObject, error)
@@ -20873,6 +21113,51 @@ func (sh *strictHandler) DiffDynamicRouteVersions(ctx *gin.Context, dynamicRoute
 	}
 }
 
+// ReplayDynamicRouteVersion operation middleware
+func (sh *strictHandler) ReplayDynamicRouteVersion(ctx *gin.Context, dynamicRouteID DynamicRouteID, version VersionNumber) {
+	var request ReplayDynamicRouteVersionRequestObject
+
+	request.DynamicRouteID = dynamicRouteID
+	request.Version = version
+
+	var body ReplayDynamicRouteVersionJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ReplayDynamicRouteVersion(ctx, request.(ReplayDynamicRouteVersionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReplayDynamicRouteVersion")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ReplayDynamicRouteVersionResponseObject); ok {
+		if err := validResponse.VisitReplayDynamicRouteVersionResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // TestDynamicRouteVersion operation middleware
 func (sh *strictHandler) TestDynamicRouteVersion(ctx *gin.Context, dynamicRouteID DynamicRouteID, version VersionNumber) {
 	var request TestDynamicRouteVersionRequestObject
@@ -21439,416 +21724,437 @@ func (sh *strictHandler) GetMember(ctx *gin.Context, workspaceID WorkspaceID, us
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7P37kts2uiiKvwp+/dtVnsmSu9u3TGLXqT2dOJnxdhK7fBn/kfaWIBKSME0CGgJsWcvjU+tp1oOtJzmF",
-	"7wNAkAIpsqVutR1P1cQticT1u18/HiUyX0rBhFZHjz8eLRhNWQF//vSGzs2/KVNJwZeaS3H0+OjNgpFL",
-	"ViguBZEzslpQTVZUkYLpshAsHZGZLMjk2ezur1Qni8nx0eioYP8qecHSo8e6KNnoSCULllMztl4v2dHj",
-	"I6ULLuZHnz59Gh0taUFzpu0izkq9kEV8GUtaaLMGSnKZsuyOIjwlUzaTBSN6wYjKqFqY+bl5Y0n14mh0",
-	"JGhuZqQ4btfacvrhFybmenH0+NuHo42ljo5+LFjKhOY0e/Y0vkKe4vqWhbzkKSvIBVuPyGS6lhfj//mv",
-	"/560LC7xA495uuMay0K1nd9EsA96nMATE7NQDYc6Z/YQ/er+VbJiHSwPx2xZx6N790dHORfu873Ysp4y",
-	"c3k5Ezp2dGck9b8Tno7IJGVL3XVi1fM7n9jTtaA5T17JUrOWxeETpDCP4Prgz84F4jtjfHDXNf6tpEVa",
-	"UJ7FFzh3P+Pi4GPX4vzzOy/sWcrypdRMJOvnbL25tldsyajmYk4oSWiWkRXXC0RWmjODHvANF+T+Q7KQ",
-	"ZaHInF8yBY/MeKE0oUKtWEHonHIxgqdlqckyo1xo9kETxZKCaeW3ihSt2mywxLtmjS37u3f/uyYYL6nW",
-	"rDBj/t/f/393/9/3//G/jppnMDr6cHfBhT56fJSXSpMpI/eIluTe/e/IJVd8mjFy9vrHZ89IsqAFTYDM",
-	"wcHNgFxuntiPCyrmjEiRrclqwQTRC64IV0RpnmVwLklZFAZTDMFu37YlyEcd99m63T+dn3/z7/Oj30/v",
-	"fv/+P86P/txr42ZpZklAAgVhtMi4uTi4vxFRZbIgVJHzowfnRyMiC/INnMRzto5CtSBnL58BhABQX7B1",
-	"F0ibn3cF5l94zvXmSv4uVySnYk2Y0AVnytB3QzQXMksVoZrkUukn5NEp3hedKiZ0Gy3NYI7Gsnhe5keP",
-	"7z86hSvBTxUZNXA+ZwUs8Vcq6JwZutd2bGap9pHq8PJO9lO9Md7HMf5qmPMADk5nmhVbGTi80HdhgMyb",
-	"K3tZMMX0b2U+ZS0sUsBvuEQr9bSsx/66bUX2Mk/hf1uvFxf4is1iF7uEH+HMRmSCn+BaAZm4VkRl5bxl",
-	"ufh43/P77nQ7S39pZZz4UvG3O1vWZEfYCdxeltOMJ9TMHUeIZfWAPbpy2oUOwfM748Ir9q+SKd0mL04+",
-	"3FV8Lmg2lR/uFvjsXZ5OLAnlYsYKJhJG7G9G8mD/6lq8fXD3hcvSsO2XhZzxrEUuKvAZc9vmIQeX8KFz",
-	"jfje2D2661pfc5GwzQX+JnWlHXBFNM9bRVwFQ4SzzmSRU8PeUqrZXfPuUWzut0LzCLH7oee8Jbx+lXkV",
-	"K+K3UipW4FWYv7ruAX7f9fD/gXTwAET1/r2Hf3n43YNvH/5lK119R2OM3XyLV5RJMR85Vk4enKoRgZsh",
-	"7JIVa5LxS0bmVLMVXZMFVYQulxlnKUpjILC1XfCKNth9KGWBfPXv3+/df49/PTj9s/pf/7bff7w3evip",
-	"+vHjw0//fmCYyJ9z1UscowB4Xux6pAyXeHR6mqvaTvF8ZHGhljRpQfSV+xnhaqW6oMo/vCNofTLvqqUU",
-	"ioFl4GUhpxnLzZ+JFJoJuFG4CSTWJ0t84j/+qcy6PwZT/a/CsNSj//9JZfw4wV/ViRsXZtwEXtBaZpRn",
-	"LH1CXv38I/n+4aO/EDsVSZmmPFPHcIp2RDBjJBq18GUhl6zQHPfA04gRZHR0wQX8wIQB4d8bAtnR6MiM",
-	"QTXq4GulWX40Auw9ej/aHA3vITKNw/eIHSa8p99xPdXQcvpPlmgzwpnWNFmwFJTlOLLXlWW9oBqwBERR",
-	"Iy3jAETLY/LO/Mg1SWRuND5JUrZkIlVECnjHMz0lcSAhjaoICgbXMFwuxdzqiixLQQmsnzhiqtpc6zMc",
-	"INEGt6lIK9pUDZ+yZSbXLD2u8G0qZcaoOAJYwV/HjmptYg6oAmS1MNxRSMFaBvWkatQGIa13qjTVpdoG",
-	"46GN4zW+0bxzQFaYxg868qfXAgssX+pNIK+sWZsngpCdjsh0LS8MQTKnchQB4rpJLAppntDcUUSuBKle",
-	"QWhZUWWYYXjQ1fhpWaCEl6s615XlNAtWhLzLvMFEupQcqc7GcIZAlEX8isCMMZ6uNes/We50qI3RloHY",
-	"vfFjwaiKAeK7xRoZnYFBcy5GkY0fTMF0saZmWdUEAdArTQvN0jHVfYWVEEYjrDmEQafjBYqBP/UQJI5q",
-	"66hfpj+EKMyWKdc/XVre0aAUibZIvLEB6qh5F44hyTdPDzialM9A1+Oa5Vux+GdD49A+ZN61g9GioOsO",
-	"0hFoBPGfL7mjXn7NXOhvH0bpk6bFnLUOZn/F77dxGaA4cH94viN3BfVxwjntgY2aao7dQveV/8JV5NpT",
-	"qmnvGwjgJ3IBgXl920C/sQ/amuqbxwILqg8W35eWL+ATv2Sh8DClGRUJMwfzr5JmXBsBIpHKHHRGwQ4a",
-	"FRvMgC8LnlhsSFNuLoNmL4PjmtFMsZiUBNIkUF0qiMNZktM1MTOTUqSsIMpwd6f1kaRUWuabHJuLZam3",
-	"C208YWiv+zQ6kqUe+E4TFGFOP1DbeVulOEI7skyuxjOaZVOaXKg46QTqFpFEXqJGoIzcgc8YWShZSKkY",
-	"mRUyPyY/5Uu9JjCLMv+A6O0AdhMLG3ApQzDpBu8QpoDZOHjY9pqFHEPtw1ve9upr87A1MpiXW0WpV1wx",
-	"hd4D1MlQ7RrBAZF7x+QpS4AIKGKEGCPAUUUSKWZ8Pg6Uzq0krgEZlUZanWJzj/5qRxuAsAWSLDFvJUrb",
-	"Tt0BpLmqymq1FRGqR1+xWRsBCgfcso0XYh97iC1jy8QvnQ+lk1zlXITf3httx96G+GSdTv4RdM8YvWPK",
-	"lEasNbJ9U6wagv1OUZdLJig/+WZEGE0WCPJOX/+OfHNMzgRhQA8yrnQbUQiU6/un26y5I/P4M3z13ref",
-	"MQH5FAGXH2QpUu9A7a2Tt2tciVy26L4rnhpwmK6NypcsDBGacqPQWg34GARaZNNeezHkg4HcPzoy2v77",
-	"UR+5yWlqsJgYlvywlhdnL589Z2tVE286XYAdcHH/UQQwzCQ/1tS9pvbNxxd2BQ3VGH17iqwWhs1ZeU6Z",
-	"I1OsuGTqCQL54+HsLikYHaqiuHem6/jNglF1tZDEPki4jmpPTBjVKY0LAC2Q1kYZfkWqkoLhbunIBNCD",
-	"b1DWQiuF0XHJTBZXP7FWWF9KxXXctGEtL+byXCSJC3qp+/hLxZ6QTK5YYbRPRWjBkE6ifz9uBlkWbMY/",
-	"xO8CwwIqf7qbH2JtZOE+2lgcQWiSyFJoezzWqS4lybjWGSMrWWYpmTKy4GnKRPRal62+rjfBxgNv1ybV",
-	"KGetG8podD/m9KJjlct0MICXaispNcj8VjkxjM96ShPmtX+Ez0fpVaDSW9Jlr9gfDa4xgLkKm0IBy1GU",
-	"Gp7XzqSNGlaEahexq0HyDiF51ZewB7V2c08HVW3ry7mycNncVV/5sv7enkTMgBFuW7Pj2p9QHujxxmsI",
-	"garzkq53gLM4wTNkAGEIRQ+pcQhR+dRy0i8KS1c7z7fNwrwf2cbIvDkX7tMm+If0f9gkA48oBNCAZCJl",
-	"DLf9vus4t9G3PRGFgxA+2CBKWNe4uSG0wmLfNtHAiScrlNwUMYMRTS+YIhwdXsuMJiBOScEeQ1w1/c+y",
-	"YIRm4AFj5P+8fvGblWp+Erqg5yLwf2Ik9pSlhUwuKtmHKTu3+fWSFZp9QFe8kbN5wpx8hEs8PjeMNwwF",
-	"uvd9Pb73u03f86rgmr0Q2RqdvPZc3irWERgBu9VGeNlw38AxYVQYitlOZ1oWXBZo0HSqeNSUuSGSRBwi",
-	"1i+JshfNrM8IBR/r2b9ga6IoypFcP7GRfTYyQC9Ygb4UKdimFdMM2TKtecf8zNInhBIDnBnD4CRl755o",
-	"eYGSqNu5UfXHXgiC+xrDQ+aj0R7TFK+iGi56MsmCJRcDRceF1stx5cPpAnJ/RiBkc03m9JIRIW0QaFzW",
-	"t0Zp6xyrD//WnXWISdVgPRwWeXs0IpptvK+QqguWjszSLYACWAjGUn/HV3S/NuGxxQXr3a4APLWDqd1c",
-	"GyGKTLGx70ua8fRxXV/TUl54EwXhwj7DNSnYDLRL/+NMFlNQk+DnCyFXqtK90OiR0zURUpNUgsvx+FwI",
-	"OTbIzTXOa+kNmbIFFykEAFAhIFgLtKA5S49JQTUbQ7Asw6XA334yYtE3lzkT+piUomA0WRh1wTx9LuqA",
-	"BwSW58zsLpEiyUrFL+FJB01E0bUKAwz8rpxdjhLr5EVyAEQLqaVDUjg3CIpxf/njMlKvO4Wj0VG4O8Pe",
-	"q9XD69USN5F4dPThrpnw7iUtjNimzMxw+3ZO8/czvwLz6edgFebzb/JHtxDz8RXV6BZh7oW3tfXggOGa",
-	"Po2OfqSaZnIeBOXU6V/OlKLzFqsC1Yvt7kEbVeQGigG9W0RdDmkSYnhmHPo5o1EaSNbRpAKCiFqgLbcH",
-	"kVkykVrHUH3sX4LIMYWkJpWAHmDlMtOtWYsNJPCFXN1r4VYWPT6p9C88pl4lUumxoEKqnm5heKFULQYu",
-	"plviFcA8jBONl6wY5zzL+vuiS8G1usrx4ILcAO3LCPY1Cs8kephojfCRdBGUqEd1beEZz5QqWVqL9wdT",
-	"/EqwrSr4r8zFkazC5XS9Uq27eVihoRpnHzW30uc8drG5bJztIZSPpyxjOqp4VD/0tPnGDGRulI6pdzlC",
-	"t/rDnJxL1osGiw22ZW7x2DQlSP6vkjkNywPzCPQwdmkzTzKmjbqRUBWX8yIh61GRshkSj2Z6RaayFCnR",
-	"ss1vMNyk2+EUGmIYre5mN+jyN3xYANuDMbS+l4MaQqulXNkIGu6mr1Gjemc/xs8rWhf74Jwos4yUAr2s",
-	"iFs97HO/V8K0GeDofdQ6GQbN2jCBF7Ojx78PCLUt85wWBm42BSwx4/MhYbt/K+hyYW3CY552uVQD32At",
-	"3voVu5QXLEU3nBVDQRUb4i1shorb1WzC0fvGEZ4lW0wxqI4LmTIfAb6ia0LTlJRLoiWYhTAufFYqmhFr",
-	"R2MijcR9z2ZccL0ecsRn7p1PlX1pXFnU+/tTW2wOqGigEgxWHsscwPBgVOutvscteQzwHESJKgzthJsY",
-	"cAKv4A1w4lX4Z3YTF2I6UeYsuIGmSpYs2sKLmVL1KFz/47b5fiiTCzTDDvEkBHpLQDge3K9nf9t8nO8/",
-	"/en8/Lj69Of/3S8TRxCag8mDC/L29VNvUrh3//hREKIb12V8atNpVK/pPJOdeHpI/nbj6qOjFS0EF/NB",
-	"iQrv3Dst3NOP2UNACIZ9CvkXcWn0yzqXrSdhg88blDNNWYTTPkvBOg3keWA8DgBh2l8AC5b4m0xZe8T7",
-	"rJB5LK1gdDQHbrmxCaSNRJZa8RSNvJsb6ru2LeH4Bcvl5X5PUsseSRRwKPDsyN5ltZbqMtwR9YGRqwuf",
-	"TWDrL4KG50wTPTQm/Ywomi+zIIeMirRyvV0wzOOE9CAyyZmmZikTiOE0D1kD8FSma+/LMJwaOPjI0O4J",
-	"MPkJjDuxmXUTQgv25FxA4KackYmtrgTjUqLZB40W4/pRmlkGZXDB1po5SZ1RkmUxs3aToODT8PmMtAch",
-	"h51+9w5Pe/BzJS3Z07/akvr5d5pSVhgeGwQ2Bo4dFESs0tEsdxQJ75o6Wasp3UqyZEXChKZzG/2WFnQl",
-	"MGIvqBiCMV84LeTZskwxD4V3FKTW50s9BvFpfMHWk+AZJlIIUmxsLr7a0pnm+x73W3ihnkK6ed6D1lCl",
-	"CWs63x84bZOIQqK9yfpmOlrPwvs0C2YJAVrwQXH6cHcu79o5/6mkOH5FV79ap0Xw6111wZd35RIJ2F1A",
-	"WzOZdZhjoYLtc6/oNUzuHDINZlnI3LNIIkXlCptMCyqSBVO/33t/bKF7crzVRgXTbKP2f4tz7jMC/Ir8",
-	"KZWJOrFJxnchyVgd5+mIwPcFswUz6k8cI0wfmxP68zH56ZIVa3T0OeKwKqSYY+AqXnDGlWYpofpcSAHm",
-	"QhfUCqdhqL5POzak3pB8pO313XVfUWPvLlh7gALTbg3IMsvF8ieQlFWlDKQMjALKZtLYwPSdo6geQYWb",
-	"K1oLNg9in7pLiyT23FtLVga9AmMJoULqBSvq6exXEhN/lZfsRqKncJPbjnYfFtLGcOhWOKyldHNJe7bY",
-	"GdAFY9m+DW9bxPlq3u0mNgC1jbt1WlKvWg2WxYTLjxmlbJ2w7ZUkXD0xWMS2mwu0vc1doFnrKjC6RVET",
-	"1r7VVs7TEf3tDA5GGrmlbtvtXtSqq6lU+7Hr72DErp11Xb4OmMimb29IjTJzs7EqJd7g7Op9AODjZkiO",
-	"8ZgqoijEV6ayct7kmg+2rmynsh2dV1uZcCNRHSlrCdBoD9YRbS/1rupgsaKKbsPPXYE9EVUvVtjNVxNs",
-	"KvuYNCnWQVmYHcSyKpbORXpRlwi8pKWqMd3qfGJsZS/u7+11Z940gdtHILFLmpVUsycEPGfbKtP87i/V",
-	"e8o2cLevez6jmindvWjBVkxpt/baIjHeFlSvMBYzusL23E2LrHvExz377mGF9TMOUKdxhhFYGOj9Dzb0",
-	"hqmh3pOZs8z15sTwwobFEr7dur4inmKa9JGgI47IeoRdJPyOK6477LfeeBw4K0c2zoQXRBYpWkKu6Fit",
-	"LtQtxNdH6XVSe5Eu8MyvJGK8dRxlgNX2XVgtrLLPvjAkfsVFKleVNQ/tIi5glysIRhZo5xUSw4XN1+xD",
-	"wljKIi7ilPJskN3VehhBnxR6cdWXV4xdXO3dbbz/HxU8D1d97MvXELPQAB87znZ1xq5oX4YAdzqftc/O",
-	"bmLPWvzG3d8ebd4ubS/kzEPAVQiaO6MNYTAt6EwHvBhSmpesUIbsbBUNG0e/FwmxdzUDRS/baxmkfG5F",
-	"gs0RXv/97O79R986Pgi22eggTgWLJAEUTOhu2RVq+2CBiNCH4irZ3VFot0tZwS9ZasXFma0quEVGHC7x",
-	"1QGgW3xoZeZelLOn6w/CHlVNftsGku8CShThpFyRlSyMJkQUS6RISSblxTF5pskFY8sq3QXOecrMnwgR",
-	"sqgpA73oyT+4zKiTrJrk46fZDIvCtJbQqjXM2FowplaH9NNoqHXoFVMyu2QpWIZi6/UdMqIpb1JZa9mU",
-	"i7TKFEK3r0j624kbtWkiC2k1tEFCUXddiqIUcwUCUbUdrBdkJCSf/sUFSWSeSxEvXGSj7bYeKV7sK/t0",
-	"gADjgs25FN0+CgLBUguZpcNCItrTel7M6hHfdxRZyown6ycQAhBWhc/pmkyZkePNLyu6dkk5PZJQigqg",
-	"exyPC85r0Ae/Cw/J1cCRg6zffQ1aYySjiXxX5qUbWNybkf5kAxX+zmgW8zUu4PtAsA+VfiDyWkoyY6uq",
-	"UpCWRDOsdFPfSWeh1oVfQOdGa8v9mc/LAmtTXbku6zxuLRlQAHX7sbp1btwtKwpZjNWCooe5R/3ZjZq1",
-	"kegKlnKKaZVwF74yj3mrnggsJOaK1ivwtc8+Z3I8zSTkuw5ZdZhWOexFC1RjqscZo21SzxKrGM2IZoJM",
-	"WQb6aFjf3o3zmNw7PR2Z/5yOyP/813/3IyVGNogYOpNMKiOl2UpPFIpkFVRcqCcYSmywJKyrhKnzPqed",
-	"FuwY3eMI/Md5GiSt4uhYY9zQnwXNZmP7dyJlVk8eDCNeoLRAdcz1Rb82X4OdxKzDncuInEJ3pJ5wgBnu",
-	"kJKHAkwnJKolY+CwwSqeu4FgGe/r8M6MZU7HiEj2eAgTqYKYMJCm4Cbqs3QWZlrCL/EDNLuZS5naJOWq",
-	"4LmXQNBxDb+i3Ial6gcddCQNnR3FkMKvtnn9oxqJiSJiDKu3k7Q96LkN1hML16cps/pV5Lap7/xgRAlQ",
-	"lwyE9b/ha1Odq5XHDrJfpNPGaqtApN3ytu04IztVbIV/w3ONhiAXTMUFwFg+dw/a2iJDc6E0jXaPwZOr",
-	"lZyFmuNRLTejSo8VY2JYXfSllNm4NXccLKikYIksUuVJOUZ/aWnQvb+UqjSN+dCeuWqLqAIa6Tfl6gJ0",
-	"hoWNNINSACwlv529ed1IVt9DXfha6eoMnWpz7AmgtFwuWywom6p3l2/F3/Io0MQdkI08wavVlK9daQTs",
-	"3Jk2r7ED0PdAzBzKHNpC11FP9UouTarpGLWzrSfgZn5KNX2Jr/RwSgaFOesoAI6Ix1WpVmsTiUP51gqe",
-	"vVb+Kz5+zSnLTofov66X/o0rFplcLWTGxrWaAxv0Bk8ZCaqVMJwV0b8YO/wOn2ndWVoVjWwuJygjWR1O",
-	"HfiGuU/9yf3AAfkjqle8+q11IbrAsaoh0/3TKloMQsqumqbpigq3T14qVtRnHjZ8NFwZIioN97Czkylb",
-	"S7CRyRqYdkS7qaNq7XaazrPfxT1UM73deNp6jJQNc8CnTKzHuqBcRCWIFyJbeztfIEKAIgRwZRR38zqR",
-	"ArNj9IKt4RnXxDRmEISdjv+TFXIMyFMwzUQ8u7d7CVqSgmkzfwfZ/dR5dNCAq7/HM7zxJsRMAyzuNYZH",
-	"+yYA+JHiTk4/gO2ZHEnAG0R3B0dj+ik6wfI524vIEm721sgtu4Xa715x1NY/aCs5OiBu3m9pn3d1ey7K",
-	"1jLaA5b0bn9X9cXshye4xH0ef1XA6TZdwlCEsed4EIzxc3fvywvuA6KUnqVqtFmSf/LN5Am2V7PNQii2",
-	"s0afhvkCUvlAg6c5s90PJ+COm8BXyvmhSsXSEYrIwBTPRZh6Bok8Ls4pyGKagG3NDnVMfqLJAjqWr0nV",
-	"ERQzIq24bVVa2EtONfguWSw/FdY4uKY0LGfgW52s/spuq6aw0NtrVWlGveLl62CCCcJqgj2RUf6x6cKB",
-	"xgEpw+g5LhjU/02x2CQoL8dH26Pw9647bw1572xysbMuPLBK0I5qbkRlHSR/vgynHwAdr7NyDo09aMap",
-	"Qk9JJSbXMfSYnAXFWm0OO8tmmLejyKwsIFfNkg9rY4dsI9879VxAYzZDDrjwtCJj9JIpa9EmWsoro787",
-	"h9+gJGlf9G+8FTtprINoBeV+Mj4KmhFNvMWrl1Gjjn7Qx+Qs8BhBqVpbPVYZ5MTGL1CVW5BnKcuXEurz",
-	"3n2OCZRb6+O8D7ezi9panckh1NZYZcred9MsaHmbb6m21t3va6OW543fXFTdPGS7pNRXmmstKlA94hMU",
-	"pyyTYq7achNrkWTt40ZyH2t5j60tnj4secHUPipWXrQtDi/SJzgBL/Dl8ds9UEZwHLSunVpPGXYDzZ3Y",
-	"Tt0p25tPFeySy1KNFTRYGLe45N9A2QzzBJlWzQWgrn8hNXWV9WmSsKUBRV++X/R34V53+c9+wajP2boK",
-	"Pt3aUGomyyLWVQqOqqVHFVSJicCDrR+jBt59z5I0TYjYT0LVRS2tyvWY8vG33hXgdz3M9r8jSzggC9iD",
-	"oeI2mPKes/WVNUJYf18t8Dlb7ydfegu3g+h12w8GBXLbaKB675j8LAsCVbjRzULTnAt15bKnTW7WuiAo",
-	"MWQeXRO6oustlDM20c12prpK7di9n21IT3uQwtdYWCuqBVWkvyMLGaKh5QX8hfcaD574hc9Ysk4ydpax",
-	"IkYK2LJgyWChsCmCxPiSrty9eX/22x51m8uCjX3VnwjneuV/2+qKhFD31oHe+bYw3lhgrXZcV17UR6e9",
-	"GaC/Bb/EeHw7GIXy1lyZoMhZYDJwS8OIdhgiXtc8qDxaH/vvckXkTGPpuxW1vY1dUAJIGA9OSUrXKqiN",
-	"VAVng5/PVVyDbtwixWBF11NGFuBjhBJmYN/sG3DP9GD5eyPSqALxIzdiur3zrgvPriIkPbxsgmJwuDGu",
-	"UkfCPfDkBlYfmj1HwDte06WtySvLUgSjhcxSxDJXf6xRnPm4XeWKpoQ0pPQRprA5i96o3hzpgq1d3Wkb",
-	"rhEviMNj0clg40dU9BWuw7ZeimltS9jSEip2NhhXmNwRhK1A1422dtFtYUW9dt/Y6xOsr1E7DaAo9ovt",
-	"NXHgYGxaSxxQZCQbzEgAUOswXnHp7VLpgtEcWnSpODGf8iwzJ6nK5bJgSsWCv87A6L72PhuMHHedrGyd",
-	"P9eTKhoMccVw1CTjRgy0FKItw6u1YEu9P88m9pi9gxFDo7lg1w4+lfFhrGRZxEK7sCVMOiLTtbwgNgfz",
-	"sc3erN5vdIr2rfCQhxi20ozbxxqs/sEWO1LCU5aO2wWFtCxAKbLpLD0yAJhIjTRTtIQTduQYbSTP9El5",
-	"wcDONkhwP0eTcXhuo4KXcGyUA34bvltaPFE9sx7a7FTtSYiy1InMtyZsvrCPQU/xjCfroQizLHhOi3UD",
-	"YyIWGBtSaAUirgJr4ROS8tnMiPcY7YyyiWMmpIOZdCZ3LctiKRVrSfyiqiUi1a60E2ohOLv7gbBMbUzu",
-	"uVJUdryuk/nNQFNL6X5r0ImtoxTQYitKgUEYhI5cZEFTzEzlCcPcJkOVsHgydpAHQ1qcEvcqavtGXjAR",
-	"q2bbw6AUAcFGzHhIZKoD8cdWYUtgh6pzOreNts5jwVFGOdwmekVD1wNq08KSh8bVGS6+6c2xm+ufmH2G",
-	"L0TLyJtTyLhg/UfzDe4iwxmW4YulRK06uig33LbokcA3bWrG0OJi/cvytlnn37ikP0uyrGo2A9ENvGC2",
-	"DBqEFdiitthk1/beHBGZpYZMAqvqr7LK7XWLgmsaVffvNxMPiPxFzvehAcn54dUeefX06grtetsmN7yw",
-	"N+fbU0aVyCAqiSYavUNfvMNsuLOqJ9PdLKq/1XF2O5xGBsEzur1kRw1S37iXbsrbY893mItnb/7/w3v+",
-	"ayvYA6nd2NFBiW5tNVcmv409XYkEvwmwwRl5CkbTu1JkazAJ0vQutMs3ClmZZXcTKXQhs6gdpy32+Spk",
-	"neVWnutP0wx5317XJGNXDK7GFXmkhdm2lj/aW6z1LQmxxmVcHWZZNIW/HVhr/rVYalg9tJkLawubfDMh",
-	"SlORKhtbtQ7YBAQo4iuQNuy8Id+Z1x4TSopS+EI/IIAqQqGEF8QxnwuuyAVbavslBiHGIsbv93D9VSHj",
-	"YWcXf7twAq/KLHbgXHUEtraiiSz4nLcUtDXDUy2LO8p7Zszp+Q8zjkG+jlYY4mHwGSymGYtShaLcjpYv",
-	"7Tg/CV1s0jKLcXbho2rjdvBWyDHntg/c83ewTZvoBmQzxIvC2mUGJCZI986+Ws6ES8bBW9es3qGt+Vdn",
-	"06nYhFUeS8XGoJdFb/83tvphLS9+9NLtwL3TJR+7pNTO0mRreXH28hnkSXXlTxtdNWxjFDfO9Gh4biZ8",
-	"DXLm0Y2HC7TXUQsirxtB2f3iAur5R33O4K3aLOof1IOyuNvWdv03tqq32x4AGnuNtRhyNjHy1La5ZlPe",
-	"Ib0+v4x2BVdoTlAf8Re5YsXdhCpXRECNSMrnXGPcCxeCFWSxXi6YUMfE0iuIScI68TlNma+ATXPWRIVr",
-	"bn9wFVAJKyPfCMTs/y73UzA1l5cMXOhsRWzTOoWlq9iaJFSg2d3W4Yd0tjppz+kH7EZ7/97Dvzz87sG3",
-	"D/8StKi9tzXBv7X4M1xZrazIkDz4Q+ZAXYUffv5ZUpEqKtu2PQB3XU7JkFIIO6YS7BT+12rubOhXGD01",
-	"K3VZsCc+7IBXVe9TyTDqAIcZGCN3q+IrzzbD4aWtmCt3jrdsCVsfFmbZFxo3c536J/r9jV8ywji4ayhx",
-	"1lKIfoOFROqXHgaArggJ29vB9tbX7cNtGd4725oH3PgLA5YDKZC3sNWay9YP4EG9r/z/PT9Xf33/H391",
-	"f/RtJ8/umrmIK2F21dtrHAhuoOVEXhZMXaG9fh8BCof+EZ/dQdqO5AVl5TwiwQzinOU04ypSsvgl/hAU",
-	"vnVSmCFmWD69nu9Tq6GTMarY2IiJavPeejYa66FT2DWNMzqNtUm2MYG19dt4XvsJisKz/JIVT8i949Pj",
-	"0x3Psxq2f3ABAsg/qjc/vW+SWcX+VdoIs9r6bCOfKc+4Xg+esXpzc0bNaN6Yq1lI1dxYCzrZCtovbZjn",
-	"TSrqu5Uq76Ka70IB8fr3Ix2R7jbRW2Leqg5jub0nqNbOfNNjmrMOUN9UckO6Tu/+5+nd79//yf5x9/03",
-	"7qs//+9eND4boKK3mndh2/Gr8m6LTalNXdhIEqMGftBkSefMRfhzZZtsyCANwDxw3Jn786IKEvSRz1g/",
-	"2FUOPrJ9BsAGnVCRMDRHlwIKhUUtoc7G/SMa5CJuskhsbpT8WRrPUm+XB/0AqeKCpqhAW8rVN54W/MUD",
-	"Qy/sO9OtWuxZomVRF/t7Wd4bfoFIV+JCTjOWd7UUqbXKlq4cZe3k4LysZ5MsMyoYkRB5eUze1bv5KZkz",
-	"LGIjpB+Dq3Ph7+Rx1b3wgrElljwXzKe8rMmCXjZ9Rp1RYTjLS9xpyyFU2nL9FMzB8Ua5jmOCZQ8LgzHm",
-	"PNRCrsQTYk3tY8U0UdT1B7ZGNO1SXvZ0b+64BgFcazPGV1zVax8jaD4hp77sQsFsM3rRL3OntSVOWIsz",
-	"LNCJcBijXw3MbwvNwDWrDjNcQrPMbi0Fx+dKlllqv8Htp8V6XJTimPxmiy1hh1ghQ3rQ6w63tCHu4+5t",
-	"krxhoSQO8IM3WrzW7uS2B5Y0VnRlR/bGzvo6At2LT2VSxrPkzmreVsIF+T+vX/x2hZ6wdSTcnCcosANC",
-	"tSxyTJ+pzf8naMXgHL13nTspT//8uJ5sM8LwzhFxyQYGQIsyc7XDMD3lXCAuKm0oDFpy/YRTJhjVC3DK",
-	"c31MfgJctrjlTPiwaCwoVndxVR3BASsM4I/MrBk0WEeKe8UjfM7WRbwNVCGXSzrNosZzBlYUYACZzUZS",
-	"JKHCSEzwos0jkaUmmVQGW6nAGmpkWmosaDEj/5RTFKPMfai4guZ4znjKFtHUrl/4Jas4k204bNcVnJ9o",
-	"CBgQ82AIja8SV6WTYmcPQ1QVoxlLCRVsFU9uipcVfmNPxgX2Qm6XCNtFWCuROfvKUgT8cygnsjfYEv5l",
-	"NsDFfFxljvQQmUoB9oIiZ2lla1YtmjfSJLjP6tmgJ0ZwhHDX8IuRNnw7h5yu/fYbhe3bmFZjW6MAXEeu",
-	"dnHLLjZBqouaBae7gSK9z9PRmHEHtFTxKdA91ZIu92YVthIHw0rqaJ8iGEuuhJuhRmI8GhWMpiMLr3JW",
-	"o5tV7xPMHI914opRDcFWrHgMF70sZC419k14QnKuDIWA0u+LCucqgRQULcQQu2iLOfUMToAIiPRagYMe",
-	"SADU7YPxo6qLh4uWc3sZ5Fs6oK6AfFrIcr7oA68AozawrjFnEzw2LrMHeO7M7R0b6M/tvRWyEdUiEqai",
-	"XPmd5WGQRDSTxQWRM2R2tt41bf4mGC2G50bgyl5gSFWEItIiWfDLPvJ5TINOqJCCJzSrcsHaSgGA4QK2",
-	"VSqoTvCY/FVlJdb5/OuCijRjJ+aL4w4VtMWBVtCZrifR6aqsQyAPR/JkvSV4iAHO2YTfj9pWcxymLOwr",
-	"zeEMkxx4W7Lptv77Xr8A+3POqLB2k8ebdc5vssU+mG6CIlkewnfppd+zd8VMFqBKHsebYA1vNuFyW7sj",
-	"InQE/c0SpGC9odAj9ccqYzbLMHOpbs4eZsRumqaHGaRjpB7uZJNatHTKCGavbcRja0UONmArggY1nAru",
-	"Z1RR5zoZHJaNYSkCTRZDzcud9Wq1zmxzOeeHwVCW7759aE3Q+PnB6VZu6+bpWP0OSSSW9R0ie6RGjK/Q",
-	"0t/otAysYEwHLUe+fUie8x+OyZmzsduqH+apkFBGytG6pGg1oPJoPfRhg6W8MiDKE/PpmIBsLLK1z7A0",
-	"2zAKA2RkA9Nx66gZC/syt1rZ255LaXTRqK8mcXjRg6nCo8BlZrTMdJtIcSYwyRQECjmrqpfU/NvfRjmk",
-	"4DdwMi83DwTKIPhDadSJiXCKoF+mL9Dia6tbqFXHbdkIZvO9oxu+6+gy7arkN0JHqq7NzQ5JQftprlXY",
-	"FFdCMoZNh0SsWwRm2p2DNO6fxnoBbZFJve0BV3RHIVBVCSUboSwWNusV6zHCj2Q0taVntkLikhY076jN",
-	"/bEpbB09xYkxzQWbMbvppzJdV0WINMtBeS4LZ5CjvvoEWPttkW6rQlba62MHZjnaxdSI2Go21HYTz/iF",
-	"C6oNFxukHkTtbTld/o5bf3/1pPMwFL4Ppjo3cVCcaMX4fKG7Tj1Si8Qz3ns1tnt6fHovUqikfmc/00TL",
-	"ou6UuUNUIgtzuNM1cerO1gMNQttyW3ynh6vcsBYQiddKs9zQvXwZMUT/TUIVOi9+Q0Eba3ppQPPD7+89",
-	"ut+jWLXjzU/5bNapjQ/QYTv9FMMU9X49SBtsx1f/sceEXMgJ9DWrpY2v2U+5harz6ZYFxZeiXdWy/a3I",
-	"NVxtUCipNUsrQuRrcYGUANl7hugdhwRqaxI1TNVxkbK4GByQOyyKa1bIPOpU4Vgr0KjSTTYYtWmEUST3",
-	"v9ueddEaPeY0mDtqx5innUK3WmOZQfvqjNG/dwr/6w7Q/0OFZAGQjdojs3CSPaQ4VtraQdOLrQFD7Khz",
-	"DqP6L3xCbH1GFP7aalVttvRt07Orcaq32lezn9rNNxvJOjSwD4vEjqtFbhIM/M0WqLIBKNhkyBlSY2bb",
-	"g5q3Wi70FcbODs8PyWTE1vvUBeoSiM2JN5+9UsDultDbd9Eg2xGhU3nJbNQNo0XGWUGs8jY0uLvlAN8G",
-	"ltMBJ3hD/Kh93UES316Qk8+ZiojpP/2rpFkdXxSKeAx+kYK1VAkErTva9XhFVXVEKxcC5xR08yu+HAe+",
-	"qwV3VW8N93FsgHtHCqevXeDmC4zDUIxnyQrF0u2d3BtKXSFzci/u6t1ArW7htrJQ119s7jMwfFvgCEoI",
-	"2dttnGvjct5vA97dLcAOC7DolPWGHspwjEP3tSDbpe9NvAqO4hZIWXY1Owpbfk/DZK5/1Bj1Zil3C/gY",
-	"pQrQz9JjcnkPbE5KEilGRpec80smyHQNzZscZGNNmOkaSNbbNz+SFDtAVDEQTtA3+AJsDNuqx+uXbPD6",
-	"iP9Uug4zELa2LPgl1cxmS2NQhO2NAR4kWYwIyP4ucN0riHfUyBlDoWxNlsE2myqjJ2E4kaE56LmySB/f",
-	"Bk/YLzznsfrUr5+SJStIzrMMvJDygmFqY5glcHr3+/cf742+//Sn8/Pj6lPPFIH4HNg8MmUJz2lG8O3K",
-	"VHD/+NFpfe1D+xbWDPDQ3NtFJ1orPFbL9j4eveCRFEculmUPuuUPGAsND3wnLkhg0HdEhEhjJdMhcJ1Q",
-	"kmRSMfBMPSGKIfPWdJrBRuGDXMbjKcqiYKLDJ7/hrH42u/srdGNNOXohoDdrz6yD1JdtjbjhjJiB0ftV",
-	"+IskabyLmg1fGlf5nZH0Ovitsu7nPu8SUlEzmlyoYc3AqnrJG208uLBV9M1VEd8RF0O3LllBM4Jvq65O",
-	"F9FM5WdQSmfG3QQ0y3yjCzlvG08XaxeoGqmG3FFFWXOdsY7j2BTV3r56hqdc9RK44Biva4N5o2u85DJD",
-	"+bU3Y/2He2Wr6Rd+dJsJ5CQLgrZ6fe3g4+yr5kcY6l3mySJwjHqf6MimSdnqZVCTCV2pRUXAgImYuy5K",
-	"MVfQZ4JoOYcoY2h8gEoY2p9dQwpGBC0KCfUxzHt3lK1o1uKpHjsnpIqrgLLUvgS5CpIxEypSnlquhwV+",
-	"aWb1wFgbgmTBxnRFCzYO0vw2H0yZWI91QXlcVNgk7w2v87KQOVdYb15LAiPFl8TnwprTB/WNzemHMVS4",
-	"7k/q4T0osDh0Ml8IbNBbS+jyUrB0bBabUegvGmmah1ElcEzVtUqhrVrc4QP7tukDizrBgnVwMdYLCAu1",
-	"TLJBrFE2MOICxrpsmT9a3KVtGZYojMHtwHQ0bWqr2KDK5VIW2qKcH8pZ/C0RabPN4AL+kxVyDKVgCmYO",
-	"OZ7Z1BfCefds6bhg8+0znBF87Alhpe1kw8q7hnrcvQfe+uHlLmQRTXKZ8Q/QVSllVlZHwSsQbaEWvQPX",
-	"0VEAMO97Wo9CRNiE966W1hBaTsXaprOShCr2xBd9NHJ4a5hFHydOV32+UZgw0Jkl1l9OuUrEaYvdu2nc",
-	"2Uh6gQ5cBcO+tL+dvXk9oG8pSxi39fc7/djuOXhnQGOOaLx50HrA55HVIv38sqICQXVZ+zAUhMluhzYT",
-	"VGu5upFgW/LelolfmaHjGSWbkMlEGpUS6rlP2KSLXqJQQJfLDBrFaUyzoJpkjCpN7tnOuxiMC2ndUBAo",
-	"yI5q68q3P4B0W2o9JbWIFVxGc0F3QDXuK1lIxUR3OnzvaOfNlxvbs+vaHjvrtraT+dGfz0FiUN3su6EO",
-	"rn8Q4phXXpZDS99UIBMpDGH/Hd99//H+6MH3n3oZfB4YdHl42lEbYkRKYZgtBD6BBmRLRKA6NGVzoxFB",
-	"qqLjw7LAd49aQCt2Kq8CrtIsLgvIH1d7HcHoR0+MMrZyVgsbht6ShPboNNoX62eXn5LIPOfayeFunjvE",
-	"saGezbGW33/fv59XQDsjK8Yfx+GJ9JU9Gtfkhxj5w68m92fjFx+ZO37DSmaXLP3ZNWjs1bfxdSwgCUVg",
-	"LxFbad8ZbEDxVkz7igjggsVkEZrE+4mEUbNxu1TVzRBnM1Cl5KgyGmE5zOOdWr2j7r/RTbHXHGWMq7p8",
-	"vFEY31Rl7fkZgjKGaAy3TRqrXVcvBV0tcygVP651erxg63HYX3LTgkSzkm13sCFAuMftBqOAZXM0nVaC",
-	"NWpGR1D7z6hCWM9+dHTJIZ0yZnh/Zbv6DyTI88IcSJDqsekkyWyILpGQhZAUTNu8+kua8dRXv6hc2xvy",
-	"SKDCP/yursX3c3XbkNIfOKCpinZnttcfL+BvgCF4pkq3uH86zBYbT021M9j+oPXhySvsP40emlRi+0xZ",
-	"Cj1s5jwah1nVtUbeBpNsb+rcUbX0GWAp9JRz3AEjYvw7PcqYVuOPanfjE8JhN+/br/qKlk9bSsagWjQ+",
-	"HtJoBifXzGZctPjkquoLPt0A6I7tQQiY4ltB8yLWIzYwo0C/25ZQkjD0nyui+FzQbCo/nJiX4sNtyWV5",
-	"qyDuwuCuD9JHW7qQ7YktW4wOkfSSa0kTuXpIfsGgWlFXd29IU6U5q6qMcGU7d9M55cJmx1AyozwrC5t5",
-	"sqRKMTTqQOgZlGFwbiBXVAAYO7b/rncM9kTyQTd93CkY32hSstxu+3iDzwXl7toQ9Ve7CMe8pjSjAlsx",
-	"DrSu+SGD+n+7t/hpUePjAc6tibrmGpmr6hVY67qkpYElBffV9Mt3DsJFDMsnrd/ALopx4y4PoR3XlzC0",
-	"eefGBpqnMA2kkR4DeeGluRs/TrwNZH0de7D+bd7MQQ2A9eVc2ZARvezeNo362/uJjt69IOkgQHV0JJIe",
-	"CtxIoVfXqmY2ic+H93aR+FdsVirsqROPD4nkuuq2xmqtzZ83eiKkrHKcx+7sNdM6rg3QbLmg42RBhahF",
-	"Qgai0ZTpbU+s5YX3U4870+UHOJr3IJC121A3/NibK+gSz7aqIFg31HoRx6k10mwKKDn9MA67HMefqFYQ",
-	"+R1+G9v81+q8tuay1ztJuTSA9RiUcBU/ky2u0tgLGpydsKzuG99BVuttdGk2FLDVe/qpcFvN6bUdNEF4",
-	"E6AaqDVqIGMbXrUdagsoNGCsBlBxfGxCQhSau2GhiWDRK+qiVLvIU57aHUKScpNfmTtXq+/Lkd0b++HF",
-	"Gxyhjka/MZYqEgJuXKG+lVwD/G0aCrByTegK45D7NIi8Bh5y5b6U3/VlN5We/O2jrVmcTU5UBfP0erXa",
-	"YDXrw60vfuVdvXgXwG0pjPqjbGBRj6CfKL/apB5LJtLAjuCsEyyRQuZrDM0UKS3QTsFyXmJNJvNTUiot",
-	"86iFwrbLCYdMFjZ8Qy2lUMBZXA2Lo9HRnBlggcDPfJkxjDsdHbF8ylLU+hBgbEoVDFRQcXE0OuK5HQP+",
-	"GLOUA6dTS8aShSFPBRX+PJX7IvMDyaSA2PpCId9OwN+vwI+QMgkzlwqyd6aGyMJcUFUSezJnYHPoOIXX",
-	"m11uerQaqqP9g/ubeF83Pg1zaEBA4Xi61izq/nwTCTskcgZGY5fZDqHO2/wYzZS9MNuxFqaBcb5RVyw0",
-	"vXVyPnqgswzsgo5kda8CqnH1WUcMQyD68S3UXohHRrqexCBOWreFvGRFRpcRE3mZcjn2GQw9gvLxjSqB",
-	"oU/3AGCY0Ch8fG9xhZce5UNeSscFo33LyjKleU51G68HFO451JBTHHR+qHpbcj84aAhWVT+ajdPduCO/",
-	"wnB2dxyjGtg0QCI80ph86EG3DoiFXPWnSDDGK7mKFmvmImH9zcxaapr1m/BnPi8LDJqG4K8rGnvtjCPc",
-	"cusRudkijUBsQ5GeKCGVHgsqpBryQqni5nfobxKhiSD6ePJnO45QnrG0Is+ycAZ6G67RMw2ohqKd02Kz",
-	"0NIcHzh+BHHv9pwKhatQ8IzM5zIYbH5e3nNs1xKmL86jV3JzDT/SrKqhxsWMFUwkjJy9fNZzIZhb1wvk",
-	"MdQeIR5712wmmLvbGZEpS2ipWHjFJOUs7bkuByhjw8fVVWidP7SNm9wY3YPyll49Ifj5owuQpIZgrch8",
-	"Zf0bqWVv5dsTxt5G6AZl+7gRZyLLZUcxvFHQURwicAhPnxBz5ms0iIq2sCGladHSABhC+6CMhIXyhSwx",
-	"uK9BM7qJbsQnEwL1Zyg9XZsU9AcQc3YQaWKYVqUW9sy+hRiXCy6CWmcTS2TG4NSZxDNXbZ21qC88OpHB",
-	"IO67n5hnbERdQZeLka/8ZvtfBRWlp7LU8VIg0cpt78xAI5I2CrhN0Izy++n7iSMEPpEdbNlwxD1ruPm8",
-	"S3cMsat4t5A055v3UG89208cvLDtUZyRoEoCHl+wtYEhGw4S1a/rT48HhTC82Ug5toVFW0IVsh6mHfQS",
-	"R5rabvUYlWp7hM6vzMUHVyGa0S03bhbO2C+r/UavzDQtQPTmmrVOj9ceudJaUK+jKk3nbt3qX+Pj5jbp",
-	"PJbSxjSZrn0LEx/ZNDCrfa/RLrbGu8+3hpUPC33x+9/FS1OBwCHcNH72PUSJ1HZy0AARv5KrI3K1l8G4",
-	"fMBYkE9d63q9UWqKJppfoqk3Y7qlspR//43F7St0pN1EbTtWf+QfRulrT3uch1k7787scS/YDId1UIw2",
-	"K9gd/nEfg3HAvNYPD+pr24CLq9ZX3/QSNI1hcViApmtJWXC9fm3OwlUprAljkbTxugA1IhM1HecX48t7",
-	"4//5r/8GARuOFoy8jBaQnGGnXmi9BJXFcsUx6PrdXcDCjmPweNVGqNYvFspqBBX4eizkE2haM9la/7I2",
-	"+tnLZ4/Dplq29jovbKKMGgU5DvVDUoEKjx+V9eCPzkUt9aIRr6JGJF0LmvMEfjGfffYNDMqwQYY5DaNO",
-	"aZLJuStghc6ukc9fGzl/yrnI5Bw3AHa843NxLr755seCpViVSx1/8w2ZnJV6IQv+nzDOY/IDnCGp3Tb5",
-	"E21s9c++b49to8hF2LLwybloGfe8PD19kPhIcLhq+I5NYMjJyeU93wTzBECNPPOWuQvXT9camgg0y8V9",
-	"/SBTzmBL/+f1i98I5pi9RbXQx/qZs7Bf/ausVZSoj+vSFXyTC8g6OxcvoMEwbFiRyUdDNz5NRoRC78vq",
-	"uxEJOPqnyRMyCT5PoPR/tFv2uXjDc4ZLefXzj+TBgwffm6N9++bHY/KrFGyNDYvqdbzgiddPR77bpNXs",
-	"zfeCCnn37eunZMoUT6F6hQUDTME35/VT0MnXjF91pWykRmKlHCrUyrb/UFUXS4RDN83EnMIEuzeci8n/",
-	"XlGu/59HalLVUSqYLguhMK8Pq3tkQbon1G+qcsZ9b0xy//Q+msOgZyOFDqc8y4jNXzwXrmsH1cTI0Mfk",
-	"NRMpmTxLWb6UEIV/9zlbT2yOOdTq0pIUbMmgVQMsTtEZy1Dbvv8QbGY2VXbiqnBN7NbMfiY/vaHziU91",
-	"WMsSGhbaGbTMUvKnh/fu/7latxSMsEwxl8BKuIZ2YFAB1F7QT2BU/eYbDwzfP3z0F9+jFYNC1WPz7L8J",
-	"Cv3k31gD69840b/Pxb/v3r3r/28efHh6Sv5NJlxA4tr4n0qKyYhM4BNc4BhsuRPyb9/ZgiRUCAmZxmZX",
-	"TzwuFcxWDfuTQQ4DbJOqsNTkz8ROeM9MWApqyQFLzeBCksTTIbhcqBGA+XRECvaETNC0NME0TazXZId8",
-	"YIacyWLK05TBBrhQ5WzGE244GqjDbgtGvSfWagI/VOX5oQ5TkJli4NfO8NDMIKQez2Qp3IrBLrOkemEX",
-	"jF94+gfNzatOLHakR2aknOmFTMdmQNseyC3PDEfYB660ekImZ+bHiUUtrhXBF5Ub7HszmOF/GU807LuC",
-	"6rH/3g5tgGJjt1w/QW9H9SLYmldUEaB8BuarXpcApDj5vftm8mUBiZIg/ozRLWXmC/DC9jUBRMcid66O",
-	"3cjeIlcALI0SeBM3D9zukq4zSdOxlnKc0WLOaiDJVdVgPuM51+7dRwhstmoQS8c5SzkdG3mgOYBZ5AQo",
-	"DJKuE0AGHOgRoomlRRVOUIIpaHJGDE14Qv5VSo1emklVz8wP8sCC/iXlmSE0OITSEnvc0xVdP3E5d2E+",
-	"+8iTI6Blk1dMF+u7Z+YDjH00Osp4wgQWu+auSl1hBLclTRbs7v3jU6cl1L6rqswdvXbZcyFrP3v5LCie",
-	"/vjo3vEpviWXTNAlP3p89OD4HgxuIBdkScOxacYKrU4yPmPJOkGD2pzFiigDpU+ZgSOqoTARsfFY9Z4+",
-	"tUawAM5OliKTeuLf5I4itpaCodIbwcCyOBdUOKntDvapRhwbIWWw1QQA/nnAkx+ckhTY3iu7QimYkT9z",
-	"VuujvLIWYLcPJc1zhtGeuYXhJDRT0iI3DTsgQS5xYPelSc5OvpmMfOQ7QogVdrzplEvxLD16fGT284s7",
-	"+TO4iVo01uOPR/dPT21BbG17oTch33yHytI2Vao+FdhZQMbelK0RKka2hZbSpCzmmHFaKA3CBCKCYYcg",
-	"/wShnm2r8Ns6cTU7QcUp85wW68CvDP2DZdXiuUGd8WRlQay/EvU0H+qNMXUA2UbevssuXV61herNGzgz",
-	"D/50aXN8w6JnLX7D6pETZx0abX3S1T3drEiaYW0vQqGeQgVNF2x9jEZAME6ah0H0regDvuEUKTpUS21f",
-	"jJhb7zpXxLxUX1TLarSh9npsy0jue0mK+AznjsmxaeY+p155GGwUQ0UQLEiKFddb7kcWu65pC1y9hlif",
-	"Hg++hXidT++vkcBUmNRGXM6AXIAzDtRhRM99kI83dRVbsJVv+RxSCZbIIlUVlZiu5UUrz/vNp83att0s",
-	"Vyy7ZEbiWxZsxj9MULkAGdZ8MKI1AAzLMnyB0CUtwNe3SXl+WMuLQKs/HPWx7dkBzMO87hhQ++T1KwP1",
-	"dYJg/Ui3g2HN7rMvOAyqlUOL/IZxqQU2ARTffxodLaVqiQq5QDuC7WyPPuUad0SuGdxivZgZSLCp74cJ",
-	"wsm01DVbgVEbz4URG6FU+zOjQBrJSVXilatOYee4o3wFd198oFRRiQf5Wf2SBoP9O2phectzgeXgOVtb",
-	"0gey/g8yXe8N5H5jq8aGPtVNvLb5WwPm710TzLtGf3HJLgTFke/RaUmcQfkFo67D609vaGshAPvYCTwD",
-	"c90/vf+F7WhHSvADmPgoCgszsoYArpXAvgUkIKMNAhBwphNfzzjKn55pRcxyrfppu9pJwRwq2rI9zBrB",
-	"XLALJQWDkc0CMfvKaC/eFLDJreYMmNWLAlfcwNf2S7mjfKvOLbykji77E+KworhtLmHO4wlZFlwW3EXn",
-	"VbWfYissVV2Y3Qa1bxW7AQ4H98DSNpSAa0d9mBe2VvoBEQEaXkMZY1+/nW4wDyM6QUxxN0JYwAVfYpRN",
-	"op3C4FzQo9hSiAWt1JpSMeIKMZq7TkdYTSC0iCFqmCEAyyxS+fOso4hd2a4y3VWZW483ZrCta+ODFYHo",
-	"xf+uASO6GUUdKwRb7QEz9s30DrSNHRH8ZakjGM2FloTanvOy2MrrPlaOhTFPPyFqZ0y3BApaIdhg+lwa",
-	"3sf1wqZi1hETBzmQzDkULa8JRZ5iWE1/ScrICjYWB7SifQL6zovZEVxx/gBiCca1bihiUZOhFYVqsHRD",
-	"6uwL8flJwS8E23rOA60e/jyePQWsWbrwnvpFYczkZ4L318OOq41jCNQBGPNV1DijjaDBQsjVZ6+U7m83",
-	"O6LiKwZBMbRBLGyzYResYcNJVrZPBYrK6SDWfZJy5Tpp7YrbVshvsHQc/4/N079i163CrueMLRu4heZY",
-	"egHmVwiLpFlGggrvA1AKy/FcG0bh8F8R6itC3RqEeqvYBj7NKVSVH4A3l6zgs/Ue8abpSXJxjzkYi6CC",
-	"N6MZhiP6aFRgtBAds2B0yaCPKtVELeQKrLa+ErffriuKNap6eyY0Z+cCTJm2in04PphwYbcWXia2P4+u",
-	"HEeW1afH5IxYHooadEIFmULfUj7jED8qzTP2p3MR/oYxn5oJ23rOGpe9vRkyLSuXFNSk5jZ0hotSs6An",
-	"IzfT6hWzdatthCpX5OH974/PheunSP0pY0taKuC4g+aeALCPTh8cE2iwFdlzFadpn354+n3dE8YV9C+L",
-	"+a0QinYkj1F/1G1SHBGePKyh1fyQJOBMXdSxwqEKelUAyFrJQaOvQmv8z9Najf8DeeBZ2AXEojXH5NdY",
-	"p702d4VLKYw5T3okbV2vCcrtb7tXPri66/DJ11I6WrzxIfS0O+VdRgn5p+SgLsHVTaqXxzydIJWZM23j",
-	"mreUPI3ZMNFvXh3hF+AzDzZzw/7yauZuqai6xVsj1N3w0nfEux8BaiHtJQDcOIZtEu2TjzU06nQInIXk",
-	"EzDKNpPBDkDSxY1bK/ITl58GcfdVRky+peNNzLFwAKT8nJwKwb0c2qXQvpR9ORR6wHm7V6EGSDfAhjuE",
-	"wttBPl4I1u9Eh2FddQJ9/AefAXrvnz1Xmz6I32A4l7udJphD7mNX1o1egJCkjarUYRfTxrfy87AjZqsG",
-	"9rfKInptMGXnaNM9MGyoZmVYUUUWjBYpmm4zqlm23pc64qNtvXVHL9iaKFZcslpWS5bJUgfn6dPLu0+0",
-	"euyAKm3QwPJL1Gj9IW9XaKtruw59Nqw50KLOBnDTrs0+0wQrmiOSu/LONu6tMumhkgulzMb+W6vmQuKp",
-	"edyrxuZbW4LBZtMVjNA0Zem5AHXXtjvFZ0YBhdEeL2wxpGNylmXBdvEJs+agGjV0GnYmxseIXJDoLGeQ",
-	"9p1jRq2qG/9wZWJtd5uTaSaTC4Xdbv05YPQiLCljtkO6sx2i8ZKl5OHpg3MxqbrawkgsnbQHxP8taNn6",
-	"uev11V5uWK33E3czW38vt0ZMuNGF70ulr3UZjhGZDYZ18jFs9LxFnW90fEayVKW391DnDd47H4b2ib6o",
-	"3NvX0eRmkD6XkKH7myxcWquPHk4LOoPGzNSlwyO5wuIuLh25crXY7w1BKJIFv2TpY6JWXCcLI9nJ2Yxw",
-	"oTSjaYwc4IZunhx8ThaFCjQObVBoXcm+7AlbkazdmhDC0PVLQB22hFtBtl6IYCGjwM/Fa7b3DoFpEBr6",
-	"c+ljYbj92L5/OcHv+SD2haEM93ZaFw63i33ZFgKMbFQl0xY3ge9fVcI4cQ3vt6vJz7Gz+zVryjeijD5n",
-	"6+36qFPO9qWNemUP1ag6Z3TUtbdyugOt7QUTJzRNh0cEbRD1uEc4y7DIlM/CzI/JCydQ1tkNoVnBaLq2",
-	"0TxKbvqYaJruBqRfAI+AfX9lEX8kFvEDmnQCLVB6GrMTOzgpWC4v2Q1ivzWL0WTh800B/2MZpGZpX9H9",
-	"K7r/0dD9Db2oyYNgJtkZ363RuZ8E+Kt9+MsQAnE32+VAe0T7EgPrZv5bLAXahX6mguBVYfULYA5u61/5",
-	"wx9dHMw9EuzEHT4jgfAr2n9F+69iYT+832r6uxmLXzw2pirhAjX5Oiq8+qZQ/W76OVu7DljXKmf2sjFe",
-	"V0XFqotHiyAJd99dSHGZUS40+6BdTfOUanp8wdYTXyDK5qJhjAh2DGQZxinFQjieQ2mLzz14A4a/2bCN",
-	"Z0qVLH3O1lvLHrkSP6q6vltDYw+3iz0FdPg665uIFJDUk4/Y1LERvdEUWy7lxY0ixC0JX+h1/bdSRLjZ",
-	"le9cx8TAVwCy4D2cS5nGmEBbgATC53XCQkdQxC0oytSK7kOR9jlb9wlzuM30YP+89DlbHyS04SsJutEQ",
-	"hoFc82RJS3UFW0OAYtHqLTDsV4b7Fdqvi+HOSlVjuBjuym1QrSpzlvbEAHx6/yiA437Fga84cE2lSJKE",
-	"LaHMLYV2Uw4TmiWJOmFfaqr3AvubZyWzlCiWFMzVBsKOfDPbQW9e0ISRJSu4TLEbpGCrvZpBcHN/LCnv",
-	"ldmzuYMblvK+2kz0YfkhVszE7naAc3LWRxjM5LzbKv2LnN+MVXrPXaXac0DzoK3birki/1XvGouWI3O7",
-	"LJsRLpKsTFna3jKCm1sYV10b993xy45ctQqwt9q2IqTu17aK6uRSlvA0PDs427ZlwY9tq7rfo4F/j2XV",
-	"Ww1B8nJ61b5R93Zekk/AxHbKrrmuu8Yko0oNcLQwUeYGhe99+HA0OroP/30A/30I/3304UPQtn3QuTGR",
-	"QrvJttXIUicy79955IV9vjdIK6aUbcIePQ38uQOs7z/69pCp17/I+XYHlMvbNVR3H46oV8F4/TvMmadP",
-	"Plbk6lMrA5gzQ/+PrvfYOoySdo37OKoXglWUfbVYQ2k0KG2HrUPxk+1KZFBXa5YvtYoe5FB+aO8pjASr",
-	"ejfe3eoZ/tU/+/lnhdT20iMcsNbi8lq8t40pWvGo8VyHP/c36bqdGy1HGB0N+4VX5QMymlyg1rN/x2/t",
-	"iL8AF3B9PwdxBteW0K0cNJqy3npt59ZsbV91ABqrxCrnxFDzzDwAefPQt1vOEC1VJ5LH6fXJx+qLcW8P",
-	"9GEw85aYBa8OaLfSVngLtrMnr/UGxmz6rmO8r01ibAL5zQBUhxRZX/yhvdz11WyTLwYRiNqBdAibMeJ1",
-	"ZVPw5qRtYtHP0reuvqOwgJIsiBSZ7Q9la2iDkLSgClpT2DaZSKePyZlYS4HSjy2dArhkJCOUfVTQbJRD",
-	"d9M2u/DnQYu/NAvxV0Hq1gtSLbbkIYTLkh0jcM1kkZ9AG/y72Fq/U9N9ad+o+vZ/5uputZHtui6ezxND",
-	"2DhUdeLY6jUo8gTdXuHUZGFoKNU0k/MdtGKWlAXXazhXN/BYywsmjh7//t4cTQUY7wxhdg8p25Yrdcuy",
-	"a2lVnx0wRMDDvtplhnKA8aN9dEvH5zNBGC0yzgp3eiO3Tru8e6enT6rqWEID3+jRftkOV7NCmoVRffT4",
-	"iAv97cMjMEPyvMxDI6TB6zl0or1OcGscU4dQFIOiG6c5g6EvhH+S0bUi8tL2qZGzGZjaEw8hEcgbHS3L",
-	"iGTy3HaJcR4BaxRXmq6hNuQFWzpDIRRgk0kJ5M5IKUKKmO8ZiehAsP1xwZILlGZkvqQFQ3ukbYBnKzu2",
-	"QWZarMdFWYdMC3xTKTNGBVrjv1jJxh32U3s9Ny3hNC67WwTYxL/bqebemk1dP4X5FZO7PHZDidmFzFg7",
-	"5x3E307Q83zykZZ6IYtPJx/hi067EX7vLuFX60H9Q9mNvqLV541Wb1xftGAbTOhibdUKA9OErui6lWUP",
-	"gvYzQK4+0IvYBPaKMhbCXOotePeVee+fef9kIOMr5/5KYoaQmLM0dZQEOkYbpaDgKSMzzrIURHsp2Igw",
-	"kS4lFxpLwBdlxpQP79oLKz/xM5x8dH8O4O8/2Ve+sviv+PflsHjh8e6QbH70saPXqHVA/LVgcy5FoOr7",
-	"lRtV32r6wL+XVC8q9s0qxK1zrbbQwvvfR8PTtgki7QTiqyzyVRb5SgtviywSkLxKyekQTfYjfIBAE1jR",
-	"u49W5gyN9E+IXkgFVg533jNuRKOZzDK5GpFSZEypFhOIo4zOSKJozqAHxaZRNPTwvIK1Xmd0gDkTM0ub",
-	"4wUCTM0qbjtzdesM9WWOHcVlkbLCfAjaANGCkUxCVxGqb5lODettgsAfxfPuIfKFOYWvfOUrXxlCBl6W",
-	"ukmBY1SBGuGOFUgZ9shWTj6afwbosgbQv+qxX3Hss9NjKeBV0+dz61RXs8g7yktaEaW0QAzspZB++/BK",
-	"+mgcyQ+gi0YL6iWM0BzarbfQTZ8OOsIw8VNormhu3/Vn02AJwPx1nynEFZgLZKkJtylDFLLXjRhs5GpF",
-	"MqpaQ0iWUnHdjCHJ6QcMGfn2QRA/chqJH/mqeX+l3l+pd6sXANFX1pRuG40zXNP2AUEnH92fA0Sgl1WC",
-	"8Vcx6CsifSkee59eb0SiURW9XI8K3kFA8ngTiCCbZww5lpAdGS4utGAdk3eWTdMlH2NuAQvar6JVH5j7",
-	"EyLKLCOauoyCFV1vGrACyacdt79a4r/KA1/J2K2RByoX347W9wu2BsWozb7uA5TNPRUyMxqIa66CGdwK",
-	"OsErPEOgl2ZAJAgLuSI5FeuKukJNdtsm3j2vkGIxmrH0+Fy8WzBBJmkhl0s6zdgENBaj5NWbyENNd1mw",
-	"1BzBspxmXC1YSgRjac10LzM/b9CCeoMKBuH4z+2Z3AAW2qm6S9iqkdfMVj7XnhbsxjIkeLIABmNP1F4x",
-	"3Bg2AO8Ha74+Qb90mXfV4591tozfx/ZkmeqEbuhuf7pkxbqatlXSaa2H10j6Mog8MzKHJRdP6hlgthrE",
-	"Veo/bEDFF1ADotrLDdd/wLICqZ+/m2F68IDqYUSuhL03vd885H1KBLdzh9eP0L5ghN9SpcpU26LoI2/P",
-	"fuxFxU8++r8h2Rpf3p7u5i/lDZ1fq7e8NlEHj42cldnLZ+BCN8tEFXE7DR9GLN1wLvk9prCCJd8ang1Y",
-	"pWtBc56QQpaaKZLTNdFMaduU70wQli/1GuuUoFJqfoGU+LhqqtqB5o/iX6/t+yC17msr6ElHb6eaeNid",
-	"XD9FCJPce1MGR98LpphuD7R6ib9bza9gZFnwS8NqtPTueewZhrE6bKaJLPWIsA9Q0XkmC2RASCpomnOh",
-	"YooYqAB2MQdqHOYzqDUyBKzlmJXzEQYjrEnGtGYFSahq7ymWlfO2so7fXbEGJ4a0VWu65IpPecZ1a9XU",
-	"6oneVS7x8P9RvRhZzVmRLPil0b2FoeKytcQmtQ92W/uu1W4P29mue1kEuI5ifHbo9ioCFty7Va1Eihmf",
-	"l4gqroxCWtAZ1H40OrozyAjpi0ySiTWNTEjuOK4V/oIKDLbaTMqWmVyjqVifCykSdkzeLaQtQ4OGJ0AL",
-	"tPSaJ59sYrWzAzNQLqWoHM9Cakc3YqhvNT2Y4gtQ7+xGbli3w1m7uRve4u0x397MkvdVi2/pAHQTf+vM",
-	"9GQmiwsoPhVvWovNASyjAdIO6GwwBQpCfaBJDU0tn33sDHEhjZErMSLTNSgvHGyiyLAM2wX/liEDCWSM",
-	"nQuqyOSvCyrSjJ2YxybH5EXwkF0Schs7v4LKn1NGFjStFcs2JIOlhgJlWHGWKjtODMXNiXwZCI67+Nnc",
-	"8C3EcHPOnxV+77zgHbHbXOQg3HYuh6LT5OEfuk4Jx03SYeLwqz1oo+GFIR+G6pBSpKyoAvxj4hJqGUBJ",
-	"2mSlmFHireD/KllVQsepOsfkhUgq8h3QKbsYDt0R0HNuS2YbiQU88ixT7E5UXVmWtUv+vEma28jL8ubr",
-	"zLi5t4gBe4HjvRK3m1z4zv30pGHpOlyPxcg+JO8j/tEIFqvv9VWtA4PRAkGdKBgpoL1ZikGpesEEkeKY",
-	"PNOqEjGgNlXBaEqnGavK1hsRxakPc35p3iw1toSKoaTVOW9YzBhgKmzJ2jXLtcHPIxT+svWIUOV6s+OO",
-	"lTlNs0FuY4BXhRTzWhpvQwcHxbHIx/Cxby7v9jYh16+099EIbmlAygHWv2vnNcSabhmovUCyx7Zrhoku",
-	"GefgKuIL4VYRRBCCTtcmwQwMITRvvmKzehvgbaYiZ6zx9iJCMynYY1idjRkqvOnYJs0GxiXqHDdgyrHB",
-	"hPZNGy5JRXouYMcTO9IY1zCxwF2VHYNBsUtEZZz0a6SaSJEY2p8pCSER1nTkFM0YwcfOx7eX3l+rBnoQ",
-	"n9BX+nywXsgDVFQnr50UMsumNLkYXgi9QXKidqxXbAnm4RGaf7ILRcxkRC8KWc4XiMJG3XI4PCJLqpSR",
-	"X0BL87/b3nRmtSyFMY7JGYYfKk0LbS+CngtDXDKeeP+MkS6pkoJMbIzgWMuxGWdsRpnEiIb59QeaXNxy",
-	"snGtCPwPFLy78cCb+HzRYRcZc/sx/JZtcEcS8BQWWiuf7Zov+YrPuBkI6bGcOB1EKsql0gWj+fWQijde",
-	"BJkyzCmEDbjdgK4DYsIx+c0G+3IVRPfKorcg8NZt5I8mEPiNf5UJvnSZAFO7bfRF4CgCjkrBpg4ME/+S",
-	"s0GUwFlluoO1QzL7mQdq1/ayPWDAnc++IgYqKuftYTYzDRXKPsEDeyfYZx6sBDOymtXTjsmZpePOtU9R",
-	"x8soRPy5lwD4eglrLkzh+FxYNgdRCKAN4osTpPwTF+3gIwhtH8KJPYnH9jkIS4la7GGmP6i6+IpljCp2",
-	"GJ9lL3HsSxUzb7t0aR0ZoZlI2eYiHzxGX4mDnHy0f3U25a0d5dFN0fkOe6Jd9L4a9YaBHN021iuT8VHP",
-	"h38r8ylkIve/uROkqjupBYOX16VGgFMoZ1QoGwtpj7fuXkJeYvQIWnXPkYIZfFvIFdGSzKU1V0jCdYxh",
-	"4M6b4PnVXPDVXPBZmAvonmj3Scpns5OPoGy0E3JbEGCbXrB5rAKQ3rkevH1DuhIDIAS2FIWCNW1zbdrm",
-	"Vafwv0O2s4Kjecpnsw7eY90yIF2bc2fFPtjQO0zbruuLUOrUfLPiit0ajgSROXC8WxTQ8MHPW/2sdtIj",
-	"Wj3Y9rWErAfjt6qehcwyWeqAigRvnXwMPrlO0p1xcvjo0c0c8bZYOXxqX7JfMKSPailYwvhSq+iBDka5",
-	"aoKwR24hS83F/ISWWram9pwF2U4YtROo+qmrKANqAZ7EiAQ223vHsVoKZ6WWr3Dyo2vtROmn6bjQmjv8",
-	"kBz573JFFJ8Lmk3lB7gUkkBIloL8qFogZA0s8CARLKzXP2b5rp/6H8WwEez6IM7wYP5uybEelnEr5eBD",
-	"72U/TvLFrnjWIJ82sfkuJja3F8uxVVqwTfe8oMuFjST2ls+alMuxLk28pvxTnPMVTnnATMhaVneQfIhx",
-	"ipsJkZBzUs+bbItMtBGJV8yRvE5hLDz97dJYPfH9OuSx+gwja2tX2nPppmxWf6EjtXDiArWcR9Yz9hGh",
-	"aAh87CsvcUXYJc1KyAacspksWKVfhmFaAPVYdMk8ojVNFiw9JlBwBsY6F851gAGstlk+YI351uAAVPu3",
-	"AWEVCsmUeZUbg9DkDGpKtecUhtf5BWQW1rZzw5b8cO4thpIQBG8NhzvE+veVeVhbUReyd/Kvk4/28xg+",
-	"O92sLaK/FqGfUEGU5llGpuDGS33yjCI8xXJPEPRvEBRMtAb/ZwVjNl4/Yl0103Yj6Ja76RU0D/Nca8x8",
-	"r6z+L9tO/BQuMx2AV8g04C3gm3tF9Z1Xs7MF1gzVRNyRTbY3PNHXQOxm3W12kwba3Ig41KFo3xqK+UKw",
-	"5pmHFX2VN8JYyxZIHVukp0EyQ3hgroRSPF7/jHgJLCyTgI7XVRBMcUcFQXN1r6yX1IDyYbTEyxev35D/",
-	"+a//9pb8yRMiJFp6UWw6F1gSwgtwx8SItJCkhdiQSoarMZCzRg+ZsiUpUcBjSyzi1B6NdxDR6/BGiXDb",
-	"B7FKXFHOuZ1miYNvZi92iRFiFxbvV2V+rSLdCXCVwe76GOGKpVmfZZnZh6gq7eaGfLgioFSTXCoNrvba",
-	"Vh5XBWHgOVc6Sl7Wsn9ESibmu3RCFF0r9OpDlVCsEGw7mW5omIRmRipde43VBqxVTlpbd9RMLqQtj4Mw",
-	"GU0TUHUm+xxZ9R+RisHWD0jEzPxfFCE72IZ2zRQFXGvSLiMdWP3L4Jli5Ozls62i7WCqdvVUphhl21c+",
-	"E2i7F3ypBicz2ax4mz358PT7lpglZ2OzJX6sHdlmViINXdE1ztOS7WR++yyksRsgJk99mswXQkwOtqGD",
-	"5zTtTlMimQ7N47NZ0dRZB7ArGlbEAjOYrYHY7cf5MvIkIju6+WyJeo7Epo9q0w/XEsRyLar+0FwK9HoE",
-	"/fk2dX/U1QUk7gdyLFfk/ump845QXY9KXFB1LjbE3MALQ27ECaPoJYtAzR9IkG44bdwBHFCcHpKzgOUa",
-	"DM33dUfr9vcdWeK9L36H97/wHe5I0V9TqDyDdId2GDivhe/3y0+JE7CbxNUbz1UJrObXbiHfTqPtKTRD",
-	"hXe57ytntey++jYpAVvyzKlmRp9TK66TBbMGMCN0YhWdID7eK4BGkKjJ0N58P+O2iZfrd2YbYUUVUGDr",
-	"WLt5iQASqqTNejy+co81uMWEEyuJ9LK34bifk7DwVVv942irv2Iv9QrLWGXOtihbRUhdM68K83HGWxmY",
-	"ebhFFb0ZEO7OdzH6hArqStM0ZemIFAycAEF30XRveTCV4cxdpyNlNgfp2jXFwUwjWjiyJVWKcN2VLTW+",
-	"DESYrVlT9+89/MvD7x58+/Av2xKn9gHYmiFjvC0s2ZyyV4mr+EeqNnHenHpYugbsV9jjruaP2rQVmU23",
-	"iZjX69h5w5Q+pCb6puA020obLLl15QaDVpiJzBnRcn8Jch6lQICyNhFF82XGXGONAbSdzWYs0fyStZoX",
-	"f6LJwhpRvLxt4KmysBSlN9VogjEgRiCEcI+MXzKiCzqbmUUwJbNLbPc8kwWhbsH4tqJrMAhZ+AQXRdVQ",
-	"enLB1hM/H9DBlC1poXMHxRfYedS392nppPqT23JrMsrmLVtv0R1FeNoWlYdN6qLBd98+PGS4eHPDHdBs",
-	"byglS5nxZL1XdoZDksxwz8LCiZYICMKdMMTnXykNYsFophfdvYJpllVUUcs5s52hqCoLlmL3Txu6vqDZ",
-	"jCxkWYywDqB5NeiACg3jRLqUXKBVVKKRESrCQFJaei7unZ46CLetRc1R8Jw9IRNcLvQPplMgxBixHnRQ",
-	"JzOeaVsoHtrSYS9jrILqW13Zma02LAU7F1Ce1EsQ6phgTIKQXnMrSqHCuPkLIVfiCXl0+oCsFkxg5IT1",
-	"IFB1ES9oZtb0kz2Dv+Ppb0ElSNtwx2ZFGa5ILlOWPTFQwMFdSWjGqSJAIaZmjwbD2tAOXm5DvPuPvr1a",
-	"M6vNRbou0W3rWFbt6eNFq+9/d1AiULuoNpeIoQF+62CUQz3cgMOSztk+CMLf5QqAszpi61PjKsj1zOma",
-	"lIoBiKcSyfRWGrAs5IxnW1o4u2w89+xB+7jBGnrkLV0lSenAZdLr57zdCWcv0R3KtWQqNefoyB4Pslqj",
-	"cvczFyNGUIbypJ8rMpWly6ub2JHGdsoxTyePHadRTJvflLOUofksaPhLdSDkqHOBz9nUPBQ1qfaxLMfn",
-	"Ag10QBPhV9/b3slnBmAUyUtlGI5bhzW9jerWNXyRCTrN4gwA05fq9/wFJDA1NnTDKUz12bu9Jw1wvjXW",
-	"tEPtYV+pTI01DWE9Jx83Eb4zg+nMcwFUgmTOvFiGdERLF3dv4zueINK6yoWI0tb23ZbDdCAs/ZxSfxq3",
-	"fvDkny3r2Vf6Tx9gb0/y2YCrG5InupTY20NRXoiN5VhFbWX5cYDlrUU1hiBq/ZSa2T2xHJjPhDLsn9XX",
-	"N36QPJgdGOXt9KPdig3tq5nFBubOZIHicT08rWLTuktUcNJ+VxzHa/fMNQKdm6ODhLqlHrohY6i7qepo",
-	"3BH7r7YWHwrO9Y9C3tyWD0LY3OTdFMDrvxhVheb720TODriN/RAxPQiJLKEqFZ2zLir1Fh4YikqvuUhY",
-	"H8x4KzTPInaz18vMxgpBdSemyHQNZrM269i8kOVyPK37ZZgoc7NvZzgODLcXbH30voeJGEgTT/UCA7wL",
-	"uQJLClj2XXw3x/xC81siL6EJfZa1LZQLzYpLmkUXupClWVxKo4u7TrUJ7rmzEChcwz7UEdeac0S0vGAC",
-	"k+ATyNKEZrk8r2kmLJFFGoDsaiFpzrtg9h0+cY2nhTN0lfqjWbZTrVSWlAXXa0C2nAo6ZzkTemzA9vHv",
-	"7w2c4rZlMYZThG/fN5kqLmMEntzA1ljIzFZGSeSShRSCp0xoM2913N4T1mlqf1c99lknlfh9bLdiBz7C",
-	"fduvVZV8hFeIBW9YiBjBxUQu6+Sj/3ubWQoNyRdsvdHPP4jLrNUzH6EHA+qXiyQrU5a2GaPeBY7drb73",
-	"kH3dhko6PdwqX0vpvGlCzEEtaa0r2ZcNLRapUEPFdgNaiAvXT8A6uJNf76ENZj0Oc6AO517uYw7roE1f",
-	"rKro93wQXdHP3heJb6Xl63C72Fnyxpp42/FumzxxkrN8arfQKhP+ap/5rAVC3MR2adAeyL5EQTscap3X",
-	"TCb7XvbJx1KxYlsNfTywo2u/kg7+huvdVxJa7ja0/6PvYSBRrMBL6qEVGv2PFZduJWWRHT0+OgH8sGvf",
-	"jJUEj7NRMriA+sjOTOEUwbhJRDNBbSyu0S098Pv3gzPaHMFFsfjwTy5mrGAigfDb41qgbez9HwsGy6OZ",
-	"G4KrxpvV6ZCWQV66sBdYide3Kqo9NSK+GhFd8KrKsCwInblQzWVG9UwW+R1F5EoEs0/X8iJm1XJZdFh3",
-	"SmZpFQBbjwcKxvJGu8gWaKHVptYGo/sznrLMqEZaBmMGkUaRYV81Qqfa4tz9cM7/sTnU36DogU0DZAlP",
-	"GXpWaLLwEeFA4oz6ucIYRE3mkikIjauqNVRLr4e5b075DroygslP1QKjFEQaYqGMZOHK5UD3LYizXVCR",
-	"ZoykVNNgPtA5C8qz2Fy/0ZyllVFYznwQ8GPME1Yjv4dRUD9EgYPpItyXa3MTwZYy5ZpA0JY7skzOcW9g",
-	"vw1vwlrLIrAS9ETx8fxVhDTEGGN1xQXLa3eLvUA2R/xZFh4DiLNGKSJFtg73ZZ8wJOz/CwAA//8=",
+	"7P37chs3mjgM3wo+fluVmSwtyadMItVbv1XiZMY/J7bLh/EfkZcEu0ESoybAaaBFcz1+a69mL2yv5C08",
+	"D4BGN9HNbpESZcdTNbFIduP4nI8fB4lcLKVgQqvB6cfBnNGU5fDnz2/ozPybMpXkfKm5FIPTwZs5I1cs",
+	"V1wKIqdkNaearKgiOdNFLlg6JFOZk/HT6b3fqE7m46PBcJCzfxY8Z+ngVOcFGw5UMmcLasbW6yUbnA6U",
+	"zrmYDT59+jQcLGlOF0zbRZwXei7z+DKWNNdmDZQsZMqybxThKZmwqcwZ0XNGVEbV3MzPzRtLqueD4UDQ",
+	"hZmR4rhta1vQD78yMdPzwel3j4YbSx0OfspZyoTmNHv6JL5CnuL6lrm84inLySVbD8l4spaXo//97/8Z",
+	"Nywu8QOPeLrjGotcNZ3fWLAPepTAE2OzUA2HOmP2EP3q/lmwfB0sD8dsWMfj+w+GgwUX7vP92LKeMHN5",
+	"CyZ07OjOSep/JzwdknHKlrrtxMrndz6xJ2tBFzx5JQvNGhaHT5DcPILrgz9bF4jvjPDBXdf414LmaU55",
+	"Fl/gzP2Mi4OPbYvzz++8sKcpWyylZiJZP2PrzbW9YktGNRczQklCs4ysuJ4jstIFM+gB33BBHjwic1nk",
+	"isz4FVPwyJTnShMq1IrlhM4oF0N4WhaaLDPKhWYfNFEsyZlWfqtI0crNBku8Z9bYsL/7D76vg/GSas1y",
+	"M+Z//v7/u/f/vv/3fxvUz2A4+HBvzoUenA4WhdJkwsh9oiW5/+B7csUVn2SMnL/+6elTksxpThMgc3Bw",
+	"UyCXmyf205yKGSNSZGuymjNB9JwrwhVRmmcZnEtS5LnBFEOwm7dtCfKg5T4bt/uni4tv/3Ux+P3k3g/v",
+	"//1i8OdOGzdLM0sCEigIo3nGzcXB/Q2JKpI5oYpcDB5eDIZE5uRbOIlnbB2FakHOXz4FCAGgvmTrNpA2",
+	"P+8KzL/yBdebK/mbXJEFFWvChM45U4a+G6I5l1mqCNVkIZU+I49P8L7oRDGhm2hpBnPUlsUXxWJw+uDx",
+	"CVwJfirJqIHzGcthib9RQWfM0L2mYzNLtY+Uh7doZT/lG6N9HONvhjn34OB0qlm+lYHDC10XBsi8ubKX",
+	"OVNMPy8WE9bAIgX8hku0Uk/Deuyv21ZkL/ME/rf1enGBr9g0drFL+BHObEjG+AmuFZCJa0VUVswalouP",
+	"dz2/70+2s/SXVsaJLxV/+2bLmuwIO4Hby2KS8YSaueMIsSwfsEdXTNrQIXh+Z1x4xf5ZMKWb5MXxh3uK",
+	"zwTNJvLDvRyfvcfTsSWhXExZzkTCiP3NSB7sn22Ltw/uvnBZGLb9MpdTnjXIRTk+Y27bPOTgEj60rhHf",
+	"G7lHd13ray4StrnA51KX2gFXRPNFo4irYIhw1qnMF9Swt5Rqds+8O4jN/VZoHiF2P3act4DXrzOvYnn8",
+	"VgrFcrwK81fbPcDvux7+35EOHoCoPrj/6C+Pvn/43aO/bKWr72iMsZtv8YoyKWZDx8rJwxM1JHAzhF2x",
+	"fE0yfsXIjGq2omsyp4rQ5TLjLEVpDAS2pgte0Rq7D6UskK/+9fv9B+/xr4cnf1b/9i/7/cf7w0efyh8/",
+	"Pvr0r4eGifx5oTqJYxQAz4tdj5XhEo9PThaqslM8H5lfqiVNGhB95X5GuFqpNqjyD+8IWp/Mu2ophWJg",
+	"GXiZy0nGFubPRArNBNwo3AQS6+MlPvHv/1Bm3R+Dqf4tNyx18P8/Lo0fx/irOnbjwoybwAtay5TyjKVn",
+	"5NUvP5EfHj3+C7FTkZRpyjN1BKdoRwQzRqJRC1/mcslyzXEPPI0YQYaDSy7gByYMCP9eE8gGw4EZg2rU",
+	"wddKs8VgCNg7eD/cHA3vITKNw/eIHSa8p99xPeXQcvIPlmgzwrnWNJmzFJTlOLJXlWU9pxqwBERRIy3j",
+	"AETLI/LO/Mg1SeTCaHySpGzJRKqIFPCOZ3pK4kBCGlURFAyuYbiFFDOrK7IsBSWweuKIqWpzrU9xgEQb",
+	"3KYiLWlTOXzKlplcs/SoxLeJlBmjYgCwgr+OHNXaxBxQBchqbrijkII1DOpJ1bAJQhrvVGmqC7UNxkMb",
+	"x2t8o37ngKwwjR906E+vARbYYqk3gby0Zm2eCEJ2OiSTtbw0BMmcyiACxFWTWBTSPKH5RhG5EqR8BaFl",
+	"RZVhhuFBl+OnRY4S3kJVua4sJlmwIuRd5g0m0qXkSHU2hjMEosjjVwRmjNFkrVn3yRZOh9oYbRmI3Rs/",
+	"5oyqGCC+m6+R0RkYNOdiFNn4weRM52tqllVOEAC90jTXLB1R3VVYCWE0wppDGHQ6XqAY+FMPQWJQWUf1",
+	"Mv0hRGG2SLn++cryjhqlSLRF4o0NUEfN23AMSb55usfRpHwKuh7XbLEVi38xNA7tQ+ZdOxjNc7puIR2B",
+	"RhD/+Yo76uXXzIX+7lGUPmmaz1jjYPZX/H4blwGKA/eH5zt0V1AdJ5zTHtiwrubYLbRf+a9cRa49pZp2",
+	"voEAfiIXEJjXtw30nH3Q1lRfPxZYUHWw+L60fAGf+BULhYcJzahImDmYfxY049oIEIlU5qAzCnbQqNhg",
+	"BnyZ88RiQ5pycxk0exkc15RmisWkJJAmgepSQRzOkgVdEzMzKUTKcqIMd3daH0kKpeVik2NzsSz0dqGN",
+	"JwztdZ+GA1nonu/UQRHm9AM1nbdViiO0I8vkajSlWTahyaWKk06gbhFJ5CVqBMrIHfiMkYWSuZSKkWku",
+	"F0fk58VSrwnMosw/IHo7gN3EwhpcyhBM2sE7hClgNg4etr1mIcdQ+/CWt7362jxsjQzm5UZR6hVXTKH3",
+	"AHUyVLuGcEDk/hF5whIgAooYIcYIcFSRRIopn40CpXMriatBRqmRlqdY36O/2uEGIGyBJEvMG4nStlN3",
+	"AGmuqrRabUWE8tFXbNpEgMIBt2zjhdjHHmLL2DLxS+dDaSVXCy7Cb+8Pt2NvTXyyTif/CLpnjN4xYUoj",
+	"1hrZvi5W9cF+p6jLJROUH387JIwmcwR5p69/T749IueCMKAHGVe6iSgEyvWDk23W3KF5/Cm+ev+7z5iA",
+	"fIqAy4+yEKl3oHbWyZs1rkQuG3TfFU8NOEzWRuVL5oYITbhRaK0GfAQCLbJpr70Y8sFA7h8OjLb/fthF",
+	"bnKaGiwmhiU/ruXl+cunz9haVcSbVhdgC1w8eBwBDDPJTxV1r65989GlXUFNNUbfniKruWFzVp5T5sgU",
+	"y6+YOkMgP+3P7pKc0b4qintnso7fLBhVV3NJ7IOE66j2xIRRndK4ANAAaU2U4TekKikY7paOTAA9+BZl",
+	"LbRSGB2XTGV+/RNrhPWlVFzHTRvW8mIuz0WSuKCXqo+/UOyMZHLFcqN9KkJzhnQS/ftxM8gyZ1P+IX4X",
+	"GBZQ+tPd/BBrI3P30cbiCEKTRBZC2+OxTnUpSca1zhhZySJLyYSROU9TJqLXumz0db0JNh54uzapRjFt",
+	"3FBGo/sxpxcdq1imvQG8UFtJqUHmt8qJYXzaUZowr/09fD5KrwKV3pIue8X+aHCNAcyV2BQKWI6iVPC8",
+	"ciZN1LAkVLuIXTWSdwjJq7qEPai1m3s6qGpbXc61hcv6rrrKl9X39iRiBoxw25od1/6E8kCHN15DCFSV",
+	"l7S9A5zFCZ4hAwhDKDpIjX2IyqeGk36RW7raer5NFub9yDZG5l1w4T5tgn9I//tN0vOIQgANSCZSxnDb",
+	"79uOcxt92xNROAjhgw2ihHWDm+tDKyz2bRMNnHiyQslNETMY0fSSKcLR4bXMaALilBTsFOKq6X8VOSM0",
+	"Aw8YI//39YvnVqr5WeicXojA/4mR2BOW5jK5LGUfpuzc5tcrlmv2AV3xRs7mCXPyES7x6MIw3jAU6P4P",
+	"1fje7zd9z6uca/ZCZGt08tpzeatYS2AE7FYb4WXDfQPHhFFhKGY7nWmZc5mjQdOp4lFT5oZIEnGIWL8k",
+	"yl40sz4jFHysZ/+SrYmiKEdyfWYj+2xkgJ6zHH0pUrBNK6YZsmFa8475maVnhBIDnBnD4CRl755oeYmS",
+	"qNu5UfVHXgiC+xrBQ+aj0R7TFK+iHC56MsmcJZc9Rce51stR6cNpA3J/RiBkc01m9IoRIW0QaFzWt0Zp",
+	"6xyrDv/WnXWISeVgHRwWi+ZoRDTbeF8hVZcsHZqlWwAFsBCMpf6Or+l+rcNjgwvWu10BeCoHU7m5JkIU",
+	"mWJj31c04+lpVV/TUl56EwXhwj7DNcnZFLRL/+NU5hNQk+DnSyFXqtS90OixoGsipCapBJfj0YUQcmSQ",
+	"m2uc19IbMmFzLlIIAKBCQLAWaEEzlh6RnGo2gmBZhkuBv/1kxKLvQi6Y0EekEDmjydyoC+bpC1EFPCCw",
+	"fMHM7hIpkqxQ/AqedNBEFF2rMMDA78rZ5SixTl4kB0C0kFo6JIVzg6AY95c/LiP1ulMYDAfh7gx7L1cP",
+	"r5dL3ETi4eDDPTPhvSuaG7FNmZnh9u2c5u+nfgXm0y/BKszn5/IntxDz8RXV6BZh7oW3lfXggOGaPg0H",
+	"P1FNMzkLgnKq9G/BlKKzBqsC1fPt7kEbVeQGigG9W0RVDqkTYnhmFPo5o1EaSNbRpAKCiJqjLbcDkVky",
+	"kVrHUHXsX4PIMYWkJpWAHmDlMtOtWYMNJPCFXN9r4VYWPT6p9K88pl4lUumRoEKqjm5heKFQDQYuphvi",
+	"FcA8jBONliwfLXiWdfdFF4JrdZ3jwQW5AZqXEexrGJ5J9DDRGuEj6SIoUY3q2sIznipVsLQS7w+m+JVg",
+	"W1Xw35iLI1mFy2l7pVx3/bBCQzXOPqxvpct57GJz2TjbQygfT1jGdFTxKH/oaPONGcjcKC1T73KEbvWH",
+	"OTmXrBcNFutty9zisalLkPyfBXMalgfmIehh7MpmnmRMG3UjoSou50VC1qMiZT0kHs30ikxkIVKiZZPf",
+	"oL9Jt8Up1McwWt7NbtDlb/iwALYHY2h1Lwc1hJZLubYRNNxNV6NG+c5+jJ/XtC52wTlRZBkpBHpZEbc6",
+	"2Od+L4VpM8DgfdQ6GQbN2jCBF9PB6e89Qm2LxYLmBm42BSwx5bM+Ybt/zelybm3CI562uVQD32Al3voV",
+	"u5KXLEU3nBVDQRXr4y2sh4rb1WzC0fvaEZ4nW0wxqI4LmTIfAb6ia0LTlBRLoiWYhTAufFoomhFrR2Mi",
+	"jcR9T6dccL3uc8Tn7p1PpX1pVFrUu/tTG2wOqGigEgxWHsscwPBgVOutvscteQzwHESJKgzthJvocQKv",
+	"4A1w4pX4Z3YTF2JaUeY8uIG6SpbMm8KLmVLVKFz/47b5fiySSzTD9vEkBHpLQDgePqhmf9t8nB8+/eni",
+	"4qj89Of/0y0TRxC6AJMHF+Tt6yfepHD/wdHjIEQ3rsv41KaTqF7TeiY78fSQ/O3G1YeDFc0FF7NeiQrv",
+	"3DsN3NOP2UFACIZ9AvkXcWn0yzqXrSdhg89rlDNNWYTTPk3BOg3kuWc8DgBh2l0AC5b4XKasOeJ9mstF",
+	"LK1gOJgBt9zYBNJGIguteIpG3s0NdV3blnD8nC3k1X5PUssOSRRwKPDs0N5luZbyMtwRdYGR6wufdWDr",
+	"LoKG50wT3Tcm/ZwoulhmQQ4ZFWnpertkmMcJ6UFkvGCamqWMIYbTPGQNwBOZrr0vw3Bq4OBDQ7vHwOTH",
+	"MO7YZtaNCc3Z2YWAwE05JWNbXQnGpUSzDxotxtWjNLP0yuCCrdVzklqjJIt8au0mQcGn/vMZaQ9CDlv9",
+	"7i2e9uDnUlqyp3+9JXXz79SlrDA8NghsDBw7KIhYpaNe7igS3jVxslZdupVkyfKECU1nNvotzelKYMRe",
+	"UDEEY75wWsizZZliHgq/UZBav1jqEYhPo0u2HgfPMJFCkGJtc/HVFs403/W438IL1RTSzfPutYYyTVjT",
+	"2f7AaZtEFBLtTdY31dF6Ft6nmTNLCNCCD4rTh3szec/O+Q8lxdEruvrNOi2CX++pS768J5dIwO4B2prJ",
+	"rMMcCxVsn3tFb2By55CpMctcLjyLJFKUrrDxJKcimTP1+/33Rxa6x0dbbVQwzTZq/9c45z4nwK/In1KZ",
+	"qGObZHwPkozV0SIdEvg+Z7ZgRvWJI4TpI3NCfz4iP1+xfI2OPkccVrkUMwxcxQvOuNIsJVRfCCnAXOiC",
+	"WuE0DNX3aceG1BuSj7S9urv2K6rt3QVr91Bgmq0BWWa52OIMkrLKlIGUgVFA2UwaG5i+cxTVY6hwc01r",
+	"weZB7FN3aZDEnnlrycqgV2AsIVRIPWd5NZ39WmLib/KK3Ur0FG5y29Huw0JaGw7dCoe1lG4uac8WOwO6",
+	"YCzbt+FtizhfzrvdxAagtnG3TkvqVKvBsphw+TGjlK0Ttr2ShKsnBovYdnOBtre5CzRrXQdGtyhqwtq3",
+	"msp5OqK/ncHBSEO31G273YtadT2Vaj92/R2M2JWzrsrXARPZ9O31qVFmbjZWpcQbnF29DwB83AxZYDym",
+	"iigK8ZWprJjVuebDrSvbqWxH69WWJtxIVEfKGgI0moN1RNNLnas6WKwoo9vwc1tgT3VDy4yue4pF2ZZS",
+	"js7iOiT3T05OyGRNUjalRaaPCFSsYiumNKYqURuKWS3m115yamgLim0s4AWSE5lBoqA3Tvjip3Qmg8Wc",
+	"ESHJtMhBEpnQ5NKAaqU2DsnkzEDrJVvqSqxSu+e4w4H/JJVuwZ2cJTJPmVH46IxBlr9yQXk+/99J10G6",
+	"15BI53M3AE9zOsmC9D/MBsSsUTj+SyFXIube0SxvDDhCZarx55RlmvYKb8I3msYLzfdbcME/WlnkMNhP",
+	"OFl1qd0Q5Vdb4iFuEWFUOJbmbkl9QxYs5VQQV0ZFBZcEQmX9fvRKlq/bAMrwKTuDV/EvhA2/gBjMiAUM",
+	"t9+5Oo49us7P4yl2fnyn+4RgXb+fYO5u19cuwvUCvZq9uEFmCc3FfrRua30eFZyARFBUk+cU63rJUn1G",
+	"A7Q6Ij/TZG4/YcilJqlcCfO8FChxDb2rlGobXQxQtJIE4imXNNebtMEre5sH0sjMrEtZjWaUi6a3/UOZ",
+	"pY2xR8r7qKMfxUpnZLKOx3s2VM0ZDgoBVDBqXFToJJcCC2GgmQhNRJ50duPPtthOANHOZ1A/nPpJlCvs",
+	"Bjev2FLmESV0QhXLuGDNBdVAabH105z4NiyT7bmyTIWlAHBH5HmRZaeu9FpZSM4Gdysyt2HiXr13ASLu",
+	"sHyEyHAwWY+aVQUbtjANBcsh4QIjxfMUraK9VZcA0WKeNc9BmySNxdDmaK88qBhpwVyWLcozkXruFqyO",
+	"GoN7+y8aBIgyvaP/AI6TmTFsePqm6q2q8hwacnJGU0LtB2/3P7M5Owu6JhPD2XLWr1SHL3Q0hemEdiKN",
+	"K8/x4GSHS26yEzXYrqwkWYKAu2lbhQnNV14Uk7l1h/h090Aoq8WeVLJnrlg6ajoQuwZ4yE9f2s7gtfi4",
+	"KADHKBoTEQm5TNKBq52wGRVbxN3NGK8ole9zqP7oXFoMlI3MGVBbIVfxrW5wjV73mJezCblCLyYsAxNm",
+	"mqZs5UIeR+Jve9WlY2WBkjtdE/Lf2hEiwG8HH2mpY+UkAyLHCACd2ppL0Tl1YoMdDX2ZaAu+JWGq8M2A",
+	"LNd3UDLVCmZ14bGO/QTFEGpV3a7Hh/dihqow9muZpKqgsLGgOOc91xXmX0o9xMXalT9AOm2TIa+5dOZY",
+	"SD1y2u74NFB+wUpkhK6gBZEzKRlSpSiQRZljtREpZkdkjEVG7DiaqTD5bc6yFPucKE3oBbY3cTq0V7ip",
+	"0bjI3347/+nMuow1hJyPczjB0RXNCqbG9gWoqMMFSTJG8yMyto7q8amRCBaEBs5pKE6b05W4EOas7LG5",
+	"eY/IGFR9eDMo6junKVagcZ5JewG2QcH4FNohmT9ByrcNIDQIclix7ehCjJOMKuWTF8enZOzr4h/TQsux",
+	"pXpYFQ+jOVKOVFDPWS0RL7yywXAwd8lvzkvvPODDsi1CdQHR3Nl2XatRZn0XSl4dIDQoVrdV+QSQ7aG3",
+	"2bCJWJME35mjHjiDBcjEOiixvIOLs8xLdZdFXVG9JTVwFD36mItmL6kk22s4v6kbin02HzOYRjU7IxCF",
+	"vq3Kc1SnqNnBu6a6GIqvdPuirQ3TPlNZpC7VRLFN62mug2YN33u0be85DwZWWD3jwAxdO8MILPTMpAk2",
+	"9MYKtz0s1lMX5dbZqwUvbJhz4Nut68vj5dqSLt7oSFB/u4Q1HFxxFdffbCykLjVoH/g/tDlbPI/oz/2S",
+	"FMoLdQvxtYY7ndReRCQ882vJRm+dd6ZHBOS7KpN2sY4vDIlfcZHKVRkZhzFGLvndGQiQywqJqffma/Yh",
+	"YSxlkXSLlPKsl4pvo/VBxRR6ft2XV4xdXu/dbV6Qv5fw3D+MwL58A/k/NfCx42wPDbAr2ldQjTudzzr+",
+	"3W5izxExG3d/dyJj7NL2Qs48BFyHoLkz2hAG05xOdcCLQWhfslwZsrNVNKwd/V4kxM6VQUHda8rvTfks",
+	"au8yI7z+2/m9B4+/c3wQ4hyjg7hwhkhBjZwJ3S67gqZq3atBPLLrCvGNtZamLOdXLLXi4tR26NgiI/aX",
+	"+KoAcE0DjRfl7On6g7BHVZHftoHku4ASRTgpV2Qlc6MJEcUSKVKSSXl5RJ5qcsnYsiwdYy0C5k+ECJlX",
+	"lIFO9OTvXGbUSVZ18vHzdIoFlhvL0Veaz24tvlzp6fNp2DfS6hVTMrtiKURZxdbru81G7ZHe1DnhIi2r",
+	"7mAKhUi6x1zW6jxHFtIYtAbFedprvOaFmCkQiMrtYO1tIyH5UkpckEQuFhX1PfAsWJve1iPFi31lnw4Q",
+	"YJSzGZeiPd6XQOLhXGZpv/Si5hI5L2oO/W8UWcqMJ+sz8G+FHRatd0Wi52tF167ATYcwi7wE6A7H4xJd",
+	"N6widhceksuBIwdZvfsKtMZIRh35rs1LN7C4MyP92fp0/sZoFovbn8P3gWAfKv1A5LWUZMpWpddMS6IZ",
+	"Vo2u7qS16dHcL6B1o5Xl/sJnRY513q/d42gWt5b0aCa0/VjdOjfuluW5zEdqTnPWMZxko/9TLC4HAnCg",
+	"YZ+WQfNr81a1qF7Fs99h9hmTo0kmoXZcn1WHJcr6vWiBakT1KGO0SepZYkXwKdFMkAnLQB8Ne0W6cU7J",
+	"/ZMTjNMbkv/97//pRkqMbBAxdCaZVCz1VdMpmMdzKi7VWeBDCmqUYxlKXx+S5uwIU00Q+I8WaWB3xtGx",
+	"X5+hP3OaTUf270TKrFqIK8wegzKd5TFXF/3afA12ErOOMnTxBDqNd4QDrBYJ5a1QgGmFRLVkDIKfsSPO",
+	"biBYxHukgq/XnI4RkezxECZSBfmVIE3BTXSNaxwOiiX8Ej9As5uZlKmNVyubB5b+XQgXcNFsMrdtH3sd",
+	"dKSkYxhVUyKFX239+ocVEhNFxBhWbydpe9Bza6wnFq1AU2b1q8htU99F1YgSoC4ZCOt+wzemOpcrjx1k",
+	"t6zBhjjU3Wsg2nFsXGF0hX/Fc42m8+dMxQXAWG3EDrS1QYbmQmkajXrGk6u0b4L+fVEtN6NKjxRjol+P",
+	"waWU2aixDiNYUL1L1IdWQCallgbdu0upStOYD+2p61yCKqCRflOuLkFnmFPnTMWsmufnb17XCj/uocdi",
+	"pQ1chk61GfbXVFoulw0WlE3Vu8234m95GGjiDsiGnuBV+jNWrjQCdu5M69fYAuh7IGYOZQ5toWvpTXQt",
+	"lybVdITa2dYTcDM/oZq+xFc6OCWDJjdVFABHxGnZ9sjaROJQvrUbTqeV/4aP33D5P6dDdF/XS//GNRu2",
+	"rOYyY6NK/c4NeoOnjATVRcrVY+9jh9/iM606S8sGLPXlBFFI5eFUga+f+9Sf3I8ckD+iesU7SVkXokvC",
+	"rERj+sxLCPa9bskz16CrefJCsVw1xoF2qBcWE/shO9lwDzs7mbC1BBuZVKxb5qgalGu307Se/S7uoYrp",
+	"7dZLQMZIWT8HfMrEeqRzykVUgnghsrW38wUiBMZSQxySJPA6kcKHSK3hGaM6NRkEYaej/2K5HAHy5Ewz",
+	"Ea+U174ELUnOtJm/hex+aj06aGbf3eMZ3vhGLH+AxZ3G8GhfBwA/UtzJ6Qd4xtYNxax60d3emc1+ilaw",
+	"fMb2IrKEm70zcstuZSt2795jszGb2vf0qEHht7TPu7o7F2Xrgu8BS4I6QO1o4h7siie4xH0ef1kM/S5d",
+	"Ql+Esed4EIzxc7fvywvuPaKUnqZquNnecvzt+AzS/la28S4lKqPK+jTMF1AWCzR4umBHBFy0Y3DHjeEr",
+	"5fxQhWLpEEVkYIoXIizjBEVxXJxTUBFoDLY1O5RNVWRC52via3radBorbluVFvayoBp8l/FMV7PG3v3Z",
+	"YDk932pl9dd2W9WFhc5eq1Iz6lR7ohaEj8rGeAhF0FD+saX3Ao0Dyu+h5xhi4RMbLU9AeTkabK9osXfd",
+	"eWv5iNaGsTvrwj0rbu+o5kZU1l7y58tw+h7Q8TorZtAkl2acKvSUlGJyFUOPyHnQ+MjWg2TZFDNAla+2",
+	"YMmHtbFD5R6fPnohqLDkgAtPKzJGr5iyFm2ipbw2+rtzeA7tfbqif+2t2EljTxErKHeT8VHQjGjiDV69",
+	"jHLIW3H5Dbbd7pz5TkzKICc2UYaEB0GepmyxlJDDdO8ZWx91KVnxPtzOLmpreSaHUFtjXV463029Ocxd",
+	"vqXKWne/r42+OLd+c1F185Ctx1PftaGxQGf5iC/2NWGZFDPVVOerEknWPG6kjlilhlhju/QPS54ztY/u",
+	"L5dNi8OLrGSela0mmz1QRnDsta6d2rgbdgON0rFMI7AJtc9G7jm74rJQIwXNSkcNLvk3kE9ongiTGqFH",
+	"Zi41dV0qaZKwpQFF3wpTdHfh3nQrnW7BqM/Yugw+3dqcfSqLPNahHY6qod87VFyOwIOtxax63n3H8s4b",
+	"CdR7Sai6rKRVuX7tPv7WuwL8rvvZ/ndkCQdkAXswVNwFU94ztr62Rgjr76oFPmPr/dQe3MLtIHrd9lZG",
+	"gdw27SzfOyK/yJxARzt0s9B0wbEEyrVaCNW5WeOCoPiWeXRN6Iqur1HH4na7vF+nD9Pezzakpx1I4Wss",
+	"Uh/VgkrS35KFDNHQ8hL+wnuNB0/8yqcsWScZO89YrKZRypY5S3oLhXURJMaXdOnuXXRnv81RtwuZs5Gv",
+	"oB3hXK/8b1tdkRDq3jjQO99i2RsLrNWOB9V0HnevpuNvwS8xHt8ORqFFY65M0DAgMBm4pWFEOwzRUEGi",
+	"qerK3+SKyKnGNhIr6goi2qAEkDAenpCUrlVQZ7wMzgY/n6tiZIaAKjAsKA0jc/AxQjsAsG92Dbhnurf8",
+	"vRFpVIL4wI0Yw5WG8OwyQtLDyyYobilxUEXCPfDkGlYfmj1HwDteHzkO1likHsBoLrMUsczV8q81Ojtq",
+	"VrmiKSE1KR0r8fgcimG10fglW7sebjZcI15cmseik8HGj6jou8WFLfJtHRQov1hgOcMq4wqTO4KwFehg",
+	"C37fKIGPhxV12n1tr2dYX6NyGkBR7Bfb60vDwdi0ljigyEg2mJEAoG9IvHr526XSOaMLaHffUD5pwrPM",
+	"nKQqlsucKRUtxQZG97X32WDkuK/OhwGQrr97NBjimuGoScaNGGgpRFOGV2Px42qv603sMXsHI4ZGc8Gu",
+	"3bBL48NIySKPhXZhe+V0SCZreUlsDuapzd4s368il+Er5gpt7UNgK/W4fexn5B9ssCMlPHWlqeL1c22d",
+	"2O4VVZlIjTSTN4QTtuQYbSTPdEl5wcDOJkhwP0eTcfjCRgUv4dgoB/w2fLeweKI6Zj002amakxBloRO5",
+	"2Jqw+cI+ZlRe8Dv1RZhlzhc0X9cwJmKBCYvvQaJwaS08IymfTo14j9HOKJs4ZkJamElrcteyyJdSNdVo",
+	"dRW6mkSvVqiF4Oz2B8KWTzG551pR2UVDwSiEpoY2mNagE68GC+WxoxQYhEHobg91uSAzlSfszJYYVGiX",
+	"JRnkXoEhLU6JOzWIeiMvmYh1hupgUIqAYC1mPCQy5YH4YyuxJbBDVTldWeUr3sU/OMooh9tEr2joekBt",
+	"Glhy37g6w8U3vTl2c90Ts8/xhXjhWKVHGRes+2g/SaV/5SKqWLlKbs1WHZ0XG27bN0ENOJua0be4WPcW",
+	"V201XYNqpb5WPYhu4AWzZdAgrMA2iFJErgShCcDZ0NUqBVbVXWWV2+sWBdc0LO/fbyYeEPmrnO1DA5Kz",
+	"w6s98vrp1SXadbZNbnhhb8+3p4wqkUFUEk00eoe+eIdZf2dVR6a72aByq+PsbjiNDIJndHvJjgqkvnEv",
+	"3Za3x55vPxfP3vz/h/f8V1awB1K7saODEt3Kaq5Nfmt7uhYJfhNggzPy5Iym96TI1mASpOm9Vc7BfDgt",
+	"suxeIoXOZRa14zTFPl+HrLOFlee60zRD3rfXNcnYNYOrcUUeaWG2reWP9hZrfUdCrHEZ14dZFk3hbwbW",
+	"in8tlhpWDW3mwtrCxt+OidJUpMrGVq0DNgEBivgKpA07b8j35rVTQkleCF/oBwRQRSiU8II45gthu0HZ",
+	"LzEIMRYx/qCD668MGQ+7JPvbhRN4VWSxA+eqJbC1EU1kzme8oaCtGZ5qmX+jvGcGCia7D1OOQb6OVhji",
+	"YfAZLKYZi9d0Lraj5Us7zs9C55u0zGKcXfiw3LgdvBFyzLntA/f8HWzTJtoB2QzxIrd2mR6JCdK9s6/2",
+	"zeGScfDGNat3aGv+zdl0Sjbh63yzEehl0dt/zlY/ruXlT1667bl3uuQjl5TaWppsLS/PXz6FPKm2/Gmj",
+	"q4YtwePGGRvWuW3C1yBnDm49XKC5jloQeV0Lyu4WF1DNP+pyBm/VZoPMoB6Uxd2q66eEseds9cSHi/QE",
+	"jb3GWvQ5mxh5atpc2Ee03/a+lNaf12j0WR3xV7li+b2EKldEQA1JymdcY9wLF4LlZL5ezplQR8TSK4hJ",
+	"wjrxC5oyXwGbLlgdFW64leh1QCWsjHwrELP/u9xPwdSFvGLgQmcrYltLKCxdxdYkoQLN7rYOP6SzVUm7",
+	"7yj64P6jvzz6/uF3j/7S3la0a/FnuLJKWZE+efCHzIG6Dj/8/LOkIlVUtm27B+66nJI+pRB2TCXYKfyv",
+	"0dxZ068wempa6CJnZz7sgJdV71PJMOoAh+kZI3en4ivPN8Phpa2YK3eOt2wIW+8XZtkVGjdznbon+v2V",
+	"XzHCOLhrKHHWUoh+g4VE6pceBoCuCQkRy/V1U7ztw00Z3jvbmnvc+AsDlj0pkLewhQaLx9UDeAhV9Az2",
+	"DU4H//n7f15cqP94/+//4f74t42LGQ4+3JtDoMnAp3ELwu6ZuYgrYXbd26sdCG6g4UReYtepmxCgcOif",
+	"8NkdpO1IXlBWzCISTC/OWUwyriIli1/iD0HhWyeFQaMvKJ9ezfep1NDJGFVsZMREtXlvHZv2d9Ap7JpG",
+	"GZ2wxmaE1fXbeF77CYrCs8UVy8/I/aOTo5Mdz7MctntwAQLI38s3P72vk1mF3U05zarrs418Jjzjet17",
+	"xvLNzRk1o4vaXPVCqubGGtDJVtB+acM8b1NR361UeRvVfBcKiDe/H+mIdLuJ3hLzRnUYy+2doVoLGpRT",
+	"bFtAfVPJDek6vfdfJ/d+eP8n+8e999+6r/78fzrR+KyHit5o3oVtx6/Kuy0i3YkvbSSJUQM/aLKkM+Yi",
+	"/LmyTTZkkAZgHjhqzf15UQYJ+shnrB/sKge73qFgg06oSBiaozebg5bX72zcP6FBLuImi8TmRsmfpfEs",
+	"9XZ50A+QKs5pigp00OSwSzwt+It7hl7YdyZbtdjzRMu8KvZ3srzX/AKbItYyl5OMLdpaiuRSzFxUEZGu",
+	"HGXl5OC8rGeTLDMqGJEQeXlE3lW7+Sm5YFjERkg/BlcXwt/Jadm98JKxpW+vr325ujm9qvuMWqPCcJaX",
+	"uNOGQyi15eopmIPjtXIdRwTLHuYGY8x5qLlciTNiTe0jxTRRZv2wZGtE0y7lZU/35o6rF8A1NmN8xVW1",
+	"9jGC5hk58WUXcmbbp4pumTuNLXHCWpxhgU6Ewxj9qmF+U2gGrlm1mOESmmV2a9j11nVsNd/g9tN8PcoL",
+	"cUSe22JLC0iIFDKkB53uMCzIHQtI7ODurZO8fqEkDvCDNxq81u7ktgeW1FZ0bUf2xs66OgLdi09kUsSz",
+	"5M4r3lbCBfm/r188v0ZP2CoSbs4TFNgBoVrmC0yfqcz/J2jF4By995w7aZH++bSabDPE8M5hpSF+XmSu",
+	"dhimp1wIxEWlDYVBS66fcMIEo3oOTnmuj8jPgMsWt5wJHxaNBcWqLi5vJUOsMIA/NLNmXGmWIsW95hE+",
+	"Y+s83gYql8sltCGPZWCCFcW12s+xQm5ChZGY4EWbRyILTTKpDLZSgTXUyKTQWNBiSv4hJyhGmftQcQXN",
+	"8ZzRhM2jqV2/8itWcibbcNiuKzg/URMwIObBEBpfJa5MJ8XOHtCGm9EMevWzhgb98bLCb+zJuMBeyO0S",
+	"YbsIayUyZ19aioB/9uVE9gYbwr/MBriYjcrMkQ4iUyHAXpAvWFramlWD5o00Ce6zfDboiREcIdw1/GKk",
+	"Dd/OYUHXfvu1wvZNTKu2rWEArkNXu7hhF5sg1UbNgtPdQJHO5+lozKgFWsr4FOieakmXe7MMW4mDYSl1",
+	"NE8RjCVXws1QITEejXJG06GFVzmt0M2y9wlmjsc6ccWohmArlp/CRS9zuZAa+yackQVXhkJA6fd5iXOl",
+	"QAqKFmKIXbTFnGoGJ0AERHqtwEEPJADq9sH4UdXFw0XDub0M8i0dUJdAPsllMZt3gVeAURtYV5uzDh4b",
+	"l9kBPHfm9o4NdOf23gpZi2oRCVNRrvzO8jBIIprK/JLIKTI7W++a1n8TjOb9cyNwZS8wpCpCEWmezPlV",
+	"F/k8pkEnVEjBE5qVuWBNpQDAcAHbKhRUJzgl/6GyAut8/secijRjx+aLoxYVtMGBltOpribR6bKsQyAP",
+	"R/JkvSW4jwHO2YTfD5tWcxSmLOwrzeEckxx4U7Lptv77Xr8A+/OCUWHtJqebdc5vs8U+mG6CIlkewnfp",
+	"pd+xd8VU5qBKHsWbYPVvNuFyW9sjInQE/c0SpGCdodAj9ccyYzbLMHOpas7uZ8Sum6b7GaRjpB7uZJNa",
+	"NHTKCGavbMRja0kONmArggYVnAruZ1hS5yoZ7JeNYSkCTeZ9zcut9Wq1zmxzOeeHwVCW7797ZE3Q+Pnh",
+	"yVZu6+ZpWf0OSSSW9R0ie6RCjK/R0t/otAysYEwHLUe+e0Se8R+PyLmzsduqH+apkFBGytG6pGjVo/Jo",
+	"NfRhg6W8MiDKE/PpiIBsLLK1z7A02zAKA2RkA9Nx66gYC7syt0rZ245LqXXRqK4mcXjRganCo8BlprTI",
+	"dJNIcS4wyRQECjktq5dU/NvfRTmk4LdwMi83DwTKIPhDqdWJiXCKoF+mL9Dia6tbqFVHTdkIZvOdoxu+",
+	"b+ky7ark10JHyq7N9Q5JQftprlXYFFdCMoZNh0Ssmwdm2p2DNB6cxHoBbZFJve0BV/SNQqAqE0o2Qlks",
+	"bFYr1mOEH8loakvPbIXEJc3poqU298e6sDV4ghNjmgs2Y3bTT2S6LosQabYA5bnInUGO+uoTYO23Rbqt",
+	"Cllqr6cOzBZoF1NDYqvZUNtNPOOXLqg2XGyQehC1ty3o8nfc+vvrJ52HofBdMNW5iYPiRCvGZ3PdduqR",
+	"WiSe8d6vsN2To5P7kUIl1Tv7hSZa5lWnzDdEJTI3hztZE6fubD3QILRtYYvvdHCVG9YCIvFaabYwdG+x",
+	"jBii/yqhCp0Xv6GgjTW91KD50Q/3Hz/oUKza8eYnfDpt1cZ76LCtfop+inq3HqQ1tuOr/9hjQi7kBPqK",
+	"1dLG1+yn3ELZ+XTLguJL0a5q2f5W5Bqu1iiU1JqlJSHytbhASoDsPUP0jkICtTWJGqZquUiZX/YOyO0X",
+	"xTXN5SLqVOFYK9Co0nU2GLVphFEkD77fnnXRGD3mNJhv1I4xTzuFbjXGMoP21Rqjf/8E/tceoP+HCskC",
+	"IBs2R2bhJHtIcSy1tYOmF1sDhthR5+xH9V/4hNjqjCj8NdWq2mzp26Rnl+OUbzWvZj+1m283krVvYB8W",
+	"iR2Vi9wkGPibLVBlA1CwyZAzpMbMtgc1bzVc6CuMne2fH5LJiK33iQvUJRCbE28+e62A3S2ht++iQbZD",
+	"QifyitmoG0bzjLOcWOWtb3B3wwG+DSynPU7wlvhR87qDJL69ICefMRUR03/+Z0GzKr4oFPEY/CIFa6gS",
+	"CFp3tOvxiqryiFYuBM4p6OZXfDkOfNcL7irf6u/j2AD3lhROX7vAzRcYh6EYz5LliqXbO7nXlLpcLsj9",
+	"uKt3A7XahdvSQl19sb7PwPBtgSMoIWRvt3autct5vw14d7cAOyzAolPWG3oowzEO3dWCbJe+N/EqOIo7",
+	"IGXZ1ewobPk99ZO5/l5h1Jul3C3gY5QqQD9Lj8jVfbA5KUmkGBpdcsavmCCTNTRvcpCNNWEmayBZb9/8",
+	"RFLsAFHGQDhB3+ALsDFsqx6vX7LB6yP+U+k6zEDY2jLnV1Qzmy2NQRG2NwZ4kGQ+JCD7u8B1ryB+o4bO",
+	"GApla7IMtllXGT0Jw4kMzUHPlUX6+DZ4wn7lCx6rT/36CVmynCx4loEXUl4yTG0MswRO7v3w/uP94Q+f",
+	"/nRxcVR+6pgiEJ8Dm0emLOELmhF8uzQVPDh6fFJde9++hRUDPDT3dtGJ1gqP1bK9j0fPeSTFkYtl0YFu",
+	"+QPGQsM934kLEhj0HREh0ljJdAhcJ5QkmVQMPFNnRDFk3ppOMtgofJDLeDxFkedMtPjkN5zVT6f3foNu",
+	"rClHLwT0Zu2YdZD6sq0RN5wRMzB6vwx/kSSNd1Gz4UujMr8zkl4Hv5XW/YXPu4RU1Iwml6pfM7CyXvJG",
+	"Gw8ubBV9c1XEd8TF0K0rltOM4NuqrdNFNFP5KZTSmXI3Ac0y3+hCzprG0/naBapGqiG3VFHWXGes5Tg2",
+	"RbW3r57iKZe9BC45xuvaYN7oGq+4zFB+7cxY/+5e2Wr6hR/dZgI5yYKgrV5fOfg4+6r4Efp6l3kyDxyj",
+	"3ic6tGlStnoZ1GRCV2peEjBgIuau80LMFPSZIFrOIMoYGh+gEob2Z9eQghFB81xCfQzz3jfKVjRr8FSP",
+	"nBNSxVVAWWhfglwFyZgJFSlPLdfDAr80s3pgrA1BMmcjuqI5GwVpfpsPpkysRzqnPC4qbJL3mtd5mcsF",
+	"V1hvXksCI8WXxGfCmtN79Y1d0A8jqHDdndTDe1Bgse9kvhBYr7eW0OUlZ+nILDaj0F800jQPo0rgmMpr",
+	"lUJbtbjFB/Zd3QcWdYIF6+BipOcQFmqZZI1Yo2xgxAWMddkyf7S4S9MyLFEYgduB6Wja1FaxQRXLpcy1",
+	"RTk/lLP4WyLSZJvBBfwXy+UISsHkzBxyPLOpK4Tz9tnSUc5m22c4J/jYGWGF7WTDinuGety7D976/uUu",
+	"ZB5NcpnyD9BVKWVWVkfBKxBtoRa9A9fhIACY9x2tRyEibMJ7W0trCC2nYm3TWUlCFTvzRR+NHN4YZtHF",
+	"idNWn28YJgy0Zol1l1OuE3HaYPeuG3c2kl6gA1fOsC/t8/M3r3v0LWUJ47b+fqsf2z0H7/RozBGNNw9a",
+	"D/g8skqkn19WVCAoL2sfhoIw2e3QZoJyLdc3EmxL3tsy8SszdDyjZBMymUijUkI19wmbdNErFArocplB",
+	"oziNaRZUk4xRpcl923kXg3EhrRsKAgXZUU1d+fYHkG5Ljaek5rGCy2guaA+oxn0lc6mYaE+H7xztvPly",
+	"bXt2XdtjZ93WdjI/+vM5SAyqm3031MH190Ic88rLom/pmxJkIoUh7L+je+8/Phg+/OFTJ4PPQ4Muj05a",
+	"akMMSSEMs4XAJ9CAbIkIVIcmbGY0IkhVdHxY5vjuoAG0YqfyKuAq9eKygPxxtdcRjG70xChjK2e1sGHo",
+	"DUloj0+ifbF+cfkpiVwsuHZyuJvnG+LYUMfmWMsffujezyugnZEV44+j8ES6yh61a/JDDP3hl5P7s/GL",
+	"j8wdv2ElsyuW/uIaNHbq2/g6FpCEIrCXiK207ww2oHgrpn1FBHDBYrIITeL9RMKo2bhdquxmiLMZqFJy",
+	"WBqNsBzm0U6t3lH33+im2GmOIsZVXT7eMIxvKrP2/AxBGUM0htsmjeWuy5eCrpYLKBU/qnR6vGTrUdhf",
+	"ctOCRLOCbXewIUC4x+0Go4BlczSdVoI1aoYDqP1nVCGsZz8cXHFIp4wZ3l/Zrv49CfIsNwcSpHpsOkky",
+	"G6JLJGQhJDnTNq/+imY89dUvStf2hjwSqPCPvq9q8d1c3Tak9EcOaKqi3Znt9ccL+BtgCJ4p0y0enPSz",
+	"xcZTU+0Mtj9odXjyCvtPo4cmldg+UxZC95t5EY3DLOtaI2+DSbY3dW6pWvoUsBR6yjnugBEx/p0OZUzL",
+	"8YeVu/EJ4bCb981XfU3Lpy0lY1AtGh8PaTS9k2umUy4afHJl9QWfbgB0x/YgBEzxraB5HusRG5hRoN9t",
+	"QyhJGPrPFVF8Jmg2kR+OzUvx4bbksrxVEHdhcNcH6aMtXcjmxJYtRodIesmNpIlcPyQ/Z1CtqK27N6Sp",
+	"0gUrq4xwZTt30xnlwmbHUDKlPCtym3mypEoxNOpA6BmUYXBuIFdUABg7tv+udgz2RPJhO33cKRjfaFKy",
+	"2G77eIPPBeXumhD1N7sIx7wmNKMCWzH2tK75IYP6f7u3+GlQ4+MBzo2JuuYamavqFVjr2qSlniUF99X0",
+	"y3cOwkX0yyet3sAuinHtLg+hHVeX0Ld558YG6qcwCaSRDgN54aW+Gz9OvA1kdR17sP5t3sxBDYDV5Vzb",
+	"kBG97M42jerb+4mO3r0gaS9AdXQkkh4K3EihV9eqZjaJz4f3tpH4V2xaKOypE48PieS66qbGao3Nnzd6",
+	"IqSsdJzH7uw10zquDdBsOaejZE6FqERCBqLRhOltT6zlpfdTj1rT5Xs4mvcgkDXbUDf82JsraBPPtqog",
+	"WDfUehFHqTXSbAooC/phFHY5jj9RriDyO/w2svmv5XltzWWvdpJyaQDrESjhKn4mW1ylsRc0ODthWe03",
+	"voOs1tnoUm8oYKv3dFPhtprTKzuog/AmQNVQa1hDxia8ajrUBlCowVgFoOL4WIeEKDS3w0IdwaJX1Eap",
+	"dpGnPLU7hCTlJr82dy5X35Ujuzf2w4s3OEIVjZ4zlioSAm5cob6TXAP8bRoKsHJN6ArjkLs0iLwBHnLt",
+	"vpTfd2U3pZ783eOtWZx1TlQG83R6tdxgOeujrS9+5V2deBfAbSGM+qNsYFGHoJ8ov9qkHksm0sCO4KwT",
+	"LJFCLtYYmilSmqOdgi14gTWZzE9JobRcRC0Utl1OOGQyt+EbaimFAs7ialgMhoMZM8ACgZ+LZcYw7nQ4",
+	"YIsJS1HrQ4CxKVUwUE7F5WA44As7BvwxYikHTqeWjCVzQ55yKvx5KvdF5geSSQ6x9blCvp2Av1+BHyFl",
+	"EmYuFGTvTAyRhbmgqiT2ZM7A5tByCq83u9x0aDVURfuHDzbxvmp86ufQgIDC0WStWdT9+SYSdkjkFIzG",
+	"LrMdQp23+THqKXthtmMlTAPjfKOuWGh66+R89EBnGdgFHclqXwVU4+qyjhiGQPTjW6i9EI+MdD2JQZy0",
+	"bgt5xfKMLiMm8iLlcuQzGDoE5eMbZQJDl+4BwDChUfjo/vwaLz1e9HkpHeWMdi0ry5TmC6qbeD2gcMeh",
+	"+pxir/ND1duS+95BQ7Cq6tFsnO7GHfkVhrO74xhWwKYGEuGRxuRDD7pVQMzlqjtFgjFeyVW0WDMXCetu",
+	"ZtZS06zbhL/wWZFj0DQEf13T2GtnHOKWG4/IzRZpBGIbinRECan0SFAhVZ8XChU3v0N/kwhNBNHHkz/b",
+	"cYTyjKUleZa5M9DbcI2OaUAVFG2dFpuFFub4wPEjiHu341QoXIWCZ2Q+l8Fg8/MWHcd2LWG64jx6JTfX",
+	"8BPNyhpqXExZzkTCyPnLpx0Xgrl1nUAeQ+0R4rF3zWaCubudIZmwhBaKhVdMUs7SjutygDIyfFxdh9b5",
+	"Q9u4yY3RPShv6dUTgp8/ugBJKgjWiMzX1r+RWnZWvj1h7GyErlG2jxtxJrJYthTDGwYdxSECh/D0jJgz",
+	"X6NBVDSFDSlN84YGwBDaB2UkLJTPZYHBfTWa0U50Iz6ZEKg/Q+npxqSgP4CYs4NIE8O0MrWwY/YtxLhc",
+	"chHUOhtbIjMCp844nrlq66xFfeHRiQwGcd/9xDxjI+pyupwPfeU32/8qqCg9kYWOlwKJVm57ZwYakrRW",
+	"wG2MZpTfT96PHSHwiexgy4Yj7ljDzeddumOIXcW7uaQLvnkP1daz3cTBS9sexRkJyiTg0SVbGxiy4SBR",
+	"/br69KhXCMObjZRjW1i0IVQh62DaQS9xpKntVo9RobZH6PzGXHxwGaIZ3XLtZuGM/bKab/TaTNMCRGeu",
+	"Wen0eOORK40F9Vqq0rTu1q3+NT5ubpPOYiltTJPJ2rcw8ZFNPbPa9xrtYmu8+3xrWHm/0Be//128NCUI",
+	"HMJN42ffQ5RIZScHDRDxK7k+Ipd76Y3LB4wF+dS2rtcbpaZoovkVmnozphsqS/n331jcvkZH2k3UtmN1",
+	"R/5+lL7ytMd5mLX17swe94LNcFgHxWizgt3hH/fRGwfMa93woLq2Dbi4bn31TS9B3RgWhwVoupYUOdfr",
+	"1+YsXJXCijAWSRuvClBDMlaT0eJydHV/9L///T8gYMPRgpGX0RySM+zUc62XoLJYrjgCXb+9C1jYcQwe",
+	"L9sIVfrFQlmNoAJfh4V8Ak1rKhvrX1ZGP3/59DRsqmVrr/PcJsqoYZDjUD0kFajw+FFZD/7wQlRSL2rx",
+	"KmpI0rWgC57AL+azz76BQRk2yDCnYdQpTTI5cwWs0Nk19PlrQ+dPuRCZnOEGwI53dCEuxLff/pSzFKty",
+	"qaNvvyXj80LPZc7/C8Y5JT/CGZLKbZM/0dpW/+z79tg2ilyELQvPLkTDuBfFycnDxEeCw1XDd2wMQ46P",
+	"r+77JpjHAGrkqbfMXbp+utbQRKBZLu7rR5lyBlv6v69fPCeYY/YW1UIf62fOwn71z6JSUaI6rktX8E0u",
+	"IOvsQryABsOwYUXGHw3d+DQeEgq9L8vvhiTg6J/GZ2QcfB5D6f9ot+wL8YYvGC7l1S8/kYcPH/5gjvbt",
+	"m5+OyG9SsDU2LKrW8YInXj8Z+m6TVrM33wsq5L23r5+QCVM8heoVFgwwBd+c189BJ18zftmVspYaiZVy",
+	"qFAr2/5DlV0sEQ7dNGNzCmPs3nAhxv9nRbn+fx6rcVlHKWe6yIXCvD6s7pEF6Z5Qv6nMGfe9McmDkwdo",
+	"DoOejRQ6nPIsIzZ/8UK4rh1UEyNDH5HXTKRk/DRli6WEKPx7z9h6bHPMoVaXliRnSwatGmBxik5Zhtr2",
+	"g0dgM7OpsmNXhWtst2b2M/75DZ2NfarDWhbQsNDOoGWWkj89uv/gz+W6pWCEZYq5BFbCNbQDgwqg9oJ+",
+	"BqPqt996YPjh0eO/+B6tGBSqTs2z/yIo9JN/YQ2sf+FE/7oQ/7p3757/v3nw0ckJ+RcZcwGJa6N/KCnG",
+	"QzKGT3CBI7Dljsm/fGcLklAhJGQam12deVzKma0a9ieDHAbYxmVhqfGfiZ3wvpmwENSSA5aawYUkiadD",
+	"cLlQIwDz6YgU7IyM0bQ0xjRNrNdkh3xohpzKfMLTlMEGuFDFdMoTbjgaqMNuC0a9J9ZqAj+U5fmhDlOQ",
+	"mWLg187wyMwgpB5NZSHcisEus6R6bheMX3j6B83Ny04sdqTHZqQF03OZjsyAtj2QW54ZjrAPXGl1Rsbn",
+	"5sexRS2uFcEXlRvsBzOY4X8ZTzTsu4Tqkf/eDm2AYmO3XJ+ht6N8EWzNK6oIUD4D82WvSwBSnPz+AzP5",
+	"ModESRB/RuiWMvMFeGH7mgCiY5E7V8duaG+RKwCWWgm8sZsHbndJ15mk6UhLOcpoPmMVkOSqbDCf8QXX",
+	"7t3HCGy2ahBLRwuWcjoy8kB9ALPIMVAYJF3HgAw40GNEE0uLSpygBFPQ5JQYmnBG/llIjV6acVnPzA/y",
+	"0IL+FeWZITQ4hNISe9zTFV2fuZy7MJ996MkR0LLxK6bz9b1z8wHGHgwHGU+YwGLX3FWpy43gtqTJnN17",
+	"cHTitITKd2WVucFrlz0Xsvbzl0+D4umng/tHJ/iWXDJBl3xwOnh4dB8GN5ALsqTh2DRjuVbHGZ+yZJ2g",
+	"QW3GYkWUgdKnzMAR1VCYiNh4rGpPn0ojWABnJ0uRcTXxb/yNIraWgqHSG8HAMr8QVDip7RvsU404NkTK",
+	"YKsJAPzzgCc/PCEpsL1XdoVSMCN/Llilj/LKWoDdPpQ0zxlGe+4WhpPQTEmL3DTsgAS5xIHdlyYLdvzt",
+	"eOgj3xFCrLDjTadciqfp4HRg9vOrO/lzuIlKNNbpx8GDkxNbEFvbXuh1yDffobK0TZWqTgV2FpCxN2Vr",
+	"hIqhbaGlNCnyGWac5kqDMIGIYNghyD9BqGfTKvy2jl3NTlBxisWC5uvArwz9g2XZ4rlGnfFkZU6svxL1",
+	"NB/qjTF1ANlG3r7HrlxetYXqzRs4Nw/+fGVzfMOiZw1+w/KRY2cdGm590tU93axImmFtL0KhnkIJTZds",
+	"fYRGQDBOmodB9C3pA77hFCnaV0ttXoyYWe86V8S8VF1Uw2q0ofZ6ZMtI7ntJivgM55bJsWnmPqdeeRis",
+	"FUNFEMxJihXXG+5H5ruuaQtcvYZYnw4PvoV4nU/vb5DAlJjURFzOgVyAMw7UYUTPfZCPN1UVW7CVb/kc",
+	"UgmWyDxVJZWYrOVlI8977tNmbdtutlAsu2JG4lvmbMo/jFG5ABnWfDCiNQAMyzJ8gdAlzcHXt0l5flzL",
+	"y0CrPxz1se3ZAczDvO4YUPvk9WsD9U2CYPVIt4Nhxe6zLzgMqpVDi/yacakBNgEU338aDpZSNUSFXKId",
+	"wXa2R59yhTsi1wxusVrMDCTY1PfDBOFkUuiKrcCojRfCiI1Qqv2pUSCN5KRK8cpVp7BzfKN8BXdffKBQ",
+	"UYkH+Vn1knqD/TtqYXnLc4Hl4BlbW9IHsv6PMl3vDeSes1VtQ5+qJl7b/K0G8/dvCOZdo7+4ZBeC4tD3",
+	"6LQkzqD8nFHX4fXnN7SxEIB97BiegbkenDz4wna0IyX4EUx8FIWFKVlDANdKYN8CEpDRGgEIONOxr2cc",
+	"5U9PtSJmuVb9tF3tpGAOFW3ZHmaNYC7YhZKcwchmgZh9ZbQXbwrY5FYzBszqRY4rruFr86V8o3yrzi28",
+	"pIou+xPisKK4bS5hzuOMLHMuc+6i88raT7EVFqoqzG6D2reK3QKHg3tgaRNKwLWjPsxzWyv9gIgADa+h",
+	"jLGv3043mIcRnSCmuB0hLOCCLzHKJtFOYXAu6FFsKcSclmpNoRhxhRjNXadDrCYQWsQQNcwQgGUWqfx5",
+	"VlHErmxXme66zK3DG1PY1o3xwZJAdOJ/N4AR7YyiihWCrfaAGftmegfaxo4I/rLQEYzmQktCbc95mW/l",
+	"dR9Lx8KIp58QtTOmGwIFrRBsMH0mDe/jem5TMauIiYMcSObsi5Y3hCJPMKymuyRlZAUbiwNa0T4BfefF",
+	"7AiuOH8AsQTjWjcUsajJ0IpCFVi6JXX2hfj8pOAXgm09555WD38eT58A1ixdeE/1ojBm8jPB+5thx+XG",
+	"MQTqAIz5Omqc0UbQYCHk6rNXSve3mx1R8RWDoBhaIxa22bAL1rDhJCvbpwJF5bQX6z5OuXKdtHbFbSvk",
+	"11g6jv/H5ulfsetOYdczxpY13EJzLL0E8yuERdIsI0GF9x4oheV4bgyjcPivCPUVoe4MQr1VbAOfZhSq",
+	"yvfAmyuW8+l6j3hT9yS5uMcFGIuggjejGYYj+mhUYLQQHTNndMmgjyrVRM3lCqy2vhK3364rijUse3sm",
+	"dMEuBJgybRX7cHww4cJuLbyMbX8eXTqOLKtPj8g5sTwUNeiECjKBvqV8yiF+VJpn7E8XIvwNYz41E7b1",
+	"nDUue3szZFqWLimoSc1t6AwXhWZBT0ZuptUrZutW2whVrsijBz8cXQjXT5H6U8aWtFTAcQfNPQFgH588",
+	"PCLQYCuy5zJO0z796OSHqieMK+hfFvNbIRTtSB6j/qi7pDgiPHlYQ6v5IUnAubqsYoVDFfSqAJA1koNa",
+	"X4XG+J8nlRr/B/LAs7ALiEVrjsmvsU57Te4Kl1IYc550SNq6WROU2992r3xwdTfhk6+kdDR440PoaXbK",
+	"u4wS8g/JQV2CqxuXL494OkYqM2PaxjVvKXkas2Gi37w8wi/AZx5s5pb95eXM7VJReYt3Rqi75aXviHc/",
+	"AdRC2ksAuHEM2yTaxx8raNTqEDgPySdglG0mgx2ApIsbt1bkM5efBnH3ZUbMYkvHm5hj4QBI+Tk5FYJ7",
+	"ObRLoXkp+3IodIDzZq9CBZBugQ23CIV3g3y8EKzbifbDuvIEuvgPPgP03j97Ljd9EL9Bfy53N00wh9zH",
+	"rqwbvQAhSRuWqcMupo1v5edhR8xGDeyvpUX0xmDKztGke2DYUMXKsKKKzBnNUzTdZlSzbL0vdcRH23rr",
+	"jp6zNVEsv2KVrJYsk4UOztOnl7efaPnYAVXaoIHll6jR+kPertCW13YT+mxYc6BBnQ3gplmbfaoJVjRH",
+	"JHflnW3cW2nSQyUXSpmN/LdWzYXEU/O4V43Nt7YEg82myxmhacrSCwHqrm13is8MAwqjPV7YYkhH5DzL",
+	"gu3iE2bNQTVq6DTsTIyniFyQ6CynkPa9wIxaVTX+4crE2u52QSaZTC4Vdrv154DRi7CkjNkO6c52iMZL",
+	"lpJHJw8vxLjsagsjsXTcHBD/16Bl6+eu15d7uWW13k/czmz9vdwZMeFWF74vlb7SZThGZDYY1vHHsNHz",
+	"FnW+1vEZyVKZ3t5BnTd473wY2if6onJvX0eTm0H6hYQM3ecyd2mtPno4zekUGjNTlw6P5AqLu7h05NLV",
+	"Yr83BCFP5vyKpadErbhO5kayk9Mp4UJpRtMYOcAN3T45+JwsCiVoHNqg0LiSfdkTtiJZszUhhKGbl4Ba",
+	"bAl3gmy9EMFChoGfi1ds7y0CUy809OfSxcJw97F9/3KC3/NB7At9Ge7dtC4cbhf7si0EGFmrSqYtbgLf",
+	"v66Ecewa3m9Xk59hZ/cb1pRvRRl9xtbb9VGnnO1LG/XKHqpRVc7oqGtn5XQHWtsJJo5pmvaPCNog6nGP",
+	"cJZhkSmfhbk4Ii+cQFllN4RmOaPp2kbzKLnpY6JpuhuQfgE8Avb9lUX8kVjEj2jSCbRA6WnMTuzgOGcL",
+	"ecVuEfutWYwmc59vCvgfyyA1S/uK7l/R/Y+G7m/oZUUeBDPJzvhujc7dJMDf7MNfhhCIu9kuB9oj2pcY",
+	"WDXz32Ep0C70MxUErwurXwBzcFv/yh/+6OLgwiPBTtzhMxIIv6L9V7T/KhZ2w/utpr/bsfjFY2PKEi5Q",
+	"k6+lwqtvCtXtpp+xteuAdaNyZicb401VVCy7eDQIknD37YUUlxnlQrMP2tU0T6mmR5dsPfYFomwuGsaI",
+	"YMdAlmGcUiyE4xmUtvjcgzdg+NsN23iqVMHSZ2y9teyRK/Gjyuu7MzT2cLvYU0CHr7O+iUgBST3+iE0d",
+	"a9EbdbHlSl7eKkLckfCFTtd/J0WE2135znVMDHwFIAvew5mUaYwJNAVIIHzeJCy0BEXcgaJMjejeF2mf",
+	"sXWXMIe7TA/2z0ufsfVBQhu+kqBbDWHoyTWPl7RQ17A1BCgWrd4Cw35luF+h/aYY7rRQFYaL4a7cBtWq",
+	"YsHSjhiAT+8fBXDcrzjwFQduqBRJkrAllLml0G7KYUK9JFEr7EtN9V5gf/OsZJYSxZKcudpA2JFvajvo",
+	"zXKaMLJkOZcpdoMUbLVXMwhu7o8l5b0yezZ3cMtS3lebiT4sP8SKmdjdDnBOTrsIg5mctVulf5Wz27FK",
+	"77mrVHMO6CJo67Zirsh/2bvGouXQ3C7LpoSLJCtSlja3jODmFkZl18Z9d/yyI5etAuytNq0IqfuNraI8",
+	"uZQlPA3PDs62aVnwY9OqHnRo4N9hWdVWQ5C8nF63b9T9nZfkEzCxnbJrruuuMcmoUj0cLUwUC4PC9z98",
+	"GAwHD+C/D+G/j+C/jz98CNq29zo3JlJoN9m0GlnoRC66dx55YZ/vDNKKKWWbsEdPA39uAesHj787ZOr1",
+	"r3K23QHl8nYN1d2HI+pVMF73DnPm6eOPJbn61MgAZszQ/8HNHluLUdKucR9H9UKwkrKv5msojQal7bB1",
+	"KH6yXYkM6mrNFkutogfZlx/aewojwcrejfe2eoZ/889+/lkhlb10CAestLi8Ee9tbYpGPKo91+LPfS5d",
+	"t3Oj5Qijo2G/8LJ8QEaTS9R69u/4rRzxF+ACru7nIM7gyhLalYNaU9Y7r+3cma3tqw5AbZVY5ZwYap6Z",
+	"ByBvHvp2yymipWpF8ji9Pv5YfjHq7IE+DGbeEbPg9QHtTtoK78B29uS13sCYTd91jPc1SYx1IL8dgGqR",
+	"IquLP7SXu7qabfJFLwJROZAWYTNGvK5tCt6ctEks+kX61tXfKCygJHMiRWb7Q9ka2iAkzamC1hS2TSbS",
+	"6SNyLtZSoPRjS6cALhnJCGUfFTQb5dDdtMku/HnQ4i/NQvxVkLrzglSDLbkP4bJkxwhcU5kvjqEN/j1s",
+	"rd+q6b60b5R9+z9zdbfcyHZdF8/nzBA2DlWdOLZ6DYo8QbdXODWZGxpKNc3kbAetmCVFzvUaztUNPNLy",
+	"konB6e/vzdGUgPHOEGb3kLJtuVK3LLuWRvXZAUMEPOyrbWYoBxg/2Ue3dHw+F4TRPOMsd6c3dOu0y7t/",
+	"cnJWVscSGvhGh/bLdriKFdIsjOrB6YAL/d2jAZgh+aJYhEZIg9cz6ER7k+BWO6YWoSgGRbdOc3pDXwj/",
+	"JKNrReSV7VMjp1MwtSceQiKQNxwsi4hk8sx2iXEeAWsUV5quoTbkJVs6QyEUYJNJAeTOSClCipjvGYlo",
+	"T7D9ac6SS5Rm5GJJc4b2SNsAz1Z2bILMNF+P8qIKmRb4JlJmjAq0xn+xko077Cf2em5bwqlddrsIsIl/",
+	"d1PNvTObunkK8xsmd3nshhKzc5mxZs7bi78do+f5+CMt9Fzmn44/whetdiP83l3Cb9aD+oeyG31Fq88b",
+	"rd64vmjBNpjQ+dqqFQamCV3RdSPL7gXt54BcXaAXsQnsFUUshLnQW/DuK/PeP/P+2UDGV879lcT0ITHn",
+	"aeooCXSMNkpBzlNGppxlKYj2UrAhYSJdSi40loDPi4wpH961F1Z+7Gc4/uj+7MHff7avfGXxX/Hvy2Hx",
+	"wuPdIdn88GNLr1HrgPiPnM24FIGq71duVH2r6QP/XlI9L9k3KxG3yrWaQgsf/BANT9smiDQTiK+yyFdZ",
+	"5CstvCuySEDySiWnRTTZj/ABAk1gRW8/WrlgaKQ/I3ouFVg53HlPuRGNpjLL5GpICpExpRpMII4yOiOJ",
+	"ogsGPSg2jaKhh+cVrPUmowPMmZhZmhwvEGBqVnHXmatbZ6gvc+woLvOU5eZD0AaI5oxkErqKUH3HdGpY",
+	"bx0E/iiedw+RL8wpfOUrX/lKHzLwstB1ChyjCtQIdyxHyrBHtnL80fzTQ5c1gP5Vj/2KY5+dHksBr+o+",
+	"nzunuppFfqO8pBVRSnPEwE4K6XePrqWPxpH8ALpotKBewghdQLv1Brrp00GHGCZ+As0Vze27/mwaLAGY",
+	"v+4zhbgCc4EsNOE2ZYhC9roRg41crUhGVWMIyVIqrusxJAv6AUNGvnsYxI+cROJHvmreX6n3V+rd6AVA",
+	"9JUVpdtG4/TXtH1A0PFH92cPEehlmWD8VQz6ikhfisfep9cbkWhYRi9Xo4J3EJA83gQiyOYZQ44lZEeG",
+	"iwstWEfknWXTdMlHmFvAgvaraNUH5n5GRJFlRFOXUbCi600DViD5NOP2V0v8V3ngKxm7M/JA6eLb0fp+",
+	"ydagGDXZ132AsrmnXGZGA3HNVTCDW0EneIVnCPTSDIgEYS5XZEHFuqSuUJPdtol3zyukWIxmLD26EO/m",
+	"TJBxmsvlkk4yNgaNxSh51SbyUNNd5iw1R7AsJhlXc5YSwVhaMd3LzM8btKDeoIJBOP4zeya3gIV2qvYS",
+	"tmroNbOVz7WnObu1DAmezIHB2BO1Vww3hg3Au8Gar0/QLV3mXfn4Z50t4/exPVmmPKFbutufr1i+Lqdt",
+	"lHQa6+HVkr4MIk+NzGHJxVk1A8xWg7hO/YcNqPgCakCUe7nl+g9YViD187czTA8eUD2MyJWw96b3m4e8",
+	"T4ngbu7w5hHaF4zwWypVmXJbFH3kzdmPnaj48Uf/NyRb48vb0938pbyhsxv1llcmauGxkbMye/kMXOhm",
+	"magibqfh/YilG84lv8cUVrDkW8OzAat0LeiCJySXhWaKLOiaaKa0bcp3LghbLPUa65SgUmp+gZT4uGqq",
+	"moHmj+Jfr+z7ILXuKyvoSEfvppp42J3cPEUIk9w7UwZH33OmmG4OtHqJv1vNL2dkmfMrw2q09O557BmG",
+	"sTpsqoks9JCwD1DReSpzZEBIKmi64ELFFDFQAexiDtQ4zGdQa2QIWMsxK2ZDDEZYk4xpzXKSUNXcUywr",
+	"Zk1lHb+/Zg1ODGkr13TFFZ/wjOvGqqnlE52rXOLh/718MbKa8zyZ8yujewtDxWVjiU1qH2y39t2o3R62",
+	"s133sghwE8X47NDNVQQsuLerWokUUz4rEFVcGYU0p1Oo/Wh0dGeQEdIXmSRjaxoZk4XjuFb4Cyow2Goz",
+	"KVtmco2mYn0hpEjYEXk3l7YMDRqeAC3Q0muePNvEamcHZqBcSlE6noXUjm7EUN9qejDFF6De2Y3csm6H",
+	"s7ZzN7zFu2O+vZ0l76sW39IB6Cb+Vpnp8VTml1B8Kt60FpsDWEYDpB3Q2WAKFIT6QJMKmlo+e+oMcSGN",
+	"kSsxJJM1KC8cbKLIsAzbBf+WIQMJZIxdCKrI+D/mVKQZOzaPjY/Ii+AhuyTkNnZ+BZU/J4zMaVoplm1I",
+	"BksNBcqw4ixVdpwYipsT+TIQHHfxi7nhO4jh5pw/K/zeecE7Yre5yF647VwOeavJwz90kxKOm6TFxOFX",
+	"e9BGw3NDPgzVIYVIWV4G+MfEJdQygJI0yUoxo8Rbwf9ZsLKEjlN1jsgLkZTkO6BTdjEcuiOg59yWzDYS",
+	"C3jkWabYN1F1ZVlULvnzJmluIy+L268z4+beIgbsBY73Stxuc+E799OThqXrcD0WI7uQvI/4Ry1YrLrX",
+	"V5UODEYLBHUiZySH9mYpBqXqORNEiiPyVKtSxIDaVDmjKZ1krCxbb0QUpz7M+JV5s9DYEiqGklbnvGUx",
+	"o4epsCFr1yzXBj8PUfjL1kNClevNjjtW5jTNBrmNAV7lUswqabw1HRwUx3wxgo9dc3m3twm5eaW9i0Zw",
+	"RwNSDrD+XTuvIda0y0DNBZI9tt0wTLTJOAdXEV8It4ogghB0uiYJpmcIoXnzFZtW2wBvMxU5Y423FxGa",
+	"ScFOYXU2Zij3pmObNBsYl6hz3IApxwYT2jdtuCQV6YWAHY/tSCNcw9gCd1l2DAbFLhGlcdKvkWoiRWJo",
+	"f6YkhERY05FTNGMEHzsf3116f6Ma6EF8Ql/p88F6IfdQUZ28dpzLLJvQ5LJ/IfQayYnasV6xJZiHh2j+",
+	"yS4VMZMRPc9lMZsjCht1y+HwkCypUkZ+AS3N/25705nVshTGOCLnGH6oNM21vQh6IQxxyXji/TNGuqRK",
+	"CjK2MYIjLUdmnJEZZRwjGubXH2lyecfJxo0i8N9R8G7HA2/i80WHXWTM3cfwO7bBHUnAE1hopXy2a77k",
+	"Kz7jZiCkx3LitBepKJZK54wuboZUvPEiyIRhTiFswO0GdB0QE47Icxvsy1UQ3SvzzoLAW7eRP5pA4Df+",
+	"VSb40mUCTO220ReBowg4KgWbOjBM/EtOe1ECZ5VpD9YOyexnHqhd2cv2gAF3PvuKGCipnLeH2cw0VCi7",
+	"BA/snWCfe7ASzMhqVk87IueWjjvXPkUdL6MQ8edeAuDrJKy5MIWjC2HZHEQhgDaIL46R8o9dtIOPILR9",
+	"CMf2JE7tcxCWErXYw0x/UHXxFcsYVewwPstO4tiXKmbedenSOjJCM5GyzUU+eIy+Fgc5/mj/am3KWznK",
+	"wW3R+RZ7ol30vhr1hoEc7TbWa5PxYceHnxeLCWQid7+5Y6SqO6kFvZfXpkaAU2jBqFA2FtIeb9W9hLzE",
+	"6BG07J4jBTP4NpcroiWZSWuukITrGMPAndfB86u54Ku54LMwF9A90e7jlE+nxx9B2Wgm5LYgwDa9YPNY",
+	"BSC9cz14+4Z0JQZACGwoCgVr2ubatM2rTuB/h2xnBUfzhE+nLbzHumVAujbnzvJ9sKF3mLZd1Reh1Kn5",
+	"ZsUVuzMcCSJz4Hi3KKDhg5+3+lnupEO0erDtGwlZD8ZvVD1zmWWy0AEVCd46/hh8cp2kW+Pk8NHB7Rzx",
+	"tlg5fGpfsl8wpI9qyVnC+FKr6IH2RrlygrBHbi4LzcXsmBZaNqb2nAfZThi1E6j6qasoA2oBnsSQBDbb",
+	"+0exWgrnhZavcPLBjXai9NO0XGjFHX5Ijvw3uSKKzwTNJvIDXApJICRLQX5UJRCyAhZ4kAgW1usfs3xX",
+	"T/2PYtgIdn0QZ3gwf7vkWA3LuJNy8KH3sh8n+XxXPKuRT5vYfA8Tm5uL5dgqLdime5bT5dxGEnvLZ0XK",
+	"5ViXJl5T/gnO+QqnPGAmZCWrO0g+xDjFzYRIyDmp5k02RSbaiMRr5kjepDAWnv52aaya+H4T8lh1hqG1",
+	"tSvtuXRdNqu+0JJaOHaBWs4j6xn7kFA0BJ76yktcEXZFswKyASdsKnNW6pdhmBZAPRZdMo9oTZM5S48I",
+	"FJyBsS6Ecx1gAKttlg9YY741OADV/m1AWIlCMmVe5cYgNDmFmlLNOYXhdX4BmYWV7dyyJT+ce4uhJATB",
+	"O8PhDrH+fWUeVlbUhuyt/Ov4o/08gs9ON2uK6K9E6CdUEKV5lpEJuPFSnzyjCE+x3BME/RsEBROtwf9p",
+	"zpiN149YV8207Qi65W46Bc3DPDcaM98pq//LthM/gctMe+AVMg14C/jmXlF959XsbIE1Q9URd2iT7Q1P",
+	"9DUQ21l3k92khja3Ig61KNp3hmK+EKx+5mFFX+WNMNayBVLHFumpl8wQHpgroRSP1z8nXgILyySg43UV",
+	"BFN8o4KguapX1ktqQPkwWuLli9dvyP/+9/94S/74jAiJll4Umy4EloTwAtwRMSItJGkhNqSS4WoM5KzR",
+	"Q6ZsSUoU8NgSizg1R+MdRPQ6vFEi3PZBrBLXlHPuplni4JvZi11iiNiFxftVsbhRke4YuEpvd32McMXS",
+	"rM+zzOxDlJV2F4Z8uCKgVJOFVBpc7ZWtnJYFYeA5VzpKXlWyf0RKxua7dEwUXSv06kOVUKwQbDuZbmiY",
+	"hGZGKl17jdUGrJVOWlt31EwupC2PgzAZTRNQVSb7DFn1H5GKwdYPSMTM/F8UITvYhnbNFAVcq9MuIx1Y",
+	"/cvgmWLk/OXTraJtb6p2/VSmGGXbVz4TaLuXfKl6JzPZrHibPfno5IeGmCVnY7Mlfqwd2WZWIg1d0TXO",
+	"05DtZH77LKSxWyAmT3yazBdCTA62oYPnNO1OUyKZDvXjs1nR1FkHsCsaVsQCM5itgdjux/ky8iQiO7r9",
+	"bIlqjsSmj2rTD9cQxHIjqn7fXAr0egT9+TZ1f9TVBSTuB3IsV+TByYnzjlBdjUqcU3UhNsTcwAtDbsUJ",
+	"o+gVi0DNH0iQrjlt3AEcUJzuk7OA5RoMzfd1R6v29x1Z4v0vfocPvvAd7kjRX1OoPIN0h7YYOG+E73fL",
+	"T4kTsNvE1VvPVQms5jduId9Oo+0p1EOFd7nva2e17L76JikBW/LMqGZGn1MrrpM5swYwI3RiFZ0gPt4r",
+	"gEaQqMjQ3nw/5baJl+t3ZhthRRVQYOtYu3mJABKqpPV6PL5yjzW4xYQTK4l0srfhuJ+TsPBVW/3jaKu/",
+	"YS/1EstYac62KFtGSN0wrwrzcUZbGZh5uEEVvR0Qbs93MfqECupK0zRl6ZDkDJwAQXfRdG95MKXhzF2n",
+	"I2U2B+nGNcXeTCNaOLIhVYpw3ZYtNboKRJitWVMP7j/6y6PvH3736C/bEqf2Adhg5LlbTJkmc9dTAblf",
+	"wlOWEr3iRi3GGCgdSQ4EyHU/Y133QIteyowna69HO/Ysp4bO+cDhC4HcmIl0KbkwGJJllQI5YCXDTnoV",
+	"r9cR8ZCes0TmaSkSaJZl5tVEFgJUfEUKcSnkShwRIwHiHYB15UKU+SF5IcBNR4nmC3bm/Xc2pdbVePXG",
+	"7JgpGkZukqZv1of1CiHrgGo3ruAVW8q8qZYl3NlKFpmjeftL/fNgGQ7vY+IRRljqIN1TQu9d3bs7J4L9",
+	"miEG3hXcNzTWG8TK6GeqNjm+obmd8HIDKcymD4MSb5jSh0SINzmn2VbJwApbrtho0Ag3kQtGtLwBHAFa",
+	"aS2iii6WGXOI0QMF2HTKEs2vWKNzAXgLmlC9tm3gqbSv5oU31GqCEWBGHYRgr4xfMaJzOp2aRTAlsyts",
+	"9m6QmnqeBW8rugZzsIVPcFCW7eTHl2w99vMB7qdsSXO9cFB8iX2HfXOvhj7KP7stN6aibd6y9RV/owhP",
+	"m2JysUVlNPT2u0eHTBapb7gFmu0NpZb171WYtdJEZmTn3MKJlggIwp0wZOdcKwlqzmim5+2dwmmWlVRR",
+	"yxmzfeGoKnKWYu9fm7gyp9mUzGWRD7EKqHk16H8M7SKdwMPNYOhigHpQkJKaXoj7Jyclr+LOcwiCyRiX",
+	"C93D6QQIMearlABPyZRn2gpu0JQSO5ljDWTf6M7ObMU2KdiFgOLEXn8AMcsoLUJ6uw3ISUHWDEhWZ+Tx",
+	"yUOymjOBcVPWf0jVZbycoVnTz/YM/oanvwWVIGnLHZtl31yRhUxZZoQ1wiFYgdCMU0WAQkzMHg2GNaEd",
+	"vNyEeA8ef3e9Vnabi3Q94pvW4X5vWsr9B98flAhULqrJIWpogN86mOTRCmfAYUn3I+r9Ta4AOMsjth51",
+	"roJM7wVdk0IxAPFUIpneSgOWuZzybEsDd5eL6549aBdHWEOHrMXrpCgeuElC9Zy3u+DtJbpDuZE8xfoc",
+	"LbUjgpz2qNz91EWIEpShPOnnikxk4bJqx3akkZ1yxNPxqeM0imnzm3J2cjSeB+2+qQ6EHHUh8DmbmIui",
+	"JtU+ku3oQqB5Hmgi/OqokpfPDMAosiiUYThuHVazH1Zt6/giE3SSxRkAJi9W7/kLSF+sbeiWExirs7f7",
+	"TmvgfGds6Yfaw74SGWtr6sN6jj9uInxr/uK55wKoBMkF82IZ0hEtXdaNje46Q6R1dUsRpa3nqymD8UBY",
+	"+jkl/tVu/eCpf1vWs6/kvy7A3pzitwFXtyRPtCmxd4eigKm6uhyrqK0sPw6wvLGkTh9ErZ5SPbcvlgH3",
+	"mVCG/bP66sYPkgW3A6O8m170O7GhfbWy2cDcqcxRPK4Gp5ZsWreJCk7ab4vieu2euUGgc3O0kFC31EO3",
+	"Yw11N1UejTti/9XW0mPBuf5RyJvb8kEIm5u8nQJ4/RdjKtF8f5fI2QG3sR8ipnshkSVUhaIz1kal3sID",
+	"fVHpNRcJ64IZb4XmWcRu9nqZ2UhBqO3GFJmswWzWZB2b5bJYjiZVvwwTxcLs2xmOA8PtJVsP3ncwEQNp",
+	"4qmeY3pHLldgSQHLvsvu4JhdbH5L5BXLFaFZ1rRQLjTLr2gWXehcFmZxKY0u7ibVJrjn1jLAcA37UEdc",
+	"Y94h0fKSCSyBkUCONrTK5ouKZgKhAAHIruaSLngbzL7DJ27wtHCGtkKfNMt2qpTMkiLneg3ItqCCztiC",
+	"CT0yYHv6+3sDp7htmY/gFOHb93WmissYgic3sDXmMrN1kRK5ZCGF4CkT2sxbHrf3hLWa2t+Vj33WKWV+",
+	"H9ut2IGPcN/2a1WmHuIVYrkrFiJGcDGRyzr+6P/eZpZCQ/IlW7sgm9I1EwRShd0Mhj6EjHCRZEXK0iZj",
+	"1LvAsbvV9x6yr7tQR6uDW+VrIa03dYg5qCWtcSX7sqHFIhUqqNhsQAtx4eYJWAt38us9tMGsw2H21OHc",
+	"y13MYS206YtVFf2eD6Ir+tm7IvGdtHwdbhc7S95YEXM73m2TJ44XbDGxW2iUCX+zz3zWAiFuYrs0aA9k",
+	"X6KgHQ61zhsmk10v+/hjoVi+rYMGHtjgxq+khb/heveVgrpwG9r/0XcwkCiW4yV10AqN/sfyK7eSIs8G",
+	"p4NjwA+79s1YSfA4GyWDC6iO7swUThGMm0Q0E9TG4hrd0gO/fz84o80RXBSLD//kYspyJhIIvz2qBNrG",
+	"3v8pZ7A8mrkhuKq9WZ4OaRjkpQt7gZV4fauk2hMj4qsh0Tkva4zLnNCpC9VcZlRPZb74RhG5EsHsk7W8",
+	"jFm1XA4tVp2TWVoGwFbjgYKxvNEusgWal6kRtdYp/ownLDOqkZbBmEGkUWTYV7XQqaY4dz+c839sDvVX",
+	"KHlik4AhVQk9K2EWE5A4o36uMAZRk5lkCkLjylot5dKrYe6bU76Dnqxg8lOVwCgFkYZYJieZu2JZ0HsP",
+	"4mznVKQZIynVNJgPdM6c8iw213O6YGlpFJZTHwR8ilUC1NDvYRhUD1LgYLoM9+WaXEWwpUi5JhC05Y4s",
+	"kzPcG9hvw5uw1rIIrAQdkXw8fxkhDTHGWFt1zhaVu8VOQJsj/iJzjwHEWaMUkSJbh/uyTxgS9v8FAAD/",
+	"/w==",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

@@ -308,6 +308,9 @@ func TestWhatAPresetAddsCounts(t *testing.T) {
 	require.Contains(t, order(plan(decide.Facts{Model: "@p", Models: []string{"acme/small"}, Provider: strict})), south, "the caller's own entry")
 	require.Contains(t, order(plan(decide.Facts{Model: "@p"})), south, "nobody demands it")
 
+	auto := policy.DefaultAuto()
+	auto.Spend = policy.SpendAny
+	w.auto = &auto
 	asks := in(decide.Facts{Model: "@auto"})
 	asks.Classification = &decide.Classification{Source: decide.ByRules}
 	chosen := order(decide.Decide(asks))

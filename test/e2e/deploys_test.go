@@ -143,7 +143,7 @@ type sight struct {
 
 // eachAsks is the least time between two requests of one caller, so that the
 // load leaves room for what is measured.
-const eachAsks = 50 * time.Millisecond
+const eachAsks = 100 * time.Millisecond
 
 const plainBody = `{"model":"sim/small","messages":[{"role":"user","content":"x"}]}`
 

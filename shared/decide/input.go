@@ -29,6 +29,8 @@ type Input struct {
 	// Presets are those that were looked up, by PresetKey of their names; nil is
 	// for one that is not there. What is missing is asked for by Plan.NeedsPresets.
 	Presets map[string]*policy.PresetVersion
+	// Unread are the keys of presets that may be there and cannot be read now.
+	Unread []string
 	// Ladder is Climb's of the other members, and Opening Open's, where more than
 	// one question is asked about a request; nil: it is worked out.
 	Ladder  *Ladder

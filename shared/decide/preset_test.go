@@ -112,6 +112,22 @@ func TestPresetsThatCannotBeUsed(t *testing.T) {
 	require.Equal(t, fault.InvalidModelName, refusal("@").Reason)
 }
 
+// One that cannot be read leaves its entry out, and is the refusal where nothing
+// else serves.
+func TestAPresetThatCannotBeRead(t *testing.T) {
+	w := with(nil)
+	in := w.input(t, decide.Facts{Model: "acme/small", Models: []string{"@Away", "acme/big"}})
+	in.Unread = []string{"away"}
+	plan := decide.Decide(in)
+	require.Empty(t, plan.NeedsPresets)
+	require.Equal(t, []string{"acme/small", "acme/big"}, plan.Record.Chain)
+	require.Equal(t, "preset_not_readable", excluded(plan, "@Away"))
+	in.Facts.Key.Models, in.Facts.Models = []string{"zeta/*"}, []string{"@Away"}
+	plan = decide.Decide(in)
+	require.Equal(t, fault.UpstreamUndetermined, plan.Refusal.Code)
+	require.Positive(t, plan.Refusal.RetryAfter)
+}
+
 // What is not known yet is asked for, all that can be told at once, and nothing
 // is decided without it.
 func TestADecisionAsksForPresets(t *testing.T) {

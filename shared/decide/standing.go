@@ -75,6 +75,9 @@ func (d *decision) profileOf(r Rung) *policy.Profile {
 // unresolved is the reason why an entry of the chain after the first is left
 // out.
 func unresolved(refusal *fault.Error) string {
+	if refusal.Code == fault.UpstreamUndetermined {
+		return reasonPresetUnread
+	}
 	switch refusal.Reason {
 	case fault.ProviderQualifiedModelConflict:
 		return reasonQualifierConflict

@@ -109,6 +109,10 @@ func TestPresetsThatCannotBeUsed(t *testing.T) {
 	require.Equal(t, fault.PresetNotFound, refusal("").Reason)
 	w.settings.DefaultModel = "@mine"
 	require.Contains(t, refusal("").Message, "default model of the workspace's settings")
+	in := w.input(t, decide.Facts{})
+	in.Opening = decide.Open(&in)
+	once := decide.Decide(in).Refusal.Message
+	require.Equal(t, once, decide.Decide(in).Refusal.Message, "an opening does not change")
 	require.Equal(t, fault.InvalidModelName, refusal("@").Reason)
 }
 

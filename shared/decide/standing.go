@@ -26,11 +26,16 @@ func (d *decision) standing(l *link, refusal *fault.Error) *fault.Error {
 		r := rung{name: l.rung, profile: d.profileOf(l.rung)}
 		return r.stale(l.field(), name.Provider)
 	}
-	refusal.Message = "The " + l.title() + " of the " + l.rung.title() + " cannot be used. " + refusal.Message
-	if _, told := refusal.Fields["rung"]; told { // of the rung that is against it
-		return refusal
+	own := *refusal // that of an opening stays as it is
+	own.Message = "The " + l.title() + " of the " + l.rung.title() + " cannot be used. " + refusal.Message
+	if _, told := own.Fields["rung"]; told { // of the rung that is against it
+		return &own
 	}
-	return refusal.With("rung", l.rung.String()).With("field", l.field())
+	own.Fields = nil
+	for name, value := range refusal.Fields {
+		own.With(name, value)
+	}
+	return own.With("rung", l.rung.String()).With("field", l.field())
 }
 
 // field is the routing field that a link of a rung comes from.

@@ -99,6 +99,7 @@ func (d *decision) addLink(links []link, l link) []link {
 		l.walk = links[0].walk
 		if l.rung != RungRoute {
 			l.walk = d.opening.walker.again(l.name, l.walk)
+			d.plan.UnknownAt = cmp.Or(d.plan.UnknownAt, l.walk.unknownAt)
 			if l.walk.action.Reject != nil {
 				d.exclude1(clip(l.said), "", stageRoute, reasonRouteRejects)
 				return links

@@ -53,6 +53,9 @@ func (o *Opening) open(in *Input) {
 	}
 	if o.walker = walkerOf(in); o.walker != nil {
 		l.walk = o.walker.walk(l.name)
+		if l.walk.unknownAt != "" {
+			return
+		}
 		if r := l.walk.action.Reject; r != nil {
 			l.refusal = rejected(r)
 		}

@@ -104,8 +104,12 @@ func (c *climber) preset(v *policy.PresetVersion) {
 	slices.SortFunc(c.weights, func(a, b weighted) int {
 		return cmp.Or(strings.Compare(a.provider.Slug, b.provider.Slug), cmp.Compare(a.weight, b.weight))
 	})
-	if !c.in.Facts.Child {
-		c.prompt = int64(len(config.SystemPrompt)) / bytesPerToken
+	switch { // a child has the body that the gateway wrote
+	case c.in.Facts.Child:
+	case c.in.Adds != nil:
+		c.added = c.in.Adds(v)
+	default:
+		c.added.InputTokens = int64(len(config.SystemPrompt)) / bytesPerToken
 	}
 }
 
@@ -176,6 +180,18 @@ func (l *Ladder) weightOf(p *catalog.Provider) float64 {
 	return 1
 }
 
-// inputTokens is the estimated input of the entry at hand: the caller's, and the
-// prompt of its preset.
-func (d *decision) inputTokens() int64 { return d.in.Facts.InputTokens + d.prompt }
+// inputTokens is the estimated input of the entry at hand: the caller's, and what
+// its preset adds.
+func (d *decision) inputTokens() int64 { return d.in.Facts.InputTokens + d.added.InputTokens }
+
+// outputTokens is the cap of the entry at hand: the caller's, or else that of its
+// preset; 0 when there is none.
+func (d *decision) outputTokens() int64 {
+	return cmp.Or(d.in.Facts.OutputTokens, d.added.OutputTokens)
+}
+
+// asks reports whether the entry at hand has a parameter, of the caller or of its
+// preset.
+func (d *decision) asks(parameter string) bool {
+	return slices.Contains(d.in.Facts.Parameters, parameter) || slices.Contains(d.added.Parameters, parameter)
+}

@@ -307,6 +307,41 @@ func TestAPresetsPromptCountsAsInput(t *testing.T) {
 	require.EqualValues(t, 300, w.decide(t, decide.Facts{Model: "@long", InputTokens: 100}).Record.Rankings[0].InputTokens)
 }
 
+// What a preset adds to the body counts for its own entries, and for no others.
+func TestWhatAPresetAddsCounts(t *testing.T) {
+	w := with(map[string]policy.PresetConfig{"p": {Model: "acme/small"}, "auto": {Model: catalog.AutoModel, Models: policy.Lists{Allow: []string{"acme/tiny:free"}}}})
+	strict := decide.Preferences{RequireParameters: true}
+	added := decide.Added{Parameters: []string{"seed", "tools"}}
+	in := func(f decide.Facts) decide.Input {
+		in := w.input(t, f)
+		in.Adds = func(v *policy.PresetVersion) decide.Added {
+			require.Contains(t, []string{"p", "auto"}, v.Slug)
+			return added
+		}
+		return in
+	}
+	plan := func(f decide.Facts) decide.Plan { return decide.Decide(in(f)) }
+	endpoints := w.model("acme/small").Endpoints
+	endpoints[0].Parameters, endpoints[1].Parameters = []string{"temperature", "seed", "tools"}, []string{"temperature"}
+	require.NotContains(t, order(plan(decide.Facts{Model: "@p", Provider: strict})), south)
+	require.Contains(t, order(plan(decide.Facts{Model: "acme/small", Provider: strict})), south)
+	require.Contains(t, order(plan(decide.Facts{Model: "@p", Models: []string{"acme/small"}, Provider: strict})), south, "the caller's own entry")
+	require.Contains(t, order(plan(decide.Facts{Model: "@p"})), south, "nobody demands it")
+
+	free := w.model("acme/tiny:free").Endpoints
+	free[0].Parameters, free[1].Parameters = endpoints[0].Parameters, endpoints[1].Parameters
+	asks := in(decide.Facts{Model: "@auto"})
+	asks.Classification = &decide.Classification{Source: decide.ByRules}
+	require.Equal(t, []string{"north:acme/tiny:free"}, order(decide.Decide(asks)), "a model that signalbox/auto chooses has to take tools")
+
+	w.model("acme/small").Context = 1000
+	added = decide.Added{InputTokens: 200, OutputTokens: 300}
+	require.Nil(t, plan(decide.Facts{Model: "@p", InputTokens: 500}).Refusal)
+	require.Equal(t, fault.ContextLengthExceeded, plan(decide.Facts{Model: "@p", InputTokens: 501}).Refusal.Code)
+	require.Nil(t, plan(decide.Facts{Model: "@p", InputTokens: 501, OutputTokens: 299}).Refusal, "the request's cap is the one that goes out")
+	require.EqualValues(t, 300, plan(decide.Facts{Model: "@p", InputTokens: 500}).Record.Rankings[0].OutputTokens)
+}
+
 // A request that the gateway makes within another one is held to what that one's
 // route and preset restrict, and is under neither.
 func TestAChildIsHeldToWhatItsParentIs(t *testing.T) {

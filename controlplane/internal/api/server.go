@@ -38,6 +38,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/preset"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/replay"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/reseal"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/usage"
@@ -57,6 +58,7 @@ type Services struct {
 	Departments    *department.Service
 	Guardrails     *guardrail.Service
 	DynamicRoutes  *dynamicroute.Service
+	Replays        *replay.Service
 	Presets        *preset.Service
 	Effective      *effective.Service
 	AutoRouting    *autorouting.Service

@@ -54,7 +54,7 @@ func TestEveryRoleWithAndWithoutScope(t *testing.T) {
 		"updateRoutingProfile": "oa", "deleteRoutingProfile": "oa",
 		"listDynamicRoutes": "oamv", "createDynamicRoute": "oa", "getDynamicRoute": "oamv", "updateDynamicRoute": "oa", "deleteDynamicRoute": "oa",
 		"setDynamicRouteKeys": "oa", "listDynamicRouteVersions": "oamv", "saveDynamicRouteVersion": "oa", "getDynamicRouteVersion": "oamv",
-		"diffDynamicRouteVersions": "oamv", "testDynamicRouteVersion": "oamv", "deployDynamicRouteVersion": "oa", "rollbackDynamicRoute": "oa",
+		"diffDynamicRouteVersions": "oamv", "testDynamicRouteVersion": "oamv", "replayDynamicRouteVersion": "oamv", "deployDynamicRouteVersion": "oa", "rollbackDynamicRoute": "oa",
 		"listGuardrails": "oamv", "createGuardrail": "oa", "getGuardrail": "oamv", "updateGuardrail": "oa", "deleteGuardrail": "oa",
 		"listGuardrailKeys": "oamv", "addGuardrailKeys": "oa", "removeGuardrailKeys": "oa", "listGuardrailMembers": "oamv", "addGuardrailMembers": "oa", "removeGuardrailMembers": "oa",
 		"listPresets": "oamv", "createPreset": "oaM", "forkPreset": "oaM", "getPreset": "oamv", "updatePreset": "oaM", "archivePreset": "oaM",

@@ -99,6 +99,7 @@ var table = []Rule{
 	{Operation: "getDynamicRouteVersion", Audience: ForWorkspace, Scope: "routing:read", Roles: everyone},
 	{Operation: "diffDynamicRouteVersions", Audience: ForWorkspace, Scope: "routing:read", Roles: everyone},
 	{Operation: "testDynamicRouteVersion", Audience: ForWorkspace, Scope: "routing:read", Roles: everyone},
+	{Operation: "replayDynamicRouteVersion", Audience: ForWorkspace, Scope: "routing:read", Roles: everyone},
 	{Operation: "deployDynamicRouteVersion", Audience: ForWorkspace, Scope: "routing:deploy", Roles: admins},
 	{Operation: "rollbackDynamicRoute", Audience: ForWorkspace, Scope: "routing:deploy", Roles: admins},
 	{Operation: "listGuardrails", Audience: ForWorkspace, Scope: "guardrails:read", Roles: everyone},

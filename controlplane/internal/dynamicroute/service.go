@@ -27,6 +27,7 @@ type Deps struct {
 	Keys        Keys
 	Mutator     Mutator
 	Offered     routing.Source
+	Presets     routing.Presets
 	IDs         *id.Source
 	Now         func() time.Time
 }
@@ -64,7 +65,7 @@ func (s *Service) Create(ctx context.Context, ws id.Workspace, by audit.By, n Ne
 		n.Slug = slugOf(n.Name)
 	}
 	p := Patch{Name: &n.Name, Slug: &n.Slug, Description: &n.Description, Status: &n.Status, Config: n.Config, Note: n.Note}
-	g, warnings, err := s.check(ctx, p)
+	g, warnings, err := s.check(ctx, ws, p)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -171,7 +172,7 @@ func (s *Service) List(ctx context.Context, ws id.Workspace, q page.Query, f Fil
 // Update applies p. A graph that is not the newest version's becomes a version,
 // which is not deployed by that.
 func (s *Service) Update(ctx context.Context, ws id.Workspace, route id.Route, by audit.By, p Patch) (Outcome, error) {
-	g, warnings, err := s.check(ctx, p)
+	g, warnings, err := s.check(ctx, ws, p)
 	if err != nil {
 		return Outcome{}, err
 	}

@@ -63,6 +63,7 @@ type services struct {
 	guardrails  *guardrail.Service
 	routes      *dynamicroute.Service
 	presets     *preset.Service
+	standings   *preset.Standings
 	effective   *effective.Service
 	mutator     *deploy.Mutator
 	gateway     *askedGateway
@@ -109,8 +110,9 @@ func openServices(t *testing.T) *services {
 	mutator := deploy.New(runner, NewPublicationStore(), NewAuditStore(), testIDs, c.now)
 	keyring, err := seal.New()
 	require.NoError(t, err)
+	standings := preset.NewStandings(runner, NewPresetStore(), NewPresetVersions(), NewPresetCommons(db))
 	return &services{
-		db: db, clock: c,
+		db: db, clock: c, standings: standings,
 		workspaces: workspace.NewService(workspace.Deps{
 			Runner: runner, System: system, Store: NewWorkspaceStore(), Directory: NewWorkspaceDirectory(),
 			Settings: settings.NewSeeder(NewSettingsStore()), Revokers: []workspace.Revoker{NewAPIKeyStore(), NewManagementKeyStore(), NewBYOKStore(), NewPresetStore()},
@@ -130,17 +132,17 @@ func openServices(t *testing.T) *services {
 		}),
 		keyring: keyring, mutator: mutator, gateway: asked,
 		settings: settings.NewService(settings.Deps{
-			Runner: runner, Store: NewSettingsStore(), Mutator: mutator, Profiles: NewProfileStore(), Offered: models, Now: c.now,
+			Runner: runner, Store: NewSettingsStore(), Mutator: mutator, Profiles: NewProfileStore(), Offered: models, Presets: standings, Now: c.now,
 		}),
 		auto: autorouting.NewService(autorouting.Deps{Runner: runner, Store: NewAutoRoutingStore(), Mutator: mutator, Now: c.now}),
 		departments: department.NewService(department.Deps{
 			Runner: runner, Store: NewDepartmentStore(), Directory: NewDepartmentStore(), Profiles: NewProfileStore(), Mutator: mutator, IDs: testIDs, Now: c.now,
 		}),
 		effective: effective.NewService(effective.Deps{
-			Runner: runner, Policies: NewCompiler(db), Keys: NewAPIKeyStore(), Source: models, Now: c.now,
+			Runner: runner, Policies: NewCompiler(db), Keys: NewAPIKeyStore(), Routes: NewRouteStore(), Source: models, Now: c.now,
 		}),
 		profiles: profile.NewService(profile.Deps{
-			Runner: runner, Store: NewProfileStore(), Directory: NewProfileStore(), Mutator: mutator, Offered: models, IDs: testIDs, Now: c.now,
+			Runner: runner, Store: NewProfileStore(), Directory: NewProfileStore(), Mutator: mutator, Offered: models, Presets: standings, IDs: testIDs, Now: c.now,
 		}),
 		guardrails: guardrail.NewService(guardrail.Deps{
 			Runner: runner, Store: NewGuardrailStore(), Directory: NewGuardrailStore(), Keys: NewGuardrailKeys(), Members: NewGuardrailMembers(),
@@ -148,11 +150,11 @@ func openServices(t *testing.T) *services {
 		}),
 		routes: dynamicroute.NewService(dynamicroute.Deps{
 			Runner: runner, Store: NewRouteStore(), Directory: NewRouteStore(), Versions: NewRouteVersionStore(), Deployments: NewRouteDeploymentStore(),
-			Keys: NewRouteKeys(), Mutator: mutator, Offered: models, IDs: testIDs, Now: c.now,
+			Keys: NewRouteKeys(), Mutator: mutator, Offered: models, Presets: standings, IDs: testIDs, Now: c.now,
 		}),
 		presets: preset.NewService(preset.Deps{
 			Runner: runner, Store: NewPresetStore(), Versions: NewPresetVersions(), Deployments: NewPresetDeployments(), Publishers: NewPresetStore(),
-			Commons: NewPresetCommons(db), Guardrails: NewGuardrailStore(), Mutator: mutator, Offered: models, IDs: testIDs, Now: c.now,
+			Commons: NewPresetCommons(db), Guardrails: NewGuardrailStore(), Uses: NewPresetStore(), Mutator: mutator, Offered: models, IDs: testIDs, Now: c.now,
 		}),
 		audit: audit.NewLog(runner, NewAuditStore()),
 	}

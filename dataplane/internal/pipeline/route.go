@@ -10,21 +10,26 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/policy"
 )
 
-// open looks up what the key's dynamic route and the presets that the request
-// names need, and settles which name the chain begins with. The error is of a
+// open looks up what the key's dynamic route and its record and the presets that
+// the request names need, and settles which name the chain begins with. The error is of a
 // preset that may be there and cannot be read.
 func (r *run) open(ctx context.Context) error {
 	in := &r.input
 	if in.Facts.Owner != "" { // it is where it is
 		return nil
 	}
-	if route, ok := r.pin.Policy.Route(in.Facts.Key.Route); ok {
+	route, applies := r.pin.Policy.Route(in.Facts.Key.Route)
+	recording, recorded := r.pin.Policy.Recording(in.Facts.Key.Route)
+	if applies || recorded {
 		in.Content = r.pipeline.steps.Content(&r.call)
-		if route.NeedsUsage() {
-			in.Usage = r.pipeline.steps.Usage.Usage(ctx, r.call.Workspace, in.Facts.Key.ID, in.Facts.Now)
+	}
+	if applies && route.NeedsUsage() || recorded && recording.Usage {
+		in.Usage = r.pipeline.steps.Usage.Usage(ctx, r.call.Workspace, in.Facts.Key.ID, in.Facts.Now)
+	}
+	if !applies { // a route may put other names in their place
+		if err := r.lookUp(ctx, named(&in.Facts)); err != nil {
+			return err
 		}
-	} else if err := r.lookUp(ctx, named(&in.Facts)); err != nil { // a route may put other names in their place
-		return err
 	}
 	for {
 		in.Opening = decide.Open(in)

@@ -23,6 +23,7 @@ import (
 type routed struct {
 	fakes
 	nodes    []flow.Node // between start and end; none: the key has no route
+	draft    []flow.Node // of a version that is not deployed
 	settings policy.Settings
 	presets  map[string]string // by name: the model that each stands for
 	lost     error             // of looking one up
@@ -48,6 +49,10 @@ func (r *routed) Pin(_ context.Context, ws id.Workspace, _ int64) (*policy.View,
 		g := flow.Graph{SchemaVersion: flow.SchemaVersion, Entry: "start", Nodes: []flow.Node{{ID: "start", Type: flow.Start, Next: r.nodes[0].ID}}}
 		g.Nodes = append(append(g.Nodes, r.nodes...), flow.Node{ID: "end", Type: flow.End})
 		s.Routes = []policy.Route{{ID: routeID, RouteVersion: policy.RouteVersion{Version: 1, Graph: g}}}
+	}
+	if r.draft != nil {
+		s.Recordings = []policy.Recording{policy.RecordingOf(routeID, flow.Graph{Nodes: r.draft})}
+		s.ReplayKey = make([]byte, policy.ReplayKeyLen)
 	}
 	return policy.Compile(s)
 }
@@ -100,6 +105,12 @@ func (s shelf) Find(_ context.Context, view *policy.View, owner id.User, name st
 	return &policy.PresetVersion{Slug: name, Version: 1, Config: policy.PresetConfig{Model: model}}, nil
 }
 
+// adds says that a preset makes the request as much longer as its slug is.
+func (r *routed) adds(c *call.Call, with *policy.PresetVersion) decide.Added {
+	require.Equal(r.t, catalog.Chat, c.Surface)
+	return decide.Added{InputTokens: int64(len(with.Slug)), OutputTokens: 7}
+}
+
 func (r *routed) preview(t *testing.T, q call.Request) (decide.Plan, error) {
 	t.Helper()
 	r.t = t
@@ -108,7 +119,7 @@ func (r *routed) preview(t *testing.T, q call.Request) (decide.Plan, error) {
 	}
 	p := pipeline.New(pipeline.Steps{
 		Auth: r, Policies: r, Catalogs: r, Objects: r, Affinity: &memory{}, Health: r, Decide: decide.Decide,
-		Content: func(*call.Call) condition.Facts { return r }, Usage: r, Presets: shelf{r},
+		Content: func(*call.Call) condition.Facts { return r }, Usage: r, Presets: shelf{r}, Adds: r.adds,
 	}, func() time.Time { return start.Add(r.spent) }, func() uint64 { return 42 }, nil)
 	_, plan, err := p.Preview(t.Context(), call.Call{Surface: catalog.Chat, Received: start, Request: q})
 	return plan, err
@@ -153,6 +164,22 @@ func TestUsageIsLookedUpForRoutesThatReadIt(t *testing.T) {
 	}
 }
 
+// TestADraftIsRecordedFor: what a version that is not deployed would look at is
+// looked up for the record alone.
+func TestADraftIsRecordedFor(t *testing.T) {
+	limit := int64(5)
+	r := &routed{draft: []flow.Node{gold, {ID: "limit", Type: flow.RateLimit, Window: flow.Daily, MaxRequests: &limit, Within: "end", Exceeded: "end"}}}
+	plan, err := r.preview(t, call.Request{Model: "acme/small"})
+	require.NoError(t, err)
+	require.Nil(t, plan.Record.Route)
+	require.Equal(t, "acme/small", plan.Chain[0].Model.ID)
+	kept, err := decide.DecodeRecollection(plan.Record.Recollection)
+	require.NoError(t, err)
+	require.True(t, kept.Inputs[0].Values[0].Hidden())
+	require.EqualValues(t, 5, kept.Usage.Daily.Requests)
+	require.Nil(t, kept.Usage.Weekly)
+}
+
 // Presets are looked up once each, wherever their names come from.
 func TestPresetsAreLookedUp(t *testing.T) {
 	presets := map[string]string{"a": "acme/small", "b": "acme/big"}
@@ -182,6 +209,17 @@ func TestPresetsAreLookedUp(t *testing.T) {
 			require.Equal(t, c.chain == nil, plan.Refusal != nil)
 		})
 	}
+}
+
+// The decision counts what the presets of its entries add.
+func TestWhatPresetsAddIsCounted(t *testing.T) {
+	r := &routed{presets: map[string]string{"abc": "acme/small"}}
+	plan, err := r.preview(t, call.Request{Model: "@abc", InputTokens: 10})
+	require.NoError(t, err)
+	require.Equal(t, []int64{13, 7}, []int64{plan.Record.Rankings[0].InputTokens, plan.Record.Rankings[0].OutputTokens})
+	plan, err = r.preview(t, call.Request{Model: "acme/small", InputTokens: 10})
+	require.NoError(t, err)
+	require.EqualValues(t, 10, plan.Record.Rankings[0].InputTokens)
 }
 
 // Not to know a preset is no answer about it, and takes nothing from those that

@@ -22,8 +22,8 @@ type published struct {
 // few seconds, by one of those who use it while the others go on with what is
 // held; nothing that is held goes back to an older revision, or away because it
 // cannot be read.
-func (s *Store) publicOf(ctx context.Context, by id.Workspace, n name) (*published, error) {
-	key := wire.PublicPreset(n.handle, n.slug)
+func (s *Store) publicOf(ctx context.Context, by id.Workspace, n policy.PresetName) (*published, error) {
+	key := wire.PublicPreset(n.Handle, n.Slug)
 	p, held := s.public.Get(key)
 	if !held && s.isAbsent(key) {
 		return nil, ErrUnknown

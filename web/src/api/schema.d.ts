@@ -675,6 +675,33 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A dynamic route id, `route_…`. */
+                dynamic_route_id: components["parameters"]["DynamicRouteID"];
+                /** @description The number of a version. */
+                version: components["parameters"]["VersionNumber"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What a version would change for the recorded requests of the attached keys
+         * @description Each request is decided twice, under the deployed version and under this one, with the policy and the catalog of now and with
+         *     every endpoint well. Nothing is sent and nothing changes. What the record does not tell is counted as unknown. One replay of a
+         *     workspace runs at a time; another one is refused with 409.
+         */
+        post: operations["replayDynamicRouteVersion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/deploy": {
         parameters: {
             query?: never;
@@ -2404,6 +2431,107 @@ export interface components {
             requests?: number;
             cost_usd?: string;
         };
+        DynamicRouteReplay: {
+            /**
+             * Format: date-time
+             * @description Of the oldest request, 24 hours ago by default; no further back than the request log is kept.
+             */
+            since?: string;
+            /** @description How many requests, 1000 by default. The newest are taken. */
+            limit?: number;
+        };
+        DynamicRouteReplayReportOne: {
+            data: components["schemas"]["DynamicRouteReplayReport"];
+        };
+        DynamicRouteReplayReport: {
+            version: number;
+            /** @description The deployed version, which it is compared with. Null: none is, so that the keys have no route. */
+            baseline_version: number | null;
+            /** Format: date-time */
+            since: string;
+            /**
+             * Format: date-time
+             * @description When the oldest request that was read began.
+             */
+            oldest: string | null;
+            /** @description As many requests were read as were asked for; there may be more. */
+            limited: boolean;
+            /** @description That were read. */
+            requests: number;
+            /** @description Of them, those whose way is known under both versions. */
+            comparable: number;
+            /** @description Of them, the others. */
+            unknown_total: number;
+            /** @description Of the comparable, those that another endpoint or model would be tried first for. */
+            moved: number;
+            /** @description Of the moved, those to another model. */
+            moved_models: number;
+            /** @description Of the comparable, those that would be refused and are not now. */
+            refusals_gained: number;
+            /** @description Of the comparable, those that are refused now and would not be. */
+            refusals_lost: number;
+            /** @description The nodes of the version, in its order. */
+            by_node: components["schemas"]["DynamicRouteReplayNode"][];
+            /** @description The most frequent first, at most 20. */
+            models: components["schemas"]["DynamicRouteReplayMove"][];
+            cost: components["schemas"]["DynamicRouteReplayCost"];
+            latency: components["schemas"]["DynamicRouteReplayLatency"];
+            unknown: components["schemas"]["DynamicRouteReplayUnknown"][];
+        };
+        /** @description What a node has to do with the changes. Each change is put down to one node, the one at which the two ways part. */
+        DynamicRouteReplayNode: {
+            node: string;
+            type: string;
+            /** @description That come by. */
+            requests: number;
+            moved: number;
+            refusals_gained: number;
+            refusals_lost: number;
+            /** @description Whose way on from here is not known. */
+            unknown: number;
+        };
+        DynamicRouteReplayMove: {
+            from: string;
+            to: string;
+            requests: number;
+        };
+        /** @description What the recorded usage costs at the endpoint that is tried first, over the comparable requests whose prices are known. */
+        DynamicRouteReplayCost: {
+            requests: number;
+            before_usd: string;
+            after_usd: string;
+            delta_usd: string;
+            /** Format: int64 */
+            delta_nanos: number;
+        };
+        /**
+         * @description The mean of the endpoints' median durations, over the moved requests whose two endpoints answered requests of the workspace
+         *     in the time.
+         */
+        DynamicRouteReplayLatency: {
+            requests: number;
+            /** Format: double */
+            before_ms: number;
+            /** Format: double */
+            after_ms: number;
+            /** Format: double */
+            delta_ms: number;
+        };
+        DynamicRouteReplayUnknown: {
+            /** @description Whose way is not known. Absent: it is not for a version. */
+            version?: number;
+            /** @description At which it is not known. Absent: it is not for a node. */
+            node?: string;
+            /**
+             * @description `not_recorded`: the record is from before the version was saved, or too long. `hidden`: the test cannot be held against a
+             *     text that is recorded as an HMAC; the setting `replay_values` records it in clear. `subject`: whom a percentage is drawn
+             *     for is not recorded. `usage`: what the key had used was not known. `preset`: a preset is part of the decision.
+             *     `classification`: `signalbox/auto` would choose, and did not then.
+             * @enum {string}
+             */
+            reason: "not_recorded" | "hidden" | "subject" | "usage" | "preset" | "classification";
+            requests: number;
+        };
         DynamicRouteTrialOne: {
             data: components["schemas"]["DynamicRouteTrial"];
         };
@@ -2775,7 +2903,18 @@ export interface components {
             no_provider: boolean;
             /** @description Those that bind the key, each once. */
             guardrails: components["schemas"]["BoundGuardrail"][];
+            dynamic_route?: components["schemas"]["AttachedRoute"];
             refusal?: components["schemas"]["RoutingRefusal"];
+        };
+        /** @description The dynamic route that the key is attached to. What it comes to depends on the request, so that nothing of it is among the fields. */
+        AttachedRoute: {
+            id: string;
+            name: string;
+            status: components["schemas"]["DynamicRouteStatus"];
+            /** @description Absent while none is deployed. */
+            deployed_version?: number;
+            /** @description It is active and a version of it is deployed. */
+            applies: boolean;
         };
         EffectiveRoutingOne: {
             data: components["schemas"]["EffectiveRouting"];
@@ -5123,6 +5262,36 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DynamicRouteTrialOne"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    replayDynamicRouteVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A dynamic route id, `route_…`. */
+                dynamic_route_id: components["parameters"]["DynamicRouteID"];
+                /** @description The number of a version. */
+                version: components["parameters"]["VersionNumber"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DynamicRouteReplay"];
+            };
+        };
+        responses: {
+            /** @description What would change. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DynamicRouteReplayReportOne"];
                 };
             };
             default: components["responses"]["Problem"];

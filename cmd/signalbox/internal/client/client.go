@@ -162,6 +162,36 @@ func (e ByokVerificationStatus) Valid() bool {
 	}
 }
 
+// Defines values for DynamicRouteReplayUnknownReason.
+const (
+	DynamicRouteReplayUnknownReasonClassification DynamicRouteReplayUnknownReason = "classification"
+	DynamicRouteReplayUnknownReasonHidden         DynamicRouteReplayUnknownReason = "hidden"
+	DynamicRouteReplayUnknownReasonNotRecorded    DynamicRouteReplayUnknownReason = "not_recorded"
+	DynamicRouteReplayUnknownReasonPreset         DynamicRouteReplayUnknownReason = "preset"
+	DynamicRouteReplayUnknownReasonSubject        DynamicRouteReplayUnknownReason = "subject"
+	DynamicRouteReplayUnknownReasonUsage          DynamicRouteReplayUnknownReason = "usage"
+)
+
+// Valid indicates whether the value is a known member of the DynamicRouteReplayUnknownReason enum.
+func (e DynamicRouteReplayUnknownReason) Valid() bool {
+	switch e {
+	case DynamicRouteReplayUnknownReasonClassification:
+		return true
+	case DynamicRouteReplayUnknownReasonHidden:
+		return true
+	case DynamicRouteReplayUnknownReasonNotRecorded:
+		return true
+	case DynamicRouteReplayUnknownReasonPreset:
+		return true
+	case DynamicRouteReplayUnknownReasonSubject:
+		return true
+	case DynamicRouteReplayUnknownReasonUsage:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DynamicRouteStatus.
 const (
 	DynamicRouteStatusActive DynamicRouteStatus = "active"
@@ -773,6 +803,18 @@ type Actor struct {
 // ActorKind defines model for Actor.Kind.
 type ActorKind string
 
+// AttachedRoute The dynamic route that the key is attached to. What it comes to depends on the request, so that nothing of it is among the fields.
+type AttachedRoute struct {
+	// Applies It is active and a version of it is deployed.
+	Applies bool `json:"applies"`
+
+	// DeployedVersion Absent while none is deployed.
+	DeployedVersion *int               `json:"deployed_version,omitempty"`
+	ID              string             `json:"id"`
+	Name            string             `json:"name"`
+	Status          DynamicRouteStatus `json:"status"`
+}
+
 // Attempt defines model for Attempt.
 type Attempt struct {
 	// Credential managed, byok or none
@@ -1317,6 +1359,131 @@ type DynamicRouteRejection struct {
 	Status  int    `json:"status"`
 }
 
+// DynamicRouteReplay defines model for DynamicRouteReplay.
+type DynamicRouteReplay struct {
+	// Limit How many requests, 1000 by default. The newest are taken.
+	Limit *int `json:"limit,omitempty"`
+
+	// Since Of the oldest request, 24 hours ago by default; no further back than the request log is kept.
+	Since *time.Time `json:"since,omitempty"`
+}
+
+// DynamicRouteReplayCost What the recorded usage costs at the endpoint that is tried first, over the comparable requests whose prices are known.
+type DynamicRouteReplayCost struct {
+	AfterUsd   string `json:"after_usd"`
+	BeforeUsd  string `json:"before_usd"`
+	DeltaNanos int64  `json:"delta_nanos"`
+	DeltaUsd   string `json:"delta_usd"`
+	Requests   int    `json:"requests"`
+}
+
+// DynamicRouteReplayLatency The mean of the endpoints' median durations, over the moved requests whose two endpoints answered requests of the workspace
+// in the time.
+type DynamicRouteReplayLatency struct {
+	AfterMs  float64 `json:"after_ms"`
+	BeforeMs float64 `json:"before_ms"`
+	DeltaMs  float64 `json:"delta_ms"`
+	Requests int     `json:"requests"`
+}
+
+// DynamicRouteReplayMove defines model for DynamicRouteReplayMove.
+type DynamicRouteReplayMove struct {
+	From     string `json:"from"`
+	Requests int    `json:"requests"`
+	To       string `json:"to"`
+}
+
+// DynamicRouteReplayNode What a node has to do with the changes. Each change is put down to one node, the one at which the two ways part.
+type DynamicRouteReplayNode struct {
+	Moved          int    `json:"moved"`
+	Node           string `json:"node"`
+	RefusalsGained int    `json:"refusals_gained"`
+	RefusalsLost   int    `json:"refusals_lost"`
+
+	// Requests That come by.
+	Requests int    `json:"requests"`
+	Type     string `json:"type"`
+
+	// Unknown Whose way on from here is not known.
+	Unknown int `json:"unknown"`
+}
+
+// DynamicRouteReplayReport defines model for DynamicRouteReplayReport.
+type DynamicRouteReplayReport struct {
+	// BaselineVersion The deployed version, which it is compared with. Null: none is, so that the keys have no route.
+	BaselineVersion nullable.Nullable[int] `json:"baseline_version"`
+
+	// ByNode The nodes of the version, in its order.
+	ByNode []DynamicRouteReplayNode `json:"by_node"`
+
+	// Comparable Of them, those whose way is known under both versions.
+	Comparable int `json:"comparable"`
+
+	// Cost What the recorded usage costs at the endpoint that is tried first, over the comparable requests whose prices are known.
+	Cost DynamicRouteReplayCost `json:"cost"`
+
+	// Latency The mean of the endpoints' median durations, over the moved requests whose two endpoints answered requests of the workspace
+	// in the time.
+	Latency DynamicRouteReplayLatency `json:"latency"`
+
+	// Limited As many requests were read as were asked for; there may be more.
+	Limited bool `json:"limited"`
+
+	// Models The most frequent first, at most 20.
+	Models []DynamicRouteReplayMove `json:"models"`
+
+	// Moved Of the comparable, those that another endpoint or model would be tried first for.
+	Moved int `json:"moved"`
+
+	// MovedModels Of the moved, those to another model.
+	MovedModels int `json:"moved_models"`
+
+	// Oldest When the oldest request that was read began.
+	Oldest nullable.Nullable[time.Time] `json:"oldest"`
+
+	// RefusalsGained Of the comparable, those that would be refused and are not now.
+	RefusalsGained int `json:"refusals_gained"`
+
+	// RefusalsLost Of the comparable, those that are refused now and would not be.
+	RefusalsLost int `json:"refusals_lost"`
+
+	// Requests That were read.
+	Requests int                         `json:"requests"`
+	Since    time.Time                   `json:"since"`
+	Unknown  []DynamicRouteReplayUnknown `json:"unknown"`
+
+	// UnknownTotal Of them, the others.
+	UnknownTotal int `json:"unknown_total"`
+	Version      int `json:"version"`
+}
+
+// DynamicRouteReplayReportOne defines model for DynamicRouteReplayReportOne.
+type DynamicRouteReplayReportOne struct {
+	Data DynamicRouteReplayReport `json:"data"`
+}
+
+// DynamicRouteReplayUnknown defines model for DynamicRouteReplayUnknown.
+type DynamicRouteReplayUnknown struct {
+	// Node At which it is not known. Absent: it is not for a node.
+	Node *string `json:"node,omitempty"`
+
+	// Reason `not_recorded`: the record is from before the version was saved, or too long. `hidden`: the test cannot be held against a
+	// text that is recorded as an HMAC; the setting `replay_values` records it in clear. `subject`: whom a percentage is drawn
+	// for is not recorded. `usage`: what the key had used was not known. `preset`: a preset is part of the decision.
+	// `classification`: `signalbox/auto` would choose, and did not then.
+	Reason   DynamicRouteReplayUnknownReason `json:"reason"`
+	Requests int                             `json:"requests"`
+
+	// Version Whose way is not known. Absent: it is not for a version.
+	Version *int `json:"version,omitempty"`
+}
+
+// DynamicRouteReplayUnknownReason `not_recorded`: the record is from before the version was saved, or too long. `hidden`: the test cannot be held against a
+// text that is recorded as an HMAC; the setting `replay_values` records it in clear. `subject`: whom a percentage is drawn
+// for is not recorded. `usage`: what the key had used was not known. `preset`: a preset is part of the decision.
+// `classification`: `signalbox/auto` would choose, and did not then.
+type DynamicRouteReplayUnknownReason string
+
 // DynamicRouteSample A part of a sample request, with any fields.
 type DynamicRouteSample = json.RawMessage
 
@@ -1436,7 +1603,9 @@ type DynamicRouteWarnings = []Violation
 
 // EffectiveRouting defines model for EffectiveRouting.
 type EffectiveRouting struct {
-	Fields []ResolvedField `json:"fields"`
+	// DynamicRoute The dynamic route that the key is attached to. What it comes to depends on the request, so that nothing of it is among the fields.
+	DynamicRoute *AttachedRoute  `json:"dynamic_route,omitempty"`
+	Fields       []ResolvedField `json:"fields"`
 
 	// Guardrails Those that bind the key, each once.
 	Guardrails []BoundGuardrail `json:"guardrails"`
@@ -4378,6 +4547,9 @@ type SetDynamicRouteKeysJSONRequestBody = DynamicRouteKeys
 // SaveDynamicRouteVersionJSONRequestBody defines body for SaveDynamicRouteVersion for application/json ContentType.
 type SaveDynamicRouteVersionJSONRequestBody = NewDynamicRouteVersion
 
+// ReplayDynamicRouteVersionJSONRequestBody defines body for ReplayDynamicRouteVersion for application/json ContentType.
+type ReplayDynamicRouteVersionJSONRequestBody = DynamicRouteReplay
+
 // TestDynamicRouteVersionJSONRequestBody defines body for TestDynamicRouteVersion for application/json ContentType.
 type TestDynamicRouteVersionJSONRequestBody = DynamicRouteTest
 
@@ -5422,6 +5594,28 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/diff/{other_version} (the `DiffDynamicRouteVersions` operationId).
 	DiffDynamicRouteVersions(ctx context.Context, dynamicRouteID DynamicRouteID, version VersionNumber, otherVersion int, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReplayDynamicRouteVersionWithBody What a version would change for the recorded requests of the attached keys
+	//
+	// Each request is decided twice, under the deployed version and under this one, with the policy and the catalog of now and with
+	// every endpoint well. Nothing is sent and nothing changes. What the record does not tell is counted as unknown. One replay of a
+	// workspace runs at a time; another one is refused with 409.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/replay (the `ReplayDynamicRouteVersion` operationId).
+	ReplayDynamicRouteVersionWithBody(ctx context.Context, dynamicRouteID DynamicRouteID, version VersionNumber, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReplayDynamicRouteVersion What a version would change for the recorded requests of the attached keys
+	//
+	// Each request is decided twice, under the deployed version and under this one, with the policy and the catalog of now and with
+	// every endpoint well. Nothing is sent and nothing changes. What the record does not tell is counted as unknown. One replay of a
+	// workspace runs at a time; another one is refused with 409.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/replay (the `ReplayDynamicRouteVersion` operationId).
+	ReplayDynamicRouteVersion(ctx context.Context, dynamicRouteID DynamicRouteID, version VersionNumber, body ReplayDynamicRouteVersionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// TestDynamicRouteVersionWithBody What a version does with a sample request
 	//
@@ -7808,6 +8002,48 @@ func (c *Client) DeployDynamicRouteVersion(ctx context.Context, dynamicRouteID D
 // Corresponds with GET /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/diff/{other_version} (the `DiffDynamicRouteVersions` operationId).
 func (c *Client) DiffDynamicRouteVersions(ctx context.Context, dynamicRouteID DynamicRouteID, version VersionNumber, otherVersion int, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewDiffDynamicRouteVersionsRequest(c.Server, dynamicRouteID, version, otherVersion)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReplayDynamicRouteVersionWithBody What a version would change for the recorded requests of the attached keys
+//
+// Each request is decided twice, under the deployed version and under this one, with the policy and the catalog of now and with
+// every endpoint well. Nothing is sent and nothing changes. What the record does not tell is counted as unknown. One replay of a
+// workspace runs at a time; another one is refused with 409.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/replay (the `ReplayDynamicRouteVersion` operationId).
+func (c *Client) ReplayDynamicRouteVersionWithBody(ctx context.Context, dynamicRouteID DynamicRouteID, version VersionNumber, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReplayDynamicRouteVersionRequestWithBody(c.Server, dynamicRouteID, version, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReplayDynamicRouteVersion What a version would change for the recorded requests of the attached keys
+//
+// Each request is decided twice, under the deployed version and under this one, with the policy and the catalog of now and with
+// every endpoint well. Nothing is sent and nothing changes. What the record does not tell is counted as unknown. One replay of a
+// workspace runs at a time; another one is refused with 409.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/replay (the `ReplayDynamicRouteVersion` operationId).
+func (c *Client) ReplayDynamicRouteVersion(ctx context.Context, dynamicRouteID DynamicRouteID, version VersionNumber, body ReplayDynamicRouteVersionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReplayDynamicRouteVersionRequest(c.Server, dynamicRouteID, version, body)
 	if err != nil {
 		return nil, err
 	}
@@ -15556,6 +15792,60 @@ func NewDiffDynamicRouteVersionsRequest(server string, dynamicRouteID DynamicRou
 	return req, nil
 }
 
+// NewReplayDynamicRouteVersionRequest calls the generic ReplayDynamicRouteVersion builder with application/json body
+func NewReplayDynamicRouteVersionRequest(server string, dynamicRouteID DynamicRouteID, version VersionNumber, body ReplayDynamicRouteVersionJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewReplayDynamicRouteVersionRequestWithBody(server, dynamicRouteID, version, "application/json", bodyReader)
+}
+
+// NewReplayDynamicRouteVersionRequestWithBody constructs an http.Request for the ReplayDynamicRouteVersion method, with any body, and a specified content type
+func NewReplayDynamicRouteVersionRequestWithBody(server string, dynamicRouteID DynamicRouteID, version VersionNumber, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "dynamic_route_id", dynamicRouteID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "integer", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/routing/dynamic-routes/%s/versions/%s/replay", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewTestDynamicRouteVersionRequest calls the generic TestDynamicRouteVersion builder with application/json body
 func NewTestDynamicRouteVersionRequest(server string, dynamicRouteID DynamicRouteID, version VersionNumber, body TestDynamicRouteVersionJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -17872,6 +18162,28 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/diff/{other_version} (the `DiffDynamicRouteVersions` operationId).
 	DiffDynamicRouteVersionsWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, version VersionNumber, otherVersion int, reqEditors ...RequestEditorFn) (*DiffDynamicRouteVersionsResponse, error)
+
+	// ReplayDynamicRouteVersionWithBodyWithResponse What a version would change for the recorded requests of the attached keys
+	//
+	// Each request is decided twice, under the deployed version and under this one, with the policy and the catalog of now and with
+	// every endpoint well. Nothing is sent and nothing changes. What the record does not tell is counted as unknown. One replay of a
+	// workspace runs at a time; another one is refused with 409.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/replay (the `ReplayDynamicRouteVersion` operationId).
+	ReplayDynamicRouteVersionWithBodyWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, version VersionNumber, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReplayDynamicRouteVersionResponse, error)
+
+	// ReplayDynamicRouteVersionWithResponse What a version would change for the recorded requests of the attached keys
+	//
+	// Each request is decided twice, under the deployed version and under this one, with the policy and the catalog of now and with
+	// every endpoint well. Nothing is sent and nothing changes. What the record does not tell is counted as unknown. One replay of a
+	// workspace runs at a time; another one is refused with 409.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/replay (the `ReplayDynamicRouteVersion` operationId).
+	ReplayDynamicRouteVersionWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, version VersionNumber, body ReplayDynamicRouteVersionJSONRequestBody, reqEditors ...RequestEditorFn) (*ReplayDynamicRouteVersionResponse, error)
 
 	// TestDynamicRouteVersionWithBodyWithResponse What a version does with a sample request
 	//
@@ -23712,6 +24024,54 @@ func (r DiffDynamicRouteVersionsResponse) ContentType() string {
 	return ""
 }
 
+type ReplayDynamicRouteVersionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DynamicRouteReplayReportOne
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ReplayDynamicRouteVersionResponse) GetJSON200() *DynamicRouteReplayReportOne {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ReplayDynamicRouteVersionResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ReplayDynamicRouteVersionResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ReplayDynamicRouteVersionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ReplayDynamicRouteVersionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ReplayDynamicRouteVersionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type TestDynamicRouteVersionResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -26533,6 +26893,40 @@ func (c *ClientWithResponses) DiffDynamicRouteVersionsWithResponse(ctx context.C
 		return nil, err
 	}
 	return ParseDiffDynamicRouteVersionsResponse(rsp)
+}
+
+// ReplayDynamicRouteVersionWithBodyWithResponse What a version would change for the recorded requests of the attached keys
+//
+// Each request is decided twice, under the deployed version and under this one, with the policy and the catalog of now and with
+// every endpoint well. Nothing is sent and nothing changes. What the record does not tell is counted as unknown. One replay of a
+// workspace runs at a time; another one is refused with 409.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/replay (the `ReplayDynamicRouteVersion` operationId).
+func (c *ClientWithResponses) ReplayDynamicRouteVersionWithBodyWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, version VersionNumber, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReplayDynamicRouteVersionResponse, error) {
+	rsp, err := c.ReplayDynamicRouteVersionWithBody(ctx, dynamicRouteID, version, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReplayDynamicRouteVersionResponse(rsp)
+}
+
+// ReplayDynamicRouteVersionWithResponse What a version would change for the recorded requests of the attached keys
+//
+// Each request is decided twice, under the deployed version and under this one, with the policy and the catalog of now and with
+// every endpoint well. Nothing is sent and nothing changes. What the record does not tell is counted as unknown. One replay of a
+// workspace runs at a time; another one is refused with 409.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/replay (the `ReplayDynamicRouteVersion` operationId).
+func (c *ClientWithResponses) ReplayDynamicRouteVersionWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, version VersionNumber, body ReplayDynamicRouteVersionJSONRequestBody, reqEditors ...RequestEditorFn) (*ReplayDynamicRouteVersionResponse, error) {
+	rsp, err := c.ReplayDynamicRouteVersion(ctx, dynamicRouteID, version, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReplayDynamicRouteVersionResponse(rsp)
 }
 
 // TestDynamicRouteVersionWithBodyWithResponse What a version does with a sample request
@@ -31636,6 +32030,39 @@ func ParseDiffDynamicRouteVersionsResponse(rsp *http.Response) (*DiffDynamicRout
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest DynamicRouteDiffOne
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseReplayDynamicRouteVersionResponse parses an HTTP response from a ReplayDynamicRouteVersionWithResponse call
+func ParseReplayDynamicRouteVersionResponse(rsp *http.Response) (*ReplayDynamicRouteVersionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ReplayDynamicRouteVersionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DynamicRouteReplayReportOne
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

@@ -167,6 +167,36 @@ func (e ByokVerificationStatus) Valid() bool {
 	}
 }
 
+// Defines values for DynamicRouteReplayUnknownReason.
+const (
+	DynamicRouteReplayUnknownReasonClassification DynamicRouteReplayUnknownReason = "classification"
+	DynamicRouteReplayUnknownReasonHidden         DynamicRouteReplayUnknownReason = "hidden"
+	DynamicRouteReplayUnknownReasonNotRecorded    DynamicRouteReplayUnknownReason = "not_recorded"
+	DynamicRouteReplayUnknownReasonPreset         DynamicRouteReplayUnknownReason = "preset"
+	DynamicRouteReplayUnknownReasonSubject        DynamicRouteReplayUnknownReason = "subject"
+	DynamicRouteReplayUnknownReasonUsage          DynamicRouteReplayUnknownReason = "usage"
+)
+
+// Valid indicates whether the value is a known member of the DynamicRouteReplayUnknownReason enum.
+func (e DynamicRouteReplayUnknownReason) Valid() bool {
+	switch e {
+	case DynamicRouteReplayUnknownReasonClassification:
+		return true
+	case DynamicRouteReplayUnknownReasonHidden:
+		return true
+	case DynamicRouteReplayUnknownReasonNotRecorded:
+		return true
+	case DynamicRouteReplayUnknownReasonPreset:
+		return true
+	case DynamicRouteReplayUnknownReasonSubject:
+		return true
+	case DynamicRouteReplayUnknownReasonUsage:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DynamicRouteStatus.
 const (
 	DynamicRouteStatusActive DynamicRouteStatus = "active"
@@ -778,6 +808,18 @@ type Actor struct {
 // ActorKind defines model for Actor.Kind.
 type ActorKind string
 
+// AttachedRoute The dynamic route that the key is attached to. What it comes to depends on the request, so that nothing of it is among the fields.
+type AttachedRoute struct {
+	// Applies It is active and a version of it is deployed.
+	Applies bool `json:"applies"`
+
+	// DeployedVersion Absent while none is deployed.
+	DeployedVersion *int               `json:"deployed_version,omitempty"`
+	ID              string             `json:"id"`
+	Name            string             `json:"name"`
+	Status          DynamicRouteStatus `json:"status"`
+}
+
 // Attempt defines model for Attempt.
 type Attempt struct {
 	// Credential managed, byok or none
@@ -1322,6 +1364,131 @@ type DynamicRouteRejection struct {
 	Status  int    `json:"status"`
 }
 
+// DynamicRouteReplay defines model for DynamicRouteReplay.
+type DynamicRouteReplay struct {
+	// Limit How many requests, 1000 by default. The newest are taken.
+	Limit *int `json:"limit,omitempty"`
+
+	// Since Of the oldest request, 24 hours ago by default; no further back than the request log is kept.
+	Since *time.Time `json:"since,omitempty"`
+}
+
+// DynamicRouteReplayCost What the recorded usage costs at the endpoint that is tried first, over the comparable requests whose prices are known.
+type DynamicRouteReplayCost struct {
+	AfterUsd   string `json:"after_usd"`
+	BeforeUsd  string `json:"before_usd"`
+	DeltaNanos int64  `json:"delta_nanos"`
+	DeltaUsd   string `json:"delta_usd"`
+	Requests   int    `json:"requests"`
+}
+
+// DynamicRouteReplayLatency The mean of the endpoints' median durations, over the moved requests whose two endpoints answered requests of the workspace
+// in the time.
+type DynamicRouteReplayLatency struct {
+	AfterMs  float64 `json:"after_ms"`
+	BeforeMs float64 `json:"before_ms"`
+	DeltaMs  float64 `json:"delta_ms"`
+	Requests int     `json:"requests"`
+}
+
+// DynamicRouteReplayMove defines model for DynamicRouteReplayMove.
+type DynamicRouteReplayMove struct {
+	From     string `json:"from"`
+	Requests int    `json:"requests"`
+	To       string `json:"to"`
+}
+
+// DynamicRouteReplayNode What a node has to do with the changes. Each change is put down to one node, the one at which the two ways part.
+type DynamicRouteReplayNode struct {
+	Moved          int    `json:"moved"`
+	Node           string `json:"node"`
+	RefusalsGained int    `json:"refusals_gained"`
+	RefusalsLost   int    `json:"refusals_lost"`
+
+	// Requests That come by.
+	Requests int    `json:"requests"`
+	Type     string `json:"type"`
+
+	// Unknown Whose way on from here is not known.
+	Unknown int `json:"unknown"`
+}
+
+// DynamicRouteReplayReport defines model for DynamicRouteReplayReport.
+type DynamicRouteReplayReport struct {
+	// BaselineVersion The deployed version, which it is compared with. Null: none is, so that the keys have no route.
+	BaselineVersion nullable.Nullable[int] `json:"baseline_version"`
+
+	// ByNode The nodes of the version, in its order.
+	ByNode []DynamicRouteReplayNode `json:"by_node"`
+
+	// Comparable Of them, those whose way is known under both versions.
+	Comparable int `json:"comparable"`
+
+	// Cost What the recorded usage costs at the endpoint that is tried first, over the comparable requests whose prices are known.
+	Cost DynamicRouteReplayCost `json:"cost"`
+
+	// Latency The mean of the endpoints' median durations, over the moved requests whose two endpoints answered requests of the workspace
+	// in the time.
+	Latency DynamicRouteReplayLatency `json:"latency"`
+
+	// Limited As many requests were read as were asked for; there may be more.
+	Limited bool `json:"limited"`
+
+	// Models The most frequent first, at most 20.
+	Models []DynamicRouteReplayMove `json:"models"`
+
+	// Moved Of the comparable, those that another endpoint or model would be tried first for.
+	Moved int `json:"moved"`
+
+	// MovedModels Of the moved, those to another model.
+	MovedModels int `json:"moved_models"`
+
+	// Oldest When the oldest request that was read began.
+	Oldest nullable.Nullable[time.Time] `json:"oldest"`
+
+	// RefusalsGained Of the comparable, those that would be refused and are not now.
+	RefusalsGained int `json:"refusals_gained"`
+
+	// RefusalsLost Of the comparable, those that are refused now and would not be.
+	RefusalsLost int `json:"refusals_lost"`
+
+	// Requests That were read.
+	Requests int                         `json:"requests"`
+	Since    time.Time                   `json:"since"`
+	Unknown  []DynamicRouteReplayUnknown `json:"unknown"`
+
+	// UnknownTotal Of them, the others.
+	UnknownTotal int `json:"unknown_total"`
+	Version      int `json:"version"`
+}
+
+// DynamicRouteReplayReportOne defines model for DynamicRouteReplayReportOne.
+type DynamicRouteReplayReportOne struct {
+	Data DynamicRouteReplayReport `json:"data"`
+}
+
+// DynamicRouteReplayUnknown defines model for DynamicRouteReplayUnknown.
+type DynamicRouteReplayUnknown struct {
+	// Node At which it is not known. Absent: it is not for a node.
+	Node *string `json:"node,omitempty"`
+
+	// Reason `not_recorded`: the record is from before the version was saved, or too long. `hidden`: the test cannot be held against a
+	// text that is recorded as an HMAC; the setting `replay_values` records it in clear. `subject`: whom a percentage is drawn
+	// for is not recorded. `usage`: what the key had used was not known. `preset`: a preset is part of the decision.
+	// `classification`: `signalbox/auto` would choose, and did not then.
+	Reason   DynamicRouteReplayUnknownReason `json:"reason"`
+	Requests int                             `json:"requests"`
+
+	// Version Whose way is not known. Absent: it is not for a version.
+	Version *int `json:"version,omitempty"`
+}
+
+// DynamicRouteReplayUnknownReason `not_recorded`: the record is from before the version was saved, or too long. `hidden`: the test cannot be held against a
+// text that is recorded as an HMAC; the setting `replay_values` records it in clear. `subject`: whom a percentage is drawn
+// for is not recorded. `usage`: what the key had used was not known. `preset`: a preset is part of the decision.
+// `classification`: `signalbox/auto` would choose, and did not then.
+type DynamicRouteReplayUnknownReason string
+
 // DynamicRouteSample A part of a sample request, with any fields.
 type DynamicRouteSample = json.RawMessage
 
@@ -1441,7 +1608,9 @@ type DynamicRouteWarnings = []Violation
 
 // EffectiveRouting defines model for EffectiveRouting.
 type EffectiveRouting struct {
-	Fields []ResolvedField `json:"fields"`
+	// DynamicRoute The dynamic route that the key is attached to. What it comes to depends on the request, so that nothing of it is among the fields.
+	DynamicRoute *AttachedRoute  `json:"dynamic_route,omitempty"`
+	Fields       []ResolvedField `json:"fields"`
 
 	// Guardrails Those that bind the key, each once.
 	Guardrails []BoundGuardrail `json:"guardrails"`
@@ -4383,6 +4552,9 @@ type SetDynamicRouteKeysJSONRequestBody = DynamicRouteKeys
 // SaveDynamicRouteVersionJSONRequestBody defines body for SaveDynamicRouteVersion for application/json ContentType.
 type SaveDynamicRouteVersionJSONRequestBody = NewDynamicRouteVersion
 
+// ReplayDynamicRouteVersionJSONRequestBody defines body for ReplayDynamicRouteVersion for application/json ContentType.
+type ReplayDynamicRouteVersionJSONRequestBody = DynamicRouteReplay
+
 // TestDynamicRouteVersionJSONRequestBody defines body for TestDynamicRouteVersion for application/json ContentType.
 type TestDynamicRouteVersionJSONRequestBody = DynamicRouteTest
 
@@ -4679,6 +4851,9 @@ type ServerInterface interface {
 	// DiffDynamicRouteVersions What the other version changes of the first
 	// (GET /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/diff/{other_version})
 	DiffDynamicRouteVersions(c *gin.Context, dynamicRouteID DynamicRouteID, version VersionNumber, otherVersion int)
+	// ReplayDynamicRouteVersion What a version would change for the recorded requests of the attached keys
+	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/replay)
+	ReplayDynamicRouteVersion(c *gin.Context, dynamicRouteID DynamicRouteID, version VersionNumber)
 	// TestDynamicRouteVersion What a version does with a sample request
 	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/test)
 	TestDynamicRouteVersion(c *gin.Context, dynamicRouteID DynamicRouteID, version VersionNumber)
@@ -10116,6 +10291,40 @@ func (siw *ServerInterfaceWrapper) DiffDynamicRouteVersions(c *gin.Context) {
 	siw.Handler.DiffDynamicRouteVersions(c, dynamicRouteID, version, otherVersion)
 }
 
+// ReplayDynamicRouteVersion operation middleware
+func (siw *ServerInterfaceWrapper) ReplayDynamicRouteVersion(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "dynamic_route_id" -------------
+	var dynamicRouteID DynamicRouteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "dynamic_route_id", c.Param("dynamic_route_id"), &dynamicRouteID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter dynamic_route_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "version" -------------
+	var version VersionNumber
+
+	err = runtime.BindStyledParameterWithOptions("simple", "version", c.Param("version"), &version, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter version: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ReplayDynamicRouteVersion(c, dynamicRouteID, version)
+}
+
 // TestDynamicRouteVersion operation middleware
 func (siw *ServerInterfaceWrapper) TestDynamicRouteVersion(c *gin.Context) {
 
@@ -10997,6 +11206,7 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/versions/:version", wrapper.GetDynamicRouteVersion)
 	router.GET(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/versions/:version/diff/:other_version", wrapper.DiffDynamicRouteVersions)
 	router.POST(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/versions/:version/test", wrapper.TestDynamicRouteVersion)
+	router.POST(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/versions/:version/replay", wrapper.ReplayDynamicRouteVersion)
 	router.POST(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/versions/:version/deploy", wrapper.DeployDynamicRouteVersion)
 	router.POST(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/rollback", wrapper.RollbackDynamicRoute)
 	router.GET(options.BaseURL+"/v1/routing/auto", wrapper.GetAutoRouting)
@@ -16477,6 +16687,47 @@ func (response DiffDynamicRouteVersionsdefaultApplicationProblemPlusJSONResponse
 	return err
 }
 
+type ReplayDynamicRouteVersionRequestObject struct {
+	DynamicRouteID DynamicRouteID `json:"dynamic_route_id"`
+	Version        VersionNumber  `json:"version"`
+	Body           *ReplayDynamicRouteVersionJSONRequestBody
+}
+
+type ReplayDynamicRouteVersionResponseObject interface {
+	VisitReplayDynamicRouteVersionResponse(w http.ResponseWriter) error
+}
+
+type ReplayDynamicRouteVersion200JSONResponse DynamicRouteReplayReportOne
+
+func (response ReplayDynamicRouteVersion200JSONResponse) VisitReplayDynamicRouteVersionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReplayDynamicRouteVersiondefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ReplayDynamicRouteVersiondefaultApplicationProblemPlusJSONResponse) VisitReplayDynamicRouteVersionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type TestDynamicRouteVersionRequestObject struct {
 	DynamicRouteID DynamicRouteID `json:"dynamic_route_id"`
 	Version        VersionNumber  `json:"version"`
@@ -17642,6 +17893,9 @@ type StrictServerInterface interface {
 	// DiffDynamicRouteVersions What the other version changes of the first
 	// (GET /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/diff/{other_version})
 	DiffDynamicRouteVersions(ctx context.Context, request DiffDynamicRouteVersionsRequestObject) (DiffDynamicRouteVersionsResponseObject, error)
+	// ReplayDynamicRouteVersion What a version would change for the recorded requests of the attached keys
+	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/replay)
+	ReplayDynamicRouteVersion(ctx context.Context, request ReplayDynamicRouteVersionRequestObject) (ReplayDynamicRouteVersionResponseObject, error)
 	// TestDynamicRouteVersion What a version does with a sample request
 	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/test)
 	TestDynamicRouteVersion(ctx context.Context, request TestDynamicRouteVersionRequestObject) (TestDynamicRouteVersionResponseObject, error)
@@ -20859,6 +21113,51 @@ func (sh *strictHandler) DiffDynamicRouteVersions(ctx *gin.Context, dynamicRoute
 	}
 }
 
+// ReplayDynamicRouteVersion operation middleware
+func (sh *strictHandler) ReplayDynamicRouteVersion(ctx *gin.Context, dynamicRouteID DynamicRouteID, version VersionNumber) {
+	var request ReplayDynamicRouteVersionRequestObject
+
+	request.DynamicRouteID = dynamicRouteID
+	request.Version = version
+
+	var body ReplayDynamicRouteVersionJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ReplayDynamicRouteVersion(ctx, request.(ReplayDynamicRouteVersionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReplayDynamicRouteVersion")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ReplayDynamicRouteVersionResponseObject); ok {
+		if err := validResponse.VisitReplayDynamicRouteVersionResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // TestDynamicRouteVersion operation middleware
 func (sh *strictHandler) TestDynamicRouteVersion(ctx *gin.Context, dynamicRouteID DynamicRouteID, version VersionNumber) {
 	var request TestDynamicRouteVersionRequestObject
@@ -21425,415 +21724,437 @@ func (sh *strictHandler) GetMember(ctx *gin.Context, workspaceID WorkspaceID, us
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7P37kts2uiiKvwp+/dtVnsmSu9u3TGLXqT2dOJnxdhK7fBn/kfaWIBKSME0CGgJsWcvjU+tp1oOtJzmF",
-	"7wNAkAIpsqVutR1P1cQticT1u18/HiUyX0rBhFZHjz8eLRhNWQF//vSGzs2/KVNJwZeaS3H0+OjNgpFL",
-	"ViguBZEzslpQTVZUkYLpshAsHZGZLMjk2ezur1Qni8nx0eioYP8qecHSo8e6KNnoSCULllMztl4v2dHj",
-	"I6ULLuZHnz59Gh0taUFzpu0izkq9kEV8GUtaaLMGSnKZsuyOIjwlUzaTBSN6wYjKqFqY+bl5Y0n14mh0",
-	"JGhuZqQ4btfacvrhFybmenH0+NuHo42ljo5+LFjKhOY0e/Y0vkKe4vqWhbzkKSvIBVuPyGS6lhfj//mv",
-	"/560LC7xA495uuMay0K1nd9EsA96nMATE7NQDYc6Z/YQ/er+VbJiHSwPx2xZx6N790dHORfu873Ysp4y",
-	"c3k5Ezp2dGck9b8Tno7IJGVL3XVi1fM7n9jTtaA5T17JUrOWxeETpDCP4Prgz84F4jtjfHDXNf6tpEVa",
-	"UJ7FFzh3P+Pi4GPX4vzzOy/sWcrypdRMJOvnbL25tldsyajmYk4oSWiWkRXXC0RWmjODHvANF+T+Q7KQ",
-	"ZaHInF8yBY/MeKE0oUKtWEHonHIxgqdlqckyo1xo9kETxZKCaeW3ihSt2mywxLtmjS37u3f/uyYYL6nW",
-	"rDBj/t/f/393/9/3//G/jppnMDr6cHfBhT56fJSXSpMpI/eIluTe/e/IJVd8mjFy9vrHZ89IsqAFTYDM",
-	"wcHNgFxuntiPCyrmjEiRrclqwQTRC64IV0RpnmVwLklZFAZTDMFu37YlyEcd99m63T+dn3/z7/Oj30/v",
-	"fv/+P86P/txr42ZpZklAAgVhtMi4uTi4vxFRZbIgVJHzowfnRyMiC/INnMRzto5CtSBnL58BhABQX7B1",
-	"F0ibn3cF5l94zvXmSv4uVySnYk2Y0AVnytB3QzQXMksVoZrkUukn5NEp3hedKiZ0Gy3NYI7Gsnhe5keP",
-	"7z86hSvBTxUZNXA+ZwUs8Vcq6JwZutd2bGap9pHq8PJO9lO9Md7HMf5qmPMADk5nmhVbGTi80HdhgMyb",
-	"K3tZMMX0b2U+ZS0sUsBvuEQr9bSsx/66bUX2Mk/hf1uvFxf4is1iF7uEH+HMRmSCn+BaAZm4VkRl5bxl",
-	"ufh43/P77nQ7S39pZZz4UvG3O1vWZEfYCdxeltOMJ9TMHUeIZfWAPbpy2oUOwfM748Ir9q+SKd0mL04+",
-	"3FV8Lmg2lR/uFvjsXZ5OLAnlYsYKJhJG7G9G8mD/6lq8fXD3hcvSsO2XhZzxrEUuKvAZc9vmIQeX8KFz",
-	"jfje2D2661pfc5GwzQX+JnWlHXBFNM9bRVwFQ4SzzmSRU8PeUqrZXfPuUWzut0LzCLH7oee8Jbx+lXkV",
-	"K+K3UipW4FWYv7ruAX7f9fD/gXTwAET1/r2Hf3n43YNvH/5lK119R2OM3XyLV5RJMR85Vk4enKoRgZsh",
-	"7JIVa5LxS0bmVLMVXZMFVYQulxlnKUpjILC1XfCKNth9KGWBfPXv3+/df49/PTj9s/pf/7bff7w3evip",
-	"+vHjw0//fmCYyJ9z1UscowB4Xux6pAyXeHR6mqvaTvF8ZHGhljRpQfSV+xnhaqW6oMo/vCNofTLvqqUU",
-	"ioFl4GUhpxnLzZ+JFJoJuFG4CSTWJ0t84j/+qcy6PwZT/a/CsNSj//9JZfw4wV/ViRsXZtwEXtBaZpRn",
-	"LH1CXv38I/n+4aO/EDsVSZmmPFPHcIp2RDBjJBq18GUhl6zQHPfA04gRZHR0wQX8wIQB4d8bAtnR6MiM",
-	"QTXq4GulWX40Auw9ej/aHA3vITKNw/eIHSa8p99xPdXQcvpPlmgzwpnWLF/qzY1VFoxN+MHdpCMyXcsL",
-	"A4RCighRGzXMIFFS4oHrjiJyJUj1CtHOMlUqlh7Hxk/LArl6ruqUVpbTLFgR0ivzBhPpUnKEtI3hDFCU",
-	"RfyoQXUdT9ea9Z8sd3LzxmjLQNTa+LFg1MJ7g7ot1kjcpGBwLkZ5iR9MwXSxpmZZ1QRTKTNGhflZaVpo",
-	"lo6p7sug4B1dqmC8kByHsObk+kAY9KcegsRRbR31y/SHEIXZMuX6p0tLL+pgSxM8rMixUofBXbQD0dw8",
-	"PeBoUj4D+Z5rhrDRNcPPnGUp2gTMu3YwWhR0bT63EJRACoz/fMmV3bhfMxf624dHm+xzdKRpMWetg9lf",
-	"8fttlAVYAtwfnu/IXUF9nHBOe2Cjpmhrt9B95b9wFbn2lGra+wYC+IlcQGBS3TbQb+yDtubZ5rHAguqD",
-	"xfel5Qv4xC9ZyDCmNKMiYeZg/lXSjGvDNBKpzEFnFGxfUVZhBnxZ8MRiQ5pycxk0exkc14xmisU4I0gQ",
-	"QHWpIA5nSU7XxMxMSpGygqglE6mT9ElSKi3zY0T3kC+KZam3M2qeMLTRfBodyVIPfKcJijCnH6jtvK0i",
-	"FKEdWSZX4xnNsilNLlScdAJ1U5vE+SVKgcoIxfgM0ZIkCykVI7NC5sfkp3yp1wRmUeYfELccwG5iYQMu",
-	"ZQgm3eAdwhQwGwcP216zkGOofXjL2159bR62iqV52Qn9m8ZjrphCizHK4Shqj+CAyL1j8pQlQAQUMTIP",
-	"4doIuokUMz4fB4rGVhLXgIxKC6lOsblHf7WjDUDYAkmWmLcSpW2n7gDSXFVlqdiKCNWjr9isjQCFA27Z",
-	"xguxjz3ElrFl4pfObt5JrnIuwm/vjbZjb0N8so4G/wia5I3GN2VKI9YSvilWDcF+p5zJJROUn3wzIowm",
-	"CwR5p6N9R745JmeCMKAHGVe6jSgECtX9020WvJF5/Bm+eu/bz5iAfIqAyw+yFKl3mvXWw1o1J5XIJWvR",
-	"SHhqwGG6JqsFTxaGCE25SNGDdcHWxyDQIpv22oshHwzk/tGR0fDej/rITbA8t5gYlvywlhdnL589Z2tV",
-	"E2863T4dcHH/UQQwzCQ/1tS9BmYtudFaI2Bv/TmKrBaGzVl5TpkjU6y4ZOoJAvnj4ewuKRgdqqK4d6br",
-	"+M2CIW21kMQ+SLiOak9MGNUpjQsALZDWRhl+RaqSgrFm6cgE0INvUNbi2hAdo+OSmSyufmKtsL6Uiuso",
-	"Pz7LpZgTDZfnogdcoEPdr1sq9oRkcsUKo30qQguGdBJ9usdRNWNZsBn/EL8LdAVXPlQ3P8RXyMJ9tPEX",
-	"gtAkkaXQ9nisI1VKknGtM0ZWssxSMmVkwdOUiei1Llv9G2+CjQcejk2qUc5aN5TR6H7M6UXHKpfpYAAv",
-	"1VZSapD5rXJiGJ/1lCbMa/8In4/Sq0Clt6TLXrE/GlxjAHMVNoUClqMoNTyvnUkbNawI1S5iV4PkHULy",
-	"qi9hD2rt5p4OqtrWl3Nl4bK5q77yZf29PYmYASPctmbHtT+hPNDjjdcQ9lLnJV3vAGdxgmfIAEK3eQ+p",
-	"cQhR+dRy0i8KS1c7z7fNwrwf2cbIvDkX7tMm+If0f9gkA48oBNCAZCJlDLf9vus4t9G3PRGFgxA+2CBK",
-	"WNe4uSG0wmLfNtHAiScrlNwUMYMRTS+YIlygBJXRBMQpKdhjiKWl/1kWjNBMSXjg/7x+8ZuVan4SuqDn",
-	"IvB5YfTtlKWFTC4q2YcpO7f59ZIVmn1A96uRs3nCnHyESzw+N4w3DP+49309pvO7TX/jquCavRDZGh17",
-	"9lzeKtbhDIfdaiO8bLhv4JgwEgjFbKczLQsuCzRoOlU8asrcEEkiDhGqYREoe9HM+oxQ8LHe3Au2Joqi",
-	"HMn1ExvNZb3BesEK9KVIwTatmGbIlmnNO+Znlj4hlBjgzBgGpCh790TLC5RE3c6Nqj/2QhDc1xgeMh+N",
-	"9pimeBXVcNGTSRYsuRgoOi60Xo4rH04XkPszAiGbazKnl4wIaQP/4rK+NUpb51h9+LfurENMqgbr4bDI",
-	"2yPQ0GzjfYVUXbB0ZJZuARTAQjCW+jvucG0NEZFf41tNKmMHGyHw1A6mdnNthCgyxca+L2nG08d1fU1L",
-	"eeFNFIQL+wzXpGAz0C79jzNZTEFNgp8vhFypSvdCo0dO10RITVIJLsfjcyHk2CA31zivpTdkyhZcGE2a",
-	"JFQICNABLWjO0mNSUM3GECDJcCnwt5+MWPTNZc6EPialKBhNFkZdME+fizrgAYHlOTO7S6RIslLxS3jS",
-	"QRNRdK3MuhdczGsapbPLUWKdvEgOgGghtXRICucGgRDuL39cRup1p3A0Ogp3Z9h7tXp4vVriJhKPjj7c",
-	"NRPevaSFEduUmRlu385p/n7mV2A+/Ryswnz+Tf7oFmI+vqIa3SLMvfC2th4cMFzTp9HRj1TTTM6DQIw6",
-	"/cuZUnTeYlWgerHdPWgjSdxAMaB3i6jLIU1CDM+MQz9nw5QRknU0qYAgohZoy+1BZJZMpNYxVB/7lyBa",
-	"SCGpSSWgB1i5zHRr1mIDCXwhV/dauJVFj08q/QuPqVeJVHosqJCqp1sYXihVi4GL6ZZ4BTAP40TjJSvG",
-	"Oc+y/r7oUnCtrnI8uCA3QPsygn2NwjOJHiZaI3z0VAQl6pE8W3jGM6VKltZivMEUvxJsqwr+K3NxJKtw",
-	"OV2vVOtuHlZoqMbZR82t9DmPXWwuG2d7COXjKcuYjioe1Q89bb4xA5kbpWPqXY7Qrf4wJ+cStKLBYoNt",
-	"mVs8Nk0Jkv+rZE7D8sA8Aj2MXdpsg4xpo24kVMXlvEiYclSkbIZBo5lekaksRUq0bPMbDDfpdjiFhhhG",
-	"q7vZDbr8DR8WwPZgDK3v5aCG0GopVzaChrvpa9So3tmP8fOK1sU+OCfKLCOlQC8r4lYP+9zvlTBtBjh6",
-	"H7VOhsmgNkzgxezo8e9bDjx463WZ57QwcLMpYIkZn2+9vGCsvxV0ubA24TFPu1yqgW+Qak2ThdHg5DF5",
-	"xS7lBUvRDWfFUFDFhngLm+HBdjWbcPS+cYRnyRZTDKrjQqbM6NtIruma0DQl5ZJoCWYh8y1opTQj1o7G",
-	"RLppf6GzGRdcr4cc8Zl751NlXxpXFvX+/tQWmwMqGqgEg5XHMgcwPBjVeqvvcUvsOjwHUaIKQzvhJgac",
-	"wCt4A5x4Ff6Z3cSFmE6UOQtuoKmSJYu28GKmVD0K1/+4bb4fyuQCzbBDPAmB3hIQjgf36xm/Ngfj+09/",
-	"Oj8/rj79+X/3y74QhOZg8uCCvH391JsU7t0/fhSE6MZ1GZ/OchrVazrPZCeeHpK/3bj66GhFC8HFXA2Z",
-	"9J17p4V7+jF7CAjBsE/ZMpPruDT6ZZ3L1pOwwecNypmmLMJpn6VgnQbyPDAeB4Aw7S+ABUv8TaasPeJ9",
-	"Vsg8llYwOpoDt9zYBNJGIkuteIpG3s0N9V3blnD8guXycr8nqWWPJAo4FHh2ZO+yWkt1Ge6I+sDI1YXP",
-	"JrD1F0HDc6aJHhqTfkYUzZdZkCxLRVq53i4Y5u5BehCZ5ExTs5QJxHCah6wBeCrTtfdlGE4NHHxkaPcE",
-	"mPwExp3YbKoJoQV7ci4gcFPOyMRW1IFxKdHsg0aLcf0ozSxDjvI1bK2Zk9QZJVkWM2s3CYr8DJ/PSHsQ",
-	"ctjpd+/wtAc/V9KSPf2rLamff6cpZYXhsUFgY+DYQUHEKh3NEjeR8K6pk7Wa0q0kS1YkTGg6t9FvaUFX",
-	"AiP2gioRGPOF00JuJcsU81B4R0E6db7UYxCfxhdsPQmeYSKFIMXG5uKrLZ1pvu9xv4UX6mmDm+c9aA1V",
-	"aqim8/2B0zaJKCTam6xvpqM1DLxPs2CWEKAFHxSnD3fn8q6d859KiuNXdPWrdVoEv95VF3x5Vy6RgN0F",
-	"tDWTWYc5Jqdvn3tFr2Fy55BpMMtC5p5FEikqV9hkWlCRLJj6/d77Ywvdk+OtNiqYZhu1/1ucc58R4Ffk",
-	"T6lM1ImtqHQXKiqp4zwdEfi+YLZIQv2JY4TpY3NCfz4mP12yYo2OPkccVoUUcwxcxQvOuNIsJVSfCynA",
-	"XOiCWuE0DNXHskQsg/gAQ/KRttd3131Fjb27YO0BCky7NSDLLBfLn0BSVpUykDIwCiibSWMD03eOonoE",
-	"VU2uaC3YPIh96i4tkthzby1ZGfQKjCWECqkXrKjX+7qSmPirvGQ3Ej2Fm9x2tPuwkDaGQ7fCYS2lm0va",
-	"s8XOgC4Yy/ZteNsizlfzbjexAaht3K3TkjYZdr2YnVs9xMIEy48ZpWxtqO3VA1wNKVjEtpsLtL3NXaBZ",
-	"6yowukVRE9a+1VbC0RH97QwORhq5pW7b7V7UqqupVPux6+9gxK6ddV2+DpjIpm9vSF0qc7OadRicXSlT",
-	"AHzcDMkxHlNFFIX4ylRWzptc88HWlfWLG6tRpipmrPNqKxNuJKojZS0BGu3BOqLtpd5VHSxWVNFt+Lkr",
-	"sCei6sWKefkKck1lH5MmxRrlM3W8m1hWxdK5SC/qEoGXtFQ1pludT4yt7MX9nYIBk6Xj1mTpN03g9hFI",
-	"7JJmJdXsCQHP2WrBMwY1WAzIu4Gr4/rdX6r3lG3gbl/3fEY1U7p70YKtmNJu7bVFYrwtqF5hLGZ0he25",
-	"mxZZ94iPe/bdwwrrZxygTuMMI7Aw0PsfbOgNU0O9JzNnmevNieGFDYslfLt1fUU8xTTpI0FHHJH1CLtI",
-	"+B1XXHfYb73xOHBWjmycCS+ILFK0hFzRsVpdqFuIr4/S66T2Il3gmV9JxHjrOMoAq63nzHX77AtD4ldc",
-	"pHJVWfPQLuICdrmCYGSBdl4hMVzYfM0+JIylLOIiTinPBtldrYcR9EmhF1d9ecXYxdXe3cb7/1HB83DV",
-	"x758DTELDfCx42xXZ+yK9mUIcKfzWfvs7Cb2rMVv3P3t0ebt0vZCzjwEXIWguTPaEAbTgs50wIshpXnJ",
-	"CmXIzlbRsHH0e5EQe1czUPSyvZZByudWJNgc4fXfz+7ef/St44Ngm40O4lSwSBJAwYTull2htg8WiAh9",
-	"KK6S3R2FdruUFfySpVZcnNmqgltkxOESXx0AusWHVmbuRTl7uv4g7FHV5LdtIPkuoEQRTsoVWcnCaEJE",
-	"sUSKlGRSXhyTZ5pcMLas0l3gnKfM/IkQIYuaMtCLnvyDy4w6yapJPn6azbAoTGsJrYH2nVdMyeySpWDb",
-	"ic3o+xpEk9aksvauKRdpleuDjluR9Lf0NqrLRBbSaiqDlKDuyhJFKeYKRJpqO1jxx8g4PoGLC5LIPJci",
-	"XnrIxsttPVK8mlf26QCExwWbcym6vQwEwp0WMkuHBTW0J+a8mNVjtu8ospQZT9ZPwIkf1vLO6ZpMmZHE",
-	"zS8runZpNT3SSIoKJHscjwuva2C434U3/1UDRw6yfvc1aI0hfRN9rswNN/CwNyv8yYYa/J3RLOYtXMD3",
-	"gWgequ1AprWUZMZWVa0fLYlmWKumvpPOUqsLv4DOjdaW+zOflwVWl7pyZdV53N4xoITp9mN169y4W1YU",
-	"shirBUUfcY8KshtVZyPxESzlFBMj4S58bR3zVj2VV0jM9qzX0Guffc7keJpJyFgdsuowMXLYixaoxlSP",
-	"M0bb5JYl1iGaEc0EmbIMNMqwKrkb5zG5d3o6Mv85HZH/+a//7kdKDHePmCqTTCojZ9laTRTKXBVUXKgn",
-	"GAxssCSsjITJ7z4rnRbsGB3cCPzHeRqkneLoWBna0J8FzWZj+3ciZVZP/wtjVqA4QHXM9UW/Nl+DpcOs",
-	"w53LiJxCT5uecIA56pBUhyJIJySqJWPgcsE6nLuBYBmvxv/OjGVOxwg59ngIE6mCqC6Qh+Am6rN0llZa",
-	"wi/xAzS7mUuZ2jRjRWhQOCtwPcOvKHlhgfFBBx1JJGdHMaTwq21e/6hGYqKIGMPq7SRtD5pqg/XEAu5p",
-	"yqyGFLlt6uv1G1ECFB4DYf1v+NqU32rlsYPsF6u0sdoqlGi3zGs7zshOFVvh3/Bco0HEBVNxATCWkd2D",
-	"trbI0FwoTaM9P/DkakVjoWp4VE/NqNJjxZgYVtl8KWU2bs3+BhsoKVgii1R5Uo7xW1oadO8vpSpNY16w",
-	"Z65eIipxRvpNuboAnWFhY8UgmZ+l5LezN68b6eZ7qOxeKz6doVtsjlX9lZbLZYsNZFN57vKO+FseBbq0",
-	"A7KRJ3i1qvC1K42AnTvT5jV2APoeiJlDmUPb2Doqol7JKUk1HaN2tvUE3MxPqaYv8ZUebsWgtGYdBcCV",
-	"8LgqtmqtGnEo31qDs9fKf8XHrznp2OkQ/df10r9xxTKRq4XM2LhWNWCD3uApI0G1EoazA/oXY4ff4fWs",
-	"uzurso/N5QSFIKvDqQPfMAeoP7kfOCB/RPWK16+1TkAX+lW10bl/WsV7QVDYVRMtXVng9slLxYr6zMOG",
-	"jwYcQ0yk4R52djJlawk2MlkD0454NXVUrd1O03n2uzh4aqa3G088j5GyYS70lIn1WBeUi6gE8UJka2/n",
-	"C0QIUIQArozibl4nUmB+i16wNTzjWk/GDIKw0/F/skKOAXkKppmI5+d2L0FLUjBt5u8gu586jw7aJvX3",
-	"WYY33oSYaYDFvcbwaN8EAD9S3E3pB7CdbiMpdIPo7uB4Sj9FJ1g+Z3sRWcLN3hq5Zbdg+d1rhtoKBm1F",
-	"QwdEvvst7fOubs9F2WpEe8CS3k3Lqm6G/fAEl7jP469KMN2mSxiKMPYcD4Ixfu7ufXnBfUCc0bNUjTaL",
-	"6k++mTzBBmm23QfFJsTo0zBfQDIeaPA0Z8cEnKwTcMdN4Cvl/FClYukIRWRgiuciTB6DVBwXqRTkIU3A",
-	"tmaHOiY/0WQBfabXpOrjiDmNVty2Ki3sJacafJcslmEKaxxcFRqWM/CtTlZ/ZbdVU1jo7bWqNKNeEe91",
-	"MMEUXzXBTrYo/9iE30DjgKRf9BwXDCr4plguEpSX46PtcfR71523Bq13tqnYWRceWOdnRzU3orIOkj9f",
-	"htMPgI7XWTmH1hw041Shp6QSk+sYekzOgnKrNgudZTPMvFFkVhaQbWbJh7WxQ77QiEDtZ6rPBbRWM+SA",
-	"C08rMkYvmbIWbaKlvDL6u3P4DYqK9kX/xluxk8ZKhlZQ7ifjo6AZ0cRbvHoZNeroB31MzgKPERSbtfVf",
-	"lUFObN0CdbUFeZayfCmhwu7d55gCubXCzftwO7uordWZHEJtjdWW7H03zZKUt/mWamvd/b42qnHe+M1F",
-	"1c1DNjxKfa241rIA1SM+xXDKMinmqi270OYljoE6to8byV6sZS62Nmn6sOQFU/uoOXnRtji8SJ+iBLzA",
-	"F7hv90AZwXHQunZqHmXYDbRnYjv1l2xvH1WwSy5LNVbQImHc4pJ/A4UvzBNVj35bmb+Qmrra+DRJ2NKA",
-	"oi/AL/q7cK+7gGe/cNLnbF2Fj25tCTWTZRHrCwVH1dJlCuq8RODBVoBRA+++Z1GZJkTsJyXqopYY5bpE",
-	"+Qha7wrwux5m+9+RJRyQBezBUHEbTHnP2frKGiGsv68W+Jyt95PxvIXbQfy57eiCArltFVC9d0x+lgWB",
-	"OtroZqFpzoW6cuHSJjdrXRAUCTKPrgld0fUWyhmb6GZ7S12l+uvezzakpz1I4WssjRXVgirS35FHDNHQ",
-	"8gL+wnuNB0/8wmcsWScZO8tYESMFbFmwZLBQ2BRBYnxJV+7evD/7bY+6zWXBxr5uT4RzvfK/bXVFQqh7",
-	"60DvfGMXbyywVjuuKy/qo9PeDNDfgl9iPL4djEJ5a7ZLUKYsMBm4pWFEOwwRr0we1A6tj/13uSJyprF4",
-	"3Yra7sQuKAEkjAenJKVrFVQ3qoKzwc/naqZBP22RYrCi6wojC/AxQhEysG/2DbhnerD8vRFpVIH4kRsx",
-	"3d4714VnVxGSHl42QTE43BhXqSPhHnhyA6sPzZ4j4B3P2mlr08qyFMFoIbMUscxVEGuUVz5uV7miKSEN",
-	"KX2ESWjOojeqtze6YGtXOdqGa8RL2vBYdDLY+BEVfY3qsDGXYlrbIrS0hJqbDcYVJncEYSvQN6Ot4XNb",
-	"WFGv3Tf2+gQrZNROAyiK/WJ7VRs4GJvWEgcUGcnnMhIAVCuM10x6u1S6YDSHJlsqTsynPMvMSapyuSyY",
-	"UrHgrzMwuq+9zwYjx10vKlupz3WVigZDXDEcNcm4EQMthWjL8GotuVLvsLOJPWbvYMTQaC7YtQdPZXwY",
-	"K1kWsdAubOqSjsh0LS+IzaJ8bPMvq/cbvZ59MzvkIYatNOP2sYqqf7DFjpTwlKXjdkEhLQtQimw6S48M",
-	"ACZSI80ULeGEHTlGG8kzfVJeMLCzDRLcz9FkHJ7bqOAlHBvlgN+G75YWT1TPrIc2O1V7EqIsdSLzreVA",
-	"X9jHoCt4xpP1UIRZFjynxbqBMRELjA0ptAIRV4G18AlJ+WxmxHuMdkbZxDET0sFMOpO7lmWxlIq1JH5R",
-	"1RKRalfaCbUQnN39QFhoNib3XCkqO16ZyfxmoKml+L416MTWUQpokhWlwCAMQk8tsqApZqbyhGFuk6FK",
-	"WP4Ye8CDIS1OiXuVpX0jL5iI1aPtYVCKgGAjZjwkMtWB+GOrsCWwQ9U5ndtGW++w4CijHG4TvaKh6wG1",
-	"aWHJQ+PqDBff9ObYzfVPzD7DF6KF4M0pZFyw/qP5FnWR4QzL8OVOolYdXZQbblv0SOCbNjVjaHmw/oV1",
-	"26zzb1zSnyVZVjWbgegGXjBbyAzCCmxZWmyTa7tnjojMUkMmgVX1V1nl9spDwTWNqvv3m4kHRP4i5/vQ",
-	"gOT88GqPvHp6dYV2vW2TG17Ym/PtKaNKZBCVRBON3qEv3mE23FnVk+lulsXf6ji7HU4jg+CZta70dvy/",
-	"cS/dlLfHnu8wF8/e/P+H9/zXVrAHUruxo4MS3dpqrkx+G3u6Egl+E2CDM/IUjKZ3pcjWYBKk6V1oeG8U",
-	"sjLL7iZS6EJmUTtOW+zzVcg6y60815+mGfK+va5Jxq4YXI0r8kgLs20tYLS3WOtbEmKNy7g6zLJoCn87",
-	"sNb8a7HUsHpoMxfWFjb5ZkKUpiJVNrZqHbAJCFDEVyBt2HlDvjOvPSaUFKXwhX5AAFWEQhEuiGM+F1yR",
-	"C7bU9ksMQoxFjN/v4fqrQsbD3iz+duEEXpVZ7MC56ghsbUUTWfA5bylJa4anWhZ3lPfMmNPzH2Ycg3wd",
-	"rTDEw+AzWEwzFqUKRbkdLV/acX4SutikZRbj7MJH1cbt4K2QY85tH7jn72CbNtENyGaIF4W1ywxITJDu",
-	"nX01jQmXjIO3rlm9Q1vzr86mU7EJqzyWio1BL4ve/m9s9cNaXvzopduBe6dLPnZJqZ2lydby4uzlM8iT",
-	"6sqfNrpq2Igobpzp0bLcTPga5MyjGw8XaK+jFkReN4Ky+8UF1POP+pzBW7VZlj+oB2Vxt61x+m9sVW+Y",
-	"PQA09hprMeRsYuSpbXPNtrpDunV+GQ0HrtBeoD7iL3LFirsJVa6IgBqRlM+5xrgXLgQryGK9XDChjoml",
-	"VxCThJXec5oyX8Oa5qyJCtfcwOAqoBLWNr4RiNn/Xe6n5GkuLxm40NmK2LZzCktXsTVJqECzu62kD+ls",
-	"ddKe0w/YT/b+vYd/efjdg28f/iVoMntva4J/a/lmuLJaWZEhefCHzIG6Cj/8/LOkIlVUtm17AO66nJIh",
-	"pRB2TCXYKfyv1dzZ0K8wempW6rJgT3zYAa/q1qeSYdQBDjMwRu5WxVeebYbDS1sxV+4cb9kStj4szLIv",
-	"NG7mOvVP9Psbv2SEcXDXUOKspRD9BguJ1C89DABdERK2N3Ttra/bh9syvHe2NQ+48RcGLAdSIG9hq7WH",
-	"rR/Ag3pn+P97fq7++v4//ur+6NsQnt01cxFXwuyqt9c4ENxAy4m8LJi6QoP8PgIUDv0jPruDtB3JC8rK",
-	"eUSCGcQ5y2nGVaRk8Uv8ISh866QwQ8ywAHo936dWQydjVLGxERPV5r31bBXWQ6ewaxpndBprdGxjAmvr",
-	"t/G89hOUdWf5JSuekHvHp8enO55nNWz/4AIEkH9Ub3563ySziv2rtBFmtfXZVjxTnnG9Hjxj9ebmjJrR",
-	"vDFXs5CqubEWdLIVtF/aMM+bVNR3K1XeRTXfhQLi9e9HOiLdbaK3xLxVHcZye09QrZ35tsU0Zx2gvqnk",
-	"hnSd3v3P07vfv/+T/ePu+2/cV3/+371ofDZARW8178K241fl3RabUpu6sJEkRg38oMmSzpmL8OfKtsmQ",
-	"QRqAeeC4M/fnRRUk6COfsX6wqxx8ZPsMgA06oSJhaI4uBRQKi1pCnY37RzTIRdxkkdjcKPmzNJ6l3i4P",
-	"+gFSxQVNUYG2lKtvPC34iweGXth3plu12LNEy6Iu9veyvDf8ApG+woWcZizvagpSa3YtXTnK2snBeVnP",
-	"JllmVDAiIfLymLyr9+NTMmdYxEZIPwZX58LfyeOq/+AFY0sseS6YT3lZkwW9bPqMOqPCcJaXuNOWQ6i0",
-	"5fopmIPjjXIdxwTLHhYGY8x5qIVciSfEmtrHimmiqOvwa41o2qW87One3HENArjWdoqvuKrXPkbQfEJO",
-	"fdmFgtl28qJf5k5rU5uwFmdYoBPhMEa/GpjfFpqBa1YdZriEZpndWgqOz5Uss9R+g9tPi/W4KMUx+c0W",
-	"W8Ier0KG9KDXHW5pJNzH3dskecNCSRzgB2+0eK3dyW0PLGms6MqO7I2d9XUEuhefyqSMZ8md1bythAvy",
-	"f16/+O0KXV3rSLg5T1BgB4RqWeSYPlOb/0/QisE5eu86d1Ke/vlxPdlmhOGdI+KSDQyAFmXmaodhesq5",
-	"QFxU2lAYtOT6CadMMKoX4JTn+pj8BLhsccuZ8GHRWFCs7uKqenoDVhjAH5lZM2iRjhT3ikf4nK2LaCOn",
-	"tJDLJZ1mUeM5AysKMIDMZiMpklBhJCZ40eaRyFKTTCqDrVRgDTUyLTUWtJiRf8opilHmPlRcQXM8Zzxl",
-	"i2hq1y/8klWcybYMtusKzk80BAyIeTCExleJq9JJsbOHIaqK0YylhAq2iic3xcsKv7En4wJ7IbdLhO0i",
-	"rJXInH1lKQL+OZQT2RtsCf8yG+BiPq4yR3qITKUAe0GRs7SyNasWzRtpEtxn9WzQEyM4Qrhr+MVIG76d",
-	"Q07XfvuNwvZtTKuxrVEAriNXu7hlF5sg1UXNgtPdQJHe5+lozLgDWqr4FOh/akmXe7MKW4mDYSV1tE8R",
-	"jCVXws1QIzEejQpG05GFVzmr0c2q9wlmjsc6ccWohmArVjyGi14WMpca+yY8ITlXhkJA6fdFhXOVQAqK",
-	"FmKIXbTFnHoGJ0AERHqtwEEPJADq9sH4UdXFw0XLub0M8i0dUFdAPi1kOV/0gVeAURtY15izCR4bl9kD",
-	"PHfm9o4N9Of23grZiGoRCVNRrvzO8jBIIprJ4oLIGTI7W++aNn8TjBbDcyNwZS8wpCpCEWmRLPhlH/k8",
-	"pkEnVEjBE5pVuWBtpQDAcAHbKhVUJ3hM/qqyEut8/nVBRZqxE/PFcYcK2uJAK+hM15PodFXWIZCHI3my",
-	"3hI8xADnbMLvR22rOQ5TFvaV5nCGSQ68Ldl0Wwd9r1+A/TlnVFi7yePNOuc32SQfTDdBkSwP4bt0w+/Z",
-	"u2ImC1Alj+NNsIY3m3C5rd0RETqC/mYJUrDeUOiR+mOVMZtlmLlUN2cPM2I3TdPDDNIxUm/7/zepRUun",
-	"jGD22kY8tlbkYAO2ImhQw6ngfkYVda6TwWHZGJYi0GQx1LzcWa9W68w2l3N+GAxl+e7bh9YEjZ8fnG7l",
-	"tm6ejtXvkERiWd8hskdqxPgKTfmNTsvACsZ00HLk24fkOf/hmJw5G7ut+mGeCgllpBytS4pWAyqP1kMf",
-	"NljKKwOiPDGfjgnIxiJb+wxLsw2jMEBGNjAdt46asbAvc6uVve25lEYXjfpqEocXPZgqPApcZkbLTLeJ",
-	"FGcCk0xBoJCzqnpJzb/9bZRDCn4DJ/Ny80CgDII/lEadmAinCPpl+gItvra6hVp13JaNYDbfO7rhu44u",
-	"065KfiN0pOra3OyQFLSf5lqFTXElJGPYdEjEukVgpt05SOP+aawX0BaZ1NsecEV3FAJVlVCyEcpiYbNe",
-	"sR4j/EhGU1t6ZiskLmlB847a3B+bwtbRU5wY01ywGbObfirTdVWESLMclOeycAY56qtPgLXfFum2KmSl",
-	"vT52YJajXUyNiK1mQ2038YxfuKDacLFB6kHU3pbT5e+49fdXTzoPQ+H7YKpzEwfFiVaMzxe669QjtUg8",
-	"471XY7unx6f3IoVK6nf2M020LOpOmTtEJbIwhztdE6fubD3QILQtt8V3erjKDWsBkXitNMsN3cuXEUP0",
-	"3yRUofPiNxS0saaXBjQ//P7eo/s9ilU73vyUz2ad2vgAHbbTTzFMUe/Xg7TBdnz1H3tMyIWcQF+zWtr4",
-	"mv2UW6g6n25ZUHwp2lUt29+KXMPVBoWSWrO0IkS+FhdICZC9Z4jecUigtiZRw1QdFymLi8EBucOiuGaF",
-	"zKNOFY61Ao0q3WSDUZtGGEVy/7vtWRet0WNOg7mjdox52il0qzWWGbSvzhj9e6fwv+4A/T9USBYA2ag9",
-	"Mgsn2UOKY6WtHTS92BowxI465zCq/8InxNZnROGvrVbVZkvfNj27Gqd6q301+6ndfLORrEMD+7BI7Lha",
-	"5CbBwN9sgSobgIJNhpwhNWa2Pah5q+VCX2Hs7PD8kExGbL1PXaAugdicePPZKwXsbgm9fRcNsh0ROpWX",
-	"zEbdMFpknBXEKm9Dg7tbDvBtYDkdcII3xI/a1x0k8e0FOfmcqYiY/tO/SprV8UWhiMfgFylYS5VA0Lqj",
-	"XY9XVFVHtHIhcE5BN7/iy3Hgu1pwV/XWcB/HBrh3pHD62gVuvsA4DMV4lqxQLN3eyb2h1BUyJ/firt4N",
-	"1OoWbisLdf3F5j4Dw7cFjqCEkL3dxrk2Luf9NuDd3QLssACLTllv6KEMxzh0XwuyXfrexKvgKG6BlGVX",
-	"s6Ow5fc0TOb6R41Rb5Zyt4CPUaoA/Sw9Jpf3wOakJJFiZHTJOb9kgkzX0LzJQTbWhJmugWS9ffMjSbED",
-	"RBUD4QR9gy/AxrCterx+yQavj/hPpeswA2Fry4JfUs1stjQGRdjeGOBBksWIgOzvAte9gnhHjZwxFMrW",
-	"ZBlss6kyehKGExmag54ri/TxbfCE/cJzHqtP/fopWbKC5DzLwAspLximNoZZAqd3v3//8d7o+09/Oj8/",
-	"rj71TBGIz4HNI1OW8JxmBN+uTAX3jx+d1tc+tG9hzQAPzb1ddKK1wmO1bO/j0QseSXHkYln2oFv+gLHQ",
-	"8MB34oIEBn1HRIg0VjIdAtcJJUkmFQPP1BOiGDJvTacZbBQ+yGU8nqIsCiY6fPIbzupns7u/QjfWlKMX",
-	"Anqz9sw6SH3Z1ogbzogZGL1fhb9Iksa7qNnwpXGV3xlJr4PfKut+7vMuIRU1o8mFGtYMrKqXvNHGgwtb",
-	"Rd9cFfEdcTF065IVNCP4turqdBHNVH4GpXRm3E1As8w3upDztvF0sXaBqpFqyB1VlDXXGes4jk1R7e2r",
-	"Z3jKVS+BC47xujaYN7rGSy4zlF97M9Z/uFe2mn7hR7eZQE6yIGir19cOPs6+an6Eod5lniwCx6j3iY5s",
-	"mpStXgY1mdCVWlQEDJiIueuiFHMFfSaIlnOIMobGB6iEof3ZNaRgRNCikFAfw7x3R9mKZi2e6rFzQqq4",
-	"CihL7UuQqyAZM6Ei5anleljgl2ZWD4y1IUgWbExXtGDjIM1v88GUifVYF5THRYVN8t7wOi8LmXOF9ea1",
-	"JDBSfEl8Lqw5fVDf2Jx+GEOF6/6kHt6DAotDJ/OFwAa9tYQuLwVLx2axGYX+opGmeRhVAsdUXasU2qrF",
-	"HT6wb5s+sKgTLFgHF2O9gLBQyyQbxBplAyMuYKzLlvmjxV3almGJwhjcDkxH06a2ig2qXC5loS3K+aGc",
-	"xd8SkTbbDC7gP1khx1AKpmDmkOOZTX0hnHfPlo4LNt8+wxnBx54QVtpONqy8a6jH3XvgrR9e7kIW0SSX",
-	"Gf8AXZVSZmV1FLwC0RZq0TtwHR0FAPO+p/UoRIRNeO9qaQ2h5VSsbTorSahiT3zRRyOHt4ZZ9HHidNXn",
-	"G4UJA51ZYv3llKtEnLbYvZvGnY2kF+jAVTDsS/vb2ZvXA/qWsoRxW3+/04/tnoN3BjTmiMabB60HfB5Z",
-	"LdLPLysqEFSXtQ9DQZjsdmgzQbWWqxsJtiXvbZn4lRk6nlGyCZlMpFEpoZ77hE266CUKBXS5zKBRnMY0",
-	"C6pJxqjS5J7tvIvBuJDWDQWBguyotq58+wNIt6XWU1KLWMFlNBd0B1TjvpKFVEx0p8P3jnbefLmxPbuu",
-	"7bGzbms7mR/9+RwkBtXNvhvq4PoHIY555WU5tPRNBTKRwhD23/Hd9x/vjx58/6mXweeBQZeHpx21IUak",
-	"FIbZQuATaEC2RASqQ1M2NxoRpCo6PiwLfPeoBbRip/Iq4CrN4rKA/HG11xGMfvTEKGMrZ7WwYegtSWiP",
-	"TqN9sX52+SmJzHOunRzu5rlDHBvq2Rxr+f33/ft5BbQzsmL8cRyeSF/Zo3FNfoiRP/xqcn82fvGRueM3",
-	"rGR2ydKfXYPGXn0bX8cCklAE9hKxlfadwQYUb8W0r4gALlhMFqFJvJ9IGDUbt0tV3QxxNgNVSo4qoxGW",
-	"wzzeqdU76v4b3RR7zVHGuKrLxxuF8U1V1p6fIShjiMZw26Sx2nX1UtDVModS8eNap8cLth6H/SU3LUg0",
-	"K9l2BxsChHvcbjAKWDZH02klWKNmdAS1/4wqhPXsR0eXHNIpY4b3V7ar/0CCPC/MgQSpHptOksyG6BIJ",
-	"WQhJwbTNq7+kGU999YvKtb0hjwQq/MPv6lp8P1e3DSn9gQOaqmh3Znv98QL+BhiCZ6p0i/unw2yx8dRU",
-	"O4PtD1ofnrzC/tPooUklts+UpdDDZs6jcZhVXWvkbTDJ9qbOHVVLnwGWQk85xx0wIsa/06OMaTX+qHY3",
-	"PiEcdvO+/aqvaPm0pWQMqkXj4yGNZnByzWzGRYtPrqq+4NMNgO7YHoSAKb4VNC9iPWIDMwr0u20JJQlD",
-	"/7kiis8Fzabyw4l5KT7cllyWtwriLgzu+iB9tKUL2Z7YssXoEEkvuZY0kauH5BcMqhV1dfeGNFWas6rK",
-	"CFe2czedUy5sdgwlM8qzsrCZJ0uqFEOjDoSeQRkG5wZyRQWAsWP773rHYE8kH3TTx52C8Y0mJcvtto83",
-	"+FxQ7q4NUX+1i3DMa0ozKrAV40Drmh8yqP+3e4ufFjU+HuDcmqhrrpG5ql6Bta5LWhpYUnBfTb985yBc",
-	"xLB80voN7KIYN+7yENpxfQlDm3dubKB5CtNAGukxkBdemrvx48TbQNbXsQfr3+bNHNQAWF/OlQ0Z0cvu",
-	"bdOov72f6OjdC5IOAlRHRyLpocCNFHp1rWpmk/h8eG8XiX/FZqXCnjrx+JBIrqtua6zW2vx5oydCyirH",
-	"eezOXjOt49oAzZYLOk4WVIhaJGQgGk2Z3vbEWl54P/W4M11+gKN5DwJZuw11w4+9uYIu8WyrCoJ1Q60X",
-	"cZxaI82mgJLTD+Owy3H8iWoFkd/ht7HNf63Oa2sue72TlEsDWI9BCVfxM9niKo29oMHZCcvqvvEdZLXe",
-	"RpdmQwFbvaefCrfVnF7bQROENwGqgVqjBjK24VXbobaAQgPGagAVx8cmJEShuRsWmggWvaIuSrWLPOWp",
-	"3SEkKTf5lblztfq+HNm9sR9evMER6mj0G2OpIiHgxhXqW8k1wN+moQAr14SuMA65T4PIa+AhV+5L+V1f",
-	"dlPpyd8+2prF2eREVTBPr1erDVazPtz64lfe1Yt3AdyWwqg/ygYW9Qj6ifKrTeqxZCIN7AjOOsESKWS+",
-	"xtBMkdIC7RQs5yXWZDI/JaXSMo9aKGy7nHDIZGHDN9RSCgWcxdWwOBodzZkBFgj8zJcZw7jT0RHLpyxF",
-	"rQ8BxqZUwUAFFRdHoyOe2zHgjzFLOXA6tWQsWRjyVFDhz1O5LzI/kEwKiK0vFPLtBPz9CvwIKZMwc6kg",
-	"e2dqiCzMBVUlsSdzBjaHjlN4vdnlpkeroTraP7i/ifd149MwhwYEFI6na82i7s83kbBDImdgNHaZ7RDq",
-	"vM2P0UzZC7Mda2EaGOcbdcVC01sn56MHOsvALuhIVvcqoBpXn3XEMASiH99C7YV4ZKTrSQzipHVbyEtW",
-	"ZHQZMZGXKZdjn8HQIygf36gSGPp0DwCGCY3Cx/cWV3jpUT7kpXRcMNq3rCxTmudUt/F6QOGeQw05xUHn",
-	"h6q3JfeDg4ZgVfWj2TjdjTvyKwxnd8cxqoFNAyTCI43Jhx5064BYyFV/igRjvJKraLFmLhLW38yspaZZ",
-	"vwl/5vOywKBpCP66orHXzjjCLbcekZst0gjENhTpiRJS6bGgQqohL5Qqbn6H/iYRmgiijyd/tuMI5RlL",
-	"K/IsC2egt+EaPdOAaijaOS02Cy3N8YHjRxD3bs+pULgKBc/IfC6Dwebn5T3Hdi1h+uI8eiU31/Ajzaoa",
-	"alzMWMFEwsjZy2c9F4K5db1AHkPtEeKxd81mgrm7nRGZsoSWioVXTFLO0p7rcoAyNnxcXYXW+UPbuMmN",
-	"0T0ob+nVE4KfP7oASWoI1orMV9a/kVr2Vr49YexthG5Qto8bcSayXHYUwxsFHcUhAofw9AkxZ75Gg6ho",
-	"CxtSmhYtDYAhtA/KSFgoX8gSg/saNKOb6EZ8MiFQf4bS07VJQX8AMWcHkSaGaVVqYc/sW4hxueAiqHU2",
-	"sURmDE6dSTxz1dZZi/rCoxMZDOK++4l5xkbUFXS5GPnKb7b/VVBReipLHS8FEq3c9s4MNCJpo4DbBM0o",
-	"v5++nzhC4BPZwZYNR9yzhpvPu3THELuKdwtJc755D/XWs/3EwQvbHsUZCaok4PEFWxsYsuEgUf26/vR4",
-	"UAjDm42UY1tYtCVUIeth2kEvcaSp7VaPUam2R+j8ylx8cBWiGd1y42bhjP2y2m/0ykzTAkRvrlnr9Hjt",
-	"kSutBfU6qtJ07tat/jU+bm6TzmMpbUyT6dq3MPGRTQOz2vca7WJrvPt8a1j5sNAXv/9dvDQVCBzCTeNn",
-	"30OUSG0nBw0Q8Su5OiJXexmMyweMBfnUta7XG6WmaKL5JZp6M6ZbKkv5999Y3L5CR9pN1LZj9Uf+YZS+",
-	"9rTHeZi18+7MHveCzXBYB8Vos4Ld4R/3MRgHzGv98KC+tg24uGp99U0vQdMYFocFaLqWlAXX69fmLFyV",
-	"wpowFkkbrwtQIzJR03F+Mb68N/6f//pvELDhaMHIy2gByRl26oXWS1BZLFccg67f3QUs7DgGj1dthGr9",
-	"YqGsRlCBr8dCPoGmNZOt9S9ro5+9fPY4bKpla6/zwibKqFGQ41A/JBWo8PhRWQ/+6FzUUi8a8SpqRNK1",
-	"oDlP4Bfz2WffwKAMG2SY0zDqlCaZnLsCVujsGvn8tZHzp5yLTM5xA2DHOz4X5+Kbb34sWIpVudTxN9+Q",
-	"yVmpF7Lg/wnjPCY/wBmS2m2TP9HGVv/s+/bYNopchC0Ln5yLlnHPy9PTB4mPBIerhu/YBIacnFze800w",
-	"TwDUyDNvmbtw/XStoYlAs1zc1w8y5Qy29H9ev/iNYI7ZW1QLfayfOQv71b/KWkWJ+rguXcE3uYCss3Px",
-	"AhoMw4YVmXw0dOPTZEQo9L6svhuRgKN/mjwhk+DzBEr/R7tln4s3PGe4lFc//0gePHjwvTnat29+PCa/",
-	"SsHW2LCoXscLnnj9dOS7TVrN3nwvqJB3375+SqZM8RSqV1gwwBR8c14/BZ18zfhVV8pGaiRWyqFCrWz7",
-	"D1V1sUQ4dNNMzClMsHvDuZj87xXl+v95pCZVHaWC6bIQCvP6sLpHFqR7Qv2mKmfc98Yk90/vozkMejZS",
-	"6HDKs4zY/MVz4bp2UE2MDH1MXjORksmzlOVLCVH4d5+z9cTmmEOtLi1JwZYMWjXA4hSdsQy17fsPwWZm",
-	"U2UnrgrXxG7N7Gfy0xs6n/hUh7UsoWGhnUHLLCV/enjv/p+rdUvBCMsUcwmshGtoBwYVQO0F/QRG1W++",
-	"8cDw/cNHf/E9WjEoVD02z/6boNBP/o01sP6NE/37XPz77t27/v/mwYenp+TfZMIFJK6N/6mkmIzIBD7B",
-	"BY7Bljsh//adLUhChZCQaWx29cTjUsFs1bA/GeQwwDapCktN/kzshPfMhKWglhyw1AwuJEk8HYLLhRoB",
-	"mE9HpGBPyARNSxNM08R6TXbIB2bImSymPE0ZbIALVc5mPOGGo4E67LZg1HtirSbwQ1WeH+owBZkpBn7t",
-	"DA/NDELq8UyWwq0Y7DJLqhd2wfiFp3/Q3LzqxGJHemRGypleyHRsBrTtgdzyzHCEfeBKqydkcmZ+nFjU",
-	"4loRfFG5wb43gxn+l/FEw74rqB777+3QBig2dsv1E/R2VC+CrXlFFQHKZ2C+6nUJQIqT37tvJl8WkCgJ",
-	"4s8Y3VJmvgAvbF8TQHQscufq2I3sLXIFwNIogTdx88DtLuk6kzQdaynHGS3mrAaSXFUN5jOec+3efYTA",
-	"ZqsGsXScs5TTsZEHmgOYRU6AwiDpOgFkwIEeIZpYWlThBCWYgiZnxNCEJ+RfpdTopZlU9cz8IA8s6F9S",
-	"nhlCg0MoLbHHPV3R9ROXcxfms488OQJaNnnFdLG+e2Y+wNhHo6OMJ0xgsWvuqtQVRnBb0mTB7t4/PnVa",
-	"Qu27qsrc0WuXPRey9rOXz4Li6Y+P7h2f4ltyyQRd8qPHRw+O78HgBnJBljQcm2as0Ook4zOWrBM0qM1Z",
-	"rIgyUPqUGTiiGgoTERuPVe/pU2sEC+DsZCkyqSf+Te4oYmspGCq9EQwsi3NBhZPa7mCfasSxEVIGW00A",
-	"4J8HPPnBKUmB7b2yK5SCGfkzZ7U+yitrAXb7UNI8ZxjtmVsYTkIzJS1y07ADEuQSB3ZfmuTs5JvJyEe+",
-	"I4RYYcebTrkUz9Kjx0dmP7+4kz+Dm6hFYz3+eHT/9NQWxNa2F3oT8s13qCxtU6XqU4GdBWTsTdkaoWJk",
-	"W2gpTcpijhmnhdIgTCAiGHYI8k8Q6tm2Cr+tE1ezE1ScMs9psQ78ytA/WFYtnhvUGU9WFsT6K1FP86He",
-	"GFMHkG3k7bvs0uVVW6jevIEz8+BPlzbHNyx61uI3rB45cdah0dYnXd3TzYqkGdb2IhTqKVTQdMHWx2gE",
-	"BOOkeRhE34o+4BtOkaJDtdT2xYi59a5zRcxL9UW1rEYbaq/HtozkvpekiM9w7pgcm2buc+qVh8FGMVQE",
-	"wYKkWHG95X5kseuatsDVa4j16fHgW4jX+fT+GglMhUltxOUMyAU440AdRvTcB/l4U1exBVv5ls8hlWCJ",
-	"LFJVUYnpWl608rzffNqsbdvNcsWyS2YkvmXBZvzDBJULkGHNByNaA8CwLMMXCF3SAnx9m5Tnh7W8CLT6",
-	"w1Ef254dwDzM644BtU9evzJQXycI1o90OxjW7D77gsOgWjm0yG8Yl1pgE0Dx/afR0VKqlqiQC7Qj2M72",
-	"6FOucUfkmsEt1ouZgQSb+n6YIJxMS12zFRi18VwYsRFKtT8zCqSRnFQlXrnqFHaOO8pXcPfFB0oVlXiQ",
-	"n9UvaTDYv6MWlrc8F1gOnrO1JX0g6/8g0/XeQO43tmps6FPdxGubvzVg/t41wbxr9BeX7EJQHPkenZbE",
-	"GZRfMOo6vP70hrYWArCPncAzMNf90/tf2I52pAQ/gImPorAwI2sI4FoJ7FtAAjLaIAABZzrx9Yyj/OmZ",
-	"VsQs16qftqudFMyhoi3bw6wRzAW7UFIwGNksELOvjPbiTQGb3GrOgFm9KHDFDXxtv5Q7yrfq3MJL6uiy",
-	"PyEOK4rb5hLmPJ6QZcFlwV10XlX7KbbCUtWF2W1Q+1axG+BwcA8sbUMJuHbUh3lha6UfEBGg4TWUMfb1",
-	"2+kG8zCiE8QUdyOEBVzwJUbZJNopDM4FPYothVjQSq0pFSOuEKO563SE1QRCixiihhkCsMwilT/POorY",
-	"le0q012VufV4YwbbujY+WBGIXvzvGjCim1HUsUKw1R4wY99M70Db2BHBX5Y6gtFcaEmo7Tkvi6287mPl",
-	"WBjz9BOidsZ0S6CgFYINps+l4X1cL2wqZh0xcZADyZxD0fKaUOQphtX0l6SMrGBjcUAr2ieg77yYHcEV",
-	"5w8glmBc64YiFjUZWlGoBks3pM6+EJ+fFPxCsK3nPNDq4c/j2VPAmqUL76lfFMZMfiZ4fz3suNo4hkAd",
-	"gDFfRY0z2ggaLIRcffZK6f52syMqvmIQFEMbxMI2G3bBGjacZGX7VKConA5i3ScpV66T1q64bYX8BkvH",
-	"8f/YPP0rdt0q7HrO2LKBW2iOpRdgfoWwSJplJKjwPgClsBzPtWEUDv8Vob4i1K1BqLeKbeDTnEJV+QF4",
-	"c8kKPlvvEW+aniQX95iDsQgqeDOaYTiij0YFRgvRMQtGlwz6qFJN1EKuwGrrK3H77bqiWKOqt2dCc3Yu",
-	"wJRpq9iH44MJF3Zr4WVi+/PoynFkWX16TM6I5aGoQSdUkCn0LeUzDvGj0jxjfzoX4W8Y86mZsK3nrHHZ",
-	"25sh07JySUFNam5DZ7goNQt6MnIzrV4xW7faRqhyRR7e//74XLh+itSfMrakpQKOO2juCQD76PTBMYEG",
-	"W5E9V3Ga9umHp9/XPWFcQf+ymN8KoWhH8hj1R90mxRHhycMaWs0PSQLO1EUdKxyqoFcFgKyVHDT6KrTG",
-	"/zyt1fg/kAeehV1ALFpzTH6Nddprc1e4lMKY86RH0tb1mqDc/rZ75YOruw6ffC2lo8UbH0JPu1PeZZSQ",
-	"f0oO6hJc3aR6eczTCVKZOdM2rnlLydOYDRP95tURfgE+82AzN+wvr2buloqqW7w1Qt0NL31HvPsRoBbS",
-	"XgLAjWPYJtE++VhDo06HwFlIPgGjbDMZ7AAkXdy4tSI/cflpEHdfZcTkWzrexBwLB0DKz8mpENzLoV0K",
-	"7UvZl0OhB5y3exVqgHQDbLhDKLwd5OOFYP1OdBjWVSfQx3/wGaD3/tlztemD+A2Gc7nbaYI55D52Zd3o",
-	"BQhJ2qhKHXYxbXwrPw87YrZqYH+rLKLXBlN2jjbdA8OGalaGFVVkwWiRouk2o5pl632pIz7a1lt39IKt",
-	"iWLFJatltWSZLHVwnj69vPtEq8cOqNIGDSy/RI3WH/J2hba6tuvQZ8OaAy3qbAA37drsM02wojkiuSvv",
-	"bOPeKpMeKrlQymzsv7VqLiSemse9amy+tSUYbDZdwQhNU5aeC1B3bbtTfGYUUBjt8cIWQzomZ1kWbBef",
-	"MGsOqlFDp2FnYnyMyAWJznIGad85ZtSquvEPVybWdrc5mWYyuVDY7dafA0YvwpIyZjukO9shGi9ZSh6e",
-	"PjgXk6qrLYzE0kl7QPzfgpatn7teX+3lhtV6P3E3s/X3cmvEhBtd+L5U+lqX4RiR2WBYJx/DRs9b1PlG",
-	"x2ckS1V6ew913uC982Fon+iLyr19HU1uBulzCRm6v8nCpbX66OG0oDNozExdOjySKyzu4tKRK1eL/d4Q",
-	"hCJZ8EuWPiZqxXWyMJKdnM0IF0ozmsbIAW7o5snB52RRqEDj0AaF1pXsy56wFcnarQkhDF2/BNRhS7gV",
-	"ZOuFCBYyCvxcvGZ77xCYBqGhP5c+Fobbj+37lxP8ng9iXxjKcG+ndeFwu9iXbSHAyEZVMm1xE/j+VSWM",
-	"E9fwfrua/Bw7u1+zpnwjyuhztt6ujzrlbF/aqFf2UI2qc0ZHXXsrpzvQ2l4wcULTdHhE0AZRj3uEswyL",
-	"TPkszPyYvHACZZ3dEJoVjKZrG82j5KaPiabpbkD6BfAI2PdXFvFHYhE/oEkn0AKlpzE7sYOTguXykt0g",
-	"9luzGE0WPt8U8D+WQWqW9hXdv6L7Hw3d39CLmjwIZpKd8d0anftJgL/ah78MIRB3s10OtEe0LzGwbua/",
-	"xVKgXehnKgheFVa/AObgtv6VP/zRxcHcI8FO3OEzEgi/ov1XtP8qFvbD+62mv5ux+MVjY6oSLlCTr6PC",
-	"q28K1e+mn7O164B1rXJmLxvjdVVUrLp4tAiScPfdhRSXGeVCsw/a1TRPqabHF2w98QWibC4axohgx0CW",
-	"YZxSLITjOZS2+NyDN2D4mw3beKZUydLnbL217JEr8aOq67s1NPZwu9hTQIevs76JSAFJPfmITR0b0RtN",
-	"seVSXtwoQtyS8IVe138rRYSbXfnOdUwMfAUgC97DuZRpjAm0BUggfF4nLHQERdyCokyt6D4UaZ+zdZ8w",
-	"h9tMD/bPS5+z9UFCG76SoBsNYRjINU+WtFRXsDUEKBat3gLDfmW4X6H9uhjurFQ1hovhrtwG1aoyZ2lP",
-	"DMCn948COO5XHPiKA9dUiiRJ2BLK3FJoN+UwoVmSqBP2paZ6L7C/eVYyS4liScFcbSDsyDezHfTmBU0Y",
-	"WbKCyxS7QQq22qsZBDf3x5LyXpk9mzu4YSnvq81EH5YfYsVM7G4HOCdnfYTBTM67rdK/yPnNWKX33FWq",
-	"PQc0D9q6rZgr8l/1rrFoOTK3y7IZ4SLJypSl7S0juLmFcdW1cd8dv+zIVasAe6ttK0Lqfm2rqE4uZQlP",
-	"w7ODs21bFvzYtqr7PRr491hWvdUQJC+nV+0bdW/nJfkETGyn7JrrumtMMqrUAEcLE2VuUPjehw9Ho6P7",
-	"8N8H8N+H8N9HHz4EbdsHnRsTKbSbbFuNLHUi8/6dR17Y53uDtGJK2Sbs0dPAnzvA+v6jbw+Zev2LnG93",
-	"QLm8XUN19+GIehWM17/DnHn65GNFrj61MoA5M/T/6HqPrcMoade4j6N6IVhF2VeLNZRGg9J22DoUP9mu",
-	"RAZ1tWb5UqvoQQ7lh/aewkiwqnfj3a2e4V/9s59/VkhtLz3CAWstLq/Fe9uYohWPGs91+HN/k67budFy",
-	"hNHRsF94VT4go8kFaj37d/zWjvgLcAHX93MQZ3BtCd3KQaMp663Xdm7N1vZVB6CxSqxyTgw1z8wDkDcP",
-	"fbvlDNFSdSJ5nF6ffKy+GPf2QB8GM2+JWfDqgHYrbYW3YDt78lpvYMym7zrG+9okxiaQ3wxAdUiR9cUf",
-	"2stdX802+WIQgagdSIewGSNeVzYFb07aJhb9LH3r6jsKCyjJgkiR2f5QtoY2CEkLqqA1hW2TiXT6mJyJ",
-	"tRQo/djSKYBLRjJC2UcFzUY5dDdtswt/HrT4S7MQfxWkbr0g1WJLHkK4LNkxAtdMFvkJtMG/i631OzXd",
-	"l/aNqm//Z67uVhvZruvi+TwxhI1DVSeOrV6DIk/Q7RVOTRaGhlJNMznfQStmSVlwvYZzdQOPtbxg4ujx",
-	"7+/N0VSA8c4QZveQsm25Urcsu5ZW9dkBQwQ87KtdZigHGD/aR7d0fD4ThNEi46xwpzdy67TLu3d6+qSq",
-	"jiU08I0e7ZftcDUrpFkY1UePj7jQ3z48AjMkz8s8NEIavJ5DJ9rrBLfGMXUIRTEounGaMxj6QvgnGV0r",
-	"Ii9tnxo5m4GpPfEQEoG80dGyjEgmz22XGOcRsEZxpekaakNesKUzFEIBNpmUQO6MlCKkiPmekYgOBNsf",
-	"Fyy5QGlG5ktaMLRH2gZ4trJjG2SmxXpclHXItMA3lTJjVKA1/ouVbNxhP7XXc9MSTuOyu0WATfy7nWru",
-	"rdnU9VOYXzG5y2M3lJhdyIy1c95B/O0EPc8nH2mpF7L4dPIRvui0G+H37hJ+tR7UP5Td6Ctafd5o9cb1",
-	"RQu2wYQu1latMDBN6IquW1n2IGg/A+TqA72ITWCvKGMhzKXegndfmff+mfdPBjK+cu6vJGYIiTlLU0dJ",
-	"oGO0UQoKnjIy4yxLQbSXgo0IE+lScqGxBHxRZkz58K69sPITP8PJR/fnAP7+k33lK4v/in9fDosXHu8O",
-	"yeZHHzt6jVoHxF8LNudSBKq+X7lR9a2mD/x7SfWiYt+sQtw612oLLbz/fTQ8bZsg0k4gvsoiX2WRr7Tw",
-	"tsgiAcmrlJwO0WQ/wgcINIEVvftoZc7QSP+E6IVUYOVw5z3jRjSaySyTqxEpRcaUajGBOMrojCSK5gx6",
-	"UGwaRUMPzytY63VGB5gzMbO0OV4gwNSs4rYzV7fOUF/m2FFcFikrzIegDRAtGMkkdBWh+pbp1LDeJgj8",
-	"UTzvHiJfmFP4yle+8pUhZOBlqZsUOEYVqBHuWIGUYY9s5eSj+WeALmsA/ase+xXHPjs9lgJeNX0+t051",
-	"NYu8o7ykFVFKC8TAXgrptw+vpI/GkfwAumi0oF7CCM2h3XoL3fTpoCMMEz+F5orm9l1/Ng2WAMxf95lC",
-	"XIG5QJaacJsyRCF73YjBRq5WJKOqNYRkKRXXzRiSnH7AkJFvHwTxI6eR+JGvmvdX6v2Verd6ARB9ZU3p",
-	"ttE4wzVtHxB08tH9OUAEelklGH8Vg74i0pfisffp9UYkGlXRy/Wo4B0EJI83gQiyecaQYwnZkeHiQgvW",
-	"MXln2TRd8jHmFrCg/Spa9YG5PyGizDKiqcsoWNH1pgErkHzacfurJf6rPPCVjN0aeaBy8e1ofb9ga1CM",
-	"2uzrPkDZ3FMhM6OBuOYqmMGtoBO8wjMEemkGRIKwkCuSU7GuqCvUZLdt4t3zCikWoxlLj8/FuwUTZJIW",
-	"crmk04xNQGMxSl69iTzUdJcFS80RLMtpxtWCpUQwltZM9zLz8wYtqDeoYBCO/9yeyQ1goZ2qu4StGnnN",
-	"bOVz7WnBbixDgicLYDD2RO0Vw41hA/B+sObrE/RLl3lXPf5ZZ8v4fWxPlqlO6Ibu9qdLVqyraVslndZ6",
-	"eI2kL4PIMyNzWHLxpJ4BZqtBXKX+wwZUfAE1IKq93HD9BywrkPr5uxmmBw+oHkbkSth70/vNQ96nRHA7",
-	"d3j9CO0LRvgtVapMtS2KPvL27MdeVPzko/8bkq3x5e3pbv5S3tD5tXrLaxN18NjIWZm9fAYudLNMVBG3",
-	"0/BhxNIN55LfYworWPKt4dmAVboWNOcJKWSpmSI5XRPNlLZN+c4EYflSr7FOCSql5hdIiY+rpqodaP4o",
-	"/vXavg9S6762gp509HaqiYfdyfVThDDJvTdlcPS9YIrp9kCrl/i71fwKRpYFvzSsRkvvnseeYRirw2aa",
-	"yFKPCPsAFZ1nskAGhKSCpjkXKqaIgQpgF3OgxmE+g1ojQ8Bajlk5H2EwwppkTGtWkISq9p5iWTlvK+v4",
-	"3RVrcGJIW7WmS674lGdct1ZNrZ7oXeUSD/8f1YuR1ZwVyYJfGt1bGCouW0tsUvtgt7XvWu32sJ3tupdF",
-	"gOsoxmeHbq8iYMG9W9VKpJjxeYmo4soopAWdQe1Ho6M7g4yQvsgkmVjTyITkjuNa4S+owGCrzaRsmck1",
-	"mor1uZAiYcfk3ULaMjRoeAK0QEuvefLJJlY7OzAD5VKKyvEspHZ0I4b6VtODKb4A9c5u5IZ1O5y1m7vh",
-	"Ld4e8+3NLHlftfiWDkA38bfOTE9msriA4lPxprXYHMAyGiDtgM4GU6Ag1Aea1NDU8tnHzhAX0hi5EiMy",
-	"XYPywsEmigzLsF3wbxkykEDG2Lmgikz+uqAizdiJeWxyTF4ED9klIbex8yuo/DllZEHTWrFsQzJYaihQ",
-	"hhVnqbLjxFDcnMiXgeC4i5/NDd9CDDfn/Fnh984L3hG7zUUOwm3ncig6TR7+oeuUcNwkHSYOv9qDNhpe",
-	"GPJhqA4pRcqKKsA/Ji6hlgGUpE1Wihkl3gr+r5JVJXScqnNMXoikIt8BnbKL4dAdAT3ntmS2kVjAI88y",
-	"xe5E1ZVlWbvkz5ukuY28LG++zoybe4sYsBc43itxu8mF79xPTxqWrsP1WIzsQ/I+4h+NYLH6Xl/VOjAY",
-	"LRDUiYKRAtqbpRiUqhdMECmOyTOtKhEDalMVjKZ0mrGqbL0RUZz6MOeX5s1SY0uoGEpanfOGxYwBpsKW",
-	"rF2zXBv8PELhL1uPCFWuNzvuWJnTNBvkNgZ4VUgxr6XxNnRwUByLfAwf++bybm8Tcv1Kex+N4JYGpBxg",
-	"/bt2XkOs6ZaB2gske2y7ZpjoknEOriK+EG4VQQQh6HRtEszAEELz5is2q7cB3mYqcsYaby8iNJOCPYbV",
-	"2ZihwpuObdJsYFyiznEDphwbTGjftOGSVKTnAnY8sSONcQ0TC9xV2TEYFLtEVMZJv0aqiRSJof2ZkhAS",
-	"YU1HTtGMEXzsfHx76f21aqAH8Ql9pc8H64U8QEV18tpJIbNsSpOL4YXQGyQnasd6xZZgHh6h+Se7UMRM",
-	"RvSikOV8gShs1C2HwyOypEoZ+QW0NP+77U1nVstSGOOYnGH4odK00PYi6LkwxCXjiffPGOmSKinIxMYI",
-	"jrUcm3HGZpRJjGiYX3+gycUtJxvXisD/QMG7Gw+8ic8XHXaRMbcfw2/ZBnckAU9hobXy2a75kq/4jJuB",
-	"kB7LidNBpKJcKl0wml8PqXjjRZApw5xC2IDbDeg6ICYck99ssC9XQXSvLHoLAm/dRv5oAoHf+FeZ4EuX",
-	"CTC120ZfBI4i4KgUbOrAMPEvORtECZxVpjtYOySzn3mgdm0v2wMG3PnsK2KgonLeHmYz01Ch7BM8sHeC",
-	"febBSjAjq1k97ZicWTruXPsUdbyMQsSfewmAr5ew5sIUjs+FZXMQhQDaIL44Qco/cdEOPoLQ9iGc2JN4",
-	"bJ+DsJSoxR5m+oOqi69Yxqhih/FZ9hLHvlQx87ZLl9aREZqJlG0u8sFj9JU4yMlH+1dnU97aUR7dFJ3v",
-	"sCfaRe+rUW8YyNFtY70yGR/1fPi3Mp9CJnL/mztBqrqTWjB4eV1qBDiFckaFsrGQ9njr7iXkJUaPoFX3",
-	"HCmYwbeFXBEtyVxac4UkXMcYBu68CZ5fzQVfzQWfhbmA7ol2n6R8Njv5CMpGOyG3BQG26QWbxyoA6Z3r",
-	"wds3pCsxAEJgS1EoWNM216ZtXnUK/ztkOys4mqd8NuvgPdYtA9K1OXdW7IMNvcO07bq+CKVOzTcrrtit",
-	"4UgQmQPHu0UBDR/8vNXPaic9otWDbV9LyHowfqvqWcgsk6UOqEjw1snH4JPrJN0ZJ4ePHt3MEW+LlcOn",
-	"9iX7BUP6qJaCJYwvtYoe6GCUqyYIe+QWstRczE9oqWVras9ZkO2EUTuBqp+6ijKgFuBJjEhgs713HKul",
-	"cFZq+QonP7rWTpR+mo4LrbnDD8mR/y5XRPG5oNlUfoBLIQmEZCnIj6oFQtbAAg8SwcJ6/WOW7/qp/1EM",
-	"G8GuD+IMD+bvlhzrYRm3Ug4+9F724yRf7IpnDfJpE5vvYmJze7EcW6UF23TPC7pc2Ehib/msSbkc69LE",
-	"a8o/xTlf4ZQHzISsZXUHyYcYp7iZEAk5J/W8ybbIRBuReMUcyesUxsLT3y6N1RPfr0Meq88wsrZ2pT2X",
-	"bspm9Rc6UgsnLlDLeWQ9Yx8RiobAx77yEleEXdKshGzAKZvJglX6ZRimBVCPRZfMI1rTZMHSYwIFZ2Cs",
-	"c+FcBxjAapvlA9aYbw0OQLV/GxBWoZBMmVe5MQhNzqCmVHtOYXidX0BmYW07N2zJD+feYigJQfDWcLhD",
-	"rH9fmYe1FXUheyf/OvloP4/hs9PN2iL6axH6CRVEaZ5lZApuvNQnzyjCUyz3BEH/BkHBRGvwf1YwZuP1",
-	"I9ZVM203gm65m15B8zDPtcbM98rq/7LtxE/hMtMBeIVMA94CvrlXVN95NTtbYM1QTcQd2WR7wxN9DcRu",
-	"1t1mN2mgzY2IQx2K9q2hmC8Ea555WNFXeSOMtWyB1LFFehokM4QH5kooxeP1z4iXwMIyCeh4XQXBFHdU",
-	"EDRX98p6SQ0oH0ZLvHzx+g35n//6b2/JnzwhQqKlF8Wmc4ElIbwAd0yMSAtJWogNqWS4GgM5a/SQKVuS",
-	"EgU8tsQiTu3ReAcRvQ5vlAi3fRCrxBXlnNtpljj4ZvZilxghdmHxflXm1yrSnQBXGeyujxGuWJr1WZaZ",
-	"fYiq0m5uyIcrAko1yaXS4GqvbeVxVRAGnnOlo+RlLftHpGRivksnRNG1Qq8+VAnFCsG2k+mGhkloZqTS",
-	"tddYbcBa5aS1dUfN5ELa8jgIk9E0AVVnss+RVf8RqRhs/YBEzMz/RRGyg21o10xRwLUm7TLSgdW/DJ4p",
-	"Rs5ePtsq2g6maldPZYpRtn3lM4G2e8GXanAyk82Kt9mTD0+/b4lZcjY2W+LH2pFtZiXS0BVd4zwt2U7m",
-	"t89CGrsBYvLUp8l8IcTkYBs6eE7T7jQlkunQPD6bFU2ddQC7omFFLDCD2RqI3X6cLyNPIrKjm8+WqOdI",
-	"bPqoNv1wLUEs16LqD82lQK9H0J9vU/dHXV1A4n4gx3JF7p+eOu8I1fWoxAVV52JDzA28MORGnDCKXrII",
-	"1PyBBOmG08YdwAHF6SE5C1iuwdB8X3e0bn/fkSXe++J3eP8L3+GOFP01hcozSHdoh4HzWvh+v/yUOAG7",
-	"SVy98VyVwGp+7Rby7TTankIzVHiX+75yVsvuq2+TErAlz5xqZvQ5teI6WTBrADNCJ1bRCeLjvQJoBIma",
-	"DO3N9zNum3i5fme2EVZUAQW2jrWblwggoUrarMfjK/dYg1tMOLGSSC97G477OQkLX7XVP462+iv2Uq+w",
-	"jFXmbIuyVYTUNfOqMB9nvJWBmYdbVNGbAeHufBejT6igrjRNU5aOSMHACRB0F033lgdTGc7cdTpSZnOQ",
-	"rl1THMw0ooUjW1KlCNdd2VLjy0CE2Zo1df/ew788/O7Btw//si1xah+ArRkyxtvCks0pe5W4in+kahPn",
-	"zamHpWvAfoU97mr+qE1bkdl0m4h5vY6dN0zpQ2qibwpOs620wZJbV24waIWZyJwRLfeXIOdRCgQoaxNR",
-	"NF9mzDXWGEDb2WzGEs0vWat58SeaLKwRxcvbBp4qC0tRelONJhgDYgRCCPfI+CUjuqCzmVkEUzK7xHbP",
-	"M1kQ6haMbyu6BoOQhU9wUVQNpScXbD3x8wEdTNmSFjp3UHyBnUd9e5+WTqo/uS23JqNs3rL1Ft1RhKdt",
-	"UXnYpC4afPftw0OGizc33AHN9oZSspQZT9Z7ZWc4JMkM9ywsnGiJgCDcCUN8/pXSIBaMZnrR3SuYZllF",
-	"FbWcM9sZiqqyYCl2/7Sh6wuazchClsUI6wCaV4MOqNAwTqRLyQVaRSUaGaEiDCSlpefi3umpg3DbWtQc",
-	"Bc/ZEzLB5UL/YDoFQowR60EHdTLjmbaF4qEtHfYyxiqovtWVndlqw1KwcwHlSb0EoY4JxiQI6TW3ohQq",
-	"jJu/EHIlnpBHpw/IasEERk5YDwJVF/GCZmZNP9kz+Due/hZUgrQNd2xWlOGK5DJl2RMDBRzclYRmnCoC",
-	"FGJq9mgwrA3t4OU2xLv/6NurNbPaXKTrEt22jmXVnj5etPr+dwclArWLanOJGBrgtw5GOdTDDTgs6Zzt",
-	"gyD8Xa4AOKsjtj41roJcz5yuSakYgHgqkUxvpQHLQs54tqWFs8vGc88etI8brKFH3tJVkpQOXCa9fs7b",
-	"nXD2Et2hXEumUnOOjuzxIKs1Knc/czFiBGUoT/q5IlNZury6iR1pbKcc83Ty2HEaxbT5TTlLGZrPgoa/",
-	"VAdCjjoX+JxNzUNRk2ofy3J8LtBABzQRfvW97Z18ZgBGkbxUhuG4dVjT26huXcMXmaDTLM4AMH2pfs9f",
-	"QAJTY0M3nMJUn73be9IA51tjTTvUHvaVytRY0xDWc/JxE+E7M5jOPBdAJUjmzItlSEe0dHH3Nr7jCSKt",
-	"q1yIKG1t3205TAfC0s8p9adx6wdP/tmynn2l//QB9vYknw24uiF5okuJvT0U5YXYWI5V1FaWHwdY3lpU",
-	"Ywii1k+pmd0Ty4H5TCjD/ll9feMHyYPZgVHeTj/ardjQvppZbGDuTBYoHtfD0yo2rbtEBSftd8VxvHbP",
-	"XCPQuTk6SKhb6qEbMoa6m6qOxh2x/2pr8aHgXP8o5M1t+SCEzU3eTQG8/otRVWi+v03k7IDb2A8R04OQ",
-	"yBKqUtE566JSb+GBoaj0mouE9cGMt0LzLGI3e73MbKwQVHdiikzXYDZrs47NC1kux9O6X4aJMjf7dobj",
-	"wHB7wdZH73uYiIE08VQvMMC7kCuwpIBl38V3c8wvNL8l8hKa0GdZ20K50Ky4pFl0oQtZmsWlNLq461Sb",
-	"4J47C4HCNexDHXGtOUdEywsmMAk+gSxNaJbL85pmwhJZpAHIrhaS5rwLZt/hE9d4WjhDV6k/mmU71Upl",
-	"SVlwvQZky6mgc5YzoccGbB///t7AKW5bFmM4Rfj2fZOp4jJG4MkNbI2FzGxllEQuWUgheMqENvNWx+09",
-	"YZ2m9nfVY591Uonfx3YrduAj3Lf9WlXJR3iFWPCGhYgRXEzksk4++r+3maXQkHzB1hv9/IO4zFo98xF6",
-	"MKB+uUiyMmVpmzHqXeDY3ep7D9nXbaik08Ot8rWUzpsmxBzUkta6kn3Z0GKRCjVUbDeghbhw/QSsgzv5",
-	"9R7aYNbjMAfqcO7lPuawDtr0xaqKfs8H0RX97H2R+FZavg63i50lb6yJtx3vtskTJznLp3YLrTLhr/aZ",
-	"z1ogxE1slwbtgexLFLTDodZ5zWSy72WffCwVK7bV0McDO7r2K+ngb7jefSWh5W5D+z/6HgYSxQq8pB5a",
-	"odH/WHHpVlIW2dHjoxPAD7v2zVhJ8DgbJYMLqI/szBROEYybRDQT1MbiGt3SA79/PzijzRFcFIsP/+Ri",
-	"xgomEgi/Pa4F2sbe/7FgsDyauSG4arxZnQ5pGeSlC3uBlXh9q6LaUyPiqxHRBa+qDMuC0JkL1VxmVM9k",
-	"kd9RRK5EMPt0LS9iVi2XRYd1p2SWVgGw9XigYCxvtItsgRZabWptMLo/4ynLjGqkZTBmEGkUGfZVI3Sq",
-	"Lc7dD+f8H5tD/Q2KHtg0QJbwlKFnhSYLHxEOJM6onyuMQdRkLpmC0LiqWkO19HqY++aU76ArI5j8VC0w",
-	"SkGkIRbKSBauXA5034I42wUVacZISjUN5gOds6A8i831G81ZWhmF5cwHAT/GPGE18nsYBfVDFDiYLsJ9",
-	"uTY3EWwpU64JBG25I8vkHPcG9tvwJqy1LAIrQU8UH89fRUhDjDFWV1ywvHa32Atkc8SfZeExgDhrlCJS",
-	"ZOtwX/YJQ8L+vwAAAP//",
+	"7P37chs3mjgM3wo+fluVmSwtyadMItVbv1XiZMY/J7bLh/EfkZcEu0ESoybAaaBFcz1+a69mL2yv5C08",
+	"D4BGN9HNbpESZcdTNbFIduP4nI8fB4lcLKVgQqvB6cfBnNGU5fDnz2/ozPybMpXkfKm5FIPTwZs5I1cs",
+	"V1wKIqdkNaearKgiOdNFLlg6JFOZk/HT6b3fqE7m46PBcJCzfxY8Z+ngVOcFGw5UMmcLasbW6yUbnA6U",
+	"zrmYDT59+jQcLGlOF0zbRZwXei7z+DKWNNdmDZQsZMqybxThKZmwqcwZ0XNGVEbV3MzPzRtLqueD4UDQ",
+	"hZmR4rhta1vQD78yMdPzwel3j4YbSx0OfspZyoTmNHv6JL5CnuL6lrm84inLySVbD8l4spaXo//97/8Z",
+	"Nywu8QOPeLrjGotcNZ3fWLAPepTAE2OzUA2HOmP2EP3q/lmwfB0sD8dsWMfj+w+GgwUX7vP92LKeMHN5",
+	"CyZ07OjOSep/JzwdknHKlrrtxMrndz6xJ2tBFzx5JQvNGhaHT5DcPILrgz9bF4jvjPDBXdf414LmaU55",
+	"Fl/gzP2Mi4OPbYvzz++8sKcpWyylZiJZP2PrzbW9YktGNRczQklCs4ysuJ4jstIFM+gB33BBHjwic1nk",
+	"isz4FVPwyJTnShMq1IrlhM4oF0N4WhaaLDPKhWYfNFEsyZlWfqtI0crNBku8Z9bYsL/7D76vg/GSas1y",
+	"M+Z//v7/u/f/vv/3fxvUz2A4+HBvzoUenA4WhdJkwsh9oiW5/+B7csUVn2SMnL/+6elTksxpThMgc3Bw",
+	"UyCXmyf205yKGSNSZGuymjNB9JwrwhVRmmcZnEtS5LnBFEOwm7dtCfKg5T4bt/uni4tv/3Ux+P3k3g/v",
+	"//1i8OdOGzdLM0sCEigIo3nGzcXB/Q2JKpI5oYpcDB5eDIZE5uRbOIlnbB2FakHOXz4FCAGgvmTrNpA2",
+	"P+8KzL/yBdebK/mbXJEFFWvChM45U4a+G6I5l1mqCNVkIZU+I49P8L7oRDGhm2hpBnPUlsUXxWJw+uDx",
+	"CVwJfirJqIHzGcthib9RQWfM0L2mYzNLtY+Uh7doZT/lG6N9HONvhjn34OB0qlm+lYHDC10XBsi8ubKX",
+	"OVNMPy8WE9bAIgX8hku0Uk/Deuyv21ZkL/ME/rf1enGBr9g0drFL+BHObEjG+AmuFZCJa0VUVswalouP",
+	"dz2/70+2s/SXVsaJLxV/+2bLmuwIO4Hby2KS8YSaueMIsSwfsEdXTNrQIXh+Z1x4xf5ZMKWb5MXxh3uK",
+	"zwTNJvLDvRyfvcfTsSWhXExZzkTCiP3NSB7sn22Ltw/uvnBZGLb9MpdTnjXIRTk+Y27bPOTgEj60rhHf",
+	"G7lHd13ray4StrnA51KX2gFXRPNFo4irYIhw1qnMF9Swt5Rqds+8O4jN/VZoHiF2P3act4DXrzOvYnn8",
+	"VgrFcrwK81fbPcDvux7+35EOHoCoPrj/6C+Pvn/43aO/bKWr72iMsZtv8YoyKWZDx8rJwxM1JHAzhF2x",
+	"fE0yfsXIjGq2omsyp4rQ5TLjLEVpDAS2pgte0Rq7D6UskK/+9fv9B+/xr4cnf1b/9i/7/cf7w0efyh8/",
+	"Pvr0r4eGifx5oTqJYxQAz4tdj5XhEo9PThaqslM8H5lfqiVNGhB95X5GuFqpNqjyD+8IWp/Mu2ophWJg",
+	"GXiZy0nGFubPRArNBNwo3AQS6+MlPvHv/1Bm3R+Dqf4tNyx18P8/Lo0fx/irOnbjwoybwAtay5TyjKVn",
+	"5NUvP5EfHj3+C7FTkZRpyjN1BKdoRwQzRqJRC1/mcslyzXEPPI0YQYaDSy7gByYMCP9eE8gGw4EZg2rU",
+	"wddKs8VgCNg7eD/cHA3vITKNw/eIHSa8p99xPeXQcvIPlmgzwrnWNJmzFJTlOLJXlWU9pxqwBERRIy3j",
+	"AETLI/LO/Mg1SeTCaHySpGzJRKqIFPCOZ3pK4kBCGlURFAyuYbiFFDOrK7IsBSWweuKIqWpzrU9xgEQb",
+	"3KYiLWlTOXzKlplcs/SoxLeJlBmjYgCwgr+OHNXaxBxQBchqbrijkII1DOpJ1bAJQhrvVGmqC7UNxkMb",
+	"x2t8o37ngKwwjR906E+vARbYYqk3gby0Zm2eCEJ2OiSTtbw0BMmcyiACxFWTWBTSPKH5RhG5EqR8BaFl",
+	"RZVhhuFBl+OnRY4S3kJVua4sJlmwIuRd5g0m0qXkSHU2hjMEosjjVwRmjNFkrVn3yRZOh9oYbRmI3Rs/",
+	"5oyqGCC+m6+R0RkYNOdiFNn4weRM52tqllVOEAC90jTXLB1R3VVYCWE0wppDGHQ6XqAY+FMPQWJQWUf1",
+	"Mv0hRGG2SLn++cryjhqlSLRF4o0NUEfN23AMSb55usfRpHwKuh7XbLEVi38xNA7tQ+ZdOxjNc7puIR2B",
+	"RhD/+Yo76uXXzIX+7lGUPmmaz1jjYPZX/H4blwGKA/eH5zt0V1AdJ5zTHtiwrubYLbRf+a9cRa49pZp2",
+	"voEAfiIXEJjXtw30nH3Q1lRfPxZYUHWw+L60fAGf+BULhYcJzahImDmYfxY049oIEIlU5qAzCnbQqNhg",
+	"BnyZ88RiQ5pycxk0exkc15RmisWkJJAmgepSQRzOkgVdEzMzKUTKcqIMd3daH0kKpeVik2NzsSz0dqGN",
+	"JwztdZ+GA1nonu/UQRHm9AM1nbdViiO0I8vkajSlWTahyaWKk06gbhFJ5CVqBMrIHfiMkYWSuZSKkWku",
+	"F0fk58VSrwnMosw/IHo7gN3EwhpcyhBM2sE7hClgNg4etr1mIcdQ+/CWt7362jxsjQzm5UZR6hVXTKH3",
+	"AHUyVLuGcEDk/hF5whIgAooYIcYIcFSRRIopn40CpXMriatBRqmRlqdY36O/2uEGIGyBJEvMG4nStlN3",
+	"AGmuqrRabUWE8tFXbNpEgMIBt2zjhdjHHmLL2DLxS+dDaSVXCy7Cb+8Pt2NvTXyyTif/CLpnjN4xYUoj",
+	"1hrZvi5W9cF+p6jLJROUH387JIwmcwR5p69/T749IueCMKAHGVe6iSgEyvWDk23W3KF5/Cm+ev+7z5iA",
+	"fIqAy4+yEKl3oHbWyZs1rkQuG3TfFU8NOEzWRuVL5oYITbhRaK0GfAQCLbJpr70Y8sFA7h8OjLb/fthF",
+	"bnKaGiwmhiU/ruXl+cunz9haVcSbVhdgC1w8eBwBDDPJTxV1r65989GlXUFNNUbfniKruWFzVp5T5sgU",
+	"y6+YOkMgP+3P7pKc0b4qintnso7fLBhVV3NJ7IOE66j2xIRRndK4ANAAaU2U4TekKikY7paOTAA9+BZl",
+	"LbRSGB2XTGV+/RNrhPWlVFzHTRvW8mIuz0WSuKCXqo+/UOyMZHLFcqN9KkJzhnQS/ftxM8gyZ1P+IX4X",
+	"GBZQ+tPd/BBrI3P30cbiCEKTRBZC2+OxTnUpSca1zhhZySJLyYSROU9TJqLXumz0db0JNh54uzapRjFt",
+	"3FBGo/sxpxcdq1imvQG8UFtJqUHmt8qJYXzaUZowr/09fD5KrwKV3pIue8X+aHCNAcyV2BQKWI6iVPC8",
+	"ciZN1LAkVLuIXTWSdwjJq7qEPai1m3s6qGpbXc61hcv6rrrKl9X39iRiBoxw25od1/6E8kCHN15DCFSV",
+	"l7S9A5zFCZ4hAwhDKDpIjX2IyqeGk36RW7raer5NFub9yDZG5l1w4T5tgn9I//tN0vOIQgANSCZSxnDb",
+	"79uOcxt92xNROAjhgw2ihHWDm+tDKyz2bRMNnHiyQslNETMY0fSSKcLR4bXMaALilBTsFOKq6X8VOSM0",
+	"Aw8YI//39YvnVqr5WeicXojA/4mR2BOW5jK5LGUfpuzc5tcrlmv2AV3xRs7mCXPyES7x6MIw3jAU6P4P",
+	"1fje7zd9z6uca/ZCZGt08tpzeatYS2AE7FYb4WXDfQPHhFFhKGY7nWmZc5mjQdOp4lFT5oZIEnGIWL8k",
+	"yl40sz4jFHysZ/+SrYmiKEdyfWYj+2xkgJ6zHH0pUrBNK6YZsmFa8475maVnhBIDnBnD4CRl755oeYmS",
+	"qNu5UfVHXgiC+xrBQ+aj0R7TFK+iHC56MsmcJZc9Rce51stR6cNpA3J/RiBkc01m9IoRIW0QaFzWt0Zp",
+	"6xyrDv/WnXWISeVgHRwWi+ZoRDTbeF8hVZcsHZqlWwAFsBCMpf6Or+l+rcNjgwvWu10BeCoHU7m5JkIU",
+	"mWJj31c04+lpVV/TUl56EwXhwj7DNcnZFLRL/+NU5hNQk+DnSyFXqtS90OixoGsipCapBJfj0YUQcmSQ",
+	"m2uc19IbMmFzLlIIAKBCQLAWaEEzlh6RnGo2gmBZhkuBv/1kxKLvQi6Y0EekEDmjydyoC+bpC1EFPCCw",
+	"fMHM7hIpkqxQ/AqedNBEFF2rMMDA78rZ5SixTl4kB0C0kFo6JIVzg6AY95c/LiP1ulMYDAfh7gx7L1cP",
+	"r5dL3ETi4eDDPTPhvSuaG7FNmZnh9u2c5u+nfgXm0y/BKszn5/IntxDz8RXV6BZh7oW3lfXggOGaPg0H",
+	"P1FNMzkLgnKq9G/BlKKzBqsC1fPt7kEbVeQGigG9W0RVDqkTYnhmFPo5o1EaSNbRpAKCiJqjLbcDkVky",
+	"kVrHUHXsX4PIMYWkJpWAHmDlMtOtWYMNJPCFXN9r4VYWPT6p9K88pl4lUumRoEKqjm5heKFQDQYuphvi",
+	"FcA8jBONliwfLXiWdfdFF4JrdZ3jwQW5AZqXEexrGJ5J9DDRGuEj6SIoUY3q2sIznipVsLQS7w+m+JVg",
+	"W1Xw35iLI1mFy2l7pVx3/bBCQzXOPqxvpct57GJz2TjbQygfT1jGdFTxKH/oaPONGcjcKC1T73KEbvWH",
+	"OTmXrBcNFutty9zisalLkPyfBXMalgfmIehh7MpmnmRMG3UjoSou50VC1qMiZT0kHs30ikxkIVKiZZPf",
+	"oL9Jt8Up1McwWt7NbtDlb/iwALYHY2h1Lwc1hJZLubYRNNxNV6NG+c5+jJ/XtC52wTlRZBkpBHpZEbc6",
+	"2Od+L4VpM8DgfdQ6GQbN2jCBF9PB6e89Qm2LxYLmBm42BSwx5bM+Ybt/zelybm3CI562uVQD32Al3voV",
+	"u5KXLEU3nBVDQRXr4y2sh4rb1WzC0fvaEZ4nW0wxqI4LmTIfAb6ia0LTlBRLoiWYhTAufFoomhFrR2Mi",
+	"jcR9T6dccL3uc8Tn7p1PpX1pVFrUu/tTG2wOqGigEgxWHsscwPBgVOutvscteQzwHESJKgzthJvocQKv",
+	"4A1w4pX4Z3YTF2JaUeY8uIG6SpbMm8KLmVLVKFz/47b5fiySSzTD9vEkBHpLQDgePqhmf9t8nB8+/eni",
+	"4qj89Of/0y0TRxC6AJMHF+Tt6yfepHD/wdHjIEQ3rsv41KaTqF7TeiY78fSQ/O3G1YeDFc0FF7NeiQrv",
+	"3DsN3NOP2UFACIZ9AvkXcWn0yzqXrSdhg89rlDNNWYTTPk3BOg3kuWc8DgBh2l0AC5b4XKasOeJ9mstF",
+	"LK1gOJgBt9zYBNJGIguteIpG3s0NdV3blnD8nC3k1X5PUssOSRRwKPDs0N5luZbyMtwRdYGR6wufdWDr",
+	"LoKG50wT3Tcm/ZwoulhmQQ4ZFWnpertkmMcJ6UFkvGCamqWMIYbTPGQNwBOZrr0vw3Bq4OBDQ7vHwOTH",
+	"MO7YZtaNCc3Z2YWAwE05JWNbXQnGpUSzDxotxtWjNLP0yuCCrdVzklqjJIt8au0mQcGn/vMZaQ9CDlv9",
+	"7i2e9uDnUlqyp3+9JXXz79SlrDA8NghsDBw7KIhYpaNe7igS3jVxslZdupVkyfKECU1nNvotzelKYMRe",
+	"UDEEY75wWsizZZliHgq/UZBav1jqEYhPo0u2HgfPMJFCkGJtc/HVFs403/W438IL1RTSzfPutYYyTVjT",
+	"2f7AaZtEFBLtTdY31dF6Ft6nmTNLCNCCD4rTh3szec/O+Q8lxdEruvrNOi2CX++pS768J5dIwO4B2prJ",
+	"rMMcCxVsn3tFb2By55CpMctcLjyLJFKUrrDxJKcimTP1+/33Rxa6x0dbbVQwzTZq/9c45z4nwK/In1KZ",
+	"qGObZHwPkozV0SIdEvg+Z7ZgRvWJI4TpI3NCfz4iP1+xfI2OPkccVrkUMwxcxQvOuNIsJVRfCCnAXOiC",
+	"WuE0DNX3aceG1BuSj7S9urv2K6rt3QVr91Bgmq0BWWa52OIMkrLKlIGUgVFA2UwaG5i+cxTVY6hwc01r",
+	"weZB7FN3aZDEnnlrycqgV2AsIVRIPWd5NZ39WmLib/KK3Ur0FG5y29Huw0JaGw7dCoe1lG4uac8WOwO6",
+	"YCzbt+FtizhfzrvdxAagtnG3TkvqVKvBsphw+TGjlK0Ttr2ShKsnBovYdnOBtre5CzRrXQdGtyhqwtq3",
+	"msp5OqK/ncHBSEO31G273YtadT2Vaj92/R2M2JWzrsrXARPZ9O31qVFmbjZWpcQbnF29DwB83AxZYDym",
+	"iigK8ZWprJjVuebDrSvbqWxH69WWJtxIVEfKGgI0moN1RNNLnas6WKwoo9vwc1tgT3VDy4yue4pF2ZZS",
+	"js7iOiT3T05OyGRNUjalRaaPCFSsYiumNKYqURuKWS3m115yamgLim0s4AWSE5lBoqA3Tvjip3Qmg8Wc",
+	"ESHJtMhBEpnQ5NKAaqU2DsnkzEDrJVvqSqxSu+e4w4H/JJVuwZ2cJTJPmVH46IxBlr9yQXk+/99J10G6",
+	"15BI53M3AE9zOsmC9D/MBsSsUTj+SyFXIube0SxvDDhCZarx55RlmvYKb8I3msYLzfdbcME/WlnkMNhP",
+	"OFl1qd0Q5Vdb4iFuEWFUOJbmbkl9QxYs5VQQV0ZFBZcEQmX9fvRKlq/bAMrwKTuDV/EvhA2/gBjMiAUM",
+	"t9+5Oo49us7P4yl2fnyn+4RgXb+fYO5u19cuwvUCvZq9uEFmCc3FfrRua30eFZyARFBUk+cU63rJUn1G",
+	"A7Q6Ij/TZG4/YcilJqlcCfO8FChxDb2rlGobXQxQtJIE4imXNNebtMEre5sH0sjMrEtZjWaUi6a3/UOZ",
+	"pY2xR8r7qKMfxUpnZLKOx3s2VM0ZDgoBVDBqXFToJJcCC2GgmQhNRJ50duPPtthOANHOZ1A/nPpJlCvs",
+	"Bjev2FLmESV0QhXLuGDNBdVAabH105z4NiyT7bmyTIWlAHBH5HmRZaeu9FpZSM4Gdysyt2HiXr13ASLu",
+	"sHyEyHAwWY+aVQUbtjANBcsh4QIjxfMUraK9VZcA0WKeNc9BmySNxdDmaK88qBhpwVyWLcozkXruFqyO",
+	"GoN7+y8aBIgyvaP/AI6TmTFsePqm6q2q8hwacnJGU0LtB2/3P7M5Owu6JhPD2XLWr1SHL3Q0hemEdiKN",
+	"K8/x4GSHS26yEzXYrqwkWYKAu2lbhQnNV14Uk7l1h/h090Aoq8WeVLJnrlg6ajoQuwZ4yE9f2s7gtfi4",
+	"KADHKBoTEQm5TNKBq52wGRVbxN3NGK8ole9zqP7oXFoMlI3MGVBbIVfxrW5wjV73mJezCblCLyYsAxNm",
+	"mqZs5UIeR+Jve9WlY2WBkjtdE/Lf2hEiwG8HH2mpY+UkAyLHCACd2ppL0Tl1YoMdDX2ZaAu+JWGq8M2A",
+	"LNd3UDLVCmZ14bGO/QTFEGpV3a7Hh/dihqow9muZpKqgsLGgOOc91xXmX0o9xMXalT9AOm2TIa+5dOZY",
+	"SD1y2u74NFB+wUpkhK6gBZEzKRlSpSiQRZljtREpZkdkjEVG7DiaqTD5bc6yFPucKE3oBbY3cTq0V7ip",
+	"0bjI3347/+nMuow1hJyPczjB0RXNCqbG9gWoqMMFSTJG8yMyto7q8amRCBaEBs5pKE6b05W4EOas7LG5",
+	"eY/IGFR9eDMo6junKVagcZ5JewG2QcH4FNohmT9ByrcNIDQIclix7ehCjJOMKuWTF8enZOzr4h/TQsux",
+	"pXpYFQ+jOVKOVFDPWS0RL7yywXAwd8lvzkvvPODDsi1CdQHR3Nl2XatRZn0XSl4dIDQoVrdV+QSQ7aG3",
+	"2bCJWJME35mjHjiDBcjEOiixvIOLs8xLdZdFXVG9JTVwFD36mItmL6kk22s4v6kbin02HzOYRjU7IxCF",
+	"vq3Kc1SnqNnBu6a6GIqvdPuirQ3TPlNZpC7VRLFN62mug2YN33u0be85DwZWWD3jwAxdO8MILPTMpAk2",
+	"9MYKtz0s1lMX5dbZqwUvbJhz4Nut68vj5dqSLt7oSFB/u4Q1HFxxFdffbCykLjVoH/g/tDlbPI/oz/2S",
+	"FMoLdQvxtYY7ndReRCQ882vJRm+dd6ZHBOS7KpN2sY4vDIlfcZHKVRkZhzFGLvndGQiQywqJqffma/Yh",
+	"YSxlkXSLlPKsl4pvo/VBxRR6ft2XV4xdXu/dbV6Qv5fw3D+MwL58A/k/NfCx42wPDbAr2ldQjTudzzr+",
+	"3W5izxExG3d/dyJj7NL2Qs48BFyHoLkz2hAG05xOdcCLQWhfslwZsrNVNKwd/V4kxM6VQUHda8rvTfks",
+	"au8yI7z+2/m9B4+/c3wQ4hyjg7hwhkhBjZwJ3S67gqZq3atBPLLrCvGNtZamLOdXLLXi4tR26NgiI/aX",
+	"+KoAcE0DjRfl7On6g7BHVZHftoHku4ASRTgpV2Qlc6MJEcUSKVKSSXl5RJ5qcsnYsiwdYy0C5k+ECJlX",
+	"lIFO9OTvXGbUSVZ18vHzdIoFlhvL0Veaz24tvlzp6fNp2DfS6hVTMrtiKURZxdbru81G7ZHe1DnhIi2r",
+	"7mAKhUi6x1zW6jxHFtIYtAbFedprvOaFmCkQiMrtYO1tIyH5UkpckEQuFhX1PfAsWJve1iPFi31lnw4Q",
+	"YJSzGZeiPd6XQOLhXGZpv/Si5hI5L2oO/W8UWcqMJ+sz8G+FHRatd0Wi52tF167ATYcwi7wE6A7H4xJd",
+	"N6widhceksuBIwdZvfsKtMZIRh35rs1LN7C4MyP92fp0/sZoFovbn8P3gWAfKv1A5LWUZMpWpddMS6IZ",
+	"Vo2u7qS16dHcL6B1o5Xl/sJnRY513q/d42gWt5b0aCa0/VjdOjfuluW5zEdqTnPWMZxko/9TLC4HAnCg",
+	"YZ+WQfNr81a1qF7Fs99h9hmTo0kmoXZcn1WHJcr6vWiBakT1KGO0SepZYkXwKdFMkAnLQB8Ne0W6cU7J",
+	"/ZMTjNMbkv/97//pRkqMbBAxdCaZVCz1VdMpmMdzKi7VWeBDCmqUYxlKXx+S5uwIU00Q+I8WaWB3xtGx",
+	"X5+hP3OaTUf270TKrFqIK8wegzKd5TFXF/3afA12ErOOMnTxBDqNd4QDrBYJ5a1QgGmFRLVkDIKfsSPO",
+	"biBYxHukgq/XnI4RkezxECZSBfmVIE3BTXSNaxwOiiX8Ej9As5uZlKmNVyubB5b+XQgXcNFsMrdtH3sd",
+	"dKSkYxhVUyKFX239+ocVEhNFxBhWbydpe9Bza6wnFq1AU2b1q8htU99F1YgSoC4ZCOt+wzemOpcrjx1k",
+	"t6zBhjjU3Wsg2nFsXGF0hX/Fc42m8+dMxQXAWG3EDrS1QYbmQmkajXrGk6u0b4L+fVEtN6NKjxRjol+P",
+	"waWU2aixDiNYUL1L1IdWQCallgbdu0upStOYD+2p61yCKqCRflOuLkFnmFPnTMWsmufnb17XCj/uocdi",
+	"pQ1chk61GfbXVFoulw0WlE3Vu8234m95GGjiDsiGnuBV+jNWrjQCdu5M69fYAuh7IGYOZQ5toWvpTXQt",
+	"lybVdITa2dYTcDM/oZq+xFc6OCWDJjdVFABHxGnZ9sjaROJQvrUbTqeV/4aP33D5P6dDdF/XS//GNRu2",
+	"rOYyY6NK/c4NeoOnjATVRcrVY+9jh9/iM606S8sGLPXlBFFI5eFUga+f+9Sf3I8ckD+iesU7SVkXokvC",
+	"rERj+sxLCPa9bskz16CrefJCsVw1xoF2qBcWE/shO9lwDzs7mbC1BBuZVKxb5qgalGu307Se/S7uoYrp",
+	"7dZLQMZIWT8HfMrEeqRzykVUgnghsrW38wUiBMZSQxySJPA6kcKHSK3hGaM6NRkEYaej/2K5HAHy5Ewz",
+	"Ea+U174ELUnOtJm/hex+aj06aGbf3eMZ3vhGLH+AxZ3G8GhfBwA/UtzJ6Qd4xtYNxax60d3emc1+ilaw",
+	"fMb2IrKEm70zcstuZSt2795jszGb2vf0qEHht7TPu7o7F2Xrgu8BS4I6QO1o4h7siie4xH0ef1kM/S5d",
+	"Ql+Esed4EIzxc7fvywvuPaKUnqZquNnecvzt+AzS/la28S4lKqPK+jTMF1AWCzR4umBHBFy0Y3DHjeEr",
+	"5fxQhWLpEEVkYIoXIizjBEVxXJxTUBFoDLY1O5RNVWRC52via3radBorbluVFvayoBp8l/FMV7PG3v3Z",
+	"YDk932pl9dd2W9WFhc5eq1Iz6lR7ohaEj8rGeAhF0FD+saX3Ao0Dyu+h5xhi4RMbLU9AeTkabK9osXfd",
+	"eWv5iNaGsTvrwj0rbu+o5kZU1l7y58tw+h7Q8TorZtAkl2acKvSUlGJyFUOPyHnQ+MjWg2TZFDNAla+2",
+	"YMmHtbFD5R6fPnohqLDkgAtPKzJGr5iyFm2ipbw2+rtzeA7tfbqif+2t2EljTxErKHeT8VHQjGjiDV69",
+	"jHLIW3H5Dbbd7pz5TkzKICc2UYaEB0GepmyxlJDDdO8ZWx91KVnxPtzOLmpreSaHUFtjXV463029Ocxd",
+	"vqXKWne/r42+OLd+c1F185Ctx1PftaGxQGf5iC/2NWGZFDPVVOerEknWPG6kjlilhlhju/QPS54ztY/u",
+	"L5dNi8OLrGSela0mmz1QRnDsta6d2rgbdgON0rFMI7AJtc9G7jm74rJQIwXNSkcNLvk3kE9ongiTGqFH",
+	"Zi41dV0qaZKwpQFF3wpTdHfh3nQrnW7BqM/Yugw+3dqcfSqLPNahHY6qod87VFyOwIOtxax63n3H8s4b",
+	"CdR7Sai6rKRVuX7tPv7WuwL8rvvZ/ndkCQdkAXswVNwFU94ztr62Rgjr76oFPmPr/dQe3MLtIHrd9lZG",
+	"gdw27SzfOyK/yJxARzt0s9B0wbEEyrVaCNW5WeOCoPiWeXRN6Iqur1HH4na7vF+nD9Pezzakpx1I4Wss",
+	"Uh/VgkrS35KFDNHQ8hL+wnuNB0/8yqcsWScZO89YrKZRypY5S3oLhXURJMaXdOnuXXRnv81RtwuZs5Gv",
+	"oB3hXK/8b1tdkRDq3jjQO99i2RsLrNWOB9V0HnevpuNvwS8xHt8ORqFFY65M0DAgMBm4pWFEOwzRUEGi",
+	"qerK3+SKyKnGNhIr6goi2qAEkDAenpCUrlVQZ7wMzgY/n6tiZIaAKjAsKA0jc/AxQjsAsG92Dbhnurf8",
+	"vRFpVIL4wI0Yw5WG8OwyQtLDyyYobilxUEXCPfDkGlYfmj1HwDteHzkO1likHsBoLrMUsczV8q81Ojtq",
+	"VrmiKSE1KR0r8fgcimG10fglW7sebjZcI15cmseik8HGj6jou8WFLfJtHRQov1hgOcMq4wqTO4KwFehg",
+	"C37fKIGPhxV12n1tr2dYX6NyGkBR7Bfb60vDwdi0ljigyEg2mJEAoG9IvHr526XSOaMLaHffUD5pwrPM",
+	"nKQqlsucKRUtxQZG97X32WDkuK/OhwGQrr97NBjimuGoScaNGGgpRFOGV2Px42qv603sMXsHI4ZGc8Gu",
+	"3bBL48NIySKPhXZhe+V0SCZreUlsDuapzd4s368il+Er5gpt7UNgK/W4fexn5B9ssCMlPHWlqeL1c22d",
+	"2O4VVZlIjTSTN4QTtuQYbSTPdEl5wcDOJkhwP0eTcfjCRgUv4dgoB/w2fLeweKI6Zj002amakxBloRO5",
+	"2Jqw+cI+ZlRe8Dv1RZhlzhc0X9cwJmKBCYvvQaJwaS08IymfTo14j9HOKJs4ZkJamElrcteyyJdSNdVo",
+	"dRW6mkSvVqiF4Oz2B8KWTzG551pR2UVDwSiEpoY2mNagE68GC+WxoxQYhEHobg91uSAzlSfszJYYVGiX",
+	"JRnkXoEhLU6JOzWIeiMvmYh1hupgUIqAYC1mPCQy5YH4YyuxJbBDVTldWeUr3sU/OMooh9tEr2joekBt",
+	"Glhy37g6w8U3vTl2c90Ts8/xhXjhWKVHGRes+2g/SaV/5SKqWLlKbs1WHZ0XG27bN0ENOJua0be4WPcW",
+	"V201XYNqpb5WPYhu4AWzZdAgrMA2iFJErgShCcDZ0NUqBVbVXWWV2+sWBdc0LO/fbyYeEPmrnO1DA5Kz",
+	"w6s98vrp1SXadbZNbnhhb8+3p4wqkUFUEk00eoe+eIdZf2dVR6a72aByq+PsbjiNDIJndHvJjgqkvnEv",
+	"3Za3x55vPxfP3vz/h/f8V1awB1K7saODEt3Kaq5Nfmt7uhYJfhNggzPy5Iym96TI1mASpOm9Vc7BfDgt",
+	"suxeIoXOZRa14zTFPl+HrLOFlee60zRD3rfXNcnYNYOrcUUeaWG2reWP9hZrfUdCrHEZ14dZFk3hbwbW",
+	"in8tlhpWDW3mwtrCxt+OidJUpMrGVq0DNgEBivgKpA07b8j35rVTQkleCF/oBwRQRSiU8II45gthu0HZ",
+	"LzEIMRYx/qCD668MGQ+7JPvbhRN4VWSxA+eqJbC1EU1kzme8oaCtGZ5qmX+jvGcGCia7D1OOQb6OVhji",
+	"YfAZLKYZi9d0Lraj5Us7zs9C55u0zGKcXfiw3LgdvBFyzLntA/f8HWzTJtoB2QzxIrd2mR6JCdK9s6/2",
+	"zeGScfDGNat3aGv+zdl0Sjbh63yzEehl0dt/zlY/ruXlT1667bl3uuQjl5TaWppsLS/PXz6FPKm2/Gmj",
+	"q4YtwePGGRvWuW3C1yBnDm49XKC5jloQeV0Lyu4WF1DNP+pyBm/VZoPMoB6Uxd2q66eEseds9cSHi/QE",
+	"jb3GWvQ5mxh5atpc2Ee03/a+lNaf12j0WR3xV7li+b2EKldEQA1JymdcY9wLF4LlZL5ezplQR8TSK4hJ",
+	"wjrxC5oyXwGbLlgdFW64leh1QCWsjHwrELP/u9xPwdSFvGLgQmcrYltLKCxdxdYkoQLN7rYOP6SzVUm7",
+	"7yj64P6jvzz6/uF3j/7S3la0a/FnuLJKWZE+efCHzIG6Dj/8/LOkIlVUtm27B+66nJI+pRB2TCXYKfyv",
+	"0dxZ068wempa6CJnZz7sgJdV71PJMOoAh+kZI3en4ivPN8Phpa2YK3eOt2wIW+8XZtkVGjdznbon+v2V",
+	"XzHCOLhrKHHWUoh+g4VE6pceBoCuCQkRy/V1U7ztw00Z3jvbmnvc+AsDlj0pkLewhQaLx9UDeAhV9Az2",
+	"DU4H//n7f15cqP94/+//4f74t42LGQ4+3JtDoMnAp3ELwu6ZuYgrYXbd26sdCG6g4UReYtepmxCgcOif",
+	"8NkdpO1IXlBWzCISTC/OWUwyriIli1/iD0HhWyeFQaMvKJ9ezfep1NDJGFVsZMREtXlvHZv2d9Ap7JpG",
+	"GZ2wxmaE1fXbeF77CYrCs8UVy8/I/aOTo5Mdz7MctntwAQLI38s3P72vk1mF3U05zarrs418Jjzjet17",
+	"xvLNzRk1o4vaXPVCqubGGtDJVtB+acM8b1NR361UeRvVfBcKiDe/H+mIdLuJ3hLzRnUYy+2doVoLGpRT",
+	"bFtAfVPJDek6vfdfJ/d+eP8n+8e999+6r/78fzrR+KyHit5o3oVtx6/Kuy0i3YkvbSSJUQM/aLKkM+Yi",
+	"/LmyTTZkkAZgHjhqzf15UQYJ+shnrB/sKge73qFgg06oSBiaozebg5bX72zcP6FBLuImi8TmRsmfpfEs",
+	"9XZ50A+QKs5pigp00OSwSzwt+It7hl7YdyZbtdjzRMu8KvZ3srzX/AKbItYyl5OMLdpaiuRSzFxUEZGu",
+	"HGXl5OC8rGeTLDMqGJEQeXlE3lW7+Sm5YFjERkg/BlcXwt/Jadm98JKxpW+vr325ujm9qvuMWqPCcJaX",
+	"uNOGQyi15eopmIPjtXIdRwTLHuYGY8x5qLlciTNiTe0jxTRRZv2wZGtE0y7lZU/35o6rF8A1NmN8xVW1",
+	"9jGC5hk58WUXcmbbp4pumTuNLXHCWpxhgU6Ewxj9qmF+U2gGrlm1mOESmmV2a9j11nVsNd/g9tN8PcoL",
+	"cUSe22JLC0iIFDKkB53uMCzIHQtI7ODurZO8fqEkDvCDNxq81u7ktgeW1FZ0bUf2xs66OgLdi09kUsSz",
+	"5M4r3lbCBfm/r188v0ZP2CoSbs4TFNgBoVrmC0yfqcz/J2jF4By995w7aZH++bSabDPE8M5hpSF+XmSu",
+	"dhimp1wIxEWlDYVBS66fcMIEo3oOTnmuj8jPgMsWt5wJHxaNBcWqLi5vJUOsMIA/NLNmXGmWIsW95hE+",
+	"Y+s83gYql8sltCGPZWCCFcW12s+xQm5ChZGY4EWbRyILTTKpDLZSgTXUyKTQWNBiSv4hJyhGmftQcQXN",
+	"8ZzRhM2jqV2/8itWcibbcNiuKzg/URMwIObBEBpfJa5MJ8XOHtCGm9EMevWzhgb98bLCb+zJuMBeyO0S",
+	"YbsIayUyZ19aioB/9uVE9gYbwr/MBriYjcrMkQ4iUyHAXpAvWFramlWD5o00Ce6zfDboiREcIdw1/GKk",
+	"Dd/OYUHXfvu1wvZNTKu2rWEArkNXu7hhF5sg1UbNgtPdQJHO5+lozKgFWsr4FOieakmXe7MMW4mDYSl1",
+	"NE8RjCVXws1QITEejXJG06GFVzmt0M2y9wlmjsc6ccWohmArlp/CRS9zuZAa+yackQVXhkJA6fd5iXOl",
+	"QAqKFmKIXbTFnGoGJ0AERHqtwEEPJADq9sH4UdXFw0XDub0M8i0dUJdAPsllMZt3gVeAURtYV5uzDh4b",
+	"l9kBPHfm9o4NdOf23gpZi2oRCVNRrvzO8jBIIprK/JLIKTI7W++a1n8TjOb9cyNwZS8wpCpCEWmezPlV",
+	"F/k8pkEnVEjBE5qVuWBNpQDAcAHbKhRUJzgl/6GyAut8/secijRjx+aLoxYVtMGBltOpribR6bKsQyAP",
+	"R/JkvSW4jwHO2YTfD5tWcxSmLOwrzeEckxx4U7Lptv77Xr8A+/OCUWHtJqebdc5vs8U+mG6CIlkewnfp",
+	"pd+xd8VU5qBKHsWbYPVvNuFyW9sjInQE/c0SpGCdodAj9ccyYzbLMHOpas7uZ8Sum6b7GaRjpB7uZJNa",
+	"NHTKCGavbMRja0kONmArggYVnAruZ1hS5yoZ7JeNYSkCTeZ9zcut9Wq1zmxzOeeHwVCW7797ZE3Q+Pnh",
+	"yVZu6+ZpWf0OSSSW9R0ie6RCjK/R0t/otAysYEwHLUe+e0Se8R+PyLmzsduqH+apkFBGytG6pGjVo/Jo",
+	"NfRhg6W8MiDKE/PpiIBsLLK1z7A02zAKA2RkA9Nx66gYC7syt0rZ245LqXXRqK4mcXjRganCo8BlprTI",
+	"dJNIcS4wyRQECjktq5dU/NvfRTmk4LdwMi83DwTKIPhDqdWJiXCKoF+mL9Dia6tbqFVHTdkIZvOdoxu+",
+	"b+ky7ark10JHyq7N9Q5JQftprlXYFFdCMoZNh0Ssmwdm2p2DNB6cxHoBbZFJve0BV/SNQqAqE0o2Qlks",
+	"bFYr1mOEH8loakvPbIXEJc3poqU298e6sDV4ghNjmgs2Y3bTT2S6LosQabYA5bnInUGO+uoTYO23Rbqt",
+	"Cllqr6cOzBZoF1NDYqvZUNtNPOOXLqg2XGyQehC1ty3o8nfc+vvrJ52HofBdMNW5iYPiRCvGZ3PdduqR",
+	"WiSe8d6vsN2To5P7kUIl1Tv7hSZa5lWnzDdEJTI3hztZE6fubD3QILRtYYvvdHCVG9YCIvFaabYwdG+x",
+	"jBii/yqhCp0Xv6GgjTW91KD50Q/3Hz/oUKza8eYnfDpt1cZ76LCtfop+inq3HqQ1tuOr/9hjQi7kBPqK",
+	"1dLG1+yn3ELZ+XTLguJL0a5q2f5W5Bqu1iiU1JqlJSHytbhASoDsPUP0jkICtTWJGqZquUiZX/YOyO0X",
+	"xTXN5SLqVOFYK9Co0nU2GLVphFEkD77fnnXRGD3mNJhv1I4xTzuFbjXGMoP21Rqjf/8E/tceoP+HCskC",
+	"IBs2R2bhJHtIcSy1tYOmF1sDhthR5+xH9V/4hNjqjCj8NdWq2mzp26Rnl+OUbzWvZj+1m283krVvYB8W",
+	"iR2Vi9wkGPibLVBlA1CwyZAzpMbMtgc1bzVc6CuMne2fH5LJiK33iQvUJRCbE28+e62A3S2ht++iQbZD",
+	"QifyitmoG0bzjLOcWOWtb3B3wwG+DSynPU7wlvhR87qDJL69ICefMRUR03/+Z0GzKr4oFPEY/CIFa6gS",
+	"CFp3tOvxiqryiFYuBM4p6OZXfDkOfNcL7irf6u/j2AD3lhROX7vAzRcYh6EYz5LliqXbO7nXlLpcLsj9",
+	"uKt3A7XahdvSQl19sb7PwPBtgSMoIWRvt3autct5vw14d7cAOyzAolPWG3oowzEO3dWCbJe+N/EqOIo7",
+	"IGXZ1ewobPk99ZO5/l5h1Jul3C3gY5QqQD9Lj8jVfbA5KUmkGBpdcsavmCCTNTRvcpCNNWEmayBZb9/8",
+	"RFLsAFHGQDhB3+ALsDFsqx6vX7LB6yP+U+k6zEDY2jLnV1Qzmy2NQRG2NwZ4kGQ+JCD7u8B1ryB+o4bO",
+	"GApla7IMtllXGT0Jw4kMzUHPlUX6+DZ4wn7lCx6rT/36CVmynCx4loEXUl4yTG0MswRO7v3w/uP94Q+f",
+	"/nRxcVR+6pgiEJ8Dm0emLOELmhF8uzQVPDh6fFJde9++hRUDPDT3dtGJ1gqP1bK9j0fPeSTFkYtl0YFu",
+	"+QPGQsM934kLEhj0HREh0ljJdAhcJ5QkmVQMPFNnRDFk3ppOMtgofJDLeDxFkedMtPjkN5zVT6f3foNu",
+	"rClHLwT0Zu2YdZD6sq0RN5wRMzB6vwx/kSSNd1Gz4UujMr8zkl4Hv5XW/YXPu4RU1Iwml6pfM7CyXvJG",
+	"Gw8ubBV9c1XEd8TF0K0rltOM4NuqrdNFNFP5KZTSmXI3Ac0y3+hCzprG0/naBapGqiG3VFHWXGes5Tg2",
+	"RbW3r57iKZe9BC45xuvaYN7oGq+4zFB+7cxY/+5e2Wr6hR/dZgI5yYKgrV5fOfg4+6r4Efp6l3kyDxyj",
+	"3ic6tGlStnoZ1GRCV2peEjBgIuau80LMFPSZIFrOIMoYGh+gEob2Z9eQghFB81xCfQzz3jfKVjRr8FSP",
+	"nBNSxVVAWWhfglwFyZgJFSlPLdfDAr80s3pgrA1BMmcjuqI5GwVpfpsPpkysRzqnPC4qbJL3mtd5mcsF",
+	"V1hvXksCI8WXxGfCmtN79Y1d0A8jqHDdndTDe1Bgse9kvhBYr7eW0OUlZ+nILDaj0F800jQPo0rgmMpr",
+	"lUJbtbjFB/Zd3QcWdYIF6+BipOcQFmqZZI1Yo2xgxAWMddkyf7S4S9MyLFEYgduB6Wja1FaxQRXLpcy1",
+	"RTk/lLP4WyLSZJvBBfwXy+UISsHkzBxyPLOpK4Tz9tnSUc5m22c4J/jYGWGF7WTDinuGety7D976/uUu",
+	"ZB5NcpnyD9BVKWVWVkfBKxBtoRa9A9fhIACY9x2tRyEibMJ7W0trCC2nYm3TWUlCFTvzRR+NHN4YZtHF",
+	"idNWn28YJgy0Zol1l1OuE3HaYPeuG3c2kl6gA1fOsC/t8/M3r3v0LWUJ47b+fqsf2z0H7/RozBGNNw9a",
+	"D/g8skqkn19WVCAoL2sfhoIw2e3QZoJyLdc3EmxL3tsy8SszdDyjZBMymUijUkI19wmbdNErFArocplB",
+	"oziNaRZUk4xRpcl923kXg3EhrRsKAgXZUU1d+fYHkG5Ljaek5rGCy2guaA+oxn0lc6mYaE+H7xztvPly",
+	"bXt2XdtjZ93WdjI/+vM5SAyqm3031MH190Ic88rLom/pmxJkIoUh7L+je+8/Phg+/OFTJ4PPQ4Muj05a",
+	"akMMSSEMs4XAJ9CAbIkIVIcmbGY0IkhVdHxY5vjuoAG0YqfyKuAq9eKygPxxtdcRjG70xChjK2e1sGHo",
+	"DUloj0+ifbF+cfkpiVwsuHZyuJvnG+LYUMfmWMsffujezyugnZEV44+j8ES6yh61a/JDDP3hl5P7s/GL",
+	"j8wdv2ElsyuW/uIaNHbq2/g6FpCEIrCXiK207ww2oHgrpn1FBHDBYrIITeL9RMKo2bhdquxmiLMZqFJy",
+	"WBqNsBzm0U6t3lH33+im2GmOIsZVXT7eMIxvKrP2/AxBGUM0htsmjeWuy5eCrpYLKBU/qnR6vGTrUdhf",
+	"ctOCRLOCbXewIUC4x+0Go4BlczSdVoI1aoYDqP1nVCGsZz8cXHFIp4wZ3l/Zrv49CfIsNwcSpHpsOkky",
+	"G6JLJGQhJDnTNq/+imY89dUvStf2hjwSqPCPvq9q8d1c3Tak9EcOaKqi3Znt9ccL+BtgCJ4p0y0enPSz",
+	"xcZTU+0Mtj9odXjyCvtPo4cmldg+UxZC95t5EY3DLOtaI2+DSbY3dW6pWvoUsBR6yjnugBEx/p0OZUzL",
+	"8YeVu/EJ4bCb981XfU3Lpy0lY1AtGh8PaTS9k2umUy4afHJl9QWfbgB0x/YgBEzxraB5HusRG5hRoN9t",
+	"QyhJGPrPFVF8Jmg2kR+OzUvx4bbksrxVEHdhcNcH6aMtXcjmxJYtRodIesmNpIlcPyQ/Z1CtqK27N6Sp",
+	"0gUrq4xwZTt30xnlwmbHUDKlPCtym3mypEoxNOpA6BmUYXBuIFdUABg7tv+udgz2RPJhO33cKRjfaFKy",
+	"2G77eIPPBeXumhD1N7sIx7wmNKMCWzH2tK75IYP6f7u3+GlQ4+MBzo2JuuYamavqFVjr2qSlniUF99X0",
+	"y3cOwkX0yyet3sAuinHtLg+hHVeX0Ld558YG6qcwCaSRDgN54aW+Gz9OvA1kdR17sP5t3sxBDYDV5Vzb",
+	"kBG97M42jerb+4mO3r0gaS9AdXQkkh4K3EihV9eqZjaJz4f3tpH4V2xaKOypE48PieS66qbGao3Nnzd6",
+	"IqSsdJzH7uw10zquDdBsOaejZE6FqERCBqLRhOltT6zlpfdTj1rT5Xs4mvcgkDXbUDf82JsraBPPtqog",
+	"WDfUehFHqTXSbAooC/phFHY5jj9RriDyO/w2svmv5XltzWWvdpJyaQDrESjhKn4mW1ylsRc0ODthWe03",
+	"voOs1tnoUm8oYKv3dFPhtprTKzuog/AmQNVQa1hDxia8ajrUBlCowVgFoOL4WIeEKDS3w0IdwaJX1Eap",
+	"dpGnPLU7hCTlJr82dy5X35Ujuzf2w4s3OEIVjZ4zlioSAm5cob6TXAP8bRoKsHJN6ArjkLs0iLwBHnLt",
+	"vpTfd2U3pZ783eOtWZx1TlQG83R6tdxgOeujrS9+5V2deBfAbSGM+qNsYFGHoJ8ov9qkHksm0sCO4KwT",
+	"LJFCLtYYmilSmqOdgi14gTWZzE9JobRcRC0Utl1OOGQyt+EbaimFAs7ialgMhoMZM8ACgZ+LZcYw7nQ4",
+	"YIsJS1HrQ4CxKVUwUE7F5WA44As7BvwxYikHTqeWjCVzQ55yKvx5KvdF5geSSQ6x9blCvp2Av1+BHyFl",
+	"EmYuFGTvTAyRhbmgqiT2ZM7A5tByCq83u9x0aDVURfuHDzbxvmp86ufQgIDC0WStWdT9+SYSdkjkFIzG",
+	"LrMdQp23+THqKXthtmMlTAPjfKOuWGh66+R89EBnGdgFHclqXwVU4+qyjhiGQPTjW6i9EI+MdD2JQZy0",
+	"bgt5xfKMLiMm8iLlcuQzGDoE5eMbZQJDl+4BwDChUfjo/vwaLz1e9HkpHeWMdi0ry5TmC6qbeD2gcMeh",
+	"+pxir/ND1duS+95BQ7Cq6tFsnO7GHfkVhrO74xhWwKYGEuGRxuRDD7pVQMzlqjtFgjFeyVW0WDMXCetu",
+	"ZtZS06zbhL/wWZFj0DQEf13T2GtnHOKWG4/IzRZpBGIbinRECan0SFAhVZ8XChU3v0N/kwhNBNHHkz/b",
+	"cYTyjKUleZa5M9DbcI2OaUAVFG2dFpuFFub4wPEjiHu341QoXIWCZ2Q+l8Fg8/MWHcd2LWG64jx6JTfX",
+	"8BPNyhpqXExZzkTCyPnLpx0Xgrl1nUAeQ+0R4rF3zWaCubudIZmwhBaKhVdMUs7SjutygDIyfFxdh9b5",
+	"Q9u4yY3RPShv6dUTgp8/ugBJKgjWiMzX1r+RWnZWvj1h7GyErlG2jxtxJrJYthTDGwYdxSECh/D0jJgz",
+	"X6NBVDSFDSlN84YGwBDaB2UkLJTPZYHBfTWa0U50Iz6ZEKg/Q+npxqSgP4CYs4NIE8O0MrWwY/YtxLhc",
+	"chHUOhtbIjMCp844nrlq66xFfeHRiQwGcd/9xDxjI+pyupwPfeU32/8qqCg9kYWOlwKJVm57ZwYakrRW",
+	"wG2MZpTfT96PHSHwiexgy4Yj7ljDzeddumOIXcW7uaQLvnkP1daz3cTBS9sexRkJyiTg0SVbGxiy4SBR",
+	"/br69KhXCMObjZRjW1i0IVQh62DaQS9xpKntVo9RobZH6PzGXHxwGaIZ3XLtZuGM/bKab/TaTNMCRGeu",
+	"Wen0eOORK40F9Vqq0rTu1q3+NT5ubpPOYiltTJPJ2rcw8ZFNPbPa9xrtYmu8+3xrWHm/0Be//128NCUI",
+	"HMJN42ffQ5RIZScHDRDxK7k+Ipd76Y3LB4wF+dS2rtcbpaZoovkVmnozphsqS/n331jcvkZH2k3UtmN1",
+	"R/5+lL7ytMd5mLX17swe94LNcFgHxWizgt3hH/fRGwfMa93woLq2Dbi4bn31TS9B3RgWhwVoupYUOdfr",
+	"1+YsXJXCijAWSRuvClBDMlaT0eJydHV/9L///T8gYMPRgpGX0RySM+zUc62XoLJYrjgCXb+9C1jYcQwe",
+	"L9sIVfrFQlmNoAJfh4V8Ak1rKhvrX1ZGP3/59DRsqmVrr/PcJsqoYZDjUD0kFajw+FFZD/7wQlRSL2rx",
+	"KmpI0rWgC57AL+azz76BQRk2yDCnYdQpTTI5cwWs0Nk19PlrQ+dPuRCZnOEGwI53dCEuxLff/pSzFKty",
+	"qaNvvyXj80LPZc7/C8Y5JT/CGZLKbZM/0dpW/+z79tg2ilyELQvPLkTDuBfFycnDxEeCw1XDd2wMQ46P",
+	"r+77JpjHAGrkqbfMXbp+utbQRKBZLu7rR5lyBlv6v69fPCeYY/YW1UIf62fOwn71z6JSUaI6rktX8E0u",
+	"IOvsQryABsOwYUXGHw3d+DQeEgq9L8vvhiTg6J/GZ2QcfB5D6f9ot+wL8YYvGC7l1S8/kYcPH/5gjvbt",
+	"m5+OyG9SsDU2LKrW8YInXj8Z+m6TVrM33wsq5L23r5+QCVM8heoVFgwwBd+c189BJ18zftmVspYaiZVy",
+	"qFAr2/5DlV0sEQ7dNGNzCmPs3nAhxv9nRbn+fx6rcVlHKWe6yIXCvD6s7pEF6Z5Qv6nMGfe9McmDkwdo",
+	"DoOejRQ6nPIsIzZ/8UK4rh1UEyNDH5HXTKRk/DRli6WEKPx7z9h6bHPMoVaXliRnSwatGmBxik5Zhtr2",
+	"g0dgM7OpsmNXhWtst2b2M/75DZ2NfarDWhbQsNDOoGWWkj89uv/gz+W6pWCEZYq5BFbCNbQDgwqg9oJ+",
+	"BqPqt996YPjh0eO/+B6tGBSqTs2z/yIo9JN/YQ2sf+FE/7oQ/7p3757/v3nw0ckJ+RcZcwGJa6N/KCnG",
+	"QzKGT3CBI7Dljsm/fGcLklAhJGQam12deVzKma0a9ieDHAbYxmVhqfGfiZ3wvpmwENSSA5aawYUkiadD",
+	"cLlQIwDz6YgU7IyM0bQ0xjRNrNdkh3xohpzKfMLTlMEGuFDFdMoTbjgaqMNuC0a9J9ZqAj+U5fmhDlOQ",
+	"mWLg187wyMwgpB5NZSHcisEus6R6bheMX3j6B83Ny04sdqTHZqQF03OZjsyAtj2QW54ZjrAPXGl1Rsbn",
+	"5sexRS2uFcEXlRvsBzOY4X8ZTzTsu4Tqkf/eDm2AYmO3XJ+ht6N8EWzNK6oIUD4D82WvSwBSnPz+AzP5",
+	"ModESRB/RuiWMvMFeGH7mgCiY5E7V8duaG+RKwCWWgm8sZsHbndJ15mk6UhLOcpoPmMVkOSqbDCf8QXX",
+	"7t3HCGy2ahBLRwuWcjoy8kB9ALPIMVAYJF3HgAw40GNEE0uLSpygBFPQ5JQYmnBG/llIjV6acVnPzA/y",
+	"0IL+FeWZITQ4hNISe9zTFV2fuZy7MJ996MkR0LLxK6bz9b1z8wHGHgwHGU+YwGLX3FWpy43gtqTJnN17",
+	"cHTitITKd2WVucFrlz0Xsvbzl0+D4umng/tHJ/iWXDJBl3xwOnh4dB8GN5ALsqTh2DRjuVbHGZ+yZJ2g",
+	"QW3GYkWUgdKnzMAR1VCYiNh4rGpPn0ojWABnJ0uRcTXxb/yNIraWgqHSG8HAMr8QVDip7RvsU404NkTK",
+	"YKsJAPzzgCc/PCEpsL1XdoVSMCN/Llilj/LKWoDdPpQ0zxlGe+4WhpPQTEmL3DTsgAS5xIHdlyYLdvzt",
+	"eOgj3xFCrLDjTadciqfp4HRg9vOrO/lzuIlKNNbpx8GDkxNbEFvbXuh1yDffobK0TZWqTgV2FpCxN2Vr",
+	"hIqhbaGlNCnyGWac5kqDMIGIYNghyD9BqGfTKvy2jl3NTlBxisWC5uvArwz9g2XZ4rlGnfFkZU6svxL1",
+	"NB/qjTF1ANlG3r7HrlxetYXqzRs4Nw/+fGVzfMOiZw1+w/KRY2cdGm590tU93axImmFtL0KhnkIJTZds",
+	"fYRGQDBOmodB9C3pA77hFCnaV0ttXoyYWe86V8S8VF1Uw2q0ofZ6ZMtI7ntJivgM55bJsWnmPqdeeRis",
+	"FUNFEMxJihXXG+5H5ruuaQtcvYZYnw4PvoV4nU/vb5DAlJjURFzOgVyAMw7UYUTPfZCPN1UVW7CVb/kc",
+	"UgmWyDxVJZWYrOVlI8977tNmbdtutlAsu2JG4lvmbMo/jFG5ABnWfDCiNQAMyzJ8gdAlzcHXt0l5flzL",
+	"y0CrPxz1se3ZAczDvO4YUPvk9WsD9U2CYPVIt4Nhxe6zLzgMqpVDi/yacakBNgEU338aDpZSNUSFXKId",
+	"wXa2R59yhTsi1wxusVrMDCTY1PfDBOFkUuiKrcCojRfCiI1Qqv2pUSCN5KRK8cpVp7BzfKN8BXdffKBQ",
+	"UYkH+Vn1knqD/TtqYXnLc4Hl4BlbW9IHsv6PMl3vDeSes1VtQ5+qJl7b/K0G8/dvCOZdo7+4ZBeC4tD3",
+	"6LQkzqD8nFHX4fXnN7SxEIB97BiegbkenDz4wna0IyX4EUx8FIWFKVlDANdKYN8CEpDRGgEIONOxr2cc",
+	"5U9PtSJmuVb9tF3tpGAOFW3ZHmaNYC7YhZKcwchmgZh9ZbQXbwrY5FYzBszqRY4rruFr86V8o3yrzi28",
+	"pIou+xPisKK4bS5hzuOMLHMuc+6i88raT7EVFqoqzG6D2reK3QKHg3tgaRNKwLWjPsxzWyv9gIgADa+h",
+	"jLGv3043mIcRnSCmuB0hLOCCLzHKJtFOYXAu6FFsKcSclmpNoRhxhRjNXadDrCYQWsQQNcwQgGUWqfx5",
+	"VlHErmxXme66zK3DG1PY1o3xwZJAdOJ/N4AR7YyiihWCrfaAGftmegfaxo4I/rLQEYzmQktCbc95mW/l",
+	"dR9Lx8KIp58QtTOmGwIFrRBsMH0mDe/jem5TMauIiYMcSObsi5Y3hCJPMKymuyRlZAUbiwNa0T4BfefF",
+	"7AiuOH8AsQTjWjcUsajJ0IpCFVi6JXX2hfj8pOAXgm09555WD38eT58A1ixdeE/1ojBm8jPB+5thx+XG",
+	"MQTqAIz5Omqc0UbQYCHk6rNXSve3mx1R8RWDoBhaIxa22bAL1rDhJCvbpwJF5bQX6z5OuXKdtHbFbSvk",
+	"11g6jv/H5ulfsetOYdczxpY13EJzLL0E8yuERdIsI0GF9x4oheV4bgyjcPivCPUVoe4MQr1VbAOfZhSq",
+	"yvfAmyuW8+l6j3hT9yS5uMcFGIuggjejGYYj+mhUYLQQHTNndMmgjyrVRM3lCqy2vhK3364rijUse3sm",
+	"dMEuBJgybRX7cHww4cJuLbyMbX8eXTqOLKtPj8g5sTwUNeiECjKBvqV8yiF+VJpn7E8XIvwNYz41E7b1",
+	"nDUue3szZFqWLimoSc1t6AwXhWZBT0ZuptUrZutW2whVrsijBz8cXQjXT5H6U8aWtFTAcQfNPQFgH588",
+	"PCLQYCuy5zJO0z796OSHqieMK+hfFvNbIRTtSB6j/qi7pDgiPHlYQ6v5IUnAubqsYoVDFfSqAJA1koNa",
+	"X4XG+J8nlRr/B/LAs7ALiEVrjsmvsU57Te4Kl1IYc550SNq6WROU2992r3xwdTfhk6+kdDR440PoaXbK",
+	"u4wS8g/JQV2CqxuXL494OkYqM2PaxjVvKXkas2Gi37w8wi/AZx5s5pb95eXM7VJReYt3Rqi75aXviHc/",
+	"AdRC2ksAuHEM2yTaxx8raNTqEDgPySdglG0mgx2ApIsbt1bkM5efBnH3ZUbMYkvHm5hj4QBI+Tk5FYJ7",
+	"ObRLoXkp+3IodIDzZq9CBZBugQ23CIV3g3y8EKzbifbDuvIEuvgPPgP03j97Ljd9EL9Bfy53N00wh9zH",
+	"rqwbvQAhSRuWqcMupo1v5edhR8xGDeyvpUX0xmDKztGke2DYUMXKsKKKzBnNUzTdZlSzbL0vdcRH23rr",
+	"jp6zNVEsv2KVrJYsk4UOztOnl7efaPnYAVXaoIHll6jR+kPertCW13YT+mxYc6BBnQ3gplmbfaoJVjRH",
+	"JHflnW3cW2nSQyUXSpmN/LdWzYXEU/O4V43Nt7YEg82myxmhacrSCwHqrm13is8MAwqjPV7YYkhH5DzL",
+	"gu3iE2bNQTVq6DTsTIyniFyQ6CynkPa9wIxaVTX+4crE2u52QSaZTC4Vdrv154DRi7CkjNkO6c52iMZL",
+	"lpJHJw8vxLjsagsjsXTcHBD/16Bl6+eu15d7uWW13k/czmz9vdwZMeFWF74vlb7SZThGZDYY1vHHsNHz",
+	"FnW+1vEZyVKZ3t5BnTd473wY2if6onJvX0eTm0H6hYQM3ecyd2mtPno4zekUGjNTlw6P5AqLu7h05NLV",
+	"Yr83BCFP5vyKpadErbhO5kayk9Mp4UJpRtMYOcAN3T45+JwsCiVoHNqg0LiSfdkTtiJZszUhhKGbl4Ba",
+	"bAl3gmy9EMFChoGfi1ds7y0CUy809OfSxcJw97F9/3KC3/NB7At9Ge7dtC4cbhf7si0EGFmrSqYtbgLf",
+	"v66Ecewa3m9Xk59hZ/cb1pRvRRl9xtbb9VGnnO1LG/XKHqpRVc7oqGtn5XQHWtsJJo5pmvaPCNog6nGP",
+	"cJZhkSmfhbk4Ii+cQFllN4RmOaPp2kbzKLnpY6JpuhuQfgE8Avb9lUX8kVjEj2jSCbRA6WnMTuzgOGcL",
+	"ecVuEfutWYwmc59vCvgfyyA1S/uK7l/R/Y+G7m/oZUUeBDPJzvhujc7dJMDf7MNfhhCIu9kuB9oj2pcY",
+	"WDXz32Ep0C70MxUErwurXwBzcFv/yh/+6OLgwiPBTtzhMxIIv6L9V7T/KhZ2w/utpr/bsfjFY2PKEi5Q",
+	"k6+lwqtvCtXtpp+xteuAdaNyZicb401VVCy7eDQIknD37YUUlxnlQrMP2tU0T6mmR5dsPfYFomwuGsaI",
+	"YMdAlmGcUiyE4xmUtvjcgzdg+NsN23iqVMHSZ2y9teyRK/Gjyuu7MzT2cLvYU0CHr7O+iUgBST3+iE0d",
+	"a9EbdbHlSl7eKkLckfCFTtd/J0WE2135znVMDHwFIAvew5mUaYwJNAVIIHzeJCy0BEXcgaJMjejeF2mf",
+	"sXWXMIe7TA/2z0ufsfVBQhu+kqBbDWHoyTWPl7RQ17A1BCgWrd4Cw35luF+h/aYY7rRQFYaL4a7cBtWq",
+	"YsHSjhiAT+8fBXDcrzjwFQduqBRJkrAllLml0G7KYUK9JFEr7EtN9V5gf/OsZJYSxZKcudpA2JFvajvo",
+	"zXKaMLJkOZcpdoMUbLVXMwhu7o8l5b0yezZ3cMtS3lebiT4sP8SKmdjdDnBOTrsIg5mctVulf5Wz27FK",
+	"77mrVHMO6CJo67Zirsh/2bvGouXQ3C7LpoSLJCtSlja3jODmFkZl18Z9d/yyI5etAuytNq0IqfuNraI8",
+	"uZQlPA3PDs62aVnwY9OqHnRo4N9hWdVWQ5C8nF63b9T9nZfkEzCxnbJrruuuMcmoUj0cLUwUC4PC9z98",
+	"GAwHD+C/D+G/j+C/jz98CNq29zo3JlJoN9m0GlnoRC66dx55YZ/vDNKKKWWbsEdPA39uAesHj787ZOr1",
+	"r3K23QHl8nYN1d2HI+pVMF73DnPm6eOPJbn61MgAZszQ/8HNHluLUdKucR9H9UKwkrKv5msojQal7bB1",
+	"KH6yXYkM6mrNFkutogfZlx/aewojwcrejfe2eoZ/889+/lkhlb10CAestLi8Ee9tbYpGPKo91+LPfS5d",
+	"t3Oj5Qijo2G/8LJ8QEaTS9R69u/4rRzxF+ACru7nIM7gyhLalYNaU9Y7r+3cma3tqw5AbZVY5ZwYap6Z",
+	"ByBvHvp2yymipWpF8ji9Pv5YfjHq7IE+DGbeEbPg9QHtTtoK78B29uS13sCYTd91jPc1SYx1IL8dgGqR",
+	"IquLP7SXu7qabfJFLwJROZAWYTNGvK5tCt6ctEks+kX61tXfKCygJHMiRWb7Q9ka2iAkzamC1hS2TSbS",
+	"6SNyLtZSoPRjS6cALhnJCGUfFTQb5dDdtMku/HnQ4i/NQvxVkLrzglSDLbkP4bJkxwhcU5kvjqEN/j1s",
+	"rd+q6b60b5R9+z9zdbfcyHZdF8/nzBA2DlWdOLZ6DYo8QbdXODWZGxpKNc3kbAetmCVFzvUaztUNPNLy",
+	"konB6e/vzdGUgPHOEGb3kLJtuVK3LLuWRvXZAUMEPOyrbWYoBxg/2Ue3dHw+F4TRPOMsd6c3dOu0y7t/",
+	"cnJWVscSGvhGh/bLdriKFdIsjOrB6YAL/d2jAZgh+aJYhEZIg9cz6ER7k+BWO6YWoSgGRbdOc3pDXwj/",
+	"JKNrReSV7VMjp1MwtSceQiKQNxwsi4hk8sx2iXEeAWsUV5quoTbkJVs6QyEUYJNJAeTOSClCipjvGYlo",
+	"T7D9ac6SS5Rm5GJJc4b2SNsAz1Z2bILMNF+P8qIKmRb4JlJmjAq0xn+xko077Cf2em5bwqlddrsIsIl/",
+	"d1PNvTObunkK8xsmd3nshhKzc5mxZs7bi78do+f5+CMt9Fzmn44/whetdiP83l3Cb9aD+oeyG31Fq88b",
+	"rd64vmjBNpjQ+dqqFQamCV3RdSPL7gXt54BcXaAXsQnsFUUshLnQW/DuK/PeP/P+2UDGV879lcT0ITHn",
+	"aeooCXSMNkpBzlNGppxlKYj2UrAhYSJdSi40loDPi4wpH961F1Z+7Gc4/uj+7MHff7avfGXxX/Hvy2Hx",
+	"wuPdIdn88GNLr1HrgPiPnM24FIGq71duVH2r6QP/XlI9L9k3KxG3yrWaQgsf/BANT9smiDQTiK+yyFdZ",
+	"5CstvCuySEDySiWnRTTZj/ABAk1gRW8/WrlgaKQ/I3ouFVg53HlPuRGNpjLL5GpICpExpRpMII4yOiOJ",
+	"ogsGPSg2jaKhh+cVrPUmowPMmZhZmhwvEGBqVnHXmatbZ6gvc+woLvOU5eZD0AaI5oxkErqKUH3HdGpY",
+	"bx0E/iiedw+RL8wpfOUrX/lKHzLwstB1ChyjCtQIdyxHyrBHtnL80fzTQ5c1gP5Vj/2KY5+dHksBr+o+",
+	"nzunuppFfqO8pBVRSnPEwE4K6XePrqWPxpH8ALpotKBewghdQLv1Brrp00GHGCZ+As0Vze27/mwaLAGY",
+	"v+4zhbgCc4EsNOE2ZYhC9roRg41crUhGVWMIyVIqrusxJAv6AUNGvnsYxI+cROJHvmreX6n3V+rd6AVA",
+	"9JUVpdtG4/TXtH1A0PFH92cPEehlmWD8VQz6ikhfisfep9cbkWhYRi9Xo4J3EJA83gQiyOYZQ44lZEeG",
+	"iwstWEfknWXTdMlHmFvAgvaraNUH5n5GRJFlRFOXUbCi600DViD5NOP2V0v8V3ngKxm7M/JA6eLb0fp+",
+	"ydagGDXZ132AsrmnXGZGA3HNVTCDW0EneIVnCPTSDIgEYS5XZEHFuqSuUJPdtol3zyukWIxmLD26EO/m",
+	"TJBxmsvlkk4yNgaNxSh51SbyUNNd5iw1R7AsJhlXc5YSwVhaMd3LzM8btKDeoIJBOP4zeya3gIV2qvYS",
+	"tmroNbOVz7WnObu1DAmezIHB2BO1Vww3hg3Au8Gar0/QLV3mXfn4Z50t4/exPVmmPKFbutufr1i+Lqdt",
+	"lHQa6+HVkr4MIk+NzGHJxVk1A8xWg7hO/YcNqPgCakCUe7nl+g9YViD187czTA8eUD2MyJWw96b3m4e8",
+	"T4ngbu7w5hHaF4zwWypVmXJbFH3kzdmPnaj48Uf/NyRb48vb0938pbyhsxv1llcmauGxkbMye/kMXOhm",
+	"magibqfh/YilG84lv8cUVrDkW8OzAat0LeiCJySXhWaKLOiaaKa0bcp3LghbLPUa65SgUmp+gZT4uGqq",
+	"moHmj+Jfr+z7ILXuKyvoSEfvppp42J3cPEUIk9w7UwZH33OmmG4OtHqJv1vNL2dkmfMrw2q09O557BmG",
+	"sTpsqoks9JCwD1DReSpzZEBIKmi64ELFFDFQAexiDtQ4zGdQa2QIWMsxK2ZDDEZYk4xpzXKSUNXcUywr",
+	"Zk1lHb+/Zg1ODGkr13TFFZ/wjOvGqqnlE52rXOLh/718MbKa8zyZ8yujewtDxWVjiU1qH2y39t2o3R62",
+	"s133sghwE8X47NDNVQQsuLerWokUUz4rEFVcGYU0p1Oo/Wh0dGeQEdIXmSRjaxoZk4XjuFb4Cyow2Goz",
+	"KVtmco2mYn0hpEjYEXk3l7YMDRqeAC3Q0muePNvEamcHZqBcSlE6noXUjm7EUN9qejDFF6De2Y3csm6H",
+	"s7ZzN7zFu2O+vZ0l76sW39IB6Cb+Vpnp8VTml1B8Kt60FpsDWEYDpB3Q2WAKFIT6QJMKmlo+e+oMcSGN",
+	"kSsxJJM1KC8cbKLIsAzbBf+WIQMJZIxdCKrI+D/mVKQZOzaPjY/Ii+AhuyTkNnZ+BZU/J4zMaVoplm1I",
+	"BksNBcqw4ixVdpwYipsT+TIQHHfxi7nhO4jh5pw/K/zeecE7Yre5yF647VwOeavJwz90kxKOm6TFxOFX",
+	"e9BGw3NDPgzVIYVIWV4G+MfEJdQygJI0yUoxo8Rbwf9ZsLKEjlN1jsgLkZTkO6BTdjEcuiOg59yWzDYS",
+	"C3jkWabYN1F1ZVlULvnzJmluIy+L268z4+beIgbsBY73Stxuc+E799OThqXrcD0WI7uQvI/4Ry1YrLrX",
+	"V5UODEYLBHUiZySH9mYpBqXqORNEiiPyVKtSxIDaVDmjKZ1krCxbb0QUpz7M+JV5s9DYEiqGklbnvGUx",
+	"o4epsCFr1yzXBj8PUfjL1kNClevNjjtW5jTNBrmNAV7lUswqabw1HRwUx3wxgo9dc3m3twm5eaW9i0Zw",
+	"RwNSDrD+XTuvIda0y0DNBZI9tt0wTLTJOAdXEV8It4ogghB0uiYJpmcIoXnzFZtW2wBvMxU5Y423FxGa",
+	"ScFOYXU2Zij3pmObNBsYl6hz3IApxwYT2jdtuCQV6YWAHY/tSCNcw9gCd1l2DAbFLhGlcdKvkWoiRWJo",
+	"f6YkhERY05FTNGMEHzsf3116f6Ma6EF8Ql/p88F6IfdQUZ28dpzLLJvQ5LJ/IfQayYnasV6xJZiHh2j+",
+	"yS4VMZMRPc9lMZsjCht1y+HwkCypUkZ+AS3N/25705nVshTGOCLnGH6oNM21vQh6IQxxyXji/TNGuqRK",
+	"CjK2MYIjLUdmnJEZZRwjGubXH2lyecfJxo0i8N9R8G7HA2/i80WHXWTM3cfwO7bBHUnAE1hopXy2a77k",
+	"Kz7jZiCkx3LitBepKJZK54wuboZUvPEiyIRhTiFswO0GdB0QE47Icxvsy1UQ3SvzzoLAW7eRP5pA4Df+",
+	"VSb40mUCTO220ReBowg4KgWbOjBM/EtOe1ECZ5VpD9YOyexnHqhd2cv2gAF3PvuKGCipnLeH2cw0VCi7",
+	"BA/snWCfe7ASzMhqVk87IueWjjvXPkUdL6MQ8edeAuDrJKy5MIWjC2HZHEQhgDaIL46R8o9dtIOPILR9",
+	"CMf2JE7tcxCWErXYw0x/UHXxFcsYVewwPstO4tiXKmbedenSOjJCM5GyzUU+eIy+Fgc5/mj/am3KWznK",
+	"wW3R+RZ7ol30vhr1hoEc7TbWa5PxYceHnxeLCWQid7+5Y6SqO6kFvZfXpkaAU2jBqFA2FtIeb9W9hLzE",
+	"6BG07J4jBTP4NpcroiWZSWuukITrGMPAndfB86u54Ku54LMwF9A90e7jlE+nxx9B2Wgm5LYgwDa9YPNY",
+	"BSC9cz14+4Z0JQZACGwoCgVr2ubatM2rTuB/h2xnBUfzhE+nLbzHumVAujbnzvJ9sKF3mLZd1Reh1Kn5",
+	"ZsUVuzMcCSJz4Hi3KKDhg5+3+lnupEO0erDtGwlZD8ZvVD1zmWWy0AEVCd46/hh8cp2kW+Pk8NHB7Rzx",
+	"tlg5fGpfsl8wpI9qyVnC+FKr6IH2RrlygrBHbi4LzcXsmBZaNqb2nAfZThi1E6j6qasoA2oBnsSQBDbb",
+	"+0exWgrnhZavcPLBjXai9NO0XGjFHX5Ijvw3uSKKzwTNJvIDXApJICRLQX5UJRCyAhZ4kAgW1usfs3xX",
+	"T/2PYtgIdn0QZ3gwf7vkWA3LuJNy8KH3sh8n+XxXPKuRT5vYfA8Tm5uL5dgqLdime5bT5dxGEnvLZ0XK",
+	"5ViXJl5T/gnO+QqnPGAmZCWrO0g+xDjFzYRIyDmp5k02RSbaiMRr5kjepDAWnv52aaya+H4T8lh1hqG1",
+	"tSvtuXRdNqu+0JJaOHaBWs4j6xn7kFA0BJ76yktcEXZFswKyASdsKnNW6pdhmBZAPRZdMo9oTZM5S48I",
+	"FJyBsS6Ecx1gAKttlg9YY741OADV/m1AWIlCMmVe5cYgNDmFmlLNOYXhdX4BmYWV7dyyJT+ce4uhJATB",
+	"O8PhDrH+fWUeVlbUhuyt/Ov4o/08gs9ON2uK6K9E6CdUEKV5lpEJuPFSnzyjCE+x3BME/RsEBROtwf9p",
+	"zpiN149YV8207Qi65W46Bc3DPDcaM98pq//LthM/gctMe+AVMg14C/jmXlF959XsbIE1Q9URd2iT7Q1P",
+	"9DUQ21l3k92khja3Ig61KNp3hmK+EKx+5mFFX+WNMNayBVLHFumpl8wQHpgroRSP1z8nXgILyySg43UV",
+	"BFN8o4KguapX1ktqQPkwWuLli9dvyP/+9/94S/74jAiJll4Umy4EloTwAtwRMSItJGkhNqSS4WoM5KzR",
+	"Q6ZsSUoU8NgSizg1R+MdRPQ6vFEi3PZBrBLXlHPuplni4JvZi11iiNiFxftVsbhRke4YuEpvd32McMXS",
+	"rM+zzOxDlJV2F4Z8uCKgVJOFVBpc7ZWtnJYFYeA5VzpKXlWyf0RKxua7dEwUXSv06kOVUKwQbDuZbmiY",
+	"hGZGKl17jdUGrJVOWlt31EwupC2PgzAZTRNQVSb7DFn1H5GKwdYPSMTM/F8UITvYhnbNFAVcq9MuIx1Y",
+	"/cvgmWLk/OXTraJtb6p2/VSmGGXbVz4TaLuXfKl6JzPZrHibPfno5IeGmCVnY7Mlfqwd2WZWIg1d0TXO",
+	"05DtZH77LKSxWyAmT3yazBdCTA62oYPnNO1OUyKZDvXjs1nR1FkHsCsaVsQCM5itgdjux/ky8iQiO7r9",
+	"bIlqjsSmj2rTD9cQxHIjqn7fXAr0egT9+TZ1f9TVBSTuB3IsV+TByYnzjlBdjUqcU3UhNsTcwAtDbsUJ",
+	"o+gVi0DNH0iQrjlt3AEcUJzuk7OA5RoMzfd1R6v29x1Z4v0vfocPvvAd7kjRX1OoPIN0h7YYOG+E73fL",
+	"T4kTsNvE1VvPVQms5jduId9Oo+0p1EOFd7nva2e17L76JikBW/LMqGZGn1MrrpM5swYwI3RiFZ0gPt4r",
+	"gEaQqMjQ3nw/5baJl+t3ZhthRRVQYOtYu3mJABKqpPV6PL5yjzW4xYQTK4l0srfhuJ+TsPBVW/3jaKu/",
+	"YS/1EstYac62KFtGSN0wrwrzcUZbGZh5uEEVvR0Qbs93MfqECupK0zRl6ZDkDJwAQXfRdG95MKXhzF2n",
+	"I2U2B+nGNcXeTCNaOLIhVYpw3ZYtNboKRJitWVMP7j/6y6PvH3736C/bEqf2Adhg5LlbTJkmc9dTAblf",
+	"wlOWEr3iRi3GGCgdSQ4EyHU/Y133QIteyowna69HO/Ysp4bO+cDhC4HcmIl0KbkwGJJllQI5YCXDTnoV",
+	"r9cR8ZCes0TmaSkSaJZl5tVEFgJUfEUKcSnkShwRIwHiHYB15UKU+SF5IcBNR4nmC3bm/Xc2pdbVePXG",
+	"7JgpGkZukqZv1of1CiHrgGo3ruAVW8q8qZYl3NlKFpmjeftL/fNgGQ7vY+IRRljqIN1TQu9d3bs7J4L9",
+	"miEG3hXcNzTWG8TK6GeqNjm+obmd8HIDKcymD4MSb5jSh0SINzmn2VbJwApbrtho0Ag3kQtGtLwBHAFa",
+	"aS2iii6WGXOI0QMF2HTKEs2vWKNzAXgLmlC9tm3gqbSv5oU31GqCEWBGHYRgr4xfMaJzOp2aRTAlsyts",
+	"9m6QmnqeBW8rugZzsIVPcFCW7eTHl2w99vMB7qdsSXO9cFB8iX2HfXOvhj7KP7stN6aibd6y9RV/owhP",
+	"m2JysUVlNPT2u0eHTBapb7gFmu0NpZb171WYtdJEZmTn3MKJlggIwp0wZOdcKwlqzmim5+2dwmmWlVRR",
+	"yxmzfeGoKnKWYu9fm7gyp9mUzGWRD7EKqHk16H8M7SKdwMPNYOhigHpQkJKaXoj7Jyclr+LOcwiCyRiX",
+	"C93D6QQIMearlABPyZRn2gpu0JQSO5ljDWTf6M7ObMU2KdiFgOLEXn8AMcsoLUJ6uw3ISUHWDEhWZ+Tx",
+	"yUOymjOBcVPWf0jVZbycoVnTz/YM/oanvwWVIGnLHZtl31yRhUxZZoQ1wiFYgdCMU0WAQkzMHg2GNaEd",
+	"vNyEeA8ef3e9Vnabi3Q94pvW4X5vWsr9B98flAhULqrJIWpogN86mOTRCmfAYUn3I+r9Ta4AOMsjth51",
+	"roJM7wVdk0IxAPFUIpneSgOWuZzybEsDd5eL6549aBdHWEOHrMXrpCgeuElC9Zy3u+DtJbpDuZE8xfoc",
+	"LbUjgpz2qNz91EWIEpShPOnnikxk4bJqx3akkZ1yxNPxqeM0imnzm3J2cjSeB+2+qQ6EHHUh8DmbmIui",
+	"JtU+ku3oQqB5Hmgi/OqokpfPDMAosiiUYThuHVazH1Zt6/giE3SSxRkAJi9W7/kLSF+sbeiWExirs7f7",
+	"TmvgfGds6Yfaw74SGWtr6sN6jj9uInxr/uK55wKoBMkF82IZ0hEtXdaNje46Q6R1dUsRpa3nqymD8UBY",
+	"+jkl/tVu/eCpf1vWs6/kvy7A3pzitwFXtyRPtCmxd4eigKm6uhyrqK0sPw6wvLGkTh9ErZ5SPbcvlgH3",
+	"mVCG/bP66sYPkgW3A6O8m170O7GhfbWy2cDcqcxRPK4Gp5ZsWreJCk7ab4vieu2euUGgc3O0kFC31EO3",
+	"Yw11N1UejTti/9XW0mPBuf5RyJvb8kEIm5u8nQJ4/RdjKtF8f5fI2QG3sR8ipnshkSVUhaIz1kal3sID",
+	"fVHpNRcJ64IZb4XmWcRu9nqZ2UhBqO3GFJmswWzWZB2b5bJYjiZVvwwTxcLs2xmOA8PtJVsP3ncwEQNp",
+	"4qmeY3pHLldgSQHLvsvu4JhdbH5L5BXLFaFZ1rRQLjTLr2gWXehcFmZxKY0u7ibVJrjn1jLAcA37UEdc",
+	"Y94h0fKSCSyBkUCONrTK5ouKZgKhAAHIruaSLngbzL7DJ27wtHCGtkKfNMt2qpTMkiLneg3ItqCCztiC",
+	"CT0yYHv6+3sDp7htmY/gFOHb93WmissYgic3sDXmMrN1kRK5ZCGF4CkT2sxbHrf3hLWa2t+Vj33WKWV+",
+	"H9ut2IGPcN/2a1WmHuIVYrkrFiJGcDGRyzr+6P/eZpZCQ/IlW7sgm9I1EwRShd0Mhj6EjHCRZEXK0iZj",
+	"1LvAsbvV9x6yr7tQR6uDW+VrIa03dYg5qCWtcSX7sqHFIhUqqNhsQAtx4eYJWAt38us9tMGsw2H21OHc",
+	"y13MYS206YtVFf2eD6Ir+tm7IvGdtHwdbhc7S95YEXM73m2TJ44XbDGxW2iUCX+zz3zWAiFuYrs0aA9k",
+	"X6KgHQ61zhsmk10v+/hjoVi+rYMGHtjgxq+khb/heveVgrpwG9r/0XcwkCiW4yV10AqN/sfyK7eSIs8G",
+	"p4NjwA+79s1YSfA4GyWDC6iO7swUThGMm0Q0E9TG4hrd0gO/fz84o80RXBSLD//kYspyJhIIvz2qBNrG",
+	"3v8pZ7A8mrkhuKq9WZ4OaRjkpQt7gZV4fauk2hMj4qsh0Tkva4zLnNCpC9VcZlRPZb74RhG5EsHsk7W8",
+	"jFm1XA4tVp2TWVoGwFbjgYKxvNEusgWal6kRtdYp/ownLDOqkZbBmEGkUWTYV7XQqaY4dz+c839sDvVX",
+	"KHlik4AhVQk9K2EWE5A4o36uMAZRk5lkCkLjylot5dKrYe6bU76Dnqxg8lOVwCgFkYZYJieZu2JZ0HsP",
+	"4mznVKQZIynVNJgPdM6c8iw213O6YGlpFJZTHwR8ilUC1NDvYRhUD1LgYLoM9+WaXEWwpUi5JhC05Y4s",
+	"kzPcG9hvw5uw1rIIrAQdkXw8fxkhDTHGWFt1zhaVu8VOQJsj/iJzjwHEWaMUkSJbh/uyTxgS9v8FAAD/",
+	"/w==",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

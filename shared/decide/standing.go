@@ -33,7 +33,7 @@ func (d *decision) standing(l *link, refusal *fault.Error) *fault.Error {
 	}
 	own.Fields = nil
 	for name, value := range refusal.Fields {
-		own.With(name, value)
+		_ = own.With(name, value) // itself
 	}
 	return own.With("rung", l.rung.String()).With("field", l.field())
 }

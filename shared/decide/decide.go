@@ -121,6 +121,11 @@ func (d *decision) walk(links []link) Plan {
 		}
 	}
 	if len(d.plan.Chain) == 0 {
+		for i := range links {
+			if links[i].unread() { // it might have served: the refusal of another is no answer
+				return d.refuse(links[i].refusal, StageNone)
+			}
+		}
 		return d.refuse(first, firstStage)
 	}
 	d.finish()

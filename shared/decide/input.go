@@ -29,6 +29,8 @@ type Input struct {
 	// Presets are those that were looked up, by PresetKey of their names; nil is
 	// for one that is not there. What is missing is asked for by Plan.NeedsPresets.
 	Presets map[string]*policy.PresetVersion
+	// Unread are the keys of presets that may be there and cannot be read now.
+	Unread []string
 	// Adds tells what a preset adds to the request as it is written in its surface's
 	// format. It is pure; nil: the prompt is all that is known.
 	Adds func(*policy.PresetVersion) Added

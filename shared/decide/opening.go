@@ -64,7 +64,7 @@ func (o *Opening) open(in *Input) {
 		}
 	}
 	l.caller = l.caller && l.name != ""
-	if o.need(l.asPreset(in)) {
+	if l.refusal == nil && o.need(l.asPreset(in)) {
 		return
 	}
 	o.ascend(in)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/fault"
@@ -34,6 +35,9 @@ func (l *link) asPreset(in *Input) (needs string) {
 	}
 	v, known := in.Presets[key]
 	switch {
+	case !known && slices.Contains(in.Unread, key):
+		l.refusal = fault.New(fault.UpstreamUndetermined, "The preset cannot be read at the moment. Try again shortly.").
+			From(fault.Gateway).After(time.Second)
 	case !known:
 		return key
 	case v == nil:
@@ -47,6 +51,10 @@ func (l *link) asPreset(in *Input) (needs string) {
 	}
 	return ""
 }
+
+// unread reports whether an entry is left out because its preset could not be
+// read.
+func (l *link) unread() bool { return l.refusal != nil && l.refusal.Code == fault.UpstreamUndetermined }
 
 func noPreset(message string) *fault.Error { return notFound(message).Because(fault.PresetNotFound) }
 

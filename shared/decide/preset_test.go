@@ -109,7 +109,27 @@ func TestPresetsThatCannotBeUsed(t *testing.T) {
 	require.Equal(t, fault.PresetNotFound, refusal("").Reason)
 	w.settings.DefaultModel = "@mine"
 	require.Contains(t, refusal("").Message, "default model of the workspace's settings")
+	in := w.input(t, decide.Facts{})
+	in.Opening = decide.Open(&in)
+	once := decide.Decide(in).Refusal.Message
+	require.Equal(t, once, decide.Decide(in).Refusal.Message, "an opening does not change")
 	require.Equal(t, fault.InvalidModelName, refusal("@").Reason)
+}
+
+// One that cannot be read leaves its entry out, and is the refusal where nothing
+// else serves.
+func TestAPresetThatCannotBeRead(t *testing.T) {
+	w := with(nil)
+	in := w.input(t, decide.Facts{Model: "acme/small", Models: []string{"@Away", "acme/big"}})
+	in.Unread = []string{"away"}
+	plan := decide.Decide(in)
+	require.Empty(t, plan.NeedsPresets)
+	require.Equal(t, []string{"acme/small", "acme/big"}, plan.Record.Chain)
+	require.Equal(t, "preset_not_readable", excluded(plan, "@Away"))
+	in.Facts.Key.Models, in.Facts.Models = []string{"zeta/*"}, []string{"@Away"}
+	plan = decide.Decide(in)
+	require.Equal(t, fault.UpstreamUndetermined, plan.Refusal.Code)
+	require.Positive(t, plan.Refusal.RetryAfter)
 }
 
 // What is not known yet is asked for, all that can be told at once, and nothing
@@ -289,7 +309,7 @@ func TestAPresetsPromptCountsAsInput(t *testing.T) {
 
 // What a preset adds to the body counts for its own entries, and for no others.
 func TestWhatAPresetAddsCounts(t *testing.T) {
-	w := with(map[string]policy.PresetConfig{"p": {Model: "acme/small"}, "auto": {Model: catalog.AutoModel, Models: policy.Lists{Allow: []string{"acme/small"}}}})
+	w := with(map[string]policy.PresetConfig{"p": {Model: "acme/small"}, "auto": {Model: catalog.AutoModel, Models: policy.Lists{Allow: []string{"acme/tiny:free"}}}})
 	strict := decide.Preferences{RequireParameters: true}
 	added := decide.Added{Parameters: []string{"seed", "tools"}}
 	in := func(f decide.Facts) decide.Input {
@@ -308,14 +328,11 @@ func TestWhatAPresetAddsCounts(t *testing.T) {
 	require.Contains(t, order(plan(decide.Facts{Model: "@p", Models: []string{"acme/small"}, Provider: strict})), south, "the caller's own entry")
 	require.Contains(t, order(plan(decide.Facts{Model: "@p"})), south, "nobody demands it")
 
-	auto := policy.DefaultAuto()
-	auto.Spend = policy.SpendAny
-	w.auto = &auto
+	free := w.model("acme/tiny:free").Endpoints
+	free[0].Parameters, free[1].Parameters = endpoints[0].Parameters, endpoints[1].Parameters
 	asks := in(decide.Facts{Model: "@auto"})
 	asks.Classification = &decide.Classification{Source: decide.ByRules}
-	chosen := order(decide.Decide(asks))
-	require.Contains(t, chosen, north)
-	require.NotContains(t, chosen, south, "a model that signalbox/auto chooses has to take tools")
+	require.Equal(t, []string{"north:acme/tiny:free"}, order(decide.Decide(asks)), "a model that signalbox/auto chooses has to take tools")
 
 	w.model("acme/small").Context = 1000
 	added = decide.Added{InputTokens: 200, OutputTokens: 300}

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"maps"
+	"time"
 
 	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/fault"
@@ -25,8 +26,10 @@ func (r *run) open(ctx context.Context) error {
 	if applies && route.NeedsUsage() || recorded && recording.Usage {
 		in.Usage = r.pipeline.steps.Usage.Usage(ctx, r.call.Workspace, in.Facts.Key.ID, in.Facts.Now)
 	}
-	if err := r.lookUp(ctx, named(&in.Facts)); err != nil {
-		return err
+	if !applies { // a route may put other names in their place
+		if err := r.lookUp(ctx, named(&in.Facts)); err != nil {
+			return err
+		}
 	}
 	for {
 		in.Opening = decide.Open(in)
@@ -40,17 +43,31 @@ func (r *run) open(ctx context.Context) error {
 	}
 }
 
-// named are the keys of the presets that a request names.
-func named(f *decide.Facts) (keys []string) {
-	if key, ok := decide.PresetKey(f.Model); ok {
-		keys = append(keys, key)
+// named is the key of the preset that a request names first.
+func named(f *decide.Facts) []string {
+	name := f.Model
+	if name == "" && len(f.Models) > 0 {
+		name = f.Models[0]
 	}
-	for _, name := range f.Models {
-		if key, ok := decide.PresetKey(name); ok {
-			keys = append(keys, key)
+	if key, ok := decide.PresetKey(name); ok {
+		return []string{key}
+	}
+	return nil
+}
+
+// furtherWithin is after how long no further preset is asked for: a list of them
+// must not add up what each may take.
+const furtherWithin = 2 * time.Second
+
+// lookUpFurther is lookUp for entries behind the first one: such an entry whose
+// preset cannot be read is passed over, as any that cannot serve.
+func (r *run) lookUpFurther(ctx context.Context, keys []string) {
+	began := r.pipeline.now()
+	for _, key := range keys {
+		if r.pipeline.now().Sub(began) >= furtherWithin || r.lookUp(ctx, []string{key}) != nil {
+			r.input.Unread = append(r.input.Unread, key)
 		}
 	}
-	return keys
 }
 
 // lookUp adds presets to what the decision knows; one that is not there is known

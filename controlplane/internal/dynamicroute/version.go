@@ -36,8 +36,10 @@ type saving struct {
 }
 
 // save adds g to r as its newest version. With errUnchanged it returns the
-// newest version, whose graph g is. It reads one version, or two with a parent
-// of its own, however many there are.
+// newest version, whose graph g is. Its slots are derived from those of the
+// version that serves, unless a parent is named: subjects move by what changes
+// for them, whatever was drafted in between. It reads one version or two,
+// however many there are.
 func (s *Service) save(ctx context.Context, r *Route, g flow.Graph, n saving) (Version, error) {
 	if r.Latest == 0 {
 		if n.parent != nil {
@@ -56,9 +58,15 @@ func (s *Service) save(ctx context.Context, r *Route, g flow.Graph, n saving) (V
 	if digest == newest.Digest {
 		return newest, errUnchanged
 	}
-	parent := newest
-	if n.parent != nil && *n.parent != newest.Number {
-		if parent, err = s.d.Versions.Get(ctx, r.Workspace, r.ID, *n.parent); fault.Is(err, fault.NotFound) {
+	parent, of := newest, newest.Number
+	switch {
+	case n.parent != nil:
+		of = *n.parent
+	case r.Deployed != 0:
+		of = r.Deployed
+	}
+	if of != newest.Number {
+		if parent, err = s.d.Versions.Get(ctx, r.Workspace, r.ID, of); fault.Is(err, fault.NotFound) {
 			return Version{}, noParent()
 		} else if err != nil {
 			return Version{}, err

@@ -3,6 +3,7 @@ package postgres
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/fault"
+	"github.com/signalbox-dev/signalbox/shared/flow"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 )
@@ -149,8 +151,8 @@ func TestAnUnchangedGraphMakesNoVersion(t *testing.T) {
 	require.Equal(t, 3, s.save(t, r, straight("1")), "what an older version had is a new version")
 }
 
-// Slots are kept with a version, derived from the newest one or from the parent
-// that is named.
+// Slots are kept with a version, derived from the deployed one, from the newest
+// where none is, or from the parent that is named.
 func TestSlotsFollowTheParent(t *testing.T) {
 	s := openServices(t)
 	ws := s.create(t, "acme").Workspace.ID
@@ -173,6 +175,31 @@ func TestSlotsFollowTheParent(t *testing.T) {
 	require.Equal(t, out.Version, stored)
 	_, err = s.routes.Save(t.Context(), ws, r.ID, operator, dynamicroute.NewVersion{Config: split(40), Parent: ptr(9)})
 	require.Equal(t, "parent", fault.Of(err).Violations[0].Path)
+
+	_, err = s.routes.Deploy(t.Context(), ws, r.ID, 2, operator, nil)
+	require.NoError(t, err)
+	s.save(t, r, split(50))
+	next, err := s.routes.Save(t.Context(), ws, r.ID, operator, dynamicroute.NewVersion{Config: split(20)})
+	require.NoError(t, err)
+	require.Equal(t, 2, next.Version.Parent)
+	before, err := s.routes.Version(t.Context(), ws, r.ID, 2)
+	require.NoError(t, err)
+	was, is := spread(before.Slots["p"]), spread(next.Version.Slots["p"])
+	moved := 0
+	for i := range was {
+		if was[i] != is[i] {
+			moved++
+		}
+	}
+	require.Equal(t, 1000, moved, "a draft of half and half in between moves nobody")
+}
+
+// spread is the branch of each slot.
+func spread(table flow.Table) (branches []string) {
+	for _, run := range table {
+		branches = append(branches, slices.Repeat([]string{run.Branch}, run.Slots)...)
+	}
+	return branches
 }
 
 // Every mistake is listed at once, with its node, and nothing is stored.

@@ -2499,7 +2499,7 @@ export interface components {
             config: components["schemas"]["DynamicRouteGraph"];
             /** @description What the version is for. */
             note?: string;
-            /** @description The version from whose percentages this one's move as few subjects as they can; the newest one when absent. */
+            /** @description The version from whose percentages this one's move as few subjects as they can; when absent the deployed one, or the newest where none is deployed. */
             parent?: number;
         };
         /** @enum {string} */

@@ -2623,7 +2623,7 @@ type NewDynamicRouteVersion struct {
 	// Note What the version is for.
 	Note *string `json:"note,omitempty"`
 
-	// Parent The version from whose percentages this one's move as few subjects as they can; the newest one when absent.
+	// Parent The version from whose percentages this one's move as few subjects as they can; when absent the deployed one, or the newest where none is deployed.
 	Parent *int `json:"parent,omitempty"`
 }
 

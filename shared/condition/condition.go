@@ -19,12 +19,13 @@ type Condition struct {
 
 // Bounds of a condition.
 const (
-	MaxDepth    = 4   // joins within each other
-	MaxTests    = 64  // in all
-	MaxSegments = 12  // of a path
-	MaxPath     = 256 // bytes
-	MaxText     = 512 // bytes of a text or pattern to compare with
-	MaxList     = 256 // values of in and not_in
+	MaxDepth    = 4    // joins within each other
+	MaxTests    = 64   // in all
+	MaxSegments = 12   // of a path
+	MaxPath     = 256  // bytes
+	MaxText     = 512  // bytes of a text or pattern to compare with
+	MaxList     = 256  // values of in and not_in
+	MaxSteps    = 1000 // of its regular expressions, with repetitions written out
 )
 
 // Source is a part of a request that a test looks at.

@@ -143,7 +143,7 @@ func (p *Program) meetsText(have string) bool {
 	case EndsWith:
 		return endsFolded(have, want)
 	case Matches:
-		return p.pattern.MatchString(have)
+		return len(have) <= maxMatched && p.pattern.MatchString(have)
 	default:
 		return false
 	}

@@ -21,6 +21,9 @@ func Check(g Graph, names Names) Report {
 		k.node(&g.Nodes[i])
 	}
 	k.id1, k.path = "", ""
+	if k.steps > MaxSteps {
+		k.addf("nodes", TooLong, "want simpler regular expressions: written out, they have at most %d steps together", MaxSteps)
+	}
 	k.shape()
 	k.report.Problems = bounded(k.report.Problems)
 	return k.report
@@ -33,6 +36,7 @@ type checker struct {
 	index  map[string]int // of the first node of each id
 	id1    string         // id of the node that is being checked
 	path   string         // its path with a dot
+	steps  int            // of all regular expressions
 	report Report
 }
 

@@ -110,6 +110,7 @@ func (k *checker) when(n *Node) {
 		k.addf(p.Path, Malformed, "%s", p.Message)
 	}
 	if len(found) == 0 {
+		k.steps += condition.Steps(*n.When)
 		k.constant(n.When)
 	}
 }

@@ -1,0 +1,40 @@
+package condition_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signalbox-dev/signalbox/shared/condition"
+)
+
+// TestExpressionsAreBounded: a short expression that is long when it is written
+// out is refused, before any memory goes into that.
+func TestExpressionsAreBounded(t *testing.T) {
+	matches := func(expression string) condition.Condition {
+		return condition.Condition{Source: condition.UserID, Op: condition.Matches, Value: condition.One(condition.Text(expression))}
+	}
+	const tooMuch = "when: want simpler regular expressions: written out, they have at most 1000 steps together"
+	for _, expression := range []string{
+		strings.Repeat("x{1000}", 70), strings.Repeat(`\pL{0,999}`, 45), `(?:a?){501}$`, `(?:(?:ab){20}c{3}){30}`, `(?:x{600}|y{401,})`,
+	} {
+		require.Equal(t, []string{tooMuch}, problems(matches(expression)), expression)
+	}
+	for _, expression := range []string{
+		`(?:a?){400}$`, `^[\w.+-]{1,64}@(?:[\w-]{1,63}\.){1,3}[a-z]{2,}$`, strings.Repeat("x", 512), `\pL{998}`, `^$`,
+	} {
+		require.Empty(t, problems(matches(expression)), expression)
+	}
+	half := matches(`x{600}`)
+	require.Equal(t, []string{tooMuch}, problems(condition.Condition{Any: []condition.Condition{half, {Not: &half}}}), "all tests count together")
+	require.Equal(t, 601, condition.Steps(condition.Condition{All: []condition.Condition{matches(`x{600}`), matches(`y`)}}))
+}
+
+// TestALongTextMatchesNothing: what an expression costs grows with the text.
+func TestALongTextMatchesNothing(t *testing.T) {
+	p := compile(t, `{"source":"user_id","op":"matches","value":"needle"}`)
+	text := strings.Repeat("hay ", 4<<10)
+	require.True(t, p.Holds(facts{"user_id": {condition.Text("needle" + text[6:])}}))
+	require.False(t, p.Holds(facts{"user_id": {condition.Text("needle" + text)}}))
+}

@@ -38,3 +38,31 @@ func TestALongTextMatchesNothing(t *testing.T) {
 	require.True(t, p.Holds(facts{"user_id": {condition.Text("needle" + text[6:])}}))
 	require.False(t, p.Holds(facts{"user_id": {condition.Text("needle" + text)}}))
 }
+
+// TestALongTextIsReadInPart: what decides of a long text is at one end of it, and
+// what is folded is folded once.
+func TestALongTextIsReadInPart(t *testing.T) {
+	text := "KÉRY" + strings.Repeat("Ж", 64<<10) + "ENDİK"
+	for test, want := range map[string]bool{
+		`"op":"equals","value":"kéry"`: false, `"op":"starts_with","value":"kéryж"`: true, `"op":"starts_with","value":"kéryx"`: false,
+		`"op":"ends_with","value":"жendik"`: true, `"op":"ends_with","value":"xendik"`: false,
+		`"op":"contains","value":"жend"`: true, `"op":"contains","value":"endж"`: false, `"op":"greater_than","value":"kérx"`: true,
+	} {
+		p := compile(t, `{"source":"user_id",`+test+`}`)
+		for _, v := range []condition.Value{condition.Text(text), condition.Folded(text)} {
+			require.Equal(t, want, p.Holds(facts{"user_id": {v}}), test)
+		}
+	}
+	contains := compile(t, `{"source":"user_id","op":"contains","value":"needle"}`)
+	require.Zero(t, int(testing.AllocsPerRun(10, func() { contains.Holds(folded) })))
+	digits := condition.Text(strings.Repeat("1", 2<<10))
+	require.False(t, compile(t, `{"source":"user_id","op":"greater_than","value":5}`).Holds(facts{"user_id": {digits}}), "no number is as long")
+}
+
+// folded is a request whose user id is long.
+var folded condition.Facts = fixed{condition.Folded(strings.Repeat("Ж", 64<<10))}
+
+// fixed allocates nothing of its own.
+type fixed []condition.Value
+
+func (f fixed) Look(condition.Source, string) []condition.Value { return f }

@@ -129,15 +129,16 @@ func (p *Program) meets(v Value) bool {
 		order, ok := p.values[0].compare(v)
 		return ok && order < 0
 	default:
-		return v.kind != null && p.meetsText(v.text)
+		return v.kind != null && p.meetsText(v)
 	}
 }
 
 // meetsText is meets for the operators that look at a value's text alone.
-func (p *Program) meetsText(have string) bool {
+func (p *Program) meetsText(v Value) bool {
+	have := v.text
 	switch want := p.values[0].folded; p.op {
 	case Contains:
-		return strings.Contains(fold(have), want)
+		return strings.Contains(v.folded(), want)
 	case StartsWith:
 		return startsFolded(have, want)
 	case EndsWith:
@@ -183,5 +184,5 @@ func (o *operand) compare(v Value) (order int, ok bool) {
 	if o.kind != text || v.kind != text {
 		return 0, false
 	}
-	return strings.Compare(fold(v.text), o.folded), true
+	return strings.Compare(v.folded(), o.folded), true
 }

@@ -18,7 +18,7 @@ func (r *run) open(ctx context.Context) error {
 		return nil
 	}
 	if route, ok := r.pin.Policy.Route(in.Facts.Key.Route); ok {
-		in.Content = r.pipeline.steps.Content(&r.call)
+		in.Content = r.pipeline.steps.Content(&r.call, route.BodyPaths())
 		if route.NeedsUsage() {
 			in.Usage = r.pipeline.steps.Usage.Usage(ctx, r.call.Workspace, in.Facts.Key.ID, in.Facts.Now)
 		}

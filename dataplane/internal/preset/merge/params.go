@@ -54,6 +54,8 @@ func sorted(s catalog.Surface, c *policy.PresetConfig) (all []placed, lost []str
 		}
 		f, ok := place(s, name, concept, value)
 		switch {
+		case !ok && !plain(name): // of a generation config, whose names nobody checks
+			lost = append(lost, "generationConfig")
 		case !ok:
 			lost = append(lost, name)
 		case f.name == name:

@@ -14,11 +14,16 @@ import (
 // is worth a second look. Without names, models, providers and regions are not
 // looked up.
 func Check(g Graph, names Names) Report {
-	k := checker{g: &g, names: names, index: make(map[string]int, len(g.Nodes))}
+	k := checker{g: &g, names: names, warns: true}
+	return k.check()
+}
+
+func (k *checker) check() Report {
+	k.index = make(map[string]int, len(k.g.Nodes))
 	k.whole()
-	for i := range g.Nodes {
+	for i := range k.g.Nodes {
 		k.enter(i)
-		k.node(&g.Nodes[i])
+		k.node(&k.g.Nodes[i])
 	}
 	k.id1, k.path = "", ""
 	if k.steps > MaxSteps {
@@ -33,6 +38,7 @@ func Check(g Graph, names Names) Report {
 type checker struct {
 	g      *Graph
 	names  Names
+	warns  bool           // what is constant is looked for, which takes longer than all else
 	index  map[string]int // of the first node of each id
 	id1    string         // id of the node that is being checked
 	path   string         // its path with a dot

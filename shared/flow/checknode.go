@@ -111,7 +111,9 @@ func (k *checker) when(n *Node) {
 	}
 	if len(found) == 0 {
 		k.steps += condition.Steps(*n.When)
-		k.constant(n.When)
+		if k.warns {
+			k.constant(n.When)
+		}
 	}
 }
 

@@ -4,6 +4,8 @@
 // nothing of rules, routes or the catalog.
 package condition
 
+import "regexp"
+
 // Condition is one test, or a join of others. Exactly one of All, Any, Not and
 // the test (Source with Op) is set.
 type Condition struct {
@@ -102,3 +104,14 @@ type Facts interface {
 	// header, and else the path as it was written.
 	Look(s Source, path string) []Value
 }
+
+// Matcher is implemented by facts that remember what expressions matched, for
+// requests that are evaluated many times.
+type Matcher interface {
+	// Match is pattern.MatchString(text).
+	Match(pattern *Pattern, text string) bool
+}
+
+// Pattern is a regular expression, which stays the same one for as long as its
+// condition does.
+type Pattern = regexp.Regexp

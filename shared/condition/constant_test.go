@@ -83,7 +83,9 @@ func TestLongListsAreNotHeldAgainstEachOther(t *testing.T) {
 		}
 		return condition.Condition{Source: condition.Metadata, Path: "n", Op: condition.In, Value: condition.List(values...)}
 	}
-	all := func(n int) condition.Condition { return condition.Condition{All: []condition.Condition{in(0, n), in(1000, n)}} }
+	all := func(n int) condition.Condition {
+		return condition.Condition{All: []condition.Condition{in(0, n), in(1000, n)}}
+	}
 	require.Equal(t, []condition.Finding{{Path: "when"}}, condition.Constants(all(16), "when", nil))
 	require.Empty(t, condition.Constants(all(17), "when", nil))
 }

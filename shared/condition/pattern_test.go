@@ -39,6 +39,29 @@ func TestALongTextMatchesNothing(t *testing.T) {
 	require.False(t, p.Holds(facts{"user_id": {condition.Text("needle" + text)}}))
 }
 
+// remembering is a request that answers for every expression.
+type remembering struct {
+	facts
+	asked []string
+}
+
+func (r *remembering) Match(_ *condition.Pattern, text string) bool {
+	r.asked = append(r.asked, text)
+	return text == "12"
+}
+
+// TestFactsMayRemember: what expressions look at is asked of facts that remember,
+// and nothing else.
+func TestFactsMayRemember(t *testing.T) {
+	r := &remembering{facts: facts{"metadata n": {
+		condition.Null(), condition.Compound(), condition.Text("x"), condition.Text(strings.Repeat("y", 1<<20)), num("12"), condition.Text("z"),
+	}}}
+	require.True(t, compile(t, `{"source":"metadata","path":"n","op":"matches","value":"^never$"}`).Holds(r))
+	require.Equal(t, []string{"x", "12"}, r.asked)
+	require.True(t, compile(t, `{"source":"metadata","path":"n","op":"equals","value":"z"}`).Holds(r))
+	require.Len(t, r.asked, 2)
+}
+
 // TestALongTextIsReadInPart: what decides of a long text is at one end of it, and
 // what is folded is folded once.
 func TestALongTextIsReadInPart(t *testing.T) {

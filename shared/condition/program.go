@@ -99,11 +99,22 @@ func (p *Program) Holds(f Facts) bool {
 		return !p.not.Holds(f)
 	}
 	for _, v := range f.Look(p.source, p.path) {
-		if p.meets(v) {
+		holds := false
+		if m, remembers := f.(Matcher); remembers && p.op == Matches && v.matchable() {
+			holds = m.Match(p.pattern, v.text)
+		} else {
+			holds = p.meets(v)
+		}
+		if holds {
 			return !p.negated
 		}
 	}
 	return p.negated
+}
+
+// matchable reports whether regular expressions look at a value.
+func (v Value) matchable() bool {
+	return v.kind != null && v.kind < hidden && len(v.text) <= maxMatched
 }
 
 // meets reports whether one value of the request passes the positive test.
@@ -144,7 +155,7 @@ func (p *Program) meetsText(v Value) bool {
 	case EndsWith:
 		return endsFolded(have, want)
 	case Matches:
-		return len(have) <= maxMatched && p.pattern.MatchString(have)
+		return v.matchable() && p.pattern.MatchString(have)
 	default:
 		return false
 	}

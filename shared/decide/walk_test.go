@@ -118,8 +118,8 @@ func TestEachEntryHasItsOwnWay(t *testing.T) {
 	which := whenIs("which", condition.Model, "", "^acme/s", "only", "else")
 	which.When.Op = condition.Matches
 	w = on(which, only, flow.Node{ID: "else", Type: flow.Model, Next: "end"})
-	plan = w.decide(t, decide.Facts{Model: "acme/small", Models: []string{"zeta/small", "acme/big"}})
-	for i, node := range []string{"only", "else", "else"} {
+	plan = w.decide(t, decide.Facts{Model: "acme/big", Models: []string{"zeta/small", "acme/small"}})
+	for i, node := range []string{"else", "else", "only"} {
 		require.Equal(t, []string{"start", "which", node, "end"}, plan.RecordOf(i).Route.Nodes)
 	}
 	w = on(whenIs("which", condition.Model, "", "acme/small", "only", "else"), only,

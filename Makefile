@@ -96,7 +96,7 @@ chart: bin/helm ## Lint and render the Helm chart
 
 .PHONY: e2e
 e2e: setup-test ## Official SDKs against a whole platform
-	tools/setup.sh node
+	tools/setup.sh node curl
 	cd test/e2e/npm && npm ci --no-audit --no-fund --no-progress --loglevel=error
 	go test -race -count=1 -timeout 10m -tags e2e ./test/e2e/...
 

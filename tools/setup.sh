@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs what a target of the Makefile needs and the machine lacks.
-# Usage: tools/setup.sh [postgres] [cc] [node]
+# Usage: tools/setup.sh [postgres] [cc] [node] [curl]
 # It asks nothing, changes nothing that is already there, and says in one line
 # what to do when it cannot install something.
 set -eu
@@ -69,12 +69,15 @@ nodejs() {
 	npm install --prefix "$root/.tools" --no-save --no-audit --no-fund --loglevel=error node@20 >&2
 }
 
+http() { have curl || install curl curl "curl is missing: install it"; }
+
 have go || { say "Go 1.26 or later is missing: see https://go.dev/doc/install"; exit 1; }
 for part in "$@"; do
 	case $part in
 	postgres) postgres ;;
 	cc) cc ;;
 	node) nodejs ;;
+	curl) http ;;
 	*) say "unknown part '$part'"; exit 2 ;;
 	esac
 done

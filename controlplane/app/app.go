@@ -31,6 +31,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/publish"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/reseal"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/rollout"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/usage"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
@@ -74,6 +75,7 @@ type App struct {
 	consumer  *usage.Consumer
 	keeper    *usage.Keeper
 	filler    *usage.Filler
+	judge     *rollout.Judge
 	sweeper   *idempotency.Sweeper
 	keyring   *rotation.Keyring // nil when there is none
 	resealer  *reseal.Runner
@@ -140,12 +142,10 @@ func (a *App) wire(context.Context) error {
 	tracker, gateways := publication.NewTracker(registry), gateway.NewService(registry)
 	publications, events := postgres.NewPublicationStore(), postgres.NewAuditStore()
 	mutator := deploy.New(runner, publications, events, ids, now)
-	keyStore, managementKeyStore, settingsStore := postgres.NewAPIKeyStore(), postgres.NewManagementKeyStore(), postgres.NewSettingsStore()
-	byokStore := postgres.NewBYOKStore()
-	seals := a.seals(source, mutator, gateways, ids)
-	ladder := a.ladder(mutator, ids, source)
-	records := postgres.NewUsageStore(a.db, now)
-	claims := postgres.NewIdempotencyStore(a.db, ids, now)
+	keyStore, managementKeyStore := postgres.NewAPIKeyStore(), postgres.NewManagementKeyStore()
+	settingsStore, byokStore := postgres.NewSettingsStore(), postgres.NewBYOKStore()
+	seals, ladder := a.seals(source, mutator, gateways, ids), a.ladder(mutator, ids, source)
+	records, claims := postgres.NewUsageStore(a.db, now), postgres.NewIdempotencyStore(a.db, ids, now)
 
 	managementKeys := managementkey.NewService(managementkey.Deps{
 		Runner: runner, System: system, Store: managementKeyStore, Directory: postgres.NewManagementKeyDirectory(),
@@ -153,7 +153,7 @@ func (a *App) wire(context.Context) error {
 	})
 	topology := natsconn.NewKeeper(a.nats, natsconn.Topology{Replicas: a.cfg.NATS.Replicas, PinsBytes: a.cfg.NATS.PinsBytes}, log)
 	a.publisher = a.newPublisher(topology, tracker, registry)
-	a.account(topology, records, ids)
+	a.account(topology, records, ladder.rollouts, ids)
 	a.sweeper = idempotency.NewSweeper(claims, log)
 
 	services := api.Services{
@@ -180,12 +180,14 @@ func (a *App) wire(context.Context) error {
 	return err
 }
 
-// account builds what takes usage in, keeps it, and has it counted.
-func (a *App) account(topology *natsconn.Keeper, records *postgres.UsageStore, ids *id.Source) {
+// account builds what takes usage in, keeps it, has it counted, and judges
+// rollouts by it.
+func (a *App) account(topology *natsconn.Keeper, records *postgres.UsageStore, rollouts *rollout.Service, ids *id.Source) {
 	log, now := a.deps.Log, a.deps.Now
 	a.consumer = usage.NewConsumer(a.nats, topology, records, a.cfg.Usage.Workers, log)
 	a.keeper = usage.NewKeeper(records, now, log)
 	a.filler = usage.NewFiller(a.nats, topology, records, ids, now, log)
+	a.judge = rollout.NewJudge(postgres.NewRolloutElector(a.db, log), postgres.NewDocket(a.db), rollouts, now, log)
 }
 
 // providerKeys are the keys that workspaces bring.
@@ -207,7 +209,7 @@ func (a *App) overrides(base catalog.Catalog, sealer byok.Sealer, ids *id.Source
 
 func (a *App) metrics() *prometheus.Registry {
 	registry := telemetry.NewRegistry("controlplane", a.deps.Version)
-	registry.MustRegister(a.consumer, a.keeper, a.filler, a.resealer)
+	registry.MustRegister(a.consumer, a.keeper, a.filler, a.judge, a.resealer)
 	if a.keyring != nil {
 		registry.MustRegister(a.keyring)
 	}

@@ -17,6 +17,8 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/postgres"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/preset"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/replay"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/rollout"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/routing"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
 	"github.com/signalbox-dev/signalbox/shared/id"
@@ -31,6 +33,8 @@ type ladder struct {
 	departments *department.Service
 	guardrails  *guardrail.Service
 	routes      *dynamicroute.Service
+	replays     *replay.Service
+	rollouts    *rollout.Service
 	presets     *preset.Service
 	effective   *effective.Service
 	auto        *autorouting.Service
@@ -43,16 +47,28 @@ func (a *App) ladder(mutator *deploy.Mutator, ids *id.Source, source routing.Sou
 	runner, now := a.db.Runner(), a.deps.Now
 	keys, profiles, departments := postgres.NewAPIKeyStore(), postgres.NewProfileStore(), postgres.NewDepartmentStore()
 	guardrails, routes, presets := postgres.NewGuardrailStore(), postgres.NewRouteStore(), postgres.NewPresetStore()
+	versions, commons := postgres.NewPresetVersions(), postgres.NewPresetCommons(a.db)
+	standings := preset.NewStandings(runner, presets, versions, commons)
+	rollouts := postgres.NewRolloutStore()
+	dynamic := dynamicroute.NewService(dynamicroute.Deps{
+		Runner: runner, Store: routes, Directory: routes, Versions: postgres.NewRouteVersionStore(),
+		Deployments: postgres.NewRouteDeploymentStore(), Keys: postgres.NewRouteKeys(), Rollouts: rollouts, Mutator: mutator,
+		Offered: source, Presets: standings, IDs: ids, Now: now,
+	})
 	return ladder{
+		routes: dynamic,
+		rollouts: rollout.NewService(rollout.Deps{
+			Runner: runner, Store: rollouts, Routes: dynamic, Mutator: mutator, IDs: ids, Now: now,
+		}),
 		keys: apikey.NewService(apikey.Deps{
 			Runner: runner, Store: keys, Mutator: mutator, Profiles: profiles, Departments: departments,
 			Guardrails: guardrails, Routes: routes, IDs: ids, Rand: rand.Reader, Now: now,
 		}),
 		settings: settings.NewService(settings.Deps{
-			Runner: runner, Store: postgres.NewSettingsStore(), Mutator: mutator, Profiles: profiles, Offered: source, Now: now,
+			Runner: runner, Store: postgres.NewSettingsStore(), Mutator: mutator, Profiles: profiles, Offered: source, Presets: standings, Now: now,
 		}),
 		profiles: profile.NewService(profile.Deps{
-			Runner: runner, Store: profiles, Directory: profiles, Mutator: mutator, Offered: source, IDs: ids, Now: now,
+			Runner: runner, Store: profiles, Directory: profiles, Mutator: mutator, Offered: source, Presets: standings, IDs: ids, Now: now,
 		}),
 		departments: department.NewService(department.Deps{
 			Runner: runner, Store: departments, Directory: departments, Profiles: profiles, Mutator: mutator, IDs: ids, Now: now,
@@ -61,16 +77,17 @@ func (a *App) ladder(mutator *deploy.Mutator, ids *id.Source, source routing.Sou
 			Runner: runner, Store: guardrails, Directory: guardrails, Keys: postgres.NewGuardrailKeys(), Members: postgres.NewGuardrailMembers(),
 			Mutator: mutator, Offered: source, IDs: ids, Now: now,
 		}),
-		routes: dynamicroute.NewService(dynamicroute.Deps{
-			Runner: runner, Store: routes, Directory: routes, Versions: postgres.NewRouteVersionStore(),
-			Deployments: postgres.NewRouteDeploymentStore(), Keys: postgres.NewRouteKeys(), Mutator: mutator, Offered: source, IDs: ids, Now: now,
+		replays: replay.NewService(replay.Deps{
+			Runner: runner, Routes: routes, Versions: postgres.NewRouteVersionStore(), Keys: postgres.NewRouteKeys(),
+			Policies: postgres.NewCompiler(a.db), Log: postgres.NewReplayLog(), Source: source, Now: now,
 		}),
 		presets: preset.NewService(preset.Deps{
-			Runner: runner, Store: presets, Versions: postgres.NewPresetVersions(), Deployments: postgres.NewPresetDeployments(),
-			Publishers: presets, Commons: postgres.NewPresetCommons(a.db), Guardrails: guardrails, Mutator: mutator, Offered: source, IDs: ids, Now: now,
+			Runner: runner, Store: presets, Versions: versions, Deployments: postgres.NewPresetDeployments(),
+			Publishers: presets, Commons: commons, Guardrails: guardrails, Uses: presets,
+			Mutator: mutator, Offered: source, IDs: ids, Now: now,
 		}),
 		effective: effective.NewService(effective.Deps{
-			Runner: runner, Policies: postgres.NewCompiler(a.db), Keys: keys, Source: source, Now: now,
+			Runner: runner, Policies: postgres.NewCompiler(a.db), Keys: keys, Routes: routes, Source: source, Now: now,
 		}),
 		lifecycle: lifecycle.NewService(lifecycle.Deps{
 			Runner: runner, Policies: postgres.NewCompiler(a.db), Keys: keys, Uses: postgres.NewModelUseStore(), Source: source, Now: now,
@@ -89,5 +106,6 @@ func (a *App) ladder(mutator *deploy.Mutator, ids *id.Source, source routing.Sou
 func (l *ladder) serve(s *api.Services) {
 	s.Keys, s.Settings, s.Profiles, s.Departments = l.keys, l.settings, l.profiles, l.departments
 	s.Guardrails, s.DynamicRoutes, s.Presets = l.guardrails, l.routes, l.presets
+	s.Replays, s.Rollouts = l.replays, l.rollouts
 	s.Effective, s.AutoRouting, s.Lifecycle, s.EndpointHealth = l.effective, l.auto, l.lifecycle, l.health
 }

@@ -160,6 +160,7 @@ func (a *App) wire(context.Context) error {
 		Source: source, Disk: disk, Now: now, Log: log, Installed: a.provider.Retain, Dropped: a.provider.Forget,
 	})
 	presets := preset.New(preset.Options{Source: source, Disk: disk, Now: now, Log: log})
+	presets.Register(a.registry)
 	instance := id.SystemSource().UUID()
 	a.feed = feed.New(feed.Options{
 		Conn: a.nats, Keys: keys, Policies: a.policies, Disk: disk, Log: log, Now: now,
@@ -183,7 +184,7 @@ func (a *App) wire(context.Context) error {
 	}, a.cfg.limits())
 	line := pipeline.New(pipeline.Steps{
 		Auth: auth.New(keys, now), Policies: a.policies, Catalogs: a.policies, Objects: names, Health: known, Affinity: a.pins,
-		Content: content.Of, Usage: a.ledger, Presets: presets, Decide: decide.Decide,
+		Content: content.Of, Usage: a.ledger, Presets: presets, Adds: translate.Adds, Decide: decide.Decide,
 		Classify: classifier.New(classifier.Options{Model: a.cfg.Auto.ClassifierModel, Timeout: a.cfg.Auto.ClassifierTimeout, IDs: ids, Metrics: a.registry}),
 		Admit:    limits.NewOpen(), Begin: recorder, Attempt: runner, Deliver: stream.New(), Record: recorder, Access: recorder,
 		Status: StatusOf,

@@ -281,7 +281,7 @@ func textOnly(m *catalog.Model) bool {
 func (d *decision) hardNeeds() []string {
 	var needs []string
 	for _, w := range [...]classify.Workload{classify.ToolUse, classify.Structured} {
-		if p := parameterOf(w); slices.Contains(d.in.Facts.Parameters, p) {
+		if p := parameterOf(w); d.asks(p) {
 			needs = append(needs, p)
 		}
 	}

@@ -94,6 +94,24 @@ func (t *AutoTrace) classified(said *Classification) {
 	t.ClassifierModel, t.ClassifierRequest = clip(said.Model), clip(said.Request)
 }
 
+// Classification is what a trace says that a request was taken for; nil where it
+// was not classified.
+func (t *AutoTrace) Classification() *Classification {
+	if t == nil || t.Workload == "" {
+		return nil
+	}
+	said := &Classification{Source: ClassifierSource(t.Classifier), Why: LocalReason(t.LocalReason), Model: t.ClassifierModel, Request: t.ClassifierRequest}
+	said.Complexity, said.Confidence = t.Complexity, t.Confidence
+	for _, part := range t.Mix {
+		for w := range said.Mix {
+			if classify.Workload(w).String() == part.Workload {
+				said.Mix[w] = part.Share
+			}
+		}
+	}
+	return said
+}
+
 // list writes the scored models.
 func (t *AutoTrace) list(config *policy.Auto, said *Classification, list []autoCandidate, d *decision) {
 	if len(list) > maxAutoListed {

@@ -41,13 +41,12 @@ func trustedMix(said *Classification) classify.Mix {
 // request's own. What is typical of a model would make those that get long
 // prompts look dear.
 func (d *decision) autoSizes() sizes {
-	f := &d.in.Facts
 	s := sizes{from: SizesAssumed, input: expectedInput, output: expectedOutput}
 	if n := d.inputTokens(); n > 0 {
 		s.from, s.input = SizesOfRequest, n
 	}
-	if f.OutputTokens > 0 {
-		s.output = min(s.output, f.OutputTokens)
+	if n := d.outputTokens(); n > 0 {
+		s.output = min(s.output, n)
 	}
 	return s
 }

@@ -176,7 +176,7 @@ func exclusionSize(x *Exclusion) int {
 }
 
 func fixedSize(r *Record) int {
-	size := 1200 + len(r.RequestedModel) + len(r.DecidedModel) + len(r.DecidedProvider) + len(r.DecidedUpstream)
+	size := 1200 + len(r.Recollection) + len(r.RequestedModel) + len(r.DecidedModel) + len(r.DecidedProvider) + len(r.DecidedUpstream)
 	if a := r.Affinity; a != nil {
 		size += affinitySize + len(a.Endpoint) + len(a.Model)
 	}
@@ -235,6 +235,9 @@ func (r *Record) shrink() bool {
 		r.Limits = r.Limits[:halve(len(r.Limits))]
 	case len(r.Policy) > 0:
 		r.Policy = r.Policy[:halve(len(r.Policy))]
+	case r.Recollection != nil:
+		r.Recollection = nil
+		r.Truncated++
 	default:
 		return false
 	}

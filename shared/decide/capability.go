@@ -115,8 +115,9 @@ func implied(m *catalog.Model, s catalog.Surface) bool {
 }
 
 // cannotServe gives the reason why an endpoint cannot serve the surface or
-// what the request needs, or "". Some rung may want every parameter served.
-func cannotServe(f *Facts, o *catalog.Offer, everyParameter bool) string {
+// what the entry at hand needs, or "". Some rung may want every parameter served.
+func (d *decision) cannotServe(o *catalog.Offer) string {
+	f := &d.in.Facts
 	if !speaks(o.Provider.Type, f.Surface) {
 		return reasonFormat
 	}
@@ -130,10 +131,12 @@ func cannotServe(f *Facts, o *catalog.Offer, everyParameter bool) string {
 			}
 		}
 	}
-	if everyParameter && len(o.Endpoint.Parameters) > 0 {
-		for _, p := range f.Parameters {
-			if !slices.Contains(o.Endpoint.Parameters, p) {
-				return reasonParameter
+	if d.restrictions.parameters != RungPlatform && len(o.Endpoint.Parameters) > 0 {
+		for _, asked := range [...][]string{f.Parameters, d.added.Parameters} {
+			for _, p := range asked {
+				if !slices.Contains(o.Endpoint.Parameters, p) {
+					return reasonParameter
+				}
 			}
 		}
 	}

@@ -102,6 +102,7 @@ func (d *decision) addLink(links []link, l link) []link {
 				d.matches = make(matches)
 			}
 			l.walk = d.opening.walker.again(l.name, l.walk, d.matches)
+			d.plan.UnknownAt = cmp.Or(d.plan.UnknownAt, l.walk.unknownAt)
 			if l.walk.action.Reject != nil {
 				d.exclude1(clip(l.said), "", stageRoute, reasonRouteRejects)
 				return links

@@ -27,9 +27,13 @@ func Decide(in Input) Plan {
 		return d.plan
 	}
 	d.Ladder = &d.opening.Ladder
+	first := &d.opening.first
+	if first.walk != nil && first.walk.unknownAt != "" {
+		d.met(first)
+		return d.unknown(first.walk.unknownAt)
+	}
 	refusal := d.resolve()
 	d.recognize()
-	first := &d.opening.first
 	d.met(first)
 	if first.refusal != nil {
 		refusal = d.standing(first, first.refusal)
@@ -89,6 +93,9 @@ func (d *decision) walk(links []link) Plan {
 		limit = policy.DefaultSettings().MaxModels
 	}
 	for i := 0; i < len(links) && len(d.plan.Chain) < limit; i++ {
+		if d.plan.UnknownAt != "" {
+			return d.unknown(d.plan.UnknownAt)
+		}
 		d.from, d.tally = len(d.plan.Record.Exclusions), tally{}
 		t, refusal, ok := d.reach(&links[i], &links[0])
 		if refusal != nil {
@@ -115,6 +122,11 @@ func (d *decision) walk(links []link) Plan {
 		}
 	}
 	if len(d.plan.Chain) == 0 {
+		for i := range links {
+			if links[i].unread() { // it might have served: the refusal of another is no answer
+				return d.refuse(links[i].refusal, StageNone)
+			}
+		}
 		return d.refuse(first, firstStage)
 	}
 	d.finish()
@@ -306,6 +318,7 @@ func (d *decision) finish() {
 	if own := d.in.Facts.Routing.MaxAttempts; own > 0 {
 		d.plan.MaxAttempts = min(d.plan.MaxAttempts, own)
 	}
+	d.recollect()
 	d.bound()
 }
 
@@ -314,6 +327,7 @@ func (d *decision) refuse(refusal *fault.Error, stage Stage) Plan {
 	d.plan.Record.Refusal = &RefusalRecord{
 		Code: string(refusal.Code), Reason: string(refusal.Reason), Stage: stage.String(),
 	}
+	d.recollect()
 	d.bound()
 	return d.plan
 }

@@ -56,6 +56,7 @@ func (r *Record) appendTraces(b *jsonappend.Buffer) {
 		b.Int("version", int64(t.Version))
 		b.Close('}')
 	}
+	b.Raw("replay", r.Recollection)
 	if len(r.Policy) > 0 {
 		b.Name("policy")
 		b.Open('[')

@@ -33,7 +33,7 @@ func (d *decision) exclude(t *target, o *catalog.Offer) verdict {
 	if stage, reason := d.excludeByOperator(o); reason != "" {
 		return verdict{stage: stage, reason: reason}
 	}
-	if reason := cannotServe(&d.in.Facts, o, d.restrictions.parameters != RungPlatform); reason != "" {
+	if reason := d.cannotServe(o); reason != "" {
 		return verdict{stage: StageCapability, reason: reason}
 	}
 	if d.tooLong(o) {
@@ -133,7 +133,7 @@ func (d *decision) tooLong(o *catalog.Offer) bool {
 		limit = o.Model.Context
 	}
 	input := d.inputTokens()
-	return limit > 0 && (input > limit || d.in.Facts.OutputTokens > limit-input)
+	return limit > 0 && (input > limit || d.outputTokens() > limit-input)
 }
 
 // outOfRegion: an endpoint is in every region that some rung requires.

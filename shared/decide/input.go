@@ -29,6 +29,11 @@ type Input struct {
 	// Presets are those that were looked up, by PresetKey of their names; nil is
 	// for one that is not there. What is missing is asked for by Plan.NeedsPresets.
 	Presets map[string]*policy.PresetVersion
+	// Unread are the keys of presets that may be there and cannot be read now.
+	Unread []string
+	// Adds tells what a preset adds to the request as it is written in its surface's
+	// format. It is pure; nil: the prompt is all that is known.
+	Adds func(*policy.PresetVersion) Added
 	// Ladder is Climb's of the other members, and Opening Open's, where more than
 	// one question is asked about a request; nil: it is worked out.
 	Ladder  *Ladder
@@ -39,6 +44,8 @@ type Input struct {
 	// Conversation is what was remembered of the request's, looked up before.
 	Conversation Conversation
 	Seed         uint64 // of the draws; the record keeps it
+	// Replayed is what is recorded of a request of the past; nil for one of now.
+	Replayed *Replayed
 	// Classification is what signalbox/auto goes by; nil until it asks for it.
 	Classification *Classification
 }
@@ -79,6 +86,13 @@ type Facts struct {
 
 	InputTokens  int64 // estimate
 	OutputTokens int64 // requested cap; 0 when none was given
+}
+
+// Added is what a preset adds to a request.
+type Added struct {
+	Parameters   []string // as Facts has them; some may be the request's too
+	InputTokens  int64    // estimate
+	OutputTokens int64    // cap, where the request has none; 0: none
 }
 
 // KeyFacts is what routing reads of the caller's key.

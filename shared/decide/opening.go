@@ -53,6 +53,9 @@ func (o *Opening) open(in *Input) {
 	}
 	if o.walker = walkerOf(in); o.walker != nil {
 		l.walk = o.walker.walk(l.name)
+		if l.walk.unknownAt != "" {
+			return
+		}
 		if r := l.walk.action.Reject; r != nil {
 			l.refusal = rejected(r)
 		}
@@ -61,7 +64,7 @@ func (o *Opening) open(in *Input) {
 		}
 	}
 	l.caller = l.caller && l.name != ""
-	if o.need(l.asPreset(in)) {
+	if l.refusal == nil && o.need(l.asPreset(in)) {
 		return
 	}
 	o.ascend(in)

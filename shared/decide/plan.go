@@ -29,6 +29,9 @@ type Plan struct {
 	// Input.Presets of a second call has to have, by their PresetKey: there is no
 	// chain and no refusal yet.
 	NeedsPresets []string
+	// UnknownAt is the node of the key's route at which the way of a replayed
+	// request cannot be known: there is no chain and no refusal then.
+	UnknownAt string
 }
 
 // Step is one model of the chain.
@@ -56,6 +59,7 @@ func (p *Plan) RecordOf(step int) Record {
 	if step == 0 || step >= len(p.Chain) {
 		return r
 	}
+	r.Recollection = nil
 	s := &p.Chain[step]
 	first := &s.Candidates[0]
 	r.DecidedModel, r.DecidedProvider, r.DecidedUpstream = s.Model.ID, first.Provider.Slug, first.Endpoint.ID

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/fault"
@@ -34,6 +35,9 @@ func (l *link) asPreset(in *Input) (needs string) {
 	}
 	v, known := in.Presets[key]
 	switch {
+	case !known && slices.Contains(in.Unread, key):
+		l.refusal = fault.New(fault.UpstreamUndetermined, "The preset cannot be read at the moment. Try again shortly.").
+			From(fault.Gateway).After(time.Second)
 	case !known:
 		return key
 	case v == nil:
@@ -47,6 +51,10 @@ func (l *link) asPreset(in *Input) (needs string) {
 	}
 	return ""
 }
+
+// unread reports whether an entry is left out because its preset could not be
+// read.
+func (l *link) unread() bool { return l.refusal != nil && l.refusal.Code == fault.UpstreamUndetermined }
 
 func noPreset(message string) *fault.Error { return notFound(message).Because(fault.PresetNotFound) }
 
@@ -96,8 +104,12 @@ func (c *climber) preset(v *policy.PresetVersion) {
 	slices.SortFunc(c.weights, func(a, b weighted) int {
 		return cmp.Or(strings.Compare(a.provider.Slug, b.provider.Slug), cmp.Compare(a.weight, b.weight))
 	})
-	if !c.in.Facts.Child {
-		c.prompt = int64(len(config.SystemPrompt)) / bytesPerToken
+	switch { // a child has the body that the gateway wrote
+	case c.in.Facts.Child:
+	case c.in.Adds != nil:
+		c.added = c.in.Adds(v)
+	default:
+		c.added.InputTokens = int64(len(config.SystemPrompt)) / bytesPerToken
 	}
 }
 
@@ -168,6 +180,18 @@ func (l *Ladder) weightOf(p *catalog.Provider) float64 {
 	return 1
 }
 
-// inputTokens is the estimated input of the entry at hand: the caller's, and the
-// prompt of its preset.
-func (d *decision) inputTokens() int64 { return d.in.Facts.InputTokens + d.prompt }
+// inputTokens is the estimated input of the entry at hand: the caller's, and what
+// its preset adds.
+func (d *decision) inputTokens() int64 { return d.in.Facts.InputTokens + d.added.InputTokens }
+
+// outputTokens is the cap of the entry at hand: the caller's, or else that of its
+// preset; 0 when there is none.
+func (d *decision) outputTokens() int64 {
+	return cmp.Or(d.in.Facts.OutputTokens, d.added.OutputTokens)
+}
+
+// asks reports whether the entry at hand has a parameter, of the caller or of its
+// preset.
+func (d *decision) asks(parameter string) bool {
+	return slices.Contains(d.in.Facts.Parameters, parameter) || slices.Contains(d.added.Parameters, parameter)
+}

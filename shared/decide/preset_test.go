@@ -109,7 +109,27 @@ func TestPresetsThatCannotBeUsed(t *testing.T) {
 	require.Equal(t, fault.PresetNotFound, refusal("").Reason)
 	w.settings.DefaultModel = "@mine"
 	require.Contains(t, refusal("").Message, "default model of the workspace's settings")
+	in := w.input(t, decide.Facts{})
+	in.Opening = decide.Open(&in)
+	once := decide.Decide(in).Refusal.Message
+	require.Equal(t, once, decide.Decide(in).Refusal.Message, "an opening does not change")
 	require.Equal(t, fault.InvalidModelName, refusal("@").Reason)
+}
+
+// One that cannot be read leaves its entry out, and is the refusal where nothing
+// else serves.
+func TestAPresetThatCannotBeRead(t *testing.T) {
+	w := with(nil)
+	in := w.input(t, decide.Facts{Model: "acme/small", Models: []string{"@Away", "acme/big"}})
+	in.Unread = []string{"away"}
+	plan := decide.Decide(in)
+	require.Empty(t, plan.NeedsPresets)
+	require.Equal(t, []string{"acme/small", "acme/big"}, plan.Record.Chain)
+	require.Equal(t, "preset_not_readable", excluded(plan, "@Away"))
+	in.Facts.Key.Models, in.Facts.Models = []string{"zeta/*"}, []string{"@Away"}
+	plan = decide.Decide(in)
+	require.Equal(t, fault.UpstreamUndetermined, plan.Refusal.Code)
+	require.Positive(t, plan.Refusal.RetryAfter)
 }
 
 // What is not known yet is asked for, all that can be told at once, and nothing
@@ -285,6 +305,41 @@ func TestAPresetsPromptCountsAsInput(t *testing.T) {
 	}
 	require.Nil(t, w.decide(t, decide.Facts{Model: "acme/small", InputTokens: 1000}).Refusal)
 	require.EqualValues(t, 300, w.decide(t, decide.Facts{Model: "@long", InputTokens: 100}).Record.Rankings[0].InputTokens)
+}
+
+// What a preset adds to the body counts for its own entries, and for no others.
+func TestWhatAPresetAddsCounts(t *testing.T) {
+	w := with(map[string]policy.PresetConfig{"p": {Model: "acme/small"}, "auto": {Model: catalog.AutoModel, Models: policy.Lists{Allow: []string{"acme/tiny:free"}}}})
+	strict := decide.Preferences{RequireParameters: true}
+	added := decide.Added{Parameters: []string{"seed", "tools"}}
+	in := func(f decide.Facts) decide.Input {
+		in := w.input(t, f)
+		in.Adds = func(v *policy.PresetVersion) decide.Added {
+			require.Contains(t, []string{"p", "auto"}, v.Slug)
+			return added
+		}
+		return in
+	}
+	plan := func(f decide.Facts) decide.Plan { return decide.Decide(in(f)) }
+	endpoints := w.model("acme/small").Endpoints
+	endpoints[0].Parameters, endpoints[1].Parameters = []string{"temperature", "seed", "tools"}, []string{"temperature"}
+	require.NotContains(t, order(plan(decide.Facts{Model: "@p", Provider: strict})), south)
+	require.Contains(t, order(plan(decide.Facts{Model: "acme/small", Provider: strict})), south)
+	require.Contains(t, order(plan(decide.Facts{Model: "@p", Models: []string{"acme/small"}, Provider: strict})), south, "the caller's own entry")
+	require.Contains(t, order(plan(decide.Facts{Model: "@p"})), south, "nobody demands it")
+
+	free := w.model("acme/tiny:free").Endpoints
+	free[0].Parameters, free[1].Parameters = endpoints[0].Parameters, endpoints[1].Parameters
+	asks := in(decide.Facts{Model: "@auto"})
+	asks.Classification = &decide.Classification{Source: decide.ByRules}
+	require.Equal(t, []string{"north:acme/tiny:free"}, order(decide.Decide(asks)), "a model that signalbox/auto chooses has to take tools")
+
+	w.model("acme/small").Context = 1000
+	added = decide.Added{InputTokens: 200, OutputTokens: 300}
+	require.Nil(t, plan(decide.Facts{Model: "@p", InputTokens: 500}).Refusal)
+	require.Equal(t, fault.ContextLengthExceeded, plan(decide.Facts{Model: "@p", InputTokens: 501}).Refusal.Code)
+	require.Nil(t, plan(decide.Facts{Model: "@p", InputTokens: 501, OutputTokens: 299}).Refusal, "the request's cap is the one that goes out")
+	require.EqualValues(t, 300, plan(decide.Facts{Model: "@p", InputTokens: 500}).Record.Rankings[0].OutputTokens)
 }
 
 // A request that the gateway makes within another one is held to what that one's

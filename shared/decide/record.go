@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/signalbox-dev/signalbox/shared/catalog"
@@ -41,6 +42,8 @@ type Record struct {
 
 	Route  *RouteTrace  `json:"route,omitempty"`
 	Preset *PresetTrace `json:"preset,omitempty"`
+	// Recollection is a Recollection, of the first model's turn alone.
+	Recollection json.RawMessage `json:"replay,omitempty"`
 
 	Policy     []ResolvedField   `json:"policy,omitempty"` // each resolved field with the rung it came from
 	Chain      []string          `json:"chain,omitempty"`  // models in order

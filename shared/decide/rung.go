@@ -54,7 +54,7 @@ type Ladder struct {
 	prefer       preferences
 	restrictions restrictions
 	weights      []weighted        // of the preset
-	prompt       int64             // tokens of the preset's prompt
+	added        Added             // by the preset
 	unknown      []fault.Violation // names of providers in the request that nobody has
 	refusal      *fault.Error      // of a rung, the first
 }

@@ -179,3 +179,16 @@ func TestAPinWidensNothing(t *testing.T) {
 		}
 	})
 }
+
+// Where the default is a preset, its name says which model is meant each time:
+// what it means now, whatever the session's earlier turns went to.
+func TestADefaultPresetIsNotPinned(t *testing.T) {
+	w := with(map[string]policy.PresetConfig{"p": {Model: "acme/big"}})
+	w.settings.DefaultModel = "@p"
+	plan := w.turn(t, session("acme/small"), decide.Facts{SessionID: "s"})
+	require.Equal(t, []string{"acme/big"}, plan.Record.Chain)
+	require.Equal(t, []string{"p"}, slugs(plan))
+	require.Empty(t, plan.Record.SwitchReason)
+	w.settings.DefaultModel = "acme/big"
+	require.Equal(t, decide.SwitchSessionPin, w.turn(t, session("acme/small"), decide.Facts{SessionID: "s"}).Record.SwitchReason)
+}

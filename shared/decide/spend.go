@@ -45,8 +45,10 @@ func (d *decision) sizesOf(pool []*ranked) sizes {
 		s.output = 0
 	case outputCalls > 0:
 		s.output = max(1, output/outputCalls)
-	case f.OutputTokens > 0 && f.OutputTokens < expectedOutput: // a cap is rarely reached
-		s.output = f.OutputTokens
+	default:
+		if n := d.outputTokens(); n > 0 {
+			s.output = min(s.output, n) // a cap is rarely reached
+		}
 	}
 	return s
 }

@@ -81,6 +81,7 @@ const (
 	reasonRouteRejects   = "rejected_by_route"
 	reasonOverridden     = "overridden_by_dynamic_route"
 	reasonPresetProvider = "provider_not_in_preset"
+	reasonPresetUnread   = "preset_not_readable"
 
 	reasonPresetModel        = string(fault.PresetModelNotAllowed)
 	reasonModelRestricted    = string(fault.ModelRestricted)

@@ -26,11 +26,16 @@ func (d *decision) standing(l *link, refusal *fault.Error) *fault.Error {
 		r := rung{name: l.rung, profile: d.profileOf(l.rung)}
 		return r.stale(l.field(), name.Provider)
 	}
-	refusal.Message = "The " + l.title() + " of the " + l.rung.title() + " cannot be used. " + refusal.Message
-	if _, told := refusal.Fields["rung"]; told { // of the rung that is against it
-		return refusal
+	own := *refusal // that of an opening stays as it is
+	own.Message = "The " + l.title() + " of the " + l.rung.title() + " cannot be used. " + refusal.Message
+	if _, told := own.Fields["rung"]; told { // of the rung that is against it
+		return &own
 	}
-	return refusal.With("rung", l.rung.String()).With("field", l.field())
+	own.Fields = nil
+	for name, value := range refusal.Fields {
+		_ = own.With(name, value) // itself
+	}
+	return own.With("rung", l.rung.String()).With("field", l.field())
 }
 
 // field is the routing field that a link of a rung comes from.
@@ -75,6 +80,9 @@ func (d *decision) profileOf(r Rung) *policy.Profile {
 // unresolved is the reason why an entry of the chain after the first is left
 // out.
 func unresolved(refusal *fault.Error) string {
+	if refusal.Code == fault.UpstreamUndetermined {
+		return reasonPresetUnread
+	}
 	switch refusal.Reason {
 	case fault.ProviderQualifiedModelConflict:
 		return reasonQualifierConflict

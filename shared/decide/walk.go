@@ -15,6 +15,8 @@ type walk struct {
 	action flow.Action
 	set    policy.Routing // by it, as a rung
 	trace  RouteTrace
+	// unknownAt is the node from which on nothing is known of a replayed request.
+	unknownAt string
 }
 
 // walker walks the key's dynamic route. It is of one request.
@@ -33,7 +35,12 @@ func walkerOf(in *Input) *walker {
 		return nil
 	}
 	w := &walker{version: &route.CompiledVersion, request: requestFacts{in: in}}
-	w.facts.Subject, w.facts.Usage = in.Facts.subject(), in.Usage
+	w.facts.Usage = in.Usage
+	if in.Replayed == nil {
+		w.facts.Subject = in.Facts.subject()
+	} else {
+		w.facts.SubjectHash = in.Replayed.Subject
+	}
 	w.trace.ID = route.Text
 	if c := route.Candidate; c != nil {
 		w.trace.Rollout, w.trace.Arm = c.Rollout.String(), ArmStable
@@ -47,6 +54,9 @@ func walkerOf(in *Input) *walker {
 
 // walk evaluates the route for the first entry of the chain.
 func (w *walker) walk(name string) *walk {
+	if w.request.in.Replayed != nil {
+		return w.replay(name)
+	}
 	w.request.model, w.facts.Request = name, &w.request
 	to := &walk{trace: w.trace}
 	to.action, to.trace.Nodes = w.version.Program.Evaluate(&w.facts, make([]string, 0, w.version.Nodes))

@@ -146,6 +146,12 @@ func TestARejectNode(t *testing.T) {
 		require.Equal(t, []string{"start", "which", "no"}, plan.Record.Route.Nodes)
 		require.Equal(t, &decide.RefusalRecord{Code: "route_rejected", Reason: "not_today"}, plan.Record.Refusal)
 	}
+	// It comes before presets: whether there is one that is named is not asked.
+	in := which("@gone").input(t, decide.Facts{Model: "@gone"})
+	require.Empty(t, decide.Open(&in).Needs())
+	in.Presets = map[string]*policy.PresetVersion{"gone": nil}
+	require.Equal(t, fault.RouteRejected, decide.Decide(in).Refusal.Code)
+
 	plan := which("acme/big").decide(t, decide.Facts{Model: "acme/small", Models: []string{"acme/big", "acme/tiny"}})
 	require.Equal(t, []string{"acme/small", "acme/tiny"}, plan.Record.Chain)
 	require.Equal(t, "rejected_by_route", excluded(plan, "acme/big"))

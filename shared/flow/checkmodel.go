@@ -79,6 +79,10 @@ func (k *checker) modelName(field, name string) {
 		k.warnf(field, DeprecatedModel, "this model is deprecated")
 	case Retires:
 		k.warnf(field, RetiredModel, "this model is retired")
+	case Undeployed:
+		k.addf(field, Disabled, "this preset has no deployed version, or is archived")
+	case Confined:
+		k.warnf(field, PrivatePreset, "this preset is private: only keys of its creator can use it")
 	default:
 	}
 }

@@ -37,6 +37,10 @@ func (names) Model(name string) flow.Standing {
 		return flow.Deprecates
 	case "acme/retired":
 		return flow.Retires
+	case "@draft":
+		return flow.Undeployed
+	case "@mine":
+		return flow.Confined
 	case "acme/big", "acme/small", "acme/new", "acme/x", "north/other", "north:acme/small:fast", "@support", "@support#3":
 		return flow.Known
 	}

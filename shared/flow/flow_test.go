@@ -206,10 +206,10 @@ func (f facts) Look(s condition.Source, path string) []condition.Value {
 func TestListsAreBounded(t *testing.T) {
 	many := func(what string, n int) string { return strings.TrimSuffix(strings.Repeat(what+",", n), ",") }
 	for name, raw := range map[string]string{
-		"nodes":     `{"schema_version":1,"entry":"a","nodes":[` + many(`{"id":"a","type":"model","next":"b"}`, 10_000) + `]}`,
-		"numbers":   `{"schema_version":1,"entry":"a","nodes":[` + many(`1`, 100_000) + `]}`,
-		"fallbacks": `{"schema_version":1,"entry":"a","nodes":[{"id":"a","type":"model","next":"a","fallback_models":[` + many(`"a"`, 100_000) + `]}]}`,
-		"branches":  `{"schema_version":1,"entry":"a","nodes":[{"id":"a","type":"percentage","branches":[` + many(`{"id":"a","percent":1,"next":"a"}`, 10_000) + `]}]}`,
+		"nodes":     `{"schema_version":1,"entry":"a","nodes":[` + many(`{"id":"a","type":"model","next":"b"}`, 3_000) + `]}`,
+		"numbers":   `{"schema_version":1,"entry":"a","nodes":[` + many(`1`, 20_000) + `]}`,
+		"fallbacks": `{"schema_version":1,"entry":"a","nodes":[{"id":"a","type":"model","next":"a","fallback_models":[` + many(`"a"`, 20_000) + `]}]}`,
+		"branches":  `{"schema_version":1,"entry":"a","nodes":[{"id":"a","type":"percentage","branches":[` + many(`{"id":"a","percent":1,"next":"a"}`, 3_000) + `]}]}`,
 		"depth":     `{"schema_version":1,"entry":"a","nodes":[{"id":"a","type":"condition","when":` + strings.Repeat(`{"not":`, 5000) + `{}` + strings.Repeat(`}`, 5000) + `}]}`,
 		"bytes":     `{"schema_version":1,"entry":"` + strings.Repeat("a", 1<<20) + `","nodes":[]}`,
 	} {

@@ -37,9 +37,10 @@ const (
 	DeprecatedModel = "deprecated_model"
 	RetiredModel    = "retired_model"
 	Constant        = "constant_condition" // always true or always false
-	NoTraffic       = "no_traffic"         // a branch of 0 %
-	AlwaysRejects   = "always_rejects"     // a branch of 100 % that leads to a reject
-	AlwaysExceeded  = "always_exceeded"    // a limit of 0
+	PrivatePreset   = "private_preset"
+	NoTraffic       = "no_traffic"      // a branch of 0 %
+	AlwaysRejects   = "always_rejects"  // a branch of 100 % that leads to a reject
+	AlwaysExceeded  = "always_exceeded" // a limit of 0
 )
 
 // Report is everything that a check found.
@@ -64,6 +65,8 @@ const (
 	SwitchedOff          // a provider that is not enabled
 	Deprecates           // a model that goes; it is served as ever
 	Retires              // a model that is gone
+	Undeployed           // a preset without a deployed version, or one that was archived
+	Confined             // a preset that is there for the keys of who created it alone
 )
 
 // Names is what a check asks of the world outside the graph.

@@ -8,8 +8,8 @@ import (
 
 // Input is one part of a request that conditions look at.
 type Input struct {
-	Source condition.Source
-	Path   string // "" for sources that have no parts
+	Source condition.Source `json:"source"`
+	Path   string           `json:"path,omitempty"` // "" for sources that have no parts
 }
 
 // Reads lists what the conditions look at, each once, in the graph's order.
@@ -37,6 +37,11 @@ func inputs(list []Input, c *condition.Condition) []Input {
 		list = inputs(list, c.Not)
 	}
 	return list
+}
+
+// ReadsUsage reports whether a limit node looks at what the key has used.
+func (g Graph) ReadsUsage() bool {
+	return slices.ContainsFunc(g.Nodes, func(n Node) bool { return n.Type == RateLimit || n.Type == BudgetLimit })
 }
 
 // Models lists the models that nodes name as they are written, fallbacks and

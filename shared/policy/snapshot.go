@@ -41,6 +41,10 @@ type Snapshot struct {
 	Guardrails  []Guardrail  `json:"guardrails,omitempty"`  // enabled ones, sorted by id
 	Routes      []Route      `json:"routes,omitempty"`      // active ones with a deployed version, sorted by id
 	Presets     []Preset     `json:"presets,omitempty"`     // with a deployed version, sorted by slug
+	Recordings  []Recording  `json:"recordings,omitempty"`  // sorted by route
+	// ReplayKey is what recorded texts are hidden under, of ReplayKeyLen bytes;
+	// there where something is recorded.
+	ReplayKey []byte `json:"replay_key,omitempty"`
 
 	Credentials []Credential `json:"credentials,omitempty"` // enabled ones, in the order in which they are tried
 	Auto        *Auto        `json:"auto,omitempty"`        // nil: DefaultAuto

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/signalbox-dev/signalbox/shared/condition"
 	"github.com/signalbox-dev/signalbox/shared/id"
 )
 
@@ -16,6 +17,8 @@ type View struct {
 	own         map[string][]*OwnCredential // by provider
 	guardrails  guardrails
 	routes      map[id.Route]*CompiledRoute
+	recordings  map[id.Route]*Recording
+	hider       condition.Hider
 }
 
 // Compile checks a snapshot and freezes it. It fails for one that could not be
@@ -32,6 +35,7 @@ func Compile(s Snapshot) (*View, error) {
 		return nil, fmt.Errorf("compile snapshot: %w", err)
 	}
 	v := &View{snapshot: s, own: ownCredentials(&s), guardrails: guardrailsOf(&s), routes: routes}
+	v.recordings, v.hider = recordingsOf(&s), condition.NewHider(s.ReplayKey)
 	if len(s.Profiles) > 0 {
 		v.profiles = make(map[id.Profile]*Profile, len(s.Profiles))
 	}

@@ -51,6 +51,10 @@ func (e *UsageEvent) AppendJSON(b *jsonappend.Buffer) {
 	b.BoolIf("billing_suppressed", e.Suppressed)
 	b.Int("policy_revision", e.PolicyRevision)
 	b.Int("catalog_revision", e.CatalogRevision)
+	if r := e.Rollout; r != nil {
+		b.Name("rollout")
+		r.AppendJSON(b)
+	}
 	b.Raw("decision", e.Decision)
 	b.Close('}')
 }

@@ -60,6 +60,10 @@ type UsageEvent struct {
 	PolicyRevision  int64       `json:"policy_revision"`
 	CatalogRevision int64       `json:"catalog_revision"`
 
+	// Rollout comes with the last event of a request whose dynamic route has a
+	// version that is being rolled out.
+	Rollout *UsageRollout `json:"rollout,omitempty"`
+
 	Decision json.RawMessage `json:"decision,omitempty"` // decide.Record, at most 16 KiB
 }
 

@@ -60,6 +60,13 @@ func TestMessagesOfEarlierVersionsStayReadable(t *testing.T) {
 		Cost:  meter.Cost{Lines: []meter.Line{{Meter: "input", Units: 1, Price: 2, Cost: 3}}, Total: 3, Unpriced: true}, Suppressed: true,
 		PolicyRevision: 12, CatalogRevision: 3, Decision: json.RawMessage(`{"chain":["openai/gpt-5"]}`),
 	})
+	readable(t, "testdata/usage-rollout-1.json", wire.UsageEvent{
+		Schema: wire.UsageSchema, ID: request, PrimaryID: request, Workspace: workspace, Gateway: gateway, Sequence: 7, Surface: catalog.Chat,
+		StartedAt: at, Duration: time.Second, Outcome: wire.Refused, Status: 502, Attempts: 0,
+		Rollout: &wire.UsageRollout{
+			ID: id.MustParse[id.RolloutKind]("rollout_01kb7n0z1v8q5r2m3t4w5x6y7z"), Candidate: true, Outcome: wire.Failed, Code: "upstream_server_error", Took: 2 * time.Second,
+		},
+	})
 	readable(t, "testdata/heartbeat-1.json", wire.Heartbeat{
 		Gateway: gateway, Instance: "i", Version: "v", Address: "a:1", StartedAt: at, SentAt: at, Stopping: true, CatalogRevision: 3,
 		Workspaces: map[string]int64{workspace.String(): 12}, KeysHeld: 5, SpoolPending: 6, Stale: true,

@@ -25,6 +25,16 @@ type anthropicClient struct{ client anthropic.Client }
 func (c anthropicClient) params(model string, q question) anthropic.MessageNewParams {
 	const usual, budget = 4096, 2048
 	out := anthropic.MessageNewParams{Model: model, MaxTokens: usual, Messages: c.messages(q)}
+	if q.metadata != nil { // of which the SDK knows one member
+		more := make(map[string]any)
+		for name, value := range q.metadata {
+			more[name] = value
+		}
+		out.Metadata.SetExtraFields(more)
+	}
+	if q.models != nil {
+		out.SetExtraFields(map[string]any{"models": q.models})
+	}
 	if q.system != "" {
 		out.System = []anthropic.TextBlockParam{{Text: q.system}}
 	}
@@ -138,6 +148,7 @@ func (anthropicClient) failed(t *testing.T, err error) failure {
 	var failed *anthropic.Error
 	require.ErrorAs(t, err, &failed)
 	return failure{
-		status: failed.StatusCode, kind: string(failed.Type()), code: gjson.Get(failed.RawJSON(), "error.code").Str, message: failed.Message,
+		status: failed.StatusCode, kind: string(failed.Type()), message: failed.Message,
+		code: gjson.Get(failed.RawJSON(), "error.code").Str, reason: gjson.Get(failed.RawJSON(), "error.reason").Str,
 	}
 }

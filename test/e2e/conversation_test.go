@@ -25,6 +25,8 @@ type question struct {
 	thinking, show bool  // and its thoughts are to be seen
 	limit          int64 // of tokens; 0 is the client's own
 	stop           string
+	metadata       map[string]string
+	models         []string          // to go on with
 	earlier        *answer           // the turn before, given back whole
 	results        map[string]string // of its calls, by their ids
 }
@@ -59,6 +61,7 @@ type failure struct {
 	status  int
 	kind    string // the client's own word for it
 	code    string // the gateway's, where the client keeps it
+	reason  string // the same
 	message string
 }
 
@@ -81,9 +84,11 @@ type connection struct {
 	witness  *witness
 }
 
-func connect(p *harness.Platform, key string) connection {
+func connect(p *harness.Platform, key string) connection { return connectTo(p, 0, key) }
+
+func connectTo(p *harness.Platform, gateway int, key string) connection {
 	w := &witness{next: p.HTTP.Transport}
-	return connection{url: p.Gateways[0], key: key, http: &http.Client{Transport: w}, witness: w}
+	return connection{url: p.Gateways[gateway], key: key, http: &http.Client{Transport: w}, witness: w}
 }
 
 // witness notes the head of the newest answer.

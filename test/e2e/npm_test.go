@@ -74,6 +74,9 @@ func npmPlatform(t *testing.T) []string {
 		Configure: func(c *dataplane.Config) { c.HTTP.HeaderTimeout = time.Minute },
 	})
 	key := p.Key()
+	routed := p.Key()
+	newRoute(p, "plans", plans(upstream.Via("compatible", "small"), ""), routed)
+	newPreset(p, "tone", `{"model":"`+upstream.Via("compatible", "small")+`","system_prompt":"Be so kind."}`, "team")
 	seen := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		requests := p.North.For(r.URL.Query().Get("model"))
 		out := make([]seenRequest, 0, len(requests))
@@ -90,7 +93,7 @@ func npmPlatform(t *testing.T) []string {
 	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: front.Certificate().Raw})
 	return []string{
 		"SIGNALBOX_TLS_URL=" + front.URL, "SIGNALBOX_TLS_CERTIFICATE=" + string(certificate),
-		"SIGNALBOX_URL=" + p.Gateways[0], "SIGNALBOX_KEY=" + key.Secret, "SIMULATOR_SEEN=" + seen.URL,
+		"SIGNALBOX_URL=" + p.Gateways[0], "SIGNALBOX_KEY=" + key.Secret, "SIGNALBOX_ROUTED_KEY=" + routed.Secret, "SIMULATOR_SEEN=" + seen.URL,
 		"UPSTREAM_FORMATS=" + strings.Join(upstream.Formats(), " "),
 	}
 }

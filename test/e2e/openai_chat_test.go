@@ -43,7 +43,10 @@ func (c chatClient) params(model string, q question) openai.ChatCompletionNewPar
 			Name: "person", Strict: param.NewOpt(true), Schema: personSchema(),
 		}}
 	}
+	out.Metadata = q.metadata
 	switch {
+	case q.models != nil:
+		out.SetExtraFields(map[string]any{"models": q.models})
 	case q.show: // OpenRouter's words; OpenAI's API has none for it
 		out.SetExtraFields(map[string]any{"reasoning": map[string]any{"effort": "medium", "summary": "auto"}})
 	case q.thinking:
@@ -169,5 +172,5 @@ func openAIFailed(t *testing.T, err error) failure {
 	t.Helper()
 	var failed *openai.Error
 	require.ErrorAs(t, err, &failed)
-	return failure{status: failed.StatusCode, kind: failed.Type, code: failed.Code, message: failed.Message}
+	return failure{status: failed.StatusCode, kind: failed.Type, code: failed.Code, reason: gjson.Get(failed.RawJSON(), "reason").Str, message: failed.Message}
 }

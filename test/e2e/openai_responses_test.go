@@ -26,6 +26,10 @@ func (c responsesClient) params(model string, q question) responses.ResponseNewP
 		Include: []responses.ResponseIncludable{responses.ResponseIncludableReasoningEncryptedContent},
 	}
 	out.Input.OfInputItemList = c.items(q)
+	out.Metadata = q.metadata
+	if q.models != nil {
+		out.SetExtraFields(map[string]any{"models": q.models})
+	}
 	if q.system != "" {
 		out.Instructions = param.NewOpt(q.system)
 	}

@@ -69,5 +69,8 @@ func (p *Platform) metrics(url string) (string, error) {
 	return string(answer.Body), err
 }
 
+// Dir is where NATS and the gateways keep what they have.
+func (p *Platform) Dir() string { return p.parts.dir }
+
 // DatabaseURL connects to what the platform stores.
 func (p *Platform) DatabaseURL() string { return p.parts.database }

@@ -77,6 +77,12 @@ func (p *Platform) StartNATS() {
 	require.NoError(p.t, err)
 }
 
+// WipeNATS removes what the NATS server stored; it must be stopped.
+func (p *Platform) WipeNATS() {
+	p.t.Helper()
+	require.NoError(p.t, os.RemoveAll(filepath.Join(p.parts.dir, "nats")))
+}
+
 // StopNATS stops the NATS server and keeps its data.
 func (p *Platform) StopNATS() {
 	if p.parts.nats != nil {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -90,6 +91,33 @@ func TestVersionsOfDynamicRoutes(t *testing.T) {
 	for _, place := range []string{"config.nodes[1].model", "config.nodes[1].shade", "config.nodes[1].next"} {
 		require.Equal(t, "m", places[place], "%s in %v", place, places)
 	}
+}
+
+func TestReplayOfDynamicRoutes(t *testing.T) {
+	p := newPlane(t)
+	w := p.tenant("replays")
+	key, _ := p.newKey(w, "used")
+	event := p.served(w, key, "session-7")
+	route := p.newDynamicRoute(w, "a")
+	p.do(call{method: "PUT", path: routesPath + "/" + route + "/keys", token: w.key, body: `{"key_ids":["` + key + `"]}`}).is(http.StatusOK)
+	replay := func(version, body string) answer {
+		return p.do(call{method: "POST", path: routesPath + "/" + route + "/versions/" + version + "/replay", token: w.key, body: body})
+	}
+	report := replay("1", `{"limit":1}`).is(http.StatusOK).data()
+	require.Equal(t, []any{1.0, nil, true, 1.0, 1.0, 0.0}, []any{
+		report["version"], report["baseline_version"], report["limited"], report["requests"], report["comparable"], report["unknown_total"],
+	})
+	oldest, err := time.Parse(time.RFC3339, report["oldest"].(string))
+	require.NoError(t, err)
+	require.True(t, event.ID.Time().Equal(oldest))
+	require.Len(t, report["by_node"], 3)
+	require.Equal(t, map[string]any{"requests": 0.0, "before_ms": 0.0, "after_ms": 0.0, "delta_ms": 0.0}, report["latency"])
+
+	empty := replay("1", `{"since":"`+time.Now().Add(-time.Second).UTC().Format(time.RFC3339)+`"}`)
+	require.NotNil(t, empty.is(http.StatusOK).data()["models"])
+	replay("1", `{"limit":10001}`).problem(http.StatusBadRequest, "validation_error")
+	replay("1", `{"since":"2001-01-01T00:00:00Z"}`).problem(http.StatusBadRequest, "validation_error")
+	replay("9", `{}`).problem(http.StatusNotFound, "not_found")
 }
 
 func pointed(text *string) *string {

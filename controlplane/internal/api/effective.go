@@ -39,6 +39,11 @@ func effectiveOf(r effective.Resolved, key id.Key) gen.EffectiveRouting {
 			return gen.BoundGuardrail{ID: b.ID.String(), Name: b.Name, Scope: gen.BoundGuardrailScope(b.Scope)}
 		}),
 	}
+	if a := r.Route; a != nil {
+		out.DynamicRoute = &gen.AttachedRoute{
+			ID: a.ID.String(), Name: a.Name, Status: gen.DynamicRouteStatus(a.Status), Applies: a.Applies(), DeployedVersion: some(a.Deployed),
+		}
+	}
 	if r.Refusal != nil {
 		out.Refusal = &gen.RoutingRefusal{
 			Code: string(r.Refusal.Code), Reason: some(string(r.Refusal.Reason)), Detail: r.Refusal.Message,

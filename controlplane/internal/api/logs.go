@@ -122,7 +122,25 @@ func (s *Server) logDetailOf(ctx context.Context, d usage.Detail, masked bool) g
 		return out
 	}
 	out.Decision, out.Attempts = json.RawMessage(d.Decision), each(record.Attempts, attemptOf)
+	if masked && len(record.Recollection) > 0 {
+		out.Decision = impersonal(d.Decision)
+	}
 	return out
+}
+
+// impersonal is a decision record without what it keeps for replay, which may
+// say who made the request.
+func impersonal(decision []byte) json.RawMessage {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(decision, &members) != nil {
+		return nil
+	}
+	delete(members, "replay")
+	raw, err := json.Marshal(members)
+	if err != nil {
+		return nil
+	}
+	return raw
 }
 
 func attemptOf(a decide.AttemptRecord) gen.Attempt {

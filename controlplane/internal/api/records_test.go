@@ -25,7 +25,8 @@ func (p *plane) served(who tenant, key, session string) wire.UsageEvent {
 	started := time.Now().UTC().Truncate(time.Millisecond)
 	decision, err := json.Marshal(decide.Record{
 		RequestedModel: "acme/small", DecidedModel: "acme/small", Seed: 18446744073709551615,
-		Candidates: []decide.RankedCandidate{{Model: "acme/small", Endpoint: "north:acme/small", Provider: "north", Score: 1.5}},
+		Recollection: json.RawMessage(`{"subject":"1","inputs":[{"source":"user_id","values":["end-user-7"]}],"request":{}}`),
+		Candidates:   []decide.RankedCandidate{{Model: "acme/small", Endpoint: "north:acme/small", Provider: "north", Score: 1.5}},
 		Attempts: []decide.AttemptRecord{
 			{Model: "acme/small", Provider: "south", Endpoint: "south:acme/small", Credential: "managed", Started: started, Duration: time.Second, Status: 503, Failure: "server_error", Retryable: true, Reason: "first_choice"},
 			{Model: "acme/small", Provider: "north", Endpoint: "north:acme/small", Credential: "managed", Started: started.Add(time.Second), FirstByte: 5 * time.Millisecond, Duration: 20 * time.Millisecond, Status: 200, Reason: "fallback_provider"},

@@ -38,7 +38,9 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/preset"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/replay"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/reseal"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/rollout"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/usage"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
@@ -57,6 +59,8 @@ type Services struct {
 	Departments    *department.Service
 	Guardrails     *guardrail.Service
 	DynamicRoutes  *dynamicroute.Service
+	Replays        *replay.Service
+	Rollouts       *rollout.Service
 	Presets        *preset.Service
 	Effective      *effective.Service
 	AutoRouting    *autorouting.Service

@@ -7,6 +7,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/rule"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/flow"
+	"github.com/signalbox-dev/signalbox/shared/id"
 )
 
 // Warning is something about a graph that is worth a second look.
@@ -17,12 +18,15 @@ const pathConfig = "config"
 
 // read makes a graph of what a caller sent, or notes everything that is wrong
 // with it.
-func (s *Service) read(ctx context.Context, v *rule.Violations, config []byte) (flow.Graph, []Warning, error) {
-	offered, err := s.d.Offered.View(ctx)
+func (s *Service) read(ctx context.Context, ws id.Workspace, v *rule.Violations, config []byte) (flow.Graph, []Warning, error) {
+	names, err := s.Names(ctx, ws)
 	if err != nil {
 		return flow.Graph{}, nil, err
 	}
-	g, report := flow.Read(config, routing.NewNames(offered, s.now()))
+	g, report := flow.Read(config, names)
+	if err := names.Err(); err != nil {
+		return flow.Graph{}, nil, err
+	}
 	for _, p := range report.Problems {
 		v.Adopt(place(p))
 	}
@@ -50,14 +54,19 @@ func inConfig(path string) string {
 	return pathConfig + "." + path
 }
 
-// fits refuses a saved version that the catalog of now does not allow any
-// more, with every problem.
-func fits(v Version, names flow.Names) ([]Warning, error) {
+// fits refuses a saved version that the catalog and the workspace's presets of
+// now do not allow any more, with every problem. It is called inside a
+// transaction.
+func (s *Service) fits(ctx context.Context, v Version, names *routing.Names) ([]Warning, error) {
+	names = names.With(routing.NewOwnShelf(ctx, s.d.Presets, v.Workspace))
 	report := flow.Check(v.Graph, names)
+	if err := names.Err(); err != nil {
+		return nil, err
+	}
 	if report.OK() {
 		return under(report.Warnings), nil
 	}
-	e := fault.Newf(fault.Conflict, "Version %d does not fit the catalog as it is now. Nothing was changed; save a version without what is wrong, and deploy that.", v.Number)
+	e := fault.Newf(fault.Conflict, "Version %d does not fit the catalog and the presets as they are now. Nothing was changed; save a version without what is wrong, and deploy that.", v.Number)
 	for _, p := range report.Problems {
 		e.Violations = append(e.Violations, place(p))
 	}

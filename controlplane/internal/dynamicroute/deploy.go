@@ -7,7 +7,6 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/routing"
 	"github.com/signalbox-dev/signalbox/shared/fault"
-	"github.com/signalbox-dev/signalbox/shared/flow"
 	"github.com/signalbox-dev/signalbox/shared/id"
 )
 
@@ -15,7 +14,7 @@ import (
 // fits the catalog is a conflict with every problem. Deploying what is deployed
 // changes nothing.
 func (s *Service) Deploy(ctx context.Context, ws id.Workspace, route id.Route, number int, by audit.By, ifMatch *int64) (Outcome, error) {
-	names, err := s.names(ctx)
+	names, err := s.Names(ctx, ws)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -28,7 +27,10 @@ func (s *Service) Deploy(ctx context.Context, ws id.Workspace, route id.Route, n
 		if r.Deployed == number {
 			return errUnchanged
 		}
-		if out.Warnings, err = fits(out.Version, names); err != nil {
+		if err := s.settled(ctx, *r); err != nil {
+			return err
+		}
+		if out.Warnings, err = s.fits(ctx, out.Version, names); err != nil {
 			return err
 		}
 		d := Deployment{Version: number, Beneath: r.Deployment}
@@ -43,13 +45,16 @@ func (s *Service) Deploy(ctx context.Context, ws id.Workspace, route id.Route, n
 // deployment back, so that repeating it walks back further and never to what
 // was itself rolled back. It is a conflict where nothing lies beneath.
 func (s *Service) Rollback(ctx context.Context, ws id.Workspace, route id.Route, by audit.By, ifMatch *int64) (Outcome, error) {
-	names, err := s.names(ctx)
+	names, err := s.Names(ctx, ws)
 	if err != nil {
 		return Outcome{}, err
 	}
 	var out Outcome
 	c := changeOf(by, "route.rollback", route)
 	err = s.change(ctx, ws, c, target{route, ifMatch}, &out, func(ctx context.Context, r *Route, _ int64) error {
+		if err := s.settled(ctx, *r); err != nil {
+			return err
+		}
 		target, err := s.beneath(ctx, *r)
 		if err != nil {
 			return err
@@ -57,7 +62,7 @@ func (s *Service) Rollback(ctx context.Context, ws id.Workspace, route id.Route,
 		if out.Version, err = s.version(ctx, ws, route, target.Version); err != nil {
 			return err
 		}
-		if out.Warnings, err = fits(out.Version, names); err != nil {
+		if out.Warnings, err = s.fits(ctx, out.Version, names); err != nil {
 			return err
 		}
 		if err := s.d.Deployments.MarkRolledBack(ctx, ws, route, r.Deployment); err != nil {
@@ -109,13 +114,14 @@ func (s *Service) put(ctx context.Context, r *Route, d Deployment, by audit.By) 
 	return changes, nil
 }
 
-// names is the catalog of now, which is asked before a transaction is begun.
-func (s *Service) names(ctx context.Context) (flow.Names, error) {
+// Names are the catalog and the presets of now, which are asked before a
+// transaction is begun.
+func (s *Service) Names(ctx context.Context, ws id.Workspace) (*routing.Names, error) {
 	offered, err := s.d.Offered.View(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return routing.NewNames(offered, s.now()), nil
+	return routing.NewNames(offered, s.now(), routing.NewShelf(ctx, s.d.Presets, ws)), nil
 }
 
 // numbered writes a version, "" for none.

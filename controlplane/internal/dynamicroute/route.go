@@ -38,6 +38,9 @@ type Route struct {
 	DeletedAt   *time.Time // its versions stay readable
 }
 
+// Applies reports whether it decides over the requests of its keys.
+func (r Route) Applies() bool { return r.Status == Active && r.Deployed != 0 && r.DeletedAt == nil }
+
 // Status says whether a route applies to its keys.
 type Status string
 

@@ -113,7 +113,7 @@ func (r *sampleFacts) Look(s condition.Source, path string) []condition.Value {
 	return nil
 }
 
-// at is the primitive that segments lead to, if there is one.
+// at is what segments lead to, if anything.
 func at(v any, segments []string) []condition.Value {
 	for _, segment := range segments {
 		switch in := v.(type) {
@@ -125,7 +125,7 @@ func at(v any, segments []string) []condition.Value {
 			v = next
 		case []any:
 			i, err := strconv.Atoi(segment)
-			if err != nil || i < 0 || i >= len(in) {
+			if err != nil || i < 0 || i >= len(in) || segment[0] == '+' {
 				return nil
 			}
 			v = in[i]
@@ -133,10 +133,11 @@ func at(v any, segments []string) []condition.Value {
 			return nil
 		}
 	}
-	if value, ok := condition.Of(v); ok {
-		return []condition.Value{value}
+	value, ok := condition.Of(v)
+	if !ok {
+		value = condition.Compound()
 	}
-	return nil
+	return []condition.Value{value}
 }
 
 func texts(list ...string) []condition.Value {

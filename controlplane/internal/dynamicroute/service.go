@@ -3,6 +3,7 @@ package dynamicroute
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
@@ -25,15 +26,18 @@ type Deps struct {
 	Versions    Versions
 	Deployments Deployments
 	Keys        Keys
+	Rollouts    Rollouts
 	Mutator     Mutator
 	Offered     routing.Source
+	Presets     routing.Presets
 	IDs         *id.Source
 	Now         func() time.Time
 }
 
 // Service creates, changes, deploys and deletes dynamic routes. Its failures
 // are validation_error, not_found, conflict (a name is taken, there are too
-// many, a version does not fit the catalog, or there is nothing to roll back),
+// many, a version does not fit the catalog or is being rolled out, or there is
+// nothing to roll back),
 // precondition_failed and unavailable.
 type Service struct{ d Deps }
 
@@ -64,7 +68,7 @@ func (s *Service) Create(ctx context.Context, ws id.Workspace, by audit.By, n Ne
 		n.Slug = slugOf(n.Name)
 	}
 	p := Patch{Name: &n.Name, Slug: &n.Slug, Description: &n.Description, Status: &n.Status, Config: n.Config, Note: n.Note}
-	g, warnings, err := s.check(ctx, p)
+	g, warnings, err := s.check(ctx, ws, p)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -171,21 +175,26 @@ func (s *Service) List(ctx context.Context, ws id.Workspace, q page.Query, f Fil
 // Update applies p. A graph that is not the newest version's becomes a version,
 // which is not deployed by that.
 func (s *Service) Update(ctx context.Context, ws id.Workspace, route id.Route, by audit.By, p Patch) (Outcome, error) {
-	g, warnings, err := s.check(ctx, p)
+	g, warnings, err := s.check(ctx, ws, p)
 	if err != nil {
 		return Outcome{}, err
 	}
 	out := Outcome{Warnings: warnings}
 	c := changeOf(by, "route.update", route)
 	err = s.change(ctx, ws, c, target{route, p.IfMatch}, &out, func(ctx context.Context, r *Route, _ int64) error {
+		before := *r
 		p.apply(r)
-		if p.Config == nil {
+		if p.Config != nil {
+			out.Version, err = s.save(ctx, r, g, saving{note: p.Note, by: by})
+			if err != nil && !errors.Is(err, errUnchanged) {
+				return err
+			}
+		}
+		if before.Status == r.Status || r.Status != Paused {
 			return nil
 		}
-		out.Version, err = s.save(ctx, r, g, saving{note: p.Note, by: by})
-		if errors.Is(err, errUnchanged) {
-			return nil
-		}
+		held, err := s.suspend(ctx, *r)
+		c.Diff = append(diff(before, *r), held...)
 		return err
 	})
 	return out, err
@@ -207,7 +216,11 @@ func (s *Service) Delete(ctx context.Context, ws id.Workspace, route id.Route, b
 		now := s.now()
 		r.DeletedAt = &now
 		c.KIDs, err = s.d.Keys.Attach(ctx, ws, id.Route{}, keys, revision, now)
-		c.Diff = append(diff(*r, Route{}), keysDiff(keys, nil)...)
+		if err != nil {
+			return err
+		}
+		aborted, err := s.abort(ctx, *r)
+		c.Diff = slices.Concat(diff(*r, Route{}), keysDiff(keys, nil), aborted)
 		return err
 	})
 	return out.Publication, err

@@ -76,6 +76,24 @@ type Attachment struct {
 	Route id.Route
 }
 
+// Rollouts are the staged rollouts of routes, as far as a change of a route
+// meets them.
+type Rollouts interface {
+	// Underway is the rollout that is open, zero for none.
+	Underway(ctx context.Context, ws id.Workspace, route id.Route) (Underway, error)
+	// Suspend pauses the open rollout where it runs.
+	Suspend(ctx context.Context, ws id.Workspace, route id.Route, at time.Time) error
+	// Abort ends the open rollout.
+	Abort(ctx context.Context, ws id.Workspace, route id.Route, at time.Time) error
+}
+
+// Underway is a rollout that is open.
+type Underway struct {
+	ID      id.Rollout
+	Version int // that is rolled out
+	Paused  bool
+}
+
 // Mutator runs fn in the transaction that raises the workspace's revision, and
 // records and publishes the change.
 type Mutator interface {

@@ -20,7 +20,7 @@ var (
 )
 
 // check returns the graph of p, where it has one, or every violation.
-func (s *Service) check(ctx context.Context, p Patch) (flow.Graph, []Warning, error) {
+func (s *Service) check(ctx context.Context, ws id.Workspace, p Patch) (flow.Graph, []Warning, error) {
 	var v rule.Violations
 	if p.Name != nil {
 		if utf8.RuneCountInString(*p.Name) > MaxName {
@@ -42,7 +42,7 @@ func (s *Service) check(ctx context.Context, p Patch) (flow.Graph, []Warning, er
 	if p.Config == nil {
 		return flow.Graph{}, nil, v.Err()
 	}
-	g, warnings, err := s.read(ctx, &v, p.Config)
+	g, warnings, err := s.read(ctx, ws, &v, p.Config)
 	if err != nil {
 		return g, nil, err
 	}

@@ -15,7 +15,7 @@ import (
 // Save keeps a graph as the next version, a draft. One that is the newest
 // version's makes none: the outcome is unchanged and holds that version.
 func (s *Service) Save(ctx context.Context, ws id.Workspace, route id.Route, by audit.By, n NewVersion) (Outcome, error) {
-	g, warnings, err := s.check(ctx, Patch{Config: n.Config, Note: n.Note})
+	g, warnings, err := s.check(ctx, ws, Patch{Config: n.Config, Note: n.Note})
 	if err != nil {
 		return Outcome{}, err
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/dynamicroute"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/routing"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/txn"
 	"github.com/signalbox-dev/signalbox/shared/decide"
@@ -29,11 +30,18 @@ type Keys interface {
 	Get(ctx context.Context, ws id.Workspace, key id.Key) (apikey.Key, error)
 }
 
+// Routes reads dynamic routes. It is called inside a transaction of ws.
+type Routes interface {
+	// Get fails with not_found.
+	Get(ctx context.Context, ws id.Workspace, route id.Route) (dynamicroute.Route, error)
+}
+
 // Deps are what a Service works with.
 type Deps struct {
 	Runner   txn.Runner
 	Policies Policies
 	Keys     Keys
+	Routes   Routes
 	Source   routing.Source
 	Now      func() time.Time
 }
@@ -54,6 +62,9 @@ type Resolved struct {
 	// Profiles are the routing profiles of the rungs that have one, by the
 	// names of the rungs.
 	Profiles map[string]id.Profile
+	// Route is the dynamic route that the key is attached to, which has the last
+	// word with each request if it Applies; nil: none.
+	Route *dynamicroute.Route
 }
 
 // Resolve is what holds for a request of the key that says nothing itself, or,
@@ -65,12 +76,17 @@ func (s *Service) Resolve(ctx context.Context, ws id.Workspace, key id.Key) (Res
 	}
 	var snapshot policy.Snapshot
 	var document policy.Key
+	var route *dynamicroute.Route
 	err = s.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {
 		if snapshot, err = s.d.Policies.Policy(ctx, ws); err != nil || key.IsZero() {
 			return err
 		}
 		k, err := s.d.Keys.Get(ctx, ws, key)
-		document = apikey.Document(k)
+		if document = apikey.Document(k); err != nil || k.Route.IsZero() {
+			return err
+		}
+		attached, err := s.d.Routes.Get(ctx, ws, k.Route)
+		route = &attached
 		return err
 	})
 	if err != nil {
@@ -81,7 +97,7 @@ func (s *Service) Resolve(ctx context.Context, ws id.Workspace, key id.Key) (Res
 		return Resolved{}, fmt.Errorf("resolve the policy: %w", err)
 	}
 	facts := decide.KeyFactsOf(&document)
-	r := Resolved{Revision: snapshot.Revision, Profiles: make(map[string]id.Profile)}
+	r := Resolved{Revision: snapshot.Revision, Profiles: make(map[string]id.Profile), Route: route}
 	r.Effective, r.Refusal = decide.ResolveEffective(view, offered, facts)
 	if refusal := document.Refusal(s.d.Now()); refusal != nil {
 		r.Refusal = refusal

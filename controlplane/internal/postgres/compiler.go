@@ -85,7 +85,7 @@ func compilePolicy(ctx context.Context, ws id.Workspace) (policy.Snapshot, error
 		return policy.Snapshot{}, err
 	}
 	w := own.workspace()
-	return policy.Snapshot{
+	s := policy.Snapshot{
 		Workspace: ws, Revision: revision.Revision, Status: w.Status,
 		Tags: slices.Sorted(slices.Values(w.Tags)), Settings: settings.Settings,
 		Credentials: credentials,
@@ -93,7 +93,11 @@ func compilePolicy(ctx context.Context, ws id.Workspace) (policy.Snapshot, error
 		Departments: departments, Guardrails: guardrails,
 		Routes: routes, Presets: presets,
 		Auto: auto,
-	}.Versioned(), nil
+	}
+	if err := record(ctx, ws, &s); err != nil {
+		return policy.Snapshot{}, err
+	}
+	return s.Versioned(), nil
 }
 
 // enabledCredentials are in the order in which those of a provider are tried.

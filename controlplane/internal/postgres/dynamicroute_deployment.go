@@ -94,11 +94,15 @@ func publishedRoutes(ctx context.Context, ws id.Workspace) ([]policy.Route, erro
 	if err != nil {
 		return nil, translate(err, "compile the dynamic routes")
 	}
+	candidates, err := publishedCandidates(ctx, ws)
+	if err != nil {
+		return nil, err
+	}
 	var list []policy.Route
 	for _, r := range rows {
 		route := policy.Route{
 			ID: id.FromUUID[id.RouteKind](r.ID), Name: r.Name,
-			RouteVersion: policy.RouteVersion{Version: r.Number, Slots: r.Slots.v},
+			RouteVersion: policy.RouteVersion{Version: r.Number, Slots: r.Slots.v}, Candidate: candidates[r.ID],
 		}
 		if err := json.Unmarshal([]byte(r.Graph), &route.Graph); err != nil {
 			return nil, fmt.Errorf("decode the graph of version %d of %s: %w", r.Number, route.ID, err)

@@ -11,10 +11,14 @@ import (
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/outbox"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/publish"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/rollout"
 )
 
-// publisherLock is the advisory lock of the publication leader: "sbpub".
-const publisherLock = 0x7362707562
+// The advisory locks of leaders: "sbpub" of publication, "sbrol" of rollouts.
+const (
+	publisherLock = 0x7362707562
+	rolloutLock   = 0x7362726f6c
+)
 
 const (
 	electEvery  = 500 * time.Millisecond
@@ -26,27 +30,33 @@ const (
 	silentFor = 10 * time.Second
 )
 
-// Elector makes one process the publication leader by an advisory lock of a
+// Elector makes one process the leader in one matter by an advisory lock of a
 // direct connection. The lock lives and dies with the connection, so a leader
 // whose connection breaks stops to lead at once. The connection also listens
 // for new outbox rows.
 type Elector struct {
 	db      *DB
+	lock    int64
 	log     *slog.Logger
 	silence time.Duration // silentFor, less in tests
 }
 
-// NewElector returns an elector over db.
+// NewElector returns an elector of the publication leader over db.
 func NewElector(db *DB, log *slog.Logger) *Elector {
-	return &Elector{db: db, log: log, silence: silentFor}
+	return &Elector{db: db, lock: publisherLock, log: log.With(slog.String("leads", "publication")), silence: silentFor}
 }
 
-// Lead implements publish.Elector.
+// NewRolloutElector returns an elector of the judge of rollouts over db.
+func NewRolloutElector(db *DB, log *slog.Logger) *Elector {
+	return &Elector{db: db, lock: rolloutLock, log: log.With(slog.String("leads", "rollouts")), silence: silentFor}
+}
+
+// Lead implements publish.Elector and rollout.Elector.
 func (e *Elector) Lead(ctx context.Context, work func(ctx context.Context, wake <-chan struct{}) error) error {
 	for ctx.Err() == nil {
 		err := e.term(ctx, work)
 		if err != nil && ctx.Err() == nil && !errors.Is(err, errNotElected) {
-			e.log.Warn("leading publication ended", slog.Any("error", err))
+			e.log.Warn("leading ended", slog.Any("error", err))
 		}
 		pause := time.NewTimer(electEvery)
 		select {
@@ -72,7 +82,7 @@ func (e *Elector) term(ctx context.Context, work func(ctx context.Context, wake 
 		_ = conn.Close(closing) // the lock goes with the connection, closed well or not
 	}()
 	for {
-		elected, err := try(ctx, conn)
+		elected, err := e.try(ctx, conn)
 		if err != nil {
 			return err
 		}
@@ -101,10 +111,10 @@ func (e *Elector) stand(ctx context.Context) (*pgx.Conn, error) {
 	return conn, nil
 }
 
-func try(ctx context.Context, conn *pgx.Conn) (elected bool, err error) {
+func (e *Elector) try(ctx context.Context, conn *pgx.Conn) (elected bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, electWithin)
 	defer cancel()
-	err = conn.QueryRow(ctx, "SELECT pg_try_advisory_lock($1)", int64(publisherLock)).Scan(&elected)
+	err = conn.QueryRow(ctx, "SELECT pg_try_advisory_lock($1)", e.lock).Scan(&elected)
 	return elected, err
 }
 
@@ -160,4 +170,7 @@ func prove(ctx context.Context, conn *pgx.Conn) error {
 	return translate(conn.Ping(ctx), "prove the leader's connection")
 }
 
-var _ publish.Elector = (*Elector)(nil)
+var (
+	_ publish.Elector = (*Elector)(nil)
+	_ rollout.Elector = (*Elector)(nil)
+)

@@ -17,6 +17,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/managementkey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/preset"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/rollout"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
 	"github.com/signalbox-dev/signalbox/shared/flow"
@@ -95,6 +96,30 @@ func versionOf(ws id.Workspace) dynamicroute.Version {
 // deploymentOf is a deployment of that version.
 func deploymentOf(ws id.Workspace) dynamicroute.Deployment {
 	return dynamicroute.Deployment{Workspace: ws, Route: routeOf(ws).ID, Number: 1, Version: 1, DeployedAt: epoch}
+}
+
+// rolloutOf is a rollout of that version with every field set.
+func rolloutOf(owner workspace.Member) rollout.Rollout {
+	r := fill.Value[rollout.Rollout](1)
+	r.ID, r.Workspace, r.Route = id.FromUUID[id.RolloutKind](owner.Workspace.UUID()), owner.Workspace, routeOf(owner.Workspace).ID
+	r.Candidate, r.Stable, r.Step, r.State, r.CreatedBy, r.Version = 1, 2, 1, rollout.RolledBack, owner.User, 1
+	r.Steps = []rollout.Step{{Percent: 1, Hold: time.Second}, {Percent: 10_000, Hold: time.Hour}}
+	return r
+}
+
+// storeRollout stores it as it is before its end, with its second version.
+func storeRollout(ctx context.Context, t *testing.T, owner workspace.Member) {
+	t.Helper()
+	second := versionOf(owner.Workspace)
+	second.Number = 2
+	require.NoError(t, NewRouteVersionStore().Add(ctx, owner.Workspace, second))
+	require.NoError(t, NewRolloutStore().Create(ctx, owner.Workspace, openRolloutOf(owner)))
+}
+
+func openRolloutOf(owner workspace.Member) rollout.Rollout {
+	r := rolloutOf(owner)
+	r.State, r.EndedAt, r.Evidence = rollout.Running, nil, nil
+	return r
 }
 
 // presetOf is a preset that a member may have, with a version and its

@@ -41,7 +41,7 @@ func TestAFrozenLeaderIsReplaced(t *testing.T) {
 	conn, err := frozen.stand(t.Context())
 	require.NoError(t, err)
 	defer func() { _ = conn.Close(context.Background()) }()
-	elected, err := try(t.Context(), conn)
+	elected, err := frozen.try(t.Context(), conn)
 	require.NoError(t, err)
 	require.True(t, elected)
 

@@ -24,6 +24,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/preset"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/rollout"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
@@ -62,7 +63,9 @@ type services struct {
 	departments *department.Service
 	guardrails  *guardrail.Service
 	routes      *dynamicroute.Service
+	rollouts    *rollout.Service
 	presets     *preset.Service
+	standings   *preset.Standings
 	effective   *effective.Service
 	mutator     *deploy.Mutator
 	gateway     *askedGateway
@@ -109,8 +112,14 @@ func openServices(t *testing.T) *services {
 	mutator := deploy.New(runner, NewPublicationStore(), NewAuditStore(), testIDs, c.now)
 	keyring, err := seal.New()
 	require.NoError(t, err)
+	standings := preset.NewStandings(runner, NewPresetStore(), NewPresetVersions(), NewPresetCommons(db))
+	routes := dynamicroute.NewService(dynamicroute.Deps{
+		Runner: runner, Store: NewRouteStore(), Directory: NewRouteStore(), Versions: NewRouteVersionStore(), Deployments: NewRouteDeploymentStore(),
+		Keys: NewRouteKeys(), Rollouts: NewRolloutStore(), Mutator: mutator, Offered: models, Presets: standings, IDs: testIDs, Now: c.now,
+	})
 	return &services{
-		db: db, clock: c,
+		db: db, clock: c, standings: standings, routes: routes,
+		rollouts: rollout.NewService(rollout.Deps{Runner: runner, Store: NewRolloutStore(), Routes: routes, Mutator: mutator, IDs: testIDs, Now: c.now}),
 		workspaces: workspace.NewService(workspace.Deps{
 			Runner: runner, System: system, Store: NewWorkspaceStore(), Directory: NewWorkspaceDirectory(),
 			Settings: settings.NewSeeder(NewSettingsStore()), Revokers: []workspace.Revoker{NewAPIKeyStore(), NewManagementKeyStore(), NewBYOKStore(), NewPresetStore()},
@@ -130,29 +139,25 @@ func openServices(t *testing.T) *services {
 		}),
 		keyring: keyring, mutator: mutator, gateway: asked,
 		settings: settings.NewService(settings.Deps{
-			Runner: runner, Store: NewSettingsStore(), Mutator: mutator, Profiles: NewProfileStore(), Offered: models, Now: c.now,
+			Runner: runner, Store: NewSettingsStore(), Mutator: mutator, Profiles: NewProfileStore(), Offered: models, Presets: standings, Now: c.now,
 		}),
 		auto: autorouting.NewService(autorouting.Deps{Runner: runner, Store: NewAutoRoutingStore(), Mutator: mutator, Now: c.now}),
 		departments: department.NewService(department.Deps{
 			Runner: runner, Store: NewDepartmentStore(), Directory: NewDepartmentStore(), Profiles: NewProfileStore(), Mutator: mutator, IDs: testIDs, Now: c.now,
 		}),
 		effective: effective.NewService(effective.Deps{
-			Runner: runner, Policies: NewCompiler(db), Keys: NewAPIKeyStore(), Source: models, Now: c.now,
+			Runner: runner, Policies: NewCompiler(db), Keys: NewAPIKeyStore(), Routes: NewRouteStore(), Source: models, Now: c.now,
 		}),
 		profiles: profile.NewService(profile.Deps{
-			Runner: runner, Store: NewProfileStore(), Directory: NewProfileStore(), Mutator: mutator, Offered: models, IDs: testIDs, Now: c.now,
+			Runner: runner, Store: NewProfileStore(), Directory: NewProfileStore(), Mutator: mutator, Offered: models, Presets: standings, IDs: testIDs, Now: c.now,
 		}),
 		guardrails: guardrail.NewService(guardrail.Deps{
 			Runner: runner, Store: NewGuardrailStore(), Directory: NewGuardrailStore(), Keys: NewGuardrailKeys(), Members: NewGuardrailMembers(),
 			Mutator: mutator, Offered: models, IDs: testIDs, Now: c.now,
 		}),
-		routes: dynamicroute.NewService(dynamicroute.Deps{
-			Runner: runner, Store: NewRouteStore(), Directory: NewRouteStore(), Versions: NewRouteVersionStore(), Deployments: NewRouteDeploymentStore(),
-			Keys: NewRouteKeys(), Mutator: mutator, Offered: models, IDs: testIDs, Now: c.now,
-		}),
 		presets: preset.NewService(preset.Deps{
 			Runner: runner, Store: NewPresetStore(), Versions: NewPresetVersions(), Deployments: NewPresetDeployments(), Publishers: NewPresetStore(),
-			Commons: NewPresetCommons(db), Guardrails: NewGuardrailStore(), Mutator: mutator, Offered: models, IDs: testIDs, Now: c.now,
+			Commons: NewPresetCommons(db), Guardrails: NewGuardrailStore(), Uses: NewPresetStore(), Mutator: mutator, Offered: models, IDs: testIDs, Now: c.now,
 		}),
 		audit: audit.NewLog(runner, NewAuditStore()),
 	}

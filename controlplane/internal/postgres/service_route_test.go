@@ -204,7 +204,7 @@ func TestABadGraphIsRefusedWhole(t *testing.T) {
 func (s *services) over(c catalog.Catalog) *dynamicroute.Service {
 	return dynamicroute.NewService(dynamicroute.Deps{
 		Runner: s.db.Runner(), Store: NewRouteStore(), Directory: NewRouteStore(), Versions: NewRouteVersionStore(), Deployments: NewRouteDeploymentStore(),
-		Keys: NewRouteKeys(), Mutator: s.mutator, Offered: source{c}, IDs: testIDs, Now: s.clock.now,
+		Keys: NewRouteKeys(), Mutator: s.mutator, Offered: source{c}, Presets: s.standings, IDs: testIDs, Now: s.clock.now,
 	})
 }
 
@@ -433,4 +433,31 @@ func TestTestingAVersion(t *testing.T) {
 	require.Equal(t, 402, trial.Action.Reject.Status)
 	_, err = s.routes.Test(t.Context(), ws, r.ID, number, dynamicroute.Sample{Headers: []byte(`{"a":1}`)})
 	require.Equal(t, "facts.headers", fault.Of(err).Violations[0].Path)
+}
+
+// What holds for a key names the route that it is attached to, whether that
+// applies or not.
+func TestEffectiveShowsTheRoute(t *testing.T) {
+	s := openServices(t)
+	created := s.create(t, "acme")
+	ws := created.Workspace.ID
+	k, r := s.key(t, created, "one"), s.route(t, ws, operator, "a")
+	shown := func(key id.Key) *dynamicroute.Route {
+		found, err := s.effective.Resolve(t.Context(), ws, key)
+		require.NoError(t, err)
+		return found.Route
+	}
+	require.Nil(t, shown(k.ID))
+	_, err := s.routes.SetKeys(t.Context(), ws, r.ID, operator, []id.Key{k.ID}, nil)
+	require.NoError(t, err)
+	require.Equal(t, []any{r.ID, 0, false}, []any{shown(k.ID).ID, shown(k.ID).Deployed, shown(k.ID).Applies()})
+	s.deployed(t, r, 1)
+	require.Equal(t, []any{"a", 1, true}, []any{shown(k.ID).Name, shown(k.ID).Deployed, shown(k.ID).Applies()})
+	_, err = s.routes.Update(t.Context(), ws, r.ID, operator, dynamicroute.Patch{Status: ptr(dynamicroute.Paused)})
+	require.NoError(t, err)
+	require.Equal(t, []any{1, false}, []any{shown(k.ID).Deployed, shown(k.ID).Applies()})
+	require.Nil(t, shown(id.Key{}), "the workspace itself has none")
+	_, err = s.routes.Delete(t.Context(), ws, r.ID, operator, "a", nil)
+	require.NoError(t, err)
+	require.Nil(t, shown(k.ID))
 }

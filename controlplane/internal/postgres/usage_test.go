@@ -125,6 +125,7 @@ func fillZero(t *testing.T, v reflect.Value, path string) {
 		case f.Kind() == reflect.Bool:
 			f.SetBool(true)
 		case f.Kind() == reflect.Slice:
+		case name == "Entry.Rollout": // counted, and not kept
 		default:
 			require.False(t, f.IsZero(), "%s needs a value here", name)
 		}

@@ -30,7 +30,8 @@ func NewUsageStore(db *DB, now func() time.Time) *UsageStore {
 }
 
 // WriteUsage implements usage.Writer. Locks are taken in one order by everyone:
-// log rows by workspace and id, then totals by cell, then marks by gateway.
+// log rows by workspace and id, then totals by cell, then counts of rollouts by
+// cell, then marks by gateway.
 func (s *UsageStore) WriteUsage(ctx context.Context, b usage.Batch) (usage.Written, error) {
 	var written usage.Written
 	err := s.system.InTx(ctx, func(ctx context.Context) error {
@@ -45,6 +46,9 @@ func (s *UsageStore) WriteUsage(ctx context.Context, b usage.Batch) (usage.Writt
 		}
 		if err := addTotals(ctx, conn, usage.Rollups(added, removed)); err != nil {
 			return translate(err, "add to the hourly totals")
+		}
+		if err := addTrials(ctx, conn, usage.Trials(added)); err != nil {
+			return translate(err, "count what rollouts come to")
 		}
 		if err := touchKeys(ctx, conn, added); err != nil {
 			return translate(err, "note the use of keys")

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/rule"
+	"github.com/signalbox-dev/signalbox/shared/policy"
 )
 
 // Bounds of parameters.
@@ -21,14 +22,7 @@ const (
 	maxParamDepth = 16       // of arrays and objects within each other
 )
 
-// ownParams are members of a body that a request says itself: which model, what
-// is said, how the answer comes, and what the gateway reads and takes out.
-var ownParams = []string{
-	"model", "models", "provider", "provider_options", "routing", "routing_mode", "preset", "session_id",
-	"messages", "input", "instructions", "prompt", "suffix", "system", "contents", "systemInstruction", "system_instruction",
-	"query", "documents", "image", "file", "previous_response_id", "conversation",
-	"stream", "stream_options", "background",
-}
+const ownsIt = "belongs to the request itself"
 
 // checkParams notes what is wrong with defaults for fields of the body.
 func checkParams(v *rule.Violations, path string, params map[string]json.RawMessage) {
@@ -42,11 +36,14 @@ func checkParams(v *rule.Violations, path string, params map[string]json.RawMess
 				"the name of a field has letters, digits and underscores, at most 64; entries are counted in the order of their names")
 			continue
 		}
-		if slices.Contains(ownParams, name) {
-			v.Add(path+"."+name, rule.NotAllowed, "belongs to the request itself")
+		if policy.OwnParam(name) {
+			v.Add(path+"."+name, rule.NotAllowed, ownsIt)
 			continue
 		}
 		checkParam(v, path+"."+name, params[name])
+		if policy.FoldParam(name) == policy.GenerationConfig {
+			checkGeneration(v, path+"."+name, params[name])
+		}
 	}
 }
 
@@ -68,6 +65,20 @@ func checkParam(v *rule.Violations, path string, value json.RawMessage) {
 		v.Add(path, rule.TooLong, fmt.Sprintf("must have at most %d arrays and objects within each other", maxParamDepth))
 	case string(bytes.TrimSpace(value)) == "null":
 		v.Add(path, rule.NotAllowed, "must not be null: leave the field out")
+	}
+}
+
+// checkGeneration notes what parameters in Gemini's place may not say either.
+func checkGeneration(v *rule.Violations, path string, value json.RawMessage) {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(value, &members); err != nil && json.Valid(value) {
+		v.Add(path, rule.Malformed, "must be an object")
+		return
+	}
+	for i, name := range slices.Sorted(maps.Keys(members)) {
+		if policy.OwnParam(name) {
+			v.Add(fmt.Sprintf("%s[%d]", path, i), rule.NotAllowed, ownsIt+"; entries are counted in the order of their names")
+		}
 	}
 }
 

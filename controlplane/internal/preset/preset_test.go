@@ -145,7 +145,7 @@ func TestParams(t *testing.T) {
 		params map[string]json.RawMessage
 		path   string // "" for none
 	}{
-		"plain":          {map[string]json.RawMessage{"temperature": json.RawMessage("0.5"), "tools": json.RawMessage(`[{"a":{"b":[1]}}]`), "metadata": json.RawMessage(`{}`)}, ""},
+		"plain":          {map[string]json.RawMessage{"temperature": json.RawMessage("0.5"), "tools": json.RawMessage(`[{"a":{"b":[1]}}]`), "background": json.RawMessage(`"opaque"`)}, ""},
 		"deep enough":    {map[string]json.RawMessage{"x": deep(maxParamDepth)}, ""},
 		"too deep":       {map[string]json.RawMessage{"x": deep(maxParamDepth + 1)}, "params.x"},
 		"large":          {map[string]json.RawMessage{"x": json.RawMessage(`"` + strings.Repeat("a", maxParamBytes) + `"`)}, "params.x"},
@@ -154,6 +154,10 @@ func TestParams(t *testing.T) {
 		"no JSON":        {map[string]json.RawMessage{"x": json.RawMessage("{")}, "params.x"},
 		"the model":      {map[string]json.RawMessage{"model": json.RawMessage(`"x"`)}, "params.model"},
 		"the stream":     {map[string]json.RawMessage{"stream": json.RawMessage(`true`)}, "params.stream"},
+		"another case":   {map[string]json.RawMessage{"promptCacheKey": json.RawMessage(`"x"`)}, "params.promptCacheKey"},
+		"metadata":       {map[string]json.RawMessage{"metadata": json.RawMessage(`{}`)}, "params.metadata"},
+		"own ones in it": {map[string]json.RawMessage{"generationConfig": json.RawMessage(`{"topP":1,"model":"x"}`)}, "params.generationConfig[0]"},
+		"no config":      {map[string]json.RawMessage{"generation_config": json.RawMessage(`1`)}, "params.generation_config"},
 		"no name":        {map[string]json.RawMessage{"": json.RawMessage(`1`)}, "params[0]"},
 		"a path":         {map[string]json.RawMessage{"a.b": json.RawMessage(`1`)}, "params[0]"},
 		"a control name": {map[string]json.RawMessage{"a\nb": json.RawMessage(`1`)}, "params[0]"},

@@ -29,6 +29,7 @@ type Deps struct {
 	Publishers  Publishers
 	Commons     Commons
 	Guardrails  Guardrails
+	Uses        Uses
 	Mutator     Mutator
 	Offered     routing.Source
 	IDs         *id.Source

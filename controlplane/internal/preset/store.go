@@ -76,6 +76,18 @@ type Guardrails interface {
 	Absent(ctx context.Context, ws id.Workspace, list []id.Guardrail) ([]id.Guardrail, error)
 }
 
+// Uses tells what names a preset as a model, inside a transaction of ws.
+type Uses interface {
+	Uses(ctx context.Context, ws id.Workspace, p Preset) (Used, error)
+}
+
+// Used is what names a preset as a model.
+type Used struct {
+	Settings bool
+	Profiles []id.Profile
+	Routes   []id.Route // in the version that is deployed
+}
+
 // Mutator runs fn in the transaction that raises the workspace's revision, and
 // records and publishes the change.
 type Mutator interface {

@@ -104,15 +104,41 @@ func (s *Service) opened(v Version) Version {
 }
 
 // Archive ends a preset: its slug is answered no more, and stays its own. What
-// was published can be read, and forked from within the workspace.
+// was published can be read, and forked from within the workspace. One that the
+// settings, a routing profile or a deployed dynamic route names is a conflict.
 func (s *Service) Archive(ctx context.Context, ws id.Workspace, r Ref, by Caller, confirmName string, ifMatch *int64) (Preset, publication.Publication, error) {
 	c := changeOf(by, "preset.archive")
-	return s.change(ctx, target{ws: ws, ref: r, by: by, ifMatch: ifMatch, archive: true}, c, func(_ context.Context, _ int64, after *Preset) error {
+	return s.change(ctx, target{ws: ws, ref: r, by: by, ifMatch: ifMatch, archive: true}, c, func(ctx context.Context, _ int64, after *Preset) error {
 		if confirmName != after.Name {
 			return fault.Invalid(fault.Violation{Path: "confirm_name", Code: rule.NotAllowed, Message: "must be the preset's name, exactly"})
+		}
+		used, err := s.d.Uses.Uses(ctx, ws, *after)
+		if err == nil {
+			err = used.refuse()
+		}
+		if err != nil {
+			return err
 		}
 		now := s.now()
 		after.ArchivedAt = &now
 		return nil
 	})
+}
+
+// refuse is a conflict with every use; nil where there is none.
+func (u Used) refuse() error {
+	var uses rule.Uses
+	if u.Settings {
+		uses.Add("settings", "the workspace's settings")
+	}
+	for _, p := range u.Profiles {
+		uses.Add("routing_profiles", "the routing profile "+p.String())
+	}
+	for _, r := range u.Routes {
+		uses.Add("dynamic_routes", "the dynamic route "+r.String())
+	}
+	if !u.Settings && len(u.Profiles)+len(u.Routes) == 0 {
+		return nil
+	}
+	return uses.Refuse("The preset", "is named by", "Name something else there first.", 0)
 }

@@ -23,6 +23,7 @@ type Deps struct {
 	Directory Directory
 	Mutator   Mutator
 	Offered   routing.Source
+	Presets   routing.Presets
 	IDs       *id.Source
 	Now       func() time.Time
 }
@@ -37,7 +38,7 @@ func NewService(d Deps) *Service { return &Service{d: d} }
 
 // Create stores a profile. Nothing is bound to it yet.
 func (s *Service) Create(ctx context.Context, ws id.Workspace, by audit.By, d Draft) (Profile, publication.Publication, error) {
-	checked, err := s.check(ctx, Patch{Name: &d.Name, Routing: &d.Routing})
+	checked, err := s.check(ctx, ws, Patch{Name: &d.Name, Routing: &d.Routing})
 	if err != nil {
 		return Profile{}, publication.Publication{}, err
 	}
@@ -90,7 +91,7 @@ func (s *Service) List(ctx context.Context, ws id.Workspace, q page.Query, f Fil
 
 // Update applies p, for everything that is bound to the profile.
 func (s *Service) Update(ctx context.Context, ws id.Workspace, profile id.Profile, by audit.By, p Patch) (Profile, publication.Publication, error) {
-	p, err := s.check(ctx, p)
+	p, err := s.check(ctx, ws, p)
 	if err != nil {
 		return Profile{}, publication.Publication{}, err
 	}
@@ -141,7 +142,7 @@ func (s *Service) Delete(ctx context.Context, ws id.Workspace, profile id.Profil
 }
 
 // check returns p with its routing as it is to be kept, or every violation.
-func (s *Service) check(ctx context.Context, p Patch) (Patch, error) {
+func (s *Service) check(ctx context.Context, ws id.Workspace, p Patch) (Patch, error) {
 	var v rule.Violations
 	if p.Name != nil {
 		v.Name("name", *p.Name)
@@ -151,7 +152,11 @@ func (s *Service) check(ctx context.Context, p Patch) (Patch, error) {
 		if err != nil {
 			return p, err
 		}
-		kept := routing.NewChecker(offered).Check(&v, "routing", *p.Routing)
+		shelf := routing.NewShelf(ctx, s.d.Presets, ws)
+		kept := routing.NewChecker(offered).Naming(shelf).Check(&v, "routing", *p.Routing)
+		if err := shelf.Err(); err != nil {
+			return p, err
+		}
 		p.Routing = &kept
 	}
 	return p, v.Err()

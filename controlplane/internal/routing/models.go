@@ -8,6 +8,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/rule"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/decide"
+	"github.com/signalbox-dev/signalbox/shared/flow"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 )
 
@@ -45,7 +46,7 @@ func (c *check) model(path, text string, auto bool) {
 		c.add(path, rule.Malformed, refusal.Violations[0].Message)
 		return
 	case name.Preset != "":
-		c.add(path, rule.NotAllowed, "must be a model, not a preset")
+		c.preset(path, name.Preset)
 		return
 	case name.Model == catalog.AutoModel && (!auto || text != catalog.AutoModel):
 		c.add(path, rule.NotAllowed, "signalbox/auto can only be the default model, without a provider or suffix")
@@ -69,6 +70,23 @@ func (c *check) model(path, text string, auto bool) {
 	}
 	if m := c.resolve(path, name.Model); m != nil {
 		c.served(path, m, qualifier)
+	}
+}
+
+// preset checks what follows the @ of a preset's name.
+func (c *check) preset(path, text string) {
+	if c.shelf == nil {
+		c.add(path, rule.NotAllowed, "must be a model, not a preset")
+		return
+	}
+	switch c.shelf.Standing(text) {
+	case flow.Known:
+	case flow.Undeployed:
+		c.add(path, UnknownPreset, "the preset has no deployed version, or is archived")
+	case flow.Confined:
+		c.add(path, rule.NotAllowed, "the preset is private: only keys of its creator can use it")
+	default:
+		c.add(path, UnknownPreset, "there is no preset with this name, or no such version of it")
 	}
 }
 

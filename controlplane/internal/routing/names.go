@@ -14,20 +14,28 @@ import (
 type Names struct {
 	offered *catalog.View
 	now     time.Time
+	shelf   *Shelf
 }
 
-// NewNames returns the names of what is offered at now.
-func NewNames(offered *catalog.View, now time.Time) *Names { return &Names{offered: offered, now: now} }
+// NewNames returns the names of what is offered at now, and of presets.
+func NewNames(offered *catalog.View, now time.Time, shelf *Shelf) *Names {
+	return &Names{offered: offered, now: now, shelf: shelf}
+}
 
-// Model implements flow.Names. A preset is taken as it is: which one its slug
-// means is decided with each request.
+// With returns the same names with presets of another shelf.
+func (n *Names) With(shelf *Shelf) *Names { return NewNames(n.offered, n.now, shelf) }
+
+// Err is why a name could not be looked up; what was said is then worth nothing.
+func (n *Names) Err() error { return n.shelf.Err() }
+
+// Model implements flow.Names.
 func (n *Names) Model(text string) flow.Standing {
 	name, refusal := decide.ParseName(text)
 	if refusal != nil {
 		return flow.BadName
 	}
 	if name.Preset != "" {
-		return flow.Known
+		return n.shelf.Standing(name.Preset)
 	}
 	if name.Provider != "" {
 		if standing := n.Provider(name.Provider); standing != flow.Known {

@@ -16,6 +16,7 @@ import (
 const (
 	UnknownModel     = "model_not_found"
 	UnknownProvider  = "unknown_provider_slug"
+	UnknownPreset    = "preset_not_found"
 	DisabledProvider = "provider_disabled"
 	Contradiction    = "contradiction"
 )
@@ -27,10 +28,17 @@ type Source interface {
 }
 
 // Checker holds routing fields against a catalog.
-type Checker struct{ offered *catalog.View }
+type Checker struct {
+	offered *catalog.View
+	shelf   *Shelf // nil: no preset may be named
+}
 
-// NewChecker returns a Checker over what is offered.
+// NewChecker returns a Checker over what is offered, where no preset may be named.
 func NewChecker(offered *catalog.View) *Checker { return &Checker{offered: offered} }
+
+// Naming returns a Checker that lets presets stand for models too. Whoever calls
+// it asks the shelf for its error behind the checks.
+func (k *Checker) Naming(shelf *Shelf) *Checker { return &Checker{offered: k.offered, shelf: shelf} }
 
 // Check notes everything that is wrong with r, with paths under at, and
 // returns r as it is to be kept: providers by their slugs, the region in lower
@@ -52,7 +60,7 @@ func (k *Checker) CheckModels(v *rule.Violations, at, defaultModel string, fallb
 }
 
 func (k *Checker) check(v *rule.Violations, at string) *check {
-	return &check{v: v, at: at, catalog: k.offered}
+	return &check{v: v, at: at, catalog: k.offered, shelf: k.shelf}
 }
 
 // check is the state of one Check call.
@@ -60,6 +68,7 @@ type check struct {
 	v       *rule.Violations
 	at      string
 	catalog *catalog.View
+	shelf   *Shelf
 
 	only, ignore []*catalog.Provider
 }

@@ -47,6 +47,7 @@ type Deps struct {
 	Mutator  Mutator
 	Profiles Profiles
 	Offered  routing.Source
+	Presets  routing.Presets
 	Now      func() time.Time
 }
 
@@ -73,7 +74,7 @@ func (s *Service) Update(ctx context.Context, ws id.Workspace, by audit.By, p Pa
 	c := &deploy.Change{
 		Actor: by.Actor, RequestID: by.RequestID, Action: "settings.update", TargetType: "settings", TargetID: ws.String(),
 	}
-	names, err := s.names(ctx, p)
+	names, err := s.names(ctx, ws, p)
 	if err != nil {
 		return Settings{}, publication.Publication{}, err
 	}
@@ -102,22 +103,27 @@ func (s *Service) Update(ctx context.Context, ws id.Workspace, by audit.By, p Pa
 	return after, pub, nil
 }
 
-// names are the models that a patch names, with the catalog to find them in;
-// without one it names none. What was stored before is not held against a later
+// names are the models that a patch names, with the catalog and the presets to
+// find them in; without a catalog it names none. What was stored before is not held against a later
 // catalog: a change of something else must stay possible.
 type names struct {
 	offered   *catalog.View
+	shelf     *routing.Shelf // has them looked up
 	model     string
 	fallbacks []string
 }
 
-func (s *Service) names(ctx context.Context, p Patch) (n names, err error) {
+func (s *Service) names(ctx context.Context, ws id.Workspace, p Patch) (n names, err error) {
 	patch.Set(&n.model, p.DefaultModel)
 	patch.Set(&n.fallbacks, p.FallbackModels)
-	if n.model != "" || len(n.fallbacks) > 0 {
-		n.offered, err = s.d.Offered.View(ctx)
+	if n.model == "" && len(n.fallbacks) == 0 {
+		return n, nil
 	}
-	return n, err
+	if n.offered, err = s.d.Offered.View(ctx); err != nil {
+		return n, err
+	}
+	n.shelf = routing.NewShelf(ctx, s.d.Presets, ws)
+	return n, n.shelf.Load(n.model, n.fallbacks)
 }
 
 // check holds what is to be stored against the rules, and what is named against
@@ -126,7 +132,7 @@ func (n names) check(after policy.Settings) error {
 	var v rule.Violations
 	validate(&v, after)
 	if v.Err() == nil && n.offered != nil {
-		routing.NewChecker(n.offered).CheckModels(&v, "", n.model, n.fallbacks)
+		routing.NewChecker(n.offered).Naming(n.shelf).CheckModels(&v, "", n.model, n.fallbacks)
 	}
 	return v.Err()
 }

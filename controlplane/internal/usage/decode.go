@@ -163,6 +163,7 @@ func entryOf(ev *wire.UsageEvent) Entry {
 		CredentialSource: text(ev.CredentialSource),
 		Usage:            ev.Usage, Cost: ev.Cost, Suppressed: ev.Suppressed,
 		PolicyRevision: max(ev.PolicyRevision, 0), CatalogRevision: max(ev.CatalogRevision, 0),
+		Rollout: ev.Rollout,
 	}
 	e.Cost.Lines = nil
 	for _, line := range ev.Cost.Lines {

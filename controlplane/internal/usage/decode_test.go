@@ -48,6 +48,8 @@ func TestDecodeForgetsNothing(t *testing.T) {
 		switch {
 		case name == "Decision":
 			ev.Decision = json.RawMessage(`{"seed":"1"}`)
+		case name == "Rollout":
+			ev.Rollout = &wire.UsageRollout{ID: id.New[id.RolloutKind](ids), Candidate: true, Outcome: wire.Failed, Code: "c", Took: 5}
 		case name == "Key":
 			ev.Key = id.New[id.KeyKind](ids)
 		case name == "User":

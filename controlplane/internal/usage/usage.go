@@ -59,6 +59,10 @@ type Entry struct {
 	PolicyRevision  int64
 	CatalogRevision int64
 
+	// Rollout is counted when the entry comes in, and not kept in the log, where
+	// the decision says the same.
+	Rollout *wire.UsageRollout
+
 	Decision []byte // decide.Record as JSON; nil when there is none, and in lists
 }
 

@@ -3,7 +3,9 @@ package ledger
 import (
 	"context"
 	"crypto/rand"
+	"flag"
 	"math"
+	"strconv"
 	"testing"
 	"time"
 
@@ -228,11 +230,23 @@ func largeAmounts(t *testing.T, s subject, _ *clock) {
 	sees(t, s, ws, key, monday, flow.Usage{Daily: all, Weekly: all, Monthly: all})
 }
 
+// fewer divides how many draws rapid makes until t ends.
+func fewer(t *testing.T, by int) {
+	checks := flag.Lookup("rapid.checks").Value
+	all, err := strconv.Atoi(checks.String())
+	require.NoError(t, err)
+	require.NoError(t, checks.Set(strconv.Itoa(max(1, all/by))))
+	t.Cleanup(func() { require.NoError(t, checks.Set(strconv.Itoa(all))) })
+}
+
 // likeAModel compares with plain sums.
 func likeAModel(t *testing.T, s subject, c *clock) {
 	times := []time.Time{
 		time.Date(2026, 10, 31, 23, 0, 0, 0, time.UTC), time.Date(2026, 11, 1, 1, 0, 0, 0, time.UTC),
 		monday.AddDate(0, 0, -2), monday.AddDate(0, 0, -1), monday, monday.Add(3 * time.Hour),
+	}
+	if _, memory := s.(*inMemory); !memory {
+		fewer(t, 6) // each waits for NATS
 	}
 	rapid.Check(t, func(r *rapid.T) {
 		c.set(c.now().Add(2 * warm)) // the keys of the run before are not in use any more

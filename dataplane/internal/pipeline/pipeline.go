@@ -76,6 +76,9 @@ type Presets interface {
 	Find(ctx context.Context, view *policy.View, owner id.User, name string) (*policy.PresetVersion, error)
 }
 
+// PresetAdder tells what a preset adds to a call.
+type PresetAdder func(c *call.Call, with *policy.PresetVersion) decide.Added
+
 // Health has a frozen view of what is known of the endpoints.
 type Health interface {
 	View() decide.Health
@@ -141,6 +144,7 @@ type Steps struct {
 	Content  ContentReader
 	Usage    Usage
 	Presets  Presets
+	Adds     PresetAdder
 	Decide   Decider
 	Classify Classifier
 	Admit    Admitter

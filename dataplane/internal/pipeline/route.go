@@ -3,28 +3,41 @@ package pipeline
 import (
 	"context"
 	"maps"
+	"slices"
+	"time"
 
 	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 )
 
-// open looks up what the key's dynamic route and the presets that the request
-// names need, and settles which name the chain begins with. The error is of a
+// open looks up what the key's dynamic route and its record and the presets that
+// the request names need, and settles which name the chain begins with. The error is of a
 // preset that may be there and cannot be read.
 func (r *run) open(ctx context.Context) error {
 	in := &r.input
 	if in.Facts.Owner != "" { // it is where it is
 		return nil
 	}
-	if route, ok := r.pin.Policy.Route(in.Facts.Key.Route); ok {
-		in.Content = r.pipeline.steps.Content(&r.call, route.BodyPaths())
-		if route.NeedsUsage() {
-			in.Usage = r.pipeline.steps.Usage.Usage(ctx, r.call.Workspace, in.Facts.Key.ID, in.Facts.Now)
-		}
+	route, applies := r.pin.Policy.Route(in.Facts.Key.Route)
+	recording, recorded := r.pin.Policy.Recording(in.Facts.Key.Route)
+	var paths []string
+	if applies {
+		paths = route.BodyPaths()
 	}
-	if err := r.lookUp(ctx, named(&in.Facts)); err != nil {
-		return err
+	if recorded {
+		paths = append(slices.Clip(paths), recording.BodyPaths()...)
+	}
+	if applies || recorded {
+		in.Content = r.pipeline.steps.Content(&r.call, paths)
+	}
+	if applies && route.NeedsUsage() || recorded && recording.Usage {
+		in.Usage = r.pipeline.steps.Usage.Usage(ctx, r.call.Workspace, in.Facts.Key.ID, in.Facts.Now)
+	}
+	if !applies { // a route may put other names in their place
+		if err := r.lookUp(ctx, named(&in.Facts)); err != nil {
+			return err
+		}
 	}
 	for {
 		in.Opening = decide.Open(in)
@@ -38,17 +51,31 @@ func (r *run) open(ctx context.Context) error {
 	}
 }
 
-// named are the keys of the presets that a request names.
-func named(f *decide.Facts) (keys []string) {
-	if key, ok := decide.PresetKey(f.Model); ok {
-		keys = append(keys, key)
+// named is the key of the preset that a request names first.
+func named(f *decide.Facts) []string {
+	name := f.Model
+	if name == "" && len(f.Models) > 0 {
+		name = f.Models[0]
 	}
-	for _, name := range f.Models {
-		if key, ok := decide.PresetKey(name); ok {
-			keys = append(keys, key)
+	if key, ok := decide.PresetKey(name); ok {
+		return []string{key}
+	}
+	return nil
+}
+
+// furtherWithin is after how long no further preset is asked for: a list of them
+// must not add up what each may take.
+const furtherWithin = 2 * time.Second
+
+// lookUpFurther is lookUp for entries behind the first one: such an entry whose
+// preset cannot be read is passed over, as any that cannot serve.
+func (r *run) lookUpFurther(ctx context.Context, keys []string) {
+	began := r.pipeline.now()
+	for _, key := range keys {
+		if r.pipeline.now().Sub(began) >= furtherWithin || r.lookUp(ctx, []string{key}) != nil {
+			r.input.Unread = append(r.input.Unread, key)
 		}
 	}
-	return keys
 }
 
 // lookUp adds presets to what the decision knows; one that is not there is known

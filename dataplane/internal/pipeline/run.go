@@ -71,9 +71,7 @@ func (r *run) decide(ctx context.Context) error {
 	}
 	in.Conversation = conversation.Conversation
 	for r.plan = do.Decide(*in); len(r.plan.NeedsPresets) > 0; r.plan = do.Decide(*in) {
-		if err := r.lookUp(ctx, r.plan.NeedsPresets); err != nil {
-			return err
-		}
+		r.lookUpFurther(ctx, r.plan.NeedsPresets)
 	}
 	if r.plan.NeedsClassification {
 		in.Classification = r.classify(ctx)

@@ -23,8 +23,8 @@ type published struct {
 // held; nothing that is held goes back to an older revision, or away because it
 // cannot be read. Once nobody answered, others that are held are not tried for as
 // long: a request may name many.
-func (s *Store) publicOf(ctx context.Context, by id.Workspace, n name) (*published, error) {
-	key := wire.PublicPreset(n.handle, n.slug)
+func (s *Store) publicOf(ctx context.Context, by id.Workspace, n policy.PresetName) (*published, error) {
+	key := wire.PublicPreset(n.Handle, n.Slug)
 	p, held := s.public.Get(key)
 	if !held && s.isAbsent(key) {
 		return nil, ErrUnknown

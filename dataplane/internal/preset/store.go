@@ -133,19 +133,19 @@ type wanted struct {
 // The error is a *fault.Error: preset_not_found (ErrUnknown), or
 // upstream_undetermined (ErrUndetermined) while nobody can tell.
 func (s *Store) Find(ctx context.Context, view *policy.View, owner id.User, text string) (*policy.PresetVersion, error) {
-	n, ok := parse(text)
+	n, ok := policy.ParsePresetName(text)
 	if !ok {
 		return nil, told(ErrUnknown)
 	}
-	w := wanted{by: view.Workspace(), slug: n.slug}
-	if n.handle == "" {
-		p, ok := view.Preset(n.slug)
+	w := wanted{by: view.Workspace(), slug: n.Slug}
+	if n.Handle == "" {
+		p, ok := view.Preset(n.Slug)
 		if !ok || !p.Owner.IsZero() && p.Owner != owner {
 			return nil, told(ErrUnknown)
 		}
 		w.of, w.document = w.by, document{p.ID, p.Version}
-		if n.version > 0 {
-			w.version = n.version
+		if n.Version > 0 {
+			w.version = n.Version
 		}
 		w.known = w.version <= p.Version // versions have no gaps
 	} else {
@@ -154,11 +154,11 @@ func (s *Store) Find(ctx context.Context, view *policy.View, owner id.User, text
 			return nil, told(err)
 		}
 		w.of, w.document, w.known = p.Workspace, document{p.Preset, p.Version}, true
-		if n.version > 0 && n.version != p.Version {
-			if !slices.Contains(p.Versions, n.version) {
+		if n.Version > 0 && n.Version != p.Version {
+			if !slices.Contains(p.Versions, n.Version) {
 				return nil, told(ErrUnknown)
 			}
-			w.version = n.version
+			w.version = n.Version
 		}
 	}
 	v, err := s.version(ctx, w)

@@ -53,6 +53,27 @@ func event(c *call.Call, p *call.Principal, o *call.Outcome, b billing) wire.Usa
 	return e
 }
 
+// rolledOut says which version of its dynamic route a request was sent through
+// while one is rolled out; nil where none is, and for what the gateway asks for
+// itself.
+func rolledOut(c *call.Call, o *call.Outcome) *wire.UsageRollout {
+	route := o.Record.Route
+	if route == nil || route.Rollout == "" || c.Purpose != "" {
+		return nil
+	}
+	rollout, err := id.Parse[id.RolloutKind](route.Rollout)
+	if err != nil {
+		return nil // the record is the kernel's own: there is no such id
+	}
+	told := wire.UsageRollout{
+		ID: rollout, Candidate: route.Arm == decide.ArmCandidate, Outcome: requestOutcome(o), Took: o.Finished.Sub(c.Received),
+	}
+	if o.Failure != nil {
+		told.Code = string(o.Failure.Code)
+	}
+	return &told
+}
+
 // decision is the record as JSON, within its bound; nil when it cannot be had.
 func decision(r *decide.Record) json.RawMessage {
 	body := make(jsonappend.Buffer, 0, decisionSize)

@@ -98,6 +98,7 @@ func (r *Recorder) Record(ctx context.Context, c call.Call, p call.Principal, gr
 	e := event(&c, &p, &o, b)
 	// What the gateway took, for all models, is told with the last.
 	e.GatewayDur = gatewayTime(&c, &o)
+	e.Rollout = rolledOut(&c, &o)
 	if o.FirstByte > 0 {
 		e.FirstByte = max(1, o.FirstByte-o.Turn.Started.Sub(c.Received))
 	}

@@ -297,6 +297,47 @@ func TestEachTurnIsAnEvent(t *testing.T) {
 	}
 }
 
+// The last event of a request says how its version of the route fared, by what
+// the caller got; the turns before, and the gateway's own requests, say nothing.
+func TestTheLastEventSaysHowARolloutFared(t *testing.T) {
+	rollout := id.New[id.RolloutKind](ids)
+	failed := fault.New(fault.UpstreamServerError, "x").From(fault.Upstream)
+	refused := fault.New(fault.RateLimitExceeded, "x").From(fault.Client)
+	under := func(arm decide.Arm, change func(*call.Outcome)) call.Outcome {
+		return served(func(o *call.Outcome) {
+			o.Record.Route = &decide.RouteTrace{ID: "route_x", Version: 2, Rollout: rollout.String(), Arm: arm}
+			if change != nil {
+				change(o)
+			}
+		})
+	}
+	classifier := newCall()
+	classifier.Purpose = "classifier"
+	tests := map[string]struct {
+		call    call.Call
+		outcome call.Outcome
+		want    *wire.UsageRollout
+	}{
+		"candidate": {newCall(), under(decide.ArmCandidate, nil), &wire.UsageRollout{ID: rollout, Candidate: true, Outcome: wire.Success, Took: time.Second}},
+		"stable":    {newCall(), under(decide.ArmStable, nil), &wire.UsageRollout{ID: rollout, Outcome: wire.Success, Took: time.Second}},
+		"what the caller got": {newCall(), under(decide.ArmCandidate, func(o *call.Outcome) {
+			o.Failure, o.Turn.Failure, o.Reply = failed, refused, nil
+		}), &wire.UsageRollout{ID: rollout, Candidate: true, Outcome: wire.Failed, Code: "upstream_server_error", Took: time.Second}},
+		"no rollout":          {newCall(), served(nil), nil},
+		"the gateway's own":   {classifier, under(decide.ArmCandidate, nil), nil},
+		"a route without one": {newCall(), served(func(o *call.Outcome) { o.Record.Route = &decide.RouteTrace{ID: "route_x"} }), nil},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture()
+			f.Pass(t.Context(), tt.call, principal, tt.outcome)
+			f.Record(t.Context(), tt.call, principal, nil, tt.outcome)
+			require.Nil(t, f.disk.events[0].Rollout, "the request goes on")
+			require.Equal(t, tt.want, f.disk.events[1].Rollout)
+		})
+	}
+}
+
 // The last model was refused at the gates; what the caller got came before.
 func TestARefusedTurnEndsTheRequestWithAnothersFailure(t *testing.T) {
 	f := newFixture()

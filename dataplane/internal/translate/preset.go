@@ -5,6 +5,7 @@ import (
 	"github.com/signalbox-dev/signalbox/dataplane/internal/preset/merge"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
+	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 )
 
@@ -14,6 +15,31 @@ const (
 	longestUnplaced = 64 // bytes of a name; the control plane takes no longer ones
 )
 
+// Adds is what routing has to count of what Merge adds to c. A parameter that the
+// body has already is among them all the same.
+func Adds(c *call.Call, with *policy.PresetVersion) decide.Added {
+	if c.Action != call.Generate && c.Action != call.Count {
+		return decide.Added{}
+	}
+	into := intoOf(c)
+	if into.Form {
+		return decide.Added{}
+	}
+	added := merge.AddedBy(into.Surface, &with.Config)
+	if into.Count { // there is no output, and it takes hardly any parameter
+		return decide.Added{InputTokens: added.InputTokens}
+	}
+	return decide.Added{Parameters: added.Parameters, InputTokens: added.InputTokens, OutputTokens: added.OutputTokens}
+}
+
+// intoOf is where a preset goes in c.
+func intoOf(c *call.Call) merge.Into {
+	return merge.Into{
+		Surface: c.Surface, Count: c.Action == call.Count,
+		Form: c.Form != "" || c.Surface == catalog.Realtime, // which has no body at all
+	}
+}
+
 // Merge returns c as a preset completes it: its body, in the caller's format, and
 // the estimates that go by it. unplaced names what the surface has no place for,
 // as in "preset.seed". c itself stays as it is.
@@ -21,11 +47,7 @@ func (t *Translator) Merge(c call.Call, with *policy.PresetVersion) (merged call
 	if c.Action != call.Generate && c.Action != call.Count {
 		return c, nil, nil
 	}
-	to := merge.Into{
-		Surface: c.Surface, Count: c.Action == call.Count,
-		Form: c.Form != "" || c.Surface == catalog.Realtime, // which has no body at all
-	}
-	body, lost, err := merge.Apply(to, c.Body, &with.Config)
+	body, lost, err := merge.Apply(intoOf(&c), c.Body, &with.Config)
 	if err != nil {
 		return c, nil, notAnObject(err)
 	}
@@ -33,7 +55,7 @@ func (t *Translator) Merge(c call.Call, with *policy.PresetVersion) (merged call
 		unplaced = append(unplaced, "preset."+name[:min(len(name), longestUnplaced)])
 	}
 	c.Body = body
-	added := merge.AddedBy(c.Surface, &with.Config)
+	added := Adds(&c, with)
 	if c.Request.InputTokens > 0 {
 		c.Request.InputTokens += added.InputTokens
 	}

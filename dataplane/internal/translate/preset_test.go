@@ -132,3 +132,20 @@ func TestWhatIsSaidIsBounded(t *testing.T) {
 		require.LessOrEqual(t, len(name), 64+len("preset."))
 	}
 }
+
+// Routing is told of what Merge adds, and of nothing that it leaves out.
+func TestWhatAPresetAddsIsTold(t *testing.T) {
+	both := decide.Added{Parameters: []string{"max_tokens", "temperature"}, InputTokens: 2, OutputTokens: 9}
+	for name, c := range map[string]struct {
+		call call.Call
+		want decide.Added
+	}{
+		"a conversation":    {call.Call{Surface: catalog.Gemini, Action: call.Generate}, both},
+		"a count":           {call.Call{Surface: catalog.Messages, Action: call.Count}, decide.Added{InputTokens: 2}},
+		"a form":            {call.Call{Surface: catalog.ImageEdits, Action: call.Generate, Form: "x"}, decide.Added{}},
+		"no place for them": {call.Call{Surface: catalog.Rerank, Action: call.Generate}, decide.Added{}},
+		"what is there":     {call.Call{Surface: catalog.Videos, Action: call.Delete}, decide.Added{}},
+	} {
+		require.Equal(t, c.want, translate.Adds(&c.call, terse), name)
+	}
+}

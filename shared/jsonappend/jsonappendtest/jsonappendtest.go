@@ -86,7 +86,7 @@ func fill(v reflect.Value, n *int) {
 // fillID sets a typed id, whichever kind it is of.
 func fillID(v reflect.Value, into interface{ UnmarshalText([]byte) error }, n *int) {
 	digits := "_" + strings.Repeat("0", 24) + string([]byte{'0' + byte(*n/8%8), '1' + byte(*n%8)})
-	for _, prefix := range []string{"ws", "user", "key", "mk", "route", "pub", "audit", "req", "att", "gw", "profile", "dept", "byok", "guard", "rule"} {
+	for _, prefix := range []string{"ws", "user", "key", "mk", "route", "pub", "audit", "req", "att", "gw", "profile", "dept", "byok", "guard", "rule", "rollout"} {
 		if into.UnmarshalText([]byte(prefix+digits)) == nil {
 			return
 		}

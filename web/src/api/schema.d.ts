@@ -675,6 +675,33 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A dynamic route id, `route_…`. */
+                dynamic_route_id: components["parameters"]["DynamicRouteID"];
+                /** @description The number of a version. */
+                version: components["parameters"]["VersionNumber"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What a version would change for the recorded requests of the attached keys
+         * @description Each request is decided twice, under the deployed version and under this one, with the policy and the catalog of now and with
+         *     every endpoint well. Nothing is sent and nothing changes. What the record does not tell is counted as unknown. One replay of a
+         *     workspace runs at a time; another one is refused with 409.
+         */
+        post: operations["replayDynamicRouteVersion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/deploy": {
         parameters: {
             query?: never;
@@ -719,6 +746,170 @@ export interface paths {
          *     with 409. Deploying an earlier version by its number is the other way back.
          */
         post: operations["rollbackDynamicRoute"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/rollout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A dynamic route id, `route_…`. */
+                dynamic_route_id: components["parameters"]["DynamicRouteID"];
+                /** @description The number of a version. */
+                version: components["parameters"]["VersionNumber"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Roll a version out in steps, beside the one that is deployed
+         * @description A rising share of the subjects is sent through the version. It is compared with the deployed one on the records of live
+         *     requests, goes on by itself, is deployed after its last step, and is taken back by itself when the guard breaks
+         *     (docs/dynamic-routes.md). A dynamic route has one rollout at a time; while it is open the route is not deployed or rolled
+         *     back otherwise.
+         */
+        post: operations["startDynamicRouteRollout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/routing/dynamic-routes/{dynamic_route_id}/rollout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A dynamic route id, `route_…`. */
+                dynamic_route_id: components["parameters"]["DynamicRouteID"];
+            };
+            cookie?: never;
+        };
+        /** The newest rollout of a dynamic route, with the numbers that it is judged by */
+        get: operations["getDynamicRouteRollout"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/routing/dynamic-routes/{dynamic_route_id}/rollouts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A dynamic route id, `route_…`. */
+                dynamic_route_id: components["parameters"]["DynamicRouteID"];
+            };
+            cookie?: never;
+        };
+        /**
+         * The rollouts of a dynamic route, newest first, with what they ended on
+         * @description Those of a deleted one can be read too.
+         */
+        get: operations["listDynamicRouteRollouts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/routing/dynamic-routes/{dynamic_route_id}/rollout/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A dynamic route id, `route_…`. */
+                dynamic_route_id: components["parameters"]["DynamicRouteID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Keep a rollout at its step
+         * @description The candidate keeps its share, and the guard holds on. Where it is paused already nothing changes, and the answer has no
+         *     `publication`.
+         */
+        post: operations["pauseDynamicRouteRollout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/routing/dynamic-routes/{dynamic_route_id}/rollout/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A dynamic route id, `route_…`. */
+                dynamic_route_id: components["parameters"]["DynamicRouteID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Have a paused rollout go on
+         * @description The present step is held anew; what was counted in it stays counted.
+         */
+        post: operations["resumeDynamicRouteRollout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/routing/dynamic-routes/{dynamic_route_id}/rollout/advance": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A dynamic route id, `route_…`. */
+                dynamic_route_id: components["parameters"]["DynamicRouteID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Go on to the next step at once
+         * @description The time and the requests that the step still wants are not waited for. At the last step the version is deployed.
+         */
+        post: operations["advanceDynamicRouteRollout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/routing/dynamic-routes/{dynamic_route_id}/rollout/abort": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A dynamic route id, `route_…`. */
+                dynamic_route_id: components["parameters"]["DynamicRouteID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End a rollout, and take its version back
+         * @description Everyone is sent through the deployed version again.
+         */
+        post: operations["abortDynamicRouteRollout"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2404,6 +2595,107 @@ export interface components {
             requests?: number;
             cost_usd?: string;
         };
+        DynamicRouteReplay: {
+            /**
+             * Format: date-time
+             * @description Of the oldest request, 24 hours ago by default; no further back than the request log is kept.
+             */
+            since?: string;
+            /** @description How many requests, 1000 by default. The newest are taken. */
+            limit?: number;
+        };
+        DynamicRouteReplayReportOne: {
+            data: components["schemas"]["DynamicRouteReplayReport"];
+        };
+        DynamicRouteReplayReport: {
+            version: number;
+            /** @description The deployed version, which it is compared with. Null: none is, so that the keys have no route. */
+            baseline_version: number | null;
+            /** Format: date-time */
+            since: string;
+            /**
+             * Format: date-time
+             * @description When the oldest request that was read began.
+             */
+            oldest: string | null;
+            /** @description As many requests were read as were asked for; there may be more. */
+            limited: boolean;
+            /** @description That were read. */
+            requests: number;
+            /** @description Of them, those whose way is known under both versions. */
+            comparable: number;
+            /** @description Of them, the others. */
+            unknown_total: number;
+            /** @description Of the comparable, those that another endpoint or model would be tried first for. */
+            moved: number;
+            /** @description Of the moved, those to another model. */
+            moved_models: number;
+            /** @description Of the comparable, those that would be refused and are not now. */
+            refusals_gained: number;
+            /** @description Of the comparable, those that are refused now and would not be. */
+            refusals_lost: number;
+            /** @description The nodes of the version, in its order. */
+            by_node: components["schemas"]["DynamicRouteReplayNode"][];
+            /** @description The most frequent first, at most 20. */
+            models: components["schemas"]["DynamicRouteReplayMove"][];
+            cost: components["schemas"]["DynamicRouteReplayCost"];
+            latency: components["schemas"]["DynamicRouteReplayLatency"];
+            unknown: components["schemas"]["DynamicRouteReplayUnknown"][];
+        };
+        /** @description What a node has to do with the changes. Each change is put down to one node, the one at which the two ways part. */
+        DynamicRouteReplayNode: {
+            node: string;
+            type: string;
+            /** @description That come by. */
+            requests: number;
+            moved: number;
+            refusals_gained: number;
+            refusals_lost: number;
+            /** @description Whose way on from here is not known. */
+            unknown: number;
+        };
+        DynamicRouteReplayMove: {
+            from: string;
+            to: string;
+            requests: number;
+        };
+        /** @description What the recorded usage costs at the endpoint that is tried first, over the comparable requests whose prices are known. */
+        DynamicRouteReplayCost: {
+            requests: number;
+            before_usd: string;
+            after_usd: string;
+            delta_usd: string;
+            /** Format: int64 */
+            delta_nanos: number;
+        };
+        /**
+         * @description The mean of the endpoints' median durations, over the moved requests whose two endpoints answered requests of the workspace
+         *     in the time.
+         */
+        DynamicRouteReplayLatency: {
+            requests: number;
+            /** Format: double */
+            before_ms: number;
+            /** Format: double */
+            after_ms: number;
+            /** Format: double */
+            delta_ms: number;
+        };
+        DynamicRouteReplayUnknown: {
+            /** @description Whose way is not known. Absent: it is not for a version. */
+            version?: number;
+            /** @description At which it is not known. Absent: it is not for a node. */
+            node?: string;
+            /**
+             * @description `not_recorded`: the record is from before the version was saved, or too long. `hidden`: the test cannot be held against a
+             *     text that is recorded as an HMAC; the setting `replay_values` records it in clear. `subject`: whom a percentage is drawn
+             *     for is not recorded. `usage`: what the key had used was not known. `preset`: a preset is part of the decision.
+             *     `classification`: `signalbox/auto` would choose, and did not then.
+             * @enum {string}
+             */
+            reason: "not_recorded" | "hidden" | "subject" | "usage" | "preset" | "classification";
+            requests: number;
+        };
         DynamicRouteTrialOne: {
             data: components["schemas"]["DynamicRouteTrial"];
         };
@@ -2432,6 +2724,137 @@ export interface components {
             status: number;
             code: string;
             message: string;
+        };
+        /** @enum {string} */
+        DynamicRouteRolloutState: "running" | "paused" | "completed" | "rolled_back" | "aborted";
+        DynamicRouteRolloutStep: {
+            /** @description The share of the subjects, more than that of the step before and at most 100, with at most 2 decimals. */
+            percent: number;
+            /** @description How long the step is held at least, such as `10m` or `1h30m`, from `1s` to `720h`. */
+            hold: string;
+        };
+        /** @description What the version is held against. At least one limit is given. */
+        DynamicRouteGuard: {
+            /**
+             * Format: double
+             * @description The share of the version's requests that may fail, at least 0 and less than 1.
+             */
+            max_error_rate?: number;
+            /**
+             * Format: double
+             * @description The 95th percentile of how long its requests take, by that of the deployed version's; more than 0, at most 1000.
+             */
+            max_p95_latency_ratio?: number;
+            /**
+             * Format: double
+             * @description What one of its requests costs on average, by that of the deployed version's; more than 0, at most 1000.
+             */
+            max_cost_ratio?: number;
+            /**
+             * Format: int64
+             * @description How many requests of a version are the least that anything is made of, 1 to 1000000.
+             */
+            min_requests: number;
+        };
+        NewDynamicRouteRollout: {
+            steps: components["schemas"]["DynamicRouteRolloutStep"][];
+            guard: components["schemas"]["DynamicRouteGuard"];
+        };
+        DynamicRouteArm: {
+            /**
+             * Format: int64
+             * @description Requests that succeeded or failed. Others do not count.
+             */
+            requests: number;
+            /** Format: int64 */
+            failures: number;
+            /**
+             * Format: double
+             * @description 0 to 1.
+             */
+            error_rate: number;
+            /**
+             * Format: double
+             * @description How long 95 of 100 successes took at most, give or take 2.2 %; 0 without one.
+             */
+            p95_ms: number;
+            /** @description What a success cost on average; 0 without one. */
+            mean_cost_usd: string;
+        };
+        DynamicRouteArms: {
+            candidate: components["schemas"]["DynamicRouteArm"];
+            stable: components["schemas"]["DynamicRouteArm"];
+        };
+        /** @description What the rollout ended on. */
+        DynamicRouteEvidence: {
+            /**
+             * @description The limit that was exceeded; absent unless the version was rolled back.
+             * @enum {string}
+             */
+            broken?: "max_error_rate" | "max_p95_latency_ratio" | "max_cost_ratio";
+            /**
+             * Format: double
+             * @description Absent where nothing was broken, and where the deployed version's requests cost nothing.
+             */
+            measured?: number;
+            /**
+             * Format: double
+             * @description Absent where nothing was broken.
+             */
+            allowed?: number;
+            arms: components["schemas"]["DynamicRouteArms"];
+        };
+        DynamicRouteRolloutSummary: {
+            id: string;
+            /** @description The version that is rolled out. */
+            candidate_version: number;
+            /** @description The version that was deployed when it began. */
+            stable_version: number;
+            steps: components["schemas"]["DynamicRouteRolloutStep"][];
+            guard: components["schemas"]["DynamicRouteGuard"];
+            state: components["schemas"]["DynamicRouteRolloutState"];
+            /** @description The present step, from 1, or the last one that was reached. */
+            step: number;
+            /** @description The share of that step. */
+            percent: number;
+            /**
+             * Format: date-time
+             * @description When the step began, or was resumed.
+             */
+            step_started_at: string;
+            evidence?: components["schemas"]["DynamicRouteEvidence"];
+            /** @description The user who began it. */
+            created_by?: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** Format: date-time */
+            ended_at: string | null;
+        };
+        DynamicRouteRollout: components["schemas"]["DynamicRouteRolloutSummary"] & {
+            arms: components["schemas"]["DynamicRouteArms"];
+            /**
+             * @description What the rollout waits for before it goes on; absent when it has ended.
+             * @enum {string}
+             */
+            waiting_for?: "resume" | "hold" | "requests" | "stable_requests";
+        };
+        DynamicRouteRolloutOne: {
+            data: components["schemas"]["DynamicRouteRollout"];
+        };
+        DynamicRouteRolloutList: {
+            data: components["schemas"]["DynamicRouteRolloutSummary"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        DynamicRouteRolloutStarted: {
+            data: components["schemas"]["DynamicRouteRollout"];
+            warnings: components["schemas"]["DynamicRouteWarnings"];
+            publication: components["schemas"]["PublicationRef"];
+        };
+        DynamicRouteRolloutSteered: {
+            data: components["schemas"]["DynamicRouteRollout"];
+            publication?: components["schemas"]["PublicationRef"];
         };
         /**
          * @description Ids, or patterns with `*`; one without a slash is about the bare name. What `allow` names may be used, everything
@@ -2775,7 +3198,18 @@ export interface components {
             no_provider: boolean;
             /** @description Those that bind the key, each once. */
             guardrails: components["schemas"]["BoundGuardrail"][];
+            dynamic_route?: components["schemas"]["AttachedRoute"];
             refusal?: components["schemas"]["RoutingRefusal"];
+        };
+        /** @description The dynamic route that the key is attached to. What it comes to depends on the request, so that nothing of it is among the fields. */
+        AttachedRoute: {
+            id: string;
+            name: string;
+            status: components["schemas"]["DynamicRouteStatus"];
+            /** @description Absent while none is deployed. */
+            deployed_version?: number;
+            /** @description It is active and a version of it is deployed. */
+            applies: boolean;
         };
         EffectiveRoutingOne: {
             data: components["schemas"]["EffectiveRouting"];
@@ -5128,6 +5562,36 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    replayDynamicRouteVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A dynamic route id, `route_…`. */
+                dynamic_route_id: components["parameters"]["DynamicRouteID"];
+                /** @description The number of a version. */
+                version: components["parameters"]["VersionNumber"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DynamicRouteReplay"];
+            };
+        };
+        responses: {
+            /** @description What would change. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DynamicRouteReplayReportOne"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     deployDynamicRouteVersion: {
         parameters: {
             query?: {
@@ -5211,6 +5675,279 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DynamicRouteDeployment"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    startDynamicRouteRollout: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description A dynamic route id, `route_…`. */
+                dynamic_route_id: components["parameters"]["DynamicRouteID"];
+                /** @description The number of a version. */
+                version: components["parameters"]["VersionNumber"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewDynamicRouteRollout"];
+            };
+        };
+        responses: {
+            /** @description The rollout. The ETag is its own, not the dynamic route's. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DynamicRouteRolloutStarted"];
+                };
+            };
+            /** @description The rollout. The ETag is its own, not the dynamic route's. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DynamicRouteRolloutStarted"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getDynamicRouteRollout: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A dynamic route id, `route_…`. */
+                dynamic_route_id: components["parameters"]["DynamicRouteID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rollout that is open, or the last one that was. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DynamicRouteRolloutOne"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listDynamicRouteRollouts: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description How many entries a page holds at most; 50 when absent. */
+                limit?: components["parameters"]["Limit"];
+            };
+            header?: never;
+            path: {
+                /** @description A dynamic route id, `route_…`. */
+                dynamic_route_id: components["parameters"]["DynamicRouteID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of rollouts. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DynamicRouteRolloutList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    pauseDynamicRouteRollout: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description A dynamic route id, `route_…`. */
+                dynamic_route_id: components["parameters"]["DynamicRouteID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rollout as it is now. The ETag is its own, not the dynamic route's. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DynamicRouteRolloutSteered"];
+                };
+            };
+            /** @description The rollout as it is now. The ETag is its own, not the dynamic route's. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DynamicRouteRolloutSteered"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    resumeDynamicRouteRollout: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description A dynamic route id, `route_…`. */
+                dynamic_route_id: components["parameters"]["DynamicRouteID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rollout as it is now. The ETag is its own, not the dynamic route's. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DynamicRouteRolloutSteered"];
+                };
+            };
+            /** @description The rollout as it is now. The ETag is its own, not the dynamic route's. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DynamicRouteRolloutSteered"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    advanceDynamicRouteRollout: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description A dynamic route id, `route_…`. */
+                dynamic_route_id: components["parameters"]["DynamicRouteID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rollout as it is now. The ETag is its own, not the dynamic route's. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DynamicRouteRolloutSteered"];
+                };
+            };
+            /** @description The rollout as it is now. The ETag is its own, not the dynamic route's. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DynamicRouteRolloutSteered"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    abortDynamicRouteRollout: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description A dynamic route id, `route_…`. */
+                dynamic_route_id: components["parameters"]["DynamicRouteID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rollout as it is now. The ETag is its own, not the dynamic route's. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DynamicRouteRolloutSteered"];
+                };
+            };
+            /** @description The rollout as it is now. The ETag is its own, not the dynamic route's. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DynamicRouteRolloutSteered"];
                 };
             };
             default: components["responses"]["Problem"];

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/oapi-codegen/nullable"
 	"github.com/spf13/cobra"
@@ -309,10 +310,25 @@ func (a *app) profilesEffective() *cobra.Command {
 			if e.NoProvider && e.Refusal == nil { // which says more
 				t.row("NOTE", "the rungs and guardrails allow no provider in common")
 			}
+			if route := e.DynamicRoute; route != nil {
+				t.row("DYNAMIC ROUTE", route.Name, standingOf(route), route.ID)
+			}
 			if e.Refusal != nil {
 				t.row("REFUSAL", e.Refusal.Code, e.Refusal.Detail)
 			}
 		})
 	}
 	return c
+}
+
+// standingOf is what a key's dynamic route does now.
+func standingOf(r *client.AttachedRoute) string {
+	switch {
+	case r.DeployedVersion == nil:
+		return "not deployed"
+	case r.Applies:
+		return fmt.Sprintf("version %d", *r.DeployedVersion)
+	default:
+		return fmt.Sprintf("version %d, %s", *r.DeployedVersion, r.Status)
+	}
 }

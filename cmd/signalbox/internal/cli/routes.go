@@ -13,7 +13,7 @@ import (
 func (a *app) routes() *cobra.Command {
 	return group("routes", "Manage dynamic routes: graphs that decide where a key's requests go",
 		a.routesCreate(), a.routesList(), a.routesGet(), a.routesUpdate(), a.routesDelete(), a.routesSetKeys(),
-		a.routesVersions(), a.routesDiff(), a.routesTest(), a.routesDeploy(), a.routesRollback())
+		a.routesVersions(), a.routesDiff(), a.routesTest(), a.routesReplay(), a.routesDeploy(), a.routesRollback(), a.routesRollout())
 }
 
 // routeID is the id that a dynamic route's id, name or slug stands for.

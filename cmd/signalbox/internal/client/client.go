@@ -162,6 +162,108 @@ func (e ByokVerificationStatus) Valid() bool {
 	}
 }
 
+// Defines values for DynamicRouteEvidenceBroken.
+const (
+	MaxCostRatio       DynamicRouteEvidenceBroken = "max_cost_ratio"
+	MaxErrorRate       DynamicRouteEvidenceBroken = "max_error_rate"
+	MaxP95LatencyRatio DynamicRouteEvidenceBroken = "max_p95_latency_ratio"
+)
+
+// Valid indicates whether the value is a known member of the DynamicRouteEvidenceBroken enum.
+func (e DynamicRouteEvidenceBroken) Valid() bool {
+	switch e {
+	case MaxCostRatio:
+		return true
+	case MaxErrorRate:
+		return true
+	case MaxP95LatencyRatio:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DynamicRouteReplayUnknownReason.
+const (
+	DynamicRouteReplayUnknownReasonClassification DynamicRouteReplayUnknownReason = "classification"
+	DynamicRouteReplayUnknownReasonHidden         DynamicRouteReplayUnknownReason = "hidden"
+	DynamicRouteReplayUnknownReasonNotRecorded    DynamicRouteReplayUnknownReason = "not_recorded"
+	DynamicRouteReplayUnknownReasonPreset         DynamicRouteReplayUnknownReason = "preset"
+	DynamicRouteReplayUnknownReasonSubject        DynamicRouteReplayUnknownReason = "subject"
+	DynamicRouteReplayUnknownReasonUsage          DynamicRouteReplayUnknownReason = "usage"
+)
+
+// Valid indicates whether the value is a known member of the DynamicRouteReplayUnknownReason enum.
+func (e DynamicRouteReplayUnknownReason) Valid() bool {
+	switch e {
+	case DynamicRouteReplayUnknownReasonClassification:
+		return true
+	case DynamicRouteReplayUnknownReasonHidden:
+		return true
+	case DynamicRouteReplayUnknownReasonNotRecorded:
+		return true
+	case DynamicRouteReplayUnknownReasonPreset:
+		return true
+	case DynamicRouteReplayUnknownReasonSubject:
+		return true
+	case DynamicRouteReplayUnknownReasonUsage:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DynamicRouteRolloutWaitingFor.
+const (
+	Hold           DynamicRouteRolloutWaitingFor = "hold"
+	Requests       DynamicRouteRolloutWaitingFor = "requests"
+	Resume         DynamicRouteRolloutWaitingFor = "resume"
+	StableRequests DynamicRouteRolloutWaitingFor = "stable_requests"
+)
+
+// Valid indicates whether the value is a known member of the DynamicRouteRolloutWaitingFor enum.
+func (e DynamicRouteRolloutWaitingFor) Valid() bool {
+	switch e {
+	case Hold:
+		return true
+	case Requests:
+		return true
+	case Resume:
+		return true
+	case StableRequests:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DynamicRouteRolloutState.
+const (
+	DynamicRouteRolloutStateAborted    DynamicRouteRolloutState = "aborted"
+	DynamicRouteRolloutStateCompleted  DynamicRouteRolloutState = "completed"
+	DynamicRouteRolloutStatePaused     DynamicRouteRolloutState = "paused"
+	DynamicRouteRolloutStateRolledBack DynamicRouteRolloutState = "rolled_back"
+	DynamicRouteRolloutStateRunning    DynamicRouteRolloutState = "running"
+)
+
+// Valid indicates whether the value is a known member of the DynamicRouteRolloutState enum.
+func (e DynamicRouteRolloutState) Valid() bool {
+	switch e {
+	case DynamicRouteRolloutStateAborted:
+		return true
+	case DynamicRouteRolloutStateCompleted:
+		return true
+	case DynamicRouteRolloutStatePaused:
+		return true
+	case DynamicRouteRolloutStateRolledBack:
+		return true
+	case DynamicRouteRolloutStateRunning:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DynamicRouteStatus.
 const (
 	DynamicRouteStatusActive DynamicRouteStatus = "active"
@@ -773,6 +875,18 @@ type Actor struct {
 // ActorKind defines model for Actor.Kind.
 type ActorKind string
 
+// AttachedRoute The dynamic route that the key is attached to. What it comes to depends on the request, so that nothing of it is among the fields.
+type AttachedRoute struct {
+	// Applies It is active and a version of it is deployed.
+	Applies bool `json:"applies"`
+
+	// DeployedVersion Absent while none is deployed.
+	DeployedVersion *int               `json:"deployed_version,omitempty"`
+	ID              string             `json:"id"`
+	Name            string             `json:"name"`
+	Status          DynamicRouteStatus `json:"status"`
+}
+
 // Attempt defines model for Attempt.
 type Attempt struct {
 	// Credential managed, byok or none
@@ -1143,6 +1257,28 @@ type DynamicRouteAffinity struct {
 	Session *bool `json:"session,omitempty"`
 }
 
+// DynamicRouteArm defines model for DynamicRouteArm.
+type DynamicRouteArm struct {
+	// ErrorRate 0 to 1.
+	ErrorRate float64 `json:"error_rate"`
+	Failures  int64   `json:"failures"`
+
+	// MeanCostUsd What a success cost on average; 0 without one.
+	MeanCostUsd string `json:"mean_cost_usd"`
+
+	// P95Ms How long 95 of 100 successes took at most, give or take 2.2 %; 0 without one.
+	P95Ms float64 `json:"p95_ms"`
+
+	// Requests Requests that succeeded or failed. Others do not count.
+	Requests int64 `json:"requests"`
+}
+
+// DynamicRouteArms defines model for DynamicRouteArms.
+type DynamicRouteArms struct {
+	Candidate DynamicRouteArm `json:"candidate"`
+	Stable    DynamicRouteArm `json:"stable"`
+}
+
 // DynamicRouteBucket defines model for DynamicRouteBucket.
 type DynamicRouteBucket struct {
 	CostUsd  *string `json:"cost_usd,omitempty"`
@@ -1186,6 +1322,22 @@ type DynamicRouteDiff struct {
 type DynamicRouteDiffOne struct {
 	Data DynamicRouteDiff `json:"data"`
 }
+
+// DynamicRouteEvidence What the rollout ended on.
+type DynamicRouteEvidence struct {
+	// Allowed Absent where nothing was broken.
+	Allowed *float64         `json:"allowed,omitempty"`
+	Arms    DynamicRouteArms `json:"arms"`
+
+	// Broken The limit that was exceeded; absent unless the version was rolled back.
+	Broken *DynamicRouteEvidenceBroken `json:"broken,omitempty"`
+
+	// Measured Absent where nothing was broken, and where the deployed version's requests cost nothing.
+	Measured *float64 `json:"measured,omitempty"`
+}
+
+// DynamicRouteEvidenceBroken The limit that was exceeded; absent unless the version was rolled back.
+type DynamicRouteEvidenceBroken string
 
 // DynamicRouteFacts A sample request, and what its key has used. `metadata` is that of the body when it is absent, as `model` and `user_id` are;
 // each of `headers` is a text.
@@ -1231,6 +1383,21 @@ type DynamicRouteFieldChange struct {
 // DynamicRouteGraph A graph (docs/dynamic-routes.md, docs/reference/dynamic-route.schema.json). Everything that is wrong with it is listed at
 // once, with the node and the field of each.
 type DynamicRouteGraph = json.RawMessage
+
+// DynamicRouteGuard What the version is held against. At least one limit is given.
+type DynamicRouteGuard struct {
+	// MaxCostRatio What one of its requests costs on average, by that of the deployed version's; more than 0, at most 1000.
+	MaxCostRatio *float64 `json:"max_cost_ratio,omitempty"`
+
+	// MaxErrorRate The share of the version's requests that may fail, at least 0 and less than 1.
+	MaxErrorRate *float64 `json:"max_error_rate,omitempty"`
+
+	// MaxP95LatencyRatio The 95th percentile of how long its requests take, by that of the deployed version's; more than 0, at most 1000.
+	MaxP95LatencyRatio *float64 `json:"max_p95_latency_ratio,omitempty"`
+
+	// MinRequests How many requests of a version are the least that anything is made of, 1 to 1000000.
+	MinRequests int64 `json:"min_requests"`
+}
 
 // DynamicRouteKeys defines model for DynamicRouteKeys.
 type DynamicRouteKeys struct {
@@ -1315,6 +1482,245 @@ type DynamicRouteRejection struct {
 	Message string `json:"message"`
 	Node    string `json:"node"`
 	Status  int    `json:"status"`
+}
+
+// DynamicRouteReplay defines model for DynamicRouteReplay.
+type DynamicRouteReplay struct {
+	// Limit How many requests, 1000 by default. The newest are taken.
+	Limit *int `json:"limit,omitempty"`
+
+	// Since Of the oldest request, 24 hours ago by default; no further back than the request log is kept.
+	Since *time.Time `json:"since,omitempty"`
+}
+
+// DynamicRouteReplayCost What the recorded usage costs at the endpoint that is tried first, over the comparable requests whose prices are known.
+type DynamicRouteReplayCost struct {
+	AfterUsd   string `json:"after_usd"`
+	BeforeUsd  string `json:"before_usd"`
+	DeltaNanos int64  `json:"delta_nanos"`
+	DeltaUsd   string `json:"delta_usd"`
+	Requests   int    `json:"requests"`
+}
+
+// DynamicRouteReplayLatency The mean of the endpoints' median durations, over the moved requests whose two endpoints answered requests of the workspace
+// in the time.
+type DynamicRouteReplayLatency struct {
+	AfterMs  float64 `json:"after_ms"`
+	BeforeMs float64 `json:"before_ms"`
+	DeltaMs  float64 `json:"delta_ms"`
+	Requests int     `json:"requests"`
+}
+
+// DynamicRouteReplayMove defines model for DynamicRouteReplayMove.
+type DynamicRouteReplayMove struct {
+	From     string `json:"from"`
+	Requests int    `json:"requests"`
+	To       string `json:"to"`
+}
+
+// DynamicRouteReplayNode What a node has to do with the changes. Each change is put down to one node, the one at which the two ways part.
+type DynamicRouteReplayNode struct {
+	Moved          int    `json:"moved"`
+	Node           string `json:"node"`
+	RefusalsGained int    `json:"refusals_gained"`
+	RefusalsLost   int    `json:"refusals_lost"`
+
+	// Requests That come by.
+	Requests int    `json:"requests"`
+	Type     string `json:"type"`
+
+	// Unknown Whose way on from here is not known.
+	Unknown int `json:"unknown"`
+}
+
+// DynamicRouteReplayReport defines model for DynamicRouteReplayReport.
+type DynamicRouteReplayReport struct {
+	// BaselineVersion The deployed version, which it is compared with. Null: none is, so that the keys have no route.
+	BaselineVersion nullable.Nullable[int] `json:"baseline_version"`
+
+	// ByNode The nodes of the version, in its order.
+	ByNode []DynamicRouteReplayNode `json:"by_node"`
+
+	// Comparable Of them, those whose way is known under both versions.
+	Comparable int `json:"comparable"`
+
+	// Cost What the recorded usage costs at the endpoint that is tried first, over the comparable requests whose prices are known.
+	Cost DynamicRouteReplayCost `json:"cost"`
+
+	// Latency The mean of the endpoints' median durations, over the moved requests whose two endpoints answered requests of the workspace
+	// in the time.
+	Latency DynamicRouteReplayLatency `json:"latency"`
+
+	// Limited As many requests were read as were asked for; there may be more.
+	Limited bool `json:"limited"`
+
+	// Models The most frequent first, at most 20.
+	Models []DynamicRouteReplayMove `json:"models"`
+
+	// Moved Of the comparable, those that another endpoint or model would be tried first for.
+	Moved int `json:"moved"`
+
+	// MovedModels Of the moved, those to another model.
+	MovedModels int `json:"moved_models"`
+
+	// Oldest When the oldest request that was read began.
+	Oldest nullable.Nullable[time.Time] `json:"oldest"`
+
+	// RefusalsGained Of the comparable, those that would be refused and are not now.
+	RefusalsGained int `json:"refusals_gained"`
+
+	// RefusalsLost Of the comparable, those that are refused now and would not be.
+	RefusalsLost int `json:"refusals_lost"`
+
+	// Requests That were read.
+	Requests int                         `json:"requests"`
+	Since    time.Time                   `json:"since"`
+	Unknown  []DynamicRouteReplayUnknown `json:"unknown"`
+
+	// UnknownTotal Of them, the others.
+	UnknownTotal int `json:"unknown_total"`
+	Version      int `json:"version"`
+}
+
+// DynamicRouteReplayReportOne defines model for DynamicRouteReplayReportOne.
+type DynamicRouteReplayReportOne struct {
+	Data DynamicRouteReplayReport `json:"data"`
+}
+
+// DynamicRouteReplayUnknown defines model for DynamicRouteReplayUnknown.
+type DynamicRouteReplayUnknown struct {
+	// Node At which it is not known. Absent: it is not for a node.
+	Node *string `json:"node,omitempty"`
+
+	// Reason `not_recorded`: the record is from before the version was saved, or too long. `hidden`: the test cannot be held against a
+	// text that is recorded as an HMAC; the setting `replay_values` records it in clear. `subject`: whom a percentage is drawn
+	// for is not recorded. `usage`: what the key had used was not known. `preset`: a preset is part of the decision.
+	// `classification`: `signalbox/auto` would choose, and did not then.
+	Reason   DynamicRouteReplayUnknownReason `json:"reason"`
+	Requests int                             `json:"requests"`
+
+	// Version Whose way is not known. Absent: it is not for a version.
+	Version *int `json:"version,omitempty"`
+}
+
+// DynamicRouteReplayUnknownReason `not_recorded`: the record is from before the version was saved, or too long. `hidden`: the test cannot be held against a
+// text that is recorded as an HMAC; the setting `replay_values` records it in clear. `subject`: whom a percentage is drawn
+// for is not recorded. `usage`: what the key had used was not known. `preset`: a preset is part of the decision.
+// `classification`: `signalbox/auto` would choose, and did not then.
+type DynamicRouteReplayUnknownReason string
+
+// DynamicRouteRollout defines model for DynamicRouteRollout.
+type DynamicRouteRollout struct {
+	Arms DynamicRouteArms `json:"arms"`
+
+	// CandidateVersion The version that is rolled out.
+	CandidateVersion int       `json:"candidate_version"`
+	CreatedAt        time.Time `json:"created_at"`
+
+	// CreatedBy The user who began it.
+	CreatedBy *string                      `json:"created_by,omitempty"`
+	EndedAt   nullable.Nullable[time.Time] `json:"ended_at"`
+
+	// Evidence What the rollout ended on.
+	Evidence *DynamicRouteEvidence `json:"evidence,omitempty"`
+
+	// Guard What the version is held against. At least one limit is given.
+	Guard DynamicRouteGuard `json:"guard"`
+	ID    string            `json:"id"`
+
+	// Percent The share of that step.
+	Percent json.Number `json:"percent"`
+
+	// StableVersion The version that was deployed when it began.
+	StableVersion int                      `json:"stable_version"`
+	State         DynamicRouteRolloutState `json:"state"`
+
+	// Step The present step, from 1, or the last one that was reached.
+	Step int `json:"step"`
+
+	// StepStartedAt When the step began, or was resumed.
+	StepStartedAt time.Time                 `json:"step_started_at"`
+	Steps         []DynamicRouteRolloutStep `json:"steps"`
+	UpdatedAt     time.Time                 `json:"updated_at"`
+
+	// WaitingFor What the rollout waits for before it goes on; absent when it has ended.
+	WaitingFor *DynamicRouteRolloutWaitingFor `json:"waiting_for,omitempty"`
+}
+
+// DynamicRouteRolloutWaitingFor What the rollout waits for before it goes on; absent when it has ended.
+type DynamicRouteRolloutWaitingFor string
+
+// DynamicRouteRolloutList defines model for DynamicRouteRolloutList.
+type DynamicRouteRolloutList struct {
+	Data []DynamicRouteRolloutSummary `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// DynamicRouteRolloutOne defines model for DynamicRouteRolloutOne.
+type DynamicRouteRolloutOne struct {
+	Data DynamicRouteRollout `json:"data"`
+}
+
+// DynamicRouteRolloutStarted defines model for DynamicRouteRolloutStarted.
+type DynamicRouteRolloutStarted struct {
+	Data        DynamicRouteRollout `json:"data"`
+	Publication PublicationRef      `json:"publication"`
+
+	// Warnings What is worth a second look. It keeps nothing from being saved or deployed.
+	Warnings DynamicRouteWarnings `json:"warnings"`
+}
+
+// DynamicRouteRolloutState defines model for DynamicRouteRolloutState.
+type DynamicRouteRolloutState string
+
+// DynamicRouteRolloutSteered defines model for DynamicRouteRolloutSteered.
+type DynamicRouteRolloutSteered struct {
+	Data        DynamicRouteRollout `json:"data"`
+	Publication *PublicationRef     `json:"publication,omitempty"`
+}
+
+// DynamicRouteRolloutStep defines model for DynamicRouteRolloutStep.
+type DynamicRouteRolloutStep struct {
+	// Hold How long the step is held at least, such as `10m` or `1h30m`, from `1s` to `720h`.
+	Hold string `json:"hold"`
+
+	// Percent The share of the subjects, more than that of the step before and at most 100, with at most 2 decimals.
+	Percent json.Number `json:"percent"`
+}
+
+// DynamicRouteRolloutSummary defines model for DynamicRouteRolloutSummary.
+type DynamicRouteRolloutSummary struct {
+	// CandidateVersion The version that is rolled out.
+	CandidateVersion int       `json:"candidate_version"`
+	CreatedAt        time.Time `json:"created_at"`
+
+	// CreatedBy The user who began it.
+	CreatedBy *string                      `json:"created_by,omitempty"`
+	EndedAt   nullable.Nullable[time.Time] `json:"ended_at"`
+
+	// Evidence What the rollout ended on.
+	Evidence *DynamicRouteEvidence `json:"evidence,omitempty"`
+
+	// Guard What the version is held against. At least one limit is given.
+	Guard DynamicRouteGuard `json:"guard"`
+	ID    string            `json:"id"`
+
+	// Percent The share of that step.
+	Percent json.Number `json:"percent"`
+
+	// StableVersion The version that was deployed when it began.
+	StableVersion int                      `json:"stable_version"`
+	State         DynamicRouteRolloutState `json:"state"`
+
+	// Step The present step, from 1, or the last one that was reached.
+	Step int `json:"step"`
+
+	// StepStartedAt When the step began, or was resumed.
+	StepStartedAt time.Time                 `json:"step_started_at"`
+	Steps         []DynamicRouteRolloutStep `json:"steps"`
+	UpdatedAt     time.Time                 `json:"updated_at"`
 }
 
 // DynamicRouteSample A part of a sample request, with any fields.
@@ -1436,7 +1842,9 @@ type DynamicRouteWarnings = []Violation
 
 // EffectiveRouting defines model for EffectiveRouting.
 type EffectiveRouting struct {
-	Fields []ResolvedField `json:"fields"`
+	// DynamicRoute The dynamic route that the key is attached to. What it comes to depends on the request, so that nothing of it is among the fields.
+	DynamicRoute *AttachedRoute  `json:"dynamic_route,omitempty"`
+	Fields       []ResolvedField `json:"fields"`
 
 	// Guardrails Those that bind the key, each once.
 	Guardrails []BoundGuardrail `json:"guardrails"`
@@ -2197,6 +2605,13 @@ type NewDynamicRoute struct {
 	// Slug Lower-case letters, digits and inner hyphens. Without it one is made of the name.
 	Slug   *string             `json:"slug,omitempty"`
 	Status *DynamicRouteStatus `json:"status,omitempty"`
+}
+
+// NewDynamicRouteRollout defines model for NewDynamicRouteRollout.
+type NewDynamicRouteRollout struct {
+	// Guard What the version is held against. At least one limit is given.
+	Guard DynamicRouteGuard         `json:"guard"`
+	Steps []DynamicRouteRolloutStep `json:"steps"`
 }
 
 // NewDynamicRouteVersion defines model for NewDynamicRouteVersion.
@@ -4102,6 +4517,63 @@ type RollbackDynamicRouteParams struct {
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
+// AbortDynamicRouteRolloutParams defines parameters for AbortDynamicRouteRollout.
+type AbortDynamicRouteRolloutParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// AdvanceDynamicRouteRolloutParams defines parameters for AdvanceDynamicRouteRollout.
+type AdvanceDynamicRouteRolloutParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// PauseDynamicRouteRolloutParams defines parameters for PauseDynamicRouteRollout.
+type PauseDynamicRouteRolloutParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ResumeDynamicRouteRolloutParams defines parameters for ResumeDynamicRouteRollout.
+type ResumeDynamicRouteRolloutParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListDynamicRouteRolloutsParams defines parameters for ListDynamicRouteRollouts.
+type ListDynamicRouteRolloutsParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
 // ListDynamicRouteVersionsParams defines parameters for ListDynamicRouteVersions.
 type ListDynamicRouteVersionsParams struct {
 	// Cursor The `next_cursor` of the page before.
@@ -4133,6 +4605,15 @@ type DeployDynamicRouteVersionParams struct {
 
 	// IfMatch Change only when this is still the current ETag.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// StartDynamicRouteRolloutParams defines parameters for StartDynamicRouteRollout.
+type StartDynamicRouteRolloutParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // GetEffectiveRoutingParams defines parameters for GetEffectiveRouting.
@@ -4377,6 +4858,12 @@ type SetDynamicRouteKeysJSONRequestBody = DynamicRouteKeys
 
 // SaveDynamicRouteVersionJSONRequestBody defines body for SaveDynamicRouteVersion for application/json ContentType.
 type SaveDynamicRouteVersionJSONRequestBody = NewDynamicRouteVersion
+
+// ReplayDynamicRouteVersionJSONRequestBody defines body for ReplayDynamicRouteVersion for application/json ContentType.
+type ReplayDynamicRouteVersionJSONRequestBody = DynamicRouteReplay
+
+// StartDynamicRouteRolloutJSONRequestBody defines body for StartDynamicRouteRollout for application/json ContentType.
+type StartDynamicRouteRolloutJSONRequestBody = NewDynamicRouteRollout
 
 // TestDynamicRouteVersionJSONRequestBody defines body for TestDynamicRouteVersion for application/json ContentType.
 type TestDynamicRouteVersionJSONRequestBody = DynamicRouteTest
@@ -5378,6 +5865,47 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollback (the `RollbackDynamicRoute` operationId).
 	RollbackDynamicRoute(ctx context.Context, dynamicRouteID DynamicRouteID, params *RollbackDynamicRouteParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetDynamicRouteRollout The newest rollout of a dynamic route, with the numbers that it is judged by
+	//
+	// Corresponds with GET /v1/routing/dynamic-routes/{dynamic_route_id}/rollout (the `GetDynamicRouteRollout` operationId).
+	GetDynamicRouteRollout(ctx context.Context, dynamicRouteID DynamicRouteID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AbortDynamicRouteRollout End a rollout, and take its version back
+	//
+	// Everyone is sent through the deployed version again.
+	//
+	// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollout/abort (the `AbortDynamicRouteRollout` operationId).
+	AbortDynamicRouteRollout(ctx context.Context, dynamicRouteID DynamicRouteID, params *AbortDynamicRouteRolloutParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AdvanceDynamicRouteRollout Go on to the next step at once
+	//
+	// The time and the requests that the step still wants are not waited for. At the last step the version is deployed.
+	//
+	// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollout/advance (the `AdvanceDynamicRouteRollout` operationId).
+	AdvanceDynamicRouteRollout(ctx context.Context, dynamicRouteID DynamicRouteID, params *AdvanceDynamicRouteRolloutParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PauseDynamicRouteRollout Keep a rollout at its step
+	//
+	// The candidate keeps its share, and the guard holds on. Where it is paused already nothing changes, and the answer has no
+	// `publication`.
+	//
+	// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollout/pause (the `PauseDynamicRouteRollout` operationId).
+	PauseDynamicRouteRollout(ctx context.Context, dynamicRouteID DynamicRouteID, params *PauseDynamicRouteRolloutParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ResumeDynamicRouteRollout Have a paused rollout go on
+	//
+	// The present step is held anew; what was counted in it stays counted.
+	//
+	// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollout/resume (the `ResumeDynamicRouteRollout` operationId).
+	ResumeDynamicRouteRollout(ctx context.Context, dynamicRouteID DynamicRouteID, params *ResumeDynamicRouteRolloutParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListDynamicRouteRollouts The rollouts of a dynamic route, newest first, with what they ended on
+	//
+	// Those of a deleted one can be read too.
+	//
+	// Corresponds with GET /v1/routing/dynamic-routes/{dynamic_route_id}/rollouts (the `ListDynamicRouteRollouts` operationId).
+	ListDynamicRouteRollouts(ctx context.Context, dynamicRouteID DynamicRouteID, params *ListDynamicRouteRolloutsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListDynamicRouteVersions The versions of a dynamic route without their graphs, newest first
 	//
 	// Those of a deleted one can be read too.
@@ -5422,6 +5950,52 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/diff/{other_version} (the `DiffDynamicRouteVersions` operationId).
 	DiffDynamicRouteVersions(ctx context.Context, dynamicRouteID DynamicRouteID, version VersionNumber, otherVersion int, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReplayDynamicRouteVersionWithBody What a version would change for the recorded requests of the attached keys
+	//
+	// Each request is decided twice, under the deployed version and under this one, with the policy and the catalog of now and with
+	// every endpoint well. Nothing is sent and nothing changes. What the record does not tell is counted as unknown. One replay of a
+	// workspace runs at a time; another one is refused with 409.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/replay (the `ReplayDynamicRouteVersion` operationId).
+	ReplayDynamicRouteVersionWithBody(ctx context.Context, dynamicRouteID DynamicRouteID, version VersionNumber, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReplayDynamicRouteVersion What a version would change for the recorded requests of the attached keys
+	//
+	// Each request is decided twice, under the deployed version and under this one, with the policy and the catalog of now and with
+	// every endpoint well. Nothing is sent and nothing changes. What the record does not tell is counted as unknown. One replay of a
+	// workspace runs at a time; another one is refused with 409.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/replay (the `ReplayDynamicRouteVersion` operationId).
+	ReplayDynamicRouteVersion(ctx context.Context, dynamicRouteID DynamicRouteID, version VersionNumber, body ReplayDynamicRouteVersionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// StartDynamicRouteRolloutWithBody Roll a version out in steps, beside the one that is deployed
+	//
+	// A rising share of the subjects is sent through the version. It is compared with the deployed one on the records of live
+	// requests, goes on by itself, is deployed after its last step, and is taken back by itself when the guard breaks
+	// (docs/dynamic-routes.md). A dynamic route has one rollout at a time; while it is open the route is not deployed or rolled
+	// back otherwise.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/rollout (the `StartDynamicRouteRollout` operationId).
+	StartDynamicRouteRolloutWithBody(ctx context.Context, dynamicRouteID DynamicRouteID, version VersionNumber, params *StartDynamicRouteRolloutParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// StartDynamicRouteRollout Roll a version out in steps, beside the one that is deployed
+	//
+	// A rising share of the subjects is sent through the version. It is compared with the deployed one on the records of live
+	// requests, goes on by itself, is deployed after its last step, and is taken back by itself when the guard breaks
+	// (docs/dynamic-routes.md). A dynamic route has one rollout at a time; while it is open the route is not deployed or rolled
+	// back otherwise.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/rollout (the `StartDynamicRouteRollout` operationId).
+	StartDynamicRouteRollout(ctx context.Context, dynamicRouteID DynamicRouteID, version VersionNumber, params *StartDynamicRouteRolloutParams, body StartDynamicRouteRolloutJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// TestDynamicRouteVersionWithBody What a version does with a sample request
 	//
@@ -7713,6 +8287,107 @@ func (c *Client) RollbackDynamicRoute(ctx context.Context, dynamicRouteID Dynami
 	return c.Client.Do(req)
 }
 
+// GetDynamicRouteRollout The newest rollout of a dynamic route, with the numbers that it is judged by
+//
+// Corresponds with GET /v1/routing/dynamic-routes/{dynamic_route_id}/rollout (the `GetDynamicRouteRollout` operationId).
+func (c *Client) GetDynamicRouteRollout(ctx context.Context, dynamicRouteID DynamicRouteID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetDynamicRouteRolloutRequest(c.Server, dynamicRouteID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AbortDynamicRouteRollout End a rollout, and take its version back
+//
+// Everyone is sent through the deployed version again.
+//
+// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollout/abort (the `AbortDynamicRouteRollout` operationId).
+func (c *Client) AbortDynamicRouteRollout(ctx context.Context, dynamicRouteID DynamicRouteID, params *AbortDynamicRouteRolloutParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAbortDynamicRouteRolloutRequest(c.Server, dynamicRouteID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AdvanceDynamicRouteRollout Go on to the next step at once
+//
+// The time and the requests that the step still wants are not waited for. At the last step the version is deployed.
+//
+// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollout/advance (the `AdvanceDynamicRouteRollout` operationId).
+func (c *Client) AdvanceDynamicRouteRollout(ctx context.Context, dynamicRouteID DynamicRouteID, params *AdvanceDynamicRouteRolloutParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAdvanceDynamicRouteRolloutRequest(c.Server, dynamicRouteID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PauseDynamicRouteRollout Keep a rollout at its step
+//
+// The candidate keeps its share, and the guard holds on. Where it is paused already nothing changes, and the answer has no
+// `publication`.
+//
+// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollout/pause (the `PauseDynamicRouteRollout` operationId).
+func (c *Client) PauseDynamicRouteRollout(ctx context.Context, dynamicRouteID DynamicRouteID, params *PauseDynamicRouteRolloutParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPauseDynamicRouteRolloutRequest(c.Server, dynamicRouteID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ResumeDynamicRouteRollout Have a paused rollout go on
+//
+// The present step is held anew; what was counted in it stays counted.
+//
+// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollout/resume (the `ResumeDynamicRouteRollout` operationId).
+func (c *Client) ResumeDynamicRouteRollout(ctx context.Context, dynamicRouteID DynamicRouteID, params *ResumeDynamicRouteRolloutParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewResumeDynamicRouteRolloutRequest(c.Server, dynamicRouteID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListDynamicRouteRollouts The rollouts of a dynamic route, newest first, with what they ended on
+//
+// Those of a deleted one can be read too.
+//
+// Corresponds with GET /v1/routing/dynamic-routes/{dynamic_route_id}/rollouts (the `ListDynamicRouteRollouts` operationId).
+func (c *Client) ListDynamicRouteRollouts(ctx context.Context, dynamicRouteID DynamicRouteID, params *ListDynamicRouteRolloutsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListDynamicRouteRolloutsRequest(c.Server, dynamicRouteID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListDynamicRouteVersions The versions of a dynamic route without their graphs, newest first
 //
 // Those of a deleted one can be read too.
@@ -7808,6 +8483,92 @@ func (c *Client) DeployDynamicRouteVersion(ctx context.Context, dynamicRouteID D
 // Corresponds with GET /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/diff/{other_version} (the `DiffDynamicRouteVersions` operationId).
 func (c *Client) DiffDynamicRouteVersions(ctx context.Context, dynamicRouteID DynamicRouteID, version VersionNumber, otherVersion int, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewDiffDynamicRouteVersionsRequest(c.Server, dynamicRouteID, version, otherVersion)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReplayDynamicRouteVersionWithBody What a version would change for the recorded requests of the attached keys
+//
+// Each request is decided twice, under the deployed version and under this one, with the policy and the catalog of now and with
+// every endpoint well. Nothing is sent and nothing changes. What the record does not tell is counted as unknown. One replay of a
+// workspace runs at a time; another one is refused with 409.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/replay (the `ReplayDynamicRouteVersion` operationId).
+func (c *Client) ReplayDynamicRouteVersionWithBody(ctx context.Context, dynamicRouteID DynamicRouteID, version VersionNumber, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReplayDynamicRouteVersionRequestWithBody(c.Server, dynamicRouteID, version, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReplayDynamicRouteVersion What a version would change for the recorded requests of the attached keys
+//
+// Each request is decided twice, under the deployed version and under this one, with the policy and the catalog of now and with
+// every endpoint well. Nothing is sent and nothing changes. What the record does not tell is counted as unknown. One replay of a
+// workspace runs at a time; another one is refused with 409.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/replay (the `ReplayDynamicRouteVersion` operationId).
+func (c *Client) ReplayDynamicRouteVersion(ctx context.Context, dynamicRouteID DynamicRouteID, version VersionNumber, body ReplayDynamicRouteVersionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReplayDynamicRouteVersionRequest(c.Server, dynamicRouteID, version, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// StartDynamicRouteRolloutWithBody Roll a version out in steps, beside the one that is deployed
+//
+// A rising share of the subjects is sent through the version. It is compared with the deployed one on the records of live
+// requests, goes on by itself, is deployed after its last step, and is taken back by itself when the guard breaks
+// (docs/dynamic-routes.md). A dynamic route has one rollout at a time; while it is open the route is not deployed or rolled
+// back otherwise.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/rollout (the `StartDynamicRouteRollout` operationId).
+func (c *Client) StartDynamicRouteRolloutWithBody(ctx context.Context, dynamicRouteID DynamicRouteID, version VersionNumber, params *StartDynamicRouteRolloutParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewStartDynamicRouteRolloutRequestWithBody(c.Server, dynamicRouteID, version, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// StartDynamicRouteRollout Roll a version out in steps, beside the one that is deployed
+//
+// A rising share of the subjects is sent through the version. It is compared with the deployed one on the records of live
+// requests, goes on by itself, is deployed after its last step, and is taken back by itself when the guard breaks
+// (docs/dynamic-routes.md). A dynamic route has one rollout at a time; while it is open the route is not deployed or rolled
+// back otherwise.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/rollout (the `StartDynamicRouteRollout` operationId).
+func (c *Client) StartDynamicRouteRollout(ctx context.Context, dynamicRouteID DynamicRouteID, version VersionNumber, params *StartDynamicRouteRolloutParams, body StartDynamicRouteRolloutJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewStartDynamicRouteRolloutRequest(c.Server, dynamicRouteID, version, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -15200,6 +15961,461 @@ func NewRollbackDynamicRouteRequest(server string, dynamicRouteID DynamicRouteID
 	return req, nil
 }
 
+// NewGetDynamicRouteRolloutRequest constructs an http.Request for the GetDynamicRouteRollout method
+func NewGetDynamicRouteRolloutRequest(server string, dynamicRouteID DynamicRouteID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "dynamic_route_id", dynamicRouteID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/routing/dynamic-routes/%s/rollout", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewAbortDynamicRouteRolloutRequest constructs an http.Request for the AbortDynamicRouteRollout method
+func NewAbortDynamicRouteRolloutRequest(server string, dynamicRouteID DynamicRouteID, params *AbortDynamicRouteRolloutParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "dynamic_route_id", dynamicRouteID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/routing/dynamic-routes/%s/rollout/abort", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewAdvanceDynamicRouteRolloutRequest constructs an http.Request for the AdvanceDynamicRouteRollout method
+func NewAdvanceDynamicRouteRolloutRequest(server string, dynamicRouteID DynamicRouteID, params *AdvanceDynamicRouteRolloutParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "dynamic_route_id", dynamicRouteID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/routing/dynamic-routes/%s/rollout/advance", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewPauseDynamicRouteRolloutRequest constructs an http.Request for the PauseDynamicRouteRollout method
+func NewPauseDynamicRouteRolloutRequest(server string, dynamicRouteID DynamicRouteID, params *PauseDynamicRouteRolloutParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "dynamic_route_id", dynamicRouteID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/routing/dynamic-routes/%s/rollout/pause", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewResumeDynamicRouteRolloutRequest constructs an http.Request for the ResumeDynamicRouteRollout method
+func NewResumeDynamicRouteRolloutRequest(server string, dynamicRouteID DynamicRouteID, params *ResumeDynamicRouteRolloutParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "dynamic_route_id", dynamicRouteID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/routing/dynamic-routes/%s/rollout/resume", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewListDynamicRouteRolloutsRequest constructs an http.Request for the ListDynamicRouteRollouts method
+func NewListDynamicRouteRolloutsRequest(server string, dynamicRouteID DynamicRouteID, params *ListDynamicRouteRolloutsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "dynamic_route_id", dynamicRouteID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/routing/dynamic-routes/%s/rollouts", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListDynamicRouteVersionsRequest constructs an http.Request for the ListDynamicRouteVersions method
 func NewListDynamicRouteVersionsRequest(server string, dynamicRouteID DynamicRouteID, params *ListDynamicRouteVersionsParams) (*http.Request, error) {
 	var err error
@@ -15551,6 +16767,156 @@ func NewDiffDynamicRouteVersionsRequest(server string, dynamicRouteID DynamicRou
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewReplayDynamicRouteVersionRequest calls the generic ReplayDynamicRouteVersion builder with application/json body
+func NewReplayDynamicRouteVersionRequest(server string, dynamicRouteID DynamicRouteID, version VersionNumber, body ReplayDynamicRouteVersionJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewReplayDynamicRouteVersionRequestWithBody(server, dynamicRouteID, version, "application/json", bodyReader)
+}
+
+// NewReplayDynamicRouteVersionRequestWithBody constructs an http.Request for the ReplayDynamicRouteVersion method, with any body, and a specified content type
+func NewReplayDynamicRouteVersionRequestWithBody(server string, dynamicRouteID DynamicRouteID, version VersionNumber, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "dynamic_route_id", dynamicRouteID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "integer", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/routing/dynamic-routes/%s/versions/%s/replay", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewStartDynamicRouteRolloutRequest calls the generic StartDynamicRouteRollout builder with application/json body
+func NewStartDynamicRouteRolloutRequest(server string, dynamicRouteID DynamicRouteID, version VersionNumber, params *StartDynamicRouteRolloutParams, body StartDynamicRouteRolloutJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewStartDynamicRouteRolloutRequestWithBody(server, dynamicRouteID, version, params, "application/json", bodyReader)
+}
+
+// NewStartDynamicRouteRolloutRequestWithBody constructs an http.Request for the StartDynamicRouteRollout method, with any body, and a specified content type
+func NewStartDynamicRouteRolloutRequestWithBody(server string, dynamicRouteID DynamicRouteID, version VersionNumber, params *StartDynamicRouteRolloutParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "dynamic_route_id", dynamicRouteID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "integer", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/routing/dynamic-routes/%s/versions/%s/rollout", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
 	}
 
 	return req, nil
@@ -17820,6 +19186,59 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollback (the `RollbackDynamicRoute` operationId).
 	RollbackDynamicRouteWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, params *RollbackDynamicRouteParams, reqEditors ...RequestEditorFn) (*RollbackDynamicRouteResponse, error)
 
+	// GetDynamicRouteRolloutWithResponse The newest rollout of a dynamic route, with the numbers that it is judged by
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/routing/dynamic-routes/{dynamic_route_id}/rollout (the `GetDynamicRouteRollout` operationId).
+	GetDynamicRouteRolloutWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, reqEditors ...RequestEditorFn) (*GetDynamicRouteRolloutResponse, error)
+
+	// AbortDynamicRouteRolloutWithResponse End a rollout, and take its version back
+	//
+	// Everyone is sent through the deployed version again.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollout/abort (the `AbortDynamicRouteRollout` operationId).
+	AbortDynamicRouteRolloutWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, params *AbortDynamicRouteRolloutParams, reqEditors ...RequestEditorFn) (*AbortDynamicRouteRolloutResponse, error)
+
+	// AdvanceDynamicRouteRolloutWithResponse Go on to the next step at once
+	//
+	// The time and the requests that the step still wants are not waited for. At the last step the version is deployed.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollout/advance (the `AdvanceDynamicRouteRollout` operationId).
+	AdvanceDynamicRouteRolloutWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, params *AdvanceDynamicRouteRolloutParams, reqEditors ...RequestEditorFn) (*AdvanceDynamicRouteRolloutResponse, error)
+
+	// PauseDynamicRouteRolloutWithResponse Keep a rollout at its step
+	//
+	// The candidate keeps its share, and the guard holds on. Where it is paused already nothing changes, and the answer has no
+	// `publication`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollout/pause (the `PauseDynamicRouteRollout` operationId).
+	PauseDynamicRouteRolloutWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, params *PauseDynamicRouteRolloutParams, reqEditors ...RequestEditorFn) (*PauseDynamicRouteRolloutResponse, error)
+
+	// ResumeDynamicRouteRolloutWithResponse Have a paused rollout go on
+	//
+	// The present step is held anew; what was counted in it stays counted.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollout/resume (the `ResumeDynamicRouteRollout` operationId).
+	ResumeDynamicRouteRolloutWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, params *ResumeDynamicRouteRolloutParams, reqEditors ...RequestEditorFn) (*ResumeDynamicRouteRolloutResponse, error)
+
+	// ListDynamicRouteRolloutsWithResponse The rollouts of a dynamic route, newest first, with what they ended on
+	//
+	// Those of a deleted one can be read too.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/routing/dynamic-routes/{dynamic_route_id}/rollouts (the `ListDynamicRouteRollouts` operationId).
+	ListDynamicRouteRolloutsWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, params *ListDynamicRouteRolloutsParams, reqEditors ...RequestEditorFn) (*ListDynamicRouteRolloutsResponse, error)
+
 	// ListDynamicRouteVersionsWithResponse The versions of a dynamic route without their graphs, newest first
 	//
 	// Those of a deleted one can be read too.
@@ -17872,6 +19291,52 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/diff/{other_version} (the `DiffDynamicRouteVersions` operationId).
 	DiffDynamicRouteVersionsWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, version VersionNumber, otherVersion int, reqEditors ...RequestEditorFn) (*DiffDynamicRouteVersionsResponse, error)
+
+	// ReplayDynamicRouteVersionWithBodyWithResponse What a version would change for the recorded requests of the attached keys
+	//
+	// Each request is decided twice, under the deployed version and under this one, with the policy and the catalog of now and with
+	// every endpoint well. Nothing is sent and nothing changes. What the record does not tell is counted as unknown. One replay of a
+	// workspace runs at a time; another one is refused with 409.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/replay (the `ReplayDynamicRouteVersion` operationId).
+	ReplayDynamicRouteVersionWithBodyWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, version VersionNumber, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReplayDynamicRouteVersionResponse, error)
+
+	// ReplayDynamicRouteVersionWithResponse What a version would change for the recorded requests of the attached keys
+	//
+	// Each request is decided twice, under the deployed version and under this one, with the policy and the catalog of now and with
+	// every endpoint well. Nothing is sent and nothing changes. What the record does not tell is counted as unknown. One replay of a
+	// workspace runs at a time; another one is refused with 409.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/replay (the `ReplayDynamicRouteVersion` operationId).
+	ReplayDynamicRouteVersionWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, version VersionNumber, body ReplayDynamicRouteVersionJSONRequestBody, reqEditors ...RequestEditorFn) (*ReplayDynamicRouteVersionResponse, error)
+
+	// StartDynamicRouteRolloutWithBodyWithResponse Roll a version out in steps, beside the one that is deployed
+	//
+	// A rising share of the subjects is sent through the version. It is compared with the deployed one on the records of live
+	// requests, goes on by itself, is deployed after its last step, and is taken back by itself when the guard breaks
+	// (docs/dynamic-routes.md). A dynamic route has one rollout at a time; while it is open the route is not deployed or rolled
+	// back otherwise.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/rollout (the `StartDynamicRouteRollout` operationId).
+	StartDynamicRouteRolloutWithBodyWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, version VersionNumber, params *StartDynamicRouteRolloutParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*StartDynamicRouteRolloutResponse, error)
+
+	// StartDynamicRouteRolloutWithResponse Roll a version out in steps, beside the one that is deployed
+	//
+	// A rising share of the subjects is sent through the version. It is compared with the deployed one on the records of live
+	// requests, goes on by itself, is deployed after its last step, and is taken back by itself when the guard breaks
+	// (docs/dynamic-routes.md). A dynamic route has one rollout at a time; while it is open the route is not deployed or rolled
+	// back otherwise.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/rollout (the `StartDynamicRouteRollout` operationId).
+	StartDynamicRouteRolloutWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, version VersionNumber, params *StartDynamicRouteRolloutParams, body StartDynamicRouteRolloutJSONRequestBody, reqEditors ...RequestEditorFn) (*StartDynamicRouteRolloutResponse, error)
 
 	// TestDynamicRouteVersionWithBodyWithResponse What a version does with a sample request
 	//
@@ -23416,6 +24881,385 @@ func (r RollbackDynamicRouteResponse) ContentType() string {
 	return ""
 }
 
+// GetDynamicRouteRolloutResponse200Headers the declared response headers of an HTTP 200 response for GetDynamicRouteRollout
+type GetDynamicRouteRolloutResponse200Headers struct {
+	ETag string
+}
+
+type GetDynamicRouteRolloutResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DynamicRouteRolloutOne
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetDynamicRouteRolloutResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetDynamicRouteRolloutResponse) GetJSON200() *DynamicRouteRolloutOne {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetDynamicRouteRolloutResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetDynamicRouteRolloutResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetDynamicRouteRolloutResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetDynamicRouteRolloutResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetDynamicRouteRolloutResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// AbortDynamicRouteRolloutResponse200Headers the declared response headers of an HTTP 200 response for AbortDynamicRouteRollout
+type AbortDynamicRouteRolloutResponse200Headers struct {
+	ETag string
+}
+
+// AbortDynamicRouteRolloutResponse202Headers the declared response headers of an HTTP 202 response for AbortDynamicRouteRollout
+type AbortDynamicRouteRolloutResponse202Headers struct {
+	ETag string
+}
+
+type AbortDynamicRouteRolloutResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DynamicRouteRolloutSteered
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *DynamicRouteRolloutSteered
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *AbortDynamicRouteRolloutResponse200Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *AbortDynamicRouteRolloutResponse202Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r AbortDynamicRouteRolloutResponse) GetJSON200() *DynamicRouteRolloutSteered {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r AbortDynamicRouteRolloutResponse) GetJSON202() *DynamicRouteRolloutSteered {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r AbortDynamicRouteRolloutResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r AbortDynamicRouteRolloutResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r AbortDynamicRouteRolloutResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r AbortDynamicRouteRolloutResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r AbortDynamicRouteRolloutResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// AdvanceDynamicRouteRolloutResponse200Headers the declared response headers of an HTTP 200 response for AdvanceDynamicRouteRollout
+type AdvanceDynamicRouteRolloutResponse200Headers struct {
+	ETag string
+}
+
+// AdvanceDynamicRouteRolloutResponse202Headers the declared response headers of an HTTP 202 response for AdvanceDynamicRouteRollout
+type AdvanceDynamicRouteRolloutResponse202Headers struct {
+	ETag string
+}
+
+type AdvanceDynamicRouteRolloutResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DynamicRouteRolloutSteered
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *DynamicRouteRolloutSteered
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *AdvanceDynamicRouteRolloutResponse200Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *AdvanceDynamicRouteRolloutResponse202Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r AdvanceDynamicRouteRolloutResponse) GetJSON200() *DynamicRouteRolloutSteered {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r AdvanceDynamicRouteRolloutResponse) GetJSON202() *DynamicRouteRolloutSteered {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r AdvanceDynamicRouteRolloutResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r AdvanceDynamicRouteRolloutResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r AdvanceDynamicRouteRolloutResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r AdvanceDynamicRouteRolloutResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r AdvanceDynamicRouteRolloutResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// PauseDynamicRouteRolloutResponse200Headers the declared response headers of an HTTP 200 response for PauseDynamicRouteRollout
+type PauseDynamicRouteRolloutResponse200Headers struct {
+	ETag string
+}
+
+// PauseDynamicRouteRolloutResponse202Headers the declared response headers of an HTTP 202 response for PauseDynamicRouteRollout
+type PauseDynamicRouteRolloutResponse202Headers struct {
+	ETag string
+}
+
+type PauseDynamicRouteRolloutResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DynamicRouteRolloutSteered
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *DynamicRouteRolloutSteered
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *PauseDynamicRouteRolloutResponse200Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *PauseDynamicRouteRolloutResponse202Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PauseDynamicRouteRolloutResponse) GetJSON200() *DynamicRouteRolloutSteered {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r PauseDynamicRouteRolloutResponse) GetJSON202() *DynamicRouteRolloutSteered {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r PauseDynamicRouteRolloutResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PauseDynamicRouteRolloutResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PauseDynamicRouteRolloutResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PauseDynamicRouteRolloutResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PauseDynamicRouteRolloutResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ResumeDynamicRouteRolloutResponse200Headers the declared response headers of an HTTP 200 response for ResumeDynamicRouteRollout
+type ResumeDynamicRouteRolloutResponse200Headers struct {
+	ETag string
+}
+
+// ResumeDynamicRouteRolloutResponse202Headers the declared response headers of an HTTP 202 response for ResumeDynamicRouteRollout
+type ResumeDynamicRouteRolloutResponse202Headers struct {
+	ETag string
+}
+
+type ResumeDynamicRouteRolloutResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DynamicRouteRolloutSteered
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *DynamicRouteRolloutSteered
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ResumeDynamicRouteRolloutResponse200Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *ResumeDynamicRouteRolloutResponse202Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ResumeDynamicRouteRolloutResponse) GetJSON200() *DynamicRouteRolloutSteered {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r ResumeDynamicRouteRolloutResponse) GetJSON202() *DynamicRouteRolloutSteered {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ResumeDynamicRouteRolloutResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ResumeDynamicRouteRolloutResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ResumeDynamicRouteRolloutResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ResumeDynamicRouteRolloutResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ResumeDynamicRouteRolloutResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListDynamicRouteRolloutsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DynamicRouteRolloutList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListDynamicRouteRolloutsResponse) GetJSON200() *DynamicRouteRolloutList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListDynamicRouteRolloutsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListDynamicRouteRolloutsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListDynamicRouteRolloutsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListDynamicRouteRolloutsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListDynamicRouteRolloutsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListDynamicRouteVersionsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -23706,6 +25550,123 @@ func (r DiffDynamicRouteVersionsResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r DiffDynamicRouteVersionsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ReplayDynamicRouteVersionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DynamicRouteReplayReportOne
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ReplayDynamicRouteVersionResponse) GetJSON200() *DynamicRouteReplayReportOne {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ReplayDynamicRouteVersionResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ReplayDynamicRouteVersionResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ReplayDynamicRouteVersionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ReplayDynamicRouteVersionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ReplayDynamicRouteVersionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// StartDynamicRouteRolloutResponse201Headers the declared response headers of an HTTP 201 response for StartDynamicRouteRollout
+type StartDynamicRouteRolloutResponse201Headers struct {
+	ETag string
+}
+
+// StartDynamicRouteRolloutResponse202Headers the declared response headers of an HTTP 202 response for StartDynamicRouteRollout
+type StartDynamicRouteRolloutResponse202Headers struct {
+	ETag string
+}
+
+type StartDynamicRouteRolloutResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *DynamicRouteRolloutStarted
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *DynamicRouteRolloutStarted
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *StartDynamicRouteRolloutResponse201Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *StartDynamicRouteRolloutResponse202Headers
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r StartDynamicRouteRolloutResponse) GetJSON201() *DynamicRouteRolloutStarted {
+	return r.JSON201
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r StartDynamicRouteRolloutResponse) GetJSON202() *DynamicRouteRolloutStarted {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r StartDynamicRouteRolloutResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r StartDynamicRouteRolloutResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r StartDynamicRouteRolloutResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r StartDynamicRouteRolloutResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r StartDynamicRouteRolloutResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -26446,6 +28407,95 @@ func (c *ClientWithResponses) RollbackDynamicRouteWithResponse(ctx context.Conte
 	return ParseRollbackDynamicRouteResponse(rsp)
 }
 
+// GetDynamicRouteRolloutWithResponse The newest rollout of a dynamic route, with the numbers that it is judged by
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/routing/dynamic-routes/{dynamic_route_id}/rollout (the `GetDynamicRouteRollout` operationId).
+func (c *ClientWithResponses) GetDynamicRouteRolloutWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, reqEditors ...RequestEditorFn) (*GetDynamicRouteRolloutResponse, error) {
+	rsp, err := c.GetDynamicRouteRollout(ctx, dynamicRouteID, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetDynamicRouteRolloutResponse(rsp)
+}
+
+// AbortDynamicRouteRolloutWithResponse End a rollout, and take its version back
+//
+// Everyone is sent through the deployed version again.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollout/abort (the `AbortDynamicRouteRollout` operationId).
+func (c *ClientWithResponses) AbortDynamicRouteRolloutWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, params *AbortDynamicRouteRolloutParams, reqEditors ...RequestEditorFn) (*AbortDynamicRouteRolloutResponse, error) {
+	rsp, err := c.AbortDynamicRouteRollout(ctx, dynamicRouteID, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAbortDynamicRouteRolloutResponse(rsp)
+}
+
+// AdvanceDynamicRouteRolloutWithResponse Go on to the next step at once
+//
+// The time and the requests that the step still wants are not waited for. At the last step the version is deployed.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollout/advance (the `AdvanceDynamicRouteRollout` operationId).
+func (c *ClientWithResponses) AdvanceDynamicRouteRolloutWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, params *AdvanceDynamicRouteRolloutParams, reqEditors ...RequestEditorFn) (*AdvanceDynamicRouteRolloutResponse, error) {
+	rsp, err := c.AdvanceDynamicRouteRollout(ctx, dynamicRouteID, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAdvanceDynamicRouteRolloutResponse(rsp)
+}
+
+// PauseDynamicRouteRolloutWithResponse Keep a rollout at its step
+//
+// The candidate keeps its share, and the guard holds on. Where it is paused already nothing changes, and the answer has no
+// `publication`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollout/pause (the `PauseDynamicRouteRollout` operationId).
+func (c *ClientWithResponses) PauseDynamicRouteRolloutWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, params *PauseDynamicRouteRolloutParams, reqEditors ...RequestEditorFn) (*PauseDynamicRouteRolloutResponse, error) {
+	rsp, err := c.PauseDynamicRouteRollout(ctx, dynamicRouteID, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePauseDynamicRouteRolloutResponse(rsp)
+}
+
+// ResumeDynamicRouteRolloutWithResponse Have a paused rollout go on
+//
+// The present step is held anew; what was counted in it stays counted.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollout/resume (the `ResumeDynamicRouteRollout` operationId).
+func (c *ClientWithResponses) ResumeDynamicRouteRolloutWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, params *ResumeDynamicRouteRolloutParams, reqEditors ...RequestEditorFn) (*ResumeDynamicRouteRolloutResponse, error) {
+	rsp, err := c.ResumeDynamicRouteRollout(ctx, dynamicRouteID, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseResumeDynamicRouteRolloutResponse(rsp)
+}
+
+// ListDynamicRouteRolloutsWithResponse The rollouts of a dynamic route, newest first, with what they ended on
+//
+// Those of a deleted one can be read too.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/routing/dynamic-routes/{dynamic_route_id}/rollouts (the `ListDynamicRouteRollouts` operationId).
+func (c *ClientWithResponses) ListDynamicRouteRolloutsWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, params *ListDynamicRouteRolloutsParams, reqEditors ...RequestEditorFn) (*ListDynamicRouteRolloutsResponse, error) {
+	rsp, err := c.ListDynamicRouteRollouts(ctx, dynamicRouteID, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListDynamicRouteRolloutsResponse(rsp)
+}
+
 // ListDynamicRouteVersionsWithResponse The versions of a dynamic route without their graphs, newest first
 //
 // Those of a deleted one can be read too.
@@ -26533,6 +28583,76 @@ func (c *ClientWithResponses) DiffDynamicRouteVersionsWithResponse(ctx context.C
 		return nil, err
 	}
 	return ParseDiffDynamicRouteVersionsResponse(rsp)
+}
+
+// ReplayDynamicRouteVersionWithBodyWithResponse What a version would change for the recorded requests of the attached keys
+//
+// Each request is decided twice, under the deployed version and under this one, with the policy and the catalog of now and with
+// every endpoint well. Nothing is sent and nothing changes. What the record does not tell is counted as unknown. One replay of a
+// workspace runs at a time; another one is refused with 409.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/replay (the `ReplayDynamicRouteVersion` operationId).
+func (c *ClientWithResponses) ReplayDynamicRouteVersionWithBodyWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, version VersionNumber, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReplayDynamicRouteVersionResponse, error) {
+	rsp, err := c.ReplayDynamicRouteVersionWithBody(ctx, dynamicRouteID, version, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReplayDynamicRouteVersionResponse(rsp)
+}
+
+// ReplayDynamicRouteVersionWithResponse What a version would change for the recorded requests of the attached keys
+//
+// Each request is decided twice, under the deployed version and under this one, with the policy and the catalog of now and with
+// every endpoint well. Nothing is sent and nothing changes. What the record does not tell is counted as unknown. One replay of a
+// workspace runs at a time; another one is refused with 409.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/replay (the `ReplayDynamicRouteVersion` operationId).
+func (c *ClientWithResponses) ReplayDynamicRouteVersionWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, version VersionNumber, body ReplayDynamicRouteVersionJSONRequestBody, reqEditors ...RequestEditorFn) (*ReplayDynamicRouteVersionResponse, error) {
+	rsp, err := c.ReplayDynamicRouteVersion(ctx, dynamicRouteID, version, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReplayDynamicRouteVersionResponse(rsp)
+}
+
+// StartDynamicRouteRolloutWithBodyWithResponse Roll a version out in steps, beside the one that is deployed
+//
+// A rising share of the subjects is sent through the version. It is compared with the deployed one on the records of live
+// requests, goes on by itself, is deployed after its last step, and is taken back by itself when the guard breaks
+// (docs/dynamic-routes.md). A dynamic route has one rollout at a time; while it is open the route is not deployed or rolled
+// back otherwise.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/rollout (the `StartDynamicRouteRollout` operationId).
+func (c *ClientWithResponses) StartDynamicRouteRolloutWithBodyWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, version VersionNumber, params *StartDynamicRouteRolloutParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*StartDynamicRouteRolloutResponse, error) {
+	rsp, err := c.StartDynamicRouteRolloutWithBody(ctx, dynamicRouteID, version, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseStartDynamicRouteRolloutResponse(rsp)
+}
+
+// StartDynamicRouteRolloutWithResponse Roll a version out in steps, beside the one that is deployed
+//
+// A rising share of the subjects is sent through the version. It is compared with the deployed one on the records of live
+// requests, goes on by itself, is deployed after its last step, and is taken back by itself when the guard breaks
+// (docs/dynamic-routes.md). A dynamic route has one rollout at a time; while it is open the route is not deployed or rolled
+// back otherwise.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/rollout (the `StartDynamicRouteRollout` operationId).
+func (c *ClientWithResponses) StartDynamicRouteRolloutWithResponse(ctx context.Context, dynamicRouteID DynamicRouteID, version VersionNumber, params *StartDynamicRouteRolloutParams, body StartDynamicRouteRolloutJSONRequestBody, reqEditors ...RequestEditorFn) (*StartDynamicRouteRolloutResponse, error) {
+	rsp, err := c.StartDynamicRouteRollout(ctx, dynamicRouteID, version, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseStartDynamicRouteRolloutResponse(rsp)
 }
 
 // TestDynamicRouteVersionWithBodyWithResponse What a version does with a sample request
@@ -31411,6 +33531,337 @@ func ParseRollbackDynamicRouteResponse(rsp *http.Response) (*RollbackDynamicRout
 	return response, nil
 }
 
+// ParseGetDynamicRouteRolloutResponse parses an HTTP response from a GetDynamicRouteRolloutWithResponse call
+func ParseGetDynamicRouteRolloutResponse(rsp *http.Response) (*GetDynamicRouteRolloutResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetDynamicRouteRolloutResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DynamicRouteRolloutOne
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetDynamicRouteRolloutResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseAbortDynamicRouteRolloutResponse parses an HTTP response from a AbortDynamicRouteRolloutWithResponse call
+func ParseAbortDynamicRouteRolloutResponse(rsp *http.Response) (*AbortDynamicRouteRolloutResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &AbortDynamicRouteRolloutResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DynamicRouteRolloutSteered
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest DynamicRouteRolloutSteered
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers AbortDynamicRouteRolloutResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 202:
+		var headers AbortDynamicRouteRolloutResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseAdvanceDynamicRouteRolloutResponse parses an HTTP response from a AdvanceDynamicRouteRolloutWithResponse call
+func ParseAdvanceDynamicRouteRolloutResponse(rsp *http.Response) (*AdvanceDynamicRouteRolloutResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &AdvanceDynamicRouteRolloutResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DynamicRouteRolloutSteered
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest DynamicRouteRolloutSteered
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers AdvanceDynamicRouteRolloutResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 202:
+		var headers AdvanceDynamicRouteRolloutResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParsePauseDynamicRouteRolloutResponse parses an HTTP response from a PauseDynamicRouteRolloutWithResponse call
+func ParsePauseDynamicRouteRolloutResponse(rsp *http.Response) (*PauseDynamicRouteRolloutResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PauseDynamicRouteRolloutResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DynamicRouteRolloutSteered
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest DynamicRouteRolloutSteered
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers PauseDynamicRouteRolloutResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 202:
+		var headers PauseDynamicRouteRolloutResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseResumeDynamicRouteRolloutResponse parses an HTTP response from a ResumeDynamicRouteRolloutWithResponse call
+func ParseResumeDynamicRouteRolloutResponse(rsp *http.Response) (*ResumeDynamicRouteRolloutResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ResumeDynamicRouteRolloutResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DynamicRouteRolloutSteered
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest DynamicRouteRolloutSteered
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ResumeDynamicRouteRolloutResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 202:
+		var headers ResumeDynamicRouteRolloutResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListDynamicRouteRolloutsResponse parses an HTTP response from a ListDynamicRouteRolloutsWithResponse call
+func ParseListDynamicRouteRolloutsResponse(rsp *http.Response) (*ListDynamicRouteRolloutsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListDynamicRouteRolloutsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DynamicRouteRolloutList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseListDynamicRouteVersionsResponse parses an HTTP response from a ListDynamicRouteVersionsWithResponse call
 func ParseListDynamicRouteVersionsResponse(rsp *http.Response) (*ListDynamicRouteVersionsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -31648,6 +34099,102 @@ func ParseDiffDynamicRouteVersionsResponse(rsp *http.Response) (*DiffDynamicRout
 		}
 		response.ApplicationProblemJSONDefault = &dest
 
+	}
+
+	return response, nil
+}
+
+// ParseReplayDynamicRouteVersionResponse parses an HTTP response from a ReplayDynamicRouteVersionWithResponse call
+func ParseReplayDynamicRouteVersionResponse(rsp *http.Response) (*ReplayDynamicRouteVersionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ReplayDynamicRouteVersionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DynamicRouteReplayReportOne
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseStartDynamicRouteRolloutResponse parses an HTTP response from a StartDynamicRouteRolloutWithResponse call
+func ParseStartDynamicRouteRolloutResponse(rsp *http.Response) (*StartDynamicRouteRolloutResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &StartDynamicRouteRolloutResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest DynamicRouteRolloutStarted
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest DynamicRouteRolloutStarted
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers StartDynamicRouteRolloutResponse201Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers201 = &headers
+	case rsp.StatusCode == 202:
+		var headers StartDynamicRouteRolloutResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
 	}
 
 	return response, nil

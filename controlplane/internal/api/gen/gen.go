@@ -167,6 +167,108 @@ func (e ByokVerificationStatus) Valid() bool {
 	}
 }
 
+// Defines values for DynamicRouteEvidenceBroken.
+const (
+	MaxCostRatio       DynamicRouteEvidenceBroken = "max_cost_ratio"
+	MaxErrorRate       DynamicRouteEvidenceBroken = "max_error_rate"
+	MaxP95LatencyRatio DynamicRouteEvidenceBroken = "max_p95_latency_ratio"
+)
+
+// Valid indicates whether the value is a known member of the DynamicRouteEvidenceBroken enum.
+func (e DynamicRouteEvidenceBroken) Valid() bool {
+	switch e {
+	case MaxCostRatio:
+		return true
+	case MaxErrorRate:
+		return true
+	case MaxP95LatencyRatio:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DynamicRouteReplayUnknownReason.
+const (
+	DynamicRouteReplayUnknownReasonClassification DynamicRouteReplayUnknownReason = "classification"
+	DynamicRouteReplayUnknownReasonHidden         DynamicRouteReplayUnknownReason = "hidden"
+	DynamicRouteReplayUnknownReasonNotRecorded    DynamicRouteReplayUnknownReason = "not_recorded"
+	DynamicRouteReplayUnknownReasonPreset         DynamicRouteReplayUnknownReason = "preset"
+	DynamicRouteReplayUnknownReasonSubject        DynamicRouteReplayUnknownReason = "subject"
+	DynamicRouteReplayUnknownReasonUsage          DynamicRouteReplayUnknownReason = "usage"
+)
+
+// Valid indicates whether the value is a known member of the DynamicRouteReplayUnknownReason enum.
+func (e DynamicRouteReplayUnknownReason) Valid() bool {
+	switch e {
+	case DynamicRouteReplayUnknownReasonClassification:
+		return true
+	case DynamicRouteReplayUnknownReasonHidden:
+		return true
+	case DynamicRouteReplayUnknownReasonNotRecorded:
+		return true
+	case DynamicRouteReplayUnknownReasonPreset:
+		return true
+	case DynamicRouteReplayUnknownReasonSubject:
+		return true
+	case DynamicRouteReplayUnknownReasonUsage:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DynamicRouteRolloutWaitingFor.
+const (
+	Hold           DynamicRouteRolloutWaitingFor = "hold"
+	Requests       DynamicRouteRolloutWaitingFor = "requests"
+	Resume         DynamicRouteRolloutWaitingFor = "resume"
+	StableRequests DynamicRouteRolloutWaitingFor = "stable_requests"
+)
+
+// Valid indicates whether the value is a known member of the DynamicRouteRolloutWaitingFor enum.
+func (e DynamicRouteRolloutWaitingFor) Valid() bool {
+	switch e {
+	case Hold:
+		return true
+	case Requests:
+		return true
+	case Resume:
+		return true
+	case StableRequests:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DynamicRouteRolloutState.
+const (
+	DynamicRouteRolloutStateAborted    DynamicRouteRolloutState = "aborted"
+	DynamicRouteRolloutStateCompleted  DynamicRouteRolloutState = "completed"
+	DynamicRouteRolloutStatePaused     DynamicRouteRolloutState = "paused"
+	DynamicRouteRolloutStateRolledBack DynamicRouteRolloutState = "rolled_back"
+	DynamicRouteRolloutStateRunning    DynamicRouteRolloutState = "running"
+)
+
+// Valid indicates whether the value is a known member of the DynamicRouteRolloutState enum.
+func (e DynamicRouteRolloutState) Valid() bool {
+	switch e {
+	case DynamicRouteRolloutStateAborted:
+		return true
+	case DynamicRouteRolloutStateCompleted:
+		return true
+	case DynamicRouteRolloutStatePaused:
+		return true
+	case DynamicRouteRolloutStateRolledBack:
+		return true
+	case DynamicRouteRolloutStateRunning:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DynamicRouteStatus.
 const (
 	DynamicRouteStatusActive DynamicRouteStatus = "active"
@@ -778,6 +880,18 @@ type Actor struct {
 // ActorKind defines model for Actor.Kind.
 type ActorKind string
 
+// AttachedRoute The dynamic route that the key is attached to. What it comes to depends on the request, so that nothing of it is among the fields.
+type AttachedRoute struct {
+	// Applies It is active and a version of it is deployed.
+	Applies bool `json:"applies"`
+
+	// DeployedVersion Absent while none is deployed.
+	DeployedVersion *int               `json:"deployed_version,omitempty"`
+	ID              string             `json:"id"`
+	Name            string             `json:"name"`
+	Status          DynamicRouteStatus `json:"status"`
+}
+
 // Attempt defines model for Attempt.
 type Attempt struct {
 	// Credential managed, byok or none
@@ -1148,6 +1262,28 @@ type DynamicRouteAffinity struct {
 	Session *bool `json:"session,omitempty"`
 }
 
+// DynamicRouteArm defines model for DynamicRouteArm.
+type DynamicRouteArm struct {
+	// ErrorRate 0 to 1.
+	ErrorRate float64 `json:"error_rate"`
+	Failures  int64   `json:"failures"`
+
+	// MeanCostUsd What a success cost on average; 0 without one.
+	MeanCostUsd string `json:"mean_cost_usd"`
+
+	// P95Ms How long 95 of 100 successes took at most, give or take 2.2 %; 0 without one.
+	P95Ms float64 `json:"p95_ms"`
+
+	// Requests Requests that succeeded or failed. Others do not count.
+	Requests int64 `json:"requests"`
+}
+
+// DynamicRouteArms defines model for DynamicRouteArms.
+type DynamicRouteArms struct {
+	Candidate DynamicRouteArm `json:"candidate"`
+	Stable    DynamicRouteArm `json:"stable"`
+}
+
 // DynamicRouteBucket defines model for DynamicRouteBucket.
 type DynamicRouteBucket struct {
 	CostUsd  *string `json:"cost_usd,omitempty"`
@@ -1191,6 +1327,22 @@ type DynamicRouteDiff struct {
 type DynamicRouteDiffOne struct {
 	Data DynamicRouteDiff `json:"data"`
 }
+
+// DynamicRouteEvidence What the rollout ended on.
+type DynamicRouteEvidence struct {
+	// Allowed Absent where nothing was broken.
+	Allowed *float64         `json:"allowed,omitempty"`
+	Arms    DynamicRouteArms `json:"arms"`
+
+	// Broken The limit that was exceeded; absent unless the version was rolled back.
+	Broken *DynamicRouteEvidenceBroken `json:"broken,omitempty"`
+
+	// Measured Absent where nothing was broken, and where the deployed version's requests cost nothing.
+	Measured *float64 `json:"measured,omitempty"`
+}
+
+// DynamicRouteEvidenceBroken The limit that was exceeded; absent unless the version was rolled back.
+type DynamicRouteEvidenceBroken string
 
 // DynamicRouteFacts A sample request, and what its key has used. `metadata` is that of the body when it is absent, as `model` and `user_id` are;
 // each of `headers` is a text.
@@ -1236,6 +1388,21 @@ type DynamicRouteFieldChange struct {
 // DynamicRouteGraph A graph (docs/dynamic-routes.md, docs/reference/dynamic-route.schema.json). Everything that is wrong with it is listed at
 // once, with the node and the field of each.
 type DynamicRouteGraph = json.RawMessage
+
+// DynamicRouteGuard What the version is held against. At least one limit is given.
+type DynamicRouteGuard struct {
+	// MaxCostRatio What one of its requests costs on average, by that of the deployed version's; more than 0, at most 1000.
+	MaxCostRatio *float64 `json:"max_cost_ratio,omitempty"`
+
+	// MaxErrorRate The share of the version's requests that may fail, at least 0 and less than 1.
+	MaxErrorRate *float64 `json:"max_error_rate,omitempty"`
+
+	// MaxP95LatencyRatio The 95th percentile of how long its requests take, by that of the deployed version's; more than 0, at most 1000.
+	MaxP95LatencyRatio *float64 `json:"max_p95_latency_ratio,omitempty"`
+
+	// MinRequests How many requests of a version are the least that anything is made of, 1 to 1000000.
+	MinRequests int64 `json:"min_requests"`
+}
 
 // DynamicRouteKeys defines model for DynamicRouteKeys.
 type DynamicRouteKeys struct {
@@ -1320,6 +1487,245 @@ type DynamicRouteRejection struct {
 	Message string `json:"message"`
 	Node    string `json:"node"`
 	Status  int    `json:"status"`
+}
+
+// DynamicRouteReplay defines model for DynamicRouteReplay.
+type DynamicRouteReplay struct {
+	// Limit How many requests, 1000 by default. The newest are taken.
+	Limit *int `json:"limit,omitempty"`
+
+	// Since Of the oldest request, 24 hours ago by default; no further back than the request log is kept.
+	Since *time.Time `json:"since,omitempty"`
+}
+
+// DynamicRouteReplayCost What the recorded usage costs at the endpoint that is tried first, over the comparable requests whose prices are known.
+type DynamicRouteReplayCost struct {
+	AfterUsd   string `json:"after_usd"`
+	BeforeUsd  string `json:"before_usd"`
+	DeltaNanos int64  `json:"delta_nanos"`
+	DeltaUsd   string `json:"delta_usd"`
+	Requests   int    `json:"requests"`
+}
+
+// DynamicRouteReplayLatency The mean of the endpoints' median durations, over the moved requests whose two endpoints answered requests of the workspace
+// in the time.
+type DynamicRouteReplayLatency struct {
+	AfterMs  float64 `json:"after_ms"`
+	BeforeMs float64 `json:"before_ms"`
+	DeltaMs  float64 `json:"delta_ms"`
+	Requests int     `json:"requests"`
+}
+
+// DynamicRouteReplayMove defines model for DynamicRouteReplayMove.
+type DynamicRouteReplayMove struct {
+	From     string `json:"from"`
+	Requests int    `json:"requests"`
+	To       string `json:"to"`
+}
+
+// DynamicRouteReplayNode What a node has to do with the changes. Each change is put down to one node, the one at which the two ways part.
+type DynamicRouteReplayNode struct {
+	Moved          int    `json:"moved"`
+	Node           string `json:"node"`
+	RefusalsGained int    `json:"refusals_gained"`
+	RefusalsLost   int    `json:"refusals_lost"`
+
+	// Requests That come by.
+	Requests int    `json:"requests"`
+	Type     string `json:"type"`
+
+	// Unknown Whose way on from here is not known.
+	Unknown int `json:"unknown"`
+}
+
+// DynamicRouteReplayReport defines model for DynamicRouteReplayReport.
+type DynamicRouteReplayReport struct {
+	// BaselineVersion The deployed version, which it is compared with. Null: none is, so that the keys have no route.
+	BaselineVersion nullable.Nullable[int] `json:"baseline_version"`
+
+	// ByNode The nodes of the version, in its order.
+	ByNode []DynamicRouteReplayNode `json:"by_node"`
+
+	// Comparable Of them, those whose way is known under both versions.
+	Comparable int `json:"comparable"`
+
+	// Cost What the recorded usage costs at the endpoint that is tried first, over the comparable requests whose prices are known.
+	Cost DynamicRouteReplayCost `json:"cost"`
+
+	// Latency The mean of the endpoints' median durations, over the moved requests whose two endpoints answered requests of the workspace
+	// in the time.
+	Latency DynamicRouteReplayLatency `json:"latency"`
+
+	// Limited As many requests were read as were asked for; there may be more.
+	Limited bool `json:"limited"`
+
+	// Models The most frequent first, at most 20.
+	Models []DynamicRouteReplayMove `json:"models"`
+
+	// Moved Of the comparable, those that another endpoint or model would be tried first for.
+	Moved int `json:"moved"`
+
+	// MovedModels Of the moved, those to another model.
+	MovedModels int `json:"moved_models"`
+
+	// Oldest When the oldest request that was read began.
+	Oldest nullable.Nullable[time.Time] `json:"oldest"`
+
+	// RefusalsGained Of the comparable, those that would be refused and are not now.
+	RefusalsGained int `json:"refusals_gained"`
+
+	// RefusalsLost Of the comparable, those that are refused now and would not be.
+	RefusalsLost int `json:"refusals_lost"`
+
+	// Requests That were read.
+	Requests int                         `json:"requests"`
+	Since    time.Time                   `json:"since"`
+	Unknown  []DynamicRouteReplayUnknown `json:"unknown"`
+
+	// UnknownTotal Of them, the others.
+	UnknownTotal int `json:"unknown_total"`
+	Version      int `json:"version"`
+}
+
+// DynamicRouteReplayReportOne defines model for DynamicRouteReplayReportOne.
+type DynamicRouteReplayReportOne struct {
+	Data DynamicRouteReplayReport `json:"data"`
+}
+
+// DynamicRouteReplayUnknown defines model for DynamicRouteReplayUnknown.
+type DynamicRouteReplayUnknown struct {
+	// Node At which it is not known. Absent: it is not for a node.
+	Node *string `json:"node,omitempty"`
+
+	// Reason `not_recorded`: the record is from before the version was saved, or too long. `hidden`: the test cannot be held against a
+	// text that is recorded as an HMAC; the setting `replay_values` records it in clear. `subject`: whom a percentage is drawn
+	// for is not recorded. `usage`: what the key had used was not known. `preset`: a preset is part of the decision.
+	// `classification`: `signalbox/auto` would choose, and did not then.
+	Reason   DynamicRouteReplayUnknownReason `json:"reason"`
+	Requests int                             `json:"requests"`
+
+	// Version Whose way is not known. Absent: it is not for a version.
+	Version *int `json:"version,omitempty"`
+}
+
+// DynamicRouteReplayUnknownReason `not_recorded`: the record is from before the version was saved, or too long. `hidden`: the test cannot be held against a
+// text that is recorded as an HMAC; the setting `replay_values` records it in clear. `subject`: whom a percentage is drawn
+// for is not recorded. `usage`: what the key had used was not known. `preset`: a preset is part of the decision.
+// `classification`: `signalbox/auto` would choose, and did not then.
+type DynamicRouteReplayUnknownReason string
+
+// DynamicRouteRollout defines model for DynamicRouteRollout.
+type DynamicRouteRollout struct {
+	Arms DynamicRouteArms `json:"arms"`
+
+	// CandidateVersion The version that is rolled out.
+	CandidateVersion int       `json:"candidate_version"`
+	CreatedAt        time.Time `json:"created_at"`
+
+	// CreatedBy The user who began it.
+	CreatedBy *string                      `json:"created_by,omitempty"`
+	EndedAt   nullable.Nullable[time.Time] `json:"ended_at"`
+
+	// Evidence What the rollout ended on.
+	Evidence *DynamicRouteEvidence `json:"evidence,omitempty"`
+
+	// Guard What the version is held against. At least one limit is given.
+	Guard DynamicRouteGuard `json:"guard"`
+	ID    string            `json:"id"`
+
+	// Percent The share of that step.
+	Percent json.Number `json:"percent"`
+
+	// StableVersion The version that was deployed when it began.
+	StableVersion int                      `json:"stable_version"`
+	State         DynamicRouteRolloutState `json:"state"`
+
+	// Step The present step, from 1, or the last one that was reached.
+	Step int `json:"step"`
+
+	// StepStartedAt When the step began, or was resumed.
+	StepStartedAt time.Time                 `json:"step_started_at"`
+	Steps         []DynamicRouteRolloutStep `json:"steps"`
+	UpdatedAt     time.Time                 `json:"updated_at"`
+
+	// WaitingFor What the rollout waits for before it goes on; absent when it has ended.
+	WaitingFor *DynamicRouteRolloutWaitingFor `json:"waiting_for,omitempty"`
+}
+
+// DynamicRouteRolloutWaitingFor What the rollout waits for before it goes on; absent when it has ended.
+type DynamicRouteRolloutWaitingFor string
+
+// DynamicRouteRolloutList defines model for DynamicRouteRolloutList.
+type DynamicRouteRolloutList struct {
+	Data []DynamicRouteRolloutSummary `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// DynamicRouteRolloutOne defines model for DynamicRouteRolloutOne.
+type DynamicRouteRolloutOne struct {
+	Data DynamicRouteRollout `json:"data"`
+}
+
+// DynamicRouteRolloutStarted defines model for DynamicRouteRolloutStarted.
+type DynamicRouteRolloutStarted struct {
+	Data        DynamicRouteRollout `json:"data"`
+	Publication PublicationRef      `json:"publication"`
+
+	// Warnings What is worth a second look. It keeps nothing from being saved or deployed.
+	Warnings DynamicRouteWarnings `json:"warnings"`
+}
+
+// DynamicRouteRolloutState defines model for DynamicRouteRolloutState.
+type DynamicRouteRolloutState string
+
+// DynamicRouteRolloutSteered defines model for DynamicRouteRolloutSteered.
+type DynamicRouteRolloutSteered struct {
+	Data        DynamicRouteRollout `json:"data"`
+	Publication *PublicationRef     `json:"publication,omitempty"`
+}
+
+// DynamicRouteRolloutStep defines model for DynamicRouteRolloutStep.
+type DynamicRouteRolloutStep struct {
+	// Hold How long the step is held at least, such as `10m` or `1h30m`, from `1s` to `720h`.
+	Hold string `json:"hold"`
+
+	// Percent The share of the subjects, more than that of the step before and at most 100, with at most 2 decimals.
+	Percent json.Number `json:"percent"`
+}
+
+// DynamicRouteRolloutSummary defines model for DynamicRouteRolloutSummary.
+type DynamicRouteRolloutSummary struct {
+	// CandidateVersion The version that is rolled out.
+	CandidateVersion int       `json:"candidate_version"`
+	CreatedAt        time.Time `json:"created_at"`
+
+	// CreatedBy The user who began it.
+	CreatedBy *string                      `json:"created_by,omitempty"`
+	EndedAt   nullable.Nullable[time.Time] `json:"ended_at"`
+
+	// Evidence What the rollout ended on.
+	Evidence *DynamicRouteEvidence `json:"evidence,omitempty"`
+
+	// Guard What the version is held against. At least one limit is given.
+	Guard DynamicRouteGuard `json:"guard"`
+	ID    string            `json:"id"`
+
+	// Percent The share of that step.
+	Percent json.Number `json:"percent"`
+
+	// StableVersion The version that was deployed when it began.
+	StableVersion int                      `json:"stable_version"`
+	State         DynamicRouteRolloutState `json:"state"`
+
+	// Step The present step, from 1, or the last one that was reached.
+	Step int `json:"step"`
+
+	// StepStartedAt When the step began, or was resumed.
+	StepStartedAt time.Time                 `json:"step_started_at"`
+	Steps         []DynamicRouteRolloutStep `json:"steps"`
+	UpdatedAt     time.Time                 `json:"updated_at"`
 }
 
 // DynamicRouteSample A part of a sample request, with any fields.
@@ -1441,7 +1847,9 @@ type DynamicRouteWarnings = []Violation
 
 // EffectiveRouting defines model for EffectiveRouting.
 type EffectiveRouting struct {
-	Fields []ResolvedField `json:"fields"`
+	// DynamicRoute The dynamic route that the key is attached to. What it comes to depends on the request, so that nothing of it is among the fields.
+	DynamicRoute *AttachedRoute  `json:"dynamic_route,omitempty"`
+	Fields       []ResolvedField `json:"fields"`
 
 	// Guardrails Those that bind the key, each once.
 	Guardrails []BoundGuardrail `json:"guardrails"`
@@ -2202,6 +2610,13 @@ type NewDynamicRoute struct {
 	// Slug Lower-case letters, digits and inner hyphens. Without it one is made of the name.
 	Slug   *string             `json:"slug,omitempty"`
 	Status *DynamicRouteStatus `json:"status,omitempty"`
+}
+
+// NewDynamicRouteRollout defines model for NewDynamicRouteRollout.
+type NewDynamicRouteRollout struct {
+	// Guard What the version is held against. At least one limit is given.
+	Guard DynamicRouteGuard         `json:"guard"`
+	Steps []DynamicRouteRolloutStep `json:"steps"`
 }
 
 // NewDynamicRouteVersion defines model for NewDynamicRouteVersion.
@@ -4107,6 +4522,63 @@ type RollbackDynamicRouteParams struct {
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
+// AbortDynamicRouteRolloutParams defines parameters for AbortDynamicRouteRollout.
+type AbortDynamicRouteRolloutParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// AdvanceDynamicRouteRolloutParams defines parameters for AdvanceDynamicRouteRollout.
+type AdvanceDynamicRouteRolloutParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// PauseDynamicRouteRolloutParams defines parameters for PauseDynamicRouteRollout.
+type PauseDynamicRouteRolloutParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ResumeDynamicRouteRolloutParams defines parameters for ResumeDynamicRouteRollout.
+type ResumeDynamicRouteRolloutParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListDynamicRouteRolloutsParams defines parameters for ListDynamicRouteRollouts.
+type ListDynamicRouteRolloutsParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
 // ListDynamicRouteVersionsParams defines parameters for ListDynamicRouteVersions.
 type ListDynamicRouteVersionsParams struct {
 	// Cursor The `next_cursor` of the page before.
@@ -4138,6 +4610,15 @@ type DeployDynamicRouteVersionParams struct {
 
 	// IfMatch Change only when this is still the current ETag.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// StartDynamicRouteRolloutParams defines parameters for StartDynamicRouteRollout.
+type StartDynamicRouteRolloutParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // GetEffectiveRoutingParams defines parameters for GetEffectiveRouting.
@@ -4382,6 +4863,12 @@ type SetDynamicRouteKeysJSONRequestBody = DynamicRouteKeys
 
 // SaveDynamicRouteVersionJSONRequestBody defines body for SaveDynamicRouteVersion for application/json ContentType.
 type SaveDynamicRouteVersionJSONRequestBody = NewDynamicRouteVersion
+
+// ReplayDynamicRouteVersionJSONRequestBody defines body for ReplayDynamicRouteVersion for application/json ContentType.
+type ReplayDynamicRouteVersionJSONRequestBody = DynamicRouteReplay
+
+// StartDynamicRouteRolloutJSONRequestBody defines body for StartDynamicRouteRollout for application/json ContentType.
+type StartDynamicRouteRolloutJSONRequestBody = NewDynamicRouteRollout
 
 // TestDynamicRouteVersionJSONRequestBody defines body for TestDynamicRouteVersion for application/json ContentType.
 type TestDynamicRouteVersionJSONRequestBody = DynamicRouteTest
@@ -4664,6 +5151,24 @@ type ServerInterface interface {
 	// RollbackDynamicRoute Deploy the version that the present deployment replaced
 	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollback)
 	RollbackDynamicRoute(c *gin.Context, dynamicRouteID DynamicRouteID, params RollbackDynamicRouteParams)
+	// GetDynamicRouteRollout The newest rollout of a dynamic route, with the numbers that it is judged by
+	// (GET /v1/routing/dynamic-routes/{dynamic_route_id}/rollout)
+	GetDynamicRouteRollout(c *gin.Context, dynamicRouteID DynamicRouteID)
+	// AbortDynamicRouteRollout End a rollout, and take its version back
+	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollout/abort)
+	AbortDynamicRouteRollout(c *gin.Context, dynamicRouteID DynamicRouteID, params AbortDynamicRouteRolloutParams)
+	// AdvanceDynamicRouteRollout Go on to the next step at once
+	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollout/advance)
+	AdvanceDynamicRouteRollout(c *gin.Context, dynamicRouteID DynamicRouteID, params AdvanceDynamicRouteRolloutParams)
+	// PauseDynamicRouteRollout Keep a rollout at its step
+	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollout/pause)
+	PauseDynamicRouteRollout(c *gin.Context, dynamicRouteID DynamicRouteID, params PauseDynamicRouteRolloutParams)
+	// ResumeDynamicRouteRollout Have a paused rollout go on
+	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollout/resume)
+	ResumeDynamicRouteRollout(c *gin.Context, dynamicRouteID DynamicRouteID, params ResumeDynamicRouteRolloutParams)
+	// ListDynamicRouteRollouts The rollouts of a dynamic route, newest first, with what they ended on
+	// (GET /v1/routing/dynamic-routes/{dynamic_route_id}/rollouts)
+	ListDynamicRouteRollouts(c *gin.Context, dynamicRouteID DynamicRouteID, params ListDynamicRouteRolloutsParams)
 	// ListDynamicRouteVersions The versions of a dynamic route without their graphs, newest first
 	// (GET /v1/routing/dynamic-routes/{dynamic_route_id}/versions)
 	ListDynamicRouteVersions(c *gin.Context, dynamicRouteID DynamicRouteID, params ListDynamicRouteVersionsParams)
@@ -4679,6 +5184,12 @@ type ServerInterface interface {
 	// DiffDynamicRouteVersions What the other version changes of the first
 	// (GET /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/diff/{other_version})
 	DiffDynamicRouteVersions(c *gin.Context, dynamicRouteID DynamicRouteID, version VersionNumber, otherVersion int)
+	// ReplayDynamicRouteVersion What a version would change for the recorded requests of the attached keys
+	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/replay)
+	ReplayDynamicRouteVersion(c *gin.Context, dynamicRouteID DynamicRouteID, version VersionNumber)
+	// StartDynamicRouteRollout Roll a version out in steps, beside the one that is deployed
+	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/rollout)
+	StartDynamicRouteRollout(c *gin.Context, dynamicRouteID DynamicRouteID, version VersionNumber, params StartDynamicRouteRolloutParams)
 	// TestDynamicRouteVersion What a version does with a sample request
 	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/test)
 	TestDynamicRouteVersion(c *gin.Context, dynamicRouteID DynamicRouteID, version VersionNumber)
@@ -9834,6 +10345,379 @@ func (siw *ServerInterfaceWrapper) RollbackDynamicRoute(c *gin.Context) {
 	siw.Handler.RollbackDynamicRoute(c, dynamicRouteID, params)
 }
 
+// GetDynamicRouteRollout operation middleware
+func (siw *ServerInterfaceWrapper) GetDynamicRouteRollout(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "dynamic_route_id" -------------
+	var dynamicRouteID DynamicRouteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "dynamic_route_id", c.Param("dynamic_route_id"), &dynamicRouteID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter dynamic_route_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetDynamicRouteRollout(c, dynamicRouteID)
+}
+
+// AbortDynamicRouteRollout operation middleware
+func (siw *ServerInterfaceWrapper) AbortDynamicRouteRollout(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "dynamic_route_id" -------------
+	var dynamicRouteID DynamicRouteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "dynamic_route_id", c.Param("dynamic_route_id"), &dynamicRouteID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter dynamic_route_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params AbortDynamicRouteRolloutParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.AbortDynamicRouteRollout(c, dynamicRouteID, params)
+}
+
+// AdvanceDynamicRouteRollout operation middleware
+func (siw *ServerInterfaceWrapper) AdvanceDynamicRouteRollout(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "dynamic_route_id" -------------
+	var dynamicRouteID DynamicRouteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "dynamic_route_id", c.Param("dynamic_route_id"), &dynamicRouteID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter dynamic_route_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params AdvanceDynamicRouteRolloutParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.AdvanceDynamicRouteRollout(c, dynamicRouteID, params)
+}
+
+// PauseDynamicRouteRollout operation middleware
+func (siw *ServerInterfaceWrapper) PauseDynamicRouteRollout(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "dynamic_route_id" -------------
+	var dynamicRouteID DynamicRouteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "dynamic_route_id", c.Param("dynamic_route_id"), &dynamicRouteID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter dynamic_route_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PauseDynamicRouteRolloutParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.PauseDynamicRouteRollout(c, dynamicRouteID, params)
+}
+
+// ResumeDynamicRouteRollout operation middleware
+func (siw *ServerInterfaceWrapper) ResumeDynamicRouteRollout(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "dynamic_route_id" -------------
+	var dynamicRouteID DynamicRouteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "dynamic_route_id", c.Param("dynamic_route_id"), &dynamicRouteID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter dynamic_route_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ResumeDynamicRouteRolloutParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ResumeDynamicRouteRollout(c, dynamicRouteID, params)
+}
+
+// ListDynamicRouteRollouts operation middleware
+func (siw *ServerInterfaceWrapper) ListDynamicRouteRollouts(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "dynamic_route_id" -------------
+	var dynamicRouteID DynamicRouteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "dynamic_route_id", c.Param("dynamic_route_id"), &dynamicRouteID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter dynamic_route_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListDynamicRouteRolloutsParams
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListDynamicRouteRollouts(c, dynamicRouteID, params)
+}
+
 // ListDynamicRouteVersions operation middleware
 func (siw *ServerInterfaceWrapper) ListDynamicRouteVersions(c *gin.Context) {
 
@@ -10114,6 +10998,106 @@ func (siw *ServerInterfaceWrapper) DiffDynamicRouteVersions(c *gin.Context) {
 	}
 
 	siw.Handler.DiffDynamicRouteVersions(c, dynamicRouteID, version, otherVersion)
+}
+
+// ReplayDynamicRouteVersion operation middleware
+func (siw *ServerInterfaceWrapper) ReplayDynamicRouteVersion(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "dynamic_route_id" -------------
+	var dynamicRouteID DynamicRouteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "dynamic_route_id", c.Param("dynamic_route_id"), &dynamicRouteID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter dynamic_route_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "version" -------------
+	var version VersionNumber
+
+	err = runtime.BindStyledParameterWithOptions("simple", "version", c.Param("version"), &version, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter version: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ReplayDynamicRouteVersion(c, dynamicRouteID, version)
+}
+
+// StartDynamicRouteRollout operation middleware
+func (siw *ServerInterfaceWrapper) StartDynamicRouteRollout(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "dynamic_route_id" -------------
+	var dynamicRouteID DynamicRouteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "dynamic_route_id", c.Param("dynamic_route_id"), &dynamicRouteID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter dynamic_route_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "version" -------------
+	var version VersionNumber
+
+	err = runtime.BindStyledParameterWithOptions("simple", "version", c.Param("version"), &version, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter version: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params StartDynamicRouteRolloutParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.StartDynamicRouteRollout(c, dynamicRouteID, version, params)
 }
 
 // TestDynamicRouteVersion operation middleware
@@ -10997,8 +11981,16 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/versions/:version", wrapper.GetDynamicRouteVersion)
 	router.GET(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/versions/:version/diff/:other_version", wrapper.DiffDynamicRouteVersions)
 	router.POST(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/versions/:version/test", wrapper.TestDynamicRouteVersion)
+	router.POST(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/versions/:version/replay", wrapper.ReplayDynamicRouteVersion)
 	router.POST(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/versions/:version/deploy", wrapper.DeployDynamicRouteVersion)
 	router.POST(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/rollback", wrapper.RollbackDynamicRoute)
+	router.POST(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/versions/:version/rollout", wrapper.StartDynamicRouteRollout)
+	router.GET(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/rollout", wrapper.GetDynamicRouteRollout)
+	router.GET(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/rollouts", wrapper.ListDynamicRouteRollouts)
+	router.POST(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/rollout/pause", wrapper.PauseDynamicRouteRollout)
+	router.POST(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/rollout/resume", wrapper.ResumeDynamicRouteRollout)
+	router.POST(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/rollout/advance", wrapper.AdvanceDynamicRouteRollout)
+	router.POST(options.BaseURL+"/v1/routing/dynamic-routes/:dynamic_route_id/rollout/abort", wrapper.AbortDynamicRouteRollout)
 	router.GET(options.BaseURL+"/v1/routing/auto", wrapper.GetAutoRouting)
 	router.PATCH(options.BaseURL+"/v1/routing/auto", wrapper.UpdateAutoRouting)
 	router.GET(options.BaseURL+"/v1/routing/effective", wrapper.GetEffectiveRouting)
@@ -16192,6 +17184,373 @@ func (response RollbackDynamicRoutedefaultApplicationProblemPlusJSONResponse) Vi
 	return err
 }
 
+type GetDynamicRouteRolloutRequestObject struct {
+	DynamicRouteID DynamicRouteID `json:"dynamic_route_id"`
+}
+
+type GetDynamicRouteRolloutResponseObject interface {
+	VisitGetDynamicRouteRolloutResponse(w http.ResponseWriter) error
+}
+
+type GetDynamicRouteRollout200ResponseHeaders struct {
+	ETag string
+}
+
+type GetDynamicRouteRollout200JSONResponse struct {
+	Body    DynamicRouteRolloutOne
+	Headers GetDynamicRouteRollout200ResponseHeaders
+}
+
+func (response GetDynamicRouteRollout200JSONResponse) VisitGetDynamicRouteRolloutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetDynamicRouteRolloutdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetDynamicRouteRolloutdefaultApplicationProblemPlusJSONResponse) VisitGetDynamicRouteRolloutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AbortDynamicRouteRolloutRequestObject struct {
+	DynamicRouteID DynamicRouteID `json:"dynamic_route_id"`
+	Params         AbortDynamicRouteRolloutParams
+}
+
+type AbortDynamicRouteRolloutResponseObject interface {
+	VisitAbortDynamicRouteRolloutResponse(w http.ResponseWriter) error
+}
+
+type AbortDynamicRouteRollout200ResponseHeaders struct {
+	ETag string
+}
+
+type AbortDynamicRouteRollout200JSONResponse struct {
+	Body    DynamicRouteRolloutSteered
+	Headers AbortDynamicRouteRollout200ResponseHeaders
+}
+
+func (response AbortDynamicRouteRollout200JSONResponse) VisitAbortDynamicRouteRolloutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AbortDynamicRouteRollout202ResponseHeaders struct {
+	ETag string
+}
+
+type AbortDynamicRouteRollout202JSONResponse struct {
+	Body    DynamicRouteRolloutSteered
+	Headers AbortDynamicRouteRollout202ResponseHeaders
+}
+
+func (response AbortDynamicRouteRollout202JSONResponse) VisitAbortDynamicRouteRolloutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AbortDynamicRouteRolloutdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response AbortDynamicRouteRolloutdefaultApplicationProblemPlusJSONResponse) VisitAbortDynamicRouteRolloutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AdvanceDynamicRouteRolloutRequestObject struct {
+	DynamicRouteID DynamicRouteID `json:"dynamic_route_id"`
+	Params         AdvanceDynamicRouteRolloutParams
+}
+
+type AdvanceDynamicRouteRolloutResponseObject interface {
+	VisitAdvanceDynamicRouteRolloutResponse(w http.ResponseWriter) error
+}
+
+type AdvanceDynamicRouteRollout200ResponseHeaders struct {
+	ETag string
+}
+
+type AdvanceDynamicRouteRollout200JSONResponse struct {
+	Body    DynamicRouteRolloutSteered
+	Headers AdvanceDynamicRouteRollout200ResponseHeaders
+}
+
+func (response AdvanceDynamicRouteRollout200JSONResponse) VisitAdvanceDynamicRouteRolloutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AdvanceDynamicRouteRollout202ResponseHeaders struct {
+	ETag string
+}
+
+type AdvanceDynamicRouteRollout202JSONResponse struct {
+	Body    DynamicRouteRolloutSteered
+	Headers AdvanceDynamicRouteRollout202ResponseHeaders
+}
+
+func (response AdvanceDynamicRouteRollout202JSONResponse) VisitAdvanceDynamicRouteRolloutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AdvanceDynamicRouteRolloutdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response AdvanceDynamicRouteRolloutdefaultApplicationProblemPlusJSONResponse) VisitAdvanceDynamicRouteRolloutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PauseDynamicRouteRolloutRequestObject struct {
+	DynamicRouteID DynamicRouteID `json:"dynamic_route_id"`
+	Params         PauseDynamicRouteRolloutParams
+}
+
+type PauseDynamicRouteRolloutResponseObject interface {
+	VisitPauseDynamicRouteRolloutResponse(w http.ResponseWriter) error
+}
+
+type PauseDynamicRouteRollout200ResponseHeaders struct {
+	ETag string
+}
+
+type PauseDynamicRouteRollout200JSONResponse struct {
+	Body    DynamicRouteRolloutSteered
+	Headers PauseDynamicRouteRollout200ResponseHeaders
+}
+
+func (response PauseDynamicRouteRollout200JSONResponse) VisitPauseDynamicRouteRolloutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PauseDynamicRouteRollout202ResponseHeaders struct {
+	ETag string
+}
+
+type PauseDynamicRouteRollout202JSONResponse struct {
+	Body    DynamicRouteRolloutSteered
+	Headers PauseDynamicRouteRollout202ResponseHeaders
+}
+
+func (response PauseDynamicRouteRollout202JSONResponse) VisitPauseDynamicRouteRolloutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PauseDynamicRouteRolloutdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response PauseDynamicRouteRolloutdefaultApplicationProblemPlusJSONResponse) VisitPauseDynamicRouteRolloutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResumeDynamicRouteRolloutRequestObject struct {
+	DynamicRouteID DynamicRouteID `json:"dynamic_route_id"`
+	Params         ResumeDynamicRouteRolloutParams
+}
+
+type ResumeDynamicRouteRolloutResponseObject interface {
+	VisitResumeDynamicRouteRolloutResponse(w http.ResponseWriter) error
+}
+
+type ResumeDynamicRouteRollout200ResponseHeaders struct {
+	ETag string
+}
+
+type ResumeDynamicRouteRollout200JSONResponse struct {
+	Body    DynamicRouteRolloutSteered
+	Headers ResumeDynamicRouteRollout200ResponseHeaders
+}
+
+func (response ResumeDynamicRouteRollout200JSONResponse) VisitResumeDynamicRouteRolloutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResumeDynamicRouteRollout202ResponseHeaders struct {
+	ETag string
+}
+
+type ResumeDynamicRouteRollout202JSONResponse struct {
+	Body    DynamicRouteRolloutSteered
+	Headers ResumeDynamicRouteRollout202ResponseHeaders
+}
+
+func (response ResumeDynamicRouteRollout202JSONResponse) VisitResumeDynamicRouteRolloutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResumeDynamicRouteRolloutdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ResumeDynamicRouteRolloutdefaultApplicationProblemPlusJSONResponse) VisitResumeDynamicRouteRolloutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListDynamicRouteRolloutsRequestObject struct {
+	DynamicRouteID DynamicRouteID `json:"dynamic_route_id"`
+	Params         ListDynamicRouteRolloutsParams
+}
+
+type ListDynamicRouteRolloutsResponseObject interface {
+	VisitListDynamicRouteRolloutsResponse(w http.ResponseWriter) error
+}
+
+type ListDynamicRouteRollouts200JSONResponse DynamicRouteRolloutList
+
+func (response ListDynamicRouteRollouts200JSONResponse) VisitListDynamicRouteRolloutsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListDynamicRouteRolloutsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListDynamicRouteRolloutsdefaultApplicationProblemPlusJSONResponse) VisitListDynamicRouteRolloutsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListDynamicRouteVersionsRequestObject struct {
 	DynamicRouteID DynamicRouteID `json:"dynamic_route_id"`
 	Params         ListDynamicRouteVersionsParams
@@ -16466,6 +17825,119 @@ type DiffDynamicRouteVersionsdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response DiffDynamicRouteVersionsdefaultApplicationProblemPlusJSONResponse) VisitDiffDynamicRouteVersionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReplayDynamicRouteVersionRequestObject struct {
+	DynamicRouteID DynamicRouteID `json:"dynamic_route_id"`
+	Version        VersionNumber  `json:"version"`
+	Body           *ReplayDynamicRouteVersionJSONRequestBody
+}
+
+type ReplayDynamicRouteVersionResponseObject interface {
+	VisitReplayDynamicRouteVersionResponse(w http.ResponseWriter) error
+}
+
+type ReplayDynamicRouteVersion200JSONResponse DynamicRouteReplayReportOne
+
+func (response ReplayDynamicRouteVersion200JSONResponse) VisitReplayDynamicRouteVersionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReplayDynamicRouteVersiondefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ReplayDynamicRouteVersiondefaultApplicationProblemPlusJSONResponse) VisitReplayDynamicRouteVersionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type StartDynamicRouteRolloutRequestObject struct {
+	DynamicRouteID DynamicRouteID `json:"dynamic_route_id"`
+	Version        VersionNumber  `json:"version"`
+	Params         StartDynamicRouteRolloutParams
+	Body           *StartDynamicRouteRolloutJSONRequestBody
+}
+
+type StartDynamicRouteRolloutResponseObject interface {
+	VisitStartDynamicRouteRolloutResponse(w http.ResponseWriter) error
+}
+
+type StartDynamicRouteRollout201ResponseHeaders struct {
+	ETag string
+}
+
+type StartDynamicRouteRollout201JSONResponse struct {
+	Body    DynamicRouteRolloutStarted
+	Headers StartDynamicRouteRollout201ResponseHeaders
+}
+
+func (response StartDynamicRouteRollout201JSONResponse) VisitStartDynamicRouteRolloutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type StartDynamicRouteRollout202ResponseHeaders struct {
+	ETag string
+}
+
+type StartDynamicRouteRollout202JSONResponse struct {
+	Body    DynamicRouteRolloutStarted
+	Headers StartDynamicRouteRollout202ResponseHeaders
+}
+
+func (response StartDynamicRouteRollout202JSONResponse) VisitStartDynamicRouteRolloutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type StartDynamicRouteRolloutdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response StartDynamicRouteRolloutdefaultApplicationProblemPlusJSONResponse) VisitStartDynamicRouteRolloutResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -17627,6 +19099,24 @@ type StrictServerInterface interface {
 	// RollbackDynamicRoute Deploy the version that the present deployment replaced
 	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollback)
 	RollbackDynamicRoute(ctx context.Context, request RollbackDynamicRouteRequestObject) (RollbackDynamicRouteResponseObject, error)
+	// GetDynamicRouteRollout The newest rollout of a dynamic route, with the numbers that it is judged by
+	// (GET /v1/routing/dynamic-routes/{dynamic_route_id}/rollout)
+	GetDynamicRouteRollout(ctx context.Context, request GetDynamicRouteRolloutRequestObject) (GetDynamicRouteRolloutResponseObject, error)
+	// AbortDynamicRouteRollout End a rollout, and take its version back
+	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollout/abort)
+	AbortDynamicRouteRollout(ctx context.Context, request AbortDynamicRouteRolloutRequestObject) (AbortDynamicRouteRolloutResponseObject, error)
+	// AdvanceDynamicRouteRollout Go on to the next step at once
+	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollout/advance)
+	AdvanceDynamicRouteRollout(ctx context.Context, request AdvanceDynamicRouteRolloutRequestObject) (AdvanceDynamicRouteRolloutResponseObject, error)
+	// PauseDynamicRouteRollout Keep a rollout at its step
+	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollout/pause)
+	PauseDynamicRouteRollout(ctx context.Context, request PauseDynamicRouteRolloutRequestObject) (PauseDynamicRouteRolloutResponseObject, error)
+	// ResumeDynamicRouteRollout Have a paused rollout go on
+	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollout/resume)
+	ResumeDynamicRouteRollout(ctx context.Context, request ResumeDynamicRouteRolloutRequestObject) (ResumeDynamicRouteRolloutResponseObject, error)
+	// ListDynamicRouteRollouts The rollouts of a dynamic route, newest first, with what they ended on
+	// (GET /v1/routing/dynamic-routes/{dynamic_route_id}/rollouts)
+	ListDynamicRouteRollouts(ctx context.Context, request ListDynamicRouteRolloutsRequestObject) (ListDynamicRouteRolloutsResponseObject, error)
 	// ListDynamicRouteVersions The versions of a dynamic route without their graphs, newest first
 	// (GET /v1/routing/dynamic-routes/{dynamic_route_id}/versions)
 	ListDynamicRouteVersions(ctx context.Context, request ListDynamicRouteVersionsRequestObject) (ListDynamicRouteVersionsResponseObject, error)
@@ -17642,6 +19132,12 @@ type StrictServerInterface interface {
 	// DiffDynamicRouteVersions What the other version changes of the first
 	// (GET /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/diff/{other_version})
 	DiffDynamicRouteVersions(ctx context.Context, request DiffDynamicRouteVersionsRequestObject) (DiffDynamicRouteVersionsResponseObject, error)
+	// ReplayDynamicRouteVersion What a version would change for the recorded requests of the attached keys
+	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/replay)
+	ReplayDynamicRouteVersion(ctx context.Context, request ReplayDynamicRouteVersionRequestObject) (ReplayDynamicRouteVersionResponseObject, error)
+	// StartDynamicRouteRollout Roll a version out in steps, beside the one that is deployed
+	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/rollout)
+	StartDynamicRouteRollout(ctx context.Context, request StartDynamicRouteRolloutRequestObject) (StartDynamicRouteRolloutResponseObject, error)
 	// TestDynamicRouteVersion What a version does with a sample request
 	// (POST /v1/routing/dynamic-routes/{dynamic_route_id}/versions/{version}/test)
 	TestDynamicRouteVersion(ctx context.Context, request TestDynamicRouteVersionRequestObject) (TestDynamicRouteVersionResponseObject, error)
@@ -20704,6 +22200,167 @@ func (sh *strictHandler) RollbackDynamicRoute(ctx *gin.Context, dynamicRouteID D
 	}
 }
 
+// GetDynamicRouteRollout operation middleware
+func (sh *strictHandler) GetDynamicRouteRollout(ctx *gin.Context, dynamicRouteID DynamicRouteID) {
+	var request GetDynamicRouteRolloutRequestObject
+
+	request.DynamicRouteID = dynamicRouteID
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetDynamicRouteRollout(ctx, request.(GetDynamicRouteRolloutRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetDynamicRouteRollout")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetDynamicRouteRolloutResponseObject); ok {
+		if err := validResponse.VisitGetDynamicRouteRolloutResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// AbortDynamicRouteRollout operation middleware
+func (sh *strictHandler) AbortDynamicRouteRollout(ctx *gin.Context, dynamicRouteID DynamicRouteID, params AbortDynamicRouteRolloutParams) {
+	var request AbortDynamicRouteRolloutRequestObject
+
+	request.DynamicRouteID = dynamicRouteID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.AbortDynamicRouteRollout(ctx, request.(AbortDynamicRouteRolloutRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AbortDynamicRouteRollout")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(AbortDynamicRouteRolloutResponseObject); ok {
+		if err := validResponse.VisitAbortDynamicRouteRolloutResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// AdvanceDynamicRouteRollout operation middleware
+func (sh *strictHandler) AdvanceDynamicRouteRollout(ctx *gin.Context, dynamicRouteID DynamicRouteID, params AdvanceDynamicRouteRolloutParams) {
+	var request AdvanceDynamicRouteRolloutRequestObject
+
+	request.DynamicRouteID = dynamicRouteID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.AdvanceDynamicRouteRollout(ctx, request.(AdvanceDynamicRouteRolloutRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AdvanceDynamicRouteRollout")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(AdvanceDynamicRouteRolloutResponseObject); ok {
+		if err := validResponse.VisitAdvanceDynamicRouteRolloutResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// PauseDynamicRouteRollout operation middleware
+func (sh *strictHandler) PauseDynamicRouteRollout(ctx *gin.Context, dynamicRouteID DynamicRouteID, params PauseDynamicRouteRolloutParams) {
+	var request PauseDynamicRouteRolloutRequestObject
+
+	request.DynamicRouteID = dynamicRouteID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PauseDynamicRouteRollout(ctx, request.(PauseDynamicRouteRolloutRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PauseDynamicRouteRollout")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(PauseDynamicRouteRolloutResponseObject); ok {
+		if err := validResponse.VisitPauseDynamicRouteRolloutResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ResumeDynamicRouteRollout operation middleware
+func (sh *strictHandler) ResumeDynamicRouteRollout(ctx *gin.Context, dynamicRouteID DynamicRouteID, params ResumeDynamicRouteRolloutParams) {
+	var request ResumeDynamicRouteRolloutRequestObject
+
+	request.DynamicRouteID = dynamicRouteID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ResumeDynamicRouteRollout(ctx, request.(ResumeDynamicRouteRolloutRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ResumeDynamicRouteRollout")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ResumeDynamicRouteRolloutResponseObject); ok {
+		if err := validResponse.VisitResumeDynamicRouteRolloutResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListDynamicRouteRollouts operation middleware
+func (sh *strictHandler) ListDynamicRouteRollouts(ctx *gin.Context, dynamicRouteID DynamicRouteID, params ListDynamicRouteRolloutsParams) {
+	var request ListDynamicRouteRolloutsRequestObject
+
+	request.DynamicRouteID = dynamicRouteID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListDynamicRouteRollouts(ctx, request.(ListDynamicRouteRolloutsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListDynamicRouteRollouts")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListDynamicRouteRolloutsResponseObject); ok {
+		if err := validResponse.VisitListDynamicRouteRolloutsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListDynamicRouteVersions operation middleware
 func (sh *strictHandler) ListDynamicRouteVersions(ctx *gin.Context, dynamicRouteID DynamicRouteID, params ListDynamicRouteVersionsParams) {
 	var request ListDynamicRouteVersionsRequestObject
@@ -20852,6 +22509,97 @@ func (sh *strictHandler) DiffDynamicRouteVersions(ctx *gin.Context, dynamicRoute
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(DiffDynamicRouteVersionsResponseObject); ok {
 		if err := validResponse.VisitDiffDynamicRouteVersionsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ReplayDynamicRouteVersion operation middleware
+func (sh *strictHandler) ReplayDynamicRouteVersion(ctx *gin.Context, dynamicRouteID DynamicRouteID, version VersionNumber) {
+	var request ReplayDynamicRouteVersionRequestObject
+
+	request.DynamicRouteID = dynamicRouteID
+	request.Version = version
+
+	var body ReplayDynamicRouteVersionJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ReplayDynamicRouteVersion(ctx, request.(ReplayDynamicRouteVersionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReplayDynamicRouteVersion")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ReplayDynamicRouteVersionResponseObject); ok {
+		if err := validResponse.VisitReplayDynamicRouteVersionResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// StartDynamicRouteRollout operation middleware
+func (sh *strictHandler) StartDynamicRouteRollout(ctx *gin.Context, dynamicRouteID DynamicRouteID, version VersionNumber, params StartDynamicRouteRolloutParams) {
+	var request StartDynamicRouteRolloutRequestObject
+
+	request.DynamicRouteID = dynamicRouteID
+	request.Version = version
+	request.Params = params
+
+	var body StartDynamicRouteRolloutJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.StartDynamicRouteRollout(ctx, request.(StartDynamicRouteRolloutRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "StartDynamicRouteRollout")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(StartDynamicRouteRolloutResponseObject); ok {
+		if err := validResponse.VisitStartDynamicRouteRolloutResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -21425,415 +23173,465 @@ func (sh *strictHandler) GetMember(ctx *gin.Context, workspaceID WorkspaceID, us
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7P37kts2uiiKvwp+/dtVnsmSu9u3TGLXqT2dOJnxdhK7fBn/kfaWIBKSME0CGgJsWcvjU+tp1oOtJzmF",
-	"7wNAkAIpsqVutR1P1cQticT1u18/HiUyX0rBhFZHjz8eLRhNWQF//vSGzs2/KVNJwZeaS3H0+OjNgpFL",
-	"ViguBZEzslpQTVZUkYLpshAsHZGZLMjk2ezur1Qni8nx0eioYP8qecHSo8e6KNnoSCULllMztl4v2dHj",
-	"I6ULLuZHnz59Gh0taUFzpu0izkq9kEV8GUtaaLMGSnKZsuyOIjwlUzaTBSN6wYjKqFqY+bl5Y0n14mh0",
-	"JGhuZqQ4btfacvrhFybmenH0+NuHo42ljo5+LFjKhOY0e/Y0vkKe4vqWhbzkKSvIBVuPyGS6lhfj//mv",
-	"/560LC7xA495uuMay0K1nd9EsA96nMATE7NQDYc6Z/YQ/er+VbJiHSwPx2xZx6N790dHORfu873Ysp4y",
-	"c3k5Ezp2dGck9b8Tno7IJGVL3XVi1fM7n9jTtaA5T17JUrOWxeETpDCP4Prgz84F4jtjfHDXNf6tpEVa",
-	"UJ7FFzh3P+Pi4GPX4vzzOy/sWcrypdRMJOvnbL25tldsyajmYk4oSWiWkRXXC0RWmjODHvANF+T+Q7KQ",
-	"ZaHInF8yBY/MeKE0oUKtWEHonHIxgqdlqckyo1xo9kETxZKCaeW3ihSt2mywxLtmjS37u3f/uyYYL6nW",
-	"rDBj/t/f/393/9/3//G/jppnMDr6cHfBhT56fJSXSpMpI/eIluTe/e/IJVd8mjFy9vrHZ89IsqAFTYDM",
-	"wcHNgFxuntiPCyrmjEiRrclqwQTRC64IV0RpnmVwLklZFAZTDMFu37YlyEcd99m63T+dn3/z7/Oj30/v",
-	"fv/+P86P/txr42ZpZklAAgVhtMi4uTi4vxFRZbIgVJHzowfnRyMiC/INnMRzto5CtSBnL58BhABQX7B1",
-	"F0ibn3cF5l94zvXmSv4uVySnYk2Y0AVnytB3QzQXMksVoZrkUukn5NEp3hedKiZ0Gy3NYI7Gsnhe5keP",
-	"7z86hSvBTxUZNXA+ZwUs8Vcq6JwZutd2bGap9pHq8PJO9lO9Md7HMf5qmPMADk5nmhVbGTi80HdhgMyb",
-	"K3tZMMX0b2U+ZS0sUsBvuEQr9bSsx/66bUX2Mk/hf1uvFxf4is1iF7uEH+HMRmSCn+BaAZm4VkRl5bxl",
-	"ufh43/P77nQ7S39pZZz4UvG3O1vWZEfYCdxeltOMJ9TMHUeIZfWAPbpy2oUOwfM748Ir9q+SKd0mL04+",
-	"3FV8Lmg2lR/uFvjsXZ5OLAnlYsYKJhJG7G9G8mD/6lq8fXD3hcvSsO2XhZzxrEUuKvAZc9vmIQeX8KFz",
-	"jfje2D2661pfc5GwzQX+JnWlHXBFNM9bRVwFQ4SzzmSRU8PeUqrZXfPuUWzut0LzCLH7oee8Jbx+lXkV",
-	"K+K3UipW4FWYv7ruAX7f9fD/gXTwAET1/r2Hf3n43YNvH/5lK119R2OM3XyLV5RJMR85Vk4enKoRgZsh",
-	"7JIVa5LxS0bmVLMVXZMFVYQulxlnKUpjILC1XfCKNth9KGWBfPXv3+/df49/PTj9s/pf/7bff7w3evip",
-	"+vHjw0//fmCYyJ9z1UscowB4Xux6pAyXeHR6mqvaTvF8ZHGhljRpQfSV+xnhaqW6oMo/vCNofTLvqqUU",
-	"ioFl4GUhpxnLzZ+JFJoJuFG4CSTWJ0t84j/+qcy6PwZT/a/CsNSj//9JZfw4wV/ViRsXZtwEXtBaZpRn",
-	"LH1CXv38I/n+4aO/EDsVSZmmPFPHcIp2RDBjJBq18GUhl6zQHPfA04gRZHR0wQX8wIQB4d8bAtnR6MiM",
-	"QTXq4GulWX40Auw9ej/aHA3vITKNw/eIHSa8p99xPdXQcvpPlmgzwpnWLF/qzY1VFoxN+MHdpCMyXcsL",
-	"A4RCighRGzXMIFFS4oHrjiJyJUj1CtHOMlUqlh7Hxk/LArl6ruqUVpbTLFgR0ivzBhPpUnKEtI3hDFCU",
-	"RfyoQXUdT9ea9Z8sd3LzxmjLQNTa+LFg1MJ7g7ot1kjcpGBwLkZ5iR9MwXSxpmZZ1QRTKTNGhflZaVpo",
-	"lo6p7sug4B1dqmC8kByHsObk+kAY9KcegsRRbR31y/SHEIXZMuX6p0tLL+pgSxM8rMixUofBXbQD0dw8",
-	"PeBoUj4D+Z5rhrDRNcPPnGUp2gTMu3YwWhR0bT63EJRACoz/fMmV3bhfMxf624dHm+xzdKRpMWetg9lf",
-	"8fttlAVYAtwfnu/IXUF9nHBOe2Cjpmhrt9B95b9wFbn2lGra+wYC+IlcQGBS3TbQb+yDtubZ5rHAguqD",
-	"xfel5Qv4xC9ZyDCmNKMiYeZg/lXSjGvDNBKpzEFnFGxfUVZhBnxZ8MRiQ5pycxk0exkc14xmisU4I0gQ",
-	"QHWpIA5nSU7XxMxMSpGygqglE6mT9ElSKi3zY0T3kC+KZam3M2qeMLTRfBodyVIPfKcJijCnH6jtvK0i",
-	"FKEdWSZX4xnNsilNLlScdAJ1U5vE+SVKgcoIxfgM0ZIkCykVI7NC5sfkp3yp1wRmUeYfELccwG5iYQMu",
-	"ZQgm3eAdwhQwGwcP216zkGOofXjL2159bR62iqV52Qn9m8ZjrphCizHK4Shqj+CAyL1j8pQlQAQUMTIP",
-	"4doIuokUMz4fB4rGVhLXgIxKC6lOsblHf7WjDUDYAkmWmLcSpW2n7gDSXFVlqdiKCNWjr9isjQCFA27Z",
-	"xguxjz3ElrFl4pfObt5JrnIuwm/vjbZjb0N8so4G/wia5I3GN2VKI9YSvilWDcF+p5zJJROUn3wzIowm",
-	"CwR5p6N9R745JmeCMKAHGVe6jSgECtX9020WvJF5/Bm+eu/bz5iAfIqAyw+yFKl3mvXWw1o1J5XIJWvR",
-	"SHhqwGG6JqsFTxaGCE25SNGDdcHWxyDQIpv22oshHwzk/tGR0fDej/rITbA8t5gYlvywlhdnL589Z2tV",
-	"E2863T4dcHH/UQQwzCQ/1tS9BmYtudFaI2Bv/TmKrBaGzVl5TpkjU6y4ZOoJAvnj4ewuKRgdqqK4d6br",
-	"+M2CIW21kMQ+SLiOak9MGNUpjQsALZDWRhl+RaqSgrFm6cgE0INvUNbi2hAdo+OSmSyufmKtsL6Uiuso",
-	"Pz7LpZgTDZfnogdcoEPdr1sq9oRkcsUKo30qQguGdBJ9usdRNWNZsBn/EL8LdAVXPlQ3P8RXyMJ9tPEX",
-	"gtAkkaXQ9nisI1VKknGtM0ZWssxSMmVkwdOUiei1Llv9G2+CjQcejk2qUc5aN5TR6H7M6UXHKpfpYAAv",
-	"1VZSapD5rXJiGJ/1lCbMa/8In4/Sq0Clt6TLXrE/GlxjAHMVNoUClqMoNTyvnUkbNawI1S5iV4PkHULy",
-	"qi9hD2rt5p4OqtrWl3Nl4bK5q77yZf29PYmYASPctmbHtT+hPNDjjdcQ9lLnJV3vAGdxgmfIAEK3eQ+p",
-	"cQhR+dRy0i8KS1c7z7fNwrwf2cbIvDkX7tMm+If0f9gkA48oBNCAZCJlDLf9vus4t9G3PRGFgxA+2CBK",
-	"WNe4uSG0wmLfNtHAiScrlNwUMYMRTS+YIlygBJXRBMQpKdhjiKWl/1kWjNBMSXjg/7x+8ZuVan4SuqDn",
-	"IvB5YfTtlKWFTC4q2YcpO7f59ZIVmn1A96uRs3nCnHyESzw+N4w3DP+49309pvO7TX/jquCavRDZGh17",
-	"9lzeKtbhDIfdaiO8bLhv4JgwEgjFbKczLQsuCzRoOlU8asrcEEkiDhGqYREoe9HM+oxQ8LHe3Au2Joqi",
-	"HMn1ExvNZb3BesEK9KVIwTatmGbIlmnNO+Znlj4hlBjgzBgGpCh790TLC5RE3c6Nqj/2QhDc1xgeMh+N",
-	"9pimeBXVcNGTSRYsuRgoOi60Xo4rH04XkPszAiGbazKnl4wIaQP/4rK+NUpb51h9+LfurENMqgbr4bDI",
-	"2yPQ0GzjfYVUXbB0ZJZuARTAQjCW+jvucG0NEZFf41tNKmMHGyHw1A6mdnNthCgyxca+L2nG08d1fU1L",
-	"eeFNFIQL+wzXpGAz0C79jzNZTEFNgp8vhFypSvdCo0dO10RITVIJLsfjcyHk2CA31zivpTdkyhZcGE2a",
-	"JFQICNABLWjO0mNSUM3GECDJcCnwt5+MWPTNZc6EPialKBhNFkZdME+fizrgAYHlOTO7S6RIslLxS3jS",
-	"QRNRdK3MuhdczGsapbPLUWKdvEgOgGghtXRICucGgRDuL39cRup1p3A0Ogp3Z9h7tXp4vVriJhKPjj7c",
-	"NRPevaSFEduUmRlu385p/n7mV2A+/Ryswnz+Tf7oFmI+vqIa3SLMvfC2th4cMFzTp9HRj1TTTM6DQIw6",
-	"/cuZUnTeYlWgerHdPWgjSdxAMaB3i6jLIU1CDM+MQz9nw5QRknU0qYAgohZoy+1BZJZMpNYxVB/7lyBa",
-	"SCGpSSWgB1i5zHRr1mIDCXwhV/dauJVFj08q/QuPqVeJVHosqJCqp1sYXihVi4GL6ZZ4BTAP40TjJSvG",
-	"Oc+y/r7oUnCtrnI8uCA3QPsygn2NwjOJHiZaI3z0VAQl6pE8W3jGM6VKltZivMEUvxJsqwr+K3NxJKtw",
-	"OV2vVOtuHlZoqMbZR82t9DmPXWwuG2d7COXjKcuYjioe1Q89bb4xA5kbpWPqXY7Qrf4wJ+cStKLBYoNt",
-	"mVs8Nk0Jkv+rZE7D8sA8Aj2MXdpsg4xpo24kVMXlvEiYclSkbIZBo5lekaksRUq0bPMbDDfpdjiFhhhG",
-	"q7vZDbr8DR8WwPZgDK3v5aCG0GopVzaChrvpa9So3tmP8fOK1sU+OCfKLCOlQC8r4lYP+9zvlTBtBjh6",
-	"H7VOhsmgNkzgxezo8e9bDjx463WZ57QwcLMpYIkZn2+9vGCsvxV0ubA24TFPu1yqgW+Qak2ThdHg5DF5",
-	"xS7lBUvRDWfFUFDFhngLm+HBdjWbcPS+cYRnyRZTDKrjQqbM6NtIruma0DQl5ZJoCWYh8y1opTQj1o7G",
-	"RLppf6GzGRdcr4cc8Zl751NlXxpXFvX+/tQWmwMqGqgEg5XHMgcwPBjVeqvvcUvsOjwHUaIKQzvhJgac",
-	"wCt4A5x4Ff6Z3cSFmE6UOQtuoKmSJYu28GKmVD0K1/+4bb4fyuQCzbBDPAmB3hIQjgf36xm/Ngfj+09/",
-	"Oj8/rj79+X/3y74QhOZg8uCCvH391JsU7t0/fhSE6MZ1GZ/OchrVazrPZCeeHpK/3bj66GhFC8HFXA2Z",
-	"9J17p4V7+jF7CAjBsE/ZMpPruDT6ZZ3L1pOwwecNypmmLMJpn6VgnQbyPDAeB4Aw7S+ABUv8TaasPeJ9",
-	"Vsg8llYwOpoDt9zYBNJGIkuteIpG3s0N9V3blnD8guXycr8nqWWPJAo4FHh2ZO+yWkt1Ge6I+sDI1YXP",
-	"JrD1F0HDc6aJHhqTfkYUzZdZkCxLRVq53i4Y5u5BehCZ5ExTs5QJxHCah6wBeCrTtfdlGE4NHHxkaPcE",
-	"mPwExp3YbKoJoQV7ci4gcFPOyMRW1IFxKdHsg0aLcf0ozSxDjvI1bK2Zk9QZJVkWM2s3CYr8DJ/PSHsQ",
-	"ctjpd+/wtAc/V9KSPf2rLamff6cpZYXhsUFgY+DYQUHEKh3NEjeR8K6pk7Wa0q0kS1YkTGg6t9FvaUFX",
-	"AiP2gioRGPOF00JuJcsU81B4R0E6db7UYxCfxhdsPQmeYSKFIMXG5uKrLZ1pvu9xv4UX6mmDm+c9aA1V",
-	"aqim8/2B0zaJKCTam6xvpqM1DLxPs2CWEKAFHxSnD3fn8q6d859KiuNXdPWrdVoEv95VF3x5Vy6RgN0F",
-	"tDWTWYc5Jqdvn3tFr2Fy55BpMMtC5p5FEikqV9hkWlCRLJj6/d77Ywvdk+OtNiqYZhu1/1ucc58R4Ffk",
-	"T6lM1ImtqHQXKiqp4zwdEfi+YLZIQv2JY4TpY3NCfz4mP12yYo2OPkccVoUUcwxcxQvOuNIsJVSfCynA",
-	"XOiCWuE0DNXHskQsg/gAQ/KRttd3131Fjb27YO0BCky7NSDLLBfLn0BSVpUykDIwCiibSWMD03eOonoE",
-	"VU2uaC3YPIh96i4tkthzby1ZGfQKjCWECqkXrKjX+7qSmPirvGQ3Ej2Fm9x2tPuwkDaGQ7fCYS2lm0va",
-	"s8XOgC4Yy/ZteNsizlfzbjexAaht3K3TkjYZdr2YnVs9xMIEy48ZpWxtqO3VA1wNKVjEtpsLtL3NXaBZ",
-	"6yowukVRE9a+1VbC0RH97QwORhq5pW7b7V7UqqupVPux6+9gxK6ddV2+DpjIpm9vSF0qc7OadRicXSlT",
-	"AHzcDMkxHlNFFIX4ylRWzptc88HWlfWLG6tRpipmrPNqKxNuJKojZS0BGu3BOqLtpd5VHSxWVNFt+Lkr",
-	"sCei6sWKefkKck1lH5MmxRrlM3W8m1hWxdK5SC/qEoGXtFQ1pludT4yt7MX9nYIBk6Xj1mTpN03g9hFI",
-	"7JJmJdXsCQHP2WrBMwY1WAzIu4Gr4/rdX6r3lG3gbl/3fEY1U7p70YKtmNJu7bVFYrwtqF5hLGZ0he25",
-	"mxZZ94iPe/bdwwrrZxygTuMMI7Aw0PsfbOgNU0O9JzNnmevNieGFDYslfLt1fUU8xTTpI0FHHJH1CLtI",
-	"+B1XXHfYb73xOHBWjmycCS+ILFK0hFzRsVpdqFuIr4/S66T2Il3gmV9JxHjrOMoAq63nzHX77AtD4ldc",
-	"pHJVWfPQLuICdrmCYGSBdl4hMVzYfM0+JIylLOIiTinPBtldrYcR9EmhF1d9ecXYxdXe3cb7/1HB83DV",
-	"x758DTELDfCx42xXZ+yK9mUIcKfzWfvs7Cb2rMVv3P3t0ebt0vZCzjwEXIWguTPaEAbTgs50wIshpXnJ",
-	"CmXIzlbRsHH0e5EQe1czUPSyvZZByudWJNgc4fXfz+7ef/St44Ngm40O4lSwSBJAwYTull2htg8WiAh9",
-	"KK6S3R2FdruUFfySpVZcnNmqgltkxOESXx0AusWHVmbuRTl7uv4g7FHV5LdtIPkuoEQRTsoVWcnCaEJE",
-	"sUSKlGRSXhyTZ5pcMLas0l3gnKfM/IkQIYuaMtCLnvyDy4w6yapJPn6azbAoTGsJrYH2nVdMyeySpWDb",
-	"ic3o+xpEk9aksvauKRdpleuDjluR9Lf0NqrLRBbSaiqDlKDuyhJFKeYKRJpqO1jxx8g4PoGLC5LIPJci",
-	"XnrIxsttPVK8mlf26QCExwWbcym6vQwEwp0WMkuHBTW0J+a8mNVjtu8ospQZT9ZPwIkf1vLO6ZpMmZHE",
-	"zS8runZpNT3SSIoKJHscjwuva2C434U3/1UDRw6yfvc1aI0hfRN9rswNN/CwNyv8yYYa/J3RLOYtXMD3",
-	"gWgequ1AprWUZMZWVa0fLYlmWKumvpPOUqsLv4DOjdaW+zOflwVWl7pyZdV53N4xoITp9mN169y4W1YU",
-	"shirBUUfcY8KshtVZyPxESzlFBMj4S58bR3zVj2VV0jM9qzX0Guffc7keJpJyFgdsuowMXLYixaoxlSP",
-	"M0bb5JYl1iGaEc0EmbIMNMqwKrkb5zG5d3o6Mv85HZH/+a//7kdKDHePmCqTTCojZ9laTRTKXBVUXKgn",
-	"GAxssCSsjITJ7z4rnRbsGB3cCPzHeRqkneLoWBna0J8FzWZj+3ciZVZP/wtjVqA4QHXM9UW/Nl+DpcOs",
-	"w53LiJxCT5uecIA56pBUhyJIJySqJWPgcsE6nLuBYBmvxv/OjGVOxwg59ngIE6mCqC6Qh+Am6rN0llZa",
-	"wi/xAzS7mUuZ2jRjRWhQOCtwPcOvKHlhgfFBBx1JJGdHMaTwq21e/6hGYqKIGMPq7SRtD5pqg/XEAu5p",
-	"yqyGFLlt6uv1G1ECFB4DYf1v+NqU32rlsYPsF6u0sdoqlGi3zGs7zshOFVvh3/Bco0HEBVNxATCWkd2D",
-	"trbI0FwoTaM9P/DkakVjoWp4VE/NqNJjxZgYVtl8KWU2bs3+BhsoKVgii1R5Uo7xW1oadO8vpSpNY16w",
-	"Z65eIipxRvpNuboAnWFhY8UgmZ+l5LezN68b6eZ7qOxeKz6doVtsjlX9lZbLZYsNZFN57vKO+FseBbq0",
-	"A7KRJ3i1qvC1K42AnTvT5jV2APoeiJlDmUPb2Doqol7JKUk1HaN2tvUE3MxPqaYv8ZUebsWgtGYdBcCV",
-	"8LgqtmqtGnEo31qDs9fKf8XHrznp2OkQ/df10r9xxTKRq4XM2LhWNWCD3uApI0G1EoazA/oXY4ff4fWs",
-	"uzurso/N5QSFIKvDqQPfMAeoP7kfOCB/RPWK16+1TkAX+lW10bl/WsV7QVDYVRMtXVng9slLxYr6zMOG",
-	"jwYcQ0yk4R52djJlawk2MlkD0454NXVUrd1O03n2uzh4aqa3G088j5GyYS70lIn1WBeUi6gE8UJka2/n",
-	"C0QIUIQArozibl4nUmB+i16wNTzjWk/GDIKw0/F/skKOAXkKppmI5+d2L0FLUjBt5u8gu586jw7aJvX3",
-	"WYY33oSYaYDFvcbwaN8EAD9S3E3pB7CdbiMpdIPo7uB4Sj9FJ1g+Z3sRWcLN3hq5Zbdg+d1rhtoKBm1F",
-	"QwdEvvst7fOubs9F2WpEe8CS3k3Lqm6G/fAEl7jP469KMN2mSxiKMPYcD4Ixfu7ufXnBfUCc0bNUjTaL",
-	"6k++mTzBBmm23QfFJsTo0zBfQDIeaPA0Z8cEnKwTcMdN4Cvl/FClYukIRWRgiuciTB6DVBwXqRTkIU3A",
-	"tmaHOiY/0WQBfabXpOrjiDmNVty2Ki3sJacafJcslmEKaxxcFRqWM/CtTlZ/ZbdVU1jo7bWqNKNeEe91",
-	"MMEUXzXBTrYo/9iE30DjgKRf9BwXDCr4plguEpSX46PtcfR71523Bq13tqnYWRceWOdnRzU3orIOkj9f",
-	"htMPgI7XWTmH1hw041Shp6QSk+sYekzOgnKrNgudZTPMvFFkVhaQbWbJh7WxQ77QiEDtZ6rPBbRWM+SA",
-	"C08rMkYvmbIWbaKlvDL6u3P4DYqK9kX/xluxk8ZKhlZQ7ifjo6AZ0cRbvHoZNeroB31MzgKPERSbtfVf",
-	"lUFObN0CdbUFeZayfCmhwu7d55gCubXCzftwO7uordWZHEJtjdWW7H03zZKUt/mWamvd/b42qnHe+M1F",
-	"1c1DNjxKfa241rIA1SM+xXDKMinmqi270OYljoE6to8byV6sZS62Nmn6sOQFU/uoOXnRtji8SJ+iBLzA",
-	"F7hv90AZwXHQunZqHmXYDbRnYjv1l2xvH1WwSy5LNVbQImHc4pJ/A4UvzBNVj35bmb+Qmrra+DRJ2NKA",
-	"oi/AL/q7cK+7gGe/cNLnbF2Fj25tCTWTZRHrCwVH1dJlCuq8RODBVoBRA+++Z1GZJkTsJyXqopYY5bpE",
-	"+Qha7wrwux5m+9+RJRyQBezBUHEbTHnP2frKGiGsv68W+Jyt95PxvIXbQfy57eiCArltFVC9d0x+lgWB",
-	"OtroZqFpzoW6cuHSJjdrXRAUCTKPrgld0fUWyhmb6GZ7S12l+uvezzakpz1I4WssjRXVgirS35FHDNHQ",
-	"8gL+wnuNB0/8wmcsWScZO8tYESMFbFmwZLBQ2BRBYnxJV+7evD/7bY+6zWXBxr5uT4RzvfK/bXVFQqh7",
-	"60DvfGMXbyywVjuuKy/qo9PeDNDfgl9iPL4djEJ5a7ZLUKYsMBm4pWFEOwwRr0we1A6tj/13uSJyprF4",
-	"3Yra7sQuKAEkjAenJKVrFVQ3qoKzwc/naqZBP22RYrCi6wojC/AxQhEysG/2DbhnerD8vRFpVIH4kRsx",
-	"3d4714VnVxGSHl42QTE43BhXqSPhHnhyA6sPzZ4j4B3P2mlr08qyFMFoIbMUscxVEGuUVz5uV7miKSEN",
-	"KX2ESWjOojeqtze6YGtXOdqGa8RL2vBYdDLY+BEVfY3qsDGXYlrbIrS0hJqbDcYVJncEYSvQN6Ot4XNb",
-	"WFGv3Tf2+gQrZNROAyiK/WJ7VRs4GJvWEgcUGcnnMhIAVCuM10x6u1S6YDSHJlsqTsynPMvMSapyuSyY",
-	"UrHgrzMwuq+9zwYjx10vKlupz3WVigZDXDEcNcm4EQMthWjL8GotuVLvsLOJPWbvYMTQaC7YtQdPZXwY",
-	"K1kWsdAubOqSjsh0LS+IzaJ8bPMvq/cbvZ59MzvkIYatNOP2sYqqf7DFjpTwlKXjdkEhLQtQimw6S48M",
-	"ACZSI80ULeGEHTlGG8kzfVJeMLCzDRLcz9FkHJ7bqOAlHBvlgN+G75YWT1TPrIc2O1V7EqIsdSLzreVA",
-	"X9jHoCt4xpP1UIRZFjynxbqBMRELjA0ptAIRV4G18AlJ+WxmxHuMdkbZxDET0sFMOpO7lmWxlIq1JH5R",
-	"1RKRalfaCbUQnN39QFhoNib3XCkqO16ZyfxmoKml+L416MTWUQpokhWlwCAMQk8tsqApZqbyhGFuk6FK",
-	"WP4Ye8CDIS1OiXuVpX0jL5iI1aPtYVCKgGAjZjwkMtWB+GOrsCWwQ9U5ndtGW++w4CijHG4TvaKh6wG1",
-	"aWHJQ+PqDBff9ObYzfVPzD7DF6KF4M0pZFyw/qP5FnWR4QzL8OVOolYdXZQbblv0SOCbNjVjaHmw/oV1",
-	"26zzb1zSnyVZVjWbgegGXjBbyAzCCmxZWmyTa7tnjojMUkMmgVX1V1nl9spDwTWNqvv3m4kHRP4i5/vQ",
-	"gOT88GqPvHp6dYV2vW2TG17Ym/PtKaNKZBCVRBON3qEv3mE23FnVk+lulsXf6ji7HU4jg+CZta70dvy/",
-	"cS/dlLfHnu8wF8/e/P+H9/zXVrAHUruxo4MS3dpqrkx+G3u6Egl+E2CDM/IUjKZ3pcjWYBKk6V1oeG8U",
-	"sjLL7iZS6EJmUTtOW+zzVcg6y60815+mGfK+va5Jxq4YXI0r8kgLs20tYLS3WOtbEmKNy7g6zLJoCn87",
-	"sNb8a7HUsHpoMxfWFjb5ZkKUpiJVNrZqHbAJCFDEVyBt2HlDvjOvPSaUFKXwhX5AAFWEQhEuiGM+F1yR",
-	"C7bU9ksMQoxFjN/v4fqrQsbD3iz+duEEXpVZ7MC56ghsbUUTWfA5bylJa4anWhZ3lPfMmNPzH2Ycg3wd",
-	"rTDEw+AzWEwzFqUKRbkdLV/acX4SutikZRbj7MJH1cbt4K2QY85tH7jn72CbNtENyGaIF4W1ywxITJDu",
-	"nX01jQmXjIO3rlm9Q1vzr86mU7EJqzyWio1BL4ve/m9s9cNaXvzopduBe6dLPnZJqZ2lydby4uzlM8iT",
-	"6sqfNrpq2Igobpzp0bLcTPga5MyjGw8XaK+jFkReN4Ky+8UF1POP+pzBW7VZlj+oB2Vxt61x+m9sVW+Y",
-	"PQA09hprMeRsYuSpbXPNtrpDunV+GQ0HrtBeoD7iL3LFirsJVa6IgBqRlM+5xrgXLgQryGK9XDChjoml",
-	"VxCThJXec5oyX8Oa5qyJCtfcwOAqoBLWNr4RiNn/Xe6n5GkuLxm40NmK2LZzCktXsTVJqECzu62kD+ls",
-	"ddKe0w/YT/b+vYd/efjdg28f/iVoMntva4J/a/lmuLJaWZEhefCHzIG6Cj/8/LOkIlVUtm17AO66nJIh",
-	"pRB2TCXYKfyv1dzZ0K8wempW6rJgT3zYAa/q1qeSYdQBDjMwRu5WxVeebYbDS1sxV+4cb9kStj4szLIv",
-	"NG7mOvVP9Psbv2SEcXDXUOKspRD9BguJ1C89DABdERK2N3Ttra/bh9syvHe2NQ+48RcGLAdSIG9hq7WH",
-	"rR/Ag3pn+P97fq7++v4//ur+6NsQnt01cxFXwuyqt9c4ENxAy4m8LJi6QoP8PgIUDv0jPruDtB3JC8rK",
-	"eUSCGcQ5y2nGVaRk8Uv8ISh866QwQ8ywAHo936dWQydjVLGxERPV5r31bBXWQ6ewaxpndBprdGxjAmvr",
-	"t/G89hOUdWf5JSuekHvHp8enO55nNWz/4AIEkH9Ub3563ySziv2rtBFmtfXZVjxTnnG9Hjxj9ebmjJrR",
-	"vDFXs5CqubEWdLIVtF/aMM+bVNR3K1XeRTXfhQLi9e9HOiLdbaK3xLxVHcZye09QrZ35tsU0Zx2gvqnk",
-	"hnSd3v3P07vfv/+T/ePu+2/cV3/+371ofDZARW8178K241fl3RabUpu6sJEkRg38oMmSzpmL8OfKtsmQ",
-	"QRqAeeC4M/fnRRUk6COfsX6wqxx8ZPsMgA06oSJhaI4uBRQKi1pCnY37RzTIRdxkkdjcKPmzNJ6l3i4P",
-	"+gFSxQVNUYG2lKtvPC34iweGXth3plu12LNEy6Iu9veyvDf8ApG+woWcZizvagpSa3YtXTnK2snBeVnP",
-	"JllmVDAiIfLymLyr9+NTMmdYxEZIPwZX58LfyeOq/+AFY0sseS6YT3lZkwW9bPqMOqPCcJaXuNOWQ6i0",
-	"5fopmIPjjXIdxwTLHhYGY8x5qIVciSfEmtrHimmiqOvwa41o2qW87One3HENArjWdoqvuKrXPkbQfEJO",
-	"fdmFgtl28qJf5k5rU5uwFmdYoBPhMEa/GpjfFpqBa1YdZriEZpndWgqOz5Uss9R+g9tPi/W4KMUx+c0W",
-	"W8Ier0KG9KDXHW5pJNzH3dskecNCSRzgB2+0eK3dyW0PLGms6MqO7I2d9XUEuhefyqSMZ8md1bythAvy",
-	"f16/+O0KXV3rSLg5T1BgB4RqWeSYPlOb/0/QisE5eu86d1Ke/vlxPdlmhOGdI+KSDQyAFmXmaodhesq5",
-	"QFxU2lAYtOT6CadMMKoX4JTn+pj8BLhsccuZ8GHRWFCs7uKqenoDVhjAH5lZM2iRjhT3ikf4nK2LaCOn",
-	"tJDLJZ1mUeM5AysKMIDMZiMpklBhJCZ40eaRyFKTTCqDrVRgDTUyLTUWtJiRf8opilHmPlRcQXM8Zzxl",
-	"i2hq1y/8klWcybYMtusKzk80BAyIeTCExleJq9JJsbOHIaqK0YylhAq2iic3xcsKv7En4wJ7IbdLhO0i",
-	"rJXInH1lKQL+OZQT2RtsCf8yG+BiPq4yR3qITKUAe0GRs7SyNasWzRtpEtxn9WzQEyM4Qrhr+MVIG76d",
-	"Q07XfvuNwvZtTKuxrVEAriNXu7hlF5sg1UXNgtPdQJHe5+lozLgDWqr4FOh/akmXe7MKW4mDYSV1tE8R",
-	"jCVXws1QIzEejQpG05GFVzmr0c2q9wlmjsc6ccWohmArVjyGi14WMpca+yY8ITlXhkJA6fdFhXOVQAqK",
-	"FmKIXbTFnHoGJ0AERHqtwEEPJADq9sH4UdXFw0XLub0M8i0dUFdAPi1kOV/0gVeAURtY15izCR4bl9kD",
-	"PHfm9o4N9Of23grZiGoRCVNRrvzO8jBIIprJ4oLIGTI7W++aNn8TjBbDcyNwZS8wpCpCEWmRLPhlH/k8",
-	"pkEnVEjBE5pVuWBtpQDAcAHbKhVUJ3hM/qqyEut8/nVBRZqxE/PFcYcK2uJAK+hM15PodFXWIZCHI3my",
-	"3hI8xADnbMLvR22rOQ5TFvaV5nCGSQ68Ldl0Wwd9r1+A/TlnVFi7yePNOuc32SQfTDdBkSwP4bt0w+/Z",
-	"u2ImC1Alj+NNsIY3m3C5rd0RETqC/mYJUrDeUOiR+mOVMZtlmLlUN2cPM2I3TdPDDNIxUm/7/zepRUun",
-	"jGD22kY8tlbkYAO2ImhQw6ngfkYVda6TwWHZGJYi0GQx1LzcWa9W68w2l3N+GAxl+e7bh9YEjZ8fnG7l",
-	"tm6ejtXvkERiWd8hskdqxPgKTfmNTsvACsZ00HLk24fkOf/hmJw5G7ut+mGeCgllpBytS4pWAyqP1kMf",
-	"NljKKwOiPDGfjgnIxiJb+wxLsw2jMEBGNjAdt46asbAvc6uVve25lEYXjfpqEocXPZgqPApcZkbLTLeJ",
-	"FGcCk0xBoJCzqnpJzb/9bZRDCn4DJ/Ny80CgDII/lEadmAinCPpl+gItvra6hVp13JaNYDbfO7rhu44u",
-	"065KfiN0pOra3OyQFLSf5lqFTXElJGPYdEjEukVgpt05SOP+aawX0BaZ1NsecEV3FAJVlVCyEcpiYbNe",
-	"sR4j/EhGU1t6ZiskLmlB847a3B+bwtbRU5wY01ywGbObfirTdVWESLMclOeycAY56qtPgLXfFum2KmSl",
-	"vT52YJajXUyNiK1mQ2038YxfuKDacLFB6kHU3pbT5e+49fdXTzoPQ+H7YKpzEwfFiVaMzxe669QjtUg8",
-	"471XY7unx6f3IoVK6nf2M020LOpOmTtEJbIwhztdE6fubD3QILQtt8V3erjKDWsBkXitNMsN3cuXEUP0",
-	"3yRUofPiNxS0saaXBjQ//P7eo/s9ilU73vyUz2ad2vgAHbbTTzFMUe/Xg7TBdnz1H3tMyIWcQF+zWtr4",
-	"mv2UW6g6n25ZUHwp2lUt29+KXMPVBoWSWrO0IkS+FhdICZC9Z4jecUigtiZRw1QdFymLi8EBucOiuGaF",
-	"zKNOFY61Ao0q3WSDUZtGGEVy/7vtWRet0WNOg7mjdox52il0qzWWGbSvzhj9e6fwv+4A/T9USBYA2ag9",
-	"Mgsn2UOKY6WtHTS92BowxI465zCq/8InxNZnROGvrVbVZkvfNj27Gqd6q301+6ndfLORrEMD+7BI7Lha",
-	"5CbBwN9sgSobgIJNhpwhNWa2Pah5q+VCX2Hs7PD8kExGbL1PXaAugdicePPZKwXsbgm9fRcNsh0ROpWX",
-	"zEbdMFpknBXEKm9Dg7tbDvBtYDkdcII3xI/a1x0k8e0FOfmcqYiY/tO/SprV8UWhiMfgFylYS5VA0Lqj",
-	"XY9XVFVHtHIhcE5BN7/iy3Hgu1pwV/XWcB/HBrh3pHD62gVuvsA4DMV4lqxQLN3eyb2h1BUyJ/firt4N",
-	"1OoWbisLdf3F5j4Dw7cFjqCEkL3dxrk2Luf9NuDd3QLssACLTllv6KEMxzh0XwuyXfrexKvgKG6BlGVX",
-	"s6Ow5fc0TOb6R41Rb5Zyt4CPUaoA/Sw9Jpf3wOakJJFiZHTJOb9kgkzX0LzJQTbWhJmugWS9ffMjSbED",
-	"RBUD4QR9gy/AxrCterx+yQavj/hPpeswA2Fry4JfUs1stjQGRdjeGOBBksWIgOzvAte9gnhHjZwxFMrW",
-	"ZBlss6kyehKGExmag54ri/TxbfCE/cJzHqtP/fopWbKC5DzLwAspLximNoZZAqd3v3//8d7o+09/Oj8/",
-	"rj71TBGIz4HNI1OW8JxmBN+uTAX3jx+d1tc+tG9hzQAPzb1ddKK1wmO1bO/j0QseSXHkYln2oFv+gLHQ",
-	"8MB34oIEBn1HRIg0VjIdAtcJJUkmFQPP1BOiGDJvTacZbBQ+yGU8nqIsCiY6fPIbzupns7u/QjfWlKMX",
-	"Anqz9sw6SH3Z1ogbzogZGL1fhb9Iksa7qNnwpXGV3xlJr4PfKut+7vMuIRU1o8mFGtYMrKqXvNHGgwtb",
-	"Rd9cFfEdcTF065IVNCP4turqdBHNVH4GpXRm3E1As8w3upDztvF0sXaBqpFqyB1VlDXXGes4jk1R7e2r",
-	"Z3jKVS+BC47xujaYN7rGSy4zlF97M9Z/uFe2mn7hR7eZQE6yIGir19cOPs6+an6Eod5lniwCx6j3iY5s",
-	"mpStXgY1mdCVWlQEDJiIueuiFHMFfSaIlnOIMobGB6iEof3ZNaRgRNCikFAfw7x3R9mKZi2e6rFzQqq4",
-	"CihL7UuQqyAZM6Ei5anleljgl2ZWD4y1IUgWbExXtGDjIM1v88GUifVYF5THRYVN8t7wOi8LmXOF9ea1",
-	"JDBSfEl8Lqw5fVDf2Jx+GEOF6/6kHt6DAotDJ/OFwAa9tYQuLwVLx2axGYX+opGmeRhVAsdUXasU2qrF",
-	"HT6wb5s+sKgTLFgHF2O9gLBQyyQbxBplAyMuYKzLlvmjxV3almGJwhjcDkxH06a2ig2qXC5loS3K+aGc",
-	"xd8SkTbbDC7gP1khx1AKpmDmkOOZTX0hnHfPlo4LNt8+wxnBx54QVtpONqy8a6jH3XvgrR9e7kIW0SSX",
-	"Gf8AXZVSZmV1FLwC0RZq0TtwHR0FAPO+p/UoRIRNeO9qaQ2h5VSsbTorSahiT3zRRyOHt4ZZ9HHidNXn",
-	"G4UJA51ZYv3llKtEnLbYvZvGnY2kF+jAVTDsS/vb2ZvXA/qWsoRxW3+/04/tnoN3BjTmiMabB60HfB5Z",
-	"LdLPLysqEFSXtQ9DQZjsdmgzQbWWqxsJtiXvbZn4lRk6nlGyCZlMpFEpoZ77hE266CUKBXS5zKBRnMY0",
-	"C6pJxqjS5J7tvIvBuJDWDQWBguyotq58+wNIt6XWU1KLWMFlNBd0B1TjvpKFVEx0p8P3jnbefLmxPbuu",
-	"7bGzbms7mR/9+RwkBtXNvhvq4PoHIY555WU5tPRNBTKRwhD23/Hd9x/vjx58/6mXweeBQZeHpx21IUak",
-	"FIbZQuATaEC2RASqQ1M2NxoRpCo6PiwLfPeoBbRip/Iq4CrN4rKA/HG11xGMfvTEKGMrZ7WwYegtSWiP",
-	"TqN9sX52+SmJzHOunRzu5rlDHBvq2Rxr+f33/ft5BbQzsmL8cRyeSF/Zo3FNfoiRP/xqcn82fvGRueM3",
-	"rGR2ydKfXYPGXn0bX8cCklAE9hKxlfadwQYUb8W0r4gALlhMFqFJvJ9IGDUbt0tV3QxxNgNVSo4qoxGW",
-	"wzzeqdU76v4b3RR7zVHGuKrLxxuF8U1V1p6fIShjiMZw26Sx2nX1UtDVModS8eNap8cLth6H/SU3LUg0",
-	"K9l2BxsChHvcbjAKWDZH02klWKNmdAS1/4wqhPXsR0eXHNIpY4b3V7ar/0CCPC/MgQSpHptOksyG6BIJ",
-	"WQhJwbTNq7+kGU999YvKtb0hjwQq/MPv6lp8P1e3DSn9gQOaqmh3Znv98QL+BhiCZ6p0i/unw2yx8dRU",
-	"O4PtD1ofnrzC/tPooUklts+UpdDDZs6jcZhVXWvkbTDJ9qbOHVVLnwGWQk85xx0wIsa/06OMaTX+qHY3",
-	"PiEcdvO+/aqvaPm0pWQMqkXj4yGNZnByzWzGRYtPrqq+4NMNgO7YHoSAKb4VNC9iPWIDMwr0u20JJQlD",
-	"/7kiis8Fzabyw4l5KT7cllyWtwriLgzu+iB9tKUL2Z7YssXoEEkvuZY0kauH5BcMqhV1dfeGNFWas6rK",
-	"CFe2czedUy5sdgwlM8qzsrCZJ0uqFEOjDoSeQRkG5wZyRQWAsWP773rHYE8kH3TTx52C8Y0mJcvtto83",
-	"+FxQ7q4NUX+1i3DMa0ozKrAV40Drmh8yqP+3e4ufFjU+HuDcmqhrrpG5ql6Bta5LWhpYUnBfTb985yBc",
-	"xLB80voN7KIYN+7yENpxfQlDm3dubKB5CtNAGukxkBdemrvx48TbQNbXsQfr3+bNHNQAWF/OlQ0Z0cvu",
-	"bdOov72f6OjdC5IOAlRHRyLpocCNFHp1rWpmk/h8eG8XiX/FZqXCnjrx+JBIrqtua6zW2vx5oydCyirH",
-	"eezOXjOt49oAzZYLOk4WVIhaJGQgGk2Z3vbEWl54P/W4M11+gKN5DwJZuw11w4+9uYIu8WyrCoJ1Q60X",
-	"cZxaI82mgJLTD+Owy3H8iWoFkd/ht7HNf63Oa2sue72TlEsDWI9BCVfxM9niKo29oMHZCcvqvvEdZLXe",
-	"RpdmQwFbvaefCrfVnF7bQROENwGqgVqjBjK24VXbobaAQgPGagAVx8cmJEShuRsWmggWvaIuSrWLPOWp",
-	"3SEkKTf5lblztfq+HNm9sR9evMER6mj0G2OpIiHgxhXqW8k1wN+moQAr14SuMA65T4PIa+AhV+5L+V1f",
-	"dlPpyd8+2prF2eREVTBPr1erDVazPtz64lfe1Yt3AdyWwqg/ygYW9Qj6ifKrTeqxZCIN7AjOOsESKWS+",
-	"xtBMkdIC7RQs5yXWZDI/JaXSMo9aKGy7nHDIZGHDN9RSCgWcxdWwOBodzZkBFgj8zJcZw7jT0RHLpyxF",
-	"rQ8BxqZUwUAFFRdHoyOe2zHgjzFLOXA6tWQsWRjyVFDhz1O5LzI/kEwKiK0vFPLtBPz9CvwIKZMwc6kg",
-	"e2dqiCzMBVUlsSdzBjaHjlN4vdnlpkeroTraP7i/ifd149MwhwYEFI6na82i7s83kbBDImdgNHaZ7RDq",
-	"vM2P0UzZC7Mda2EaGOcbdcVC01sn56MHOsvALuhIVvcqoBpXn3XEMASiH99C7YV4ZKTrSQzipHVbyEtW",
-	"ZHQZMZGXKZdjn8HQIygf36gSGPp0DwCGCY3Cx/cWV3jpUT7kpXRcMNq3rCxTmudUt/F6QOGeQw05xUHn",
-	"h6q3JfeDg4ZgVfWj2TjdjTvyKwxnd8cxqoFNAyTCI43Jhx5064BYyFV/igRjvJKraLFmLhLW38yspaZZ",
-	"vwl/5vOywKBpCP66orHXzjjCLbcekZst0gjENhTpiRJS6bGgQqohL5Qqbn6H/iYRmgiijyd/tuMI5RlL",
-	"K/IsC2egt+EaPdOAaijaOS02Cy3N8YHjRxD3bs+pULgKBc/IfC6Dwebn5T3Hdi1h+uI8eiU31/Ajzaoa",
-	"alzMWMFEwsjZy2c9F4K5db1AHkPtEeKxd81mgrm7nRGZsoSWioVXTFLO0p7rcoAyNnxcXYXW+UPbuMmN",
-	"0T0ob+nVE4KfP7oASWoI1orMV9a/kVr2Vr49YexthG5Qto8bcSayXHYUwxsFHcUhAofw9AkxZ75Gg6ho",
-	"CxtSmhYtDYAhtA/KSFgoX8gSg/saNKOb6EZ8MiFQf4bS07VJQX8AMWcHkSaGaVVqYc/sW4hxueAiqHU2",
-	"sURmDE6dSTxz1dZZi/rCoxMZDOK++4l5xkbUFXS5GPnKb7b/VVBReipLHS8FEq3c9s4MNCJpo4DbBM0o",
-	"v5++nzhC4BPZwZYNR9yzhpvPu3THELuKdwtJc755D/XWs/3EwQvbHsUZCaok4PEFWxsYsuEgUf26/vR4",
-	"UAjDm42UY1tYtCVUIeth2kEvcaSp7VaPUam2R+j8ylx8cBWiGd1y42bhjP2y2m/0ykzTAkRvrlnr9Hjt",
-	"kSutBfU6qtJ07tat/jU+bm6TzmMpbUyT6dq3MPGRTQOz2vca7WJrvPt8a1j5sNAXv/9dvDQVCBzCTeNn",
-	"30OUSG0nBw0Q8Su5OiJXexmMyweMBfnUta7XG6WmaKL5JZp6M6ZbKkv5999Y3L5CR9pN1LZj9Uf+YZS+",
-	"9rTHeZi18+7MHveCzXBYB8Vos4Ld4R/3MRgHzGv98KC+tg24uGp99U0vQdMYFocFaLqWlAXX69fmLFyV",
-	"wpowFkkbrwtQIzJR03F+Mb68N/6f//pvELDhaMHIy2gByRl26oXWS1BZLFccg67f3QUs7DgGj1dthGr9",
-	"YqGsRlCBr8dCPoGmNZOt9S9ro5+9fPY4bKpla6/zwibKqFGQ41A/JBWo8PhRWQ/+6FzUUi8a8SpqRNK1",
-	"oDlP4Bfz2WffwKAMG2SY0zDqlCaZnLsCVujsGvn8tZHzp5yLTM5xA2DHOz4X5+Kbb34sWIpVudTxN9+Q",
-	"yVmpF7Lg/wnjPCY/wBmS2m2TP9HGVv/s+/bYNopchC0Ln5yLlnHPy9PTB4mPBIerhu/YBIacnFze800w",
-	"TwDUyDNvmbtw/XStoYlAs1zc1w8y5Qy29H9ev/iNYI7ZW1QLfayfOQv71b/KWkWJ+rguXcE3uYCss3Px",
-	"AhoMw4YVmXw0dOPTZEQo9L6svhuRgKN/mjwhk+DzBEr/R7tln4s3PGe4lFc//0gePHjwvTnat29+PCa/",
-	"SsHW2LCoXscLnnj9dOS7TVrN3nwvqJB3375+SqZM8RSqV1gwwBR8c14/BZ18zfhVV8pGaiRWyqFCrWz7",
-	"D1V1sUQ4dNNMzClMsHvDuZj87xXl+v95pCZVHaWC6bIQCvP6sLpHFqR7Qv2mKmfc98Yk90/vozkMejZS",
-	"6HDKs4zY/MVz4bp2UE2MDH1MXjORksmzlOVLCVH4d5+z9cTmmEOtLi1JwZYMWjXA4hSdsQy17fsPwWZm",
-	"U2UnrgrXxG7N7Gfy0xs6n/hUh7UsoWGhnUHLLCV/enjv/p+rdUvBCMsUcwmshGtoBwYVQO0F/QRG1W++",
-	"8cDw/cNHf/E9WjEoVD02z/6boNBP/o01sP6NE/37XPz77t27/v/mwYenp+TfZMIFJK6N/6mkmIzIBD7B",
-	"BY7Bljsh//adLUhChZCQaWx29cTjUsFs1bA/GeQwwDapCktN/kzshPfMhKWglhyw1AwuJEk8HYLLhRoB",
-	"mE9HpGBPyARNSxNM08R6TXbIB2bImSymPE0ZbIALVc5mPOGGo4E67LZg1HtirSbwQ1WeH+owBZkpBn7t",
-	"DA/NDELq8UyWwq0Y7DJLqhd2wfiFp3/Q3LzqxGJHemRGypleyHRsBrTtgdzyzHCEfeBKqydkcmZ+nFjU",
-	"4loRfFG5wb43gxn+l/FEw74rqB777+3QBig2dsv1E/R2VC+CrXlFFQHKZ2C+6nUJQIqT37tvJl8WkCgJ",
-	"4s8Y3VJmvgAvbF8TQHQscufq2I3sLXIFwNIogTdx88DtLuk6kzQdaynHGS3mrAaSXFUN5jOec+3efYTA",
-	"ZqsGsXScs5TTsZEHmgOYRU6AwiDpOgFkwIEeIZpYWlThBCWYgiZnxNCEJ+RfpdTopZlU9cz8IA8s6F9S",
-	"nhlCg0MoLbHHPV3R9ROXcxfms488OQJaNnnFdLG+e2Y+wNhHo6OMJ0xgsWvuqtQVRnBb0mTB7t4/PnVa",
-	"Qu27qsrc0WuXPRey9rOXz4Li6Y+P7h2f4ltyyQRd8qPHRw+O78HgBnJBljQcm2as0Ook4zOWrBM0qM1Z",
-	"rIgyUPqUGTiiGgoTERuPVe/pU2sEC+DsZCkyqSf+Te4oYmspGCq9EQwsi3NBhZPa7mCfasSxEVIGW00A",
-	"4J8HPPnBKUmB7b2yK5SCGfkzZ7U+yitrAXb7UNI8ZxjtmVsYTkIzJS1y07ADEuQSB3ZfmuTs5JvJyEe+",
-	"I4RYYcebTrkUz9Kjx0dmP7+4kz+Dm6hFYz3+eHT/9NQWxNa2F3oT8s13qCxtU6XqU4GdBWTsTdkaoWJk",
-	"W2gpTcpijhmnhdIgTCAiGHYI8k8Q6tm2Cr+tE1ezE1ScMs9psQ78ytA/WFYtnhvUGU9WFsT6K1FP86He",
-	"GFMHkG3k7bvs0uVVW6jevIEz8+BPlzbHNyx61uI3rB45cdah0dYnXd3TzYqkGdb2IhTqKVTQdMHWx2gE",
-	"BOOkeRhE34o+4BtOkaJDtdT2xYi59a5zRcxL9UW1rEYbaq/HtozkvpekiM9w7pgcm2buc+qVh8FGMVQE",
-	"wYKkWHG95X5kseuatsDVa4j16fHgW4jX+fT+GglMhUltxOUMyAU440AdRvTcB/l4U1exBVv5ls8hlWCJ",
-	"LFJVUYnpWl608rzffNqsbdvNcsWyS2YkvmXBZvzDBJULkGHNByNaA8CwLMMXCF3SAnx9m5Tnh7W8CLT6",
-	"w1Ef254dwDzM644BtU9evzJQXycI1o90OxjW7D77gsOgWjm0yG8Yl1pgE0Dx/afR0VKqlqiQC7Qj2M72",
-	"6FOucUfkmsEt1ouZgQSb+n6YIJxMS12zFRi18VwYsRFKtT8zCqSRnFQlXrnqFHaOO8pXcPfFB0oVlXiQ",
-	"n9UvaTDYv6MWlrc8F1gOnrO1JX0g6/8g0/XeQO43tmps6FPdxGubvzVg/t41wbxr9BeX7EJQHPkenZbE",
-	"GZRfMOo6vP70hrYWArCPncAzMNf90/tf2I52pAQ/gImPorAwI2sI4FoJ7FtAAjLaIAABZzrx9Yyj/OmZ",
-	"VsQs16qftqudFMyhoi3bw6wRzAW7UFIwGNksELOvjPbiTQGb3GrOgFm9KHDFDXxtv5Q7yrfq3MJL6uiy",
-	"PyEOK4rb5hLmPJ6QZcFlwV10XlX7KbbCUtWF2W1Q+1axG+BwcA8sbUMJuHbUh3lha6UfEBGg4TWUMfb1",
-	"2+kG8zCiE8QUdyOEBVzwJUbZJNopDM4FPYothVjQSq0pFSOuEKO563SE1QRCixiihhkCsMwilT/POorY",
-	"le0q012VufV4YwbbujY+WBGIXvzvGjCim1HUsUKw1R4wY99M70Db2BHBX5Y6gtFcaEmo7Tkvi6287mPl",
-	"WBjz9BOidsZ0S6CgFYINps+l4X1cL2wqZh0xcZADyZxD0fKaUOQphtX0l6SMrGBjcUAr2ieg77yYHcEV",
-	"5w8glmBc64YiFjUZWlGoBks3pM6+EJ+fFPxCsK3nPNDq4c/j2VPAmqUL76lfFMZMfiZ4fz3suNo4hkAd",
-	"gDFfRY0z2ggaLIRcffZK6f52syMqvmIQFEMbxMI2G3bBGjacZGX7VKConA5i3ScpV66T1q64bYX8BkvH",
-	"8f/YPP0rdt0q7HrO2LKBW2iOpRdgfoWwSJplJKjwPgClsBzPtWEUDv8Vob4i1K1BqLeKbeDTnEJV+QF4",
-	"c8kKPlvvEW+aniQX95iDsQgqeDOaYTiij0YFRgvRMQtGlwz6qFJN1EKuwGrrK3H77bqiWKOqt2dCc3Yu",
-	"wJRpq9iH44MJF3Zr4WVi+/PoynFkWX16TM6I5aGoQSdUkCn0LeUzDvGj0jxjfzoX4W8Y86mZsK3nrHHZ",
-	"25sh07JySUFNam5DZ7goNQt6MnIzrV4xW7faRqhyRR7e//74XLh+itSfMrakpQKOO2juCQD76PTBMYEG",
-	"W5E9V3Ga9umHp9/XPWFcQf+ymN8KoWhH8hj1R90mxRHhycMaWs0PSQLO1EUdKxyqoFcFgKyVHDT6KrTG",
-	"/zyt1fg/kAeehV1ALFpzTH6Nddprc1e4lMKY86RH0tb1mqDc/rZ75YOruw6ffC2lo8UbH0JPu1PeZZSQ",
-	"f0oO6hJc3aR6eczTCVKZOdM2rnlLydOYDRP95tURfgE+82AzN+wvr2buloqqW7w1Qt0NL31HvPsRoBbS",
-	"XgLAjWPYJtE++VhDo06HwFlIPgGjbDMZ7AAkXdy4tSI/cflpEHdfZcTkWzrexBwLB0DKz8mpENzLoV0K",
-	"7UvZl0OhB5y3exVqgHQDbLhDKLwd5OOFYP1OdBjWVSfQx3/wGaD3/tlztemD+A2Gc7nbaYI55D52Zd3o",
-	"BQhJ2qhKHXYxbXwrPw87YrZqYH+rLKLXBlN2jjbdA8OGalaGFVVkwWiRouk2o5pl632pIz7a1lt39IKt",
-	"iWLFJatltWSZLHVwnj69vPtEq8cOqNIGDSy/RI3WH/J2hba6tuvQZ8OaAy3qbAA37drsM02wojkiuSvv",
-	"bOPeKpMeKrlQymzsv7VqLiSemse9amy+tSUYbDZdwQhNU5aeC1B3bbtTfGYUUBjt8cIWQzomZ1kWbBef",
-	"MGsOqlFDp2FnYnyMyAWJznIGad85ZtSquvEPVybWdrc5mWYyuVDY7dafA0YvwpIyZjukO9shGi9ZSh6e",
-	"PjgXk6qrLYzE0kl7QPzfgpatn7teX+3lhtV6P3E3s/X3cmvEhBtd+L5U+lqX4RiR2WBYJx/DRs9b1PlG",
-	"x2ckS1V6ew913uC982Fon+iLyr19HU1uBulzCRm6v8nCpbX66OG0oDNozExdOjySKyzu4tKRK1eL/d4Q",
-	"hCJZ8EuWPiZqxXWyMJKdnM0IF0ozmsbIAW7o5snB52RRqEDj0AaF1pXsy56wFcnarQkhDF2/BNRhS7gV",
-	"ZOuFCBYyCvxcvGZ77xCYBqGhP5c+Fobbj+37lxP8ng9iXxjKcG+ndeFwu9iXbSHAyEZVMm1xE/j+VSWM",
-	"E9fwfrua/Bw7u1+zpnwjyuhztt6ujzrlbF/aqFf2UI2qc0ZHXXsrpzvQ2l4wcULTdHhE0AZRj3uEswyL",
-	"TPkszPyYvHACZZ3dEJoVjKZrG82j5KaPiabpbkD6BfAI2PdXFvFHYhE/oEkn0AKlpzE7sYOTguXykt0g",
-	"9luzGE0WPt8U8D+WQWqW9hXdv6L7Hw3d39CLmjwIZpKd8d0anftJgL/ah78MIRB3s10OtEe0LzGwbua/",
-	"xVKgXehnKgheFVa/AObgtv6VP/zRxcHcI8FO3OEzEgi/ov1XtP8qFvbD+62mv5ux+MVjY6oSLlCTr6PC",
-	"q28K1e+mn7O164B1rXJmLxvjdVVUrLp4tAiScPfdhRSXGeVCsw/a1TRPqabHF2w98QWibC4axohgx0CW",
-	"YZxSLITjOZS2+NyDN2D4mw3beKZUydLnbL217JEr8aOq67s1NPZwu9hTQIevs76JSAFJPfmITR0b0RtN",
-	"seVSXtwoQtyS8IVe138rRYSbXfnOdUwMfAUgC97DuZRpjAm0BUggfF4nLHQERdyCokyt6D4UaZ+zdZ8w",
-	"h9tMD/bPS5+z9UFCG76SoBsNYRjINU+WtFRXsDUEKBat3gLDfmW4X6H9uhjurFQ1hovhrtwG1aoyZ2lP",
-	"DMCn948COO5XHPiKA9dUiiRJ2BLK3FJoN+UwoVmSqBP2paZ6L7C/eVYyS4liScFcbSDsyDezHfTmBU0Y",
-	"WbKCyxS7QQq22qsZBDf3x5LyXpk9mzu4YSnvq81EH5YfYsVM7G4HOCdnfYTBTM67rdK/yPnNWKX33FWq",
-	"PQc0D9q6rZgr8l/1rrFoOTK3y7IZ4SLJypSl7S0juLmFcdW1cd8dv+zIVasAe6ttK0Lqfm2rqE4uZQlP",
-	"w7ODs21bFvzYtqr7PRr491hWvdUQJC+nV+0bdW/nJfkETGyn7JrrumtMMqrUAEcLE2VuUPjehw9Ho6P7",
-	"8N8H8N+H8N9HHz4EbdsHnRsTKbSbbFuNLHUi8/6dR17Y53uDtGJK2Sbs0dPAnzvA+v6jbw+Zev2LnG93",
-	"QLm8XUN19+GIehWM17/DnHn65GNFrj61MoA5M/T/6HqPrcMoade4j6N6IVhF2VeLNZRGg9J22DoUP9mu",
-	"RAZ1tWb5UqvoQQ7lh/aewkiwqnfj3a2e4V/9s59/VkhtLz3CAWstLq/Fe9uYohWPGs91+HN/k67budFy",
-	"hNHRsF94VT4go8kFaj37d/zWjvgLcAHX93MQZ3BtCd3KQaMp663Xdm7N1vZVB6CxSqxyTgw1z8wDkDcP",
-	"fbvlDNFSdSJ5nF6ffKy+GPf2QB8GM2+JWfDqgHYrbYW3YDt78lpvYMym7zrG+9okxiaQ3wxAdUiR9cUf",
-	"2stdX802+WIQgagdSIewGSNeVzYFb07aJhb9LH3r6jsKCyjJgkiR2f5QtoY2CEkLqqA1hW2TiXT6mJyJ",
-	"tRQo/djSKYBLRjJC2UcFzUY5dDdtswt/HrT4S7MQfxWkbr0g1WJLHkK4LNkxAtdMFvkJtMG/i631OzXd",
-	"l/aNqm//Z67uVhvZruvi+TwxhI1DVSeOrV6DIk/Q7RVOTRaGhlJNMznfQStmSVlwvYZzdQOPtbxg4ujx",
-	"7+/N0VSA8c4QZveQsm25Urcsu5ZW9dkBQwQ87KtdZigHGD/aR7d0fD4ThNEi46xwpzdy67TLu3d6+qSq",
-	"jiU08I0e7ZftcDUrpFkY1UePj7jQ3z48AjMkz8s8NEIavJ5DJ9rrBLfGMXUIRTEounGaMxj6QvgnGV0r",
-	"Ii9tnxo5m4GpPfEQEoG80dGyjEgmz22XGOcRsEZxpekaakNesKUzFEIBNpmUQO6MlCKkiPmekYgOBNsf",
-	"Fyy5QGlG5ktaMLRH2gZ4trJjG2SmxXpclHXItMA3lTJjVKA1/ouVbNxhP7XXc9MSTuOyu0WATfy7nWru",
-	"rdnU9VOYXzG5y2M3lJhdyIy1c95B/O0EPc8nH2mpF7L4dPIRvui0G+H37hJ+tR7UP5Td6Ctafd5o9cb1",
-	"RQu2wYQu1latMDBN6IquW1n2IGg/A+TqA72ITWCvKGMhzKXegndfmff+mfdPBjK+cu6vJGYIiTlLU0dJ",
-	"oGO0UQoKnjIy4yxLQbSXgo0IE+lScqGxBHxRZkz58K69sPITP8PJR/fnAP7+k33lK4v/in9fDosXHu8O",
-	"yeZHHzt6jVoHxF8LNudSBKq+X7lR9a2mD/x7SfWiYt+sQtw612oLLbz/fTQ8bZsg0k4gvsoiX2WRr7Tw",
-	"tsgiAcmrlJwO0WQ/wgcINIEVvftoZc7QSP+E6IVUYOVw5z3jRjSaySyTqxEpRcaUajGBOMrojCSK5gx6",
-	"UGwaRUMPzytY63VGB5gzMbO0OV4gwNSs4rYzV7fOUF/m2FFcFikrzIegDRAtGMkkdBWh+pbp1LDeJgj8",
-	"UTzvHiJfmFP4yle+8pUhZOBlqZsUOEYVqBHuWIGUYY9s5eSj+WeALmsA/ase+xXHPjs9lgJeNX0+t051",
-	"NYu8o7ykFVFKC8TAXgrptw+vpI/GkfwAumi0oF7CCM2h3XoL3fTpoCMMEz+F5orm9l1/Ng2WAMxf95lC",
-	"XIG5QJaacJsyRCF73YjBRq5WJKOqNYRkKRXXzRiSnH7AkJFvHwTxI6eR+JGvmvdX6v2Verd6ARB9ZU3p",
-	"ttE4wzVtHxB08tH9OUAEelklGH8Vg74i0pfisffp9UYkGlXRy/Wo4B0EJI83gQiyecaQYwnZkeHiQgvW",
-	"MXln2TRd8jHmFrCg/Spa9YG5PyGizDKiqcsoWNH1pgErkHzacfurJf6rPPCVjN0aeaBy8e1ofb9ga1CM",
-	"2uzrPkDZ3FMhM6OBuOYqmMGtoBO8wjMEemkGRIKwkCuSU7GuqCvUZLdt4t3zCikWoxlLj8/FuwUTZJIW",
-	"crmk04xNQGMxSl69iTzUdJcFS80RLMtpxtWCpUQwltZM9zLz8wYtqDeoYBCO/9yeyQ1goZ2qu4StGnnN",
-	"bOVz7WnBbixDgicLYDD2RO0Vw41hA/B+sObrE/RLl3lXPf5ZZ8v4fWxPlqlO6Ibu9qdLVqyraVslndZ6",
-	"eI2kL4PIMyNzWHLxpJ4BZqtBXKX+wwZUfAE1IKq93HD9BywrkPr5uxmmBw+oHkbkSth70/vNQ96nRHA7",
-	"d3j9CO0LRvgtVapMtS2KPvL27MdeVPzko/8bkq3x5e3pbv5S3tD5tXrLaxN18NjIWZm9fAYudLNMVBG3",
-	"0/BhxNIN55LfYworWPKt4dmAVboWNOcJKWSpmSI5XRPNlLZN+c4EYflSr7FOCSql5hdIiY+rpqodaP4o",
-	"/vXavg9S6762gp509HaqiYfdyfVThDDJvTdlcPS9YIrp9kCrl/i71fwKRpYFvzSsRkvvnseeYRirw2aa",
-	"yFKPCPsAFZ1nskAGhKSCpjkXKqaIgQpgF3OgxmE+g1ojQ8Bajlk5H2EwwppkTGtWkISq9p5iWTlvK+v4",
-	"3RVrcGJIW7WmS674lGdct1ZNrZ7oXeUSD/8f1YuR1ZwVyYJfGt1bGCouW0tsUvtgt7XvWu32sJ3tupdF",
-	"gOsoxmeHbq8iYMG9W9VKpJjxeYmo4soopAWdQe1Ho6M7g4yQvsgkmVjTyITkjuNa4S+owGCrzaRsmck1",
-	"mor1uZAiYcfk3ULaMjRoeAK0QEuvefLJJlY7OzAD5VKKyvEspHZ0I4b6VtODKb4A9c5u5IZ1O5y1m7vh",
-	"Ld4e8+3NLHlftfiWDkA38bfOTE9msriA4lPxprXYHMAyGiDtgM4GU6Ag1Aea1NDU8tnHzhAX0hi5EiMy",
-	"XYPywsEmigzLsF3wbxkykEDG2Lmgikz+uqAizdiJeWxyTF4ED9klIbex8yuo/DllZEHTWrFsQzJYaihQ",
-	"hhVnqbLjxFDcnMiXgeC4i5/NDd9CDDfn/Fnh984L3hG7zUUOwm3ncig6TR7+oeuUcNwkHSYOv9qDNhpe",
-	"GPJhqA4pRcqKKsA/Ji6hlgGUpE1Wihkl3gr+r5JVJXScqnNMXoikIt8BnbKL4dAdAT3ntmS2kVjAI88y",
-	"xe5E1ZVlWbvkz5ukuY28LG++zoybe4sYsBc43itxu8mF79xPTxqWrsP1WIzsQ/I+4h+NYLH6Xl/VOjAY",
-	"LRDUiYKRAtqbpRiUqhdMECmOyTOtKhEDalMVjKZ0mrGqbL0RUZz6MOeX5s1SY0uoGEpanfOGxYwBpsKW",
-	"rF2zXBv8PELhL1uPCFWuNzvuWJnTNBvkNgZ4VUgxr6XxNnRwUByLfAwf++bybm8Tcv1Kex+N4JYGpBxg",
-	"/bt2XkOs6ZaB2gske2y7ZpjoknEOriK+EG4VQQQh6HRtEszAEELz5is2q7cB3mYqcsYaby8iNJOCPYbV",
-	"2ZihwpuObdJsYFyiznEDphwbTGjftOGSVKTnAnY8sSONcQ0TC9xV2TEYFLtEVMZJv0aqiRSJof2ZkhAS",
-	"YU1HTtGMEXzsfHx76f21aqAH8Ql9pc8H64U8QEV18tpJIbNsSpOL4YXQGyQnasd6xZZgHh6h+Se7UMRM",
-	"RvSikOV8gShs1C2HwyOypEoZ+QW0NP+77U1nVstSGOOYnGH4odK00PYi6LkwxCXjiffPGOmSKinIxMYI",
-	"jrUcm3HGZpRJjGiYX3+gycUtJxvXisD/QMG7Gw+8ic8XHXaRMbcfw2/ZBnckAU9hobXy2a75kq/4jJuB",
-	"kB7LidNBpKJcKl0wml8PqXjjRZApw5xC2IDbDeg6ICYck99ssC9XQXSvLHoLAm/dRv5oAoHf+FeZ4EuX",
-	"CTC120ZfBI4i4KgUbOrAMPEvORtECZxVpjtYOySzn3mgdm0v2wMG3PnsK2KgonLeHmYz01Ch7BM8sHeC",
-	"febBSjAjq1k97ZicWTruXPsUdbyMQsSfewmAr5ew5sIUjs+FZXMQhQDaIL44Qco/cdEOPoLQ9iGc2JN4",
-	"bJ+DsJSoxR5m+oOqi69Yxqhih/FZ9hLHvlQx87ZLl9aREZqJlG0u8sFj9JU4yMlH+1dnU97aUR7dFJ3v",
-	"sCfaRe+rUW8YyNFtY70yGR/1fPi3Mp9CJnL/mztBqrqTWjB4eV1qBDiFckaFsrGQ9njr7iXkJUaPoFX3",
-	"HCmYwbeFXBEtyVxac4UkXMcYBu68CZ5fzQVfzQWfhbmA7ol2n6R8Njv5CMpGOyG3BQG26QWbxyoA6Z3r",
-	"wds3pCsxAEJgS1EoWNM216ZtXnUK/ztkOys4mqd8NuvgPdYtA9K1OXdW7IMNvcO07bq+CKVOzTcrrtit",
-	"4UgQmQPHu0UBDR/8vNXPaic9otWDbV9LyHowfqvqWcgsk6UOqEjw1snH4JPrJN0ZJ4ePHt3MEW+LlcOn",
-	"9iX7BUP6qJaCJYwvtYoe6GCUqyYIe+QWstRczE9oqWVras9ZkO2EUTuBqp+6ijKgFuBJjEhgs713HKul",
-	"cFZq+QonP7rWTpR+mo4LrbnDD8mR/y5XRPG5oNlUfoBLIQmEZCnIj6oFQtbAAg8SwcJ6/WOW7/qp/1EM",
-	"G8GuD+IMD+bvlhzrYRm3Ug4+9F724yRf7IpnDfJpE5vvYmJze7EcW6UF23TPC7pc2Ehib/msSbkc69LE",
-	"a8o/xTlf4ZQHzISsZXUHyYcYp7iZEAk5J/W8ybbIRBuReMUcyesUxsLT3y6N1RPfr0Meq88wsrZ2pT2X",
-	"bspm9Rc6UgsnLlDLeWQ9Yx8RiobAx77yEleEXdKshGzAKZvJglX6ZRimBVCPRZfMI1rTZMHSYwIFZ2Cs",
-	"c+FcBxjAapvlA9aYbw0OQLV/GxBWoZBMmVe5MQhNzqCmVHtOYXidX0BmYW07N2zJD+feYigJQfDWcLhD",
-	"rH9fmYe1FXUheyf/OvloP4/hs9PN2iL6axH6CRVEaZ5lZApuvNQnzyjCUyz3BEH/BkHBRGvwf1YwZuP1",
-	"I9ZVM203gm65m15B8zDPtcbM98rq/7LtxE/hMtMBeIVMA94CvrlXVN95NTtbYM1QTcQd2WR7wxN9DcRu",
-	"1t1mN2mgzY2IQx2K9q2hmC8Ea555WNFXeSOMtWyB1LFFehokM4QH5kooxeP1z4iXwMIyCeh4XQXBFHdU",
-	"EDRX98p6SQ0oH0ZLvHzx+g35n//6b2/JnzwhQqKlF8Wmc4ElIbwAd0yMSAtJWogNqWS4GgM5a/SQKVuS",
-	"EgU8tsQiTu3ReAcRvQ5vlAi3fRCrxBXlnNtpljj4ZvZilxghdmHxflXm1yrSnQBXGeyujxGuWJr1WZaZ",
-	"fYiq0m5uyIcrAko1yaXS4GqvbeVxVRAGnnOlo+RlLftHpGRivksnRNG1Qq8+VAnFCsG2k+mGhkloZqTS",
-	"tddYbcBa5aS1dUfN5ELa8jgIk9E0AVVnss+RVf8RqRhs/YBEzMz/RRGyg21o10xRwLUm7TLSgdW/DJ4p",
-	"Rs5ePtsq2g6maldPZYpRtn3lM4G2e8GXanAyk82Kt9mTD0+/b4lZcjY2W+LH2pFtZiXS0BVd4zwt2U7m",
-	"t89CGrsBYvLUp8l8IcTkYBs6eE7T7jQlkunQPD6bFU2ddQC7omFFLDCD2RqI3X6cLyNPIrKjm8+WqOdI",
-	"bPqoNv1wLUEs16LqD82lQK9H0J9vU/dHXV1A4n4gx3JF7p+eOu8I1fWoxAVV52JDzA28MORGnDCKXrII",
-	"1PyBBOmG08YdwAHF6SE5C1iuwdB8X3e0bn/fkSXe++J3eP8L3+GOFP01hcozSHdoh4HzWvh+v/yUOAG7",
-	"SVy98VyVwGp+7Rby7TTankIzVHiX+75yVsvuq2+TErAlz5xqZvQ5teI6WTBrADNCJ1bRCeLjvQJoBIma",
-	"DO3N9zNum3i5fme2EVZUAQW2jrWblwggoUrarMfjK/dYg1tMOLGSSC97G477OQkLX7XVP462+iv2Uq+w",
-	"jFXmbIuyVYTUNfOqMB9nvJWBmYdbVNGbAeHufBejT6igrjRNU5aOSMHACRB0F033lgdTGc7cdTpSZnOQ",
-	"rl1THMw0ooUjW1KlCNdd2VLjy0CE2Zo1df/ew788/O7Btw//si1xah+ArRkyxtvCks0pe5W4in+kahPn",
-	"zamHpWvAfoU97mr+qE1bkdl0m4h5vY6dN0zpQ2qibwpOs620wZJbV24waIWZyJwRLfeXIOdRCgQoaxNR",
-	"NF9mzDXWGEDb2WzGEs0vWat58SeaLKwRxcvbBp4qC0tRelONJhgDYgRCCPfI+CUjuqCzmVkEUzK7xHbP",
-	"M1kQ6haMbyu6BoOQhU9wUVQNpScXbD3x8wEdTNmSFjp3UHyBnUd9e5+WTqo/uS23JqNs3rL1Ft1RhKdt",
-	"UXnYpC4afPftw0OGizc33AHN9oZSspQZT9Z7ZWc4JMkM9ywsnGiJgCDcCUN8/pXSIBaMZnrR3SuYZllF",
-	"FbWcM9sZiqqyYCl2/7Sh6wuazchClsUI6wCaV4MOqNAwTqRLyQVaRSUaGaEiDCSlpefi3umpg3DbWtQc",
-	"Bc/ZEzLB5UL/YDoFQowR60EHdTLjmbaF4qEtHfYyxiqovtWVndlqw1KwcwHlSb0EoY4JxiQI6TW3ohQq",
-	"jJu/EHIlnpBHpw/IasEERk5YDwJVF/GCZmZNP9kz+Due/hZUgrQNd2xWlOGK5DJl2RMDBRzclYRmnCoC",
-	"FGJq9mgwrA3t4OU2xLv/6NurNbPaXKTrEt22jmXVnj5etPr+dwclArWLanOJGBrgtw5GOdTDDTgs6Zzt",
-	"gyD8Xa4AOKsjtj41roJcz5yuSakYgHgqkUxvpQHLQs54tqWFs8vGc88etI8brKFH3tJVkpQOXCa9fs7b",
-	"nXD2Et2hXEumUnOOjuzxIKs1Knc/czFiBGUoT/q5IlNZury6iR1pbKcc83Ty2HEaxbT5TTlLGZrPgoa/",
-	"VAdCjjoX+JxNzUNRk2ofy3J8LtBABzQRfvW97Z18ZgBGkbxUhuG4dVjT26huXcMXmaDTLM4AMH2pfs9f",
-	"QAJTY0M3nMJUn73be9IA51tjTTvUHvaVytRY0xDWc/JxE+E7M5jOPBdAJUjmzItlSEe0dHH3Nr7jCSKt",
-	"q1yIKG1t3205TAfC0s8p9adx6wdP/tmynn2l//QB9vYknw24uiF5okuJvT0U5YXYWI5V1FaWHwdY3lpU",
-	"Ywii1k+pmd0Ty4H5TCjD/ll9feMHyYPZgVHeTj/ardjQvppZbGDuTBYoHtfD0yo2rbtEBSftd8VxvHbP",
-	"XCPQuTk6SKhb6qEbMoa6m6qOxh2x/2pr8aHgXP8o5M1t+SCEzU3eTQG8/otRVWi+v03k7IDb2A8R04OQ",
-	"yBKqUtE566JSb+GBoaj0mouE9cGMt0LzLGI3e73MbKwQVHdiikzXYDZrs47NC1kux9O6X4aJMjf7dobj",
-	"wHB7wdZH73uYiIE08VQvMMC7kCuwpIBl38V3c8wvNL8l8hKa0GdZ20K50Ky4pFl0oQtZmsWlNLq461Sb",
-	"4J47C4HCNexDHXGtOUdEywsmMAk+gSxNaJbL85pmwhJZpAHIrhaS5rwLZt/hE9d4WjhDV6k/mmU71Upl",
-	"SVlwvQZky6mgc5YzoccGbB///t7AKW5bFmM4Rfj2fZOp4jJG4MkNbI2FzGxllEQuWUgheMqENvNWx+09",
-	"YZ2m9nfVY591Uonfx3YrduAj3Lf9WlXJR3iFWPCGhYgRXEzksk4++r+3maXQkHzB1hv9/IO4zFo98xF6",
-	"MKB+uUiyMmVpmzHqXeDY3ep7D9nXbaik08Ot8rWUzpsmxBzUkta6kn3Z0GKRCjVUbDeghbhw/QSsgzv5",
-	"9R7aYNbjMAfqcO7lPuawDtr0xaqKfs8H0RX97H2R+FZavg63i50lb6yJtx3vtskTJznLp3YLrTLhr/aZ",
-	"z1ogxE1slwbtgexLFLTDodZ5zWSy72WffCwVK7bV0McDO7r2K+ngb7jefSWh5W5D+z/6HgYSxQq8pB5a",
-	"odH/WHHpVlIW2dHjoxPAD7v2zVhJ8DgbJYMLqI/szBROEYybRDQT1MbiGt3SA79/PzijzRFcFIsP/+Ri",
-	"xgomEgi/Pa4F2sbe/7FgsDyauSG4arxZnQ5pGeSlC3uBlXh9q6LaUyPiqxHRBa+qDMuC0JkL1VxmVM9k",
-	"kd9RRK5EMPt0LS9iVi2XRYd1p2SWVgGw9XigYCxvtItsgRZabWptMLo/4ynLjGqkZTBmEGkUGfZVI3Sq",
-	"Lc7dD+f8H5tD/Q2KHtg0QJbwlKFnhSYLHxEOJM6onyuMQdRkLpmC0LiqWkO19HqY++aU76ArI5j8VC0w",
-	"SkGkIRbKSBauXA5034I42wUVacZISjUN5gOds6A8i831G81ZWhmF5cwHAT/GPGE18nsYBfVDFDiYLsJ9",
-	"uTY3EWwpU64JBG25I8vkHPcG9tvwJqy1LAIrQU8UH89fRUhDjDFWV1ywvHa32Atkc8SfZeExgDhrlCJS",
-	"ZOtwX/YJQ8L+vwAAAP//",
+	"7L37lts2ljf6Kjg6c1a6M3JdfEknrnXWN5U46fbnJPbypfNHyp8EiZCELhJQE2DJGrfPmqeZB5snOQt7",
+	"AyBIgRQpqS52ataajquKJG57b+zrb38cTGW2lIIJrQZPPw4WjCYsh3/++JbOzX8TpqY5X2ouxeDp4O2C",
+	"kSuWKy4FkTOyWlBNVlSRnOkiFywZkpnMyfj57MEvVE8X46PBcJCzfxY8Z8ngqc4LNhyo6YJl1Hxbr5ds",
+	"8HSgdM7FfPDp06fhYElzmjFtJ3Fe6IXM49NY0lybOVCSyYSlXynCEzJhM5kzoheMqJSqhRmfmzeWVC8G",
+	"w4GgmRmR4nfb5pbRDz8zMdeLwdNvHg83pjoc/JCzhAnNafr8WXyGPMH5LXN5xROWk0u2HpLxZC0vR//z",
+	"X/89bpjc1H94xJM951jkqmn/xoJ90KMpPDE2E9WwqXNmN9HP7p8Fy9fB9PCbDfN4cvpwOMi4cD+fxqb1",
+	"jJnDy5jQsa07J4n/O+HJkIwTttRtO1Y+v/eOPVsLmvHpa1lo1jA5fILk5hGcH/yzdYL4zggf3HeOfy1o",
+	"nuSUp/EJzt2fcXLwY9vk/PN7T+x5wrKl1ExM1y/YenNur9mSUc3FnFAypWlKVlwvkFlpxgx7wG+4IA8f",
+	"k4UsckXm/IopeGTGc6UJFWrFckLnlIshPC0LTZYp5UKzD5ooNs2ZVn6pKNHKxQZTfGDm2LC+04ff1sl4",
+	"SbVmufnm//n9/3rw/73/938b1PdgOPjwYMGFHjwdZIXSZMLIKdGSnD78llxxxScpI+dvfnj+nEwXNKdT",
+	"EHOwcTMQl5s79sOCijkjUqRrslowQfSCK8IVUZqnKezLtMhzwylGYDcv2wrkQct5Ni73TxcXX//rYvD7",
+	"yYPv3v/7xeDPnRZupmamBCJQEEbzlJuDg/MbElVMF4QqcjF4dDEYEpmTr2EnXrB1lKoFOX/1HCgEiPqS",
+	"rdtI2vx5X2L+mWdcb87kb3JFMirWhAmdc6aMfDdCcyHTRBGqSSaVPiNPTvC86EQxoZtkaQpj1KbFsyIb",
+	"PH345ASOBH8qxaih8znLYYq/UEHnzMi9pm0zU7WPlJuXtV4/5RujQ2zjL+Zy7nGD05lm+dYLHF7oOjFg",
+	"5s2ZvcqZYvrXIpuwhitSwN9wilbraZiP/eu2GdnDPIH/23q8OMHXbBY72CX8EfZsSMb4ExwrMBPXiqi0",
+	"mDdMFx/vun/fnmy/0l9ZHSc+VfzbV1vmZL+wF7m9KiYpn1IzdpwhluUDduuKSRs7BM/vzQuv2T8LpnST",
+	"vjj+8EDxuaDpRH54kOOzD3gytiKUixnLmZgyYv9mNA/2z7bJ2wf3n7gszLX9KpcznjboRTk+Y07bPOTo",
+	"En5onSO+N3KP7jvXN1xM2eYEf5W6tA64IppnjSqugk+Eo85knlFzvSVUswfm3UFs7HdC84iw+77juAW8",
+	"vsu4iuXxUykUy/EozL/azgH+vu/m/x3l4C0I1Yenj//y+NtH3zz+y1a5+huNXezmt3hEqRTzobvKyaMT",
+	"NSRwMoRdsXxNUn7FyJxqtqJrsqCK0OUy5SxBbQwUtqYDXtHadR9qWaBf/ev304fv8V+PTv6s/u1f9vcf",
+	"T4ePP5V//Pj4078emUvkz5nqpI5RIDyvdj1R5pZ4cnKSqcpKcX9kfqmWdNrA6Cv3Z6SrlWqjKv/wnqT1",
+	"ybyrllIoBp6BV7mcpCwz/5xKoZmAE4WTQGF9vMQn/v0fysz7YzDUv+XmSh3838el8+MY/6qO3XdhxE3i",
+	"BatlRnnKkjPy+qcfyHePn/yF2KFIwjTlqTqCXbRfBDfGVKMVvszlkuWa4xp4EnGCDAeXXMAfmDAk/HtN",
+	"IRsMB+YbVKMNvlaaZYMhcO/g/XDza3gOkWEcv0f8MOE5/Y7zKT8tJ/9gU22+cK41nS5YAsZynNmrxrJe",
+	"UA1cAqqo0ZbxA0TLI/Kb+SPXZCozY/FJkrAlE4kiUsA7/tJTEj8kpDEVwcDgGj6XSTG3tiJLEzACqzuO",
+	"nKo25/ocPzDVhrepSErZVH4+YctUrllyVPLbRMqUUTEAWsG/jpzU2uQcMAXIamFuRyEFa/ioF1XDJgpp",
+	"PFOlqS7UNhoPfRxv8I36mQOzwjD+o0O/ew20wLKl3iTy0pu1uSNI2cmQTNby0ggksyuDCBFXXWJRSvOC",
+	"5itF5EqQ8hWklhVV5jIMN7r8flLkqOFlqnrrymKSBjPCu8u8wUSylBylzsbnjIAo8vgRgRtjNFlr1n2w",
+	"zNlQG19bBmr3xh9zRlWMEH9brPGiMzRo9sUYsvGNyZnO19RMqxwgIHqlaa5ZMqK6q7IS0mjkag5p0Nl4",
+	"gWHgdz0kiUFlHtXD9JsQpdki4frHK3t31CTFVFsm3lgAddK8jcdQ5June2xNwmdg63HNsq1c/JORcegf",
+	"Mu/aj9E8p+sW0RFYBPE/X3EnvfycudDfPI7KJ03zOWv8mP0r/n7bLQMSB84P93fojqD6nXBMu2HDuplj",
+	"l9B+5D9zFTn2hGra+QQC+okcQOBe3/ahX9kHbV319W2BCVU/Fl+Xli/hJ37FQuVhQlMqpsxszD8LmnJt",
+	"FIipVGajUwp+0KjaYD74KudTyw1Jws1h0PRVsF0zmioW05JAmwSpSwVxPEsyuiZmZFKIhOVEmdvdWX1k",
+	"Wigts80bm4tlobcrbXzK0F/3aTiQhe75Tp0UYUz/oab9tkZxRHakqVyNZjRNJ3R6qeKiE6RbRBN5hRaB",
+	"MnoHPmN0oelCSsXILJfZEfkxW+o1gVGU+Q+o3o5gN7mwRpcyJJN28g5pCi4bRw/bXrOUY6R9eMrbXn1j",
+	"HrZOBvNyoyr1miumMHqANhmaXUPYIHJ6RJ6xKQgBRYwSYxQ4qshUihmfjwKjc6uIq1FGaZGWu1hfoz/a",
+	"4QYhbKEkK8wbhdK2XXcEaY6q9FptZYTy0dds1iSAwg9uWcZLcYg1xKaxZeBXLobSKq4yLsLfng63c29N",
+	"fbJBJ/8IhmeM3TFhSiPXGt2+rlb14X5nqMslE5Qffz0kjE4XSPLOXv+WfH1EzgVhIA9SrnSTUAiM64cn",
+	"27y5Q/P4c3z19JvPWIB8ipDL97IQiQ+gdrbJmy2uqVw22L4rnhhymKyNyTddGCE04cagtRbwESi0eE17",
+	"68WIDwZ6/3BgrP33wy56k7PUYDIxLvl+LS/PXz1/wdaqot60hgBb6OLhkwhhmEF+qJh7deubjy7tDGqm",
+	"Mcb2FFktzDVn9Tlltkyx/IqpMyTyp/2vu2nOaF8Txb0zWcdPFpyqq4Uk9kHCddR6YsKYTklcAWigtCbJ",
+	"8AtKlQQcd0snJkAefI26FnopjI1LZjLffccaaX0pFddx14b1vJjDc5kkLumlGuMvFDsjqVyx3FifitCc",
+	"oZzE+H7cDbLM2Yx/iJ8FpgWU8XQ3PuTayNz9aHNxBKHTqSyEtttjg+pSkpRrnTKykkWakAkjC54kTESP",
+	"ddkY63obLDyIdm1KjWLWuKCURtdjdi/6rWKZ9CbwQm0VpYaZ3ymnhvFZR23CvPb38PmovApMeiu67BH7",
+	"rcE5BjRXclOoYDmJUuHzyp40ScNSUO2jdtVE3m1oXtUpHMCs3VzTrZq21ensrFzWV9VVv6y+dyAVM7gI",
+	"t83Z3dqfUB/o8MYbSIGq3iVt78DN4hTP8AIIUyg6aI19hMqnhp1+mVu52rq/TR7mw+g2RufNuHA/bZJ/",
+	"KP/7DdJzi0ICDUQmSsZw2e/btnObfDuQULgVwQcLRA3rGhfXR1ZY7tumGjj1ZIWamyLmY0TTS6YIx4DX",
+	"MqVTUKekYE8hr5r+Z5EzQlOIgDHyv9+8/NVqNT8KndMLEcQ/MRN7wpJcTi9L3YcpO7b56xXLNfuAoXij",
+	"Z/Mpc/oRTvHowly8YSrQ6XfV/N5vN2PPq5xr9lKkawzy2n15p1hLYgSsVhvlZSN8A9uEWWGoZjubaZlz",
+	"maND05niUVfmhkoSCYjYuCTqXjS1MSNUfGxk/5KtiaKoR3J9ZjP7bGaAXrAcYylSsE0vpvlkw7DmHfNn",
+	"lpwRSgxxpgyTk5Q9e6LlJWqibuXG1B95JQjOawQPmR+N9ZgkeBTl56I7M12w6WVP1XGh9XJUxnDaiNzv",
+	"ESjZXJM5vWJESJsEGtf1rVPaBseqn3/n9jrkpPJjHQIWWXM2IrptfKyQqkuWDM3ULYECWQjGEn/GO4Zf",
+	"6/TYEIL1YVcgnsrGVE6uSRBFhthY9xVNefK0aq9pKS+9i4JwYZ/hmuRsBtal/+NM5hMwk+DPl0KuVGl7",
+	"odMjo2sipCaJhJDj0YUQcmSYm2sc18obMmELLhJIAKBCQLIWWEFzlhyRnGo2gmRZhlOBf/vBiGXfTGZM",
+	"6CNSiJzR6cKYC+bpC1ElPBCwPGNmdVMppmmh+BU86aiJKLpWYYKBX5Xzy1Fig7woDkBoobR0TAr7Bkkx",
+	"7l9+u4zW63ZhMByEqzPXezl7eL2c4iYTDwcfHpgBH1zR3KhtyowMp2/HNP9+7mdgfvopmIX5+Vf5g5uI",
+	"+fE11RgWYe6Fd5X54AfDOX0aDn6gmqZyHiTlVOVfxpSi8wavAtWL7eFBm1XkPhQjejeJqh5SF8TwzCiM",
+	"c0azNFCso0sFFBG1QF9uByGzZCKxgaHqt38OMscUippEAnuAl8sMt2YNPpAgFrJ71MLNLLp9Uumfecy8",
+	"mkqlR4IKqTqGheGFQjU4uJhuyFcA9zAONFqyfJTxNO0eiy4E12qX7cEJuQ80TyNY1zDck+hmojfCZ9JF",
+	"WKKa1bXlzniuVMGSSr4/uOJXgm01wX9hLo9kFU6n7ZVy3vXNCh3VOPqwvpQu+7GPz2Vjb2/D+HjGUqaj",
+	"hkf5h44+35iDzH2lZeh9ttDN/nZ2zhXrRZPFevsyt0Rs6hok/2fBnIXliXkIdhi7spUnKdPG3JhSFdfz",
+	"IinrUZWynhKPbnpFJrIQCdGyKW7Q36XbEhTq4xgtz2Y/6vInfLsEdgBnaHUtt+oILaeysxM0XE1Xp0b5",
+	"zmGcnzt6F7vwnCjSlBQCo6zIWx38c7+XyrT5wOB91DsZJs3aNIGXs8HT33uk2hZZRnNDN5sKlpjxeZ+0",
+	"3b/mdLmwPuERT9pCqkFssJJv/ZpdyUuWYBjOqqFgivWJFtZTxe1sNunofW0Lz6dbXDFojguZMJ8BvqJr",
+	"QpOEFEuiJbiFMC98ViiaEutHYyKJ5H3PZlxwve6zxefunU+lf2lUetS7x1MbfA5oaKARDF4eezmA48GY",
+	"1ltjj1vqGOA5yBJVmNoJJ9FjB17DGxDEK/nPrCauxLSyzHlwAnWTbLpoSi9mSlWzcP0ft46XR8xQlucy",
+	"Hxlze/M4TqBQu2LhNSdkW9u/qz2UMSpGoVEUoXlKVIHuWciRlILQK5bTOTsjJ77OvcnxtPzuSdRh9je5",
+	"gmom8t0TImfk9OTEjQIlFvLS5RINodAeWIpeMvLw6CH5fyIDd9gal7sRq/63WR1A6TAPlhgBlNuKmiPy",
+	"Ui9YvimN+lp0fg7BSQ3D0/c7Vj+b99vJSsVIWCQ8sWTVWb7kmfUZTtL+L9ZWXM7Af3HbUr4vppcYqOgT",
+	"awuIOLhaHz2s4iPYirXvPv3p4uKo/OnP/6tbrZogNAOnIBfk3Ztn3ul2+vDoSZ3GNmjDF/+dROmkdU/2",
+	"0npDBWE/vXc4WNFccDHvVcrzm3unQb/03+ygQgeffQYVSnF77cval607YcszarpFkrCIUH+eQPwGFJie",
+	"GWtAhEl3EyWY4q8yYc01IbNcZrHCm+FgDvrkxiJQeyCy0IonGAbZXFDXuW0pWMlZJq8Ou5Nadigzgk2B",
+	"Z4f2LMu5lIfhtqgLjexuntWJrbuRFrz5o1H8ojXwXrnOZZqaa50JuIBFRGNOU7mKnYavYmQ58xGSFVVk",
+	"krswZQctgeb9aAfu3U/DAQ7SkDjHM67LAB77gPpFEKlNjXqlAwgzgC6TacoSYtT7MMaa0Q+jisZgfmG0",
+	"BheHgyIz+3u4FvEXsThrxqgq8h12cwi1qGUM0lWLugV8pcpcWVAb7Sc6nUKNtuBIttHWT3Sq+1YEnRNF",
+	"s2UaVPDioqzBdsmwih6KM8k4Y5oaMh9DBr15yIbfJjJZ+0iysZNg64ZGLxiDiTWG745tXfOY0JydXQhI",
+	"m5czMrbYdvBdSjT7oDFeV6V7M0qv+llYWr0itDVHvchn1msdwO31H8/Y2pDw3Zr11JLnFPy5tFXt7u82",
+	"pW7R9bqNGxYnBGnlQVgdzUDr8qmDzUWSayfO0q2LP0mWLJ8yoenc5h4nOV0JzJcO8Jow4xaHBZQDlirm",
+	"qfArBcAm2VKPwHgdXbL1OHiGiQRSxGuLi8+2cIHRrtv9Dl6oFvBv7nevOZQgDZrOD0dO27TtUCHYVKtm",
+	"OoomFApMFAQYPwVD8cODuXxgx/yHkuLoNV39YkPGwV8fqEu+fCCXKMAeANuawWy6EsLEbB/byOmDD+7C",
+	"4TVFLJeZV7+IFGUiwniSUzFdMPX76fsjS93jo60RAhhmm7T/a1wrPCegC5E/JXKqji3EwwOAeFBHWTIk",
+	"8PucWbii6hNHSNNHZof+fER+vGL5Gq89JxxWuTSXINcLe8ApV5olhOoLIQUEa1xJAeyGkfoe9MGIeiPy",
+	"UbZXV9d+RPW1FzRPet50Xr9y+gVXZGEmBXCFSh+Rc01SRsG/4xQWjiCHER2splnE1TnzIZuCUlEFVOBC",
+	"GpLJunKXbuoRZyTDTDwqyEkJCXN6cnLSUaWrKUxRqaQWNPcVIhEdBuaY0TU4hGAWuFsncMhWfaOis58u",
+	"rrNFp/bdE71wtwNPYZIL5z2rbK6mlze0oVyMmr1pHofQTyxEVMK6Gghl0rIW2zIaVySjRozMhhafEgHp",
+	"dnG1VSa5TZ648rMeDqfm+Eaa2s3PzqDMvCyCTBiEOZStDbaldnvnhT8BzL4d4x+bG3FIX1OD5fzCx39W",
+	"5soKwj+EGkuB5VWAnp3M+l/kFbuRfHBc5LatPUTMt/Y5TJS43djv5pQOHIM0pAsO90OHErcIkHLc7UFD",
+	"ILWNs3VerU7oU1ZtC6cfC6hY5NPt2FgOIRUmse3kAu/c5iowULcLjW5xrAkbsWsCKHeK1HalEb40dFPd",
+	"ttqDuMF2c4EdJlNhj7B8Za+rNmtwiWxmK/VBXTUnq9u8fE4XAMLHxZAMK0xUxPiOz0ylxbx+az7aOrO9",
+	"gMhaj7YMSkfyVBPWkHLanH4sml7qjFNluaLM18ef21KVqwtapnTdUy1Kt4BTO5VsCLqd0VYTNqNFqo8I",
+	"YHCyFVMalURqvbZVeOJ2EM2hhUjdmMBLFCcyBegD7/DzcO50LoPJnBEhyazIQROZ0OklqssB2h9JJeir",
+	"l2xZjQS358J12PAfpNJtHnI2lXnCEgL+GWtR2b95RCNnsQYF7EMiXRahIXia00kaABogvgHiYMD2Xwq5",
+	"irnfZ5rljSnU6KBo/HPCUk17JWzjG03fC42Q7pH3YJLDYD3hYNWpdmOUny1oVdzLyKhwV5o7JfUVyVjC",
+	"qSAOGE4FhwRKZf189EqWr9uSkPApO4J3m10Im1AKVSURrzIuvzPen926zs/jLnZ+fK/zhKQJv55g7G7H",
+	"167C9SK9WnyvQWcJw3udDVWc669Rxclm64DraUERqVSWLikMGKoj8iOdLuxPWESiSSJXwjwvBWpcQ5/8",
+	"RbWtlwIqWkkCFSJLmuuIW8gZe5sb0niZ2SQ5NZpTLpre9g+lVjbGHmnyR7xFJSNjZLKOV7A04AAOB4UA",
+	"KRh12CtM+5MCob3Q9YpuVy86u93PFj4woGgX461vTn0nyhl2o5vXbCnziBE6oYqlXLBmiNi3EVfSsIQP",
+	"4speKiwBgjsivxZp+tSByZbQuLZcTZGFLXzz5r1LeXWb5XNeh4PJetRsKthEzIrnbki4wNq3PMFIQ2/T",
+	"JWC0WCaEv0GbNI1saFFnVp5UjLZgDsvCDE6kXrgJq6PGcqX+kwYFoixY7f8Bd5OZb9iCu03TW9WcfODI",
+	"yRlNCLU/+Fjama1CzuiaTBi4H/uBj3noxhkMJ7RTaZzz8uHJHofc5Cdq8F1ZTbIkAXfS1peJ7iuvisnc",
+	"hhg9gE+glNWyaSv1wFcsGTVtiJ0DPOSHL31n8Fr8u6gAxyQaExENucxagKOdsDkVW9Tdzaz1qJTvs6l+",
+	"61yhLwBhY2ICEXIVX+rGrdHrHPNyNCFXmBkA08AS4KYhW28hzyPxt73p0hErqbyddqT8d/YLEeK3Hx9p",
+	"qWMA2YGQYwSITm2tDu1cDLpxHQ194wtLvqVgqtybgViur6C8VCuc1eWOdddPAO9Uw6nd7R4+iBuqcrHv",
+	"5JKqksLGhOI377muXP6l1kNc9UD5BwAIaXLkNYOBj4XUI2ftjp8Gxi94iYzSFTRVDBOnFAWxKHPET5Ni",
+	"fkTGCJtmv6OZCsv5w1AooRfYsM3Z0N7gpsbiIn/75fyHM5uGoaGIbpzDDo6uaFowNbYvAEYgF2SaMpof",
+	"kbFN/hg/NRpBRmiQ8AFw+zldiQth9spumxv3iIzB1Ic3gzYFC5ogpp6L9tsDsC2Xxk+hwaP5J2j5tqUV",
+	"xgQRg/boQoynKVXKwzGMn5Kx7/RzTAstx1bqIc4vZkglHKWgXrAatEB4ZIPhYOHK+V3mi8sqGZaNnqoT",
+	"iGaptdtajTrrb6Hm1YFCA/jdrcYnkGwfuw3zGneLjdiXm0MkuyYtriiH0plZrBXnRk6meVpZ8B7gO67J",
+	"XEIV1AagirE/IYczzFzMmSrgKlvItCa5sTQgFrBtsJ4bkgLfx/f9wLG3jQO5OzE4O7XD3C2WaHe7Vuwe",
+	"YQOEA07myylgKLdIV6Dx80IIVKCX1Ej4Ei8J9RPICx4BrNRwQCcyrxbkl4IzOhhrxyW72fPYi7LYsmdw",
+	"AuROcy0aXOqaLcvsKJvmEyS1nZ5kY6NZjE8Xj06ysQV2H5+qsTHAxn95eIK9pWs1SFuiUlYX6JCbZG9S",
+	"NQyyeMJ8H5i/lc9gJZXpPcMqSPdD0AMymoaau/XFRhLSfo0nZ7uZW6He9eys5GwuWGt3RVUCiNynysui",
+	"AaPmWrGWwShuRlpOuowbM5pZUC7RlSt9icWnIbZP7hUkhheakSu6UinVQIa9yMqrAN3P3ei93ifpFA/v",
+	"oYiY17pnIWRFPsMHUOLEoOUYqD/mCdfrwdeBpy6tMvSlTBdNrbXMN0bV/kUNrhrL63MqELERvmxUrKRr",
+	"RBJHU3spQWZTYg6Eg0CFbMqDDUJxa3AE7w7antcwEFH1rW3GIAkYd5tIs1UGsY6uvo1wvc4EBbFYB/3g",
+	"9sgILkH0nAZBXQcQq0BsUw6a5fEOgnN7w7kNVvbQY8wY0VSzMwKQGdta0kXDBbUUl664PCnVTOn2Sdv0",
+	"BPtMZZK6jACJbQGN5qYNNqflgGkrBwbtgRlW9zjIMKntYYQWesL+BAt6a/3WPfS9mSsK65ywBi9sRGrh",
+	"t1vnl8d7S0y76MURBJJ25+lwcMVVPDRjy1J1GRzzKCVDCzDF80horB+iSnmgbiK+MVqnnTqIhYp7vpMV",
+	"8c4lXu1SRlEtDXxpRPyKi0SuykIy9Ie4ykkX+0MHmpBliYWrBt0MpyeUp72idxY4AaJHQi92fXnF2OVu",
+	"725LcPp7Sc/9vWD25WsAK6pDVuB3tjuX7IwOlS/vduezhiKwiziww23j7O+Ow81O7SDizFPALgLN7dGG",
+	"MpjkdKaDuxj88UuWKyN2tqqGta0/iIbY2bSGSE6TaZ3weTSUbb7w5m/nDx4++cbdg1AWGP2Iy1SOoP/m",
+	"jbau013B0LOZk0H5rmth+5VNhEhYzq9YYtXFmW0nvEVH7K/xVQlgx9irV+Xs7vqNsFtV0d+2keRvgSSK",
+	"3KRckZXMjSVEFJtKkZBUyssj8lyTS8aWJc61DfaZfyJFyLxiDHSSJ3/nMqVOs6qLjx9nM+wG19g705Zs",
+	"jHKHs9faKa7SgPzTsG8RxWumZHrFEiigiM137hrFRVMNfBbDhIukhAhHxAEx7V5OVWtKF5lIYz0KIIm3",
+	"N6TKCzFXoBCVy8FGgUZD8rjvXJCpzLJKZC5IGrLh+q1bigf72j4dMMAoZ3MuRXspHwEMqIVMk35IL814",
+	"3i9rubpfKbKUKZ+uzyB1LVABXOKUxKS2FV07NO4OGdR5SdAdtseh8m0EPO0qPCWXH45sZPXsK9QaExl1",
+	"5tv5Lt3g4s4X6Y82XetvjKaxMvcF/D5Q7EOjH4S8lpLM2Coox5VEM2xxVwP7a+vQvvATaF1oZbo/8Tkg",
+	"ye3TkH0e95b06Hy+fVvdPBvgD8GD3DFTfKNZfSzlHnLrjQ4CZ+Fb8pm3qgHrStJuh9HnTI4mqYRGF31m",
+	"HfZT6PeiJaoR1SOISDW4obF94YxoJsiEpWCPMoLfMb9333mK8aDTE/O///Nf/91NlHgHenXkaSoVS3yL",
+	"RwqZLzkVl+osSA8LGipizxzfzIbm7AiRGZD4j7IkSBrArw+GA7mEVJIFTWcj+++plGm1a0AItgJwkuU2",
+	"Vyf9xvwaS9PTNKhK6oW2ia1tAIsfFZhWSlRLxqCuEdt370eC0AaiITZgdseoSHZ7CBOJAjgi0KbgJLoH",
+	"CIol/CW+gWY1cykTW4qiCA36bQb13a5QxSNq9troSP+ZMGG+ZAo/2/rxDysiJsqIMa7eLtIOYOfWrp5Y",
+	"IjJNWHMkiDrvOagSYC65QGi3E74207mceWwju4HsNJSY7d+wxX7HlgxFZ/hX3NcosmLOVFwBjDVy6SBb",
+	"G3RoLpSm0YJG3LlKr3mIbEWt3JQqPVKMiV5mulpKmY4am8aAB9VnO/qsaQAe0tKwe3ctVWkai6E9d22W",
+	"0QQ02m/C1SXYDAvq8iSxYP7X87dval1qQsTmSkC1a2y0lpiTYlBtLgWGF+Vy2eBB2TS922Ir/pSHgSXu",
+	"iCyMZwaRy8qRRsjO7Wn9GFsI/QDCzLHMbXvoWhqp7xTSpJqO0DrbugNu5GdU01f4SoegZNCRu8oCEIh4",
+	"WvZoD4AUd2jd3Wnmv+Dj19yrxNkQ3ef1yr+xY3fp1UKmbFRpNrQhb3CXUaC6Iph6WW1s81tiptVgadkt",
+	"uj6doMCg3Jwq8fULn/qd+54D80dMr3jbextCdPgqlUIrD6oCdXy79mcYDjLo/tQ8eKFYrhpLvDo0N4ip",
+	"/QA8ZG4POzqZsLUEH5lUrBsoDGKz49ztMK17v094qOJ6u/F+NTFR1i8AnzCxHumcchHVIF6KdO39fIEK",
+	"gWWSUGIgCbxOpPDVD2t4xphOTQ5BWOnoP1kuR8A8OdNMxNt6tE9BS5IzbcZvEbufWrfOvJ52j3iGJ75R",
+	"phtwcadveLavE4D/UjzI6T/wgq0bcMV7yd3eoEV+iFayfMEOorKEi70zest+iHT7txq3QCtNvcZ7wMv5",
+	"JR3yrO7OQdkmhgfgkgA2t51N3INd+QSneMjtLzs33qVD6Mswdh9vhWP82O3r8op7jyyl54mCfGDb98S6",
+	"CMZfj88gC9l1zqFEpVTZmIb5BaBIgwVPM3ZEIEQ7hnDcGH6lXByqUCwZoooMl+KFCFGPAe/S5TkFALpj",
+	"8K3ZT1kUEiZ0via+vYqtlLfqtjVpYS0Z1RC7jIPYmDlubTZqPv3Kbgk4ksx0er7VetXvHLaqKwudo1al",
+	"ZdQJVq5WX4vGxngImOGo/1ik+sDiALR6jBxDmevUFsISMF6OBtvB6g5uO29Fhgts6TaMiR1t4Z7tAfc0",
+	"cyMmay/981U4fA/qeJMWc2U4j6acKoyUlGpylUOPyHnQpd22T2DpDMFdlAdSs+LD+tgBlNMjw1wIKqw4",
+	"4MLLipTRK6asR5toKXdmf7cPv0Iv8q7sX3srttPYANkqyt10fFQ0I5Z4Q1QvpRxK0l3pMkaMoEe9bRuv",
+	"DHOCXwBrmQV5nrBsKQGe4MELtj7qgkb3PlzOPmZruSe3YbbGWlJ3Ppt6J+u7fEqVue5/XhtNvG/85KLm",
+	"5rUmGNoHG1MMfYvZxn4W5SMex3fCUinmqgnCt5JJ1vzdCERwBR64seLww5LnTB2iVfVl0+TwICugEtOc",
+	"JUxoTtPmCJRRHHvNqwn/CG5lwhO1qed+7Y/BXDeFYmcWgR2uCcgv6+dIbCzWWebsistCjRSb5kyPGkLy",
+	"UBwJT4R4JVAUmEuNCV7mZKdTtjSkCJ9BbI3OIdzr7vvdLRn1BVuXyaeqmM34h4aGWBSgr4qcTBc0p1Md",
+	"6BS4VfFZYIOiCD3Y1kWq59l37IZ0PaWNl5WyKtytIP/WhwL8qvv5/ve8Em7xCjiAo+IuuPJesPXOFiHM",
+	"v6sV+IKtDwMrvuW2g+x1jTDdqJDb9i7le0fkJ5kTuRKQCyQSQpOMI7rhTv3O67dZ44QAV9c8uiZ0Rdc7",
+	"QNR1sws3vAg32DT+4HsbytMOovAN9nSLWkGl6G+pQoZsaHkJ/8JzjSdP/MxnbLqepuw8ZTG40oQtczbt",
+	"rRTWVZDYvaTLcG/W/fptzrrNZM5GvuFUtPe0+9vWUCSkujd+6Dffi9E7C6zXjgdAmU+6A2X6U/BTjOe3",
+	"g1Moa6yVCfrrBS4DNzXMaIdPNIDDtbUZkjONqA8r6rDObVICaBiPTkhC1ypoy1Xt5+QBSs0nAOCRBaiP",
+	"MocYI3TPA/9m14R7pnvr3xuZRiWJD9wXk+2gWC49u8yQ9PSySYpb0MuqTHiAO7nG1bd9PUfIO976JE7W",
+	"2NMNyGgh0wS5zKEEzWiaTuj00qJMHjWbXNGSkJqWjiCbvoYCf/T+tku2dkAjNl0j3jeGi6YG/8iK2vFq",
+	"iNhmIQ4BWb1ApPLqxRUWdwRpK6NLth5A3Dcq4ONpRZ1WX1vrGeJrVHYDJIr9xfbWMbAxtqwlTigyUg1m",
+	"NABosxlvTPRuqXTOaEamNE0bkFEnPE3NTqpiucyZUlGUZXC6r33MBjPHPfA2JkAaG2peQZMJ3N07pqNO",
+	"U27UQCshmiq8GvuaQHNA3+dhk3vM2sGJodFd0GVGQYP/mL/HOh9GShZ5LLUrA+9WMiSTtbwktgbzqa3e",
+	"LN+vMpe5V8wRWlhzuFbqefvY/tc/2OBHmvLEoc7GW2PYFhDdmyUwkRhtJm9IJ2ypMdoonulS8oKJnU2U",
+	"4P4cLcbhmc0KXsK2Iegk3LuF5RPVseqhyU/VXIQoCz2V2daCzZf2MWPyQtypL8Msc57RfF3jmIgHJsTV",
+	"hkLh0lt4RhI+mxn1HrOdUTdxlwlpuUxai7uWRb6Uqqn9ggPfbVK9WqkWkrPbHwg7JMf0np2ysosGLFik",
+	"pnjgz1o7DY0eoPNNVAKDMpgxzXKA3IXKVD5lZxY9XKFflqRQewWOtLgk7tRP+a28ZCLWSLmDQylCgrWc",
+	"8VDIlBvit63klsAPVb3pSgBfL48r0j7YyugNt8le0dT1QNo0XMl98+rMLR4BzsXFdS/MPscX4j0hlB6l",
+	"XLDuX/tBKv0zF1HDyoE0N3t1dF5shG3fBvDOtjSjL7hY947Qbe0agkYEvg0VqG5clTBokFZg+ykrIleC",
+	"0CnQ2dC1IYCrqrvJKrfjFgXHNCzP3y8mnhD5s5wfwgKS89s3e+Tu5dUl23X2TW5EYW8utqcAuRqykuhU",
+	"Y3Toiw+Y9Q9Wdbx00fcXUvrWwNndCBoZBk87AH9WKPWte+mmoj12f/uFeA4W/7/9yH9lBgcQtRsrulWh",
+	"W5nNzuK3tqadRPDbgBtKWH6aPJAiXYNLkCYPVjkH9+GsSNMHUyl0LtOoH6cp93kXsc4yq891l2lGvG/H",
+	"NUnZjsnVOCPPtDDaVvijg+Va35EUa5zG7jTLoiX8zcRaia/FSsOqqc1cWF/Y+OsxUZqKRNncqnVwTUCC",
+	"Ir4CZcMuGvKtee0poSQvhAf6AQVUEQoQXpDHfCFso1f7S0xCjGWMP+wQ+itTxh8++WbzdGEHXhdpbMO5",
+	"aklsbWQTmfM5bwC0NZ+nWuZfKR+ZgV4o7ocZxyRfJyuM8DD8DB7TlMXbtRTb2fKV/c6PQuebssxynJ34",
+	"sFy4/Xgj5Zh9OwTv+TPYZk20E7L5xMvc+mV6FCZI905TVUILUQV/jk8ZP944Z/Ub+pp/cT6d8prwLXzY",
+	"COyy6On/ylbfr+XlD1677bl2uuQjV5TaCk22lpfnr55DnVRb/bSxVdFVi27buHPGpnVuG/AN6JmDG08X",
+	"aMZRCzKva0nZ3fICqvVHXfbgndrsfR/gQVnerYZ+Shr7la2e+XSRnqRx0FyLPnsTE09NiwvgD3su70vp",
+	"6r9DD//qF3+WK5Y/mFLlQATUkCR8zjXmvXAhWE4W6+WCCXVErLyCnCTEic9o4vulQC1TjRUebV3p7nDr",
+	"O5JK2B+sO8Xs3uHjYG0fAm2mV/1btWdDhx0KsaNvhKcOT+2HgZTN5BWDJAO28t2AENyLrcmUCgxM2E4F",
+	"UPBXvfwy+oFn5kp/ePr4L4+/ffTN47/AweEvT7dCIDTCY8ORVYBX+iAF3GaV2C4aw+dfRxbBmdm27B7S",
+	"zVXd9AGL2LPYYq8EyUaHcM0CxfyyWaGLnJ35xAxe9gVIJMO8DPxMzyzCO5WBer5ZMCAtprDcOyO1IbG/",
+	"XyJqV2rcrAbrXgr5V37FCOMQ0KLE+ZMhPxAmEkF4vR0C2pESIr79XYvg7cNNOsDe3vgeJ/7SkGVPCeR9",
+	"kKFL50l1Ax4BzqDhvsHTwf/5/f9cXKj/eP/v/+H+8W8bBzMcfHiwgFScgS90F4Q9MGMRB/K26+nVNgQX",
+	"0LAjr7Dl7nUoUPjpH/DZPeyRSOVUWswjGkyvm7OYpFxFQJ1f4R8CaGCnhUGXYwCYr1ZEVVCGUkYVGxk1",
+	"UW2eW5u108/qsnMapXTCGjuxV+dvM57tTwCbz7Irlp+R06OTo5M997P8bPf0CySQv5dvfnpfF7OK/bOw",
+	"OXiV+dlWRxOecr3uPWL55uaImtGsNlbdSjEn1sBOFmP8lU2EvUlXxn5g7m1S87dQQbz+9UgnpNuDGFaY",
+	"NzoMEJDwDA1/sKCc6d9C6ptugFCu0wf/efLgu/d/sv948P5r96s//69OMj7t4cRodIDDsuNH5QM7m1qb",
+	"urS5NsYM/KDJks6Zq4HgyrYhkUGhhHngqLU66mWZRulzwxFh2WErD2wnBmbbNk4ZOuwLAVBqUV+xiwL8",
+	"gC7LWDvYzezlqPizMp4lPnIB9gFKxQVN0IAOOrx3yTiGiHrP5BT7zmSrFXs+1TKvqv2dfDG1yMmmirXM",
+	"5SRlWVvTlVyKucu7ItIBdlZ2DvbLxn7JMqWCEQm5qUfkt2q/QyUzhjA/QvpvcHUh/Jk8Lfs7XjK2RFB4",
+	"1w8V3BYLelWPqrXmzeEor3ClDZtQWsvVXTAbx2uAJkcEgSFzwzFmP9RCrsQZscGIkWKaKDN/bLWMbkbt",
+	"ioIOdG5uu3oRXGO7ytdcVdGhkTTPyIkHpsgZ5K27ZkRbWaKxaVCIVhpCmCIdxuRXjfObkldwzqrFDTel",
+	"aWqXlmAXXFmkif0NLj/J16O8EEfkVwtHlUHJqJChPOh0hiFkeSxls0NAvC7y+iXbOMIP3miI67ud2556",
+	"U5vRzqH+jZV1DZW6F5/JaRGvIzyvxKMJF+R/v3n56w5dc6tMuDlOAEEESrXMMywwqoz/J2hW4ULhD1zA",
+	"LUv+/LRajjTEBNghceUYhkDzInXoaljAcyGQF5U2EgY9uX7ACROM6gWkLXB9RH4EXra85YIcMGmEXKsG",
+	"Ab2XDLnCEP7QjJpypVmCEnfHLXzB1nm8UVYul0s6SaPOcwZeFLgAUluvpciUCqMxwYu20kYWmqRSGW6l",
+	"AlHmyKTQCPkxI/+QE1SjzHmouIHm7pzRhC2ixW8/8ytW3ky2JbOdV7B/oqZgQFaIETQeR68suMXeJ0ao",
+	"KkZTlhAq2Cpe/hUHXn5rd8alPkP1mwgbalgvkdn70lME92ffm8ieYEOCnFkAF/NRWVvTQWUqBPgL8owl",
+	"pa9ZNVjeKJPgPMtng64hwRbCWWNjeZn5QwOUD7f8GvR/06VVW9YwINehQ3duWMUmSbVJs2B3N1ik8346",
+	"GTNqoZYygwf6y1rR5d4sE3viZFhqHc1DBN+SK+FGqIgYz0Y5o8nQ0qucVeRm2R0Ga+tjvcpiUkOwFcuf",
+	"wkEvc5lJjZ0lzkjGlZEQAI6/KHmuVEjB0EIOsZO2nFOtcQWKgFy4FaQwgAgAZEP4ftR08XTRsG+vgopU",
+	"R9QlkU9yWcwXXegVaNSmHtbGrJPHxmF2IM+9b3t3DXS/7b0Xspb3I6ZMRW/l3+wdBmVWM5lfEjnDy84i",
+	"gtP63wSjef/qEZzZS0w6i0hEmk8X/KqLfh6zoKdUSMGnNC2r5ZrAEsBxAcsqFOA3PCX/odICkVD/Y0FF",
+	"krJj84ujFhO0IYCW05mulhnqEvgi0IcjlcTeE9zHAed8wu+HTbM5Cos6DlUIco5lILypHLfWlb7ZvgD/",
+	"c8aosH6Tp5tI8NH2rdv6fTQUkNQa6McxYQIYMU/hLVNpTAxtc6ZFunvMZA6m5FG8TVj/dhyu+rc9I0JH",
+	"2N9MQQrWmQo9U38sa4rTFGu7qu7sfk7sumu6n0M6JurhTDalRUMvkWD0ykI8t5biYIO2ImxQ4angfIal",
+	"dK6KwX71KlYi0Omir3u5FdFX69S233NxGExl+fabx9YFjT8/Otl627pxWma/R5mNvfpuo76mIoz7hb9B",
+	"FBqbloEXjOmgKcs3j8kL/v0ROXc+douLYp4KBWUEsNeVjase2KzV1IeNK+W1IVE+NT8dEdCNRbr2Nahm",
+	"GcZggJp1uHTcPCrOwq6XWwUYuONUan1GqrOZOr7ocKnCo3DLzGiR6iaV4lxgGS4oFHJW4rtU4tvfRG9I",
+	"wW9gZ15tbggARfhNqSHpRG6KoKOoh7Dx6POWatVRU72GWXzn7IZvW/pwuz4CtdSRsq91vYdU0KCbaxW2",
+	"DZZQrmILRpHrFoGbdu8kjYcnsW5JW3RS73vAGX2lkKjKkpuNVBZLm1VMf8zwIylNLDjPVkpc0pxmLejl",
+	"H+vK1uAZDoyFQNiu2g0/kcm6hGnSLAPjucidQ456fA7w9lsYc2tCltbrU0dmGfrF1JBYvB9q+62n/NKl",
+	"HYeTDYozov62jC5/x6W/370sPywW6MKpLkwcwDetGJ8vdNuuR9Ba/MV7Wrl2T45OTiNQLtUz+4lOtcyr",
+	"QZmviJrK3GzuZE2cubN1Q4PUtszCE3UIlZurBVTitdIsM3IvW0Yc0X+VgNPn1W+A/LGulxo1P/7u9MnD",
+	"DnDe7m5+xmezVmu8hw3bGqfoZ6h369Jau3Y8PpLdJryFnEJf8Vra/JrDAFKUvWG3TCg+Fe1w3Q43I9eS",
+	"tiahpNYsKQWRRysDLQHqG43QOwoF1NYycxiq5SBlftk7IbdfFtcsl1k0qMIRTdGY0vVrMOrTCLNIHn67",
+	"vS6lMXvMWTBfqT1znvZK3WrMZQbrqzVH//QE/q89Qf8PlZIFRDZszszCQQ5QBFpaa7dagG0dGGJPm7Of",
+	"1H/pS4arI6Ly14Tmtdn0uMnOLr9TvtU8m8OgW99sJmvfxD6E0R2Vk9wUGPg3C+FlE1CwDZNzpMbctrfq",
+	"3mo40NeYO9u/PiSVEV/vM5eoSyA3J96ed6eE3S2pt79Fk2yHhE7kFbNZN4zmKWc5scZb3+Tuhg18F3hO",
+	"e+zgDd1HzfMOivgOwpx8zlRETf/xnwVNq/yiUMVj8BcpWAOOIljd0b7QK6rKLVq5FDhnoJu/4stx4tst",
+	"uat8q3+MY4PcW4pcPbqDGy9wDgNc0ZLliiXbe93XjLpcZuQ0HurdYK125bb0UFdfrK8zcHxb4ghAluzp",
+	"1va1djjvtxHv/h5gxwUIy2WjobflOMZPd/Ug26kfTL0KtuIOaFl2NnsqW35N/XSuv1cu6k2we0v4mKUK",
+	"1M+SI3J1Cj4nJYkUQ2NLzvkVE2SyhvZWjrIRNWeyBpH17u0PJMEeGWUOhFP0Db/ANYaN5+MILxt3fSR+",
+	"Kl0PHkhbW+b8impmq6UxKcJ2D4EIksyHBHR/l7juDcSv1NA5QwHYJ01hmXWT0YswHMjIHIxcWaaPL4NP",
+	"2c884zEE7zfPyJLlJONpClFIecmwtDGsEjh58N37j6fD7z796eLiqPypY4lAfAxsr5mwKc9oSvDt0lXw",
+	"8OjJSXXufTs7Vhzw0P7cZSdaLzziifsYj17wSIkjF8uig9zyG4xQzD3fiSsSmPQdUSGSGKg8JK4TSqap",
+	"VAwiU2dEMby8NZ2ksFD4QS7j+RRFnjPREpPfCFY/nz34BfrVJhyjENC9tmPVQeKBbSNhOKNmYPZ+mf4i",
+	"SRLvM2fTl0ZlfWekvA7+Vnr3M193CaWoKZ1eqn7t0kpE6Y1GJ1zYPgPmqIjvGYypW1cspynBt1VbL5Bo",
+	"pfJzABuacTcATVPfCkTOm76n87VLVI3gRbfgTGuuU9ayHZuq2rvXz3GXy24LlxzzdW0yb3SOV1ymqL92",
+	"vlj/7l7Z6vqFP7rFBHqSJUGL71/Z+Pj1VYkj9I0u8+kiCIz6mOjQlklZfDdArcJQal4KMLhEzFnnhZgr",
+	"6MRBtJxDljG0hkAjDP3PrmUHI4LmuQR8DPPeV8pivjVEqkcuCKniJqAstAdpV0Ex5pSKhCf21kMIZJpa",
+	"OzDWqGG6YCO6ojkbBWV+mw8mTKxHOqc8ripsivda1HmZy4wrROTXksCX4lPic2Hd6b0662b0wwgwwLuL",
+	"engPICj7Duah0nq9tYQ+ODlLRmayKYUOrJG2gphVAttUHqsU2prFLTGwb+oxsGgQLJgHFyO9gLRQe0nW",
+	"hDXqBkZdwFyXLeNHwV2apmGFwgjCDkxHy6a2qg2qWC5lri3L+U85j78VIk2+GZzAf7JcjgAKJmdmk+OV",
+	"TV0pnLePloxyNt8+wjnBx84IK2yvH1Y8MNLjwSlE6/vDXcg8WuQy4x+g71TCrK6Oileg2gJavyPX4SAg",
+	"mPcdvUchI2zSe1vTb0gtp2Jty1nJlCp25mExjR7emGbRJYjThmA4DAsGWqvEuuspu2ScNvi9686djaIX",
+	"6FGWM+zc++v52zc9OruyKeO2Q0FrHNs9B+/0aF0SzTcPmjP4OrJKpp+fVlQhKA/rEI6CsNjttt0E5Vx2",
+	"dxJsK97bMvBr8+l4RckmZTKRRLWEau0TtjGjV6gU0OUyhVZ6GsssqCYpo0qTU9ubGJNxoawbAIGC6qim",
+	"voWHI0i3pMZdUosYJDW6C9oTqnFd04VUTLSXw3fOdt58ubY8O6/tubNuaXu5H/3+3EoOqht9P9bB+fdi",
+	"HPPKq97oiiXJRIAh7H9HD95/fDh89N2nTg6fR4ZdHp+0YEMMSSHMZQuJT2ABWYgINIcmbG4sIihVdPew",
+	"zPHdQQNpxXbldXCr1OF3gfnjZq8TGN3kiTHGVs5rYdPQG4rQnpxEO4f95OpTpjLLuHZ6uBvnK+KuoY7t",
+	"w5bffde941kgOyMzxj+Owh3pqnvUjsl/Yug3vxzc742ffGTs+AkrmV6x5CfXwrJTZ8s3sYQkVIG9Rmy1",
+	"feewAcNbMe0RESAEi8UidBrvuBJmzcb9UmW/RxzNUJWSw9JphHCYR3s1w0fbf6PfZKcxitit6urxhmF+",
+	"U1m150cIYAzRGW7bWJarLl8K+n5mAKY/qvTCvGTrUdiBc9ODRNOCbQ+wIUG4x+0Co4RlazSdVYIYNcMB",
+	"YP8ZUwgR/4eDKw7llDHH+2up/b3TB+42NxsSlHpsBklSm6JLJFQhTHOmbV39FU154tEvytD2hj4SmPCP",
+	"v61a8d1C3Tal9HsObKqi/avt8cdbHBhiCJ4pyy0envTzxcZLU+0ItoNq9fPkNXboxghNIrHBqCyE7jdy",
+	"Fs3DLJG/8W6DQba3vW5BLX0OXApd99ztgBkx/p0OMKbl94eVs/EF4bCa981HvaPn00LJGFaL5sdDGU3v",
+	"4prZjIuGmFyJvuDLDUDu2C6NwCm+WTbPY110AzcKdARuSCUJU/+5IorPBU0n8sOxeSn+uS21LO8U5F0Y",
+	"3vVJ+uhLF7K5sGWL0yFSXnItZSK7p+TnDNCK2vqfQ5kqzViJMsKV7W1O55QLWx1DyYzytMht5cmSKsXQ",
+	"qQOpZwDD4MJADlQALnZskF7tqeyF5KN2+bhXMr6xpGSx3ffxFp8L4O6aGPUXOwl3eU1oSgU2q+zpXfOf",
+	"DPD/9m+C1GDGxxOcGwt1zTEyh+oVeOvatKWekIKHaovmeyvhJPrVk1ZPYB/DuHaWt2EdV6fQt73pxgLq",
+	"uzAJtJEOH/LKS301/jvxRpnVeRzA+7d5MrfqAKxOZ2dHRvSwO/s0qm8fJjt6f0DSXoTq5EikPBRuI4VR",
+	"XWua2SI+n97bJuJfs1mhsOtQPD8kUuuqm1rPNbbH3uiJkLAycB47szdM67g1QNPlgo6mCypEJRMyUI0m",
+	"TG97Yi0vfZx61Fou3yPQfACFrNmHuhHH3pxBm3q21QRB3FAbRRwl1kmzqaBk9MMo7AMdf6KcQeTv8LeR",
+	"rX8t92trLXu115YrA1iPwAhX8T3ZEiqNvaAh2AnTaj/xPXS1zk6XekMBi97TzYTb6k6vrKBOwpsEVWOt",
+	"YY0Zm/iqaVMbSKFGYxWCivNjnRKi1NxOC3UGix5Rm6TaR5/y0u42NCk3+M63czn7rjeye+Mwd/HGjVBl",
+	"o18ZSxQJCTduUN/JWwPibRoAWLkmdIV5yF1aaF7DHbJz585vu143pZ38zZOtVZz1m6hM5un0arnActTH",
+	"W1+8v7s63V1At4Uw5o+yiUUdkn6i99Wm9FgykQR+BOedYFMpZLbG1EyR0Bz9FCzjBWIymT9NC6VlFvVQ",
+	"2HY54SenC5u+oZZSKLhZHIbFYDiYM0MskPiZLVOGeafDAcsmLEGrDwnGllTBh3IqLgfDAc/sN+AfI5Zw",
+	"uOnUkrHpwoinnAq/n8r9IvUfktMccutzhff2FOL9CuIICZMwcqGgemdihCyMBaiS2LU6BZ9Dyy682exy",
+	"06HVUJXtHz3c5Puq86lfQAMSCkeTtWbR8OfbSNohkTNwGrvKdkh13hbHqJfshdWOlTQNzPONhmKhLbDT",
+	"8zECnabgF3Qiq30WgMbVZR4xDoHsx3eAvRDPjHRdm0GdtGELecXylC4jLvIi4XLkKxg6JOXjG2UBQ5fu",
+	"AXBhQiv10elih5eeZH1eSkY5o11hZZnSPKO66a4HFu74qT672Gv/0PS24r530hDMqro1G7u7cUZ+huHo",
+	"bjuGFbKpkUS4pTH90JNulRBzueoukeAbr+UqCtbMxZR1dzNrqWnabcCf+LzIMWkakr92dPbaEYe45MYt",
+	"cqNFGoHYhiIdWUIqPRJUSNXnhULF3e/Q3yQiE0H18eLPdhyhPGVJKZ5l7hz0Nl2jYxlQhUVbh8VmoYXZ",
+	"Pgj8COLe7TgUKleh4hkZz1Uw2Pq8rOO3XUuYrjyPUcnNOfxA0xJDjYsZy5mYMnL+6nnHiWBtXSeSx1R7",
+	"pHjsXbNZYO5OZ0gmbEoLxcIjJglnScd5OUIZmXtc7SLr/KZtnOTG1z0pb+nVE5Kf37qASSoM1sjMO9vf",
+	"KC07G99eMHZ2Qtck28eNPBNZLFvA8IZBz3XIwCE8OSNmz9foEBVNaUNK07yhATCk9gGMhKXyhSwwua8m",
+	"M9qFbiQmExL1Z6g9XZsW9AdQc/ZQaWKcVpYWdqy+hRyXSy4CrLOxFTIjCOqM45WrFmctGguPDmQ4iPvu",
+	"J+YZm1GX0+Vi6JHfbP+rAFF6IgsdhwKJIrf9Zj40JEkNwG2MbpTfT96PnSDwhezgy4Yt7ojh5usu3TbE",
+	"juK3haQZ3zyHauvZburgpW2P4pwEZRHw6JKtDQ3ZdJCofV19etQrheHtRsmxBRZtSFVIO7h2MEocaWq7",
+	"NWJUqO0ZOr8wlx9cpmhGl1w7WdhjP63mE9350rQE0fnWrHR6vPbMlUZAvRZUmtbVutm/wcfNadJ5rKSN",
+	"aTJZ+xYmPrOpZ1X7QbNdLMa7r7eGmfdLffHr3ydKU5LAbYRp/OgHyBKprORWE0T8THZn5HItvXn5FnNB",
+	"PrXN680G1BSdan6Frt6U6QZkKf/+W8vbO3Sk3WRt+63uzN9P0lee9jwPo7aenVnjQbgZNutWOdrMYH/6",
+	"x3X05gHzWjc+qM5tgy52xVffjBLUnWFxWoCma9Mi53r9xuyFQymsKGORsvGqAjUkYzUZZZejq9PR//zX",
+	"f4OCDVsLTl5GcyjOsEMvtF6CyWJvxRHY+u1dwMKOY/B42Uao0i8WYDUCBL4OE/kEltZMNuJfVr5+/ur5",
+	"07CplsVe57ktlFHDoMahukkqMOHxR2Uj+MMLUSm9qOWrqCFJ1oJmfAp/MT/76hv4KMMGGWY3jDmlSSrn",
+	"DsAKg11DX782dPGUC5HKOS4A/HhHF+JCfP31DzlLEJVLHX39NRmfF3ohc/6f8J2n5HvYQ1I5bfInWlvq",
+	"n33fHttGkYuwZeHZhWj47kVxcvJo6jPB4ajhd2wMnxwfX536JpjHQGrkuffMXbp+utbRRKBZLq7re5lw",
+	"Bkv6329e/kqwxuwdmoU+18/shf3VP4sKokT1u65cwTe5gKqzC/ESGgzDghUZfzRy49N4SCj0vix/NyTB",
+	"jf5pfEbGwc9jgP6Pdsu+EG95xnAqr3/6gTx69Og7s7Xv3v5wRH6Rgq2xYVEVxwueePNs6LtNWsve/F5Q",
+	"IR+8e/OMTJjiCaBXWDLAEnyzXz8GnXzN98uulLXSSETKoUKtbPsPVXaxRDp0w4zNLoyxe8OFGP+vFeX6",
+	"/32ixiWOUs50kQuFdX2I7pEG5Z6A31TWjPvemOThyUN0h0HPRgodTnmaElu/eCFc1w6qidGhj8gbJhIy",
+	"fp6wbCkhC//BC7Ye2xpzwOrSkuRsyaBVA0xO0RlL0dp++Bh8ZrZUduxQuMZ2aWY94x/f0vnYlzqsZQEN",
+	"C+0IWqYJ+dPj04d/LuctBSMsVcwVsBKuoR0YIIDaA/oRnKpff+2J4bvHT/7ie7RiUqh6ap79F0Gln/wL",
+	"MbD+hQP960L868GDB/7/zYOPT07Iv8iYCyhcG/1DSTEekjH8BAc4Al/umPzLd7YgUyqEhEpjs6ozz0s5",
+	"s6hhfzLMYYhtXAJLjf9M7ICnZsBCUCsOWGI+LiSZejkEhwsYAVhPR6RgZ2SMrqUxlmkiXpP95CPzyZnM",
+	"JzxJGCyAC1XMZnzKzY0G5rBbgjHvifWawB9KeH7AYQoqUwz92hEemxGE1KOZLISbMfhlllQv7ITxF17+",
+	"QXPzshOL/dIT86WM6YVMRuaDtj2Qm575HGEfuNLqjIzPzR/HlrW4VgRfVO5j35mPmfsv5VMN6y6peuR/",
+	"bz9tiGJjtVyfYbSjfBF8zSuqCEg+Q/Nlr0sgUhz89KEZfJlDoSSoPyMMS5nxAr6wfU2A0RHkzuHYDe0p",
+	"cgXEUoPAG7tx4HSXdJ1Kmoy0lKOU5nNWIUmuygbzKc+4du8+QWKzqEEsGWUs4XRk9IH6B8wkxyBhUHQd",
+	"AzPgh54gm1hZVPIEJViCJmfEyIQz8s9CaozSjEs8M/+RR5b0ryhPjaDBTygtscc9XdH1mau5C+vZh14c",
+	"gSwbv2Y6Xz84Nz/AtwfDQcqnTCDYNXcodblR3JZ0umAPHh6dOCuh8rsSZW7wxlXPhVf7+avnAXj608Hp",
+	"0Qm+JZdM0CUfPB08OjqFjxvKBV3S3Ng0ZblWxymfsel6ig61OYuBKIOkT5ihI6oBmIjYfKxqT59KI1gg",
+	"Z6dLkXG18G/8lSIWS8FI6Y1kYJlfCCqc1vYV9qlGHhuiZLBoAkD/PLiTH52QBK6913aGUjCjf2as0kd5",
+	"ZT3Abh1KmufMRXvuJoaD0FRJy9w07IAEtcSB35dOM3b89XjoM9+RQqyy412nXIrnyeDpwKznZ7fz53AS",
+	"lWyspx8HD09OLCC2tr3Q65RvfofG0jZTqjoU+FlAx97UrZEqhraFltKkyOdYcZorDcoEMoK5DkH/CVI9",
+	"m2bhl3XsMDvBxCmyjObrIK4M/YNl2eK5Jp1xZ2VObLwS7TSf6o05dUDZRt9+wK5cXbWl6s0TODcP/nhl",
+	"a3xD0LOGuGH5yLHzDg23PulwTzcRSVPE9iIU8BRKarpk6yN0AoJz0jwMqm8pH/ANZ0jRvlZq82TE3EbX",
+	"uSLmpeqkGmajjbTXIwsjeegpKeIrnFsGx6aZhxx65WmwBoaKJJiTBBHXG85H5vvOaQtdvYFcnw4PvoN8",
+	"nU/vr1HAlJzUJFzOQVxAMA7MYWTPQ4iPt1UTW7CVb/kcSgk2lXmiSikxWcvLxjvvV182a9t2s0yx9IoZ",
+	"jW+Zsxn/MEbjAnRY84NRrYFgWJriC4QuaQ6xvk3J8/1aXgZW/e1JH9ueHcg8rOuOEbUvXt+ZqK+TBKtb",
+	"up0MK36fQ9FhgFYOLfJrzqUG2gRSfP9pOFhK1ZAVcol+BNvZHmPKldsRb83gFKtgZqDBJr4fJignk0JX",
+	"fAXGbLwQRm0EqPbnxoA0mpMq1SuHTmHH+Ep5BHcPPlCoqMaD91n1kHqT/W/U0vKW5wLPwQu2tqIPdP3v",
+	"ZbI+GMn9yla1BX2qunht87cazZ9eE827Rn9xzS4kxaHv0WlFnGH5BaOuw+uPb2kjEIB97BiegbEenjz8",
+	"wla0pyT4Hlx8FJWFGVlDAtdKYN8CEojRmgAIbqZjj2ccvZ+ea0XMdK35abvaScEcK1rYHmadYC7ZhZKc",
+	"wZfNBLH6ylgv3hWweVvNGVxWL3OccY1fmw/lK+VbdW65S6rscjglDhHFbXMJsx9nZJlzmXOXnVdiP8Vm",
+	"WKiqMruNat8pdgM3HJwDS5pYAo4d7WGeW6z0W2QEaHgNMMYev51uXB5GdYKc4naGsIQLscToNYl+CsNz",
+	"QY9iKyEWtDRrCsWIA2I0Z50MEU0g9Igha5hPAJdZpvL7WWURO7N9dbpdL7cOb8xgWdd2D5YCotP9dw0c",
+	"0X5RVLlCsNUBOOPQl94tLWNPBn9V6AhHc6ElobbnvMy33nUfy8DCiCefkLVTphsSBa0SbDh9Ls3dx/XC",
+	"lmJWGRM/cks6Z1+2vCYWeYZpNd01KaMr2FwcsIoOSeh7T2ZPcsXxA4olmNe6YYhFXYZWFarQ0g2Zsy/F",
+	"56cFvxRs6z739Hr4/Xj+DLhm6dJ7qgeFOZOfCd9fz3VcLhxToG7hYt7FjDPWCDoshFx99kbp4VazJyu+",
+	"ZpAUQ2vCwjYbdskaNp1kZftUoKqc9Lq6jxOuXCetfXnbKvm1Kx2//8e+0++5605x1wvGljXeQncsvQT3",
+	"K6RF0jQlAcJ7D5ZCOJ5r4yj8/D1D3TPUnWGod4pt8NOcAqp8D765YjmfrQ/IN/VIkst7zMBZBAjejKaY",
+	"juizUeGiheyYBaNLBn1UqSZqIVfgtfVI3H65DhRrWPb2nNKMXQhwZVoU+/D74MKF1Vp6Gdv+PLoMHNmr",
+	"Pjki58TeoWhBT6kgE+hbymcc8kelecb+6UKEf8OcT82EbT1nncve3wyVlmVICjCpuU2d4aLQLOjJyM2w",
+	"esUsbrXNUOWKPH743dGFcP0Uqd9lbElLBWx30NwTCPbJyaMjAg22Imsu8zTt049PvqtGwriC/mWxuBVS",
+	"0Z7iMRqPukuGI9KTpzX0mt+mCDhXl1WucKyCURUgskZxUOur0Jj/86yC8X9LEXgWdgGxbM2x+DXWaa8p",
+	"XOFKCmPBkw5FW9frgnLr2x6VD47uOmLylZKOhmh8SD3NQXlXUUL+ITmYS3B04/LlEU/GKGXmTNu85i2Q",
+	"pzEfJsbNyy38AmLmwWJuOF5ejtyuFZWneGeUuhue+p589wNQLZS9BIQb57BNoX38scJGrQGB81B8AkfZ",
+	"ZjLYAUi6vHHrRT5z9WmQd19WxGRbOt7EAgu3wJSfU1AhOJfbDik0T+VQAYUOdN4cVagQ0g1cwy1K4d0Q",
+	"Hy8F67aj/biu3IEu8YPPgL0Pfz2Xi76VuEH/W+5uumBucx37Xt0YBQhF2rAsHXY5bXzrfR52xGy0wP5a",
+	"ekSvjabsGE22B6YNVbwMK6rIgtE8QddtSjVL14cyR3y2rffu6AVbE8XyK1apaklTWehgP315efuOlo/d",
+	"okkbNLD8Ei1av8nbDdry2K7Dng0xBxrM2YBumq3Z55ogojkyuYN3tnlvpUsPjVyAMhv531ozFwpPzePe",
+	"NDa/tRAMtpouZ4QmCUsuBJi7tt0pPjMMJIz2fGHBkI7IeZoGy8UnzJwDNGroNOxcjE+RuaDQWc6g7DvD",
+	"ilpVdf7hzMTarjYjk1ROLxV2u/X7gNmLMKWU2Q7pzneIzkuWkMcnjy7EuOxqC19iybg5If6vQcvWz92u",
+	"L9dyw2a9H7j9svXncmfUhBud+KFM+kqX4ZiQ2biwjj+GjZ63mPO1js8olsry9g7mvOF7F8PQvtAXjXv7",
+	"OrrcDNNnEip0f5W5K2v12cNJTmfQmJm6cngUVwju4sqRy1CL/b0RCPl0wa9Y8pSoFdfThdHs5GxGuFCa",
+	"0SQmDnBBNy8OPiePQkkat+1QaJzJofwJW5ms2ZsQ0tD1a0AtvoQ7IbZeimAiwyDOxSu+9xaFqRcb+n3p",
+	"4mG4+9x+eD3Br/lW/At9L9y76V24vVUcyrcQcGQNlUxb3oR7f1cN49g1vN9uJr/Azu7XbCnfiDH6gq23",
+	"26POODuUNeqNPTSjqjejk66djdM9ZG0nmjimSdI/I2hDqMcjwmmKIFO+CjM7Ii+dQlm9bghNc0aTtc3m",
+	"UXIzxkSTZD8i/QLuCFj3/RXxR7oivkeXTmAFSi9j9roOjnOWySt2g9xv3WJ0uvD1psD/sQpSM7V7dr9n",
+	"9z8au7+llxV9ENwke/O7dTp30wB/sQ9/GUogrma7Hmi36FBqYNXNf4e1QDvRz1QR3JVWv4DLwS39/n74",
+	"o6uDmWeCvW6Hz0ghvGf7e7a/Vwu78f1W19/NePziuTElhAtg8rUgvPqmUN1O+gVbuw5Y16pndvIxXhei",
+	"YtnFo0GRhLNvB1JcppQLzT5oh2meUE2PLtl67AGibC0a5ohgx0CWYp5SLIXjBUBbfO7JG/D5m03beK5U",
+	"wZIXbL0V9shB/Kjy+O6MjL29VRwoocPjrG8yUiBSjz9iU8da9kZdbbmSlzfKEHckfaHT8d9JFeFmZ743",
+	"jomhr4BkIXo4lzKJXQJNCRJIn9dJCy1JEXcAlKmR3fsy7Qu27pLmcJflweHv0hdsfSupDfci6EZTGHre",
+	"msdLWqgdfA0Bi0XRW+Cz9xfuPbVf14U7K1TlwsV0V26TalWRsaQjB+DTh2cB/O49D9zzwDVBkUynbAkw",
+	"txTaTTlOqEMStdK+1FQfhPY390qmCVFsmjOHDYQd+Wa2g948p1NGliznMsFukIKtDuoGwcX9sbS812bN",
+	"5gxuWMu795no270PETETu9sBz8lZF2UwlfN2r/TPcn4zXukDd5VqrgHNgrZuK+ZA/sveNZYth+Z0WToj",
+	"XEzTImFJc8sIbk5hVHZtPHTHL/vlslWAPdWmGaF0v7ZZlDuXsClPwr2DvW2aFvyxaVYPOzTw7zCtaqsh",
+	"KF5Odu0bdbr3lHwBJrZTds113TFOU6pUj0ALE0VmWPj0w4fBcPAQ/vcR/O9j+N8nHz4Ebdt77RsTCbSb",
+	"bJqNLPRUZt07j7y0z3cmacWUsk3Yo7uBf24h64dPvrnN0uuf5Xx7AMrV7Rqpe4hA1Ovge907zJmnjz+W",
+	"4upT4wUwZ0b+D65321qcknaOh9iql4KVkn21WAM0GkDbYetQ/Ml2JTKsqzXLllpFN7LvfWjPKcwEK3s3",
+	"PtgaGf7FP/v5V4VU1tIhHbDS4vJaore1IRr5qPZcSzz3V+m6nRsrRxgbDfuFl/ABKZ1eotVz+MBvZYu/",
+	"gBBwdT23EgyuTKHdOKg1Zb3z1s6dWdqhcABqs0SUc2KkeWoegLp56NstZ8iWqpXJ4/L6+GP5i1HnCPTt",
+	"cOYdcQvuTmh30ld4B5ZzoKj1Bsdsxq5jd1+Txlgn8pshqBYtsjr5245yV2ezTb/oJSAqG9KibMaE186u",
+	"4M1Bm9Sin6RvXf2VQgAlmRMpUtsfymJog5K0oApaU9g2mSinj8i5WEuB2o+FTgFeMpoR6j4qaDbKobtp",
+	"k1/485DFX5qH+F6RuvOKVIMvuY/gsmLHKFwzmWfH0Ab/AbbWb7V0X9k3yr79n7m5Wy5ku62L+3NmBBsH",
+	"VCeOrV4DkCfo9gq7JnMjQ6mmqZzvYRWzaZFzvYZ9dR8eaXnJxODp7+/N1pSE8ZsRzO4hZdtyJW5adi6N",
+	"5rMjhgh52Ffb3FCOMH6wj27p+HwuCKN5ylnudm/o5mmnd3pyclaiYwkN90aH9sv2cxUvpJkY1YOnAy70",
+	"N48H4IbkWZGFTkjD13PoRHud5FbbphalKEZFNy5zelNfSP8kpWtF5JXtUyNnM3C1Tz2FRChvOFgWEc3k",
+	"he0S4yIC1imuNF0DNuQlWzpHIQCwyWkB4s5oKUKKWOwZhWhPsv1hwaaXqM3IbElzhv5I2wDPIjs2UWaS",
+	"r0d5UaVMS3wTKVNGBXrjv1jNxm32M3s8N63h1A67XQXY5L+7aebemUVdv4T5BYu7PHcDxOxCpqz55u11",
+	"vx1j5Pn4Iy30Quafjj/CL1r9Rvh7dwi/2AjqH8pvdM9WnzdbvXV90YJlMKHztTUrDE0TuqLrxiu7F7Wf",
+	"A3N1oV7kJvBXFLEU5kJv4bv7y/vwl/ePhjLub+57EdNHxJwniZMk0DHaGAU5TxiZcZYmoNpLwYaEiWQp",
+	"udAIAZ8XKVM+vesgV/mxH+H4o/tnj/v9R/vK/RV/z39fzhUvPN/d5jU//NjSa9QGIP4jZ3MuRWDq+5kb",
+	"U99a+nB/L6lelNc3Kxm3ems1pRY+/C6anrZNEWkWEPe6yL0uci8L74ouEoi80shpUU0Oo3yAQhN40du3",
+	"VmYMnfRnRC+kAi+H2+8ZN6rRTKapXA1JIVKmVIMLxElG5yRRNGPQg2LTKRpGeF7DXK8zO8DsiRmlKfAC",
+	"CaZmFnf9cnXzDO1ljh3FZZ6w3PwQtAGiOSOphK4iVN8xmxrmWyeBP0rk3VPkS7ML9/fK/b3SRwy8KnRd",
+	"AsekAjXKHctRMhzwWjn+aP7Tw5Y1hH5vx97z2Gdnx1Lgq3rM586ZrmaSXymvaUWM0hw5sJNB+s3jnezR",
+	"OJPfgi0aBdSbMkIzaLfeIDd9OegQ08RPoLmiOX3Xn02DJwDr132lEFfgLpCFJtyWDFGoXjdqsNGrFUmp",
+	"akwhWUrFdT2HJKMfMGXkm0dB/shJJH/k3vK+l9730rsxCoDsKytGt83G6W9p+4Sg44/unz1UoFdlgfG9",
+	"GnTPSF9KxN6X1xuVaFhmL1ezgvdQkDzfBCrI5h5DjSVUR4aTCz1YR+Q3e03TJR9hbQEL2q+iVx8u9zMi",
+	"ijQlmrqKghVdbzqwAs2nmbfvPfH3+sC9GLsz+kAZ4tvT+37J1mAYNfnXfYKyOadcpsYCcc1VsIJbQSd4",
+	"hXsI8tJ8EAXCQq5IRsW6lK6AyW7bxLvnFUosRlOWHF2I3xZMkHGSy+WSTlI2BovFGHnVJvKA6S5zlpgt",
+	"WBaTlKsFS4hgLKm47mXqxw1aUG9IwSAd/4XdkxvgQjtUO4StGnrLbOVr7WnObqxCgk8XcMHYHbVHDCeG",
+	"DcC70ZrHJ+hWLvNb+fhnXS3j17G9WKbcoRs62x+vWL4uh23UdBrx8GpFX4aRZ0bnsOLirFoBZtEgdsF/",
+	"2KCKLwADolzLDeM/IKxA4sdvvzA9eQB6GJErYc9NH7YO+ZAawd1c4fUztAeM8EsqTZlyWRRj5M3Vj52k",
+	"+PFH/28otsaXt5e7+UN5S+fXGi2vDNRyx0b2yqzlMwihm2miibhdhvcTlu5zrvg9ZrCCJ986ng1ZJWtB",
+	"Mz4luSw0UySja6KZ0rYp37kgLFvqNeKUoFFq/gIl8XHTVDUTzR8lvl5Z961g3Vdm0FGO3k0z8XZXcv0S",
+	"ISxy7ywZnHzPmWK6OdHqFf7dWn45I8ucX5mrRksfnseeYZirw2aayEIPCfsAiM4zmeMFhKKCJhkXKmaI",
+	"gQlgJ3NLjcN8BbXGCwGxHNNiPsRkhDVJmdYsJ1OqmnuKpcW8Cdbx2x0xODGlrZzTFVd8wlOuG1FTyyc6",
+	"o1zi5v+9fDEym/N8uuBXxvYWRorLRohNah9s9/Zdq98elrPd9rIMcB1gfPbTzSgCltzbTa2pFDM+L5BV",
+	"HIxCktMZYD8aG905ZIT0IJNkbF0jY5K5G9cqfwECg0WbSdgylWt0FesLIcWUHZHfFtLC0KDjCdgCPb3m",
+	"ybNNrnZ+YAbGpRRl4FlI7eRGjPWtpQdDfAHmnV3IDdt2OGr77YaneHfctzcz5UNh8S0dgW7yb/UyPZ7J",
+	"/BLAp+JNa7E5gL1oQLQDOxtOAUCoD3RaYVN7zz51jrhQxsiVGJLJGowXDj5RvLDMtQvxLSMGplAxdiGo",
+	"IuP/WFCRpOzYPDY+Ii+Dh+yU8Lax4ytA/pwwsqBJBSzbiAyWGAmUIuIsVfY7MRY3O/JlMDiu4idzwneQ",
+	"w80+f1b8vfeE9+Ruc5C9eNuFHPJWl4d/6Do1HDdIi4vDz/ZWGw0vjPgwUocUImF5meAfU5fQygBJ0qQr",
+	"xZwS7wT/Z8FKCB1n6hyRl2Jaiu9ATtnJcOiOgJFzC5ltNBaIyLNUsa+i5sqyqBzy5y3S3EJeFTePM+PG",
+	"3qIGHISODyrcbnLie/fTk+ZK1+F8LEd2EXkf8R+1ZLHqWl9XOjAYKxDMiZyRHNqbJZiUqhdMECmOyHOt",
+	"ShUDsKlyRhM6SVkJW29UFGc+zPmVebPQ2BIqxpLW5rxhNaOHq7ChatdM1yY/D1H5S9dDQpXrzY4rVmY3",
+	"zQK5zQFe5VLMK2W8NRscDMc8G8GPXWt5t7cJuX6jvYtFcEcTUm5h/vt2XkOuadeBmgGSPbddM0206Ti3",
+	"biK+FG4WQQYh2HRNGkzPFELz5ms2q7YB3uYqcs4a7y8iNJWCPYXZ2Zyh3LuObdFs4FyiLnADrhybTGjf",
+	"tOmSVCQXAlY8tl8a4RzGlrhL2DH4KHaJKJ2Tfo5UEymmRvanSkJKhHUdOUMzJvCx8/HdlffXaoHeSkzo",
+	"Xj7fWi/kHiaq09eOc5mmEzq97A+EXhM5UT/Wa7YE9/AQ3T/ppSJmMKIXuSzmC2RhY245Hh6SJVXK6C9g",
+	"pfm/2950ZrYsgW8ckXNMP1Sa5toeBL0QRrikfOrjM0a7pEoKMrY5giMtR+Y7I/OVcUxomL9+T6eXd1xs",
+	"XCsD/x0V73Y+8C4+DzrsMmPuPoffsQXuKQKewUQr8Nmu+ZJHfMbFQEqPvYmTXqKiWCqdM5pdj6h461WQ",
+	"CcOaQliAWw3YOqAmHJFfbbIvV0F2r8w7KwLv3EL+aAqBX/i9TvCl6wRY2m2zL4JAEdyoFHzqcGHiv+Ss",
+	"lyRwXpn2ZO1QzH7midqVtWxPGHD7c6iMgVLKeX+YrUxDg7JL8sDBBfa5JyvBjK5m7bQjcm7luAvtU7Tx",
+	"UgoZf+4lIL5OyppLUzi6EPaagywEsAbxxTFK/rHLdvAZhLYP4djuxFP7HKSlRD32MNIf1Fx8zVJGFbud",
+	"mGUndexLVTPvunZpAxmhm0jZ5iIfPEfvdIMcf7T/am3KW9nKwU3J+RZ/op30oRr1hokc7T7WncX4sOPD",
+	"vxbZBCqRu5/cMUrVvcyC3tNrMyMgKJQxKpTNhbTbWw0v4V1i7Ahads+Rghl+W8gV0ZLMpXVXSMJ17MLA",
+	"ldfJ895dcO8u+CzcBfRAsvs44bPZ8UcwNpoFuQUE2GYXbG6rAKZ3oQfv35AOYgCUwAZQKJjTttCmbV51",
+	"Av93m+2sYGue8dms5e6xYRnQrs2+s/wQ19BvWLZdtRcB6tT8ZsUVuzM3EmTmwPZuMUDDBz9v87NcSYds",
+	"9WDZ15KyHny/0fTMZZrKQgdSJHjr+GPwk+sk3Zonh48ObmaLt+XK4VOH0v2CT/qslpxNGV9qFd3Q3ixX",
+	"DhD2yM1lobmYH9NCy8bSnvOg2gmzdgJTP3GIMmAW4E4MSeCzPT2KYSmcF1q+xsEH19qJ0g/TcqCVcPht",
+	"3sh/kyui+FzQdCI/wKGQKaRkKaiPqiRCVsgCNxLJwkb9Y57v6q7/URwbwapvJRgejN+uOVbTMu6kHnzb",
+	"azlMkHyxL5/VxKctbH6Ahc3NYDkWpQXbdM9zulzYTGLv+axouRxxaeKY8s9wzNc45C1WQlaquoPiQ8xT",
+	"3CyIhJqTat1kU2aizUjcsUbyOpWxcPe3a2PVwvfr0MeqIwytr11pf0vXdbPqCy2lhWOXqOUisv5iHxKK",
+	"jsCnHnmJK8KuaFpANeCEzWTOSvsyTNMCqkfQJfOI1nS6YMkRAcAZ+NaFcKEDTGC1zfKBa8xvDQ8A2r9N",
+	"CCtZSCbMm9yYhCZngCnVXFMYHucXUFlYWc4Ne/LDsbc4SkISvDM33G3M/1CVh5UZtTF76/11/NH+PIKf",
+	"nW3WlNFfydCfUkGU5mlKJhDGS3zxjCI8QbgnSPo3DAouWsP/s5wxm68f8a6aYdsZdMvZdEqah3GuNWe+",
+	"U1X/l+0nfgaHmfTgK7w04C24Nw/K6nvPZm8PrPlUnXGHttje3IkeA7H96m7ym9TY5kbUoRZD+85IzJeC",
+	"1fc8RPRV3gljPVugdWzRnnrpDOGGOQileL7+OfEaWAiTgIHXVZBM8ZUKkuaqUVmvqYHkw2yJVy/fvCX/",
+	"81//7T354zMiJHp6UW26EAgJ4RW4I2JUWijSQm5IJMPZGMpZY4RMWUhKVPDYEkGcmrPxbkX1un2nRLjs",
+	"W/FK7Kjn3E23xK0v5iB+iSFyF4L3qyK7VpXuGG6V3uH6mOCKlVmfp6lZhyiRdjMjPhwIKNUkk0pDqL2y",
+	"lKclIAw856Cj5FWl+kckZGx+l4yJomuFUX1ACUWEYNvJdMPCJDQ1WunaW6w2Ya0M0lrcUTO4kBYeB2ky",
+	"WiagqpfsC7yq/4hSDJZ+i0LMjP9FCbJbW9C+laLAa3XZZbQDa38ZPlOMnL96vlW17S3Vdi9likm2Q9Uz",
+	"gbV7yZeqdzGTrYq31ZOPT75ryFlyPjYL8WP9yLayEmXoiq5xnIZqJ/O3z0IbuwFh8syXyXwhwuTWFnTr",
+	"NU2HkSkSlZwuhvZr+/gNkaodrsXstvP39qNcMgFRGB8l8DrXiqrbRgCyVq2bNKTDxmz1MlymfGsbrsg/",
+	"imRuBOr6Ws31XWnomE5krq/xcoIAik1gBeZwt5KOpCa2YKSYacaJ+g97J9gteKMZM8rtFmarCFCAMzBc",
+	"Ah0OtIXjc36cmrP6Tt4fn8Xi95Q+PwL0vV2DtQjpJYM5e/3K6JbXcLkc0+SKiim7RtEAgPA8K4OjeQWL",
+	"CTVPtrTxmxUVFmPNnNSKcs0SMpO511Lh4oAXwst5CxSHXeW9ZLmXLH8kyfJXSTBZ3XvmgXGsP+ta5Am4",
+	"Eq9ZmkypSHhCNbOefgBjW/h+f2axGGTFFmBSHJHfgn7CNpbQzyV3Ibb65OC79yLmXsT8kUTMC2YESrkI",
+	"jdyo2fJaxAsGKK5ZvjgDH4QlV2QBiGKCrc5KP9pUFsKoJlx4dFb3u6ijC+Z9LxzuhcMfSTj8jSJyowve",
+	"41rmRiu5DunQnAL91uEHUpdHA74nix0PCWO2W0h7xvNrN9BnXdIVWdH2ZGK3x4dKI3bfi3rawsou63cr",
+	"e4wykcD53S1PWwSX5npo8MtAtYms6OaxbaqINpsVBZtVEw0lh9eSmNUX+QZz1J23PZqphZlVAmBWAxOH",
+	"K/Lw5MT5t6mu1pAvqLoQG0kJQc48uZGUeUWvWIRq/kBpD7UUe7cBt5j80Adhpqq2HF5NO/3iV/jwC1/h",
+	"nhL9DWqbKHdoSzrqQXXPfmhCcQF2k7x648hCQY7zteczb5fRdhfqwA77nPfOGET7z741HEvmVLMVXRO1",
+	"4nq6YDZd0SidiHkeoJn4dB2jSFQyHnyy9YyjfTmlmqZyDvWVmcxZNF0IrnXstLdEAgkTiOro6R5n3fpi",
+	"Y8qJ1UQ6ZUfidz8nZeE+t+iPk1v0C8CjBlzGykQYy7JlPes131UhetJo6wVmHm4wRW+GhNvRiYw9oYIu",
+	"gDRJWDIkOYOUbZAgti75YKhFZZqjO04nyixi1LVbir0vjWibnwZgK8J1G7bV6CpQYbZiXD08ffyXx98+",
+	"+ubxX7bBXB2CsCEl725dynS6cMkPePtNecISolfcmMVYsRrPlxKJ/zN24Qys6KVM+XTt7Wh3PcuZkXMe",
+	"5uFC4G3MRLKUXBgOSdMKnDmEPMzjtYDoEfGUnrOpzJNSJdAsTc2rLhhCFSnEpZArcUSMBohnAN6VC1Gi",
+	"+eSFgKIKCnkhZ77awuaPuY5cPvU4Gk8xX27Spq+34uA1UtYtmt04g9dsKfOmBEw4s5UsUifzDgfU5sky",
+	"/LxHMEEaYUmZ5mMloa+FOXjyfYz7y9zZu8L+5yTn0F0EUhXcrqhi8g821SqaOOmt7uca2Qwkc4Db4iUF",
+	"1DuJ4ABg21N+xS6EO4ghmRvG9dn6LJ0Nq+AYM21r5n2Sle84qeklwzS08m2yWjARpFtMckYv1YX4UyKn",
+	"qnZuR1nyZ4DnrqhkAPInWBg+dkLBd+61mcO4NlcNbaRPufjc1jNcCJighw2MuhE1vd0U05txDrpV3SIM",
+	"h49w0lxvjXB+SRHdO7bePYW+WVYg9A2bcgHCQQ3JhCmesKoNE4iU6xbzmqk7JePNmfq4RwlJRNWmYWdU",
+	"607q14YEM4u+Hc3nLVP6NvWetzmn6VYD0N6DrgNgEDmeyowRLa9BFQKV2Aa+FM2WqU9z7sECbDZjU82v",
+	"WGMMGUwIjJR5p6qhpyC5uvDxOE0QlmGWywwQGIw6QHROZzMzCaZkegVNE0F3o940gbcVXUPUz9In3PdH",
+	"xEHJjS/ZeuzHA10jYUua68xR8SVbQxZ3ymbayIzYVTxn+ke35EZ8yM1TtgWcXynCkyagnEu2bkJw++bx",
+	"bSK41RfcVj+FJ5RYC++gPgtrNKY0MValhe+QSAjC7TAUa+2ETLhgNNWLZkRCYJ40LaWilnOGFfeMqiLH",
+	"xDqf7r+g6YwsZJEPsTWfedXPRx2Rc1HatUZXlRhJhiYtgBObXIjTk5PSJOGunA9UzTFOdwx9YSYgiBFE",
+	"riR4SmY81dY+T7mZk0QkbOxcTbGZtB3ZWudSsAsBHUO9m0i5VGQhvXsezOEAyg4M6DPy5OQRKtgiSBOh",
+	"6jKeYGjm9KPdg7/h7m9hJUBSdNtmrTSuSCYTlhqbnHCoICY05UZLNxJiAnUZNGvEp4KXmxjv4ZNvOiBR",
+	"dZrkMpdXPMGu5bF5uL83TeX04be3KgQqB9WU92JkgF866IsYbDHksKSHsej/JldAnOUW26IcrgL45Yyu",
+	"SaEYkHgiUUxvlQHLXM54ytpx0h1Arnv2FgFF7Xw7QInught6y53Lq/vcJdsPnnebci3gofUxWgDdA6Dp",
+	"qN793MG2ENShvOjnikxk4aBux/ZLIzvkiCfjp+6mUUybvykXDsUYqZ8woIuXSo66EPicRctFVZNqDy9x",
+	"dCEwCgsy8f9n72p2G7eB8KsIufRi1Pf0tCjQnloUmy5yKIKAliaWYIoMSCqBkZcvNMM/yRIlI/LK3va2",
+	"yMrkDMkZcj5+nMH/dV7Jn8/aBaOzutHthuPksADupnuFSj8EwXZ8eAOgjKLdef4BMI2eQt8Zzuj2nqbI",
+	"9Jbz1UAUa+mwVHbRnkznbD3bj1ODTyYV/eJ3AQqCZA3+WEZ+xMgAPyKJ9xcyWldMkEzaEhzG0oquZKW3",
+	"lI2zN+ur5+OckGepjJxzFvt43s2TdfWdzhPJJCBX41HwRrIrTvy2ID4tGDla5+IcQ+2OUj/h5lBayhvx",
+	"DMtv9V3FV0lN+YmN8jrJUleh0DKlM9ip5b5IRcfj7huEsE2b1FHBnfZTZN0H980FF53rI+FCnahrZ0iK",
+	"YzcdhsYNsf/TZD2gaFz/K+7NqbyKY3Odpz2Aj3+JOn+0SViux52tqMYyTsycZUTWUTWa7SHlpb7hB+ea",
+	"0kMlcphjGd+EqfgAbvbwyi0hHAsugc52R4TNxtCxvZLN6/Ouey8DoqlbvR1wHAG3BzjePc2AiNE1VYUp",
+	"6RWfku+IpBCJxML3lbE0k/csl2+gdMY4HxO0EgbUG+ODgpayaYUr2KBwlwybcJ6TtTlxGpYIR756xpCR",
+	"BxCUlz7HxMlvoHBs472VCEdhyb6XktVVas0+0hcXHC3qIVV9j3H+qfKlkDeqMkc0tpoJtocahHlul+39",
+	"P0/tOiW1pXrGUcS/PvU3VRJjgze5EdaoJLfFSnL5CrGHqAoQpu03DLe/CUtC7Y/hs5t+Oez1mEaxozvC",
+	"pfHrKHsZTSHVoIHYMKKJGZis7Yf/9xQsRUDyAY6ONRiuZiK+bFxifOOZwlklct4UUIyBUY/Rxe7k3Xu8",
+	"fV1DcZsZ1yr/V7f5u79iVkXSRiVZCkMbYip0THEcQItt4fIOLLE7eXnXBsxmDOaZMZz78Rw4LOGbfthQ",
+	"0eu8Sqzoe59rxFeJfK2nxadP3lSmbtrups4T2xowSXXyTPiH/eamD4SkxPRp0A7IUkdB2xxFnRd2k3Mn",
+	"e/vRaFBTZe1pwO4uPiWJ/Y3kXSrTQO0UWn7oZwAkGhRN0oyosI3/QL05SRrF7+7vtmgfVvZTriTeOLdB",
+	"RiWwZLGDKVwgOAyJGBDMcnHb2NIvfv/7aIxOW3AsFk//rMQLKBA50m9/7hBth37/qwIUj3HXRKV7vwyj",
+	"k4008pejvaAkPt4KXnvXHvH1JjOqCoV/pbIPmZDUxZl5kar+Cd9XRL3vjvIwhGq5VAlUCkryIhBgu3yg",
+	"qC0P2g2owFR4ARcEx9b9GO+At6GRkVGbEdNooNmvPerUGM/dN+fuP06b+h0zW9lcD/gilW5W4seq6OLa",
+	"8PPdpdHdS9BIjQspuYLoXZr7aZePZZWXxIvSHWKURqYhZUPLS1fBpkSOotSQlUwUHLKCGRb1hzGnYhUf",
+	"6utPVkMRQGH54knA95QMRm+8DpuopIfGC6ZDrBemBR2cji9NUZkMSVtuyLjck26I38YzYdGygbUSslro",
+	"kMjYM6SRY0wFD0uoO3Nrn3qdtPibVN4CModG6UwKfoz1sl+0LuzfAAAA//8=",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

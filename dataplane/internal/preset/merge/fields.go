@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/shared/catalog"
+	"github.com/signalbox-dev/signalbox/shared/policy"
 )
 
 // kind is what a value is, by its first byte.
@@ -115,7 +116,7 @@ var concepts = map[string]string{
 // conceptOf is what a name stands for: names that differ in their case and in
 // underscores alone are the same.
 func conceptOf(name string) string {
-	folded := strings.ToLower(strings.ReplaceAll(name, "_", ""))
+	folded := policy.FoldParam(name)
 	if same, ok := concepts[folded]; ok {
 		return same
 	}
@@ -135,12 +136,6 @@ func rivalOf(concept string) string {
 	}
 	return concept
 }
-
-// owned are the members that say what is asked, of whom, and how the gateway is
-// to go about it. No preset sets them.
-var owned = concept(`model models provider routing session_id preset provider_options stream stream_options metadata prompt_cache_key
-	messages input contents prompt suffix system instructions system_instruction documents query image file
-	previous_response_id conversation input_file_id cached_content`)
 
 func concept(names string) map[string]bool {
 	out := make(map[string]bool)

@@ -96,7 +96,7 @@ func (m *merger) read() error {
 		m.top.note(&o)
 		start, end := o.ValueSpan()
 		at := base + start
-		if m.to.Surface == catalog.Gemini && conceptOf(o.Name()) == generationConfig {
+		if m.to.Surface == catalog.Gemini && conceptOf(o.Name()) == policy.GenerationConfig {
 			m.configs = append(m.configs, span{at, base + end})
 			for config := rawjson.NewObject(o.Value()); config.Next(); {
 				m.inner.note(&config)
@@ -144,8 +144,6 @@ func (m *merger) write() []byte {
 	m.edits.Sort()
 	return m.wrapped(m.edits.Apply(m.body, nil, 0))
 }
-
-const generationConfig = "generationconfig" // as a concept
 
 // configure adds to the generation config: to the last one, which parsers
 // believe, or as a member of its own.

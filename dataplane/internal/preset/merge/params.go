@@ -31,7 +31,7 @@ func given(c *policy.PresetConfig) []param {
 	var inner []param
 	for _, name := range slices.Sorted(maps.Keys(c.Params)) {
 		value := c.Params[name]
-		if conceptOf(name) != generationConfig {
+		if conceptOf(name) != policy.GenerationConfig {
 			all = append(all, param{name, value})
 			continue
 		}
@@ -98,7 +98,7 @@ func has(c *policy.PresetConfig, concept string) bool {
 
 // place is where a surface has a parameter.
 func place(s catalog.Surface, name, concept string, value []byte) (field, bool) {
-	if !plain(name) || owned[concept] {
+	if !plain(name) || policy.OwnParam(name) {
 		return field{}, false
 	}
 	f, ok := surfaces[s][concept]

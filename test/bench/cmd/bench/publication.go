@@ -51,24 +51,30 @@ func measurePublication(ctx context.Context, o options) (err error) {
 			return err
 		}
 	}
+	if err := p.deploys(ctx, o.keys); err != nil {
+		return err
+	}
 	return p.report(o.out)
 }
 
 // publisher collects the times.
 type publisher struct {
-	w       client.Workspace
-	waited  []time.Duration // create with ?wait=, as the caller sees it
-	revoked []time.Duration // from the revocation to the last gateway's refusal
+	w        client.Workspace
+	held     client.Key      // by every gateway
+	waited   []time.Duration // create with ?wait=, as the caller sees it
+	revoked  []time.Duration // from the revocation to the last gateway's refusal
+	deployed []time.Duration // a route's version with ?wait=, as the caller sees it
+	received []time.Duration // from its commit to the last gateway's receipt
 }
 
 // hold makes every gateway hold the workspace, or no publication waits for it.
 func (p *publisher) hold(ctx context.Context) error {
-	key, _, err := p.w.CreateKey(ctx, client.NewKey{Name: "held"}, publishWithin)
-	if err != nil {
+	var err error
+	if p.held, _, err = p.w.CreateKey(ctx, client.NewKey{Name: "held"}, publishWithin); err != nil {
 		return err
 	}
 	for i := range p.w.Gateways {
-		if err := p.expect(ctx, i, key.Secret, http.StatusOK); err != nil {
+		if err := p.expect(ctx, i, p.held.Secret, http.StatusOK); err != nil {
 			return err
 		}
 	}
@@ -121,8 +127,6 @@ func (p *publisher) expect(ctx context.Context, gateway int, key string, status 
 
 func (p *publisher) report(w io.Writer) error {
 	var b strings.Builder
-	slices.Sort(p.waited)
-	slices.Sort(p.revoked)
 	fmt.Fprintf(&b, "| publication to %d gateways, %d changes | p50 | p99 |\n|---|---|---|\n", publicationGateways, len(p.waited))
 	for _, row := range []struct {
 		name  string
@@ -130,7 +134,10 @@ func (p *publisher) report(w io.Writer) error {
 	}{
 		{"key created with ?wait=, until the call returned", p.waited},
 		{"key revoked, until the last gateway refused it", p.revoked},
+		{"dynamic route deployed with ?wait=, until the call returned", p.deployed},
+		{"the same, from the commit to the last receipt", p.received},
 	} {
+		slices.Sort(row.times)
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", row.name,
 			millis(float64(load.Percentile(row.times, 50))), millis(float64(load.Percentile(row.times, 99))))
 	}

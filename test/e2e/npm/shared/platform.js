@@ -1,6 +1,7 @@
 // Where the platform under test is. The Go test beside this folder starts it
 // and passes:
 //   SIGNALBOX_URL, SIGNALBOX_KEY                   the gateway and an API key
+//   SIGNALBOX_ROUTED_KEY                           a key that a dynamic route is attached to
 //   SIGNALBOX_TLS_URL, SIGNALBOX_TLS_CERTIFICATE   the gateway behind TLS, and whom to trust for it
 //   SIMULATOR_SEEN                                 what the simulated provider received
 //   UPSTREAM_FORMATS                               the words of formats.js, so that none is left out
@@ -9,6 +10,7 @@ import assert from 'node:assert/strict';
 export const gateway = process.env.SIGNALBOX_URL;
 export const v1 = `${gateway}/v1`;
 export const apiKey = process.env.SIGNALBOX_KEY;
+export const routedKey = process.env.SIGNALBOX_ROUTED_KEY;
 
 export const secure = { url: process.env.SIGNALBOX_TLS_URL, certificate: process.env.SIGNALBOX_TLS_CERTIFICATE };
 

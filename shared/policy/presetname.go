@@ -1,15 +1,15 @@
-package preset
+package policy
 
 import (
 	"strconv"
 	"strings"
 )
 
-// name is what a caller wrote behind the @: slug or handle/slug, and #version.
-type name struct {
-	handle  string // of who published it; "": the workspace's own
-	slug    string
-	version int // that is pinned; 0: the deployed one
+// PresetName is what is written behind the @: slug or handle/slug, and #version.
+type PresetName struct {
+	Handle  string // of who published it; "": the workspace's own
+	Slug    string
+	Version int // that is pinned; 0: the deployed one
 }
 
 // The longest parts of a name, in bytes. What is longer names nothing.
@@ -19,24 +19,24 @@ const (
 	maxDigits = 9
 )
 
-// parse takes a name apart, without regard to case. It lets nothing through that
-// could not be a key of the bucket.
-func parse(text string) (n name, ok bool) {
-	n.slug = strings.ToLower(text)
-	if rest, version, pinned := strings.Cut(n.slug, "#"); pinned {
+// ParsePresetName takes a name apart, without regard to case. It lets nothing
+// through that could not be part of a document's key.
+func ParsePresetName(text string) (n PresetName, ok bool) {
+	n.Slug = strings.ToLower(text)
+	if rest, version, pinned := strings.Cut(n.Slug, "#"); pinned {
 		number, err := strconv.Atoi(version)
 		if err != nil || number < 1 || version[0] == '+' || version[0] == '0' || len(version) > maxDigits {
-			return name{}, false
+			return PresetName{}, false
 		}
-		n.slug, n.version = rest, number
+		n.Slug, n.Version = rest, number
 	}
-	if handle, rest, foreign := strings.Cut(n.slug, "/"); foreign {
+	if handle, rest, foreign := strings.Cut(n.Slug, "/"); foreign {
 		if !isWord(handle, maxHandle, "_-") {
-			return name{}, false
+			return PresetName{}, false
 		}
-		n.handle, n.slug = handle, rest
+		n.Handle, n.Slug = handle, rest
 	}
-	return n, isWord(n.slug, maxSlug, "._:-")
+	return n, isWord(n.Slug, maxSlug, "._:-")
 }
 
 // isWord reports a text of letters, digits and marks that begins with none of

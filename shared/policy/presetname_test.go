@@ -1,21 +1,23 @@
-package preset
+package policy_test
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/signalbox-dev/signalbox/shared/policy"
 )
 
-func TestNames(t *testing.T) {
-	for text, want := range map[string]name{
-		"support":                      {slug: "support"},
-		"Support":                      {slug: "support"},
-		"a.b_c:d-1":                    {slug: "a.b_c:d-1"},
-		"support#3":                    {slug: "support", version: 3},
-		"Acme/Support":                 {handle: "acme", slug: "support"},
-		"acme/support#12":              {handle: "acme", slug: "support", version: 12},
-		"1/1#999999999":                {handle: "1", slug: "1", version: 999999999},
+func TestPresetNames(t *testing.T) {
+	for text, want := range map[string]policy.PresetName{
+		"support":                      {Slug: "support"},
+		"Support":                      {Slug: "support"},
+		"a.b_c:d-1":                    {Slug: "a.b_c:d-1"},
+		"support#3":                    {Slug: "support", Version: 3},
+		"Acme/Support":                 {Handle: "acme", Slug: "support"},
+		"acme/support#12":              {Handle: "acme", Slug: "support", Version: 12},
+		"1/1#999999999":                {Handle: "1", Slug: "1", Version: 999999999},
 		"":                             {},
 		"#1":                           {},
 		"a#":                           {},
@@ -42,28 +44,28 @@ func TestNames(t *testing.T) {
 		strings.Repeat("a", 101):       {},
 		strings.Repeat("a", 41) + "/b": {},
 	} {
-		got, ok := parse(text)
-		require.Equal(t, want.slug != "", ok, "%q", text)
+		got, ok := policy.ParsePresetName(text)
+		require.Equal(t, want.Slug != "", ok, "%q", text)
 		if ok {
 			require.Equal(t, want, got, "%q", text)
 		}
 	}
 }
 
-// FuzzName makes sure that no name becomes a key that means more than one
+// FuzzPresetName makes sure that no name becomes a key that means more than one
 // document.
-func FuzzName(f *testing.F) {
+func FuzzPresetName(f *testing.F) {
 	for _, text := range []string{"a", "A/b#3", "a.b", "a/b.>", "*", "a#9"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		n, ok := parse(text)
+		n, ok := policy.ParsePresetName(text)
 		if !ok {
 			return
 		}
-		require.NotEmpty(t, n.slug)
-		require.False(t, strings.ContainsAny(n.handle+n.slug, "*> =/#\t\r\n"), "%q", text)
-		require.NotContains(t, n.handle, ".")
-		require.GreaterOrEqual(t, n.version, 0)
+		require.NotEmpty(t, n.Slug)
+		require.False(t, strings.ContainsAny(n.Handle+n.Slug, "*> =/#\t\r\n"), "%q", text)
+		require.NotContains(t, n.Handle, ".")
+		require.GreaterOrEqual(t, n.Version, 0)
 	})
 }

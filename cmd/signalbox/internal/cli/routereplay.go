@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/client"
+)
+
+func (a *app) routesReplay() *cobra.Command {
+	c := &cobra.Command{
+		Use: "replay ROUTE VERSION", Short: "Show what a version would change for the recorded requests of the attached keys", Args: cobra.ExactArgs(2),
+		Long: `Show what a version would change for the recorded requests of the attached keys, compared with the deployed version, under the
+policy and the catalog of now. Nothing is sent and nothing changes. VERSION may be latest.`,
+		Example: "  signalbox routes replay plans 4 --since 24h --limit 5000",
+	}
+	since := c.Flags().String("since", "", "of the oldest request: a time, or how long ago, such as 24h, which is the default")
+	limit := c.Flags().Int("limit", 0, "how many requests, the newest, at most 10000 (default 1000)")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		oldest, err := timeFlag("since", *since, time.Now(), -1)
+		if err != nil {
+			return err
+		}
+		api, err := a.management()
+		if err != nil {
+			return err
+		}
+		route, err := routeID(c.Context(), api, args[0])
+		if err != nil {
+			return err
+		}
+		number, err := wantedVersion(c.Context(), api, route, args[1:])
+		if err != nil {
+			return err
+		}
+		q := client.DynamicRouteReplay{Since: oldest}
+		if c.Flags().Changed("limit") {
+			q.Limit = limit
+		}
+		r, err := api.ReplayDynamicRouteVersionWithResponse(c.Context(), route, number, q)
+		if err := done(r, err); err != nil {
+			return err
+		}
+		return a.show(r, func(t *table) { replayTable(t, r.JSON200.Data) })
+	}
+	return c
+}
+
+func replayTable(t *table, r client.DynamicRouteReplayReport) {
+	against := "no route: none is deployed"
+	if baseline, err := r.BaselineVersion.Get(); err == nil {
+		against = strconv.Itoa(baseline)
+	}
+	t.row("VERSION", r.Version)
+	t.row("COMPARED WITH", against)
+	read := strconv.Itoa(r.Requests)
+	if oldest, err := r.Oldest.Get(); err == nil {
+		read += " since " + oldest.UTC().Format(time.RFC3339)
+	}
+	if r.Limited {
+		read += ", and there may be more"
+	}
+	t.row("REQUESTS", read)
+	t.row("COMPARABLE", r.Comparable)
+	t.row("MOVED", fmt.Sprintf("%d, of them %d to another model", r.Moved, r.MovedModels))
+	t.row("REFUSED", fmt.Sprintf("%d more, %d fewer", r.RefusalsGained, r.RefusalsLost))
+	t.row("COST", fmt.Sprintf("%s USD instead of %s, over %d requests", r.Cost.AfterUsd, r.Cost.BeforeUsd, r.Cost.Requests))
+	if r.Latency.Requests > 0 {
+		t.row("LATENCY", fmt.Sprintf("%.0f ms instead of %.0f, over %d requests", r.Latency.AfterMs, r.Latency.BeforeMs, r.Latency.Requests))
+	}
+	for _, m := range r.Models {
+		t.row("MODEL", fmt.Sprintf("%s → %s", m.From, m.To), m.Requests)
+	}
+	t.row("NODE", "TYPE", "REQUESTS", "MOVED", "REFUSED", "SERVED", "UNKNOWN")
+	for _, n := range r.ByNode {
+		t.row(n.Node, n.Type, n.Requests, n.Moved, n.RefusalsGained, n.RefusalsLost, n.Unknown)
+	}
+	for _, u := range r.Unknown {
+		t.row("UNKNOWN", unknownAt(u), u.Requests)
+	}
+}
+
+// unknownAt says why, and at which node of which version, a way is not known.
+func unknownAt(u client.DynamicRouteReplayUnknown) string {
+	text := string(u.Reason)
+	if u.Node != nil {
+		text += " at " + *u.Node
+	}
+	if u.Version != nil {
+		text += " of version " + strconv.Itoa(*u.Version)
+	}
+	return text
+}

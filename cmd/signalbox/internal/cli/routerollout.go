@@ -1,0 +1,215 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/client"
+)
+
+func (a *app) routesRollout() *cobra.Command {
+	return group("rollout", "Roll a version of a dynamic route out in steps, and have it taken back by itself",
+		a.rolloutStart(), a.rolloutStatus(), a.rolloutList(), a.rolloutPause(), a.rolloutResume(), a.rolloutAdvance(), a.rolloutAbort())
+}
+
+// rolloutFlags are what a rollout is begun with, by flags or a file.
+type rolloutFlags struct {
+	steps, file           string
+	errors, latency, cost float64
+	least                 int64
+}
+
+func (r *rolloutFlags) add(c *cobra.Command) {
+	c.Flags().StringVar(&r.steps, "steps", "", "shares with how long each is held, such as 10%:10m,50%:1h,100%:10m")
+	c.Flags().Float64Var(&r.errors, "max-error-rate", 0, "the share of failures, 0 to 1, above which the version is taken back")
+	c.Flags().Float64Var(&r.latency, "max-p95-latency-ratio", 0, "how many times as long as the deployed version it may take")
+	c.Flags().Float64Var(&r.cost, "max-cost-ratio", 0, "how many times as much as the deployed version it may cost")
+	c.Flags().Int64Var(&r.least, "min-requests", 100, "how many requests of a version are the least that anything is made of")
+	c.Flags().StringVarP(&r.file, "file", "f", "", "steps and guard in YAML or JSON, instead of these flags; - reads from standard input")
+}
+
+// body is what the flags or the file say.
+func (r *rolloutFlags) body(a *app, c *cobra.Command) (client.NewDynamicRouteRollout, error) {
+	var body client.NewDynamicRouteRollout
+	if (r.file == "") == (r.steps == "") {
+		return body, misuse("give --steps and the limits, or a file")
+	}
+	if r.file != "" {
+		text, err := a.document(r.file)
+		if err != nil {
+			return body, err
+		}
+		if err := json.Unmarshal(text, &body); err != nil {
+			return body, misuse("the file must have steps, each with percent and hold, and a guard")
+		}
+		return body, nil
+	}
+	for step := range strings.SplitSeq(r.steps, ",") {
+		percent, hold, ok := strings.Cut(strings.TrimSpace(step), ":")
+		share := json.Number(strings.TrimSuffix(percent, "%"))
+		if _, err := share.Float64(); !ok || err != nil {
+			return body, misuse("--steps must be shares with how long each is held, such as 10%%:10m,50%%:1h,100%%:10m")
+		}
+		body.Steps = append(body.Steps, client.DynamicRouteRolloutStep{Percent: share, Hold: hold})
+	}
+	body.Guard.MinRequests = r.least
+	given := func(name string, limit *float64) *float64 {
+		if c.Flags().Changed(name) {
+			return limit
+		}
+		return nil
+	}
+	body.Guard.MaxErrorRate = given("max-error-rate", &r.errors)
+	body.Guard.MaxP95LatencyRatio = given("max-p95-latency-ratio", &r.latency)
+	body.Guard.MaxCostRatio = given("max-cost-ratio", &r.cost)
+	return body, nil
+}
+
+func (a *app) rolloutStart() *cobra.Command {
+	var flags rolloutFlags
+	c := &cobra.Command{
+		Use: "start ROUTE [VERSION]", Short: "Roll a version, the latest by default, out beside the one that is deployed", Args: cobra.RangeArgs(1, 2),
+		Example: "  signalbox routes rollout start plans 4 --steps 10%:10m,50%:1h,100%:10m --max-error-rate 0.02 --max-p95-latency-ratio 1.5\n" +
+			"  signalbox routes rollout start plans -f rollout.yaml --follow",
+	}
+	flags.add(c)
+	follow := followFlag(c)
+	f := changeFlags(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		body, err := flags.body(a, c)
+		if err != nil {
+			return err
+		}
+		api, err := a.management()
+		if err != nil {
+			return err
+		}
+		route, err := routeID(c.Context(), api, args[0])
+		if err != nil {
+			return err
+		}
+		number, err := wantedVersion(c.Context(), api, route, args[1:])
+		if err != nil {
+			return err
+		}
+		r, err := api.StartDynamicRouteRolloutWithResponse(c.Context(), route, number,
+			&client.StartDynamicRouteRolloutParams{Wait: f.waitFor(), IdempotencyKey: f.key()}, body)
+		if err := done(r, err); err != nil {
+			return err
+		}
+		if *follow {
+			return a.followRollout(c.Context(), api, route)
+		}
+		return a.show(r, func(t *table) {
+			started := either(r.JSON201, r.JSON202)
+			rolloutTable(t, started.Data)
+			warningRows(t, started.Warnings)
+		})
+	}
+	return c
+}
+
+func followFlag(c *cobra.Command) *bool {
+	return c.Flags().Bool("follow", false, "show each change until the rollout ends; it is a failure unless the version was deployed")
+}
+
+func (a *app) rolloutStatus() *cobra.Command {
+	c := &cobra.Command{
+		Use: "status ROUTE", Short: "Show the newest rollout of a dynamic route, with the numbers that it is judged by", Args: cobra.ExactArgs(1),
+	}
+	follow := followFlag(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		api, err := a.management()
+		if err != nil {
+			return err
+		}
+		route, err := routeID(c.Context(), api, args[0])
+		if err != nil {
+			return err
+		}
+		if *follow {
+			return a.followRollout(c.Context(), api, route)
+		}
+		r, err := api.GetDynamicRouteRolloutWithResponse(c.Context(), route)
+		if err := done(r, err); err != nil {
+			return err
+		}
+		return a.show(r, func(t *table) { rolloutTable(t, r.JSON200.Data) })
+	}
+	return c
+}
+
+// followRollout shows a rollout whenever it has changed, until it ends.
+func (a *app) followRollout(ctx context.Context, api *client.ClientWithResponses, route string) error {
+	tick := time.NewTicker(followEvery)
+	defer tick.Stop()
+	shown := ""
+	for {
+		r, err := api.GetDynamicRouteRolloutWithResponse(ctx, route)
+		if err := done(r, err); err != nil {
+			return err
+		}
+		d := r.JSON200.Data
+		if now := fmt.Sprint(d.Arms, d.State, d.Step, d.WaitingFor); now != shown {
+			shown = now
+			if err := a.show(r, func(t *table) { t.row(followCells(d)...) }); err != nil {
+				return err
+			}
+		}
+		switch d.State {
+		case client.DynamicRouteRolloutStateCompleted:
+			return nil
+		case client.DynamicRouteRolloutStateRolledBack, client.DynamicRouteRolloutStateAborted:
+			return fmt.Errorf("the rollout is %s; see it with: signalbox routes rollout status %s", d.State, route)
+		case client.DynamicRouteRolloutStateRunning, client.DynamicRouteRolloutStatePaused:
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
+// followCells are a rollout on one line.
+func followCells(d client.DynamicRouteRollout) []any {
+	arm := func(a client.DynamicRouteArm) string { return fmt.Sprintf("%d of %d failed", a.Failures, a.Requests) }
+	cells := []any{string(d.State), d.Percent.String() + "%", "candidate " + arm(d.Arms.Candidate), "stable " + arm(d.Arms.Stable)}
+	if d.WaitingFor != nil {
+		cells = append(cells, "waits for "+strings.ReplaceAll(string(*d.WaitingFor), "_", " "))
+	}
+	return cells
+}
+
+func (a *app) rolloutList() *cobra.Command {
+	c := &cobra.Command{Use: "list ROUTE", Short: "List the rollouts of a dynamic route, newest first", Args: cobra.ExactArgs(1)}
+	limit := limitFlag(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		api, err := a.management()
+		if err != nil {
+			return err
+		}
+		route, err := routeID(c.Context(), api, args[0])
+		if err != nil {
+			return err
+		}
+		body, found, err := pages[client.DynamicRouteRolloutSummary](*limit, func(cursor *string, size int) (answer, error) {
+			return api.ListDynamicRouteRolloutsWithResponse(c.Context(), route, &client.ListDynamicRouteRolloutsParams{Cursor: cursor, Limit: &size})
+		})
+		if err != nil {
+			return err
+		}
+		return a.showBody(body, func(t *table) {
+			t.row("ID", "VERSION", "STATE", "STEP", "SHARE", "BROKEN", "STARTED")
+			for _, r := range found {
+				t.row(r.ID, r.CandidateVersion, r.State, fmt.Sprintf("%d of %d", r.Step, len(r.Steps)), r.Percent.String()+"%", brokenLimit(r.Evidence), r.CreatedAt)
+			}
+		})
+	}
+	return c
+}

@@ -1,0 +1,49 @@
+package cli_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/cli"
+)
+
+func TestRollouts(t *testing.T) {
+	term := newTerminal(t)
+	term.signIn()
+	file := filepath.Join(term.dir, "graph.yaml")
+	write := func(text string) { require.NoError(t, os.WriteFile(file, []byte(text), 0o600)) }
+	graph := func(model string) string {
+		return "schema_version: 1\nentry: s\nnodes:\n  - {id: s, type: start, next: m}\n  - {id: m, type: model, model: " + model + ", next: e}\n  - {id: e, type: end}\n"
+	}
+	write(graph("openai/gpt-5"))
+	term.run("routes", "create", "--name", "plans", "-f", file).is(cli.ExitOK)
+	write(graph("openai/gpt-5-mini"))
+	term.run("routes", "update", "plans", "-f", file).is(cli.ExitOK)
+	start := []string{"routes", "rollout", "start", "plans", "--steps", "12.5%:10m, 100:1h", "--max-error-rate", "0.05", "--min-requests", "20"}
+	term.run(start...).is(cli.ExitConflict)
+	term.run("routes", "deploy", "plans", "1").is(cli.ExitOK)
+	term.run("routes", "rollout", "status", "plans").is(cli.ExitNotFound)
+
+	term.run("routes", "rollout", "start", "plans").is(cli.ExitUsage)
+	term.run("routes", "rollout", "start", "plans", "--steps", "ten:1m", "--max-error-rate", "0.1").is(cli.ExitUsage)
+	term.run("routes", "rollout", "start", "plans", "--steps", "10%", "--max-error-rate", "0.1").is(cli.ExitUsage)
+	term.run("routes", "rollout", "start", "plans", "--steps", "10%:1m").is(cli.ExitUsage)
+	term.run(append(start, "--wait", "5s")...).is(cli.ExitOK).shows("rollout_", "2 beside 1", "running", "[12.5%:10m], 100%:1h", "hold", "0.05", "0 requests")
+	term.run(start...).is(cli.ExitConflict)
+	term.run("routes", "rollout", "pause", "plans").is(cli.ExitOK).shows("paused", "resume")
+	term.run("routes", "rollout", "advance", "plans").is(cli.ExitConflict)
+	term.run("routes", "rollout", "resume", "plans").is(cli.ExitOK).shows("running")
+	term.run("routes", "rollout", "advance", "plans").is(cli.ExitOK).shows("[100%:1h]")
+	term.run("routes", "rollout", "abort", "plans").is(cli.ExitOK).shows("aborted", "ENDED")
+	term.run("routes", "rollout", "status", "plans", "--follow").is(cli.ExitFailure).shows("aborted")
+
+	write("steps: [{percent: 0.01, hold: 1s}]\nguard: {max_cost_ratio: 2, min_requests: 1}\n")
+	term.run("routes", "rollout", "start", "plans", "2", "-f", file).is(cli.ExitOK).shows("[0.01%:1s]", "MAX COST RATIO")
+	term.run("routes", "rollout", "advance", "plans").is(cli.ExitOK).shows("completed")
+	term.run("routes", "rollout", "status", "plans", "--follow").is(cli.ExitOK).shows("completed", "0 of 0 failed")
+	term.run("routes", "rollout", "list", "plans").is(cli.ExitOK).shows("completed", "aborted", "2 of 2", "1 of 1")
+	term.run("routes", "get", "plans", "-o", "json").is(cli.ExitOK).shows(`"deployed_version": 2`)
+}

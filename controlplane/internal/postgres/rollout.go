@@ -1,0 +1,109 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+	"gorm.io/gorm"
+
+	"github.com/signalbox-dev/signalbox/controlplane/internal/dynamicroute"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/rollout"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/rollout/tally"
+	"github.com/signalbox-dev/signalbox/shared/fault"
+	"github.com/signalbox-dev/signalbox/shared/id"
+)
+
+// RolloutStore keeps staged rollouts.
+type RolloutStore struct{}
+
+// NewRolloutStore returns a store that works in the transaction of its context.
+func NewRolloutStore() *RolloutStore { return &RolloutStore{} }
+
+// Create implements rollout.Store. The service looks first, in the transaction
+// that locked the workspace, so that only a forgotten check meets the index.
+func (*RolloutStore) Create(ctx context.Context, ws id.Workspace, r rollout.Rollout) error {
+	row := rolloutRowOf(r)
+	return translate(tenant(ctx, ws).Create(&row).Error, "begin a rollout")
+}
+
+// Latest implements rollout.Store.
+func (*RolloutStore) Latest(ctx context.Context, ws id.Workspace, route id.Route) (rollout.Rollout, error) {
+	var row rolloutRow
+	err := rollouts(ctx, ws, route).Order("id DESC").Take(&row).Error
+	return row.rollout(), translate(err, "read a rollout")
+}
+
+// Update implements rollout.Store.
+func (*RolloutStore) Update(ctx context.Context, ws id.Workspace, r rollout.Rollout) error {
+	row := rolloutRowOf(r)
+	own := scoped(ctx, ws).Model(&rolloutRow{}).Where("id = ?", row.ID)
+	done := own.Session(fresh).Where("version = ?", r.Version-1).Updates(row.changeable())
+	return versioned(done, own.Session(fresh), "update a rollout")
+}
+
+// List implements rollout.Store.
+func (*RolloutStore) List(ctx context.Context, ws id.Workspace, route id.Route, q page.Query) (page.Result[rollout.Rollout], error) {
+	db, err := newestFirst(rollouts(ctx, ws, route), "id", q)
+	if err != nil {
+		return page.Result[rollout.Rollout]{}, err
+	}
+	var rows []rolloutRow
+	if err := db.Find(&rows).Error; err != nil {
+		return page.Result[rollout.Rollout]{}, translate(err, "list rollouts")
+	}
+	return cut(rows, q, func(r rolloutRow) uuid.UUID { return r.ID }, rolloutRow.rollout), nil
+}
+
+// Cells implements rollout.Store.
+func (*RolloutStore) Cells(ctx context.Context, ws id.Workspace, r id.Rollout) ([]tally.Cell, error) {
+	var rows []rolloutCountRow
+	err := scoped(ctx, ws).Model(&rolloutCountRow{}).Where("rollout_id = ?", r.UUID()).Find(&rows).Error
+	cells := make([]tally.Cell, len(rows))
+	for i, row := range rows {
+		cells[i] = row.cell()
+	}
+	return cells, translate(err, "read the counts of a rollout")
+}
+
+// Underway implements dynamicroute.Rollouts.
+func (*RolloutStore) Underway(ctx context.Context, ws id.Workspace, route id.Route) (dynamicroute.Underway, error) {
+	var row rolloutRow
+	err := translate(openRollout(ctx, ws, route).Take(&row).Error, "look for a rollout")
+	if fault.Is(err, fault.NotFound) {
+		return dynamicroute.Underway{}, nil
+	}
+	return dynamicroute.Underway{
+		ID: id.FromUUID[id.RolloutKind](row.ID), Version: row.Candidate, Paused: row.State == string(rollout.Paused),
+	}, err
+}
+
+// Suspend implements dynamicroute.Rollouts.
+func (*RolloutStore) Suspend(ctx context.Context, ws id.Workspace, route id.Route, at time.Time) error {
+	done := openRollout(ctx, ws, route).Where("state = ?", string(rollout.Running)).Updates(map[string]any{
+		"state": string(rollout.Paused), "updated_at": at, "version": gorm.Expr("version + 1"),
+	})
+	return changed(done, "pause a rollout")
+}
+
+// Abort implements dynamicroute.Rollouts.
+func (*RolloutStore) Abort(ctx context.Context, ws id.Workspace, route id.Route, at time.Time) error {
+	done := openRollout(ctx, ws, route).Updates(map[string]any{
+		"state": string(rollout.Aborted), "updated_at": at, "ended_at": at, "version": gorm.Expr("version + 1"),
+	})
+	return changed(done, "abort a rollout")
+}
+
+func rollouts(ctx context.Context, ws id.Workspace, route id.Route) *gorm.DB {
+	return scoped(ctx, ws).Model(&rolloutRow{}).Where("route_id = ?", route.UUID())
+}
+
+func openRollout(ctx context.Context, ws id.Workspace, route id.Route) *gorm.DB {
+	return rollouts(ctx, ws, route).Where("ended_at IS NULL")
+}
+
+var (
+	_ rollout.Store         = (*RolloutStore)(nil)
+	_ dynamicroute.Rollouts = (*RolloutStore)(nil)
+)

@@ -1,0 +1,64 @@
+package rollout
+
+import (
+	"context"
+
+	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/rollout/tally"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/routing"
+	"github.com/signalbox-dev/signalbox/shared/flow"
+	"github.com/signalbox-dev/signalbox/shared/id"
+)
+
+// Store keeps rollouts. Every method is called inside a transaction of ws and
+// sees nothing else.
+type Store interface {
+	// Create fails with conflict when the route has an open one.
+	Create(ctx context.Context, ws id.Workspace, r Rollout) error
+	// Latest is the newest of a route. It fails with not_found.
+	Latest(ctx context.Context, ws id.Workspace, route id.Route) (Rollout, error)
+	// Update replaces where it stands, where the stored version is one less;
+	// else precondition_failed, or not_found.
+	Update(ctx context.Context, ws id.Workspace, r Rollout) error
+	// List is newest first.
+	List(ctx context.Context, ws id.Workspace, route id.Route, q page.Query) (page.Result[Rollout], error)
+	// Cells are the counts of all its steps.
+	Cells(ctx context.Context, ws id.Workspace, rollout id.Rollout) ([]tally.Cell, error)
+}
+
+// Docket is what the judge reads, of all workspaces.
+type Docket interface {
+	// Open lists the rollouts that are open, with their counts.
+	Open(ctx context.Context) ([]Case, error)
+}
+
+// Case is a rollout to judge.
+type Case struct {
+	Rollout Rollout
+	Cells   []tally.Cell
+}
+
+// Routes is what rollouts need of dynamic routes. All but Names is called inside
+// a transaction of ws.
+type Routes interface {
+	// Names are the catalog and the presets of now.
+	Names(ctx context.Context, ws id.Workspace) (*routing.Names, error)
+	// Candidate returns the version that is deployed beside a version that could
+	// be too. It fails with not_found, and with conflict where the route is
+	// paused, nothing or the version itself is deployed, or the version does not
+	// fit the catalog.
+	Candidate(ctx context.Context, ws id.Workspace, route id.Route, number int, names *routing.Names) (stable int, warnings []flow.Problem, err error)
+	// Promote deploys a version.
+	Promote(ctx context.Context, ws id.Workspace, route id.Route, number int, by audit.By) ([]audit.Change, error)
+	// Known fails with not_found where there never was such a route.
+	Known(ctx context.Context, ws id.Workspace, route id.Route) error
+}
+
+// Mutator runs fn in the transaction that raises the workspace's revision, and
+// records and publishes the change.
+type Mutator interface {
+	Mutate(ctx context.Context, ws id.Workspace, change *deploy.Change, fn func(ctx context.Context, revision int64) error) (publication.Publication, error)
+}

@@ -79,8 +79,8 @@ func (p *platform) publishKey(k policy.Key) {
 
 func (p *platform) publishPolicy(s policy.Snapshot) {
 	p.t.Helper()
-	s.Schema, s.Workspace = policy.Schema, p.workspace
-	body, digest, err := policy.Encode(s)
+	s.Workspace = p.workspace
+	body, digest, err := policy.Encode(s.Versioned())
 	require.NoError(p.t, err)
 	p.publish(wire.BucketPolicy, wire.PolicyPointer(p.workspace), wire.PolicyBody(p.workspace, digest), body, policy.Pointer{Revision: s.Revision, Digest: digest})
 }

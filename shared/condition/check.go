@@ -22,12 +22,16 @@ func Check(c Condition, path string, allowed ...Source) []Problem {
 	if k.tests > MaxTests {
 		k.addf(path, "want at most %d tests", MaxTests)
 	}
+	if k.steps > MaxSteps {
+		k.addf(path, "want simpler regular expressions: written out, they have at most %d steps together", MaxSteps)
+	}
 	return k.problems
 }
 
 type checker struct {
 	allowed  []Source
 	tests    int
+	steps    int // of all regular expressions
 	problems []Problem
 }
 
@@ -170,17 +174,15 @@ func (k *checker) value(op Op, v Value, path string) {
 	case Matches:
 		if v.kind != text {
 			k.addf(path, "want a regular expression as a text")
-		} else if _, err := pattern(v.text); err != nil {
+			return
+		}
+		steps, err := stepsOf(v.text)
+		if err != nil {
 			k.addf(path, "want a regular expression in the syntax of RE2")
 		}
+		k.steps += steps
 	default:
 	}
-}
-
-// pattern compiles an expression; texts compare without regard to case unless
-// it says (?-i).
-func pattern(expression string) (*regexp.Regexp, error) {
-	return regexp.Compile("(?i)" + expression)
 }
 
 // headerName is a token of RFC 9110 §5.6.2.

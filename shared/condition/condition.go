@@ -4,6 +4,8 @@
 // nothing of rules, routes or the catalog.
 package condition
 
+import "regexp"
+
 // Condition is one test, or a join of others. Exactly one of All, Any, Not and
 // the test (Source with Op) is set.
 type Condition struct {
@@ -19,12 +21,13 @@ type Condition struct {
 
 // Bounds of a condition.
 const (
-	MaxDepth    = 4   // joins within each other
-	MaxTests    = 64  // in all
-	MaxSegments = 12  // of a path
-	MaxPath     = 256 // bytes
-	MaxText     = 512 // bytes of a text or pattern to compare with
-	MaxList     = 256 // values of in and not_in
+	MaxDepth    = 4    // joins within each other
+	MaxTests    = 64   // in all
+	MaxSegments = 12   // of a path
+	MaxPath     = 256  // bytes
+	MaxText     = 512  // bytes of a text or pattern to compare with
+	MaxList     = 256  // values of in and not_in
+	MaxSteps    = 1000 // of its regular expressions, with repetitions written out
 )
 
 // Source is a part of a request that a test looks at.
@@ -101,3 +104,14 @@ type Facts interface {
 	// header, and else the path as it was written.
 	Look(s Source, path string) []Value
 }
+
+// Matcher is implemented by facts that remember what expressions matched, for
+// requests that are evaluated many times.
+type Matcher interface {
+	// Match is pattern.MatchString(text).
+	Match(pattern *Pattern, text string) bool
+}
+
+// Pattern is a regular expression, which stays the same one for as long as its
+// condition does.
+type Pattern = regexp.Regexp

@@ -98,6 +98,10 @@ func (p *Program) opposite(b *Program) bool {
 	})
 }
 
+// maxPairs is how many pairs of values of two tests are looked at: all tests of a
+// list are held against each other.
+const maxPairs = 256
+
 // excludes reports whether no request passes both a and b, tests of one input.
 func (p *Program) excludes(b *Program) bool {
 	switch {
@@ -108,7 +112,7 @@ func (p *Program) excludes(b *Program) bool {
 	case p.op == GreaterThan && b.op == LessThan:
 		above, below := p.values[0], b.values[0]
 		return above.kind == number && below.kind == number && above.number >= below.number
-	case p.op != Equals && p.op != In:
+	case p.op != Equals && p.op != In, len(p.values)*len(b.values) > maxPairs:
 		return false
 	}
 	for _, o := range p.values {
@@ -119,14 +123,20 @@ func (p *Program) excludes(b *Program) bool {
 	return true
 }
 
+// meets reports whether some value may equal both o and another operand: a number
+// equals both of two texts that read as it.
+func (o *operand) meets(other operand) bool {
+	if o.kind == null || other.kind == null {
+		return o.kind == other.kind
+	}
+	return o.isNum && other.isNum && o.number == other.number || o.folded == other.folded
+}
+
 // misses reports whether no value that equals o passes b.
 func (o *operand) misses(b *Program) bool {
 	switch b.op {
 	case Equals, In:
-		return !slices.ContainsFunc(b.values, func(other operand) bool {
-			// A number equals both of two texts that read as it.
-			return o.equals(other.Value) || other.equals(o.Value) || o.isNum && other.isNum && o.number == other.number
-		})
+		return !slices.ContainsFunc(b.values, o.meets)
 	case Contains, StartsWith, EndsWith:
 		return o.kind != number && !o.isNum && !b.meets(o.Value)
 	default:

@@ -72,3 +72,20 @@ func TestConstants(t *testing.T) {
 	}
 	require.Empty(t, condition.Constants(read(t, endpoint(`"op":"equals","value":"x"`)), "when", nil), "no endpoint is known")
 }
+
+// TestLongListsAreNotHeldAgainstEachOther: all tests of a list are, pair by pair,
+// so that two of them are worth no more than a glance.
+func TestLongListsAreNotHeldAgainstEachOther(t *testing.T) {
+	in := func(from, n int) condition.Condition {
+		var values []condition.Value
+		for i := range n {
+			values = append(values, num(fmt.Sprint(from+i)))
+		}
+		return condition.Condition{Source: condition.Metadata, Path: "n", Op: condition.In, Value: condition.List(values...)}
+	}
+	all := func(n int) condition.Condition {
+		return condition.Condition{All: []condition.Condition{in(0, n), in(1000, n)}}
+	}
+	require.Equal(t, []condition.Finding{{Path: "when"}}, condition.Constants(all(16), "when", nil))
+	require.Empty(t, condition.Constants(all(17), "when", nil))
+}

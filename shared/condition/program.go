@@ -99,11 +99,22 @@ func (p *Program) Holds(f Facts) bool {
 		return !p.not.Holds(f)
 	}
 	for _, v := range f.Look(p.source, p.path) {
-		if p.meets(v) {
+		holds := false
+		if m, remembers := f.(Matcher); remembers && p.op == Matches && v.matchable() {
+			holds = m.Match(p.pattern, v.text)
+		} else {
+			holds = p.meets(v)
+		}
+		if holds {
 			return !p.negated
 		}
 	}
 	return p.negated
+}
+
+// matchable reports whether regular expressions look at a value.
+func (v Value) matchable() bool {
+	return v.kind != null && v.kind < hidden && len(v.text) <= maxMatched
 }
 
 // meets reports whether one value of the request passes the positive test.
@@ -129,21 +140,22 @@ func (p *Program) meets(v Value) bool {
 		order, ok := p.values[0].compare(v)
 		return ok && order < 0
 	default:
-		return v.kind != null && p.meetsText(v.text)
+		return v.kind != null && p.meetsText(v)
 	}
 }
 
 // meetsText is meets for the operators that look at a value's text alone.
-func (p *Program) meetsText(have string) bool {
+func (p *Program) meetsText(v Value) bool {
+	have := v.text
 	switch want := p.values[0].folded; p.op {
 	case Contains:
-		return strings.Contains(fold(have), want)
+		return strings.Contains(v.folded(), want)
 	case StartsWith:
 		return startsFolded(have, want)
 	case EndsWith:
 		return endsFolded(have, want)
 	case Matches:
-		return p.pattern.MatchString(have)
+		return v.matchable() && p.pattern.MatchString(have)
 	default:
 		return false
 	}
@@ -183,5 +195,5 @@ func (o *operand) compare(v Value) (order int, ok bool) {
 	if o.kind != text || v.kind != text {
 		return 0, false
 	}
-	return strings.Compare(fold(v.text), o.folded), true
+	return strings.Compare(v.folded(), o.folded), true
 }

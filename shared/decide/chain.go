@@ -98,7 +98,10 @@ func (d *decision) addLink(links []link, l link) []link {
 	if d.opening.walker != nil {
 		l.walk = links[0].walk
 		if l.rung != RungRoute {
-			l.walk = d.opening.walker.again(l.name, l.walk)
+			if d.matches == nil {
+				d.matches = make(matches)
+			}
+			l.walk = d.opening.walker.again(l.name, l.walk, d.matches)
 			d.plan.UnknownAt = cmp.Or(d.plan.UnknownAt, l.walk.unknownAt)
 			if l.walk.action.Reject != nil {
 				d.exclude1(clip(l.said), "", stageRoute, reasonRouteRejects)

@@ -62,6 +62,7 @@ type decision struct {
 	*Ladder                 // of the entry at hand; it may be shared: own comes before a change of it
 	apart       bool        // it is not the opening's
 	permissions permissions // what is known of models so far
+	matches     matches     // and of what the route's expressions find
 	policyBytes int         // of the record's fields
 	whole       bool        // the fields are no record's: nothing is left out of them
 

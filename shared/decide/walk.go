@@ -66,11 +66,12 @@ func (w *walker) walk(name string) *walk {
 
 // again is the outcome for a further entry: that of the first one where the way
 // through the graph depends on nothing that an entry changes.
-func (w *walker) again(name string, first *walk) *walk {
+func (w *walker) again(name string, first *walk, known matches) *walk {
 	if !w.version.ReadsModel {
 		return first
 	}
 	own := *w // the opening's does not change
+	own.request.known = known
 	return own.walk(name)
 }
 
@@ -92,6 +93,30 @@ type requestFacts struct {
 	in    *Input
 	model string // as the entry of the chain names it
 	one   [1]condition.Value
+	known matches // nil: none are remembered
+}
+
+// matches are what regular expressions found in texts of a request. They are
+// remembered, as a chain may be long and matching is dear.
+type matches map[matched]bool
+
+type matched struct {
+	pattern *condition.Pattern
+	text    string
+}
+
+// Match implements condition.Matcher.
+func (f *requestFacts) Match(pattern *condition.Pattern, text string) bool {
+	if f.known == nil {
+		return pattern.MatchString(text)
+	}
+	of := matched{pattern, text}
+	found, known := f.known[of]
+	if !known {
+		found = pattern.MatchString(text)
+		f.known[of] = found
+	}
+	return found
 }
 
 // Look implements condition.Facts. What it returns holds until the next call.

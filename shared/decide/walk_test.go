@@ -114,6 +114,17 @@ func TestEachEntryHasItsOwnWay(t *testing.T) {
 		Model: "acme/big", Endpoint: "north:acme/big", Stage: "ignore", Reason: "ignored", Rung: "route",
 	})
 
+	// What an expression found in one entry's name is not what it finds in another's.
+	which := whenIs("which", condition.Model, "", "^acme/s", "only", "else")
+	which.When.Op = condition.Matches
+	w = on(which, only, flow.Node{ID: "else", Type: flow.Model, Next: "end"})
+	plan = w.decide(t, decide.Facts{Model: "acme/big", Models: []string{"zeta/small", "acme/small"}})
+	for i, node := range []string{"else", "else", "only"} {
+		require.Equal(t, []string{"start", "which", node, "end"}, plan.RecordOf(i).Route.Nodes)
+	}
+	w = on(whenIs("which", condition.Model, "", "acme/small", "only", "else"), only,
+		flow.Node{ID: "else", Type: flow.Model, Next: "end", Provider: &flow.Provider{Ignore: []string{"north"}}})
+
 	// A refusal has the way that led to it.
 	plan = w.decide(t, decide.Facts{Model: "acme/big"})
 	require.NotNil(t, plan.Refusal)

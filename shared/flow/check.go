@@ -14,13 +14,21 @@ import (
 // is worth a second look. Without names, models, providers and regions are not
 // looked up.
 func Check(g Graph, names Names) Report {
-	k := checker{g: &g, names: names, index: make(map[string]int, len(g.Nodes))}
+	k := checker{g: &g, names: names, warns: true}
+	return k.check()
+}
+
+func (k *checker) check() Report {
+	k.index = make(map[string]int, len(k.g.Nodes))
 	k.whole()
-	for i := range g.Nodes {
+	for i := range k.g.Nodes {
 		k.enter(i)
-		k.node(&g.Nodes[i])
+		k.node(&k.g.Nodes[i])
 	}
 	k.id1, k.path = "", ""
+	if k.steps > MaxSteps {
+		k.addf("nodes", TooLong, "want simpler regular expressions: written out, they have at most %d steps together", MaxSteps)
+	}
 	k.shape()
 	k.report.Problems = bounded(k.report.Problems)
 	return k.report
@@ -30,9 +38,11 @@ func Check(g Graph, names Names) Report {
 type checker struct {
 	g      *Graph
 	names  Names
+	warns  bool           // what is constant is looked for, which takes longer than all else
 	index  map[string]int // of the first node of each id
 	id1    string         // id of the node that is being checked
 	path   string         // its path with a dot
+	steps  int            // of all regular expressions
 	report Report
 }
 

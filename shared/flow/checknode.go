@@ -110,7 +110,10 @@ func (k *checker) when(n *Node) {
 		k.addf(p.Path, Malformed, "%s", p.Message)
 	}
 	if len(found) == 0 {
-		k.constant(n.When)
+		k.steps += condition.Steps(*n.When)
+		if k.warns {
+			k.constant(n.When)
+		}
 	}
 }
 

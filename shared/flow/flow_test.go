@@ -218,3 +218,23 @@ func TestListsAreBounded(t *testing.T) {
 		require.LessOrEqual(t, len(report.Problems), 1001, name)
 	}
 }
+
+// TestExpressionsOfAGraphAreBounded: nodes whose expressions are each within
+// bounds are not without bound together.
+func TestExpressionsOfAGraphAreBounded(t *testing.T) {
+	graph := func(n int) flow.Graph {
+		g := flow.Graph{SchemaVersion: 1, Entry: "start", Nodes: []flow.Node{{ID: "start", Type: flow.Start, Next: "n0"}}}
+		for i := range n {
+			next := fmt.Sprintf("n%d", i+1)
+			g.Nodes = append(g.Nodes, flow.Node{ID: fmt.Sprintf("n%d", i), Type: flow.When, True: next, False: next, When: &condition.Condition{
+				Source: condition.UserID, Op: condition.Matches, Value: condition.One(condition.Text("x{800}")),
+			}})
+		}
+		g.Nodes = append(g.Nodes, flow.Node{ID: fmt.Sprintf("n%d", n), Type: flow.End})
+		return g
+	}
+	require.True(t, flow.Check(graph(5), nil).OK())
+	require.Equal(t, []flow.Problem{{
+		Path: "nodes", Code: flow.TooLong, Message: "want simpler regular expressions: written out, they have at most 4000 steps together",
+	}}, flow.Check(graph(6), nil).Problems)
+}

@@ -16,11 +16,12 @@ const (
 	MaxFallbacks   = 8 // of one model node
 	MinBranches    = 2
 	MaxBranches    = 10
-	MaxProviders   = 64  // of one list
-	MaxID          = 80  // bytes of a node's or a branch's id
-	MaxLabel       = 120 // characters
-	MaxMessage     = 500 // bytes, of a reject node
-	MaxReasonBytes = 64  // of a reject node's code
+	MaxProviders   = 64                     // of one list
+	MaxID          = 80                     // bytes of a node's or a branch's id
+	MaxLabel       = 120                    // characters
+	MaxMessage     = 500                    // bytes, of a reject node
+	MaxReasonBytes = 64                     // of a reject node's code
+	MaxSteps       = 4 * condition.MaxSteps // of the regular expressions of all its conditions
 )
 
 // Graph is a dynamic route as it is written. It is valid once Check found

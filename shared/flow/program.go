@@ -67,7 +67,7 @@ type stretch struct{ end, next int }
 // Check finds a problem that needs no names, and where the slots are not those
 // of the graph's percentages.
 func Compile(route id.Route, g Graph, slots Slots) (*Program, error) {
-	if !Check(g, nil).OK() {
+	if k := (checker{g: &g}); !k.check().OK() {
 		return nil, ErrInvalid
 	}
 	c := compiler{route: route.String(), slots: slots, at: make(map[string]int, len(g.Nodes))}

@@ -26,6 +26,7 @@ type CompiledVersion struct {
 	// ReadsModel says that the way through the graph may depend on the model's
 	// name, ReadsUsage that it may depend on what the key has used.
 	ReadsModel, ReadsUsage bool
+	bodyPaths              []string
 }
 
 // CompiledCandidate is a version that a share of the subjects is sent through.
@@ -39,6 +40,15 @@ type CompiledCandidate struct {
 // used, whichever version a subject is sent through.
 func (r *CompiledRoute) NeedsUsage() bool {
 	return r.ReadsUsage || r.Candidate != nil && r.Candidate.ReadsUsage
+}
+
+// BodyPaths are the paths in a request's body that walking the route may look at,
+// whichever version a subject is sent through.
+func (r *CompiledRoute) BodyPaths() []string {
+	if r.Candidate == nil {
+		return r.bodyPaths
+	}
+	return append(slices.Clip(r.bodyPaths), r.Candidate.bodyPaths...)
 }
 
 // compileRoutes fails for a snapshot with a graph that cannot be walked: to
@@ -73,10 +83,17 @@ func compileVersion(route id.Route, v *RouteVersion) (CompiledVersion, error) {
 		return CompiledVersion{}, fmt.Errorf("compile version %d of route %s: %w", v.Version, route, err)
 	}
 	daily, weekly, monthly := program.NeedsUsage()
-	return CompiledVersion{
-		Version: v.Version, Program: program, Nodes: len(v.Graph.Nodes), ReadsUsage: daily || weekly || monthly,
-		ReadsModel: slices.ContainsFunc(program.Reads(), func(i flow.Input) bool { return i.Source == condition.Model }),
-	}, nil
+	c := CompiledVersion{Version: v.Version, Program: program, Nodes: len(v.Graph.Nodes), ReadsUsage: daily || weekly || monthly}
+	for _, input := range program.Reads() {
+		switch input.Source {
+		case condition.Model:
+			c.ReadsModel = true
+		case condition.Body:
+			c.bodyPaths = append(c.bodyPaths, input.Path)
+		default:
+		}
+	}
+	return c, nil
 }
 
 // Route returns a dynamic route that applies: an active one with a deployed

@@ -42,6 +42,7 @@ func TestCompiledRoutes(t *testing.T) {
 	require.Nil(t, r.Candidate)
 	_, ok = v.Route(id.Route{})
 	require.False(t, ok)
+	require.Empty(t, r.BodyPaths())
 
 	s.Routes[0].Candidate = &policy.RouteCandidate{RouteVersion: version(4, limit), Percent: 100}
 	v, err = policy.Compile(s)
@@ -50,6 +51,15 @@ func TestCompiledRoutes(t *testing.T) {
 	require.True(t, r.NeedsUsage(), "the candidate reads it")
 	require.Equal(t, 4, r.Candidate.Version)
 	require.False(t, r.Candidate.ReadsModel)
+
+	tier, plan := reads, reads
+	tier.When = &condition.Condition{Source: condition.Body, Path: "tier", Op: condition.Exists}
+	plan.When = &condition.Condition{Source: condition.Body, Path: "plan", Op: condition.Exists}
+	s.Routes[0] = policy.Route{ID: routeID, RouteVersion: version(3, tier), Candidate: &policy.RouteCandidate{RouteVersion: version(4, plan)}}
+	v, err = policy.Compile(s)
+	require.NoError(t, err)
+	r, _ = v.Route(routeID)
+	require.Equal(t, []string{"tier", "plan"}, r.BodyPaths(), "whichever version it is")
 }
 
 // A route that cannot be walked fails the whole snapshot: without it its keys

@@ -18,6 +18,16 @@ type Recording struct {
 	Usage bool         `json:"usage,omitempty"` // a limit looks at what the key has used
 }
 
+// BodyPaths are the paths in a request's body that are kept.
+func (r *Recording) BodyPaths() (paths []string) {
+	for _, read := range r.Reads {
+		if read.Source == condition.Body {
+			paths = append(paths, read.Path)
+		}
+	}
+	return paths
+}
+
 // ReplayKeyLen is how long a key for hiding recorded texts is, in bytes.
 const ReplayKeyLen = 32
 

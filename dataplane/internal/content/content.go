@@ -6,36 +6,34 @@ package content
 import (
 	"net/http"
 	"net/textproto"
-	"strconv"
-	"strings"
+	"slices"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
 	"github.com/signalbox-dev/signalbox/shared/condition"
 )
 
-// Content is the body and the headers of one call. What was looked up once is
-// remembered: a value of a large body takes a pass over it. It is for one
-// goroutine.
+// Content is the body and the headers of one call. The first look at the body
+// reads all that may be looked at in one pass. It is for one goroutine.
 type Content struct {
 	body   []byte // nil where it is no JSON
 	header http.Header
-	known  []looked
+	paths  []string // of the body, not read yet
+	known  map[string][]condition.Value
 }
 
-// looked is what stands at a path of the body.
-type looked struct {
-	path   string
-	values []condition.Value
-}
+// The longest text and number of a body that are compared, in bytes: comparing
+// takes copies. A longer one is there, and equals and contains nothing.
+const (
+	maxText   = 256 << 10
+	maxNumber = 1 << 10
+)
 
-// maxText is the longest text of a body that is compared, in bytes: comparing
-// takes a copy of it. A longer one is there, and equals and contains nothing.
-const maxText = 256 << 10
-
-// Of is the content of a call. A form has no body to look into.
-func Of(c *call.Call) condition.Facts {
-	k := &Content{header: c.Header}
+// Of is the content of a call. A form has no body to look into. paths are those
+// of the body that may be looked at; one that is not among them takes a pass of
+// its own.
+func Of(c *call.Call, paths []string) condition.Facts {
+	k := &Content{header: c.Header, paths: paths}
 	if c.Form == "" {
 		k.body = c.Body
 	}
@@ -48,17 +46,30 @@ func (k *Content) Look(s condition.Source, path string) []condition.Value {
 	case condition.Header:
 		return k.headers(path)
 	case condition.Body:
-		for i := range k.known {
-			if k.known[i].path == path {
-				return k.known[i].values
-			}
+		if values, ok := k.known[path]; ok {
+			return values
 		}
-		values := valueOf(at(k.body, path))
-		k.known = append(k.known, looked{path, values})
-		return values
+		k.read(path)
+		return k.known[path]
 	default: // the others are known without the content
 		return nil
 	}
+}
+
+// read looks up a path and all that are not read yet.
+func (k *Content) read(path string) {
+	if k.known == nil {
+		k.known = make(map[string][]condition.Value, len(k.paths)+1)
+	}
+	var wants []want
+	for _, one := range append(slices.Clip(k.paths), path) {
+		if _, there := k.known[one]; !there {
+			k.known[one] = nil
+			wants = append(wants, want{one, one, true})
+		}
+	}
+	k.paths = nil
+	k.walk(k.body, wants)
 }
 
 // headers are the values of a header, each line its own.
@@ -77,27 +88,6 @@ func (k *Content) headers(name string) []condition.Value {
 	return values
 }
 
-// at is the JSON at a dotted path, nil where nothing is there. A segment is the
-// name of a member, or in an array the place of an element, from 0. Of members
-// with one name the last counts, as for every parser that upstreams use.
-func at(text []byte, path string) []byte {
-	for rest, more := path, true; more; {
-		var segment string
-		segment, rest, more = strings.Cut(rest, ".")
-		switch {
-		case len(text) == 0:
-			return nil
-		case first(text) == '{':
-			text = member(text, segment)
-		case first(text) == '[':
-			text = element(text, segment)
-		default:
-			return nil
-		}
-	}
-	return text
-}
-
 // first is the first byte of a value that is not white space; 0 for none.
 func first(text []byte) byte {
 	for _, c := range text {
@@ -106,28 +96,6 @@ func first(text []byte) byte {
 		}
 	}
 	return 0
-}
-
-func member(object []byte, name string) (value []byte) {
-	for m := rawjson.NewObject(object); m.Next(); {
-		if m.Is(name) {
-			value = m.Value()
-		}
-	}
-	return value
-}
-
-func element(array []byte, place string) []byte {
-	index, err := strconv.Atoi(place)
-	if err != nil || index < 0 || place[0] == '+' {
-		return nil
-	}
-	for a := rawjson.NewArray(array); a.Next(); index-- {
-		if index == 0 {
-			return a.Value()
-		}
-	}
-	return nil
 }
 
 // valueOf reads a JSON value; none for what is none.
@@ -147,12 +115,16 @@ func valueOf(text []byte) []condition.Value {
 		if !ok {
 			return nil
 		}
-		v = condition.Text(said)
+		v = condition.Folded(said)
 	case 't', 'f':
 		v = condition.Bool(first(text) == 't')
 	case 'n':
 		v = condition.Null()
 	default:
+		if len(text) > maxNumber {
+			v = condition.Compound()
+			break
+		}
 		number, ok := condition.Number(string(text))
 		if !ok {
 			return nil

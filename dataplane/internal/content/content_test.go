@@ -20,7 +20,7 @@ const body = ` {"model":"acme/small","n":2,"big":12345678901234567890,"on":true,
 	"contents":[{"parts":[{"text":"hi"}]}]}`
 
 func look(c call.Call, s condition.Source, path string) []condition.Value {
-	return content.Of(&c).Look(s, path)
+	return content.Of(&c, nil).Look(s, path)
 }
 
 func number(literal string) condition.Value {
@@ -63,12 +63,35 @@ func TestALongTextIsThere(t *testing.T) {
 	require.Equal(t, []condition.Value{condition.Compound()}, look(call.Call{Body: []byte(long)}, condition.Body, "prompt"))
 	exists, err := condition.Compile(condition.Condition{Source: condition.Body, Path: "prompt", Op: condition.Exists}, condition.Sources()...)
 	require.NoError(t, err)
-	require.True(t, exists.Holds(content.Of(&call.Call{Body: []byte(long)})))
+	require.True(t, exists.Holds(content.Of(&call.Call{Body: []byte(long)}, nil)))
 	contains, err := condition.Compile(condition.Condition{
 		Source: condition.Body, Path: "prompt", Op: condition.Contains, Value: condition.One(condition.Text("x")),
 	}, condition.Sources()...)
 	require.NoError(t, err)
-	require.False(t, contains.Holds(content.Of(&call.Call{Body: []byte(long)})))
+	require.False(t, contains.Holds(content.Of(&call.Call{Body: []byte(long)}, nil)))
+}
+
+// So is a number.
+func TestALongNumberIsThere(t *testing.T) {
+	long := `{"n":` + strings.Repeat("1", 1<<10+1) + `}`
+	require.Equal(t, []condition.Value{condition.Compound()}, look(call.Call{Body: []byte(long)}, condition.Body, "n"))
+}
+
+// TestAllPathsInOnePass: what the first look says of every path is what a look of
+// its own would, and none after it reads the body.
+func TestAllPathsInOnePass(t *testing.T) {
+	paths := []string{
+		"model", "messages.0.content.0.text", "messages.1.1", "messages.01.1", "messages", "messages.0", "messages.9", "nested.deep", "nested.deep.deeper",
+		"twice", "escaped", "none", "none.none", "n.0", "model", "a.b", "",
+	}
+	c := call.Call{Body: []byte(body)}
+	k := content.Of(&c, paths)
+	k.Look(condition.Body, "twice")
+	clear(c.Body)
+	for _, path := range paths {
+		require.Equal(t, look(call.Call{Body: []byte(body)}, condition.Body, path), k.Look(condition.Body, path), path)
+	}
+	require.NotEmpty(t, k.Look(condition.Body, "messages.01.1"))
 }
 
 func TestHeaders(t *testing.T) {
@@ -88,7 +111,7 @@ func TestHeaders(t *testing.T) {
 
 func TestAPathIsReadOnce(t *testing.T) {
 	c := call.Call{Body: []byte(`{"n":1}`)}
-	k := content.Of(&c)
+	k := content.Of(&c, nil)
 	before := k.Look(condition.Body, "n")
 	copy(c.Body, `{"n":2}`)
 	require.Equal(t, before, k.Look(condition.Body, "n"))
@@ -139,6 +162,6 @@ func BenchmarkBody(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {
-		content.Of(&call.Call{Body: text}).Look(condition.Body, "tier")
+		content.Of(&call.Call{Body: text}, nil).Look(condition.Body, "tier")
 	}
 }

@@ -60,7 +60,7 @@ type Decider func(decide.Input) decide.Plan
 
 // ContentReader lets conditions of dynamic routes look into a call's body and
 // headers.
-type ContentReader func(c *call.Call) condition.Facts
+type ContentReader func(c *call.Call, paths []string) condition.Facts
 
 // Usage knows what keys have used. It hardly waits: what it cannot tell in time
 // is not known.

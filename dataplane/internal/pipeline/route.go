@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/signalbox-dev/signalbox/shared/decide"
@@ -20,8 +21,15 @@ func (r *run) open(ctx context.Context) error {
 	}
 	route, applies := r.pin.Policy.Route(in.Facts.Key.Route)
 	recording, recorded := r.pin.Policy.Recording(in.Facts.Key.Route)
+	var paths []string
+	if applies {
+		paths = route.BodyPaths()
+	}
+	if recorded {
+		paths = append(slices.Clip(paths), recording.BodyPaths()...)
+	}
 	if applies || recorded {
-		in.Content = r.pipeline.steps.Content(&r.call)
+		in.Content = r.pipeline.steps.Content(&r.call, paths)
 	}
 	if applies && route.NeedsUsage() || recorded && recording.Usage {
 		in.Usage = r.pipeline.steps.Usage.Usage(ctx, r.call.Workspace, in.Facts.Key.ID, in.Facts.Now)

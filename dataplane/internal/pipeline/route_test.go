@@ -32,6 +32,7 @@ type routed struct {
 	found  []string // that were looked up
 	usages int
 	reads  int
+	paths  []string // that may be looked at
 	spent  time.Duration
 }
 
@@ -119,7 +120,7 @@ func (r *routed) preview(t *testing.T, q call.Request) (decide.Plan, error) {
 	}
 	p := pipeline.New(pipeline.Steps{
 		Auth: r, Policies: r, Catalogs: r, Objects: r, Affinity: &memory{}, Health: r, Decide: decide.Decide,
-		Content: func(*call.Call) condition.Facts { return r }, Usage: r, Presets: shelf{r}, Adds: r.adds,
+		Content: func(_ *call.Call, paths []string) condition.Facts { r.paths = paths; return r }, Usage: r, Presets: shelf{r}, Adds: r.adds,
 	}, func() time.Time { return start.Add(r.spent) }, func() uint64 { return 42 }, nil)
 	_, plan, err := p.Preview(t.Context(), call.Call{Surface: catalog.Chat, Received: start, Request: q})
 	return plan, err

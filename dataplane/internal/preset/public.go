@@ -21,14 +21,15 @@ type published struct {
 // publicOf returns what @handle/slug means. One that is held is read again every
 // few seconds, by one of those who use it while the others go on with what is
 // held; nothing that is held goes back to an older revision, or away because it
-// cannot be read.
+// cannot be read. Once nobody answered, others that are held are not tried for as
+// long: a request may name many.
 func (s *Store) publicOf(ctx context.Context, by id.Workspace, n policy.PresetName) (*published, error) {
 	key := wire.PublicPreset(n.Handle, n.Slug)
 	p, held := s.public.Get(key)
 	if !held && s.isAbsent(key) {
 		return nil, ErrUnknown
 	}
-	if !held || !s.o.Now().Before(p.until) {
+	if !held || !s.o.Now().Before(p.until) && s.answers() {
 		err := s.once(ctx, key, !held, func(ctx context.Context) error { return s.look(ctx, key, by, held) })
 		now, ok := s.public.Get(key)
 		switch {
@@ -50,6 +51,7 @@ func (s *Store) publicOf(ctx context.Context, by id.Workspace, n policy.PresetNa
 // look reads a public preset. held says that an earlier look found it.
 func (s *Store) look(ctx context.Context, key string, by id.Workspace, held bool) error {
 	body, err := s.read(ctx, key, by, held)
+	silent := err != nil && !errors.Is(err, ErrUnknown)
 	var p policy.PublicPreset
 	if err == nil {
 		if p, err = policy.DecodePublicPreset(body); err == nil {
@@ -63,7 +65,7 @@ func (s *Store) look(ctx context.Context, key string, by id.Workspace, held bool
 	}
 	switch {
 	case held:
-		s.extend(key)
+		s.extend(key, silent)
 		return nil
 	case errors.Is(err, ErrUnknown):
 		return err
@@ -93,8 +95,9 @@ func (s *Store) keep(key string, p policy.PublicPreset) (isNew bool) {
 	return isNew
 }
 
-// extend holds a public preset as it is for as long again.
-func (s *Store) extend(key string) {
+// extend holds a public preset as it is for as long again, and where nobody
+// answered all others.
+func (s *Store) extend(key string, silent bool) {
 	until := s.o.Now().Add(s.o.PublicFor)
 	s.public.Update(key, func(old *published, ok bool) (*published, bool) {
 		if !ok {
@@ -102,6 +105,18 @@ func (s *Store) extend(key string) {
 		}
 		return &published{old.PublicPreset, until}, true
 	})
+	if silent {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.silent = until
+	}
+}
+
+// answers is false for a while after nobody answered.
+func (s *Store) answers() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.o.Now().Before(s.silent)
 }
 
 // fileOf is the name of a public preset's file: its key may hold a slash.

@@ -81,6 +81,7 @@ type Store struct {
 
 	mu      sync.Mutex
 	flights map[string]*flight // by key
+	silent  time.Time          // until when nothing that is held is read again: nobody answered
 
 	fetched, unknown, refused, rejected, failures atomic.Int64
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -442,6 +443,33 @@ func TestReadingAgainHoldsNobodyUp(t *testing.T) {
 		require.Zero(t, time.Since(begin))
 		close(w.source.waiting)
 		<-done
+	})
+}
+
+// While nobody answers, a request that names several public presets does not wait
+// for each of them in turn, nor does the next one.
+func TestReadingAgainIsNotTriedForEach(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, nil)
+		names := []string{"acme/open", "beta/open", "gamma/open"}
+		for _, name := range names {
+			handle, slug, _ := strings.Cut(name, "/")
+			w.source.put(wire.PublicPreset(handle, slug), public(3, 5, 2, 3))
+			require.Equal(t, "open 3", w.find(bob, name))
+		}
+		w.now = w.now.Add(time.Minute)
+		w.source.waiting = make(chan struct{})
+		begin := time.Now()
+		for range 2 {
+			for _, name := range names {
+				require.Equal(t, "open 3", w.find(bob, name))
+			}
+		}
+		require.Equal(t, 2*time.Second, time.Since(begin), "one look-up has been tried")
+		w.now = w.now.Add(3 * time.Second)
+		w.source.waiting = nil
+		w.source.put(wire.PublicPreset("beta", "open"), public(4, 6, 2, 3, 4))
+		require.Equal(t, "open 4", w.find(bob, "beta/open"), "it is tried again")
 	})
 }
 

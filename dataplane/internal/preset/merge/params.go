@@ -3,6 +3,7 @@ package merge
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
@@ -53,6 +54,8 @@ func sorted(s catalog.Surface, c *policy.PresetConfig) (all []placed, lost []str
 		}
 		f, ok := place(s, name, concept, value)
 		switch {
+		case !ok && !plain(name): // of a generation config, whose names nobody checks
+			lost = append(lost, "generationConfig")
 		case !ok:
 			lost = append(lost, name)
 		case f.name == name:
@@ -95,7 +98,7 @@ func has(c *policy.PresetConfig, concept string) bool {
 
 // place is where a surface has a parameter.
 func place(s catalog.Surface, name, concept string, value []byte) (field, bool) {
-	if name == "" || policy.OwnParam(name) {
+	if !plain(name) || policy.OwnParam(name) {
 		return field{}, false
 	}
 	f, ok := surfaces[s][concept]
@@ -109,6 +112,14 @@ func place(s catalog.Surface, name, concept string, value []byte) (field, bool) 
 		return field{}, false
 	}
 	return field{name: name}, true
+}
+
+// plain reports whether a name has letters, digits and underscores of ASCII alone:
+// parsers that pay no regard to case may take others for another name.
+func plain(name string) bool {
+	return name != "" && !strings.ContainsFunc(name, func(r rune) bool {
+		return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+	})
 }
 
 // present are the concepts of the parameters that a body has.

@@ -32,12 +32,12 @@ func (m *merger) speak(o *rawjson.Object, at int) {
 			m.unprompted = true
 		}
 	case catalog.Responses:
-		if o.Is("instructions") {
-			m.before(o.Value(), at, `{"type":"message","role":"developer","content":[{"type":"input_text","text":`, `}]}`)
+		if o.Is("instructions") && !m.before(o.Value(), at, `{"type":"message","role":"developer","content":[{"type":"input_text","text":`, `}]}`) {
+			m.unprompted = true
 		}
 	case catalog.Messages:
-		if o.Is("system") {
-			m.before(o.Value(), at, `{"type":"text","text":`, `}`)
+		if o.Is("system") && !m.before(o.Value(), at, `{"type":"text","text":`, `}`) {
+			m.unprompted = true
 		}
 	case catalog.Gemini:
 		if conceptOf(o.Name()) == "systeminstruction" {
@@ -155,6 +155,7 @@ func (m *merger) instruction(content []byte, at int) {
 		return
 	case '{':
 	default:
+		m.unprompted = true
 		return
 	}
 	there, members := false, false
@@ -174,6 +175,8 @@ func (m *merger) instruction(content []byte, at int) {
 			m.edits.Insert(at+end, []byte{']'})
 		case 'n':
 			m.edits.Replace(at+start, at+end, append(append([]byte{'['}, part...), ']'))
+		default:
+			m.unprompted = true
 		}
 	}
 	m.spoken = true

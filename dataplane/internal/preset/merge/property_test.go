@@ -24,7 +24,7 @@ var (
 		"model", "messages", "input", "contents", "prompt", "stream", "temperature", "top_p", "topP", "top_k", "max_tokens",
 		"max_completion_tokens", "max_output_tokens", "maxOutputTokens", "stop", "stop_sequences", "stopSequences", "seed", "n",
 		"tools", "tool_choice", "functions", "reasoning", "reasoning_effort", "thinking", "generationConfig", "generation_config",
-		"response_format", "logprobs", "size", "dimensions", "x", "\u00e9", "Temperature", "",
+		"system", "instructions", "systemInstruction", "response_format", "logprobs", "size", "dimensions", "x", "\u00e9", "Temperature", "",
 	})
 	anyValue = rapid.SampledFrom([]string{
 		`1`, `-0`, `1e400`, `12345678901234567890`, `null`, `true`, `""`, `"a"`, `"北京🙂"`, `"\u00e9\/"`, `[]`, `{}`, `["a"]`, `{"topP":1}`,
@@ -116,7 +116,7 @@ func TestParametersChangeNothingElse(t *testing.T) {
 // prompt or parameters stand in the place of.
 func TestThePromptTakesNothingAway(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		text, _ := drawBody(t)
+		text, members := drawBody(t)
 		to := merge.Into{Surface: anySurface.Draw(t, "surface"), Count: rapid.Bool().Draw(t, "count")}
 		c := policy.PresetConfig{SystemPrompt: rapid.String().Draw(t, "prompt"), Params: drawParams(t)}
 		out, _, err := merge.Apply(to, []byte(text), &c)
@@ -128,7 +128,34 @@ func TestThePromptTakesNothingAway(t *testing.T) {
 			require.True(t, found, "something of %q is gone from %q", text, out)
 			left = rest
 		}
+		if !to.Count {
+			times := func(list []member, key string) (n int) {
+				for _, m := range list {
+					if m.key == key {
+						n++
+					}
+				}
+				return n
+			}
+			got := membersOf(t, out)
+			for _, m := range got {
+				require.LessOrEqual(t, times(got, m.key), max(1, times(members, m.key)), "%q became %q", text, out)
+			}
+		}
 	})
+}
+
+// A preset adds no member whose name a parser may take for another, not from a
+// generation config either.
+func TestNamesArePlain(t *testing.T) {
+	c := policy.PresetConfig{Params: map[string]json.RawMessage{
+		"generationConfig": json.RawMessage(`{"me\u017f\u017fages":[],"model ":"x","a.b":1,"":1,"custom_1":1}`), "mo\u017ft": json.RawMessage(`1`),
+	}}
+	out, lost, err := merge.Apply(merge.Into{Surface: catalog.Chat}, []byte(`{"messages":[]}`), &c)
+	require.NoError(t, err)
+	require.JSONEq(t, `{"custom_1":1,"messages":[]}`, string(out))
+	require.Len(t, lost, 5)
+	require.Subset(t, []string{"generationConfig"}, lost, "records repeat what was lost")
 }
 
 func FuzzApply(f *testing.F) {

@@ -276,6 +276,7 @@ func TestPresetGuardrails(t *testing.T) {
 	require.NoError(t, err)
 	_, _, _, err = s.presets.Rollback(t.Context(), acme.Workspace.ID, preset.Ref{ID: p.ID}, owner(acme), nil)
 	require.True(t, fault.Is(err, fault.Conflict), "nor does it come back: %v", err)
+	require.Equal(t, "config.guardrail_ids not_allowed", wrongWith(err))
 	_, _, err = s.presets.Update(t.Context(), acme.Workspace.ID, preset.Ref{ID: p.ID}, owner(acme), preset.Patch{Config: &policy.PresetConfig{Guardrails: []id.Guardrail{mine.ID}}})
 	require.True(t, fault.Is(err, fault.ValidationError))
 }

@@ -1365,7 +1365,8 @@ export interface paths {
         put?: never;
         /**
          * Deploy a version
-         * @description The slug means this version from then on. Deploying an earlier one is how to go back to it.
+         * @description The slug means this version from then on. Deploying an earlier one is how to go back to it. A version that does not fit
+         *     the catalog or the workspace's guardrails any more is refused with 409 and every problem, and nothing changes.
          */
         post: operations["deployPresetVersion"];
         delete?: never;
@@ -1389,7 +1390,7 @@ export interface paths {
         /**
          * Deploy the version that the present deployment replaced
          * @description Repeated, it walks back through what was deployed, passing over what was itself rolled back. At the start it is a
-         *     conflict with the reason `nothing_to_roll_back`.
+         *     conflict with the reason `nothing_to_roll_back`; a version that does not fit any more is refused as by deploying it.
          */
         post: operations["rollBackPreset"];
         delete?: never;

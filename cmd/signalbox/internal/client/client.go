@@ -5682,7 +5682,7 @@ type ClientInterface interface {
 	// RollBackPreset Deploy the version that the present deployment replaced
 	//
 	// Repeated, it walks back through what was deployed, passing over what was itself rolled back. At the start it is a
-	// conflict with the reason `nothing_to_roll_back`.
+	// conflict with the reason `nothing_to_roll_back`; a version that does not fit any more is refused as by deploying it.
 	//
 	// Corresponds with POST /v1/presets/{preset}/rollback (the `RollBackPreset` operationId).
 	RollBackPreset(ctx context.Context, preset PresetRef, params *RollBackPresetParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -5737,7 +5737,8 @@ type ClientInterface interface {
 
 	// DeployPresetVersion Deploy a version
 	//
-	// The slug means this version from then on. Deploying an earlier one is how to go back to it.
+	// The slug means this version from then on. Deploying an earlier one is how to go back to it. A version that does not fit
+	// the catalog or the workspace's guardrails any more is refused with 409 and every problem, and nothing changes.
 	//
 	// Corresponds with POST /v1/presets/{preset}/versions/{version}/deploy (the `DeployPresetVersion` operationId).
 	DeployPresetVersion(ctx context.Context, preset PresetRef, version PresetNumber, params *DeployPresetVersionParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -7864,7 +7865,7 @@ func (c *Client) UpdatePreset(ctx context.Context, preset PresetRef, params *Upd
 // RollBackPreset Deploy the version that the present deployment replaced
 //
 // Repeated, it walks back through what was deployed, passing over what was itself rolled back. At the start it is a
-// conflict with the reason `nothing_to_roll_back`.
+// conflict with the reason `nothing_to_roll_back`; a version that does not fit any more is refused as by deploying it.
 //
 // Corresponds with POST /v1/presets/{preset}/rollback (the `RollBackPreset` operationId).
 func (c *Client) RollBackPreset(ctx context.Context, preset PresetRef, params *RollBackPresetParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7989,7 +7990,8 @@ func (c *Client) GetPresetVersion(ctx context.Context, preset PresetRef, version
 
 // DeployPresetVersion Deploy a version
 //
-// The slug means this version from then on. Deploying an earlier one is how to go back to it.
+// The slug means this version from then on. Deploying an earlier one is how to go back to it. A version that does not fit
+// the catalog or the workspace's guardrails any more is refused with 409 and every problem, and nothing changes.
 //
 // Corresponds with POST /v1/presets/{preset}/versions/{version}/deploy (the `DeployPresetVersion` operationId).
 func (c *Client) DeployPresetVersion(ctx context.Context, preset PresetRef, version PresetNumber, params *DeployPresetVersionParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -18979,7 +18981,7 @@ type ClientWithResponsesInterface interface {
 	// RollBackPresetWithResponse Deploy the version that the present deployment replaced
 	//
 	// Repeated, it walks back through what was deployed, passing over what was itself rolled back. At the start it is a
-	// conflict with the reason `nothing_to_roll_back`.
+	// conflict with the reason `nothing_to_roll_back`; a version that does not fit any more is refused as by deploying it.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -19040,7 +19042,8 @@ type ClientWithResponsesInterface interface {
 
 	// DeployPresetVersionWithResponse Deploy a version
 	//
-	// The slug means this version from then on. Deploying an earlier one is how to go back to it.
+	// The slug means this version from then on. Deploying an earlier one is how to go back to it. A version that does not fit
+	// the catalog or the workspace's guardrails any more is refused with 409 and every problem, and nothing changes.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -28056,7 +28059,7 @@ func (c *ClientWithResponses) UpdatePresetWithResponse(ctx context.Context, pres
 // RollBackPresetWithResponse Deploy the version that the present deployment replaced
 //
 // Repeated, it walks back through what was deployed, passing over what was itself rolled back. At the start it is a
-// conflict with the reason `nothing_to_roll_back`.
+// conflict with the reason `nothing_to_roll_back`; a version that does not fit any more is refused as by deploying it.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -28159,7 +28162,8 @@ func (c *ClientWithResponses) GetPresetVersionWithResponse(ctx context.Context, 
 
 // DeployPresetVersionWithResponse Deploy a version
 //
-// The slug means this version from then on. Deploying an earlier one is how to go back to it.
+// The slug means this version from then on. Deploying an earlier one is how to go back to it. A version that does not fit
+// the catalog or the workspace's guardrails any more is refused with 409 and every problem, and nothing changes.
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -82,7 +82,7 @@ func (s *Service) begin(v *rule.Violations, ws id.Workspace, by Caller, n New) (
 	if err := v.Err(); err != nil {
 		return Preset{}, err
 	}
-	if err := by.maySet(n.Visibility); err != nil {
+	if err := by.maySet(n.Visibility, by.user()); err != nil {
 		return Preset{}, err
 	}
 	digest, err := digestOf(n.Config)

@@ -71,7 +71,7 @@ func (s *Service) show(ctx context.Context, by Caller, after *Preset, to *Visibi
 	if to == nil || *to == after.Visibility {
 		return nil
 	}
-	if err := by.maySet(*to); err != nil {
+	if err := by.maySet(*to, after.CreatedBy); err != nil {
 		return err
 	}
 	after.Visibility = *to

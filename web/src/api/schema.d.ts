@@ -1268,6 +1268,8 @@ export interface paths {
         /**
          * Archive a preset
          * @description Requests that name it are refused from then on. Its versions stay readable, and its slug is not given out again.
+         *     One that the settings, a routing profile, or a dynamic route names in the version that is deployed or rolled out is a
+         *     conflict with each of them.
          */
         delete: operations["archivePreset"];
         options?: never;
@@ -1275,7 +1277,8 @@ export interface paths {
         /**
          * Change a preset
          * @description The configuration changes the draft alone: its fields replace those of the draft, an empty one takes its field away, and
-         *     with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed.
+         *     with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed. Only who created a
+         *     preset makes it private.
          */
         patch: operations["updatePreset"];
         trace?: never;

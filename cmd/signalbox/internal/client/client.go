@@ -5650,6 +5650,8 @@ type ClientInterface interface {
 	// ArchivePreset Archive a preset
 	//
 	// Requests that name it are refused from then on. Its versions stay readable, and its slug is not given out again.
+	// One that the settings, a routing profile, or a dynamic route names in the version that is deployed or rolled out is a
+	// conflict with each of them.
 	//
 	// Corresponds with DELETE /v1/presets/{preset} (the `ArchivePreset` operationId).
 	ArchivePreset(ctx context.Context, preset PresetRef, params *ArchivePresetParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -5662,7 +5664,8 @@ type ClientInterface interface {
 	// UpdatePresetWithBody Change a preset
 	//
 	// The configuration changes the draft alone: its fields replace those of the draft, an empty one takes its field away, and
-	// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed.
+	// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed. Only who created a
+	// preset makes it private.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -5672,7 +5675,8 @@ type ClientInterface interface {
 	// UpdatePreset Change a preset
 	//
 	// The configuration changes the draft alone: its fields replace those of the draft, an empty one takes its field away, and
-	// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed.
+	// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed. Only who created a
+	// preset makes it private.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -7793,6 +7797,8 @@ func (c *Client) PutPublisher(ctx context.Context, params *PutPublisherParams, b
 // ArchivePreset Archive a preset
 //
 // Requests that name it are refused from then on. Its versions stay readable, and its slug is not given out again.
+// One that the settings, a routing profile, or a dynamic route names in the version that is deployed or rolled out is a
+// conflict with each of them.
 //
 // Corresponds with DELETE /v1/presets/{preset} (the `ArchivePreset` operationId).
 func (c *Client) ArchivePreset(ctx context.Context, preset PresetRef, params *ArchivePresetParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7825,7 +7831,8 @@ func (c *Client) GetPreset(ctx context.Context, preset PresetRef, reqEditors ...
 // UpdatePresetWithBody Change a preset
 //
 // The configuration changes the draft alone: its fields replace those of the draft, an empty one takes its field away, and
-// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed.
+// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed. Only who created a
+// preset makes it private.
 //
 // Takes any type of body and a specified content type.
 //
@@ -7845,7 +7852,8 @@ func (c *Client) UpdatePresetWithBody(ctx context.Context, preset PresetRef, par
 // UpdatePreset Change a preset
 //
 // The configuration changes the draft alone: its fields replace those of the draft, an empty one takes its field away, and
-// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed.
+// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed. Only who created a
+// preset makes it private.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -18945,6 +18953,8 @@ type ClientWithResponsesInterface interface {
 	// ArchivePresetWithResponse Archive a preset
 	//
 	// Requests that name it are refused from then on. Its versions stay readable, and its slug is not given out again.
+	// One that the settings, a routing profile, or a dynamic route names in the version that is deployed or rolled out is a
+	// conflict with each of them.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -18961,7 +18971,8 @@ type ClientWithResponsesInterface interface {
 	// UpdatePresetWithBodyWithResponse Change a preset
 	//
 	// The configuration changes the draft alone: its fields replace those of the draft, an empty one takes its field away, and
-	// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed.
+	// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed. Only who created a
+	// preset makes it private.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -18971,7 +18982,8 @@ type ClientWithResponsesInterface interface {
 	// UpdatePresetWithResponse Change a preset
 	//
 	// The configuration changes the draft alone: its fields replace those of the draft, an empty one takes its field away, and
-	// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed.
+	// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed. Only who created a
+	// preset makes it private.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -27999,6 +28011,8 @@ func (c *ClientWithResponses) PutPublisherWithResponse(ctx context.Context, para
 // ArchivePresetWithResponse Archive a preset
 //
 // Requests that name it are refused from then on. Its versions stay readable, and its slug is not given out again.
+// One that the settings, a routing profile, or a dynamic route names in the version that is deployed or rolled out is a
+// conflict with each of them.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -28027,7 +28041,8 @@ func (c *ClientWithResponses) GetPresetWithResponse(ctx context.Context, preset 
 // UpdatePresetWithBodyWithResponse Change a preset
 //
 // The configuration changes the draft alone: its fields replace those of the draft, an empty one takes its field away, and
-// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed.
+// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed. Only who created a
+// preset makes it private.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -28043,7 +28058,8 @@ func (c *ClientWithResponses) UpdatePresetWithBodyWithResponse(ctx context.Conte
 // UpdatePresetWithResponse Change a preset
 //
 // The configuration changes the draft alone: its fields replace those of the draft, an empty one takes its field away, and
-// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed.
+// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed. Only who created a
+// preset makes it private.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

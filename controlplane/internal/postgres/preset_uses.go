@@ -35,15 +35,18 @@ func (*PresetStore) Uses(ctx context.Context, ws id.Workspace, p preset.Preset) 
 	return used, err
 }
 
-// routesNaming are the routes whose deployed version names p, paused ones too.
+// routesNaming are the routes, paused ones too, that name p in the version that
+// is deployed or in the one that is rolled out beside it.
 func routesNaming(ctx context.Context, ws id.Workspace, p preset.Preset) ([]id.Route, error) {
 	var rows []struct {
 		ID    uuid.UUID `gorm:"column:id"`
 		Graph string    `gorm:"column:graph"`
 	}
 	err := kept(ctx, ws).Select("dynamic_routes.id, v.graph").
+		Joins(`LEFT JOIN dynamic_route_rollouts o ON o.workspace_id = dynamic_routes.workspace_id
+			AND o.route_id = dynamic_routes.id AND o.ended_at IS NULL`).
 		Joins(`JOIN dynamic_route_versions v ON v.workspace_id = dynamic_routes.workspace_id
-			AND v.route_id = dynamic_routes.id AND v.number = dynamic_routes.deployed_version`).
+			AND v.route_id = dynamic_routes.id AND v.number IN (dynamic_routes.deployed_version, o.candidate)`).
 		Where("position('\"@' IN v.graph) > 0").Order("dynamic_routes.id").Scan(&rows).Error
 	if err != nil {
 		return nil, translate(err, "look for dynamic routes that name a preset")
@@ -55,7 +58,7 @@ func routesNaming(ctx context.Context, ws id.Workspace, p preset.Preset) ([]id.R
 		if err := json.Unmarshal([]byte(r.Graph), &graph); err != nil {
 			return nil, fmt.Errorf("decode the deployed graph of %s: %w", route, err)
 		}
-		if names(p, "", graph.Models()) {
+		if names(p, "", graph.Models()) && !slices.Contains(list, route) {
 			list = append(list, route)
 		}
 	}

@@ -136,3 +136,38 @@ func TestANamedPresetStays(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []any{2, route.ID}, []any{found.Deployed, found.ID})
 }
+
+// A version that is rolled out holds its presets as a deployed one does, also
+// while its rollout is paused, and no longer than that.
+func TestAPresetOfARolloutStays(t *testing.T) {
+	s := openServices(t)
+	created := s.create(t, "acme")
+	ws := created.Workspace.ID
+	p := s.preset(t, created, preset.New{Slug: "team", Name: "Team", Config: saying("1"), Release: &preset.Release{Deploy: true}})
+	archive := func() error {
+		_, _, err := s.presets.Archive(t.Context(), ws, preset.Ref{ID: p.ID}, owner(created), "Team", nil)
+		return err
+	}
+	route := s.route(t, ws, operator, "plans")
+	s.save(t, route, leading("@team"))
+	s.deployed(t, route, 1)
+	_, err := s.rollouts.Start(t.Context(), ws, route.ID, 2, operator, twoSteps())
+	require.NoError(t, err)
+	require.Equal(t, "dynamic_routes in_use", wrongWith(archive()))
+	_, err = s.rollouts.Pause(t.Context(), ws, route.ID, operator, nil)
+	require.NoError(t, err)
+	require.Equal(t, "dynamic_routes in_use", wrongWith(archive()))
+	_, err = s.rollouts.Abort(t.Context(), ws, route.ID, operator, nil)
+	require.NoError(t, err)
+
+	require.Equal(t, 3, s.save(t, route, leading("@team#1")))
+	s.deployed(t, route, 3)
+	_, err = s.rollouts.Start(t.Context(), ws, route.ID, 2, operator, twoSteps())
+	require.NoError(t, err)
+	err = archive()
+	require.Len(t, fault.Of(err).Violations, 1, "a route that names it twice is told of once: %v", err)
+	_, err = s.rollouts.Abort(t.Context(), ws, route.ID, operator, nil)
+	require.NoError(t, err)
+	s.deployed(t, route, 1)
+	require.NoError(t, archive())
+}

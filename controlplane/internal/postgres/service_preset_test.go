@@ -17,7 +17,6 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/policy"
-	"github.com/signalbox-dev/signalbox/shared/testkit/fill"
 )
 
 // saying is a configuration that differs by its text.
@@ -194,7 +193,7 @@ func TestPrivatePresets(t *testing.T) {
 	p := s.preset(t, acme, preset.New{Slug: "mine", Visibility: preset.Private, Config: saying("x"), Release: &preset.Release{Deploy: true}})
 	require.Equal(t, acme.Owner.User, s.snapshot(t, ws).Presets[0].Owner)
 	other := me
-	other.User, other.Admin = fill.Value[id.User](1), false
+	other.User, other.Admin = s.create(t, "other").Owner.User, false
 	ref := preset.Ref{ID: p.ID}
 	_, err := s.presets.Get(t.Context(), ws, other, ref)
 	require.True(t, fault.Is(err, fault.NotFound))
@@ -214,6 +213,15 @@ func TestPrivatePresets(t *testing.T) {
 	_, _, err = s.presets.Update(t.Context(), ws, ref, me, preset.Patch{Visibility: ptr(preset.Team)})
 	require.NoError(t, err)
 	require.Zero(t, s.snapshot(t, ws).Presets[0].Owner, "at once")
+	_, _, err = s.presets.Update(t.Context(), ws, ref, other, preset.Patch{Description: ptr("changed"), Visibility: ptr(preset.Private)})
+	require.True(t, fault.Is(err, fault.Forbidden), "an admin could not undo that: %v", err)
+	require.Zero(t, s.snapshot(t, ws).Presets[0].Owner)
+	_, _, err = s.presets.Update(t.Context(), ws, ref, other, preset.Patch{Description: ptr("changed"), Visibility: ptr(preset.Team)})
+	require.NoError(t, err)
+	_, _, err = s.presets.Update(t.Context(), ws, ref, me, preset.Patch{Visibility: ptr(preset.Private)})
+	require.NoError(t, err, "its creator can")
+	_, _, err = s.presets.Update(t.Context(), ws, ref, me, preset.Patch{Visibility: ptr(preset.Team)})
+	require.NoError(t, err)
 	other.Admin = false
 	_, err = s.presets.Get(t.Context(), ws, other, ref)
 	require.NoError(t, err)
@@ -276,6 +284,7 @@ func TestPresetGuardrails(t *testing.T) {
 	require.NoError(t, err)
 	_, _, _, err = s.presets.Rollback(t.Context(), acme.Workspace.ID, preset.Ref{ID: p.ID}, owner(acme), nil)
 	require.True(t, fault.Is(err, fault.Conflict), "nor does it come back: %v", err)
+	require.Equal(t, "config.guardrail_ids not_allowed", wrongWith(err))
 	_, _, err = s.presets.Update(t.Context(), acme.Workspace.ID, preset.Ref{ID: p.ID}, owner(acme), preset.Patch{Config: &policy.PresetConfig{Guardrails: []id.Guardrail{mine.ID}}})
 	require.True(t, fault.Is(err, fault.ValidationError))
 }

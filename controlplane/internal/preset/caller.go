@@ -37,10 +37,13 @@ func (c Caller) mayArchive(p Preset) error {
 }
 
 // maySet refuses to show a preset to all workspaces to who does not speak for
-// this one.
-func (c Caller) maySet(v Visibility) error {
-	if v != Public || c.Admin {
-		return nil
+// this one, and to make it private to who could not undo that.
+func (c Caller) maySet(v Visibility, creator id.User) error {
+	switch {
+	case v == Public && !c.Admin:
+		return fault.New(fault.Forbidden, "Presets are made public by owners and admins.")
+	case v == Private && creator != c.user():
+		return fault.New(fault.Forbidden, "A preset is made private by who created it, whose keys alone could use it then. Archive it instead, or fork it.")
 	}
-	return fault.New(fault.Forbidden, "Presets are made public by owners and admins.")
+	return nil
 }

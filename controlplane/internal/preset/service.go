@@ -82,7 +82,7 @@ func (s *Service) begin(v *rule.Violations, ws id.Workspace, by Caller, n New) (
 	if err := v.Err(); err != nil {
 		return Preset{}, err
 	}
-	if err := by.maySet(n.Visibility); err != nil {
+	if err := by.maySet(n.Visibility, by.user()); err != nil {
 		return Preset{}, err
 	}
 	digest, err := digestOf(n.Config)
@@ -248,16 +248,31 @@ func (s *Service) publishable(ctx context.Context, p Preset) error {
 	return err
 }
 
-// fits refuses guardrails that the workspace does not have, and any where the
-// preset is for all workspaces.
+// weigh notes everything about a kept configuration that the catalog and the
+// workspace's guardrails of now do not allow.
+func (s *Service) weigh(ctx context.Context, v *rule.Violations, k *routing.Checker, p Preset, c policy.PresetConfig) error {
+	checkConfig(v, k, c)
+	return s.guard(ctx, v, p, c)
+}
+
+// fits refuses guardrails that the preset cannot have.
 func (s *Service) fits(ctx context.Context, p Preset, c policy.PresetConfig) error {
+	var v rule.Violations
+	if err := s.guard(ctx, &v, p, c); err != nil {
+		return err
+	}
+	return v.Err()
+}
+
+// guard notes guardrails that the workspace does not have, and any where the
+// preset is for all workspaces.
+func (s *Service) guard(ctx context.Context, v *rule.Violations, p Preset, c policy.PresetConfig) error {
 	if len(c.Guardrails) == 0 {
 		return nil
 	}
-	var v rule.Violations
 	if p.Visibility == Public {
 		v.Add("config.guardrail_ids", rule.NotAllowed, "must be empty: the preset is public, and guardrails are the workspace's own")
-		return v.Err()
+		return nil
 	}
 	absent, err := s.d.Guardrails.Absent(ctx, p.Workspace, c.Guardrails)
 	if err != nil {
@@ -268,7 +283,7 @@ func (s *Service) fits(ctx context.Context, p Preset, c policy.PresetConfig) err
 			v.Add(fmt.Sprintf("config.guardrail_ids[%d]", i), rule.NotAllowed, "there is no such guardrail in this workspace")
 		}
 	}
-	return v.Err()
+	return nil
 }
 
 func (s *Service) checker(ctx context.Context) (*routing.Checker, error) {

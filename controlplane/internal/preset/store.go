@@ -85,7 +85,7 @@ type Uses interface {
 type Used struct {
 	Settings bool
 	Profiles []id.Profile
-	Routes   []id.Route // in the version that is deployed
+	Routes   []id.Route // in the version that is deployed or rolled out
 }
 
 // Mutator runs fn in the transaction that raises the workspace's revision, and

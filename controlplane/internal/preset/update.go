@@ -71,7 +71,7 @@ func (s *Service) show(ctx context.Context, by Caller, after *Preset, to *Visibi
 	if to == nil || *to == after.Visibility {
 		return nil
 	}
-	if err := by.maySet(*to); err != nil {
+	if err := by.maySet(*to, after.CreatedBy); err != nil {
 		return err
 	}
 	after.Visibility = *to
@@ -105,7 +105,8 @@ func (s *Service) opened(v Version) Version {
 
 // Archive ends a preset: its slug is answered no more, and stays its own. What
 // was published can be read, and forked from within the workspace. One that the
-// settings, a routing profile or a deployed dynamic route names is a conflict.
+// settings, a routing profile, or a dynamic route in its deployed version or the
+// one that is rolled out names is a conflict.
 func (s *Service) Archive(ctx context.Context, ws id.Workspace, r Ref, by Caller, confirmName string, ifMatch *int64) (Preset, publication.Publication, error) {
 	c := changeOf(by, "preset.archive")
 	return s.change(ctx, target{ws: ws, ref: r, by: by, ifMatch: ifMatch, archive: true}, c, func(ctx context.Context, _ int64, after *Preset) error {

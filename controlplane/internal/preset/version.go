@@ -32,24 +32,17 @@ func (s *Service) Publish(ctx context.Context, ws id.Workspace, r Ref, by Caller
 	var made Version
 	c := changeOf(by, "preset.publish")
 	p, pub, err := s.change(ctx, target{ws: ws, ref: r, by: by, ifMatch: release.IfMatch}, c, func(ctx context.Context, revision int64, after *Preset) (err error) {
-		if err := s.standing(ctx, checker, *after); err != nil {
+		var v rule.Violations
+		if err := s.weigh(ctx, &v, checker, *after, after.Draft); err != nil {
+			return err
+		}
+		if err := v.Err(); err != nil {
 			return err
 		}
 		made, err = s.release(ctx, by, revision, after, release)
 		return err
 	})
 	return p, made, pub, err
-}
-
-// standing refuses a draft that the catalog does not have what it names for any
-// more.
-func (s *Service) standing(ctx context.Context, checker *routing.Checker, p Preset) error {
-	var v rule.Violations
-	checkConfig(&v, checker, p.Draft)
-	if err := v.Err(); err != nil {
-		return err
-	}
-	return s.fits(ctx, p, p.Draft)
 }
 
 // release adds the next version of after, and deploys it where that is wanted.
@@ -90,14 +83,22 @@ func (s *Service) release(ctx context.Context, by Caller, revision int64, after 
 	return s.put(ctx, by, after, present.Above(made.Number))
 }
 
-// Deploy makes a version what the slug means. Deploying the deployed one
-// changes nothing.
+// Deploy makes a version what the slug means. One that no longer fits the
+// catalog or the workspace's guardrails is a conflict with every problem.
+// Deploying the deployed one changes nothing.
 func (s *Service) Deploy(ctx context.Context, ws id.Workspace, r Ref, number int, by Caller, ifMatch *int64) (Preset, Version, publication.Publication, error) {
+	checker, err := s.checker(ctx)
+	if err != nil {
+		return Preset{}, Version{}, publication.Publication{}, err
+	}
 	var deployed Version
 	c := changeOf(by, "preset.deploy")
 	p, pub, err := s.change(ctx, target{ws: ws, ref: r, by: by, ifMatch: ifMatch}, c, func(ctx context.Context, _ int64, after *Preset) (err error) {
 		if after.DeployedVersion == number && number != 0 {
 			deployed, err = s.d.Versions.Get(ctx, ws, after.ID, number)
+			return err
+		}
+		if err := s.stands(ctx, checker, *after, number); err != nil {
 			return err
 		}
 		present, err := s.d.Deployments.Present(ctx, ws, after.ID)
@@ -111,8 +112,13 @@ func (s *Service) Deploy(ctx context.Context, ws id.Workspace, r Ref, number int
 }
 
 // Rollback deploys the version that the present deployment replaced. Repeated,
-// it walks back; at the start it is a conflict.
+// it walks back; at the start, and where the version no longer fits, it is a
+// conflict.
 func (s *Service) Rollback(ctx context.Context, ws id.Workspace, r Ref, by Caller, ifMatch *int64) (Preset, Version, publication.Publication, error) {
+	checker, err := s.checker(ctx)
+	if err != nil {
+		return Preset{}, Version{}, publication.Publication{}, err
+	}
 	var deployed Version
 	c := changeOf(by, "preset.rollback")
 	p, pub, err := s.change(ctx, target{ws: ws, ref: r, by: by, ifMatch: ifMatch}, c, func(ctx context.Context, _ int64, after *Preset) error {
@@ -127,20 +133,39 @@ func (s *Service) Rollback(ctx context.Context, ws id.Workspace, r Ref, by Calle
 		if err != nil {
 			return err
 		}
+		if err := s.stands(ctx, checker, *after, beneath.Version); err != nil {
+			return err
+		}
 		deployed, err = s.put(ctx, by, after, present.Back(beneath))
 		return err
 	})
 	return p, deployed, pub, err
 }
 
-// put makes the deployment d of after.
+// stands refuses a version that the catalog and the workspace's guardrails of
+// now do not allow any more, with every problem.
+func (s *Service) stands(ctx context.Context, checker *routing.Checker, p Preset, number int) error {
+	version, err := s.d.Versions.Get(ctx, p.Workspace, p.ID, number)
+	if err != nil {
+		return err
+	}
+	var v rule.Violations
+	if err := s.weigh(ctx, &v, checker, p, version.Config); err != nil {
+		return err
+	}
+	if err := v.Err(); err != nil {
+		refused := fault.Newf(fault.Conflict, "Version %d does not fit the catalog and the workspace's guardrails as they are now. Nothing was changed; publish a version without what is wrong, and deploy that.", number)
+		refused.Violations = fault.Of(err).Violations
+		return refused
+	}
+	return nil
+}
+
+// put makes the deployment d of after, whose version stands.
 func (s *Service) put(ctx context.Context, by Caller, after *Preset, d Deployment) (Version, error) {
 	next, err := s.d.Versions.Get(ctx, after.Workspace, after.ID, d.Version)
 	if err != nil {
 		return Version{}, err
-	}
-	if after.Visibility == Public && len(next.Config.Guardrails) > 0 {
-		return Version{}, fault.New(fault.Conflict, "The version has guardrails, which are the workspace's own, and the preset is public.")
 	}
 	if after.DeployedVersion != 0 && after.DeployedVersion != next.Number {
 		former, err := s.d.Versions.Get(ctx, after.Workspace, after.ID, after.DeployedVersion)

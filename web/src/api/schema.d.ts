@@ -1268,6 +1268,8 @@ export interface paths {
         /**
          * Archive a preset
          * @description Requests that name it are refused from then on. Its versions stay readable, and its slug is not given out again.
+         *     One that the settings, a routing profile, or a dynamic route names in the version that is deployed or rolled out is a
+         *     conflict with each of them.
          */
         delete: operations["archivePreset"];
         options?: never;
@@ -1275,7 +1277,8 @@ export interface paths {
         /**
          * Change a preset
          * @description The configuration changes the draft alone: its fields replace those of the draft, an empty one takes its field away, and
-         *     with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed.
+         *     with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed. Only who created a
+         *     preset makes it private.
          */
         patch: operations["updatePreset"];
         trace?: never;
@@ -1365,7 +1368,8 @@ export interface paths {
         put?: never;
         /**
          * Deploy a version
-         * @description The slug means this version from then on. Deploying an earlier one is how to go back to it.
+         * @description The slug means this version from then on. Deploying an earlier one is how to go back to it. A version that does not fit
+         *     the catalog or the workspace's guardrails any more is refused with 409 and every problem, and nothing changes.
          */
         post: operations["deployPresetVersion"];
         delete?: never;
@@ -1389,7 +1393,7 @@ export interface paths {
         /**
          * Deploy the version that the present deployment replaced
          * @description Repeated, it walks back through what was deployed, passing over what was itself rolled back. At the start it is a
-         *     conflict with the reason `nothing_to_roll_back`.
+         *     conflict with the reason `nothing_to_roll_back`; a version that does not fit any more is refused as by deploying it.
          */
         post: operations["rollBackPreset"];
         delete?: never;

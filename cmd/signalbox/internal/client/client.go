@@ -5650,6 +5650,8 @@ type ClientInterface interface {
 	// ArchivePreset Archive a preset
 	//
 	// Requests that name it are refused from then on. Its versions stay readable, and its slug is not given out again.
+	// One that the settings, a routing profile, or a dynamic route names in the version that is deployed or rolled out is a
+	// conflict with each of them.
 	//
 	// Corresponds with DELETE /v1/presets/{preset} (the `ArchivePreset` operationId).
 	ArchivePreset(ctx context.Context, preset PresetRef, params *ArchivePresetParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -5662,7 +5664,8 @@ type ClientInterface interface {
 	// UpdatePresetWithBody Change a preset
 	//
 	// The configuration changes the draft alone: its fields replace those of the draft, an empty one takes its field away, and
-	// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed.
+	// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed. Only who created a
+	// preset makes it private.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -5672,7 +5675,8 @@ type ClientInterface interface {
 	// UpdatePreset Change a preset
 	//
 	// The configuration changes the draft alone: its fields replace those of the draft, an empty one takes its field away, and
-	// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed.
+	// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed. Only who created a
+	// preset makes it private.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -5682,7 +5686,7 @@ type ClientInterface interface {
 	// RollBackPreset Deploy the version that the present deployment replaced
 	//
 	// Repeated, it walks back through what was deployed, passing over what was itself rolled back. At the start it is a
-	// conflict with the reason `nothing_to_roll_back`.
+	// conflict with the reason `nothing_to_roll_back`; a version that does not fit any more is refused as by deploying it.
 	//
 	// Corresponds with POST /v1/presets/{preset}/rollback (the `RollBackPreset` operationId).
 	RollBackPreset(ctx context.Context, preset PresetRef, params *RollBackPresetParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -5737,7 +5741,8 @@ type ClientInterface interface {
 
 	// DeployPresetVersion Deploy a version
 	//
-	// The slug means this version from then on. Deploying an earlier one is how to go back to it.
+	// The slug means this version from then on. Deploying an earlier one is how to go back to it. A version that does not fit
+	// the catalog or the workspace's guardrails any more is refused with 409 and every problem, and nothing changes.
 	//
 	// Corresponds with POST /v1/presets/{preset}/versions/{version}/deploy (the `DeployPresetVersion` operationId).
 	DeployPresetVersion(ctx context.Context, preset PresetRef, version PresetNumber, params *DeployPresetVersionParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -7792,6 +7797,8 @@ func (c *Client) PutPublisher(ctx context.Context, params *PutPublisherParams, b
 // ArchivePreset Archive a preset
 //
 // Requests that name it are refused from then on. Its versions stay readable, and its slug is not given out again.
+// One that the settings, a routing profile, or a dynamic route names in the version that is deployed or rolled out is a
+// conflict with each of them.
 //
 // Corresponds with DELETE /v1/presets/{preset} (the `ArchivePreset` operationId).
 func (c *Client) ArchivePreset(ctx context.Context, preset PresetRef, params *ArchivePresetParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7824,7 +7831,8 @@ func (c *Client) GetPreset(ctx context.Context, preset PresetRef, reqEditors ...
 // UpdatePresetWithBody Change a preset
 //
 // The configuration changes the draft alone: its fields replace those of the draft, an empty one takes its field away, and
-// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed.
+// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed. Only who created a
+// preset makes it private.
 //
 // Takes any type of body and a specified content type.
 //
@@ -7844,7 +7852,8 @@ func (c *Client) UpdatePresetWithBody(ctx context.Context, preset PresetRef, par
 // UpdatePreset Change a preset
 //
 // The configuration changes the draft alone: its fields replace those of the draft, an empty one takes its field away, and
-// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed.
+// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed. Only who created a
+// preset makes it private.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -7864,7 +7873,7 @@ func (c *Client) UpdatePreset(ctx context.Context, preset PresetRef, params *Upd
 // RollBackPreset Deploy the version that the present deployment replaced
 //
 // Repeated, it walks back through what was deployed, passing over what was itself rolled back. At the start it is a
-// conflict with the reason `nothing_to_roll_back`.
+// conflict with the reason `nothing_to_roll_back`; a version that does not fit any more is refused as by deploying it.
 //
 // Corresponds with POST /v1/presets/{preset}/rollback (the `RollBackPreset` operationId).
 func (c *Client) RollBackPreset(ctx context.Context, preset PresetRef, params *RollBackPresetParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7989,7 +7998,8 @@ func (c *Client) GetPresetVersion(ctx context.Context, preset PresetRef, version
 
 // DeployPresetVersion Deploy a version
 //
-// The slug means this version from then on. Deploying an earlier one is how to go back to it.
+// The slug means this version from then on. Deploying an earlier one is how to go back to it. A version that does not fit
+// the catalog or the workspace's guardrails any more is refused with 409 and every problem, and nothing changes.
 //
 // Corresponds with POST /v1/presets/{preset}/versions/{version}/deploy (the `DeployPresetVersion` operationId).
 func (c *Client) DeployPresetVersion(ctx context.Context, preset PresetRef, version PresetNumber, params *DeployPresetVersionParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -18943,6 +18953,8 @@ type ClientWithResponsesInterface interface {
 	// ArchivePresetWithResponse Archive a preset
 	//
 	// Requests that name it are refused from then on. Its versions stay readable, and its slug is not given out again.
+	// One that the settings, a routing profile, or a dynamic route names in the version that is deployed or rolled out is a
+	// conflict with each of them.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -18959,7 +18971,8 @@ type ClientWithResponsesInterface interface {
 	// UpdatePresetWithBodyWithResponse Change a preset
 	//
 	// The configuration changes the draft alone: its fields replace those of the draft, an empty one takes its field away, and
-	// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed.
+	// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed. Only who created a
+	// preset makes it private.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -18969,7 +18982,8 @@ type ClientWithResponsesInterface interface {
 	// UpdatePresetWithResponse Change a preset
 	//
 	// The configuration changes the draft alone: its fields replace those of the draft, an empty one takes its field away, and
-	// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed.
+	// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed. Only who created a
+	// preset makes it private.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -18979,7 +18993,7 @@ type ClientWithResponsesInterface interface {
 	// RollBackPresetWithResponse Deploy the version that the present deployment replaced
 	//
 	// Repeated, it walks back through what was deployed, passing over what was itself rolled back. At the start it is a
-	// conflict with the reason `nothing_to_roll_back`.
+	// conflict with the reason `nothing_to_roll_back`; a version that does not fit any more is refused as by deploying it.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -19040,7 +19054,8 @@ type ClientWithResponsesInterface interface {
 
 	// DeployPresetVersionWithResponse Deploy a version
 	//
-	// The slug means this version from then on. Deploying an earlier one is how to go back to it.
+	// The slug means this version from then on. Deploying an earlier one is how to go back to it. A version that does not fit
+	// the catalog or the workspace's guardrails any more is refused with 409 and every problem, and nothing changes.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -27996,6 +28011,8 @@ func (c *ClientWithResponses) PutPublisherWithResponse(ctx context.Context, para
 // ArchivePresetWithResponse Archive a preset
 //
 // Requests that name it are refused from then on. Its versions stay readable, and its slug is not given out again.
+// One that the settings, a routing profile, or a dynamic route names in the version that is deployed or rolled out is a
+// conflict with each of them.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -28024,7 +28041,8 @@ func (c *ClientWithResponses) GetPresetWithResponse(ctx context.Context, preset 
 // UpdatePresetWithBodyWithResponse Change a preset
 //
 // The configuration changes the draft alone: its fields replace those of the draft, an empty one takes its field away, and
-// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed.
+// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed. Only who created a
+// preset makes it private.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -28040,7 +28058,8 @@ func (c *ClientWithResponses) UpdatePresetWithBodyWithResponse(ctx context.Conte
 // UpdatePresetWithResponse Change a preset
 //
 // The configuration changes the draft alone: its fields replace those of the draft, an empty one takes its field away, and
-// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed.
+// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed. Only who created a
+// preset makes it private.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -28056,7 +28075,7 @@ func (c *ClientWithResponses) UpdatePresetWithResponse(ctx context.Context, pres
 // RollBackPresetWithResponse Deploy the version that the present deployment replaced
 //
 // Repeated, it walks back through what was deployed, passing over what was itself rolled back. At the start it is a
-// conflict with the reason `nothing_to_roll_back`.
+// conflict with the reason `nothing_to_roll_back`; a version that does not fit any more is refused as by deploying it.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -28159,7 +28178,8 @@ func (c *ClientWithResponses) GetPresetVersionWithResponse(ctx context.Context, 
 
 // DeployPresetVersionWithResponse Deploy a version
 //
-// The slug means this version from then on. Deploying an earlier one is how to go back to it.
+// The slug means this version from then on. Deploying an earlier one is how to go back to it. A version that does not fit
+// the catalog or the workspace's guardrails any more is refused with 409 and every problem, and nothing changes.
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -328,6 +328,9 @@ func TestARolloutFollowsItsRoute(t *testing.T) {
 	require.NotNil(t, r.published().Candidate)
 	_, err = r.routes.Update(t.Context(), r.ws, r.route.ID, operator, dynamicroute.Patch{Status: &paused})
 	require.NoError(t, err, "one that is paused stays so")
+	_, err = r.rollouts.Resume(t.Context(), r.ws, r.route.ID, operator, nil)
+	require.Equal(t, fault.Conflict, fault.CodeOf(err), "nobody is sent through it: %v", err)
+	require.Equal(t, rollout.Paused, r.current().State)
 
 	_, err = r.routes.Delete(t.Context(), r.ws, r.route.ID, operator, "plans", nil)
 	require.NoError(t, err)

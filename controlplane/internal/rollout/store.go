@@ -51,6 +51,9 @@ type Routes interface {
 	// paused, nothing or the version itself is deployed, or the version does not
 	// fit the catalog.
 	Candidate(ctx context.Context, ws id.Workspace, route id.Route, number int, names *routing.Names) (stable int, warnings []flow.Problem, err error)
+	// Serving fails with conflict where the route is paused, and with not_found
+	// where it is none.
+	Serving(ctx context.Context, ws id.Workspace, route id.Route) error
 	// Promote deploys a version.
 	Promote(ctx context.Context, ws id.Workspace, route id.Route, number int, by audit.By) ([]audit.Change, error)
 	// Known fails with not_found where there never was such a route.

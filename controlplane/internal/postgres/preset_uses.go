@@ -35,7 +35,8 @@ func (*PresetStore) Uses(ctx context.Context, ws id.Workspace, p preset.Preset) 
 	return used, err
 }
 
-// routesNaming are the routes whose deployed version names p, paused ones too.
+// routesNaming are the routes that send requests through a version which names p:
+// the deployed one, or one that is rolled out beside it. Paused ones count too.
 func routesNaming(ctx context.Context, ws id.Workspace, p preset.Preset) ([]id.Route, error) {
 	var rows []struct {
 		ID    uuid.UUID `gorm:"column:id"`
@@ -43,7 +44,9 @@ func routesNaming(ctx context.Context, ws id.Workspace, p preset.Preset) ([]id.R
 	}
 	err := kept(ctx, ws).Select("dynamic_routes.id, v.graph").
 		Joins(`JOIN dynamic_route_versions v ON v.workspace_id = dynamic_routes.workspace_id
-			AND v.route_id = dynamic_routes.id AND v.number = dynamic_routes.deployed_version`).
+			AND v.route_id = dynamic_routes.id AND (v.number = dynamic_routes.deployed_version OR v.number IN (
+				SELECT o.candidate FROM dynamic_route_rollouts o
+				WHERE o.workspace_id = v.workspace_id AND o.route_id = v.route_id AND o.ended_at IS NULL))`).
 		Where("position('\"@' IN v.graph) > 0").Order("dynamic_routes.id").Scan(&rows).Error
 	if err != nil {
 		return nil, translate(err, "look for dynamic routes that name a preset")
@@ -53,9 +56,9 @@ func routesNaming(ctx context.Context, ws id.Workspace, p preset.Preset) ([]id.R
 		route := id.FromUUID[id.RouteKind](r.ID)
 		var graph flow.Graph
 		if err := json.Unmarshal([]byte(r.Graph), &graph); err != nil {
-			return nil, fmt.Errorf("decode the deployed graph of %s: %w", route, err)
+			return nil, fmt.Errorf("decode a graph of %s: %w", route, err)
 		}
-		if names(p, "", graph.Models()) {
+		if names(p, "", graph.Models()) && !slices.Contains(list, route) {
 			list = append(list, route)
 		}
 	}

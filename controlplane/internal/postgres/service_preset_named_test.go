@@ -136,3 +136,47 @@ func TestANamedPresetStays(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []any{2, route.ID}, []any{found.Deployed, found.ID})
 }
+
+// A preset that only the candidate of a rollout names stays too: its share of
+// the requests is sent through it.
+func TestAPresetThatACandidateNamesStays(t *testing.T) {
+	s := openServices(t)
+	created := s.create(t, "acme")
+	ws := created.Workspace.ID
+	p := s.preset(t, created, preset.New{Slug: "team", Name: "Team", Config: saying("1"), Release: &preset.Release{Deploy: true}})
+	route := s.route(t, ws, operator, "plans")
+	s.deployed(t, route, 1)
+	require.Equal(t, 2, s.save(t, route, leading("@team")))
+	_, err := s.rollouts.Start(t.Context(), ws, route.ID, 2, operator, twoSteps())
+	require.NoError(t, err)
+	archive := func() error {
+		_, _, err := s.presets.Archive(t.Context(), ws, preset.Ref{ID: p.ID}, owner(created), "Team", nil)
+		return err
+	}
+	require.Equal(t, "dynamic_routes in_use", wrongWith(archive()))
+	_, err = s.rollouts.Abort(t.Context(), ws, route.ID, operator, nil)
+	require.NoError(t, err)
+	require.NoError(t, archive())
+}
+
+// What the settings or a profile name cannot be kept to its creator's keys: they
+// could not name it then.
+func TestANamedPresetDoesNotBecomePrivate(t *testing.T) {
+	s := openServices(t)
+	created := s.create(t, "acme")
+	ws := created.Workspace.ID
+	p := s.preset(t, created, preset.New{Slug: "team", Name: "Team", Config: saying("1"), Release: &preset.Release{Deploy: true}})
+	confine := func() error {
+		_, _, err := s.presets.Update(t.Context(), ws, preset.Ref{ID: p.ID}, owner(created), preset.Patch{Visibility: ptr(preset.Private)})
+		return err
+	}
+	_, _, err := s.settings.Update(t.Context(), ws, operator, settings.Patch{DefaultModel: ptr("@team")}, nil)
+	require.NoError(t, err)
+	require.Equal(t, "settings in_use", wrongWith(confine()))
+	_, _, err = s.settings.Update(t.Context(), ws, operator, settings.Patch{DefaultModel: ptr("")}, nil)
+	require.NoError(t, err)
+	r, err := s.routes.Create(t.Context(), ws, operator, dynamicroute.NewRoute{Name: "a", Config: leading("@team")})
+	require.NoError(t, err)
+	s.deployed(t, r.Detail.Route, 1)
+	require.NoError(t, confine(), "a route may name one, with a warning")
+}

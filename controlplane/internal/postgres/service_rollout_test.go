@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"log/slog"
 	"testing"
@@ -443,4 +444,25 @@ func TestJudgingReadsOnlyWhatIsOpen(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, cases, 1)
 	require.Len(t, cases[0].Cells, 1)
+}
+
+// An id is of the clock of the control plane that made it. A rollout that began
+// on one whose clock is behind is guarded and steered like any other.
+func TestARolloutWithAnOlderID(t *testing.T) {
+	r := openRolled(t)
+	former := r.start()
+	_, err := r.rollouts.Abort(t.Context(), r.ws, r.route.ID, operator, nil)
+	require.NoError(t, err)
+	behind := id.NewSource(func() time.Time { return former.ID.Time().Add(-time.Minute) }, rand.Reader)
+	on := rollout.NewService(rollout.Deps{
+		Runner: r.db.Runner(), Store: NewRolloutStore(), Routes: r.routes, Mutator: r.mutator, IDs: behind, Now: r.clock.now,
+	})
+	out, err := on.Start(t.Context(), r.ws, r.route.ID, 2, operator, twoSteps())
+	require.NoError(t, err)
+	require.Equal(t, out.Detail.ID, r.current().ID)
+	_, err = on.Start(t.Context(), r.ws, r.route.ID, 2, operator, twoSteps())
+	require.ErrorContains(t, err, out.Detail.ID.String())
+	r.serve(out.Detail.ID, true, 10, 10)
+	r.round()
+	require.Nil(t, r.published().Candidate, "the guard broke")
 }

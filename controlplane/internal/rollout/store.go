@@ -18,7 +18,7 @@ import (
 type Store interface {
 	// Create fails with conflict when the route has an open one.
 	Create(ctx context.Context, ws id.Workspace, r Rollout) error
-	// Latest is the newest of a route. It fails with not_found.
+	// Latest is the open one of a route, else the newest. It fails with not_found.
 	Latest(ctx context.Context, ws id.Workspace, route id.Route) (Rollout, error)
 	// Update replaces where it stands, where the stored version is one less;
 	// else precondition_failed, or not_found.

@@ -1,6 +1,9 @@
 package api_test
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
 	"net/http"
 	"strings"
 	"testing"
@@ -138,5 +141,34 @@ func TestPresetsOfMembers(t *testing.T) {
 	} {
 		c.token = member
 		p.do(c).problem(http.StatusForbidden, "forbidden")
+	}
+}
+
+// What no preset can be called is none, and never a mistake of ours.
+func TestPresetsThatCannotBe(t *testing.T) {
+	p := newPlane(t)
+	w := p.tenant("names")
+	p.newPreset(w, `{"slug":"desk","publish":true}`)
+	for _, name := range []string{"%00", "desk%00", "@%00", "desk%23" + "1"} {
+		p.do(call{method: "GET", path: "/v1/presets/" + name, token: w.key}).problem(http.StatusNotFound, "not_found")
+	}
+	for _, from := range []string{`\u0000`, `@acme\u0000/desk`, `@acme/desk\u0000`, `@acme/desk#1`, `@/`, `@`} {
+		p.do(call{method: "POST", path: "/v1/presets/fork", token: w.key, body: `{"from":"` + from + `","slug":"ours"}`}).problem(http.StatusNotFound, "not_found")
+	}
+}
+
+// A cursor beyond all numbers is the end of no list and the begin of the first.
+func TestCursorsBeyondTheNumbersOfVersions(t *testing.T) {
+	p := newPlane(t)
+	w := p.tenant("cursors")
+	p.newPreset(w, `{"slug":"desk","publish":true}`)
+	route := p.newDynamicRoute(w, "a")
+	for operation, path := range map[string]string{
+		"listPresetVersions": "/v1/presets/desk/versions", "listDynamicRouteVersions": routesPath + "/" + route + "/versions",
+	} {
+		mark := sha256.Sum256([]byte(operation))
+		cursor := base64.RawURLEncoding.EncodeToString(append(bytes.Repeat([]byte{0xff}, 16), mark[:4]...))
+		page := p.do(call{method: "GET", path: path + "?cursor=" + cursor, token: w.key}).is(http.StatusOK).json()
+		require.Len(t, page["data"], 1, operation)
 	}
 }

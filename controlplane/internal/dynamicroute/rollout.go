@@ -67,7 +67,7 @@ func (s *Service) Candidate(ctx context.Context, ws id.Workspace, route id.Route
 	}
 	switch {
 	case r.Status == Paused:
-		return 0, nil, fault.New(fault.Conflict, "The dynamic route is paused. Resume it first: there are no requests to judge a version by.")
+		return 0, nil, errPaused
 	case r.Deployed == 0:
 		return 0, nil, fault.New(fault.Conflict, "Nothing is deployed, so there is nothing to roll a version out beside. Deploy it.")
 	case r.Deployed == number:
@@ -75,6 +75,18 @@ func (s *Service) Candidate(ctx context.Context, ws id.Workspace, route id.Route
 	}
 	warnings, err := s.fits(ctx, v, names)
 	return r.Deployed, warnings, err
+}
+
+var errPaused = fault.New(fault.Conflict, "The dynamic route is paused. Resume it first: there are no requests to judge a version by.")
+
+// Serving fails with conflict where the route is paused: what is rolled out
+// would go on by what was counted before.
+func (s *Service) Serving(ctx context.Context, ws id.Workspace, route id.Route) error {
+	r, err := s.live(ctx, ws, route)
+	if err == nil && r.Status == Paused {
+		return errPaused
+	}
+	return err
 }
 
 // Promote deploys a version at the end of its rollout. It is not held against

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/google/uuid"
@@ -129,6 +130,8 @@ func placeOf(number int) uuid.UUID {
 	return u
 }
 
-func numberAt(place uuid.UUID) int { return int(binary.BigEndian.Uint32(place[12:])) }
+func numberAt(place uuid.UUID) int {
+	return int(min(binary.BigEndian.Uint32(place[12:]), math.MaxInt32))
+}
 
 var _ dynamicroute.Versions = (*RouteVersionStore)(nil)

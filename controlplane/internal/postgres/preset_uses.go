@@ -56,7 +56,7 @@ func routesNaming(ctx context.Context, ws id.Workspace, p preset.Preset) ([]id.R
 		route := id.FromUUID[id.RouteKind](r.ID)
 		var graph flow.Graph
 		if err := json.Unmarshal([]byte(r.Graph), &graph); err != nil {
-			return nil, fmt.Errorf("decode the deployed graph of %s: %w", route, err)
+			return nil, fmt.Errorf("decode a graph of %s: %w", route, err)
 		}
 		if names(p, "", graph.Models()) && !slices.Contains(list, route) {
 			list = append(list, route)

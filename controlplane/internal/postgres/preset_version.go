@@ -81,22 +81,13 @@ func (*PresetVersions) List(ctx context.Context, ws id.Workspace, p id.Preset, q
 	}
 	db := scoped(ctx, ws).Where("preset_id = ?", p.UUID()).Order("number DESC").Limit(q.Size() + 1)
 	if after != uuid.Nil {
-		db = db.Where("number < ?", numberOf(after))
+		db = db.Where("number < ?", numberAt(after))
 	}
 	var rows []presetVersionRow
 	if err := db.Find(&rows).Error; err != nil {
 		return page.Result[preset.Version]{}, translate(err, "list versions of a preset")
 	}
-	return cut(rows, q, func(r presetVersionRow) uuid.UUID { return numbered(r.Number) }, presetVersionRow.version), nil
-}
-
-// numbered is a version's number where a page wants a UUID.
-func numbered(n int) uuid.UUID {
-	return uuid.UUID{12: byte(n >> 24), 13: byte(n >> 16), 14: byte(n >> 8), 15: byte(n)}
-}
-
-func numberOf(u uuid.UUID) int {
-	return int(u[12])<<24 | int(u[13])<<16 | int(u[14])<<8 | int(u[15])
+	return cut(rows, q, func(r presetVersionRow) uuid.UUID { return placeOf(r.Number) }, presetVersionRow.version), nil
 }
 
 // Labels implements preset.Versions.

@@ -28,10 +28,11 @@ func (*RolloutStore) Create(ctx context.Context, ws id.Workspace, r rollout.Roll
 	return translate(tenant(ctx, ws).Create(&row).Error, "begin a rollout")
 }
 
-// Latest implements rollout.Store.
+// Latest implements rollout.Store. The clock of who began the open one may have
+// been behind that of who began another.
 func (*RolloutStore) Latest(ctx context.Context, ws id.Workspace, route id.Route) (rollout.Rollout, error) {
 	var row rolloutRow
-	err := rollouts(ctx, ws, route).Order("id DESC").Take(&row).Error
+	err := rollouts(ctx, ws, route).Order("ended_at IS NULL DESC, id DESC").Take(&row).Error
 	return row.rollout(), translate(err, "read a rollout")
 }
 

@@ -171,3 +171,25 @@ func TestAPresetOfARolloutStays(t *testing.T) {
 	s.deployed(t, route, 1)
 	require.NoError(t, archive())
 }
+
+// What the settings or a profile name cannot be kept to its creator's keys: they
+// could not name it then.
+func TestANamedPresetDoesNotBecomePrivate(t *testing.T) {
+	s := openServices(t)
+	created := s.create(t, "acme")
+	ws := created.Workspace.ID
+	p := s.preset(t, created, preset.New{Slug: "team", Name: "Team", Config: saying("1"), Release: &preset.Release{Deploy: true}})
+	confine := func() error {
+		_, _, err := s.presets.Update(t.Context(), ws, preset.Ref{ID: p.ID}, owner(created), preset.Patch{Visibility: ptr(preset.Private)})
+		return err
+	}
+	_, _, err := s.settings.Update(t.Context(), ws, operator, settings.Patch{DefaultModel: ptr("@team")}, nil)
+	require.NoError(t, err)
+	require.Equal(t, "settings in_use", wrongWith(confine()))
+	_, _, err = s.settings.Update(t.Context(), ws, operator, settings.Patch{DefaultModel: ptr("")}, nil)
+	require.NoError(t, err)
+	r, err := s.routes.Create(t.Context(), ws, operator, dynamicroute.NewRoute{Name: "a", Config: leading("@team")})
+	require.NoError(t, err)
+	s.deployed(t, r.Detail.Route, 1)
+	require.NoError(t, confine(), "a route may name one, with a warning")
+}

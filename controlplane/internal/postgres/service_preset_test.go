@@ -377,3 +377,29 @@ func TestAGuardrailOfAPresetStays(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, remove(), "nobody can ask for an archived preset")
 }
+
+// The database itself keeps what was published and deployed, whoever asks.
+func TestTheDatabaseKeepsTheHistoryOfPresets(t *testing.T) {
+	s := openServices(t)
+	created := s.create(t, "acme")
+	ws := created.Workspace.ID
+	s.preset(t, created, preset.New{Slug: "team", Config: saying("1"), Release: &preset.Release{Deploy: true}})
+	owner := s.db.DirectSQL()
+	defer func() { require.NoError(t, owner.Close()) }()
+	for _, statement := range []string{
+		"UPDATE preset_versions SET config = '{}'", "UPDATE preset_versions SET number = 2", "DELETE FROM preset_versions", "TRUNCATE preset_versions CASCADE",
+		"UPDATE preset_deployments SET version = 1", "DELETE FROM preset_deployments", "TRUNCATE preset_deployments", "TRUNCATE presets CASCADE",
+	} {
+		err := s.db.Runner().InTx(t.Context(), ws, func(ctx context.Context) error { return tenant(ctx, ws).Exec(statement).Error })
+		require.ErrorContains(t, err, "permission denied", "%s by the application", statement)
+		tx, err := owner.BeginTx(t.Context(), nil)
+		require.NoError(t, err)
+		for _, table := range []string{"preset_versions", "preset_deployments"} {
+			_, err = tx.ExecContext(t.Context(), "ALTER TABLE "+table+" NO FORCE ROW LEVEL SECURITY")
+			require.NoError(t, err)
+		}
+		_, err = tx.ExecContext(t.Context(), statement)
+		require.ErrorContains(t, err, "SQLSTATE 23000", "%s by the owner", statement)
+		require.NoError(t, tx.Rollback())
+	}
+}

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"log/slog"
 	"testing"
@@ -328,6 +329,9 @@ func TestARolloutFollowsItsRoute(t *testing.T) {
 	require.NotNil(t, r.published().Candidate)
 	_, err = r.routes.Update(t.Context(), r.ws, r.route.ID, operator, dynamicroute.Patch{Status: &paused})
 	require.NoError(t, err, "one that is paused stays so")
+	_, err = r.rollouts.Resume(t.Context(), r.ws, r.route.ID, operator, nil)
+	require.Equal(t, fault.Conflict, fault.CodeOf(err), "nobody is sent through it: %v", err)
+	require.Equal(t, rollout.Paused, r.current().State)
 
 	_, err = r.routes.Delete(t.Context(), r.ws, r.route.ID, operator, "plans", nil)
 	require.NoError(t, err)
@@ -440,4 +444,25 @@ func TestJudgingReadsOnlyWhatIsOpen(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, cases, 1)
 	require.Len(t, cases[0].Cells, 1)
+}
+
+// An id is of the clock of the control plane that made it. A rollout that began
+// on one whose clock is behind is guarded and steered like any other.
+func TestARolloutWithAnOlderID(t *testing.T) {
+	r := openRolled(t)
+	former := r.start()
+	_, err := r.rollouts.Abort(t.Context(), r.ws, r.route.ID, operator, nil)
+	require.NoError(t, err)
+	behind := id.NewSource(func() time.Time { return former.ID.Time().Add(-time.Minute) }, rand.Reader)
+	on := rollout.NewService(rollout.Deps{
+		Runner: r.db.Runner(), Store: NewRolloutStore(), Routes: r.routes, Mutator: r.mutator, IDs: behind, Now: r.clock.now,
+	})
+	out, err := on.Start(t.Context(), r.ws, r.route.ID, 2, operator, twoSteps())
+	require.NoError(t, err)
+	require.Equal(t, out.Detail.ID, r.current().ID)
+	_, err = on.Start(t.Context(), r.ws, r.route.ID, 2, operator, twoSteps())
+	require.ErrorContains(t, err, out.Detail.ID.String())
+	r.serve(out.Detail.ID, true, 10, 10)
+	r.round()
+	require.Nil(t, r.published().Candidate, "the guard broke")
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/rule"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/policy"
 )
 
 // Source says what to fork: a preset of the workspace by its id or slug, or a
@@ -73,11 +74,17 @@ func (s *Service) UpdateUpstream(ctx context.Context, ws id.Workspace, r Ref, ve
 	})
 }
 
+var errNoSource = fault.New(fault.NotFound, "There is no such preset that you may use, or it has no such version.")
+
 // source finds a version of the workspace's own that the caller sees, or one
 // that another workspace made public.
 func (s *Service) source(ctx context.Context, ws id.Workspace, by Caller, from Source) (Foreign, error) {
-	if handle, slug, foreign := strings.Cut(strings.TrimPrefix(from.Preset, "@"), "/"); foreign {
-		return s.d.Commons.Named(ctx, strings.ToLower(handle), strings.ToLower(slug), from.Version)
+	if name := strings.TrimPrefix(from.Preset, "@"); strings.Contains(name, "/") {
+		n, ok := policy.ParsePresetName(name)
+		if !ok || n.Version != 0 {
+			return Foreign{}, errNoSource
+		}
+		return s.d.Commons.Named(ctx, n.Handle, n.Slug, from.Version)
 	}
 	r := RefOf(from.Preset)
 	own, err := s.own(ctx, ws, by, r, from.Version)

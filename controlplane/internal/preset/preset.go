@@ -173,12 +173,16 @@ type Ref struct {
 	Slug string
 }
 
-// RefOf reads a reference.
+// RefOf reads a reference. What no preset can be called has neither.
 func RefOf(text string) Ref {
 	if preset, err := id.Parse[id.PresetKind](text); err == nil {
 		return Ref{ID: preset}
 	}
-	return Ref{Slug: strings.ToLower(strings.TrimPrefix(text, "@"))}
+	slug := strings.ToLower(strings.TrimPrefix(text, "@"))
+	if !slugForm.MatchString(slug) {
+		return Ref{}
+	}
+	return Ref{Slug: slug}
 }
 
 // Foreign is a version that another workspace made public.

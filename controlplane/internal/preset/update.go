@@ -75,8 +75,12 @@ func (s *Service) show(ctx context.Context, by Caller, after *Preset, to *Visibi
 		return err
 	}
 	after.Visibility = *to
-	if *to != Public {
+	switch *to {
+	case Private:
+		return s.confinable(ctx, *after)
+	case Team:
 		return nil
+	case Public:
 	}
 	if err := s.publishable(ctx, *after); err != nil {
 		return err
@@ -92,6 +96,18 @@ func (s *Service) show(ctx context.Context, by Caller, after *Preset, to *Visibi
 		return fault.New(fault.Conflict, "The deployed version has guardrails, which are the workspace's own. Deploy one without before it is made public.")
 	}
 	return s.d.Versions.Mark(ctx, after.Workspace, s.opened(deployed))
+}
+
+// confinable refuses to keep a preset to its creator's keys that the settings or
+// a routing profile names: they could not name it any more either. Dynamic routes
+// may, with a warning.
+func (s *Service) confinable(ctx context.Context, p Preset) error {
+	used, err := s.d.Uses.Uses(ctx, p.Workspace, p)
+	if err != nil {
+		return err
+	}
+	used.Routes = nil
+	return used.refuse()
 }
 
 // opened is v as one that other workspaces may have from now on.

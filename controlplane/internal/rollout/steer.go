@@ -23,11 +23,14 @@ func (s *Service) Pause(ctx context.Context, ws id.Workspace, route id.Route, by
 }
 
 // Resume has a paused rollout go on. The present step is held anew; what was
-// counted in it stays counted.
+// counted in it stays counted. It is a conflict while the route is paused.
 func (s *Service) Resume(ctx context.Context, ws id.Workspace, route id.Route, by audit.By, ifMatch *int64) (Outcome, error) {
-	return s.steer(ctx, ws, route, changeOf(by, "resume", route), ifMatch, func(_ context.Context, r *Rollout) error {
+	return s.steer(ctx, ws, route, changeOf(by, "resume", route), ifMatch, func(ctx context.Context, r *Rollout) error {
 		if r.State == Running {
 			return errUnchanged
+		}
+		if err := s.d.Routes.Serving(ctx, ws, route); err != nil {
+			return err
 		}
 		r.State, r.StepBegan = Running, s.now()
 		return nil

@@ -18,7 +18,7 @@ import (
 type Store interface {
 	// Create fails with conflict when the route has an open one.
 	Create(ctx context.Context, ws id.Workspace, r Rollout) error
-	// Latest is the newest of a route. It fails with not_found.
+	// Latest is the open one of a route, else the newest. It fails with not_found.
 	Latest(ctx context.Context, ws id.Workspace, route id.Route) (Rollout, error)
 	// Update replaces where it stands, where the stored version is one less;
 	// else precondition_failed, or not_found.
@@ -51,6 +51,9 @@ type Routes interface {
 	// paused, nothing or the version itself is deployed, or the version does not
 	// fit the catalog.
 	Candidate(ctx context.Context, ws id.Workspace, route id.Route, number int, names *routing.Names) (stable int, warnings []flow.Problem, err error)
+	// Serving fails with conflict where the route is paused, and with not_found
+	// where it is none.
+	Serving(ctx context.Context, ws id.Workspace, route id.Route) error
 	// Promote deploys a version.
 	Promote(ctx context.Context, ws id.Workspace, route id.Route, number int, by audit.By) ([]audit.Change, error)
 	// Known fails with not_found where there never was such a route.

@@ -69,3 +69,14 @@ func jsonName(t reflect.Type, field string) string {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 	return name
 }
+
+// datesAsWritten makes texts of what YAML takes for points in time, which would
+// be written in another form than they have.
+func datesAsWritten(n *yaml.Node) {
+	if n.Tag == "!!timestamp" {
+		n.Tag = "!!str"
+	}
+	for _, inner := range n.Content {
+		datesAsWritten(inner)
+	}
+}

@@ -53,4 +53,9 @@ func TestPresets(t *testing.T) {
 	term.run("presets", "archive", "ours").is(cli.ExitUsage)
 	term.run("presets", "archive", "ours", "--confirm-name", "Support").is(cli.ExitOK).shows("ARCHIVED")
 	term.run("presets", "get", "none").is(cli.ExitNotFound)
+
+	write("slug: dated\nname: 2024-06-01\nconfig: {params: {user: 2024-06-01}}\n")
+	term.run("presets", "create", "-f", file).is(cli.ExitOK).shows("2024-06-01").hides("T00:00:00")
+	write("slug: twice\nname: a\nname: b\n")
+	term.run("presets", "create", "-f", file).is(cli.ExitUsage)
 }

@@ -39,15 +39,12 @@ func (r *rolloutFlags) body(a *app, c *cobra.Command) (client.NewDynamicRouteRol
 	if (r.file == "") == (r.steps == "") {
 		return body, misuse("give --steps and the limits, or a file")
 	}
+	given := c.Flags().Changed
 	if r.file != "" {
-		text, err := a.document(r.file)
-		if err != nil {
-			return body, err
+		if given("max-error-rate") || given("max-p95-latency-ratio") || given("max-cost-ratio") || given("min-requests") {
+			return body, misuse("give the limits with flags or in the file, not both")
 		}
-		if err := json.Unmarshal(text, &body); err != nil {
-			return body, misuse("the file must have steps, each with percent and hold, and a guard")
-		}
-		return body, nil
+		return body, readDocument(a, r.file, "rollout", &body)
 	}
 	for step := range strings.SplitSeq(r.steps, ",") {
 		percent, hold, ok := strings.Cut(strings.TrimSpace(step), ":")
@@ -58,15 +55,15 @@ func (r *rolloutFlags) body(a *app, c *cobra.Command) (client.NewDynamicRouteRol
 		body.Steps = append(body.Steps, client.DynamicRouteRolloutStep{Percent: share, Hold: hold})
 	}
 	body.Guard.MinRequests = r.least
-	given := func(name string, limit *float64) *float64 {
-		if c.Flags().Changed(name) {
-			return limit
+	limit := func(name string, value *float64) *float64 {
+		if given(name) {
+			return value
 		}
 		return nil
 	}
-	body.Guard.MaxErrorRate = given("max-error-rate", &r.errors)
-	body.Guard.MaxP95LatencyRatio = given("max-p95-latency-ratio", &r.latency)
-	body.Guard.MaxCostRatio = given("max-cost-ratio", &r.cost)
+	body.Guard.MaxErrorRate = limit("max-error-rate", &r.errors)
+	body.Guard.MaxP95LatencyRatio = limit("max-p95-latency-ratio", &r.latency)
+	body.Guard.MaxCostRatio = limit("max-cost-ratio", &r.cost)
 	return body, nil
 }
 

@@ -41,6 +41,10 @@ func TestRollouts(t *testing.T) {
 	term.run("routes", "rollout", "status", "plans", "--follow").is(cli.ExitFailure).shows("aborted")
 
 	write("steps: [{percent: 0.01, hold: 1s}]\nguard: {max_cost_ratio: 2, min_requests: 1}\n")
+	term.run("routes", "rollout", "start", "plans", "2", "-f", file, "--max-error-rate", "0.1").is(cli.ExitUsage)
+	typo := filepath.Join(term.dir, "typo.yaml")
+	require.NoError(t, os.WriteFile(typo, []byte("steps: [{percent: 0.01, hold: 1s}]\nguard: {max_cost_ratio: 2, max_eror_rate: 0.1, min_requests: 1}\n"), 0o600))
+	require.Contains(t, term.run("routes", "rollout", "start", "plans", "2", "-f", typo).is(cli.ExitUsage).err, "max_eror_rate")
 	term.run("routes", "rollout", "start", "plans", "2", "-f", file).is(cli.ExitOK).shows("[0.01%:1s]", "MAX COST RATIO")
 	term.run("routes", "rollout", "advance", "plans").is(cli.ExitOK).shows("completed")
 	term.run("routes", "rollout", "status", "plans", "--follow").is(cli.ExitOK).shows("completed", "0 of 0 failed")

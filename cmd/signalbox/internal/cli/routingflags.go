@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/client"
 )
@@ -165,9 +166,14 @@ func readDocument(a *app, file, noun string, v any) error {
 	if err != nil {
 		return err
 	}
-	var document any
-	if err := decodeOne(text, &document); err != nil {
+	var node yaml.Node
+	if err := decodeOne(text, &node); err != nil {
 		return err
+	}
+	datesAsWritten(&node)
+	var document any
+	if node.Decode(&document) != nil {
+		return misuse("the file has a name twice in one place, or something that cannot be read")
 	}
 	body, err := json.Marshal(document)
 	if err != nil {

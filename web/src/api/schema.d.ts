@@ -861,7 +861,7 @@ export interface paths {
         put?: never;
         /**
          * Have a paused rollout go on
-         * @description The present step is held anew; what was counted in it stays counted.
+         * @description The present step is held anew; what was counted in it stays counted. It is a conflict while the dynamic route is paused.
          */
         post: operations["resumeDynamicRouteRollout"];
         delete?: never;
@@ -1267,7 +1267,8 @@ export interface paths {
         post?: never;
         /**
          * Archive a preset
-         * @description Requests that name it are refused from then on. Its versions stay readable, and its slug is not given out again.
+         * @description Requests that name it are refused from then on. Its versions stay readable, and its slug is not given out again. It is a conflict
+         *     while the settings, a routing profile, or a version of a dynamic route that is deployed or being rolled out names it.
          */
         delete: operations["archivePreset"];
         options?: never;
@@ -1275,7 +1276,8 @@ export interface paths {
         /**
          * Change a preset
          * @description The configuration changes the draft alone: its fields replace those of the draft, an empty one takes its field away, and
-         *     with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed.
+         *     with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed; a preset that the settings
+         *     or a routing profile name does not become private.
          */
         patch: operations["updatePreset"];
         trace?: never;

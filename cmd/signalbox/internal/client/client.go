@@ -5649,7 +5649,8 @@ type ClientInterface interface {
 
 	// ArchivePreset Archive a preset
 	//
-	// Requests that name it are refused from then on. Its versions stay readable, and its slug is not given out again.
+	// Requests that name it are refused from then on. Its versions stay readable, and its slug is not given out again. It is a conflict
+	// while the settings, a routing profile, or a version of a dynamic route that is deployed or being rolled out names it.
 	//
 	// Corresponds with DELETE /v1/presets/{preset} (the `ArchivePreset` operationId).
 	ArchivePreset(ctx context.Context, preset PresetRef, params *ArchivePresetParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -5662,7 +5663,8 @@ type ClientInterface interface {
 	// UpdatePresetWithBody Change a preset
 	//
 	// The configuration changes the draft alone: its fields replace those of the draft, an empty one takes its field away, and
-	// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed.
+	// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed; a preset that the settings
+	// or a routing profile name does not become private.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -5672,7 +5674,8 @@ type ClientInterface interface {
 	// UpdatePreset Change a preset
 	//
 	// The configuration changes the draft alone: its fields replace those of the draft, an empty one takes its field away, and
-	// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed.
+	// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed; a preset that the settings
+	// or a routing profile name does not become private.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -5894,7 +5897,7 @@ type ClientInterface interface {
 
 	// ResumeDynamicRouteRollout Have a paused rollout go on
 	//
-	// The present step is held anew; what was counted in it stays counted.
+	// The present step is held anew; what was counted in it stays counted. It is a conflict while the dynamic route is paused.
 	//
 	// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollout/resume (the `ResumeDynamicRouteRollout` operationId).
 	ResumeDynamicRouteRollout(ctx context.Context, dynamicRouteID DynamicRouteID, params *ResumeDynamicRouteRolloutParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -7791,7 +7794,8 @@ func (c *Client) PutPublisher(ctx context.Context, params *PutPublisherParams, b
 
 // ArchivePreset Archive a preset
 //
-// Requests that name it are refused from then on. Its versions stay readable, and its slug is not given out again.
+// Requests that name it are refused from then on. Its versions stay readable, and its slug is not given out again. It is a conflict
+// while the settings, a routing profile, or a version of a dynamic route that is deployed or being rolled out names it.
 //
 // Corresponds with DELETE /v1/presets/{preset} (the `ArchivePreset` operationId).
 func (c *Client) ArchivePreset(ctx context.Context, preset PresetRef, params *ArchivePresetParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7824,7 +7828,8 @@ func (c *Client) GetPreset(ctx context.Context, preset PresetRef, reqEditors ...
 // UpdatePresetWithBody Change a preset
 //
 // The configuration changes the draft alone: its fields replace those of the draft, an empty one takes its field away, and
-// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed.
+// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed; a preset that the settings
+// or a routing profile name does not become private.
 //
 // Takes any type of body and a specified content type.
 //
@@ -7844,7 +7849,8 @@ func (c *Client) UpdatePresetWithBody(ctx context.Context, preset PresetRef, par
 // UpdatePreset Change a preset
 //
 // The configuration changes the draft alone: its fields replace those of the draft, an empty one takes its field away, and
-// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed.
+// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed; a preset that the settings
+// or a routing profile name does not become private.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -8356,7 +8362,7 @@ func (c *Client) PauseDynamicRouteRollout(ctx context.Context, dynamicRouteID Dy
 
 // ResumeDynamicRouteRollout Have a paused rollout go on
 //
-// The present step is held anew; what was counted in it stays counted.
+// The present step is held anew; what was counted in it stays counted. It is a conflict while the dynamic route is paused.
 //
 // Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollout/resume (the `ResumeDynamicRouteRollout` operationId).
 func (c *Client) ResumeDynamicRouteRollout(ctx context.Context, dynamicRouteID DynamicRouteID, params *ResumeDynamicRouteRolloutParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -18942,7 +18948,8 @@ type ClientWithResponsesInterface interface {
 
 	// ArchivePresetWithResponse Archive a preset
 	//
-	// Requests that name it are refused from then on. Its versions stay readable, and its slug is not given out again.
+	// Requests that name it are refused from then on. Its versions stay readable, and its slug is not given out again. It is a conflict
+	// while the settings, a routing profile, or a version of a dynamic route that is deployed or being rolled out names it.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -18959,7 +18966,8 @@ type ClientWithResponsesInterface interface {
 	// UpdatePresetWithBodyWithResponse Change a preset
 	//
 	// The configuration changes the draft alone: its fields replace those of the draft, an empty one takes its field away, and
-	// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed.
+	// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed; a preset that the settings
+	// or a routing profile name does not become private.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -18969,7 +18977,8 @@ type ClientWithResponsesInterface interface {
 	// UpdatePresetWithResponse Change a preset
 	//
 	// The configuration changes the draft alone: its fields replace those of the draft, an empty one takes its field away, and
-	// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed.
+	// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed; a preset that the settings
+	// or a routing profile name does not become private.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -19223,7 +19232,7 @@ type ClientWithResponsesInterface interface {
 
 	// ResumeDynamicRouteRolloutWithResponse Have a paused rollout go on
 	//
-	// The present step is held anew; what was counted in it stays counted.
+	// The present step is held anew; what was counted in it stays counted. It is a conflict while the dynamic route is paused.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -27995,7 +28004,8 @@ func (c *ClientWithResponses) PutPublisherWithResponse(ctx context.Context, para
 
 // ArchivePresetWithResponse Archive a preset
 //
-// Requests that name it are refused from then on. Its versions stay readable, and its slug is not given out again.
+// Requests that name it are refused from then on. Its versions stay readable, and its slug is not given out again. It is a conflict
+// while the settings, a routing profile, or a version of a dynamic route that is deployed or being rolled out names it.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -28024,7 +28034,8 @@ func (c *ClientWithResponses) GetPresetWithResponse(ctx context.Context, preset 
 // UpdatePresetWithBodyWithResponse Change a preset
 //
 // The configuration changes the draft alone: its fields replace those of the draft, an empty one takes its field away, and
-// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed.
+// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed; a preset that the settings
+// or a routing profile name does not become private.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -28040,7 +28051,8 @@ func (c *ClientWithResponses) UpdatePresetWithBodyWithResponse(ctx context.Conte
 // UpdatePresetWithResponse Change a preset
 //
 // The configuration changes the draft alone: its fields replace those of the draft, an empty one takes its field away, and
-// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed.
+// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed; a preset that the settings
+// or a routing profile name does not become private.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -28468,7 +28480,7 @@ func (c *ClientWithResponses) PauseDynamicRouteRolloutWithResponse(ctx context.C
 
 // ResumeDynamicRouteRolloutWithResponse Have a paused rollout go on
 //
-// The present step is held anew; what was counted in it stays counted.
+// The present step is held anew; what was counted in it stays counted. It is a conflict while the dynamic route is paused.
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -204,7 +204,7 @@ func TestABadGraphIsRefusedWhole(t *testing.T) {
 func (s *services) over(c catalog.Catalog) *dynamicroute.Service {
 	return dynamicroute.NewService(dynamicroute.Deps{
 		Runner: s.db.Runner(), Store: NewRouteStore(), Directory: NewRouteStore(), Versions: NewRouteVersionStore(), Deployments: NewRouteDeploymentStore(),
-		Keys: NewRouteKeys(), Mutator: s.mutator, Offered: source{c}, Presets: s.standings, IDs: testIDs, Now: s.clock.now,
+		Keys: NewRouteKeys(), Rollouts: NewRolloutStore(), Mutator: s.mutator, Offered: source{c}, Presets: s.standings, IDs: testIDs, Now: s.clock.now,
 	})
 }
 

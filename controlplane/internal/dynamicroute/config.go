@@ -19,7 +19,7 @@ const pathConfig = "config"
 // read makes a graph of what a caller sent, or notes everything that is wrong
 // with it.
 func (s *Service) read(ctx context.Context, ws id.Workspace, v *rule.Violations, config []byte) (flow.Graph, []Warning, error) {
-	names, err := s.Names(ctx, ws)
+	names, err := s.names(ctx, ws)
 	if err != nil {
 		return flow.Graph{}, nil, err
 	}
@@ -58,7 +58,7 @@ func inConfig(path string) string {
 // now do not allow any more, with every problem. It is called inside a
 // transaction.
 func (s *Service) fits(ctx context.Context, v Version, names *routing.Names) ([]Warning, error) {
-	names = names.With(routing.NewOwnShelf(ctx, s.d.Presets, v.Workspace))
+	names = names.Within(ctx, s.d.Presets, v.Workspace)
 	report := flow.Check(v.Graph, names)
 	if err := names.Err(); err != nil {
 		return nil, err

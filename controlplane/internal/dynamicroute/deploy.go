@@ -7,6 +7,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/routing"
 	"github.com/signalbox-dev/signalbox/shared/fault"
+	"github.com/signalbox-dev/signalbox/shared/flow"
 	"github.com/signalbox-dev/signalbox/shared/id"
 )
 
@@ -14,7 +15,7 @@ import (
 // fits the catalog is a conflict with every problem. Deploying what is deployed
 // changes nothing.
 func (s *Service) Deploy(ctx context.Context, ws id.Workspace, route id.Route, number int, by audit.By, ifMatch *int64) (Outcome, error) {
-	names, err := s.Names(ctx, ws)
+	names, err := s.NamesFor(ctx, ws, route, number)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -45,7 +46,7 @@ func (s *Service) Deploy(ctx context.Context, ws id.Workspace, route id.Route, n
 // deployment back, so that repeating it walks back further and never to what
 // was itself rolled back. It is a conflict where nothing lies beneath.
 func (s *Service) Rollback(ctx context.Context, ws id.Workspace, route id.Route, by audit.By, ifMatch *int64) (Outcome, error) {
-	names, err := s.Names(ctx, ws)
+	names, err := s.names(ctx, ws)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -114,14 +115,32 @@ func (s *Service) put(ctx context.Context, r *Route, d Deployment, by audit.By) 
 	return changes, nil
 }
 
-// Names are the catalog and the presets of now, which are asked before a
+// names are the catalog and the presets of now, which are asked before a
 // transaction is begun.
-func (s *Service) Names(ctx context.Context, ws id.Workspace) (*routing.Names, error) {
+func (s *Service) names(ctx context.Context, ws id.Workspace) (*routing.Names, error) {
 	offered, err := s.d.Offered.View(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return routing.NewNames(offered, s.now(), routing.NewShelf(ctx, s.d.Presets, ws)), nil
+}
+
+// NamesFor are names that know how the presets of others stand which a version
+// names. Of a version that is not there they know nothing.
+func (s *Service) NamesFor(ctx context.Context, ws id.Workspace, route id.Route, number int) (*routing.Names, error) {
+	names, err := s.names(ctx, ws)
+	if err != nil {
+		return nil, err
+	}
+	v, err := s.Version(ctx, ws, route, number)
+	if fault.Is(err, fault.NotFound) {
+		return names, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	flow.Check(v.Graph, names) // which looks them up
+	return names, names.Err()
 }
 
 // numbered writes a version, "" for none.

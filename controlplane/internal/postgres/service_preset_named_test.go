@@ -193,3 +193,23 @@ func TestANamedPresetDoesNotBecomePrivate(t *testing.T) {
 	s.deployed(t, r.Detail.Route, 1)
 	require.NoError(t, confine(), "a route may name one, with a warning")
 }
+
+// A version that names a preset of another workspace is not deployed, and not
+// rolled out, when that is public no more.
+func TestAWithdrawnPresetIsNotDeployed(t *testing.T) {
+	s := openServices(t)
+	acme, shown := s.public(t)
+	ws := s.create(t, "ours").Workspace.ID
+	route := s.route(t, ws, operator, "plans")
+	s.deployed(t, route, 1)
+	require.Equal(t, 2, s.save(t, route, leading("@acme/help.desk:v1")))
+	_, _, err := s.presets.Update(t.Context(), acme.Workspace.ID, preset.Ref{ID: shown.ID}, owner(acme), preset.Patch{Visibility: ptr(preset.Team)})
+	require.NoError(t, err)
+	_, err = s.routes.Deploy(t.Context(), ws, route.ID, 2, operator, nil)
+	require.Equal(t, "config.nodes[1].model not_found", wrongWith(err))
+	_, err = s.rollouts.Start(t.Context(), ws, route.ID, 2, operator, twoSteps())
+	require.Equal(t, "config.nodes[1].model not_found", wrongWith(err))
+	_, _, err = s.presets.Update(t.Context(), acme.Workspace.ID, preset.Ref{ID: shown.ID}, owner(acme), preset.Patch{Visibility: ptr(preset.Public)})
+	require.NoError(t, err)
+	s.deployed(t, route, 2)
+}

@@ -49,7 +49,7 @@ func (s *Service) Start(ctx context.Context, ws id.Workspace, route id.Route, ca
 	if err := p.check(); err != nil {
 		return Outcome{}, err
 	}
-	names, err := s.d.Routes.Names(ctx, ws)
+	names, err := s.d.Routes.NamesFor(ctx, ws, route, candidate)
 	if err != nil {
 		return Outcome{}, err
 	}

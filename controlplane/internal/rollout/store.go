@@ -41,11 +41,11 @@ type Case struct {
 	Cells   []tally.Cell
 }
 
-// Routes is what rollouts need of dynamic routes. All but Names is called inside
-// a transaction of ws.
+// Routes is what rollouts need of dynamic routes. All but NamesFor is called
+// inside a transaction of ws.
 type Routes interface {
-	// Names are the catalog and the presets of now.
-	Names(ctx context.Context, ws id.Workspace) (*routing.Names, error)
+	// NamesFor are the catalog of now and the presets that a version names.
+	NamesFor(ctx context.Context, ws id.Workspace, route id.Route, number int) (*routing.Names, error)
 	// Candidate returns the version that is deployed beside a version that could
 	// be too. It fails with not_found, and with conflict where the route is
 	// paused, nothing or the version itself is deployed, or the version does not

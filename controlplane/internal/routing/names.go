@@ -1,6 +1,7 @@
 package routing
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/flow"
+	"github.com/signalbox-dev/signalbox/shared/id"
 )
 
 // Names is what a graph may name of a catalog. It implements flow.Names.
@@ -22,8 +24,11 @@ func NewNames(offered *catalog.View, now time.Time, shelf *Shelf) *Names {
 	return &Names{offered: offered, now: now, shelf: shelf}
 }
 
-// With returns the same names with presets of another shelf.
-func (n *Names) With(shelf *Shelf) *Names { return NewNames(n.offered, n.now, shelf) }
+// Within returns the same names for use within a transaction of ws. Presets of
+// others stand as n was told of them before.
+func (n *Names) Within(ctx context.Context, presets Presets, ws id.Workspace) *Names {
+	return NewNames(n.offered, n.now, n.shelf.within(ctx, presets, ws))
+}
 
 // Err is why a name could not be looked up; what was said is then worth nothing.
 func (n *Names) Err() error { return n.shelf.Err() }

@@ -38,14 +38,18 @@ func NewShelf(ctx context.Context, presets Presets, ws id.Workspace) *Shelf {
 	}}
 }
 
-// NewOwnShelf returns one to be used within a transaction of ws, where those of
-// others cannot be looked up: they are taken to stand.
-func NewOwnShelf(ctx context.Context, presets Presets, ws id.Workspace) *Shelf {
+// within returns one to be used within a transaction of ws, where those of others
+// cannot be looked up: they stand as s found them, and those that it was not
+// asked for are taken to stand.
+func (s *Shelf) within(ctx context.Context, presets Presets, ws id.Workspace) *Shelf {
 	return &Shelf{known: make(map[policy.PresetName]flow.Standing), look: func(n policy.PresetName) (flow.Standing, error) {
-		if n.Handle != "" {
-			return flow.Known, nil
+		if n.Handle == "" {
+			return presets.Own(ctx, ws, n.Slug, n.Version)
 		}
-		return presets.Own(ctx, ws, n.Slug, n.Version)
+		if standing, found := s.known[n]; found {
+			return standing, nil
+		}
+		return flow.Known, nil
 	}}
 }
 

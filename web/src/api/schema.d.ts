@@ -861,7 +861,7 @@ export interface paths {
         put?: never;
         /**
          * Have a paused rollout go on
-         * @description The present step is held anew; what was counted in it stays counted.
+         * @description The present step is held anew; what was counted in it stays counted. It is a conflict while the dynamic route is paused.
          */
         post: operations["resumeDynamicRouteRollout"];
         delete?: never;
@@ -1278,7 +1278,7 @@ export interface paths {
          * Change a preset
          * @description The configuration changes the draft alone: its fields replace those of the draft, an empty one takes its field away, and
          *     with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed. Only who created a
-         *     preset makes it private.
+         *     preset makes it private, and not while the settings or a routing profile name it.
          */
         patch: operations["updatePreset"];
         trace?: never;

@@ -5665,7 +5665,7 @@ type ClientInterface interface {
 	//
 	// The configuration changes the draft alone: its fields replace those of the draft, an empty one takes its field away, and
 	// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed. Only who created a
-	// preset makes it private.
+	// preset makes it private, and not while the settings or a routing profile name it.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -5676,7 +5676,7 @@ type ClientInterface interface {
 	//
 	// The configuration changes the draft alone: its fields replace those of the draft, an empty one takes its field away, and
 	// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed. Only who created a
-	// preset makes it private.
+	// preset makes it private, and not while the settings or a routing profile name it.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -5899,7 +5899,7 @@ type ClientInterface interface {
 
 	// ResumeDynamicRouteRollout Have a paused rollout go on
 	//
-	// The present step is held anew; what was counted in it stays counted.
+	// The present step is held anew; what was counted in it stays counted. It is a conflict while the dynamic route is paused.
 	//
 	// Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollout/resume (the `ResumeDynamicRouteRollout` operationId).
 	ResumeDynamicRouteRollout(ctx context.Context, dynamicRouteID DynamicRouteID, params *ResumeDynamicRouteRolloutParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -7832,7 +7832,7 @@ func (c *Client) GetPreset(ctx context.Context, preset PresetRef, reqEditors ...
 //
 // The configuration changes the draft alone: its fields replace those of the draft, an empty one takes its field away, and
 // with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed. Only who created a
-// preset makes it private.
+// preset makes it private, and not while the settings or a routing profile name it.
 //
 // Takes any type of body and a specified content type.
 //
@@ -7853,7 +7853,7 @@ func (c *Client) UpdatePresetWithBody(ctx context.Context, preset PresetRef, par
 //
 // The configuration changes the draft alone: its fields replace those of the draft, an empty one takes its field away, and
 // with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed. Only who created a
-// preset makes it private.
+// preset makes it private, and not while the settings or a routing profile name it.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -8366,7 +8366,7 @@ func (c *Client) PauseDynamicRouteRollout(ctx context.Context, dynamicRouteID Dy
 
 // ResumeDynamicRouteRollout Have a paused rollout go on
 //
-// The present step is held anew; what was counted in it stays counted.
+// The present step is held anew; what was counted in it stays counted. It is a conflict while the dynamic route is paused.
 //
 // Corresponds with POST /v1/routing/dynamic-routes/{dynamic_route_id}/rollout/resume (the `ResumeDynamicRouteRollout` operationId).
 func (c *Client) ResumeDynamicRouteRollout(ctx context.Context, dynamicRouteID DynamicRouteID, params *ResumeDynamicRouteRolloutParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -18972,7 +18972,7 @@ type ClientWithResponsesInterface interface {
 	//
 	// The configuration changes the draft alone: its fields replace those of the draft, an empty one takes its field away, and
 	// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed. Only who created a
-	// preset makes it private.
+	// preset makes it private, and not while the settings or a routing profile name it.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -18983,7 +18983,7 @@ type ClientWithResponsesInterface interface {
 	//
 	// The configuration changes the draft alone: its fields replace those of the draft, an empty one takes its field away, and
 	// with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed. Only who created a
-	// preset makes it private.
+	// preset makes it private, and not while the settings or a routing profile name it.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -19238,7 +19238,7 @@ type ClientWithResponsesInterface interface {
 
 	// ResumeDynamicRouteRolloutWithResponse Have a paused rollout go on
 	//
-	// The present step is held anew; what was counted in it stays counted.
+	// The present step is held anew; what was counted in it stays counted. It is a conflict while the dynamic route is paused.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -28042,7 +28042,7 @@ func (c *ClientWithResponses) GetPresetWithResponse(ctx context.Context, preset 
 //
 // The configuration changes the draft alone: its fields replace those of the draft, an empty one takes its field away, and
 // with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed. Only who created a
-// preset makes it private.
+// preset makes it private, and not while the settings or a routing profile name it.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -28059,7 +28059,7 @@ func (c *ClientWithResponses) UpdatePresetWithBodyWithResponse(ctx context.Conte
 //
 // The configuration changes the draft alone: its fields replace those of the draft, an empty one takes its field away, and
 // with `replace_config` it is the whole draft. The visibility changes at once, also of what is deployed. Only who created a
-// preset makes it private.
+// preset makes it private, and not while the settings or a routing profile name it.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -28488,7 +28488,7 @@ func (c *ClientWithResponses) PauseDynamicRouteRolloutWithResponse(ctx context.C
 
 // ResumeDynamicRouteRolloutWithResponse Have a paused rollout go on
 //
-// The present step is held anew; what was counted in it stays counted.
+// The present step is held anew; what was counted in it stays counted. It is a conflict while the dynamic route is paused.
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -20,7 +20,7 @@ func Check(g Graph, names Names) Report {
 		k.enter(i)
 		k.node(&g.Nodes[i])
 	}
-	k.id1, k.path = "", ""
+	k.nodeID, k.path = "", ""
 	k.shape()
 	k.report.Problems = bounded(k.report.Problems)
 	return k.report
@@ -31,24 +31,24 @@ type checker struct {
 	g      *Graph
 	names  Names
 	index  map[string]int // of the first node of each id
-	id1    string         // id of the node that is being checked
+	nodeID string         // of the node that is being checked
 	path   string         // its path with a dot
 	report Report
 }
 
 func (k *checker) enter(i int) {
-	k.id1, k.path = "", fmt.Sprintf("nodes[%d].", i)
+	k.nodeID, k.path = "", fmt.Sprintf("nodes[%d].", i)
 	if id := k.g.Nodes[i].ID; validID(id) {
-		k.id1 = id
+		k.nodeID = id
 	}
 }
 
 func (k *checker) addf(field, code, format string, args ...any) {
-	k.report.Problems = append(k.report.Problems, problemf(k.id1, k.path+field, code, format, args...))
+	k.report.Problems = append(k.report.Problems, problemf(k.nodeID, k.path+field, code, format, args...))
 }
 
 func (k *checker) warnf(field, code, format string, args ...any) {
-	k.report.Warnings = append(k.report.Warnings, problemf(k.id1, k.path+field, code, format, args...))
+	k.report.Warnings = append(k.report.Warnings, problemf(k.nodeID, k.path+field, code, format, args...))
 }
 
 // whole checks what is outside the nodes, and lists them by their ids.

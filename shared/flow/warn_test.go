@@ -36,7 +36,8 @@ func TestABranchThatAlwaysRejects(t *testing.T) {
 				{ID: "split", Type: flow.Percentage, Branches: []flow.Branch{
 					{ID: "x", Percent: c.whole, Next: c.to}, {ID: "y", Percent: flow.Whole - c.whole, Next: "end"},
 				}},
-				{ID: "no", Type: flow.Reject, Status: 403, Code: "no", Message: "No."}, {ID: "end", Type: flow.End},
+				{ID: "no", Type: flow.Reject, Status: 403, Code: "no", Message: "No."},
+				{ID: "end", Type: flow.End},
 			}, c.nodes...)}
 			warned := slices.ContainsFunc(flow.Check(g, nil).Warnings, func(p flow.Problem) bool {
 				return p.Code == flow.AlwaysRejects && p.Node == "split" && p.Path == "nodes[1].branches[0].percent"

@@ -189,7 +189,11 @@ func (a *App) wire(context.Context) error {
 		Admit:    limits.NewOpen(), Begin: recorder, Attempt: runner, Deliver: stream.New(), Record: recorder, Access: recorder,
 		Status: StatusOf,
 	}, now, rand.Uint64, ids)
-	edge := surface.Deps{Pipeline: line, Access: recorder, Generations: recent, Health: known, Kept: names, IDs: ids, Now: now, Log: log}
+	return a.face(surface.Deps{Pipeline: line, Access: recorder, Generations: recent, Health: known, Kept: names, IDs: ids, Now: now, Log: log})
+}
+
+// face builds what callers and operators meet, over the stages.
+func (a *App) face(edge surface.Deps) (err error) {
 	if a.tracing.Enabled() {
 		edge.Tracer = a.tracing.Tracer("gateway")
 	}

@@ -35,3 +35,13 @@ func Surfaces() []Surface {
 		Speech, Transcriptions, Translations, OCR, Parse, Decisions, Videos, Music, Batches, Files, Realtime,
 	}
 }
+
+// TakesInstructions reports whether requests have a place for a system prompt.
+func (s Surface) TakesInstructions() bool {
+	switch s {
+	case Chat, Completions, Responses, Messages, Gemini:
+		return true
+	default:
+		return false
+	}
+}

@@ -32,7 +32,8 @@ type Input struct {
 	// Unread are the keys of presets that may be there and cannot be read now.
 	Unread []string
 	// Adds tells what a preset adds to the request as it is written in its surface's
-	// format. It is pure; nil: the prompt is all that is known.
+	// format. It is pure; nil: the prompt, where the surface takes one, is all that
+	// is known.
 	Adds func(*policy.PresetVersion) Added
 	// Ladder is Climb's of the other members, and Opening Open's, where more than
 	// one question is asked about a request; nil: it is worked out.

@@ -43,6 +43,20 @@ func (d *decision) recordLadder() {
 	if m := have.maxOutput; m.limit != nil {
 		d.field("provider.max_price.output", m.rung, m.limit.String())
 	}
+	d.recordChosen()
+	d.recordPreset()
+	for i := range have.guards {
+		if !d.whole && d.policyBytes >= maxPolicyBytes-fieldBase {
+			d.omitted += len(have.guards) - i
+			break
+		}
+		d.recordGuard(&have.guards[i])
+	}
+}
+
+// recordChosen writes the fields that one rung alone decides.
+func (d *decision) recordChosen() {
+	p := &d.prefer
 	d.flag("provider.allow_fallbacks", p.allowFallbacks)
 	d.flag("provider.cache_aware_routing", p.cacheAware)
 	d.flag("affinity", p.affinity)
@@ -69,14 +83,6 @@ func (d *decision) recordLadder() {
 	}
 	if c := p.fallbackModels; c.rung != RungPlatform {
 		d.field("fallback_models", c.rung, strings.Join(c.value, ","))
-	}
-	d.recordPreset()
-	for i := range have.guards {
-		if !d.whole && d.policyBytes >= maxPolicyBytes-fieldBase {
-			d.omitted += len(have.guards) - i
-			break
-		}
-		d.recordGuard(&have.guards[i])
 	}
 }
 

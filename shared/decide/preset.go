@@ -9,6 +9,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/fault"
+	"github.com/signalbox-dev/signalbox/shared/meter"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 )
 
@@ -21,10 +22,6 @@ func PresetKey(name string) (key string, ok bool) {
 	}
 	return strings.ToLower(rest), true
 }
-
-// bytesPerToken is the estimate that input is counted by; see facts of the
-// gateway, which counts the caller's own text.
-const bytesPerToken = 4
 
 // asPreset puts in an entry's place what its name stands for, where that is a
 // preset. needs is the key of one that was not looked up.
@@ -108,8 +105,8 @@ func (c *climber) preset(v *policy.PresetVersion) {
 	case c.in.Facts.Child:
 	case c.in.Adds != nil:
 		c.added = c.in.Adds(v)
-	default:
-		c.added.InputTokens = int64(len(config.SystemPrompt)) / bytesPerToken
+	case c.in.Facts.Surface.TakesInstructions():
+		c.added.InputTokens = int64(len(config.SystemPrompt)) / meter.BytesPerToken
 	}
 }
 

@@ -292,9 +292,11 @@ func TestProviderWeights(t *testing.T) {
 	require.Equal(t, []string{north, south, "east:acme/small"}, order(w.decide(t, decide.Facts{Model: "@south"})))
 }
 
-// The prompt of a preset counts as input of its entry.
+// The prompt of a preset counts as input of its entry, where the surface has a
+// place for it.
 func TestAPresetsPromptCountsAsInput(t *testing.T) {
-	w := with(map[string]policy.PresetConfig{"long": {Model: "acme/small", SystemPrompt: strings.Repeat("word", 200)}})
+	prompt := strings.Repeat("word", 200)
+	w := with(map[string]policy.PresetConfig{"long": {Model: "acme/small", SystemPrompt: prompt}, "vec": {Model: "acme/vec", SystemPrompt: prompt}})
 	w.model("acme/small").Context = 1000
 	for tokens, fits := range map[int64]bool{800: true, 801: false} {
 		plan := w.decide(t, decide.Facts{Model: "@long", InputTokens: tokens})
@@ -305,6 +307,8 @@ func TestAPresetsPromptCountsAsInput(t *testing.T) {
 	}
 	require.Nil(t, w.decide(t, decide.Facts{Model: "acme/small", InputTokens: 1000}).Refusal)
 	require.EqualValues(t, 300, w.decide(t, decide.Facts{Model: "@long", InputTokens: 100}).Record.Rankings[0].InputTokens)
+	vectors := w.decide(t, decide.Facts{Model: "@vec", Surface: catalog.Embeddings, InputTokens: 100})
+	require.EqualValues(t, 100, vectors.Record.Rankings[0].InputTokens)
 }
 
 // What a preset adds to the body counts for its own entries, and for no others.

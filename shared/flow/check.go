@@ -25,7 +25,7 @@ func (k *checker) check() Report {
 		k.enter(i)
 		k.node(&k.g.Nodes[i])
 	}
-	k.id1, k.path = "", ""
+	k.nodeID, k.path = "", ""
 	if k.steps > MaxSteps {
 		k.addf("nodes", TooLong, "want simpler regular expressions: written out, they have at most %d steps together", MaxSteps)
 	}
@@ -40,25 +40,25 @@ type checker struct {
 	names  Names
 	warns  bool           // what is constant is looked for, which takes longer than all else
 	index  map[string]int // of the first node of each id
-	id1    string         // id of the node that is being checked
+	nodeID string         // of the node that is being checked
 	path   string         // its path with a dot
 	steps  int            // of all regular expressions
 	report Report
 }
 
 func (k *checker) enter(i int) {
-	k.id1, k.path = "", fmt.Sprintf("nodes[%d].", i)
+	k.nodeID, k.path = "", fmt.Sprintf("nodes[%d].", i)
 	if id := k.g.Nodes[i].ID; validID(id) {
-		k.id1 = id
+		k.nodeID = id
 	}
 }
 
 func (k *checker) addf(field, code, format string, args ...any) {
-	k.report.Problems = append(k.report.Problems, problemf(k.id1, k.path+field, code, format, args...))
+	k.report.Problems = append(k.report.Problems, problemf(k.nodeID, k.path+field, code, format, args...))
 }
 
 func (k *checker) warnf(field, code, format string, args ...any) {
-	k.report.Warnings = append(k.report.Warnings, problemf(k.id1, k.path+field, code, format, args...))
+	k.report.Warnings = append(k.report.Warnings, problemf(k.nodeID, k.path+field, code, format, args...))
 }
 
 // whole checks what is outside the nodes, and lists them by their ids.

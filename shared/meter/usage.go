@@ -4,6 +4,10 @@ package meter
 
 import "github.com/signalbox-dev/signalbox/shared/money"
 
+// BytesPerToken estimates the tokens of a text, or of a request, of which
+// nothing but its size is looked at.
+const BytesPerToken = 4
+
 // Usage counts what one reply used. The meters do not overlap: Input leaves
 // out cached reads and cache writes, Output leaves out reasoning, and neither
 // holds audio or image tokens. Providers that report overlapping counts are

@@ -100,15 +100,9 @@ func (s *Server) TestDynamicRouteVersion(ctx context.Context, r gen.TestDynamicR
 
 // DeployDynamicRouteVersion implements the operation.
 func (s *Server) DeployDynamicRouteVersion(ctx context.Context, r gen.DeployDynamicRouteVersionRequestObject) (gen.DeployDynamicRouteVersionResponseObject, error) {
-	t, err := routeTargetOf(ctx, r.DynamicRouteID, r.Params.IfMatch)
-	if err != nil {
-		return nil, err
-	}
-	out, err := s.services.DynamicRoutes.Deploy(ctx, t.Workspace, t.route, r.Version, t.by(), t.ifMatch)
-	if err != nil {
-		return nil, err
-	}
-	done, err := s.routeChange(ctx, out, r.Params.Wait)
+	done, err := s.changeRoute(ctx, r.DynamicRouteID, r.Params.IfMatch, r.Params.Wait, func(t routeTarget) (dynamicroute.Outcome, error) {
+		return s.services.DynamicRoutes.Deploy(ctx, t.Workspace, t.route, r.Version, t.by(), t.ifMatch)
+	})
 	switch {
 	case err != nil:
 		return nil, err
@@ -120,15 +114,9 @@ func (s *Server) DeployDynamicRouteVersion(ctx context.Context, r gen.DeployDyna
 
 // RollbackDynamicRoute implements the operation.
 func (s *Server) RollbackDynamicRoute(ctx context.Context, r gen.RollbackDynamicRouteRequestObject) (gen.RollbackDynamicRouteResponseObject, error) {
-	t, err := routeTargetOf(ctx, r.DynamicRouteID, r.Params.IfMatch)
-	if err != nil {
-		return nil, err
-	}
-	out, err := s.services.DynamicRoutes.Rollback(ctx, t.Workspace, t.route, t.by(), t.ifMatch)
-	if err != nil {
-		return nil, err
-	}
-	done, err := s.routeChange(ctx, out, r.Params.Wait)
+	done, err := s.changeRoute(ctx, r.DynamicRouteID, r.Params.IfMatch, r.Params.Wait, func(t routeTarget) (dynamicroute.Outcome, error) {
+		return s.services.DynamicRoutes.Rollback(ctx, t.Workspace, t.route, t.by(), t.ifMatch)
+	})
 	switch {
 	case err != nil:
 		return nil, err

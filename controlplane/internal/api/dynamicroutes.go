@@ -60,22 +60,16 @@ func (s *Server) GetDynamicRoute(ctx context.Context, r gen.GetDynamicRouteReque
 
 // UpdateDynamicRoute implements the operation.
 func (s *Server) UpdateDynamicRoute(ctx context.Context, r gen.UpdateDynamicRouteRequestObject) (gen.UpdateDynamicRouteResponseObject, error) {
-	t, err := routeTargetOf(ctx, r.DynamicRouteID, r.Params.IfMatch)
-	if err != nil {
-		return nil, err
-	}
 	patch := dynamicroute.Patch{
 		Name: r.Body.Name, Slug: r.Body.Slug, Description: r.Body.Description, Config: value(r.Body.Config), Note: value(r.Body.Note),
-		IfMatch: t.ifMatch,
 	}
 	if r.Body.Status != nil {
 		patch.Status = pointer(dynamicroute.Status(*r.Body.Status))
 	}
-	out, err := s.services.DynamicRoutes.Update(ctx, t.Workspace, t.route, t.by(), patch)
-	if err != nil {
-		return nil, err
-	}
-	done, err := s.routeChange(ctx, out, r.Params.Wait)
+	done, err := s.changeRoute(ctx, r.DynamicRouteID, r.Params.IfMatch, r.Params.Wait, func(t routeTarget) (dynamicroute.Outcome, error) {
+		patch.IfMatch = t.ifMatch
+		return s.services.DynamicRoutes.Update(ctx, t.Workspace, t.route, t.by(), patch)
+	})
 	switch {
 	case err != nil:
 		return nil, err
@@ -146,6 +140,21 @@ func routeTargetOf(ctx context.Context, text string, match *gen.IfMatch) (t rout
 	}
 	t.ifMatch, err = ifMatch(match)
 	return t, err
+}
+
+// changeRoute makes a change of one route, and what its answer is made of.
+func (s *Server) changeRoute(
+	ctx context.Context, text string, match *gen.IfMatch, wait *gen.Wait, change func(routeTarget) (dynamicroute.Outcome, error),
+) (changedRoute, error) {
+	t, err := routeTargetOf(ctx, text, match)
+	if err != nil {
+		return changedRoute{}, err
+	}
+	out, err := change(t)
+	if err != nil {
+		return changedRoute{}, err
+	}
+	return s.routeChange(ctx, out, wait)
 }
 
 // changedRoute is what an answer to a change is made of.

@@ -18,6 +18,7 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/classify"
 	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/meter"
 )
 
 // Purpose is what the requests to the classifier model are logged under.
@@ -133,7 +134,7 @@ func (k *Classifier) Ask(c *call.Call, text *classify.Text, model string, now ti
 			Routing:      decide.RoutingFields{MaxAttempts: maxAttempts},
 			EndUser:      c.Request.EndUser,
 			Parameters:   []string{"max_tokens"},
-			InputTokens:  int64(len(body)) / bytesPerToken,
+			InputTokens:  int64(len(body)) / meter.BytesPerToken,
 			OutputTokens: maxAnswer,
 		},
 	}

@@ -10,10 +10,8 @@ import (
 	"github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/classify"
+	"github.com/signalbox-dev/signalbox/shared/meter"
 )
-
-// bytesPerToken is what facts estimate input tokens by.
-const bytesPerToken = 4
 
 // Read takes from a call what a classification goes by: bounded excerpts of its
 // text, and the facts. What it cannot make out is not there. The call's body
@@ -33,7 +31,7 @@ func (*Classifier) Read(c *call.Call) classify.Text {
 		default: // signalbox/auto serves no other
 		}
 	}
-	return r.text(c.Request.InputTokens * bytesPerToken)
+	return r.text(c.Request.InputTokens * meter.BytesPerToken)
 }
 
 // reader gathers the parts of one body, still as JSON.

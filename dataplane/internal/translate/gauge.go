@@ -8,9 +8,6 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/meter"
 )
 
-// bytesPerToken estimates a request of which nothing but its size is known.
-const bytesPerToken = 4
-
 // gauge measures a reply on its way through.
 type gauge struct {
 	input     int64 // estimate of the request, in tokens

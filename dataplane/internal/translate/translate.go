@@ -23,6 +23,7 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/fault"
+	"github.com/signalbox-dev/signalbox/shared/meter"
 )
 
 // Translator writes upstream requests and makes the codecs that read the
@@ -215,5 +216,5 @@ func inputOf(c call.Call) int64 {
 	if c.Request.InputTokens > 0 {
 		return c.Request.InputTokens
 	}
-	return int64(len(c.Body)) / bytesPerToken
+	return int64(len(c.Body)) / meter.BytesPerToken
 }

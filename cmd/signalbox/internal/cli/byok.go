@@ -131,11 +131,7 @@ func (a *app) byokGet() *cobra.Command {
 	return &cobra.Command{
 		Use: "get NAME|CREDENTIAL_ID", Short: "Show a provider key, without the key", Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			api, err := a.management()
-			if err != nil {
-				return err
-			}
-			credential, err := providerKeyID(c.Context(), api, args[0])
+			api, credential, err := a.found(c.Context(), providerKeyID, args[0])
 			if err != nil {
 				return err
 			}
@@ -167,11 +163,7 @@ func (a *app) byokUpdate() *cobra.Command {
 		if body == (client.ByokCredentialPatch{}) {
 			return misuse("nothing to change: give --name, --use, --models, --api-keys or --key-stdin")
 		}
-		api, err := a.management()
-		if err != nil {
-			return err
-		}
-		credential, err := providerKeyID(c.Context(), api, args[0])
+		api, credential, err := a.found(c.Context(), providerKeyID, args[0])
 		if err != nil {
 			return err
 		}
@@ -261,11 +253,7 @@ func (a *app) byokDelete() *cobra.Command {
 	c := &cobra.Command{Use: "delete NAME|CREDENTIAL_ID", Short: "Delete a provider key, its sealed form included", Args: cobra.ExactArgs(1)}
 	f := changeFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		api, err := a.management()
-		if err != nil {
-			return err
-		}
-		credential, err := providerKeyID(c.Context(), api, args[0])
+		api, credential, err := a.found(c.Context(), providerKeyID, args[0])
 		if err != nil {
 			return err
 		}

@@ -14,11 +14,7 @@ func (a *app) byokVerify() *cobra.Command {
 		Long: `Ask the provider whether a key works: a gateway makes one real call with it, the cheapest that shows it. A
 disabled key can be verified too; one key every ten seconds. Ends with 0 for a valid key and with 1 for any other outcome.`,
 		RunE: func(c *cobra.Command, args []string) error {
-			api, err := a.management()
-			if err != nil {
-				return err
-			}
-			credential, err := providerKeyID(c.Context(), api, args[0])
+			api, credential, err := a.found(c.Context(), providerKeyID, args[0])
 			if err != nil {
 				return err
 			}

@@ -89,11 +89,7 @@ func (a *app) departmentsGet() *cobra.Command {
 	return &cobra.Command{
 		Use: "get DEPARTMENT", Short: "Show a department, by id or name", Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			api, err := a.management()
-			if err != nil {
-				return err
-			}
-			department, err := departmentID(c.Context(), api, args[0])
+			api, department, err := a.found(c.Context(), departmentID, args[0])
 			if err != nil {
 				return err
 			}
@@ -112,11 +108,7 @@ func (a *app) departmentsUpdate() *cobra.Command {
 	must(c.MarkFlagRequired("name"))
 	f := changeFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		api, err := a.management()
-		if err != nil {
-			return err
-		}
-		department, err := departmentID(c.Context(), api, args[0])
+		api, department, err := a.found(c.Context(), departmentID, args[0])
 		if err != nil {
 			return err
 		}
@@ -134,11 +126,7 @@ func (a *app) departmentsDelete() *cobra.Command {
 	c := &cobra.Command{Use: "delete DEPARTMENT", Short: "Delete a department that no key belongs to", Args: cobra.ExactArgs(1)}
 	f := changeFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		api, err := a.management()
-		if err != nil {
-			return err
-		}
-		department, err := departmentID(c.Context(), api, args[0])
+		api, department, err := a.found(c.Context(), departmentID, args[0])
 		if err != nil {
 			return err
 		}

@@ -62,11 +62,7 @@ func (a *app) guardrailsRebind(c *cobra.Command, bind bool) *cobra.Command {
 		if err := targets.check(); err != nil {
 			return err
 		}
-		api, err := a.management()
-		if err != nil {
-			return err
-		}
-		guardrail, err := guardrailID(c.Context(), api, args[0])
+		api, guardrail, err := a.found(c.Context(), guardrailID, args[0])
 		if err != nil {
 			return err
 		}

@@ -99,11 +99,7 @@ func (a *app) guardrailsGet() *cobra.Command {
 	return &cobra.Command{
 		Use: "get GUARDRAIL", Short: "Show a guardrail, by id or name, and what it is bound to", Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			api, err := a.management()
-			if err != nil {
-				return err
-			}
-			guardrail, err := guardrailID(c.Context(), api, args[0])
+			api, guardrail, err := a.found(c.Context(), guardrailID, args[0])
 			if err != nil {
 				return err
 			}
@@ -129,11 +125,7 @@ of that part. Flags change the fields that they name and leave the others; an em
 	flags.add(c)
 	f := changeFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		api, err := a.management()
-		if err != nil {
-			return err
-		}
-		guardrail, err := guardrailID(c.Context(), api, args[0])
+		api, guardrail, err := a.found(c.Context(), guardrailID, args[0])
 		if err != nil {
 			return err
 		}
@@ -160,11 +152,7 @@ func (a *app) guardrailsDelete() *cobra.Command {
 	c := &cobra.Command{Use: "delete GUARDRAIL", Short: "Delete a guardrail that binds nothing", Args: cobra.ExactArgs(1)}
 	f := changeFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		api, err := a.management()
-		if err != nil {
-			return err
-		}
-		guardrail, err := guardrailID(c.Context(), api, args[0])
+		api, guardrail, err := a.found(c.Context(), guardrailID, args[0])
 		if err != nil {
 			return err
 		}

@@ -98,11 +98,7 @@ func (a *app) keysGet() *cobra.Command {
 	return &cobra.Command{
 		Use: "get NAME|KEY_ID", Short: "Show a key", Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			api, err := a.management()
-			if err != nil {
-				return err
-			}
-			key, err := keyID(c.Context(), api, args[0])
+			api, key, err := a.found(c.Context(), keyID, args[0])
 			if err != nil {
 				return err
 			}
@@ -126,11 +122,7 @@ func (a *app) keysUpdate() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		api, err := a.management()
-		if err != nil {
-			return err
-		}
-		key, err := keyID(c.Context(), api, args[0])
+		api, key, err := a.found(c.Context(), keyID, args[0])
 		if err != nil {
 			return err
 		}

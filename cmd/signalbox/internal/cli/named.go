@@ -18,6 +18,16 @@ func isID[K id.Kind](text string) bool {
 // finder gives the id that an id or a name stands for.
 type finder func(ctx context.Context, api *client.ClientWithResponses, text string) (string, error)
 
+// found is the management API, and the id in it that an id or a name stands for.
+func (a *app) found(ctx context.Context, find finder, text string) (*client.ClientWithResponses, string, error) {
+	api, err := a.management()
+	if err != nil {
+		return nil, "", err
+	}
+	named, err := find(ctx, api, text)
+	return api, named, err
+}
+
 // entry is a thing whose name others may have too.
 type entry struct {
 	id, name string

@@ -120,11 +120,7 @@ func changeOne[T any](a *app, use, short string, find finder, show func(*table, 
 	c := &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(1)}
 	f := changeFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		api, err := a.management()
-		if err != nil {
-			return err
-		}
-		found, err := find(c.Context(), api, args[0])
+		api, found, err := a.found(c.Context(), find, args[0])
 		if err != nil {
 			return err
 		}

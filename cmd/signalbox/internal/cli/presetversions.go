@@ -17,6 +17,16 @@ func versionNumber(text string) (int, error) {
 	return n, nil
 }
 
+// versionNumbers reads the arguments that name two versions.
+func versionNumbers(from, to string) (int, int, error) {
+	first, err := versionNumber(from)
+	if err != nil {
+		return 0, 0, err
+	}
+	second, err := versionNumber(to)
+	return first, second, err
+}
+
 func (a *app) presetsPublish() *cobra.Command {
 	c := &cobra.Command{
 		Use: "publish PRESET", Short: "Publish a preset's draft as its next version", Args: cobra.ExactArgs(1),
@@ -80,11 +90,7 @@ func (a *app) presetsDiff() *cobra.Command {
 	return &cobra.Command{
 		Use: "diff PRESET VERSION OTHER", Short: "Show what another version of a preset has otherwise", Args: cobra.ExactArgs(3),
 		RunE: func(c *cobra.Command, args []string) error {
-			from, err := versionNumber(args[1])
-			if err != nil {
-				return err
-			}
-			to, err := versionNumber(args[2])
+			from, to, err := versionNumbers(args[1], args[2])
 			if err != nil {
 				return err
 			}

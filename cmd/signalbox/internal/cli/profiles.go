@@ -90,11 +90,7 @@ func (a *app) profilesGet() *cobra.Command {
 	return &cobra.Command{
 		Use: "get PROFILE", Short: "Show a routing profile, by id or name, and what it is bound to", Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			api, err := a.management()
-			if err != nil {
-				return err
-			}
-			profile, err := profileID(c.Context(), api, args[0])
+			api, profile, err := a.found(c.Context(), profileID, args[0])
 			if err != nil {
 				return err
 			}
@@ -130,11 +126,7 @@ the fields that they name and leave the others; an empty value takes a field awa
 	flags.add(c)
 	f := changeFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		api, err := a.management()
-		if err != nil {
-			return err
-		}
-		profile, err := profileID(c.Context(), api, args[0])
+		api, profile, err := a.found(c.Context(), profileID, args[0])
 		if err != nil {
 			return err
 		}
@@ -162,11 +154,7 @@ func (a *app) profilesDelete() *cobra.Command {
 	c := &cobra.Command{Use: "delete PROFILE", Short: "Delete a routing profile that nothing is bound to", Args: cobra.ExactArgs(1)}
 	f := changeFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		api, err := a.management()
-		if err != nil {
-			return err
-		}
-		profile, err := profileID(c.Context(), api, args[0])
+		api, profile, err := a.found(c.Context(), profileID, args[0])
 		if err != nil {
 			return err
 		}
@@ -218,11 +206,7 @@ func (a *app) profilesBind() *cobra.Command {
 		if err := b.check(); err != nil {
 			return err
 		}
-		api, err := a.management()
-		if err != nil {
-			return err
-		}
-		profile, err := profileID(c.Context(), api, args[0])
+		api, profile, err := a.found(c.Context(), profileID, args[0])
 		if err != nil {
 			return err
 		}

@@ -24,11 +24,7 @@ policy and the catalog of now. Nothing is sent and nothing changes. VERSION may 
 		if err != nil {
 			return err
 		}
-		api, err := a.management()
-		if err != nil {
-			return err
-		}
-		route, err := routeID(c.Context(), api, args[0])
+		api, route, err := a.found(c.Context(), routeID, args[0])
 		if err != nil {
 			return err
 		}

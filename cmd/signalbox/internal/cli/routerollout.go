@@ -82,11 +82,7 @@ func (a *app) rolloutStart() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		api, err := a.management()
-		if err != nil {
-			return err
-		}
-		route, err := routeID(c.Context(), api, args[0])
+		api, route, err := a.found(c.Context(), routeID, args[0])
 		if err != nil {
 			return err
 		}
@@ -121,11 +117,7 @@ func (a *app) rolloutStatus() *cobra.Command {
 	}
 	follow := followFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		api, err := a.management()
-		if err != nil {
-			return err
-		}
-		route, err := routeID(c.Context(), api, args[0])
+		api, route, err := a.found(c.Context(), routeID, args[0])
 		if err != nil {
 			return err
 		}
@@ -187,11 +179,7 @@ func (a *app) rolloutList() *cobra.Command {
 	c := &cobra.Command{Use: "list ROUTE", Short: "List the rollouts of a dynamic route, newest first", Args: cobra.ExactArgs(1)}
 	limit := limitFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		api, err := a.management()
-		if err != nil {
-			return err
-		}
-		route, err := routeID(c.Context(), api, args[0])
+		api, route, err := a.found(c.Context(), routeID, args[0])
 		if err != nil {
 			return err
 		}

@@ -126,11 +126,7 @@ func (a *app) routesGet() *cobra.Command {
 	return &cobra.Command{
 		Use: "get ROUTE", Short: "Show a dynamic route, by id, name or slug; -o yaml shows its graph", Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			api, err := a.management()
-			if err != nil {
-				return err
-			}
-			route, err := routeID(c.Context(), api, args[0])
+			api, route, err := a.found(c.Context(), routeID, args[0])
 			if err != nil {
 				return err
 			}
@@ -168,11 +164,7 @@ func (a *app) routesUpdate() *cobra.Command {
 		if body == (client.DynamicRoutePatch{}) {
 			return misuse("say what to change, with a flag or a file")
 		}
-		api, err := a.management()
-		if err != nil {
-			return err
-		}
-		route, err := routeID(c.Context(), api, args[0])
+		api, route, err := a.found(c.Context(), routeID, args[0])
 		if err != nil {
 			return err
 		}
@@ -192,11 +184,7 @@ func (a *app) routesDelete() *cobra.Command {
 	must(c.MarkFlagRequired("confirm-name"))
 	f := changeFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		api, err := a.management()
-		if err != nil {
-			return err
-		}
-		route, err := routeID(c.Context(), api, args[0])
+		api, route, err := a.found(c.Context(), routeID, args[0])
 		if err != nil {
 			return err
 		}
@@ -221,11 +209,7 @@ func (a *app) routesSetKeys() *cobra.Command {
 		if *none != (len(args) == 1) {
 			return misuse("name the keys, or give --none to detach every key")
 		}
-		api, err := a.management()
-		if err != nil {
-			return err
-		}
-		route, err := routeID(c.Context(), api, args[0])
+		api, route, err := a.found(c.Context(), routeID, args[0])
 		if err != nil {
 			return err
 		}

@@ -19,11 +19,7 @@ func (a *app) routesVersions() *cobra.Command {
 	}
 	limit := limitFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		api, err := a.management()
-		if err != nil {
-			return err
-		}
-		route, err := routeID(c.Context(), api, args[0])
+		api, route, err := a.found(c.Context(), routeID, args[0])
 		if err != nil {
 			return err
 		}
@@ -72,19 +68,11 @@ func (a *app) routesDiff() *cobra.Command {
 		Use: "diff ROUTE VERSION OTHER", Short: "Show what one version changes of another", Args: cobra.ExactArgs(3),
 		Example: "  signalbox routes diff plans 3 4",
 		RunE: func(c *cobra.Command, args []string) error {
-			from, err := versionNumber(args[1])
+			from, to, err := versionNumbers(args[1], args[2])
 			if err != nil {
 				return err
 			}
-			to, err := versionNumber(args[2])
-			if err != nil {
-				return err
-			}
-			api, err := a.management()
-			if err != nil {
-				return err
-			}
-			route, err := routeID(c.Context(), api, args[0])
+			api, route, err := a.found(c.Context(), routeID, args[0])
 			if err != nil {
 				return err
 			}
@@ -133,11 +121,7 @@ endpoint, model, session_id, user_id, subject and usage (daily, weekly, monthly:
 		if err != nil {
 			return err
 		}
-		api, err := a.management()
-		if err != nil {
-			return err
-		}
-		route, err := routeID(c.Context(), api, args[0])
+		api, route, err := a.found(c.Context(), routeID, args[0])
 		if err != nil {
 			return err
 		}
@@ -184,11 +168,7 @@ func (a *app) routesDeploy() *cobra.Command {
 	}
 	f := changeFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		api, err := a.management()
-		if err != nil {
-			return err
-		}
-		route, err := routeID(c.Context(), api, args[0])
+		api, route, err := a.found(c.Context(), routeID, args[0])
 		if err != nil {
 			return err
 		}

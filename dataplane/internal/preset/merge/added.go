@@ -5,6 +5,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
+	"github.com/signalbox-dev/signalbox/shared/meter"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 )
 
@@ -15,9 +16,6 @@ type Added struct {
 	InputTokens  int64    // estimate
 	OutputTokens int64    // cap; 0: none
 }
-
-// bytesPerToken is the estimate that requests are routed by.
-const bytesPerToken = 4
 
 // AddedBy returns what a preset adds to a request of a surface.
 func AddedBy(s catalog.Surface, c *policy.PresetConfig) Added {
@@ -33,10 +31,10 @@ func AddedBy(s catalog.Surface, c *policy.PresetConfig) Added {
 			bytes += len(p.value)
 		}
 	}
-	if hasPrompt(s) {
+	if s.TakesInstructions() {
 		bytes += len(c.SystemPrompt)
 	}
-	a.InputTokens = int64(bytes / bytesPerToken)
+	a.InputTokens = int64(bytes / meter.BytesPerToken)
 	slices.Sort(a.Parameters)
 	a.Parameters = slices.Compact(a.Parameters)
 	return a

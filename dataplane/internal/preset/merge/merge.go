@@ -41,7 +41,7 @@ func Apply(to Into, body []byte, c *policy.PresetConfig) (out []byte, lost []str
 	}
 	prompted := false
 	if c.SystemPrompt != "" {
-		if prompted = !to.Form && hasPrompt(to.Surface); prompted {
+		if prompted = !to.Form && to.Surface.TakesInstructions(); prompted {
 			m.prompt = rawjson.Quote(c.SystemPrompt)
 		} else {
 			lost = append(lost, promptName)

@@ -112,9 +112,10 @@ func TestAdded(t *testing.T) {
 		catalog.Messages:  {Parameters: []string{"max_tokens", "reasoning", "stop", "temperature"}, InputTokens: 105, OutputTokens: 100},
 		catalog.Responses: {Parameters: []string{"max_tokens", "temperature"}, InputTokens: 100, OutputTokens: 100},
 		// One stop word is a list in the last two of these.
-		catalog.Gemini:  {Parameters: []string{"max_tokens", "seed", "stop", "temperature"}, InputTokens: 101, OutputTokens: 100},
-		catalog.Speech:  {Parameters: []string{"voice"}},
-		catalog.Batches: {},
+		catalog.Gemini:     {Parameters: []string{"max_tokens", "seed", "stop", "temperature"}, InputTokens: 101, OutputTokens: 100},
+		catalog.Speech:     {Parameters: []string{"voice"}},
+		catalog.Embeddings: {},
+		catalog.Batches:    {},
 	} {
 		require.Equal(t, want, merge.AddedBy(surface, &c), surface)
 	}

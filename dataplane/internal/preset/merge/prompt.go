@@ -5,16 +5,6 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 )
 
-// hasPrompt reports whether a surface has a place for instructions.
-func hasPrompt(s catalog.Surface) bool {
-	switch s {
-	case catalog.Chat, catalog.Completions, catalog.Responses, catalog.Messages, catalog.Gemini:
-		return true
-	default:
-		return false
-	}
-}
-
 // blank parts the preset's prompt from the caller's text, inside a string.
 const blank = `\n\n`
 

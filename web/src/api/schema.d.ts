@@ -2418,6 +2418,14 @@ export interface components {
          *     once, with the node and the field of each.
          */
         DynamicRouteGraph: Record<string, never>;
+        DynamicRouteUnderway: {
+            id: string;
+            /** @description The version that is rolled out. */
+            version: number;
+            /** @description The share of the subjects that it gets now. */
+            percent: number;
+            state: components["schemas"]["DynamicRouteRolloutState"];
+        };
         DynamicRouteSummary: {
             id: string;
             name: string;
@@ -2428,6 +2436,8 @@ export interface components {
             latest_version: number | null;
             /** @description The version that gateways evaluate; null while none is deployed. */
             deployed_version: number | null;
+            /** @description The open rollout of a version beside the deployed one; null for none. */
+            rollout: components["schemas"]["DynamicRouteUnderway"] | null;
             /** Format: date-time */
             created_at: string;
             /** Format: date-time */

@@ -113,9 +113,10 @@ func (a *app) routesList() *cobra.Command {
 			return err
 		}
 		return a.showBody(body, func(t *table) {
-			t.row("ID", "NAME", "SLUG", "STATUS", "LATEST", "DEPLOYED", "KEYS", "UPDATED")
+			t.row("ID", "NAME", "SLUG", "STATUS", "LATEST", "DEPLOYED", "ROLLOUT", "KEYS", "UPDATED")
 			for _, r := range routes {
-				t.row(r.ID, r.Name, r.Slug, r.Status, version(r.LatestVersion), version(r.DeployedVersion), r.KeyCount, r.UpdatedAt)
+				t.row(r.ID, r.Name, r.Slug, r.Status, version(r.LatestVersion), version(r.DeployedVersion),
+					underway(r.Rollout), r.KeyCount, r.UpdatedAt)
 			}
 		})
 	}

@@ -34,6 +34,10 @@ func (a *app) routesVersions() *cobra.Command {
 			}
 			return a.routeVersion(c.Context(), api, route, number)
 		}
+		open, err := openRollout(c.Context(), api, route)
+		if err != nil {
+			return err
+		}
 		body, versions, err := pages[client.DynamicRouteVersionSummary](*limit, func(cursor *string, size int) (answer, error) {
 			return api.ListDynamicRouteVersionsWithResponse(c.Context(), route, &client.ListDynamicRouteVersionsParams{Cursor: cursor, Limit: &size})
 		})
@@ -43,7 +47,7 @@ func (a *app) routesVersions() *cobra.Command {
 		return a.showBody(body, func(t *table) {
 			t.row("VERSION", "STATUS", "NOTE", "CREATED BY", "CREATED")
 			for _, v := range versions {
-				t.row(v.Version, v.Status, v.Note, v.CreatedBy, v.CreatedAt)
+				t.row(v.Version, versionStatus(v, open), v.Note, v.CreatedBy, v.CreatedAt)
 			}
 		})
 	}
@@ -249,6 +253,9 @@ func routeTable(t *table, r client.DynamicRoute) {
 	t.row("STATUS", r.Status)
 	t.row("LATEST VERSION", version(r.LatestVersion))
 	t.row("DEPLOYED VERSION", version(r.DeployedVersion))
+	if _, err := r.Rollout.Get(); err == nil {
+		t.row("ROLLOUT", underway(r.Rollout))
+	}
 	for _, key := range r.KeyIds {
 		t.row("KEY", key)
 	}

@@ -34,7 +34,7 @@ func dynamicRouteOf(d dynamicroute.Detail) (gen.DynamicRoute, error) {
 		return out, nil
 	}
 	graph, err := graphOf(d.Newest.Graph)
-	out.Config = &graph
+	out.Config, out.ConfigVersion = &graph, &d.Newest.Number
 	return out, err
 }
 

@@ -2450,6 +2450,8 @@ export interface components {
         DynamicRoute: components["schemas"]["DynamicRouteSummary"] & {
             /** @description API keys that it is attached to. Revoked ones do not count. */
             key_ids: string[];
+            /** @description The version whose graph config is: the newest, which is not always the deployed one. Absent while there is none. */
+            config_version?: number;
             config?: components["schemas"]["DynamicRouteGraph"];
         };
         DynamicRouteOne: {

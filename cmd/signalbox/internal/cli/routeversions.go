@@ -17,8 +17,11 @@ func (a *app) routesVersions() *cobra.Command {
 	c := &cobra.Command{
 		Use: "versions ROUTE [VERSION]", Short: "List the versions of a dynamic route, or show one; -o yaml shows its graph", Args: cobra.RangeArgs(1, 2),
 	}
-	limit := limitFlag(c)
+	limit, file := limitFlag(c), saveFlag(c, "the graph of VERSION alone")
 	c.RunE = func(c *cobra.Command, args []string) error {
+		if *file != "" && len(args) < 2 {
+			return misuse("name the version to write, or latest")
+		}
 		api, err := a.management()
 		if err != nil {
 			return err
@@ -28,11 +31,7 @@ func (a *app) routesVersions() *cobra.Command {
 			return err
 		}
 		if len(args) == 2 {
-			number, err := versionNumber(args[1])
-			if err != nil {
-				return err
-			}
-			return a.routeVersion(c.Context(), api, route, number)
+			return a.routeVersion(c.Context(), api, route, args[1], *file)
 		}
 		open, err := openRollout(c.Context(), api, route)
 		if err != nil {
@@ -54,10 +53,18 @@ func (a *app) routesVersions() *cobra.Command {
 	return c
 }
 
-func (a *app) routeVersion(ctx context.Context, api *client.ClientWithResponses, route string, number int) error {
+// routeVersion shows one version, or writes its graph where there is a file.
+func (a *app) routeVersion(ctx context.Context, api *client.ClientWithResponses, route, which, file string) error {
+	number, err := wantedVersion(ctx, api, route, []string{which})
+	if err != nil {
+		return err
+	}
 	r, err := api.GetDynamicRouteVersionWithResponse(ctx, route, number)
 	if err := done(r, err); err != nil {
 		return err
+	}
+	if file != "" {
+		return a.save(file, r.JSON200.Data.Config)
 	}
 	return a.show(r, func(t *table) {
 		v := r.JSON200.Data
@@ -73,22 +80,22 @@ func (a *app) routeVersion(ctx context.Context, api *client.ClientWithResponses,
 
 func (a *app) routesDiff() *cobra.Command {
 	return &cobra.Command{
-		Use: "diff ROUTE VERSION OTHER", Short: "Show what one version changes of another", Args: cobra.ExactArgs(3),
+		Use: "diff ROUTE VERSION OTHER", Short: "Show what one version changes of another; either may be latest", Args: cobra.ExactArgs(3),
 		Example: "  signalbox routes diff plans 3 4",
 		RunE: func(c *cobra.Command, args []string) error {
-			from, err := versionNumber(args[1])
-			if err != nil {
-				return err
-			}
-			to, err := versionNumber(args[2])
-			if err != nil {
-				return err
-			}
 			api, err := a.management()
 			if err != nil {
 				return err
 			}
 			route, err := routeID(c.Context(), api, args[0])
+			if err != nil {
+				return err
+			}
+			from, err := wantedVersion(c.Context(), api, route, args[1:2])
+			if err != nil {
+				return err
+			}
+			to, err := wantedVersion(c.Context(), api, route, args[2:])
 			if err != nil {
 				return err
 			}
@@ -123,16 +130,12 @@ func diffTable(t *table, d client.DynamicRouteDiff) {
 func (a *app) routesTest() *cobra.Command {
 	c := &cobra.Command{
 		Use: "test ROUTE VERSION", Short: "Show what a version does with a sample request", Args: cobra.ExactArgs(2),
-		Long: `Show what a version does with a sample request. The file has any of body, headers, metadata, workspace_tags, key_scopes,
+		Long: `Show what a version, which may be latest, does with a sample request. The file has any of body, headers, metadata, workspace_tags, key_scopes,
 endpoint, model, session_id, user_id, subject and usage (daily, weekly, monthly: requests, cost_usd).`,
 		Example: "  signalbox routes test plans 4 -f sample.yaml",
 	}
 	file := fileFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		number, err := versionNumber(args[1])
-		if err != nil {
-			return err
-		}
 		facts, err := a.document(*file)
 		if err != nil {
 			return err
@@ -142,6 +145,10 @@ endpoint, model, session_id, user_id, subject and usage (daily, weekly, monthly:
 			return err
 		}
 		route, err := routeID(c.Context(), api, args[0])
+		if err != nil {
+			return err
+		}
+		number, err := wantedVersion(c.Context(), api, route, args[1:])
 		if err != nil {
 			return err
 		}

@@ -1218,8 +1218,11 @@ type DepartmentPatch struct {
 type DynamicRoute struct {
 	// Config A graph (docs/dynamic-routes.md, docs/reference/dynamic-route.schema.json). Everything that is wrong with it is listed at
 	// once, with the node and the field of each.
-	Config    *DynamicRouteGraph `json:"config,omitempty"`
-	CreatedAt time.Time          `json:"created_at"`
+	Config *DynamicRouteGraph `json:"config,omitempty"`
+
+	// ConfigVersion The version whose graph config is: the newest, which is not always the deployed one. Absent while there is none.
+	ConfigVersion *int      `json:"config_version,omitempty"`
+	CreatedAt     time.Time `json:"created_at"`
 
 	// DeployedVersion The version that gateways evaluate; null while none is deployed.
 	DeployedVersion nullable.Nullable[int] `json:"deployed_version"`

@@ -156,6 +156,21 @@ func placeOf(v client.Violation) string {
 	return fmt.Sprintf("%s (node %s)", v.Path, clean(*v.Node))
 }
 
+// within takes from the places of a refusal a prefix that the caller's file does
+// not have.
+func within(prefix string, err error) error {
+	no, ok := errors.AsType[refusal](err)
+	if !ok {
+		return err
+	}
+	all := slices.Clone(no.violations())
+	for i := range all {
+		all[i].Path = strings.TrimPrefix(all[i].Path, prefix)
+	}
+	no.problem.Violations, no.problem.Detail = &all, strings.TrimPrefix(no.problem.Detail, prefix)
+	return no
+}
+
 // refused reads the problem of an answer that is not 2xx.
 func refused(status int, body []byte) error {
 	e := refusal{status: status}

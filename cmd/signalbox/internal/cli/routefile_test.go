@@ -43,6 +43,14 @@ func TestRouteFiles(t *testing.T) {
 	write("model: openai/gpt-5\n")
 	term.run("routes", "test", "plans", "latest", "-f", file).is(cli.ExitOK).shows("PATH")
 
+	write("body: {model: x}\nusage: {daily: {cost_usd: much}}\n")
+	wrong := term.run("routes", "test", "plans", "latest", "-f", file).is(cli.ExitUsage).err
+	require.Contains(t, wrong, "usage.daily.cost_usd")
+	require.NotContains(t, wrong, "facts.")
+	write("model: openai/gpt-5\nbody: [\n")
+	wrong = term.run("routes", "test", "plans", "latest", "-f", file).is(cli.ExitUsage).err
+	require.Contains(t, wrong, file+": the file is neither YAML nor JSON: line ")
+
 	term.run("keys", "create", "--name", "ci").is(cli.ExitOK)
 	term.run("keys", "get", "ci").is(cli.ExitOK).shows("ROUTE")
 	term.run("routes", "set-keys", "plans", "ci").is(cli.ExitOK)

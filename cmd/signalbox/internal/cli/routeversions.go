@@ -158,7 +158,7 @@ endpoint, model, session_id, user_id, subject and usage (daily, weekly, monthly:
 		}
 		r, err := api.TestDynamicRouteVersionWithBodyWithResponse(c.Context(), route, number, "application/json", bytes.NewReader(body))
 		if err := done(r, err); err != nil {
-			return err
+			return within("facts.", err)
 		}
 		return a.show(r, func(t *table) { trialTable(t, r.JSON200.Data) })
 	}

@@ -9,7 +9,9 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"path"
@@ -22560,10 +22562,13 @@ func (sh *strictHandler) ReplayDynamicRouteVersion(ctx *gin.Context, dynamicRout
 		err = binding.Validator.ValidateStruct(&body)
 	}
 	if err != nil {
-		sh.options.RequestErrorHandlerFunc(ctx, err)
-		return
+		if !errors.Is(err, io.EOF) {
+			sh.options.RequestErrorHandlerFunc(ctx, err)
+			return
+		}
+	} else {
+		request.Body = &body
 	}
-	request.Body = &body
 
 	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
 		return sh.ssi.ReplayDynamicRouteVersion(ctx, request.(ReplayDynamicRouteVersionRequestObject))
@@ -23624,41 +23629,41 @@ var swaggerSpec = []string{
 	"k4QlQ5IzSNkGCWLrkg+GWlSmObrjdKLMIkZdu6XY+9KItvlpALYiXLdhW42uAhVmK8bVw9PHf3n87aNv",
 	"Hv9lG8zVIQgbUvLu1qVMpwuX/IC335QnLCF6xY1ZjBWr8Xwpkfg/YxfOwIpeypRP196OdteznBk552Ee",
 	"LgTexkwkS8mF4ZA0rcCZQ8jDPF4LiB4RT+k5m8o8KVUCzdLUvOqCIVSRQlwKuRJHxGiAeAbgXbkQJZpP",
-	"XggoqqCQF3Lmqy1s/pjryOVTj6PxFPPlJm36eisOXiNl3aLZjTN4zZYyb0rAhDNbySJ1Mu9wQG2eLMPP",
-	"ewQTpBGWlGk+VhL6WpiDJ9/HuL/Mnb0r7H9Ocg7dRSBVwe2KKib/YFOtoomT3up+rpHNQDIHuC1eUkC9",
-	"kwgOALY95VfsQriDGJK5YVyfrc/S2bAKjjHTtmbeJ1n5jpOaXjJMQyvfJqsFE0G6xSRn9FJdiD8lcqpq",
-	"53aUJX8GeO6KSgYgf4KF4WMnFHznXps5jGtz1dBG+pSLz209w4WACXrYwKgbUdPbTTG9GeegW9UtwnD4",
-	"CCfN9dYI55cU0b1j691T6JtlBULfsCkXIBzUkEyY4gmr2jCBSLluMa+ZulMy3pypj3uUkERUbRp2RrXu",
-	"pH5tSDCz6NvRfN4ypW9T73mbc5puNQDtPeg6AAaR46nMGNHyGlQhUIlt4EvRbJn6NOceLMBmMzbV/Io1",
-	"xpDBhMBImXeqGnoKkqsLH4/TBGEZZrnMAIHBqANE53Q2M5NgSqZX0DQRdDfqTRN4W9E1RP0sfcJ9f0Qc",
-	"lNz4kq3HfjzQNRK2pLnOHBVfsjVkcadspo3MiF3Fc6Z/dEtuxIfcPGVbwPmVIjxpAsq5ZOsmBLdvHt8m",
-	"glt9wW31U3hCibXwDuqzsEZjShNjVVr4DomEINwOQ7HWTsiEC0ZTvWhGJATmSdNSKmo5Z1hxz6gqckys",
-	"8+n+C5rOyEIW+RBb85lX/XzUETkXpV1rdFWJkWRo0gI4scmFOD05KU0S7sr5QNUc43TH0BdmAoIYQeRK",
-	"gqdkxlNt7fOUmzlJRMLGztUUm0nbka11LgW7ENAx1LuJlEtFFtK758EcDqDswIA+I09OHqGCLYI0Eaou",
-	"4wmGZk4/2j34G+7+FlYCJEW3bdZK44pkMmGpsckJhwpiQlNutHQjISZQl0GzRnwqeLmJ8R4++aYDElWn",
-	"SS5zecUT7Foem4f7e9NUTh9+e6tCoHJQTXkvRgb4pYO+iMEWQw5L+v+zdzW7jdtA+FWEXHox1vf0tCjQ",
-	"n0OLYtNFDt3AS1tjmzAlBiQVw8jLF5rhn2SJkht55Wx7C2KKHA7JIWf48ZtpPPpf5REnZ1CxfZTDdUS/",
-	"XLBTVmnAKZ5LMtODNuBZyS0XkOZJdwS5ruyMhKJW3hFUov+GN3TmzOVNPY9B+2F5p5SrkIe220gQukdE",
-	"053n7t8cbUtGZyhv+rnO1rJyVLdfbU0r2+SK51/v3U6jwdS/aXcdSnekXmBkFw+HHP2lpHKWLZeOmsx4",
-	"eokPX0q6hUWbiL86q+TPZ/WE0VlR6XrDcXLYAO6ieYVKH0LJ1qJ7AyBG0eY4fwcxjVaHvnE4o9l6GiLT",
-	"ms43E6KYqw9TsYu2ZLpk61m+ni/4JKnoR78LkBMkC/DHMrIjRobwI4J4f6RF65IJ0pK2AIc+WtGZVul7",
-	"YuNsjfrsfJwD8kzFyDlmsvfzbp7Nq290nkiSgNyMRcEbyaY48duC+LRgZG+ei0sWalNLbcLNLlrKd2IZ",
-	"pt/qmx2fhZryDRvlbYKlbqJD06TOYOcrdysVHY+bbxDCNm1SRwV32k+BdR9cmStOOtdGwoQ6UedmSIp9",
-	"Nx1U41Ts/zWYDyjS63/FvLkuz2LYXONpC+D9X4LOnywJy+2Ysxm7MY0RMxctImuoKs12kLJSn7HApUvp",
-	"gZcbGLMyPpeGi4642cOzsIBwTLgEOlufMGzWFx3bKVk9r9bNexkoq6LutwscR4HbA5zunkaEiNE08dzs",
-	"6RWfkkeMpBCIxIbvubEwk2O2kS+gdMaE6BOUlwbUCxOdgu5lVQuXs07hruk24Tgnc3PiMEzhjnzyiCEj",
-	"D1ASL/0GiZNfQKFu472VAEdhyh73khU8NWcfqcQVtUUtpLLvMSHelL4UNpXi5oSLrWAl20EBpVnV0/b+",
-	"76d6nlK3pVqhFvG/T+1NlcRY4E1uFGtUUthkJRv5DLGF4DmUpm43qNvfhCVD7Y+h2Lt+Oez7MRzFju4I",
-	"p45fR+xlNISUgwbihRENTMdgLV/930NhKQokH+DkUIPhaibCy8YpxhceKZzxciOqHPK+YNRjdLE7ePce",
-	"b1+3kNxmxLXK/9lt/mrPmFkjab2STBVD60IqNJZifwAtXgvXN2CJ3cnLO3fAbIQyL/Th3MdjwmEJ2/Td",
-	"uoq+z7P4ir71sYv4JiNf8/XizSdvSlM3vO6GzhPLApCkOnkm/N2WedcHQurE8GnQKmSqo6CtjrzOK5vJ",
-	"sYO9fK00qKG09qSwu6sPSWJ/I3mnYhooXIemV/2IAIkGRYM0wius/T9QL06SSom7+7slrg8r+zlWEm+c",
-	"ayeDl5iy2IUpnCPYHRIxUDKLxa19Sz/5/feRjs5rcCgWD//k5RYUlBuE335oAG27vv9JAYrHhKuC69aX",
-	"QTtZTyV/OtgLSuL9rWC11/URXy8yo3hI/CuVfciEoC7BzFaq4gd8XxG1vj7JQ1dUy1ElUCooKfIAgG3i",
-	"gaK6fNCuowtMhRdwQXCs3et4DaJ2jYyM6oyQRh3VfmpBp/pw7r46d/9xXtUvyGxluR7wRSrdrMSPVdHE",
-	"1e7n0dHo7iRohMYFSq4gehPmft7k455v9oSL0g1glEakIbGhbfYug80eMYpSQ7ZnZS4gy5lhUXvocyrG",
-	"RVdbf7AC8hAUllsPAr4nMhi98H1YRCk9NF4wHeJ+IS1o53B8rHJuMgRtOZUJuaO+Yfw2HgkbLeuYK4HV",
-	"QgciY4+QRowxJTzcQ9EYW/vU66zGn6XyKyBz0SidyVKc4n7ZErUJ+ycAAP//",
+	"XggoqqCQF3Lmqy1s/pjryOVTj6PxFPPlJm36eisOXiNlfbJ29004aWHE12wp86aESzijlSxSJ+MOB8zm",
+	"yTD8vEcsQZpgSZnWYyWfr305eLJ9jNvLXNm7wu7nJOfQTQRSE9yuqGLyDzbVKpoo6a3s5xrZCiRxgNPi",
+	"JQPUN4ngAGDbU37FLoQ7iCGZG0b12fksnQ2rYBgzbWvkfVKV7zCp6SXDtLPybbJaMBGkV0xyRi/VhfhT",
+	"Iqeqdm5HWfJngOOuqGAA6idYGC52QsB36rWZwrg2V/1spE25+NzWL1wImKCHCYy6DTW93ZTSm3EGulXd",
+	"IuyGj2jSXG+NaH5JEdw7tt49hb5ZViD0DZtyAcJBDcmEKZ6wqs0SiJTrFvOaqTsl482Z+jhHCUFE1aYh",
+	"Z1TpTurWhgQzi74dTectU/o2wwtvc07TrQafvQddx78gUjyVGSNaXoMqBCqwDXQpmi1Tn9bcgwXYbMam",
+	"ml+xxpgxmAwYGfNOVENPQTJ14eNvmiAMwyyXGSAuGHWA6JzOZmYSTMn0Cpokgu5GvSkCbyu6hiifpU+4",
+	"74+Ig44bX7L12I8HukbCljTXmaPiS7aGrO2UzbSRGbGreM70j27JjXiQm6dsCza/UoQnTcA4l2zdhNj2",
+	"zePbRGyrL7itXgpPKLEW3UF9FNZITGlirEgL1yGREITbYSjO2gmJcMFoqhfNCITAPGlaSkUt5wwr7BlV",
+	"RY6JdD69f0HTGVnIIh9iKz7zqp+POiLnorRjja4qMXIMTVkAFza5EKcnJ6VJwl35HqiaY5zuGPrATEAQ",
+	"I2hcSfCUzHiqrT2ecjMnicjX2KmaYvNoO7K1xqVgFwI6hHq3kHKpx0J6dzyYvwF0HRjMZ+TJySNUsEWQ",
+	"FkLVZTyh0MzpR7sHf8Pd38JKgJzots1aaVyRTCYsNTY44VAxTGjKjZZuJMQE6jBo1ohHBS83Md7DJ990",
+	"QJ7qNMllLq94gl3KY/Nwf2+ayunDb29VCFQOqinPxcgAv3TQFzG4Ysjh/2fvanYbt4Hwqwi59GJs7ulp",
+	"UaA/hxbFposcuoGXtsY2YUo0SCqGkZcvNMM/yRIlN/LK2fYWxBQ5HJJDzvDjNwc2jUf/qzzi5Awqto9w",
+	"uI7olgt2yioNOMVzSWZ60AYclNxwAWledEeI68rOSCBq5R1BHfpveEJnzlTe1PMYdB+Wd0q5Cllou40E",
+	"gXtELN157v7N0bRkdIbypp/rbCUrR2371da0tE0uef71we00Gkz9m3bXn3Qn6gVGNvFwyNFfSipn2XHp",
+	"qMmMp5P48KWkW1e0ifirs0r+fFZPGJ0Vla43HCeHDdgumlem9CGUbCW6NwBiEG2O83cQ02h16BuHM5qt",
+	"pyExrel8MyGKufowFZtoS6ZLtp771/MFnyQR/eh3AXKCZAH+WEZ2xMgQfkTQ7o+0aF3yQFrSFtDQRyM6",
+	"0yp9T+ybrVGfnX9zQJ6pGDjHTPZ+ns2zefWNzhNJ0o+bsSh4A9kUJ35LEJ8WjOzNa3HJQm1qqU2w2UVD",
+	"+U4sw/RbfbPjs1BRvmGjvE1w1E10aJpUGex85W6kouNx881B2KZN6qjgTvspcO6jK3PFSefaSJhQJ+rc",
+	"jEix76aDapyK/b8G8/9Eev2vmDfX5VkMm2s8bQG8/0tQ+ZMlXbkdczZjN6YxYuaiRWQNVaXZFlJW6jMW",
+	"uHQpPfJyDWNWxufScNERN3s8CAsAxwRLoLPVCcNmfdGxrZLVYblq3stAWRV1v13gOArc7uF09zwiRIym",
+	"iedmR6/2lDxiJIVAJDZ8z42FmRyztXwBpTMmRJ+gvDSgXpjoFHQnq1q4nHUKd023Ccc5mYsTh2EKd+ST",
+	"RwwZuYeSeOjXSJT8Agp1G++tBDgKU/a4k6zgqTn7RCWuqC1qIZVtjwnxpnSlsK4UNydcbAUr2RYKKM2y",
+	"nrYPfz/X85S6LdUStYj/fW5vqiTGAm9yo1ijksImJ1nLA8QWgudQmrrdoG5/E5YMtT+FYu/6pbDvx3AU",
+	"O7ojnDp+HbGV0RBSzhmIF0Y0MB2Ddf/q/x4KS1EgeQ8nhxoMVzMRPjZOKb7wyOCMl2tR5ZD3BaOeoovd",
+	"wbv3ePu6hWQ2I65V/s9m81d7xswaSeuVZKoYWhdSobEU+wNo8Vq4vgFL7E5e3rkDZiOUeaEP5z4eEw5L",
+	"2Kbv1lX0fZ7FV/Stj13ENxn5mq8Xbz55U1q64XU3dJ64LwBJqZNnwt9tmXd9IKRODJ8GrUKmOgra6sjr",
+	"vLKZHDvY96+VBjWUxp4Udnf1IUnsbyTvVMwChevQ9KofESDRoGiQRniFtf8H6sVJUilx93B3j+vDyn6O",
+	"lcQb59rJ4CWmKHZhCucIdodEDJTMYnFr39JPfv99pKPzGhyKxcM/ebkBBeUa4bcfGkDbru9/UoDiMeGq",
+	"4Lr1ZdBO1lPJnw72gpJ4fytY7VV9xNeLzCgeEv1KZR8yIahLMLORqvgB31dEra9Oct8V1XLUCJT6SYo8",
+	"AGCbeKCoLh+06+gCU+EFXBAca/c6XoGoXSMjozojpFFHtZ9a0Kk+nLuvzt1/nFf1CzJZWW4HfIFKNyvx",
+	"41Q0cbX7eXS0uVsJGqFxgYIriN6EuZ83+bTj6x3honQDGKURaUjsZ+udy1izQ4yi1JDtWJkLyHJmWNQe",
+	"+pyKcdHV1h+sgDwEheXGg4AfiPxFL3wfFlEKD40XTPu4X0gD2jkcH6ucmwxBW05lQm6pbxi/jUfCRss6",
+	"5kpgsdCBuNgjpBFjTAkOd1A0xtY+9Tqr8Wep/ArIXDRKZ7IUp7hftkRtwv4JAAD//w==",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

@@ -37,7 +37,11 @@ bin/signalbox:
 	go build -ldflags '$(LDFLAGS)' -o bin/ ./cmd/signalbox
 
 .PHONY: web
-web: web/node_modules ## Build the dashboard into the control plane
+web: controlplane/dashboard/dist/index.html ## Build the dashboard into the control plane, where one of its files changed
+
+DASHBOARD := $(shell find web/src web/public -type f) $(wildcard web/*.html web/*.json web/*.ts)
+
+controlplane/dashboard/dist/index.html: $(DASHBOARD) | web/node_modules
 	cd web && npm run --silent build
 
 web/node_modules: web/package-lock.json

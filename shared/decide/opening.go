@@ -56,8 +56,8 @@ func (o *Opening) open(in *Input) {
 		if l.walk.unknownAt != "" {
 			return
 		}
-		if r := l.walk.action.Reject; r != nil {
-			l.refusal = rejected(r)
+		if l.walk.action.Reject != nil {
+			l.refusal = o.walker.rejected(l.walk)
 		}
 		if l.routed() {
 			l.reason = SwitchDynamicRoute

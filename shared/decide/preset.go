@@ -38,7 +38,7 @@ func (l *link) asPreset(in *Input) (needs string) {
 	case !known:
 		return key
 	case v == nil:
-		l.refusal = noPreset("There is no preset with this name.")
+		l.refusal = noPreset(presetMissing(key))
 	case strings.HasPrefix(v.Config.Model, "@"):
 		l.refusal = noPreset("The preset names another preset as its model, which cannot be followed. Ask its owner to name a model.")
 	case v.Config.Model == "":
@@ -47,6 +47,15 @@ func (l *link) asPreset(in *Input) (needs string) {
 		l.preset, l.name, l.rung = v, v.Config.Model, RungPreset
 	}
 	return ""
+}
+
+// presetMissing is what is told of a key that no preset has. One with a version
+// may be of a preset that is there.
+func presetMissing(key string) string {
+	if strings.Contains(key, "#") {
+		return "There is no such version of the preset, or no preset with this name."
+	}
+	return "There is no preset with this name."
 }
 
 // unread reports whether an entry is left out because its preset could not be

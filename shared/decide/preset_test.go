@@ -373,3 +373,12 @@ func TestAutoUnderAPreset(t *testing.T) {
 	require.Equal(t, []string{"acme/tiny"}, plan.Record.Chain)
 	require.Equal(t, []string{"p"}, slugs(plan))
 }
+
+// Of a name with a version, the version may be what is missing.
+func TestAMissingPresetOrVersion(t *testing.T) {
+	for name, want := range map[string]string{"gone": "There is no preset with this name.", "support#2": "There is no such version of the preset, or no preset with this name."} {
+		in := newWorld().input(t, decide.Facts{Model: "@" + name})
+		in.Presets = map[string]*policy.PresetVersion{name: nil}
+		require.Equal(t, want, decide.Decide(in).Refusal.Message)
+	}
+}

@@ -181,6 +181,20 @@ func routingOf(a *flow.Action, f *Facts) policy.Routing {
 	return set
 }
 
+// rejected is the refusal that a way ends in. One for what was used up says when
+// the shortest window of it ends.
+func (w *walker) rejected(to *walk) *fault.Error {
+	e := rejected(to.action.Reject)
+	if e.Status != statusTooManyRequests {
+		return e
+	}
+	now := w.request.in.Facts.Now
+	if ends := w.version.Program.Relief(&w.facts, to.trace.Nodes, now); !ends.IsZero() {
+		return e.After(ends.Sub(now))
+	}
+	return e
+}
+
 // rejected is the refusal that a reject node asks for. Its text is the
 // workspace's own, which is why it may reach the workspace's callers: it is
 // bounded, and holds nothing that would break a line.
@@ -191,11 +205,12 @@ func rejected(r *flow.Rejection) *fault.Error {
 	}
 	e := fault.New(fault.RouteRejected, message).Because(fault.Reason(clipTo(r.Code, flow.MaxReasonBytes)))
 	e.Status = r.Status
-	e.Retryable = r.Status == statusTooManyRequests || r.Status == statusRequestTimeout
+	e.Retryable = r.Status == statusRequestTimeout
 	return e
 }
 
-// The statuses that say that the same request may pass later.
+// The statuses that say that the same request may pass later: the second one
+// only where a limit is behind it.
 const (
 	statusRequestTimeout  = 408
 	statusTooManyRequests = 429

@@ -3,6 +3,7 @@ package decide_test
 import (
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
@@ -156,7 +157,7 @@ func TestARejectNode(t *testing.T) {
 	require.Equal(t, []string{"acme/small", "acme/tiny"}, plan.Record.Chain)
 	require.Equal(t, "rejected_by_route", excluded(plan, "acme/big"))
 
-	for status, retryable := range map[int]bool{400: false, 403: false, 408: true, 409: false, 429: true, 499: false} {
+	for status, retryable := range map[int]bool{400: false, 403: false, 408: true, 409: false, 429: false, 499: false} {
 		plan := on(whenIs("which", condition.Model, "", "acme/small", "no", "end"), rejects("no", status)).decide(t, decide.Facts{Model: "acme/small"})
 		require.Equal(t, retryable, plan.Refusal.Retryable, status)
 	}
@@ -278,7 +279,19 @@ func TestLimitNodesReadTheUsage(t *testing.T) {
 	in.Usage.Weekly = flow.Bucket{Known: true, Requests: 9}
 	require.Nil(t, decide.Decide(in).Refusal)
 	in.Usage.Weekly.Requests = 10
-	require.Equal(t, 429, decide.Decide(in).Refusal.Status)
+	refusal := decide.Decide(in).Refusal
+	require.Equal(t, 429, refusal.Status)
+	require.True(t, refusal.Retryable)
+	monday := now.Add(refusal.RetryAfter).UTC()
+	require.Equal(t, time.Monday, monday.Weekday())
+	require.Equal(t, monday.Truncate(24*time.Hour), monday)
+	require.LessOrEqual(t, refusal.RetryAfter, 7*24*time.Hour)
+
+	// Another status is not for a later time, whatever is used up.
+	w = on(flow.Node{ID: "limit", Type: flow.RateLimit, Window: flow.Weekly, MaxRequests: ptr(int64(10)), Within: "end", Exceeded: "no"}, rejects("no", 403))
+	in = w.input(t, decide.Facts{Model: "acme/small"})
+	in.Usage.Weekly = flow.Bucket{Known: true, Requests: 10}
+	require.Zero(t, decide.Decide(in).Refusal.RetryAfter)
 }
 
 // A key whose route is not in the snapshot, as a paused one, is without.

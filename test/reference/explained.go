@@ -27,7 +27,7 @@ var explained = map[fault.Code]explanation{
 	fault.UpstreamRejected:           {"the provider's 4xx", "no", "The provider refused the request itself. Its message, `param`, type and `upstream_code` are kept.", "Change the request as the provider asks."},
 	fault.SubmissionUnknown:          {"502, 504", "no", "A job that may or may not have been taken.", "Look for it before submitting again."},
 	fault.InsufficientFunds:          {"", "no", "The balance is under the floor.", "Add funds."},
-	fault.RouteRejected:              {"400 to 499", "408, 429", "The key's dynamic route rejects the request. The status, the message and the `reason` are the ones that a workspace admin gave the node.", "Do as the message says, or ask a workspace admin."},
+	fault.RouteRejected:              {"400 to 499", "408; 429 where a limit node sent the request there, with a `Retry-After`", "The key's dynamic route rejects the request. The status, the message and the `reason` are the ones that a workspace admin gave the node.", "Do as the message says, or ask a workspace admin."},
 	fault.GuardrailBlocked:           {"", "no", "Guardrails alone leave nothing that could serve the request; `guardrails` lists their ids.", "Choose a model that `GET /v1/models` lists, or ask a workspace admin."},
 	fault.ModelRegionUnavailable:     {"", "no", "The required region is what leaves nothing.", "Choose another region or model."},
 	fault.ModelRetired:               {"", "no", "The model was retired and nothing serves it.", "Use `replacement` when it is given."},

@@ -18,6 +18,7 @@ func listedRouteOf(l dynamicroute.Listed) gen.DynamicRouteListed {
 	return gen.DynamicRouteListed{
 		ID: l.ID.String(), Name: l.Name, Slug: l.Slug, Description: l.Description, Status: gen.DynamicRouteStatus(l.Status),
 		LatestVersion: numberOrNull(l.Latest), DeployedVersion: numberOrNull(l.Deployed), KeyCount: l.Keys,
+		Rollout:   underwayOf(l.Rollout),
 		CreatedAt: l.CreatedAt.UTC(), UpdatedAt: l.UpdatedAt.UTC(),
 	}
 }
@@ -26,14 +27,29 @@ func dynamicRouteOf(d dynamicroute.Detail) (gen.DynamicRoute, error) {
 	out := gen.DynamicRoute{
 		ID: d.ID.String(), Name: d.Name, Slug: d.Slug, Description: d.Description, Status: gen.DynamicRouteStatus(d.Status),
 		LatestVersion: numberOrNull(d.Latest), DeployedVersion: numberOrNull(d.Deployed), KeyIds: list(id.Texts(d.Keys)),
+		Rollout:   underwayOf(d.Rollout),
 		CreatedAt: d.CreatedAt.UTC(), UpdatedAt: d.UpdatedAt.UTC(),
 	}
 	if d.Newest.Number == 0 {
 		return out, nil
 	}
 	graph, err := graphOf(d.Newest.Graph)
-	out.Config = &graph
+	out.Config, out.ConfigVersion = &graph, &d.Newest.Number
 	return out, err
+}
+
+// underwayOf is null where no rollout is open.
+func underwayOf(u dynamicroute.Underway) nullable.Nullable[gen.DynamicRouteUnderway] {
+	if u.ID.IsZero() {
+		return nullable.NewNullNullable[gen.DynamicRouteUnderway]()
+	}
+	state := gen.DynamicRouteRolloutStateRunning
+	if u.Paused {
+		state = gen.DynamicRouteRolloutStatePaused
+	}
+	return nullable.NewNullableWithValue(gen.DynamicRouteUnderway{
+		ID: u.ID.String(), Version: u.Version, Percent: json.Number(u.Percent.String()), State: state,
+	})
 }
 
 func routeVersionOf(v dynamicroute.Version) (gen.DynamicRouteVersion, error) {

@@ -17,7 +17,10 @@ func (s *Server) ReplayDynamicRouteVersion(ctx context.Context, r gen.ReplayDyna
 	if err != nil {
 		return nil, err
 	}
-	q := replay.Query{Since: value(r.Body.Since), Limit: value(r.Body.Limit)}
+	var q replay.Query
+	if r.Body != nil {
+		q = replay.Query{Since: value(r.Body.Since), Limit: value(r.Body.Limit)}
+	}
 	report, err := s.services.Replays.Replay(ctx, callerOf(ctx).Workspace, route, r.Version, q)
 	if err != nil {
 		return nil, err

@@ -104,6 +104,7 @@ func TestReplayOfDynamicRoutes(t *testing.T) {
 		return p.do(call{method: "POST", path: routesPath + "/" + route + "/versions/" + version + "/replay", token: w.key, body: body})
 	}
 	report := replay("1", `{"limit":1}`).is(http.StatusOK).data()
+	replay("1", "").is(http.StatusOK)
 	require.Equal(t, []any{1.0, nil, true, 1.0, 1.0, 0.0}, []any{
 		report["version"], report["baseline_version"], report["limited"], report["requests"], report["comparable"], report["unknown_total"],
 	})

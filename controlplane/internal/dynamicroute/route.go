@@ -53,8 +53,9 @@ const (
 // Detail is a route with what it is attached to and its newest version.
 type Detail struct {
 	Route
-	Keys   []id.Key // sorted; revoked ones do not count
-	Newest Version  // zero while there is none
+	Keys    []id.Key // sorted; revoked ones do not count
+	Newest  Version  // zero while there is none
+	Rollout Underway // zero where none is open
 }
 
 // Version is one saved graph. Nothing of it changes but its status.

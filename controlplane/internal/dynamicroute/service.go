@@ -146,7 +146,10 @@ func (s *Service) detail(ctx context.Context, ws id.Workspace, route id.Route) (
 func (s *Service) details(ctx context.Context, r Route) (d Detail, err error) {
 	ws, route := r.Workspace, r.ID
 	d.Route = r
-	if d.Keys, err = s.d.Keys.Attached(ctx, ws, route); err != nil || d.Latest == 0 {
+	if d.Keys, err = s.d.Keys.Attached(ctx, ws, route); err != nil {
+		return d, err
+	}
+	if d.Rollout, err = s.d.Rollouts.Underway(ctx, ws, route); err != nil || d.Latest == 0 {
 		return d, err
 	}
 	d.Newest, err = s.d.Versions.Get(ctx, ws, route, d.Latest)
@@ -166,7 +169,17 @@ func (s *Service) live(ctx context.Context, ws id.Workspace, route id.Route) (Ro
 func (s *Service) List(ctx context.Context, ws id.Workspace, q page.Query, f Filter) (page.Result[Listed], error) {
 	var found page.Result[Listed]
 	err := s.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {
-		found, err = s.d.Directory.List(ctx, ws, q, f)
+		if found, err = s.d.Directory.List(ctx, ws, q, f); err != nil {
+			return err
+		}
+		routes := make([]id.Route, len(found.Items))
+		for i, l := range found.Items {
+			routes[i] = l.ID
+		}
+		open, err := s.d.Rollouts.Open(ctx, ws, routes)
+		for i := range found.Items {
+			found.Items[i].Rollout = open[routes[i]]
+		}
 		return err
 	})
 	return found, err

@@ -7,6 +7,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
+	"github.com/signalbox-dev/signalbox/shared/flow"
 	"github.com/signalbox-dev/signalbox/shared/id"
 )
 
@@ -35,7 +36,8 @@ type Directory interface {
 // Listed is a route in a list.
 type Listed struct {
 	Route
-	Keys int // how many are attached to it
+	Keys    int      // how many are attached to it
+	Rollout Underway // zero where none is open
 }
 
 // Versions keeps what was saved.
@@ -81,6 +83,8 @@ type Attachment struct {
 type Rollouts interface {
 	// Underway is the rollout that is open, zero for none.
 	Underway(ctx context.Context, ws id.Workspace, route id.Route) (Underway, error)
+	// Open are those of routes that have one open.
+	Open(ctx context.Context, ws id.Workspace, routes []id.Route) (map[id.Route]Underway, error)
 	// Suspend pauses the open rollout where it runs.
 	Suspend(ctx context.Context, ws id.Workspace, route id.Route, at time.Time) error
 	// Abort ends the open rollout.
@@ -90,7 +94,8 @@ type Rollouts interface {
 // Underway is a rollout that is open.
 type Underway struct {
 	ID      id.Rollout
-	Version int // that is rolled out
+	Version int          // that is rolled out
+	Percent flow.Percent // the share that it gets now
 	Paused  bool
 }
 

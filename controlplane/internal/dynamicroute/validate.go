@@ -49,10 +49,20 @@ func (s *Service) check(ctx context.Context, ws id.Workspace, p Patch) (flow.Gra
 	return g, warnings, v.Err()
 }
 
+// plainLetters writes the letters of Latin alphabets with those of a slug.
+var plainLetters = strings.NewReplacer(
+	"à", "a", "á", "a", "â", "a", "ã", "a", "ä", "a", "å", "a", "ā", "a", "ă", "a", "ą", "a", "æ", "ae",
+	"ç", "c", "ć", "c", "č", "c", "ď", "d", "đ", "d", "ð", "d", "è", "e", "é", "e", "ê", "e", "ë", "e", "ē", "e", "ė", "e", "ę", "e", "ě", "e",
+	"ğ", "g", "ì", "i", "í", "i", "î", "i", "ï", "i", "ī", "i", "į", "i", "ı", "i", "ļ", "l", "ľ", "l", "ł", "l",
+	"ñ", "n", "ń", "n", "ņ", "n", "ň", "n", "ò", "o", "ó", "o", "ô", "o", "õ", "o", "ö", "o", "ø", "o", "ő", "o", "ō", "o", "œ", "oe",
+	"ŕ", "r", "ř", "r", "ś", "s", "ş", "s", "š", "s", "ș", "s", "ß", "ss", "ţ", "t", "ť", "t", "ț", "t", "þ", "th",
+	"ù", "u", "ú", "u", "û", "u", "ü", "u", "ū", "u", "ů", "u", "ű", "u", "ų", "u", "ý", "y", "ÿ", "y", "ź", "z", "ż", "z", "ž", "z",
+)
+
 // slugOf makes a slug of a name, "route" where the name has nothing to make
 // one of.
 func slugOf(name string) string {
-	slug := strings.Trim(slugGap.ReplaceAllString(strings.ToLower(name), "-"), "-")
+	slug := strings.Trim(slugGap.ReplaceAllString(plainLetters.Replace(strings.ToLower(name)), "-"), "-")
 	if len(slug) > maxSlug {
 		slug = strings.TrimRight(slug[:maxSlug], "-")
 	}

@@ -75,9 +75,29 @@ func (*RolloutStore) Underway(ctx context.Context, ws id.Workspace, route id.Rou
 	if fault.Is(err, fault.NotFound) {
 		return dynamicroute.Underway{}, nil
 	}
-	return dynamicroute.Underway{
-		ID: id.FromUUID[id.RolloutKind](row.ID), Version: row.Candidate, Paused: row.State == string(rollout.Paused),
-	}, err
+	if err != nil {
+		return dynamicroute.Underway{}, err
+	}
+	return row.underway(), nil
+}
+
+// Open implements dynamicroute.Rollouts.
+func (*RolloutStore) Open(ctx context.Context, ws id.Workspace, routes []id.Route) (map[id.Route]dynamicroute.Underway, error) {
+	if len(routes) == 0 {
+		return nil, nil
+	}
+	var rows []rolloutRow
+	err := scoped(ctx, ws).Where("route_id IN ? AND ended_at IS NULL", uuidsOf(routes)).Find(&rows).Error
+	open := make(map[id.Route]dynamicroute.Underway, len(rows))
+	for _, row := range rows {
+		open[id.FromUUID[id.RouteKind](row.RouteID)] = row.underway()
+	}
+	return open, translate(err, "look for rollouts")
+}
+
+func (r rolloutRow) underway() dynamicroute.Underway {
+	of := r.rollout()
+	return dynamicroute.Underway{ID: of.ID, Version: of.Candidate, Percent: of.Share(), Paused: of.State == rollout.Paused}
 }
 
 // Suspend implements dynamicroute.Rollouts.

@@ -41,7 +41,7 @@ func (p Plan) check() error {
 
 func (g Guard) check(v *rule.Violations) {
 	if g.MaxErrorRate == nil && !g.Compares() {
-		v.Add("guard", rule.Required, "must have at least one limit")
+		v.Add("guard", rule.Required, "must have at least one limit: max_error_rate, max_p95_latency_ratio or max_cost_ratio")
 	}
 	if r := g.MaxErrorRate; r != nil && !(*r >= 0 && *r < 1) {
 		v.Add("guard."+string(ErrorRate), rule.OutOfRange, "must be at least 0 and less than 1")

@@ -2422,6 +2422,14 @@ export interface components {
          *     once, with the node and the field of each.
          */
         DynamicRouteGraph: Record<string, never>;
+        DynamicRouteUnderway: {
+            id: string;
+            /** @description The version that is rolled out. */
+            version: number;
+            /** @description The share of the subjects that it gets now. */
+            percent: number;
+            state: components["schemas"]["DynamicRouteRolloutState"];
+        };
         DynamicRouteSummary: {
             id: string;
             name: string;
@@ -2432,6 +2440,8 @@ export interface components {
             latest_version: number | null;
             /** @description The version that gateways evaluate; null while none is deployed. */
             deployed_version: number | null;
+            /** @description The open rollout of a version beside the deployed one; null for none. */
+            rollout: components["schemas"]["DynamicRouteUnderway"] | null;
             /** Format: date-time */
             created_at: string;
             /** Format: date-time */
@@ -2444,6 +2454,8 @@ export interface components {
         DynamicRoute: components["schemas"]["DynamicRouteSummary"] & {
             /** @description API keys that it is attached to. Revoked ones do not count. */
             key_ids: string[];
+            /** @description The version whose graph config is: the newest, which is not always the deployed one. Absent while there is none. */
+            config_version?: number;
             config?: components["schemas"]["DynamicRouteGraph"];
         };
         DynamicRouteOne: {
@@ -5578,7 +5590,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 "application/json": components["schemas"]["DynamicRouteReplay"];
             };

@@ -55,8 +55,7 @@ func explain(w io.Writer, l client.LogDetail) error {
 	s.policy(record)
 	s.auto(record)
 	s.affinity(record)
-	s.candidates(record)
-	s.exclusions(record)
+	s.decided(record)
 	s.attempts(l, record)
 	s.turns(l)
 	s.cost(l)
@@ -86,12 +85,7 @@ func (s *story) table(fill func(t *table)) {
 
 func (s *story) policy(r decide.Record) {
 	s.line("\nDecided under policy revision %d and catalog revision %d.", r.PolicyRevision, r.CatalogRevision)
-	if r.Route != nil {
-		s.line("The dynamic route %s, version %d, was walked: %s.", clean(r.Route.ID), r.Route.Version, clean(strings.Join(r.Route.Nodes, " → ")))
-		if r.Route.Arm != "" {
-			s.line("The rollout %s compared versions of it: this request went through the %s one.", clean(r.Route.Rollout), clean(string(r.Route.Arm)))
-		}
-	}
+	s.route(r)
 	if r.Preset != nil {
 		s.line("The preset @%s, version %d, was applied.", clean(r.Preset.Slug), r.Preset.Version)
 	}

@@ -38,3 +38,37 @@ func TestExplainedRouteAndPreset(t *testing.T) {
 		require.Contains(t, out.String(), line)
 	}
 }
+
+// A request that the route rejects is not told as one without candidates.
+func TestExplainedRejection(t *testing.T) {
+	record := decide.Record{
+		RequestedModel: "acme/small", Route: &decide.RouteTrace{ID: "route_1", Version: 6, Nodes: []string{"start", "limit", "no"}},
+		Refusal:      &decide.RefusalRecord{Code: "route_rejected", Reason: "used_up"},
+		Recollection: []byte(`{"usage":{"daily":{"requests":1000,"cost_nanos":1500000000}}}`),
+	}
+	body, err := record.Encode()
+	require.NoError(t, err)
+	var out bytes.Buffer
+	require.NoError(t, explain(&out, client.LogDetail{ID: "req_1", Surface: "chat", Status: 429, Outcome: "rejected", CostUsd: "0", Decision: body}))
+	require.Contains(t, out.String(), "The route's reject node no answered")
+	require.Contains(t, out.String(), "Before it the key had used: this day 1000 requests, 1.50 USD.")
+	require.Contains(t, out.String(), "Refused: route_rejected, used_up.")
+	require.NotContains(t, out.String(), "No candidate was left")
+}
+
+// A preset that was named is told where the route's model takes its place, and
+// where the preset applies it is not.
+func TestExplainedPresetThatARouteOverrides(t *testing.T) {
+	record := decide.Record{RequestedModel: "@support", DecidedModel: "acme/big", SwitchReason: decide.SwitchDynamicRoute, Route: &decide.RouteTrace{ID: "route_1", Version: 6}}
+	told := func() string {
+		body, err := record.Encode()
+		require.NoError(t, err)
+		var out bytes.Buffer
+		require.NoError(t, explain(&out, client.LogDetail{ID: "req_1", Surface: "chat", Status: 200, Outcome: "success", CostUsd: "0", Decision: body}))
+		return out.String()
+	}
+	const line = "The preset @support, which was asked for, does not apply"
+	require.Contains(t, told(), line)
+	record.Preset = &decide.PresetTrace{Slug: "support", Version: 3}
+	require.NotContains(t, told(), line)
+}

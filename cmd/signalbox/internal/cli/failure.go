@@ -107,10 +107,10 @@ type refusal struct {
 
 func (e refusal) Error() string {
 	var b strings.Builder
-	b.WriteString(e.problem.Detail)
-	if e.problem.Violations != nil && len(*e.problem.Violations) > 1 {
-		for _, v := range *e.problem.Violations {
-			fmt.Fprintf(&b, "\n  %s: %s", v.Path, v.Message)
+	b.WriteString(e.headline())
+	if all := e.violations(); len(all) > 1 {
+		for _, v := range all {
+			fmt.Fprintf(&b, "\n  %s: %s", placeOf(v), v.Message)
 		}
 	}
 	fmt.Fprintf(&b, " (%s", e.problem.Code)
@@ -125,6 +125,50 @@ func (e refusal) Error() string {
 		fmt.Fprintf(&b, "; try again in %d s", int64((e.after+time.Second-1)/time.Second))
 	}
 	return b.String()
+}
+
+func (e refusal) violations() []client.Violation {
+	if e.problem.Violations == nil {
+		return nil
+	}
+	return *e.problem.Violations
+}
+
+// headline is what the server says, or how many places are wrong where each is
+// listed after it: what it says then is the first of them.
+func (e refusal) headline() string {
+	all := e.violations()
+	switch {
+	case len(all) > 1:
+		return fmt.Sprintf("%d things are wrong:", len(all))
+	case len(all) == 1 && all[0].Node != nil:
+		return placeOf(all[0]) + ": " + all[0].Message
+	}
+	return e.problem.Detail
+}
+
+// placeOf is where something is wrong, with the id of the node that an index
+// stands for.
+func placeOf(v client.Violation) string {
+	if v.Node == nil {
+		return v.Path
+	}
+	return fmt.Sprintf("%s (node %s)", v.Path, clean(*v.Node))
+}
+
+// within takes from the places of a refusal a prefix that the caller's file does
+// not have.
+func within(prefix string, err error) error {
+	no, ok := errors.AsType[refusal](err)
+	if !ok {
+		return err
+	}
+	all := slices.Clone(no.violations())
+	for i := range all {
+		all[i].Path = strings.TrimPrefix(all[i].Path, prefix)
+	}
+	no.problem.Violations, no.problem.Detail = &all, strings.TrimPrefix(no.problem.Detail, prefix)
+	return no
 }
 
 // refused reads the problem of an answer that is not 2xx.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"reflect"
@@ -22,12 +23,20 @@ func decodeOne(text []byte, v any) error {
 	case errors.Is(err, io.EOF):
 		return nil
 	case err != nil:
-		return misuse("the file is neither YAML nor JSON")
+		return misuse("the file is neither YAML nor JSON: %s", clean(strings.TrimPrefix(err.Error(), "yaml: ")))
 	}
 	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
 		return misuse("the file has more after its first document: give each document a file and a command of its own")
 	}
 	return nil
+}
+
+// ofFile names the file in what is wrong with it.
+func ofFile(file string, err error) error {
+	if wrong, ok := errors.AsType[usageError](err); ok && file != "-" {
+		return usageError{fmt.Errorf("%s: %w", clean(file), wrong.cause)}
+	}
+	return err
 }
 
 // misspelled is the first name in a document that no field of t has, letter for

@@ -84,10 +84,14 @@ func (a *app) keysList() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		routes, err := a.routeNames(c.Context(), api, keys...)
+		if err != nil {
+			return err
+		}
 		return a.showBody(body, func(t *table) {
-			t.row("ID", "NAME", "STATUS", "SUFFIX", "MODELS", "EXPIRES", "LAST USED", "CREATED")
+			t.row("ID", "NAME", "STATUS", "SUFFIX", "MODELS", "ROUTE", "EXPIRES", "LAST USED", "CREATED")
 			for _, k := range keys {
-				t.row(k.ID, k.Name, k.Status, "…"+k.Suffix, k.Models, k.ExpiresAt, k.LastUsedAt, k.CreatedAt)
+				t.row(k.ID, k.Name, k.Status, "…"+k.Suffix, k.Models, routes.of(k), k.ExpiresAt, k.LastUsedAt, k.CreatedAt)
 			}
 		})
 	}
@@ -106,7 +110,15 @@ func (a *app) keysGet() *cobra.Command {
 			if err := done(r, err); err != nil {
 				return err
 			}
-			return a.show(r, func(t *table) { keyTable(t, r.JSON200.Data) })
+			found := r.JSON200.Data
+			routes, err := a.routeNames(c.Context(), api, found)
+			if err != nil {
+				return err
+			}
+			return a.show(r, func(t *table) {
+				found.DynamicRouteID = routes.of(found)
+				keyTable(t, found)
+			})
 		},
 	}
 }
@@ -230,6 +242,7 @@ func keyTable(t *table, k client.Key) {
 	t.row("SURFACES", surfaceNames(k.Surfaces))
 	t.row("PROFILE", k.RoutingProfileID)
 	t.row("DEPARTMENT", k.DepartmentID)
+	t.row("ROUTE", k.DynamicRouteID)
 	t.row("EXPIRES", k.ExpiresAt)
 	if k.PreviousSecretUntil != nil {
 		t.row("OLD SECRET UNTIL", k.PreviousSecretUntil)
@@ -242,7 +255,7 @@ func keyTable(t *table, k client.Key) {
 func issuedKeyTable(t *table, k client.IssuedKey) {
 	keyTable(t, client.Key{
 		ID: k.ID, Name: k.Name, Status: k.Status, Kid: k.Kid, Suffix: k.Suffix, Models: k.Models, Surfaces: k.Surfaces,
-		RoutingProfileID: k.RoutingProfileID, DepartmentID: k.DepartmentID,
+		RoutingProfileID: k.RoutingProfileID, DepartmentID: k.DepartmentID, DynamicRouteID: k.DynamicRouteID,
 		ExpiresAt: k.ExpiresAt, PreviousSecretUntil: k.PreviousSecretUntil, LastUsedAt: k.LastUsedAt,
 		CreatedBy: k.CreatedBy, CreatedAt: k.CreatedAt,
 	})

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -81,10 +82,14 @@ func writeYAML(w io.Writer, body []byte) error {
 	return encoder.Close()
 }
 
+// oldWord is a text that readers of YAML 1.1 take for something else without its
+// quotes: a truth, or a number to the base of 60.
+var oldWord = regexp.MustCompile(`(?i)^(?:y|n|yes|no|on|off|[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?)$`)
+
 func blockStyle(n *yaml.Node) {
 	if n.Kind != yaml.ScalarNode {
 		n.Style &^= yaml.FlowStyle
-	} else if n.Style == yaml.DoubleQuotedStyle && n.Tag == "!!str" {
+	} else if n.Style == yaml.DoubleQuotedStyle && n.Tag == "!!str" && !oldWord.MatchString(n.Value) {
 		n.Style = 0 // the encoder quotes where it must
 	}
 	for _, child := range n.Content {

@@ -195,7 +195,8 @@ const maxDocument = 4 << 20
 
 // document reads a file of YAML, or of JSON, which is YAML, and returns it as
 // JSON with the API keys that it names filled in.
-func (a *app) document(path string) ([]byte, error) {
+func (a *app) document(path string) (body []byte, err error) {
+	defer func() { err = ofFile(path, err) }()
 	text, err := a.input(path)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"errors"
+	"net/http"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -132,20 +134,39 @@ func (a *app) presetsList() *cobra.Command {
 }
 
 func (a *app) presetsGet() *cobra.Command {
-	return &cobra.Command{
+	c := &cobra.Command{
 		Use: "get PRESET", Short: "Show a preset with its draft, by id or slug", Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			api, err := a.management()
-			if err != nil {
-				return err
-			}
-			r, err := api.GetPresetWithResponse(c.Context(), presetName(args[0]))
-			if err := done(r, err); err != nil {
-				return err
-			}
-			return a.show(r, func(t *table) { presetTable(t, r.JSON200.Data) })
-		},
+		Long:    "Show a preset with its draft, by id or slug. --file writes the draft alone, to be edited and given to update -f.",
+		Example: "  signalbox presets get support --file support.yaml",
 	}
+	file := saveFlag(c, "the draft alone")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		api, err := a.management()
+		if err != nil {
+			return err
+		}
+		r, err := api.GetPresetWithResponse(c.Context(), presetName(args[0]))
+		if err := doneWithPreset(args[0], r, err); err != nil {
+			return err
+		}
+		if *file != "" {
+			return a.save(*file, map[string]client.PresetConfig{"config": r.JSON200.Data.Config})
+		}
+		return a.show(r, func(t *table) { presetTable(t, r.JSON200.Data) })
+	}
+	return c
+}
+
+// doneWithPreset is done of a call that finds a preset alone: what it does not
+// find is the preset that was named.
+func doneWithPreset(name string, r answer, err error) error {
+	err = done(r, err)
+	var no refusal
+	if errors.As(err, &no) && no.status == http.StatusNotFound {
+		no.problem.Detail = "There is no preset with the name " + clean(name) + " in this workspace."
+		return no
+	}
+	return err
 }
 
 func (a *app) presetsUpdate() *cobra.Command {
@@ -177,7 +198,7 @@ replace those of the draft. The visibility changes at once, the draft with its n
 			return err
 		}
 		before, err := api.GetPresetWithResponse(c.Context(), presetName(args[0]))
-		if err := done(before, err); err != nil {
+		if err := doneWithPreset(args[0], before, err); err != nil {
 			return err
 		}
 		if d.Slug != "" && d.Slug != before.JSON200.Data.Slug {

@@ -42,8 +42,16 @@ func TestPresets(t *testing.T) {
 	term.run("presets", "rollback", "support").is(cli.ExitConflict)
 	term.run("presets", "deploy", "support", "2", "--wait", "5s").is(cli.ExitOK).shows("v2")
 
+	// What get writes is what update takes.
+	term.run("presets", "get", "support", "--file", file).is(cli.ExitOK)
+	term.run("presets", "update", "support", "-f", file, "--merge").is(cli.ExitOK).shows("published")
+	term.run("presets", "versions", "support", "1", "--file", "-").is(cli.ExitOK).shows("config:", "  Be brief.", "9007199254740993")
+	term.run("presets", "versions", "support", "latest").is(cli.ExitOK).shows("v2")
+	term.run("presets", "versions", "support", "--file", "-").is(cli.ExitUsage)
+	term.run("presets", "deploy", "support").is(cli.ExitOK).shows("v2")
+
 	term.run("presets", "update", "support", "--visibility", "public").is(cli.ExitConflict)
-	term.run("presets", "publisher").is(cli.ExitOK).shows("-")
+	term.run("presets", "publisher").is(cli.ExitOK).shows("–")
 	term.run("presets", "publisher", "acme").is(cli.ExitOK).shows("acme")
 	term.run("presets", "update", "support", "--visibility", "public").is(cli.ExitOK).shows("@acme/support")
 	term.run("presets", "fork", "@acme/support", "ours").is(cli.ExitOK).shows("@ours", "FORK OF", "#2")
@@ -52,7 +60,7 @@ func TestPresets(t *testing.T) {
 	term.run("presets", "upstream", "support").is(cli.ExitConflict)
 	term.run("presets", "archive", "ours").is(cli.ExitUsage)
 	term.run("presets", "archive", "ours", "--confirm-name", "Support").is(cli.ExitOK).shows("ARCHIVED")
-	term.run("presets", "get", "none").is(cli.ExitNotFound)
+	require.Contains(t, term.run("presets", "get", "none").is(cli.ExitNotFound).err, "no preset with the name none")
 
 	write("slug: dated\nname: 2024-06-01\nconfig: {params: {user: 2024-06-01}}\n")
 	term.run("presets", "create", "-f", file).is(cli.ExitOK).shows("2024-06-01").hides("T00:00:00")

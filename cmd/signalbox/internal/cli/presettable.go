@@ -44,7 +44,7 @@ func versionCell(n nullable.Nullable[int]) string {
 	if v, err := n.Get(); err == nil {
 		return fmt.Sprint(v)
 	}
-	return "-"
+	return "–"
 }
 
 // configRows are the fields of a configuration, with the names that a file has.
@@ -63,7 +63,7 @@ func fieldCell(value json.RawMessage) string {
 	var text string
 	switch {
 	case len(value) == 0:
-		return "-"
+		return "–"
 	case json.Unmarshal(value, &text) == nil:
 		return text
 	}

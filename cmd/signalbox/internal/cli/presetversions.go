@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -25,6 +26,22 @@ func versionNumbers(from, to string) (int, int, error) {
 	}
 	second, err := versionNumber(to)
 	return first, second, err
+}
+
+// wantedPreset is the version of a preset that an argument gives, or the latest.
+func wantedPreset(ctx context.Context, api *client.ClientWithResponses, preset string, args []string) (int, error) {
+	if len(args) > 0 && args[0] != "latest" {
+		return versionNumber(args[0])
+	}
+	r, err := api.GetPresetWithResponse(ctx, presetName(preset))
+	if err := doneWithPreset(preset, r, err); err != nil {
+		return 0, err
+	}
+	latest, err := r.JSON200.Data.LatestVersion.Get()
+	if err != nil {
+		return 0, misuse("the preset has no version: publish its draft")
+	}
+	return latest, nil
 }
 
 func (a *app) presetsPublish() *cobra.Command {
@@ -53,20 +70,26 @@ func (a *app) presetsPublish() *cobra.Command {
 
 func (a *app) presetsVersions() *cobra.Command {
 	c := &cobra.Command{Use: "versions PRESET [VERSION]", Short: "List a preset's versions, newest first, or show one", Args: cobra.RangeArgs(1, 2)}
-	limit := limitFlag(c)
+	limit, file := limitFlag(c), saveFlag(c, "the configuration of VERSION alone")
 	c.RunE = func(c *cobra.Command, args []string) error {
+		if *file != "" && len(args) < 2 {
+			return misuse("name the version to write, or latest")
+		}
 		api, err := a.management()
 		if err != nil {
 			return err
 		}
 		if len(args) > 1 {
-			n, err := versionNumber(args[1])
+			n, err := wantedPreset(c.Context(), api, args[0], args[1:])
 			if err != nil {
 				return err
 			}
 			r, err := api.GetPresetVersionWithResponse(c.Context(), presetName(args[0]), n)
 			if err := done(r, err); err != nil {
 				return err
+			}
+			if *file != "" {
+				return a.save(*file, map[string]client.PresetConfig{"config": r.JSON200.Data.Config})
 			}
 			return a.show(r, func(t *table) { versionTable(t, r.JSON200.Data) })
 		}
@@ -114,16 +137,16 @@ func (a *app) presetsDiff() *cobra.Command {
 
 func (a *app) presetsDeploy() *cobra.Command {
 	c := &cobra.Command{
-		Use: "deploy PRESET VERSION", Short: "Make a version what a preset's slug means", Args: cobra.ExactArgs(2),
+		Use: "deploy PRESET [VERSION]", Short: "Make a version, the latest by default, what a preset's slug means", Args: cobra.RangeArgs(1, 2),
 		Example: "  signalbox presets deploy support 3 --wait 5s",
 	}
 	f := changeFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		n, err := versionNumber(args[1])
+		api, err := a.management()
 		if err != nil {
 			return err
 		}
-		api, err := a.management()
+		n, err := wantedPreset(c.Context(), api, args[0], args[1:])
 		if err != nil {
 			return err
 		}
@@ -248,7 +271,7 @@ func (a *app) presetsPublisher() *cobra.Command {
 func publisherTable(t *table, p client.Publisher) {
 	handle, err := p.Handle.Get()
 	if err != nil {
-		handle = "-"
+		handle = "–"
 	}
 	t.row("HANDLE", handle)
 }

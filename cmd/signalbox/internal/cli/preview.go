@@ -161,7 +161,6 @@ func foretell(w io.Writer, body []byte) error {
 	s.policy(v.Decision)
 	s.auto(v.Decision)
 	s.affinity(v.Decision)
-	s.candidates(v.Decision)
-	s.exclusions(v.Decision)
+	s.decided(v.Decision)
 	return s.err
 }

@@ -58,8 +58,8 @@ func rolloutTable(t *table, r client.DynamicRouteRollout) {
 	}
 	t.row("STEPS", strings.Join(steps, ", "))
 	t.row("STEP STARTED", r.StepStartedAt)
-	if r.WaitingFor != nil {
-		t.row("WAITS FOR", strings.ReplaceAll(string(*r.WaitingFor), "_", " "))
+	if what := waiting(r); what != "" {
+		t.row("WAITS FOR", what)
 	}
 	limit := func(name string, allowed *float64) {
 		if allowed != nil {
@@ -80,8 +80,14 @@ func rolloutTable(t *table, r client.DynamicRouteRollout) {
 	}
 }
 
+// armRow shows what a version did. Without a success it took no time and had no
+// cost.
 func armRow(t *table, name string, a client.DynamicRouteArm) {
-	t.row(name, fmt.Sprintf("%d requests, %d failed (%.2f %%), p95 %.0f ms, %s USD each", a.Requests, a.Failures, 100*a.ErrorRate, a.P95Ms, a.MeanCostUsd))
+	p95, cost := "–", "–"
+	if a.Requests > a.Failures {
+		p95, cost = fmt.Sprintf("%.0f ms", a.P95Ms), a.MeanCostUsd+" USD"
+	}
+	t.row(name, fmt.Sprintf("%d requests, %d failed (%.2f %%), p95 %s, %s each", a.Requests, a.Failures, 100*a.ErrorRate, p95, cost))
 }
 
 // brokenLimit says which limit a version exceeded, "" for none.

@@ -70,13 +70,46 @@ func replayTable(t *table, r client.DynamicRouteReplayReport) {
 	for _, m := range r.Models {
 		t.row("MODEL", fmt.Sprintf("%s → %s", m.From, m.To), m.Requests)
 	}
+	t.row()
 	t.row("NODE", "TYPE", "REQUESTS", "MOVED", "REFUSED", "SERVED", "UNKNOWN")
 	for _, n := range r.ByNode {
 		t.row(n.Node, n.Type, n.Requests, n.Moved, n.RefusalsGained, n.RefusalsLost, n.Unknown)
 	}
+	if len(r.Unknown) > 0 {
+		t.row()
+	}
 	for _, u := range r.Unknown {
 		t.row("UNKNOWN", unknownAt(u), u.Requests)
 	}
+	if 2*r.UnknownTotal <= r.Requests {
+		return
+	}
+	if hint := unknownHints[mostUnknown(r.Unknown)]; hint != "" {
+		t.row()
+		t.row("HINT", hint)
+	}
+}
+
+// mostUnknown is the reason for which the most requests cannot be compared.
+func mostUnknown(unknown []client.DynamicRouteReplayUnknown) (most client.DynamicRouteReplayUnknownReason) {
+	counts := map[client.DynamicRouteReplayUnknownReason]int{}
+	for _, u := range unknown {
+		counts[u.Reason] += u.Requests
+		if counts[u.Reason] > counts[most] {
+			most = u.Reason
+		}
+	}
+	return most
+}
+
+// unknownHints say what to do where a reason stands for the most of what is not
+// known.
+var unknownHints = map[client.DynamicRouteReplayUnknownReason]string{
+	client.DynamicRouteReplayUnknownReasonHidden: "texts are recorded as HMACs, which only equality can be held against: " +
+		"settings set replay_values=yes has later requests recorded in clear",
+	client.DynamicRouteReplayUnknownReasonPreset: "these requests are decided with a preset, whose content is not recorded: " +
+		"a replay cannot tell where they would go",
+	client.DynamicRouteReplayUnknownReasonNotRecorded: "these requests are from before the version was saved: replay again once there are later ones",
 }
 
 // unknownAt says why, and at which node of which version, a way is not known.

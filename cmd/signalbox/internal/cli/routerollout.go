@@ -64,6 +64,9 @@ func (r *rolloutFlags) body(a *app, c *cobra.Command) (client.NewDynamicRouteRol
 	body.Guard.MaxErrorRate = limit("max-error-rate", &r.errors)
 	body.Guard.MaxP95LatencyRatio = limit("max-p95-latency-ratio", &r.latency)
 	body.Guard.MaxCostRatio = limit("max-cost-ratio", &r.cost)
+	if g := body.Guard; g.MaxErrorRate == nil && g.MaxP95LatencyRatio == nil && g.MaxCostRatio == nil {
+		return body, misuse("give at least one limit: --max-error-rate, --max-p95-latency-ratio or --max-cost-ratio")
+	}
 	return body, nil
 }
 
@@ -96,7 +99,7 @@ func (a *app) rolloutStart() *cobra.Command {
 			return err
 		}
 		if *follow {
-			return a.followRollout(c.Context(), api, route)
+			return a.followRollout(c.Context(), api, route, args[0])
 		}
 		return a.show(r, func(t *table) {
 			started := either(r.JSON201, r.JSON202)
@@ -122,7 +125,7 @@ func (a *app) rolloutStatus() *cobra.Command {
 			return err
 		}
 		if *follow {
-			return a.followRollout(c.Context(), api, route)
+			return a.followRollout(c.Context(), api, route, args[0])
 		}
 		r, err := api.GetDynamicRouteRolloutWithResponse(c.Context(), route)
 		if err := done(r, err); err != nil {
@@ -133,8 +136,10 @@ func (a *app) rolloutStatus() *cobra.Command {
 	return c
 }
 
-// followRollout shows a rollout whenever it has changed, until it ends.
-func (a *app) followRollout(ctx context.Context, api *client.ClientWithResponses, route string) error {
+// followRollout shows a rollout whenever it has gone on or waits for something
+// else, until it ends. What is counted is shown with that. The route is told as
+// typed.
+func (a *app) followRollout(ctx context.Context, api *client.ClientWithResponses, route, typed string) error {
 	tick := time.NewTicker(followEvery)
 	defer tick.Stop()
 	shown := ""
@@ -144,7 +149,7 @@ func (a *app) followRollout(ctx context.Context, api *client.ClientWithResponses
 			return err
 		}
 		d := r.JSON200.Data
-		if now := fmt.Sprint(d.Arms, d.State, d.Step, d.WaitingFor); now != shown {
+		if now := fmt.Sprint(d.State, d.Step, waiting(d)); now != shown {
 			shown = now
 			if err := a.show(r, func(t *table) { t.row(followCells(d)...) }); err != nil {
 				return err
@@ -154,7 +159,7 @@ func (a *app) followRollout(ctx context.Context, api *client.ClientWithResponses
 		case client.DynamicRouteRolloutStateCompleted:
 			return nil
 		case client.DynamicRouteRolloutStateRolledBack, client.DynamicRouteRolloutStateAborted:
-			return fmt.Errorf("the rollout is %s; see it with: signalbox routes rollout status %s", d.State, route)
+			return rolloutFailed(d, typed)
 		case client.DynamicRouteRolloutStateRunning, client.DynamicRouteRolloutStatePaused:
 		}
 		select {
@@ -165,12 +170,30 @@ func (a *app) followRollout(ctx context.Context, api *client.ClientWithResponses
 	}
 }
 
+// rolloutFailed says why a version was not deployed.
+func rolloutFailed(d client.DynamicRouteRollout, typed string) error {
+	why := ""
+	if broken := brokenLimit(d.Evidence); broken != "" {
+		why = ", " + broken
+	}
+	return fmt.Errorf("the rollout is %s%s; see it with: signalbox routes rollout status %s",
+		strings.ReplaceAll(string(d.State), "_", " "), why, clean(typed))
+}
+
+// waiting is what a rollout waits for, "" for nothing.
+func waiting(d client.DynamicRouteRollout) string {
+	if d.WaitingFor == nil {
+		return ""
+	}
+	return strings.ReplaceAll(string(*d.WaitingFor), "_", " ")
+}
+
 // followCells are a rollout on one line.
 func followCells(d client.DynamicRouteRollout) []any {
 	arm := func(a client.DynamicRouteArm) string { return fmt.Sprintf("%d of %d failed", a.Failures, a.Requests) }
-	cells := []any{string(d.State), d.Percent.String() + "%", "candidate " + arm(d.Arms.Candidate), "stable " + arm(d.Arms.Stable)}
-	if d.WaitingFor != nil {
-		cells = append(cells, "waits for "+strings.ReplaceAll(string(*d.WaitingFor), "_", " "))
+	cells := []any{time.Now(), strings.ReplaceAll(string(d.State), "_", " "), d.Percent.String() + "%", "candidate " + arm(d.Arms.Candidate), "stable " + arm(d.Arms.Stable)}
+	if what := waiting(d); what != "" {
+		cells = append(cells, "waits for "+what)
 	}
 	return cells
 }

@@ -113,9 +113,10 @@ func (a *app) routesList() *cobra.Command {
 			return err
 		}
 		return a.showBody(body, func(t *table) {
-			t.row("ID", "NAME", "SLUG", "STATUS", "LATEST", "DEPLOYED", "KEYS", "UPDATED")
+			t.row("ID", "NAME", "SLUG", "STATUS", "LATEST", "DEPLOYED", "ROLLOUT", "KEYS", "UPDATED")
 			for _, r := range routes {
-				t.row(r.ID, r.Name, r.Slug, r.Status, version(r.LatestVersion), version(r.DeployedVersion), r.KeyCount, r.UpdatedAt)
+				t.row(r.ID, r.Name, r.Slug, r.Status, version(r.LatestVersion), version(r.DeployedVersion),
+					underway(r.Rollout), r.KeyCount, r.UpdatedAt)
 			}
 		})
 	}
@@ -123,20 +124,32 @@ func (a *app) routesList() *cobra.Command {
 }
 
 func (a *app) routesGet() *cobra.Command {
-	return &cobra.Command{
-		Use: "get ROUTE", Short: "Show a dynamic route, by id, name or slug; -o yaml shows its graph", Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			api, route, err := a.found(c.Context(), routeID, args[0])
-			if err != nil {
-				return err
-			}
-			r, err := api.GetDynamicRouteWithResponse(c.Context(), route)
-			if err := done(r, err); err != nil {
-				return err
-			}
-			return a.show(r, func(t *table) { routeTable(t, r.JSON200.Data) })
-		},
+	c := &cobra.Command{
+		Use: "get ROUTE", Short: "Show a dynamic route, by id, name or slug", Args: cobra.ExactArgs(1),
+		Long: `Show a dynamic route, by id, name or slug. -o yaml shows its newest graph too, that of config_version, which may be a draft
+beside the deployed_version. --file writes that graph alone, to be edited and given to update -f.`,
+		Example: "  signalbox routes get plans --file plans.yaml",
 	}
+	file := saveFlag(c, "the newest graph alone")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		api, route, err := a.found(c.Context(), routeID, args[0])
+		if err != nil {
+			return err
+		}
+		r, err := api.GetDynamicRouteWithResponse(c.Context(), route)
+		if err := done(r, err); err != nil {
+			return err
+		}
+		d := r.JSON200.Data
+		if *file == "" {
+			return a.show(r, func(t *table) { routeTable(t, d) })
+		}
+		if d.Config == nil {
+			return absent{"the dynamic route has no version yet, so there is no graph to write"}
+		}
+		return a.save(*file, d.Config)
+	}
+	return c
 }
 
 func (a *app) routesUpdate() *cobra.Command {

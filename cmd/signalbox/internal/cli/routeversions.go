@@ -17,18 +17,21 @@ func (a *app) routesVersions() *cobra.Command {
 	c := &cobra.Command{
 		Use: "versions ROUTE [VERSION]", Short: "List the versions of a dynamic route, or show one; -o yaml shows its graph", Args: cobra.RangeArgs(1, 2),
 	}
-	limit := limitFlag(c)
+	limit, file := limitFlag(c), saveFlag(c, "the graph of VERSION alone")
 	c.RunE = func(c *cobra.Command, args []string) error {
+		if *file != "" && len(args) < 2 {
+			return misuse("name the version to write, or latest")
+		}
 		api, route, err := a.found(c.Context(), routeID, args[0])
 		if err != nil {
 			return err
 		}
 		if len(args) == 2 {
-			number, err := versionNumber(args[1])
-			if err != nil {
-				return err
-			}
-			return a.routeVersion(c.Context(), api, route, number)
+			return a.routeVersion(c.Context(), api, route, args[1], *file)
+		}
+		open, err := openRollout(c.Context(), api, route)
+		if err != nil {
+			return err
 		}
 		body, versions, err := pages[client.DynamicRouteVersionSummary](*limit, func(cursor *string, size int) (answer, error) {
 			return api.ListDynamicRouteVersionsWithResponse(c.Context(), route, &client.ListDynamicRouteVersionsParams{Cursor: cursor, Limit: &size})
@@ -39,17 +42,25 @@ func (a *app) routesVersions() *cobra.Command {
 		return a.showBody(body, func(t *table) {
 			t.row("VERSION", "STATUS", "NOTE", "CREATED BY", "CREATED")
 			for _, v := range versions {
-				t.row(v.Version, v.Status, v.Note, v.CreatedBy, v.CreatedAt)
+				t.row(v.Version, versionStatus(v, open), v.Note, v.CreatedBy, v.CreatedAt)
 			}
 		})
 	}
 	return c
 }
 
-func (a *app) routeVersion(ctx context.Context, api *client.ClientWithResponses, route string, number int) error {
+// routeVersion shows one version, or writes its graph where there is a file.
+func (a *app) routeVersion(ctx context.Context, api *client.ClientWithResponses, route, which, file string) error {
+	number, err := wantedVersion(ctx, api, route, []string{which})
+	if err != nil {
+		return err
+	}
 	r, err := api.GetDynamicRouteVersionWithResponse(ctx, route, number)
 	if err := done(r, err); err != nil {
 		return err
+	}
+	if file != "" {
+		return a.save(file, r.JSON200.Data.Config)
 	}
 	return a.show(r, func(t *table) {
 		v := r.JSON200.Data
@@ -65,14 +76,18 @@ func (a *app) routeVersion(ctx context.Context, api *client.ClientWithResponses,
 
 func (a *app) routesDiff() *cobra.Command {
 	return &cobra.Command{
-		Use: "diff ROUTE VERSION OTHER", Short: "Show what one version changes of another", Args: cobra.ExactArgs(3),
+		Use: "diff ROUTE VERSION OTHER", Short: "Show what one version changes of another; either may be latest", Args: cobra.ExactArgs(3),
 		Example: "  signalbox routes diff plans 3 4",
 		RunE: func(c *cobra.Command, args []string) error {
-			from, to, err := versionNumbers(args[1], args[2])
+			api, route, err := a.found(c.Context(), routeID, args[0])
 			if err != nil {
 				return err
 			}
-			api, route, err := a.found(c.Context(), routeID, args[0])
+			from, err := wantedVersion(c.Context(), api, route, args[1:2])
+			if err != nil {
+				return err
+			}
+			to, err := wantedVersion(c.Context(), api, route, args[2:])
 			if err != nil {
 				return err
 			}
@@ -107,21 +122,21 @@ func diffTable(t *table, d client.DynamicRouteDiff) {
 func (a *app) routesTest() *cobra.Command {
 	c := &cobra.Command{
 		Use: "test ROUTE VERSION", Short: "Show what a version does with a sample request", Args: cobra.ExactArgs(2),
-		Long: `Show what a version does with a sample request. The file has any of body, headers, metadata, workspace_tags, key_scopes,
+		Long: `Show what a version, which may be latest, does with a sample request. The file has any of body, headers, metadata, workspace_tags, key_scopes,
 endpoint, model, session_id, user_id, subject and usage (daily, weekly, monthly: requests, cost_usd).`,
 		Example: "  signalbox routes test plans 4 -f sample.yaml",
 	}
 	file := fileFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		number, err := versionNumber(args[1])
-		if err != nil {
-			return err
-		}
 		facts, err := a.document(*file)
 		if err != nil {
 			return err
 		}
 		api, route, err := a.found(c.Context(), routeID, args[0])
+		if err != nil {
+			return err
+		}
+		number, err := wantedVersion(c.Context(), api, route, args[1:])
 		if err != nil {
 			return err
 		}
@@ -131,7 +146,7 @@ endpoint, model, session_id, user_id, subject and usage (daily, weekly, monthly:
 		}
 		r, err := api.TestDynamicRouteVersionWithBodyWithResponse(c.Context(), route, number, "application/json", bytes.NewReader(body))
 		if err := done(r, err); err != nil {
-			return err
+			return within("facts.", err)
 		}
 		return a.show(r, func(t *table) { trialTable(t, r.JSON200.Data) })
 	}
@@ -229,6 +244,9 @@ func routeTable(t *table, r client.DynamicRoute) {
 	t.row("STATUS", r.Status)
 	t.row("LATEST VERSION", version(r.LatestVersion))
 	t.row("DEPLOYED VERSION", version(r.DeployedVersion))
+	if _, err := r.Rollout.Get(); err == nil {
+		t.row("ROLLOUT", underway(r.Rollout))
+	}
 	for _, key := range r.KeyIds {
 		t.row("KEY", key)
 	}

@@ -161,7 +161,8 @@ func setList(given bool, field **[]string, list []string) {
 
 // readDocument reads a YAML or JSON file into v, which is a noun. A field that v does not have
 // is refused: a misspelled restriction must not be ignored.
-func readDocument(a *app, file, noun string, v any) error {
+func readDocument(a *app, file, noun string, v any) (err error) {
+	defer func() { err = ofFile(file, err) }()
 	text, err := a.input(file)
 	if err != nil {
 		return err

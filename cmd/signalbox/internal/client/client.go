@@ -1218,8 +1218,11 @@ type DepartmentPatch struct {
 type DynamicRoute struct {
 	// Config A graph (docs/dynamic-routes.md, docs/reference/dynamic-route.schema.json). Everything that is wrong with it is listed at
 	// once, with the node and the field of each.
-	Config    *DynamicRouteGraph `json:"config,omitempty"`
-	CreatedAt time.Time          `json:"created_at"`
+	Config *DynamicRouteGraph `json:"config,omitempty"`
+
+	// ConfigVersion The version whose graph config is: the newest, which is not always the deployed one. Absent while there is none.
+	ConfigVersion *int      `json:"config_version,omitempty"`
+	CreatedAt     time.Time `json:"created_at"`
 
 	// DeployedVersion The version that gateways evaluate; null while none is deployed.
 	DeployedVersion nullable.Nullable[int] `json:"deployed_version"`
@@ -1232,9 +1235,12 @@ type DynamicRoute struct {
 	// LatestVersion The newest version; null while there is none.
 	LatestVersion nullable.Nullable[int] `json:"latest_version"`
 	Name          string                 `json:"name"`
-	Slug          string                 `json:"slug"`
-	Status        DynamicRouteStatus     `json:"status"`
-	UpdatedAt     time.Time              `json:"updated_at"`
+
+	// Rollout The open rollout of a version beside the deployed one; null for none.
+	Rollout   nullable.Nullable[DynamicRouteUnderway] `json:"rollout"`
+	Slug      string                                  `json:"slug"`
+	Status    DynamicRouteStatus                      `json:"status"`
+	UpdatedAt time.Time                               `json:"updated_at"`
 }
 
 // DynamicRouteAction What the model nodes on the way add up to, or the refusal at its end.
@@ -1437,9 +1443,12 @@ type DynamicRouteListed struct {
 	// LatestVersion The newest version; null while there is none.
 	LatestVersion nullable.Nullable[int] `json:"latest_version"`
 	Name          string                 `json:"name"`
-	Slug          string                 `json:"slug"`
-	Status        DynamicRouteStatus     `json:"status"`
-	UpdatedAt     time.Time              `json:"updated_at"`
+
+	// Rollout The open rollout of a version beside the deployed one; null for none.
+	Rollout   nullable.Nullable[DynamicRouteUnderway] `json:"rollout"`
+	Slug      string                                  `json:"slug"`
+	Status    DynamicRouteStatus                      `json:"status"`
+	UpdatedAt time.Time                               `json:"updated_at"`
 }
 
 // DynamicRouteMove defines model for DynamicRouteMove.
@@ -1741,9 +1750,12 @@ type DynamicRouteSummary struct {
 	// LatestVersion The newest version; null while there is none.
 	LatestVersion nullable.Nullable[int] `json:"latest_version"`
 	Name          string                 `json:"name"`
-	Slug          string                 `json:"slug"`
-	Status        DynamicRouteStatus     `json:"status"`
-	UpdatedAt     time.Time              `json:"updated_at"`
+
+	// Rollout The open rollout of a version beside the deployed one; null for none.
+	Rollout   nullable.Nullable[DynamicRouteUnderway] `json:"rollout"`
+	Slug      string                                  `json:"slug"`
+	Status    DynamicRouteStatus                      `json:"status"`
+	UpdatedAt time.Time                               `json:"updated_at"`
 }
 
 // DynamicRouteTest defines model for DynamicRouteTest.
@@ -1766,6 +1778,18 @@ type DynamicRouteTrial struct {
 // DynamicRouteTrialOne defines model for DynamicRouteTrialOne.
 type DynamicRouteTrialOne struct {
 	Data DynamicRouteTrial `json:"data"`
+}
+
+// DynamicRouteUnderway defines model for DynamicRouteUnderway.
+type DynamicRouteUnderway struct {
+	ID string `json:"id"`
+
+	// Percent The share of the subjects that it gets now.
+	Percent json.Number              `json:"percent"`
+	State   DynamicRouteRolloutState `json:"state"`
+
+	// Version The version that is rolled out.
+	Version int `json:"version"`
 }
 
 // DynamicRouteUsage What the key has used. Of a window that is absent nothing is known, and no limit is exceeded.

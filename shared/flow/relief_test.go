@@ -34,6 +34,7 @@ func TestRelief(t *testing.T) {
 		"a week on Sunday":   {[]flow.Node{limit("a", flow.Weekly, 5, "no")}, all, "2026-12-06T23:59:59Z", "2026-12-07T00:00:00Z"},
 		"a month":            {[]flow.Node{limit("a", flow.Monthly, 5, "no")}, all, "2026-12-31T10:00:00Z", "2027-01-01T00:00:00Z"},
 		"the shortest":       {[]flow.Node{limit("a", flow.Monthly, 1, "b"), limit("b", flow.Weekly, 1, "no")}, all, "2026-11-30T10:00:00Z", "2026-12-07T00:00:00Z"},
+		"the shortest first": {[]flow.Node{limit("a", flow.Daily, 1, "b"), limit("b", flow.Weekly, 1, "no")}, all, "2026-11-30T10:00:00Z", "2026-12-01T00:00:00Z"},
 		"a limit of nothing": {[]flow.Node{limit("a", flow.Daily, 0, "no")}, all, "2026-11-30T10:00:00Z", never},
 		"kept":               {[]flow.Node{limit("a", flow.Daily, 6, "no")}, all, "2026-11-30T10:00:00Z", never},
 		"not known":          {[]flow.Node{limit("a", flow.Daily, 5, "no")}, flow.Usage{}, "2026-11-30T10:00:00Z", never},

@@ -37,7 +37,7 @@ func (w *world) presets(ws id.Workspace) (*preset.Service, preset.Caller) {
 	store := postgres.NewPresetStore()
 	return preset.NewService(preset.Deps{
 		Runner: w.db.Runner(), Store: store, Versions: postgres.NewPresetVersions(), Deployments: postgres.NewPresetDeployments(), Publishers: store,
-		Commons: postgres.NewPresetCommons(w.db), Guardrails: postgres.NewGuardrailStore(), Mutator: w.deploy, Offered: empty{}, IDs: ids, Now: time.Now,
+		Commons: postgres.NewPresetCommons(w.db), Guardrails: postgres.NewGuardrailStore(), Uses: store, Mutator: w.deploy, Offered: empty{}, IDs: ids, Now: time.Now,
 	}), preset.Caller{By: audit.By{Actor: audit.Actor{Kind: audit.ManagementKey, User: user}}, Admin: true}
 }
 

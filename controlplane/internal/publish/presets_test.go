@@ -78,6 +78,10 @@ func (w *world) told(handle, slug string) (p policy.PublicPreset, ok bool) {
 // whole holds what NATS has of a public preset against the database.
 func (w *world) whole(p preset.Preset, handle string) {
 	w.t.Helper()
+	w.eventually(func() bool {
+		_, err := w.reader.State(w.t.Context(), wire.BucketPolicy)
+		return err == nil
+	}, "the test itself must have come back to NATS")
 	var pinnable []int
 	for n := 1; n <= p.LatestVersion; n++ {
 		pinnable = append(pinnable, n)

@@ -33,6 +33,7 @@ type sent struct {
 type steady struct {
 	workspace client.Workspace
 	key       string
+	keyID     string
 	cancel    context.CancelFunc
 	done      sync.WaitGroup
 
@@ -55,7 +56,7 @@ func begin(t *testing.T, p client.Platform, slug string) *steady {
 	require.NoError(t, err)
 	require.Zero(t, publication.Pending)
 	ctx, cancel := context.WithCancel(t.Context())
-	s := &steady{workspace: w, key: key.Secret, cancel: cancel}
+	s := &steady{workspace: w, key: key.Secret, keyID: key.ID, cancel: cancel}
 	t.Cleanup(s.end)
 	for g := range p.Gateways {
 		warm := s.one(ctx, g, fmt.Sprintf("warm-%d", g), client.ChatBody(upstream.Small, "warm", false))

@@ -52,6 +52,9 @@ func (w *world) aged(p *plane, steps int64) (ws id.Workspace, k apikey.Key, publ
 	got, err := p.service.Wait(w.t.Context(), ws, last.ID, soon)
 	require.NoError(w.t, err)
 	require.True(w.t, got.Done())
+	// A database that is set back cuts off whoever is at work on it. Here nobody
+	// is: neither the publisher nor the first comparison, which publishes too.
+	w.eventually(func() bool { return w.waiting() == 0 && p.Status().Reconciled > 0 }, "all must have been done")
 	w.setBack(ws, last.Revision-steps)
 	k.Revision = min(k.Revision, last.Revision-steps)
 	return ws, k, last.Revision

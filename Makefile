@@ -102,7 +102,7 @@ chart: bin/helm ## Lint and render the Helm chart
 e2e: setup-test ## Official SDKs against a whole platform
 	tools/setup.sh node curl
 	cd test/e2e/npm && npm ci --no-audit --no-fund --no-progress --loglevel=error
-	go test -race -count=1 -timeout 10m -tags e2e ./test/e2e/...
+	go test -race -count=1 -timeout 20m -tags e2e ./test/e2e/...
 
 .PHONY: chaos
 chaos: setup-test build ## Kill, stop and wipe things under load, then count

@@ -94,6 +94,26 @@ func TestAFixedModel(t *testing.T) {
 	}
 }
 
+// Of a model that nobody has it is told whether the route or the caller named it:
+// a rollout is judged by its own mistakes.
+func TestARefusalTellsWhoNamedTheModel(t *testing.T) {
+	w := on(fixes("big", "acme/gone"))
+	refusal := w.decide(t, decide.Facts{Model: "acme/small"}).Refusal
+	require.Equal(t, fault.ModelNotFound, refusal.Code)
+	require.Equal(t, "route", refusal.Fields["rung"])
+
+	w = on(fixes("big", "@gone"))
+	in := w.input(t, decide.Facts{Model: "acme/small"})
+	in.Presets = map[string]*policy.PresetVersion{"gone": nil}
+	refusal = decide.Decide(in).Refusal
+	require.Equal(t, fault.PresetNotFound, refusal.Reason)
+	require.Equal(t, "route", refusal.Fields["rung"])
+
+	refusal = on(fixes("keep", "")).decide(t, decide.Facts{Model: "acme/gone"}).Refusal
+	require.Equal(t, fault.ModelNotFound, refusal.Code)
+	require.NotContains(t, refusal.Fields, "rung")
+}
+
 // What a node restricts binds whatever the caller names, and each entry has its
 // own way through the graph.
 func TestEachEntryHasItsOwnWay(t *testing.T) {

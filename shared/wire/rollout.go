@@ -11,11 +11,14 @@ import (
 // UsageRollout says which of the two versions that a rollout compares a request
 // was sent through, and how the whole request ended, whichever model was last.
 type UsageRollout struct {
-	ID        id.Rollout    `json:"id"`
-	Candidate bool          `json:"candidate,omitempty"` // else the stable version
-	Outcome   Outcome       `json:"outcome"`
-	Code      string        `json:"code,omitempty"`
-	Took      time.Duration `json:"took_ns"` // from receipt to the last byte
+	ID        id.Rollout `json:"id"`
+	Candidate bool       `json:"candidate,omitempty"` // else the stable version
+	Outcome   Outcome    `json:"outcome"`
+	Code      string     `json:"code,omitempty"`
+	// Named says that what the failure is about was named by the version itself,
+	// and not by the caller.
+	Named bool          `json:"named,omitempty"`
+	Took  time.Duration `json:"took_ns"` // from receipt to the last byte
 }
 
 // Judge says whether a request says anything of how its version fares, and
@@ -26,7 +29,7 @@ func (r *UsageRollout) Judge() (failed, judged bool) {
 	case Success:
 		return false, true
 	case Failed, Refused:
-		blame := blamed[fault.Code(r.Code)]
+		blame := r.Named || blamed[fault.Code(r.Code)]
 		return blame, blame
 	case Canceled, Unknown:
 	}
@@ -48,6 +51,7 @@ func (r *UsageRollout) AppendJSON(b *jsonappend.Buffer) {
 	b.BoolIf("candidate", r.Candidate)
 	b.String("outcome", string(r.Outcome))
 	b.StringIf("code", r.Code)
+	b.BoolIf("named", r.Named)
 	b.Int("took_ns", int64(r.Took))
 	b.Close('}')
 }

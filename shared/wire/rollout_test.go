@@ -27,6 +27,9 @@ func TestWhatARolloutIsJudgedBy(t *testing.T) {
 		require.Equal(t, [2]bool{}, judge(wire.Canceled, code), "the caller left")
 		require.Equal(t, [2]bool{}, judge(wire.Unknown, code))
 	}
+	named := wire.UsageRollout{Outcome: wire.Refused, Code: "model_not_found", Named: true}
+	failed, judged := named.Judge()
+	require.True(t, failed && judged, "a name that is the version's own")
 	require.Equal(t, [2]bool{false, true}, judge(wire.Success, ""))
 	require.Equal(t, [2]bool{}, judge("other", ""), "of a later version")
 }

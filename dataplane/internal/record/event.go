@@ -70,6 +70,7 @@ func rolledOut(c *call.Call, o *call.Outcome) *wire.UsageRollout {
 	}
 	if o.Failure != nil {
 		told.Code = string(o.Failure.Code)
+		told.Named = o.Failure.Fields["rung"] == decide.RungRoute.String()
 	}
 	return &told
 }

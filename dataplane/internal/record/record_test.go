@@ -323,6 +323,12 @@ func TestTheLastEventSaysHowARolloutFared(t *testing.T) {
 		"what the caller got": {newCall(), under(decide.ArmCandidate, func(o *call.Outcome) {
 			o.Failure, o.Turn.Failure, o.Reply = failed, refused, nil
 		}), &wire.UsageRollout{ID: rollout, Candidate: true, Outcome: wire.Failed, Code: "upstream_server_error", Took: time.Second}},
+		"a name of the version's own": {newCall(), under(decide.ArmCandidate, func(o *call.Outcome) {
+			o.Failure = fault.New(fault.ModelNotFound, "x").With("rung", "route")
+		}), &wire.UsageRollout{ID: rollout, Candidate: true, Outcome: wire.Failed, Code: "model_not_found", Named: true, Took: time.Second}},
+		"a name of the caller's": {newCall(), under(decide.ArmCandidate, func(o *call.Outcome) {
+			o.Failure = fault.New(fault.ModelNotFound, "x")
+		}), &wire.UsageRollout{ID: rollout, Candidate: true, Outcome: wire.Failed, Code: "model_not_found", Took: time.Second}},
 		"no rollout":          {newCall(), served(nil), nil},
 		"the gateway's own":   {classifier, under(decide.ArmCandidate, nil), nil},
 		"a route without one": {newCall(), served(func(o *call.Outcome) { o.Record.Route = &decide.RouteTrace{ID: "route_x"} }), nil},

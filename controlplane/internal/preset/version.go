@@ -61,7 +61,7 @@ func (s *Service) release(ctx context.Context, by Caller, revision int64, after 
 	now := s.now()
 	made := Version{
 		Workspace: after.Workspace, Preset: after.ID, Number: after.LatestVersion + 1, Notes: r.Notes, Config: after.Draft,
-		Digest: after.DraftDigest, PublishedBy: by.user(), PublishedAt: now, Revision: revision, Status: Published,
+		Digest: after.DraftDigest, PublishedBy: by.User, PublishedAt: now, Revision: revision, Status: Published,
 	}
 	var v rule.Violations
 	made.Label = label(&v, after.Versioning, made.Number, r.Label, earlier, now)
@@ -184,7 +184,7 @@ func (s *Service) put(ctx context.Context, by Caller, after *Preset, d Deploymen
 	if err := s.d.Versions.Mark(ctx, after.Workspace, next); err != nil {
 		return Version{}, err
 	}
-	d.By, d.At = by.user(), s.now()
+	d.By, d.At = by.User, s.now()
 	after.DeployedVersion = next.Number
 	return next, s.d.Deployments.Append(ctx, after.Workspace, after.ID, d)
 }

@@ -42,7 +42,7 @@ func TestAJudgeWithNothingToDoWaitsForAChange(t *testing.T) {
 		ended := make(chan error, 1)
 		go func() { ended <- judge.Run(ctx) }()
 		in := func(d time.Duration) int64 { // times since it was asked last
-			time.Sleep(d)
+			<-time.After(d)
 			synctest.Wait()
 			return docket.times.Swap(0)
 		}

@@ -94,7 +94,7 @@ func (s *Service) Serving(ctx context.Context, ws id.Workspace, route id.Route) 
 }
 
 // Promote deploys a version at the end of its rollout. It is not held against
-// the catalog again: every request goes through it already.
+// the catalog again: requests go through it already.
 func (s *Service) Promote(ctx context.Context, ws id.Workspace, route id.Route, number int, by audit.By) ([]audit.Change, error) {
 	r, err := s.live(ctx, ws, route)
 	if err != nil {

@@ -103,12 +103,13 @@ func patchID[K id.Kind](field nullable.Nullable[string], path string) (*id.ID[K]
 	return &parsed, err
 }
 
-// orNull writes "" as null.
-func orNull(text string) nullable.Nullable[string] {
-	if text == "" {
-		return nullable.NewNullNullable[string]()
+// orNull writes what is zero as null.
+func orNull[T comparable](v T) nullable.Nullable[T] {
+	var zero T
+	if v == zero {
+		return nullable.NewNullNullable[T]()
 	}
-	return nullable.NewNullableWithValue(text)
+	return nullable.NewNullableWithValue(v)
 }
 
 // value is *p, or the zero value of an absent field.

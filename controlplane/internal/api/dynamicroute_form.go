@@ -17,7 +17,7 @@ import (
 func listedRouteOf(l dynamicroute.Listed) gen.DynamicRouteListed {
 	return gen.DynamicRouteListed{
 		ID: l.ID.String(), Name: l.Name, Slug: l.Slug, Description: l.Description, Status: gen.DynamicRouteStatus(l.Status),
-		LatestVersion: numberOrNull(l.Latest), DeployedVersion: numberOrNull(l.Deployed), KeyCount: l.Keys,
+		LatestVersion: orNull(l.Latest), DeployedVersion: orNull(l.Deployed), KeyCount: l.Keys,
 		Rollout:   underwayOf(l.Rollout),
 		CreatedAt: l.CreatedAt.UTC(), UpdatedAt: l.UpdatedAt.UTC(),
 	}
@@ -26,7 +26,7 @@ func listedRouteOf(l dynamicroute.Listed) gen.DynamicRouteListed {
 func dynamicRouteOf(d dynamicroute.Detail) (gen.DynamicRoute, error) {
 	out := gen.DynamicRoute{
 		ID: d.ID.String(), Name: d.Name, Slug: d.Slug, Description: d.Description, Status: gen.DynamicRouteStatus(d.Status),
-		LatestVersion: numberOrNull(d.Latest), DeployedVersion: numberOrNull(d.Deployed), KeyIds: list(id.Texts(d.Keys)),
+		LatestVersion: orNull(d.Latest), DeployedVersion: orNull(d.Deployed), KeyIds: list(id.Texts(d.Keys)),
 		Rollout:   underwayOf(d.Rollout),
 		CreatedAt: d.CreatedAt.UTC(), UpdatedAt: d.UpdatedAt.UTC(),
 	}
@@ -63,7 +63,7 @@ func routeVersionOf(v dynamicroute.Version) (gen.DynamicRouteVersion, error) {
 
 func routeVersionSummaryOf(v dynamicroute.Version) gen.DynamicRouteVersionSummary {
 	return gen.DynamicRouteVersionSummary{
-		Version: v.Number, Status: gen.DynamicRouteVersionStatus(v.Status), Digest: v.Digest, Parent: numberOrNull(v.Parent),
+		Version: v.Number, Status: gen.DynamicRouteVersionStatus(v.Status), Digest: v.Digest, Parent: orNull(v.Parent),
 		Note: v.Note, CreatedBy: some(v.CreatedBy.String()), CreatedAt: v.CreatedAt.UTC(),
 	}
 }
@@ -75,14 +75,6 @@ func graphOf(g flow.Graph) (gen.DynamicRouteGraph, error) {
 		return nil, fmt.Errorf("encode a graph: %w", err)
 	}
 	return raw, nil
-}
-
-// numberOrNull writes 0 as null.
-func numberOrNull(n int) nullable.Nullable[int] {
-	if n == 0 {
-		return nullable.NewNullNullable[int]()
-	}
-	return nullable.NewNullableWithValue(n)
 }
 
 func diffOf(a, b int, d flow.Difference) gen.DynamicRouteDiff {

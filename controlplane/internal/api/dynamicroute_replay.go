@@ -2,9 +2,6 @@ package api
 
 import (
 	"context"
-	"time"
-
-	"github.com/oapi-codegen/nullable"
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/api/gen"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/replay"
@@ -29,8 +26,8 @@ func (s *Server) ReplayDynamicRouteVersion(ctx context.Context, r gen.ReplayDyna
 }
 
 func reportOf(r replay.Report) gen.DynamicRouteReplayReport {
-	out := gen.DynamicRouteReplayReport{
-		Version: r.Version, BaselineVersion: numberOrNull(r.Baseline), Since: r.Since.UTC(), Oldest: nullable.NewNullNullable[time.Time](),
+	return gen.DynamicRouteReplayReport{
+		Version: r.Version, BaselineVersion: orNull(r.Baseline), Since: r.Since.UTC(), Oldest: orNull(r.Oldest.UTC()),
 		Limited: r.Limited, Requests: r.Requests, Comparable: r.Comparable, UnknownTotal: r.Requests - r.Comparable,
 		Moved: r.Moved, MovedModels: r.Remodeled, RefusalsGained: r.Refused, RefusalsLost: r.Served,
 		ByNode: each(r.Nodes, func(n replay.Node) gen.DynamicRouteReplayNode {
@@ -56,8 +53,4 @@ func reportOf(r replay.Report) gen.DynamicRouteReplayReport {
 			}
 		}),
 	}
-	if !r.Oldest.IsZero() {
-		out.Oldest = nullable.NewNullableWithValue(r.Oldest.UTC())
-	}
-	return out
 }

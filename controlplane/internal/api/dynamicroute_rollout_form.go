@@ -3,9 +3,6 @@ package api
 import (
 	"encoding/json"
 	"math"
-	"time"
-
-	"github.com/oapi-codegen/nullable"
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/api/gen"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/rollout"
@@ -52,11 +49,7 @@ func rolloutSummaryOf(r rollout.Rollout) gen.DynamicRouteRolloutSummary {
 		},
 		State: gen.DynamicRouteRolloutState(r.State), Step: r.Step + 1, Percent: json.Number(r.Share().String()),
 		StepStartedAt: r.StepBegan.UTC(), CreatedBy: some(r.CreatedBy.String()), CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(),
-	}
-	if r.EndedAt == nil {
-		out.EndedAt = nullable.NewNullNullable[time.Time]()
-	} else {
-		out.EndedAt = nullable.NewNullableWithValue(r.EndedAt.UTC())
+		EndedAt: orNull(value(r.EndedAt).UTC()),
 	}
 	if e := r.Evidence; e != nil {
 		out.Evidence = &gen.DynamicRouteEvidence{Arms: armsOf(e.Arms)}

@@ -2,9 +2,6 @@ package api
 
 import (
 	"context"
-	"time"
-
-	"github.com/oapi-codegen/nullable"
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/api/gen"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/preset"
@@ -147,9 +144,5 @@ func presetVersionOf(v preset.Version) gen.PresetVersion {
 }
 
 func publisherOf(p preset.Publisher) gen.Publisher {
-	out := gen.Publisher{Handle: orNull(p.Handle), UpdatedAt: nullable.NewNullNullable[time.Time]()}
-	if p.Handle != "" {
-		out.UpdatedAt = nullable.NewNullableWithValue(p.UpdatedAt.UTC())
-	}
-	return out
+	return gen.Publisher{Handle: orNull(p.Handle), UpdatedAt: orNull(p.UpdatedAt.UTC())}
 }

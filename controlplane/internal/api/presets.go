@@ -2,9 +2,6 @@ package api
 
 import (
 	"context"
-	"time"
-
-	"github.com/oapi-codegen/nullable"
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/api/gen"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/authz"
@@ -184,31 +181,16 @@ func (s *Server) presetChange(ctx context.Context, p preset.Preset, pub publicat
 }
 
 func presetOf(p preset.Preset) gen.Preset {
-	out := gen.Preset{
+	return gen.Preset{
 		ID: p.ID.String(), Slug: p.Slug, CanonicalModel: p.Canonical(), Name: p.Name, Description: p.Description,
 		Visibility: gen.PresetVisibility(p.Visibility), Versioning: gen.PresetVersioning(p.Versioning),
 		Config: presetConfigOf(p.Draft), Changed: p.Changed(),
-		LatestVersion: orNone(p.LatestVersion), DeployedVersion: orNone(p.DeployedVersion), CreatedBy: p.CreatedBy.String(),
-		Upstream: nullable.NewNullNullable[gen.PresetOrigin](), Ancestry: each(p.Ancestry, originOf),
-		ArchivedAt: nullable.NewNullNullable[time.Time](), CreatedAt: p.CreatedAt.UTC(), UpdatedAt: p.UpdatedAt.UTC(),
+		LatestVersion: orNull(p.LatestVersion), DeployedVersion: orNull(p.DeployedVersion), CreatedBy: p.CreatedBy.String(),
+		Upstream: orNull(originOf(p.Upstream)), Ancestry: each(p.Ancestry, originOf),
+		ArchivedAt: orNull(value(p.ArchivedAt).UTC()), CreatedAt: p.CreatedAt.UTC(), UpdatedAt: p.UpdatedAt.UTC(),
 	}
-	if !p.Upstream.Preset.IsZero() {
-		out.Upstream = nullable.NewNullableWithValue(originOf(p.Upstream))
-	}
-	if p.ArchivedAt != nil {
-		out.ArchivedAt = nullable.NewNullableWithValue(p.ArchivedAt.UTC())
-	}
-	return out
 }
 
 func originOf(o preset.Origin) gen.PresetOrigin {
 	return gen.PresetOrigin{PresetID: o.Preset.String(), Version: o.Version}
-}
-
-// orNone writes 0 as null.
-func orNone(n int) nullable.Nullable[int] {
-	if n == 0 {
-		return nullable.NewNullNullable[int]()
-	}
-	return nullable.NewNullableWithValue(n)
 }

@@ -46,7 +46,7 @@ func (s *Service) Deploy(ctx context.Context, ws id.Workspace, route id.Route, n
 // deployment back, so that repeating it walks back further and never to what
 // was itself rolled back. It is a conflict where nothing lies beneath.
 func (s *Service) Rollback(ctx context.Context, ws id.Workspace, route id.Route, by audit.By, ifMatch *int64) (Outcome, error) {
-	names, err := s.names(ctx, ws)
+	names, err := s.namesBeneath(ctx, ws, route)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -141,6 +141,23 @@ func (s *Service) NamesFor(ctx context.Context, ws id.Workspace, route id.Route,
 	}
 	flow.Check(v.Graph, names) // which looks them up
 	return names, names.Err()
+}
+
+// namesBeneath are NamesFor the version that a rollback would restore. Why there
+// is none is for the rollback to say.
+func (s *Service) namesBeneath(ctx context.Context, ws id.Workspace, route id.Route) (*routing.Names, error) {
+	var target Deployment
+	err := s.d.Runner.Read(ctx, ws, func(ctx context.Context) error {
+		r, err := s.live(ctx, ws, route)
+		if err == nil {
+			target, err = s.beneath(ctx, r)
+		}
+		return err
+	})
+	if err != nil && !fault.Is(err, fault.Conflict) {
+		return nil, err
+	}
+	return s.NamesFor(ctx, ws, route, target.Version)
 }
 
 // numbered writes a version, "" for none.

@@ -55,7 +55,8 @@ func (s *Service) Known(ctx context.Context, ws id.Workspace, route id.Route) er
 
 // Candidate returns the version that is deployed beside a version that is to be
 // rolled out. It is a conflict where the route is paused, nothing or the version
-// itself is deployed, or the version does not fit the catalog, which is names.
+// itself is deployed, the version does not fit the catalog, which is names, or
+// one is being rolled out.
 func (s *Service) Candidate(ctx context.Context, ws id.Workspace, route id.Route, number int, names *routing.Names) (int, []Warning, error) {
 	r, err := s.live(ctx, ws, route)
 	if err != nil {
@@ -74,7 +75,10 @@ func (s *Service) Candidate(ctx context.Context, ws id.Workspace, route id.Route
 		return 0, nil, fault.Newf(fault.Conflict, "Version %d is deployed.", number)
 	}
 	warnings, err := s.fits(ctx, v, names)
-	return r.Deployed, warnings, err
+	if err != nil {
+		return 0, nil, err
+	}
+	return r.Deployed, warnings, s.settled(ctx, r)
 }
 
 var errPaused = fault.New(fault.Conflict, "The dynamic route is paused. Resume it first: there are no requests to judge a version by.")
@@ -90,7 +94,7 @@ func (s *Service) Serving(ctx context.Context, ws id.Workspace, route id.Route) 
 }
 
 // Promote deploys a version at the end of its rollout. It is not held against
-// the catalog again: every request goes through it already.
+// the catalog again: requests go through it already.
 func (s *Service) Promote(ctx context.Context, ws id.Workspace, route id.Route, number int, by audit.By) ([]audit.Change, error) {
 	r, err := s.live(ctx, ws, route)
 	if err != nil {

@@ -94,6 +94,9 @@ func publishedRoutes(ctx context.Context, ws id.Workspace) ([]policy.Route, erro
 	if err != nil {
 		return nil, translate(err, "compile the dynamic routes")
 	}
+	if len(rows) == 0 {
+		return nil, nil
+	}
 	candidates, err := publishedCandidates(ctx, ws)
 	if err != nil {
 		return nil, err

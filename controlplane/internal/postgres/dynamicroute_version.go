@@ -2,10 +2,8 @@ package postgres
 
 import (
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/google/uuid"
@@ -89,16 +87,12 @@ func (*RouteVersionStore) Get(ctx context.Context, ws id.Workspace, route id.Rou
 
 // List implements dynamicroute.Versions.
 func (*RouteVersionStore) List(ctx context.Context, ws id.Workspace, route id.Route, q page.Query) (page.Result[dynamicroute.Version], error) {
-	after, err := q.After()
+	db, err := highestFirst(routeVersions(ctx, ws, route).Omit("graph", "slots"), q)
 	if err != nil {
 		return page.Result[dynamicroute.Version]{}, err
 	}
-	db := routeVersions(ctx, ws, route).Omit("graph", "slots")
-	if after != uuid.Nil {
-		db = db.Where("number < ?", numberAt(after))
-	}
 	var rows []routeVersionRow
-	if err := db.Order("number DESC").Limit(q.Size() + 1).Find(&rows).Error; err != nil {
+	if err := db.Find(&rows).Error; err != nil {
 		return page.Result[dynamicroute.Version]{}, translate(err, "list versions of a dynamic route")
 	}
 	var versions []dynamicroute.Version
@@ -120,18 +114,6 @@ func (*RouteVersionStore) Mark(ctx context.Context, ws id.Workspace, route id.Ro
 
 func routeVersions(ctx context.Context, ws id.Workspace, route id.Route) *gorm.DB {
 	return scoped(ctx, ws).Model(&routeVersionRow{}).Where("route_id = ?", route.UUID())
-}
-
-// placeOf writes a number where a cursor has an id, and numberAt reads it. No
-// number is 0, which would be the first page.
-func placeOf(number int) uuid.UUID {
-	var u uuid.UUID
-	binary.BigEndian.PutUint32(u[12:], uint32(number))
-	return u
-}
-
-func numberAt(place uuid.UUID) int {
-	return int(min(binary.BigEndian.Uint32(place[12:]), math.MaxInt32))
 }
 
 var _ dynamicroute.Versions = (*RouteVersionStore)(nil)

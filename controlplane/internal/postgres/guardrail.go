@@ -142,12 +142,8 @@ func (*GuardrailStore) Patterns(ctx context.Context, ws id.Workspace, but id.Gua
 
 // Absent implements preset.Guardrails.
 func (*GuardrailStore) Absent(ctx context.Context, ws id.Workspace, list []id.Guardrail) ([]id.Guardrail, error) {
-	wanted := make([]uuid.UUID, len(list))
-	for i, g := range list {
-		wanted[i] = g.UUID()
-	}
 	var there []uuid.UUID
-	if err := scoped(ctx, ws).Model(&guardrailRow{}).Where("id IN ?", wanted).Pluck("id", &there).Error; err != nil {
+	if err := scoped(ctx, ws).Model(&guardrailRow{}).Where("id IN ?", uuidsOf(list)).Pluck("id", &there).Error; err != nil {
 		return nil, translate(err, "look for guardrails")
 	}
 	var absent []id.Guardrail

@@ -1,6 +1,9 @@
 package postgres
 
 import (
+	"encoding/binary"
+	"math"
+
 	"github.com/google/uuid"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
@@ -23,6 +26,30 @@ func newestFirst(db *gorm.DB, column string, q page.Query) (*gorm.DB, error) {
 		db = db.Where(clause.Lt{Column: clause.Column{Name: column}, Value: after})
 	}
 	return db.Order(clause.OrderByColumn{Column: clause.Column{Name: column}, Desc: true}).Limit(q.Size() + 1), nil
+}
+
+// highestFirst selects a page of versions, and one more, by their numbers.
+func highestFirst(db *gorm.DB, q page.Query) (*gorm.DB, error) {
+	after, err := q.After()
+	if err != nil {
+		return nil, err
+	}
+	if after != uuid.Nil {
+		db = db.Where("number < ?", numberAt(after))
+	}
+	return db.Order("number DESC").Limit(q.Size() + 1), nil
+}
+
+// placeOf writes a number where a cursor has an id, and numberAt reads it. No
+// number is 0, which would be the first page.
+func placeOf(number int) uuid.UUID {
+	var u uuid.UUID
+	binary.BigEndian.PutUint32(u[12:], uint32(number))
+	return u
+}
+
+func numberAt(place uuid.UUID) int {
+	return int(min(binary.BigEndian.Uint32(place[12:]), math.MaxInt32))
 }
 
 // cut makes the page of domain values.

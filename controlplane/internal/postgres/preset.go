@@ -63,35 +63,29 @@ func originsOf(rows []originRow) []preset.Origin {
 }
 
 func presetRowOf(p preset.Preset) presetRow {
-	r := presetRow{
+	return presetRow{
 		ID: p.ID.UUID(), WorkspaceID: p.Workspace.UUID(), Slug: p.Slug, Name: p.Name, Description: p.Description,
 		Visibility: string(p.Visibility), Versioning: string(p.Versioning),
 		Draft: jsonColumn[policy.PresetConfig]{p.Draft}, DraftDigest: p.DraftDigest, CreatedBy: p.CreatedBy.UUID(),
 		LatestVersion: p.LatestVersion, LatestDigest: p.LatestDigest, DeployedVersion: p.DeployedVersion,
+		UpstreamPreset: uuidPtr(p.Upstream.Preset.UUID()), UpstreamVersion: intPtr(p.Upstream.Version),
 		Ancestry:     jsonColumn[[]originRow]{originRowsOf(p.Ancestry)},
 		PublicHandle: p.PublicHandle, PublicRevision: p.PublicRevision, ArchivedAt: p.ArchivedAt,
 		Version: p.Version, CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt,
 	}
-	if !p.Upstream.Preset.IsZero() {
-		r.UpstreamPreset, r.UpstreamVersion = uuidPtr(p.Upstream.Preset.UUID()), &p.Upstream.Version
-	}
-	return r
 }
 
 func (r presetRow) preset() preset.Preset {
-	p := preset.Preset{
+	return preset.Preset{
 		ID: id.FromUUID[id.PresetKind](r.ID), Workspace: id.FromUUID[id.WorkspaceKind](r.WorkspaceID), Slug: r.Slug, Name: r.Name,
 		Description: r.Description, Visibility: preset.Visibility(r.Visibility), Versioning: preset.Versioning(r.Versioning),
 		Draft: r.Draft.v, DraftDigest: r.DraftDigest, CreatedBy: id.FromUUID[id.UserKind](r.CreatedBy),
 		LatestVersion: r.LatestVersion, LatestDigest: r.LatestDigest, DeployedVersion: r.DeployedVersion,
-		Upstream: preset.Origin{Preset: id.FromUUID[id.PresetKind](uuidOf(r.UpstreamPreset))}, Ancestry: originsOf(r.Ancestry.v),
+		Upstream:     preset.Origin{Preset: id.FromUUID[id.PresetKind](uuidOf(r.UpstreamPreset)), Version: intOf(r.UpstreamVersion)},
+		Ancestry:     originsOf(r.Ancestry.v),
 		PublicHandle: r.PublicHandle, PublicRevision: r.PublicRevision, ArchivedAt: utc(r.ArchivedAt),
 		Version: r.Version, CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(),
 	}
-	if r.UpstreamVersion != nil {
-		p.Upstream.Version = *r.UpstreamVersion
-	}
-	return p
 }
 
 // changeable are the columns that an update writes.

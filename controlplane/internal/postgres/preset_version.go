@@ -72,16 +72,11 @@ func (*PresetVersions) Mark(ctx context.Context, ws id.Workspace, v preset.Versi
 	return changed(done, "mark a version of a preset")
 }
 
-// List implements preset.Versions. The cursor is the number as a UUID, which
-// the pages are cut by.
+// List implements preset.Versions.
 func (*PresetVersions) List(ctx context.Context, ws id.Workspace, p id.Preset, q page.Query) (page.Result[preset.Version], error) {
-	after, err := q.After()
+	db, err := highestFirst(scoped(ctx, ws).Where("preset_id = ?", p.UUID()), q)
 	if err != nil {
 		return page.Result[preset.Version]{}, err
-	}
-	db := scoped(ctx, ws).Where("preset_id = ?", p.UUID()).Order("number DESC").Limit(q.Size() + 1)
-	if after != uuid.Nil {
-		db = db.Where("number < ?", numberAt(after))
 	}
 	var rows []presetVersionRow
 	if err := db.Find(&rows).Error; err != nil {
@@ -111,22 +106,17 @@ type deploymentRow struct {
 func (deploymentRow) TableName() string { return "preset_deployments" }
 
 func deploymentRowOf(ws id.Workspace, p id.Preset, d preset.Deployment) deploymentRow {
-	r := deploymentRow{
-		WorkspaceID: ws.UUID(), PresetID: p.UUID(), Seq: d.Seq, Version: d.Version, Rollback: d.Rollback,
+	return deploymentRow{
+		WorkspaceID: ws.UUID(), PresetID: p.UUID(), Seq: d.Seq, Version: d.Version, Beneath: intPtr(d.Beneath), Rollback: d.Rollback,
 		DeployedBy: d.By.UUID(), DeployedAt: d.At,
 	}
-	if d.Beneath != 0 {
-		r.Beneath = &d.Beneath
-	}
-	return r
 }
 
 func (r deploymentRow) deployment() preset.Deployment {
-	d := preset.Deployment{Seq: r.Seq, Version: r.Version, Rollback: r.Rollback, By: id.FromUUID[id.UserKind](r.DeployedBy), At: r.DeployedAt.UTC()}
-	if r.Beneath != nil {
-		d.Beneath = *r.Beneath
+	return preset.Deployment{
+		Seq: r.Seq, Version: r.Version, Beneath: intOf(r.Beneath), Rollback: r.Rollback,
+		By: id.FromUUID[id.UserKind](r.DeployedBy), At: r.DeployedAt.UTC(),
 	}
-	return d
 }
 
 // PresetDeployments keeps what was deployed of presets.

@@ -209,7 +209,18 @@ func TestAWithdrawnPresetIsNotDeployed(t *testing.T) {
 	require.Equal(t, "config.nodes[1].model not_found", wrongWith(err))
 	_, err = s.rollouts.Start(t.Context(), ws, route.ID, 2, operator, twoSteps())
 	require.Equal(t, "config.nodes[1].model not_found", wrongWith(err))
-	_, _, err = s.presets.Update(t.Context(), acme.Workspace.ID, preset.Ref{ID: shown.ID}, owner(acme), preset.Patch{Visibility: ptr(preset.Public)})
-	require.NoError(t, err)
+	show := func(v preset.Visibility) {
+		_, _, err := s.presets.Update(t.Context(), acme.Workspace.ID, preset.Ref{ID: shown.ID}, owner(acme), preset.Patch{Visibility: &v})
+		require.NoError(t, err)
+	}
+	show(preset.Public)
 	s.deployed(t, route, 2)
+	s.deployed(t, route, 1)
+	show(preset.Team)
+	_, err = s.routes.Rollback(t.Context(), ws, route.ID, operator, nil)
+	require.Equal(t, "config.nodes[1].model not_found", wrongWith(err), "nor does it come back")
+	show(preset.Public)
+	back, err := s.routes.Rollback(t.Context(), ws, route.ID, operator, nil)
+	require.NoError(t, err)
+	require.Equal(t, 2, back.Version.Number)
 }

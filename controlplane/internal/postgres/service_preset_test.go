@@ -287,6 +287,27 @@ func TestPresetGuardrails(t *testing.T) {
 	require.Equal(t, "config.guardrail_ids not_allowed", wrongWith(err))
 	_, _, err = s.presets.Update(t.Context(), acme.Workspace.ID, preset.Ref{ID: p.ID}, owner(acme), preset.Patch{Config: &policy.PresetConfig{Guardrails: []id.Guardrail{mine.ID}}})
 	require.True(t, fault.Is(err, fault.ValidationError))
+	kept, _, err := s.presets.Update(t.Context(), acme.Workspace.ID, preset.Ref{ID: p.ID}, owner(acme), preset.Patch{
+		Visibility: ptr(preset.Team), Config: &policy.PresetConfig{Guardrails: []id.Guardrail{mine.ID}},
+	})
+	require.NoError(t, err, "it is public no more with the same change")
+	_, _, err = s.presets.Update(t.Context(), acme.Workspace.ID, preset.Ref{ID: p.ID}, owner(acme), preset.Patch{
+		Visibility: ptr(preset.Public), Config: &kept.Draft,
+	})
+	require.Equal(t, "config.guardrail_ids not_allowed", wrongWith(err))
+}
+
+// Who makes a preset and releases its first version at once is told of with
+// both.
+func TestThePresetThatIsReleasedAtOnceIsToldOf(t *testing.T) {
+	s := openServices(t)
+	acme := s.create(t, "acme")
+	s.preset(t, acme, preset.New{Slug: "support", Config: saying("1"), Release: &preset.Release{Deploy: true}})
+	told := make(map[string]string)
+	for _, c := range s.lastEvent(t, acme.Workspace.ID).Diff {
+		told[c.Path] = c.After
+	}
+	require.Equal(t, []string{"support", "1", "1"}, []string{told["slug"], told["latest_version"], told["deployed_version"]})
 }
 
 // together runs fn n times at once and returns what each failed with.

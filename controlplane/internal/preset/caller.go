@@ -13,24 +13,22 @@ type Caller struct {
 	Admin bool
 }
 
-func (c Caller) user() id.User { return c.User }
-
 // sees reports whether p is there for the caller.
 func (c Caller) sees(p Preset) bool {
-	return p.Visibility != Private || c.Admin || p.CreatedBy == c.user()
+	return p.Visibility != Private || c.Admin || p.CreatedBy == c.User
 }
 
 // mayChange refuses a preset of another, unless to an admin what is not
 // private.
 func (c Caller) mayChange(p Preset) error {
-	if p.CreatedBy == c.user() || c.Admin && p.Visibility != Private {
+	if p.CreatedBy == c.User || c.Admin && p.Visibility != Private {
 		return nil
 	}
 	return fault.New(fault.Forbidden, "A preset is changed by who created it, or by an owner or admin where it is not private.")
 }
 
 func (c Caller) mayArchive(p Preset) error {
-	if p.CreatedBy == c.user() || c.Admin {
+	if p.CreatedBy == c.User || c.Admin {
 		return nil
 	}
 	return fault.New(fault.Forbidden, "A preset is archived by who created it, or by an owner or admin.")
@@ -42,7 +40,7 @@ func (c Caller) maySet(v Visibility, creator id.User) error {
 	switch {
 	case v == Public && !c.Admin:
 		return fault.New(fault.Forbidden, "Presets are made public by owners and admins.")
-	case v == Private && creator != c.user():
+	case v == Private && creator != c.User:
 		return fault.New(fault.Forbidden, "A preset is made private by who created it, whose keys alone could use it then. Archive it instead, or fork it.")
 	}
 	return nil

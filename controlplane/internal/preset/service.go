@@ -82,14 +82,14 @@ func (s *Service) begin(v *rule.Violations, ws id.Workspace, by Caller, n New) (
 	if err := v.Err(); err != nil {
 		return Preset{}, err
 	}
-	if err := by.maySet(n.Visibility, by.user()); err != nil {
+	if err := by.maySet(n.Visibility, by.User); err != nil {
 		return Preset{}, err
 	}
 	digest, err := digestOf(n.Config)
 	now := s.now()
 	return Preset{
 		ID: id.New[id.PresetKind](s.d.IDs), Workspace: ws, Slug: n.Slug, Name: n.Name, Description: n.Description,
-		Visibility: n.Visibility, Versioning: n.Versioning, Draft: n.Config, DraftDigest: digest, CreatedBy: by.user(),
+		Visibility: n.Visibility, Versioning: n.Versioning, Draft: n.Config, DraftDigest: digest, CreatedBy: by.User,
 		Version: 1, CreatedAt: now, UpdatedAt: now,
 	}, err
 }
@@ -123,6 +123,7 @@ func (s *Service) create(ctx context.Context, by Caller, p Preset, r *Release) (
 		if err := s.announce(ctx, revision, p, &made); err != nil {
 			return err
 		}
+		c.Diff = diff(Preset{}, made)
 		return s.d.Store.Update(ctx, ws, made)
 	})
 	if err != nil {
@@ -155,7 +156,7 @@ var errNone = fault.New(fault.NotFound, "There is no such preset in this workspa
 // to others.
 func (s *Service) List(ctx context.Context, ws id.Workspace, by Caller, q page.Query, f Filter) (page.Result[Preset], error) {
 	if !by.Admin {
-		f.SeenBy = by.user()
+		f.SeenBy = by.User
 	}
 	var found page.Result[Preset]
 	err := s.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {

@@ -54,15 +54,15 @@ func (s *Service) Update(ctx context.Context, ws id.Workspace, r Ref, by Caller,
 		patch.Set(&after.Name, p.Name)
 		patch.Set(&after.Description, p.Description)
 		patch.Set(&after.Versioning, p.Versioning)
-		if drafted {
-			if err := s.fits(ctx, *after, after.Draft); err != nil {
-				return err
-			}
-			if after.DraftDigest, err = digestOf(after.Draft); err != nil {
-				return err
-			}
+		// Before the draft is held against the guardrails: it may have them unless
+		// the preset is public from now on.
+		if err := s.show(ctx, by, after, p.Visibility); err != nil || !drafted {
+			return err
 		}
-		return s.show(ctx, by, after, p.Visibility)
+		if after.DraftDigest, err = digestOf(after.Draft); err != nil {
+			return err
+		}
+		return s.fits(ctx, *after, after.Draft)
 	})
 }
 

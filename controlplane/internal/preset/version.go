@@ -61,7 +61,7 @@ func (s *Service) release(ctx context.Context, by Caller, revision int64, after 
 	now := s.now()
 	made := Version{
 		Workspace: after.Workspace, Preset: after.ID, Number: after.LatestVersion + 1, Notes: r.Notes, Config: after.Draft,
-		Digest: after.DraftDigest, PublishedBy: by.user(), PublishedAt: now, Revision: revision, Status: Published,
+		Digest: after.DraftDigest, PublishedBy: by.User, PublishedAt: now, Revision: revision, Status: Published,
 	}
 	var v rule.Violations
 	made.Label = label(&v, after.Versioning, made.Number, r.Label, earlier, now)
@@ -80,7 +80,7 @@ func (s *Service) release(ctx context.Context, by Caller, revision int64, after 
 	if err != nil {
 		return Version{}, err
 	}
-	return s.put(ctx, by, after, present.Above(made.Number))
+	return s.put(ctx, by, after, made, present.Above(made.Number))
 }
 
 // Deploy makes a version what the slug means. One that no longer fits the
@@ -98,14 +98,15 @@ func (s *Service) Deploy(ctx context.Context, ws id.Workspace, r Ref, number int
 			deployed, err = s.d.Versions.Get(ctx, ws, after.ID, number)
 			return err
 		}
-		if err := s.stands(ctx, checker, *after, number); err != nil {
+		standing, err := s.stands(ctx, checker, *after, number)
+		if err != nil {
 			return err
 		}
 		present, err := s.d.Deployments.Present(ctx, ws, after.ID)
 		if err != nil {
 			return err
 		}
-		deployed, err = s.put(ctx, by, after, present.Above(number))
+		deployed, err = s.put(ctx, by, after, standing, present.Above(number))
 		return err
 	})
 	return p, deployed, pub, err
@@ -133,40 +134,37 @@ func (s *Service) Rollback(ctx context.Context, ws id.Workspace, r Ref, by Calle
 		if err != nil {
 			return err
 		}
-		if err := s.stands(ctx, checker, *after, beneath.Version); err != nil {
+		standing, err := s.stands(ctx, checker, *after, beneath.Version)
+		if err != nil {
 			return err
 		}
-		deployed, err = s.put(ctx, by, after, present.Back(beneath))
+		deployed, err = s.put(ctx, by, after, standing, present.Back(beneath))
 		return err
 	})
 	return p, deployed, pub, err
 }
 
-// stands refuses a version that the catalog and the workspace's guardrails of
-// now do not allow any more, with every problem.
-func (s *Service) stands(ctx context.Context, checker *routing.Checker, p Preset, number int) error {
+// stands is a version of p, or refuses one that the catalog and the workspace's
+// guardrails of now do not allow any more, with every problem.
+func (s *Service) stands(ctx context.Context, checker *routing.Checker, p Preset, number int) (Version, error) {
 	version, err := s.d.Versions.Get(ctx, p.Workspace, p.ID, number)
 	if err != nil {
-		return err
+		return Version{}, err
 	}
 	var v rule.Violations
 	if err := s.weigh(ctx, &v, checker, p, version.Config); err != nil {
-		return err
+		return Version{}, err
 	}
 	if err := v.Err(); err != nil {
 		refused := fault.Newf(fault.Conflict, "Version %d does not fit the catalog and the workspace's guardrails as they are now. Nothing was changed; publish a version without what is wrong, and deploy that.", number)
 		refused.Violations = fault.Of(err).Violations
-		return refused
+		return Version{}, refused
 	}
-	return nil
+	return version, nil
 }
 
-// put makes the deployment d of after, whose version stands.
-func (s *Service) put(ctx context.Context, by Caller, after *Preset, d Deployment) (Version, error) {
-	next, err := s.d.Versions.Get(ctx, after.Workspace, after.ID, d.Version)
-	if err != nil {
-		return Version{}, err
-	}
+// put makes the deployment d of after, of the version next, which stands.
+func (s *Service) put(ctx context.Context, by Caller, after *Preset, next Version, d Deployment) (Version, error) {
 	if after.DeployedVersion != 0 && after.DeployedVersion != next.Number {
 		former, err := s.d.Versions.Get(ctx, after.Workspace, after.ID, after.DeployedVersion)
 		if err != nil {
@@ -184,7 +182,7 @@ func (s *Service) put(ctx context.Context, by Caller, after *Preset, d Deploymen
 	if err := s.d.Versions.Mark(ctx, after.Workspace, next); err != nil {
 		return Version{}, err
 	}
-	d.By, d.At = by.user(), s.now()
+	d.By, d.At = by.User, s.now()
 	after.DeployedVersion = next.Number
 	return next, s.d.Deployments.Append(ctx, after.Workspace, after.ID, d)
 }

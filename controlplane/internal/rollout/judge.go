@@ -11,13 +11,17 @@ import (
 
 const (
 	judgeEvery = 250 * time.Millisecond
+	// idleFor is how long nothing is looked at while no rollout is open, unless
+	// something changes.
+	idleFor    = 2 * time.Second
 	retryAfter = 5 * time.Second // a rollout whose verdict could not be carried out
 )
 
 // Elector makes one control plane the one that judges.
 type Elector interface {
 	// Lead runs work whenever this process leads, until ctx ends. The context of
-	// work ends when leadership is lost.
+	// work ends when leadership is lost; wake tells it that something was changed,
+	// of which several may be one.
 	Lead(ctx context.Context, work func(ctx context.Context, wake <-chan struct{}) error) error
 }
 
@@ -49,12 +53,10 @@ func NewJudge(elector Elector, docket Docket, service *Service, now func() time.
 // Run judges whenever this process leads, until ctx ends.
 func (j *Judge) Run(ctx context.Context) error { return j.elector.Lead(ctx, j.lead) }
 
-func (j *Judge) lead(ctx context.Context, _ <-chan struct{}) error {
+func (j *Judge) lead(ctx context.Context, wake <-chan struct{}) error {
 	clear(j.delayed)
 	j.note(func(c *counts) { c.leading, c.judged = true, j.now() })
 	defer j.note(func(c *counts) { c.leading, c.running, c.paused = false, 0, 0 })
-	tick := time.NewTicker(judgeEvery)
-	defer tick.Stop()
 	failing := false
 	for {
 		err := j.Round(ctx)
@@ -62,12 +64,34 @@ func (j *Judge) lead(ctx context.Context, _ <-chan struct{}) error {
 			j.log.Warn("rollouts are not judged, it is tried again", slog.Any("error", err))
 		}
 		failing = err != nil
-		select {
-		case <-ctx.Done():
+		if !j.rest(ctx, wake, failing) {
 			return nil
-		case <-tick.C:
 		}
 	}
+}
+
+// rest waits until rollouts are to be judged again, or ctx ends and it reports
+// false.
+func (j *Judge) rest(ctx context.Context, wake <-chan struct{}, failing bool) bool {
+	pause := idleFor
+	if failing || !j.idle() {
+		pause, wake = judgeEvery, nil
+	}
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-wake:
+	case <-timer.C:
+	}
+	return ctx.Err() == nil
+}
+
+// idle reports whether no rollout was open in the last round.
+func (j *Judge) idle() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.counts.running+j.counts.paused == 0
 }
 
 // Round judges every open rollout once.

@@ -64,11 +64,6 @@ func (s *Service) Start(ctx context.Context, ws id.Workspace, route id.Route, ca
 		if r.Stable, out.Warnings, err = s.d.Routes.Candidate(ctx, ws, route, candidate, names); err != nil {
 			return err
 		}
-		if former, err := s.d.Store.Latest(ctx, ws, route); err == nil && former.State.Open() {
-			return underWay(former)
-		} else if err != nil && !fault.Is(err, fault.NotFound) {
-			return err
-		}
 		c.Diff = begun(r)
 		return s.d.Store.Create(ctx, ws, r)
 	})
@@ -77,10 +72,6 @@ func (s *Service) Start(ctx context.Context, ws id.Workspace, route id.Route, ca
 	}
 	out.Detail = Detail{Rollout: r, Waiting: ForHold}
 	return out, nil
-}
-
-func underWay(r Rollout) error {
-	return fault.Newf(fault.Conflict, "Version %d of the dynamic route is being rolled out (%s). Abort that first, or wait for its end.", r.Candidate, r.ID)
 }
 
 // Current is the newest rollout of a route, with what it is judged by now, or

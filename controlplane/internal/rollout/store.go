@@ -48,8 +48,8 @@ type Routes interface {
 	NamesFor(ctx context.Context, ws id.Workspace, route id.Route, number int) (*routing.Names, error)
 	// Candidate returns the version that is deployed beside a version that could
 	// be too. It fails with not_found, and with conflict where the route is
-	// paused, nothing or the version itself is deployed, or the version does not
-	// fit the catalog.
+	// paused, nothing or the version itself is deployed, the version does not
+	// fit the catalog, or one is being rolled out.
 	Candidate(ctx context.Context, ws id.Workspace, route id.Route, number int, names *routing.Names) (stable int, warnings []flow.Problem, err error)
 	// Serving fails with conflict where the route is paused, and with not_found
 	// where it is none.

@@ -104,8 +104,8 @@ func (s *Service) Update(ctx context.Context, ws id.Workspace, by audit.By, p Pa
 }
 
 // names are the models that a patch names, with the catalog and the presets to
-// find them in; without a catalog it names none. What was stored before is not held against a later
-// catalog: a change of something else must stay possible.
+// find them in; without a catalog it names none. What was stored before is not
+// held against a later catalog: a change of something else must stay possible.
 type names struct {
 	offered   *catalog.View
 	shelf     *routing.Shelf // has them looked up

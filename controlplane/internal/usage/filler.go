@@ -96,20 +96,21 @@ func (f *Filler) Fill(ctx context.Context) error {
 	if err := f.topology.Await(ctx); err != nil {
 		return err
 	}
+	epoch, err := f.epoch(ctx)
+	today := f.now().UTC().Truncate(24 * time.Hour)
+	if err != nil || epoch != "" && today.Equal(f.cleared) {
+		return err
+	}
 	stream, err := f.conn.JetStream().Stream(ctx, wire.StreamSpend)
 	if err != nil {
 		return fmt.Errorf("look up the counters of usage: %w", err)
-	}
-	epoch, err := f.epoch(ctx)
-	if err != nil {
-		return err
 	}
 	if epoch == "" {
 		if err := f.fill(ctx, stream); err != nil {
 			return err
 		}
 	}
-	return f.clear(ctx, stream)
+	return f.clear(ctx, stream, today)
 }
 
 // epoch is the one that counts; "" when there is none.
@@ -218,8 +219,7 @@ func increment(ctx context.Context, js jetstream.JetStream, subject, by string) 
 const clearedDays = 60
 
 // clear removes the days that are over, once a day.
-func (f *Filler) clear(ctx context.Context, stream jetstream.Stream) error {
-	today := f.now().UTC().Truncate(24 * time.Hour)
+func (f *Filler) clear(ctx context.Context, stream jetstream.Stream, today time.Time) error {
 	if today.Equal(f.cleared) {
 		return nil
 	}

@@ -128,6 +128,27 @@ const (
 	EventTooLarge    Reason = "event_too_large"
 )
 
+// Reasons of rate_limit_exceeded.
+const (
+	PolicyRequests    Reason = "policy_requests_per_minute"
+	PolicyTokens      Reason = "policy_tokens_per_minute"
+	PolicyConcurrent  Reason = "policy_concurrent_requests"
+	PolicyUnavailable Reason = "policy_unavailable" // the limit could not be asked in time
+)
+
+// Reasons of key_limit_exceeded that the platform's allowances give, and that a
+// key gives whose owner blocked it. Reached limits have the rest: LimitReached,
+// BudgetReached and DepartmentBudgetReached.
+const (
+	CustomerRequests Reason = "customer_requests_per_minute"
+	FreeRequests     Reason = "free_requests_per_day"
+	KeySoftBlocked   Reason = "key_limit_soft_blocked"
+)
+
+// CostUnbounded is the reason of validation_error for what has no worst case, and
+// would have to be reserved.
+const CostUnbounded Reason = "cost_unbounded"
+
 // Overloaded is the reason of upstream_server_error when the provider has more
 // to do than it can.
 const Overloaded Reason = "overloaded"

@@ -35,6 +35,18 @@ type (
 	RolloutKind struct{}
 	// PresetKind marks identifiers of a preset.
 	PresetKind struct{}
+	// RatePolicyKind marks identifiers of a rate-limit policy.
+	RatePolicyKind struct{}
+	// RateAssignmentKind marks identifiers of the assignment of a rate-limit policy.
+	RateAssignmentKind struct{}
+	// BudgetKind marks identifiers of a budget.
+	BudgetKind struct{}
+	// WalletEntryKind marks identifiers of one entry of a wallet.
+	WalletEntryKind struct{}
+	// WebhookKind marks identifiers of a webhook.
+	WebhookKind struct{}
+	// DeliveryKind marks identifiers of one delivery to a webhook.
+	DeliveryKind struct{}
 )
 
 // Prefix implements Kind.
@@ -85,6 +97,24 @@ func (RolloutKind) Prefix() string { return "rollout" }
 // Prefix implements Kind.
 func (PresetKind) Prefix() string { return "preset" }
 
+// Prefix implements Kind.
+func (RatePolicyKind) Prefix() string { return "rlp" }
+
+// Prefix implements Kind.
+func (RateAssignmentKind) Prefix() string { return "rla" }
+
+// Prefix implements Kind.
+func (BudgetKind) Prefix() string { return "budget" }
+
+// Prefix implements Kind.
+func (WalletEntryKind) Prefix() string { return "credit" }
+
+// Prefix implements Kind.
+func (WebhookKind) Prefix() string { return "hook" }
+
+// Prefix implements Kind.
+func (DeliveryKind) Prefix() string { return "dlv" }
+
 type (
 	// Workspace identifies a tenant.
 	Workspace = ID[WorkspaceKind]
@@ -118,4 +148,16 @@ type (
 	Rollout = ID[RolloutKind]
 	// Preset identifies a preset.
 	Preset = ID[PresetKind]
+	// RatePolicy identifies a rate-limit policy.
+	RatePolicy = ID[RatePolicyKind]
+	// RateAssignment identifies the assignment of a rate-limit policy.
+	RateAssignment = ID[RateAssignmentKind]
+	// Budget identifies a budget.
+	Budget = ID[BudgetKind]
+	// WalletEntry identifies one entry of a wallet.
+	WalletEntry = ID[WalletEntryKind]
+	// Webhook identifies a webhook.
+	Webhook = ID[WebhookKind]
+	// Delivery identifies one delivery to a webhook.
+	Delivery = ID[DeliveryKind]
 )

@@ -111,6 +111,20 @@ func Text[T interface{ AppendTo(dst []byte) []byte }](b *Buffer, name string, v 
 	*b = append(*b, '"')
 }
 
+// TextsIf writes a list of texts that need no escaping, unless it is empty.
+func TextsIf[T interface{ AppendTo(dst []byte) []byte }](b *Buffer, name string, list []T) {
+	if len(list) == 0 {
+		return
+	}
+	b.Name(name)
+	b.Open('[')
+	for i := range list {
+		b.Next()
+		*b = append(list[i].AppendTo(append(*b, '"')), '"')
+	}
+	b.Close(']')
+}
+
 // Strings writes an array of strings unless it is empty.
 func (b *Buffer) Strings(name string, v []string) {
 	if len(v) == 0 {

@@ -31,6 +31,8 @@ type Key struct {
 	Profile    id.Profile    `json:"profile,omitzero"`    // the routing profile bound to the key
 	Department id.Department `json:"department,omitzero"` // that the key belongs to
 	Route      id.Route      `json:"route,omitzero"`      // the dynamic route attached to the key
+	Limits     *KeyLimits    `json:"limits,omitempty"`    // nil: none
+	Agent      string        `json:"agent,omitempty"`     // that its requests are of when they name none
 
 	// Revision is the workspace revision at which this document was compiled;
 	// a document never replaces one of a later revision.
@@ -42,8 +44,9 @@ type Key struct {
 // A key document's schema says what its reader has to understand, as that of a
 // snapshot does: who does not know routes would serve a key past its own.
 const (
-	schemaKeyRoute = 2
-	newestKey      = schemaKeyRoute
+	schemaKeyRoute  = 2
+	schemaKeyLimits = 3 // and agents
+	newestKey       = schemaKeyLimits
 )
 
 // Versioned is k with the lowest schema whose readers understand all of it.
@@ -51,6 +54,9 @@ func (k Key) Versioned() Key {
 	k.Schema = Schema
 	if !k.Route.IsZero() {
 		k.Schema = schemaKeyRoute
+	}
+	if k.Limits != nil || k.Agent != "" {
+		k.Schema = schemaKeyLimits
 	}
 	return k
 }

@@ -96,7 +96,7 @@ func TestDecodeRefuses(t *testing.T) {
 		_, err := policy.DecodeSnapshot(changed, digest)
 		require.ErrorIs(t, err, policy.ErrDigest)
 	}
-	for _, text := range []string{"", "null", "[]", `{"schema":4}`, `{"schema":0}`, `{"schema":-1}`, `{"schema":"1"}`} {
+	for _, text := range []string{"", "null", "[]", `{"schema":5}`, `{"schema":0}`, `{"schema":-1}`, `{"schema":"1"}`} {
 		_, err := policy.DecodeSnapshot([]byte(text), policy.Digest([]byte(text)))
 		require.Error(t, err, text)
 		_, err = policy.DecodeKey([]byte(text))

@@ -36,7 +36,7 @@ func TestRoutesAreKeptFromWhoDoesNotKnowThem(t *testing.T) {
 	attached.Route = id.Route{}
 	require.Equal(t, policy.Schema, schema(attached), "and it goes on once the route is taken off")
 
-	for _, unread := range []int{0, -1, policy.Schema + 2} {
+	for _, unread := range []int{0, -1, policy.Schema + 3} {
 		k.Schema = unread
 		body, _, err := policy.Encode(k)
 		require.NoError(t, err)

@@ -22,7 +22,8 @@ const Schema = 1
 const (
 	schemaGuardrails = 2
 	schemaRoutes     = 3 // and presets
-	newestSnapshot   = schemaRoutes
+	schemaLimits     = 4
+	newestSnapshot   = schemaLimits
 )
 
 // Snapshot is everything about a workspace that a gateway must know, keys
@@ -38,6 +39,7 @@ type Snapshot struct {
 	Profiles    []Profile    `json:"profiles,omitempty"`    // all of the workspace, sorted by id
 	Profile     id.Profile   `json:"profile,omitzero"`      // bound to the workspace itself
 	Departments []Department `json:"departments,omitempty"` // all of the workspace, sorted by id
+	Members     []Membership `json:"members,omitempty"`     // of departments, sorted by user
 	Guardrails  []Guardrail  `json:"guardrails,omitempty"`  // enabled ones, sorted by id
 	Routes      []Route      `json:"routes,omitempty"`      // active ones with a deployed version, sorted by id
 	Presets     []Preset     `json:"presets,omitempty"`     // with a deployed version, sorted by slug
@@ -48,6 +50,7 @@ type Snapshot struct {
 
 	Credentials []Credential `json:"credentials,omitempty"` // enabled ones, in the order in which they are tried
 	Auto        *Auto        `json:"auto,omitempty"`        // nil: DefaultAuto
+	Limits      *Limits      `json:"limits,omitempty"`      // nil: nothing is limited
 }
 
 // Versioned is s with the lowest schema whose readers understand all of it. The
@@ -60,6 +63,9 @@ func (s Snapshot) Versioned() Snapshot {
 	}
 	if len(s.Routes)+len(s.Presets) > 0 {
 		s.Schema = schemaRoutes
+	}
+	if s.Limits != nil {
+		s.Schema = schemaLimits
 	}
 	return s
 }

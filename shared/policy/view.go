@@ -14,6 +14,7 @@ type View struct {
 	snapshot    Snapshot
 	profiles    map[id.Profile]*Profile
 	departments map[id.Department]*Department
+	members     map[id.User][]id.Department
 	own         map[string][]*OwnCredential // by provider
 	guardrails  guardrails
 	routes      map[id.Route]*CompiledRoute
@@ -34,7 +35,7 @@ func Compile(s Snapshot) (*View, error) {
 	if err != nil {
 		return nil, fmt.Errorf("compile snapshot: %w", err)
 	}
-	v := &View{snapshot: s, own: ownCredentials(&s), guardrails: guardrailsOf(&s), routes: routes}
+	v := &View{snapshot: s, own: ownCredentials(&s), guardrails: guardrailsOf(&s), routes: routes, members: membersOf(&s)}
 	v.recordings, v.hider = recordingsOf(&s), condition.NewHider(s.ReplayKey)
 	if len(s.Profiles) > 0 {
 		v.profiles = make(map[id.Profile]*Profile, len(s.Profiles))

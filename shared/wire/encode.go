@@ -49,8 +49,13 @@ func (e *UsageEvent) AppendJSON(b *jsonappend.Buffer) {
 	b.Name("cost")
 	e.Cost.AppendJSON(b)
 	b.BoolIf("billing_suppressed", e.Suppressed)
+	b.IntIf("charge", int64(e.Charge))
 	b.Int("policy_revision", e.PolicyRevision)
 	b.Int("catalog_revision", e.CatalogRevision)
+	jsonappend.TextsIf(b, "departments", e.Departments)
+	jsonappend.TextsIf(b, "guardrails", e.Guardrails)
+	b.StringIf("agent", e.Agent)
+	b.BoolIf("free", e.Free)
 	if r := e.Rollout; r != nil {
 		b.Name("rollout")
 		r.AppendJSON(b)

@@ -7,6 +7,7 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/meter"
+	"github.com/signalbox-dev/signalbox/shared/money"
 )
 
 // UsageSchema is the version of UsageEvent.
@@ -54,17 +55,31 @@ type UsageEvent struct {
 	CredentialSource string `json:"credential_source,omitempty"`
 	Attempts         int    `json:"attempts"` // upstream calls
 
-	Usage           meter.Usage `json:"usage"`
-	Cost            meter.Cost  `json:"cost"`
-	Suppressed      bool        `json:"billing_suppressed,omitempty"`
+	Usage      meter.Usage `json:"usage"`
+	Cost       meter.Cost  `json:"cost"`
+	Suppressed bool        `json:"billing_suppressed,omitempty"`
+	// Charge is what the wallet pays: the cost of managed models, the fee for the
+	// workspace's own credentials, nothing without billing.
+	Charge          money.Nanos `json:"charge,omitempty"`
 	PolicyRevision  int64       `json:"policy_revision"`
 	CatalogRevision int64       `json:"catalog_revision"`
+
+	Attribution
 
 	// Rollout comes with the last event of a request whose dynamic route has a
 	// version that is being rolled out.
 	Rollout *UsageRollout `json:"rollout,omitempty"`
 
 	Decision json.RawMessage `json:"decision,omitempty"` // decide.Record, at most 16 KiB
+}
+
+// Attribution is what a request counts toward, beside its key and workspace, as
+// of the revision that it was admitted under.
+type Attribution struct {
+	Departments []id.Department `json:"departments,omitempty"`
+	Guardrails  []id.Guardrail  `json:"guardrails,omitempty"` // that have a budget
+	Agent       string          `json:"agent,omitempty"`      // at most MaxAgent bytes
+	Free        bool            `json:"free,omitempty"`       // on the user's allowance of free models
 }
 
 // Outcome says how a model attempt ended.

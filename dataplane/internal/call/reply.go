@@ -8,6 +8,8 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/meter"
+	"github.com/signalbox-dev/signalbox/shared/policy"
+	"github.com/signalbox-dev/signalbox/shared/wire"
 )
 
 // Reply is an upstream's answer whose first content has arrived, so that no
@@ -101,12 +103,24 @@ type Outcome struct {
 	Finished  time.Time
 }
 
-// Grant is an admission; it is settled exactly once, by record.
+// Grant is an admission; it is settled exactly once, by record, after what the
+// request used is on record.
 type Grant interface {
 	// Header returns the rate-limit headers for the response, or nil.
 	Header() http.Header
 	// Checks are the gates' views, for the record.
 	Checks() []decide.LimitCheck
+	// Terms says how the request is accounted for.
+	Terms() Terms
 	// Settle gives back what was not used. It does not block on the network.
 	Settle(used meter.Usage, cost meter.Cost)
+}
+
+// Terms are how a request that was admitted is accounted for.
+type Terms struct {
+	wire.Attribution
+	Billing policy.Billing
+	// FeeRate is what of the cost of the workspace's own credentials is charged, in
+	// millionths; 0 while no fee is due.
+	FeeRate int64
 }

@@ -28,6 +28,7 @@ type unlimited struct{}
 
 func (unlimited) Header() http.Header            { return nil }
 func (unlimited) Checks() []decide.LimitCheck    { return nil }
+func (unlimited) Terms() call.Terms              { return call.Terms{} }
 func (unlimited) Settle(meter.Usage, meter.Cost) {}
 
 var _ call.Grant = unlimited{}

@@ -176,6 +176,7 @@ type grant struct{ f *fakes }
 
 func (grant) Header() http.Header { return http.Header{"X-Ratelimit-Limit-Requests": {"60"}} }
 
+func (grant) Terms() call.Terms                { return call.Terms{} }
 func (grant) Checks() []decide.LimitCheck      { return []decide.LimitCheck{{Scope: "key", OK: true}} }
 func (g grant) Settle(meter.Usage, meter.Cost) { g.f.settled = true }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/meter"
+	"github.com/signalbox-dev/signalbox/shared/money"
 	"github.com/signalbox-dev/signalbox/shared/wire"
 )
 
@@ -36,8 +37,13 @@ type Intent struct {
 	Usage meter.Usage
 	Cost  meter.Cost
 
+	// Charge is what the wallet is to pay for Cost.
+	Charge money.Nanos
+
 	PolicyRevision  int64
 	CatalogRevision int64
+
+	wire.Attribution
 }
 
 // event is what the intent becomes when no completion comes.
@@ -72,5 +78,7 @@ func (i Intent) event(gw id.Gateway) wire.UsageEvent {
 		Cost:            i.Cost,
 		PolicyRevision:  i.PolicyRevision,
 		CatalogRevision: i.CatalogRevision,
+		Charge:          i.Charge,
+		Attribution:     i.Attribution,
 	}
 }

@@ -102,7 +102,7 @@ func TestDecodeRefuses(t *testing.T) {
 		_, err = policy.DecodeKey([]byte(text))
 		require.Error(t, err, text)
 	}
-	_, err = policy.DecodeKey([]byte(`{"schema":3}`))
+	_, err = policy.DecodeKey([]byte(`{"schema":4}`))
 	require.ErrorIs(t, err, policy.ErrSchema)
 }
 

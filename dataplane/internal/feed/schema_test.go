@@ -13,10 +13,10 @@ import (
 )
 
 // newer is a snapshot that a gateway of this version cannot read, as one with
-// presets is for the version before them.
+// limits is for the version before them.
 func (w *world) newer(revision int64) {
 	s := w.snapshot(revision)
-	s.Presets = make([]policy.Preset, 1)
+	s.Limits = &policy.Limits{}
 	s = s.Versioned()
 	s.Schema++
 	w.snapshotAs(s)

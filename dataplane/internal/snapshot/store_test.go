@@ -270,7 +270,7 @@ func TestTheDiskIsNotServedForWhatCannotBeRead(t *testing.T) {
 
 // unreadable is a snapshot that asks for a newer version of the gateway.
 func unreadable(t *testing.T, revision int64) (body []byte, digest string) {
-	s := policy.Snapshot{Workspace: ws, Revision: revision, Presets: make([]policy.Preset, 1)}.Versioned()
+	s := policy.Snapshot{Workspace: ws, Revision: revision, Limits: &policy.Limits{}}.Versioned()
 	s.Schema++
 	body, digest, err := policy.Encode(s)
 	require.NoError(t, err)

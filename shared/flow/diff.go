@@ -83,13 +83,11 @@ func nodesOf(g Graph) map[string]*Node {
 
 // rawOf writes a part of a graph as JSON; nil for what is none.
 func rawOf(v any) json.RawMessage {
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	if encoder.Encode(v) != nil {
+	raw, err := encode(v)
+	if err != nil {
 		return nil
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	return raw
 }
 
 // fieldsBetween appends the fields in which two values differ: members of

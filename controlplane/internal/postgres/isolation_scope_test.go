@@ -15,6 +15,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/preset"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/replay"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
 	"github.com/signalbox-dev/signalbox/shared/id"
 )
@@ -172,6 +173,43 @@ func TestStoresRefuseOtherScopes(t *testing.T) {
 		},
 		"route keys.Attach": func(ctx context.Context) error {
 			_, err := NewRouteKeys().Attach(ctx, a.ID, routeOf(a.ID).ID, []id.Key{key.ID}, 1, epoch)
+			return err
+		},
+		"rollout.Create": func(ctx context.Context) error { return NewRolloutStore().Create(ctx, a.ID, openRolloutOf(ownerA)) },
+		"rollout.Latest": func(ctx context.Context) error {
+			_, err := NewRolloutStore().Latest(ctx, a.ID, routeOf(a.ID).ID)
+			return err
+		},
+		"rollout.Update": func(ctx context.Context) error { return NewRolloutStore().Update(ctx, a.ID, openRolloutOf(ownerA)) },
+		"rollout.List": func(ctx context.Context) error {
+			_, err := NewRolloutStore().List(ctx, a.ID, routeOf(a.ID).ID, page.Query{})
+			return err
+		},
+		"rollout.Cells": func(ctx context.Context) error {
+			_, err := NewRolloutStore().Cells(ctx, a.ID, rolloutOf(ownerA).ID)
+			return err
+		},
+		"rollout.Underway": func(ctx context.Context) error {
+			_, err := NewRolloutStore().Underway(ctx, a.ID, routeOf(a.ID).ID)
+			return err
+		},
+		"rollout.Open": func(ctx context.Context) error {
+			_, err := NewRolloutStore().Open(ctx, a.ID, []id.Route{routeOf(a.ID).ID})
+			return err
+		},
+		"rollout.Suspend": func(ctx context.Context) error { return NewRolloutStore().Suspend(ctx, a.ID, routeOf(a.ID).ID, epoch) },
+		"rollout.Abort":   func(ctx context.Context) error { return NewRolloutStore().Abort(ctx, a.ID, routeOf(a.ID).ID, epoch) },
+		"replay.Requests": func(ctx context.Context) error {
+			return NewReplayLog().Requests(ctx, a.ID, []id.Key{key.ID}, epoch, 1, func(*replay.Request) error { return nil })
+		},
+		"replay.Durations": func(ctx context.Context) error { _, err := NewReplayLog().Durations(ctx, a.ID, epoch); return err },
+		"replay.Documents": func(ctx context.Context) error {
+			_, err := NewRouteKeys().Documents(ctx, a.ID, routeOf(a.ID).ID)
+			return err
+		},
+		"preset.Uses": func(ctx context.Context) error {
+			p, _, _ := presetOf(ownerA)
+			_, err := NewPresetStore().Uses(ctx, a.ID, p)
 			return err
 		},
 		"guardrail.Create": func(ctx context.Context) error { return NewGuardrailStore().Create(ctx, a.ID, guardrailOf(a.ID)) },

@@ -290,6 +290,7 @@ func TestWritesForOthersAreRefused(t *testing.T) {
 		},
 		"version of a dynamic route":    func(ctx context.Context) error { return NewRouteVersionStore().Add(ctx, b.ID, versionOf(a.ID)) },
 		"deployment of a dynamic route": func(ctx context.Context) error { return NewRouteDeploymentStore().Add(ctx, b.ID, deploymentOf(a.ID)) },
+		"rollout of a dynamic route":    func(ctx context.Context) error { return NewRolloutStore().Create(ctx, b.ID, openRolloutOf(ownerA)) },
 		"preset": func(ctx context.Context) error {
 			p, _, _ := presetOf(ownerA)
 			return NewPresetStore().Create(ctx, b.ID, p)

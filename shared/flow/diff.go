@@ -29,11 +29,6 @@ type Difference struct {
 	Graph          []FieldChange // outside the nodes: entry and affinity
 }
 
-// Empty reports whether nothing is different but the order of the nodes.
-func (d Difference) Empty() bool {
-	return len(d.Added)+len(d.Removed)+len(d.Changed)+len(d.Graph) == 0
-}
-
 // NodeChange is what changes of one node.
 type NodeChange struct {
 	Node   string

@@ -28,7 +28,7 @@ func (a *app) routesVersions() *cobra.Command {
 		if len(args) == 2 {
 			return a.routeVersion(c.Context(), api, route, args[1], *file)
 		}
-		open, err := openRollout(c.Context(), api, route)
+		open, err := a.openRollout(c.Context(), api, route)
 		if err != nil {
 			return err
 		}

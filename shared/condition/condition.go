@@ -52,6 +52,10 @@ func Sources() []Source {
 	return []Source{Body, Header, Metadata, WorkspaceTag, KeyScope, Endpoint, Model, SessionID, UserID}
 }
 
+// several reports whether a request may have more than one value of an input: a
+// header's lines, tags, scopes.
+func (s Source) several() bool { return s == Header || s == WorkspaceTag || s == KeyScope }
+
 // takesPath reports whether a source has parts that a path names.
 func (s Source) takesPath() bool { return s == Body || s == Header || s == Metadata }
 

@@ -107,8 +107,8 @@ func (p *Program) excludes(b *Program) bool {
 	switch {
 	case p.opposite(b), !p.negated && b.op == Exists && b.negated:
 		return true
-	case p.negated || b.negated || p.source == WorkspaceTag || p.source == KeyScope:
-		return false // the latter two have several values: each may pass one
+	case p.negated || b.negated || p.source.several():
+		return false // of several values each test may be passed by one
 	case p.op == GreaterThan && b.op == LessThan:
 		above, below := p.values[0], b.values[0]
 		return above.kind == number && below.kind == number && above.number >= below.number

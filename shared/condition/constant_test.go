@@ -13,6 +13,7 @@ import (
 func TestConstants(t *testing.T) {
 	plan := func(rest string) string { return `{"source":"metadata","path":"plan",` + rest + `}` }
 	tag := func(rest string) string { return `{"source":"workspace_tag",` + rest + `}` }
+	header := func(rest string) string { return `{"source":"header","path":"x-plan",` + rest + `}` }
 	endpoint := func(rest string) string { return `{"source":"endpoint",` + rest + `}` }
 	all := func(a, b string) string { return `{"all":[` + a + `,` + b + `]}` }
 	either := func(a, b string) string { return `{"any":[` + a + `,` + b + `]}` }
@@ -44,6 +45,9 @@ func TestConstants(t *testing.T) {
 		{either(plan(`"op":"in","value":["a","b"]`), plan(`"op":"not_in","value":["A","b"]`)), "when true"},
 		{either(plan(`"op":"in","value":["a","b"]`), plan(`"op":"not_in","value":["a"]`)), ""},
 		{all(tag(`"op":"equals","value":"a"`), tag(`"op":"equals","value":"b"`)), ""}, // it may have both
+		{all(header(`"op":"equals","value":"a"`), header(`"op":"equals","value":"b"`)), ""}, // in two lines
+		{all(header(`"op":"greater_than","value":5`), header(`"op":"less_than","value":5`)), ""},
+		{all(header(`"op":"equals","value":"a"`), header(`"op":"not_equals","value":"a"`)), "when false"},
 		{all(tag(`"op":"equals","value":"a"`), tag(`"op":"not_equals","value":"a"`)), "when false"},
 		{all(tag(`"op":"equals","value":"a"`), tag(`"op":"not_exists"`)), "when false"},
 		{tag(`"op":"equals","value":null`), "when false"},

@@ -113,11 +113,14 @@ func (k *checker) entry() {
 // Encode writes a graph as canonical JSON: members in a fixed order, no blanks,
 // percents without decimals that say nothing. It fails for a position that is
 // no number.
-func Encode(g Graph) ([]byte, error) {
+func Encode(g Graph) ([]byte, error) { return encode(g) }
+
+// encode writes a graph or a part of one.
+func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(g); err != nil {
+	if err := encoder.Encode(v); err != nil {
 		return nil, err
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil

@@ -29,11 +29,6 @@ type Difference struct {
 	Graph          []FieldChange // outside the nodes: entry and affinity
 }
 
-// Empty reports whether nothing is different but the order of the nodes.
-func (d Difference) Empty() bool {
-	return len(d.Added)+len(d.Removed)+len(d.Changed)+len(d.Graph) == 0
-}
-
 // NodeChange is what changes of one node.
 type NodeChange struct {
 	Node   string
@@ -83,13 +78,11 @@ func nodesOf(g Graph) map[string]*Node {
 
 // rawOf writes a part of a graph as JSON; nil for what is none.
 func rawOf(v any) json.RawMessage {
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	if encoder.Encode(v) != nil {
+	raw, err := encode(v)
+	if err != nil {
 		return nil
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	return raw
 }
 
 // fieldsBetween appends the fields in which two values differ: members of

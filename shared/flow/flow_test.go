@@ -111,7 +111,7 @@ func TestUses(t *testing.T) {
 	g := graphOf(t, read(t, "testdata/cases/example_paying/graph.json"))
 	p := compiled(t, g, flow.Derive(g, nil))
 	require.Equal(t, []flow.Input{{Source: condition.Metadata, Path: "customer_plan"}}, p.Reads())
-	require.Equal(t, []string{"acme/big", "north/other", "acme/new", "acme/small", "signalbox/free"}, p.Models())
+	require.Equal(t, []string{"acme/big", "north/other", "acme/new", "acme/small", "signalbox/free"}, g.Models())
 	daily, weekly, monthly := p.NeedsUsage()
 	require.Equal(t, []bool{true, false, false}, []bool{daily, weekly, monthly})
 
@@ -154,7 +154,7 @@ func TestDiff(t *testing.T) {
 			{Path: "entry", Before: json.RawMessage(`"start"`), After: json.RawMessage(`"begin"`)},
 		},
 	}, flow.Diff(a, b))
-	require.True(t, flow.Diff(a, a).Empty())
+	require.Zero(t, flow.Diff(a, a))
 }
 
 // TestReplayStops holds where a record's way ends in what it does not hold.

@@ -16,12 +16,11 @@ var ErrInvalid = errors.New("the graph is not valid")
 // Program is a graph ready to be evaluated. It is frozen and safe for
 // concurrent use.
 type Program struct {
-	steps  []step
-	start  int
-	base   Action // what the graph sets outside its nodes
-	reads  []Input
-	models []string
-	usage  [3]bool // by window
+	steps []step
+	start int
+	base  Action // what the graph sets outside its nodes
+	reads []Input
+	usage [3]bool // by window
 }
 
 // step is a node ready to be evaluated.
@@ -74,7 +73,7 @@ func Compile(route id.Route, g Graph, slots Slots) (*Program, error) {
 	for i := range g.Nodes {
 		c.at[g.Nodes[i].ID] = i
 	}
-	p := &Program{steps: make([]step, len(g.Nodes)), start: c.at[g.Entry], reads: g.Reads(), models: g.Models()}
+	p := &Program{steps: make([]step, len(g.Nodes)), start: c.at[g.Entry], reads: g.Reads()}
 	p.base.affinity(g.Affinity)
 	for i := range g.Nodes {
 		var err error

@@ -370,7 +370,7 @@ func tryGraph(t require.TestingT, raw []byte, subject string) {
 	back, problems := flow.Decode(body)
 	require.Empty(t, problems)
 	require.Equal(t, flow.Digest(g), flow.Digest(back))
-	require.True(t, flow.Diff(g, back).Empty())
+	require.Zero(t, flow.Diff(g, back))
 	p, err := flow.Compile(aRoute, g, flow.Derive(g, nil))
 	require.NoError(t, err)
 	facts := &flow.Facts{Request: &request{}, Subject: subject}

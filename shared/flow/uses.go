@@ -62,9 +62,6 @@ func (g Graph) Models() []string {
 // Reads is what Graph.Reads says of the graph. The list is not to be changed.
 func (p *Program) Reads() []Input { return p.reads }
 
-// Models is what Graph.Models says of the graph. The list is not to be changed.
-func (p *Program) Models() []string { return p.models }
-
 // NeedsUsage reports for each window whether a limit node looks at it.
 func (p *Program) NeedsUsage() (daily, weekly, monthly bool) {
 	return p.usage[0], p.usage[1], p.usage[2]

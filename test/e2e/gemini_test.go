@@ -32,16 +32,16 @@ type geminiClient struct{ client *genai.Client }
 
 func (geminiClient) config(q question) *genai.GenerateContentConfig {
 	const budget = 2048
-	out := &genai.GenerateContentConfig{MaxOutputTokens: int32(q.limit)}
+	out := &genai.GenerateContentConfig{MaxOutputTokens: int32(q.limit), HTTPOptions: &genai.HTTPOptions{}}
 	if q.metadata != nil { // of which the SDK knows nothing
 		raw, err := json.Marshal(q.metadata)
 		if err != nil {
 			panic(err) // texts always encode
 		}
-		out.HTTPOptions = &genai.HTTPOptions{Headers: http.Header{"X-Signalbox-Metadata": {string(raw)}}}
+		out.HTTPOptions.Headers = http.Header{"X-Signalbox-Metadata": {string(raw)}}
 	}
 	if q.models != nil {
-		out.HTTPOptions = &genai.HTTPOptions{ExtraBody: map[string]any{"models": q.models}}
+		out.HTTPOptions.ExtraBody = map[string]any{"models": q.models}
 	}
 	if q.system != "" {
 		out.SystemInstruction = genai.NewContentFromText(q.system, "")

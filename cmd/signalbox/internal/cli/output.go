@@ -24,9 +24,12 @@ type answer interface {
 // done turns a call's outcome into an error, or nil when it was carried out.
 func done(r answer, err error) error {
 	var no refusal
+	var number *json.UnsupportedValueError // in what was to be sent
 	switch {
 	case errors.As(err, &no):
 		return no
+	case errors.As(err, &number):
+		return misuse("want numbers: NaN and Inf are none")
 	case err != nil:
 		return unreachable{err}
 	}

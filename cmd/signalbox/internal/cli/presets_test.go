@@ -37,6 +37,7 @@ func TestPresets(t *testing.T) {
 	term.run("presets", "versions", "support").is(cli.ExitOK).shows("v1", "v2", "superseded", "first")
 	term.run("presets", "versions", "support", "1").is(cli.ExitOK).shows("Be brief.").hides("v2")
 	term.run("presets", "diff", "support", "1", "2").is(cli.ExitOK).shows("system_prompt", "openai/gpt-5-mini", "params.seed")
+	term.run("presets", "diff", "support", "1", "latest").is(cli.ExitOK).shows("VERSION 2", "openai/gpt-5-mini")
 	term.run("presets", "diff", "support", "1", "v2").is(cli.ExitUsage)
 	term.run("presets", "rollback", "support").is(cli.ExitOK).shows("v1", "deployed")
 	term.run("presets", "rollback", "support").is(cli.ExitConflict)

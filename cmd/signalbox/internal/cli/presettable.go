@@ -40,6 +40,7 @@ func drafted(p client.Preset) string {
 	return "published"
 }
 
+// versionCell is the number of a version that may be missing.
 func versionCell(n nullable.Nullable[int]) string {
 	if v, err := n.Get(); err == nil {
 		return fmt.Sprint(v)
@@ -58,7 +59,7 @@ func configRows(t *table, c client.PresetConfig) {
 	}
 }
 
-// plain is a JSON value as a cell: a text without its quotes.
+// fieldCell is a JSON value as a cell: a text without its quotes.
 func fieldCell(value json.RawMessage) string {
 	var text string
 	switch {

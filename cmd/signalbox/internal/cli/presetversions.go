@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -16,16 +17,6 @@ func versionNumber(text string) (int, error) {
 		return 0, misuse("want the number of a version, from 1, as the command versions shows it")
 	}
 	return n, nil
-}
-
-// versionNumbers reads the arguments that name two versions.
-func versionNumbers(from, to string) (int, int, error) {
-	first, err := versionNumber(from)
-	if err != nil {
-		return 0, 0, err
-	}
-	second, err := versionNumber(to)
-	return first, second, err
 }
 
 // wantedPreset is the version of a preset that an argument gives, or the latest.
@@ -111,13 +102,17 @@ func (a *app) presetsVersions() *cobra.Command {
 
 func (a *app) presetsDiff() *cobra.Command {
 	return &cobra.Command{
-		Use: "diff PRESET VERSION OTHER", Short: "Show what another version of a preset has otherwise", Args: cobra.ExactArgs(3),
+		Use: "diff PRESET VERSION OTHER", Short: "Show what another version of a preset has otherwise; either may be latest", Args: cobra.ExactArgs(3),
 		RunE: func(c *cobra.Command, args []string) error {
-			from, to, err := versionNumbers(args[1], args[2])
+			api, err := a.management()
 			if err != nil {
 				return err
 			}
-			api, err := a.management()
+			from, err := wantedPreset(c.Context(), api, args[0], args[1:2])
+			if err != nil {
+				return err
+			}
+			to, err := wantedPreset(c.Context(), api, args[0], args[2:])
 			if err != nil {
 				return err
 			}
@@ -126,7 +121,7 @@ func (a *app) presetsDiff() *cobra.Command {
 				return err
 			}
 			return a.show(r, func(t *table) {
-				t.row("FIELD", "VERSION "+args[1], "VERSION "+args[2])
+				t.row("FIELD", fmt.Sprint("VERSION ", from), fmt.Sprint("VERSION ", to))
 				for _, d := range r.JSON200.Data {
 					t.row(d.Path, fieldCell(d.Before), fieldCell(d.After))
 				}

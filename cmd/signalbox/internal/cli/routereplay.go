@@ -24,11 +24,7 @@ policy and the catalog of now. Nothing is sent and nothing changes. VERSION may 
 		if err != nil {
 			return err
 		}
-		api, route, err := a.found(c.Context(), routeID, args[0])
-		if err != nil {
-			return err
-		}
-		number, err := wantedVersion(c.Context(), api, route, args[1:])
+		api, route, number, err := a.foundVersion(c.Context(), args)
 		if err != nil {
 			return err
 		}

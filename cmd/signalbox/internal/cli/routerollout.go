@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/client"
+	"github.com/signalbox-dev/signalbox/shared/flow"
 )
 
 func (a *app) routesRollout() *cobra.Command {
@@ -48,11 +49,11 @@ func (r *rolloutFlags) body(a *app, c *cobra.Command) (client.NewDynamicRouteRol
 	}
 	for step := range strings.SplitSeq(r.steps, ",") {
 		percent, hold, ok := strings.Cut(strings.TrimSpace(step), ":")
-		share := json.Number(strings.TrimSuffix(percent, "%"))
-		if _, err := share.Float64(); !ok || err != nil {
+		share, err := flow.ParsePercent(strings.TrimSuffix(percent, "%"))
+		if !ok || err != nil {
 			return body, misuse("--steps must be shares with how long each is held, such as 10%%:10m,50%%:1h,100%%:10m")
 		}
-		body.Steps = append(body.Steps, client.DynamicRouteRolloutStep{Percent: share, Hold: hold})
+		body.Steps = append(body.Steps, client.DynamicRouteRolloutStep{Percent: json.Number(share.String()), Hold: hold})
 	}
 	body.Guard.MinRequests = r.least
 	limit := func(name string, value *float64) *float64 {
@@ -85,11 +86,7 @@ func (a *app) rolloutStart() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		api, route, err := a.found(c.Context(), routeID, args[0])
-		if err != nil {
-			return err
-		}
-		number, err := wantedVersion(c.Context(), api, route, args[1:])
+		api, route, number, err := a.foundVersion(c.Context(), args)
 		if err != nil {
 			return err
 		}

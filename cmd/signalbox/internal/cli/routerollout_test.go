@@ -29,7 +29,9 @@ func TestRollouts(t *testing.T) {
 
 	term.run("routes", "rollout", "start", "plans").is(cli.ExitUsage)
 	term.run("routes", "rollout", "start", "plans", "--steps", "ten:1m", "--max-error-rate", "0.1").is(cli.ExitUsage)
+	term.run("routes", "rollout", "start", "plans", "--steps", "NaN:1m", "--max-error-rate", "0.1").is(cli.ExitUsage)
 	term.run("routes", "rollout", "start", "plans", "--steps", "10%", "--max-error-rate", "0.1").is(cli.ExitUsage)
+	term.run("routes", "rollout", "start", "plans", "--steps", "10%:1m", "--max-error-rate", "NaN").is(cli.ExitUsage)
 	require.Contains(t, term.run("routes", "rollout", "start", "plans", "--steps", "10%:1m").is(cli.ExitUsage).err, "--max-cost-ratio")
 	write("steps: [{percent: 10, hold: 1m}]\nguard: {min_requests: 1}\n")
 	require.Contains(t, term.run("routes", "rollout", "start", "plans", "-f", file).is(cli.ExitUsage).err, "max_p95_latency_ratio or max_cost_ratio")

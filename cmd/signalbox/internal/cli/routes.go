@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"net/http"
 
 	"github.com/spf13/cobra"
 
@@ -27,9 +26,7 @@ func routeID(ctx context.Context, api *client.ClientWithResponses, text string) 
 	}
 	switch found := r.JSON200.Data; len(found) {
 	case 0:
-		return "", refusal{status: http.StatusNotFound, problem: client.Problem{
-			Code: "not_found", Detail: "There is no dynamic route with the name " + clean(text) + ".",
-		}}
+		return "", notFound{"dynamic route", text}
 	case 1:
 		return found[0].ID, nil
 	}
@@ -115,7 +112,7 @@ func (a *app) routesList() *cobra.Command {
 		return a.showBody(body, func(t *table) {
 			t.row("ID", "NAME", "SLUG", "STATUS", "LATEST", "DEPLOYED", "ROLLOUT", "KEYS", "UPDATED")
 			for _, r := range routes {
-				t.row(r.ID, r.Name, r.Slug, r.Status, version(r.LatestVersion), version(r.DeployedVersion),
+				t.row(r.ID, r.Name, r.Slug, r.Status, versionCell(r.LatestVersion), versionCell(r.DeployedVersion),
 					underway(r.Rollout), r.KeyCount, r.UpdatedAt)
 			}
 		})

@@ -19,9 +19,12 @@ func underway(open nullable.Nullable[client.DynamicRouteUnderway]) string {
 	return fmt.Sprintf("version %d at %s%%, %s", u.Version, u.Percent, u.State)
 }
 
-// openRollout is the rollout that a route has open. A deleted route, whose
-// versions can still be read, has none.
-func openRollout(ctx context.Context, api *client.ClientWithResponses, route string) (nullable.Nullable[client.DynamicRouteUnderway], error) {
+// openRollout is the rollout that a route has open, where a table is to show it.
+// A deleted route, whose versions can still be read, has none.
+func (a *app) openRollout(ctx context.Context, api *client.ClientWithResponses, route string) (nullable.Nullable[client.DynamicRouteUnderway], error) {
+	if a.output != "table" {
+		return nil, nil
+	}
 	r, err := api.GetDynamicRouteWithResponse(ctx, route)
 	if err == nil && r.StatusCode() == http.StatusNotFound {
 		return nil, nil

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/oapi-codegen/nullable"
 	"github.com/spf13/cobra"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/client"
@@ -29,7 +28,7 @@ func (a *app) routesVersions() *cobra.Command {
 		if len(args) == 2 {
 			return a.routeVersion(c.Context(), api, route, args[1], *file)
 		}
-		open, err := openRollout(c.Context(), api, route)
+		open, err := a.openRollout(c.Context(), api, route)
 		if err != nil {
 			return err
 		}
@@ -67,7 +66,7 @@ func (a *app) routeVersion(ctx context.Context, api *client.ClientWithResponses,
 		t.row("VERSION", v.Version)
 		t.row("STATUS", v.Status)
 		t.row("NOTE", v.Note)
-		t.row("PARENT", version(v.Parent))
+		t.row("PARENT", versionCell(v.Parent))
 		t.row("DIGEST", v.Digest)
 		t.row("CREATED BY", v.CreatedBy)
 		t.row("CREATED", v.CreatedAt)
@@ -79,11 +78,7 @@ func (a *app) routesDiff() *cobra.Command {
 		Use: "diff ROUTE VERSION OTHER", Short: "Show what one version changes of another; either may be latest", Args: cobra.ExactArgs(3),
 		Example: "  signalbox routes diff plans 3 4",
 		RunE: func(c *cobra.Command, args []string) error {
-			api, route, err := a.found(c.Context(), routeID, args[0])
-			if err != nil {
-				return err
-			}
-			from, err := wantedVersion(c.Context(), api, route, args[1:2])
+			api, route, from, err := a.foundVersion(c.Context(), args[:2])
 			if err != nil {
 				return err
 			}
@@ -132,11 +127,7 @@ endpoint, model, session_id, user_id, subject and usage (daily, weekly, monthly:
 		if err != nil {
 			return err
 		}
-		api, route, err := a.found(c.Context(), routeID, args[0])
-		if err != nil {
-			return err
-		}
-		number, err := wantedVersion(c.Context(), api, route, args[1:])
+		api, route, number, err := a.foundVersion(c.Context(), args)
 		if err != nil {
 			return err
 		}
@@ -183,11 +174,7 @@ func (a *app) routesDeploy() *cobra.Command {
 	}
 	f := changeFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		api, route, err := a.found(c.Context(), routeID, args[0])
-		if err != nil {
-			return err
-		}
-		number, err := wantedVersion(c.Context(), api, route, args[1:])
+		api, route, number, err := a.foundVersion(c.Context(), args)
 		if err != nil {
 			return err
 		}
@@ -199,6 +186,17 @@ func (a *app) routesDeploy() *cobra.Command {
 		return a.show(r, func(t *table) { deployedRoute(t, either(r.JSON200, r.JSON202)) })
 	}
 	return c
+}
+
+// foundVersion is a dynamic route, and the version of it that the arguments name
+// after it, or the latest.
+func (a *app) foundVersion(ctx context.Context, args []string) (*client.ClientWithResponses, string, int, error) {
+	api, route, err := a.found(ctx, routeID, args[0])
+	if err != nil {
+		return nil, "", 0, err
+	}
+	number, err := wantedVersion(ctx, api, route, args[1:])
+	return api, route, number, err
 }
 
 // wantedVersion is the one that an argument gives, or the latest.
@@ -225,15 +223,6 @@ func (a *app) routesRollback() *cobra.Command {
 		})
 }
 
-// version writes the number of a version that may be missing.
-func version(n nullable.Nullable[int]) string {
-	number, err := n.Get()
-	if err != nil {
-		return ""
-	}
-	return strconv.Itoa(number)
-}
-
 func routeTable(t *table, r client.DynamicRoute) {
 	t.row("ID", r.ID)
 	t.row("NAME", r.Name)
@@ -242,8 +231,8 @@ func routeTable(t *table, r client.DynamicRoute) {
 		t.row("DESCRIPTION", r.Description)
 	}
 	t.row("STATUS", r.Status)
-	t.row("LATEST VERSION", version(r.LatestVersion))
-	t.row("DEPLOYED VERSION", version(r.DeployedVersion))
+	t.row("LATEST VERSION", versionCell(r.LatestVersion))
+	t.row("DEPLOYED VERSION", versionCell(r.DeployedVersion))
 	if _, err := r.Rollout.Get(); err == nil {
 		t.row("ROLLOUT", underway(r.Rollout))
 	}

@@ -18,8 +18,8 @@ const MaxModels = 25
 type link struct {
 	name     string // what is tried; "" where nobody names a model
 	said     string // what the entry says, before a route or a preset put something in its place
-	replaced bool   // the route did
 	reason   SwitchReason
+	replaced bool        // the route put something in the place of what it says
 	rung     Rung        // whose name it is
 	caller   bool        // the caller wrote the entry
 	gratis   bool        // it stands in for what costs nothing

@@ -22,8 +22,8 @@ func Decide(in Input) Plan {
 	if in.Facts.Owner != "" {
 		return d.owned()
 	}
-	if d.opening = in.opened(); len(d.opening.needs) > 0 {
-		d.plan.NeedsPresets = d.opening.needs
+	if d.opening = in.opened(); d.opening.needs != "" {
+		d.plan.NeedsPresets = []string{d.opening.needs}
 		return d.plan
 	}
 	d.Ladder = &d.opening.Ladder

@@ -9,12 +9,12 @@ type Opening struct {
 	Ladder
 	walker *walker // nil: the key has no dynamic route that applies
 	first  link
-	needs  []string
+	needs  string // the key of a preset; "": it is settled
 }
 
 // Open works the opening out; nil without a policy or a catalog. It depends on
-// what Climb depends on, and on what the route looks at. Where it Needs presets
-// it is not settled, and worked out again once Input.Presets has them.
+// what Climb depends on, and on what the route looks at. Where it Needs a preset
+// it is not settled, and worked out again once Input.Presets has it.
 func Open(in *Input) *Opening {
 	if in.Policy == nil || in.Catalog == nil {
 		return nil
@@ -24,10 +24,10 @@ func Open(in *Input) *Opening {
 	return o
 }
 
-// Needs are the keys of the presets that have to be looked up first.
-func (o *Opening) Needs() []string {
+// Needs is the key of a preset that has to be looked up first; "" when none has.
+func (o *Opening) Needs() string {
 	if o == nil {
-		return nil
+		return ""
 	}
 	return o.needs
 }
@@ -118,11 +118,8 @@ func (o *Opening) inherit(in *Input) {
 }
 
 func (o *Opening) need(key string) bool {
-	if key == "" {
-		return false
-	}
-	o.needs = append(o.needs, key)
-	return true
+	o.needs = key
+	return key != ""
 }
 
 // routed puts the model that the route fixes in an entry's place, and reports

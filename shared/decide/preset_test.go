@@ -147,7 +147,7 @@ func TestADecisionAsksForPresets(t *testing.T) {
 		return plan.NeedsPresets
 	}
 	require.Equal(t, []string{"standing"}, needs())
-	require.Equal(t, []string{"standing"}, decide.Open(&in).Needs())
+	require.Equal(t, "standing", decide.Open(&in).Needs())
 	in.Presets["standing"] = preset("standing", policy.PresetConfig{Model: "acme/small"})
 	require.Equal(t, []string{"last"}, needs())
 	in.Presets["last"] = nil

@@ -92,9 +92,9 @@ func (d *decision) recollect() {
 	if !ok {
 		return
 	}
-	r := Recollection{Subject: flow.HashSubject(facts.subject()), Request: recordedRequest(facts)}
-	room := maxRecollected - recollectionFixed - sizeOf(r.Request)
-	r.Inputs, r.Omitted = recordedInputs(in, recording.Reads, room)
+	request, size := recordedRequest(facts)
+	r := Recollection{Subject: flow.HashSubject(facts.subject()), Request: request}
+	r.Inputs, r.Omitted = recordedInputs(in, recording.Reads, maxRecollected-recollectionFixed-size)
 	if recording.Usage {
 		r.Usage = &RecordedUsage{Daily: bucketOf(&in.Usage.Daily), Weekly: bucketOf(&in.Usage.Weekly), Monthly: bucketOf(&in.Usage.Monthly)}
 	}
@@ -152,24 +152,24 @@ func bucketOf(b *flow.Bucket) *RecordedBucket {
 	return &RecordedBucket{Requests: b.Requests, Cost: b.Cost}
 }
 
-// recordedRequest is nil where it cannot be kept as it is: records show names
-// only as clip leaves them.
-func recordedRequest(f *Facts) *RecordedRequest {
+// recordedRequest is what is kept of a request, and its size as JSON. It is nil
+// where it cannot be kept as it is: records show names only as clip leaves them.
+func recordedRequest(f *Facts) (r *RecordedRequest, size int) {
 	p := &f.Provider
 	for _, names := range [...][]string{{f.Model, p.Region}, f.Models, p.Order, p.Only, p.Ignore, f.Parameters} {
 		for _, name := range names {
 			if len(name) > maxRecordedNameSize || clip(name) != name {
-				return nil
+				return nil, 0
 			}
 		}
 	}
-	r := &RecordedRequest{
+	r = &RecordedRequest{
 		Models: f.Models, Provider: f.Provider, Mode: f.Routing.Mode, Affinity: f.Routing.SessionAffinity,
 		MaxAttempts: f.Routing.MaxAttempts, FirstByte: f.Timeouts.FirstByte, Parameters: f.Parameters, Needs: f.Needs,
 		InputTokens: f.InputTokens, OutputTokens: f.OutputTokens,
 	}
-	if sizeOf(r) > maxRecordedRequest {
-		return nil
+	if size = sizeOf(r); size > maxRecordedRequest {
+		return nil, 0
 	}
-	return r
+	return r, size
 }

@@ -75,15 +75,14 @@ func Climb(in *Input) *Ladder {
 // climb works the ladder out for an entry of the chain; preset and route may be
 // nil.
 func (l *Ladder) climb(in *Input, preset *policy.PresetVersion, route *walk) {
-	c := climber{in: in, settings: in.Policy.Settings(), Ladder: l}
+	c := climber{in: in, Ladder: l}
 	l.refusal = c.climb(preset, route)
 }
 
 // climber is the state of one Climb call.
 type climber struct {
 	*Ladder
-	in       *Input
-	settings policy.Settings
+	in *Input
 }
 
 // climb takes the rungs of the request in, widest first. It goes on after a
@@ -126,7 +125,7 @@ func (c *climber) climb(preset *policy.PresetVersion, route *walk) (refusal *fau
 // workspaceRung is what the settings say about routing. What is as on the
 // platform is left to it.
 func (c *climber) workspaceRung(set *policy.Routing) {
-	s := &c.settings
+	s := c.in.Policy.Settings()
 	set.DefaultModel, set.FallbackModels = s.DefaultModel, s.FallbackModels
 	set.Provider.RequireZDR, set.Provider.DenyTraining = s.RequireZDR, s.DenyTraining
 	if s.RoutingMode != policy.Balanced {

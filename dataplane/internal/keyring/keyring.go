@@ -5,6 +5,7 @@
 package keyring
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -103,12 +104,12 @@ type document struct {
 
 // New returns an empty keyring.
 func New(o Options) *Keyring {
-	o.Capacity = orDefault(o.Capacity, defaultCapacity)
-	o.Absent = orDefault(o.Absent, defaultAbsent)
-	o.AbsentFor = orDefault(o.AbsentFor, defaultAbsentFor)
-	o.LookupRate = orDefault(o.LookupRate, defaultLookupRate)
-	o.LookupBurst = orDefault(o.LookupBurst, defaultLookupBurst)
-	o.FetchWithin = orDefault(o.FetchWithin, defaultFetchWithin)
+	o.Capacity = cmp.Or(o.Capacity, defaultCapacity)
+	o.Absent = cmp.Or(o.Absent, defaultAbsent)
+	o.AbsentFor = cmp.Or(o.AbsentFor, defaultAbsentFor)
+	o.LookupRate = cmp.Or(o.LookupRate, defaultLookupRate)
+	o.LookupBurst = cmp.Or(o.LookupBurst, defaultLookupBurst)
+	o.FetchWithin = cmp.Or(o.FetchWithin, defaultFetchWithin)
 	return &Keyring{
 		o:       o,
 		held:    bounded.New[string, *document](o.Capacity),
@@ -117,14 +118,6 @@ func New(o Options) *Keyring {
 		budget:  bounded.NewBudget(o.LookupRate, o.LookupBurst, o.Now()),
 		flights: make(map[string]*flight),
 	}
-}
-
-func orDefault[T comparable](v, def T) T {
-	var zero T
-	if v == zero {
-		return def
-	}
-	return v
 }
 
 // Lookup returns the document of kid, ErrUnknown or ErrUndetermined. The

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"time"
 
@@ -34,33 +33,16 @@ func (r *run) open(ctx context.Context) error {
 	if applies && route.NeedsUsage() || recorded && recording.Usage {
 		in.Usage = r.pipeline.steps.Usage.Usage(ctx, r.call.Workspace, in.Facts.Key.ID, in.Facts.Now)
 	}
-	if !applies { // a route may put other names in their place
-		if err := r.lookUp(ctx, named(&in.Facts)); err != nil {
-			return err
-		}
-	}
 	for {
 		in.Opening = decide.Open(in)
-		needs := in.Opening.Needs()
-		if len(needs) == 0 {
+		key := in.Opening.Needs()
+		if key == "" {
 			return nil
 		}
-		if err := r.lookUp(ctx, needs); err != nil {
+		if err := r.lookUp(ctx, key); err != nil {
 			return err
 		}
 	}
-}
-
-// named is the key of the preset that a request names first.
-func named(f *decide.Facts) []string {
-	name := f.Model
-	if name == "" && len(f.Models) > 0 {
-		name = f.Models[0]
-	}
-	if key, ok := decide.PresetKey(name); ok {
-		return []string{key}
-	}
-	return nil
 }
 
 // furtherWithin is after how long no further preset is asked for: a list of them
@@ -72,41 +54,27 @@ const furtherWithin = 2 * time.Second
 func (r *run) lookUpFurther(ctx context.Context, keys []string) {
 	began := r.pipeline.now()
 	for _, key := range keys {
-		if r.pipeline.now().Sub(began) >= furtherWithin || r.lookUp(ctx, []string{key}) != nil {
+		if r.pipeline.now().Sub(began) >= furtherWithin || r.lookUp(ctx, key) != nil {
 			r.input.Unread = append(r.input.Unread, key)
 		}
 	}
 }
 
-// lookUp adds presets to what the decision knows; one that is not there is known
+// lookUp adds a preset to what the decision knows; one that is not there is known
 // not to be.
-func (r *run) lookUp(ctx context.Context, keys []string) error {
-	if len(keys) == 0 {
-		return nil
-	}
+func (r *run) lookUp(ctx context.Context, key string) error {
 	in := &r.input
-	found := maps.Clone(in.Presets)
-	if found == nil {
-		found = make(map[string]*policy.PresetVersion, len(keys))
+	v, err := r.pipeline.steps.Presets.Find(ctx, r.pin.Policy, in.Facts.Key.Owner, key)
+	switch {
+	case err == nil:
+	case fault.Of(err).Reason == fault.PresetNotFound:
+		v = nil
+	default:
+		return err
 	}
-	for _, key := range keys {
-		if _, known := found[key]; known {
-			continue
-		}
-		v, err := r.pipeline.steps.Presets.Find(ctx, r.pin.Policy, in.Facts.Key.Owner, key)
-		if err != nil && !absent(err) {
-			return err
-		}
-		if err != nil {
-			v = nil
-		}
-		found[key] = v
+	if in.Presets == nil {
+		in.Presets = make(map[string]*policy.PresetVersion, 1)
 	}
-	in.Presets = found
+	in.Presets[key] = v
 	return nil
-}
-
-func absent(err error) bool {
-	e := fault.Of(err)
-	return e.Code == fault.NotFound || e.Reason == fault.PresetNotFound
 }

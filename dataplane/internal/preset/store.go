@@ -5,6 +5,7 @@
 package preset
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -88,15 +89,15 @@ type Store struct {
 
 // New returns an empty store.
 func New(o Options) *Store {
-	o.Capacity = orDefault(o.Capacity, defaultCapacity)
-	o.Bytes = orDefault(o.Bytes, defaultBytes)
-	o.Public = orDefault(o.Public, defaultCapacity)
-	o.Absent = orDefault(o.Absent, defaultAbsent)
-	o.AbsentFor = orDefault(o.AbsentFor, defaultAbsentFor)
-	o.LookupRate = orDefault(o.LookupRate, defaultLookupRate)
-	o.LookupBurst = orDefault(o.LookupBurst, defaultLookupBurst)
-	o.FetchWithin = orDefault(o.FetchWithin, defaultFetchWithin)
-	o.PublicFor = orDefault(o.PublicFor, defaultPublicFor)
+	o.Capacity = cmp.Or(o.Capacity, defaultCapacity)
+	o.Bytes = cmp.Or(o.Bytes, defaultBytes)
+	o.Public = cmp.Or(o.Public, defaultCapacity)
+	o.Absent = cmp.Or(o.Absent, defaultAbsent)
+	o.AbsentFor = cmp.Or(o.AbsentFor, defaultAbsentFor)
+	o.LookupRate = cmp.Or(o.LookupRate, defaultLookupRate)
+	o.LookupBurst = cmp.Or(o.LookupBurst, defaultLookupBurst)
+	o.FetchWithin = cmp.Or(o.FetchWithin, defaultFetchWithin)
+	o.PublicFor = cmp.Or(o.PublicFor, defaultPublicFor)
 	return &Store{
 		o:       o,
 		held:    newShelf(o.Capacity, o.Bytes),
@@ -105,14 +106,6 @@ func New(o Options) *Store {
 		budgets: bounded.New[id.Workspace, *bounded.Budget](o.Absent),
 		flights: make(map[string]*flight),
 	}
-}
-
-func orDefault[T comparable](v, def T) T {
-	var zero T
-	if v == zero {
-		return def
-	}
-	return v
 }
 
 // wanted is a version that a name stands for.

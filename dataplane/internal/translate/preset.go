@@ -29,7 +29,7 @@ func Adds(c *call.Call, with *policy.PresetVersion) decide.Added {
 	if into.Count { // there is no output, and it takes hardly any parameter
 		return decide.Added{InputTokens: added.InputTokens}
 	}
-	return decide.Added{Parameters: added.Parameters, InputTokens: added.InputTokens, OutputTokens: added.OutputTokens}
+	return decide.Added(added)
 }
 
 // intoOf is where a preset goes in c.

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/tidwall/gjson"
 
+	controlplane "github.com/signalbox-dev/signalbox/controlplane/app"
 	dataplane "github.com/signalbox-dev/signalbox/dataplane/app"
 	"github.com/signalbox-dev/signalbox/shared/testkit/simulator"
 	"github.com/signalbox-dev/signalbox/test/harness/client"
@@ -38,6 +39,10 @@ type Options struct {
 	Catalog func(north, south *upstream.Upstream) string
 	// Configure changes the gateways' configuration.
 	Configure func(*dataplane.Config)
+	// Operate changes the control plane's configuration.
+	Operate func(*controlplane.Config)
+	// Now is the clock of the control plane and the gateways; nil is the time.
+	Now func() time.Time
 }
 
 // Platform is a running platform with one tenant.
@@ -48,6 +53,8 @@ type Platform struct {
 	t         testing.TB
 	parts     *parts
 	configure func(*dataplane.Config)
+	operate   func(*controlplane.Config)
+	now       func() time.Time
 }
 
 const (
@@ -65,7 +72,10 @@ func Start(t testing.TB, o Options) *Platform {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, providers.Close()) })
 
-	p := &Platform{t: t, North: providers.North, South: providers.South, configure: o.Configure}
+	p := &Platform{t: t, North: providers.North, South: providers.South, configure: o.Configure, operate: o.Operate, now: o.Now}
+	if p.now == nil {
+		p.now = time.Now
+	}
 	p.HTTP = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64, DisableCompression: true}}
 	catalogs := []string{providers.Catalog(o.Models...)}
 	if o.Simulator {

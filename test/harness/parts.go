@@ -101,9 +101,12 @@ func (p *Platform) StartControlPlane() {
 	cfg.KeyringFile = p.parts.keyring
 	cfg.OperatorToken = secret.NewString(operatorToken)
 	cfg.CatalogFiles = p.parts.catalogs
+	if p.operate != nil {
+		p.operate(&cfg)
+	}
 	reload := make(chan os.Signal, 1)
 	app, err := controlplane.New(context.WithoutCancel(p.t.Context()), cfg, controlplane.Deps{
-		Log: p.parts.log, Now: time.Now, Version: "test", Reload: reload,
+		Log: p.parts.log, Now: p.now, Version: "test", Reload: reload,
 	})
 	require.NoError(p.t, err)
 	p.parts.control = run(app.Addr(), app.Run, reload)
@@ -133,7 +136,7 @@ func (p *Platform) StartGateway(i int) {
 	}
 	reload := make(chan os.Signal, 1)
 	app, err := dataplane.New(context.WithoutCancel(p.t.Context()), cfg, dataplane.Deps{
-		Log: p.parts.log, Now: time.Now, Version: "test", AccessLog: io.Discard, Reload: reload,
+		Log: p.parts.log, Now: p.now, Version: "test", AccessLog: io.Discard, Reload: reload,
 	})
 	require.NoError(p.t, err)
 	p.parts.gateways[i] = run(app.Addr(), app.Run, reload)

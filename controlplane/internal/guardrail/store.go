@@ -21,12 +21,16 @@ type Store interface {
 	// less; else precondition_failed, or not_found.
 	Update(ctx context.Context, ws id.Workspace, g Guardrail) error
 	// Delete fails with not_found, and with conflict while the guardrail is
-	// bound to a member or a key. What is revoked lets go of it.
+	// bound to a member or a key, or a rate-limit policy is assigned to it. What is
+	// revoked lets go of it.
 	Delete(ctx context.Context, ws id.Workspace, guardrail id.Guardrail) error
 	// Presets are the slugs of presets, MaxNamed at most, of which the draft or a
 	// version names the guardrail, and how many more there are. Archived ones do
 	// not count.
 	Presets(ctx context.Context, ws id.Workspace, guardrail id.Guardrail) (slugs []string, more int, err error)
+	// RatePolicies are the rate-limit policies, MaxNamed at most, that are assigned
+	// to the guardrail, sorted, and how many more there are.
+	RatePolicies(ctx context.Context, ws id.Workspace, guardrail id.Guardrail) (policies []id.RatePolicy, more int, err error)
 }
 
 // Directory looks over the guardrails of a workspace, inside a transaction of

@@ -109,9 +109,9 @@ func TestStoresShowNothingOfOthers(t *testing.T) {
 		departments, err := NewDepartmentStore().List(ctx, b.ID, page.Query{}, department.Filter{})
 		require.NoError(t, err)
 		require.Len(t, departments.Items, 1)
-		members, err := NewDepartmentStore().Members(ctx, b.ID, departmentA.ID)
+		uses, err := NewDepartmentStore().Uses(ctx, b.ID, departmentA.ID)
 		require.NoError(t, err)
-		require.Zero(t, members)
+		require.Zero(t, uses)
 		bindings, err := NewProfileStore().Bindings(ctx, b.ID, profileOf(a.ID).ID)
 		require.NoError(t, err)
 		require.Zero(t, bindings)
@@ -410,8 +410,8 @@ func TestStoresRefuseOtherScopes(t *testing.T) {
 		"department.Count":  func(ctx context.Context) error { _, err := NewDepartmentStore().Count(ctx, a.ID); return err },
 		"department.Update": func(ctx context.Context) error { return NewDepartmentStore().Update(ctx, a.ID, departmentOf(a.ID)) },
 		"department.Delete": func(ctx context.Context) error { return NewDepartmentStore().Delete(ctx, a.ID, departmentOf(a.ID).ID) },
-		"department.Members": func(ctx context.Context) error {
-			_, err := NewDepartmentStore().Members(ctx, a.ID, departmentOf(a.ID).ID)
+		"department.Uses": func(ctx context.Context) error {
+			_, err := NewDepartmentStore().Uses(ctx, a.ID, departmentOf(a.ID).ID)
 			return err
 		},
 		"department.Bindable": func(ctx context.Context) error {
@@ -609,12 +609,13 @@ func TestNothingIsSeenWithoutAWorkspace(t *testing.T) {
 		require.NoError(t, NewGuardrailKeys().Add(ctx, w.ID, g.ID, []id.Key{bound.ID}, epoch))
 		require.NoError(t, NewGuardrailMembers().Add(ctx, w.ID, g.ID, []id.User{owner.User}, epoch))
 		storePreset(ctx, t, owner)
+		storeLimits(ctx, t, owner, bound.ID)
 		if _, _, err := NewBYOKVerifications().Claim(ctx, w.ID, brought.ID, byok.VerifyPace); err != nil {
 			return err
 		}
 		return NewAuditStore().Append(ctx, w.ID, auditEvent(w.ID))
 	})
-	tables := []string{"workspaces", "users", "members", "workspace_revisions", "api_keys", "management_keys", "byok_credentials", "byok_verify_turns", "settings", "auto_routing", "routing_profiles", "departments", "guardrails", "guardrail_keys", "guardrail_members", "presets", "preset_versions", "preset_deployments", "publishers", "audit_events"}
+	tables := []string{"workspaces", "users", "members", "workspace_revisions", "api_keys", "management_keys", "byok_credentials", "byok_verify_turns", "settings", "auto_routing", "routing_profiles", "departments", "department_members", "rate_limit_policies", "rate_limit_assignments", "guardrails", "guardrail_keys", "guardrail_members", "presets", "preset_versions", "preset_deployments", "publishers", "audit_events"}
 	for _, table := range tables {
 		var n int
 		require.NoError(t, db.app.sql.QueryRowContext(t.Context(), "SELECT count(*) FROM "+table).Scan(&n))

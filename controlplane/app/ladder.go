@@ -81,7 +81,7 @@ func (a *App) ladder(mutator *deploy.Mutator, ids *id.Source, source routing.Sou
 		}),
 		guardrails: guardrail.NewService(guardrail.Deps{
 			Runner: runner, Store: guardrails, Directory: guardrails, Keys: postgres.NewGuardrailKeys(), Members: postgres.NewGuardrailMembers(),
-			Mutator: mutator, Offered: source, IDs: ids, Now: now,
+			RateLimits: assignments, Mutator: mutator, Offered: source, IDs: ids, Now: now,
 		}),
 		replays: replay.NewService(replay.Deps{
 			Runner: runner, Routes: routes, Versions: postgres.NewRouteVersionStore(), Keys: postgres.NewRouteKeys(),

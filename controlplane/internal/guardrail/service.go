@@ -21,15 +21,16 @@ const maxDescription = 500
 
 // Deps are what a Service works with.
 type Deps struct {
-	Runner    txn.Runner
-	Store     Store
-	Directory Directory
-	Keys      Binder[id.KeyKind]
-	Members   Binder[id.UserKind]
-	Mutator   Mutator
-	Offered   routing.Source
-	IDs       *id.Source
-	Now       func() time.Time
+	Runner     txn.Runner
+	Store      Store
+	Directory  Directory
+	Keys       Binder[id.KeyKind]
+	Members    Binder[id.UserKind]
+	RateLimits RateLimits
+	Mutator    Mutator
+	Offered    routing.Source
+	IDs        *id.Source
+	Now        func() time.Time
 }
 
 // Service creates, changes, binds and deletes guardrails. Its failures are
@@ -168,7 +169,7 @@ func (s *Service) Delete(ctx context.Context, ws id.Workspace, guardrail id.Guar
 			return err
 		}
 		b.More += more
-		policies, more, err := s.d.Store.RatePolicies(ctx, ws, guardrail)
+		policies, more, err := s.d.RateLimits.OfGuardrail(ctx, ws, guardrail)
 		if err != nil {
 			return err
 		}

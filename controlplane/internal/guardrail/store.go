@@ -28,9 +28,6 @@ type Store interface {
 	// version names the guardrail, and how many more there are. Archived ones do
 	// not count.
 	Presets(ctx context.Context, ws id.Workspace, guardrail id.Guardrail) (slugs []string, more int, err error)
-	// RatePolicies are the rate-limit policies, MaxNamed at most, that are assigned
-	// to the guardrail, sorted, and how many more there are.
-	RatePolicies(ctx context.Context, ws id.Workspace, guardrail id.Guardrail) (policies []id.RatePolicy, more int, err error)
 }
 
 // Directory looks over the guardrails of a workspace, inside a transaction of
@@ -57,6 +54,13 @@ type Binder[K id.Kind] interface {
 	Remove(ctx context.Context, ws id.Workspace, guardrail id.Guardrail, ids []id.ID[K]) error
 	// List is in the order of the ids, newest first.
 	List(ctx context.Context, ws id.Workspace, guardrail id.Guardrail, q page.Query) (page.Result[Binding[K]], error)
+}
+
+// RateLimits have policies that are assigned to guardrails.
+type RateLimits interface {
+	// OfGuardrail are those, MaxNamed at most and sorted, that are assigned to a
+	// guardrail, and how many more there are. It is called inside a transaction of ws.
+	OfGuardrail(ctx context.Context, ws id.Workspace, guardrail id.Guardrail) (policies []id.RatePolicy, more int, err error)
 }
 
 // Mutator runs fn in the transaction that raises the workspace's revision, and

@@ -167,12 +167,6 @@ func (*GuardrailStore) Bindings(ctx context.Context, ws id.Workspace, g id.Guard
 	return b, err
 }
 
-// RatePolicies implements guardrail.Store.
-func (*GuardrailStore) RatePolicies(ctx context.Context, ws id.Workspace, g id.Guardrail) (policies []id.RatePolicy, more int, err error) {
-	more, err = policiesOf(ctx, ws, "guardrail_id", g.UUID(), guardrail.MaxNamed, &policies)
-	return policies, more, err
-}
-
 // Presets implements guardrail.Store.
 func (*GuardrailStore) Presets(ctx context.Context, ws id.Workspace, g id.Guardrail) (slugs []string, more int, err error) {
 	const names = `EXISTS (SELECT 1 FROM json_array_elements_text(%s->'guardrail_ids') AS named WHERE named = @guardrail)`

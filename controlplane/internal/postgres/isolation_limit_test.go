@@ -83,8 +83,10 @@ func TestLimitsShowNothingOfOthers(t *testing.T) {
 		require.NoError(t, err)
 		require.Empty(t, assigned.Items)
 		for _, target := range []ratelimit.Target{
-			assignment.Target, {Type: ratelimit.ToMember, Member: ownerA.User},
-			{Type: ratelimit.ToDepartment, Department: departmentOf(a.ID).ID}, {Type: ratelimit.ToGuardrail, Guardrail: guardrailOf(a.ID).ID},
+			assignment.Target,
+			{Type: ratelimit.ToMember, Member: ownerA.User},
+			{Type: ratelimit.ToDepartment, Department: departmentOf(a.ID).ID},
+			{Type: ratelimit.ToGuardrail, Guardrail: guardrailOf(a.ID).ID},
 		} {
 			there, err := assignments.Assignable(ctx, b.ID, target)
 			require.NoError(t, err)
@@ -99,7 +101,7 @@ func TestLimitsShowNothingOfOthers(t *testing.T) {
 		released, err := assignments.Release(ctx, b.ID, key.ID)
 		require.NoError(t, err)
 		require.Empty(t, released)
-		ofGuardrail, _, err := NewGuardrailStore().RatePolicies(ctx, b.ID, guardrailOf(a.ID).ID)
+		ofGuardrail, _, err := assignments.OfGuardrail(ctx, b.ID, guardrailOf(a.ID).ID)
 		require.NoError(t, err)
 		require.Empty(t, ofGuardrail)
 		compiled, err := NewCompiler(db).limits(ctx, b.ID)
@@ -147,9 +149,13 @@ func TestLimitsOfOthersAreNotWritten(t *testing.T) {
 	})
 	in(t, db, b.ID, func(ctx context.Context) error { return NewRateLimitStore().Create(ctx, b.ID, ratePolicyOf(b.ID)) })
 	for name, write := range map[string]func(ctx context.Context) error{
-		"policy":     func(ctx context.Context) error { return NewRateLimitStore().Create(ctx, b.ID, ratePolicyOf(a.ID)) },
-		"assignment": func(ctx context.Context) error { return NewRateAssignmentStore().Add(ctx, b.ID, rateAssignmentOf(a.ID, key.ID)) },
-		"member":     func(ctx context.Context) error { return NewDepartmentRoster().Put(ctx, b.ID, departmentMemberOf(ownerA)) },
+		"policy": func(ctx context.Context) error { return NewRateLimitStore().Create(ctx, b.ID, ratePolicyOf(a.ID)) },
+		"assignment": func(ctx context.Context) error {
+			return NewRateAssignmentStore().Add(ctx, b.ID, rateAssignmentOf(a.ID, key.ID))
+		},
+		"member": func(ctx context.Context) error {
+			return NewDepartmentRoster().Put(ctx, b.ID, departmentMemberOf(ownerA))
+		},
 	} {
 		require.ErrorContains(t, db.Runner().InTx(t.Context(), b.ID, write), "row-level security", name)
 	}
@@ -214,18 +220,30 @@ func TestLimitStoresRefuseOtherScopes(t *testing.T) {
 			_, err := assignments.List(ctx, a.ID, page.Query{}, ratelimit.AssignmentFilter{})
 			return err
 		},
-		"assignment.Assignable": func(ctx context.Context) error { _, err := assignments.Assignable(ctx, a.ID, assignment.Target); return err },
-		"assignment.Assigned":   func(ctx context.Context) error { _, _, err := assignments.Assigned(ctx, a.ID, assignment.Target); return err },
-		"assignment.Uses":       func(ctx context.Context) error { _, err := assignments.Uses(ctx, a.ID, p.ID); return err },
-		"assignment.Release":    func(ctx context.Context) error { _, err := assignments.Release(ctx, a.ID, assignment.Target.Key); return err },
-		"guardrail.RatePolicies": func(ctx context.Context) error {
-			_, _, err := NewGuardrailStore().RatePolicies(ctx, a.ID, guardrailOf(a.ID).ID)
+		"assignment.Assignable": func(ctx context.Context) error {
+			_, err := assignments.Assignable(ctx, a.ID, assignment.Target)
 			return err
 		},
-		"compiler.limits":   func(ctx context.Context) error { _, err := NewCompiler(db).limits(ctx, a.ID); return err },
-		"roster.Put":        func(ctx context.Context) error { return roster.Put(ctx, a.ID, member) },
-		"roster.Remove":     func(ctx context.Context) error { return roster.Remove(ctx, a.ID, member.Department, member.User) },
-		"roster.List":       func(ctx context.Context) error { _, err := roster.List(ctx, a.ID, member.Department, page.Query{}); return err },
+		"assignment.Assigned": func(ctx context.Context) error {
+			_, _, err := assignments.Assigned(ctx, a.ID, assignment.Target)
+			return err
+		},
+		"assignment.Uses": func(ctx context.Context) error { _, err := assignments.Uses(ctx, a.ID, p.ID); return err },
+		"assignment.Release": func(ctx context.Context) error {
+			_, err := assignments.Release(ctx, a.ID, assignment.Target.Key)
+			return err
+		},
+		"assignment.OfGuardrail": func(ctx context.Context) error {
+			_, _, err := assignments.OfGuardrail(ctx, a.ID, guardrailOf(a.ID).ID)
+			return err
+		},
+		"compiler.limits": func(ctx context.Context) error { _, err := NewCompiler(db).limits(ctx, a.ID); return err },
+		"roster.Put":      func(ctx context.Context) error { return roster.Put(ctx, a.ID, member) },
+		"roster.Remove":   func(ctx context.Context) error { return roster.Remove(ctx, a.ID, member.Department, member.User) },
+		"roster.List": func(ctx context.Context) error {
+			_, err := roster.List(ctx, a.ID, member.Department, page.Query{})
+			return err
+		},
 		"roster.Of":         func(ctx context.Context) error { _, err := roster.Of(ctx, a.ID, member.User); return err },
 		"roster.Count":      func(ctx context.Context) error { _, err := roster.Count(ctx, a.ID); return err },
 		"people.Bindable":   func(ctx context.Context) error { return NewWorkspaceStore().Bindable(ctx, a.ID, member.User) },

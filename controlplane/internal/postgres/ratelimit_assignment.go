@@ -8,6 +8,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/guardrail"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/ratelimit"
 	"github.com/signalbox-dev/signalbox/shared/id"
@@ -154,6 +155,12 @@ func (*RateAssignmentStore) Release(ctx context.Context, ws id.Workspace, key id
 	return policies, translate(own.Session(fresh).Delete(&rateAssignmentRow{}).Error, "take rate-limit policies off a revoked key")
 }
 
+// OfGuardrail implements guardrail.RateLimits.
+func (*RateAssignmentStore) OfGuardrail(ctx context.Context, ws id.Workspace, g id.Guardrail) (policies []id.RatePolicy, more int, err error) {
+	more, err = policiesOf(ctx, ws, "guardrail_id", g.UUID(), guardrail.MaxNamed, &policies)
+	return policies, more, err
+}
+
 // targeting narrows to the ids that are set in t.
 func targeting(db *gorm.DB, t ratelimit.Target) *gorm.DB {
 	for column, u := range map[string]uuid.UUID{
@@ -177,4 +184,5 @@ var (
 	_ ratelimit.Assignments = (*RateAssignmentStore)(nil)
 	_ ratelimit.Targets     = (*RateAssignmentStore)(nil)
 	_ apikey.RateLimits     = (*RateAssignmentStore)(nil)
+	_ guardrail.RateLimits  = (*RateAssignmentStore)(nil)
 )

@@ -120,7 +120,10 @@ func TestDepartmentMembers(t *testing.T) {
 			_, _, err := s.departments.PutMember(t.Context(), ws, operator, a.ID, theirs.Owner.User, ordinary)
 			return err
 		},
-		"who is not in it": func() error { _, err := s.departments.RemoveMember(t.Context(), ws, operator, a.ID, second); return err },
+		"who is not in it": func() error {
+			_, err := s.departments.RemoveMember(t.Context(), ws, operator, a.ID, second)
+			return err
+		},
 		"the members of none": func() error {
 			_, err := s.departments.Members(t.Context(), theirs.Workspace.ID, a.ID, page.Query{})
 			return err

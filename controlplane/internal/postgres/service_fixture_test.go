@@ -160,7 +160,7 @@ func openServices(t *testing.T) *services {
 		}),
 		guardrails: guardrail.NewService(guardrail.Deps{
 			Runner: runner, Store: NewGuardrailStore(), Directory: NewGuardrailStore(), Keys: NewGuardrailKeys(), Members: NewGuardrailMembers(),
-			Mutator: mutator, Offered: models, IDs: testIDs, Now: c.now,
+			RateLimits: NewRateAssignmentStore(), Mutator: mutator, Offered: models, IDs: testIDs, Now: c.now,
 		}),
 		presets: preset.NewService(preset.Deps{
 			Runner: runner, Store: NewPresetStore(), Versions: NewPresetVersions(), Deployments: NewPresetDeployments(), Publishers: NewPresetStore(),

@@ -59,7 +59,9 @@ func TestRateLimitPolicyLife(t *testing.T) {
 		{Path: "tokens_per_minute", Before: "100000"}, {Path: "fail_closed", Before: "true", After: "false"}, {Path: "on_unavailable", Before: "deny", After: "allow"},
 	}, s.lastEvent(t, ws).Diff)
 	for _, wrong := range []ratelimit.Patch{
-		{Requests: new(int64), Concurrent: new(int64)}, {Requests: ptr(int64(-1))}, {Name: ptr("")},
+		{Requests: new(int64), Concurrent: new(int64)},
+		{Requests: ptr(int64(-1))},
+		{Name: ptr("")},
 		{FailClosed: ptr(true), Unavailable: ptr(policy.AllowUnavailable)},
 	} {
 		_, _, err = s.rateLimits.Update(t.Context(), ws, p.ID, operator, wrong)
@@ -128,8 +130,11 @@ func TestAssignedPoliciesArePublished(t *testing.T) {
 	g := s.guardrail(t, ws, guardrail.Draft{Enabled: true, Name: "g"})
 	all, some, none := s.ratePolicy(t, ws, "all"), s.ratePolicy(t, ws, "some"), s.ratePolicy(t, ws, "none")
 	for _, target := range []ratelimit.Target{
-		toKey(two.ID), toEndUsers, {Type: ratelimit.ToGuardrail, Guardrail: g.ID}, {Type: ratelimit.ToDepartment, Department: d.ID},
-		{Type: ratelimit.ToMember, Member: created.Owner.User}, toKey(one.ID),
+		toKey(two.ID), toEndUsers,
+		{Type: ratelimit.ToGuardrail, Guardrail: g.ID},
+		{Type: ratelimit.ToDepartment, Department: d.ID},
+		{Type: ratelimit.ToMember, Member: created.Owner.User},
+		toKey(one.ID),
 	} {
 		s.assign(t, all, target)
 	}

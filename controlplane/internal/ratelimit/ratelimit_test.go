@@ -17,8 +17,10 @@ var ids = id.SystemSource()
 // targets are one of each kind.
 func targets() []Target {
 	return []Target{
-		{Type: ToKey, Key: id.New[id.KeyKind](ids)}, {Type: ToMember, Member: id.New[id.UserKind](ids)},
-		{Type: ToDepartment, Department: id.New[id.DepartmentKind](ids)}, {Type: ToGuardrail, Guardrail: id.New[id.GuardrailKind](ids)},
+		{Type: ToKey, Key: id.New[id.KeyKind](ids)},
+		{Type: ToMember, Member: id.New[id.UserKind](ids)},
+		{Type: ToDepartment, Department: id.New[id.DepartmentKind](ids)},
+		{Type: ToGuardrail, Guardrail: id.New[id.GuardrailKind](ids)},
 		{Type: ToEndUsers},
 	}
 }
@@ -132,7 +134,9 @@ func TestAssignedNamesTheAssignments(t *testing.T) {
 	err := fault.Of(assigned(u))
 	require.Equal(t, fault.Conflict, err.Code)
 	require.Len(t, err.Violations, 5)
-	named := func(a Assignment) string { return fmt.Sprintf("%s %s (%s)", "the "+string(a.Target.Type), a.Target.ID(), a.ID) }
+	named := func(a Assignment) string {
+		return fmt.Sprintf("%s %s (%s)", "the "+string(a.Target.Type), a.Target.ID(), a.ID)
+	}
 	require.Equal(t, "The rate-limit policy is assigned to the API key "+u.Assignments[0].Target.ID()+" ("+u.Assignments[0].ID.String()+"), "+
 		named(u.Assignments[1])+", "+named(u.Assignments[2])+
 		" and 9 more. Delete each assignment first (signalbox rate-limits assignments delete ASSIGNMENT_ID).", err.Message)

@@ -17,6 +17,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/postgres"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/preset"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/ratelimit"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/replay"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/rollout"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/routing"
@@ -25,13 +26,14 @@ import (
 )
 
 // ladder are the services over what sets the rungs of the policy ladder, and
-// over the guardrails and presets beside it.
+// over the guardrails, presets and limits beside it.
 type ladder struct {
 	keys        *apikey.Service
 	settings    *settings.Service
 	profiles    *profile.Service
 	departments *department.Service
 	guardrails  *guardrail.Service
+	rateLimits  *ratelimit.Service
 	routes      *dynamicroute.Service
 	replays     *replay.Service
 	rollouts    *rollout.Service
@@ -49,7 +51,7 @@ func (a *App) ladder(mutator *deploy.Mutator, ids *id.Source, source routing.Sou
 	guardrails, routes, presets := postgres.NewGuardrailStore(), postgres.NewRouteStore(), postgres.NewPresetStore()
 	versions, commons := postgres.NewPresetVersions(), postgres.NewPresetCommons(a.db)
 	standings := preset.NewStandings(runner, presets, versions, commons)
-	rollouts := postgres.NewRolloutStore()
+	rollouts, policies, assignments := postgres.NewRolloutStore(), postgres.NewRateLimitStore(), postgres.NewRateAssignmentStore()
 	dynamic := dynamicroute.NewService(dynamicroute.Deps{
 		Runner: runner, Store: routes, Directory: routes, Versions: postgres.NewRouteVersionStore(),
 		Deployments: postgres.NewRouteDeploymentStore(), Keys: postgres.NewRouteKeys(), Rollouts: rollouts, Mutator: mutator,
@@ -62,7 +64,7 @@ func (a *App) ladder(mutator *deploy.Mutator, ids *id.Source, source routing.Sou
 		}),
 		keys: apikey.NewService(apikey.Deps{
 			Runner: runner, Store: keys, Mutator: mutator, Profiles: profiles, Departments: departments,
-			Guardrails: guardrails, Routes: routes, IDs: ids, Rand: rand.Reader, Now: now,
+			Guardrails: guardrails, RateLimits: assignments, Routes: routes, IDs: ids, Rand: rand.Reader, Now: now,
 		}),
 		settings: settings.NewService(settings.Deps{
 			Runner: runner, Store: postgres.NewSettingsStore(), Mutator: mutator, Profiles: profiles, Offered: source, Presets: standings, Now: now,
@@ -71,11 +73,15 @@ func (a *App) ladder(mutator *deploy.Mutator, ids *id.Source, source routing.Sou
 			Runner: runner, Store: profiles, Directory: profiles, Mutator: mutator, Offered: source, Presets: standings, IDs: ids, Now: now,
 		}),
 		departments: department.NewService(department.Deps{
-			Runner: runner, Store: departments, Directory: departments, Profiles: profiles, Mutator: mutator, IDs: ids, Now: now,
+			Runner: runner, Store: departments, Directory: departments, Roster: postgres.NewDepartmentRoster(), People: postgres.NewWorkspaceStore(),
+			Profiles: profiles, Mutator: mutator, IDs: ids, Now: now,
+		}),
+		rateLimits: ratelimit.NewService(ratelimit.Deps{
+			Runner: runner, Store: policies, Directory: policies, Assignments: assignments, Targets: assignments, Mutator: mutator, IDs: ids, Now: now,
 		}),
 		guardrails: guardrail.NewService(guardrail.Deps{
 			Runner: runner, Store: guardrails, Directory: guardrails, Keys: postgres.NewGuardrailKeys(), Members: postgres.NewGuardrailMembers(),
-			Mutator: mutator, Offered: source, IDs: ids, Now: now,
+			RateLimits: assignments, Mutator: mutator, Offered: source, IDs: ids, Now: now,
 		}),
 		replays: replay.NewService(replay.Deps{
 			Runner: runner, Routes: routes, Versions: postgres.NewRouteVersionStore(), Keys: postgres.NewRouteKeys(),
@@ -105,7 +111,7 @@ func (a *App) ladder(mutator *deploy.Mutator, ids *id.Source, source routing.Sou
 // serve puts the services among those of the API.
 func (l *ladder) serve(s *api.Services) {
 	s.Keys, s.Settings, s.Profiles, s.Departments = l.keys, l.settings, l.profiles, l.departments
-	s.Guardrails, s.DynamicRoutes, s.Presets = l.guardrails, l.routes, l.presets
+	s.Guardrails, s.RateLimits, s.DynamicRoutes, s.Presets = l.guardrails, l.rateLimits, l.routes, l.presets
 	s.Replays, s.Rollouts = l.replays, l.rollouts
 	s.Effective, s.AutoRouting, s.Lifecycle, s.EndpointHealth = l.effective, l.auto, l.lifecycle, l.health
 }

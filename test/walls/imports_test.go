@@ -52,7 +52,7 @@ var between = []string{"claude", "openai", "turns"}
 // aggregates are the packages of the control plane that the store serves.
 var aggregates = []string{
 	"apikey", "audit", "authn", "authz", "autorouting", "byok", "checks", "credential", "department", "deploy", "effective", "gateway", "idempotency",
-	"managementkey", "outbox", "override", "page", "profile", "publication", "publish", "reseal", "rollout", "routing", "settings", "usage", "workspace",
+	"managementkey", "outbox", "override", "page", "profile", "publication", "publish", "ratelimit", "reseal", "rollout", "routing", "settings", "usage", "workspace",
 }
 
 func walls() []wall {

@@ -283,6 +283,20 @@ func (p *plane) newGuardrail(who tenant, body string) string {
 	return p.do(call{method: "POST", path: "/v1/guardrails", token: who.key, body: body}).is(http.StatusCreated).data()["id"].(string)
 }
 
+// newRatePolicy creates a rate-limit policy and returns its id.
+func (p *plane) newRatePolicy(who tenant, body string) string {
+	p.t.Helper()
+	return p.do(call{method: "POST", path: "/v1/rate-limits/policies", token: who.key, body: body}).is(http.StatusCreated).data()["id"].(string)
+}
+
+// newAssignment assigns a rate-limit policy and returns the assignment's id.
+func (p *plane) newAssignment(who tenant, body string) string {
+	p.t.Helper()
+	return p.do(call{method: "POST", path: assignmentsPath, token: who.key, body: body}).is(http.StatusCreated).data()["id"].(string)
+}
+
+const assignmentsPath = "/v1/rate-limits/assignments"
+
 // newDynamicRoute creates a dynamic route with a graph as version 1, and
 // returns its id.
 func (p *plane) newDynamicRoute(who tenant, name string) string {
@@ -389,6 +403,10 @@ var bodies = map[string]string{
 	"removeGuardrailKeys":       `{"key_ids":["key_0000000000e008ztk5wvz3r2m1"]}`,
 	"addGuardrailMembers":       `{"user_ids":["user_0000000000e008ztk5wvz3r2m1"]}`,
 	"removeGuardrailMembers":    `{"user_ids":["user_0000000000e008ztk5wvz3r2m1"]}`,
+	"createRateLimitPolicy":     `{"name":"a policy","requests_per_minute":60}`,
+	"updateRateLimitPolicy":     `{"tokens_per_minute":1000}`,
+	"createRateLimitAssignment": `{"policy_id":"rlp_0000000000e008ztk5wvz3r2m1","target_type":"end_user_default"}`,
+	"putDepartmentMember":       `{"position":"lead"}`,
 	"createPreset":              `{"slug":"a-preset","config":{"model":"openai/gpt-5"}}`,
 	"updatePreset":              `{"description":"renamed"}`,
 	"forkPreset":                `{"from":"@nobody/nothing","slug":"forked"}`,

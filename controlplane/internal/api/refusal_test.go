@@ -19,6 +19,7 @@ func TestBadInput(t *testing.T) {
 	w := p.tenant("bad")
 	key, _ := p.newKey(w, "target")
 	profile, guardrail := p.newProfile(w, `{"name":"target"}`), p.newGuardrail(w, `{"name":"target"}`)
+	rates, members := p.newRatePolicy(w, `{"name":"target","requests_per_minute":1}`), "/v1/departments/"+p.newDepartment(w, `{"name":"target"}`)+"/members"
 	deep := strings.Repeat(`{"a":`, 40) + "1" + strings.Repeat("}", 40)
 	cases := map[string]struct {
 		call
@@ -139,6 +140,58 @@ func TestBadInput(t *testing.T) {
 		"no member of a guardrail":        {post("/v1/guardrails/"+guardrail+"/members/add", `{"user_ids":[]}`), 400, "validation_error", []string{"user_ids"}, []string{"min_items"}},
 		"a guardrail off who has none":    {post("/v1/guardrails/"+guardrail+"/keys/remove", `{"key_ids":["`+key+`"]}`), 400, "validation_error", []string{"key_ids[0]"}, []string{"not_allowed"}},
 		"no guardrail":                    {get("/v1/guardrails/guard_" + canary), 404, "not_found", nil, nil},
+		"limits of zero": {
+			post("/v1/rate-limits/policies", `{"name":"x","requests_per_minute":0,"tokens_per_minute":0,"concurrent_requests":0}`), 400, "validation_error",
+			[]string{"concurrent_requests", "requests_per_minute", "tokens_per_minute"},
+			[]string{"minimum", "minimum", "minimum"},
+		},
+		"limits below zero": {
+			patch("/v1/rate-limits/policies/"+rates, `{"requests_per_minute":-2718281828,"tokens_per_minute":-1,"concurrent_requests":-1}`), 400, "validation_error",
+			[]string{"concurrent_requests", "requests_per_minute", "tokens_per_minute"},
+			[]string{"minimum", "minimum", "minimum"},
+		},
+		"limits beyond reason": {
+			post("/v1/rate-limits/policies", `{"name":"x","requests_per_minute":10000001,"tokens_per_minute":100000000001,"concurrent_requests":1000001}`), 400, "validation_error",
+			[]string{"concurrent_requests", "requests_per_minute", "tokens_per_minute"},
+			[]string{"maximum", "maximum", "maximum"},
+		},
+		"limits beyond 64 bits": {
+			post("/v1/rate-limits/policies", `{"name":"x","requests_per_minute":9223372036854775808,"tokens_per_minute":1e300,"concurrent_requests":-1e300}`), 400, "validation_error",
+			[]string{"concurrent_requests", "concurrent_requests", "requests_per_minute", "tokens_per_minute", "tokens_per_minute"},
+			[]string{"format", "minimum", "maximum", "format", "maximum"},
+		},
+		"limits of a part": {
+			post("/v1/rate-limits/policies", `{"name":"x","requests_per_minute":1.5,"tokens_per_minute":0.27182,"concurrent_requests":1e-3}`), 400, "validation_error",
+			[]string{"concurrent_requests", "concurrent_requests", "requests_per_minute", "tokens_per_minute", "tokens_per_minute"},
+			[]string{"minimum", "type", "type", "minimum", "type"},
+		},
+		"a whole limit with a point": {post("/v1/rate-limits/policies", `{"name":"x","requests_per_minute":60.0}`), 400, "validation_error", []string{"requests_per_minute"}, []string{"out_of_range"}},
+		"limits as text": {
+			post("/v1/rate-limits/policies", `{"name":"x","requests_per_minute":"`+canary+`","fail_closed":"`+canary+`","on_unavailable":"`+canary+`","burst":1}`), 400, "validation_error",
+			[]string{"requests_per_minute", "fail_closed", "on_unavailable", "burst"},
+			[]string{"type", "type", "enum", "unknown_field"},
+		},
+		"a policy without limits":       {post("/v1/rate-limits/policies", `{"name":"x","requests_per_minute":null}`), 400, "validation_error", []string{"requests_per_minute"}, []string{"required"}},
+		"the last limit taken away":     {patch("/v1/rate-limits/policies/"+rates, `{"requests_per_minute":null}`), 400, "validation_error", []string{"requests_per_minute"}, []string{"required"}},
+		"a policy that fails both ways": {post("/v1/rate-limits/policies", `{"name":"x","tokens_per_minute":1,"fail_closed":true,"on_unavailable":"allow"}`), 400, "validation_error", []string{"on_unavailable"}, []string{"contradiction"}},
+		"and one that comes to do so":   {patch("/v1/rate-limits/policies/"+rates, `{"fail_closed":true,"on_unavailable":"allow"}`), 400, "validation_error", []string{"on_unavailable"}, []string{"contradiction"}},
+		"an empty change of a policy":   {patch("/v1/rate-limits/policies/"+rates, `{}`), 400, "validation_error", []string{""}, []string{"min_properties"}},
+		"no policy":                     {get("/v1/rate-limits/policies/rlp_" + canary), 404, "not_found", nil, nil},
+		"no assignment":                 {get("/v1/rate-limits/assignments/" + canary), 404, "not_found", nil, nil},
+		"an assignment of nothing":      {post(assignmentsPath, `{}`), 400, "validation_error", []string{"policy_id", "target_type"}, []string{"required", "required"}},
+		"an assignment to what":         {post(assignmentsPath, `{"policy_id":"`+rates+`","target_type":"`+canary+`"}`), 400, "validation_error", []string{"target_type"}, []string{"enum"}},
+		"an assignment to which":        {post(assignmentsPath, `{"policy_id":"`+rates+`","target_type":"key"}`), 400, "validation_error", []string{"target_id"}, []string{"required"}},
+		"an assignment to another kind": {post(assignmentsPath, `{"policy_id":"`+rates+`","target_type":"department","target_id":"`+key+`"}`), 400, "validation_error", []string{"target_id"}, []string{"malformed"}},
+		"an assignment to no id":        {post(assignmentsPath, `{"policy_id":"`+rates+`","target_type":"member","target_id":"`+canary+`"}`), 400, "validation_error", []string{"target_id"}, []string{"malformed"}},
+		"an assignment of no id":        {post(assignmentsPath, `{"policy_id":"`+canary+`","target_type":"end_user_default"}`), 400, "validation_error", []string{"policy_id"}, []string{"malformed"}},
+		"an assignment to one end user": {post(assignmentsPath, `{"policy_id":"`+rates+`","target_type":"end_user_default","target_id":"`+canary+`"}`), 400, "validation_error", []string{"target_id"}, []string{"contradiction"}},
+		"a filter of assignments":       {get(assignmentsPath + "?target_id=" + canary), 400, "validation_error", []string{"target_id"}, []string{"malformed"}},
+		"another filter of assignments": {get(assignmentsPath + "?target_id=key_" + canary + "&target_type=key"), 400, "validation_error", []string{"target_id"}, []string{"malformed"}},
+		"a filter of a kind":            {get(assignmentsPath + "?target_type=" + canary), 400, "validation_error", []string{"target_type"}, []string{"enum"}},
+		"a position that there is not":  {call{method: "PUT", path: members + "/" + w.user, body: `{"position":"` + canary + `","override":1}`}, 400, "validation_error", []string{"override", "position"}, []string{"type", "enum"}},
+		"a member who is none":          {call{method: "PUT", path: members + "/user_" + canary, body: `{}`}, 404, "not_found", nil, nil},
+		"a member who is not in it":     {call{method: "DELETE", path: members + "/" + w.user}, 404, "not_found", nil, nil},
+		"the members of no department":  {get("/v1/departments/dept_" + canary + "/members"), 404, "not_found", nil, nil},
 		"nine fallback models": {
 			post("/v1/routing/profiles", `{"name":"x","routing":{"fallback_models":["a","b","c","d","e","f","g","h","i"]}}`),
 			400, "validation_error",
@@ -303,11 +356,14 @@ func TestOtherTenantsThingsAreNotThere(t *testing.T) {
 		"publication_id": publication, "request_id": request, "credential_id": credential,
 		"routing_profile_id": p.newProfile(theirs, `{"name":"theirs"}`), "department_id": p.newDepartment(theirs, `{"name":"theirs"}`),
 		"guardrail_id": p.newGuardrail(theirs, `{"name":"theirs"}`), "dynamic_route_id": p.newDynamicRoute(theirs, "theirs"),
-		"preset": p.newPreset(theirs, `{"slug":"theirs","publish":true}`),
+		"preset": p.newPreset(theirs, `{"slug":"theirs","publish":true}`), "rate_limit_policy_id": p.newRatePolicy(theirs, `{"name":"theirs","requests_per_minute":1}`),
 	}
+	ids["rate_limit_assignment_id"] = p.newAssignment(theirs, `{"policy_id":"`+ids["rate_limit_policy_id"]+`","target_type":"key","target_id":"`+key+`"}`)
+	theirMembers := "/v1/departments/" + ids["department_id"] + "/members"
+	p.do(call{method: "PUT", path: theirMembers + "/" + theirs.user, token: theirs.key, body: `{}`}).is(http.StatusOK)
 	snapshot := func() string {
 		var all strings.Builder
-		for _, path := range []string{"/v1/keys", "/v1/management-keys", "/v1/byok", "/v1/settings", "/v1/routing/profiles", "/v1/routing/auto", "/v1/departments", "/v1/guardrails", routesPath, "/v1/presets", "/v1/presets/publisher", "/v1/alerts/lifecycle", "/v1/workspaces", "/v1/audit-events", "/v1/publications"} {
+		for _, path := range []string{"/v1/keys", "/v1/management-keys", "/v1/byok", "/v1/settings", "/v1/routing/profiles", "/v1/routing/auto", "/v1/departments", theirMembers, "/v1/guardrails", "/v1/rate-limits/policies", assignmentsPath, routesPath, "/v1/presets", "/v1/presets/publisher", "/v1/alerts/lifecycle", "/v1/workspaces", "/v1/audit-events", "/v1/publications"} {
 			all.WriteString(still(p.do(call{method: "GET", path: path, token: theirs.key}).is(http.StatusOK).body))
 		}
 		return all.String()
@@ -321,6 +377,9 @@ func TestOtherTenantsThingsAreNotThere(t *testing.T) {
 		case c.path == "/v1/byok/reorder":
 			c.body = strings.ReplaceAll(c.body, "byok_0000000000e008ztk5wvz3r2m1", credential)
 			require.NotContains(t, p.do(c).problem(http.StatusBadRequest, "validation_error").Detail, credential)
+		case c.method == "POST" && c.path == assignmentsPath:
+			c.body = strings.ReplaceAll(c.body, "rlp_0000000000e008ztk5wvz3r2m1", ids["rate_limit_policy_id"])
+			require.Equal(t, "policy_id", (*p.do(c).problem(http.StatusBadRequest, "validation_error").Violations)[0].Path)
 		case c.path == "/v1/presets/fork":
 			c.body = strings.ReplaceAll(c.body, "@nobody/nothing", ids["preset"])
 			p.do(c).problem(http.StatusNotFound, "not_found")
@@ -357,6 +416,25 @@ func TestOtherTenantsThingsAreNotThere(t *testing.T) {
 		require.Len(t, *refused.Violations, 1, path)
 	}
 	require.Empty(t, p.do(call{method: "GET", path: guardrail + "/keys", token: mine.key}).is(http.StatusOK).json()["data"])
+	// Nor is a rate-limit policy assigned to what another tenant has, which is answered like what nobody has, and nobody of
+	// theirs joins a department.
+	policy := p.newRatePolicy(mine, `{"name":"own","requests_per_minute":1}`)
+	for kind, target := range map[string][2]string{
+		"key": {key, "key_0000000000e008ztk5wvz3r2m1"}, "member": {theirs.user, "user_0000000000e008ztk5wvz3r2m1"},
+		"department": {ids["department_id"], "dept_0000000000e008ztk5wvz3r2m1"}, "guardrail": {ids["guardrail_id"], "guard_0000000000e008ztk5wvz3r2m1"},
+	} {
+		var told [2]any
+		for i, id := range target {
+			body := `{"policy_id":"` + policy + `","target_type":"` + kind + `","target_id":"` + id + `"}`
+			told[i] = *p.do(call{method: "POST", path: assignmentsPath, token: mine.key, body: body}).problem(http.StatusBadRequest, "validation_error").Violations
+		}
+		require.Equal(t, told[1], told[0], kind)
+	}
+	for _, filter := range []string{"target_id=" + key, "target_id=" + ids["department_id"], "policy_id=" + ids["rate_limit_policy_id"], "target_type=key"} {
+		require.Empty(t, p.do(call{method: "GET", path: assignmentsPath + "?" + filter, token: mine.key}).is(http.StatusOK).json()["data"], filter)
+	}
+	p.do(call{method: "PUT", path: "/v1/departments/" + p.newDepartment(mine, `{"name":"closed"}`) + "/members/" + theirs.user, token: mine.key, body: `{}`}).
+		problem(http.StatusNotFound, "not_found")
 	// Nor is a dynamic route attached to another tenant's key.
 	route := routesPath + "/" + p.newDynamicRoute(mine, "own")
 	refused := p.do(call{method: "PUT", path: route + "/keys", token: mine.key, body: `{"key_ids":["` + own + `","` + key + `"]}`}).
@@ -376,8 +454,9 @@ func TestOwnWorkspaceWorksWithEveryOperation(t *testing.T) {
 	for _, c := range operations(t, map[string]string{
 		"workspace_id": w.id, "user_id": w.user, "key_id": "", "management_key_id": "", "publication_id": "", "request_id": "", "credential_id": "",
 		"routing_profile_id": "", "department_id": "", "guardrail_id": "", "dynamic_route_id": "", "preset": "",
+		"rate_limit_policy_id": "", "rate_limit_assignment_id": "",
 	}) {
-		if c.method == "DELETE" || c.path == "/v1/byok/reorder" || c.path == "/v1/presets/fork" || c.method == "PUT" && strings.HasSuffix(c.path, "/rules") || strings.Contains(c.path, "//") || strings.HasSuffix(c.path, "/") {
+		if c.method == "DELETE" || c.path == "/v1/byok/reorder" || c.method == "POST" && c.path == assignmentsPath || c.path == "/v1/presets/fork" || c.method == "PUT" && strings.HasSuffix(c.path, "/rules") || strings.Contains(c.path, "//") || strings.HasSuffix(c.path, "/") {
 			continue // needs a thing of its own; other tests have one
 		}
 		c.token = w.key
@@ -396,7 +475,7 @@ func TestEveryOperationChecksCallerAndScope(t *testing.T) {
 	for _, c := range operations(t, map[string]string{
 		"workspace_id": w.id, "user_id": w.user, "key_id": "key_x", "management_key_id": "mk_x", "publication_id": "pub_x", "request_id": "req_x",
 		"routing_profile_id": "profile_x", "department_id": "dept_x", "guardrail_id": "guard_x", "dynamic_route_id": "route_x", "preset": "preset_x",
-		"credential_id": "byok_x",
+		"credential_id": "byok_x", "rate_limit_policy_id": "rlp_x", "rate_limit_assignment_id": "rla_x",
 	}) {
 		p.do(c).problem(http.StatusUnauthorized, "unauthorized")
 		c.token = narrow

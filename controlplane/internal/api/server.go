@@ -38,6 +38,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/preset"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/ratelimit"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/replay"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/reseal"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/rollout"
@@ -58,6 +59,7 @@ type Services struct {
 	Profiles       *profile.Service
 	Departments    *department.Service
 	Guardrails     *guardrail.Service
+	RateLimits     *ratelimit.Service
 	DynamicRoutes  *dynamicroute.Service
 	Replays        *replay.Service
 	Rollouts       *rollout.Service

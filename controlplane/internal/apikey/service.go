@@ -26,6 +26,7 @@ type Deps struct {
 	Profiles    Profiles
 	Departments Departments
 	Guardrails  Guardrails
+	RateLimits  RateLimits
 	Routes      Routes
 	IDs         *id.Source
 	Rand        io.Reader
@@ -199,21 +200,23 @@ func (s *Service) bind(ctx context.Context, before Key, after *Key) error {
 	return nil
 }
 
-// release takes the guardrails off a revoked key, which is refused before they
-// are looked at, and tells its dynamic route that it is gone.
+// release takes the guardrails and the rate-limit policies off a revoked key,
+// which is refused before they are looked at, and tells its dynamic route that it
+// is gone.
 func (s *Service) release(ctx context.Context, before, k Key, c *deploy.Change) error {
 	if !before.Route.IsZero() {
 		if err := s.d.Routes.Touch(ctx, k.Workspace, []id.Route{before.Route}); err != nil {
 			return err
 		}
 	}
-	released, err := s.d.Guardrails.Release(ctx, k.Workspace, k.ID, k.UpdatedAt)
-	names := make([]string, len(released))
-	for i, g := range released {
-		names[i] = g.String()
+	guardrails, err := s.d.Guardrails.Release(ctx, k.Workspace, k.ID, k.UpdatedAt)
+	if err != nil {
+		return err
 	}
+	policies, err := s.d.RateLimits.Release(ctx, k.Workspace, k.ID)
 	d := audit.Diff(c.Diff)
-	d.List("guardrails", names, nil)
+	d.List("guardrails", id.Texts(guardrails), nil)
+	d.List("rate_limit_policies", id.Texts(policies), nil)
 	c.Diff = d
 	return err
 }

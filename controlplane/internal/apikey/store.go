@@ -51,6 +51,13 @@ type Guardrails interface {
 	Release(ctx context.Context, ws id.Workspace, key id.Key, at time.Time) ([]id.Guardrail, error)
 }
 
+// RateLimits have policies that are assigned to keys.
+type RateLimits interface {
+	// Release takes all of them off a key and says which. It is called inside a
+	// transaction of ws.
+	Release(ctx context.Context, ws id.Workspace, key id.Key) ([]id.RatePolicy, error)
+}
+
 // Mutator runs fn in the transaction that raises the workspace's revision, and
 // records and publishes the change.
 type Mutator interface {

@@ -76,6 +76,9 @@ var table = []Rule{
 	{Operation: "getDepartment", Audience: ForWorkspace, Scope: "workspaces:read", Roles: everyone},
 	{Operation: "updateDepartment", Audience: ForWorkspace, Scope: "workspaces:write", Roles: admins},
 	{Operation: "deleteDepartment", Audience: ForWorkspace, Scope: "workspaces:write", Roles: admins},
+	{Operation: "listDepartmentMembers", Audience: ForWorkspace, Scope: "workspaces:read", Roles: everyone},
+	{Operation: "putDepartmentMember", Audience: ForWorkspace, Scope: "workspaces:write", Roles: admins},
+	{Operation: "removeDepartmentMember", Audience: ForWorkspace, Scope: "workspaces:write", Roles: admins},
 
 	{Operation: "getAutoRouting", Audience: ForWorkspace, Scope: "routing:read", Roles: everyone},
 	{Operation: "updateAutoRouting", Audience: ForWorkspace, Scope: "routing:write", Roles: admins},
@@ -120,6 +123,16 @@ var table = []Rule{
 	{Operation: "listGuardrailMembers", Audience: ForWorkspace, Scope: "guardrails:read", Roles: everyone},
 	{Operation: "addGuardrailMembers", Audience: ForWorkspace, Scope: "guardrails:write", Roles: admins},
 	{Operation: "removeGuardrailMembers", Audience: ForWorkspace, Scope: "guardrails:write", Roles: admins},
+
+	{Operation: "listRateLimitPolicies", Audience: ForWorkspace, Scope: "rate_limits:read", Roles: everyone},
+	{Operation: "createRateLimitPolicy", Audience: ForWorkspace, Scope: "rate_limits:write", Roles: admins},
+	{Operation: "getRateLimitPolicy", Audience: ForWorkspace, Scope: "rate_limits:read", Roles: everyone},
+	{Operation: "updateRateLimitPolicy", Audience: ForWorkspace, Scope: "rate_limits:write", Roles: admins},
+	{Operation: "deleteRateLimitPolicy", Audience: ForWorkspace, Scope: "rate_limits:write", Roles: admins},
+	{Operation: "listRateLimitAssignments", Audience: ForWorkspace, Scope: "rate_limits:read", Roles: everyone},
+	{Operation: "createRateLimitAssignment", Audience: ForWorkspace, Scope: "rate_limits:write", Roles: admins},
+	{Operation: "getRateLimitAssignment", Audience: ForWorkspace, Scope: "rate_limits:read", Roles: everyone},
+	{Operation: "deleteRateLimitAssignment", Audience: ForWorkspace, Scope: "rate_limits:write", Roles: admins},
 
 	{Operation: "listPresets", Audience: ForWorkspace, Scope: "presets:read", Roles: everyone},
 	{Operation: "createPreset", Audience: ForWorkspace, Scope: "presets:write", Roles: admins, Own: ownMembers},

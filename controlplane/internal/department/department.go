@@ -1,6 +1,6 @@
 // Package department owns departments: the parts of a workspace that API keys
-// belong to, each with the routing profile that is bound to it. It knows
-// nothing of SQL or HTTP.
+// and members belong to, each with the routing profile that is bound to it. It
+// knows nothing of SQL or HTTP.
 package department
 
 import (
@@ -48,11 +48,13 @@ type Filter struct {
 	Name string // exactly, but for the letter case; "" for all
 }
 
-// Members are what belongs to a department.
-type Members struct {
-	Keys []id.Key // at most MaxMembers, sorted; revoked ones do not count
-	More int      // keys beyond those
+// Uses are what keeps a department from being deleted.
+type Uses struct {
+	Keys     []id.Key        // at most MaxNamed, sorted; revoked ones do not count
+	Members  []id.User       // at most MaxNamed, sorted
+	Policies []id.RatePolicy // at most MaxNamed, sorted: those that are assigned to it
+	More     int             // keys, members and policies beyond those
 }
 
-// MaxMembers is how many keys Members names.
-const MaxMembers = 20
+// MaxNamed is how many keys, how many members and how many policies Uses names.
+const MaxNamed = 20

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/testkit/fill"
@@ -26,11 +27,26 @@ func TestPublishedForgetsNothing(t *testing.T) {
 	require.Empty(t, diff(d, d))
 }
 
-func TestPeopledNamesTheKeys(t *testing.T) {
-	key := id.New[id.KeyKind](id.SystemSource())
-	err := fault.Of(peopled(Members{Keys: []id.Key{key}}))
-	require.Equal(t, "API keys belong to the department: "+key.String()+". Take each out of it first (signalbox departments remove-key KEY_ID), move it to another department, or revoke it.", err.Message)
-	err = fault.Of(peopled(Members{Keys: []id.Key{key, key, key, key}, More: 2}))
+func TestInUseNamesWhatUsesIt(t *testing.T) {
+	ids := id.SystemSource()
+	key, member, policy := id.New[id.KeyKind](ids), id.New[id.UserKind](ids), id.New[id.RatePolicyKind](ids)
+	err := fault.Of(inUse(Uses{Keys: []id.Key{key}, Members: []id.User{member}, Policies: []id.RatePolicy{policy}}))
+	require.Equal(t, fault.Conflict, err.Code)
+	require.Equal(t, "The department has the API key "+key.String()+", the member "+member.String()+", the rate-limit policy "+policy.String()+
+		". Take keys and members out of it first (signalbox departments remove-key KEY_ID, signalbox departments members remove DEPARTMENT USER_ID), "+
+		"and policies off it (signalbox rate-limits assignments delete ASSIGNMENT_ID).", err.Message)
+	err = fault.Of(inUse(Uses{Keys: []id.Key{key, key, key, key}, More: 2}))
 	require.Len(t, err.Violations, 4)
 	require.Contains(t, err.Message, "and 3 more")
+}
+
+// A person reads from the audit log how somebody belonged to it and does now.
+func TestTheDiffOfAMembership(t *testing.T) {
+	user := id.New[id.UserKind](id.SystemSource())
+	ordinary, lead := &Member{Membership: Membership{Position: Ordinary}}, &Member{Membership: Membership{Position: Lead, Override: true}}
+	path := "members." + user.String()
+	require.Equal(t, []audit.Change{{Path: path, After: "member"}}, memberDiff(user, nil, ordinary))
+	require.Equal(t, []audit.Change{{Path: path, Before: "member", After: "lead, override"}}, memberDiff(user, ordinary, lead))
+	require.Equal(t, []audit.Change{{Path: path, Before: "lead, override"}}, memberDiff(user, lead, nil))
+	require.Empty(t, memberDiff(user, lead, lead))
 }

@@ -2,12 +2,9 @@ package department
 
 import (
 	"context"
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
-	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/rule"
@@ -21,22 +18,24 @@ type Deps struct {
 	Runner    txn.Runner
 	Store     Store
 	Directory Directory
+	Roster    Roster
+	People    People
 	Profiles  Profiles
 	Mutator   Mutator
 	IDs       *id.Source
 	Now       func() time.Time
 }
 
-// Service creates, changes and deletes departments. Its failures are
-// validation_error, not_found (the routing profile too), conflict (the name is
-// taken, there are too many, or keys belong to it), precondition_failed and
-// unavailable.
+// Service creates, changes and deletes departments and says who belongs to them.
+// Its failures are validation_error, not_found (the routing profile and the
+// member too), conflict (the name is taken, there are too many, it is in use, or
+// the member has an override), precondition_failed and unavailable.
 type Service struct{ d Deps }
 
 // NewService returns a Service over d.
 func NewService(d Deps) *Service { return &Service{d: d} }
 
-// Create stores a department. No key belongs to it yet.
+// Create stores a department. No key and no member belongs to it yet.
 func (s *Service) Create(ctx context.Context, ws id.Workspace, by audit.By, n Draft) (Department, publication.Publication, error) {
 	if err := validate(&n.Name); err != nil {
 		return Department{}, publication.Publication{}, err
@@ -121,8 +120,7 @@ func (s *Service) Update(ctx context.Context, ws id.Workspace, department id.Dep
 	return after, pub, nil
 }
 
-// Delete removes a department that no key belongs to. A conflict names those
-// that do.
+// Delete removes a department that nothing uses. A conflict names what does.
 func (s *Service) Delete(ctx context.Context, ws id.Workspace, department id.Department, by audit.By, ifMatch *int64) (publication.Publication, error) {
 	c := changeOf(by, "department.delete", department)
 	return s.d.Mutator.Mutate(ctx, ws, c, func(ctx context.Context, _ int64) error {
@@ -133,12 +131,12 @@ func (s *Service) Delete(ctx context.Context, ws id.Workspace, department id.Dep
 		if err := txn.Match(ifMatch, before.Version); err != nil {
 			return err
 		}
-		members, err := s.d.Directory.Members(ctx, ws, department)
+		uses, err := s.d.Directory.Uses(ctx, ws, department)
 		if err != nil {
 			return err
 		}
-		if len(members.Keys) > 0 {
-			return peopled(members)
+		if len(uses.Keys)+len(uses.Members)+len(uses.Policies) > 0 {
+			return inUse(uses)
 		}
 		c.Diff = diff(before, Department{})
 		return s.d.Store.Delete(ctx, ws, department)
@@ -160,33 +158,4 @@ func validate(name *string) error {
 		v.Name("name", *name)
 	}
 	return v.Err()
-}
-
-// peopled refuses the deletion of a department that keys belong to.
-func peopled(m Members) error {
-	e := fault.New(fault.Conflict, "")
-	for _, k := range m.Keys {
-		e.Violations = append(e.Violations, fault.Violation{Path: "keys", Code: "in_use", Message: "the API key " + k.String() + " belongs to it"})
-	}
-	const named = 3
-	keys := id.Texts(m.Keys[:min(named, len(m.Keys))])
-	e.Message = "API keys belong to the department: " + strings.Join(keys, ", ")
-	if more := len(m.Keys) - named + m.More; more > 0 {
-		e.Message += fmt.Sprintf(" and %d more", more)
-	}
-	e.Message += ". Take each out of it first (signalbox departments remove-key KEY_ID), move it to another department, or revoke it."
-	return e
-}
-
-func changeOf(by audit.By, action string, department id.Department) *deploy.Change {
-	return &deploy.Change{
-		Actor: by.Actor, RequestID: by.RequestID, Action: action, TargetType: "department", TargetID: department.String(),
-	}
-}
-
-func diff(before, after Department) []audit.Change {
-	var d audit.Diff
-	d.Text("name", before.Name, after.Name)
-	d.Text("routing_profile_id", before.Profile.String(), after.Profile.String())
-	return d
 }

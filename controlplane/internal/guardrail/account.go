@@ -3,11 +3,12 @@ package guardrail
 import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/rule"
+	"github.com/signalbox-dev/signalbox/shared/id"
 )
 
-// inUse refuses the deletion of a guardrail and says what it binds, and which
-// presets name it.
-func inUse(workspace bool, b Bindings, presets []string) error {
+// inUse refuses the deletion of a guardrail and says what it binds, which presets
+// name it and which rate-limit policies are assigned to it.
+func inUse(workspace bool, b Bindings, presets []string, policies []id.RatePolicy) error {
 	var uses rule.Uses
 	if workspace {
 		uses.Add("whole_workspace", "the whole workspace")
@@ -20,6 +21,9 @@ func inUse(workspace bool, b Bindings, presets []string) error {
 	}
 	for _, slug := range presets {
 		uses.Add("presets", "the preset @"+slug)
+	}
+	for _, p := range policies {
+		uses.Add("rate_limits", "the rate-limit policy "+p.String())
 	}
 	return uses.Refuse("The guardrail", "binds", "Take it off there first, or switch it off instead: versions of presets keep what they name.", b.More)
 }

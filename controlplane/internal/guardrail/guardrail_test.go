@@ -71,10 +71,11 @@ func leaves(t reflect.Type) (n int) {
 
 func TestInUseNamesWhatItBinds(t *testing.T) {
 	ids := id.SystemSource()
-	key, member := id.New[id.KeyKind](ids), id.New[id.UserKind](ids)
-	err := fault.Of(inUse(true, Bindings{Members: []id.User{member}, Keys: []id.Key{key, key}, More: 4}, []string{"support"}))
+	key, member, limit := id.New[id.KeyKind](ids), id.New[id.UserKind](ids), id.New[id.RatePolicyKind](ids)
+	err := fault.Of(inUse(true, Bindings{Members: []id.User{member}, Keys: []id.Key{key, key}, More: 3}, []string{"support"}, []id.RatePolicy{limit}))
 	require.Equal(t, fault.Conflict, err.Code)
-	require.Len(t, err.Violations, 5)
+	require.Len(t, err.Violations, 6)
+	require.Equal(t, fault.Violation{Path: "rate_limits", Code: "in_use", Message: "binds the rate-limit policy " + limit.String()}, err.Violations[5])
 	require.Equal(t, "The guardrail binds the whole workspace, the member "+member.String()+", the API key "+key.String()+
 		" and 6 more. Take it off there first, or switch it off instead: versions of presets keep what they name.", err.Message)
 }

@@ -21,15 +21,16 @@ const maxDescription = 500
 
 // Deps are what a Service works with.
 type Deps struct {
-	Runner    txn.Runner
-	Store     Store
-	Directory Directory
-	Keys      Binder[id.KeyKind]
-	Members   Binder[id.UserKind]
-	Mutator   Mutator
-	Offered   routing.Source
-	IDs       *id.Source
-	Now       func() time.Time
+	Runner     txn.Runner
+	Store      Store
+	Directory  Directory
+	Keys       Binder[id.KeyKind]
+	Members    Binder[id.UserKind]
+	RateLimits RateLimits
+	Mutator    Mutator
+	Offered    routing.Source
+	IDs        *id.Source
+	Now        func() time.Time
 }
 
 // Service creates, changes, binds and deletes guardrails. Its failures are
@@ -146,8 +147,9 @@ func (s *Service) change(
 	return after, pub, nil
 }
 
-// Delete removes a guardrail that binds nothing and that no version of a preset
-// names, since versions stay. A conflict says where it is used.
+// Delete removes a guardrail that binds nothing, that no rate-limit policy is
+// assigned to and that no version of a preset names, since versions stay. A
+// conflict says where it is used.
 func (s *Service) Delete(ctx context.Context, ws id.Workspace, guardrail id.Guardrail, by audit.By, ifMatch *int64) (publication.Publication, error) {
 	c := changeOf(by, "guardrail.delete", guardrail)
 	return s.d.Mutator.Mutate(ctx, ws, c, func(ctx context.Context, _ int64) error {
@@ -167,8 +169,13 @@ func (s *Service) Delete(ctx context.Context, ws id.Workspace, guardrail id.Guar
 			return err
 		}
 		b.More += more
-		if before.WholeWorkspace || len(b.Members)+len(b.Keys)+len(presets) > 0 {
-			return inUse(before.WholeWorkspace, b, presets)
+		policies, more, err := s.d.RateLimits.OfGuardrail(ctx, ws, guardrail)
+		if err != nil {
+			return err
+		}
+		b.More += more
+		if before.WholeWorkspace || len(b.Members)+len(b.Keys)+len(presets)+len(policies) > 0 {
+			return inUse(before.WholeWorkspace, b, presets, policies)
 		}
 		c.Diff = diff(before, Guardrail{})
 		return s.d.Store.Delete(ctx, ws, guardrail)

@@ -21,7 +21,8 @@ type Store interface {
 	// less; else precondition_failed, or not_found.
 	Update(ctx context.Context, ws id.Workspace, g Guardrail) error
 	// Delete fails with not_found, and with conflict while the guardrail is
-	// bound to a member or a key. What is revoked lets go of it.
+	// bound to a member or a key, or a rate-limit policy is assigned to it. What is
+	// revoked lets go of it.
 	Delete(ctx context.Context, ws id.Workspace, guardrail id.Guardrail) error
 	// Presets are the slugs of presets, MaxNamed at most, of which the draft or a
 	// version names the guardrail, and how many more there are. Archived ones do
@@ -53,6 +54,13 @@ type Binder[K id.Kind] interface {
 	Remove(ctx context.Context, ws id.Workspace, guardrail id.Guardrail, ids []id.ID[K]) error
 	// List is in the order of the ids, newest first.
 	List(ctx context.Context, ws id.Workspace, guardrail id.Guardrail, q page.Query) (page.Result[Binding[K]], error)
+}
+
+// RateLimits have policies that are assigned to guardrails.
+type RateLimits interface {
+	// OfGuardrail are those, MaxNamed at most and sorted, that are assigned to a
+	// guardrail, and how many more there are. It is called inside a transaction of ws.
+	OfGuardrail(ctx context.Context, ws id.Workspace, guardrail id.Guardrail) (policies []id.RatePolicy, more int, err error)
 }
 
 // Mutator runs fn in the transaction that raises the workspace's revision, and

@@ -96,3 +96,18 @@ func utc(t *time.Time) *time.Time {
 	u := t.UTC()
 	return &u
 }
+
+// orNil is nil for 0.
+func orNil(n int64) *int64 {
+	if n == 0 {
+		return nil
+	}
+	return &n
+}
+
+func orZero(n *int64) int64 {
+	if n == nil {
+		return 0
+	}
+	return *n
+}

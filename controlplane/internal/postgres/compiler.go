@@ -23,7 +23,7 @@ func NewCompiler(db *DB) *Compiler { return &Compiler{runner: db.Runner()} }
 func (c *Compiler) Compile(ctx context.Context, ws id.Workspace) (publish.Compiled, error) {
 	var compiled publish.Compiled
 	err := c.runner.Read(ctx, ws, func(ctx context.Context) (err error) {
-		if compiled.Snapshot, err = compilePolicy(ctx, ws); err != nil {
+		if compiled.Snapshot, err = c.Policy(ctx, ws); err != nil {
 			return err
 		}
 		if compiled.Keys, err = changedKeys(ctx, ws); err != nil {
@@ -39,11 +39,7 @@ func (c *Compiler) Compile(ctx context.Context, ws id.Workspace) (publish.Compil
 }
 
 // Policy implements effective.Policies.
-func (*Compiler) Policy(ctx context.Context, ws id.Workspace) (policy.Snapshot, error) {
-	return compilePolicy(ctx, ws)
-}
-
-func compilePolicy(ctx context.Context, ws id.Workspace) (policy.Snapshot, error) {
+func (c *Compiler) Policy(ctx context.Context, ws id.Workspace) (policy.Snapshot, error) {
 	var own workspaceRow
 	if err := tenant(ctx, ws).Where("id = ?", ws.UUID()).Take(&own).Error; err != nil {
 		return policy.Snapshot{}, translate(err, "compile the workspace")
@@ -56,48 +52,38 @@ func compilePolicy(ctx context.Context, ws id.Workspace) (policy.Snapshot, error
 	if err != nil {
 		return policy.Snapshot{}, err
 	}
-	credentials, err := enabledCredentials(ctx, ws)
-	if err != nil {
-		return policy.Snapshot{}, err
-	}
-	profiles, err := publishedProfiles(ctx, ws)
-	if err != nil {
-		return policy.Snapshot{}, err
-	}
-	departments, err := publishedDepartments(ctx, ws)
-	if err != nil {
-		return policy.Snapshot{}, err
-	}
-	guardrails, err := publishedGuardrails(ctx, ws)
-	if err != nil {
-		return policy.Snapshot{}, err
-	}
-	routes, err := publishedRoutes(ctx, ws)
-	if err != nil {
-		return policy.Snapshot{}, err
-	}
-	auto, err := publishedAuto(ctx, ws)
-	if err != nil {
-		return policy.Snapshot{}, err
-	}
-	presets, err := publishedPresets(ctx, ws)
-	if err != nil {
-		return policy.Snapshot{}, err
-	}
 	w := own.workspace()
 	s := policy.Snapshot{
 		Workspace: ws, Revision: revision.Revision, Status: w.Status,
-		Tags: slices.Sorted(slices.Values(w.Tags)), Settings: settings.Settings,
-		Credentials: credentials,
-		Profiles:    profiles, Profile: settings.Profile,
-		Departments: departments, Guardrails: guardrails,
-		Routes: routes, Presets: presets,
-		Auto: auto,
+		Tags: slices.Sorted(slices.Values(w.Tags)), Settings: settings.Settings, Profile: settings.Profile,
 	}
-	if err := record(ctx, ws, &s); err != nil {
-		return policy.Snapshot{}, err
+	for _, read := range []func(context.Context, id.Workspace, *policy.Snapshot) error{
+		part(func(s *policy.Snapshot) *[]policy.Credential { return &s.Credentials }, enabledCredentials),
+		part(func(s *policy.Snapshot) *[]policy.Profile { return &s.Profiles }, publishedProfiles),
+		part(func(s *policy.Snapshot) *[]policy.Department { return &s.Departments }, publishedDepartments),
+		part(func(s *policy.Snapshot) *[]policy.Membership { return &s.Members }, publishedMembers),
+		part(func(s *policy.Snapshot) *[]policy.Guardrail { return &s.Guardrails }, publishedGuardrails),
+		part(func(s *policy.Snapshot) *[]policy.Route { return &s.Routes }, publishedRoutes),
+		part(func(s *policy.Snapshot) *[]policy.Preset { return &s.Presets }, publishedPresets),
+		part(func(s *policy.Snapshot) **policy.Auto { return &s.Auto }, publishedAuto),
+		part(func(s *policy.Snapshot) **policy.Limits { return &s.Limits }, c.limits),
+		record, // what of the rest is recorded
+	} {
+		if err := read(ctx, ws, &s); err != nil {
+			return policy.Snapshot{}, err
+		}
 	}
 	return s.Versioned(), nil
+}
+
+// part reads one field of a snapshot.
+func part[T any](
+	of func(*policy.Snapshot) *T, read func(context.Context, id.Workspace) (T, error),
+) func(context.Context, id.Workspace, *policy.Snapshot) error {
+	return func(ctx context.Context, ws id.Workspace, s *policy.Snapshot) (err error) {
+		*of(s), err = read(ctx, ws)
+		return err
+	}
 }
 
 // enabledCredentials are in the order in which those of a provider are tried.

@@ -106,13 +106,21 @@ func (*DepartmentStore) Delete(ctx context.Context, ws id.Workspace, d id.Depart
 	return changed(scoped(ctx, ws).Where("id = ?", d.UUID()).Delete(&departmentRow{}), "delete a department")
 }
 
-// Members implements department.Directory.
-func (*DepartmentStore) Members(ctx context.Context, ws id.Workspace, d id.Department) (department.Members, error) {
-	var m department.Members
-	own := scoped(ctx, ws).Model(&apiKeyRow{}).Where("department_id = ? AND status <> 'revoked'", d.UUID())
-	more, err := named(own, department.MaxMembers, &m.Keys)
-	m.More = more
-	return m, err
+// Uses implements department.Directory.
+func (*DepartmentStore) Uses(ctx context.Context, ws id.Workspace, d id.Department) (department.Uses, error) {
+	var u department.Uses
+	keys, err := named(scoped(ctx, ws).Model(&apiKeyRow{}).Where("department_id = ? AND status <> 'revoked'", d.UUID()), department.MaxNamed, &u.Keys)
+	if err != nil {
+		return u, err
+	}
+	own := scoped(ctx, ws).Model(&departmentMemberRow{}).Where("department_id = ?", d.UUID())
+	members, err := namedBy(own, "user_id", department.MaxNamed, &u.Members)
+	if err != nil {
+		return u, err
+	}
+	policies, err := policiesOf(ctx, ws, "department_id", d.UUID(), department.MaxNamed, &u.Policies)
+	u.More = keys + members + policies
+	return u, err
 }
 
 // Bindable implements apikey.Departments.

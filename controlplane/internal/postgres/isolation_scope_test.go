@@ -102,8 +102,8 @@ func TestStoresRefuseOtherScopes(t *testing.T) {
 		"department.Count":  func(ctx context.Context) error { _, err := NewDepartmentStore().Count(ctx, a.ID); return err },
 		"department.Update": func(ctx context.Context) error { return NewDepartmentStore().Update(ctx, a.ID, departmentOf(a.ID)) },
 		"department.Delete": func(ctx context.Context) error { return NewDepartmentStore().Delete(ctx, a.ID, departmentOf(a.ID).ID) },
-		"department.Members": func(ctx context.Context) error {
-			_, err := NewDepartmentStore().Members(ctx, a.ID, departmentOf(a.ID).ID)
+		"department.Uses": func(ctx context.Context) error {
+			_, err := NewDepartmentStore().Uses(ctx, a.ID, departmentOf(a.ID).ID)
 			return err
 		},
 		"department.Bindable": func(ctx context.Context) error {

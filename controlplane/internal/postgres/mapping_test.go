@@ -19,6 +19,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/override"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/preset"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/ratelimit"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
 	"github.com/signalbox-dev/signalbox/shared/id"
@@ -51,6 +52,12 @@ func TestRowsRoundTrip(t *testing.T) {
 		row := boundRowOf(fill.Value[id.Workspace](1), g.ID, bound.ID.UUID(), bound.AddedAt)
 		require.Equal(t, bound, bindingOf[id.KeyKind](row))
 		require.Empty(t, fill.Zero(row))
+		inside := fill.Value[department.Member](seed)
+		require.Equal(t, inside, departmentMemberRowOf(inside).member())
+		limits := fill.Value[ratelimit.Policy](seed)
+		require.Equal(t, limits, ratePolicyRowOf(limits).policy())
+		assigned := fill.Value[ratelimit.Assignment](seed)
+		require.Equal(t, assigned, rateAssignmentRowOf(assigned).assignment())
 		r := fill.Value[dynamicroute.Route](seed)
 		require.Equal(t, r, routeRowOf(r).route())
 		dep := fill.Value[dynamicroute.Deployment](seed)
@@ -77,6 +84,9 @@ func TestRowsRoundTrip(t *testing.T) {
 	require.Empty(t, fill.Zero(departmentRowOf(fill.Value[department.Department](1))))
 	require.Empty(t, fill.Zero(profileRowOf(fill.Value[profile.Profile](1))))
 	require.Empty(t, fill.Zero(guardrailRowOf(fill.Value[guardrail.Guardrail](1))))
+	require.Empty(t, fill.Zero(departmentMemberRowOf(fill.Value[department.Member](1))))
+	require.Empty(t, fill.Zero(ratePolicyRowOf(fill.Value[ratelimit.Policy](1))))
+	require.Empty(t, fill.Zero(rateAssignmentRowOf(fill.Value[ratelimit.Assignment](1))))
 	require.Empty(t, fill.Zero(routeRowOf(fill.Value[dynamicroute.Route](1))))
 	require.Empty(t, fill.Zero(routeDeploymentRowOf(fill.Value[dynamicroute.Deployment](1))))
 	require.Empty(t, fill.Zero(presetRowOf(fill.Value[preset.Preset](1))))
@@ -139,6 +149,7 @@ func TestUpdatesWriteEveryColumn(t *testing.T) {
 		"dynamic route":   {routeRow{}, routeRow{}.changeable(), []string{"id", "workspace_id", "created_at"}},
 		"preset":          {presetRow{}, presetRow{}.changeable(), []string{"id", "workspace_id", "slug", "created_by", "created_at"}},
 		"guardrail":       {guardrailRow{}, guardrailRow{}.changeable(), []string{"id", "workspace_id", "created_at"}},
+		"rate limits":     {ratePolicyRow{}, ratePolicyRow{}.changeable(), []string{"id", "workspace_id", "created_at"}},
 		"routing profile": {profileRow{}, profileRow{}.changeable(), []string{"id", "workspace_id", "created_at"}},
 	}
 	for name, c := range cases {

@@ -24,6 +24,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/preset"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/ratelimit"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/rollout"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
@@ -62,6 +63,7 @@ type services struct {
 	profiles    *profile.Service
 	departments *department.Service
 	guardrails  *guardrail.Service
+	rateLimits  *ratelimit.Service
 	routes      *dynamicroute.Service
 	rollouts    *rollout.Service
 	presets     *preset.Service
@@ -127,7 +129,7 @@ func openServices(t *testing.T) *services {
 		}),
 		keys: apikey.NewService(apikey.Deps{
 			Runner: runner, Store: NewAPIKeyStore(), Mutator: mutator, Profiles: NewProfileStore(), Departments: NewDepartmentStore(),
-			Guardrails: NewGuardrailStore(), Routes: NewRouteStore(), IDs: testIDs, Rand: rand.Reader, Now: c.now,
+			Guardrails: NewGuardrailStore(), RateLimits: NewRateAssignmentStore(), Routes: NewRouteStore(), IDs: testIDs, Rand: rand.Reader, Now: c.now,
 		}),
 		management: managementkey.NewService(managementkey.Deps{
 			Runner: runner, System: system, Store: NewManagementKeyStore(), Directory: NewManagementKeyDirectory(), Mutator: mutator,
@@ -143,7 +145,12 @@ func openServices(t *testing.T) *services {
 		}),
 		auto: autorouting.NewService(autorouting.Deps{Runner: runner, Store: NewAutoRoutingStore(), Mutator: mutator, Now: c.now}),
 		departments: department.NewService(department.Deps{
-			Runner: runner, Store: NewDepartmentStore(), Directory: NewDepartmentStore(), Profiles: NewProfileStore(), Mutator: mutator, IDs: testIDs, Now: c.now,
+			Runner: runner, Store: NewDepartmentStore(), Directory: NewDepartmentStore(), Roster: NewDepartmentRoster(), People: NewWorkspaceStore(),
+			Profiles: NewProfileStore(), Mutator: mutator, IDs: testIDs, Now: c.now,
+		}),
+		rateLimits: ratelimit.NewService(ratelimit.Deps{
+			Runner: runner, Store: NewRateLimitStore(), Directory: NewRateLimitStore(), Assignments: NewRateAssignmentStore(),
+			Targets: NewRateAssignmentStore(), Mutator: mutator, IDs: testIDs, Now: c.now,
 		}),
 		effective: effective.NewService(effective.Deps{
 			Runner: runner, Policies: NewCompiler(db), Keys: NewAPIKeyStore(), Routes: NewRouteStore(), Source: models, Now: c.now,
@@ -153,7 +160,7 @@ func openServices(t *testing.T) *services {
 		}),
 		guardrails: guardrail.NewService(guardrail.Deps{
 			Runner: runner, Store: NewGuardrailStore(), Directory: NewGuardrailStore(), Keys: NewGuardrailKeys(), Members: NewGuardrailMembers(),
-			Mutator: mutator, Offered: models, IDs: testIDs, Now: c.now,
+			RateLimits: NewRateAssignmentStore(), Mutator: mutator, Offered: models, IDs: testIDs, Now: c.now,
 		}),
 		presets: preset.NewService(preset.Deps{
 			Runner: runner, Store: NewPresetStore(), Versions: NewPresetVersions(), Deployments: NewPresetDeployments(), Publishers: NewPresetStore(),

@@ -18,7 +18,7 @@ const (
 	UnknownProvider  = "unknown_provider_slug"
 	UnknownPreset    = "preset_not_found"
 	DisabledProvider = "provider_disabled"
-	Contradiction    = "contradiction"
+	Contradiction    = rule.Contradiction
 )
 
 // Source gives the catalog that is offered now. It may read the database, so it

@@ -23,6 +23,8 @@ const (
 	NotAllowed = "not_allowed"
 	InThePast  = "in_the_past"
 	Duplicate  = "duplicate"
+	// Contradiction is the code of a value that another field excludes.
+	Contradiction = "contradiction"
 )
 
 // MaxName is the longest name, in characters.

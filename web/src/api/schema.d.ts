@@ -1042,7 +1042,8 @@ export interface paths {
         post?: never;
         /**
          * Delete a guardrail
-         * @description A guardrail that binds something is not deleted; the conflict names what. A key that is revoked is not bound any more.
+         * @description A guardrail that binds something, or that a rate-limit policy is assigned to, is not deleted; the conflict names
+         *     what. A key that is revoked is not bound any more.
          *     Nor is one that the draft or a version of a preset names, until the preset is archived: switch it off instead.
          */
         delete: operations["deleteGuardrail"];
@@ -1179,6 +1180,115 @@ export interface paths {
          */
         post: operations["removeGuardrailMembers"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/rate-limits/policies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The workspace's rate-limit policies, newest first */
+        get: operations["listRateLimitPolicies"];
+        put?: never;
+        /**
+         * Create a rate-limit policy
+         * @description It has at least one limit, and limits nothing until it is assigned. All policies that a request counts toward hold
+         *     together, each counted by itself; the first one that is used up refuses with 429 `rate_limit_exceeded`. A workspace
+         *     has at most 200.
+         */
+        post: operations["createRateLimitPolicy"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/rate-limits/policies/{rate_limit_policy_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A rate-limit policy id, `rlp_…`. */
+                rate_limit_policy_id: components["parameters"]["RateLimitPolicyID"];
+            };
+            cookie?: never;
+        };
+        /**
+         * One rate-limit policy
+         * @description What it says. What is used of it right now is known by the gateways and not shown here: a response that counts
+         *     toward it carries `x-ratelimit-remaining-requests` and `x-ratelimit-remaining-tokens`.
+         */
+        get: operations["getRateLimitPolicy"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a rate-limit policy
+         * @description A policy that is assigned is not deleted; the conflict names its assignments.
+         */
+        delete: operations["deleteRateLimitPolicy"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a rate-limit policy, for everything that it is assigned to
+         * @description null takes a limit away; one has to be left. A change of `fail_closed` without `on_unavailable` sets that too: to
+         *     deny when it is switched on, to allow when it is switched off.
+         */
+        patch: operations["updateRateLimitPolicy"];
+        trace?: never;
+    };
+    "/v1/rate-limits/assignments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What rate-limit policies are assigned to, newest first */
+        get: operations["listRateLimitAssignments"];
+        put?: never;
+        /**
+         * Assign a rate-limit policy
+         * @description The kind of the target says who is counted together:
+         *
+         *     | `target_type` | what counts together |
+         *     |---|---|
+         *     | `key` | the API key |
+         *     | `member` | all API keys that the member created |
+         *     | `department` | everything that counts toward the department: its own keys, and of keys without a department those that its members created |
+         *     | `guardrail` | each API key that the guardrail binds, by itself |
+         *     | `end_user_default` | each end user that requests name, by themselves; requests that name none are not limited |
+         *
+         *     A policy is assigned to a target once. A target has at most 20 policies, and a workspace 5000 assignments. An API
+         *     key that is revoked loses its assignments.
+         */
+        post: operations["createRateLimitAssignment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/rate-limits/assignments/{rate_limit_assignment_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of an assignment, `rla_…`. */
+                rate_limit_assignment_id: components["parameters"]["RateLimitAssignmentID"];
+            };
+            cookie?: never;
+        };
+        /** One assignment of a rate-limit policy */
+        get: operations["getRateLimitAssignment"];
+        put?: never;
+        post?: never;
+        /** Take a rate-limit policy off a target */
+        delete: operations["deleteRateLimitAssignment"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1462,13 +1572,63 @@ export interface paths {
         post?: never;
         /**
          * Delete a department
-         * @description A department that keys belong to is not deleted; the conflict names them. Revoked keys do not count.
+         * @description A department that keys or members belong to, or that a rate-limit policy is assigned to, is not deleted; the
+         *     conflict names them. Revoked keys do not count.
          */
         delete: operations["deleteDepartment"];
         options?: never;
         head?: never;
         /** Change a department, for every key of it */
         patch: operations["updateDepartment"];
+        trace?: never;
+    };
+    "/v1/departments/{department_id}/members": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A department id, `dept_…`. */
+                department_id: components["parameters"]["DepartmentID"];
+            };
+            cookie?: never;
+        };
+        /** The members of a department, newest first */
+        get: operations["listDepartmentMembers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/departments/{department_id}/members/{user_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A department id, `dept_…`. */
+                department_id: components["parameters"]["DepartmentID"];
+                /** @description A user id, `user_…`. */
+                user_id: components["parameters"]["UserID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Let a member of the workspace belong to a department
+         * @description It says everything about the membership: what is absent is as for a new one. Keys that the member created and
+         *     that belong to no department themselves count toward every department of the member; with `override`, toward
+         *     this one alone. A member has one override, at most 20 departments, and all departments of a workspace have at
+         *     most 5000 members, each time that one is named.
+         */
+        put: operations["putDepartmentMember"];
+        post?: never;
+        /** Take a member out of a department */
+        delete: operations["removeDepartmentMember"];
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/v1/audit-events": {
@@ -2988,6 +3148,104 @@ export interface components {
             scope: "workspace" | "member" | "key";
         };
         /**
+         * @description What becomes of a request when the gateways cannot ask each other in time. allow admits it, deny refuses it with
+         *     429 `rate_limit_exceeded`, reason `policy_unavailable`, and local_share admits it within the limit divided by the
+         *     gateways that are alive.
+         * @enum {string}
+         */
+        RateLimitOnUnavailable: "allow" | "deny" | "local_share";
+        RateLimitPolicy: {
+            id: string;
+            /** @description Unique in the workspace, whatever the letter case. */
+            name: string;
+            /**
+             * Format: int64
+             * @description Requests in any 60 seconds; null: no limit.
+             */
+            requests_per_minute: number | null;
+            /**
+             * Format: int64
+             * @description Input and output tokens in any 60 seconds, counted when a request has ended; null: no limit.
+             */
+            tokens_per_minute: number | null;
+            /**
+             * Format: int64
+             * @description Requests at the same time, each from its admission to the last byte of its response; null: no limit.
+             */
+            concurrent_requests: number | null;
+            /** @description Requests are admitted one by one over all gateways, never one too many. */
+            fail_closed: boolean;
+            on_unavailable: components["schemas"]["RateLimitOnUnavailable"];
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        RateLimitPolicyOne: {
+            data: components["schemas"]["RateLimitPolicy"];
+        };
+        RateLimitPolicyChange: {
+            data: components["schemas"]["RateLimitPolicy"];
+            publication: components["schemas"]["PublicationRef"];
+        };
+        RateLimitPolicyList: {
+            data: components["schemas"]["RateLimitPolicy"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        /** @description At least one of the three limits is a number. */
+        NewRateLimitPolicy: {
+            name: string;
+            /** Format: int64 */
+            requests_per_minute?: number | null;
+            /** Format: int64 */
+            tokens_per_minute?: number | null;
+            /** Format: int64 */
+            concurrent_requests?: number | null;
+            /** @description false when absent. true goes with deny and local_share. */
+            fail_closed?: boolean;
+            /** @description When absent, allow without `fail_closed` and deny with it. */
+            on_unavailable?: components["schemas"]["RateLimitOnUnavailable"];
+        };
+        RateLimitPolicyPatch: {
+            name?: string;
+            /** Format: int64 */
+            requests_per_minute?: number | null;
+            /** Format: int64 */
+            tokens_per_minute?: number | null;
+            /** Format: int64 */
+            concurrent_requests?: number | null;
+            fail_closed?: boolean;
+            on_unavailable?: components["schemas"]["RateLimitOnUnavailable"];
+        };
+        /** @enum {string} */
+        RateLimitTargetType: "key" | "member" | "department" | "guardrail" | "end_user_default";
+        RateLimitAssignment: {
+            id: string;
+            policy_id: string;
+            target_type: components["schemas"]["RateLimitTargetType"];
+            /** @description The id of the API key, user, department or guardrail; null for end_user_default. */
+            target_id: string | null;
+            /** Format: date-time */
+            created_at: string;
+        };
+        RateLimitAssignmentOne: {
+            data: components["schemas"]["RateLimitAssignment"];
+        };
+        RateLimitAssignmentChange: {
+            data: components["schemas"]["RateLimitAssignment"];
+            publication: components["schemas"]["PublicationRef"];
+        };
+        RateLimitAssignmentList: {
+            data: components["schemas"]["RateLimitAssignment"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        NewRateLimitAssignment: {
+            policy_id: string;
+            target_type: components["schemas"]["RateLimitTargetType"];
+            /** @description The id of an API key, user, department or guardrail; none for end_user_default. */
+            target_id?: string | null;
+        };
+        /**
          * @description Who may use it. private is for keys of its creator, team for the workspace's, public for all, as @handle/slug.
          * @enum {string}
          */
@@ -3362,6 +3620,32 @@ export interface components {
             name?: string;
             /** @description null unbinds it. */
             routing_profile_id?: string | null;
+        };
+        /**
+         * @description For people; it changes nothing of what counts.
+         * @enum {string}
+         */
+        DepartmentPosition: "member" | "lead";
+        DepartmentMember: {
+            user_id: string;
+            position: components["schemas"]["DepartmentPosition"];
+            /** @description The member's own keys count toward this department alone. */
+            override: boolean;
+            /** Format: date-time */
+            added_at: string;
+        };
+        DepartmentMemberList: {
+            data: components["schemas"]["DepartmentMember"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        DepartmentMemberPut: {
+            position?: components["schemas"]["DepartmentPosition"];
+            /** @description false when absent. */
+            override?: boolean;
+        };
+        DepartmentMemberChange: {
+            data: components["schemas"]["DepartmentMember"];
+            publication: components["schemas"]["PublicationRef"];
         };
         Actor: {
             /** @enum {string} */
@@ -3793,6 +4077,10 @@ export interface components {
         DepartmentID: string;
         /** @description A guardrail id, `guard_…`. */
         GuardrailID: string;
+        /** @description A rate-limit policy id, `rlp_…`. */
+        RateLimitPolicyID: string;
+        /** @description The id of an assignment, `rla_…`. */
+        RateLimitAssignmentID: string;
         /** @description A dynamic route id, `route_…`. */
         DynamicRouteID: string;
         /** @description The number of a version. */
@@ -6535,6 +6823,324 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    listRateLimitPolicies: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description How many entries a page holds at most; 50 when absent. */
+                limit?: components["parameters"]["Limit"];
+                /** @description Only the policy with this name, in any letter case. */
+                name?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of policies. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RateLimitPolicyList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    createRateLimitPolicy: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewRateLimitPolicy"];
+            };
+        };
+        responses: {
+            /** @description The policy. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RateLimitPolicyChange"];
+                };
+            };
+            /** @description The policy. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RateLimitPolicyChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getRateLimitPolicy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A rate-limit policy id, `rlp_…`. */
+                rate_limit_policy_id: components["parameters"]["RateLimitPolicyID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The policy. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RateLimitPolicyOne"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteRateLimitPolicy: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description A rate-limit policy id, `rlp_…`. */
+                rate_limit_policy_id: components["parameters"]["RateLimitPolicyID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The policy is deleted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedChange"];
+                };
+            };
+            /** @description The policy is deleted. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    updateRateLimitPolicy: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description A rate-limit policy id, `rlp_…`. */
+                rate_limit_policy_id: components["parameters"]["RateLimitPolicyID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RateLimitPolicyPatch"];
+            };
+        };
+        responses: {
+            /** @description The policy as it is now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RateLimitPolicyChange"];
+                };
+            };
+            /** @description The policy as it is now. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RateLimitPolicyChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listRateLimitAssignments: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description How many entries a page holds at most; 50 when absent. */
+                limit?: components["parameters"]["Limit"];
+                /** @description Only the assignments of this policy. */
+                policy_id?: string;
+                /** @description Only those to targets of this kind. */
+                target_type?: components["schemas"]["RateLimitTargetType"];
+                /** @description Only those to this API key, member, department or guardrail. */
+                target_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of assignments. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RateLimitAssignmentList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    createRateLimitAssignment: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewRateLimitAssignment"];
+            };
+        };
+        responses: {
+            /** @description The assignment. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RateLimitAssignmentChange"];
+                };
+            };
+            /** @description The assignment. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RateLimitAssignmentChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getRateLimitAssignment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of an assignment, `rla_…`. */
+                rate_limit_assignment_id: components["parameters"]["RateLimitAssignmentID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The assignment. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RateLimitAssignmentOne"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteRateLimitAssignment: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The id of an assignment, `rla_…`. */
+                rate_limit_assignment_id: components["parameters"]["RateLimitAssignmentID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The assignment is deleted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedChange"];
+                };
+            };
+            /** @description The assignment is deleted. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     listPresets: {
         parameters: {
             query?: {
@@ -7275,6 +7881,121 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DepartmentChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listDepartmentMembers: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description How many entries a page holds at most; 50 when absent. */
+                limit?: components["parameters"]["Limit"];
+            };
+            header?: never;
+            path: {
+                /** @description A department id, `dept_…`. */
+                department_id: components["parameters"]["DepartmentID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of members. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DepartmentMemberList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    putDepartmentMember: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description A department id, `dept_…`. */
+                department_id: components["parameters"]["DepartmentID"];
+                /** @description A user id, `user_…`. */
+                user_id: components["parameters"]["UserID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DepartmentMemberPut"];
+            };
+        };
+        responses: {
+            /** @description The membership as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DepartmentMemberChange"];
+                };
+            };
+            /** @description The membership as it is now. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DepartmentMemberChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    removeDepartmentMember: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description A department id, `dept_…`. */
+                department_id: components["parameters"]["DepartmentID"];
+                /** @description A user id, `user_…`. */
+                user_id: components["parameters"]["UserID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The member is out of the department. `id` is the user's. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedChange"];
+                };
+            };
+            /** @description The member is out of the department. `id` is the user's. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedChange"];
                 };
             };
             default: components["responses"]["Problem"];

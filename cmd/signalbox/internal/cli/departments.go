@@ -11,10 +11,10 @@ import (
 )
 
 func (a *app) departments() *cobra.Command {
-	return group("departments", "Manage departments, the parts of the workspace that keys belong to",
+	return group("departments", "Manage departments, the parts of the workspace that keys and members belong to",
 		a.departmentsCreate(), a.departmentsList(), a.departmentsGet(), a.departmentsUpdate(), a.departmentsDelete(),
 		a.departmentsKey("add-key DEPARTMENT NAME|KEY_ID", "Let a key belong to a department", 2),
-		a.departmentsKey("remove-key NAME|KEY_ID", "Take a key out of its department", 1))
+		a.departmentsKey("remove-key NAME|KEY_ID", "Take a key out of its department", 1), a.departmentsMembers())
 }
 
 // departmentID is the id that a department's id or name stands for.
@@ -123,7 +123,7 @@ func (a *app) departmentsUpdate() *cobra.Command {
 }
 
 func (a *app) departmentsDelete() *cobra.Command {
-	c := &cobra.Command{Use: "delete DEPARTMENT", Short: "Delete a department that no key belongs to", Args: cobra.ExactArgs(1)}
+	c := &cobra.Command{Use: "delete DEPARTMENT", Short: "Delete a department that nothing belongs to", Args: cobra.ExactArgs(1)}
 	f := changeFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		api, department, err := a.found(c.Context(), departmentID, args[0])

@@ -162,6 +162,24 @@ func (e ByokVerificationStatus) Valid() bool {
 	}
 }
 
+// Defines values for DepartmentPosition.
+const (
+	DepartmentPositionLead   DepartmentPosition = "lead"
+	DepartmentPositionMember DepartmentPosition = "member"
+)
+
+// Valid indicates whether the value is a known member of the DepartmentPosition enum.
+func (e DepartmentPosition) Valid() bool {
+	switch e {
+	case DepartmentPositionLead:
+		return true
+	case DepartmentPositionMember:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DynamicRouteEvidenceBroken.
 const (
 	MaxCostRatio       DynamicRouteEvidenceBroken = "max_cost_ratio"
@@ -606,6 +624,54 @@ func (e ProviderFieldsSort) Valid() bool {
 	case ProviderFieldsSortPrice:
 		return true
 	case ProviderFieldsSortThroughput:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RateLimitOnUnavailable.
+const (
+	Allow      RateLimitOnUnavailable = "allow"
+	Deny       RateLimitOnUnavailable = "deny"
+	LocalShare RateLimitOnUnavailable = "local_share"
+)
+
+// Valid indicates whether the value is a known member of the RateLimitOnUnavailable enum.
+func (e RateLimitOnUnavailable) Valid() bool {
+	switch e {
+	case Allow:
+		return true
+	case Deny:
+		return true
+	case LocalShare:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RateLimitTargetType.
+const (
+	RateLimitTargetTypeDepartment     RateLimitTargetType = "department"
+	RateLimitTargetTypeEndUserDefault RateLimitTargetType = "end_user_default"
+	RateLimitTargetTypeGuardrail      RateLimitTargetType = "guardrail"
+	RateLimitTargetTypeKey            RateLimitTargetType = "key"
+	RateLimitTargetTypeMember         RateLimitTargetType = "member"
+)
+
+// Valid indicates whether the value is a known member of the RateLimitTargetType enum.
+func (e RateLimitTargetType) Valid() bool {
+	switch e {
+	case RateLimitTargetTypeDepartment:
+		return true
+	case RateLimitTargetTypeEndUserDefault:
+		return true
+	case RateLimitTargetTypeGuardrail:
+		return true
+	case RateLimitTargetTypeKey:
+		return true
+	case RateLimitTargetTypeMember:
 		return true
 	default:
 		return false
@@ -1201,6 +1267,41 @@ type DepartmentList struct {
 	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
 }
 
+// DepartmentMember defines model for DepartmentMember.
+type DepartmentMember struct {
+	AddedAt time.Time `json:"added_at"`
+
+	// Override The member's own keys count toward this department alone.
+	Override bool `json:"override"`
+
+	// Position For people; it changes nothing of what counts.
+	Position DepartmentPosition `json:"position"`
+	UserID   string             `json:"user_id"`
+}
+
+// DepartmentMemberChange defines model for DepartmentMemberChange.
+type DepartmentMemberChange struct {
+	Data        DepartmentMember `json:"data"`
+	Publication PublicationRef   `json:"publication"`
+}
+
+// DepartmentMemberList defines model for DepartmentMemberList.
+type DepartmentMemberList struct {
+	Data []DepartmentMember `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// DepartmentMemberPut defines model for DepartmentMemberPut.
+type DepartmentMemberPut struct {
+	// Override false when absent.
+	Override *bool `json:"override,omitempty"`
+
+	// Position For people; it changes nothing of what counts.
+	Position *DepartmentPosition `json:"position,omitempty"`
+}
+
 // DepartmentOne defines model for DepartmentOne.
 type DepartmentOne struct {
 	Data Department `json:"data"`
@@ -1213,6 +1314,9 @@ type DepartmentPatch struct {
 	// RoutingProfileID null unbinds it.
 	RoutingProfileID nullable.Nullable[string] `json:"routing_profile_id,omitempty"`
 }
+
+// DepartmentPosition For people; it changes nothing of what counts.
+type DepartmentPosition string
 
 // DynamicRoute defines model for DynamicRoute.
 type DynamicRoute struct {
@@ -2729,6 +2833,29 @@ type NewPreset struct {
 	Visibility *PresetVisibility `json:"visibility,omitempty"`
 }
 
+// NewRateLimitAssignment defines model for NewRateLimitAssignment.
+type NewRateLimitAssignment struct {
+	PolicyID string `json:"policy_id"`
+
+	// TargetID The id of an API key, user, department or guardrail; none for end_user_default.
+	TargetID   nullable.Nullable[string] `json:"target_id,omitempty"`
+	TargetType RateLimitTargetType       `json:"target_type"`
+}
+
+// NewRateLimitPolicy At least one of the three limits is a number.
+type NewRateLimitPolicy struct {
+	ConcurrentRequests nullable.Nullable[int64] `json:"concurrent_requests,omitempty"`
+
+	// FailClosed false when absent. true goes with deny and local_share.
+	FailClosed *bool  `json:"fail_closed,omitempty"`
+	Name       string `json:"name"`
+
+	// OnUnavailable When absent, allow without `fail_closed` and deny with it.
+	OnUnavailable     *RateLimitOnUnavailable  `json:"on_unavailable,omitempty"`
+	RequestsPerMinute nullable.Nullable[int64] `json:"requests_per_minute,omitempty"`
+	TokensPerMinute   nullable.Nullable[int64] `json:"tokens_per_minute,omitempty"`
+}
+
 // NewRoutingProfile defines model for NewRoutingProfile.
 type NewRoutingProfile struct {
 	Name string `json:"name"`
@@ -3209,6 +3336,103 @@ type PublisherPut struct {
 	Handle string `json:"handle"`
 }
 
+// RateLimitAssignment defines model for RateLimitAssignment.
+type RateLimitAssignment struct {
+	CreatedAt time.Time `json:"created_at"`
+	ID        string    `json:"id"`
+	PolicyID  string    `json:"policy_id"`
+
+	// TargetID The id of the API key, user, department or guardrail; null for end_user_default.
+	TargetID   nullable.Nullable[string] `json:"target_id"`
+	TargetType RateLimitTargetType       `json:"target_type"`
+}
+
+// RateLimitAssignmentChange defines model for RateLimitAssignmentChange.
+type RateLimitAssignmentChange struct {
+	Data        RateLimitAssignment `json:"data"`
+	Publication PublicationRef      `json:"publication"`
+}
+
+// RateLimitAssignmentList defines model for RateLimitAssignmentList.
+type RateLimitAssignmentList struct {
+	Data []RateLimitAssignment `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// RateLimitAssignmentOne defines model for RateLimitAssignmentOne.
+type RateLimitAssignmentOne struct {
+	Data RateLimitAssignment `json:"data"`
+}
+
+// RateLimitOnUnavailable What becomes of a request when the gateways cannot ask each other in time. allow admits it, deny refuses it with
+// 429 `rate_limit_exceeded`, reason `policy_unavailable`, and local_share admits it within the limit divided by the
+// gateways that are alive.
+type RateLimitOnUnavailable string
+
+// RateLimitPolicy defines model for RateLimitPolicy.
+type RateLimitPolicy struct {
+	// ConcurrentRequests Requests at the same time, each from its admission to the last byte of its response; null: no limit.
+	ConcurrentRequests nullable.Nullable[int64] `json:"concurrent_requests"`
+	CreatedAt          time.Time                `json:"created_at"`
+
+	// FailClosed Requests are admitted one by one over all gateways, never one too many.
+	FailClosed bool   `json:"fail_closed"`
+	ID         string `json:"id"`
+
+	// Name Unique in the workspace, whatever the letter case.
+	Name string `json:"name"`
+
+	// OnUnavailable What becomes of a request when the gateways cannot ask each other in time. allow admits it, deny refuses it with
+	// 429 `rate_limit_exceeded`, reason `policy_unavailable`, and local_share admits it within the limit divided by the
+	// gateways that are alive.
+	OnUnavailable RateLimitOnUnavailable `json:"on_unavailable"`
+
+	// RequestsPerMinute Requests in any 60 seconds; null: no limit.
+	RequestsPerMinute nullable.Nullable[int64] `json:"requests_per_minute"`
+
+	// TokensPerMinute Input and output tokens in any 60 seconds, counted when a request has ended; null: no limit.
+	TokensPerMinute nullable.Nullable[int64] `json:"tokens_per_minute"`
+	UpdatedAt       time.Time                `json:"updated_at"`
+}
+
+// RateLimitPolicyChange defines model for RateLimitPolicyChange.
+type RateLimitPolicyChange struct {
+	Data        RateLimitPolicy `json:"data"`
+	Publication PublicationRef  `json:"publication"`
+}
+
+// RateLimitPolicyList defines model for RateLimitPolicyList.
+type RateLimitPolicyList struct {
+	Data []RateLimitPolicy `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// RateLimitPolicyOne defines model for RateLimitPolicyOne.
+type RateLimitPolicyOne struct {
+	Data RateLimitPolicy `json:"data"`
+}
+
+// RateLimitPolicyPatch defines model for RateLimitPolicyPatch.
+type RateLimitPolicyPatch struct {
+	ConcurrentRequests nullable.Nullable[int64] `json:"concurrent_requests,omitempty"`
+	FailClosed         *bool                    `json:"fail_closed,omitempty"`
+	Name               *string                  `json:"name,omitempty"`
+
+	// OnUnavailable What becomes of a request when the gateways cannot ask each other in time. allow admits it, deny refuses it with
+	// 429 `rate_limit_exceeded`, reason `policy_unavailable`, and local_share admits it within the limit divided by the
+	// gateways that are alive.
+	OnUnavailable     *RateLimitOnUnavailable  `json:"on_unavailable,omitempty"`
+	RequestsPerMinute nullable.Nullable[int64] `json:"requests_per_minute,omitempty"`
+	TokensPerMinute   nullable.Nullable[int64] `json:"tokens_per_minute,omitempty"`
+}
+
+// RateLimitTargetType defines model for RateLimitTargetType.
+type RateLimitTargetType string
+
 // Receipts defines model for Receipts.
 type Receipts struct {
 	Applied int `json:"applied"`
@@ -3671,6 +3895,12 @@ type Provider = string
 // PublicationID defines model for PublicationID.
 type PublicationID = string
 
+// RateLimitAssignmentID defines model for RateLimitAssignmentID.
+type RateLimitAssignmentID = string
+
+// RateLimitPolicyID defines model for RateLimitPolicyID.
+type RateLimitPolicyID = string
+
 // RequestID defines model for RequestID.
 type RequestID = string
 
@@ -3861,6 +4091,33 @@ type UpdateDepartmentParams struct {
 
 	// IfMatch Change only when this is still the current ETag.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListDepartmentMembersParams defines parameters for ListDepartmentMembers.
+type ListDepartmentMembersParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// RemoveDepartmentMemberParams defines parameters for RemoveDepartmentMember.
+type RemoveDepartmentMemberParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// PutDepartmentMemberParams defines parameters for PutDepartmentMember.
+type PutDepartmentMemberParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ListGuardrailsParams defines parameters for ListGuardrails.
@@ -4457,6 +4714,87 @@ type ListPublicationsParams struct {
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// ListRateLimitAssignmentsParams defines parameters for ListRateLimitAssignments.
+type ListRateLimitAssignmentsParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// PolicyID Only the assignments of this policy.
+	PolicyID *string `form:"policy_id,omitempty" json:"policy_id,omitempty"`
+
+	// TargetType Only those to targets of this kind.
+	TargetType *RateLimitTargetType `form:"target_type,omitempty" json:"target_type,omitempty"`
+
+	// TargetID Only those to this API key, member, department or guardrail.
+	TargetID *string `form:"target_id,omitempty" json:"target_id,omitempty"`
+}
+
+// CreateRateLimitAssignmentParams defines parameters for CreateRateLimitAssignment.
+type CreateRateLimitAssignmentParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// DeleteRateLimitAssignmentParams defines parameters for DeleteRateLimitAssignment.
+type DeleteRateLimitAssignmentParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ListRateLimitPoliciesParams defines parameters for ListRateLimitPolicies.
+type ListRateLimitPoliciesParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Name Only the policy with this name, in any letter case.
+	Name *string `form:"name,omitempty" json:"name,omitempty"`
+}
+
+// CreateRateLimitPolicyParams defines parameters for CreateRateLimitPolicy.
+type CreateRateLimitPolicyParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// DeleteRateLimitPolicyParams defines parameters for DeleteRateLimitPolicy.
+type DeleteRateLimitPolicyParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// UpdateRateLimitPolicyParams defines parameters for UpdateRateLimitPolicy.
+type UpdateRateLimitPolicyParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
 // UpdateAutoRoutingParams defines parameters for UpdateAutoRouting.
 type UpdateAutoRoutingParams struct {
 	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
@@ -4793,6 +5131,9 @@ type CreateDepartmentJSONRequestBody = NewDepartment
 // UpdateDepartmentJSONRequestBody defines body for UpdateDepartment for application/json ContentType.
 type UpdateDepartmentJSONRequestBody = DepartmentPatch
 
+// PutDepartmentMemberJSONRequestBody defines body for PutDepartmentMember for application/json ContentType.
+type PutDepartmentMemberJSONRequestBody = DepartmentMemberPut
+
 // CreateGuardrailJSONRequestBody defines body for CreateGuardrail for application/json ContentType.
 type CreateGuardrailJSONRequestBody = NewGuardrail
 
@@ -4867,6 +5208,15 @@ type UpdatePresetUpstreamJSONRequestBody = PresetUpstream
 
 // PublishPresetJSONRequestBody defines body for PublishPreset for application/json ContentType.
 type PublishPresetJSONRequestBody = PresetRelease
+
+// CreateRateLimitAssignmentJSONRequestBody defines body for CreateRateLimitAssignment for application/json ContentType.
+type CreateRateLimitAssignmentJSONRequestBody = NewRateLimitAssignment
+
+// CreateRateLimitPolicyJSONRequestBody defines body for CreateRateLimitPolicy for application/json ContentType.
+type CreateRateLimitPolicyJSONRequestBody = NewRateLimitPolicy
+
+// UpdateRateLimitPolicyJSONRequestBody defines body for UpdateRateLimitPolicy for application/json ContentType.
+type UpdateRateLimitPolicyJSONRequestBody = RateLimitPolicyPatch
 
 // UpdateAutoRoutingJSONRequestBody defines body for UpdateAutoRouting for application/json ContentType.
 type UpdateAutoRoutingJSONRequestBody = AutoRoutingPatch
@@ -5115,7 +5465,8 @@ type ClientInterface interface {
 
 	// DeleteDepartment Delete a department
 	//
-	// A department that keys belong to is not deleted; the conflict names them. Revoked keys do not count.
+	// A department that keys or members belong to, or that a rate-limit policy is assigned to, is not deleted; the
+	// conflict names them. Revoked keys do not count.
 	//
 	// Corresponds with DELETE /v1/departments/{department_id} (the `DeleteDepartment` operationId).
 	DeleteDepartment(ctx context.Context, departmentID DepartmentID, params *DeleteDepartmentParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -5138,6 +5489,40 @@ type ClientInterface interface {
 	//
 	// Corresponds with PATCH /v1/departments/{department_id} (the `UpdateDepartment` operationId).
 	UpdateDepartment(ctx context.Context, departmentID DepartmentID, params *UpdateDepartmentParams, body UpdateDepartmentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListDepartmentMembers The members of a department, newest first
+	//
+	// Corresponds with GET /v1/departments/{department_id}/members (the `ListDepartmentMembers` operationId).
+	ListDepartmentMembers(ctx context.Context, departmentID DepartmentID, params *ListDepartmentMembersParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RemoveDepartmentMember Take a member out of a department
+	//
+	// Corresponds with DELETE /v1/departments/{department_id}/members/{user_id} (the `RemoveDepartmentMember` operationId).
+	RemoveDepartmentMember(ctx context.Context, departmentID DepartmentID, userID UserID, params *RemoveDepartmentMemberParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutDepartmentMemberWithBody Let a member of the workspace belong to a department
+	//
+	// It says everything about the membership: what is absent is as for a new one. Keys that the member created and
+	// that belong to no department themselves count toward every department of the member; with `override`, toward
+	// this one alone. A member has one override, at most 20 departments, and all departments of a workspace have at
+	// most 5000 members, each time that one is named.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /v1/departments/{department_id}/members/{user_id} (the `PutDepartmentMember` operationId).
+	PutDepartmentMemberWithBody(ctx context.Context, departmentID DepartmentID, userID UserID, params *PutDepartmentMemberParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutDepartmentMember Let a member of the workspace belong to a department
+	//
+	// It says everything about the membership: what is absent is as for a new one. Keys that the member created and
+	// that belong to no department themselves count toward every department of the member; with `override`, toward
+	// this one alone. A member has one override, at most 20 departments, and all departments of a workspace have at
+	// most 5000 members, each time that one is named.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /v1/departments/{department_id}/members/{user_id} (the `PutDepartmentMember` operationId).
+	PutDepartmentMember(ctx context.Context, departmentID DepartmentID, userID UserID, params *PutDepartmentMemberParams, body PutDepartmentMemberJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListGateways The gateways and what they serve
 	//
@@ -5175,7 +5560,8 @@ type ClientInterface interface {
 
 	// DeleteGuardrail Delete a guardrail
 	//
-	// A guardrail that binds something is not deleted; the conflict names what. A key that is revoked is not bound any more.
+	// A guardrail that binds something, or that a rate-limit policy is assigned to, is not deleted; the conflict names
+	// what. A key that is revoked is not bound any more.
 	// Nor is one that the draft or a version of a preset names, until the preset is archived: switch it off instead.
 	//
 	// Corresponds with DELETE /v1/guardrails/{guardrail_id} (the `DeleteGuardrail` operationId).
@@ -5785,6 +6171,123 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/publications/{publication_id} (the `GetPublication` operationId).
 	GetPublication(ctx context.Context, publicationID PublicationID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListRateLimitAssignments What rate-limit policies are assigned to, newest first
+	//
+	// Corresponds with GET /v1/rate-limits/assignments (the `ListRateLimitAssignments` operationId).
+	ListRateLimitAssignments(ctx context.Context, params *ListRateLimitAssignmentsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateRateLimitAssignmentWithBody Assign a rate-limit policy
+	//
+	// The kind of the target says who is counted together:
+	//
+	// | `target_type` | what counts together |
+	// |---|---|
+	// | `key` | the API key |
+	// | `member` | all API keys that the member created |
+	// | `department` | everything that counts toward the department: its own keys, and of keys without a department those that its members created |
+	// | `guardrail` | each API key that the guardrail binds, by itself |
+	// | `end_user_default` | each end user that requests name, by themselves; requests that name none are not limited |
+	//
+	// A policy is assigned to a target once. A target has at most 20 policies, and a workspace 5000 assignments. An API
+	// key that is revoked loses its assignments.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/rate-limits/assignments (the `CreateRateLimitAssignment` operationId).
+	CreateRateLimitAssignmentWithBody(ctx context.Context, params *CreateRateLimitAssignmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateRateLimitAssignment Assign a rate-limit policy
+	//
+	// The kind of the target says who is counted together:
+	//
+	// | `target_type` | what counts together |
+	// |---|---|
+	// | `key` | the API key |
+	// | `member` | all API keys that the member created |
+	// | `department` | everything that counts toward the department: its own keys, and of keys without a department those that its members created |
+	// | `guardrail` | each API key that the guardrail binds, by itself |
+	// | `end_user_default` | each end user that requests name, by themselves; requests that name none are not limited |
+	//
+	// A policy is assigned to a target once. A target has at most 20 policies, and a workspace 5000 assignments. An API
+	// key that is revoked loses its assignments.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/rate-limits/assignments (the `CreateRateLimitAssignment` operationId).
+	CreateRateLimitAssignment(ctx context.Context, params *CreateRateLimitAssignmentParams, body CreateRateLimitAssignmentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteRateLimitAssignment Take a rate-limit policy off a target
+	//
+	// Corresponds with DELETE /v1/rate-limits/assignments/{rate_limit_assignment_id} (the `DeleteRateLimitAssignment` operationId).
+	DeleteRateLimitAssignment(ctx context.Context, rateLimitAssignmentID RateLimitAssignmentID, params *DeleteRateLimitAssignmentParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetRateLimitAssignment One assignment of a rate-limit policy
+	//
+	// Corresponds with GET /v1/rate-limits/assignments/{rate_limit_assignment_id} (the `GetRateLimitAssignment` operationId).
+	GetRateLimitAssignment(ctx context.Context, rateLimitAssignmentID RateLimitAssignmentID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListRateLimitPolicies The workspace's rate-limit policies, newest first
+	//
+	// Corresponds with GET /v1/rate-limits/policies (the `ListRateLimitPolicies` operationId).
+	ListRateLimitPolicies(ctx context.Context, params *ListRateLimitPoliciesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateRateLimitPolicyWithBody Create a rate-limit policy
+	//
+	// It has at least one limit, and limits nothing until it is assigned. All policies that a request counts toward hold
+	// together, each counted by itself; the first one that is used up refuses with 429 `rate_limit_exceeded`. A workspace
+	// has at most 200.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/rate-limits/policies (the `CreateRateLimitPolicy` operationId).
+	CreateRateLimitPolicyWithBody(ctx context.Context, params *CreateRateLimitPolicyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateRateLimitPolicy Create a rate-limit policy
+	//
+	// It has at least one limit, and limits nothing until it is assigned. All policies that a request counts toward hold
+	// together, each counted by itself; the first one that is used up refuses with 429 `rate_limit_exceeded`. A workspace
+	// has at most 200.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/rate-limits/policies (the `CreateRateLimitPolicy` operationId).
+	CreateRateLimitPolicy(ctx context.Context, params *CreateRateLimitPolicyParams, body CreateRateLimitPolicyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteRateLimitPolicy Delete a rate-limit policy
+	//
+	// A policy that is assigned is not deleted; the conflict names its assignments.
+	//
+	// Corresponds with DELETE /v1/rate-limits/policies/{rate_limit_policy_id} (the `DeleteRateLimitPolicy` operationId).
+	DeleteRateLimitPolicy(ctx context.Context, rateLimitPolicyID RateLimitPolicyID, params *DeleteRateLimitPolicyParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetRateLimitPolicy One rate-limit policy
+	//
+	// What it says. What is used of it right now is known by the gateways and not shown here: a response that counts
+	// toward it carries `x-ratelimit-remaining-requests` and `x-ratelimit-remaining-tokens`.
+	//
+	// Corresponds with GET /v1/rate-limits/policies/{rate_limit_policy_id} (the `GetRateLimitPolicy` operationId).
+	GetRateLimitPolicy(ctx context.Context, rateLimitPolicyID RateLimitPolicyID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateRateLimitPolicyWithBody Change a rate-limit policy, for everything that it is assigned to
+	//
+	// null takes a limit away; one has to be left. A change of `fail_closed` without `on_unavailable` sets that too: to
+	// deny when it is switched on, to allow when it is switched off.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PATCH /v1/rate-limits/policies/{rate_limit_policy_id} (the `UpdateRateLimitPolicy` operationId).
+	UpdateRateLimitPolicyWithBody(ctx context.Context, rateLimitPolicyID RateLimitPolicyID, params *UpdateRateLimitPolicyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateRateLimitPolicy Change a rate-limit policy, for everything that it is assigned to
+	//
+	// null takes a limit away; one has to be left. A change of `fail_closed` without `on_unavailable` sets that too: to
+	// deny when it is switched on, to allow when it is switched off.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PATCH /v1/rate-limits/policies/{rate_limit_policy_id} (the `UpdateRateLimitPolicy` operationId).
+	UpdateRateLimitPolicy(ctx context.Context, rateLimitPolicyID RateLimitPolicyID, params *UpdateRateLimitPolicyParams, body UpdateRateLimitPolicyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetAutoRouting How signalbox/auto chooses for the workspace
 	//
@@ -6502,7 +7005,8 @@ func (c *Client) CreateDepartment(ctx context.Context, params *CreateDepartmentP
 
 // DeleteDepartment Delete a department
 //
-// A department that keys belong to is not deleted; the conflict names them. Revoked keys do not count.
+// A department that keys or members belong to, or that a rate-limit policy is assigned to, is not deleted; the
+// conflict names them. Revoked keys do not count.
 //
 // Corresponds with DELETE /v1/departments/{department_id} (the `DeleteDepartment` operationId).
 func (c *Client) DeleteDepartment(ctx context.Context, departmentID DepartmentID, params *DeleteDepartmentParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -6556,6 +7060,80 @@ func (c *Client) UpdateDepartmentWithBody(ctx context.Context, departmentID Depa
 // Corresponds with PATCH /v1/departments/{department_id} (the `UpdateDepartment` operationId).
 func (c *Client) UpdateDepartment(ctx context.Context, departmentID DepartmentID, params *UpdateDepartmentParams, body UpdateDepartmentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUpdateDepartmentRequest(c.Server, departmentID, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListDepartmentMembers The members of a department, newest first
+//
+// Corresponds with GET /v1/departments/{department_id}/members (the `ListDepartmentMembers` operationId).
+func (c *Client) ListDepartmentMembers(ctx context.Context, departmentID DepartmentID, params *ListDepartmentMembersParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListDepartmentMembersRequest(c.Server, departmentID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RemoveDepartmentMember Take a member out of a department
+//
+// Corresponds with DELETE /v1/departments/{department_id}/members/{user_id} (the `RemoveDepartmentMember` operationId).
+func (c *Client) RemoveDepartmentMember(ctx context.Context, departmentID DepartmentID, userID UserID, params *RemoveDepartmentMemberParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRemoveDepartmentMemberRequest(c.Server, departmentID, userID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutDepartmentMemberWithBody Let a member of the workspace belong to a department
+//
+// It says everything about the membership: what is absent is as for a new one. Keys that the member created and
+// that belong to no department themselves count toward every department of the member; with `override`, toward
+// this one alone. A member has one override, at most 20 departments, and all departments of a workspace have at
+// most 5000 members, each time that one is named.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /v1/departments/{department_id}/members/{user_id} (the `PutDepartmentMember` operationId).
+func (c *Client) PutDepartmentMemberWithBody(ctx context.Context, departmentID DepartmentID, userID UserID, params *PutDepartmentMemberParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutDepartmentMemberRequestWithBody(c.Server, departmentID, userID, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutDepartmentMember Let a member of the workspace belong to a department
+//
+// It says everything about the membership: what is absent is as for a new one. Keys that the member created and
+// that belong to no department themselves count toward every department of the member; with `override`, toward
+// this one alone. A member has one override, at most 20 departments, and all departments of a workspace have at
+// most 5000 members, each time that one is named.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /v1/departments/{department_id}/members/{user_id} (the `PutDepartmentMember` operationId).
+func (c *Client) PutDepartmentMember(ctx context.Context, departmentID DepartmentID, userID UserID, params *PutDepartmentMemberParams, body PutDepartmentMemberJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutDepartmentMemberRequest(c.Server, departmentID, userID, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -6642,7 +7220,8 @@ func (c *Client) CreateGuardrail(ctx context.Context, params *CreateGuardrailPar
 
 // DeleteGuardrail Delete a guardrail
 //
-// A guardrail that binds something is not deleted; the conflict names what. A key that is revoked is not bound any more.
+// A guardrail that binds something, or that a rate-limit policy is assigned to, is not deleted; the conflict names
+// what. A key that is revoked is not bound any more.
 // Nor is one that the draft or a version of a preset names, until the preset is archived: switch it off instead.
 //
 // Corresponds with DELETE /v1/guardrails/{guardrail_id} (the `DeleteGuardrail` operationId).
@@ -8073,6 +8652,243 @@ func (c *Client) ListPublications(ctx context.Context, params *ListPublicationsP
 // Corresponds with GET /v1/publications/{publication_id} (the `GetPublication` operationId).
 func (c *Client) GetPublication(ctx context.Context, publicationID PublicationID, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetPublicationRequest(c.Server, publicationID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListRateLimitAssignments What rate-limit policies are assigned to, newest first
+//
+// Corresponds with GET /v1/rate-limits/assignments (the `ListRateLimitAssignments` operationId).
+func (c *Client) ListRateLimitAssignments(ctx context.Context, params *ListRateLimitAssignmentsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListRateLimitAssignmentsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateRateLimitAssignmentWithBody Assign a rate-limit policy
+//
+// The kind of the target says who is counted together:
+//
+// | `target_type` | what counts together |
+// |---|---|
+// | `key` | the API key |
+// | `member` | all API keys that the member created |
+// | `department` | everything that counts toward the department: its own keys, and of keys without a department those that its members created |
+// | `guardrail` | each API key that the guardrail binds, by itself |
+// | `end_user_default` | each end user that requests name, by themselves; requests that name none are not limited |
+//
+// A policy is assigned to a target once. A target has at most 20 policies, and a workspace 5000 assignments. An API
+// key that is revoked loses its assignments.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/rate-limits/assignments (the `CreateRateLimitAssignment` operationId).
+func (c *Client) CreateRateLimitAssignmentWithBody(ctx context.Context, params *CreateRateLimitAssignmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateRateLimitAssignmentRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateRateLimitAssignment Assign a rate-limit policy
+//
+// The kind of the target says who is counted together:
+//
+// | `target_type` | what counts together |
+// |---|---|
+// | `key` | the API key |
+// | `member` | all API keys that the member created |
+// | `department` | everything that counts toward the department: its own keys, and of keys without a department those that its members created |
+// | `guardrail` | each API key that the guardrail binds, by itself |
+// | `end_user_default` | each end user that requests name, by themselves; requests that name none are not limited |
+//
+// A policy is assigned to a target once. A target has at most 20 policies, and a workspace 5000 assignments. An API
+// key that is revoked loses its assignments.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/rate-limits/assignments (the `CreateRateLimitAssignment` operationId).
+func (c *Client) CreateRateLimitAssignment(ctx context.Context, params *CreateRateLimitAssignmentParams, body CreateRateLimitAssignmentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateRateLimitAssignmentRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteRateLimitAssignment Take a rate-limit policy off a target
+//
+// Corresponds with DELETE /v1/rate-limits/assignments/{rate_limit_assignment_id} (the `DeleteRateLimitAssignment` operationId).
+func (c *Client) DeleteRateLimitAssignment(ctx context.Context, rateLimitAssignmentID RateLimitAssignmentID, params *DeleteRateLimitAssignmentParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteRateLimitAssignmentRequest(c.Server, rateLimitAssignmentID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetRateLimitAssignment One assignment of a rate-limit policy
+//
+// Corresponds with GET /v1/rate-limits/assignments/{rate_limit_assignment_id} (the `GetRateLimitAssignment` operationId).
+func (c *Client) GetRateLimitAssignment(ctx context.Context, rateLimitAssignmentID RateLimitAssignmentID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetRateLimitAssignmentRequest(c.Server, rateLimitAssignmentID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListRateLimitPolicies The workspace's rate-limit policies, newest first
+//
+// Corresponds with GET /v1/rate-limits/policies (the `ListRateLimitPolicies` operationId).
+func (c *Client) ListRateLimitPolicies(ctx context.Context, params *ListRateLimitPoliciesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListRateLimitPoliciesRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateRateLimitPolicyWithBody Create a rate-limit policy
+//
+// It has at least one limit, and limits nothing until it is assigned. All policies that a request counts toward hold
+// together, each counted by itself; the first one that is used up refuses with 429 `rate_limit_exceeded`. A workspace
+// has at most 200.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/rate-limits/policies (the `CreateRateLimitPolicy` operationId).
+func (c *Client) CreateRateLimitPolicyWithBody(ctx context.Context, params *CreateRateLimitPolicyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateRateLimitPolicyRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateRateLimitPolicy Create a rate-limit policy
+//
+// It has at least one limit, and limits nothing until it is assigned. All policies that a request counts toward hold
+// together, each counted by itself; the first one that is used up refuses with 429 `rate_limit_exceeded`. A workspace
+// has at most 200.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/rate-limits/policies (the `CreateRateLimitPolicy` operationId).
+func (c *Client) CreateRateLimitPolicy(ctx context.Context, params *CreateRateLimitPolicyParams, body CreateRateLimitPolicyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateRateLimitPolicyRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteRateLimitPolicy Delete a rate-limit policy
+//
+// A policy that is assigned is not deleted; the conflict names its assignments.
+//
+// Corresponds with DELETE /v1/rate-limits/policies/{rate_limit_policy_id} (the `DeleteRateLimitPolicy` operationId).
+func (c *Client) DeleteRateLimitPolicy(ctx context.Context, rateLimitPolicyID RateLimitPolicyID, params *DeleteRateLimitPolicyParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteRateLimitPolicyRequest(c.Server, rateLimitPolicyID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetRateLimitPolicy One rate-limit policy
+//
+// What it says. What is used of it right now is known by the gateways and not shown here: a response that counts
+// toward it carries `x-ratelimit-remaining-requests` and `x-ratelimit-remaining-tokens`.
+//
+// Corresponds with GET /v1/rate-limits/policies/{rate_limit_policy_id} (the `GetRateLimitPolicy` operationId).
+func (c *Client) GetRateLimitPolicy(ctx context.Context, rateLimitPolicyID RateLimitPolicyID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetRateLimitPolicyRequest(c.Server, rateLimitPolicyID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateRateLimitPolicyWithBody Change a rate-limit policy, for everything that it is assigned to
+//
+// null takes a limit away; one has to be left. A change of `fail_closed` without `on_unavailable` sets that too: to
+// deny when it is switched on, to allow when it is switched off.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PATCH /v1/rate-limits/policies/{rate_limit_policy_id} (the `UpdateRateLimitPolicy` operationId).
+func (c *Client) UpdateRateLimitPolicyWithBody(ctx context.Context, rateLimitPolicyID RateLimitPolicyID, params *UpdateRateLimitPolicyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateRateLimitPolicyRequestWithBody(c.Server, rateLimitPolicyID, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateRateLimitPolicy Change a rate-limit policy, for everything that it is assigned to
+//
+// null takes a limit away; one has to be left. A change of `fail_closed` without `on_unavailable` sets that too: to
+// deny when it is switched on, to allow when it is switched off.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PATCH /v1/rate-limits/policies/{rate_limit_policy_id} (the `UpdateRateLimitPolicy` operationId).
+func (c *Client) UpdateRateLimitPolicy(ctx context.Context, rateLimitPolicyID RateLimitPolicyID, params *UpdateRateLimitPolicyParams, body UpdateRateLimitPolicyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateRateLimitPolicyRequest(c.Server, rateLimitPolicyID, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -10299,6 +11115,258 @@ func NewUpdateDepartmentRequestWithBody(server string, departmentID DepartmentID
 			}
 
 			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewListDepartmentMembersRequest constructs an http.Request for the ListDepartmentMembers method
+func NewListDepartmentMembersRequest(server string, departmentID DepartmentID, params *ListDepartmentMembersParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "department_id", departmentID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/departments/%s/members", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewRemoveDepartmentMemberRequest constructs an http.Request for the RemoveDepartmentMember method
+func NewRemoveDepartmentMemberRequest(server string, departmentID DepartmentID, userID UserID, params *RemoveDepartmentMemberParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "department_id", departmentID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "user_id", userID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/departments/%s/members/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewPutDepartmentMemberRequest calls the generic PutDepartmentMember builder with application/json body
+func NewPutDepartmentMemberRequest(server string, departmentID DepartmentID, userID UserID, params *PutDepartmentMemberParams, body PutDepartmentMemberJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPutDepartmentMemberRequestWithBody(server, departmentID, userID, params, "application/json", bodyReader)
+}
+
+// NewPutDepartmentMemberRequestWithBody constructs an http.Request for the PutDepartmentMember method, with any body, and a specified content type
+func NewPutDepartmentMemberRequestWithBody(server string, departmentID DepartmentID, userID UserID, params *PutDepartmentMemberParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "department_id", departmentID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "user_id", userID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/departments/%s/members/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
 		}
 
 	}
@@ -15299,6 +16367,681 @@ func NewGetPublicationRequest(server string, publicationID PublicationID) (*http
 	return req, nil
 }
 
+// NewListRateLimitAssignmentsRequest constructs an http.Request for the ListRateLimitAssignments method
+func NewListRateLimitAssignmentsRequest(server string, params *ListRateLimitAssignmentsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/rate-limits/assignments")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.PolicyID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "policy_id", *params.PolicyID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.TargetType != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "target_type", *params.TargetType, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.TargetID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "target_id", *params.TargetID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateRateLimitAssignmentRequest calls the generic CreateRateLimitAssignment builder with application/json body
+func NewCreateRateLimitAssignmentRequest(server string, params *CreateRateLimitAssignmentParams, body CreateRateLimitAssignmentJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateRateLimitAssignmentRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewCreateRateLimitAssignmentRequestWithBody constructs an http.Request for the CreateRateLimitAssignment method, with any body, and a specified content type
+func NewCreateRateLimitAssignmentRequestWithBody(server string, params *CreateRateLimitAssignmentParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/rate-limits/assignments")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewDeleteRateLimitAssignmentRequest constructs an http.Request for the DeleteRateLimitAssignment method
+func NewDeleteRateLimitAssignmentRequest(server string, rateLimitAssignmentID RateLimitAssignmentID, params *DeleteRateLimitAssignmentParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "rate_limit_assignment_id", rateLimitAssignmentID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/rate-limits/assignments/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetRateLimitAssignmentRequest constructs an http.Request for the GetRateLimitAssignment method
+func NewGetRateLimitAssignmentRequest(server string, rateLimitAssignmentID RateLimitAssignmentID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "rate_limit_assignment_id", rateLimitAssignmentID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/rate-limits/assignments/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListRateLimitPoliciesRequest constructs an http.Request for the ListRateLimitPolicies method
+func NewListRateLimitPoliciesRequest(server string, params *ListRateLimitPoliciesParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/rate-limits/policies")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Name != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "name", *params.Name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateRateLimitPolicyRequest calls the generic CreateRateLimitPolicy builder with application/json body
+func NewCreateRateLimitPolicyRequest(server string, params *CreateRateLimitPolicyParams, body CreateRateLimitPolicyJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateRateLimitPolicyRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewCreateRateLimitPolicyRequestWithBody constructs an http.Request for the CreateRateLimitPolicy method, with any body, and a specified content type
+func NewCreateRateLimitPolicyRequestWithBody(server string, params *CreateRateLimitPolicyParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/rate-limits/policies")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewDeleteRateLimitPolicyRequest constructs an http.Request for the DeleteRateLimitPolicy method
+func NewDeleteRateLimitPolicyRequest(server string, rateLimitPolicyID RateLimitPolicyID, params *DeleteRateLimitPolicyParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "rate_limit_policy_id", rateLimitPolicyID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/rate-limits/policies/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetRateLimitPolicyRequest constructs an http.Request for the GetRateLimitPolicy method
+func NewGetRateLimitPolicyRequest(server string, rateLimitPolicyID RateLimitPolicyID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "rate_limit_policy_id", rateLimitPolicyID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/rate-limits/policies/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewUpdateRateLimitPolicyRequest calls the generic UpdateRateLimitPolicy builder with application/json body
+func NewUpdateRateLimitPolicyRequest(server string, rateLimitPolicyID RateLimitPolicyID, params *UpdateRateLimitPolicyParams, body UpdateRateLimitPolicyJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewUpdateRateLimitPolicyRequestWithBody(server, rateLimitPolicyID, params, "application/json", bodyReader)
+}
+
+// NewUpdateRateLimitPolicyRequestWithBody constructs an http.Request for the UpdateRateLimitPolicy method, with any body, and a specified content type
+func NewUpdateRateLimitPolicyRequestWithBody(server string, rateLimitPolicyID RateLimitPolicyID, params *UpdateRateLimitPolicyParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "rate_limit_policy_id", rateLimitPolicyID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/rate-limits/policies/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewGetAutoRoutingRequest constructs an http.Request for the GetAutoRouting method
 func NewGetAutoRoutingRequest(server string) (*http.Request, error) {
 	var err error
@@ -18358,7 +20101,8 @@ type ClientWithResponsesInterface interface {
 
 	// DeleteDepartmentWithResponse Delete a department
 	//
-	// A department that keys belong to is not deleted; the conflict names them. Revoked keys do not count.
+	// A department that keys or members belong to, or that a rate-limit policy is assigned to, is not deleted; the
+	// conflict names them. Revoked keys do not count.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -18385,6 +20129,44 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with PATCH /v1/departments/{department_id} (the `UpdateDepartment` operationId).
 	UpdateDepartmentWithResponse(ctx context.Context, departmentID DepartmentID, params *UpdateDepartmentParams, body UpdateDepartmentJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateDepartmentResponse, error)
+
+	// ListDepartmentMembersWithResponse The members of a department, newest first
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/departments/{department_id}/members (the `ListDepartmentMembers` operationId).
+	ListDepartmentMembersWithResponse(ctx context.Context, departmentID DepartmentID, params *ListDepartmentMembersParams, reqEditors ...RequestEditorFn) (*ListDepartmentMembersResponse, error)
+
+	// RemoveDepartmentMemberWithResponse Take a member out of a department
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/departments/{department_id}/members/{user_id} (the `RemoveDepartmentMember` operationId).
+	RemoveDepartmentMemberWithResponse(ctx context.Context, departmentID DepartmentID, userID UserID, params *RemoveDepartmentMemberParams, reqEditors ...RequestEditorFn) (*RemoveDepartmentMemberResponse, error)
+
+	// PutDepartmentMemberWithBodyWithResponse Let a member of the workspace belong to a department
+	//
+	// It says everything about the membership: what is absent is as for a new one. Keys that the member created and
+	// that belong to no department themselves count toward every department of the member; with `override`, toward
+	// this one alone. A member has one override, at most 20 departments, and all departments of a workspace have at
+	// most 5000 members, each time that one is named.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/departments/{department_id}/members/{user_id} (the `PutDepartmentMember` operationId).
+	PutDepartmentMemberWithBodyWithResponse(ctx context.Context, departmentID DepartmentID, userID UserID, params *PutDepartmentMemberParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutDepartmentMemberResponse, error)
+
+	// PutDepartmentMemberWithResponse Let a member of the workspace belong to a department
+	//
+	// It says everything about the membership: what is absent is as for a new one. Keys that the member created and
+	// that belong to no department themselves count toward every department of the member; with `override`, toward
+	// this one alone. A member has one override, at most 20 departments, and all departments of a workspace have at
+	// most 5000 members, each time that one is named.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/departments/{department_id}/members/{user_id} (the `PutDepartmentMember` operationId).
+	PutDepartmentMemberWithResponse(ctx context.Context, departmentID DepartmentID, userID UserID, params *PutDepartmentMemberParams, body PutDepartmentMemberJSONRequestBody, reqEditors ...RequestEditorFn) (*PutDepartmentMemberResponse, error)
 
 	// ListGatewaysWithResponse The gateways and what they serve
 	//
@@ -18426,7 +20208,8 @@ type ClientWithResponsesInterface interface {
 
 	// DeleteGuardrailWithResponse Delete a guardrail
 	//
-	// A guardrail that binds something is not deleted; the conflict names what. A key that is revoked is not bound any more.
+	// A guardrail that binds something, or that a rate-limit policy is assigned to, is not deleted; the conflict names
+	// what. A key that is revoked is not bound any more.
 	// Nor is one that the draft or a version of a preset names, until the preset is archived: switch it off instead.
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -19106,6 +20889,135 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/publications/{publication_id} (the `GetPublication` operationId).
 	GetPublicationWithResponse(ctx context.Context, publicationID PublicationID, reqEditors ...RequestEditorFn) (*GetPublicationResponse, error)
+
+	// ListRateLimitAssignmentsWithResponse What rate-limit policies are assigned to, newest first
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/rate-limits/assignments (the `ListRateLimitAssignments` operationId).
+	ListRateLimitAssignmentsWithResponse(ctx context.Context, params *ListRateLimitAssignmentsParams, reqEditors ...RequestEditorFn) (*ListRateLimitAssignmentsResponse, error)
+
+	// CreateRateLimitAssignmentWithBodyWithResponse Assign a rate-limit policy
+	//
+	// The kind of the target says who is counted together:
+	//
+	// | `target_type` | what counts together |
+	// |---|---|
+	// | `key` | the API key |
+	// | `member` | all API keys that the member created |
+	// | `department` | everything that counts toward the department: its own keys, and of keys without a department those that its members created |
+	// | `guardrail` | each API key that the guardrail binds, by itself |
+	// | `end_user_default` | each end user that requests name, by themselves; requests that name none are not limited |
+	//
+	// A policy is assigned to a target once. A target has at most 20 policies, and a workspace 5000 assignments. An API
+	// key that is revoked loses its assignments.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/rate-limits/assignments (the `CreateRateLimitAssignment` operationId).
+	CreateRateLimitAssignmentWithBodyWithResponse(ctx context.Context, params *CreateRateLimitAssignmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateRateLimitAssignmentResponse, error)
+
+	// CreateRateLimitAssignmentWithResponse Assign a rate-limit policy
+	//
+	// The kind of the target says who is counted together:
+	//
+	// | `target_type` | what counts together |
+	// |---|---|
+	// | `key` | the API key |
+	// | `member` | all API keys that the member created |
+	// | `department` | everything that counts toward the department: its own keys, and of keys without a department those that its members created |
+	// | `guardrail` | each API key that the guardrail binds, by itself |
+	// | `end_user_default` | each end user that requests name, by themselves; requests that name none are not limited |
+	//
+	// A policy is assigned to a target once. A target has at most 20 policies, and a workspace 5000 assignments. An API
+	// key that is revoked loses its assignments.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/rate-limits/assignments (the `CreateRateLimitAssignment` operationId).
+	CreateRateLimitAssignmentWithResponse(ctx context.Context, params *CreateRateLimitAssignmentParams, body CreateRateLimitAssignmentJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateRateLimitAssignmentResponse, error)
+
+	// DeleteRateLimitAssignmentWithResponse Take a rate-limit policy off a target
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/rate-limits/assignments/{rate_limit_assignment_id} (the `DeleteRateLimitAssignment` operationId).
+	DeleteRateLimitAssignmentWithResponse(ctx context.Context, rateLimitAssignmentID RateLimitAssignmentID, params *DeleteRateLimitAssignmentParams, reqEditors ...RequestEditorFn) (*DeleteRateLimitAssignmentResponse, error)
+
+	// GetRateLimitAssignmentWithResponse One assignment of a rate-limit policy
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/rate-limits/assignments/{rate_limit_assignment_id} (the `GetRateLimitAssignment` operationId).
+	GetRateLimitAssignmentWithResponse(ctx context.Context, rateLimitAssignmentID RateLimitAssignmentID, reqEditors ...RequestEditorFn) (*GetRateLimitAssignmentResponse, error)
+
+	// ListRateLimitPoliciesWithResponse The workspace's rate-limit policies, newest first
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/rate-limits/policies (the `ListRateLimitPolicies` operationId).
+	ListRateLimitPoliciesWithResponse(ctx context.Context, params *ListRateLimitPoliciesParams, reqEditors ...RequestEditorFn) (*ListRateLimitPoliciesResponse, error)
+
+	// CreateRateLimitPolicyWithBodyWithResponse Create a rate-limit policy
+	//
+	// It has at least one limit, and limits nothing until it is assigned. All policies that a request counts toward hold
+	// together, each counted by itself; the first one that is used up refuses with 429 `rate_limit_exceeded`. A workspace
+	// has at most 200.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/rate-limits/policies (the `CreateRateLimitPolicy` operationId).
+	CreateRateLimitPolicyWithBodyWithResponse(ctx context.Context, params *CreateRateLimitPolicyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateRateLimitPolicyResponse, error)
+
+	// CreateRateLimitPolicyWithResponse Create a rate-limit policy
+	//
+	// It has at least one limit, and limits nothing until it is assigned. All policies that a request counts toward hold
+	// together, each counted by itself; the first one that is used up refuses with 429 `rate_limit_exceeded`. A workspace
+	// has at most 200.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/rate-limits/policies (the `CreateRateLimitPolicy` operationId).
+	CreateRateLimitPolicyWithResponse(ctx context.Context, params *CreateRateLimitPolicyParams, body CreateRateLimitPolicyJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateRateLimitPolicyResponse, error)
+
+	// DeleteRateLimitPolicyWithResponse Delete a rate-limit policy
+	//
+	// A policy that is assigned is not deleted; the conflict names its assignments.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/rate-limits/policies/{rate_limit_policy_id} (the `DeleteRateLimitPolicy` operationId).
+	DeleteRateLimitPolicyWithResponse(ctx context.Context, rateLimitPolicyID RateLimitPolicyID, params *DeleteRateLimitPolicyParams, reqEditors ...RequestEditorFn) (*DeleteRateLimitPolicyResponse, error)
+
+	// GetRateLimitPolicyWithResponse One rate-limit policy
+	//
+	// What it says. What is used of it right now is known by the gateways and not shown here: a response that counts
+	// toward it carries `x-ratelimit-remaining-requests` and `x-ratelimit-remaining-tokens`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/rate-limits/policies/{rate_limit_policy_id} (the `GetRateLimitPolicy` operationId).
+	GetRateLimitPolicyWithResponse(ctx context.Context, rateLimitPolicyID RateLimitPolicyID, reqEditors ...RequestEditorFn) (*GetRateLimitPolicyResponse, error)
+
+	// UpdateRateLimitPolicyWithBodyWithResponse Change a rate-limit policy, for everything that it is assigned to
+	//
+	// null takes a limit away; one has to be left. A change of `fail_closed` without `on_unavailable` sets that too: to
+	// deny when it is switched on, to allow when it is switched off.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /v1/rate-limits/policies/{rate_limit_policy_id} (the `UpdateRateLimitPolicy` operationId).
+	UpdateRateLimitPolicyWithBodyWithResponse(ctx context.Context, rateLimitPolicyID RateLimitPolicyID, params *UpdateRateLimitPolicyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateRateLimitPolicyResponse, error)
+
+	// UpdateRateLimitPolicyWithResponse Change a rate-limit policy, for everything that it is assigned to
+	//
+	// null takes a limit away; one has to be left. A change of `fail_closed` without `on_unavailable` sets that too: to
+	// deny when it is switched on, to allow when it is switched off.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /v1/rate-limits/policies/{rate_limit_policy_id} (the `UpdateRateLimitPolicy` operationId).
+	UpdateRateLimitPolicyWithResponse(ctx context.Context, rateLimitPolicyID RateLimitPolicyID, params *UpdateRateLimitPolicyParams, body UpdateRateLimitPolicyJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateRateLimitPolicyResponse, error)
 
 	// GetAutoRoutingWithResponse How signalbox/auto chooses for the workspace
 	//
@@ -20561,6 +22473,164 @@ func (r UpdateDepartmentResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r UpdateDepartmentResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListDepartmentMembersResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DepartmentMemberList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListDepartmentMembersResponse) GetJSON200() *DepartmentMemberList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListDepartmentMembersResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListDepartmentMembersResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListDepartmentMembersResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListDepartmentMembersResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListDepartmentMembersResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type RemoveDepartmentMemberResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DeletedChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *DeletedChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r RemoveDepartmentMemberResponse) GetJSON200() *DeletedChange {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r RemoveDepartmentMemberResponse) GetJSON202() *DeletedChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r RemoveDepartmentMemberResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RemoveDepartmentMemberResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RemoveDepartmentMemberResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RemoveDepartmentMemberResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RemoveDepartmentMemberResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type PutDepartmentMemberResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DepartmentMemberChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *DepartmentMemberChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PutDepartmentMemberResponse) GetJSON200() *DepartmentMemberChange {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r PutDepartmentMemberResponse) GetJSON202() *DepartmentMemberChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r PutDepartmentMemberResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PutDepartmentMemberResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PutDepartmentMemberResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PutDepartmentMemberResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PutDepartmentMemberResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -24362,6 +26432,508 @@ func (r GetPublicationResponse) ContentType() string {
 	return ""
 }
 
+type ListRateLimitAssignmentsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *RateLimitAssignmentList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListRateLimitAssignmentsResponse) GetJSON200() *RateLimitAssignmentList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListRateLimitAssignmentsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListRateLimitAssignmentsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListRateLimitAssignmentsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListRateLimitAssignmentsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListRateLimitAssignmentsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type CreateRateLimitAssignmentResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *RateLimitAssignmentChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *RateLimitAssignmentChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r CreateRateLimitAssignmentResponse) GetJSON201() *RateLimitAssignmentChange {
+	return r.JSON201
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r CreateRateLimitAssignmentResponse) GetJSON202() *RateLimitAssignmentChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r CreateRateLimitAssignmentResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CreateRateLimitAssignmentResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateRateLimitAssignmentResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateRateLimitAssignmentResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateRateLimitAssignmentResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type DeleteRateLimitAssignmentResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DeletedChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *DeletedChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r DeleteRateLimitAssignmentResponse) GetJSON200() *DeletedChange {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r DeleteRateLimitAssignmentResponse) GetJSON202() *DeletedChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DeleteRateLimitAssignmentResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteRateLimitAssignmentResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteRateLimitAssignmentResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteRateLimitAssignmentResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteRateLimitAssignmentResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetRateLimitAssignmentResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *RateLimitAssignmentOne
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetRateLimitAssignmentResponse) GetJSON200() *RateLimitAssignmentOne {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetRateLimitAssignmentResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetRateLimitAssignmentResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetRateLimitAssignmentResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetRateLimitAssignmentResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetRateLimitAssignmentResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListRateLimitPoliciesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *RateLimitPolicyList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListRateLimitPoliciesResponse) GetJSON200() *RateLimitPolicyList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListRateLimitPoliciesResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListRateLimitPoliciesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListRateLimitPoliciesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListRateLimitPoliciesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListRateLimitPoliciesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// CreateRateLimitPolicyResponse201Headers the declared response headers of an HTTP 201 response for CreateRateLimitPolicy
+type CreateRateLimitPolicyResponse201Headers struct {
+	ETag string
+}
+
+// CreateRateLimitPolicyResponse202Headers the declared response headers of an HTTP 202 response for CreateRateLimitPolicy
+type CreateRateLimitPolicyResponse202Headers struct {
+	ETag string
+}
+
+type CreateRateLimitPolicyResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *RateLimitPolicyChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *RateLimitPolicyChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *CreateRateLimitPolicyResponse201Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *CreateRateLimitPolicyResponse202Headers
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r CreateRateLimitPolicyResponse) GetJSON201() *RateLimitPolicyChange {
+	return r.JSON201
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r CreateRateLimitPolicyResponse) GetJSON202() *RateLimitPolicyChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r CreateRateLimitPolicyResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CreateRateLimitPolicyResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateRateLimitPolicyResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateRateLimitPolicyResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateRateLimitPolicyResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type DeleteRateLimitPolicyResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DeletedChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *DeletedChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r DeleteRateLimitPolicyResponse) GetJSON200() *DeletedChange {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r DeleteRateLimitPolicyResponse) GetJSON202() *DeletedChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DeleteRateLimitPolicyResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteRateLimitPolicyResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteRateLimitPolicyResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteRateLimitPolicyResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteRateLimitPolicyResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetRateLimitPolicyResponse200Headers the declared response headers of an HTTP 200 response for GetRateLimitPolicy
+type GetRateLimitPolicyResponse200Headers struct {
+	ETag string
+}
+
+type GetRateLimitPolicyResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *RateLimitPolicyOne
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetRateLimitPolicyResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetRateLimitPolicyResponse) GetJSON200() *RateLimitPolicyOne {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetRateLimitPolicyResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetRateLimitPolicyResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetRateLimitPolicyResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetRateLimitPolicyResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetRateLimitPolicyResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// UpdateRateLimitPolicyResponse200Headers the declared response headers of an HTTP 200 response for UpdateRateLimitPolicy
+type UpdateRateLimitPolicyResponse200Headers struct {
+	ETag string
+}
+
+// UpdateRateLimitPolicyResponse202Headers the declared response headers of an HTTP 202 response for UpdateRateLimitPolicy
+type UpdateRateLimitPolicyResponse202Headers struct {
+	ETag string
+}
+
+type UpdateRateLimitPolicyResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *RateLimitPolicyChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *RateLimitPolicyChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *UpdateRateLimitPolicyResponse200Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *UpdateRateLimitPolicyResponse202Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r UpdateRateLimitPolicyResponse) GetJSON200() *RateLimitPolicyChange {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r UpdateRateLimitPolicyResponse) GetJSON202() *RateLimitPolicyChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r UpdateRateLimitPolicyResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r UpdateRateLimitPolicyResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r UpdateRateLimitPolicyResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r UpdateRateLimitPolicyResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r UpdateRateLimitPolicyResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // GetAutoRoutingResponse200Headers the declared response headers of an HTTP 200 response for GetAutoRouting
 type GetAutoRoutingResponse200Headers struct {
 	ETag string
@@ -26960,7 +29532,8 @@ func (c *ClientWithResponses) CreateDepartmentWithResponse(ctx context.Context, 
 
 // DeleteDepartmentWithResponse Delete a department
 //
-// A department that keys belong to is not deleted; the conflict names them. Revoked keys do not count.
+// A department that keys or members belong to, or that a rate-limit policy is assigned to, is not deleted; the
+// conflict names them. Revoked keys do not count.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -27010,6 +29583,68 @@ func (c *ClientWithResponses) UpdateDepartmentWithResponse(ctx context.Context, 
 		return nil, err
 	}
 	return ParseUpdateDepartmentResponse(rsp)
+}
+
+// ListDepartmentMembersWithResponse The members of a department, newest first
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/departments/{department_id}/members (the `ListDepartmentMembers` operationId).
+func (c *ClientWithResponses) ListDepartmentMembersWithResponse(ctx context.Context, departmentID DepartmentID, params *ListDepartmentMembersParams, reqEditors ...RequestEditorFn) (*ListDepartmentMembersResponse, error) {
+	rsp, err := c.ListDepartmentMembers(ctx, departmentID, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListDepartmentMembersResponse(rsp)
+}
+
+// RemoveDepartmentMemberWithResponse Take a member out of a department
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/departments/{department_id}/members/{user_id} (the `RemoveDepartmentMember` operationId).
+func (c *ClientWithResponses) RemoveDepartmentMemberWithResponse(ctx context.Context, departmentID DepartmentID, userID UserID, params *RemoveDepartmentMemberParams, reqEditors ...RequestEditorFn) (*RemoveDepartmentMemberResponse, error) {
+	rsp, err := c.RemoveDepartmentMember(ctx, departmentID, userID, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRemoveDepartmentMemberResponse(rsp)
+}
+
+// PutDepartmentMemberWithBodyWithResponse Let a member of the workspace belong to a department
+//
+// It says everything about the membership: what is absent is as for a new one. Keys that the member created and
+// that belong to no department themselves count toward every department of the member; with `override`, toward
+// this one alone. A member has one override, at most 20 departments, and all departments of a workspace have at
+// most 5000 members, each time that one is named.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/departments/{department_id}/members/{user_id} (the `PutDepartmentMember` operationId).
+func (c *ClientWithResponses) PutDepartmentMemberWithBodyWithResponse(ctx context.Context, departmentID DepartmentID, userID UserID, params *PutDepartmentMemberParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutDepartmentMemberResponse, error) {
+	rsp, err := c.PutDepartmentMemberWithBody(ctx, departmentID, userID, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePutDepartmentMemberResponse(rsp)
+}
+
+// PutDepartmentMemberWithResponse Let a member of the workspace belong to a department
+//
+// It says everything about the membership: what is absent is as for a new one. Keys that the member created and
+// that belong to no department themselves count toward every department of the member; with `override`, toward
+// this one alone. A member has one override, at most 20 departments, and all departments of a workspace have at
+// most 5000 members, each time that one is named.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/departments/{department_id}/members/{user_id} (the `PutDepartmentMember` operationId).
+func (c *ClientWithResponses) PutDepartmentMemberWithResponse(ctx context.Context, departmentID DepartmentID, userID UserID, params *PutDepartmentMemberParams, body PutDepartmentMemberJSONRequestBody, reqEditors ...RequestEditorFn) (*PutDepartmentMemberResponse, error) {
+	rsp, err := c.PutDepartmentMember(ctx, departmentID, userID, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePutDepartmentMemberResponse(rsp)
 }
 
 // ListGatewaysWithResponse The gateways and what they serve
@@ -27076,7 +29711,8 @@ func (c *ClientWithResponses) CreateGuardrailWithResponse(ctx context.Context, p
 
 // DeleteGuardrailWithResponse Delete a guardrail
 //
-// A guardrail that binds something is not deleted; the conflict names what. A key that is revoked is not bound any more.
+// A guardrail that binds something, or that a rate-limit policy is assigned to, is not deleted; the conflict names
+// what. A key that is revoked is not bound any more.
 // Nor is one that the draft or a version of a preset names, until the preset is archived: switch it off instead.
 //
 // Returns a wrapper object for the known response body format(s).
@@ -28253,6 +30889,207 @@ func (c *ClientWithResponses) GetPublicationWithResponse(ctx context.Context, pu
 		return nil, err
 	}
 	return ParseGetPublicationResponse(rsp)
+}
+
+// ListRateLimitAssignmentsWithResponse What rate-limit policies are assigned to, newest first
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/rate-limits/assignments (the `ListRateLimitAssignments` operationId).
+func (c *ClientWithResponses) ListRateLimitAssignmentsWithResponse(ctx context.Context, params *ListRateLimitAssignmentsParams, reqEditors ...RequestEditorFn) (*ListRateLimitAssignmentsResponse, error) {
+	rsp, err := c.ListRateLimitAssignments(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListRateLimitAssignmentsResponse(rsp)
+}
+
+// CreateRateLimitAssignmentWithBodyWithResponse Assign a rate-limit policy
+//
+// The kind of the target says who is counted together:
+//
+// | `target_type` | what counts together |
+// |---|---|
+// | `key` | the API key |
+// | `member` | all API keys that the member created |
+// | `department` | everything that counts toward the department: its own keys, and of keys without a department those that its members created |
+// | `guardrail` | each API key that the guardrail binds, by itself |
+// | `end_user_default` | each end user that requests name, by themselves; requests that name none are not limited |
+//
+// A policy is assigned to a target once. A target has at most 20 policies, and a workspace 5000 assignments. An API
+// key that is revoked loses its assignments.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/rate-limits/assignments (the `CreateRateLimitAssignment` operationId).
+func (c *ClientWithResponses) CreateRateLimitAssignmentWithBodyWithResponse(ctx context.Context, params *CreateRateLimitAssignmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateRateLimitAssignmentResponse, error) {
+	rsp, err := c.CreateRateLimitAssignmentWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateRateLimitAssignmentResponse(rsp)
+}
+
+// CreateRateLimitAssignmentWithResponse Assign a rate-limit policy
+//
+// The kind of the target says who is counted together:
+//
+// | `target_type` | what counts together |
+// |---|---|
+// | `key` | the API key |
+// | `member` | all API keys that the member created |
+// | `department` | everything that counts toward the department: its own keys, and of keys without a department those that its members created |
+// | `guardrail` | each API key that the guardrail binds, by itself |
+// | `end_user_default` | each end user that requests name, by themselves; requests that name none are not limited |
+//
+// A policy is assigned to a target once. A target has at most 20 policies, and a workspace 5000 assignments. An API
+// key that is revoked loses its assignments.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/rate-limits/assignments (the `CreateRateLimitAssignment` operationId).
+func (c *ClientWithResponses) CreateRateLimitAssignmentWithResponse(ctx context.Context, params *CreateRateLimitAssignmentParams, body CreateRateLimitAssignmentJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateRateLimitAssignmentResponse, error) {
+	rsp, err := c.CreateRateLimitAssignment(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateRateLimitAssignmentResponse(rsp)
+}
+
+// DeleteRateLimitAssignmentWithResponse Take a rate-limit policy off a target
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/rate-limits/assignments/{rate_limit_assignment_id} (the `DeleteRateLimitAssignment` operationId).
+func (c *ClientWithResponses) DeleteRateLimitAssignmentWithResponse(ctx context.Context, rateLimitAssignmentID RateLimitAssignmentID, params *DeleteRateLimitAssignmentParams, reqEditors ...RequestEditorFn) (*DeleteRateLimitAssignmentResponse, error) {
+	rsp, err := c.DeleteRateLimitAssignment(ctx, rateLimitAssignmentID, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteRateLimitAssignmentResponse(rsp)
+}
+
+// GetRateLimitAssignmentWithResponse One assignment of a rate-limit policy
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/rate-limits/assignments/{rate_limit_assignment_id} (the `GetRateLimitAssignment` operationId).
+func (c *ClientWithResponses) GetRateLimitAssignmentWithResponse(ctx context.Context, rateLimitAssignmentID RateLimitAssignmentID, reqEditors ...RequestEditorFn) (*GetRateLimitAssignmentResponse, error) {
+	rsp, err := c.GetRateLimitAssignment(ctx, rateLimitAssignmentID, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetRateLimitAssignmentResponse(rsp)
+}
+
+// ListRateLimitPoliciesWithResponse The workspace's rate-limit policies, newest first
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/rate-limits/policies (the `ListRateLimitPolicies` operationId).
+func (c *ClientWithResponses) ListRateLimitPoliciesWithResponse(ctx context.Context, params *ListRateLimitPoliciesParams, reqEditors ...RequestEditorFn) (*ListRateLimitPoliciesResponse, error) {
+	rsp, err := c.ListRateLimitPolicies(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListRateLimitPoliciesResponse(rsp)
+}
+
+// CreateRateLimitPolicyWithBodyWithResponse Create a rate-limit policy
+//
+// It has at least one limit, and limits nothing until it is assigned. All policies that a request counts toward hold
+// together, each counted by itself; the first one that is used up refuses with 429 `rate_limit_exceeded`. A workspace
+// has at most 200.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/rate-limits/policies (the `CreateRateLimitPolicy` operationId).
+func (c *ClientWithResponses) CreateRateLimitPolicyWithBodyWithResponse(ctx context.Context, params *CreateRateLimitPolicyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateRateLimitPolicyResponse, error) {
+	rsp, err := c.CreateRateLimitPolicyWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateRateLimitPolicyResponse(rsp)
+}
+
+// CreateRateLimitPolicyWithResponse Create a rate-limit policy
+//
+// It has at least one limit, and limits nothing until it is assigned. All policies that a request counts toward hold
+// together, each counted by itself; the first one that is used up refuses with 429 `rate_limit_exceeded`. A workspace
+// has at most 200.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/rate-limits/policies (the `CreateRateLimitPolicy` operationId).
+func (c *ClientWithResponses) CreateRateLimitPolicyWithResponse(ctx context.Context, params *CreateRateLimitPolicyParams, body CreateRateLimitPolicyJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateRateLimitPolicyResponse, error) {
+	rsp, err := c.CreateRateLimitPolicy(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateRateLimitPolicyResponse(rsp)
+}
+
+// DeleteRateLimitPolicyWithResponse Delete a rate-limit policy
+//
+// A policy that is assigned is not deleted; the conflict names its assignments.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/rate-limits/policies/{rate_limit_policy_id} (the `DeleteRateLimitPolicy` operationId).
+func (c *ClientWithResponses) DeleteRateLimitPolicyWithResponse(ctx context.Context, rateLimitPolicyID RateLimitPolicyID, params *DeleteRateLimitPolicyParams, reqEditors ...RequestEditorFn) (*DeleteRateLimitPolicyResponse, error) {
+	rsp, err := c.DeleteRateLimitPolicy(ctx, rateLimitPolicyID, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteRateLimitPolicyResponse(rsp)
+}
+
+// GetRateLimitPolicyWithResponse One rate-limit policy
+//
+// What it says. What is used of it right now is known by the gateways and not shown here: a response that counts
+// toward it carries `x-ratelimit-remaining-requests` and `x-ratelimit-remaining-tokens`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/rate-limits/policies/{rate_limit_policy_id} (the `GetRateLimitPolicy` operationId).
+func (c *ClientWithResponses) GetRateLimitPolicyWithResponse(ctx context.Context, rateLimitPolicyID RateLimitPolicyID, reqEditors ...RequestEditorFn) (*GetRateLimitPolicyResponse, error) {
+	rsp, err := c.GetRateLimitPolicy(ctx, rateLimitPolicyID, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetRateLimitPolicyResponse(rsp)
+}
+
+// UpdateRateLimitPolicyWithBodyWithResponse Change a rate-limit policy, for everything that it is assigned to
+//
+// null takes a limit away; one has to be left. A change of `fail_closed` without `on_unavailable` sets that too: to
+// deny when it is switched on, to allow when it is switched off.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /v1/rate-limits/policies/{rate_limit_policy_id} (the `UpdateRateLimitPolicy` operationId).
+func (c *ClientWithResponses) UpdateRateLimitPolicyWithBodyWithResponse(ctx context.Context, rateLimitPolicyID RateLimitPolicyID, params *UpdateRateLimitPolicyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateRateLimitPolicyResponse, error) {
+	rsp, err := c.UpdateRateLimitPolicyWithBody(ctx, rateLimitPolicyID, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateRateLimitPolicyResponse(rsp)
+}
+
+// UpdateRateLimitPolicyWithResponse Change a rate-limit policy, for everything that it is assigned to
+//
+// null takes a limit away; one has to be left. A change of `fail_closed` without `on_unavailable` sets that too: to
+// deny when it is switched on, to allow when it is switched off.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /v1/rate-limits/policies/{rate_limit_policy_id} (the `UpdateRateLimitPolicy` operationId).
+func (c *ClientWithResponses) UpdateRateLimitPolicyWithResponse(ctx context.Context, rateLimitPolicyID RateLimitPolicyID, params *UpdateRateLimitPolicyParams, body UpdateRateLimitPolicyJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateRateLimitPolicyResponse, error) {
+	rsp, err := c.UpdateRateLimitPolicy(ctx, rateLimitPolicyID, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateRateLimitPolicyResponse(rsp)
 }
 
 // GetAutoRoutingWithResponse How signalbox/auto chooses for the workspace
@@ -29853,6 +32690,119 @@ func ParseUpdateDepartmentResponse(rsp *http.Response) (*UpdateDepartmentRespons
 			headers.ETag = value
 		}
 		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListDepartmentMembersResponse parses an HTTP response from a ListDepartmentMembersWithResponse call
+func ParseListDepartmentMembersResponse(rsp *http.Response) (*ListDepartmentMembersResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListDepartmentMembersResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DepartmentMemberList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseRemoveDepartmentMemberResponse parses an HTTP response from a RemoveDepartmentMemberWithResponse call
+func ParseRemoveDepartmentMemberResponse(rsp *http.Response) (*RemoveDepartmentMemberResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RemoveDepartmentMemberResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DeletedChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest DeletedChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParsePutDepartmentMemberResponse parses an HTTP response from a PutDepartmentMemberWithResponse call
+func ParsePutDepartmentMemberResponse(rsp *http.Response) (*PutDepartmentMemberResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PutDepartmentMemberResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DepartmentMemberChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest DepartmentMemberChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
 	}
 
 	return response, nil
@@ -33090,6 +36040,397 @@ func ParseGetPublicationResponse(rsp *http.Response) (*GetPublicationResponse, e
 		}
 		response.ApplicationProblemJSONDefault = &dest
 
+	}
+
+	return response, nil
+}
+
+// ParseListRateLimitAssignmentsResponse parses an HTTP response from a ListRateLimitAssignmentsWithResponse call
+func ParseListRateLimitAssignmentsResponse(rsp *http.Response) (*ListRateLimitAssignmentsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListRateLimitAssignmentsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest RateLimitAssignmentList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseCreateRateLimitAssignmentResponse parses an HTTP response from a CreateRateLimitAssignmentWithResponse call
+func ParseCreateRateLimitAssignmentResponse(rsp *http.Response) (*CreateRateLimitAssignmentResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateRateLimitAssignmentResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest RateLimitAssignmentChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest RateLimitAssignmentChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseDeleteRateLimitAssignmentResponse parses an HTTP response from a DeleteRateLimitAssignmentWithResponse call
+func ParseDeleteRateLimitAssignmentResponse(rsp *http.Response) (*DeleteRateLimitAssignmentResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteRateLimitAssignmentResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DeletedChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest DeletedChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetRateLimitAssignmentResponse parses an HTTP response from a GetRateLimitAssignmentWithResponse call
+func ParseGetRateLimitAssignmentResponse(rsp *http.Response) (*GetRateLimitAssignmentResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetRateLimitAssignmentResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest RateLimitAssignmentOne
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListRateLimitPoliciesResponse parses an HTTP response from a ListRateLimitPoliciesWithResponse call
+func ParseListRateLimitPoliciesResponse(rsp *http.Response) (*ListRateLimitPoliciesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListRateLimitPoliciesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest RateLimitPolicyList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseCreateRateLimitPolicyResponse parses an HTTP response from a CreateRateLimitPolicyWithResponse call
+func ParseCreateRateLimitPolicyResponse(rsp *http.Response) (*CreateRateLimitPolicyResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateRateLimitPolicyResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest RateLimitPolicyChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest RateLimitPolicyChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers CreateRateLimitPolicyResponse201Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers201 = &headers
+	case rsp.StatusCode == 202:
+		var headers CreateRateLimitPolicyResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteRateLimitPolicyResponse parses an HTTP response from a DeleteRateLimitPolicyWithResponse call
+func ParseDeleteRateLimitPolicyResponse(rsp *http.Response) (*DeleteRateLimitPolicyResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteRateLimitPolicyResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DeletedChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest DeletedChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetRateLimitPolicyResponse parses an HTTP response from a GetRateLimitPolicyWithResponse call
+func ParseGetRateLimitPolicyResponse(rsp *http.Response) (*GetRateLimitPolicyResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetRateLimitPolicyResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest RateLimitPolicyOne
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetRateLimitPolicyResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseUpdateRateLimitPolicyResponse parses an HTTP response from a UpdateRateLimitPolicyWithResponse call
+func ParseUpdateRateLimitPolicyResponse(rsp *http.Response) (*UpdateRateLimitPolicyResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UpdateRateLimitPolicyResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest RateLimitPolicyChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest RateLimitPolicyChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers UpdateRateLimitPolicyResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 202:
+		var headers UpdateRateLimitPolicyResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
 	}
 
 	return response, nil

@@ -169,6 +169,24 @@ func (e ByokVerificationStatus) Valid() bool {
 	}
 }
 
+// Defines values for DepartmentPosition.
+const (
+	DepartmentPositionLead   DepartmentPosition = "lead"
+	DepartmentPositionMember DepartmentPosition = "member"
+)
+
+// Valid indicates whether the value is a known member of the DepartmentPosition enum.
+func (e DepartmentPosition) Valid() bool {
+	switch e {
+	case DepartmentPositionLead:
+		return true
+	case DepartmentPositionMember:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DynamicRouteEvidenceBroken.
 const (
 	MaxCostRatio       DynamicRouteEvidenceBroken = "max_cost_ratio"
@@ -613,6 +631,54 @@ func (e ProviderFieldsSort) Valid() bool {
 	case ProviderFieldsSortPrice:
 		return true
 	case ProviderFieldsSortThroughput:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RateLimitOnUnavailable.
+const (
+	Allow      RateLimitOnUnavailable = "allow"
+	Deny       RateLimitOnUnavailable = "deny"
+	LocalShare RateLimitOnUnavailable = "local_share"
+)
+
+// Valid indicates whether the value is a known member of the RateLimitOnUnavailable enum.
+func (e RateLimitOnUnavailable) Valid() bool {
+	switch e {
+	case Allow:
+		return true
+	case Deny:
+		return true
+	case LocalShare:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RateLimitTargetType.
+const (
+	RateLimitTargetTypeDepartment     RateLimitTargetType = "department"
+	RateLimitTargetTypeEndUserDefault RateLimitTargetType = "end_user_default"
+	RateLimitTargetTypeGuardrail      RateLimitTargetType = "guardrail"
+	RateLimitTargetTypeKey            RateLimitTargetType = "key"
+	RateLimitTargetTypeMember         RateLimitTargetType = "member"
+)
+
+// Valid indicates whether the value is a known member of the RateLimitTargetType enum.
+func (e RateLimitTargetType) Valid() bool {
+	switch e {
+	case RateLimitTargetTypeDepartment:
+		return true
+	case RateLimitTargetTypeEndUserDefault:
+		return true
+	case RateLimitTargetTypeGuardrail:
+		return true
+	case RateLimitTargetTypeKey:
+		return true
+	case RateLimitTargetTypeMember:
 		return true
 	default:
 		return false
@@ -1208,6 +1274,41 @@ type DepartmentList struct {
 	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
 }
 
+// DepartmentMember defines model for DepartmentMember.
+type DepartmentMember struct {
+	AddedAt time.Time `json:"added_at"`
+
+	// Override The member's own keys count toward this department alone.
+	Override bool `json:"override"`
+
+	// Position For people; it changes nothing of what counts.
+	Position DepartmentPosition `json:"position"`
+	UserID   string             `json:"user_id"`
+}
+
+// DepartmentMemberChange defines model for DepartmentMemberChange.
+type DepartmentMemberChange struct {
+	Data        DepartmentMember `json:"data"`
+	Publication PublicationRef   `json:"publication"`
+}
+
+// DepartmentMemberList defines model for DepartmentMemberList.
+type DepartmentMemberList struct {
+	Data []DepartmentMember `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// DepartmentMemberPut defines model for DepartmentMemberPut.
+type DepartmentMemberPut struct {
+	// Override false when absent.
+	Override *bool `json:"override,omitempty"`
+
+	// Position For people; it changes nothing of what counts.
+	Position *DepartmentPosition `json:"position,omitempty"`
+}
+
 // DepartmentOne defines model for DepartmentOne.
 type DepartmentOne struct {
 	Data Department `json:"data"`
@@ -1220,6 +1321,9 @@ type DepartmentPatch struct {
 	// RoutingProfileID null unbinds it.
 	RoutingProfileID nullable.Nullable[string] `json:"routing_profile_id,omitempty"`
 }
+
+// DepartmentPosition For people; it changes nothing of what counts.
+type DepartmentPosition string
 
 // DynamicRoute defines model for DynamicRoute.
 type DynamicRoute struct {
@@ -2736,6 +2840,29 @@ type NewPreset struct {
 	Visibility *PresetVisibility `json:"visibility,omitempty"`
 }
 
+// NewRateLimitAssignment defines model for NewRateLimitAssignment.
+type NewRateLimitAssignment struct {
+	PolicyID string `json:"policy_id"`
+
+	// TargetID The id of an API key, user, department or guardrail; none for end_user_default.
+	TargetID   nullable.Nullable[string] `json:"target_id,omitempty"`
+	TargetType RateLimitTargetType       `json:"target_type"`
+}
+
+// NewRateLimitPolicy At least one of the three limits is a number.
+type NewRateLimitPolicy struct {
+	ConcurrentRequests nullable.Nullable[int64] `json:"concurrent_requests,omitempty"`
+
+	// FailClosed false when absent. true goes with deny and local_share.
+	FailClosed *bool  `json:"fail_closed,omitempty"`
+	Name       string `json:"name"`
+
+	// OnUnavailable When absent, allow without `fail_closed` and deny with it.
+	OnUnavailable     *RateLimitOnUnavailable  `json:"on_unavailable,omitempty"`
+	RequestsPerMinute nullable.Nullable[int64] `json:"requests_per_minute,omitempty"`
+	TokensPerMinute   nullable.Nullable[int64] `json:"tokens_per_minute,omitempty"`
+}
+
 // NewRoutingProfile defines model for NewRoutingProfile.
 type NewRoutingProfile struct {
 	Name string `json:"name"`
@@ -3216,6 +3343,103 @@ type PublisherPut struct {
 	Handle string `json:"handle"`
 }
 
+// RateLimitAssignment defines model for RateLimitAssignment.
+type RateLimitAssignment struct {
+	CreatedAt time.Time `json:"created_at"`
+	ID        string    `json:"id"`
+	PolicyID  string    `json:"policy_id"`
+
+	// TargetID The id of the API key, user, department or guardrail; null for end_user_default.
+	TargetID   nullable.Nullable[string] `json:"target_id"`
+	TargetType RateLimitTargetType       `json:"target_type"`
+}
+
+// RateLimitAssignmentChange defines model for RateLimitAssignmentChange.
+type RateLimitAssignmentChange struct {
+	Data        RateLimitAssignment `json:"data"`
+	Publication PublicationRef      `json:"publication"`
+}
+
+// RateLimitAssignmentList defines model for RateLimitAssignmentList.
+type RateLimitAssignmentList struct {
+	Data []RateLimitAssignment `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// RateLimitAssignmentOne defines model for RateLimitAssignmentOne.
+type RateLimitAssignmentOne struct {
+	Data RateLimitAssignment `json:"data"`
+}
+
+// RateLimitOnUnavailable What becomes of a request when the gateways cannot ask each other in time. allow admits it, deny refuses it with
+// 429 `rate_limit_exceeded`, reason `policy_unavailable`, and local_share admits it within the limit divided by the
+// gateways that are alive.
+type RateLimitOnUnavailable string
+
+// RateLimitPolicy defines model for RateLimitPolicy.
+type RateLimitPolicy struct {
+	// ConcurrentRequests Requests at the same time, each from its admission to the last byte of its response; null: no limit.
+	ConcurrentRequests nullable.Nullable[int64] `json:"concurrent_requests"`
+	CreatedAt          time.Time                `json:"created_at"`
+
+	// FailClosed Requests are admitted one by one over all gateways, never one too many.
+	FailClosed bool   `json:"fail_closed"`
+	ID         string `json:"id"`
+
+	// Name Unique in the workspace, whatever the letter case.
+	Name string `json:"name"`
+
+	// OnUnavailable What becomes of a request when the gateways cannot ask each other in time. allow admits it, deny refuses it with
+	// 429 `rate_limit_exceeded`, reason `policy_unavailable`, and local_share admits it within the limit divided by the
+	// gateways that are alive.
+	OnUnavailable RateLimitOnUnavailable `json:"on_unavailable"`
+
+	// RequestsPerMinute Requests in any 60 seconds; null: no limit.
+	RequestsPerMinute nullable.Nullable[int64] `json:"requests_per_minute"`
+
+	// TokensPerMinute Input and output tokens in any 60 seconds, counted when a request has ended; null: no limit.
+	TokensPerMinute nullable.Nullable[int64] `json:"tokens_per_minute"`
+	UpdatedAt       time.Time                `json:"updated_at"`
+}
+
+// RateLimitPolicyChange defines model for RateLimitPolicyChange.
+type RateLimitPolicyChange struct {
+	Data        RateLimitPolicy `json:"data"`
+	Publication PublicationRef  `json:"publication"`
+}
+
+// RateLimitPolicyList defines model for RateLimitPolicyList.
+type RateLimitPolicyList struct {
+	Data []RateLimitPolicy `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// RateLimitPolicyOne defines model for RateLimitPolicyOne.
+type RateLimitPolicyOne struct {
+	Data RateLimitPolicy `json:"data"`
+}
+
+// RateLimitPolicyPatch defines model for RateLimitPolicyPatch.
+type RateLimitPolicyPatch struct {
+	ConcurrentRequests nullable.Nullable[int64] `json:"concurrent_requests,omitempty"`
+	FailClosed         *bool                    `json:"fail_closed,omitempty"`
+	Name               *string                  `json:"name,omitempty"`
+
+	// OnUnavailable What becomes of a request when the gateways cannot ask each other in time. allow admits it, deny refuses it with
+	// 429 `rate_limit_exceeded`, reason `policy_unavailable`, and local_share admits it within the limit divided by the
+	// gateways that are alive.
+	OnUnavailable     *RateLimitOnUnavailable  `json:"on_unavailable,omitempty"`
+	RequestsPerMinute nullable.Nullable[int64] `json:"requests_per_minute,omitempty"`
+	TokensPerMinute   nullable.Nullable[int64] `json:"tokens_per_minute,omitempty"`
+}
+
+// RateLimitTargetType defines model for RateLimitTargetType.
+type RateLimitTargetType string
+
 // Receipts defines model for Receipts.
 type Receipts struct {
 	Applied int `json:"applied"`
@@ -3678,6 +3902,12 @@ type Provider = string
 // PublicationID defines model for PublicationID.
 type PublicationID = string
 
+// RateLimitAssignmentID defines model for RateLimitAssignmentID.
+type RateLimitAssignmentID = string
+
+// RateLimitPolicyID defines model for RateLimitPolicyID.
+type RateLimitPolicyID = string
+
 // RequestID defines model for RequestID.
 type RequestID = string
 
@@ -3868,6 +4098,33 @@ type UpdateDepartmentParams struct {
 
 	// IfMatch Change only when this is still the current ETag.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListDepartmentMembersParams defines parameters for ListDepartmentMembers.
+type ListDepartmentMembersParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// RemoveDepartmentMemberParams defines parameters for RemoveDepartmentMember.
+type RemoveDepartmentMemberParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// PutDepartmentMemberParams defines parameters for PutDepartmentMember.
+type PutDepartmentMemberParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ListGuardrailsParams defines parameters for ListGuardrails.
@@ -4464,6 +4721,87 @@ type ListPublicationsParams struct {
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// ListRateLimitAssignmentsParams defines parameters for ListRateLimitAssignments.
+type ListRateLimitAssignmentsParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// PolicyID Only the assignments of this policy.
+	PolicyID *string `form:"policy_id,omitempty" json:"policy_id,omitempty"`
+
+	// TargetType Only those to targets of this kind.
+	TargetType *RateLimitTargetType `form:"target_type,omitempty" json:"target_type,omitempty"`
+
+	// TargetID Only those to this API key, member, department or guardrail.
+	TargetID *string `form:"target_id,omitempty" json:"target_id,omitempty"`
+}
+
+// CreateRateLimitAssignmentParams defines parameters for CreateRateLimitAssignment.
+type CreateRateLimitAssignmentParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// DeleteRateLimitAssignmentParams defines parameters for DeleteRateLimitAssignment.
+type DeleteRateLimitAssignmentParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ListRateLimitPoliciesParams defines parameters for ListRateLimitPolicies.
+type ListRateLimitPoliciesParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Name Only the policy with this name, in any letter case.
+	Name *string `form:"name,omitempty" json:"name,omitempty"`
+}
+
+// CreateRateLimitPolicyParams defines parameters for CreateRateLimitPolicy.
+type CreateRateLimitPolicyParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// DeleteRateLimitPolicyParams defines parameters for DeleteRateLimitPolicy.
+type DeleteRateLimitPolicyParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// UpdateRateLimitPolicyParams defines parameters for UpdateRateLimitPolicy.
+type UpdateRateLimitPolicyParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
 // UpdateAutoRoutingParams defines parameters for UpdateAutoRouting.
 type UpdateAutoRoutingParams struct {
 	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
@@ -4800,6 +5138,9 @@ type CreateDepartmentJSONRequestBody = NewDepartment
 // UpdateDepartmentJSONRequestBody defines body for UpdateDepartment for application/json ContentType.
 type UpdateDepartmentJSONRequestBody = DepartmentPatch
 
+// PutDepartmentMemberJSONRequestBody defines body for PutDepartmentMember for application/json ContentType.
+type PutDepartmentMemberJSONRequestBody = DepartmentMemberPut
+
 // CreateGuardrailJSONRequestBody defines body for CreateGuardrail for application/json ContentType.
 type CreateGuardrailJSONRequestBody = NewGuardrail
 
@@ -4874,6 +5215,15 @@ type UpdatePresetUpstreamJSONRequestBody = PresetUpstream
 
 // PublishPresetJSONRequestBody defines body for PublishPreset for application/json ContentType.
 type PublishPresetJSONRequestBody = PresetRelease
+
+// CreateRateLimitAssignmentJSONRequestBody defines body for CreateRateLimitAssignment for application/json ContentType.
+type CreateRateLimitAssignmentJSONRequestBody = NewRateLimitAssignment
+
+// CreateRateLimitPolicyJSONRequestBody defines body for CreateRateLimitPolicy for application/json ContentType.
+type CreateRateLimitPolicyJSONRequestBody = NewRateLimitPolicy
+
+// UpdateRateLimitPolicyJSONRequestBody defines body for UpdateRateLimitPolicy for application/json ContentType.
+type UpdateRateLimitPolicyJSONRequestBody = RateLimitPolicyPatch
 
 // UpdateAutoRoutingJSONRequestBody defines body for UpdateAutoRouting for application/json ContentType.
 type UpdateAutoRoutingJSONRequestBody = AutoRoutingPatch
@@ -4964,6 +5314,15 @@ type ServerInterface interface {
 	// UpdateDepartment Change a department, for every key of it
 	// (PATCH /v1/departments/{department_id})
 	UpdateDepartment(c *gin.Context, departmentID DepartmentID, params UpdateDepartmentParams)
+	// ListDepartmentMembers The members of a department, newest first
+	// (GET /v1/departments/{department_id}/members)
+	ListDepartmentMembers(c *gin.Context, departmentID DepartmentID, params ListDepartmentMembersParams)
+	// RemoveDepartmentMember Take a member out of a department
+	// (DELETE /v1/departments/{department_id}/members/{user_id})
+	RemoveDepartmentMember(c *gin.Context, departmentID DepartmentID, userID UserID, params RemoveDepartmentMemberParams)
+	// PutDepartmentMember Let a member of the workspace belong to a department
+	// (PUT /v1/departments/{department_id}/members/{user_id})
+	PutDepartmentMember(c *gin.Context, departmentID DepartmentID, userID UserID, params PutDepartmentMemberParams)
 	// ListGateways The gateways and what they serve
 	// (GET /v1/gateways)
 	ListGateways(c *gin.Context)
@@ -5150,6 +5509,33 @@ type ServerInterface interface {
 	// GetPublication One publication and its receipts
 	// (GET /v1/publications/{publication_id})
 	GetPublication(c *gin.Context, publicationID PublicationID)
+	// ListRateLimitAssignments What rate-limit policies are assigned to, newest first
+	// (GET /v1/rate-limits/assignments)
+	ListRateLimitAssignments(c *gin.Context, params ListRateLimitAssignmentsParams)
+	// CreateRateLimitAssignment Assign a rate-limit policy
+	// (POST /v1/rate-limits/assignments)
+	CreateRateLimitAssignment(c *gin.Context, params CreateRateLimitAssignmentParams)
+	// DeleteRateLimitAssignment Take a rate-limit policy off a target
+	// (DELETE /v1/rate-limits/assignments/{rate_limit_assignment_id})
+	DeleteRateLimitAssignment(c *gin.Context, rateLimitAssignmentID RateLimitAssignmentID, params DeleteRateLimitAssignmentParams)
+	// GetRateLimitAssignment One assignment of a rate-limit policy
+	// (GET /v1/rate-limits/assignments/{rate_limit_assignment_id})
+	GetRateLimitAssignment(c *gin.Context, rateLimitAssignmentID RateLimitAssignmentID)
+	// ListRateLimitPolicies The workspace's rate-limit policies, newest first
+	// (GET /v1/rate-limits/policies)
+	ListRateLimitPolicies(c *gin.Context, params ListRateLimitPoliciesParams)
+	// CreateRateLimitPolicy Create a rate-limit policy
+	// (POST /v1/rate-limits/policies)
+	CreateRateLimitPolicy(c *gin.Context, params CreateRateLimitPolicyParams)
+	// DeleteRateLimitPolicy Delete a rate-limit policy
+	// (DELETE /v1/rate-limits/policies/{rate_limit_policy_id})
+	DeleteRateLimitPolicy(c *gin.Context, rateLimitPolicyID RateLimitPolicyID, params DeleteRateLimitPolicyParams)
+	// GetRateLimitPolicy One rate-limit policy
+	// (GET /v1/rate-limits/policies/{rate_limit_policy_id})
+	GetRateLimitPolicy(c *gin.Context, rateLimitPolicyID RateLimitPolicyID)
+	// UpdateRateLimitPolicy Change a rate-limit policy, for everything that it is assigned to
+	// (PATCH /v1/rate-limits/policies/{rate_limit_policy_id})
+	UpdateRateLimitPolicy(c *gin.Context, rateLimitPolicyID RateLimitPolicyID, params UpdateRateLimitPolicyParams)
 	// GetAutoRouting How signalbox/auto chooses for the workspace
 	// (GET /v1/routing/auto)
 	GetAutoRouting(c *gin.Context)
@@ -6214,6 +6600,182 @@ func (siw *ServerInterfaceWrapper) UpdateDepartment(c *gin.Context) {
 	}
 
 	siw.Handler.UpdateDepartment(c, departmentID, params)
+}
+
+// ListDepartmentMembers operation middleware
+func (siw *ServerInterfaceWrapper) ListDepartmentMembers(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "department_id" -------------
+	var departmentID DepartmentID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "department_id", c.Param("department_id"), &departmentID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter department_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListDepartmentMembersParams
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListDepartmentMembers(c, departmentID, params)
+}
+
+// RemoveDepartmentMember operation middleware
+func (siw *ServerInterfaceWrapper) RemoveDepartmentMember(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "department_id" -------------
+	var departmentID DepartmentID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "department_id", c.Param("department_id"), &departmentID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter department_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "user_id" -------------
+	var userID UserID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "user_id", c.Param("user_id"), &userID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter user_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RemoveDepartmentMemberParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.RemoveDepartmentMember(c, departmentID, userID, params)
+}
+
+// PutDepartmentMember operation middleware
+func (siw *ServerInterfaceWrapper) PutDepartmentMember(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "department_id" -------------
+	var departmentID DepartmentID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "department_id", c.Param("department_id"), &departmentID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter department_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "user_id" -------------
+	var userID UserID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "user_id", c.Param("user_id"), &userID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter user_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PutDepartmentMemberParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.PutDepartmentMember(c, departmentID, userID, params)
 }
 
 // ListGateways operation middleware
@@ -9863,6 +10425,463 @@ func (siw *ServerInterfaceWrapper) GetPublication(c *gin.Context) {
 	siw.Handler.GetPublication(c, publicationID)
 }
 
+// ListRateLimitAssignments operation middleware
+func (siw *ServerInterfaceWrapper) ListRateLimitAssignments(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListRateLimitAssignmentsParams
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "policy_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "policy_id", c.Request.URL.Query(), &params.PolicyID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter policy_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "target_type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "target_type", c.Request.URL.Query(), &params.TargetType, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter target_type: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "target_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "target_id", c.Request.URL.Query(), &params.TargetID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter target_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListRateLimitAssignments(c, params)
+}
+
+// CreateRateLimitAssignment operation middleware
+func (siw *ServerInterfaceWrapper) CreateRateLimitAssignment(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateRateLimitAssignmentParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.CreateRateLimitAssignment(c, params)
+}
+
+// DeleteRateLimitAssignment operation middleware
+func (siw *ServerInterfaceWrapper) DeleteRateLimitAssignment(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "rate_limit_assignment_id" -------------
+	var rateLimitAssignmentID RateLimitAssignmentID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "rate_limit_assignment_id", c.Param("rate_limit_assignment_id"), &rateLimitAssignmentID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter rate_limit_assignment_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteRateLimitAssignmentParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DeleteRateLimitAssignment(c, rateLimitAssignmentID, params)
+}
+
+// GetRateLimitAssignment operation middleware
+func (siw *ServerInterfaceWrapper) GetRateLimitAssignment(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "rate_limit_assignment_id" -------------
+	var rateLimitAssignmentID RateLimitAssignmentID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "rate_limit_assignment_id", c.Param("rate_limit_assignment_id"), &rateLimitAssignmentID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter rate_limit_assignment_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetRateLimitAssignment(c, rateLimitAssignmentID)
+}
+
+// ListRateLimitPolicies operation middleware
+func (siw *ServerInterfaceWrapper) ListRateLimitPolicies(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListRateLimitPoliciesParams
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "name" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "name", c.Request.URL.Query(), &params.Name, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter name: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListRateLimitPolicies(c, params)
+}
+
+// CreateRateLimitPolicy operation middleware
+func (siw *ServerInterfaceWrapper) CreateRateLimitPolicy(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateRateLimitPolicyParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.CreateRateLimitPolicy(c, params)
+}
+
+// DeleteRateLimitPolicy operation middleware
+func (siw *ServerInterfaceWrapper) DeleteRateLimitPolicy(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "rate_limit_policy_id" -------------
+	var rateLimitPolicyID RateLimitPolicyID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "rate_limit_policy_id", c.Param("rate_limit_policy_id"), &rateLimitPolicyID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter rate_limit_policy_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteRateLimitPolicyParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DeleteRateLimitPolicy(c, rateLimitPolicyID, params)
+}
+
+// GetRateLimitPolicy operation middleware
+func (siw *ServerInterfaceWrapper) GetRateLimitPolicy(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "rate_limit_policy_id" -------------
+	var rateLimitPolicyID RateLimitPolicyID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "rate_limit_policy_id", c.Param("rate_limit_policy_id"), &rateLimitPolicyID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter rate_limit_policy_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetRateLimitPolicy(c, rateLimitPolicyID)
+}
+
+// UpdateRateLimitPolicy operation middleware
+func (siw *ServerInterfaceWrapper) UpdateRateLimitPolicy(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "rate_limit_policy_id" -------------
+	var rateLimitPolicyID RateLimitPolicyID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "rate_limit_policy_id", c.Param("rate_limit_policy_id"), &rateLimitPolicyID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter rate_limit_policy_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params UpdateRateLimitPolicyParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.UpdateRateLimitPolicy(c, rateLimitPolicyID, params)
+}
+
 // GetAutoRouting operation middleware
 func (siw *ServerInterfaceWrapper) GetAutoRouting(c *gin.Context) {
 
@@ -12033,6 +13052,15 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/v1/guardrails/:guardrail_id/members", wrapper.ListGuardrailMembers)
 	router.POST(options.BaseURL+"/v1/guardrails/:guardrail_id/members/add", wrapper.AddGuardrailMembers)
 	router.POST(options.BaseURL+"/v1/guardrails/:guardrail_id/members/remove", wrapper.RemoveGuardrailMembers)
+	router.GET(options.BaseURL+"/v1/rate-limits/policies", wrapper.ListRateLimitPolicies)
+	router.POST(options.BaseURL+"/v1/rate-limits/policies", wrapper.CreateRateLimitPolicy)
+	router.DELETE(options.BaseURL+"/v1/rate-limits/policies/:rate_limit_policy_id", wrapper.DeleteRateLimitPolicy)
+	router.GET(options.BaseURL+"/v1/rate-limits/policies/:rate_limit_policy_id", wrapper.GetRateLimitPolicy)
+	router.PATCH(options.BaseURL+"/v1/rate-limits/policies/:rate_limit_policy_id", wrapper.UpdateRateLimitPolicy)
+	router.GET(options.BaseURL+"/v1/rate-limits/assignments", wrapper.ListRateLimitAssignments)
+	router.POST(options.BaseURL+"/v1/rate-limits/assignments", wrapper.CreateRateLimitAssignment)
+	router.DELETE(options.BaseURL+"/v1/rate-limits/assignments/:rate_limit_assignment_id", wrapper.DeleteRateLimitAssignment)
+	router.GET(options.BaseURL+"/v1/rate-limits/assignments/:rate_limit_assignment_id", wrapper.GetRateLimitAssignment)
 	router.GET(options.BaseURL+"/v1/presets", wrapper.ListPresets)
 	router.POST(options.BaseURL+"/v1/presets", wrapper.CreatePreset)
 	router.POST(options.BaseURL+"/v1/presets/fork", wrapper.ForkPreset)
@@ -12053,6 +13081,9 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.DELETE(options.BaseURL+"/v1/departments/:department_id", wrapper.DeleteDepartment)
 	router.GET(options.BaseURL+"/v1/departments/:department_id", wrapper.GetDepartment)
 	router.PATCH(options.BaseURL+"/v1/departments/:department_id", wrapper.UpdateDepartment)
+	router.GET(options.BaseURL+"/v1/departments/:department_id/members", wrapper.ListDepartmentMembers)
+	router.DELETE(options.BaseURL+"/v1/departments/:department_id/members/:user_id", wrapper.RemoveDepartmentMember)
+	router.PUT(options.BaseURL+"/v1/departments/:department_id/members/:user_id", wrapper.PutDepartmentMember)
 	router.GET(options.BaseURL+"/v1/audit-events", wrapper.ListAuditEvents)
 	router.GET(options.BaseURL+"/v1/publications", wrapper.ListPublications)
 	router.GET(options.BaseURL+"/v1/publications/:publication_id", wrapper.GetPublication)
@@ -13015,6 +14046,157 @@ type UpdateDepartmentdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response UpdateDepartmentdefaultApplicationProblemPlusJSONResponse) VisitUpdateDepartmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListDepartmentMembersRequestObject struct {
+	DepartmentID DepartmentID `json:"department_id"`
+	Params       ListDepartmentMembersParams
+}
+
+type ListDepartmentMembersResponseObject interface {
+	VisitListDepartmentMembersResponse(w http.ResponseWriter) error
+}
+
+type ListDepartmentMembers200JSONResponse DepartmentMemberList
+
+func (response ListDepartmentMembers200JSONResponse) VisitListDepartmentMembersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListDepartmentMembersdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListDepartmentMembersdefaultApplicationProblemPlusJSONResponse) VisitListDepartmentMembersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RemoveDepartmentMemberRequestObject struct {
+	DepartmentID DepartmentID `json:"department_id"`
+	UserID       UserID       `json:"user_id"`
+	Params       RemoveDepartmentMemberParams
+}
+
+type RemoveDepartmentMemberResponseObject interface {
+	VisitRemoveDepartmentMemberResponse(w http.ResponseWriter) error
+}
+
+type RemoveDepartmentMember200JSONResponse DeletedChange
+
+func (response RemoveDepartmentMember200JSONResponse) VisitRemoveDepartmentMemberResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RemoveDepartmentMember202JSONResponse DeletedChange
+
+func (response RemoveDepartmentMember202JSONResponse) VisitRemoveDepartmentMemberResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RemoveDepartmentMemberdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response RemoveDepartmentMemberdefaultApplicationProblemPlusJSONResponse) VisitRemoveDepartmentMemberResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutDepartmentMemberRequestObject struct {
+	DepartmentID DepartmentID `json:"department_id"`
+	UserID       UserID       `json:"user_id"`
+	Params       PutDepartmentMemberParams
+	Body         *PutDepartmentMemberJSONRequestBody
+}
+
+type PutDepartmentMemberResponseObject interface {
+	VisitPutDepartmentMemberResponse(w http.ResponseWriter) error
+}
+
+type PutDepartmentMember200JSONResponse DepartmentMemberChange
+
+func (response PutDepartmentMember200JSONResponse) VisitPutDepartmentMemberResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutDepartmentMember202JSONResponse DepartmentMemberChange
+
+func (response PutDepartmentMember202JSONResponse) VisitPutDepartmentMemberResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutDepartmentMemberdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response PutDepartmentMemberdefaultApplicationProblemPlusJSONResponse) VisitPutDepartmentMemberResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -16672,6 +17854,473 @@ func (response GetPublicationdefaultApplicationProblemPlusJSONResponse) VisitGet
 	return err
 }
 
+type ListRateLimitAssignmentsRequestObject struct {
+	Params ListRateLimitAssignmentsParams
+}
+
+type ListRateLimitAssignmentsResponseObject interface {
+	VisitListRateLimitAssignmentsResponse(w http.ResponseWriter) error
+}
+
+type ListRateLimitAssignments200JSONResponse RateLimitAssignmentList
+
+func (response ListRateLimitAssignments200JSONResponse) VisitListRateLimitAssignmentsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRateLimitAssignmentsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListRateLimitAssignmentsdefaultApplicationProblemPlusJSONResponse) VisitListRateLimitAssignmentsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateRateLimitAssignmentRequestObject struct {
+	Params CreateRateLimitAssignmentParams
+	Body   *CreateRateLimitAssignmentJSONRequestBody
+}
+
+type CreateRateLimitAssignmentResponseObject interface {
+	VisitCreateRateLimitAssignmentResponse(w http.ResponseWriter) error
+}
+
+type CreateRateLimitAssignment201JSONResponse RateLimitAssignmentChange
+
+func (response CreateRateLimitAssignment201JSONResponse) VisitCreateRateLimitAssignmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateRateLimitAssignment202JSONResponse RateLimitAssignmentChange
+
+func (response CreateRateLimitAssignment202JSONResponse) VisitCreateRateLimitAssignmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateRateLimitAssignmentdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CreateRateLimitAssignmentdefaultApplicationProblemPlusJSONResponse) VisitCreateRateLimitAssignmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteRateLimitAssignmentRequestObject struct {
+	RateLimitAssignmentID RateLimitAssignmentID `json:"rate_limit_assignment_id"`
+	Params                DeleteRateLimitAssignmentParams
+}
+
+type DeleteRateLimitAssignmentResponseObject interface {
+	VisitDeleteRateLimitAssignmentResponse(w http.ResponseWriter) error
+}
+
+type DeleteRateLimitAssignment200JSONResponse DeletedChange
+
+func (response DeleteRateLimitAssignment200JSONResponse) VisitDeleteRateLimitAssignmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteRateLimitAssignment202JSONResponse DeletedChange
+
+func (response DeleteRateLimitAssignment202JSONResponse) VisitDeleteRateLimitAssignmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteRateLimitAssignmentdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response DeleteRateLimitAssignmentdefaultApplicationProblemPlusJSONResponse) VisitDeleteRateLimitAssignmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetRateLimitAssignmentRequestObject struct {
+	RateLimitAssignmentID RateLimitAssignmentID `json:"rate_limit_assignment_id"`
+}
+
+type GetRateLimitAssignmentResponseObject interface {
+	VisitGetRateLimitAssignmentResponse(w http.ResponseWriter) error
+}
+
+type GetRateLimitAssignment200JSONResponse RateLimitAssignmentOne
+
+func (response GetRateLimitAssignment200JSONResponse) VisitGetRateLimitAssignmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetRateLimitAssignmentdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetRateLimitAssignmentdefaultApplicationProblemPlusJSONResponse) VisitGetRateLimitAssignmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRateLimitPoliciesRequestObject struct {
+	Params ListRateLimitPoliciesParams
+}
+
+type ListRateLimitPoliciesResponseObject interface {
+	VisitListRateLimitPoliciesResponse(w http.ResponseWriter) error
+}
+
+type ListRateLimitPolicies200JSONResponse RateLimitPolicyList
+
+func (response ListRateLimitPolicies200JSONResponse) VisitListRateLimitPoliciesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRateLimitPoliciesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListRateLimitPoliciesdefaultApplicationProblemPlusJSONResponse) VisitListRateLimitPoliciesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateRateLimitPolicyRequestObject struct {
+	Params CreateRateLimitPolicyParams
+	Body   *CreateRateLimitPolicyJSONRequestBody
+}
+
+type CreateRateLimitPolicyResponseObject interface {
+	VisitCreateRateLimitPolicyResponse(w http.ResponseWriter) error
+}
+
+type CreateRateLimitPolicy201ResponseHeaders struct {
+	ETag string
+}
+
+type CreateRateLimitPolicy201JSONResponse struct {
+	Body    RateLimitPolicyChange
+	Headers CreateRateLimitPolicy201ResponseHeaders
+}
+
+func (response CreateRateLimitPolicy201JSONResponse) VisitCreateRateLimitPolicyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateRateLimitPolicy202ResponseHeaders struct {
+	ETag string
+}
+
+type CreateRateLimitPolicy202JSONResponse struct {
+	Body    RateLimitPolicyChange
+	Headers CreateRateLimitPolicy202ResponseHeaders
+}
+
+func (response CreateRateLimitPolicy202JSONResponse) VisitCreateRateLimitPolicyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateRateLimitPolicydefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CreateRateLimitPolicydefaultApplicationProblemPlusJSONResponse) VisitCreateRateLimitPolicyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteRateLimitPolicyRequestObject struct {
+	RateLimitPolicyID RateLimitPolicyID `json:"rate_limit_policy_id"`
+	Params            DeleteRateLimitPolicyParams
+}
+
+type DeleteRateLimitPolicyResponseObject interface {
+	VisitDeleteRateLimitPolicyResponse(w http.ResponseWriter) error
+}
+
+type DeleteRateLimitPolicy200JSONResponse DeletedChange
+
+func (response DeleteRateLimitPolicy200JSONResponse) VisitDeleteRateLimitPolicyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteRateLimitPolicy202JSONResponse DeletedChange
+
+func (response DeleteRateLimitPolicy202JSONResponse) VisitDeleteRateLimitPolicyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteRateLimitPolicydefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response DeleteRateLimitPolicydefaultApplicationProblemPlusJSONResponse) VisitDeleteRateLimitPolicyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetRateLimitPolicyRequestObject struct {
+	RateLimitPolicyID RateLimitPolicyID `json:"rate_limit_policy_id"`
+}
+
+type GetRateLimitPolicyResponseObject interface {
+	VisitGetRateLimitPolicyResponse(w http.ResponseWriter) error
+}
+
+type GetRateLimitPolicy200ResponseHeaders struct {
+	ETag string
+}
+
+type GetRateLimitPolicy200JSONResponse struct {
+	Body    RateLimitPolicyOne
+	Headers GetRateLimitPolicy200ResponseHeaders
+}
+
+func (response GetRateLimitPolicy200JSONResponse) VisitGetRateLimitPolicyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetRateLimitPolicydefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetRateLimitPolicydefaultApplicationProblemPlusJSONResponse) VisitGetRateLimitPolicyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateRateLimitPolicyRequestObject struct {
+	RateLimitPolicyID RateLimitPolicyID `json:"rate_limit_policy_id"`
+	Params            UpdateRateLimitPolicyParams
+	Body              *UpdateRateLimitPolicyJSONRequestBody
+}
+
+type UpdateRateLimitPolicyResponseObject interface {
+	VisitUpdateRateLimitPolicyResponse(w http.ResponseWriter) error
+}
+
+type UpdateRateLimitPolicy200ResponseHeaders struct {
+	ETag string
+}
+
+type UpdateRateLimitPolicy200JSONResponse struct {
+	Body    RateLimitPolicyChange
+	Headers UpdateRateLimitPolicy200ResponseHeaders
+}
+
+func (response UpdateRateLimitPolicy200JSONResponse) VisitUpdateRateLimitPolicyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateRateLimitPolicy202ResponseHeaders struct {
+	ETag string
+}
+
+type UpdateRateLimitPolicy202JSONResponse struct {
+	Body    RateLimitPolicyChange
+	Headers UpdateRateLimitPolicy202ResponseHeaders
+}
+
+func (response UpdateRateLimitPolicy202JSONResponse) VisitUpdateRateLimitPolicyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateRateLimitPolicydefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response UpdateRateLimitPolicydefaultApplicationProblemPlusJSONResponse) VisitUpdateRateLimitPolicyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetAutoRoutingRequestObject struct {
 }
 
@@ -18912,6 +20561,15 @@ type StrictServerInterface interface {
 	// UpdateDepartment Change a department, for every key of it
 	// (PATCH /v1/departments/{department_id})
 	UpdateDepartment(ctx context.Context, request UpdateDepartmentRequestObject) (UpdateDepartmentResponseObject, error)
+	// ListDepartmentMembers The members of a department, newest first
+	// (GET /v1/departments/{department_id}/members)
+	ListDepartmentMembers(ctx context.Context, request ListDepartmentMembersRequestObject) (ListDepartmentMembersResponseObject, error)
+	// RemoveDepartmentMember Take a member out of a department
+	// (DELETE /v1/departments/{department_id}/members/{user_id})
+	RemoveDepartmentMember(ctx context.Context, request RemoveDepartmentMemberRequestObject) (RemoveDepartmentMemberResponseObject, error)
+	// PutDepartmentMember Let a member of the workspace belong to a department
+	// (PUT /v1/departments/{department_id}/members/{user_id})
+	PutDepartmentMember(ctx context.Context, request PutDepartmentMemberRequestObject) (PutDepartmentMemberResponseObject, error)
 	// ListGateways The gateways and what they serve
 	// (GET /v1/gateways)
 	ListGateways(ctx context.Context, request ListGatewaysRequestObject) (ListGatewaysResponseObject, error)
@@ -19098,6 +20756,33 @@ type StrictServerInterface interface {
 	// GetPublication One publication and its receipts
 	// (GET /v1/publications/{publication_id})
 	GetPublication(ctx context.Context, request GetPublicationRequestObject) (GetPublicationResponseObject, error)
+	// ListRateLimitAssignments What rate-limit policies are assigned to, newest first
+	// (GET /v1/rate-limits/assignments)
+	ListRateLimitAssignments(ctx context.Context, request ListRateLimitAssignmentsRequestObject) (ListRateLimitAssignmentsResponseObject, error)
+	// CreateRateLimitAssignment Assign a rate-limit policy
+	// (POST /v1/rate-limits/assignments)
+	CreateRateLimitAssignment(ctx context.Context, request CreateRateLimitAssignmentRequestObject) (CreateRateLimitAssignmentResponseObject, error)
+	// DeleteRateLimitAssignment Take a rate-limit policy off a target
+	// (DELETE /v1/rate-limits/assignments/{rate_limit_assignment_id})
+	DeleteRateLimitAssignment(ctx context.Context, request DeleteRateLimitAssignmentRequestObject) (DeleteRateLimitAssignmentResponseObject, error)
+	// GetRateLimitAssignment One assignment of a rate-limit policy
+	// (GET /v1/rate-limits/assignments/{rate_limit_assignment_id})
+	GetRateLimitAssignment(ctx context.Context, request GetRateLimitAssignmentRequestObject) (GetRateLimitAssignmentResponseObject, error)
+	// ListRateLimitPolicies The workspace's rate-limit policies, newest first
+	// (GET /v1/rate-limits/policies)
+	ListRateLimitPolicies(ctx context.Context, request ListRateLimitPoliciesRequestObject) (ListRateLimitPoliciesResponseObject, error)
+	// CreateRateLimitPolicy Create a rate-limit policy
+	// (POST /v1/rate-limits/policies)
+	CreateRateLimitPolicy(ctx context.Context, request CreateRateLimitPolicyRequestObject) (CreateRateLimitPolicyResponseObject, error)
+	// DeleteRateLimitPolicy Delete a rate-limit policy
+	// (DELETE /v1/rate-limits/policies/{rate_limit_policy_id})
+	DeleteRateLimitPolicy(ctx context.Context, request DeleteRateLimitPolicyRequestObject) (DeleteRateLimitPolicyResponseObject, error)
+	// GetRateLimitPolicy One rate-limit policy
+	// (GET /v1/rate-limits/policies/{rate_limit_policy_id})
+	GetRateLimitPolicy(ctx context.Context, request GetRateLimitPolicyRequestObject) (GetRateLimitPolicyResponseObject, error)
+	// UpdateRateLimitPolicy Change a rate-limit policy, for everything that it is assigned to
+	// (PATCH /v1/rate-limits/policies/{rate_limit_policy_id})
+	UpdateRateLimitPolicy(ctx context.Context, request UpdateRateLimitPolicyRequestObject) (UpdateRateLimitPolicyResponseObject, error)
 	// GetAutoRouting How signalbox/auto chooses for the workspace
 	// (GET /v1/routing/auto)
 	GetAutoRouting(ctx context.Context, request GetAutoRoutingRequestObject) (GetAutoRoutingResponseObject, error)
@@ -19807,6 +21492,107 @@ func (sh *strictHandler) UpdateDepartment(ctx *gin.Context, departmentID Departm
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(UpdateDepartmentResponseObject); ok {
 		if err := validResponse.VisitUpdateDepartmentResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListDepartmentMembers operation middleware
+func (sh *strictHandler) ListDepartmentMembers(ctx *gin.Context, departmentID DepartmentID, params ListDepartmentMembersParams) {
+	var request ListDepartmentMembersRequestObject
+
+	request.DepartmentID = departmentID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListDepartmentMembers(ctx, request.(ListDepartmentMembersRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListDepartmentMembers")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListDepartmentMembersResponseObject); ok {
+		if err := validResponse.VisitListDepartmentMembersResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// RemoveDepartmentMember operation middleware
+func (sh *strictHandler) RemoveDepartmentMember(ctx *gin.Context, departmentID DepartmentID, userID UserID, params RemoveDepartmentMemberParams) {
+	var request RemoveDepartmentMemberRequestObject
+
+	request.DepartmentID = departmentID
+	request.UserID = userID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RemoveDepartmentMember(ctx, request.(RemoveDepartmentMemberRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RemoveDepartmentMember")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(RemoveDepartmentMemberResponseObject); ok {
+		if err := validResponse.VisitRemoveDepartmentMemberResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// PutDepartmentMember operation middleware
+func (sh *strictHandler) PutDepartmentMember(ctx *gin.Context, departmentID DepartmentID, userID UserID, params PutDepartmentMemberParams) {
+	var request PutDepartmentMemberRequestObject
+
+	request.DepartmentID = departmentID
+	request.UserID = userID
+	request.Params = params
+
+	var body PutDepartmentMemberJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PutDepartmentMember(ctx, request.(PutDepartmentMemberRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PutDepartmentMember")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(PutDepartmentMemberResponseObject); ok {
+		if err := validResponse.VisitPutDepartmentMemberResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -21918,6 +23704,297 @@ func (sh *strictHandler) GetPublication(ctx *gin.Context, publicationID Publicat
 	}
 }
 
+// ListRateLimitAssignments operation middleware
+func (sh *strictHandler) ListRateLimitAssignments(ctx *gin.Context, params ListRateLimitAssignmentsParams) {
+	var request ListRateLimitAssignmentsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListRateLimitAssignments(ctx, request.(ListRateLimitAssignmentsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListRateLimitAssignments")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListRateLimitAssignmentsResponseObject); ok {
+		if err := validResponse.VisitListRateLimitAssignmentsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateRateLimitAssignment operation middleware
+func (sh *strictHandler) CreateRateLimitAssignment(ctx *gin.Context, params CreateRateLimitAssignmentParams) {
+	var request CreateRateLimitAssignmentRequestObject
+
+	request.Params = params
+
+	var body CreateRateLimitAssignmentJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateRateLimitAssignment(ctx, request.(CreateRateLimitAssignmentRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateRateLimitAssignment")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(CreateRateLimitAssignmentResponseObject); ok {
+		if err := validResponse.VisitCreateRateLimitAssignmentResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeleteRateLimitAssignment operation middleware
+func (sh *strictHandler) DeleteRateLimitAssignment(ctx *gin.Context, rateLimitAssignmentID RateLimitAssignmentID, params DeleteRateLimitAssignmentParams) {
+	var request DeleteRateLimitAssignmentRequestObject
+
+	request.RateLimitAssignmentID = rateLimitAssignmentID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteRateLimitAssignment(ctx, request.(DeleteRateLimitAssignmentRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteRateLimitAssignment")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DeleteRateLimitAssignmentResponseObject); ok {
+		if err := validResponse.VisitDeleteRateLimitAssignmentResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetRateLimitAssignment operation middleware
+func (sh *strictHandler) GetRateLimitAssignment(ctx *gin.Context, rateLimitAssignmentID RateLimitAssignmentID) {
+	var request GetRateLimitAssignmentRequestObject
+
+	request.RateLimitAssignmentID = rateLimitAssignmentID
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetRateLimitAssignment(ctx, request.(GetRateLimitAssignmentRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetRateLimitAssignment")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetRateLimitAssignmentResponseObject); ok {
+		if err := validResponse.VisitGetRateLimitAssignmentResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListRateLimitPolicies operation middleware
+func (sh *strictHandler) ListRateLimitPolicies(ctx *gin.Context, params ListRateLimitPoliciesParams) {
+	var request ListRateLimitPoliciesRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListRateLimitPolicies(ctx, request.(ListRateLimitPoliciesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListRateLimitPolicies")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListRateLimitPoliciesResponseObject); ok {
+		if err := validResponse.VisitListRateLimitPoliciesResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateRateLimitPolicy operation middleware
+func (sh *strictHandler) CreateRateLimitPolicy(ctx *gin.Context, params CreateRateLimitPolicyParams) {
+	var request CreateRateLimitPolicyRequestObject
+
+	request.Params = params
+
+	var body CreateRateLimitPolicyJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateRateLimitPolicy(ctx, request.(CreateRateLimitPolicyRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateRateLimitPolicy")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(CreateRateLimitPolicyResponseObject); ok {
+		if err := validResponse.VisitCreateRateLimitPolicyResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeleteRateLimitPolicy operation middleware
+func (sh *strictHandler) DeleteRateLimitPolicy(ctx *gin.Context, rateLimitPolicyID RateLimitPolicyID, params DeleteRateLimitPolicyParams) {
+	var request DeleteRateLimitPolicyRequestObject
+
+	request.RateLimitPolicyID = rateLimitPolicyID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteRateLimitPolicy(ctx, request.(DeleteRateLimitPolicyRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteRateLimitPolicy")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DeleteRateLimitPolicyResponseObject); ok {
+		if err := validResponse.VisitDeleteRateLimitPolicyResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetRateLimitPolicy operation middleware
+func (sh *strictHandler) GetRateLimitPolicy(ctx *gin.Context, rateLimitPolicyID RateLimitPolicyID) {
+	var request GetRateLimitPolicyRequestObject
+
+	request.RateLimitPolicyID = rateLimitPolicyID
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetRateLimitPolicy(ctx, request.(GetRateLimitPolicyRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetRateLimitPolicy")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetRateLimitPolicyResponseObject); ok {
+		if err := validResponse.VisitGetRateLimitPolicyResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// UpdateRateLimitPolicy operation middleware
+func (sh *strictHandler) UpdateRateLimitPolicy(ctx *gin.Context, rateLimitPolicyID RateLimitPolicyID, params UpdateRateLimitPolicyParams) {
+	var request UpdateRateLimitPolicyRequestObject
+
+	request.RateLimitPolicyID = rateLimitPolicyID
+	request.Params = params
+
+	var body UpdateRateLimitPolicyJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdateRateLimitPolicy(ctx, request.(UpdateRateLimitPolicyRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdateRateLimitPolicy")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(UpdateRateLimitPolicyResponseObject); ok {
+		if err := validResponse.VisitUpdateRateLimitPolicyResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // GetAutoRouting operation middleware
 func (sh *strictHandler) GetAutoRouting(ctx *gin.Context) {
 	var request GetAutoRoutingRequestObject
@@ -23202,471 +25279,508 @@ func (sh *strictHandler) GetMember(ctx *gin.Context, workspaceID WorkspaceID, us
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L37lts2ljf6Kjg6c1a6M3JdfEknrnXWN5U46fbnJPbypfNHyp8EiZCELhJQE2DJGrfPmqeZB5snOQt7",
-	"AyBIgRQpqS52ataajquKJG57b+zrb38cTGW2lIIJrQZPPw4WjCYsh3/++JbOzX8TpqY5X2ouxeDp4O2C",
-	"kSuWKy4FkTOyWlBNVlSRnOkiFywZkpnMyfj57MEvVE8X46PBcJCzfxY8Z8ngqc4LNhyo6YJl1Hxbr5ds",
-	"8HSgdM7FfPDp06fhYElzmjFtJ3Fe6IXM49NY0lybOVCSyYSlXynCEzJhM5kzoheMqJSqhRmfmzeWVC8G",
-	"w4GgmRmR4nfb5pbRDz8zMdeLwdNvHg83pjoc/JCzhAnNafr8WXyGPMH5LXN5xROWk0u2HpLxZC0vR//z",
-	"X/89bpjc1H94xJM951jkqmn/xoJ90KMpPDE2E9WwqXNmN9HP7p8Fy9fB9PCbDfN4cvpwOMi4cD+fxqb1",
-	"jJnDy5jQsa07J4n/O+HJkIwTttRtO1Y+v/eOPVsLmvHpa1lo1jA5fILk5hGcH/yzdYL4zggf3HeOfy1o",
-	"nuSUp/EJzt2fcXLwY9vk/PN7T+x5wrKl1ExM1y/YenNur9mSUc3FnFAypWlKVlwvkFlpxgx7wG+4IA8f",
-	"k4UsckXm/IopeGTGc6UJFWrFckLnlIshPC0LTZYp5UKzD5ooNs2ZVn6pKNHKxQZTfGDm2LC+04ff1sl4",
-	"SbVmufnm//n9/3rw/73/938b1PdgOPjwYMGFHjwdZIXSZMLIKdGSnD78llxxxScpI+dvfnj+nEwXNKdT",
-	"EHOwcTMQl5s79sOCijkjUqRrslowQfSCK8IVUZqnKezLtMhzwylGYDcv2wrkQct5Ni73TxcXX//rYvD7",
-	"yYPv3v/7xeDPnRZupmamBCJQEEbzlJuDg/MbElVMF4QqcjF4dDEYEpmTr2EnXrB1lKoFOX/1HCgEiPqS",
-	"rdtI2vx5X2L+mWdcb87kb3JFMirWhAmdc6aMfDdCcyHTRBGqSSaVPiNPTvC86EQxoZtkaQpj1KbFsyIb",
-	"PH345ASOBH8qxaih8znLYYq/UEHnzMi9pm0zU7WPlJuXtV4/5RujQ2zjL+Zy7nGD05lm+dYLHF7oOjFg",
-	"5s2ZvcqZYvrXIpuwhitSwN9wilbraZiP/eu2GdnDPIH/23q8OMHXbBY72CX8EfZsSMb4ExwrMBPXiqi0",
-	"mDdMFx/vun/fnmy/0l9ZHSc+VfzbV1vmZL+wF7m9KiYpn1IzdpwhluUDduuKSRs7BM/vzQuv2T8LpnST",
-	"vjj+8EDxuaDpRH54kOOzD3gytiKUixnLmZgyYv9mNA/2z7bJ2wf3n7gszLX9KpcznjboRTk+Y07bPOTo",
-	"En5onSO+N3KP7jvXN1xM2eYEf5W6tA64IppnjSqugk+Eo85knlFzvSVUswfm3UFs7HdC84iw+77juAW8",
-	"vsu4iuXxUykUy/EozL/azgH+vu/m/x3l4C0I1Yenj//y+NtH3zz+y1a5+huNXezmt3hEqRTzobvKyaMT",
-	"NSRwMoRdsXxNUn7FyJxqtqJrsqCK0OUy5SxBbQwUtqYDXtHadR9qWaBf/ev304fv8V+PTv6s/u1f9vcf",
-	"T4ePP5V//Pj4078emUvkz5nqpI5RIDyvdj1R5pZ4cnKSqcpKcX9kfqmWdNrA6Cv3Z6SrlWqjKv/wnqT1",
-	"ybyrllIoBp6BV7mcpCwz/5xKoZmAE4WTQGF9vMQn/v0fysz7YzDUv+XmSh3838el8+MY/6qO3XdhxE3i",
-	"BatlRnnKkjPy+qcfyHePn/yF2KFIwjTlqTqCXbRfBDfGVKMVvszlkuWa4xp4EnGCDAeXXMAfmDAk/HtN",
-	"IRsMB+YbVKMNvlaaZYMhcO/g/XDza3gOkWEcv0f8MOE5/Y7zKT8tJ/9gU22+cK41nS5YAsZynNmrxrJe",
-	"UA1cAqqo0ZbxA0TLI/Kb+SPXZCozY/FJkrAlE4kiUsA7/tJTEj8kpDEVwcDgGj6XSTG3tiJLEzACqzuO",
-	"nKo25/ocPzDVhrepSErZVH4+YctUrllyVPLbRMqUUTEAWsG/jpzU2uQcMAXIamFuRyEFa/ioF1XDJgpp",
-	"PFOlqS7UNhoPfRxv8I36mQOzwjD+o0O/ew20wLKl3iTy0pu1uSNI2cmQTNby0ggksyuDCBFXXWJRSvOC",
-	"5itF5EqQ8hWklhVV5jIMN7r8flLkqOFlqnrrymKSBjPCu8u8wUSylBylzsbnjIAo8vgRgRtjNFlr1n2w",
-	"zNlQG19bBmr3xh9zRlWMEH9brPGiMzRo9sUYsvGNyZnO19RMqxwgIHqlaa5ZMqK6q7IS0mjkag5p0Nl4",
-	"gWHgdz0kiUFlHtXD9JsQpdki4frHK3t31CTFVFsm3lgAddK8jcdQ5June2xNwmdg63HNsq1c/JORcegf",
-	"Mu/aj9E8p+sW0RFYBPE/X3EnvfycudDfPI7KJ03zOWv8mP0r/n7bLQMSB84P93fojqD6nXBMu2HDuplj",
-	"l9B+5D9zFTn2hGra+QQC+okcQOBe3/ahX9kHbV319W2BCVU/Fl+Xli/hJ37FQuVhQlMqpsxszD8LmnJt",
-	"FIipVGajUwp+0KjaYD74KudTyw1Jws1h0PRVsF0zmioW05JAmwSpSwVxPEsyuiZmZFKIhOVEmdvdWX1k",
-	"Wigts80bm4tlobcrbXzK0F/3aTiQhe75Tp0UYUz/oab9tkZxRHakqVyNZjRNJ3R6qeKiE6RbRBN5hRaB",
-	"MnoHPmN0oelCSsXILJfZEfkxW+o1gVGU+Q+o3o5gN7mwRpcyJJN28g5pCi4bRw/bXrOUY6R9eMrbXn1j",
-	"HrZOBvNyoyr1miumMHqANhmaXUPYIHJ6RJ6xKQgBRYwSYxQ4qshUihmfjwKjc6uIq1FGaZGWu1hfoz/a",
-	"4QYhbKEkK8wbhdK2XXcEaY6q9FptZYTy0dds1iSAwg9uWcZLcYg1xKaxZeBXLobSKq4yLsLfng63c29N",
-	"fbJBJ/8IhmeM3TFhSiPXGt2+rlb14X5nqMslE5Qffz0kjE4XSPLOXv+WfH1EzgVhIA9SrnSTUAiM64cn",
-	"27y5Q/P4c3z19JvPWIB8ipDL97IQiQ+gdrbJmy2uqVw22L4rnhhymKyNyTddGCE04cagtRbwESi0eE17",
-	"68WIDwZ6/3BgrP33wy56k7PUYDIxLvl+LS/PXz1/wdaqot60hgBb6OLhkwhhmEF+qJh7deubjy7tDGqm",
-	"Mcb2FFktzDVn9Tlltkyx/IqpMyTyp/2vu2nOaF8Txb0zWcdPFpyqq4Uk9kHCddR6YsKYTklcAWigtCbJ",
-	"8AtKlQQcd0snJkAefI26FnopjI1LZjLffccaaX0pFddx14b1vJjDc5kkLumlGuMvFDsjqVyx3FifitCc",
-	"oZzE+H7cDbLM2Yx/iJ8FpgWU8XQ3PuTayNz9aHNxBKHTqSyEtttjg+pSkpRrnTKykkWakAkjC54kTESP",
-	"ddkY63obLDyIdm1KjWLWuKCURtdjdi/6rWKZ9CbwQm0VpYaZ3ymnhvFZR23CvPb38PmovApMeiu67BH7",
-	"rcE5BjRXclOoYDmJUuHzyp40ScNSUO2jdtVE3m1oXtUpHMCs3VzTrZq21ensrFzWV9VVv6y+dyAVM7gI",
-	"t83Z3dqfUB/o8MYbSIGq3iVt78DN4hTP8AIIUyg6aI19hMqnhp1+mVu52rq/TR7mw+g2RufNuHA/bZJ/",
-	"KP/7DdJzi0ICDUQmSsZw2e/btnObfDuQULgVwQcLRA3rGhfXR1ZY7tumGjj1ZIWamyLmY0TTS6YIx4DX",
-	"MqVTUKekYE8hr5r+Z5EzQlOIgDHyv9+8/NVqNT8KndMLEcQ/MRN7wpJcTi9L3YcpO7b56xXLNfuAoXij",
-	"Z/Mpc/oRTvHowly8YSrQ6XfV/N5vN2PPq5xr9lKkawzy2n15p1hLYgSsVhvlZSN8A9uEWWGoZjubaZlz",
-	"maND05niUVfmhkoSCYjYuCTqXjS1MSNUfGxk/5KtiaKoR3J9ZjP7bGaAXrAcYylSsE0vpvlkw7DmHfNn",
-	"lpwRSgxxpgyTk5Q9e6LlJWqibuXG1B95JQjOawQPmR+N9ZgkeBTl56I7M12w6WVP1XGh9XJUxnDaiNzv",
-	"ESjZXJM5vWJESJsEGtf1rVPaBseqn3/n9jrkpPJjHQIWWXM2IrptfKyQqkuWDM3ULYECWQjGEn/GO4Zf",
-	"6/TYEIL1YVcgnsrGVE6uSRBFhthY9xVNefK0aq9pKS+9i4JwYZ/hmuRsBtal/+NM5hMwk+DPl0KuVGl7",
-	"odMjo2sipCaJhJDj0YUQcmSYm2sc18obMmELLhJIAKBCQLIWWEFzlhyRnGo2gmRZhlOBf/vBiGXfTGZM",
-	"6CNSiJzR6cKYC+bpC1ElPBCwPGNmdVMppmmh+BU86aiJKLpWYYKBX5Xzy1Fig7woDkBoobR0TAr7Bkkx",
-	"7l9+u4zW63ZhMByEqzPXezl7eL2c4iYTDwcfHpgBH1zR3KhtyowMp2/HNP9+7mdgfvopmIX5+Vf5g5uI",
-	"+fE11RgWYe6Fd5X54AfDOX0aDn6gmqZyHiTlVOVfxpSi8wavAtWL7eFBm1XkPhQjejeJqh5SF8TwzCiM",
-	"c0azNFCso0sFFBG1QF9uByGzZCKxgaHqt38OMscUippEAnuAl8sMt2YNPpAgFrJ71MLNLLp9Uumfecy8",
-	"mkqlR4IKqTqGheGFQjU4uJhuyFcA9zAONFqyfJTxNO0eiy4E12qX7cEJuQ80TyNY1zDck+hmojfCZ9JF",
-	"WKKa1bXlzniuVMGSSr4/uOJXgm01wX9hLo9kFU6n7ZVy3vXNCh3VOPqwvpQu+7GPz2Vjb2/D+HjGUqaj",
-	"hkf5h44+35iDzH2lZeh9ttDN/nZ2zhXrRZPFevsyt0Rs6hok/2fBnIXliXkIdhi7spUnKdPG3JhSFdfz",
-	"IinrUZWynhKPbnpFJrIQCdGyKW7Q36XbEhTq4xgtz2Y/6vInfLsEdgBnaHUtt+oILaeysxM0XE1Xp0b5",
-	"zmGcnzt6F7vwnCjSlBQCo6zIWx38c7+XyrT5wOB91DsZJs3aNIGXs8HT33uk2hZZRnNDN5sKlpjxeZ+0",
-	"3b/mdLlAVSvMaWkv2Mfg6ty8anNhCFdohQm2gtxqG6kG24fQ1OqpzKcpg+lLKpnM6PqAVypmcaCaYR1h",
-	"W9w3CGBWksJfsyt5icMqpyuDvdgnpFnPZ7ez2ST297VzPp9u8Rehz0DIhPk09RVdE5okpFgSLcF3hcnr",
-	"s0LRlFhnHxNJJDl9NuOC63UfOjh373wqnWCj0u3fPejb4BjBk0YaAVeUvcHAO2Ls/60B0i3FFvAcpLIq",
-	"zD+Fk+ixA6/hDYg0lkLCrCauabXy9XlwAnW7cbpoyoFmSlVThf0ft46XR2xllucyH+U0VlJxAtXkFTO0",
-	"OWvcOii6Gm0Zo2IUWm4RmqdEFehDhkROKQi9YjmdszNy4ovxm7xjy++eRL16f5MrKLki3z0hckZOT07c",
-	"KFAHIi9dwtMQ0ACApeglIw+PHpL/JzJwh61xCSYxiAKbegKUDvNgiRFAuS37OSIvjcTblEZ9zU4/h+Ck",
-	"huHp+x2rn8377WSlYiQsEp5YsuosX/LMOjYnaf8XaysuZ+C/uG0p3xfTS4ym9AkIBkQc3P+PHlZBHGxZ",
-	"3Xef/nRxcVT+9Of/1a2gThCageeSC/LuzTPvGTx9ePSkTmMbtOErFE+idNK6J3up5qEWs59yPhysaC64",
-	"mPeqN/rNvdOgBPtvdtDzg88+A/0kblR+WfuydSdsDUlNt0gSFhHqzxMIMoEC0zOtDogw6W5HBVP8VSas",
-	"uXBllsssVh00HIDmurkI1B6ILLTiCcZqNhfUdW5bqmpylsmrw+6klh1qoWBT4NmhPctyLuVhuC3qQiO7",
-	"25B1YutuSQZv/mgUv2ihvleuc5mm5lpnAi5gEdGY01SuYqfhDRRjmrgwzooqMsldLLWDlkDzfrQD9+6n",
-	"4QAHacju4xnXZZSRfUD9Iggnp0a90qHZRhXsBUuIUe/DQHBGP4wqGoP5hdEaXLAQKuHs7+FaxF/EgsEZ",
-	"o6rId9jNIRTMloFSbyvaBXylyoReUBvtJzqdQo224Ei20dZPdKr7li2dE0WzZRqUGeOirMF2ybDUHypI",
-	"yThjmhoyH0Oav3nIxggnMln7cLexk2DrhkYvGIOJNYbvjm3x9ZjQnJ1dCMjtlzMytgB88F1KNPugMahY",
-	"pXszSq8iX1havWy1NZG+yGfWtR5gAvYfz9jakJXemprVkowV/Lm0Ve3u7zalbikAdRs3rKAIct+D2D+a",
-	"gdYvVUfEi2QAT5ylWxd/kixZPmVC07lNkE5yuhKY1B2ASmFaMA4LUAwsVcxT4VcK0FeypR6B8Tq6ZOtx",
-	"8AwTCeSx1xYXn23horddt/sdvFBFGdjc715zKJEkNJ0fjpy2aduhQrCpVs10FPIoFJgoCDDIC4bihwdz",
-	"+cCO+Q8lxdFruvrFxrWDvz5Ql3z5QC5RgD0AtjWD2ZwqxLLZPraR0wcf3MXsa4pYLjOvfhEpymyJ8SSn",
-	"Yrpg6vfT90eWusdHW8MYMMw2af/XuFZ4bh2df0rkVB1bHIoHgEOhjrJkSOD3ObOYStUnjpCmj8wO/fmI",
-	"/HjF8jVee044rHJpLkGuF/aAU640SwjVF0IKiCi5ugfYDSP1PTKFEfVG5KNsr66u/Yjqay9onvS86bx+",
-	"5fQLrsjCTAowFZU+IueapIyCf8cpLByRGCM6WE2ziKtz5kM2T6aiCqjAhTQkk3XlLt3UI85IhumCVJCT",
-	"Erfm9OTkpKNKV1OYolJJLWjuy1giOgzMMaNrcAjBLHC3TuCQrfpGRWc/XVxni07tuyd64W4HnsIkF857",
-	"VtlcTS9vaEO5GDV70zxYop9YCPuExT8Qb6VlwbhlNK5IRo0YmQ0tiCai5u3iaqtMcps8cTVyPRxOzfGN",
-	"NLWbn51BLXxZqZkwCHMoW8Bs6wH3Tl5/AsCCO8Y/NjfikL6mBsv5hY//rMyVFYR/CDWWAsurKEI7mfW/",
-	"yCt2I0nruMhtW3uIwHTtc5jNcbsB6s0pHThQakgXHO6HDiVuESDluNuDhkBqG2frvFqdILKs2hZOPxZQ",
-	"sfCs2wG8HIwrTGLbyQXeuc1VYKBuFxrd4lgTNmLXhKLuFKntSiN8aeimum21B3GD7eYCO0w6xR65A5W9",
-	"rtqswSWymVLVBxrWnKxu8/I5XQAI32YlZFgGoyLGd3xmKi3m9Vvz0daZ7YWW1nq0ZVA6kkybsIa82OYc",
-	"adH0UmcwLcsVZVEB/tyWT11d0DKl655qUboFQdupZEPQ7Yy2mrAZLVJ9RN76nBRUEqn12lYxlNuRPocW",
-	"x3VjAi9RnMgU8Bm8w89jztO5DCZzRoQksyIHTWRCp5eoLgeQhCSVoK9esmU1EtyesNdhw3+QSrd5yNlU",
-	"5glLCPhnrEVl/+Zhl5zFGlTZD4l0qY6G4GlOJ2mAuoB5QgjWAdt/KeQq5n6faZY35nmjg6LxzwlLNe2V",
-	"VY5vNH0vNEK6R96DSQ6D9YSDVafajVF+tshacS8jo8Jdae6U1FckYwmngjj0OhUcEiiV9fPRK1m+butW",
-	"wqfsCN5tdiFs1iuUvkS8yrj8zqCEdus6P4+72Pnxvc4Tkib8eoKxux1fuwrXi/Rq8b0GnSUM73U2VHGu",
-	"v0YVJ5utA66nBUU4VVm6pDBgqI7Ij3S6sD9hpYsmiVwJ87wUqHENffIX1TY/EKhoJQmkBy5priNuIWfs",
-	"bW5I42Vmk+TUaE65aHrbP5Ra2Rh7pMkf8RaVjIyRyTqeqtgAVjgcFAKkYNRhrzDtTwrEHysTInUpOrvd",
-	"zxbjMKBoF+Otb059J8oZdqOb12wp84gROqGKpVyw9pTSuitpWGIccWUvFZYAwR2RX4s0feoQb0v8XltT",
-	"p8jCVud5897l5brN8om5w8FkPWo2FWwiZsVzNyRcYIFenmCkobfpEjBaLBPC36BNmkY2tNA4K08qRlsw",
-	"h2WxECdSL9yE1VFjTVX/SYMCUVbV9v+Au8nMN2xV4KbprWpOPnDk5IwmhNoffCztzOYLZ3RNJgzcj/0Q",
-	"0jy+5AyGE9qpNM55+fBkj0Nu8hM1+K6sJlmSgDtp68tE95VXxWRuQ4weZShQymrZtJWi5SuWjJo2xM4B",
-	"HvLDl74zeC3+XVSAYxKNiYiGXGYtwNFO2JyKLeruZmp9VMr32VS/da4aGdC6MTGBCLmKL3Xj1uh1jnk5",
-	"mpArzAyAaWCdctOQrbeQ55H429506QjoVN5OO1L+O/uFCPHbj4+01DEU70DIMQJEp7aWsHauWN24joa+",
-	"O4cl31IwVe7NQCzXV1BeqhXO6nLHuusnwKCqgenudg8fxA1Vudh3cklVSWFjQvGb91xXLv9S6yGueqD8",
-	"A6CYNDnymhHLx0LqkbN2x08D4xe8REbpCjo/holTioJYlDmCvEkxPyJjxHaz39FMhZgDYSiU0AvsKuds",
-	"aG9wU2Nxkb/9cv7DmU3D0FDpN85hB0dXNC2YGtsXAMiQCzJNGc2PyNgmf4yfGo0gIzRI+ICeADldiQth",
-	"9spumxv3iIzB1Ic3g14KC5og8J+L9tsDsH2hxk+hC6X5J2j5tu8WxgQRKPfoQoynKVXKY0aMn5Kxb0d0",
-	"TAstx1bqIRgxZkglHKWgXrAa/kF4ZIPhYOEwB1zmi8sqGZbdqKoTiGaptdtajTrrb6Hm1YFCA4zgrcYn",
-	"kGwfuw3zGneLjdiXm0MkuyYtriiH0plZrF/oRk6meVpZhCHgO67JXEIV1Abqi7E/IYczzFzMmSrgKlvI",
-	"tCa5sTQgFrBtsJ4bkgLfx/f9wLG3jQO5OzE4O7XD3C2WaHe7VuweYZeGA07myylgKLdIV/D780IIVKCX",
-	"1Ej4EtQJ9RPICx4B9tVwQCcyr6IGlIIzOhhrB0+72fPYi7LYsmdwAuROcy0aXOqaLcvsKJvmEyS1nZ5k",
-	"Y6NZjE8Xj06ysUWfH5+qsTHAxn95eIINsGs1SFuiUlYX6JCbZG9SNQyyeMJ8H5i/lc9gJZXpPcMqkvhD",
-	"0AMymoaau/XFRhLSfo0nZ7uZW6He9eys5GwuWOtW3ex1NEyVl0UDkM61AkKDUdwMB510GTdmNLOgXKIr",
-	"V/oSi09D7PHcK0gMLzTDa3SlUqqBDHuRlVcBup+70Xu9T9IpHt5DETGvdc9CyIp8hg+gxInh3zFQf8wT",
-	"riGFrwNPXVpl6EuZLpr6f5lvjKpNlhpcNZbX51QgrCR82ahYSdeIJI6m9lKCzKbEHAgHwTPZlAcbhOLW",
-	"4AjeHbQ9r2Egoupb2wyUEjDuNpFmqwxibWd9r+N6nQkKYrEOmtbtkRFcIv05DYK6NiVWgdimHDTL4x0E",
-	"5/aueBus7PHRmDGiqWZnBHA9tvXNi4YLaikuXcGDUqqZ0u2TtukJ9pnKJBsgMaIzbETbz0szcXNwuWTC",
-	"G2OVnNoJ81WQIWiHnd/MNtkzk5KC9TQ+34mE5SuKZqcX52mKtpZLwjlgns2BoZBghlWiCFJiaoceId7y",
-	"UHrCKgVLe2td7j1U1ZmrZ+ucawcvbASZ4bdb55fHe3dMu6j0EfCUdr/vcHDFVTyqZCtqdRnX8wArQwvg",
-	"xfNIVK8fGEx5tG4ivvFcp506iHGNe76TAeRZsmsnm/7mhc9JnTOtaiGWjsrcfrrWAdX/mHAI4TFL7cCM",
-	"vXXzXcLeLuU31ZLSl0aGr7hI5KosQEQ/mqu4dTFjdLwKWZbmuCrizTSMhPK0V9TXAm5A1FHoxa4vrxi7",
-	"3O3dbYlxfy+Job/31L58DUhcdagT/M52p6Sd0aHqLNzufNYQFnYRB3bUbpz93XHU2qkd5C7xFLDLbeL2",
-	"aMOISHI604FKBHGcJcuVETtbTYra1h/EsujskoEIYJNLJuHzaAqE+cKbv50/ePjkG3cdQjlp9CMuwz0C",
-	"bZ03XrXu3gIHgc24Dcq+XX/mr2wCTcJyfsWSiBrfYlv0V7yrBLBjzN5r1HZ3/UbYraooz9tI8rdAEkVu",
-	"Uq7ISubGgiaKTaVISCrl5RF5rsklY8sSxN0Gic0/kSJkXjEiO8mTv3OZUqfW1sXHj7MZtjpsbAxrS31G",
-	"uQORbG2DWOmu/2nYt/jmNVMyvWIJFN7E5jt3XRCjKSo++2XCRVLi3yNShZh2L8OrdVyMTKSxjglg8tu7",
-	"reWFmCtQiMrlYBdMoyH5pgZckKnMskpEN0g2s2keW7cUD/a1fTpggFHO5lyK9hJQAthhC5km/RCCmsHq",
-	"X9ZyvL9SZClTPl2fQcpjoAK4hDuJyZArunZQ8x0y7/OSoDtsj0Nz3AiU21V4Si4/HNnI6tlXqDUmMurM",
-	"t/NdusHFnS/SH22a398YTWPwCAv4faDYh84iEPJaSjJjq6CMWxLNsH9jDSQywHHZbNHiJ9C60Mp0f+Jz",
-	"QCAMAVJacT0jmRnzuJetR1v/7dvq5tkAmwkGbMcKA8i6HE3WmkVhKbFUA2oyjA4CZ+H7TZq3qokOlWTv",
-	"DqPPmRxNUgldXPrMOmwW0u9FS1QjqkcQyWwIX2BvzhnRTJAJS8EeZQS/Y37vvvMU44inJ+Z//+e//rub",
-	"KPHOgOrI01Qqlvj+pRQypnIqLtVZkFYYdAvFhlC+UxPN2REieiDxH2VJkGyCXx8MB3IJKUgLms5G9t9T",
-	"KdNqS4wQpAdgSMttrk76jfk1QhqkaVDN1gulFfs2QaMJVGBaKVEtGYN6WOxNvx8JQo+ThpgSOJhlTuz2",
-	"ECYSBTBWoE3BSXQPLBVL+Et8A81q5lImtoRJERo0kw1wAVyBk0di7bXRkeZKYaFFyRR+tvXjH1ZETJQR",
-	"Y1y9XaQdwM6tXT2xBHaasOYIInVRF1AlwFxyHrRuJ3xtpnM589hGdgNnaihN3L8bkf2OLTWLzvCvuK9R",
-	"RM6cqbgCGOtS1EG2NujQXChNo4WwuHO2izTikEBENGrlplTpkWJM9DLT1VLKdNTYEQk8qD5L1mfbA2CV",
-	"lobdu2upStNY7PW56yGOJqDRfhOuLsFmWFCXX4tAC7+ev31Ta8EUIn1XAvFdY+q1hK4Ug7FzKTAsLZfL",
-	"Bg/KpundFuLypxw6tB2RhXHwIOJdOdII2bk9rR9jC6EfQJg5lrltD11psx4mFE41HaF1tnUH3MjPqKav",
-	"8JUOweyg3XyVBSAQAUnO2BojAODcoS99p5n/go9fcyMeZ0N0n9cr/8aOrdNXC5myUaWT1oa8wV1GgeqK",
-	"p+rl2LHNbwldV2PWZSv0+nSCwpRyc6rE1y927Xfuew7MHzG9XCvraPzW4fJUCvQ8GA/Uf+7a12M4yKC1",
-	"WfPghWK5aiwN7NAUI6b2A2CVuT3s6GTC1hJ8ZFKxbmBCiOmPc7fDtO79PuGhiuvtxpsxxURZv+yHhIn1",
-	"SOeUi6gG8VKka+/nC1QILK+F0hRJ4HUCLXAw+rqGZ4zp1OQQhJWO/pPlcgTMkzPNRLwdTPsUtCQ502b8",
-	"FrH7qXXrzOtp94hneOIb5d0BF3f6hmf7OgH4L8WDnP4DL9i6AY++l9ztDXblh2glyxfsICpLuNg7o7fs",
-	"h2S4fx99C9DT1Ei/ByyhX9Ihz+ruHJTt0HkALgngltvZxD3YlU9wiofc/rIt6V06hL4MY/fxVjjGj92+",
-	"Lq+498hSep4oyCO3/XKsi2D89fgMstddxyVKVEqVjWmYXwD6OFjwNGNHBEK0YwjHjeFXysWhCsWSIarI",
-	"cCleiBAtG3BSXZ5TALw8Bt+a/ZRFr2FC52vi2/JYhAWrbluTFtaSUQ2xyzj4kZnj1k665tOv7JaAI8lM",
-	"p+dbrVf9zmGrurLQOWpVWkad4AhrddlobIyHgDWP+o/tcBBYHNDlACPHUB49tQXUBIyXo8F2kMOD285b",
-	"EQUDW7oNm2RHW7hn78s9zdyIydpL/3wVDt+DOt6kxVwZzqMppwojJaWaXOXQI3JeRuttwqli6QxBgZQH",
-	"4LPiw/rYAczVIwpdCCqsOODCy4qU0SumrEebaCl3Zn+3D79Co/2u7F97K7bT2N3bKsrddHxUNCOWeENU",
-	"L6UcoAyC5p22cggDK4husAS/ANbAC/I8YdlSAqzFgxdsfdQFxfB9uJx9zNZyT27DbI31W+98NvU27Xf5",
-	"lCpz3f+8NjrU3/jJRc3Na00wtA82phj6/smNfVDKR3yu/YSlUsxVE/RzJZOs+bsRaOkKrHRjpeqHJc+Z",
-	"OkQf9sumyeFBVsBIpjlLmNCcps0RKKM49ppXE24W3MqEJ2pTz/3aH4O5bgrFzixyP1wTkF/Wz5HYWOS1",
-	"zNkVl4UaKTbNmR41hOShNgOeCHFuoJg0lxoTvMzJTqdsaUgRPoOYLJ1DuNfd1L5bMuoLti6TT1Uxm/EP",
-	"DY3UKECmFTmZLmhOpzrQKXCr4rPAxlYRerAtr1TPs+/YRet6SmIvK9VtuFtB/q0PBfhV9/P973kl3OIV",
-	"cABHxV1w5b1g650tQph/VyvwBVsfBo5+y20H2esa4d1RIbdtgcr3jshPMidyJSAXSCSEJhlHVMydmvnX",
-	"b7PGCQEes3l0TeiKrneANuxmF254EXa0CrsIbFheITAgya9hb0N52kEUvsFegFErqBT9LdXrkA0tL+Ff",
-	"eK7x5Imf+YxN19OUnacsBnObsGXOpr2VwroKEruXdBnuzbpfv81Zt5nM2cg3Kov2LHd/2xqKhFT3xg/9",
-	"5nt4emeB9drxAGD1SXeAVX8Kforx/HZwCmWNtTJBX8bAZeCmhhnt8IkGUMG29lRyphEtZEUdRr5NSgAN",
-	"49EJSehaBe3cqn3APLCt+QQAg7IALVTmEGOErovg3+yacM90b/17I9OoJPGB+2KyHUzNpWeXGZKeXjZJ",
-	"cQvqXZUJD3An17j6tq/nCHnHW+bEyRp7AQIZLWSaIJc5dKkZTdMJnV5adNKjZpMrWhJS09IRnNXXUOCP",
-	"3t92ydYOoMama8T7DfFYdjL4+JEVtePVEOnPQmMCIn+BCPfViyss7gjSVkaXbD2AuG9UwMfTijqtvrbW",
-	"MwTQqOwGSBT7i+0th2BjbFlLnFBkpBrMaADQnjXe0OrdUumc0YxMaZo2IOpOeJqanVTFcpkzpaLo3OB0",
-	"X/uYDWaOe8B2TIA0NtS8gkIUuLt3TEedptyogVZCNFV4NfbDgaaSvj/IJveYtYMTQ6O7oMuMJNzeDRPx",
-	"zoeRkkUeS+3KwLuVDMlkLS+JrcF8aqs3y/erzGXuFXOEFg4frpV63j62jfYPNviRpjxxaMXxliq2dUj3",
-	"JhtMJEabyRvSCVtqjDaKZ7qUvGBiZxMluD9Hi3F4ZrOCl7BtCFYK925h+UR1rHpo8lM1FyHKQk9ltrVg",
-	"86V9zJi8EHfqyzDLnGc0X9c4JuKBCfHYoVC49BaekYTPZka9x2xn1E3cZUJaLpPW4q5lkS+lamrb4UCb",
-	"m1SvVqqF5Oz2B8LO2jG9Z6es7KIBQxipKR74s9ZOQ4MQ6JgUlcCgDGZMsxygmqEylU/ZmUWdV+iXJSnU",
-	"XoEjLS6JO/XhfisvmYg14O7gUIqQYC1nPBQy5Yb4bSu5JfBDVW+6EvjZy+OKtA+2MnrDbbJXNHU9kDYN",
-	"V3LfvDpzi0cAl3Fx3Quzz/GFeC8RpUcpF6z7136QSv/MRdSwcuDezV4dnRcbYdu3ASy4Lc3oC0rXvZN4",
-	"W5uPoIGFb18GqhtXJXwepBXYPtyKyJUgdAp0NnTtK+Cq6m6yyu2gUcExDcvz94uJJ0T+LOeHsIDk/PbN",
-	"Hrl7eXXJdp19kxtR2JuL7SlAPIesJDrVGB364gNm/YNVHS9d9P2FlL41cHY3gkaGwdMOIGYVSn3rXrqp",
-	"aI/d334hnoPF/28/8l+ZwQFE7caKblXoVmazs/itrWknEfw24IaynQNNHkiRrsElSJMHq5yD+3BWpOmD",
-	"qRQ6l2nUj9OU+7yLWGeZ1ee6yzQj3rfjmqRsx+RqnJFnWhhtK/zRwXKt70iKNU5jd5pl0RL+ZmKtxNdi",
-	"pWHV1GYurC9s/PWYKE1Fomxu1Tq4JiBBEV+BsmEXDfnWvPaUUJIXwgP9gAKqCAUIL8hjvhC2QbD9JSYh",
-	"xjLGH3YI/ZUp4w+ffLN5urADr4s0tuFctSS2NrKJzPmci0Ys4pxqmX+lfGQGeui4H2Yck3ydrDDCw/Az",
-	"eExTFm/zU2xny1f2Oz8KnW/KMstxduLDcuH2442UY/btELznz2CbNdFOyOYTL3Prl+lRmCDdO01VCS1E",
-	"Ffw5PmX8eOOc1W/oa/7F+XTKa8K3fmIjsMuip/8rW32/lpc/eO2259rpko9cUWorNNlaXp6/eg51Um31",
-	"08ZWRVctum3jzhmb1rltwDegZw5uPF2gGUctyLyuJWV3ywuo1h912YN3im1iapR4UJZ3q6GfksZ+Zatn",
-	"Pl2kJ2kcNNeiz97ExFPT4gL4w57L2xm/tn+FRGQnv92+kQ4rswEU2aFicuXaoW6dh4Odr37xZ7li+YMp",
-	"VQ5EQA1JwudcY94LF4LlZLFeLphQR8TKK8hJwv4CGU08EDbUMtVY4dHWle6Oer8jqYR95bpTzO6dYQ7W",
-	"LiTQZnrVv1V7fXTYoRA7+kZ46vDUfhhI2UxeMUgyYKsS5h3AvdiaTKk4C2+7jV4SvpuNbYGBlXuxzhwZ",
-	"/cAzc/U/PH38l8ffPvrm8V/ggPGXp1uhEhphtOFoKwAtfRAFbrOabBfN4vOvN4vg0Wxbdg8p6Kpz+oBK",
-	"7FmUsVciZaPjuGapYh7arNBFzs58Agcv+wckkmH+Bn6mZ7bhncpUPd8sLJAWe1junbnaUADQL2G1KzVu",
-	"Vo11L5n8K79ihHEIfFHi/M6QRwgTiSDB3g4B7UgJkRjArsXy9uEmXWFvr32PE39pyLKnBPK+ytD186S6",
-	"AY8Aj9Bw3+Dp4P/8/n8uLtR/vP/3/3D/+LeNgxkOPjxYQMrOwBfEC8IemLGIA4Pb9fRqG4ILaNiRV9jS",
-	"+ToULfz0D/jsHnZLpMIqLeb1W6nvzVlMUq4i4M+v8A8BhLDT1qCLNuhM1cqpChpRyqhiI6NOqs1za7OK",
-	"+llndk6jlE5YY6f/6vxtZrT9CeD1WXbF8jNyenRydLLnfpaf7Z6mgQTy9/LNT+/rYlaxfxY2V68yP9uP",
-	"asJTrte9Ryzf3BxRM5rVxqpbM+bEGtjJYpG/sgmzN+ny2A/0vU1q/hYqiNe/HumEdHuwwwrzRscCAhee",
-	"oYMALC3nImgh9U13QSjX6YP/PHnw3fs/2X88eP+1+9Wf/1cnGZ/2cHY0Osph2fGj8gGgTa1NXdqcHGMN",
-	"ftBkSefM1UpwZduVyKCgwjxw1FpF9bJMt/Q55IjE7DCYB7ZjA7NtQacMHfuFAMi1qE/ZRQt+QNdmrN3w",
-	"ZpZzVPxZGc8SH+EA+wCl4oImaGhbydU1Mxki7z2TWOw7k61W7PlUy7yq9nfy2dQiLJsq1jKXk5Rlbc1Z",
-	"cinmLj+LSAfsWdk52C8bIybLlApGJOSwHpHfqv00lcwYwgEJ6b/B1YXwZ/K07B96ydgSweNdv11wbyzo",
-	"VT361ppfh6O8wpU2bEJpLVd3wWwcrwGfHBEEkMwNx5j9UAu5EmfEBi1GimmizPyxlTc6VbQrHjrQubnt",
-	"6kVwjX34XnNVRZFG0jwjJx7AImeQ3+6aFm1licbmQiGqaQh1inQYk181zm9KcsE5qxZ33ZSmqV1agl2W",
-	"ZZEm9je4/CRfj/JCHJFfLWxVBqWlQobyoNMZhtDmsdTODoHzusjrl5TjCD94oyH+73Zue4pObUY7pwRs",
-	"rKxrSNW9+ExOi3i94Xklbk24IP/7zctfd+jKXGXCzXECqCJQqmWeYSFSZfw/QVMLFzJ/4AJzWfLnp9Wy",
-	"pSEmyg6JK9swBJoXqUNhw0KfC4G8qLSRMOjx9QNOmGBULyC9gesj8iPwsuUtFwyBSSM0WzVY6L1kyBWG",
-	"8Idm1JQrzRKUuDtu4Qu2zuMNtXK5XNJJGnWyM/CiwAWQ2rouRaZUGI0JXrQVObLQJJXKcCsViEZHJoVG",
-	"aJAZ+YecoBplzkPFDTR354wmbBEtkvuZX7HyZrItv+28gv0TNQXDOdtLvL2yMBd7pBihqhhNWUKoYKt4",
-	"mVgcoPmt3RmXIg1VciJsvGG9RGbvS08R3J99byJ7gg2JdGYBXMxHZQ1OB5WpEOAvyDOWlL5m1WB5o0yC",
-	"8yyfDbqLBFsIZw1/MdqGb4yR0bVffq1FQNOlVVvWMCDXoUOBbljFJkm1SbNgdxvaAHepPrIfG7VQS5np",
-	"A31orehyb5YJQHEyLLWO5iGCb8mVcCNURIxno5zRZGjpVc4qcrPsIoM1+LGeZjGpIdiK5U/hoJe5zKTG",
-	"DhRnJOPKSAgA0V+UPFcqpGBoIYfYSVvOqdbCAkVAztwKUh1ABAACInw/arp4umjYt1dB5aoj6pLIJ7ks",
-	"5ovO3ZBtimJtzDp5bBxmB/Lc+7Z310D32957IWv5QWLKVPRW/s3eYVCONZP5JZEzvOwscjit/00wmvev",
-	"MsGZvcTktIhEpPl0wa+66OcxC3pKhRR8StOyqq4JVAEcF7CsQgHOw1PyHyotEDH1PxZUJCk7Nr84ajFB",
-	"GwJoOZ3pajmiLgEyAn04UnHsPcF9HHDOJ/x+2DSbo7D441AFI+dYLsKbynYxHD5qtJ68fQH+54xRYf0m",
-	"TzcR46NtXrf1BWkoNMGDaJ4XuG4CuDFP4S1TaUwgbXOmRbqAzGQOpuRRvJ1Y/7Ydrkq4SxP5KoubKUjB",
-	"OlOhZ+qPZe1xmmINWNWd3c+JXXdN93NIx0Q9nMmmtGjoORKMXlmI59ZSHGzQVoQNKjwVnM+wlM5VMdiv",
-	"rsVKBDpd9HUvtyL/ap3aNn0uDoOpLN9+89i6oPHnRydbb1s3Tsvs9yjHsVffbdThVIRxv/A3iEJj0zLw",
-	"gjEdNG/55jF5wb8/Iuc+LwnxU8xToaCMAPu68nLVA8O1mvqwcaW8NiTKp+anIwK6sUjXvlbVLMMYDFDb",
-	"DpeOm0fFWdj1cqsACHecSq0fSXU2U8cXHS5VeBRumRktUt2kUpwLLNcFhULOShyYSnz7m+gNKfgN7Myr",
-	"zQ0BQAm/KTXEnchNEXQe9VA3HqXeUq06aqrrMIvvnN3wbUu/btdvoJY6Uva/rveaChp5c63C9sISylps",
-	"YSly3SJw0+6dpPHwJNZVaYtO6n0POKOvFBJVWZqzkcpiabOK/Y8ZfiSliQXx2UqJS5rTrAXl/GNd2Ro8",
-	"w4GxYAjbWrvhJzJZl3BOmmVgPBe5c8hRj+MB3n4Ld25NyNJ6ferILEO/mBoSiwtEbV/2lF+69ORwskER",
-	"R9TfltHl77j097uX74dFBV041YWJA5inFePzhW7b9Qiqi794TyvX7snRyWkE8qV6Zj/RqZZ5NSjzFVFT",
-	"mZvNnayJM3e2bmiQ2pZZGKMOoXJztYBKvFaaZUbuZcuII/qvEvD8vPoN0EDW9VKj5sffnT552AH2293N",
-	"z/hs1mqN97BhW+MU/Qz1bt1ca9eOx1Gy24S3kFPoK15Lm19zGOCKsofslgnFp6Id/tvhZuRa19YklNSa",
-	"JaUg8qhmoCVAHaQRekehgNpajg5DtRykzC97J+T2y+Ka5TKLBlU4oi4aU7p+DUZ9GmEWycNvt9evNGaP",
-	"OQvmK7VnztNeqVuNucw+ez8yOy9KT04q4vQ05jj9A6VkAZENmzOzcJADFIuW1tqtFmpbB4bY0+bsJ/Vf",
-	"+tLi6oio/DWhfm02R26ys8vvlG81z+YwKNg3m8naN7EP4XZH5SQ3BQb+zUJ92QQUbNfkHKkxt+2turca",
-	"DvQ15s72rw9JZcTX+8wl6hLIzYm38d0pYXdL6u1v0STbIaETecVs1g2jecpZTqzx1je5u2ED3wWe0x47",
-	"eEP3UfO8g2K/gzAnnzMVUdN//GdB0yq/KFTxGPxFCtaAtwhWd7R/9IqWZXRk5VLgnIFu/oovx4lvt+Su",
-	"8q3+MY4Ncm8phvUoEG68wDkMsEZLliuWbO+JXzPqcpmR03iod4O12pXb0kNdfbG+zsDxbYkjAGOyp1vb",
-	"19rhvN9GvPt7gB0XIHyXjYbeluMYP93Vg2ynfjD1KtiKO6Bl2dnsqWz5NfXTuf5euag3QfEt4WOWKlA/",
-	"S47I1Sn4nJQkUgyNLTnnV0yQyRraYDnKRnSdyRpE1ru3P5AEe2mUORBO0Tf8AtcYNqiPI8Fs3PWR+Kl0",
-	"vXogbW2Z8yuqma2qxqQI22UEIkgyHxLQ/V3iujcQv1JD5wwFAKA0hWXWTUYvwnAgI3MwcmWZPr4MPmU/",
-	"84zHkL7fPCNLlpOMpylEIeUlw9LGsErg5MF37z+eDr/79KeLi6Pyp44lAvExsA1nwqY8oynBt0tXwcOj",
-	"JyfVufftAFlxwEObdJedaL3wiDvuYzx6wSMljlwsiw5yy28wQjb3fCeuSGDSd0SFSGLg85C4TiiZplIx",
-	"iEydEcXw8tZ0ksJC4Qe5jOdTFHnOREtMfiNY/Xz24Bfoa5twjEJAl9uOVQeJB8CNhOGMmoHZ+2X6iyRJ",
-	"vB+dTV8alfWdkfI6+Fvp3c983SWUoqZ0eqn6tVUrkac3GqJwYfsRmKMivrcwpm5dsZymBN9WbT1DopXK",
-	"zwGUaMbdADRNfcsQOW/6ns7XLlE1givdgketuU5Zy3ZsqmrvXj/HXS67MlxyzNe1ybzROV5xmaL+2vli",
-	"/bt7ZavrF/7oFhPoSZYEbR+AysbHr69KHKFvdJlPF0Fg1MdEh7ZMyuLAAboVhlLzUoDBJWLOOi/EXEHH",
-	"DqLlHLKMoYUEGmHof3atPRgRNM8lwGSY975SFhuuIVI9ckFIFTcBZaE9mLsKijGnVCQ8sbceQiXT1NqB",
-	"sYYO0wUb0RXN2Sgo89t8MGFiPdI55XFVYVO816LOy1xmXCFyv5YEvhSfEp8L607v1YE3ox9GgBXeXdTD",
-	"ewBV2XcwD6nW660l9MvJWTIyk00pdGqNtB/ErBLYpvJYpdDWLG6JgX1Tj4FFg2DBPLgY6QWkhdpLsias",
-	"UTcw6gLmumwZPwru0jQNKxRGEHZgOlo2tVVtUMVyKXNtWc5/ynn8rRBp8s3gBP6T5XIEUDA5M5scr2zq",
-	"SuG8fbRklLP59hHOCT52RlhhewKx4oGRHg9OIVrfH+5C5tEilxn/AP2pEmZ1dVS8AtUWUP0duQ4HAcG8",
-	"7+g9Chlhk97bmoNDajkVa1vOSqZUsTMPn2n08MY0iy5BnDakw2FYMNBaJdZdT9kl47TB71137mwUvUAv",
-	"s5xhh99fz9++6dEBlk0Zt50MWuPY7jl4p0eLk2i+edDEwdeRVTL9/LSiCkF5WIdwFITFbrftJijnsruT",
-	"YFvx3paBX5tPxytKNimTiSSqJVRrn7DdGb1CpYAulym03NNYZkE1SRlVmpzaHsaYjAtl3QAIFFRHNfU3",
-	"PBxBuiU17pJaxKCr0V3QnlCN65oupGKivRy+c7bz5su15dl5bc+ddUvby/3o9+dWclDd6PuxDs6/F+OY",
-	"V171RmEsSSYCDGH/O3rw/uPD4aPvPnVy+Dwy7PL4pAUbYkgKYS5bSHwCC8hCRKA5NGFzYxFBqaK7h2WO",
-	"7w4aSCu2K6+DW6UO0wvMHzd7ncDoJk+MMbZyXgubht5QhPbkJNph7CdXnzKVWca108PdOF8Rdw11bDO2",
-	"/O677p3RAtkZmTH+cRTuSFfdo3ZM/hNDv/nl4H5v/OQjY8dPWMn0iiU/uVaXnTpgvoklJKEK7DViq+07",
-	"hw0Y3oppj4gAIVgsFqHTeGeWMGs27pcq+0LiaIaqlByWTiOEzTzaq2k+2v4bfSk7jVHEblVXjzcM85vK",
-	"qj0/QgBjiM5w2+6yXHX5UtAfNAPQ/VGlZ+YlW4/CTp2bHiSaFmx7gA0Jwj1uFxglLFuj6awSxKgZDgD7",
-	"z5hC2BlgOLjiUE4Zc7y/ltrfO31gcXOzIUGpx2aQJLUpukRCFcI0Z9rW1V/RlCce/aIMbW/oI4EJ//jb",
-	"qhXfLdRtU0q/58CmKtrn2h5/vBWCIYbgmbLc4uFJP19svDTVjmA7rVY/T15jJ2+M0CQSG5HKQuh+I2fR",
-	"PMwSIRzvNhhke3vsFtTS58Cl0J3P3Q6YEePf6QBjWn5/WDkbXxAOq3nffNQ7ej4tlIxhtWh+PJTR9C6u",
-	"mc24aIjJlegLvtwA5I7t5gic4ptq8zzWbTdwo0Dn4IZUkjD1nyui+FzQdCI/HJuX4p/bUsvyTkHeheFd",
-	"n6SPvnQhmwtbtjgdIuUl11ImsntKfs4AraitTzqUqdKMlSgjXNke6HROubDVMZTMKE+L3FaeLKlSDJ06",
-	"kHoGMAwuDORABeBix0bq1d7LXkg+apePeyXjG0tKFtt9H2/xuQDurolRf7GTcJfXhKZUYFPLnt41/8kA",
-	"/2//ZkkNZnw8wbmxUNccI3OoXoG3rk1b6gkpeKj2ab4HE06iXz1p9QT2MYxrZ3kb1nF1Cn3boG4soL4L",
-	"k0Ab6fAhr7zUV+O/E2+oWZ3HAbx/mydzqw7A6nR2dmRED7uzT6P69mGyo/cHJO1FqE6ORMpD4TZSGNW1",
-	"ppkt4vPpvW0i/jWbFQq7E8XzQyK1rrqpRV1jG+2NnggJKwPnsTN7w7SOWwM0XS7oaLqgQlQyIQPVaML0",
-	"tifW8tLHqUet5fI9As0HUMiafagbcezNGbSpZ1tNEMQNtVHEUWKdNJsKSkY/jMJ+0fEnyhlE/g5/G9n6",
-	"13K/ttayV3tyuTKA9QiMcBXfky2h0tgLGoKdMK32E99DV+vsdKk3FLDoPd1MuK3u9MoK6iS8SVA11hrW",
-	"mLGJr5o2tYEUajRWIag4P9YpIUrN7bRQZ7DoEbVJqn30KS/tbkOTcoPvfDuXs+96I7s3DnMXb9wIVTb6",
-	"lbFEkZBw4wb1nbw1IN6mAYCVa0JXmIfcpdXmNdwhO3f4/LbrdVPayd882VrFWb+JymSeTq+WCyxHfbz1",
-	"xfu7q9PdBXRbCGP+KJtY1CHpJ3pfbUqPJRNJ4Edw3gk2lUJma0zNFAnN0U/BMl4gJpP507RQWmZRD4Vt",
-	"lxN+crqw6RtqKYWCm8VhWAyGgzkzxAKJn9kyZZh3OhywbMIStPqQYGxJFXwop+JyMBzwzH4D/jFiCYeb",
-	"Ti0Zmy6MeMqp8Pup3C9S/yE5zSG3Pld4b08h3q8gjpAwCSMXCqp3JkbIwliAKondrVPwObTswpvNLjcd",
-	"Wg1V2f7Rw02+rzqf+gU0IKFwNFlrFg1/vo2kHRI5A6exq2yHVOdtcYx6yV5Y7VhJ08A832goFtoHOz0f",
-	"I9BpCn5BJ7LaZwFoXF3mEeMQyH58B9gL8cxI190Z1EkbtpBXLE/pMuIiLxIuR76CoUNSPr5RFjB06R4A",
-	"Fya0XB+dLnZ46UnW56VklDPaFVaWKc0zqpvuemDhjp/qs4u99g9NbyvueycNwayqW7Oxuxtn5GcYju62",
-	"Y1ghmxpJhFsa0w896VYJMZer7hIJvvFarqJgzVxMWXc3s5aapt0G/InPixyTpiH5a0dnrx1xiEtu3CI3",
-	"WqQRiG0o0pElpNIjQYVUfV4oVNz9Dv1NIjIRVB8v/mzHEcpTlpTiWebOQW/TNTqWAVVYtHVYbCpamO2D",
-	"wI8g7t2OQ6FyFSqekfFcBYOtz8s6ftu1hOnK8xiV3JzDDzQtMdS4mLGciSkj56+ed5wI1tZ1InlMtUeK",
-	"x941mwXm7nSGZMKmtFAsPGKScJZ0nJcjlJG5x9Uuss5v2sZJbnzdk/KWXj0h+fmtC5ikwmCNzLyz/Y3S",
-	"srPx7QVjZyd0TbJ93MgzkcWyBQxvGPRmhwwcwpMzYvZ8jQ5R0ZQ2pDTNGxoFQ2ofwEhYKl/IApP7ajKj",
-	"XehGYjIhUX+G2tO1aUF/ADVnD5UmxmllaWHH6lvIcbnkIsA6G1shM4KgzjheuWpx1qKx8OhAhoO4735i",
-	"nrEZdTldLoYe+c32vwoQpSey0HEokChy22/mQ0OS1ADcxuhG+f3k/dgJAl/IDr5s2OKOGG6+7tJtQ+wo",
-	"fltImvHNc6i2nu2mDl7a9ijOSVAWAY8u2drQkE0HidrX1adHvVIY3m6UHFtg0YZUhbSDawejxJGmtlsj",
-	"RoXanqHzC3P5wWWKZnTJtZOFPfbTaj7RnS9NSxCdb81Kp8drz1xpBNRrQaVpXa2b/Rt83JwmncdK2pgm",
-	"k7VvYeIzm3pWtR8028VivPt6a5h5v9QXv/59ojQlCdxGmMaPfoAskcpKbjVBxM9kd0Yu19Kbl28xF+RT",
-	"27zebEBN0anmV+jqTZluQJby77+1vL1DR9pN1rbf6s78/SR95WnP8zBq69mZNR6Em2GzbpWjzQz2p39c",
-	"R28eMK9144Pq3DboYld89c0oQd0ZFqcFaLo2LXKu12/MXjiUwooyFikbrypQQzJWk1F2Obo6Hf3Pf/03",
-	"KNiwteDkZTSH4gw79ELrJZgs9lYcga3f3gUs7DgGj5dthCr9YgFWI0Dg6zCRT2BpzWQj/mXl6+evnj8N",
-	"m2pZ7HWe20IZNQxqHKqbpAITHn9UNoI/vBCV0otavooakmQtaMan8Bfzs6++gY8ybJBhdsOYU5qkcu4A",
-	"rDDYNfT1a0MXT7kQqZzjAsCPd3QhLsTXX/+QswRRudTR11+T8XmhFzLn/wnfeUq+hz0kldMmf6K1pf7Z",
-	"9+2xbRS5CFsWnl2Ihu9eFCcnj6Y+ExyOGn7HxvDJ8fHVqW+CeQykRp57z9yl66drHU0EmuXiur6XCWew",
-	"pP/95uWvBGvM3qFZ6HP9zF7YX/2zqCBKVL/ryhV8kwuoOrsQL6HBMCxYkfFHIzc+jYeEQu/L8ndDEtzo",
-	"n8ZnZBz8PAbo/2i37AvxlmcMp/L6px/Io0ePvjNb++7tD0fkFynYGhsWVXG84Ik3z4a+26S17M3vBRXy",
-	"wbs3z8iEKZ4AeoUlAyzBN/v1Y9DJ13y/7EpZK41EpBwq1Mq2/1BlF0ukQzfM2OzCGLs3XIjx/1pRrv/f",
-	"J2pc4ijlTBe5UFjXh+geaVDuCfhNZc24741JHp48RHcY9Gyk0OGUpymx9YsXwnXtoJoYHfqIvGEiIePn",
-	"CcuWErLwH7xg67GtMQesLi1JzpYMWjXA5BSdsRSt7YePwWdmS2XHDoVrbJdm1jP+8S2dj32pw1oW0LDQ",
-	"jqBlmpA/PT59+Ody3lIwwlLFXAEr4RragQECqD2gH8Gp+vXXnhi+e/zkL75HKyaFqqfm2X8RVPrJvxAD",
-	"61840L8uxL8ePHjg/988+PjkhPyLjLmAwrXRP5QU4yEZw09wgCPw5Y7Jv3xnCzKlQkioNDarOvO8lDOL",
-	"GvYnwxyG2MYlsNT4z8QOeGoGLAS14oAl5uNCkqmXQ3C4gBGA9XRECnZGxuhaGmOZJuI12U8+Mp+cyXzC",
-	"k4TBArhQxWzGp9zcaGAOuyUY855Yrwn8oYTnBxymoDLF0K8d4bEZQUg9mslCuBmDX2ZJ9cJOGH/h5R80",
-	"Ny87sdgvPTFfypheyGRkPmjbA7npmc8R9oErrc7I+Nz8cWxZi2tF8EXlPvad+Zi5/1I+1bDukqpH/vf2",
-	"04YoNlbL9RlGO8oXwde8ooqA5DM0X/a6BCLFwU8fmsGXORRKgvozwrCUGS/gC9vXBBgdQe4cjt3QniJX",
-	"QCw1CLyxGwdOd0nXqaTJSEs5Smk+ZxWS5KpsMJ/yjGv37hMkNosaxJJRxhJOR0YfqH/ATHIMEgZF1zEw",
-	"A37oCbKJlUUlT1CCJWhyRoxMOCP/LKTGKM24xDPzH3lkSf+K8tQIGvyE0hJ73NMVXZ+5mruwnn3oxRHI",
-	"svFrpvP1g3PzA3x7MBykfMoEgl1zh1KXG8VtSacL9uDh0YmzEiq/K1HmBm9c9Vx4tZ+/eh6Apz8dnB6d",
-	"4FtyyQRd8sHTwaOjU/i4oVzQJc2NTVOWa3Wc8hmbrqfoUJuzGIgySPqEGTqiGoCJiM3Hqvb0qTSCBXJ2",
-	"uhQZVwv/xl8pYrEUjJTeSAaW+YWgwmltX2GfauSxIUoGiyYA9M+DO/nRCUng2nttZygFM/pnxip9lFfW",
-	"A+zWoaR5zly0525iOAhNlbTMTcMOSFBLHPh96TRjx1+Phz7zHSnEKjvedcqleJ4Mng7Men52O38OJ1HJ",
-	"xnr6cfDw5MQCYmvbC71O+eZ3aCxtM6WqQ4GfBXTsTd0aqWJoW2gpTYp8jhWnudKgTCAjmOsQ9J8g1bNp",
-	"Fn5Zxw6zE0ycIstovg7iytA/WJYtnmvSGXdW5sTGK9FO86nemFMHlG307QfsytVVW6rePIFz8+CPV7bG",
-	"NwQ9a4gblo8cO+/QcOuTDvd0E5E0RWwvQgFPoaSmS7Y+QicgOCfNw6D6lvIB33CGFO1rpTZPRsxtdJ0r",
-	"Yl6qTqphNtpIez2yMJKHnpIivsK5ZXBsmnnIoVeeBmtgqEiCOUkQcb3hfGS+75y20NUbyPXp8OA7yNf5",
-	"9P4aBUzJSU3C5RzEBQTjwBxG9jyE+HhbNbEFW/mWz6GUYFOZJ6qUEpO1vGy88371ZbO2bTfLFEuvmNH4",
-	"ljmb8Q9jNC5AhzU/GNUaCIalKb5A6JLmEOvblDzfr+VlYNXfnvSx7dmBzMO67hhR++L1nYn6OkmwuqXb",
-	"ybDi9zkUHQZo5dAiv+ZcaqBNIMX3n4aDpVQNWSGX6Eewne0xply5HfHWDE6xCmYGGmzi+2GCcjIpdMVX",
-	"YMzGC2HURoBqf24MSKM5qVK9cugUdoyvlEdw9+ADhYpqPHifVQ+pN9n/Ri0tb3ku8By8YGsr+kDX/14m",
-	"64OR3K9sVVvQp6qL1zZ/q9H86TXRvGv0F9fsQlIc+h6dVsQZll8w6jq8/viWNgIB2MeO4RkY6+HJwy9s",
-	"RXtKgu/BxUdRWZiRNSRwrQT2LSCBGK0JgOBmOvZ4xtH76blWxEzXmp+2q50UzLGihe1h1gnmkl0oyRl8",
-	"2UwQq6+M9eJdAZu31ZzBZfUyxxnX+LX5UL5SvlXnlrukyi6HU+IQUdw2lzD7cUaWOZc5d9l5JfZTbIaF",
-	"qiqz26j2nWI3cMPBObCkiSXg2NEe5rnFSr9FRoCG1wBj7PHb6cblYVQnyCluZwhLuBBLjF6T6KcwPBf0",
-	"KLYSYkFLs6ZQjDggRnPWyRDRBEKPGLKG+QRwmWUqv59VFrEz21en2/Vy6/DGDJZ1bfdgKSA63X/XwBHt",
-	"F0WVKwRbHYAzDn3p3dIy9mTwV4WOcDQXWhJqe87LfOtd97EMLIx48glZO2W6IVHQKsGG0+fS3H1cL2wp",
-	"ZpUx8SO3pHP2ZctrYpFnmFbTXZMyuoLNxQGr6JCEvvdk9iRXHD+gWIJ5rRuGWNRlaFWhCi3dkDn7Unx+",
-	"WvBLwbbuc0+vh9+P58+Aa5Yuvad6UJgz+Znw/fVcx+XCMQXqFi7mXcw4Y42gw0LI1WdvlB5uNXuy4msG",
-	"STG0Jixss2GXrGHTSVa2TwWqykmvq/s44cp10tqXt62SX7vS8ft/7Dv9nrvuFHe9YGxZ4y10x9JLcL9C",
-	"WiRNUxIgvPdgKYTjuTaOws/fM9Q9Q90Zhnqn2AY/zSmgyvfgmyuW89n6gHxTjyS5vMcMnEWA4M1oiumI",
-	"PhsVLlrIjlkwumTQR5VqohZyBV5bj8Ttl+tAsYZlb88pzdiFAFemRbEPvw8uXFitpZex7c+jy8CRveqT",
-	"I3JO7B2KFvSUCjKBvqV8xiF/VJpn7J8uRPg3zPnUTNjWc9a57P3NUGlZhqQAk5rb1BkuCs2CnozcDKtX",
-	"zOJW2wxVrsjjh98dXQjXT5H6XcaWtFTAdgfNPYFgn5w8OiLQYCuy5jJP0z79+OS7aiSMK+hfFotbIRXt",
-	"KR6j8ai7ZDgiPXlaQ6/5bYqAc3VZ5QrHKhhVASJrFAe1vgqN+T/PKhj/txSBZ2EXEMvWHItfY532msIV",
-	"rqQwFjzpULR1vS4ot77tUfng6K4jJl8p6WiIxofU0xyUdxUl5B+Sg7kERzcuXx7xZIxSZs60zWveAnka",
-	"82Fi3Lzcwi8gZh4s5obj5eXI7VpReYp3Rqm74anvyXc/ANVC2UtAuHEO2xTaxx8rbNQaEDgPxSdwlG0m",
-	"gx2ApMsbt17kM1efBnn3ZUVMtqXjTSywcAtM+TkFFYJzue2QQvNUDhVQ6EDnzVGFCiHdwDXcohTeDfHx",
-	"UrBuO9qP68od6BI/+AzY+/DXc7noW4kb9L/l7qYL5jbXse/VjVGAUKQNy9Jhl9PGt97nYUfMRgvsr6VH",
-	"9Npoyo7RZHtg2lDFy7CiiiwYzRN03aZUs3R9KHPEZ9t6745esDVRLL9ilaqWNJWFDvbTl5e372j52C2a",
-	"tEEDyy/RovWbvN2gLY/tOuzZEHOgwZwN6KbZmn2uCSKaI5M7eGeb91a69NDIBSizkf+tNXOh8NQ87k1j",
-	"81sLwWCr6XJGaJKw5EKAuWvbneIzw0DCaM8XFgzpiJynabBcfMLMOUCjhk7DzsX4FJkLCp3lDMq+M6yo",
-	"VVXnH85MrO1qMzJJ5fRSYbdbvw+YvQhTSpntkO58h+i8ZAl5fPLoQozLrrbwJZaMmxPi/xq0bP3c7fpy",
-	"LTds1vuB2y9bfy53Rk240YkfyqSvdBmOCZmNC+v4Y9joeYs5X+v4jGKpLG/vYM4bvncxDO0LfdG4t6+j",
-	"y80wfSahQvdXmbuyVp89nOR0Bo2ZqSuHR3GF4C6uHLkMtdjfG4GQTxf8iiVPiVpxPV0YzU7OZoQLpRlN",
-	"YuIAF3Tz4uBz8iiUpHHbDoXGmRzKn7CVyZq9CSENXb8G1OJLuBNi66UIJjIM4ly84ntvUZh6saHfly4e",
-	"hrvP7YfXE/yab8W/0PfCvZvehdtbxaF8CwFH1lDJtOVNuPd31TCOXcP77WbyC+zsfs2W8o0Yoy/Yers9",
-	"6oyzQ1mj3thDM6p6Mzrp2tk43UPWdqKJY5ok/TOCNoR6PCKcpggy5aswsyPy0imU1euG0DRnNFnbbB4l",
-	"N2NMNEn2I9Iv4I6Add9fEX+kK+J7dOkEVqD0Mmav6+A4Z5m8YjfI/dYtRqcLX28K/B+rIDVTu2f3e3b/",
-	"o7H7W3pZ0QfBTbI3v1unczcN8Bf78JehBOJqtuuBdosOpQZW3fx3WAu0E/1MFcFdafULuBzc0u/vhz+6",
-	"Oph5JtjrdviMFMJ7tr9n+3u1sBvfb3X93YzHL54bU0K4ACZfC8KrbwrV7aRfsLXrgHWtemYnH+N1ISqW",
-	"XTwaFEk4+3YgxWVKudDsg3aY5gnV9OiSrcceIMrWomGOCHYMZCnmKcVSOF4AtMXnnrwBn7/ZtI3nShUs",
-	"ecHWW2GPHMSPKo/vzsjY21vFgRI6PM76JiMFIvX4IzZ1rGVv1NWWK3l5owxxR9IXOh3/nVQRbnbme+OY",
-	"GPoKSBaih3Mpk9gl0JQggfR5nbTQkhRxB0CZGtm9L9O+YOsuaQ53WR4c/i59wda3ktpwL4JuNIWh5615",
-	"vKSF2sHXELBYFL0FPnt/4d5T+3VduLNCVS5cTHflNqlWFRlLOnIAPn14FsDv3vPAPQ9cExTJdMqWAHNL",
-	"od2U44Q6JFEr7UtN9UFof3OvZJoQxaY5c9hA2JFvZjvozXM6ZWTJci4T7AYp2OqgbhBc3B9Ly3tt1mzO",
-	"4Ia1vHufib7d+xARM7G7HfCcnHVRBlM5b/dK/yznN+OVPnBXqeYa0Cxo67ZiDuS/7F1j2XJoTpelM8LF",
-	"NC0SljS3jODmFEZl18ZDd/yyXy5bBdhTbZoRSvdrm0W5cwmb8iTcO9jbpmnBH5tm9bBDA/8O06q2GoLi",
-	"5WTXvlGne0/JF2BiO2XXXNcd4zSlSvUItDBRZIaFTz98GAwHD+F/H8H/Pob/ffLhQ9C2vde+MZFAu8mm",
-	"2chCT2XWvfPIS/t8Z5JWTCnbhD26G/jnFrJ++OSb2yy9/lnOtwegXN2ukbqHCES9Dr7XvcOcefr4Yymu",
-	"PjVeAHNm5P/geretxSlp53iIrXopWCnZV4s1QKMBtB22DsWfbFciw7pas2ypVXQj+96H9pzCTLCyd+OD",
-	"rZHhX/yzn39VSGUtHdIBKy0uryV6WxuikY9qz7XEc3+Vrtu5sXKEsdGwX3gJH5DS6SVaPYcP/Fa2+AsI",
-	"AVfXcyvB4MoU2o2DWlPWO2/t3JmlHQoHoDZLRDknRpqn5gGom4e+3XKGbKlamTwur48/lr8YdY5A3w5n",
-	"3hG34O6Edid9hXdgOQeKWm9wzGbsOnb3NWmMdSK/GYJq0SKrk7/tKHd1Ntv0i14CorIhLcpmTHjt7Are",
-	"HLRJLfpJ+tbVXykEUJI5kSK1/aEshjYoSQuqoDWFbZOJcvqInIu1FKj9WOgU4CWjGaHuo4Jmoxy6mzb5",
-	"hT8PWfyleYjvFak7r0g1+JL7CC4rdozCNZN5dgxt8B9ga/1WS/eVfaPs2/+Zm7vlQrbburg/Z0awcUB1",
-	"4tjqNQB5gm6vsGsyNzKUaprK+R5WMZsWOddr2Ff34ZGWl0wMnv7+3mxNSRi/GcHsHlK2LVfipmXn0mg+",
-	"O2KIkId9tc0N5QjjB/volo7P54Iwmqec5W73hm6ednqnJydnJTqW0HBvdGi/bD9X8UKaiVE9eDrgQn/z",
-	"eABuSJ4VWeiENHw9h06010lutW1qUYpiVHTjMqc39YX0T1K6VkRe2T41cjYDV/vUU0iE8oaDZRHRTF7Y",
-	"LjEuImCd4krTNWBDXrKlcxQCAJucFiDujJYipIjFnlGI9iTbHxZseonajMyWNGfoj7QN8CyyYxNlJvl6",
-	"lBdVyrTEN5EyZVSgN/6L1WzcZj+zx3PTGk7tsNtVgE3+u5tm7p1Z1PVLmF+wuMtzN0DMLmTKmm/eXvfb",
-	"MUaejz/SQi9k/un4I/yi1W+Ev3eH8IuNoP6h/Eb3bPV5s9Vb1xctWAYTOl9bs8LQNKErum68sntR+zkw",
-	"VxfqRW4Cf0URS2Eu9Ba+u7+8D395/2go4/7mvhcxfUTMeZI4SQIdo41RkPOEkRlnaQKqvRRsSJhIlpIL",
-	"jRDweZEy5dO7DnKVH/sRjj+6f/a433+0r9xf8ff89+Vc8cLz3W1e88OPLb1GbQDiP3I251IEpr6fuTH1",
-	"raUP9/eS6kV5fbOScau3VlNq4cPvoulp2xSRZgFxr4vc6yL3svCu6CKByCuNnBbV5DDKByg0gRe9fWtl",
-	"xtBJf0b0Qirwcrj9nnGjGs1kmsrVkBQiZUo1uECcZHROEkUzBj0oNp2iYYTnNcz1OrMDzJ6YUZoCL5Bg",
-	"amZx1y9XN8/QXubYUVzmCcvND0EbIJozkkroKkL1HbOpYb51EvijRN49Rb40u3B/r9zfK33EwKtC1yVw",
-	"TCpQo9yxHCXDAa+V44/mPz1sWUPo93bsPY99dnYsBb6qx3zunOlqJvmV8ppWxCjNkQM7GaTfPN7JHo0z",
-	"+S3YolFAvSkjNIN26w1y05eDDjFN/ASaK5rTd/3ZNHgCsH7dVwpxBe4CWWjCbckQhep1owYbvVqRlKrG",
-	"FJKlVFzXc0gy+gFTRr55FOSPnETyR+4t73vpfS+9G6MAyL6yYnTbbJz+lrZPCDr+6P7ZQwV6VRYY36tB",
-	"94z0pUTsfXm9UYmGZfZyNSt4DwXJ802ggmzuMdRYQnVkOLnQg3VEfrPXNF3yEdYWsKD9Knr14XI/I6JI",
-	"U6KpqyhY0fWmAyvQfJp5+94Tf68P3IuxO6MPlCG+Pb3vl2wNhlGTf90nKJtzymVqLBDXXAUruBV0gle4",
-	"hyAvzQdRICzkimRUrEvpCpjstk28e16hxGI0ZcnRhfhtwQQZJ7lcLukkZWOwWIyRV20iD5juMmeJ2YJl",
-	"MUm5WrCECMaSiutepn7coAX1hhQM0vFf2D25AS60Q7VD2Kqht8xWvtae5uzGKiT4dAEXjN1Re8RwYtgA",
-	"vButeXyCbuUyv5WPf9bVMn4d24tlyh26obP98Yrl63LYRk2nEQ+vVvRlGHlmdA4rLs6qFWAWDWIX/IcN",
-	"qvgCMCDKtdww/gPCCiR+/PYL05MHoIcRuRL23PRh65APqRHczRVeP0N7wAi/pNKUKZdFMUbeXP3YSYof",
-	"f/T/hmJrfHl7uZs/lLd0fq3R8spALXdsZK/MWj6DELqZJpqI22V4P2HpPueK32MGK3jyrePZkFWyFjTj",
-	"U5LLQjNFMrommiltm/KdC8KypV4jTgkapeYvUBIfN01VM9H8UeLrlXXfCtZ9ZQYd5ejdNBNvdyXXLxHC",
-	"IvfOksHJ95wpppsTrV7h363llzOyzPmVuWq09OF57BmGuTpspoks9JCwD4DoPJM5XkAoKmiScaFihhiY",
-	"AHYyt9Q4zFdQa7wQEMsxLeZDTEZYk5RpzXIypaq5p1hazJtgHb/dEYMTU9rKOV1xxSc85boRNbV8ojPK",
-	"JW7+38sXI7M5z6cLfmVsb2GkuGyE2KT2wXZv37X67WE5220vywDXAcZnP92MImDJvd3Umkox4/MCWcXB",
-	"KCQ5nQH2o7HRnUNGSA8yScbWNTImmbtxrfIXIDBYtJmELVO5RlexvhBSTNkR+W0hLQwNOp6ALdDTa548",
-	"2+Rq5wdmYFxKUQaehdRObsRY31p6MMQXYN7ZhdywbYejtt9ueIp3x317M1M+FBbf0hHoJv9WL9Pjmcwv",
-	"AXwq3rQWmwPYiwZEO7Cz4RQAhPpApxU2tffsU+eIC2WMXIkhmazBeOHgE8ULy1y7EN8yYmAKFWMXgioy",
-	"/o8FFUnKjs1j4yPyMnjITglvGzu+AuTPCSMLmlTAso3IYImRQCkizlJlvxNjcbMjXwaD4yp+Mid8Bznc",
-	"7PNnxd97T3hP7jYH2Yu3Xcghb3V5+IeuU8Nxg7S4OPxsb7XR8MKIDyN1SCESlpcJ/jF1Ca0MkCRNulLM",
-	"KfFO8H8WrITQcabOEXkppqX4DuSUnQyH7ggYObeQ2UZjgYg8SxX7KmquLIvKIX/eIs0t5FVx8zgzbuwt",
-	"asBB6Pigwu0mJ753Pz1prnQdzsdyZBeR9xH/UUsWq671daUDg7ECwZzIGcmhvVmCSal6wQSR4og816pU",
-	"MQCbKmc0oZOUlbD1RkVx5sOcX5k3C40toY4uxEtRYpATxbTmYm4YGNyQXMzJMpczbr4HKMkVJyVMULnC",
-	"I6dqOXPFKzcyJ7lMU/OvAv5CL4Qxx1I+tS4CF9IGV2dETFg7+IZVnx7uy4ZKYjNdm5A9RIU0XQ8JVa5f",
-	"PJ6CMidsFshtXvIql2JeKS2u+QXAmM2zEfzYtb54e+uS63ckdLFS7miSzC3Mf99ucMg17XpZM2iz57Zr",
-	"pok2vevWzVYjHnEWQVYj2JlNWlXPtEbz5ms2q7Ym3ua+cg4k78MiNJWCPYXZ2Tym3LuzbSFv4PCiLpgE",
-	"7iWb4GjftCmcVCQXAlY8tl8a4RzGlrhLKDT4KHauKB2mfo5UEymm5j5KlYQ0jdr9YFTLdG2+VXrKLoTl",
-	"pcxlX1rH19CmPGhrMoe3Ft5QtXvLXaKxawV7Pt/dW+Vabe9biYbd3wK31gW6h3HuNNVjo7ZN6PSyPwR8",
-	"TbBFPXiv2RLYfYiOr/RSETMY0YtcFvMFCgpjaDpJMSRLqpRhbrBP/d9tVz6rZE6gj8651Wg1zbU9iA21",
-	"U0M/KaqkIGObHTnScmS+MzJfGZ8RWlVrE8lQkZ6B0x8TIrG/MKrnVJHJ2k7YTDQueMwI39Pp5R0XPdcq",
-	"BP6O+9rOS96G8JDNLq/o7kuJO7bAPcXIM5jopqEX4mXjYiAhyuoMSS9xUyyVzhnNrkfcvPXK0oRhRSYs",
-	"wK0GrDJQaI7IrzZVmqsgN1rmpcqyRZl45xbyR1Mq/MLv9YovXa/AwnibuxKE2eBWphCRgEsX/yVnvSSB",
-	"82m1p7qHYvYzT3OvrGV7uoXbn0PlW5RSznsTbV0fmr5dUi8OLrDPPVkJZvQ9a1EekXMrx52nkaI1mlLI",
-	"l3QvAfF1UvhcksfRhbDXHORwgN2KL45R8o9drojPv7RdHMd2J57a5yCpJxrvgJH+oCbna5YyqtjtRHw7",
-	"qWNfqpp517VLGwYKHVrKtmb54Dl6pxvk+KP9V2tL48pWDm5Kzrd4Pu2kD9XmOEyDafcG7yzGhx0f/rXI",
-	"JlDH3f3kjlGq7mUW9J5emxkBIbWMUaFsJqnd3mpw7pn3AtCy95AU4C9YyBXRksyldXlIwrW52Bq9DRci",
-	"6KhEbNu8MO4PAaWc8lRFHRNwjT0++Q4kAOYWLpFcvEsVTB53yUYuLzyFOqvcuy7uXRefheuCHugeOU74",
-	"bHb8EQyf5kvFQjtss1E2t1WAAHIBGy8PpAOLAE5ugPeCOW0LCNs2ZCfwf7fZmAy25hmfzVruQRvMQnHI",
-	"ZzOWH+JK/A0L8Ku2K4DWmt+suGJ35naEHCvY3i3GcPjg520KlyvpUHcQLPtaig+C7zeawblMU1noQIoE",
-	"bx1/DH5yPcFbMx7x0cHNbPG2rEd86lB6aPBJn5+UsynjS62iG9qb5coBwm7HNih8TAstG4u0zoO6Ncy/",
-	"CtwOicMGAhMFd2JIAv/x6VEMFeO80PI1Dj641p6ifpiWA60kEdzmjfw3uSKKzwVNJ/IDHAqZQnKdgkq3",
-	"impbIQvcSCQLmysR88JXd/2P4mQJVn0rwf1g/HbNsZrMcif14Ntey2GC/ot9+awmPm325wMsUW+GPbJ4",
-	"O9hwfZ7T5cLmhHsvbEXL5YgwFO8O8AzHfI1D3mJNazX1tSwjxezOzdJWyJitVsA25XPaPM4dq12vUxkL",
-	"d3+7NlaFMLgOfaw6wtD6/ZX2t3RdN6u+0FIkOnbpbS467C/2IaHolHzqvSRcEXZF0wKy1SZsJnMWpIqE",
-	"yc+G6hE+yzyiNZ0uWHJEADoIvnUhXBgD036BYihyjfmt4QHo22DT6EoWkgnzJjem7skZpFI3V4eGx/kF",
-	"1IhWlnPDUYVw7C2OkpAE78wNdxvzP1QNaWVGbczeen8df7Q/j+BnZ5s11WZUai2mVBCleZqSCYQUE18G",
-	"pQhPELgLMk8Ng4K72PD/LGfMVl5EvKtm2HYG3XI2nUoNYJxrrTTohM/wZfuJn8FhJj34Ci8NeAvuzYOy",
-	"+t6z2dsDaz5VZ9yhhU0wd6JHs2y/upv8JjW2uRF1qMXQvjMS86Vg9T0PsZmVd8JYzxZoHVu0p146Q7hh",
-	"DgwrXuVwTrwGFgJeYBB4FSR2fKWCBL5qhNhraiD5MHPj1cs3b8n//Nd/e0/++IwIiZ5eVJsuBFYZeAXu",
-	"iBiVFsJmyA0+EGcoZ43ROmXBRVHBY0vVWL2GPolbUb1u3ykRLvtWvBI76jl30y1x64s5iF9iiNyFbRhU",
-	"kV2rSncMt0rv1IGY4IoVzJ+nqVmHKDGTMyM+HJwr1SSTSkPYv7KUpyW0DzznQMDkVaVmSiRkbH6XjImi",
-	"a4UZBoD3iljPtifthoVJaGq00nU9rl8GaS2CrBlcSAt0hDQ5jgkxVb1kX+BV/UeUYrD0WxRiZvwvSpDd",
-	"2oL2ra8FXtsoitfS2V+GzxQj56+eb1Vte0u13UuzYpLtUPVZYO1e8qXqXZxl85Rszenjk+8a8qecj82C",
-	"NVk/sq1HRRm6omscp6Hyyvzts9DGbkCYPPMlO1+IMLm1Bd16fdVhZIpEJaeLof3aPn5DpGqHazG77fy9",
-	"/SiXTAxdriRECbzOtaLqtrGcrFXrJg2puTFbvQyXKd+kiCvyjyKZG4G6vlZzfVcaOqYTmetrvJwggGKT",
-	"aYE53K2kI6mJHu1mE1nGTDNO1H/YO8FuwRvNmFFutzBbRYACCIThEuhVoS2wovPj1JzVd/L++CwWv6f0",
-	"+RGaGNg1WIuQXjKYs9evjG55DZfLMU2uqJiyaxQNAO3PszI4mldQtVDzZEsbv1lRYdHyAFWEcs0SMpO5",
-	"11Lh4oAXwss5BDCJyRVc5b1kuZcsfyTJ8ldJMFnde+aBcaw/61rkCbgSr1maTKlIeEI1s55+gNVb+M6N",
-	"ZrEYZMVmblIckd+CztA2ltDPJXchtvrk4Lv3IuZexPyRRMwLZgRKuQiN3KjZ8lrECwYorlm+OAMfhCVX",
-	"ZAE4bIKtzko/2lQWwqgmXHicXfe7I/Jc18vdPTraRlwfpVHUOQZrvRco9wLljyRQ/kYRI9MF/HEtc6PJ",
-	"XIdEaU6bfuuQGqnLvQF/le0cAElmtldMe5b0azfQZ10GFlnR9gRkt8eHSj1234t658JqMOurKzvMMpHA",
-	"+d0t71wEV+d6aPDLQOWJrOjmsXmqiDybVQiblRYNZYrXkszVF7kH89qdhz6a3YXZWAIAbQOziCvy8OTE",
-	"+cSprtadL6i6EBuJDEGePbmRNHtFr1iEav5AqRK1tHy3AbeYMNEHIaeqthxeTTv94lf48Atf4Z4S/Q1q",
-	"myh3aEsK60F1z35oSHEBdpO8euPISEFe9LXnQG+X0XYX6mAQ+5z3zhhK+8++NYRL5lSzFV0TteJ6umA2",
-	"xdEonYguHyCg+BSfVqQkEgIlRaCQyhSjTSykMOmojlPvEe2t/zamnFhNpFNGJX73c1IW7vOR/jj5SL8A",
-	"vGvAZaxMnrEsW9bAXvNdFSIujbZeYObhBlP0Zki4HdHI2BMq6AFJk4QlQ5IzSPMGCWJrmQ+GdFSmRrrj",
-	"dKLMokxdu6XY+9KINlRqAMMiXLfhYY2uAhVmKy7Ww9PHf3n87aNvHv9lGzTWIQgb0vju1qVMpwuXMIG3",
-	"35QnLCF6xY1ZjFWu8Rwrkfg/Yw/WwIpeypRP196O9jiGMyPnPDTEhcDbmIlkKbkwHJKmFTh2CJPE8AqJ",
-	"p/ScTWWelCqBZmlqXnUBFKpIIS6FXIkjYjRAPAPwrlyIEgEoLwQUYlDIJTnzFRo256yOqxiPp5gvN2nT",
-	"11ul8Bop65O1u2/CSQsjvmZLmTclacIZrWSROhl3ODA3T4bh5z3KCdIES8pUICv5fL3MwRP0Y9xe5tfe",
-	"FXY/JzmHjiqQzuB2RRWTf7CpVtHkSm9lY9DRSuIA26Vs/CcYsboDHgBse8qv2IVwBzEkc8OoPqOfpbNh",
-	"FUBjpm1dvU/E8v1FNb1kmKpWvk1WCyaClIxJzuiluhB/SuRU1c7tKEv+DHDiFRUMgAAFC0PMTgj4Ps02",
-	"uxjX5iKrRtpsdj28EDBBDy0YdRtqertpqDfjDHSrukWoDh/RpLneGtH8kiK4d2y9ewp9s6xA6ENjUQHC",
-	"QQ3JhCmesKrNEoiU6xbzmqk7JePNmfo4RwlbRNWmIQco1F3UrQ0JZhZ9O5rOW6b0bYYX3uacplsNPnsP",
-	"ut6KQaR4KjNGtLwGVQhUYBvoUjRbpj4VugcLsNmMTTW/Yo0xYzAZMDLmnaiGnoIE7MLH3zRB6IZZLjNA",
-	"aTDqANE5nc3MJJiS6RV2fJxhO0drisDbiq4hymfpE+77I+Lg5saXbD3244GukbAlzXXmqPiSrSHTO2Uz",
-	"bWRG7CqeM/2jW3IjhuTmKdsiz68U4UkTmM4lWzehvH3z+DZR3uoLbquxwhNKrEV3UB+FNRJTmhgr0kJ8",
-	"SCQE4XYYCrp2Qi9cMJrqRTNqITBPmpZSUcs5w6p8RlWRY/KdLwlY0HRGFrLIh9iO0Lzq56OOyLko7Vij",
-	"q0qMHENTGcCSTS7E6clJaZJwV/IHquYYpzuGxL4JCGIEmisJnpIZT7W1x1Nu5iQRLRv7lFNsHW5Htta4",
-	"FP8/e1ez28YNhF+F8KUXIWpTpCicU1C0TQ8tiqSBD7WhUFpaIsQlBZIrQfDLFzvDv13tn+pVVk57C+IV",
-	"ORySw5nhx2/YvYRarCEtZDxcWaqQjofwN6G7g4D5LXnz7ffoYMsEFkLNthlQWMr0s9PBe9R+z1YCtkWv",
-	"NhelcUNylTFRxuCEwytjQgWnruDrEt5u0LyVwwp+3LbxXr/5YQBb1SAhd1rteYY16pvk8H9vE+W71z9O",
-	"agQqE9WGcyltQBg6+It4uVIuhx0dJ6J/rw6wOKOK3cMdbhKK5pweSWEYLPFMoZnutQGuKnA3l7on0fXf",
-	"Tkg66qsY99ON/htu0Ylrwlf1PATdVyntfBGC0XofHaTvCRl1o9/9m6d2IehDBdPPDVmqwtPhfnYtLVyX",
-	"C559vvUnTaht7a4/8U40CAwM5NHJMfcSv3OMuuhqUhsoKF7dS7x1BZsIf/VWKfhn5YIxJC9MeeB4OVzC",
-	"dla9MsUfMkmXovkAQNbR6jx/BTmN2oC+cDqj2ns3JKa2nK8mRTHVGMZiIK3JdM7RM3863fCdxKPvwimA",
-	"QZDKWXDL0I5YFdOPANp9i5vWvwbBLe0ADW3UoxPt0pfE2Fmb9ck5O3vkGYu1c8hib+fmPFlXX8if6CQK",
-	"uRqLAjeQVXHStwSpt2BVay2MczZqVUt1Us4m6soXYhnGP+qrA5+EvvIZB+V1gqOuYkDjlNegpzv3UWl0",
-	"j6tvDuIxbbtcBe/td4FzP/pvLrjofB8dJtSLOjWLUhq7magar+LwX701gxK9/lfMmx/yJIbNd95tAUL8",
-	"i1D5oyNquR5zNuEwxjFi9qxN5AxVYeiadVmpT/DBuVvpI5crNmRnfJKWi4a82cedcABwKMrEDFkeIW3W",
-	"lh1ba1XsFsvqvQyTRV6O2yeOk8Ttlh1vHgakiME08cxu8NWeVgfIpCCIxKXvuXUwkwNZqT3ThlAh2gTl",
-	"0jK9p6JR0I0qSuEy2ijcJcMmmOfO+p0wDWOEIx8CYsiqLZPIXb8CcuU906Db9GxFwFFcsoeNojnvWrN3",
-	"+MUFtYU9dFXoo0I8q8QpWxWa2yNstpxKumY5k3ZRLtvbvx/KdYrDVnoBWoT/fagfqijGDG5yk1yjVsIV",
-	"NFmpHUstBM+YtGW/Ud3hJqwz1X4XP3vRL4XDOPqz2Mkd4dj564ThDKcQ69SwdGMkE9MwWfOn8O++tBQm",
-	"krfs6FGD8WomwcemJdFnARlMuFyJImNZWzLqLrnY7b17T4+vayiAM+Ba5f8KOH/VV8ykmbRWScbKoTUh",
-	"FSpbsT2Blu6FyxuwjtMpyDt1wmyAMs+M4fyPh6TDOmzTVxsqhjFPEiuG3odu4qvMfE03imd73ljKrn/f",
-	"9fkT85wBkXWnT/i7++ZFO4Q4iH5v0ClkLFfQNYdR54XN5NDJnj8Vhum+0veosJuLT0nH+YbyjsUskPsB",
-	"ja/6AQkSwzRO0oCosIz/mN57SQotbm5v5rA/nOynWEm4cS6DDC6hrLFPU/hAsDklYpmkDotbxpZh8Yff",
-	"Jzo6bcGjWAL8k8tHpplcAfz2VQVo2/T7nzQD8ajwTXBT+2XUDmlp5E8PewFJQrwVrfaydPHNjFjNY3Fg",
-	"pd1DJgB1CWoflc6/gfcVSe/Lo9o2ZbU8NQKWi1IiiwDYKh4oaSsk7RqGQHV8ARcFh9aDjpdMlKGRVUmb",
-	"CdKoodkPNehUG849NOfvP06b+hWYrBy3A7xAxZuV9HEqmLgy/Dx4qt21YgagcZGCK4pehbmfdnm34asN",
-	"4qJMBRhlAGmI7Gerja9yswGMojKMbKjMBCMZtTTpD2JOTblo6usPmrMsJoXVYwAB3yL5i5mFMcySsh8G",
-	"Lpi26biAOrRxOt4VGbcEQFteZUKtcWyQv01nwmXLGtZKZLEwkew4IKQBY4xFETcsr8yte+p10uIvSocd",
-	"QHw2yhAlxTEdl/uiNGH/BAAA//8=",
+	"7L15kxs3ti/4VTCcO+FuX9aizW2rYuLdsmX31fMihZbWH116JMgESXQlATaALIpX1sT7NO+D3U8ygXMA",
+	"JDKJTGYWWYvc6oi2imQm1oODs/7Ox8FULldSMGH04OnHwYLRjCn488c3dG7/zZieKr4yXIrB08GbBSNX",
+	"TGkuBZEzsl5QQ9ZUE8VMoQTLhmQmFRk/nx39Ss10MT4eDAeK/bPgimWDp0YVbDjQ0wVbUtu22azY4OlA",
+	"G8XFfPDp06fhYEUVXTLjBnFemIVU6WGsqDJ2DJQsZcbyrzThGZmwmVSMmAUjOqd6Yfvn9o0VNYvBcCDo",
+	"0vZIsd22sS3ph1+YmJvF4Ok3j4dbQx0OflAsY8Jwmj9/lh4hz3B8KyWveMYUuWSbIRlPNvJy9N//+/+M",
+	"GwY3DQ2PeLbnGAulm9ZvLNgHM5rCE2M7UAOLOmduEcPo/lkwtYmGh202jOPJg4fDwZIL//lBaljPmN28",
+	"JRMmtXTnJAu/E54NyThjK9O2YuXze6/Ys42gSz59JQvDGgaHTxBlH8HxwZ+tA8R3RvjgvmP8a0FVpijP",
+	"0wOc+59xcPCxbXDh+b0H9jxjy5U0TEw3P7PN9thesRWjhos5oWRK85ysuVngYaVLZo8HfMMFefiYLGSh",
+	"NJnzK6bhkRlX2hAq9JopQueUiyE8LQtDVjnlwrAPhmg2VczoMFXkaOVkoyEe2TE2zO/Bw2/rZLyixjBl",
+	"2/xff/+/jv6/9//+b4P6GgwHH44WXJjB08Gy0IZMGHlAjCQPHn5Lrrjmk5yR89c/PH9Opguq6BTYHCzc",
+	"DNjl9or9sKBizogU+YasF0wQs+CacE204XkO6zItlLInxTLs5mk7hjxo2c/G6f7p4uLr3y8Gfz89+u79",
+	"v18M/txp4nZodkjAAgVhVOXcbhzs35DoYrogVJOLwaOLwZBIRb6GlfiZbZJULcj5y+dAIUDUl2zTRtL2",
+	"532J+Re+5GZ7JP8p12RJxYYwYRRn2vJ3yzQXMs80oYYspTZn5Mkp7hedaCZMEy/NoY/asPiyWA6ePnxy",
+	"CluCn0o2aul8zhQM8Vcq6JxZvte0bHao7pFy8Zat10/5xugQy/irvZx73OB0ZpjaeYHDC10HBod5e2Qv",
+	"FdPM/FYsJ6zhihTwGw7RST0N43G/7hqR28xT+N/O7cUBvmKz1Mau4EdYsyEZ4yfYVjhM3Gii82LeMFx8",
+	"vOv6fXu6+0p/6WSc9FDxt692jMm1sBe5vSwmOZ9S23f6QKzKB9zSFZO24xA9v/dZeEUNA7ZyrjWfiyYB",
+	"KJIdBaHhUSto5LRtrIoaNgKeMipfO9yoX8qcTxv4jO36CLomK3jMSUb5quOA8a39B8v+WTDduKzjD0d2",
+	"XWg+kR+OFD57xLOxW2wuZkwxMWXE/WanwP7ZOgV8cP+By8JKRi+VnPG8QfRU+Iw9UPYhf/ThQ+sY8b2R",
+	"f3Tfsb7mYsq2B/ibNKUCxjUxfNmoRWhoIu51JtWSWgkis6Rk3x2k+n4rDE/cJ9937LeA16/Tr2YqvSuF",
+	"Zgq3wv7Vtg/w+76L/ze8au7g3nr44PFfHn/76JvHf9l5db2jKdnJfotblEsxH3ppiTw61UMCO0PYFVMb",
+	"kvMrRubUsDXdkAXVhK5WOWcZCrwgEzdt8JrWJKpYkAUR9ve/P3j4Hv96dPpn/W+/u+8/Phg+/lT++PHx",
+	"p98f2Xv6z0vdSeKlQHhBsn2i7UX85PR0qSszxfWR6lKv6LThoK/9z0hXa91GVeHhPUnrk31Xr6TQDIwv",
+	"L5Wc5Gxp/5xKYZiAHYWdwPvwZIVP/Ps/tB33x6irf1NWahn83yelfekEf9Unvl3ocZt4QTGcUZ6z7Iy8",
+	"+ukH8t3jJ38hriuSMUN5ro9hFV2LYCmaGjR0rJRcMWU4zoFnCTvTcHDJBfzAhCXhv9dk3sFwYNugBs0c",
+	"G23YcjCE0zt4P9xuDfch0Y0/7wlTV7xPf8fxlE3LyT/Y1NgWzo2h0wXLwB6RPuxVe4RZUAOnBKR9q5Bg",
+	"A8TIY/LO/sgNmcqlVaolydiKiUwTKeCdcOlpiQ0JabVx0OG4geaWUsydOs7yDPTs6orjSdXbY32ODUyN",
+	"PdtUZCVvKpvP2CqXG5Ydl+dtImXOqBgAreCvI8+1tk8OaFtkvbC3o5CCNTQaWNWwiUIa91Qbagq9i8Zj",
+	"M9JrfKO+53BYoZvQ6DCsXgMtsOXKbBN5aTDcXhGk7GxIJht5aRmSXZVBgoirVsckpQVG85Umci1I+QpS",
+	"y5pqexnGC122nxUKheilrt66spjk0Yjw7rJvMJGtJEeus9WcZRCFSm8RWIpGk41h3TtbejV1q7VVpNls",
+	"/agY1SlCfLfY4EVnadCui1G8YWEUM2pD7bDKDiKi14Yqw7IRNV2FlZhGE1dzTINejY50r7DqMUkMKuOo",
+	"bmZYhCTNFhk3P165u6PGKabGHeKtCVDPzdvOGLJ8+3SPpcn4DNRpbthy5yn+yfI4NMHZd11jVCm6aWEd",
+	"kUaQ/vmKe+4VxsyF+eZxkj8ZquassTH3K36/65YBjgP7h+s79FtQbSfu0y3YsK7muCm0b/kvXCe2PaOG",
+	"dt6BiH4SGxB5MHY19Bv7YJw3pL4sMKBqY+l5GfkCPvErFgsPE5pTMWV2Yf5Z0JwbK0BMpbYLnVMwNSfF",
+	"BtvgS8Wn7jRkGbebQfOX0XLNaK5ZSkoCaRK4LhXEn1mypBtieyaFyJgi2t7uXusj00Ibudy+sblYFWa3",
+	"0ManaAWwQ5eF6flOnRShz9BQ03o7pTjBO/JcrkczmucTOr3UadYJ3C0hibxEjUBbuQOfsbLQdCGlZmSm",
+	"5PKY/LhcmQ2BXrT9B0RvT7Dbp7BGlzImk3byjmkKLhtPD7tec5RjuX28y7tefW0fdkYG+3KjKPWKa6bR",
+	"QYM6GapdQ1gg8uCYPGNTYAKaWCHGCnBUk6kUMz4fRUrnThZXo4xSIy1XsT7HsLXDLULYQUmOmTcypV2r",
+	"7gnSblVpGNx5EMpHX7FZEwOKG9wxjRfiEHNIDWNHxy+9m6qVXS25iL99MNx9emvik/PrhUfQA2b1jgnT",
+	"Bk+tle3rYlWf0+8VdbligvKTr4eE0ekCSd7r69+Sr4/JuSAM+EHOtWliCpFy/fB0l8F8aB9/jq8++OYz",
+	"ZiCfEuTyvSxEFnzUnXXyZo1rKlcNuu+aZ5YcJhur8k0XlglNuFVonQZ8DAItXtNBe7Hsg4HcPxxYbf/9",
+	"sIvc5DU1GEzqlHy/kZfnL5//zDa6It60ellb6OLhkwRh2E5+qKh7de2bjy7dCGqqMbpPNVkv7DXn5Dlt",
+	"l0wzdcX0GRL50/7X3VQx2ldF8e9MNumdBaPqeiGJe5Bwk9SemLCqU5YWABoorYkz/IpcJQPD3cqzCeAH",
+	"X6OshVYKq+OSmVTXX7FGWl9JzU3atOEsL3bzfLCOjyuqhlEUmp2RXK6ZstqnJlQx5JMYQpE2g6wUm/EP",
+	"6b3AyIsyZMH3D+FMUvmPpctqOpWFMG55XNyClCTnxuSMrGWRZ2TCyIJnGRPJbV01uhPfRBOPHIrbXKOY",
+	"NU4op8n52NVLtlWsst4EXuidrNQe5rfai2F81lGasK/9LX4+ya8ild6xLrfFYWlwjBHNlacpFrA8R6mc",
+	"88qaNHHDklHtI3bVWN5dSF7VIRxArd2e052qttXhXFu4rM+qq3xZfe9AImZ0Ee4as7+1P6E80OGN1xBl",
+	"Vr1L2t6Bm8ULnvEFEEepdJAa+zCVTw0r/UI5vtq6vk0W5sPINlbmXXLhP22Tf8z/+3XSc4liAo1YJnLG",
+	"eNrv25ZzF387EFO4E8YHE0QJ6wYn14dXuNO3SzTw4skaJTdNbGPE0EumCUeH1yqnUxCnpGBPIXSd/leh",
+	"GKE5eMAY+Z+vX/zmpJofhVH0QkT+Twx2n7BMyellKfsw7fq2v14xZdgHdMVbOZtPmZePcIjHF/bijaOt",
+	"HnxXDaH+dtv3vFbcsBci36CT163LW81aAiNgtsYKL1vuG1gmDLxDMdvrTCvFpUKDplfFk6bMLZEk4RBx",
+	"fkmUvWjufEYo+DjP/iXbEE1RjuTmzAVPusgAs2AKfSlSsG0rpm2yoVv7jv2ZZWeEEkucOcP4L+32nhh5",
+	"iZKon7lV9UdBCIL9GsFD9qPVHrMMt6JsLrky0wWbXvYUHRfGrEalD6eNyMMagZDNDZnTK0aEdHG2aVnf",
+	"GaWdc6za/Fu/1vFJKhvr4LBYNgd8otkm+AqpvmTZ0A7dESiQhWAsC3t8TfdrnR4bXLDB7QrEU1mYys41",
+	"MaJEF1vzvqI5z55W9TUj5WUwURAu3DPcEMVmoF2GH2dSTUBNgp8vhVzrUvdCo8eSboiQhmQSXI7HF0LI",
+	"kT3c3GC/jt+QCVtwkUEAABUCgrVAC5qz7JiUoXgMhwJ/h86IO75LuWTCHJNCKEanC6su2KcvRJXwgMHy",
+	"JbOzm0oxzQvNr+BJT01E042OAwzCrLxdjhLn5EV2AEwLuaU/pLBuEBTj/wrLZaVevwqD4SCenb3ey9HD",
+	"6+UQtw/xcPDhyHZ4dEWVFdu07Rl23/Vp/34eRmA//RSNwn7+Tf7gB2I/hoBK5l94WxkPNhiP6dNw8AM1",
+	"NJfzKCinyv+WTGs6b7AqULPY7R50UUW+oRTR+0FU5ZA6I4ZnRrGfMxmlgWwdTSogiOgF2nI7MJkVE5lz",
+	"DFXb/iWKHNPIajIJxwOsXLa7DWuwgUS+kOt7LfzIkssntfmFp9SrqdRmJKiQuqNbGF4odIOBi5mGeAUw",
+	"D2NHoxVToyXP8+6+6EJwo6+zPDgg30DzMKJ5DeM1SS4mWiNCJF3iSFSjunbcGc+1LlhWSakAU/xasJ0q",
+	"+K/Mx5Gs4+G0vVKOu75YsaEaex/Wp9JlPfaxuWyt7V0oH89YzkxS8Sh/6GjzTRnIfCstXe+zhH70d7Ny",
+	"Ph8yGSzW25a5w2NTlyD5PwvmNaxAzEPQw9iVS+7JmbHqxpTqtJyXCFlPipT1kHg002sykYXIiJFNfoP+",
+	"Jt0Wp1Afw2i5N/tRV9jhuyWwAxhDq3O5U0NoORTH0bcdbFnW8/DIK6YUzxo8mOiJdBo5+OdQVjdyTVWG",
+	"MYRROjTNq4pRxPhi11G35X7p3+gTqlzmMER+gzDHYblAXdb3MEegvH3v8CDgIA56HMp53atD8RIjv3qY",
+	"j5uPADxez5Q9LG1/ap3StZ0dMdfqaryMhncQJ8c1vQhd7lZR5DkpBEZT4B3awQ7/91Jptg0M3u9Y/ZeN",
+	"7u6fpCIrJlc5OwODBTCKir0AzLrALHVsuAuhHTmjWdIkF8fmu2ikF7PB07/3iOgvlkuq7Enc1uPEjM/7",
+	"ZAf8VdHVAjW6OHSuHXoFYzjm9lUXcke4RmOPYGtI4XABMbBkhOZOHWYhGwIsbKSSMIEWVnilcslEGiBm",
+	"hLeFl0RxEpXck1fsSl5it9qr5LB7fSIn6mkzbjTbZ+19bZ/PpzvM0miaFDJjIRtmTTeEZhkpVsRIMJFj",
+	"jsys0DQnzqfARJbIgZnNuOBm04cOzv07n0pb+6j0LnaPLWmwv+JOI42AxdsJymCEJTOpdsZh7Mjpgucg",
+	"Yl5jmDvsRI8VeAVvOHnE8yg7m7RQss1WUquZME9NF02pFkzrakZC+HFnfyphkmNKSTVSNJW5dQq4IBVr",
+	"V3NyirODdrUNLRkVo9hAlKB5SnSBriqIF5eC0Cum6JydkdMAq9JkhF999yTpPPhPuYbMTvLdE8uhH5ye",
+	"+l4g3Uxe+rjKIeC6wJGil4w8PH5I/p9Exx2WxsexpcBmXIQbUDqMg2WWASmXXXhMXliOt82N+lq3whii",
+	"nRrGux9WrL4373eTlU6RsMh45siqM39RS+c/meT9X6zNuBxBaHHXVL4vppesr+AYE3Ekfjx6WIXjcdm7",
+	"333608XFcfnpz/+jW96uIHQJShcX5O3rZ8EB8eDh8ZM6jW3RRkiEPk3SSeua7KX+xFLMfqrPcLCmSnAx",
+	"75XW+M6/06BWhDY7aFFRs89APknbrv5Y67JzJVyqWsIAkciuzcCXDQJMz+hdIMKsu34aDfE3mbHm/LiZ",
+	"kstUEuJwAJJrQugH6YHIwmieoUt4e0Jdx7YjeU+xpbw67Eoa2SHlEhYFnnW2kkE5lnIz/BJ1oZHrq7B1",
+	"YuuuyEZv/mgFvyQeSBCulcxze60zARewSEjMeS7Xqd0ICopVTbz2t6aaTJQP2eggJVDVj3bg3v00HGAn",
+	"DUHEAHYTghnYB5QvoqiV3IpXJlbbqIa1YBmx4n1FbaUfRhWJwX5hpQYfkwAJt+57uBbxi5SCu2RUF+oa",
+	"qzmEvPwyHiPoim4CX+kybwDERtdEp12o0RZsyS7a+olOTd/syHOi6XKVR2gGOCmnsF0yRBSBRHUyXjJD",
+	"LZmPIZvIPuRCESYy24SoGqsnwdINrVwwBhVrDO2OnT10TKhiZxcCUojkjIwdlCq0S4lhHwzGLlTp3vbS",
+	"C0sAplbPjm/N1ynUzHnwInTX/v1ZXRuSX1ojQFtiPqOfS13Vrf71htQt0qiu48aJWlGKTRRihGqgM4vV",
+	"sU0TiQYTr+nW2Z8kK6amTBg6d3kYmaJrgbkjkdETsw+wW0B8YblmgQq/0gDytFyZESivo0u2GUfPMJFB",
+	"ukxtcunRFj5IpOtyv4UXqh6C7fXuNYYSsMbQ+eHIaZe0HQsE22LVzCTB62KGiYwAY0lAUfxwNJdHrs9/",
+	"aCmOX9H1ry58Jvr1SF/y1ZFcIQM7gmNrO3OhmwiZtbtvy6cP3rkPDaoJYkoug/hFpCiDssYTRcV0wfTf",
+	"H7w/dtQ9Pt7pLYVudnH7v6alwnNn6PxTJqf6xMHdHAHcjT5eZkMC3yvmoNuqTxwjTR/bFfrzMfnxiqkN",
+	"XnueOayVtJcgNwu3wTnXhmWEmgshBTiufXoVrIbl+gEAx7J6y/KRt1dn175F9bkXVGU9b7ogX3n5gmuy",
+	"sIMCdFxtjsm5ITmjYN/xAgtHTN2EDFaTLNLinG3IheNVRAEdmZCGZLKp3KXbcsQZWWJUMhXktITHenB6",
+	"etpRpKsJTEmupBdUhWy5hAwDY1zSDRiEYBS4WqewyU58o6KznS4tsyWH9t0Ts/C3A89hkAtvPassrqGX",
+	"t7SgXIyarWkB9jYMLEaXwxxDCOugJS6FO2hckyW1bGQ2dHDIiH96HVNbZZC7+IlPxe1hcGr2b+S5W/zl",
+	"GUBulAnhGQM3h3Y4CS7teO8cmScAEXtN/8f2QhzS1tSgOf8c/D9re2VF7h9CrabAVBWs7Fpq/a/yit1K",
+	"bgxOctfSHsLhX2sOg8bu1uW/PaQDO0ot6YLB/dCuxB0MpOx3t9MQSG1rb71VqxMSnxPb4uGnHCoOaHs3",
+	"TqAH5IZB7Nq5yDq3PQt01F2HRncY1oRsinXCxB4vSO0WGqGloR/qrtkexAx2PRPYYaI59ogdqKx1VWeN",
+	"LpHtyM0+IN92Z02blc/LAgYDMyAqYYnZdjqhfKdHpvNiXr81H+0c2V6gjK1bWzqlEzH7GWsIv29OxRBN",
+	"L3XG7HOnosxdws9taRvVCa1yuukpFuU7aiF4kWwIsp2VVjM2o0VujsmbEJOCQiJ1VtsqGn47oPDQwUVv",
+	"DeAFshOZAwxMMPiF6iF0LqPBnBEhyaxQIIlM6PQSxeUI+ZTkEuTVS7aqeoLb44I7LPgPUps2CzmbSpWx",
+	"jIB9xmlU7reA7uY11gjMY0ikj6i2BE8VneQRuAvGCSEmECz/pZDrlPl9ZphqTCdBA0XjzxnLDe2VvIJv",
+	"NLUXKyHdPe/RIIfRfOLOqkPtdlB+cQB+DcG7VPgrze+S/oosWcapIB4kU0ebBEJlfX/MWpavu/S4+CnX",
+	"QzCbXQgXXA8ZdgmrMk6/M/apW7rOz+Mqdn58r/2EoIkwn6jvbtvXLsL1Ir2af69BZonde50VVRzrb0nB",
+	"yUXrgOlpQRG1WZYmKRcYeUx+pNOF+4QJdYZkci3s81KgxDUMwV/UuPhAoKK1JBAeuKLKJMxCXtnbXpDG",
+	"y8wFyenRnHLR9HZ4KHe8MfVIkz3iDQoZS0Ymm3SoYgMm6nBQCOCCSYO9xrA/KRDmsAyINCXr7HY/OyjV",
+	"iKK9j7e+OPWVKEfYjW5esZVUCSV0QjXLuWDtIaV1U9KwhFLj2l0qLAOCOya/FXn+1ANrlzDhLnVXk4VL",
+	"Ag7qvQ8L9osV4oKHg8lm1KwquEDMiuVuSLjAPGCVoaeht+oSHbRUJES4QZskjeXQIXCtA6lYacFuloNc",
+	"nUiz8APWx42pm/0HDQJEmbzfvwF/k9k2XPLxtuqta0Y+MOQoRjNC3YfgSztz8cJLuiETBubHfkCMAcZ2",
+	"Bt0J40Uab7x8eLrHJjfZiRpsV06SLEnA77SzZaL5KohiUjkXYwAzi4SyWjRtBRvhimWjpgVxY4CHQvel",
+	"7QxeS7eLAnCKozGRkJDLqAXY2gmbU7FD3N2O7E9y+T6LGpbOgx5AUQAMTCBCrtNT3bo1eu2jKnsTco2R",
+	"ATAMhENo6rL1FgpnJP12UF064saVt9M1Kf+tayFB/K7xkZEmVSwgYnKMANHpnZnynRPjt66jYSgC5Mi3",
+	"ZEyVezNiy/UZlJdq5WR1uWP99RNB3dUwu693Dx/EDFW52K9lkqqSwtaA0jfvualc/qXUQ3z2QPkDgCU1",
+	"GfKaCyOMhTQjr+2On0bKL1iJrNAV1fCNA6c0BbYoFWJJSjE/JmOEkHTtGKZjaJPYFUroBdYH9Tp0ULip",
+	"1bjIf/56/sOZC8MwkFA8VrCCoyuaF0yP3QuAl8oFmeaMqmMydsEf46dWIlgSGgV8QOkRRdfiQti1csvm",
+	"+z0mY1D14c2oZMuCZogv6r39bgNchb/xU6gnbP8EKd9VUESfIOJxH1+I8TSnWgdomvFTMg5Vz05oYeTY",
+	"cT3EPMcIqYwjFzQLVoNZibdsMBwsPLSJj3zxUSXDsq5gdQDJKLV2XatRZn0XS14dKDSCIt+pfALJ9tHb",
+	"MK7xer4R93Kzi+S6QYtryiF1Zpaq/LwVk2mf1g7IDM4dN2QuIQtqC1zK6p8QwxlHLiqmC7jKFjKvcW5M",
+	"DUg5bBu054agwPfpdT+w721rQ+6PD84N7TB3iyPa610rbo2wGMwBB/PHSWAol8hUyoSoQggUoFfUcvgS",
+	"Ow7lE4gLHgHE3nBAJ1JVwUnS+auhM9aO0Xi7+7EXZbFVT+cE8J3mXDS41A1bldFRLswnCmp7cLocW8li",
+	"/GDx6HQ5dkUuxg/02Cpg4788PF2Ma+6rRw93eqWcLNAhNsndpHoYRfHE8T4wfsefQUsqw3uG1YIFD0EO",
+	"WNI8ltydLTYRkPZbOjjbj9wx9a575zhnc8Jat+zmIKNhqLwsGvC6bhR3HpTiZtT5TiggKaWZRekSXU9l",
+	"SLH4NMRq/b2cxPBCM4pPVyqlBsiwF1kFEaD7vlu5N9gkveARLBQJ9dr0TISs8GdoADlOCmaTgfhjn/B1",
+	"b0IeeO7DKmNbynTRVGbQtjGq1nJrMNW4sz6nAtFroWUrYmVdPZLYm95LCLKLkjIgHAQ2aZsfbBGKn4Mn",
+	"eL/Rbr+GEYuqL20zHlN0cHexNJdlkCogHqrW1/NMkBGLTVQbc4+I4BJQ1EsQ1FdDcgLELuGgmR9fg3Hu",
+	"Lr65dZQDDCOzSjQ17IwArMiu8pxJd0EtxKUrRllODdOmfdAuPME9UxlkAyRGcoSNRT1UqSZudy5XTARl",
+	"rBJTO2EhCzIG7XDjm7lannZQUrCeyudbkTG1pqh2Bnae56hr+SCcA8bZHBhxDUZYJYooJKa26QniLTel",
+	"J3pbNLU3zuTeQ1Sd+Xy2zrF28MKWkxm+3Tk+lS4RNO2EpLQNntJu9x0OrrhOe5VcRq0p/XoBYGXocAK5",
+	"Snj1+oHBlFvrBxLqW3ZaqYMo17jm11KAwpHsWjCrv3oRYlLnzOiai6WjMLefrHVA8T/FHGIU3lI6sH3v",
+	"XHwfsHed9JtqSukLy8PXXGRyXSYgoh3NZ9x6nzEaXoUsU3N8FvF2GEZGed7L6+sAN8DrKMziui+vGbu8",
+	"3ru7AuP+VhJDf+upe/kGkLjqUCfYzm6jpBvRofIs/Op81hAWbhIHNtRu7f39MdS6oR3kLgkUcJ3bxK/R",
+	"lhKRKTozkUgEfpwVU9qynZ0qRW3pD6JZdDbJgAewySST8XkyBMK28Po/z48ePvnGX4eQTppsxEe4JxD0",
+	"VeNV6+8tMBC4iNso7duXgf/KBdBkTPErliXE+Bbdor/gXSWAa/rsg0TtVjcshFuqivC8iyTfRZwocZNy",
+	"TdZSWQ2aaDaVIiO5lJfH5Lkhl4ytSuxH5yS2fyJFSFVRIjvxk79xmVMv1tbZx4+zGVZUbaw/7VJ9RsqD",
+	"SLZWW3XZPyF/rmfyzSumZX7FMki8SY137outJkNUQvTLhIusLLOBSBVi2j0Nr1bYNTGQxjwmqMbRXtRR",
+	"FWKuQSAqp4PFdq2EFGqncEGmcrmseHSjYDMX5rFzSXFjX7mnowMwUmzOpWhPASWAHbaQedYPIai5JsaL",
+	"Woz3V5qsZM6nmzMIeYxEAB9wJzEYck03vqJFh8h7VRJ0h+XxaI5bjnI3i0DJZcOJhazufYVaUyyjfviu",
+	"fZduneLOF+mPLszvPxnNU/AIC/g+EuxjYxEweSMlmbF1lMYtiWFYJrYGEhnhuGxXggoDaJ1oZbg/8Tkg",
+	"EMYAKa24nonIjHnaylZPxobmK6VGw2x2L6sfZwNsJiiwHTMMIOpyNNkYloSlxFQNyMmwMgjsRShra9+q",
+	"BjpUgr079D5ncjTJJRSL6jPquCZRvxcdUY2oGYEns8F9gSWAZ8QwQSYsB32UEWzHfu/beYp+xAen9r//",
+	"/b//TzdWEowB1Z6nudQsC2WSKURMKSou9VkUVhgVJca6c6EgHFXsGBE9kPiPl1kUbIKtD4YDuYIQpAXN",
+	"ZyP391TKvFp5JwbpARjScpmrg35tv0ZIgzyPstl6obRieTioZ4MCTCsl6hVjkA8rC7MqzH4kCKWUGnxK",
+	"YGCWirjlIUxkGmCsQJqCnejuWCpW8Et6Ae1s5lJmLoVJExrVrI5wAXyCU0Bi7bXQiRpucaJFeSjCaOvb",
+	"P6ywmORBTJ3q3SztAHpu7epJBbDTjDV7EKn3uoAoAeqSt6B12+EbU53LkacWshs4U0Nq4v5Fz1w7LtUs",
+	"OcK/4romETkV02kBMFUMrQNvbZChudCGJhNhf3D4+OCCRBwS8IgmtdycajPSjIlearpeSZmPGguvgQU1",
+	"RMmGaHsArDLSHvfuUqo2NOV7fe6KuLk4YSv9Zlxfgs6woD6+FoEWfjt/87pW6S1G+q444rv61GsBXTk6",
+	"Y+dSoFtarlYNFpRt1bvNxRV2OTZoeyKL/eCRx7uypQmy82ta38YWQj8AM/NH5q4tdKXOehhXODV0hNrZ",
+	"zhXwPT+jhr7EVzo4s30d/nS9FAhyxsocEQBnx1JoXUuWh5H/io/fcL0vr0N0H9fL8Ma1nMvDwXohczaq",
+	"FOzb4je4yshQffJUPR07tfgtruuqz9rv9PZwosSUcnGqxNfPdx1W7nsOhz+hevmK+Un/rcflqSToBTAe",
+	"yP+8bl2PoSvb0tx5oZnSjamBHYpipMR+AKyyt4frnUzYRoKNTGrWDUwIMf1x7K6b1rXfxz1UMb3deqmr",
+	"FCvrF/2QMbEZGUW5SEoQL0S+CXa+SITA9FpITZEEXidQAge9rxt4prl0lJvp6L+YkiM4PIoZJtLlYNqH",
+	"YCRRzNj+W9jup9als6/n3T2e8Y5vpXdHp7hTG+HY1wkgtJR2coYGfmabQxTE6w121VpSLh7dIUSWeLL3",
+	"Rm7ZD8lwbyhCX1TMf9wDljBM6ZB7dX826nBlI69RkLHbOTlYocL6pO/ZJvQ9MG4d7+TEhL7b5xUE9x5R",
+	"Ss8zDXHkrl6OMxGMvx6fQfS6r7hEic6pdj4N+wWgj4MGT5fsmICLdgzuuDF8pb0fqtAsG6KIDJfihYjR",
+	"sgEn1cc5RcDLY7CtuaYceg0TRm1IKMvjEBacuO1UWpjLkhrwXabBj+wYdxbstk2/dEsChiQ7nJ5vtV71",
+	"13Zb1YWFzl6rUjPqBEdYy8tGZWM8BKx5lH9chYNI44AqB+g5hvToqUugJqC8HA92gxweXHfeiSgY6dJt",
+	"2CTX1IV7lt7cU81NqKy95M+Xcfc9qON1Xsy1PXk051Sjp6QUk6sn9Jicl956F3CqWT5DUCAdAPgc+3A2",
+	"dgBzDYhCF4IKxw64CLwiZ/SKaWfRJkbKax9/vw6/We7T+fjX3kqt9HOtC5Y5QbmbjI+CZkITb/Dq5ZQD",
+	"lEFUvNNlDqFjBdENVmAXwBx4QZ5nbLmSAGtx9DPbHHdBMXwfT2cftbVck7tQW7H3X6mgc7ZkwvTam+pr",
+	"93uXKmPdf7/qU7/9nUuqmzcaYOgebAwxDHWLG+ugRKXafaz9hOVSzHUT9HMlkqy53QS0dAVWujFT9cOK",
+	"K6Z7rVeD3fiyaXC4kRUwkqliGROG07zZA2UFx17jasLNgluZ8Exvy7lfh22w102h2ZlD7odrAuLL+hkS",
+	"G5O8VopdcVnokWZTxcyowSUPuRnwRIxzA8mkShoM8LI7O52ylSVFaAYxWTq7cLvU94aIO3yOuOcCWU1k",
+	"Idpoqlsw6s9sUwaf6mI24x8aCqlRgEwrFJkuqKJTE8kUuFTpUWBhqwQ9uJJXuufed6yidTMpsZeV7DZc",
+	"rSj+NrgCwqz72f73vBLu8Ao4gKHiPpjyfmaba2uEMP6uWuDPbHMYOPodtx1ErxuEd0eB3JUFKt87Jj9J",
+	"ReRaQCyQyAjNlhxRMTvYVZLgCZXbrHFAgMdsH90Quqaba0AbdtMLt6wI19QKuzBsmF4h0CHJb2BtY37a",
+	"gRW+xlqASS2oZP0t2esQDS0v4S/c13TwxC98xqabac7Oc5aCuc3YSrFpb6GwLoKk7iVTunuX3a/f5qjb",
+	"pVRsFAqVJWuW+992uiIh1L2xoXehhmcwFjirHY8AVp90B1gNuxCGmI5vB6PQsjFXJqrLGJkM/NAwoh2a",
+	"aAAVbCtPJWcG0ULW1GPku6AEkDAenZKMbnRUzq1aBywA29omABiURWihUoGPEaougn2za8A9M73l761I",
+	"o5LEB77FbDeYmg/PLiMkA71sk+IO1LvqITzAnVw71Xd9PSfIO10yJ03WWAsQyGgh8wxPmUeXmtE8n9Dp",
+	"pUMnPW5WuZIpITUpHcFZQw4Ffgz2tku28QA1LlwjXW+Ip6KTwcaPR9H4sxoj/TloTEDkLxDhvnpxxckd",
+	"UdjK6JJtBuD3TTL4dFhRp9nX5nqGABqV1QCO4r7YXXIIFsaltaQJRSaywawEAOVZ0wWt3q60UYwuyZTm",
+	"eQOi7oTnuV1JXaxWimmdROcGo/sm+GwwcjwAtmMApNWh5hUUosjcfc1w1GnOrRjoOERThldjPRwoKhnq",
+	"g2yfHjt3MGIYNBd0GZGE27thIMH4MNKyUKnQriVYt7IhmWzkJXE5mE9d9mb5fvVw2XvFbqGDw4drpR63",
+	"j2Wjw4MNdqQpzzxacbqkiisd0r3IBhOZlWZUQzhhS47RVvJMl5QXDOxsogT/czIZhy9dVPAKlg3BSuHe",
+	"Ldw50R2zHprsVM1JiLIwU7ncmbD5wj1mVV7wO/U9MCvFl1RtaicmYYGJ8dghUbi0Fp6RjM9mVrzHaGeU",
+	"TfxlQlouk9bkrlWhVlI3le3woM1Nolcr1UJwdvsDcWXtlNxzrajsogFDGKkp7fhz2k5DgRComJTkwCAM",
+	"LplhCqCaITOVT9mZQ53XaJclOeRegSEtzYk71eF+Iy+ZSBXg7mBQSpBgLWY8ZjLlgoRlK09LZIeq3nQl",
+	"8HPgxxVuHy1l8obbPl7J0PWI2zRcyX3j6uwtngBcxsl1T8w+xxfStUS0GeVcsO6t/SC1+YWLpGLlwb2b",
+	"rTpGFVtu2zcRLLhLzegLSte9knhbmY+ogEUoXwaiG9clfB6EFbg63JrItSB0CnQ29OUr4KrqrrLK3aBR",
+	"0TYNy/0Pk0kHRP4i54fQgOT87tUeef306vLYdbZNbnlhb8+3pwHxHKKS6NSgd+gP7zDr76zqeOmi7S+m",
+	"9J2Os/vhNLIHPO8AYlah1Df+pdvy9rj17efiOZj//+49/5URHIDVbs3oTpluZTTXZr+1OV2LBb+JTkNZ",
+	"zoFmR1LkGzAJ0uxorTiYD2dFnh9NpTBK5kk7TlPs83XYOls6ea47T7PsfTeuSc6uGVyNIwqHFnrbCX90",
+	"sFjrexJijcO4Ps2yZAp/M7FW/Gup1LBqaDMXzhY2/npMtKEi0y62ahNdExCgiK9A2rD3hnxrX3tKKFGF",
+	"CEA/IIBqQgHCC+KYL4QrEOy+xCDEVMT4ww6uvzJk/OGTb7Z3F1bgVZGnFpzrlsDWxmMiFZ9z0YhFrKiR",
+	"6isdPDNQQ8d/mHEM8vW8wjIPe57BYpqzdJmfYvexfOna+VEYtc3L3IlzAx+WE3eNN1KOXbdDnL2wB7u0",
+	"iXZCtk28UM4u0yMxQfp3mrISWogq+jk9ZGy8ccz6Hdqaf/U2nfKaCKWf2Aj0suTu/8bW32/k5Q9Buu05",
+	"d7riI5+U2gpNtpGX5y+fQ55UW/601VXRVItm27RxxoV17urwNciZg1sPF2jGUYsir2tB2d3iAqr5R13W",
+	"4K1m25gaJR6UO7tV109JY7+x9bMQLtKTNA4aa9FnbVLsqWlyEfxhz+ldG7+2f4ZEYiW/3b2QHiuzARTZ",
+	"o2Jy7cuh7hyHh52vtviLXDN1NKXagwjoIcn4nBuMe+FCMEUWm9WCCX1MHL+CmCSsL7CkWQDChlym2lF4",
+	"tHOm10e9vyapxHXlulPM9SvDHKxcSCTN9Mp/q9b66LBCMXb0rZypw1P7YSBll/KKQZABW5cw7wDuxTZk",
+	"SsVZfNtt1ZII1WxcCQzM3EtV5ljSD3xpr/6HDx7/5fG3j755/BfYYPzywU6ohEYYbdjaCkBLH0SBu8wm",
+	"u45k8fnnmyXwaHZNuwcX9Nk5fUAl9kzK2CuQstFwXNNUMQ5tVphCsbMQwMHL+gGZZBi/gc30jDa8V5Gq",
+	"59uJBdJhD8u9I1cbEgD6Bax2pcbtrLHuKZN/5VeMMA6OL0q83RniCGEgCSTYuyGga1JCwgdw3WR593CT",
+	"rLC31b7Hjr+wZNmTAwVbZWz6eVJdgEeAR2hP3+Dp4H/9/X9dXOj/eP/v/+H/+LetjRkOPhwtIGRnEBLi",
+	"BWFHti/iweCuu3u1BcEJNKzISyzpfBOCFjb9Az67h96SyLDKi3n9Vup7cxaTnOsE+PNL/CGCEPbSGlTR",
+	"BpmpmjlVQSPKGdVsZMVJvb1vbVpRP+3MjWmU0wlrrPRfHb+LjHafAF6fLa+YOiMPjk+PT/dcz7LZ7mEa",
+	"SCB/K9/89L7OZjX7Z+Fi9Srjc/WoJjznZtO7x/LN7R4No8taX3Vtxu5Yw3F6RQ37hS+5Odeaz8U17B4u",
+	"ZKa/3WI4MFTNWbOcxAGPmAofTjsE7/kwlp+kKoNvz1BRmElFfPThKGMzWuRmjzQUN0Z8YIc3x6/lG3jn",
+	"jX1lyxYVVqva9K7t6QhwVpN8XGVhMD04k4NZKMawwJPG2DAMYNy+/6dSTAulokhbnQw3DKqYZRin7ujV",
+	"9LBkEZEZ5fnIIWh3kOQJqDRQCx4YQ8bEBnhcLqc0R1DkNJe7pkghxagQ9Iry3OpY3Q9t2LQX4m30/vbR",
+	"fVfObuhKS3hJahwtzthxcrHx4UjHFdj1FVOjJRfOprdzf7pvUIQg3qf9Hn30EIVc1YSXLrT/No2z+5Wn",
+	"aJvUu1iVvfn5SC9OtrtlndjZaAJFiNUzNGWCTcgbM1su5W3DZiyB0qP/Oj367v2f3B9H77/2X/35f3SS",
+	"RvMeZtlGlx5MO71VwVW9rV/qSxc9yIhgHwxZ0TnzWV1cu8JKMkr9sg8ct+Z7vigDw0O2C2LGe7T4gast",
+	"w1wB4ylDF2QhABwy6f3yfs0f0AmTKoy+nY+RFNScNMqy4IsFSwbKbwuaoUnQyVhdcyggRqhnuJ17Z7LT",
+	"3nY+NVJVDRSdrMs1X/C2MrhScpKzZVsZKSXF3LNuIj0EcWXlYL1cNAtZ5RQu7BlEB7yrVv7VcskQuEzI",
+	"0AbXFyLsydOy0vElYyssc+Erg4MhdkGv6nECrZHA2MtLnGnDIpR2veoq2IXjNYimY4JQt8qeGLseeiHX",
+	"4ow49+pIM0O0HT8M2Zl/jU9zPNC++eXqRXCNFUNfcV3Fu0fSPCOnAWpHMcjE8eXVdh6JxjJoMf5yDMqM",
+	"dJjiX7WT3xSOh2PWLY6FKc1zN7UM68HLIs/cN04uU5uRKsQx+c0B7C0hCV7ImB902sO4CEMqCL1DiE+d",
+	"5fULH/SEH73REKnkV253MGFtRNcOXtqaWdfgD//iMzkt0pnR55UIG8IF+Z+vX/x2jfrx1UO43U8Eqgbq",
+	"v1RLTJms9P8nKL/jg3uOfAjBMvvz02qC5RBD+ofEJ5hZAlVF7vEiMSXxQuBZ1MZyGPRNhQ4nTDBqFhCI",
+	"xc0x+RHOsjtbXoeCQSOIZDWsIdjz8VRYwh/aXnOuDcuQ415zCX9mG5Uu/afkauUVlC39Auy9cAHkLgNV",
+	"kykVVmKCF13uoFU5cqntaaUCcTPJpDAIYjQj/5ATFKPsfui0kuXvnNGELZLpvL/wK1beTMAqqHDjitZP",
+	"1AQM7xYskUFLCAGs5mSZqmY0Zxmhgq3TCa1pKPk3bmV8Mgfk84q4RJCzZ9u1L23acH/2vYncDjaE/NoJ",
+	"cDEfldmCHUSmQoBlUy1ZVnrFdIONEHkS7Gf5bFQHKVpC2Gv4xUoboYTPkm7C9GvFTJourdq0hhG5Dj1e",
+	"fcMstkmqjZtFq9tQsLxLnqRrbNRCLWVMIlTMdqzLv1mGKqbJsJQ6mruI2pJr4XuosJhwjBSj2dDRq5xV",
+	"+GZZ7wrRQlLVF1NcQ7A1U09ho1dKLqXBWjlnZMm15RBQ7mNRnrlSIAVFC0+IG7Q7OdWsfaAIiO5dgy0A",
+	"WABgtUL7SdUl0EXDur2Mcuw9UZdEPlGymC861213wdS1PuvksbWZHchz79veXwPdb/vgL6lFMoop08lb",
+	"+Z27w8A4OJPqksgZXnauxgGt/yYYVf3z4XBkLzCMNsERqZou+FUX+TylQU+pkIJPaV7m/zbBv4DhAqZV",
+	"aECkeUr+Q+cFYjv/x4KKLGcn9ovjFhW0wdWv6MxUE6dNCeUTycMJbITgs+rjKvDeq/fDptEcx2lqh0pt",
+	"O8fENt4EMICBO6NG7SnoF+ApWzIqnN3k6XZti6SpclcFo4aUONyI5nGB6SYCRgwU3jKUxlD3NmNaol4R",
+	"ODKukigh1ysw5PEM2mO8TOL42yFIwTpTYTjUH0uUhDzHbNWq462fu63uROvnOkuxetiTbW7RUB0p6r0y",
+	"kXBaS3awRVuJY1A5U9H+DEvuXGWD/TLwHEeg00Vf83IrRrkxuSso6j3GaOf/9pvHFbv/o9Odt63vp2X0",
+	"eyQOuqvvLjIGK8y4n9MOWKHVaRlYwZiJykx985j8zL8/JuchghKRnuxTMaNMQJB7IAzdA226GqS1daW8",
+	"siTKp/bTMQHZWOSbkFVvp2EVBkDhgEvHj6NiLOx6uVWgzjsOpVY5qTqaqT8XHS5VeBRuGXAnN4kU5wKB",
+	"BUCgkLMSsaoSifNN8oYU/BZW5uX2ggD0TViUGjZY4qaIaiQHUK5QT8NRrT5uykCzk+8ch/XttkwYnP2+",
+	"MkotyK2s1F+vioczhrA/bnRcCF1CAp5LgcdTt4jMtHuHkz08TdV/2yGTBtsDjugrjURVJhFuBd052qxW",
+	"KcFwA5LTzMGN7aTEFVV02VKP4WNd2Bo8w44xtREL8PvuJzLblMBzhi1BeS6UN8jRgDgE1n5XmMGpkKX2",
+	"+tST2RLtYnpIHIIZ2ikYyfmlT6SIBxulmyXtbUu6+jtO/f31gUbi9KcuJ9W7iSNAujXj84VpW/UE/lTs",
+	"d4+u3dPj0wcJcKrqnv1Ep0aqqlPmK6KnUtnFnWyIV3d2LmgUhLt0gGsdXOX2agGReKMNW1q+t1wlDNF/",
+	"lYA8GsRvADFzppcaNT/+7sGThx0KFPi7+RmfzVq18R46bKufop+i3q3udO3aCYhvbpnwFvICfcVq6SIB",
+	"DwOxU1a73jGg9FCMR6o83Ih8ke0ah5LGsKxkRAF/EaQEyNi2TO84ZlA7gTOgq5aNlOqyd+pAv3jTmZLL",
+	"pFOFIz6sVaXr12DSphFHkTz8dnemXWOcq9dgvtJ7RmfuFWTamHUR8owSo9sZwhYbTv+FgkeByIbNMaTY",
+	"yQHS2ktt7U4hJZwBQ+ypc/bj+i8CCEItthZ+bcIn3C7j3qRnl+2UbzWP5jB4/bcbc983sA+BwUflILcZ",
+	"Bv7mQAldAAoWlvOG1JTZ9k7NWw0b+gqj/PtnsuUyYet95lMKCMTmTNnBUgt2JAm8S6YDDAmdyCvmom4Y",
+	"VTlnijjlrW8aSsMCvo0spz1W8Jbuo+ZxR2nJBzmcfM50Qkz/8Z8FzavnRaOIx+AXKVgDMixo3clK92ta",
+	"JvyStQ+B8wq6/RVfThPf9YK7yrf6+zi2yL0lbT/g1fj+IuMwALCtmNIsayhA0UhVPym5JA/Srt6to9Uu",
+	"3JYW6uqL9XlGhm9HHBFsnNvd2rrWNuf9LuLd3wLsTwECDTpv6F0ZjrHprhZkN/SDiVfRUtwDKcuNZk9h",
+	"K8ypn8z1t8pFvV2+wxE+RqkC9bPsmFw9AJuTlkSKodUl5/yKCTLZQME+T9mIAzbZAMt6++YHkmHVnzIG",
+	"wgv69rzANTaAeMY0ZtXWXZ/wn0pfVQzC1laKX1HDHP4DBkW4ekjgQZJqSED294HrQUH8Sg+9MRSgyvIc",
+	"pllXGQMLw44sz0HPlTv06WnwKSbGJLygr5+RFVNkyfMcvJCQegK+jChL4PTou/cfHwy/+/Sni4vj8lPH",
+	"FIF0H1gwOGNTvqQ5wbdLU8HD4yen1bH3rVVbMcC/EPkmRCc6KzxWSAg+HrPgiWRsLlZFB74VFhjB5Xu+",
+	"kxYkMOg7IUJkqTIZmGlGCaYuEc3MGdEML29DJzlMFD7IVTqewuWctQpPFWf189nRr1CBO+PohYB63B2z",
+	"DrIA1Z1ww1kxA6P3y/AXSbJ05UwXvjQqM9ETicDwW2ndX4YMcUiaz+n0UvcrAFli5G+VbuLCVU6xW0VC",
+	"FXQM3bpiiuYE39Zt1Y2S6ZnPAT5txn0HNM9DcSM5b2rPqI0PVE0g4Lcg5xtuctayHNui2ttXz3GVy/ox",
+	"lxzjdV0wb3KMV1zmKL92vlj/5l/ZafqFH/1kIjnJkaCrWFJZ+PT1VfEj9PUu8+kicowGn+jQpUk5xErA",
+	"4UNXqioZGFwidq9VIeYaagsRI+cQZQzFblAJQ/uzL0LEiKBKSQD0se99pR2KZYOneuSdkDqtAsrChLIT",
+	"Okobn1KR8czdegjqTnOnB6ZKz0wXbETXVLFRlOa3/WDGxGZkFOVpUWGbvde8zisll1xjjREjCbSUHhKf",
+	"C2dO71UrfEk/jKCqQXdWrzG9Nd/07iyAP/Z6awWVvRTLRnawOYWa0olCqRhVAstUbqsUxqnFLT6wb+o+",
+	"sKQTLBoHFyOzgLBQd0nWmDXKBlZcwFiXHf0nYaiahuGYwgjcDswk06Z2ig26WK2kMu7Ihaa8xd8xkSbb",
+	"DA7gv5iSIwCtUswucjqzqSuF8/bespFi8909nBN87IywwlUvY8WR5R5HD8Bb3x+YR6pkksuMf4BKehlz",
+	"sjoKXpFoC/VHPLkOBxHBvO9oPYoPwja958UcikTTnFNdy5GD0HIqNi6dlUypZmcB6NfK4Y1hFl2cOG2Y",
+	"rMM4YaA1S6y7nHKdiNMGu3fduJNIqufGijZQi/y38zeve9SqZlPGXc2VVj+2fw7e6VGMKRlvHpWbCXlk",
+	"lUi/MKykQFBu1iEMBXGy212bCcqxXN9IsCt5b0fHr2zT6YySbcpkIktKCdXcJyzMSK9QKKCrVQ7FQQ2m",
+	"WVCP2vHAVVvHYFxI6wbosig7qqkS6+EI0k+pcZX0IgWyj+aC9oBqnNd0ITUT7enwnaOdt1+uTc+Na3fs",
+	"rJ/aXubHsD53EoPqe9/v6OD4ex0c+8rL3nixJckkgCHcv6Oj9x8fDh9996mTweeRPS6PT1uwIYakEPay",
+	"hcAn0IAcRASqQxM2txoRpCr6e1gqfHfQQFqpVWlAWdq/LkUTH4oxma4HuxSVMd2Nu2QPdRPu0q1BK/Go",
+	"gNsWvlI8651lMhLbtQ8bSO3+XTCExDgOIC80zO5O5YbEmK7NBJPz68oOG6Cg0tbGCZvKJWoBZWCsB48o",
+	"pYcpFSA26EssUYfWFi6IZRLHDkeKZgjwZYYIHIVYMZguzc3iQjx++B0ZK2rYCLDARuzDlLGMZeOhMwqS",
+	"sTtLEQbWeFgH3Co7gna9DdA2STJuNZnM+UEuRFX+gZdz7oFIQll+O/wBml2s8lV2lfQpJADSOqGY1RVQ",
+	"Fw3us9AgI5AvmasCiBVP7e8ZWHnBeVDi+Uw2hnn3imJ6JYVV1Xz6Gq5Gizk6mUV2ndugFVCtnKPfNeOC",
+	"DyYbBIi7YuDvCZQ2dOAsgB0jJVlSsWmwXGWttZE6JrytF9Qwj44Tab1JS+02ONt1INkaUdQa1s6p5N+c",
+	"OquQ3nebkxBrdazdVWEQbAI8Ot5vtTWWIdpVIV6CiYiHLKi2VzPL9h3tYarN+ZJViZVPLcgweYar1L5F",
+	"D/0y5Wpc5CCXfYnpfncXPY7hkJd8Oav7ccHjePa/3P28el/s+OLBQiZvFXHzBpEyD8qMPzdIy2ZqidSX",
+	"KA7skllRZ4nV6IZRCYFBlPE2KIvqe/UqLRFFFsx68SowNKVdrP7S72a7krlzh6+p9nBgDYAnT06Tdfd/",
+	"8lgIU7m0wqKTp3w/XxFv8uxYfH/13Xeuny4Pl3a6xIjxx1G8Il3t3DX2EZoYhsUvOw9rEwaf6DvJe5iW",
+	"+RXLwAG8vc0z/3XN2ZBKfkF3S/C+OM+SDw4AJ69mJqDvQbgvavp0mq5XHGdopu0L4QnXm6UqLYdlgAIW",
+	"k0nHEHSo9wA+a/Qz1wo/dOyjSFlwPfbLsCKxBoSY0EPVSHLJNmeoz5WzLl8K3w0JHv7yG/fyKD7+29EK",
+	"NC/Y7mBOJAj/uJtgkrAcHpDnS4iHOhxARYyYQ11xgO5Jsh9pgqTTp1iUsgsSwQpsB+TlLh2USMh4nypm",
+	"HIbbFc15FpAWyzDqZr7+zenjb6se425h1S598XsOxzTBY8vtTxcItcQQPVOm9j887Rf3k4ZBcj04w121",
+	"efKKXclLlmE0YCbB+QAaQ7+el8mcv7JuHtpRoZMJ20jI0JUVLS5iti21fJ7DKZ3IAiu1lNkX4Z0OxX3K",
+	"9oeVvQngYzCb981bfc0oGwdbao9aMhcbIBt6AznMZlw0xH+WSH8htR34jmZor7AnxYMSM67KayCp0NPC",
+	"yKa0hTjNnGui+VzQfCI/nNiX0s3twE14q7d1VozbErIZRGGHTJqAMrgRSILrp38rBsi4aW4nZ8YZ/sAY",
+	"FRAtuSZU21NM55QLh8RAiZXsC+VQDlZUa4YBBJDmBJB/PuTQA9jBxW6vcm50hRoCk3zUzh/3Svw2fMlk",
+	"sdvP/gafi6DVmw7qr24Q/vKa0JyKKUpc/SI5QpMR1vyNuWpu0kZ2Pfj6Q5t53CB6WmQqO7CXQaa6l3di",
+	"j6kM4VmIOO5YTqI+gfoqTCJppENDQXipzya0sz2H91uzOIRRaWtn7tamVBnO9U1Kqc3ubleqvH0Ys9L+",
+	"xS96EarnIwkoIriNNEYQO9XMAcaEVNI2Fv+KzQqNNbvTuQgJXCV/1hKRXj5wvp2XuaBs11Jqz14zY9La",
+	"AM1XCzqaLqgQlay7SDSaMLPriY28DDHRo1Zoth5BzQcQyJo9+1sx09sjaBPPdqogWKPCRayOMmek2RZQ",
+	"lvTDiBrDls4eln6iHEHid/ht5LCWyvXaiZtWrVTvU843I1DCdXpNdoTlpl4wEFgLw2rf8T1ktc5Gl3qZ",
+	"TYcU202F2xm6VZlBnYS3Cap2tIa1w9h0rpoWtYEUajRWIaj0eaxTQpKa22mhfsCSW9TGqfaRpwK3uwtJ",
+	"ynd+7du5HH3XG9m/cZi7eOtGqB6j3xjLNIkJN61Q38tbA8LADBT74IbQNea8xrp2k9RxA3dIl267qvjp",
+	"66bUk795shMxqH4TlYkjnV4tJ1j2+njni1/urk53F9BtIaz6o10Sy7WKRaYk19crJrLIjuCtE2wqhVxu",
+	"MA1QZFShnYIteYH4v/anaaGNXCYtFK6IdNzkdOFSBTAACS4jh5c4GA7mzBILBFMsVznDHMfhgC0nLEOt",
+	"DwnGwXdAQ4qKy8FwwJeuDfhjxDION51eMTZdWPakqAjrqf0XeWhIThXkcSuN9/YUYss1+BEyJqHnQgNS",
+	"xMQyWegLKhjAKGgONoeWVXi9Xfu5QwHu6rF/9HD73FeNT/0cGpC8NppsDEu6P98kUtyInIHR2KOoQVrt",
+	"Lj9G3TMdI+tUUgIwpzTpipUqDjiEaOc8x3g3x7LaRwHIz13GkTohkGn3FnD+0ll4LlsUxUnntpBXTOV0",
+	"lTCRFxmXo5At3yEBHN8ok+W7VKqDC3OtuGGjB4trvPRk2eelbKQY7VrChGnDl9Q03fVwhDs21WcVe60f",
+	"qt6O3fdOUIFRVZdma3W39iiMMO7dL8ewQjY1koiXNCUfBtKtEqKS6+4cCdp4JdfJwkBcTFl3M7ORhubd",
+	"OvyJzwuFCbqQaHRNY6/rcYhTblwi31ui6KQrXtnxSEhtRoIKqfu8UOi0+R1qaSZ4Iog+gf256paU5ywr",
+	"2bNU3kDvwjU6Qk5Ujmhrt2uo61PY5QPHjyD+3Y5doXAVC56J/ny2vMOCWXZs25cf7Xrmm4Kvf6B5idfN",
+	"xYwpJqaQfNJxIBjT1YnkMa0bKR7rpG6DmfndGZIJm9JCs3iLScZZ1nFcnlBG9h7X1+F1UbRrbSe3Wg+k",
+	"vKMubEx+YemiQ1I5YI2H+dr6N3LLzsp3YIydjdA1zvZxK85EFqsW4PVhcIW6CBzCszNi13yDBlHRFDak",
+	"DU2lmduWIY0MIAsdlS9kgYlkNZ7RznQTPpmYqD9D6enGpKB/ATFnD5EmddJKGJuOSE8Q43LJRYSrPXZM",
+	"ZgROnXEaJclheid94cmOqjmJ9hkXUafoajEMKOOu1nJUvWgiC5OGnUyihL+zDQ1JVgMLH6MZ5e+n78ee",
+	"EQTQNLBlwxJ3xAsPGD9+GVJb8W4h6ZJv7wP7sOKK6V5RB5euFKc3EpSAUyOMOvbhIEn9uvr0qFcIw5st",
+	"eCtXxKIhVKFD3LhEL7HeVvd3eowKvTtC51fm44PLEM3klGs7C2schtW8o9e+NB1BdL4138VBdTceudII",
+	"3t6CgNo6Wz/61/g4ZArPU/ApzJDJJpTLDJFNPRHUDhrt4uqJBWwvGHm/0Jcw/328NCUJ3IWbJvR+gCiR",
+	"ykzuNEAkjOT6B7mcS++zfIexIJ/axvV6C9aYTg2/QlNvzkwDinF4/4072z1sq42cx/OJ7oe/H6evPB3O",
+	"PPTaund2jgc5zbBYd3qi7Qj2p3+cR+8zYF/rdg6qY9uii+vW8tr2EtSNYWlagALf00Jxs3lt18Ij4leE",
+	"sQREWVWAGpKxnoyWl6OrB6P//t//BwRsWFow8jKqIDnDdb0wZgUqi7sVR6Drt1ecjqtbw+NlydqpFEbJ",
+	"3D4qGEA4RmjvHQbyCTStmWystVBp/fzl86dxAWdX54srlyijh1GOQ3WRdKTC40ftPPjDC1FJvajFq+gh",
+	"yTaCLvkUfrGfQ/aNfZoaB2wAPTCszGiXxupWhuRy7pGT0fM1LBEPhsG7kss5zgaMescX4kJ8/fUPimUI",
+	"B62Pv/6ajM8Ls5CK/xe085R8DwtKKltP/kRr8/5zKBjr6vdzEdfKP7sQDe1eFKenj6YhLBz2Hb5jY2hy",
+	"fHL14MRTyAnQHXkezHSQ50EVcwgTGbFalJvX9zLjDKb0P1+/+I1gwtlb1BFD4J9dC/fVP4sKlGG1XZ+7",
+	"EKorQgrahXghrPYHE9Zk/NEykU/jIaEk59qU3w1JdL1/Gp+RcfR5DDXnijwnUpSwDivcoTd8yXAor376",
+	"gTx69Og7u7Rv3/xwTH6Vgm2wUm4VQBqeeP1s6Lxpgjg1334vqJBHb18/IxOmeQawiY4MEPvNrtePAOqI",
+	"iZW2/QD4Vc+TRIhWKvTa1Z1ERNSIDn03Y7sK4zMH/zH+H2vKzf/7RI9LAF/FTKGExiQ/hJXMo9xPgBEo",
+	"wcoA4hym9/D0IdrGtFwyWChteJ4Tl8x4IXy5SGocRslrJjIyfp6x5UpCSP7Rz2wzduBmABJtJFFsxaBG",
+	"IAxO0xnLUfV++BgMaA6jaezhn8duanY+4x/f0Pk45D1sZAGV8l0PRuYZ+dPjBw//XI5bCkZYrpnPZiXc",
+	"QB1qKD3hNuhHsLB+/XUghu8eP/mLxxMmGCGqn9pnfyeoAZDfEXz5d+zo9wvx+9HRUfi/ffDx6Sn5nYy5",
+	"gCy20T+0FOMhGcMn2MARGHbH5PdQUtFDwEwYzOosnCXFHFz1nwC2hAsyLhGNx38mrsMHtsNCUMcOWGYb",
+	"F5JMAx+CzQWUGUyuI1KwMzJGO9MYczYRKNg1+cg2OZNqwrOMwQS40MVsxqfcXm+gG/spWF2fOBMK/FDW",
+	"hUPwmjJNxdKv6+Gx7UFIM5rJQvgRg5FmRc3CDRi/CPzPLLiOSoC6lp7YlpbMLGQ2sg26urR+eLY5wj5w",
+	"bfQZGZ/bH8fuaHGjCb6ofWPf2cbsZZjzqYF5l1Q9Ct+7pi1RbM2WmzN0fZQvguF5TTUBzmdp3pIoTguI",
+	"FDt/8NB2vlKQNQmy0Ah9VLa/6Fy4gppw0BFfwAOoD90ucoATGdew18e+H9jdFd3kkmYjI+Uop2rOKiTJ",
+	"NQLIlPA/7t0nSGwOrpZloyXLOAVUrnoDdpBj4DDIuk7gMGBDT/CYOF5UnglKMB9NzojlCWfkn4U06LIZ",
+	"l0DaoZFHjvQDohE0oQ3gEWoIWjvzCXhxcvswsCPgZeNXzKjN0bn9AG0PhoOcT5nAKkvcw6MrK8Wt6HTB",
+	"jh4en3qVofJdCW8+eO1T6eKr/fzl86hq19PBg+NTfEuumKArPng6eHT8ABq3lAuCpb2xac6U0Sc5n7Hp",
+	"ZorWtTlLVe8BTp8xS0cUMIEUccFZ1WKyU2poLuclen0QrMi4mgU4/koTB+JnufRWZLBUF4IKL8J9pfGu",
+	"hjM2RM7goAWA/nl0Jz86JRlce6/cCKVgVhhdulgakMiEMwPrMA8t7XP2oj33A3MoVLmW7nDTuPQuJBZH",
+	"RmA6XbKTr8fDEAaPFOKEnWBH5VI8zwZPB3Y+v/iVP4edqIRmPf04eHh66jA/jIMDrFO+/Q41p116VbUr",
+	"MLqAwL0taCNVDF3tZm1IoeaYfqq0AWECD4K9DkH+ieI+m0YRpnXii0WAvlMsl1RtIiezXde5dLI8NXXu",
+	"jCsrFXHOS1TaQtw3BtgBZVt5+4hd+SRrR9XbO3BuH/zxyiX8xmjbDU7E8pETbyoa7nzSF9zYLoWRI6g0",
+	"oQCuUFLTJdsco0UQLJX2YRB9S/6Ab3itivZVWZsHI+bO1c41sS9VB9UwmiqQ4qGHpElId27pnGeH7nod",
+	"aLBWhQNJUJEMS3017I9U+45pB129hsCfDg++heCdT+9vkMGUJ6mJuZwDuwDPHKjDeDwPwT7eVFVswaCS",
+	"BDCsmEuwqVSZLrnEZCMvG++830IOLeivZsGWmuVXzEp8K8Vm/MMYlQuQYe0HK1oDwbA8xxcIXVEFjr9t",
+	"zvP9Rl5GWv3dcR+pWTjvcZJ3iqhDJvu1ifomSbC6pLvJsGIEOhQdRmWyiFyLuqWpgTaBFN8DLq9uCBG5",
+	"RDuCZjQPkViV2xFvzWgXqyjaIMFmqBF74WRSmC3k0AthxUaoEfa8RBwN4pWHqnB9fKVD6bCARFDopMSD",
+	"91l1k3qT/TvqaHnHc5Hl4Ge2cawPZP3vZbY5GMn9xta1CX2q2ntd1fEazT+4IZr3FebTkl1Mimh3km7/",
+	"3c2+YDRzpUZ+fEMbUQHcYyfwDPT18PThH2xGe3KC78HER1FYmJENRHOtBRbMIxEbrTGA6GY6CYV0kvfT",
+	"c6OJHa5TP105dSmYP4oOw4c5I5iPfKFEMWjZDhBTsaz2EkwB27fVnMFl9ULhiGvntXlTvsIaJB3ukupx",
+	"OZwQh6WsHOyuXY8zslJcKu5D9UogqNQIC10VZndR7VvNbuGGg31gWdORgG1HfZgrV6TrDg+CHRLWzwmF",
+	"w+jW5WFFJwgwbj8QjnDBsZi8JtFOYc9cMEAEDrGgpVpTaEZ8BQC719kQoQViixgeDdsEnDJ3qMJ6Vo+I",
+	"G9m+Mt11L7cOb8xgWjd2D5YMotP9dwMnov2iqJ4KwdYHOBmHvvTuaBp7HvCXhUmcaC6MJFQg8LxUO++6",
+	"j6VjYcSzT3i0c2YaogadEGxP+lzau4+bhcvLrB5MbOSOZM6+x/KGjsgzjLHpLklZWcEF5oBWdEhC33sw",
+	"e5Ir9h9RLMEg1y1FLGkydKJQhZZuSZ19IT4/KfiFYDvXuafVI6zH82dwalY+1qe6URhA+Zmc+5u5jsuJ",
+	"YzzUHVzM11HjrDaCBgsh15+9Unq42ex5FF8xCIqhNWahEHDLB2u4cJK1K5CIonLW6+o+ybj2EO/7nm0n",
+	"5NeudGz/X/tO/3K67tXp+pmxVe1soTmWXoL5FWIk48I5/Y4UYvPc2InC5r8cqC8H6t4cqLeabZ2nOQWI",
+	"+R7n5oopPtsc8NzUPUk+7nEJxiKA82Y0x3DEEI0KFy1ExywYXTFtXPzIQq7BahtgucN0PUIWWm7BbDul",
+	"S3YhwJTpIO3j9sGEC7N19DJ2hWFN6ThyV312TM6Ju0NRg55SQSaM4OsQPyrtM+6nCxH/hjGfhomyopQL",
+	"vA5uoCiiGB403IXOQDEVYuQcZnxGuO3WrJkDsXYRqlyTxw+/O74QvpA/DatscCEELHcZlIoE++T00TF5",
+	"50vh1eZcxmm6px+fflf1hHENhbNTfiukoj3ZY9IfdZ8UR6SnQGtoNb9LFnCuL6unwh8V9KoAkTWyg1qR",
+	"hcb4n2cVwP878sCzuCSIO9YcM2FTJd6b3BU+vzDlPOmQwXWzJig/v91e+WjrbsInX8nvaPDGx9TT7JT3",
+	"6SXkH5ILX96SjMuXRzxz5TDnzLi45h34pykbJvrNn8Ulnz53n3k0mVv2l5c9t0tF5S7eG6Huloe+57n7",
+	"AagW0l4iwk2fsG2mffKxcoxaHQLnMfuEE4WiSMgEIxOGlYFkGTpMIVvrCOPQXd0VKJyh+VyAEDT08ebO",
+	"+nyGJWp9wH6ZSrNsq5uTkCewvTs4z5+TPyLa0rv2RjQP5VC+iA5HpNkhUSGkW7jBW+TJ+8F5XgjWbUX7",
+	"nbpyBbq4Hj6D4334m72c9J24HPpfkPfTenOX89j31kcHQszShmXWsQ+H4/uIAifuVu+o1/3qnr5x7e52",
+	"9Ceczm4tyi3SoTQoL0mBfSfe264a1D6stjtNnHyE4rdbAmM9Wmspr1h9TW9XrbpL2QoXC3K4ihDQHd3d",
+	"ZMyzsavoCnkuX+m7kbyuO9B9CZ5eWhbmendd05uXKTrk8WimvPRRJIOCMfE6wngAjDtM5sMzsuCrpyH7",
+	"0ZWWBM3HBSdDVJlgx+Rn5os5l28TB1NFqMguBPwYlCsiZFUT8xkzqAoRI9dUeRNyXAR3FnVw5qwo8oop",
+	"xTM2Hrr3bG8u65DmML5zPyYI7RSM+Hfimqa1UqoiAzdc9GXdZL2gV4xQcyGggSenp6cloAikzBu+dIYb",
+	"26ez02UpRW9VmLtlMjcp4eF8Xhbm7qQ8HEIXFmKJviYj3ZjMtu+o9mRevzAT8a5ZtTpkdFj7GGbiOueN",
+	"ItdfS9f2je2966NJ/MH474q7aE01WTDLd8AHn1PD8s2hpKKQNhXcdGbBNkQzdcUq6cl5LgsTrWcADWpf",
+	"0fKxO/RNRGXJ/4iuibDIu2XqcttuwjERI0k1SNUR3TS7JZ4bgnVq8KL1sFJbrADvWQCoHYVvnb8CEETs",
+	"48HHYb/1SgAaUBUjNMuYvZglIJTARYrPDCN9z4Rz4WSHY3Ke59F08Qk75qjGyELmWfAVO3kFrl85A/ye",
+	"JUKj6KoXF0cmNm62SzLJ5fRSW1khWgdMQ4Eh5cxe95ETGL3QLCOPTx9diHEY5QhaYtm4ObPxr1Eh/s/d",
+	"QVPO5Zb9M6Hj9gs07Mu9Mdrc6sAP5ZuZRySbZDJbF9bJx/JI7PTLlFdHOOK6xCna2xlDqr6YC2G5hA9d",
+	"MQHfBV0z7n30tFoWsZQAzPKbVB7NJOg6maIzQ0Abcqg6yNwQ08+j0JQRNu57O2Q1XfArlj0les3NdGFl",
+	"OzmbES60YTRrdgfdPvP4nLxBJSHdtTOocSSH8gXtPJLNnqCYhm5eXmrxA90LJvdCRAMZRuFNvBJy0SJe",
+	"9TqGYV26eIfu/2k/vFQR5nwnvqG+1/P99Azd3SwO5ReKTmQNjNa4swlSwnXlkROrrHRTqn9mm8/cKxRP",
+	"Zbf26lW5Q+muQTV0IlzlZvTctbMquwev7UQTJzTL+geCbzH1dCBgniO2aADfWB6TF16grF43hOaK0Wzj",
+	"gri13I73o1m2H5H+Ae4ImPeXK+Jf6Yr4Hg1Akc4oA4/Z6zo4QX/vLZ5+Z0Sj00WAGYHznwIOsUP7cty/",
+	"HPd/tePunOzlwORstv957xIbFJbsDxEaVJvNnUUG3Xsp0IcIfZ6C4HVp9Q9wOfipf7kf/tXFwWU4BHvd",
+	"Dp+RQPjl2H859l/Ewm7nfqfp73YsfulImhK5D6CYW4D9Q2HQbjv9M9v4Kqg3Kmd2sjHeFJB2WcmtQZCE",
+	"vW/Hz17llAvDPhhfyiajhh5fss044II6CAKMKMGq0SzHqKZUwMfPgGj2uYd6QPO3G+TxXOuCZT+zzU60",
+	"S4/sqMvtuzc89u5mcaDwj1BeZ/sgRSz15CMW9t6RUnElL2/1QNyT8IVO238vRYTbHfne8HWWviKSBe/h",
+	"XMosdQk0BUggfd4kLbQERdwDLM7G49730P7MNl3CHO4zPzj8Xfoz29xJaMMXFnSrIQw9b82TFS30NWwN",
+	"0RFLgvZBs18u3C/UflMX7qzQlQsXw125C6rVxZJlHU8APn34I4DtfjkDX87ADSHQTadsBdUNKFQZ9Seh",
+	"jkTZSvvSUHMQ2t9eK5lnRLOpYh4SEgsxz1zh5LmiU0ZWTHGZYRFwwdYHNYPg5P61pLxXds52D25Zyvti",
+	"MzF3ex8iUDoWNYYzJ2ddhMFcztut0r/YB27DKn3gYqLNGaPLqJrvmvnaTmXJQncsh3Z3WT4jXEzzImNZ",
+	"c6UwbndhVBbrPnShV9dyWSHK7WrTiJC739goypXL2JRn8drB2jYNC35sGtXD3Xm2XYZVrTAJqc7ZdcuF",
+	"Pth7SCFdE7gFJeg8Cds4zanWPRwtTBRLe4QffPgwGA4ewn8fwX8fw3+ffPgweH+9dWMigyrjTaORhZnK",
+	"ZfeCcy/c851JWjOtuRSNq4E/t5D1wyff3GWi9i9yvtsB5bN8Ldc9hCPqVdRe98LC9umTjyW7+tR4AcyZ",
+	"5f+Dm122FqOkG+MhluqFYCVnXy82gIgLiMZYMR4/uWKU9ugaw5Yro5ML2fc+dPsUR4KVJbuPdnqGfw3P",
+	"fv5ZIZW5dAgHrFQ2vxHvba2LxnNUe67Fn/ubnMgMkevnigqro+mpXLEIbCCn00vUeg7v+K0s8R/ABVyd",
+	"z504gytD2AGeU63Ff++1nXsztUOhBtRGicVtiOXmuX0A8uYtV7XHC46lbj3kaX598rH8YtTZA303J/Oe",
+	"mAWvT2j30lZ4D6ZzIK/11onZ9l2n7r4mibFO5LdDUC1SZHXwd+3lro5ml3zRi0FUFqRF2Ewxr2ubgrc7",
+	"bRKLfnKW30u2+Uoj3JJURIrclQV1pVNASFpQDVCIrjo68uljci42UqD046BT4CxZyQhlHx3VmOdQ1L7J",
+	"Lvx58OI/moX4iyB17wWpBltyH8bl2I4VuGZSLU9okXFzxK52Fjx66d44ty/8eHU7hY9uUugpJ7Jb18X1",
+	"ObOMjQOqk4MOjkCeoMg/rJpUlodSQ3M530MrZtNCcbOBdfUNj4y8ZGLw9O/v7dKUhPEOUGXdQ9pVY838",
+	"sNxYGtVnTwwJ8nCvtpmhPGH84B7dIoraogrCqMo5U371hn6cbngPTk/PSnQsgXC5UFkWQYebDJGuuYoV",
+	"0g6MmsHTARfmm8cDMEPyZbGMjZD2XM+ZumErZG2ZWoSiFBXdOs/pTX0x/ZOcbjSgKuPXsxmY2qeBQhKU",
+	"1wBM/bMrDug9As4org3dAJLkJVt5QyEAsMlpAezOSilCipTvGZloT7L9YcGmlyjNyOWKKob2SFf32OFA",
+	"NlFmpjYjVVQp0xHfRMqcUYHW+D+sZOMX+5nbntuWcGqb3S4CbJ+/+6nm3ptJ3TyH+RWTu8LpBkDahcxZ",
+	"883b6347Qc/zyUdamIVUn04+whetdiP83m/Cr86D+i9lN/pyrD7vY/XGl8ONpsGEURunVliaJnRNN41X",
+	"di9qP4fD1YV68TRF1Sq26iPsOHdfLu/DX94/Wsr4cnN/YTF9WMx5lnlOArDNvtQKmXGWZyDaS8GGhIls",
+	"JbkwCBivipzpEN51kKv8JPRw8tH/2eN+/9G98uWK/3L+/jhXvAjn7i6v+eHHlhLzzgHxH4rNuRSRqh9G",
+	"7qo4hft7Rc2ivL5ZeXCrt1ZTaOHD75LhabsEkWYG8UUW+SKLfOGF90UWiVheqeS0iCaHET5AoIms6O1L",
+	"K5cMjfRnxCykBiuHX+8Zt6LRTOa5XA9JIXKmdYMJpKxvh0YSTZcMalBsG0VjD88rGOtNRgfYNbG9NDle",
+	"IMDUjuK+X65+nLG+DFg9jEiVMWU/REWDqGIkl1BVhJp7plPDeOsk8K/ieQ8U+cKuwpd75cu90ocNvCxM",
+	"nQOnuAK1wh1TyBkOeK2cfLT/9NBlLaF/0WO/nLHPTo+lcK7qPp97p7raQX6lg6SVUEoVnsBOCuk3j6+l",
+	"j6YP+R3ooklAvSkjdAkFZRv4ZkgHHWKY+CmUYrS77+uzGbAEYP56yBTiGswFsjCEu5ShUJga5GpNcqob",
+	"Q0hWUnNTjyFZ0g8YMvLNoyh+5DQRP/JF8/7Cvb9w70YvAB5fWVG6XTROf007BASdfPR/9hCBXpYJxl/E",
+	"oC8H6Y/isQ/p9VYkGpbRy9Wo4D0EpHBuIhFke40hxxKyI+PBxRasY/LOXdN0xUeYW8Ci8qto1YfL/YyI",
+	"Is+JoT6jYE032wasSPJpPttfLPFf5IEvbOzeyAOli29P6/sl24Bi1GRfDwHKdp+UzK0G4ourYAa3hrrx",
+	"GtcQ+KWCQtOWISzkmiyp2JTcFTDZXVF5/7xGjsVozrLjC/FuwQQZZ0quVnSSszFoLFbJq5acB0x3qVhm",
+	"l2BVTHKuFywjgrGsYrqXeeg3KkG9xQWjcPyf3Zrcwil0XbVD2Oph0MzWIdeeKnZrGRJ8uoALxq2o22LY",
+	"MQ1D6kZrAZ+gW7rMu/LxzzpbJsxjd7JMuUK3tLc/XjG1KbttlHQa8fBqSV/2IM+szOHYxVk1A8yhQVwH",
+	"/2GLKv4AGBDlXG4Z/wFhBbLQf/uFGcgD0MOIXAu3b+aweciHlAju5wxv/kAHwIgwpVKVKadF0UfenP3Y",
+	"iYuffAx/Q7I1vrw73S1syhs6v1FveaWjljs2sVZ2Lp+BC90OE1XE3Ty8H7P0zfnk95TCCpZ8Z3i2ZJVt",
+	"BF3yKVGyMEyTJd0Qw7RxRfnOBWHLldkgTgkqpfYXSIlPq6a6mWj+VfzrlXnfCdZ9ZQQd+ej9VBPvdiY3",
+	"zxHiJPfOnMHzd8U0M82BVi/xd6f5KUZWil/Zq8bI4J7HmmEYq8NmhsjCDAn7AIjOM6nwAkJWQbMlFzql",
+	"iIEK4AZzR4XDQga1wQsBsRzzYj7EYIQNyZkxTJEp1c01xfJi3gTr+O01MTgxpK0c0xXXfMJzbhpRU8sn",
+	"OqNc4uL/rXwxMZpzNV3wK6t7C8vFZSPEJnUPtlv7btRuD9PZrXu5A3ATYHyu6WYUAUfu7arWVIoZnxd4",
+	"VDyMQqboDLAfrY7uDTJCBpBJMnamkTFZ+hvXCX8RAoNDm8nYKpcbNBWbCyHFlB2TdwvpYGjQ8ATHAi29",
+	"9smz7VPt7cAMlEspSsezkMbzjdTRd5oedPEHUO/cRG5Zt8Ne22833MX7Y769nSEfCotv5Ql0+/xWL9OT",
+	"mVSXAD6VLlqLxQHcRQOsHY6zPSkACPWBTivH1N2zT70hLuYxci2GZLIB5YWDTRQvLHvtgn/LsoEpZIxd",
+	"CKrJ+D8WVGQ5O7GPjY/Ji+ghNyS8bVz/GpA/J4wsaFYBy7Ysg2WWA+WIOEu1ayd1xO2K/DEOOM7iJ7vD",
+	"9/CE23X+rM733gPe83Tbjex1tr3LQbWaPMJDNynh+E5aTBxhtHdaaHhh2YflOqQQGVNlgH9KXEItAzhJ",
+	"k6yUMkq8FfyfBSshdLyqc0xeiGnJviM+5QbDoToCes4dZLaVWMAjz3LNvkqqK6uissmfN0vzE3lZ3D7O",
+	"jO97hxhwEDo+KHO7zYHvXU9P2ivdxONxJ7ILy/uIf9SCxapzfVWpwGC1QFAnFCMKyptlGJRqFkwQKY7J",
+	"c6NLEQOwqRSjGZ3krISttyKKVx/m/Mq+WRgsCXV8IV6IEoOcaGYMF3N7gMEMycWcrJSccdseoCRXjJQw",
+	"QO0Tj7yo5dWVINxIRZTMc/tXAb/QC2HVsZxPnYnAu7TB1JlgE04PvmXRp4f5siGT2A7XBWQPUSDNN0NC",
+	"ta8Xj7ug7Q7bCXIXl7xWUswrqcU1uwAos2o5go9d84t3ly65eUNCFy3lngbJ3MH4960Gh6emXS5rBm0O",
+	"p+2GaaJN7rpztdWyRxxFFNUIemaTVNUzrNG++YrNqqWJd5mvvAEp2LAIzaVgT2F0Lo5JBXO2S+SNDF7U",
+	"O5PAvOQCHN2bLoSTiuxCwIzHrqURjmHsiLuEQoNGsXJFaTANY6SGSDG191GuJYRp1O4HK1rmG9tWaSm7",
+	"EO4sLX30pTN8DV3Ig3Eqc3xr4Q1Vu7f8JZq6VrDm8/29VW5U974Tb9iXW+DOqkD3UM69pHpixbYJnV72",
+	"h4CvMbakBe8VW8FxH6LhK7/UxHZGzELJYr5ARmEVTc8phmRFtbaHG/TT8LuryueEzAnU0Tl3Eq2hyriN",
+	"2BI7DdSToloKMnbRkSMjR7adkW1lfEZoVazNJENBegZGfwyIxPrCKJ5TTSYbN2A70DTjsT18T6eX95z1",
+	"3CgT+Buua/tZCjpEgGz2cUX3n0vcswnuyUaewUC3Fb0YLxsnAwFRTmbIerGbYqWNYnR5M+zmTRCWJgwz",
+	"MmECfjaglYFAc0x+c6HSXEex0VKVIssOYeKtn8i/mlARJv5FrvijyxWYGO9iVyI3G9zKFDwScOniX3LW",
+	"ixN4m1Z7qHvMZj/zMPfKXHaHW/j1OVS8RcnlgjXR5fWh6tsl9OLgDPs8kJVgVt5zGuUxOXd83FsaKWqj",
+	"OYV4Sf8SEF8ngc8HeRxfCHfNQQwH6K344hg5/9jHioT4S1fFcexW4ql7DoJ6kv4O6OlfVOV8xXJGNbsb",
+	"j28nceyPKmbed+nSuYFig5Z2pVk+hBN9rRvk5KP7q7WkcWUpB7fF51ssn27QhypzHIfBtFuDr83Ghx0f",
+	"/q1YTiCPu/vOnSBX3Ust6D28NjUCXGpLRoV2kaRueavOuWfBCkDL2kNSgL1gIdfESDKXzuQhCTf2Ymu0",
+	"NlyIqKIScWXzYr8/OJQU5blOGibgGnt8+h1wAIwtXCG5BJMqqDz+kk1cXrgL9aPyxXTxxXTxWZgu6IHu",
+	"kZOMz2YnH0Hxab5UHLTDLh1le1kFMCDvsAn8QHqwCDjJDfBeMKZdDmFXhuwU/neXhclgaZ7x2azlHnTO",
+	"LGSHfDZj6hBX4jtMwK/qrgBaa79Zc83uze0IMVawvDuU4fjBz1sVLmfSIe8gmvaNJB9E7TeqwUrmuSxM",
+	"xEWit04+Rp98TfDWiEd8dHA7S7wr6hGfOpQcGjUZ4pMUmzK+Mjq5oL2PXNlBXO1YUcOOcku7+oRqzedi",
+	"ubPw6CtqGJD7efTCHeZURePG24FrspI5n26aUQXtryOeDVogHq+fSWUkMVTNWTSeSy6yptHgsyPooWs2",
+	"VdiDN/DyG/vu7kHZkZy/fE4u2Wbo0uqGVlyhyoBzQqpSWt4x2n3W7iaZZII4dzPLiIIOdouWJwuJkTMM",
+	"Pca+WEaMbOab1DCCp3JH9palKy8S4c4Qjfib0gqYU1kIA33NGeR4XIgL8TsZRyQ3Jr+jaRqe1eFR8vuF",
+	"+P3o6Aj+Dy9dso192HbliIjgD0hJ9jea5/43XbrBXAKnD2LBl0qysy+C4hXB8ITBrKlC2bl8/qmHHXAo",
+	"NhSXAPr0iDY0Jmt3ABDHTLvh6Np4AuHDcOh0ESYZ5hEeIRMuMu0TY1g+c20wkY0KzdTIEVBoiomM2B+w",
+	"LeWDWTH+cQJsbKlZfsWgpPFWqKuwyrElHqvzAl3gsC/EueN0aO0NlEWopwbMtjv3H6FWvCFLqQ15eBoo",
+	"0wOzlvnJT05PTyvngpwLuyIXosSE066ufEZyqV2oVPxKYy5e4pD+ARLzUrO6ZYtuYgjtumq5XcD4Dqkx",
+	"7zuWfYM8oTVCtxjxppHRtstEJx/tDyP4YVR+7yXXdpjTO6f4G7pun8Hssq4bi+GN8MrB6W3PoRzE67tN",
+	"bETOZoEbt1zxTYpPmnBuU3xqUYQOe2KtHhTtD5jkux/evqcpMdMmxcjfkt20opf+6buEmUDaKyEdUNLo",
+	"DjPhEijuY8JEdaE3HUwhbkNuwgySkPL3lOqfByEtZ1Qb8IvASyij4fvBK1EIw3Mfxunkv2Nynuel0oHQ",
+	"Kl6srEnWC5lnF8LL/EOUVr3WEMTbswjfIQZeAAdKsXK+FO18KQ+/I+PoqmQfpoxlLBtbMTSs3YWoiqKn",
+	"HaTFl54D/GEkRTeju5ISsfsd0VXBknIv/DC3PfZDoTvsJYX6s1wRQYMRqzVxMiiIZUyQ0xJd5qOTgc48",
+	"HC9GBbkExppCl/B8VoTbWz6g98T32UnwLNX0O5V/08PY249om+oprTXjQnO0YR2Td/E1g3hCis8Xhgi5",
+	"tt9fCrkWznxC5tSwNd3okAelF/bXBVPsKVx/OIfYvGQvPrgFuSFTqpS9LccfjuxIYaBHii0pF1zMj7xR",
+	"ZgzNNzwE+Gl63IADvX1KbktEanNl3DmHtFL/LUj5uBIedjKdTxiVNaDYJeT8nYHMY8UVI8kEQeisLOPw",
+	"qP5/9q5tx40bab8K4Zv8P6CdsR3nsOMrY+ONF0E2wdiBL1bBDKWmRsywSaHJllYwFtin2QfbJ1mwimSz",
+	"W32QZrrVmsNd4pHEc7Gq+NX3qQW5XlAuruZCaZZchxzktZJXuaRrygUyjhdMd0apC2LUVCZMbslmyaTz",
+	"4fSGmzmA6uUE8nhCqE39BxaLZrT9Q7HI/XtXlZGPUsx3Bx/lNEEvow6kr/K+HeMyAdbI6otDOYYiRnU6",
+	"aFhPe05zoxr5LaOIx+XzI8R24mVV8H0DhjshUenNq7O6i+RdbtQlNj7kJRI103KBlOqvx1zvD2pD7NpR",
+	"MVP/hEUhc+Al0bDcJVRg6UUdJxKvFnct1JnU8qw/FXMajXoUUxq13259yjwAJ2lNxx5LPwZ1ed9zVjGf",
+	"jjjnT8ju3awY45wqs2Q8IzcZXS3dq2UoYCkBBDmKs9QLq/+AbV5ikyPmacusQd3pWiAbKpMH3yWD+/2o",
+	"Cdx49ruzt2X29yFyuOUWJq5kSptwS1cTueUvtORyrz0ziC+sDRf7hFCs57gIqVyuCVtTkQMmYcYWKmNR",
+	"lX3MG2V3PSoP2Y8YQ21AcEbeB49mKn22BxmTYMdQPDX2X+0ZAMl7x0BSHCGVsIBWRtYTtYCkcHN6Nl7O",
+	"R5CbLQ3nyInZuO0OjHm8BU/mhhuj/30laEs9ajvsrffX+Rf3/1fw/13Z2RJN3ZxKog0XgsygGjMJDJKa",
+	"8AQ1jwAOZA8oVNrY87/IGHOkdQ3p2fYD2rE2e7G0QTuDkrTtRW3/nGauOBRjZ5tbe9NX0rnUyMQxzts7",
+	"MQgBtl/dTciLyrE5ijvUEmifjMX8RbLqnMeytjrg190zOHgdHd7TQT5DPGHtCd13JHhgsVYA1s9uopr4",
+	"r3TEfVIurg2eGlg+LHr/9ZePn8h///2fUAR1/ZZIhUUy6DZNZeryyL5glViXFl4y8DSEGka7c7ZY6Kgj",
+	"ROstYyvdSPyJOYlRXK/xkxLxsEfJStzRzznNtMTog+klLzHB04UK9jpPB3XpzuFWObjqus5w1XGNvxPC",
+	"jkMWcrOpNR9eCdODZlTVEF8U4Bz4nNdPUusS3aRMyLX9t+QaawWgOBukMlEmN2Nej7UcYRIqrFe6rZZE",
+	"F/WtTnzTNi6V04jBPVn7KKrLl+xPeFU/RSsGQx/RiNn2H5UhG21A90Wtw1nb4RM3ysdf9pzpUICje7Vq",
+	"d2e1rLNsfVFbQrR7y1f6YF5LR/Hg6HrfvPxzA/WEz7E5nRuXR3ZUvmhDN3SL7TSQVtq/PQhv7AjG5IfA",
+	"dvhIjMloAxqdmrIfm6LQydkn0L50Hz/SVnXNtYTdrv8hflQrJieeZkbQGBC9oXpsGRwX1fpOQwlFXaxe",
+	"PJfpGP3wR57cAO570HD9rnvonM5UZga8nOABxfEQaSwcxVvJ1LC6BKGQXVEO2836Tf1k7wQ3BR8NY9a5",
+	"7ThsJQMK/Pn2lIDMv3GadD6PU0lWn+T98SAGf0/r8x7qh90YXERIbxn0OfhX1rcc4HI5p8mayjkb0DSA",
+	"KjpPi8fRcpU2ep5s5d5vNlQ6oTEQZKBQr71QWfBS4eKAL8SXc6z9UGdXcJTPluXZsjwly/KjIsjzFTLz",
+	"cHBcPmsQewKpxIGtyZzKhCfUMJfpB0WyJc1YkU7DR9alEokG3kTMzeESureEw1JyU9mZk4PffTYxzybm",
+	"KZmYn5g1KMUgkCfGmplBzAs+UAxsX3yAD8aSa7IECSvJNm+LPJov9OUySJT6fzsjfzNVpvAgLLXzro/W",
+	"qDY5BmN9NijPBuUpGZQPFOUF/YM/juXGejJDWJRm2PQnL3JHPfYG8lVOdB1AZkapbpT0pW/oQTNo1oyo",
+	"G4Ds57gv6LH/vdrsXEwd4XJ1GxdgbgmTCazfaWXnaiRJhtmDj0PQpGZEx5c1KYuZ7FYh7FZaNHCaDALm",
+	"OlT0BHHtPkNfi+5CNJYELdAoLOKavH750ufEqSlTdi+pnsodIEOEsydHgdlrumY1u+YJQSUqsHw/ASMC",
+	"Jg4RFym7Lf27aa8e/QhfP/IR3tOif0RvE+0ObYGw9up7HiYkU2/AjnlWjy4qE+GiB8dAd9toNwtVHv37",
+	"rPed5Wfu3/vWJ1zPBePJMhzE0TqdKMwdiUcEiE+ryAyJNWZqVGQKiNGujEwMOqpKfAcxcJe/rXNOnCey",
+	"F6ISf/chOQvPeKSng0f6GTlSi1PGCvBMoG/yNbAD31WxWM1V5wVmP9wQih5nC7eLwdh4wr1Eb1jGCE0S",
+	"lkxIxgDmDRbE1TL3Rm9fQCP9cnpT5tjoB48UD740Jl+ar/6qjhDhpk1K6GoduTCdkkKvX7357s33X3/7",
+	"5rsuVaE+NjbA+E7rUqbzZeAfhdtvzhOWELPhNizGKtd6jJVMwp+5ttYiiqI94ZCLo4ME3AL44Tw1xFTi",
+	"bcxkslJc2hMiREnJGp5J6qTeSNjpGZurLClcAsOEiPUVqCa5BDq6MwKEZrAGkF2ZyoIBKMslFGJQwJK8",
+	"DRUaDnNWlaSrf0+xv9zkTQ9bpXCJO+tfLu4+RpIWWrxkK5U1gTRhjTYqF97G9aeDFbZh/POB5QT3BEsK",
+	"KJCzfKFepneAft1pL/C1p3Lc35GMa3uOAM7gZ0Xnsz/Y3OhacGWIsvHR0VniiNslWAaoiZLRAsC0C75m",
+	"U+kXYkJu7EENiH4mFpMygcbCuLr6AMTCjJ+N7ektQ6haJO8BBHwFJGOWMXqrp/L/EjXXlXU7S5P/ByXm",
+	"kgsGGmqSxU/M3gjgsyoP6GIcm39ZRYpWP/jM1TxMJXQwqLLVpg0NHReGepxkoB/ViFQd4UWTZqbzRfMx",
+	"veCe2HjvafTtsCKjb48pl2Ac9ITMmOYJK8cskUkZ2swbpk/Kxts1De8cBW0R1buBHAj47uNu7VgwO+hx",
+	"PJ1PTJsxnxc+ZZyKzoDP3YMbunVMaOGleK5SRowawBUCF9g9dGmarkSAQh9wBNhiweaGr1njmzGEDPgy",
+	"FpKodj9FAOw8Yu5E6oZFplJgabDuADEZXSxsJ5hWYg1s5uC7FVII8G1Nt/DK5/Yn3PdnxNPNoeiZbw98",
+	"jUhYzBFxAdJbsIWxNqOB/fm9H3Ijh+TuKrsiz6804Y3igbdse5pCfNUBt9VY4QolgY26xxyFCxIFTWwU",
+	"6Sg+FG4EWYghquxu7IVLRoVZNrMWwuERorCKQV4vZVTnGYLvQknAkooFWao8mxC1Zhl8NfQHNdhCHGt9",
+	"VYUvx0rOGXLJJlP56uXLIiThvuQPXM1r7O41APtmYIiRaK7Y8JQsuDAuHhfc9kmh0HDQ0LO73bXsonEl",
+	"2VRSoaN0uvZwZalCOh7C34juDgLmt+Sbl1+jgy0jWAjVt/WAQtun924OPuDsdxwlYFv001ZIcqYqYcLG",
+	"4IRDlTGhglsv3VqIGdRu0LSRwwq+3HTwXn/z7d3kQ3c7ucrUmicsa1QydX9v1Op5/f2oRqC0UE04F2sD",
+	"wtDBX8THFbsdVrSfiP6D2sDmLKbYFe5wHVE0p3RLco1ai4lCM91pA1aZWnDRJQ/lSHT9Z8cUh8I+PFJ1",
+	"qNI874Pug8/7SRlGJKrSRotedkRG3aoOJQn6UMH0c01mKvd0uNful65ck1c8ub7wN41mxv5N++dPfBMN",
+	"HQYG8sLJAZWMiFHXSYWaQEFxNpX46go2Ef7qrVLwz1BOJs21vXB8P1zCdlJ+MsUvMklnov4CcKJQpXV+",
+	"DJpQ5QEdWxKq1Ho7JKaynU9HrWCkMfQmEVXu0yFXz/mX3QPfJQvlbgEMglTKgluGdsSofRSiHKChURlq",
+	"nFP6kBg7K6s+OmdnR396k4raY7O3qKJW99WR/IlWopCTsSjwAlnuTlxLEHsLZZmTkhbGQTJLpVmqknLW",
+	"KhQ9DMswgEBRaeDj6BPd/aI8UZ2iUxhQb3pF1ZNbq1YUX9OmzVXw3n4bOPej/8yAm8630WJCfVfHZlGK",
+	"YzddTI2f4vBPnZpB0bw+FfPmhzyKYfONt1uAEP8iVH7riFpOx5yNOIx+jJg56BA5Q5VresParNRv8IFD",
+	"j9JHLudsn5PxmzRc1OTNPq6EA4CDKBPTqDiKQU9dduwmU/nqalZ+l2EyT+24feI4Stzesu2L3/dIEYNp",
+	"4olZOml8tYFMCoJIXPqeGwcz2ZC5WrNMEypEU0e5NCxbU1Hb0aXKbecSWtu5IcMmWOeWa8ItQx/hyGVA",
+	"DKF2K0JlgVx5zTKY2/huRcBRsWU3S0VT3rZnP+MnBpwtbKFNoY8KwbJ7zBab5xk3WzhsKZX0hqVMmiu7",
+	"bS/+8bvdpzhslV3BLMK//l69VLEbE3jJjXKNmRJO0GSuViy2EDxh0th2i+kOL2GtqfbPxccedKVwGEd3",
+	"Fjt6I+w7fx0xnOESok4Niw9GtDA1i3X+Jfx3V1oKE8m3bOtRg8XTTISPhWoes2QSVXIdMphwORd5wpKm",
+	"ZNTn6GG38+09vr5OQQBnj2eVZwWcT9UdM2omrbEnfeXQ6pAKpaPYnECLz8LwBqzldgr9HTthtsdkHhjD",
+	"+S/vkw5rsU2PNlQMYx4lVgyt73uITzLzNd4o7u15o5Rd97nr8ifOUwZE1q0+4c/uMw/aIcRBdHuDbkL6",
+	"cgXdz2HUObCZ3Hexz7/kmmXenWy65XDCXgy+JC33G/a3L2aB1A+o/6nfI0GiWYaLtEdUaOM/lq19T/JM",
+	"vLh4cQ7nw/V9FysJL842yOASZI19msIHgvUpEcMkdVhcG1uGzR++H83R7i94FEuAf3K5YBmTc4DfnpWA",
+	"tnXf/0vGoHtU+J/guvLNYnZIw4/86mEv0JMQbxVWe2ZdfD0hJuOFOLDKXCETgLoENQuVpV9BfUXU+myr",
+	"buuyWp4aAeWilEgKAGwZDxT9Vkja1QyBZkUFXNFx+PUwx3aNvDWZMWHDJKOi349QRzVNXFZgVE2Y9/Bz",
+	"/i1k96d+BFYrx/MA1aj4yhIXqoK5s6HoxtPu3iimASZX0HEVXS9D3neb/Lzk8yVipHQJJKUBdYhMaPOl",
+	"V7xZAl5RaUaWVCaCkYQaGrUH8WdGuahr64PakDS3zeEvA5gW8H0k5TLIZHricnsRG54yX0UA0TX1yN+F",
+	"yuI5pYYRYe+6uob/TlOWFJlptQhI5AtkoNGTMHmTSHtEwyvXbTyhwF9a28i7POGGAHLMr5VQNzipkESO",
+	"u+tSdjUbtqDS0AXjcoBpA9AZlRmXLC1tKldvtvOLf1VZOIbEp8Q0UVJs43G5T1g7+r8AAAD//w==",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

@@ -1,0 +1,59 @@
+package ratelimit
+
+import (
+	"strconv"
+
+	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/rule"
+	"github.com/signalbox-dev/signalbox/shared/id"
+)
+
+// assigned refuses the deletion of a policy and names its assignments.
+func assigned(u Uses) error {
+	var uses rule.Uses
+	for _, a := range u.Assignments {
+		uses.Add("assignments", a.Target.String()+" ("+a.ID.String()+")")
+	}
+	return uses.Refuse("The rate-limit policy", "is assigned to",
+		"Delete each assignment first (signalbox rate-limits assignments delete ASSIGNMENT_ID).", u.More)
+}
+
+func changeOf(by audit.By, action string, policy id.RatePolicy) *deploy.Change {
+	return &deploy.Change{
+		Actor: by.Actor, RequestID: by.RequestID, Action: action, TargetType: "rate_limit_policy", TargetID: policy.String(),
+	}
+}
+
+func assignmentChange(by audit.By, action string, assignment id.RateAssignment) *deploy.Change {
+	return &deploy.Change{
+		Actor: by.Actor, RequestID: by.RequestID, Action: action, TargetType: "rate_limit_assignment", TargetID: assignment.String(),
+	}
+}
+
+// diff is the account of a change for the audit log; no limit is the empty text.
+func diff(before, after Policy) []audit.Change {
+	var d audit.Diff
+	d.Text("name", before.Name, after.Name)
+	d.Text("requests_per_minute", limit(before.Requests), limit(after.Requests))
+	d.Text("tokens_per_minute", limit(before.Tokens), limit(after.Tokens))
+	d.Text("concurrent_requests", limit(before.Concurrent), limit(after.Concurrent))
+	d.Bool("fail_closed", before.FailClosed, after.FailClosed)
+	d.Text("on_unavailable", string(before.Unavailable), string(after.Unavailable))
+	return d
+}
+
+func limit(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+func assignmentDiff(before, after Assignment) []audit.Change {
+	var d audit.Diff
+	d.Text("policy_id", before.Policy.String(), after.Policy.String())
+	d.Text("target_type", string(before.Target.Type), string(after.Target.Type))
+	d.Text("target_id", before.Target.ID(), after.Target.ID())
+	return d
+}

@@ -32,6 +32,8 @@ const (
 	RoutingDeploy       = "routing:deploy"
 	GuardrailsRead      = "guardrails:read"
 	GuardrailsWrite     = "guardrails:write"
+	BudgetsRead         = "budgets:read"
+	BudgetsWrite        = "budgets:write"
 	PresetsRead         = "presets:read"
 	PresetsWrite        = "presets:write"
 	PresetsDeploy       = "presets:deploy"
@@ -72,12 +74,12 @@ func (t Template) Scopes() []string {
 func readOnly() []string {
 	return []string{
 		WorkspacesRead, MembersRead, KeysRead, ManagementKeysRead, BYOKRead, SettingsRead, AuditRead, PublicationsRead,
-		GatewaysRead, LogsRead, UsageRead, ModelsRead, RoutingRead, GuardrailsRead, PresetsRead,
+		GatewaysRead, LogsRead, UsageRead, ModelsRead, RoutingRead, GuardrailsRead, BudgetsRead, PresetsRead,
 	}
 }
 
 func readWrite() []string {
-	return append(readOnly(), WorkspacesWrite, KeysWrite, BYOKWrite, SettingsWrite, RoutingWrite, RoutingDeploy, GuardrailsWrite, PresetsWrite, PresetsDeploy)
+	return append(readOnly(), WorkspacesWrite, KeysWrite, BYOKWrite, SettingsWrite, RoutingWrite, RoutingDeploy, GuardrailsWrite, BudgetsWrite, PresetsWrite, PresetsDeploy)
 }
 
 // mayGrant refuses scopes that the granter lacks, and names them.

@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/autorouting"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/budget"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/byok"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/department"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/dynamicroute"
@@ -21,6 +22,7 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/policy"
+	"github.com/signalbox-dev/signalbox/shared/wire"
 )
 
 // Everything that workspace A has is invisible and untouchable under B, in
@@ -42,11 +44,13 @@ func TestStoresShowNothingOfOthers(t *testing.T) {
 		require.NoError(t, NewGuardrailStore().Create(ctx, a.ID, guardrailOf(a.ID)))
 		require.NoError(t, NewGuardrailKeys().Add(ctx, a.ID, guardrailOf(a.ID).ID, []id.Key{key.ID}, epoch))
 		storePreset(ctx, t, ownerA)
+		require.NoError(t, NewBudgetStore().Create(ctx, a.ID, budgetOf(ownerA)))
 		return NewAuditStore().Append(ctx, a.ID, event)
 	})
 	notFound := func(err error) { t.Helper(); require.True(t, fault.Is(err, fault.NotFound), "%v", err) }
 
 	in(t, db, b.ID, func(ctx context.Context) error {
+		seesNoBudget(ctx, t, b.ID, ownerA)
 		_, err := NewAPIKeyStore().Get(ctx, b.ID, key.ID)
 		notFound(err)
 		stolen := key
@@ -285,6 +289,7 @@ func TestWritesForOthersAreRefused(t *testing.T) {
 			return NewProfileStore().Create(ctx, b.ID, p)
 		},
 		"guardrail": func(ctx context.Context) error { return NewGuardrailStore().Create(ctx, b.ID, guardrailOf(a.ID)) },
+		"budget":    func(ctx context.Context) error { return NewBudgetStore().Create(ctx, b.ID, budgetOf(ownerA)) },
 		"dynamic route": func(ctx context.Context) error {
 			r := routeOf(a.ID)
 			r.ID = id.New[id.RouteKind](testIDs)
@@ -483,6 +488,36 @@ func TestStoresRefuseOtherScopes(t *testing.T) {
 			_, err := NewRouteKeys().Attach(ctx, a.ID, routeOf(a.ID).ID, []id.Key{key.ID}, 1, epoch)
 			return err
 		},
+		"budget.Create": func(ctx context.Context) error { return NewBudgetStore().Create(ctx, a.ID, budgetOf(ownerA)) },
+		"budget.Get": func(ctx context.Context) error {
+			_, err := NewBudgetStore().Get(ctx, a.ID, budgetOf(ownerA).ID)
+			return err
+		},
+		"budget.Update": func(ctx context.Context) error { return NewBudgetStore().Update(ctx, a.ID, budgetOf(ownerA)) },
+		"budget.Delete": func(ctx context.Context) error { return NewBudgetStore().Delete(ctx, a.ID, budgetOf(ownerA).ID) },
+		"budget.Count":  func(ctx context.Context) error { _, err := NewBudgetStore().Count(ctx, a.ID); return err },
+		"budget.List": func(ctx context.Context) error {
+			_, err := NewBudgetStore().List(ctx, a.ID, true, page.Query{}, budget.Filter{})
+			return err
+		},
+		"budget.ReleaseDepartment": func(ctx context.Context) error {
+			_, err := NewBudgetStore().ReleaseDepartment(ctx, a.ID, departmentOf(a.ID).ID)
+			return err
+		},
+		"budget.ReleaseGuardrail": func(ctx context.Context) error {
+			_, err := NewBudgetStore().ReleaseGuardrail(ctx, a.ID, guardrailOf(a.ID).ID)
+			return err
+		},
+		"budget targets.Department": func(ctx context.Context) error {
+			return BudgetTargets{}.Department(ctx, a.ID, departmentOf(a.ID).ID)
+		},
+		"budget targets.Guardrail": func(ctx context.Context) error {
+			return BudgetTargets{}.Guardrail(ctx, a.ID, guardrailOf(a.ID).ID)
+		},
+		"spending.Spent": func(ctx context.Context) error {
+			_, err := NewSpendingStore().Spent(ctx, a.ID, []wire.Account{wire.AccountWorkspace}, epoch)
+			return err
+		},
 		"guardrail.Create": func(ctx context.Context) error { return NewGuardrailStore().Create(ctx, a.ID, guardrailOf(a.ID)) },
 		"guardrail.Get": func(ctx context.Context) error {
 			_, err := NewGuardrailStore().Get(ctx, a.ID, guardrailOf(a.ID).ID)
@@ -609,12 +644,13 @@ func TestNothingIsSeenWithoutAWorkspace(t *testing.T) {
 		require.NoError(t, NewGuardrailKeys().Add(ctx, w.ID, g.ID, []id.Key{bound.ID}, epoch))
 		require.NoError(t, NewGuardrailMembers().Add(ctx, w.ID, g.ID, []id.User{owner.User}, epoch))
 		storePreset(ctx, t, owner)
+		require.NoError(t, NewBudgetStore().Create(ctx, w.ID, budgetOf(owner)))
 		if _, _, err := NewBYOKVerifications().Claim(ctx, w.ID, brought.ID, byok.VerifyPace); err != nil {
 			return err
 		}
 		return NewAuditStore().Append(ctx, w.ID, auditEvent(w.ID))
 	})
-	tables := []string{"workspaces", "users", "members", "workspace_revisions", "api_keys", "management_keys", "byok_credentials", "byok_verify_turns", "settings", "auto_routing", "routing_profiles", "departments", "guardrails", "guardrail_keys", "guardrail_members", "presets", "preset_versions", "preset_deployments", "publishers", "audit_events"}
+	tables := []string{"workspaces", "users", "members", "workspace_revisions", "api_keys", "management_keys", "byok_credentials", "byok_verify_turns", "settings", "auto_routing", "routing_profiles", "departments", "guardrails", "guardrail_keys", "guardrail_members", "budgets", "presets", "preset_versions", "preset_deployments", "publishers", "audit_events"}
 	for _, table := range tables {
 		var n int
 		require.NoError(t, db.app.sql.QueryRowContext(t.Context(), "SELECT count(*) FROM "+table).Scan(&n))
@@ -636,7 +672,7 @@ func TestTheSystemRoleIsConfined(t *testing.T) {
 	for _, statement := range []string{
 		"SELECT * FROM audit_events", "DELETE FROM workspaces", "UPDATE workspaces SET name = 'x'",
 		"SELECT name FROM byok_credentials", "UPDATE byok_credentials SET sealed = ''", "DELETE FROM byok_credentials",
-		"UPDATE presets SET draft = '{}'", "UPDATE preset_versions SET status = 'deployed'", "SELECT * FROM preset_deployments", "SELECT * FROM publishers",
+		"UPDATE presets SET draft = '{}'", "UPDATE preset_versions SET status = 'deployed'", "SELECT * FROM preset_deployments", "SELECT * FROM publishers", "SELECT * FROM budgets",
 		"UPDATE api_keys SET status = 'active'", "UPDATE management_keys SET secret_hash = ''",
 		"INSERT INTO members (workspace_id, user_id, role, created_at) VALUES (gen_random_uuid(), gen_random_uuid(), 'owner', now())",
 	} {
@@ -714,4 +750,35 @@ func auditEvent(ws id.Workspace) audit.Event {
 		Action: "key.create", TargetType: "key", TargetID: "key_x", Diff: []audit.Change{{Path: "status", After: string(policy.KeyActive)}},
 		RequestID: "req", Revision: 1,
 	}
+}
+
+// seesNoBudget calls every method under ws for budgetOf of the other workspace.
+func seesNoBudget(ctx context.Context, t *testing.T, ws id.Workspace, other workspace.Member) {
+	t.Helper()
+	store, theirs := NewBudgetStore(), budgetOf(other)
+	_, err := store.Get(ctx, ws, theirs.ID)
+	require.True(t, fault.Is(err, fault.NotFound), "%v", err)
+	changed := theirs
+	changed.Version++
+	require.True(t, fault.Is(store.Update(ctx, ws, changed), fault.NotFound))
+	require.True(t, fault.Is(store.Delete(ctx, ws, theirs.ID), fault.NotFound))
+	for _, departments := range []bool{false, true} {
+		list, err := store.List(ctx, ws, departments, page.Query{}, budget.Filter{})
+		require.NoError(t, err)
+		require.Empty(t, list.Items)
+	}
+	n, err := store.Count(ctx, ws)
+	require.NoError(t, err)
+	require.Zero(t, n)
+	released, err := store.ReleaseDepartment(ctx, ws, theirs.Target.Department)
+	require.NoError(t, err)
+	require.Empty(t, released)
+	released, err = store.ReleaseGuardrail(ctx, ws, guardrailOf(other.Workspace).ID)
+	require.NoError(t, err)
+	require.Empty(t, released)
+	require.True(t, fault.Is(BudgetTargets{}.Department(ctx, ws, theirs.Target.Department), fault.NotFound))
+	require.True(t, fault.Is(BudgetTargets{}.Guardrail(ctx, ws, guardrailOf(other.Workspace).ID), fault.NotFound))
+	compiled, err := (&Compiler{}).limits(ctx, ws)
+	require.NoError(t, err)
+	require.Nil(t, compiled)
 }

@@ -94,6 +94,30 @@ func (e BoundGuardrailScope) Valid() bool {
 	}
 }
 
+// Defines values for BudgetInterval.
+const (
+	BudgetIntervalDaily    BudgetInterval = "daily"
+	BudgetIntervalLifetime BudgetInterval = "lifetime"
+	BudgetIntervalMonthly  BudgetInterval = "monthly"
+	BudgetIntervalWeekly   BudgetInterval = "weekly"
+)
+
+// Valid indicates whether the value is a known member of the BudgetInterval enum.
+func (e BudgetInterval) Valid() bool {
+	switch e {
+	case BudgetIntervalDaily:
+		return true
+	case BudgetIntervalLifetime:
+		return true
+	case BudgetIntervalMonthly:
+		return true
+	case BudgetIntervalWeekly:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ByokUse.
 const (
 	Fallback ByokUse = "fallback"
@@ -163,6 +187,27 @@ func (e ByokVerificationStatus) Valid() bool {
 	case ByokUnreachable:
 		return true
 	case ByokValid:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DepartmentBudgetInterval.
+const (
+	DepartmentBudgetIntervalDaily   DepartmentBudgetInterval = "daily"
+	DepartmentBudgetIntervalMonthly DepartmentBudgetInterval = "monthly"
+	DepartmentBudgetIntervalWeekly  DepartmentBudgetInterval = "weekly"
+)
+
+// Valid indicates whether the value is a known member of the DepartmentBudgetInterval enum.
+func (e DepartmentBudgetInterval) Valid() bool {
+	switch e {
+	case DepartmentBudgetIntervalDaily:
+		return true
+	case DepartmentBudgetIntervalMonthly:
+		return true
+	case DepartmentBudgetIntervalWeekly:
 		return true
 	default:
 		return false
@@ -328,6 +373,24 @@ func (e EndpointHealthFiguresState) Valid() bool {
 	case HalfOpen:
 		return true
 	case Open:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for Enforcement.
+const (
+	Reserve Enforcement = "reserve"
+	Track   Enforcement = "track"
+)
+
+// Valid indicates whether the value is a known member of the Enforcement enum.
+func (e Enforcement) Valid() bool {
+	switch e {
+	case Reserve:
+		return true
+	case Track:
 		return true
 	default:
 		return false
@@ -1001,6 +1064,89 @@ type BoundGuardrail struct {
 // BoundGuardrailScope The widest by which it binds the key.
 type BoundGuardrailScope string
 
+// Budget defines model for Budget.
+type Budget struct {
+	// Agent The agent that it is about.
+	Agent     *string   `json:"agent,omitempty"`
+	CreatedAt time.Time `json:"created_at"`
+
+	// CreatedBy The user who created it.
+	CreatedBy *string `json:"created_by,omitempty"`
+
+	// Enforcement `track` looks at what is spent, so requests in progress can pass the limit. `reserve` sets the most that a request can cost aside
+	// before it is sent, so that the limit is never passed.
+	Enforcement Enforcement `json:"enforcement"`
+
+	// Exceeded The limit is reached.
+	Exceeded bool `json:"exceeded"`
+
+	// GuardrailID The guardrail that it is about.
+	GuardrailID *string `json:"guardrail_id,omitempty"`
+	ID          string  `json:"id"`
+
+	// IncludeByok What the providers charge the workspace's own credentials counts too.
+	IncludeByok bool `json:"include_byok"`
+
+	// Interval UTC days, weeks from Monday, months; a lifetime is everything since the workspace began.
+	Interval   BudgetInterval `json:"interval"`
+	LimitNanos int64          `json:"limit_nanos"`
+	LimitUsd   string         `json:"limit_usd"`
+
+	// Projection What will have been spent when the window ends, reckoned in two ways; null where nothing can be said, as of a lifetime.
+	Projection     SpendProjection `json:"projection"`
+	RemainingNanos int64           `json:"remaining_nanos"`
+
+	// RemainingUsd What is left; never below 0.
+	RemainingUsd string `json:"remaining_usd"`
+
+	// ResetAt When it begins anew; null of a lifetime.
+	ResetAt nullable.Nullable[time.Time] `json:"reset_at"`
+
+	// Share `usage` as a part of `limit`, rounded down to four decimals.
+	Share      float32   `json:"share"`
+	UpdatedAt  time.Time `json:"updated_at"`
+	UsageNanos int64     `json:"usage_nanos"`
+
+	// UsageUsd What counts toward it in the window of now.
+	UsageUsd string `json:"usage_usd"`
+
+	// WindowStart null of a lifetime.
+	WindowStart nullable.Nullable[time.Time] `json:"window_start"`
+}
+
+// BudgetChange defines model for BudgetChange.
+type BudgetChange struct {
+	Data        Budget         `json:"data"`
+	Publication PublicationRef `json:"publication"`
+}
+
+// BudgetInterval UTC days, weeks from Monday, months; a lifetime is everything since the workspace began.
+type BudgetInterval string
+
+// BudgetList defines model for BudgetList.
+type BudgetList struct {
+	Data []Budget `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// BudgetOne defines model for BudgetOne.
+type BudgetOne struct {
+	Data Budget `json:"data"`
+}
+
+// BudgetPatch defines model for BudgetPatch.
+type BudgetPatch struct {
+	// Enforcement `track` looks at what is spent, so requests in progress can pass the limit. `reserve` sets the most that a request can cost aside
+	// before it is sent, so that the limit is never passed.
+	Enforcement *Enforcement `json:"enforcement,omitempty"`
+	IncludeByok *bool        `json:"include_byok,omitempty"`
+
+	// LimitUsd A decimal amount in USD, above 0.
+	LimitUsd *LimitUSD `json:"limit_usd,omitempty"`
+}
+
 // ByokAPIKeys defines model for ByokAPIKeys.
 type ByokAPIKeys = []string
 
@@ -1192,6 +1338,73 @@ type Department struct {
 	// RoutingProfileID The routing profile that is bound to it.
 	RoutingProfileID *string   `json:"routing_profile_id,omitempty"`
 	UpdatedAt        time.Time `json:"updated_at"`
+}
+
+// DepartmentBudget defines model for DepartmentBudget.
+type DepartmentBudget struct {
+	CreatedAt time.Time `json:"created_at"`
+
+	// CreatedBy The user who created it.
+	CreatedBy *string `json:"created_by,omitempty"`
+
+	// DepartmentID The department that it is about.
+	DepartmentID string `json:"department_id"`
+
+	// Exceeded The limit is reached.
+	Exceeded bool   `json:"exceeded"`
+	ID       string `json:"id"`
+
+	// Interval UTC days, weeks from Monday, and months.
+	Interval   DepartmentBudgetInterval `json:"interval"`
+	LimitNanos int64                    `json:"limit_nanos"`
+	LimitUsd   string                   `json:"limit_usd"`
+
+	// Projection What will have been spent when the window ends, reckoned in two ways; null where nothing can be said, as of a lifetime.
+	Projection     SpendProjection `json:"projection"`
+	RemainingNanos int64           `json:"remaining_nanos"`
+
+	// RemainingUsd What is left; never below 0.
+	RemainingUsd string `json:"remaining_usd"`
+
+	// ResetAt When it begins anew.
+	ResetAt time.Time `json:"reset_at"`
+
+	// Share `usage` as a part of `limit`, rounded down to four decimals.
+	Share      float32   `json:"share"`
+	UpdatedAt  time.Time `json:"updated_at"`
+	UsageNanos int64     `json:"usage_nanos"`
+
+	// UsageUsd What counts toward it in the window of now.
+	UsageUsd    string    `json:"usage_usd"`
+	WindowStart time.Time `json:"window_start"`
+}
+
+// DepartmentBudgetChange defines model for DepartmentBudgetChange.
+type DepartmentBudgetChange struct {
+	Data        DepartmentBudget `json:"data"`
+	Publication PublicationRef   `json:"publication"`
+}
+
+// DepartmentBudgetInterval UTC days, weeks from Monday, and months.
+type DepartmentBudgetInterval string
+
+// DepartmentBudgetList defines model for DepartmentBudgetList.
+type DepartmentBudgetList struct {
+	Data []DepartmentBudget `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// DepartmentBudgetOne defines model for DepartmentBudgetOne.
+type DepartmentBudgetOne struct {
+	Data DepartmentBudget `json:"data"`
+}
+
+// DepartmentBudgetPatch defines model for DepartmentBudgetPatch.
+type DepartmentBudgetPatch struct {
+	// LimitUsd A decimal amount in USD, above 0.
+	LimitUsd LimitUSD `json:"limit_usd"`
 }
 
 // DepartmentChange defines model for DepartmentChange.
@@ -1951,6 +2164,10 @@ type EndpointHealthList struct {
 	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
 }
 
+// Enforcement `track` looks at what is spent, so requests in progress can pass the limit. `reserve` sets the most that a request can cost aside
+// before it is sent, so that the limit is never passed.
+type Enforcement string
+
 // FieldChange defines model for FieldChange.
 type FieldChange struct {
 	After  string `json:"after"`
@@ -2161,6 +2378,8 @@ type GuardrailProviders struct {
 
 // IssuedKey defines model for IssuedKey.
 type IssuedKey struct {
+	// Agent The agent that its requests are of when they name none.
+	Agent     *string   `json:"agent,omitempty"`
 	CreatedAt time.Time `json:"created_at"`
 
 	// CreatedBy The user who created it.
@@ -2170,9 +2389,16 @@ type IssuedKey struct {
 	DepartmentID *string `json:"department_id,omitempty"`
 
 	// DynamicRouteID The dynamic route that is attached to it.
-	DynamicRouteID *string    `json:"dynamic_route_id,omitempty"`
-	ExpiresAt      *time.Time `json:"expires_at,omitempty"`
-	ID             string     `json:"id"`
+	DynamicRouteID *string `json:"dynamic_route_id,omitempty"`
+
+	// Enforcement `track` looks at what is spent, so requests in progress can pass the limit. `reserve` sets the most that a request can cost aside
+	// before it is sent, so that the limit is never passed.
+	Enforcement Enforcement `json:"enforcement"`
+	ExpiresAt   *time.Time  `json:"expires_at,omitempty"`
+	ID          string      `json:"id"`
+
+	// IncludeByokInLimit What the providers charge the workspace's own credentials counts toward the costs too.
+	IncludeByokInLimit bool `json:"include_byok_in_limit"`
 
 	// Key The plaintext. Absent when the answer is repeated for an Idempotency-Key.
 	Key *string `json:"key,omitempty"`
@@ -2180,6 +2406,9 @@ type IssuedKey struct {
 	// Kid The public part of the credential.
 	Kid        string     `json:"kid"`
 	LastUsedAt *time.Time `json:"last_used_at,omitempty"`
+
+	// Limits What the key may use in UTC days, weeks from Monday, and months; a limit is reached when as much is used.
+	Limits KeyLimits `json:"limits"`
 
 	// Models Model ids or patterns with * that it may use; empty allows all.
 	Models []string `json:"models"`
@@ -2189,8 +2418,11 @@ type IssuedKey struct {
 	PreviousSecretUntil *time.Time `json:"previous_secret_until,omitempty"`
 
 	// RoutingProfileID The routing profile that is bound to it.
-	RoutingProfileID *string   `json:"routing_profile_id,omitempty"`
-	Status           KeyStatus `json:"status"`
+	RoutingProfileID *string `json:"routing_profile_id,omitempty"`
+
+	// SoftBlocked Its requests are refused as if a limit were reached, until that is taken back.
+	SoftBlocked bool      `json:"soft_blocked"`
+	Status      KeyStatus `json:"status"`
 
 	// Suffix The last four characters of the secret.
 	Suffix string `json:"suffix"`
@@ -2198,6 +2430,9 @@ type IssuedKey struct {
 	// Surfaces Surfaces that it may use; empty allows all.
 	Surfaces  []Surface `json:"surfaces"`
 	UpdatedAt time.Time `json:"updated_at"`
+
+	// Usage What the key used in the windows of now. Not in the answers to changes.
+	Usage *KeyUsage `json:"usage,omitempty"`
 }
 
 // IssuedKeyChange defines model for IssuedKeyChange.
@@ -2240,6 +2475,8 @@ type IssuedManagementKeyChange struct {
 
 // Key defines model for Key.
 type Key struct {
+	// Agent The agent that its requests are of when they name none.
+	Agent     *string   `json:"agent,omitempty"`
 	CreatedAt time.Time `json:"created_at"`
 
 	// CreatedBy The user who created it.
@@ -2249,13 +2486,23 @@ type Key struct {
 	DepartmentID *string `json:"department_id,omitempty"`
 
 	// DynamicRouteID The dynamic route that is attached to it.
-	DynamicRouteID *string    `json:"dynamic_route_id,omitempty"`
-	ExpiresAt      *time.Time `json:"expires_at,omitempty"`
-	ID             string     `json:"id"`
+	DynamicRouteID *string `json:"dynamic_route_id,omitempty"`
+
+	// Enforcement `track` looks at what is spent, so requests in progress can pass the limit. `reserve` sets the most that a request can cost aside
+	// before it is sent, so that the limit is never passed.
+	Enforcement Enforcement `json:"enforcement"`
+	ExpiresAt   *time.Time  `json:"expires_at,omitempty"`
+	ID          string      `json:"id"`
+
+	// IncludeByokInLimit What the providers charge the workspace's own credentials counts toward the costs too.
+	IncludeByokInLimit bool `json:"include_byok_in_limit"`
 
 	// Kid The public part of the credential.
 	Kid        string     `json:"kid"`
 	LastUsedAt *time.Time `json:"last_used_at,omitempty"`
+
+	// Limits What the key may use in UTC days, weeks from Monday, and months; a limit is reached when as much is used.
+	Limits KeyLimits `json:"limits"`
 
 	// Models Model ids or patterns with * that it may use; empty allows all.
 	Models []string `json:"models"`
@@ -2265,8 +2512,11 @@ type Key struct {
 	PreviousSecretUntil *time.Time `json:"previous_secret_until,omitempty"`
 
 	// RoutingProfileID The routing profile that is bound to it.
-	RoutingProfileID *string   `json:"routing_profile_id,omitempty"`
-	Status           KeyStatus `json:"status"`
+	RoutingProfileID *string `json:"routing_profile_id,omitempty"`
+
+	// SoftBlocked Its requests are refused as if a limit were reached, until that is taken back.
+	SoftBlocked bool      `json:"soft_blocked"`
+	Status      KeyStatus `json:"status"`
 
 	// Suffix The last four characters of the secret.
 	Suffix string `json:"suffix"`
@@ -2274,12 +2524,29 @@ type Key struct {
 	// Surfaces Surfaces that it may use; empty allows all.
 	Surfaces  []Surface `json:"surfaces"`
 	UpdatedAt time.Time `json:"updated_at"`
+
+	// Usage What the key used in the windows of now. Not in the answers to changes.
+	Usage *KeyUsage `json:"usage,omitempty"`
 }
 
 // KeyChange defines model for KeyChange.
 type KeyChange struct {
 	Data        Key            `json:"data"`
 	Publication PublicationRef `json:"publication"`
+}
+
+// KeyLimits What the key may use in UTC days, weeks from Monday, and months; a limit is reached when as much is used.
+type KeyLimits struct {
+	Daily   KeyWindow `json:"daily"`
+	Monthly KeyWindow `json:"monthly"`
+	Weekly  KeyWindow `json:"weekly"`
+}
+
+// KeyLimitsInput What is absent stays, and null takes a limit away. For owners and admins.
+type KeyLimitsInput struct {
+	Daily   *KeyWindowInput `json:"daily,omitempty"`
+	Monthly *KeyWindowInput `json:"monthly,omitempty"`
+	Weekly  *KeyWindowInput `json:"weekly,omitempty"`
 }
 
 // KeyList defines model for KeyList.
@@ -2297,11 +2564,24 @@ type KeyOne struct {
 
 // KeyPatch defines model for KeyPatch.
 type KeyPatch struct {
+	// Agent null takes it away. For owners and admins.
+	Agent nullable.Nullable[string] `json:"agent,omitempty"`
+
 	// DepartmentID null takes it out of its department. For owners and admins.
 	DepartmentID nullable.Nullable[string] `json:"department_id,omitempty"`
 
+	// Enforcement `track` looks at what is spent, so requests in progress can pass the limit. `reserve` sets the most that a request can cost aside
+	// before it is sent, so that the limit is never passed.
+	Enforcement *Enforcement `json:"enforcement,omitempty"`
+
 	// ExpiresAt null takes the expiry away.
 	ExpiresAt nullable.Nullable[time.Time] `json:"expires_at,omitempty"`
+
+	// IncludeByokInLimit What the providers charge the workspace's own credentials counts toward the costs too. For owners and admins.
+	IncludeByokInLimit *bool `json:"include_byok_in_limit,omitempty"`
+
+	// Limits What is absent stays, and null takes a limit away. For owners and admins.
+	Limits *KeyLimitsInput `json:"limits,omitempty"`
 
 	// Models Ids, or patterns in which `*` stands for any characters. A pattern has at most 8 `*`: a run of them counts as one, and
 	// is kept as one.
@@ -2310,11 +2590,63 @@ type KeyPatch struct {
 
 	// RoutingProfileID null unbinds it. For owners and admins.
 	RoutingProfileID nullable.Nullable[string] `json:"routing_profile_id,omitempty"`
-	Surfaces         *SurfaceScopes            `json:"surfaces,omitempty"`
+
+	// SoftBlocked Refuse its requests as if a limit were reached, until that is taken back. For owners and admins.
+	SoftBlocked *bool          `json:"soft_blocked,omitempty"`
+	Surfaces    *SurfaceScopes `json:"surfaces,omitempty"`
 }
 
 // KeyStatus defines model for KeyStatus.
 type KeyStatus string
+
+// KeyUsage What the key used in the windows of now. Not in the answers to changes.
+type KeyUsage struct {
+	Daily   KeyWindowUsage `json:"daily"`
+	Monthly KeyWindowUsage `json:"monthly"`
+	Weekly  KeyWindowUsage `json:"weekly"`
+}
+
+// KeyWindow defines model for KeyWindow.
+type KeyWindow struct {
+	CostNanos nullable.Nullable[int64] `json:"cost_nanos"`
+
+	// CostUsd null for no limit.
+	CostUsd nullable.Nullable[string] `json:"cost_usd"`
+
+	// Requests null for no limit.
+	Requests nullable.Nullable[int64] `json:"requests"`
+}
+
+// KeyWindowInput defines model for KeyWindowInput.
+type KeyWindowInput struct {
+	CostUsd  nullable.Nullable[string] `json:"cost_usd,omitempty"`
+	Requests nullable.Nullable[int64]  `json:"requests,omitempty"`
+}
+
+// KeyWindowUsage defines model for KeyWindowUsage.
+type KeyWindowUsage struct {
+	ByokCostNanos int64 `json:"byok_cost_nanos"`
+
+	// ByokCostUsd What providers charged the workspace's own credentials, which counts with include_byok_in_limit only.
+	ByokCostUsd        string                   `json:"byok_cost_usd"`
+	CostNanos          int64                    `json:"cost_nanos"`
+	CostRemainingNanos nullable.Nullable[int64] `json:"cost_remaining_nanos"`
+
+	// CostRemainingUsd null without a limit.
+	CostRemainingUsd nullable.Nullable[string] `json:"cost_remaining_usd"`
+
+	// CostUsd What counts toward a limit of the cost.
+	CostUsd string `json:"cost_usd"`
+
+	// Exceeded A limit of the window is reached.
+	Exceeded bool  `json:"exceeded"`
+	Requests int64 `json:"requests"`
+
+	// RequestsRemaining null without a limit.
+	RequestsRemaining nullable.Nullable[int64] `json:"requests_remaining"`
+	ResetAt           time.Time                `json:"reset_at"`
+	WindowStart       time.Time                `json:"window_start"`
+}
 
 // LifecycleAlert defines model for LifecycleAlert.
 type LifecycleAlert struct {
@@ -2367,6 +2699,9 @@ type LifecycleReference struct {
 
 // LifecycleReferenceKind What names the model.
 type LifecycleReferenceKind string
+
+// LimitUSD A decimal amount in USD, above 0.
+type LimitUSD = string
 
 // Log defines model for Log.
 type Log struct {
@@ -2593,6 +2928,26 @@ type ModelRuleOrder struct {
 // ModelsWithoutModel defines model for ModelsWithoutModel.
 type ModelsWithoutModel string
 
+// NewBudget defines model for NewBudget.
+type NewBudget struct {
+	// Agent Excludes guardrail_id.
+	Agent *string `json:"agent,omitempty"`
+
+	// Enforcement `track` looks at what is spent, so requests in progress can pass the limit. `reserve` sets the most that a request can cost aside
+	// before it is sent, so that the limit is never passed.
+	Enforcement *Enforcement `json:"enforcement,omitempty"`
+	GuardrailID *string      `json:"guardrail_id,omitempty"`
+
+	// IncludeByok false when absent.
+	IncludeByok *bool `json:"include_byok,omitempty"`
+
+	// Interval UTC days, weeks from Monday, months; a lifetime is everything since the workspace began.
+	Interval BudgetInterval `json:"interval"`
+
+	// LimitUsd A decimal amount in USD, above 0.
+	LimitUsd LimitUSD `json:"limit_usd"`
+}
+
 // NewByokCredential defines model for NewByokCredential.
 type NewByokCredential struct {
 	APIKeys *ByokAPIKeys `json:"api_keys,omitempty"`
@@ -2620,6 +2975,17 @@ type NewByokCredential struct {
 type NewDepartment struct {
 	Name             string  `json:"name"`
 	RoutingProfileID *string `json:"routing_profile_id,omitempty"`
+}
+
+// NewDepartmentBudget defines model for NewDepartmentBudget.
+type NewDepartmentBudget struct {
+	DepartmentID string `json:"department_id"`
+
+	// Interval UTC days, weeks from Monday, and months.
+	Interval DepartmentBudgetInterval `json:"interval"`
+
+	// LimitUsd A decimal amount in USD, above 0.
+	LimitUsd LimitUSD `json:"limit_usd"`
 }
 
 // NewDynamicRoute defines model for NewDynamicRoute.
@@ -2681,11 +3047,24 @@ type NewGuardrail struct {
 
 // NewKey defines model for NewKey.
 type NewKey struct {
+	// Agent The agent that its requests are of when they name none. For owners and admins.
+	Agent *string `json:"agent,omitempty"`
+
 	// DepartmentID The department that it belongs to. For owners and admins.
 	DepartmentID *string `json:"department_id,omitempty"`
 
+	// Enforcement `track` looks at what is spent, so requests in progress can pass the limit. `reserve` sets the most that a request can cost aside
+	// before it is sent, so that the limit is never passed.
+	Enforcement *Enforcement `json:"enforcement,omitempty"`
+
 	// ExpiresAt In the future; without it the key does not expire.
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+
+	// IncludeByokInLimit What the providers charge the workspace's own credentials counts toward the costs too. For owners and admins.
+	IncludeByokInLimit *bool `json:"include_byok_in_limit,omitempty"`
+
+	// Limits What is absent stays, and null takes a limit away. For owners and admins.
+	Limits *KeyLimitsInput `json:"limits,omitempty"`
 
 	// Models Ids, or patterns in which `*` stands for any characters. A pattern has at most 8 `*`: a run of them counts as one, and
 	// is kept as one.
@@ -2693,8 +3072,11 @@ type NewKey struct {
 	Name   string         `json:"name"`
 
 	// RoutingProfileID A routing profile to bind to it. For owners and admins.
-	RoutingProfileID *string        `json:"routing_profile_id,omitempty"`
-	Surfaces         *SurfaceScopes `json:"surfaces,omitempty"`
+	RoutingProfileID *string `json:"routing_profile_id,omitempty"`
+
+	// SoftBlocked Refuse its requests as if a limit were reached, until that is taken back. For owners and admins.
+	SoftBlocked *bool          `json:"soft_blocked,omitempty"`
+	Surfaces    *SurfaceScopes `json:"surfaces,omitempty"`
 }
 
 // NewManagementKey Give either a template or scopes.
@@ -3415,8 +3797,75 @@ type SettingsPatch struct {
 	RoutingProfileID nullable.Nullable[string] `json:"routing_profile_id,omitempty"`
 }
 
+// Spend defines model for Spend.
+type Spend struct {
+	// Days The days with spending of the last four weeks, and of the month, oldest first.
+	Days []SpendDay `json:"days"`
+
+	// Windows The day, the week and the month of now; of the workspace, guardrails and agents the lifetime too.
+	Windows []SpendWindow `json:"windows"`
+}
+
+// SpendDay defines model for SpendDay.
+type SpendDay struct {
+	ByokCostNanos int64 `json:"byok_cost_nanos"`
+
+	// ByokCostUsd The part of it that providers charged the workspace's own credentials.
+	ByokCostUsd string `json:"byok_cost_usd"`
+	CostNanos   int64  `json:"cost_nanos"`
+
+	// CostUsd Everything.
+	CostUsd  string `json:"cost_usd"`
+	Requests int64  `json:"requests"`
+
+	// Start The beginning of the UTC day.
+	Start time.Time `json:"start"`
+}
+
+// SpendOne defines model for SpendOne.
+type SpendOne struct {
+	Data Spend `json:"data"`
+}
+
 // SpendProfile defines model for SpendProfile.
 type SpendProfile string
+
+// SpendProjection What will have been spent when the window ends, reckoned in two ways; null where nothing can be said, as of a lifetime.
+type SpendProjection struct {
+	LinearNanos nullable.Nullable[int64] `json:"linear_nanos"`
+
+	// LinearUsd At the pace of the window so far; null in its first hour.
+	LinearUsd    nullable.Nullable[string] `json:"linear_usd"`
+	WeekdayNanos nullable.Nullable[int64]  `json:"weekday_nanos"`
+
+	// WeekdayUsd With what the weekdays that are left usually cost, by the 28 days before today; null while one of them was never seen whole.
+	WeekdayUsd nullable.Nullable[string] `json:"weekday_usd"`
+}
+
+// SpendWindow defines model for SpendWindow.
+type SpendWindow struct {
+	ByokCostNanos int64 `json:"byok_cost_nanos"`
+
+	// ByokCostUsd The part of it that providers charged the workspace's own credentials.
+	ByokCostUsd string `json:"byok_cost_usd"`
+	CostNanos   int64  `json:"cost_nanos"`
+
+	// CostUsd Everything.
+	CostUsd string `json:"cost_usd"`
+
+	// Interval UTC days, weeks from Monday, months; a lifetime is everything since the workspace began.
+	Interval BudgetInterval `json:"interval"`
+
+	// Projection What will have been spent when the window ends, reckoned in two ways; null where nothing can be said, as of a lifetime.
+	Projection SpendProjection `json:"projection"`
+	Requests   int64           `json:"requests"`
+
+	// ResetAt When it ends; null of a lifetime.
+	ResetAt nullable.Nullable[time.Time] `json:"reset_at"`
+
+	// WindowStart null of a lifetime.
+	WindowStart nullable.Nullable[time.Time] `json:"window_start"`
+}
 
 // Surface defines model for Surface.
 type Surface string
@@ -3633,6 +4082,9 @@ type WorkspaceTagsPatch struct {
 // Author defines model for Author.
 type Author = string
 
+// BudgetID defines model for BudgetID.
+type BudgetID = string
+
 // CredentialID defines model for CredentialID.
 type CredentialID = string
 
@@ -3729,6 +4181,57 @@ type ListAuditEventsParams struct {
 	Until *Until `form:"until,omitempty" json:"until,omitempty"`
 }
 
+// ListBudgetsParams defines parameters for ListBudgets.
+type ListBudgetsParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Interval Only those of this interval.
+	Interval *BudgetInterval `form:"interval,omitempty" json:"interval,omitempty"`
+
+	// GuardrailID Only those of this guardrail.
+	GuardrailID *string `form:"guardrail_id,omitempty" json:"guardrail_id,omitempty"`
+
+	// Agent Only those of this agent.
+	Agent *string `form:"agent,omitempty" json:"agent,omitempty"`
+}
+
+// CreateBudgetParams defines parameters for CreateBudget.
+type CreateBudgetParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// DeleteBudgetParams defines parameters for DeleteBudget.
+type DeleteBudgetParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// UpdateBudgetParams defines parameters for UpdateBudget.
+type UpdateBudgetParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
 // ListByokCredentialsParams defines parameters for ListByokCredentials.
 type ListByokCredentialsParams struct {
 	// Cursor The `next_cursor` of the page before.
@@ -3823,6 +4326,54 @@ type EnableByokCredentialParams struct {
 type VerifyByokCredentialParams struct {
 	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ListDepartmentBudgetsParams defines parameters for ListDepartmentBudgets.
+type ListDepartmentBudgetsParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Interval Only those of this interval.
+	Interval *DepartmentBudgetInterval `form:"interval,omitempty" json:"interval,omitempty"`
+
+	// DepartmentID Only those of this department.
+	DepartmentID *string `form:"department_id,omitempty" json:"department_id,omitempty"`
+}
+
+// CreateDepartmentBudgetParams defines parameters for CreateDepartmentBudget.
+type CreateDepartmentBudgetParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// DeleteDepartmentBudgetParams defines parameters for DeleteDepartmentBudget.
+type DeleteDepartmentBudgetParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// UpdateDepartmentBudgetParams defines parameters for UpdateDepartmentBudget.
+type UpdateDepartmentBudgetParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ListDepartmentsParams defines parameters for ListDepartments.
@@ -4740,6 +5291,21 @@ type GetUsageParamsGroupBy string
 // GetUsageParamsInterval defines parameters for GetUsage.
 type GetUsageParamsInterval string
 
+// GetSpendParams defines parameters for GetSpend.
+type GetSpendParams struct {
+	// KeyID Of this API key.
+	KeyID *string `form:"key_id,omitempty" json:"key_id,omitempty"`
+
+	// DepartmentID Of what counts toward this department.
+	DepartmentID *string `form:"department_id,omitempty" json:"department_id,omitempty"`
+
+	// GuardrailID Of what counts toward this guardrail.
+	GuardrailID *string `form:"guardrail_id,omitempty" json:"guardrail_id,omitempty"`
+
+	// Agent Of this agent.
+	Agent *string `form:"agent,omitempty" json:"agent,omitempty"`
+}
+
 // ListWorkspacesParams defines parameters for ListWorkspaces.
 type ListWorkspacesParams struct {
 	// Cursor The `next_cursor` of the page before.
@@ -4785,6 +5351,12 @@ type ListMembersParams struct {
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// CreateBudgetJSONRequestBody defines body for CreateBudget for application/json ContentType.
+type CreateBudgetJSONRequestBody = NewBudget
+
+// UpdateBudgetJSONRequestBody defines body for UpdateBudget for application/json ContentType.
+type UpdateBudgetJSONRequestBody = BudgetPatch
+
 // CreateByokCredentialJSONRequestBody defines body for CreateByokCredential for application/json ContentType.
 type CreateByokCredentialJSONRequestBody = NewByokCredential
 
@@ -4793,6 +5365,12 @@ type ReorderByokCredentialsJSONRequestBody = ByokOrder
 
 // UpdateByokCredentialJSONRequestBody defines body for UpdateByokCredential for application/json ContentType.
 type UpdateByokCredentialJSONRequestBody = ByokCredentialPatch
+
+// CreateDepartmentBudgetJSONRequestBody defines body for CreateDepartmentBudget for application/json ContentType.
+type CreateDepartmentBudgetJSONRequestBody = NewDepartmentBudget
+
+// UpdateDepartmentBudgetJSONRequestBody defines body for UpdateDepartmentBudget for application/json ContentType.
+type UpdateDepartmentBudgetJSONRequestBody = DepartmentBudgetPatch
 
 // CreateDepartmentJSONRequestBody defines body for CreateDepartment for application/json ContentType.
 type CreateDepartmentJSONRequestBody = NewDepartment
@@ -4919,6 +5497,21 @@ type ServerInterface interface {
 	// ListAuditEvents The audit log, newest first
 	// (GET /v1/audit-events)
 	ListAuditEvents(c *gin.Context, params ListAuditEventsParams)
+	// ListBudgets The budgets of the workspace, of guardrails and of agents and where they stand, newest first
+	// (GET /v1/budgets)
+	ListBudgets(c *gin.Context, params ListBudgetsParams)
+	// CreateBudget Create a budget
+	// (POST /v1/budgets)
+	CreateBudget(c *gin.Context, params CreateBudgetParams)
+	// DeleteBudget Delete a budget
+	// (DELETE /v1/budgets/{budget_id})
+	DeleteBudget(c *gin.Context, budgetID BudgetID, params DeleteBudgetParams)
+	// GetBudget One budget and where it stands
+	// (GET /v1/budgets/{budget_id})
+	GetBudget(c *gin.Context, budgetID BudgetID)
+	// UpdateBudget Change a budget
+	// (PATCH /v1/budgets/{budget_id})
+	UpdateBudget(c *gin.Context, budgetID BudgetID, params UpdateBudgetParams)
 	// ListByokCredentials The workspace's own provider keys, newest first
 	// (GET /v1/byok)
 	ListByokCredentials(c *gin.Context, params ListByokCredentialsParams)
@@ -4949,6 +5542,21 @@ type ServerInterface interface {
 	// VerifyByokCredential Ask the provider whether a key works
 	// (POST /v1/byok/{credential_id}/verify)
 	VerifyByokCredential(c *gin.Context, credentialID CredentialID, params VerifyByokCredentialParams)
+	// ListDepartmentBudgets The budgets of departments and where they stand, newest first
+	// (GET /v1/department-budgets)
+	ListDepartmentBudgets(c *gin.Context, params ListDepartmentBudgetsParams)
+	// CreateDepartmentBudget Create a budget of a department
+	// (POST /v1/department-budgets)
+	CreateDepartmentBudget(c *gin.Context, params CreateDepartmentBudgetParams)
+	// DeleteDepartmentBudget Delete a budget
+	// (DELETE /v1/department-budgets/{budget_id})
+	DeleteDepartmentBudget(c *gin.Context, budgetID BudgetID, params DeleteDepartmentBudgetParams)
+	// GetDepartmentBudget One budget and where it stands
+	// (GET /v1/department-budgets/{budget_id})
+	GetDepartmentBudget(c *gin.Context, budgetID BudgetID)
+	// UpdateDepartmentBudget Change a budget
+	// (PATCH /v1/department-budgets/{budget_id})
+	UpdateDepartmentBudget(c *gin.Context, budgetID BudgetID, params UpdateDepartmentBudgetParams)
 	// ListDepartments The workspace's departments, newest first
 	// (GET /v1/departments)
 	ListDepartments(c *gin.Context, params ListDepartmentsParams)
@@ -5249,6 +5857,9 @@ type ServerInterface interface {
 	// GetUsage Requests, tokens and cost over time
 	// (GET /v1/usage)
 	GetUsage(c *gin.Context, params GetUsageParams)
+	// GetSpend What is spent in the windows of now, and what that comes to by their ends
+	// (GET /v1/usage/spend)
+	GetSpend(c *gin.Context, params GetSpendParams)
 	// GetWhoami The caller, its workspace, role and scopes
 	// (GET /v1/whoami)
 	GetWhoami(c *gin.Context)
@@ -5375,6 +5986,290 @@ func (siw *ServerInterfaceWrapper) ListAuditEvents(c *gin.Context) {
 	}
 
 	siw.Handler.ListAuditEvents(c, params)
+}
+
+// ListBudgets operation middleware
+func (siw *ServerInterfaceWrapper) ListBudgets(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListBudgetsParams
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "interval" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "interval", c.Request.URL.Query(), &params.Interval, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter interval: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "guardrail_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "guardrail_id", c.Request.URL.Query(), &params.GuardrailID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter guardrail_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "agent" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "agent", c.Request.URL.Query(), &params.Agent, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter agent: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListBudgets(c, params)
+}
+
+// CreateBudget operation middleware
+func (siw *ServerInterfaceWrapper) CreateBudget(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateBudgetParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.CreateBudget(c, params)
+}
+
+// DeleteBudget operation middleware
+func (siw *ServerInterfaceWrapper) DeleteBudget(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "budget_id" -------------
+	var budgetID BudgetID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "budget_id", c.Param("budget_id"), &budgetID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter budget_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteBudgetParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DeleteBudget(c, budgetID, params)
+}
+
+// GetBudget operation middleware
+func (siw *ServerInterfaceWrapper) GetBudget(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "budget_id" -------------
+	var budgetID BudgetID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "budget_id", c.Param("budget_id"), &budgetID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter budget_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetBudget(c, budgetID)
+}
+
+// UpdateBudget operation middleware
+func (siw *ServerInterfaceWrapper) UpdateBudget(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "budget_id" -------------
+	var budgetID BudgetID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "budget_id", c.Param("budget_id"), &budgetID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter budget_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params UpdateBudgetParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.UpdateBudget(c, budgetID, params)
 }
 
 // ListByokCredentials operation middleware
@@ -5946,6 +6841,282 @@ func (siw *ServerInterfaceWrapper) VerifyByokCredential(c *gin.Context) {
 	}
 
 	siw.Handler.VerifyByokCredential(c, credentialID, params)
+}
+
+// ListDepartmentBudgets operation middleware
+func (siw *ServerInterfaceWrapper) ListDepartmentBudgets(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListDepartmentBudgetsParams
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "interval" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "interval", c.Request.URL.Query(), &params.Interval, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter interval: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "department_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "department_id", c.Request.URL.Query(), &params.DepartmentID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter department_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListDepartmentBudgets(c, params)
+}
+
+// CreateDepartmentBudget operation middleware
+func (siw *ServerInterfaceWrapper) CreateDepartmentBudget(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateDepartmentBudgetParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.CreateDepartmentBudget(c, params)
+}
+
+// DeleteDepartmentBudget operation middleware
+func (siw *ServerInterfaceWrapper) DeleteDepartmentBudget(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "budget_id" -------------
+	var budgetID BudgetID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "budget_id", c.Param("budget_id"), &budgetID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter budget_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteDepartmentBudgetParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DeleteDepartmentBudget(c, budgetID, params)
+}
+
+// GetDepartmentBudget operation middleware
+func (siw *ServerInterfaceWrapper) GetDepartmentBudget(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "budget_id" -------------
+	var budgetID BudgetID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "budget_id", c.Param("budget_id"), &budgetID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter budget_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetDepartmentBudget(c, budgetID)
+}
+
+// UpdateDepartmentBudget operation middleware
+func (siw *ServerInterfaceWrapper) UpdateDepartmentBudget(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "budget_id" -------------
+	var budgetID BudgetID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "budget_id", c.Param("budget_id"), &budgetID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter budget_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params UpdateDepartmentBudgetParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.UpdateDepartmentBudget(c, budgetID, params)
 }
 
 // ListDepartments operation middleware
@@ -11621,6 +12792,57 @@ func (siw *ServerInterfaceWrapper) GetUsage(c *gin.Context) {
 	siw.Handler.GetUsage(c, params)
 }
 
+// GetSpend operation middleware
+func (siw *ServerInterfaceWrapper) GetSpend(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetSpendParams
+
+	// ------------- Optional query parameter "key_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "key_id", c.Request.URL.Query(), &params.KeyID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter key_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "department_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "department_id", c.Request.URL.Query(), &params.DepartmentID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter department_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "guardrail_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "guardrail_id", c.Request.URL.Query(), &params.GuardrailID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter guardrail_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "agent" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "agent", c.Request.URL.Query(), &params.Agent, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter agent: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetSpend(c, params)
+}
+
 // GetWhoami operation middleware
 func (siw *ServerInterfaceWrapper) GetWhoami(c *gin.Context) {
 
@@ -12053,6 +13275,16 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.DELETE(options.BaseURL+"/v1/departments/:department_id", wrapper.DeleteDepartment)
 	router.GET(options.BaseURL+"/v1/departments/:department_id", wrapper.GetDepartment)
 	router.PATCH(options.BaseURL+"/v1/departments/:department_id", wrapper.UpdateDepartment)
+	router.GET(options.BaseURL+"/v1/budgets", wrapper.ListBudgets)
+	router.POST(options.BaseURL+"/v1/budgets", wrapper.CreateBudget)
+	router.DELETE(options.BaseURL+"/v1/budgets/:budget_id", wrapper.DeleteBudget)
+	router.GET(options.BaseURL+"/v1/budgets/:budget_id", wrapper.GetBudget)
+	router.PATCH(options.BaseURL+"/v1/budgets/:budget_id", wrapper.UpdateBudget)
+	router.GET(options.BaseURL+"/v1/department-budgets", wrapper.ListDepartmentBudgets)
+	router.POST(options.BaseURL+"/v1/department-budgets", wrapper.CreateDepartmentBudget)
+	router.DELETE(options.BaseURL+"/v1/department-budgets/:budget_id", wrapper.DeleteDepartmentBudget)
+	router.GET(options.BaseURL+"/v1/department-budgets/:budget_id", wrapper.GetDepartmentBudget)
+	router.PATCH(options.BaseURL+"/v1/department-budgets/:budget_id", wrapper.UpdateDepartmentBudget)
 	router.GET(options.BaseURL+"/v1/audit-events", wrapper.ListAuditEvents)
 	router.GET(options.BaseURL+"/v1/publications", wrapper.ListPublications)
 	router.GET(options.BaseURL+"/v1/publications/:publication_id", wrapper.GetPublication)
@@ -12060,6 +13292,7 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/v1/logs", wrapper.ListLogs)
 	router.GET(options.BaseURL+"/v1/logs/:request_id", wrapper.GetLog)
 	router.GET(options.BaseURL+"/v1/usage", wrapper.GetUsage)
+	router.GET(options.BaseURL+"/v1/usage/spend", wrapper.GetSpend)
 	router.GET(options.BaseURL+"/v1/platform/workspaces", wrapper.ListPlatformWorkspaces)
 	router.POST(options.BaseURL+"/v1/platform/workspaces", wrapper.CreatePlatformWorkspace)
 	router.GET(options.BaseURL+"/v1/platform/workspaces/:workspace_id/tags", wrapper.GetPlatformWorkspaceTags)
@@ -12148,6 +13381,287 @@ type ListAuditEventsdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ListAuditEventsdefaultApplicationProblemPlusJSONResponse) VisitListAuditEventsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListBudgetsRequestObject struct {
+	Params ListBudgetsParams
+}
+
+type ListBudgetsResponseObject interface {
+	VisitListBudgetsResponse(w http.ResponseWriter) error
+}
+
+type ListBudgets200JSONResponse BudgetList
+
+func (response ListBudgets200JSONResponse) VisitListBudgetsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListBudgetsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListBudgetsdefaultApplicationProblemPlusJSONResponse) VisitListBudgetsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateBudgetRequestObject struct {
+	Params CreateBudgetParams
+	Body   *CreateBudgetJSONRequestBody
+}
+
+type CreateBudgetResponseObject interface {
+	VisitCreateBudgetResponse(w http.ResponseWriter) error
+}
+
+type CreateBudget201ResponseHeaders struct {
+	ETag string
+}
+
+type CreateBudget201JSONResponse struct {
+	Body    BudgetChange
+	Headers CreateBudget201ResponseHeaders
+}
+
+func (response CreateBudget201JSONResponse) VisitCreateBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateBudget202ResponseHeaders struct {
+	ETag string
+}
+
+type CreateBudget202JSONResponse struct {
+	Body    BudgetChange
+	Headers CreateBudget202ResponseHeaders
+}
+
+func (response CreateBudget202JSONResponse) VisitCreateBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateBudgetdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CreateBudgetdefaultApplicationProblemPlusJSONResponse) VisitCreateBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteBudgetRequestObject struct {
+	BudgetID BudgetID `json:"budget_id"`
+	Params   DeleteBudgetParams
+}
+
+type DeleteBudgetResponseObject interface {
+	VisitDeleteBudgetResponse(w http.ResponseWriter) error
+}
+
+type DeleteBudget200JSONResponse DeletedChange
+
+func (response DeleteBudget200JSONResponse) VisitDeleteBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteBudget202JSONResponse DeletedChange
+
+func (response DeleteBudget202JSONResponse) VisitDeleteBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteBudgetdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response DeleteBudgetdefaultApplicationProblemPlusJSONResponse) VisitDeleteBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetBudgetRequestObject struct {
+	BudgetID BudgetID `json:"budget_id"`
+}
+
+type GetBudgetResponseObject interface {
+	VisitGetBudgetResponse(w http.ResponseWriter) error
+}
+
+type GetBudget200ResponseHeaders struct {
+	ETag string
+}
+
+type GetBudget200JSONResponse struct {
+	Body    BudgetOne
+	Headers GetBudget200ResponseHeaders
+}
+
+func (response GetBudget200JSONResponse) VisitGetBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetBudgetdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetBudgetdefaultApplicationProblemPlusJSONResponse) VisitGetBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateBudgetRequestObject struct {
+	BudgetID BudgetID `json:"budget_id"`
+	Params   UpdateBudgetParams
+	Body     *UpdateBudgetJSONRequestBody
+}
+
+type UpdateBudgetResponseObject interface {
+	VisitUpdateBudgetResponse(w http.ResponseWriter) error
+}
+
+type UpdateBudget200ResponseHeaders struct {
+	ETag string
+}
+
+type UpdateBudget200JSONResponse struct {
+	Body    BudgetChange
+	Headers UpdateBudget200ResponseHeaders
+}
+
+func (response UpdateBudget200JSONResponse) VisitUpdateBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateBudget202ResponseHeaders struct {
+	ETag string
+}
+
+type UpdateBudget202JSONResponse struct {
+	Body    BudgetChange
+	Headers UpdateBudget202ResponseHeaders
+}
+
+func (response UpdateBudget202JSONResponse) VisitUpdateBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateBudgetdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response UpdateBudgetdefaultApplicationProblemPlusJSONResponse) VisitUpdateBudgetResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -12734,6 +14248,287 @@ type VerifyByokCredentialdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response VerifyByokCredentialdefaultApplicationProblemPlusJSONResponse) VisitVerifyByokCredentialResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListDepartmentBudgetsRequestObject struct {
+	Params ListDepartmentBudgetsParams
+}
+
+type ListDepartmentBudgetsResponseObject interface {
+	VisitListDepartmentBudgetsResponse(w http.ResponseWriter) error
+}
+
+type ListDepartmentBudgets200JSONResponse DepartmentBudgetList
+
+func (response ListDepartmentBudgets200JSONResponse) VisitListDepartmentBudgetsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListDepartmentBudgetsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListDepartmentBudgetsdefaultApplicationProblemPlusJSONResponse) VisitListDepartmentBudgetsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateDepartmentBudgetRequestObject struct {
+	Params CreateDepartmentBudgetParams
+	Body   *CreateDepartmentBudgetJSONRequestBody
+}
+
+type CreateDepartmentBudgetResponseObject interface {
+	VisitCreateDepartmentBudgetResponse(w http.ResponseWriter) error
+}
+
+type CreateDepartmentBudget201ResponseHeaders struct {
+	ETag string
+}
+
+type CreateDepartmentBudget201JSONResponse struct {
+	Body    DepartmentBudgetChange
+	Headers CreateDepartmentBudget201ResponseHeaders
+}
+
+func (response CreateDepartmentBudget201JSONResponse) VisitCreateDepartmentBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateDepartmentBudget202ResponseHeaders struct {
+	ETag string
+}
+
+type CreateDepartmentBudget202JSONResponse struct {
+	Body    DepartmentBudgetChange
+	Headers CreateDepartmentBudget202ResponseHeaders
+}
+
+func (response CreateDepartmentBudget202JSONResponse) VisitCreateDepartmentBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateDepartmentBudgetdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CreateDepartmentBudgetdefaultApplicationProblemPlusJSONResponse) VisitCreateDepartmentBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteDepartmentBudgetRequestObject struct {
+	BudgetID BudgetID `json:"budget_id"`
+	Params   DeleteDepartmentBudgetParams
+}
+
+type DeleteDepartmentBudgetResponseObject interface {
+	VisitDeleteDepartmentBudgetResponse(w http.ResponseWriter) error
+}
+
+type DeleteDepartmentBudget200JSONResponse DeletedChange
+
+func (response DeleteDepartmentBudget200JSONResponse) VisitDeleteDepartmentBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteDepartmentBudget202JSONResponse DeletedChange
+
+func (response DeleteDepartmentBudget202JSONResponse) VisitDeleteDepartmentBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteDepartmentBudgetdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response DeleteDepartmentBudgetdefaultApplicationProblemPlusJSONResponse) VisitDeleteDepartmentBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetDepartmentBudgetRequestObject struct {
+	BudgetID BudgetID `json:"budget_id"`
+}
+
+type GetDepartmentBudgetResponseObject interface {
+	VisitGetDepartmentBudgetResponse(w http.ResponseWriter) error
+}
+
+type GetDepartmentBudget200ResponseHeaders struct {
+	ETag string
+}
+
+type GetDepartmentBudget200JSONResponse struct {
+	Body    DepartmentBudgetOne
+	Headers GetDepartmentBudget200ResponseHeaders
+}
+
+func (response GetDepartmentBudget200JSONResponse) VisitGetDepartmentBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetDepartmentBudgetdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetDepartmentBudgetdefaultApplicationProblemPlusJSONResponse) VisitGetDepartmentBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateDepartmentBudgetRequestObject struct {
+	BudgetID BudgetID `json:"budget_id"`
+	Params   UpdateDepartmentBudgetParams
+	Body     *UpdateDepartmentBudgetJSONRequestBody
+}
+
+type UpdateDepartmentBudgetResponseObject interface {
+	VisitUpdateDepartmentBudgetResponse(w http.ResponseWriter) error
+}
+
+type UpdateDepartmentBudget200ResponseHeaders struct {
+	ETag string
+}
+
+type UpdateDepartmentBudget200JSONResponse struct {
+	Body    DepartmentBudgetChange
+	Headers UpdateDepartmentBudget200ResponseHeaders
+}
+
+func (response UpdateDepartmentBudget200JSONResponse) VisitUpdateDepartmentBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateDepartmentBudget202ResponseHeaders struct {
+	ETag string
+}
+
+type UpdateDepartmentBudget202JSONResponse struct {
+	Body    DepartmentBudgetChange
+	Headers UpdateDepartmentBudget202ResponseHeaders
+}
+
+func (response UpdateDepartmentBudget202JSONResponse) VisitUpdateDepartmentBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateDepartmentBudgetdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response UpdateDepartmentBudgetdefaultApplicationProblemPlusJSONResponse) VisitUpdateDepartmentBudgetResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -18530,6 +20325,45 @@ func (response GetUsagedefaultApplicationProblemPlusJSONResponse) VisitGetUsageR
 	return err
 }
 
+type GetSpendRequestObject struct {
+	Params GetSpendParams
+}
+
+type GetSpendResponseObject interface {
+	VisitGetSpendResponse(w http.ResponseWriter) error
+}
+
+type GetSpend200JSONResponse SpendOne
+
+func (response GetSpend200JSONResponse) VisitGetSpendResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSpenddefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetSpenddefaultApplicationProblemPlusJSONResponse) VisitGetSpendResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetWhoamiRequestObject struct {
 }
 
@@ -18867,6 +20701,21 @@ type StrictServerInterface interface {
 	// ListAuditEvents The audit log, newest first
 	// (GET /v1/audit-events)
 	ListAuditEvents(ctx context.Context, request ListAuditEventsRequestObject) (ListAuditEventsResponseObject, error)
+	// ListBudgets The budgets of the workspace, of guardrails and of agents and where they stand, newest first
+	// (GET /v1/budgets)
+	ListBudgets(ctx context.Context, request ListBudgetsRequestObject) (ListBudgetsResponseObject, error)
+	// CreateBudget Create a budget
+	// (POST /v1/budgets)
+	CreateBudget(ctx context.Context, request CreateBudgetRequestObject) (CreateBudgetResponseObject, error)
+	// DeleteBudget Delete a budget
+	// (DELETE /v1/budgets/{budget_id})
+	DeleteBudget(ctx context.Context, request DeleteBudgetRequestObject) (DeleteBudgetResponseObject, error)
+	// GetBudget One budget and where it stands
+	// (GET /v1/budgets/{budget_id})
+	GetBudget(ctx context.Context, request GetBudgetRequestObject) (GetBudgetResponseObject, error)
+	// UpdateBudget Change a budget
+	// (PATCH /v1/budgets/{budget_id})
+	UpdateBudget(ctx context.Context, request UpdateBudgetRequestObject) (UpdateBudgetResponseObject, error)
 	// ListByokCredentials The workspace's own provider keys, newest first
 	// (GET /v1/byok)
 	ListByokCredentials(ctx context.Context, request ListByokCredentialsRequestObject) (ListByokCredentialsResponseObject, error)
@@ -18897,6 +20746,21 @@ type StrictServerInterface interface {
 	// VerifyByokCredential Ask the provider whether a key works
 	// (POST /v1/byok/{credential_id}/verify)
 	VerifyByokCredential(ctx context.Context, request VerifyByokCredentialRequestObject) (VerifyByokCredentialResponseObject, error)
+	// ListDepartmentBudgets The budgets of departments and where they stand, newest first
+	// (GET /v1/department-budgets)
+	ListDepartmentBudgets(ctx context.Context, request ListDepartmentBudgetsRequestObject) (ListDepartmentBudgetsResponseObject, error)
+	// CreateDepartmentBudget Create a budget of a department
+	// (POST /v1/department-budgets)
+	CreateDepartmentBudget(ctx context.Context, request CreateDepartmentBudgetRequestObject) (CreateDepartmentBudgetResponseObject, error)
+	// DeleteDepartmentBudget Delete a budget
+	// (DELETE /v1/department-budgets/{budget_id})
+	DeleteDepartmentBudget(ctx context.Context, request DeleteDepartmentBudgetRequestObject) (DeleteDepartmentBudgetResponseObject, error)
+	// GetDepartmentBudget One budget and where it stands
+	// (GET /v1/department-budgets/{budget_id})
+	GetDepartmentBudget(ctx context.Context, request GetDepartmentBudgetRequestObject) (GetDepartmentBudgetResponseObject, error)
+	// UpdateDepartmentBudget Change a budget
+	// (PATCH /v1/department-budgets/{budget_id})
+	UpdateDepartmentBudget(ctx context.Context, request UpdateDepartmentBudgetRequestObject) (UpdateDepartmentBudgetResponseObject, error)
 	// ListDepartments The workspace's departments, newest first
 	// (GET /v1/departments)
 	ListDepartments(ctx context.Context, request ListDepartmentsRequestObject) (ListDepartmentsResponseObject, error)
@@ -19197,6 +21061,9 @@ type StrictServerInterface interface {
 	// GetUsage Requests, tokens and cost over time
 	// (GET /v1/usage)
 	GetUsage(ctx context.Context, request GetUsageRequestObject) (GetUsageResponseObject, error)
+	// GetSpend What is spent in the windows of now, and what that comes to by their ends
+	// (GET /v1/usage/spend)
+	GetSpend(ctx context.Context, request GetSpendRequestObject) (GetSpendResponseObject, error)
 	// GetWhoami The caller, its workspace, role and scopes
 	// (GET /v1/whoami)
 	GetWhoami(ctx context.Context, request GetWhoamiRequestObject) (GetWhoamiResponseObject, error)
@@ -19320,6 +21187,174 @@ func (sh *strictHandler) ListAuditEvents(ctx *gin.Context, params ListAuditEvent
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(ListAuditEventsResponseObject); ok {
 		if err := validResponse.VisitListAuditEventsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListBudgets operation middleware
+func (sh *strictHandler) ListBudgets(ctx *gin.Context, params ListBudgetsParams) {
+	var request ListBudgetsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListBudgets(ctx, request.(ListBudgetsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListBudgets")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListBudgetsResponseObject); ok {
+		if err := validResponse.VisitListBudgetsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateBudget operation middleware
+func (sh *strictHandler) CreateBudget(ctx *gin.Context, params CreateBudgetParams) {
+	var request CreateBudgetRequestObject
+
+	request.Params = params
+
+	var body CreateBudgetJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateBudget(ctx, request.(CreateBudgetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateBudget")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(CreateBudgetResponseObject); ok {
+		if err := validResponse.VisitCreateBudgetResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeleteBudget operation middleware
+func (sh *strictHandler) DeleteBudget(ctx *gin.Context, budgetID BudgetID, params DeleteBudgetParams) {
+	var request DeleteBudgetRequestObject
+
+	request.BudgetID = budgetID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteBudget(ctx, request.(DeleteBudgetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteBudget")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DeleteBudgetResponseObject); ok {
+		if err := validResponse.VisitDeleteBudgetResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetBudget operation middleware
+func (sh *strictHandler) GetBudget(ctx *gin.Context, budgetID BudgetID) {
+	var request GetBudgetRequestObject
+
+	request.BudgetID = budgetID
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetBudget(ctx, request.(GetBudgetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetBudget")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetBudgetResponseObject); ok {
+		if err := validResponse.VisitGetBudgetResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// UpdateBudget operation middleware
+func (sh *strictHandler) UpdateBudget(ctx *gin.Context, budgetID BudgetID, params UpdateBudgetParams) {
+	var request UpdateBudgetRequestObject
+
+	request.BudgetID = budgetID
+	request.Params = params
+
+	var body UpdateBudgetJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdateBudget(ctx, request.(UpdateBudgetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdateBudget")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(UpdateBudgetResponseObject); ok {
+		if err := validResponse.VisitUpdateBudgetResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -19639,6 +21674,174 @@ func (sh *strictHandler) VerifyByokCredential(ctx *gin.Context, credentialID Cre
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(VerifyByokCredentialResponseObject); ok {
 		if err := validResponse.VisitVerifyByokCredentialResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListDepartmentBudgets operation middleware
+func (sh *strictHandler) ListDepartmentBudgets(ctx *gin.Context, params ListDepartmentBudgetsParams) {
+	var request ListDepartmentBudgetsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListDepartmentBudgets(ctx, request.(ListDepartmentBudgetsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListDepartmentBudgets")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListDepartmentBudgetsResponseObject); ok {
+		if err := validResponse.VisitListDepartmentBudgetsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateDepartmentBudget operation middleware
+func (sh *strictHandler) CreateDepartmentBudget(ctx *gin.Context, params CreateDepartmentBudgetParams) {
+	var request CreateDepartmentBudgetRequestObject
+
+	request.Params = params
+
+	var body CreateDepartmentBudgetJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateDepartmentBudget(ctx, request.(CreateDepartmentBudgetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateDepartmentBudget")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(CreateDepartmentBudgetResponseObject); ok {
+		if err := validResponse.VisitCreateDepartmentBudgetResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeleteDepartmentBudget operation middleware
+func (sh *strictHandler) DeleteDepartmentBudget(ctx *gin.Context, budgetID BudgetID, params DeleteDepartmentBudgetParams) {
+	var request DeleteDepartmentBudgetRequestObject
+
+	request.BudgetID = budgetID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteDepartmentBudget(ctx, request.(DeleteDepartmentBudgetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteDepartmentBudget")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DeleteDepartmentBudgetResponseObject); ok {
+		if err := validResponse.VisitDeleteDepartmentBudgetResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetDepartmentBudget operation middleware
+func (sh *strictHandler) GetDepartmentBudget(ctx *gin.Context, budgetID BudgetID) {
+	var request GetDepartmentBudgetRequestObject
+
+	request.BudgetID = budgetID
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetDepartmentBudget(ctx, request.(GetDepartmentBudgetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetDepartmentBudget")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetDepartmentBudgetResponseObject); ok {
+		if err := validResponse.VisitGetDepartmentBudgetResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// UpdateDepartmentBudget operation middleware
+func (sh *strictHandler) UpdateDepartmentBudget(ctx *gin.Context, budgetID BudgetID, params UpdateDepartmentBudgetParams) {
+	var request UpdateDepartmentBudgetRequestObject
+
+	request.BudgetID = budgetID
+	request.Params = params
+
+	var body UpdateDepartmentBudgetJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdateDepartmentBudget(ctx, request.(UpdateDepartmentBudgetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdateDepartmentBudget")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(UpdateDepartmentBudgetResponseObject); ok {
+		if err := validResponse.VisitUpdateDepartmentBudgetResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -22995,6 +25198,32 @@ func (sh *strictHandler) GetUsage(ctx *gin.Context, params GetUsageParams) {
 	}
 }
 
+// GetSpend operation middleware
+func (sh *strictHandler) GetSpend(ctx *gin.Context, params GetSpendParams) {
+	var request GetSpendRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetSpend(ctx, request.(GetSpendRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetSpend")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetSpendResponseObject); ok {
+		if err := validResponse.VisitGetSpendResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // GetWhoami operation middleware
 func (sh *strictHandler) GetWhoami(ctx *gin.Context) {
 	var request GetWhoamiRequestObject
@@ -23202,471 +25431,516 @@ func (sh *strictHandler) GetMember(ctx *gin.Context, workspaceID WorkspaceID, us
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L37lts2ljf6Kjg6c1a6M3JdfEknrnXWN5U46fbnJPbypfNHyp8EiZCELhJQE2DJGrfPmqeZB5snOQt7",
-	"AyBIgRQpqS52ataajquKJG57b+zrb38cTGW2lIIJrQZPPw4WjCYsh3/++JbOzX8TpqY5X2ouxeDp4O2C",
-	"kSuWKy4FkTOyWlBNVlSRnOkiFywZkpnMyfj57MEvVE8X46PBcJCzfxY8Z8ngqc4LNhyo6YJl1Hxbr5ds",
-	"8HSgdM7FfPDp06fhYElzmjFtJ3Fe6IXM49NY0lybOVCSyYSlXynCEzJhM5kzoheMqJSqhRmfmzeWVC8G",
-	"w4GgmRmR4nfb5pbRDz8zMdeLwdNvHg83pjoc/JCzhAnNafr8WXyGPMH5LXN5xROWk0u2HpLxZC0vR//z",
-	"X/89bpjc1H94xJM951jkqmn/xoJ90KMpPDE2E9WwqXNmN9HP7p8Fy9fB9PCbDfN4cvpwOMi4cD+fxqb1",
-	"jJnDy5jQsa07J4n/O+HJkIwTttRtO1Y+v/eOPVsLmvHpa1lo1jA5fILk5hGcH/yzdYL4zggf3HeOfy1o",
-	"nuSUp/EJzt2fcXLwY9vk/PN7T+x5wrKl1ExM1y/YenNur9mSUc3FnFAypWlKVlwvkFlpxgx7wG+4IA8f",
-	"k4UsckXm/IopeGTGc6UJFWrFckLnlIshPC0LTZYp5UKzD5ooNs2ZVn6pKNHKxQZTfGDm2LC+04ff1sl4",
-	"SbVmufnm//n9/3rw/73/938b1PdgOPjwYMGFHjwdZIXSZMLIKdGSnD78llxxxScpI+dvfnj+nEwXNKdT",
-	"EHOwcTMQl5s79sOCijkjUqRrslowQfSCK8IVUZqnKezLtMhzwylGYDcv2wrkQct5Ni73TxcXX//rYvD7",
-	"yYPv3v/7xeDPnRZupmamBCJQEEbzlJuDg/MbElVMF4QqcjF4dDEYEpmTr2EnXrB1lKoFOX/1HCgEiPqS",
-	"rdtI2vx5X2L+mWdcb87kb3JFMirWhAmdc6aMfDdCcyHTRBGqSSaVPiNPTvC86EQxoZtkaQpj1KbFsyIb",
-	"PH345ASOBH8qxaih8znLYYq/UEHnzMi9pm0zU7WPlJuXtV4/5RujQ2zjL+Zy7nGD05lm+dYLHF7oOjFg",
-	"5s2ZvcqZYvrXIpuwhitSwN9wilbraZiP/eu2GdnDPIH/23q8OMHXbBY72CX8EfZsSMb4ExwrMBPXiqi0",
-	"mDdMFx/vun/fnmy/0l9ZHSc+VfzbV1vmZL+wF7m9KiYpn1IzdpwhluUDduuKSRs7BM/vzQuv2T8LpnST",
-	"vjj+8EDxuaDpRH54kOOzD3gytiKUixnLmZgyYv9mNA/2z7bJ2wf3n7gszLX9KpcznjboRTk+Y07bPOTo",
-	"En5onSO+N3KP7jvXN1xM2eYEf5W6tA64IppnjSqugk+Eo85knlFzvSVUswfm3UFs7HdC84iw+77juAW8",
-	"vsu4iuXxUykUy/EozL/azgH+vu/m/x3l4C0I1Yenj//y+NtH3zz+y1a5+huNXezmt3hEqRTzobvKyaMT",
-	"NSRwMoRdsXxNUn7FyJxqtqJrsqCK0OUy5SxBbQwUtqYDXtHadR9qWaBf/ev304fv8V+PTv6s/u1f9vcf",
-	"T4ePP5V//Pj4078emUvkz5nqpI5RIDyvdj1R5pZ4cnKSqcpKcX9kfqmWdNrA6Cv3Z6SrlWqjKv/wnqT1",
-	"ybyrllIoBp6BV7mcpCwz/5xKoZmAE4WTQGF9vMQn/v0fysz7YzDUv+XmSh3838el8+MY/6qO3XdhxE3i",
-	"BatlRnnKkjPy+qcfyHePn/yF2KFIwjTlqTqCXbRfBDfGVKMVvszlkuWa4xp4EnGCDAeXXMAfmDAk/HtN",
-	"IRsMB+YbVKMNvlaaZYMhcO/g/XDza3gOkWEcv0f8MOE5/Y7zKT8tJ/9gU22+cK41nS5YAsZynNmrxrJe",
-	"UA1cAqqo0ZbxA0TLI/Kb+SPXZCozY/FJkrAlE4kiUsA7/tJTEj8kpDEVwcDgGj6XSTG3tiJLEzACqzuO",
-	"nKo25/ocPzDVhrepSErZVH4+YctUrllyVPLbRMqUUTEAWsG/jpzU2uQcMAXIamFuRyEFa/ioF1XDJgpp",
-	"PFOlqS7UNhoPfRxv8I36mQOzwjD+o0O/ew20wLKl3iTy0pu1uSNI2cmQTNby0ggksyuDCBFXXWJRSvOC",
-	"5itF5EqQ8hWklhVV5jIMN7r8flLkqOFlqnrrymKSBjPCu8u8wUSylBylzsbnjIAo8vgRgRtjNFlr1n2w",
-	"zNlQG19bBmr3xh9zRlWMEH9brPGiMzRo9sUYsvGNyZnO19RMqxwgIHqlaa5ZMqK6q7IS0mjkag5p0Nl4",
-	"gWHgdz0kiUFlHtXD9JsQpdki4frHK3t31CTFVFsm3lgAddK8jcdQ5June2xNwmdg63HNsq1c/JORcegf",
-	"Mu/aj9E8p+sW0RFYBPE/X3EnvfycudDfPI7KJ03zOWv8mP0r/n7bLQMSB84P93fojqD6nXBMu2HDuplj",
-	"l9B+5D9zFTn2hGra+QQC+okcQOBe3/ahX9kHbV319W2BCVU/Fl+Xli/hJ37FQuVhQlMqpsxszD8LmnJt",
-	"FIipVGajUwp+0KjaYD74KudTyw1Jws1h0PRVsF0zmioW05JAmwSpSwVxPEsyuiZmZFKIhOVEmdvdWX1k",
-	"Wigts80bm4tlobcrbXzK0F/3aTiQhe75Tp0UYUz/oab9tkZxRHakqVyNZjRNJ3R6qeKiE6RbRBN5hRaB",
-	"MnoHPmN0oelCSsXILJfZEfkxW+o1gVGU+Q+o3o5gN7mwRpcyJJN28g5pCi4bRw/bXrOUY6R9eMrbXn1j",
-	"HrZOBvNyoyr1miumMHqANhmaXUPYIHJ6RJ6xKQgBRYwSYxQ4qshUihmfjwKjc6uIq1FGaZGWu1hfoz/a",
-	"4QYhbKEkK8wbhdK2XXcEaY6q9FptZYTy0dds1iSAwg9uWcZLcYg1xKaxZeBXLobSKq4yLsLfng63c29N",
-	"fbJBJ/8IhmeM3TFhSiPXGt2+rlb14X5nqMslE5Qffz0kjE4XSPLOXv+WfH1EzgVhIA9SrnSTUAiM64cn",
-	"27y5Q/P4c3z19JvPWIB8ipDL97IQiQ+gdrbJmy2uqVw22L4rnhhymKyNyTddGCE04cagtRbwESi0eE17",
-	"68WIDwZ6/3BgrP33wy56k7PUYDIxLvl+LS/PXz1/wdaqot60hgBb6OLhkwhhmEF+qJh7deubjy7tDGqm",
-	"Mcb2FFktzDVn9Tlltkyx/IqpMyTyp/2vu2nOaF8Txb0zWcdPFpyqq4Uk9kHCddR6YsKYTklcAWigtCbJ",
-	"8AtKlQQcd0snJkAefI26FnopjI1LZjLffccaaX0pFddx14b1vJjDc5kkLumlGuMvFDsjqVyx3FifitCc",
-	"oZzE+H7cDbLM2Yx/iJ8FpgWU8XQ3PuTayNz9aHNxBKHTqSyEtttjg+pSkpRrnTKykkWakAkjC54kTESP",
-	"ddkY63obLDyIdm1KjWLWuKCURtdjdi/6rWKZ9CbwQm0VpYaZ3ymnhvFZR23CvPb38PmovApMeiu67BH7",
-	"rcE5BjRXclOoYDmJUuHzyp40ScNSUO2jdtVE3m1oXtUpHMCs3VzTrZq21ensrFzWV9VVv6y+dyAVM7gI",
-	"t83Z3dqfUB/o8MYbSIGq3iVt78DN4hTP8AIIUyg6aI19hMqnhp1+mVu52rq/TR7mw+g2RufNuHA/bZJ/",
-	"KP/7DdJzi0ICDUQmSsZw2e/btnObfDuQULgVwQcLRA3rGhfXR1ZY7tumGjj1ZIWamyLmY0TTS6YIx4DX",
-	"MqVTUKekYE8hr5r+Z5EzQlOIgDHyv9+8/NVqNT8KndMLEcQ/MRN7wpJcTi9L3YcpO7b56xXLNfuAoXij",
-	"Z/Mpc/oRTvHowly8YSrQ6XfV/N5vN2PPq5xr9lKkawzy2n15p1hLYgSsVhvlZSN8A9uEWWGoZjubaZlz",
-	"maND05niUVfmhkoSCYjYuCTqXjS1MSNUfGxk/5KtiaKoR3J9ZjP7bGaAXrAcYylSsE0vpvlkw7DmHfNn",
-	"lpwRSgxxpgyTk5Q9e6LlJWqibuXG1B95JQjOawQPmR+N9ZgkeBTl56I7M12w6WVP1XGh9XJUxnDaiNzv",
-	"ESjZXJM5vWJESJsEGtf1rVPaBseqn3/n9jrkpPJjHQIWWXM2IrptfKyQqkuWDM3ULYECWQjGEn/GO4Zf",
-	"6/TYEIL1YVcgnsrGVE6uSRBFhthY9xVNefK0aq9pKS+9i4JwYZ/hmuRsBtal/+NM5hMwk+DPl0KuVGl7",
-	"odMjo2sipCaJhJDj0YUQcmSYm2sc18obMmELLhJIAKBCQLIWWEFzlhyRnGo2gmRZhlOBf/vBiGXfTGZM",
-	"6CNSiJzR6cKYC+bpC1ElPBCwPGNmdVMppmmh+BU86aiJKLpWYYKBX5Xzy1Fig7woDkBoobR0TAr7Bkkx",
-	"7l9+u4zW63ZhMByEqzPXezl7eL2c4iYTDwcfHpgBH1zR3KhtyowMp2/HNP9+7mdgfvopmIX5+Vf5g5uI",
-	"+fE11RgWYe6Fd5X54AfDOX0aDn6gmqZyHiTlVOVfxpSi8wavAtWL7eFBm1XkPhQjejeJqh5SF8TwzCiM",
-	"c0azNFCso0sFFBG1QF9uByGzZCKxgaHqt38OMscUippEAnuAl8sMt2YNPpAgFrJ71MLNLLp9Uumfecy8",
-	"mkqlR4IKqTqGheGFQjU4uJhuyFcA9zAONFqyfJTxNO0eiy4E12qX7cEJuQ80TyNY1zDck+hmojfCZ9JF",
-	"WKKa1bXlzniuVMGSSr4/uOJXgm01wX9hLo9kFU6n7ZVy3vXNCh3VOPqwvpQu+7GPz2Vjb2/D+HjGUqaj",
-	"hkf5h44+35iDzH2lZeh9ttDN/nZ2zhXrRZPFevsyt0Rs6hok/2fBnIXliXkIdhi7spUnKdPG3JhSFdfz",
-	"IinrUZWynhKPbnpFJrIQCdGyKW7Q36XbEhTq4xgtz2Y/6vInfLsEdgBnaHUtt+oILaeysxM0XE1Xp0b5",
-	"zmGcnzt6F7vwnCjSlBQCo6zIWx38c7+XyrT5wOB91DsZJs3aNIGXs8HT33uk2hZZRnNDN5sKlpjxeZ+0",
-	"3b/mdLlAVSvMaWkv2Mfg6ty8anNhCFdohQm2gtxqG6kG24fQ1OqpzKcpg+lLKpnM6PqAVypmcaCaYR1h",
-	"W9w3CGBWksJfsyt5icMqpyuDvdgnpFnPZ7ez2ST297VzPp9u8Rehz0DIhPk09RVdE5okpFgSLcF3hcnr",
-	"s0LRlFhnHxNJJDl9NuOC63UfOjh373wqnWCj0u3fPejb4BjBk0YaAVeUvcHAO2Ls/60B0i3FFvAcpLIq",
-	"zD+Fk+ixA6/hDYg0lkLCrCauabXy9XlwAnW7cbpoyoFmSlVThf0ft46XR2xllucyH+U0VlJxAtXkFTO0",
-	"OWvcOii6Gm0Zo2IUWm4RmqdEFehDhkROKQi9YjmdszNy4ovxm7xjy++eRL16f5MrKLki3z0hckZOT07c",
-	"KFAHIi9dwtMQ0ACApeglIw+PHpL/JzJwh61xCSYxiAKbegKUDvNgiRFAuS37OSIvjcTblEZ9zU4/h+Ck",
-	"huHp+x2rn8377WSlYiQsEp5YsuosX/LMOjYnaf8XaysuZ+C/uG0p3xfTS4ym9AkIBkQc3P+PHlZBHGxZ",
-	"3Xef/nRxcVT+9Of/1a2gThCageeSC/LuzTPvGTx9ePSkTmMbtOErFE+idNK6J3up5qEWs59yPhysaC64",
-	"mPeqN/rNvdOgBPtvdtDzg88+A/0kblR+WfuydSdsDUlNt0gSFhHqzxMIMoEC0zOtDogw6W5HBVP8VSas",
-	"uXBllsssVh00HIDmurkI1B6ILLTiCcZqNhfUdW5bqmpylsmrw+6klh1qoWBT4NmhPctyLuVhuC3qQiO7",
-	"25B1YutuSQZv/mgUv2ihvleuc5mm5lpnAi5gEdGY01SuYqfhDRRjmrgwzooqMsldLLWDlkDzfrQD9+6n",
-	"4QAHacju4xnXZZSRfUD9Iggnp0a90qHZRhXsBUuIUe/DQHBGP4wqGoP5hdEaXLAQKuHs7+FaxF/EgsEZ",
-	"o6rId9jNIRTMloFSbyvaBXylyoReUBvtJzqdQo224Ei20dZPdKr7li2dE0WzZRqUGeOirMF2ybDUHypI",
-	"yThjmhoyH0Oav3nIxggnMln7cLexk2DrhkYvGIOJNYbvjm3x9ZjQnJ1dCMjtlzMytgB88F1KNPugMahY",
-	"pXszSq8iX1havWy1NZG+yGfWtR5gAvYfz9jakJXemprVkowV/Lm0Ve3u7zalbikAdRs3rKAIct+D2D+a",
-	"gdYvVUfEi2QAT5ylWxd/kixZPmVC07lNkE5yuhKY1B2ASmFaMA4LUAwsVcxT4VcK0FeypR6B8Tq6ZOtx",
-	"8AwTCeSx1xYXn23horddt/sdvFBFGdjc715zKJEkNJ0fjpy2aduhQrCpVs10FPIoFJgoCDDIC4bihwdz",
-	"+cCO+Q8lxdFruvrFxrWDvz5Ql3z5QC5RgD0AtjWD2ZwqxLLZPraR0wcf3MXsa4pYLjOvfhEpymyJ8SSn",
-	"Yrpg6vfT90eWusdHW8MYMMw2af/XuFZ4bh2df0rkVB1bHIoHgEOhjrJkSOD3ObOYStUnjpCmj8wO/fmI",
-	"/HjF8jVee044rHJpLkGuF/aAU640SwjVF0IKiCi5ugfYDSP1PTKFEfVG5KNsr66u/Yjqay9onvS86bx+",
-	"5fQLrsjCTAowFZU+IueapIyCf8cpLByRGCM6WE2ziKtz5kM2T6aiCqjAhTQkk3XlLt3UI85IhumCVJCT",
-	"Erfm9OTkpKNKV1OYolJJLWjuy1giOgzMMaNrcAjBLHC3TuCQrfpGRWc/XVxni07tuyd64W4HnsIkF857",
-	"VtlcTS9vaEO5GDV70zxYop9YCPuExT8Qb6VlwbhlNK5IRo0YmQ0tiCai5u3iaqtMcps8cTVyPRxOzfGN",
-	"NLWbn51BLXxZqZkwCHMoW8Bs6wH3Tl5/AsCCO8Y/NjfikL6mBsv5hY//rMyVFYR/CDWWAsurKEI7mfW/",
-	"yCt2I0nruMhtW3uIwHTtc5jNcbsB6s0pHThQakgXHO6HDiVuESDluNuDhkBqG2frvFqdILKs2hZOPxZQ",
-	"sfCs2wG8HIwrTGLbyQXeuc1VYKBuFxrd4lgTNmLXhKLuFKntSiN8aeimum21B3GD7eYCO0w6xR65A5W9",
-	"rtqswSWymVLVBxrWnKxu8/I5XQAI32YlZFgGoyLGd3xmKi3m9Vvz0daZ7YWW1nq0ZVA6kkybsIa82OYc",
-	"adH0UmcwLcsVZVEB/tyWT11d0DKl655qUboFQdupZEPQ7Yy2mrAZLVJ9RN76nBRUEqn12lYxlNuRPocW",
-	"x3VjAi9RnMgU8Bm8w89jztO5DCZzRoQksyIHTWRCp5eoLgeQhCSVoK9esmU1EtyesNdhw3+QSrd5yNlU",
-	"5glLCPhnrEVl/+Zhl5zFGlTZD4l0qY6G4GlOJ2mAuoB5QgjWAdt/KeQq5n6faZY35nmjg6LxzwlLNe2V",
-	"VY5vNH0vNEK6R96DSQ6D9YSDVafajVF+tshacS8jo8Jdae6U1FckYwmngjj0OhUcEiiV9fPRK1m+butW",
-	"wqfsCN5tdiFs1iuUvkS8yrj8zqCEdus6P4+72Pnxvc4Tkib8eoKxux1fuwrXi/Rq8b0GnSUM73U2VHGu",
-	"v0YVJ5utA66nBUU4VVm6pDBgqI7Ij3S6sD9hpYsmiVwJ87wUqHENffIX1TY/EKhoJQmkBy5priNuIWfs",
-	"bW5I42Vmk+TUaE65aHrbP5Ra2Rh7pMkf8RaVjIyRyTqeqtgAVjgcFAKkYNRhrzDtTwrEHysTInUpOrvd",
-	"zxbjMKBoF+Otb059J8oZdqOb12wp84gROqGKpVyw9pTSuitpWGIccWUvFZYAwR2RX4s0feoQb0v8XltT",
-	"p8jCVud5897l5brN8om5w8FkPWo2FWwiZsVzNyRcYIFenmCkobfpEjBaLBPC36BNmkY2tNA4K08qRlsw",
-	"h2WxECdSL9yE1VFjTVX/SYMCUVbV9v+Au8nMN2xV4KbprWpOPnDk5IwmhNoffCztzOYLZ3RNJgzcj/0Q",
-	"0jy+5AyGE9qpNM55+fBkj0Nu8hM1+K6sJlmSgDtp68tE95VXxWRuQ4weZShQymrZtJWi5SuWjJo2xM4B",
-	"HvLDl74zeC3+XVSAYxKNiYiGXGYtwNFO2JyKLeruZmp9VMr32VS/da4aGdC6MTGBCLmKL3Xj1uh1jnk5",
-	"mpArzAyAaWCdctOQrbeQ55H429506QjoVN5OO1L+O/uFCPHbj4+01DEU70DIMQJEp7aWsHauWN24joa+",
-	"O4cl31IwVe7NQCzXV1BeqhXO6nLHuusnwKCqgenudg8fxA1Vudh3cklVSWFjQvGb91xXLv9S6yGueqD8",
-	"A6CYNDnymhHLx0LqkbN2x08D4xe8REbpCjo/holTioJYlDmCvEkxPyJjxHaz39FMhZgDYSiU0AvsKuds",
-	"aG9wU2Nxkb/9cv7DmU3D0FDpN85hB0dXNC2YGtsXAMiQCzJNGc2PyNgmf4yfGo0gIzRI+ICeADldiQth",
-	"9spumxv3iIzB1Ic3g14KC5og8J+L9tsDsH2hxk+hC6X5J2j5tu8WxgQRKPfoQoynKVXKY0aMn5Kxb0d0",
-	"TAstx1bqIRgxZkglHKWgXrAa/kF4ZIPhYOEwB1zmi8sqGZbdqKoTiGaptdtajTrrb6Hm1YFCA4zgrcYn",
-	"kGwfuw3zGneLjdiXm0MkuyYtriiH0plZrF/oRk6meVpZhCHgO67JXEIV1Abqi7E/IYczzFzMmSrgKlvI",
-	"tCa5sTQgFrBtsJ4bkgLfx/f9wLG3jQO5OzE4O7XD3C2WaHe7VuweYZeGA07myylgKLdIV/D780IIVKCX",
-	"1Ej4EtQJ9RPICx4B9tVwQCcyr6IGlIIzOhhrB0+72fPYi7LYsmdwAuROcy0aXOqaLcvsKJvmEyS1nZ5k",
-	"Y6NZjE8Xj06ysUWfH5+qsTHAxn95eIINsGs1SFuiUlYX6JCbZG9SNQyyeMJ8H5i/lc9gJZXpPcMqkvhD",
-	"0AMymoaau/XFRhLSfo0nZ7uZW6He9eys5GwuWOtW3ex1NEyVl0UDkM61AkKDUdwMB510GTdmNLOgXKIr",
-	"V/oSi09D7PHcK0gMLzTDa3SlUqqBDHuRlVcBup+70Xu9T9IpHt5DETGvdc9CyIp8hg+gxInh3zFQf8wT",
-	"riGFrwNPXVpl6EuZLpr6f5lvjKpNlhpcNZbX51QgrCR82ahYSdeIJI6m9lKCzKbEHAgHwTPZlAcbhOLW",
-	"4AjeHbQ9r2Egoupb2wyUEjDuNpFmqwxibWd9r+N6nQkKYrEOmtbtkRFcIv05DYK6NiVWgdimHDTL4x0E",
-	"5/aueBus7PHRmDGiqWZnBHA9tvXNi4YLaikuXcGDUqqZ0u2TtukJ9pnKJBsgMaIzbETbz0szcXNwuWTC",
-	"G2OVnNoJ81WQIWiHnd/MNtkzk5KC9TQ+34mE5SuKZqcX52mKtpZLwjlgns2BoZBghlWiCFJiaoceId7y",
-	"UHrCKgVLe2td7j1U1ZmrZ+ucawcvbASZ4bdb55fHe3dMu6j0EfCUdr/vcHDFVTyqZCtqdRnX8wArQwvg",
-	"xfNIVK8fGEx5tG4ivvFcp506iHGNe76TAeRZsmsnm/7mhc9JnTOtaiGWjsrcfrrWAdX/mHAI4TFL7cCM",
-	"vXXzXcLeLuU31ZLSl0aGr7hI5KosQEQ/mqu4dTFjdLwKWZbmuCrizTSMhPK0V9TXAm5A1FHoxa4vrxi7",
-	"3O3dbYlxfy+Job/31L58DUhcdagT/M52p6Sd0aHqLNzufNYQFnYRB3bUbpz93XHU2qkd5C7xFLDLbeL2",
-	"aMOISHI604FKBHGcJcuVETtbTYra1h/EsujskoEIYJNLJuHzaAqE+cKbv50/ePjkG3cdQjlp9CMuwz0C",
-	"bZ03XrXu3gIHgc24Dcq+XX/mr2wCTcJyfsWSiBrfYlv0V7yrBLBjzN5r1HZ3/UbYraooz9tI8rdAEkVu",
-	"Uq7ISubGgiaKTaVISCrl5RF5rsklY8sSxN0Gic0/kSJkXjEiO8mTv3OZUqfW1sXHj7MZtjpsbAxrS31G",
-	"uQORbG2DWOmu/2nYt/jmNVMyvWIJFN7E5jt3XRCjKSo++2XCRVLi3yNShZh2L8OrdVyMTKSxjglg8tu7",
-	"reWFmCtQiMrlYBdMoyH5pgZckKnMskpEN0g2s2keW7cUD/a1fTpggFHO5lyK9hJQAthhC5km/RCCmsHq",
-	"X9ZyvL9SZClTPl2fQcpjoAK4hDuJyZArunZQ8x0y7/OSoDtsj0Nz3AiU21V4Si4/HNnI6tlXqDUmMurM",
-	"t/NdusHFnS/SH22a398YTWPwCAv4faDYh84iEPJaSjJjq6CMWxLNsH9jDSQywHHZbNHiJ9C60Mp0f+Jz",
-	"QCAMAVJacT0jmRnzuJetR1v/7dvq5tkAmwkGbMcKA8i6HE3WmkVhKbFUA2oyjA4CZ+H7TZq3qokOlWTv",
-	"DqPPmRxNUgldXPrMOmwW0u9FS1QjqkcQyWwIX2BvzhnRTJAJS8EeZQS/Y37vvvMU44inJ+Z//+e//rub",
-	"KPHOgOrI01Qqlvj+pRQypnIqLtVZkFYYdAvFhlC+UxPN2REieiDxH2VJkGyCXx8MB3IJKUgLms5G9t9T",
-	"KdNqS4wQpAdgSMttrk76jfk1QhqkaVDN1gulFfs2QaMJVGBaKVEtGYN6WOxNvx8JQo+ThpgSOJhlTuz2",
-	"ECYSBTBWoE3BSXQPLBVL+Et8A81q5lImtoRJERo0kw1wAVyBk0di7bXRkeZKYaFFyRR+tvXjH1ZETJQR",
-	"Y1y9XaQdwM6tXT2xBHaasOYIInVRF1AlwFxyHrRuJ3xtpnM589hGdgNnaihN3L8bkf2OLTWLzvCvuK9R",
-	"RM6cqbgCGOtS1EG2NujQXChNo4WwuHO2izTikEBENGrlplTpkWJM9DLT1VLKdNTYEQk8qD5L1mfbA2CV",
-	"lobdu2upStNY7PW56yGOJqDRfhOuLsFmWFCXX4tAC7+ev31Ta8EUIn1XAvFdY+q1hK4Ug7FzKTAsLZfL",
-	"Bg/KpundFuLypxw6tB2RhXHwIOJdOdII2bk9rR9jC6EfQJg5lrltD11psx4mFE41HaF1tnUH3MjPqKav",
-	"8JUOweyg3XyVBSAQAUnO2BojAODcoS99p5n/go9fcyMeZ0N0n9cr/8aOrdNXC5myUaWT1oa8wV1GgeqK",
-	"p+rl2LHNbwldV2PWZSv0+nSCwpRyc6rE1y927Xfuew7MHzG9XCvraPzW4fJUCvQ8GA/Uf+7a12M4yKC1",
-	"WfPghWK5aiwN7NAUI6b2A2CVuT3s6GTC1hJ8ZFKxbmBCiOmPc7fDtO79PuGhiuvtxpsxxURZv+yHhIn1",
-	"SOeUi6gG8VKka+/nC1QILK+F0hRJ4HUCLXAw+rqGZ4zp1OQQhJWO/pPlcgTMkzPNRLwdTPsUtCQ502b8",
-	"FrH7qXXrzOtp94hneOIb5d0BF3f6hmf7OgH4L8WDnP4DL9i6AY++l9ztDXblh2glyxfsICpLuNg7o7fs",
-	"h2S4fx99C9DT1Ei/ByyhX9Ihz+ruHJTt0HkALgngltvZxD3YlU9wiofc/rIt6V06hL4MY/fxVjjGj92+",
-	"Lq+498hSep4oyCO3/XKsi2D89fgMstddxyVKVEqVjWmYXwD6OFjwNGNHBEK0YwjHjeFXysWhCsWSIarI",
-	"cCleiBAtG3BSXZ5TALw8Bt+a/ZRFr2FC52vi2/JYhAWrbluTFtaSUQ2xyzj4kZnj1k665tOv7JaAI8lM",
-	"p+dbrVf9zmGrurLQOWpVWkad4AhrddlobIyHgDWP+o/tcBBYHNDlACPHUB49tQXUBIyXo8F2kMOD285b",
-	"EQUDW7oNm2RHW7hn78s9zdyIydpL/3wVDt+DOt6kxVwZzqMppwojJaWaXOXQI3JeRuttwqli6QxBgZQH",
-	"4LPiw/rYAczVIwpdCCqsOODCy4qU0SumrEebaCl3Zn+3D79Co/2u7F97K7bT2N3bKsrddHxUNCOWeENU",
-	"L6UcoAyC5p22cggDK4husAS/ANbAC/I8YdlSAqzFgxdsfdQFxfB9uJx9zNZyT27DbI31W+98NvU27Xf5",
-	"lCpz3f+8NjrU3/jJRc3Na00wtA82phj6/smNfVDKR3yu/YSlUsxVE/RzJZOs+bsRaOkKrHRjpeqHJc+Z",
-	"OkQf9sumyeFBVsBIpjlLmNCcps0RKKM49ppXE24W3MqEJ2pTz/3aH4O5bgrFzixyP1wTkF/Wz5HYWOS1",
-	"zNkVl4UaKTbNmR41hOShNgOeCHFuoJg0lxoTvMzJTqdsaUgRPoOYLJ1DuNfd1L5bMuoLti6TT1Uxm/EP",
-	"DY3UKECmFTmZLmhOpzrQKXCr4rPAxlYRerAtr1TPs+/YRet6SmIvK9VtuFtB/q0PBfhV9/P973kl3OIV",
-	"cABHxV1w5b1g650tQph/VyvwBVsfBo5+y20H2esa4d1RIbdtgcr3jshPMidyJSAXSCSEJhlHVMydmvnX",
-	"b7PGCQEes3l0TeiKrneANuxmF254EXa0CrsIbFheITAgya9hb0N52kEUvsFegFErqBT9LdXrkA0tL+Ff",
-	"eK7x5Imf+YxN19OUnacsBnObsGXOpr2VwroKEruXdBnuzbpfv81Zt5nM2cg3Kov2LHd/2xqKhFT3xg/9",
-	"5nt4emeB9drxAGD1SXeAVX8Kforx/HZwCmWNtTJBX8bAZeCmhhnt8IkGUMG29lRyphEtZEUdRr5NSgAN",
-	"49EJSehaBe3cqn3APLCt+QQAg7IALVTmEGOErovg3+yacM90b/17I9OoJPGB+2KyHUzNpWeXGZKeXjZJ",
-	"cQvqXZUJD3An17j6tq/nCHnHW+bEyRp7AQIZLWSaIJc5dKkZTdMJnV5adNKjZpMrWhJS09IRnNXXUOCP",
-	"3t92ydYOoMama8T7DfFYdjL4+JEVtePVEOnPQmMCIn+BCPfViyss7gjSVkaXbD2AuG9UwMfTijqtvrbW",
-	"MwTQqOwGSBT7i+0th2BjbFlLnFBkpBrMaADQnjXe0OrdUumc0YxMaZo2IOpOeJqanVTFcpkzpaLo3OB0",
-	"X/uYDWaOe8B2TIA0NtS8gkIUuLt3TEedptyogVZCNFV4NfbDgaaSvj/IJveYtYMTQ6O7oMuMJNzeDRPx",
-	"zoeRkkUeS+3KwLuVDMlkLS+JrcF8aqs3y/erzGXuFXOEFg4frpV63j62jfYPNviRpjxxaMXxliq2dUj3",
-	"JhtMJEabyRvSCVtqjDaKZ7qUvGBiZxMluD9Hi3F4ZrOCl7BtCFYK925h+UR1rHpo8lM1FyHKQk9ltrVg",
-	"86V9zJi8EHfqyzDLnGc0X9c4JuKBCfHYoVC49BaekYTPZka9x2xn1E3cZUJaLpPW4q5lkS+lamrb4UCb",
-	"m1SvVqqF5Oz2B8LO2jG9Z6es7KIBQxipKR74s9ZOQ4MQ6JgUlcCgDGZMsxygmqEylU/ZmUWdV+iXJSnU",
-	"XoEjLS6JO/XhfisvmYg14O7gUIqQYC1nPBQy5Yb4bSu5JfBDVW+6EvjZy+OKtA+2MnrDbbJXNHU9kDYN",
-	"V3LfvDpzi0cAl3Fx3Quzz/GFeC8RpUcpF6z7136QSv/MRdSwcuDezV4dnRcbYdu3ASy4Lc3oC0rXvZN4",
-	"W5uPoIGFb18GqhtXJXwepBXYPtyKyJUgdAp0NnTtK+Cq6m6yyu2gUcExDcvz94uJJ0T+LOeHsIDk/PbN",
-	"Hrl7eXXJdp19kxtR2JuL7SlAPIesJDrVGB364gNm/YNVHS9d9P2FlL41cHY3gkaGwdMOIGYVSn3rXrqp",
-	"aI/d334hnoPF/28/8l+ZwQFE7caKblXoVmazs/itrWknEfw24IaynQNNHkiRrsElSJMHq5yD+3BWpOmD",
-	"qRQ6l2nUj9OU+7yLWGeZ1ee6yzQj3rfjmqRsx+RqnJFnWhhtK/zRwXKt70iKNU5jd5pl0RL+ZmKtxNdi",
-	"pWHV1GYurC9s/PWYKE1Fomxu1Tq4JiBBEV+BsmEXDfnWvPaUUJIXwgP9gAKqCAUIL8hjvhC2QbD9JSYh",
-	"xjLGH3YI/ZUp4w+ffLN5urADr4s0tuFctSS2NrKJzPmci0Ys4pxqmX+lfGQGeui4H2Yck3ydrDDCw/Az",
-	"eExTFm/zU2xny1f2Oz8KnW/KMstxduLDcuH2442UY/btELznz2CbNdFOyOYTL3Prl+lRmCDdO01VCS1E",
-	"Ffw5PmX8eOOc1W/oa/7F+XTKa8K3fmIjsMuip/8rW32/lpc/eO2259rpko9cUWorNNlaXp6/eg51Um31",
-	"08ZWRVctum3jzhmb1rltwDegZw5uPF2gGUctyLyuJWV3ywuo1h912YN3im1iapR4UJZ3q6GfksZ+Zatn",
-	"Pl2kJ2kcNNeiz97ExFPT4gL4w57L2xm/tn+FRGQnv92+kQ4rswEU2aFicuXaoW6dh4Odr37xZ7li+YMp",
-	"VQ5EQA1JwudcY94LF4LlZLFeLphQR8TKK8hJwv4CGU08EDbUMtVY4dHWle6Oer8jqYR95bpTzO6dYQ7W",
-	"LiTQZnrVv1V7fXTYoRA7+kZ46vDUfhhI2UxeMUgyYKsS5h3AvdiaTKk4C2+7jV4SvpuNbYGBlXuxzhwZ",
-	"/cAzc/U/PH38l8ffPvrm8V/ggPGXp1uhEhphtOFoKwAtfRAFbrOabBfN4vOvN4vg0Wxbdg8p6Kpz+oBK",
-	"7FmUsVciZaPjuGapYh7arNBFzs58Agcv+wckkmH+Bn6mZ7bhncpUPd8sLJAWe1junbnaUADQL2G1KzVu",
-	"Vo11L5n8K79ihHEIfFHi/M6QRwgTiSDB3g4B7UgJkRjArsXy9uEmXWFvr32PE39pyLKnBPK+ytD186S6",
-	"AY8Aj9Bw3+Dp4P/8/n8uLtR/vP/3/3D/+LeNgxkOPjxYQMrOwBfEC8IemLGIA4Pb9fRqG4ILaNiRV9jS",
-	"+ToULfz0D/jsHnZLpMIqLeb1W6nvzVlMUq4i4M+v8A8BhLDT1qCLNuhM1cqpChpRyqhiI6NOqs1za7OK",
-	"+llndk6jlE5YY6f/6vxtZrT9CeD1WXbF8jNyenRydLLnfpaf7Z6mgQTy9/LNT+/rYlaxfxY2V68yP9uP",
-	"asJTrte9Ryzf3BxRM5rVxqpbM+bEGtjJYpG/sgmzN+ny2A/0vU1q/hYqiNe/HumEdHuwwwrzRscCAhee",
-	"oYMALC3nImgh9U13QSjX6YP/PHnw3fs/2X88eP+1+9Wf/1cnGZ/2cHY0Osph2fGj8gGgTa1NXdqcHGMN",
-	"ftBkSefM1UpwZduVyKCgwjxw1FpF9bJMt/Q55IjE7DCYB7ZjA7NtQacMHfuFAMi1qE/ZRQt+QNdmrN3w",
-	"ZpZzVPxZGc8SH+EA+wCl4oImaGhbydU1Mxki7z2TWOw7k61W7PlUy7yq9nfy2dQiLJsq1jKXk5Rlbc1Z",
-	"cinmLj+LSAfsWdk52C8bIybLlApGJOSwHpHfqv00lcwYwgEJ6b/B1YXwZ/K07B96ydgSweNdv11wbyzo",
-	"VT361ppfh6O8wpU2bEJpLVd3wWwcrwGfHBEEkMwNx5j9UAu5EmfEBi1GimmizPyxlTc6VbQrHjrQubnt",
-	"6kVwjX34XnNVRZFG0jwjJx7AImeQ3+6aFm1licbmQiGqaQh1inQYk181zm9KcsE5qxZ33ZSmqV1agl2W",
-	"ZZEm9je4/CRfj/JCHJFfLWxVBqWlQobyoNMZhtDmsdTODoHzusjrl5TjCD94oyH+73Zue4pObUY7pwRs",
-	"rKxrSNW9+ExOi3i94Xklbk24IP/7zctfd+jKXGXCzXECqCJQqmWeYSFSZfw/QVMLFzJ/4AJzWfLnp9Wy",
-	"pSEmyg6JK9swBJoXqUNhw0KfC4G8qLSRMOjx9QNOmGBULyC9gesj8iPwsuUtFwyBSSM0WzVY6L1kyBWG",
-	"8Idm1JQrzRKUuDtu4Qu2zuMNtXK5XNJJGnWyM/CiwAWQ2rouRaZUGI0JXrQVObLQJJXKcCsViEZHJoVG",
-	"aJAZ+YecoBplzkPFDTR354wmbBEtkvuZX7HyZrItv+28gv0TNQXDOdtLvL2yMBd7pBihqhhNWUKoYKt4",
-	"mVgcoPmt3RmXIg1VciJsvGG9RGbvS08R3J99byJ7gg2JdGYBXMxHZQ1OB5WpEOAvyDOWlL5m1WB5o0yC",
-	"8yyfDbqLBFsIZw1/MdqGb4yR0bVffq1FQNOlVVvWMCDXoUOBbljFJkm1SbNgdxvaAHepPrIfG7VQS5np",
-	"A31orehyb5YJQHEyLLWO5iGCb8mVcCNURIxno5zRZGjpVc4qcrPsIoM1+LGeZjGpIdiK5U/hoJe5zKTG",
-	"DhRnJOPKSAgA0V+UPFcqpGBoIYfYSVvOqdbCAkVAztwKUh1ABAACInw/arp4umjYt1dB5aoj6pLIJ7ks",
-	"5ovO3ZBtimJtzDp5bBxmB/Lc+7Z310D32957IWv5QWLKVPRW/s3eYVCONZP5JZEzvOwscjit/00wmvev",
-	"MsGZvcTktIhEpPl0wa+66OcxC3pKhRR8StOyqq4JVAEcF7CsQgHOw1PyHyotEDH1PxZUJCk7Nr84ajFB",
-	"GwJoOZ3pajmiLgEyAn04UnHsPcF9HHDOJ/x+2DSbo7D441AFI+dYLsKbynYxHD5qtJ68fQH+54xRYf0m",
-	"TzcR46NtXrf1BWkoNMGDaJ4XuG4CuDFP4S1TaUwgbXOmRbqAzGQOpuRRvJ1Y/7Ydrkq4SxP5KoubKUjB",
-	"OlOhZ+qPZe1xmmINWNWd3c+JXXdN93NIx0Q9nMmmtGjoORKMXlmI59ZSHGzQVoQNKjwVnM+wlM5VMdiv",
-	"rsVKBDpd9HUvtyL/ap3aNn0uDoOpLN9+89i6oPHnRydbb1s3Tsvs9yjHsVffbdThVIRxv/A3iEJj0zLw",
-	"gjEdNG/55jF5wb8/Iuc+LwnxU8xToaCMAPu68nLVA8O1mvqwcaW8NiTKp+anIwK6sUjXvlbVLMMYDFDb",
-	"DpeOm0fFWdj1cqsACHecSq0fSXU2U8cXHS5VeBRumRktUt2kUpwLLNcFhULOShyYSnz7m+gNKfgN7Myr",
-	"zQ0BQAm/KTXEnchNEXQe9VA3HqXeUq06aqrrMIvvnN3wbUu/btdvoJY6Uva/rveaChp5c63C9sISylps",
-	"YSly3SJw0+6dpPHwJNZVaYtO6n0POKOvFBJVWZqzkcpiabOK/Y8ZfiSliQXx2UqJS5rTrAXl/GNd2Ro8",
-	"w4GxYAjbWrvhJzJZl3BOmmVgPBe5c8hRj+MB3n4Ld25NyNJ6ferILEO/mBoSiwtEbV/2lF+69ORwskER",
-	"R9TfltHl77j097uX74dFBV041YWJA5inFePzhW7b9Qiqi794TyvX7snRyWkE8qV6Zj/RqZZ5NSjzFVFT",
-	"mZvNnayJM3e2bmiQ2pZZGKMOoXJztYBKvFaaZUbuZcuII/qvEvD8vPoN0EDW9VKj5sffnT552AH2293N",
-	"z/hs1mqN97BhW+MU/Qz1bt1ca9eOx1Gy24S3kFPoK15Lm19zGOCKsofslgnFp6Id/tvhZuRa19YklNSa",
-	"JaUg8qhmoCVAHaQRekehgNpajg5DtRykzC97J+T2y+Ka5TKLBlU4oi4aU7p+DUZ9GmEWycNvt9evNGaP",
-	"OQvmK7VnztNeqVuNucw+ez8yOy9KT04q4vQ05jj9A6VkAZENmzOzcJADFIuW1tqtFmpbB4bY0+bsJ/Vf",
-	"+tLi6oio/DWhfm02R26ys8vvlG81z+YwKNg3m8naN7EP4XZH5SQ3BQb+zUJ92QQUbNfkHKkxt+2turca",
-	"DvQ15s72rw9JZcTX+8wl6hLIzYm38d0pYXdL6u1v0STbIaETecVs1g2jecpZTqzx1je5u2ED3wWe0x47",
-	"eEP3UfO8g2K/gzAnnzMVUdN//GdB0yq/KFTxGPxFCtaAtwhWd7R/9IqWZXRk5VLgnIFu/oovx4lvt+Su",
-	"8q3+MY4Ncm8phvUoEG68wDkMsEZLliuWbO+JXzPqcpmR03iod4O12pXb0kNdfbG+zsDxbYkjAGOyp1vb",
-	"19rhvN9GvPt7gB0XIHyXjYbeluMYP93Vg2ynfjD1KtiKO6Bl2dnsqWz5NfXTuf5euag3QfEt4WOWKlA/",
-	"S47I1Sn4nJQkUgyNLTnnV0yQyRraYDnKRnSdyRpE1ru3P5AEe2mUORBO0Tf8AtcYNqiPI8Fs3PWR+Kl0",
-	"vXogbW2Z8yuqma2qxqQI22UEIkgyHxLQ/V3iujcQv1JD5wwFAKA0hWXWTUYvwnAgI3MwcmWZPr4MPmU/",
-	"84zHkL7fPCNLlpOMpylEIeUlw9LGsErg5MF37z+eDr/79KeLi6Pyp44lAvExsA1nwqY8oynBt0tXwcOj",
-	"JyfVufftAFlxwEObdJedaL3wiDvuYzx6wSMljlwsiw5yy28wQjb3fCeuSGDSd0SFSGLg85C4TiiZplIx",
-	"iEydEcXw8tZ0ksJC4Qe5jOdTFHnOREtMfiNY/Xz24Bfoa5twjEJAl9uOVQeJB8CNhOGMmoHZ+2X6iyRJ",
-	"vB+dTV8alfWdkfI6+Fvp3c983SWUoqZ0eqn6tVUrkac3GqJwYfsRmKMivrcwpm5dsZymBN9WbT1DopXK",
-	"zwGUaMbdADRNfcsQOW/6ns7XLlE1givdgketuU5Zy3ZsqmrvXj/HXS67MlxyzNe1ybzROV5xmaL+2vli",
-	"/bt7ZavrF/7oFhPoSZYEbR+AysbHr69KHKFvdJlPF0Fg1MdEh7ZMyuLAAboVhlLzUoDBJWLOOi/EXEHH",
-	"DqLlHLKMoYUEGmHof3atPRgRNM8lwGSY975SFhuuIVI9ckFIFTcBZaE9mLsKijGnVCQ8sbceQiXT1NqB",
-	"sYYO0wUb0RXN2Sgo89t8MGFiPdI55XFVYVO816LOy1xmXCFyv5YEvhSfEp8L607v1YE3ox9GgBXeXdTD",
-	"ewBV2XcwD6nW660l9MvJWTIyk00pdGqNtB/ErBLYpvJYpdDWLG6JgX1Tj4FFg2DBPLgY6QWkhdpLsias",
-	"UTcw6gLmumwZPwru0jQNKxRGEHZgOlo2tVVtUMVyKXNtWc5/ynn8rRBp8s3gBP6T5XIEUDA5M5scr2zq",
-	"SuG8fbRklLP59hHOCT52RlhhewKx4oGRHg9OIVrfH+5C5tEilxn/AP2pEmZ1dVS8AtUWUP0duQ4HAcG8",
-	"7+g9Chlhk97bmoNDajkVa1vOSqZUsTMPn2n08MY0iy5BnDakw2FYMNBaJdZdT9kl47TB71137mwUvUAv",
-	"s5xhh99fz9++6dEBlk0Zt50MWuPY7jl4p0eLk2i+edDEwdeRVTL9/LSiCkF5WIdwFITFbrftJijnsruT",
-	"YFvx3paBX5tPxytKNimTiSSqJVRrn7DdGb1CpYAulym03NNYZkE1SRlVmpzaHsaYjAtl3QAIFFRHNfU3",
-	"PBxBuiU17pJaxKCr0V3QnlCN65oupGKivRy+c7bz5su15dl5bc+ddUvby/3o9+dWclDd6PuxDs6/F+OY",
-	"V171RmEsSSYCDGH/O3rw/uPD4aPvPnVy+Dwy7PL4pAUbYkgKYS5bSHwCC8hCRKA5NGFzYxFBqaK7h2WO",
-	"7w4aSCu2K6+DW6UO0wvMHzd7ncDoJk+MMbZyXgubht5QhPbkJNph7CdXnzKVWca108PdOF8Rdw11bDO2",
-	"/O677p3RAtkZmTH+cRTuSFfdo3ZM/hNDv/nl4H5v/OQjY8dPWMn0iiU/uVaXnTpgvoklJKEK7DViq+07",
-	"hw0Y3oppj4gAIVgsFqHTeGeWMGs27pcq+0LiaIaqlByWTiOEzTzaq2k+2v4bfSk7jVHEblVXjzcM85vK",
-	"qj0/QgBjiM5w2+6yXHX5UtAfNAPQ/VGlZ+YlW4/CTp2bHiSaFmx7gA0Jwj1uFxglLFuj6awSxKgZDgD7",
-	"z5hC2BlgOLjiUE4Zc7y/ltrfO31gcXOzIUGpx2aQJLUpukRCFcI0Z9rW1V/RlCce/aIMbW/oI4EJ//jb",
-	"qhXfLdRtU0q/58CmKtrn2h5/vBWCIYbgmbLc4uFJP19svDTVjmA7rVY/T15jJ2+M0CQSG5HKQuh+I2fR",
-	"PMwSIRzvNhhke3vsFtTS58Cl0J3P3Q6YEePf6QBjWn5/WDkbXxAOq3nffNQ7ej4tlIxhtWh+PJTR9C6u",
-	"mc24aIjJlegLvtwA5I7t5gic4ptq8zzWbTdwo0Dn4IZUkjD1nyui+FzQdCI/HJuX4p/bUsvyTkHeheFd",
-	"n6SPvnQhmwtbtjgdIuUl11ImsntKfs4AraitTzqUqdKMlSgjXNke6HROubDVMZTMKE+L3FaeLKlSDJ06",
-	"kHoGMAwuDORABeBix0bq1d7LXkg+apePeyXjG0tKFtt9H2/xuQDurolRf7GTcJfXhKZUYFPLnt41/8kA",
-	"/2//ZkkNZnw8wbmxUNccI3OoXoG3rk1b6gkpeKj2ab4HE06iXz1p9QT2MYxrZ3kb1nF1Cn3boG4soL4L",
-	"k0Ab6fAhr7zUV+O/E2+oWZ3HAbx/mydzqw7A6nR2dmRED7uzT6P69mGyo/cHJO1FqE6ORMpD4TZSGNW1",
-	"ppkt4vPpvW0i/jWbFQq7E8XzQyK1rrqpRV1jG+2NnggJKwPnsTN7w7SOWwM0XS7oaLqgQlQyIQPVaML0",
-	"tifW8tLHqUet5fI9As0HUMiafagbcezNGbSpZ1tNEMQNtVHEUWKdNJsKSkY/jMJ+0fEnyhlE/g5/G9n6",
-	"13K/ttayV3tyuTKA9QiMcBXfky2h0tgLGoKdMK32E99DV+vsdKk3FLDoPd1MuK3u9MoK6iS8SVA11hrW",
-	"mLGJr5o2tYEUajRWIag4P9YpIUrN7bRQZ7DoEbVJqn30KS/tbkOTcoPvfDuXs+96I7s3DnMXb9wIVTb6",
-	"lbFEkZBw4wb1nbw1IN6mAYCVa0JXmIfcpdXmNdwhO3f4/LbrdVPayd882VrFWb+JymSeTq+WCyxHfbz1",
-	"xfu7q9PdBXRbCGP+KJtY1CHpJ3pfbUqPJRNJ4Edw3gk2lUJma0zNFAnN0U/BMl4gJpP507RQWmZRD4Vt",
-	"lxN+crqw6RtqKYWCm8VhWAyGgzkzxAKJn9kyZZh3OhywbMIStPqQYGxJFXwop+JyMBzwzH4D/jFiCYeb",
-	"Ti0Zmy6MeMqp8Pup3C9S/yE5zSG3Pld4b08h3q8gjpAwCSMXCqp3JkbIwliAKondrVPwObTswpvNLjcd",
-	"Wg1V2f7Rw02+rzqf+gU0IKFwNFlrFg1/vo2kHRI5A6exq2yHVOdtcYx6yV5Y7VhJ08A832goFtoHOz0f",
-	"I9BpCn5BJ7LaZwFoXF3mEeMQyH58B9gL8cxI190Z1EkbtpBXLE/pMuIiLxIuR76CoUNSPr5RFjB06R4A",
-	"Fya0XB+dLnZ46UnW56VklDPaFVaWKc0zqpvuemDhjp/qs4u99g9NbyvueycNwayqW7Oxuxtn5GcYju62",
-	"Y1ghmxpJhFsa0w896VYJMZer7hIJvvFarqJgzVxMWXc3s5aapt0G/InPixyTpiH5a0dnrx1xiEtu3CI3",
-	"WqQRiG0o0pElpNIjQYVUfV4oVNz9Dv1NIjIRVB8v/mzHEcpTlpTiWebOQW/TNTqWAVVYtHVYbCpamO2D",
-	"wI8g7t2OQ6FyFSqekfFcBYOtz8s6ftu1hOnK8xiV3JzDDzQtMdS4mLGciSkj56+ed5wI1tZ1InlMtUeK",
-	"x941mwXm7nSGZMKmtFAsPGKScJZ0nJcjlJG5x9Uuss5v2sZJbnzdk/KWXj0h+fmtC5ikwmCNzLyz/Y3S",
-	"srPx7QVjZyd0TbJ93MgzkcWyBQxvGPRmhwwcwpMzYvZ8jQ5R0ZQ2pDTNGxoFQ2ofwEhYKl/IApP7ajKj",
-	"XehGYjIhUX+G2tO1aUF/ADVnD5UmxmllaWHH6lvIcbnkIsA6G1shM4KgzjheuWpx1qKx8OhAhoO4735i",
-	"nrEZdTldLoYe+c32vwoQpSey0HEokChy22/mQ0OS1ADcxuhG+f3k/dgJAl/IDr5s2OKOGG6+7tJtQ+wo",
-	"fltImvHNc6i2nu2mDl7a9ijOSVAWAY8u2drQkE0HidrX1adHvVIY3m6UHFtg0YZUhbSDawejxJGmtlsj",
-	"RoXanqHzC3P5wWWKZnTJtZOFPfbTaj7RnS9NSxCdb81Kp8drz1xpBNRrQaVpXa2b/Rt83JwmncdK2pgm",
-	"k7VvYeIzm3pWtR8028VivPt6a5h5v9QXv/59ojQlCdxGmMaPfoAskcpKbjVBxM9kd0Yu19Kbl28xF+RT",
-	"27zebEBN0anmV+jqTZluQJby77+1vL1DR9pN1rbf6s78/SR95WnP8zBq69mZNR6Em2GzbpWjzQz2p39c",
-	"R28eMK9144Pq3DboYld89c0oQd0ZFqcFaLo2LXKu12/MXjiUwooyFikbrypQQzJWk1F2Obo6Hf3Pf/03",
-	"KNiwteDkZTSH4gw79ELrJZgs9lYcga3f3gUs7DgGj5dthCr9YgFWI0Dg6zCRT2BpzWQj/mXl6+evnj8N",
-	"m2pZ7HWe20IZNQxqHKqbpAITHn9UNoI/vBCV0otavooakmQtaMan8Bfzs6++gY8ybJBhdsOYU5qkcu4A",
-	"rDDYNfT1a0MXT7kQqZzjAsCPd3QhLsTXX/+QswRRudTR11+T8XmhFzLn/wnfeUq+hz0kldMmf6K1pf7Z",
-	"9+2xbRS5CFsWnl2Ihu9eFCcnj6Y+ExyOGn7HxvDJ8fHVqW+CeQykRp57z9yl66drHU0EmuXiur6XCWew",
-	"pP/95uWvBGvM3qFZ6HP9zF7YX/2zqCBKVL/ryhV8kwuoOrsQL6HBMCxYkfFHIzc+jYeEQu/L8ndDEtzo",
-	"n8ZnZBz8PAbo/2i37AvxlmcMp/L6px/Io0ePvjNb++7tD0fkFynYGhsWVXG84Ik3z4a+26S17M3vBRXy",
-	"wbs3z8iEKZ4AeoUlAyzBN/v1Y9DJ13y/7EpZK41EpBwq1Mq2/1BlF0ukQzfM2OzCGLs3XIjx/1pRrv/f",
-	"J2pc4ijlTBe5UFjXh+geaVDuCfhNZc24741JHp48RHcY9Gyk0OGUpymx9YsXwnXtoJoYHfqIvGEiIePn",
-	"CcuWErLwH7xg67GtMQesLi1JzpYMWjXA5BSdsRSt7YePwWdmS2XHDoVrbJdm1jP+8S2dj32pw1oW0LDQ",
-	"jqBlmpA/PT59+Ody3lIwwlLFXAEr4RragQECqD2gH8Gp+vXXnhi+e/zkL75HKyaFqqfm2X8RVPrJvxAD",
-	"61840L8uxL8ePHjg/988+PjkhPyLjLmAwrXRP5QU4yEZw09wgCPw5Y7Jv3xnCzKlQkioNDarOvO8lDOL",
-	"GvYnwxyG2MYlsNT4z8QOeGoGLAS14oAl5uNCkqmXQ3C4gBGA9XRECnZGxuhaGmOZJuI12U8+Mp+cyXzC",
-	"k4TBArhQxWzGp9zcaGAOuyUY855Yrwn8oYTnBxymoDLF0K8d4bEZQUg9mslCuBmDX2ZJ9cJOGH/h5R80",
-	"Ny87sdgvPTFfypheyGRkPmjbA7npmc8R9oErrc7I+Nz8cWxZi2tF8EXlPvad+Zi5/1I+1bDukqpH/vf2",
-	"04YoNlbL9RlGO8oXwde8ooqA5DM0X/a6BCLFwU8fmsGXORRKgvozwrCUGS/gC9vXBBgdQe4cjt3QniJX",
-	"QCw1CLyxGwdOd0nXqaTJSEs5Smk+ZxWS5KpsMJ/yjGv37hMkNosaxJJRxhJOR0YfqH/ATHIMEgZF1zEw",
-	"A37oCbKJlUUlT1CCJWhyRoxMOCP/LKTGKM24xDPzH3lkSf+K8tQIGvyE0hJ73NMVXZ+5mruwnn3oxRHI",
-	"svFrpvP1g3PzA3x7MBykfMoEgl1zh1KXG8VtSacL9uDh0YmzEiq/K1HmBm9c9Vx4tZ+/eh6Apz8dnB6d",
-	"4FtyyQRd8sHTwaOjU/i4oVzQJc2NTVOWa3Wc8hmbrqfoUJuzGIgySPqEGTqiGoCJiM3Hqvb0qTSCBXJ2",
-	"uhQZVwv/xl8pYrEUjJTeSAaW+YWgwmltX2GfauSxIUoGiyYA9M+DO/nRCUng2nttZygFM/pnxip9lFfW",
-	"A+zWoaR5zly0525iOAhNlbTMTcMOSFBLHPh96TRjx1+Phz7zHSnEKjvedcqleJ4Mng7Men52O38OJ1HJ",
-	"xnr6cfDw5MQCYmvbC71O+eZ3aCxtM6WqQ4GfBXTsTd0aqWJoW2gpTYp8jhWnudKgTCAjmOsQ9J8g1bNp",
-	"Fn5Zxw6zE0ycIstovg7iytA/WJYtnmvSGXdW5sTGK9FO86nemFMHlG307QfsytVVW6rePIFz8+CPV7bG",
-	"NwQ9a4gblo8cO+/QcOuTDvd0E5E0RWwvQgFPoaSmS7Y+QicgOCfNw6D6lvIB33CGFO1rpTZPRsxtdJ0r",
-	"Yl6qTqphNtpIez2yMJKHnpIivsK5ZXBsmnnIoVeeBmtgqEiCOUkQcb3hfGS+75y20NUbyPXp8OA7yNf5",
-	"9P4aBUzJSU3C5RzEBQTjwBxG9jyE+HhbNbEFW/mWz6GUYFOZJ6qUEpO1vGy88371ZbO2bTfLFEuvmNH4",
-	"ljmb8Q9jNC5AhzU/GNUaCIalKb5A6JLmEOvblDzfr+VlYNXfnvSx7dmBzMO67hhR++L1nYn6OkmwuqXb",
-	"ybDi9zkUHQZo5dAiv+ZcaqBNIMX3n4aDpVQNWSGX6Eewne0xply5HfHWDE6xCmYGGmzi+2GCcjIpdMVX",
-	"YMzGC2HURoBqf24MSKM5qVK9cugUdoyvlEdw9+ADhYpqPHifVQ+pN9n/Ri0tb3ku8By8YGsr+kDX/14m",
-	"64OR3K9sVVvQp6qL1zZ/q9H86TXRvGv0F9fsQlIc+h6dVsQZll8w6jq8/viWNgIB2MeO4RkY6+HJwy9s",
-	"RXtKgu/BxUdRWZiRNSRwrQT2LSCBGK0JgOBmOvZ4xtH76blWxEzXmp+2q50UzLGihe1h1gnmkl0oyRl8",
-	"2UwQq6+M9eJdAZu31ZzBZfUyxxnX+LX5UL5SvlXnlrukyi6HU+IQUdw2lzD7cUaWOZc5d9l5JfZTbIaF",
-	"qiqz26j2nWI3cMPBObCkiSXg2NEe5rnFSr9FRoCG1wBj7PHb6cblYVQnyCluZwhLuBBLjF6T6KcwPBf0",
-	"KLYSYkFLs6ZQjDggRnPWyRDRBEKPGLKG+QRwmWUqv59VFrEz21en2/Vy6/DGDJZ1bfdgKSA63X/XwBHt",
-	"F0WVKwRbHYAzDn3p3dIy9mTwV4WOcDQXWhJqe87LfOtd97EMLIx48glZO2W6IVHQKsGG0+fS3H1cL2wp",
-	"ZpUx8SO3pHP2ZctrYpFnmFbTXZMyuoLNxQGr6JCEvvdk9iRXHD+gWIJ5rRuGWNRlaFWhCi3dkDn7Unx+",
-	"WvBLwbbuc0+vh9+P58+Aa5Yuvad6UJgz+Znw/fVcx+XCMQXqFi7mXcw4Y42gw0LI1WdvlB5uNXuy4msG",
-	"STG0Jixss2GXrGHTSVa2TwWqykmvq/s44cp10tqXt62SX7vS8ft/7Dv9nrvuFHe9YGxZ4y10x9JLcL9C",
-	"WiRNUxIgvPdgKYTjuTaOws/fM9Q9Q90Zhnqn2AY/zSmgyvfgmyuW89n6gHxTjyS5vMcMnEWA4M1oiumI",
-	"PhsVLlrIjlkwumTQR5VqohZyBV5bj8Ttl+tAsYZlb88pzdiFAFemRbEPvw8uXFitpZex7c+jy8CRveqT",
-	"I3JO7B2KFvSUCjKBvqV8xiF/VJpn7J8uRPg3zPnUTNjWc9a57P3NUGlZhqQAk5rb1BkuCs2CnozcDKtX",
-	"zOJW2wxVrsjjh98dXQjXT5H6XcaWtFTAdgfNPYFgn5w8OiLQYCuy5jJP0z79+OS7aiSMK+hfFotbIRXt",
-	"KR6j8ai7ZDgiPXlaQ6/5bYqAc3VZ5QrHKhhVASJrFAe1vgqN+T/PKhj/txSBZ2EXEMvWHItfY532msIV",
-	"rqQwFjzpULR1vS4ot77tUfng6K4jJl8p6WiIxofU0xyUdxUl5B+Sg7kERzcuXx7xZIxSZs60zWveAnka",
-	"82Fi3Lzcwi8gZh4s5obj5eXI7VpReYp3Rqm74anvyXc/ANVC2UtAuHEO2xTaxx8rbNQaEDgPxSdwlG0m",
-	"gx2ApMsbt17kM1efBnn3ZUVMtqXjTSywcAtM+TkFFYJzue2QQvNUDhVQ6EDnzVGFCiHdwDXcohTeDfHx",
-	"UrBuO9qP68od6BI/+AzY+/DXc7noW4kb9L/l7qYL5jbXse/VjVGAUKQNy9Jhl9PGt97nYUfMRgvsr6VH",
-	"9Npoyo7RZHtg2lDFy7CiiiwYzRN03aZUs3R9KHPEZ9t6745esDVRLL9ilaqWNJWFDvbTl5e372j52C2a",
-	"tEEDyy/RovWbvN2gLY/tOuzZEHOgwZwN6KbZmn2uCSKaI5M7eGeb91a69NDIBSizkf+tNXOh8NQ87k1j",
-	"81sLwWCr6XJGaJKw5EKAuWvbneIzw0DCaM8XFgzpiJynabBcfMLMOUCjhk7DzsX4FJkLCp3lDMq+M6yo",
-	"VVXnH85MrO1qMzJJ5fRSYbdbvw+YvQhTSpntkO58h+i8ZAl5fPLoQozLrrbwJZaMmxPi/xq0bP3c7fpy",
-	"LTds1vuB2y9bfy53Rk240YkfyqSvdBmOCZmNC+v4Y9joeYs5X+v4jGKpLG/vYM4bvncxDO0LfdG4t6+j",
-	"y80wfSahQvdXmbuyVp89nOR0Bo2ZqSuHR3GF4C6uHLkMtdjfG4GQTxf8iiVPiVpxPV0YzU7OZoQLpRlN",
-	"YuIAF3Tz4uBz8iiUpHHbDoXGmRzKn7CVyZq9CSENXb8G1OJLuBNi66UIJjIM4ly84ntvUZh6saHfly4e",
-	"hrvP7YfXE/yab8W/0PfCvZvehdtbxaF8CwFH1lDJtOVNuPd31TCOXcP77WbyC+zsfs2W8o0Yoy/Yers9",
-	"6oyzQ1mj3thDM6p6Mzrp2tk43UPWdqKJY5ok/TOCNoR6PCKcpggy5aswsyPy0imU1euG0DRnNFnbbB4l",
-	"N2NMNEn2I9Iv4I6Add9fEX+kK+J7dOkEVqD0Mmav6+A4Z5m8YjfI/dYtRqcLX28K/B+rIDVTu2f3e3b/",
-	"o7H7W3pZ0QfBTbI3v1unczcN8Bf78JehBOJqtuuBdosOpQZW3fx3WAu0E/1MFcFdafULuBzc0u/vhz+6",
-	"Oph5JtjrdviMFMJ7tr9n+3u1sBvfb3X93YzHL54bU0K4ACZfC8KrbwrV7aRfsLXrgHWtemYnH+N1ISqW",
-	"XTwaFEk4+3YgxWVKudDsg3aY5gnV9OiSrcceIMrWomGOCHYMZCnmKcVSOF4AtMXnnrwBn7/ZtI3nShUs",
-	"ecHWW2GPHMSPKo/vzsjY21vFgRI6PM76JiMFIvX4IzZ1rGVv1NWWK3l5owxxR9IXOh3/nVQRbnbme+OY",
-	"GPoKSBaih3Mpk9gl0JQggfR5nbTQkhRxB0CZGtm9L9O+YOsuaQ53WR4c/i59wda3ktpwL4JuNIWh5615",
-	"vKSF2sHXELBYFL0FPnt/4d5T+3VduLNCVS5cTHflNqlWFRlLOnIAPn14FsDv3vPAPQ9cExTJdMqWAHNL",
-	"od2U44Q6JFEr7UtN9UFof3OvZJoQxaY5c9hA2JFvZjvozXM6ZWTJci4T7AYp2OqgbhBc3B9Ly3tt1mzO",
-	"4Ia1vHufib7d+xARM7G7HfCcnHVRBlM5b/dK/yznN+OVPnBXqeYa0Cxo67ZiDuS/7F1j2XJoTpelM8LF",
-	"NC0SljS3jODmFEZl18ZDd/yyXy5bBdhTbZoRSvdrm0W5cwmb8iTcO9jbpmnBH5tm9bBDA/8O06q2GoLi",
-	"5WTXvlGne0/JF2BiO2XXXNcd4zSlSvUItDBRZIaFTz98GAwHD+F/H8H/Pob/ffLhQ9C2vde+MZFAu8mm",
-	"2chCT2XWvfPIS/t8Z5JWTCnbhD26G/jnFrJ++OSb2yy9/lnOtwegXN2ukbqHCES9Dr7XvcOcefr4Yymu",
-	"PjVeAHNm5P/geretxSlp53iIrXopWCnZV4s1QKMBtB22DsWfbFciw7pas2ypVXQj+96H9pzCTLCyd+OD",
-	"rZHhX/yzn39VSGUtHdIBKy0uryV6WxuikY9qz7XEc3+Vrtu5sXKEsdGwX3gJH5DS6SVaPYcP/Fa2+AsI",
-	"AVfXcyvB4MoU2o2DWlPWO2/t3JmlHQoHoDZLRDknRpqn5gGom4e+3XKGbKlamTwur48/lr8YdY5A3w5n",
-	"3hG34O6Edid9hXdgOQeKWm9wzGbsOnb3NWmMdSK/GYJq0SKrk7/tKHd1Ntv0i14CorIhLcpmTHjt7Are",
-	"HLRJLfpJ+tbVXykEUJI5kSK1/aEshjYoSQuqoDWFbZOJcvqInIu1FKj9WOgU4CWjGaHuo4Jmoxy6mzb5",
-	"hT8PWfyleYjvFak7r0g1+JL7CC4rdozCNZN5dgxt8B9ga/1WS/eVfaPs2/+Zm7vlQrbburg/Z0awcUB1",
-	"4tjqNQB5gm6vsGsyNzKUaprK+R5WMZsWOddr2Ff34ZGWl0wMnv7+3mxNSRi/GcHsHlK2LVfipmXn0mg+",
-	"O2KIkId9tc0N5QjjB/volo7P54Iwmqec5W73hm6ednqnJydnJTqW0HBvdGi/bD9X8UKaiVE9eDrgQn/z",
-	"eABuSJ4VWeiENHw9h06010lutW1qUYpiVHTjMqc39YX0T1K6VkRe2T41cjYDV/vUU0iE8oaDZRHRTF7Y",
-	"LjEuImCd4krTNWBDXrKlcxQCAJucFiDujJYipIjFnlGI9iTbHxZseonajMyWNGfoj7QN8CyyYxNlJvl6",
-	"lBdVyrTEN5EyZVSgN/6L1WzcZj+zx3PTGk7tsNtVgE3+u5tm7p1Z1PVLmF+wuMtzN0DMLmTKmm/eXvfb",
-	"MUaejz/SQi9k/un4I/yi1W+Ev3eH8IuNoP6h/Eb3bPV5s9Vb1xctWAYTOl9bs8LQNKErum68sntR+zkw",
-	"VxfqRW4Cf0URS2Eu9Ba+u7+8D395/2go4/7mvhcxfUTMeZI4SQIdo41RkPOEkRlnaQKqvRRsSJhIlpIL",
-	"jRDweZEy5dO7DnKVH/sRjj+6f/a433+0r9xf8ff89+Vc8cLz3W1e88OPLb1GbQDiP3I251IEpr6fuTH1",
-	"raUP9/eS6kV5fbOScau3VlNq4cPvoulp2xSRZgFxr4vc6yL3svCu6CKByCuNnBbV5DDKByg0gRe9fWtl",
-	"xtBJf0b0Qirwcrj9nnGjGs1kmsrVkBQiZUo1uECcZHROEkUzBj0oNp2iYYTnNcz1OrMDzJ6YUZoCL5Bg",
-	"amZx1y9XN8/QXubYUVzmCcvND0EbIJozkkroKkL1HbOpYb51EvijRN49Rb40u3B/r9zfK33EwKtC1yVw",
-	"TCpQo9yxHCXDAa+V44/mPz1sWUPo93bsPY99dnYsBb6qx3zunOlqJvmV8ppWxCjNkQM7GaTfPN7JHo0z",
-	"+S3YolFAvSkjNIN26w1y05eDDjFN/ASaK5rTd/3ZNHgCsH7dVwpxBe4CWWjCbckQhep1owYbvVqRlKrG",
-	"FJKlVFzXc0gy+gFTRr55FOSPnETyR+4t73vpfS+9G6MAyL6yYnTbbJz+lrZPCDr+6P7ZQwV6VRYY36tB",
-	"94z0pUTsfXm9UYmGZfZyNSt4DwXJ802ggmzuMdRYQnVkOLnQg3VEfrPXNF3yEdYWsKD9Knr14XI/I6JI",
-	"U6KpqyhY0fWmAyvQfJp5+94Tf68P3IuxO6MPlCG+Pb3vl2wNhlGTf90nKJtzymVqLBDXXAUruBV0gle4",
-	"hyAvzQdRICzkimRUrEvpCpjstk28e16hxGI0ZcnRhfhtwQQZJ7lcLukkZWOwWIyRV20iD5juMmeJ2YJl",
-	"MUm5WrCECMaSiutepn7coAX1hhQM0vFf2D25AS60Q7VD2Kqht8xWvtae5uzGKiT4dAEXjN1Re8RwYtgA",
-	"vButeXyCbuUyv5WPf9bVMn4d24tlyh26obP98Yrl63LYRk2nEQ+vVvRlGHlmdA4rLs6qFWAWDWIX/IcN",
-	"qvgCMCDKtdww/gPCCiR+/PYL05MHoIcRuRL23PRh65APqRHczRVeP0N7wAi/pNKUKZdFMUbeXP3YSYof",
-	"f/T/hmJrfHl7uZs/lLd0fq3R8spALXdsZK/MWj6DELqZJpqI22V4P2HpPueK32MGK3jyrePZkFWyFjTj",
-	"U5LLQjNFMrommiltm/KdC8KypV4jTgkapeYvUBIfN01VM9H8UeLrlXXfCtZ9ZQYd5ejdNBNvdyXXLxHC",
-	"IvfOksHJ95wpppsTrV7h363llzOyzPmVuWq09OF57BmGuTpspoks9JCwD4DoPJM5XkAoKmiScaFihhiY",
-	"AHYyt9Q4zFdQa7wQEMsxLeZDTEZYk5RpzXIypaq5p1hazJtgHb/dEYMTU9rKOV1xxSc85boRNbV8ojPK",
-	"JW7+38sXI7M5z6cLfmVsb2GkuGyE2KT2wXZv37X67WE5220vywDXAcZnP92MImDJvd3Umkox4/MCWcXB",
-	"KCQ5nQH2o7HRnUNGSA8yScbWNTImmbtxrfIXIDBYtJmELVO5RlexvhBSTNkR+W0hLQwNOp6ALdDTa548",
-	"2+Rq5wdmYFxKUQaehdRObsRY31p6MMQXYN7ZhdywbYejtt9ueIp3x317M1M+FBbf0hHoJv9WL9Pjmcwv",
-	"AXwq3rQWmwPYiwZEO7Cz4RQAhPpApxU2tffsU+eIC2WMXIkhmazBeOHgE8ULy1y7EN8yYmAKFWMXgioy",
-	"/o8FFUnKjs1j4yPyMnjITglvGzu+AuTPCSMLmlTAso3IYImRQCkizlJlvxNjcbMjXwaD4yp+Mid8Bznc",
-	"7PNnxd97T3hP7jYH2Yu3Xcghb3V5+IeuU8Nxg7S4OPxsb7XR8MKIDyN1SCESlpcJ/jF1Ca0MkCRNulLM",
-	"KfFO8H8WrITQcabOEXkppqX4DuSUnQyH7ggYObeQ2UZjgYg8SxX7KmquLIvKIX/eIs0t5FVx8zgzbuwt",
-	"asBB6Pigwu0mJ753Pz1prnQdzsdyZBeR9xH/UUsWq671daUDg7ECwZzIGcmhvVmCSal6wQSR4og816pU",
-	"MQCbKmc0oZOUlbD1RkVx5sOcX5k3C40toY4uxEtRYpATxbTmYm4YGNyQXMzJMpczbr4HKMkVJyVMULnC",
-	"I6dqOXPFKzcyJ7lMU/OvAv5CL4Qxx1I+tS4CF9IGV2dETFg7+IZVnx7uy4ZKYjNdm5A9RIU0XQ8JVa5f",
-	"PJ6CMidsFshtXvIql2JeKS2u+QXAmM2zEfzYtb54e+uS63ckdLFS7miSzC3Mf99ucMg17XpZM2iz57Zr",
-	"pok2vevWzVYjHnEWQVYj2JlNWlXPtEbz5ms2q7Ym3ua+cg4k78MiNJWCPYXZ2Tym3LuzbSFv4PCiLpgE",
-	"7iWb4GjftCmcVCQXAlY8tl8a4RzGlrhLKDT4KHauKB2mfo5UEymm5j5KlYQ0jdr9YFTLdG2+VXrKLoTl",
-	"pcxlX1rH19CmPGhrMoe3Ft5QtXvLXaKxawV7Pt/dW+Vabe9biYbd3wK31gW6h3HuNNVjo7ZN6PSyPwR8",
-	"TbBFPXiv2RLYfYiOr/RSETMY0YtcFvMFCgpjaDpJMSRLqpRhbrBP/d9tVz6rZE6gj8651Wg1zbU9iA21",
-	"U0M/KaqkIGObHTnScmS+MzJfGZ8RWlVrE8lQkZ6B0x8TIrG/MKrnVJHJ2k7YTDQueMwI39Pp5R0XPdcq",
-	"BP6O+9rOS96G8JDNLq/o7kuJO7bAPcXIM5jopqEX4mXjYiAhyuoMSS9xUyyVzhnNrkfcvPXK0oRhRSYs",
-	"wK0GrDJQaI7IrzZVmqsgN1rmpcqyRZl45xbyR1Mq/MLv9YovXa/AwnibuxKE2eBWphCRgEsX/yVnvSSB",
-	"82m1p7qHYvYzT3OvrGV7uoXbn0PlW5RSznsTbV0fmr5dUi8OLrDPPVkJZvQ9a1EekXMrx52nkaI1mlLI",
-	"l3QvAfF1UvhcksfRhbDXHORwgN2KL45R8o9drojPv7RdHMd2J57a5yCpJxrvgJH+oCbna5YyqtjtRHw7",
-	"qWNfqpp517VLGwYKHVrKtmb54Dl6pxvk+KP9V2tL48pWDm5Kzrd4Pu2kD9XmOEyDafcG7yzGhx0f/rXI",
-	"JlDH3f3kjlGq7mUW9J5emxkBIbWMUaFsJqnd3mpw7pn3AtCy95AU4C9YyBXRksyldXlIwrW52Bq9DRci",
-	"6KhEbNu8MO4PAaWc8lRFHRNwjT0++Q4kAOYWLpFcvEsVTB53yUYuLzyFOqvcuy7uXRefheuCHugeOU74",
-	"bHb8EQyf5kvFQjtss1E2t1WAAHIBGy8PpAOLAE5ugPeCOW0LCNs2ZCfwf7fZmAy25hmfzVruQRvMQnHI",
-	"ZzOWH+JK/A0L8Ku2K4DWmt+suGJ35naEHCvY3i3GcPjg520KlyvpUHcQLPtaig+C7zeawblMU1noQIoE",
-	"bx1/DH5yPcFbMx7x0cHNbPG2rEd86lB6aPBJn5+UsynjS62iG9qb5coBwm7HNih8TAstG4u0zoO6Ncy/",
-	"CtwOicMGAhMFd2JIAv/x6VEMFeO80PI1Dj641p6ifpiWA60kEdzmjfw3uSKKzwVNJ/IDHAqZQnKdgkq3",
-	"impbIQvcSCQLmysR88JXd/2P4mQJVn0rwf1g/HbNsZrMcif14Ntey2GC/ot9+awmPm325wMsUW+GPbJ4",
-	"O9hwfZ7T5cLmhHsvbEXL5YgwFO8O8AzHfI1D3mJNazX1tSwjxezOzdJWyJitVsA25XPaPM4dq12vUxkL",
-	"d3+7NlaFMLgOfaw6wtD6/ZX2t3RdN6u+0FIkOnbpbS467C/2IaHolHzqvSRcEXZF0wKy1SZsJnMWpIqE",
-	"yc+G6hE+yzyiNZ0uWHJEADoIvnUhXBgD036BYihyjfmt4QHo22DT6EoWkgnzJjem7skZpFI3V4eGx/kF",
-	"1IhWlnPDUYVw7C2OkpAE78wNdxvzP1QNaWVGbczeen8df7Q/j+BnZ5s11WZUai2mVBCleZqSCYQUE18G",
-	"pQhPELgLMk8Ng4K72PD/LGfMVl5EvKtm2HYG3XI2nUoNYJxrrTTohM/wZfuJn8FhJj34Ci8NeAvuzYOy",
-	"+t6z2dsDaz5VZ9yhhU0wd6JHs2y/upv8JjW2uRF1qMXQvjMS86Vg9T0PsZmVd8JYzxZoHVu0p146Q7hh",
-	"DgwrXuVwTrwGFgJeYBB4FSR2fKWCBL5qhNhraiD5MHPj1cs3b8n//Nd/e0/++IwIiZ5eVJsuBFYZeAXu",
-	"iBiVFsJmyA0+EGcoZ43ROmXBRVHBY0vVWL2GPolbUb1u3ykRLvtWvBI76jl30y1x64s5iF9iiNyFbRhU",
-	"kV2rSncMt0rv1IGY4IoVzJ+nqVmHKDGTMyM+HJwr1SSTSkPYv7KUpyW0DzznQMDkVaVmSiRkbH6XjImi",
-	"a4UZBoD3iljPtifthoVJaGq00nU9rl8GaS2CrBlcSAt0hDQ5jgkxVb1kX+BV/UeUYrD0WxRiZvwvSpDd",
-	"2oL2ra8FXtsoitfS2V+GzxQj56+eb1Vte0u13UuzYpLtUPVZYO1e8qXqXZxl85Rszenjk+8a8qecj82C",
-	"NVk/sq1HRRm6omscp6Hyyvzts9DGbkCYPPMlO1+IMLm1Bd16fdVhZIpEJaeLof3aPn5DpGqHazG77fy9",
-	"/SiXTAxdriRECbzOtaLqtrGcrFXrJg2puTFbvQyXKd+kiCvyjyKZG4G6vlZzfVcaOqYTmetrvJwggGKT",
-	"aYE53K2kI6mJHu1mE1nGTDNO1H/YO8FuwRvNmFFutzBbRYACCIThEuhVoS2wovPj1JzVd/L++CwWv6f0",
-	"+RGaGNg1WIuQXjKYs9evjG55DZfLMU2uqJiyaxQNAO3PszI4mldQtVDzZEsbv1lRYdHyAFWEcs0SMpO5",
-	"11Lh4oAXwss5BDCJyRVc5b1kuZcsfyTJ8ldJMFnde+aBcaw/61rkCbgSr1maTKlIeEI1s55+gNVb+M6N",
-	"ZrEYZMVmblIckd+CztA2ltDPJXchtvrk4Lv3IuZexPyRRMwLZgRKuQiN3KjZ8lrECwYorlm+OAMfhCVX",
-	"ZAE4bIKtzko/2lQWwqgmXHicXfe7I/Jc18vdPTraRlwfpVHUOQZrvRco9wLljyRQ/kYRI9MF/HEtc6PJ",
-	"XIdEaU6bfuuQGqnLvQF/le0cAElmtldMe5b0azfQZ10GFlnR9gRkt8eHSj1234t658JqMOurKzvMMpHA",
-	"+d0t71wEV+d6aPDLQOWJrOjmsXmqiDybVQiblRYNZYrXkszVF7kH89qdhz6a3YXZWAIAbQOziCvy8OTE",
-	"+cSprtadL6i6EBuJDEGePbmRNHtFr1iEav5AqRK1tHy3AbeYMNEHIaeqthxeTTv94lf48Atf4Z4S/Q1q",
-	"myh3aEsK60F1z35oSHEBdpO8euPISEFe9LXnQG+X0XYX6mAQ+5z3zhhK+8++NYRL5lSzFV0TteJ6umA2",
-	"xdEonYguHyCg+BSfVqQkEgIlRaCQyhSjTSykMOmojlPvEe2t/zamnFhNpFNGJX73c1IW7vOR/jj5SL8A",
-	"vGvAZaxMnrEsW9bAXvNdFSIujbZeYObhBlP0Zki4HdHI2BMq6AFJk4QlQ5IzSPMGCWJrmQ+GdFSmRrrj",
-	"dKLMokxdu6XY+9KINlRqAMMiXLfhYY2uAhVmKy7Ww9PHf3n87aNvHv9lGzTWIQgb0vju1qVMpwuXMIG3",
-	"35QnLCF6xY1ZjFWu8Rwrkfg/Yw/WwIpeypRP196O9jiGMyPnPDTEhcDbmIlkKbkwHJKmFTh2CJPE8AqJ",
-	"p/ScTWWelCqBZmlqXnUBFKpIIS6FXIkjYjRAPAPwrlyIEgEoLwQUYlDIJTnzFRo256yOqxiPp5gvN2nT",
-	"11ul8Bop65O1u2/CSQsjvmZLmTclacIZrWSROhl3ODA3T4bh5z3KCdIES8pUICv5fL3MwRP0Y9xe5tfe",
-	"FXY/JzmHjiqQzuB2RRWTf7CpVtHkSm9lY9DRSuIA26Vs/CcYsboDHgBse8qv2IVwBzEkc8OoPqOfpbNh",
-	"FUBjpm1dvU/E8v1FNb1kmKpWvk1WCyaClIxJzuiluhB/SuRU1c7tKEv+DHDiFRUMgAAFC0PMTgj4Ps02",
-	"uxjX5iKrRtpsdj28EDBBDy0YdRtqertpqDfjDHSrukWoDh/RpLneGtH8kiK4d2y9ewp9s6xA6ENjUQHC",
-	"QQ3JhCmesKrNEoiU6xbzmqk7JePNmfo4RwlbRNWmIQco1F3UrQ0JZhZ9O5rOW6b0bYYX3uacplsNPnsP",
-	"ut6KQaR4KjNGtLwGVQhUYBvoUjRbpj4VugcLsNmMTTW/Yo0xYzAZMDLmnaiGnoIE7MLH3zRB6IZZLjNA",
-	"aTDqANE5nc3MJJiS6RV2fJxhO0drisDbiq4hymfpE+77I+Lg5saXbD3244GukbAlzXXmqPiSrSHTO2Uz",
-	"bWRG7CqeM/2jW3IjhuTmKdsiz68U4UkTmM4lWzehvH3z+DZR3uoLbquxwhNKrEV3UB+FNRJTmhgr0kJ8",
-	"SCQE4XYYCrp2Qi9cMJrqRTNqITBPmpZSUcs5w6p8RlWRY/KdLwlY0HRGFrLIh9iO0Lzq56OOyLko7Vij",
-	"q0qMHENTGcCSTS7E6clJaZJwV/IHquYYpzuGxL4JCGIEmisJnpIZT7W1x1Nu5iQRLRv7lFNsHW5Htta4",
-	"FP8/e1ez28YNhF+F8KUXIWpTpCicU1C0TQ8tiqSBD7WhUFpaIsQlBZIrQfDLFzvDv13tn+pVVk57C+IV",
-	"ORySw5nhx2/YvYRarCEtZDxcWaqQjofwN6G7g4D5LXnz7ffoYMsEFkLNthlQWMr0s9PBe9R+z1YCtkWv",
-	"NhelcUNylTFRxuCEwytjQgWnruDrEt5u0LyVwwp+3LbxXr/5YQBb1SAhd1rteYY16pvk8H9vE+W71z9O",
-	"agQqE9WGcyltQBg6+It4uVIuhx0dJ6J/rw6wOKOK3cMdbhKK5pweSWEYLPFMoZnutQGuKnA3l7on0fXf",
-	"Tkg66qsY99ON/htu0Ylrwlf1PATdVyntfBGC0XofHaTvCRl1o9/9m6d2IehDBdPPDVmqwtPhfnYtLVyX",
-	"C559vvUnTaht7a4/8U40CAwM5NHJMfcSv3OMuuhqUhsoKF7dS7x1BZsIf/VWKfhn5YIxJC9MeeB4OVzC",
-	"dla9MsUfMkmXovkAQNbR6jx/BTmN2oC+cDqj2ns3JKa2nK8mRTHVGMZiIK3JdM7RM3863fCdxKPvwimA",
-	"QZDKWXDL0I5YFdOPANp9i5vWvwbBLe0ADW3UoxPt0pfE2Fmb9ck5O3vkGYu1c8hib+fmPFlXX8if6CQK",
-	"uRqLAjeQVXHStwSpt2BVay2MczZqVUt1Us4m6soXYhnGP+qrA5+EvvIZB+V1gqOuYkDjlNegpzv3UWl0",
-	"j6tvDuIxbbtcBe/td4FzP/pvLrjofB8dJtSLOjWLUhq7magar+LwX701gxK9/lfMmx/yJIbNd95tAUL8",
-	"i1D5oyNquR5zNuEwxjFi9qxN5AxVYeiadVmpT/DBuVvpI5crNmRnfJKWi4a82cedcABwKMrEDFkeIW3W",
-	"lh1ba1XsFsvqvQyTRV6O2yeOk8Ttlh1vHgakiME08cxu8NWeVgfIpCCIxKXvuXUwkwNZqT3ThlAh2gTl",
-	"0jK9p6JR0I0qSuEy2ijcJcMmmOfO+p0wDWOEIx8CYsiqLZPIXb8CcuU906Db9GxFwFFcsoeNojnvWrN3",
-	"+MUFtYU9dFXoo0I8q8QpWxWa2yNstpxKumY5k3ZRLtvbvx/KdYrDVnoBWoT/fagfqijGDG5yk1yjVsIV",
-	"NFmpHUstBM+YtGW/Ud3hJqwz1X4XP3vRL4XDOPqz2Mkd4dj564ThDKcQ69SwdGMkE9MwWfOn8O++tBQm",
-	"krfs6FGD8WomwcemJdFnARlMuFyJImNZWzLqLrnY7b17T4+vayiAM+Ba5f8KOH/VV8ykmbRWScbKoTUh",
-	"FSpbsT2Blu6FyxuwjtMpyDt1wmyAMs+M4fyPh6TDOmzTVxsqhjFPEiuG3odu4qvMfE03imd73ljKrn/f",
-	"9fkT85wBkXWnT/i7++ZFO4Q4iH5v0ClkLFfQNYdR54XN5NDJnj8Vhum+0veosJuLT0nH+YbyjsUskPsB",
-	"ja/6AQkSwzRO0oCosIz/mN57SQotbm5v5rA/nOynWEm4cS6DDC6hrLFPU/hAsDklYpmkDotbxpZh8Yff",
-	"Jzo6bcGjWAL8k8tHpplcAfz2VQVo2/T7nzQD8ajwTXBT+2XUDmlp5E8PewFJQrwVrfaydPHNjFjNY3Fg",
-	"pd1DJgB1CWoflc6/gfcVSe/Lo9o2ZbU8NQKWi1IiiwDYKh4oaSsk7RqGQHV8ARcFh9aDjpdMlKGRVUmb",
-	"CdKoodkPNehUG849NOfvP06b+hWYrBy3A7xAxZuV9HEqmLgy/Dx4qt21YgagcZGCK4pehbmfdnm34asN",
-	"4qJMBRhlAGmI7Gerja9yswGMojKMbKjMBCMZtTTpD2JOTblo6usPmrMsJoXVYwAB3yL5i5mFMcySsh8G",
-	"Lpi26biAOrRxOt4VGbcEQFteZUKtcWyQv01nwmXLGtZKZLEwkew4IKQBY4xFETcsr8yte+p10uIvSocd",
-	"QHw2yhAlxTEdl/uiNGH/BAAA//8=",
+	"7L17k9s4ki/6VXDr7o2e6ZXL5VdPtytunK1ud8/6uNt2+DH+Y8pHgkRI4hQJaACwZK3HN86nOR9sP8kN",
+	"ZAIgSIIUKake7q6N2B5XFUm8MhP5/OXno5nIV4IzrtXR089HS0YTJuGfP7+jC/O/CVMzma50KvjR06N3",
+	"S0YumVSp4ETMyXpJNVlTRSTTheQsGZG5kGTyfH7vN6pny8nx0ehIsn8WqWTJ0VMtCzY6UrMly6n5tt6s",
+	"2NHTI6VlyhdHX758GR2tqKQ503YSZ4VeChmfxopKbeZASS4Sln2jSJqQKZsLyYheMqIyqpZm/NS8saJ6",
+	"eTQ64jQ3I1L8btfccvrpV8YXenn09LvHo8ZUR0c/FsmC6efPmrM7I1P4G0mTEZngv8f//b//z6RlNvaJ",
+	"NNlvQj9JljCuU5rFJmW2LE1ww1ZSXKYJk+SCbcwMN+Kia34z/+H951hI1XagE84+6fEMnpiYiWo45QWz",
+	"p+pn98+CyU0wPfxmyzyePHg4OspT7n5+EJvWM2aoKWe85TwT/3c804StOk+0fH7vHXu24TRPZ29EoVnL",
+	"5PAJIs0jOD/4Z+cE8Z0xPrjvHP9aUJlImmbxCS7cn3Fy8GPX5Pzze0/secLyldCMzzYv2KY5tzdsxahO",
+	"+YJQMqNZRtapXqL0oDkz7AG/STl5+JgsRSEVWaSXTMEj81QqTShXayYJXdCUj+BpUWiyymjKNfukiWIz",
+	"ybTyS0URWy42mOI9M8eW9T14+H2djFdUaybNN//X3/+ve//fx3//t6P6HoyOPt1bplwfPT3KC6XJlJEH",
+	"RAvy4OH35DJV6TRj5OztT8+fk9mSSjoDuQsbNwf53dyxn5aULxgRPNuQ9ZJxopepIqkiSqdZBvsyK6Q0",
+	"nGJukPZl2xviqOM8W5f7p/Pzb/91fvT3k3s/fPz386M/91q4mZqZEohAThiVWWoODs5vRFQxWxKqyPnR",
+	"o/OjERGSfAs78YJtolTNydnr50AhQNQXbNNF0ubP+xLzr2me6uZM/lOsSU75hjCuZcqUke9GaC5FlihC",
+	"NcmF0qfkyQmeF50qxnWbLM1gjNq00rzIj54+fHICR4I/lWLU0PmCSZjib5TTBTNyr23bzFTtI+Xm5Z3X",
+	"T/nG+BDb+JvRFgaoFHSumdyqUcALfScGzNyc2WvJFNMvi3zKWq5IDn/DKVo1rGU+9q/bZmQP8wT+b+vx",
+	"4gTfsHnsYFfwR9izEZngT3CswEypVkRlxaJluvh43/37/mT7lf7a6jjxqeLfvtkyJ/uFvcjtdTHN0hk1",
+	"Y8cZYlU+YLeumHaxQ/D83rzwhv2zYEq36YuTT/dUuuA0m4pP9yQ+ey9NJlaEpnzOJOMzRuzfjObB/tk1",
+	"efvg/hMXhbm2X0sxT7MWvUjiM+a0zUOOLuGHzjnie2P36L5zfZvyGWtO8KXQpbmSKqLTvFXFVfCJcNS5",
+	"kDk111tCNbtn3j2Kjf2e6zQi7H7sOW4Br+8yrmIyfiqFYhKPwvyr6xzg7/tu/t9QDt6AUH344PFfHn//",
+	"6LvHf9kqVz/Q2MVufotHlAm+GLmrnDw6USMCJ0PYJZMbkqWXjCyoZmu6IUuqCF2tspQlqI2BwtZ2wGta",
+	"u+5DLQv0q3/9/cHDj/ivRyd/Vv/2L/v7zw9Gj7+Uf/z8+Mu/HplL5M+56qWOUSA8r3Y9UeaWeHJykqvK",
+	"SnF/hLxQKzprYfS1+zPS1Vp1UZV/eE/S+mLeVSvBFQNXxWspphnLzT9ngmvG4UThJFBY31/hE//+D2Xm",
+	"/TkY6t+kuVKP/u/7pTfmPv5V3XffhRGbxAtWy5ymGUtOyZtffiI/PH7yF2KHIgnTNM3UMeyi/SL4VWYa",
+	"rfCVFCsmdYprSJOIV2Z0dJFy+APjhoT/XlPIjkZH5htUow2+UZrlRyPg3qOPo+bX8Bwiwzh+jziGwnP6",
+	"O86n/LSY/oPNtPnCmdZ0tmQJGMtxZq8ay3pJNXAJqKJGW8YPEC2OyQfzx1STmciNxSdIwlaMJ4oIDu/4",
+	"S08J/BAXxlQEAyPV8Llc8IW1FVmWgBFY3XHkVNWc63P8wEwb3qY8KWVT+fmErTKxYclxyW9TITJG+RHQ",
+	"Cv517KRWk3PAFCDrpbkdueCs5aNeVI3aKKT1TJWmulDbaDz0cbzFN+pnDswKw/iPjvzutdACy1e6SeSl",
+	"N6u5I0jZyYhMN+LCCCSzK0cRIq66xKKU5gXNN4qINSflK0gta6rMZRhudPn9pJCo4eWqeuuKYpoFM8K7",
+	"y7zBeLISKUqdxueMgChk/IjAjTGebjTrP1jubKjG11aB2t34o2RUxQjxw3KDF52hQbMvxpCNb4xkWm6o",
+	"mVY5QED0SlOpWTKmuq+yEtJo5GoOadDZeIFh4Hc9JImjyjyqh+k3IUqzRZLqny/t3VGTFDNtmbixAOqk",
+	"eRePocg3Tw/YmiSdg62XapZv5eJfjIxD/5B5136MSkk3HaIjsAjif75MnfTyc065/u5xVD5pKq0rPfYx",
+	"+1f8/bZbBiQOnB/u78gdQfU74Zh2w0Z1M8cuofvIf01V5NgTqmnvEwjoJ3IAgXt924desk/auurr2wIT",
+	"qn4svi4tXsFP6SULlYcpzSifMbMx/yxolmqjQMyEMhudUfCDRtUG88HXMp1ZbkiS1BwGzV4H2zWnmWIx",
+	"LQm0SZC6lBPHsySnG2JGJgVPmCTK3O7O6iOzQmmRN2/slK8KvV1pS2cM/XVfRkei0APfqZMijOk/1Lbf",
+	"1iiOyI4sE+vxnGbZlM4uVFx0gnSLaCKv0SJQRu/AZ4wuNFsKoRiZS5Efk5/zld4QGEWZ/wHV2xFskwtr",
+	"dClCMukm75Cm4LJx9LDtNUs5RtqHp7zt1bfmYetkMC+3qlJvUsUURg/QJkOzawQbRB4ck2dsBkJAEaPE",
+	"GAWOKjITfJ4uxoHRuVXE1SijtEjLXayv0R/tqEEIWyjJCvNWobRt1x1BmqMqvVZbGaF89A2btwmg8INb",
+	"lvGKH2INsWlsGfi1i6F0iqs85eFvH4y2c29NfbJBJ/8IhmeM3TFlSiPXGt2+rlYN4X5nqIsV4zS9/+2I",
+	"MDpbIsk7e/178u0xOeOEgTzIUqXbhEJgXD882ebNHZnHn+OrD777igXIlwi5/CgKnvgAam+bvN3imolV",
+	"i+27ThNDDtONMflmSyOEpqkxaK0FfAwKLV7T3nox4oOB3j86Mtb+x1EfvclZajCZGJdg9kTkqlpY7bc5",
+	"ffgT3uLWvJ6KQh+3mGd0qBng3plu4sOD43K9FMQ+SNL42IzPhZyBe2QbdfwcPGre/DRjLGEt9iSE5syy",
+	"JQMfRZyPK7Hz6HfKaHyvrWyhv5TPsiJhY2Moxww661dxppKCAPMCo7DtlrG5EguujYYh4uszF6G8RNu9",
+	"a2ttdo57+ssIQ5tjTrlQPY0JfKNQSZulC5Jk+4XmhIB7HBgmpylP+WLQhMq37KQiu54qkrG5PiXcKCJk",
+	"yjKxJicttrRi2vJI/UuMg3hgi5QrQjlbnxJeZBl6ybN0zlzYoIO5/l66f827Rx+NeFpSGRFPk0LRBZuY",
+	"C4b6MOwEDmAyItLISJaQxFCLFmQuCkkSNktzmqnjmIOiWCWDBQBMYdB54BvtZ+GJeU1lApyGnsN1yhOx",
+	"NkvkYh09GnxiDG6E5scPcBIxoe15qyrEaswe8kWVq8INqW5nnXSbDOAoI5CCtV0I6LXCfBVpXzn59ntn",
+	"H8XW3lw3odPWhFqDLt6/+4kkdKNGZM3YhULj4zfBE7oZkVxwvVSnAdEYWQHWCrqtIchYFdBGAFAe6gUJ",
+	"TTNjsZsB4B/wWfiX+2zUfMepH8DHUW7/jfo3cBo7WxZuFX2NCnz+MPbE7gpK/dJvXs+VK7Pry+DoeP/2",
+	"WYtSvBEXZ6+fv2AbVSGMzgSxDqvh4ZOI2WAG+akSDKjHZtLxhZ1BLXCCmV/KqIPKB4KUkfCKyUumTtEE",
+	"ejrcGXKzmiudZiyJn2yLHthmN/6GNmcCYd2VMyLBWvw2VDwLxRIyF3L3HWu1hFZCpToe+LJxOXN4Ls/Y",
+	"pURXM0ALxU5JJtZMEsGZIlQytKIx+zMeJFtJNk8/xc8Ck0bLbEs3PmRiC+l+tJnanNAZKBF2e2zKpRAk",
+	"S7XOjKQusoRMGVmmScJ49FhXrZlQ74KFB7lQTZuymLcuKKPR9Zjdi35rN81sq6FtmPm9ck66dN7zXjav",
+	"/S18PqoYBQEfa9jaI/Zbg3MMaK7kptD95iTKQJ2lIqj20l2qIu9GdJjKFA6hEDTWdLOKQWU6uysItVX1",
+	"VhQq7x3IARlchNvm7G7tL+gt6vHGW0iQr94lXe/AzeLckuEFECbY9vApDhEqbTrKK2nlauf+tuUfHEa3",
+	"efAdPOx+apJ/KP+HDTJwi0ICDUQmSsZw2R+7tnObfDuQULgRwQcLRA3rChc3RFZY7tumGjj1ZI2amyLm",
+	"Y0TTC6acU2OVGYNRzI2i9BTKAOl/FZIRmkF+FCP/8+2rl1ar+ZlrSc95kB2HhYNTlkgxuyh1H6bs2Oav",
+	"l0xq9gkdH0bPTmfM6Uc4xeNzc/GGieIPfqhWf33fzExcy1SzVzzbYAqg3Zf3inWkzcJqtVFeGi5M2Cas",
+	"GUA121nOK5kKieFuF6iJW8p1laTdu4q6F82sKxcVH5v3ecE2RFHUI1N9aus+bN6oXjKJmTaCs2aM23yy",
+	"ZVjzjvkzS04JJYY4M4ap68qePdHiglV8Blmq9NgrQXBeY3jI/MjyKUsSPIryc9GdmS3Z7GKg6rjUejUu",
+	"M3y6iNzv0dp6Pxf0khEubIlQXNe3KQs2darmjnF7HXJS+bEeDsa8vVYFg3o+k4yqC5aMzNQtgQJZcMYS",
+	"f8Y7JufV6bElQc8n5QHxVDamcnJtgigyRGPdlzRLk6dVe00LceEDWCTl9plUE8nmYF36P86FnIKZBH++",
+	"4GKtStsLQ2I53RAuNEkEJKQdn3Muxoa5U43jWnlDpmyZcvDpzijnkMpvQxzJMZFUszG4QhhOBf7tByOW",
+	"fXORM66PScEhpGPMBfP0Oa8SHgjYNGdmdTPBZ1mh0kt40lETUXSjwvRTvyoXtaXEpgCiOAChhdLSMSns",
+	"G/h63b/8dhmt1+3C0egoXJ253svZo6vYT7HJxKOjT/fMgPcuqTRqmzIjw+nbMc2/n/sZmJ9+CWZhfn4p",
+	"fnITMT++oRqTZph74X1lPvjBcE5fRkc/UU0zsQhStqvyL2dK0UWLV4Hq5fbkMZtz7j4UI3o3iaoeUhfE",
+	"8Mw4zIKL5vCiWEeXCigiykYIewiZFeOJTRuqfvvXoK5AoahJBLAHeLnMcBvW4gMJMmV2z2lxM4tun1D6",
+	"1zRmXs2EGhbngxfawnwARtASAExnNsAxXjE5ztMs65+pWPBUq122ByfkPtA+jWBdo3BPopuJ3ghfZxFh",
+	"iWrO/5Y747lSBUsq1aCQqLHmbKsJ/htzQbx1OJ2uV8p51zcrTGPA0Uf1pfTZj318Lo29vQnj4xnLmI4a",
+	"HuUfevp8Yw4y95WOoffZQjf7m9k5B+UQLSUY7Mvcks9T1yDTfxbMh40dCY3ADoP4PpgBTBtzY0ZVXM+L",
+	"FDRGVcp6waS2+QRTUfCEaNEWNxju0u1IGRriGC3Ppi2d6CbDKVUQkHg1Uokr0isZ5xAZQq0JPf0Sa+p7",
+	"fpdic7AUmy1JHKHldpdFs0sWza6iKUiMqSP7fM25MHVW3u+Kronim72r98qUoTyx2TK9Ml9irqr6TA4Q",
+	"54rt8I1GuuoT2jnW1VxZXw92/c1+8a7qDHdLWQmnV36he46H4a8b5qyDUvItouEDUO8udHuYCO2OIdA+",
+	"hgHkmhYcCwVQ0+0RRIwmnDa3Iaj7tpUur+ZHT/8+oFq8yHMqDd00vUB8ni6GVJ7/VdLVEv1BYVlWNwgm",
+	"ZoAtzKu2nIukCl3FnK0BHsAWW4CDltDMOtOYr7QH/zypFONjfAZeqfjuA60JobC6ktNCiyLENXjDLsUF",
+	"DqucQw90rCF5V3VIBjubJrF/rJ3z2WxLUAsDG1wkzCMtrOmG0CQhxYpoAQE2xF+YF4pmxEYkGU8i+Arz",
+	"ecpTvRlCB2funS9lpG5c5ib0z0xrid7gSSONQLzM2hQQwiFzIbdmcW3BC4HnoBpboQ0CJzFgB96w0I6y",
+	"QsKsJu4O6uTrs+AE6s7t2bKtjJ8pVa1293/cOp6MOPSZlEKOJY2hgpwAIGLV9moFPrBRlL6mTc4oH4fu",
+	"5QjNU6IKDHRDLbLghF4ySRfslJx4PMm2EN7qhyfR0ON/ijWgBpEfnhgD6cHJiRsFoEzEhavZGwGgJbAU",
+	"vWDk4fFD8v9EBu6xNS4LNoayafNjgdJhHsaoMYMics0xeWUkXlMaDfWN+zkEJzUKT9/vWP1sPm4nKxUj",
+	"YZ6kiSWr3vJF5jb6Os2Gv1hbcTkD/8VtS/mxmF2gr2xI1lJAxMH9/+hhFYfUIkP98OVP5+fH5U9//h/9",
+	"MKE4oTmEV1NO3r995sOXDx4eP6nTWIM2PMjWSZROOvdkL9U81GL2U85HR2sqecoXgyBzPrh3WpRg/80e",
+	"en7w2Wegn8Q937+vfdm6ExYGpaZbJFFP7PNEoU8qYWpg7j8QYdLfjgqm+FIkrB17ZS5FHgO4GR2B5tpc",
+	"BGoPRBRapQkmlDQX1HduW4BhJMvF5WF3UosecD6wKfDsyJ5lOZfyMNwW9aGR3W3IOrH1tySDN382il8U",
+	"a9Ir11JkmbnWGXiCEXMigjYQOw1voBjTxOWarKkiU+kSvnpoCVQOox24d7+MjnCQrriHT4VyTtMg5y0z",
+	"6pUOzTaqYC9YQox6H/r5cvppXNEYzC+M1uAymgDMyf4erkX8RcwNmDOqCrnDbqITsszm8raiXcA3qqw6",
+	"ArXRfqLXKdRoC45kG239Qmd6KPLOGVE0X2UBUh4uyhpsFwzRKgEEjUxypqkh8wkgVZiHbCLTVCQbn5MH",
+	"4TGzdSOjF0zAxJrAdycWP3BCqGSn5xzgKcScTGxTC/guJZp90pj5VKV7M8ognDpYWh15rTNGVci5jf8H",
+	"fTaGj2dsbQBW6Mwf78gYD/5c2qp293ebUr88xbqNG4KABAV6QZgLzUDrl6o3dYiUKU2dpVsXf4KsmJwx",
+	"runCVnElkq45Vp4FuOhYu4TDApooyxTzVPiNAgDhfKXHYLyOL9hmEjzDeALR4dri4rMtXIpZ3+1+Dy9U",
+	"gTKb+z1oDiUYqqaLw5HTNm07VAiaatVcR1G7Q4GJggAz0cBQ/HRvIe7ZMf+hBD9+Q9e/2eS74K/31EW6",
+	"uidWKMDuAduawWziN8Ixbx/byOmDD+4SC2uKmBS5V7+I4GVK52QqKZ8tmfr7g4/Hlronx1sDmjDMNmn/",
+	"17hWeGYdnX9KxEzdt1Cq9wBKVR3nyYjA7yWzsODVJ46Rpo/NDv35mPxcFp474bCWwlyCqV7aA85SpVlC",
+	"qD7ngkPaiyvOhN0wUt+DqxpRb0Q+yvbq6rqPqL72gspk4E3n9SunX6SKLM2koC2I0sfkTJOMUfDvBIka",
+	"i/SSRXSwmmYRV+fMh2wyb0UVUIELaUSmm8pd2tQjTkmONQ2Uk5MSevnByclJT5WupjBFpRIEtN0kIjoM",
+	"zDGnG3AIwSxwt07gkK36RnlvP11cZ4tO7YcneuluhzSDSS6d96yyuZpeXNOGpnzc7k3z/T78xELkcqxQ",
+	"hqQwWmIeWkZLFcmpESPzke0Dg40fdnG1VSa5TZ64Qv4BDqf2+AZin+gly08BzrEEG0sYhDksqoWDtNq7",
+	"wu4J9MbYMf7R3IhD+ppaLOcXPv6zNldWEP4h1FgKTFaBsHcy638Tl+xaKutwkdu29hCB6drnMOX0ZgPU",
+	"zSkdOFBqSBcc7ocOJW4RIOW424OGQGqNs3VerV4o71ZtC6cfC6jYDkPbMehdJyKYxLaTC7xzzVVgoG4X",
+	"Gt3iWOM2YtfWCNApUtuVRvjSyE1122oP4gbbzQV2mHSKPXIHKntdtVmDS6SZ9z2ku5E5Wd3l5XO6gMb0",
+	"SchKyLFWV0WM7/jMVFYs6rfmo60z2wvwv/Noy6B0pOInYS3FO+2FXLztpd548JYryspH/Lmr6Ku6oFVG",
+	"N7tkq/VQCkeg2xltNWFzWmT6mLzzOSmoJFLrta22AetuVjOyrYgaE3iF4kRkADHqHX6+bSJdiGAyp4QL",
+	"Mi8kaCJTOrtAdTnoqkEyAfrqBVvpvnnRX3pt+E9C6S4POZsJmbCEgH/GWlT2bx453FmsARTQiAhXj2EI",
+	"nko6zQJoKMwTQrxZ2P4LLtYx9/tcM9maEI8OitY/JyzTdFDuNb7R9r3QCOkfeQ8mOQrWEw5WnWo/RvnV",
+	"gsPHvYyMcneluVNS35CcJSnlxDVgUMEhgVJZPx+9FuXrtrg2fMqO4N1m59zmokN9bsSrjMvv3VfDbl3v",
+	"53EXez++13lC0oRfTzB2v+PrVuEGkV4tvteis4Thvd6GKs71ZVRxstk64HpaUuwIJEqXFAYM1TH5mc6W",
+	"9icsx9W+5EJw1LhGPvmLapsfCFS0FgTSA1dU6ohbyBl7zQ1pvcxskpwaL2jK2972D2VWNsYeafNHvEMl",
+	"I2dkuomnKrb02xgdFRykYNRhrzDtT3DMzS8TInUpOvvdz7ZNR0DRLsZb35z6TpQz7Ec3b9hKyIgROqWK",
+	"ZSln3SmldVfSqITpTpW9VFgCBHdMXhZZ9tQ1bSpbUNnCf0WWFkLAm/cuL9dtVoDJO92M200Fm4hZ8dyN",
+	"SMoRRUAmGGkYbLoEjBbLhPA3aJumkY8sft/ak4rRFsxh2XYeU6GXbsLquLXwe/ikQYEooT+Gf8DdZK7+",
+	"LRofVjUnHzhyJKMJofYHH0s7tfnCOd2QKQP34zCQf98iZQ7Dce1UGue8fHiyxyG3+YlafFdWkyxJwJ20",
+	"9WWi+8qrYkLaEKOHQgyUslo2bQVZ5ZIl47YNsXOAh/zwpe8MXot/FxXglnK/poZcZi3A0Xq43YGo2hEp",
+	"P2RT/dY5yBRoOIeJCbXiuq5bY9A5ynI0LtaYGQDTQDCVtiE7byHPI/G3venSs5KxvJ12pPz39gsR4rcf",
+	"H2uhY/VpgZBjBIhObcXZ6A2r0biORr7BrCXfUjBV7s1ALNdXUF6qFc7qc8e66ycAyqz1g9rtHj6IG6py",
+	"se/kkqqSQmNC8Zv3TFcu/1LrIa56oPwDQK21OfLam+5NuNBjZ+1OngbGL3iJjNI1LfHOwsQpRUEsColI",
+	"tIIvjskEAWjtdzRTITBSGAol9Jxr9qm0ob3BTY3FRf7zt7OfTm0ahgY4gomEHRxf0qxgamJfULYSeJYx",
+	"Ko/JxCZ/TJ4ajSAnNEj4gLaWkq75OTd7ZbfNjXtMbNn0U0xNciBNS5ogOrGL9tsDsK3NJ0/NGPBP0PJt",
+	"tTXGBLHX0/E5n8wyqpQHtpo8JRPfUfs+LbSYWKmH/bQwQypJUQrqJauBNIVHdjQ6WjpgJJf54rJKRmVD",
+	"9eoEollq3bZWq876IdS8elBo0OZqq/EJJDvEbsO8xt1iI/bl9hDJrkmLa5pC6cxcyB45meZpZWEQge9S",
+	"TRYCqqAa0HTG/oQczjBzUTJVwFW2FFlNcmNpQCxg22I9tyQFfozv+4Fjb40DuT0xODu1w9wtlmh3u1bs",
+	"HmGj0QNO5vdTwFBuka60oJQF56hAr6iR8CXyJOonkBc8BoDO0RGdClmFNgqq/GODsW6E1+s9j70oi60G",
+	"BidA7rTXosGlrtmqzI6yaT5BUtuDk3xiNIvJg+Wjk3xiGyhOHqiJMcAmf3l4spzUwlePHm6NSlldoEdu",
+	"kr1J1SjI4gnzfWD+Vj6DlVSm94yqzfAedmCrRBLSXsaTs93MrVDve3ZWcrYXrPWrbvY6GqbKV2GJQkfK",
+	"VcIsgVHc3rMi6TNuzGhmQblEX670JRau1dqgIDG80A7B1JdKqQYyHERWXgXof+5G7/U+yXUJV0R5i3mt",
+	"BxZCVuQzfAAlTgykl4H6Y55wPVV9HXjm0ipDX0oN/6oyTbYaV/uEt7hqLK8vKEfsa/iyUbGSAUhNmq3U",
+	"XkqQ2ZSYA+EgoGtNedAgFLcGR/DuoO15jQIRVd/adjiigHG3iTRbZRBJRnY2F23UmaAg5htMDQ4F8C4Z",
+	"wSUcsdMgqOu0axWIbcpBuzzeQXA6nhzAyh7ElRkjmmpmu/kh2oSNInhm3xIuqKW49EU4zKhmSndP2qYn",
+	"2Gcqk2yBxIjOsLUlkCzNxObgYsW4N8YqObVT5qsgQ9AOOz9jsblJCc4GGp/vecLkmqLZ6cV5lqGt5ZJw",
+	"Dphnc2C8RphhlSiClJjaoUeItzyUgeBlwdLeWZf7AFV17urZeufawQuNIDP8duv8ZLzBWC9owwh4Srff",
+	"d3R0map4VMlW1OoyrucBVkYWVi+VkajeMDCY8mjdREZurb126iDGNe75TgaQZ8m+zZiHmxc+J3XBtKqF",
+	"WHoqc/vpWgdU/2PCIcTwLrUDM/bWzXcJe7uU31RLSl8ZGW5RIn0BIvrRXMWtixmj45WLsjTHVRE30zAQ",
+	"CHDA3lvAjS8lZOBOL1vgwR3e3ZYY97eSGIZ7T+3LV4DEVYc6we9sd0raGR2qzsLtzlcNYWEXcWBHbePs",
+	"b4+j1k7tIHeJp4BdbhO3Rw0jIpF0rgOVCOI4KyYVIL5uMylqW3+9yNcQAWzFvU4X0RQI84W3/3l27+GT",
+	"79x1COWk0Y+4DPdI/w3ZetW6ewscBDbjNij71ssUmuF8YxNoEibTS5ZE1PgO22K44l0lgB1j9l6jtrvr",
+	"N8JuVUV53kaSHwJJFMe3XgtpLGii2EzwhGRCXByT55pcMLYqO83YIDE0jwaKELJiRPaSJ39LRUadWlsX",
+	"Hz/P5wxs7TeIQhfhZVzXWDoQya6xzmz1j6+fG1h884YpkV2yBApvYvMFF4mkaTzLyme/TFOelE16EKmC",
+	"z/qX4f0oCp781Y0Vm0hrHRP08uluCSsLvlCgEJXLIYALYzQk33kp5WQm8rwS0Q2SzWyax9YtxYN9Y58O",
+	"GGAs2SIVvLsElAB22FJkyTCEoPaOOq9qOd7fKLISWTrbnELKY6ACuIQ7gcmQa7px/XD6AM2XBN1jexya",
+	"YyNQblfhKbn8cGQjq2dfodaYyKgz3853aYOLe1+kP9s0v/9kNIvBIyzh94FiHzqLQMhrIcicrYMybkE0",
+	"wybT9b7oJY5Ls4+cn0B3v/Rwur+kC0AgDAFSOnE9I5kZi7iXrV6MDZ+vNCr2q9m+rW6eLbCZvtlAH3zM",
+	"VCo9nm40i8JSYqkG1GQYHQTOwjfFNm9VEx0qyd49Rl8wMZ5mAlrNDZl12NFs2IuWqMZUjyGS2RK+wAbi",
+	"c6IZt+0iwAUD3zG/d995inHEByfmv//9v/9PP1HinQHVkWeZUCzxTdYpZExJyi/UaZBWGLQ0x66Vvp0k",
+	"lewYET2Q+I/zJEg2wa8fjY7EClKQljSbj+2/Z0Jk1b5dIUgPwJCOW1pYvDW/RkiDLAuq2QahtGJzSeiG",
+	"hQpMJyWqFWNQDysKvSr0fiQIjdhaYkrgYBaS2O0hjCcKYKxAm4KT6B9YKlbwl/gGmtUshEhsCZMiNOh4",
+	"H+ACuAInj8Q6aKMjHSDDQouSKfxs68c/qoiYKCPGuHq7SDuAnVu7emIJ7DRh7RFE6qIuoEqAueQ8aP1O",
+	"+MpM53Lm8Y2cCzljedTKmmhJZxcTMAgUFi+hwaBWgMmmRHnRptzoigsJ0MaUkxW1IHxwwMdkIhn0EZwQ",
+	"xWxzTEicQOHjM+TNqwBxR1WasHNeJseZYd2ovvrFO/CwOY8ZlCXVLEpYg+2hImNtKr+MjvpBVLUUaO7f",
+	"ONJ+xxbcRc/pr0hdUVxSs+fRScQaSva4YVp7RilNo+XAuHMKA7GIxgJx4aitn1Glx4oxPshZoVZCZOPW",
+	"5pXgR/a5wr7mAGC7tDBCr7+urjSNRaCf20aYNlva2ABJqi7AclpSl2WMcBMvz969rXXLDPHOK+kIfTML",
+	"amltGYakF4JjcF6sVi1+pKYDorv7kT3l0K3viCzMBgji/pUjjZCd29P6MXYQ+gFEumOZm/ZTlpb7YRIC",
+	"qKZjtFG37oAb+RnV9DW+0iOkzzidZrGAIoRjINUbG4QEMKS9O8+VRVi9Zv4bPn7FPROdJdV/Xq/9Gzt2",
+	"TlsvRcbGlaanDXmDu4wC1V2Q9aL02OZ3BPCrkXt30s3pBOU55eZUiW9YBN/v3I8pMH/EAL2wuGHRKLZD",
+	"J6qUKXpIIqiC3bW7yegohy607YMXiknVWiDZozVIzPgB2C7oPoajkynbCPAUCsX6QSphZwOcux2mc+/3",
+	"CZJVHJDX3pIqJsqG5YAkjG/GWmLvvYgjkGcb7+0MVAgsMoYCHUHgdQKNgFAB3cAzRi9tc4vCSsf/xaQY",
+	"A/NIphmPN8XpnoI2yrY243eI3S+dW2dez/rHfcMTbxS5B1zc6xue7esE4L8UD/X6D7xgmxZU/kFydzDk",
+	"lx+ikyxfsIOoLOFib43esh+e496AjK63mftxD3BGv6RDntXtOSjbTP0AXBKATneziXuwL5/gFA+5/WUH",
+	"+dt0CEMZxu7jjXCMH7t7XV5xH5Cr9TxRkE1vuwZZF8Hk28kp5PC7vlOUqIyqpW+HjRjsYMHTnB0TCFRP",
+	"ICg5gV8pF40rFEtGqCLDpXjOQ8xwQIt12V4B/PQEPIz2UxbDh3EtN8Q3J7I4E1bdtiYtrCWnGiK4cQgo",
+	"M8dt1AZb+dpuCTiSzHQGvtV51e8cvKsrC71jd6Vl1AuUseZoRGNjMgLEfdR/bJ+HwOKAXg8YP4ci8Zkt",
+	"IydgvBwfbYd6PLjtvBVXMbCluxBadrSFB3YA3dPMjZisg/TP1+HwA6jjbVYslOE8mqVUYbyoVJOrHHpM",
+	"zsqcBZt2q1g2R2gk5WEIrfiwkQaAtPWe5XNOuRUHKfeyImP0kinr1ydaiJ3Z3+3DSyN9erN/7a3YTj9X",
+	"qmCJVZT76fioaEYs8ZbYZkZTAHQIWpja+ikMLyHGwwr8AogEwMnzhOUrAeAe916wzXEfLMeP4XL2MVvL",
+	"PbkJsxVH/41yuoAYy6Czqb52u0+pMtf9z6u+9Os/ubi5uWjNRoQ/eYlTxsVsfNYdwAZ0jnqn32ZS5pUk",
+	"ctoHW1M5fZ/q1n4z5SO+pmHKMsEXqg1iu5Kx1/7dCIR3Bb67vSK4Er/sDvGWj5o3P61SydSgnW6NjM2y",
+	"ImHj6UZcjFM+boHt9YUL5eU1W1K5YI0UNLHm5rASxnVKM4UuTbPFayoTC7SF2U0i7ne6aNtoJPsKgE05",
+	"UHu8zqjZg3YKtmCrngFeE3iwA68O1B6SJqppSHzrqdDc54Vip7ZBBNzDkMY4zFPbWku4kuwyFYUaKzaT",
+	"TI9bMj+gBAieCOGUoGZZCo15hIawZzO2MpwIn0Hon96ZAn36uENiJz5H7HOeq6ai4F0spcRcuxSMWFii",
+	"Jtw8ipwi6ZxQG5J34GyGfUd+mRZHmV4w7jvxReOjPZKuX7BNmWStivk8/dTSMJACNGAhgdvoTAdaI55V",
+	"fBuwgVuEIG1rNzWQ+Hp2i9u/9Ltnt7EXbGObjMXiRReVsk/c3iAx3UeH/DZ5nq8K5TbpWKOzYcGkPXWM",
+	"G9QpfvVysaOozdIT9EV+9xNJ6EaNyJqxC5t78JvgCbV+DSgyU6ee8VIPiGA73SmSF7OlSwzcscDtBdt8",
+	"gNK6AXVtlXf6lbMFrzR22MzSf6ecROc+P+erQu9SXlimGCsNuw8upCLLQHgpv9t0TTfH5BchzZUNqXc8",
+	"ITTJUwSh3Wence47bLd/ceCe2/e+tG3o3i7b2xDUeME2O/vGYP59/WEv2OYw7UlabI6AGLfTYegnevh9",
+	"3E8UA83ZYhFU52CBFCAxyr/Xb1Jt3u0okM+BNP7WpUBXAfPoBrd1OEDvjdoD7Rve1LQGaumBSOrjuGy4",
+	"uXd0W/ZReOH8Co4ZM+kVkF23VgwFTaxm+e+iEA85vVBD7aFcvsUuwm0CfjvuDdRRCdTWkJfiCYdesezW",
+	"csBqcIlbcAPZBvDrY/JSaPcnl9SuhW+6sOfN6lvrDr1Z/YsDb9a4mj1UpbGaUaQfktJb28BEq1vhTdsO",
+	"JsJOWCNrE7i3IJK3IXVHP9R/ju19SvzcR+EGdG5dP20wsrl2i2oohNYVcfT06H/9/eTeDx8/Pxj98OVP",
+	"5+fH5U9//h//1r5vo6NP95ZQgXbko46c0NzIdlD93z6DchH2SY8InYpLZhukYk2R4IxM0yzD3hEhFuEP",
+	"HouwhFp88PD4yUkd/rdxDtXmUO7/Yk2i4mfVvvdeINTSiMwN2YuAwwzt8q0o8YKUqd+pybZL1TXgsHcr",
+	"NiaOXeRE8GwTd94OXQi2/WU5JqXtwcTlN9rZuQy29+DoLbtbVUDcHeccikK1OGstykoM3q3yBQvjksbA",
+	"/WrZda203N5PoNyt/js15EQAjHtYMjCsF8H0dkTpCkRjZJ1t8jJKPi10Wee7UYN7gxOurSnYlJiI/jWd",
+	"s9lmlrGzjMVa6iRsJdlssBus7rqO+QZ1mVSd9/fBtlf45kKysW+KrqKqov3b1oRfKKtv/dAHSHSpSDWb",
+	"G5MGzVye9G/m4k/BTzFeSw+pF3lrJAwTZ3yJlg3Mu6lh9Tx8oqWBQVcrbDHXiEy6pq4fn1UTwcv76MQ5",
+	"y1yfrmrPcd9EB2xmnjitHD3YQkImL2GZYpBF1Le4n+nBkaRGPU9J4kfui8l24HZXCl5WY3p6aZLiFoT9",
+	"KhMewN9T4+qbdv1EyDvenjdO1vAnJKOlyBLkMqdezWmWGfvNdkI5bg8eRuEnaqEabATj8RpGFScB2E4W",
+	"DNcWRcR7G6e87fZGVtSOV8OuArYNB3T/K7CbXtX6DoEkguKQ8QUzJoz578eOxrc7rL621lME66zsBkgU",
+	"+4vt7Y1hYyyERguh5Kl+//ZZTE2xmnVVTffqeQSrfKCVUKpiN2Ec/CoimDtmAflKt7UNf79SWjKakxnN",
+	"spa+RTAVvhirYrWSTKm4Cmhulo1XvrA+37fFwwJLq8vH1cEdy11nWcq4dt0y2nB0WrsOV5X+ptwwa4cU",
+	"Bo0B9r5mQVub1tJkGStRyFjpWA7ZM8mIGAWNWKSrpxYjq3y/KlbMjWqO0DYdhAu1jo4wFckmeLAli2SW",
+	"Jq4nVLxxrW3Q2r+VKeOJ0eNkS7liB5JLA6KkD7AIFo62UYL7cxTyJM1t1fEKtg1bwoDGUVg+UT2xJVpG",
+	"74B6EoWeiXxr3PeVfezL6AhTYYcyzEqmOZWbGsdEEhDCrncAx1bmCp2SJJ3PjXmO1dSolblrlHRco50Q",
+	"OqtCroRqa47qWmO1KZ2dVAvF390PKLOJbaeza9V30dKpCakpnlhsPcMtbVihL3VUAoManDPNJDTEAvyv",
+	"dMZOvVkPgVGSAcIN5JHEJXGv/IN34oJx71LtXXECeQkREqzVpIdCptwQv20ltwRJDdWbrmyv1WY7+62M",
+	"3nBN9oqWxgfSJqqMiMXQuj1zi0faWuHi+sPfneEL8Y6tSo+zlLP+X/tJKP1ryqMmpWuh1u6b1bJoBOrf",
+	"Bc3XLPTDUOj/4K/31EW6uidWOPY9uFGMkDEjb2mmGrQJ9U3iQWlNVdmkAMoW0Kmo0fdIZ0BnI9ckFK6q",
+	"/sa62A7NHRzTqDx/v5h4weWvYnEI208sbt7gE7uD2JVs1zvi38jyvj6IVgV95aDqic6s87rFA3uwpNcb",
+	"TzEdnqvZ89LFOGlI6VvzRm9HyqJh8KwHVHyFUt+5lw7WK2JL6qDd32EZfwerL7j5yoLKDA4gahsrulGh",
+	"W5nNzuK3tqadRPC7gBvKppk0uSc4hNvh32uZguN0XmTZvZngWoos6sFqq63eRayz3Opz/WWaEe/b0WMz",
+	"tmPxNs7IMy2MthVk+mC13LekhBunsTvNsihQYjuxVtKjYtAz1dLplFtf2OTbCVGa8kTZ2q1NcE1AASS+",
+	"ArBkzu/3vXntKaFEFtzDKdswLgWgdEhyPeepIhdspe0vscgxVpH+sEfmVlmS/vDJd83ThR14U2SxDU9V",
+	"R+FsK5sImS5S3trxSVIt5DfKx6SgU7H7YZ5iEbGTFUZ4GH4GX3EWBw6UxXa2fG2/8zPXsinLLMfZiY/K",
+	"hduPt1KO2bdD8J4/g23WRDchm0+8ktYvMyDBRrh32lAPOogq+HN8yvjx1jmrD+hr/s35dMprwjfYZmOw",
+	"y6Kn/5KtfyySBRuaVNSS0vvzJ8g2UWXsY5wmfdN3D1ITFw48HIAizJZpAY+zNQnTdsQkMLsvtyPJ48Y/",
+	"d0+7ZFbnNu+OS9r4TkN7dV8LPxajHnPwG3HxkzdrhhLAKh07tLPORW7Exdnr5wDA0wXMp2XRY2ttvfC2",
+	"Ad+CgXH9ab7tbQqCkv5atX+/fN4qsE2fPXivmvmaAdy6FdrVaGeFPJ75DPiBpHHQHOkhexO7l7Yubifx",
+	"16gqGCpm+kmI+iwPKyuqixgNkh1hd5bB+ag7ttcaDl0SocTvtxOia+XTkvjtmvakoLvW+Dc+D9cVs/rF",
+	"X8WayXszqhy6pxqRJF2kGvPmU86ZJMvNasm4Oib2oocyFWx/mtPE9+kDkKGaKHm0daW7N+UcwmqRJvHD",
+	"KGb3xtUH62YcmAGDgKmqrYh77FDY2u5aeOrw1H6Yjle5uGSQl8TWZRdK6D3ANmRG+WmoLTRa3fpm27ZD",
+	"L0JqxRoH+4Txhw8e/+Xx94++e/yXWLZ4K4Zpa5c/ONoKcvKQC+YmYZ520cy+fiCoHXT9AVLQwebsbWLt",
+	"iNSyX2XlISFW9qpruwLclJrPCnNx54UuJDv1qVxpWfSVCIaZXPiZ/hnXdzWV115TedaEEBG2mZ3Yu8ay",
+	"N+DIV1Za2VekNTHB+kMU/DW9ZISlkHZAiYv6Qf46TCTS7exmmHZH4oxEYHeFQrUPtymce8dMB5z4K0N6",
+	"A68xHykKHe9PqhvwqJpk/L/Oz9V/fPz3/3D/6JtbzO6ZsYhr9bHr6dU2BBfQsiOvoSjoSrR1/PRP+Owe",
+	"xm8E3ikrFnXVZqj6VUyzVEUaHL7GPwRt8pzKbwQWKt5V2KZKNVzGqGJjY5Oo5rl1mdbDTHw7p3FGpyxr",
+	"zeqvzN8modufoIUsyy+ZPCUPjk+OT/bcz/Kz/ZPkkED+Vr755WNdzCpz3WCmdGV+ZsRUpdM0S/Vm8Ijl",
+	"m80RNaN5bay6SWxOrIWdbL/N17ZQ4zr9jvs1Nu2Smh9CK+Pq1yOckO4ONVth3uqdwrY0p+hlAnPd+Zk6",
+	"SL3pcwrlOr33Xyf3fvj4J/uPex+/db/qWT+SDfCYtYYpYdnxo/Lh96YiqS5sRiQjnH3SZEUXzNXopcq2",
+	"5BZBIZ95oLtA+VWZ7O5rl7DboOszeGS7EiO6GOUzhmHVgkNDjWhEz8Vqf8L4QiTdI1JjEhV/VsazxMeX",
+	"QSVFqbikCXprrOTqWxcCeU8DUwjtO9OtrpCzmRayaon0cvzV4ttNFWslxTRjeVcDcin4wmXHEuHaNlV2",
+	"DvbLZuiQVUa5sdbnkPHwIWgDnCqiRM4Q7J0L/41UnXN/Jk9dt0YFPc6xQSpnvmh1Q5b0sp770JndjKO8",
+	"xpW2bELpcqnFfbmWaQ3W+phgeyDJbGtDtRRrfkps5HCsmCbKzB+mbD1z2hWtHujc3HYNIrig3VzNkEtV",
+	"tUcgkuYpOfE+F8mgusih425lidYG+mHPqrCRFdJhTH7VOL8txdBC0HQ4HmY0y+zSEnCkrkWRJfY3uPxE",
+	"bsay4ABzA3SaA/AUF6E86HWGYePKWGJ9j7SlusgblhLpCD94oyX7yu3c9gTJ2ox2TshqrKxvQot78ZmY",
+	"FfE697NK1hBJOfmfb1+9HFp+EAyFTNgcJwCiB6VayBwLYCvj/wkaN7uEpXsuOp4nf35aLZcdYZnCiLii",
+	"OUOgsshcjw0sszznyIuAfWjDBn7AKeOM6iUkl6X6mPwMvGx5y0XUYNKImliN2HufJnKFIfyRGTVLlXad",
+	"W3fcwhdsI60qWqMVKVYrOs2ikRoGXhS4ADJbT4wNbKeMwIu2HlIUmmRCGW6lHHuNkGmhEZd4Tv4hpqhG",
+	"mfNocSq5O2c8Zctocfav6SUrbyYs2+V2XsH+8ZqC4SI2JWxJCQiBfcCNUFWMZiwhlLN1vEg33n7vnd0Z",
+	"V6AC1dk8bC5tvURm70tPEdyfQ28ie4ItacxmASlfjMsKyB4qU8HBXyBzlpQBC9VieaNMgvMsnw06aAdb",
+	"CGcNfzHahm/+nNONX36tAWzbpVVb1igg15Hr8deyiiZJdUmzYHcbLNJ7P52MGXdQS5lnKdZ85ESXe7NM",
+	"v4yTYal1tA8RfEusuRuhImI8G0lGk5GlVzGvyM2yUzpiv0SgPURManC2ZvIpHPRKilxo7C98SvJUGQkB",
+	"LVKXJc+VCikYWsghdtKWc6oYDEARkLG8hnwjEAHQ3wa+HzVdPF207NvrADHBEXVJ5FMpisWyD70CjdoE",
+	"8dqYdfJoHGYP8tz7tnfXQP/b3nshayFEPmMqeit/sHcYFMPOhbwgYo6Xne0LSet/44zK4TV+OLNXmBoc",
+	"kYhUzpbpZR/9PArxRbng6YxmZU1zG5gPOC5gWYUCfKGn5D9UVmA/rP9YUp5k7L75xXGHCdoS7pR0rqvF",
+	"4LoEZgr04Qjeg/cED3HAOZ/wx1HbbI6vohHHGRbrpW2gCZhTMW61nrx9Af7nnFFu/SZPm/1Ao6hk27o+",
+	"t5T54UG0zwtcN0GvA0/hHVNpTd/vcqZFejzPhQRTMrqlO+Hmr8qq+vb0Gx1hfzMFwVlvKvRM/blEfsgy",
+	"rMCturOHObHrrulhDumYqIczaUqLlo7SweiVhXhuLcVBg7YibFDhqeB8RqV0rorBYVWFViLQ2XKoe7mz",
+	"r5vW2VixmeCJi8NgPtT33z2uoGk+Otl627pxOma/RzGkvfpuogqyIox3QOg3Ni0DLxjTQWvu7x6TF+mP",
+	"x+TMJ7chbpd5KhSUkbZtDtxDDejQVc3GaFwpbwyJpjPz0zEB3ZhnG48UYJZhDAZAFoFLx82j4izse7lV",
+	"2sP1nEqt23R1NjPHFz0uVXgUbpk5LTLdplKccQRLAIVCzEv8sUp8+7voDcnTa9iZ180NATgfvyk1pLfI",
+	"TQEAEHSurVvBOlxsD1JLteq4rarOLL53dsP3TZ0wLOGJzM4n9Pl68tJXACuG/J5Ksg0kQJ35sn7kumXg",
+	"pt07SePhSaxn/hadVJeZXmZG3ygkqrIwspHKYmmz2tkV00RJRhMLHreVEldU0ryjh+XnurJ19AwHxnJN",
+	"kEd+96ci2ZRAbJrlYDwX0jnkqEdRAm+/bWZpTcjSen3qyCxHv5gaEYvKhn4KRrL0wuW4h5MNSuii/rac",
+	"rv6OS/+4O3hKWNnTh1NdmDiAF1yzdLHUXbsewdQK4ayDa/fk+ORBBHCrema/0JkWshqU+YaomZBmc6cb",
+	"4sydrRsaZNvlFkSuR6jcXC2gEm+UZrmRe/kq4oj+qwAcWa9+AzCbdb3UqPnxDw+ePOzR1NHdzc/S+bzT",
+	"Gh9gw3bGKYYZ6uGnmjb7XEcLyDyKnd0mvIWcQl/xWtr8msPABuHJ9JhQfCra4Y4ebkYrqiOJR8+E1iwp",
+	"BZFH0wQtAarQjdA7DgXUVjAQGKrjIIW8GFw5NiyLay5FHg2qpIj2a0zp+jUY9WkMTPNuzx5zFsw3as+c",
+	"p71St1ozz30JSGR2lc4A3VUef6iULCCyUXtmFg5ygFL90lq7UZgM68Dge9qcw6T+Kw/sUB0Rlb82zMWA",
+	"3LfY2eV3yrfaZ3OYzl7Xm8k6NLEPYd7H5SSbAgP/ZoEWbQIKNuN3jtSY2/ZG3VstB/oGc2eHFzJnIuLr",
+	"feYSdQnk5lSQ7vdL2N2SevshmmTrAKIx64ZRmaVMEmu8DU3ubtnA94HndMAOXtN91D7voGL0IMyZLpiK",
+	"QXv8s6BZlV8UqngM/iI4a0G7Bas71oYXgvp+i9YuBc4Z6Oav+HKc+HZL7irfGh7jaJB7R0W1x+Bx4wXO",
+	"YQCVWzGpoNHIxyFazi9S5ORBPNTbYK1u5bb0UFdfrK8zcHxb4gig8Ozp1va1djgftxHv/h5gxwUInmij",
+	"oTflOMZP9/Ug26kfTL0KtuIWaFl2NnsqW35Nw3Suv1Uu6mYzFkv4mKUK1M+SY3L5AHxOShDBR8aWXKSX",
+	"jJPpxmgGPmsJsc2mGxBZtslxNQfCKfqGX+AaO4J8xjgOV+Ouj8RPRdlXWR+TlUwvqWa2NB+TImz3Uogg",
+	"CTkioPu7xPWgdnTknKEAv5ZlsMy6yehFGA5kZA5GrizTx5eRztiv8crW92+fkRWTJMe2DkSLC2a7DB+s",
+	"xUR8DLM66jtf4Nulq8D1jijnrgbGcyoO+Fc82/jsROuFtxW8Lsajl2mkxDF13f26+cFvMALmD3wnrkhg",
+	"0ndEhUhiTU8gcZ1QMsuEYhCZOiWK4eWt6TSDhcIPYhXPpyikZLwjJt8IVj+f3/vNmCwkSTEKkZufelYd",
+	"JB5+PBKGM2oGZu+X6S+CJCI6cZu+NC7rOyPldfC30ruf+7pLKEXN6OyiGjzZis1b4v43CotTbvvgmKOy",
+	"3jifunXJJM0Ivq26elVFi6efQ2H5PHUD0CzzrarEou17Wm5comqkKLmjG4BOdcY6tqOpqr1/8xx3uewG",
+	"dJFivq5N5o3O8TIVGeqvvS/Wv7lXtrp+4Y9uMYGeZEnQdmGpbHz8+qrEEYZGl9PZMgiM+pjoyJZJWRRO",
+	"wBbEUKosBRhcIuasZcEXCjpFES0WkGUMrYvQCEP/s2spxQinUgrAWjHvfePQCFoi1WMXhFRxE1AU2rfS",
+	"UEEx5ozyJE3srYdA9TSzdmCsnc5sycZ0TSUbB2V+zQcTxjdjLdtaKjbFey3qvJIiTxX2TdGCwJdawAEX",
+	"3LrTBwR8wVgcQ6eG/qIe3gOg4KGDeUDLQW+toE+bZMnYTDajmvFZRIt5i1klsE3lsQqurVncEQP7rh4D",
+	"iwbBgnmkfKyXkBZqL8masEbdwKgLmOuyZfwoQlDbNKxQGEPYgelo2dRWtUEVq5WQ2rKc/5Tz+Fsh0t5a",
+	"1Ezgv5gUY8ATksxscryyqS+Fp92jJWPJFttHOCP42Clhhe1Fx4p7RnrcewDR+h0QOGS0yGWefoK+iAmz",
+	"ujoqXoFqCz1VHLmOjgKC+djTexQyQpPes2KhAKY3S6mq1chBajnlG1vOSmZUsVMPXmz08NY0iz5BnC6c",
+	"2VFYMNBZJdZfT9kl47TF71137jSKXqCHpoVMIS/P3r3tj+kh2Yylq+0IN2/cc/DOgAZT0XzzoIWOryOr",
+	"ZPr5aUUVgvKwDuEoCIvdbtpNUM5ldyfBtuK9LQO/MZ+OV5Q0KZPxJKolVGufsM0mvUSlgK5WGbR61Vhm",
+	"QTXJGFWaPLBoP5iMC2XdgFEUVEe19dU9HEG6JbXuklrGGgegu6A7oRrXNVsKxXh3OXzvbOfmy7Xl2Xlt",
+	"z511S9vL/ej350ZyUN3o+7EOzn8Q45hXXg+G8ixJJgIMYf93fO/j54ejRz986eXweWTY5fFJBzbEiBTc",
+	"XLaQ+AQWkIWIGNl2owtjEUGporuHhcR3j1pIK7Yrb4JbpY6VDcwfN3udwOgnT4wxtnZeC5uG3lKE9uQk",
+	"2t/xF1efMhN5nmqnh7txviHuGurZ5HH1ww/9+1IGsjMyY/zjONyRvrpH7Zj8J0Z+88vB/d74yUfGjp+w",
+	"EtklS35xLZZ7dV5+G0tIQhXYa8RW23cOGzC8FdMeEQFCsFgsQmfxvlh14PumX6rsR4yjGapSYlQ6jRB7",
+	"Ne7X6QG2B34EtP0b/ZB7jVHEblVXjzcK85vKqj0/QgA6ic5w22a5XHX5UtCXOoeWJ+NKr+YLthmHHaKb",
+	"HiSaFWx7gA0Jwj1uFxglLFuj6awSxKgZHQG+nzGFsC/L6OgyhXLKmOP9jdD+3hmCrSzNhgSlHs0gSWZT",
+	"dImAKoSZZNrW1V/SLE08+kUZ2m7oI4EJ//j7qhXfL9RtU0p/TIFNIzK2PP54IxpDDMEzZbnFw5Nhvth4",
+	"aaodwXb4rn6evGGX4oIlGKFJBLaBFgXXw0bOo3mYJUY83m0wyJRtBGRNC8Xi10MH9O1z4FLojepuB8yI",
+	"8e/0wMItvz+qnI0vCIfVfGw/6h09nxZKxrBaND8eymgGF9fM5ylvicmV6Au+3ADkju2lC5zigKJYKmNd",
+	"3gM3CnSsb0klCVP/U0VUuuA0m4pP981L8c9tqWV5ryDvwvCuT9JHXzoX7YUtW5wOkfKSKykT2T0lXzJA",
+	"K4pLOzHXiORDFM1ZiTKSKkKV4WK6oCm31TGUzGmaFdJWnqyoUgydOpB6hmDMNgzkQAXgYjdXeb3nvxeS",
+	"j7rl417J+MaSEsV238c7fC6Au2tj1N/sJNzlNaUZ5dhSeKB3zX8ywP/bv1VdixkfT3BuLdQ1x8gcqlfg",
+	"revSlgZCCh6qeaXvgIeTGFZPWj2BfQzj2lnehHVcncLQJtSNBdR3YRpoIz0+5JWX+mr8d+LtjKvzOID3",
+	"r3kyN+oArE5nZ0dG9LB7+zSqbx8mO3p/QNJBhOrkSKQ8FG4jhVFda5rZIj6f3tsl4gHAHNsVxfNDIrWu",
+	"uq1BaJnM0C3LbKDcfil2Zm+Z1nFrgGarJR3PlpTzSiZkoBpNmd72xEZc+Dj1uLNcfkCg+QAKWbsPtRHH",
+	"bs6gSz3baoIgbqiNIo4T66RpKig5/TQOu/XHnyhnEPk7/G1s61/L/dpay17tiOjKADZjMMJVfE+2hEpj",
+	"L2gIdsK0uk98D12tt9Ol3uPAovf0M+G2utMrK6iTcJOgaqw1qjFjG1+1bWoLKdRorEJQcX6sU0KUmrtp",
+	"oc5g0SPqklT76FNe2t2EJuUG3/l2Lmff90Z2bxzmLm7cCFU2eslYokhIuHGD+lbeGhBv0wDAmmpC15iH",
+	"3KfR8RXcITv3V/6+73VT2snfPdlaxVm/icpknl6vlgssR3289cW7u6vX3QV0W3Bj/iibWNQj6Sd6XzWl",
+	"x4rxJCaq2gAZEw9YqmwwyPkPAc59LgpJ1oxdqAombC64Xo4q8KK9sfFgis9oFCl0nfJErNunOsI7nbEL",
+	"D48BUzHz4mJ9GqkJX5S4KdA7aMEwzYyRLJ0znebMZV71n/0HmObWcJxbzQj3/2PbeZnNaBwZCNSZUHrM",
+	"KReqJ8pn+ZZtkRqB4KRSY8GET3Gr9NtKtjXciqe2D51p+yQBl7gGjNfM3e47jtJUtvSTgxA4D0g+KGfZ",
+	"wQuFIwUTDBZZ2aD6MY0ah91KKrsrIiAY+msh5vHAH+m8nGwmuMg3mOLNEyrR38nytEBsN/OnWaG0yKOe",
+	"TvddM047WuI6zTJMIpoyxkEyaQ81T5CtCOOJGhHJZheCM0jv1mtB1nTj2lK45pcI4GqRoRVNE6j6EdiG",
+	"DEVAM/aRpZxRuZWioyiJ9t0ocZ9Z6CPrJg/WowSZU2nnnnLwk9umE6KQ3QawkYgJ3ew2XfdydL5QmOyd",
+	"+fZRm5YB1WNsrkmhCpplG+i7N3K1YQ+/x8vFYdyIhG78yRh7TXC3BTk2D8B2CebEwWobYKsFOz6qHl11",
+	"efWdaiV9K+HvpHJfqbx79/9VRRpslWGB8Bh+GSBWRFdqrZEqrq1NXUIMhOlFvh63XEAHGKIeBSkbmVeG",
+	"DpZ9kMupcmRRDsLeiuG9MVva0dVKcAVuCAd4djQ6WjBjWcA88lXGsEhpdMTyKUswRIDWha2/hw9Jyi+M",
+	"0pbbb8A/xixJYW1qxdhsafZOUu63XblfZP5DYiahEFMqdPLMIDlUQdJJwmC1eaGg1HtqLHIYCyDIYRY0",
+	"gzOKXnWVDpN9gxRu7yo24qOHTVW5Gqkclv0C18p4utEsmiv3LlKjYkjVCGwHgwR1cduSXur4DiE0RoUr",
+	"sSgsmrcnZOAUxnRFcz9qRZx92z0LgG7tM4+YOQWlMu8BqCteRuObzxqZbXNcxCWTGV1F8imKJBVjX+7a",
+	"Q17hG2W1ax8JDt6VtUw1Gz9Y7vDSk3zIS8lYMtq3BwFTOs2pbnMMAQv3/NSQXRy0fxinsb6BwRnmMKvq",
+	"1jR2t3FGfobh6G47RhWyqZFEuKUxSexJt0qI0trYvSQSfONNzNwdHamUz1j/nAQtNM36DfhLuigkVthB",
+	"pcCOmQF2xBEuuXWL3GiRrnG2+9wA9WlXfavZ6ltKEaufAz+ZF3+2PR1NM5aU4llIl81hc3t71oxXWLRz",
+	"2DU05ijM9kGWECfu3Z5DoScu9FJGxnPlrhbMIe/5bdc/sC/Pl1pkdQ4/0awE3E35nEnGZ4ycvX7ecyII",
+	"xNCL5LEuEykeGx02lXB3OiMyZTNaKBYeMUlSlvSclyOUsbnH1S6yLtAkayfZ+Lon5S2NHUPy81vXpqi2",
+	"MvPOPhKUlr19JF4w9s5YqEm2z42kZFGsOpCTR94qtOnaJE1OidnzDXpHeFuO+RAn2FIUWAkyyBEWSeAJ",
+	"ifor1J6uTAv6A6g5e6g0MU4rcSh6QrWAF/Ei5QEw7sQKmTFkAE3iMCcWlDeaOBkdyHBQ6sMi5hlbfiHp",
+	"ajnyMMG2WWrQfmQqCh3HjYvC/H4wHxqRpIb2O8GY299PPk6cIPCoR5D4AFvcE/DXg3S4bYgdxYeloHna",
+	"PAf2aZVKpgalqF7YXnrOSVAixowv2MbQkM0djtrX1afHg/Jd3zXwaSwKfUtea9YjDogphapp7m9NLyrU",
+	"9nTu35grJivreaJLrp0s7LGfVvuJ7nxpWoLofWtW2oJfeZpzK/pyB4Rh52rd7N/i4+Y06SKGf8A0mW58",
+	"vzufBj8QAumgqdG2IZAH54GZD8uT9uvfJ6WnJIGbyOnxox8gpbiykhvNJvYz2Z2Ry7UM5uUbTBz+0jWv",
+	"tw1cUjrT6SW6ejOmW2BI/fvvLG8P8K22Sh4nJ/oz/zBJX3na8zyM2nl2Zo0H4WbYrBvlaDOD/ekf1zGY",
+	"B8xr/figOrcGXezajKcZJag7w+K0AB16Z4VM9eat2QsHaV1RxiIYQ1UFakQmajrOL8aXD8b//b//DyjY",
+	"sLXg5GVUQtDZDr3UegUmi70Vx2Drd7eMDdvTwuNlz8mZ4FqKzDzKGWCwBXDNPSbyBSytuWgFS698/ez1",
+	"86dhB1abiZRKW1WtRkFBbHWTVGDC44/KpnuOznmlTreW3KxGJNlwmqcz+Iv5uUxsGpEpRFXh6wzbqplt",
+	"MXaVJplYONhTjHqNPOrB6Jy7yEomFrgScOgdn/Nz/u23PwXh5W+/JZOzQi+FTP8LvvOU/AibSSrHTv5E",
+	"a2v+s+/2aJtvpzxsdH16zlu+e16cnDya+fpBOHP4HZvAJyf3Lx/41un3gebIc++ig4JgKhmxHidiLCi7",
+	"rh9FkjJY0v98++olQWSC92gf+goRsxf2V/8sKjhk1e+6IlffGg2wCs75K24sP1iwIpPPRoB8mYwg3qt0",
+	"+bsRCa72L5NTMgl+nkDDKIgU8zIpb4Un9C7NGU7lzS8/kUePHv1gtvb9u5+OyW+Csw22uayiv8ITb5+N",
+	"fI9ya+Kb33PKxb33b5+RKVNpAphnlgwQuMnsF/aMRwQO8/2yl3kNUAPxFSlXa9s0TpW9z5EO3TATswsT",
+	"7Pl1zif/Y01T/f8+UZMSfVMyXUiuEA0CMeGyACQEUD9LpCHfUZ08PHmIfjHo9E2hL36aZcQmOp5z1+uN",
+	"agIBePKW8YRMnicsXwmo3bz3gm0mFpkIEF61IJKtGDT4gskpOmcZmt0PH4PzzKZKThx268Quzaxn8vM7",
+	"upj4AtmNKKDNtR1Biywhf3r84OGfy3kLzgjLFHOwJyTV0EQWcmjsAf0M3tVvv/XE8MPjJ3/xnf2xlEg9",
+	"Nc/+i6D2T/6FyKn/woH+dc7/de/ePf//5sHHJyfkX2SScoA7GP9DCT4ZkQn8BAc4BqfuhPzL90MjM8q5",
+	"AHwas6pTz0uSWazZPxnmMMQ2KeFIJ38mdsAHZsCCUysOWGI+zkWQ5gKHC8hSiMJABGenZII+pgmCeyDK",
+	"p/3kI/PJuZDTNEkYLCDlqpjP01lqrjawi90SjJ1PrPsE/lA2dQL0zqCe2dCvHeGxGYELPZ6LgrsZg4Nm",
+	"RSFJVvpfePmnl6kK+vfZLz0xX8qZXopkbD5om0q66ZnPEfYpVVqdksmZ+ePEslaqFcEXlfvYD+Zj5iLM",
+	"0pmGdZdUPfa/t582RNFYbapPMexRvghO5zVVBCSfofmyQzoQKQ7+4KEZfCUBXgP0oDHGp8x4AV/YbnjA",
+	"6AiN7NCPR/YUUwXEUgNOnrhx4HRXdJMJmoy1EOOMygWrkGSqwKVsM37zVLt3nyCxWaxJloxzlqR0bBSD",
+	"+gfMJCcgYVB03QdmwA89QTaxsqjkCUoQuEDMiZEJp+SfhdAYrpmUKLj+I48s6V/SNDOCBj+hNICJKahu",
+	"OPW5jAEK0siLI5BlkzdMy829M/MDfBvy4WaMY4uU1GEbS6PBrehsye49PD5x5kLldyU28dFbh7kQXu1n",
+	"r58HLXeeHj04PsG3xIpxukqPnh49On4AHzeUC0qlubFpxqRW97N0zmabGXrWFky3ZJyRhBk6ohrgLInN",
+	"4q92gpxRTTOxKKGnvVJFJlW4iMk3ilgELiOlGyVkQp5zyp369o3Cuxp4bISSwWJQAf2nwZ386ASyHY/J",
+	"GztDwZlRRHObRwMaGbcuYOXXoYR5zly0Z25iNrcyU8IyNw37ZgICTeAAprOc3f92MvL1kkghVtnxPtRU",
+	"8OfJ0dMjs55f3c6fwUlU0rKefj56eHJi26hoxrUH8goo3/wOraZtNlV1KHC4gLLdVLKRKkY2pV9pUsgF",
+	"4pRIpUGZQEYw1yHoP0GBUNss/LLuO6R3sHWKPKdyEwSYzb4uhNXjqa5LZ9xZIYkNXKLB5gsEMREPKNvo",
+	"2/fYpUPjsVTdPIEz8+DPlxYZJoTKbQkglo/cd26i0dYnHVp+E8c+Q0RYQiGHr6SmC7Y5Rm8geCnNw6D6",
+	"lvIB33AWFR1qrrZPhi9smD1VxLxUnVTLbLSR9npswccPPSVFfLprx+DYav2QQ689DdYg9JEEJUmwT0/L",
+	"+Qi575y20NVbSPrp8eB7SNz58vEKBUzJSW3C5QzEBUTlwBxG9jyE+HhXNbE5W/tiqFBKsJmQiSqlhLXV",
+	"OwXEj/aZGxMOQjHPji6vuI3mgrzjfodWzwHvNQvv7mibRgUJ8ODSIJwK1JC1cqD5Y9v429Grr5RbcOO3",
+	"c4ol0UMxif1crGHrvF6fZ/h04VHdfJvdDbYHb+Uyx1Qfv4yOViLWyO0VLwtuqpgApcNgEtLQxPx6ApMp",
+	"DXaXsCLWVKK2cEx+NibtkqJuAo2FeMkzxDdbwSomWw1TdomoMj/evnhOg7n/A7UsveW5wL/xgm2sgAaL",
+	"5EeRbA5GbS/Z2i7kS9UTbRsa18j8wYHJ3DWtjuubSDABkaXadqA3h7JkNLGtC35+R1sRrexj9+EZGOjh",
+	"ycPfwzL2ZPqfgIoJtdOL8mn1Nrz/Gf8xTpMvyLsZ05HEjZfCu1SX0IJFQO0/35BcYGfrKj/hd66Zn3q8",
+	"MQcPyNXqRs8wwtmLgFJFbEAUhP4hyXiPaexJhjhyNxmO4krYgmlPNFd8Hb/iW3blJjnZ3JrtMqbtAh7E",
+	"ZVYbfAbMsHIB1JaOZXiJYqls7TKmRjdAF19TDmBayy2XA4e/gnHBGJXudQmf3MjtpWxWJBfrr/L2PdT8",
+	"9712MSzX69rdiItWx+tLj/gJQVS9ZLli2SVTp+DUn6efJhjhgkCK+UEy67VgWYYvELqiMsKIYN1uxEUQ",
+	"Wr4dVm4ISRuz6zzu7s6m5ZVadpUt3W7hVbIQDmXn1avTa6kObaabIcV2u+0dkiFAPzOa+VKgiosWXbfB",
+	"KVb7sEAYJcGwrPOQTwtdCViTGeXnXKygDPyYPDem2ky4uDX4+B2wth3jG+Wbz3rc5EJF3e7WrKsc0u/B",
+	"vKsu6LrNvMro3ZI6JEVMfhD2/K17+XbcObdiRXtKgh8hz4Six3pONlBOtOboGSGBGK0JgOBmuu9bMUbv",
+	"p+daETNdGwNVmMNQwom4jgPMZmK40gtKJIMvmwkicBxVQTy6eVsZM2AjLl5JnHGNX9sP5RvsYtfjLqmy",
+	"y+HcltgM1fbFNvtxSlYyFTJ1tWJl24rYDAvF+rtzN+LivWLXcMPBObCkjSXg2DEom0rb5vUGGcFMCTsw",
+	"+taztHF5GNUJKly7GcISLmS2Rq9JDJYbnvNRcC8hlrSMrRWKEddDypx1MkIg5DAtA1nDfAK4zDKV388q",
+	"i9iZ7avTfcU2lhcQ121huYG7L4oqVxgbeX/OOPSld0PL2JPBXxc6wtEp14JQjo2ihdx6130us9u2eT+h",
+	"zToqwYbTF4JZ7MaYy8O6Pm9G5/yaXKChJnXjjtCuyRzKHRqOETPEWj2idVq6JnO2w0N6a7XgV5xt3eeB",
+	"Xg+/H3VfadTV+XXw/dVcx+XCb8b1uaMZd0sdoTe+mj1Z8Q2DygxaExYS24O4igFb07C2OICoKieDru77",
+	"Saro1PV53Y+3rZJfu9Lx+3/sO/2Ou24Vd71gbFXjLXTH0gtwv0KRHs0yEjSnHcBS2EngyjgKP3/HUHcM",
+	"dWsY6r1iDX5aUGiIO4BvLplM55sD8k09kuSK73JwFkHzUUYzrInzJZFw0UKJxpLRFVMW3FgtxRq8tr6J",
+	"qF+u6+cxsvkGVJMZzdk5R2xkbMAbfh9cuLBaSy8TAoCB/u9QbQFXfXJMzoi9Q9GCtqDg+DoUMQrzjP3T",
+	"OQ//hoWHmnFi2waPfA8CFwYKylrhQZ3a+o2UF5oRLRaw4lOSmmH1mllEc1smmSry+OEPx+fc9sMg1O+y",
+	"xo3gsN1lZSQS7JOTR8fkg4NHr625LBa0Tz8++aEaCUsVuWArHYtbIRXtKR6j8ajbZDgiPXlaQ6/5TYqA",
+	"M3VR5QrHKhhVASJrFQdlGfm9PqnmZSPl33fSeX2dA9PPy11tm1H5xF4J6FfrDqvuwU1mgie1Bt4HTPX+",
+	"EMvUZmGr/Er66IiwTzO2wu7EFuQbpuTgveHaKF8+aKp3/Uh+B1kBjSVdc15AffyvPhH8VizosCnhqC2V",
+	"TNWVq9a80K42W/zGWPIub/z3kDceIZ9ru9DvcsmvLZf8q5ESh7/j60u/kSDLbpfibfRY3exKri/nPND4",
+	"e1qkN2iLVswF629KESN4BAhmfEMypjWTZEZVK16CQ16NFgNvx7a8HmNwuxkYHN1VJItXkO9azL6QetpN",
+	"Pwe8R/4hoIWereut2OYTdH8ZLtJ92ojH7oC68fa7MttuzmDrFn1VH8wtk93XMvVDGWFRw6vKYU2hff9z",
+	"hY06La+KwwQ4CrhyyjLBF8BUiKpltfZTB+MJqGQlXmB+TN6wS3GB7nrlekSAsrbdfLsz3Dop8caNt/ap",
+	"HMqA60HnfQy56zHhOoy32yE+jAHXa0eHcV25A30S274C9r5Ki+uGba3eDH3LLa3rX8eh7KxybqMSWNkV",
+	"W6Vb73OfhdNlgf21TNW5MpqyY7TZHljPUgl/r6kiS0ZlgjlFGdUs2xzKHPFloD7tAENRTF6yCuZflolC",
+	"B/vp4Yu6d7R87AZNWj/Z36dF6zd5u0FbHttV2LMhNHuLORvQTbs1+1yTacoTZZncYbXXcbSskQuwVmP/",
+	"W2vmAiyvedybxua3Fqm+7ONOk4Ql5xzM3VOMzuAzo0DCaM8XtmfMMTnLshDCC54wcw6a9i4FhF4w9+Up",
+	"MhfAQIs5gGLniDesqlkpODO+8S3ip5mYXahjchbuA5bVwZQyRi9ZmNSCWTUsIY9PHp3zANsLvsSSSXul",
+	"tqek34FdX67lms16P3D3ZVsB9rsVasK1TvxQJv0iINmokGlcWPc/h3B3W8z58urwLK4C8O8e5vwawPLO",
+	"SkECSWpo3NvX0eXm47Pn/KWQDvTXl7Umks41gWJyCz6N4gpbXziw5jIH0P7eCAQ5W6aXLHlK1DrVs6XR",
+	"7MR8TlKuNKNJTBzggq5fHHxNHoWSNG7aodA6k0P5E7YyWbs3IaShq9eAOnwJt0JsveLBREZBAmZa8b13",
+	"KEyD2NDvSx8Pw+3n9sPrCX7NN+JfGHrh3k7vws2t4lC+hYAjaz2btOVNuPd31TDuG/Ojn5n8gm2uwVK+",
+	"FmP0Bdtst0edcXYoa9Qbe2hGVW9GJ117G6d7yNpeNHGfJsnwUpWGUI9HhLMMW/B4eKD8mLxyCmX1uiE0",
+	"k4wmG1tmokQzxkSTZD8i/R3cEbDuuyvij3RF/IguncAKFF7G7HUd3JcsF5fsGrnfusXobOmBkID/Y9BG",
+	"Zmp37H7H7n80dn9HLyr6ILhJ9uZ363TupwH+Zh/+fSiBuJrteqDdokOpgVU3/y3WAu1Ev1JFcFda/R1c",
+	"Dm7pd/fDH10dzD0T7HU7fEUK4R3b37H9nVrYj++3uv6ux+MXz40psUUBLL6j/yV2z+4NOvCCbd7iG1eb",
+	"+dLLx3hVUP/OLmhVJOHsuxH+VxlNuWaftOv4nFBNjy/YZlJ23UOQFMwRweJBlinWVpvxAjAXv/bkDfj8",
+	"9aZtPFeqYMkLttmKx+uwZ1V5fLdGxt7cKg6U0OG7UDcZKRCp9z9fsE0ze6OutlyKi2tliFuSvtDr+G+l",
+	"inC9M98bYNPQV0CyED1cCJHELoG2BAmkz6ukhY6kiFuAFtzK7kOZ9gXb9ElzuM3y4PB36Qu2uZHUhjsR",
+	"dK0pDANvzfsrWqgdfA0Bi0VhReGzdxfuHbVf1YU7L1TlwsV019Qm1aoiZ0lPDsCnD88C+N07HrjjgSvC",
+	"yJwBZh8lIGsTzwl1rNxO2hea6oPQfnOvRJYQxWaSOdDaS5qlrnkhIwtJZ4ysmExFckzMC5ytD+oGwcX9",
+	"sbS8N2bN5gyuWcu785nom70PsZUDtOFEnhPzPspgJhbdXulfzQPX4ZXe8uDblM9YnwffG0WgqwY0Fwlz",
+	"hXpr5rrPlU1VLVuOzOmybE5SPsuKhCXtvQxTcwpj+95e2LfxWdsvlz3s7Km2zQil+5XNoty5hM3SJNw7",
+	"2Nu2acEf22b1cHvlbJ9pVXvgQvFysmtD4wd7T8kXYIK0oASDJ/4YZxlVakCghfEiNyz84NOno9HRQ/jv",
+	"I/jvY/jvk0+fjj7utm+Mm3PENI/YbEShZyLv3xLzlX2+N0krplQqeOtu4J87yPrhk+9usvT6V7HYHoBy",
+	"dbtG6h4iEPUm+F5r8EmymZBJTebf/1yKqy+tF8CCGfl/dLXb1uGUtHM8xFa94qyU7OvlBqDRANrOoXCu",
+	"AVEC2uUa1tWa5Sutohs59D605xRmguWU0wUDTN+tkeHf/LNff1VIZS090gH941cWva0N0cpHtec64rkv",
+	"xVQk2FtjISk3NpqaiRUL4AMyOrtAq+fwgd/KFv8OQsDV9dxIMLgyhW7joEomt9/auTVLOxQOQG2W2H6L",
+	"GGmemQegbt5IVcNewJaqk8nj8vr+5/IX494R6JvhzFviFtyd0G6lr/AWLOdAUesGxzRj17G7r01jrBP5",
+	"9RBUhxZZnfxNR7mrs9mmXwwSEJUN6VA2Y8JrZ1dwc9A2tegX6/m9YJtvFAIoCUkEz2zjYtvcCZSkJVXQ",
+	"MxEg3ZSV08fkjG8ER+3HQqcobGiRWEAmhErBvOZUErHmbX7hr0MW/948xHeK1K1XpFp8yUMElxU7RuGa",
+	"C5nfp0WS6nvscivy/Wv7xpl54efL60HAv0qlp1zIdlsX9+fUCLYUUJ1SgIAOQZ7Mj7hrQhoZSjXNxGIP",
+	"q5jNCpnqDeyr+/BYiwvGj57+/aPZmpIwoG+Ie0jZftGJm5adS6v57IghQh721S43lCOMn+yjDaKobSon",
+	"jMosZdLt3sjN007vwcnJaYmOxTXcG9D7mk5VR5M7+7mKF9JMjGrsyffd4yNwQ6Z5kYdOSMPXCyav2AtZ",
+	"26YOpShGRdcucwZTX0j/JKMbRcSlbaAq5nNwtc88hUQob3S0KiKayQvbvtRFBKxTXGm6AWzIC7bSZX8+",
+	"kohZ4RvhccFjsWcUogPJ9qclm12gNiPyFZUM/ZG2M7tFdmxtvyg3Y1lUKdMS31SIjFGO3vjfrWbjNvuZ",
+	"PZ7r1nBqh92tAjT573aaubdmUVcvYX7D4i7P3QAxuxQZa795B91v9zHyfP8zLfRSyC/3P8MvOv1G+Ht3",
+	"CL/ZCOofym90x1ZfN1u9cw27g2UwruXGmhWGpgld003rlT2I2s+AufpQL3IT+CuKWApzobfw3d3lffjL",
+	"+2dDGXc3952IGSJizpLESZIRERKMApkmjMxTliWg2gvORoTxZCVS13BbFhlTPr3rIFf5fT/C/c/unwPu",
+	"95/tK3dX/B3//X6ueO757iav+VG06t4a/DYA8R+SLVLBA1Pfz9z2vPf394rqZXl9s5Jxq7dWW2rhwx+i",
+	"6WnbFJF2AXGni9zpIney8LboIoHIK42cDtXkMMoHKDSBF717a0XO0El/SvRSKPByuP2ep0Y1mossE+sR",
+	"KXjGlGpxgTjJ6JwkiuYMelA0naJhhOcNzPUqswPMnphR2gIvkGBqZnHbL1c3z9BeBqweRoRMmDQ/BG2A",
+	"qGQkE9BVhOpbZlPDfOsk8EeJvHuKfGV24e5eubtXhoiB14WuS+CYVKBGuWMSJcMBr5X7n83/DLBlDaHf",
+	"2bF3PPbV2bEU+Koe87l1pquZ5DfKa1oRo1QiB/YySL97vJM9GmfyG7BFo4B6M0ZoDu3WW+SmLwcdYZr4",
+	"CTRXNKfv+rNp8ARg/bqvFEoVuAtEoUlqS4YoVK8bNdjo1YpkVLWmkKyESnU9hySnnzBl5LtHQf7ISSR/",
+	"5M7yvpPed9K7NQqA7CsqRrfNxhluafuEoPuf3T8HqECvywLjOzXojpF+LxF7X15vVKJRmb1czQreQ0Hy",
+	"fBOoIM09hhpLqI4MJxd6sI7JB3tN01U6xtoCFrRfRa8+XO6nhBdZRjR1FQVrumk6sALNp5237zzxd/rA",
+	"nRi7NfpAGeLb0/t+wTZgGLX5132CsjknKTJjgbjmKljBraATvMI9BHlpPogCYSnWJKd8U0pXwGS3beLd",
+	"8wolFqMZS47P+Ycl42SSSLFa0WnGJmCxGCOv2kQeMN2FZInZglUxzVK1ZAnhjCUV173I/LhBC+qGFAzS",
+	"8V/YPbkGLrRDdUPYqpG3zNa+1p5Kdm0VEulsCReM3VF7xHBi2AC8H615fIJ+5TIfyse/6moZv47txTLl",
+	"Dl3T2f58yeSmHLZV02nFw6sVfRlGnhudw4qL02oFmEWD2AX/oUEVvwMMiHIt14z/gLACiR+/+8L05AHo",
+	"YUSsuT03fdg65ENqBLdzhVfP0B4wwi+pNGXKZVGMkbdXP/aS4vc/+39DsTW+vL3czR/KO7q40mh5ZaCO",
+	"OzayV2YtX0EI3UwTTcTtMnyYsHSfc8XvMYMVPPnW8WzIKtlwmqczIkWhmSI53RDNlLZN+c44YflKbxCn",
+	"BI1S8xcoiY+bpqqdaP4o8fXKum8E674yg55y9HaaiTe7kquXCGGRe2/J4OS7ZIrp9kSr1/h3a/lJRlYy",
+	"vTRXjRY+PI89wzBXh801EYUeEfYJEJ3nQuIFhKKCJnnKVcwQAxPATuaGGof5CmqNFwJiOWbFYoTJCBuS",
+	"Ma2ZJDOq2nuKZcWiDdbx+x0xODGlrZzTZarSaZqluhU1tXyiN8olbv7fyhcjszmTs2V6aWxvbqS4aIXY",
+	"pPbBbm/flfrtYTnbbS/LAFcBxmc/3Y4iYMm929SaCT5PFwWyioNRSCSdA/ajsdGdQ4YLDzJJJtY1MiG5",
+	"u3Gt8hcgMFi0mYStMrFBV7E+54LP2DH5sBQWhgYdT8AW6Ok1T542udr5gRkYl4KXgWcutJMbMda3lh4M",
+	"8Tsw7+xCrtm2w1G7bzc8xdvjvr2eKR8Ki2/lCLTJv9XL9P5cyAsAn4o3rcXmAPaiAdEO7Gw4BQChPtFZ",
+	"hU3tPfvUOeJCGSPWfESmGzBeUvCJ4oVlrl2IbxkxMIOKsXNOFZn8x5LyJGP3zWOTY/IqeMhOCW8bO74C",
+	"5M8pI0uaVMCyjchgiZFAGSLOUmW/E2NxsyO/DwbHVfxiTvgWcrjZ56+Kv/ee8J7cbQ5yEG+7kIPsdHn4",
+	"h65Sw3GDdLg4/GxvtNHw0ogPI3VIwRMmywT/mLqEVgZIkjZdKeaUeM/TfxashNBxps4xecVnpfgO5JSd",
+	"TArdETBybiGzjcYCEXmWKfZN1FxZFZVD/rpFmlvI6+L6cWbc2FvUgIPQ8UGF23VOfO9+esJc6Tqcj+XI",
+	"PiLvM/6jlixWXeubSgcGYwWCOSEZkdDeLMGkVL1knAh+TJ5rVaoYgE0lGU3oNGMlbL1RUZz5sEgvzZuF",
+	"xpZQx+f8FS8xyIliWqd8YRgY3JApX5CVFPPUfA9QkitOSpigcoVHTtVy5opXboQkUmSZ+VcBf6Hn3Jhj",
+	"WTqzLgIX0gZXZ0RMWDv4mlWfAe7LlkpiM12bkD1ChTTbjAhVrl88noIyJ2wWmNq85LUUfFEpLa75BcCY",
+	"lfkYfuxbX7y9dcnVOxL6WCm3NEnmBua/bzc45JpuvawdtNlz2xXTRJfedeNmqxGPOIsgqxHszDatamBa",
+	"o3nzDZtXWxNvc185B5L3YRGaCc6ewuxsHpP07mxbyBs4vKgLJoF7ySY42jdtCiflyTmHFU/sl8Y4h4kl",
+	"7hIKDT6KnStKh6mfI9VE8Jm5jzIlIE2jdj8Y1TLbmG+VnrJzbnkpd9mX1vE1sikP2prM4a2FN1Tt3nKX",
+	"aOxawZ7Pt/dWuVLb+0aiYXe3wI11gR5gnDtN9b5R26Z0djEcAr4m2KIevDdsBew+QsdXdqGIGYzopRTF",
+	"YomCwhiaTlKMyIoqZZgb7FP/d9uVzyqZU+ijc2Y1Wk2ltgfRUDs19JOiSnAysdmRYy3G5jtj85XJKaFV",
+	"tTYRDBXpOTj9MSES+wujek4VmW7shM1E44LHjPAjnV3cctFzpULgb7iv3bzkbQgP2ezyim6/lLhlC9xT",
+	"jDyDiTYNvRAvGxcDCVFWZ0gGiZtipbRkNL8acfPOK0tThhWZsAC3GrDKQKE5Ji9tqnSqgtxoIUuVZYsy",
+	"8d4t5I+mVPiF3+kVv3e9Agvjbe5KEGaDW5lCRAIuXfyXmA+SBM6n1Z3qHorZrzzNvbKW7ekWbn8OlW9R",
+	"SjnvTbR1fWj69km9OLjAPvNkxZnR96xFeUzOrBx3nkaK1mhGIV/SvQTE10vhc0kex+fcXnOQwwF2K744",
+	"Qck/cbkiPv/SdnGc2J14ap+DpJ5ovANG+oOanG9YxqhiNxPx7aWO/V7VzNuuXdowUOjQUrY1yyfP0Tvd",
+	"IPc/2391tjSubOXRdcn5Ds+nnfSh2hyHaTDd3uCdxfio58Mvi3wKddz9T+4+StW9zILB0+syIyCkljPK",
+	"lc0ktdtbDc49814AWvYeEhz8BUuxJlqQhbAuD0FSbS62Vm/DOQ86KhHbNi+M+0NASdI0U1HHBFxjj09+",
+	"AAmAuYUrJBfvUgWTx12ykcsLT6HOKneuizvXxVfhuqAHukfuJ+l8fv8zGD7tl4qFdthmozS3lYMAcgEb",
+	"Lw+EA4sATm6B94I5bQsI2zZkJ/B/N9mYDLbmWTqfd9yDNpiF4jCdz5k8xJX4AQvwq7YrgNaa36xTxW7N",
+	"7Qg5VrC9W4zh8MGv2xQuV/L/s3d1O47bVvhViL1JC7gzu5vNT3evBk2aDYI0wewGe1EHM7RF24wl0hAp",
+	"u8aiQJ+mD9YnKXgOSVE2JdkzkuX5uUp2LIn/h+fnO985IO8gGHYvyQfB92vN4FymqSx0IEWCty4/B/9y",
+	"NcEbEY/46IvTTHEb6hGf6koPDT7p8Uk5mzK+0io6oUcfubKBsNqxDQpf0kLL2iStqyBvDfFXgdshcdxA",
+	"YKLgTIxI4D9+dRFjxbgqtLzGxl/0WlPUN9OwoBUQwZA38nu5IYrPBU0n8l+wKGQK4DoFmW4V1bayLXAi",
+	"cVtYrETMC1+d9afiZAlGPUhwP2i/WXOsglnOUg8eeizdBP0X9z1nO+LToj//ginq9bRHlm8HC67Pc7pa",
+	"WEy498JWtFyODEPx6gDfYZvX2OSAOa1V6GuZRorozv3UVkDMVjNg6/CcFsd5x2zXPpWxcPbbtbEqhUEf",
+	"+li1hZH1+yvtb+ld3az6QkOS6K2Dt7nosL/YR4SiU/Kt95JwRdiapgWg1SZsJnMWQEVC8LPZ9UifZR7R",
+	"mk4XLLkgQB0E3xoLF8ZA2C/sGIqnxvzVnAGo22BhdOURkgnzJjdC9+QMoNT12aHhcj6CHNHKcE4cVQjb",
+	"bnGUhFvwbG64IfrfVQ5ppUdNh73x/rr8bP99A/92tlldbkYl12JKBVGapymZQEgx8WlQivAEibsAeWoO",
+	"KLiLzfmf5YzZzIuId9U023xAW9bmoFQDaKfXTIOD+Bket5/4O1jM5IhzhZcGvAX3ZqdH/d69ubcH1nxq",
+	"9+COLG2CuRM9m2Xz1V3nN9k5NidRhxoM7bORmL8ItjvnITez8k4Y69kCraNFezpKZwgnzJFhxbMcrojX",
+	"wELCCwwCbwJgxxcqAPBVI8ReUwPJh8iNX3/58JH87z//9Z7823dESPT0oto0Fphl4BW4C2JUWgib4Wnw",
+	"gTizc7YYrVOWXBQVPLZStdlr6JMYRPUa3ikRDnsQr8Qd9ZzzdEsMPphO/BIjPF1YhkEVWa8q3SXcKkdD",
+	"B2KCK5Ywf5WmZhyi5EzOjPhwdK5Uk0wqDWH/ylDeltQ+8JwjAZPrSs6USMit+VtySxTdKkQYAN8rcj3b",
+	"mrR7FiahqdFKt7tx/TJIaxlkTeNCWqIj3JO3MSGmqpfsT3hVP0UpBkMfUIiZ9h+VIBtsQPfNr4WztpcU",
+	"r6Wzv8w5U4xc/fpjq2p7tFS7e2pWTLJ1lZ8F1u6Sr9TRyVkWp2RzTt+8/GsNfsr52CxZk/Uj23xUlKEb",
+	"usV2ajKvzG8PQhs7gTD5zqfsPBJhMtiABs+v6kamSFRyDjG0r+3jJ9qqtrkGs9v239uPcsXEyGElIUrg",
+	"da4NVUNzOVmr1nUaoLkxW70MlylfpIgr8keRzI1A3fZqrt91D13Sicx1j5cTBFAsmBYOh7uVdASa6Nlu",
+	"9pllTDfjm/rJ3gl2Cj5oxoxy23LYKgIUSCDMKYFaFdoSKzo/zo6z+izvjwcx+HtKn++hiIEdg7UI6ZJB",
+	"n71+ZXTLHi6XS5qsqZiyHkUDUPvzrAyO5hVWLdQ82crGbzZUWLY8YBWhXLOEzGTutVS4OOCF8HIOCUxi",
+	"cgVH+SxZniXLU5IsP0iCYHXvmYeDY/1ZvcgTcCX2LE2mVCQ8oZpZTz/Q6i185UYzWAyyYjE3KS7Ip6Ay",
+	"tI0lHOeSG4tWnxx891nEPIuYpyRifmJGoJSD0HgaNVv1Il4wQNGzfHEGPghLrsgCeNgE27wr/WhTWQij",
+	"mnDheXbd3y7Ij3o33d2zo+3F9VEaRZ1jMNZngfIsUJ6SQHlPkSPTBfxxLHOjyfQhUeph0x8dUyN12Bvw",
+	"V9nKAQAys7VimlHS166hB50GFhlROwDZzXFX0GP3vah3LswGs766ssIsEwms33l55yK8Ov3swcfByhMZ",
+	"0em5eaqMPPtZCPuZFjVpir2AuY5l7kFcu/PQR9FdiMYSQGgbmEVckdcvXzqfONXVvPMFVWOxB2QIcPbk",
+	"JDB7RdcssmueEFRiB5bvJmBAwMQxDDlVtaV7Ne3Vox/h60c+wntK9A+obaLcoQ0Q1k51z+PYkOIC7JRn",
+	"9eTMSAEuuncMdLuMtrOwSwZxn/W+M4fS/XvfGMIlc6rZhm6J2nA9XTALcTRKJ7LLBwwoHuLTyJREQqKk",
+	"CBVSCTHa50IKQUe7PPWe0d76b2PKidVEDkJU4ncfkrLwjEd6Onikn4HeNThlrATP2CNb5sD2fFeFjEs3",
+	"rReYebjGFD3NFm5mNDL2hApqQNIkYcmI5Axg3iBBbC5zZ0xHJTTSLacTZZZlqndL8ehLI1pQqYYMi3Dd",
+	"xId1sw5UmFZerNev3nzz5tsvv37zTRs1VhcbG2B853Up0+nCASbw9pvyhCVEb7gxizHLNY6xEon/GWuw",
+	"Blb0SqZ8uvV2tOcxnBk556khxgJvYyaSleTCnJA0rdCxQ5gkxldI/E7P2VTmSakSaJam5lUXQKGKFGIp",
+	"5EZcEKMB4hqAd2UsSgagvBCQiEEBS/LOZ2hYzNkur2I8nmK+XKdN95ulcI0769/W7j6FkxZavGYrmdeB",
+	"NGGNNrJInYzrjszNb8Pw857lBPcES0ookJV8Pl+mc4B+7LSX+NpzOe5XJOdQUQXgDG5WVDH5g021ioIr",
+	"vZWNQUcriQNul7Lwn2DE6g64ADDtKV+zsXALMSJzc1A9op+ls1GVQGOmbV69B2L5+qKaLhlC1cq3yWbB",
+	"RADJmOSMLtVY/CmRU7WzbhdZ8megE6+oYEAEKFgYYnZCwNdptuhiHJuLrBpps1/1cCygg55aMOo21HRY",
+	"GOppnIFuVANSdfiIJs11a0TzMUVwz2y89xT6ZliB0IfCogKEgxqRCVM8YVWbJRApfYt5zdRZyXizpj7O",
+	"UdIWUbVvyAEL9SHq1p4EM4MeRtP5yJQeMrzwMec0bTX47D3oaisGkeKpzBjRsgdVCFRgG+hSNFulHgp9",
+	"xBFgsxmbar5mtTFjMBkwMuadqGY/BQDswsffNEHqhlkuM2BpMOoA0TmdzUwnmJLpGis+zrCcozVF4G1F",
+	"txDls/sT7vsL4ujmbpdse+vbA10jYSua68zt4iXbAtI7ZTNtZEbsKp4z/b0bci2H5P4q2yTPLxThSR2Z",
+	"zpJt61jevn4zJMvb7oCbcqxwhRJr0XXqo7BGYkoTY0Vaig+JG0G4GYaErjuxFy4YTfWinrUQDk+allJR",
+	"yznDrHxGVZEj+M6nBCxoOiMLWeQjLEdoXvX9URfkSpR2rNFVJUaOoagMcMkmY/Hq5cvSJOEu5Q9UzVvs",
+	"7i0A+yYgiJFortzwlMx4qq09nnLTJ4ls2VinnGLpcNuytcalYGMBtVi9W0g5uLKQ3h0P5m9AdwcG8zvy",
+	"1csvUcEWASyEqmUcUGj69L2dg/c4+y1HCdgW3bRZK40rksmEpcYGJxyyjAlNObUFXyeQu0GzWg4reLnu",
+	"4L3+6usD2KoO6uQql2ueYI36WD/c73VdefX620GFQGWh6nAuRgb4oYO+iMEVsx1WtBuL/r3cwOYsp9gm",
+	"7nAVUDRndEsKxWCLJxLFdKsMsFWBm7nUHYmue3ZA0lFXxbidbvQu3KID14SvzvMh6L5KaedeCEZ322gg",
+	"fQ/IqKN694+O2oWgDuVFP1dkIgtHh3trv3Rjm7zhye1bd9P42tY2/IkxUd9hYCAvlRw1FvicZdRFVZNq",
+	"T0FxMRYYdQWZCL86qeT1M7NhFMkKZS4c1w/rsB1VQ6b4IhN0ksYvAGQdra7zI/Bp7AzoxO6MauvNkJid",
+	"7Xw2LoqhxtAVA+lOn465ei4/7x/4RuLRK38LoBEkM+bVMpQjWpbuRwDtvsND67JB8EhbQEMd9ehAp/Qh",
+	"MXburPrgnJ0t/emKtfOQzV7Pzbm3r06kTzQShZyNRIEIZLU7YS5BqC1oWVsL45iDWp2lXVLOGHXlA5EM",
+	"3V/11YEPQl95j4vyPMFRZzGgbspr0P2TO5M5qsfVnIPymtZNqoLT9pvAuR/cMz1uOtdGgwh1XR2aRSm0",
+	"3VQ5NW6K/Z9aawYF8/pUxJsb8iCCzTXeLAG8/YtQ+a0lajkfcTbgMLoRYvqoQ2QFVaHonDVJqd/ggWOP",
+	"0gcupuyQk/Gb0DyN+M0+rFILAIeiTEyRyRbcZnXesXkui9XNpBqXYaLIzLid4zhw3C7Z9sXvB7iIQTTx",
+	"RC8way+XG/CkIIjEuu+5tjCTDZnKNcsVoWla11EuNMvXNI12dCEL07mERjvXp9kE69xYvxOWoQtz5Noj",
+	"hrRcMoHc9VMgV16zHOY2vFsRcLSzZS/ViomkNgT0yyzuZJO+HqtZMAhClU63UVl6GQIScwRMWQp7mll+",
+	"hjLsCR/SUtPUOrZTnnGtxsIMaFIkc2YJqZAGAut2jMhmwacLRDGibVAGR80sKIzLcE2YSNQ7cutO4S1R",
+	"5lRgqpGiWcCHNYk5AmuCoh9g5trCNzYUYv2NDYHQG57cPRY6irQLUwKzo4iWG5on2JVyoep6Uz5xsk75",
+	"HVMrl9wDnXcJ2odNWtc2/HimQSrYhU3oUq6IOeO6s8C0+6DzhG+4SORGWehyBcxBdRm0hnuH8RxOY5Nc",
+	"2iwkzXjTXfoJn+hxVrGFpsqhNE3vVXqZTYuc6y2IjIwKOmdw3sx1+vafv5uNisOW+Q1Id/jr77vKPnZj",
+	"BAiTQDznRlwD9fRUrlg42zxhQpt2y+n2EfrGEOCn8rEHzWDgx9EeXQuwC13H1QLmRVxCrJ/Fwgs7WJjI",
+	"Yl1+9v/f5i7HANeSbd2dXYaMA9y+u4gFkWLkMxYIF9O0SFhS5yT/FABOWjFBoVp9DoW5Dgj3Plfm+ri7",
+	"Ywb18Nf2pCvffgxBVTmK9Y798Cz0L8Aabiff36Ed+QdM5pG+JffyIW76Btn0aF1YfsyD+LB864ce4rP0",
+	"yA83int7BLDEZvu5a9MnLjMGBPuNOuHP9pkHrRDiINq1QTshXamC9nPoDetZTB662JefC8Vyp07W3XI4",
+	"YS96X5KG+w372xXjSeYG1P3UH+C4VSzHRTrAKjT2H8vXridFnr54++ISzoft+z6GG5AwxsjgAsqtO/ep",
+	"MwTjrlrNBLU5Asa29Jvfvx/M0f4XHLrOw9K5mLGciSmkBVxU/F6x9/+WM+geTd0n0IUWvFnODqn5yK8O",
+	"jgc98fZWKbUnRsVXI6JzXhYtl7lNsASwaUr1TObZF5D3FbQ+2cplzNvuKFuwjJ1MkxKYX3WhBt/ywYTI",
+	"EGheZuaWHYev+zmesNSYRlpexDx4sc9e70A66/Jv/OdcXHb/Uz8Aw57lnIHMeIz4hknzIOKM+blxFOBz",
+	"yRRAdktqwLLr1fSb/SbBCZXRLZmw0hFFSQKJRGTD2NL8N5NCL8xqmh/T1LmlsD4gBb5gkYTtWj9ztEE+",
+	"XaBfWFUcw8p1I2eQM22J9wCsLRUjCyqSlJGEanoR8WTG2voHzVhSRsfkzPum3yILlhr5SRsF9Y8URNqX",
+	"4YCAQzk6oKsi4ZoAetWtUSrnODaICoRLb91zkc1Z0vmokvXdp4qAQx6rwy5YVtlMNud174t/l7k/csS5",
+	"vxSRIt2G47JPGJn5/wAAAP//",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

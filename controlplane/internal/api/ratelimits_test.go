@@ -122,7 +122,7 @@ func TestDepartmentMembers(t *testing.T) {
 }
 
 // Members see what limits them and take nothing of it off.
-func TestMembersLiftNoLimit(t *testing.T) {
+func TestMembersLiftNoRateLimit(t *testing.T) {
 	p := newPlane(t)
 	w := p.tenant("limited")
 	member := p.scoped(w, "rate_limits:read", "rate_limits:write", "workspaces:read", "workspaces:write")

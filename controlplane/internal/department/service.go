@@ -21,6 +21,7 @@ type Deps struct {
 	Roster    Roster
 	People    People
 	Profiles  Profiles
+	Budgets   Budgets
 	Mutator   Mutator
 	IDs       *id.Source
 	Now       func() time.Time
@@ -120,7 +121,8 @@ func (s *Service) Update(ctx context.Context, ws id.Workspace, department id.Dep
 	return after, pub, nil
 }
 
-// Delete removes a department that nothing uses. A conflict names what does.
+// Delete removes a department that nothing uses, and its budgets. A conflict names
+// what uses it.
 func (s *Service) Delete(ctx context.Context, ws id.Workspace, department id.Department, by audit.By, ifMatch *int64) (publication.Publication, error) {
 	c := changeOf(by, "department.delete", department)
 	return s.d.Mutator.Mutate(ctx, ws, c, func(ctx context.Context, _ int64) error {
@@ -138,7 +140,13 @@ func (s *Service) Delete(ctx context.Context, ws id.Workspace, department id.Dep
 		if len(uses.Keys)+len(uses.Members)+len(uses.Policies) > 0 {
 			return inUse(uses)
 		}
-		c.Diff = diff(before, Department{})
+		budgets, err := s.d.Budgets.ReleaseDepartment(ctx, ws, department)
+		if err != nil {
+			return err
+		}
+		d := audit.Diff(diff(before, Department{}))
+		d.List("budgets", id.Texts(budgets), nil)
+		c.Diff = d
 		return s.d.Store.Delete(ctx, ws, department)
 	})
 }

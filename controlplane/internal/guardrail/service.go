@@ -27,6 +27,7 @@ type Deps struct {
 	Keys       Binder[id.KeyKind]
 	Members    Binder[id.UserKind]
 	RateLimits RateLimits
+	Budgets    Budgets
 	Mutator    Mutator
 	Offered    routing.Source
 	IDs        *id.Source
@@ -148,7 +149,7 @@ func (s *Service) change(
 }
 
 // Delete removes a guardrail that binds nothing, that no rate-limit policy is
-// assigned to and that no version of a preset names, since versions stay. A
+// assigned to and that no version of a preset names, since versions stay, and its budgets. A
 // conflict says where it is used.
 func (s *Service) Delete(ctx context.Context, ws id.Workspace, guardrail id.Guardrail, by audit.By, ifMatch *int64) (publication.Publication, error) {
 	c := changeOf(by, "guardrail.delete", guardrail)
@@ -177,7 +178,13 @@ func (s *Service) Delete(ctx context.Context, ws id.Workspace, guardrail id.Guar
 		if before.WholeWorkspace || len(b.Members)+len(b.Keys)+len(presets)+len(policies) > 0 {
 			return inUse(before.WholeWorkspace, b, presets, policies)
 		}
-		c.Diff = diff(before, Guardrail{})
+		budgets, err := s.d.Budgets.ReleaseGuardrail(ctx, ws, guardrail)
+		if err != nil {
+			return err
+		}
+		d := audit.Diff(diff(before, Guardrail{}))
+		d.List("budgets", id.Texts(budgets), nil)
+		c.Diff = d
 		return s.d.Store.Delete(ctx, ws, guardrail)
 	})
 }

@@ -63,6 +63,13 @@ type RateLimits interface {
 	OfGuardrail(ctx context.Context, ws id.Workspace, guardrail id.Guardrail) (policies []id.RatePolicy, more int, err error)
 }
 
+// Budgets are about guardrails.
+type Budgets interface {
+	// ReleaseGuardrail deletes those of a guardrail that is to be deleted, and says
+	// which. It is called inside a transaction of ws.
+	ReleaseGuardrail(ctx context.Context, ws id.Workspace, guardrail id.Guardrail) ([]id.Budget, error)
+}
+
 // Mutator runs fn in the transaction that raises the workspace's revision, and
 // records and publishes the change.
 type Mutator interface {

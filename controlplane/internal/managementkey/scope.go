@@ -34,6 +34,8 @@ const (
 	GuardrailsWrite     = "guardrails:write"
 	RateLimitsRead      = "rate_limits:read"
 	RateLimitsWrite     = "rate_limits:write"
+	BudgetsRead         = "budgets:read"
+	BudgetsWrite        = "budgets:write"
 	PresetsRead         = "presets:read"
 	PresetsWrite        = "presets:write"
 	PresetsDeploy       = "presets:deploy"
@@ -74,12 +76,12 @@ func (t Template) Scopes() []string {
 func readOnly() []string {
 	return []string{
 		WorkspacesRead, MembersRead, KeysRead, ManagementKeysRead, BYOKRead, SettingsRead, AuditRead, PublicationsRead,
-		GatewaysRead, LogsRead, UsageRead, ModelsRead, RoutingRead, GuardrailsRead, RateLimitsRead, PresetsRead,
+		GatewaysRead, LogsRead, UsageRead, ModelsRead, RoutingRead, GuardrailsRead, RateLimitsRead, BudgetsRead, PresetsRead,
 	}
 }
 
 func readWrite() []string {
-	return append(readOnly(), WorkspacesWrite, KeysWrite, BYOKWrite, SettingsWrite, RoutingWrite, RoutingDeploy, GuardrailsWrite, RateLimitsWrite, PresetsWrite, PresetsDeploy)
+	return append(readOnly(), WorkspacesWrite, KeysWrite, BYOKWrite, SettingsWrite, RoutingWrite, RoutingDeploy, GuardrailsWrite, RateLimitsWrite, BudgetsWrite, PresetsWrite, PresetsDeploy)
 }
 
 // mayGrant refuses scopes that the granter lacks, and names them.

@@ -15,7 +15,10 @@ func (c *Compiler) limits(ctx context.Context, ws id.Workspace) (*policy.Limits,
 	if l.RatePolicies, err = c.ratePolicies(ctx, ws); err != nil {
 		return nil, err
 	}
-	if len(l.RatePolicies) == 0 {
+	if l.Budgets, err = c.budgets(ctx, ws); err != nil {
+		return nil, err
+	}
+	if len(l.RatePolicies)+len(l.Budgets) == 0 {
 		return nil, nil //nolint:nilnil // no limits and no error is an answer here
 	}
 	return &l, nil

@@ -33,6 +33,7 @@ func TestNothingIsSeenWithoutAWorkspace(t *testing.T) {
 		storeRollout(ctx, t, owner)
 		storePreset(ctx, t, owner)
 		storeLimits(ctx, t, owner, bound.ID)
+		require.NoError(t, NewBudgetStore().Create(ctx, w.ID, budgetOf(owner)))
 		if _, _, err := NewBYOKVerifications().Claim(ctx, w.ID, brought.ID, byok.VerifyPace); err != nil {
 			return err
 		}
@@ -61,7 +62,7 @@ func TestTheSystemRoleIsConfined(t *testing.T) {
 	for _, statement := range []string{
 		"SELECT * FROM audit_events", "DELETE FROM workspaces", "UPDATE workspaces SET name = 'x'",
 		"SELECT name FROM byok_credentials", "UPDATE byok_credentials SET sealed = ''", "DELETE FROM byok_credentials",
-		"UPDATE presets SET draft = '{}'", "UPDATE preset_versions SET status = 'deployed'", "SELECT * FROM preset_deployments", "SELECT * FROM publishers",
+		"UPDATE presets SET draft = '{}'", "UPDATE preset_versions SET status = 'deployed'", "SELECT * FROM preset_deployments", "SELECT * FROM publishers", "SELECT * FROM budgets",
 		"UPDATE dynamic_route_rollouts SET state = 'aborted'", "DELETE FROM dynamic_route_rollout_counts", "UPDATE dynamic_route_versions SET status = 'deployed'",
 		"UPDATE api_keys SET status = 'active'", "UPDATE management_keys SET secret_hash = ''",
 		"INSERT INTO members (workspace_id, user_id, role, created_at) VALUES (gen_random_uuid(), gen_random_uuid(), 'owner', now())",

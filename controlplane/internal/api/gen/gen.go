@@ -94,6 +94,30 @@ func (e BoundGuardrailScope) Valid() bool {
 	}
 }
 
+// Defines values for BudgetInterval.
+const (
+	BudgetIntervalDaily    BudgetInterval = "daily"
+	BudgetIntervalLifetime BudgetInterval = "lifetime"
+	BudgetIntervalMonthly  BudgetInterval = "monthly"
+	BudgetIntervalWeekly   BudgetInterval = "weekly"
+)
+
+// Valid indicates whether the value is a known member of the BudgetInterval enum.
+func (e BudgetInterval) Valid() bool {
+	switch e {
+	case BudgetIntervalDaily:
+		return true
+	case BudgetIntervalLifetime:
+		return true
+	case BudgetIntervalMonthly:
+		return true
+	case BudgetIntervalWeekly:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ByokUse.
 const (
 	Fallback ByokUse = "fallback"
@@ -163,6 +187,27 @@ func (e ByokVerificationStatus) Valid() bool {
 	case ByokUnreachable:
 		return true
 	case ByokValid:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DepartmentBudgetInterval.
+const (
+	DepartmentBudgetIntervalDaily   DepartmentBudgetInterval = "daily"
+	DepartmentBudgetIntervalMonthly DepartmentBudgetInterval = "monthly"
+	DepartmentBudgetIntervalWeekly  DepartmentBudgetInterval = "weekly"
+)
+
+// Valid indicates whether the value is a known member of the DepartmentBudgetInterval enum.
+func (e DepartmentBudgetInterval) Valid() bool {
+	switch e {
+	case DepartmentBudgetIntervalDaily:
+		return true
+	case DepartmentBudgetIntervalMonthly:
+		return true
+	case DepartmentBudgetIntervalWeekly:
 		return true
 	default:
 		return false
@@ -346,6 +391,24 @@ func (e EndpointHealthFiguresState) Valid() bool {
 	case HalfOpen:
 		return true
 	case Open:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for Enforcement.
+const (
+	Reserve Enforcement = "reserve"
+	Track   Enforcement = "track"
+)
+
+// Valid indicates whether the value is a known member of the Enforcement enum.
+func (e Enforcement) Valid() bool {
+	switch e {
+	case Reserve:
+		return true
+	case Track:
 		return true
 	default:
 		return false
@@ -1067,6 +1130,89 @@ type BoundGuardrail struct {
 // BoundGuardrailScope The widest by which it binds the key.
 type BoundGuardrailScope string
 
+// Budget defines model for Budget.
+type Budget struct {
+	// Agent The agent that it is about.
+	Agent     *string   `json:"agent,omitempty"`
+	CreatedAt time.Time `json:"created_at"`
+
+	// CreatedBy The user who created it.
+	CreatedBy *string `json:"created_by,omitempty"`
+
+	// Enforcement `track` looks at what is spent, so requests in progress can pass the limit. `reserve` sets the most that a request can cost aside
+	// before it is sent, so that the limit is never passed.
+	Enforcement Enforcement `json:"enforcement"`
+
+	// Exceeded The limit is reached.
+	Exceeded bool `json:"exceeded"`
+
+	// GuardrailID The guardrail that it is about.
+	GuardrailID *string `json:"guardrail_id,omitempty"`
+	ID          string  `json:"id"`
+
+	// IncludeByok What the providers charge the workspace's own credentials counts too.
+	IncludeByok bool `json:"include_byok"`
+
+	// Interval UTC days, weeks from Monday, months; a lifetime is everything since the workspace began.
+	Interval   BudgetInterval `json:"interval"`
+	LimitNanos int64          `json:"limit_nanos"`
+	LimitUsd   string         `json:"limit_usd"`
+
+	// Projection What will have been spent when the window ends, reckoned in two ways; null where nothing can be said, as of a lifetime.
+	Projection     SpendProjection `json:"projection"`
+	RemainingNanos int64           `json:"remaining_nanos"`
+
+	// RemainingUsd What is left; never below 0.
+	RemainingUsd string `json:"remaining_usd"`
+
+	// ResetAt When it begins anew; null of a lifetime.
+	ResetAt nullable.Nullable[time.Time] `json:"reset_at"`
+
+	// Share `usage` as a part of `limit`, rounded down to four decimals.
+	Share      float64   `json:"share"`
+	UpdatedAt  time.Time `json:"updated_at"`
+	UsageNanos int64     `json:"usage_nanos"`
+
+	// UsageUsd What counts toward it in the window of now.
+	UsageUsd string `json:"usage_usd"`
+
+	// WindowStart null of a lifetime.
+	WindowStart nullable.Nullable[time.Time] `json:"window_start"`
+}
+
+// BudgetChange defines model for BudgetChange.
+type BudgetChange struct {
+	Data        Budget         `json:"data"`
+	Publication PublicationRef `json:"publication"`
+}
+
+// BudgetInterval UTC days, weeks from Monday, months; a lifetime is everything since the workspace began.
+type BudgetInterval string
+
+// BudgetList defines model for BudgetList.
+type BudgetList struct {
+	Data []Budget `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// BudgetOne defines model for BudgetOne.
+type BudgetOne struct {
+	Data Budget `json:"data"`
+}
+
+// BudgetPatch defines model for BudgetPatch.
+type BudgetPatch struct {
+	// Enforcement `track` looks at what is spent, so requests in progress can pass the limit. `reserve` sets the most that a request can cost aside
+	// before it is sent, so that the limit is never passed.
+	Enforcement *Enforcement `json:"enforcement,omitempty"`
+	IncludeByok *bool        `json:"include_byok,omitempty"`
+
+	// LimitUsd A decimal amount in USD, above 0.
+	LimitUsd *LimitUSD `json:"limit_usd,omitempty"`
+}
+
 // ByokAPIKeys defines model for ByokAPIKeys.
 type ByokAPIKeys = []string
 
@@ -1258,6 +1404,73 @@ type Department struct {
 	// RoutingProfileID The routing profile that is bound to it.
 	RoutingProfileID *string   `json:"routing_profile_id,omitempty"`
 	UpdatedAt        time.Time `json:"updated_at"`
+}
+
+// DepartmentBudget defines model for DepartmentBudget.
+type DepartmentBudget struct {
+	CreatedAt time.Time `json:"created_at"`
+
+	// CreatedBy The user who created it.
+	CreatedBy *string `json:"created_by,omitempty"`
+
+	// DepartmentID The department that it is about.
+	DepartmentID string `json:"department_id"`
+
+	// Exceeded The limit is reached.
+	Exceeded bool   `json:"exceeded"`
+	ID       string `json:"id"`
+
+	// Interval UTC days, weeks from Monday, and months.
+	Interval   DepartmentBudgetInterval `json:"interval"`
+	LimitNanos int64                    `json:"limit_nanos"`
+	LimitUsd   string                   `json:"limit_usd"`
+
+	// Projection What will have been spent when the window ends, reckoned in two ways; null where nothing can be said, as of a lifetime.
+	Projection     SpendProjection `json:"projection"`
+	RemainingNanos int64           `json:"remaining_nanos"`
+
+	// RemainingUsd What is left; never below 0.
+	RemainingUsd string `json:"remaining_usd"`
+
+	// ResetAt When it begins anew.
+	ResetAt time.Time `json:"reset_at"`
+
+	// Share `usage` as a part of `limit`, rounded down to four decimals.
+	Share      float64   `json:"share"`
+	UpdatedAt  time.Time `json:"updated_at"`
+	UsageNanos int64     `json:"usage_nanos"`
+
+	// UsageUsd What counts toward it in the window of now.
+	UsageUsd    string    `json:"usage_usd"`
+	WindowStart time.Time `json:"window_start"`
+}
+
+// DepartmentBudgetChange defines model for DepartmentBudgetChange.
+type DepartmentBudgetChange struct {
+	Data        DepartmentBudget `json:"data"`
+	Publication PublicationRef   `json:"publication"`
+}
+
+// DepartmentBudgetInterval UTC days, weeks from Monday, and months.
+type DepartmentBudgetInterval string
+
+// DepartmentBudgetList defines model for DepartmentBudgetList.
+type DepartmentBudgetList struct {
+	Data []DepartmentBudget `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// DepartmentBudgetOne defines model for DepartmentBudgetOne.
+type DepartmentBudgetOne struct {
+	Data DepartmentBudget `json:"data"`
+}
+
+// DepartmentBudgetPatch defines model for DepartmentBudgetPatch.
+type DepartmentBudgetPatch struct {
+	// LimitUsd A decimal amount in USD, above 0.
+	LimitUsd LimitUSD `json:"limit_usd"`
 }
 
 // DepartmentChange defines model for DepartmentChange.
@@ -2055,6 +2268,10 @@ type EndpointHealthList struct {
 	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
 }
 
+// Enforcement `track` looks at what is spent, so requests in progress can pass the limit. `reserve` sets the most that a request can cost aside
+// before it is sent, so that the limit is never passed.
+type Enforcement string
+
 // FieldChange defines model for FieldChange.
 type FieldChange struct {
 	After  string `json:"after"`
@@ -2265,6 +2482,8 @@ type GuardrailProviders struct {
 
 // IssuedKey defines model for IssuedKey.
 type IssuedKey struct {
+	// Agent The agent that its requests are of when they name none.
+	Agent     *string   `json:"agent,omitempty"`
 	CreatedAt time.Time `json:"created_at"`
 
 	// CreatedBy The user who created it.
@@ -2274,9 +2493,16 @@ type IssuedKey struct {
 	DepartmentID *string `json:"department_id,omitempty"`
 
 	// DynamicRouteID The dynamic route that is attached to it.
-	DynamicRouteID *string    `json:"dynamic_route_id,omitempty"`
-	ExpiresAt      *time.Time `json:"expires_at,omitempty"`
-	ID             string     `json:"id"`
+	DynamicRouteID *string `json:"dynamic_route_id,omitempty"`
+
+	// Enforcement `track` looks at what is spent, so requests in progress can pass the limit. `reserve` sets the most that a request can cost aside
+	// before it is sent, so that the limit is never passed.
+	Enforcement Enforcement `json:"enforcement"`
+	ExpiresAt   *time.Time  `json:"expires_at,omitempty"`
+	ID          string      `json:"id"`
+
+	// IncludeByokInLimit What the providers charge the workspace's own credentials counts toward the costs too.
+	IncludeByokInLimit bool `json:"include_byok_in_limit"`
 
 	// Key The plaintext. Absent when the answer is repeated for an Idempotency-Key.
 	Key *string `json:"key,omitempty"`
@@ -2284,6 +2510,9 @@ type IssuedKey struct {
 	// Kid The public part of the credential.
 	Kid        string     `json:"kid"`
 	LastUsedAt *time.Time `json:"last_used_at,omitempty"`
+
+	// Limits What the key may use in UTC days, weeks from Monday, and months; a limit is reached when as much is used.
+	Limits KeyLimits `json:"limits"`
 
 	// Models Model ids or patterns with * that it may use; empty allows all.
 	Models []string `json:"models"`
@@ -2293,8 +2522,11 @@ type IssuedKey struct {
 	PreviousSecretUntil *time.Time `json:"previous_secret_until,omitempty"`
 
 	// RoutingProfileID The routing profile that is bound to it.
-	RoutingProfileID *string   `json:"routing_profile_id,omitempty"`
-	Status           KeyStatus `json:"status"`
+	RoutingProfileID *string `json:"routing_profile_id,omitempty"`
+
+	// SoftBlocked Its requests are refused as if a limit were reached, until that is taken back.
+	SoftBlocked bool      `json:"soft_blocked"`
+	Status      KeyStatus `json:"status"`
 
 	// Suffix The last four characters of the secret.
 	Suffix string `json:"suffix"`
@@ -2302,6 +2534,9 @@ type IssuedKey struct {
 	// Surfaces Surfaces that it may use; empty allows all.
 	Surfaces  []Surface `json:"surfaces"`
 	UpdatedAt time.Time `json:"updated_at"`
+
+	// Usage What the key used in the windows of now. Not in the answers to changes.
+	Usage *KeyUsage `json:"usage,omitempty"`
 }
 
 // IssuedKeyChange defines model for IssuedKeyChange.
@@ -2344,6 +2579,8 @@ type IssuedManagementKeyChange struct {
 
 // Key defines model for Key.
 type Key struct {
+	// Agent The agent that its requests are of when they name none.
+	Agent     *string   `json:"agent,omitempty"`
 	CreatedAt time.Time `json:"created_at"`
 
 	// CreatedBy The user who created it.
@@ -2353,13 +2590,23 @@ type Key struct {
 	DepartmentID *string `json:"department_id,omitempty"`
 
 	// DynamicRouteID The dynamic route that is attached to it.
-	DynamicRouteID *string    `json:"dynamic_route_id,omitempty"`
-	ExpiresAt      *time.Time `json:"expires_at,omitempty"`
-	ID             string     `json:"id"`
+	DynamicRouteID *string `json:"dynamic_route_id,omitempty"`
+
+	// Enforcement `track` looks at what is spent, so requests in progress can pass the limit. `reserve` sets the most that a request can cost aside
+	// before it is sent, so that the limit is never passed.
+	Enforcement Enforcement `json:"enforcement"`
+	ExpiresAt   *time.Time  `json:"expires_at,omitempty"`
+	ID          string      `json:"id"`
+
+	// IncludeByokInLimit What the providers charge the workspace's own credentials counts toward the costs too.
+	IncludeByokInLimit bool `json:"include_byok_in_limit"`
 
 	// Kid The public part of the credential.
 	Kid        string     `json:"kid"`
 	LastUsedAt *time.Time `json:"last_used_at,omitempty"`
+
+	// Limits What the key may use in UTC days, weeks from Monday, and months; a limit is reached when as much is used.
+	Limits KeyLimits `json:"limits"`
 
 	// Models Model ids or patterns with * that it may use; empty allows all.
 	Models []string `json:"models"`
@@ -2369,8 +2616,11 @@ type Key struct {
 	PreviousSecretUntil *time.Time `json:"previous_secret_until,omitempty"`
 
 	// RoutingProfileID The routing profile that is bound to it.
-	RoutingProfileID *string   `json:"routing_profile_id,omitempty"`
-	Status           KeyStatus `json:"status"`
+	RoutingProfileID *string `json:"routing_profile_id,omitempty"`
+
+	// SoftBlocked Its requests are refused as if a limit were reached, until that is taken back.
+	SoftBlocked bool      `json:"soft_blocked"`
+	Status      KeyStatus `json:"status"`
 
 	// Suffix The last four characters of the secret.
 	Suffix string `json:"suffix"`
@@ -2378,12 +2628,29 @@ type Key struct {
 	// Surfaces Surfaces that it may use; empty allows all.
 	Surfaces  []Surface `json:"surfaces"`
 	UpdatedAt time.Time `json:"updated_at"`
+
+	// Usage What the key used in the windows of now. Not in the answers to changes.
+	Usage *KeyUsage `json:"usage,omitempty"`
 }
 
 // KeyChange defines model for KeyChange.
 type KeyChange struct {
 	Data        Key            `json:"data"`
 	Publication PublicationRef `json:"publication"`
+}
+
+// KeyLimits What the key may use in UTC days, weeks from Monday, and months; a limit is reached when as much is used.
+type KeyLimits struct {
+	Daily   KeyWindow `json:"daily"`
+	Monthly KeyWindow `json:"monthly"`
+	Weekly  KeyWindow `json:"weekly"`
+}
+
+// KeyLimitsInput What is absent stays, and null takes a limit away. For owners and admins.
+type KeyLimitsInput struct {
+	Daily   *KeyWindowInput `json:"daily,omitempty"`
+	Monthly *KeyWindowInput `json:"monthly,omitempty"`
+	Weekly  *KeyWindowInput `json:"weekly,omitempty"`
 }
 
 // KeyList defines model for KeyList.
@@ -2401,11 +2668,24 @@ type KeyOne struct {
 
 // KeyPatch defines model for KeyPatch.
 type KeyPatch struct {
+	// Agent null takes it away. For owners and admins.
+	Agent nullable.Nullable[string] `json:"agent,omitempty"`
+
 	// DepartmentID null takes it out of its department. For owners and admins.
 	DepartmentID nullable.Nullable[string] `json:"department_id,omitempty"`
 
+	// Enforcement `track` looks at what is spent, so requests in progress can pass the limit. `reserve` sets the most that a request can cost aside
+	// before it is sent, so that the limit is never passed.
+	Enforcement *Enforcement `json:"enforcement,omitempty"`
+
 	// ExpiresAt null takes the expiry away.
 	ExpiresAt nullable.Nullable[time.Time] `json:"expires_at,omitempty"`
+
+	// IncludeByokInLimit What the providers charge the workspace's own credentials counts toward the costs too. For owners and admins.
+	IncludeByokInLimit *bool `json:"include_byok_in_limit,omitempty"`
+
+	// Limits What is absent stays, and null takes a limit away. For owners and admins.
+	Limits *KeyLimitsInput `json:"limits,omitempty"`
 
 	// Models Ids, or patterns in which `*` stands for any characters. A pattern has at most 8 `*`: a run of them counts as one, and
 	// is kept as one.
@@ -2414,11 +2694,63 @@ type KeyPatch struct {
 
 	// RoutingProfileID null unbinds it. For owners and admins.
 	RoutingProfileID nullable.Nullable[string] `json:"routing_profile_id,omitempty"`
-	Surfaces         *SurfaceScopes            `json:"surfaces,omitempty"`
+
+	// SoftBlocked Refuse its requests as if a limit were reached, until that is taken back. For owners and admins.
+	SoftBlocked *bool          `json:"soft_blocked,omitempty"`
+	Surfaces    *SurfaceScopes `json:"surfaces,omitempty"`
 }
 
 // KeyStatus defines model for KeyStatus.
 type KeyStatus string
+
+// KeyUsage What the key used in the windows of now. Not in the answers to changes.
+type KeyUsage struct {
+	Daily   KeyWindowUsage `json:"daily"`
+	Monthly KeyWindowUsage `json:"monthly"`
+	Weekly  KeyWindowUsage `json:"weekly"`
+}
+
+// KeyWindow defines model for KeyWindow.
+type KeyWindow struct {
+	CostNanos nullable.Nullable[int64] `json:"cost_nanos"`
+
+	// CostUsd null for no limit.
+	CostUsd nullable.Nullable[string] `json:"cost_usd"`
+
+	// Requests null for no limit.
+	Requests nullable.Nullable[int64] `json:"requests"`
+}
+
+// KeyWindowInput defines model for KeyWindowInput.
+type KeyWindowInput struct {
+	CostUsd  nullable.Nullable[string] `json:"cost_usd,omitempty"`
+	Requests nullable.Nullable[int64]  `json:"requests,omitempty"`
+}
+
+// KeyWindowUsage defines model for KeyWindowUsage.
+type KeyWindowUsage struct {
+	ByokCostNanos int64 `json:"byok_cost_nanos"`
+
+	// ByokCostUsd What providers charged the workspace's own credentials, which counts with include_byok_in_limit only.
+	ByokCostUsd        string                   `json:"byok_cost_usd"`
+	CostNanos          int64                    `json:"cost_nanos"`
+	CostRemainingNanos nullable.Nullable[int64] `json:"cost_remaining_nanos"`
+
+	// CostRemainingUsd null without a limit.
+	CostRemainingUsd nullable.Nullable[string] `json:"cost_remaining_usd"`
+
+	// CostUsd What counts toward a limit of the cost.
+	CostUsd string `json:"cost_usd"`
+
+	// Exceeded A limit of the window is reached.
+	Exceeded bool  `json:"exceeded"`
+	Requests int64 `json:"requests"`
+
+	// RequestsRemaining null without a limit.
+	RequestsRemaining nullable.Nullable[int64] `json:"requests_remaining"`
+	ResetAt           time.Time                `json:"reset_at"`
+	WindowStart       time.Time                `json:"window_start"`
+}
 
 // LifecycleAlert defines model for LifecycleAlert.
 type LifecycleAlert struct {
@@ -2471,6 +2803,9 @@ type LifecycleReference struct {
 
 // LifecycleReferenceKind What names the model.
 type LifecycleReferenceKind string
+
+// LimitUSD A decimal amount in USD, above 0.
+type LimitUSD = string
 
 // Log defines model for Log.
 type Log struct {
@@ -2697,6 +3032,26 @@ type ModelRuleOrder struct {
 // ModelsWithoutModel defines model for ModelsWithoutModel.
 type ModelsWithoutModel string
 
+// NewBudget defines model for NewBudget.
+type NewBudget struct {
+	// Agent Excludes guardrail_id.
+	Agent *string `json:"agent,omitempty"`
+
+	// Enforcement `track` looks at what is spent, so requests in progress can pass the limit. `reserve` sets the most that a request can cost aside
+	// before it is sent, so that the limit is never passed.
+	Enforcement *Enforcement `json:"enforcement,omitempty"`
+	GuardrailID *string      `json:"guardrail_id,omitempty"`
+
+	// IncludeByok false when absent.
+	IncludeByok *bool `json:"include_byok,omitempty"`
+
+	// Interval UTC days, weeks from Monday, months; a lifetime is everything since the workspace began.
+	Interval BudgetInterval `json:"interval"`
+
+	// LimitUsd A decimal amount in USD, above 0.
+	LimitUsd LimitUSD `json:"limit_usd"`
+}
+
 // NewByokCredential defines model for NewByokCredential.
 type NewByokCredential struct {
 	APIKeys *ByokAPIKeys `json:"api_keys,omitempty"`
@@ -2724,6 +3079,17 @@ type NewByokCredential struct {
 type NewDepartment struct {
 	Name             string  `json:"name"`
 	RoutingProfileID *string `json:"routing_profile_id,omitempty"`
+}
+
+// NewDepartmentBudget defines model for NewDepartmentBudget.
+type NewDepartmentBudget struct {
+	DepartmentID string `json:"department_id"`
+
+	// Interval UTC days, weeks from Monday, and months.
+	Interval DepartmentBudgetInterval `json:"interval"`
+
+	// LimitUsd A decimal amount in USD, above 0.
+	LimitUsd LimitUSD `json:"limit_usd"`
 }
 
 // NewDynamicRoute defines model for NewDynamicRoute.
@@ -2785,11 +3151,24 @@ type NewGuardrail struct {
 
 // NewKey defines model for NewKey.
 type NewKey struct {
+	// Agent The agent that its requests are of when they name none. For owners and admins.
+	Agent *string `json:"agent,omitempty"`
+
 	// DepartmentID The department that it belongs to. For owners and admins.
 	DepartmentID *string `json:"department_id,omitempty"`
 
+	// Enforcement `track` looks at what is spent, so requests in progress can pass the limit. `reserve` sets the most that a request can cost aside
+	// before it is sent, so that the limit is never passed.
+	Enforcement *Enforcement `json:"enforcement,omitempty"`
+
 	// ExpiresAt In the future; without it the key does not expire.
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+
+	// IncludeByokInLimit What the providers charge the workspace's own credentials counts toward the costs too. For owners and admins.
+	IncludeByokInLimit *bool `json:"include_byok_in_limit,omitempty"`
+
+	// Limits What is absent stays, and null takes a limit away. For owners and admins.
+	Limits *KeyLimitsInput `json:"limits,omitempty"`
 
 	// Models Ids, or patterns in which `*` stands for any characters. A pattern has at most 8 `*`: a run of them counts as one, and
 	// is kept as one.
@@ -2797,8 +3176,11 @@ type NewKey struct {
 	Name   string         `json:"name"`
 
 	// RoutingProfileID A routing profile to bind to it. For owners and admins.
-	RoutingProfileID *string        `json:"routing_profile_id,omitempty"`
-	Surfaces         *SurfaceScopes `json:"surfaces,omitempty"`
+	RoutingProfileID *string `json:"routing_profile_id,omitempty"`
+
+	// SoftBlocked Refuse its requests as if a limit were reached, until that is taken back. For owners and admins.
+	SoftBlocked *bool          `json:"soft_blocked,omitempty"`
+	Surfaces    *SurfaceScopes `json:"surfaces,omitempty"`
 }
 
 // NewManagementKey Give either a template or scopes.
@@ -3639,8 +4021,75 @@ type SettingsPatch struct {
 	RoutingProfileID nullable.Nullable[string] `json:"routing_profile_id,omitempty"`
 }
 
+// Spend defines model for Spend.
+type Spend struct {
+	// Days The days with spending of the last four weeks, and of the month, oldest first.
+	Days []SpendDay `json:"days"`
+
+	// Windows The day, the week and the month of now; of the workspace, guardrails and agents the lifetime too.
+	Windows []SpendWindow `json:"windows"`
+}
+
+// SpendDay defines model for SpendDay.
+type SpendDay struct {
+	ByokCostNanos int64 `json:"byok_cost_nanos"`
+
+	// ByokCostUsd The part of it that providers charged the workspace's own credentials.
+	ByokCostUsd string `json:"byok_cost_usd"`
+	CostNanos   int64  `json:"cost_nanos"`
+
+	// CostUsd Everything.
+	CostUsd  string `json:"cost_usd"`
+	Requests int64  `json:"requests"`
+
+	// Start The beginning of the UTC day.
+	Start time.Time `json:"start"`
+}
+
+// SpendOne defines model for SpendOne.
+type SpendOne struct {
+	Data Spend `json:"data"`
+}
+
 // SpendProfile defines model for SpendProfile.
 type SpendProfile string
+
+// SpendProjection What will have been spent when the window ends, reckoned in two ways; null where nothing can be said, as of a lifetime.
+type SpendProjection struct {
+	LinearNanos nullable.Nullable[int64] `json:"linear_nanos"`
+
+	// LinearUsd At the pace of the window so far; null in its first hour.
+	LinearUsd    nullable.Nullable[string] `json:"linear_usd"`
+	WeekdayNanos nullable.Nullable[int64]  `json:"weekday_nanos"`
+
+	// WeekdayUsd With what the weekdays that are left usually cost, by the 28 days before today; null while one of them was never seen whole.
+	WeekdayUsd nullable.Nullable[string] `json:"weekday_usd"`
+}
+
+// SpendWindow defines model for SpendWindow.
+type SpendWindow struct {
+	ByokCostNanos int64 `json:"byok_cost_nanos"`
+
+	// ByokCostUsd The part of it that providers charged the workspace's own credentials.
+	ByokCostUsd string `json:"byok_cost_usd"`
+	CostNanos   int64  `json:"cost_nanos"`
+
+	// CostUsd Everything.
+	CostUsd string `json:"cost_usd"`
+
+	// Interval UTC days, weeks from Monday, months; a lifetime is everything since the workspace began.
+	Interval BudgetInterval `json:"interval"`
+
+	// Projection What will have been spent when the window ends, reckoned in two ways; null where nothing can be said, as of a lifetime.
+	Projection SpendProjection `json:"projection"`
+	Requests   int64           `json:"requests"`
+
+	// ResetAt When it ends; null of a lifetime.
+	ResetAt nullable.Nullable[time.Time] `json:"reset_at"`
+
+	// WindowStart null of a lifetime.
+	WindowStart nullable.Nullable[time.Time] `json:"window_start"`
+}
 
 // Surface defines model for Surface.
 type Surface string
@@ -3857,6 +4306,9 @@ type WorkspaceTagsPatch struct {
 // Author defines model for Author.
 type Author = string
 
+// BudgetID defines model for BudgetID.
+type BudgetID = string
+
 // CredentialID defines model for CredentialID.
 type CredentialID = string
 
@@ -3959,6 +4411,57 @@ type ListAuditEventsParams struct {
 	Until *Until `form:"until,omitempty" json:"until,omitempty"`
 }
 
+// ListBudgetsParams defines parameters for ListBudgets.
+type ListBudgetsParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Interval Only those of this interval.
+	Interval *BudgetInterval `form:"interval,omitempty" json:"interval,omitempty"`
+
+	// GuardrailID Only those of this guardrail.
+	GuardrailID *string `form:"guardrail_id,omitempty" json:"guardrail_id,omitempty"`
+
+	// Agent Only those of this agent.
+	Agent *string `form:"agent,omitempty" json:"agent,omitempty"`
+}
+
+// CreateBudgetParams defines parameters for CreateBudget.
+type CreateBudgetParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// DeleteBudgetParams defines parameters for DeleteBudget.
+type DeleteBudgetParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// UpdateBudgetParams defines parameters for UpdateBudget.
+type UpdateBudgetParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
 // ListByokCredentialsParams defines parameters for ListByokCredentials.
 type ListByokCredentialsParams struct {
 	// Cursor The `next_cursor` of the page before.
@@ -4053,6 +4556,54 @@ type EnableByokCredentialParams struct {
 type VerifyByokCredentialParams struct {
 	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ListDepartmentBudgetsParams defines parameters for ListDepartmentBudgets.
+type ListDepartmentBudgetsParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Interval Only those of this interval.
+	Interval *DepartmentBudgetInterval `form:"interval,omitempty" json:"interval,omitempty"`
+
+	// DepartmentID Only those of this department.
+	DepartmentID *string `form:"department_id,omitempty" json:"department_id,omitempty"`
+}
+
+// CreateDepartmentBudgetParams defines parameters for CreateDepartmentBudget.
+type CreateDepartmentBudgetParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// DeleteDepartmentBudgetParams defines parameters for DeleteDepartmentBudget.
+type DeleteDepartmentBudgetParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// UpdateDepartmentBudgetParams defines parameters for UpdateDepartmentBudget.
+type UpdateDepartmentBudgetParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ListDepartmentsParams defines parameters for ListDepartments.
@@ -5078,6 +5629,21 @@ type GetUsageParamsGroupBy string
 // GetUsageParamsInterval defines parameters for GetUsage.
 type GetUsageParamsInterval string
 
+// GetSpendParams defines parameters for GetSpend.
+type GetSpendParams struct {
+	// KeyID Of this API key.
+	KeyID *string `form:"key_id,omitempty" json:"key_id,omitempty"`
+
+	// DepartmentID Of what counts toward this department.
+	DepartmentID *string `form:"department_id,omitempty" json:"department_id,omitempty"`
+
+	// GuardrailID Of what counts toward this guardrail.
+	GuardrailID *string `form:"guardrail_id,omitempty" json:"guardrail_id,omitempty"`
+
+	// Agent Of this agent.
+	Agent *string `form:"agent,omitempty" json:"agent,omitempty"`
+}
+
 // ListWorkspacesParams defines parameters for ListWorkspaces.
 type ListWorkspacesParams struct {
 	// Cursor The `next_cursor` of the page before.
@@ -5123,6 +5689,12 @@ type ListMembersParams struct {
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// CreateBudgetJSONRequestBody defines body for CreateBudget for application/json ContentType.
+type CreateBudgetJSONRequestBody = NewBudget
+
+// UpdateBudgetJSONRequestBody defines body for UpdateBudget for application/json ContentType.
+type UpdateBudgetJSONRequestBody = BudgetPatch
+
 // CreateByokCredentialJSONRequestBody defines body for CreateByokCredential for application/json ContentType.
 type CreateByokCredentialJSONRequestBody = NewByokCredential
 
@@ -5131,6 +5703,12 @@ type ReorderByokCredentialsJSONRequestBody = ByokOrder
 
 // UpdateByokCredentialJSONRequestBody defines body for UpdateByokCredential for application/json ContentType.
 type UpdateByokCredentialJSONRequestBody = ByokCredentialPatch
+
+// CreateDepartmentBudgetJSONRequestBody defines body for CreateDepartmentBudget for application/json ContentType.
+type CreateDepartmentBudgetJSONRequestBody = NewDepartmentBudget
+
+// UpdateDepartmentBudgetJSONRequestBody defines body for UpdateDepartmentBudget for application/json ContentType.
+type UpdateDepartmentBudgetJSONRequestBody = DepartmentBudgetPatch
 
 // CreateDepartmentJSONRequestBody defines body for CreateDepartment for application/json ContentType.
 type CreateDepartmentJSONRequestBody = NewDepartment
@@ -5269,6 +5847,21 @@ type ServerInterface interface {
 	// ListAuditEvents The audit log, newest first
 	// (GET /v1/audit-events)
 	ListAuditEvents(c *gin.Context, params ListAuditEventsParams)
+	// ListBudgets The budgets of the workspace, of guardrails and of agents and where they stand, newest first
+	// (GET /v1/budgets)
+	ListBudgets(c *gin.Context, params ListBudgetsParams)
+	// CreateBudget Create a budget
+	// (POST /v1/budgets)
+	CreateBudget(c *gin.Context, params CreateBudgetParams)
+	// DeleteBudget Delete a budget
+	// (DELETE /v1/budgets/{budget_id})
+	DeleteBudget(c *gin.Context, budgetID BudgetID, params DeleteBudgetParams)
+	// GetBudget One budget and where it stands
+	// (GET /v1/budgets/{budget_id})
+	GetBudget(c *gin.Context, budgetID BudgetID)
+	// UpdateBudget Change a budget
+	// (PATCH /v1/budgets/{budget_id})
+	UpdateBudget(c *gin.Context, budgetID BudgetID, params UpdateBudgetParams)
 	// ListByokCredentials The workspace's own provider keys, newest first
 	// (GET /v1/byok)
 	ListByokCredentials(c *gin.Context, params ListByokCredentialsParams)
@@ -5299,6 +5892,21 @@ type ServerInterface interface {
 	// VerifyByokCredential Ask the provider whether a key works
 	// (POST /v1/byok/{credential_id}/verify)
 	VerifyByokCredential(c *gin.Context, credentialID CredentialID, params VerifyByokCredentialParams)
+	// ListDepartmentBudgets The budgets of departments and where they stand, newest first
+	// (GET /v1/department-budgets)
+	ListDepartmentBudgets(c *gin.Context, params ListDepartmentBudgetsParams)
+	// CreateDepartmentBudget Create a budget of a department
+	// (POST /v1/department-budgets)
+	CreateDepartmentBudget(c *gin.Context, params CreateDepartmentBudgetParams)
+	// DeleteDepartmentBudget Delete a budget
+	// (DELETE /v1/department-budgets/{budget_id})
+	DeleteDepartmentBudget(c *gin.Context, budgetID BudgetID, params DeleteDepartmentBudgetParams)
+	// GetDepartmentBudget One budget and where it stands
+	// (GET /v1/department-budgets/{budget_id})
+	GetDepartmentBudget(c *gin.Context, budgetID BudgetID)
+	// UpdateDepartmentBudget Change a budget
+	// (PATCH /v1/department-budgets/{budget_id})
+	UpdateDepartmentBudget(c *gin.Context, budgetID BudgetID, params UpdateDepartmentBudgetParams)
 	// ListDepartments The workspace's departments, newest first
 	// (GET /v1/departments)
 	ListDepartments(c *gin.Context, params ListDepartmentsParams)
@@ -5635,6 +6243,9 @@ type ServerInterface interface {
 	// GetUsage Requests, tokens and cost over time
 	// (GET /v1/usage)
 	GetUsage(c *gin.Context, params GetUsageParams)
+	// GetSpend What is spent in the windows of now, and what that comes to by their ends
+	// (GET /v1/usage/spend)
+	GetSpend(c *gin.Context, params GetSpendParams)
 	// GetWhoami The caller, its workspace, role and scopes
 	// (GET /v1/whoami)
 	GetWhoami(c *gin.Context)
@@ -5761,6 +6372,290 @@ func (siw *ServerInterfaceWrapper) ListAuditEvents(c *gin.Context) {
 	}
 
 	siw.Handler.ListAuditEvents(c, params)
+}
+
+// ListBudgets operation middleware
+func (siw *ServerInterfaceWrapper) ListBudgets(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListBudgetsParams
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "interval" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "interval", c.Request.URL.Query(), &params.Interval, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter interval: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "guardrail_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "guardrail_id", c.Request.URL.Query(), &params.GuardrailID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter guardrail_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "agent" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "agent", c.Request.URL.Query(), &params.Agent, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter agent: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListBudgets(c, params)
+}
+
+// CreateBudget operation middleware
+func (siw *ServerInterfaceWrapper) CreateBudget(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateBudgetParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.CreateBudget(c, params)
+}
+
+// DeleteBudget operation middleware
+func (siw *ServerInterfaceWrapper) DeleteBudget(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "budget_id" -------------
+	var budgetID BudgetID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "budget_id", c.Param("budget_id"), &budgetID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter budget_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteBudgetParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DeleteBudget(c, budgetID, params)
+}
+
+// GetBudget operation middleware
+func (siw *ServerInterfaceWrapper) GetBudget(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "budget_id" -------------
+	var budgetID BudgetID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "budget_id", c.Param("budget_id"), &budgetID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter budget_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetBudget(c, budgetID)
+}
+
+// UpdateBudget operation middleware
+func (siw *ServerInterfaceWrapper) UpdateBudget(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "budget_id" -------------
+	var budgetID BudgetID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "budget_id", c.Param("budget_id"), &budgetID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter budget_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params UpdateBudgetParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.UpdateBudget(c, budgetID, params)
 }
 
 // ListByokCredentials operation middleware
@@ -6332,6 +7227,282 @@ func (siw *ServerInterfaceWrapper) VerifyByokCredential(c *gin.Context) {
 	}
 
 	siw.Handler.VerifyByokCredential(c, credentialID, params)
+}
+
+// ListDepartmentBudgets operation middleware
+func (siw *ServerInterfaceWrapper) ListDepartmentBudgets(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListDepartmentBudgetsParams
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "interval" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "interval", c.Request.URL.Query(), &params.Interval, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter interval: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "department_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "department_id", c.Request.URL.Query(), &params.DepartmentID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter department_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListDepartmentBudgets(c, params)
+}
+
+// CreateDepartmentBudget operation middleware
+func (siw *ServerInterfaceWrapper) CreateDepartmentBudget(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateDepartmentBudgetParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.CreateDepartmentBudget(c, params)
+}
+
+// DeleteDepartmentBudget operation middleware
+func (siw *ServerInterfaceWrapper) DeleteDepartmentBudget(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "budget_id" -------------
+	var budgetID BudgetID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "budget_id", c.Param("budget_id"), &budgetID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter budget_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteDepartmentBudgetParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DeleteDepartmentBudget(c, budgetID, params)
+}
+
+// GetDepartmentBudget operation middleware
+func (siw *ServerInterfaceWrapper) GetDepartmentBudget(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "budget_id" -------------
+	var budgetID BudgetID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "budget_id", c.Param("budget_id"), &budgetID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter budget_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetDepartmentBudget(c, budgetID)
+}
+
+// UpdateDepartmentBudget operation middleware
+func (siw *ServerInterfaceWrapper) UpdateDepartmentBudget(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "budget_id" -------------
+	var budgetID BudgetID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "budget_id", c.Param("budget_id"), &budgetID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter budget_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params UpdateDepartmentBudgetParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.UpdateDepartmentBudget(c, budgetID, params)
 }
 
 // ListDepartments operation middleware
@@ -12640,6 +13811,57 @@ func (siw *ServerInterfaceWrapper) GetUsage(c *gin.Context) {
 	siw.Handler.GetUsage(c, params)
 }
 
+// GetSpend operation middleware
+func (siw *ServerInterfaceWrapper) GetSpend(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetSpendParams
+
+	// ------------- Optional query parameter "key_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "key_id", c.Request.URL.Query(), &params.KeyID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter key_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "department_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "department_id", c.Request.URL.Query(), &params.DepartmentID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter department_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "guardrail_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "guardrail_id", c.Request.URL.Query(), &params.GuardrailID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter guardrail_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "agent" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "agent", c.Request.URL.Query(), &params.Agent, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter agent: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetSpend(c, params)
+}
+
 // GetWhoami operation middleware
 func (siw *ServerInterfaceWrapper) GetWhoami(c *gin.Context) {
 
@@ -13084,6 +14306,16 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/v1/departments/:department_id/members", wrapper.ListDepartmentMembers)
 	router.DELETE(options.BaseURL+"/v1/departments/:department_id/members/:user_id", wrapper.RemoveDepartmentMember)
 	router.PUT(options.BaseURL+"/v1/departments/:department_id/members/:user_id", wrapper.PutDepartmentMember)
+	router.GET(options.BaseURL+"/v1/budgets", wrapper.ListBudgets)
+	router.POST(options.BaseURL+"/v1/budgets", wrapper.CreateBudget)
+	router.DELETE(options.BaseURL+"/v1/budgets/:budget_id", wrapper.DeleteBudget)
+	router.GET(options.BaseURL+"/v1/budgets/:budget_id", wrapper.GetBudget)
+	router.PATCH(options.BaseURL+"/v1/budgets/:budget_id", wrapper.UpdateBudget)
+	router.GET(options.BaseURL+"/v1/department-budgets", wrapper.ListDepartmentBudgets)
+	router.POST(options.BaseURL+"/v1/department-budgets", wrapper.CreateDepartmentBudget)
+	router.DELETE(options.BaseURL+"/v1/department-budgets/:budget_id", wrapper.DeleteDepartmentBudget)
+	router.GET(options.BaseURL+"/v1/department-budgets/:budget_id", wrapper.GetDepartmentBudget)
+	router.PATCH(options.BaseURL+"/v1/department-budgets/:budget_id", wrapper.UpdateDepartmentBudget)
 	router.GET(options.BaseURL+"/v1/audit-events", wrapper.ListAuditEvents)
 	router.GET(options.BaseURL+"/v1/publications", wrapper.ListPublications)
 	router.GET(options.BaseURL+"/v1/publications/:publication_id", wrapper.GetPublication)
@@ -13091,6 +14323,7 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/v1/logs", wrapper.ListLogs)
 	router.GET(options.BaseURL+"/v1/logs/:request_id", wrapper.GetLog)
 	router.GET(options.BaseURL+"/v1/usage", wrapper.GetUsage)
+	router.GET(options.BaseURL+"/v1/usage/spend", wrapper.GetSpend)
 	router.GET(options.BaseURL+"/v1/platform/workspaces", wrapper.ListPlatformWorkspaces)
 	router.POST(options.BaseURL+"/v1/platform/workspaces", wrapper.CreatePlatformWorkspace)
 	router.GET(options.BaseURL+"/v1/platform/workspaces/:workspace_id/tags", wrapper.GetPlatformWorkspaceTags)
@@ -13179,6 +14412,287 @@ type ListAuditEventsdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ListAuditEventsdefaultApplicationProblemPlusJSONResponse) VisitListAuditEventsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListBudgetsRequestObject struct {
+	Params ListBudgetsParams
+}
+
+type ListBudgetsResponseObject interface {
+	VisitListBudgetsResponse(w http.ResponseWriter) error
+}
+
+type ListBudgets200JSONResponse BudgetList
+
+func (response ListBudgets200JSONResponse) VisitListBudgetsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListBudgetsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListBudgetsdefaultApplicationProblemPlusJSONResponse) VisitListBudgetsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateBudgetRequestObject struct {
+	Params CreateBudgetParams
+	Body   *CreateBudgetJSONRequestBody
+}
+
+type CreateBudgetResponseObject interface {
+	VisitCreateBudgetResponse(w http.ResponseWriter) error
+}
+
+type CreateBudget201ResponseHeaders struct {
+	ETag string
+}
+
+type CreateBudget201JSONResponse struct {
+	Body    BudgetChange
+	Headers CreateBudget201ResponseHeaders
+}
+
+func (response CreateBudget201JSONResponse) VisitCreateBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateBudget202ResponseHeaders struct {
+	ETag string
+}
+
+type CreateBudget202JSONResponse struct {
+	Body    BudgetChange
+	Headers CreateBudget202ResponseHeaders
+}
+
+func (response CreateBudget202JSONResponse) VisitCreateBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateBudgetdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CreateBudgetdefaultApplicationProblemPlusJSONResponse) VisitCreateBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteBudgetRequestObject struct {
+	BudgetID BudgetID `json:"budget_id"`
+	Params   DeleteBudgetParams
+}
+
+type DeleteBudgetResponseObject interface {
+	VisitDeleteBudgetResponse(w http.ResponseWriter) error
+}
+
+type DeleteBudget200JSONResponse DeletedChange
+
+func (response DeleteBudget200JSONResponse) VisitDeleteBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteBudget202JSONResponse DeletedChange
+
+func (response DeleteBudget202JSONResponse) VisitDeleteBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteBudgetdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response DeleteBudgetdefaultApplicationProblemPlusJSONResponse) VisitDeleteBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetBudgetRequestObject struct {
+	BudgetID BudgetID `json:"budget_id"`
+}
+
+type GetBudgetResponseObject interface {
+	VisitGetBudgetResponse(w http.ResponseWriter) error
+}
+
+type GetBudget200ResponseHeaders struct {
+	ETag string
+}
+
+type GetBudget200JSONResponse struct {
+	Body    BudgetOne
+	Headers GetBudget200ResponseHeaders
+}
+
+func (response GetBudget200JSONResponse) VisitGetBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetBudgetdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetBudgetdefaultApplicationProblemPlusJSONResponse) VisitGetBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateBudgetRequestObject struct {
+	BudgetID BudgetID `json:"budget_id"`
+	Params   UpdateBudgetParams
+	Body     *UpdateBudgetJSONRequestBody
+}
+
+type UpdateBudgetResponseObject interface {
+	VisitUpdateBudgetResponse(w http.ResponseWriter) error
+}
+
+type UpdateBudget200ResponseHeaders struct {
+	ETag string
+}
+
+type UpdateBudget200JSONResponse struct {
+	Body    BudgetChange
+	Headers UpdateBudget200ResponseHeaders
+}
+
+func (response UpdateBudget200JSONResponse) VisitUpdateBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateBudget202ResponseHeaders struct {
+	ETag string
+}
+
+type UpdateBudget202JSONResponse struct {
+	Body    BudgetChange
+	Headers UpdateBudget202ResponseHeaders
+}
+
+func (response UpdateBudget202JSONResponse) VisitUpdateBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateBudgetdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response UpdateBudgetdefaultApplicationProblemPlusJSONResponse) VisitUpdateBudgetResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -13765,6 +15279,287 @@ type VerifyByokCredentialdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response VerifyByokCredentialdefaultApplicationProblemPlusJSONResponse) VisitVerifyByokCredentialResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListDepartmentBudgetsRequestObject struct {
+	Params ListDepartmentBudgetsParams
+}
+
+type ListDepartmentBudgetsResponseObject interface {
+	VisitListDepartmentBudgetsResponse(w http.ResponseWriter) error
+}
+
+type ListDepartmentBudgets200JSONResponse DepartmentBudgetList
+
+func (response ListDepartmentBudgets200JSONResponse) VisitListDepartmentBudgetsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListDepartmentBudgetsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListDepartmentBudgetsdefaultApplicationProblemPlusJSONResponse) VisitListDepartmentBudgetsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateDepartmentBudgetRequestObject struct {
+	Params CreateDepartmentBudgetParams
+	Body   *CreateDepartmentBudgetJSONRequestBody
+}
+
+type CreateDepartmentBudgetResponseObject interface {
+	VisitCreateDepartmentBudgetResponse(w http.ResponseWriter) error
+}
+
+type CreateDepartmentBudget201ResponseHeaders struct {
+	ETag string
+}
+
+type CreateDepartmentBudget201JSONResponse struct {
+	Body    DepartmentBudgetChange
+	Headers CreateDepartmentBudget201ResponseHeaders
+}
+
+func (response CreateDepartmentBudget201JSONResponse) VisitCreateDepartmentBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateDepartmentBudget202ResponseHeaders struct {
+	ETag string
+}
+
+type CreateDepartmentBudget202JSONResponse struct {
+	Body    DepartmentBudgetChange
+	Headers CreateDepartmentBudget202ResponseHeaders
+}
+
+func (response CreateDepartmentBudget202JSONResponse) VisitCreateDepartmentBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateDepartmentBudgetdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CreateDepartmentBudgetdefaultApplicationProblemPlusJSONResponse) VisitCreateDepartmentBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteDepartmentBudgetRequestObject struct {
+	BudgetID BudgetID `json:"budget_id"`
+	Params   DeleteDepartmentBudgetParams
+}
+
+type DeleteDepartmentBudgetResponseObject interface {
+	VisitDeleteDepartmentBudgetResponse(w http.ResponseWriter) error
+}
+
+type DeleteDepartmentBudget200JSONResponse DeletedChange
+
+func (response DeleteDepartmentBudget200JSONResponse) VisitDeleteDepartmentBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteDepartmentBudget202JSONResponse DeletedChange
+
+func (response DeleteDepartmentBudget202JSONResponse) VisitDeleteDepartmentBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteDepartmentBudgetdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response DeleteDepartmentBudgetdefaultApplicationProblemPlusJSONResponse) VisitDeleteDepartmentBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetDepartmentBudgetRequestObject struct {
+	BudgetID BudgetID `json:"budget_id"`
+}
+
+type GetDepartmentBudgetResponseObject interface {
+	VisitGetDepartmentBudgetResponse(w http.ResponseWriter) error
+}
+
+type GetDepartmentBudget200ResponseHeaders struct {
+	ETag string
+}
+
+type GetDepartmentBudget200JSONResponse struct {
+	Body    DepartmentBudgetOne
+	Headers GetDepartmentBudget200ResponseHeaders
+}
+
+func (response GetDepartmentBudget200JSONResponse) VisitGetDepartmentBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetDepartmentBudgetdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetDepartmentBudgetdefaultApplicationProblemPlusJSONResponse) VisitGetDepartmentBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateDepartmentBudgetRequestObject struct {
+	BudgetID BudgetID `json:"budget_id"`
+	Params   UpdateDepartmentBudgetParams
+	Body     *UpdateDepartmentBudgetJSONRequestBody
+}
+
+type UpdateDepartmentBudgetResponseObject interface {
+	VisitUpdateDepartmentBudgetResponse(w http.ResponseWriter) error
+}
+
+type UpdateDepartmentBudget200ResponseHeaders struct {
+	ETag string
+}
+
+type UpdateDepartmentBudget200JSONResponse struct {
+	Body    DepartmentBudgetChange
+	Headers UpdateDepartmentBudget200ResponseHeaders
+}
+
+func (response UpdateDepartmentBudget200JSONResponse) VisitUpdateDepartmentBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateDepartmentBudget202ResponseHeaders struct {
+	ETag string
+}
+
+type UpdateDepartmentBudget202JSONResponse struct {
+	Body    DepartmentBudgetChange
+	Headers UpdateDepartmentBudget202ResponseHeaders
+}
+
+func (response UpdateDepartmentBudget202JSONResponse) VisitUpdateDepartmentBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateDepartmentBudgetdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response UpdateDepartmentBudgetdefaultApplicationProblemPlusJSONResponse) VisitUpdateDepartmentBudgetResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -20179,6 +21974,45 @@ func (response GetUsagedefaultApplicationProblemPlusJSONResponse) VisitGetUsageR
 	return err
 }
 
+type GetSpendRequestObject struct {
+	Params GetSpendParams
+}
+
+type GetSpendResponseObject interface {
+	VisitGetSpendResponse(w http.ResponseWriter) error
+}
+
+type GetSpend200JSONResponse SpendOne
+
+func (response GetSpend200JSONResponse) VisitGetSpendResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSpenddefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetSpenddefaultApplicationProblemPlusJSONResponse) VisitGetSpendResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetWhoamiRequestObject struct {
 }
 
@@ -20516,6 +22350,21 @@ type StrictServerInterface interface {
 	// ListAuditEvents The audit log, newest first
 	// (GET /v1/audit-events)
 	ListAuditEvents(ctx context.Context, request ListAuditEventsRequestObject) (ListAuditEventsResponseObject, error)
+	// ListBudgets The budgets of the workspace, of guardrails and of agents and where they stand, newest first
+	// (GET /v1/budgets)
+	ListBudgets(ctx context.Context, request ListBudgetsRequestObject) (ListBudgetsResponseObject, error)
+	// CreateBudget Create a budget
+	// (POST /v1/budgets)
+	CreateBudget(ctx context.Context, request CreateBudgetRequestObject) (CreateBudgetResponseObject, error)
+	// DeleteBudget Delete a budget
+	// (DELETE /v1/budgets/{budget_id})
+	DeleteBudget(ctx context.Context, request DeleteBudgetRequestObject) (DeleteBudgetResponseObject, error)
+	// GetBudget One budget and where it stands
+	// (GET /v1/budgets/{budget_id})
+	GetBudget(ctx context.Context, request GetBudgetRequestObject) (GetBudgetResponseObject, error)
+	// UpdateBudget Change a budget
+	// (PATCH /v1/budgets/{budget_id})
+	UpdateBudget(ctx context.Context, request UpdateBudgetRequestObject) (UpdateBudgetResponseObject, error)
 	// ListByokCredentials The workspace's own provider keys, newest first
 	// (GET /v1/byok)
 	ListByokCredentials(ctx context.Context, request ListByokCredentialsRequestObject) (ListByokCredentialsResponseObject, error)
@@ -20546,6 +22395,21 @@ type StrictServerInterface interface {
 	// VerifyByokCredential Ask the provider whether a key works
 	// (POST /v1/byok/{credential_id}/verify)
 	VerifyByokCredential(ctx context.Context, request VerifyByokCredentialRequestObject) (VerifyByokCredentialResponseObject, error)
+	// ListDepartmentBudgets The budgets of departments and where they stand, newest first
+	// (GET /v1/department-budgets)
+	ListDepartmentBudgets(ctx context.Context, request ListDepartmentBudgetsRequestObject) (ListDepartmentBudgetsResponseObject, error)
+	// CreateDepartmentBudget Create a budget of a department
+	// (POST /v1/department-budgets)
+	CreateDepartmentBudget(ctx context.Context, request CreateDepartmentBudgetRequestObject) (CreateDepartmentBudgetResponseObject, error)
+	// DeleteDepartmentBudget Delete a budget
+	// (DELETE /v1/department-budgets/{budget_id})
+	DeleteDepartmentBudget(ctx context.Context, request DeleteDepartmentBudgetRequestObject) (DeleteDepartmentBudgetResponseObject, error)
+	// GetDepartmentBudget One budget and where it stands
+	// (GET /v1/department-budgets/{budget_id})
+	GetDepartmentBudget(ctx context.Context, request GetDepartmentBudgetRequestObject) (GetDepartmentBudgetResponseObject, error)
+	// UpdateDepartmentBudget Change a budget
+	// (PATCH /v1/department-budgets/{budget_id})
+	UpdateDepartmentBudget(ctx context.Context, request UpdateDepartmentBudgetRequestObject) (UpdateDepartmentBudgetResponseObject, error)
 	// ListDepartments The workspace's departments, newest first
 	// (GET /v1/departments)
 	ListDepartments(ctx context.Context, request ListDepartmentsRequestObject) (ListDepartmentsResponseObject, error)
@@ -20882,6 +22746,9 @@ type StrictServerInterface interface {
 	// GetUsage Requests, tokens and cost over time
 	// (GET /v1/usage)
 	GetUsage(ctx context.Context, request GetUsageRequestObject) (GetUsageResponseObject, error)
+	// GetSpend What is spent in the windows of now, and what that comes to by their ends
+	// (GET /v1/usage/spend)
+	GetSpend(ctx context.Context, request GetSpendRequestObject) (GetSpendResponseObject, error)
 	// GetWhoami The caller, its workspace, role and scopes
 	// (GET /v1/whoami)
 	GetWhoami(ctx context.Context, request GetWhoamiRequestObject) (GetWhoamiResponseObject, error)
@@ -21005,6 +22872,174 @@ func (sh *strictHandler) ListAuditEvents(ctx *gin.Context, params ListAuditEvent
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(ListAuditEventsResponseObject); ok {
 		if err := validResponse.VisitListAuditEventsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListBudgets operation middleware
+func (sh *strictHandler) ListBudgets(ctx *gin.Context, params ListBudgetsParams) {
+	var request ListBudgetsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListBudgets(ctx, request.(ListBudgetsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListBudgets")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListBudgetsResponseObject); ok {
+		if err := validResponse.VisitListBudgetsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateBudget operation middleware
+func (sh *strictHandler) CreateBudget(ctx *gin.Context, params CreateBudgetParams) {
+	var request CreateBudgetRequestObject
+
+	request.Params = params
+
+	var body CreateBudgetJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateBudget(ctx, request.(CreateBudgetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateBudget")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(CreateBudgetResponseObject); ok {
+		if err := validResponse.VisitCreateBudgetResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeleteBudget operation middleware
+func (sh *strictHandler) DeleteBudget(ctx *gin.Context, budgetID BudgetID, params DeleteBudgetParams) {
+	var request DeleteBudgetRequestObject
+
+	request.BudgetID = budgetID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteBudget(ctx, request.(DeleteBudgetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteBudget")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DeleteBudgetResponseObject); ok {
+		if err := validResponse.VisitDeleteBudgetResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetBudget operation middleware
+func (sh *strictHandler) GetBudget(ctx *gin.Context, budgetID BudgetID) {
+	var request GetBudgetRequestObject
+
+	request.BudgetID = budgetID
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetBudget(ctx, request.(GetBudgetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetBudget")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetBudgetResponseObject); ok {
+		if err := validResponse.VisitGetBudgetResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// UpdateBudget operation middleware
+func (sh *strictHandler) UpdateBudget(ctx *gin.Context, budgetID BudgetID, params UpdateBudgetParams) {
+	var request UpdateBudgetRequestObject
+
+	request.BudgetID = budgetID
+	request.Params = params
+
+	var body UpdateBudgetJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdateBudget(ctx, request.(UpdateBudgetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdateBudget")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(UpdateBudgetResponseObject); ok {
+		if err := validResponse.VisitUpdateBudgetResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -21324,6 +23359,174 @@ func (sh *strictHandler) VerifyByokCredential(ctx *gin.Context, credentialID Cre
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(VerifyByokCredentialResponseObject); ok {
 		if err := validResponse.VisitVerifyByokCredentialResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListDepartmentBudgets operation middleware
+func (sh *strictHandler) ListDepartmentBudgets(ctx *gin.Context, params ListDepartmentBudgetsParams) {
+	var request ListDepartmentBudgetsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListDepartmentBudgets(ctx, request.(ListDepartmentBudgetsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListDepartmentBudgets")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListDepartmentBudgetsResponseObject); ok {
+		if err := validResponse.VisitListDepartmentBudgetsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateDepartmentBudget operation middleware
+func (sh *strictHandler) CreateDepartmentBudget(ctx *gin.Context, params CreateDepartmentBudgetParams) {
+	var request CreateDepartmentBudgetRequestObject
+
+	request.Params = params
+
+	var body CreateDepartmentBudgetJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateDepartmentBudget(ctx, request.(CreateDepartmentBudgetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateDepartmentBudget")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(CreateDepartmentBudgetResponseObject); ok {
+		if err := validResponse.VisitCreateDepartmentBudgetResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeleteDepartmentBudget operation middleware
+func (sh *strictHandler) DeleteDepartmentBudget(ctx *gin.Context, budgetID BudgetID, params DeleteDepartmentBudgetParams) {
+	var request DeleteDepartmentBudgetRequestObject
+
+	request.BudgetID = budgetID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteDepartmentBudget(ctx, request.(DeleteDepartmentBudgetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteDepartmentBudget")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DeleteDepartmentBudgetResponseObject); ok {
+		if err := validResponse.VisitDeleteDepartmentBudgetResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetDepartmentBudget operation middleware
+func (sh *strictHandler) GetDepartmentBudget(ctx *gin.Context, budgetID BudgetID) {
+	var request GetDepartmentBudgetRequestObject
+
+	request.BudgetID = budgetID
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetDepartmentBudget(ctx, request.(GetDepartmentBudgetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetDepartmentBudget")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetDepartmentBudgetResponseObject); ok {
+		if err := validResponse.VisitGetDepartmentBudgetResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// UpdateDepartmentBudget operation middleware
+func (sh *strictHandler) UpdateDepartmentBudget(ctx *gin.Context, budgetID BudgetID, params UpdateDepartmentBudgetParams) {
+	var request UpdateDepartmentBudgetRequestObject
+
+	request.BudgetID = budgetID
+	request.Params = params
+
+	var body UpdateDepartmentBudgetJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdateDepartmentBudget(ctx, request.(UpdateDepartmentBudgetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdateDepartmentBudget")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(UpdateDepartmentBudgetResponseObject); ok {
+		if err := validResponse.VisitUpdateDepartmentBudgetResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -25072,6 +27275,32 @@ func (sh *strictHandler) GetUsage(ctx *gin.Context, params GetUsageParams) {
 	}
 }
 
+// GetSpend operation middleware
+func (sh *strictHandler) GetSpend(ctx *gin.Context, params GetSpendParams) {
+	var request GetSpendRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetSpend(ctx, request.(GetSpendRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetSpend")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetSpendResponseObject); ok {
+		if err := validResponse.VisitGetSpendResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // GetWhoami operation middleware
 func (sh *strictHandler) GetWhoami(ctx *gin.Context) {
 	var request GetWhoamiRequestObject
@@ -25279,508 +27508,552 @@ func (sh *strictHandler) GetMember(ctx *gin.Context, workspaceID WorkspaceID, us
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L15kxs3ti/4VTCcO+FuX9aizW2rYuLdsmX31fMihZbWH116JMgESXQlATaALIpX1sT7NO+D3U8ygXMA",
-	"JDKJTGYWWYvc6oi2imQm1oODs/7Ox8FULldSMGH04OnHwYLRjCn488c3dG7/zZieKr4yXIrB08GbBSNX",
-	"TGkuBZEzsl5QQ9ZUE8VMoQTLhmQmFRk/nx39Ss10MT4eDAeK/bPgimWDp0YVbDjQ0wVbUtu22azY4OlA",
-	"G8XFfPDp06fhYEUVXTLjBnFemIVU6WGsqDJ2DJQsZcbyrzThGZmwmVSMmAUjOqd6Yfvn9o0VNYvBcCDo",
-	"0vZIsd22sS3ph1+YmJvF4Ok3j4dbQx0OflAsY8Jwmj9/lh4hz3B8KyWveMYUuWSbIRlPNvJy9N//+/+M",
-	"GwY3DQ2PeLbnGAulm9ZvLNgHM5rCE2M7UAOLOmduEcPo/lkwtYmGh202jOPJg4fDwZIL//lBaljPmN28",
-	"JRMmtXTnJAu/E54NyThjK9O2YuXze6/Ys42gSz59JQvDGgaHTxBlH8HxwZ+tA8R3RvjgvmP8a0FVpijP",
-	"0wOc+59xcPCxbXDh+b0H9jxjy5U0TEw3P7PN9thesRWjhos5oWRK85ysuVngYaVLZo8HfMMFefiYLGSh",
-	"NJnzK6bhkRlX2hAq9JopQueUiyE8LQtDVjnlwrAPhmg2VczoMFXkaOVkoyEe2TE2zO/Bw2/rZLyixjBl",
-	"2/xff/+/jv6/9//+b4P6GgwHH44WXJjB08Gy0IZMGHlAjCQPHn5Lrrjmk5yR89c/PH9Opguq6BTYHCzc",
-	"DNjl9or9sKBizogU+YasF0wQs+CacE204XkO6zItlLInxTLs5mk7hjxo2c/G6f7p4uLr3y8Gfz89+u79",
-	"v18M/txp4nZodkjAAgVhVOXcbhzs35DoYrogVJOLwaOLwZBIRb6GlfiZbZJULcj5y+dAIUDUl2zTRtL2",
-	"532J+Re+5GZ7JP8p12RJxYYwYRRn2vJ3yzQXMs80oYYspTZn5Mkp7hedaCZMEy/NoY/asPiyWA6ePnxy",
-	"CluCn0o2aul8zhQM8Vcq6JxZvte0bHao7pFy8Zat10/5xugQy/irvZx73OB0ZpjaeYHDC10HBod5e2Qv",
-	"FdPM/FYsJ6zhihTwGw7RST0N43G/7hqR28xT+N/O7cUBvmKz1Mau4EdYsyEZ4yfYVjhM3Gii82LeMFx8",
-	"vOv6fXu6+0p/6WSc9FDxt692jMm1sBe5vSwmOZ9S23f6QKzKB9zSFZO24xA9v/dZeEUNA7ZyrjWfiyYB",
-	"KJIdBaHhUSto5LRtrIoaNgKeMipfO9yoX8qcTxv4jO36CLomK3jMSUb5quOA8a39B8v+WTDduKzjD0d2",
-	"XWg+kR+OFD57xLOxW2wuZkwxMWXE/WanwP7ZOgV8cP+By8JKRi+VnPG8QfRU+Iw9UPYhf/ThQ+sY8b2R",
-	"f3Tfsb7mYsq2B/ibNKUCxjUxfNmoRWhoIu51JtWSWgkis6Rk3x2k+n4rDE/cJ9937LeA16/Tr2YqvSuF",
-	"Zgq3wv7Vtg/w+76L/ze8au7g3nr44PFfHn/76JvHf9l5db2jKdnJfotblEsxH3ppiTw61UMCO0PYFVMb",
-	"kvMrRubUsDXdkAXVhK5WOWcZCrwgEzdt8JrWJKpYkAUR9ve/P3j4Hv96dPpn/W+/u+8/Phg+/lT++PHx",
-	"p98f2Xv6z0vdSeKlQHhBsn2i7UX85PR0qSszxfWR6lKv6LThoK/9z0hXa91GVeHhPUnrk31Xr6TQDIwv",
-	"L5Wc5Gxp/5xKYZiAHYWdwPvwZIVP/Ps/tB33x6irf1NWahn83yelfekEf9Unvl3ocZt4QTGcUZ6z7Iy8",
-	"+ukH8t3jJ38hriuSMUN5ro9hFV2LYCmaGjR0rJRcMWU4zoFnCTvTcHDJBfzAhCXhv9dk3sFwYNugBs0c",
-	"G23YcjCE0zt4P9xuDfch0Y0/7wlTV7xPf8fxlE3LyT/Y1NgWzo2h0wXLwB6RPuxVe4RZUAOnBKR9q5Bg",
-	"A8TIY/LO/sgNmcqlVaolydiKiUwTKeCdcOlpiQ0JabVx0OG4geaWUsydOs7yDPTs6orjSdXbY32ODUyN",
-	"PdtUZCVvKpvP2CqXG5Ydl+dtImXOqBgAreCvI8+1tk8OaFtkvbC3o5CCNTQaWNWwiUIa91Qbagq9i8Zj",
-	"M9JrfKO+53BYoZvQ6DCsXgMtsOXKbBN5aTDcXhGk7GxIJht5aRmSXZVBgoirVsckpQVG85Umci1I+QpS",
-	"y5pqexnGC122nxUKheilrt66spjk0Yjw7rJvMJGtJEeus9WcZRCFSm8RWIpGk41h3TtbejV1q7VVpNls",
-	"/agY1SlCfLfY4EVnadCui1G8YWEUM2pD7bDKDiKi14Yqw7IRNV2FlZhGE1dzTINejY50r7DqMUkMKuOo",
-	"bmZYhCTNFhk3P165u6PGKabGHeKtCVDPzdvOGLJ8+3SPpcn4DNRpbthy5yn+yfI4NMHZd11jVCm6aWEd",
-	"kUaQ/vmKe+4VxsyF+eZxkj8ZquassTH3K36/65YBjgP7h+s79FtQbSfu0y3YsK7muCm0b/kvXCe2PaOG",
-	"dt6BiH4SGxB5MHY19Bv7YJw3pL4sMKBqY+l5GfkCPvErFgsPE5pTMWV2Yf5Z0JwbK0BMpbYLnVMwNSfF",
-	"BtvgS8Wn7jRkGbebQfOX0XLNaK5ZSkoCaRK4LhXEn1mypBtieyaFyJgi2t7uXusj00Ibudy+sblYFWa3",
-	"0ManaAWwQ5eF6flOnRShz9BQ03o7pTjBO/JcrkczmucTOr3UadYJ3C0hibxEjUBbuQOfsbLQdCGlZmSm",
-	"5PKY/LhcmQ2BXrT9B0RvT7Dbp7BGlzImk3byjmkKLhtPD7tec5RjuX28y7tefW0fdkYG+3KjKPWKa6bR",
-	"QYM6GapdQ1gg8uCYPGNTYAKaWCHGCnBUk6kUMz4fRUrnThZXo4xSIy1XsT7HsLXDLULYQUmOmTcypV2r",
-	"7gnSblVpGNx5EMpHX7FZEwOKG9wxjRfiEHNIDWNHxy+9m6qVXS25iL99MNx9emvik/PrhUfQA2b1jgnT",
-	"Bk+tle3rYlWf0+8VdbligvKTr4eE0ekCSd7r69+Sr4/JuSAM+EHOtWliCpFy/fB0l8F8aB9/jq8++OYz",
-	"ZiCfEuTyvSxEFnzUnXXyZo1rKlcNuu+aZ5YcJhur8k0XlglNuFVonQZ8DAItXtNBe7Hsg4HcPxxYbf/9",
-	"sIvc5DU1GEzqlHy/kZfnL5//zDa6It60ellb6OLhkwRh2E5+qKh7de2bjy7dCGqqMbpPNVkv7DXn5Dlt",
-	"l0wzdcX0GRL50/7X3VQx2ldF8e9MNumdBaPqeiGJe5Bwk9SemLCqU5YWABoorYkz/IpcJQPD3cqzCeAH",
-	"X6OshVYKq+OSmVTXX7FGWl9JzU3atOEsL3bzfLCOjyuqhlEUmp2RXK6ZstqnJlQx5JMYQpE2g6wUm/EP",
-	"6b3AyIsyZMH3D+FMUvmPpctqOpWFMG55XNyClCTnxuSMrGWRZ2TCyIJnGRPJbV01uhPfRBOPHIrbXKOY",
-	"NU4op8n52NVLtlWsst4EXuidrNQe5rfai2F81lGasK/9LX4+ya8ild6xLrfFYWlwjBHNlacpFrA8R6mc",
-	"88qaNHHDklHtI3bVWN5dSF7VIRxArd2e052qttXhXFu4rM+qq3xZfe9AImZ0Ee4as7+1P6E80OGN1xBl",
-	"Vr1L2t6Bm8ULnvEFEEepdJAa+zCVTw0r/UI5vtq6vk0W5sPINlbmXXLhP22Tf8z/+3XSc4liAo1YJnLG",
-	"eNrv25ZzF387EFO4E8YHE0QJ6wYn14dXuNO3SzTw4skaJTdNbGPE0EumCUeH1yqnUxCnpGBPIXSd/leh",
-	"GKE5eMAY+Z+vX/zmpJofhVH0QkT+Twx2n7BMyellKfsw7fq2v14xZdgHdMVbOZtPmZePcIjHF/bijaOt",
-	"HnxXDaH+dtv3vFbcsBci36CT163LW81aAiNgtsYKL1vuG1gmDLxDMdvrTCvFpUKDplfFk6bMLZEk4RBx",
-	"fkmUvWjufEYo+DjP/iXbEE1RjuTmzAVPusgAs2AKfSlSsG0rpm2yoVv7jv2ZZWeEEkucOcP4L+32nhh5",
-	"iZKon7lV9UdBCIL9GsFD9qPVHrMMt6JsLrky0wWbXvYUHRfGrEalD6eNyMMagZDNDZnTK0aEdHG2aVnf",
-	"GaWdc6za/Fu/1vFJKhvr4LBYNgd8otkm+AqpvmTZ0A7dESiQhWAsC3t8TfdrnR4bXLDB7QrEU1mYys41",
-	"MaJEF1vzvqI5z55W9TUj5WUwURAu3DPcEMVmoF2GH2dSTUBNgp8vhVzrUvdCo8eSboiQhmQSXI7HF0LI",
-	"kT3c3GC/jt+QCVtwkUEAABUCgrVAC5qz7JiUoXgMhwJ/h86IO75LuWTCHJNCKEanC6su2KcvRJXwgMHy",
-	"JbOzm0oxzQvNr+BJT01E042OAwzCrLxdjhLn5EV2AEwLuaU/pLBuEBTj/wrLZaVevwqD4SCenb3ey9HD",
-	"6+UQtw/xcPDhyHZ4dEWVFdu07Rl23/Vp/34eRmA//RSNwn7+Tf7gB2I/hoBK5l94WxkPNhiP6dNw8AM1",
-	"NJfzKCinyv+WTGs6b7AqULPY7R50UUW+oRTR+0FU5ZA6I4ZnRrGfMxmlgWwdTSogiOgF2nI7MJkVE5lz",
-	"DFXb/iWKHNPIajIJxwOsXLa7DWuwgUS+kOt7LfzIkssntfmFp9SrqdRmJKiQuqNbGF4odIOBi5mGeAUw",
-	"D2NHoxVToyXP8+6+6EJwo6+zPDgg30DzMKJ5DeM1SS4mWiNCJF3iSFSjunbcGc+1LlhWSakAU/xasJ0q",
-	"+K/Mx5Gs4+G0vVKOu75YsaEaex/Wp9JlPfaxuWyt7V0oH89YzkxS8Sh/6GjzTRnIfCstXe+zhH70d7Ny",
-	"Ph8yGSzW25a5w2NTlyD5PwvmNaxAzEPQw9iVS+7JmbHqxpTqtJyXCFlPipT1kHg002sykYXIiJFNfoP+",
-	"Jt0Wp1Afw2i5N/tRV9jhuyWwAxhDq3O5U0NoORTH0bcdbFnW8/DIK6YUzxo8mOiJdBo5+OdQVjdyTVWG",
-	"MYRROjTNq4pRxPhi11G35X7p3+gTqlzmMER+gzDHYblAXdb3MEegvH3v8CDgIA56HMp53atD8RIjv3qY",
-	"j5uPADxez5Q9LG1/ap3StZ0dMdfqaryMhncQJ8c1vQhd7lZR5DkpBEZT4B3awQ7/91Jptg0M3u9Y/ZeN",
-	"7u6fpCIrJlc5OwODBTCKir0AzLrALHVsuAuhHTmjWdIkF8fmu2ikF7PB07/3iOgvlkuq7Enc1uPEjM/7",
-	"ZAf8VdHVAjW6OHSuHXoFYzjm9lUXcke4RmOPYGtI4XABMbBkhOZOHWYhGwIsbKSSMIEWVnilcslEGiBm",
-	"hLeFl0RxEpXck1fsSl5it9qr5LB7fSIn6mkzbjTbZ+19bZ/PpzvM0miaFDJjIRtmTTeEZhkpVsRIMJFj",
-	"jsys0DQnzqfARJbIgZnNuOBm04cOzv07n0pb+6j0LnaPLWmwv+JOI42AxdsJymCEJTOpdsZh7Mjpgucg",
-	"Yl5jmDvsRI8VeAVvOHnE8yg7m7RQss1WUquZME9NF02pFkzrakZC+HFnfyphkmNKSTVSNJW5dQq4IBVr",
-	"V3NyirODdrUNLRkVo9hAlKB5SnSBriqIF5eC0Cum6JydkdMAq9JkhF999yTpPPhPuYbMTvLdE8uhH5ye",
-	"+l4g3Uxe+rjKIeC6wJGil4w8PH5I/p9Exx2WxsexpcBmXIQbUDqMg2WWASmXXXhMXliOt82N+lq3whii",
-	"nRrGux9WrL4373eTlU6RsMh45siqM39RS+c/meT9X6zNuBxBaHHXVL4vppesr+AYE3Ekfjx6WIXjcdm7",
-	"333608XFcfnpz/+jW96uIHQJShcX5O3rZ8EB8eDh8ZM6jW3RRkiEPk3SSeua7KX+xFLMfqrPcLCmSnAx",
-	"75XW+M6/06BWhDY7aFFRs89APknbrv5Y67JzJVyqWsIAkciuzcCXDQJMz+hdIMKsu34aDfE3mbHm/LiZ",
-	"kstUEuJwAJJrQugH6YHIwmieoUt4e0Jdx7YjeU+xpbw67Eoa2SHlEhYFnnW2kkE5lnIz/BJ1oZHrq7B1",
-	"YuuuyEZv/mgFvyQeSBCulcxze60zARewSEjMeS7Xqd0ICopVTbz2t6aaTJQP2eggJVDVj3bg3v00HGAn",
-	"DUHEAHYTghnYB5QvoqiV3IpXJlbbqIa1YBmx4n1FbaUfRhWJwX5hpQYfkwAJt+57uBbxi5SCu2RUF+oa",
-	"qzmEvPwyHiPoim4CX+kybwDERtdEp12o0RZsyS7a+olOTd/syHOi6XKVR2gGOCmnsF0yRBSBRHUyXjJD",
-	"LZmPIZvIPuRCESYy24SoGqsnwdINrVwwBhVrDO2OnT10TKhiZxcCUojkjIwdlCq0S4lhHwzGLlTp3vbS",
-	"C0sAplbPjm/N1ynUzHnwInTX/v1ZXRuSX1ojQFtiPqOfS13Vrf71htQt0qiu48aJWlGKTRRihGqgM4vV",
-	"sU0TiQYTr+nW2Z8kK6amTBg6d3kYmaJrgbkjkdETsw+wW0B8YblmgQq/0gDytFyZESivo0u2GUfPMJFB",
-	"ukxtcunRFj5IpOtyv4UXqh6C7fXuNYYSsMbQ+eHIaZe0HQsE22LVzCTB62KGiYwAY0lAUfxwNJdHrs9/",
-	"aCmOX9H1ry58Jvr1SF/y1ZFcIQM7gmNrO3OhmwiZtbtvy6cP3rkPDaoJYkoug/hFpCiDssYTRcV0wfTf",
-	"H7w/dtQ9Pt7pLYVudnH7v6alwnNn6PxTJqf6xMHdHAHcjT5eZkMC3yvmoNuqTxwjTR/bFfrzMfnxiqkN",
-	"XnueOayVtJcgNwu3wTnXhmWEmgshBTiufXoVrIbl+gEAx7J6y/KRt1dn175F9bkXVGU9b7ogX3n5gmuy",
-	"sIMCdFxtjsm5ITmjYN/xAgtHTN2EDFaTLNLinG3IheNVRAEdmZCGZLKp3KXbcsQZWWJUMhXktITHenB6",
-	"etpRpKsJTEmupBdUhWy5hAwDY1zSDRiEYBS4WqewyU58o6KznS4tsyWH9t0Ts/C3A89hkAtvPassrqGX",
-	"t7SgXIyarWkB9jYMLEaXwxxDCOugJS6FO2hckyW1bGQ2dHDIiH96HVNbZZC7+IlPxe1hcGr2b+S5W/zl",
-	"GUBulAnhGQM3h3Y4CS7teO8cmScAEXtN/8f2QhzS1tSgOf8c/D9re2VF7h9CrabAVBWs7Fpq/a/yit1K",
-	"bgxOctfSHsLhX2sOg8bu1uW/PaQDO0ot6YLB/dCuxB0MpOx3t9MQSG1rb71VqxMSnxPb4uGnHCoOaHs3",
-	"TqAH5IZB7Nq5yDq3PQt01F2HRncY1oRsinXCxB4vSO0WGqGloR/qrtkexAx2PRPYYaI59ogdqKx1VWeN",
-	"LpHtyM0+IN92Z02blc/LAgYDMyAqYYnZdjqhfKdHpvNiXr81H+0c2V6gjK1bWzqlEzH7GWsIv29OxRBN",
-	"L3XG7HOnosxdws9taRvVCa1yuukpFuU7aiF4kWwIsp2VVjM2o0VujsmbEJOCQiJ1VtsqGn47oPDQwUVv",
-	"DeAFshOZAwxMMPiF6iF0LqPBnBEhyaxQIIlM6PQSxeUI+ZTkEuTVS7aqeoLb44I7LPgPUps2CzmbSpWx",
-	"jIB9xmlU7reA7uY11gjMY0ikj6i2BE8VneQRuAvGCSEmECz/pZDrlPl9ZphqTCdBA0XjzxnLDe2VvIJv",
-	"NLUXKyHdPe/RIIfRfOLOqkPtdlB+cQB+DcG7VPgrze+S/oosWcapIB4kU0ebBEJlfX/MWpavu/S4+CnX",
-	"QzCbXQgXXA8ZdgmrMk6/M/apW7rOz+Mqdn58r/2EoIkwn6jvbtvXLsL1Ir2af69BZonde50VVRzrb0nB",
-	"yUXrgOlpQRG1WZYmKRcYeUx+pNOF+4QJdYZkci3s81KgxDUMwV/UuPhAoKK1JBAeuKLKJMxCXtnbXpDG",
-	"y8wFyenRnHLR9HZ4KHe8MfVIkz3iDQoZS0Ymm3SoYgMm6nBQCOCCSYO9xrA/KRDmsAyINCXr7HY/OyjV",
-	"iKK9j7e+OPWVKEfYjW5esZVUCSV0QjXLuWDtIaV1U9KwhFLj2l0qLAOCOya/FXn+1ANrlzDhLnVXk4VL",
-	"Ag7qvQ8L9osV4oKHg8lm1KwquEDMiuVuSLjAPGCVoaeht+oSHbRUJES4QZskjeXQIXCtA6lYacFuloNc",
-	"nUiz8APWx42pm/0HDQJEmbzfvwF/k9k2XPLxtuqta0Y+MOQoRjNC3YfgSztz8cJLuiETBubHfkCMAcZ2",
-	"Bt0J40Uab7x8eLrHJjfZiRpsV06SLEnA77SzZaL5KohiUjkXYwAzi4SyWjRtBRvhimWjpgVxY4CHQvel",
-	"7QxeS7eLAnCKozGRkJDLqAXY2gmbU7FD3N2O7E9y+T6LGpbOgx5AUQAMTCBCrtNT3bo1eu2jKnsTco2R",
-	"ATAMhENo6rL1FgpnJP12UF064saVt9M1Kf+tayFB/K7xkZEmVSwgYnKMANHpnZnynRPjt66jYSgC5Mi3",
-	"ZEyVezNiy/UZlJdq5WR1uWP99RNB3dUwu693Dx/EDFW52K9lkqqSwtaA0jfvualc/qXUQ3z2QPkDgCU1",
-	"GfKaCyOMhTQjr+2On0bKL1iJrNAV1fCNA6c0BbYoFWJJSjE/JmOEkHTtGKZjaJPYFUroBdYH9Tp0ULip",
-	"1bjIf/56/sOZC8MwkFA8VrCCoyuaF0yP3QuAl8oFmeaMqmMydsEf46dWIlgSGgV8QOkRRdfiQti1csvm",
-	"+z0mY1D14c2oZMuCZogv6r39bgNchb/xU6gnbP8EKd9VUESfIOJxH1+I8TSnWgdomvFTMg5Vz05oYeTY",
-	"cT3EPMcIqYwjFzQLVoNZibdsMBwsPLSJj3zxUSXDsq5gdQDJKLV2XatRZn0XS14dKDSCIt+pfALJ9tHb",
-	"MK7xer4R93Kzi+S6QYtryiF1Zpaq/LwVk2mf1g7IDM4dN2QuIQtqC1zK6p8QwxlHLiqmC7jKFjKvcW5M",
-	"DUg5bBu054agwPfpdT+w721rQ+6PD84N7TB3iyPa610rbo2wGMwBB/PHSWAol8hUyoSoQggUoFfUcvgS",
-	"Ow7lE4gLHgHE3nBAJ1JVwUnS+auhM9aO0Xi7+7EXZbFVT+cE8J3mXDS41A1bldFRLswnCmp7cLocW8li",
-	"/GDx6HQ5dkUuxg/02Cpg4788PF2Ma+6rRw93eqWcLNAhNsndpHoYRfHE8T4wfsefQUsqw3uG1YIFD0EO",
-	"WNI8ltydLTYRkPZbOjjbj9wx9a575zhnc8Jat+zmIKNhqLwsGvC6bhR3HpTiZtT5TiggKaWZRekSXU9l",
-	"SLH4NMRq/b2cxPBCM4pPVyqlBsiwF1kFEaD7vlu5N9gkveARLBQJ9dr0TISs8GdoADlOCmaTgfhjn/B1",
-	"b0IeeO7DKmNbynTRVGbQtjGq1nJrMNW4sz6nAtFroWUrYmVdPZLYm95LCLKLkjIgHAQ2aZsfbBGKn4Mn",
-	"eL/Rbr+GEYuqL20zHlN0cHexNJdlkCogHqrW1/NMkBGLTVQbc4+I4BJQ1EsQ1FdDcgLELuGgmR9fg3Hu",
-	"Lr65dZQDDCOzSjQ17IwArMiu8pxJd0EtxKUrRllODdOmfdAuPME9UxlkAyRGcoSNRT1UqSZudy5XTARl",
-	"rBJTO2EhCzIG7XDjm7lannZQUrCeyudbkTG1pqh2Bnae56hr+SCcA8bZHBhxDUZYJYooJKa26QniLTel",
-	"J3pbNLU3zuTeQ1Sd+Xy2zrF28MKWkxm+3Tk+lS4RNO2EpLQNntJu9x0OrrhOe5VcRq0p/XoBYGXocAK5",
-	"Snj1+oHBlFvrBxLqW3ZaqYMo17jm11KAwpHsWjCrv3oRYlLnzOiai6WjMLefrHVA8T/FHGIU3lI6sH3v",
-	"XHwfsHed9JtqSukLy8PXXGRyXSYgoh3NZ9x6nzEaXoUsU3N8FvF2GEZGed7L6+sAN8DrKMziui+vGbu8",
-	"3ru7AuP+VhJDf+upe/kGkLjqUCfYzm6jpBvRofIs/Op81hAWbhIHNtRu7f39MdS6oR3kLgkUcJ3bxK/R",
-	"lhKRKTozkUgEfpwVU9qynZ0qRW3pD6JZdDbJgAewySST8XkyBMK28Po/z48ePvnGX4eQTppsxEe4JxD0",
-	"VeNV6+8tMBC4iNso7duXgf/KBdBkTPErliXE+Bbdor/gXSWAa/rsg0TtVjcshFuqivC8iyTfRZwocZNy",
-	"TdZSWQ2aaDaVIiO5lJfH5Lkhl4ytSuxH5yS2fyJFSFVRIjvxk79xmVMv1tbZx4+zGVZUbaw/7VJ9RsqD",
-	"SLZWW3XZPyF/rmfyzSumZX7FMki8SY137outJkNUQvTLhIusLLOBSBVi2j0Nr1bYNTGQxjwmqMbRXtRR",
-	"FWKuQSAqp4PFdq2EFGqncEGmcrmseHSjYDMX5rFzSXFjX7mnowMwUmzOpWhPASWAHbaQedYPIai5JsaL",
-	"Woz3V5qsZM6nmzMIeYxEAB9wJzEYck03vqJFh8h7VRJ0h+XxaI5bjnI3i0DJZcOJhazufYVaUyyjfviu",
-	"fZduneLOF+mPLszvPxnNU/AIC/g+EuxjYxEweSMlmbF1lMYtiWFYJrYGEhnhuGxXggoDaJ1oZbg/8Tkg",
-	"EMYAKa24nonIjHnaylZPxobmK6VGw2x2L6sfZwNsJiiwHTMMIOpyNNkYloSlxFQNyMmwMgjsRShra9+q",
-	"BjpUgr079D5ncjTJJRSL6jPquCZRvxcdUY2oGYEns8F9gSWAZ8QwQSYsB32UEWzHfu/beYp+xAen9r//",
-	"/b//TzdWEowB1Z6nudQsC2WSKURMKSou9VkUVhgVJca6c6EgHFXsGBE9kPiPl1kUbIKtD4YDuYIQpAXN",
-	"ZyP391TKvFp5JwbpARjScpmrg35tv0ZIgzyPstl6obRieTioZ4MCTCsl6hVjkA8rC7MqzH4kCKWUGnxK",
-	"YGCWirjlIUxkGmCsQJqCnejuWCpW8Et6Ae1s5lJmLoVJExrVrI5wAXyCU0Bi7bXQiRpucaJFeSjCaOvb",
-	"P6ywmORBTJ3q3SztAHpu7epJBbDTjDV7EKn3uoAoAeqSt6B12+EbU53LkacWshs4U0Nq4v5Fz1w7LtUs",
-	"OcK/4romETkV02kBMFUMrQNvbZChudCGJhNhf3D4+OCCRBwS8IgmtdycajPSjIlearpeSZmPGguvgQU1",
-	"RMmGaHsArDLSHvfuUqo2NOV7fe6KuLk4YSv9Zlxfgs6woD6+FoEWfjt/87pW6S1G+q444rv61GsBXTk6",
-	"Y+dSoFtarlYNFpRt1bvNxRV2OTZoeyKL/eCRx7uypQmy82ta38YWQj8AM/NH5q4tdKXOehhXODV0hNrZ",
-	"zhXwPT+jhr7EVzo4s30d/nS9FAhyxsocEQBnx1JoXUuWh5H/io/fcL0vr0N0H9fL8Ma1nMvDwXohczaq",
-	"FOzb4je4yshQffJUPR07tfgtruuqz9rv9PZwosSUcnGqxNfPdx1W7nsOhz+hevmK+Un/rcflqSToBTAe",
-	"yP+8bl2PoSvb0tx5oZnSjamBHYpipMR+AKyyt4frnUzYRoKNTGrWDUwIMf1x7K6b1rXfxz1UMb3deqmr",
-	"FCvrF/2QMbEZGUW5SEoQL0S+CXa+SITA9FpITZEEXidQAge9rxt4prl0lJvp6L+YkiM4PIoZJtLlYNqH",
-	"YCRRzNj+W9jup9als6/n3T2e8Y5vpXdHp7hTG+HY1wkgtJR2coYGfmabQxTE6w121VpSLh7dIUSWeLL3",
-	"Rm7ZD8lwbyhCX1TMf9wDljBM6ZB7dX826nBlI69RkLHbOTlYocL6pO/ZJvQ9MG4d7+TEhL7b5xUE9x5R",
-	"Ss8zDXHkrl6OMxGMvx6fQfS6r7hEic6pdj4N+wWgj4MGT5fsmICLdgzuuDF8pb0fqtAsG6KIDJfihYjR",
-	"sgEn1cc5RcDLY7CtuaYceg0TRm1IKMvjEBacuO1UWpjLkhrwXabBj+wYdxbstk2/dEsChiQ7nJ5vtV71",
-	"13Zb1YWFzl6rUjPqBEdYy8tGZWM8BKx5lH9chYNI44AqB+g5hvToqUugJqC8HA92gxweXHfeiSgY6dJt",
-	"2CTX1IV7lt7cU81NqKy95M+Xcfc9qON1Xsy1PXk051Sjp6QUk6sn9Jicl956F3CqWT5DUCAdAPgc+3A2",
-	"dgBzDYhCF4IKxw64CLwiZ/SKaWfRJkbKax9/vw6/We7T+fjX3kqt9HOtC5Y5QbmbjI+CZkITb/Dq5ZQD",
-	"lEFUvNNlDqFjBdENVmAXwBx4QZ5nbLmSAGtx9DPbHHdBMXwfT2cftbVck7tQW7H3X6mgc7ZkwvTam+pr",
-	"93uXKmPdf7/qU7/9nUuqmzcaYOgebAwxDHWLG+ugRKXafaz9hOVSzHUT9HMlkqy53QS0dAVWujFT9cOK",
-	"K6Z7rVeD3fiyaXC4kRUwkqliGROG07zZA2UFx17jasLNgluZ8Exvy7lfh22w102h2ZlD7odrAuLL+hkS",
-	"G5O8VopdcVnokWZTxcyowSUPuRnwRIxzA8mkShoM8LI7O52ylSVFaAYxWTq7cLvU94aIO3yOuOcCWU1k",
-	"Idpoqlsw6s9sUwaf6mI24x8aCqlRgEwrFJkuqKJTE8kUuFTpUWBhqwQ9uJJXuufed6yidTMpsZeV7DZc",
-	"rSj+NrgCwqz72f73vBLu8Ao4gKHiPpjyfmaba2uEMP6uWuDPbHMYOPodtx1ErxuEd0eB3JUFKt87Jj9J",
-	"ReRaQCyQyAjNlhxRMTvYVZLgCZXbrHFAgMdsH90Quqaba0AbdtMLt6wI19QKuzBsmF4h0CHJb2BtY37a",
-	"gRW+xlqASS2oZP0t2esQDS0v4S/c13TwxC98xqabac7Oc5aCuc3YSrFpb6GwLoKk7iVTunuX3a/f5qjb",
-	"pVRsFAqVJWuW+992uiIh1L2xoXehhmcwFjirHY8AVp90B1gNuxCGmI5vB6PQsjFXJqrLGJkM/NAwoh2a",
-	"aAAVbCtPJWcG0ULW1GPku6AEkDAenZKMbnRUzq1aBywA29omABiURWihUoGPEaougn2za8A9M73l761I",
-	"o5LEB77FbDeYmg/PLiMkA71sk+IO1LvqITzAnVw71Xd9PSfIO10yJ03WWAsQyGgh8wxPmUeXmtE8n9Dp",
-	"pUMnPW5WuZIpITUpHcFZQw4Ffgz2tku28QA1LlwjXW+Ip6KTwcaPR9H4sxoj/TloTEDkLxDhvnpxxckd",
-	"UdjK6JJtBuD3TTL4dFhRp9nX5nqGABqV1QCO4r7YXXIIFsaltaQJRSaywawEAOVZ0wWt3q60UYwuyZTm",
-	"eQOi7oTnuV1JXaxWimmdROcGo/sm+GwwcjwAtmMApNWh5hUUosjcfc1w1GnOrRjoOERThldjPRwoKhnq",
-	"g2yfHjt3MGIYNBd0GZGE27thIMH4MNKyUKnQriVYt7IhmWzkJXE5mE9d9mb5fvVw2XvFbqGDw4drpR63",
-	"j2Wjw4MNdqQpzzxacbqkiisd0r3IBhOZlWZUQzhhS47RVvJMl5QXDOxsogT/czIZhy9dVPAKlg3BSuHe",
-	"Ldw50R2zHprsVM1JiLIwU7ncmbD5wj1mVV7wO/U9MCvFl1RtaicmYYGJ8dghUbi0Fp6RjM9mVrzHaGeU",
-	"TfxlQlouk9bkrlWhVlI3le3woM1Nolcr1UJwdvsDcWXtlNxzrajsogFDGKkp7fhz2k5DgRComJTkwCAM",
-	"LplhCqCaITOVT9mZQ53XaJclOeRegSEtzYk71eF+Iy+ZSBXg7mBQSpBgLWY8ZjLlgoRlK09LZIeq3nQl",
-	"8HPgxxVuHy1l8obbPl7J0PWI2zRcyX3j6uwtngBcxsl1T8w+xxfStUS0GeVcsO6t/SC1+YWLpGLlwb2b",
-	"rTpGFVtu2zcRLLhLzegLSte9knhbmY+ogEUoXwaiG9clfB6EFbg63JrItSB0CnQ29OUr4KrqrrLK3aBR",
-	"0TYNy/0Pk0kHRP4i54fQgOT87tUeef306vLYdbZNbnlhb8+3pwHxHKKS6NSgd+gP7zDr76zqeOmi7S+m",
-	"9J2Os/vhNLIHPO8AYlah1Df+pdvy9rj17efiOZj//+49/5URHIDVbs3oTpluZTTXZr+1OV2LBb+JTkNZ",
-	"zoFmR1LkGzAJ0uxorTiYD2dFnh9NpTBK5kk7TlPs83XYOls6ea47T7PsfTeuSc6uGVyNIwqHFnrbCX90",
-	"sFjrexJijcO4Ps2yZAp/M7FW/Gup1LBqaDMXzhY2/npMtKEi0y62ahNdExCgiK9A2rD3hnxrX3tKKFGF",
-	"CEA/IIBqQgHCC+KYL4QrEOy+xCDEVMT4ww6uvzJk/OGTb7Z3F1bgVZGnFpzrlsDWxmMiFZ9z0YhFrKiR",
-	"6isdPDNQQ8d/mHEM8vW8wjIPe57BYpqzdJmfYvexfOna+VEYtc3L3IlzAx+WE3eNN1KOXbdDnL2wB7u0",
-	"iXZCtk28UM4u0yMxQfp3mrISWogq+jk9ZGy8ccz6Hdqaf/U2nfKaCKWf2Aj0suTu/8bW32/k5Q9Buu05",
-	"d7riI5+U2gpNtpGX5y+fQ55UW/601VXRVItm27RxxoV17urwNciZg1sPF2jGUYsir2tB2d3iAqr5R13W",
-	"4K1m25gaJR6UO7tV109JY7+x9bMQLtKTNA4aa9FnbVLsqWlyEfxhz+ldG7+2f4ZEYiW/3b2QHiuzARTZ",
-	"o2Jy7cuh7hyHh52vtviLXDN1NKXagwjoIcn4nBuMe+FCMEUWm9WCCX1MHL+CmCSsL7CkWQDChlym2lF4",
-	"tHOm10e9vyapxHXlulPM9SvDHKxcSCTN9Mp/q9b66LBCMXb0rZypw1P7YSBll/KKQZABW5cw7wDuxTZk",
-	"SsVZfNtt1ZII1WxcCQzM3EtV5ljSD3xpr/6HDx7/5fG3j755/BfYYPzywU6ohEYYbdjaCkBLH0SBu8wm",
-	"u45k8fnnmyXwaHZNuwcX9Nk5fUAl9kzK2CuQstFwXNNUMQ5tVphCsbMQwMHL+gGZZBi/gc30jDa8V5Gq",
-	"59uJBdJhD8u9I1cbEgD6Bax2pcbtrLHuKZN/5VeMMA6OL0q83RniCGEgCSTYuyGga1JCwgdw3WR593CT",
-	"rLC31b7Hjr+wZNmTAwVbZWz6eVJdgEeAR2hP3+Dp4H/9/X9dXOj/eP/v/+H/+LetjRkOPhwtIGRnEBLi",
-	"BWFHti/iweCuu3u1BcEJNKzISyzpfBOCFjb9Az67h96SyLDKi3n9Vup7cxaTnOsE+PNL/CGCEPbSGlTR",
-	"BpmpmjlVQSPKGdVsZMVJvb1vbVpRP+3MjWmU0wlrrPRfHb+LjHafAF6fLa+YOiMPjk+PT/dcz7LZ7mEa",
-	"SCB/K9/89L7OZjX7Z+Fi9Srjc/WoJjznZtO7x/LN7R4No8taX3Vtxu5Yw3F6RQ37hS+5Odeaz8U17B4u",
-	"ZKa/3WI4MFTNWbOcxAGPmAofTjsE7/kwlp+kKoNvz1BRmElFfPThKGMzWuRmjzQUN0Z8YIc3x6/lG3jn",
-	"jX1lyxYVVqva9K7t6QhwVpN8XGVhMD04k4NZKMawwJPG2DAMYNy+/6dSTAulokhbnQw3DKqYZRin7ujV",
-	"9LBkEZEZ5fnIIWh3kOQJqDRQCx4YQ8bEBnhcLqc0R1DkNJe7pkghxagQ9Iry3OpY3Q9t2LQX4m30/vbR",
-	"fVfObuhKS3hJahwtzthxcrHx4UjHFdj1FVOjJRfOprdzf7pvUIQg3qf9Hn30EIVc1YSXLrT/No2z+5Wn",
-	"aJvUu1iVvfn5SC9OtrtlndjZaAJFiNUzNGWCTcgbM1su5W3DZiyB0qP/Oj367v2f3B9H77/2X/35f3SS",
-	"RvMeZtlGlx5MO71VwVW9rV/qSxc9yIhgHwxZ0TnzWV1cu8JKMkr9sg8ct+Z7vigDw0O2C2LGe7T4gast",
-	"w1wB4ylDF2QhABwy6f3yfs0f0AmTKoy+nY+RFNScNMqy4IsFSwbKbwuaoUnQyVhdcyggRqhnuJ17Z7LT",
-	"3nY+NVJVDRSdrMs1X/C2MrhScpKzZVsZKSXF3LNuIj0EcWXlYL1cNAtZ5RQu7BlEB7yrVv7VcskQuEzI",
-	"0AbXFyLsydOy0vElYyssc+Erg4MhdkGv6nECrZHA2MtLnGnDIpR2veoq2IXjNYimY4JQt8qeGLseeiHX",
-	"4ow49+pIM0O0HT8M2Zl/jU9zPNC++eXqRXCNFUNfcV3Fu0fSPCOnAWpHMcjE8eXVdh6JxjJoMf5yDMqM",
-	"dJjiX7WT3xSOh2PWLY6FKc1zN7UM68HLIs/cN04uU5uRKsQx+c0B7C0hCV7ImB902sO4CEMqCL1DiE+d",
-	"5fULH/SEH73REKnkV253MGFtRNcOXtqaWdfgD//iMzkt0pnR55UIG8IF+Z+vX/x2jfrx1UO43U8Eqgbq",
-	"v1RLTJms9P8nKL/jg3uOfAjBMvvz02qC5RBD+ofEJ5hZAlVF7vEiMSXxQuBZ1MZyGPRNhQ4nTDBqFhCI",
-	"xc0x+RHOsjtbXoeCQSOIZDWsIdjz8VRYwh/aXnOuDcuQ415zCX9mG5Uu/afkauUVlC39Auy9cAHkLgNV",
-	"kykVVmKCF13uoFU5cqntaaUCcTPJpDAIYjQj/5ATFKPsfui0kuXvnNGELZLpvL/wK1beTMAqqHDjitZP",
-	"1AQM7xYskUFLCAGs5mSZqmY0Zxmhgq3TCa1pKPk3bmV8Mgfk84q4RJCzZ9u1L23acH/2vYncDjaE/NoJ",
-	"cDEfldmCHUSmQoBlUy1ZVnrFdIONEHkS7Gf5bFQHKVpC2Gv4xUoboYTPkm7C9GvFTJourdq0hhG5Dj1e",
-	"fcMstkmqjZtFq9tQsLxLnqRrbNRCLWVMIlTMdqzLv1mGKqbJsJQ6mruI2pJr4XuosJhwjBSj2dDRq5xV",
-	"+GZZ7wrRQlLVF1NcQ7A1U09ho1dKLqXBWjlnZMm15RBQ7mNRnrlSIAVFC0+IG7Q7OdWsfaAIiO5dgy0A",
-	"WABgtUL7SdUl0EXDur2Mcuw9UZdEPlGymC861213wdS1PuvksbWZHchz79veXwPdb/vgL6lFMoop08lb",
-	"+Z27w8A4OJPqksgZXnauxgGt/yYYVf3z4XBkLzCMNsERqZou+FUX+TylQU+pkIJPaV7m/zbBv4DhAqZV",
-	"aECkeUr+Q+cFYjv/x4KKLGcn9ovjFhW0wdWv6MxUE6dNCeUTycMJbITgs+rjKvDeq/fDptEcx2lqh0pt",
-	"O8fENt4EMICBO6NG7SnoF+ApWzIqnN3k6XZti6SpclcFo4aUONyI5nGB6SYCRgwU3jKUxlD3NmNaol4R",
-	"ODKukigh1ysw5PEM2mO8TOL42yFIwTpTYTjUH0uUhDzHbNWq462fu63uROvnOkuxetiTbW7RUB0p6r0y",
-	"kXBaS3awRVuJY1A5U9H+DEvuXGWD/TLwHEeg00Vf83IrRrkxuSso6j3GaOf/9pvHFbv/o9Odt63vp2X0",
-	"eyQOuqvvLjIGK8y4n9MOWKHVaRlYwZiJykx985j8zL8/JuchghKRnuxTMaNMQJB7IAzdA226GqS1daW8",
-	"siTKp/bTMQHZWOSbkFVvp2EVBkDhgEvHj6NiLOx6uVWgzjsOpVY5qTqaqT8XHS5VeBRuGXAnN4kU5wKB",
-	"BUCgkLMSsaoSifNN8oYU/BZW5uX2ggD0TViUGjZY4qaIaiQHUK5QT8NRrT5uykCzk+8ch/XttkwYnP2+",
-	"MkotyK2s1F+vioczhrA/bnRcCF1CAp5LgcdTt4jMtHuHkz08TdV/2yGTBtsDjugrjURVJhFuBd052qxW",
-	"KcFwA5LTzMGN7aTEFVV02VKP4WNd2Bo8w44xtREL8PvuJzLblMBzhi1BeS6UN8jRgDgE1n5XmMGpkKX2",
-	"+tST2RLtYnpIHIIZ2ikYyfmlT6SIBxulmyXtbUu6+jtO/f31gUbi9KcuJ9W7iSNAujXj84VpW/UE/lTs",
-	"d4+u3dPj0wcJcKrqnv1Ep0aqqlPmK6KnUtnFnWyIV3d2LmgUhLt0gGsdXOX2agGReKMNW1q+t1wlDNF/",
-	"lYA8GsRvADFzppcaNT/+7sGThx0KFPi7+RmfzVq18R46bKufop+i3q3udO3aCYhvbpnwFvICfcVq6SIB",
-	"DwOxU1a73jGg9FCMR6o83Ih8ke0ah5LGsKxkRAF/EaQEyNi2TO84ZlA7gTOgq5aNlOqyd+pAv3jTmZLL",
-	"pFOFIz6sVaXr12DSphFHkTz8dnemXWOcq9dgvtJ7RmfuFWTamHUR8owSo9sZwhYbTv+FgkeByIbNMaTY",
-	"yQHS2ktt7U4hJZwBQ+ypc/bj+i8CCEItthZ+bcIn3C7j3qRnl+2UbzWP5jB4/bcbc983sA+BwUflILcZ",
-	"Bv7mQAldAAoWlvOG1JTZ9k7NWw0b+gqj/PtnsuUyYet95lMKCMTmTNnBUgt2JAm8S6YDDAmdyCvmom4Y",
-	"VTlnijjlrW8aSsMCvo0spz1W8Jbuo+ZxR2nJBzmcfM50Qkz/8Z8FzavnRaOIx+AXKVgDMixo3clK92ta",
-	"JvyStQ+B8wq6/RVfThPf9YK7yrf6+zi2yL0lbT/g1fj+IuMwALCtmNIsayhA0UhVPym5JA/Srt6to9Uu",
-	"3JYW6uqL9XlGhm9HHBFsnNvd2rrWNuf9LuLd3wLsTwECDTpv6F0ZjrHprhZkN/SDiVfRUtwDKcuNZk9h",
-	"K8ypn8z1t8pFvV2+wxE+RqkC9bPsmFw9AJuTlkSKodUl5/yKCTLZQME+T9mIAzbZAMt6++YHkmHVnzIG",
-	"wgv69rzANTaAeMY0ZtXWXZ/wn0pfVQzC1laKX1HDHP4DBkW4ekjgQZJqSED294HrQUH8Sg+9MRSgyvIc",
-	"pllXGQMLw44sz0HPlTv06WnwKSbGJLygr5+RFVNkyfMcvJCQegK+jChL4PTou/cfHwy/+/Sni4vj8lPH",
-	"FIF0H1gwOGNTvqQ5wbdLU8HD4yen1bH3rVVbMcC/EPkmRCc6KzxWSAg+HrPgiWRsLlZFB74VFhjB5Xu+",
-	"kxYkMOg7IUJkqTIZmGlGCaYuEc3MGdEML29DJzlMFD7IVTqewuWctQpPFWf189nRr1CBO+PohYB63B2z",
-	"DrIA1Z1ww1kxA6P3y/AXSbJ05UwXvjQqM9ETicDwW2ndX4YMcUiaz+n0UvcrAFli5G+VbuLCVU6xW0VC",
-	"FXQM3bpiiuYE39Zt1Y2S6ZnPAT5txn0HNM9DcSM5b2rPqI0PVE0g4Lcg5xtuctayHNui2ttXz3GVy/ox",
-	"lxzjdV0wb3KMV1zmKL92vlj/5l/ZafqFH/1kIjnJkaCrWFJZ+PT1VfEj9PUu8+kicowGn+jQpUk5xErA",
-	"4UNXqioZGFwidq9VIeYaagsRI+cQZQzFblAJQ/uzL0LEiKBKSQD0se99pR2KZYOneuSdkDqtAsrChLIT",
-	"Okobn1KR8czdegjqTnOnB6ZKz0wXbETXVLFRlOa3/WDGxGZkFOVpUWGbvde8zisll1xjjREjCbSUHhKf",
-	"C2dO71UrfEk/jKCqQXdWrzG9Nd/07iyAP/Z6awWVvRTLRnawOYWa0olCqRhVAstUbqsUxqnFLT6wb+o+",
-	"sKQTLBoHFyOzgLBQd0nWmDXKBlZcwFiXHf0nYaiahuGYwgjcDswk06Z2ig26WK2kMu7Ihaa8xd8xkSbb",
-	"DA7gv5iSIwCtUswucjqzqSuF8/bespFi8909nBN87IywwlUvY8WR5R5HD8Bb3x+YR6pkksuMf4BKehlz",
-	"sjoKXpFoC/VHPLkOBxHBvO9oPYoPwja958UcikTTnFNdy5GD0HIqNi6dlUypZmcB6NfK4Y1hFl2cOG2Y",
-	"rMM4YaA1S6y7nHKdiNMGu3fduJNIqufGijZQi/y38zeve9SqZlPGXc2VVj+2fw7e6VGMKRlvHpWbCXlk",
-	"lUi/MKykQFBu1iEMBXGy212bCcqxXN9IsCt5b0fHr2zT6YySbcpkIktKCdXcJyzMSK9QKKCrVQ7FQQ2m",
-	"WVCP2vHAVVvHYFxI6wbosig7qqkS6+EI0k+pcZX0IgWyj+aC9oBqnNd0ITUT7enwnaOdt1+uTc+Na3fs",
-	"rJ/aXubHsD53EoPqe9/v6OD4ex0c+8rL3nixJckkgCHcv6Oj9x8fDh9996mTweeRPS6PT1uwIYakEPay",
-	"hcAn0IAcRASqQxM2txoRpCr6e1gqfHfQQFqpVWlAWdq/LkUTH4oxma4HuxSVMd2Nu2QPdRPu0q1BK/Go",
-	"gNsWvlI8651lMhLbtQ8bSO3+XTCExDgOIC80zO5O5YbEmK7NBJPz68oOG6Cg0tbGCZvKJWoBZWCsB48o",
-	"pYcpFSA26EssUYfWFi6IZRLHDkeKZgjwZYYIHIVYMZguzc3iQjx++B0ZK2rYCLDARuzDlLGMZeOhMwqS",
-	"sTtLEQbWeFgH3Co7gna9DdA2STJuNZnM+UEuRFX+gZdz7oFIQll+O/wBml2s8lV2lfQpJADSOqGY1RVQ",
-	"Fw3us9AgI5AvmasCiBVP7e8ZWHnBeVDi+Uw2hnn3imJ6JYVV1Xz6Gq5Gizk6mUV2ndugFVCtnKPfNeOC",
-	"DyYbBIi7YuDvCZQ2dOAsgB0jJVlSsWmwXGWttZE6JrytF9Qwj44Tab1JS+02ONt1INkaUdQa1s6p5N+c",
-	"OquQ3nebkxBrdazdVWEQbAI8Ot5vtTWWIdpVIV6CiYiHLKi2VzPL9h3tYarN+ZJViZVPLcgweYar1L5F",
-	"D/0y5Wpc5CCXfYnpfncXPY7hkJd8Oav7ccHjePa/3P28el/s+OLBQiZvFXHzBpEyD8qMPzdIy2ZqidSX",
-	"KA7skllRZ4nV6IZRCYFBlPE2KIvqe/UqLRFFFsx68SowNKVdrP7S72a7krlzh6+p9nBgDYAnT06Tdfd/",
-	"8lgIU7m0wqKTp3w/XxFv8uxYfH/13Xeuny4Pl3a6xIjxx1G8Il3t3DX2EZoYhsUvOw9rEwaf6DvJe5iW",
-	"+RXLwAG8vc0z/3XN2ZBKfkF3S/C+OM+SDw4AJ69mJqDvQbgvavp0mq5XHGdopu0L4QnXm6UqLYdlgAIW",
-	"k0nHEHSo9wA+a/Qz1wo/dOyjSFlwPfbLsCKxBoSY0EPVSHLJNmeoz5WzLl8K3w0JHv7yG/fyKD7+29EK",
-	"NC/Y7mBOJAj/uJtgkrAcHpDnS4iHOhxARYyYQ11xgO5Jsh9pgqTTp1iUsgsSwQpsB+TlLh2USMh4nypm",
-	"HIbbFc15FpAWyzDqZr7+zenjb6se425h1S598XsOxzTBY8vtTxcItcQQPVOm9j887Rf3k4ZBcj04w121",
-	"efKKXclLlmE0YCbB+QAaQ7+el8mcv7JuHtpRoZMJ20jI0JUVLS5iti21fJ7DKZ3IAiu1lNkX4Z0OxX3K",
-	"9oeVvQngYzCb981bfc0oGwdbao9aMhcbIBt6AznMZlw0xH+WSH8htR34jmZor7AnxYMSM67KayCp0NPC",
-	"yKa0hTjNnGui+VzQfCI/nNiX0s3twE14q7d1VozbErIZRGGHTJqAMrgRSILrp38rBsi4aW4nZ8YZ/sAY",
-	"FRAtuSZU21NM55QLh8RAiZXsC+VQDlZUa4YBBJDmBJB/PuTQA9jBxW6vcm50hRoCk3zUzh/3Svw2fMlk",
-	"sdvP/gafi6DVmw7qr24Q/vKa0JyKKUpc/SI5QpMR1vyNuWpu0kZ2Pfj6Q5t53CB6WmQqO7CXQaa6l3di",
-	"j6kM4VmIOO5YTqI+gfoqTCJppENDQXipzya0sz2H91uzOIRRaWtn7tamVBnO9U1Kqc3ubleqvH0Ys9L+",
-	"xS96EarnIwkoIriNNEYQO9XMAcaEVNI2Fv+KzQqNNbvTuQgJXCV/1hKRXj5wvp2XuaBs11Jqz14zY9La",
-	"AM1XCzqaLqgQlay7SDSaMLPriY28DDHRo1Zoth5BzQcQyJo9+1sx09sjaBPPdqogWKPCRayOMmek2RZQ",
-	"lvTDiBrDls4eln6iHEHid/ht5LCWyvXaiZtWrVTvU843I1DCdXpNdoTlpl4wEFgLw2rf8T1ktc5Gl3qZ",
-	"TYcU202F2xm6VZlBnYS3Cap2tIa1w9h0rpoWtYEUajRWIaj0eaxTQpKa22mhfsCSW9TGqfaRpwK3uwtJ",
-	"ynd+7du5HH3XG9m/cZi7eOtGqB6j3xjLNIkJN61Q38tbA8LADBT74IbQNea8xrp2k9RxA3dIl267qvjp",
-	"66bUk795shMxqH4TlYkjnV4tJ1j2+njni1/urk53F9BtIaz6o10Sy7WKRaYk19crJrLIjuCtE2wqhVxu",
-	"MA1QZFShnYIteYH4v/anaaGNXCYtFK6IdNzkdOFSBTAACS4jh5c4GA7mzBILBFMsVznDHMfhgC0nLEOt",
-	"DwnGwXdAQ4qKy8FwwJeuDfhjxDION51eMTZdWPakqAjrqf0XeWhIThXkcSuN9/YUYss1+BEyJqHnQgNS",
-	"xMQyWegLKhjAKGgONoeWVXi9Xfu5QwHu6rF/9HD73FeNT/0cGpC8NppsDEu6P98kUtyInIHR2KOoQVrt",
-	"Lj9G3TMdI+tUUgIwpzTpipUqDjiEaOc8x3g3x7LaRwHIz13GkTohkGn3FnD+0ll4LlsUxUnntpBXTOV0",
-	"lTCRFxmXo5At3yEBHN8ok+W7VKqDC3OtuGGjB4trvPRk2eelbKQY7VrChGnDl9Q03fVwhDs21WcVe60f",
-	"qt6O3fdOUIFRVZdma3W39iiMMO7dL8ewQjY1koiXNCUfBtKtEqKS6+4cCdp4JdfJwkBcTFl3M7ORhubd",
-	"OvyJzwuFCbqQaHRNY6/rcYhTblwi31ui6KQrXtnxSEhtRoIKqfu8UOi0+R1qaSZ4Iog+gf256paU5ywr",
-	"2bNU3kDvwjU6Qk5Ujmhrt2uo61PY5QPHjyD+3Y5doXAVC56J/ny2vMOCWXZs25cf7Xrmm4Kvf6B5idfN",
-	"xYwpJqaQfNJxIBjT1YnkMa0bKR7rpG6DmfndGZIJm9JCs3iLScZZ1nFcnlBG9h7X1+F1UbRrbSe3Wg+k",
-	"vKMubEx+YemiQ1I5YI2H+dr6N3LLzsp3YIydjdA1zvZxK85EFqsW4PVhcIW6CBzCszNi13yDBlHRFDak",
-	"DU2lmduWIY0MIAsdlS9kgYlkNZ7RznQTPpmYqD9D6enGpKB/ATFnD5EmddJKGJuOSE8Q43LJRYSrPXZM",
-	"ZgROnXEaJclheid94cmOqjmJ9hkXUafoajEMKOOu1nJUvWgiC5OGnUyihL+zDQ1JVgMLH6MZ5e+n78ee",
-	"EQTQNLBlwxJ3xAsPGD9+GVJb8W4h6ZJv7wP7sOKK6V5RB5euFKc3EpSAUyOMOvbhIEn9uvr0qFcIw5st",
-	"eCtXxKIhVKFD3LhEL7HeVvd3eowKvTtC51fm44PLEM3klGs7C2schtW8o9e+NB1BdL4138VBdTceudII",
-	"3t6CgNo6Wz/61/g4ZArPU/ApzJDJJpTLDJFNPRHUDhrt4uqJBWwvGHm/0Jcw/328NCUJ3IWbJvR+gCiR",
-	"ykzuNEAkjOT6B7mcS++zfIexIJ/axvV6C9aYTg2/QlNvzkwDinF4/4072z1sq42cx/OJ7oe/H6evPB3O",
-	"PPTaund2jgc5zbBYd3qi7Qj2p3+cR+8zYF/rdg6qY9uii+vW8tr2EtSNYWlagALf00Jxs3lt18Ij4leE",
-	"sQREWVWAGpKxnoyWl6OrB6P//t//BwRsWFow8jKqIDnDdb0wZgUqi7sVR6Drt1ecjqtbw+NlydqpFEbJ",
-	"3D4qGEA4RmjvHQbyCTStmWystVBp/fzl86dxAWdX54srlyijh1GOQ3WRdKTC40ftPPjDC1FJvajFq+gh",
-	"yTaCLvkUfrGfQ/aNfZoaB2wAPTCszGiXxupWhuRy7pGT0fM1LBEPhsG7kss5zgaMescX4kJ8/fUPimUI",
-	"B62Pv/6ajM8Ls5CK/xe085R8DwtKKltP/kRr8/5zKBjr6vdzEdfKP7sQDe1eFKenj6YhLBz2Hb5jY2hy",
-	"fHL14MRTyAnQHXkezHSQ50EVcwgTGbFalJvX9zLjDKb0P1+/+I1gwtlb1BFD4J9dC/fVP4sKlGG1XZ+7",
-	"EKorQgrahXghrPYHE9Zk/NEykU/jIaEk59qU3w1JdL1/Gp+RcfR5DDXnijwnUpSwDivcoTd8yXAor376",
-	"gTx69Og7u7Rv3/xwTH6Vgm2wUm4VQBqeeP1s6Lxpgjg1334vqJBHb18/IxOmeQawiY4MEPvNrtePAOqI",
-	"iZW2/QD4Vc+TRIhWKvTa1Z1ERNSIDn03Y7sK4zMH/zH+H2vKzf/7RI9LAF/FTKGExiQ/hJXMo9xPgBEo",
-	"wcoA4hym9/D0IdrGtFwyWChteJ4Tl8x4IXy5SGocRslrJjIyfp6x5UpCSP7Rz2wzduBmABJtJFFsxaBG",
-	"IAxO0xnLUfV++BgMaA6jaezhn8duanY+4x/f0Pk45D1sZAGV8l0PRuYZ+dPjBw//XI5bCkZYrpnPZiXc",
-	"QB1qKD3hNuhHsLB+/XUghu8eP/mLxxMmGCGqn9pnfyeoAZDfEXz5d+zo9wvx+9HRUfi/ffDx6Sn5nYy5",
-	"gCy20T+0FOMhGcMn2MARGHbH5PdQUtFDwEwYzOosnCXFHFz1nwC2hAsyLhGNx38mrsMHtsNCUMcOWGYb",
-	"F5JMAx+CzQWUGUyuI1KwMzJGO9MYczYRKNg1+cg2OZNqwrOMwQS40MVsxqfcXm+gG/spWF2fOBMK/FDW",
-	"hUPwmjJNxdKv6+Gx7UFIM5rJQvgRg5FmRc3CDRi/CPzPLLiOSoC6lp7YlpbMLGQ2sg26urR+eLY5wj5w",
-	"bfQZGZ/bH8fuaHGjCb6ofWPf2cbsZZjzqYF5l1Q9Ct+7pi1RbM2WmzN0fZQvguF5TTUBzmdp3pIoTguI",
-	"FDt/8NB2vlKQNQmy0Ah9VLa/6Fy4gppw0BFfwAOoD90ucoATGdew18e+H9jdFd3kkmYjI+Uop2rOKiTJ",
-	"NQLIlPA/7t0nSGwOrpZloyXLOAVUrnoDdpBj4DDIuk7gMGBDT/CYOF5UnglKMB9NzojlCWfkn4U06LIZ",
-	"l0DaoZFHjvQDohE0oQ3gEWoIWjvzCXhxcvswsCPgZeNXzKjN0bn9AG0PhoOcT5nAKkvcw6MrK8Wt6HTB",
-	"jh4en3qVofJdCW8+eO1T6eKr/fzl86hq19PBg+NTfEuumKArPng6eHT8ABq3lAuCpb2xac6U0Sc5n7Hp",
-	"ZorWtTlLVe8BTp8xS0cUMIEUccFZ1WKyU2poLuclen0QrMi4mgU4/koTB+JnufRWZLBUF4IKL8J9pfGu",
-	"hjM2RM7goAWA/nl0Jz86JRlce6/cCKVgVhhdulgakMiEMwPrMA8t7XP2oj33A3MoVLmW7nDTuPQuJBZH",
-	"RmA6XbKTr8fDEAaPFOKEnWBH5VI8zwZPB3Y+v/iVP4edqIRmPf04eHh66jA/jIMDrFO+/Q41p116VbUr",
-	"MLqAwL0taCNVDF3tZm1IoeaYfqq0AWECD4K9DkH+ieI+m0YRpnXii0WAvlMsl1RtIiezXde5dLI8NXXu",
-	"jCsrFXHOS1TaQtw3BtgBZVt5+4hd+SRrR9XbO3BuH/zxyiX8xmjbDU7E8pETbyoa7nzSF9zYLoWRI6g0",
-	"oQCuUFLTJdsco0UQLJX2YRB9S/6Ab3itivZVWZsHI+bO1c41sS9VB9UwmiqQ4qGHpElId27pnGeH7nod",
-	"aLBWhQNJUJEMS3017I9U+45pB129hsCfDg++heCdT+9vkMGUJ6mJuZwDuwDPHKjDeDwPwT7eVFVswaCS",
-	"BDCsmEuwqVSZLrnEZCMvG++830IOLeivZsGWmuVXzEp8K8Vm/MMYlQuQYe0HK1oDwbA8xxcIXVEFjr9t",
-	"zvP9Rl5GWv3dcR+pWTjvcZJ3iqhDJvu1ifomSbC6pLvJsGIEOhQdRmWyiFyLuqWpgTaBFN8DLq9uCBG5",
-	"RDuCZjQPkViV2xFvzWgXqyjaIMFmqBF74WRSmC3k0AthxUaoEfa8RBwN4pWHqnB9fKVD6bCARFDopMSD",
-	"91l1k3qT/TvqaHnHc5Hl4Ge2cawPZP3vZbY5GMn9xta1CX2q2ntd1fEazT+4IZr3FebTkl1Mimh3km7/",
-	"3c2+YDRzpUZ+fEMbUQHcYyfwDPT18PThH2xGe3KC78HER1FYmJENRHOtBRbMIxEbrTGA6GY6CYV0kvfT",
-	"c6OJHa5TP105dSmYP4oOw4c5I5iPfKFEMWjZDhBTsaz2EkwB27fVnMFl9ULhiGvntXlTvsIaJB3ukupx",
-	"OZwQh6WsHOyuXY8zslJcKu5D9UogqNQIC10VZndR7VvNbuGGg31gWdORgG1HfZgrV6TrDg+CHRLWzwmF",
-	"w+jW5WFFJwgwbj8QjnDBsZi8JtFOYc9cMEAEDrGgpVpTaEZ8BQC719kQoQViixgeDdsEnDJ3qMJ6Vo+I",
-	"G9m+Mt11L7cOb8xgWjd2D5YMotP9dwMnov2iqJ4KwdYHOBmHvvTuaBp7HvCXhUmcaC6MJFQg8LxUO++6",
-	"j6VjYcSzT3i0c2YaogadEGxP+lzau4+bhcvLrB5MbOSOZM6+x/KGjsgzjLHpLklZWcEF5oBWdEhC33sw",
-	"e5Ir9h9RLMEg1y1FLGkydKJQhZZuSZ19IT4/KfiFYDvXuafVI6zH82dwalY+1qe6URhA+Zmc+5u5jsuJ",
-	"YzzUHVzM11HjrDaCBgsh15+9Unq42ex5FF8xCIqhNWahEHDLB2u4cJK1K5CIonLW6+o+ybj2EO/7nm0n",
-	"5NeudGz/X/tO/3K67tXp+pmxVe1soTmWXoL5FWIk48I5/Y4UYvPc2InC5r8cqC8H6t4cqLeabZ2nOQWI",
-	"+R7n5oopPtsc8NzUPUk+7nEJxiKA82Y0x3DEEI0KFy1ExywYXTFtXPzIQq7BahtgucN0PUIWWm7BbDul",
-	"S3YhwJTpIO3j9sGEC7N19DJ2hWFN6ThyV312TM6Ju0NRg55SQSaM4OsQPyrtM+6nCxH/hjGfhomyopQL",
-	"vA5uoCiiGB403IXOQDEVYuQcZnxGuO3WrJkDsXYRqlyTxw+/O74QvpA/DatscCEELHcZlIoE++T00TF5",
-	"50vh1eZcxmm6px+fflf1hHENhbNTfiukoj3ZY9IfdZ8UR6SnQGtoNb9LFnCuL6unwh8V9KoAkTWyg1qR",
-	"hcb4n2cVwP878sCzuCSIO9YcM2FTJd6b3BU+vzDlPOmQwXWzJig/v91e+WjrbsInX8nvaPDGx9TT7JT3",
-	"6SXkH5ILX96SjMuXRzxz5TDnzLi45h34pykbJvrNn8Ulnz53n3k0mVv2l5c9t0tF5S7eG6Huloe+57n7",
-	"AagW0l4iwk2fsG2mffKxcoxaHQLnMfuEE4WiSMgEIxOGlYFkGTpMIVvrCOPQXd0VKJyh+VyAEDT08ebO",
-	"+nyGJWp9wH6ZSrNsq5uTkCewvTs4z5+TPyLa0rv2RjQP5VC+iA5HpNkhUSGkW7jBW+TJ+8F5XgjWbUX7",
-	"nbpyBbq4Hj6D4334m72c9J24HPpfkPfTenOX89j31kcHQszShmXWsQ+H4/uIAifuVu+o1/3qnr5x7e52",
-	"9Ceczm4tyi3SoTQoL0mBfSfe264a1D6stjtNnHyE4rdbAmM9Wmspr1h9TW9XrbpL2QoXC3K4ihDQHd3d",
-	"ZMyzsavoCnkuX+m7kbyuO9B9CZ5eWhbmendd05uXKTrk8WimvPRRJIOCMfE6wngAjDtM5sMzsuCrpyH7",
-	"0ZWWBM3HBSdDVJlgx+Rn5os5l28TB1NFqMguBPwYlCsiZFUT8xkzqAoRI9dUeRNyXAR3FnVw5qwo8oop",
-	"xTM2Hrr3bG8u65DmML5zPyYI7RSM+Hfimqa1UqoiAzdc9GXdZL2gV4xQcyGggSenp6cloAikzBu+dIYb",
-	"26ez02UpRW9VmLtlMjcp4eF8Xhbm7qQ8HEIXFmKJviYj3ZjMtu+o9mRevzAT8a5ZtTpkdFj7GGbiOueN",
-	"ItdfS9f2je2966NJ/MH474q7aE01WTDLd8AHn1PD8s2hpKKQNhXcdGbBNkQzdcUq6cl5LgsTrWcADWpf",
-	"0fKxO/RNRGXJ/4iuibDIu2XqcttuwjERI0k1SNUR3TS7JZ4bgnVq8KL1sFJbrADvWQCoHYVvnb8CEETs",
-	"48HHYb/1SgAaUBUjNMuYvZglIJTARYrPDCN9z4Rz4WSHY3Ke59F08Qk75qjGyELmWfAVO3kFrl85A/ye",
-	"JUKj6KoXF0cmNm62SzLJ5fRSW1khWgdMQ4Eh5cxe95ETGL3QLCOPTx9diHEY5QhaYtm4ObPxr1Eh/s/d",
-	"QVPO5Zb9M6Hj9gs07Mu9Mdrc6sAP5ZuZRySbZDJbF9bJx/JI7PTLlFdHOOK6xCna2xlDqr6YC2G5hA9d",
-	"MQHfBV0z7n30tFoWsZQAzPKbVB7NJOg6maIzQ0Abcqg6yNwQ08+j0JQRNu57O2Q1XfArlj0les3NdGFl",
-	"OzmbES60YTRrdgfdPvP4nLxBJSHdtTOocSSH8gXtPJLNnqCYhm5eXmrxA90LJvdCRAMZRuFNvBJy0SJe",
-	"9TqGYV26eIfu/2k/vFQR5nwnvqG+1/P99Azd3SwO5ReKTmQNjNa4swlSwnXlkROrrHRTqn9mm8/cKxRP",
-	"Zbf26lW5Q+muQTV0IlzlZvTctbMquwev7UQTJzTL+geCbzH1dCBgniO2aADfWB6TF16grF43hOaK0Wzj",
-	"gri13I73o1m2H5H+Ae4ImPeXK+Jf6Yr4Hg1Akc4oA4/Z6zo4QX/vLZ5+Z0Sj00WAGYHznwIOsUP7cty/",
-	"HPd/tePunOzlwORstv957xIbFJbsDxEaVJvNnUUG3Xsp0IcIfZ6C4HVp9Q9wOfipf7kf/tXFwWU4BHvd",
-	"Dp+RQPjl2H859l/Ewm7nfqfp73YsfulImhK5D6CYW4D9Q2HQbjv9M9v4Kqg3Kmd2sjHeFJB2WcmtQZCE",
-	"vW/Hz17llAvDPhhfyiajhh5fss044II6CAKMKMGq0SzHqKZUwMfPgGj2uYd6QPO3G+TxXOuCZT+zzU60",
-	"S4/sqMvtuzc89u5mcaDwj1BeZ/sgRSz15CMW9t6RUnElL2/1QNyT8IVO238vRYTbHfne8HWWviKSBe/h",
-	"XMosdQk0BUggfd4kLbQERdwDLM7G49730P7MNl3CHO4zPzj8Xfoz29xJaMMXFnSrIQw9b82TFS30NWwN",
-	"0RFLgvZBs18u3C/UflMX7qzQlQsXw125C6rVxZJlHU8APn34I4DtfjkDX87ADSHQTadsBdUNKFQZ9Seh",
-	"jkTZSvvSUHMQ2t9eK5lnRLOpYh4SEgsxz1zh5LmiU0ZWTHGZYRFwwdYHNYPg5P61pLxXds52D25Zyvti",
-	"MzF3ex8iUDoWNYYzJ2ddhMFcztut0r/YB27DKn3gYqLNGaPLqJrvmvnaTmXJQncsh3Z3WT4jXEzzImNZ",
-	"c6UwbndhVBbrPnShV9dyWSHK7WrTiJC739goypXL2JRn8drB2jYNC35sGtXD3Xm2XYZVrTAJqc7ZdcuF",
-	"Pth7SCFdE7gFJeg8Cds4zanWPRwtTBRLe4QffPgwGA4ewn8fwX8fw3+ffPgweH+9dWMigyrjTaORhZnK",
-	"ZfeCcy/c851JWjOtuRSNq4E/t5D1wyff3GWi9i9yvtsB5bN8Ldc9hCPqVdRe98LC9umTjyW7+tR4AcyZ",
-	"5f+Dm122FqOkG+MhluqFYCVnXy82gIgLiMZYMR4/uWKU9ugaw5Yro5ML2fc+dPsUR4KVJbuPdnqGfw3P",
-	"fv5ZIZW5dAgHrFQ2vxHvba2LxnNUe67Fn/ubnMgMkevnigqro+mpXLEIbCCn00vUeg7v+K0s8R/ABVyd",
-	"z504gytD2AGeU63Ff++1nXsztUOhBtRGicVtiOXmuX0A8uYtV7XHC46lbj3kaX598rH8YtTZA303J/Oe",
-	"mAWvT2j30lZ4D6ZzIK/11onZ9l2n7r4mibFO5LdDUC1SZHXwd+3lro5ml3zRi0FUFqRF2Ewxr2ubgrc7",
-	"bRKLfnKW30u2+Uoj3JJURIrclQV1pVNASFpQDVCIrjo68uljci42UqD046BT4CxZyQhlHx3VmOdQ1L7J",
-	"Lvx58OI/moX4iyB17wWpBltyH8bl2I4VuGZSLU9okXFzxK52Fjx66d44ty/8eHU7hY9uUugpJ7Jb18X1",
-	"ObOMjQOqk4MOjkCeoMg/rJpUlodSQ3M530MrZtNCcbOBdfUNj4y8ZGLw9O/v7dKUhPEOUGXdQ9pVY838",
-	"sNxYGtVnTwwJ8nCvtpmhPGH84B7dIoraogrCqMo5U371hn6cbngPTk/PSnQsgXC5UFkWQYebDJGuuYoV",
-	"0g6MmsHTARfmm8cDMEPyZbGMjZD2XM+ZumErZG2ZWoSiFBXdOs/pTX0x/ZOcbjSgKuPXsxmY2qeBQhKU",
-	"1wBM/bMrDug9As4org3dAJLkJVt5QyEAsMlpAezOSilCipTvGZloT7L9YcGmlyjNyOWKKob2SFf32OFA",
-	"NlFmpjYjVVQp0xHfRMqcUYHW+D+sZOMX+5nbntuWcGqb3S4CbJ+/+6nm3ptJ3TyH+RWTu8LpBkDahcxZ",
-	"883b6347Qc/zyUdamIVUn04+whetdiP83m/Cr86D+i9lN/pyrD7vY/XGl8ONpsGEURunVliaJnRNN41X",
-	"di9qP4fD1YV68TRF1Sq26iPsOHdfLu/DX94/Wsr4cnN/YTF9WMx5lnlOArDNvtQKmXGWZyDaS8GGhIls",
-	"JbkwCBivipzpEN51kKv8JPRw8tH/2eN+/9G98uWK/3L+/jhXvAjn7i6v+eHHlhLzzgHxH4rNuRSRqh9G",
-	"7qo4hft7Rc2ivL5ZeXCrt1ZTaOHD75LhabsEkWYG8UUW+SKLfOGF90UWiVheqeS0iCaHET5AoIms6O1L",
-	"K5cMjfRnxCykBiuHX+8Zt6LRTOa5XA9JIXKmdYMJpKxvh0YSTZcMalBsG0VjD88rGOtNRgfYNbG9NDle",
-	"IMDUjuK+X65+nLG+DFg9jEiVMWU/REWDqGIkl1BVhJp7plPDeOsk8K/ieQ8U+cKuwpd75cu90ocNvCxM",
-	"nQOnuAK1wh1TyBkOeK2cfLT/9NBlLaF/0WO/nLHPTo+lcK7qPp97p7raQX6lg6SVUEoVnsBOCuk3j6+l",
-	"j6YP+R3ooklAvSkjdAkFZRv4ZkgHHWKY+CmUYrS77+uzGbAEYP56yBTiGswFsjCEu5ShUJga5GpNcqob",
-	"Q0hWUnNTjyFZ0g8YMvLNoyh+5DQRP/JF8/7Cvb9w70YvAB5fWVG6XTROf007BASdfPR/9hCBXpYJxl/E",
-	"oC8H6Y/isQ/p9VYkGpbRy9Wo4D0EpHBuIhFke40hxxKyI+PBxRasY/LOXdN0xUeYW8Ci8qto1YfL/YyI",
-	"Is+JoT6jYE032wasSPJpPttfLPFf5IEvbOzeyAOli29P6/sl24Bi1GRfDwHKdp+UzK0G4ourYAa3hrrx",
-	"GtcQ+KWCQtOWISzkmiyp2JTcFTDZXVF5/7xGjsVozrLjC/FuwQQZZ0quVnSSszFoLFbJq5acB0x3qVhm",
-	"l2BVTHKuFywjgrGsYrqXeeg3KkG9xQWjcPyf3Zrcwil0XbVD2Oph0MzWIdeeKnZrGRJ8uoALxq2o22LY",
-	"MQ1D6kZrAZ+gW7rMu/LxzzpbJsxjd7JMuUK3tLc/XjG1KbttlHQa8fBqSV/2IM+szOHYxVk1A8yhQVwH",
-	"/2GLKv4AGBDlXG4Z/wFhBbLQf/uFGcgD0MOIXAu3b+aweciHlAju5wxv/kAHwIgwpVKVKadF0UfenP3Y",
-	"iYuffAx/Q7I1vrw73S1syhs6v1FveaWjljs2sVZ2Lp+BC90OE1XE3Ty8H7P0zfnk95TCCpZ8Z3i2ZJVt",
-	"BF3yKVGyMEyTJd0Qw7RxRfnOBWHLldkgTgkqpfYXSIlPq6a6mWj+VfzrlXnfCdZ9ZQQd+ej9VBPvdiY3",
-	"zxHiJPfOnMHzd8U0M82BVi/xd6f5KUZWil/Zq8bI4J7HmmEYq8NmhsjCDAn7AIjOM6nwAkJWQbMlFzql",
-	"iIEK4AZzR4XDQga1wQsBsRzzYj7EYIQNyZkxTJEp1c01xfJi3gTr+O01MTgxpK0c0xXXfMJzbhpRU8sn",
-	"OqNc4uL/rXwxMZpzNV3wK6t7C8vFZSPEJnUPtlv7btRuD9PZrXu5A3ATYHyu6WYUAUfu7arWVIoZnxd4",
-	"VDyMQqboDLAfrY7uDTJCBpBJMnamkTFZ+hvXCX8RAoNDm8nYKpcbNBWbCyHFlB2TdwvpYGjQ8ATHAi29",
-	"9smz7VPt7cAMlEspSsezkMbzjdTRd5oedPEHUO/cRG5Zt8Ne22833MX7Y769nSEfCotv5Ql0+/xWL9OT",
-	"mVSXAD6VLlqLxQHcRQOsHY6zPSkACPWBTivH1N2zT70hLuYxci2GZLIB5YWDTRQvLHvtgn/LsoEpZIxd",
-	"CKrJ+D8WVGQ5O7GPjY/Ji+ghNyS8bVz/GpA/J4wsaFYBy7Ysg2WWA+WIOEu1ayd1xO2K/DEOOM7iJ7vD",
-	"9/CE23X+rM733gPe83Tbjex1tr3LQbWaPMJDNynh+E5aTBxhtHdaaHhh2YflOqQQGVNlgH9KXEItAzhJ",
-	"k6yUMkq8FfyfBSshdLyqc0xeiGnJviM+5QbDoToCes4dZLaVWMAjz3LNvkqqK6uissmfN0vzE3lZ3D7O",
-	"jO97hxhwEDo+KHO7zYHvXU9P2ivdxONxJ7ILy/uIf9SCxapzfVWpwGC1QFAnFCMKyptlGJRqFkwQKY7J",
-	"c6NLEQOwqRSjGZ3krISttyKKVx/m/Mq+WRgsCXV8IV6IEoOcaGYMF3N7gMEMycWcrJSccdseoCRXjJQw",
-	"QO0Tj7yo5dWVINxIRZTMc/tXAb/QC2HVsZxPnYnAu7TB1JlgE04PvmXRp4f5siGT2A7XBWQPUSDNN0NC",
-	"ta8Xj7ug7Q7bCXIXl7xWUswrqcU1uwAos2o5go9d84t3ly65eUNCFy3lngbJ3MH4960Gh6emXS5rBm0O",
-	"p+2GaaJN7rpztdWyRxxFFNUIemaTVNUzrNG++YrNqqWJd5mvvAEp2LAIzaVgT2F0Lo5JBXO2S+SNDF7U",
-	"O5PAvOQCHN2bLoSTiuxCwIzHrqURjmHsiLuEQoNGsXJFaTANY6SGSDG191GuJYRp1O4HK1rmG9tWaSm7",
-	"EO4sLX30pTN8DV3Ig3Eqc3xr4Q1Vu7f8JZq6VrDm8/29VW5U974Tb9iXW+DOqkD3UM69pHpixbYJnV72",
-	"h4CvMbakBe8VW8FxH6LhK7/UxHZGzELJYr5ARmEVTc8phmRFtbaHG/TT8LuryueEzAnU0Tl3Eq2hyriN",
-	"2BI7DdSToloKMnbRkSMjR7adkW1lfEZoVazNJENBegZGfwyIxPrCKJ5TTSYbN2A70DTjsT18T6eX95z1",
-	"3CgT+Buua/tZCjpEgGz2cUX3n0vcswnuyUaewUC3Fb0YLxsnAwFRTmbIerGbYqWNYnR5M+zmTRCWJgwz",
-	"MmECfjaglYFAc0x+c6HSXEex0VKVIssOYeKtn8i/mlARJv5FrvijyxWYGO9iVyI3G9zKFDwScOniX3LW",
-	"ixN4m1Z7qHvMZj/zMPfKXHaHW/j1OVS8RcnlgjXR5fWh6tsl9OLgDPs8kJVgVt5zGuUxOXd83FsaKWqj",
-	"OYV4Sf8SEF8ngc8HeRxfCHfNQQwH6K344hg5/9jHioT4S1fFcexW4ql7DoJ6kv4O6OlfVOV8xXJGNbsb",
-	"j28nceyPKmbed+nSuYFig5Z2pVk+hBN9rRvk5KP7q7WkcWUpB7fF51ssn27QhypzHIfBtFuDr83Ghx0f",
-	"/q1YTiCPu/vOnSBX3Ust6D28NjUCXGpLRoV2kaRueavOuWfBCkDL2kNSgL1gIdfESDKXzuQhCTf2Ymu0",
-	"NlyIqKIScWXzYr8/OJQU5blOGibgGnt8+h1wAIwtXCG5BJMqqDz+kk1cXrgL9aPyxXTxxXTxWZgu6IHu",
-	"kZOMz2YnH0Hxab5UHLTDLh1le1kFMCDvsAn8QHqwCDjJDfBeMKZdDmFXhuwU/neXhclgaZ7x2azlHnTO",
-	"LGSHfDZj6hBX4jtMwK/qrgBaa79Zc83uze0IMVawvDuU4fjBz1sVLmfSIe8gmvaNJB9E7TeqwUrmuSxM",
-	"xEWit04+Rp98TfDWiEd8dHA7S7wr6hGfOpQcGjUZ4pMUmzK+Mjq5oL2PXNlBXO1YUcOOcku7+oRqzedi",
-	"ubPw6CtqGJD7efTCHeZURePG24FrspI5n26aUQXtryOeDVogHq+fSWUkMVTNWTSeSy6yptHgsyPooWs2",
-	"VdiDN/DyG/vu7kHZkZy/fE4u2Wbo0uqGVlyhyoBzQqpSWt4x2n3W7iaZZII4dzPLiIIOdouWJwuJkTMM",
-	"Pca+WEaMbOab1DCCp3JH9palKy8S4c4Qjfib0gqYU1kIA33NGeR4XIgL8TsZRyQ3Jr+jaRqe1eFR8vuF",
-	"+P3o6Aj+Dy9dso192HbliIjgD0hJ9jea5/43XbrBXAKnD2LBl0qysy+C4hXB8ITBrKlC2bl8/qmHHXAo",
-	"NhSXAPr0iDY0Jmt3ABDHTLvh6Np4AuHDcOh0ESYZ5hEeIRMuMu0TY1g+c20wkY0KzdTIEVBoiomM2B+w",
-	"LeWDWTH+cQJsbKlZfsWgpPFWqKuwyrElHqvzAl3gsC/EueN0aO0NlEWopwbMtjv3H6FWvCFLqQ15eBoo",
-	"0wOzlvnJT05PTyvngpwLuyIXosSE066ufEZyqV2oVPxKYy5e4pD+ARLzUrO6ZYtuYgjtumq5XcD4Dqkx",
-	"7zuWfYM8oTVCtxjxppHRtstEJx/tDyP4YVR+7yXXdpjTO6f4G7pun8Hssq4bi+GN8MrB6W3PoRzE67tN",
-	"bETOZoEbt1zxTYpPmnBuU3xqUYQOe2KtHhTtD5jkux/evqcpMdMmxcjfkt20opf+6buEmUDaKyEdUNLo",
-	"DjPhEijuY8JEdaE3HUwhbkNuwgySkPL3lOqfByEtZ1Qb8IvASyij4fvBK1EIw3Mfxunkv2Nynuel0oHQ",
-	"Kl6srEnWC5lnF8LL/EOUVr3WEMTbswjfIQZeAAdKsXK+FO18KQ+/I+PoqmQfpoxlLBtbMTSs3YWoiqKn",
-	"HaTFl54D/GEkRTeju5ISsfsd0VXBknIv/DC3PfZDoTvsJYX6s1wRQYMRqzVxMiiIZUyQ0xJd5qOTgc48",
-	"HC9GBbkExppCl/B8VoTbWz6g98T32UnwLNX0O5V/08PY249om+oprTXjQnO0YR2Td/E1g3hCis8Xhgi5",
-	"tt9fCrkWznxC5tSwNd3okAelF/bXBVPsKVx/OIfYvGQvPrgFuSFTqpS9LccfjuxIYaBHii0pF1zMj7xR",
-	"ZgzNNzwE+Gl63IADvX1KbktEanNl3DmHtFL/LUj5uBIedjKdTxiVNaDYJeT8nYHMY8UVI8kEQeisLOPw",
-	"qP5/9q5tx40bab8K4Zv8P6CdsR3nsOMrY+ONF0E2wdiBL1bBDKWmRsywSaHJllYwFtin2QfbJ1mwimSz",
-	"W32QZrrVmsNd4pHEc7Gq+NX3qQW5XlAuruZCaZZchxzktZJXuaRrygUyjhdMd0apC2LUVCZMbslmyaTz",
-	"4fSGmzmA6uUE8nhCqE39BxaLZrT9Q7HI/XtXlZGPUsx3Bx/lNEEvow6kr/K+HeMyAdbI6otDOYYiRnU6",
-	"aFhPe05zoxr5LaOIx+XzI8R24mVV8H0DhjshUenNq7O6i+RdbtQlNj7kJRI103KBlOqvx1zvD2pD7NpR",
-	"MVP/hEUhc+Al0bDcJVRg6UUdJxKvFnct1JnU8qw/FXMajXoUUxq13259yjwAJ2lNxx5LPwZ1ed9zVjGf",
-	"jjjnT8ju3awY45wqs2Q8IzcZXS3dq2UoYCkBBDmKs9QLq/+AbV5ikyPmacusQd3pWiAbKpMH3yWD+/2o",
-	"Cdx49ruzt2X29yFyuOUWJq5kSptwS1cTueUvtORyrz0ziC+sDRf7hFCs57gIqVyuCVtTkQMmYcYWKmNR",
-	"lX3MG2V3PSoP2Y8YQ21AcEbeB49mKn22BxmTYMdQPDX2X+0ZAMl7x0BSHCGVsIBWRtYTtYCkcHN6Nl7O",
-	"R5CbLQ3nyInZuO0OjHm8BU/mhhuj/30laEs9ajvsrffX+Rf3/1fw/13Z2RJN3ZxKog0XgsygGjMJDJKa",
-	"8AQ1jwAOZA8oVNrY87/IGHOkdQ3p2fYD2rE2e7G0QTuDkrTtRW3/nGauOBRjZ5tbe9NX0rnUyMQxzts7",
-	"MQgBtl/dTciLyrE5ijvUEmifjMX8RbLqnMeytjrg190zOHgdHd7TQT5DPGHtCd13JHhgsVYA1s9uopr4",
-	"r3TEfVIurg2eGlg+LHr/9ZePn8h///2fUAR1/ZZIhUUy6DZNZeryyL5glViXFl4y8DSEGka7c7ZY6Kgj",
-	"ROstYyvdSPyJOYlRXK/xkxLxsEfJStzRzznNtMTog+klLzHB04UK9jpPB3XpzuFWObjqus5w1XGNvxPC",
-	"jkMWcrOpNR9eCdODZlTVEF8U4Bz4nNdPUusS3aRMyLX9t+QaawWgOBukMlEmN2Nej7UcYRIqrFe6rZZE",
-	"F/WtTnzTNi6V04jBPVn7KKrLl+xPeFU/RSsGQx/RiNn2H5UhG21A90Wtw1nb4RM3ysdf9pzpUICje7Vq",
-	"d2e1rLNsfVFbQrR7y1f6YF5LR/Hg6HrfvPxzA/WEz7E5nRuXR3ZUvmhDN3SL7TSQVtq/PQhv7AjG5IfA",
-	"dvhIjMloAxqdmrIfm6LQydkn0L50Hz/SVnXNtYTdrv8hflQrJieeZkbQGBC9oXpsGRwX1fpOQwlFXaxe",
-	"PJfpGP3wR57cAO570HD9rnvonM5UZga8nOABxfEQaSwcxVvJ1LC6BKGQXVEO2836Tf1k7wQ3BR8NY9a5",
-	"7ThsJQMK/Pn2lIDMv3GadD6PU0lWn+T98SAGf0/r8x7qh90YXERIbxn0OfhX1rcc4HI5p8mayjkb0DSA",
-	"KjpPi8fRcpU2ep5s5d5vNlQ6oTEQZKBQr71QWfBS4eKAL8SXc6z9UGdXcJTPluXZsjwly/KjIsjzFTLz",
-	"cHBcPmsQewKpxIGtyZzKhCfUMJfpB0WyJc1YkU7DR9alEokG3kTMzeESureEw1JyU9mZk4PffTYxzybm",
-	"KZmYn5g1KMUgkCfGmplBzAs+UAxsX3yAD8aSa7IECSvJNm+LPJov9OUySJT6fzsjfzNVpvAgLLXzro/W",
-	"qDY5BmN9NijPBuUpGZQPFOUF/YM/juXGejJDWJRm2PQnL3JHPfYG8lVOdB1AZkapbpT0pW/oQTNo1oyo",
-	"G4Ds57gv6LH/vdrsXEwd4XJ1GxdgbgmTCazfaWXnaiRJhtmDj0PQpGZEx5c1KYuZ7FYh7FZaNHCaDALm",
-	"OlT0BHHtPkNfi+5CNJYELdAoLOKavH750ufEqSlTdi+pnsodIEOEsydHgdlrumY1u+YJQSUqsHw/ASMC",
-	"Jg4RFym7Lf27aa8e/QhfP/IR3tOif0RvE+0ObYGw9up7HiYkU2/AjnlWjy4qE+GiB8dAd9toNwtVHv37",
-	"rPed5Wfu3/vWJ1zPBePJMhzE0TqdKMwdiUcEiE+ryAyJNWZqVGQKiNGujEwMOqpKfAcxcJe/rXNOnCey",
-	"F6ISf/chOQvPeKSng0f6GTlSi1PGCvBMoG/yNbAD31WxWM1V5wVmP9wQih5nC7eLwdh4wr1Eb1jGCE0S",
-	"lkxIxgDmDRbE1TL3Rm9fQCP9cnpT5tjoB48UD740Jl+ar/6qjhDhpk1K6GoduTCdkkKvX7357s33X3/7",
-	"5rsuVaE+NjbA+E7rUqbzZeAfhdtvzhOWELPhNizGKtd6jJVMwp+5ttYiiqI94ZCLo4ME3AL44Tw1xFTi",
-	"bcxkslJc2hMiREnJGp5J6qTeSNjpGZurLClcAsOEiPUVqCa5BDq6MwKEZrAGkF2ZyoIBKMslFGJQwJK8",
-	"DRUaDnNWlaSrf0+xv9zkTQ9bpXCJO+tfLu4+RpIWWrxkK5U1gTRhjTYqF97G9aeDFbZh/POB5QT3BEsK",
-	"KJCzfKFepneAft1pL/C1p3Lc35GMa3uOAM7gZ0Xnsz/Y3OhacGWIsvHR0VniiNslWAaoiZLRAsC0C75m",
-	"U+kXYkJu7EENiH4mFpMygcbCuLr6AMTCjJ+N7ektQ6haJO8BBHwFJGOWMXqrp/L/EjXXlXU7S5P/ByXm",
-	"kgsGGmqSxU/M3gjgsyoP6GIcm39ZRYpWP/jM1TxMJXQwqLLVpg0NHReGepxkoB/ViFQd4UWTZqbzRfMx",
-	"veCe2HjvafTtsCKjb48pl2Ac9ITMmOYJK8cskUkZ2swbpk/Kxts1De8cBW0R1buBHAj47uNu7VgwO+hx",
-	"PJ1PTJsxnxc+ZZyKzoDP3YMbunVMaOGleK5SRowawBUCF9g9dGmarkSAQh9wBNhiweaGr1njmzGEDPgy",
-	"FpKodj9FAOw8Yu5E6oZFplJgabDuADEZXSxsJ5hWYg1s5uC7FVII8G1Nt/DK5/Yn3PdnxNPNoeiZbw98",
-	"jUhYzBFxAdJbsIWxNqOB/fm9H3Ijh+TuKrsiz6804Y3igbdse5pCfNUBt9VY4QolgY26xxyFCxIFTWwU",
-	"6Sg+FG4EWYghquxu7IVLRoVZNrMWwuERorCKQV4vZVTnGYLvQknAkooFWao8mxC1Zhl8NfQHNdhCHGt9",
-	"VYUvx0rOGXLJJlP56uXLIiThvuQPXM1r7O41APtmYIiRaK7Y8JQsuDAuHhfc9kmh0HDQ0LO73bXsonEl",
-	"2VRSoaN0uvZwZalCOh7C34juDgLmt+Sbl1+jgy0jWAjVt/WAQtun924OPuDsdxwlYFv001ZIcqYqYcLG",
-	"4IRDlTGhglsv3VqIGdRu0LSRwwq+3HTwXn/z7d3kQ3c7ucrUmicsa1QydX9v1Op5/f2oRqC0UE04F2sD",
-	"wtDBX8THFbsdVrSfiP6D2sDmLKbYFe5wHVE0p3RLco1ai4lCM91pA1aZWnDRJQ/lSHT9Z8cUh8I+PFJ1",
-	"qNI874Pug8/7SRlGJKrSRotedkRG3aoOJQn6UMH0c01mKvd0uNful65ck1c8ub7wN41mxv5N++dPfBMN",
-	"HQYG8sLJAZWMiFHXSYWaQEFxNpX46go2Ef7qrVLwz1BOJs21vXB8P1zCdlJ+MsUvMklnov4CcKJQpXV+",
-	"DJpQ5QEdWxKq1Ho7JKaynU9HrWCkMfQmEVXu0yFXz/mX3QPfJQvlbgEMglTKgluGdsSofRSiHKChURlq",
-	"nFP6kBg7K6s+OmdnR396k4raY7O3qKJW99WR/IlWopCTsSjwAlnuTlxLEHsLZZmTkhbGQTJLpVmqknLW",
-	"KhQ9DMswgEBRaeDj6BPd/aI8UZ2iUxhQb3pF1ZNbq1YUX9OmzVXw3n4bOPej/8yAm8630WJCfVfHZlGK",
-	"YzddTI2f4vBPnZpB0bw+FfPmhzyKYfONt1uAEP8iVH7riFpOx5yNOIx+jJg56BA5Q5VresParNRv8IFD",
-	"j9JHLudsn5PxmzRc1OTNPq6EA4CDKBPTqDiKQU9dduwmU/nqalZ+l2EyT+24feI4Stzesu2L3/dIEYNp",
-	"4olZOml8tYFMCoJIXPqeGwcz2ZC5WrNMEypEU0e5NCxbU1Hb0aXKbecSWtu5IcMmWOeWa8ItQx/hyGVA",
-	"DKF2K0JlgVx5zTKY2/huRcBRsWU3S0VT3rZnP+MnBpwtbKFNoY8KwbJ7zBab5xk3WzhsKZX0hqVMmiu7",
-	"bS/+8bvdpzhslV3BLMK//l69VLEbE3jJjXKNmRJO0GSuViy2EDxh0th2i+kOL2GtqfbPxccedKVwGEd3",
-	"Fjt6I+w7fx0xnOESok4Niw9GtDA1i3X+Jfx3V1oKE8m3bOtRg8XTTISPhWoes2QSVXIdMphwORd5wpKm",
-	"ZNTn6GG38+09vr5OQQBnj2eVZwWcT9UdM2omrbEnfeXQ6pAKpaPYnECLz8LwBqzldgr9HTthtsdkHhjD",
-	"+S/vkw5rsU2PNlQMYx4lVgyt73uITzLzNd4o7u15o5Rd97nr8ifOUwZE1q0+4c/uMw/aIcRBdHuDbkL6",
-	"cgXdz2HUObCZ3Hexz7/kmmXenWy65XDCXgy+JC33G/a3L2aB1A+o/6nfI0GiWYaLtEdUaOM/lq19T/JM",
-	"vLh4cQ7nw/V9FysJL842yOASZI19msIHgvUpEcMkdVhcG1uGzR++H83R7i94FEuAf3K5YBmTc4DfnpWA",
-	"tnXf/0vGoHtU+J/guvLNYnZIw4/86mEv0JMQbxVWe2ZdfD0hJuOFOLDKXCETgLoENQuVpV9BfUXU+myr",
-	"buuyWp4aAeWilEgKAGwZDxT9Vkja1QyBZkUFXNFx+PUwx3aNvDWZMWHDJKOi349QRzVNXFZgVE2Y9/Bz",
-	"/i1k96d+BFYrx/MA1aj4yhIXqoK5s6HoxtPu3iimASZX0HEVXS9D3neb/Lzk8yVipHQJJKUBdYhMaPOl",
-	"V7xZAl5RaUaWVCaCkYQaGrUH8WdGuahr64PakDS3zeEvA5gW8H0k5TLIZHricnsRG54yX0UA0TX1yN+F",
-	"yuI5pYYRYe+6uob/TlOWFJlptQhI5AtkoNGTMHmTSHtEwyvXbTyhwF9a28i7POGGAHLMr5VQNzipkESO",
-	"u+tSdjUbtqDS0AXjcoBpA9AZlRmXLC1tKldvtvOLf1VZOIbEp8Q0UVJs43G5T1g7+r8AAAD//w==",
+	"7L39kts4ki/6Krh190bP9KrK5a+eblfcOFttd8/6uLvt8Mf4jy4fCRIhCVMkoCHAkrUe3zhPcx5sn+QG",
+	"MgEQJEGKlFQf7vFGbI+riiQSQCKRn7/8dDST2UoKJrQ6evLpaMlownL4509v6cL8b8LULOcrzaU4enL0",
+	"dsnIFcsVl4LIOVkvqSZrqkjOdJELlozIXOZk8nx+/CvVs+Xk5Gh0lLN/FDxnydETnRdsdKRmS5ZR8229",
+	"WbGjJ0dK51wsjj5//jw6WtGcZkxbIs4LvZR5nIwVzbWhgZJMJiz9RhGekCmby5wRvWREpVQtzfjcvLGi",
+	"enk0OhI0MyNS/G4XbRn9+AsTC708evLdo1GD1NHRj0WyYPr5syZ152QKfyM8GZEJ/nv83//7/0xaqLFP",
+	"8GQ/gp7mLGFCc5rGiDJLxhNcsFUur3jCcnLJNobCjbzsom/mP7w/jUWu2jZ0IthHPZ7BExNDqIZdXjC7",
+	"q566fxQs3wTk4Tdb6Hh8/8HoKOPC/Xw/RtYzZrgpY6JlPxP/d9zThK06d7R8fu8Ve7YRNOOz17LQrIU4",
+	"fILk5hGkD/7ZSSC+M8YH96XxrwXNk5zyNE7gwv0ZiYMfu4jzz+9N2POEZSupmZhtXrBNk7bXbMWo5mJB",
+	"KJnRNCVrrpcoPWjGzPGA33BBHjwiS1nkiiz4FVPwyJznShMq1JrlhC4oFyN4WhaarFLKhWYfNVFsljOt",
+	"/FRRxJaTDUg8NjS2zO/+g+/rbLyiWrPcfPN//f5/Hf9/H/79347qazA6+ni85EIfPTnKCqXJlJH7REty",
+	"/8H35IorPk0ZOX/z9PlzMlvSnM5A7sLCzUF+N1fs6ZKKBSNSpBuyXjJB9JIrwhVRmqcprMusyHNzUswN",
+	"0j5te0Mcdexn63T/dHHx7T8vjn4/Pf7hw79fHP2518QNaYYkEIGCMJqn3Gwc7N+IqGK2JFSRi6OHF0cj",
+	"InPyLazEC7aJcrUg56+eA4cAU1+yTRdLmz/vy8y/8IzrJiX/Kdcko2JDmNA5Z8rIdyM0lzJNFKGaZFLp",
+	"M/L4FPeLThUTuk2WpjBGjSyeFdnRkwePT2FL8KdSjBo+X7AcSPyVCrpgRu61LZsh1T5SLl7Wef2Ub4wP",
+	"sYy/Gm1hgEpB55rlWzUKeKEvYXCYm5S9ypli+rcim7KWK1LA35BEq4a10GP/uo0iu5mn8H9btxcJfM3m",
+	"sY1dwR9hzUZkgj/BtsJh4loRlRaLFnLx8b7r9/3p9iv9ldVx4qTi377ZQpP9wl7s9qqYpnxGzdjxA7Eq",
+	"H7BLV0y7jkPw/N5n4TXVDMTKuVJ8IdoUoEB3FIT6R42ikdIuWnOq2Rhkyrh87XBUv5Ipn7XIGTP0MQxN",
+	"VvCY1YzSVU+C8a39iWX/KJhqXdbJx2OzLjSdyo/HOT57zJOJXWwu5ixnYsaI/ZuZAvtH5xTwwf0Jl4XR",
+	"jF7lcs7TFtUzx2fMgTIPuaMPP3TSiO+N3aP70vqGixlrEvib1KVFyBXRPGu1IhR8Ihx1LvOMGg0iMaxk",
+	"3j2Kjf1OaB65T37sOW4Br+8yrmJ5fFcKxXLcCvOvrn2Av++7+H/Dq+YW7q0H9x/95dH3D7979JetV9d7",
+	"GtOdzG9xi1IpFiOnLZGHp2pEYGcIu2L5hqT8ipEF1WxNN2RJFaGrVcpZggov6MRtG7ymNY0qVGRBhf3n",
+	"7/cffMB/PTz9s/q3f9rff7o/evS5/OOnR5//+dDc03/OVC+NlwLjec32sTIX8ePT00xVZorrI/NLtaKz",
+	"loO+dn9GvlqrLq7yD+/JWp/Nu2olhWLgDXqVy2nKMvPPmRSaCdhR2Am8D++t8Il//7sydH8Khvq33Ggt",
+	"R//3vdLhdQ//qu6578KITeYFw3BOecqSM/L656fkh0eP/0LsUCRhmvJUncAq2i+C62qm0dGxyuWK5Zrj",
+	"HHgScXyNji65gD8wYVj495rOezQ6Mt+gGt0cG6VZdjSC03v0YdT8Gu5DZBh33iO+t3Cffkd6yk/L6d/Z",
+	"TJsvnGtNZ0uWgD8iftir/gi9pBpOCWj7xiDBDxAtT8h780euyUxmxqiWJGErJhJFpIB3/KWnJH5ISGON",
+	"gw3HNXwuk2JhzXGWJmBnV1ccT6pq0vocPzDT5mxTkZSyqfx8wlap3LDkpDxvUylTRsUR8Ar+deykVvPk",
+	"gLVF1ktzOwopWMtHvagatXFI654qTXWhtvF46EZ6g2/U9xwOKwzjPzryq9fCCyxb6SaTlw7D5oogZycj",
+	"Mt3ISyOQzKocRZi46nWMcpoXNN8oIteClK8gt6ypMpdhuNDl95MiRyU6U9VbVxbTNKAI7y7zBhPJSnKU",
+	"Oo3PGQFR5PEtAk/ReLrRrP9gmTNTG19bBZZN4485oyrGiO+XG7zoDA+addE5b1mYnOl8Qw1Z5QAB0ytN",
+	"c82SMdV9lZWQRyNXc8iDzowObC+/6iFLHFXoqG6mX4QozxYJ1z9d2bujJilm2h7ixgSok+ZdZwxFvnl6",
+	"wNIkfA7mNNcs23qKfzYyDl1w5l37MZrndNMhOgKLIP7nK+6kl6eZC/3do6h80jS30YrYx+xf8ffbbhmQ",
+	"OLB/uL4jtwXV74Rj2gUb1c0cO4XuLf+Fq8i2J1TT3jsQ8E9kA4IIxrYP/cY+ahsNqS8LEFT9WHxeWr6E",
+	"n/gVC5WHKU2pmDGzMP8oaMq1USBmUpmFTim4mqNqg/ngq5zP7GlIEm42g6avguWa01SxmJYE2iRIXSqI",
+	"O7MkoxtiRiaFSFhOlLndndVHZoXSMmve2FysCr1daeMz9AIY0mWhB75TZ0UY03+obb2tURyRHWkq1+M5",
+	"TdMpnV2quOgE6RbRRF6hRaCM3oHPGF1otpRSMTLPZXZCfspWekNgFGX+B1Rvx7DNU1jjSxmySTd7hzwF",
+	"l43jh22vWc4x0j7c5W2vvjEPWyeDeblVlXrNFVMYoEGbDM2uESwQuX9CnrEZCAFFjBJjFDiqyEyKOV+M",
+	"A6Nzq4ircUZpkZarWJ+j39pRgxG2cJIV5q1CaduqO4Y0W1U6BrcehPLR12zeJoDCD26ZxktxiDnEyNgy",
+	"8CsXpuoUVxkX4W/vj7af3pr6ZON6/hGMgBm7Y8qUxlNrdPu6WjXk9DtDXa6YoPzetyPC6GyJLO/s9e/J",
+	"tyfkXBAG8iDlSrcJhcC4fnC6zWE+Mo8/x1fvf/cFC5DPEXb5URYi8THq3jZ5u8U1k6sW23fNE8MO040x",
+	"+WZLI4Sm3Bi01gI+AYUWr2lvvRjxwUDvHx0Za//DqI/e5Cw1ICZ2SjBBJXJVLaz22yQf/oS3uDWvp7LQ",
+	"Jy3mGR1qBrh3ppv48OC4XC8lsQ8SHh+bibnMZ+Ae2cYdPwWPmjc/zhhLWIs9ieECrkjOwEcRP8eV9ITo",
+	"d8qEh15L2cJ/XMzSImFjYyjHDDrrV3GmkoIY/gID3e2WsbkSC6GNhiHj8zMXYX6FtnvX0toEKPf05xFG",
+	"j8eCCql6GhP4RqGSNksXJMn2C80JAfc4HJiMcsHFYhBB5VuWqMiqc0VSNtdnRBhFhExZKtfktMWWVkzb",
+	"M1L/EhMgHtiCC0WoYOszIoo0RS95yufMhQ06DtfvpfvXvHv0wYinJc0j4mlSKLpgE3PBUB/pnsAGTEYk",
+	"NzKSJSQx3KIlmcsiJwmb8YymqkpEq8uiWCWDRQIQNWiH8I323fHsvaZ5AmcPfYlrLhK5NpMWch3dLHxi",
+	"DI6F5scPsDcxMe5PW1Ws1Y5/eFKq5yxckOpy1pm5eSQcrwRysbYKAQdXjmNF/ld2vv0m2kfVtXfZbWi5",
+	"NTHX4It3b5+ShG7UiKwZu1RojvwqRUI3I5JJoZfqLGAaIz3AfkFHNoQdqyLbiAQqQk0hoTw1NrwZAP4B",
+	"n4V/uc9GDXok/QBej3L5b9XjgWTsbGu4WfQ1M/D5w1gYu6ssdTWgeWFXLtGuL4Pr492bZy1q8kZenr96",
+	"/oJtVIUxOrPyOuyIB48jhoQZ5GklPFCP1vDxpaWgFkrBdDtlFETlQ0PKSHjF8iumztAoejLcPXK7uiyd",
+	"piyJ72yLZthmSf6KVmgCgd6VMyvBfvw2VEULxRIyl/nuK9ZqG62k4joeCrOROrN5Lrnb5aFX024Lxc5I",
+	"KtcsJ1IwRWjO0K7GlNt42GyVszn/GN8LzNQtU1zd+JD+LnP3Y5niNAMlwi6PzXOVkqRc69RI6iJNyJSR",
+	"JU8SJqLbumpNP3sbTDxIQGtamcW8dUIpjc7HrF70W7tpZltNb3OY3ynntuPznveyee1v4fNRxSgIAVlT",
+	"126xXxqkMeC58jSFDjknUQbqLBVBtZfuUhV5t6LDVEg4hELQmNPtKgYVcnZXEGqz6q0oVN47kEsyuAi3",
+	"0exu7c/oP+rxxhuoSqjeJV3vwM3iHJXhBRBmNffwMg4RKm06ysvcytXO9W3LSDiMbnP/O3jY/dRk/1D+",
+	"Dxtk4BKFDBqITJSM4bQ/dC3nNvl2IKFwK4IPJoga1jVOboissKdvm2rg1JM1am6KmI8RTS+Zck6NVWoM",
+	"Rjk3itITqL2k/1XkjNAUMqYY+Z9vXv5mtZqfhM7phQjy5bBac8qSXM4uS92HKTu2+esVyzX7iI4Po2fz",
+	"GXP6EZJ4cmEu3jA7//4P1ZK775u5iuuca/ZSpBtMCrTr8k6xjkRamK02ykvDqQnLhIUaqGY7y3mVc5lj",
+	"ANyFbuKWcl0lafe3ou5FU+vcRcXHZoJesg1RFPVIrs9ssY3NJNVLlmPujRSsGfU2n2wZ1rxj/sySM0KJ",
+	"Yc6UYb2AsntPtLxkFZ9BypUeeyUI9msMD5kfWTZlSYJbUX4uujKzJZtdDlQdl1qvxmXOTxeT+zVaW3/o",
+	"gl4xIqSty4rr+jaJwSZT1dwxbq3Dk1R+rIeDMWsvEMIwn88to+qSJSNDumVQYAvBWOL3eMd0vTo/tqTs",
+	"+TQ9YJ7KwlR2rk0QRYZozPuKpjx5UrXXtJSXPqRFuLDPcE1yNgfr0v9xLvMpmEnw50sh16q0vTBIltEN",
+	"EVKTREKK2smFEHJsDjfXOK6VN2TKllyAT3dGhYDkfhv0SE5IWbrBkBT4tx+M2OObyYwJfUIKAUEeYy6Y",
+	"py9ElfFAwPKMmdnNpJilheJX8KTjJqLoRoUJqX5WLo5LiU0KRHEAQgulpTuksG7g63X/8stltF63Ckej",
+	"o3B25novqUdXsSexeYhHRx+PzYDHVzQ3apsyI8Pu2zHNv597CsxPPwdUmJ9/k08dIeZHX4DD3AvvKvTg",
+	"B0OaPo+OnlJNU7kIkrir8i9jStFFi1eB6uX2dDKbhe4+FGN6R0RVD6kLYnhmHObFRbN6UayjSwUUEWVj",
+	"hj2EzIqJxCYSVb/9S1BpoFDUJBKOB3i5zHAb1uIDCXJnds9ycZRFl08q/QuPmVczqYZF/uCFtsAfIEC0",
+	"hAT5zAY4xiuWjzOepv1zFwvBtdpleZAg94F2MoJ5jcI1iS4meiN85UXkSFSrALbcGc+VKlhSKcGF1I21",
+	"YFtN8F+ZC+KtQ3K6Xinpri9WmNiAo4/qU+mzHvv4XBprexvGxzOWMh01PMo/9PT5xhxk7isdQ++zhI76",
+	"21k5h58RLS4Y7MvckuFT1yD5Pwrmw8aOhUZgh0HEH8wApo25MaMqrudFShyjKmW9hFLbDIOpLERCtGyL",
+	"Gwx36XYkEQ1xjJZ705ZgdJvhlCrySrw+qQRz6ZWec4icodYUn36pNvU1/5p0c7Ckmy1JHKHl9jWv5jB5",
+	"NbsKqyBVpg6w9CVnx9QP936Xdk043+7tvVfuDBWJzZ/plQsTc17VKTlA5Cu2wrca+6oTtHP0qzmzvj7t",
+	"+pv9ImBVCndLYgnJK7/QTeNhztctn6yDcvId4mFriDbzgpJk4A0or1ie86QlUR8T7m0gAdKK0MVorzco",
+	"lQ0URZpW/bmBahdmvPRb7lfujSEV+SVUR5Du4Oc4Kheoz/oe5giUToNbPAhIxEGPQzmvO3UoXmGB4wCZ",
+	"2n4E4PE6INxheftz55QOcEvtcj8dJjdjx+SHPi4ByDIvBBYNoY3bI30gmmretQytWXo/y5ysmFyl7Azi",
+	"LCAoKmGOdWkMhHqZr2BKGU3iylgAQWGL7l7Oj578PgC4osgympuT2HQ/izlfDAHB+GtOV0t0RIcVot2Q",
+	"x5h6ujCv2spSwhXGqARbA1KJrfuCJSM0tV585kE/IDBIKrggGBiGVyqXTGCcIfBhV1Zs6MoIIVZesyt5",
+	"icMqF0mA3RuS8FlHh7HUNM/ah9o+n8+2RNMxoipkwjzoy5puCE0SUqyIlhDZRyiYeaFoSmwqBBNJBOpl",
+	"PueC680QPjh373wuUwTGZVJU/5TYlrAx7jTyCATqrTMDYsdkLvOt6aNboIvgOQCGUOj8gJ0YsAKvWejA",
+	"sTLKzCaulDTFSmw1I1G12bINUYQpVQXe8H/cOl4eiSSyPJf5OKcxgKJTgL/t6Xix4du+HpSMUTEO41oR",
+	"nqdEFZhhA7AIUhB6xXK6YGfk1KMHt+UOrH54HM15+E+5BgAz8sNjI6Hvn566UQBVSV668uERwBfDkaKX",
+	"jDw4eUD+n8jAPZbGpd/HMJVtYj5wOtDBEiOAcguidUJeGonXlEZDg3KehmCnRuHu+xWr782H7WylYiws",
+	"Ep5YtuotX/LMpn1M0+Ev1mZcUuC/uG0qPxazSzZUcQyZOFA/Hj6ook5bkLofPv/p4uKk/OnP/6MfPJ0g",
+	"NAOjiwvy7s0znzdx/8HJ4zqPNXjD4/2dRvmkc032Mn9CLWY/02d0tKa54GIxCL3rvXunxazw3+xhRQWf",
+	"fQb6STzk9sdal60rYRGZIg6ICIhcotD1nTA1sOgImDDpb58GJP4mE9YOAzXPZRbD2hodgeYaUfpBeyCy",
+	"0IonmMnWnFBf2rZgVOUsk1eHXUkteyCLwaLAs9ZXclTSUm6GW6I+PLK7CVtntv6GbPDmT0bxi8LeeuU6",
+	"l2lqrnUGISiEv4kAn8R2wxsoxjRx1t+aKjLNXaZpDy2B5sN4B+7dz6MjHKQr4OpzMF1sJki2TY16pUOz",
+	"jSpYC5YQo95XzFb6cVzRGMwvjNbgUikBV87+Hq5F/EXMwM0YVUW+w2pirKNMI/W2op3AN6osdwS10X6i",
+	"1y7UeAu2ZBtv/UxneigI2DlRNFulAWgnTsoabJcMgXMBj5FMMqapYfMJgOaYh2wG5VQmG58MDHF5BVDj",
+	"VJEJmFgT+O7E+kMnhObs7EIAUo6ck4ltYQTfpUSzjxpTLqt8b0YZBJkJU6uDQHYGx4t8bhOPgq5Kw8cz",
+	"tjZgvHQWrnSUqgR/Lm1Vu/q7kdQvQbpu44Z4REFlcBBfRzPQusXqLXwi9ZFTZ+nWxZ8kK5bPmNB0YctH",
+	"k5yuBZa8Bk5PLJrEYQHYmKWKeS78RgGWebbSYzBex5dsMwmeYSKBtJTa5OLUFi63te9yv4MXqhGC5noP",
+	"oqHEZdZ0cTh22qZthwpBU62a62iPhlBgoiDAFFgwFD8eL+SxHfPvSoqT13T9q836Df56rC756liuUIAd",
+	"w7E1g9mKE0SG3z62kdMHH9xlNNcUsVxmXv0iUpS55JNpTsVsydTv9z+cWO6enGzNm4Bhtkn7v8a1wnPr",
+	"6PxTImfqnkV1PgZUZ3WSJSMCv8+Z7VBQfeIEefrErNCfT8hPJeKFEw7rXJpLkOul3eCUK80SQvWFkALy",
+	"7VxVOKyGkfoe59mIeiPyUbZXZ9e9RfW5FzRPBt50Xr9y+gVXZGmIgiZQSp+Qc01SRsG/E2SILfgVi+hg",
+	"Nc0irs6ZD9kqgooqoAIX0ohMN5W7tKlHnJEMi6moIKclCvz909PTnipdTWGKSiXIm3FERHQYoDGjG3AI",
+	"ARW4WqewyVZ9o6K3ny6us0VJ++GxXrrbgadA5NJ5zyqLq+nlDS0oF+N2b5rv7uQJC5soIDQCZKPSEn7V",
+	"HjSuSEaNGJmPbNcvbPOzi6utQuQ2eeIQRAY4nNrjGwi6pJcsOwNk2RL3MGEQ5rBwOg5db+/S3sfQCWnH",
+	"+EdzIQ7pa2qxnF/4+M/aXFlB+IdQYymwvIrJv5NZ/6u8YjdS0ouT3La0hwj41z6Hue63G/JvknTgQKlh",
+	"XXC4HzqUuEWAlONuDxoCqzX21nm1ejWcsGpbSH4soGL7yW1vh+H6zgER23Yu8M41Z4GBul14dItjTci2",
+	"XCesR3aK1HalEb40cqRum+1B3GC7ucAOk82xR+5AZa2rNmtwiTQLTob0sjM7q7u8fE4X0JiYAVkJGYIE",
+	"qIjxHadMpcWifms+3ErZXr1HOre2DEpHSg0T1lI12F5BKtpe6t2awp6KsuQaf+6qNq1OaJXSzS5JsT2U",
+	"whHodkZbTdicFqk+IW99TgoqidR6batNH7v7Zo1sV7QGAS9RnMgU0I69w883yaULGRBzRoQk8yIHTWRK",
+	"Z5eoLgcNfkgqQV+9ZCvdtyDjc68FfyqV7vKQs5nME5YQ8M9Yi8r+zTcxcBZrgEE2ItIVghmGpzmdpgEm",
+	"HeYJIfQ1LP+lkOuY+32uWd5aiYMOitY/JyzVdFCJB77R9r3QCOkfeQ+IHAXzCQerktrvoPxi+1S0JO9S",
+	"4a40t0vqG5KxhFNBXC8YFWwSKJX1/dFrWb5uq/rDp+wI3m12IWzJCwADRLzKOP3eLX7s0vV+Hlex9+N7",
+	"7SckTfj5BGP3275uFW4Q69Xiey06Sxje622oIq2/RRUnm60DrqclxeZksnRJ2cTIE/ITnS3tT4gDoH2t",
+	"lxSocY188hfVNj8QuGgtCaQHrmiuI24hZ+w1F6T1MrNJcmq8oFy0ve0fSq1sjD3S5o94i0pGxsh0E09V",
+	"bGn9MzoqBEjBqMNeYdqfFFgCVCZE6lJ09rufbceggKNdjLe+OPWVKCnsxzev2UrmESN0ShVLuWDdKaV1",
+	"V9Ko7BjAlb1UWAIMd0J+K9L0iesfV3bDs4gjiiwtdok3711asFusAB58uhm3mwo2EbPiuRsRLhC+JE8w",
+	"0jDYdAkOWiwTwt+gbZpGNrLAoWvPKkZbMJtlOwtNpV46gtVJK+LEcKJBgSgxh4Z/wN1krvA2Gh9WNScf",
+	"OHJyRhNC7Q8+lnZm84UzuiFTBu7HYf1GfLemOQwntFNpnPPywekem9zmJ2rxXVlNsmQBt9PWl4nuK6+K",
+	"ydyGGD0Ga6CU1bJpK5BOVywZty2IpQEe8sOXvjN4Lf5dVIBb6oybGnKZtQBb63G+BwL8R6T8kEX1S+ew",
+	"mqD3JSYm1Gp4u26NQfuYl6MJucbMACADUZzahuy8hfwZib/tTZeeBdPl7bQj57+zX4gwv/34WEsdK4MN",
+	"hBwjwHRqK8BPbzyfxnU08r2uLfuWgqlybwZiuT6D8lKtnKw+d6y7fgKE3lprut3u4YO4oSoX+04uqSor",
+	"NAiK37znunL5l1oPcdUD5R8A47HNkdfe/3MipB47a3fyJDB+wUtklK5pCbQYJk4pCmJR5giBLcXihEwQ",
+	"+dp+RzMVIrKFoVBCL4RmH0sb2hvc1Fhc5D9/PX96ZtMwNOCgTHJYwfEVTQumJvYFZQEHZimj+QmZ2OSP",
+	"yROjEWSEBgkf0GE3p2txIcxa2WVz454Qi9fwBFOTHDrckiYIi+6i/XYDJiso8Z88MWPAP0HLtzAPGBPE",
+	"tnMnF2IyS6lSHlFv8oRMfHP/e7TQcmKlHrb2wwyphKMU1EtWQ4cLt+xodLR0iGwu88VllQAytmLQIbVC",
+	"QDRLrdvWatVZ34eaVw8ODTrubTU+gWWH2G2Y17hbbMS+3B4i2TVpcU05lM7MZd4jJ9M8rSz+Kpw7rslC",
+	"QhVUAxPT2J+QwxlmLuZMFXCVLWVak9xYGhAL2LZYzy1JgR/i637g2FtjQ+5ODM6Sdpi7xTLtbteKXSPs",
+	"eXxAYv44BQzlEulKN9y8EAIV6BU1Er6EvEX9BPKCx4AMPDqiU5lXMdXi9at+MNYNLX2z+7EXZ7HVwOAE",
+	"yJ32WjS41DVbldlRNs0nSGq7f5pNjGYxub98eJpNbC/XyX01MQbY5C8PTpeTWvjq4YOtUSmrC/TITbI3",
+	"qRoFWTxhvg/Qb+UzWElles+o2pfzQQXUqeqLjSSk/RZPznaUW6Hed++s5GwvWOtX3ex1NEyVr+KhhY6U",
+	"68R3A6O4vVlOLxSQmNHMgnKJvqfSl1i4ro+DgsTwQjv2W18upRrYcBBbeRWg/74bvdf7JNclThoVLea1",
+	"HlgIWZHP8AGUODF0cAbqj3nCtXf2deCpS6sMfSk14L0KmWyFaF2ecVpcNfasL6hA0H34slGxkgEQcZqt",
+	"1F5KkFmUmAPhIGiPTXnQYBQ3B8fwbqPtfo0CEVVf2nbUs+DgbhNptsogkozsbC7aqDNBQSw2mBocCuBd",
+	"MoJLHHSnQVDX9NsqENuUg3Z5vIPgdGdywFH26NHMGNFUM9tYFNEmbBTBH/Yt4YJaiktfaNWUaqZ0N9E2",
+	"PcE+UyGyBRIjSmFrL7K8NBObg8sVE94Yq+TUTpmvggxBOyx9xmJzREnBBhqf70TC8jVFs9OL8zRFW8sl",
+	"4Rwwz+bAQLFAYZUpgpSY2qZHmLfclIEYicHU3lqX+wBVde7q2Xrn2sELjSAz/HYrfXm8s2EvTNUIeEq3",
+	"33d0dMVVPKpkK2p1GdfzACsji97J80hUbxgYTLm1jpCRm2uvlTqIcY1rvpMB5I9k377ww80Ln5O6YFrV",
+	"Qiw9lbn9dK0Dqv8x4RA2Dyi1AzP21sV3CXu7lN9US0pfGhluwWh9ASL60VzFrYsZo+NVyLI0x1URN9Mw",
+	"EG90wNpbwI3PJTLpTi9bfNMd3t2WGPe3khmGe0/ty9eAxFWHOsHvbHdKWooOVWfhVueLhrCwkziwo7ax",
+	"93fHUWtJO8hd4jlgl9vErVHDiEhyOteBSgRxnBXLFQBLbzMpakt/s5D7EAFsBdzni2gKhPnCm/88P37w",
+	"+Dt3HUI5afQjLsM90vgnb71q3b0FDgKbcRuUfQOEqxTsG5tAk7CcX7EkosZ32BbDFe8qA+wYs/catV1d",
+	"vxB2qSrK8zaWfB9Iojiw/lrmxoImis2kSEgq5eUJea7JJWOrEvvRBomhaz1whMwrRmQvefI3LlPq1Nq6",
+	"+PhpPmdga79GFLrIWcZ5jXMHItk11rmt/vH1cwOLb14zJdMrlkDhTYxecJHklMezrHz2y5SLpOwOhkgV",
+	"Yta/DO9HWYjkr26sGCGtdUzQRKy7F3VeiIUChaicDgFcGKMh+ZZvXJCZzLJKRDdINrNpHluXFDf2tX06",
+	"OADjnC24FN0loASww5YyTYYhBLW38npZy/H+RpGVTPlscwYpj4EK4BLuJCZDrunGNeLq0+GiZOgey+PQ",
+	"HBuBcjsLz8nlhyMLWd37CrfGREb98O18lzZOce+L9Ceb5vefjKYxeIQl/D5Q7ENnEQh5LSWZs3VQxi2J",
+	"ZtjdvgYSGeC4NBtYegI6J1oh92e+AATCECClE9czkpmxiHvZ6sXY8PlKh3Q/m+3L6uhsgc30XU764GPy",
+	"XOnxdKNZFJYSSzWgJsPoILAXvhu/eaua6FBJ9u4x+oLJ8TSV0ONyCNVhK8VhL1qmGlM9hkhmS/hCrlkO",
+	"EosJ26cGXDDwHfN7950nGEe8f2r++9//+//0EyXeGVAdeZZKxSCZC3M6IWMqp+JSnQVphVgLBimz2C7X",
+	"97GlOTtBRA9k/pMsCZJN8OtHoyO5ghSkJU3nY/vvmZRptWFgCNIDMKTjlt45b8yvEdIgTYNqtkEordjV",
+	"FtrwoQLTyYlqxRjUw8pCrwq9HwtCB8iWmBI4mGVO7PIQJhIFMFagTcFO9A8sFSv4S3wBzWwWUia2hEkR",
+	"mmEAvkz5hQxyV+DkkVgHLXSk9WxYaFEeCk9tfftHFRETPYixU71dpB3Azq1dPbEEdpqw9ggidVEXUCXA",
+	"XHIetH47fG2mc0l5fCHnMp+xLGplTXROZ5cTMAgUFi+hwaBWgMmmZHnRcmF0xUUO0MZUkBW1IHywwSdk",
+	"kjNoYDohitmuvJA4gcLHZ8ibVwHijiqesAtRJseZYd2ovvrFO/CwK5gZlCXVLEqYg23VlMf6434eHfWD",
+	"qGop0Ny/Y639ji24i+7TX5G7orikZs2jRMQ62fa4YVqb1SlNo+XAT22XAAjEIhoLxIWjtn5KlR4rxsQg",
+	"Z4VaSZmOW7vmgh/Z5wr7mgOA7dLSCL3+urrSNBaBfm478NpsaWMDJFxdguW0pC7LGOEmfjt/+6bWpjfE",
+	"O6+kI/TNLKiltaUYkl5IgcF5uVq1+JGaDojuJmt2l0O3vmOyMBsgiPtXtjTCdm5N69vYwegHEOnuyNy2",
+	"n7K03A+TEEA1HaONunUF3MjPqKav8JUeIX0m6DSNBRQhHAOp3tifJIAh7d3ysizC6kX5r/j4NTdrdZZU",
+	"f7pe+Td2bNC4XsqUjSvdlhvyBlcZBaq7IOtF6bHF7wjgVyP3bqeb5ATlOeXiVJlvWATfr9yPHA5/xAC9",
+	"tLhh0Si2QyeqlCl6SCKogt21u8nINq9pH7xQLFetBZI9WoPEjB+A7YImhzg6mbKNBE+hVKwfpBJ2NkDa",
+	"7TCda79PkKzigLzxhl8xUTYsByRhYjPWObb4jDgCRbrx3s5AhcAiYyjQkQReJ9AICBXQDTzT3kDLznT8",
+	"XyyXYzg8OdNMxJvidJOgjbKtzfgdYvdz59KZ19P+cd9wxxtF7sEp7vUNf+zrDOC/FA/1+g+8YJtDtAUc",
+	"DPnV2VgvpO4QKks42Tujt+yH57g3IKNrreZ+3AOc0U/pkHt1dzbqcM0zd2hL2e+cHKxdY33Sd2wThh4Y",
+	"u463cmL82N3z8or7gFyt54mCbHrbNci6CCbfTs4gh9/1naJEpVQtfR9+xGAHC55m7IRAoHoCQckJ/Eq5",
+	"aFyhWDJCFRkuxQsRYoYDWqzL9grgpyfgYbSfshg+TOh8Q3xzIoszYdVta9LCXDKqIYIbh4AyNG7jNljK",
+	"V3ZJwJFkyBn4VudVv3Pwrq4s9I7dlZZRL1DGmqMRjY3JCBD3Uf+xfR4CiwN6PWD8HIrEZ7aMnIDxcnK0",
+	"Herx4LbzVlzFwJbuQmjZ0RYe2IB0TzM3YrIO0j9fhcMP4I43abFQ5uTRlFOF8aJSTa6e0BNyXuYs2LRb",
+	"xdI5QiMpD0NoxYeNNACkrfcsXwgqrDjgwsuKlNErpqxfn2gpdz7+bh1+M9Kn9/GvvRVb6edKFSyxinI/",
+	"HR8VzYgl3hLbTCkHQIeghamtn8LwEmI8rMAvgEgAgjxPWLaSAO5x/IJtTvpgOX4Ip7OP2VquyW2YrTj6",
+	"r1TQBcRYBu1N9bW7vUsVWvffr/rUb37n4ubmojUbEf7kJU4ZF7PxWbcBG9A56p1+m0mZ15LIaR9sTeX0",
+	"/aFb+80ELfFdTcOUpVIsVBvEdiVjr/27EQjvCnx3e0VwJX7ZHeItHzVvflzxnKlBK90aGZulRcLG0428",
+	"HHMxboHt9YUL5eU1W9J8wRopaHItzGYlTGhOU2XbbRMt1zRPLNAWZjfJuN/psm2hke0rADblQO3xOqNm",
+	"D1opWIKtegZ4TeDBDrw6UHsIT1TTkPjWc6G5zwvFzmyDCLiHIY1xmKe2tZZwlbMrLgs1VmyWMz1uyfyA",
+	"EiB4IoRTgprlXGrMIzSMPZuxlTmJ8BmE/umdKdCnjTwkduJzxD7nT9VUFqLrSCk51y4FIxaWqAk3jyKn",
+	"CJ8TakPyDpzNHN+Rn6bFUaaXTPhOfNH4aI+k6xdsUyZZq2I+5x9bGgZSgAYscjhtdKYDrRH3Kr4M2MAt",
+	"wpC2tZsayHw9u8XtX/rds9vYC7axTcZi8aLLStknLm+QmO6jQ36Z/JmvCuU26Vjjs2HBpD11jFvUKX7x",
+	"crGjqM3yE/RFfvuUJHSjRmTN2KXNPfhVioRavwYUmakzf/C4B0Swne4UyYrZ0iUG7ljg9oJt3kNp3YC6",
+	"tso7/crZglcaK2yo9N8piehc5+diVehdygvLFGOlYfXBhVSkKQgv5VebrunmhPwsc3NlQ+qdSAhNMo4g",
+	"tPusNNK+w3L7FweuuX3vc9uC7u2yvQtBjRdss7NvDOjv6w97wTaHaU/SYnMEzLidD0M/0YPv436iGGjO",
+	"FougSoMFUoDEKP9eP6LavNtRIJ8DafytU4GuAubRDS7rcIDeW7UH2he8qWkN1NIDkdTHcdlwc+/otuyj",
+	"8ML+FQIzZvg1sF23VgwFTaxm+e+iEA/ZvVBD7aFcvsEuwm0CfjvuDdRRSdTW8CzFEw69Ytmt5YDV4BK3",
+	"4AayDeDXJ+Q3qd2fXFK7lr7pwp43q2+tO/Rm9S8OvFnjavZQlcZqRpF+SEpvbQMTrW6FN207mMhxwhpZ",
+	"m8C9BZG8Dak7+qH+NLb3KfG0j8IF6Fy6ftpgZHHtEtVQCK0r4ujJ0f/6/fT4hw+f7o9++Pyni4uT8qc/",
+	"/49/a1+30dHH4yVUoB35qKMgNDOyHVT/N8+gXIR91CNCp/KK2QapWFMkBSNTnqbYOyLEIvzBYxGWUIv3",
+	"H5w8Pq3D/zb2odocyv1frElUfK/a194LhFoakbkhezFwmKFdvhVlXpAy9Ts12XapugYc9m7FxsSxi5xI",
+	"kW7iztuhE8G2vyzDpLQ9DnH5jfbjXAbbe5zoLatbVUDcHeccilK1OGstykoM3q3yBQvjwmPgfrXsulZe",
+	"bu8nUK5W/5UasiMAxj0sGRjmi2B6O6J0BaIxMs82eRllnxa+rJ+7UeP0Bjtcm1OwKDER/Qufs9lmlrLz",
+	"lMVa6iRslbPZYDdY3XUd8w3qMqk66++Dba/wzWTOxr4puoqqivZvWxN+oay+9UPvIdGlItVsbgwPmrk8",
+	"7t/Mxe+CJzFeSw+pF1lrJAwTZ3yJlg3MO9Kweh4+0dLAoKsVtpxrRCZdU9ePz6qJ4OV9eOqcZa5PV7Xn",
+	"uG+iAzazSJxWjh5smUMmL2GpYpBF1Le4n+nBkaRGPU/J4kfui8l24HZXCl5WY3p+abLiFoT96iE8gL+n",
+	"dqpv2/UTYe94e944W8OfkI2WMk3wlDn1ak7T1NhvthPKSXvwMAo/UQvVYCMYj9cwqjgJwHayYLi2KCLe",
+	"25iLttsbj6J2ZzXsKmDbcED3vwK76VWt7xBIIigOGV8yY8KY/37oaHy7w+xrcz1DsM7KaoBEsb/Y3t4Y",
+	"FsZCaLQwSsb1uzfPYmqK1ayrarpXzyNY5QOthFIVuw3j4BcZwdwxE8hWuq1t+LuV0jmjGZnRNG3pWwSk",
+	"iMVYFatVzpSKq4DmZtl45Qvr831bPCywtLp8XB3csdx1lnImtOuW0Yaj09p1uKr0N+WGmTukMGgMsPc1",
+	"C9ratJYmy1jJIo+VjmWQPZOMiFHQiEW6emIxssr3q2LF3KhmC23TQbhQ6+gIU5lsggdbskhmPHE9oeKN",
+	"a22D1v6tTJlIjB6Xt5QrdiC5NCBK+gCLYOFoGye4P0chT3hmq45XsGzYEgY0jsKeE9UTW6Jl9A6oJ1no",
+	"mcy2xn1f2sc+j44wFXbogVnlPKP5pnZiIgkIYdc7gGMrc4XOSMLnc2OeYzU1amXuGiUd12gnhM6qyFdS",
+	"tTVHda2x2pTOTq6F4u/uB5RZxLbd2bXqu2jp1ITcFE8stp7hljas0Jc6KoFBDc6YZjk0xAL8Lz5jZ96s",
+	"h8AoSQHhBvJI4pK4V/7BW3nJhHep9q44gbyECAvWatJDIVMuiF+28rQESQ3Vm65sr9VmO/uljN5wzeMV",
+	"LY0PpE1UGZGLoXV75haPtLXCyfWHvzvHF+IdW5Uep1yw/l97KpX+hYuoSelaqLX7ZnVeNAL1b4Pmaxb6",
+	"YSj0f/DXY3XJV8dyhWMfw41ihIwZeUsz1aBNqG8SD0orV2WTAihbQKeiRt8jnQGfjVyTULiq+hvrcjs0",
+	"d7BNo3L//WTiBZe/yMUhbD+5uH2DT+4OYlceu94R/0aW981BtCroKwdVT3RmndctHtiDJb3eeorp8FzN",
+	"npcuxklDTt+aN3o3UhbNAU97QMVXOPWte+lgvSK2pA7a9R2W8Xew+oLbryyoUHAAUduY0a0K3Qo1O4vf",
+	"2px2EsFvg9NQNs2kybEUEG6Hf69zDo7TeZGmxzMpdC7TqAerrbZ6F7HOMqvP9ZdpRrxvR49N2Y7F20iR",
+	"P7Qw2laQ6YPVct+REm4kY3eeZVGgxHZmraRHxaBnqqXTXFhf2OTbCVGaikTZ2q1NcE1AASS+ArBkzu/3",
+	"vXntCaEkL4SHU7ZhXApA6ZDkeiG4Ipdspe0vscgxVpH+oEfmVlmS/uDxd83dhRV4XaSxBeeqo3C29ZjI",
+	"nC+4aO34lFMt82+Uj0lBp2L3w5xjEbGTFUZ4mPMMvuI0DhyYF9uP5Sv7nZ+EzpuyzJ44S/ionLj9eCvn",
+	"mHU7xNnze7DNmuhmZPOJl7n1ywxIsJHunTbUgw6mCv4cJxk/3kqzeo++5l+dT6e8JnyDbTYGuyy6+7+x",
+	"9Y9FsmBDk4paUnp/+gjZJqqMfYx50jd99yA1ceHAwwEowmyZFvA4W5MwbUdMArP7ajuSPC78c/e0S2Z1",
+	"bvPuuKSN7zS0V/e18GMx7jEbv5GXT71ZM5QBVnzs0M46J7mRl+evngMATxcwn86LHktr64W3DfgGDIyb",
+	"T/Ntb1MQlPTXqv375fNWgW36rME71czXDODWrdCuRjsr7PHMZ8APZI2D5kgPWZvYvbR1cjuJv0ZVwVAx",
+	"009C1Kk8rKyoTmI0SHaE3VkG56Pu2F5rOHRJhBO/386IrpVPS+K3a9rDQXetnd84Ha4rZvWLv8g1y49n",
+	"VDl0TzUiCV9wjXnzXAiWk+VmtWRCnRB70UOZCrY/zWji+/QByFBNlDzcOtPdm3IOOWqRJvHDOGb3xtUH",
+	"62YcmAGDgKmqrYh7rFDY2u5GztThuf0wHa8yecUgL4mtyy6U0HuAbciMirNQW2i0uvXNtm2HXoTUijUO",
+	"9gnjD+4/+suj7x9+9+gvsWzxVgzT1i5/sLUV5OQhF8xtwjztopl9+UBQO+j6A6Sgg83Z28TaEallv8rK",
+	"Q0Ks7FXXdg24KTWfFebizgtd5OzMp3LxsugrkQwzufAz/TOuv9ZU3nhN5XkTQkTaZnZy7xrL3oAjX1hp",
+	"ZV+R1sQE6w9R8Fd+xQjjkHZAiYv6Qf46EBLpdnY7h3ZH5oxEYHeFQrUPtymce8dMB+z4S8N6A68xHykK",
+	"He+PqwvwsJpk/L8uLtR/fPj3/3D/6JtbzI7NWMS1+th192oLghNoWZFXUBR0Ldo6fvopPruH8RuBd0qL",
+	"RV21Gap+FdOUq0iDw1f4h6BNnlP5jcBCxbsK21SphksZVWxsbBLV3Lcu03qYiW9pGqd0ytLWrP4K/TYJ",
+	"3f4ELWRZdsXyM3L/5PTkdM/1LD/bP0kOGeRv5ZufP9TFrDLXDWZKV+gzI3LFpzzlejN4xPLN5oia0aw2",
+	"Vt0kNjvWcpxeU81AqThXii/EDs5Hm7C4i1dOGyWrXavl0HOPClfGMYLcpVGo7cq8DHycobU5lzlxud/j",
+	"hM1pkeo9MBwsjfjAlli6W8u38M5b80rDIexXq/rpbdvTs31FTRnTBNrrgf/K+q30Mme2B5rCzFxMH2/e",
+	"/zMpZkWeB3UO/QrAe5Z+j47mlKdj2yWyhzlIwC5eSNc0LGFiAzIulTOaYuO/uJTbUaWQYlwIekV5agz1",
+	"/ofWb9pL8S54v3l035ezG9n2yU6TmgSLM7GSXGxcMuhJpTR5xfJxxoV1DG8v0O+9QUGXzCHfH1b/31cV",
+	"sp2BX9mSspuMkOzXgrlrUu9Df8j1z0c6dbI7Kcaqna1+dGygdYb+cHAsOo94x6Xc9I6HGig9/q/T4x8+",
+	"/Mn+4/jDt+5XPSvd0gG+/daECph2fKt8olDT5FWXNnebEcE+arKiC+aqibk6Qww4GZQcmwe6oRRelmU5",
+	"vsoS+6K6jqhHtn864iBSMWOYAFIIaP0TzT1wWSVPMRIaSUyLVMNFFTWrjbLEZ8KA8Yz625Im6Fe2Olbf",
+	"CjbI0ByY7GzfmW512p7PtMyrPpNeIYpaJk7TGFzlcpqyrA2fkSuyzqVYONFNpGswV1k5WC+bS0hWKYUL",
+	"ew65We+DhuVcESUzhm0phPTf4OpC+D154vrKKnLJ2ApbOQvmy+s3ZEmv6llanXUYOMornGnLIpTO4VqG",
+	"itA5rwHwnxBsZJYz24RVLeVanBGb4zBWTBNl6AeSbQxBu/L6A+2bW65BDBc0xqy5nLiqdjNF1jwjp947",
+	"nDOog3Q43luPRE1Ila01w+56Ycs95MOY/Kqd/LZkaAuW1eEindE0tVNLIOSzlkWa2N9YvSzfjPNCACAX",
+	"8GkGEHlChvKg1x6GLXZjJUA9EizrIm9Y8rZj/OCNljxRt3LbU7lrFO2cOtqYWd/UO/fiMzkr4ogc55X8",
+	"RsIF+Z9vXv42tFAqGAoPYXOcoGUGmP8yz7BUvzL+n6DFvEutPHZ5PFny5yfVwv4RFlSNiCvvNQyaF6nr",
+	"BoQF4RcCzyKgtNoApx9wygSjeglpsFyfkJ/gLNuz5WwoIBrxXau5RT76gqfCMP7IjJpypV2P6R2X8AXb",
+	"5FYVrfFKLlcrZ6A07Avw98IFkFrkA2y1PWUEXrSV28bkSKUyp5UK7IpEpoVGBPU5+bucohpl9qPF/e3u",
+	"nPGULaMwEr/wK1beTAgwICxdwfqJmoLhYsslwFIJXQObBEJVMZqyhFDB1nE4gXij0Ld2ZVwpHeBIiLAN",
+	"vvVnm7Uvfdpwfw69iewOthRcmAlwsRiXtdo9VKZCgGczz1hShlZVi48QZRLsZ/ls0Os/WELYa/iL0TZ8",
+	"m/qMbvz0a62q2y6t2rRGAbuOXDfSllk0WapLmgWr2zgivdfTyZhxB7eUGeFyLUZOdLk3y0TxOBuWWkf7",
+	"EMG35Fq4ESoixh+jnNFkZPlVzityUxGaSehehihVERAiGZMagq1Z/gQ2epXLTGrshH5GMq6MhIBmzsvy",
+	"zJUKKRhaeEIs0fbkVNFigCOgtmINvgAQAdCJC74fNV08X7Ss26sA28Uxdcnk01wWi2UffgUetaUstTHr",
+	"7NHYzB7sufdt766B/re9j5fUkh3EjKnorfze3mHgHJzL/JLIOV52toMtrf9NMJoPr0ZGyl5iEUNEItJ8",
+	"tuRXffTzKBghFVLwGU1L9IU22DFwXMC0CgVIaE/If6i0wM59/7GkIknZPfOLkw4TtCUxI6dzXYWt0CWE",
+	"XKAPR5BpfMxqSKjARa8+jNqoObmOlkHnWFbM2+BdMPtr3Go9efsCImUZo8L6TZ40OxdHXZXb+tO3FCTj",
+	"RrTTBa6boCuL5/AOUloLjbqcaZFu9BDIuIqiU+3Y4WNV4n+0JwrqyPE3JEjBenOhP9SfSoyaNEWsgGrg",
+	"bVi4rR5EGxY6i4l62JOmtGjpfR+MXpmIP62lOGjwVuQYVM5UsD+jUjpXxeCw+mcrEehsOdS93NmBUut0",
+	"rNhMisRFjNHP//13jyp+/4enW29bN04H9XuUbdur7zbqtSvCeIdeIsamZeAFY1qVwJzfPSIv+I8n5Nyn",
+	"4SLCoHkqFJSRBpMOhkgN6CVYzRtrXCmvDYvymfnphIBuLNKNxzQx0zAGA2AgwaXj6Kg4C/tebpVGlj1J",
+	"qfXFr1Izc+eix6UKj8ItA+HkNpXiXCCsCygUcl4iJVYycb6L3pCC38DKvGouCACP+UWpYVJGbgqAqqFz",
+	"bd0K1uFiuyVbrlUnbfW/ZvK987C+b+qEYbFhhDqfeuyRL0pfAcwYMhEraYGQqnnuAUjw1C0DN+3e6WQP",
+	"Tpvz2KqT6jIn1VD0jUKmKku4G0l3ljerPagx3YCkNLEwl1s5cUVzmnV02/1UV7aOnuHAWFgO8siv/lQm",
+	"mxIyUrMMjOcidw456vHewNtv2+5aE7K0Xp84NsvQL6ZGxOJHop+CkZRfumqckNig2Dfqb8vo6nec+ofd",
+	"YZ7CGsQ+J9WFiQMg1DXji6XuWvUI+l8Ydw+u3dOT0/sRaMDqnv1MZ1rm1aDMN0TNZG4Wd7ohztzZuqBB",
+	"XnBm4S57hMrN1QIq8UZplhm5l60ijui/SkC89uo3QEha10uNmx/9cP/xgx7tZ93d/IzP553W+AAbtjNO",
+	"McxQDz/VtNnnOlrq6vE27TLhLeQU+orX0mYCHgbgDHemB0FxUrRDSD4cRSuqIymSz6TWLCkFkcf9BS0B",
+	"8DKM0DsJBdRW2CIYqmMjZX45uMZ1WL7pPJdZNKjCEZfcmNL1azDq0xhYkNKe5+osmG/UntmZeyWZttbI",
+	"+GK1CHVbU9hCx+m/UPIoMNmoPYcUBzkAqEhprd0qoI91YIg9bc5hUv+lh6Cp5dZiB4wW51XA7lvs7PI7",
+	"5Vvt1BymB+HN5twPTezDhhTjksimwMC/WUhYm4BCoIzROVJjbttbdW+1bOhrzPIfDrmQyoiv95krKSCQ",
+	"mzNjByst2FIk8D5aDuCg7DHrhtE85Swn1ngbWobSsoDvAs/pgBW8ofuone6gtv0gh5MvmIqBEP2joGn1",
+	"vChU8Rj8RQrWgssNVnesYTgE9f0SrV0KnDPQzV/x5Tjz7ZbcVb41PMbRYPcO7AePFubGC5zDAH+5YrmC",
+	"lkgfhmg5P+cyI/fjod7G0epWbksPdfXF+jwDx7dljgC00+5ubV1rm/NhG/Pu7wF2pwBhXm009LYcx/jp",
+	"vh5kS/rB1KtgKe6AlmWp2VPZ8nMapnP9rXJRN9tGWcbHLFXgfpackKv74HNSkkgxMrbkgl8xQaYboxn4",
+	"rCVEYZxuQGTZduzVHAin6JvzAtfYEeQzxhEDG3d9JH4qyw7w+oSscn5FNbMgIpgUYfssQwRJ5iMCur9L",
+	"XA+q3EfOGQpAkWkK06ybjF6E4UBG5mDkyh76+DT4DAtjIlHQN8/IiuUkwwY0BEtPIJZxsGY48THM7Kjv",
+	"0YNvl64C1+WmpF0NjOdUHPAvRbrx2YnWC2+xBlyMRy95pBibuz6k3efBLzC29hj4TlyRwKTviAqRxNoz",
+	"YaUZJVi6RBTTZ0QxvLw1naYwUfhBruL5FLbmrFN5qgSrn8+PfzUmC0k4RiEy81PPqoPEN0qIhOGMmoHZ",
+	"+2X6iySJjBJu05fGZSV6pBAY/lZ69zNfIQ5F8ymdXVaDJ1tRxMsOJQ0IBC5sxy6zVdYb51O3rlhOU4Jv",
+	"q66uetHyzOcAgTHnbgCapr6pnly0fU/nG5eoGoFP6OhborlOWcdyNFW1d6+f4yqXfcsuOebr2mTeKI1X",
+	"XKaov/a+WP/mXtnq+oU/uskEepJlQdsvqrLw8eurEkcYGl3ms2UQGPUx0ZEtk7J4wYCCiqHUvBRgcImY",
+	"vc4LsVDQ045ouYAsY2iyhkYY+p9d8ztGBM1zCahQ5r1vHG5KS6R67IKQKm4CykL7pj8qKBufUZHwxN56",
+	"2FKDptYOjDX+mi3ZmK5pzsZBmV/zwYSJzVjnbc1fm+K9FnVe5TLjCjs8aUngSy0wpgth3ekDAr5gLI6h",
+	"p0x/Ua+wvDXdDB7MQ+8OemsFHSVzlowNsSnVTMwiWswbzCqBZSq3VQptzeKOGNh39RhYNAgW0MHFWC8h",
+	"LdRekjVhjbqBURcw12XL+FEsszYyrFAYQ9iB6WjZ1Fa1QRWrlcy1PXL+U87jb4VIexNkQ8B/sVyOAfks",
+	"Z2aR45VNfTmcd4+WjHO22D7COcHHzggrbNdMVhwb6XF8H6L1O2AF5dEilzn/CB1cE2Z1dVS8AtUWuj85",
+	"dh0dBQzzoaf3KDwITX5Pi4UCQPGUU1WrkYPUcio2tpyVzKhiZx5m3ejhrWkWfYI4XYjYo7BgoLNKrL+e",
+	"skvGaYvfu+7ciRTVc+3Anchv52/f9EcfytmM8dV2LK7X7jl4Z0ArvGi+edDsy9eRVTL9PFlRhaDcrEM4",
+	"CsJit9t2E5S07O4k2Fa8t2Xg1+bT8YqSJmcykUS1hGrtEzYEpleoFNDVKoWm1BrLLKhD7bhvcckwGRfK",
+	"ugFNLaiOausAfjiGdFNqXSW1jLU4QXdBd0I1zmu2lIqJ7nL43tnOzZdr07N0bc+ddVPby/3o1+dWclDd",
+	"6PsdHaR/0MExr7waDDpcskwEGML+7/j4w6cHo4c/fO7l8Hlojsuj0w5siBEphLlsIfEJLCALETGyjZEX",
+	"xiKCUkV3D8sc3z1qYa3YqrSgLO3fFahNDoWYTLvBLgXts7fjLplD3Ya7dGPQSjxon9nAVwpnvbVJUWS7",
+	"9hEDsd2/DYEQoeMA+kLL7G5Vb4jQtLMQjM6vrzhsgYKKexunbCYztALKxFgHHlFqDzMqQG1Ql9ggFL0t",
+	"XBAjJE4sjhRNEOBLjxA4CrFisFya6+WFePTgBzLJqWaIijtmH2eMJSyZjKxTkEzsWQowsCajOuBWORB8",
+	"1/kAAWM14caSSWwc5EJU9R94OeUOiMRZXUD+EbpdjPFVDhWNKUQA0nqhmNUNUAcSa6vQoCKQZ8z2YMV+",
+	"0+bvCXh5IXhQ4vlMN5q58ErO1EoKY6q58jVcjQ53dLSKbJfboBNQ7XWIWQ27pm3ywXSDAHFXDOI9ntNG",
+	"FpwFsGOkJBkVmxbPVdLZma5nwdt6STVz6DiB1Rv11DbB2XaBZGtFUWtZO2uSf3dqvUJq322OQqzVsXZX",
+	"hUawCYjouLhVg5YR+lUhX4KJQIYsqTJXM0v2pfYwvT5dw8DIyscWZBQ9w1Vub/DDsEq5mhQ5yGVfNga4",
+	"vYseaTjkJV/O6m5c8EjP/pe7m9fgix1fPFjK5I0ibl4jUuZBhfGXBmnZzi2B+RLkgV0yo+pk2As0bPhw",
+	"FFS8gY5UNa/iGlHgwax3kANHUzzE6i79fr4rmdpw+JoqBwfWAnjy+HQcA8f72WEhzGRmlEWrT7lxviHO",
+	"5RkPvDRDOz/8YMfp83Dpp4tQjH8chyvS189dEx/+EyO/+OXgfm088ZGxo7KHKZlesQQCwM1tnrtf14IN",
+	"seIXDLf46IuNLLnkAAjyKqY9+h6k+6KlT2fxbvH1dpBN/4J/wo5muErJUZmggB2J4jkEPVpQQMwa48y1",
+	"XhQ9xyhiHlyH/TKqaKweIcaPUHWSXLLNGdpz5azLl/zvRgQPf/kb+/I4PP7NbAWaFmx7MicyhHvcTjDK",
+	"WBYPyMklxEMdHUHXi1BCXXGA7omKH6m9pjOk41huFiSAFWgm5KW2HJRIqHif5UxbDLcrmvLEIy2WadTt",
+	"cv2700ffVyPG/dKqbfnijxyOaUTGltsfb89smCF4piztf3A6LO8nDoNkR7COu+rnyWt2JS9ZgtmAiYTg",
+	"A1gMw0bOojV/ZedE9KPCIFO2kVChKytWXCBsOxpCPYdTOpUFNo8pqy/8Oz06RJXfH1X2xoOPwWw+tG/1",
+	"jlk2FrbUHLVoLTZANgwGcpjPuWjJ/yyR/nxpO8gdxdBfYU6KAyVmPC+vgahBTwst28oWwjJzrojiC0HT",
+	"qfx4z7wU/9wW3IR3qmmzYt6WkO0gClt00giUwbVAEuxe/p0zQMaNSzs519bxB84oj2jJFaHKnGK6oFxY",
+	"JAZKjGZf5BblYEWVYphAAGVO2KLM+rYcgB1c7OYq51pVuMELyYfd8nGvwm/NMyaL7XH2t/hcAK3edlB/",
+	"tUS4y2tKUypmqHENy+Twnwyw5q8tVHOdPrLd4OsP7eaxRAz0yFR2YC+HTHUvb8UfUyHhmc847tlOoj6B",
+	"+ipMA22kx4e88lKfjf9Ocw4fGrM4hFOpsTO361OqkLO7Sym22f39SpW3D+NW2r/5xSBGdXIkAkUEt5HC",
+	"DGJrmlnAGF9K2iXioa0fNvGO1yJEcJXcWYtkernE+W5ZZpOy7Zdie/aGaR23Bmi6WtLxbEmFqFTdBarR",
+	"lOltT2zkpc+JHndCsw1Iaj6AQtYe2W/kTDcp6FLPtpog2KPCZqyOE+ukaSooGf04plqzzPrD4k+UFET+",
+	"Dn8bW6ylcr224qYpm6oOP/iS880YjHAVX5MtabmxFzQk1gJZ3Tu+h67W2+lS7/xpkWL7mXBbU7cqM6iz",
+	"cJOhakdrVDuMbeeqbVFbWKHGYxWGip/HOidEubmbF+oHLLpFXZJqH33KS7vb0KTc4DvfziX1fW9k98Zh",
+	"7uLGjVA9Rr8xligSMm7coL6TtwakgWlo9sE1oWuseQ1t7Tat4xrukD7D9jXx49dNaSd/93grYlD9JioL",
+	"R3q9Wk6wHPXR1he/3l297i7g20IY80fZIpadmkXGNNc3KyaSmKhqA/9PfHMMZYNBzn8IqUZzWeRkzdil",
+	"qvQfyaTQy1GllUVvHHYg8RmNBvXXXCRy3U7qCO90xi49FCOQYugScn0WwR9blBid0FF7wbCkiZGUz5nm",
+	"GXNVPv2pfw9kbg3HudmMcP0/tO2XWYzGloFAnUmlx4IKqXp2lCjfKlSL2rSiucbsMV9OVelCn2xrQx8v",
+	"ox5KaTuR0AOnBsLerBPuO47SNFaOZVYC0q1FwPIBdMIOXigcKSAwmGRlgerbNGpsdiur7K6IgGDor4WY",
+	"xwN/pPNyspkUMttgObFIaI7+TpbxAnHEzZ9mhdIyi3o63XfNOO3I/GuepliwMmVMgGQKMlPxWBEGKWg5",
+	"m11KwaCUWK8lWdONa4GIwVcb3XBdiBTlCSBMSGzOjyKgGftIuWA038rR0aQP+26Uuc8tzK51kwfzUZLM",
+	"aW5p5wL85LbBoSzybgPYSMSEbnYj170cpRdAsLwz3z4apNSmbK5JoQqaphtiOHjkcEgefI+Xi8NTlQnd",
+	"+J0x9lrZJTjDRnXYms/sOFhtA2y1YMVH1a2rTq++Uq2sbyX8V6ncVyoDLuoV3arw/VgkC6afu6cxoBVI",
+	"g60yLBAewy8DxCXsKuNkPsm2KSEGtoTBcz1uuYAOMEQ9CuIWtTZ0MO2DXE6VLYueoCKf2xC7uzdmSzs6",
+	"ZquD58KCax+NjhbMWBZAR7ZKGQJijI5YNmUJhgjQurBYb/ChnIpLo7Rl9hvwjzFLOMxNrRibLc3a5VT4",
+	"ZVfuF6n/kJzlAPqTK3TyzKAQUUHSScJgtlmhAFZsaixyGAvaXQEVNIU9il51uApvPDxLP/3Srl3FRnz4",
+	"oKkqVyOVw7Jf4FoZTzeaRXPl3kbwEAyrGoHtIHcBg2Vb0ks9jTGEYaycSgQgiebtyTysToHSOHM/QvEE",
+	"2rfdVECbkD50xMwpgGV4B6DQccgGCy2CMtvmuMgrlqd0FcmnKBIuxx5aqYe8wjdKZKU+Ehy8K+ucaza+",
+	"v9zhpcfZkJeScc5o3353TGmeUd3mGIIj3PNTQ1Zx0PphnMb6BgZXMwNV1aVprG5jjzyF4ehuOUYVtqmx",
+	"RLikMUnsWbfKiLm1sXtJJPjG65i5OzpSXMxY/5wELTVN+w34M18UOaK5QFX6jpkBdsQRTrl1idxokQ7l",
+	"ttP5APVpV32rsVzQeD0iE8FP5sWfbYVOecqSUjzL3GVz2NzenvhklSPaOewamkAWZvkgS0gQ927PodAT",
+	"F3opI+M5aCULHJj1/LbrVd/3zLdV6j2ladnchYs5y5mYQaVyT0KwAKAXyyMGEHI8NtVvKuFud0Zkyma0",
+	"UCzcYpJwlvSkyzHK2NzjahdZF2iStZ1sfN2zcrkxo/JolfMN2c8vXZui2nqYd/aRoLTs7SPxgrF3xkJN",
+	"sn1qJCXLYtXRpWfkrUKbrk14ckbMmm/QOyLacsyHOMGWskDUgUGOsEgCT8jUX6D2dG1a0L+AmrOHShM7",
+	"aSXmYU9YUPAiXnIRNGGZWCEzhgygSRxS0zaAiSZORgeqAliYZ2z5RU5Xy5FvSYOJCeug1eVUFjqOUR5t",
+	"KfPefGhEklpnmQnG3H4//TBxgsAj7ELiAyxxz+YyHhDSLUNsK94vJc14cx/YxxXPmRqUonpp+7Y7J0GJ",
+	"TjrGEjWXOxy1r6tPjwflu75tYKHajmctea09igwlphSqprm/Nb2oUNvTuX9lrpisrOeJTrm2s7DGnqz2",
+	"Hd350rQM0fvWfB9WYFx7mnNrp58OuPzO2Trq3+DjACuziGHtMU2mG99b3afBD4TbPWhqtG0+64FggfJh",
+	"edJ+/vuk9JQscBs5PX70A6QUV2Zyq9nEnpLdD3I5l8Fn+RYThz930fWm0QODzjS/QldvynRLywv//lt7",
+	"tgf4Vlslj5MT/Q//MElfedqfeRi1c+/MHA9ymmGxbvVEGwr253+cx+AzYF7rdw6qtDX4YtfGr80oQd0Z",
+	"FucFc/mxWZFzvXlj1sK1T6ooYxE826oCNSITNR1nl+Or++P//t//BxRsWFpw8jKaQ9DZDr3UegUmi70V",
+	"x2Drt0RG61foNwohaRAmCWv6hc5lah4VDPC+g9ZAPQj5DJbWXLY25qp8/fzV8ydlJFa5TCSe26pqNQoK",
+	"YquLpAITHn9UNt1zdCEqdbq15GY1IslG0IzP4C/m5zKxaURyqi0KlhqRKYRYYSiG/bzNGhkjS5NULkYX",
+	"IjhQ5kMef8mFWVK5wGmBd+/kQlyIb799GsSav/2WTM4LvZQ5/y/4zBPyI6wsqfAA+ROtLcCfsZrfx5IB",
+	"VahczLML0fLdi+L09OHMFxMCA8Dv2AQ+Obl3df+eY5V7wIDkuffXQXUwzZnFJUuIMafsvH6UCWcwpf/5",
+	"5uVvBGEK3qGx6MtFzFrYX/2jqABgV7/rKl59T24ALrgQL4UxA2HCikw+GWnyeTKC4K/S5e9GJLjnP0/O",
+	"yCT4eQKdiiFsLMoMvRXu0FueMSTl9c9PycOHD38wS/vu7dMT8qsUbANGZ63tCDzx5tnIhtUEsfa++b2g",
+	"Qh6/e/OMTJniCYBtWzZAxGCzXpASYOE4zPc9TGwdXQOB/alQa9utHBPwAjZ0w0zMKkzOLGjc5H+sKdf/",
+	"72M1Kds+5EwXuVAIDYFg5GmAGALgUyXELTTGgek9OH2ATjIlMwYLpTRPU2KzHi+EazJOtUW2e8NEQibP",
+	"E5atJBRyHr9gm4mFxIXWIlqSnK0YdJYG4hSdsxRt8AePwJNm8yYnrmnIxE7NzGfy01u6mPhq2Y0sSM5o",
+	"YkfQMk3Inx7df/Dnkm4pGGGpYg4DhXBNMkYFJNTYDfoJXK3ffuuZ4YdHj//iulAQrCtST8yz/yRoCpB/",
+	"YsuOf+JA/7wQ/zw+Pvb/bx58dHpK/kkmXAD2wfjvSorJiEzgJ9jAMXh4J+SfvhG3Aw6cMpjVmT9LObNN",
+	"Tv4EYHdckEnZB2PyZ2IHvG8GLAS14oAl5uNCBjkvsLmATYiQDEQKdkYm6HCaINIHtpewn3xoPjmX+ZQn",
+	"CYMJcKGK+ZzPuLnnwEh2UzBGP7G+FPhD2U0YIQ/L4mbDv3aER2YEIfV4LgvhKAZvzYpCxmzuf+Hln15y",
+	"FTSOt196bL6UMb2Uydh8EAbFRcAEMr0k7CNXWp2Rybn548QeLa4VwReV+9gP5mPmVkz5TMO8S64e+9/b",
+	"TxumaMyW6zOMgZQvggd6TRUByWd43rAoTguYFAe//8AMvsoBawOUojEGq8x4wbmwbdjhoCMqlWu7M7K7",
+	"yAGEblLr2DNx48DurugmlTQZaynHKc0XrMKSXCHsYAkaad99jMxmmxywZJyxhFPAcq1/wBA5AQmDouse",
+	"HAb80GM8JlYWlWeCEkQxkHNiZMIZ+UchNcZuJmX7Ff+Rh5b1PQ4mfEJpQLFWUOpw5hMbA0ikkRdHIMsm",
+	"r5nON8fn5gf4NiTHzZjA3pzcNdXJjTq3orMlO35wcupsh8rvyqY4R28cAEN4tZ+/eh70en1ydP/kFN+S",
+	"Kyboih89OXp4ch8+bjgXNExzY9OU5VrdS/mczTYzdLMtmG5JPyMJM3xEAUkyJzal32JDWB/sjGqaykXZ",
+	"88hrWGRSxY6YfKOIhX42UrpRTybzC0GF0+W+UXhXwxkboWSwgFTA/zy4kx+eQurjCXltKZSCGa00s0k1",
+	"oJEJ6w9Wfh5KmufMRXvuCLOJlqmS9nBTO1vEMtKgtnlvMJ1l7N63k5EvnkQOscqOd6hyKZ4nR0+OzHx+",
+	"cSt/DjtRydF68unowempRYrTFkS6zvnmd2hCbTOwqkOB9wU076bGjVwxsvn9SpMiXyBoSa40KBN4EMx1",
+	"CPpPUC3URoWf1j3XYgwMnyLLaL4Jos1mXRfSKvVU16UzrqzMiY1iovXmqwUxKw842+jbx+zKQfNYrm7u",
+	"wLl58KcrCxMT9mhpiSaWj9xzPqPR1iddm7ZmA7UUW5EQCgl9JTddss0JugbBZWkeBtW3lA/4hjOv6FDb",
+	"tZ0YsbAxd66IealKVAs1VfjtQ5OkiM997RicJ4ceeu15sNa7DVkwJwk2iG3ZH5nvS9MWvnoDGUA9HnwH",
+	"WTyfP1yjgClPUptwOQdxASE6MIfxeB5CfLytmNhEsLWvjAqlBJvJPFGllLC2eqeA+NE+c2vCQSrmj6NL",
+	"Mm7juSAJud+m1RPCe1HhfR9tZFRgAQ8uDUJSoKCs9QQuEFUzOv72tknXelpw4befFMuihzok9nORSj05",
+	"rxfrmXO68BBvLpjONgSKj1pPmTtUH6A1RayD+EtRVt9UAQJKh8Ek5KGJ+fUEiCkNdpe9Itc0R23hhPxk",
+	"TNolRd0EOtqK8swQ3+UTS5psaUzZnrB6+PH2xX0afPrfU3uktzwX+DdesI0V0GCR/CiTzcG47Te2thP5",
+	"XHVL67xgnxtsfv/AbG4DHC36JjJMwGRcI4vBpiwZTWzPvJ/e0lZ4K/vYPXgGBnpw+uCPMI09D/1T4GJC",
+	"LXnRc1q9De99wn+MefIZz27KYkj1v0nvUl1C708JQABiQzKZs+Z5wu/c8Hnq8cYcPCDXqxs9w3BnLwbi",
+	"itjoKAj9Q7LxHmTsyYY4cjcbjuJK2IJpzzTXfB2/FFtW5TZPsrk122VM2wU86JRZbfAZHIaVi6a2tMrG",
+	"SxTrZmuXMTW6Qdl0orqfmONyx+XA4a9gnDCGqHtdwqe3cnspmyIp5PqLvH0PRf++1y6G5Xpduxt52ep4",
+	"/c3Df0IQVS9Zplh6xdQZOPXn/OMEI1wQSDE/5Mx6LVia4guErmgeOYhg3W7kZRBavhtWbohPG7PrPAjv",
+	"zqbltVp2lSXdbuFVUhIOZefVS9VreQ9tppthxXa77S2yIeBAM5r6uqCKixZdt8EuVhuAQhglwbCs85BP",
+	"C91oenYh5Apqwk/I87JZmvfxO5RtO8Y3Cs+H/TWAKBcq6na3Zl1lk/4I5l11Qjdt5lVG75bUISti8oO0",
+	"+2/dy3fjzrkTM9pTEvwIeSYUPdZzsoHaorVAzwgJxGhNAAQ30z3omN56Pz3XihhybQxUYQ5DiS3i2g8w",
+	"m4nh6jAoyRl82RCIKHJUBfHo5m1lzICNvHyZI8W189q+Kd9g+/Qed0n1uBzObfkewue2Y6BZjzOyyrnM",
+	"uSscK3tYxCgsFOvvzt3Iy3eK3cANB/vAkrYjAduOQVmeY9f92zwIhiRs/c+FTWegjcvDqE5Q7tp9ICzj",
+	"Qppr9JrEYLk5cz4K7iXEkpaxtUIx4poXm71ORoiKHKZl4NEwn4BTZg+VX8/qEbGU7avTfcE2lhcQN21h",
+	"uYG7L4rqqTA28v4n49CX3i1NY88D/qrQkRPNhZaECuyZK/Otd92nMrttm/fzLeS2gBJsTvpCMgvkGHN5",
+	"WNfn7eicX5ILNNSkbt0R2kXModyh4RgxQ6zVI1rnpRsyZzs8pHdWC34p2NZ1Huj18OtR95VGXZ1fxrm/",
+	"nuu4nPjtuD53NOPuqCP01mez51F8zaAyg9aERY69QlzFgK1pWFtQQFSVk0FX972EK9eddt+zbZX82pWO",
+	"3//XvtO/nq47dbpeMLaqnS10x9JLcL9CxV7Y83/YkcK2Atd2ovDzXw/U1wN1Zw7UO8Ua52lBoTvugHNz",
+	"xXI+3xzw3NQjSa74LgNnEXQiZTTFmjhfEgkXLZRoLBldMWWRjtVSrsFr6zuK+um65h4jm29ANZnRjF0I",
+	"BErGbrzh98GFC7O1/DIhgB7o/w7VFnDVJyfknNg7FC1oixCOr0MRozTP2D9diPBvWHiomSC2h/DINyRw",
+	"YaCgrBUe1NzWb0AfeKLlAmZ8RrgZVq+ZhTe3ZZJckUcPfji5ELY5BqF+lTUuhIDlLisjkWEfnz48Ie8d",
+	"VnptzmWxoH360ekP1UgYV+SSrXQsboVctKd4jMaj7pLhiPzkeQ295rcpAs7VZfVUuKOCURVgslZxUNaU",
+	"H/dJNS+7Kv+xk87r8xyYfl6uahtF5RN7JaBfrzusuga3mQme1Lp5HzDV+30sU5uFffMr6aMjwj7O2Apb",
+	"FVvEbyDJYX3DtVG+fNBU7/qW/AGyAhpTuuG8gPr4X3wi+J2Y0GFTwlFbKg9VV65a80K73mzxWzuSX/PG",
+	"/wh54xH2ubEL/Wsu+Y3lkn8xUuLwd3x96rcSZNntUryLHqvbncnN5ZwHGn9Pi/QWbdGKuWD9TRwBg0eA",
+	"YCY2JGVas5zMqGrFS3AwrNFi4O1AlzdjDG43A4Otu45k8QoMXovZF3JPu+nnUPjI3yX007N1vRXbfILu",
+	"L3OKdJ+e4rE7oG68/aHMttsz2LpFX9UHc8dk942QfigjLGp4VU9YU2jf+1Q5Rp2WV8VhAicKfeQeMJNM",
+	"WSrFgmhZAitRALU8RpSulUz5DDEMleILAd75kUPjsto+AJRdCAdnVgINZifkNbuSl+jnV67TBGh5MUd3",
+	"3fL7avN1MvGt233tpBzK9utxRPrYgDdj/XXYfXdD8hjbr9eKDjt15Qr0yYn7Ao73dRprt2ym9T7Qd9xI",
+	"u/l5HMpEK2kblZjMrk6L76MK3LO3ek+77lf79LVbdzdjP+F0tltRdpEOZUE5TarmSu9vQe0javvzxL1P",
+	"hWJ5U2GslxFl8orV1/Rmzarb1K1wsQDhsvCVxsHdTSY8AcBc83uzoN+o29G8diV0X4anl0aE2dHt0PT6",
+	"dYoeKIeK5U77KKLVqghLHSDgQyswhDrFM7LkqyceGxYrM9HysVWzUO4k2Al5wVwn/vJtYrv5ECqSCwF/",
+	"9MYVEbJqiTkoBzSFnL+bOahd96DdVxzgzHpR5BXLc56wyci+Z0azmKw0BfrOHU0uSO7eGRGqEdj1wWnV",
+	"30NFAvmhYUJALZdqSa8YofpCwAcen56eln0XAFBc88w6bsyY1k+XxAy9VaFvV8hcp4aH83lV6NvT8pCE",
+	"PiLEMH1NR7o2nW1fqvYUXr8wHciuGgpicFiHOGZ8OnWXyvXXMuf62vbejtGm/mBhciWPcU0VWTIjdyA5",
+	"PKWapZtDaUUez8Pnj2JOEcuvWAW8OU1loYP19DiU3StaPnaLsQlP7B8zNOEXebtOXW7bdQQmwoY7LVp1",
+	"wDftYYnnmky5SKwS4JvuNEQB3rOATzr2v7XxCuivYB73MQ7zW2cEoAM1Z4QmCTMXs4T+DXCR4jOjwN7T",
+	"/lxY3eGEnKdpiMWKagQ3d7MndykhhwaTmK2+AtevnEN3kwwbR6hqejFSJjZ2thmZpnJ2qYyuEKwD4iMA",
+	"SSkz132QnYzp0Swhj04fXogApBW+xJJJO+SO56Q/QICmnMsNx2f8wN0XaAWh+U44bW6U8EPFZhYBy0aF",
+	"TOPCuvcpxC3eEpcprw5/xFXZxWXvYAypxmIuxBowks9LsQO1CRiase9jpNWn5V2I32Tuej14WyfJ6VwT",
+	"sIZszxEUbtjxzPXoKEs/7O8Nyflsya9Y8oSoNdezpdHt5HxOuFCa0aQ9HHTzwuNLigaVjHTbwaBWSg4V",
+	"C9p6JNsjQSEPXb++1BEHuhNC7qUICBkFdTe8knLRoV4NOoZ+XfpEh+7+aT+8VuHnfCuxoaHX892MDN3e",
+	"LA4VFwpOZK1Vp7ZnE7SEXfWRe8ZY6WdUv2CbLzwqFE5lu/XqTLlD2a7eNLQqXOVmdNK1tym7h6ztxRP3",
+	"aJIMr1BuCPV4ImCaYudFjwqZnZCXTqGsXjeEpjmjycZWFyvZzPejSbIfk/4B7giY99cr4l/pivgRHUCB",
+	"zSi9jNnrOriH8d4bPP3WiUZnS49/Cec/hmhpSPt63L8e93+1426D7CVhcj7f/7z3yQ3yS/aHSA2qzebW",
+	"MoPuvBboUoS+TEVwV179A1wObupf74d/dXUw84dgr9vhC1IIvx77r8f+q1rY79xvdf3djMcvnklTQspD",
+	"j6COtufmj4XqjTX1gm3e4BvXmyfTy8d4XR2enF3QqkjC3nc3dlqllAvNPgKXc0EmCdX05JJtJmWzZcTG",
+	"w4wSxIxgqWJtJbkvAGr7S0/1gM/fbJLHc6UKlrxgm61tGFzLAVVu352Rsbc3iwOlfwh3rpoHKRCp9z5d",
+	"ss32kooreXmjB+KOpC/02v47qSLcLOV746ob/gpYFqKHCymT2CXQliCB/HmdvNCRFHEHmkS0Hvehh/YF",
+	"2/RJc7jL8uDwd+kLtrmV1IavIuhGUxgG3pr3VrRQO/gagiMWRZOHz369cL9y+3VduPNCVS5cTHflNqlW",
+	"FRlLep4AfPrwRwC/+/UMfD0D1wSNPgOoZkpA1ib+JNRbJHTyvtRUH4T3m2sl04QoNsuZ61VwRVPuelYz",
+	"ssjpjJEVy7lMToh5QbD1Qd0gOLl/LS3vtZmz2YMb1vK++kz07d6H2MELuq/jmZPzPspgKhfdXulfzAM3",
+	"4ZXe8uAbLmasFwiBUQS6KkYzmTBX1rdmrulw2UvfHsuR2V2WzgkXs7RIWNLewpqbXRjb9/ZqeRCn2n65",
+	"bF1sd7WNIpTu10ZFuXIJm/EkXDtY2zay4I9tVD3YXmfbhyygwjcLgVLnpEfv8V1Lf7eQ5Ms1QVpQgsET",
+	"v42zlCo1INDCRJGZI3z/48ej0dED+O9D+O8j+O/jjx+PPuy2bkyYfcQ0jxg1stAzmfXvhP7SPt+bpRVT",
+	"ikvRuhr45w62fvD4u9ss1P5FLrYHoFyVr5G6hwhEvQ6+1xp8ytlM5klN5t/7VIqrz60XwIIZ+X90vcvW",
+	"4ZS0NB5iqV4KVkr29XIDiLiAaOzA19eAGGXUSnOtU61ZttIqupBD70O7T2EmWEYFXTBo5bA1Mvyrf/bL",
+	"rwqpzKVHOqB//Nqit7UhWs9R7bmOeO5vcioTbKm2yKkwNpqayRULwAZSOrtEq+fwgd/KEv8BQsDV+dxK",
+	"MLhCwhbwnAqb3H1r585M7VCoATUqsesqMdI8NQ9A3byRquZ4wbFUnYc8Lq/vfSp/Me4dgb6dk3lH3IK7",
+	"M9qd9BXegekcKGrdODHN2HXs7mvTGOtMfjMM1aFFVom/7Sh3lZpt+sUgAVFZkA5lMya8dnYFNwdtU4t+",
+	"tp7fS7b5RiHcksyJFOlm5AxkD42ypAqgEAGOV1k5fULOxUYK1H4sdIrCPmaJhW+yUIuQ18xzIteizS/8",
+	"ZcjiP5qH+KsidecVqRZf8hDBZcWOUbjmMs/u0SLh+phdbW149Mq+cW5e+OnqZhofXafSU05ku62L63Nm",
+	"BBsHVCcLHRyAPJkfcdVkbmQo1TSViz2sYjYrcq43sK7uw2MtL5k4evL7B7M0JWNAuzj3kCIzYPHEkWVp",
+	"aTWfHTNE2MO+2uWGcozx1D7aYIraogrCaJ5ylrvVGzk6LXn3T0/PSnQsgXC56yUTFnS4zRFpP1fxQhrC",
+	"qMZWzN89OgI3JM+KLHRCmnO9YPk1eyFry9ShFMW46MZlzmDuC/mfpHSjAFUZfz2fg6t95jkkwnktwNQv",
+	"bNd6FxGwTnGl6QaQJC/ZSpdtmUkiZ4XvfyykiMWeUYgOZNunSza7RG1GZiuaM/RH4klzOJCtXbfzzTgv",
+	"qpxpmW8qZcqoQG/8H1azcYv9zG7PTWs4tc3uVgGa5+9umrl3ZlLXL2F+xeIuf7oBkHYpU9Z+8w663+5h",
+	"5PneJ1ropcw/3/sEv+j0G+Hv3Sb8aiOo/1J+o6/H6ss+VlAzWTs+TOh8Y80Kw9OErumm9coexO3ncLj6",
+	"cC+epqBbRaM/wpZz9/XyPvzl/ZPhjK8391cRM0TEnCeJkyQA2+xarZA5Z2kCqr0UbESYSFaSC42A8XmR",
+	"MuXTuw5yld/zI9z75P454H7/yb7y9Yr/ev7+OFe88OfuNq/5UbTq3hr8NgDxHzlbcCkCU99Tbrs4+ft7",
+	"RfWyvL5ZeXCrt1ZbauGDH6LpadsUkXYB8VUX+aqLfJWFd0UXCUReaeR0qCaHUT5AoQm86N1LKzOGTvoz",
+	"opdSgZfDrfecG9VoLtNUrkekEClTqsUFUva3QyeJohmDHhRNp2gY4XkNtF5ndoBZEzNKW+AFEkwNFXf9",
+	"cnV0hvYyYPUwIvOE5eaHoGkQzRlJJXQVofqO2dRAb50F/lUi754jX5pV+HqvfL1XhoiBV4WuS+CYVKBG",
+	"uWM5SoYDXiv3Ppn/GWDLGkb/asd+PWNfnB1L4VzVYz53znQ1RH6jvKYVMUpzPIG9DNLvHu1kj8YP+S3Y",
+	"olFAvRkjNIOGsi1y05eDjjBN/BRaMZrdd/3ZNHgCsH7dVwpxBe4CWWjCbcmQb0wNerUiKVWtKSQrqbiu",
+	"55Bk9COmjHz3MMgfOY3kj3y1vL9K76/SuzUKgMdXVoxum40z3NL2CUH3Prl/DlCBXpUFxl/VoK8H6Y8S",
+	"sffl9UYlGpXZy9Ws4D0UJH9uAhWkucZQYwnVkSFxoQfrhLy31zRd8THWFrCg/Sp69eFyPyOiSFOiqaso",
+	"WNNN04EVaD7tZ/urJ/6rPvBVjN0ZfaAM8e3pfb9kGzCM2vzrPkHZ7FMuU2OBuOYqWMGtoG+8wjUEeZlD",
+	"o2kjEJZyTTIqNqV0BUx221TePa9QYjGasuTkQrxfMkEmSS5XKzpN2QQsFmPkVVvOA6a7zFlilmBVTFOu",
+	"liwhgrGk4rqXqR83aEHdkIJBOv4LuyY3cArtUN0QtmrkLbO1r7WnObuxCgk+W8IFY1fUbjHsmAKS+vGa",
+	"xyfoVy7zvnz8i66W8fPYXixTrtAN7e1PVyzflMO2ajqteHi1oi9zkOdG57Di4qxaAWbRIHbBf2hwxR8A",
+	"A6Kcyw3jPyCsQOLH774wPXsAehiRa2H3TR+2DvmQGsHdnOH1H2gPGOGnVJoy5bQoxsjbqx97SfF7n/y/",
+	"odgaX95e7uY35S1dXGu0vDJQxx0bWSszly8ghG7IRBNxuwwfJizd51zxe8xgBU++dTwbtko2gmZ8RnJZ",
+	"aKZIRjdEM6VtU75zQVi20hvEKUGj1PwFSuLjpqlqZ5p/lfh6Zd63gnVfoaCnHL2bZuLtzuT6JUJY5N5b",
+	"Mjj5njPFdHui1Sv8u7X8ckZWOb8yV42WPjyPPcMwV4fNNZGFHhH2ERCd5zLHCwhFBU0yLlTMEAMTwBJz",
+	"S43DfAW1xgsBsRzTYjHCZIQNSZnWLCczqtp7iqXFog3W8fsdMTgxpa2k6YorPuUp162oqeUTvVEucfH/",
+	"Vr4YoeY8ny35lbG9hZHishVik9oHu7191+q3h+lst73sAbgOMD776XYUAcvu3abWTIo5XxR4VByMQpLT",
+	"OWA/GhvdOWSE9CCTZGJdIxOSuRvXKn8BAoNFm0nYKpUbdBXrCyHFjJ2Q90tpYWjQ8QTHAj295smz5ql2",
+	"fmAGxqUUZeBZSO3kRuzoW0sPhvgDmHd2Ijds2+Go3bcb7uLdcd/eDMmHwuJbOQZtnt/qZXpvLvNLAJ+K",
+	"N63F5gD2ogHRDsfZnBQAhPpIZ5Vjau/ZJ84RF8oYuRYjMt2A8cLBJ4oXlrl2Ib5lxMAMKsYuBFVk8h9L",
+	"KpKU3TOPTU7Iy+AhSxLeNnZ8BcifU0aWNKmAZRuRwRIjgVJEnKXKfid2xP9/9q51x5EbO78KMX+cAJru",
+	"9qy9a/f86mS8a2Ox9qBnnPkRGRKloiRul0ilSLUstAPkafJgeZKA5xyyWFJdpFZJpb4ECNbTqireD8/1",
+	"+9yMPI8DjqP4q1vhMzzhbp6f1Pk+uMMHnm63kHudbR9yyGpdHuGhY2o4vpEaF0fobadEwzMnPpzUYUuV",
+	"iCxP8C9Tl9DKAElSpSuVOSV+VfK/liKH0PGmzgX7RY1z8R3JKeqMBHYEjJwTZLbTWCAiL1Ijvio1VxbL",
+	"wiI/bZHmB/JxeXqcGd92gxrQyj5uVbidsuMH8+lpd6XbuD90IncReQ/4HxvJYsWx3hYYGJwVCOZEJlgG",
+	"9GYJJqXamVBMqwv2kzW5igHYVJngCR+lIoetdyqKNx+m8t69ubRICXXRV7+oHIOcGWGtVFN3gMENKdWU",
+	"LTI9ke57gJJccFJCB40vPPKqljdXgnKjM5bpNHX/tYRfeF85cyyVY3IR+JA2uDpLxATZwSdWffZwX1ZU",
+	"ErvuUkJ2DxXSdN1j3Hi+eFwF41bYDVBSXvIq02paKC3e8AuAMZvNB/DPXeuLm6lLju9I2MVKOdMkmQ76",
+	"fygbHJ6aer2sGrQ5nLYj74k6vatzs9WJR+xFlNUIdmaVVrVnWqN781ZMitTETe4r70AKPizGU63ENfSO",
+	"8piy4M6mQt7I4cV9MAncS5TgSG9SCidXSV/BiIf0pQH2YUibO4dCg48ic0XuMA195JZpNXb3UWo0pGls",
+	"3A9OtUzX7lu5p6yv6CzNffYlOb56lPJgyWSOby28oTbuLX+Jll0ryPl8vrfKUW3vTqJhr7dAZyzQexjn",
+	"XlO9dGrbiI/v9oeA3xBspR68W7GA495Dx1d6Z5hrjNlZppfTGQoKZ2h6SdFjC26MO9xgn4bfiZWPlMwR",
+	"8OjckEZreWZpIbbUTgt8UtxoxYaUHTmweuC+M3BfGb5nvKjWJlqgIj0Bpz8mRCK/MKrn3LDRmjrsOlou",
+	"eFwL/8bHd2cueo4qBP4D57X+LAUbIkA2+7yi85cSZzbAA8XIB+jotqEX42XjYCAhinSGZC9xs1wYmwk+",
+	"P464+RyUpZHAikwYgB8NWGWg0FywnylVWpooN1pnucrSoEz86gfy0pSKMPBXveK56xVYGE+5K1GYDW5l",
+	"DhEJuHTxv/RkL0ngfVr1qe6xmH3iae6FsTSnW/j5aSvfIpdywZtIdX1o+u6SetG6wL4J20oJp++RRXnB",
+	"bkiOe08jR2s05ZAv6V+CzbeTwueTPC76iq45yOEAuxVfHKLkH/pckZB/SSyOQ5qJa3oOknpK4x3Q0gs1",
+	"OW9FKrgR3UR8d1LHnquaee7aJYWBYoeWIWqW38OJftQNcvlA/1VLaVyYyjenkvM1nk/qdFs0x3EaTL03",
+	"+NFivLfjwz8v5yOo49595S5Rqh5kFuzdvTozAkJqc8GVoUxSmt5icO5D8ALwnHtIK/AXzPSKWc2mmlwe",
+	"mknrLrZKb0NfRYxKjGjz4rg/BJQyLlNT6piAa+ybq+9BAmBu4QK3S3CpgsnjL9mSywtXYfOovLouXl0X",
+	"T8J1wVu6Ry4TOZlcPoDhU32pELRDk42yPa0KBJAP2AR5oD1YBJzkCngv6FNTQJhoyK7g/7okJoOp+SAn",
+	"k5p7kIJZKA7lZCKyNq7EL1iAX7RdAbTW/WUljTib2xFyrGB6G4zh+MGnbQrnI9mh7iAa9lGKD6LvV5rB",
+	"mU5TvbSRFIneunyI/uU5wWszHvHRN6eZ4qasR3yqLT00+mTIT8rEWMiFNaUTuveRyxuI2Y4zbsXb1O1d",
+	"c8mNkVM1byQeveVWwHa/iV7osKYq6jfeDtKwhU7leF2NKuh+HcjkTQ3E4+MrqaxmlmdTEfXnTqqkqjf4",
+	"7ABa2LWaKqzBZ3j5s3u3uVOuJzcff2J3Yt2jsrqeU1d4ZiE4obNcW27o7SFzd0whWbI5m4VltINau0Xz",
+	"k4WbUQpMPca2RMKsrpab3AqGp7KhesvtK68S4cowg/ib2imYY71UFtqaCqjx6Ku++oMNoy03ZH+gaxqe",
+	"NeFR9kdf/fH27Vv4f3jpTqzdw64p2kQMf8Cd5H7jaep/M3kYjAo4fRILvpRvO/ciGF4RDE/ozIpnqDvn",
+	"z1972AFCseE4BdCmR7Th8bamA4A4Zoa6Yzb6EzY+dIePZ2GQYRzhETaSKjG+MEakE/qGUMlgaUQ2oA0U",
+	"PiVUwtwP+K3MJ7Ni/uMIxNjciPReAKXxVqqrcsax2zzO5oV9gd3uqxuSdOjtDTuLcb8bsNruxv8TuOIt",
+	"m2tj2bursDM9MGten/zt1dVV4VywG+VmpK9yTDhDvPIJS7WhVKn4lcpavJJD+gwK88pGdWKPbkkX6m3V",
+	"fLlA8LVpMR/al0OTPOFrjG8J4nWloK3XiS4f3A8D+GGQ/91rrvUwp53v+CNdtx9gdMmuC4vpjfBK6/vt",
+	"wK60EvXd3mxMTyZBGtdc8VWGT/nGOaX6VGMItXtinR0UrQ+45Hc/vPueppKRVhlG/pbczSr66J/uEmYC",
+	"914O6YCaxu4wE1RAcY4FE8WJXu/gCqEFOYYbpETLP1Cr/ykoaangxkJcBF5CHQ3fD1GJpbIy9WmcpP9d",
+	"sJs0zY0OhFbxauWGZj3TadJXXufvobbqrYag3r6P8B1i4AUIoCwXFEsxFEt59z0bRlel+H0sRCKSoVND",
+	"w9z1VVEVvdpBW/zoJcCz0RRpRF1pidh8Q3ZV8KScRRzm1H1vC93hIC3Un+WCChqcWLWFk8FAzHOCyEqk",
+	"ykfSgd57OF7MCqICxg2DriTyWVBuT3xAzyT2uZPimZvpneq/5d04OI7oPrWntlaNCy3Rh3XBvsTXDOIJ",
+	"ZXI6s0zplfv7ndIrRe4TNuVWrPjahDooM3O/zkQmruH6wzHE7iV38cEtKC0b8yxzt+Xw97eup9DRt5mY",
+	"c6mkmr71TpkhfL7iIcBPM8MKHOjtU3IqFakulNG5hHRa/wm0fJwJDztZXk8Y0RpwbBJq/t6DzuPUFavZ",
+	"CEHonC5DeFR6woYTLtPBONVGJMPggxxqNVgqfs9liojjOdKd1fqaWd1XiVBrtpoJRTqcWUk7hqR61QM/",
+	"XprqVfkDk0l1tv1Tkcjta1cbI++kmO8ROsp5Jr10OpC2yvu2hEsPUCM3Iw5FG4pZ3aigYT3tJV9aXYlv",
+	"GVk85M+PMrYTT6uC8Q0Ybo9FpTdfX5RdJDdLq2+x8WNeIlEzNRdIof66y/X+Ua+YWzuejvTvsChsDLgk",
+	"Bpa7kBVYiKjjROLVQtdCmUgtzvpLEafRqDsRpVH79dKniANwltK067G0I1Bnh56zDfFJwDlvEd27mjGG",
+	"lCo7EzJj04wvZhS1DAUshQRBieQs5cTqH7DNW2yyQz9tETWo2V0LYENF8ODHeHC/69SBG89+s/e2iP5+",
+	"DB9usYUelUwZG27pTUdu8YUaX+7QI4P4wtpwsfcYx3qO6+DKlYaJe54uISdhJCY6E1GVfYwb5XY9Mg+5",
+	"R6zlziC4YD8EjaavvLcHEZNgx3A8Ne6v7gwA5T0hkORHSCciZCsj6omegFO42j0bL+cz8M0WhnNix2zc",
+	"dkOOebwFz+aG66L/bTloCz2qO+y199flA/17AP9u8s4WYOrGXDFjZZqyEVRjJgFB0jCZIOcRpAO5AwqV",
+	"Nu78TzIhCLSuwj1bf0Ab1mYnlDZo56ggbTtB27+6mTcUiq69zbW9acvpXGikR4jz7k4MRID1V3dV5sXG",
+	"sTmJOlRjaJ+NxPxFic05j2ltTchfpzA4aB0N2tNeOkM8YfUO3RsWNLCYKwDrZ1dRTfxXJsI+KRbXBk0N",
+	"JB8WvX/85dNn9n//87+hCGr4nimNRTKoNvXVnPzIvmCVOZUWIhl4GkINo9s5ayx0NFFG650QC1MJ/Ik+",
+	"iU5Ur+6dEvGwO/FKPFLPOU+3ROeDacUv0cPThQz2Zjk/qkp3CbfK3lXXZYKrDGv8Jk3dOFRONzt34sMz",
+	"YfqkGb0piK/z5Bx4zvMn6fsC3KRK2ND9LRlirQAUZwNVJtLkZsLzsRYtTMZTp5WuN0ui8/pWIt90jStN",
+	"HDG4J0uDoqZ4yf4dr+qXKMVg6B0KMdf+sxJknQ3o0Kx1OGtbeOJWe/vLnTMTCnBMq1Lt8aiWZZKtLWhL",
+	"sHbv5MLsjWtJEA8E1/vN1fcV0BPex0Y8N+RHJihflKErvsZ2KkAr3W9PQhs7gTD5ENAOn4kw6WxAnUNT",
+	"tiNTNCo5uxjat/T4ibYqNVdjdlP/g/2oF0L1PMxMyuOE6BU3XdPgkFXrOw0lFGW2eh4uM3H2wz+XyRTy",
+	"vo9qrj92D13ykc7sES8nCKAQDpHBwlG8lWwJqksgCtkm5XDdLN/UL/ZOoCn4ZIVwym3DYSsIUMDPd6cE",
+	"aP4tcdJ5P86Gs/os748nMfgDpc8PUD9MYyCLkN8J6HPQr5xueYTL5ZIn91yNxRFFA7Ciy3keHC1WaaPm",
+	"KRYUv1lxRURjQMjAoV57orOgpcLFAS/El3PM/VAmV3CUr5LlVbK8JMnyN80Q5yt45uHgkD/rKPIEXIlH",
+	"liZjrhKZcCvI0w+MZDOeidydhkHWmU4TA7iJ6JvDJaRYwn4uub5q9MnBd19FzKuIeUki5u/CCZR8EIgT",
+	"48TMUcQLBiiOLF+8gQ/CUho2AworJVbvcz+aL/SVKlCU+r9dsJ/sJlJ4IJbaiuujNCp1jsFYXwXKq0B5",
+	"SQLlR470gj7gj2OZOk3mGBKlOm36sye54z73BvxVRLoOSWZW6+Ys6Vvf0JNG0CwZUXMCsp/jtlKP/fdK",
+	"vXMxdAT56lZkYK6ZUAms33l550ooSY6zB58HoUnJiE5Pa1IkM9muQtiutKjANDlKMte+pCeY1+499KXZ",
+	"XZiNpYALNDKLpGHvrq68T5zbImT3jJu+2kpkiPLs2UnS7A2/FyW75gWlSmyk5fsJ6DBhYh9ykaLa0r6a",
+	"9vWzH+G7Zz7CAyX6J9Q2Ue7wmhTWVnXP/YhkygXYKc/qyUllorzoo+dAN8tomoVNHP1D1vvR9DOH9742",
+	"hOuxYDxYBqU4OqUTibkj8oiQ4lNLMsNijpkSFpk8xWibRiZOOtqk+A5k4OS/LVNOSBPZKaMSv/uUlIXX",
+	"fKSXk4/0D8RIzU+ZyJNnAnyTr4E98l0Vk9UMGi8w93CFKXqaLVxPBuPsCYpEr0QmGE8SkfRYJiDNGyQI",
+	"1TK3Bm+fp0b65fSijNDoj24p7n1p9B6qr/5NHiEmbR2V0OA+UmEaKYXeff3NX7757k9//uYvTaxCbWxs",
+	"SOM7r0uZj2cBfxRuv7FMRMLsSjqzGKtcy3OsVBJ+lsZJi8iK9oBDZEcHCrgJ4MN5aIi+wttYqGShpXIn",
+	"JE0LTNYQJimjemNhp2dirLMkVwmsSNOYX4EbtlQAR3fBANAM1gC8K32VIwBlSwWFGBxySd6HCg3KOduk",
+	"pCuPp7gvV2nTx61SuMWd9d9kd5/CSQst3oqFzqqSNGGNVnqZehnXHg9W2Ibx5wPKCe4JkeSpQCT5Qr1M",
+	"6wn6Zac9z689l+N+wzJp3DmCdAY/K2Y5+qcYW1OaXBmsbAw6kiSOsF2CZICaKBUtAEx7Ku9FX/mF6LGp",
+	"O6gho1+kk14RQGNiqa4+JGKhx8/Z9vxOYKpaRO8BAHx5SsYoE/zO9NW/JHpsNtbtYp78KzAxF1Qw4FBT",
+	"Ig4xeyGAYVUZsotxbD6yihCtfvAZ1Tz0FXQwsLKVug0t7zYN9TTOQD+qDqE6QkSTZ7YxovmcIrhnNt4D",
+	"hb4bViT03TGVCoSD6bGRMDIRRZslEinHFvNWmLOS8W5NQ5wjhy3iZtuQAwLfXdStLQnmBt2NpvNZGNtl",
+	"eOFzJnnaaPDRPbjia0JCC5HisZ4LZvURVCFQgSnQZfh8kYZU6D2OgJhMxNjKe1EZMwaTASNjwYnq9lOU",
+	"gL2MkDsRumGS6TmgNDh1gNmMTyauE8Lo9B7QzEF3y6kQ4G3D1xDlo/0J9/0F83BzSHrm2wNdIyIWIyAu",
+	"yPROxcQ6mVGB/vyDH3IlhuT2KlOR51eGyUrywDuxPk8ivs0B19VY4QolAY26RR8FGYkpT5wVSRAfGjeC",
+	"yskQdfY49MKZ4KmdVaMWwuFJ01wqBnq9ueBmmWHyXSgJmPF0wmZ6mfWYvhcZvBr6gxxswY51uqrGyLFW",
+	"Y4FYsklffX11lZsk0pf8gao5xO4OIbFvBIIYgebyDc/ZRKaW7PFUuj5pJBoOHHput1PLZI1rJfqKpyZy",
+	"pxufrqx0cMeD+RvB3YHB/J59e/UnVLBVlBbCzV15QqHr0w80Bz/i7DccJUBb9NOWU3LOdSJSZ4MzCVXG",
+	"jKfSaelOQoygdoPPKzGs4OWqg/fu2z8/jj50u5OLTN/LRGSVTKb0eyVXz7vvOhUChYWqynNxMiAMHfRF",
+	"DK647bDg7Vj0P+oVbM58iqlwR5oIonnO12xpkGsx0SimG2XAItMTmTbRQxGIrn+2S3Io7MMzZYcqzPMu",
+	"2X3wvJ+U45BEbbRRw5cdgVHXskMphjpUEP3SsJFeejjcIX1pQE0OZDK89jeNEdb9Znz4E2OiocOAQJ4r",
+	"OcCSESHqElWoDRAUF32FUVeQifCrl0pBP0M6mfnSuAvH94Mctr1iyBRfFIqP0vILgEihCuv8HDihigM6",
+	"NSVUofX6lJiN7Xw+bAUdjaE1iqhin/a5ei4ftg98Ey0U3QJoBOm5CGoZyhGrd2GIooSGSmaobk7pU0Ls",
+	"3Fj1zjE7G/rTGlXUDpu9hhV1c1+dSJ+oBQo5G4kCEchid+JaglhbKNKcFLgw9qJZKszSJihnKUPR05AM",
+	"RyAoKgy8G36ix1+UZ8pTdA4Dao2vaPPklrIVxde0rVMVvLZfl5z7yT9zxE3n26gRob6rXaMoxbabyafG",
+	"T3H4UyNnUDSvL0W8+SF3Ith84/USINi/mCq/JqCW8xFnHQ6jHSFm9zpEJKiWhk9FnZT6FR7Y9yh9kmos",
+	"djkZvyor0xK/2adFSgngQMokDDKOotFT5h2bZnq5GIyKcRmhlnM3bu84jhy3d2L95rcdXMQgmmRiZ0SN",
+	"r1fgScEkEnLfS0tpJis21vciM4ynaVVHpbIiu+dpaUdneuk6l/DSzh3TbIJ1rrkmaBnaMEduQ8YQcrdi",
+	"qiyAK9+LDOY2vlsx4Whjy16ahVBJZQjol0m5k017pipYMAhC5U63HiYaZVwCEjSfYsIUQdjzOeEz5GFP",
+	"+JDVlqfk2Ea2wr5yAxotk6kgQCqEgUDejh5bzaTne0fbIOaJN9YE5lGhEvOeDf0pHDLjTgWWGhk+j/Cw",
+	"RmWOwIqg6CeYuabwDYVCyN9YEwgdyOTxsdBeSburnCvYE+ZDV/KFqupN/sTJOhV2TKVc8g+03iVoHzZp",
+	"Vdvw45kGqWAX1mWXSsPcGbetBab9B70nfCVVoleGUpcLyRzc5kFrZLqWGZzGOrm0mmk+l3V36Rd84oiz",
+	"ii3UMYfyNBXZAXMqxstM2jWIjDlXfCrgvLnr9Po/f3MbFYetswFId/jrb5vKPnajBxkmkXjOnLgG6Omx",
+	"Xoh4tmUilHXt5tMdIvS1IcAv+WNPGsEgjKM5uhblLrQdV4uQF3EJkT9LxBd2tDAli3X5EP67yV2OAa47",
+	"sfZ3dh4yjvL2/UWskL2bKhaYVON0mYikykn+JUo4acwJitXqcyDm2iHc+8rM9Xlzx3Tq4a/sSVu+/bIM",
+	"qsJRrHbsx2fh+AKs5nYK/e3akb/DZO7pW/Iv7+Kmr5FNz9aFFcbciQ8rtL7rIT5Lj3x3ozjYI4AUm83n",
+	"rkmfuJwLANiv1Qn/Qc88aYUQB9GsDdKEtKUK0ufQG3ZkMbnrYl8+LI3IvDpZdcvhhL05+pLU3G/Y37YQ",
+	"T+Z+QO1P/Q6OWyMyXKQdrEJn/4ns3vdkmaVvrt9cwvmgvm/ncEMmjDMypAK6de8+9YZguavWCsWpRsDZ",
+	"lmHzh/ejOdr+gs+uC2npUk1EJtQYygIuCn6vsvf/PRPQPZ76T6ALLXoznx1W8ZGPPh0PehLsrVxqj5yK",
+	"b3rMZjInLdcZFVhCsmnK7URn86+g7itqfbTWd2Xedg/ZgjR2Ok3yxPyiCzX6VggmlAyBZ3llbt5x+HqY",
+	"Y7dGXpqMROrMJKsvyrx5ZU3cbqR3VtXihM/5GO32p/4GaHuEPwNV8hj9jQvoQdw5U3Tl4cCnWhhI381h",
+	"AvOuF0txtpsEh9Scr9lI5E4pzhIoKmIrIe7c/861sjO3su7HNPUuKuQK5IAdrJK4XfI5lzYoxzP0EZuC",
+	"k9j4bmQC6qcJhA8St7URbMZVkgqWcMsvSryaZW39qFdsvnTN4ZehqgAHOJcq8AV7Bgd381s5F354YM5z",
+	"XwIx0Vm8iNwK8rKXNPwzn4skD9HpSXCQXyMUl+mF1epFJEwGwv138UwCkHNpIzfLRFoGKbR+c6R6ipMK",
+	"oYm4u+QjLDkhOaaQyaHnQ70KRAWQonYm5oVdTIW3W1/8q87CuWfeB2eYVuk6Hhc94QT3/wcAAP//",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

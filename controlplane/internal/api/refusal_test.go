@@ -203,7 +203,7 @@ func TestBadInput(t *testing.T) {
 			[]string{"concurrent_requests", "requests_per_minute", "tokens_per_minute"},
 			[]string{"maximum", "maximum", "maximum"},
 		},
-		"limits beyond 64 bits": {
+		"limits of a key beyond 64 bits": {
 			post("/v1/rate-limits/policies", `{"name":"x","requests_per_minute":9223372036854775808,"tokens_per_minute":1e300,"concurrent_requests":-1e300}`), 400, "validation_error",
 			[]string{"concurrent_requests", "concurrent_requests", "requests_per_minute", "tokens_per_minute", "tokens_per_minute"},
 			[]string{"format", "minimum", "maximum", "format", "maximum"},

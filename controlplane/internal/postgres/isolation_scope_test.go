@@ -8,6 +8,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/budget"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/byok"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/department"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/dynamicroute"
@@ -18,6 +19,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/replay"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
 	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/wire"
 )
 
 // A store called in another workspace's transaction, or in none, does nothing.

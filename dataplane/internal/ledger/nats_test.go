@@ -43,6 +43,34 @@ func TestTheNextRequestSeesTheOneBefore(t *testing.T) {
 	for i := range int64(5) {
 		n.finish(t, ws, key)
 		require.Equal(t, all(i+1), n.ledger.Usage(t.Context(), ws, key, monday))
+		total := n.ledger.Totals(t.Context(), ws, []wire.Account{wire.AccountWorkspace}, monday)[0]
+		require.Equal(t, wire.Spend{Requests: i + 1, Cost: 10 * money.Nanos(i+1)}, total.Lifetime)
+		require.Equal(t, total.Lifetime, total.Monthly)
+	}
+}
+
+// TestWhatIsCountedStaysInView without a look at the store.
+func TestWhatIsCountedStaysInView(t *testing.T) {
+	b := newBench(t)
+	b.fill(nil, nil)
+	c := newClock(monday)
+	n := b.nodeIn(t.TempDir(), c.now, Options{})
+	ws, key := newKey()
+	accounts := []wire.Account{wire.KeyAccount(key), wire.AccountWorkspace}
+	require.True(t, n.ledger.Totals(t.Context(), ws, accounts, monday)[1].Known)
+	counted := make(chan uint64, 100)
+	n.ledger.OnProgress(func(p Progress) { counted <- p.Sequence })
+	c.set(monday.Add(2 * warm)) // nobody looks for it any more
+	for i := range int64(5) {
+		n.finish(t, ws, key)
+		for <-counted < uint64(i+1) {
+		}
+		n.ledger.mu.Lock()
+		key, total := n.ledger.views[accountRef{ws, accounts[0]}].totals(dayOf(monday)), n.ledger.views[accountRef{ws, accounts[1]}].totals(dayOf(monday))
+		n.ledger.mu.Unlock()
+		used := wire.Spend{Requests: i + 1, Cost: 10 * money.Nanos(i+1)}
+		require.Equal(t, Totals{Known: true, Daily: used, Weekly: used, Monthly: used}, key)
+		require.Equal(t, Totals{Known: true, Daily: used, Weekly: used, Monthly: used, Lifetime: used}, total)
 	}
 }
 

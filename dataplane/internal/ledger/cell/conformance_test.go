@@ -25,7 +25,10 @@ type part interface {
 }
 
 // clock is one that tests set.
-type clock struct{ at atomic.Int64 }
+type clock struct {
+	at   atomic.Int64
+	then func() // after it was set
+}
 
 func newClock(at time.Time) *clock {
 	c := &clock{}
@@ -33,15 +36,23 @@ func newClock(at time.Time) *clock {
 	return c
 }
 
-func (c *clock) advance(d time.Duration) { c.at.Add(int64(d)) }
-func (c *clock) now() time.Time          { return time.Unix(0, c.at.Load()) }
+func (c *clock) advance(d time.Duration) {
+	c.at.Add(int64(d))
+	if c.then != nil {
+		c.then()
+	}
+}
+
+func (c *clock) now() time.Time { return time.Unix(0, c.at.Load()) }
 
 var (
 	ids    = id.SystemSource()
 	monday = time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
 )
 
-func newSubject() Subject { return Subject{Workspace: id.New[id.WorkspaceKind](ids), Name: "rlp_x.key"} }
+func newSubject() Subject {
+	return Subject{Workspace: id.New[id.WorkspaceKind](ids), Name: "rlp_x_key"}
+}
 
 const (
 	soon  = 20 * time.Second
@@ -78,6 +89,15 @@ func TestConformance(t *testing.T) {
 		"memory": func(_ *testing.T, c *clock) []part {
 			m := NewMemory(c.now)
 			return []part{m.Gateway(), m.Gateway(), m.Gateway()}
+		},
+		"nats": func(t *testing.T, c *clock) []part {
+			b := newBench(t, c)
+			b.mark("first", c.now().Add(-time.Hour))
+			var parts []part
+			for range 3 {
+				parts = append(parts, b.gateway(Options{fresh: -1}).Cells)
+			}
+			return parts
 		},
 	}
 	for kind, build := range kinds {
@@ -158,7 +178,7 @@ func givenBack(t *testing.T, parts []part, _ *clock) {
 
 func subjectsAreApart(t *testing.T, parts []part, _ *clock) {
 	a, b := newSubject(), newSubject()
-	c := Subject{Workspace: a.Workspace, Name: "rlp_y.key"}
+	c := Subject{Workspace: a.Workspace, Name: "rlp_y_key"}
 	for _, s := range []Subject{a, b, c} {
 		require.True(t, take(t, parts[0], s, 1, 1).OK)
 		slot, took, err := parts[1].Acquire(t.Context(), s, Limit{Most: 1})
@@ -257,7 +277,11 @@ func settledStays(t *testing.T, parts []part, _ *clock) {
 	parts[0].Progress(account.count(30, 7))
 	require.Eventually(t, func() bool { return fits(parts[2], 70) }, soon, often)
 	require.False(t, fits(parts[1], 71), "it is spent")
-	r, _ = reserve(t, parts[0], s, 50, account.bound(100))
+	require.Eventually(t, func() bool { // what was tried is given back in a moment
+		var got Reserved
+		r, got = reserve(t, parts[0], s, 50, account.bound(100))
+		return got.OK
+	}, soon, often)
 	r.Settle(20, 7) // of which the ledger knows already
 	require.Eventually(t, func() bool { return fits(parts[2], 70) }, soon, often)
 }
@@ -291,7 +315,7 @@ func everyBoundHolds(t *testing.T, parts []part, _ *clock) {
 	require.Equal(t, Reserved{OK: true, Index: -1, Spent: 10}, got)
 }
 
-func raceForAMinute(t *testing.T, parts []part, _ *clock) {
+func raceForAMinute(t *testing.T, parts []part, c *clock) {
 	s := newSubject()
 	const most = 100
 	var wg sync.WaitGroup
@@ -309,7 +333,8 @@ func raceForAMinute(t *testing.T, parts []part, _ *clock) {
 	wg.Wait()
 	require.LessOrEqual(t, taken.Load(), int64(most))
 	for _, p := range parts {
-		require.Eventually(t, func() bool { // who was refused is given room for a moment
+		require.Eventually(t, func() bool {
+			c.advance(wantFor) // who was refused is given room for that long
 			took, err := p.Take(t.Context(), s, 1, Limit{Most: most, Unavailable: policy.DenyUnavailable})
 			if err == nil && took.OK {
 				taken.Add(1)

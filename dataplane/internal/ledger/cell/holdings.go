@@ -2,6 +2,7 @@ package cell
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/ledger"
@@ -33,8 +34,16 @@ func (r *Reservation) Settle(actual money.Nanos, through uint64) {
 // Raise reserves amount in all, where less was reserved, if all bounds hold with
 // it; else what was reserved stays.
 func (r *Reservation) Raise(ctx context.Context, amount money.Nanos, bounds []Bound) (Reserved, error) {
+	if r.settled {
+		return Reserved{}, errSettled
+	}
+	if amount <= r.amount {
+		return Reserved{OK: true, Index: -1}, nil
+	}
 	return r.raise(ctx, r, amount, bounds)
 }
+
+var errSettled = errors.New("the reservation is settled")
 
 // missing is what has to be added to reserve amount.
 func (r *Reservation) missing(amount money.Nanos) int64 { return max(0, int64(amount-r.amount)) }
@@ -113,17 +122,18 @@ func (r *reserved) sum() {
 	}
 }
 
-// close notes what a reservation came to.
-func (r *reserved) close(o *Reservation, actual money.Nanos, through uint64, at instant) {
+// close notes what a reservation came to, and says whether anything changed.
+func (r *reserved) close(o *Reservation, actual money.Nanos, through uint64, at instant) bool {
 	if _, ok := r.open[o]; !ok {
-		return
+		return false
 	}
+	before := o.amount
 	o.amount, o.settled, o.through = actual, true, through
 	if through == 0 {
 		delete(r.open, o)
 	}
 	r.sum()
-	r.progress(r.counted, at)
+	return r.progress(r.counted, at) || through == 0 || actual != before
 }
 
 // progress lets go of what the ledger has counted, and says whether anything

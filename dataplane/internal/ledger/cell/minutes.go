@@ -7,6 +7,10 @@ import "time"
 // unit longer than the window, never shorter.
 const units = 60
 
+// maxBuckets is more than a gateway states: it takes at the end of the clock's
+// range, and lets go at its beginning.
+const maxBuckets = 2 * units
+
 // taken is what a gateway took in the last minute.
 type taken struct {
 	unit    int64 // in nanoseconds; a window is 60 of them
@@ -51,7 +55,7 @@ func (t *taken) judge(a *ask, others []entry, own *entry, at instant) verdict {
 // wait is how long it takes until enough of what is used has left the window.
 func (t *taken) wait(a *ask, others []entry, own *entry, at instant, used int64) time.Duration {
 	first := t.first(at)
-	var leaving [units + 8]int64 // by unit, what lies ahead of the clock in the last
+	var leaving [maxBuckets]int64 // by unit, what lies ahead of the clock in the last
 	count := func(list []bucket) {
 		for _, b := range list {
 			if b.unit >= first {

@@ -70,4 +70,9 @@ func (r *running) tend(at instant) condition {
 	return condition{changed: n != before, empty: n == 0, leased: n > 0}
 }
 
-func (r *running) release(s *Slot) { delete(r.open, s) }
+// release frees a slot; false when it was lost before.
+func (r *running) release(s *Slot) bool {
+	_, ok := r.open[s]
+	delete(r.open, s)
+	return ok
+}

@@ -57,12 +57,34 @@ func Ensure(ctx context.Context, js jetstream.JetStream, t Topology) error {
 	if _, err := js.CreateOrUpdateObjectStore(ctx, object); err != nil {
 		return fmt.Errorf("ensure object store %s: %w", object.Bucket, err)
 	}
+	if err := dropCellsInMemory(ctx, js); err != nil {
+		return err
+	}
 	for _, stream := range streams(t) {
 		if _, err := js.CreateOrUpdateStream(ctx, stream); err != nil {
 			return fmt.Errorf("ensure stream %s: %w", stream.Name, err)
 		}
 	}
 	return ensurePins(ctx, js, t)
+}
+
+// dropCellsInMemory removes the stream of cells that earlier versions made, which
+// nothing wrote to: a stream cannot change where it is kept.
+func dropCellsInMemory(ctx context.Context, js jetstream.JetStream) error {
+	stream, err := js.Stream(ctx, wire.StreamCells)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("look up stream %s: %w", wire.StreamCells, err)
+	}
+	if stream.CachedInfo().Config.Storage != jetstream.MemoryStorage {
+		return nil
+	}
+	if err := js.DeleteStream(ctx, wire.StreamCells); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
+		return fmt.Errorf("remove stream %s: %w", wire.StreamCells, err)
+	}
+	return nil
 }
 
 // ensurePins makes the bucket of pins as large as the servers' memory allows,

@@ -3,6 +3,7 @@ package cell
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -76,17 +77,27 @@ type faulty struct {
 	Store
 	now  func() time.Time
 	cut  atomic.Bool
-	lose atomic.Int64 // answers to writes that are made
+	hang atomic.Bool
+	lose atomic.Bool // the answer to the next write
 }
 
-func (f *faulty) hang(ctx context.Context) error {
-	<-ctx.Done()
-	return ctx.Err()
+var errCut = errors.New("cut off")
+
+// fault is what becomes of a call that does not come through; nil: it does.
+func (f *faulty) fault(ctx context.Context) error {
+	if f.hang.Load() {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	if f.cut.Load() {
+		return errCut
+	}
+	return nil
 }
 
 func (f *faulty) Time(ctx context.Context) (time.Time, error) {
-	if f.cut.Load() {
-		return time.Time{}, f.hang(ctx)
+	if err := f.fault(ctx); err != nil {
+		return time.Time{}, err
 	}
 	at, err := f.Store.Time(ctx)
 	if f.now != nil {
@@ -96,19 +107,19 @@ func (f *faulty) Time(ctx context.Context) (time.Time, error) {
 }
 
 func (f *faulty) Load(ctx context.Context, subject string) (Stored, error) {
-	if f.cut.Load() {
-		return Stored{}, f.hang(ctx)
+	if err := f.fault(ctx); err != nil {
+		return Stored{}, err
 	}
 	return f.Store.Load(ctx, subject)
 }
 
 func (f *faulty) Save(ctx context.Context, subject string, body []byte, before uint64, life time.Duration) (uint64, error) {
-	if f.cut.Load() {
-		return 0, f.hang(ctx)
+	if err := f.fault(ctx); err != nil {
+		return 0, err
 	}
 	seq, err := f.Store.Save(ctx, subject, body, before, life)
-	if err == nil && f.lose.Add(-1) >= 0 {
-		return 0, f.hang(ctx)
+	if err == nil && f.lose.Swap(false) {
+		return 0, errCut
 	}
 	return seq, err
 }

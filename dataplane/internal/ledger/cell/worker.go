@@ -166,7 +166,8 @@ func (l *cell) attempt(ctx context.Context, t *turn) (again bool, err error) {
 		return false, nil
 	}
 	l.mu.Lock()
-	l.loaded, l.dirty = false, l.dirty || p.dirty
+	// It may have been written all the same, with what nobody uses then.
+	l.loaded, l.dirty = false, l.dirty || p.dirty || !errors.Is(err, ErrConflict)
 	l.mu.Unlock()
 	if !errors.Is(err, ErrConflict) {
 		l.c.deaf.Store(true)

@@ -79,6 +79,8 @@ type faulty struct {
 	cut  atomic.Bool
 	hang atomic.Bool
 	lose atomic.Bool // the answer to the next write
+
+	saving func()
 }
 
 var errCut = errors.New("cut off")
@@ -116,6 +118,9 @@ func (f *faulty) Load(ctx context.Context, subject string) (Stored, error) {
 func (f *faulty) Save(ctx context.Context, subject string, body []byte, before uint64, life time.Duration) (uint64, error) {
 	if err := f.fault(ctx); err != nil {
 		return 0, err
+	}
+	if f.saving != nil {
+		f.saving()
 	}
 	seq, err := f.Store.Save(ctx, subject, body, before, life)
 	if err == nil && f.lose.Swap(false) {

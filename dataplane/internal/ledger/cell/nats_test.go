@@ -233,8 +233,8 @@ func TestWhatIsReservedOutlivesItsGateway(t *testing.T) {
 	again := b.gateway(Options{Gateway: killed.opts.Gateway, Instance: "after", Started: 7, fresh: -1})
 	require.False(t, fits(again, s, 41))
 	require.True(t, fits(again, s, 40))
-	again.Progress(account.count(50, 6))
-	require.Eventually(t, func() bool { _, got := reserve(t, again, s, 1, account.bound(100)); return !got.OK }, soon, often, "counted, and still reserved")
+	again.hears(t, s, account.count(50, 6))
+	require.False(t, fits(again, s, 1), "counted, and still reserved")
 	again.Progress(account.count(0, 7))
 	require.Eventually(t, func() bool { return fits(other, s, 50) }, soon, often, "all that it left is counted")
 	require.False(t, fits(other, s, 51))
@@ -291,6 +291,47 @@ func TestWiped(t *testing.T) {
 	}
 }
 
+// hears waits until a gateway has taken in what its ledger says.
+func (n *node) hears(t *testing.T, s Subject, p ledger.Progress) {
+	t.Helper()
+	n.Progress(p)
+	l := n.cell(ref{holdings, s})
+	require.Eventually(t, func() bool { return l.is(func() bool { return l.table.(*reserved).counted == p }) }, soon, often)
+}
+
+// TestDataThatIsGone is noticed by who misses it, not only when it is looked for.
+func TestDataThatIsGone(t *testing.T) {
+	b := opened(t, newClock(monday))
+	n := b.gateway(Options{every: time.Hour})
+	s := newSubject()
+	require.True(t, take(t, n, s, 1, 5).OK)
+	stream, err := b.conn.JetStream().Stream(t.Context(), wire.StreamCells)
+	require.NoError(t, err)
+	require.NoError(t, stream.Purge(t.Context()))
+	_, err = n.Take(t.Context(), s, 1, Limit{Most: 5, Unavailable: strict})
+	require.ErrorIs(t, err, ErrUnavailable)
+	_, err = n.Take(t.Context(), newSubject(), 1, Limit{Most: 5, Unavailable: strict})
+	require.ErrorIs(t, err, ErrUnavailable)
+	b.mark("second", monday.Add(-time.Hour))
+	signal(n.wake)
+	require.Eventually(t, func() bool { d, ok := b.document(ref{minutes, s}); return ok && len(d.entries) == 1 }, soon, often, "it is stated anew")
+	require.Equal(t, Took{OK: true, Used: 1}, take(t, n, s, 1, 5))
+}
+
+// TestALateAnswer counts for the second in which it came.
+func TestALateAnswer(t *testing.T) {
+	c := newClock(monday.Add(999 * time.Millisecond))
+	b := opened(t, c)
+	n := b.gateway(Options{every: time.Hour})
+	s := newSubject()
+	n.store.saving = func() { c.at.Add(int64(10 * time.Millisecond)) }
+	require.True(t, take(t, n, s, 1, 1).OK)
+	require.Eventually(t, func() bool {
+		d, ok := b.document(ref{minutes, s})
+		return ok && len(d.entries[0].buckets) == 1 && d.entries[0].buckets[0] == bucket{monday.Unix() + 1, 1}
+	}, soon, often)
+}
+
 // TestOtherCounters: who let go of what is counted in other counters than those
 // that are asked has to say first where these stand.
 func TestOtherCounters(t *testing.T) {
@@ -311,7 +352,8 @@ func TestOtherCounters(t *testing.T) {
 	account.mu.Unlock()
 	_, _, err := other.Reserve(t.Context(), s, 90, account.bound(100))
 	require.ErrorIs(t, err, ErrUnavailable)
-	one.Progress(account.count(0, 2))
+	one.hears(t, s, account.count(0, 2))
+	require.Equal(t, "e", one.cell(ref{holdings, s}).table.(*reserved).point.Epoch, "it let go of more than that")
 	_, _, err = other.Reserve(t.Context(), s, 90, account.bound(100))
 	require.ErrorIs(t, err, ErrUnavailable)
 	one.Progress(account.count(40, 3))

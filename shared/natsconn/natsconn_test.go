@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
@@ -75,6 +76,30 @@ func TestEnsureIsIdempotentAndUpdates(t *testing.T) {
 	usage, err := c.JetStream().Stream(ctx, wire.StreamUsage)
 	require.NoError(t, err)
 	require.EqualValues(t, 1<<20, usage.CachedInfo().Config.MaxBytes)
+}
+
+// The stream of cells was once in memory, where nothing can be moved from.
+func TestCellsOfAnEarlierVersionAreMadeAnew(t *testing.T) {
+	c := natstest.New(t).Ready()
+	ctx := t.Context()
+	require.NoError(t, c.JetStream().DeleteStream(ctx, wire.StreamCells))
+	_, err := c.JetStream().CreateStream(ctx, jetstream.StreamConfig{
+		Name: wire.StreamCells, Subjects: []string{wire.SubjectCells + ".>"}, Storage: jetstream.MemoryStorage, MaxMsgsPerSubject: 1, MaxAge: time.Hour,
+	})
+	require.NoError(t, err)
+	for range 2 {
+		require.NoError(t, natsconn.Ensure(ctx, c.JetStream(), natsconn.Topology{}))
+		stream, err := c.JetStream().Stream(ctx, wire.StreamCells)
+		require.NoError(t, err)
+		config := stream.CachedInfo().Config
+		require.Equal(t, jetstream.FileStorage, config.Storage)
+		require.True(t, config.AllowMsgTTL)
+		require.Zero(t, config.MaxAge, "what is reserved outlives an hour")
+		_, err = c.JetStream().Publish(ctx, wire.SubjectCellsEpoch, []byte("kept"))
+		require.NoError(t, err)
+		_, err = stream.GetLastMsgForSubject(ctx, wire.SubjectCellsEpoch)
+		require.NoError(t, err)
+	}
 }
 
 // A single server forgets memory streams when it restarts.

@@ -37,7 +37,6 @@ const (
 	pinMarkers = time.Minute
 	duplicates = 2 * time.Minute
 	rateAge    = 2 * time.Minute
-	cellAge    = time.Hour
 	jobAge     = 30 * 24 * time.Hour
 	usageBytes = 8 << 30
 )
@@ -58,12 +57,34 @@ func Ensure(ctx context.Context, js jetstream.JetStream, t Topology) error {
 	if _, err := js.CreateOrUpdateObjectStore(ctx, object); err != nil {
 		return fmt.Errorf("ensure object store %s: %w", object.Bucket, err)
 	}
+	if err := dropCellsInMemory(ctx, js); err != nil {
+		return err
+	}
 	for _, stream := range streams(t) {
 		if _, err := js.CreateOrUpdateStream(ctx, stream); err != nil {
 			return fmt.Errorf("ensure stream %s: %w", stream.Name, err)
 		}
 	}
 	return ensurePins(ctx, js, t)
+}
+
+// dropCellsInMemory removes the stream of cells that earlier versions made, which
+// nothing wrote to: a stream cannot change where it is kept.
+func dropCellsInMemory(ctx context.Context, js jetstream.JetStream) error {
+	stream, err := js.Stream(ctx, wire.StreamCells)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("look up stream %s: %w", wire.StreamCells, err)
+	}
+	if stream.CachedInfo().Config.Storage != jetstream.MemoryStorage {
+		return nil
+	}
+	if err := js.DeleteStream(ctx, wire.StreamCells); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
+		return fmt.Errorf("remove stream %s: %w", wire.StreamCells, err)
+	}
+	return nil
 }
 
 // ensurePins makes the bucket of pins as large as the servers' memory allows,
@@ -139,10 +160,10 @@ func streams(t Topology) []jetstream.StreamConfig {
 			MaxMsgsPerSubject: 1, AllowDirect: true, AllowMsgCounter: true, AllowAtomicPublish: true, Duplicates: duplicates,
 		},
 		{
-			// No direct reads: a replica may lag, and cells are compared and set. The
-			// mark of their epoch outlives their age.
-			Name: wire.StreamCells, Subjects: []string{wire.SubjectCells + ".>"}, Storage: jetstream.MemoryStorage, Replicas: t.Replicas,
-			MaxMsgsPerSubject: 1, MaxAge: cellAge, AllowMsgTTL: true,
+			// No direct reads: a replica may lag, and cells are compared and set. What
+			// is not written any more goes by a life of its own.
+			Name: wire.StreamCells, Subjects: []string{wire.SubjectCells + ".>"}, Storage: jetstream.FileStorage, Replicas: t.Replicas,
+			MaxMsgsPerSubject: 1, AllowMsgTTL: true,
 		},
 		{
 			// Refusing new records when full makes gateways spool; dropping old

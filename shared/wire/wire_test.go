@@ -74,6 +74,7 @@ func TestMessagesOfEarlierVersionsStayReadable(t *testing.T) {
 	readable(t, "testdata/receipt-1.json", wire.Receipt{Gateway: gateway, Applied: []wire.AppliedEntry{
 		{Workspace: workspace, KID: "k", Revision: 12, AppliedAt: at}, {Revision: 3, AppliedAt: at},
 	}})
+	readable(t, "testdata/cells-epoch-1.json", wire.CellsEpoch{Epoch: "e", ReadyAt: at})
 	readable(t, "testdata/marks-1.json", wire.MarkReply{Committed: 9, Error: "e"})
 	readable(t, "testdata/check-request-1.json", wire.CheckRequest{
 		Workspace: workspace, Provider: "north", Models: []string{"acme/*"}, Sealed: []byte("sealed"),
@@ -99,6 +100,7 @@ func TestNamesAreTokens(t *testing.T) {
 	for _, name := range []string{
 		wire.SubjectRate, wire.SubjectSpend, wire.SubjectCells, wire.SubjectUsage, wire.SubjectPushPolicy, wire.SubjectPushKeys,
 		wire.SubjectPushCatalog, wire.SubjectHeartbeat, wire.SubjectReceipt, wire.SubjectHealth, wire.SubjectHealthView, wire.SubjectHealthAnswer, wire.SubjectMarks, wire.SubjectCheck, wire.SubjectChecked,
+		wire.SubjectCellsEpoch, wire.SubjectCellsMinute, wire.SubjectCellsSlots, wire.SubjectCellsHeld, wire.SubjectCellsProbe,
 		wire.PolicyPointer(workspace), wire.PolicyBody(workspace, digest), wire.CatalogBody(digest),
 	} {
 		for part := range strings.SplitSeq(name, ".") {

@@ -88,12 +88,14 @@ func TestDeployPermissions(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, http.StatusOK, health.Status, "a gateway was asked what it publishes of endpoints: %s", health.Body)
 	gatewayReads(t, control.NATS.Config, gateway.NATS.Config, refused)
+	gatewayLimits(t, control.NATS.Config, gateway.NATS.Config, refused)
 	require.Empty(t, refused.list(), "everything that the processes do is allowed")
 
 	for _, subject := range []string{
 		"$KV.POLICY.ws.x", "$KV.POLICY.preset.x.1", "$KV.POLICY.public.x.y", "$KV.KEYS.x", "$KV.CATALOG.current", "$O.SNAPSHOTS.C.x", "push.keys.x",
 		"$JS.API.STREAM.UPDATE.KV_POLICY", "$JS.API.STREAM.PURGE.KV_KEYS", "$JS.API.STREAM.DELETE.USAGE",
 		"$JS.API.STREAM.MSG.GET.USAGE", "$JS.API.CONSUMER.CREATE.USAGE", "_INBOX_CONTROLPLANE.x", "gateway.check",
+		"cells.epoch", "$JS.API.STREAM.PURGE.CELLS", "$JS.API.STREAM.MSG.DELETE.CELLS",
 	} {
 		require.True(t, denied(t, gateway.NATS.Config, func(nc *nats.Conn) error { return nc.Publish(subject, []byte("{}")) }), "publish to %s", subject)
 	}
@@ -173,6 +175,43 @@ func gatewayReads(t *testing.T, control, gateway natsconn.Config, logged io.Writ
 		require.NoError(t, reader.Since(t.Context(), bucket, filter, 0, func(document.Entry) error { found++; return nil }))
 		require.Positive(t, found, bucket)
 	}
+}
+
+// gatewayLimits has the control plane's user mark the documents of strict limits,
+// and the gateway's user do with them what a gateway does.
+func gatewayLimits(t *testing.T, control, gateway natsconn.Config, logged io.Writer) {
+	t.Helper()
+	log := slog.New(slog.NewTextHandler(logged, nil))
+	connected := func(c natsconn.Config) *natsconn.Conn {
+		conn, err := natsconn.Connect(t.Context(), c, natsconn.Options{Log: log})
+		require.NoError(t, err)
+		t.Cleanup(conn.Close)
+		require.Eventually(t, conn.Connected, soon, often)
+		return conn
+	}
+	write := func(conn *natsconn.Conn, subject string) {
+		reply, err := conn.NATS().RequestWithContext(t.Context(), subject, []byte("x"))
+		require.NoError(t, err, subject)
+		require.NotContains(t, string(reply.Data), "error", subject)
+	}
+	write(connected(control), wire.SubjectCellsEpoch)
+	conn := connected(gateway)
+	for _, subject := range []string{
+		wire.SubjectCellsMinute + ".ws.name", wire.SubjectCellsSlots + ".ws.name", wire.SubjectCellsHeld + ".ws.name", wire.SubjectCellsProbe + ".gw",
+	} {
+		write(conn, subject)
+	}
+	for ask, body := range map[string]string{
+		"$JS.API.STREAM.MSG.GET." + wire.StreamCells: `{"last_by_subj":"` + wire.SubjectCellsEpoch + `"}`, "$JS.API.STREAM.INFO." + wire.StreamCells: "",
+	} {
+		reply, err := conn.NATS().RequestWithContext(t.Context(), ask, []byte(body))
+		require.NoError(t, err, ask)
+		require.NotContains(t, string(reply.Data), `"error"`, ask)
+	}
+	beats, err := conn.NATS().SubscribeSync(wire.SubjectHeartbeat + ".*")
+	require.NoError(t, err)
+	_, err = beats.NextMsgWithContext(t.Context())
+	require.NoError(t, err, "gateways hear each other")
 }
 
 // denied tries something with a user's credentials and reports whether the

@@ -21,7 +21,6 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/policy"
-	"github.com/signalbox-dev/signalbox/shared/wire"
 )
 
 // Everything that workspace A has is invisible and untouchable under B, in
